@@ -1,0 +1,86 @@
+package change
+
+// Names interns the byte strings (file names) and wide keys of one transaction and of the View that
+// goes with it, so that values compare with ==. It grows with the transaction and is emptied by Reset.
+// The Go map beneath is seeded, so a guest cannot choose names that collide. Not safe for concurrent use.
+type Names struct {
+	index map[string]uint32
+	names []string
+	subs  []uint64
+	subIx map[uint64]uint32
+}
+
+// NewNames returns an empty table.
+func NewNames() *Names {
+	return &Names{index: make(map[string]uint32), subIx: make(map[uint64]uint32)}
+}
+
+// Reset empties the table and keeps its memory. Values made from it before are no longer valid.
+func (t *Names) Reset() {
+	clear(t.index)
+	clear(t.subIx)
+	t.names = t.names[:0]
+	t.subs = t.subs[:0]
+}
+
+// Len returns the number of distinct names held.
+func (t *Names) Len() int { return len(t.names) }
+
+// Intern returns the Value for a name. b is copied when it is new.
+func (t *Names) Intern(b []byte) Value {
+	i, ok := t.index[string(b)]
+	if !ok {
+		s := string(b)
+		i = uint32(len(t.names))
+		t.names = append(t.names, s)
+		t.index[s] = i
+	}
+	return Value{n: uint64(i), tag: Name}
+}
+
+// Text returns the bytes of a Name value, or "" if v is none of this table's.
+func (t *Names) Text(v Value) string {
+	if v.tag != Name {
+		return ""
+	}
+	return t.At(v.n)
+}
+
+// At returns the name with a handle as Handle gives it, or "" if there is none.
+func (t *Names) At(handle uint64) string {
+	if handle >= uint64(len(t.names)) {
+		return ""
+	}
+	return t.names[handle]
+}
+
+// Handle interns a name and returns its number in this table: what an Object holds whose identifier
+// has a name in it (ShapeNamed).
+func (t *Names) Handle(b []byte) uint64 { return t.Intern(b).n }
+
+// Key returns the Value for the key k(id, kind, sub).
+func (t *Names) Key(id uint64, kind Kind, sub uint64) Value {
+	v := Value{n: id, tag: Key, kind: kind}
+	if sub == 0 {
+		return v
+	}
+	i, ok := t.subIx[sub]
+	if !ok {
+		i = uint32(len(t.subs))
+		t.subs = append(t.subs, sub)
+		t.subIx[sub] = i
+	}
+	v.ref = i + 1
+	return v
+}
+
+// KeyOf returns the parts of a Key value; ok is false for any other value.
+func (t *Names) KeyOf(v Value) (id uint64, kind Kind, sub uint64, ok bool) {
+	if v.tag != Key {
+		return 0, 0, 0, false
+	}
+	if v.ref != 0 && int(v.ref) <= len(t.subs) {
+		sub = t.subs[v.ref-1]
+	}
+	return v.n, v.kind, sub, true
+}

@@ -1,0 +1,25 @@
+package change
+
+import "iter"
+
+// A View is the state after the transaction, which the query primitives of rules read (thesis 3.3.5).
+// Every method may have to read the disk; an error means that the answer is not known, and makes the
+// verdict Undecided, never Holds. Names in the values are interned in the transaction's Names.
+// A View is valid as long as its Txn and is used by one goroutine.
+type View interface {
+	// Get returns the value of a field of an object; ok is false if there is no such object, or no
+	// such field in it.
+	Get(o Object, f Field) (v Value, ok bool, err error)
+	// Exists tells whether there is such an object.
+	Exists(o Object) (bool, error)
+	// Scan yields the objects from lo to hi, both included, in order. It stops at the first error.
+	// lo and hi are of one Tree. For a file system whose objects are ordered by kind first (ext3),
+	// they are of one Kind as well.
+	Scan(lo, hi Object) iter.Seq2[Object, error]
+	// Previous returns the nearest object before o that has a key of its own in o's tree; ok is false
+	// if there is none. Objects that share a key of the tree with others (back references inside an
+	// extent item) are passed over, as is every other object in o's own key.
+	Previous(o Object) (p Object, ok bool, err error)
+	// Next is Previous in the other direction.
+	Next(o Object) (n Object, ok bool, err error)
+}

@@ -1,0 +1,3 @@
+module fsward
+
+go 1.26

@@ -1,0 +1,96 @@
+// Package interp turns the bytes that a guest writes into what they mean to its file system: which
+// write is a commit point, which objects changed since the last one, and whether what was written is
+// well formed. It answers "what is, what changed"; whether that is allowed is for the rules.
+//
+// Each file system is a package below this one. interp/detect tells which one a disk holds.
+package interp
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"fsward/change"
+)
+
+// Disk is read access to a device as it is now: with every write that was let through so far, and
+// without the one that is being observed.
+type Disk interface {
+	io.ReaderAt
+	Size() uint64 // bytes
+}
+
+// A Write is one change of the device's contents that a guest asks for, shown before it is done.
+type Write struct {
+	Off  uint64 // bytes from the start of the device
+	Len  uint64 // bytes; Off+Len is within the device
+	Data []byte // the new contents, Len bytes, valid only during Observe; nil: the range becomes zeros
+	// Discard: the range was given up by the guest, what it holds afterwards is not defined. Data is nil.
+	Discard bool
+}
+
+// Point is the kind of moment that a write is.
+type Point uint8
+
+const (
+	NoPoint     Point = iota // an ordinary write
+	CommitPoint              // the write with which the file system claims consistency
+	LogPoint                 // a Btrfs log commit: recognised, passed, not judged by rules
+)
+
+// An Observation is what an interpreter makes of a write.
+type Observation struct {
+	Point Point
+	// Generation is that of the commit: the superblock's (Btrfs), the jbd2 sequence number (ext3).
+	Generation uint64
+	// Txn holds the changes since the last commit and View the state after them; both are set exactly
+	// at a CommitPoint whose structure is sound, so that rules may rely on it.
+	Txn  *change.Txn
+	View change.View
+	// Violations are of structure or of this single write, and can come with any write.
+	Violations []change.Violation
+	// Unknown says why the write could not be judged ("cannot read the block at 4096: …"): the verdict
+	// is undecided. Nil otherwise.
+	Unknown error
+	// Note is a line for the log, "" mostly: a file system appeared, was unmounted, lost its superblock.
+	Note string
+}
+
+// An Interpreter follows one file system on one disk. It is used by one goroutine at a time. Whatever
+// bytes it is shown, it answers with a value: it does not panic, nor take unbounded memory or time.
+type Interpreter interface {
+	// FS is the name of the file system: "btrfs", "ext3"; "" while there is none.
+	FS() string
+	// Schema names the numbers in the records; nil while there is no file system.
+	Schema() *change.Schema
+	// Observe is shown every write, in the order in which the device performs them, before it is done.
+	Observe(w Write) Observation
+	// Settle says what became of the write last observed: it is on the device (and what it committed
+	// is the new base state), or it was refused or failed and the device is as before.
+	Settle(written bool)
+}
+
+// ErrNotFound means that a disk does not hold a file system that fsward knows.
+var ErrNotFound = errors.New("no file system that fsward knows (btrfs, ext3)")
+
+// An UnsupportedError names the feature of a file system that fsward cannot check. It is not a fault
+// of the file system.
+type UnsupportedError struct {
+	FS      string // "btrfs"
+	Feature string // "RAID56 (incompat flag 0x80)"
+}
+
+func (e *UnsupportedError) Error() string {
+	return fmt.Sprintf("%s: %s is not supported", e.FS, e.Feature)
+}
+
+// A CorruptError is a file system that cannot be read as a baseline: it says where and why.
+type CorruptError struct {
+	FS     string
+	Addr   uint64 // device address, bytes
+	Reason string
+}
+
+func (e *CorruptError) Error() string {
+	return fmt.Sprintf("%s: at device address %d: %s", e.FS, e.Addr, e.Reason)
+}
