@@ -1,0 +1,59 @@
+# fsward: `make run` shows the main job, `make test` runs every test that needs no guest. `make help` lists the rest.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+export PATH := $(CURDIR)/build/go/bin:$(CURDIR)/build/bin:$(PATH)
+export GOFLAGS := -buildvcs=false
+
+FUZZTIME ?= 30s
+GOLANGCI_LINT_VERSION := v2.15.0
+GOTESTSUM_VERSION := v1.13.0
+
+.PHONY: help setup build run test vm-test lint fuzz bench man clean guest
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+setup: ## install what fsward needs: Debian packages, Go, Go modules
+	@scripts/setup.sh
+
+build: ## build the fsward binary (after make setup)
+	go build -o fsward ./cmd/fsward
+
+guest: ## build the guest's kernel and initramfs into build/guest
+	@guest/build.sh build/guest
+
+run: setup build guest ## the main job, in about three minutes: a guest, two guarded disks, two bugs, two refusals
+	./fsward demo --guest build/guest
+
+test: setup build build/bin/gotestsum ## every test that needs no guest
+	gotestsum --format pkgname-and-test-fails --hide-summary=output -- -timeout 9m ./...
+
+vm-test: setup build guest build/bin/gotestsum ## the tests that boot a guest under libvirt
+	gotestsum --format standard-verbose -- -tags vmtest -timeout 15m -run '^TestVM' ./hostd/...
+
+lint: setup build/bin/golangci-lint ## golangci-lint, go vet, the import arrows, every rule file parsed
+	golangci-lint run ./...
+	golangci-lint run --build-tags vmtest ./hostd/...
+	go vet ./...
+	go test -count=1 -run '^TestImportArrows$$' .
+	go run ./cmd/fsward rules list > /dev/null
+
+fuzz: setup ## run each fuzz target for FUZZTIME (30s)
+	@scripts/fuzz.sh $(FUZZTIME)
+
+bench: setup ## benchmarks, each beside a peer
+	@scripts/bench.sh
+
+man: build ## write the man pages to build/man
+	./fsward man build/man
+
+clean: ## remove what make has built
+	rm -rf build out fsward
+
+build/bin/gotestsum:
+	GOBIN=$(CURDIR)/build/bin go install gotest.tools/gotestsum@$(GOTESTSUM_VERSION)
+
+build/bin/golangci-lint:
+	@echo "building golangci-lint $(GOLANGCI_LINT_VERSION) (a few minutes, once)"
+	GOBIN=$(CURDIR)/build/bin go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT_VERSION)

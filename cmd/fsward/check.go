@@ -1,0 +1,74 @@
+package main
+
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"fsward/hostd"
+	"fsward/interp/detect"
+)
+
+// sink returns the report that --json asks for.
+func sink(asJSON bool) hostd.Sink {
+	if asJSON {
+		return hostd.NewJSONReport(os.Stdout)
+	}
+	return hostd.NewTextReport(os.Stdout)
+}
+
+func addImageFlags(c *cobra.Command, fs, rules *string) {
+	c.Flags().StringVar(fs, "fs", detect.Auto, "file system: auto, btrfs or ext3")
+	if rules != nil {
+		c.Flags().StringVar(rules, "rules", "", "use the rules in `DIR`/btrfs/*.pl and DIR/ext3/*.pl instead of the built-in ones")
+	}
+}
+
+func checkCommand() *cobra.Command {
+	var fs, rules string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "check IMG",
+		Short: "Judge a whole image, as one transaction of additions, by all rules",
+		Long: `Reads a disk image or block device that is not in use and judges it: the structure of
+its file system first, then every rule, as if one transaction had made all that is there.
+The image is only read. It may be compressed with zstd or gzip. An ext3 journal that needs
+recovery is replayed in memory.`,
+		Example: "  fsward check disk.img\n  fsward check --json disk.img.zst",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			ev, err := hostd.Check(c.Context(), args[0], fs, rules)
+			if err != nil {
+				return err
+			}
+			sink(asJSON).Event(ev)
+			return outcome(ev.Outcome)
+		},
+	}
+	addImageFlags(c, &fs, &rules)
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return c
+}
+
+func dumpCommand() *cobra.Command {
+	var fs string
+	var records bool
+	c := &cobra.Command{
+		Use:     "dump IMG",
+		Short:   "Print the objects of an image's file system as text",
+		Long:    "Prints every object that fsward sees in an image, with its fields. The image is only read.",
+		Example: "  fsward dump disk.img | less\n  fsward dump --records disk.img | grep inode_ref",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			broken, err := hostd.Dump(os.Stdout, args[0], fs, records)
+			if err != nil || broken == nil {
+				return err
+			}
+			hostd.WriteFindings(os.Stdout, broken)
+			return outcome(broken.Outcome)
+		},
+	}
+	addImageFlags(c, &fs, nil)
+	c.Flags().BoolVar(&records, "records", false, "print change records, as the rules see them")
+	return c
+}

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"fsward/hostd"
+)
+
+// guardFlags are the flags that guard and vm run share.
+type guardFlags struct {
+	disks   []string
+	rules   string
+	control string
+	json    bool
+	verbose bool
+	cfg     hostd.Config
+}
+
+func (f *guardFlags) add(c *cobra.Command) {
+	c.Flags().StringArrayVar(&f.disks, "disk", nil, "`[NAME=]IMG`: image or block device to guard; may be repeated (required)")
+	_ = c.MarkFlagRequired("disk")
+	addImageFlags(c, &f.cfg.FS, &f.cfg.RulesDir)
+	c.Flags().StringVar(&f.cfg.OnViolation, "on-violation", hostd.OnRefuse,
+		"what to do with a commit that does not hold: refuse (EIO), pause (suspend the guest and wait for fsward resume or reject), log (let it through)")
+	c.Flags().StringVar(&f.cfg.Record, "record", "", "record every write to `LOG` (dm-log-writes format; with several disks LOG.NAME)")
+	c.Flags().StringVar(&f.control, "control", "", "`unix:PATH` of the control socket, for fsward status, resume and reject")
+	c.Flags().BoolVar(&f.json, "json", false, "print one JSON object a line")
+	c.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "log more")
+}
+
+// config checks the flags that cobra cannot and returns the daemon's configuration.
+func (f *guardFlags) config(c *cobra.Command) (hostd.Config, error) {
+	for _, s := range f.disks {
+		spec, err := hostd.ParseDiskSpec(s)
+		if err != nil {
+			return f.cfg, usageError{err, c.CommandPath()}
+		}
+		f.cfg.Disks = append(f.cfg.Disks, spec)
+	}
+	if err := hostd.CheckPolicyName(f.cfg.OnViolation); err != nil {
+		return f.cfg, usageError{err, c.CommandPath()}
+	}
+	if f.cfg.OnViolation == hostd.OnPause && f.control == "" {
+		return f.cfg, usageError{errors.New("--on-violation pause needs --control, or nobody could decide"), c.CommandPath()}
+	}
+	f.cfg.Sinks = []hostd.Sink{sink(f.json)}
+	return f.cfg, nil
+}
+
+func guardCommand() *cobra.Command {
+	var f guardFlags
+	var listen, transport, domain, libvirtURI string
+	c := &cobra.Command{
+		Use:   "guard --disk IMG --listen unix:PATH",
+		Short: "Serve disks to a guest and check every commit before it reaches them",
+		Long: `Serves each disk on a socket and stands between it and the guest that uses it. Each commit
+of the guest's file system is checked; one that violates an invariant is completed with an
+I/O error and never reaches the disk, which stays at the last good commit.
+
+With --transport nbd a virtual machine attaches through the socket (libvirt: a network disk of
+protocol nbd; qemu: nbd+unix:///NAME?socket=PATH). With --transport fuse PATH is a directory in
+which the disk appears as a file.`,
+		Example: `  fsward guard --disk vm.img --listen unix:/run/fsward/vm.sock
+  fsward guard --disk root=a.img --disk data=b.img --listen unix:/run/vm.sock --json
+  fsward guard --disk vm.img --listen unix:/run/vm.sock --on-violation pause --domain vm --control unix:/run/vm.ctl`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			cfg, err := f.config(c)
+			if err != nil {
+				return err
+			}
+			path, err := hostd.Address(listen)
+			if err != nil {
+				return usageError{err, c.CommandPath()}
+			}
+			log := newLog(f.verbose)
+			defer func() { _ = log.Sync() }()
+			if domain != "" {
+				guest, err := suspendable(c.Context(), libvirtURI, domain, log)
+				if err != nil {
+					return err
+				}
+				cfg.Guest = guest
+			}
+			d, err := hostd.Open(cfg, log)
+			if err != nil {
+				return err
+			}
+			err = serveAll(c.Context(), d, transport, path, f.control)
+			return errors.Join(err, d.Close())
+		},
+	}
+	f.add(c)
+	c.Flags().StringVar(&listen, "listen", "", "`unix:PATH` to serve at (required)")
+	_ = c.MarkFlagRequired("listen")
+	c.Flags().StringVar(&transport, "transport", hostd.TransportNBD, "nbd or fuse")
+	c.Flags().StringVar(&domain, "domain", "", "libvirt `DOMAIN` to suspend with --on-violation pause")
+	c.Flags().StringVar(&libvirtURI, "connect", "qemu:///system", "libvirt `URI` of --domain")
+	return c
+}
+
+// serveAll serves devices and the control socket until ctx ends or one of them fails.
+func serveAll(ctx context.Context, d *hostd.Daemon, transport, path, control string) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return d.Serve(ctx, transport, path) })
+	if control != "" {
+		at, err := hostd.Address(control)
+		if err != nil {
+			return err
+		}
+		g.Go(func() error { return d.ServeControl(ctx, at) })
+	}
+	return g.Wait()
+}
+
+func statusCommand() *cobra.Command {
+	var control string
+	c := &cobra.Command{
+		Use:   "status --control unix:PATH",
+		Short: "Show the disks of a running daemon",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			client, err := controlClient(control)
+			if err != nil {
+				return err
+			}
+			disks, err := client.Status()
+			if err != nil {
+				return err
+			}
+			fmt.Printf("%-10s %-8s %10s %8s  %s\n", "DISK", "FS", "COMMITS", "REFUSED", "HELD")
+			for _, s := range disks {
+				fmt.Printf("%-10s %-8s %10d %8d  %s\n", s.Name, s.FS, s.Commits, s.Refused, s.Held)
+			}
+			return nil
+		},
+	}
+	addControlFlag(c, &control)
+	return c
+}
+
+func releaseCommand(pass bool) *cobra.Command {
+	var control string
+	use, short := "resume DISK", "Let the held write of a disk pass, and resume the guest"
+	if !pass {
+		use, short = "reject DISK", "Refuse the held write of a disk with an I/O error, and resume the guest"
+	}
+	c := &cobra.Command{
+		Use:     use,
+		Short:   short,
+		Example: "  fsward status --control unix:/run/vm.ctl\n  fsward " + use + " --control unix:/run/vm.ctl",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			client, err := controlClient(control)
+			if err != nil {
+				return err
+			}
+			return client.Release(args[0], pass)
+		},
+	}
+	addControlFlag(c, &control)
+	return c
+}
+
+func addControlFlag(c *cobra.Command, control *string) {
+	c.Flags().StringVar(control, "control", os.Getenv("FSWARD_CONTROL"), "`unix:PATH` of the daemon's control socket (or $FSWARD_CONTROL)")
+}
+
+func controlClient(address string) (*hostd.Control, error) {
+	if address == "" {
+		return nil, usageError{errors.New("--control is needed, or FSWARD_CONTROL in the environment"), "fsward"}
+	}
+	path, err := hostd.Address(address)
+	if err != nil {
+		return nil, err
+	}
+	return hostd.NewControl(path), nil
+}

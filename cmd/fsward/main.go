@@ -1,0 +1,118 @@
+// Command fsward guards the disks of virtual machines: see README.md.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+
+	"github.com/spf13/cobra"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"golang.org/x/sys/unix"
+
+	"fsward/change"
+)
+
+// Exit statuses: part of the contract with scripts.
+const (
+	exitHolds     = 0
+	exitViolated  = 1
+	exitUsage     = 2
+	exitUndecided = 3 // undecided, or could not run
+)
+
+func main() { os.Exit(run()) }
+
+func run() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, unix.SIGTERM)
+	defer stop()
+	err := rootCommand().ExecuteContext(ctx)
+	var outcome outcomeError
+	var usage usageError
+	switch {
+	case err == nil:
+		return exitHolds
+	case errors.As(err, &outcome):
+		if outcome.outcome == change.Violated {
+			return exitViolated
+		}
+		return exitUndecided
+	case errors.As(err, &usage):
+		fmt.Fprintf(os.Stderr, "fsward: %v\nRun `%s --help` for usage.\n", err, usage.command)
+		return exitUsage
+	default:
+		fmt.Fprintf(os.Stderr, "fsward: %v\n", err)
+		return exitUndecided
+	}
+}
+
+func rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "fsward",
+		Short: "Guard a virtual machine's disks against corrupt file system commits",
+		Long: `fsward stands between a virtual machine and its disk. It understands the guest's
+file system (Btrfs, ext3) from outside, turns each transaction into change records,
+checks them against invariants written in Prolog, and lets a commit reach the disk
+only if they hold.
+
+Exit status: 0 everything holds, 1 an invariant is violated, 2 wrong usage,
+3 undecided or could not run. Results go to stdout, the log to stderr.`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.AddCommand(guardCommand(), checkCommand(), replayCommand(), dumpCommand(), rulesCommand(), vmCommand(),
+		statusCommand(), releaseCommand(true), releaseCommand(false), demoCommand(), manCommand())
+	asUsage(root)
+	return root
+}
+
+// usageError is a mistake in the command line.
+type usageError struct {
+	error
+	command string
+}
+
+func (e usageError) Unwrap() error { return e.error }
+
+// asUsage makes every command report bad flags and arguments as a usageError.
+func asUsage(c *cobra.Command) {
+	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usageError{err, c.CommandPath()} })
+	if args := c.Args; args != nil {
+		c.Args = func(c *cobra.Command, a []string) error {
+			if err := args(c, a); err != nil {
+				return usageError{err, c.CommandPath()}
+			}
+			return nil
+		}
+	}
+	for _, sub := range c.Commands() {
+		asUsage(sub)
+	}
+}
+
+// outcomeError carries a verdict that is not "holds" to the exit status; it has been reported already.
+type outcomeError struct{ outcome change.Outcome }
+
+func (e outcomeError) Error() string { return e.outcome.String() }
+
+func outcome(o change.Outcome) error {
+	if o == change.Holds {
+		return nil
+	}
+	return outcomeError{o}
+}
+
+// newLog returns a log for people on stderr.
+func newLog(verbose bool) *zap.Logger {
+	enc := zap.NewDevelopmentEncoderConfig()
+	enc.EncodeTime = zapcore.TimeEncoderOfLayout("15:04:05.000")
+	enc.EncodeCaller, enc.CallerKey = nil, zapcore.OmitKey
+	level := zapcore.InfoLevel
+	if verbose {
+		level = zapcore.DebugLevel
+	}
+	return zap.New(zapcore.NewCore(zapcore.NewConsoleEncoder(enc), zapcore.Lock(os.Stderr), level))
+}

@@ -1,0 +1,103 @@
+package hostd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// DiskStatus is what the daemon says of a disk on its control socket.
+type DiskStatus struct {
+	Name    string     `json:"name"`
+	FS      string     `json:"fs,omitempty"`
+	Commits uint64     `json:"commits"`
+	Refused uint64     `json:"refused"`
+	Held    string     `json:"held,omitempty"` // the write that is held, in words
+	Since   *time.Time `json:"held_since,omitempty"`
+}
+
+// controlHandler serves the daemon's control socket: status, and what to do with a held write.
+func (d *Daemon) controlHandler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /disks", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(d.Status())
+	})
+	release := func(pass bool) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			disk, err := d.disk(r.PathValue("disk"))
+			if err != nil {
+				http.Error(w, err.Error(), http.StatusNotFound)
+				return
+			}
+			if disk.holder == nil {
+				http.Error(w, "this daemon does not pause: start it with --on-violation pause", http.StatusConflict)
+				return
+			}
+			if err := disk.holder.Release(pass); err != nil {
+				http.Error(w, err.Error()+" on "+disk.name, http.StatusConflict)
+			}
+		}
+	}
+	mux.HandleFunc("POST /disks/{disk}/resume", release(true))
+	mux.HandleFunc("POST /disks/{disk}/reject", release(false))
+	return mux
+}
+
+// A Control is a client of a daemon's control socket.
+type Control struct {
+	socket string
+	client http.Client
+}
+
+// NewControl returns a client of the control socket at a path.
+func NewControl(socket string) *Control {
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "unix", socket)
+	}
+	return &Control{socket: socket, client: http.Client{Transport: &http.Transport{DialContext: dial}, Timeout: 10 * time.Second}}
+}
+
+// Status asks for the state of every disk.
+func (c *Control) Status() ([]DiskStatus, error) {
+	body, err := c.do("GET", "/disks")
+	if err != nil {
+		return nil, err
+	}
+	var out []DiskStatus
+	return out, json.Unmarshal(body, &out)
+}
+
+// Release lets the held write of a disk pass, or refuses it.
+func (c *Control) Release(disk string, pass bool) error {
+	verb := map[bool]string{true: "resume", false: "reject"}[pass]
+	_, err := c.do("POST", "/disks/"+url.PathEscape(disk)+"/"+verb)
+	return err
+}
+
+func (c *Control) do(method, path string) ([]byte, error) {
+	req, err := http.NewRequest(method, "http://fsward"+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := c.client.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("no fsward daemon answers at %s: %w", c.socket, errors.Unwrap(err))
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, 16<<20))
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil, errors.New(string(body))
+	}
+	return body, nil
+}

@@ -1,0 +1,220 @@
+package hostd
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+
+	"go.uber.org/zap"
+
+	"fsward/blocktap"
+	"fsward/blocktap/trace"
+	"fsward/change"
+	"fsward/interp/detect"
+)
+
+// Config says what a daemon guards and how.
+type Config struct {
+	Disks       []DiskSpec
+	FS          string // detect.Auto or a name
+	OnViolation string // OnRefuse, OnPause, OnLog
+	RulesDir    string // "" for the built-in rules
+	Record      string // "" or the path of a dm-log-writes log; with several disks .NAME is appended
+	Guest       Suspender
+	Simulate    bool // disks can be told to simulate a bug
+	Sinks       []Sink
+}
+
+// DiskSpec names a disk and its image or block device.
+type DiskSpec struct{ Name, Path string }
+
+// ParseDiskSpec reads NAME=PATH, or PATH, whose name is then the file's without its extension.
+func ParseDiskSpec(s string) (DiskSpec, error) {
+	name, path, named := strings.Cut(s, "=")
+	if !named {
+		path = s
+		name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	}
+	if name == "" || path == "" || strings.ContainsAny(name, "/ \t\n") {
+		return DiskSpec{}, fmt.Errorf("disk %q: expected IMG or NAME=IMG, with a name without spaces or slashes", s)
+	}
+	return DiskSpec{name, path}, nil
+}
+
+// A Daemon guards disks. Transports serve Devices; the daemon owns what is behind them.
+type Daemon struct {
+	disks []*guarded
+	log   *zap.Logger
+}
+
+// guarded is a disk with everything that belongs to it.
+type guarded struct {
+	name   string
+	file   blocktap.Disk
+	device *blocktap.Device
+	guard  *Guard
+	holder *Holder // nil unless the policy pauses
+	sim    *Simulator
+	tape   *trace.Writer
+	counts counter
+}
+
+// counter is a Sink that counts commits and can be read at any time.
+type counter struct {
+	commits, refused, undecided atomic.Uint64
+	fs                          atomic.Value // string
+}
+
+func (c *counter) Event(ev *Event) {
+	if ev.Kind == KindCommit {
+		c.commits.Add(1)
+	}
+	if ev.Action == Refused {
+		c.refused.Add(1)
+	}
+	if ev.Outcome == change.Undecided {
+		c.undecided.Add(1)
+	}
+	c.fs.Store(ev.FS)
+}
+
+// Open opens and locks every disk, reads its baseline and loads the rules. On an error nothing stays
+// open. Close ends it.
+func Open(cfg Config, log *zap.Logger) (*Daemon, error) {
+	if err := CheckPolicyName(cfg.OnViolation); err != nil {
+		return nil, err
+	}
+	d := &Daemon{log: log}
+	seen := make(map[string]bool)
+	for _, spec := range cfg.Disks {
+		if seen[spec.Name] {
+			return nil, errors.Join(fmt.Errorf("two disks are named %q: give one another name with NAME=IMG", spec.Name), d.Close())
+		}
+		seen[spec.Name] = true
+		g, err := openGuarded(spec, cfg, log)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("disk %s: %w", spec.Path, err), d.Close())
+		}
+		d.disks = append(d.disks, g)
+	}
+	return d, nil
+}
+
+func openGuarded(spec DiskSpec, cfg Config, log *zap.Logger) (*guarded, error) {
+	rules, err := LoadRules(cfg.RulesDir)
+	if err != nil {
+		return nil, err
+	}
+	file, err := blocktap.OpenFile(spec.Path, blocktap.FileOptions{})
+	if err != nil {
+		return nil, err
+	}
+	interpreter, err := detect.Follow(file, cfg.FS)
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	g := &guarded{name: spec.Name, file: file}
+	g.guard = &Guard{name: spec.Name, interp: interpreter, rules: rules, sinks: append([]Sink{&g.counts}, cfg.Sinks...), log: log}
+	switch cfg.OnViolation {
+	case OnRefuse:
+		g.guard.policy = refusePolicy{}
+	case OnPause:
+		g.holder = NewHolder(cfg.Guest, log)
+		g.guard.policy = g.holder
+	case OnLog:
+		g.guard.policy = logPolicy{}
+	}
+	if cfg.Simulate {
+		g.sim = NewSimulator(file)
+		g.guard.bug = g.sim
+	}
+	if cfg.Record != "" {
+		if g.tape, err = createTape(recordPath(cfg, spec)); err != nil {
+			return nil, errors.Join(err, file.Close())
+		}
+		g.guard.tape = g.tape
+	}
+	g.device = blocktap.NewDevice(file, g.guard)
+	g.guard.attached()
+	return g, nil
+}
+
+func recordPath(cfg Config, spec DiskSpec) string {
+	if len(cfg.Disks) == 1 {
+		return cfg.Record
+	}
+	return cfg.Record + "." + spec.Name
+}
+
+func createTape(path string) (*trace.Writer, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("cannot create the log: %w", err)
+	}
+	w, err := trace.NewWriter(f)
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return w, nil
+}
+
+// Devices returns the guarded devices by name.
+func (d *Daemon) Devices() map[string]*blocktap.Device {
+	out := make(map[string]*blocktap.Device, len(d.disks))
+	for _, g := range d.disks {
+		out[g.name] = g.device
+	}
+	return out
+}
+
+// Simulator returns what simulates a bug on a disk; nil unless Config.Simulate.
+func (d *Daemon) Simulator(disk string) *Simulator {
+	g, err := d.disk(disk)
+	if err != nil {
+		return nil
+	}
+	return g.sim
+}
+
+// Status tells the state of every disk.
+func (d *Daemon) Status() []DiskStatus {
+	var out []DiskStatus
+	for _, g := range d.disks {
+		s := DiskStatus{Name: g.name, Commits: g.counts.commits.Load(), Refused: g.counts.refused.Load()}
+		s.FS, _ = g.counts.fs.Load().(string)
+		if g.holder != nil {
+			if ev, since := g.holder.Held(); ev != nil {
+				s.Held, s.Since = fmt.Sprintf("%s %s: %s", ev.FS, commitText(ev), verdictText(ev)), &since
+			}
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func (d *Daemon) disk(name string) (*guarded, error) {
+	var names []string
+	for _, g := range d.disks {
+		if g.name == name {
+			return g, nil
+		}
+		names = append(names, g.name)
+	}
+	return nil, fmt.Errorf("no disk %q: this daemon guards %s", name, strings.Join(names, ", "))
+}
+
+// Close flushes and closes every disk and log. The transports must have stopped.
+func (d *Daemon) Close() error {
+	var errs []error
+	for _, g := range d.disks {
+		if g.tape != nil {
+			errs = append(errs, g.tape.Close())
+		}
+		errs = append(errs, g.file.Flush(), g.file.Close())
+	}
+	d.disks = nil
+	return errors.Join(errs...)
+}

@@ -1,0 +1,120 @@
+package hostd
+
+import (
+	"encoding/json"
+	"errors"
+	"strconv"
+
+	"fsward/blocktap"
+	"fsward/change"
+	"fsward/interp"
+)
+
+// Kinds of events, as they stand in the "event" of the JSON.
+const (
+	KindAttach    = "attach"     // a disk is guarded from now on
+	KindCommit    = "commit"     // a commit point, judged
+	KindLogCommit = "log_commit" // a Btrfs log commit: recognised, passed
+	KindWrite     = "write"      // a single write that says something: a violation, a note
+	KindImage     = "image"      // a whole image, judged as one transaction of additions
+)
+
+func kindOf(obs interp.Observation) string {
+	switch obs.Point {
+	case interp.CommitPoint:
+		return KindCommit
+	case interp.LogPoint:
+		return KindLogCommit
+	default:
+		return KindWrite
+	}
+}
+
+// What became of the write.
+const (
+	Passed  = "passed"  // it is on the disk
+	Refused = "refused" // completed with EIO, never reached the disk
+	Failed  = "failed"  // the disk itself failed
+)
+
+// An Event is one thing that the guard tells about: a commit with its verdict, mostly.
+type Event struct {
+	Disk       string
+	FS         string
+	Kind       string
+	Generation uint64
+	Records    int
+	Outcome    change.Outcome
+	Action     string // Passed, Refused, Failed; "" for an image
+	Violations []change.Violation
+	Undecided  []string
+	InterpNS   int64 // time to interpret the write, nanoseconds
+	CheckNS    int64 // time to interpret it and to check the rules
+	Note       string
+	Err        string // why the disk failed
+}
+
+// A Sink is told of events. It is called with the device's lock held: it must not block for long.
+type Sink interface {
+	Event(ev *Event)
+}
+
+func (ev *Event) settle(err error) {
+	switch {
+	case err == nil:
+		ev.Action = Passed
+	case errors.Is(err, blocktap.ErrRefused):
+		ev.Action = Refused
+	default:
+		ev.Action, ev.Err = Failed, err.Error()
+	}
+}
+
+type violationJSON struct {
+	Rule    string   `json:"rule"`
+	Kind    string   `json:"kind"`
+	Tree    any      `json:"tree,omitempty"` // a number (Btrfs), a word (ext3)
+	ID      string   `json:"id,omitempty"`
+	Doc     string   `json:"doc"`
+	Detail  string   `json:"detail,omitempty"`
+	Addr    *uint64  `json:"addr,omitempty"`
+	Source  string   `json:"source,omitempty"`
+	Witness []string `json:"witness,omitempty"`
+}
+
+// MarshalJSON writes the one-line form that scripts read.
+func (ev *Event) MarshalJSON() ([]byte, error) {
+	out := struct {
+		Event      string          `json:"event"`
+		Disk       string          `json:"disk,omitempty"`
+		FS         string          `json:"fs,omitempty"`
+		Generation uint64          `json:"generation"`
+		Records    int             `json:"records"`
+		Verdict    string          `json:"verdict"`
+		Action     string          `json:"action,omitempty"`
+		InterpNS   int64           `json:"interp_ns"`
+		CheckNS    int64           `json:"check_ns"`
+		Violations []violationJSON `json:"violations"`
+		Undecided  []string        `json:"undecided,omitempty"`
+		Note       string          `json:"note,omitempty"`
+		Err        string          `json:"error,omitempty"`
+	}{ev.Kind, ev.Disk, ev.FS, ev.Generation, ev.Records, ev.Outcome.String(), ev.Action, ev.InterpNS, ev.CheckNS,
+		make([]violationJSON, len(ev.Violations)), ev.Undecided, ev.Note, ev.Err}
+	for i, v := range ev.Violations {
+		out.Violations[i] = violationJSON{v.Rule, string(v.Kind), treeJSON(v.Tree), v.ID, v.Doc, v.Detail, nil, v.Source, v.Witness}
+		if v.HasAddr {
+			out.Violations[i].Addr = &v.Addr
+		}
+	}
+	return json.Marshal(out)
+}
+
+func treeJSON(tree string) any {
+	if tree == "" {
+		return nil
+	}
+	if n, err := strconv.ParseInt(tree, 10, 64); err == nil {
+		return n
+	}
+	return tree
+}

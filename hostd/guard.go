@@ -1,0 +1,126 @@
+// Package hostd is the daemon: it wires a disk, the interpreter of its file system, the rules and a
+// policy together. It is the only place that sees everything. Start reading at Guard.Handle.
+package hostd
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"go.uber.org/zap"
+
+	"fsward/blocktap"
+	"fsward/change"
+	"fsward/interp"
+)
+
+// A Guard stands between a guest and one disk. It is the hook of the disk's device.
+type Guard struct {
+	name   string
+	interp interp.Interpreter
+	rules  *Rules
+	policy Policy
+	sinks  []Sink
+	bug    *Simulator // nil where no bug is simulated
+	tape   Recorder   // nil where nothing is recorded
+	log    *zap.Logger
+}
+
+// A Recorder keeps a log of the writes that the checker was shown, refused ones too.
+type Recorder interface {
+	Log(r *blocktap.Request) error
+}
+
+// Handle is the flow of fsward: guest write → what is this block, what changed → is it allowed → the
+// write is done, or refused. The device calls it for one write at a time, in order.
+func (g *Guard) Handle(ctx context.Context, r *blocktap.Request, do func() error) error {
+	w := writeOf(r)
+	g.bug.alter(w, g.log)
+	if err := g.record(r); err != nil {
+		return err
+	}
+
+	start := time.Now()
+	obs := g.interp.Observe(w)
+	observed := time.Since(start)
+	if ordinary(obs) {
+		err := do()
+		g.interp.Settle(err == nil)
+		return err
+	}
+
+	ev := judge(ctx, g.rules, g.interp.FS(), obs)
+	ev.Disk = g.name
+	ev.InterpNS, ev.CheckNS = observed.Nanoseconds(), time.Since(start).Nanoseconds()
+
+	err := g.policy.Decide(ctx, ev)
+	if err == nil {
+		err = do()
+	}
+	g.interp.Settle(err == nil)
+	g.bug.settle(obs.Point)
+
+	ev.settle(err)
+	g.report(ev)
+	return err
+}
+
+// judge turns an observation into an event with a verdict: structure first, rules only on what is
+// well formed.
+func judge(ctx context.Context, rules *Rules, fs string, obs interp.Observation) *Event {
+	ev := &Event{FS: fs, Kind: kindOf(obs), Generation: obs.Generation, Note: obs.Note}
+	switch {
+	case len(obs.Violations) > 0:
+		ev.Outcome, ev.Violations = change.Violated, obs.Violations
+	case obs.Unknown != nil:
+		ev.Outcome, ev.Undecided = change.Undecided, []string{obs.Unknown.Error()}
+	case obs.Txn == nil:
+		ev.Outcome = change.Holds
+	default:
+		v := rules.Check(ctx, obs.Txn, obs.View)
+		ev.Outcome, ev.Violations, ev.Undecided = v.Outcome, v.Violations, v.Undecided
+	}
+	if obs.Txn != nil {
+		ev.Records = len(obs.Txn.Records)
+	}
+	return ev
+}
+
+func (g *Guard) record(r *blocktap.Request) error {
+	if g.tape == nil {
+		return nil
+	}
+	if err := g.tape.Log(r); err != nil {
+		// A log with a hole would replay to another state than the guest's: stop rather than lie.
+		return fmt.Errorf("cannot record the write at %d: %w", r.Off, err)
+	}
+	return nil
+}
+
+// ordinary tells of a write that there is nothing to say about: most are.
+func ordinary(obs interp.Observation) bool {
+	return obs.Point == interp.NoPoint && len(obs.Violations) == 0 && obs.Unknown == nil && obs.Note == ""
+}
+
+func (g *Guard) report(ev *Event) {
+	for _, s := range g.sinks {
+		s.Event(ev)
+	}
+}
+
+// attached reports what the guard found on its disk when it began.
+func (g *Guard) attached() {
+	note := "no file system yet: writes pass until one appears"
+	if fs := g.interp.FS(); fs != "" {
+		note = fs + " found; its present state is the baseline"
+	}
+	g.report(&Event{Disk: g.name, FS: g.interp.FS(), Kind: KindAttach, Outcome: change.Holds, Note: note})
+}
+
+func writeOf(r *blocktap.Request) interp.Write {
+	w := interp.Write{Off: r.Off, Len: r.Len, Discard: r.Op == blocktap.OpTrim}
+	if r.Op == blocktap.OpWrite {
+		w.Data = r.Data
+	}
+	return w
+}

@@ -1,0 +1,60 @@
+package hostd
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"fsward/change"
+	"fsward/interp/detect"
+	"fsward/invariants"
+)
+
+// Rules holds one engine for each file system, since a disk's file system may appear later.
+type Rules struct {
+	engines map[string]invariants.Engine
+}
+
+// LoadRules loads the rules of every file system: those built in, or those of dir/<file system>/*.pl
+// where dir is not "". A rule that does not load is an error that names its file and line.
+func LoadRules(dir string) (*Rules, error) {
+	r := &Rules{engines: make(map[string]invariants.Engine)}
+	for _, fs := range detect.Names() {
+		schema := detect.Schema(fs)
+		if schema == nil {
+			continue
+		}
+		files, err := ruleFiles(dir, fs)
+		if err != nil {
+			return nil, err
+		}
+		if r.engines[fs], err = invariants.NewReference(schema, files, invariants.Options{}); err != nil {
+			return nil, fmt.Errorf("rules of %s: %w", fs, err)
+		}
+	}
+	return r, nil
+}
+
+func ruleFiles(dir, fs string) ([]invariants.File, error) {
+	if dir == "" {
+		return invariants.Builtin(fs)
+	}
+	return invariants.ReadDir(filepath.Join(dir, fs))
+}
+
+// Check judges a transaction by the rules of its file system.
+func (r *Rules) Check(ctx context.Context, t *change.Txn, v change.View) invariants.Verdict {
+	engine, ok := r.engines[t.Schema.FS]
+	if !ok {
+		return invariants.Verdict{Undecided: []string{"there are no rules for " + t.Schema.FS}}
+	}
+	return engine.Check(ctx, t, v)
+}
+
+// List describes the rules of a file system, in order.
+func (r *Rules) List(fs string) []invariants.Rule {
+	if engine, ok := r.engines[fs]; ok {
+		return engine.Rules()
+	}
+	return nil
+}

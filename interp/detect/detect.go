@@ -1,0 +1,115 @@
+// Package detect tells which file system a disk holds and opens its interpreter. It is the one place
+// that lists the file systems: a new one is a new row.
+package detect
+
+import (
+	"fmt"
+	"io"
+
+	"fsward/change"
+	"fsward/interp"
+	"fsward/interp/btrfs"
+	"fsward/interp/ext3"
+)
+
+// Auto asks to look which file system it is.
+const Auto = "auto"
+
+type format struct {
+	name   string
+	detect func(interp.Disk) bool
+	open   func(interp.Disk) (interp.Interpreter, error)
+	image  func(interp.Disk) (interp.Observation, error)
+	schema func() *change.Schema
+	alter  func(interp.Disk, string) (interp.Alterer, error)
+}
+
+var formats = []format{
+	{"btrfs", btrfs.Detect, opener(btrfs.New), btrfs.Image, btrfs.Schema, btrfs.NewAlterer},
+	{"ext3", ext3.Detect, opener(ext3.New), ext3.Image, ext3.Schema, ext3.NewAlterer},
+}
+
+// opener widens a constructor's result to the interface, and keeps a nil result nil.
+func opener[T interp.Interpreter](open func(interp.Disk) (T, error)) func(interp.Disk) (interp.Interpreter, error) {
+	return func(d interp.Disk) (interp.Interpreter, error) {
+		f, err := open(d)
+		if err != nil {
+			return nil, err
+		}
+		return f, nil
+	}
+}
+
+// Names lists the values that a choice of file system may have.
+func Names() []string {
+	names := []string{Auto}
+	for _, f := range formats {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// find returns the format of a disk: the one named, or under Auto the one whose magic is there. The
+// error is interp.ErrNotFound or one about the name.
+func find(d interp.Disk, fs string) (format, error) {
+	for _, f := range formats {
+		if f.name == fs || fs == Auto && f.detect(d) {
+			return f, nil
+		}
+	}
+	if fs != Auto {
+		return format{}, fmt.Errorf("file system %q is not one of %v", fs, Names())
+	}
+	return format{}, interp.ErrNotFound
+}
+
+// Image reads the whole disk as one transaction of additions.
+func Image(d interp.Disk, fs string) (string, interp.Observation, error) {
+	f, err := find(d, fs)
+	if err != nil {
+		return "", interp.Observation{}, err
+	}
+	obs, err := f.image(d)
+	return f.name, obs, err
+}
+
+// Schema returns the schema of a file system by name; nil if there is no such file system.
+func Schema(fs string) *change.Schema {
+	for _, f := range formats {
+		if f.name == fs {
+			return f.schema()
+		}
+	}
+	return nil
+}
+
+// Alterer returns what changes one field in flight on a disk that holds a file system.
+func Alterer(d interp.Disk, fs, spec string) (interp.Alterer, error) {
+	f, err := find(d, fs)
+	if err != nil {
+		return nil, err
+	}
+	return f.alter(d, spec)
+}
+
+// blankBytes is how much of the start of a disk has to be zeros for the disk to count as blank: it
+// covers the places of all superblocks and partition tables that we know of.
+const blankBytes = 1 << 20
+
+// Blank tells whether a disk holds nothing yet.
+func Blank(d interp.Disk) (bool, error) {
+	buf := make([]byte, min(blankBytes, d.Size()))
+	if _, err := d.ReadAt(buf, 0); err != nil && err != io.EOF {
+		return false, err
+	}
+	return zero(buf), nil
+}
+
+func zero(b []byte) bool {
+	for _, c := range b {
+		if c != 0 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,7 @@
+#!/usr/bin/env bash
+# Runs the benchmarks of every package that has some.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+dirs=$(grep -rlE --include='*_test.go' '^func Benchmark' . | xargs -r -n 1 dirname | sort -u)
+# shellcheck disable=SC2086
+go test -run '^$' -bench . -benchmem $dirs

@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Runs every fuzz target of the project, one after the other, for a time each.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+time=${1:-30s}
+
+targets=$(grep -rnoE --include='*_test.go' '^func Fuzz[A-Za-z0-9_]+' . | sed -E 's|^\./(.*)/[^/]+:[0-9]+:func (.*)$|\1 \2|' | sort -u)
+n=$(wc -l <<<"$targets")
+i=0
+while read -r dir name; do
+	i=$((i + 1))
+	echo "fuzz $i/$n: $dir $name for $time"
+	go test -run '^$' -fuzz "^$name\$" -fuzztime "$time" "./$dir"
+done <<<"$targets"
+echo "fuzz: $n targets, no failure"

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# Installs what fsward needs on Debian 12 and says what it does: packages, Go where it is missing or
+# too old, Go modules. Quick when everything is there.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+want_go=1.26
+toolchain=go1.26.8
+
+packages=(
+	# to build: the compiler for cgo and libvirt's headers
+	gcc libc6-dev pkg-config libvirt-dev git ca-certificates
+	# to run guests
+	libvirt-daemon libvirt-daemon-system libvirt-daemon-driver-qemu libvirt-clients qemu-system-x86 qemu-utils
+	busybox-static cpio zstd xz-utils kmod procps
+	# file systems in tests, and the peers that judge them
+	btrfs-progs e2fsprogs fuse3 mount libnbd-bin fio swi-prolog-nox
+)
+
+say() { printf 'setup: %s\n' "$*"; }
+
+as_root() {
+	if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+missing=()
+for p in "${packages[@]}"; do
+	dpkg-query -W -f='${db:Status-Status}\n' "$p" 2>/dev/null | grep -qx installed || missing+=("$p")
+done
+if [ ${#missing[@]} -gt 0 ]; then
+	say "installing Debian packages: ${missing[*]}"
+	as_root apt-get update -q >/dev/null
+	as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}" >/dev/null
+fi
+
+go_is_new_enough() {
+	command -v go >/dev/null || return 1
+	local have
+	have=$(GOTOOLCHAIN=local go env GOVERSION | sed 's/^go//; s/[^0-9.].*//')
+	[ "$(printf '%s\n' "$want_go" "$have" | sort -V | head -n 1)" = "$want_go" ]
+}
+
+export PATH="$PWD/build/go/bin:$PATH"
+if ! go_is_new_enough; then
+	# Debian's Go is too old to build fsward but can fetch and verify a newer one, which is published as a module.
+	say "installing Go $toolchain into build/go"
+	command -v go >/dev/null || as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends golang-go >/dev/null
+	fetch=$(mktemp -d)
+	(cd "$fetch" && go mod init fetch >/dev/null 2>&1 && GOFLAGS=-mod=mod GOTOOLCHAIN=local go mod download -json "golang.org/toolchain@v0.0.1-$toolchain.linux-$(dpkg --print-architecture)" >module.json)
+	dir=$(sed -n 's/^\t"Dir": "\(.*\)",*$/\1/p' "$fetch/module.json")
+	rm -rf build/go && mkdir -p build && cp -r "$dir" build/go && chmod -R u+w build/go
+	chmod +x build/go/bin/* build/go/pkg/tool/*/*
+	rm -rf "$fetch"
+fi
+
+go mod download
