@@ -4,7 +4,7 @@ package blocktap
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"io"
 	"sync"
 	"sync/atomic"
@@ -23,17 +23,46 @@ const (
 )
 
 func (o Op) String() string {
-	return [...]string{"invalid", "read", "write", "flush", "trim", "zero"}[min(o, OpZero)%6]
+	if o > OpZero {
+		o = OpInvalid
+	}
+	return [...]string{"invalid", "read", "write", "flush", "trim", "zero"}[o]
 }
 
-// A Request is one request of a guest, checked by the transport: Off and Len lie within the disk.
+// SectorSize is the unit of a change: Off and Len of every write, trim and zero are multiples of it.
+const SectorSize = 512
+
+// A Request is one request of a guest. Device.Do checks that it lies within the disk.
 type Request struct {
-	Seq  uint64 // order in which the device performs writes; set by Device.Do, from 1
-	Off  uint64 // bytes
-	Len  uint64 // bytes
-	Op   Op
-	FUA  bool   // the write is durable when it completes
-	Data []byte // OpWrite: a private copy of the contents; OpRead: filled in
+	Seq    uint64 // order in which the device performs writes; set by Device.Do, from 1
+	Off    uint64 // bytes
+	Len    uint64 // bytes
+	Op     Op
+	FUA    bool   // the write is durable when it completes
+	NoHole bool   // OpZero: the range keeps its space reserved
+	Data   []byte // OpWrite: a private copy of the contents; OpRead: filled in. Len bytes
+}
+
+// check tells whether a request is well formed for a disk of a size. The sum cannot overflow.
+func (r *Request) check(size uint64) error {
+	if r.Off > size || r.Len > size-r.Off {
+		return fmt.Errorf("%s of %d bytes at %d: %w of %d bytes", r.Op, r.Len, r.Off, ErrRange, size)
+	}
+	switch r.Op {
+	case OpFlush:
+		return nil
+	case OpRead, OpWrite:
+		if uint64(len(r.Data)) != r.Len {
+			return fmt.Errorf("%s of %d bytes at %d with a buffer of %d", r.Op, r.Len, r.Off, len(r.Data))
+		}
+	case OpTrim, OpZero:
+	default:
+		return fmt.Errorf("invalid operation %d", uint8(r.Op))
+	}
+	if r.Op != OpRead && (r.Off|r.Len)%SectorSize != 0 {
+		return fmt.Errorf("%s of %d bytes at %d: %w", r.Op, r.Len, r.Off, ErrUnaligned)
+	}
+	return nil
 }
 
 // Disk is the storage behind a device. Reads and writes may run in parallel with each other.
@@ -46,9 +75,6 @@ type Disk interface {
 	Size() uint64 // bytes
 	Close() error
 }
-
-// ErrRefused is the error of a write that the hook would not let through. Transports report it as EIO.
-var ErrRefused = errors.New("refused: the write would violate an invariant")
 
 // A Hook is shown every request that changes the disk, before it is done, one at a time and in order.
 // It calls do to let the request through and returns do's error, or returns an error of its own
@@ -64,6 +90,7 @@ type Hook interface {
 type Device struct {
 	disk Disk
 	hook Hook
+	rec  Recorder
 	mu   sync.Mutex // held over hook and disk by whatever changes the disk
 	seq  atomic.Uint64
 }
@@ -71,36 +98,65 @@ type Device struct {
 // NewDevice returns a device; hook may be nil.
 func NewDevice(disk Disk, hook Hook) *Device { return &Device{disk: disk, hook: hook} }
 
+// A Recorder is told of every change before the hook is, and of every flush when it arrives, so that
+// the record also holds the change that was refused, or that ended the process. A flush can be
+// recorded after a change that was still under way when it came, and which it need not have covered.
+// An error fails the request, which is then not done: what is to be on record is never missing from it.
+// Safe for concurrent use.
+type Recorder interface {
+	Log(r *Request) error
+}
+
+// Record makes rec be told of all requests from now on. It is called before the device is served.
+func (d *Device) Record(rec Recorder) { d.rec = rec }
+
 // Size returns the size of the disk in bytes.
 func (d *Device) Size() uint64 { return d.disk.Size() }
 
 // Disk returns the disk behind the device.
 func (d *Device) Disk() Disk { return d.disk }
 
-// Do performs a request and returns when it is done: a write with FUA is then durable.
+// Do performs a request and returns when it is done: a write with FUA is then durable. A request that
+// is not well formed is an error (ErrRange, ErrUnaligned) and reaches neither hook nor disk.
 func (d *Device) Do(ctx context.Context, r *Request) error {
+	if err := r.check(d.disk.Size()); err != nil {
+		return err
+	}
 	switch r.Op {
 	case OpRead:
 		_, err := d.disk.ReadAt(r.Data, int64(r.Off))
 		return err
 	case OpFlush:
+		if d.rec != nil {
+			if err := d.rec.Log(r); err != nil {
+				return err
+			}
+		}
 		return d.disk.Flush()
 	}
-	d.mu.Lock()
-	r.Seq = d.seq.Add(1)
-	var err error
-	if d.hook == nil {
-		err = d.change(r)
-	} else {
-		err = d.hook.Handle(ctx, r, func() error { return d.change(r) })
-	}
-	d.mu.Unlock()
+	err := d.ordered(ctx, r)
 	// The flush of a FUA write waits outside the lock: nothing that follows depends on it, and the
 	// guest is told only after it.
 	if err == nil && r.FUA {
 		err = d.disk.Flush()
 	}
 	return err
+}
+
+// ordered performs a change in its turn.
+func (d *Device) ordered(ctx context.Context, r *Request) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	r.Seq = d.seq.Add(1)
+	if d.rec != nil {
+		if err := d.rec.Log(r); err != nil {
+			return err
+		}
+	}
+	if d.hook == nil {
+		return d.change(r)
+	}
+	return d.hook.Handle(ctx, r, func() error { return d.change(r) })
 }
 
 func (d *Device) change(r *Request) error {
@@ -111,8 +167,11 @@ func (d *Device) change(r *Request) error {
 	case OpTrim:
 		return d.disk.Trim(r.Off, r.Len)
 	case OpZero:
+		if res, ok := d.disk.(Reserver); ok && r.NoHole {
+			return res.ZeroReserved(r.Off, r.Len)
+		}
 		return d.disk.Zero(r.Off, r.Len)
 	default:
-		return errors.New("invalid operation")
+		return fmt.Errorf("%s is not a change", r.Op)
 	}
 }

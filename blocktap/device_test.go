@@ -1,0 +1,96 @@
+package blocktap
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+)
+
+type hookFunc func(r *Request, do func() error) error
+
+func (h hookFunc) Handle(_ context.Context, r *Request, do func() error) error { return h(r, do) }
+
+type recorderFunc func(r *Request) error
+
+func (f recorderFunc) Log(r *Request) error { return f(r) }
+
+func TestDeviceChecksRequests(t *testing.T) {
+	disk := open(t, sparseFile(t, 1<<20, 0, nil), FileOptions{})
+	dev := NewDevice(disk, hookFunc(func(r *Request, do func() error) error {
+		t.Errorf("the hook was shown %+v", r)
+		return do()
+	}))
+	for _, c := range []struct {
+		r    Request
+		want error
+	}{
+		{Request{Op: OpWrite, Off: 1 << 20, Len: 512, Data: make([]byte, 512)}, ErrRange},
+		{Request{Op: OpZero, Off: 1<<64 - 512, Len: 1024}, ErrRange},
+		{Request{Op: OpWrite, Off: 1, Len: 512, Data: make([]byte, 512)}, ErrUnaligned},
+		{Request{Op: OpTrim, Off: 0, Len: 100}, ErrUnaligned},
+		{Request{Op: OpWrite, Off: 0, Len: 512}, nil},
+		{Request{Op: Op(9)}, nil},
+		{Request{}, nil},
+	} {
+		err := dev.Do(context.Background(), &c.r)
+		if err == nil || c.want != nil && !errors.Is(err, c.want) {
+			t.Errorf("%+v: %v, want %v", c.r, err, c.want)
+		}
+	}
+}
+
+func TestDeviceOrder(t *testing.T) {
+	disk := open(t, sparseFile(t, 1<<20, 0, nil), FileOptions{})
+	var seen, recorded []uint64
+	refuse := uint64(7)
+	dev := NewDevice(disk, hookFunc(func(r *Request, do func() error) error {
+		seen = append(seen, r.Seq)
+		if r.Seq == refuse {
+			return ErrRefused
+		}
+		return do()
+	}))
+	dev.Record(recorderFunc(func(r *Request) error {
+		recorded = append(recorded, r.Seq)
+		return nil
+	}))
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	refused := 0
+	for i := range 50 {
+		wg.Go(func() {
+			err := dev.Do(context.Background(), &Request{Op: OpWrite, FUA: i%8 == 0, Off: uint64(i) * 512, Len: 512, Data: make([]byte, 512)})
+			if errors.Is(err, ErrRefused) {
+				mu.Lock()
+				refused++
+				mu.Unlock()
+			} else if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if refused != 1 || len(seen) != 50 || len(recorded) != 50 {
+		t.Fatalf("%d refused, %d seen, %d recorded", refused, len(seen), len(recorded))
+	}
+	for i := range seen {
+		if seen[i] != uint64(i+1) || recorded[i] != seen[i] {
+			t.Fatalf("change %d was seen as %d and recorded as %d", i+1, seen[i], recorded[i])
+		}
+	}
+}
+
+func TestDeviceRecorderFails(t *testing.T) {
+	full := errors.New("the record is full")
+	dev := NewDevice(open(t, sparseFile(t, 1<<20, 0, nil), FileOptions{}), hookFunc(func(*Request, func() error) error {
+		t.Error("a change that is not on record was done")
+		return nil
+	}))
+	dev.Record(recorderFunc(func(*Request) error { return full }))
+	for _, r := range []Request{{Op: OpZero, Len: 512}, {Op: OpFlush}} {
+		if err := dev.Do(context.Background(), &r); !errors.Is(err, full) {
+			t.Errorf("%s: %v", r.Op, err)
+		}
+	}
+}

@@ -1,0 +1,34 @@
+package blocktap
+
+import (
+	"errors"
+	"syscall"
+)
+
+// ErrRefused is the error of a write that the hook would not let through. Transports report it as EIO.
+var ErrRefused = errors.New("refused: the write would violate an invariant")
+
+// Errors of requests that a disk cannot be asked for.
+var (
+	ErrRange     = errors.New("outside the disk")
+	ErrUnaligned = errors.New("not a multiple of 512 bytes")
+	ErrReadOnly  = errors.New("the disk is read-only")
+)
+
+// Errno is the error number with which a transport reports an error to the guest: EINVAL for requests
+// that are not well formed, EROFS, ENOSPC, and EIO for everything else, refused writes among it.
+// 0 for nil.
+func Errno(err error) syscall.Errno {
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, ErrRange), errors.Is(err, ErrUnaligned):
+		return syscall.EINVAL
+	case errors.Is(err, ErrReadOnly):
+		return syscall.EROFS
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return syscall.ENOSPC
+	default:
+		return syscall.EIO
+	}
+}

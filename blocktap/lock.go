@@ -1,0 +1,91 @@
+package blocktap
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// BusyError is a disk that cannot be opened because somebody else uses it.
+type BusyError struct {
+	Path   string
+	Holder string // who uses it, as far as known: "process 4711 (qemu-system-x86)"
+}
+
+func (e *BusyError) Error() string {
+	return fmt.Sprintf("%s is in use by %s; a disk served twice would be damaged", e.Path, e.Holder)
+}
+
+// lock takes two locks, which the kernel drops with the last descriptor of the open file. flock is kept
+// by us and by udev, and /proc/locks names its holder. The open-file-description lock over all bytes
+// collides with the byte locks by which qemu marks an image as in use.
+func lock(f *os.File, exclusive bool) error {
+	how, kind := unix.LOCK_SH, int16(unix.F_RDLCK)
+	if exclusive {
+		how, kind = unix.LOCK_EX, unix.F_WRLCK
+	}
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var flockErr, ofdErr error
+	if err := raw.Control(func(fd uintptr) {
+		flockErr = ignoringEINTR(func() error { return unix.Flock(int(fd), how|unix.LOCK_NB) })
+		ofdErr = ignoringEINTR(func() error {
+			return unix.FcntlFlock(fd, unix.F_OFD_SETLK, &unix.Flock_t{Type: kind, Whence: io.SeekStart})
+		})
+	}); err != nil {
+		return err
+	}
+	switch {
+	case errors.Is(flockErr, unix.EWOULDBLOCK):
+		return &BusyError{Path: f.Name(), Holder: flockHolder(f)}
+	case errors.Is(ofdErr, unix.EAGAIN), errors.Is(ofdErr, unix.EACCES):
+		return &BusyError{Path: f.Name(), Holder: "a program that locks what it uses, such as qemu"}
+	}
+	if err := errors.Join(flockErr, ofdErr); err != nil {
+		return fmt.Errorf("%s: cannot be locked: %w", f.Name(), err)
+	}
+	return nil
+}
+
+// flockHolder finds in /proc/locks who holds a flock on a file.
+func flockHolder(f *os.File) string {
+	const unknown = "another process"
+	var st unix.Stat_t
+	if err := unix.Stat(f.Name(), &st); err != nil {
+		return unknown
+	}
+	locks, err := os.Open("/proc/locks")
+	if err != nil {
+		return unknown
+	}
+	defer locks.Close()
+	inode := fmt.Sprintf("%02x:%02x:%d", unix.Major(st.Dev), unix.Minor(st.Dev), st.Ino)
+	for lines := bufio.NewScanner(locks); lines.Scan(); {
+		// "1: FLOCK  ADVISORY  WRITE 4711 fd:00:1234 0 EOF"
+		words := strings.Fields(lines.Text())
+		if len(words) < 6 || words[1] != "FLOCK" || words[5] != inode {
+			continue
+		}
+		pid, err := strconv.Atoi(words[4])
+		if err != nil || pid <= 0 {
+			continue
+		}
+		if pid == os.Getpid() {
+			return "this process, which serves it already"
+		}
+		name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+		if err != nil {
+			return fmt.Sprintf("process %d", pid)
+		}
+		return fmt.Sprintf("process %d (%s)", pid, strings.TrimSpace(string(name)))
+	}
+	return unknown
+}
