@@ -46,7 +46,11 @@ if ! go_is_new_enough; then
 	say "installing Go $toolchain into build/go"
 	command -v go >/dev/null || as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends golang-go >/dev/null
 	fetch=$(mktemp -d)
-	(cd "$fetch" && go mod init fetch >/dev/null 2>&1 && GOFLAGS=-mod=mod GOTOOLCHAIN=local go mod download -json "golang.org/toolchain@v0.0.1-$toolchain.linux-$(dpkg --print-architecture)" >module.json)
+	module="golang.org/toolchain@v0.0.1-$toolchain.linux-$(dpkg --print-architecture)"
+	if ! (cd "$fetch" && go mod init fetch >/dev/null 2>&1 && GOFLAGS=-mod=mod GOTOOLCHAIN=local go mod download -json "$module" >module.json); then
+		say "cannot fetch $module: $(sed -n 's/^\t"Error": //p' "$fetch/module.json")"
+		exit 1
+	fi
 	dir=$(sed -n 's/^\t"Dir": "\(.*\)",*$/\1/p' "$fetch/module.json")
 	rm -rf build/go && mkdir -p build && cp -r "$dir" build/go && chmod -R u+w build/go
 	chmod +x build/go/bin/* build/go/pkg/tool/*/*
