@@ -23,6 +23,14 @@ const (
 	TransportFUSE = "fuse"
 )
 
+// CheckTransport returns an error that lists the choices if name is none of them.
+func CheckTransport(name string) error {
+	if name != TransportNBD && name != TransportFUSE {
+		return fmt.Errorf("--transport %q is not one of %s, %s", name, TransportNBD, TransportFUSE)
+	}
+	return nil
+}
+
 // Address reads a --listen address: unix:PATH, or a plain path.
 func Address(s string) (string, error) {
 	path := strings.TrimPrefix(s, "unix:")
@@ -34,14 +42,13 @@ func Address(s string) (string, error) {
 
 // Serve offers the devices at an address until ctx ends, then lets requests in flight finish.
 func (d *Daemon) Serve(ctx context.Context, transport, path string) error {
-	switch transport {
-	case TransportNBD:
-		return d.serveNBD(ctx, path)
-	case TransportFUSE:
-		return d.serveFUSE(ctx, path)
-	default:
-		return fmt.Errorf("--transport %q is not one of %s, %s", transport, TransportNBD, TransportFUSE)
+	if err := CheckTransport(transport); err != nil {
+		return err
 	}
+	if transport == TransportFUSE {
+		return d.serveFUSE(ctx, path)
+	}
+	return d.serveNBD(ctx, path)
 }
 
 func (d *Daemon) serveNBD(ctx context.Context, path string) error {

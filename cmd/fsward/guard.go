@@ -76,6 +76,9 @@ which the disk appears as a file.`,
 				return err
 			}
 			path, err := hostd.Address(listen)
+			if err == nil {
+				err = hostd.CheckTransport(transport)
+			}
 			if err != nil {
 				return usageError{err, c.CommandPath()}
 			}

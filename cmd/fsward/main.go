@@ -60,6 +60,8 @@ only if they hold.
 
 Exit status: 0 everything holds, 1 an invariant is violated, 2 wrong usage,
 3 undecided or could not run. Results go to stdout, the log to stderr.`,
+		Args:          cobra.NoArgs,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
@@ -77,16 +79,20 @@ type usageError struct {
 
 func (e usageError) Unwrap() error { return e.error }
 
-// asUsage makes every command report bad flags and arguments as a usageError.
+// asUsage makes every command report bad flags and arguments, and required flags that are missing, as
+// a usageError.
 func asUsage(c *cobra.Command) {
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usageError{err, c.CommandPath()} })
-	if args := c.Args; args != nil {
-		c.Args = func(c *cobra.Command, a []string) error {
-			if err := args(c, a); err != nil {
-				return usageError{err, c.CommandPath()}
-			}
-			return nil
+	args := c.Args
+	c.Args = func(c *cobra.Command, a []string) error {
+		err := c.ValidateRequiredFlags()
+		if err == nil && args != nil {
+			err = args(c, a)
 		}
+		if err != nil {
+			return usageError{err, c.CommandPath()}
+		}
+		return nil
 	}
 	for _, sub := range c.Commands() {
 		asUsage(sub)

@@ -10,7 +10,8 @@ import (
 )
 
 func rulesCommand() *cobra.Command {
-	c := &cobra.Command{Use: "rules", Short: "Show the invariants", Args: cobra.NoArgs}
+	c := &cobra.Command{Use: "rules", Short: "Show the invariants", Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
 	c.AddCommand(rulesListCommand())
 	return c
 }

@@ -1,0 +1,171 @@
+package hostd
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+
+	"fsward/blocktap"
+	"fsward/change"
+	"fsward/interp"
+)
+
+// scripted is an interpreter that answers with what a test put in, and remembers what it was told.
+type scripted struct {
+	next    interp.Observation
+	settled []bool
+}
+
+func (s *scripted) FS() string                              { return "btrfs" }
+func (s *scripted) Schema() *change.Schema                  { return nil }
+func (s *scripted) Observe(interp.Write) interp.Observation { return s.next }
+func (s *scripted) Settle(written bool)                     { s.settled = append(s.settled, written) }
+
+// events is a Sink that keeps what it is told.
+type events []*Event
+
+func (e *events) Event(ev *Event) { *e = append(*e, ev) }
+
+func violated() interp.Observation {
+	return interp.Observation{Point: interp.CommitPoint, Generation: 7,
+		Violations: []change.Violation{{Rule: "btrfs/key-order", Kind: change.ByStructure, Doc: "Keys in a node ascend."}}}
+}
+
+func TestGuardDecides(t *testing.T) {
+	unknown := interp.Observation{Point: interp.CommitPoint, Unknown: errors.New("cannot read the block at 4096")}
+	diskFails := errors.New("no space on the host")
+	tests := []struct {
+		name        string
+		obs         interp.Observation
+		policy      Policy
+		diskErr     error
+		wantErr     error
+		wantDone    bool
+		wantSettled bool
+		wantEvents  int
+		wantAction  string
+	}{
+		{"an ordinary write passes in silence", interp.Observation{}, refusePolicy{}, nil, nil, true, true, 0, ""},
+		{"a sound commit passes", interp.Observation{Point: interp.CommitPoint}, refusePolicy{}, nil, nil, true, true, 1, Passed},
+		{"a violation is refused", violated(), refusePolicy{}, nil, blocktap.ErrRefused, false, false, 1, Refused},
+		{"what is not known is refused", unknown, refusePolicy{}, nil, blocktap.ErrRefused, false, false, 1, Refused},
+		{"log lets a violation pass", violated(), logPolicy{}, nil, nil, true, true, 1, Passed},
+		{"log lets the unknown pass", unknown, logPolicy{}, nil, nil, true, true, 1, Passed},
+		{"a failing disk is not a commit", interp.Observation{Point: interp.CommitPoint}, refusePolicy{}, diskFails, diskFails, true, false, 1, Failed},
+		{"an ordinary write on a failing disk", interp.Observation{}, refusePolicy{}, diskFails, diskFails, true, false, 0, ""},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			s := &scripted{next: tc.obs}
+			var seen events
+			g := &Guard{name: "vda", interp: s, policy: tc.policy, sinks: []Sink{&seen}, log: zap.NewNop()}
+			done := false
+			err := g.Handle(context.Background(), &blocktap.Request{Op: blocktap.OpWrite, Len: 4, Data: []byte("data")},
+				func() error { done = true; return tc.diskErr })
+			if !errors.Is(err, tc.wantErr) || (tc.wantErr == nil) != (err == nil) {
+				t.Errorf("error %v, want %v", err, tc.wantErr)
+			}
+			if done != tc.wantDone {
+				t.Errorf("the write was done: %v, want %v", done, tc.wantDone)
+			}
+			if len(s.settled) != 1 || s.settled[0] != tc.wantSettled {
+				t.Errorf("settled %v, want once with %v", s.settled, tc.wantSettled)
+			}
+			if len(seen) != tc.wantEvents {
+				t.Fatalf("%d events, want %d", len(seen), tc.wantEvents)
+			}
+			if tc.wantEvents > 0 && seen[0].Action != tc.wantAction {
+				t.Errorf("action %q, want %q", seen[0].Action, tc.wantAction)
+			}
+		})
+	}
+}
+
+// domain counts what is asked of it.
+type domain struct{ suspended, resumed int }
+
+func (d *domain) Suspend() error { d.suspended++; return nil }
+func (d *domain) Resume() error  { d.resumed++; return nil }
+
+func TestHolderHoldsUntilReleased(t *testing.T) {
+	for _, pass := range []bool{true, false} {
+		guest := &domain{}
+		h := NewHolder(guest, zap.NewNop())
+		if err := h.Release(true); !errors.Is(err, ErrNotHeld) {
+			t.Fatalf("release of nothing: %v", err)
+		}
+		done := make(chan error)
+		go func() { done <- h.Decide(context.Background(), &Event{Outcome: change.Violated}) }()
+		waitHeld(t, h)
+		select {
+		case err := <-done:
+			t.Fatalf("decided before the release: %v", err)
+		case <-time.After(20 * time.Millisecond):
+		}
+		if err := h.Release(pass); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-done; (err == nil) != pass {
+			t.Errorf("release(%v) gave %v", pass, err)
+		}
+		if guest.suspended != 1 || guest.resumed != 1 {
+			t.Errorf("suspended %d times, resumed %d", guest.suspended, guest.resumed)
+		}
+	}
+}
+
+func TestHolderRefusesWhenTheDaemonStops(t *testing.T) {
+	h := NewHolder(nil, zap.NewNop())
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error)
+	go func() { done <- h.Decide(ctx, &Event{Outcome: change.Undecided}) }()
+	waitHeld(t, h)
+	stop()
+	if err := <-done; !errors.Is(err, blocktap.ErrRefused) {
+		t.Errorf("got %v, want a refusal", err)
+	}
+}
+
+func waitHeld(t *testing.T, h *Holder) {
+	t.Helper()
+	for range 1000 {
+		if ev, _ := h.Held(); ev != nil {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Fatal("nothing is held")
+}
+
+func TestReports(t *testing.T) {
+	ev := &Event{Disk: "vda", FS: "btrfs", Kind: KindCommit, Generation: 7, Records: 412, Outcome: change.Violated, Action: Refused,
+		CheckNS: 3_100_000, Violations: []change.Violation{{Rule: "btrfs/14", Kind: change.ByRule, Tree: "5", ID: "k(257,inode_item,0)",
+			Doc: "The nlink of an inode equals the number of its references.", Source: "invariants/btrfs/inode.pl:12",
+			Witness: []string{"change(5,k(257,inode_item,0),nlink,1,2)"}}}}
+	var text, lines strings.Builder
+	NewTextReport(&text).Event(ev)
+	NewJSONReport(&lines).Event(ev)
+	for _, want := range []string{"412", "3.1 ms", "violated, refused (btrfs/14)", "The nlink of an inode", "tree 5, k(257,inode_item,0)",
+		"invariants/btrfs/inode.pl:12", "change(5,k(257,inode_item,0),nlink,1,2)"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("the text lacks %q:\n%s", want, &text)
+		}
+	}
+	want := `{"event":"commit","disk":"vda","fs":"btrfs","generation":7,"records":412,"verdict":"violated","action":"refused","interp_ns":0,` +
+		`"check_ns":3100000,"violations":[{"rule":"btrfs/14","kind":"rule","tree":5,"id":"k(257,inode_item,0)",` +
+		`"doc":"The nlink of an inode equals the number of its references.","source":"invariants/btrfs/inode.pl:12",` +
+		`"witness":["change(5,k(257,inode_item,0),nlink,1,2)"]}]}` + "\n"
+	if lines.String() != want {
+		t.Errorf("got  %swant %s", &lines, want)
+	}
+}
+
+func textOf(ev *Event) string {
+	var b strings.Builder
+	NewTextReport(&b).Event(ev)
+	return b.String()
+}
