@@ -1,0 +1,119 @@
+package fuse_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"go.uber.org/zap/zaptest"
+
+	"fsward/blocktap"
+	"fsward/blocktap/fuse"
+)
+
+// requests is a hook that keeps what it was shown.
+type requests struct {
+	mu   sync.Mutex
+	seen []blocktap.Request
+}
+
+func (h *requests) Handle(_ context.Context, r *blocktap.Request, do func() error) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.seen = append(h.seen, blocktap.Request{Off: r.Off, Len: r.Len, Op: r.Op, FUA: r.FUA, NoHole: r.NoHole})
+	return do()
+}
+
+func mount(t *testing.T, hook blocktap.Hook) (*fuse.Server, string) {
+	t.Helper()
+	image := filepath.Join(t.TempDir(), "disk.img")
+	if err := os.WriteFile(image, make([]byte, 4<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	disk, err := blocktap.OpenFile(image, blocktap.FileOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { disk.Close() })
+	s, err := fuse.Mount(t.TempDir(), blocktap.NewDevice(disk, hook), zaptest.NewLogger(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, image
+}
+
+// TestRequests: what reaches the device for each operation on the file. Other processes do them, so
+// that a fault shows as a failed command and does not hang the test.
+func TestRequests(t *testing.T) {
+	hook := &requests{}
+	s, image := mount(t, hook)
+	for _, command := range []string{
+		"dd if=/dev/urandom of=%s bs=64k count=4 seek=2 conv=notrunc",
+		"dd if=/dev/urandom of=%s bs=4096 count=1 conv=notrunc oflag=dsync",
+		"fallocate -p -o 65536 -l 8192 %s",
+		"fallocate -z -n -o 131072 -l 4096 %s",
+	} {
+		shell(t, command, s.Path(), true)
+	}
+	for _, command := range []string{
+		"dd if=/dev/urandom of=%s bs=100 count=1 conv=notrunc",            // not whole sectors
+		"dd if=/dev/urandom of=%s bs=4096 seek=1024 count=1 conv=notrunc", // after the end
+		"truncate -s 8M %s",
+		"fallocate -o 0 -l 4096 %s",
+	} {
+		shell(t, command, s.Path(), false)
+	}
+	want := []blocktap.Request{
+		{Op: blocktap.OpWrite, Off: 128 << 10, Len: 64 << 10},
+		{Op: blocktap.OpWrite, Off: 192 << 10, Len: 64 << 10},
+		{Op: blocktap.OpWrite, Off: 256 << 10, Len: 64 << 10},
+		{Op: blocktap.OpWrite, Off: 320 << 10, Len: 64 << 10},
+		{Op: blocktap.OpWrite, Off: 0, Len: 4096, FUA: true},
+		{Op: blocktap.OpZero, Off: 64 << 10, Len: 8192},
+		{Op: blocktap.OpZero, Off: 128 << 10, Len: 4096, NoHole: true},
+	}
+	if len(hook.seen) != len(want) {
+		t.Fatalf("seen %+v", hook.seen)
+	}
+	for i, r := range hook.seen {
+		if r.Off != want[i].Off || r.Len != want[i].Len || r.Op != want[i].Op || r.FUA != want[i].FUA || r.NoHole != want[i].NoHole {
+			t.Errorf("request %d: %+v, want %+v", i, r, want[i])
+		}
+	}
+	copied := filepath.Join(t.TempDir(), "copy")
+	shell(t, "cp %s "+copied, s.Path(), true)
+	if err := s.Unmount(); err != nil {
+		t.Fatal(err)
+	}
+	a, errA := os.ReadFile(copied)
+	b, errB := os.ReadFile(image)
+	if errA != nil || errB != nil || !bytes.Equal(a, b) {
+		t.Errorf("the file and the image differ: %v, %v", errA, errB)
+	}
+}
+
+// TestAbort: a write that a hook holds is let go, and the mount point is free again.
+func TestAbort(t *testing.T) {
+	held := make(chan struct{})
+	s, _ := mount(t, hookFunc(func(ctx context.Context, _ *blocktap.Request, _ func() error) error {
+		close(held)
+		<-ctx.Done()
+		return blocktap.ErrRefused
+	}))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		shell(t, "dd if=/dev/zero of=%s bs=4096 count=1 conv=notrunc", s.Path(), false)
+	}()
+	<-held
+	if err := s.Abort(); err != nil {
+		t.Fatal(err)
+	}
+	<-done
+	if err := os.Remove(filepath.Dir(s.Path())); err != nil {
+		t.Errorf("the mount point is still in use: %v", err)
+	}
+}

@@ -1,0 +1,269 @@
+package loopmount_test
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest"
+
+	"fsward/blocktap"
+	"fsward/blocktap/fuse/loopmount"
+)
+
+type hookFunc func(ctx context.Context, r *blocktap.Request, do func() error) error
+
+func (h hookFunc) Handle(ctx context.Context, r *blocktap.Request, do func() error) error {
+	return h(ctx, r, do)
+}
+
+// fsys is a file system under test: how it is made, judged, and what its commit looks like.
+type fsys struct {
+	name, mkfs, check string
+	size              int64
+	commit            func(r *blocktap.Request) bool
+}
+
+var filesystems = []fsys{
+	{
+		name: "btrfs", mkfs: "mkfs.btrfs -q", check: "btrfs check", size: 256 << 20,
+		// The primary superblock.
+		commit: func(r *blocktap.Request) bool { return r.Op == blocktap.OpWrite && r.Off == 65536 },
+	},
+	{
+		name: "ext3", mkfs: "mkfs.ext3 -q", check: "e2fsck -fn", size: 64 << 20,
+		// A jbd2 commit block: magic and block type 2, big-endian, in a block of its own.
+		commit: func(r *blocktap.Request) bool {
+			return r.Op == blocktap.OpWrite && len(r.Data) >= 12 &&
+				binary.BigEndian.Uint32(r.Data) == 0xc03b3998 && binary.BigEndian.Uint32(r.Data[4:]) == 2
+		},
+	},
+}
+
+func run(t *testing.T, command string, args ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	words := append(strings.Fields(command), args...)
+	out, err := exec.CommandContext(ctx, words[0], words[1:]...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s (Debian packages btrfs-progs, e2fsprogs): %v\n%s", command, err, out)
+	}
+	return string(out)
+}
+
+// attached is a mount with what is beneath it.
+type attached struct {
+	*loopmount.Loop
+	Disk blocktap.Disk
+}
+
+// attach makes a file system on a new image and a loop device over it.
+func attach(t *testing.T, fs fsys, hook blocktap.Hook) (attached, string) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Fatal("this test mounts file systems and has to run as root")
+	}
+	image := filepath.Join(t.TempDir(), "disk.img")
+	if err := os.WriteFile(image, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(image, fs.size); err != nil {
+		t.Fatal(err)
+	}
+	run(t, fs.mkfs, image)
+	disk, err := blocktap.OpenFile(image, blocktap.FileOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { disk.Close() })
+	log := zaptest.NewLogger(t, zaptest.Level(zap.ErrorLevel))
+	m, err := loopmount.Attach(t.Context(), blocktap.NewDevice(disk, hook), log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return attached{m, disk}, image
+}
+
+func TestClean(t *testing.T) {
+	for _, fs := range filesystems {
+		t.Run(fs.name, func(t *testing.T) {
+			m, image := attach(t, fs, nil)
+			defer m.Close()
+			if err := m.Mount(fs.name); err != nil {
+				t.Fatal(err)
+			}
+			if out, err := m.Run(t.Context(), `
+				for i in $(seq 1 50); do mkdir d$i; head -c 20000 /dev/urandom >d$i/f; done
+				rm -r d7 d13; mv d1 e1; sync -f .
+				fallocate -p -o 0 -l 8192 d2/f; fstrim .
+				find . -type f | xargs sha256sum >/dev/null; ls | wc -l`); err != nil {
+				t.Fatal(err)
+			} else if !strings.HasPrefix(string(out), "4") {
+				t.Errorf("listing: %s", out)
+			}
+			if err := m.Unmount(); err != nil {
+				t.Fatal(err)
+			}
+			if err := m.Close(); err != nil {
+				t.Fatal(err)
+			}
+			run(t, fs.check, image)
+		})
+	}
+}
+
+// TestRefusedCommit: what was committed before is there, the mount has become read-only, and what was
+// refused is not on the disk.
+func TestRefusedCommit(t *testing.T) {
+	for _, fs := range filesystems {
+		t.Run(fs.name, func(t *testing.T) {
+			var armed atomic.Bool
+			var refused atomic.Int32
+			m, image := attach(t, fs, hookFunc(func(_ context.Context, r *blocktap.Request, do func() error) error {
+				if armed.Load() && fs.commit(r) {
+					refused.Add(1)
+					return blocktap.ErrRefused
+				}
+				return do()
+			}))
+			defer m.Close()
+			if err := m.Mount(fs.name); err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range []string{"first", "second"} {
+				if _, err := m.Run(t.Context(), "echo "+name+" >"+name+"; sync -f ."); err != nil {
+					t.Fatal(err)
+				}
+			}
+			armed.Store(true)
+			if _, err := m.Run(t.Context(), "echo third >third; sync -f third"); err == nil {
+				t.Error("a refused commit did not fail the sync")
+			}
+			if refused.Load() == 0 {
+				t.Error("no commit was seen")
+			}
+			if _, err := m.Run(t.Context(), "echo fourth >fourth; sync -f fourth"); err == nil {
+				t.Error("writing went on after a refused commit")
+			}
+			if err := m.Close(); err != nil {
+				t.Fatal(err)
+			}
+
+			// The image recovers by the file system's own means. The first server lets go of it as a
+			// killed one would: without flushing.
+			if err := m.Disk.Close(); err != nil {
+				t.Fatal(err)
+			}
+			again, err := blocktap.OpenFile(image, blocktap.FileOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer again.Close()
+			m.Loop, err = loopmount.Attach(t.Context(), blocktap.NewDevice(again, nil), zaptest.NewLogger(t, zaptest.Level(zap.ErrorLevel)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer m.Close()
+			if err := m.Mount(fs.name); err != nil {
+				t.Fatal(err)
+			}
+			out, err := m.Run(t.Context(), "cat first second; test ! -e third; test ! -e fourth")
+			if err != nil || string(out) != "first\nsecond\n" {
+				t.Errorf("after the refusal: %q, %v", out, err)
+			}
+			if err := m.Close(); err != nil {
+				t.Fatal(err)
+			}
+			run(t, fs.check, image)
+		})
+	}
+}
+
+// TestHold: while a commit is on hold, reads that have to come from the disk are served.
+func TestHold(t *testing.T) {
+	fs := filesystems[0]
+	var armed atomic.Bool
+	held, release := make(chan struct{}), make(chan struct{})
+	m, image := attach(t, fs, hookFunc(func(_ context.Context, r *blocktap.Request, do func() error) error {
+		if fs.commit(r) && armed.CompareAndSwap(true, false) {
+			close(held)
+			<-release
+		}
+		return do()
+	}))
+	defer m.Close()
+	if err := m.Mount(fs.name); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Run(t.Context(), "head -c 8M /dev/urandom >f; sync -f .; echo g >g"); err != nil {
+		t.Fatal(err)
+	}
+	armed.Store(true)
+	synced := make(chan error, 1)
+	go func() {
+		_, err := m.Run(context.Background(), "sync -f g")
+		synced <- err
+	}()
+	<-held
+	if _, err := m.Run(t.Context(), "dd if=f of=/dev/null bs=1M iflag=direct 2>&1"); err != nil {
+		t.Errorf("read while a commit is on hold: %v", err)
+	}
+	select {
+	case err := <-synced:
+		t.Errorf("sync returned while its commit was on hold: %v", err)
+	default:
+	}
+	close(release)
+	if err := <-synced; err != nil {
+		t.Error(err)
+	}
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	run(t, fs.check, image)
+}
+
+// TestTimeout: a hook that never answers cannot hang a caller.
+func TestTimeout(t *testing.T) {
+	fs := filesystems[1]
+	var armed atomic.Bool
+	m, _ := attach(t, fs, hookFunc(func(ctx context.Context, r *blocktap.Request, do func() error) error {
+		if armed.Load() {
+			<-ctx.Done()
+			return blocktap.ErrRefused
+		}
+		return do()
+	}))
+	defer m.Close()
+	if err := m.Mount(fs.name); err != nil {
+		t.Fatal(err)
+	}
+	armed.Store(true)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	_, err := m.Run(ctx, "echo x >x; sync -f x")
+	var timeout *loopmount.TimeoutError
+	if !errors.As(err, &timeout) || timeout.Stuck {
+		t.Fatalf("sync on a device that hangs: %v", err)
+	}
+	start := time.Now()
+	if err := m.Close(); err != nil {
+		t.Logf("close after an abort: %v", err)
+	}
+	if d := time.Since(start); d > 20*time.Second {
+		t.Errorf("close took %v", d)
+	}
+	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil || strings.Contains(string(mounts), filepath.Dir(m.Dir)) {
+		t.Errorf("something stayed mounted: %v\n%s", err, mounts)
+	}
+}

@@ -1,0 +1,98 @@
+package fuse
+
+import (
+	"context"
+	"syscall"
+
+	"github.com/hanwen/go-fuse/v2/fs"
+	gofuse "github.com/hanwen/go-fuse/v2/fuse"
+	"go.uber.org/zap"
+	"golang.org/x/sys/unix"
+
+	"fsward/blocktap"
+)
+
+// diskNode is the one file. Each request of the kernel becomes one request of the device, performed on
+// the goroutine on which it came; go-fuse reads on meanwhile.
+type diskNode struct {
+	fs.Inode
+	dev *blocktap.Device
+	ctx context.Context // ends when the connection is aborted: what a hook waits with
+	log *zap.Logger
+}
+
+var (
+	_ fs.NodeGetattrer = (*diskNode)(nil)
+	_ fs.NodeOpener    = (*diskNode)(nil)
+	_ fs.NodeReader    = (*diskNode)(nil)
+	_ fs.NodeWriter    = (*diskNode)(nil)
+	_ fs.NodeFsyncer   = (*diskNode)(nil)
+	_ fs.NodeAllocater = (*diskNode)(nil)
+)
+
+// handle is an open file: all that matters of it is whether it was opened with O_SYNC or O_DSYNC.
+type handle struct{ sync bool }
+
+func (n *diskNode) do(r *blocktap.Request) syscall.Errno {
+	err := n.dev.Do(n.ctx, r)
+	if err != nil {
+		n.log.Warn("request failed", zap.Stringer("op", r.Op), zap.Uint64("offset", r.Off), zap.Uint64("length", r.Len), zap.Error(err))
+	}
+	return blocktap.Errno(err)
+}
+
+func (n *diskNode) Getattr(_ context.Context, _ fs.FileHandle, out *gofuse.AttrOut) syscall.Errno {
+	size := n.dev.Size()
+	out.Mode = syscall.S_IFREG | 0o600
+	out.Nlink = 1
+	out.Size = size
+	out.Blocks = size / 512
+	out.Blksize = 4096
+	return 0
+}
+
+// Open makes the kernel bypass its page cache, so that a write is here when it is acknowledged, and lets
+// it send writes side by side, so that one on hold does not stop the others from arriving.
+func (n *diskNode) Open(_ context.Context, flags uint32) (fs.FileHandle, uint32, syscall.Errno) {
+	return &handle{sync: flags&(unix.O_SYNC|unix.O_DSYNC) != 0},
+		gofuse.FOPEN_DIRECT_IO | gofuse.FOPEN_PARALLEL_DIRECT_WRITES | gofuse.FOPEN_NOFLUSH, 0
+}
+
+// Read stops at the end of the disk, as a file does.
+func (n *diskNode) Read(_ context.Context, _ fs.FileHandle, dest []byte, off int64) (gofuse.ReadResult, syscall.Errno) {
+	size := n.dev.Size()
+	if off < 0 || uint64(off) >= size {
+		return gofuse.ReadResultData(nil), 0
+	}
+	dest = dest[:min(uint64(len(dest)), size-uint64(off))]
+	errno := n.do(&blocktap.Request{Op: blocktap.OpRead, Off: uint64(off), Len: uint64(len(dest)), Data: dest})
+	return gofuse.ReadResultData(dest), errno
+}
+
+// Write passes the kernel's buffer on: it is a copy already, and it is ours until Write returns.
+func (n *diskNode) Write(_ context.Context, f fs.FileHandle, data []byte, off int64) (uint32, syscall.Errno) {
+	h, ok := f.(*handle)
+	errno := n.do(&blocktap.Request{Op: blocktap.OpWrite, Off: uint64(off), Len: uint64(len(data)), Data: data, FUA: ok && h.sync})
+	if errno != 0 {
+		return 0, errno
+	}
+	return uint32(len(data)), 0
+}
+
+func (n *diskNode) Fsync(context.Context, fs.FileHandle, uint32) syscall.Errno {
+	return n.do(&blocktap.Request{Op: blocktap.OpFlush})
+}
+
+// Allocate serves what the loop device makes of discard and of write-zeroes (lo_fallocate). A punched
+// hole has to read as zeros, so that it is a zero request and not a trim.
+func (n *diskNode) Allocate(_ context.Context, _ fs.FileHandle, off, size uint64, mode uint32) syscall.Errno {
+	r := &blocktap.Request{Op: blocktap.OpZero, Off: off, Len: size}
+	switch mode &^ unix.FALLOC_FL_KEEP_SIZE {
+	case unix.FALLOC_FL_PUNCH_HOLE:
+	case unix.FALLOC_FL_ZERO_RANGE:
+		r.NoHole = true
+	default:
+		return syscall.EOPNOTSUPP
+	}
+	return n.do(r)
+}
