@@ -1,0 +1,121 @@
+// Package vm runs a guest through libvirt: it finds or starts a libvirtd, starts a transient domain
+// whose disks are NBD exports, follows its console and its life, and speaks with the workload inside.
+//
+// Everything it makes lies in the run directory that the caller gives: sockets, the state and the logs
+// of a private libvirtd, the record of which domains are ours.
+package vm
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// Accel says what executes the guest's instructions.
+type Accel string
+
+// The values of Config.Accel.
+const (
+	AccelAuto Accel = ""    // KVM if this host's works, else TCG
+	AccelKVM  Accel = "kvm" // the processor's own virtualisation
+	AccelTCG  Accel = "tcg" // QEMU's translator: slow, works everywhere
+)
+
+// A Disk of a domain is an NBD export on a unix socket.
+type Disk struct {
+	NBDSocket string // path of the server's socket
+	Export    string // NBD export name
+	Serial    string // what the guest sees as the disk's serial, at most 20 bytes; may be empty
+}
+
+// Config describes a domain.
+type Config struct {
+	Name      string // letters, digits, ".", "_", "-"; at most 40
+	Kernel    string // path of a bzImage
+	Initramfs string // path of an initramfs
+	Cmdline   string // added to what the console needs
+	MemoryMiB uint   // 0: 512
+	VCPUs     uint   // 0: 1
+	Accel     Accel
+	Disks     []Disk // vda, vdb, … in this order; at most 8
+
+	Console string       // file that the serial console is written to; made anew
+	OnLine  func(string) // if not nil: is given each line of the console, and must return soon
+	Channel bool         // give the guest the virtio-serial port org.fsward.0: see Domain.Channel
+}
+
+// Limits that the formats beneath impose.
+const (
+	maxSocketPath = 107 // sockaddr_un.sun_path without its zero byte
+	maxSerial     = 20  // VIRTIO_BLK_ID_BYTES
+	maxDisks      = 8
+	maxName       = 40
+)
+
+// channelName is the port that the guest looks for: see guest/workload.sh.
+const channelName = "org.fsward.0"
+
+var nameSyntax = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+
+// check fills in defaults and makes paths absolute, since libvirtd has another working directory.
+func (c *Config) check() error {
+	if len(c.Name) > maxName || !nameSyntax.MatchString(c.Name) {
+		return fmt.Errorf("domain name %q: expected at most %d letters, digits, '.', '_' and '-'", c.Name, maxName)
+	}
+	if c.MemoryMiB == 0 {
+		c.MemoryMiB = 512
+	}
+	if c.VCPUs == 0 {
+		c.VCPUs = 1
+	}
+	if len(c.Disks) > maxDisks {
+		return fmt.Errorf("domain %s: %d disks, at most %d are supported", c.Name, len(c.Disks), maxDisks)
+	}
+	if strings.ContainsAny(c.Cmdline, "\n\r\x00") {
+		return fmt.Errorf("domain %s: a kernel command line is one line", c.Name)
+	}
+	paths := []*string{&c.Kernel, &c.Initramfs, &c.Console}
+	c.Disks = append([]Disk(nil), c.Disks...)
+	for i := range c.Disks {
+		paths = append(paths, &c.Disks[i].NBDSocket)
+	}
+	for _, p := range paths {
+		if *p == "" {
+			return fmt.Errorf("domain %s: kernel, initramfs, console file and the socket of each disk must be given", c.Name)
+		}
+		abs, err := filepath.Abs(*p)
+		if err != nil {
+			return err
+		}
+		*p = abs
+	}
+	seen := make(map[string]bool)
+	for _, d := range c.Disks {
+		if err := checkSocketPath(d.NBDSocket); err != nil {
+			return err
+		}
+		if len(d.Serial) > maxSerial || strings.ContainsFunc(d.Serial, notSerial) {
+			return fmt.Errorf("disk serial %q: expected at most %d letters, digits, '.', '_' and '-'", d.Serial, maxSerial)
+		}
+		if d.Serial != "" && seen[d.Serial] {
+			return fmt.Errorf("two disks have the serial %q", d.Serial)
+		}
+		seen[d.Serial] = true
+	}
+	return nil
+}
+
+func notSerial(r rune) bool {
+	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-", r))
+}
+
+// checkSocketPath refuses a path that a unix socket cannot have: the kernel would cut it or refuse it
+// with no more than "invalid argument".
+func checkSocketPath(path string) error {
+	if len(path) > maxSocketPath {
+		return fmt.Errorf("socket path %s has %d bytes, at most %d are possible: choose a shorter run directory",
+			path, len(path), maxSocketPath)
+	}
+	return nil
+}

@@ -1,0 +1,103 @@
+package vm
+
+import (
+	"sync"
+
+	"go.uber.org/zap"
+	"libvirt.org/go/libvirt"
+)
+
+// startEvents registers libvirt's event loop and runs it for the life of the process. libvirt has one
+// loop for the whole process, which must be there before the first connection, hence a global.
+var startEvents = sync.OnceValue(func() error {
+	if err := libvirt.EventRegisterDefaultImpl(); err != nil {
+		return err
+	}
+	go func() {
+		for libvirt.EventRunDefaultImpl() == nil {
+		}
+	}()
+	return nil
+})
+
+// watch has every lifecycle event of the connection logged and given to its domain.
+func (h *Host) watch() error {
+	_, err := h.conn.DomainEventLifecycleRegister(nil, func(_ *libvirt.Connect, dom *libvirt.Domain, ev *libvirt.DomainEventLifecycle) {
+		uuid, err := dom.GetUUIDString()
+		if err != nil {
+			return
+		}
+		h.mu.Lock()
+		d := h.domains[uuid]
+		h.mu.Unlock()
+		if d == nil {
+			return // somebody else's
+		}
+		h.log.Info("guest "+d.Name(), zap.Stringer("event", ev))
+		if ev.Event == libvirt.DOMAIN_EVENT_STOPPED {
+			d.stopped(End{Cause: stopCauses[libvirt.DomainEventStoppedDetailType(ev.Detail)]})
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return h.conn.RegisterCloseCallback(func(*libvirt.Connect, libvirt.ConnectCloseReason) {
+		h.mu.Lock()
+		domains := h.running()
+		closing := h.closing
+		h.mu.Unlock()
+		if !closing {
+			h.log.Error("lost the connection to libvirtd", zap.String("uri", h.uri))
+		}
+		for _, d := range domains {
+			d.stopped(End{Cause: CauseLost})
+		}
+	})
+}
+
+// running returns the domains of this connection; the caller holds h.mu.
+func (h *Host) running() []*Domain {
+	var out []*Domain
+	for _, d := range h.domains {
+		out = append(out, d)
+	}
+	return out
+}
+
+// Cause is why a domain is gone.
+type Cause string
+
+// The causes that Wait reports.
+const (
+	CauseShutdown  Cause = "shutdown"  // the guest powered off
+	CauseDestroyed Cause = "destroyed" // Destroy, or the guest rebooted, as it does after a panic
+	CauseCrashed   Cause = "crashed"
+	CauseFailed    Cause = "failed" // QEMU ended by itself
+	CauseLost      Cause = "lost"   // the connection to libvirtd broke: the domain may still run
+)
+
+var stopCauses = map[libvirt.DomainEventStoppedDetailType]Cause{
+	libvirt.DOMAIN_EVENT_STOPPED_SHUTDOWN:  CauseShutdown,
+	libvirt.DOMAIN_EVENT_STOPPED_DESTROYED: CauseDestroyed,
+	libvirt.DOMAIN_EVENT_STOPPED_CRASHED:   CauseCrashed,
+	libvirt.DOMAIN_EVENT_STOPPED_FAILED:    CauseFailed,
+}
+
+// An End is how a domain ended.
+type End struct {
+	Cause Cause
+	Panic bool // the kernel panicked: the console has why
+}
+
+// Clean tells whether the guest powered itself off.
+func (e End) Clean() bool { return e.Cause == CauseShutdown && !e.Panic }
+
+func (e End) String() string {
+	if e.Panic {
+		return "kernel panic"
+	}
+	if e.Cause == "" {
+		return "stopped"
+	}
+	return string(e.Cause)
+}

@@ -1,0 +1,98 @@
+package vm
+
+import (
+	"fmt"
+	"strings"
+
+	"libvirt.org/go/libvirtxml"
+)
+
+// place is what a domain's definition needs besides its Config.
+type place struct {
+	uuid          string
+	accel         Accel
+	consoleSocket string
+	channelSocket string // "" for no channel
+	labels        []libvirtxml.DomainSecLabel
+}
+
+// domainXML writes the definition of a domain.
+func domainXML(c *Config, p *place) (string, error) {
+	port := uint(0)
+	d := libvirtxml.Domain{
+		Type:   "qemu",
+		Name:   c.Name,
+		UUID:   p.uuid,
+		Memory: &libvirtxml.DomainMemory{Value: c.MemoryMiB, Unit: "MiB"},
+		VCPU:   &libvirtxml.DomainVCPU{Placement: "static", Value: c.VCPUs},
+		OS: &libvirtxml.DomainOS{
+			Type:    &libvirtxml.DomainOSType{Arch: "x86_64", Machine: "q35", Type: "hvm"},
+			Kernel:  c.Kernel,
+			Initrd:  c.Initramfs,
+			Cmdline: strings.TrimSpace("console=ttyS0 panic=-1 oops=panic " + c.Cmdline),
+		},
+		Features: &libvirtxml.DomainFeatureList{ACPI: &libvirtxml.DomainFeature{}, APIC: &libvirtxml.DomainFeatureAPIC{}},
+		// Under TCG the most that QEMU can emulate: without RDRAND the guest waits some seconds for
+		// random numbers whenever mkfs makes a UUID.
+		CPU:        &libvirtxml.DomainCPU{Mode: "maximum", Check: "none"},
+		OnPoweroff: "destroy",
+		OnReboot:   "destroy", // panic=-1 reboots: a guest that panics ends at once
+		OnCrash:    "destroy",
+		Devices: &libvirtxml.DomainDeviceList{
+			Controllers: []libvirtxml.DomainController{{Type: "usb", Model: "none"}},
+			MemBalloon:  &libvirtxml.DomainMemBalloon{Model: "none"},
+			Serials: []libvirtxml.DomainSerial{{
+				Source: dial(p.consoleSocket),
+				Target: &libvirtxml.DomainSerialTarget{Port: &port},
+			}},
+		},
+		SecLabel: p.labels,
+	}
+	if p.accel == AccelKVM {
+		d.Type = "kvm"
+		d.CPU = &libvirtxml.DomainCPU{Mode: "host-passthrough", Check: "none"}
+	}
+	for i, disk := range c.Disks {
+		d.Devices.Disks = append(d.Devices.Disks, diskXML(i, disk))
+	}
+	if p.channelSocket != "" {
+		d.Devices.Channels = []libvirtxml.DomainChannel{{
+			Source: dial(p.channelSocket),
+			Target: &libvirtxml.DomainChannelTarget{VirtIO: &libvirtxml.DomainChannelTargetVirtIO{Name: channelName}},
+		}}
+	}
+	text, err := d.Marshal()
+	if err != nil {
+		return "", fmt.Errorf("cannot write the definition of domain %s: %w", c.Name, err)
+	}
+	return text, nil
+}
+
+// dial is a character device for which QEMU connects to a socket that we listen on. So nothing of the
+// first output is lost, and what is kept of it is up to us.
+func dial(socket string) *libvirtxml.DomainChardevSource {
+	return &libvirtxml.DomainChardevSource{UNIX: &libvirtxml.DomainChardevSourceUNIX{Mode: "connect", Path: socket}}
+}
+
+func diskXML(i int, disk Disk) libvirtxml.DomainDisk {
+	return libvirtxml.DomainDisk{
+		Device: "disk",
+		Driver: &libvirtxml.DomainDiskDriver{
+			Name: "qemu",
+			Type: "raw",
+			// Nothing is kept in QEMU, and the guest sees a write cache: its flushes arrive as NBD flushes.
+			Cache: "none",
+			// An error reaches the guest. The default stops the domain on ENOSPC.
+			ErrorPolicy:  "report",
+			RErrorPolicy: "report",
+			Discard:      "unmap",
+		},
+		Source: &libvirtxml.DomainDiskSource{Network: &libvirtxml.DomainDiskSourceNetwork{
+			Protocol: "nbd",
+			Name:     disk.Export,
+			Hosts:    []libvirtxml.DomainDiskSourceHost{{Transport: "unix", Socket: disk.NBDSocket}},
+		}},
+		Target: &libvirtxml.DomainDiskTarget{Dev: "vd" + string(rune('a'+i)), Bus: "virtio"},
+		Serial: disk.Serial,
+	}
+}
