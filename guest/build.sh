@@ -1,0 +1,142 @@
+#!/bin/sh
+# Makes the guest: OUTDIR/vmlinuz and OUTDIR/initramfs.cpio.zst.
+#
+# The kernel is Debian's stock linux-image-cloud-amd64, unpacked and not installed. The initramfs holds
+# busybox, mkfs.btrfs and mke2fs with the libraries they need, the modules listed below, and the scripts
+# of this folder. What is up to date is not made again.
+#
+# Debian packages: busybox-static btrfs-progs e2fsprogs kmod cpio zstd dpkg apt.
+set -eu
+
+# Modules to load, each with what it depends on. What the kernel has built in is left out by modprobe.
+MODULES='virtio_pci virtio_blk virtio_console ext4 crc32c-intel crc32c_generic btrfs'
+
+die() {
+	echo "guest/build.sh: $*" >&2
+	exit 1
+}
+
+[ $# -eq 1 ] || { echo "usage: guest/build.sh OUTDIR" >&2; exit 2; }
+PATH=$PATH:/usr/sbin:/sbin
+here=$(cd "$(dirname "$0")" && pwd)
+mkdir -p "$1"
+out=$(cd "$1" && pwd)
+
+# need PROGRAM PACKAGE: PROGRAM must be there.
+need() {
+	command -v "$1" >/dev/null || die "$1 is missing: run 'make setup', or apt-get install $2"
+}
+need busybox busybox-static
+need mkfs.btrfs btrfs-progs
+need mke2fs e2fsprogs
+need depmod kmod
+need cpio cpio
+need zstd zstd
+need dpkg dpkg
+case $(ldd "$(command -v busybox)" 2>&1) in
+*'not a dynamic'* | *'statically linked'*) ;;
+*) die "busybox is not a static one: apt-get install busybox-static" ;;
+esac
+
+# One build at a time in a folder: two would write the same files.
+exec 9>"$out/.lock"
+flock 9
+
+# latest_kernel prints the package that the metapackage depends on now, NAME=VERSION; nothing if apt
+# does not know.
+latest_kernel() {
+	name=$(apt-cache depends linux-image-cloud-amd64 2>/dev/null |
+		sed -n 's/^ *Depends: \(linux-image-[0-9].*\)$/\1/p' | head -n 1)
+	[ -n "$name" ] || return 0
+	version=$(apt-cache show --no-all-versions "$name" 2>/dev/null | sed -n 's/^Version: //p' | head -n 1)
+	[ -z "$version" ] || echo "$name=$version"
+}
+
+# fetch_kernel NAME=VERSION unpacks the package into $out/kernel.
+fetch_kernel() {
+	echo "guest/build.sh: fetching $1" >&2
+	rm -rf "$out/kernel.new"
+	mkdir -p "$out/kernel.new"
+	(cd "$out/kernel.new" && apt-get -q=2 -o APT::Sandbox::User=root download "$1" >&2) ||
+		die "cannot download $1: run 'apt-get update' and see that the Debian mirror answers"
+	dpkg -x "$out/kernel.new"/*.deb "$out/kernel.new"
+	rm "$out/kernel.new"/*.deb
+	release=$(ls "$out/kernel.new/lib/modules")
+	depmod -b "$out/kernel.new" "$release"
+	echo "$1" >"$out/kernel.new/package"
+	rm -rf "$out/kernel"
+	mv "$out/kernel.new" "$out/kernel"
+}
+
+have=$(cat "$out/kernel/package" 2>/dev/null || true)
+want=$have
+# apt is slow to ask: only when its lists are newer than the last answer.
+if [ -z "$have" ] || [ -n "$(find /var/lib/apt/lists -maxdepth 1 -newer "$out/kernel/package" -print -quit)" ]; then
+	want=$(latest_kernel)
+fi
+if [ -z "$want" ] && [ -z "$have" ]; then
+	die "apt knows no linux-image-cloud-amd64: run 'apt-get update' (Debian 12 on amd64)"
+fi
+if [ -n "$want" ] && [ "$want" != "$have" ]; then
+	fetch_kernel "$want"
+	have=$want
+elif [ -n "$want" ]; then
+	touch "$out/kernel/package"
+fi
+release=$(ls "$out/kernel/lib/modules")
+
+# libraries PROGRAM… prints the shared libraries and the loader that the programs need.
+libraries() {
+	ldd "$@" | sed -n -e 's/^.*=> \(\/[^ ]*\) .*$/\1/p' -e 's/^[[:space:]]*\(\/[^ ]*\) (.*$/\1/p' | sort -u
+}
+
+bins="$(command -v busybox) $(command -v mkfs.btrfs) $(command -v mke2fs)"
+# shellcheck disable=SC2086  # a list of paths without spaces
+libs=$(libraries $(command -v mkfs.btrfs) $(command -v mke2fs))
+scripts="$here/init $here/lib.sh $here/workload.sh $here/verify.sh"
+
+# shellcheck disable=SC2086
+stamp=$({ echo "$have"; sha256sum "$here/build.sh" $bins $libs /etc/mke2fs.conf $scripts; } | sha256sum)
+if [ -s "$out/vmlinuz" ] && [ -s "$out/initramfs.cpio.zst" ] && [ "$stamp" = "$(cat "$out/stamp" 2>/dev/null)" ]; then
+	exit 0
+fi
+rm -f "$out/stamp"
+
+root=$out/root
+rm -rf "$root"
+mkdir -p "$root/bin" "$root/sbin" "$root/etc" "$root/proc" "$root/sys" "$root/dev" "$root/tmp" "$root/mnt" \
+	"$root/fsward" "$root/modules"
+# shellcheck disable=SC2086
+cp -L $bins "$root/bin/"
+ln -s busybox "$root/bin/sh"
+ln -s mke2fs "$root/bin/mkfs.ext3"
+cp /etc/mke2fs.conf "$root/etc/"
+for lib in $libs; do
+	mkdir -p "$root$(dirname "$lib")"
+	cp -L "$lib" "$root$lib"
+done
+
+# The modules lie flat, with a list in the order in which they load.
+for module in $MODULES; do
+	modprobe -d "$out/kernel" -S "$release" --show-depends "$module" |
+		sed -n 's/^insmod \([^ ]*\).*$/\1/p'
+done | awk '!seen[$0]++' >"$out/modules"
+[ -s "$out/modules" ] || die "no modules found in the kernel package"
+while read -r module; do
+	cp "$module" "$root/modules/"
+	basename "$module"
+done <"$out/modules" >"$root/modules/list"
+
+cp "$here/init" "$root/init"
+cp "$here/lib.sh" "$here/workload.sh" "$here/verify.sh" "$root/fsward/"
+chmod 0755 "$root/init"
+
+# Device nodes are not needed: the kernel's own initramfs has /dev/console, and /init mounts devtmpfs.
+(cd "$root" && find . | LC_ALL=C sort | cpio --quiet --reproducible -o -H newc -R 0:0) |
+	zstd -q -10 -T0 -f -o "$out/initramfs.new"
+cp "$out/kernel/boot/vmlinuz-$release" "$out/vmlinuz.new"
+mv "$out/initramfs.new" "$out/initramfs.cpio.zst"
+mv "$out/vmlinuz.new" "$out/vmlinuz"
+rm -rf "$root" "$out/modules"
+echo "$stamp" >"$out/stamp"
+echo "guest/build.sh: $have, initramfs $(($(wc -c <"$out/initramfs.cpio.zst") / 1024)) KiB" >&2

@@ -1,0 +1,228 @@
+package vm
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+	"libvirt.org/go/libvirt"
+	"libvirt.org/go/libvirtxml"
+)
+
+// startTimeout bounds how long QEMU may take to connect to our sockets once libvirt has started it.
+const startTimeout = 30 * time.Second
+
+// A Domain is a running guest. Safe for concurrent use.
+type Domain struct {
+	host    *Host
+	dom     *libvirt.Domain
+	cfg     Config
+	uuid    string
+	console *console
+	channel *Channel
+	log     *zap.Logger
+
+	gone chan struct{} // closed when the domain is gone
+	once sync.Once
+	end  End
+
+	mu        sync.Mutex
+	suspended chan struct{} // the latest Suspend: closed when libvirt has done it
+}
+
+// Start starts a transient domain: it is gone from libvirt when it ends, and it ends when this process
+// does. A domain of the same name that an earlier run in this run directory left is ended first.
+func (h *Host) Start(ctx context.Context, cfg Config) (*Domain, error) {
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	for _, file := range []string{cfg.Kernel, cfg.Initramfs} {
+		if _, err := os.Stat(file); err != nil {
+			return nil, fmt.Errorf("%w: make what the guest boots from with guest/build.sh", err)
+		}
+	}
+	accel, err := h.accel(ctx, cfg.Accel)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.endNamesake(cfg.Name); err != nil {
+		return nil, err
+	}
+	d := &Domain{host: h, cfg: cfg, uuid: newUUID(), log: h.log.With(zap.String("guest", cfg.Name)), gone: make(chan struct{})}
+	if err := d.start(ctx, accel); err != nil {
+		return nil, err
+	}
+	d.log.Info("guest started", zap.String("on", string(accel)), zap.String("console", cfg.Console))
+	return d, nil
+}
+
+func (d *Domain) start(ctx context.Context, accel Accel) error {
+	p := place{uuid: d.uuid, accel: accel, consoleSocket: d.host.path(d.cfg.Name + ".console")}
+	var err error
+	if p.labels, err = d.host.labels(); err != nil {
+		return err
+	}
+	serial, err := listenUnix(p.consoleSocket)
+	if err != nil {
+		return fmt.Errorf("cannot listen for the console: %w", err)
+	}
+	defer serial.Close()
+	var port *net.UnixListener
+	if d.cfg.Channel {
+		p.channelSocket = d.host.path(d.cfg.Name + ".channel")
+		if port, err = listenUnix(p.channelSocket); err != nil {
+			return fmt.Errorf("cannot listen for the channel: %w", err)
+		}
+		defer port.Close()
+	}
+	definition, err := domainXML(&d.cfg, &p)
+	if err != nil {
+		return err
+	}
+	if d.console, err = newConsole(d.cfg.Console, d.cfg.OnLine); err != nil {
+		return err
+	}
+	if err := os.WriteFile(d.recordFile(), []byte(d.uuid+"\n"), 0o600); err != nil {
+		return errors.Join(err, d.console.file.Close())
+	}
+	d.host.mu.Lock()
+	d.host.domains[d.uuid] = d
+	d.host.mu.Unlock()
+	if err := d.launch(ctx, definition, serial, port); err != nil {
+		d.forget()
+		return errors.Join(fmt.Errorf("cannot start the guest %s: %w; %s", d.cfg.Name, err, d.where()), d.console.file.Close())
+	}
+	return nil
+}
+
+// launch has libvirt start QEMU and takes its connections.
+func (d *Domain) launch(ctx context.Context, definition string, serial, port *net.UnixListener) error {
+	dom, err := d.host.conn.DomainCreateXML(definition, libvirt.DOMAIN_START_AUTODESTROY)
+	if err != nil {
+		return err
+	}
+	d.dom = dom
+	fail := func(err error) error {
+		if e := dom.Destroy(); e != nil && !isNoDomain(e) {
+			err = errors.Join(err, e)
+		}
+		return errors.Join(err, dom.Free())
+	}
+	timeout := startTimeout
+	if deadline, ok := ctx.Deadline(); ok {
+		timeout = min(timeout, time.Until(deadline))
+	}
+	conn, err := acceptOne(serial, timeout)
+	if err != nil {
+		return fail(fmt.Errorf("QEMU did not connect its console: %w", err))
+	}
+	if port != nil {
+		channel, err := acceptOne(port, timeout)
+		if err != nil {
+			return fail(errors.Join(fmt.Errorf("QEMU did not connect its channel: %w", err), conn.Close()))
+		}
+		d.channel = newChannel(channel, d.where)
+	}
+	go d.console.run(conn)
+	return nil
+}
+
+// path is a file in the run directory.
+func (h *Host) path(name string) string { return filepath.Join(h.dir, name) }
+
+func (d *Domain) recordFile() string { return d.host.path(d.cfg.Name + ".uuid") }
+
+// endNamesake ends a domain with this name if the record in the run directory says that it is ours.
+func (h *Host) endNamesake(name string) error {
+	dom, err := h.conn.LookupDomainByName(name)
+	if isNoDomain(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("cannot look for a domain named %s: %w", name, err)
+	}
+	defer func() { _ = dom.Free() }()
+	uuid, err := dom.GetUUIDString()
+	if err != nil {
+		return err
+	}
+	h.mu.Lock()
+	running := h.domains[uuid] != nil
+	h.mu.Unlock()
+	record, _ := os.ReadFile(h.path(name + ".uuid"))
+	if running || strings.TrimSpace(string(record)) != uuid {
+		return fmt.Errorf("a domain named %s exists already: give this one another name, or end that one with `virsh -c %s destroy %s`",
+			name, h.uri, name)
+	}
+	h.log.Info("ending a guest that an earlier run left", zap.String("guest", name))
+	if err := dom.Destroy(); err != nil && !isNoDomain(err) {
+		return fmt.Errorf("cannot end the guest %s that an earlier run left: %w", name, err)
+	}
+	return nil
+}
+
+// labels has a system's libvirtd run QEMU as the user that we are, who can reach the sockets, and without the
+// confinement that would keep it from them.
+func (h *Host) labels() ([]libvirtxml.DomainSecLabel, error) {
+	if h.private != nil {
+		return nil, nil
+	}
+	text, err := h.conn.GetCapabilities()
+	if err != nil {
+		return nil, fmt.Errorf("cannot read libvirt's capabilities: %w", err)
+	}
+	var caps libvirtxml.Caps
+	if err := caps.Unmarshal(text); err != nil {
+		return nil, fmt.Errorf("cannot read libvirt's capabilities: %w", err)
+	}
+	var out []libvirtxml.DomainSecLabel
+	for _, m := range caps.Host.SecModel {
+		switch m.Name {
+		case "dac":
+			out = append(out, libvirtxml.DomainSecLabel{Type: "static", Model: "dac", Relabel: "no",
+				Label: fmt.Sprintf("+%d:+%d", os.Getuid(), os.Getgid())})
+		case "apparmor", "selinux":
+			out = append(out, libvirtxml.DomainSecLabel{Type: "none", Model: m.Name})
+		}
+	}
+	return out, nil
+}
+
+// newUUID makes a random UUID (RFC 9562, version 4).
+func newUUID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	b[6] = b[6]&0x0f | 0x40
+	b[8] = b[8]&0x3f | 0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// Name returns the domain's name.
+func (d *Domain) Name() string { return d.cfg.Name }
+
+// Console returns the path of the console's file.
+func (d *Domain) Console() string { return d.cfg.Console }
+
+// Channel returns the channel to the guest; nil unless Config.Channel.
+func (d *Domain) Channel() *Channel { return d.channel }
+
+// where says what to look at when something is wrong.
+func (d *Domain) where() string {
+	log := "/var/log/libvirt/qemu/" + d.cfg.Name + ".log"
+	if p := d.host.private; p != nil {
+		log = p.guestLog(d.cfg.Name)
+	}
+	text := fmt.Sprintf("look at the guest's console in %s and at QEMU's log in %s", d.cfg.Console, log)
+	if last, _ := d.console.state(); last != "" {
+		text += fmt.Sprintf(" (the console's last line: %q)", last)
+	}
+	return text
+}

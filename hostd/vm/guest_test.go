@@ -1,0 +1,386 @@
+//go:build vmtest
+
+package vm
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest"
+)
+
+// These tests boot a guest through libvirt. They are asked for with -tags vmtest; what is missing then is a
+// failure and never a skip.
+
+// trouble is what a healthy kernel does not say.
+var trouble = regexp.MustCompile(`\bBUG:|\bWARNING:|\bOops\b|Call Trace:|general protection|Kernel panic`)
+
+// guestFiles builds the kernel and the initramfs, or finds them built.
+func guestFiles(t *testing.T) (kernel, initramfs string) {
+	t.Helper()
+	out, err := filepath.Abs("../../build/guest")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := exec.Command("sh", "../../guest/build.sh", out).CombinedOutput(); err != nil {
+		t.Fatalf("cannot build the guest: %v\n%s", err, b)
+	}
+	return filepath.Join(out, "vmlinuz"), filepath.Join(out, "initramfs.cpio.zst")
+}
+
+// shortDir is a run directory: that of testing is too long for the paths of sockets.
+func shortDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "fsward-vm-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the run directory %s is kept", dir)
+			return
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// serve serves an empty image with an NBD server and returns the image and the disk.
+func serve(t *testing.T, dir, name string, mib int64) (image string, disk Disk) {
+	t.Helper()
+	image = filepath.Join(dir, name+".img")
+	if err := os.WriteFile(image, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(image, mib<<20); err != nil {
+		t.Fatal(err)
+	}
+	disk = Disk{NBDSocket: filepath.Join(dir, name+".nbd"), Export: name, Serial: name}
+	start(t, disk.NBDSocket, "qemu-utils", "qemu-nbd", "-t", "-f", "raw", "-x", name, "-k", disk.NBDSocket,
+		"--cache=writeback", "--discard=unmap", image)
+	return image, disk
+}
+
+// start runs a server for the length of the test and waits for its socket.
+func start(t *testing.T, socket, pkg string, args ...string) {
+	t.Helper()
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatalf("%v: apt-get install %s", err, pkg)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		_ = cmd.Wait()
+	})
+	for range 200 {
+		if _, err := os.Stat(socket); err == nil {
+			return
+		}
+		time.Sleep(25 * time.Millisecond)
+	}
+	t.Fatalf("%s does not make its socket", args[0])
+}
+
+// transcript collects the console.
+type transcript struct {
+	mu    sync.Mutex
+	lines []string
+	at    []time.Time
+}
+
+func (l *transcript) add(s string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lines, l.at = append(l.lines, s), append(l.at, time.Now())
+}
+
+// when returns when a line with this text came.
+func (l *transcript) when(text string) (time.Time, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i, s := range l.lines {
+		if strings.Contains(s, text) {
+			return l.at[i], true
+		}
+	}
+	return time.Time{}, false
+}
+
+// healthy fails the test for what a healthy kernel does not say.
+func (l *transcript) healthy(t *testing.T) {
+	t.Helper()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, s := range l.lines {
+		if trouble.MatchString(s) {
+			t.Errorf("the guest's kernel says: %s", s)
+		}
+	}
+}
+
+// clean asks the file system's own checker.
+func clean(t *testing.T, args ...string) {
+	t.Helper()
+	if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
+		t.Errorf("%s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+}
+
+func connect(ctx context.Context, t *testing.T, dir string) *Host {
+	t.Helper()
+	h, err := Connect(ctx, dir, zaptest.NewLogger(t, zaptest.WrapOptions(zap.AddStacktrace(zap.PanicLevel))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := h.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return h
+}
+
+func TestGuestWorkload(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	defer cancel()
+	kernel, initramfs := guestFiles(t)
+	dir := shortDir(t)
+	bImage, bDisk := serve(t, dir, "btrfs", 512)
+	eImage, eDisk := serve(t, dir, "ext3", 256)
+	h := connect(ctx, t, filepath.Join(dir, "run"))
+
+	var log transcript
+	begin := time.Now()
+	d, err := h.Start(ctx, Config{Name: "fsward-test", Kernel: kernel, Initramfs: initramfs,
+		Cmdline: "quiet fsward.btrfs=btrfs fsward.ext3=ext3", Disks: []Disk{eDisk, bDisk}, // by serial, not by order
+		Console: filepath.Join(dir, "console"), OnLine: log.add, Channel: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Start(ctx, d.cfg); err == nil || !strings.Contains(err.Error(), "exists already") {
+		t.Errorf("a second guest of the same name: %v", err)
+	}
+	w := NewWorkload(d.Channel())
+	if err := w.Ready(ctx); err != nil {
+		t.Fatal(err)
+	}
+	ready := time.Now()
+	const rounds = 8
+	if err := w.Go(ctx, rounds-1, ""); err != nil {
+		t.Fatal(err)
+	}
+	ran := time.Since(ready)
+	if err := d.Suspend(); err != nil {
+		t.Error(err)
+	}
+	if err := d.Resume(); err != nil {
+		t.Error(err)
+	}
+	for _, fs := range []string{"btrfs", "ext3"} {
+		if err := w.Go(ctx, 1, fs); err != nil {
+			t.Fatal(err)
+		}
+		if p := w.Progress(fs); p != (Progress{Synced: rounds}) {
+			t.Errorf("%s after %d rounds: %+v", fs, rounds, p)
+		}
+	}
+	if err := w.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	end, err := d.Wait(ctx)
+	if err != nil || !end.Clean() {
+		t.Fatalf("the guest ended with %v, %v; %s", end, err, d.where())
+	}
+	if _, ok := log.when("FSWARD: end 0"); !ok {
+		t.Errorf("the guest did not say that all went well; %s", d.where())
+	}
+	log.healthy(t)
+	boot, _ := log.when("FSWARD: boot")
+	t.Logf("boot %.1f s, file systems made %.1f s later, %.1f rounds/s of both, initramfs %d KiB",
+		boot.Sub(begin).Seconds(), ready.Sub(boot).Seconds(), (rounds-1)/ran.Seconds(), size(t, initramfs)>>10)
+
+	clean(t, "btrfs", "check", bImage)
+	clean(t, "e2fsck", "-fn", eImage)
+
+	// A second boot finds what was synced; asked for more than there is, it says what is lost.
+	for _, c := range []struct {
+		synced int
+		want   []string
+	}{
+		{rounds, []string{"FSWARD: intact btrfs 8", "FSWARD: intact ext3 8", "FSWARD: end 0"}},
+		{rounds + 1, []string{"FSWARD: lost btrfs 9", "FSWARD: lost ext3 9", "FSWARD: end 1"}},
+	} {
+		var log transcript
+		d, err := h.Start(ctx, Config{Name: "fsward-test", Kernel: kernel, Initramfs: initramfs,
+			Cmdline: fmt.Sprintf("quiet fsward.script=verify fsward.btrfs_synced=%d fsward.ext3_synced=%d", c.synced, c.synced),
+			Disks:   []Disk{bDisk, eDisk}, Console: filepath.Join(dir, "verify"), OnLine: log.add})
+		if err == nil {
+			_, err = d.Wait(ctx)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range c.want {
+			if _, ok := log.when(line); !ok {
+				t.Errorf("verify up to round %d: no line %q; %s", c.synced, line, d.where())
+			}
+		}
+	}
+}
+
+func size(t *testing.T, path string) int64 {
+	t.Helper()
+	st, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st.Size()
+}
+
+// A server that holds a write must not keep Suspend and Resume from returning.
+func TestSuspendWhileWriteIsHeld(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	kernel, initramfs := guestFiles(t)
+	dir := shortDir(t)
+	disk := Disk{NBDSocket: filepath.Join(dir, "slow.nbd"), Export: "slow", Serial: "ext3"}
+	image := filepath.Join(dir, "slow.img")
+	if err := os.WriteFile(image, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(image, 64<<20); err != nil {
+		t.Fatal(err)
+	}
+	start(t, disk.NBDSocket, "nbdkit", "nbdkit", "-f", "-U", disk.NBDSocket, "--filter=delay", "file", image, "wdelay=6")
+	h := connect(ctx, t, filepath.Join(dir, "run"))
+	booted := make(chan struct{}, 8)
+	d, err := h.Start(ctx, Config{Name: "fsward-held", Kernel: kernel, Initramfs: initramfs, Cmdline: "quiet fsward.ext3=ext3 fsward.btrfs=none",
+		Disks: []Disk{disk}, Console: filepath.Join(dir, "console"), OnLine: func(s string) {
+			if strings.Contains(s, "FSWARD: boot") {
+				booted <- struct{}{}
+			}
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-booted:
+	case <-ctx.Done():
+		t.Fatal(d.where())
+	}
+	time.Sleep(2 * time.Second) // mkfs writes by now, and each write takes six seconds
+	begin := time.Now()
+	if err := d.Suspend(); err != nil {
+		t.Fatal(err)
+	}
+	took := time.Since(begin)
+	if err := d.Resume(); err != nil {
+		t.Fatal(err)
+	}
+	if time.Since(begin) > suspendPatience+time.Second {
+		t.Errorf("Suspend and Resume took %v with a write held", time.Since(begin))
+	}
+	t.Logf("Suspend took %v", took)
+	// Once the write is done the guest runs again: it is not left suspended.
+	deadline := time.Now().Add(40 * time.Second)
+	for {
+		info, err := d.dom.GetInfo()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.State == 1 && !pending(d) { // VIR_DOMAIN_RUNNING
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the guest stays in state %d", info.State)
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func pending(d *Domain) bool {
+	select {
+	case <-d.suspended:
+		return false
+	default:
+		return true
+	}
+}
+
+// What a killed process leaves is ended by the next one with the same run directory.
+func TestLeftoversOfAKilledRun(t *testing.T) {
+	const env = "FSWARD_VM_TEST_RUN"
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	kernel, initramfs := guestFiles(t)
+	cfg := func(dir string) Config {
+		return Config{Name: "fsward-left", Kernel: kernel, Initramfs: initramfs, Cmdline: "fsward.btrfs=none fsward.ext3=none",
+			Console: filepath.Join(dir, "console"), Channel: true}
+	}
+	if dir := os.Getenv(env); dir != "" { // the process that will be killed
+		h, err := Connect(ctx, filepath.Join(dir, "run"), zap.NewNop())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.Start(ctx, cfg(dir)); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Println("started")
+		<-ctx.Done()
+		return
+	}
+	dir := shortDir(t)
+	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
+	cmd.Env = append(os.Environ(), env+"="+dir)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	s := bufio.NewScanner(out)
+	for s.Scan() && s.Text() != "started" {
+		t.Log("child: " + s.Text())
+	}
+	if _, err := Connect(ctx, filepath.Join(dir, "run"), zap.NewNop()); err == nil || !strings.Contains(err.Error(), "in use by another") {
+		t.Errorf("a run directory that is in use: %v", err)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+
+	h := connect(ctx, t, filepath.Join(dir, "run"))
+	d, err := h.Start(ctx, cfg(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := NewWorkload(d.Channel())
+	if err := w.Ready(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	if end, err := d.Wait(ctx); err != nil || !end.Clean() {
+		t.Errorf("the guest ended with %v, %v", end, err)
+	}
+}
