@@ -3,7 +3,6 @@ package hostd
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -118,6 +117,7 @@ func openGuarded(spec DiskSpec, cfg Config, log *zap.Logger) (*guarded, error) {
 	}
 	g := &guarded{name: spec.Name, file: file}
 	g.guard = &Guard{name: spec.Name, interp: interpreter, rules: rules, sinks: append([]Sink{&g.counts}, cfg.Sinks...), log: log}
+	g.device = blocktap.NewDevice(file, g.guard)
 	switch cfg.OnViolation {
 	case OnRefuse:
 		g.guard.policy = refusePolicy{}
@@ -132,12 +132,11 @@ func openGuarded(spec DiskSpec, cfg Config, log *zap.Logger) (*guarded, error) {
 		g.guard.bug = g.sim
 	}
 	if cfg.Record != "" {
-		if g.tape, err = createTape(recordPath(cfg, spec)); err != nil {
+		if g.tape, err = trace.Create(recordPath(cfg, spec)); err != nil {
 			return nil, errors.Join(err, file.Close())
 		}
-		g.guard.tape = g.tape
+		g.device.Record(g.tape)
 	}
-	g.device = blocktap.NewDevice(file, g.guard)
 	g.guard.attached()
 	return g, nil
 }
@@ -147,18 +146,6 @@ func recordPath(cfg Config, spec DiskSpec) string {
 		return cfg.Record
 	}
 	return cfg.Record + "." + spec.Name
-}
-
-func createTape(path string) (*trace.Writer, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("cannot create the log: %w", err)
-	}
-	w, err := trace.NewWriter(f)
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return w, nil
 }
 
 // Devices returns the guarded devices by name.

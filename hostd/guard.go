@@ -4,7 +4,6 @@ package hostd
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"go.uber.org/zap"
@@ -22,13 +21,7 @@ type Guard struct {
 	policy Policy
 	sinks  []Sink
 	bug    *Simulator // nil where no bug is simulated
-	tape   Recorder   // nil where nothing is recorded
 	log    *zap.Logger
-}
-
-// A Recorder keeps a log of the writes that the checker was shown, refused ones too.
-type Recorder interface {
-	Log(r *blocktap.Request) error
 }
 
 // Handle is the flow of fsward: guest write → what is this block, what changed → is it allowed → the
@@ -36,9 +29,6 @@ type Recorder interface {
 func (g *Guard) Handle(ctx context.Context, r *blocktap.Request, do func() error) error {
 	w := writeOf(r)
 	g.bug.alter(w, g.log)
-	if err := g.record(r); err != nil {
-		return err
-	}
 
 	start := time.Now()
 	obs := g.interp.Observe(w)
@@ -84,17 +74,6 @@ func judge(ctx context.Context, rules *Rules, fs string, obs interp.Observation)
 		ev.Records = len(obs.Txn.Records)
 	}
 	return ev
-}
-
-func (g *Guard) record(r *blocktap.Request) error {
-	if g.tape == nil {
-		return nil
-	}
-	if err := g.tape.Log(r); err != nil {
-		// A log with a hole would replay to another state than the guest's: stop rather than lie.
-		return fmt.Errorf("cannot record the write at %d: %w", r.Off, err)
-	}
-	return nil
 }
 
 // ordinary tells of a write that there is nothing to say about: most are.

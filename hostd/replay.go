@@ -101,9 +101,9 @@ func Replay(ctx context.Context, cfg ReplayConfig, log *zap.Logger) (*Replayed, 
 }
 
 // feed performs the requests of a log until its end or until one is refused.
-func feed(ctx context.Context, device *blocktap.Device, tape *trace.Reader) error {
+func feed(ctx context.Context, device *blocktap.Device, tape *trace.File) error {
 	for {
-		r, err := tape.Next()
+		entry, err := tape.Next()
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil
@@ -111,16 +111,18 @@ func feed(ctx context.Context, device *blocktap.Device, tape *trace.Reader) erro
 			return err
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case r.Op == blocktap.OpFlush || r.Len == 0:
+		}
+		r, ok := entry.Request()
+		if !ok {
 			continue
 		}
-		if r.Off > device.Size() || r.Len > device.Size()-r.Off {
-			return fmt.Errorf("the log writes %d bytes at %d, beyond the end of the base (%d bytes): is it the right base?", r.Len, r.Off, device.Size())
-		}
-		if err := device.Do(ctx, r); errors.Is(err, blocktap.ErrRefused) {
+		switch err := device.Do(ctx, &r); {
+		case errors.Is(err, blocktap.ErrRefused):
 			return nil
-		} else if err != nil {
-			return err
+		case errors.Is(err, blocktap.ErrRange):
+			return fmt.Errorf("log entry %d: %w: is it the right base?", entry.Index, err)
+		case err != nil:
+			return fmt.Errorf("log entry %d: %w", entry.Index, err)
 		}
 	}
 }

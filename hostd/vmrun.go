@@ -1,0 +1,154 @@
+package hostd
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"go.uber.org/zap"
+	"golang.org/x/sync/errgroup"
+
+	"fsward/hostd/vm"
+)
+
+// VMConfig is a guest and the disks that are guarded for it.
+type VMConfig struct {
+	Config
+	Guest   vm.Config // Disks are filled in
+	RunDir  string    // sockets, console file, the state of a private libvirtd; "" for a temporary one
+	Control string    // path of the control socket, "" for none
+}
+
+// RunVM starts a guest through libvirt with its disks guarded, and waits until it is gone. When ctx ends
+// the guest's power is cut.
+func RunVM(ctx context.Context, cfg VMConfig, log *zap.Logger) (end vm.End, err error) {
+	s, err := openSession(ctx, cfg, log)
+	if err != nil {
+		return vm.End{}, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	domain, err := s.start(ctx, cfg.Guest)
+	if err != nil {
+		return vm.End{}, err
+	}
+	return domain.Wait(ctx)
+}
+
+// A session is a guard that serves its disks and a connection to libvirt: guests come and go in it.
+type session struct {
+	*Daemon
+	host   *vm.Host
+	guest  *guestRef
+	dir    string
+	rmDir  bool
+	nbd    string
+	served *errgroup.Group
+	stop   context.CancelFunc
+}
+
+func openSession(ctx context.Context, cfg VMConfig, log *zap.Logger) (s *session, err error) {
+	s = &session{guest: &guestRef{}, dir: cfg.RunDir}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.Close())
+		}
+	}()
+	if s.dir == "" {
+		s.rmDir = true
+		if s.dir, err = os.MkdirTemp("", "fsward-"); err != nil {
+			return s, err
+		}
+	} else if err = os.MkdirAll(s.dir, 0o700); err != nil {
+		return s, err
+	}
+	cfg.Config.Guest = s.guest
+	if s.Daemon, err = Open(cfg.Config, log); err != nil {
+		return s, err
+	}
+	s.nbd = filepath.Join(s.dir, "nbd")
+	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
+	s.stop = stop
+	s.served, serving = errgroup.WithContext(serving)
+	s.served.Go(func() error { return s.Serve(serving, TransportNBD, s.nbd) })
+	if cfg.Control != "" {
+		s.served.Go(func() error { return s.ServeControl(serving, cfg.Control) })
+	}
+	s.host, err = vm.Connect(ctx, s.dir, log)
+	return s, err
+}
+
+// start starts a guest with every disk of the session, in their order and with their names as serials.
+func (s *session) start(ctx context.Context, cfg vm.Config) (*vm.Domain, error) {
+	for _, g := range s.disks {
+		cfg.Disks = append(cfg.Disks, vm.Disk{NBDSocket: s.nbd, Export: g.name, Serial: g.name})
+	}
+	if cfg.Console == "" {
+		cfg.Console = filepath.Join(s.dir, cfg.Name+".log")
+	}
+	domain, err := s.host.Start(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	s.guest.set(domain)
+	return domain, nil
+}
+
+// Close ends the guests, then libvirtd if it is ours, then the guard.
+func (s *session) Close() error {
+	var errs []error
+	if s.host != nil {
+		errs = append(errs, s.host.Close())
+	}
+	if s.stop != nil {
+		s.stop()
+		errs = append(errs, s.served.Wait())
+	}
+	if s.Daemon != nil {
+		errs = append(errs, s.Daemon.Close())
+	}
+	if err := errors.Join(errs...); err != nil || !s.rmDir {
+		return err
+	}
+	return os.RemoveAll(s.dir)
+}
+
+// guestRef is the guest of a policy that has to exist before the guest does.
+type guestRef struct {
+	mu    sync.Mutex
+	guest Suspender
+}
+
+func (r *guestRef) set(g Suspender) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.guest = g
+}
+
+func (r *guestRef) get() (Suspender, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.guest == nil {
+		return nil, errors.New("no guest runs yet")
+	}
+	return r.guest, nil
+}
+
+// Suspend suspends the guest.
+func (r *guestRef) Suspend() error {
+	g, err := r.get()
+	if err != nil {
+		return err
+	}
+	return g.Suspend()
+}
+
+// Resume continues the guest.
+func (r *guestRef) Resume() error {
+	g, err := r.get()
+	if err != nil {
+		return err
+	}
+	return g.Resume()
+}
