@@ -34,8 +34,8 @@ type Domain struct {
 	once sync.Once
 	end  End
 
-	mu        sync.Mutex
-	suspended chan struct{} // the latest Suspend: closed when libvirt has done it
+	mu    sync.Mutex
+	pause *pause // the latest Suspend; nil when there was a Resume after it
 }
 
 // Start starts a transient domain: it is gone from libvirt when it ends, and it ends when this process

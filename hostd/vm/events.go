@@ -34,7 +34,10 @@ func (h *Host) watch() error {
 			return // somebody else's
 		}
 		h.log.Info("guest "+d.Name(), zap.Stringer("event", ev))
-		if ev.Event == libvirt.DOMAIN_EVENT_STOPPED {
+		switch ev.Event {
+		case libvirt.DOMAIN_EVENT_SUSPENDED:
+			d.halted()
+		case libvirt.DOMAIN_EVENT_STOPPED:
 			d.stopped(End{Cause: stopCauses[libvirt.DomainEventStoppedDetailType(ev.Detail)]})
 		}
 	})

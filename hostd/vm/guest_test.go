@@ -18,6 +18,7 @@ import (
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest"
+	"libvirt.org/go/libvirt"
 )
 
 // These tests boot a guest through libvirt. They are asked for with -tags vmtest; what is missing then is a
@@ -287,46 +288,154 @@ func TestSuspendWhileWriteIsHeld(t *testing.T) {
 	if err := d.Suspend(); err != nil {
 		t.Fatal(err)
 	}
-	took := time.Since(begin)
+	took, p := time.Since(begin), d.pause
+	select {
+	case <-p.answered:
+		t.Fatal("libvirt has answered: no write was held")
+	default:
+	}
 	if err := d.Resume(); err != nil {
 		t.Fatal(err)
 	}
-	if time.Since(begin) > suspendPatience+time.Second {
+	if time.Since(begin) > 2*time.Second {
 		t.Errorf("Suspend and Resume took %v with a write held", time.Since(begin))
 	}
 	t.Logf("Suspend took %v", took)
 	// Once the write is done the guest runs again: it is not left suspended.
-	deadline := time.Now().Add(40 * time.Second)
-	for {
+	select {
+	case <-p.answered:
+	case <-ctx.Done():
+		t.Fatal("the suspension never ended; " + d.where())
+	}
+	for begin := time.Now(); ; time.Sleep(50 * time.Millisecond) {
 		info, err := d.dom.GetInfo()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if info.State == 1 && !pending(d) { // VIR_DOMAIN_RUNNING
+		if info.State == libvirt.DOMAIN_RUNNING {
 			break
 		}
-		if time.Now().After(deadline) {
+		if time.Since(begin) > 20*time.Second {
 			t.Fatalf("the guest stays in state %d", info.State)
 		}
-		time.Sleep(100 * time.Millisecond)
 	}
 	if err := d.Close(); err != nil {
 		t.Error(err)
 	}
 }
 
-func pending(d *Domain) bool {
-	select {
-	case <-d.suspended:
-		return false
-	default:
-		return true
+// A guest whose writes fail goes read-only, keeps what it had synced, and powers off in order.
+func TestGuestGoesReadOnly(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	defer cancel()
+	kernel, initramfs := guestFiles(t)
+	dir := shortDir(t)
+	trigger := filepath.Join(dir, "fail")
+	image := map[string]string{}
+	var disks []Disk
+	for _, fs := range []string{"btrfs", "ext3"} {
+		image[fs] = filepath.Join(dir, fs+".img")
+		if err := os.WriteFile(image[fs], nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(image[fs], 256<<20); err != nil {
+			t.Fatal(err)
+		}
+		disk := Disk{NBDSocket: filepath.Join(dir, fs+".nbd"), Export: fs, Serial: fs}
+		start(t, disk.NBDSocket, "nbdkit", "nbdkit", "-f", "-U", disk.NBDSocket, "--filter=error", "file", image[fs],
+			"error-pwrite=EIO", "error-pwrite-rate=100%", "error-pwrite-file="+trigger)
+		disks = append(disks, disk)
+	}
+	h := connect(ctx, t, filepath.Join(dir, "run"))
+	boot := func(cmdline string, channel bool) (*Domain, *transcript) {
+		log := new(transcript)
+		d, err := h.Start(ctx, Config{Name: "fsward-eio", Kernel: kernel, Initramfs: initramfs, Cmdline: "quiet " + cmdline,
+			Disks: disks, Console: filepath.Join(dir, "console"), OnLine: log.add, Channel: channel})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d, log
+	}
+	d, log := boot("", true)
+	w := NewWorkload(d.Channel())
+	if err := w.Ready(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Go(ctx, 3, ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(trigger, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Go(ctx, 1, "btrfs"); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Go(ctx, 2, ""); err != nil {
+		t.Fatal(err)
+	}
+	for _, fs := range []string{"btrfs", "ext3"} {
+		if p := w.Progress(fs); p != (Progress{Synced: 3, ReadOnly: true}) {
+			t.Errorf("%s after its writes failed: %+v", fs, p)
+		}
+	}
+	if err := w.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	if end, err := d.Wait(ctx); err != nil || !end.Clean() {
+		t.Fatalf("the guest ended with %v, %v", end, err)
+	}
+	if _, ok := log.when("FSWARD: end 0"); !ok {
+		t.Errorf("the guest did not end in order; %s", d.where())
+	}
+	if err := os.Remove(trigger); err != nil {
+		t.Fatal(err)
+	}
+	d, log = boot("fsward.script=verify fsward.btrfs_synced=3 fsward.ext3_synced=3", false)
+	if _, err := d.Wait(ctx); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"FSWARD: intact btrfs 3", "FSWARD: intact ext3 3"} {
+		if _, ok := log.when(line); !ok {
+			t.Errorf("no line %q; %s", line, d.where())
+		}
+	}
+	log.healthy(t)
+	clean(t, "btrfs", "check", image["btrfs"])
+	clean(t, "e2fsck", "-fn", image["ext3"]) // its journal is replayed by now
+}
+
+// A kernel that panics ends the guest at once and is told apart from one that powers off.
+func TestGuestPanics(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	kernel, initramfs := guestFiles(t)
+	dir := shortDir(t)
+	h := connect(ctx, t, filepath.Join(dir, "run"))
+	d, err := h.Start(ctx, Config{Name: "fsward-panic", Kernel: kernel, Initramfs: initramfs, Cmdline: "quiet rdinit=/nothing",
+		Console: filepath.Join(dir, "console")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if end, err := d.Wait(ctx); err != nil || end.Clean() || !end.Panic || end.String() != "kernel panic" {
+		t.Errorf("the guest ended with %+v, %v", end, err)
 	}
 }
 
 // What a killed process leaves is ended by the next one with the same run directory.
 func TestLeftoversOfAKilledRun(t *testing.T) {
-	const env = "FSWARD_VM_TEST_RUN"
+	if os.Getenv(leftoverEnv) != "" {
+		leftoverRun(t, false)
+		return
+	}
+	t.Run("fsward", func(t *testing.T) { leftoverRun(t, false) })
+	t.Run("fsward-and-libvirtd", func(t *testing.T) { leftoverRun(t, true) })
+}
+
+// leftoverEnv tells the process that will be killed its folder.
+const leftoverEnv = "FSWARD_VM_TEST_RUN"
+
+func leftoverRun(t *testing.T, killDaemon bool) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	kernel, initramfs := guestFiles(t)
@@ -334,7 +443,7 @@ func TestLeftoversOfAKilledRun(t *testing.T) {
 		return Config{Name: "fsward-left", Kernel: kernel, Initramfs: initramfs, Cmdline: "fsward.btrfs=none fsward.ext3=none",
 			Console: filepath.Join(dir, "console"), Channel: true}
 	}
-	if dir := os.Getenv(env); dir != "" { // the process that will be killed
+	if dir := os.Getenv(leftoverEnv); dir != "" { // the process that will be killed
 		h, err := Connect(ctx, filepath.Join(dir, "run"), zap.NewNop())
 		if err != nil {
 			t.Fatal(err)
@@ -347,8 +456,8 @@ func TestLeftoversOfAKilledRun(t *testing.T) {
 		return
 	}
 	dir := shortDir(t)
-	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
-	cmd.Env = append(os.Environ(), env+"="+dir)
+	cmd := exec.Command(os.Args[0], "-test.run=^TestLeftoversOfAKilledRun$", "-test.v")
+	cmd.Env = append(os.Environ(), leftoverEnv+"="+dir)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -366,6 +475,19 @@ func TestLeftoversOfAKilledRun(t *testing.T) {
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
+	if killDaemon { // before it can end the guest
+		var pid int
+		text, err := os.ReadFile(pidFile(filepath.Join(dir, "run")))
+		if err == nil {
+			_, err = fmt.Sscan(string(text), &pid)
+		}
+		if err == nil {
+			err = syscall.Kill(pid, syscall.SIGKILL)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 	_ = cmd.Wait()
 
 	h := connect(ctx, t, filepath.Join(dir, "run"))
@@ -382,5 +504,14 @@ func TestLeftoversOfAKilledRun(t *testing.T) {
 	}
 	if end, err := d.Wait(ctx); err != nil || !end.Clean() {
 		t.Errorf("the guest ended with %v, %v", end, err)
+	}
+	all, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range all {
+		if b, _ := os.ReadFile(f); strings.HasPrefix(filepath.Base(string(b)), "qemu") && strings.Contains(string(b), dir) {
+			t.Errorf("%s is left", f)
+		}
 	}
 }

@@ -5,14 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 	"time"
 
 	"go.uber.org/zap"
 )
 
-// suspendPatience is how long Suspend waits for libvirt. Before QEMU says that a guest is stopped it waits
-// for the guest's disk requests, and one of them may be the very write that its server holds.
-const suspendPatience = 2 * time.Second
+// suspendPatience bounds how long Suspend waits for the processors to stop.
+const suspendPatience = 5 * time.Second
 
 // drainTimeout bounds how long Wait waits for the rest of the console's output.
 const drainTimeout = 5 * time.Second
@@ -51,45 +51,70 @@ func (d *Domain) Wait(ctx context.Context) (End, error) {
 	return e, err
 }
 
-// Suspend stops the guest's processors. It returns when they have stopped; with a request in flight to a
-// disk whose server holds it, libvirt reports that only when the request is done, and Suspend does not
-// wait for it.
-func (d *Domain) Suspend() error {
-	done := make(chan struct{})
+// pause is one Suspend. QEMU stops the processors, says so with an event, and answers only when every
+// disk request in flight is done. One of them may be the very write that its server holds, so nobody
+// waits for the answer but Resume's background.
+type pause struct {
+	halted   chan struct{} // closed when the processors have stopped
+	once     sync.Once
+	answered chan struct{} // closed when libvirt has answered
+}
+
+// halted notes that the processors have stopped.
+func (d *Domain) halted() {
 	d.mu.Lock()
-	d.suspended = done
+	p := d.pause
+	d.mu.Unlock()
+	if p != nil {
+		p.once.Do(func() { close(p.halted) })
+	}
+}
+
+// Suspend stops the guest's processors. It does not wait for disk requests in flight, which their server
+// may be holding. A guest that is suspended already is no error.
+func (d *Domain) Suspend() error {
+	p := &pause{halted: make(chan struct{}), answered: make(chan struct{})}
+	d.mu.Lock()
+	if d.pause != nil {
+		d.mu.Unlock()
+		return nil
+	}
+	d.pause = p
 	d.mu.Unlock()
 	var err error
 	go func() {
-		defer close(done)
+		defer close(p.answered)
 		if err = d.dom.Suspend(); err != nil {
 			d.log.Error("cannot suspend the guest", zap.Error(err))
 		}
 	}()
 	select {
-	case <-done:
+	case <-p.answered:
 		return err
-	case <-time.After(suspendPatience):
+	case <-p.halted:
 		return nil
+	case <-time.After(suspendPatience):
+		return fmt.Errorf("the guest %s does not stop: no answer from QEMU within %v; %s", d.cfg.Name, suspendPatience, d.where())
 	}
 }
 
-// Resume continues the guest. While a Suspend is not finished it returns at once, and the guest
-// continues when it is.
+// Resume continues the guest. While disk requests keep a Suspend from being finished it returns at once,
+// and the guest continues when they are done. A guest that is not suspended is no error.
 func (d *Domain) Resume() error {
 	d.mu.Lock()
-	suspended := d.suspended
+	p := d.pause
+	d.pause = nil
 	d.mu.Unlock()
-	if suspended == nil {
-		return d.dom.Resume()
+	if p == nil {
+		return nil
 	}
 	select {
-	case <-suspended:
+	case <-p.answered:
 		return d.dom.Resume()
 	default:
 	}
 	go func() {
-		<-suspended
+		<-p.answered
 		if err := d.dom.Resume(); err != nil {
 			d.log.Error("cannot resume the guest", zap.Error(err))
 		}
