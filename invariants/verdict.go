@@ -31,4 +31,6 @@ type Rule struct {
 	Name   string // "btrfs/17"
 	Doc    string // the property in one sentence: the first sentence of the comment block
 	Source string // "invariants/btrfs/dir.pl:12", of the first clause
+	Origin string // where the property comes from: "Source:" of the comment block
+	User   string // what it means for the user: "For the user:" of the comment block
 }

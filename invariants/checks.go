@@ -1,0 +1,229 @@
+package invariants
+
+import (
+	"sort"
+	"strings"
+
+	"github.com/ichiban/prolog/engine"
+
+	"fsward/change"
+)
+
+// objectArgs says where the predicates that speak of objects have their arguments: TREE is the first, ID
+// the second.
+var objectArgs = map[indicator]struct {
+	field    int // -1: none
+	neighbor int // a second identifier; -1: none
+}{
+	pi("change", 5):       {2, -1},
+	pi("query", 2):        {-1, -1},
+	pi("query", 4):        {2, -1},
+	pi("previous", 3):     {-1, 2},
+	pi("next", 3):         {-1, 2},
+	pi("add", 2):          {-1, -1},
+	pi("update", 2):       {-1, -1},
+	pi("delete", 2):       {-1, -1},
+	pi("new", 2):          {-1, -1},
+	pi("new", 4):          {2, -1},
+	pi("old", 2):          {-1, -1},
+	pi("old", 4):          {2, -1},
+	pi("default_zero", 5): {2, -1},
+}
+
+// check looks for mistakes in the body of a clause that would show only when it runs, or never.
+func (l *loader) check(c parsedClause) {
+	if c.body == nil {
+		return
+	}
+	inRule := false
+	if p, ok := indicatorOf(c.head); ok {
+		inRule = p.name == atomViolation
+	}
+	l.checkBody(c, c.body, inRule, true)
+}
+
+// checkBody checks a goal. A cut may stand only on the first level of a helper's body: in a rule it would
+// hide violations, and inside brackets the interpreter would not cut what other Prologs cut.
+func (l *loader) checkBody(c parsedClause, goal engine.Term, inRule, top bool) {
+	if _, ok := goal.(engine.Variable); ok {
+		return // called with what the variable will hold
+	}
+	p, ok := indicatorOf(goal)
+	if !ok {
+		l.fail(c.text, "%s is not a goal", termText(goal, nil))
+		return
+	}
+	if p.name == atomCut && p.arity == 0 {
+		switch {
+		case inRule:
+			l.fail(c.text, "a cut in a rule would hide other violations; use once/1 or a helper predicate")
+		case !top:
+			l.fail(c.text, "a cut inside ( ; ), ->, \\+ or another goal is not supported; use a helper predicate")
+		}
+		return
+	}
+	if p == pi(",", 2) {
+		g := goal.(engine.Compound)
+		l.checkBody(c, g.Arg(0), inRule, top)
+		l.checkBody(c, g.Arg(1), inRule, top)
+		return
+	}
+	if strings.HasPrefix(p.name.String(), "$") && !c.prelude {
+		l.fail(c.text, "unknown predicate %s", p)
+		return
+	}
+	b, isBuiltin := l.builtins[p]
+	if _, isDefined := l.defined[p]; !isBuiltin && !isDefined {
+		l.fail(c.text, "unknown predicate %s%s", p, l.hint(p))
+		return
+	}
+	goals := b.goals
+	if !isBuiltin {
+		goals = preludeGoals[p]
+	}
+	for _, g := range goals {
+		arg := goal.(engine.Compound).Arg(g.arg)
+		if g.more > 0 {
+			l.checkClosure(c, arg, g.more)
+			continue
+		}
+		l.checkBody(c, arg, inRule, false)
+	}
+	l.checkNames(c, goal, p)
+}
+
+// preludeGoals are the goals among the arguments of the prelude's own predicates.
+var preludeGoals = map[indicator][]goalArg{
+	pi("not", 1):    {{0, 0}},
+	pi("not", 2):    {{0, 0}, {1, 0}},
+	pi("verify", 1): {{0, 0}},
+}
+
+// checkClosure checks the first argument of call/N.
+func (l *loader) checkClosure(c parsedClause, t engine.Term, more int) {
+	p, ok := indicatorOf(t)
+	if !ok {
+		return
+	}
+	p.arity += more
+	_, isBuiltin := l.builtins[p]
+	if _, isDefined := l.defined[p]; !isBuiltin && !isDefined {
+		l.fail(c.text, "unknown predicate %s%s", p, l.hint(p))
+	}
+}
+
+// hint names the predicates of the same name.
+func (l *loader) hint(p indicator) string {
+	var same []string
+	for q := range l.builtins {
+		if q.name == p.name {
+			same = append(same, q.String())
+		}
+	}
+	for q := range l.defined {
+		if q.name == p.name {
+			same = append(same, q.String())
+		}
+	}
+	if len(same) == 0 {
+		return ""
+	}
+	sort.Strings(same)
+	return "; there is " + strings.Join(same, ", ")
+}
+
+// checkNames checks the literal kinds and fields of a goal against the schema.
+func (l *loader) checkNames(c parsedClause, goal engine.Term, p indicator) {
+	args, ok := objectArgs[p]
+	if !ok || l.open {
+		return
+	}
+	g := goal.(engine.Compound)
+	kind := l.checkObject(c, g.Arg(0), g.Arg(1))
+	if args.neighbor >= 0 {
+		l.checkObject(c, g.Arg(0), g.Arg(args.neighbor))
+	}
+	if args.field < 0 {
+		return
+	}
+	field := g.Arg(args.field)
+	if !ground(field) {
+		return
+	}
+	f, known := l.vocabulary.field(field, nil)
+	switch {
+	case !known:
+		l.fail(c.text, "unknown field %s in %s", termText(field, nil), p)
+	case kind != 0 && f != change.FieldObject && !hasField(l.vocabulary.schema.Kinds[kind], f):
+		l.fail(c.text, "%s has no field %s", l.vocabulary.schema.KindName(kind), termText(field, nil))
+	}
+}
+
+func ground(t engine.Term) bool {
+	switch t := t.(type) {
+	case engine.Variable:
+		return false
+	case engine.Compound:
+		for i := range t.Arity() {
+			if !ground(t.Arg(i)) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func hasField(k change.KindInfo, f change.Field) bool {
+	for _, have := range k.Fields {
+		if have == f {
+			return true
+		}
+	}
+	return false
+}
+
+// checkObject checks the kind in a literal TREE and ID and returns it, or 0 where it is not written.
+func (l *loader) checkObject(c parsedClause, tree, id engine.Term) (kind change.Kind) {
+	v := l.vocabulary
+	named := func(t engine.Term) {
+		a, ok := t.(engine.Atom)
+		if !ok {
+			return
+		}
+		k, known := v.kinds[a]
+		if !known {
+			l.fail(c.text, "unknown kind of object %s", termText(a, nil))
+			return
+		}
+		kind = k
+	}
+	if v.schema.KindIsTree {
+		named(tree)
+	} else if a, ok := tree.(engine.Atom); ok {
+		l.fail(c.text, "a tree is a number, not %s", termText(a, nil))
+	}
+	key, ok := id.(engine.Compound)
+	if !ok {
+		return kind
+	}
+	switch {
+	case key.Functor() == atomK && key.Arity() == 3:
+		named(key.Arg(1))
+		if pair := isFunctor(key.Arg(2), atomA, 2); kind != 0 && ground(key.Arg(2)) || pair {
+			want := change.ShapeKey
+			if pair {
+				want = change.ShapePair
+			}
+			if !v.shapeIs(kind, want) {
+				l.fail(c.text, "the identifier of %s is not written so: %s", v.schema.KindName(kind), termText(id, nil))
+			}
+		}
+	case key.Functor() == atomA && key.Arity() == 2:
+		if !v.shapeIs(kind, change.ShapeNums, change.ShapeNamed) {
+			l.fail(c.text, "the identifier of %s is not written so: %s", v.schema.KindName(kind), termText(id, nil))
+		}
+	default:
+		l.fail(c.text, "%s is not an identifier of an object", termText(id, nil))
+	}
+	return kind
+}

@@ -1,0 +1,190 @@
+package invariants
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+const (
+	maxFileBytes    = 4 << 20
+	maxClauseTokens = 20000 // bounds the parser's recursion
+	maxNesting      = 200   // of brackets in a clause
+	maxLoadErrors   = 50    // reported of one set of rules
+)
+
+// A LoadError is a mistake in a rule file, at its place.
+type LoadError struct {
+	File   string
+	Line   int
+	Clause string // the head of the clause as it is written, cut short; "" if it was not reached
+	Text   string
+}
+
+func (e LoadError) Error() string {
+	if e.Clause == "" {
+		return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Text)
+	}
+	return fmt.Sprintf("%s:%d: in %s: %s", e.File, e.Line, e.Clause, e.Text)
+}
+
+// clauseText is one clause of a file, as tokens.
+type clauseText struct {
+	file   string
+	line   int
+	tokens []token              // without the full stop
+	above  []comment            // the comment lines directly above, without a blank line between
+	blocks map[string][]comment // of the file: the comment blocks that begin with "Rule N.", by N
+}
+
+func (c clauseText) errorf(format string, args ...any) error {
+	return LoadError{c.file, c.line, c.head(), fmt.Sprintf(format, args...)}
+}
+
+// head writes the tokens up to :- for messages.
+func (c clauseText) head() string {
+	var b strings.Builder
+	for _, t := range c.tokens {
+		if t.kind == tokenAtom && (t.text == ":-" || t.text == "-->") {
+			break
+		}
+		if b.Len() > 100 {
+			b.WriteString("...")
+			break
+		}
+		if t.layout && b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		switch t.kind {
+		case tokenQuoted:
+			b.WriteString(quoteAtom(t.text))
+		case tokenInteger:
+			b.WriteString(t.num.String())
+		default:
+			b.WriteString(t.text)
+		}
+	}
+	return b.String()
+}
+
+// split cuts a file into clauses. It goes on behind a mistake, so that all of a file are reported.
+func split(f File) (clauses []clauseText, err error) {
+	if len(f.Text) > maxFileBytes {
+		return nil, LoadError{f.Name, 1, "", fmt.Sprintf("the file has more than %d bytes", maxFileBytes)}
+	}
+	var errs []error
+	l := &lexer{src: string(f.Text), line: 1}
+	c, depth := clauseText{file: f.Name}, 0
+	bad := func(err error) {
+		line := l.line
+		if s, ok := errors.AsType[syntaxError](err); ok {
+			line = s.line
+		}
+		if len(errs) < maxLoadErrors {
+			errs = append(errs, LoadError{f.Name, line, c.head(), err.Error()})
+		}
+		l.skipClause()
+		c, depth = clauseText{file: f.Name}, 0
+	}
+	for {
+		t, ok, err := l.next()
+		if err != nil {
+			bad(err)
+			continue
+		}
+		if !ok {
+			break
+		}
+		if len(c.tokens) == 0 {
+			c.line = t.line
+			c.above = directlyAbove(l.comments, t.line)
+		}
+		if t.kind == tokenEnd {
+			clauses = append(clauses, c)
+			c, depth = clauseText{file: f.Name}, 0
+			continue
+		}
+		c.tokens = append(c.tokens, t)
+		if t.kind == tokenPunct {
+			switch t.text {
+			case "(", "[", "{":
+				depth++
+			case ")", "]", "}":
+				depth--
+			}
+		}
+		if len(c.tokens) > maxClauseTokens || depth > maxNesting {
+			bad(syntaxError{t.line, "the clause is too long or too deeply nested"})
+		}
+	}
+	if len(c.tokens) > 0 {
+		bad(syntaxError{c.line, "the clause has no full stop at its end"})
+	}
+	blocks := ruleBlocks(l.comments)
+	for i := range clauses {
+		clauses[i].blocks = blocks
+	}
+	return clauses, errors.Join(errs...)
+}
+
+// directlyAbove returns the block of comment lines that ends on the line before line.
+func directlyAbove(comments []comment, line int) []comment {
+	i := len(comments)
+	for i > 0 && comments[i-1].line == line-(len(comments)-i)-1 {
+		i--
+	}
+	return comments[i:]
+}
+
+// ruleBlocks finds the blocks of comment lines that begin with "Rule N.".
+func ruleBlocks(comments []comment) map[string][]comment {
+	blocks := map[string][]comment{}
+	for i, c := range comments {
+		rest, ok := strings.CutPrefix(c.text, "Rule ")
+		number, _, ok2 := strings.Cut(rest, ".")
+		if !ok || !ok2 || len(blocks[number]) > 0 {
+			continue
+		}
+		end := i + 1
+		for end < len(comments) && comments[end].line == comments[end-1].line+1 {
+			end++
+		}
+		blocks[number] = comments[i:end]
+	}
+	return blocks
+}
+
+// ruleDoc is what the comment block above a rule says.
+type ruleDoc struct{ doc, origin, user string }
+
+// parseDoc reads a comment block: "Rule N. Sentence.", then "Source: …", then "For the user: …"; each may
+// go on over several lines.
+func parseDoc(block []comment) ruleDoc {
+	var d ruleDoc
+	at := &d.doc
+	for _, c := range block {
+		text := c.text
+		if s, ok := strings.CutPrefix(text, "Source:"); ok {
+			at, text = &d.origin, s
+		} else if s, ok := strings.CutPrefix(text, "For the user:"); ok {
+			at, text = &d.user, s
+		} else if strings.HasPrefix(text, "Rule ") {
+			if _, s, ok := strings.Cut(text, "."); ok {
+				at, text = &d.doc, s
+			}
+		}
+		*at = strings.TrimSpace(*at + " " + strings.TrimSpace(text))
+	}
+	d.doc = firstSentence(d.doc)
+	return d
+}
+
+// firstSentence cuts a text behind its first full stop that a capital letter follows.
+func firstSentence(s string) string {
+	for i := 0; i+2 < len(s); i++ {
+		if s[i] == '.' && s[i+1] == ' ' && isUpper(s[i+2]) {
+			return s[:i+1]
+		}
+	}
+	return s
+}

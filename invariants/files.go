@@ -1,0 +1,64 @@
+package invariants
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+)
+
+// A File is a file of rules.
+type File struct {
+	Name string // as reports show it: "invariants/btrfs/dir.pl"
+	Text []byte
+}
+
+//go:embed btrfs ext3
+var shipped embed.FS
+
+//go:embed prelude.pl
+var prelude []byte
+
+const preludeName = "invariants/prelude.pl"
+
+// Builtin returns the rules that come with fsward for a file system ("btrfs", "ext3"), sorted by name.
+func Builtin(fileSystem string) ([]File, error) {
+	files, err := readFiles(shipped, fileSystem, "invariants/"+fileSystem)
+	if err != nil {
+		return nil, fmt.Errorf("no rules for %q: %w", fileSystem, err)
+	}
+	return files, nil
+}
+
+// ReadDir returns the .pl files of a folder, sorted by name.
+func ReadDir(dir string) ([]File, error) {
+	files, err := readFiles(os.DirFS(dir), ".", dir)
+	if err != nil {
+		return nil, err
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("no .pl files in %s", dir)
+	}
+	return files, nil
+}
+
+func readFiles(from fs.FS, dir, shownAs string) ([]File, error) {
+	entries, err := fs.ReadDir(from, dir) // sorted by name
+	if err != nil {
+		return nil, err
+	}
+	var files []File
+	for _, e := range entries {
+		if e.IsDir() || !strings.HasSuffix(e.Name(), ".pl") {
+			continue
+		}
+		text, err := fs.ReadFile(from, path.Join(dir, e.Name()))
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, File{Name: path.Join(shownAs, e.Name()), Text: text})
+	}
+	return files, nil
+}

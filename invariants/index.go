@@ -1,0 +1,192 @@
+package invariants
+
+import (
+	"github.com/ichiban/prolog/engine"
+
+	"fsward/change"
+)
+
+// A chain groups the records of a transaction by a key: the first record of each group, and for each
+// record the next of its group. It costs one map entry per group and four bytes per record.
+type chain[K comparable] struct {
+	first map[K]int32
+	next  []int32
+}
+
+// group returns the first record with a key, and the links. It is built on the first call.
+func (c *chain[K]) group(key K, records []change.Record, keyOf func(*change.Record) K) group {
+	if c.first == nil {
+		c.first = make(map[K]int32)
+		c.next = make([]int32, len(records))
+		for i := len(records) - 1; i >= 0; i-- { // from the end, so that groups keep the records' order
+			k := keyOf(&records[i])
+			if head, ok := c.first[k]; ok {
+				c.next[i] = head
+			} else {
+				c.next[i] = -1
+			}
+			c.first[k] = int32(i)
+		}
+	}
+	if head, ok := c.first[key]; ok {
+		return group{at: head, next: c.next}
+	}
+	return group{at: -1}
+}
+
+// A group walks through records: those of one chain, or all of them if next is nil.
+type group struct {
+	at, end int32
+	next    []int32
+}
+
+// take returns the record that the walk is at and goes on; ok is false at its end.
+func (g *group) take() (i int32, ok bool) {
+	i = g.at
+	switch {
+	case i < 0 || g.next == nil && i >= g.end:
+		return 0, false
+	case g.next == nil:
+		g.at++
+	default:
+		g.at = g.next[i]
+	}
+	return i, true
+}
+
+type (
+	objectKey struct {
+		id, sub uint64
+		kind    change.Kind
+	}
+	idKey struct {
+		id   uint64
+		kind change.Kind
+	}
+	fieldKey struct {
+		kind  change.Kind
+		field change.Field
+	}
+	valueKey struct {
+		field change.Field
+		value change.Value
+	}
+)
+
+// recordIndex finds the records of a transaction by whatever a goal knows of them. Each index is built
+// when a rule first asks for it.
+type recordIndex struct {
+	records  []change.Record
+	byObject chain[objectKey]
+	byIDKind chain[idKey]
+	byID     chain[uint64]
+	byKind   chain[fieldKey]
+	byField  chain[change.Field]
+	byNew    chain[valueKey]
+	byOld    chain[valueKey]
+}
+
+// wanted is what a call of change/5 knows: values only where they are numbers, names or keys.
+type wanted struct {
+	pattern
+	field      change.Field
+	fieldBound bool
+	old, new   change.Value
+	oldBound   bool
+	newBound   bool
+}
+
+// candidates returns a group that has every record which can match. What is most telling is used first.
+func (x *recordIndex) candidates(w *wanted) group {
+	switch {
+	case w.id.bound && w.kind != 0 && w.sub.bound:
+		return x.byObject.group(objectKey{w.id.n, w.sub.n, w.kind}, x.records, func(r *change.Record) objectKey {
+			return objectKey{r.Object.ID, r.Object.Sub, r.Object.Kind}
+		})
+	case w.fieldBound && w.newBound:
+		return x.byNew.group(valueKey{w.field, w.new}, x.records, func(r *change.Record) valueKey {
+			return valueKey{r.Field, r.New}
+		})
+	case w.fieldBound && w.oldBound:
+		return x.byOld.group(valueKey{w.field, w.old}, x.records, func(r *change.Record) valueKey {
+			return valueKey{r.Field, r.Old}
+		})
+	case w.id.bound && w.kind != 0:
+		return x.byIDKind.group(idKey{w.id.n, w.kind}, x.records, func(r *change.Record) idKey {
+			return idKey{r.Object.ID, r.Object.Kind}
+		})
+	case w.id.bound:
+		return x.byID.group(w.id.n, x.records, func(r *change.Record) uint64 { return r.Object.ID })
+	case w.kind != 0 && w.fieldBound:
+		return x.byKind.group(fieldKey{w.kind, w.field}, x.records, func(r *change.Record) fieldKey {
+			return fieldKey{r.Object.Kind, r.Field}
+		})
+	case w.fieldBound:
+		return x.byField.group(w.field, x.records, func(r *change.Record) change.Field { return r.Field })
+	default:
+		return group{end: int32(len(x.records))}
+	}
+}
+
+// change is change(TREE, ID, FIELD, OLD, NEW): the records of the transaction.
+func (r *run) change(_ *engine.VM, tree, id, field, old, new engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+	if err := r.spend(1); err != nil {
+		return engine.Error(err)
+	}
+	v, names := r.vocabulary, r.txn.Names
+	p, ok := v.pattern(tree, id, names, env)
+	if !ok {
+		return engine.Bool(false)
+	}
+	w := wanted{pattern: p}
+	fieldTerm, oldTerm, newTerm := env.Resolve(field), env.Resolve(old), env.Resolve(new)
+	if w.field, w.fieldBound = v.field(fieldTerm, env); !w.fieldBound {
+		if _, isAtom := fieldTerm.(engine.Atom); isAtom {
+			return engine.Bool(false) // a field that this file system does not have
+		}
+	}
+	w.old, w.oldBound = v.value(oldTerm, names, env)
+	w.new, w.newBound = v.value(newTerm, names, env)
+	candidates := r.index.candidates(&w)
+
+	match := func(rec *change.Record) (*engine.Env, bool) {
+		if w.fieldBound && w.field != rec.Field || !w.matches(rec.Object) {
+			return nil, false
+		}
+		e, ok := r.unifyValue(env, oldTerm, rec.Old, w.old, w.oldBound)
+		if !ok {
+			return nil, false
+		}
+		if e, ok = r.unifyValue(e, newTerm, rec.New, w.new, w.newBound); !ok {
+			return nil, false
+		}
+		if !w.fieldBound && int(rec.Field) < len(v.fieldTerms) {
+			if e, ok = e.Unify(fieldTerm, v.fieldTerms[rec.Field]); !ok {
+				return nil, false
+			}
+		}
+		return v.unify(&w.pattern, rec.Object, names, e)
+	}
+	return r.solutions(k, func() (*engine.Env, bool, error) {
+		for {
+			i, ok := candidates.take()
+			if !ok {
+				return nil, false, nil
+			}
+			if err := r.spend(1); err != nil {
+				return nil, false, err
+			}
+			if e, ok := match(&r.txn.Records[i]); ok {
+				return e, true, nil
+			}
+		}
+	})
+}
+
+// unifyValue unifies a term with a value; x is the value that the term stands for, if it is bound.
+func (r *run) unifyValue(env *engine.Env, t engine.Term, have, x change.Value, bound bool) (*engine.Env, bool) {
+	if bound {
+		return env, have == x
+	}
+	return env.Unify(t, r.vocabulary.valueTerm(have, r.txn.Names))
+}

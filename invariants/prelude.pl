@@ -1,0 +1,34 @@
+% The words in which rules speak of changes (thesis 3.3.1). change/5 and the query primitives are built in.
+
+% An object came into being, changed, or is gone.
+add(TREE, ID) :- change(TREE, ID, object, null, present).
+update(TREE, ID) :- change(TREE, ID, object, present, present).
+delete(TREE, ID) :- change(TREE, ID, object, present, null).
+
+% An object, or a field with its value, as it is after the transaction: added or updated.
+new(TREE, ID) :- change(TREE, ID, object, _, present).
+new(TREE, ID, FIELD, NEW) :- change(TREE, ID, FIELD, _, NEW), NEW \== null.
+
+% An object, or a field with its value, as it was before: deleted or updated.
+old(TREE, ID) :- change(TREE, ID, object, present, _).
+old(TREE, ID, FIELD, OLD) :- change(TREE, ID, FIELD, OLD, _), OLD \== null.
+
+% A field that changed, with 0 for the side on which it does not exist.
+default_zero(TREE, ID, FIELD, OLD, NEW) :-
+  change(TREE, ID, FIELD, OLD_OR_NULL, NEW_OR_NULL),
+  zero_for_null(OLD_OR_NULL, OLD),
+  zero_for_null(NEW_OR_NULL, NEW).
+
+zero_for_null(VALUE, NUMBER) :- VALUE == null, !, NUMBER = 0.
+zero_for_null(VALUE, VALUE).
+
+% The figures' not with two arguments denies the conjunction of both.
+not(GOAL) :- \+ GOAL.
+not(GOAL, AND) :- \+ (GOAL, AND).
+
+% verify(PROPERTY) succeeds where a property that must hold does not. What was found to hold is kept for
+% the rest of the transaction, as several records of one object ask for the same property (thesis 4.3).
+verify(PROPERTY) :- \+ '$holds'(PROPERTY).
+
+member(X, [X|_]).
+member(X, [_|REST]) :- member(X, REST).

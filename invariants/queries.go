@@ -1,0 +1,293 @@
+package invariants
+
+import (
+	"hash/crc32"
+	"math"
+
+	"github.com/ichiban/prolog/engine"
+
+	"fsward/change"
+)
+
+// maxReverse bounds the objects that reverse indexes of one transaction hold; beyond it, queries scan.
+const maxReverse = 1 << 20
+
+// reverseKey names a set of objects with one id and kind, such as the entries of a directory, and a field.
+type reverseKey struct {
+	tree, id uint64
+	kind     change.Kind
+	field    change.Field
+}
+
+// query2 is query(TREE, ID), modes 3 to 5 of thesis table 3.1: the objects that exist after the
+// transaction. TREE and the object id must be known.
+func (r *run) query2(_ *engine.VM, tree, id engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+	p, ok, err := r.statePattern("query/2", tree, id, env)
+	if err != nil {
+		return engine.Error(err)
+	}
+	if !ok {
+		return engine.Bool(false)
+	}
+	if o, ok := r.single(&p); ok {
+		exists, err := r.view.Exists(o)
+		if err != nil {
+			return engine.Error(viewError{err})
+		}
+		if !exists {
+			return engine.Bool(false)
+		}
+		e, ok := r.vocabulary.unify(&p, o, r.txn.Names, env)
+		if !ok {
+			return engine.Bool(false)
+		}
+		return k(e)
+	}
+	objects, err := r.scan(&p)
+	if err != nil {
+		return engine.Error(err)
+	}
+	return r.solutions(k, func() (*engine.Env, bool, error) {
+		for len(objects) > 0 {
+			o := objects[0]
+			objects = objects[1:]
+			if e, ok := r.vocabulary.unify(&p, o, r.txn.Names, env); ok {
+				return e, true, nil
+			}
+		}
+		return nil, false, nil
+	})
+}
+
+// query4 is query(TREE, ID, FIELD, VALUE), modes 1 and 2: a field of an object as it is after the
+// transaction. Parts of the identifier that are not known are found as in query/2.
+func (r *run) query4(_ *engine.VM, tree, id, field, value engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+	p, ok, err := r.statePattern("query/4", tree, id, env)
+	if err != nil {
+		return engine.Error(err)
+	}
+	fieldTerm := env.Resolve(field)
+	if _, free := fieldTerm.(engine.Variable); free {
+		return engine.Error(errorf("query/4 needs a FIELD"))
+	}
+	f, known := r.vocabulary.field(fieldTerm, env)
+	if !ok || !known {
+		return engine.Bool(false)
+	}
+	valueTerm := env.Resolve(value)
+	x, bound := r.vocabulary.value(valueTerm, r.txn.Names, env)
+
+	read := func(o change.Object) (*engine.Env, bool, error) {
+		have, ok, err := r.get(o, f)
+		if err != nil || !ok || bound && have != x {
+			return nil, false, err
+		}
+		e, ok := r.unifyValue(env, valueTerm, have, x, bound)
+		if !ok {
+			return nil, false, nil
+		}
+		e, ok = r.vocabulary.unify(&p, o, r.txn.Names, e)
+		return e, ok, nil
+	}
+	if o, ok := r.single(&p); ok {
+		e, ok, err := read(o)
+		if err != nil {
+			return engine.Error(err)
+		}
+		if !ok {
+			return engine.Bool(false)
+		}
+		return k(e)
+	}
+	objects, err := r.scanFor(&p, f, x, bound)
+	if err != nil {
+		return engine.Error(err)
+	}
+	return r.solutions(k, func() (*engine.Env, bool, error) {
+		for len(objects) > 0 {
+			o := objects[0]
+			objects = objects[1:]
+			if e, ok, err := read(o); ok || err != nil {
+				return e, ok, err
+			}
+		}
+		return nil, false, nil
+	})
+}
+
+// get reads a field of an object; the field object is there exactly if the object is.
+func (r *run) get(o change.Object, f change.Field) (v change.Value, ok bool, err error) {
+	if f == change.FieldObject {
+		v = change.Present
+		ok, err = r.view.Exists(o)
+	} else {
+		v, ok, err = r.view.Get(o, f)
+	}
+	if err != nil {
+		return v, false, viewError{err}
+	}
+	return v, ok, nil
+}
+
+// statePattern reads the object of a query and charges for it.
+func (r *run) statePattern(predicate string, tree, id engine.Term, env *engine.Env) (p pattern, ok bool, err error) {
+	if err := r.spend(1); err != nil {
+		return p, false, err
+	}
+	p, ok = r.vocabulary.pattern(tree, id, r.txn.Names, env)
+	if !ok {
+		return p, false, nil
+	}
+	if _, free := p.treeTerm.(engine.Variable); free {
+		return p, false, errorf("%s needs a TREE", predicate)
+	}
+	if !p.id.bound {
+		return p, false, errorf("%s needs the object id in %s", predicate, termText(p.idTerm, env))
+	}
+	if p.kind == 0 {
+		if c, isKey := p.idTerm.(engine.Compound); !isKey || c.Functor() != atomK {
+			return p, false, errorf("%s cannot tell the kind of object of %s", predicate, termText(p.idTerm, env))
+		}
+	}
+	return p, true, nil
+}
+
+// single returns the one object that a pattern can match; ok is false if there may be several. Objects of
+// ShapeKey may be several although their whole identifier is known: Aux is not written in it.
+func (r *run) single(p *pattern) (o change.Object, ok bool) {
+	if p.kind == 0 {
+		return o, false
+	}
+	switch r.vocabulary.shape(p.kind) {
+	case change.ShapePair:
+		ok = p.sub.bound && p.aux.bound
+	case change.ShapeNum:
+		ok = true
+	case change.ShapeNums, change.ShapeNamed:
+		ok = p.sub.bound
+	}
+	return change.Object{Tree: p.tree.n, Kind: p.kind, ID: p.id.n, Sub: p.sub.n, Aux: p.aux.n}, ok
+}
+
+// scan returns the objects that a pattern with an object id matches.
+func (r *run) scan(p *pattern) ([]change.Object, error) {
+	lo := change.Object{Tree: p.tree.n, ID: p.id.n}
+	hi := change.Object{Tree: p.tree.n, ID: p.id.n, Kind: math.MaxUint8, Sub: math.MaxUint64, Aux: math.MaxUint64}
+	if p.kind != 0 {
+		lo.Kind, hi.Kind = p.kind, p.kind
+		if p.sub.bound {
+			lo.Sub, hi.Sub = p.sub.n, p.sub.n
+			if p.aux.bound {
+				lo.Aux, hi.Aux = p.aux.n, p.aux.n
+			}
+		}
+	}
+	var objects []change.Object
+	for o, err := range r.view.Scan(lo, hi) {
+		if err != nil {
+			return nil, viewError{err}
+		}
+		if err := r.spend(1); err != nil {
+			return nil, err
+		}
+		if p.matches(o) {
+			objects = append(objects, o)
+		}
+	}
+	return objects, nil
+}
+
+// scanFor is scan for the objects that have a value in a field. Rule 17 as the thesis prints it looks for
+// the entry of an inode among all entries of a directory, once for each entry; so that this does not
+// grow with the square of the directory, the first such scan makes an index by value that others use.
+func (r *run) scanFor(p *pattern, f change.Field, x change.Value, bound bool) ([]change.Object, error) {
+	if !bound || p.kind == 0 || p.sub.bound {
+		return r.scan(p)
+	}
+	key := reverseKey{p.tree.n, p.id.n, p.kind, f}
+	byValue, ok := r.reverse[key]
+	if !ok {
+		objects, err := r.scan(p)
+		if err != nil || r.reverseSize+len(objects) > maxReverse {
+			return objects, err
+		}
+		byValue = make(map[change.Value][]change.Object, len(objects))
+		for _, o := range objects {
+			v, ok, err := r.get(o, f)
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				byValue[v] = append(byValue[v], o)
+			}
+		}
+		r.reverse[key] = byValue
+		r.reverseSize += len(objects)
+	}
+	found := byValue[x]
+	return found, r.spend(len(found))
+}
+
+// neighbour makes previous/3 and next/3: the object beside one, in the same tree.
+func (r *run) neighbour(predicate string, step func(change.View, change.Object) (change.Object, bool, error)) engine.Predicate3 {
+	return func(_ *engine.VM, tree, id, beside engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+		p, ok, err := r.statePattern(predicate, tree, id, env)
+		if err != nil {
+			return engine.Error(err)
+		}
+		if !ok {
+			return engine.Bool(false)
+		}
+		o, whole := r.single(&p)
+		if !whole && (p.kind == 0 || !p.sub.bound || r.vocabulary.shape(p.kind) != change.ShapeKey) {
+			return engine.Error(errorf("%s needs the whole identifier, not %s", predicate, termText(p.idTerm, env)))
+		}
+		n, ok, err := step(r.view, o)
+		if err != nil {
+			return engine.Error(viewError{err})
+		}
+		if !ok {
+			return engine.Bool(false)
+		}
+		q, ok := r.vocabulary.pattern(p.treeTerm, beside, r.txn.Names, env)
+		if !ok || !q.matches(n) {
+			return engine.Bool(false)
+		}
+		e, ok := r.vocabulary.unifyID(q.idTerm, n, r.txn.Names, env)
+		if !ok {
+			return engine.Bool(false)
+		}
+		return k(e)
+	}
+}
+
+// castagnoli is the polynomial of CRC-32C; the table is made by the standard library.
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// nameHash is the hash under which Btrfs files a name in a directory: btrfs_name_hash in fs/btrfs/ctree.h,
+// crc32c((u32)~1, name, len). The kernel's crc32c neither inverts the seed nor the result, as Go's does.
+func nameHash(name string) uint32 {
+	const seed = 0xfffffffe
+	return ^crc32.Update(^uint32(seed), castagnoli, []byte(name))
+}
+
+// crc32c is crc32c(NAME, HASH): HASH is the Btrfs hash of NAME, which must be known.
+func (r *run) crc32c(_ *engine.VM, nameTerm, hash engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+	if err := r.spend(1); err != nil {
+		return engine.Error(err)
+	}
+	var text string
+	switch n := env.Resolve(nameTerm).(type) {
+	case name:
+		text = string(n)
+	case engine.Atom:
+		text = n.String()
+	default:
+		return engine.Error(errorf("crc32c needs a name, not %s", termText(n, env)))
+	}
+	e, ok := env.Unify(hash, engine.Integer(nameHash(text)))
+	if !ok {
+		return engine.Bool(false)
+	}
+	return k(e)
+}

@@ -1,0 +1,115 @@
+package invariants
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/ichiban/prolog/engine"
+)
+
+// A name is a file name or another string of bytes that a guest chose. The library's atoms are interned
+// for the life of the process, so a guest could fill memory with names if they were atoms. A name is a
+// term of its own instead, which lives as long as something refers to it. A name whose bytes are those of
+// an atom in the text of a rule becomes that atom (vocabulary.nameTerm), so name literals in rules match.
+type name string
+
+// WriteTerm writes the name as a quoted atom.
+func (n name) WriteTerm(w io.Writer, _ *engine.WriteOptions, _ *engine.Env) error {
+	_, err := io.WriteString(w, quoteAtom(string(n)))
+	return err
+}
+
+// Compare gives the standard order of terms (@<): names stand after all atoms, among themselves by bytes.
+func (n name) Compare(t engine.Term, env *engine.Env) int {
+	return engine.CompareAtomic(n, t, func(a, b name) int { return strings.Compare(string(a), string(b)) }, env)
+}
+
+const (
+	maxTextDepth = 8   // of nested terms in messages
+	maxTextLen   = 400 // bytes of a term in messages
+)
+
+// termText writes a term for a person, cut short where it is long: names come from a hostile guest.
+func termText(t engine.Term, env *engine.Env) string {
+	var b strings.Builder
+	writeTerm(&b, t, env, maxTextDepth)
+	return b.String()
+}
+
+func writeTerm(b *strings.Builder, t engine.Term, env *engine.Env, depth int) {
+	if depth == 0 || b.Len() > maxTextLen {
+		b.WriteString("...")
+		return
+	}
+	switch t := env.Resolve(t).(type) {
+	case engine.Variable:
+		b.WriteByte('_')
+	case engine.Integer:
+		b.WriteString(strconv.FormatInt(int64(t), 10))
+	case wide:
+		b.WriteString(string(t))
+	case engine.Atom:
+		b.WriteString(atomText(t.String()))
+	case name:
+		b.WriteString(quoteAtom(string(t)))
+	case engine.Compound:
+		if f := t.Functor().String(); t.Arity() == 2 && isGraphicName(f) {
+			writeTerm(b, t.Arg(0), env, depth-1)
+			b.WriteString(f)
+			writeTerm(b, t.Arg(1), env, depth-1)
+			return
+		}
+		b.WriteString(atomText(t.Functor().String()))
+		for i := range t.Arity() {
+			b.WriteByte("(,"[min(i, 1)])
+			writeTerm(b, t.Arg(i), env, depth-1)
+		}
+		b.WriteByte(')')
+	default:
+		fmt.Fprintf(b, "%v", t)
+	}
+}
+
+func isGraphicName(s string) bool {
+	return s != "" && strings.Trim(s, `#$&*+-./:<=>?@^~\,;`) == ""
+}
+
+// atomText writes an atom, in quotes if it needs them.
+func atomText(s string) string {
+	if s == "[]" || s == "!" || isGraphicName(s) {
+		return s
+	}
+	for i := range len(s) {
+		c := s[i]
+		letter := c >= 'a' && c <= 'z'
+		if !letter && (i == 0 || c != '_' && (c < '0' || c > '9') && (c < 'A' || c > 'Z')) {
+			return quoteAtom(s)
+		}
+	}
+	if s == "" {
+		return "''"
+	}
+	return s
+}
+
+// quoteAtom writes bytes as a quoted atom; what is not printable ASCII as \xHH\, byte by byte.
+func quoteAtom(s string) string {
+	const longest = 300 // a name is at most 255 bytes
+	var b strings.Builder
+	b.WriteByte('\'')
+	for i := range min(len(s), longest) {
+		switch c := s[i]; {
+		case c == '\'' || c == '\\':
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		case c < 0x20 || c >= 0x7f:
+			fmt.Fprintf(&b, `\x%02x\`, c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	b.WriteByte('\'')
+	return b.String()
+}
