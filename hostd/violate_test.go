@@ -1,0 +1,162 @@
+package hostd
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"go.uber.org/zap/zaptest"
+
+	"fsward/blocktap"
+	"fsward/blocktap/overlay"
+	"fsward/blocktap/trace"
+	"fsward/interp/detect"
+)
+
+// A recorded file system: an image and the log of what the host's kernel wrote to it.
+type recorded struct{ base, log string }
+
+// record makes an image, keeps a copy of it, and records what the kernel writes to it under a workload.
+func record(t *testing.T, fs, script string) recorded {
+	t.Helper()
+	image := mkfs(t, fs, 256<<20)
+	rec := recorded{base: image + ".base", log: image + ".log"}
+	run(t, "cp", "--sparse=always", image, rec.base)
+	r := attach(t, image, func(c *Config) { c.Record = rec.log })
+	r.mustMount(fs)
+	r.mustRun(script)
+	if err := r.Unmount(); err != nil {
+		t.Fatal(err)
+	}
+	r.noAlarm()
+	r.close()
+	return rec
+}
+
+// replayWithBug replays a recording and simulates a bug in its n-th commit and, if that one does not
+// write what the bug changes, in the first after it that does. It returns the refused commit, nil if
+// there was none, and what the bug changed.
+func replayWithBug(t *testing.T, rec recorded, bug string, n int) (*Event, string) {
+	t.Helper()
+	rules, err := LoadRules("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, err := blocktap.OpenImage(rec.base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer base.Close()
+	disk, err := overlay.New(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer disk.Close()
+	interpreter, err := detect.Follow(disk, detect.Auto)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tape, err := trace.Open(rec.log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tape.Close()
+	var seen events
+	sim := NewSimulator(disk)
+	arm := armAfter{n: n, arm: func() {
+		if err := sim.Arm(bug); err != nil {
+			t.Fatal(err)
+		}
+	}}
+	arm.Event(&Event{})
+	log := zaptest.NewLogger(t)
+	guard := &Guard{interp: interpreter, rules: rules, policy: refusePolicy{}, sinks: []Sink{&seen, &arm}, bug: sim, log: log}
+	if err := feed(context.Background(), blocktap.NewDevice(disk, guard), tape); err != nil && !errors.Is(err, blocktap.ErrRefused) {
+		t.Fatal(err)
+	}
+	for _, ev := range seen {
+		if ev.Action == Refused {
+			return ev, sim.Done()
+		}
+	}
+	return nil, sim.Done()
+}
+
+// armAfter is a Sink that arms a bug after n commits.
+type armAfter struct {
+	n   int
+	arm func()
+}
+
+func (a *armAfter) Event(ev *Event) {
+	if ev.Kind == KindCommit {
+		a.n--
+	}
+	if a.n == 0 {
+		a.arm()
+		a.n = -1
+	}
+}
+
+// variety is a workload in which every kind of object that the rules speak of changes in each commit.
+const variety = `
+	for i in 1 2 3 4 5 6; do
+		mkdir -p d$i/sub
+		head -c 30000 /dev/urandom > d$i/data; echo $i > d$i/small; ln d$i/small d$i/link; ln -s small d$i/soft
+		[ $i -lt 3 ] || { rm -r d$((i - 2)); mv d$((i - 1))/data d$i/sub/moved; }
+		sync -f .
+	done`
+
+// TestEveryRuleRefuses breaks each rule by altering a real commit, in its bytes and with right checksums,
+// and expects the refusal to name the rule.
+func TestEveryRuleRefuses(t *testing.T) {
+	for fs, bugs := range violations {
+		t.Run(fs, func(t *testing.T) {
+			rec := record(t, fs, variety)
+			proved := make(map[string]bool)
+			for _, b := range bugs {
+				t.Run(b.rule+" "+b.bug, func(t *testing.T) {
+					ev, what := replayWithBug(t, rec, b.bug, b.commit)
+					if ev == nil {
+						t.Fatalf("nothing was refused; the bug did: %q", what)
+					}
+					if !slices.Contains(ruleNames(ev.Violations), b.rule) {
+						t.Fatalf("the bug (%s) was refused for another reason: %s", what, textOf(ev))
+					}
+					t.Logf("%s: refused by %v", what, ruleNames(ev.Violations))
+					proved[b.rule] = true
+				})
+			}
+			rules, err := LoadRules("")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range rules.List(fs) {
+				if !proved[r.Name] {
+					t.Errorf("%s is shipped and no test shows it violated: %s", r.Name, r.Doc)
+				}
+			}
+		})
+	}
+}
+
+type violation struct {
+	rule, bug string
+	commit    int // the bug is armed after this many commits
+}
+
+// violations says for each rule how to break it.
+var violations = map[string][]violation{
+	"btrfs": {
+		{"btrfs/6", "extent_item.key.offset+4096", 2},
+		{"btrfs/12", "inode_item!delete", 2},
+		{"btrfs/13", "inode_item.mode=0100644", 2},
+		{"btrfs/14", "inode_item.nlink+1", 2},
+		{"btrfs/16", "dir_item.type=2", 2},
+		{"btrfs/17", "inode_ref.index+1", 2},
+	},
+	"ext3": {
+		{"ext3/7", "inode.links_count+1", 2},
+	},
+}
