@@ -2,8 +2,8 @@
 # Makes the guest: OUTDIR/vmlinuz and OUTDIR/initramfs.cpio.zst.
 #
 # The kernel is Debian's stock linux-image-cloud-amd64, unpacked and not installed. The initramfs holds
-# busybox, mkfs.btrfs and mke2fs with the libraries they need, the modules listed below, and the scripts
-# of this folder. What is up to date is not made again.
+# busybox, mkfs.btrfs and mke2fs with the libraries they need, sync of coreutils (that of busybox does not
+# report what syncfs returns), the modules listed below, and the scripts of this folder. What is up to date is not made again.
 #
 # Debian packages: busybox-static btrfs-progs e2fsprogs kmod cpio zstd dpkg apt.
 set -eu
@@ -90,13 +90,14 @@ libraries() {
 	ldd "$@" | sed -n -e 's/^.*=> \(\/[^ ]*\) .*$/\1/p' -e 's/^[[:space:]]*\(\/[^ ]*\) (.*$/\1/p' | sort -u
 }
 
+sync=$(command -v sync)
 bins="$(command -v busybox) $(command -v mkfs.btrfs) $(command -v mke2fs)"
 # shellcheck disable=SC2086  # a list of paths without spaces
-libs=$(libraries $(command -v mkfs.btrfs) $(command -v mke2fs))
+libs=$(libraries "$sync" $(command -v mkfs.btrfs) $(command -v mke2fs))
 scripts="$here/init $here/lib.sh $here/workload.sh $here/verify.sh"
 
 # shellcheck disable=SC2086
-stamp=$({ echo "$have"; sha256sum "$here/build.sh" $bins $libs /etc/mke2fs.conf $scripts; } | sha256sum)
+stamp=$({ echo "$have"; sha256sum "$here/build.sh" "$sync" $bins $libs /etc/mke2fs.conf $scripts; } | sha256sum)
 if [ -s "$out/vmlinuz" ] && [ -s "$out/initramfs.cpio.zst" ] && [ "$stamp" = "$(cat "$out/stamp" 2>/dev/null)" ]; then
 	exit 0
 fi
@@ -108,6 +109,7 @@ mkdir -p "$root/bin" "$root/sbin" "$root/etc" "$root/proc" "$root/sys" "$root/de
 	"$root/fsward" "$root/modules"
 # shellcheck disable=SC2086
 cp -L $bins "$root/bin/"
+cp -L "$sync" "$root/bin/sync.coreutils"
 ln -s busybox "$root/bin/sh"
 ln -s mke2fs "$root/bin/mkfs.ext3"
 cp /etc/mke2fs.conf "$root/etc/"

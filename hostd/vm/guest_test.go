@@ -350,7 +350,7 @@ func TestGuestGoesReadOnly(t *testing.T) {
 	boot := func(cmdline string, channel bool) (*Domain, *transcript) {
 		log := new(transcript)
 		d, err := h.Start(ctx, Config{Name: "fsward-eio", Kernel: kernel, Initramfs: initramfs, Cmdline: "quiet " + cmdline,
-			Disks: disks, Console: filepath.Join(dir, "console"), OnLine: log.add, Channel: channel})
+			Disks: disks, Console: filepath.Join(dir, fmt.Sprintf("console-%t", channel)), OnLine: log.add, Channel: channel})
 		if err != nil {
 			t.Fatal(err)
 		}
