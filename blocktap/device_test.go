@@ -94,3 +94,49 @@ func TestDeviceRecorderFails(t *testing.T) {
 		}
 	}
 }
+
+// flushes is a disk that counts what was written since the last flush.
+type flushes struct {
+	Disk
+	dirty, done int
+	err         error
+}
+
+func (d *flushes) WriteAt(p []byte, off int64) (int, error) {
+	d.dirty++
+	return d.Disk.WriteAt(p, off)
+}
+
+func (d *flushes) Flush() error {
+	if d.err != nil {
+		return d.err
+	}
+	d.dirty = 0
+	d.done++
+	return d.Disk.Flush()
+}
+
+// TestDurable: flush and FUA are acknowledged after the disk's flush, and not if it fails.
+func TestDurable(t *testing.T) {
+	disk := &flushes{Disk: open(t, sparseFile(t, 1<<20, 0, nil), FileOptions{})}
+	dev := NewDevice(disk, nil)
+	do := func(r Request) error { return dev.Do(context.Background(), &r) }
+	write := Request{Op: OpWrite, Len: 512, Data: make([]byte, 512)}
+	fua := write
+	fua.FUA = true
+	if err := do(write); err != nil || disk.dirty != 1 {
+		t.Errorf("write: %v, %d dirty", err, disk.dirty)
+	}
+	if err := do(Request{Op: OpFlush}); err != nil || disk.dirty != 0 {
+		t.Errorf("flush: %v, %d dirty", err, disk.dirty)
+	}
+	if err := do(fua); err != nil || disk.dirty != 0 || disk.done != 2 {
+		t.Errorf("FUA: %v, %d dirty, %d flushes", err, disk.dirty, disk.done)
+	}
+	disk.err = errors.New("the medium is gone")
+	for _, r := range []Request{fua, {Op: OpFlush}, {Op: OpZero, Len: 512, FUA: true}, {Op: OpTrim, Len: 512, FUA: true}} {
+		if err := do(r); !errors.Is(err, disk.err) {
+			t.Errorf("%s acknowledged although the flush failed: %v", r.Op, err)
+		}
+	}
+}
