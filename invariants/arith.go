@@ -1,6 +1,7 @@
 package invariants
 
 import (
+	"errors"
 	"fmt"
 	"math/big"
 
@@ -94,8 +95,9 @@ func shift(x, y number, sign int64) (number, error) {
 	return number{big: new(big.Int).Rsh(x.wide(), uint(-n))}, nil
 }
 
-// evaluate computes an arithmetic expression.
-func evaluate(t engine.Term, env *engine.Env) (number, error) {
+// evaluate computes an arithmetic expression. Each function in it is a step, as a rule can build an
+// expression that doubles with every goal.
+func (r *run) evaluate(t engine.Term, env *engine.Env) (number, error) {
 	t = env.Resolve(t)
 	if n, ok := numberOf(t); ok {
 		return n, nil
@@ -107,6 +109,9 @@ func evaluate(t engine.Term, env *engine.Env) (number, error) {
 		}
 		return number{}, errorf("%s is not a number", termText(t, env))
 	}
+	if err := r.spend(1); err != nil {
+		return number{}, err
+	}
 	var result number
 	switch c.Arity() {
 	case 1:
@@ -114,7 +119,7 @@ func evaluate(t engine.Term, env *engine.Env) (number, error) {
 		if f == nil {
 			return number{}, errorf("%s is not a number or a function of arithmetic", termText(t, env))
 		}
-		x, err := evaluate(c.Arg(0), env)
+		x, err := r.evaluate(c.Arg(0), env)
 		if err != nil {
 			return number{}, err
 		}
@@ -124,11 +129,11 @@ func evaluate(t engine.Term, env *engine.Env) (number, error) {
 		if f == nil {
 			return number{}, errorf("%s is not a number or a function of arithmetic", termText(t, env))
 		}
-		x, err := evaluate(c.Arg(0), env)
+		x, err := r.evaluate(c.Arg(0), env)
 		if err != nil {
 			return number{}, err
 		}
-		y, err := evaluate(c.Arg(1), env)
+		y, err := r.evaluate(c.Arg(1), env)
 		if err != nil {
 			return number{}, err
 		}
@@ -150,10 +155,10 @@ func evaluate(t engine.Term, env *engine.Env) (number, error) {
 }
 
 // is is (is)/2.
-func is(_ *engine.VM, result, expression engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
-	n, err := evaluate(expression, env)
+func (r *run) is(_ *engine.VM, result, expression engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+	n, err := r.evaluate(expression, env)
 	if err != nil {
-		return engine.Error(err)
+		return engine.Error(inGoal(err, "is", result, expression, env))
 	}
 	e, ok := env.Unify(result, n.term())
 	if !ok {
@@ -164,19 +169,28 @@ func is(_ *engine.VM, result, expression engine.Term, k engine.Cont, env *engine
 
 // comparison makes a predicate that compares two expressions. Both sides are always evaluated, so that
 // what is no number is reported whatever the other side is.
-func comparison(holds func(order int) bool) engine.Predicate2 {
-	return func(_ *engine.VM, l, r engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
-		x, err := evaluate(l, env)
+func (r *run) comparison(operator string, holds func(order int) bool) engine.Predicate2 {
+	return func(_ *engine.VM, left, right engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+		x, err := r.evaluate(left, env)
 		if err != nil {
-			return engine.Error(err)
+			return engine.Error(inGoal(err, operator, left, right, env))
 		}
-		y, err := evaluate(r, env)
+		y, err := r.evaluate(right, env)
 		if err != nil {
-			return engine.Error(err)
+			return engine.Error(inGoal(err, operator, left, right, env))
 		}
 		if !holds(x.cmp(y)) {
 			return engine.Bool(false)
 		}
 		return k(env)
 	}
+}
+
+// inGoal adds the goal to a mistake in it.
+func inGoal(err error, operator string, left, right engine.Term, env *engine.Env) error {
+	mistake, ok := errors.AsType[ruleError](err)
+	if !ok {
+		return err
+	}
+	return errorf("%s %s %s: %s", termText(left, env), operator, termText(right, env), mistake.text)
 }

@@ -95,23 +95,18 @@ func (r *run) builtins() []builtin {
 		{pi("sum", 3), r.sum, goal(1)},
 		{pi("findall", 3), r.findall, goal(1)},
 		{pi("between", 3), r.between, nil},
-		// Unification, with the occurs check: an endless term would never be written or compared.
-		{pi("=", 2), engine.UnifyWithOccursCheck, nil},
-		{pi(`\=`, 2), func(_ *engine.VM, x, y engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
-			return unless(unifiable(x, y, env), k, env)
-		}, nil},
+		// Unification.
+		{pi("=", 2), r.unify, nil},
+		{pi(`\=`, 2), r.differ, nil},
 		// Arithmetic.
-		{pi("is", 2), is, nil},
-		{pi("=:=", 2), comparison(func(c int) bool { return c == 0 }), nil},
-		{pi(`=\=`, 2), comparison(func(c int) bool { return c != 0 }), nil},
-		{pi("<", 2), comparison(func(c int) bool { return c < 0 }), nil},
-		{pi("=<", 2), comparison(func(c int) bool { return c <= 0 }), nil},
-		{pi(">", 2), comparison(func(c int) bool { return c > 0 }), nil},
-		{pi(">=", 2), comparison(func(c int) bool { return c >= 0 }), nil},
+		{pi("is", 2), r.is, nil},
 		// Inspection of terms.
 		{pi("arg", 3), engine.Arg, nil},
 		{pi("=..", 2), engine.Univ, nil},
 		{pi("functor", 3), functor, nil},
+	}
+	for name, holds := range numberOrders {
+		list = append(list, builtin{pi(name, 2), r.comparison(name, holds), nil})
 	}
 	for name, holds := range termOrders {
 		list = append(list, builtin{pi(name, 2), func(_ *engine.VM, x, y engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
@@ -124,6 +119,16 @@ func (r *run) builtins() []builtin {
 		}, nil})
 	}
 	return list
+}
+
+// numberOrders compare the values of expressions.
+var numberOrders = map[string]func(order int) bool{
+	"=:=": func(c int) bool { return c == 0 },
+	`=\=`: func(c int) bool { return c != 0 },
+	"<":   func(c int) bool { return c < 0 },
+	"=<":  func(c int) bool { return c <= 0 },
+	">":   func(c int) bool { return c > 0 },
+	">=":  func(c int) bool { return c >= 0 },
 }
 
 // termOrders compare terms in the standard order.
@@ -164,11 +169,6 @@ func unless(fails bool, k engine.Cont, env *engine.Env) *engine.Promise {
 		return engine.Bool(false)
 	}
 	return k(env)
-}
-
-func unifiable(x, y engine.Term, env *engine.Env) bool {
-	_, ok := env.Unify(x, y)
-	return ok
 }
 
 // functor is functor/3 for a term that is known: a rule has no use for making terms of any arity.

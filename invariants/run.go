@@ -153,6 +153,79 @@ func (r *run) each(ctx context.Context, goal engine.Term, env *engine.Env, do fu
 	return err
 }
 
+// unify is (=)/2 with the occurs check: a term that contains itself could never be compared or written.
+// Each part that is looked at is a step.
+func (r *run) unify(_ *engine.VM, x, y engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+	env, ok, err := r.unifyTerms(x, y, env)
+	if err != nil {
+		return engine.Error(err)
+	}
+	if !ok {
+		return engine.Bool(false)
+	}
+	return k(env)
+}
+
+func (r *run) unifyTerms(x, y engine.Term, env *engine.Env) (_ *engine.Env, ok bool, err error) {
+	if err := r.spend(1); err != nil {
+		return env, false, err
+	}
+	x, y = env.Resolve(x), env.Resolve(y)
+	if isVariable(y) {
+		x, y = y, x
+	}
+	if isVariable(x) {
+		inside, err := r.occurs(x, y, env)
+		if err != nil || inside {
+			return env, x == y, err
+		}
+		env, ok = env.Unify(x, y)
+		return env, ok, nil
+	}
+	c, isC := x.(engine.Compound)
+	d, isD := y.(engine.Compound)
+	if !isC || !isD {
+		env, ok = env.Unify(x, y)
+		return env, ok, nil
+	}
+	if c.Functor() != d.Functor() || c.Arity() != d.Arity() {
+		return env, false, nil
+	}
+	for i := range c.Arity() {
+		if env, ok, err = r.unifyTerms(c.Arg(i), d.Arg(i), env); err != nil || !ok {
+			return env, false, err
+		}
+	}
+	return env, true, nil
+}
+
+// occurs tells whether the variable v stands in t.
+func (r *run) occurs(v, t engine.Term, env *engine.Env) (bool, error) {
+	t = env.Resolve(t)
+	c, ok := t.(engine.Compound)
+	if !ok {
+		return t == v, nil
+	}
+	for i := range c.Arity() {
+		if err := r.spend(1); err != nil {
+			return false, err
+		}
+		if inside, err := r.occurs(v, c.Arg(i), env); err != nil || inside {
+			return inside, err
+		}
+	}
+	return false, nil
+}
+
+// differ is (\\=)/2.
+func (r *run) differ(_ *engine.VM, x, y engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+	_, ok, err := r.unifyTerms(x, y, env)
+	if err != nil {
+		return engine.Error(err)
+	}
+	return unless(ok, k, env)
+}
+
 // conjunction is (,)/2, where a goal that is a term has it.
 func (r *run) conjunction(_ *engine.VM, a, b engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 	return r.solve(a, func(env *engine.Env) *engine.Promise { return r.solve(b, k, env) }, env)
@@ -270,9 +343,15 @@ func (r *run) holds(_ *engine.VM, goal engine.Term, k engine.Cont, env *engine.E
 	})
 }
 
+// maxKeyLen bounds the text of a goal that is kept by verify/1.
+const maxKeyLen = 4096
+
 // writeKey writes a term so that different terms give different text; it reports false if the term has a
-// variable in it.
+// variable in it or is too large to keep.
 func writeKey(b *strings.Builder, t engine.Term, env *engine.Env) bool {
+	if b.Len() > maxKeyLen {
+		return false
+	}
 	switch t := env.Resolve(t).(type) {
 	case engine.Variable:
 		return false
@@ -315,7 +394,7 @@ func (r *run) sum(_ *engine.VM, expression, goal, s engine.Term, k engine.Cont, 
 	return engine.Delay(func(ctx context.Context) *engine.Promise {
 		var total number
 		err := r.each(ctx, goal, env, func(e *engine.Env) error {
-			x, err := evaluate(expression, e)
+			x, err := r.evaluate(expression, e)
 			if err != nil {
 				return err
 			}
@@ -340,11 +419,11 @@ func (r *run) findall(_ *engine.VM, template, goal, list engine.Term, k engine.C
 
 // between is between(LOW, HIGH, X).
 func (r *run) between(_ *engine.VM, low, high, x engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
-	lo, err := evaluate(low, env)
+	lo, err := r.evaluate(low, env)
 	if err != nil {
 		return engine.Error(err)
 	}
-	hi, err := evaluate(high, env)
+	hi, err := r.evaluate(high, env)
 	if err != nil {
 		return engine.Error(err)
 	}

@@ -55,7 +55,12 @@ func writeTerm(b *strings.Builder, t engine.Term, env *engine.Env, depth int) {
 	case name:
 		b.WriteString(quoteAtom(string(t)))
 	case engine.Compound:
-		if f := t.Functor().String(); t.Arity() == 2 && isGraphicName(f) {
+		f := t.Functor().String()
+		if f == "." && t.Arity() == 2 {
+			writeList(b, t, env, depth)
+			return
+		}
+		if t.Arity() == 2 && isGraphicName(f) {
 			writeTerm(b, t.Arg(0), env, depth-1)
 			b.WriteString(f)
 			writeTerm(b, t.Arg(1), env, depth-1)
@@ -69,6 +74,26 @@ func writeTerm(b *strings.Builder, t engine.Term, env *engine.Env, depth int) {
 		b.WriteByte(')')
 	default:
 		fmt.Fprintf(b, "%v", t)
+	}
+}
+
+func writeList(b *strings.Builder, t engine.Compound, env *engine.Env, depth int) {
+	b.WriteByte('[')
+	for {
+		writeTerm(b, t.Arg(0), env, depth-1)
+		rest := env.Resolve(t.Arg(1))
+		next, ok := rest.(engine.Compound)
+		if ok && next.Functor().String() == "." && next.Arity() == 2 && b.Len() <= maxTextLen {
+			b.WriteByte(',')
+			t = next
+			continue
+		}
+		if a, isAtom := rest.(engine.Atom); !isAtom || a.String() != "[]" {
+			b.WriteByte('|')
+			writeTerm(b, rest, env, depth-1)
+		}
+		b.WriteByte(']')
+		return
 	}
 }
 
