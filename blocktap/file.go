@@ -91,7 +91,7 @@ func (d *file) ReadAt(p []byte, off int64) (int, error) {
 		return 0, err
 	}
 	n, err := d.f.ReadAt(p, off)
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		err = fmt.Errorf("%s: ends at %d, it had %d bytes when it was opened", d.path, off+int64(n), d.size)
 	}
 	return n, err
@@ -158,7 +158,7 @@ func (d *file) control(call func(fd int) error) error {
 
 func ignoringEINTR(call func() error) error {
 	for {
-		if err := call(); err != unix.EINTR {
+		if err := call(); !errors.Is(err, unix.EINTR) {
 			return err
 		}
 	}

@@ -46,7 +46,7 @@ func open(t *testing.T, path string, opt FileOptions) *file {
 
 func pattern(n int) []byte {
 	b := make([]byte, n)
-	rand.NewChaCha8([32]byte{1}).Read(b)
+	_, _ = rand.NewChaCha8([32]byte{1}).Read(b) // it never fails
 	return b
 }
 
@@ -87,7 +87,7 @@ func TestFileLockedByOthers(t *testing.T) {
 	if err := holder.Start(); err != nil {
 		t.Fatalf("flock (package util-linux): %v", err)
 	}
-	t.Cleanup(func() { in.Close(); holder.Wait() })
+	t.Cleanup(func() { in.Close(); _ = holder.Wait() })
 	if _, err := io.ReadFull(out, make([]byte, 4)); err != nil {
 		t.Fatal(err)
 	}

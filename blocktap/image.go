@@ -122,7 +122,7 @@ func copySparse(w io.WriterAt, r io.Reader) (size int64, err error) {
 		}
 		size += int64(n)
 		switch {
-		case err == io.EOF:
+		case errors.Is(err, io.EOF):
 			return size, nil
 		case err != nil:
 			return 0, err

@@ -55,8 +55,11 @@ func abort(conn uint32) error {
 		return err
 	}
 	var st unix.Statfs_t
-	if statErr := unix.Statfs(connectionsDir, &st); statErr != nil || uint32(st.Type) == fusectlMagic {
-		return nil // fusectl is there, and the connection is gone
+	if err := unix.Statfs(connectionsDir, &st); err != nil {
+		return err
+	}
+	if uint32(st.Type) == fusectlMagic {
+		return nil // the connection is gone already
 	}
 	if err := unix.Mount("fusectl", connectionsDir, "fusectl", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
 		return fmt.Errorf("mounting fusectl on %s: %w", connectionsDir, err)

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -101,7 +102,7 @@ func replay(t *testing.T, r *Reader, image string, w *Writer) uint64 {
 	entries := uint64(0)
 	for {
 		e, err := r.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return entries
 		}
 		if err != nil {

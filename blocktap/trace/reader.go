@@ -200,7 +200,7 @@ func (r *Reader) read(b []byte) error {
 	switch {
 	case err == nil:
 		return nil
-	case err == io.EOF, err == io.ErrUnexpectedEOF:
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf("the log ends at byte %d: %w", r.pos, io.ErrUnexpectedEOF)
 	default:
 		return fmt.Errorf("at byte %d: %w", r.pos, err)

@@ -123,7 +123,7 @@ func TestRoundTrip(t *testing.T) {
 	var zeroed, fua uint64
 	for {
 		e, err := r.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
@@ -197,7 +197,7 @@ func TestWriterStops(t *testing.T) {
 				break
 			}
 		}
-		if err != io.EOF || read != written {
+		if !errors.Is(err, io.EOF) || read != written {
 			t.Errorf("%d entries read of %d: %v", read, written, err)
 		}
 	}
@@ -275,7 +275,7 @@ func TestHostileLogs(t *testing.T) {
 				}
 			}
 			if r != nil {
-				if _, again := r.Next(); again != err {
+				if _, again := r.Next(); !errors.Is(again, err) {
 					t.Errorf("after the error: %v", again)
 				}
 			}
@@ -298,7 +298,7 @@ func TestOtherSectorSize(t *testing.T) {
 	if err != nil || e.Off != 3*4096 || e.Len != 4096 || e.Data[0] != 7 || e.Flags.String() != "fua|metadata" {
 		t.Errorf("%+v, %v", e, err)
 	}
-	if _, err := r.Next(); err != io.EOF {
+	if _, err := r.Next(); !errors.Is(err, io.EOF) {
 		t.Errorf("at the end: %v", err)
 	}
 }
@@ -319,7 +319,7 @@ func FuzzReader(f *testing.F) {
 		for {
 			e, err := r.Next()
 			if err != nil {
-				if err != io.EOF && !errors.As(err, new(*FormatError)) {
+				if !errors.Is(err, io.EOF) && !errors.As(err, new(*FormatError)) {
 					t.Fatalf("%T: %v", err, err)
 				}
 				return

@@ -51,12 +51,16 @@ func command(ctx context.Context, abort func() error, env []string, name string,
 	} else if err != nil {
 		return nil, fmt.Errorf("%s: %w", text, err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
+	var waitErr error // set when ended is closed
+	ended := make(chan struct{})
+	go func() {
+		waitErr = cmd.Wait()
+		close(ended)
+	}()
 	select {
-	case err := <-ended:
-		if err != nil {
-			return out.Bytes(), fmt.Errorf("%s: %w: %s", text, err, bytes.TrimSpace(out.Bytes()))
+	case <-ended:
+		if waitErr != nil {
+			return out.Bytes(), fmt.Errorf("%s: %w: %s", text, waitErr, bytes.TrimSpace(out.Bytes()))
 		}
 		return out.Bytes(), nil
 	case <-ctx.Done():

@@ -85,7 +85,7 @@ func (m *Loop) Mount(fstype string, opts ...string) error {
 	if len(opts) > 0 {
 		args = append(args, "-o", strings.Join(opts, ","))
 	}
-	if _, err := m.command("mount", append(args, m.LoopDev, m.Dir)...); err != nil {
+	if err := m.command("mount", append(args, m.LoopDev, m.Dir)...); err != nil {
 		return err
 	}
 	m.mounted = true
@@ -110,7 +110,7 @@ func (m *Loop) Unmount() error {
 	if !m.mounted {
 		return nil
 	}
-	if _, err := m.command("umount", m.Dir); err != nil {
+	if err := m.command("umount", m.Dir); err != nil {
 		return err
 	}
 	m.mounted = false
@@ -139,13 +139,12 @@ func (m *Loop) Close() error {
 	err := m.Unmount()
 	if m.mounted {
 		// What keeps it busy is told in err; the device must not stay behind for its sake.
-		if _, lazyErr := m.command("umount", "--lazy", m.Dir); lazyErr == nil {
+		if lazyErr := m.command("umount", "--lazy", m.Dir); lazyErr == nil {
 			m.mounted = false
 		}
 	}
 	if m.LoopDev != "" {
-		_, detachErr := m.command("losetup", "--detach", m.LoopDev)
-		err = errors.Join(err, detachErr)
+		err = errors.Join(err, m.command("losetup", "--detach", m.LoopDev))
 	}
 	if m.server != nil && !m.aborted.Load() {
 		if unmountErr := m.server.Unmount(); unmountErr != nil {
@@ -161,8 +160,10 @@ func (m *Loop) Close() error {
 	return err
 }
 
-func (m *Loop) command(name string, args ...string) ([]byte, error) {
+// command runs a program whose output does not matter unless it fails.
+func (m *Loop) command(name string, args ...string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), m.Timeout)
 	defer cancel()
-	return command(ctx, m.Abort, nil, name, args...)
+	_, err := command(ctx, m.Abort, nil, name, args...)
+	return err
 }

@@ -48,7 +48,7 @@ var filesystems = []fsys{
 	},
 }
 
-func run(t *testing.T, command string, args ...string) string {
+func run(t *testing.T, command string, args ...string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -57,7 +57,6 @@ func run(t *testing.T, command string, args ...string) string {
 	if err != nil {
 		t.Fatalf("%s (Debian packages btrfs-progs, e2fsprogs): %v\n%s", command, err, out)
 	}
-	return string(out)
 }
 
 // attached is a mount with what is beneath it.
