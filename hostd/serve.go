@@ -60,6 +60,12 @@ func (d *Daemon) serveNBD(ctx context.Context, path string) error {
 	for _, g := range d.disks {
 		exports = append(exports, nbd.Export{Name: g.name, Device: g.device, Description: "guarded by fsward"})
 	}
+	if len(exports) == 1 {
+		// Clients that ask for no name in particular get the only disk there is.
+		only := exports[0]
+		only.Name = ""
+		exports = append(exports, only)
+	}
 	server := nbd.NewServer(exports, d.log)
 	for _, g := range d.disks {
 		d.log.Info("serving", zap.String("disk", g.name), zap.String("uri", fmt.Sprintf("nbd+unix:///%s?socket=%s", g.name, path)))

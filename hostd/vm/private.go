@@ -102,7 +102,7 @@ func startDaemon(ctx context.Context, runDir string, log *zap.Logger) (*daemon, 
 	socket := filepath.Join(dir, "run", "libvirt-sock")
 	if !root {
 		socket = filepath.Join(dir, "run", "libvirt", "libvirt-sock")
-		if err := checkSocketPath(filepath.Join(dir, "etc", "libvirt", "qemu", "lib", "domain-99-"+strings.Repeat("n", 20), "monitor.sock")); err != nil {
+		if err := checkSocketPath(filepath.Join(dir, "qemu", "lib", "domain-99-"+strings.Repeat("n", 20), "monitor.sock")); err != nil {
 			return nil, err
 		}
 	}
@@ -143,10 +143,7 @@ func writeConfig(runDir string, root bool, logFile string) error {
 	}
 	conf, at := qemuConfRoot, filepath.Join(dir, "etc")
 	if !root {
-		conf, at = qemuConf, filepath.Join(dir, "etc", "libvirt")
-	}
-	if err := os.MkdirAll(at, 0o711); err != nil {
-		return err
+		conf, at = qemuConf, dir
 	}
 	return errors.Join(
 		os.WriteFile(filepath.Join(at, "qemu.conf"), []byte(conf), 0o600),
@@ -177,7 +174,8 @@ func (d *daemon) prepareRoot(dir string, args []string) error {
 
 func (d *daemon) prepareUser(dir string, args []string) {
 	d.cmd = exec.Command(args[0], args[1:]...)
-	d.cmd.Env = append(os.Environ(), "XDG_RUNTIME_DIR="+filepath.Join(dir, "run"), "XDG_CONFIG_HOME="+filepath.Join(dir, "etc"),
+	d.cmd.Env = append(os.Environ(), "XDG_RUNTIME_DIR="+filepath.Join(dir, "run"),
+		"XDG_CONFIG_HOME="+filepath.Dir(dir), // libvirt adds its own name
 		"XDG_CACHE_HOME="+filepath.Join(dir, "cache"), "XDG_DATA_HOME="+filepath.Join(dir, "lib"))
 }
 
