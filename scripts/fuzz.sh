@@ -10,6 +10,6 @@ i=0
 while read -r dir name; do
 	i=$((i + 1))
 	echo "fuzz $i/$n: $dir $name for $time"
-	go test -run '^$' -fuzz "^$name\$" -fuzztime "$time" "./$dir"
+	go test -run '^$' -fuzz "^$name\$" -fuzztime "$time" -fuzzminimizetime 10x "./$dir"
 done <<<"$targets"
 echo "fuzz: $n targets, no failure"

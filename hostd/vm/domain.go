@@ -28,14 +28,12 @@ type Domain struct {
 	uuid    string
 	console *console
 	channel *Channel
+	pauser  pauser
 	log     *zap.Logger
 
 	gone chan struct{} // closed when the domain is gone
 	once sync.Once
 	end  End
-
-	mu    sync.Mutex
-	pause *pause // the latest Suspend; nil when there was a Resume after it
 }
 
 // Start starts a transient domain: it is gone from libvirt when it ends, and it ends when this process
@@ -110,6 +108,7 @@ func (d *Domain) launch(ctx context.Context, definition string, serial, port *ne
 		return err
 	}
 	d.dom = dom
+	d.pauser = pauser{dom: dom, name: d.cfg.Name, log: d.host.log}
 	fail := func(err error) error {
 		if e := dom.Destroy(); e != nil && !isNoDomain(e) {
 			err = errors.Join(err, e)

@@ -34,10 +34,7 @@ func (h *Host) watch() error {
 			return // somebody else's
 		}
 		h.log.Info("guest "+d.Name(), zap.Stringer("event", ev))
-		switch ev.Event {
-		case libvirt.DOMAIN_EVENT_SUSPENDED:
-			d.halted()
-		case libvirt.DOMAIN_EVENT_STOPPED:
+		if ev.Event == libvirt.DOMAIN_EVENT_STOPPED {
 			d.stopped(End{Cause: stopCauses[libvirt.DomainEventStoppedDetailType(ev.Detail)]})
 		}
 	})

@@ -288,9 +288,9 @@ func TestSuspendWhileWriteIsHeld(t *testing.T) {
 	if err := d.Suspend(); err != nil {
 		t.Fatal(err)
 	}
-	took, p := time.Since(begin), d.pause
+	took, answered := time.Since(begin), d.pauser.answered
 	select {
-	case <-p.answered:
+	case <-answered:
 		t.Fatal("libvirt has answered: no write was held")
 	default:
 	}
@@ -303,7 +303,7 @@ func TestSuspendWhileWriteIsHeld(t *testing.T) {
 	t.Logf("Suspend took %v", took)
 	// Once the write is done the guest runs again: it is not left suspended.
 	select {
-	case <-p.answered:
+	case <-answered:
 	case <-ctx.Done():
 		t.Fatal("the suspension never ended; " + d.where())
 	}

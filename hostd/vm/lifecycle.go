@@ -5,14 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"sync"
 	"time"
-
-	"go.uber.org/zap"
 )
-
-// suspendPatience bounds how long Suspend waits for the processors to stop.
-const suspendPatience = 5 * time.Second
 
 // drainTimeout bounds how long Wait waits for the rest of the console's output.
 const drainTimeout = 5 * time.Second
@@ -51,76 +45,18 @@ func (d *Domain) Wait(ctx context.Context) (End, error) {
 	return e, err
 }
 
-// pause is one Suspend. QEMU stops the processors, says so with an event, and answers only when every
-// disk request in flight is done. One of them may be the very write that its server holds, so nobody
-// waits for the answer but Resume's background.
-type pause struct {
-	halted   chan struct{} // closed when the processors have stopped
-	once     sync.Once
-	answered chan struct{} // closed when libvirt has answered
-}
-
-// halted notes that the processors have stopped.
-func (d *Domain) halted() {
-	d.mu.Lock()
-	p := d.pause
-	d.mu.Unlock()
-	if p != nil {
-		p.once.Do(func() { close(p.halted) })
-	}
-}
-
 // Suspend stops the guest's processors. It does not wait for disk requests in flight, which their server
-// may be holding. A guest that is suspended already is no error.
+// may be holding. A guest that it suspended already is no error.
 func (d *Domain) Suspend() error {
-	p := &pause{halted: make(chan struct{}), answered: make(chan struct{})}
-	d.mu.Lock()
-	if d.pause != nil {
-		d.mu.Unlock()
-		return nil
+	if err := d.pauser.suspend(); err != nil {
+		return fmt.Errorf("%w; %s", err, d.where())
 	}
-	d.pause = p
-	d.mu.Unlock()
-	var err error
-	go func() {
-		defer close(p.answered)
-		if err = d.dom.Suspend(); err != nil {
-			d.log.Error("cannot suspend the guest", zap.Error(err))
-		}
-	}()
-	select {
-	case <-p.answered:
-		return err
-	case <-p.halted:
-		return nil
-	case <-time.After(suspendPatience):
-		return fmt.Errorf("the guest %s does not stop: no answer from QEMU within %v; %s", d.cfg.Name, suspendPatience, d.where())
-	}
-}
-
-// Resume continues the guest. While disk requests keep a Suspend from being finished it returns at once,
-// and the guest continues when they are done. A guest that is not suspended is no error.
-func (d *Domain) Resume() error {
-	d.mu.Lock()
-	p := d.pause
-	d.pause = nil
-	d.mu.Unlock()
-	if p == nil {
-		return nil
-	}
-	select {
-	case <-p.answered:
-		return d.dom.Resume()
-	default:
-	}
-	go func() {
-		<-p.answered
-		if err := d.dom.Resume(); err != nil {
-			d.log.Error("cannot resume the guest", zap.Error(err))
-		}
-	}()
 	return nil
 }
+
+// Resume continues a guest that Suspend stopped. While disk requests keep the suspension from being finished
+// it returns at once, and the guest continues when they are done.
+func (d *Domain) Resume() error { return d.pauser.resume() }
 
 // Destroy ends the guest as pulling its plug would. A guest that is gone is no error.
 func (d *Domain) Destroy() error {

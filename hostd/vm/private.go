@@ -109,7 +109,12 @@ func startDaemon(ctx context.Context, runDir string, log *zap.Logger) (*daemon, 
 	if err := checkSocketPath(socket); err != nil {
 		return nil, err
 	}
-	d := &daemon{logFile: filepath.Join(dir, "libvirtd.log"), guestLogs: filepath.Join(dir, "log", "qemu"), exited: make(chan struct{})}
+	d := &daemon{
+		logFile:   filepath.Join(dir, "libvirtd.log"),
+		guestLogs: filepath.Join(dir, "log", "qemu"),
+		made:      filepath.Join(dir, "made"),
+		exited:    make(chan struct{}),
+	}
 	if !root {
 		d.guestLogs = filepath.Join(dir, "cache", "libvirt", "qemu", "log")
 	}
@@ -161,15 +166,45 @@ func (d *daemon) prepareRoot(dir string, args []string) error {
 	}
 	line := []string{"--mount", "--propagation", "private", "sh", "-c", startScript, "sh", dir}
 	for _, f := range hostFolders {
-		if err := os.Mkdir(f.host, 0o755); err == nil {
-			d.made = append(d.made, f.host)
-		} else if !errors.Is(err, os.ErrExist) {
+		if err := d.mountPoint(f.host); err != nil {
 			return fmt.Errorf("cannot make %s, which a private libvirtd needs as a mount point: %w", f.host, err)
 		}
 		line = append(line, f.own, f.host)
 	}
 	d.cmd = exec.Command(unshare, append(append(line, "--"), args...)...)
 	return nil
+}
+
+// mountPoint makes a folder on the host if it is not there, and notes that first, so that the next run
+// removes it if we are killed.
+func (d *daemon) mountPoint(path string) error {
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	f, err := os.OpenFile(d.made, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(f, path)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return os.Mkdir(path, 0o755)
+}
+
+// removeMade removes what mountPoint made here, in this run or in one that was killed. What somebody uses
+// by now is not empty and stays.
+func (d *daemon) removeMade() {
+	list, err := os.ReadFile(d.made)
+	if err != nil {
+		return // nothing was made
+	}
+	for _, f := range hostFolders {
+		if bytes.Contains(list, []byte(f.host+"\n")) {
+			_ = os.Remove(f.host)
+		}
+	}
+	_ = os.Remove(d.made)
 }
 
 func (d *daemon) prepareUser(dir string, args []string) {
@@ -236,9 +271,7 @@ func (d *daemon) stop() error {
 	if errors.Is(err, os.ErrProcessDone) {
 		err = nil
 	}
-	for _, dir := range d.made {
-		_ = os.Remove(dir) // stays if somebody uses it by now
-	}
+	d.removeMade()
 	return err
 }
 
