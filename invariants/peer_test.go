@@ -1,0 +1,102 @@
+package invariants_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sort"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/zstd"
+
+	"fsward/invariants"
+)
+
+// swiProlog gives SWI-Prolog the primitives over plain facts, as slowly and as simply as can be.
+const swiProlog = `
+:- set_prolog_flag(verbose_load, silent).
+:- discontiguous change/5, object/2, state/4, adjacent/3, violation/3.
+:- dynamic change/5, object/2, state/4, adjacent/3.
+add(T,I) :- change(T,I,object,null,present).
+update(T,I) :- change(T,I,object,present,present).
+delete(T,I) :- change(T,I,object,present,null).
+new(T,I) :- change(T,I,object,_,present).
+new(T,I,F,N) :- change(T,I,F,_,N), N \== null.
+old(T,I) :- change(T,I,object,present,_).
+old(T,I,F,O) :- change(T,I,F,O,_), O \== null.
+query(T,I) :- object(T,I).
+query(T,I,F,V) :- state(T,I,F,V).
+previous(T,I,P) :- adjacent(T,P,I).
+next(T,I,N) :- adjacent(T,I,N).
+verify(G) :- \+ call(G).
+not(A,B) :- \+ (A, B).
+crc32c(NAME,HASH) :- atom_codes(NAME,CODES), foldl(crc_byte,CODES,0xfffffffe,HASH).
+crc_byte(B,C0,C) :- X is C0 xor B, crc_bits(8,X,C).
+crc_bits(0,C,C) :- !.
+crc_bits(N,C0,C) :- M is N-1, ( C0 /\ 1 =:= 1 -> C1 is (C0 >> 1) xor 0x82f63b78 ; C1 is C0 >> 1 ), crc_bits(M,C1,C).
+answers :- forall(violation(N,T,I), (write_term(N,[]), put_char('\t'), write_term(T,[]), put_char('\t'), write_term(I,[quoted(true)]), nl)).
+`
+
+// SWI-Prolog, with primitives of its own over the same facts, finds the same violations.
+func TestAgainstSWIProlog(t *testing.T) {
+	swipl, err := exec.LookPath("swipl")
+	if err != nil {
+		t.Fatal("swipl is missing: install the Debian package swi-prolog-nox")
+	}
+	factsPath := sharedData(t, "rules", "tree-1k.pl.zst")
+	packed, err := os.Open(factsPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer packed.Close()
+	d, err := zstd.NewReader(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	text, err := io.ReadAll(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for name, content := range map[string][]byte{"facts.pl": text, "primitives.pl": []byte(swiProlog), "thesis.pl": thesisRules(t)[0].Text} {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 90*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, swipl, "-q", "-f", "primitives.pl", "-g", "consult([facts,thesis]),answers", "-t", "halt")
+	cmd.Dir = dir
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("swipl: %v\n%s", err, stderr.String())
+	}
+	answers := map[string]bool{}
+	for _, line := range strings.Split(strings.TrimSpace(string(out)), "\n") {
+		answers[line] = true
+	}
+	var want []string
+	for line := range answers {
+		want = append(want, line)
+	}
+	sort.Strings(want)
+
+	f := loadFacts(t, factsPath)
+	e, err := invariants.NewReference(f.Txn.Schema, thesisRules(t), invariants.Options{OpenVocabulary: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := lines(e.Check(context.Background(), f.Txn, f.View).Violations)
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("violations (-SWI-Prolog +reference):\n%s\nswipl said: %s", d, stderr.String())
+	}
+}
