@@ -284,17 +284,31 @@ func TestSuspendWhileWriteIsHeld(t *testing.T) {
 		t.Fatal(d.where())
 	}
 	time.Sleep(2 * time.Second) // mkfs writes by now, and each write takes six seconds
-	begin := time.Now()
-	if err := d.Suspend(); err != nil {
+	found, err := Find(ctx, h.URI(), d.Name(), zaptest.NewLogger(t))
+	if err != nil {
 		t.Fatal(err)
 	}
-	took, answered := time.Since(begin), d.pauser.answered
+	for name, guest := range map[string]*pauser{"by its own host": &d.pauser, "found by name": &found.pauser} {
+		t.Run(name, func(t *testing.T) { suspendHeld(ctx, t, d, guest) })
+	}
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// suspendHeld suspends and resumes a guest that has a write in flight for some seconds.
+func suspendHeld(ctx context.Context, t *testing.T, d *Domain, guest *pauser) {
+	begin := time.Now()
+	if err := guest.suspend(); err != nil {
+		t.Fatal(err)
+	}
+	took, answered := time.Since(begin), guest.answered
 	select {
 	case <-answered:
 		t.Fatal("libvirt has answered: no write was held")
 	default:
 	}
-	if err := d.Resume(); err != nil {
+	if err := guest.resume(); err != nil {
 		t.Fatal(err)
 	}
 	if time.Since(begin) > 2*time.Second {
@@ -318,9 +332,6 @@ func TestSuspendWhileWriteIsHeld(t *testing.T) {
 		if time.Since(begin) > 20*time.Second {
 			t.Fatalf("the guest stays in state %d", info.State)
 		}
-	}
-	if err := d.Close(); err != nil {
-		t.Error(err)
 	}
 }
 

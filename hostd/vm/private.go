@@ -30,7 +30,7 @@ type daemon struct {
 	guestLogs string // folder
 	cmd       *exec.Cmd
 	exited    chan struct{} // closed when the process is gone
-	made      []string      // empty folders made on the host as mount points
+	made      string        // file that lists the folders made on the host as mount points
 }
 
 // hostFolders are the paths that libvirtd for root has compiled in, and their places in the run directory.
@@ -130,6 +130,7 @@ func startDaemon(ctx context.Context, runDir string, log *zap.Logger) (*daemon, 
 		d.uri = "qemu+unix:///session?socket=" + socket
 	}
 	if err != nil {
+		d.removeMade()
 		return nil, err
 	}
 	log.Info("no libvirtd is running: starting a private one", zap.String("folder", dir), zap.String("uri", d.uri))
@@ -228,6 +229,7 @@ func (d *daemon) start(ctx context.Context, dir, socket string) error {
 	// Its own process group: Ctrl-C on the terminal is for us, who end it in order.
 	d.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := d.cmd.Start(); err != nil {
+		d.removeMade()
 		return fmt.Errorf("cannot start libvirtd: %w", err)
 	}
 	go func() {

@@ -1,0 +1,82 @@
+package vm
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+	"libvirt.org/go/libvirt"
+)
+
+// suspendPatience bounds how long a suspension waits for the processors to stop.
+const suspendPatience = 5 * time.Second
+
+// pauser suspends and resumes a domain. QEMU stops the processors at once, but answers only when every disk
+// request in flight is done. One of them may be the very write that is the reason for the suspension, so
+// what counts is the state that libvirt reports, and the answer is waited for in the background.
+type pauser struct {
+	dom  *libvirt.Domain
+	name string
+	log  *zap.Logger
+
+	mu       sync.Mutex
+	answered chan struct{} // of the latest suspension: closed when libvirt has answered; nil after a resume
+}
+
+// suspend returns when the processors have stopped.
+func (p *pauser) suspend() error {
+	answered := make(chan struct{})
+	p.mu.Lock()
+	if p.answered != nil {
+		p.mu.Unlock()
+		return nil
+	}
+	p.answered = answered
+	p.mu.Unlock()
+	var err error
+	go func() {
+		defer close(answered)
+		if err = p.dom.Suspend(); err != nil {
+			p.log.Error("cannot suspend the guest", zap.String("guest", p.name), zap.Error(err))
+		}
+	}()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	patience := time.After(suspendPatience)
+	for {
+		select {
+		case <-answered:
+			return err
+		case <-tick.C:
+			if state, _, e := p.dom.GetState(); e == nil && state == libvirt.DOMAIN_PAUSED {
+				return nil
+			}
+		case <-patience:
+			return fmt.Errorf("the guest %s has not stopped within %v", p.name, suspendPatience)
+		}
+	}
+}
+
+// resume continues the domain, at once or when libvirt has answered the suspension. Without one it does nothing.
+func (p *pauser) resume() error {
+	p.mu.Lock()
+	answered := p.answered
+	p.answered = nil
+	p.mu.Unlock()
+	if answered == nil {
+		return nil
+	}
+	select {
+	case <-answered:
+		return p.dom.Resume()
+	default:
+	}
+	go func() {
+		<-answered
+		if err := p.dom.Resume(); err != nil {
+			p.log.Error("cannot resume the guest", zap.String("guest", p.name), zap.Error(err))
+		}
+	}()
+	return nil
+}
