@@ -353,7 +353,8 @@ func TestGuestGoesReadOnly(t *testing.T) {
 			t.Fatal(err)
 		}
 		disk := Disk{NBDSocket: filepath.Join(dir, fs+".nbd"), Export: fs, Serial: fs}
-		start(t, disk.NBDSocket, "nbdkit", "nbdkit", "-f", "-U", disk.NBDSocket, "--filter=error", "file", image[fs],
+		start(t, disk.NBDSocket, "nbdkit", "nbdkit", "-f", "-U", disk.NBDSocket, "--filter=log", "--filter=error", "file", image[fs],
+			"logfile="+filepath.Join(dir, fs+".log"),
 			"error-pwrite=EIO", "error-pwrite-rate=100%", "error-pwrite-file="+trigger)
 		disks = append(disks, disk)
 	}
@@ -374,6 +375,15 @@ func TestGuestGoesReadOnly(t *testing.T) {
 	}
 	if err := w.Go(ctx, 3, ""); err != nil {
 		t.Fatal(err)
+	}
+	for _, fs := range []string{"btrfs", "ext3"} { // the guest's flushes and discards pass through QEMU
+		b, err := os.ReadFile(filepath.Join(dir, fs+".log"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f, d := strings.Count(string(b), " Flush id="), strings.Count(string(b), " Trim id="); f < 9 || d < 1 {
+			t.Errorf("%s: %d flushes and %d trims for 3 rounds of 3 syncs and a mkfs", fs, f, d)
+		}
 	}
 	if err := os.WriteFile(trigger, nil, 0o600); err != nil {
 		t.Fatal(err)
