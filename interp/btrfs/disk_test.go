@@ -1,0 +1,196 @@
+package btrfs
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/ulikunitz/xz"
+
+	"fsward/blocktap"
+	"fsward/blocktap/trace"
+	"fsward/interp"
+)
+
+// sparseDisk is a disk in memory that holds only the pages that are not zero.
+type sparseDisk struct {
+	size  uint64
+	pages map[uint64]*[pageSize]byte
+}
+
+const pageSize = 4096
+
+func newSparseDisk(size uint64) *sparseDisk {
+	return &sparseDisk{size: size, pages: make(map[uint64]*[pageSize]byte)}
+}
+
+func (d *sparseDisk) Size() uint64 { return d.size }
+
+func (d *sparseDisk) ReadAt(p []byte, off int64) (int, error) {
+	for n := 0; n < len(p); {
+		at := uint64(off) + uint64(n)
+		if at >= d.size {
+			return n, io.EOF
+		}
+		m := int(min(uint64(len(p)-n), pageSize-at%pageSize, d.size-at))
+		if page := d.pages[at/pageSize]; page != nil {
+			copy(p[n:n+m], page[at%pageSize:])
+		} else {
+			clear(p[n : n+m])
+		}
+		n += m
+	}
+	return len(p), nil
+}
+
+func (d *sparseDisk) WriteAt(p []byte, off int64) (int, error) {
+	for n := 0; n < len(p); {
+		at := uint64(off) + uint64(n)
+		m := int(min(uint64(len(p)-n), pageSize-at%pageSize))
+		page := d.pages[at/pageSize]
+		if page == nil && !allZero(p[n:n+m]) {
+			page = new([pageSize]byte)
+			d.pages[at/pageSize] = page
+		}
+		if page != nil {
+			copy(page[at%pageSize:], p[n:n+m])
+		}
+		n += m
+	}
+	return len(p), nil
+}
+
+func (d *sparseDisk) apply(w interp.Write) {
+	if w.Data != nil {
+		d.WriteAt(w.Data, int64(w.Off))
+		return
+	}
+	for at := w.Off; at < w.Off+w.Len; {
+		m := min(w.Off+w.Len-at, pageSize-at%pageSize)
+		if page := d.pages[at/pageSize]; page != nil {
+			clear(page[at%pageSize : at%pageSize+m])
+		}
+		at += m
+	}
+}
+
+// clone copies the disk.
+func (d *sparseDisk) clone() *sparseDisk {
+	c := newSparseDisk(d.size)
+	for i, p := range d.pages {
+		page := *p
+		c.pages[i] = &page
+	}
+	return c
+}
+
+func allZero(b []byte) bool {
+	for _, c := range b {
+		if c != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// readDisk reads an image from a stream.
+func readDisk(t testing.TB, r io.Reader) *sparseDisk {
+	t.Helper()
+	d := newSparseDisk(1 << 62)
+	buf := make([]byte, 1<<20)
+	off := uint64(0)
+	for {
+		n, err := io.ReadFull(r, buf)
+		d.WriteAt(buf[:n], int64(off))
+		off += uint64(n)
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			d.size = off
+			return d
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// openDisk reads an image file, which may be compressed. Holes are skipped only as zeros, so this is for
+// images of up to some GiB.
+func openDisk(t testing.TB, path string) *sparseDisk {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	switch filepath.Ext(path) {
+	case ".zst":
+		z, err := zstd.NewReader(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer z.Close()
+		return readDisk(t, z)
+	case ".xz":
+		x, err := xz.NewReader(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return readDisk(t, x)
+	}
+	return readDisk(t, f)
+}
+
+// sharedData returns the path of a file among the images and logs that others made, which are kept
+// beside the project. The test is skipped, and says so, where they are not.
+func sharedData(t testing.TB, name string) string {
+	t.Helper()
+	dir := os.Getenv("FSWARD_DATA")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "..", "shared", "data")
+	}
+	path := filepath.Join(dir, name)
+	if _, err := os.Stat(path); err != nil {
+		t.Skipf("SKIPPED: no shared data at %s (FSWARD_DATA names another folder)", path)
+	}
+	return path
+}
+
+// eachWrite reads a log and shows each change of the disk.
+func eachWrite(t testing.TB, path string, show func(w interp.Write) bool) {
+	t.Helper()
+	log, err := trace.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	for {
+		e, err := log.Next()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, ok := e.Request()
+		if !ok {
+			continue
+		}
+		w := interp.Write{Off: r.Off, Len: r.Len}
+		switch r.Op {
+		case blocktap.OpWrite:
+			w.Data = bytes.Clone(r.Data)
+		case blocktap.OpTrim:
+			w.Discard = true
+		case blocktap.OpZero:
+		default:
+			continue
+		}
+		if !show(w) {
+			return
+		}
+	}
+}

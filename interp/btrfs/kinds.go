@@ -1,0 +1,190 @@
+package btrfs
+
+import "fsward/change"
+
+// The kinds of objects, in the order of the key types, so that objects sort as keys do.
+const (
+	kindFreeSpaceHeader change.Kind = iota + 1
+	kindInodeItem
+	kindInodeRef
+	kindInodeExtref
+	kindXattrItem
+	kindVerityDesc
+	kindVerityMerkle
+	kindOrphanItem
+	kindDirItem
+	kindDirIndex
+	kindExtentData
+	kindExtentCsum
+	kindRootItem
+	kindRootBackref
+	kindRootRef
+	kindExtentItem
+	kindMetadataItem
+	kindTreeBlockRef
+	kindExtentDataRef
+	kindSharedBlockRef
+	kindSharedDataRef
+	kindBlockGroupItem
+	kindFreeSpaceInfo
+	kindFreeSpaceExtent
+	kindFreeSpaceBitmap
+	kindDevExtent
+	kindDevItem
+	kindChunkItem
+	kindQgroupStatus
+	kindQgroupInfo
+	kindQgroupLimit
+	kindQgroupRelation
+	kindTemporaryItem
+	kindPersistentItem
+	kindDevReplace
+	kindUUIDSubvol
+	kindUUIDReceived
+	kindCount
+)
+
+// treeSet is a set of the classes of trees.
+type treeSet uint16
+
+const (
+	inRoot treeSet = 1 << iota
+	inExtent
+	inChunk
+	inDev
+	inFile // file trees, and those that balance uses
+	inCsum
+	inQuota
+	inUUID
+	inFreeSpace
+	inBlockGroup
+	anywhere = treeSet(1<<10 - 1)
+)
+
+// classOf returns the class of a tree; 0 if it is none that is known.
+func classOf(tree uint64) treeSet {
+	switch tree {
+	case rootTreeID:
+		return inRoot
+	case extentTreeID:
+		return inExtent
+	case chunkTreeID:
+		return inChunk
+	case devTreeID:
+		return inDev
+	case csumTreeID:
+		return inCsum
+	case quotaTreeID:
+		return inQuota
+	case uuidTreeID:
+		return inUUID
+	case freeSpaceTreeID:
+		return inFreeSpace
+	case blockGroupTreeID:
+		return inBlockGroup
+	case dataRelocTreeID, treeRelocID:
+		return inFile
+	}
+	if fileTree(tree) {
+		return inFile
+	}
+	return 0
+}
+
+// itemType declares what items of a key type are: their objects, the structure at their start, and the
+// trees in which they may stand.
+type itemType struct {
+	typ    uint8
+	name   string
+	shape  change.Shape
+	trees  treeSet
+	layout *structure // of the fixed part at the start of the item; nil if this version does not look inside
+	extra  []change.Field
+	doc    string
+}
+
+// itemTypes is indexed by Kind.
+var itemTypes = [kindCount]itemType{
+	kindFreeSpaceHeader: {freeSpaceHeaderKey, "free_space_header", change.ShapeKey, inRoot | inFile, &freeSpaceHeaderLayout, nil, "header of a v1 free space cache"},
+	kindInodeItem:       {inodeItemKey, "inode_item", change.ShapeKey, inRoot | inFile, &inodeItemLayout, nil, "an inode"},
+	kindInodeRef: {inodeRefKey, "inode_ref", change.ShapePair, inRoot | inFile, &inodeRefLayout, []change.Field{fieldName},
+		"a name of an inode: k(INODE, inode_ref, a(PARENT, INDEX))"},
+	kindInodeExtref: {inodeExtrefKey, "inode_extref", change.ShapePair, inFile, &inodeExtrefLayout, []change.Field{fieldName},
+		"a name of an inode with many names: k(INODE, inode_extref, a(PARENT, INDEX))"},
+	kindXattrItem:    {xattrItemKey, "xattr_item", change.ShapeKey, inRoot | inFile, &dirItemLayout, []change.Field{fieldName}, "an extended attribute: k(INODE, xattr_item, HASH)"},
+	kindVerityDesc:   {verityDescKey, "verity_desc_item", change.ShapeKey, inFile, nil, sizeOnly, "fs-verity descriptor"},
+	kindVerityMerkle: {verityMerkleKey, "verity_merkle_item", change.ShapeKey, inFile, nil, sizeOnly, "fs-verity Merkle tree"},
+	kindOrphanItem:   {orphanItemKey, "orphan_item", change.ShapeKey, inRoot | inFile, nil, nil, "an inode or tree without a name: k(-5, orphan_item, ID)"},
+	kindDirItem:      {dirItemKey, "dir_item", change.ShapeKey, inRoot | inFile, &dirItemLayout, []change.Field{fieldName}, "a directory entry by hash: k(DIR, dir_item, HASH)"},
+	kindDirIndex:     {dirIndexKey, "dir_index", change.ShapeKey, inRoot | inFile, &dirItemLayout, []change.Field{fieldName}, "a directory entry by index: k(DIR, dir_index, INDEX)"},
+	kindExtentData:   {extentDataKey, "extent_data", change.ShapeKey, inRoot | inFile, &fileExtentLayout, nil, "data of a file: k(INODE, extent_data, OFFSET)"},
+	kindExtentCsum:   {extentCsumKey, "extent_csum", change.ShapeKey, inCsum, nil, []change.Field{fieldNSums}, "checksums of data: k(-10, extent_csum, BYTENR)"},
+	kindRootItem:     {rootItemKey, "root_item", change.ShapeKey, inRoot, &rootItemLayout, nil, "a tree: k(TREE, root_item, OFFSET)"},
+	kindRootBackref:  {rootBackrefKey, "root_backref", change.ShapeKey, inRoot, &rootRefLayout, []change.Field{fieldName}, "a subvolume's parent: k(TREE, root_backref, PARENT)"},
+	kindRootRef:      {rootRefKey, "root_ref", change.ShapeKey, inRoot, &rootRefLayout, []change.Field{fieldName}, "a tree's subvolume: k(PARENT, root_ref, TREE)"},
+	kindExtentItem:   {extentItemKey, "extent_item", change.ShapeKey, inExtent, &extentItemLayout, nil, "an extent in use: k(BYTENR, extent_item, LENGTH)"},
+	kindMetadataItem: {metadataItemKey, "metadata_item", change.ShapeKey, inExtent, &extentItemLayout, nil, "a metadata block in use, nodesize long: k(BYTENR, metadata_item, LEVEL)"},
+	kindTreeBlockRef: {treeBlockRefKey, "tree_block_ref", change.ShapeKey, inExtent, nil, []change.Field{fieldRoot}, "a tree that owns a block: k(BYTENR, tree_block_ref, ROOT)"},
+	kindExtentDataRef: {extentDataRefKey, "extent_data_ref", change.ShapeKey, inExtent, &extentDataRefLayout, nil,
+		"a file that uses an extent: k(BYTENR, extent_data_ref, INODE)"},
+	kindSharedBlockRef:  {sharedBlockRefKey, "shared_block_ref", change.ShapeKey, inExtent, nil, []change.Field{fieldParent}, "a block that points to a block: k(BYTENR, shared_block_ref, PARENT)"},
+	kindSharedDataRef:   {sharedDataRefKey, "shared_data_ref", change.ShapeKey, inExtent, &sharedDataRefLayout, []change.Field{fieldParent}, "a leaf that uses an extent: k(BYTENR, shared_data_ref, PARENT)"},
+	kindBlockGroupItem:  {blockGroupItemKey, "block_group_item", change.ShapeKey, inExtent | inBlockGroup, &blockGroupLayout, nil, "a block group: k(START, block_group_item, LENGTH)"},
+	kindFreeSpaceInfo:   {freeSpaceInfoKey, "free_space_info", change.ShapeKey, inFreeSpace, &freeSpaceInfoLayout, nil, "free space of a block group: k(START, free_space_info, LENGTH)"},
+	kindFreeSpaceExtent: {freeSpaceExtentKey, "free_space_extent", change.ShapeKey, inFreeSpace, nil, nil, "free space: k(START, free_space_extent, LENGTH)"},
+	kindFreeSpaceBitmap: {freeSpaceBitmapKey, "free_space_bitmap", change.ShapeKey, inFreeSpace, nil, []change.Field{fieldSize, fieldFree}, "free space as bits: k(START, free_space_bitmap, LENGTH)"},
+	kindDevExtent:       {devExtentKey, "dev_extent", change.ShapeKey, inDev, &devExtentLayout, nil, "space of a device in use: k(DEVICE, dev_extent, START)"},
+	kindDevItem:         {devItemKey, "dev_item", change.ShapeKey, inChunk, &devItemLayout, nil, "a device: k(1, dev_item, DEVICE)"},
+	kindChunkItem:       {chunkItemKey, "chunk_item", change.ShapeKey, inChunk, &chunkLayout, nil, "a chunk: k(256, chunk_item, LOGICAL)"},
+	kindQgroupStatus:    {qgroupStatusKey, "qgroup_status", change.ShapeKey, inQuota, &qgroupStatusLayout, nil, "state of quota"},
+	kindQgroupInfo:      {qgroupInfoKey, "qgroup_info", change.ShapeKey, inQuota, &qgroupInfoLayout, nil, "use of a quota group"},
+	kindQgroupLimit:     {qgroupLimitKey, "qgroup_limit", change.ShapeKey, inQuota, &qgroupLimitLayout, nil, "limits of a quota group"},
+	kindQgroupRelation:  {qgroupRelationKey, "qgroup_relation", change.ShapeKey, inQuota, nil, nil, "member of a quota group"},
+	kindTemporaryItem:   {temporaryItemKey, "temporary_item", change.ShapeKey, anywhere, nil, sizeOnly, "state of a running balance"},
+	kindPersistentItem:  {persistentItemKey, "persistent_item", change.ShapeKey, anywhere, nil, sizeOnly, "device statistics"},
+	kindDevReplace:      {devReplaceKey, "dev_replace", change.ShapeKey, inDev, nil, sizeOnly, "state of a device replacement"},
+	kindUUIDSubvol:      {uuidSubvolKey, "uuid_key_subvol", change.ShapeKey, inUUID, nil, sizeOnly, "subvolume of a uuid"},
+	kindUUIDReceived:    {uuidReceivedKey, "uuid_key_received_subvol", change.ShapeKey, inUUID, nil, sizeOnly, "received subvolume of a uuid"},
+}
+
+var sizeOnly = []change.Field{fieldSize}
+
+// kindByType maps a key type to its kind; 0 for types that are not known.
+var kindByType = func() (m [256]change.Kind) {
+	for k := kindFreeSpaceHeader; k < kindCount; k++ {
+		m[itemTypes[k].typ] = k
+	}
+	return m
+}()
+
+// itemTypeOf returns the declaration of a key type, or nil.
+func itemTypeOf(typ uint8) *itemType {
+	if k := kindByType[typ]; k != 0 {
+		return &itemTypes[k]
+	}
+	return nil
+}
+
+// Schema declares the objects and fields in the records of Btrfs.
+func Schema() *change.Schema { return schema }
+
+var schema = func() *change.Schema {
+	s := &change.Schema{FS: fsName, Kinds: make([]change.KindInfo, kindCount), Fields: fieldNames[:], Words: words[:]}
+	for k := kindFreeSpaceHeader; k < kindCount; k++ {
+		t := &itemTypes[k]
+		info := change.KindInfo{Name: t.name, Shape: t.shape, Doc: t.doc}
+		if t.layout != nil {
+			for _, f := range t.layout.fields {
+				if f.field != 0 {
+					info.Fields = append(info.Fields, f.field)
+				}
+				for _, p := range f.parts {
+					info.Fields = append(info.Fields, p.field)
+				}
+			}
+		}
+		info.Fields = append(info.Fields, t.extra...)
+		s.Kinds[k] = info
+	}
+	return s
+}()

@@ -1,0 +1,49 @@
+package btrfs
+
+import (
+	"testing"
+	"time"
+
+	"fsward/interp"
+)
+
+// The log of a real kernel: from mount to unmount, all commits sound.
+func TestRealLog(t *testing.T) {
+	base := sharedData(t, "logs/btrfs-single-4k.base.img.zst")
+	log := sharedData(t, "logs/btrfs-single-4k.log.zst")
+	d := openDisk(t, base)
+	f, err := New(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	commits, logs, records := 0, 0, 0
+	var spent time.Duration
+	eachWrite(t, log, func(w interp.Write) bool {
+		start := time.Now()
+		obs := f.Observe(w)
+		spent += time.Since(start)
+		for _, v := range obs.Violations {
+			t.Errorf("write at %d: %s %s at %d: %s", w.Off, v.Rule, v.Tree+" "+v.ID, v.Addr, v.Detail)
+		}
+		if obs.Unknown != nil {
+			t.Errorf("write at %d: %v", w.Off, obs.Unknown)
+		}
+		switch obs.Point {
+		case interp.CommitPoint:
+			commits++
+			if obs.Txn != nil {
+				records += len(obs.Txn.Records)
+				t.Logf("generation %d: %d records", obs.Generation, len(obs.Txn.Records))
+			}
+		case interp.LogPoint:
+			logs++
+		}
+		d.apply(w)
+		f.Settle(true)
+		return !t.Failed()
+	})
+	if commits != 21 {
+		t.Errorf("%d commits, want 21", commits)
+	}
+	t.Logf("%d commits, %d log commits, %d records in %v", commits, logs, records, spent)
+}

@@ -1,0 +1,123 @@
+package btrfs
+
+import (
+	"bytes"
+	"errors"
+
+	"fsward/interp/disk"
+)
+
+// An itemRef is an item in a leaf.
+type itemRef struct {
+	leaf *node
+	i    int
+}
+
+func (r *itemRef) key() key          { return r.leaf.key(r.i) }
+func (r *itemRef) data() disk.Region { return r.leaf.item(r.i) }
+
+// A cursor goes through the items of a list of leaves. It holds one leaf at a time.
+type cursor struct {
+	state  *state
+	leaves []pointer
+	at     itemRef
+	done   bool
+}
+
+// start puts the cursor on the first item.
+func (c *cursor) start() error {
+	c.at.i = -1
+	return c.next()
+}
+
+// next moves to the next item; done is set behind the last.
+func (c *cursor) next() error {
+	c.at.i++
+	for c.at.leaf == nil || c.at.i >= c.at.leaf.nritems() {
+		if len(c.leaves) == 0 {
+			c.done = true
+			return nil
+		}
+		n, err := c.state.node(c.leaves[0], false)
+		if err != nil {
+			return err
+		}
+		c.leaves, c.at = c.leaves[1:], itemRef{n, 0}
+	}
+	return nil
+}
+
+// merge visits, in the order of keys, each item that only one of the trees has (the other is nil) or
+// whose bytes differ.
+func (t *treeDiff) merge(visit func(k key, old, now *itemRef) error) error {
+	now := cursor{state: t.new, leaves: make([]pointer, 0, len(t.spans))}
+	for _, s := range t.spans {
+		if !s.shared {
+			now.leaves = append(now.leaves, s.pointer)
+		}
+	}
+	old := cursor{state: t.old, leaves: t.olds}
+	if err := errors.Join(now.start(), old.start()); err != nil {
+		return err
+	}
+	for !now.done || !old.done {
+		c := 0
+		switch {
+		case now.done:
+			c = 1
+		case old.done:
+			c = -1
+		default:
+			c = now.at.key().compare(old.at.key())
+		}
+		var err error
+		switch {
+		case c < 0:
+			err = visit(now.at.key(), nil, &now.at)
+		case c > 0:
+			err = visit(old.at.key(), &old.at, nil)
+		case !bytes.Equal(now.at.data().Bytes(), old.at.data().Bytes()):
+			err = visit(now.at.key(), &old.at, &now.at)
+		}
+		if err != nil {
+			return err
+		}
+		if c <= 0 {
+			if err := now.next(); err != nil {
+				return err
+			}
+		}
+		if c >= 0 {
+			if err := old.next(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// mergeTree turns the difference of a tree into records. also, if not nil, sees each differing item.
+func (d *diff) mergeTree(t *treeDiff, also func(k key, old, now *itemRef)) {
+	if d.failedHard() {
+		return
+	}
+	d.out.begin(t.tree)
+	err := t.merge(func(k key, old, now *itemRef) error {
+		if also != nil {
+			also(k, old, now)
+		}
+		if err := d.out.item(k, old, now); err != nil {
+			d.fault(err)
+		}
+		if d.failedHard() {
+			return d.unknown
+		}
+		return nil
+	})
+	if err == nil {
+		err = d.out.flush()
+	}
+	if err != nil {
+		d.fault(err)
+	}
+}

@@ -1,0 +1,113 @@
+package btrfs
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"fsward/interp"
+	"fsward/interp/disk"
+)
+
+// A pointer is what a parent says of a metadata block.
+type pointer struct {
+	logical, generation uint64
+	level               uint8
+	chunkTree           bool // the block is of the chunk tree and lies in a SYSTEM chunk
+}
+
+// A reader reads metadata blocks of one state of a file system through a cache that all states share.
+type reader struct {
+	disk   interp.Disk
+	rules  nodeRules
+	chunks *chunkMap
+	cache  *nodeCache
+}
+
+// node returns the block that a pointer leads to, checked in itself and against the pointer. With all,
+// every copy is read and has to be the same; without, the first good one will do. An error that is a
+// *structureError is about the block, any other means that it could not be read.
+func (r *reader) node(p pointer, all bool) (*node, error) {
+	types := uint64(groupMetadata)
+	if p.chunkTree {
+		types = groupSystem
+	}
+	if p.logical%uint64(r.rules.sectorSize) != 0 {
+		return nil, violated(pointerRule, "a pointer leads to %d, which is not a multiple of sectorsize", p.logical)
+	}
+	addrs, count, err := r.chunks.copies(p.logical, uint64(r.rules.nodeSize), types)
+	if err != nil {
+		return nil, err
+	}
+	n, whole := r.cache.get(addrs[0])
+	if n == nil || all && !whole || n.logical() != p.logical {
+		if n, err = r.load(p.logical, addrs[:count], all); err != nil {
+			return nil, err
+		}
+		r.cache.put(n, addrs[:count], all || count == 1)
+	}
+	if n.level() != p.level {
+		return nil, violatedAt(levelRule, n.addr(), "block %d: level is %d, its parent says %d", p.logical, n.level(), p.level)
+	}
+	if n.generation() != p.generation {
+		return nil, violatedAt(generationRule, n.addr(), "block %d: generation is %d, its parent says %d", p.logical, n.generation(), p.generation)
+	}
+	return n, nil
+}
+
+// load reads the copies of a block.
+func (r *reader) load(logical uint64, addrs []uint64, all bool) (*node, error) {
+	var first *node
+	var firstErr error
+	for _, addr := range addrs {
+		b := make([]byte, r.rules.nodeSize)
+		if err := readFull(r.disk, b, addr); err != nil {
+			if all {
+				return nil, err
+			}
+			firstErr = errors.Join(firstErr, err)
+			continue
+		}
+		n, err := checkNode(disk.NewRegion(b, addr), logical, r.rules)
+		switch {
+		case err != nil && all:
+			return nil, err
+		case err != nil:
+			if firstErr == nil {
+				firstErr = err
+			}
+			continue
+		case !all:
+			return n, nil
+		case first != nil && !bytes.Equal(first.r.Bytes(), b):
+			return nil, violatedAt(copiesRule, addr, "block %d differs from its copy at %d", logical, first.addr())
+		case first == nil:
+			first = n
+		}
+	}
+	if first == nil {
+		return nil, firstErr
+	}
+	return first, nil
+}
+
+// readFull reads len(b) bytes at a device address.
+func readFull(d io.ReaderAt, b []byte, addr uint64) error {
+	if addr > 1<<63-1 {
+		return fmt.Errorf("cannot read at device address %d", addr)
+	}
+	n, err := d.ReadAt(b, int64(addr))
+	if n < len(b) {
+		return fmt.Errorf("cannot read %d bytes at device address %d: %w", len(b), addr, shortRead(err))
+	}
+	return nil
+}
+
+// shortRead names the reason of a short read that came without one.
+func shortRead(err error) error {
+	if err == nil {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

@@ -1,0 +1,183 @@
+package btrfs
+
+import (
+	"errors"
+	"slices"
+
+	"fsward/change"
+	"fsward/interp"
+)
+
+// A recorder turns differing items into change records. Items that can hand objects to each other are
+// taken together: a back reference may move from inside an extent item to an item of its own without
+// being a change, and so may a name between two inode_extrefs.
+type recorder struct {
+	txn      *change.Txn
+	dec      decoder // of the new state
+	oldDec   decoder
+	group    key // of the items gathered in the decoders
+	gathered bool
+}
+
+func newRecorder(txn *change.Txn, ctx itemContext) *recorder {
+	// The old state was accepted when it was new; its decoder need not judge it by today's chunks.
+	oldCtx := ctx
+	oldCtx.chunks = nil
+	return &recorder{txn: txn, dec: decoder{ctx: ctx, names: txn.Names}, oldDec: decoder{ctx: oldCtx, names: txn.Names}}
+}
+
+// begin starts a tree.
+func (r *recorder) begin(tree uint64) {
+	r.dec.tree, r.oldDec.tree, r.gathered = tree, tree, false
+	r.dec.reset()
+	r.oldDec.reset()
+}
+
+// groupOf returns the first key of the items that may hold the same objects as an item with key k.
+func groupOf(k key) key {
+	switch {
+	case k.typ >= extentItemKey && k.typ <= sharedDataRefKey:
+		return key{k.objectid, extentItemKey, 0}
+	case k.typ == inodeExtrefKey:
+		return key{k.objectid, inodeExtrefKey, 0}
+	default:
+		return k
+	}
+}
+
+// item takes one differing item; old or now is nil if it has no other side.
+func (r *recorder) item(k key, old, now *itemRef) error {
+	if g := groupOf(k); !r.gathered || g != r.group {
+		if err := r.flush(); err != nil {
+			return err
+		}
+		r.group, r.gathered = g, true
+	}
+	if old != nil {
+		// What is not well formed in the base is not this transaction's fault: it has no fields.
+		n := len(r.oldDec.ents)
+		if err := r.oldDec.item(k, old.data()); err != nil {
+			r.oldDec.ents = r.oldDec.ents[:n]
+			if _, ok := errors.AsType[*interp.UnsupportedError](err); ok {
+				return err
+			}
+		}
+	}
+	if now != nil {
+		n := len(r.dec.ents)
+		if err := r.dec.item(k, now.data()); err != nil {
+			r.dec.ents = r.dec.ents[:n]
+			return err
+		}
+	}
+	return nil
+}
+
+// flush writes the records of the group.
+func (r *recorder) flush() error {
+	if !r.gathered {
+		return nil
+	}
+	r.gathered = false
+	now, old := r.dec.ents, r.oldDec.ents
+	byObject := func(a, b entity) int { return a.obj.Compare(b.obj) }
+	if !slices.IsSortedFunc(now, byObject) {
+		slices.SortStableFunc(now, byObject)
+	}
+	if !slices.IsSortedFunc(old, byObject) {
+		slices.SortStableFunc(old, byObject)
+	}
+	var err error
+	for i := 1; i < len(now); i++ {
+		if now[i].obj == now[i-1].obj {
+			e := violated(uniqueRule, "it is there more than once")
+			e.v.Tree, e.v.ID = schema.TreeText(now[i].obj), schema.IDText(now[i].obj, r.txn.Names)
+			err = e
+		}
+	}
+	for len(now) > 0 || len(old) > 0 {
+		c := 0
+		switch {
+		case len(now) == 0:
+			c = 1
+		case len(old) == 0:
+			c = -1
+		default:
+			c = now[0].obj.Compare(old[0].obj)
+		}
+		switch {
+		case c < 0:
+			r.side(now[0], r.dec.vals, true)
+		case c > 0:
+			r.side(old[0], r.oldDec.vals, false)
+		default:
+			r.both(old[0], now[0])
+		}
+		if c <= 0 {
+			now = now[1:]
+		}
+		if c >= 0 {
+			old = old[1:]
+		}
+	}
+	r.dec.reset()
+	r.oldDec.reset()
+	if err == nil && len(r.txn.Records) > maxRecords {
+		err = &budgetError{"change records", maxRecords}
+	}
+	return err
+}
+
+// side writes an object that was added or deleted.
+func (r *recorder) side(e entity, vals []fieldValue, added bool) {
+	if added {
+		r.txn.Add(e.obj)
+	} else {
+		r.txn.Delete(e.obj)
+	}
+	for _, v := range vals[e.from:e.to] {
+		if v.quiet {
+			continue
+		}
+		rec := change.Record{Object: e.obj, Field: v.field}
+		if added {
+			rec.New = v.value
+		} else {
+			rec.Old = v.value
+		}
+		r.txn.Append(rec)
+	}
+}
+
+// both writes the fields of an object that changed, and nothing if none did.
+func (r *recorder) both(old, now entity) {
+	olds, news := r.oldDec.vals[old.from:old.to], r.dec.vals[now.from:now.to]
+	start := len(r.txn.Records)
+	r.txn.Update(now.obj)
+	for _, v := range news {
+		if v.quiet {
+			continue
+		}
+		if was := valueOf(olds, v.field); was != v.value {
+			r.txn.Append(change.Record{Object: now.obj, Field: v.field, Old: was, New: v.value})
+		}
+	}
+	for _, v := range olds {
+		if !v.quiet && valueOf(news, v.field).IsNull() {
+			r.txn.Append(change.Record{Object: now.obj, Field: v.field, Old: v.value})
+		}
+	}
+	if len(r.txn.Records) == start+1 {
+		r.txn.Records = r.txn.Records[:start]
+	}
+}
+
+// valueOf returns the value of a field, or Null.
+func valueOf(vals []fieldValue, f change.Field) change.Value {
+	for i := range vals {
+		if vals[i].field == f {
+			return vals[i].value
+		}
+	}
+	return change.Value{}
+}

@@ -1,0 +1,183 @@
+package btrfs
+
+import (
+	"errors"
+	"fmt"
+
+	"fsward/interp"
+	"fsward/interp/disk"
+)
+
+// A state is a file system as one superblock defines it.
+type state struct {
+	sb superblock
+	reader
+	roots map[treeKey]treeRoot // those looked up so far; the View's
+	// unsound: it was let through although it was not judged, or judged unsound. What differs from it
+	// says nothing, so the next commit is judged as a whole image.
+	unsound bool
+}
+
+// treeKey names a tree; offset tells apart the trees that balance makes, which share an objectid.
+type treeKey struct{ id, offset uint64 }
+
+// A treeRoot is what leads into a tree.
+type treeRoot struct {
+	pointer
+	dead     bool // being dropped: refs is 0
+	dropping bool // and partly gone: what is below drop_progress no longer exists
+}
+
+func (s *state) chunkRoot() pointer {
+	return pointer{s.sb.chunkRoot(), s.sb.chunkRootGen(), s.sb.chunkRootLevel(), true}
+}
+
+func (s *state) rootTree() pointer {
+	return pointer{s.sb.root(), s.sb.generation(), s.sb.rootLevel(), false}
+}
+
+// parseRoot reads from a root item what leads into its tree. The item has passed the decoder, or is cut
+// short: then ok is false.
+func parseRoot(r disk.Region) (root treeRoot, ok bool) {
+	if r.Len() < legacyRootItemSize {
+		return treeRoot{}, false
+	}
+	refs, progress := r.U32(216), readKey(r, 220)
+	return treeRoot{pointer{r.U64(176), r.U64(160), r.U8(238), false}, refs == 0, refs == 0 && progress != key{}}, true
+}
+
+// readSuper reads the superblock at one of its places.
+func readSuper(d interp.Disk, addr uint64) (*[superSize]byte, error) {
+	b := new([superSize]byte)
+	if err := readFull(d, b[:], addr); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// Detect tells whether a disk has the magic of Btrfs where its superblock stands.
+func Detect(d interp.Disk) bool {
+	b, err := readSuper(d, superOffset)
+	return err == nil && magicOf(b) == superMagic
+}
+
+// bootstrap makes the state of a superblock that can read the chunk tree and nothing else.
+func bootstrap(d interp.Disk, sb superblock, addr uint64, cache *nodeCache) (*state, error) {
+	sys, err := parseSysArray(sb, addr, d.Size())
+	if err != nil {
+		return nil, err
+	}
+	chunks, err := newChunkMap(sys)
+	if err != nil {
+		return nil, err
+	}
+	rules := nodeRules{nodeSize: sb.nodeSize(), sectorSize: sb.sectorSize(), fsid: sb.metadataUUID(), anyChunkTree: true}
+	return &state{sb: sb, reader: reader{disk: d, rules: rules, chunks: chunks, cache: cache}, roots: make(map[treeKey]treeRoot)}, nil
+}
+
+// loadState reads the chunk tree of a superblock on disk and the root of its root tree, and nothing
+// else: the baseline.
+func loadState(d interp.Disk, sb superblock, addr uint64, cache *nodeCache) (*state, error) {
+	s, err := bootstrap(d, sb, addr, cache)
+	if err != nil {
+		return nil, err
+	}
+	root, err := s.node(s.chunkRoot(), false)
+	if err != nil {
+		return nil, fmt.Errorf("chunk tree: %w", err)
+	}
+	s.rules.chunkTreeUUID, s.rules.anyChunkTree = root.chunkTreeUUID(), false
+	var chunks []chunk
+	budget := newBudget()
+	err = s.eachLeaf(s.chunkRoot(), budget, func(n *node) error {
+		for i := range n.nritems() {
+			k := n.key(i)
+			if k.typ != chunkItemKey {
+				continue
+			}
+			c, err := parseChunk(k, n.item(i), sb.sectorSize(), sb.devID(), d.Size())
+			if err != nil {
+				return err
+			}
+			chunks = append(chunks, c)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("chunk tree: %w", err)
+	}
+	if s.chunks, err = newChunkMap(chunks); err != nil {
+		return nil, err
+	}
+	if _, err := s.node(s.rootTree(), false); err != nil {
+		return nil, fmt.Errorf("root tree: %w", err)
+	}
+	return s, nil
+}
+
+// eachLeaf visits the leaves below a block in the order of keys.
+func (s *state) eachLeaf(p pointer, b *budget, visit func(*node) error) error {
+	if err := b.node(); err != nil {
+		return err
+	}
+	n, err := s.node(p, false)
+	if err != nil {
+		return err
+	}
+	if n.level() == 0 {
+		return visit(n)
+	}
+	for i := range n.nritems() {
+		if err := s.eachLeaf(childOf(n, i, p.chunkTree), b, visit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// childOf is the pointer i of a node. Levels fall with every step, so that no walk can go round.
+func childOf(n *node, i int, chunkTree bool) pointer {
+	logical, generation := n.child(i)
+	return pointer{logical, generation, n.level() - 1, chunkTree}
+}
+
+// Limits of one transaction. They are far above what a guest of terabytes writes in one commit, and
+// bound what a hostile one can make us do.
+const (
+	maxNodes   = 1 << 20 // metadata blocks read in differencing
+	maxRecords = 8 << 20 // change records
+	maxFaults  = 32      // violations of structure reported of one commit
+)
+
+// A budgetError says that a limit was reached; what is beyond it has not been judged.
+type budgetError struct {
+	what  string
+	limit int
+}
+
+func (e *budgetError) Error() string {
+	return fmt.Sprintf("the transaction has more than %d %s", e.limit, e.what)
+}
+
+// A budget counts the blocks read for one transaction.
+type budget struct{ nodes int }
+
+func newBudget() *budget { return &budget{nodes: maxNodes} }
+
+func (b *budget) node() error {
+	if b.nodes--; b.nodes < 0 {
+		return &budgetError{"metadata blocks", maxNodes}
+	}
+	return nil
+}
+
+// baseline turns the error of reading a disk as a baseline into the one that callers know.
+func baseline(err error) error {
+	if unsupported, ok := errors.AsType[*interp.UnsupportedError](err); ok {
+		return unsupported
+	}
+	if e, ok := errors.AsType[*structureError](err); ok {
+		return &interp.CorruptError{FS: fsName, Addr: e.v.Addr, Reason: e.v.Rule + ": " + e.v.Detail}
+	}
+	return fmt.Errorf("btrfs: %w", err)
+}

@@ -1,0 +1,190 @@
+package btrfs
+
+import (
+	"iter"
+	"math"
+	"slices"
+
+	"fsward/change"
+)
+
+// view answers questions about one state by searching its trees.
+type view struct {
+	state *state
+	dec   decoder
+	last  change.Object // the object that found describes
+	found []fieldValue
+	valid bool
+}
+
+var _ change.View = (*view)(nil)
+
+func newView(s *state, names *change.Names) *view {
+	return &view{state: s, dec: decoder{ctx: s.itemContext(), names: names}}
+}
+
+// itemContext is what items of the state are checked against.
+func (s *state) itemContext() itemContext {
+	return itemContext{sectorSize: s.sb.sectorSize(), nodeSize: s.sb.nodeSize(), generation: s.sb.generation(),
+		devID: s.sb.devID(), deviceSize: s.disk.Size(), chunks: s.chunks}
+}
+
+// Get returns the value of a field of an object.
+func (v *view) Get(o change.Object, f change.Field) (change.Value, bool, error) {
+	ok, err := v.lookup(o)
+	if !ok || err != nil {
+		return change.Value{}, false, err
+	}
+	if f == change.FieldObject {
+		return change.Present, true, nil
+	}
+	value := valueOf(v.found, f)
+	return value, !value.IsNull(), nil
+}
+
+// Exists tells whether there is such an object.
+func (v *view) Exists(o change.Object) (bool, error) { return v.lookup(o) }
+
+// lookup decodes an object. Rules ask for several fields of one object in a row, so the last is kept.
+func (v *view) lookup(o change.Object) (bool, error) {
+	if v.valid && v.last == o {
+		return v.found != nil, nil
+	}
+	v.valid, v.found = false, nil
+	root, ok, err := v.state.treeRoot(o.Tree)
+	if !ok || err != nil {
+		return false, err
+	}
+	lo, hi := keyRange(o)
+	p, ok, err := v.state.seek(o.Tree, root.pointer, lo)
+	for ; ok && err == nil && p.key().compare(hi) <= 0; ok, err = p.move(1) {
+		if err := v.decode(p); err != nil {
+			return false, err
+		}
+		for _, e := range v.dec.ents {
+			if e.obj == o {
+				v.valid, v.last = true, o
+				v.found = append(make([]fieldValue, 0, e.to-e.from), v.dec.vals[e.from:e.to]...)
+				return true, nil
+			}
+		}
+	}
+	if err == nil {
+		v.valid, v.last = true, o
+	}
+	return false, err
+}
+
+func (v *view) decode(p *position) error {
+	v.dec.reset()
+	v.dec.tree = p.tree
+	item := p.item()
+	return v.dec.item(item.key(), item.data())
+}
+
+// Scan yields the objects from lo to hi in order.
+func (v *view) Scan(lo, hi change.Object) iter.Seq2[change.Object, error] {
+	return func(yield func(change.Object, error) bool) {
+		root, ok, err := v.state.treeRoot(lo.Tree)
+		if !ok || err != nil || lo.Compare(hi) > 0 {
+			if err != nil {
+				yield(change.Object{}, err)
+			}
+			return
+		}
+		p, ok, err := v.state.seek(lo.Tree, root.pointer, scanStart(lo))
+		var objs []change.Object
+		for ok && err == nil {
+			group := groupOf(p.key())
+			if firstOfGroup(lo.Tree, group).Compare(hi) > 0 {
+				return
+			}
+			objs = objs[:0]
+			for ; ok && err == nil && groupOf(p.key()) == group; ok, err = p.move(1) {
+				if err = v.decode(p); err != nil {
+					break
+				}
+				for _, e := range v.dec.ents {
+					objs = append(objs, e.obj)
+				}
+			}
+			if err != nil {
+				break
+			}
+			slices.SortFunc(objs, change.Object.Compare)
+			for _, o := range objs {
+				if o.Compare(lo) >= 0 && o.Compare(hi) <= 0 && !yield(o, nil) {
+					return
+				}
+			}
+		}
+		if err != nil {
+			yield(change.Object{}, err)
+		}
+	}
+}
+
+// scanStart is the first key that can hold objects from lo on.
+func scanStart(lo change.Object) key {
+	switch {
+	case lo.Kind == 0:
+		return key{lo.ID, 0, 0}
+	case lo.Kind >= kindCount:
+		return key{lo.ID, math.MaxUint8, math.MaxUint64}
+	}
+	return groupOf(key{lo.ID, itemTypes[lo.Kind].typ, lo.Sub})
+}
+
+// firstOfGroup is an object that stands before or at all those of a group of items.
+func firstOfGroup(tree uint64, g key) change.Object {
+	return change.Object{Tree: tree, ID: g.objectid, Kind: kindByType[g.typ], Sub: g.offset}
+}
+
+// Previous returns the first object of the item before that of o.
+func (v *view) Previous(o change.Object) (change.Object, bool, error) { return v.neighbour(o, -1) }
+
+// Next returns the first object of the item behind that of o.
+func (v *view) Next(o change.Object) (change.Object, bool, error) { return v.neighbour(o, 1) }
+
+func (v *view) neighbour(o change.Object, by int) (change.Object, bool, error) {
+	none := change.Object{}
+	root, ok, err := v.state.treeRoot(o.Tree)
+	if !ok || err != nil {
+		return none, false, err
+	}
+	k, hi := keyRange(o)
+	p, ok, err := v.state.seek(o.Tree, root.pointer, k)
+	if err != nil {
+		return none, false, err
+	}
+	if k != hi { // the item is one of several: look which
+		for ; ok && err == nil && p.key().compare(hi) <= 0; ok, err = p.move(1) {
+			if err := v.decode(p); err != nil {
+				return none, false, err
+			}
+			if slices.ContainsFunc(v.dec.ents, func(e entity) bool { return e.obj == o }) {
+				k = p.key()
+				break
+			}
+		}
+		if err != nil {
+			return none, false, err
+		}
+	}
+	switch {
+	case !ok && by > 0, !ok && p.path[p.depth].n.nritems() == 0:
+		return none, false, nil
+	case !ok: // behind the last item, where the position stays
+	case by < 0 || p.key() == k:
+		if ok, err = p.move(by); !ok || err != nil {
+			return none, false, err
+		}
+	}
+	if err := v.decode(p); err != nil {
+		return none, false, err
+	}
+	if len(v.dec.ents) == 0 {
+		return none, false, nil
+	}
+	return v.dec.ents[0].obj, true, nil
+}

@@ -1,0 +1,80 @@
+package btrfs
+
+import (
+	"fmt"
+
+	"fsward/change"
+)
+
+const fsName = "btrfs"
+
+// A structureRule is a check that is made in Go before any rule runs: its name and the property in one
+// sentence. Thesis table 4.1 has the first five of a node.
+type structureRule struct{ name, doc string }
+
+var (
+	superRule      = structureRule{"btrfs/superblock", "The superblock is well formed, names this file system, and its generation only grows."}
+	csumRule       = structureRule{"btrfs/csum", "The checksum of a metadata block matches its contents."}
+	headerRule     = structureRule{"btrfs/header", "A metadata block names its own address, its file system and its chunk tree."}
+	levelRule      = structureRule{"btrfs/level", "The level of a metadata block is one less than that of the block that points to it."}
+	ownerRule      = structureRule{"btrfs/owner", "A metadata block belongs to the tree in which it is found."}
+	generationRule = structureRule{"btrfs/generation", "The generation of a metadata block is what its parent says, and not beyond the superblock's."}
+	nritemsRule    = structureRule{"btrfs/nritems", "The number of items in a metadata block is one that fits, and not zero except in an empty tree."}
+	keyOrderRule   = structureRule{"btrfs/key-order", "Keys grow within a metadata block and from one block to the next."}
+	parentKeyRule  = structureRule{"btrfs/parent-key", "The key that a pointer carries is the first key of the block it points to."}
+	itemBoundsRule = structureRule{"btrfs/item-bounds", "The items of a leaf lie within it, one beside the other, from its end."}
+	pointerRule    = structureRule{"btrfs/block-pointer", "A pointer to a metadata block leads into a chunk of metadata."}
+	copiesRule     = structureRule{"btrfs/copies", "All copies of a metadata block have the same contents."}
+	twiceRule      = structureRule{"btrfs/block-twice", "A metadata block has one place in a tree."}
+	chunkRule      = structureRule{"btrfs/chunk", "A chunk has a known type, lies within the device and overlaps no other."}
+	rootRule       = structureRule{"btrfs/root", "Each tree that the file system needs has exactly one root item."}
+	itemTypeRule   = structureRule{"btrfs/item-type", "A tree holds only items of the types that belong in it."}
+	itemRule       = structureRule{"btrfs/item", "The contents of an item are well formed for its type."}
+	uniqueRule     = structureRule{"btrfs/unique", "An object stands in a tree once."}
+	baseRule       = structureRule{"btrfs/base-block", "A metadata block of the last commit stays intact until the next commit is on the disk."}
+	refusedRule    = structureRule{"btrfs/refused-copy", "A copy of the superblock of a refused commit does not reach the disk either."}
+)
+
+// structureRules lists all, for tests and documents.
+var structureRules = []structureRule{superRule, csumRule, headerRule, levelRule, ownerRule, generationRule, nritemsRule,
+	keyOrderRule, parentKeyRule, itemBoundsRule, pointerRule, copiesRule, twiceRule, chunkRule, rootRule, itemTypeRule,
+	itemRule, uniqueRule, baseRule, refusedRule}
+
+// A structureError is a violation of structure on its way up.
+type structureError struct{ v change.Violation }
+
+func (e *structureError) Error() string {
+	if e.v.HasAddr {
+		return fmt.Sprintf("%s at device address %d: %s", e.v.Rule, e.v.Addr, e.v.Detail)
+	}
+	return e.v.Rule + ": " + e.v.Detail
+}
+
+// violatedAt makes the error of a rule that does not hold at a device address.
+func violatedAt(r structureRule, addr uint64, format string, args ...any) *structureError {
+	e := violated(r, format, args...)
+	e.v.Addr, e.v.HasAddr = addr, true
+	return e
+}
+
+// violated is violatedAt where no address is known.
+func violated(r structureRule, format string, args ...any) *structureError {
+	return &structureError{change.Violation{Rule: r.name, Kind: change.ByStructure, Doc: r.doc, Detail: fmt.Sprintf(format, args...)}}
+}
+
+// in names the tree and key at which an error was found, if it does not name any yet.
+func (e *structureError) in(tree uint64, k key) *structureError {
+	if e.v.Tree == "" {
+		e.v.Tree, e.v.ID = change.NumText(tree), keyText(k)
+	}
+	return e
+}
+
+// keyText writes a key as rules do; a type that is not known stays a number.
+func keyText(k key) string {
+	name := fmt.Sprint(k.typ)
+	if t := itemTypeOf(k.typ); t != nil {
+		name = t.name
+	}
+	return fmt.Sprintf("k(%s,%s,%s)", change.NumText(k.objectid), name, change.NumText(k.offset))
+}
