@@ -35,24 +35,6 @@ type builtin struct {
 // A goalArg is an argument that is itself a goal, called with some arguments more.
 type goalArg struct{ arg, more int }
 
-// operators are those of ISO Prolog for the functors that rules use.
-var operators = []struct {
-	priority engine.Integer
-	kind     string
-	names    []string
-}{
-	{1200, "xfx", []string{":-"}},
-	{1200, "fx", []string{":-"}},
-	{1100, "xfy", []string{";"}},
-	{1050, "xfy", []string{"->"}},
-	{1000, "xfy", []string{","}},
-	{900, "fy", []string{`\+`}},
-	{700, "xfx", []string{"=", `\=`, "==", `\==`, "@<", "@=<", "@>", "@>=", "=..", "is", "=:=", `=\=`, "<", "=<", ">", ">="}},
-	{500, "yfx", []string{"+", "-", `/\`, `\/`, "xor"}},
-	{400, "yfx", []string{"*", "//", "/", "div", "rem", "mod", "<<", ">>"}},
-	{200, "fy", []string{"+", "-", `\`}},
-}
-
 // builtins lists the predicates of the interpreter.
 func (r *run) builtins() []builtin {
 	goal := func(args ...int) (g []goalArg) {

@@ -43,6 +43,7 @@ type parsedClause struct {
 type loader struct {
 	vm         *engine.VM
 	vocabulary *vocabulary
+	operators  operators
 	builtins   map[indicator]builtin
 	open       bool // Options.OpenVocabulary
 	defined    map[indicator]definition
@@ -91,7 +92,7 @@ func (l *loader) read(f File, isPrelude bool) (clauses []parsedClause) {
 		l.errs = append(l.errs, err)
 	}
 	for _, text := range texts {
-		t, err := parse(l.vm, text)
+		t, err := parse(text, l.operators)
 		if err != nil {
 			l.errs = append(l.errs, err)
 			continue
@@ -116,16 +117,16 @@ func (l *loader) directive(text clauseText, t engine.Term) {
 		l.fail(text, "the directive %s is not allowed; only op/3 is", termText(t, nil))
 		return
 	}
-	for _, o := range operators {
-		for _, name := range o.names {
-			if a, isAtom := c.Arg(2).(engine.Atom); !isAtom || a.String() == name {
-				l.fail(text, "op/3 may only define an operator of your own, not %s", termText(c.Arg(2), nil))
-				return
-			}
-		}
-	}
-	if err := setOperator(l.vm, c.Arg(0), c.Arg(1), c.Arg(2)); err != nil {
-		l.fail(text, "%s", err)
+	priority, ok1 := c.Arg(0).(engine.Integer)
+	kind, ok2 := c.Arg(1).(engine.Atom)
+	name, ok3 := c.Arg(2).(engine.Atom)
+	switch {
+	case !ok1 || !ok2 || !ok3 || priority < 1 || priority > maxPriority:
+		l.fail(text, "op/3 takes a priority from 1 to %d, a type and one name", maxPriority)
+	case standardOperators().has(name.String()):
+		l.fail(text, "op/3 may only define an operator of your own, not %s", termText(name, nil))
+	case !l.operators.define(int(priority), kind.String(), name.String()):
+		l.fail(text, "op/3 has no type %s here: xfx, xfy, yfx, fy or fx", termText(kind, nil))
 	}
 }
 
@@ -285,11 +286,11 @@ func (l *loader) noteLiterals(t engine.Term) {
 }
 
 // newLoader returns a loader with an interpreter of the builtins alone.
-func newLoader(schema *change.Schema, list []builtin, open bool) (*loader, error) {
-	l := &loader{vm: newVM(list), vocabulary: newVocabulary(schema), open: open,
+func newLoader(schema *change.Schema, list []builtin, open bool) *loader {
+	l := &loader{vm: newVM(list), vocabulary: newVocabulary(schema), operators: standardOperators(), open: open,
 		builtins: map[indicator]builtin{}, defined: map[indicator]definition{}}
 	for _, b := range list {
 		l.builtins[b.indicator] = b
 	}
-	return l, setOperators(l.vm)
+	return l
 }

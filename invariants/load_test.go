@@ -163,7 +163,7 @@ func FuzzLoad(f *testing.F) {
 	f.Add(string(thesis))
 	for _, s := range []string{"a.", "a :- b, c ; d -> e.", "p('\\x41\\').", "p(0'a, -1, 0xff, [a|B]).", "- - - - 1.", "\\ \\ \\ a.", "p :- {a}.",
 		"/* */ % x\n p.", ":- op(200, xfy, ^^).\na ^^ b.", "violation(1,5,X) :- p(X).\np(f(X)) :- p(X).", "'a'(b).", "a(.", "[a|b].", "()", "-(1).", "- 1 - -1.",
-		"x :- y. z", "p:-q.%", "p(A,A):-A=f(A).", "a=b=c.", "1 = 2.", "!.", "a;b.", "{}.", "[].", "p(-(-(1)))."} {
+		"x :- y. z", "a(0+0*a,(0* -a*[0*0..", "p:-q.%", "p(A,A):-A=f(A).", "a=b=c.", "1 = 2.", "!.", "a;b.", "{}.", "[].", "p(-(-(1)))."} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

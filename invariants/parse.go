@@ -1,123 +1,330 @@
 package invariants
 
 import (
-	"context"
 	"fmt"
-	"strings"
 
 	"github.com/ichiban/prolog/engine"
 )
 
-// setOperators defines the standard operators.
-func setOperators(vm *engine.VM) error {
-	for _, o := range operators {
+// An operator gives a name a place in expressions, as op/3 does.
+type operator struct {
+	priority    int
+	left, right int // the highest priority of its operands; left is 0 for a prefix operator
+}
+
+const maxPriority = 1200
+
+// operatorOf returns the operator of a type of op/3 and whether it is infix; ok is false for a type that is
+// none or that is not supported (postfix).
+func operatorOf(priority int, kind string) (o operator, infix, ok bool) {
+	switch kind {
+	case "xfx":
+		return operator{priority, priority - 1, priority - 1}, true, true
+	case "xfy":
+		return operator{priority, priority - 1, priority}, true, true
+	case "yfx":
+		return operator{priority, priority, priority - 1}, true, true
+	case "fy":
+		return operator{priority, 0, priority}, false, true
+	case "fx":
+		return operator{priority, 0, priority - 1}, false, true
+	default:
+		return operator{}, false, false
+	}
+}
+
+// operators are the operators in force: ISO Prolog's for the functors that rules use, and those of op/3.
+type operators struct{ prefix, infix map[string]operator }
+
+func standardOperators() operators {
+	ops := operators{map[string]operator{}, map[string]operator{}}
+	for _, o := range []struct {
+		priority int
+		kind     string
+		names    []string
+	}{
+		{1200, "xfx", []string{":-"}},
+		{1200, "fx", []string{":-"}},
+		{1100, "xfy", []string{";"}},
+		{1050, "xfy", []string{"->"}},
+		{1000, "xfy", []string{","}},
+		{900, "fy", []string{`\+`}},
+		{700, "xfx", []string{"=", `\=`, "==", `\==`, "@<", "@=<", "@>", "@>=", "=..", "is", "=:=", `=\=`, "<", "=<", ">", ">="}},
+		{500, "yfx", []string{"+", "-", `/\`, `\/`, "xor"}},
+		{400, "yfx", []string{"*", "//", "/", "div", "rem", "mod", "<<", ">>"}},
+		{200, "fy", []string{"+", "-", `\`}},
+	} {
 		for _, name := range o.names {
-			if err := setOperator(vm, o.priority, engine.NewAtom(o.kind), engine.NewAtom(name)); err != nil {
-				return fmt.Errorf("operator %s: %w", name, err)
-			}
+			ops.define(o.priority, o.kind, name)
 		}
 	}
-	return nil
+	return ops
 }
 
-func setOperator(vm *engine.VM, priority, kind, name engine.Term) error {
-	_, err := engine.Op(vm, priority, kind, name, engine.Success, nil).Force(context.Background())
-	return err
+// define adds an operator; it reports false if its type is not supported.
+func (o operators) define(priority int, kind, name string) bool {
+	op, infix, ok := operatorOf(priority, kind)
+	switch {
+	case ok && infix:
+		o.infix[name] = op
+	case ok:
+		o.prefix[name] = op
+	}
+	return ok
 }
 
-// parse turns the tokens of a clause into a term with the library's parser. Quoted atoms and numbers that
-// the parser would not take as they are stand in its text as atoms $0, $1, …, which are put back after.
-func parse(vm *engine.VM, c clauseText) (engine.Term, error) {
-	var text strings.Builder
-	var held []engine.Term
-	hold := func(t engine.Term) {
-		fmt.Fprintf(&text, "'$%d'", len(held))
-		held = append(held, t)
-	}
-	for _, t := range c.tokens {
-		if t.layout {
-			text.WriteByte(' ')
-		}
-		switch t.kind {
-		case tokenQuoted:
-			hold(engine.NewAtom(t.text))
-		case tokenInteger:
-			if t.num.IsInt64() {
-				text.WriteString(t.num.String())
-			} else {
-				hold(bigTerm(t.num))
-			}
-		default:
-			text.WriteString(t.text)
-		}
-	}
-	text.WriteString(" .")
-	p := engine.NewParser(vm, strings.NewReader(text.String()))
-	t, err := p.Term()
+func (o operators) has(name string) bool {
+	_, prefix := o.prefix[name]
+	_, infix := o.infix[name]
+	return prefix || infix
+}
+
+// parser turns the tokens of one clause into a term by operator precedence. The library's own parser is not
+// used: it gives no positions, has no numbers beyond 64 bits, and does not end on some malformed texts, such
+// as "a(0+0*a,(0* -a*[0*0..". This one looks at each token once, and never goes back.
+type parser struct {
+	clause    clauseText
+	operators operators
+	pos       int
+	variables map[string]engine.Variable
+}
+
+// parse returns the term of a clause.
+func parse(c clauseText, ops operators) (engine.Term, error) {
+	p := &parser{clause: c, operators: ops, variables: map[string]engine.Variable{}}
+	t, err := p.term(maxPriority)
 	if err != nil {
-		return nil, c.errorf("%s", putBackText(err.Error(), held))
+		return nil, err
 	}
-	if p.More() {
-		return nil, c.errorf("the clause goes on behind its full stop")
-	}
-	t, err = putBack(t, held)
-	if err != nil {
-		return nil, c.errorf("%s", err)
+	if p.pos < len(c.tokens) {
+		return nil, p.errorf("unexpected %s", p.shown())
 	}
 	return t, nil
 }
 
-// putBackText makes a message of the parser show what the author wrote.
-func putBackText(message string, held []engine.Term) string {
-	for i := len(held) - 1; i >= 0; i-- {
-		message = strings.ReplaceAll(message, fmt.Sprintf("'$%d'", i), termText(held[i], nil))
+// errorf makes an error at the current token, or at the last if there is no more.
+func (p *parser) errorf(format string, args ...any) error {
+	i := min(p.pos, len(p.clause.tokens)-1)
+	line := p.clause.line
+	if i >= 0 {
+		line = p.clause.tokens[i].line
 	}
-	return message
+	return LoadError{p.clause.file, line, p.clause.head(), fmt.Sprintf(format, args...)}
 }
 
-// putBack replaces the held terms. It also gives negative numbers in keys the form that the object ids of
-// records have: the same 64 bits, without a sign.
-func putBack(t engine.Term, held []engine.Term) (engine.Term, error) {
-	switch t := t.(type) {
-	case engine.Atom:
-		return heldTerm(t, held), nil
-	case engine.Compound:
-		functor, ok := heldTerm(t.Functor(), held).(engine.Atom)
-		if !ok {
-			return nil, fmt.Errorf("a number stands before ( as if it were a predicate")
-		}
-		args := make([]engine.Term, t.Arity())
-		for i := range args {
-			a, err := putBack(t.Arg(i), held)
-			if err != nil {
-				return nil, err
-			}
-			args[i] = a
-		}
-		if n, ok := args[0].(wide); ok && functor == atomMinus && len(args) == 1 {
-			return bigTerm(n.big().Neg(n.big())), nil
-		}
-		if functor == atomK && len(args) == 3 {
-			args[0], args[2] = unsigned(args[0]), unsigned(args[2])
-		}
-		if functor == atomA && len(args) == 2 {
-			args[0], args[1] = unsigned(args[0]), unsigned(args[1])
-		}
-		return functor.Apply(args...), nil
+// peek returns the current token; past the last it is the full stop.
+func (p *parser) peek() token {
+	if p.pos < len(p.clause.tokens) {
+		return p.clause.tokens[p.pos]
+	}
+	return token{kind: tokenEnd}
+}
+
+func (p *parser) shown() string {
+	switch t := p.peek(); t.kind {
+	case tokenEnd:
+		return "full stop"
+	case tokenQuoted:
+		return quoteAtom(t.text)
+	case tokenInteger:
+		return t.num.String()
 	default:
-		return t, nil
+		return t.text
 	}
 }
 
-var atomMinus = engine.NewAtom("-")
+func (p *parser) isPunct(text string) bool {
+	t := p.peek()
+	return t.kind == tokenPunct && t.text == text
+}
 
-func heldTerm(a engine.Atom, held []engine.Term) engine.Term {
-	var i int
-	s := a.String()
-	if n, err := fmt.Sscanf(s, "$%d", &i); n != 1 || err != nil || i < 0 || i >= len(held) || s != fmt.Sprintf("$%d", i) {
-		return a
+// expect passes a bracket.
+func (p *parser) expect(text string) error {
+	if !p.isPunct(text) {
+		return p.errorf("expected %s before %s", text, p.shown())
 	}
-	return held[i]
+	p.pos++
+	return nil
+}
+
+// infix returns the infix operator that the current token is.
+func (p *parser) infix() (name string, o operator, ok bool) {
+	t := p.peek()
+	if t.kind != tokenAtom && t.kind != tokenQuoted && !(t.kind == tokenPunct && t.text == ",") {
+		return "", operator{}, false
+	}
+	o, ok = p.operators.infix[t.text]
+	return t.text, o, ok
+}
+
+// term reads a term of at most a priority.
+func (p *parser) term(highest int) (engine.Term, error) {
+	left, priority, err := p.primary(highest)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		name, o, ok := p.infix()
+		if !ok || o.priority > highest || priority > o.left {
+			return left, nil
+		}
+		p.pos++
+		right, err := p.term(o.right)
+		if err != nil {
+			return nil, err
+		}
+		left, priority = compound(engine.NewAtom(name), left, right), o.priority
+	}
+}
+
+// primary reads a term up to the first infix operator.
+func (p *parser) primary(highest int) (t engine.Term, priority int, err error) {
+	token := p.peek()
+	switch token.kind {
+	case tokenInteger:
+		p.pos++
+		return bigTerm(token.num), 0, nil
+	case tokenVariable:
+		p.pos++
+		return p.variable(token.text), 0, nil
+	case tokenAtom, tokenQuoted:
+		p.pos++
+		return p.afterName(token, highest)
+	}
+	switch {
+	case p.isPunct("("):
+		p.pos++
+		if t, err = p.term(maxPriority); err != nil {
+			return nil, 0, err
+		}
+		return t, 0, p.expect(")")
+	case p.isPunct("["):
+		p.pos++
+		t, err = p.list()
+		return t, 0, err
+	default:
+		return nil, 0, p.errorf("expected a term before %s", p.shown())
+	}
+}
+
+func (p *parser) variable(name string) engine.Term {
+	if name == "_" {
+		return engine.NewVariable()
+	}
+	v, ok := p.variables[name]
+	if !ok {
+		v = engine.NewVariable()
+		p.variables[name] = v
+	}
+	return v
+}
+
+// afterName reads what a name begins: a compound, a negative number, a prefix operator with its operand, or
+// an atom.
+func (p *parser) afterName(name token, highest int) (engine.Term, int, error) {
+	next := p.peek()
+	if p.isPunct("(") && !next.layout {
+		p.pos++
+		args, err := p.arguments()
+		return compound(engine.NewAtom(name.text), args...), 0, err
+	}
+	if name.kind == tokenAtom && name.text == "-" && next.kind == tokenInteger && !next.layout {
+		p.pos++
+		return bigTerm(number{}.sub(number{big: next.num}).wide()), 0, nil
+	}
+	o, isPrefix := p.operators.prefix[name.text]
+	if !isPrefix || name.kind == tokenQuoted || o.priority > highest || !p.beginsTerm() {
+		return engine.NewAtom(name.text), 0, nil
+	}
+	operand, err := p.term(o.right)
+	if err != nil {
+		return nil, 0, err
+	}
+	return compound(engine.NewAtom(name.text), operand), o.priority, nil
+}
+
+// beginsTerm tells whether an operand begins here. A name that is an infix operator and no prefix operator
+// does not begin one, so that in "- = X" the minus is an atom.
+func (p *parser) beginsTerm() bool {
+	switch t := p.peek(); t.kind {
+	case tokenEnd:
+		return false
+	case tokenPunct:
+		return t.text == "(" || t.text == "["
+	case tokenAtom:
+		_, infix := p.operators.infix[t.text]
+		_, prefix := p.operators.prefix[t.text]
+		return !infix || prefix
+	default:
+		return true
+	}
+}
+
+const argumentPriority = 999 // below the comma
+
+// arguments reads the arguments of a compound, behind its bracket.
+func (p *parser) arguments() (args []engine.Term, err error) {
+	for {
+		a, err := p.term(argumentPriority)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, a)
+		if !p.isPunct(",") {
+			return args, p.expect(")")
+		}
+		p.pos++
+	}
+}
+
+var (
+	atomDot       = engine.NewAtom(".")
+	atomEmptyList = engine.NewAtom("[]")
+)
+
+// list reads a list, behind its bracket.
+func (p *parser) list() (engine.Term, error) {
+	if p.isPunct("]") {
+		p.pos++
+		return atomEmptyList, nil
+	}
+	var items []engine.Term
+	var rest engine.Term = atomEmptyList
+	for {
+		a, err := p.term(argumentPriority)
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, a)
+		if !p.isPunct(",") {
+			break
+		}
+		p.pos++
+	}
+	if p.isPunct("|") {
+		p.pos++
+		t, err := p.term(argumentPriority)
+		if err != nil {
+			return nil, err
+		}
+		rest = t
+	}
+	for i := len(items) - 1; i >= 0; i-- {
+		rest = atomDot.Apply(items[i], rest)
+	}
+	return rest, p.expect("]")
+}
+
+// compound makes a compound. Negative numbers in keys get the form that the object ids of records have: the
+// same 64 bits, without a sign.
+func compound(functor engine.Atom, args ...engine.Term) engine.Term {
+	switch {
+	case functor == atomK && len(args) == 3:
+		args[0], args[2] = unsigned(args[0]), unsigned(args[2])
+	case functor == atomA && len(args) == 2:
+		args[0], args[1] = unsigned(args[0]), unsigned(args[1])
+	}
+	return functor.Apply(args...)
 }
 
 func unsigned(t engine.Term) engine.Term {

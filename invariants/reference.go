@@ -53,10 +53,7 @@ type reference struct {
 // added to them. The error joins a LoadError for each mistake found.
 func NewReference(schema *change.Schema, files []File, options Options) (Engine, error) {
 	e := &reference{options: options.withDefaults()}
-	l, err := newLoader(schema, e.run.builtins(), options.OpenVocabulary)
-	if err != nil {
-		return nil, err
-	}
+	l := newLoader(schema, e.run.builtins(), options.OpenVocabulary)
 	if err := l.load(files); err != nil {
 		return nil, err
 	}
