@@ -1,0 +1,49 @@
+package invariants_test
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fsward/invariants"
+)
+
+// The rules that docs/RULES.md shows load, and find what it says.
+func TestDocsExamples(t *testing.T) {
+	text, err := os.ReadFile("../docs/RULES.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rules strings.Builder
+	parts := strings.Split(string(text), "```prolog\n")
+	for _, p := range parts[1:] {
+		code, _, ok := strings.Cut(p, "```")
+		if !ok {
+			t.Fatal("a block of code does not end")
+		}
+		rules.WriteString(code + "\n")
+	}
+	f := parseFacts(t, `
+change(5,k(257,inode_item,0),nlink,1,0).
+change(5,k(258,inode_item,0),nlink,1,2).
+change(5,k(259,inode_item,0),object,present,null).
+change(5,k(260,inode_item,0),object,present,null).
+object(5,k(259,dir_item,77)).
+object(5,k(259,dir_index,2)).
+object(5,k(260,extent_data,0)).
+`)
+	e := newEngine(t, f.Txn.Schema, rules.String(), invariants.Options{})
+	for _, r := range e.Rules() {
+		if r.Doc == "" || r.Origin == "" || r.User == "" {
+			t.Errorf("the comment block of %s is not read: %+v", r.Name, r)
+		}
+	}
+	v := e.Check(context.Background(), f.Txn, f.View)
+	want := []string{"101\t5\tk(257,inode_item,0)", "102\t5\tk(259,dir_index,2)", "102\t5\tk(259,dir_item,77)"}
+	if d := cmp.Diff(want, lines(v.Violations)); d != "" || len(v.Undecided) > 0 {
+		t.Errorf("violations (-want +got):\n%s%v", d, v.Undecided)
+	}
+}
