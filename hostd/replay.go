@@ -28,7 +28,7 @@ type ReplayConfig struct {
 
 // Replayed sums up a replay.
 type Replayed struct {
-	Event     string `json:"event"` // "replayed"
+	Kind      string `json:"event"` // "replayed"
 	Commits   uint64 `json:"commits"`
 	Violated  uint64 `json:"violated"`
 	Undecided uint64 `json:"undecided"`
@@ -88,7 +88,7 @@ func Replay(ctx context.Context, cfg ReplayConfig, log *zap.Logger) (*Replayed, 
 		return nil, fmt.Errorf("%s: %w", cfg.Base, err)
 	}
 
-	out := &Replayed{Event: "replayed"}
+	out := &Replayed{Kind: "replayed"}
 	guard := &Guard{interp: interpreter, rules: rules, policy: refusePolicy{}, sinks: append([]Sink{out}, cfg.Sinks...), log: log}
 	if cfg.KeepGoing {
 		guard.policy = logPolicy{}

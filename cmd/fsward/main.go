@@ -24,9 +24,9 @@ const (
 	exitUndecided = 3 // undecided, or could not run
 )
 
-func main() { os.Exit(run()) }
+func main() { os.Exit(execute()) }
 
-func run() int {
+func execute() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, unix.SIGTERM)
 	defer stop()
 	err := rootCommand().ExecuteContext(ctx)
