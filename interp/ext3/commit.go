@@ -1,0 +1,435 @@
+package ext3
+
+import (
+	"bytes"
+	"errors"
+	"maps"
+	"slices"
+
+	"fsward/change"
+)
+
+const (
+	// maxRecords bounds the records of a transaction: about 600 MB. Beyond it a commit is undecided.
+	maxRecords = 8 << 20
+	// maxFaults bounds the violations of structure that are reported of one write.
+	maxFaults = 100
+)
+
+var errTooMany = errors.New("ext3: the transaction has more than 8,388,608 change records")
+
+// A delta makes the change records of one transaction: what differs between two states, looking only
+// at the blocks that the transaction rewrote.
+type delta struct {
+	*layout
+	old, new *state
+	roles    roles
+	// image: old is a file system that has nothing; every block counts as rewritten.
+	image     bool
+	rewritten map[uint32]bool // and revoked
+
+	txn    *change.Txn
+	faults []change.Violation
+
+	inodes  map[uint32]bool // to be compared
+	named   map[uint32]bool // by entries that changed
+	groups  map[uint32]bool // with records
+	xattrs  map[uint32]bool // extended attribute blocks to be compared
+	visited visits
+	newRole roles           // roles that the transaction gives
+	noRole  map[uint32]role // and takes
+	dirs    map[uint32][]dirBlock
+}
+
+// A dirBlock is a block of a directory that the transaction rewrote.
+type dirBlock struct {
+	start uint64
+	block uint32
+}
+
+func newDelta(l *layout, old, new *state, r roles, rewritten map[uint32]bool, txn *change.Txn) *delta {
+	return &delta{layout: l, old: old, new: new, roles: r, rewritten: rewritten, txn: txn,
+		inodes: make(map[uint32]bool), named: make(map[uint32]bool), groups: make(map[uint32]bool), xattrs: make(map[uint32]bool),
+		visited: newVisits(), newRole: make(roles), noRole: make(map[uint32]role), dirs: make(map[uint32][]dirBlock)}
+}
+
+func (d *delta) rewrote(block uint32) bool { return d.image || d.rewritten[block] }
+
+func (d *delta) fault(v change.Violation) {
+	if len(d.faults) < maxFaults {
+		d.faults = append(d.faults, v)
+	}
+}
+
+// run makes all records. An error is a block that could not be read, or errTooMany.
+func (d *delta) run() error {
+	for _, block := range slices.Sorted(maps.Keys(d.rewritten)) {
+		if r, ok := d.roles[block]; ok {
+			switch r.level {
+			case roleXattr:
+				d.xattrs[block] = true
+			case roleDir:
+				d.dirs[r.ino] = append(d.dirs[r.ino], dirBlock{uint64(r.start), block})
+				d.inodes[r.ino] = true
+			default:
+				d.inodes[r.ino] = true
+			}
+		}
+	}
+	if err := d.superblock(); err != nil {
+		return err
+	}
+	for g := range d.geo.groups {
+		if err := d.group(g); err != nil {
+			return err
+		}
+		if len(d.txn.Records) > maxRecords {
+			return errTooMany
+		}
+	}
+	for _, ino := range slices.Sorted(maps.Keys(d.inodes)) {
+		if err := d.inodeTree(ino); err != nil {
+			return err
+		}
+		if len(d.txn.Records) > maxRecords {
+			return errTooMany
+		}
+	}
+	for ino := range d.named {
+		d.inodes[ino] = true
+	}
+	for _, ino := range slices.Sorted(maps.Keys(d.inodes)) {
+		if err := d.inodeFields(ino); err != nil {
+			return err
+		}
+	}
+	for _, block := range slices.Sorted(maps.Keys(d.xattrs)) {
+		if err := d.xattrBlock(block); err != nil {
+			return err
+		}
+	}
+	for _, g := range slices.Sorted(maps.Keys(d.groups)) {
+		if err := d.groupFields(g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// object appends the records of an object: the one for itself, and one for each field that changed or
+// that always tells. before and after are nil where the object does not exist.
+func (d *delta) object(o change.Object, fields []change.Field, before, after func(change.Field) change.Value, always change.Field) {
+	at := len(d.txn.Records)
+	d.txn.Append(change.Record{}) // filled in below, if there is anything to tell
+	for _, f := range fields {
+		var r change.Record
+		r.Object, r.Field = o, f
+		if before != nil {
+			r.Old = before(f)
+		}
+		if after != nil {
+			r.New = after(f)
+		}
+		if r.Old != r.New || f == always && !r.New.IsNull() {
+			d.txn.Append(r)
+		}
+	}
+	r := change.Record{Object: o, Field: change.FieldObject}
+	if before != nil {
+		r.Old = change.Present
+	}
+	if after != nil {
+		r.New = change.Present
+	}
+	if r.Old == r.New && len(d.txn.Records) == at+1 {
+		d.txn.Records = d.txn.Records[:at]
+		return
+	}
+	d.txn.Records[at] = r
+}
+
+// columns reads the fields of a table from a structure's bytes.
+func columns(table []column, b []byte) func(change.Field) change.Value {
+	return func(f change.Field) change.Value {
+		for _, c := range table {
+			if c.field == f {
+				return change.Num(c.get(b))
+			}
+		}
+		return change.Value{}
+	}
+}
+
+func superValue(sb []byte) func(change.Field) change.Value {
+	get := columns(superColumns, sb)
+	return func(f change.Field) change.Value {
+		if f == fieldRecover {
+			return change.Bit(needsRecovery(sb))
+		}
+		return get(f)
+	}
+}
+
+func (d *delta) superblock() error {
+	block := d.geo.superBlock()
+	if !d.rewrote(block) {
+		return nil
+	}
+	after, err := d.new.super()
+	if err != nil {
+		return err
+	}
+	if g, err := readGeometry(after, d.new.size()); err != nil {
+		d.fault(on(checkSuperblock.at(superOff, "%v", err), kindSuperblock, 0))
+		return nil
+	} else if changed := g.changedFrom(d.geo); changed != "" {
+		d.fault(on(checkSuperblock.at(superOff, "%s", changed), kindSuperblock, 0))
+		return nil
+	}
+	o := change.Object{Kind: kindSuperblock}
+	fields := schema.Kinds[kindSuperblock].Fields
+	if d.image {
+		d.object(o, fields, nil, superValue(after), 0)
+		return nil
+	}
+	before, err := d.old.super()
+	if err != nil {
+		return err
+	}
+	d.object(o, fields, superValue(before), superValue(after), 0)
+	return nil
+}
+
+// desc returns the descriptor of a group in a state.
+func (l *layout) desc(s *state, g uint32) ([]byte, error) {
+	perBlock := l.geo.blockSize / descLen
+	b, err := s.block(l.geo.superBlock() + 1 + g/perBlock)
+	if err != nil {
+		return nil, err
+	}
+	off := g % perBlock * descLen
+	return b[off : off+descLen], nil
+}
+
+// group compares the bitmaps and the inode table of a group, and notes whether it has anything to tell.
+func (d *delta) group(g uint32) error {
+	p := d.places[g]
+	perBlock := d.geo.blockSize / descLen
+	if descBlock := d.geo.superBlock() + 1 + g/perBlock; d.rewrote(descBlock) {
+		if err := d.descriptor(g, p, descBlock); err != nil {
+			return err
+		}
+	}
+	if d.image {
+		d.fixedOwners(g, p)
+	}
+	start := d.geo.groupStart(g)
+	err := d.bitmap(p.blockBitmap, d.geo.groupBlocks(g), func(n uint32, set bool) {
+		d.groups[g] = true
+		d.bitRecords(change.Object{Kind: kindBlock, ID: uint64(start + n)}, fieldGroup, g, set)
+	})
+	if err != nil {
+		return err
+	}
+	err = d.bitmap(p.inodeBitmap, d.geo.inodesPerGroup, func(n uint32, set bool) {
+		ino := g*d.geo.inodesPerGroup + n + 1
+		d.groups[g], d.inodes[ino] = true, true
+		d.bitRecords(change.Object{Kind: kindInodeBit, ID: uint64(ino)}, fieldInodeGroup, g, set)
+	})
+	if err != nil {
+		return err
+	}
+	return d.inodeTable(g, p.inodeTable)
+}
+
+func (d *delta) descriptor(g uint32, p places, block uint32) error {
+	after, err := d.desc(d.new, g)
+	if err != nil {
+		return err
+	}
+	addr := d.geo.addr(block) + uint64(g%(d.geo.blockSize/descLen))*descLen
+	if now := (places{le32(after, bgBlockBitmap), le32(after, bgInodeBitmap), le32(after, bgInodeTable)}); now != p {
+		d.fault(on(checkGroup.at(addr, "the bitmaps and the inode table were at blocks %v, the descriptor now says %v", p, now), kindGroup, uint64(g)))
+		return nil
+	}
+	free, inodes, dirs := uint32(le16(after, bgFreeBlocks)), uint32(le16(after, bgFreeInodes)), uint32(le16(after, bgUsedDirs))
+	if free > d.geo.groupBlocks(g) || inodes > d.geo.inodesPerGroup || dirs > d.geo.inodesPerGroup {
+		d.fault(on(checkGroup.at(addr, "%d of %d blocks and %d of %d inodes free, %d directories", free, d.geo.groupBlocks(g), inodes, d.geo.inodesPerGroup, dirs), kindGroup, uint64(g)))
+		return nil
+	}
+	if d.image {
+		d.groups[g] = true
+		return nil
+	}
+	before, err := d.desc(d.old, g)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(before, after) {
+		d.groups[g] = true
+	}
+	return nil
+}
+
+// bitmap calls visit for each bit that changed, below count.
+func (d *delta) bitmap(block, count uint32, visit func(n uint32, set bool)) error {
+	if !d.rewrote(block) {
+		return nil
+	}
+	after, err := d.new.block(block)
+	if err != nil {
+		return err
+	}
+	before := make([]byte, len(after))
+	if !d.image {
+		if before, err = d.old.block(block); err != nil {
+			return err
+		}
+	}
+	for i := range (count + 7) / 8 {
+		if before[i] == after[i] {
+			continue
+		}
+		for n := 8 * i; n < min(8*i+8, count); n++ {
+			if set := bit(after, n); set != bit(before, n) {
+				visit(n, set)
+			}
+		}
+	}
+	return nil
+}
+
+func (d *delta) bitRecords(o change.Object, f change.Field, g uint32, set bool) {
+	r := change.Record{Object: o, Field: f}
+	if set {
+		d.txn.Add(o)
+		r.New = change.Num(uint64(g))
+	} else {
+		d.txn.Delete(o)
+		r.Old = change.Num(uint64(g))
+	}
+	d.txn.Append(r)
+}
+
+// inodeTable notes the inodes that differ in the blocks of a group's table that were rewritten.
+func (d *delta) inodeTable(g, table uint32) error {
+	perBlock := d.geo.blockSize / d.geo.inodeSize
+	for k := range d.geo.tableBlocks {
+		if !d.rewrote(table + k) {
+			continue
+		}
+		after, err := d.new.block(table + k)
+		if err != nil {
+			return err
+		}
+		before := make([]byte, len(after))
+		if !d.image {
+			if before, err = d.old.block(table + k); err != nil {
+				return err
+			}
+		}
+		for n := range perBlock {
+			i := k*perBlock + n
+			off := n * d.geo.inodeSize
+			if i < d.geo.inodesPerGroup && !bytes.Equal(before[off:off+inodeLen], after[off:off+inodeLen]) {
+				d.inodes[g*d.geo.inodesPerGroup+i+1] = true
+			}
+		}
+	}
+	return nil
+}
+
+func (d *delta) groupFields(g uint32) error {
+	after, err := d.desc(d.new, g)
+	if err != nil {
+		return err
+	}
+	var old func(change.Field) change.Value
+	if !d.image {
+		before, err := d.desc(d.old, g)
+		if err != nil {
+			return err
+		}
+		old = d.groupValue(g, before)
+	}
+	now := d.groupValue(g, after)
+	o := change.Object{Kind: kindGroup, ID: uint64(g)}
+	r := change.Record{Object: o, Field: change.FieldObject, New: change.Present}
+	if old != nil {
+		r.Old = change.Present
+	}
+	d.txn.Append(r)
+	for _, f := range schema.Kinds[kindGroup].Fields {
+		r := change.Record{Object: o, Field: f, New: now(f)}
+		if old != nil {
+			r.Old = old(f)
+		}
+		if r.Old != r.New || f == fieldFreeBlocks || f == fieldFreeInodes || f == fieldUsedDirs {
+			d.txn.Append(r)
+		}
+	}
+	return nil
+}
+
+func (l *layout) groupValue(g uint32, desc []byte) func(change.Field) change.Value {
+	get := columns(groupColumns, desc)
+	return func(f change.Field) change.Value {
+		switch f {
+		case fieldBlocksCount:
+			return change.Num(uint64(l.geo.groupBlocks(g)))
+		case fieldInodesCount:
+			return change.Num(uint64(l.geo.inodesPerGroup))
+		}
+		return get(f)
+	}
+}
+
+func (d *delta) xattrBlock(block uint32) error {
+	o := change.Object{Kind: kindXattrBlock, ID: uint64(block)}
+	value := func(b []byte) func(change.Field) change.Value {
+		if le32(b, 0) != xattrMagic {
+			return nil
+		}
+		return columns(xattrColumns, b)
+	}
+	var old, now func(change.Field) change.Value
+	if wasRole, ok := d.roles[block]; ok && wasRole.level == roleXattr && !d.image {
+		b, err := d.old.block(block)
+		if err != nil {
+			return err
+		}
+		old = value(b)
+	}
+	used, err := d.allocated(d.new, block)
+	if err != nil {
+		return err
+	}
+	if !used {
+		d.noRole[block] = role{level: roleXattr}
+	} else {
+		b, err := d.new.block(block)
+		if err != nil {
+			return err
+		}
+		if now = value(b); now == nil || le32(b, xattrRefcount) == 0 || le32(b, xattrBlocks) != 1 {
+			d.fault(checkXattr.at(d.geo.addr(block), "magic %#x, %d references, %d blocks", le32(b, 0), le32(b, xattrRefcount), le32(b, xattrBlocks)))
+		}
+	}
+	if old != nil || now != nil {
+		d.object(o, schema.Kinds[kindXattrBlock].Fields, old, now, fieldRefcount)
+	}
+	return nil
+}
+
+// super returns the superblock's bytes in a state.
+func (s *state) super() ([]byte, error) {
+	b, err := s.block(s.geo.superBlock())
+	if err != nil {
+		return nil, err
+	}
+	off := superOff % s.geo.blockSize
+	return b[off : off+superLen], nil
+}
+
+// size is that of the part of the device which the file system takes.
+func (s *state) size() uint64 { return uint64(s.geo.blocks) * uint64(s.geo.blockSize) }

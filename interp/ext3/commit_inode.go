@@ -1,0 +1,294 @@
+package ext3
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"fsward/change"
+)
+
+// A side is an inode in one of the two states; zero where the file system did not exist.
+type side struct {
+	inode  inode
+	marked bool
+}
+
+func (s side) exists() bool { return s.inode != nil && s.inode.exists(s.marked) }
+
+// mapped returns the inode if its pointers are pointers, else nil.
+func (s side) mapped(ino uint32) inode {
+	if s.inode == nil || ino == badIno || !s.inode.maps(s.marked) {
+		return nil
+	}
+	return s.inode
+}
+
+func (s side) acl() uint32 {
+	if !s.exists() {
+		return 0
+	}
+	return s.inode.fileACL()
+}
+
+func (d *delta) sides(ino uint32) (before, after side, err error) {
+	if !d.image {
+		if before.inode, err = d.inode(d.old, ino); err != nil {
+			return
+		}
+		if before.marked, err = d.marked(d.old, ino); err != nil {
+			return
+		}
+	}
+	if after.inode, err = d.inode(d.new, ino); err != nil {
+		return
+	}
+	after.marked, err = d.marked(d.new, ino)
+	return
+}
+
+// inodeTree compares what an inode points to: its blocks, its extended attribute block, its entries.
+func (d *delta) inodeTree(ino uint32) error {
+	before, after, err := d.sides(ino)
+	if err != nil {
+		return err
+	}
+	faults := d.checkInode(ino, after.inode, after.marked)
+	for _, v := range faults {
+		d.fault(v)
+	}
+	if len(faults) > 0 {
+		return nil
+	}
+	d.xattrPointer(ino, before, after)
+
+	was, is := before.mapped(ino), after.mapped(ino)
+	wasDir, isDir := was != nil && was.isDir(), is != nil && is.isDir()
+	var oldBlocks, newBlocks []dirBlock
+	note := func(level int, start uint64, block uint32, gone, came bool) {
+		if level == 0 && gone && wasDir {
+			oldBlocks = append(oldBlocks, dirBlock{start, block})
+		}
+		if level == 0 && came && isDir {
+			newBlocks = append(newBlocks, dirBlock{start, block})
+		}
+		if gone && (level > 0 || wasDir) {
+			d.noRole[block] = role{ino, uint8(level), uint32(start)}
+		}
+		if came && (level > 0 || isDir) {
+			d.newRole[block] = role{ino, uint8(level), uint32(start)}
+		}
+	}
+	tree := treeDiff{layout: d.layout, old: d.old, new: d.new, rewrote: d.rewrote, visited: d.visited,
+		whole: wasDir != isDir || wasDir && was.dirBlocks(d.geo.blockSize) != is.dirBlocks(d.geo.blockSize)}
+	tree.removed = func(level int, start uint64, block uint32) error {
+		d.txn.Delete(ownerOf(block, ino, level, start))
+		note(level, start, block, true, false)
+		return d.tooMany()
+	}
+	tree.added = func(level int, start uint64, block uint32) (bool, error) {
+		if !d.geo.inRange(block) || d.fixedMeta(block) {
+			d.fault(on(checkPointer.at(d.inodeAddr(ino), "the pointer at position %d names block %d", position(level, start), block), kindInode, uint64(ino)))
+			return false, nil
+		}
+		d.txn.Add(ownerOf(block, ino, level, start))
+		note(level, start, block, false, true)
+		if level > 0 && !first(d.visited.new, block) {
+			if !d.image { // of an image, rule 5 tells of the second owner
+				d.fault(on(checkIndirect.at(d.geo.addr(block), "it is used again at position %d", position(level, start)), kindInode, uint64(ino)))
+			}
+			return false, nil
+		}
+		return level > 0, d.tooMany()
+	}
+	tree.same = func(level int, start uint64, block uint32) error {
+		note(level, start, block, true, true)
+		return nil
+	}
+	if err := tree.inodes(was, is); err != nil {
+		return err
+	}
+	if !tree.whole {
+		oldBlocks, newBlocks = d.addRewritten(ino, oldBlocks, newBlocks)
+	}
+	if wasDir || isDir {
+		return d.directory(ino, before, after, oldBlocks, newBlocks)
+	}
+	return nil
+}
+
+func (d *delta) tooMany() error {
+	if len(d.txn.Records) > maxRecords {
+		return errTooMany
+	}
+	return nil
+}
+
+// addRewritten adds the blocks of a directory that were rewritten where they are.
+func (d *delta) addRewritten(ino uint32, before, after []dirBlock) (oldBlocks, newBlocks []dirBlock) {
+	moved := make(map[uint32]bool, len(before)+len(after))
+	for _, b := range before {
+		moved[b.block] = true
+	}
+	for _, b := range d.dirs[ino] {
+		if !moved[b.block] {
+			before, after = append(before, b), append(after, b)
+		}
+	}
+	return before, after
+}
+
+func ownerOf(block, ino uint32, level int, start uint64) change.Object {
+	return change.Object{Kind: kindOwner, ID: uint64(block), Sub: uint64(ino), Aux: position(level, start)}
+}
+
+func (d *delta) xattrPointer(ino uint32, before, after side) {
+	was, is := before.acl(), after.acl()
+	if was == is {
+		return
+	}
+	owner := func(block uint32) change.Object {
+		d.xattrs[block] = true
+		return change.Object{Kind: kindXattrOwner, ID: uint64(block), Sub: uint64(ino)}
+	}
+	if was != 0 && d.geo.inRange(was) {
+		d.txn.Delete(owner(was))
+	}
+	if is != 0 {
+		d.txn.Add(owner(is))
+		d.newRole[is] = role{ino, roleXattr, 0}
+	}
+}
+
+// inodeFields makes the records of an inode's own fields.
+func (d *delta) inodeFields(ino uint32) error {
+	before, after, err := d.sides(ino)
+	if err != nil {
+		return err
+	}
+	value := func(s side) func(change.Field) change.Value {
+		if !s.exists() {
+			return nil
+		}
+		return func(f change.Field) change.Value { return d.inodeValue(ino, s.inode, s.marked, f) }
+	}
+	was, is := value(before), value(after)
+	if was == nil && is == nil {
+		return nil
+	}
+	always := change.Field(0)
+	if d.named[ino] {
+		always = fieldLinks
+	}
+	d.object(change.Object{Kind: kindInode, ID: uint64(ino)}, inodeFields, was, is, always)
+	group := func(v func(change.Field) change.Value) (g change.Value) {
+		if v != nil {
+			g = v(fieldDirGroup)
+		}
+		return g
+	}
+	if group(was) != group(is) {
+		d.groups[(ino-1)/d.geo.inodesPerGroup] = true
+	}
+	return nil
+}
+
+// An entryValue is what the name of a directory entry stands for.
+type entryValue struct {
+	ino uint32
+	typ uint8
+}
+
+// directory compares the entries in the blocks of a directory that changed. Entries are compared by
+// name: where in the directory one stands says nothing.
+func (d *delta) directory(ino uint32, before, after side, oldBlocks, newBlocks []dirBlock) error {
+	was, is := make(map[string]entryValue), make(map[string]entryValue)
+	bs := d.geo.blockSize
+	if before.inode != nil {
+		visible := before.inode.dirBlocks(bs)
+		for _, db := range oldBlocks {
+			if db.start >= visible || !before.marked && before.inode.links() == 0 || !d.geo.inRange(db.block) {
+				continue
+			}
+			b, err := d.old.block(db.block)
+			if err != nil {
+				return err
+			}
+			entries(b, d.geo.fileType, func(e entry) { was[string(e.name)] = entryValue{e.ino, e.typ} })
+		}
+	}
+	if after.mapped(ino) != nil && after.inode.listsNames() {
+		if err := d.newEntries(ino, after.inode, newBlocks, is); err != nil {
+			return err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(was)) {
+		if _, ok := is[name]; !ok {
+			d.entryRecords(ino, name, was[name], entryValue{})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(is)) {
+		d.entryRecords(ino, name, was[name], is[name])
+	}
+	return d.tooMany()
+}
+
+func (d *delta) newEntries(ino uint32, i inode, blocks []dirBlock, into map[string]entryValue) error {
+	visible := i.dirBlocks(d.geo.blockSize)
+	if i.pointer(0) == 0 {
+		d.fault(on(checkDots.at(d.inodeAddr(ino), "the directory has no first block"), kindInode, uint64(ino)))
+		return nil
+	}
+	slices.SortFunc(blocks, func(a, b dirBlock) int { return cmp.Compare(a.start, b.start) })
+	for _, db := range blocks {
+		if db.start >= visible {
+			continue
+		}
+		b, err := d.new.block(db.block)
+		if err != nil {
+			return err
+		}
+		faults := d.checkDir(ino, b, db.block, db.start == 0, func(e entry) {
+			if _, twice := into[string(e.name)]; twice {
+				d.fault(on(checkDirentName.at(d.geo.addr(db.block)+uint64(e.off), "%q occurs twice", e.name), kindInode, uint64(ino)))
+			}
+			into[string(e.name)] = entryValue{e.ino, e.typ}
+		})
+		for _, v := range faults {
+			d.fault(v)
+		}
+	}
+	if i.hasIndex() && len(blocks) > 0 {
+		faults, err := d.checkIndex(d.new, ino, i, d.rewrote)
+		if err != nil {
+			return err
+		}
+		for _, v := range faults {
+			d.fault(v)
+		}
+	}
+	return nil
+}
+
+// entryRecords makes the records of one entry; an entryValue of inode 0 is no entry.
+func (d *delta) entryRecords(dir uint32, name string, was, is entryValue) {
+	value := func(v entryValue) func(change.Field) change.Value {
+		if v.ino == 0 {
+			return nil
+		}
+		if v.ino <= d.geo.inodes && was.ino != is.ino {
+			d.named[v.ino] = true
+		}
+		return func(f change.Field) change.Value {
+			switch {
+			case f == fieldInode:
+				return change.Num(uint64(v.ino))
+			case d.geo.fileType:
+				return typeWord(v.typ)
+			}
+			return change.Value{}
+		}
+	}
+	o := change.Object{Kind: kindDirent, ID: uint64(dir), Sub: d.txn.Names.Handle([]byte(name))}
+	d.object(o, schema.Kinds[kindDirent].Fields, value(was), value(is), 0)
+}

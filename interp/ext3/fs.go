@@ -1,0 +1,325 @@
+// Package ext3 follows an ext3 file system from the writes that its guest makes: it finds the commits
+// of its journal (jbd2), checks the structure of what they hold, and says what they change.
+//
+// A commit is the write of a commit block where the running transaction ends in the log. What it
+// changes is the difference between the file system with and without that transaction; blocks that
+// earlier transactions committed count as committed, whether or not they are in their places yet.
+package ext3
+
+import (
+	"errors"
+	"io"
+
+	"fsward/change"
+	"fsward/interp"
+)
+
+// FS is the Interpreter of one ext3 file system.
+type FS struct {
+	disk  interp.Disk
+	geo   *geometry // nil: the superblock is gone
+	m     *mounted  // nil while the file system is not mounted
+	names *change.Names
+	// settle is what the write last observed does to the above once it is on the device.
+	settle func() error
+	failed error // a device that could not be read when a write was settled
+}
+
+// New attaches to a disk. A file system that needs recovery, or is in use, is read with what its
+// journal commits; one that is marked clean is read when it is mounted. The errors are
+// interp.ErrNotFound, *interp.UnsupportedError, *interp.CorruptError, or of reading the disk.
+func New(d interp.Disk) (*FS, error) {
+	sb, err := readSuper(d)
+	if err != nil {
+		return nil, err
+	}
+	f := &FS{disk: d, names: change.NewNames()}
+	if f.geo, err = readGeometry(sb, d.Size()); err != nil {
+		return nil, err
+	}
+	if !needsRecovery(sb) {
+		return f, nil
+	}
+	f.m, err = attach(d, d.Size())
+	return f, err
+}
+
+func attach(dev io.ReaderAt, size uint64) (*mounted, error) {
+	m, err := mount(dev, size)
+	if err != nil {
+		return nil, err
+	}
+	return m, m.readRoles()
+}
+
+// FS is "ext3", or "" once the superblock has been erased.
+func (f *FS) FS() string {
+	if f.geo == nil {
+		return ""
+	}
+	return schema.FS
+}
+
+// Schema names the numbers in the records; nil once the superblock has been erased.
+func (f *FS) Schema() *change.Schema {
+	if f.geo == nil {
+		return nil
+	}
+	return schema
+}
+
+// Observe looks at a write before it is done.
+func (f *FS) Observe(w interp.Write) (obs interp.Observation) {
+	f.settle = nil
+	if f.geo == nil || w.Len == 0 {
+		return obs
+	}
+	if f.failed != nil {
+		obs.Unknown = f.failed
+		return obs
+	}
+	if touches(w, superOff, superLen) {
+		f.observeSuper(w, &obs)
+		if len(obs.Violations) > 0 || obs.Unknown != nil || f.settle != nil {
+			return obs
+		}
+	}
+	if f.m == nil {
+		return obs
+	}
+	f.observeJournal(w, &obs)
+	if f.m != nil && len(f.m.state.copies) > 0 && len(obs.Violations) == 0 && obs.Unknown == nil {
+		m, then := f.m, f.settle
+		f.settle = func() error {
+			if err := m.settleHome(interp.Write{Off: w.Off, Len: w.Len}); err != nil {
+				return err
+			}
+			if then != nil {
+				return then()
+			}
+			return nil
+		}
+	}
+	return obs
+}
+
+// Settle ends the write last observed.
+func (f *FS) Settle(written bool) {
+	settle := f.settle
+	f.settle = nil
+	if f.m != nil && written {
+		clear(f.m.state.cache)
+	}
+	if settle != nil && written {
+		f.failed = settle()
+	}
+}
+
+// observeSuper judges a write over the primary superblock. It is not journaled: the kernel writes its
+// counts and flags in place when the file system is mounted, synced and unmounted.
+func (f *FS) observeSuper(w interp.Write, obs *interp.Observation) {
+	dev := pending{f.disk, w}
+	sb, err := readSuper(dev)
+	if err != nil {
+		obs.Unknown = err
+		return
+	}
+	if isZero(sb) {
+		obs.Note = "the superblock was erased: no file system any more"
+		f.settle = func() error { f.geo, f.m = nil, nil; return nil }
+		return
+	}
+	geo, err := readGeometry(sb, f.disk.Size())
+	var foreign *interp.UnsupportedError
+	switch {
+	case errors.As(err, &foreign) && f.m == nil:
+		obs.Unknown = err
+		return
+	case err != nil:
+		obs.Violations = append(obs.Violations, on(checkSuperblock.at(superOff, "%v", err), kindSuperblock, 0))
+		return
+	}
+	inUse := needsRecovery(sb)
+	switch {
+	case f.m != nil && geo.uuid != f.geo.uuid && !inUse:
+		obs.Note = "another ext3 file system was made here: it is read when it is mounted"
+		f.settle = func() error { f.geo, f.m = geo, nil; return nil }
+	case f.m != nil:
+		if changed := geo.changedFrom(f.geo); changed != "" {
+			obs.Violations = append(obs.Violations, on(checkImmutable.at(superOff, "%s", changed), kindSuperblock, 0))
+			return
+		}
+		if inUse {
+			return
+		}
+		if err := f.m.cleanFaults(sb, obs); err != nil {
+			obs.Unknown = err
+			return
+		}
+		obs.Note = "unmounted: writes pass until it is mounted again"
+		f.settle = func() error { f.m = nil; return nil }
+	case inUse:
+		m, err := attach(dev, f.disk.Size())
+		var bad *interp.CorruptError
+		switch {
+		case errors.As(err, &bad):
+			v := checkBaseline.at(bad.Addr, "%s", bad.Reason)
+			obs.Violations = append(obs.Violations, v)
+			return
+		case err != nil:
+			obs.Unknown = err
+			return
+		}
+		obs.Note = "mounted; its present state is the baseline: " + m.describe()
+		f.settle = func() error {
+			m.state.dev = f.disk
+			f.geo, f.m = m.layout.geo, m
+			return nil
+		}
+	default:
+		f.settle = func() error { f.geo = geo; return nil }
+	}
+}
+
+// cleanFaults checks what has to be true when a file system is marked clean.
+func (m *mounted) cleanFaults(sb []byte, obs *interp.Observation) error {
+	if block, p, found := m.lost(m.seq); found {
+		obs.Violations = append(obs.Violations, checkCleanJournal.at(m.layout.geo.addr(block),
+			"block %d is not as transaction %d committed it", block, p.seq))
+		return nil
+	}
+	var blocks, inodes uint64
+	for g := range m.layout.geo.groups {
+		desc, err := m.layout.desc(m.state, g)
+		if err != nil {
+			return err
+		}
+		blocks += uint64(le16(desc, bgFreeBlocks))
+		inodes += uint64(le16(desc, bgFreeInodes))
+	}
+	for _, c := range []struct {
+		name string
+		have uint32
+		want uint64
+	}{{"blocks", le32(sb, sFreeBlocks), blocks}, {"inodes", le32(sb, sFreeInodes), inodes}} {
+		if uint64(c.have) != c.want {
+			obs.Violations = append(obs.Violations, on(checkCleanCounts.at(superOff,
+				"the superblock counts %d free %s, the groups %d", c.have, c.name, c.want), kindSuperblock, 0))
+		}
+	}
+	return nil
+}
+
+// observeJournal judges a write as far as it is in the journal.
+func (f *FS) observeJournal(w interp.Write, obs *interp.Observation) {
+	m := f.m
+	head, seq, idle := m.head, m.seq, m.idle
+	dev := pending{f.disk, w}
+	if at := m.layout.geo.addr(m.journal.block(0)); touches(w, at, jSuperLen) {
+		js, resync, fault, err := m.readTail(dev)
+		switch {
+		case err != nil:
+			obs.Unknown = err
+			return
+		case fault != nil:
+			obs.Violations = append(obs.Violations, *fault)
+			return
+		}
+		if js.start == 0 || resync {
+			head, seq, idle = js.start, js.seq, js.start == 0
+		}
+		then := f.settle
+		f.settle = func() error {
+			if then != nil {
+				if err := then(); err != nil {
+					return err
+				}
+			}
+			m.moveTail(js, head, seq, idle)
+			return nil
+		}
+	}
+	if v := m.overwritten(w); v != nil {
+		obs.Violations = append(obs.Violations, *v)
+		return
+	}
+	if idle || !m.holdsCommit(w, seq) {
+		return
+	}
+	t, err := m.journal.read(dev, head, seq)
+	var chain *chainError
+	obs.Point, obs.Generation = interp.CommitPoint, uint64(seq)
+	switch {
+	case errors.As(err, &chain):
+		c := checkJournalChain
+		if chain.tag {
+			c = checkJournalTag
+		}
+		obs.Violations = append(obs.Violations, c.at(chain.addr, "%s", chain.reason))
+		return
+	case err != nil:
+		obs.Unknown = err
+		return
+	}
+	if _, err := m.journal.read(dev, t.next, seq+1); err == nil {
+		obs.Violations = append(obs.Violations, checkJournalChain.at(m.layout.geo.addr(m.journal.block(t.next)),
+			"transaction %d is whole before %d was committed", seq+1, seq))
+		return
+	}
+	f.commit(w, t, obs)
+}
+
+// commit makes the change records of a transaction.
+func (f *FS) commit(w interp.Write, t *transaction, obs *interp.Observation) {
+	m := f.m
+	f.names.Reset()
+	rewritten := make(map[uint32]bool, len(t.copies)+len(t.revoked))
+	for b := range t.copies {
+		rewritten[b] = true
+	}
+	for b := range t.revoked {
+		if b < m.layout.geo.blocks {
+			rewritten[b] = true
+		}
+	}
+	after := m.state.with(pending{f.disk, w}, t)
+	txn := &change.Txn{Schema: schema, Generation: obs.Generation, Names: f.names}
+	d := newDelta(m.layout, m.state, after, m.roles, rewritten, txn)
+	if err := d.run(); err != nil {
+		obs.Unknown = err
+	} else {
+		d.conclude(obs)
+	}
+	then := f.settle
+	f.settle = func() error {
+		if then != nil {
+			if err := then(); err != nil {
+				return err
+			}
+		}
+		m.commit(t)
+		if obs.Unknown != nil || len(d.faults) > 0 {
+			return m.readRoles() // the delta is not whole
+		}
+		for b, r := range d.noRole {
+			if r.level == roleXattr || m.roles[b] == r {
+				delete(m.roles, b)
+			}
+		}
+		for b, r := range d.newRole {
+			m.roles[b] = r
+		}
+		return nil
+	}
+}
+
+func isZero(b []byte) bool {
+	for _, c := range b {
+		if c != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+var _ interp.Interpreter = (*FS)(nil)

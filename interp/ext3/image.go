@@ -1,0 +1,49 @@
+package ext3
+
+import (
+	"fsward/change"
+	"fsward/interp"
+)
+
+// Image reads a whole image as one transaction of additions; a journal that is needed is replayed in
+// memory. It takes time and memory in proportion to what the file system holds. The errors are those
+// of New; faults in the structure are in the Observation, without a Txn then.
+func Image(d interp.Disk) (interp.Observation, error) {
+	m, err := mount(d, d.Size())
+	if err != nil {
+		return interp.Observation{}, err
+	}
+	obs := interp.Observation{Point: interp.CommitPoint, Generation: uint64(m.seq)}
+	txn := &change.Txn{Schema: schema, Generation: obs.Generation, Names: change.NewNames()}
+	nothing := newState(d, m.layout.geo)
+	delta := newDelta(m.layout, nothing, m.state, nil, nil, txn)
+	delta.image = true
+	if err := delta.run(); err != nil {
+		obs.Unknown = err
+		return obs, nil
+	}
+	delta.conclude(&obs)
+	return obs, nil
+}
+
+// conclude puts what a delta found into an observation: records only if the structure is sound.
+func (d *delta) conclude(obs *interp.Observation) {
+	if obs.Violations = append(obs.Violations, d.faults...); len(obs.Violations) == 0 {
+		obs.Txn, obs.View = d.txn, &view{layout: d.layout, state: d.new, names: d.txn.Names}
+	}
+}
+
+// fixedOwners makes the records of the blocks of a group that belong to the file system itself.
+func (d *delta) fixedOwners(g uint32, p places) {
+	add := func(first, n uint32) {
+		for b := first; b < first+n; b++ {
+			d.txn.Add(change.Object{Kind: kindOwner, ID: uint64(b)})
+		}
+	}
+	if d.geo.hasSuper(g) {
+		add(d.geo.groupStart(g), 1+d.geo.descBlocks)
+	}
+	add(p.blockBitmap, 1)
+	add(p.inodeBitmap, 1)
+	add(p.inodeTable, d.geo.tableBlocks)
+}

@@ -1,0 +1,51 @@
+package ext3
+
+import (
+	"testing"
+	"time"
+
+	"fsward/interp"
+)
+
+// The log of a real kernel, from mount to unmount: every commit in it is sound, and the file system
+// that it leaves is what comparing the commits says.
+func TestRealLog(t *testing.T) {
+	d := open(t, unpack(t, shared(t, "logs/ext3-default.base.img.zst")))
+	fs, err := New(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	commits, records := 0, 0
+	var spent time.Duration
+	writes(t, unpack(t, shared(t, "logs/ext3-default.log.zst")), func(w interp.Write) {
+		start := time.Now()
+		obs := fs.Observe(w)
+		took := time.Since(start)
+		spent += took
+		if obs.Note != "" {
+			t.Log(obs.Note)
+		}
+		for _, v := range obs.Violations {
+			t.Errorf("%s at %d: %s %s: %s (%s)", v.Rule, v.Addr, v.Tree, v.ID, v.Detail, v.Doc)
+		}
+		if obs.Unknown != nil {
+			t.Error(obs.Unknown)
+		}
+		if obs.Point == interp.CommitPoint {
+			commits++
+			if obs.Txn != nil {
+				records += len(obs.Txn.Records)
+				t.Logf("commit %d: %d records, %d copies, %v", obs.Generation, len(obs.Txn.Records), len(fs.m.state.copies), took)
+			}
+		}
+		d.apply(w)
+		fs.Settle(true)
+	})
+	t.Logf("%d commits, %d records in %v", commits, records, spent)
+	if commits != 21 {
+		t.Errorf("%d commits, want 21", commits)
+	}
+	if fs.m != nil {
+		t.Error("the log ends unmounted")
+	}
+}

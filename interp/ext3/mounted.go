@@ -1,0 +1,206 @@
+package ext3
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"fsward/interp"
+)
+
+// A mounted file system is a baseline to compare commits with: where things are, the journal, the
+// state that all commits so far define, and what its blocks are used for.
+type mounted struct {
+	layout  *layout
+	journal journal
+	state   *state
+	roles   roles
+	// The log: where the next transaction begins, and its number. If idle, the journal's superblock
+	// says that nothing in the log is needed, and the next transaction begins with a write of it.
+	idle bool
+	head uint32
+	seq  uint32
+	// starts holds where each transaction begins that the log still holds, by number.
+	starts map[uint32]uint32
+}
+
+// mount reads a baseline. If the file system needs recovery, what its journal commits is part of it.
+// The errors are interp.ErrNotFound, *interp.UnsupportedError, *interp.CorruptError, or of reading.
+func mount(dev io.ReaderAt, size uint64) (*mounted, error) {
+	sb, err := readSuper(dev)
+	if err != nil {
+		return nil, err
+	}
+	geo, err := readGeometry(sb, size)
+	if err != nil {
+		return nil, err
+	}
+	m := &mounted{state: newState(dev, geo), starts: make(map[uint32]uint32)}
+	// The group descriptors' places and the journal's inode do not change while the file system is
+	// mounted, so that they can be read before the journal is replayed.
+	if m.layout, err = readLayout(geo, m.state.block); err != nil {
+		return nil, err
+	}
+	if err := m.openJournal(); err != nil {
+		return nil, err
+	}
+	m.idle, m.head, m.seq = m.journal.start == 0, m.journal.start, m.journal.seq
+	if needsRecovery(sb) {
+		err = m.replay()
+	} else {
+		m.idle = true
+	}
+	return m, err
+}
+
+// readRoles completes the baseline for comparing: it goes through the inodes in use.
+func (m *mounted) readRoles() (err error) {
+	m.roles, err = m.layout.readRoles(m.state)
+	return err
+}
+
+// openJournal finds the journal's blocks and reads its superblock.
+func (m *mounted) openJournal() error {
+	geo := m.layout.geo
+	ino := geo.journalInum
+	i, err := m.layout.inode(m.state, ino)
+	if err != nil {
+		return err
+	}
+	addr := m.layout.inodeAddr(ino)
+	if i.typ() != modeRegular || i.links() == 0 || i.flags()&flagsForeign != 0 {
+		return corrupt(addr, "the journal's inode %d is no file: mode %#o, %d links, flags %#x", ino, i.mode(), i.links(), i.flags())
+	}
+	j := &m.journal
+	j.geo = geo
+	have := uint32(0)
+	d := treeDiff{layout: m.layout, new: m.state, visited: newVisits()}
+	d.added = func(level int, start uint64, block uint32) (bool, error) {
+		if !geo.inRange(block) || m.layout.fixedMeta(block) {
+			return false, corrupt(addr, "the journal's inode names block %d", block)
+		}
+		if level > 0 {
+			return first(d.visited.new, block), nil
+		}
+		if start != uint64(have) {
+			return false, corrupt(addr, "the journal has no block %d", have)
+		}
+		if n := len(j.runs); n > 0 && j.runs[n-1].block+j.runs[n-1].n == block {
+			j.runs[n-1].n++
+		} else {
+			j.runs = append(j.runs, run{have, block, 1})
+		}
+		have++
+		return false, nil
+	}
+	if err := d.inodes(nil, i); err != nil {
+		return err
+	}
+	if have == 0 {
+		return corrupt(addr, "the journal has no blocks")
+	}
+	b, err := m.state.block(j.block(0))
+	if err != nil {
+		return err
+	}
+	j.journalSuper, err = parseJournalSuper(b, geo.addr(j.block(0)), geo.blockSize, have)
+	return err
+}
+
+// replay takes what the log commits into the state, as recovery does: transactions in order, up to the
+// first that is not whole; a block that a later transaction revokes is left as it is.
+func (m *mounted) replay() error {
+	for total := uint32(0); !m.idle; {
+		t, err := m.journal.read(m.state.dev, m.head, m.seq)
+		var chain *chainError
+		if errors.As(err, &chain) {
+			if chain.tag {
+				return corrupt(chain.addr, "%s", chain.reason)
+			}
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if total += uint32(len(t.copies)) + 1; total > m.journal.maxLen {
+			break // the log has been gone round once
+		}
+		m.commit(t)
+	}
+	clear(m.state.cache)
+	return nil
+}
+
+// commit makes a transaction part of the state.
+func (m *mounted) commit(t *transaction) {
+	for b := range t.revoked {
+		delete(m.state.copies, b)
+	}
+	for b, p := range t.copies {
+		m.state.copies[b] = p
+	}
+	m.starts[t.seq] = t.start
+	m.head, m.seq = t.next, t.seq+1
+	clear(m.state.cache)
+}
+
+// settleHome drops the copies of blocks that a write, done by now, put into their places.
+func (m *mounted) settleHome(w interp.Write) error {
+	geo := m.layout.geo
+	bs := uint64(geo.blockSize)
+	first, last := w.Off/bs, (w.Off+w.Len-1)/bs
+	if last-first >= uint64(len(m.state.copies)) {
+		for b := range m.state.copies {
+			if uint64(b) >= first && uint64(b) <= last {
+				if err := m.dropIfSame(b); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	for b := first; b <= last && b < uint64(geo.blocks); b++ {
+		if err := m.dropIfSame(uint32(b)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropIfSame drops the copy of a block if its place holds the same now. The superblock is written to its
+// place without the journal as well: what is there is always newer.
+func (m *mounted) dropIfSame(block uint32) error {
+	if _, ok := m.state.copies[block]; !ok {
+		return nil
+	}
+	if block != m.layout.geo.superBlock() {
+		home, err := readBlock(m.state.dev, m.layout.geo, block)
+		if err != nil {
+			return err
+		}
+		committed, err := m.state.block(block)
+		if err != nil {
+			return err
+		}
+		if string(home) != string(committed) {
+			return nil
+		}
+	}
+	delete(m.state.copies, block)
+	return nil
+}
+
+// lost returns a block of a transaction before seq that is not in its place, if there is one.
+func (m *mounted) lost(seq uint32) (block uint32, p copyPlace, found bool) {
+	for b, c := range m.state.copies {
+		if int32(c.seq-seq) < 0 && b != m.layout.geo.superBlock() && (!found || b < block) {
+			block, p, found = b, c, true
+		}
+	}
+	return block, p, found
+}
+
+func (m *mounted) describe() string {
+	return fmt.Sprintf("%d blocks of %d bytes, %d groups, journal of %d blocks, %d blocks to be written home",
+		m.layout.geo.blocks, m.layout.geo.blockSize, m.layout.geo.groups, m.journal.maxLen, len(m.state.copies))
+}

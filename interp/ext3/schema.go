@@ -1,0 +1,124 @@
+package ext3
+
+import "fsward/change"
+
+// The kinds of objects. In change/5 the kind stands in the place of the tree.
+const (
+	kindSuperblock change.Kind = iota + 1
+	kindGroup
+	kindInode
+	kindInodeBit
+	kindBlock
+	kindOwner
+	kindXattrOwner
+	kindXattrBlock
+	kindDirent
+)
+
+// The fields of objects.
+const (
+	fieldInodesCount change.Field = iota + 1
+	fieldBlocksCount
+	fieldRBlocksCount
+	fieldFreeBlocks
+	fieldFreeInodes
+	fieldFirstData
+	fieldLogBlockSize
+	fieldBlocksPerGroup
+	fieldInodesPerGroup
+	fieldState
+	fieldRevLevel
+	fieldFirstIno
+	fieldInodeSize
+	fieldFeatureCompat
+	fieldFeatureIncompat
+	fieldRecover
+	fieldFeatureROCompat
+	fieldJournalInum
+	fieldLastOrphan
+	fieldBlockBitmap
+	fieldInodeBitmap
+	fieldInodeTable
+	fieldUsedDirs
+	fieldGroup
+	fieldInodeGroup
+	fieldDirGroup
+	fieldMode
+	fieldType
+	fieldPerm
+	fieldUID
+	fieldGID
+	fieldSize
+	fieldLinks
+	fieldBlocks
+	fieldFlags
+	fieldFlagImmutable
+	fieldFlagAppend
+	fieldFlagIndex
+	fieldFlagJournal
+	fieldFlagOther
+	fieldFileACL
+	fieldGeneration
+	fieldDtime
+	fieldInode
+	fieldFileType
+	fieldRefcount
+)
+
+// The words: the file types, by the names that stat(2) gives them, in the order of the types in
+// directory entries (EXT2_FT_*), so that a type's word is wordType+type.
+const (
+	wordType    change.WordID = change.WordPresent + 1 // of type 0, unknown
+	wordUnknown               = wordType
+)
+
+var inodeFields = []change.Field{fieldType, fieldPerm, fieldUID, fieldGID, fieldSize, fieldLinks, fieldBlocks,
+	fieldFlagImmutable, fieldFlagAppend, fieldFlagIndex, fieldFlagJournal, fieldFlagOther, fieldFileACL,
+	fieldGeneration, fieldDtime, fieldDirGroup}
+
+var schema = &change.Schema{
+	FS:         "ext3",
+	KindIsTree: true,
+	Kinds: []change.KindInfo{
+		{},
+		{Name: "superblock", Shape: change.ShapeNum, Fields: fieldsOf(superColumns, fieldRecover),
+			Doc: "superblock(0): the primary superblock"},
+		{Name: "group", Shape: change.ShapeNum, Fields: fieldsOf(groupColumns, fieldBlocksCount, fieldInodesCount),
+			Doc: "group(NUMBER): a block group. A group whose bitmaps changed has records of its counts even where those did not change; blocks_count and inodes_count are how many of each it has"},
+		{Name: "inode", Shape: change.ShapeNum, Fields: inodeFields,
+			Doc: "inode(NUMBER): an inode with links, or one marked as used in the inode bitmap whose mode is not 0 (unlinked but open: links_count is 0 and dtime the next such inode). An inode whose directory entries changed has a record of links_count even where that did not change. dir_group: the number of its group, of a directory that is marked as used"},
+		{Name: "inode_bit", Shape: change.ShapeNum, Fields: []change.Field{fieldInodeGroup},
+			Doc: "inode_bit(NUMBER): an inode that the inode bitmap of the group inode_group marks as used"},
+		{Name: "block", Shape: change.ShapeNum, Fields: []change.Field{fieldGroup},
+			Doc: "block(NUMBER): a block that the block bitmap of its group marks as used"},
+		{Name: "owner", Shape: change.ShapePair,
+			Doc: "k(BLOCK,owner,a(INODE,POSITION)): a pointer of an inode to a block. POSITION is the number of the block in the file; of an indirect block, its level times 2^40 plus the number of the first block below it. INODE 0 owns the superblocks, group descriptors, bitmaps and inode tables (only in the check of a whole image)"},
+		{Name: "xattr_owner", Shape: change.ShapeNums,
+			Doc: "a(BLOCK,INODE): i_file_acl of INODE names the extended attribute block; several inodes may share one"},
+		{Name: "xattr_block", Shape: change.ShapeNum, Fields: []change.Field{fieldRefcount},
+			Doc: "xattr_block(NUMBER): an extended attribute block"},
+		{Name: "dirent", Shape: change.ShapeNamed, Fields: []change.Field{fieldInode, fieldFileType},
+			Doc: "a(DIRECTORY,'name'): an entry of a directory that has links, . and .. included, wherever in the directory it stands"},
+	},
+	Fields: []string{"object", "inodes_count", "blocks_count", "r_blocks_count", "free_blocks_count", "free_inodes_count",
+		"first_data_block", "log_block_size", "blocks_per_group", "inodes_per_group", "state", "rev_level", "first_ino",
+		"inode_size", "feature_compat", "feature_incompat", "f(feature_incompat,recover)", "feature_ro_compat", "journal_inum",
+		"last_orphan", "block_bitmap", "inode_bitmap", "inode_table", "used_dirs_count", "group", "inode_group", "dir_group",
+		"mode", "f(mode,s_ifmt)", "f(mode,perm)", "uid", "gid", "size", "links_count", "blocks", "flags", "f(flags,immutable)",
+		"f(flags,append)", "f(flags,index)", "f(flags,journal_data)", "f(flags,other)", "file_acl", "generation", "dtime",
+		"inode", "file_type", "refcount"},
+	Words: []string{"present", "s_unknown", "s_ifreg", "s_ifdir", "s_ifchr", "s_ifblk", "s_ififo", "s_ifsock", "s_iflnk"},
+}
+
+func fieldsOf(columns []column, more ...change.Field) []change.Field {
+	var fields []change.Field
+	for _, c := range columns {
+		if c.field != 0 {
+			fields = append(fields, c.field)
+		}
+	}
+	return append(fields, more...)
+}
+
+// Schema names the numbers in the records of ext3.
+func Schema() *change.Schema { return schema }

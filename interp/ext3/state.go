@@ -1,0 +1,113 @@
+package ext3
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"fsward/interp"
+)
+
+// cacheBlocks bounds the blocks that a state keeps in memory: 16 MiB of blocks of 4096 bytes.
+const cacheBlocks = 4096
+
+// A copyPlace is where the journal holds a block that belongs elsewhere.
+type copyPlace struct {
+	block   uint32 // of the file system
+	seq     uint32 // of the transaction
+	escaped bool   // begins with the journal's magic, which the journal replaced by zeros
+}
+
+// A state is the file system as a sequence of commits defines it: the blocks in their places, except
+// for those that a commit put into the journal and that have not been written to their places since.
+type state struct {
+	dev    io.ReaderAt
+	geo    *geometry
+	copies map[uint32]copyPlace // by home block
+	// over and revoked are what one more transaction adds: they come before copies. Both can be nil.
+	over    map[uint32]copyPlace
+	revoked map[uint32]bool
+	cache   map[uint32][]byte
+}
+
+func newState(dev io.ReaderAt, geo *geometry) *state {
+	return &state{dev: dev, geo: geo, copies: make(map[uint32]copyPlace), cache: make(map[uint32][]byte)}
+}
+
+// with returns the state that a transaction makes of s, read from dev.
+func (s *state) with(dev io.ReaderAt, t *transaction) *state {
+	return &state{dev: dev, geo: s.geo, copies: s.copies, over: t.copies, revoked: t.revoked, cache: make(map[uint32][]byte)}
+}
+
+// place returns where the present contents of a block are.
+func (s *state) place(block uint32) (copyPlace, bool) {
+	if p, ok := s.over[block]; ok {
+		return p, true
+	}
+	if s.revoked[block] {
+		return copyPlace{}, false
+	}
+	p, ok := s.copies[block]
+	return p, ok
+}
+
+// block returns the contents of a block within the file system; the caller must not change them.
+func (s *state) block(block uint32) ([]byte, error) {
+	if b, ok := s.cache[block]; ok {
+		return b, nil
+	}
+	if block >= s.geo.blocks {
+		return nil, corrupt(0, "block %d lies outside the file system of %d blocks", block, s.geo.blocks)
+	}
+	p, copied := s.place(block)
+	if !copied {
+		p = copyPlace{block: block}
+	}
+	b, err := readBlock(s.dev, s.geo, p.block)
+	if err != nil {
+		return nil, err
+	}
+	if p.escaped {
+		binary.BigEndian.PutUint32(b, journalMagic)
+	}
+	if len(s.cache) >= cacheBlocks {
+		clear(s.cache)
+	}
+	s.cache[block] = b
+	return b, nil
+}
+
+func readBlock(dev io.ReaderAt, g *geometry, block uint32) ([]byte, error) {
+	b := make([]byte, g.blockSize)
+	if n, err := dev.ReadAt(b, int64(g.addr(block))); n < len(b) {
+		return nil, fmt.Errorf("ext3: cannot read the block at device address %d: %w", g.addr(block), err)
+	}
+	return b, nil
+}
+
+func corrupt(addr uint64, format string, args ...any) error {
+	return &interp.CorruptError{FS: "ext3", Addr: addr, Reason: fmt.Sprintf(format, args...)}
+}
+
+// A pending device is the device as it will be when a write is done.
+type pending struct {
+	io.ReaderAt
+	w interp.Write
+}
+
+func (d pending) ReadAt(p []byte, off int64) (int, error) {
+	n, err := d.ReaderAt.ReadAt(p, off)
+	start, end := uint64(off), uint64(off)+uint64(n)
+	lo, hi := max(start, d.w.Off), min(end, d.w.Off+d.w.Len)
+	switch {
+	case lo >= hi:
+	case d.w.Data == nil:
+		clear(p[lo-start : hi-start])
+	default:
+		copy(p[lo-start:hi-start], d.w.Data[lo-d.w.Off:hi-d.w.Off])
+	}
+	return n, err
+}
+
+// touches tells whether a write changes any of n bytes at off.
+func touches(w interp.Write, off, n uint64) bool { return w.Off < off+n && off < w.Off+w.Len }

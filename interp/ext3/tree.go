@@ -1,0 +1,178 @@
+package ext3
+
+// A treeDiff compares the blocks that an inode maps before and after a transaction. A subtree is left
+// out if the pointer to it is the same and the transaction did not rewrite its block.
+type treeDiff struct {
+	layout   *layout
+	old, new *state
+	rewrote  func(block uint32) bool
+	whole    bool // report the pointers that stay as well
+	visited  visits
+	// removed, added and same are told of each pointer: level 0 for a block of the file, 1 to 3 for an
+	// indirect block; start is the number of the first block of the file below it. added tells whether
+	// the pointer is good to be followed.
+	removed func(level int, start uint64, block uint32) error
+	added   func(level int, start uint64, block uint32) (follow bool, err error)
+	same    func(level int, start uint64, block uint32) error
+}
+
+// visits keeps the indirect blocks that were gone through, so that a loop of hostile pointers ends.
+type visits struct{ old, new map[uint32]bool }
+
+func newVisits() visits { return visits{make(map[uint32]bool), make(map[uint32]bool)} }
+
+// first tells whether a block is seen for the first time, and notes it.
+func first(seen map[uint32]bool, block uint32) bool {
+	if seen[block] {
+		return false
+	}
+	seen[block] = true
+	return true
+}
+
+// span is the number of blocks of a file below a pointer of a level.
+func (l *layout) span(level int) uint64 {
+	n := uint64(1)
+	for range level {
+		n *= l.geo.pointersPerBlock()
+	}
+	return n
+}
+
+// inodes compares the pointers of two versions of an inode; nil is an inode that maps nothing.
+func (d *treeDiff) inodes(before, after inode) error {
+	start := uint64(0)
+	for n := range nPointers {
+		level := max(0, n-nDirect+1)
+		var o, w uint32
+		if before != nil {
+			o = before.pointer(n)
+		}
+		if after != nil {
+			w = after.pointer(n)
+		}
+		if err := d.pair(level, start, o, w); err != nil {
+			return err
+		}
+		start += d.layout.span(level)
+	}
+	return nil
+}
+
+func (d *treeDiff) pair(level int, start uint64, before, after uint32) error {
+	if before != after {
+		if err := d.gone(level, start, before); err != nil {
+			return err
+		}
+		return d.came(level, start, after)
+	}
+	if before == 0 || !d.layout.geo.inRange(before) {
+		return nil
+	}
+	if d.whole {
+		if err := d.same(level, start, before); err != nil {
+			return err
+		}
+	}
+	if level == 0 || !d.whole && !d.rewrote(before) {
+		return nil
+	}
+	if !first(d.visited.old, before) || !first(d.visited.new, before) {
+		return nil
+	}
+	o, err := d.old.block(before)
+	if err != nil {
+		return err
+	}
+	w, err := d.new.block(before)
+	if err != nil {
+		return err
+	}
+	step := d.layout.span(level - 1)
+	for off := 0; off < len(o); off += 4 {
+		a, b := le32(o, off), le32(w, off)
+		if a|b == 0 || a == b && level == 1 && !d.whole {
+			continue
+		}
+		if err := d.pair(level-1, start+uint64(off/4)*step, a, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// gone goes through what a pointer reached before. What is wrong with it was wrong before, and is passed over.
+func (d *treeDiff) gone(level int, start uint64, block uint32) error {
+	if block == 0 {
+		return nil
+	}
+	if err := d.removed(level, start, block); err != nil {
+		return err
+	}
+	if level == 0 || !d.layout.geo.inRange(block) || !first(d.visited.old, block) {
+		return nil
+	}
+	return d.below(d.old, level, start, block, d.gone)
+}
+
+func (d *treeDiff) came(level int, start uint64, block uint32) error {
+	if block == 0 {
+		return nil
+	}
+	follow, err := d.added(level, start, block)
+	if err != nil || level == 0 || !follow {
+		return err
+	}
+	return d.below(d.new, level, start, block, d.came)
+}
+
+func (d *treeDiff) below(s *state, level int, start uint64, block uint32, do func(int, uint64, uint32) error) error {
+	b, err := s.block(block)
+	if err != nil {
+		return err
+	}
+	step := d.layout.span(level - 1)
+	for off := 0; off < len(b); off += 4 {
+		if p := le32(b, off); p != 0 {
+			if err := do(level-1, start+uint64(off/4)*step, p); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// position is how rules call the place of a pointer in an inode: see the kind owner of the schema.
+func position(level int, start uint64) uint64 { return uint64(level)<<40 + start }
+
+// mapBlock returns the block that a pointer at a position of an inode names, 0 if there is none.
+func (l *layout) mapBlock(s *state, i inode, pos uint64) (uint32, error) {
+	target, start := int(pos>>40), pos&(1<<40-1)
+	at := uint64(0)
+	for n := range nPointers {
+		level := max(0, n-nDirect+1)
+		size := l.span(level)
+		if start < at || start >= at+size || target > level {
+			at += size
+			continue
+		}
+		block := i.pointer(n)
+		for ; level > target && block != 0; level-- {
+			if !l.geo.inRange(block) {
+				return 0, nil
+			}
+			b, err := s.block(block)
+			if err != nil {
+				return 0, err
+			}
+			step := l.span(level - 1)
+			k := (start - at) / step
+			block, at = le32(b, int(4*k)), at+k*step
+		}
+		if start != at {
+			return 0, nil // inside what the pointer spans, not its beginning
+		}
+		return block, nil
+	}
+	return 0, nil
+}

@@ -1,0 +1,281 @@
+package ext3
+
+import (
+	"errors"
+	"iter"
+	"math"
+	"slices"
+
+	"fsward/change"
+)
+
+// A view answers the queries of rules from a state. It keeps no more than the state's bounded cache.
+type view struct {
+	*layout
+	state *state
+	names *change.Names
+}
+
+var errNoScan = errors.New("ext3: the owners of a block can be queried one by one only, not listed")
+
+// fits tells whether a number of an object is one of a group, inode or block.
+func (v *view) fits(o change.Object) bool {
+	switch o.Kind {
+	case kindSuperblock:
+		return o.ID == 0
+	case kindGroup:
+		return o.ID < uint64(v.geo.groups)
+	case kindInode, kindInodeBit, kindDirent:
+		return o.ID >= 1 && o.ID <= uint64(v.geo.inodes)
+	default:
+		return o.ID <= math.MaxUint32 && v.geo.inRange(uint32(o.ID))
+	}
+}
+
+func (v *view) side(ino uint32) (s side, err error) {
+	if s.inode, err = v.inode(v.state, ino); err != nil {
+		return s, err
+	}
+	s.marked, err = v.marked(v.state, ino)
+	return s, err
+}
+
+// Get returns a field of an object.
+func (v *view) Get(o change.Object, f change.Field) (change.Value, bool, error) {
+	if f == change.FieldObject {
+		ok, err := v.Exists(o)
+		return change.Present, ok, err
+	}
+	if !v.fits(o) {
+		return change.Value{}, false, nil
+	}
+	value, err := v.get(o, f)
+	return value, err == nil && !value.IsNull(), err
+}
+
+func (v *view) get(o change.Object, f change.Field) (value change.Value, err error) {
+	switch o.Kind {
+	case kindSuperblock:
+		sb, err := v.state.super()
+		if err != nil {
+			return value, err
+		}
+		return superValue(sb)(f), nil
+	case kindGroup:
+		desc, err := v.desc(v.state, uint32(o.ID))
+		if err != nil {
+			return value, err
+		}
+		return v.groupValue(uint32(o.ID), desc)(f), nil
+	case kindInode:
+		s, err := v.side(uint32(o.ID))
+		if err != nil || !s.exists() {
+			return value, err
+		}
+		return v.inodeValue(uint32(o.ID), s.inode, s.marked, f), nil
+	case kindDirent:
+		e, err := v.find(uint32(o.ID), v.names.At(o.Sub))
+		switch {
+		case err != nil || e.ino == 0:
+			return value, err
+		case f == fieldInode:
+			return change.Num(uint64(e.ino)), nil
+		case f == fieldFileType && v.geo.fileType:
+			return typeWord(e.typ), nil
+		}
+		return value, nil
+	}
+	ok, err := v.Exists(o)
+	if err != nil || !ok {
+		return value, err
+	}
+	switch {
+	case o.Kind == kindInodeBit && f == fieldInodeGroup:
+		return change.Num((o.ID - 1) / uint64(v.geo.inodesPerGroup)), nil
+	case o.Kind == kindBlock && f == fieldGroup:
+		return change.Num(uint64(v.geo.groupOf(uint32(o.ID)))), nil
+	case o.Kind == kindXattrBlock && f == fieldRefcount:
+		b, err := v.state.block(uint32(o.ID))
+		if err != nil {
+			return value, err
+		}
+		return change.Num(uint64(le32(b, xattrRefcount))), nil
+	}
+	return value, nil
+}
+
+// Exists tells whether there is an object.
+func (v *view) Exists(o change.Object) (bool, error) {
+	if !v.fits(o) {
+		return false, nil
+	}
+	switch o.Kind {
+	case kindInode:
+		s, err := v.side(uint32(o.ID))
+		return err == nil && s.exists(), err
+	case kindInodeBit:
+		return v.marked(v.state, uint32(o.ID))
+	case kindBlock:
+		return v.allocated(v.state, uint32(o.ID))
+	case kindOwner, kindXattrOwner:
+		return v.owns(o)
+	case kindXattrBlock:
+		used, err := v.allocated(v.state, uint32(o.ID))
+		if err != nil || !used {
+			return false, err
+		}
+		b, err := v.state.block(uint32(o.ID))
+		return err == nil && le32(b, 0) == xattrMagic, err
+	case kindDirent:
+		e, err := v.find(uint32(o.ID), v.names.At(o.Sub))
+		return e.ino != 0, err
+	}
+	return o.Kind == kindSuperblock || o.Kind == kindGroup, nil
+}
+
+func (v *view) owns(o change.Object) (bool, error) {
+	if o.Kind == kindOwner && o.Sub == 0 {
+		return v.fixedMeta(uint32(o.ID)), nil
+	}
+	if o.Sub == 0 || o.Sub > uint64(v.geo.inodes) {
+		return false, nil
+	}
+	s, err := v.side(uint32(o.Sub))
+	if err != nil {
+		return false, err
+	}
+	if o.Kind == kindXattrOwner {
+		return uint64(s.acl()) == o.ID, nil
+	}
+	i := s.mapped(uint32(o.Sub))
+	if i == nil || o.Aux>>40 > 3 {
+		return false, nil
+	}
+	block, err := v.mapBlock(v.state, i, o.Aux)
+	return uint64(block) == o.ID, err
+}
+
+// each calls visit for the entries of a directory until it returns false.
+func (v *view) each(dir uint32, visit func(entry) bool) error {
+	s, err := v.side(dir)
+	if err != nil || s.mapped(dir) == nil {
+		return err
+	}
+	for n := range s.inode.dirBlocks(v.geo.blockSize) {
+		block, err := v.mapBlock(v.state, s.inode, n)
+		if err != nil {
+			return err
+		}
+		if block == 0 || !v.geo.inRange(block) {
+			continue
+		}
+		b, err := v.state.block(block)
+		if err != nil {
+			return err
+		}
+		on := true
+		entries(b, v.geo.fileType, func(e entry) { on = on && visit(e) })
+		if !on {
+			return nil
+		}
+	}
+	return nil
+}
+
+// find looks a name up in a directory, from its beginning: a directory's index is not relied upon.
+func (v *view) find(dir uint32, name string) (found entry, err error) {
+	err = v.each(dir, func(e entry) bool {
+		if string(e.name) == name {
+			found = e
+			return false
+		}
+		return true
+	})
+	return found, err
+}
+
+// Scan yields the objects of one kind from lo to hi.
+func (v *view) Scan(lo, hi change.Object) iter.Seq2[change.Object, error] {
+	return func(yield func(change.Object, error) bool) {
+		if lo.Kind == kindOwner || lo.Kind == kindXattrOwner {
+			yield(change.Object{}, errNoScan)
+			return
+		}
+		for o, ok, err := v.from(lo); ok || err != nil; o, ok, err = v.Next(o) {
+			if err != nil {
+				yield(change.Object{}, err)
+				return
+			}
+			if o.Compare(hi) > 0 || !yield(o, nil) {
+				return
+			}
+		}
+	}
+}
+
+// from returns o, or the next object after it.
+func (v *view) from(o change.Object) (change.Object, bool, error) {
+	if ok, err := v.Exists(o); ok || err != nil {
+		return o, ok, err
+	}
+	return v.Next(o)
+}
+
+// Next returns the next object of o's kind; in a directory, the entry whose name was met next.
+func (v *view) Next(o change.Object) (change.Object, bool, error) { return v.step(o, 1) }
+
+// Previous returns the object of o's kind before it.
+func (v *view) Previous(o change.Object) (change.Object, bool, error) {
+	return v.step(o, math.MaxUint64)
+}
+
+func (v *view) step(o change.Object, by uint64) (change.Object, bool, error) {
+	switch o.Kind {
+	case kindOwner, kindXattrOwner:
+		return change.Object{}, false, errNoScan
+	case kindDirent:
+		return v.stepEntry(o, by)
+	}
+	n := change.Object{Kind: o.Kind, ID: o.ID + by}
+	if o.ID == 0 && by != 1 {
+		return n, false, nil
+	}
+	if by == 1 && !v.fits(n) && o.ID == 0 { // inodes and blocks can begin with 1
+		n.ID++
+	}
+	for ; v.fits(n); n.ID += by {
+		if ok, err := v.Exists(n); ok || err != nil {
+			return n, ok, err
+		}
+	}
+	return change.Object{}, false, nil
+}
+
+// stepEntry orders the entries of one directory by the handles of their names.
+func (v *view) stepEntry(o change.Object, by uint64) (change.Object, bool, error) {
+	if !v.fits(o) {
+		return change.Object{}, false, nil
+	}
+	var handles []uint64
+	err := v.each(uint32(o.ID), func(e entry) bool {
+		handles = append(handles, v.names.Handle(e.name))
+		return true
+	})
+	if err != nil {
+		return change.Object{}, false, err
+	}
+	slices.Sort(handles)
+	i, found := slices.BinarySearch(handles, o.Sub)
+	switch {
+	case by != 1:
+		i--
+	case found:
+		i++
+	}
+	if i < 0 || i >= len(handles) {
+		return change.Object{}, false, nil
+	}
+	return change.Object{Kind: kindDirent, ID: o.ID, Sub: handles[i]}, true, nil
+}
+
+var _ change.View = (*view)(nil)

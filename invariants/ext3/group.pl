@@ -1,0 +1,45 @@
+% Free counts. A group whose bitmaps changed has records of its counts even where those stayed as they were.
+
+% Rule 10. The counts of a block group move with its bitmaps and its directories.
+% Source: e2fsck PR_5_FREE_BLOCK_COUNT_GROUP, PR_5_FREE_INODE_COUNT_GROUP, PR_5_FREE_DIR_COUNT_GROUP; Recon (FAST 2012).
+% For the user: the file system is full although there is room, or finds no room although it counts some.
+violation(10, group, G) :-
+  change(group, G, free_blocks_count, OLD, NEW),
+  before(OLD, G, blocks_count, BASE),
+  count(change(block, _, group, null, G), USED),
+  count(change(block, _, group, G, null), FREED),
+  NEW + USED =\= BASE + FREED.
+violation(10, group, G) :-
+  change(group, G, free_inodes_count, OLD, NEW),
+  before(OLD, G, inodes_count, BASE),
+  count(change(inode_bit, _, inode_group, null, G), USED),
+  count(change(inode_bit, _, inode_group, G, null), FREED),
+  NEW + USED =\= BASE + FREED.
+violation(10, group, G) :-
+  default_zero(group, G, used_dirs_count, OLD, NEW),
+  count(change(inode, _, dir_group, _, G), MADE),
+  count(change(inode, _, dir_group, G, _), GONE),
+  NEW + GONE =\= OLD + MADE.
+
+% A group that was not there before had everything free.
+before(OLD, G, ALL, BASE) :-
+  ( OLD == null -> query(group, G, ALL, BASE) ; BASE = OLD ).
+
+% Rule 11. The free counts of the superblock of a clean file system are the sums of those of its groups.
+% Source: e2fsck PR_5_FREE_BLOCK_COUNT, PR_5_FREE_INODE_COUNT. While the file system is mounted, the counts in the superblock are not kept up to date.
+% For the user: df tells of space that is not there, or hides some that is.
+violation(11, superblock, 0) :-
+  whole_and_clean,
+  new(superblock, 0, free_blocks_count, N),
+  sum(FREE, change(group, _, free_blocks_count, _, FREE), S),
+  N =\= S.
+violation(11, superblock, 0) :-
+  whole_and_clean,
+  new(superblock, 0, free_inodes_count, N),
+  sum(FREE, change(group, _, free_inodes_count, _, FREE), S),
+  N =\= S.
+
+% All groups have records only when a whole image is checked.
+whole_and_clean :-
+  add(superblock, 0),
+  query(superblock, 0, f(feature_incompat,recover), 0).
