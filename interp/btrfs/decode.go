@@ -201,6 +201,12 @@ func sizeError(t *itemType, r disk.Region, want int) error {
 	return violatedAt(itemRule, r.Addr(), "%s has %d bytes, want %d", t.name, r.Len(), want)
 }
 
+// superBlock decodes the superblock as an object.
+func (d *decoder) superBlock(s superblock) error {
+	d.begin(superObject.Kind, superObject.ID, superObject.Sub, superObject.Aux)
+	return d.structure(&superLayout, disk.NewRegion(s.b[:], s.bytenr()), superSize)
+}
+
 // Flags of inodes that exist: BTRFS_INODE_FLAG_MASK below, BTRFS_INODE_RO_FLAG_MASK in the upper half.
 const inodeFlags = 1<<12 - 1 | 1<<31 | 1<<32
 

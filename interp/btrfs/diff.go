@@ -276,6 +276,13 @@ func (d *diff) run() {
 	if d.failed() {
 		return
 	}
+	var oldSuper *superblock
+	if d.old != nil {
+		oldSuper = &d.old.sb
+	}
+	if err := d.out.super(oldSuper, &d.new.sb); err != nil {
+		d.fault(err)
+	}
 	roots := make(map[treeKey]*rootChange)
 	d.diffRoots(roots)
 	if d.failed() {
@@ -299,9 +306,7 @@ func (d *diff) run() {
 			d.diffTree(k.id, roots[k])
 		}
 	}
-	if d.old == nil {
-		d.checkTreesPresent(roots)
-	}
+	d.checkTrees(roots)
 }
 
 func (d *diff) oldPointer(of func(*state) pointer) *pointer {
@@ -432,23 +437,33 @@ func (d *diff) diffTree(id uint64, c *rootChange) {
 	d.mergeTree(d.newTree(id, oldRoot, newRoot, false), nil)
 }
 
-// checkTreesPresent asks for the trees without which there is no file system.
-func (d *diff) checkTreesPresent(roots map[treeKey]*rootChange) {
-	found := make(map[uint64]int)
-	for k, c := range roots {
-		if c.new != nil {
-			found[k.id]++
-		}
-	}
+// checkTrees asks for the trees without which there is no file system, and for each tree to be there
+// once.
+func (d *diff) checkTrees(roots map[treeKey]*rootChange) {
 	for _, id := range []uint64{extentTreeID, devTreeID, fsTreeID, csumTreeID} {
-		if found[id] == 0 {
-			d.fault(violated(rootRule, "there is no root item of tree %d", id))
+		if _, changed := roots[treeKey{id: id}]; changed || d.old == nil {
+			d.checkTree(id)
 		}
 	}
-	for id, n := range found {
-		if n > 1 && id != treeRelocID {
-			d.fault(violated(rootRule, "tree %s has %d root items", change.NumText(id), n))
+	for k, c := range roots {
+		if c.old == nil && c.new != nil && k.id != treeRelocID {
+			d.checkTree(k.id)
 		}
+	}
+}
+
+func (d *diff) checkTree(id uint64) {
+	if d.failedHard() {
+		return
+	}
+	n, err := d.new.countRoots(id)
+	switch {
+	case err != nil:
+		d.fault(err)
+	case n == 0:
+		d.fault(violated(rootRule, "there is no root item of tree %s", change.NumText(id)))
+	case n > 1:
+		d.fault(violated(rootRule, "tree %s has more than one root item", change.NumText(id)))
 	}
 }
 

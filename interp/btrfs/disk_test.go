@@ -1,4 +1,4 @@
-package btrfs
+package btrfs_test
 
 import (
 	"bytes"

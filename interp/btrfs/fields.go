@@ -90,6 +90,10 @@ const (
 	fieldMaxExclusive
 	fieldReservedReferenced
 	fieldReservedExclusive
+	fieldSectorsize
+	fieldNodesize
+	fieldCsumType
+	fieldNumDevices
 	fieldEnd
 )
 
@@ -117,6 +121,7 @@ var fieldNames = [fieldEnd]string{
 	fieldVersion: "version", fieldRescan: "rescan", fieldReferenced: "rfer", fieldReferencedCompressed: "rfer_cmpr",
 	fieldExclusive: "excl", fieldExclusiveCompressed: "excl_cmpr", fieldMaxReferenced: "max_rfer",
 	fieldMaxExclusive: "max_excl", fieldReservedReferenced: "rsv_rfer", fieldReservedExclusive: "rsv_excl",
+	fieldSectorsize: "sectorsize", fieldNodesize: "nodesize", fieldCsumType: "csum_type", fieldNumDevices: "num_devices",
 }
 
 // Words in values.
@@ -342,4 +347,15 @@ var qgroupLimitLayout = structure{"btrfs_qgroup_limit_item", 40, []layoutField{
 	{member: "max_excl", off: 16, width: 8, field: fieldMaxExclusive},
 	{member: "rsv_rfer", off: 24, width: 8, field: fieldReservedReferenced},
 	{member: "rsv_excl", off: 32, width: 8, field: fieldReservedExclusive},
+}}
+
+// superLayout is of struct btrfs_super_block (fs/btrfs/fs.h), which no header for programs has.
+var superLayout = structure{"btrfs_super_block", superSize, []layoutField{
+	{member: "generation", off: 72, width: 8, field: fieldGeneration},
+	{member: "total_bytes", off: 112, width: 8, field: fieldTotalBytes},
+	{member: "bytes_used", off: 120, width: 8, field: fieldBytesUsed},
+	{member: "num_devices", off: 136, width: 8, field: fieldNumDevices},
+	{member: "sectorsize", off: 144, width: 4, field: fieldSectorsize},
+	{member: "nodesize", off: 148, width: 4, field: fieldNodesize},
+	{member: "csum_type", off: 196, width: 2, field: fieldCsumType},
 }}

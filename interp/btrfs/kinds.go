@@ -41,6 +41,7 @@ const (
 	kindDevReplace
 	kindUUIDSubvol
 	kindUUIDReceived
+	kindSuperBlock // has no key: it is the one object of tree 0
 	kindCount
 )
 
@@ -145,13 +146,17 @@ var itemTypes = [kindCount]itemType{
 	kindDevReplace:      {devReplaceKey, "dev_replace", change.ShapeKey, inDev, nil, sizeOnly, "state of a device replacement"},
 	kindUUIDSubvol:      {uuidSubvolKey, "uuid_key_subvol", change.ShapeKey, inUUID, nil, sizeOnly, "subvolume of a uuid"},
 	kindUUIDReceived:    {uuidReceivedKey, "uuid_key_received_subvol", change.ShapeKey, inUUID, nil, sizeOnly, "received subvolume of a uuid"},
+	kindSuperBlock:      {0, "super_block", change.ShapeKey, 0, &superLayout, nil, "the superblock: k(0, super_block, 0) of tree 0"},
 }
 
 var sizeOnly = []change.Field{fieldSize}
 
+// superObject is the superblock.
+var superObject = change.Object{Kind: kindSuperBlock}
+
 // kindByType maps a key type to its kind; 0 for types that are not known.
 var kindByType = func() (m [256]change.Kind) {
-	for k := kindFreeSpaceHeader; k < kindCount; k++ {
+	for k := kindFreeSpaceHeader; k < kindSuperBlock; k++ {
 		m[itemTypes[k].typ] = k
 	}
 	return m

@@ -1,10 +1,11 @@
-package btrfs
+package btrfs_test
 
 import (
 	"testing"
 	"time"
 
 	"fsward/interp"
+	"fsward/interp/btrfs"
 )
 
 // The log of a real kernel: from mount to unmount, all commits sound.
@@ -12,12 +13,13 @@ func TestRealLog(t *testing.T) {
 	base := sharedData(t, "logs/btrfs-single-4k.base.img.zst")
 	log := sharedData(t, "logs/btrfs-single-4k.log.zst")
 	d := openDisk(t, base)
-	f, err := New(d)
+	f, err := btrfs.New(d)
 	if err != nil {
 		t.Fatal(err)
 	}
+	e := newEngine(t)
 	commits, logs, records := 0, 0, 0
-	var spent time.Duration
+	var spent, ruled time.Duration
 	eachWrite(t, log, func(w interp.Write) bool {
 		start := time.Now()
 		obs := f.Observe(w)
@@ -33,7 +35,11 @@ func TestRealLog(t *testing.T) {
 			commits++
 			if obs.Txn != nil {
 				records += len(obs.Txn.Records)
-				t.Logf("generation %d: %d records", obs.Generation, len(obs.Txn.Records))
+				start := time.Now()
+				for _, v := range check(t, e, obs.Txn, obs.View) {
+					t.Errorf("generation %d: false alarm %s %s %s: %v", obs.Generation, v.Rule, v.Tree, v.ID, v.Witness)
+				}
+				ruled += time.Since(start)
 			}
 		case interp.LogPoint:
 			logs++
@@ -45,5 +51,5 @@ func TestRealLog(t *testing.T) {
 	if commits != 21 {
 		t.Errorf("%d commits, want 21", commits)
 	}
-	t.Logf("%d commits, %d log commits, %d records in %v", commits, logs, records, spent)
+	t.Logf("%d commits, %d log commits, %d records: interpreted in %v, judged by rules in %v", commits, logs, records, spent, ruled)
 }

@@ -33,6 +33,21 @@ func (r *recorder) begin(tree uint64) {
 	r.oldDec.reset()
 }
 
+// super takes the superblocks; old is nil if there is none to compare with.
+func (r *recorder) super(old, now *superblock) error {
+	r.begin(superObject.Tree)
+	if old != nil {
+		if err := r.oldDec.superBlock(*old); err != nil {
+			return err
+		}
+	}
+	if err := r.dec.superBlock(*now); err != nil {
+		return err
+	}
+	r.gathered = true
+	return r.flush()
+}
+
 // groupOf returns the first key of the items that may hold the same objects as an item with key k.
 func groupOf(k key) key {
 	switch {

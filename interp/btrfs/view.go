@@ -51,6 +51,15 @@ func (v *view) lookup(o change.Object) (bool, error) {
 		return v.found != nil, nil
 	}
 	v.valid, v.found = false, nil
+	if o == superObject {
+		v.dec.reset()
+		v.dec.tree = superObject.Tree
+		if err := v.dec.superBlock(v.state.sb); err != nil {
+			return false, err
+		}
+		v.valid, v.last, v.found = true, o, append([]fieldValue(nil), v.dec.vals...)
+		return true, nil
+	}
 	root, ok, err := v.state.treeRoot(o.Tree)
 	if !ok || err != nil {
 		return false, err
@@ -85,6 +94,12 @@ func (v *view) decode(p *position) error {
 // Scan yields the objects from lo to hi in order.
 func (v *view) Scan(lo, hi change.Object) iter.Seq2[change.Object, error] {
 	return func(yield func(change.Object, error) bool) {
+		if lo.Tree == superObject.Tree {
+			if lo.Compare(superObject) <= 0 && superObject.Compare(hi) <= 0 {
+				yield(superObject, nil)
+			}
+			return
+		}
 		root, ok, err := v.state.treeRoot(lo.Tree)
 		if !ok || err != nil || lo.Compare(hi) > 0 {
 			if err != nil {
@@ -153,23 +168,26 @@ func (v *view) neighbour(o change.Object, by int) (change.Object, bool, error) {
 		return none, false, err
 	}
 	k, hi := keyRange(o)
-	p, ok, err := v.state.seek(o.Tree, root.pointer, k)
-	if err != nil {
-		return none, false, err
-	}
+	var p *position
 	if k != hi { // the item is one of several: look which
+		p, ok, err = v.state.seek(o.Tree, root.pointer, k)
 		for ; ok && err == nil && p.key().compare(hi) <= 0; ok, err = p.move(1) {
 			if err := v.decode(p); err != nil {
 				return none, false, err
 			}
-			if slices.ContainsFunc(v.dec.ents, func(e entity) bool { return e.obj == o }) {
+			if slices.ContainsFunc(v.dec.ents, func(e entity) bool { return sameKey(e.obj, o) }) {
 				k = p.key()
-				break
+				if by < 0 {
+					break
+				}
 			}
 		}
 		if err != nil {
 			return none, false, err
 		}
+	}
+	if p, ok, err = v.state.seek(o.Tree, root.pointer, k); err != nil {
+		return none, false, err
 	}
 	switch {
 	case !ok && by > 0, !ok && p.path[p.depth].n.nritems() == 0:
@@ -187,4 +205,13 @@ func (v *view) neighbour(o change.Object, by int) (change.Object, bool, error) {
 		return none, false, nil
 	}
 	return v.dec.ents[0].obj, true, nil
+}
+
+// sameKey tells whether an object is the one asked for. Rules write an identifier without Aux where that
+// only tells apart objects with one key; then the first of them in the direction of the walk counts.
+func sameKey(o, asked change.Object) bool {
+	if asked.Aux == 0 {
+		o.Aux = 0
+	}
+	return o == asked
 }

@@ -1,0 +1,34 @@
+package btrfs_test
+
+import (
+	"context"
+	"testing"
+
+	"fsward/change"
+	"fsward/interp/btrfs"
+	"fsward/invariants"
+)
+
+// newEngine loads the rules that come with fsward.
+func newEngine(t testing.TB) invariants.Engine {
+	t.Helper()
+	files, err := invariants.Builtin("btrfs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := invariants.NewReference(btrfs.Schema(), files, invariants.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// check judges a transaction and fails the test if it is not decided.
+func check(t testing.TB, e invariants.Engine, txn *change.Txn, v change.View) []change.Violation {
+	t.Helper()
+	verdict := e.Check(context.Background(), txn, v)
+	for _, u := range verdict.Undecided {
+		t.Errorf("generation %d: undecided: %s", txn.Generation, u)
+	}
+	return verdict.Violations
+}

@@ -1,0 +1,25 @@
+% What other rules of Btrfs say about trees and inodes.
+
+% A tree of files and directories: the top level, or a subvolume (is_fstree in the kernel).
+file_tree(5).
+file_tree(TREE) :- TREE >= 256, TREE =< 18446744073709551359.
+
+% The numbers that inodes have (BTRFS_FIRST_FREE_OBJECTID to BTRFS_LAST_FREE_OBJECTID). Other object ids
+% in a file tree are for what is no file: -5 for orphans, -12 for the deprecated inode cache.
+inode_number(ID) :- ID >= 256, ID =< 18446744073709551359.
+
+% A name of an inode, NAME in the directory PARENT under INDEX. Names that do not fit into an inode_ref
+% stand in an inode_extref.
+inode_name(TREE, INODE, PARENT, INDEX, NAME) :-
+  query(TREE, k(INODE, inode_ref, a(PARENT, INDEX)), name, NAME).
+inode_name(TREE, INODE, PARENT, INDEX, NAME) :-
+  query(TREE, k(INODE, inode_extref, a(PARENT, INDEX)), name, NAME).
+
+name_kind(inode_ref).
+name_kind(inode_extref).
+
+entry_kind(dir_item).
+entry_kind(dir_index).
+
+% The root directory of a tree has itself as its parent, with the name '..' and no entry.
+root_parent(INODE, INODE, 0).
