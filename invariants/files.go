@@ -29,6 +29,9 @@ func Builtin(fileSystem string) ([]File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("no rules for %q: %w", fileSystem, err)
 	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("no rules for %q", fileSystem)
+	}
 	return files, nil
 }
 

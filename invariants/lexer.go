@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// The library's parser gives no positions and does not advance after an error, so rule text is cut into
-// tokens and clauses here, and each clause is handed to the parser alone. The tokens are those of ISO
-// Prolog, with these limits: ASCII outside quotes and comments, no floating point, no double quotes.
+// Rule text is cut into tokens and clauses here, with the line of each, and each clause is parsed alone, so
+// that a mistake in one does not hide those in others. The tokens are those of ISO Prolog, with these
+// limits: ASCII outside quotes and comments, no floating point, no double quotes.
 
 type tokenKind uint8
 

@@ -79,9 +79,9 @@ func (o operators) has(name string) bool {
 	return prefix || infix
 }
 
-// parser turns the tokens of one clause into a term by operator precedence. The library's own parser is not
-// used: it gives no positions, has no numbers beyond 64 bits, and does not end on some malformed texts, such
-// as "a(0+0*a,(0* -a*[0*0..". This one looks at each token once, and never goes back.
+// parser turns the tokens of one clause into a term by operator precedence. The library's own parser gives
+// no positions, has no numbers beyond 64 bits and goes back and tries again after an error; this one names
+// the line of a mistake, looks at each token once and never goes back. A test holds it against the library's.
 type parser struct {
 	clause    clauseText
 	operators operators
@@ -228,7 +228,7 @@ func (p *parser) afterName(name token, highest int) (engine.Term, int, error) {
 		args, err := p.arguments()
 		return compound(engine.NewAtom(name.text), args...), 0, err
 	}
-	if name.kind == tokenAtom && name.text == "-" && next.kind == tokenInteger && !next.layout {
+	if name.kind == tokenAtom && name.text == "-" && next.kind == tokenInteger { // also "- 1", as in SWI-Prolog
 		p.pos++
 		return bigTerm(number{}.sub(number{big: next.num}).wide()), 0, nil
 	}
