@@ -124,25 +124,31 @@ func recoverAndVerify(t *testing.T, fs, image string, synced int) {
 type daemon struct {
 	cmd *exec.Cmd
 	dir string
-	out bytes.Buffer
+	out bytes.Buffer // what it prints; read after stop
+	log bytes.Buffer
 }
 
 func startDaemon(t *testing.T, image string) *daemon {
 	t.Helper()
 	d := &daemon{dir: t.TempDir()}
 	d.cmd = exec.Command("fsward", "guard", "--json", "--disk", image, "--transport", "fuse", "--listen", d.dir)
-	d.cmd.Stdout, d.cmd.Stderr = &d.out, os.Stderr
+	d.cmd.Stdout, d.cmd.Stderr = &d.out, &d.log
 	if err := d.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { d.stop(t, syscall.SIGKILL) })
+	t.Cleanup(func() {
+		d.stop(t, syscall.SIGKILL)
+		if t.Failed() {
+			t.Logf("the daemon's log:\n%s", &d.log)
+		}
+	})
 	for range 500 {
 		if mounts, err := os.ReadFile("/proc/mounts"); err == nil && bytes.Contains(mounts, []byte(" "+d.dir+" fuse")) {
 			return d
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	t.Fatalf("the daemon did not come up: %s", &d.out)
+	t.Fatal("the daemon did not come up")
 	return nil
 }
 

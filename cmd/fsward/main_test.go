@@ -16,8 +16,8 @@ func TestMain(m *testing.M) {
 // TestScripts runs the commands as a user would: one script a subject, in testdata/script.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir:      "testdata/script",
-		Commands: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Dir:  "testdata/script",
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
 	})
 }
 
