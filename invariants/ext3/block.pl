@@ -59,5 +59,4 @@ violation(12, xattr_block, B) :-
   default_zero(xattr_block, B, refcount, OLD, NEW),
   count(add(xattr_owner, a(B,_)), ADDED),
   count(delete(xattr_owner, a(B,_)), REMOVED),
-  NEW + REMOVED =\= OLD + ADDED,
-  \+ (NEW =:= 0, OLD + ADDED =:= REMOVED).
+  NEW + REMOVED =\= OLD + ADDED.

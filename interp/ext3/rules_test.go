@@ -1,0 +1,49 @@
+package ext3
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"fsward/change"
+	"fsward/interp"
+	"fsward/invariants"
+)
+
+// engine loads the rules as the daemon does.
+func engine(t testing.TB) invariants.Engine {
+	t.Helper()
+	files, err := invariants.Builtin("ext3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := invariants.NewReference(Schema(), files, invariants.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// judge says what the structure checks and the rules find in an observation, one line for each.
+func judge(e invariants.Engine, obs interp.Observation) (found []string) {
+	tell := func(v change.Violation) {
+		found = append(found, fmt.Sprintf("%s %s %s: %s%s %s", v.Rule, v.Tree, v.ID, v.Doc, v.Detail, v.Witness))
+	}
+	for _, v := range obs.Violations {
+		tell(v)
+	}
+	if obs.Unknown != nil {
+		found = append(found, "undecided: "+obs.Unknown.Error())
+	}
+	if obs.Txn == nil {
+		return found
+	}
+	verdict := e.Check(context.Background(), obs.Txn, obs.View)
+	for _, v := range verdict.Violations {
+		tell(v)
+	}
+	for _, u := range verdict.Undecided {
+		found = append(found, "undecided: "+u)
+	}
+	return found
+}
