@@ -39,6 +39,15 @@ type delta struct {
 	newRole roles           // roles that the transaction gives
 	noRole  map[uint32]role // and takes
 	dirs    map[uint32][]dirBlock
+	// indirect holds the rewritten indirect blocks of an inode: the pointers above one need not be rewritten.
+	indirect map[uint32][]indirectBlock
+}
+
+// An indirectBlock is one that the transaction rewrote where it is.
+type indirectBlock struct {
+	level int
+	start uint64
+	block uint32
 }
 
 // A dirBlock is a block of a directory that the transaction rewrote.
@@ -50,7 +59,8 @@ type dirBlock struct {
 func newDelta(l *layout, old, new *state, r roles, rewritten map[uint32]bool, txn *change.Txn) *delta {
 	return &delta{layout: l, old: old, new: new, roles: r, rewritten: rewritten, txn: txn,
 		inodes: make(map[uint32]bool), named: make(map[uint32]bool), groups: make(map[uint32]bool), xattrs: make(map[uint32]bool),
-		visited: newVisits(), newRole: make(roles), noRole: make(map[uint32]role), dirs: make(map[uint32][]dirBlock)}
+		visited: newVisits(), newRole: make(roles), noRole: make(map[uint32]role), dirs: make(map[uint32][]dirBlock),
+		indirect: make(map[uint32][]indirectBlock)}
 }
 
 func (d *delta) rewrote(block uint32) bool { return d.image || d.rewritten[block] }
@@ -72,6 +82,7 @@ func (d *delta) run() error {
 				d.dirs[r.ino] = append(d.dirs[r.ino], dirBlock{uint64(r.start), block})
 				d.inodes[r.ino] = true
 			default:
+				d.indirect[r.ino] = append(d.indirect[r.ino], indirectBlock{int(r.level), uint64(r.start), block})
 				d.inodes[r.ino] = true
 			}
 		}

@@ -108,6 +108,11 @@ func (d *delta) inodeTree(ino uint32) error {
 	if err := tree.inodes(was, is); err != nil {
 		return err
 	}
+	if was != nil && is != nil {
+		if err := tree.rewritten(d.indirect[ino]); err != nil {
+			return err
+		}
+	}
 	if !tree.whole {
 		oldBlocks, newBlocks = d.addRewritten(ino, oldBlocks, newBlocks)
 	}

@@ -1,5 +1,10 @@
 package ext3
 
+import (
+	"cmp"
+	"slices"
+)
+
 // A treeDiff compares the blocks that an inode maps before and after a transaction. A subtree is left
 // out if the pointer to it is the same and the transaction did not rewrite its block.
 type treeDiff struct {
@@ -55,6 +60,22 @@ func (d *treeDiff) inodes(before, after inode) error {
 			return err
 		}
 		start += d.layout.span(level)
+	}
+	return nil
+}
+
+// rewritten compares indirect blocks that the transaction rewrote below pointers that it did not: the
+// walk from the inode does not get to them. One that it did get to has been compared.
+func (d *treeDiff) rewritten(blocks []indirectBlock) error {
+	// From the top, so that a block below another is reached from there.
+	slices.SortFunc(blocks, func(a, b indirectBlock) int { return cmp.Compare(b.level, a.level) })
+	for _, b := range blocks {
+		if d.visited.old[b.block] || d.visited.new[b.block] {
+			continue
+		}
+		if err := d.pair(b.level, b.start, b.block, b.block); err != nil {
+			return err
+		}
 	}
 	return nil
 }
