@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
-	"github.com/ulikunitz/xz"
 
 	"fsward/blocktap"
 	"fsward/blocktap/trace"
@@ -126,20 +125,13 @@ func openDisk(t testing.TB, path string) *sparseDisk {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	switch filepath.Ext(path) {
-	case ".zst":
+	if filepath.Ext(path) == ".zst" {
 		z, err := zstd.NewReader(f)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer z.Close()
 		return readDisk(t, z)
-	case ".xz":
-		x, err := xz.NewReader(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return readDisk(t, x)
 	}
 	return readDisk(t, f)
 }

@@ -104,11 +104,11 @@ type itemType struct {
 	doc    string
 }
 
-// itemTypes is indexed by Kind.
+// itemTypes is indexed by Kind. Some versions of mkfs gave the uuid tree a root directory of its own.
 var itemTypes = [kindCount]itemType{
 	kindFreeSpaceHeader: {freeSpaceHeaderKey, "free_space_header", change.ShapeKey, inRoot | inFile, &freeSpaceHeaderLayout, nil, "header of a v1 free space cache"},
-	kindInodeItem:       {inodeItemKey, "inode_item", change.ShapeKey, inRoot | inFile, &inodeItemLayout, nil, "an inode"},
-	kindInodeRef: {inodeRefKey, "inode_ref", change.ShapePair, inRoot | inFile, &inodeRefLayout, []change.Field{fieldName},
+	kindInodeItem:       {inodeItemKey, "inode_item", change.ShapeKey, inRoot | inFile | inUUID, &inodeItemLayout, nil, "an inode"},
+	kindInodeRef: {inodeRefKey, "inode_ref", change.ShapePair, inRoot | inFile | inUUID, &inodeRefLayout, []change.Field{fieldName},
 		"a name of an inode: k(INODE, inode_ref, a(PARENT, INDEX))"},
 	kindInodeExtref: {inodeExtrefKey, "inode_extref", change.ShapePair, inFile, &inodeExtrefLayout, []change.Field{fieldName},
 		"a name of an inode with many names: k(INODE, inode_extref, a(PARENT, INDEX))"},

@@ -46,12 +46,14 @@ violation(17, TREE, k(DIR, dir_index, INDEX)) :-
   new(TREE, k(DIR, dir_index, INDEX)),
   file_tree(TREE),
   query(TREE, k(DIR, dir_index, INDEX), location, k(INODE, inode_item, 0)),
+  not(removed(TREE, DIR)),
   verify(name_agrees(TREE, DIR, INDEX, INODE)).
 
 violation(17, TREE, k(DIR, dir_item, HASH)) :-
   new(TREE, k(DIR, dir_item, HASH)),
   file_tree(TREE),
   query(TREE, k(DIR, dir_item, HASH), location, k(INODE, inode_item, 0)),
+  not(removed(TREE, DIR)),
   not(entry_has_name(TREE, DIR, HASH, INODE)).
 
 violation(17, TREE, k(INODE, KIND, a(DIR, INDEX))) :-
@@ -60,6 +62,9 @@ violation(17, TREE, k(INODE, KIND, a(DIR, INDEX))) :-
   file_tree(TREE),
   not(root_parent(INODE, DIR, INDEX)),
   verify(name_agrees(TREE, DIR, INDEX, INODE)).
+
+% A directory that has no name any more: it is an orphan, and what is left in it goes with it.
+removed(TREE, DIR) :- query(TREE, k(DIR, inode_item, 0), nlink, 0).
 
 % The entries of a name agree with the inode's own record of it.
 name_agrees(TREE, DIR, INDEX, INODE) :-

@@ -1,0 +1,151 @@
+package btrfs_test
+
+import (
+	"encoding/csv"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"fsward/blocktap"
+	"fsward/interp"
+	"fsward/interp/btrfs"
+)
+
+// peer returns the path of a program that judges with us.
+func peer(t testing.TB, program, debianPackage string) string {
+	t.Helper()
+	path, err := exec.LookPath(program)
+	if err != nil {
+		path = filepath.Join("/sbin", program)
+		if _, err := os.Stat(path); err != nil {
+			t.Fatalf("%s is not installed: it is in the Debian package %s (make setup installs it)", program, debianPackage)
+		}
+	}
+	return path
+}
+
+// unpackTo writes the unpacked contents of an .xz file, with holes for zeros.
+func unpackTo(t testing.TB, src, dst string) {
+	t.Helper()
+	cmd := exec.Command(peer(t, "xz", "xz-utils"), "-dc", src)
+	pipe, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	out, err := os.Create(dst)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	buf := make([]byte, 1<<16)
+	size := int64(0)
+	for {
+		n, err := io.ReadFull(pipe, buf)
+		if !allZero(buf[:n]) {
+			if _, err := out.WriteAt(buf[:n], size); err != nil {
+				t.Fatal(err)
+			}
+		}
+		size += int64(n)
+		if err != nil {
+			break
+		}
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if err := out.Truncate(size); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The images of btrfs-progs' own tests: none makes Image panic or hang, and none that is sound and within
+// what is supported gets a structure violation.
+func TestSharedImages(t *testing.T) {
+	table, err := os.Open(sharedData(t, "btrfs/table.tsv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close()
+	r := csv.NewReader(table)
+	r.Comma, r.LazyQuotes = '\t', true
+	rows, err := r.ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	column := map[string]int{}
+	for i, name := range rows[0] {
+		column[name] = i
+	}
+	restore := peer(t, "btrfs-image", "btrfs-progs")
+	for _, row := range rows[1:] {
+		file, format, verdict := row[column["image"]], row[column["format"]], row[column["verdict"]]
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".xz"), func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, "image")
+			unpackTo(t, sharedData(t, filepath.Join("btrfs", file)), path)
+			switch format {
+			case "btrfs-image":
+				raw := filepath.Join(dir, "raw")
+				if out, err := exec.Command("timeout", "60", restore, "-r", path, raw).CombinedOutput(); err != nil {
+					t.Fatalf("btrfs-image -r: %v: %s", err, out)
+				}
+				path = raw
+			case "tar":
+				if out, err := exec.Command("tar", "-C", dir, "-xf", path).CombinedOutput(); err != nil {
+					t.Fatalf("tar: %v: %s", err, out)
+				}
+				found, err := filepath.Glob(filepath.Join(dir, "*.*"))
+				if err != nil || len(found) != 1 {
+					t.Fatalf("%v in the tar file: %v", found, err)
+				}
+				path = found[0]
+			}
+			d, err := blocktap.OpenImage(path)
+			if err != nil {
+				t.Skipf("SKIPPED: not a disk: %v", err)
+			}
+			start := time.Now()
+			obs, err := btrfs.Image(d)
+			took := time.Since(start)
+			if took > 20*time.Second {
+				t.Errorf("took %v", took)
+			}
+			var unsupported *interp.UnsupportedError
+			switch {
+			case errors.As(err, &unsupported):
+				t.Logf("%s: %v", verdict, err)
+			case err != nil:
+				t.Logf("%s: %v", verdict, err)
+			case obs.Unknown != nil:
+				t.Logf("%s: unknown: %v", verdict, obs.Unknown)
+			case len(obs.Violations) > 0:
+				for _, v := range obs.Violations {
+					t.Logf("%s: %s %s %s at %d: %s", verdict, v.Rule, v.Tree, v.ID, v.Addr, v.Detail)
+				}
+			default:
+				vs := check(t, newEngine(t), obs.Txn, obs.View)
+				t.Logf("%s: structure holds, %d records, %d rule violations", verdict, len(obs.Txn.Records), len(vs))
+				for i, v := range vs {
+					if i < 5 {
+						t.Logf("  %s %s %s", v.Rule, v.Tree, v.ID)
+					}
+					if verdict == "clean" {
+						t.Errorf("false alarm %s %s %s", v.Rule, v.Tree, v.ID)
+					}
+				}
+			}
+			if verdict == "clean" && unsupported == nil && (err != nil || obs.Unknown != nil || len(obs.Violations) > 0) {
+				t.Error("a clean image is not read as sound")
+			}
+		})
+	}
+}
