@@ -90,12 +90,12 @@ func (d *delta) run() error {
 	if err := d.superblock(); err != nil {
 		return err
 	}
-	for g := range d.geo.groups {
+	for _, g := range d.touched() {
 		if err := d.group(g); err != nil {
 			return err
 		}
-		if len(d.txn.Records) > maxRecords {
-			return errTooMany
+		if err := d.tooMany(); err != nil {
+			return err
 		}
 	}
 	for _, ino := range slices.Sorted(maps.Keys(d.inodes)) {
@@ -125,6 +125,30 @@ func (d *delta) run() error {
 		}
 	}
 	return nil
+}
+
+// touched returns the groups of which the transaction rewrote a block or the descriptor, in order. All
+// of a group's metadata is in the group (see misplaced), so that the cost follows the transaction.
+func (d *delta) touched() []uint32 {
+	groups := make(map[uint32]bool)
+	if d.image {
+		for g := range d.geo.groups {
+			groups[g] = true
+		}
+	}
+	perBlock := d.geo.blockSize / descLen
+	for block := range d.rewritten {
+		if !d.geo.inRange(block) {
+			continue
+		}
+		groups[d.geo.groupOf(block)] = true
+		if i := block - d.geo.superBlock() - 1; i < d.geo.descBlocks {
+			for g := i * perBlock; g < min((i+1)*perBlock, d.geo.groups); g++ {
+				groups[g] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(groups))
 }
 
 // object appends the records of an object: the one for itself, and one for each field that changed or
