@@ -51,16 +51,23 @@ func (r *TextReport) Event(ev *Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if ev.Kind == KindAttach || ev.Kind == KindWrite && len(ev.Violations) == 0 && ev.Outcome == change.Holds {
-		fmt.Fprintf(r.w, "%-8s %s\n", ev.Disk, ev.Note)
+		fmt.Fprintf(r.w, "%-8s %s\n", orDash(ev.Disk), ev.Note)
 		return
 	}
 	if !r.headed {
 		fmt.Fprintf(r.w, rowFormat, "TIME", "DISK", "FS", "COMMIT", "RECORDS", "CHECKED", "VERDICT")
 		r.headed = true
 	}
-	fmt.Fprintf(r.w, rowFormat, time.Now().Format("15:04:05"), ev.Disk, ev.FS, commitText(ev), recordsText(ev),
+	fmt.Fprintf(r.w, rowFormat, time.Now().Format("15:04:05"), orDash(ev.Disk), orDash(ev.FS), commitText(ev), recordsText(ev),
 		durationText(ev.CheckNS), verdictText(ev))
 	WriteFindings(r.w, ev)
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
 }
 
 // WriteFindings writes a block for each violation of ev and for what could not be decided.

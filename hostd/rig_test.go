@@ -131,6 +131,7 @@ func (r *rig) mustRun(script string) string {
 	r.t.Helper()
 	out, err := r.Run(context.Background(), script)
 	if err != nil {
+		r.noAlarm() // most often says why
 		r.t.Fatal(err)
 	}
 	return string(out)

@@ -1,9 +1,11 @@
 package hostd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"fsward/change"
 	"fsward/interp/detect"
@@ -51,10 +53,16 @@ func (r *Rules) Check(ctx context.Context, t *change.Txn, v change.View) invaria
 	return engine.Check(ctx, t, v)
 }
 
-// List describes the rules of a file system, in order.
+// List describes the rules of a file system, by number.
 func (r *Rules) List(fs string) []invariants.Rule {
-	if engine, ok := r.engines[fs]; ok {
-		return engine.Rules()
+	engine, ok := r.engines[fs]
+	if !ok {
+		return nil
 	}
-	return nil
+	rules := slices.Clone(engine.Rules())
+	// A shorter name has the smaller number: all begin with the file system's.
+	slices.SortStableFunc(rules, func(a, b invariants.Rule) int {
+		return cmp.Or(cmp.Compare(len(a.Name), len(b.Name)), cmp.Compare(a.Name, b.Name))
+	})
+	return rules
 }
