@@ -103,9 +103,11 @@ type alterer struct {
 }
 
 // NewAlterer returns an Alterer for an ext3 file system. spec is OBJECT.FIELD, an operation + - = or ^,
-// and a number, such as "inode.links_count+1"; an error about it lists the fields. A bit of a bitmap,
-// "block_bitmap.bit^1", is the first that the transaction sets. Of several objects in a block, the
-// first one that the transaction changes is altered.
+// and a number, such as "inode.links_count+1"; an error about it lists the fields. Of several objects in
+// a block, the first one that the transaction changes is altered; of inodes, one in use, and for a pointer
+// a file that has it. In a bitmap, "bit^1" and "bit=0" clear the first bit that the transaction sets,
+// "bit=1" sets the first that it clears; of the bits from N on that it leaves alone, "bit+N" sets the
+// first that is clear, and "bit-N" clears the first that is set.
 func NewAlterer(d interp.Disk, spec string) (interp.Alterer, error) {
 	e, err := parseEdit(spec)
 	if err != nil {
@@ -212,8 +214,8 @@ func (a *alterer) wanted(i inode) bool {
 	if i.links() == 0 {
 		return false
 	}
-	return !strings.HasPrefix(a.edit.column.name, "block") || a.edit.column.name == "blocks" ||
-		i.maps(true) && a.edit.column.get(i) != 0
+	pointer := a.edit.column.off >= iBlock && a.edit.column.off < iBlock+4*nPointers
+	return !pointer || i.typ() == modeRegular && a.edit.column.get(i) != 0
 }
 
 // each alters the first structure in a block that the transaction changes and that is wanted.
@@ -233,14 +235,25 @@ func (a *alterer) each(object string, b, before []byte, step, n int, first uint3
 	return ""
 }
 
-// flip alters the first bit that the transaction sets; bit=1 the first that it clears.
+// flip alters one bit: see NewAlterer for which.
 func (a *alterer) flip(object string, b, before []byte, count, first uint32) string {
 	if a.edit.object != object {
 		return ""
 	}
 	for n := range count {
 		was, is := bit(before, n), bit(b, n)
-		if was != is && is == (a.edit.op != '=' || a.edit.n == 0) {
+		wanted := false
+		switch a.edit.op {
+		case '+':
+			wanted = !was && !is && uint64(n) >= a.edit.n
+		case '-':
+			wanted = was && is && uint64(n) >= a.edit.n
+		case '=':
+			wanted = was != is && is == (a.edit.n == 0)
+		default:
+			wanted = !was && is
+		}
+		if wanted {
 			b[n/8] ^= 1 << (n % 8)
 			return fmt.Sprintf("%s: bit of %d %d → %d", object, first+n, btoi(is), btoi(!is))
 		}

@@ -78,26 +78,24 @@ func (f *FS) Observe(w interp.Write) (obs interp.Observation) {
 		obs.Unknown = f.failed
 		return obs
 	}
+	m := f.m
 	if touches(w, superOff, superLen) {
 		f.observeSuper(w, &obs)
-		if len(obs.Violations) > 0 || obs.Unknown != nil || f.settle != nil {
-			return obs
-		}
 	}
-	if f.m == nil {
+	if m == nil {
 		return obs
 	}
-	f.observeJournal(w, &obs)
-	if f.m != nil && len(f.m.state.copies) > 0 && len(obs.Violations) == 0 && obs.Unknown == nil {
-		m, then := f.m, f.settle
+	if f.settle == nil && len(obs.Violations) == 0 && obs.Unknown == nil {
+		f.observeJournal(w, &obs)
+	}
+	// Whatever is found: if the write is let through, the state follows it.
+	if then := f.settle; then != nil || len(m.state.copies) > 0 {
+		off, n := w.Off, w.Len
 		f.settle = func() error {
-			if err := m.settleHome(interp.Write{Off: w.Off, Len: w.Len}); err != nil {
+			if err := m.settleHome(interp.Write{Off: off, Len: n}); err != nil || then == nil {
 				return err
 			}
-			if then != nil {
-				return then()
-			}
-			return nil
+			return then()
 		}
 	}
 	return obs
@@ -223,25 +221,17 @@ func (f *FS) observeJournal(w interp.Write, obs *interp.Observation) {
 			return
 		case fault != nil:
 			obs.Violations = append(obs.Violations, *fault)
-			return
+			if fault.Rule != checkTail.name {
+				return
+			}
 		}
 		if js.start == 0 || resync {
 			head, seq, idle = js.start, js.seq, js.start == 0
 		}
-		then := f.settle
-		f.settle = func() error {
-			if then != nil {
-				if err := then(); err != nil {
-					return err
-				}
-			}
-			m.moveTail(js, head, seq, idle)
-			return nil
-		}
+		f.settle = func() error { m.moveTail(js, head, seq, idle); return nil }
 	}
 	if v := m.overwritten(w); v != nil {
 		obs.Violations = append(obs.Violations, *v)
-		return
 	}
 	if idle || !m.holdsCommit(w, seq) {
 		return

@@ -190,14 +190,25 @@ func (m *mounted) dropIfSame(block uint32) error {
 	return nil
 }
 
-// lost returns a block of a transaction before seq that is not in its place, if there is one.
+// lost returns a block of a transaction before seq that is metadata now and not in its place, if there is
+// one. Under data=journal, a block that was freed is forgotten without a revoke record.
 func (m *mounted) lost(seq uint32) (block uint32, p copyPlace, found bool) {
 	for b, c := range m.state.copies {
-		if int32(c.seq-seq) < 0 && b != m.layout.geo.superBlock() && (!found || b < block) {
+		if int32(c.seq-seq) < 0 && m.metadata(b) && (!found || b < block) {
 			block, p, found = b, c, true
 		}
 	}
 	return block, p, found
+}
+
+// metadata tells whether a block is one that is interpreted. The superblock is written without the
+// journal as well, so that its copies there say nothing.
+func (m *mounted) metadata(block uint32) bool {
+	if block == m.layout.geo.superBlock() || !m.layout.geo.inRange(block) {
+		return false
+	}
+	_, known := m.roles[block]
+	return known || m.layout.fixedMeta(block)
 }
 
 func (m *mounted) describe() string {

@@ -139,6 +139,12 @@ func open(t testing.TB, path string) *memDisk {
 // writes calls visit for each write of a dm-log-writes log.
 func writes(t testing.TB, path string, visit func(interp.Write)) {
 	t.Helper()
+	_ = eachWrite(t, path, func(w interp.Write) error { visit(w); return nil })
+}
+
+// eachWrite is writes until visit returns an error.
+func eachWrite(t testing.TB, path string, visit func(interp.Write) error) error {
+	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
@@ -172,7 +178,10 @@ func writes(t testing.TB, path string, visit func(interp.Write)) {
 			at += int64(w.Len)
 		}
 		if count > 0 {
-			visit(w)
+			if err := visit(w); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
 }

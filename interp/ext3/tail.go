@@ -41,14 +41,15 @@ func (m *mounted) readTail(dev io.ReaderAt) (js journalSuper, resync bool, fault
 		return fail(checkJournalSuper, addr, "transaction %d begins at block %d of the journal, not at %d", js.seq, start, js.start)
 	}
 	if lost, p, found := m.lost(js.seq); found {
-		return fail(checkTail, geo.addr(lost), "block %d is not as transaction %d committed it", lost, p.seq)
+		v := checkTail.at(geo.addr(lost), "block %d is not as transaction %d committed it", lost, p.seq)
+		fault = &v
 	}
 	if js.start == 0 {
-		return js, false, nil, nil
+		return js, false, fault, nil
 	}
 	_, known := m.starts[js.seq]
 	if resync = m.idle || !known && (js.seq != m.seq || js.start != m.head); !resync {
-		return js, false, nil, nil
+		return js, false, fault, nil
 	}
 	if !m.idle && int32(js.seq-m.seq) < 0 {
 		return fail(checkJournalSuper, addr, "it points at transaction %d, which the log no longer holds", js.seq)
@@ -56,7 +57,7 @@ func (m *mounted) readTail(dev io.ReaderAt) (js journalSuper, resync bool, fault
 	if _, err := m.journal.read(dev, js.start, js.seq); err == nil {
 		return fail(checkJournalSuper, addr, "it points at transaction %d, which is whole and was not committed", js.seq)
 	}
-	return js, true, nil, nil
+	return js, true, fault, nil
 }
 
 // overwritten judges a write over a part of the log that recovery would still read.

@@ -17,6 +17,13 @@ violation(6, inode_bit, I) :-
   I >= FIRST,
   \+ in_use_or_orphan(I).
 
+violation(6, inode, I) :-
+  change(inode, I, dtime, _, _),
+  query(inode_bit, I),
+  query(superblock, 0, first_ino, FIRST),
+  I >= FIRST,
+  \+ in_use_or_orphan(I).
+
 % An inode without links that is still open is on the list of orphans: its dtime is the number of the next one.
 in_use_or_orphan(I) :-
   query(inode, I, links_count, N),

@@ -1,0 +1,99 @@
+package ext3
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"fsward/interp"
+)
+
+var errStop = errors.New("stop")
+
+// Each rule is broken in a real commit, and is the one that says so.
+func TestAlteredCommits(t *testing.T) {
+	base, log := unpack(t, shared(t, "logs/ext3-default.base.img.zst")), unpack(t, shared(t, "logs/ext3-default.log.zst"))
+	rules := engine(t)
+	for _, tc := range []struct {
+		spec, rule string
+		from       uint32 // the first commit that may be altered
+	}{
+		{"inode.block0+40000", "ext3/1", 3},
+		{"inode.block0=0", "ext3/3", 3},
+		{"inode.block1-1", "ext3/5", 3},
+		{"block_bitmap.bit=0", "ext3/1", 3},
+		{"block_bitmap.bit-0", "ext3/4", 3},
+		{"block_bitmap.bit+0", "ext3/3", 3},
+		{"inode_bitmap.bit+0", "ext3/6", 3},
+		{"block_bitmap.bit=1", "ext3/2", 22},
+		{"inode_bitmap.bit=0", "ext3/6", 3},
+		{"inode_bitmap.bit=1", "ext3/6", 22},
+		{"inode.links_count+1", "ext3/7", 3},
+		{"inode.links_count=0", "ext3/8", 3},
+		{"inode.mode^0x2000", "ext3/9", 3}, // a file becomes a symbolic link
+		{"dirent.inode+1", "ext3/7", 3},
+		{"dirent.inode=20000", "ext3/8", 3},
+		{"dirent.file_type=2", "ext3/9", 3},
+		{"dirent.file_type=9", "ext3/dirent-type", 3},
+		{"dirent.rec_len+1", "ext3/dirent-length", 3},
+		{"dirent.rec_len=4096", "ext3/dirent-length", 3},
+		{"dirent.name_len=0", "ext3/dirent-name", 3},
+		{"dirent.inode=4000000000", "ext3/dirent-inode", 3},
+		{"group.free_blocks_count+1", "ext3/10", 3},
+		{"group.free_inodes_count-1", "ext3/10", 3},
+		{"group.used_dirs_count+1", "ext3/10", 3},
+		{"group.inode_table+1", "ext3/group-descriptor", 3},
+		{"group.free_blocks_count=65535", "ext3/group-descriptor", 3},
+		{"inode.mode=0", "ext3/inode-mode", 3},
+		{"inode.size=1", "ext3/inode-size", 3},
+		{"inode.flags^0x80000", "ext3/inode-flags", 3},
+		{"inode.block0=70", "ext3/block-pointer", 3},
+		{"inode.block0=0x7fffffff", "ext3/block-pointer", 3},
+		{"inode.block12=0x7fffffff", "ext3/block-pointer", 3},
+	} {
+		t.Run(tc.spec, func(t *testing.T) {
+			d := open(t, base)
+			fs, err := New(d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			alter, err := NewAlterer(d, tc.spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			what := ""
+			_ = eachWrite(t, log, func(w interp.Write) error {
+				if fs.m != nil && fs.m.seq >= tc.from {
+					what += alter.Alter(w)
+				}
+				obs := fs.Observe(w)
+				if obs.Point == interp.CommitPoint && what != "" {
+					found := strings.Join(judge(rules, obs), "\n")
+					if !strings.Contains(found, tc.rule+" ") {
+						t.Errorf("%s: want %s, found %s", what, tc.rule, found)
+					} else {
+						t.Logf("%s: %.200s", what, found)
+					}
+					return errStop
+				}
+				if obs.Point == interp.CommitPoint && obs.Txn == nil {
+					t.Fatalf("not altered and not sound: %v %v", obs.Violations, obs.Unknown)
+				}
+				d.apply(w)
+				fs.Settle(true)
+				return nil
+			})
+			if what == "" {
+				t.Error("nothing was altered")
+			}
+		})
+	}
+}
+
+func TestBadEdit(t *testing.T) {
+	for _, spec := range []string{"", "inode.links_count", "inode.nlink+1", "nosuch.field=1", "inode.mode+x"} {
+		if _, err := parseEdit(spec); err == nil || !strings.Contains(err.Error(), "inode.links_count") {
+			t.Errorf("%q: the error does not list the fields: %v", spec, err)
+		}
+	}
+}

@@ -1,0 +1,234 @@
+package ext3
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/zap/zaptest"
+
+	"fsward/blocktap"
+	"fsward/blocktap/fuse/loopmount"
+	"fsward/interp"
+	"fsward/invariants"
+)
+
+// peer runs a peer program that has to succeed.
+func peer(t testing.TB, name string, args ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, name, args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %s: %v (Debian package e2fsprogs, attr, acl)\n%s", name, strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+func mkfs(t testing.TB, size string, opts ...string) string {
+	t.Helper()
+	image := filepath.Join(t.TempDir(), "disk.img")
+	peer(t, "mkfs.ext3", append(append([]string{"-q", "-F"}, opts...), image, size)...)
+	return image
+}
+
+// A follower is the hook of a device that the host's kernel has mounted: it judges every commit, and
+// compares what it keeps with what reading everything anew gives.
+type follower struct {
+	t       *testing.T
+	disk    blocktap.Disk
+	fs      *FS
+	rules   invariants.Engine
+	commits int
+	copies  int // most blocks that were committed and not in their places
+	reread  int // after every so many commits everything is read anew
+	visit   func(interp.Observation)
+}
+
+func (f *follower) Handle(_ context.Context, r *blocktap.Request, do func() error) error {
+	w := interp.Write{Off: r.Off, Len: r.Len, Discard: r.Op == blocktap.OpTrim}
+	if r.Op == blocktap.OpWrite {
+		w.Data = r.Data
+	}
+	obs := f.fs.Observe(w)
+	for _, line := range judge(f.rules, obs) {
+		f.t.Error(line)
+	}
+	if f.visit != nil {
+		f.visit(obs)
+	}
+	err := do()
+	f.fs.Settle(err == nil)
+	if f.fs.m != nil {
+		f.copies = max(f.copies, len(f.fs.m.state.copies))
+	}
+	if obs.Point == interp.CommitPoint {
+		if f.commits++; f.reread > 0 && f.commits%f.reread == 0 {
+			f.compare()
+		}
+	}
+	return err
+}
+
+// compare reads the file system anew, as after a crash at this moment, and compares.
+func (f *follower) compare() {
+	f.t.Helper()
+	anew, err := New(f.disk)
+	if err != nil {
+		f.t.Errorf("after commit %d: %v", f.fs.m.seq-1, err)
+		return
+	}
+	if f.fs.m.seq != anew.m.seq || f.fs.m.head != anew.m.head {
+		f.t.Errorf("the log goes on with %d at %d, read anew with %d at %d", f.fs.m.seq, f.fs.m.head, anew.m.seq, anew.m.head)
+	}
+	for b, p := range f.fs.m.state.copies {
+		if q, ok := anew.m.state.copies[b]; ok && q != p {
+			f.t.Errorf("after commit %d, block %d is at %v, read anew at %v", f.fs.m.seq-1, b, p, q)
+		}
+	}
+	// An extended attribute block that several inodes share can be listed under any of them.
+	same := func(a, b role) bool { return a == b || a.level == roleXattr && b.level == roleXattr }
+	if !maps.EqualFunc(f.fs.m.roles, anew.m.roles, same) {
+		for b, r := range f.fs.m.roles {
+			if s, ok := anew.m.roles[b]; !ok || !same(r, s) {
+				f.t.Errorf("after commit %d, block %d has role %v, read anew %v", f.fs.m.seq-1, b, r, s)
+			}
+		}
+		for b, s := range anew.m.roles {
+			if _, ok := f.fs.m.roles[b]; !ok {
+				f.t.Errorf("after commit %d, block %d has no role, read anew %v", f.fs.m.seq-1, b, s)
+			}
+		}
+	}
+}
+
+// follow mounts an image by the host's kernel under a follower and runs a script.
+func follow(t *testing.T, image string, reread int, visit func(interp.Observation), mounts []string, script string) *follower {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Fatal("loop mounts need root: run the tests as root")
+	}
+	disk, err := blocktap.OpenFile(image, blocktap.FileOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer disk.Close()
+	f := &follower{t: t, disk: disk, rules: engine(t), reread: reread, visit: visit}
+	if f.fs, err = New(disk); err != nil {
+		t.Fatal(err)
+	}
+	log := zaptest.NewLogger(t)
+	loop, err := loopmount.Attach(context.Background(), blocktap.NewDevice(disk, f), log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := loop.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	if err := loop.Mount("ext3", mounts...); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := loop.Run(context.Background(), script); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if err := errors.Join(loop.Unmount()); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+const workload = `
+mkdir d0 d1 d2 d3; i=0
+while [ $i -lt 25 ]; do
+	mkdir -p d$((i % 4))/sub$i
+	for j in 1 2 3 4 5; do head -c $((j * j * 4000)) /dev/urandom > d$((i % 4))/f$i.$j; sync d$((i % 4))/f$i.$j; done
+	ln d$((i % 4))/f$i.1 d$((i % 4))/sub$i/hard; ln -s ../f$i.2 d$((i % 4))/sub$i/soft
+	ln -s $(head -c 200 /dev/zero | tr '\0' x) d$((i % 4))/sub$i/long
+	mkfifo d$((i % 4))/pipe$i; mknod d$((i % 4))/dev$i b 259 $i
+	mv d$((i % 4))/f$i.3 d$(((i + 1) % 4))/moved$i
+	rm -f d$(((i + 2) % 4))/f$((i - 2)).[12]
+	[ $i -lt 6 ] || rm -rf d$(((i - 5) % 4))/sub$((i - 5))
+	dd if=/dev/urandom of=sparse bs=1k count=3 seek=$((i * i * 150)) conv=notrunc,fsync 2> /dev/null
+	[ $((i % 7)) != 6 ] || truncate -s 70k sparse
+	mv -T d$(((i + 1) % 4))/moved$i over
+	for j in 0 1 2 3 4 5 6 7 8 9 a b c d e f; do : > d0/a-rather-long-name-that-fills-the-directory-$i-$j; done
+	[ $i -lt 9 ] || rm d0/a-rather-long-name-that-fills-the-directory-$((i - 8))-*
+	exec 3> open; echo x >&3; rm open; sync -f .; exec 3>&-
+	head -c 3000 /dev/urandom >> log; sync log
+	i=$((i + 1))
+done
+sync -f .
+rm -rf d1 d2
+`
+
+const xattrs = `
+head -c 300 /dev/zero | tr '\0' v > value
+for f in a b c d; do : > $f; setfattr -n user.one -v "$(cat value)" $f; sync $f; done
+cp --preserve=xattr a e; sync -f .
+setfattr -n user.two -v "$(cat value)" b; sync -f .
+setfattr -x user.one c; sync -f .
+rm a d; sync -f .
+`
+
+// Real file systems with several geometries: nothing that the kernel commits is faulted, and following
+// the commits gives what reading everything anew gives.
+func TestKernel(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		size   string
+		mkfs   []string
+		mounts []string
+	}{
+		{"default", "256M", nil, nil},
+		{"blocks of 1 KiB, small journal", "64M", []string{"-b", "1024", "-J", "size=1"}, nil},
+		{"inodes of 128 bytes, blocks of 2 KiB", "128M", []string{"-I", "128", "-b", "2048", "-J", "size=2"}, nil},
+		{"no features", "64M", []string{"-O", "^filetype,^dir_index,^resize_inode,^sparse_super"}, nil},
+		{"data in the journal", "128M", []string{"-J", "size=4"}, []string{"data=journal"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			image := mkfs(t, tc.size, tc.mkfs...)
+			f := follow(t, image, 7, nil, tc.mounts, workload)
+			t.Logf("%d commits, up to %d blocks not in their places", f.commits, f.copies)
+			if f.commits < 50 || f.copies == 0 {
+				t.Errorf("%d commits, %d copies: the workload shows nothing", f.commits, f.copies)
+			}
+			if f.fs.m != nil {
+				t.Error("still mounted")
+			}
+			peer(t, "e2fsck", "-fn", image)
+			obs, err := Image(open(t, image))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, line := range judge(engine(t), obs) {
+				t.Error(line)
+			}
+		})
+	}
+	t.Run("extended attributes", func(t *testing.T) {
+		image := mkfs(t, "64M", "-I", "128")
+		shared := 0
+		f := follow(t, image, 1, func(obs interp.Observation) {
+			if obs.Txn == nil {
+				return
+			}
+			for _, r := range obs.Txn.Records {
+				if n, _ := r.New.Num(); r.Object.Kind == kindXattrBlock && r.Field == fieldRefcount && n > 1 {
+					shared++
+				}
+			}
+		}, nil, xattrs)
+		if f.commits < 4 || shared == 0 {
+			t.Errorf("%d commits, %d times a shared block", f.commits, shared)
+		}
+		peer(t, "e2fsck", "-fn", image)
+	})
+}
