@@ -3,10 +3,12 @@ package ext3
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
 	"fsward/change"
+	"fsward/interp"
 )
 
 const (
@@ -28,6 +30,7 @@ type delta struct {
 	image     bool
 	rewritten map[uint32]bool // and revoked
 
+	device uint64 // size, bytes
 	txn    *change.Txn
 	faults []change.Violation
 
@@ -56,8 +59,8 @@ type dirBlock struct {
 	block uint32
 }
 
-func newDelta(l *layout, old, new *state, r roles, rewritten map[uint32]bool, txn *change.Txn) *delta {
-	return &delta{layout: l, old: old, new: new, roles: r, rewritten: rewritten, txn: txn,
+func newDelta(l *layout, device uint64, old, new *state, r roles, rewritten map[uint32]bool, txn *change.Txn) *delta {
+	return &delta{layout: l, device: device, old: old, new: new, roles: r, rewritten: rewritten, txn: txn,
 		inodes: make(map[uint32]bool), named: make(map[uint32]bool), groups: make(map[uint32]bool), xattrs: make(map[uint32]bool),
 		visited: newVisits(), newRole: make(roles), noRole: make(map[uint32]role), dirs: make(map[uint32][]dirBlock),
 		indirect: make(map[uint32][]indirectBlock)}
@@ -214,9 +217,11 @@ func (d *delta) superblock() error {
 	if err != nil {
 		return err
 	}
-	if g, err := readGeometry(after, d.new.size()); err != nil {
+	if g, err := readGeometry(after, d.device); err != nil {
 		d.fault(on(checkSuperblock.at(superOff, "%v", err), kindSuperblock, 0))
 		return nil
+	} else if g.blocks > d.geo.blocks && g.uuid == d.geo.uuid {
+		return &interp.UnsupportedError{FS: schema.FS, Feature: fmt.Sprintf("growing while mounted (from %d to %d blocks)", d.geo.blocks, g.blocks)}
 	} else if changed := g.changedFrom(d.geo); changed != "" {
 		d.fault(on(checkSuperblock.at(superOff, "%s", changed), kindSuperblock, 0))
 		return nil
@@ -465,6 +470,3 @@ func (s *state) super() ([]byte, error) {
 	off := superOff % s.geo.blockSize
 	return b[off : off+superLen], nil
 }
-
-// size is that of the part of the device which the file system takes.
-func (s *state) size() uint64 { return uint64(s.geo.blocks) * uint64(s.geo.blockSize) }

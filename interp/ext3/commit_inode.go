@@ -275,8 +275,12 @@ func (d *delta) newEntries(ino uint32, i inode, blocks []dirBlock, into map[stri
 	return nil
 }
 
-// entryRecords makes the records of one entry; an entryValue of inode 0 is no entry.
+// entryRecords makes the records of one entry; an entryValue of inode 0 is no entry. An entry whose type
+// alone changed has a record of its inode as well.
 func (d *delta) entryRecords(dir uint32, name string, was, is entryValue) {
+	if was == is {
+		return
+	}
 	value := func(v entryValue) func(change.Field) change.Value {
 		if v.ino == 0 {
 			return nil
@@ -295,5 +299,5 @@ func (d *delta) entryRecords(dir uint32, name string, was, is entryValue) {
 		}
 	}
 	o := change.Object{Kind: kindDirent, ID: uint64(dir), Sub: d.txn.Names.Handle([]byte(name))}
-	d.object(o, schema.Kinds[kindDirent].Fields, value(was), value(is), 0)
+	d.object(o, schema.Kinds[kindDirent].Fields, value(was), value(is), fieldInode)
 }

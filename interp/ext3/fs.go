@@ -274,7 +274,7 @@ func (f *FS) commit(w interp.Write, t *transaction, obs *interp.Observation) {
 	}
 	after := m.state.with(pending{f.disk, w}, t)
 	txn := &change.Txn{Schema: schema, Generation: obs.Generation, Names: f.names}
-	d := newDelta(m.layout, m.state, after, m.roles, rewritten, txn)
+	d := newDelta(m.layout, f.disk.Size(), m.state, after, m.roles, rewritten, txn)
 	if err := d.run(); err != nil {
 		obs.Unknown = err
 	} else {

@@ -16,7 +16,7 @@ func Image(d interp.Disk) (interp.Observation, error) {
 	obs := interp.Observation{Point: interp.CommitPoint, Generation: uint64(m.seq)}
 	txn := &change.Txn{Schema: schema, Generation: obs.Generation, Names: change.NewNames()}
 	nothing := newState(d, m.layout.geo)
-	delta := newDelta(m.layout, nothing, m.state, nil, nil, txn)
+	delta := newDelta(m.layout, d.Size(), nothing, m.state, nil, nil, txn)
 	delta.image = true
 	if err := delta.run(); err != nil {
 		obs.Unknown = err

@@ -1,6 +1,7 @@
 package ext3
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"maps"
@@ -49,6 +50,7 @@ type follower struct {
 	copies  int // most blocks that were committed and not in their places
 	reread  int // after every so many commits everything is read anew
 	visit   func(interp.Observation)
+	writes  []interp.Write // all that were seen
 }
 
 func (f *follower) Handle(_ context.Context, r *blocktap.Request, do func() error) error {
@@ -56,6 +58,9 @@ func (f *follower) Handle(_ context.Context, r *blocktap.Request, do func() erro
 	if r.Op == blocktap.OpWrite {
 		w.Data = r.Data
 	}
+	kept := w
+	kept.Data = bytes.Clone(w.Data)
+	f.writes = append(f.writes, kept)
 	obs := f.fs.Observe(w)
 	for _, line := range judge(f.rules, obs) {
 		f.t.Error(line)
@@ -215,6 +220,10 @@ func TestKernel(t *testing.T) {
 	}
 	t.Run("extended attributes", func(t *testing.T) {
 		image := mkfs(t, "64M", "-I", "128")
+		base, err := os.ReadFile(image)
+		if err != nil {
+			t.Fatal(err)
+		}
 		shared := 0
 		f := follow(t, image, 1, func(obs interp.Observation) {
 			if obs.Txn == nil {
@@ -230,5 +239,30 @@ func TestKernel(t *testing.T) {
 			t.Errorf("%d commits, %d times a shared block", f.commits, shared)
 		}
 		peer(t, "e2fsck", "-fn", image)
+
+		// The same writes with a wrong reference count.
+		d := newDisk(bytes.NewReader(base), uint64(len(base)))
+		fs, err := New(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		alter, err := NewAlterer(d, "xattr_block.refcount+1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		what := ""
+		for _, w := range f.writes {
+			what += alter.Alter(w)
+			obs := fs.Observe(w)
+			if obs.Point == interp.CommitPoint && what != "" {
+				if found := strings.Join(judge(f.rules, obs), "\n"); !strings.Contains(found, "ext3/12 ") {
+					t.Errorf("%s: want ext3/12, found %s", what, found)
+				}
+				return
+			}
+			d.apply(w)
+			fs.Settle(true)
+		}
+		t.Error("no reference count was altered")
 	})
 }

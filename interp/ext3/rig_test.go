@@ -185,3 +185,14 @@ func eachWrite(t testing.TB, path string, visit func(interp.Write) error) error 
 	}
 	return nil
 }
+
+func putBE(b []byte, off int, n uint32) { binary.BigEndian.PutUint32(b[off:], n) }
+
+func readFile(t testing.TB, path string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}

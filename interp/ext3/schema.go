@@ -98,7 +98,7 @@ var schema = &change.Schema{
 		{Name: "xattr_block", Shape: change.ShapeNum, Fields: []change.Field{fieldRefcount},
 			Doc: "xattr_block(NUMBER): an extended attribute block"},
 		{Name: "dirent", Shape: change.ShapeNamed, Fields: []change.Field{fieldInode, fieldFileType},
-			Doc: "a(DIRECTORY,'name'): an entry of a directory that has links, . and .. included, wherever in the directory it stands"},
+			Doc: "a(DIRECTORY,'name'): an entry of a directory that has links, . and .. included, wherever in the directory it stands. An entry whose file_type alone changed has a record of its inode as well"},
 	},
 	Fields: []string{"object", "inodes_count", "blocks_count", "r_blocks_count", "free_blocks_count", "free_inodes_count",
 		"first_data_block", "log_block_size", "blocks_per_group", "inodes_per_group", "state", "rev_level", "first_ino",

@@ -18,15 +18,13 @@ in_use(I) :-
 violation(9, dirent, D) :-
   change(dirent, D, file_type, _, TYPE),
   TYPE \== null,
-  names(D, I),
+  change(dirent, D, inode, _, I),
   query(inode, I, f(mode,s_ifmt), MODE),
   MODE \== TYPE.
 violation(9, inode, I) :-
   change(inode, I, f(mode,s_ifmt), OLD, NEW),
   OLD \== null,
   NEW \== null,
-  count(change(dirent, _, inode, _, I), 0).
-
-% The inode that an entry names after the transaction.
-names(D, I) :-
-  ( change(dirent, D, inode, _, NEW) -> I = NEW ; query(dirent, D, inode, I) ).
+  count(change(dirent, _, inode, _, I), 0),
+  query(superblock, 0, feature_incompat, FLAGS),
+  FLAGS /\ 2 =:= 2.

@@ -1,0 +1,82 @@
+package ext3
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"fsward/change"
+	"fsward/interp"
+)
+
+var update = flag.Bool("update", false, "rewrite the goldens")
+
+// Small commits of the host's kernel as records. A file holds a script, a line of dashes, and the records
+// of the last commit that it makes; where the kernel put a block, and when, is left out.
+func TestGoldenCommits(t *testing.T) {
+	files, err := filepath.Glob("testdata/commits/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no goldens: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			script, want, _ := strings.Cut(string(text), "----\n")
+			got := ""
+			image := mkfs(t, "8M", "-b", "1024", "-I", "128")
+			last, over := "", false
+			follow(t, image, 1, func(obs interp.Observation) {
+				if obs.Txn == nil || over {
+					return
+				}
+				got, last = last, normal(obs.Txn)
+				over = strings.Contains(last, "the-next-commit")
+			}, nil, script+"sync -f .; : > the-next-commit; sync -f .\n")
+			if *update {
+				if err := os.WriteFile(file, []byte(script+"----\n"+got), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			} else if got != want {
+				t.Errorf("got\n%s\nwant\n%s", got, want)
+			}
+		})
+	}
+}
+
+var blockNumber = regexp.MustCompile(`^change\((block,|owner,k\(|xattr_owner,a\(|xattr_block,)(\d+)`)
+
+// normal writes the records of a transaction with the blocks numbered in the order of their appearance.
+func normal(txn *change.Txn) string {
+	var b strings.Builder
+	seen := make(map[string]int)
+	for _, r := range txn.Records {
+		if r.Field == fieldGeneration || r.Field == fieldDtime {
+			r.Old, r.New = known0(r.Old), known0(r.New)
+		}
+		line := schema.RecordText(r, txn.Names)
+		line = blockNumber.ReplaceAllStringFunc(line, func(m string) string {
+			part := blockNumber.FindStringSubmatch(m)
+			if _, ok := seen[part[2]]; !ok {
+				seen[part[2]] = len(seen) + 1
+			}
+			return fmt.Sprintf("change(%sB%d", part[1], seen[part[2]])
+		})
+		b.WriteString(line + "\n")
+	}
+	return b.String()
+}
+
+// known0 keeps of a number only whether it is 0.
+func known0(v change.Value) change.Value {
+	if n, ok := v.Num(); ok {
+		return change.Bit(n != 0)
+	}
+	return v
+}

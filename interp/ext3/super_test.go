@@ -1,0 +1,349 @@
+package ext3
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"fsward/interp"
+)
+
+// recording is a small file system before it is mounted, and all writes until it is unmounted again.
+var recording struct {
+	sync.Mutex
+	base   []byte
+	writes []interp.Write
+}
+
+func record(t testing.TB) ([]byte, []interp.Write) {
+	t.Helper()
+	recording.Lock()
+	defer recording.Unlock()
+	if recording.base != nil {
+		return recording.base, recording.writes
+	}
+	image := mkfs(t, "8M", "-b", "1024", "-I", "128")
+	base, err := os.ReadFile(image)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tt, ok := t.(*testing.T)
+	if !ok {
+		t.Skip("recording needs a test")
+	}
+	f := follow(tt, image, 0, nil, nil, `mkdir dir; echo one > dir/one; sync dir/one; ln dir/one two; sync two; sync -f .
+		head -c 30000 /dev/urandom > large; sync large; rm dir/one; sync two; echo three > three; sync three`)
+	recording.base, recording.writes = base, f.writes
+	return base, f.writes
+}
+
+// replay gives the recorded writes to an interpreter until stop says so of one, and returns that one.
+func replay(t testing.TB, stop func(*FS, interp.Write) bool) (*FS, *memDisk, interp.Write) {
+	t.Helper()
+	base, writes := record(t)
+	d := newDisk(bytes.NewReader(base), uint64(len(base)))
+	fs, err := New(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range writes {
+		if stop(fs, w) {
+			return fs, d, w
+		}
+		fs.Observe(w)
+		d.apply(w)
+		fs.Settle(true)
+	}
+	t.Fatal("no such write in the recording")
+	return nil, nil, interp.Write{}
+}
+
+func mountedNow(fs *FS, _ interp.Write) bool { return fs.m != nil && fs.m.seq > fs.m.journal.seq }
+
+func only(t *testing.T, obs interp.Observation, rule string) {
+	t.Helper()
+	var rules []string
+	for _, v := range obs.Violations {
+		rules = append(rules, v.Rule)
+	}
+	if len(rules) == 0 || slices.ContainsFunc(rules, func(r string) bool { return r != rule }) {
+		t.Errorf("found %v (%v, note %q), want %s", rules, obs.Unknown, obs.Note, rule)
+	}
+}
+
+func superWrite(t *testing.T, d *memDisk, change func(sb []byte)) interp.Write {
+	t.Helper()
+	sb, err := readSuper(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	change(sb)
+	return interp.Write{Off: superOff, Len: superLen, Data: sb}
+}
+
+// What is written over the superblock of a mounted file system.
+func TestSuperblockWrites(t *testing.T) {
+	put32 := func(off int, n uint32) func([]byte) {
+		return func(sb []byte) { binary.LittleEndian.PutUint32(sb[off:], n) }
+	}
+	for _, tc := range []struct {
+		name   string
+		change func([]byte)
+		rule   string // "" passes
+		gone   bool
+	}{
+		{"label", func(sb []byte) { copy(sb[120:], "label") }, "", false},
+		{"free counts", put32(sFreeBlocks, 17), "", false},
+		{"magic", func(sb []byte) { sb[sMagic] = 0 }, "ext3/superblock", false},
+		{"garbage", func(sb []byte) { copy(sb, bytes.Repeat([]byte("garbage!"), superLen/8)) }, "ext3/superblock", false},
+		{"a feature of ext4", put32(sFeatureIncompat, incompatFiletype|incompatRecover|0x40), "ext3/superblock", false},
+		{"blocks_count", put32(sBlocksCount, 8191), "ext3/superblock-geometry", false},
+		{"uuid", func(sb []byte) { sb[sUUID]++ }, "ext3/superblock-geometry", false},
+		{"first_ino", put32(sFirstIno, 12), "ext3/superblock-geometry", false},
+		{"zeros", func(sb []byte) { clear(sb) }, "", true},
+		{"clean while the journal is needed", func(sb []byte) { sb[sFeatureIncompat] &^= incompatRecover }, "ext3/clean-journal", false},
+		{"another file system", func(sb []byte) { sb[sFeatureIncompat] &^= incompatRecover; sb[sUUID]++ }, "", false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			fs, d, _ := replay(t, func(fs *FS, w interp.Write) bool { return mountedNow(fs, w) && len(fs.m.state.copies) > 1 })
+			w := superWrite(t, d, tc.change)
+			obs := fs.Observe(w)
+			if tc.rule != "" {
+				only(t, obs, tc.rule)
+			} else if len(obs.Violations) > 0 || obs.Unknown != nil {
+				t.Errorf("%v %v", obs.Violations, obs.Unknown)
+			}
+			d.apply(w)
+			fs.Settle(true)
+			if gone := fs.FS() == ""; gone != tc.gone || gone && (fs.Schema() != nil || obs.Note == "") {
+				t.Errorf("the file system is gone: %v, want %v; note %q", gone, tc.gone, obs.Note)
+			}
+		})
+	}
+}
+
+// The counts of a clean file system are checked when it is marked clean.
+func TestCountsAtUnmount(t *testing.T) {
+	unmounting := func(fs *FS, w interp.Write) bool {
+		sb, err := readSuper(pending{fs.disk, w})
+		return fs.m != nil && touches(w, superOff, superLen) && err == nil && !needsRecovery(sb)
+	}
+	fs, _, w := replay(t, unmounting)
+	if obs := fs.Observe(w); len(obs.Violations) > 0 || !strings.Contains(obs.Note, "unmounted") {
+		t.Errorf("%v, note %q", obs.Violations, obs.Note)
+	}
+	for _, off := range []int{sFreeBlocks, sFreeInodes} {
+		w.Data = bytes.Clone(w.Data)
+		w.Data[superOff-w.Off+uint64(off)]++
+		only(t, fs.Observe(w), "ext3/clean-counts")
+	}
+}
+
+// What is written into the journal of a mounted file system besides commits.
+func TestJournalWrites(t *testing.T) {
+	ready := func(fs *FS, w interp.Write) bool { return mountedNow(fs, w) && len(fs.m.state.copies) > 1 }
+	journalSuperWrite := func(fs *FS, d *memDisk, at int, n uint32) interp.Write {
+		block := fs.m.journal.block(0)
+		b, err := readBlock(d, fs.geo, block)
+		if err != nil {
+			t.Fatal(err)
+		}
+		binary.BigEndian.PutUint32(b[at:], n)
+		return interp.Write{Off: fs.geo.addr(block), Len: uint64(len(b)), Data: b}
+	}
+	t.Run("a tail beyond what is in its place", func(t *testing.T) {
+		fs, d, _ := replay(t, ready)
+		only(t, fs.Observe(journalSuperWrite(fs, d, jStart, 0)), "ext3/journal-superblock")
+		w := journalSuperWrite(fs, d, jStart, fs.m.head)
+		binary.BigEndian.PutUint32(w.Data[jSequence:], fs.m.seq)
+		only(t, fs.Observe(w), "ext3/journal-tail")
+	})
+	t.Run("a tail at no transaction", func(t *testing.T) {
+		fs, d, _ := replay(t, ready)
+		only(t, fs.Observe(journalSuperWrite(fs, d, jStart, fs.m.journal.start+1)), "ext3/journal-superblock")
+	})
+	t.Run("no magic", func(t *testing.T) {
+		fs, d, _ := replay(t, ready)
+		only(t, fs.Observe(journalSuperWrite(fs, d, 0, 1)), "ext3/journal-superblock")
+	})
+	t.Run("over a committed transaction", func(t *testing.T) {
+		fs, _, _ := replay(t, ready)
+		b := make([]byte, fs.geo.blockSize)
+		only(t, fs.Observe(interp.Write{Off: fs.geo.addr(fs.m.journal.block(fs.m.journal.start)), Len: uint64(len(b)), Data: b}), "ext3/journal-overwrite")
+	})
+	commit := func(fs *FS, w interp.Write) bool { return mountedNow(fs, w) && fs.m.holdsCommit(w, fs.m.seq) }
+	t.Run("a commit block without its transaction", func(t *testing.T) {
+		fs, d, w := replay(t, commit)
+		d.apply(interp.Write{Off: fs.geo.addr(fs.m.journal.block(fs.m.head)), Len: uint64(fs.geo.blockSize)})
+		obs := fs.Observe(interp.Write{Off: w.Off + w.Len - uint64(fs.geo.blockSize), Len: uint64(fs.geo.blockSize), Data: w.Data[w.Len-uint64(fs.geo.blockSize):]})
+		only(t, obs, "ext3/journal-chain")
+		if obs.Point != interp.CommitPoint || obs.Txn != nil {
+			t.Errorf("point %v, records %v", obs.Point, obs.Txn)
+		}
+	})
+	t.Run("a copy of a block of the journal", func(t *testing.T) {
+		fs, d, w := replay(t, commit)
+		at := fs.geo.addr(fs.m.journal.block(fs.m.head))
+		b, err := readBlock(pending{d, w}, fs.geo, fs.m.journal.block(fs.m.head))
+		if err != nil {
+			t.Fatal(err)
+		}
+		binary.BigEndian.PutUint32(b[journalHeader:], fs.m.journal.block(0))
+		d.apply(interp.Write{Off: at, Len: uint64(len(b)), Data: b})
+		if touches(w, at, 1) {
+			copy(w.Data[at-w.Off:], b)
+		}
+		only(t, fs.Observe(w), "ext3/journal-tag")
+	})
+}
+
+// A commit that is refused leaves the base as it was: the same commit comes again as the same change.
+func TestRefusedCommit(t *testing.T) {
+	fs, d, w := replay(t, func(fs *FS, w interp.Write) bool { return mountedNow(fs, w) && fs.m.holdsCommit(w, fs.m.seq) })
+	obs := fs.Observe(w)
+	before := len(obs.Txn.Records)
+	seq := fs.m.seq
+	fs.Settle(false)
+	if obs = fs.Observe(w); fs.m.seq != seq || obs.Txn == nil || len(obs.Txn.Records) != before {
+		t.Errorf("after a refusal the log goes on with %d, was %d", fs.m.seq, seq)
+	}
+	d.apply(w)
+	fs.Settle(true)
+	if fs.m.seq != seq+1 {
+		t.Errorf("the log goes on with %d, want %d", fs.m.seq, seq+1)
+	}
+}
+
+// After a crash at any write, reading anew finds what was committed, and the guest's recovery is followed.
+func TestCrashAnywhere(t *testing.T) {
+	base, writes := record(t)
+	rules := engine(t)
+	d := newDisk(bytes.NewReader(base), uint64(len(base)))
+	for n, w := range writes {
+		d.apply(w)
+		if n%3 != 0 {
+			continue
+		}
+		fs, err := New(d)
+		if err != nil {
+			t.Fatalf("after write %d: %v", n, err)
+		}
+		obs, err := Image(d)
+		if err != nil {
+			t.Fatalf("after write %d: %v", n, err)
+		}
+		for _, line := range judge(rules, obs) {
+			t.Errorf("after write %d: %s", n, line)
+		}
+		// Recovery: copies to their places, then the journal's superblock, then the superblock.
+		after := newDisk(d, d.size)
+		step := func(w interp.Write) {
+			obs := fs.Observe(w)
+			for _, v := range obs.Violations {
+				t.Errorf("recovery after write %d: %v", n, v)
+			}
+			after.apply(w)
+			fs.Settle(true)
+		}
+		if fs.m == nil {
+			continue
+		}
+		fs.disk, fs.m.state.dev = after, after
+		copies := make([]uint32, 0, len(fs.m.state.copies))
+		for b := range fs.m.state.copies {
+			copies = append(copies, b)
+		}
+		slices.Sort(copies)
+		for _, b := range copies {
+			data, err := fs.m.state.block(b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			step(interp.Write{Off: fs.geo.addr(b), Len: uint64(len(data)), Data: bytes.Clone(data)})
+		}
+		if len(fs.m.state.copies) != 0 {
+			t.Errorf("after write %d, %d blocks are not in their places after recovery", n, len(fs.m.state.copies))
+		}
+		js, err := readBlock(after, fs.geo, fs.m.journal.block(0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		binary.BigEndian.PutUint32(js[jSequence:], fs.m.seq+1)
+		binary.BigEndian.PutUint32(js[jStart:], fs.m.journal.first)
+		seq := fs.m.seq
+		step(interp.Write{Off: fs.geo.addr(fs.m.journal.block(0)), Len: uint64(len(js)), Data: js})
+		if fs.m.seq != seq+1 || fs.m.head != fs.m.journal.first {
+			t.Errorf("after recovery the log goes on with %d at %d", fs.m.seq, fs.m.head)
+		}
+	}
+}
+
+// Features and damage are told apart, by name and place.
+func TestNewErrors(t *testing.T) {
+	base, _ := record(t)
+	for _, tc := range []struct {
+		name   string
+		change func(b []byte)
+		want   string
+	}{
+		{"extents", func(b []byte) { b[superOff+sFeatureIncompat] |= 0x40 }, "extents (incompat flag 0x40)"},
+		{"metadata_csum", func(b []byte) { b[superOff+sFeatureROCompat+1] |= 0x4 }, "metadata_csum (ro_compat flag 0x400)"},
+		{"journal_dev", func(b []byte) { b[superOff+sFeatureIncompat] |= 0x8 }, "journal_dev"},
+		{"external journal", func(b []byte) { clear(b[superOff+sJournalInum:][:4]) }, "external journal"},
+		{"ext2", func(b []byte) { b[superOff+sFeatureCompat] &^= compatHasJournal }, "without a journal"},
+		{"magic", func(b []byte) { b[superOff+sMagic] = 0 }, interp.ErrNotFound.Error()},
+		{"block size", func(b []byte) { b[superOff+sLogBlockSize] = 40 }, "device address 1024: log_block_size is 40"},
+		{"inodes_per_group", func(b []byte) { clear(b[superOff+sInodesPerGroup:][:4]) }, "device address 1024: inodes_per_group is 0"},
+		{"descriptor", func(b []byte) { b[superOff+sFeatureIncompat] |= incompatRecover; clear(b[2048:][:4]) }, "device address 2048: the block bitmap of group 0 is at block 0"},
+		{"truncated", nil, "do not fit the device"},
+	} {
+		b := bytes.Clone(base)
+		if tc.change != nil {
+			tc.change(b)
+		} else {
+			b = b[:len(b)/2]
+		}
+		d := newDisk(bytes.NewReader(b), uint64(len(b)))
+		_, err := New(d)
+		if err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: %v, want %q", tc.name, err, tc.want)
+		}
+		var foreign *interp.UnsupportedError
+		var bad *interp.CorruptError
+		if !errors.As(err, &foreign) && !errors.As(err, &bad) && !errors.Is(err, interp.ErrNotFound) {
+			t.Errorf("%s: the error is a %T", tc.name, err)
+		}
+	}
+}
+
+// Rules that concern a whole image.
+func TestImageRules(t *testing.T) {
+	base, _ := record(t)
+	rules := engine(t)
+	for _, tc := range []struct {
+		name   string
+		change func(b []byte)
+		rule   string
+	}{
+		{"sound", func([]byte) {}, ""},
+		{"free blocks", func(b []byte) { b[superOff+sFreeBlocks]++ }, "ext3/11"},
+		{"free inodes", func(b []byte) { b[superOff+sFreeInodes]++ }, "ext3/11"},
+		{"group", func(b []byte) { b[2048+bgFreeBlocks]++; b[superOff+sFreeBlocks]++ }, "ext3/10"},
+	} {
+		b := bytes.Clone(base)
+		tc.change(b)
+		obs, err := Image(newDisk(bytes.NewReader(b), uint64(len(b))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := strings.Join(judge(rules, obs), "\n")
+		if tc.rule == "" && found != "" || !strings.Contains(found, tc.rule) {
+			t.Errorf("%s: want %q, found %s", tc.name, tc.rule, found)
+		}
+	}
+}
