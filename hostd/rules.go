@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"fsward/change"
 	"fsward/interp/detect"
@@ -44,8 +45,14 @@ func ruleFiles(dir, fs string) ([]invariants.File, error) {
 	return invariants.ReadDir(filepath.Join(dir, fs))
 }
 
+// maxCheck bounds the time that the rules take for one commit. A guest's kernel reports a write that
+// takes two minutes as hung; a commit that is not decided by then is refused like a violation.
+const maxCheck = 30 * time.Second
+
 // Check judges a transaction by the rules of its file system.
 func (r *Rules) Check(ctx context.Context, t *change.Txn, v change.View) invariants.Verdict {
+	ctx, cancel := context.WithTimeout(ctx, maxCheck)
+	defer cancel()
 	engine, ok := r.engines[t.Schema.FS]
 	if !ok {
 		return invariants.Verdict{Undecided: []string{"there are no rules for " + t.Schema.FS}}
