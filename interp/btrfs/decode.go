@@ -171,6 +171,11 @@ func (d *decoder) contents(kind change.Kind, k key, r disk.Region) error {
 		return d.sharedDataRef(k.objectid, k.offset, r)
 	case kindBlockGroupItem:
 		return d.blockGroup(k, r)
+	case kindQgroupStatus:
+		if r.Len() == t.layout.size+8 { // enable_gen, since Linux 6.7
+			d.begin(kind, k.objectid, k.offset, 0)
+			return d.structure(t.layout, r, t.layout.size)
+		}
 	case kindFreeSpaceBitmap:
 		return d.freeSpaceBitmap(k, r)
 	case kindChunkItem:

@@ -8,13 +8,19 @@ import (
 	"fsward/change"
 )
 
+// maxGroup bounds the objects that are looked through for one: the names of an inode, of which the kernel
+// allows 65,536 in a directory, or the references to an extent.
+const maxGroup = 1 << 20
+
 // view answers questions about one state by searching its trees.
 type view struct {
 	state *state
 	dec   decoder
-	last  change.Object // the object that found describes
-	found []fieldValue
-	valid bool
+	// What dec holds: the objects in the items from lo to hi of a tree, sorted. Rules ask for several
+	// fields of one object, and for several names of one inode, in a row.
+	held   bool
+	tree   uint64
+	lo, hi key
 }
 
 var _ change.View = (*view)(nil)
@@ -31,60 +37,68 @@ func (s *state) itemContext() itemContext {
 
 // Get returns the value of a field of an object.
 func (v *view) Get(o change.Object, f change.Field) (change.Value, bool, error) {
-	ok, err := v.lookup(o)
+	e, ok, err := v.lookup(o)
 	if !ok || err != nil {
 		return change.Value{}, false, err
 	}
 	if f == change.FieldObject {
 		return change.Present, true, nil
 	}
-	value := valueOf(v.found, f)
+	value := valueOf(v.dec.vals[e.from:e.to], f)
 	return value, !value.IsNull(), nil
 }
 
 // Exists tells whether there is such an object.
-func (v *view) Exists(o change.Object) (bool, error) { return v.lookup(o) }
-
-// lookup decodes an object. Rules ask for several fields of one object in a row, so the last is kept.
-func (v *view) lookup(o change.Object) (bool, error) {
-	if v.valid && v.last == o {
-		return v.found != nil, nil
-	}
-	v.valid, v.found = false, nil
-	if o == superObject {
-		v.dec.reset()
-		v.dec.tree = superObject.Tree
-		if err := v.dec.superBlock(v.state.sb); err != nil {
-			return false, err
-		}
-		v.valid, v.last, v.found = true, o, append([]fieldValue(nil), v.dec.vals...)
-		return true, nil
-	}
-	root, ok, err := v.state.treeRoot(o.Tree)
-	if !ok || err != nil {
-		return false, err
-	}
-	lo, hi := keyRange(o)
-	p, ok, err := v.state.seek(o.Tree, root.pointer, lo)
-	for ; ok && err == nil && p.key().compare(hi) <= 0; ok, err = p.move(1) {
-		if err := v.decode(p); err != nil {
-			return false, err
-		}
-		for _, e := range v.dec.ents {
-			if e.obj == o {
-				v.valid, v.last = true, o
-				v.found = append(make([]fieldValue, 0, e.to-e.from), v.dec.vals[e.from:e.to]...)
-				return true, nil
-			}
-		}
-	}
-	if err == nil {
-		v.valid, v.last = true, o
-	}
-	return false, err
+func (v *view) Exists(o change.Object) (bool, error) {
+	_, ok, err := v.lookup(o)
+	return ok, err
 }
 
+// lookup finds an object among those in the items that can hold it.
+func (v *view) lookup(o change.Object) (entity, bool, error) {
+	lo, hi := keyRange(o)
+	if !v.held || v.tree != o.Tree || v.lo != lo || v.hi != hi {
+		v.held = false
+		if err := v.hold(o.Tree, lo, hi); err != nil {
+			return entity{}, false, err
+		}
+		v.held, v.tree, v.lo, v.hi = true, o.Tree, lo, hi
+	}
+	i, ok := slices.BinarySearchFunc(v.dec.ents, o, func(e entity, o change.Object) int { return e.obj.Compare(o) })
+	if !ok {
+		return entity{}, false, nil
+	}
+	return v.dec.ents[i], true, nil
+}
+
+// hold decodes the items from lo to hi.
+func (v *view) hold(tree uint64, lo, hi key) error {
+	v.dec.reset()
+	v.dec.tree = tree
+	if tree == superObject.Tree {
+		return v.dec.superBlock(v.state.sb)
+	}
+	root, ok, err := v.state.treeRoot(tree)
+	if !ok || err != nil {
+		return err
+	}
+	p, ok, err := v.state.seek(tree, root.pointer, lo)
+	for ; ok && err == nil && p.key().compare(hi) <= 0; ok, err = p.move(1) {
+		item := p.item()
+		if err := v.dec.item(item.key(), item.data()); err != nil {
+			return err
+		}
+		if len(v.dec.ents) > maxGroup {
+			return &budgetError{"objects under one key", maxGroup}
+		}
+	}
+	slices.SortFunc(v.dec.ents, func(a, b entity) int { return a.obj.Compare(b.obj) })
+	return err
+}
+
+// decode holds the objects of one item, in the order in which they stand in it.
 func (v *view) decode(p *position) error {
+	v.held = false
 	v.dec.reset()
 	v.dec.tree = p.tree
 	item := p.item()

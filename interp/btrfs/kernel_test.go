@@ -1,0 +1,198 @@
+package btrfs_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"fsward/change"
+	"fsward/interp"
+	"fsward/interp/btrfs"
+	"fsward/invariants"
+)
+
+// kernel is a file system that the host's kernel has mounted from a file, with an interpreter that is
+// shown what each commit changed in it: the blocks that differ, the superblock last.
+type kernel struct {
+	t       *testing.T
+	image   string
+	mnt     string
+	disk    *sparseDisk // what the interpreter was shown
+	fs      *btrfs.FS
+	engine  invariants.Engine // nil: no rules
+	commits int
+	records int
+}
+
+func run(t testing.TB, name string, args ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, name, args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %v: %v: %s", name, args, err, out)
+	}
+	return string(out)
+}
+
+func mkfs(t testing.TB, path string, size int64, options ...string) {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := f.Truncate(size); err != nil {
+		t.Fatal(err)
+	}
+	run(t, peer(t, "mkfs.btrfs", "btrfs-progs"), append(append([]string{"-q"}, options...), path)...)
+}
+
+// startKernel makes a file system and mounts it.
+func startKernel(t *testing.T, size int64, options ...string) *kernel {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Fatal("this test mounts a file system by loop: run it as root")
+	}
+	dir := t.TempDir()
+	k := &kernel{t: t, image: filepath.Join(dir, "image"), mnt: filepath.Join(dir, "mnt")}
+	mkfs(t, k.image, size, options...)
+	k.disk = newSparseDisk(uint64(size))
+	k.show(func(w interp.Write) { k.disk.apply(w) })
+	var err error
+	if k.fs, err = btrfs.New(k.disk); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(k.mnt, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	k.mount()
+	t.Cleanup(func() { exec.Command("umount", k.mnt).Run() })
+	return k
+}
+
+func (k *kernel) mount() {
+	k.t.Helper()
+	run(k.t, "mount", "-o", "loop,commit=300,noatime", k.image, k.mnt)
+}
+
+func (k *kernel) path(name string) string { return filepath.Join(k.mnt, name) }
+
+// show passes the 4 KiB blocks in which the image differs from what was shown, the superblock last.
+func (k *kernel) show(pass func(w interp.Write)) {
+	k.t.Helper()
+	f, err := os.Open(k.image)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	defer f.Close()
+	var supers []interp.Write
+	buf, was := make([]byte, 1<<20), make([]byte, 1<<20)
+	for off := int64(0); ; {
+		data, err := unix.Seek(int(f.Fd()), off, unix.SEEK_DATA)
+		if errors.Is(err, unix.ENXIO) {
+			break
+		}
+		if err != nil {
+			k.t.Fatal(err)
+		}
+		off = data / pageSize * pageSize
+		n, err := f.ReadAt(buf, off)
+		if err != nil && !errors.Is(err, io.EOF) {
+			k.t.Fatal(err)
+		}
+		k.disk.ReadAt(was[:n], off)
+		for i := 0; i < n; i += pageSize {
+			page := buf[i:min(i+pageSize, n)]
+			if bytes.Equal(page, was[i:i+len(page)]) {
+				continue
+			}
+			w := interp.Write{Off: uint64(off) + uint64(i), Len: uint64(len(page)), Data: bytes.Clone(page)}
+			if w.Off == 64<<10 || w.Off == 64<<20 {
+				supers = append(supers, w)
+				continue
+			}
+			pass(w)
+		}
+		off += int64(n)
+		if n == 0 {
+			break
+		}
+	}
+	for _, w := range supers {
+		pass(w)
+	}
+}
+
+// sync commits and checks what was written. It returns the records of the last commit as text.
+func (k *kernel) sync() []string {
+	k.t.Helper()
+	run(k.t, "btrfs", "filesystem", "sync", k.mnt)
+	return k.observe()
+}
+
+func (k *kernel) observe() []string {
+	k.t.Helper()
+	var text []string
+	k.show(func(w interp.Write) {
+		obs := k.fs.Observe(w)
+		for _, v := range obs.Violations {
+			k.t.Errorf("write at %d: false alarm %s %s %s at %d: %s", w.Off, v.Rule, v.Tree, v.ID, v.Addr, v.Detail)
+		}
+		if obs.Unknown != nil {
+			k.t.Errorf("write at %d: %v", w.Off, obs.Unknown)
+		}
+		if obs.Txn != nil {
+			k.commits++
+			k.records += len(obs.Txn.Records)
+			text = text[:0]
+			for _, r := range obs.Txn.Records {
+				text = append(text, btrfs.Schema().RecordText(r, obs.Txn.Names))
+			}
+			k.ordered(obs.Txn)
+			if k.engine != nil {
+				for _, v := range check(k.t, k.engine, obs.Txn, obs.View) {
+					k.t.Errorf("generation %d: false alarm %s %s %s: %v", obs.Generation, v.Rule, v.Tree, v.ID, v.Witness)
+				}
+			}
+		}
+		k.disk.apply(w)
+		k.fs.Settle(true)
+	})
+	return text
+}
+
+// ordered checks that the records are sorted by object.
+func (k *kernel) ordered(txn *change.Txn) {
+	for i := 1; i < len(txn.Records); i++ {
+		a, b := txn.Records[i-1], txn.Records[i]
+		if a.Object.Compare(b.Object) > 0 {
+			k.t.Errorf("records out of order: %s before %s", btrfs.Schema().RecordText(a, txn.Names), btrfs.Schema().RecordText(b, txn.Names))
+			return
+		}
+	}
+}
+
+// end unmounts, judges the last commits, and asks the peer.
+func (k *kernel) end() {
+	k.t.Helper()
+	run(k.t, "umount", k.mnt)
+	k.observe()
+	run(k.t, "btrfs", "check", k.image)
+	obs, err := btrfs.Image(k.disk)
+	if err != nil || obs.Unknown != nil || len(obs.Violations) > 0 {
+		k.t.Errorf("the image at the end: %v %v %v", err, obs.Unknown, obs.Violations)
+	}
+	if k.commits == 0 {
+		k.t.Error("no commit was seen")
+	}
+	k.t.Logf("%d commits, %d records", k.commits, k.records)
+}

@@ -1,0 +1,159 @@
+package btrfs_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func seedFor(t testing.TB) *rand.Rand {
+	seed := uint64(1)
+	if s := os.Getenv("FSWARD_SEED"); s != "" {
+		if _, err := fmt.Sscan(s, &seed); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("seed %d (FSWARD_SEED)", seed)
+	return rand.New(rand.NewPCG(seed, 0))
+}
+
+// workload does n random operations on files, directories, links and names.
+func (k *kernel) workload(r *rand.Rand, n int) {
+	t := k.t
+	pick := func(kind string, of int) string { return k.path(fmt.Sprintf("%s%d", kind, r.IntN(of))) }
+	write := func(path string, size int) {
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o644)
+		if err != nil {
+			return
+		}
+		f.WriteAt(make([]byte, size+1), int64(r.IntN(1<<16)))
+		f.Close()
+	}
+	for range n {
+		switch r.IntN(14) {
+		case 0, 1, 2:
+			write(pick("f", 60), r.IntN(100000))
+		case 3:
+			write(pick("f", 60), r.IntN(1000)) // inline
+		case 4:
+			os.Remove(pick("f", 60))
+		case 5:
+			os.Mkdir(pick("d", 10), 0o755)
+		case 6:
+			write(pick("d", 10)+fmt.Sprintf("/x%d", r.IntN(20)), r.IntN(5000))
+		case 7:
+			os.RemoveAll(pick("d", 10))
+		case 8:
+			os.Link(pick("f", 60), pick("l", 60))
+		case 9:
+			os.Remove(pick("l", 60))
+		case 10:
+			os.Rename(pick("f", 60), pick("f", 60))
+		case 11:
+			os.Rename(pick("d", 10), pick("d", 10)+"/moved")
+		case 12:
+			os.Symlink(strings.Repeat("s", 1+r.IntN(200)), pick("s", 20))
+		case 13:
+			unix.Setxattr(pick("f", 60), fmt.Sprintf("user.a%d", r.IntN(4)), make([]byte, r.IntN(300)), 0)
+		}
+	}
+	_ = t
+}
+
+// What the kernel of this host commits, on the file systems that mkfs makes by default and by choice, is
+// sound, and btrfs check finds the end of it clean.
+func TestKernelWorkloads(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		size    int64
+		options []string
+	}{
+		{"default", 256 << 20, nil},
+		{"mixed", 100 << 20, []string{"--mixed"}},
+		{"small-nodes", 256 << 20, []string{"-n", "4096", "-m", "single"}},
+		{"old-features", 256 << 20, []string{"-O", "^skinny-metadata,^no-holes,^extref", "-R", "^free-space-tree"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			k := startKernel(t, tc.size, tc.options...)
+			k.engine = newEngine(t)
+			r := seedFor(t)
+			for range 12 {
+				k.workload(r, 40)
+				k.sync()
+			}
+			k.end()
+		})
+	}
+}
+
+// Subvolumes, snapshots, balance, reflinks and deletion of subvolumes share and move blocks.
+func TestKernelSubvolumes(t *testing.T) {
+	k := startKernel(t, 512<<20)
+	k.engine = newEngine(t)
+	r := seedFor(t)
+	k.workload(r, 100)
+	k.sync()
+	run(t, "btrfs", "subvolume", "create", k.path("sub"))
+	k.sync()
+	for i := range 30 {
+		must(t, os.WriteFile(k.path(fmt.Sprintf("sub/file%d", i)), make([]byte, 20000), 0o644))
+	}
+	k.sync()
+	run(t, "btrfs", "subvolume", "snapshot", k.path("sub"), k.path("snap"))
+	k.sync()
+	must(t, os.WriteFile(k.path("sub/file0"), []byte("other"), 0o644))
+	must(t, os.Remove(k.path("snap/file1")))
+	run(t, "btrfs", "subvolume", "snapshot", "-r", k.mnt, k.path("top"))
+	k.sync()
+	run(t, "cp", "--reflink=always", k.path("sub/file2"), k.path("sub/clone"))
+	run(t, "btrfs", "property", "set", k.path("top"), "ro", "false")
+	k.sync()
+	run(t, "btrfs", "balance", "start", "--full-balance", k.mnt)
+	k.sync()
+	k.workload(r, 60)
+	k.sync()
+	run(t, "btrfs", "subvolume", "delete", k.path("snap"), k.path("top"))
+	k.sync()
+	run(t, "btrfs", "subvolume", "sync", k.mnt)
+	k.sync()
+	run(t, "btrfs", "quota", "enable", k.mnt)
+	k.sync()
+	run(t, "btrfs", "filesystem", "resize", "-64m", k.mnt)
+	k.sync()
+	k.end()
+}
+
+// A file with many names has inode_extrefs, a directory with many entries several leaves.
+func TestKernelManyNames(t *testing.T) {
+	k := startKernel(t, 256<<20)
+	k.engine = newEngine(t)
+	must(t, os.WriteFile(k.path("one"), []byte("x"), 0o644))
+	must(t, os.Mkdir(k.path("d"), 0o755))
+	for i := range 900 {
+		must(t, os.Link(k.path("one"), k.path(fmt.Sprintf("d/%s%d", strings.Repeat("n", 80), i))))
+	}
+	k.sync()
+	for i := range 900 {
+		if i%3 == 0 {
+			must(t, os.Remove(k.path(fmt.Sprintf("d/%s%d", strings.Repeat("n", 80), i))))
+		}
+		if i%3 == 1 {
+			must(t, os.Rename(k.path(fmt.Sprintf("d/%s%d", strings.Repeat("n", 80), i)), k.path(fmt.Sprintf("d/moved%d", i))))
+		}
+	}
+	k.sync()
+	run(t, "rm", "-r", k.path("d"))
+	k.sync()
+	k.end()
+}
