@@ -29,7 +29,7 @@ var (
 	checkSize         = check{"ext3/inode-size", change.ByStructure, "The size of an inode is possible for its type."}
 	checkFlags        = check{"ext3/inode-flags", change.ByStructure, "An inode has no flag of a feature that the file system does not have."}
 	checkPointer      = check{"ext3/block-pointer", change.ByStructure, "A block pointer names a block inside the file system that is not fixed metadata."}
-	checkIndirect     = check{"ext3/indirect-shared", change.ByStructure, "An indirect block is used once."}
+	checkIndirect     = check{"ext3/indirect-block", change.ByStructure, "An indirect block is written by the transaction that begins to use it, and used once."}
 	checkSymlink      = check{"ext3/symlink", change.ByStructure, "A symbolic link that is kept in its inode ends where its size says."}
 	checkDirentLen    = check{"ext3/dirent-length", change.ByStructure, "Directory entries are aligned, hold their names, and fill their block exactly."}
 	checkDirentInode  = check{"ext3/dirent-inode", change.ByStructure, "A directory entry names an inode number that exists and that entries may name."}

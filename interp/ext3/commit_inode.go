@@ -93,13 +93,23 @@ func (d *delta) inodeTree(ino uint32) error {
 		}
 		d.txn.Add(ownerOf(block, ino, level, start))
 		note(level, start, block, false, true)
-		if level > 0 && !first(d.visited.new, block) {
+		if level == 0 {
+			return false, d.tooMany()
+		}
+		fault := func(format string, args ...any) {
+			d.fault(on(checkIndirect.at(d.geo.addr(block), format, args...), kindInode, uint64(ino)))
+		}
+		switch known := d.roles[block]; {
+		case !first(d.visited.new, block):
 			if !d.image { // of an image, rule 5 tells of the second owner
-				d.fault(on(checkIndirect.at(d.geo.addr(block), "it is used again at position %d", position(level, start)), kindInode, uint64(ino)))
+				fault("it is used again at position %d", position(level, start))
 			}
 			return false, nil
+		case !d.rewrote(block) && int(known.level) != level:
+			fault("position %d begins to point to it, and the transaction does not write it", position(level, start))
+			return false, nil
 		}
-		return level > 0, d.tooMany()
+		return true, d.tooMany()
 	}
 	tree.same = func(level int, start uint64, block uint32) error {
 		note(level, start, block, true, true)
@@ -159,7 +169,7 @@ func (d *delta) xattrPointer(ino uint32, before, after side) {
 	if was != 0 && d.geo.inRange(was) {
 		d.txn.Delete(owner(was))
 	}
-	if is != 0 {
+	if is != 0 && d.geo.inRange(is) { // what is not was reported, or is of the bad blocks inode
 		d.txn.Add(owner(is))
 		d.newRole[is] = role{ino, roleXattr, 0}
 	}

@@ -7,8 +7,8 @@ import (
 	"fsward/interp"
 )
 
-// The log of a real kernel, from mount to unmount: every commit in it is sound, and the file system
-// that it leaves is what comparing the commits says.
+// The log of a real kernel, from mount to unmount: every commit in it is sound, and so is the
+// file system that it leaves.
 func TestRealLog(t *testing.T) {
 	d := open(t, unpack(t, shared(t, "logs/ext3-default.base.img.zst")))
 	fs, err := New(d)
@@ -48,4 +48,21 @@ func TestRealLog(t *testing.T) {
 	if fs.m != nil {
 		t.Error("the log ends unmounted")
 	}
+
+	start := time.Now()
+	m, err := attach(d, d.Size())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("attached in %v: %d directory and indirect blocks", time.Since(start), len(m.roles))
+	start = time.Now()
+	obs, err := Image(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	took := time.Since(start)
+	for _, line := range judge(rules, obs) {
+		t.Errorf("the image at the end: %s", line)
+	}
+	t.Logf("the image at the end: %d records in %v, rules %v", len(obs.Txn.Records), took, time.Since(start)-took)
 }
