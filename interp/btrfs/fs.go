@@ -85,7 +85,8 @@ func (f *FS) Schema() *change.Schema {
 func (f *FS) Observe(w interp.Write) interp.Observation {
 	f.disk.pending, f.settle = &w, nil
 	var obs interp.Observation
-	if j := f.judged; j != nil && !j.stale && j.chunks.holdsMetadata(w.Off, w.Len) {
+	// A mirror may lie inside a chunk of metadata, where no block is allocated.
+	if j := f.judged; j != nil && !j.stale && !superAlone(w) && j.chunks.holdsMetadata(w.Off, w.Len) {
 		j.stale = true
 	}
 	if w.Len == 0 {
@@ -103,6 +104,16 @@ func (f *FS) Observe(w interp.Write) interp.Observation {
 		}
 	}
 	return obs
+}
+
+// superAlone tells whether a write is of a superblock and nothing else.
+func superAlone(w interp.Write) bool {
+	for _, at := range superOffsets {
+		if w.Off >= at && w.Off < at+superSize && w.Len <= at+superSize-w.Off {
+			return true
+		}
+	}
+	return false
 }
 
 // Settle says what became of the write last observed.

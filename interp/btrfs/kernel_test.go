@@ -4,13 +4,17 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
 	"fsward/change"
@@ -28,8 +32,55 @@ type kernel struct {
 	disk    *sparseDisk // what the interpreter was shown
 	fs      *btrfs.FS
 	engine  invariants.Engine // nil: no rules
+	model   model
 	commits int
 	records int
+}
+
+// A model is the state of a file system as records add up to it: object and field → value, as text.
+type model map[string]string
+
+func modelKey(o change.Object, f change.Field, names *change.Names) string {
+	s := btrfs.Schema()
+	return fmt.Sprintf("%s %s %d %s", s.TreeText(o), s.IDText(o, names), o.Aux, s.FieldName(f))
+}
+
+// apply changes the model by a transaction, whose old values have to be those that it has.
+func (m model) apply(t testing.TB, txn *change.Txn) {
+	t.Helper()
+	s := btrfs.Schema()
+	for _, r := range txn.Records {
+		key, old, now := modelKey(r.Object, r.Field, txn.Names), s.ValueText(r.Old, txn.Names), s.ValueText(r.New, txn.Names)
+		was, ok := m[key]
+		if !ok {
+			was = "null"
+		}
+		if was != old {
+			t.Errorf("generation %d: %s was %s, the record says %s", txn.Generation, key, was, old)
+		}
+		if now == "null" {
+			delete(m, key)
+		} else {
+			m[key] = now
+		}
+		// What is in a tree that is being dropped is not followed: it is gone with the last reference.
+		if s.KindName(r.Object.Kind) == "root_item" && s.FieldName(r.Field) == "refs" && (now == "0" || now == "null") {
+			tree := change.NumText(r.Object.ID) + " "
+			maps.DeleteFunc(m, func(key, _ string) bool { return strings.HasPrefix(key, tree) })
+		}
+	}
+}
+
+// modelOf reads a whole image, and checks that it is sound.
+func modelOf(t testing.TB, d interp.Disk) model {
+	t.Helper()
+	obs, err := btrfs.Image(d)
+	if err != nil || obs.Unknown != nil || len(obs.Violations) > 0 {
+		t.Fatalf("the image is not sound: %v %v %v", err, obs.Unknown, obs.Violations)
+	}
+	m := model{}
+	m.apply(t, obs.Txn)
+	return m
 }
 
 func run(t testing.TB, name string, args ...string) string {
@@ -71,6 +122,7 @@ func startKernel(t *testing.T, size int64, options ...string) *kernel {
 	if k.fs, err = btrfs.New(k.disk); err != nil {
 		t.Fatal(err)
 	}
+	k.model = modelOf(t, k.disk)
 	if err := os.Mkdir(k.mnt, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -158,6 +210,7 @@ func (k *kernel) observe() []string {
 				text = append(text, btrfs.Schema().RecordText(r, obs.Txn.Names))
 			}
 			k.ordered(obs.Txn)
+			k.model.apply(k.t, obs.Txn)
 			if k.engine != nil {
 				for _, v := range check(k.t, k.engine, obs.Txn, obs.View) {
 					k.t.Errorf("generation %d: false alarm %s %s %s: %v", obs.Generation, v.Rule, v.Tree, v.ID, v.Witness)
@@ -187,9 +240,9 @@ func (k *kernel) end() {
 	run(k.t, "umount", k.mnt)
 	k.observe()
 	run(k.t, "btrfs", "check", k.image)
-	obs, err := btrfs.Image(k.disk)
-	if err != nil || obs.Unknown != nil || len(obs.Violations) > 0 {
-		k.t.Errorf("the image at the end: %v %v %v", err, obs.Unknown, obs.Violations)
+	// All records together are what reading the whole image anew gives.
+	if d := cmp.Diff(modelOf(k.t, k.disk), k.model); d != "" {
+		k.t.Errorf("the records do not add up (-image +records):\n%.4000s", d)
 	}
 	if k.commits == 0 {
 		k.t.Error("no commit was seen")

@@ -157,3 +157,5 @@ func TestKernelManyNames(t *testing.T) {
 	k.sync()
 	k.end()
 }
+
+func writeFile(path string, size int) error { return os.WriteFile(path, make([]byte, size), 0o644) }
