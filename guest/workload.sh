@@ -40,10 +40,11 @@ make() {
 }
 
 # durable DIR writes everything to the disk and tells whether that worked. When a commit of ext3 fails, syncfs
-# may still report success, if kjournald was done before it looked; the next change then fails. So there is one,
-# and a second sync, since the host expects a disk that nobody writes to between two rounds.
+# may still report success, if kjournald was done before it looked; the next change then fails. So there is one:
+# a new file, since ext3 tells nobody of a time stamp that it could not write. A second sync follows, since the
+# host expects a disk that nobody writes to between two rounds.
 durable() {
-	sync.coreutils -f "$1" && touch "$1/probe" && mounted_rw "$1" || return
+	sync.coreutils -f "$1" && echo >"$1/probe" && rm "$1/probe" && mounted_rw "$1" || return
 	sync.coreutils -f "$1" || true # what it was about is on the disk; the next round finds out
 }
 
