@@ -47,11 +47,11 @@ func (r *recorder) events() events {
 }
 
 // mkfs makes an image with Debian's defaults for a file system.
-func mkfs(t *testing.T, fs string, size int64, opts ...string) string {
+func mkfs(t *testing.T, fs string, size int64) string {
 	t.Helper()
 	image := blankImage(t, size)
 	quiet := map[string][]string{"btrfs": {"-q", "-f"}, "ext3": {"-q", "-F"}}[fs]
-	run(t, "mkfs."+fs, append(append(quiet, opts...), image)...)
+	run(t, "mkfs."+fs, append(quiet, image)...)
 	return image
 }
 
@@ -68,7 +68,7 @@ func blankImage(t *testing.T, size int64) string {
 }
 
 // run runs a program that has to succeed; these are the peers, so one that is missing is a failure.
-func run(t *testing.T, name string, args ...string) string {
+func run(t *testing.T, name string, args ...string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
@@ -76,7 +76,6 @@ func run(t *testing.T, name string, args ...string) string {
 	if err != nil {
 		t.Fatalf("%s %s: %v (make setup installs it if it is missing)\n%s", name, strings.Join(args, " "), err, out)
 	}
-	return string(out)
 }
 
 // attach guards an image and gives it to the kernel as a loop device.
@@ -119,9 +118,9 @@ func (r *rig) close() {
 }
 
 // mustMount mounts the file system.
-func (r *rig) mustMount(fs string, opts ...string) {
+func (r *rig) mustMount(fs string) {
 	r.t.Helper()
-	if err := r.Mount(fs, opts...); err != nil {
+	if err := r.Mount(fs); err != nil {
 		r.t.Fatal(err)
 	}
 }

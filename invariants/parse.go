@@ -150,7 +150,7 @@ func (p *parser) expect(text string) error {
 // infix returns the infix operator that the current token is.
 func (p *parser) infix() (name string, o operator, ok bool) {
 	t := p.peek()
-	if t.kind != tokenAtom && t.kind != tokenQuoted && !(t.kind == tokenPunct && t.text == ",") {
+	if t.kind != tokenAtom && t.kind != tokenQuoted && (t.kind != tokenPunct || t.text != ",") {
 		return "", operator{}, false
 	}
 	o, ok = p.operators.infix[t.text]

@@ -9,11 +9,9 @@ import (
 )
 
 var (
-	atomK      = engine.NewAtom("k")
-	atomA      = engine.NewAtom("a")
-	atomF      = engine.NewAtom("f")
-	atomNull   = engine.NewAtom("null")
-	atomObject = engine.NewAtom("object")
+	atomK    = engine.NewAtom("k")
+	atomA    = engine.NewAtom("a")
+	atomNull = engine.NewAtom("null")
 )
 
 // A vocabulary turns the numbers of a schema into terms and back.
@@ -312,8 +310,8 @@ func (v *vocabulary) secondPart(p *pattern, t engine.Term, names *change.Names) 
 // unify binds the variables of a pattern to the parts of an object that matches it. Parts that are bound
 // were compared as numbers already, in which a negative literal stands for the same 64 bits.
 func (v *vocabulary) unify(p *pattern, o change.Object, names *change.Names, env *engine.Env) (*engine.Env, bool) {
-	ok := true
 	if _, free := p.treeTerm.(engine.Variable); free {
+		var ok bool
 		if env, ok = env.Unify(p.treeTerm, v.treeTerm(o)); !ok {
 			return env, false
 		}

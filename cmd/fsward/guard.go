@@ -15,7 +15,6 @@ import (
 // guardFlags are the flags that guard and vm run share.
 type guardFlags struct {
 	disks   []string
-	rules   string
 	control string
 	json    bool
 	verbose bool

@@ -107,7 +107,9 @@ func (c *Config) check() error {
 }
 
 func notSerial(r rune) bool {
-	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-", r))
+	letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+	digit := r >= '0' && r <= '9'
+	return !letter && !digit && !strings.ContainsRune("._-", r)
 }
 
 // checkSocketPath refuses a path that a unix socket cannot have: the kernel would cut it or refuse it

@@ -85,7 +85,7 @@ func (c *console) run(conn net.Conn) {
 		}
 		if err != nil {
 			c.line(printable(line))
-			if err != io.EOF {
+			if !errors.Is(err, io.EOF) {
 				c.fail(err)
 			}
 			c.fail(c.file.Close())

@@ -3,6 +3,7 @@
 package detect
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -99,7 +100,7 @@ const blankBytes = 1 << 20
 // Blank tells whether a disk holds nothing yet.
 func Blank(d interp.Disk) (bool, error) {
 	buf := make([]byte, min(blankBytes, d.Size()))
-	if _, err := d.ReadAt(buf, 0); err != nil && err != io.EOF {
+	if _, err := d.ReadAt(buf, 0); err != nil && !errors.Is(err, io.EOF) {
 		return false, err
 	}
 	return zero(buf), nil
