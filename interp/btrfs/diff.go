@@ -383,7 +383,10 @@ func (d *diff) readChunks() error {
 }
 
 // A rootChange is a tree before and after; nil where it does not exist.
-type rootChange struct{ old, new *treeRoot }
+type rootChange struct {
+	old, new *treeRoot
+	added    bool // a root item with a key of its own came into being
+}
 
 // diffRoots compares the root trees and collects the trees whose root items differ.
 func (d *diff) diffRoots(roots map[treeKey]*rootChange) {
@@ -393,22 +396,33 @@ func (d *diff) diffRoots(roots map[treeKey]*rootChange) {
 		if k.typ != rootItemKey {
 			return
 		}
-		c := &rootChange{}
+		if now != nil && (k.objectid == rootTreeID || k.objectid == chunkTreeID) {
+			d.fault(violatedAt(rootRule, now.data().Addr(), "a root item of tree %d, which the superblock leads to", k.objectid).in(rootTreeID, k))
+			return
+		}
+		id := treeKey{id: k.objectid}
+		if k.objectid == treeRelocID {
+			id.offset = k.offset
+		}
+		c := roots[id]
+		if c == nil {
+			c = &rootChange{}
+			roots[id] = c
+		}
 		if old != nil {
 			if r, ok := parseRoot(old.data()); ok {
 				c.old = &r
 			}
 		}
 		if now != nil {
+			c.added = c.added || old == nil
 			if r, ok := parseRoot(now.data()); ok {
 				c.new = &r
 			}
 		}
 		if classOf(k.objectid) == 0 {
 			d.fault(&interp.UnsupportedError{FS: fsName, Feature: "the tree " + change.NumText(k.objectid)})
-			return
 		}
-		roots[treeKey{k.objectid, k.offset}] = c
 	})
 }
 
@@ -440,15 +454,20 @@ func (d *diff) diffTree(id uint64, c *rootChange) {
 // checkTrees asks for the trees without which there is no file system, and for each tree to be there
 // once.
 func (d *diff) checkTrees(roots map[treeKey]*rootChange) {
+	var ids []uint64
 	for _, id := range []uint64{extentTreeID, devTreeID, fsTreeID, csumTreeID} {
 		if _, changed := roots[treeKey{id: id}]; changed || d.old == nil {
-			d.checkTree(id)
+			ids = append(ids, id)
 		}
 	}
 	for k, c := range roots {
-		if c.old == nil && c.new != nil && k.id != treeRelocID {
-			d.checkTree(k.id)
+		if c.added && k.id != treeRelocID {
+			ids = append(ids, k.id)
 		}
+	}
+	slices.Sort(ids)
+	for _, id := range slices.Compact(ids) {
+		d.checkTree(id)
 	}
 }
 
