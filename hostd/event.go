@@ -15,16 +15,19 @@ const (
 	KindAttach    = "attach"     // a disk is guarded from now on
 	KindCommit    = "commit"     // a commit point, judged
 	KindLogCommit = "log_commit" // a Btrfs log commit: recognised, passed
-	KindWrite     = "write"      // a single write that says something: a violation, a note
+	KindWrite     = "write"      // a single write that does not hold
+	KindNote      = "note"       // a write that there is something to say about: a file system appeared, was mounted
 	KindImage     = "image"      // a whole image, judged as one transaction of additions
 )
 
 func kindOf(obs interp.Observation) string {
-	switch obs.Point {
-	case interp.CommitPoint:
+	switch {
+	case obs.Point == interp.CommitPoint:
 		return KindCommit
-	case interp.LogPoint:
+	case obs.Point == interp.LogPoint:
 		return KindLogCommit
+	case len(obs.Violations) == 0 && obs.Unknown == nil:
+		return KindNote
 	default:
 		return KindWrite
 	}

@@ -1,11 +1,14 @@
 package hostd
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
+	"fsward/blocktap"
 	"fsward/change"
 )
 
@@ -136,6 +139,41 @@ func TestRefusal(t *testing.T) {
 				t.Fatal(err)
 			}
 			after.noAlarm()
+		})
+	}
+}
+
+// A guest that writes garbage over its superblock is refused that write, and goes on as before.
+func TestGarbageOverTheSuperblock(t *testing.T) {
+	for fs, at := range map[string]uint64{"btrfs": 65536, "ext3": 1024} {
+		t.Run(fs, func(t *testing.T) {
+			r := attach(t, mkfs(t, fs, 256<<20), nil)
+			r.mustMount(fs)
+			r.mustRun("echo one > one; sync -f .")
+			// Beside the kernel, whose own copy of the superblock must stay what it is.
+			garbage := bytes.Repeat([]byte("garbage!"), 128)
+			err := r.daemon.Devices()["disk"].Do(context.Background(), &blocktap.Request{Op: blocktap.OpWrite, Off: at, Len: 1024, Data: garbage})
+			if !errors.Is(err, blocktap.ErrRefused) {
+				t.Errorf("the garbage was not refused: %v", err)
+			}
+			r.mustRun("echo two > two; sync -f .")
+			if err := r.Unmount(); err != nil {
+				t.Fatal(err)
+			}
+			refused := 0
+			for _, ev := range r.seen.events() {
+				if ev.Action == Refused {
+					refused++
+					if ev.Kind != KindWrite || !strings.Contains(textOf(ev), fs+"/superblock") {
+						t.Errorf("refused: %s", textOf(ev))
+					}
+				}
+			}
+			if refused != 1 {
+				t.Errorf("%d writes were refused, want 1", refused)
+			}
+			r.close()
+			mustBeClean(t, fs, r.image)
 		})
 	}
 }

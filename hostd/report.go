@@ -50,7 +50,7 @@ const rowFormat = "%-8s %-8s %-6s %10s %9s %10s  %s\n"
 func (r *TextReport) Event(ev *Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if ev.Kind == KindAttach || ev.Kind == KindWrite && len(ev.Violations) == 0 && ev.Outcome == change.Holds {
+	if ev.Kind == KindAttach || ev.Kind == KindNote && ev.Action != Failed {
 		fmt.Fprintf(r.w, "%-8s %s\n", orDash(ev.Disk), ev.Note)
 		return
 	}
