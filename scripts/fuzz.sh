@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 time=${1:-30s}
 
-targets=$(grep -rnoE --include='*_test.go' '^func Fuzz[A-Za-z0-9_]+' . | sed -E 's|^\./(.*)/[^/]+:[0-9]+:func (.*)$|\1 \2|' | sort -u)
+targets=$(grep -rnoE --include='*_test.go' '^func Fuzz[A-Za-z0-9_]+\(f \*testing' . | sed -E 's|^\./(.*)/[^/]+:[0-9]+:func ([A-Za-z0-9_]+).*|\1 \2|' | sort -u)
 n=$(wc -l <<<"$targets")
 i=0
 while read -r dir name; do
