@@ -16,7 +16,7 @@ type check struct {
 var (
 	checkSuperblock   = check{"ext3/superblock", change.ByStructure, "The superblock is that of a file system that fits its device."}
 	checkImmutable    = check{"ext3/superblock-geometry", change.ByWrite, "The sizes, counts and identity in the superblock do not change while the file system is mounted."}
-	checkCleanCounts  = check{"ext3/clean-counts", change.ByWrite, "When a file system is marked clean, its free counts are the sums of those of its groups."}
+	checkCleanCounts  = check{"ext3/clean-counts", change.ByWrite, "When a file system is marked clean, its free counts become the sums of those of its groups."}
 	checkCleanJournal = check{"ext3/clean-journal", change.ByWrite, "When a file system is marked clean, all that its journal committed is in its place."}
 	checkTail         = check{"ext3/journal-tail", change.ByWrite, "The journal gives up a transaction only when its blocks are in their places."}
 	checkJournalSuper = check{"ext3/journal-superblock", change.ByStructure, "The journal's superblock is well formed and points at a transaction."}

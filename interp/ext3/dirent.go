@@ -26,7 +26,8 @@ func recLen(b []byte, off int) int {
 
 // entries calls visit for each entry in a directory block that names an inode, and stops at the first
 // entry whose length is wrong: fault then says why ("" else). The checks are those of the kernel's
-// ext4_check_dir_entry.
+// ext4_check_dir_entry. As there, a name's length is one byte wide even without the feature filetype: the
+// kernel leaves what it finds in the byte after it (ext4_init_dot_dotdot in a block that it has used before).
 func entries(b []byte, fileType bool, visit func(entry)) (at int, fault string) {
 	for off := 0; off < len(b); {
 		if len(b)-off < dirHeaderLen {
@@ -36,8 +37,6 @@ func entries(b []byte, fileType bool, visit func(entry)) (at int, fault string) 
 		e := entry{off: off, ino: le32(b, off+dirInode)}
 		if fileType {
 			e.typ = b[off+dirFileType]
-		} else {
-			nameLen = int(le16(b, off+dirNameLen))
 		}
 		switch {
 		case n < dirHeaderLen+4 && !(e.ino == 0 && n >= dirHeaderLen):
@@ -46,7 +45,7 @@ func entries(b []byte, fileType bool, visit func(entry)) (at int, fault string) 
 			return off, "the entry's length is no multiple of 4"
 		case n > len(b)-off:
 			return off, "the entry goes beyond its block"
-		case nameLen > maxNameLen || e.ino != 0 && dirHeaderLen+nameLen > n:
+		case e.ino != 0 && dirHeaderLen+nameLen > n:
 			return off, "the name does not fit the entry"
 		}
 		if e.ino != 0 {

@@ -116,6 +116,22 @@ func (f *follower) compare() {
 // follow mounts an image by the host's kernel under a follower and runs a script.
 func follow(t *testing.T, image string, reread int, visit func(interp.Observation), mounts []string, script string) *follower {
 	t.Helper()
+	return through(t, image, reread, visit, func(loop *loopmount.Loop) {
+		if err := loop.Mount("ext3", mounts...); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := loop.Run(context.Background(), script); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		if err := loop.Unmount(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// through makes a loop device of an image, with a follower in between, for as long as do runs.
+func through(t *testing.T, image string, reread int, visit func(interp.Observation), do func(*loopmount.Loop)) *follower {
+	t.Helper()
 	if os.Getuid() != 0 {
 		t.Fatal("loop mounts need root: run the tests as root")
 	}
@@ -128,8 +144,7 @@ func follow(t *testing.T, image string, reread int, visit func(interp.Observatio
 	if f.fs, err = New(disk); err != nil {
 		t.Fatal(err)
 	}
-	log := zaptest.NewLogger(t)
-	loop, err := loopmount.Attach(context.Background(), blocktap.NewDevice(disk, f), log)
+	loop, err := loopmount.Attach(context.Background(), blocktap.NewDevice(disk, f), zaptest.NewLogger(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,16 +153,80 @@ func follow(t *testing.T, image string, reread int, visit func(interp.Observatio
 			t.Error(err)
 		}
 	}()
-	if err := loop.Mount("ext3", mounts...); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := loop.Run(context.Background(), script); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	if err := errors.Join(loop.Unmount()); err != nil {
-		t.Fatal(err)
-	}
+	do(loop)
 	return f
+}
+
+// After a crash, the kernel's recovery and e2fsck's are followed without an alarm, and what is committed
+// afterwards is judged.
+func TestRecoveryByOthers(t *testing.T) {
+	image := mkfs(t, "64M", "-J", "size=2")
+	crashed := filepath.Join(t.TempDir(), "crashed.img")
+	commits := 0
+	follow(t, image, 0, func(obs interp.Observation) {
+		if obs.Point == interp.CommitPoint {
+			if commits++; commits == 80 {
+				if err := os.WriteFile(crashed, readFile(t, image), 0o600); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}, nil, workload)
+	sb, err := readSuper(open(t, crashed))
+	if err != nil || !needsRecovery(sb) {
+		t.Fatalf("the copy needs no recovery: %v", err)
+	}
+	for _, tc := range []struct {
+		name string
+		do   func(t *testing.T, loop *loopmount.Loop)
+	}{
+		{"mount", func(*testing.T, *loopmount.Loop) {}},
+		{"mount read-only", func(t *testing.T, loop *loopmount.Loop) {
+			if err := errors.Join(loop.Mount("ext3", "ro"), loop.Unmount()); err != nil {
+				t.Error(err)
+			}
+		}},
+		{"remount", func(t *testing.T, loop *loopmount.Loop) {
+			err := loop.Mount("ext3", "ro")
+			_, run := loop.Run(context.Background(), `mount -o remount,rw "$FSWARD_DIR"; echo x > x; sync x; mount -o remount,ro "$FSWARD_DIR"`)
+			if err := errors.Join(err, run, loop.Unmount()); err != nil {
+				t.Error(err)
+			}
+		}},
+		{"e2fsck", func(t *testing.T, loop *loopmount.Loop) {
+			out, err := loop.Run(context.Background(), "cd /; e2fsck -fp "+loop.LoopDev+" || [ $? = 1 ]")
+			t.Logf("%s%v", out, err)
+		}},
+		{"e2fsck, journal only", func(t *testing.T, loop *loopmount.Loop) {
+			out, err := loop.Run(context.Background(), "cd /; e2fsck -p -E journal_only "+loop.LoopDev+" || [ $? = 1 ]")
+			t.Logf("%s%v", out, err)
+		}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			image := filepath.Join(t.TempDir(), "disk.img")
+			peer(t, "cp", "--sparse=always", crashed, image)
+			f := through(t, image, 1, func(obs interp.Observation) {
+				if obs.Note != "" {
+					t.Log(obs.Note)
+				}
+			}, func(loop *loopmount.Loop) {
+				tc.do(t, loop)
+				if err := loop.Mount("ext3"); err != nil {
+					t.Fatal(err)
+				}
+				if out, err := loop.Run(context.Background(), "mkdir after; cp d0/f* after || :; sync -f .; rm -r after; sync -f ."); err != nil {
+					t.Errorf("%v\n%s", err, out)
+				}
+				if err := loop.Unmount(); err != nil {
+					t.Error(err)
+				}
+			})
+			if f.commits < 2 {
+				t.Errorf("%d commits after the recovery", f.commits)
+			}
+			peer(t, "e2fsck", "-fn", image)
+		})
+	}
 }
 
 const workload = `

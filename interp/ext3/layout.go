@@ -61,7 +61,6 @@ const (
 	sFeatureIncompat = 96
 	sFeatureROCompat = 100
 	sUUID            = 104
-	sReservedGDT     = 206
 	sJournalInum     = 224
 	sJournalDev      = 228
 	sLastOrphan      = 232
@@ -153,14 +152,13 @@ var inodeColumns = []column{
 	{0, "size_high", iSizeHigh, 4},
 }
 
-// struct ext2_dir_entry_2; without the feature filetype, name_len is two bytes wide.
+// struct ext2_dir_entry_2; without the feature filetype, file_type says nothing.
 const (
 	dirInode     = 0
 	dirRecLen    = 4
 	dirNameLen   = 6
 	dirFileType  = 7
 	dirHeaderLen = 8
-	maxNameLen   = 255
 )
 
 var direntColumns = []column{

@@ -68,8 +68,7 @@ const (
 // The words: the file types, by the names that stat(2) gives them, in the order of the types in
 // directory entries (EXT2_FT_*), so that a type's word is wordType+type.
 const (
-	wordType    change.WordID = change.WordPresent + 1 // of type 0, unknown
-	wordUnknown               = wordType
+	wordType change.WordID = change.WordPresent + 1 // of type 0, unknown
 )
 
 var inodeFields = []change.Field{fieldType, fieldPerm, fieldUID, fieldGID, fieldSize, fieldLinks, fieldBlocks,

@@ -47,7 +47,6 @@ type geometry struct {
 	groups         uint32
 	descBlocks     uint32 // blocks of the group descriptor table
 	tableBlocks    uint32 // blocks of a group's inode table
-	reservedGDT    uint32
 	journalInum    uint32
 	fileType       bool // directory entries have a file type
 	sparseSuper    bool
@@ -128,7 +127,7 @@ func readGeometry(sb []byte, size uint64) (*geometry, error) {
 	g := &geometry{
 		blockSize: 1024 << log, blocks: le32(sb, sBlocksCount), firstData: le32(sb, sFirstData),
 		blocksPerGroup: le32(sb, sBlocksPerGroup), inodesPerGroup: le32(sb, sInodesPerGroup), inodes: le32(sb, sInodesCount),
-		inodeSize: inodeLen, firstIno: 11, reservedGDT: uint32(le16(sb, sReservedGDT)), journalInum: le32(sb, sJournalInum),
+		inodeSize: inodeLen, firstIno: 11, journalInum: le32(sb, sJournalInum),
 		fileType:    le32(sb, sFeatureIncompat)&incompatFiletype != 0,
 		sparseSuper: le32(sb, sFeatureROCompat)&roSparseSuper != 0,
 	}
