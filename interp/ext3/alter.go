@@ -242,7 +242,7 @@ func (a *alterer) flip(object string, b, before []byte, count, first uint32) str
 	}
 	for n := range count {
 		was, is := bit(before, n), bit(b, n)
-		wanted := false
+		var wanted bool
 		switch a.edit.op {
 		case '+':
 			wanted = !was && !is && uint64(n) >= a.edit.n

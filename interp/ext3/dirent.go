@@ -39,7 +39,7 @@ func entries(b []byte, fileType bool, visit func(entry)) (at int, fault string) 
 			e.typ = b[off+dirFileType]
 		}
 		switch {
-		case n < dirHeaderLen+4 && !(e.ino == 0 && n >= dirHeaderLen):
+		case n < dirHeaderLen || n < dirHeaderLen+4 && e.ino != 0:
 			return off, "the entry is too short"
 		case n%4 != 0:
 			return off, "the entry's length is no multiple of 4"

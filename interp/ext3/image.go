@@ -18,11 +18,9 @@ func Image(d interp.Disk) (interp.Observation, error) {
 	nothing := newState(d, m.layout.geo)
 	delta := newDelta(m.layout, d.Size(), nothing, m.state, nil, nil, txn)
 	delta.image = true
-	if err := delta.run(); err != nil {
-		obs.Unknown = err
-		return obs, nil
+	if obs.Unknown = delta.run(); obs.Unknown == nil {
+		delta.conclude(&obs)
 	}
-	delta.conclude(&obs)
 	return obs, nil
 }
 

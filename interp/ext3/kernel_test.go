@@ -21,15 +21,14 @@ import (
 )
 
 // peer runs a peer program that has to succeed.
-func peer(t testing.TB, name string, args ...string) string {
+func peer(t testing.TB, name string, args ...string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, name, args...).CombinedOutput()
 	if err != nil {
-		t.Fatalf("%s %s: %v (Debian package e2fsprogs, attr, acl)\n%s", name, strings.Join(args, " "), err, out)
+		t.Fatalf("%s %s: %v (Debian packages e2fsprogs, attr)\n%s", name, strings.Join(args, " "), err, out)
 	}
-	return string(out)
 }
 
 func mkfs(t testing.TB, size string, opts ...string) string {
