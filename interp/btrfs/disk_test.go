@@ -65,7 +65,7 @@ func (d *sparseDisk) WriteAt(p []byte, off int64) (int, error) {
 
 func (d *sparseDisk) apply(w interp.Write) {
 	if w.Data != nil {
-		d.WriteAt(w.Data, int64(w.Off))
+		_, _ = d.WriteAt(w.Data, int64(w.Off))
 		return
 	}
 	for at := w.Off; at < w.Off+w.Len; {
@@ -104,7 +104,7 @@ func readDisk(t testing.TB, r io.Reader) *sparseDisk {
 	off := uint64(0)
 	for {
 		n, err := io.ReadFull(r, buf)
-		d.WriteAt(buf[:n], int64(off))
+		_, _ = d.WriteAt(buf[:n], int64(off))
 		off += uint64(n)
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			d.size = off

@@ -33,7 +33,7 @@ func seedDisk(t testing.TB) *sparseDisk {
 // blocks returns the device addresses of the metadata blocks on a disk.
 func blocks(d *sparseDisk) []int64 {
 	fsid := make([]byte, 16)
-	d.ReadAt(fsid, primary+32)
+	_, _ = d.ReadAt(fsid, primary+32)
 	var found []int64
 	for page := range d.pages {
 		b := d.pages[page][:]
@@ -57,12 +57,12 @@ type cow struct {
 
 func startCow(t testing.TB, d *sparseDisk) *cow {
 	sb := make([]byte, 4096) // the superblock
-	d.ReadAt(sb, primary)
+	_, _ = d.ReadAt(sb, primary)
 	c := &cow{t: t, d: d, generation: binary.LittleEndian.Uint64(sb[72:]) + 1}
 	logical := int64(binary.LittleEndian.Uint64(sb[80:]))
 	for _, at := range blocks(d) {
 		b := make([]byte, nodeSize)
-		d.ReadAt(b, at)
+		_, _ = d.ReadAt(b, at)
 		c.free = max(c.free, at+nodeSize)
 		if int64(binary.LittleEndian.Uint64(b[48:])) == logical {
 			c.delta, c.root = at-logical, b
@@ -94,7 +94,7 @@ func (c *cow) tree(id uint64, change func(b []byte)) {
 		}
 		item := c.root[101+binary.LittleEndian.Uint32(head[17:]):]
 		b := make([]byte, nodeSize)
-		c.d.ReadAt(b, int64(binary.LittleEndian.Uint64(item[176:]))+c.delta)
+		_, _ = c.d.ReadAt(b, int64(binary.LittleEndian.Uint64(item[176:]))+c.delta)
 		change(b)
 		binary.LittleEndian.PutUint64(item[176:], c.put(b))
 		binary.LittleEndian.PutUint64(item[160:], c.generation)
@@ -106,7 +106,7 @@ func (c *cow) tree(id uint64, change func(b []byte)) {
 func (c *cow) commit(change func(b []byte)) []interp.Write {
 	change(c.root)
 	root := c.put(c.root)
-	return append(c.writes, super(c.d, primary, func(b []byte) {
+	return append(c.writes, super(c.d, func(b []byte) {
 		put64(72, c.generation)(b)
 		put64(80, root)(b)
 	}))
@@ -129,16 +129,20 @@ func lookAround(t testing.TB, txn *change.Txn, v change.View) {
 		if i > 300 {
 			return
 		}
-		ok, err := v.Exists(r.Object)
+		exists, err := v.Exists(r.Object)
 		if err != nil {
 			continue
 		}
 		got, has, err := v.Get(r.Object, r.Field)
-		if err == nil && ok && r.Object.Tree != 0 && (has == r.New.IsNull() || got != r.New) {
+		if err == nil && exists && r.Object.Tree != 0 && (has == r.New.IsNull() || got != r.New) {
 			t.Errorf("%s: the view says %s", schema.RecordText(r, txn.Names), schema.ValueText(got, txn.Names))
 		}
-		v.Previous(r.Object)
-		v.Next(r.Object)
+		if p, ok, err := v.Previous(r.Object); exists && ok && err == nil && p.Compare(r.Object) >= 0 {
+			t.Errorf("%s is before %s", schema.IDText(p, txn.Names), schema.IDText(r.Object, txn.Names))
+		}
+		if n, ok, err := v.Next(r.Object); exists && ok && err == nil && n.Compare(r.Object) <= 0 {
+			t.Errorf("%s is behind %s", schema.IDText(n, txn.Names), schema.IDText(r.Object, txn.Names))
+		}
 		lo, hi := r.Object, r.Object
 		lo.Kind, hi.Kind, hi.Sub, hi.Aux = 0, ^change.Kind(0), ^uint64(0), ^uint64(0)
 		n := 0
@@ -207,7 +211,7 @@ func FuzzObserve(f *testing.F) {
 			lookAround(t, obs.Txn, obs.View)
 		}
 		// A second commit has the first as its base, whatever it was.
-		for _, w := range []interp.Write{super(d, primary, func(b []byte) { b[72]++ }), {Off: 0, Len: 1 << 20}} {
+		for _, w := range []interp.Write{super(d, func(b []byte) { b[72]++ }), {Off: 0, Len: 1 << 20}} {
 			fs.Observe(w)
 			fs.Settle(true)
 		}
@@ -218,7 +222,7 @@ func FuzzItem(f *testing.F) {
 	d := seedDisk(f)
 	for _, at := range blocks(d) {
 		b := make([]byte, nodeSize)
-		d.ReadAt(b, at)
+		_, _ = d.ReadAt(b, at)
 		if b[100] != 0 {
 			continue
 		}
@@ -239,7 +243,7 @@ func FuzzNode(f *testing.F) {
 	d := seedDisk(f)
 	for _, at := range blocks(d) {
 		b := make([]byte, nodeSize)
-		d.ReadAt(b, at)
+		_, _ = d.ReadAt(b, at)
 		f.Add(b)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) { _ = btrfs.FuzzedNode(b) })
@@ -248,7 +252,7 @@ func FuzzNode(f *testing.F) {
 func FuzzSuperblock(f *testing.F) {
 	d := seedDisk(f)
 	b := make([]byte, 4096)
-	d.ReadAt(b, primary)
+	_, _ = d.ReadAt(b, primary)
 	f.Add(b)
 	f.Fuzz(func(t *testing.T, b []byte) { _ = btrfs.FuzzedSuper(b) })
 }
@@ -256,7 +260,7 @@ func FuzzSuperblock(f *testing.F) {
 func FuzzChunk(f *testing.F) {
 	d := seedDisk(f)
 	b := make([]byte, 4096)
-	d.ReadAt(b, primary)
+	_, _ = d.ReadAt(b, primary)
 	f.Add(uint64(1<<20), b[811+17:811+17+80])
 	f.Fuzz(func(t *testing.T, logical uint64, b []byte) { _ = btrfs.FuzzedChunk(logical, b) })
 }

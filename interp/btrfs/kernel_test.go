@@ -35,6 +35,7 @@ type kernel struct {
 	model   model
 	commits int
 	records int
+	logs    int // log commits
 }
 
 // A model is the state of a file system as records add up to it: object and field → value, as text.
@@ -127,7 +128,7 @@ func startKernel(t *testing.T, size int64, options ...string) *kernel {
 		t.Fatal(err)
 	}
 	k.mount()
-	t.Cleanup(func() { exec.Command("umount", k.mnt).Run() })
+	t.Cleanup(func() { _ = exec.Command("umount", k.mnt).Run() }) // if the test did not get to its end
 	return k
 }
 
@@ -161,7 +162,7 @@ func (k *kernel) show(pass func(w interp.Write)) {
 		if err != nil && !errors.Is(err, io.EOF) {
 			k.t.Fatal(err)
 		}
-		k.disk.ReadAt(was[:n], off)
+		_, _ = k.disk.ReadAt(was[:n], off)
 		for i := 0; i < n; i += pageSize {
 			page := buf[i:min(i+pageSize, n)]
 			if bytes.Equal(page, was[i:i+len(page)]) {
@@ -201,6 +202,9 @@ func (k *kernel) observe() []string {
 		}
 		if obs.Unknown != nil {
 			k.t.Errorf("write at %d: %v", w.Off, obs.Unknown)
+		}
+		if obs.Point == interp.LogPoint {
+			k.logs++
 		}
 		if obs.Txn != nil {
 			k.commits++

@@ -23,7 +23,6 @@ const (
 	uuidTreeID       = 9
 	freeSpaceTreeID  = 10
 	blockGroupTreeID = 11
-	remapTreeID      = 13
 	firstFreeID      = 256
 	lastFreeID       = ^uint64(255)     // -256
 	treeRelocID      = ^uint64(7)       // -8
@@ -31,7 +30,6 @@ const (
 	dataRelocTreeID  = ^uint64(8)       // -9
 	extentCsumID     = ^uint64(9)       // -10
 	firstChunkTreeID = uint64(256)      // objectid of every chunk item
-	devItemsID       = uint64(1)        // objectid of every device item
 	maxLevel         = 8                // BTRFS_MAX_LEVEL
 	maxNodeSize      = 64 << 10         // BTRFS_MAX_METADATA_BLOCKSIZE
 	stripeLen        = uint64(64 << 10) // BTRFS_STRIPE_LEN
@@ -135,9 +133,6 @@ func order(less bool) int {
 	}
 	return 1
 }
-
-// lastKey is the greatest key that there can be.
-var lastKey = key{^uint64(0), ^uint8(0), ^uint64(0)}
 
 // fileTree tells whether a tree holds files and directories: the top level or a subvolume (is_fstree).
 func fileTree(id uint64) bool {

@@ -61,7 +61,7 @@ func (t *treeDiff) merge(visit func(k key, old, now *itemRef) error) error {
 		return err
 	}
 	for !now.done || !old.done {
-		c := 0
+		var c int
 		switch {
 		case now.done:
 			c = 1

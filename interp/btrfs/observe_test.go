@@ -34,13 +34,13 @@ func follow(t testing.TB, d *sparseDisk) *btrfs.FS {
 	return f
 }
 
-// super returns the superblock on a disk, changed and with its checksum right again.
-func super(d *sparseDisk, at int64, change func(b []byte)) interp.Write {
+// super returns a write of the primary superblock on a disk, changed and with its checksum right again.
+func super(d *sparseDisk, change func(b []byte)) interp.Write {
 	b := make([]byte, 4096)
-	d.ReadAt(b, at)
+	_, _ = d.ReadAt(b, primary)
 	change(b)
 	reseal(b)
-	return interp.Write{Off: uint64(at), Len: 4096, Data: b}
+	return interp.Write{Off: primary, Len: 4096, Data: b}
 }
 
 func reseal(b []byte) {
@@ -63,8 +63,8 @@ func TestSuperblockWrites(t *testing.T) {
 		note  string
 		fs    string // after it was done
 	}{
-		{name: "same again", write: super(base, primary, func([]byte) {}), fs: "btrfs"},
-		{name: "log", write: super(base, primary, put64(96, 30<<20)), point: interp.LogPoint, fs: "btrfs"},
+		{name: "same again", write: super(base, func([]byte) {}), fs: "btrfs"},
+		{name: "log", write: super(base, put64(96, 30<<20)), point: interp.LogPoint, fs: "btrfs"},
 		{name: "garbage", write: interp.Write{Off: primary, Len: 4096, Data: []byte(strings.Repeat("x", 4096))}, rule: "btrfs/superblock", fs: "btrfs"},
 		{name: "garbage in part", write: interp.Write{Off: primary + 512, Len: 512, Data: []byte(strings.Repeat("x", 512))}, rule: "btrfs/superblock", fs: "btrfs"},
 		{name: "garbage over the mirror", write: interp.Write{Off: mirror, Len: 4096, Data: []byte(strings.Repeat("x", 4096))}, rule: "btrfs/superblock", fs: "btrfs"},
@@ -73,17 +73,17 @@ func TestSuperblockWrites(t *testing.T) {
 		{name: "discard of the mirror", write: interp.Write{Off: mirror, Len: 4096, Discard: true}, fs: "btrfs"},
 		{name: "wipefs", write: interp.Write{Off: primary, Len: 4096, Data: func() []byte {
 			b := make([]byte, 4096)
-			base.ReadAt(b, primary)
+			_, _ = base.ReadAt(b, primary)
 			clear(b[64:72])
 			return b
 		}()}, note: "erased"},
-		{name: "zero magic and more", write: super(base, primary, func(b []byte) { clear(b[64:72]); b[1000] ^= 1 }), rule: "btrfs/superblock", fs: "btrfs"},
-		{name: "mkfs begins", write: super(base, primary, func(b []byte) { copy(b[64:], "!BHRfS_M") }), note: "being made"},
-		{name: "generation back", write: super(base, primary, put64(72, 1)), rule: "btrfs/superblock", fs: "btrfs"},
-		{name: "root moved without a generation", write: super(base, primary, put64(80, 30<<20)), rule: "btrfs/superblock", fs: "btrfs"},
-		{name: "sectorsize", write: super(base, primary, func(b []byte) { put64(72, 1000)(b); binary.LittleEndian.PutUint32(b[144:], 8192) }), rule: "btrfs/superblock", fs: "btrfs"},
-		{name: "generation without blocks", write: super(base, primary, put64(72, 1000)), rule: "btrfs/generation", point: interp.CommitPoint, fs: "btrfs"},
-		{name: "chunk root nowhere", write: super(base, primary, func(b []byte) { put64(72, 1000)(b); put64(88, 1<<40)(b) }), rule: "btrfs/block-pointer", point: interp.CommitPoint, fs: "btrfs"},
+		{name: "zero magic and more", write: super(base, func(b []byte) { clear(b[64:72]); b[1000] ^= 1 }), rule: "btrfs/superblock", fs: "btrfs"},
+		{name: "mkfs begins", write: super(base, func(b []byte) { copy(b[64:], "!BHRfS_M") }), note: "being made"},
+		{name: "generation back", write: super(base, put64(72, 1)), rule: "btrfs/superblock", fs: "btrfs"},
+		{name: "root moved without a generation", write: super(base, put64(80, 30<<20)), rule: "btrfs/superblock", fs: "btrfs"},
+		{name: "sectorsize", write: super(base, func(b []byte) { put64(72, 1000)(b); binary.LittleEndian.PutUint32(b[144:], 8192) }), rule: "btrfs/superblock", fs: "btrfs"},
+		{name: "generation without blocks", write: super(base, put64(72, 1000)), rule: "btrfs/generation", point: interp.CommitPoint, fs: "btrfs"},
+		{name: "chunk root nowhere", write: super(base, func(b []byte) { put64(72, 1000)(b); put64(88, 1<<40)(b) }), rule: "btrfs/block-pointer", point: interp.CommitPoint, fs: "btrfs"},
 		{name: "elsewhere", write: interp.Write{Off: 100 << 20, Len: 4096, Data: make([]byte, 4096)}, fs: "btrfs"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -128,7 +128,7 @@ func TestUnsupportedIsNamed(t *testing.T) {
 		"seed device":   put64(56, 1<<32),
 	} {
 		d := base.clone()
-		d.apply(super(d, primary, change))
+		d.apply(super(d, change))
 		_, err := btrfs.New(d)
 		var unsupported *interp.UnsupportedError
 		if !errors.As(err, &unsupported) || !strings.Contains(err.Error(), want) {
@@ -146,7 +146,7 @@ func TestUnsupportedIsNamed(t *testing.T) {
 	}
 	var corrupt *interp.CorruptError
 	d := base.clone()
-	d.WriteAt([]byte("x"), primary+2000)
+	_, _ = d.WriteAt([]byte("x"), primary+2000)
 	if _, err := btrfs.New(d); !errors.As(err, &corrupt) || corrupt.Addr != primary {
 		t.Errorf("a damaged superblock: %v", err)
 	}
@@ -237,7 +237,7 @@ func TestReplacedFileSystem(t *testing.T) {
 		t.Errorf("followed %q after the erasure", f.FS())
 	}
 	b := make([]byte, 4096)
-	next.ReadAt(b, primary)
+	_, _ = next.ReadAt(b, primary)
 	w := interp.Write{Off: primary, Len: 4096, Data: b}
 	if obs = f.Observe(w); len(obs.Violations) > 0 || !strings.Contains(obs.Note, "not all of it") {
 		t.Errorf("%+v", obs)

@@ -111,7 +111,7 @@ func (r *recorder) flush() error {
 		}
 	}
 	for len(now) > 0 || len(old) > 0 {
-		c := 0
+		var c int
 		switch {
 		case len(now) == 0:
 			c = 1

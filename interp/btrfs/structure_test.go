@@ -9,11 +9,11 @@ import (
 	"fsward/interp/btrfs"
 )
 
-// setRoot changes the pointer in the root item of a tree that a cow has rewritten.
-func (c *cow) setRoot(id, logical uint64, level byte) {
+// setRoot changes the pointer in the root item of tree 5.
+func (c *cow) setRoot(logical uint64, level byte) {
 	for i := range int(binary.LittleEndian.Uint32(c.root[96:])) {
 		head := c.root[101+25*i:]
-		if binary.LittleEndian.Uint64(head) == id && head[8] == 132 {
+		if binary.LittleEndian.Uint64(head) == 5 && head[8] == 132 {
 			item := c.root[101+binary.LittleEndian.Uint32(head[17:]):]
 			binary.LittleEndian.PutUint64(item[176:], logical)
 			binary.LittleEndian.PutUint64(item[160:], c.generation)
@@ -25,8 +25,8 @@ func (c *cow) setRoot(id, logical uint64, level byte) {
 // last is the leaf that was written last.
 func (c *cow) last() []byte { return c.writes[len(c.writes)-1].Data }
 
-// above puts a node of level 1 over the last leaf, with its first key and the others given.
-func (c *cow) above(id uint64, keys ...[17]byte) {
+// above puts a node of level 1 over the last leaf of tree 5, with its first key and the others given.
+func (c *cow) above(keys ...[17]byte) {
 	leaf := c.last()
 	node := make([]byte, nodeSize)
 	copy(node[:101], leaf[:101])
@@ -38,13 +38,12 @@ func (c *cow) above(id uint64, keys ...[17]byte) {
 		binary.LittleEndian.PutUint64(p[17:], binary.LittleEndian.Uint64(leaf[48:]))
 		binary.LittleEndian.PutUint64(p[25:], c.generation)
 	}
-	c.setRoot(id, c.put(node), 1)
+	c.setRoot(c.put(node), 1)
 }
 
-func keyBytes(id uint64, typ byte, offset uint64) (k [17]byte) {
+func inodeKey(id uint64) (k [17]byte) {
 	binary.LittleEndian.PutUint64(k[:], id)
-	k[8] = typ
-	binary.LittleEndian.PutUint64(k[9:], offset)
+	k[8] = 1
 	return k
 }
 
@@ -52,13 +51,13 @@ func keyBytes(id uint64, typ byte, offset uint64) (k [17]byte) {
 func TestStructureRules(t *testing.T) {
 	seed := seedDisk(t)
 	none := func([]byte) {}
-	first := keyBytes(256, 1, 0)
+	first := inodeKey(256)
 	for _, tc := range []struct {
 		rule  string
 		build func(c *cow) []interp.Write
 	}{
 		{"", func(c *cow) []interp.Write { c.tree(5, none); return c.commit(none) }},
-		{"", func(c *cow) []interp.Write { c.tree(5, none); c.above(5, first); return c.commit(none) }},
+		{"", func(c *cow) []interp.Write { c.tree(5, none); c.above(first); return c.commit(none) }},
 		{"btrfs/csum", func(c *cow) []interp.Write { c.tree(5, none); c.last()[4000] ^= 1; return c.commit(none) }},
 		{"btrfs/header", func(c *cow) []interp.Write { c.tree(5, func(b []byte) { b[33] ^= 1 }); return c.commit(none) }},
 		{"btrfs/header", func(c *cow) []interp.Write { c.tree(5, func(b []byte) { b[65] ^= 1 }); return c.commit(none) }},
@@ -70,7 +69,7 @@ func TestStructureRules(t *testing.T) {
 		}},
 		{"btrfs/level", func(c *cow) []interp.Write {
 			c.tree(5, none)
-			c.setRoot(5, binary.LittleEndian.Uint64(c.last()[48:]), 1)
+			c.setRoot(binary.LittleEndian.Uint64(c.last()[48:]), 1)
 			return c.commit(none)
 		}},
 		{"btrfs/owner", func(c *cow) []interp.Write { c.tree(5, func(b []byte) { b[88] = 7 }); return c.commit(none) }},
@@ -78,7 +77,7 @@ func TestStructureRules(t *testing.T) {
 		{"btrfs/nritems", func(c *cow) []interp.Write { c.tree(5, func(b []byte) { put32(96, 1<<31)(b) }); return c.commit(none) }},
 		{"btrfs/nritems", func(c *cow) []interp.Write {
 			c.tree(5, func(b []byte) { put32(96, 0)(b) })
-			c.above(5, first)
+			c.above(first)
 			return c.commit(none)
 		}},
 		{"btrfs/key-order", func(c *cow) []interp.Write {
@@ -87,13 +86,13 @@ func TestStructureRules(t *testing.T) {
 		}},
 		{"btrfs/key-order", func(c *cow) []interp.Write {
 			c.tree(5, none)
-			c.above(5, first, keyBytes(257, 1, 0))
+			c.above(first, inodeKey(257))
 			return c.commit(none)
 		}},
-		{"btrfs/parent-key", func(c *cow) []interp.Write { c.tree(5, none); c.above(5, keyBytes(255, 1, 0)); return c.commit(none) }},
+		{"btrfs/parent-key", func(c *cow) []interp.Write { c.tree(5, none); c.above(inodeKey(255)); return c.commit(none) }},
 		{"btrfs/block-twice", func(c *cow) []interp.Write {
 			c.tree(5, none)
-			c.above(5, first, keyBytes(1<<40, 1, 0))
+			c.above(first, inodeKey(1<<40))
 			return c.commit(none)
 		}},
 		{"btrfs/item-bounds", func(c *cow) []interp.Write {
@@ -101,8 +100,8 @@ func TestStructureRules(t *testing.T) {
 			return c.commit(none)
 		}},
 		{"btrfs/item-bounds", func(c *cow) []interp.Write { c.tree(5, func(b []byte) { b[101+21]++ }); return c.commit(none) }},
-		{"btrfs/block-pointer", func(c *cow) []interp.Write { c.tree(5, none); c.setRoot(5, 1<<40, 0); return c.commit(none) }},
-		{"btrfs/item", func(c *cow) []interp.Write { c.tree(5, none); c.setRoot(5, 100, 0); return c.commit(none) }},
+		{"btrfs/block-pointer", func(c *cow) []interp.Write { c.tree(5, none); c.setRoot(1<<40, 0); return c.commit(none) }},
+		{"btrfs/item", func(c *cow) []interp.Write { c.tree(5, none); c.setRoot(100, 0); return c.commit(none) }},
 		{"btrfs/item-type", func(c *cow) []interp.Write { c.tree(5, func(b []byte) { b[101+8] = 2 }); return c.commit(none) }},
 		{"btrfs/root", func(c *cow) []interp.Write {
 			return c.commit(func(b []byte) { // the first root item is that of the extent tree
@@ -111,7 +110,7 @@ func TestStructureRules(t *testing.T) {
 		}},
 		{"btrfs/base-block", func(c *cow) []interp.Write {
 			sb := make([]byte, 4096)
-			c.d.ReadAt(sb, primary)
+			_, _ = c.d.ReadAt(sb, primary)
 			old := binary.LittleEndian.Uint64(sb[80:]) + uint64(c.delta)
 			return append([]interp.Write{{Off: old, Len: 4096, Data: make([]byte, 4096)}}, c.commit(none)...)
 		}},
@@ -153,19 +152,19 @@ func put32(off int, v uint32) func(b []byte) {
 func TestCopiesDiffer(t *testing.T) {
 	d := madeDisk(t, "-n", "16384")
 	sb := make([]byte, 4096)
-	d.ReadAt(sb, primary)
+	_, _ = d.ReadAt(sb, primary)
 	b := make([]byte, 16384)
 	changed := 0
 	for page := range d.pages {
 		at := int64(page * pageSize)
-		d.ReadAt(b, at)
+		_, _ = d.ReadAt(b, at)
 		if string(b[32:48]) != string(sb[32:48]) || string(b[48:56]) != string(sb[80:88]) || at == primary || at == mirror {
 			continue
 		}
 		// Between the headers and the data of a leaf is nothing.
 		b[101+25*int(b[96])+7] ^= 0xff
 		binary.LittleEndian.PutUint32(b, crc32.Checksum(b[32:], crc32.MakeTable(crc32.Castagnoli)))
-		d.WriteAt(b, at)
+		_, _ = d.WriteAt(b, at)
 		changed++
 		break
 	}

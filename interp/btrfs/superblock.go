@@ -39,7 +39,6 @@ const (
 	compatROBlockGroupTree  = 1 << 3
 	superFlagChangingFSID   = 1 << 35
 	superFlagChangingFSIDv2 = 1 << 36
-	superFlagMetadumps      = 1<<33 | 1<<34
 	superFlagSeeding        = 1 << 32
 )
 
@@ -82,8 +81,6 @@ func (s superblock) csumType() uint16            { return binary.LittleEndian.Ui
 func (s superblock) rootLevel() uint8            { return s.b[198] }
 func (s superblock) chunkRootLevel() uint8       { return s.b[199] }
 func (s superblock) devID() uint64               { return s.u64(201) }
-func (s superblock) devTotalBytes() uint64       { return s.u64(209) }
-func (s superblock) devUUID() [16]byte           { return [16]byte(s.b[267:283]) }
 func (s superblock) metadataUUIDBytes() [16]byte { return [16]byte(s.b[571:587]) }
 func (s superblock) sysArray() []byte            { return s.b[811 : 811+sysArrayMax] }
 
@@ -101,18 +98,6 @@ func (s superblock) identity() [superSize]byte {
 	clear(c[0:32])
 	clear(c[48:56])
 	return c
-}
-
-// sameButLog tells whether two superblocks differ at most in what a log commit writes (btrfs_sync_log):
-// the log root, its level and transaction, and the flags.
-func (s superblock) sameButLog(o superblock) bool {
-	a, c := s.identity(), o.identity()
-	for _, b := range []*[superSize]byte{&a, &c} {
-		clear(b[56:64])
-		clear(b[96:112])
-		b[200] = 0
-	}
-	return a == c
 }
 
 func magicOf(b *[superSize]byte) uint64 { return binary.LittleEndian.Uint64(b[superMagicAt:]) }

@@ -1,0 +1,235 @@
+package btrfs
+
+import (
+	"errors"
+
+	"fsward/change"
+)
+
+// A span is a subtree with the keys that its parent gives it: from first on and below end.
+type span struct {
+	pointer
+	first    key
+	hasFirst bool // false for a root: it has no parent that names its first key
+	end      key
+	hasEnd   bool
+	shared   bool // of the base: not read until it is known that the old tree does not have it
+	met      bool // the old tree has it
+}
+
+// A treeDiff is the comparison of one tree.
+type treeDiff struct {
+	*diff
+	tree   uint64
+	quiet  bool // structure alone
+	seen   map[uint64]bool
+	shared map[uint64]int // logical address → index in spans
+	spans  []span         // leaves that are new, and shared subtrees, in the order of keys
+	olds   []pointer      // leaves of the old tree that the new one does not share
+}
+
+// newTree compares two versions of a tree, either of which may be missing, and returns the leaves that
+// only one of them has.
+func (d *diff) newTree(tree uint64, oldRoot, newRoot *pointer, quiet bool) *treeDiff {
+	t := &treeDiff{diff: d, tree: tree, quiet: quiet, seen: make(map[uint64]bool), shared: make(map[uint64]int)}
+	if newRoot != nil {
+		t.walkNew(span{pointer: *newRoot})
+	}
+	if oldRoot != nil {
+		t.walkOld(span{pointer: *oldRoot})
+	}
+	if !quiet {
+		t.expandStrays()
+	}
+	return t
+}
+
+func (t *treeDiff) baseGeneration() uint64 {
+	if t.old == nil {
+		return 0
+	}
+	return t.old.sb.generation()
+}
+
+// walkNew goes down the new tree as far as it is new.
+func (t *treeDiff) walkNew(s span) {
+	if t.failedHard() {
+		return
+	}
+	if t.seen[s.logical] {
+		t.fault(violated(twiceRule, "block %d is reached twice in tree %s", s.logical, change.NumText(t.tree)))
+		return
+	}
+	t.seen[s.logical] = true
+	if s.generation > t.new.sb.generation() {
+		t.fault(violated(generationRule, "block %d of tree %s: its parent says generation %d, the superblock's is %d",
+			s.logical, change.NumText(t.tree), s.generation, t.new.sb.generation()))
+		return
+	}
+	if s.generation <= t.baseGeneration() {
+		t.shared[s.logical] = len(t.spans)
+		s.shared = true
+		t.spans = append(t.spans, s)
+		return
+	}
+	n := t.checked(s, true)
+	if n == nil {
+		return
+	}
+	t.checkOwner(n)
+	t.descend(n, s, t.walkNew)
+}
+
+// descend visits the children of a node, or notes a leaf.
+func (t *treeDiff) descend(n *node, s span, visit func(span)) {
+	if n.level() == 0 {
+		t.spans = append(t.spans, s)
+		return
+	}
+	for i := range n.nritems() {
+		visit(childSpan(n, s, i))
+	}
+}
+
+func childSpan(n *node, s span, i int) span {
+	c := span{pointer: childOf(n, i, s.chunkTree), first: n.key(i), hasFirst: true, end: s.end, hasEnd: s.hasEnd}
+	if i+1 < n.nritems() {
+		c.end, c.hasEnd = n.key(i+1), true
+	}
+	return c
+}
+
+// checked reads a block of the new state and holds its keys against its place in the tree. It returns
+// nil after a fault.
+func (t *treeDiff) checked(s span, all bool) *node {
+	if err := t.budget.node(); err != nil {
+		t.fault(err)
+		return nil
+	}
+	n, err := t.new.node(s.pointer, all)
+	if err != nil {
+		if e, ok := errors.AsType[*structureError](err); ok {
+			e.v.Tree = change.NumText(t.tree)
+		}
+		t.fault(err)
+		return nil
+	}
+	if err := t.checkSpan(n, s); err != nil {
+		t.fault(err)
+		return nil
+	}
+	return n
+}
+
+// checkSpan holds the first and the last key of a block against what its parent says.
+func (t *treeDiff) checkSpan(n *node, s span) error {
+	count := n.nritems()
+	if count == 0 {
+		if s.hasFirst {
+			return violatedAt(nritemsRule, n.addr(), "block %d: nritems is 0 in a leaf that is not a root", n.logical())
+		}
+		return nil
+	}
+	if s.hasFirst && n.key(0) != s.first {
+		return violatedAt(parentKeyRule, n.addr(), "block %d: its first key is %s, its parent says %s", n.logical(), keyText(n.key(0)), keyText(s.first)).in(t.tree, s.first)
+	}
+	if last := n.key(count - 1); s.hasEnd && last.compare(s.end) >= 0 {
+		return violatedAt(keyOrderRule, n.addr(), "block %d: its last key is %s, the next block begins with %s", n.logical(), keyText(last), keyText(s.end)).in(t.tree, last)
+	}
+	return nil
+}
+
+// checkOwner holds the owner in a new block against the tree. A snapshot taken in this transaction
+// shares new blocks of its source, and balance puts blocks of its own into the trees it works on.
+func (t *treeDiff) checkOwner(n *node) {
+	owner := n.owner()
+	if owner == t.tree || fileTree(t.tree) && fileTree(owner) || n.flags()&headerFlagReloc != 0 ||
+		owner == treeRelocID && (classOf(t.tree) == inFile) || t.tree == treeRelocID && fileTree(owner) {
+		return
+	}
+	t.fault(violatedAt(ownerRule, n.addr(), "block %d: owner is %s in tree %s", n.logical(), change.NumText(owner), change.NumText(t.tree)))
+}
+
+// walkOld goes down the old tree as far as it is not shared.
+func (t *treeDiff) walkOld(s span) {
+	if t.failedHard() {
+		return
+	}
+	if i, ok := t.shared[s.logical]; ok && t.spans[i].generation == s.generation && t.spans[i].level == s.level {
+		t.meet(&t.spans[i], s)
+		return
+	}
+	if err := t.budget.node(); err != nil {
+		t.fault(err)
+		return
+	}
+	n, err := t.old.node(s.pointer, false)
+	if err != nil {
+		if e, ok := errors.AsType[*structureError](err); ok {
+			err = violatedAt(baseRule, e.v.Addr, "tree %s of generation %d: %s", change.NumText(t.tree), t.old.sb.generation(), e.Error())
+		}
+		t.fault(err)
+		return
+	}
+	if n.level() == 0 {
+		t.olds = append(t.olds, s.pointer)
+		return
+	}
+	for i := range n.nritems() {
+		t.walkOld(childSpan(n, s, i))
+	}
+}
+
+// meet notes that both trees have a subtree. Its own keys are as they were; if it stands in another
+// place now, they have to fit there.
+func (t *treeDiff) meet(now *span, was span) {
+	now.met = true
+	if now.hasFirst && (!was.hasFirst || now.first != was.first) {
+		t.checked(*now, false)
+	}
+	if now.hasEnd && (!was.hasEnd || now.end.compare(was.end) < 0) {
+		t.checkLast(*now)
+	}
+}
+
+// checkLast goes down the right edge of a shared subtree to its last key.
+func (t *treeDiff) checkLast(s span) {
+	for {
+		n := t.checked(s, false)
+		if n == nil || n.level() == 0 || n.nritems() == 0 {
+			return
+		}
+		s = childSpan(n, s, n.nritems()-1)
+	}
+}
+
+// expandStrays replaces each shared subtree that the old tree does not have by its leaves, and drops
+// the others.
+func (t *treeDiff) expandStrays() {
+	spans := t.spans
+	t.spans = make([]span, 0, len(spans))
+	for _, s := range spans {
+		switch {
+		case !s.shared:
+			t.spans = append(t.spans, s)
+		case !s.met:
+			delete(t.seen, s.logical)
+			t.walkStray(s)
+		}
+	}
+}
+
+func (t *treeDiff) walkStray(s span) {
+	if t.failedHard() {
+		return
+	}
+	if t.seen[s.logical] {
+		t.fault(violated(twiceRule, "block %d is reached twice in tree %s", s.logical, change.NumText(t.tree)))
+		return
+	}
+	t.seen[s.logical] = true
+	if n := t.checked(s, false); n != nil {
+		s.shared = false
+		t.descend(n, s, t.walkStray)
+	}
+}
