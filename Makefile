@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-export PATH := $(CURDIR)/build/go/bin:$(CURDIR)/build/bin:$(PATH)
+export PATH := $(CURDIR)/build/_go/bin:$(CURDIR)/build/bin:$(PATH)
 export GOFLAGS := -buildvcs=false
 
 FUZZTIME ?= 30s

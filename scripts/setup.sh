@@ -14,7 +14,7 @@ packages=(
 	libvirt-daemon libvirt-daemon-system libvirt-daemon-driver-qemu libvirt-clients qemu-system-x86 qemu-utils
 	busybox-static cpio zstd xz-utils kmod procps
 	# file systems in tests, and the peers that judge them
-	btrfs-progs e2fsprogs attr fuse3 mount libnbd-bin nbdkit fio swi-prolog-nox
+	btrfs-progs e2fsprogs libext2fs-dev attr fuse3 mount libnbd-bin nbdkit fio swi-prolog-nox
 )
 
 say() { printf 'setup: %s\n' "$*"; }
@@ -40,10 +40,10 @@ go_is_new_enough() {
 	[ "$(printf '%s\n' "$want_go" "$have" | sort -V | head -n 1)" = "$want_go" ]
 }
 
-export PATH="$PWD/build/go/bin:$PATH"
+export PATH="$PWD/build/_go/bin:$PATH"
 if ! go_is_new_enough; then
 	# Debian's Go is too old to build fsward but can fetch and verify a newer one, which is published as a module.
-	say "installing Go $toolchain into build/go"
+	say "installing Go $toolchain into build/_go"
 	command -v go >/dev/null || as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends golang-go >/dev/null
 	fetch=$(mktemp -d)
 	module="golang.org/toolchain@v0.0.1-$toolchain.linux-$(dpkg --print-architecture)"
@@ -52,8 +52,8 @@ if ! go_is_new_enough; then
 		exit 1
 	fi
 	dir=$(sed -n 's/^\t"Dir": "\(.*\)",*$/\1/p' "$fetch/module.json")
-	rm -rf build/go && mkdir -p build && cp -r "$dir" build/go && chmod -R u+w build/go
-	chmod +x build/go/bin/* build/go/pkg/tool/*/*
+	rm -rf build/_go && mkdir -p build && cp -r "$dir" build/_go && chmod -R u+w build/_go
+	chmod +x build/_go/bin/* build/_go/pkg/tool/*/*
 	rm -rf "$fetch"
 fi
 
