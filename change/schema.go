@@ -28,6 +28,7 @@ const (
 type KindInfo struct {
 	Name   string // the atom, such as inode_item
 	Shape  Shape
+	Unique bool    // of ShapeKey: no two objects share a key, Aux is 0
 	Doc    string  // one line for the author of rules
 	Fields []Field // the fields that such an object can have, besides FieldObject
 }
@@ -99,7 +100,7 @@ func (s *Schema) IDText(o Object, names *Names) string {
 	case ShapeNums:
 		return fmt.Sprintf("a(%s,%s)", NumText(o.ID), NumText(o.Sub))
 	case ShapeNamed:
-		return fmt.Sprintf("a(%s,%s)", NumText(o.ID), quote(names.At(o.Sub)))
+		return fmt.Sprintf("a(%s,%s)", NumText(o.ID), Quote(names.At(o.Sub)))
 	default:
 		return fmt.Sprintf("k(%s,%s,%s)", NumText(o.ID), s.KindName(o.Kind), NumText(o.Sub))
 	}
@@ -116,7 +117,7 @@ func (s *Schema) ValueText(v Value, names *Names) string {
 		}
 		return strconv.FormatUint(v.n, 10)
 	case Name:
-		return quote(names.Text(v))
+		return Quote(names.Text(v))
 	case Key:
 		id, kind, sub, _ := names.KeyOf(v)
 		return fmt.Sprintf("k(%s,%s,%s)", NumText(id), s.KindName(kind), NumText(sub))
@@ -131,9 +132,9 @@ func (s *Schema) RecordText(r Record, names *Names) string {
 		s.FieldName(r.Field), s.ValueText(r.Old, names), s.ValueText(r.New, names))
 }
 
-// quote writes a name as a quoted Prolog atom. Bytes that are not printable ASCII are written as
+// Quote writes a name as a quoted Prolog atom. Bytes that are not printable ASCII are written as
 // \xHH\, so that a hostile file name cannot forge a line of output or move the cursor of a terminal.
-func quote(name string) string {
+func Quote(name string) string {
 	var b strings.Builder
 	b.WriteByte('\'')
 	for i := 0; i < len(name); i++ {

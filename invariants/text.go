@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/ichiban/prolog/engine"
+
+	"fsward/change"
 )
 
 // A name is a file name or another string of bytes that a guest chose. The library's atoms are interned
@@ -119,22 +121,5 @@ func atomText(s string) string {
 	return s
 }
 
-// quoteAtom writes bytes as a quoted atom; what is not printable ASCII as \xHH\, byte by byte.
-func quoteAtom(s string) string {
-	const longest = 300 // a name is at most 255 bytes
-	var b strings.Builder
-	b.WriteByte('\'')
-	for i := range min(len(s), longest) {
-		switch c := s[i]; {
-		case c == '\'' || c == '\\':
-			b.WriteByte('\\')
-			b.WriteByte(c)
-		case c < 0x20 || c >= 0x7f:
-			fmt.Fprintf(&b, `\x%02x\`, c)
-		default:
-			b.WriteByte(c)
-		}
-	}
-	b.WriteByte('\'')
-	return b.String()
-}
+// quoteAtom writes bytes as a quoted atom, as long as a name can be (255 bytes) and a little more.
+func quoteAtom(s string) string { return change.Quote(s[:min(len(s), 300)]) }
