@@ -95,7 +95,7 @@ func Open(cfg Config, log *zap.Logger) (*Daemon, error) {
 		seen[spec.Name] = true
 		g, err := openGuarded(spec, cfg, log)
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("disk %s: %w", spec.Path, err), d.Close())
+			return nil, errors.Join(err, d.Close())
 		}
 		d.disks = append(d.disks, g)
 	}
@@ -113,7 +113,7 @@ func openGuarded(spec DiskSpec, cfg Config, log *zap.Logger) (*guarded, error) {
 	}
 	interpreter, err := detect.Follow(file, cfg.FS)
 	if err != nil {
-		return nil, errors.Join(err, file.Close())
+		return nil, errors.Join(fmt.Errorf("%s: %w", spec.Path, err), file.Close())
 	}
 	g := &guarded{name: spec.Name, file: file}
 	g.guard = &Guard{name: spec.Name, interp: interpreter, rules: rules, sinks: append([]Sink{&g.counts}, cfg.Sinks...), log: log}
