@@ -42,4 +42,20 @@ type Violation struct {
 	Addr    uint64        // device address in bytes, where known
 	HasAddr bool
 	Witness []string // change records that bear on it, in text form
+	Why     []Reason // what made each goal of the rule true, in order; nil unless it was asked for
+}
+
+// Kinds of reasons.
+const (
+	ReasonRecord = "record" // a change record
+	ReasonState  = "state"  // an object or field that was looked up in the state after the transaction
+	ReasonAbsent = "absent" // a goal that has no answer: a negation
+	ReasonTest   = "test"   // a comparison, a sum, a hash
+)
+
+// A Reason is one goal of a rule that was true when a violation was found.
+type Reason struct {
+	Kind    string `json:"kind"`              // one of the kinds above
+	Goal    string `json:"goal"`              // the goal with its variables filled in
+	Because string `json:"because,omitempty"` // of a negation: the goal that the search for an answer ended at
 }

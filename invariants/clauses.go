@@ -155,10 +155,13 @@ func ruleBlocks(comments []comment) map[string][]comment {
 }
 
 // ruleDoc is what the comment block above a rule says.
-type ruleDoc struct{ doc, origin, user string }
+type ruleDoc struct{ doc, origin, user, severity string }
 
-// parseDoc reads a comment block: "Rule N. Sentence.", then "Source: …", then "For the user: …"; each may
-// go on over several lines.
+// DefaultSeverity is that of a rule whose comment block has no "Severity:".
+const DefaultSeverity = "corruption"
+
+// parseDoc reads a comment block: "Rule N. Sentence.", then "Source: …", then "For the user: …", and where
+// it is not the default "Severity: …"; each may go on over several lines.
 func parseDoc(block []comment) ruleDoc {
 	var d ruleDoc
 	at := &d.doc
@@ -168,6 +171,8 @@ func parseDoc(block []comment) ruleDoc {
 			at, text = &d.origin, s
 		} else if s, ok := strings.CutPrefix(text, "For the user:"); ok {
 			at, text = &d.user, s
+		} else if s, ok := strings.CutPrefix(text, "Severity:"); ok {
+			at, text = &d.severity, s
 		} else if strings.HasPrefix(text, "Rule ") {
 			if _, s, ok := strings.Cut(text, "."); ok {
 				at, text = &d.doc, s
@@ -176,6 +181,9 @@ func parseDoc(block []comment) ruleDoc {
 		*at = strings.TrimSpace(*at + " " + strings.TrimSpace(text))
 	}
 	d.doc = firstSentence(d.doc)
+	if d.severity == "" {
+		d.severity = DefaultSeverity
+	}
 	return d
 }
 

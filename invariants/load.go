@@ -47,6 +47,7 @@ type loader struct {
 	builtins   map[indicator]builtin
 	open       bool // Options.OpenVocabulary
 	defined    map[indicator]definition
+	clauses    []parsedClause
 	rules      []*rule
 	errs       []error
 }
@@ -71,6 +72,7 @@ func (l *loader) load(files []File) error {
 		}
 		return errors.Join(l.errs...)
 	}
+	l.clauses = clauses
 	for _, c := range clauses {
 		if err := l.add(c); err != nil {
 			return c.text.errorf("%s", err)
@@ -201,7 +203,7 @@ func (l *loader) defineRule(c parsedClause) {
 		}
 		d := parseDoc(block)
 		r = &rule{file: c.text.file, number: number}
-		r.Rule = Rule{Name: text, Doc: d.doc, Source: source, Origin: d.origin, User: d.user}
+		r.Rule = Rule{Name: text, Doc: d.doc, Source: source, Origin: d.origin, User: d.user, Severity: d.severity}
 		if fs := l.vocabulary.schema.FS; fs != "" {
 			r.Name = fs + "/" + text
 		}

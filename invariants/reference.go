@@ -20,6 +20,9 @@ type Options struct {
 	MaxDepth int
 	// MaxViolations bounds the violations that are reported of one rule. Default: 1,000.
 	MaxViolations int
+	// RowsPerRecord bounds the records and objects that the compiled engine looks at for one change record
+	// that triggers a rule. Default: 4,194,304.
+	RowsPerRecord int64
 	// OpenVocabulary accepts kinds and fields that the schema does not have; they match nothing. It is for
 	// files of facts, whose schema has what occurs in them.
 	OpenVocabulary bool
@@ -33,6 +36,7 @@ func (o Options) withDefaults() Options {
 	}
 	orDefault(&o.Steps, 1_000_000)
 	orDefault(&o.StepsPerRecord, 1_000)
+	orDefault(&o.RowsPerRecord, 1<<22)
 	if o.MaxDepth <= 0 {
 		o.MaxDepth = 20_000
 	}
@@ -74,15 +78,8 @@ func (e *reference) Rules() []Rule {
 // Check judges a transaction by every rule. What a rule spends does not take from the next.
 func (e *reference) Check(ctx context.Context, t *change.Txn, v change.View) Verdict {
 	r := &e.run
-	r.ctx, r.txn, r.view = ctx, t, v
-	r.index = recordIndex{records: t.Records}
-	r.held = map[string]struct{}{}
-	r.reverse, r.reverseSize = map[reverseKey]map[change.Value][]change.Object{}, 0
-	r.maxSteps = e.options.Steps + e.options.StepsPerRecord*int64(len(t.Records))
-	r.maxDepth = e.options.MaxDepth
-	defer func() { // a transaction is not kept alive by the engine
-		r.ctx, r.txn, r.view, r.index, r.held, r.reverse = nil, nil, nil, recordIndex{}, nil, nil
-	}()
+	end := e.begin(ctx, t, v)
+	defer end()
 
 	report := newReport(r, e.options.MaxViolations)
 	for _, rule := range e.rules {
@@ -94,6 +91,20 @@ func (e *reference) Check(ctx context.Context, t *change.Txn, v change.View) Ver
 		}
 	}
 	return report.verdict()
+}
+
+// begin takes a transaction; end, which it returns, lets go of it, so that the engine does not keep it alive.
+func (e *reference) begin(ctx context.Context, t *change.Txn, v change.View) (end func()) {
+	r := &e.run
+	r.ctx, r.txn, r.view = ctx, t, v
+	r.index = recordIndex{records: t.Records}
+	r.held = map[string]struct{}{}
+	r.reverse, r.reverseSize = map[reverseKey]map[change.Value][]change.Object{}, 0
+	r.maxSteps = e.options.Steps + e.options.StepsPerRecord*int64(len(t.Records))
+	r.maxDepth = e.options.MaxDepth
+	return func() {
+		r.ctx, r.txn, r.view, r.index, r.held, r.reverse = nil, nil, nil, recordIndex{}, nil, nil
+	}
 }
 
 // errEnough ends a rule that found as many violations as are reported.

@@ -33,4 +33,6 @@ type Rule struct {
 	Source string // "invariants/btrfs/dir.pl:12", of the first clause
 	Origin string // where the property comes from: "Source:" of the comment block
 	User   string // what it means for the user: "For the user:" of the comment block
+	// Severity is how bad it is, in a word: "Severity:" of the comment block, DefaultSeverity without it.
+	Severity string
 }

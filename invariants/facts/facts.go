@@ -49,6 +49,17 @@ func Parse(text string) (*Facts, error) {
 	return b.facts(), nil
 }
 
+// ParseFor reads facts from text for the schema of a file system: a kind, a field or a form of identifier that
+// it does not have is an error. Atoms that are words of the schema stand for them unless they are quoted.
+func ParseFor(schema *change.Schema, text string) (*Facts, error) {
+	b := newBuilder()
+	b.fix(schema)
+	if err := b.read(text); err != nil {
+		return nil, err
+	}
+	return b.facts(), nil
+}
+
 func readText(path string) (string, error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {
@@ -79,6 +90,8 @@ type builder struct {
 	treeSeen bool // whether KindIsTree is decided
 	kinds    map[string]change.Kind
 	fields   map[string]change.Field
+	words    map[string]change.WordID // nil unless the schema is fixed
+	fixed    bool                     // the schema is that of a file system, and is not added to
 	txn      *change.Txn
 	view     *View
 }
@@ -88,6 +101,21 @@ func newBuilder() *builder {
 	s := &change.Schema{FS: "btrfs", Kinds: make([]change.KindInfo, 1), Fields: []string{"object"}, Words: []string{"present"}}
 	return &builder{schema: s, kinds: map[string]change.Kind{}, fields: map[string]change.Field{"object": change.FieldObject},
 		txn: &change.Txn{Schema: s, Names: names}, view: newView()}
+}
+
+// fix makes the schema that of a file system.
+func (b *builder) fix(s *change.Schema) {
+	b.schema, b.txn.Schema, b.fixed, b.treeSeen = s, s, true, true
+	b.words = map[string]change.WordID{}
+	for i := 1; i < len(s.Kinds); i++ {
+		b.kinds[s.Kinds[i].Name] = change.Kind(i)
+	}
+	for i, f := range s.Fields {
+		b.fields[f] = change.Field(i)
+	}
+	for i, w := range s.Words {
+		b.words[w] = change.WordID(i)
+	}
 }
 
 func (b *builder) facts() *Facts {
@@ -204,10 +232,14 @@ func (b *builder) object(tree, id term) (o change.Object, err error) {
 		return o, err
 	}
 	info := &b.schema.Kinds[o.Kind]
-	if info.Doc == "" {
+	if info.Doc == "" && !b.fixed {
 		info.Shape, info.Doc = shape, "occurs in the facts"
 	}
-	if info.Shape != shape {
+	switch {
+	case info.Shape == shape:
+	case b.fixed:
+		return o, fmt.Errorf("the identifier of %s is not written so", kind)
+	default:
 		return o, fmt.Errorf("the identifiers of %s are written in two ways", kind)
 	}
 	return o, nil
@@ -215,6 +247,9 @@ func (b *builder) object(tree, id term) (o change.Object, err error) {
 
 func (b *builder) kind(name string) (change.Kind, error) {
 	k, ok := b.kinds[name]
+	if !ok && b.fixed {
+		return 0, fmt.Errorf("unknown kind of object %s", name)
+	}
 	if !ok {
 		if len(b.schema.Kinds) > 255 {
 			return 0, fmt.Errorf("more than 255 kinds of objects")
@@ -243,6 +278,13 @@ func (b *builder) field(t term, k change.Kind) (change.Field, error) {
 		return 0, fmt.Errorf("a field is an atom or f(A,B) of atoms")
 	}
 	f, ok := b.fields[text]
+	if b.fixed {
+		info := b.schema.Kinds[k]
+		if !ok || f != change.FieldObject && !slices.Contains(info.Fields, f) {
+			return 0, fmt.Errorf("%s has no field %s", info.Name, text)
+		}
+		return f, nil
+	}
 	if !ok {
 		if len(b.schema.Fields) > 255 {
 			return 0, fmt.Errorf("more than 255 fields")
@@ -263,11 +305,17 @@ func (b *builder) value(t term) (change.Value, error) {
 	switch {
 	case t.isNum:
 		return change.Num(t.num), nil
-	case t.is("null", 0):
+	case t.is("null", 0) && !(t.quoted && b.fixed):
 		return change.Value{}, nil
-	case t.is("present", 0):
+	case t.is("present", 0) && !(t.quoted && b.fixed):
 		return change.Present, nil
 	case t.isAtom():
+		if w, ok := b.words[t.functor]; ok && !t.quoted {
+			return change.WordValue(w), nil
+		}
+		if b.fixed && !t.quoted {
+			return change.Value{}, fmt.Errorf("%s is no word of %s; write a name in quotes", t.functor, b.schema.FS)
+		}
 		return b.txn.Names.Intern([]byte(t.functor)), nil
 	case t.is("k", 3) && t.args[0].isNum && t.args[1].isAtom() && t.args[2].isNum:
 		k, err := b.kind(t.args[1].functor)

@@ -19,6 +19,7 @@ type term struct {
 	args    []term
 	num     uint64 // where isNum; a negative number stands for the same 64 bits
 	isNum   bool
+	quoted  bool // an atom in quotes
 }
 
 func (t term) is(functor string, arity int) bool {
@@ -112,7 +113,7 @@ func (s *scanner) term(depth int) (term, error) {
 		if err != nil {
 			return term{}, err
 		}
-		t.functor = text
+		t.functor, t.quoted = text, true
 	case c >= 'a' && c <= 'z':
 		t.functor = s.word()
 	default:

@@ -1,0 +1,191 @@
+package invariants
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ichiban/prolog/engine"
+
+	"fsward/change"
+)
+
+// A Prober answers questions of people about a transaction: all answers of a goal, and why a violation was
+// found. It runs on the reference interpreter, under the same budget as a rule. One goroutine at a time.
+type Prober struct {
+	engine *reference
+	loader *loader
+	proof  *proof // nil unless the evidence of a proof is kept
+}
+
+// NewProber loads rules, whose helpers goals may use. The error is that of NewReference.
+func NewProber(schema *change.Schema, files []File, options Options) (*Prober, error) {
+	e := &reference{options: options.withDefaults()}
+	p := &Prober{engine: e}
+	list := e.run.builtins()
+	for i := range list {
+		list[i] = p.evident(list[i])
+	}
+	p.loader = newLoader(schema, list, options.OpenVocabulary)
+	if err := p.loader.load(files); err != nil {
+		return nil, err
+	}
+	e.rules = p.loader.rules
+	e.run.vm, e.run.vocabulary = p.loader.vm, p.loader.vocabulary
+	return p, p.defineViolation()
+}
+
+// defineViolation makes violation(NUMBER, TREE, ID) a goal that can be asked: rules are predicates of their
+// own in the interpreter.
+func (p *Prober) defineViolation() error {
+	violation := indicator{atomViolation, 3}
+	p.loader.defined[violation] = definition{}
+	if len(p.engine.rules) == 0 {
+		return p.loader.assert(atomIf.Apply(atomViolation.Apply(engine.NewVariable(), engine.NewVariable(), engine.NewVariable()),
+			engine.NewAtom("fail")))
+	}
+	for _, r := range p.engine.rules {
+		for _, c := range r.clauses {
+			tree, id := engine.NewVariable(), engine.NewVariable()
+			if err := p.loader.assert(atomIf.Apply(atomViolation.Apply(r.number, tree, id), c.goal.Apply(tree, id))); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Answers are the answers of a goal.
+type Answers struct {
+	Variables []string // in the order in which the goal names them; those that begin with _ are left out
+	Rows      [][]Answer
+	More      bool  // there were more than the limit
+	Steps     int64 // what it cost: see Options.Steps
+}
+
+// An Answer is the value of one variable.
+type Answer struct {
+	Text   string // as rules write it; "_" if the goal leaves it open
+	Number bool   // Text is a decimal integer
+}
+
+// errLimit ends a query that has as many answers as were asked for.
+var errLimit = errors.New("no more answers are looked for")
+
+// Ask returns the answers of a goal, at most limit of them. The goal is written as in a rule, with or without
+// a full stop. The error is a LoadError for a mistake in its text; any other tells why it could not be
+// answered, and comes with the answers found until then.
+func (p *Prober) Ask(ctx context.Context, t *change.Txn, v change.View, goal string, limit int) (*Answers, error) {
+	term, variables, names, err := p.parseGoal(goal)
+	if err != nil {
+		return nil, err
+	}
+	end := p.engine.begin(ctx, t, v)
+	defer end()
+	r := &p.engine.run
+	r.steps, r.depth = 0, 0
+	out := &Answers{Variables: names}
+	err = r.each(ctx, term, nil, func(env *engine.Env) error {
+		if len(out.Rows) == limit {
+			out.More = true
+			return errLimit
+		}
+		row := make([]Answer, len(names))
+		for i, n := range names {
+			x := env.Resolve(variables[n])
+			row[i] = Answer{termText(x, env), isNumber(x)}
+		}
+		out.Rows = append(out.Rows, row)
+		return r.spend(1)
+	})
+	out.Steps = r.steps
+	if err != nil && !errors.Is(err, errLimit) {
+		return out, plainError(err)
+	}
+	return out, nil
+}
+
+// plainError turns an exception of the interpreter into its text.
+func plainError(err error) error {
+	if e, ok := errors.AsType[engine.Exception](err); ok {
+		return errors.New(termText(e.Term(), nil))
+	}
+	return err
+}
+
+// parseGoal reads a goal and checks it as the body of a clause. names are its variables in order.
+func (p *Prober) parseGoal(goal string) (t engine.Term, variables map[string]engine.Variable, names []string, err error) {
+	t, reader, err := p.parseTerm(strings.TrimPrefix(strings.TrimSpace(goal), "?-"))
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	p.loader.errs = nil
+	p.loader.check(parsedClause{text: reader.clause, head: engine.NewAtom("query"), body: t})
+	if err := errors.Join(p.loader.errs...); err != nil {
+		return nil, nil, nil, err
+	}
+	p.loader.noteLiterals(t)
+	for _, tok := range reader.clause.tokens {
+		if tok.kind == tokenVariable && !strings.HasPrefix(tok.text, "_") && !slices.Contains(names, tok.text) {
+			names = append(names, tok.text)
+		}
+	}
+	return t, reader.variables, names, nil
+}
+
+// parseTerm reads the text of one term, with or without a full stop.
+func (p *Prober) parseTerm(text string) (engine.Term, *parser, error) {
+	if text = strings.TrimSpace(text); !strings.HasSuffix(text, ".") {
+		text += "."
+	}
+	clauses, err := split(File{Name: "query", Text: []byte(text)})
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(clauses) != 1 {
+		return nil, nil, LoadError{File: "query", Line: 1, Text: "one goal is needed; write A, B for two that are to hold together"}
+	}
+	reader := &parser{clause: clauses[0], operators: p.loader.operators, variables: map[string]engine.Variable{}}
+	t, err := reader.term(maxPriority)
+	if err == nil && reader.pos < len(clauses[0].tokens) {
+		err = reader.errorf("unexpected %s", reader.shown())
+	}
+	return t, reader, err
+}
+
+// Predicates lists what goals can call, as NAME/ARITY, sorted.
+func (p *Prober) Predicates() []string {
+	var out []string
+	for q := range p.loader.builtins {
+		out = append(out, q.String())
+	}
+	for q := range p.loader.defined {
+		out = append(out, q.String())
+	}
+	out = slices.DeleteFunc(out, func(s string) bool { return strings.Contains(s, "$") })
+	slices.Sort(out)
+	return out
+}
+
+// ruleAt returns a rule by its name in reports, and its clauses with that at source first.
+func (p *Prober) ruleAt(name, source string) ([]ruleClause, error) {
+	for _, r := range p.engine.rules {
+		if r.Name != name {
+			continue
+		}
+		clauses := slices.Clone(r.clauses)
+		slices.SortStableFunc(clauses, func(a, b ruleClause) int {
+			switch source {
+			case a.source:
+				return -1
+			case b.source:
+				return 1
+			}
+			return 0
+		})
+		return clauses, nil
+	}
+	return nil, fmt.Errorf("no rule %s", name)
+}

@@ -1,0 +1,269 @@
+package invariants
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/ichiban/prolog/engine"
+
+	"fsward/change"
+)
+
+// maxReasons bounds the goals that are shown of one proof.
+const maxReasons = 64
+
+// reasonKinds says what the answers of a primitive are evidence of. "" is for goals that are no evidence
+// themselves, and at which a search may end.
+var reasonKinds = map[indicator]string{
+	pi("change", 5): change.ReasonRecord, pi("query", 2): change.ReasonState, pi("query", 4): change.ReasonState,
+	pi("previous", 3): change.ReasonState, pi("next", 3): change.ReasonState,
+	pi(`\+`, 1): change.ReasonAbsent, pi("forall", 2): change.ReasonAbsent,
+	pi("crc32c", 2): change.ReasonTest, pi("count", 2): change.ReasonTest, pi("sum", 3): change.ReasonTest,
+	pi("findall", 3): change.ReasonTest, pi("is", 2): change.ReasonTest, pi("between", 3): change.ReasonTest,
+	pi("<", 2): change.ReasonTest, pi("=<", 2): change.ReasonTest, pi(">", 2): change.ReasonTest, pi(">=", 2): change.ReasonTest,
+	pi("=:=", 2): change.ReasonTest, pi(`=\=`, 2): change.ReasonTest,
+	pi(`\=`, 2): change.ReasonTest, pi("==", 2): change.ReasonTest, pi(`\==`, 2): change.ReasonTest,
+	pi("=", 2): "",
+}
+
+// proof keeps the evidence of the branch that is being tried. The evidence is a list in the interpreter's own
+// bindings, so that backtracking takes back what did not lead to an answer.
+type proof struct {
+	head engine.Variable
+	end  searchEnd
+}
+
+// searchEnd is the goal that a search came to after most evidence: where one without an answer ends.
+type searchEnd struct {
+	evidence int
+	goal     string
+}
+
+// A link is an element of the list of evidence.
+type link struct {
+	kind    string
+	goal    engine.Term
+	because string
+	next    engine.Variable
+}
+
+// WriteTerm and Compare make a link a term, so that it can be bound; no goal ever sees one.
+func (l *link) WriteTerm(w io.Writer, _ *engine.WriteOptions, _ *engine.Env) error {
+	_, err := io.WriteString(w, "_")
+	return err
+}
+
+// Compare is not called: see WriteTerm.
+func (l *link) Compare(engine.Term, *engine.Env) int { return 1 }
+
+// evidence returns the links, and the variable at the end of the list.
+func (q *proof) evidence(env *engine.Env) (links []*link, end engine.Variable) {
+	end = q.head
+	for {
+		l, ok := env.Resolve(end).(*link)
+		if !ok {
+			return links, end
+		}
+		links = append(links, l)
+		end = l.next
+	}
+}
+
+// reach notes that a goal is called.
+func (q *proof) reach(goal engine.Term, env *engine.Env) {
+	links, _ := q.evidence(env)
+	if len(links) >= q.end.evidence {
+		q.end = searchEnd{len(links), goalText(goal, env)}
+	}
+}
+
+// proven adds an answer to the evidence.
+func (q *proof) proven(kind string, goal engine.Term, because string, env *engine.Env) *engine.Env {
+	links, end := q.evidence(env)
+	if kind == "" || len(links) == maxReasons {
+		return env
+	}
+	longer, _ := env.Unify(end, &link{kind, goal, because, engine.NewVariable()})
+	return longer
+}
+
+type anyPredicate func(vm *engine.VM, args []engine.Term, k engine.Cont, env *engine.Env) *engine.Promise
+
+// evident makes a builtin keep its answers as evidence while there is a proof.
+func (p *Prober) evident(b builtin) builtin {
+	kind, ok := reasonKinds[b.indicator]
+	inner := variadic(b.predicate)
+	if !ok || inner == nil {
+		return b
+	}
+	call := func(vm *engine.VM, args []engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+		q := p.proof
+		if q == nil {
+			return inner(vm, args, k, env)
+		}
+		goal := b.name.Apply(args...)
+		q.reach(goal, env)
+		if kind != change.ReasonAbsent {
+			return inner(vm, args, func(env *engine.Env) *engine.Promise {
+				return k(q.proven(kind, goal, "", env))
+			}, env)
+		}
+		outer := q.end
+		return engine.Delay(func(context.Context) *engine.Promise {
+			q.end = searchEnd{}
+			return inner(vm, args, func(env *engine.Env) *engine.Promise {
+				because := q.end.goal
+				q.end = outer
+				return k(q.proven(kind, goal, because, env))
+			}, env)
+		}, func(context.Context) *engine.Promise { // the goal has an answer, so its negation is where the search ends
+			q.end = outer
+			return engine.Bool(false)
+		})
+	}
+	switch b.arity {
+	case 1:
+		b.predicate = func(vm *engine.VM, x engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+			return call(vm, []engine.Term{x}, k, env)
+		}
+	case 2:
+		b.predicate = func(vm *engine.VM, x, y engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+			return call(vm, []engine.Term{x, y}, k, env)
+		}
+	case 3:
+		b.predicate = func(vm *engine.VM, x, y, z engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+			return call(vm, []engine.Term{x, y, z}, k, env)
+		}
+	case 4:
+		b.predicate = func(vm *engine.VM, w, x, y, z engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+			return call(vm, []engine.Term{w, x, y, z}, k, env)
+		}
+	case 5:
+		b.predicate = func(vm *engine.VM, v, w, x, y, z engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+			return call(vm, []engine.Term{v, w, x, y, z}, k, env)
+		}
+	}
+	return b
+}
+
+// variadic gives the predicates of reasonKinds one form; nil for any other.
+func variadic(predicate any) anyPredicate {
+	switch p := predicate.(type) {
+	case func(*engine.VM, engine.Term, engine.Cont, *engine.Env) *engine.Promise:
+		return func(vm *engine.VM, a []engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+			return p(vm, a[0], k, env)
+		}
+	case func(*engine.VM, engine.Term, engine.Term, engine.Cont, *engine.Env) *engine.Promise:
+		return func(vm *engine.VM, a []engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+			return p(vm, a[0], a[1], k, env)
+		}
+	case engine.Predicate2:
+		return variadic((func(*engine.VM, engine.Term, engine.Term, engine.Cont, *engine.Env) *engine.Promise)(p))
+	case func(*engine.VM, engine.Term, engine.Term, engine.Term, engine.Cont, *engine.Env) *engine.Promise:
+		return func(vm *engine.VM, a []engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+			return p(vm, a[0], a[1], a[2], k, env)
+		}
+	case engine.Predicate3:
+		return variadic((func(*engine.VM, engine.Term, engine.Term, engine.Term, engine.Cont, *engine.Env) *engine.Promise)(p))
+	case func(*engine.VM, engine.Term, engine.Term, engine.Term, engine.Term, engine.Cont, *engine.Env) *engine.Promise:
+		return func(vm *engine.VM, a []engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+			return p(vm, a[0], a[1], a[2], a[3], k, env)
+		}
+	case func(*engine.VM, engine.Term, engine.Term, engine.Term, engine.Term, engine.Term, engine.Cont, *engine.Env) *engine.Promise:
+		return func(vm *engine.VM, a []engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+			return p(vm, a[0], a[1], a[2], a[3], a[4], k, env)
+		}
+	default:
+		return nil
+	}
+}
+
+// Why proves a violation again and returns what made each of its goals true: change records, what was looked
+// up, what was found to be absent. The transaction is that in which the violation was found.
+func (p *Prober) Why(ctx context.Context, t *change.Txn, v change.View, found change.Violation) ([]change.Reason, error) {
+	clauses, err := p.ruleAt(found.Rule, found.Source)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := p.object(found.Tree)
+	if err != nil {
+		return nil, err
+	}
+	id, err := p.object(found.ID)
+	if err != nil {
+		return nil, err
+	}
+	end := p.engine.begin(ctx, t, v)
+	defer end()
+	p.proof = &proof{head: engine.NewVariable()}
+	defer func() { p.proof = nil }()
+	r := &p.engine.run
+	r.steps = 0
+	for _, c := range clauses {
+		p.proof.end = searchEnd{}
+		r.depth = 0
+		var proven *engine.Env
+		ok, err := r.vm.Arrive(c.goal, []engine.Term{tree, id}, func(env *engine.Env) *engine.Promise {
+			proven = env
+			return engine.Bool(true)
+		}, nil).Force(ctx)
+		if err != nil {
+			return nil, plainError(err)
+		}
+		if ok {
+			return p.proof.reasons(proven), nil
+		}
+	}
+	return nil, fmt.Errorf("%s at %s %s was not found again", found.Rule, found.Tree, found.ID)
+}
+
+// object reads an argument of a violation as it is reported.
+func (p *Prober) object(text string) (engine.Term, error) {
+	t, _, err := p.parseTerm(text)
+	if err != nil {
+		return nil, err
+	}
+	t = unsigned(t)
+	if isFunctor(t, atomA, 2) {
+		c := t.(engine.Compound)
+		if a, ok := c.Arg(1).(engine.Atom); ok { // the name of a file, whose term may be another one
+			t = atomA.Apply(c.Arg(0), p.engine.run.vocabulary.nameTerm(a.String()))
+		}
+	}
+	return t, nil
+}
+
+// reasons writes the evidence of a proof.
+func (q *proof) reasons(env *engine.Env) []change.Reason {
+	links, _ := q.evidence(env)
+	var out []change.Reason
+	seen := map[change.Reason]bool{}
+	for _, l := range links {
+		reason := change.Reason{Kind: l.kind, Goal: goalText(l.goal, env), Because: l.because}
+		if isNullTest(l.goal, env) || seen[reason] {
+			continue
+		}
+		seen[reason] = true
+		out = append(out, reason)
+	}
+	return out
+}
+
+// isNullTest tells whether a goal only asks that a value is there: what follows says more.
+func isNullTest(goal engine.Term, env *engine.Env) bool {
+	c, ok := goal.(engine.Compound)
+	return ok && c.Functor().String() == `\==` && env.Resolve(c.Arg(1)) == atomNull
+}
+
+// goalText writes a goal as its author did: a negation with what is denied, verify with its property.
+func goalText(goal engine.Term, env *engine.Env) string {
+	if !isFunctor(goal, atomNot, 1) {
+		return termText(goal, env)
+	}
+	denied := env.Resolve(goal.(engine.Compound).Arg(0))
+	if isFunctor(denied, engine.NewAtom("$holds"), 1) {
+		return "verify(" + termText(denied.(engine.Compound).Arg(0), env) + ")"
+	}
+	return "not(" + termText(denied, env) + ")"
+}
