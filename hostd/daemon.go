@@ -63,8 +63,8 @@ type guarded struct {
 
 // counter is a Sink that counts commits and can be read at any time.
 type counter struct {
-	commits, refused, undecided atomic.Uint64
-	fs                          atomic.Value // string
+	commits, refused, violated, undecided atomic.Uint64
+	fs                                    atomic.Value // string
 }
 
 func (c *counter) Event(ev *Event) {
@@ -74,7 +74,10 @@ func (c *counter) Event(ev *Event) {
 	if ev.Action == Refused {
 		c.refused.Add(1)
 	}
-	if ev.Outcome == change.Undecided {
+	switch ev.Outcome {
+	case change.Violated:
+		c.violated.Add(1)
+	case change.Undecided:
 		c.undecided.Add(1)
 	}
 	c.fs.Store(ev.FS)
@@ -164,6 +167,20 @@ func (d *Daemon) Simulator(disk string) *Simulator {
 		return nil
 	}
 	return g.sim
+}
+
+// Outcome is that of all that the daemon has judged so far.
+func (d *Daemon) Outcome() change.Outcome {
+	outcome := change.Holds
+	for _, g := range d.disks {
+		switch {
+		case g.counts.violated.Load() > 0:
+			return change.Violated
+		case g.counts.undecided.Load() > 0:
+			outcome = change.Undecided
+		}
+	}
+	return outcome
 }
 
 // Status tells the state of every disk.

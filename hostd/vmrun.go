@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
 
+	"fsward/change"
 	"fsward/hostd/vm"
 )
 
@@ -21,19 +22,19 @@ type VMConfig struct {
 	Control string    // path of the control socket, "" for none
 }
 
-// RunVM starts a guest through libvirt with its disks guarded, and waits until it is gone. When ctx ends
-// the guest's power is cut.
-func RunVM(ctx context.Context, cfg VMConfig, log *zap.Logger) (end vm.End, err error) {
+// RunVM starts a guest through libvirt with its disks guarded, waits until it is gone, and returns how it
+// ended and what was judged of its commits. When ctx ends the guest's power is cut.
+func RunVM(ctx context.Context, cfg VMConfig, log *zap.Logger) (end vm.End, judged change.Outcome, err error) {
 	s, err := openSession(ctx, cfg, log)
 	if err != nil {
-		return vm.End{}, err
+		return end, judged, err
 	}
-	defer func() { err = errors.Join(err, s.Close()) }()
 	domain, err := s.start(ctx, cfg.Guest)
-	if err != nil {
-		return vm.End{}, err
+	if err == nil {
+		end, err = domain.Wait(ctx)
 	}
-	return domain.Wait(ctx)
+	judged = s.Outcome()
+	return end, judged, errors.Join(err, s.Close())
 }
 
 // A session is a guard that serves its disks and a connection to libvirt: guests come and go in it.

@@ -64,7 +64,10 @@ I/O error and never reaches the disk, which stays at the last good commit.
 
 With --transport nbd a virtual machine attaches through the socket (libvirt: a network disk of
 protocol nbd; qemu: nbd+unix:///NAME?socket=PATH). With --transport fuse PATH is a directory in
-which the disk appears as a file.`,
+which the disk appears as a file.
+
+It runs until it is told to stop (SIGTERM, Ctrl-C). Its exit status then tells of all commits:
+0 if every one held, 1 if one was violated.`,
 		Example: `  fsward guard --disk vm.img --listen unix:/run/fsward/vm.sock
   fsward guard --disk root=a.img --disk data=b.img --listen unix:/run/vm.sock --json
   fsward guard --disk vm.img --listen unix:/run/vm.sock --on-violation pause --domain vm --control unix:/run/vm.ctl`,
@@ -95,7 +98,11 @@ which the disk appears as a file.`,
 				return err
 			}
 			err = serveAll(c.Context(), d, transport, path, f.control)
-			return errors.Join(err, d.Close())
+			judged := d.Outcome()
+			if err = errors.Join(err, d.Close()); err != nil {
+				return err
+			}
+			return outcome(judged)
 		},
 	}
 	f.add(c)

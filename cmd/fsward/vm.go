@@ -48,14 +48,14 @@ console goes to a file.`,
 			}
 			log := newLog(f.verbose)
 			defer func() { _ = log.Sync() }()
-			end, err := hostd.RunVM(c.Context(), cfg, log)
+			end, judged, err := hostd.RunVM(c.Context(), cfg, log)
 			if err != nil {
 				return err
 			}
 			if !end.Clean() {
 				return fmt.Errorf("the guest %s ended: %s; its console is in %s", cfg.Guest.Name, end, cfg.Guest.Console)
 			}
-			return nil
+			return outcome(judged)
 		},
 	}
 	f.add(c)
