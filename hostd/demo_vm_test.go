@@ -17,13 +17,7 @@ import (
 // second guest that compares what was synced, and the file systems' own checkers. Demo fails if any of
 // that does not come out; here it only has to have been told.
 func TestGuestDemo(t *testing.T) {
-	guest, err := filepath.Abs("../build/guest")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command("../guest/build.sh", guest).CombinedOutput(); err != nil {
-		t.Fatalf("cannot build the guest: %v\n%s", err, out)
-	}
+	guest := buildGuest(t)
 	dir, err := os.MkdirTemp("", "fsward-demo-")
 	if err != nil {
 		t.Fatal(err)
@@ -42,4 +36,17 @@ func TestGuestDemo(t *testing.T) {
 	if err := os.RemoveAll(dir); err != nil {
 		t.Error(err)
 	}
+}
+
+// buildGuest builds the kernel and the initramfs, or finds them built, and returns their folder.
+func buildGuest(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.Abs("../build/guest")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("../guest/build.sh", dir).CombinedOutput(); err != nil {
+		t.Fatalf("cannot build the guest: %v\n%s", err, out)
+	}
+	return dir
 }

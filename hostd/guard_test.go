@@ -132,7 +132,7 @@ func TestHolderRefusesWhenTheDaemonStops(t *testing.T) {
 
 func waitHeld(t *testing.T, h *Holder) {
 	t.Helper()
-	for range 1000 {
+	for range 20_000 {
 		if ev, _ := h.Held(); ev != nil {
 			return
 		}
