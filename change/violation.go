@@ -51,6 +51,8 @@ const (
 	ReasonState  = "state"  // an object or field that was looked up in the state after the transaction
 	ReasonAbsent = "absent" // a goal that has no answer: a negation
 	ReasonTest   = "test"   // a comparison, a sum, a hash
+	// ReasonUnknown: the violation could not be explained; Goal says why.
+	ReasonUnknown = "unknown"
 )
 
 // A Reason is one goal of a rule that was true when a violation was found.

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 )
 
@@ -47,6 +48,11 @@ func (d *Daemon) controlHandler() http.Handler {
 	}
 	mux.HandleFunc("POST /disks/{disk}/resume", release(true))
 	mux.HandleFunc("POST /disks/{disk}/reject", release(false))
+	mux.HandleFunc("POST /rules/reload", func(w http.ResponseWriter, _ *http.Request) {
+		if err := d.Reload(); err != nil {
+			http.Error(w, err.Error(), http.StatusConflict)
+		}
+	})
 	return mux
 }
 
@@ -82,6 +88,12 @@ func (c *Control) Release(disk string, pass bool) error {
 	return err
 }
 
+// Reload makes the daemon read its rules again. The error is the daemon's, and says that the old rules stay in force.
+func (c *Control) Reload() error {
+	_, err := c.do("POST", "/rules/reload")
+	return err
+}
+
 func (c *Control) do(method, path string) ([]byte, error) {
 	req, err := http.NewRequest(method, "http://fsward"+path, nil)
 	if err != nil {
@@ -97,7 +109,7 @@ func (c *Control) do(method, path string) ([]byte, error) {
 		return nil, err
 	}
 	if resp.StatusCode != http.StatusOK {
-		return nil, errors.New(string(body))
+		return nil, errors.New(strings.TrimSpace(string(body)))
 	}
 	return body, nil
 }

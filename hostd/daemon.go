@@ -20,7 +20,7 @@ type Config struct {
 	Disks       []DiskSpec
 	FS          string // detect.Auto or a name
 	OnViolation string // OnRefuse, OnPause, OnLog
-	RulesDir    string // "" for the built-in rules
+	Rules       RulesConfig
 	Record      string // "" or the path of a dm-log-writes log; with several disks .NAME is appended
 	Guest       Suspender
 	Simulate    bool // disks can be told to simulate a bug
@@ -106,7 +106,7 @@ func Open(cfg Config, log *zap.Logger) (*Daemon, error) {
 }
 
 func openGuarded(spec DiskSpec, cfg Config, log *zap.Logger) (*guarded, error) {
-	rules, err := LoadRules(cfg.RulesDir)
+	rules, err := cfg.Rules.Load()
 	if err != nil {
 		return nil, err
 	}

@@ -51,8 +51,9 @@ type Event struct {
 	Action     string // Passed, Refused, Failed; "" for an image
 	Violations []change.Violation
 	Undecided  []string
-	InterpNS   int64 // time to interpret the write, nanoseconds
-	CheckNS    int64 // time to interpret it and to check the rules
+	InterpNS   int64      // time to interpret the write, nanoseconds
+	CheckNS    int64      // time to interpret it and to check the rules
+	RuleTimes  []RuleTime // what each rule cost; nil unless it was asked for
 	Note       string
 	Err        string // why the disk failed
 }
@@ -74,15 +75,16 @@ func (ev *Event) settle(err error) {
 }
 
 type violationJSON struct {
-	Rule    string   `json:"rule"`
-	Kind    string   `json:"kind"`
-	Tree    any      `json:"tree,omitempty"` // a number (Btrfs), a word (ext3)
-	ID      string   `json:"id,omitempty"`
-	Doc     string   `json:"doc"`
-	Detail  string   `json:"detail,omitempty"`
-	Addr    *uint64  `json:"addr,omitempty"`
-	Source  string   `json:"source,omitempty"`
-	Witness []string `json:"witness,omitempty"`
+	Rule    string          `json:"rule"`
+	Kind    string          `json:"kind"`
+	Tree    any             `json:"tree,omitempty"` // a number (Btrfs), a word (ext3)
+	ID      string          `json:"id,omitempty"`
+	Doc     string          `json:"doc"`
+	Detail  string          `json:"detail,omitempty"`
+	Addr    *uint64         `json:"addr,omitempty"`
+	Source  string          `json:"source,omitempty"`
+	Witness []string        `json:"witness,omitempty"`
+	Why     []change.Reason `json:"why,omitempty"`
 }
 
 // MarshalJSON writes the one-line form that scripts read.
@@ -97,14 +99,15 @@ func (ev *Event) MarshalJSON() ([]byte, error) {
 		Action     string          `json:"action,omitempty"`
 		InterpNS   int64           `json:"interp_ns"`
 		CheckNS    int64           `json:"check_ns"`
+		RuleTimes  []RuleTime      `json:"rule_times,omitempty"`
 		Violations []violationJSON `json:"violations"`
 		Undecided  []string        `json:"undecided,omitempty"`
 		Note       string          `json:"note,omitempty"`
 		Err        string          `json:"error,omitempty"`
-	}{ev.Kind, ev.Disk, ev.FS, ev.Generation, ev.Records, ev.Outcome.String(), ev.Action, ev.InterpNS, ev.CheckNS,
+	}{ev.Kind, ev.Disk, ev.FS, ev.Generation, ev.Records, ev.Outcome.String(), ev.Action, ev.InterpNS, ev.CheckNS, ev.RuleTimes,
 		make([]violationJSON, len(ev.Violations)), ev.Undecided, ev.Note, ev.Err}
 	for i, v := range ev.Violations {
-		out.Violations[i] = violationJSON{v.Rule, string(v.Kind), treeJSON(v.Tree), v.ID, v.Doc, v.Detail, nil, v.Source, v.Witness}
+		out.Violations[i] = violationJSON{v.Rule, string(v.Kind), treeJSON(v.Tree), v.ID, v.Doc, v.Detail, nil, v.Source, v.Witness, v.Why}
 		if v.HasAddr {
 			out.Violations[i].Addr = &v.Addr
 		}

@@ -69,6 +69,7 @@ func judge(ctx context.Context, rules *Rules, fs string, obs interp.Observation)
 	default:
 		v := rules.Check(ctx, obs.Txn, obs.View)
 		ev.Outcome, ev.Violations, ev.Undecided = v.Outcome, v.Violations, v.Undecided
+		ev.RuleTimes = rules.times(fs)
 	}
 	if obs.Txn != nil {
 		ev.Records = len(obs.Txn.Records)

@@ -21,7 +21,7 @@ type ReplayConfig struct {
 	Base      string // image that the log starts from; plain, sparse, or compressed with zstd or gzip
 	Log       string // dm-log-writes log; may be compressed
 	FS        string
-	RulesDir  string
+	Rules     RulesConfig
 	KeepGoing bool // go on after a violation, the refused commit's writes taken as written
 	Sinks     []Sink
 }
@@ -64,7 +64,7 @@ func (r *Replayed) Outcome() change.Outcome {
 
 // Replay feeds a log of writes through the same flow as a guest's, over a base that it does not change.
 func Replay(ctx context.Context, cfg ReplayConfig, log *zap.Logger) (*Replayed, error) {
-	rules, err := LoadRules(cfg.RulesDir)
+	rules, err := cfg.Rules.Load()
 	if err != nil {
 		return nil, err
 	}

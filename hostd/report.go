@@ -83,12 +83,26 @@ func WriteFindings(w io.Writer, ev *Event) {
 		for i, rec := range v.Witness {
 			writePair(w, [...]string{"records", ""}[min(i, 1)], rec)
 		}
+		writeReasons(w, v.Why)
 	}
 	for _, u := range ev.Undecided {
 		fmt.Fprintf(w, "\n  undecided    %s\n", u)
 	}
+	for _, t := range ev.RuleTimes {
+		fmt.Fprintf(w, "  %-12s %10.3f ms\n", t.Rule, float64(t.NS)/1e6)
+	}
 	if len(ev.Violations)+len(ev.Undecided) > 0 {
 		fmt.Fprintln(w)
+	}
+}
+
+// writeReasons writes what made the goals of a rule true, indented beneath its violation.
+func writeReasons(w io.Writer, reasons []change.Reason) {
+	for i, r := range reasons {
+		writePair(w, [...]string{"because", ""}[min(i, 1)], fmt.Sprintf("%-7s %s", r.Kind, r.Goal))
+		if r.Because != "" {
+			fmt.Fprintf(w, "%23s the search ends at %s\n", "", r.Because)
+		}
 	}
 }
 

@@ -3,9 +3,12 @@ package hostd
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"fsward/change"
@@ -13,60 +16,153 @@ import (
 	"fsward/invariants"
 )
 
-// Rules holds one engine for each file system, since a disk's file system may appear later.
+// RulesConfig says which rules judge, and how.
+type RulesConfig struct {
+	Dir    string // rules in Dir/<file system>/*.pl; "" for those built in
+	Engine string // one of Engines; "" for the first
+	Why    bool   // explain each violation
+	Timing bool   // tell what each rule cost
+}
+
+// Rules judges transactions. The set of rules in it can be replaced while it is in use.
 type Rules struct {
+	config RulesConfig
+	set    atomic.Pointer[ruleSet]
+}
+
+// A ruleSet has one engine for each file system, since a disk's file system may appear later.
+type ruleSet struct {
 	engines map[string]invariants.Engine
+	files   map[string][]invariants.File
+	probers map[string]*invariants.Prober // made when a violation is first explained
 }
 
 // LoadRules loads the rules of every file system: those built in, or those of dir/<file system>/*.pl
 // where dir is not "". A rule that does not load is an error that names its file and line.
-func LoadRules(dir string) (*Rules, error) {
-	r := &Rules{engines: make(map[string]invariants.Engine)}
-	for _, fs := range detect.Names() {
-		schema := detect.Schema(fs)
-		if schema == nil {
-			continue
-		}
-		files, err := ruleFiles(dir, fs)
-		if err != nil {
-			return nil, err
-		}
-		if r.engines[fs], err = invariants.NewReference(schema, files, invariants.Options{}); err != nil {
-			return nil, fmt.Errorf("rules of %s: %w", fs, err)
-		}
+func LoadRules(dir string) (*Rules, error) { return RulesConfig{Dir: dir}.Load() }
+
+// Load loads the rules of every file system.
+func (c RulesConfig) Load() (*Rules, error) {
+	r := &Rules{config: c}
+	set, err := c.load()
+	if err != nil {
+		return nil, err
 	}
+	r.set.Store(set)
 	return r, nil
 }
 
-func ruleFiles(dir, fs string) ([]invariants.File, error) {
-	if dir == "" {
-		return invariants.Builtin(fs)
+func (c RulesConfig) load() (*ruleSet, error) {
+	set := &ruleSet{engines: map[string]invariants.Engine{}, files: map[string][]invariants.File{},
+		probers: map[string]*invariants.Prober{}}
+	for _, name := range FileSystems() {
+		files, err := ruleFiles(c.Dir, name)
+		if err != nil {
+			return nil, err
+		}
+		if files == nil {
+			continue
+		}
+		set.files[name] = files
+		if set.engines[name], err = newEngine(c.Engine, detect.Schema(name), files, invariants.Options{}); err != nil {
+			return nil, fmt.Errorf("rules of %s: %w", name, err)
+		}
 	}
-	return invariants.ReadDir(filepath.Join(dir, fs))
+	if len(set.engines) == 0 {
+		return nil, fmt.Errorf("no rules in %s: expected files such as %s", c.Dir, filepath.Join(c.Dir, "btrfs", "mine.pl"))
+	}
+	return set, nil
 }
 
-// maxCheck bounds the time that the rules take for one commit. A guest's kernel reports a write that
-// takes two minutes as hung; a commit that is not decided by then is refused like a violation.
-const maxCheck = 30 * time.Second
+// FileSystems lists the file systems that rules can be written for.
+func FileSystems() []string {
+	return slices.DeleteFunc(detect.Names(), func(name string) bool { return name == detect.Auto })
+}
+
+// ruleFiles returns the rules of a file system; nil if dir has no folder for it.
+func ruleFiles(dir, fileSystem string) ([]invariants.File, error) {
+	if dir == "" {
+		return invariants.Builtin(fileSystem)
+	}
+	files, err := invariants.ReadDir(filepath.Join(dir, fileSystem))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return files, err
+}
+
+// Reload returns a function that puts the rules, read again, in the place of those in force: between two
+// transactions, and without one that is not judged. If they do not load, nothing changes.
+func (r *Rules) Reload() (swap func(), err error) {
+	set, err := r.config.load()
+	if err != nil {
+		return nil, err
+	}
+	return func() { r.set.Store(set) }, nil
+}
+
+const (
+	// maxCheck bounds the time that the rules take for one commit. A guest's kernel reports a write that
+	// takes two minutes as hung; a commit that is not decided by then is refused like a violation.
+	maxCheck = 30 * time.Second
+	// maxExplained bounds the violations that are explained of one commit.
+	maxExplained = 20
+)
 
 // Check judges a transaction by the rules of its file system.
 func (r *Rules) Check(ctx context.Context, t *change.Txn, v change.View) invariants.Verdict {
 	ctx, cancel := context.WithTimeout(ctx, maxCheck)
 	defer cancel()
-	engine, ok := r.engines[t.Schema.FS]
+	set := r.set.Load()
+	engine, ok := set.engines[t.Schema.FS]
 	if !ok {
 		return invariants.Verdict{Undecided: []string{"there are no rules for " + t.Schema.FS}}
 	}
-	return engine.Check(ctx, t, v)
+	verdict := engine.Check(ctx, t, v)
+	if r.config.Why {
+		set.explain(ctx, t, v, verdict.Violations)
+	}
+	return verdict
+}
+
+// explain adds to violations what made their rules find them.
+func (s *ruleSet) explain(ctx context.Context, t *change.Txn, v change.View, found []change.Violation) {
+	if len(found) == 0 {
+		return
+	}
+	prober, ok := s.probers[t.Schema.FS]
+	if !ok {
+		var err error
+		if prober, err = invariants.NewProber(t.Schema, s.files[t.Schema.FS], invariants.Options{}); err != nil {
+			return // not reached: the same files are in force
+		}
+		s.probers[t.Schema.FS] = prober
+	}
+	explain(ctx, prober, t, v, found)
+}
+
+func explain(ctx context.Context, prober *invariants.Prober, t *change.Txn, v change.View, found []change.Violation) {
+	for i := range found[:min(len(found), maxExplained)] {
+		reasons, err := prober.Why(ctx, t, v, found[i])
+		if err != nil {
+			reasons = []change.Reason{{Kind: change.ReasonUnknown, Goal: err.Error()}}
+		}
+		found[i].Why = reasons
+	}
 }
 
 // List describes the rules of a file system, by number.
 func (r *Rules) List(fs string) []invariants.Rule {
-	engine, ok := r.engines[fs]
+	engine, ok := r.set.Load().engines[fs]
 	if !ok {
 		return nil
 	}
-	rules := slices.Clone(engine.Rules())
+	return byNumber(engine.Rules())
+}
+
+// byNumber sorts rules by number.
+func byNumber(rules []invariants.Rule) []invariants.Rule {
+	rules = slices.Clone(rules)
 	// A shorter name has the smaller number: all begin with the file system's.
 	slices.SortStableFunc(rules, func(a, b invariants.Rule) int {
 		return cmp.Or(cmp.Compare(len(a.Name), len(b.Name)), cmp.Compare(a.Name, b.Name))

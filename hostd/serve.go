@@ -45,6 +45,7 @@ func (d *Daemon) Serve(ctx context.Context, transport, path string) error {
 	if err := CheckTransport(transport); err != nil {
 		return err
 	}
+	defer d.reloadOnHangup(ctx)()
 	if transport == TransportFUSE {
 		return d.serveFUSE(ctx, path)
 	}

@@ -396,8 +396,9 @@ violation(12, 5, odd('it''s', [1,2|_])) :- true.
 	f := parseFacts(t, world)
 	e := newEngine(t, f.Txn.Schema, rules, invariants.Options{})
 	want := []invariants.Rule{
-		{Name: "btrfs/3", Doc: "A size is small.", Source: "test.pl:6", Origin: "a book", User: "nothing."},
-		{Name: "btrfs/named", Source: "test.pl:9"}, {Name: "btrfs/12", Source: "test.pl:10"},
+		{Name: "btrfs/3", Doc: "A size is small.", Source: "test.pl:6", Origin: "a book", User: "nothing.", Severity: invariants.DefaultSeverity},
+		{Name: "btrfs/named", Source: "test.pl:9", Severity: invariants.DefaultSeverity},
+		{Name: "btrfs/12", Source: "test.pl:10", Severity: invariants.DefaultSeverity},
 	}
 	if d := cmp.Diff(want, e.Rules()); d != "" {
 		t.Errorf("rules (-want +got):\n%s", d)

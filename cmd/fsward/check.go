@@ -17,15 +17,13 @@ func sink(asJSON bool) hostd.Sink {
 	return hostd.NewTextReport(os.Stdout)
 }
 
-func addImageFlags(c *cobra.Command, fs, rules *string) {
+func addFSFlag(c *cobra.Command, fs *string) {
 	c.Flags().StringVar(fs, "fs", detect.Auto, "file system: auto, btrfs or ext3")
-	if rules != nil {
-		c.Flags().StringVar(rules, "rules", "", "use the rules in `DIR`/btrfs/*.pl and DIR/ext3/*.pl instead of the built-in ones")
-	}
 }
 
 func checkCommand() *cobra.Command {
-	var fs, rules string
+	var fs string
+	var rules hostd.RulesConfig
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "check IMG",
@@ -37,7 +35,7 @@ recovery is replayed in memory.`,
 		Example: "  fsward check disk.img\n  fsward check --json disk.img.zst",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			ev, err := hostd.Check(c.Context(), args[0], fs, rules)
+			ev, err := hostd.CheckImage(c.Context(), args[0], fs, rules)
 			if err != nil {
 				return err
 			}
@@ -45,7 +43,8 @@ recovery is replayed in memory.`,
 			return outcome(ev.Outcome)
 		},
 	}
-	addImageFlags(c, &fs, &rules)
+	addFSFlag(c, &fs)
+	addRulesFlags(c, &rules)
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return c
 }
@@ -68,7 +67,7 @@ func dumpCommand() *cobra.Command {
 			return outcome(broken.Outcome)
 		},
 	}
-	addImageFlags(c, &fs, nil)
+	addFSFlag(c, &fs)
 	c.Flags().BoolVar(&records, "records", false, "print change records, as the rules see them")
 	return c
 }

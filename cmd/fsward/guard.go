@@ -24,7 +24,8 @@ type guardFlags struct {
 func (f *guardFlags) add(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.disks, "disk", nil, "`[NAME=]IMG`: image or block device to guard; may be repeated (required)")
 	_ = c.MarkFlagRequired("disk")
-	addImageFlags(c, &f.cfg.FS, &f.cfg.RulesDir)
+	addFSFlag(c, &f.cfg.FS)
+	addRulesFlags(c, &f.cfg.Rules)
 	c.Flags().StringVar(&f.cfg.OnViolation, "on-violation", hostd.OnRefuse,
 		"what to do with a commit that does not hold: refuse (EIO), pause (suspend the guest and wait for fsward resume or reject), log (let it through)")
 	c.Flags().StringVar(&f.cfg.Record, "record", "", "record every write to `LOG` (dm-log-writes format; with several disks LOG.NAME)")

@@ -49,7 +49,8 @@ the writes of that commit taken as written.`,
 	}
 	c.Flags().StringVar(&cfg.Base, "base", "", "`IMG` that the log starts from (required)")
 	_ = c.MarkFlagRequired("base")
-	addImageFlags(c, &cfg.FS, &cfg.RulesDir)
+	addFSFlag(c, &cfg.FS)
+	addRulesFlags(c, &cfg.Rules)
 	c.Flags().BoolVar(&cfg.KeepGoing, "keep-going", false, "go on after a violation")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line")
 	return c

@@ -1,0 +1,25 @@
+package main
+
+import "github.com/spf13/cobra"
+
+func rulesReloadCommand() *cobra.Command {
+	var control string
+	c := &cobra.Command{
+		Use:   "reload --control unix:PATH",
+		Short: "Make a running daemon read its rules again",
+		Long: `A daemon that was started with --rules DIR reads the rules in DIR again, as it also does on SIGHUP. The
+new set is loaded beside the old one and takes its place between two commits; no commit goes unjudged.
+A set that does not load leaves the old one in force: the reason is printed here and in the daemon's log.`,
+		Example: "  fsward rules reload --control unix:/run/vm.ctl",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			client, err := controlClient(control)
+			if err != nil {
+				return err
+			}
+			return client.Reload()
+		},
+	}
+	addControlFlag(c, &control)
+	return c
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"fsward/change"
+	"fsward/hostd"
+)
+
+func rulesTestCommand() *cobra.Command {
+	var fs, rules string
+	var asJSON, verbose bool
+	c := &cobra.Command{
+		Use:   "test DIR",
+		Short: "Run unit tests of rules: facts and the violations expected",
+		Long: `Runs every .pl file below DIR as a test of rules, on every engine. A test is a small transaction,
+written as facts, for the file system that the file's folder is named for (btrfs, ext3):
+
+  change(TREE, ID, FIELD, OLD, NEW).   a change record; FIELD object stands for the object itself
+  object(TREE, ID).                    an object that exists after the transaction
+  state(TREE, ID, FIELD, VALUE).       a field of it
+  adjacent(TREE, ID, NEXT).            neighbours, for previous/3 and next/3
+  rule(N).                             the test is about rule N; what other rules find does not matter
+  expect(N, TREE, ID).                 rule N is violated at this object
+  expect_none.                         nothing is violated
+
+Names of files are written in quotes, words such as s_ifdir are not. The violations found must be exactly
+those expected. What differs is printed: "-" was expected and not found, "+" was found and not expected.
+
+Exit status: 0 all pass, 1 some fail, 2 wrong usage, 3 could not run.`,
+		Example: "  fsward rules test invariants/testdata/cases\n  fsward rules test my-cases --rules my-rules",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			results, err := hostd.TestRules(c.Context(), fs, args[0], rules)
+			if err != nil {
+				return err
+			}
+			failed := 0
+			for _, r := range results {
+				if !r.Passed {
+					failed++
+				}
+				if asJSON {
+					if err := printJSON(r); err != nil {
+						return err
+					}
+				} else if verbose || !r.Passed {
+					printCase(r)
+				}
+			}
+			if !asJSON {
+				fmt.Printf("%d passed, %d failed\n", len(results)-failed, failed)
+			}
+			if failed > 0 {
+				return outcome(change.Violated)
+			}
+			return nil
+		},
+	}
+	c.Flags().StringVar(&fs, "fs", "", "file system that the tests are for: btrfs or ext3 (default: the folder's name)")
+	c.Flags().StringVar(&rules, "rules", "", "test the rules in `DIR`/btrfs/*.pl and DIR/ext3/*.pl instead of the built-in ones")
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line")
+	c.Flags().BoolVarP(&verbose, "verbose", "v", false, "name the tests that pass, too")
+	return c
+}
+
+func printCase(r hostd.CaseResult) {
+	verdict := map[bool]string{true: "ok  ", false: "FAIL"}[r.Passed]
+	fmt.Printf("%s %s (%s)\n", verdict, r.File, r.Engine)
+	for _, line := range r.Diff {
+		fmt.Printf("  %s\n", line)
+	}
+	if r.Error != "" {
+		fmt.Printf("  %s\n", r.Error)
+	}
+}

@@ -1,0 +1,67 @@
+package hostd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+
+	"go.uber.org/zap"
+	"golang.org/x/sys/unix"
+)
+
+// Reload reads the rules again, for every disk, and puts them in force between two commits. If they do not
+// load for one disk the old ones stay in force for all, and the error says so.
+func (d *Daemon) Reload() error {
+	var swaps []func()
+	var errs []error
+	for _, g := range d.disks {
+		swap, err := g.guard.rules.Reload()
+		if err != nil {
+			errs = append(errs, err)
+			break // the same files are read for each disk
+		}
+		swaps = append(swaps, swap)
+	}
+	if err := errors.Join(errs...); err != nil {
+		err = fmt.Errorf("the rules do not load, those that were in force stay: %w", err)
+		d.log.Error("rules not reloaded", zap.Error(err))
+		return err
+	}
+	for _, swap := range swaps {
+		swap()
+	}
+	count := 0
+	if len(d.disks) > 0 {
+		for _, fs := range FileSystems() {
+			count += len(d.disks[0].guard.rules.List(fs))
+		}
+	}
+	d.log.Info("rules reloaded", zap.Int("rules", count))
+	return nil
+}
+
+// reloadOnHangup reloads the rules whenever the process gets SIGHUP, until ctx ends or stop is called.
+func (d *Daemon) reloadOnHangup(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, unix.SIGHUP)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case <-hangups:
+				_ = d.Reload() // it is in the log
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return func() {
+		signal.Stop(hangups)
+		cancel()
+		<-done
+	}
+}

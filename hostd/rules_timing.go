@@ -1,0 +1,64 @@
+package hostd
+
+import (
+	"context"
+	"errors"
+
+	"go.uber.org/zap"
+
+	"fsward/interp/detect"
+)
+
+// TimingConfig says on what to measure rules.
+type TimingConfig struct {
+	Target string // an image, or a log if there is a Base
+	Base   string // the image that the log starts from
+	Rules  RulesConfig
+}
+
+// A RuleCost is what a rule cost over all commits that were judged.
+type RuleCost struct {
+	RuleTime
+	Commits int `json:"commits"`
+}
+
+// MeasureRules judges an image or a log and returns what each rule cost.
+func MeasureRules(ctx context.Context, cfg TimingConfig, log *zap.Logger) ([]RuleCost, error) {
+	cfg.Rules.Timing = true
+	sum := &costs{byRule: map[string]int{}}
+	if cfg.Base != "" {
+		_, err := Replay(ctx, ReplayConfig{Base: cfg.Base, Log: cfg.Target, FS: detect.Auto, Rules: cfg.Rules, KeepGoing: true, Sinks: []Sink{sum}}, log)
+		if err != nil {
+			return nil, err
+		}
+	} else {
+		ev, err := CheckImage(ctx, cfg.Target, detect.Auto, cfg.Rules)
+		if err != nil {
+			return nil, err
+		}
+		sum.Event(ev)
+	}
+	if len(sum.list) == 0 {
+		return nil, errors.New("nothing was measured: no commit was judged by an engine that measures its rules")
+	}
+	return sum.list, nil
+}
+
+// costs is a Sink that adds up what rules cost.
+type costs struct {
+	list   []RuleCost
+	byRule map[string]int
+}
+
+func (c *costs) Event(ev *Event) {
+	for _, t := range ev.RuleTimes {
+		i, ok := c.byRule[t.Rule]
+		if !ok {
+			i = len(c.list)
+			c.byRule[t.Rule] = i
+			c.list = append(c.list, RuleCost{RuleTime: RuleTime{Rule: t.Rule}})
+		}
+		c.list[i].NS += t.NS
+		c.list[i].Commits++
+	}
+}

@@ -1,0 +1,6 @@
+% A file gives a block back, and the bitmap marks it as free.
+rule(2).
+change(owner,k(900,owner,a(12,0)),object,present,null).
+change(block,900,object,present,null).
+change(block,900,group,0,null).
+expect_none.

@@ -1,0 +1,5 @@
+% A file gives a block back that stays marked as used.
+rule(2).
+change(owner,k(900,owner,a(12,0)),object,present,null).
+object(block,900).
+expect(2, owner, k(900,owner,a(12,0))).

@@ -1,0 +1,5 @@
+% A block is marked as used by nothing.
+rule(3).
+change(block,900,object,null,present).
+object(block,900).
+expect(3, block, 900).

@@ -1,0 +1,5 @@
+% A block is marked as free that nobody gave back.
+rule(4).
+change(block,900,object,present,null).
+object(owner,k(900,owner,a(12,0))).
+expect(4, block, 900).

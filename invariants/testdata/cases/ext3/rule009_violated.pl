@@ -1,0 +1,8 @@
+% An entry says that a file is a directory.
+rule(9).
+change(dirent,a(2,'b'),object,null,present).
+change(dirent,a(2,'b'),inode,null,12).
+change(dirent,a(2,'b'),file_type,null,s_ifdir).
+object(inode,12).
+state(inode,12,f(mode,s_ifmt),s_ifreg).
+expect(9, dirent, a(2,'b')).

@@ -1,0 +1,9 @@
+% A block is taken, and its group has as many as before.
+rule(10).
+change(group,0,object,present,present).
+change(group,0,free_blocks_count,100,100).
+change(block,900,object,null,present).
+change(block,900,group,null,0).
+object(group,0).
+object(block,900).
+expect(10, group, 0).

@@ -1,0 +1,6 @@
+% The count of an attribute block grows without an inode.
+rule(12).
+change(xattr_block,700,object,present,present).
+change(xattr_block,700,refcount,1,2).
+object(xattr_block,700).
+expect(12, xattr_block, 700).
