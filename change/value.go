@@ -56,3 +56,7 @@ func (v Value) Word() (w WordID, ok bool) { return WordID(v.n), v.tag == Word }
 func (v Value) GoString() string {
 	return fmt.Sprintf("Value{%d %d kind=%d ref=%d}", v.tag, v.n, v.kind, v.ref)
 }
+
+// Handle returns the handle of a Name value in its table, as Names.Handle gives it; ok is false for any
+// other value.
+func (v Value) Handle() (handle uint64, ok bool) { return v.n, v.tag == Name }

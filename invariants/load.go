@@ -37,6 +37,7 @@ type parsedClause struct {
 	text       clauseText
 	head, body engine.Term // body is nil for a fact
 	prelude    bool
+	variables  map[engine.Variable]string // their names
 }
 
 // loader turns rule text into clauses of the interpreter.
@@ -94,12 +95,12 @@ func (l *loader) read(f File, isPrelude bool) (clauses []parsedClause) {
 		l.errs = append(l.errs, err)
 	}
 	for _, text := range texts {
-		t, err := parse(text, l.operators)
+		t, names, err := parseNamed(text, l.operators)
 		if err != nil {
 			l.errs = append(l.errs, err)
 			continue
 		}
-		c := parsedClause{text: text, head: t, prelude: isPrelude}
+		c := parsedClause{text: text, head: t, prelude: isPrelude, variables: names}
 		if rule, ok := t.(engine.Compound); ok && rule.Functor() == atomIf {
 			if rule.Arity() == 1 {
 				l.directive(text, rule.Arg(0))

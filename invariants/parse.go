@@ -91,15 +91,25 @@ type parser struct {
 
 // parse returns the term of a clause.
 func parse(c clauseText, ops operators) (engine.Term, error) {
+	t, _, err := parseNamed(c, ops)
+	return t, err
+}
+
+// parseNamed is parse that returns the names of the variables as well.
+func parseNamed(c clauseText, ops operators) (engine.Term, map[engine.Variable]string, error) {
 	p := &parser{clause: c, operators: ops, variables: map[string]engine.Variable{}}
 	t, err := p.term(maxPriority)
+	if err == nil && p.pos < len(c.tokens) {
+		err = p.errorf("unexpected %s", p.shown())
+	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if p.pos < len(c.tokens) {
-		return nil, p.errorf("unexpected %s", p.shown())
+	names := make(map[engine.Variable]string, len(p.variables))
+	for name, v := range p.variables {
+		names[v] = name
 	}
-	return t, nil
+	return t, names, nil
 }
 
 // errorf makes an error at the current token, or at the last if there is no more.

@@ -153,12 +153,14 @@ func (r *run) statePattern(predicate string, tree, id engine.Term, env *engine.E
 }
 
 // single returns the one object that a pattern can match; ok is false if there may be several. Objects of
-// ShapeKey may be several although their whole identifier is known: Aux is not written in it.
+// ShapeKey may be several although their whole identifier is known, unless their kind is Unique.
 func (r *run) single(p *pattern) (o change.Object, ok bool) {
 	if p.kind == 0 {
 		return o, false
 	}
 	switch r.vocabulary.shape(p.kind) {
+	case change.ShapeKey:
+		ok = p.sub.bound && r.vocabulary.schema.Kinds[p.kind].Unique
 	case change.ShapePair:
 		ok = p.sub.bound && p.aux.bound
 	case change.ShapeNum:

@@ -63,11 +63,7 @@ func parseFacts(t testing.TB, text string) *facts.Facts {
 
 func newEngine(t testing.TB, s *change.Schema, rules string, o invariants.Options) invariants.Engine {
 	t.Helper()
-	e, err := invariants.NewReference(s, []invariants.File{{Name: "test.pl", Text: []byte(rules)}}, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
+	return newBoth(t, s, rules, o)
 }
 
 func checkWorld(t testing.TB, rules string, o invariants.Options) invariants.Verdict {

@@ -33,6 +33,7 @@ type found struct {
 
 type finding struct {
 	change.Violation
+	key    found
 	object change.Object // zero if ID is no identifier of an object
 	tree   uint64
 }
@@ -45,7 +46,7 @@ func newReport(r *run, maxPerRule int) *report {
 func (p *report) add(rule *rule, c ruleClause, tree, id engine.Term, env *engine.Env) bool {
 	names, schema := p.run.txn.Names, p.run.vocabulary.schema
 	treeText, idText := termText(tree, env), termText(id, env)
-	f := finding{}
+	var f finding
 	if n, ok := idBits(tree); ok {
 		f.tree, treeText = n, change.NumText(n)
 	}
@@ -54,14 +55,14 @@ func (p *report) add(rule *rule, c ruleClause, tree, id engine.Term, env *engine
 		f.object = object
 		idText = schema.IDText(object, names)
 	}
-	key := found{rule, treeText, idText}
-	if _, again := p.seen[key]; again {
+	f.key = found{rule, treeText, idText}
+	if _, again := p.seen[f.key]; again {
 		return true
 	}
 	if p.perRule[rule] == p.maxPerRule {
 		return false
 	}
-	p.seen[key] = struct{}{}
+	p.seen[f.key] = struct{}{}
 	p.perRule[rule]++
 	f.Violation = change.Violation{Rule: rule.Name, Kind: change.ByRule, Tree: treeText, ID: idText, Doc: rule.Doc, Source: c.source}
 	p.found = append(p.found, f)
@@ -78,6 +79,18 @@ func (p *report) object(tree, id engine.Term, env *engine.Env) (o change.Object,
 		return o, true
 	}
 	return o, pattern.kind != 0 && pattern.sub.bound && p.run.vocabulary.shape(pattern.kind) == change.ShapeKey
+}
+
+// mark returns what undo goes back to.
+func (p *report) mark() int { return len(p.found) }
+
+// undo forgets the violations noted since a mark.
+func (p *report) undo(mark int) {
+	for _, f := range p.found[mark:] {
+		delete(p.seen, f.key)
+		p.perRule[f.key.rule]--
+	}
+	p.found = p.found[:mark]
 }
 
 // undecided notes that a clause could not be judged.

@@ -233,7 +233,7 @@ func (b *builder) object(tree, id term) (o change.Object, err error) {
 	}
 	info := &b.schema.Kinds[o.Kind]
 	if info.Doc == "" && !b.fixed {
-		info.Shape, info.Doc = shape, "occurs in the facts"
+		info.Shape, info.Doc, info.Unique = shape, "occurs in the facts", shape == change.ShapeKey
 	}
 	switch {
 	case info.Shape == shape:

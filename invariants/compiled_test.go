@@ -1,0 +1,74 @@
+package invariants_test
+
+import (
+	"context"
+	"sort"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fsward/change"
+	"fsward/invariants"
+	"fsward/interp/btrfs"
+	"fsward/interp/ext3"
+)
+
+func compiledEngine(t testing.TB, s *change.Schema, files []invariants.File, o invariants.Options) *invariants.Compiled {
+	t.Helper()
+	e, err := invariants.NewCompiled(s, files, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// The rules as the thesis prints them find what SWI-Prolog finds in the shared transactions.
+func TestCompiledThesisRules(t *testing.T) {
+	for _, name := range []string{"tree-1k", "tree-10k", "tree-41k", "flat-42k"} {
+		t.Run(name, func(t *testing.T) {
+			f := loadFacts(t, sharedData(t, "rules", name+".pl.zst"))
+			e := compiledEngine(t, f.Txn.Schema, thesisRules(t), invariants.Options{OpenVocabulary: true})
+			for _, fallback := range e.Fallbacks() {
+				t.Errorf("%+v", fallback)
+			}
+			for range 2 {
+				start := time.Now()
+				v := e.Check(context.Background(), f.Txn, f.View)
+				t.Logf("%d records in %v %+v", len(f.Txn.Records), time.Since(start), e.Timing())
+				if len(v.Undecided) > 0 {
+					t.Errorf("undecided %v", v.Undecided)
+				}
+				if d := cmp.Diff(expected(t, sharedData(t, "rules", name+".expected.tsv")), lines(v.Violations)); d != "" {
+					t.Errorf("violations (-SWI-Prolog +compiled):\n%s", d)
+				}
+			}
+			if testing.Verbose() && name == "tree-1k" {
+				for _, r := range e.Rules() {
+					plans, _ := e.Explain(r.Name)
+					for _, p := range plans {
+						t.Logf("%s %s trigger %s", p.Rule, p.Source, p.Trigger)
+						for _, s := range p.Steps {
+							t.Logf("  %*s%s  [%s: %s] %s", s.Depth*2, "", s.Goal, s.Access, s.Class, s.Warning)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// All shipped rules compile.
+func TestShippedRulesCompile(t *testing.T) {
+	for _, s := range []*change.Schema{btrfs.Schema(), ext3.Schema()} {
+		files, err := invariants.Builtin(s.FS)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := compiledEngine(t, s, files, invariants.Options{})
+		for _, fallback := range e.Fallbacks() {
+			t.Errorf("%s at %s is interpreted: %s", fallback.Rule, fallback.Source, fallback.Why)
+		}
+		_ = sort.Strings
+	}
+}

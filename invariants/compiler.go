@@ -1,0 +1,250 @@
+package invariants
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ichiban/prolog/engine"
+)
+
+// program is a clause of a rule, compiled.
+type program struct {
+	plans []compiledPlan
+}
+
+type compiledPlan struct {
+	registers int
+	first     step
+}
+
+// unsupported says why a clause cannot be compiled.
+type unsupported struct{ text string }
+
+func (e unsupported) Error() string { return e.text }
+
+func unsupportedf(format string, args ...any) error { return unsupported{fmt.Sprintf(format, args...)} }
+
+// compiler compiles the clauses of a set of rules.
+type compiler struct {
+	loader     *loader
+	machine    *machine
+	predicates map[indicator][]parsedClause
+	recursive  map[indicator]bool
+	procedures map[string]*procedureEntry
+	properties map[string]uint64 // verify/1 goals, numbered
+	counters   int               // of count/2 and sum/3
+	errs       []error
+	reported   map[string]bool
+}
+
+func newCompiler(l *loader, m *machine) *compiler {
+	c := &compiler{loader: l, machine: m, predicates: map[indicator][]parsedClause{}, procedures: map[string]*procedureEntry{},
+		properties: map[string]uint64{}, reported: map[string]bool{}}
+	for _, clause := range l.clauses {
+		if p, ok := indicatorOf(clause.head); ok && p.name != atomViolation {
+			c.predicates[p] = append(c.predicates[p], clause)
+		}
+	}
+	c.recursive = c.findRecursion()
+	return c
+}
+
+// mistakes returns the mistakes found, and makes the terms in the rules stay.
+func (c *compiler) mistakes() error {
+	c.machine.keep()
+	c.machine.counts, c.machine.sums = make([]uint64, c.counters), make([]number, c.counters)
+	if len(c.errs) > maxLoadErrors {
+		c.errs = append(c.errs[:maxLoadErrors], errors.New("and more"))
+	}
+	return errors.Join(c.errs...)
+}
+
+// mistake reports a mistake once, however many plans it is found in.
+func (c *compiler) mistake(at clauseText, format string, args ...any) {
+	err := at.errorf(format, args...)
+	if !c.reported[err.Error()] {
+		c.reported[err.Error()] = true
+		c.errs = append(c.errs, err)
+	}
+}
+
+// compile compiles a clause of a rule. Clauses on one line are one goal and one program.
+func (c *compiler) compile(r *rule, clause ruleClause, order int) *compiledClause {
+	out := &compiledClause{rule: r, clause: clause, source: clause.source, order: order}
+	prog := &program{}
+	for _, parsed := range c.loader.clauses {
+		head, ok := parsed.head.(engine.Compound)
+		if !ok || head.Functor() != atomViolation || head.Arg(0) != r.number ||
+			fmt.Sprintf("%s:%d", parsed.text.file, parsed.text.line) != clause.source {
+			continue
+		}
+		plan, err := c.violation(out, parsed, head)
+		if err != nil {
+			out.why = err.Error()
+			out.plans = []Plan{{Rule: r.Name, Source: clause.source, Reference: out.why}}
+			return out
+		}
+		prog.plans = append(prog.plans, plan)
+	}
+	out.program = prog
+	return out
+}
+
+// violation compiles violation(NUMBER, TREE, ID) :- BODY.
+func (c *compiler) violation(out *compiledClause, parsed parsedClause, head engine.Compound) (plan compiledPlan, err error) {
+	e := &env{}
+	n := newInstance(&c.machine.terms, e, parsed)
+	tree, id, body := n.template(head.Arg(1)), n.template(head.Arg(2)), n.template(bodyOf(parsed))
+	p := &planner{compiler: c, machine: c.machine, at: parsed.text, names: n.names(), top: true}
+	alive := false
+	ops, err := p.plan([]goal{{body, parsed.text}}, e, []template{tree, id}, func(e *env) ([]op, error) {
+		alive = true
+		p.finish(out)
+		return []op{violationOp(e.resolve(tree), e.resolve(id))}, nil
+	})
+	if err != nil {
+		return plan, err
+	}
+	if !alive && !c.loader.open {
+		c.mistake(parsed.text, "this clause can never find anything: %s is never true", p.dead)
+	}
+	return compiledPlan{p.registers, sequence(ops, func(*machine) bool { return false })}, nil
+}
+
+// violationOp notes a violation.
+func violationOp(tree, id template) op {
+	return func(step) step {
+		return func(m *machine) bool {
+			if m.report.add(m.clause.rule, m.clause.clause, m.build(tree), m.build(id), nil) {
+				return false
+			}
+			return m.fail(fmt.Errorf("stopped after %d violations", m.report.maxPerRule))
+		}
+	}
+}
+
+// build makes the reference engine's term of a template; what has no value is a variable in it.
+func (m *machine) build(t template) engine.Term {
+	switch t := t.(type) {
+	case constant:
+		return m.term(cell(t))
+	case register:
+		return m.term(m.r[t.index])
+	case compoundTemplate:
+		args := make([]engine.Term, len(t.args))
+		for i, a := range t.args {
+			args[i] = m.build(a)
+		}
+		return t.functor.Apply(args...)
+	default:
+		return engine.NewVariable()
+	}
+}
+
+// property returns the number of a goal of verify/1. Goals that differ only in the registers of their variables
+// are the same property: what one rule has found to hold, another need not prove.
+func (c *compiler) property(t template) uint64 {
+	var b strings.Builder
+	seen := map[int]int{}
+	var write func(t template)
+	write = func(t template) {
+		switch t := t.(type) {
+		case constant:
+			fmt.Fprintf(&b, "c%d:%d ", t.tag, t.n)
+		case register:
+			if _, again := seen[t.index]; !again {
+				seen[t.index] = len(seen)
+			}
+			fmt.Fprintf(&b, "r%d:%v ", seen[t.index], t.typ == typeWord)
+		case compoundTemplate:
+			fmt.Fprintf(&b, "f%d/%d ", t.functor, len(t.args))
+			for _, a := range t.args {
+				write(a)
+			}
+		}
+	}
+	write(t)
+	key := b.String()
+	n, ok := c.properties[key]
+	if !ok {
+		n = uint64(len(c.properties))
+		c.properties[key] = n
+	}
+	return n
+}
+
+// defines tells whether a predicate is one of the rules' text.
+func (c *compiler) defines(p indicator) bool { return c.predicates[p] != nil }
+
+// edge is a call from one predicate to another.
+type edge struct {
+	to       indicator
+	negative bool
+	at       clauseText
+}
+
+// findRecursion returns the predicates that call themselves, by whatever way, and reports those that do so
+// through a negation: what they mean is not defined.
+func (c *compiler) findRecursion() map[indicator]bool {
+	edges := map[indicator][]edge{}
+	for p, clauses := range c.predicates {
+		for _, clause := range clauses {
+			c.calls(clause.body, false, func(to indicator, negative bool) {
+				edges[p] = append(edges[p], edge{to, negative, clause.text})
+			})
+		}
+	}
+	reach := map[indicator]map[indicator]bool{}
+	for p := range edges {
+		seen := map[indicator]bool{}
+		var visit func(indicator)
+		visit = func(q indicator) {
+			for _, e := range edges[q] {
+				if !seen[e.to] {
+					seen[e.to] = true
+					visit(e.to)
+				}
+			}
+		}
+		visit(p)
+		reach[p] = seen
+	}
+	recursive := map[indicator]bool{}
+	for p, seen := range reach {
+		if !seen[p] {
+			continue
+		}
+		recursive[p] = true
+		for _, e := range edges[p] {
+			if e.negative && (e.to == p || reach[e.to][p]) {
+				c.mistake(e.at, "%s calls itself through a negation or an aggregate; split it into predicates that do not", p)
+			}
+		}
+	}
+	return recursive
+}
+
+// calls goes through the user's predicates that a goal calls.
+func (c *compiler) calls(goal engine.Term, negative bool, f func(p indicator, negative bool)) {
+	p, ok := indicatorOf(goal)
+	if !ok {
+		return
+	}
+	if _, defined := c.predicates[p]; defined {
+		f(p, negative)
+	}
+	goals := c.loader.builtins[p].goals
+	if preludeGoals[p] != nil {
+		goals = preludeGoals[p]
+	}
+	for i, g := range goals {
+		inner := negative || !(p == pi(",", 2) || p == pi(";", 2) || p == pi("call", 1) || p == pi("->", 2) && i == 1)
+		arg := goal.(engine.Compound).Arg(g.arg)
+		if q, isGoal := indicatorOf(arg); isGoal && g.more > 0 {
+			f(indicator{q.name, q.arity + g.more}, inner)
+			continue
+		}
+		c.calls(arg, inner, f)
+	}
+}

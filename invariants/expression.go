@@ -1,0 +1,217 @@
+package invariants
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/ichiban/prolog/engine"
+)
+
+// errMistake stands for whatever the reference engine will say of a mistake that a program met.
+var errMistake = ruleError{"a mistake in the rule"}
+
+// An expression computes a number; ok is false after an error.
+type expression func(m *machine) (n number, ok bool)
+
+// expression compiles an arithmetic expression; ok is false where a variable in it has no value, or it is none.
+func (p *planner) expression(e *env, t template) (x expression, ok bool) {
+	switch t := e.walk(t).(type) {
+	case constant:
+		n, ok := p.machine.number(cell(t))
+		return func(*machine) (number, bool) { return n, true }, ok
+	case register:
+		i := t.index
+		return func(m *machine) (number, bool) {
+			n, ok := m.number(m.r[i])
+			if !ok {
+				m.fail(errMistake)
+			}
+			return n, ok
+		}, true
+	case compoundTemplate:
+		args := make([]expression, len(t.args))
+		for i, a := range t.args {
+			if args[i], ok = p.expression(e, a); !ok {
+				return nil, false
+			}
+		}
+		switch len(args) {
+		case 1:
+			f := unaryFunctions[t.functor]
+			return unary(f, args[0]), f != nil
+		case 2:
+			f := binaryFunctions[t.functor]
+			return binary(f, args[0], args[1]), f != nil
+		}
+	}
+	return nil, false
+}
+
+func unary(f func(number) number, x expression) expression {
+	return func(m *machine) (number, bool) {
+		n, ok := x(m)
+		if !ok {
+			return n, false
+		}
+		return m.bounded(f(n))
+	}
+}
+
+func binary(f func(x, y number) (number, error), x, y expression) expression {
+	return func(m *machine) (number, bool) {
+		a, ok := x(m)
+		if !ok {
+			return a, false
+		}
+		b, ok := y(m)
+		if !ok {
+			return b, false
+		}
+		n, err := f(a, b)
+		if err != nil {
+			m.fail(errMistake)
+			return n, false
+		}
+		return m.bounded(n)
+	}
+}
+
+// bounded gives a number the one form that it has, unless it is too large.
+func (m *machine) bounded(n number) (number, bool) {
+	if n.big == nil {
+		return n, true
+	}
+	if n.big.BitLen() > maxNumberBits {
+		return n, !m.fail(errMistake)
+	}
+	if n.big.IsInt64() {
+		return number{small: n.big.Int64()}, true
+	}
+	return n, true
+}
+
+// word is a register or a constant of 64 bits, plus another: the form that nearly all comparisons have.
+type word struct {
+	x, y place // y is placeAny where there is no sum
+}
+
+// wordOf returns an expression as a word; ok is false if it is none.
+func (p *planner) wordOf(e *env, t template) (w word, ok bool) {
+	if sum, isSum := e.walk(t).(compoundTemplate); isSum && sum.functor == atomPlus && len(sum.args) == 2 {
+		x, ok1 := p.simple(e, sum.args[0])
+		y, ok2 := p.simple(e, sum.args[1])
+		return word{x, y}, ok1 && ok2
+	}
+	w.x, ok = p.simple(e, t)
+	return w, ok
+}
+
+var atomPlus = engine.NewAtom("+")
+
+func (p *planner) simple(e *env, t template) (place, bool) {
+	switch t := e.walk(t).(type) {
+	case constant:
+		return place{mode: placeConst, cell: cell(t)}, t.tag == cellNumber
+	case register:
+		return place{mode: placeBound, register: t.index}, true
+	default:
+		return place{}, false
+	}
+}
+
+// get returns the number in 128 bits; ok is false if it is not one of two unsigned numbers.
+func (w *word) get(m *machine) (hi, lo uint64, ok bool) {
+	x := w.x.get(m)
+	if w.y.mode == placeAny {
+		return 0, x.n, x.tag == cellNumber
+	}
+	y := w.y.get(m)
+	sum, carry := bits.Add64(x.n, y.n, 0)
+	return carry, sum, x.tag == cellNumber && y.tag == cellNumber
+}
+
+// comparison compiles a comparison of two expressions; ok is false where they cannot be computed.
+func (p *planner) comparison(e *env, left, right template, holds func(order int) bool) (op, bool) {
+	x, ok1 := p.expression(e, left)
+	y, ok2 := p.expression(e, right)
+	if !ok1 || !ok2 {
+		return nil, false
+	}
+	slow := func(m *machine) bool {
+		a, ok := x(m)
+		if !ok {
+			return false
+		}
+		b, ok := y(m)
+		return ok && holds(a.cmp(b))
+	}
+	below, equal, above := holds(-1), holds(0), holds(1)
+	wx, ok1 := p.wordOf(e, left)
+	wy, ok2 := p.wordOf(e, right)
+	return func(next step) step {
+		return func(m *machine) bool {
+			var yes bool
+			hi1, lo1, fast1 := uint64(0), uint64(0), false
+			hi2, lo2, fast2 := uint64(0), uint64(0), false
+			if ok1 && ok2 {
+				hi1, lo1, fast1 = wx.get(m)
+				hi2, lo2, fast2 = wy.get(m)
+			}
+			switch {
+			case !fast1 || !fast2:
+				if yes = slow(m); m.err != nil {
+					return true
+				}
+			case hi1 == hi2 && lo1 == lo2:
+				yes = equal
+			case hi1 < hi2 || hi1 == hi2 && lo1 < lo2:
+				yes = below
+			default:
+				yes = above
+			}
+			return yes && next(m)
+		}
+	}, true
+}
+
+// exact tells whether an expression cannot err, going by what is known of the types of its variables.
+func (a *analysis) exact(t template) bool {
+	switch t := a.env.walk(t).(type) {
+	case constant:
+		return cell(t).isNumber()
+	case register:
+		return t.typ.isNumber()
+	case variable:
+		return a.types[t].isNumber()
+	case compoundTemplate:
+		if len(t.args) == 2 && slices.Contains(partialFunctions, t.functor) {
+			return a.exact(t.args[0]) && a.divisor(t.functor, t.args[1])
+		}
+		if len(t.args) == 1 && unaryFunctions[t.functor] == nil || len(t.args) == 2 && binaryFunctions[t.functor] == nil || len(t.args) > 2 {
+			return false
+		}
+		for _, x := range t.args {
+			if !a.exact(x) {
+				return false
+			}
+		}
+		return true
+	default:
+		return false
+	}
+}
+
+// partialFunctions are those that are not defined for every number.
+var partialFunctions = []engine.Atom{engine.NewAtom("//"), engine.NewAtom("rem"), engine.NewAtom("div"), engine.NewAtom("mod"),
+	engine.NewAtom("<<"), engine.NewAtom(">>")}
+
+func (a *analysis) divisor(functor engine.Atom, t template) bool {
+	c, ok := a.env.walk(t).(constant)
+	if !ok || c.tag != cellNumber {
+		return false
+	}
+	if shift := functor.String(); shift == "<<" || shift == ">>" {
+		return c.n <= 64
+	}
+	return c.n != 0
+}

@@ -1,0 +1,260 @@
+package invariants
+
+import (
+	"context"
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+
+	"fsward/change"
+)
+
+// A step is one goal of a program at run time: it binds registers and calls what comes after it, once for
+// each of its solutions. It returns true to end the whole search: something that was looked for is found,
+// or the machine has an error.
+type step func(m *machine) bool
+
+// machine runs programs over one transaction.
+type machine struct {
+	terms
+	options Options
+
+	ctx     context.Context
+	txn     *change.Txn
+	records []change.Record
+	view    change.View
+	lists   recordLists
+	reverse reverseIndex
+	memo    memo
+
+	r        []cell // the registers of the frame that runs
+	frame    *frame
+	stack    []cell // of the frames that are in use
+	frames   []*frame
+	depth    int
+	returned [maxArity]cell
+	counts   []uint64 // solutions counted by each count/2 that runs
+	sums     []number
+	objects  []change.Object // of the scans that run
+
+	rows, maxRows int64 // of the clause that runs
+	recordRows    int64 // rows when the clause was given its present record
+	err           error
+	clause        *compiledClause
+	report        *report
+}
+
+func newMachine(v *vocabulary, o Options) *machine {
+	m := &machine{terms: *newTerms(v), options: o}
+	seed := seeds{rand.Uint64() | 1, rand.Uint64() | 1}
+	m.lists.seeds, m.reverse.seeds, m.memo.seeds = seed, seed, seed
+	return m
+}
+
+func (m *machine) begin(ctx context.Context, t *change.Txn, v change.View) {
+	m.ctx, m.txn, m.records, m.view = ctx, t, t.Records, v
+	m.terms.begin(t.Names)
+	m.lists.begin(t.Records)
+	m.memo.reset()
+	m.reverse.reset()
+	m.maxRows = m.options.Steps + m.options.StepsPerRecord*int64(len(t.Records))
+}
+
+// end lets go of the transaction.
+func (m *machine) end() {
+	m.terms.end()
+	m.lists.end()
+	m.ctx, m.txn, m.records, m.view, m.report, m.clause = nil, nil, nil, nil, nil, nil
+}
+
+// run runs the program of a clause through all its solutions.
+func (m *machine) run(c *compiledClause, report *report) error {
+	if err := m.ctx.Err(); err != nil {
+		return err
+	}
+	m.err, m.rows, m.recordRows, m.depth = nil, 0, 0, 0
+	m.clause, m.report = c, report
+	for _, plan := range c.program.plans {
+		m.stack = m.stack[:0]
+		m.frame = m.push(plan.registers, nil, nil)
+		m.r = m.frame.registers
+		plan.first(m)
+		m.free(m.frame)
+		if m.err != nil {
+			return m.err
+		}
+	}
+	return nil
+}
+
+func resize[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
+}
+
+// row charges for a record or an object that is looked at; it reports true if there were too many.
+func (m *machine) row(s *stepInfo) bool {
+	m.rows++
+	if m.rows&1023 == 0 || m.rows > m.maxRows || m.rows-m.recordRows > m.options.RowsPerRecord {
+		return m.checkRows(s)
+	}
+	return false
+}
+
+func (m *machine) checkRows(s *stepInfo) bool {
+	switch {
+	case m.rows > m.maxRows:
+		return m.fail(budgetError{fmt.Sprintf("more than the %d rows that a transaction of %d records allows, at %s",
+			m.maxRows, len(m.records), s.goal)})
+	case m.rows-m.recordRows > m.options.RowsPerRecord:
+		return m.fail(budgetError{fmt.Sprintf("more than %d rows for one change record, at %s; %d rows in all",
+			m.options.RowsPerRecord, s.goal, m.rows)})
+	}
+	if err := m.ctx.Err(); err != nil {
+		return m.fail(err)
+	}
+	return false
+}
+
+// fail ends the search with an error.
+func (m *machine) fail(err error) bool {
+	if m.err == nil {
+		m.err = err
+	}
+	return true
+}
+
+func (m *machine) failView(err error) bool { return m.fail(viewError{err}) }
+
+// A budgetError says that a rule needs more rows than it may have.
+type budgetError struct{ text string }
+
+func (e budgetError) Error() string { return e.text }
+
+// isMistake tells whether an error comes from the rule and not from its budget, the disk or the caller:
+// then the reference engine says what it is.
+func isMistake(err error) bool {
+	_, ok := err.(ruleError)
+	return ok
+}
+
+// A frame is the registers of a plan or of one call of a procedure.
+type frame struct {
+	registers []cell
+	caller    *frame
+	then      step // what follows the call
+}
+
+// push makes a frame on the stack.
+func (m *machine) push(n int, caller *frame, then step) *frame {
+	from := len(m.stack)
+	for cap(m.stack) < from+n {
+		m.stack = append(m.stack[:cap(m.stack)], cell{})
+	}
+	m.stack = m.stack[:from+n]
+	f := &frame{}
+	if last := len(m.frames) - 1; last >= 0 {
+		f, m.frames = m.frames[last], m.frames[:last]
+	}
+	*f = frame{m.stack[from : from+n : from+n], caller, then}
+	return f
+}
+
+// free takes back a frame that nothing refers to any more.
+func (m *machine) free(f *frame) { m.frames = append(m.frames, f) }
+
+// seeds make hashes that a guest cannot foresee.
+type seeds struct{ a, b uint64 }
+
+func (s seeds) mix(x, y uint64) uint64 {
+	hi, lo := bits.Mul64(x^s.a, y^s.b)
+	return hi ^ lo
+}
+
+func (s seeds) cell(c cell) uint64 {
+	return s.mix(s.mix(c.n, uint64(c.tag)<<8|uint64(c.kind)), c.m)
+}
+
+// memo is the set of properties that verify/1 found to hold: words of a fixed meaning for each property.
+type memo struct {
+	seeds
+	slots []uint32 // 1 + start of the entry in words
+	words []uint64 // of each entry: its length, the number of the property, the values of its variables
+	count int
+}
+
+func (t *memo) reset() {
+	if len(t.slots) > 1<<20 {
+		*t = memo{seeds: t.seeds}
+		return
+	}
+	clear(t.slots)
+	t.words, t.count = t.words[:0], 0
+}
+
+// place returns the slot of a key, or the empty one where it belongs.
+func (t *memo) place(key []uint64) (slot int, found bool) {
+	h := uint64(len(key))
+	for _, w := range key {
+		h = t.mix(h, w)
+	}
+	mask := len(t.slots) - 1
+	for i := int(h) & mask; ; i = (i + 1) & mask {
+		at := t.slots[i]
+		if at == 0 {
+			return i, false
+		}
+		if t.equal(int(at-1), key) {
+			return i, true
+		}
+	}
+}
+
+func (t *memo) equal(at int, key []uint64) bool {
+	if t.words[at] != uint64(len(key)) {
+		return false
+	}
+	for i, w := range key {
+		if t.words[at+1+i] != w {
+			return false
+		}
+	}
+	return true
+}
+
+func (t *memo) has(key []uint64) bool {
+	if t.count == 0 {
+		return false
+	}
+	_, found := t.place(key)
+	return found
+}
+
+// maxMemoWords bounds the memory of the set; what does not fit is proved again.
+const maxMemoWords = 1 << 28
+
+func (t *memo) add(key []uint64) {
+	if len(t.words)+len(key) >= maxMemoWords {
+		return
+	}
+	if 2*(t.count+1) > len(t.slots) {
+		t.grow()
+	}
+	slot, found := t.place(key)
+	if found {
+		return
+	}
+	t.slots[slot] = uint32(len(t.words)) + 1
+	t.words = append(append(t.words, uint64(len(key))), key...)
+	t.count++
+}
+
+func (t *memo) grow() {
+	t.slots = make([]uint32, max(64, 2*len(t.slots)))
+	for at := 0; at < len(t.words); at += 1 + int(t.words[at]) {
+		slot, _ := t.place(t.words[at+1 : at+1+int(t.words[at])])
+		t.slots[slot] = uint32(at) + 1
+	}
+}

@@ -1,0 +1,517 @@
+package invariants
+
+import (
+	"slices"
+
+	"github.com/ichiban/prolog/engine"
+
+	"fsward/change"
+)
+
+// place makes the ops of a goal that comes next.
+func (p *planner) place(g *pending, e *env, rest []goal, needed []template, done doneFunc, r *result) error {
+	t := e.walk(g.t)
+	q, args, _ := goalOfTemplate(t)
+	name := q.name.String()
+	if holds := numberOrders[name]; holds != nil && q.arity == 2 {
+		compare, ok := p.comparison(e, args[0], args[1], holds)
+		if !ok {
+			return unsupportedf("%s compares what is no number, or has no value yet", p.text(e, t))
+		}
+		p.step(e, t, "comparison", Constant)
+		r.ops = []op{compare}
+		return nil
+	}
+	if holds := termOrders[name]; holds != nil && q.arity == 2 {
+		return p.placeOrder(t, name, args, holds, e, r)
+	}
+	if termTests[name] != nil && q.arity == 1 {
+		p.placeTypeTest(name, args[0], e, r)
+		return nil
+	}
+	switch q {
+	case pi("=", 2):
+		ops, alive := p.unify(e, args[0], args[1], true)
+		r.ops, r.dead = ops, !alive
+		return nil
+	case pi(`\=`, 2):
+		ops, alive := p.unify(e.clone(), args[0], args[1], true)
+		p.placeDenial(t, ops, alive, e, r)
+		return nil
+	case pi("is", 2):
+		return p.placeIs(t, args, e, r)
+	case pi("crc32c", 2):
+		return p.placeCRC(t, args, e, r)
+	case pi("zero_for_null", 2):
+		return p.placeZero(args, e, r)
+	case pi("change", 5):
+		return p.placeChange(g.goal, t, args, e, r)
+	case pi("query", 2), pi("query", 4):
+		return p.placeQuery(g.goal, t, args, e, len(rest) == 0, r)
+	case pi("previous", 3):
+		return p.placeNeighbour(t, args, e, change.View.Previous, r)
+	case pi("next", 3):
+		return p.placeNeighbour(t, args, e, change.View.Next, r)
+	case pi("between", 3):
+		return p.placeBetween(t, args, e, r)
+	case pi(`\+`, 1):
+		return p.placeNot(g.goal, t, args[0], e, r)
+	case pi("verify", 1):
+		return p.placeVerify(g.goal, t, args[0], e, r)
+	case pi("once", 1):
+		yes := template(constant(atomCell(atomTrue)))
+		return p.placeThen(g.goal, args[0], yes, nil, e, rest, needed, done, r)
+	case pi("->", 2):
+		return p.placeThen(g.goal, args[0], args[1], nil, e, rest, needed, done, r)
+	case pi(";", 2):
+		if then, ok := e.walk(args[0]).(compoundTemplate); ok && then.functor == atomThen && len(then.args) == 2 {
+			return p.placeThen(g.goal, then.args[0], then.args[1], args[1], e, rest, needed, done, r)
+		}
+		return p.placeOr(g, alternatives(e, t), e, rest, needed, done, r)
+	case pi("count", 2):
+		return p.placeCount(g.goal, t, args, e, r)
+	case pi("sum", 3):
+		return p.placeSum(g.goal, t, args, e, r)
+	}
+	if p.compiler.recursive[q] {
+		return p.placeCall(g.goal, t, q, args, e, r)
+	}
+	return unsupportedf("%s is not compiled", q)
+}
+
+// nested plans a conjunction inside a goal: what it binds is not seen outside.
+func (p *planner) nested(g goal, t template, e *env, counting bool, last func(e *env) ([]op, error)) (ops []op, alive bool, err error) {
+	outer := *p
+	p.top, p.counting, p.exists = false, counting, !counting
+	p.depth++
+	ops, err = p.plan([]goal{{t, g.at}}, e.clone(), nil, func(e *env) ([]op, error) {
+		alive = true
+		if last == nil {
+			return nil, nil
+		}
+		return last(e)
+	})
+	p.top, p.counting, p.exists, p.depth, p.dead = outer.top, outer.counting, outer.exists, outer.depth, outer.dead
+	return ops, alive, err
+}
+
+func (p *planner) placeNot(g goal, t, inner template, e *env, r *result) error {
+	p.step(e, t, "negation", Constant)
+	at := len(p.steps) - 1
+	ops, alive, err := p.nested(g, inner, e, false, nil)
+	if err != nil {
+		return err
+	}
+	p.worst(at)
+	switch {
+	case !alive:
+	case len(ops) == 0:
+		r.dead = true
+	default:
+		r.ops = []op{notOp(ops)}
+	}
+	return nil
+}
+
+// worst gives a step the class of the worst of those inside it.
+func (p *planner) worst(at int) {
+	for _, s := range p.steps[at+1:] {
+		if classRank[s.Class] > classRank[p.steps[at].Class] {
+			p.steps[at].Class = s.Class
+		}
+	}
+}
+
+var classRank = map[Class]int{Constant: 0, LogN: 1, Directory: 2, Tree: 3}
+
+func (p *planner) placeVerify(g goal, t, inner template, e *env, r *result) error {
+	p.step(e, t, "negation, kept where the property holds", Constant)
+	at := len(p.steps) - 1
+	ops, alive, err := p.nested(g, inner, e, false, nil)
+	if err != nil {
+		return err
+	}
+	p.worst(at)
+	if !alive {
+		return nil
+	}
+	if len(ops) == 0 {
+		r.dead = true
+		return nil
+	}
+	var registers []register
+	e.registers(inner, func(x register) {
+		if !slices.Contains(registers, x) {
+			registers = append(registers, x)
+		}
+	})
+	if !e.ground(inner) || len(registers) > 4 {
+		r.ops = []op{notOp(ops)}
+		return nil
+	}
+	r.ops = []op{verifyOp(ops, p.compiler.property(e.resolve(inner)), registers)}
+	return nil
+}
+
+func (p *planner) placeCount(g goal, t template, args []template, e *env, r *result) error {
+	p.step(e, t, "count", Constant)
+	at := len(p.steps) - 1
+	ops, _, err := p.nested(g, args[0], e, true, nil)
+	if err != nil {
+		return err
+	}
+	p.worst(at)
+	n := p.register()
+	p.compiler.counters++
+	r.ops = []op{countOp(ops, p.compiler.counters-1, n)}
+	return p.give(e, args[1], register{n, typeWord}, r)
+}
+
+func (p *planner) placeSum(g goal, t template, args []template, e *env, r *result) error {
+	p.step(e, t, "sum", Constant)
+	at := len(p.steps) - 1
+	p.compiler.counters++
+	counter := p.compiler.counters - 1
+	ops, _, err := p.nested(g, args[1], e, true, func(e *env) ([]op, error) {
+		x, ok := p.expression(e, args[0])
+		if !ok {
+			return nil, unsupportedf("%s adds what is no number, or has no value yet", p.text(e, t))
+		}
+		return []op{addOp(x, counter)}, nil
+	})
+	if err != nil {
+		return err
+	}
+	p.worst(at)
+	n := p.register()
+	r.ops = []op{sumOp(ops, counter, n)}
+	return p.give(e, args[2], register{n, typeNumber}, r)
+}
+
+// give unifies a result in a register with what is wanted.
+func (p *planner) give(e *env, want template, have register, r *result) error {
+	if v, ok := e.walk(want).(variable); ok {
+		e.bound[v] = have
+		p.nameRegister(have.index, v)
+		return nil
+	}
+	ops, alive := p.unify(e, want, have, true)
+	r.ops = append(r.ops, ops...)
+	r.dead = !alive
+	return nil
+}
+
+func (p *planner) nameRegister(r int, v variable) {
+	if p.byReg == nil {
+		p.byReg = map[int]string{}
+	}
+	p.byReg[r] = p.variableName(v)
+}
+
+func (p *planner) placeIs(t template, args []template, e *env, r *result) error {
+	x, ok := p.expression(e, args[1])
+	if !ok {
+		return unsupportedf("%s computes with what is no number, or has no value yet", p.text(e, t))
+	}
+	p.step(e, t, "arithmetic", Constant)
+	n := p.register()
+	r.ops = []op{computeOp(x, n)}
+	return p.give(e, args[0], register{n, typeNumber}, r)
+}
+
+func (p *planner) placeCRC(t template, args []template, e *env, r *result) error {
+	text, ok := p.pack(e, args[0])
+	if !ok {
+		return unsupportedf("%s needs a name that is known", p.text(e, t))
+	}
+	p.step(e, t, "computed", Constant)
+	n := p.register()
+	r.ops = []op{crcOp(text, place{mode: placeLoad, register: n})}
+	return p.give(e, args[1], register{n, typeWord}, r)
+}
+
+func (p *planner) placeZero(args []template, e *env, r *result) error {
+	from, ok := p.pack(e, args[0])
+	if !ok {
+		return unsupportedf("zero_for_null/2 of a variable without a value")
+	}
+	n := p.register()
+	r.ops = []op{assignOp([]int{n}, []value{func(m *machine) cell {
+		if c := from(m); !c.is(atomNull) {
+			return c
+		}
+		return numberCell(0)
+	}})}
+	return p.give(e, args[1], register{n, typeAny}, r)
+}
+
+func (p *planner) placeBetween(t template, args []template, e *env, r *result) error {
+	low, ok1 := p.expression(e, args[0])
+	high, ok2 := p.expression(e, args[1])
+	if !ok1 || !ok2 {
+		return unsupportedf("%s needs two numbers", p.text(e, t))
+	}
+	n := p.register()
+	r.ops = []op{betweenOp(low, high, place{mode: placeLoad, register: n}, p.step(e, t, "each number", Directory))}
+	return p.give(e, args[2], register{n, typeNumber}, r)
+}
+
+func (p *planner) placeDenial(t template, ops []op, alive bool, e *env, r *result) {
+	p.step(e, t, "test", Constant)
+	switch {
+	case !alive:
+	case len(ops) == 0:
+		r.dead = true
+	default:
+		r.ops = []op{notOp(ops)}
+	}
+}
+
+// placeOrder places a comparison in the standard order of terms.
+func (p *planner) placeOrder(t template, name string, args []template, holds func(int) bool, e *env, r *result) error {
+	switch name {
+	case "==":
+		p.step(e, t, "test", Constant)
+		ops, alive := p.unify(e, args[0], args[1], false)
+		r.ops, r.dead = ops, !alive
+		return nil
+	case `\==`:
+		ops, alive := p.unify(e, args[0], args[1], false)
+		p.placeDenial(t, ops, alive, e, r)
+		return nil
+	}
+	x, ok1 := p.pack(e, args[0])
+	y, ok2 := p.pack(e, args[1])
+	if !ok1 || !ok2 {
+		return unsupportedf("%s compares a variable without a value", p.text(e, t))
+	}
+	p.step(e, t, "test", Constant)
+	r.ops = []op{testOp(func(m *machine) bool { return holds(m.term(x(m)).Compare(m.term(y(m)), nil)) })}
+	return nil
+}
+
+func (p *planner) placeTypeTest(name string, arg template, e *env, r *result) {
+	var is func(c cell) bool
+	switch t := e.walk(arg).(type) {
+	case variable:
+		r.dead = name != "var"
+		return
+	case compoundTemplate:
+		r.dead = name != "compound" && name != "nonvar"
+		return
+	case constant, register:
+		switch name {
+		case "var":
+			r.dead = true
+			return
+		case "nonvar":
+			return
+		case "integer", "number":
+			is = cell.isNumber
+		case "atom":
+			is = func(c cell) bool { return c.tag == cellAtom || c.tag == cellName }
+		case "atomic":
+			is = cell.isAtomic
+		case "compound":
+			is = cell.isCompound
+		}
+		if c, ok := t.(constant); ok {
+			r.dead = !is(cell(c))
+			return
+		}
+		i := t.(register).index
+		r.ops = []op{testOp(func(m *machine) bool { return is(m.r[i]) })}
+	}
+}
+
+// placeThen places if-then-else; otherwise is nil for if-then.
+func (p *planner) placeThen(g goal, condition, then, otherwise template, e *env, rest []goal, needed []template, done doneFunc, r *result) error {
+	p.step(e, condition, "condition", Constant)
+	at := len(p.steps) - 1
+	yes := e.clone()
+	outer := *p
+	p.top, p.counting, p.exists = false, false, true
+	p.depth++
+	met := false
+	// The condition has one path, so that what it binds is known behind it.
+	search, err := p.plan([]goal{{condition, g.at}}, yes, append(slices.Clone(needed), then, templatesOf(rest)), func(after *env) ([]op, error) {
+		if met {
+			return nil, unsupportedf("a condition that is a disjunction with bindings")
+		}
+		met = true
+		*yes = *after
+		return nil, nil
+	})
+	p.top, p.counting, p.exists, p.depth = outer.top, outer.counting, outer.exists, outer.depth
+	if err != nil {
+		return err
+	}
+	p.worst(at)
+	failing := template(constant(atomCell(engine.NewAtom("fail"))))
+	if otherwise == nil {
+		otherwise = failing
+	}
+	if !met {
+		r.again, r.goals = true, []goal{{otherwise, g.at}}
+		return nil
+	}
+	if len(search) == 0 {
+		*e = *yes
+		r.again, r.goals = true, []goal{{then, g.at}}
+		return nil
+	}
+	branches := []branch{{[]goal{{then, g.at}}, yes}, {[]goal{{otherwise, g.at}}, e.clone()}}
+	return p.placeBranches(branches, e, rest, needed, done, r, func(ops [][]op) op { return thenOp(search, ops[0], ops[1]) })
+}
+
+// templatesOf makes one template of what is in goals.
+func templatesOf(goals []goal) template {
+	args := make([]template, len(goals))
+	for i, g := range goals {
+		args[i] = g.t
+	}
+	return compoundTemplate{atomComma, args}
+}
+
+// branch is one way on from a goal.
+type branch struct {
+	goals []goal
+	env   *env
+}
+
+func (p *planner) placeOr(g *pending, list []template, e *env, rest []goal, needed []template, done doneFunc, r *result) error {
+	var branches []branch
+	for _, t := range list {
+		branches = append(branches, branch{[]goal{{t, g.at}}, e.clone()})
+	}
+	return p.placeBranches(branches, e, rest, needed, done, r, orOp)
+}
+
+// placeBranches plans branches. Where they give no variable a value that is needed behind them, or would be too
+// many, they come together again; else each goes on with all that follows, and knows what it has found.
+func (p *planner) placeBranches(branches []branch, e *env, rest []goal, needed []template, done doneFunc, r *result, combine func([][]op) op) error {
+	var outs []variable
+	seen := map[variable]bool{}
+	wanted := append(slices.Clone(needed), templatesOf(rest))
+	for _, b := range branches {
+		for _, t := range append([]template{templatesOf(b.goals)}, boundBy(e, b.env)...) {
+			b.env.free(t, func(v variable) {
+				if int(v) < len(e.bound) && e.bound[v] == nil && !seen[v] && slices.ContainsFunc(wanted, func(w template) bool { return e.occurs(v, w) }) {
+					seen[v] = true
+					outs = append(outs, v)
+				}
+			})
+		}
+		for i := range e.bound {
+			v := variable(i)
+			if e.bound[v] == nil && b.env.bound[v] != nil && !seen[v] && slices.ContainsFunc(wanted, func(w template) bool { return e.occurs(v, w) }) {
+				seen[v] = true
+				outs = append(outs, v)
+			}
+		}
+	}
+	paths := max(1, p.branches) * len(branches)
+	if len(outs) > 0 && paths <= maxBranches {
+		outer := p.branches
+		p.branches = paths
+		prefix := len(p.steps)
+		var all [][]op
+		for i, b := range branches {
+			steps := p.steps[:prefix:prefix]
+			if i > 0 && p.depth == 0 {
+				p.steps = slices.Clone(steps)
+			}
+			triggered := p.triggered
+			ops, err := p.plan(append(slices.Clone(b.goals), rest...), b.env, needed, done)
+			p.triggered = triggered
+			if err != nil {
+				return err
+			}
+			all = append(all, ops)
+		}
+		p.branches = outer
+		r.ops, r.complete = []op{combine(all)}, true
+		return nil
+	}
+	registers := make([]int, len(outs))
+	for i := range outs {
+		registers[i] = p.register()
+	}
+	types := make([]valueType, len(outs))
+	first := true
+	once := len(outs) == 0 && !p.counting
+	top, exists := p.top, p.exists
+	p.top, p.exists = false, once
+	p.depth++
+	var all [][]op
+	alive := false
+	for _, b := range branches {
+		ops, err := p.plan(b.goals, b.env, wanted, func(e *env) ([]op, error) {
+			alive = true
+			if len(outs) == 0 {
+				return nil, nil
+			}
+			values := make([]value, len(outs))
+			for i, v := range outs {
+				x, ok := p.pack(e, v)
+				if !ok {
+					return nil, unsupportedf("%s may have no value behind a disjunction", p.variableName(v))
+				}
+				values[i] = x
+				t := typeAny
+				if have, isRegister := e.walk(v).(register); isRegister {
+					t = have.typ
+				}
+				if first {
+					types[i] = t
+				} else if types[i] != t {
+					types[i] = typeAny
+				}
+			}
+			first = false
+			return []op{assignOp(registers, values)}, nil
+		})
+		if err != nil {
+			return err
+		}
+		all = append(all, ops)
+	}
+	p.top, p.exists = top, exists
+	p.depth--
+	if !alive {
+		r.dead = true
+		return nil
+	}
+	for i, v := range outs {
+		e.bound[v] = register{registers[i], types[i]}
+		p.nameRegister(registers[i], v)
+	}
+	for len(e.bound) < maxEnv(branches) { // variables that the branches made stay theirs
+		e.fresh(1)
+	}
+	if once {
+		r.ops = []op{onceOp([]op{combine(all)})}
+	} else {
+		r.ops = []op{combine(all)}
+	}
+	return nil
+}
+
+// boundBy are the values that a branch has given variables so far.
+func boundBy(e, b *env) []template {
+	var list []template
+	for i := range e.bound {
+		if e.bound[i] == nil && b.bound[i] != nil {
+			list = append(list, b.bound[i])
+		}
+	}
+	return list
+}
+
+func maxEnv(branches []branch) int {
+	n := 0
+	for _, b := range branches {
+		n = max(n, len(b.env.bound))
+	}
+	return n
+}

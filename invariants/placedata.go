@@ -1,0 +1,237 @@
+package invariants
+
+import (
+	"strings"
+
+	"github.com/ichiban/prolog/engine"
+
+	"fsward/change"
+)
+
+// kinds replaces a goal of which the kind of object is not known by a disjunction over all kinds.
+func (p *planner) kinds(g goal, t template, tree template, e *env, r *result) error {
+	q, args, _ := goalOfTemplate(t)
+	v := p.machine.vocabulary
+	var or template
+	for k := len(v.kindTerms) - 1; k > 0; k-- {
+		kind := constant(p.machine.terms.kind(change.Kind(k)))
+		b := compoundTemplate{atomComma, []template{
+			compoundTemplate{atomEquals, []template{tree, kind}},
+			compoundTemplate{q.name, append([]template{kind}, args[1:]...)}}}
+		if or == nil {
+			or = b
+		} else {
+			or = compoundTemplate{atomOr, []template{b, or}}
+		}
+	}
+	if or == nil {
+		r.dead = true
+		return nil
+	}
+	r.again, r.goals = true, []goal{{or, g.at}}
+	return nil
+}
+
+// fieldOf returns the field that a template names; ok is false if the schema has none such.
+func (p *planner) fieldOf(e *env, t template) (f change.Field, ok bool) {
+	var b strings.Builder
+	switch t := e.walk(t).(type) {
+	case constant:
+		if t.tag != cellAtom {
+			return 0, false
+		}
+		b.WriteString(engine.Atom(t.n).String())
+	case compoundTemplate:
+		b.WriteString(t.functor.String())
+		for i, a := range t.args {
+			c, isConstant := e.walk(a).(constant)
+			if !isConstant || c.tag != cellAtom {
+				return 0, false
+			}
+			b.WriteByte("(,"[min(i, 1)])
+			b.WriteString(engine.Atom(c.n).String())
+		}
+		b.WriteByte(')')
+	}
+	f, ok = p.machine.vocabulary.fields[b.String()]
+	return f, ok
+}
+
+func (p *planner) placeChange(g goal, t template, args []template, e *env, r *result) error {
+	rank := p.rankChange(args, e)
+	goal := &changeGoal{index: -1}
+	object, ops, alive, err := p.object(e, args[0], args[1])
+	if k, isKind := err.(errKind); isKind {
+		return p.kinds(g, t, k.tree, e, r)
+	}
+	if err != nil || !alive {
+		r.dead = !alive
+		return err
+	}
+	goal.object = object
+	mark := p.registers
+	list := listSpec{kind: goal.object.kind, anyField: true}
+	switch f := e.walk(args[2]).(type) {
+	case variable:
+		if !e.single[f] {
+			goal.fieldPart = place{mode: placeLoad, register: p.load(e, f, typeAny)}
+		}
+	case register:
+		goal.fieldPart = place{mode: placeBound, register: f.index}
+	default:
+		if !e.ground(f) {
+			return unsupportedf("a field that is known in part in %s", p.text(e, t))
+		}
+		field, known := p.fieldOf(e, f)
+		if !known {
+			r.dead = true
+			return nil
+		}
+		list.field, list.anyField = field, false
+	}
+	before := mark
+	if loaded := p.firstLoad(&goal.object); loaded >= 0 {
+		before = min(before, loaded)
+	}
+	if goal.old, alive = p.value(e, args[3], before); !alive {
+		r.dead = true
+		return nil
+	}
+	if goal.new, alive = p.value(e, args[4], before); !alive {
+		r.dead = true
+		return nil
+	}
+	goal.list = p.machine.lists.list(list)
+	access, class := p.accessOfChange(goal, rank)
+	if p.top && !p.triggered && rank >= rankList {
+		goal.trigger = true
+	}
+	info := p.step(e, t, access, class)
+	p.triggered = p.triggered || p.top
+	r.ops = append(ops, changeOp(goal, info))
+	return nil
+}
+
+// firstLoad returns the least register that a pattern loads, or −1.
+func (p *planner) firstLoad(x *objectPattern) int {
+	least := -1
+	for _, pl := range []*place{&x.tree, &x.id, &x.sub, &x.aux, &x.kindPlace} {
+		if pl.mode == placeLoad && (least < 0 || pl.register < least) {
+			least = pl.register
+		}
+	}
+	return least
+}
+
+// accessOfChange picks an index for a goal.
+func (p *planner) accessOfChange(g *changeGoal, rank int) (access string, class Class) {
+	l := &p.machine.lists
+	telling := func(x *valuePattern) bool {
+		return x.known() && !(x.place.mode == placeConst && (x.cell.is(atomNull) || x.cell.is(atomPresent)))
+	}
+	switch {
+	case g.object.id.known() && g.object.kind != 0 && g.object.sub.known() && g.object.form != subAny:
+		g.key = byObjectSub
+		access = "changes of one object"
+	case telling(&g.new):
+		g.key = byNewValue
+		access = "changes to one value"
+	case telling(&g.old):
+		g.key = byOldValue
+		access = "changes from one value"
+	case g.object.id.known():
+		g.key = byObjectID
+		access = "changes of one object id"
+	case !l.specs[g.list].all():
+		return "all changes of one kind or field", Tree
+	default:
+		return "all changes", Tree
+	}
+	g.index = l.index(g.list, g.key)
+	return access + ", by a hash index", Constant
+}
+
+func (p *planner) placeQuery(g goal, t template, args []template, e *env, last bool, r *result) error {
+	rank := p.rankQuery(args, e)
+	object, ops, alive, err := p.object(e, args[0], args[1])
+	if k, isKind := err.(errKind); isKind {
+		if _, free := k.tree.(variable); free {
+			return unsupportedf("%s has no TREE", p.text(e, t))
+		}
+		return p.kinds(g, t, k.tree, e, r)
+	}
+	if err != nil || !alive {
+		r.dead = !alive
+		return err
+	}
+	goal := &queryGoal{object: object}
+	if !p.machine.vocabulary.schema.KindIsTree && !goal.object.tree.known() || !goal.object.id.known() {
+		return unsupportedf("%s needs the TREE and the object id", p.text(e, t))
+	}
+	if len(args) == 4 {
+		goal.hasField = true
+		f, known := p.fieldOf(e, args[2])
+		if _, isRegister := e.walk(args[2]).(register); isRegister || !e.ground(args[2]) {
+			return unsupportedf("%s needs a FIELD that is in the text", p.text(e, t))
+		}
+		if !known {
+			r.dead = true
+			return nil
+		}
+		goal.field = f
+		before := p.registers
+		if loaded := p.firstLoad(&goal.object); loaded >= 0 {
+			before = loaded
+		}
+		if goal.value, alive = p.value(e, args[3], before); !alive {
+			r.dead = true
+			return nil
+		}
+		goal.reverse = goal.value.known() && !goal.object.sub.known() && goal.object.kind != 0 && p.machine.vocabulary.shape(goal.object.kind) != change.ShapeNum
+	}
+	goal.first = p.exists && last && !goal.hasField && p.firstLoad(&goal.object) < 0
+	access, class := accessOfQuery(rank, goal)
+	r.ops = append(ops, queryOp(goal, p.step(e, t, access, class)))
+	return nil
+}
+
+func accessOfQuery(rank int, g *queryGoal) (access string, class Class) {
+	switch {
+	case rank == rankKey:
+		return "look-up by the whole key", LogN
+	case rank == rankKeyGroup:
+		return "the objects of one key", LogN
+	case g.first:
+		return "the first of a range of keys", LogN
+	case rank == rankNarrow:
+		return "the names of an inode in one directory", LogN
+	case rank == rankDirectoryV:
+		return "a directory, by an index of values that is made once", Directory
+	case rank == rankDirectory:
+		return "all objects of one id and kind", Directory
+	default:
+		return "all objects of one id", Directory
+	}
+}
+
+func (p *planner) placeNeighbour(t template, args []template, e *env, step func(change.View, change.Object) (change.Object, bool, error), r *result) error {
+	object, ops, alive, err := p.object(e, args[0], args[1])
+	if _, isKind := err.(errKind); isKind {
+		return unsupportedf("%s of a kind that is not in the text", p.text(e, t))
+	}
+	if err != nil || !alive {
+		r.dead = !alive
+		return err
+	}
+	if !p.machine.vocabulary.schema.KindIsTree && !object.tree.known() || !object.id.known() {
+		return unsupportedf("%s needs the TREE and the object id", p.text(e, t))
+	}
+	beside, more, alive, err := p.object(e, args[0], args[2])
+	if err != nil || !alive {
+		r.dead = !alive
+		return err
+	}
+	goal := &neighbourGoal{object: object, beside: beside, step: step}
+	r.ops = append(append(ops, more...), neighbourOp(goal, p.step(e, t, "the neighbour of a key", LogN)))
+	return nil
+}

@@ -1,0 +1,421 @@
+package invariants
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ichiban/prolog/engine"
+)
+
+const (
+	maxInlined  = 4000 // clauses of helpers that are put into one clause of a rule
+	maxBranches = 64   // paths that one clause of a rule is split into
+)
+
+// goal is a goal of a conjunction, with the clause in which it is written.
+type goal struct {
+	t  template
+	at clauseText
+}
+
+// planner makes the plan of one clause of a rule, or of a procedure.
+type planner struct {
+	compiler  *compiler
+	machine   *machine
+	at        clauseText
+	registers int
+	names     map[variable]string
+	byReg     map[int]string
+
+	steps     []Step
+	depth     int
+	inlined   int
+	branches  int
+	top       bool // in the conjunction that is the body of a rule
+	triggered bool
+	counting  bool // each solution counts, also if others give the same
+	exists    bool // one solution is enough
+	dead      string
+}
+
+// doneFunc makes what follows a conjunction; it is called once for each path through it.
+type doneFunc func(e *env) ([]op, error)
+
+func (p *planner) register() int {
+	p.registers++
+	return p.registers - 1
+}
+
+// load makes a register for a variable.
+func (p *planner) load(e *env, v variable, t valueType) int {
+	r := p.register()
+	if p.byReg == nil {
+		p.byReg = map[int]string{}
+	}
+	p.byReg[r] = p.variableName(v)
+	e.bound[v] = register{r, t}
+	return r
+}
+
+func (p *planner) variableName(v variable) string {
+	if n, ok := p.names[v]; ok {
+		return n
+	}
+	return "_"
+}
+
+// text writes a goal for a person.
+func (p *planner) text(e *env, t template) string {
+	var b strings.Builder
+	p.write(&b, e, t, maxTextDepth)
+	return b.String()
+}
+
+func (p *planner) write(b *strings.Builder, e *env, t template, depth int) {
+	if depth == 0 || b.Len() > maxTextLen {
+		b.WriteString("...")
+		return
+	}
+	switch t := e.walk(t).(type) {
+	case constant:
+		b.WriteString(termText(p.machine.term(cell(t)), nil))
+	case variable:
+		b.WriteString(p.variableName(t))
+	case register:
+		if n := p.byReg[t.index]; n != "" {
+			b.WriteString(n)
+		} else {
+			b.WriteByte('_')
+		}
+	case compoundTemplate:
+		f := t.functor.String()
+		if len(t.args) == 2 && (isGraphicName(f) || f == "is") {
+			p.write(b, e, t.args[0], depth-1)
+			if f == "," {
+				b.WriteString(", ")
+			} else {
+				b.WriteString(" " + f + " ")
+			}
+			p.write(b, e, t.args[1], depth-1)
+			return
+		}
+		b.WriteString(atomText(f))
+		for i, a := range t.args {
+			b.WriteByte("(,"[min(i, 1)])
+			p.write(b, e, a, depth-1)
+		}
+		b.WriteByte(')')
+	}
+}
+
+// step notes a step of the plan.
+func (p *planner) step(e *env, t template, access string, class Class) *stepInfo {
+	s := Step{Goal: p.text(e, t), Access: access, Class: class, Depth: p.depth}
+	if p.triggered && (class == Tree || class == Directory) {
+		s.Warning = fmt.Sprintf("for each row before it, this goes through %s; give it a key that is known", access)
+	}
+	p.steps = append(p.steps, s)
+	return &stepInfo{s.Goal}
+}
+
+// finish adds the plan that has been made to those of a clause.
+func (p *planner) finish(out *compiledClause) {
+	plan := Plan{Rule: out.rule.Name, Source: out.source, Steps: slices.Clone(p.steps)}
+	for _, s := range plan.Steps {
+		if strings.HasPrefix(s.Goal, "change(") && s.Depth == 0 {
+			plan.Trigger = s.Goal
+			break
+		}
+	}
+	out.plans = append(out.plans, plan)
+}
+
+// kill notes the goal that can never be true.
+func (p *planner) kill(e *env, t template) []op {
+	if p.dead == "" {
+		p.dead = p.text(e, t)
+	}
+	return []op{failOp}
+}
+
+// plan makes the ops of a conjunction and of what follows it.
+func (p *planner) plan(goals []goal, e *env, needed []template, done doneFunc) ([]op, error) {
+	goals, alive, err := p.flatten(goals, e)
+	if err != nil {
+		return nil, err
+	}
+	if !alive {
+		return []op{failOp}, nil
+	}
+	list := p.analyse(goals, e, needed)
+	var ops []op
+	for len(list) > 0 {
+		i, err := p.choose(list, e)
+		if err != nil {
+			return nil, err
+		}
+		g := list[i]
+		list = slices.Delete(list, i, i+1)
+		rest := make([]goal, len(list))
+		for i, x := range list {
+			rest[i] = x.goal
+		}
+		r := result{}
+		if err := p.place(g, e, rest, needed, done, &r); err != nil {
+			return nil, err
+		}
+		if r.dead {
+			return p.kill(e, g.t), nil
+		}
+		ops = append(ops, r.ops...)
+		if r.complete {
+			return ops, nil
+		}
+		if r.again { // goals were replaced
+			more, err := p.plan(append(r.goals, rest...), e, needed, done)
+			return append(ops, more...), err
+		}
+	}
+	last, err := done(e)
+	return append(ops, last...), err
+}
+
+// result is what placing a goal gives.
+type result struct {
+	ops      []op
+	dead     bool   // it can never be true
+	complete bool   // the ops have all that follows in them
+	again    bool   // goals are to be planned in its place
+	goals    []goal //
+}
+
+// flatten takes conjunctions apart and puts helpers with one clause in the place of their calls.
+func (p *planner) flatten(goals []goal, e *env) (out []goal, alive bool, err error) {
+	for _, g := range goals {
+		more, alive, err := p.flattenGoal(g, e)
+		if err != nil || !alive {
+			return nil, alive, err
+		}
+		out = append(out, more...)
+	}
+	return out, true, nil
+}
+
+func (p *planner) flattenGoal(g goal, e *env) (out []goal, alive bool, err error) {
+	t := e.walk(g.t)
+	q, args, ok := goalOfTemplate(t)
+	if !ok {
+		return nil, false, unsupportedf("a goal that is a variable is not known before it runs")
+	}
+	switch {
+	case q == pi(",", 2):
+		return p.flatten([]goal{{args[0], g.at}, {args[1], g.at}}, e)
+	case q == pi("true", 0):
+		return nil, true, nil
+	case q == pi("fail", 0), q == pi("false", 0):
+		p.kill(e, t)
+		return nil, false, nil
+	case q == pi("call", 1) && isControl(e, args[0]):
+		return p.flattenGoal(goal{args[0], g.at}, e)
+	case q == pi("call", 2), q == pi("call", 3):
+		closure, bound, ok := goalOfTemplate(e.walk(args[0]))
+		if !ok {
+			return nil, false, unsupportedf("a goal that is a variable is not known before it runs")
+		}
+		all := append(slices.Clone(bound), args[1:]...)
+		return p.flattenGoal(goal{compoundTemplate{closure.name, all}, g.at}, e)
+	case q == pi("not", 2):
+		t = compoundTemplate{atomNot, []template{compoundTemplate{atomComma, args}}}
+	case q == pi("not", 1):
+		t = compoundTemplate{atomNot, args}
+	case q == pi("forall", 2):
+		t = compoundTemplate{atomNot, []template{compoundTemplate{atomComma, []template{args[0], compoundTemplate{atomNot, args[1:]}}}}}
+	case q == pi("member", 2):
+		return p.member(g, args, e)
+	case q == pi("verify", 1), q.name == atomZero && q.arity == 2:
+	case p.compiler.predicates[q] != nil:
+		return p.inline(g, q, args, e)
+	}
+	return []goal{{t, g.at}}, true, nil
+}
+
+// isControl tells whether a goal for call/1 is known and has no cut in it that call would keep inside.
+func isControl(e *env, t template) bool {
+	q, _, ok := goalOfTemplate(e.walk(t))
+	return ok && q.name != atomCut
+}
+
+var (
+	atomZero   = engine.NewAtom("zero_for_null")
+	atomEquals = engine.NewAtom("=")
+	atomTrue   = engine.NewAtom("true")
+)
+
+// member is member/2 of a list that is in the text: a disjunction.
+func (p *planner) member(g goal, args []template, e *env) ([]goal, bool, error) {
+	var branches []template
+	for rest := e.walk(args[1]); ; {
+		if c, ok := rest.(constant); ok && cell(c).is(atomEmptyList) {
+			break
+		}
+		c, ok := rest.(compoundTemplate)
+		if !ok || c.functor != atomDot || len(c.args) != 2 {
+			return nil, false, unsupportedf("member/2 of a list that is not in the text")
+		}
+		branches = append(branches, compoundTemplate{atomEquals, []template{args[0], c.args[0]}})
+		rest = e.walk(c.args[1])
+	}
+	return p.disjunction(g, branches, e)
+}
+
+// disjunction makes one goal of branches.
+func (p *planner) disjunction(g goal, branches []template, e *env) ([]goal, bool, error) {
+	if len(branches) == 0 {
+		p.kill(e, g.t)
+		return nil, false, nil
+	}
+	if len(branches) == 1 {
+		return p.flattenGoal(goal{branches[0], g.at}, e)
+	}
+	t := branches[len(branches)-1]
+	for i := len(branches) - 2; i >= 0; i-- {
+		t = compoundTemplate{atomOr, []template{branches[i], t}}
+	}
+	return []goal{{t, g.at}}, true, nil
+}
+
+// inline puts the clauses of a helper in the place of a call. Those whose head cannot match are left out.
+func (p *planner) inline(g goal, q indicator, args []template, e *env) ([]goal, bool, error) {
+	if p.compiler.recursive[q] {
+		return []goal{g}, true, nil
+	}
+	clauses := p.compiler.predicates[q]
+	var branches []template
+	at := g.at
+	for i := len(clauses) - 1; i >= 0; i-- {
+		c := clauses[i]
+		if p.inlined++; p.inlined > maxInlined {
+			return nil, false, unsupportedf("%s has too many clauses to be put in the place of its calls", q)
+		}
+		trial := e.clone()
+		n := newInstance(&p.machine.terms, trial, c)
+		if head, ok := n.template(c.head).(compoundTemplate); ok && !p.couldMatch(trial, args, head.args) {
+			continue
+		}
+		n = newInstance(&p.machine.terms, e, c)
+		var conj []template
+		if head, ok := n.template(c.head).(compoundTemplate); ok {
+			for j, h := range head.args {
+				conj = p.pass(e, args[j], h, conj)
+			}
+		}
+		before, after, hasCut := splitAtCut(n.template(bodyOf(c)))
+		for v, name := range n.names() {
+			p.names[v] = name
+		}
+		at = c.text
+		if !hasCut {
+			branches = append(branches, conjunctionOf(append(conj, after)))
+			continue
+		}
+		// The clauses behind one with a cut are its else.
+		slices.Reverse(branches)
+		otherwise := template(constant(atomCell(engine.NewAtom("fail"))))
+		for j := len(branches) - 1; j >= 0; j-- {
+			if j == len(branches)-1 {
+				otherwise = branches[j]
+			} else {
+				otherwise = compoundTemplate{atomOr, []template{branches[j], otherwise}}
+			}
+		}
+		then := compoundTemplate{atomThen, []template{conjunctionOf(append(conj, before)), after}}
+		branches = []template{compoundTemplate{atomOr, []template{then, otherwise}}}
+	}
+	slices.Reverse(branches)
+	return p.disjunction(goal{g.t, at}, branches, e)
+}
+
+func bodyOf(c parsedClause) engine.Term {
+	if c.body == nil {
+		return atomTrue
+	}
+	return c.body
+}
+
+func conjunctionOf(list []template) template {
+	t := list[len(list)-1]
+	for i := len(list) - 2; i >= 0; i-- {
+		t = compoundTemplate{atomComma, []template{list[i], t}}
+	}
+	return t
+}
+
+// splitAtCut splits a body at its last cut; without one, all of it is after.
+func splitAtCut(body template) (before, after template, hasCut bool) {
+	var list []template
+	var collect func(t template)
+	collect = func(t template) {
+		if c, ok := t.(compoundTemplate); ok && c.functor == atomComma && len(c.args) == 2 {
+			collect(c.args[0])
+			collect(c.args[1])
+			return
+		}
+		list = append(list, t)
+	}
+	collect(body)
+	yes := template(constant(atomCell(atomTrue)))
+	for i := len(list) - 1; i >= 0; i-- {
+		if c, ok := list[i].(constant); ok && cell(c).is(atomCut) {
+			var first []template
+			for _, t := range list[:i] {
+				if c, ok := t.(constant); !ok || !cell(c).is(atomCut) {
+					first = append(first, t)
+				}
+			}
+			return conjunctionOf(append(first, yes)), conjunctionOf(append(list[i+1:], yes)), true
+		}
+	}
+	return nil, body, false
+}
+
+// couldMatch tells whether a head can match a call, going by what is known now.
+func (p *planner) couldMatch(e *env, args, head []template) bool {
+	for i := range args {
+		if _, alive := p.unify(e, args[i], head[i], true); !alive {
+			return false
+		}
+	}
+	return true
+}
+
+// pass gives an argument of a call to the head of a clause. A variable of the head is only another name for
+// what is passed; anything else is a goal of its own, which keeps its place among the others.
+func (p *planner) pass(e *env, arg, head template, conj []template) []template {
+	head = e.walk(head)
+	if v, ok := head.(variable); ok && !e.occurs(v, arg) && p.fromHead(e, v) {
+		arg = e.walk(arg)
+		if e.uses[v] > 2 { // the helper uses more than once what the caller does not
+			e.free(arg, func(w variable) { e.single[w] = false })
+		}
+		e.bound[v] = arg
+		return conj
+	}
+	c, ok1 := head.(compoundTemplate)
+	d, ok2 := e.walk(arg).(compoundTemplate)
+	if ok1 && ok2 && c.functor == d.functor && len(c.args) == len(d.args) {
+		for i := range c.args {
+			conj = p.pass(e, d.args[i], c.args[i], conj)
+		}
+		return conj
+	}
+	if a, ok := head.(constant); ok {
+		if b, ok := e.walk(arg).(constant); ok && a == b {
+			return conj
+		}
+	}
+	return append(conj, compoundTemplate{atomEquals, []template{arg, head}})
+}
+
+// fromHead tells whether a variable is still free: a head that has it twice passes it once.
+func (p *planner) fromHead(e *env, v variable) bool { return e.bound[v] == nil }
