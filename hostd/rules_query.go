@@ -154,7 +154,11 @@ func (cfg QueryConfig) ask(fs string, obs interp.Observation, ask func(*Querier)
 	if err != nil {
 		return err
 	}
-	prober, err := invariants.NewProber(obs.Txn.Schema, files, invariants.Options{Steps: cfg.Steps})
+	options := invariants.Options{}
+	if cfg.Steps > 0 {
+		options = invariants.Options{Steps: cfg.Steps, StepsPerRecord: 1}
+	}
+	prober, err := invariants.NewProber(obs.Txn.Schema, files, options)
 	if err != nil {
 		return err
 	}

@@ -250,10 +250,10 @@ func (q *proof) reasons(env *engine.Env) []change.Reason {
 	return out
 }
 
-// isNullTest tells whether a goal only asks that a value is there: what follows says more.
+// isNullTest tells whether a goal only asks whether a value is there: the record before it says so.
 func isNullTest(goal engine.Term, env *engine.Env) bool {
-	c, ok := goal.(engine.Compound)
-	return ok && c.Functor().String() == `\==` && env.Resolve(c.Arg(1)) == atomNull
+	return (isFunctor(goal, engine.NewAtom(`\==`), 2) || isFunctor(goal, engine.NewAtom("=="), 2)) &&
+		env.Resolve(goal.(engine.Compound).Arg(1)) == atomNull
 }
 
 // goalText writes a goal as its author did: a negation with what is denied, verify with its property.

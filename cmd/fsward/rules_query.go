@@ -54,7 +54,7 @@ Exit status: 0 answered (also if there are no answers), 2 wrong usage, 3 could n
 	c.Flags().StringVar(&cfg.FS, "fs", detect.Auto, "file system: auto, btrfs or ext3")
 	c.Flags().StringVar(&cfg.Dir, "rules", "", "use the helpers of the rules in `DIR` instead of the built-in ones")
 	c.Flags().IntVar(&cfg.Limit, "limit", 10000, "print at most this many answers")
-	c.Flags().Int64Var(&cfg.Steps, "steps", 100_000_000, "give up after this many steps (a step is about a microsecond)")
+	c.Flags().Int64Var(&cfg.Steps, "steps", 20_000_000, "give up after this many steps (a step is about a microsecond)")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line")
 	return c
 }
