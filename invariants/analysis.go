@@ -262,6 +262,12 @@ func (a *analysis) errs(t template) bool {
 		return !a.exact(args[0]) || !a.exact(args[1])
 	case "crc32c":
 		return a.typeOf(args[0]) != typeName
+	case "query", "previous", "next":
+		id := a.env.walk(args[1])
+		if c, ok := id.(compoundTemplate); ok && name == "query" {
+			id = c.args[0]
+		}
+		return !a.bound(args[0]) || !a.bound(id)
 	case "sum":
 		b := a.clone()
 		if b.errs(args[1]) {

@@ -218,7 +218,7 @@ func (p *planner) rank(t template, e *env) int {
 		return rankTest
 	}
 	switch q {
-	case pi("=", 2):
+	case pi("=", 2), pi("fail", 0):
 		return rankUnify
 	case pi("is", 2), pi("crc32c", 2):
 		from := args[0]

@@ -9,9 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"fsward/change"
-	"fsward/invariants"
 	"fsward/interp/btrfs"
 	"fsward/interp/ext3"
+	"fsward/invariants"
 )
 
 func compiledEngine(t testing.TB, s *change.Schema, files []invariants.File, o invariants.Options) *invariants.Compiled {

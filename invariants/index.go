@@ -71,6 +71,11 @@ type (
 		field change.Field
 		value change.Value
 	}
+	idValueKey struct {
+		id    uint64
+		field change.Field
+		value change.Value
+	}
 )
 
 // recordIndex finds the records of a transaction by whatever a goal knows of them. Each index is built
@@ -84,6 +89,9 @@ type recordIndex struct {
 	byField  chain[change.Field]
 	byNew    chain[valueKey]
 	byOld    chain[valueKey]
+	// One of thousands of names of an inode, among thousands of inodes that have the name.
+	byIDNew chain[idValueKey]
+	byIDOld chain[idValueKey]
 }
 
 // wanted is what a call of change/5 knows: values only where they are numbers, names or keys.
@@ -99,6 +107,14 @@ type wanted struct {
 // candidates returns a group that has every record which can match. What is most telling is used first.
 func (x *recordIndex) candidates(w *wanted) group {
 	switch {
+	case w.id.bound && w.fieldBound && w.newBound:
+		return x.byIDNew.group(idValueKey{w.id.n, w.field, w.new}, x.records, func(r *change.Record) idValueKey {
+			return idValueKey{r.Object.ID, r.Field, r.New}
+		})
+	case w.id.bound && w.fieldBound && w.oldBound:
+		return x.byIDOld.group(idValueKey{w.id.n, w.field, w.old}, x.records, func(r *change.Record) idValueKey {
+			return idValueKey{r.Object.ID, r.Field, r.Old}
+		})
 	case w.id.bound && w.kind != 0 && w.sub.bound:
 		return x.byObject.group(objectKey{w.id.n, w.sub.n, w.kind}, x.records, func(r *change.Record) objectKey {
 			return objectKey{r.Object.ID, r.Object.Sub, r.Object.Kind}

@@ -30,6 +30,9 @@ func (p *planner) place(g *pending, e *env, rest []goal, needed []template, done
 		return nil
 	}
 	switch q {
+	case pi("fail", 0):
+		r.dead = true
+		return nil
 	case pi("=", 2):
 		ops, alive := p.unify(e, args[0], args[1], true)
 		r.ops, r.dead = ops, !alive

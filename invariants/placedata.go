@@ -153,6 +153,9 @@ func (p *planner) accessOfChange(g *changeGoal, rank int) (access string, class 
 
 func (p *planner) placeQuery(g goal, t template, args []template, e *env, last bool, r *result) error {
 	rank := p.rankQuery(args, e)
+	if rank == rankNever {
+		return unsupportedf("%s needs the TREE and the object id", p.text(e, t))
+	}
 	object, ops, alive, err := p.object(e, args[0], args[1])
 	if k, isKind := err.(errKind); isKind {
 		if _, free := k.tree.(variable); free {
@@ -215,6 +218,9 @@ func accessOfQuery(rank int, g *queryGoal) (access string, class Class) {
 }
 
 func (p *planner) placeNeighbour(t template, args []template, e *env, step func(change.View, change.Object) (change.Object, bool, error), r *result) error {
+	if r := p.rankQuery(args[:2], e); r != rankKey && r != rankKeyGroup {
+		return unsupportedf("%s needs the TREE and the whole identifier", p.text(e, t))
+	}
 	object, ops, alive, err := p.object(e, args[0], args[1])
 	if _, isKind := err.(errKind); isKind {
 		return unsupportedf("%s of a kind that is not in the text", p.text(e, t))

@@ -141,12 +141,9 @@ func (p *planner) kill(e *env, t template) []op {
 
 // plan makes the ops of a conjunction and of what follows it.
 func (p *planner) plan(goals []goal, e *env, needed []template, done doneFunc) ([]op, error) {
-	goals, alive, err := p.flatten(goals, e)
+	goals, _, err := p.flatten(goals, e)
 	if err != nil {
 		return nil, err
-	}
-	if !alive {
-		return []op{failOp}, nil
 	}
 	list := p.analyse(goals, e, needed)
 	var ops []op
@@ -166,7 +163,7 @@ func (p *planner) plan(goals []goal, e *env, needed []template, done doneFunc) (
 			return nil, err
 		}
 		if r.dead {
-			return p.kill(e, g.t), nil
+			return append(ops, p.kill(e, g.t)...), nil // what comes before may err
 		}
 		ops = append(ops, r.ops...)
 		if r.complete {
@@ -190,14 +187,21 @@ type result struct {
 	goals    []goal //
 }
 
-// flatten takes conjunctions apart and puts helpers with one clause in the place of their calls.
+// flatten takes conjunctions apart and puts helpers with one clause in the place of their calls. It ends with
+// fail at a goal that can never be true, and reports that.
 func (p *planner) flatten(goals []goal, e *env) (out []goal, alive bool, err error) {
 	for _, g := range goals {
 		more, alive, err := p.flattenGoal(g, e)
-		if err != nil || !alive {
-			return nil, alive, err
+		if err != nil {
+			return nil, false, err
 		}
 		out = append(out, more...)
+		if !alive {
+			if n := len(out); n == 0 || !isFail(out[n-1].t) {
+				out = append(out, goal{constant(atomCell(atomFail)), g.at})
+			}
+			return out, false, nil
+		}
 	}
 	return out, true, nil
 }
@@ -246,7 +250,13 @@ func isControl(e *env, t template) bool {
 	return ok && q.name != atomCut
 }
 
+func isFail(t template) bool {
+	c, ok := t.(constant)
+	return ok && cell(c).is(atomFail)
+}
+
 var (
+	atomFail   = engine.NewAtom("fail")
 	atomZero   = engine.NewAtom("zero_for_null")
 	atomEquals = engine.NewAtom("=")
 	atomTrue   = engine.NewAtom("true")

@@ -1,0 +1,63 @@
+package invariants_test
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fsward/invariants"
+)
+
+// The figures of the thesis run as printed on both engines, and find what is wrong and nothing else.
+func TestThesisFigures(t *testing.T) {
+	text, err := os.ReadFile("testdata/figures.pl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	facts := parseFacts(t, `
+change(5,k(257,inode_item,0),flags,1,16).
+change(5,k(258,inode_item,0),flags,1,null).
+change(5,k(259,inode_item,0),flags,1,3).
+change(5,k(257,inode_item,0),size,4096,8192).
+change(5,k(258,inode_item,0),size,null,100).
+change(5,k(259,inode_item,0),size,8192,4096).
+change(5,k(257,inode_item,0),f(flags,nodatasum),0,1).
+change(5,k(256,dir_item,11),type,null,s_ifreg).
+change(5,k(256,dir_item,12),type,null,s_ifdir).
+change(5,k(257,extent_data,0),num_bytes,null,4096).
+change(5,k(257,extent_data,4096),num_bytes,null,4096).
+change(5,k(257,extent_data,8192),num_bytes,null,4096).
+object(5,k(256,dir_item,11)).
+object(5,k(256,dir_item,12)).
+object(5,k(257,inode_item,0)).
+object(5,k(257,extent_data,0)).
+object(5,k(257,extent_data,8192)).
+state(5,k(256,dir_item,11),location,k(257,inode_item,0)).
+state(5,k(256,dir_item,12),location,k(257,inode_item,0)).
+state(5,k(257,inode_item,0),f(mode,s_ifmt),s_ifreg).
+state(5,k(257,inode_item,0),size,8192).
+state(5,k(257,extent_data,0),num_bytes,4096).
+state(5,k(257,extent_data,8192),num_bytes,4096).
+`)
+	b := newBoth(t, facts.Txn.Schema, string(text), invariants.Options{OpenVocabulary: true})
+	if b.compiled == nil {
+		t.Fatal("the figures do not compile")
+	}
+	if left := b.compiled.(*invariants.Compiled).Fallbacks(); len(left) > 0 {
+		t.Errorf("interpreted: %+v", left)
+	}
+	v := b.Check(context.Background(), facts.Txn, facts.View)
+	want := []string{
+		"15\t5\tk(257,inode_item,0)", "15\t5\tk(258,inode_item,0)",
+		"16\t5\tk(256,dir_item,12)",
+		"25\t5\tk(257,extent_data,0)",
+		"3.10a\t5\tk(257,inode_item,0)", "3.10a\t5\tk(258,inode_item,0)", "3.10a\t5\tk(259,inode_item,0)",
+		"3.10b\t5\tk(257,inode_item,0)",
+		"3.3\t5\tk(257,inode_item,0)", "3.3\t5\tk(259,inode_item,0)",
+	}
+	if d := cmp.Diff(want, lines(v.Violations)); d != "" || len(v.Undecided) > 0 {
+		t.Errorf("violations (-want +got):\n%s%v", d, v.Undecided)
+	}
+}
