@@ -57,7 +57,7 @@ func (b *both) Check(ctx context.Context, t *change.Txn, v change.View) invarian
 // violations than are reported, the compiled one may say what it likes of it.
 func difference(want, got invariants.Verdict) string {
 	var loose []string
-	for _, u := range want.Undecided {
+	for _, u := range slices.Concat(want.Undecided, got.Undecided) {
 		if strings.Contains(u, " steps that ") || strings.Contains(u, "stopped after") || strings.Contains(u, "context") {
 			rule, _, _ := strings.Cut(u, " ")
 			loose = append(loose, rule)

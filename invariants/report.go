@@ -109,8 +109,9 @@ func (p *report) verdict() Verdict {
 			a.object.Compare(b.object), strings.Compare(a.ID, b.ID))
 	})
 	out := Verdict{Outcome: change.Holds, Undecided: p.cannot}
+	witnesses := p.witnesses()
 	for _, f := range p.found {
-		f.Witness = p.witness(f.object)
+		f.Witness = witnesses[f.object].texts(p.run)
 		out.Violations = append(out.Violations, f.Violation)
 	}
 	switch {
@@ -133,41 +134,4 @@ func digits(s string) string {
 		i--
 	}
 	return s[i:]
-}
-
-// witness returns the change records of an object; if it did not change, those of the objects with the
-// same object id, and if there are none either, those whose values name the object.
-func (p *report) witness(o change.Object) []string {
-	if o == (change.Object{}) {
-		return nil
-	}
-	r := p.run
-	show := func(w wanted, related func(*change.Record) bool) (texts []string) {
-		g := r.index.candidates(&w)
-		for i, ok := g.take(); ok && len(texts) < maxWitness; i, ok = g.take() {
-			if rec := &r.txn.Records[i]; related(rec) {
-				texts = append(texts, r.vocabulary.schema.RecordText(*rec, r.txn.Names))
-			}
-		}
-		return texts
-	}
-	same := wanted{pattern: pattern{id: part{o.ID, true}, sub: part{o.Sub, true}, kind: o.Kind}}
-	texts := show(same, func(rec *change.Record) bool {
-		p := rec.Object
-		if r.vocabulary.shape(o.Kind) == change.ShapeKey {
-			p.Aux = o.Aux // not written in the identifier
-		}
-		return p == o
-	})
-	if len(texts) == 0 {
-		texts = show(wanted{pattern: pattern{id: part{o.ID, true}}}, func(rec *change.Record) bool {
-			return rec.Object.Tree == o.Tree && (!r.vocabulary.schema.KindIsTree || rec.Object.Kind == o.Kind)
-		})
-	}
-	key := r.txn.Names.Key(o.ID, o.Kind, o.Sub)
-	for f := 0; len(texts) == 0 && f < len(r.vocabulary.schema.Fields); f++ {
-		named := wanted{field: change.Field(f), fieldBound: true, new: key, newBound: true}
-		texts = show(named, func(rec *change.Record) bool { return rec.New == key && rec.Field == named.field })
-	}
-	return texts
 }
