@@ -163,9 +163,9 @@ func (r *Rules) List(fs string) []invariants.Rule {
 // byNumber sorts rules by number.
 func byNumber(rules []invariants.Rule) []invariants.Rule {
 	rules = slices.Clone(rules)
-	// A shorter name has the smaller number: all begin with the file system's.
-	slices.SortStableFunc(rules, func(a, b invariants.Rule) int {
-		return cmp.Or(cmp.Compare(len(a.Name), len(b.Name)), cmp.Compare(a.Name, b.Name))
-	})
+	slices.SortStableFunc(rules, func(a, b invariants.Rule) int { return compareNames(a.Name, b.Name) })
 	return rules
 }
+
+// compareNames orders names of rules of one file system by number: a shorter name has the smaller one.
+func compareNames(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) }

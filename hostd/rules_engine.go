@@ -11,11 +11,12 @@ import (
 
 // The engines that can run rules.
 const (
+	EngineCompiled  = "compiled"  // compiles each rule to a join plan
 	EngineReference = "reference" // interprets: slow, complete, the judge of other engines
 )
 
 // Engines lists the engines; the first is the default.
-var Engines = []string{EngineReference}
+var Engines = []string{EngineCompiled, EngineReference}
 
 // CheckEngine returns an error that lists the choices if name is none of them; "" is the default.
 func CheckEngine(name string) error {
@@ -29,13 +30,21 @@ func newEngine(name string, schema *change.Schema, files []invariants.File, opti
 	if err := CheckEngine(name); err != nil {
 		return nil, err
 	}
-	return invariants.NewReference(schema, files, options)
+	if name == EngineReference {
+		return invariants.NewReference(schema, files, options)
+	}
+	e, err := invariants.NewCompiled(schema, files, options)
+	if err != nil {
+		return nil, err
+	}
+	return e, nil
 }
 
 // RuleTime is what a rule cost for one transaction.
 type RuleTime struct {
 	Rule string `json:"rule"`
 	NS   int64  `json:"ns"`
+	Rows int64  `json:"rows"` // records and objects that it looked at
 }
 
 // times returns what each rule cost for the transaction judged last; nil if the engine does not measure it or
@@ -47,7 +56,45 @@ func (r *Rules) times(fs string) []RuleTime {
 	return engineTimes(r.set.Load().engines[fs])
 }
 
-func engineTimes(invariants.Engine) []RuleTime { return nil }
+func engineTimes(e invariants.Engine) []RuleTime {
+	c, ok := e.(*invariants.Compiled)
+	if !ok {
+		return nil
+	}
+	var out []RuleTime
+	for _, t := range c.Timing() {
+		out = append(out, RuleTime{t.Rule, t.Last.Nanoseconds(), t.Rows})
+	}
+	return out
+}
 
-// engineNotes tells which clauses an engine cannot run itself.
-func engineNotes(invariants.Engine, map[string]bool) []Finding { return nil }
+// engineNotes tells which clauses in the named files an engine cannot run itself, and what in them is slow.
+func engineNotes(e invariants.Engine, named map[string]bool) []Finding {
+	c, ok := e.(*invariants.Compiled)
+	if !ok {
+		return nil
+	}
+	var out []Finding
+	note := func(source, level, text string) {
+		if file, line := splitSource(source); named[file] {
+			out = append(out, Finding{file, line, level, "", text})
+		}
+	}
+	for _, f := range c.Fallbacks() {
+		note(f.Source, LintNote, fmt.Sprintf("%s runs on the slow reference engine here: %s", f.Rule, f.Why))
+	}
+	for _, r := range c.Rules() {
+		plans, err := c.Explain(r.Name)
+		if err != nil {
+			continue // not reached: the rule is one of this engine
+		}
+		for _, p := range plans {
+			for _, s := range p.Steps {
+				if s.Warning != "" {
+					note(p.Source, LintNote, fmt.Sprintf("%s, %s: %s", r.Name, s.Goal, s.Warning))
+				}
+			}
+		}
+	}
+	return out
+}

@@ -48,7 +48,11 @@ func LintRules(fs string, paths []string) ([]Finding, error) {
 	}
 	var out []Finding
 	for _, s := range sets {
-		out = append(out, s.lint()...)
+		found := s.lint()
+		slices.SortStableFunc(found, func(a, b Finding) int {
+			return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+		})
+		out = append(out, found...)
 	}
 	return out, nil
 }
@@ -158,11 +162,7 @@ func (s lintSet) lint() []Finding {
 			}
 		}
 	}
-	out = append(out, engineNotes(engine, s.named)...)
-	slices.SortStableFunc(out, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
-	})
-	return out
+	return append(out, engineNotes(engine, s.named)...)
 }
 
 // findingsOf takes the errors of a set that does not load apart.

@@ -3,6 +3,7 @@ package hostd
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"go.uber.org/zap"
 
@@ -41,6 +42,7 @@ func MeasureRules(ctx context.Context, cfg TimingConfig, log *zap.Logger) ([]Rul
 	if len(sum.list) == 0 {
 		return nil, errors.New("nothing was measured: no commit was judged by an engine that measures its rules")
 	}
+	slices.SortStableFunc(sum.list, func(a, b RuleCost) int { return compareNames(a.Rule, b.Rule) })
 	return sum.list, nil
 }
 

@@ -23,7 +23,7 @@ docs/AUTHORING.md leads through them, docs/RULES.md describes the language.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(rulesListCommand(), rulesLintCommand(), rulesQueryCommand(), rulesTestCommand(), rulesRunCommand(),
+	c.AddCommand(rulesListCommand(), rulesLintCommand(), rulesExplainCommand(), rulesQueryCommand(), rulesTestCommand(), rulesRunCommand(),
 		rulesDocCommand(), rulesReloadCommand())
 	return c
 }

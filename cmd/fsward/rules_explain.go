@@ -1,0 +1,72 @@
+package main
+
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"fsward/hostd"
+	"fsward/invariants"
+)
+
+// planJSON is a plan in the JSON of rules explain.
+type planJSON struct {
+	Rule      string     `json:"rule"`
+	Source    string     `json:"source"`
+	Trigger   string     `json:"trigger"`
+	Steps     []stepJSON `json:"steps"`
+	Reference string     `json:"reference,omitempty"`
+}
+
+type stepJSON struct {
+	Goal    string           `json:"goal"`
+	Access  string           `json:"access"`
+	Class   invariants.Class `json:"class"`
+	Depth   int              `json:"depth"`
+	Warning string           `json:"warning,omitempty"`
+}
+
+func rulesExplainCommand() *cobra.Command {
+	var dir string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "explain RULE",
+		Short: "Show how a rule is run: what starts it, the order of its goals, what each costs",
+		Long: `Shows for each clause of a rule the change that starts it, and its goals in the order in which they are
+run, which need not be the order in which they are written. Beneath each goal stands how it is answered and
+how what that costs grows, for each answer of the goals before it:
+
+  constant    not at all: a test, a record found by its key
+  log n       as the depth of a tree on the disk
+  directory   with the entries of a directory, or the parts of a file
+  tree        with all records of the commit, or all objects of a kind
+
+A clause that cannot be compiled is run by the reference engine, which is slow; the reason is shown.
+RULE is a number, or a name such as btrfs/17.`,
+		Example: "  fsward rules explain btrfs/17\n  fsward rules explain 101 --rules my-rules",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			plans, err := hostd.ExplainRule(args[0], dir)
+			if err != nil {
+				return err
+			}
+			for _, p := range plans {
+				if !asJSON {
+					hostd.WritePlan(os.Stdout, p)
+					continue
+				}
+				out := planJSON{p.Rule, p.Source, p.Trigger, []stepJSON{}, p.Reference}
+				for _, s := range p.Steps {
+					out.Steps = append(out.Steps, stepJSON(s))
+				}
+				if err := printJSON(out); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	c.Flags().StringVar(&dir, "rules", "", "explain a rule in `DIR`/btrfs/*.pl or DIR/ext3/*.pl instead of the built-in ones")
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line, one for each plan")
+	return c
+}
