@@ -15,18 +15,29 @@ const maxGroup = 1 << 20
 // view answers questions about one state by searching its trees.
 type view struct {
 	state *state
-	dec   decoder
-	// What dec holds: the objects in the items from lo to hi of a tree, sorted. Rules ask for several
-	// fields of one object, and for several names of one inode, in a row.
-	held   bool
+	dec   decoder // of the item that a walk is at
+	// held has what was last looked up of each kind. Rules ask for several fields of one object, and for
+	// several names of one inode, with questions about other kinds in between: an inode with thousands of
+	// names would be decoded anew for each of them.
+	held [kindCount]*holding
+}
+
+// A holding is the objects in the items from lo to hi of a tree, sorted.
+type holding struct {
+	valid  bool
 	tree   uint64
 	lo, hi key
+	dec    decoder
 }
 
 var _ change.View = (*view)(nil)
 
 func newView(s *state, names *change.Names) *view {
-	return &view{state: s, dec: decoder{ctx: s.itemContext(), names: names}}
+	return &view{state: s, dec: newDecoder(s, names)}
+}
+
+func newDecoder(s *state, names *change.Names) decoder {
+	return decoder{ctx: s.itemContext(), names: names}
 }
 
 // itemContext is what items of the state are checked against.
@@ -37,46 +48,54 @@ func (s *state) itemContext() itemContext {
 
 // Get returns the value of a field of an object.
 func (v *view) Get(o change.Object, f change.Field) (change.Value, bool, error) {
-	e, ok, err := v.lookup(o)
+	h, e, ok, err := v.lookup(o)
 	if !ok || err != nil {
 		return change.Value{}, false, err
 	}
 	if f == change.FieldObject {
 		return change.Present, true, nil
 	}
-	value := valueOf(v.dec.vals[e.from:e.to], f)
+	value := valueOf(h.dec.vals[e.from:e.to], f)
 	return value, !value.IsNull(), nil
 }
 
 // Exists tells whether there is such an object.
 func (v *view) Exists(o change.Object) (bool, error) {
-	_, ok, err := v.lookup(o)
+	_, _, ok, err := v.lookup(o)
 	return ok, err
 }
 
 // lookup finds an object among those in the items that can hold it.
-func (v *view) lookup(o change.Object) (entity, bool, error) {
+func (v *view) lookup(o change.Object) (*holding, entity, bool, error) {
+	if o.Kind >= kindCount {
+		return nil, entity{}, false, nil
+	}
+	h := v.held[o.Kind]
+	if h == nil {
+		h = &holding{dec: newDecoder(v.state, v.dec.names)}
+		v.held[o.Kind] = h
+	}
 	lo, hi := keyRange(o)
-	if !v.held || v.tree != o.Tree || v.lo != lo || v.hi != hi {
-		v.held = false
-		if err := v.hold(o.Tree, lo, hi); err != nil {
-			return entity{}, false, err
+	if !h.valid || h.tree != o.Tree || h.lo != lo || h.hi != hi {
+		h.valid = false
+		if err := v.hold(h, o.Tree, lo, hi); err != nil {
+			return nil, entity{}, false, err
 		}
-		v.held, v.tree, v.lo, v.hi = true, o.Tree, lo, hi
+		h.valid, h.tree, h.lo, h.hi = true, o.Tree, lo, hi
 	}
-	i, ok := slices.BinarySearchFunc(v.dec.ents, o, func(e entity, o change.Object) int { return e.obj.Compare(o) })
+	i, ok := slices.BinarySearchFunc(h.dec.ents, o, func(e entity, o change.Object) int { return e.obj.Compare(o) })
 	if !ok {
-		return entity{}, false, nil
+		return nil, entity{}, false, nil
 	}
-	return v.dec.ents[i], true, nil
+	return h, h.dec.ents[i], true, nil
 }
 
 // hold decodes the items from lo to hi.
-func (v *view) hold(tree uint64, lo, hi key) error {
-	v.dec.reset()
-	v.dec.tree = tree
+func (v *view) hold(h *holding, tree uint64, lo, hi key) error {
+	h.dec.reset()
+	h.dec.tree = tree
 	if tree == superObject.Tree {
-		return v.dec.superBlock(v.state.sb)
+		return h.dec.superBlock(v.state.sb)
 	}
 	root, ok, err := v.state.treeRoot(tree)
 	if !ok || err != nil {
@@ -85,20 +104,19 @@ func (v *view) hold(tree uint64, lo, hi key) error {
 	p, ok, err := v.state.seek(tree, root.pointer, lo)
 	for ; ok && err == nil && p.key().compare(hi) <= 0; ok, err = p.move(1) {
 		item := p.item()
-		if err := v.dec.item(item.key(), item.data()); err != nil {
+		if err := h.dec.item(item.key(), item.data()); err != nil {
 			return err
 		}
-		if len(v.dec.ents) > maxGroup {
+		if len(h.dec.ents) > maxGroup {
 			return &budgetError{"objects under one key", maxGroup}
 		}
 	}
-	slices.SortFunc(v.dec.ents, func(a, b entity) int { return a.obj.Compare(b.obj) })
+	slices.SortFunc(h.dec.ents, func(a, b entity) int { return a.obj.Compare(b.obj) })
 	return err
 }
 
 // decode holds the objects of one item, in the order in which they stand in it.
 func (v *view) decode(p *position) error {
-	v.held = false
 	v.dec.reset()
 	v.dec.tree = p.tree
 	item := p.item()
