@@ -111,7 +111,7 @@ func (p *report) verdict() Verdict {
 	out := Verdict{Outcome: change.Holds, Undecided: p.cannot}
 	witnesses := p.witnesses()
 	for _, f := range p.found {
-		f.Witness = witnesses[f.object].texts(p.run)
+		f.Witness = witnesses.texts(f.object)
 		out.Violations = append(out.Violations, f.Violation)
 	}
 	switch {
