@@ -8,14 +8,8 @@ import (
 	"fsward/interp/detect"
 )
 
-// Check judges a whole image as one transaction of additions, by the rules in a folder or, if it is "", by
-// those built in. The image is only read.
-func Check(ctx context.Context, image, fs, rulesDir string) (*Event, error) {
-	return CheckImage(ctx, image, fs, RulesConfig{Dir: rulesDir})
-}
-
-// CheckImage is Check with all that can be said of how rules judge.
-func CheckImage(ctx context.Context, image, fs string, cfg RulesConfig) (*Event, error) {
+// Check judges a whole image as one transaction of additions. The image is only read.
+func Check(ctx context.Context, image, fs string, cfg RulesConfig) (*Event, error) {
 	rules, err := cfg.Load()
 	if err != nil {
 		return nil, err

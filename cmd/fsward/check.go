@@ -35,7 +35,7 @@ recovery is replayed in memory.`,
 		Example: "  fsward check disk.img\n  fsward check --json disk.img.zst",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			ev, err := hostd.CheckImage(c.Context(), args[0], fs, rules)
+			ev, err := hostd.Check(c.Context(), args[0], fs, rules)
 			if err != nil {
 				return err
 			}
