@@ -57,7 +57,7 @@ func (e *Compiled) Rules() []Rule { return e.reference.Rules() }
 
 // Check judges a transaction by every rule. What a rule spends does not take from the next. A clause that
 // meets a mistake, such as a comparison of what is no number, is judged again by the reference engine, so
-// that what is reported does not depend on the order of goals: see docs/decisions/0007.
+// that what is reported does not depend on the order of goals: see docs/decisions/0008.
 func (e *Compiled) Check(ctx context.Context, t *change.Txn, v change.View) Verdict {
 	end := e.reference.begin(ctx, t, v)
 	defer end()

@@ -239,7 +239,8 @@ func (c *compiler) calls(goal engine.Term, negative bool, f func(p indicator, ne
 		goals = preludeGoals[p]
 	}
 	for i, g := range goals {
-		inner := negative || !(p == pi(",", 2) || p == pi(";", 2) || p == pi("call", 1) || p == pi("->", 2) && i == 1)
+		plain := p == pi(",", 2) || p == pi(";", 2) || p == pi("call", 1) || p == pi("->", 2) && i == 1
+		inner := negative || !plain
 		arg := goal.(engine.Compound).Arg(g.arg)
 		if q, isGoal := indicatorOf(arg); isGoal && g.more > 0 {
 			f(indicator{q.name, q.arity + g.more}, inner)

@@ -20,7 +20,6 @@ type recordLists struct {
 	specs   []listSpec
 	byPlace [256][]listsOf // by kind: the lists that its records are in
 	filled  [][]uint32     // by list: places of records
-	sizes   []int
 	indexes []recordIndexOf
 	records []change.Record
 }
@@ -37,7 +36,6 @@ func (l *recordLists) list(s listSpec) int {
 	}
 	l.specs = append(l.specs, s)
 	l.filled = append(l.filled, nil)
-	l.sizes = append(l.sizes, 0)
 	i := int32(len(l.specs) - 1)
 	if s.all() {
 		return int(i)
@@ -64,19 +62,7 @@ const maxKept = 1 << 18
 // begin fills the lists.
 func (l *recordLists) begin(records []change.Record) {
 	l.records = records
-	clear(l.sizes)
-	for i := range records {
-		r := &records[i]
-		if of := l.byPlace[r.Object.Kind]; of != nil {
-			for _, n := range of[r.Field] {
-				l.sizes[n]++
-			}
-		}
-	}
-	for n, size := range l.sizes {
-		if cap(l.filled[n]) < size {
-			l.filled[n] = make([]uint32, 0, size)
-		}
+	for n := range l.filled {
 		l.filled[n] = l.filled[n][:0]
 	}
 	for i := range records {
@@ -130,6 +116,8 @@ const (
 	byObjectSub                 // ID and Sub
 	byNewValue
 	byOldValue
+	byIDNewValue // ID and the new value: one of thousands of names of an inode, say
+	byIDOldValue
 )
 
 // recordIndexOf is a hash index of a list: by the hash of the key, the places in the list. Whoever asks
@@ -178,6 +166,10 @@ func (x *recordIndexOf) build(l *recordLists, t *terms) {
 			h = l.cell(t.value(r.New))
 		case byOldValue:
 			h = l.cell(t.value(r.Old))
+		case byIDNewValue:
+			h = l.mix(r.Object.ID, l.cell(t.value(r.New)))
+		case byIDOldValue:
+			h = l.mix(r.Object.ID, l.cell(t.value(r.Old)))
 		}
 		slot := h & uint64(slots-1)
 		x.next[i] = x.slots[slot]

@@ -2,6 +2,7 @@ package invariants
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
@@ -136,7 +137,7 @@ func (e budgetError) Error() string { return e.text }
 // isMistake tells whether an error comes from the rule and not from its budget, the disk or the caller:
 // then the reference engine says what it is.
 func isMistake(err error) bool {
-	_, ok := err.(ruleError)
+	_, ok := errors.AsType[ruleError](err)
 	return ok
 }
 

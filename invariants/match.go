@@ -104,11 +104,11 @@ func (x *objectPattern) match(m *machine, o *change.Object) bool {
 		return false
 	}
 	if x.kind != 0 {
-		if x.kind != o.Kind || x.kindPlace.mode != placeAny && !x.kindPlace.match(m, m.terms.kind(o.Kind)) {
+		if x.kind != o.Kind || x.kindPlace.mode != placeAny && !x.kindPlace.match(m, m.kind(o.Kind)) {
 			return false
 		}
 	} else {
-		if x.kindPlace.mode != placeAny && !x.kindPlace.match(m, m.terms.kind(o.Kind)) {
+		if x.kindPlace.mode != placeAny && !x.kindPlace.match(m, m.kind(o.Kind)) {
 			return false
 		}
 		pair := m.vocabulary.shape(o.Kind) == change.ShapePair
@@ -122,7 +122,7 @@ func (x *objectPattern) match(m *machine, o *change.Object) bool {
 	case subPair:
 		return x.sub.number(m, o.Sub) && x.aux.number(m, o.Aux)
 	case subName:
-		return x.sub.mode == placeAny || x.sub.match(m, m.terms.name(o.Sub))
+		return x.sub.mode == placeAny || x.sub.match(m, m.name(o.Sub))
 	case subAny:
 		return x.sub.mode == placeAny || x.sub.match(m, m.subOf(o))
 	default:
@@ -145,7 +145,7 @@ func (m *machine) handle(c cell) (h uint64, ok bool) {
 // bounds returns the first and the last object that can match what is known; single tells that there is at
 // most one, lo. ok is false if none can.
 func (x *objectPattern) bounds(m *machine) (lo, hi change.Object, single, ok bool) {
-	tree, id := uint64(0), uint64(0)
+	var tree, id uint64
 	if x.tree.known() {
 		if tree, ok = x.tree.get(m).bits(); !ok {
 			return lo, hi, false, false

@@ -77,7 +77,7 @@ func (p *planner) place(g *pending, e *env, rest []goal, needed []template, done
 		return p.placeSum(g.goal, t, args, e, r)
 	}
 	if p.compiler.recursive[q] {
-		return p.placeCall(g.goal, t, q, args, e, r)
+		return p.placeCall(t, q, args, e, r)
 	}
 	return unsupportedf("%s is not compiled", q)
 }

@@ -1,6 +1,7 @@
 package invariants
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/ichiban/prolog/engine"
@@ -9,7 +10,7 @@ import (
 )
 
 // kinds replaces a goal of which the kind of object is not known by a disjunction over all kinds.
-func (p *planner) kinds(g goal, t template, tree template, e *env, r *result) error {
+func (p *planner) kinds(g goal, t template, tree template, r *result) error {
 	q, args, _ := goalOfTemplate(t)
 	v := p.machine.vocabulary
 	var or template
@@ -61,8 +62,8 @@ func (p *planner) placeChange(g goal, t template, args []template, e *env, r *re
 	rank := p.rankChange(args, e)
 	goal := &changeGoal{index: -1}
 	object, ops, alive, err := p.object(e, args[0], args[1])
-	if k, isKind := err.(errKind); isKind {
-		return p.kinds(g, t, k.tree, e, r)
+	if k, isKind := errors.AsType[errKind](err); isKind {
+		return p.kinds(g, t, k.tree, r)
 	}
 	if err != nil || !alive {
 		r.dead = !alive
@@ -102,13 +103,14 @@ func (p *planner) placeChange(g goal, t template, args []template, e *env, r *re
 		return nil
 	}
 	goal.list = p.machine.lists.list(list)
-	access, class := p.accessOfChange(goal, rank)
+	access, class := p.accessOfChange(goal)
 	if p.top && !p.triggered && rank >= rankList {
 		goal.trigger = true
 	}
 	info := p.step(e, t, access, class)
 	p.triggered = p.triggered || p.top
-	r.ops = append(ops, changeOp(goal, info))
+	ops = append(ops, changeOp(goal, info))
+	r.ops = ops
 	return nil
 }
 
@@ -124,12 +126,19 @@ func (p *planner) firstLoad(x *objectPattern) int {
 }
 
 // accessOfChange picks an index for a goal.
-func (p *planner) accessOfChange(g *changeGoal, rank int) (access string, class Class) {
+func (p *planner) accessOfChange(g *changeGoal) (access string, class Class) {
 	l := &p.machine.lists
 	telling := func(x *valuePattern) bool {
-		return x.known() && !(x.place.mode == placeConst && (x.cell.is(atomNull) || x.cell.is(atomPresent)))
+		always := x.place.mode == placeConst && (x.cell.is(atomNull) || x.cell.is(atomPresent))
+		return x.known() && !always
 	}
 	switch {
+	case g.object.id.known() && telling(&g.new):
+		g.key = byIDNewValue
+		access = "changes of one object id to one value"
+	case g.object.id.known() && telling(&g.old):
+		g.key = byIDOldValue
+		access = "changes of one object id from one value"
 	case g.object.id.known() && g.object.kind != 0 && g.object.sub.known() && g.object.form != subAny:
 		g.key = byObjectSub
 		access = "changes of one object"
@@ -157,11 +166,11 @@ func (p *planner) placeQuery(g goal, t template, args []template, e *env, last b
 		return unsupportedf("%s needs the TREE and the object id", p.text(e, t))
 	}
 	object, ops, alive, err := p.object(e, args[0], args[1])
-	if k, isKind := err.(errKind); isKind {
+	if k, isKind := errors.AsType[errKind](err); isKind {
 		if _, free := k.tree.(variable); free {
 			return unsupportedf("%s has no TREE", p.text(e, t))
 		}
-		return p.kinds(g, t, k.tree, e, r)
+		return p.kinds(g, t, k.tree, r)
 	}
 	if err != nil || !alive {
 		r.dead = !alive
@@ -194,7 +203,8 @@ func (p *planner) placeQuery(g goal, t template, args []template, e *env, last b
 	}
 	goal.first = p.exists && last && !goal.hasField && p.firstLoad(&goal.object) < 0
 	access, class := accessOfQuery(rank, goal)
-	r.ops = append(ops, queryOp(goal, p.step(e, t, access, class)))
+	ops = append(ops, queryOp(goal, p.step(e, t, access, class)))
+	r.ops = ops
 	return nil
 }
 

@@ -16,7 +16,7 @@ type procedure struct {
 const maxArity = 8 // of a helper: see loader.define
 
 // placeCall places a call of a helper that calls itself.
-func (p *planner) placeCall(g goal, t template, q indicator, args []template, e *env, r *result) error {
+func (p *planner) placeCall(t template, q indicator, args []template, e *env, r *result) error {
 	var pattern strings.Builder
 	fmt.Fprintf(&pattern, "%s:", q)
 	var ins []value

@@ -251,8 +251,7 @@ func (g *changeGoal) lookUp(info *stepInfo) op {
 // changeGoal is change(TREE, ID, FIELD, OLD, NEW).
 type changeGoal struct {
 	object    objectPattern
-	field     change.Field // where the list is of one
-	fieldPart place        // where it is not
+	fieldPart place // where the list is not of one field
 	old, new  valuePattern
 	list      int
 	index     int // -1: none
@@ -272,13 +271,22 @@ func (g *changeGoal) hash(m *machine) (h uint64, ok bool) {
 	if !ok {
 		return 0, false
 	}
-	if g.key == byObjectID {
+	switch g.key {
+	case byIDNewValue:
+		return m.lists.mix(lo.ID, m.lists.cell(g.new.want(m))), true
+	case byIDOldValue:
+		return m.lists.mix(lo.ID, m.lists.cell(g.old.want(m))), true
+	case byObjectID:
 		return m.lists.mix(lo.ID, 0), true
+	default:
+		return m.lists.mix(lo.ID, lo.Sub), true
 	}
-	return m.lists.mix(lo.ID, lo.Sub), true
 }
 
 func (g *changeGoal) match(m *machine, r *change.Record) bool {
+	if g.old.mode == placeConst && g.old.cell != m.terms.value(r.Old) || g.new.mode == placeConst && g.new.cell != m.terms.value(r.New) {
+		return false // most records differ here, and nothing need be loaded of them
+	}
 	return g.object.match(m, &r.Object) && (g.fieldPart.mode == placeAny || g.fieldPart.match(m, m.field(r.Field))) &&
 		g.old.matchValue(m, r.Old) && g.new.matchValue(m, r.New)
 }

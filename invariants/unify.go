@@ -159,7 +159,8 @@ func (p *planner) object(e *env, tree, id template) (x objectPattern, ops []op, 
 		}
 	}
 	idT := e.walk(id)
-	if r, ok := idT.(register); ok && !(v.schema.KindIsTree && v.shape(x.kind) == change.ShapeNum) {
+	number := v.schema.KindIsTree && v.shape(x.kind) == change.ShapeNum
+	if r, ok := idT.(register); ok && !number {
 		functor, arity := p.identifier(x.kind)
 		var parts []template
 		ops, parts = p.take(r, functor, arity)

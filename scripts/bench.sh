@@ -5,3 +5,4 @@ cd "$(dirname "$0")/.."
 dirs=$(grep -rlE --include='*_test.go' '^func Benchmark' . | xargs -r -n 1 dirname | sort -u)
 # shellcheck disable=SC2086
 go test -run '^$' -bench . -benchmem $dirs
+FSWARD_BENCH=1 go test -count=1 -timeout 10m -run '^TestBenchTable$' -v ./invariants

@@ -307,7 +307,7 @@ func (b *builder) value(t term) (change.Value, error) {
 		return change.Num(t.num), nil
 	case t.is("null", 0) && !(t.quoted && b.fixed):
 		return change.Value{}, nil
-	case t.is("present", 0) && !(t.quoted && b.fixed):
+	case t.is("present", 0) && (!t.quoted || !b.fixed):
 		return change.Present, nil
 	case t.isAtom():
 		if w, ok := b.words[t.functor]; ok && !t.quoted {
