@@ -16,6 +16,7 @@ type handwritten struct {
 	location, name, nameLen         change.Field
 	held                            map[[3]uint64]struct{}
 	violations                      []change.Object
+	err                             error // the first of the view: facts in memory have none
 	table                           *crc32.Table
 }
 
@@ -52,7 +53,11 @@ func (h *handwritten) check() []change.Object {
 		case r.Field == change.FieldObject && r.Old == change.Present && r.New.IsNull() && o.Kind == h.inode && fileTree(o.Tree):
 			lo := change.Object{Tree: o.Tree, ID: o.ID}
 			hi := change.Object{Tree: o.Tree, ID: o.ID, Kind: math.MaxUint8, Sub: math.MaxUint64, Aux: math.MaxUint64}
-			for left := range h.view.Scan(lo, hi) {
+			for left, err := range h.view.Scan(lo, hi) {
+				if err != nil {
+					h.err = err
+					break
+				}
 				h.violations = append(h.violations, left)
 			}
 		case r.Field == h.location && (o.Kind == h.item || o.Kind == h.index):
@@ -100,7 +105,11 @@ func (h *handwritten) agrees(tree, parent, child uint64) bool {
 	hi.Aux = math.MaxUint64
 	location := h.txn.Names.Key(child, h.inode, 0)
 	var refs []change.Object
-	for ref := range h.view.Scan(lo, hi) {
+	for ref, err := range h.view.Scan(lo, hi) {
+		if err != nil {
+			h.err = err
+			break
+		}
 		refs = append(refs, ref)
 	}
 	for _, ref := range refs {

@@ -232,7 +232,7 @@ func (p *planner) placeNeighbour(t template, args []template, e *env, step func(
 		return unsupportedf("%s needs the TREE and the whole identifier", p.text(e, t))
 	}
 	object, ops, alive, err := p.object(e, args[0], args[1])
-	if _, isKind := err.(errKind); isKind {
+	if _, isKind := errors.AsType[errKind](err); isKind {
 		return unsupportedf("%s of a kind that is not in the text", p.text(e, t))
 	}
 	if err != nil || !alive {

@@ -305,7 +305,7 @@ func (b *builder) value(t term) (change.Value, error) {
 	switch {
 	case t.isNum:
 		return change.Num(t.num), nil
-	case t.is("null", 0) && !(t.quoted && b.fixed):
+	case t.is("null", 0) && (!t.quoted || !b.fixed):
 		return change.Value{}, nil
 	case t.is("present", 0) && (!t.quoted || !b.fixed):
 		return change.Present, nil
