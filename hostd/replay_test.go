@@ -20,35 +20,39 @@ func TestReplayOfCapturedLogs(t *testing.T) {
 		{"btrfs-single-4k", "btrfs", 21},
 		{"ext3-default", "ext3", 21},
 	} {
-		t.Run(tc.name, func(t *testing.T) {
-			var seen events
-			sum, err := Replay(context.Background(), ReplayConfig{
-				Base: sharedData(t, "logs/"+tc.name+".base.img.zst"),
-				Log:  sharedData(t, "logs/"+tc.name+".log.zst"),
-				FS:   detect.Auto, Sinks: []Sink{&seen},
-			}, zaptest.NewLogger(t))
-			if err != nil {
-				t.Fatal(err)
+		for _, engine := range Engines {
+			t.Run(tc.name+" "+engine, func(t *testing.T) { replayCaptured(t, tc.name, tc.fs, engine, tc.commits) })
+		}
+	}
+}
+
+func replayCaptured(t *testing.T, name, fs, engine string, commits uint64) {
+	var seen events
+	sum, err := Replay(context.Background(), ReplayConfig{
+		Base: sharedData(t, "logs/"+name+".base.img.zst"),
+		Log:  sharedData(t, "logs/"+name+".log.zst"),
+		FS:   detect.Auto, Rules: RulesConfig{Engine: engine}, Sinks: []Sink{&seen},
+	}, zaptest.NewLogger(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d commits, %d records in %.1f s", sum.Commits, sum.Records, float64(sum.NS)/1e9)
+	if sum.Commits != commits || sum.Outcome() != change.Holds {
+		t.Errorf("%d commits, %s; want %d, holds", sum.Commits, sum.Outcome(), commits)
+	}
+	if sum.Records < 100_000 {
+		t.Errorf("only %d records for 10,000 files", sum.Records)
+	}
+	last := uint64(0)
+	for _, ev := range seen {
+		if ev.Outcome != change.Holds {
+			t.Errorf("false alarm: %s", textOf(ev))
+		}
+		if ev.Kind == KindCommit {
+			if ev.FS != fs || ev.Generation <= last {
+				t.Errorf("commit of %s with generation %d after %d", ev.FS, ev.Generation, last)
 			}
-			t.Logf("%d commits, %d records in %.1f s", sum.Commits, sum.Records, float64(sum.NS)/1e9)
-			if sum.Commits != tc.commits || sum.Outcome() != change.Holds {
-				t.Errorf("%d commits, %s; want %d, holds", sum.Commits, sum.Outcome(), tc.commits)
-			}
-			if sum.Records < 100_000 {
-				t.Errorf("only %d records for 10,000 files", sum.Records)
-			}
-			last := uint64(0)
-			for _, ev := range seen {
-				if ev.Outcome != change.Holds {
-					t.Errorf("false alarm: %s", textOf(ev))
-				}
-				if ev.Kind == KindCommit {
-					if ev.FS != tc.fs || ev.Generation <= last {
-						t.Errorf("commit of %s with generation %d after %d", ev.FS, ev.Generation, last)
-					}
-					last = ev.Generation
-				}
-			}
-		})
+			last = ev.Generation
+		}
 	}
 }

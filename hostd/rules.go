@@ -37,11 +37,8 @@ type ruleSet struct {
 	probers map[string]*invariants.Prober // made when a violation is first explained
 }
 
-// LoadRules loads the rules of every file system: those built in, or those of dir/<file system>/*.pl
-// where dir is not "". A rule that does not load is an error that names its file and line.
-func LoadRules(dir string) (*Rules, error) { return RulesConfig{Dir: dir}.Load() }
-
-// Load loads the rules of every file system.
+// Load loads the rules of every file system. A rule that does not load is an error that names its file
+// and line.
 func (c RulesConfig) Load() (*Rules, error) {
 	r := &Rules{config: c}
 	set, err := c.load()

@@ -10,7 +10,7 @@ import (
 
 // WriteInvariants writes docs/INVARIANTS.md from the comment blocks of the built-in rules.
 func WriteInvariants(w io.Writer) error {
-	rules, err := LoadRules("")
+	rules, err := RulesConfig{}.Load()
 	if err != nil {
 		return err
 	}

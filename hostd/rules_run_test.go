@@ -68,7 +68,7 @@ func TestCases(t *testing.T) {
 			t.Errorf("%s (%s): %v %s", r.File, r.Engine, r.Diff, r.Error)
 		}
 	}
-	rules, err := LoadRules("")
+	rules, err := RulesConfig{}.Load()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"go.uber.org/zap/zaptest"
 
 	"fsward/blocktap"
@@ -38,9 +39,9 @@ func record(t *testing.T, fs, script string) recorded {
 // replayWithBug replays a recording and simulates a bug in its n-th commit and, if that one does not
 // write what the bug changes, in the first after it that does. It returns the refused commit, nil if
 // there was none, and what the bug changed.
-func replayWithBug(t *testing.T, rec recorded, bug string, n int) (*Event, string) {
+func replayWithBug(t *testing.T, rec recorded, engine, bug string, n int) (*Event, string) {
 	t.Helper()
-	rules, err := LoadRules("")
+	rules, err := RulesConfig{Engine: engine}.Load()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,9 +120,14 @@ func TestEveryRuleRefuses(t *testing.T) {
 			proved := make(map[string]bool)
 			for _, b := range bugs {
 				t.Run(b.rule+" "+b.bug, func(t *testing.T) {
-					ev, what := replayWithBug(t, rec, b.bug, b.commit)
+					ev, what := replayWithBug(t, rec, EngineCompiled, b.bug, b.commit)
 					if ev == nil {
 						t.Fatalf("nothing was refused; the bug did: %q", what)
+					}
+					// The reference engine, the slow and complete one, says the same of the same commit.
+					reference, _ := replayWithBug(t, rec, EngineReference, b.bug, b.commit)
+					if reference == nil || !cmp.Equal(ev.Violations, reference.Violations) {
+						t.Errorf("the engines differ:\n%s", cmp.Diff(ev.Violations, reference.Violations))
 					}
 					if !slices.Contains(ruleNames(ev.Violations), b.rule) {
 						t.Fatalf("the bug (%s) was refused for another reason: %s", what, textOf(ev))
@@ -130,7 +136,7 @@ func TestEveryRuleRefuses(t *testing.T) {
 					proved[b.rule] = true
 				})
 			}
-			rules, err := LoadRules("")
+			rules, err := RulesConfig{}.Load()
 			if err != nil {
 				t.Fatal(err)
 			}
