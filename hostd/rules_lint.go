@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"fsward/change"
 	"fsward/interp/detect"
 	"fsward/invariants"
 )
@@ -188,12 +187,4 @@ func splitSource(source string) (file string, line int) {
 	}
 	line, _ = strconv.Atoi(source[i+1:])
 	return source[:i], line
-}
-
-// SchemaOf returns the schema of a file system by name.
-func SchemaOf(fs string) (*change.Schema, error) {
-	if _, err := fileSystemOf(fs, ""); err != nil || fs == "" {
-		return nil, fmt.Errorf("file system %q is not one of %s", fs, strings.Join(FileSystems(), ", "))
-	}
-	return detect.Schema(fs), nil
 }

@@ -104,9 +104,6 @@ func NewReader(src io.Reader) (*Reader, error) {
 // Entries returns the number of entries that the superblock counts.
 func (r *Reader) Entries() uint64 { return r.nrEntries }
 
-// SectorSize returns the sector size of the log in bytes.
-func (r *Reader) SectorSize() int { return int(r.sectorSize) }
-
 // Next returns the next entry, or the next piece of a long one. The end of the log is io.EOF; any other
 // error is a *FormatError, and the log cannot be read on.
 func (r *Reader) Next() (*Entry, error) {

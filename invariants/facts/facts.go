@@ -49,17 +49,6 @@ func Parse(text string) (*Facts, error) {
 	return b.facts(), nil
 }
 
-// ParseFor reads facts from text for the schema of a file system: a kind, a field or a form of identifier that
-// it does not have is an error. Atoms that are words of the schema stand for them unless they are quoted.
-func ParseFor(schema *change.Schema, text string) (*Facts, error) {
-	b := newBuilder()
-	b.fix(schema)
-	if err := b.read(text); err != nil {
-		return nil, err
-	}
-	return b.facts(), nil
-}
-
 func readText(path string) (string, error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {
