@@ -9,7 +9,7 @@ FUZZTIME ?= 30s
 GOLANGCI_LINT_VERSION := v2.15.0
 GOTESTSUM_VERSION := v1.13.0
 
-.PHONY: help setup build run test vm-test lint fuzz bench man clean guest
+.PHONY: help setup build run test vm-test lint fuzz bench soak man clean guest
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -44,6 +44,9 @@ fuzz: setup ## run each fuzz target for FUZZTIME (30s)
 
 bench: setup ## benchmarks, each beside a peer
 	@scripts/bench.sh
+
+soak: setup ## real loads until 20,000 commits of btrfs were judged without an alarm; SOAK="-fs ext3 -commits 500" and others: see go run ./hostd/soak -help
+	go run ./hostd/soak -keep build/soak $(SOAK)
 
 man: build ## write the man pages to build/man
 	./fsward man build/man

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// An administrator runs the btrfs program while the workers work: most of what it asks for may be refused
+// for good reasons (no such snapshot, a balance is running), so its answers are not judged.
+type administrator struct {
+	*rand.Rand
+	top, work string
+	made      int
+}
+
+// subvolume makes dir a subvolume of its own, so that snapshots of it can be made, unless it is there.
+func subvolume(top, dir string) error {
+	if _, err := os.Lstat(dir); err == nil {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Join(top, "snap"), 0o755); err != nil {
+		return err
+	}
+	out, err := exec.Command("btrfs", "subvolume", "create", dir).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	return nil
+}
+
+func (a *administrator) run(ctx context.Context) error {
+	for ctx.Err() == nil {
+		for _, args := range a.next() {
+			// Long enough for a small balance on a busy machine; then it is told to stop, as by a user.
+			limited, cancel := context.WithTimeout(ctx, 2*time.Minute)
+			cmd := exec.CommandContext(limited, "btrfs", args...)
+			cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+			_ = cmd.Run()
+			cancel()
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Duration(a.IntN(400)) * time.Millisecond):
+		}
+	}
+	// What runs in the background must not hold up the unmount.
+	_ = exec.Command("btrfs", "balance", "cancel", a.top).Run()
+	_ = exec.Command("btrfs", "scrub", "cancel", a.top).Run()
+	return nil
+}
+
+// next is what to do next: one command of the btrfs program or several.
+func (a *administrator) next() [][]string {
+	snap := filepath.Join(a.top, "snap", fmt.Sprintf("s%d", a.IntN(12)))
+	one := func(words string, more ...string) [][]string {
+		return [][]string{append(strings.Fields(words), more...)}
+	}
+	switch a.IntN(16) {
+	case 0, 1, 2:
+		return one("subvolume snapshot", a.work, snap)
+	case 3:
+		return one("subvolume snapshot -r", a.work, snap)
+	case 4, 5, 6:
+		return one("subvolume delete", snap)
+	case 7:
+		a.made++
+		return [][]string{{"subvolume", "create", filepath.Join(a.work, fmt.Sprintf("v%d", a.made))}, {"subvolume", "delete", filepath.Join(a.work, fmt.Sprintf("v%d", a.made-2))}}
+	case 8:
+		return one([]string{"balance start -dlimit=1", "balance start -mlimit=1", "balance start -dusage=30"}[a.IntN(3)], a.top)
+	case 9:
+		return one("filesystem resize "+[]string{"-64m", "-16m", "max", "max"}[a.IntN(4)], a.top)
+	case 10:
+		return one("scrub start -B", a.top)
+	case 11:
+		return one("filesystem defragment -r "+[]string{"", "-czlib", "-clzo", "-czstd"}[a.IntN(4)], filepath.Join(a.work, fmt.Sprintf("d%d", a.IntN(5))))
+	case 12:
+		return one("quota "+[]string{"enable", "enable", "disable"}[a.IntN(3)], a.top)
+	case 13:
+		group := fmt.Sprintf("1/%d", a.IntN(4))
+		return [][]string{{"qgroup", "create", group, a.top}, {"qgroup", "assign", "0/256", group, a.top}, {"qgroup", "limit", "900m", group, a.top}, {"quota", "rescan", "-w", a.top}}
+	case 14:
+		return [][]string{{"property", "set", snap, "ro", []string{"true", "false"}[a.IntN(2)]}, {"subvolume", "set-default", snap}, {"subvolume", "set-default", a.top}}
+	default:
+		return one("filesystem sync", a.top)
+	}
+}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+
+	"golang.org/x/sys/unix"
+)
+
+func create(w *worker) error {
+	return w.open(w.file(), unix.O_CREAT, func(fd int) error {
+		_, err := unix.Write(fd, w.text(w.size(1<<16)))
+		return err
+	})
+}
+
+func overwrite(w *worker) error {
+	return w.open(w.file(), 0, func(fd int) error {
+		off, size := w.span()
+		_, err := unix.Pwrite(fd, w.text(size), off)
+		return err
+	})
+}
+
+func appendTo(w *worker) error {
+	return w.open(w.file(), unix.O_CREAT|unix.O_APPEND, func(fd int) error {
+		_, err := unix.Write(fd, w.text(1+w.size(1<<14)))
+		return err
+	})
+}
+
+// direct writes past the page cache, in whole blocks as O_DIRECT wants.
+func direct(w *worker) error {
+	return w.open(w.file(), unix.O_DIRECT, func(fd int) error {
+		// Anonymous memory begins at a page, as O_DIRECT wants.
+		buf, err := unix.Mmap(-1, 0, 16<<10, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+		if err != nil {
+			return err
+		}
+		copy(buf, w.text(int64(len(buf))))
+		off, _ := w.span()
+		_, err = unix.Pwrite(fd, buf, off&^4095)
+		return errors.Join(err, unix.Munmap(buf))
+	})
+}
+
+// mapped writes through memory, to a file that no other worker cuts while it is mapped.
+func mapped(w *worker) error {
+	path := filepath.Join(w.dir, fmt.Sprintf("mapped%d-%d", w.number, w.IntN(4)))
+	return w.open(path, unix.O_CREAT, func(fd int) error {
+		const size = 64 << 10
+		if err := unix.Ftruncate(fd, size); err != nil {
+			return err
+		}
+		// Without space for it a store to a hole would be answered by SIGBUS.
+		if err := unix.Fallocate(fd, 0, 0, size); err != nil {
+			return err
+		}
+		buf, err := unix.Mmap(fd, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+		if err != nil {
+			return err
+		}
+		return errors.Join(store(buf[w.IntN(size):], w.text(w.size(1<<13))), unix.Msync(buf, unix.MS_SYNC), unix.Munmap(buf))
+	})
+}
+
+// store writes to memory that a file is mapped to. Where copying a shared block finds no space, the kernel
+// answers with SIGBUS (filemap page_mkwrite), which here becomes ENOSPC.
+func store(to, from []byte) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if fault, ok := recover().(runtime.Error); ok {
+			err = fmt.Errorf("%w: %w", unix.ENOSPC, fault)
+		}
+	}()
+	copy(to, from)
+	return nil
+}
+
+func truncate(w *worker) error { return unix.Truncate(w.file(), w.size(1<<20)) }
+
+func read(w *worker) error {
+	return w.open(w.file(), 0, func(fd int) error {
+		_, err := unix.Pread(fd, make([]byte, 1<<16), w.size(1<<18))
+		return err
+	})
+}
+
+// fallocate in every form that the file system has.
+func fallocate(w *worker) error {
+	modes := []uint32{
+		0, unix.FALLOC_FL_KEEP_SIZE, unix.FALLOC_FL_PUNCH_HOLE | unix.FALLOC_FL_KEEP_SIZE,
+		unix.FALLOC_FL_ZERO_RANGE, unix.FALLOC_FL_ZERO_RANGE | unix.FALLOC_FL_KEEP_SIZE,
+	}
+	return w.open(w.file(), unix.O_CREAT, func(fd int) error {
+		off, size := w.span()
+		return unix.Fallocate(fd, modes[w.IntN(len(modes))], off, size)
+	})
+}
+
+// clone shares a range, or the whole, of one file with another.
+func clone(w *worker) error {
+	return w.open(w.file(), 0, func(from int) error {
+		return w.open(w.file(), unix.O_CREAT, func(to int) error {
+			if w.IntN(2) == 0 {
+				return unix.IoctlFileClone(to, from)
+			}
+			off, size := w.span()
+			return unix.IoctlFileCloneRange(to, &unix.FileCloneRange{
+				Src_fd: int64(from), Src_offset: uint64(off) &^ 4095, Src_length: uint64(size+4095) &^ 4095, Dest_offset: uint64(w.size(1<<20)) &^ 4095,
+			})
+		})
+	})
+}
+
+func copyRange(w *worker) error {
+	return w.open(w.file(), 0, func(from int) error {
+		return w.open(w.file(), unix.O_CREAT, func(to int) error {
+			off, size := w.span()
+			to64 := w.size(1 << 20)
+			_, err := unix.CopyFileRange(from, &off, to, &to64, int(size), 0)
+			return err
+		})
+	})
+}
+
+func fsync(w *worker) error { return w.open(w.file(), 0, unix.Fsync) }
+
+func fdatasync(w *worker) error { return w.open(w.file(), 0, unix.Fdatasync) }
+
+// durable is a small write that is to be on the disk when the call returns.
+func durable(w *worker) error {
+	return w.open(w.file(), unix.O_CREAT|unix.O_APPEND|unix.O_SYNC, func(fd int) error {
+		_, err := unix.Write(fd, w.text(1+w.size(1<<12)))
+		return err
+	})
+}
+
+func fsyncFolder(w *worker) error {
+	fd, err := unix.Open(w.folder(), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(unix.Fsync(fd), unix.Close(fd))
+}
+
+func syncfs(w *worker) error {
+	fd, err := unix.Open(w.dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(unix.Syncfs(fd), unix.Close(fd))
+}
+
+// large fills the disk: a file of some megabytes.
+func large(w *worker) error {
+	return w.open(w.file(), unix.O_CREAT, func(fd int) error {
+		b := w.text(1 << 20)
+		for i := range 1 + w.IntN(8) {
+			if _, err := unix.Pwrite(fd, b, int64(i)<<20); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

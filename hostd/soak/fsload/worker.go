@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// A worker does one operation after the other.
+type worker struct {
+	*rand.Rand
+	number int // 0 for the first
+	dir    string
+	mix    []weighted
+	done   int // operations so far
+}
+
+// An operation and how often it is done, compared with the others of its profile.
+type weighted struct {
+	name   string
+	weight int
+	op     func(*worker) error
+}
+
+// run does operations until the context ends or it has done so many; 0 is no limit.
+func (w *worker) run(ctx context.Context, limit int) error {
+	total := 0
+	for _, m := range w.mix {
+		total += m.weight
+	}
+	for ctx.Err() == nil && (limit == 0 || w.done < limit) {
+		n := w.IntN(total)
+		i := 0
+		for n >= w.mix[i].weight {
+			n -= w.mix[i].weight
+			i++
+		}
+		if err := w.mix[i].op(w); err != nil && !allowed(err) {
+			return fmt.Errorf("%s, operation %d: %w", w.mix[i].name, w.done, err)
+		}
+		w.done++
+		if w.done%500 == 0 {
+			if err := writable(w.dir); err != nil {
+				return fmt.Errorf("the file system takes no more writes: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// allowed tells of an error that a sound file system may answer with.
+func allowed(err error) bool {
+	return slices.ContainsFunc([]error{
+		unix.ENOENT, unix.EEXIST, unix.ENOTEMPTY, unix.EISDIR, unix.ENOTDIR, unix.ENOSPC, unix.EDQUOT, unix.EINVAL, unix.EOPNOTSUPP,
+		unix.EPERM, unix.EXDEV, unix.EMLINK, unix.ELOOP, unix.ENODATA, unix.EFBIG, unix.EBUSY, unix.ETXTBSY, unix.ENXIO, unix.ENAMETOOLONG,
+		unix.ERANGE, unix.E2BIG, unix.EAGAIN, unix.EBADF, unix.ENOTTY, unix.ESTALE, unix.ESPIPE, unix.ENODEV,
+	}, func(e error) bool { return errors.Is(err, e) })
+}
+
+// folder is one of the directories that may exist, from the top down to depth three.
+func (w *worker) folder() string {
+	path := w.dir
+	for range w.IntN(4) {
+		path = filepath.Join(path, fmt.Sprintf("d%d", w.IntN(5)))
+	}
+	return path
+}
+
+// file is a name that may exist: short mostly, now and then as long as names may be.
+func (w *worker) file() string {
+	name := fmt.Sprintf("f%d", w.IntN(40))
+	if w.IntN(8) == 0 {
+		name += strings.Repeat("-long", w.IntN(50))
+	}
+	return filepath.Join(w.folder(), name[:min(len(name), 255)])
+}
+
+// size is a length in bytes, small mostly.
+func (w *worker) size(limit int64) int64 {
+	return w.Int64N(1<<w.IntN(20)+1) % limit
+}
+
+// span is an offset and a length, aligned to blocks every other time.
+func (w *worker) span() (off, size int64) {
+	off, size = w.size(1<<20), 1+w.size(1<<18)
+	if w.IntN(2) == 0 {
+		off, size = off&^4095, (size+4095)&^4095
+	}
+	return off, size
+}
+
+// open opens a file and closes it after f; flags are added to what reading and writing need.
+func (w *worker) open(path string, flags int, f func(fd int) error) error {
+	fd, err := unix.Open(path, unix.O_RDWR|unix.O_NONBLOCK|unix.O_NOFOLLOW|unix.O_CLOEXEC|flags, 0o644)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(fd), unix.Close(fd))
+}
+
+// text is contents: random, the same byte over and over, or readable and compressible.
+func (w *worker) text(n int64) []byte {
+	b := make([]byte, n)
+	switch w.IntN(3) {
+	case 0:
+		for i := range b {
+			b[i] = byte(w.Uint32())
+		}
+	case 1:
+		line := fmt.Sprintf("line %d of a file that compresses well\n", w.IntN(1000))
+		for i := range b {
+			b[i] = line[i%len(line)]
+		}
+	}
+	return b
+}

@@ -1,0 +1,134 @@
+// Command soak runs real loads on real file systems under the guard and expects no alarm: nothing that a
+// sound kernel commits may be refused or left undecided. Rounds differ in how the file system is made and
+// mounted and in what is done to it; every image is judged by the file system's own checker at the end.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"go.uber.org/zap"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "soak:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context) error {
+	cfg := config{log: zap.NewNop(), out: os.Stdout}
+	flag.StringVar(&cfg.fs, "fs", "btrfs", "file system: btrfs or ext3")
+	flag.IntVar(&cfg.commits, "commits", 20_000, "end when so many commits and log commits were judged")
+	flag.DurationVar(&cfg.time, "time", 0, "or after this time; 0: no limit")
+	flag.Uint64Var(&cfg.seed, "seed", uint64(time.Now().UnixNano()), "rounds and their loads follow from this number")
+	flag.DurationVar(&cfg.round, "round", 40*time.Second, "how long the load of a round runs")
+	flag.StringVar(&cfg.only, "only", "", "run only the load of this `NAME`")
+	flag.StringVar(&cfg.keep, "keep", "", "keep the image and the log of a round that failed in `DIR`")
+	flag.Parse()
+	if flag.NArg() > 0 {
+		return fmt.Errorf("unexpected argument %q", flag.Arg(0))
+	}
+	dir, err := os.MkdirTemp("", "fsward-soak-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if cfg.fsload, err = buildLoad(ctx, dir); err != nil {
+		return err
+	}
+	cfg.dir = dir
+	total, err := cfg.soak(ctx)
+	fmt.Fprintf(cfg.out, "soak: %s in %v, seed %d\n", total, time.Since(cfg.start).Round(time.Second), cfg.seed)
+	return err
+}
+
+// buildLoad builds the program that makes the random loads: it is a process of its own, since the one
+// that serves a device must not wait for the file system on it.
+func buildLoad(ctx context.Context, dir string) (string, error) {
+	path := filepath.Join(dir, "fsload")
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", path, "fsward/hostd/soak/fsload")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("building fsload: %w: %s", err, out)
+	}
+	return path, nil
+}
+
+// config says what to run.
+type config struct {
+	fs          string
+	commits     int
+	time, round time.Duration
+	seed        uint64
+	only        string
+	keep        string // "" or where the image and the log of a failed round go
+	dir         string // for what a round needs
+	fsload      string // path of the program
+	out         io.Writer
+	log         *zap.Logger
+
+	start time.Time
+}
+
+// counts are what was judged.
+type counts struct{ rounds, commits, logCommits, records int }
+
+func (c *counts) add(o counts) {
+	c.rounds += o.rounds
+	c.commits += o.commits
+	c.logCommits += o.logCommits
+	c.records += o.records
+}
+
+func (c counts) judged() int { return c.commits + c.logCommits }
+
+func (c counts) String() string {
+	return fmt.Sprintf("%d rounds, %d commits, %d log commits, %d records", c.rounds, c.commits, c.logCommits, c.records)
+}
+
+// soak runs rounds until enough commits were judged, the time is over, or one fails.
+func (c *config) soak(ctx context.Context) (total counts, err error) {
+	c.start = time.Now()
+	plan, err := newPlan(c)
+	if err != nil {
+		return total, err
+	}
+	for n := 0; total.judged() < c.commits && ctx.Err() == nil; n++ {
+		if c.time > 0 && time.Since(c.start) >= c.time {
+			break
+		}
+		r := plan.round(n)
+		got, err := r.run(ctx)
+		total.add(got)
+		if err != nil {
+			return total, fmt.Errorf("round %d (%s), repeat it with -seed %d: %w", n, r.name(), c.seed, err)
+		}
+		fmt.Fprintf(c.out, "soak: round %d, %s: %d commits, %d log commits; in all %d of %d%s\n",
+			n, r.name(), got.commits, got.logCommits, total.judged(), c.commits, c.estimate(total.judged()))
+	}
+	if total.judged() == 0 {
+		return total, errors.New("nothing was judged")
+	}
+	return total, ctx.Err()
+}
+
+// estimate says how long the rest will take at the rate so far.
+func (c *config) estimate(done int) string {
+	if done == 0 || done >= c.commits {
+		return ""
+	}
+	left := time.Duration(float64(time.Since(c.start)) * float64(c.commits-done) / float64(done))
+	return fmt.Sprintf(", about %v left", left.Round(time.Second))
+}
