@@ -20,15 +20,15 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx); err != nil {
+	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "soak:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context) error {
+func run() error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
 	cfg := config{log: zap.NewNop(), out: os.Stdout}
 	flag.StringVar(&cfg.fs, "fs", "btrfs", "file system: btrfs or ext3")
 	flag.IntVar(&cfg.commits, "commits", 20_000, "end when so many commits and log commits were judged")
