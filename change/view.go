@@ -10,6 +10,9 @@ type View interface {
 	// Get returns the value of a field of an object; ok is false if there is no such object, or no
 	// such field in it.
 	Get(o Object, f Field) (v Value, ok bool, err error)
+	// Values is Get for several fields of one object: values[i] becomes the value of fields[i], Null
+	// where there is no such object or no such field in it. FieldObject is not among the fields.
+	Values(o Object, fields []Field, values []Value) error
 	// Exists tells whether there is such an object.
 	Exists(o Object) (bool, error)
 	// Scan yields the objects from lo to hi, both included, in order. It stops at the first error.

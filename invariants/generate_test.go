@@ -142,20 +142,35 @@ func (g *generated) Get(o change.Object, f change.Field) (change.Value, bool, er
 	if !ok {
 		return change.Value{}, false, nil
 	}
+	return g.value(i, o.Kind, f), true, nil
+}
+
+func (g *generated) Values(o change.Object, fields []change.Field, values []change.Value) error {
+	clear(values)
+	if i, ok := g.file(o); ok {
+		for n, f := range fields {
+			values[n] = g.value(i, o.Kind, f)
+		}
+	}
+	return nil
+}
+
+// value returns a field of the object of a kind that belongs to a file.
+func (g *generated) value(i uint64, kind change.Kind, f change.Field) change.Value {
 	switch f {
 	case g.nameField:
-		if i == misnamed && o.Kind == g.indexKind {
+		if i == misnamed && kind == g.indexKind {
 			i++
 		}
-		return g.names[i], true, nil
+		return g.names[i]
 	case g.nameLenField:
-		return change.Num(uint64(len(g.txn.Names.Text(g.names[i])))), true, nil
+		return change.Num(uint64(len(g.txn.Names.Text(g.names[i]))))
 	case g.locationField:
-		return g.txn.Names.Key(firstInode+i, g.inodeKind, 0), true, nil
+		return g.txn.Names.Key(firstInode+i, g.inodeKind, 0)
 	case g.modeField, g.typField:
-		return change.WordValue(1), true, nil
+		return change.WordValue(1)
 	default:
-		return change.Num(1), true, nil
+		return change.Num(1)
 	}
 }
 

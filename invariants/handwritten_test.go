@@ -1,6 +1,7 @@
 package invariants_test
 
 import (
+	"cmp"
 	"hash/crc32"
 	"math"
 
@@ -13,7 +14,9 @@ type handwritten struct {
 	txn                             *change.Txn
 	view                            change.View
 	inode, ref, item, index, extent change.Kind
-	location, name, nameLen         change.Field
+	location                        change.Field
+	fields                          [3]change.Field // name_len, name, location
+	values                          [3]change.Value // of fields
 	held                            map[[3]uint64]struct{}
 	violations                      []change.Object
 	err                             error // the first of the view: facts in memory have none
@@ -27,11 +30,11 @@ func newHandwritten(t *change.Txn, v change.View) *handwritten {
 	for i, f := range t.Schema.Fields {
 		switch f {
 		case "location":
-			h.location = change.Field(i)
+			h.location, h.fields[2] = change.Field(i), change.Field(i)
 		case "name":
-			h.name = change.Field(i)
+			h.fields[1] = change.Field(i)
 		case "name_len":
-			h.nameLen = change.Field(i)
+			h.fields[0] = change.Field(i)
 		}
 	}
 	return h
@@ -113,9 +116,8 @@ func (h *handwritten) agrees(tree, parent, child uint64) bool {
 		refs = append(refs, ref)
 	}
 	for _, ref := range refs {
-		length, ok1, _ := h.view.Get(ref, h.nameLen)
-		name, ok2, _ := h.view.Get(ref, h.name)
-		if !ok1 || !ok2 {
+		var length, name change.Value
+		if length, name = h.names(ref); length.IsNull() || name.IsNull() {
 			continue
 		}
 		hash := ^crc32.Update(^uint32(0xfffffffe), h.table, []byte(h.txn.Names.Text(name)))
@@ -127,15 +129,12 @@ func (h *handwritten) agrees(tree, parent, child uint64) bool {
 	return false
 }
 
+func (h *handwritten) names(ref change.Object) (length, name change.Value) {
+	h.err = cmp.Or(h.err, h.view.Values(ref, h.fields[:2], h.values[:2]))
+	return h.values[0], h.values[1]
+}
+
 func (h *handwritten) entry(o change.Object, location, length, name change.Value) bool {
-	l, ok, _ := h.view.Get(o, h.location)
-	if !ok || l != location {
-		return false
-	}
-	n, ok, _ := h.view.Get(o, h.nameLen)
-	if !ok || n != length {
-		return false
-	}
-	x, ok, _ := h.view.Get(o, h.name)
-	return ok && x == name
+	h.err = cmp.Or(h.err, h.view.Values(o, h.fields[:], h.values[:]))
+	return h.values == [3]change.Value{length, name, location}
 }

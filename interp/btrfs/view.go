@@ -59,6 +59,19 @@ func (v *view) Get(o change.Object, f change.Field) (change.Value, bool, error) 
 	return value, !value.IsNull(), nil
 }
 
+// Values reads several fields of an object.
+func (v *view) Values(o change.Object, fields []change.Field, values []change.Value) error {
+	clear(values)
+	h, e, ok, err := v.lookup(o)
+	if !ok || err != nil {
+		return err
+	}
+	for i, f := range fields {
+		values[i] = valueOf(h.dec.vals[e.from:e.to], f)
+	}
+	return nil
+}
+
 // Exists tells whether there is such an object.
 func (v *view) Exists(o change.Object) (bool, error) {
 	_, _, ok, err := v.lookup(o)

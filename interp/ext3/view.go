@@ -53,6 +53,15 @@ func (v *view) Get(o change.Object, f change.Field) (change.Value, bool, error) 
 	return value, err == nil && !value.IsNull(), err
 }
 
+// Values reads several fields of an object.
+func (v *view) Values(o change.Object, fields []change.Field, values []change.Value) (err error) {
+	clear(values)
+	for i := 0; i < len(fields) && err == nil && v.fits(o); i++ {
+		values[i], err = v.get(o, fields[i])
+	}
+	return err
+}
+
 func (v *view) get(o change.Object, f change.Field) (value change.Value, err error) {
 	switch o.Kind {
 	case kindSuperblock:

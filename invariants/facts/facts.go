@@ -89,7 +89,7 @@ func newBuilder() *builder {
 	names := change.NewNames()
 	s := &change.Schema{FS: "btrfs", Kinds: make([]change.KindInfo, 1), Fields: []string{"object"}, Words: []string{"present"}}
 	return &builder{schema: s, kinds: map[string]change.Kind{}, fields: map[string]change.Field{"object": change.FieldObject},
-		txn: &change.Txn{Schema: s, Names: names}, view: newView()}
+		txn: &change.Txn{Schema: s, Names: names}, view: &View{}}
 }
 
 // fix makes the schema that of a file system.
@@ -108,7 +108,7 @@ func (b *builder) fix(s *change.Schema) {
 }
 
 func (b *builder) facts() *Facts {
-	b.view.sort()
+	b.view.index()
 	return &Facts{b.txn, b.view}
 }
 

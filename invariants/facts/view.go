@@ -2,6 +2,8 @@ package facts
 
 import (
 	"iter"
+	"math/bits"
+	"math/rand/v2"
 	"slices"
 	"sort"
 
@@ -10,57 +12,223 @@ import (
 
 // View is the state that facts describe. It implements change.View; nothing in it can fail.
 type View struct {
-	objects        []change.Object // sorted, each once
-	fields         map[fieldOf]change.Value
-	before, behind map[change.Object]change.Object
+	read                 // until index is called
+	entries []entry      // sorted by object, each once
+	fields  []fieldValue // of the entries, one after the other
+	seeds   [3]uint64    // of the hashes, so that facts cannot be chosen to collide
+	places  table        // of entries, by object
+	groups  table        // of the first entry of each tree and object id
 }
 
-type fieldOf struct {
+// read is what facts say, in their order.
+type read struct {
+	objects   []change.Object
+	states    []state
+	adjacents [][2]change.Object
+}
+
+type state struct {
 	object change.Object
-	field  change.Field
+	fieldValue
 }
 
-func newView() *View {
-	return &View{fields: map[fieldOf]change.Value{}, before: map[change.Object]change.Object{},
-		behind: map[change.Object]change.Object{}}
+type fieldValue struct {
+	value change.Value
+	field change.Field
 }
 
-func (v *View) addObject(o change.Object) { v.objects = append(v.objects, o) }
-
-func (v *View) set(o change.Object, f change.Field, x change.Value) { v.fields[fieldOf{o, f}] = x }
-
-func (v *View) join(o, next change.Object) {
-	v.behind[o] = next
-	v.before[next] = o
+// An entry is an object with what facts say of it.
+type entry struct {
+	object         change.Object
+	from, to       uint32 // its fields
+	before, behind int32  // 1 + the entry beside it; 0: none
+	exists         bool   // there is an object fact
 }
 
-func (v *View) sort() {
-	slices.SortFunc(v.objects, change.Object.Compare)
-	v.objects = slices.Compact(v.objects)
+// table is a hash table of places: 1 + a place, 0 where a slot is empty.
+type table []uint32
+
+func makeTable(n int) table {
+	size := 8
+	for size < 2*n {
+		size *= 2
+	}
+	return make(table, size)
 }
 
-// search returns the place of o, or where it would be.
+// add puts a place into the first slot that is free.
+func (t table) add(hash uint64, place int) {
+	mask := uint64(len(t) - 1)
+	for hash &= mask; t[hash] != 0; hash = (hash + 1) & mask {
+	}
+	t[hash] = uint32(place) + 1
+}
+
+func mix(x, y uint64) uint64 {
+	hi, lo := bits.Mul64(x, y)
+	return hi ^ lo
+}
+
+func (v *View) groupHash(tree, id uint64) uint64 { return mix(tree^v.seeds[0], id^v.seeds[1]) }
+
+func (v *View) hash(o *change.Object) uint64 {
+	return mix(v.groupHash(o.Tree, o.ID)^o.Sub, o.Aux<<8^uint64(o.Kind)^v.seeds[2])
+}
+
+func (r *read) addObject(o change.Object) { r.objects = append(r.objects, o) }
+
+func (r *read) set(o change.Object, f change.Field, x change.Value) {
+	r.states = append(r.states, state{o, fieldValue{x, f}})
+}
+
+func (r *read) join(o, next change.Object) {
+	r.adjacents = append(r.adjacents, [2]change.Object{o, next})
+}
+
+// index makes the tables of what was read.
+func (v *View) index() {
+	all := slices.Clone(v.objects)
+	for _, s := range v.states {
+		all = append(all, s.object)
+	}
+	for _, a := range v.adjacents {
+		all = append(all, a[0], a[1])
+	}
+	slices.SortFunc(all, change.Object.Compare)
+	all = slices.Compact(all)
+	for i := range v.seeds {
+		v.seeds[i] = rand.Uint64() | 1
+	}
+	v.entries, v.places, v.groups = make([]entry, len(all)), makeTable(len(all)), makeTable(len(all))
+	for i, o := range all {
+		v.entries[i].object = o
+		v.places.add(v.hash(&o), i)
+		if i == 0 || all[i-1].Tree != o.Tree || all[i-1].ID != o.ID {
+			v.groups.add(v.groupHash(o.Tree, o.ID), i)
+		}
+	}
+	for _, o := range v.objects {
+		v.find(&o).exists = true
+	}
+	for _, s := range v.states {
+		v.find(&s.object).to++
+	}
+	end := uint32(0)
+	for i := range v.entries {
+		e := &v.entries[i]
+		n := e.to
+		e.from, e.to = end, end
+		end += n
+	}
+	v.fields = make([]fieldValue, end)
+	for _, s := range v.states {
+		e := v.find(&s.object)
+		v.fields[e.to] = s.fieldValue
+		e.to++
+	}
+	for _, a := range v.adjacents {
+		e, next := v.at(&a[0]), v.at(&a[1])
+		v.entries[e].behind, v.entries[next].before = int32(next)+1, int32(e)+1
+	}
+	v.read = read{}
+}
+
+// at returns the place of the entry of an object, or −1.
+func (v *View) at(o *change.Object) int {
+	mask := uint64(len(v.places) - 1)
+	for h := v.hash(o) & mask; ; h = (h + 1) & mask {
+		place := v.places[h]
+		if place == 0 {
+			return -1
+		}
+		if v.entries[place-1].object == *o {
+			return int(place - 1)
+		}
+	}
+}
+
+// find returns the entry of an object, or nil.
+func (v *View) find(o *change.Object) *entry {
+	if i := v.at(o); i >= 0 {
+		return &v.entries[i]
+	}
+	return nil
+}
+
+// search returns the place of the first entry that is not below o.
 func (v *View) search(o change.Object) int {
-	return sort.Search(len(v.objects), func(i int) bool { return v.objects[i].Compare(o) >= 0 })
+	from, to := 0, len(v.entries)
+	if first := v.group(o.Tree, o.ID); first >= 0 { // most objects have few others with their id
+		from = first
+		for step := 1; from+step < to; step *= 2 {
+			if v.entries[from+step].object.Compare(o) >= 0 {
+				to = from + step
+				break
+			}
+			from += step
+		}
+	}
+	return from + sort.Search(to-from, func(i int) bool { return v.entries[from+i].object.Compare(o) >= 0 })
+}
+
+// group returns the place of the first entry with a tree and an object id, or −1.
+func (v *View) group(tree, id uint64) int {
+	mask := uint64(len(v.groups) - 1)
+	for h := v.groupHash(tree, id) & mask; ; h = (h + 1) & mask {
+		place := v.groups[h]
+		if place == 0 {
+			return -1
+		}
+		if o := &v.entries[place-1].object; o.ID == id && o.Tree == tree {
+			return int(place - 1)
+		}
+	}
+}
+
+// value returns a field of an entry; the last fact about it counts.
+func (v *View) value(e *entry, f change.Field) change.Value {
+	for i := int(e.to) - 1; i >= int(e.from); i-- {
+		if v.fields[i].field == f {
+			return v.fields[i].value
+		}
+	}
+	return change.Value{}
 }
 
 // Get returns the value of a state fact.
 func (v *View) Get(o change.Object, f change.Field) (change.Value, bool, error) {
-	x, ok := v.fields[fieldOf{o, f}]
-	return x, ok, nil
+	e := v.find(&o)
+	if e == nil {
+		return change.Value{}, false, nil
+	}
+	x := v.value(e, f)
+	return x, !x.IsNull(), nil
+}
+
+// Values returns the values of several state facts.
+func (v *View) Values(o change.Object, fields []change.Field, values []change.Value) error {
+	e := v.find(&o)
+	if e == nil {
+		clear(values)
+		return nil
+	}
+	for i, f := range fields {
+		values[i] = v.value(e, f)
+	}
+	return nil
 }
 
 // Exists tells whether there is an object fact.
 func (v *View) Exists(o change.Object) (bool, error) {
-	i := v.search(o)
-	return i < len(v.objects) && v.objects[i] == o, nil
+	e := v.find(&o)
+	return e != nil && e.exists, nil
 }
 
 // Scan yields the objects from lo to hi.
 func (v *View) Scan(lo, hi change.Object) iter.Seq2[change.Object, error] {
 	return func(yield func(change.Object, error) bool) {
-		for i := v.search(lo); i < len(v.objects) && v.objects[i].Compare(hi) <= 0; i++ {
-			if !yield(v.objects[i], nil) {
+		for i := v.search(lo); i < len(v.entries) && v.entries[i].object.Compare(hi) <= 0; i++ {
+			if v.entries[i].exists && !yield(v.entries[i].object, nil) {
 				return
 			}
 		}
@@ -69,12 +237,16 @@ func (v *View) Scan(lo, hi change.Object) iter.Seq2[change.Object, error] {
 
 // Previous returns the object of which an adjacent fact says that o is next.
 func (v *View) Previous(o change.Object) (change.Object, bool, error) {
-	p, ok := v.before[o]
-	return p, ok, nil
+	if e := v.find(&o); e != nil && e.before != 0 {
+		return v.entries[e.before-1].object, true, nil
+	}
+	return change.Object{}, false, nil
 }
 
 // Next returns the object that an adjacent fact puts behind o.
 func (v *View) Next(o change.Object) (change.Object, bool, error) {
-	n, ok := v.behind[o]
-	return n, ok, nil
+	if e := v.find(&o); e != nil && e.behind != 0 {
+		return v.entries[e.behind-1].object, true, nil
+	}
+	return change.Object{}, false, nil
 }
