@@ -6,3 +6,5 @@ dirs=$(grep -rlE --include='*_test.go' '^func Benchmark' . | xargs -r -n 1 dirna
 # shellcheck disable=SC2086
 go test -run '^$' -bench . -benchmem $dirs
 FSWARD_BENCH=1 go test -count=1 -timeout 10m -run '^TestBenchTable$' -v ./invariants
+go run ./hostd/overhead -fs btrfs
+go run ./hostd/overhead -fs ext3

@@ -14,13 +14,12 @@ type variant struct {
 	size  int64 // bytes
 }
 
-// A load changes the file system that is mounted in its working directory until $SECONDS_LEFT are over, in
+// A workload changes the file system that is mounted in its working directory until $SECONDS_LEFT are over, in
 // the shell. $FSLOAD, $SEED and $ADMIN (what fsload may do besides) are set.
-type load struct {
+type workload struct {
 	name   string
 	script string
 	small  bool // wants a file system that it can fill
-	large  bool // wants room
 }
 
 var variants = map[string][]variant{
@@ -39,13 +38,13 @@ var variants = map[string][]variant{
 	},
 }
 
-var loads = []load{
+var workloads = []workload{
 	{name: "mixed", script: `"$FSLOAD" -dir . -seed $SEED -seconds $SECONDS_LEFT $ADMIN`},
 	{name: "fsync", script: `"$FSLOAD" -dir . -seed $SEED -seconds $SECONDS_LEFT -profile fsync $ADMIN`},
 	{name: "sync", script: `"$FSLOAD" -dir . -seed $SEED -seconds $SECONDS_LEFT -profile sync $ADMIN`},
 	{name: "names", script: `"$FSLOAD" -dir . -seed $SEED -seconds $SECONDS_LEFT -profile names`},
 	{name: "full", small: true, script: `"$FSLOAD" -dir . -seed $SEED -seconds $SECONDS_LEFT -profile space $ADMIN`},
-	{name: "source", large: true, script: `
+	{name: "source", script: `
 		src=$(go env GOROOT)/src
 		mkdir -p tree && for d in archive bufio bytes compress container encoding errors fmt go io math net os path regexp sort strconv strings text time unicode; do
 			cp -r "$src/$d" tree/; sync -f .
@@ -53,7 +52,7 @@ var loads = []load{
 		GOCACHE=$PWD/cache GOFLAGS= GOTMPDIR=$PWD go build -p 1 -o built cmd/gofmt
 		sync -f . && mv tree moved && rm -r cache && sync -f . && rm -r moved/encoding moved/net`},
 	// Each class of stressors for a second. They call sync(2): nothing else should be mounted by loop meanwhile.
-	{name: "stress-ng", large: true, script: `
+	{name: "stress-ng", script: `
 		mkdir -p stress && cd stress
 		stress-ng --quiet --class filesystem --exclude bind-mount,binderfs,procfs,verity --sequential 1 --timeout 1s --temp-path . || [ $? -le 3 ]
 		cd .. && rm -rf stress`},
@@ -63,7 +62,7 @@ var loads = []load{
 type plan struct {
 	*config
 	variants []variant
-	loads    []load
+	loads    []workload
 }
 
 func newPlan(c *config) (*plan, error) {
@@ -72,7 +71,7 @@ func newPlan(c *config) (*plan, error) {
 		return nil, fmt.Errorf("no file system %q: btrfs or ext3", c.fs)
 	}
 	var names []string
-	for _, l := range loads {
+	for _, l := range workloads {
 		names = append(names, l.name)
 		if c.only == "" || c.only == l.name {
 			p.loads = append(p.loads, l)

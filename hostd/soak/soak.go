@@ -10,13 +10,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"syscall"
 	"time"
 
 	"go.uber.org/zap"
+
+	"fsward/hostd/load"
 )
 
 func main() {
@@ -46,24 +46,13 @@ func run() error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	if cfg.fsload, err = buildLoad(ctx, dir); err != nil {
+	if cfg.fsload, err = load.Build(ctx, dir); err != nil {
 		return err
 	}
 	cfg.dir = dir
 	total, err := cfg.soak(ctx)
 	fmt.Fprintf(cfg.out, "soak: %s in %v, seed %d\n", total, time.Since(cfg.start).Round(time.Second), cfg.seed)
 	return err
-}
-
-// buildLoad builds the program that makes the random loads: it is a process of its own, since the one
-// that serves a device must not wait for the file system on it.
-func buildLoad(ctx context.Context, dir string) (string, error) {
-	path := filepath.Join(dir, "fsload")
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", path, "fsward/hostd/soak/fsload")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building fsload: %w: %s", err, out)
-	}
-	return path, nil
 }
 
 // config says what to run.

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"go.uber.org/zap/zaptest"
+
+	"fsward/hostd/load"
 )
 
 // TestSoakCut is a short cut of `make soak`: a few seconds of random load on each file system, no alarm,
@@ -16,7 +18,7 @@ func TestSoakCut(t *testing.T) {
 		t.Fatal("loop mounts need root: run the tests as root")
 	}
 	dir := t.TempDir()
-	program, err := buildLoad(t.Context(), dir)
+	program, err := load.Build(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}

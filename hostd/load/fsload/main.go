@@ -34,11 +34,21 @@ func run() error {
 	workers := flag.Int("workers", 2, "how many do operations at the same time")
 	profile := flag.String("profile", "mixed", "what to do most: "+profileNames())
 	admin := flag.Bool("btrfs", false, "besides, snapshots, quota, balance, resize, scrub, defragmentation by the btrfs program")
+	thesis := flag.Int("thesis", 0, "instead, so many commands of the Brunch thesis's workload, by one worker")
+	files := flag.Int("fill", 0, "instead, make so many small files and commit them at once")
+	commits := flag.Bool("commits", false, "with -thesis: commit after every hundredth command")
 	flag.Parse()
 	mix, ok := profiles[*profile]
 	if *dir == "" || !ok || flag.NArg() > 0 {
 		flag.Usage()
 		return errors.New("-dir is needed, and a profile that exists")
+	}
+	random := rand.New(rand.NewPCG(*seed, 0))
+	switch {
+	case *thesis > 0:
+		return plant(random, *dir, *thesis, *commits)
+	case *files > 0:
+		return fill(random, *dir, *files)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
