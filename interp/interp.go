@@ -84,6 +84,16 @@ func (e *UnsupportedError) Error() string {
 	return fmt.Sprintf("%s: %s is not supported", e.FS, e.Feature)
 }
 
+// A MissingDiskError is a file system on several devices of which not all are here.
+type MissingDiskError struct {
+	FS     string // "btrfs"
+	Device string // what is missing, in words
+}
+
+func (e *MissingDiskError) Error() string {
+	return fmt.Sprintf("%s: %s: all disks of a file system have to be given together (--disk, repeated)", e.FS, e.Device)
+}
+
 // A CorruptError is a file system that cannot be read as a baseline: it says where and why.
 type CorruptError struct {
 	FS     string

@@ -3,7 +3,7 @@ package btrfs
 import (
 	"encoding/binary"
 	"fmt"
-	"hash/crc32"
+	"slices"
 
 	"fsward/change"
 	"fsward/interp"
@@ -46,17 +46,17 @@ func (a *alterer) Alter(w interp.Write) string {
 	if w.Data == nil || a.over {
 		return ""
 	}
-	if overlap(w.Off, w.Len, superOffset, superSize) {
+	if _, off := interp.Locate(w.Off); overlap(off, w.Len, superOffset, superSize) {
 		a.state = nil // what is on disk is another one after this write
 		a.over = a.chosen
 		return ""
 	}
 	if a.state == nil {
-		s, err := attach(a.disk)
+		f, err := New(a.disk)
 		if err != nil {
 			return "" // no file system yet
 		}
-		a.state = s
+		a.state = f.base
 	}
 	text := ""
 	step, size := uint64(a.state.rules.sectorSize), uint64(a.state.rules.nodeSize)
@@ -67,7 +67,7 @@ func (a *alterer) Alter(w interp.Write) string {
 			continue
 		}
 		if t := a.alterLeaf(n); t != "" {
-			binary.LittleEndian.PutUint32(block, crc32.Checksum(block[32:], castagnoli))
+			a.state.rules.csum.seal(block)
 			text = t
 		}
 	}
@@ -82,7 +82,7 @@ func (a *alterer) leaf(block []byte, addr uint64) *node {
 	}
 	logical := binary.LittleEndian.Uint64(block[48:])
 	copies, count, err := a.state.chunks.copies(logical, uint64(len(block)), groupMetadata|groupSystem)
-	if err != nil || copies[0] != addr && (count < 2 || copies[1] != addr) {
+	if err != nil || !slices.Contains(copies[:count], addr) {
 		return nil
 	}
 	n, err := checkNode(disk.NewRegion(block, addr), logical, a.state.rules)

@@ -1,6 +1,8 @@
 package btrfs
 
 import (
+	"slices"
+
 	lru "github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
@@ -8,27 +10,29 @@ import (
 const cacheBytes = 64 << 20
 
 // nodeCache keeps blocks that have passed checkNode, by device address, and forgets what is written
-// over. A block of a DUP chunk is known by both of its addresses.
+// over. A block with several copies is known by all of their addresses.
 type nodeCache struct {
 	nodes    *lru.LRU[uint64, *cachedNode]
-	second   map[uint64]uint64 // the address of a second copy → that of the first
+	further  map[uint64]uint64 // the address of a further copy → that of the first
 	nodeSize uint64
 	step     uint64 // addresses of blocks are multiples of it
 }
 
 type cachedNode struct {
-	node  *node
-	other uint64 // address of the second copy, if twin
-	twin  bool
-	whole bool // all copies were read and found the same
+	node   *node
+	others [maxCopies - 1]uint64 // addresses of the further copies
+	count  int                   // of them
+	whole  bool                  // all copies were read and found the same
 }
 
+func (n *cachedNode) further() []uint64 { return n.others[:n.count] }
+
 func newNodeCache(nodeSize, sectorSize uint32) *nodeCache {
-	c := &nodeCache{second: make(map[uint64]uint64), nodeSize: uint64(nodeSize), step: uint64(sectorSize)}
+	c := &nodeCache{further: make(map[uint64]uint64), nodeSize: uint64(nodeSize), step: uint64(sectorSize)}
 	// The error is for a size below one.
 	c.nodes, _ = lru.NewLRU(max(cacheBytes/int(nodeSize), 1), func(_ uint64, n *cachedNode) {
-		if n.twin {
-			delete(c.second, n.other)
+		for _, addr := range n.further() {
+			delete(c.further, addr)
 		}
 	})
 	return c
@@ -45,9 +49,10 @@ func (c *nodeCache) get(addr uint64) (n *node, whole bool) {
 func (c *nodeCache) put(n *node, addrs []uint64, whole bool) {
 	e := &cachedNode{node: n, whole: whole}
 	c.nodes.Remove(addrs[0])
-	if len(addrs) > 1 {
-		e.other, e.twin = addrs[1], true
-		c.second[addrs[1]] = addrs[0]
+	for _, addr := range addrs[1:] {
+		e.others[e.count] = addr
+		e.count++
+		c.further[addr] = addrs[0]
 	}
 	c.nodes.Add(addrs[0], e)
 }
@@ -59,7 +64,7 @@ func (c *nodeCache) forget(off, n uint64) {
 	}
 	drop := func(addr uint64) {
 		c.nodes.Remove(addr)
-		if first, ok := c.second[addr]; ok {
+		if first, ok := c.further[addr]; ok {
 			c.nodes.Remove(first)
 		}
 	}
@@ -75,7 +80,8 @@ func (c *nodeCache) forget(off, n uint64) {
 	}
 	for _, a := range c.nodes.Keys() {
 		e, ok := c.nodes.Peek(a)
-		if ok && (overlap(a, c.nodeSize, off, n) || e.twin && overlap(e.other, c.nodeSize, off, n)) {
+		if ok && (overlap(a, c.nodeSize, off, n) ||
+			slices.ContainsFunc(e.further(), func(o uint64) bool { return overlap(o, c.nodeSize, off, n) })) {
 			drop(a)
 		}
 	}

@@ -12,20 +12,65 @@ const (
 	chunkItemSize = 80 // struct btrfs_chunk with its first stripe
 	stripeSize    = 32
 	maxChunks     = 1 << 17 // of 1 GiB each that is 128 TiB
+	maxStripes    = 1 << 10 // BTRFS_MAX_DEVS is smaller with every nodesize
+	maxCopies     = 4       // RAID1C4
 )
 
-// A chunk is a run of logical addresses and where its copies lie on the device.
+// A chunk is a run of logical addresses and where its copies lie on the devices.
 type chunk struct {
 	logical, length uint64
 	typ             uint64
-	stripes         [2]uint64 // device addresses
-	copies          int       // 1 (single) or 2 (DUP)
+	stripes         []uint64 // device addresses
+	copies          int      // how many times each byte is there: 1, or up to 4 under DUP and RAID1
+	columns         int      // over how many groups of copies the bytes are spread: more than 1 under RAID0 and RAID10
 }
 
 func (c *chunk) end() uint64 { return c.logical + c.length }
 
-// parseChunk reads a chunk item as btrfs_check_chunk_valid does. deviceSize bounds the stripes.
-func parseChunk(k key, r disk.Region, sectorSize uint32, devID, deviceSize uint64) (chunk, error) {
+// stripeLength is how many bytes the chunk has in each of its stripes (calc_stripe_length).
+func (c *chunk) stripeLength() uint64 { return c.length / uint64(c.columns) }
+
+func (c *chunk) equal(o *chunk) bool {
+	return c.logical == o.logical && c.length == o.length && c.typ == o.typ && slices.Equal(c.stripes, o.stripes)
+}
+
+// locate returns the device addresses of the byte at an offset in the chunk, and how many bytes from it on
+// lie beside it there (btrfs_map_block).
+func (c *chunk) locate(off uint64) (addrs [maxCopies]uint64, run uint64) {
+	column, at, run := 0, off, c.length-off
+	if c.columns > 1 {
+		row := off / stripeLen
+		column = int(row % uint64(c.columns))
+		at = row/uint64(c.columns)*stripeLen + off%stripeLen
+		run = stripeLen - off%stripeLen
+	}
+	for i := range c.copies {
+		addrs[i] = c.stripes[column*c.copies+i] + at
+	}
+	return addrs, run
+}
+
+// A profile is how the bytes of a chunk are laid out over its stripes (btrfs_raid_array).
+type profile struct {
+	flag    uint64
+	name    string
+	copies  int
+	striped bool // num_stripes is a multiple of copies; else it is copies
+}
+
+var profiles = []profile{
+	{0, "single", 1, false},
+	{groupRAID0, "RAID0", 1, true},
+	{groupRAID1, "RAID1", 2, false},
+	{groupDUP, "DUP", 2, false},
+	{groupRAID10, "RAID10", 2, true},
+	{groupRAID1C3, "RAID1C3", 3, false},
+	{groupRAID1C4, "RAID1C4", 4, false},
+}
+
+// parseChunk reads a chunk item as btrfs_check_chunk_valid does. Its stripes have to lie on the devices.
+// The error is a *structureError, an *interp.UnsupportedError, or a *missingError.
+func parseChunk(k key, r disk.Region, sectorSize uint32, devs *devices) (chunk, error) {
 	bad := func(format string, args ...any) (chunk, error) {
 		return chunk{}, violatedAt(chunkRule, r.Addr(), "chunk %d: "+format, append([]any{k.offset}, args...)...)
 	}
@@ -37,7 +82,7 @@ func parseChunk(k key, r disk.Region, sectorSize uint32, devID, deviceSize uint6
 	switch {
 	case k.objectid != firstChunkTreeID:
 		return bad("its objectid is %d", k.objectid)
-	case n == 0 || r.Len() != chunkItemSize+(n-1)*stripeSize:
+	case n == 0 || n > maxStripes || r.Len() != chunkItemSize+(n-1)*stripeSize:
 		return bad("num_stripes is %d in an item of %d bytes", n, r.Len())
 	case c.logical%uint64(sectorSize) != 0 || c.length == 0 || c.length%uint64(sectorSize) != 0 || c.logical+c.length < c.logical:
 		return bad("length %d", c.length)
@@ -49,29 +94,41 @@ func parseChunk(k key, r disk.Region, sectorSize uint32, devID, deviceSize uint6
 		return bad("type is %#x", c.typ)
 	case c.typ&groupSystem != 0 && c.typ&groupTypes != groupSystem:
 		return bad("type is %#x: SYSTEM stands alone", c.typ)
+	case c.typ&groupRAID56 != 0:
+		return chunk{}, &interp.UnsupportedError{FS: fsName, Feature: featureName("incompat", incompatRAID56, incompatNames)}
 	}
-	if p := c.typ & groupProfiles &^ groupDUP; p != 0 {
-		return chunk{}, &interp.UnsupportedError{FS: fsName, Feature: fmt.Sprintf("the RAID profile of chunk %d (type %#x)", c.logical, c.typ)}
+	i := slices.IndexFunc(profiles, func(p profile) bool { return p.flag == c.typ&groupProfiles })
+	if i < 0 {
+		return bad("type is %#x, with more than one profile", c.typ)
 	}
-	c.copies = 1
-	if c.typ&groupDUP != 0 {
-		c.copies = 2
+	p := &profiles[i]
+	c.copies, c.columns = p.copies, 1
+	if p.striped {
+		c.columns = n / p.copies
 	}
-	if n != c.copies {
-		return bad("num_stripes is %d with type %#x, want %d", n, c.typ, c.copies)
+	switch {
+	case n != c.columns*c.copies || c.columns == 0:
+		return bad("num_stripes is %d under %s", n, p.name)
+	case p.flag == groupRAID10 && r.U16(46) != 2:
+		return bad("sub_stripes is %d under RAID10, want 2", r.U16(46))
+	case c.columns > 1 && (c.length%uint64(c.columns) != 0 || c.stripeLength()%stripeLen != 0):
+		return bad("length %d does not divide into %d stripes of whole %d bytes", c.length, c.columns, stripeLen)
 	}
-	for i := range c.copies {
+	c.stripes = make([]uint64, n)
+	for i := range c.stripes {
 		at := 48 + i*stripeSize
-		if id := r.U64(at); id != devID {
-			return bad("stripe %d is on device %d, this is device %d", i, id, devID)
+		id, off := r.U64(at), r.U64(at+8)
+		if off%uint64(sectorSize) != 0 {
+			return bad("stripe %d is at %d, which is not a multiple of sectorsize", i, off)
 		}
-		c.stripes[i] = r.U64(at + 8)
-		if c.stripes[i]%uint64(sectorSize) != 0 {
-			return bad("stripe %d is at %d, which is not a multiple of sectorsize", i, c.stripes[i])
+		dev := devs.find(id)
+		if dev == nil {
+			return chunk{}, &missingError{id: id, uuid: [16]byte(r.Bytes()[at+16 : at+32]), chunk: c.logical}
 		}
-		if c.stripes[i] > deviceSize || c.length > deviceSize-c.stripes[i] {
-			return bad("stripe %d at %d with length %d lies beyond the device's %d bytes", i, c.stripes[i], c.length, deviceSize)
+		if off > dev.size || c.stripeLength() > dev.size-off {
+			return bad("stripe %d at %d with length %d lies beyond the %d bytes of device %d", i, off, c.stripeLength(), dev.size, id)
 		}
+		c.stripes[i] = dev.start + off
 	}
 	return c, nil
 }
@@ -82,7 +139,7 @@ type chunkMap struct {
 	onDisk []chunkStripe
 }
 
-// chunkStripe is one copy of a chunk, for the way back from a device address.
+// chunkStripe is one stripe of a chunk, for the way back from a device address.
 type chunkStripe struct {
 	addr  uint64
 	chunk int
@@ -104,8 +161,8 @@ func newChunkMap(chunks []chunk) (*chunkMap, error) {
 		if i > 0 && chunks[i-1].end() > chunks[i].logical {
 			return nil, violated(chunkRule, "chunk %d with length %d overlaps chunk %d", chunks[i-1].logical, chunks[i-1].length, chunks[i].logical)
 		}
-		for j := range chunks[i].copies {
-			m.onDisk = append(m.onDisk, chunkStripe{chunks[i].stripes[j], i})
+		for _, addr := range chunks[i].stripes {
+			m.onDisk = append(m.onDisk, chunkStripe{addr, i})
 		}
 	}
 	slices.SortFunc(m.onDisk, func(a, b chunkStripe) int {
@@ -116,11 +173,26 @@ func newChunkMap(chunks []chunk) (*chunkMap, error) {
 	})
 	for i := 1; i < len(m.onDisk); i++ {
 		p, q := m.onDisk[i-1], m.onDisk[i]
-		if p.addr+chunks[p.chunk].length > q.addr {
+		if p.addr+chunks[p.chunk].stripeLength() > q.addr {
 			return nil, violated(chunkRule, "chunk %d and chunk %d share the device address %d", chunks[p.chunk].logical, chunks[q.chunk].logical, q.addr)
 		}
 	}
 	return m, nil
+}
+
+// moved returns the map with every stripe on the device that begins at from moved to the one that begins
+// at to: what a replacement of devices ends with.
+func (m *chunkMap) moved(from, to uint64) (*chunkMap, error) {
+	chunks := slices.Clone(m.chunks)
+	for i := range chunks {
+		chunks[i].stripes = slices.Clone(chunks[i].stripes)
+		for j, addr := range chunks[i].stripes {
+			if addr-addr%interp.DiskStride == from {
+				chunks[i].stripes[j] = addr - from + to
+			}
+		}
+	}
+	return newChunkMap(chunks)
 }
 
 // find returns the chunk that holds [logical, logical+n), or nil.
@@ -146,7 +218,7 @@ func (m *chunkMap) find(logical, n uint64) *chunk {
 
 // copies returns the device addresses of [logical, logical+n), all of them, which must lie in a chunk
 // with one of the types wanted.
-func (m *chunkMap) copies(logical, n, types uint64) (addrs [2]uint64, count int, err error) {
+func (m *chunkMap) copies(logical, n, types uint64) (addrs [maxCopies]uint64, count int, err error) {
 	c := m.find(logical, n)
 	if c == nil {
 		return addrs, 0, violated(pointerRule, "no chunk holds the logical addresses %d to %d", logical, logical+n)
@@ -154,8 +226,9 @@ func (m *chunkMap) copies(logical, n, types uint64) (addrs [2]uint64, count int,
 	if c.typ&types == 0 {
 		return addrs, 0, violated(pointerRule, "the chunk at logical address %d has type %#x, want %#x", logical, c.typ, types)
 	}
-	for i := range c.copies {
-		addrs[i] = c.stripes[i] + (logical - c.logical)
+	addrs, run := c.locate(logical - c.logical)
+	if run < n {
+		return addrs, 0, violated(pointerRule, "the logical addresses %d to %d cross a stripe boundary", logical, logical+n)
 	}
 	return addrs, c.copies, nil
 }
@@ -170,7 +243,7 @@ func (m *chunkMap) holdsMetadata(off, n uint64) bool {
 	})
 	for i = max(i-1, 0); i < len(m.onDisk) && m.onDisk[i].addr < off+n; i++ {
 		c := &m.chunks[m.onDisk[i].chunk]
-		if c.typ&(groupMetadata|groupSystem) != 0 && off < m.onDisk[i].addr+c.length {
+		if c.typ&(groupMetadata|groupSystem) != 0 && off < m.onDisk[i].addr+c.stripeLength() {
 			return true
 		}
 	}
@@ -179,7 +252,7 @@ func (m *chunkMap) holdsMetadata(off, n uint64) bool {
 
 // parseSysArray reads the chunks that the superblock carries to bootstrap the chunk tree
 // (btrfs_read_sys_array).
-func parseSysArray(s superblock, addr, deviceSize uint64) ([]chunk, error) {
+func parseSysArray(s superblock, addr uint64, devs *devices) ([]chunk, error) {
 	r := disk.NewRegion(s.sysArray()[:s.sysArraySize()], addr+811)
 	var chunks []chunk
 	for off := uint64(0); off < uint64(r.Len()); {
@@ -196,7 +269,7 @@ func parseSysArray(s superblock, addr, deviceSize uint64) ([]chunk, error) {
 		if err != nil {
 			return nil, violatedAt(chunkRule, addr, "sys_chunk_array: %v", err)
 		}
-		c, err := parseChunk(k, item, s.sectorSize(), s.devID(), deviceSize)
+		c, err := parseChunk(k, item, s.sectorSize(), devs)
 		if err != nil {
 			return nil, err
 		}

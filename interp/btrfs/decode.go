@@ -24,7 +24,8 @@ type entity struct {
 type itemContext struct {
 	sectorSize, nodeSize uint32
 	generation           uint64 // of the superblock
-	devID, deviceSize    uint64
+	csum                 csumType
+	devs                 *devices
 	chunks               *chunkMap // nil while the chunk tree itself is read
 }
 
@@ -178,7 +179,7 @@ func (d *decoder) contents(kind change.Kind, k key, r disk.Region) error {
 	case kindFreeSpaceBitmap:
 		return d.freeSpaceBitmap(k, r)
 	case kindChunkItem:
-		if _, err := parseChunk(k, r, d.ctx.sectorSize, d.ctx.devID, d.ctx.deviceSize); err != nil {
+		if _, err := parseChunk(k, r, d.ctx.sectorSize, d.ctx.devs); err != nil {
 			return err
 		}
 		d.begin(kind, k.objectid, k.offset, 0)

@@ -125,7 +125,7 @@ func (d *diff) readChunks() error {
 			delete(chunks, k.offset)
 			return nil
 		}
-		c, err := parseChunk(k, now.data(), d.new.sb.sectorSize(), d.new.sb.devID(), d.new.disk.Size())
+		c, err := parseChunk(k, now.data(), d.new.sb.sectorSize(), d.new.devs)
 		if err != nil {
 			chunkErr = errors.Join(chunkErr, err)
 			return nil
@@ -145,7 +145,7 @@ func (d *diff) readChunks() error {
 		return err
 	}
 	for i := range sys.chunks {
-		if c := m.find(sys.chunks[i].logical, 1); c == nil || *c != sys.chunks[i] {
+		if c := m.find(sys.chunks[i].logical, 1); c == nil || !c.equal(&sys.chunks[i]) {
 			return violated(chunkRule, "chunk %d in sys_chunk_array is not the same in the chunk tree", sys.chunks[i].logical)
 		}
 	}

@@ -2,17 +2,21 @@ package btrfs
 
 import (
 	"encoding/binary"
-	"hash/crc32"
+	"slices"
 
 	"fsward/change"
+	"fsward/interp"
 	"fsward/interp/disk"
 )
 
 // What the fuzz tests feed with bytes.
 
+// fuzzedDevices are the disks of what is fuzzed.
+var fuzzedDevices = &devices{list: []device{{id: 1, size: 1 << 30}, {id: 2, start: interp.DiskStride, size: 1 << 30}}}
+
 // FuzzedItem decodes an item and returns the number of objects in it.
 func FuzzedItem(tree, id, offset uint64, typ uint8, data []byte) (int, error) {
-	d := decoder{tree: tree, names: change.NewNames(), ctx: itemContext{sectorSize: 4096, nodeSize: 16384, generation: 100, devID: 1, deviceSize: 1 << 30}}
+	d := decoder{tree: tree, names: change.NewNames(), ctx: itemContext{sectorSize: 4096, nodeSize: 16384, generation: 100, devs: fuzzedDevices}}
 	err := d.item(key{id, typ, offset}, disk.NewRegion(data, 1<<20))
 	return len(d.ents), err
 }
@@ -23,7 +27,7 @@ func FuzzedNode(data []byte) error {
 		return nil
 	}
 	b := append([]byte(nil), data...)
-	binary.LittleEndian.PutUint32(b, crc32.Checksum(b[32:], castagnoli))
+	csumCRC32C.seal(b)
 	rules := nodeRules{nodeSize: uint32(len(b)), sectorSize: 4096, anyChunkTree: true, fsid: [16]byte(b[32:48])}
 	n, err := checkNode(disk.NewRegion(b, 1<<20), binary.LittleEndian.Uint64(b[48:]), rules)
 	if err != nil {
@@ -49,12 +53,14 @@ func FuzzedNode(data []byte) error {
 func FuzzedSuper(data []byte) error {
 	b := new([superSize]byte)
 	copy(b[:], data)
-	binary.LittleEndian.PutUint32(b[:], crc32.Checksum(b[32:], castagnoli))
+	if t := csumType(binary.LittleEndian.Uint16(b[196:])); t < csumTypes {
+		t.seal(b[:])
+	}
 	sb, err := parseSuper(b, superOffset)
 	if err != nil {
 		return err
 	}
-	chunks, err := parseSysArray(sb, superOffset, 1<<40)
+	chunks, err := parseSysArray(sb, superOffset, fuzzedDevices)
 	if err != nil {
 		return err
 	}
@@ -66,12 +72,31 @@ func FuzzedSuper(data []byte) error {
 		if m.find(c.logical, c.length) == nil || m.find(c.logical, c.length+1) != nil {
 			panic("a chunk is not found in its map")
 		}
+		checkLocate(&c)
 	}
 	return nil
 }
 
-// FuzzedChunk parses a chunk item.
+// FuzzedChunk parses a chunk item and maps addresses in it.
 func FuzzedChunk(logical uint64, data []byte) error {
-	_, err := parseChunk(key{firstChunkTreeID, chunkItemKey, logical}, disk.NewRegion(data, 1<<20), 4096, 1, 1<<30)
+	c, err := parseChunk(key{firstChunkTreeID, chunkItemKey, logical}, disk.NewRegion(data, 1<<20), 4096, fuzzedDevices)
+	if err == nil {
+		checkLocate(&c)
+	}
 	return err
+}
+
+// checkLocate panics if an address in a chunk is mapped outside its stripes.
+func checkLocate(c *chunk) {
+	for _, off := range []uint64{0, 4096 % c.length, c.length / 2, c.length - 1} {
+		addrs, run := c.locate(off)
+		if run == 0 || run > c.length-off {
+			panic("a run that leaves its chunk")
+		}
+		for _, addr := range addrs[:c.copies] {
+			if !slices.ContainsFunc(c.stripes, func(s uint64) bool { return addr >= s && addr-s+run <= c.stripeLength() }) {
+				panic("an address outside the stripes")
+			}
+		}
+	}
 }

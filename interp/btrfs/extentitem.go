@@ -67,7 +67,7 @@ func (d *decoder) inlineRefs(bytenr uint64, r disk.Region, off uint64, treeBlock
 			size = uint64(extentDataRefLayout.size)
 		case sharedDataRefKey:
 			size = 8 + uint64(sharedDataRefLayout.size)
-		case treeBlockRefKey, sharedBlockRefKey:
+		case treeBlockRefKey, sharedBlockRefKey, extentOwnerRefKey:
 		default:
 			return violatedAt(itemRule, r.Addr()+off, "a back reference has type %d", typ)
 		}

@@ -8,10 +8,11 @@ import (
 	"fsward/interp"
 )
 
-// FS follows one Btrfs file system through the writes to its disk. It implements interp.Interpreter.
+// FS follows one Btrfs file system through the writes to its disks. It implements interp.Interpreter.
 type FS struct {
-	disk *overlay
-	base *state // as of the last commit on disk; nil while there is no file system
+	disk  *overlay
+	sizes []uint64 // of the disks
+	base  *state   // as of the last commit on disk; nil while there is no file system
 
 	settle func(written bool) // what Settle does besides forgetting the write
 	judged *judgement         // the last commit that was judged
@@ -32,12 +33,29 @@ type judgement struct {
 	stale      bool // metadata was written since
 }
 
-// New attaches to a disk with a Btrfs on it and takes what its superblock says as the baseline. The
-// error is interp.ErrNotFound if there is none, *interp.UnsupportedError for a feature that is not
-// handled, *interp.CorruptError if it cannot be read as a baseline.
-func New(d interp.Disk) (*FS, error) {
-	f := &FS{disk: &overlay{Disk: d}, names: change.NewNames()}
-	s, err := attach(f.disk)
+// New attaches to the Btrfs on a disk, or to that on the first disk of an interp.Set that has one, and takes
+// what its newest superblock says as the baseline. The error is interp.ErrNotFound if there is none,
+// *interp.UnsupportedError for a feature that is not handled, *interp.MissingDiskError if one of its
+// devices is not there, *interp.CorruptError if it cannot be read as a baseline.
+func New(d interp.Disk) (*FS, error) { return NewOn(d, first(d)) }
+
+// first returns the first disk of a Set that has a superblock of Btrfs, 0 if none has.
+func first(d interp.Disk) int {
+	for i := range interp.Sizes(d) {
+		if Detect(interp.Sub(d, i)) {
+			return i
+		}
+	}
+	return 0
+}
+
+// NewOn is New for the file system that has a superblock on disk i of a Set.
+func NewOn(d interp.Disk, i int) (*FS, error) {
+	f, devs, err := open(d, i)
+	if err != nil {
+		return nil, err
+	}
+	s, err := attach(f.disk, devs)
 	if err != nil {
 		return nil, err
 	}
@@ -45,24 +63,32 @@ func New(d interp.Disk) (*FS, error) {
 	return f, nil
 }
 
-// attach reads the baseline from the primary superblock.
-func attach(d interp.Disk) (*state, error) {
-	b, err := readSuper(d, superOffset)
+// open finds the devices of the file system that has a superblock on disk i.
+func open(d interp.Disk, i int) (*FS, *devices, error) {
+	f := &FS{disk: &overlay{Disk: d}, sizes: interp.Sizes(d), names: change.NewNames()}
+	devs, err := findDevices(d, f.sizes, i)
+	if errors.Is(err, interp.ErrNotFound) {
+		return nil, nil, err
+	}
 	if err != nil {
-		return nil, interp.ErrNotFound // too small, or not readable there
+		return nil, nil, baseline(err)
 	}
-	if magicOf(b) != superMagic {
-		return nil, interp.ErrNotFound
-	}
-	sb, err := parseSuper(b, superOffset)
+	return f, devs, nil
+}
+
+// attach reads the baseline from the newest superblock.
+func attach(d interp.Disk, devs *devices) (*state, error) {
+	sb, start := devs.newest()
+	s, err := loadState(d, sb, start+superOffset, devs, newNodeCache(sb.nodeSize(), sb.sectorSize()))
 	if err != nil {
 		return nil, baseline(err)
 	}
-	s, err := loadState(d, sb, superOffset, newNodeCache(sb.nodeSize(), sb.sectorSize()))
-	if err != nil {
-		return nil, baseline(err)
-	}
-	return s, nil
+	return s, s.complete()
+}
+
+// Owns tells whether disk i belongs to the file system.
+func (f *FS) Owns(i int) bool {
+	return f.base != nil && f.base.devs.on(interp.Address(i, 0)) != nil
 }
 
 // FS is "btrfs", or "" while the superblock is erased.
@@ -92,8 +118,10 @@ func (f *FS) Observe(w interp.Write) interp.Observation {
 	if w.Len == 0 {
 		return obs
 	}
-	for _, at := range superOffsets {
-		if at+superSize <= f.disk.Size() && overlap(w.Off, w.Len, at, superSize) {
+	disk, _ := interp.Locate(w.Off)
+	for _, off := range superOffsets {
+		at := interp.Address(disk, off)
+		if disk < len(f.sizes) && off+superSize <= f.sizes[disk] && overlap(w.Off, w.Len, at, superSize) {
 			if f.base != nil { // blocks in this write are read through it, not from the cache
 				f.base.cache.forget(w.Off, w.Len)
 			}
@@ -108,8 +136,9 @@ func (f *FS) Observe(w interp.Write) interp.Observation {
 
 // superAlone tells whether a write is of a superblock and nothing else.
 func superAlone(w interp.Write) bool {
+	_, off := interp.Locate(w.Off)
 	for _, at := range superOffsets {
-		if w.Off >= at && w.Off < at+superSize && w.Len <= at+superSize-w.Off {
+		if off >= at && off < at+superSize && w.Len <= at+superSize-off {
 			return true
 		}
 	}
@@ -143,6 +172,10 @@ func (f *FS) superWrite(at uint64, w interp.Write, obs *interp.Observation) {
 		f.appear(at, now, obs)
 		return
 	}
+	member := f.base.devs.on(at-at%interp.DiskStride) != nil
+	if !member && (magicOf(now) != superMagic || (superblock{now}).fsid() != f.base.sb.fsid()) {
+		return // of a disk that has nothing to do with us
+	}
 	switch magicOf(now) {
 	case superMagic:
 	case 0, mkfsMagic:
@@ -162,13 +195,16 @@ func (f *FS) superWrite(at uint64, w interp.Write, obs *interp.Observation) {
 		return
 	}
 	if sb.fsid() != f.base.sb.fsid() {
-		if at == superOffset {
-			f.replace(sb, obs)
+		if isPrimary(at) {
+			f.replace(at, sb, obs)
 		}
 		return
 	}
 	f.follow(at, sb, obs)
 }
+
+// isPrimary tells whether an address is that of a disk's first superblock.
+func isPrimary(at uint64) bool { return at%interp.DiskStride == superOffset }
 
 func (f *FS) refuseSuper(err error, obs *interp.Observation) {
 	if e, ok := errors.AsType[*structureError](err); ok {
@@ -193,8 +229,11 @@ func (f *FS) erase(at uint64, now *[superSize]byte, obs *interp.Observation) {
 			return
 		}
 	}
-	if at != superOffset {
+	if !isPrimary(at) {
 		return // a mirror: the primary is what counts
+	}
+	if f.leave(at, obs) {
+		return
 	}
 	obs.Note = "the superblock of the btrfs file system is erased"
 	if magicOf(now) == mkfsMagic {
@@ -207,10 +246,26 @@ func (f *FS) erase(at uint64, now *[superSize]byte, obs *interp.Observation) {
 	}
 }
 
+// leave lets go of a disk if others remain: a device that was removed or replaced, or that something else
+// is made of. What it held is the file system's own affair: chunks on it are not read from then on.
+func (f *FS) leave(at uint64, obs *interp.Observation) bool {
+	start := at - at%interp.DiskStride
+	if len(f.base.devs.list) < 2 {
+		return false
+	}
+	obs.Note = fmt.Sprintf("the superblock of device %d is given up; the btrfs file system goes on without it", f.base.devs.on(start).id)
+	f.settle = func(written bool) {
+		if written {
+			f.base.devs, f.judged = f.base.devs.without(start), nil
+		}
+	}
+	return true
+}
+
 // appear takes up a file system whose primary superblock shows up where there was none. What mkfs wrote
 // may still be on its way, so its trees are judged with the first commit.
 func (f *FS) appear(at uint64, now *[superSize]byte, obs *interp.Observation) {
-	if at != superOffset || magicOf(now) != superMagic {
+	if !isPrimary(at) || magicOf(now) != superMagic {
 		return
 	}
 	sb, err := parseSuper(now, at)
@@ -218,16 +273,31 @@ func (f *FS) appear(at uint64, now *[superSize]byte, obs *interp.Observation) {
 		f.refuseSuper(err, obs)
 		return
 	}
-	f.replace(sb, obs)
+	f.take(at, sb, obs)
 }
 
-// replace takes up another file system. If its trees are all there and sound it is the new baseline;
+// replace gives a disk up to another file system.
+func (f *FS) replace(at uint64, sb superblock, obs *interp.Observation) {
+	if !f.leave(at, obs) {
+		f.take(at, sb, obs)
+	}
+}
+
+// take takes up another file system. If its trees are all there and sound it is the new baseline;
 // else mkfs has not written all yet, and the next commit is judged as a whole image.
-func (f *FS) replace(sb superblock, obs *interp.Observation) {
-	cache := newNodeCache(sb.nodeSize(), sb.sectorSize())
-	s, d, err := f.compare(nil, sb, superOffset, cache)
+func (f *FS) take(at uint64, sb superblock, obs *interp.Observation) {
+	disk, _ := interp.Locate(at)
+	devs, err := findDevices(f.disk, f.sizes, disk)
+	var s *state
 	if err == nil {
-		err = d.err()
+		var d *diff
+		s, d, err = f.compare(nil, sb, at, devs, newNodeCache(sb.nodeSize(), sb.sectorSize()))
+		if err == nil {
+			err = d.err()
+		}
+		if err == nil {
+			err = s.complete()
+		}
 	}
 	if unsupported, ok := errors.AsType[*interp.UnsupportedError](err); ok {
 		obs.Unknown = unsupported
@@ -255,18 +325,24 @@ func (f *FS) follow(at uint64, sb superblock, obs *interp.Observation) {
 		f.refuseSuper(err, obs)
 		return
 	}
+	base, err := f.join(at, sb)
+	if err != nil {
+		f.refuseSuper(err, obs)
+		return
+	}
 	obs.Generation = sb.generation()
 	if j := f.judged; j != nil && j.settled && !j.stale && j.identity == sb.identity() {
 		f.again(j, at, obs)
+		f.keep(base)
 		return
 	}
 	switch {
 	case sb.generation() < old.generation():
 		obs.Violations = append(obs.Violations, violatedAt(superRule, at, "generation goes back from %d to %d", old.generation(), sb.generation()).v)
 	case sb.generation() > old.generation():
-		f.commit(at, sb, obs)
+		f.commit(base, at, sb, obs)
 	case sb.identity() == old.identity():
-		// a copy that is written again
+		f.keep(base) // a copy that is written again
 	case !sb.sameTrees(old):
 		obs.Violations = append(obs.Violations, violatedAt(superRule, at, "the roots of the trees changed and the generation stayed %d", old.generation()).v)
 	default:
@@ -275,8 +351,46 @@ func (f *FS) follow(at uint64, sb superblock, obs *interp.Observation) {
 		}
 		f.settle = func(written bool) {
 			if written {
-				f.base.sb = sb
+				base.sb = sb
+				f.base = base
 			}
+		}
+	}
+}
+
+// join returns the base with a superblock in the place of what its disk had before: it is as it was, unless a
+// device is added or one takes the place of another. It fails if a device changes what it is.
+func (f *FS) join(at uint64, sb superblock) (*state, error) {
+	start := at - at%interp.DiskStride
+	disk, _ := interp.Locate(at)
+	known := f.base.devs.on(start)
+	if known != nil && known.id == sb.devID() && known.uuid == sb.devUUID() {
+		return f.base, nil
+	}
+	if known != nil && known.id != 0 {
+		return nil, violatedAt(superRule, at, "dev_item is that of device %d (uuid %s), this is device %d (uuid %s)",
+			sb.devID(), uuidText(sb.devUUID()), known.id, uuidText(known.uuid))
+	}
+	if source := f.base.devs.find(sb.devID()); known != nil && source != nil {
+		return f.base.replaced(source.start, start)
+	}
+	devs, err := f.base.devs.with(start, f.sizes[disk], &sb)
+	if err != nil {
+		return nil, err
+	}
+	s := *f.base
+	s.devs = devs
+	return &s, nil
+}
+
+// keep makes the base what join returned once the write is done.
+func (f *FS) keep(base *state) {
+	if base == f.base {
+		return
+	}
+	f.settle = func(written bool) {
+		if written {
+			f.base = base
 		}
 	}
 }
@@ -299,13 +413,18 @@ func (f *FS) again(j *judgement, at uint64, obs *interp.Observation) {
 }
 
 // commit judges a new generation.
-func (f *FS) commit(at uint64, sb superblock, obs *interp.Observation) {
+func (f *FS) commit(base *state, at uint64, sb superblock, obs *interp.Observation) {
 	obs.Point = interp.CommitPoint
-	base := f.base
-	if base.unsound {
-		base = nil
+	s, d, err := f.compareBase(base, sb, at)
+	if source, target := base.replacement(); target != nil && (err != nil || d.failed()) {
+		// The commit may be the one with which a replacement ends: what it wrote is then on the target alone,
+		// whose own superblock may come later.
+		if moved, moveErr := base.replaced(source.start, target.start); moveErr == nil {
+			if s2, d2, err2 := f.compareBase(moved, sb, at); err2 == nil && !d2.failed() {
+				s, d, err = s2, d2, nil
+			}
+		}
 	}
-	s, d, err := f.compare(base, sb, at, f.base.cache)
 	switch {
 	case err != nil:
 		f.refuseSuper(err, obs)
@@ -316,8 +435,11 @@ func (f *FS) commit(at uint64, sb superblock, obs *interp.Observation) {
 		}
 	default:
 		obs.Txn, obs.View = d.out.txn, newView(s, f.names)
+		if err := s.complete(); err != nil && base.complete() == nil {
+			obs.Note = err.Error()
+		}
 	}
-	j := &judgement{identity: sb.identity(), chunks: f.base.chunks, generation: sb.generation(), violations: obs.Violations, unknown: obs.Unknown}
+	j := &judgement{identity: sb.identity(), chunks: base.chunks, generation: sb.generation(), violations: obs.Violations, unknown: obs.Unknown}
 	if s != nil {
 		j.chunks = s.chunks
 	}
@@ -328,19 +450,27 @@ func (f *FS) commit(at uint64, sb superblock, obs *interp.Observation) {
 			return
 		}
 		if s == nil || obs.Txn == nil {
-			f.letThrough(sb)
+			f.letThrough(base, sb, at)
 			return
 		}
 		f.base = s
 	}
 }
 
+// compareBase is compare with the base, unless that is not to be compared with.
+func (f *FS) compareBase(base *state, sb superblock, at uint64) (*state, *diff, error) {
+	if base.unsound {
+		return f.compare(nil, sb, at, base.devs, base.cache)
+	}
+	return f.compare(base, sb, at, base.devs, base.cache)
+}
+
 // letThrough goes on after a commit that was not judged sound, as good as it can: with what the new
 // superblock says if that can be read, else with the chunks as they were.
-func (f *FS) letThrough(sb superblock) {
-	s, err := loadState(f.disk, sb, superOffset, f.base.cache)
+func (f *FS) letThrough(base *state, sb superblock, at uint64) {
+	s, err := loadState(f.disk, sb, at, base.devs, base.cache)
 	if err != nil {
-		s = f.base
+		s = base
 		s.sb = sb
 	}
 	s.unsound = true
@@ -348,8 +478,8 @@ func (f *FS) letThrough(sb superblock) {
 }
 
 // compare makes the state of a superblock and its difference from a base; nil compares with nothing.
-func (f *FS) compare(base *state, sb superblock, at uint64, cache *nodeCache) (*state, *diff, error) {
-	s, err := bootstrap(f.disk, sb, at, cache)
+func (f *FS) compare(base *state, sb superblock, at uint64, devs *devices, cache *nodeCache) (*state, *diff, error) {
+	s, err := bootstrap(f.disk, sb, at, devs, cache)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -3,25 +3,25 @@ package btrfs
 import (
 	"errors"
 
-	"fsward/change"
 	"fsward/interp"
 )
 
-// Image reads the whole file system on a disk as one transaction of additions: every block of every
-// tree, in all copies. The observation has violations of structure if it is not sound. The error is as
-// that of New, without the blocks that only Image reads.
+// Image reads the whole file system on a disk, or on the disks of an interp.Set, as one transaction of
+// additions: every block of every tree, in all copies. The observation has violations of structure if it
+// is not sound. The error is as that of New, without the blocks that only Image reads.
 func Image(d interp.Disk) (interp.Observation, error) {
-	b, err := readSuper(d, superOffset)
-	if err != nil || magicOf(b) != superMagic {
-		return interp.Observation{}, interp.ErrNotFound
-	}
-	sb, err := parseSuper(b, superOffset)
+	f, devs, err := open(d, first(d))
 	if err != nil {
-		return interp.Observation{}, baseline(err)
+		return interp.Observation{}, err
 	}
-	f := &FS{disk: &overlay{Disk: d}, names: change.NewNames()}
+	sb, start := devs.newest()
 	obs := interp.Observation{Point: interp.CommitPoint, Generation: sb.generation()}
-	s, diff, err := f.compare(nil, sb, superOffset, newNodeCache(sb.nodeSize(), sb.sectorSize()))
+	s, diff, err := f.compare(nil, sb, start+superOffset, devs, newNodeCache(sb.nodeSize(), sb.sectorSize()))
+	if s != nil {
+		if err := s.complete(); err != nil {
+			return interp.Observation{}, err
+		}
+	}
 	if err == nil && !diff.failed() {
 		obs.Txn, obs.View = diff.out.txn, newView(s, f.names)
 		return obs, nil
@@ -32,6 +32,9 @@ func Image(d interp.Disk) (interp.Observation, error) {
 	}
 	if unsupported, ok := errors.AsType[*interp.UnsupportedError](err); ok {
 		return interp.Observation{}, unsupported
+	}
+	if _, ok := errors.AsType[*missingError](err); ok {
+		return interp.Observation{}, baseline(err)
 	}
 	if err != nil {
 		f.refuseSuper(err, &obs)

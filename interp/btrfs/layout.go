@@ -1,6 +1,7 @@
 // Package btrfs follows a Btrfs file system from below: it recognises commits among the writes of a
 // guest, checks the structure of what they wrote, and turns the difference between two commits into
-// change records. It covers one device with single or DUP chunks and crc32c checksums.
+// change records. A file system may have several devices: they are then the disks of an interp.Set, whose
+// addresses are the device addresses of this package.
 //
 // Names are those of the kernel's linux/btrfs_tree.h and fs/btrfs. Where code follows a kernel
 // function, the comment names it.
@@ -34,7 +35,6 @@ const (
 	maxNodeSize      = 64 << 10         // BTRFS_MAX_METADATA_BLOCKSIZE
 	stripeLen        = uint64(64 << 10) // BTRFS_STRIPE_LEN
 	maxNameLen       = 255              // BTRFS_NAME_LEN
-	csumSize         = 4                // crc32c
 )
 
 // Key types (linux/btrfs_tree.h).
@@ -56,6 +56,7 @@ const (
 	rootRefKey         = 156
 	extentItemKey      = 168
 	metadataItemKey    = 169
+	extentOwnerRefKey  = 172 // who is charged for data under simple quotas: inside extent items alone, no reference
 	treeBlockRefKey    = 176
 	extentDataRefKey   = 178
 	sharedBlockRefKey  = 182
@@ -83,7 +84,13 @@ const (
 	groupData     = 1 << 0
 	groupSystem   = 1 << 1
 	groupMetadata = 1 << 2
+	groupRAID0    = 1 << 3
+	groupRAID1    = 1 << 4
 	groupDUP      = 1 << 5
+	groupRAID10   = 1 << 6
+	groupRAID56   = 1<<7 | 1<<8
+	groupRAID1C3  = 1 << 9
+	groupRAID1C4  = 1 << 10
 	groupTypes    = groupData | groupSystem | groupMetadata
 	groupProfiles = 0x7f8 // RAID0 … RAID1C4
 )

@@ -1,8 +1,6 @@
 package btrfs
 
 import (
-	"hash/crc32"
-
 	"fsward/interp/disk"
 )
 
@@ -77,6 +75,7 @@ func (n *node) search(k key) (i int, found bool) {
 // nodeRules is what every metadata block of a file system has in common.
 type nodeRules struct {
 	nodeSize, sectorSize uint32
+	csum                 csumType
 	fsid                 [16]byte // metadata_uuid if the feature is on
 	chunkTreeUUID        [16]byte
 	anyChunkTree         bool // chunkTreeUUID is not known yet
@@ -93,8 +92,8 @@ func checkNode(r disk.Region, logical uint64, rules nodeRules) (*node, error) {
 		return bad(headerRule, "%d bytes, nodesize is %d", r.Len(), rules.nodeSize)
 	}
 	b := r.Bytes()
-	if want, have := crc32.Checksum(b[32:], castagnoli), r.U32(0); want != have {
-		return bad(csumRule, "checksum is %#08x, the contents have %#08x", have, want)
+	if err := rules.csum.check(b); err != nil {
+		return bad(csumRule, "%v", err)
 	}
 	n := &node{r}
 	switch {

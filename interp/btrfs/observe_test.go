@@ -123,8 +123,8 @@ func TestUnsupportedIsNamed(t *testing.T) {
 		"ZONED":         put64(188, 1<<12),
 		"flag 0x800000": put64(188, 1<<23),
 		"compat_ro":     put64(180, 1<<20),
-		"sha256":        func(b []byte) { b[196] = 2 },
-		"2 devices":     put64(136, 2),
+		"EXTENT_TREE":   put64(188, 1<<13),
+		"STRIPE_TREE":   put64(188, 1<<14),
 		"seed device":   put64(56, 1<<32),
 	} {
 		d := base.clone()

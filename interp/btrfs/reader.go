@@ -81,7 +81,7 @@ func (r *reader) load(logical uint64, addrs []uint64, all bool) (*node, error) {
 		case !all:
 			return n, nil
 		case first != nil && !bytes.Equal(first.r.Bytes(), b):
-			return nil, violatedAt(copiesRule, addr, "block %d differs from its copy at %d", logical, first.addr())
+			return nil, violatedAt(copiesRule, addr, "block %d differs from its copy at %s", logical, addressText(first.addr()))
 		case first == nil:
 			first = n
 		}
@@ -99,7 +99,7 @@ func readFull(d io.ReaderAt, b []byte, addr uint64) error {
 	}
 	n, err := d.ReadAt(b, int64(addr))
 	if n < len(b) {
-		return fmt.Errorf("cannot read %d bytes at device address %d: %w", len(b), addr, shortRead(err))
+		return fmt.Errorf("cannot read %d bytes at device address %s: %w", len(b), addressText(addr), shortRead(err))
 	}
 	return nil
 }

@@ -10,7 +10,8 @@ import (
 
 // A state is a file system as one superblock defines it.
 type state struct {
-	sb superblock
+	sb   superblock
+	devs *devices
 	reader
 	roots map[treeKey]treeRoot // those looked up so far; the View's
 	// unsound: it was let through although it was not judged, or judged unsound. What differs from it
@@ -61,9 +62,36 @@ func Detect(d interp.Disk) bool {
 	return err == nil && magicOf(b) == superMagic
 }
 
-// bootstrap makes the state of a superblock that can read the chunk tree and nothing else.
-func bootstrap(d interp.Disk, sb superblock, addr uint64, cache *nodeCache) (*state, error) {
-	sys, err := parseSysArray(sb, addr, d.Size())
+// findDevices reads the superblocks of the file system that has one on a disk of d, from all disks of d.
+// The error is interp.ErrNotFound, or that of parseSuper.
+func findDevices(d interp.Disk, sizes []uint64, on int) (*devices, error) {
+	b, err := readSuper(d, interp.Address(on, superOffset))
+	if err != nil || magicOf(b) != superMagic {
+		return nil, interp.ErrNotFound // also: too small, or not readable there
+	}
+	fsid := superblock{b}.fsid()
+	devs := &devices{}
+	for i, size := range sizes {
+		at := interp.Address(i, superOffset)
+		b, err := readSuper(d, at)
+		if err != nil || magicOf(b) != superMagic || i != on && (superblock{b}).fsid() != fsid {
+			continue
+		}
+		sb, err := parseSuper(b, at)
+		if err != nil {
+			return nil, err
+		}
+		if devs, err = devs.with(interp.Address(i, 0), size, &sb); err != nil {
+			return nil, err
+		}
+	}
+	return devs, nil
+}
+
+// bootstrap makes the state of a superblock, which stands at addr, that can read the chunk tree and
+// nothing else.
+func bootstrap(d interp.Disk, sb superblock, addr uint64, devs *devices, cache *nodeCache) (*state, error) {
+	sys, err := parseSysArray(sb, addr, devs)
 	if err != nil {
 		return nil, err
 	}
@@ -71,14 +99,14 @@ func bootstrap(d interp.Disk, sb superblock, addr uint64, cache *nodeCache) (*st
 	if err != nil {
 		return nil, err
 	}
-	rules := nodeRules{nodeSize: sb.nodeSize(), sectorSize: sb.sectorSize(), fsid: sb.metadataUUID(), anyChunkTree: true}
-	return &state{sb: sb, reader: reader{disk: d, rules: rules, chunks: chunks, cache: cache}, roots: make(map[treeKey]treeRoot)}, nil
+	rules := nodeRules{nodeSize: sb.nodeSize(), sectorSize: sb.sectorSize(), csum: sb.csumType(), fsid: sb.metadataUUID(), anyChunkTree: true}
+	return &state{sb: sb, devs: devs, reader: reader{disk: d, rules: rules, chunks: chunks, cache: cache}, roots: make(map[treeKey]treeRoot)}, nil
 }
 
 // loadState reads the chunk tree of a superblock on disk and the root of its root tree, and nothing
 // else: the baseline.
-func loadState(d interp.Disk, sb superblock, addr uint64, cache *nodeCache) (*state, error) {
-	s, err := bootstrap(d, sb, addr, cache)
+func loadState(d interp.Disk, sb superblock, addr uint64, devs *devices, cache *nodeCache) (*state, error) {
+	s, err := bootstrap(d, sb, addr, devs, cache)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +123,7 @@ func loadState(d interp.Disk, sb superblock, addr uint64, cache *nodeCache) (*st
 			if k.typ != chunkItemKey {
 				continue
 			}
-			c, err := parseChunk(k, n.item(i), sb.sectorSize(), sb.devID(), d.Size())
+			c, err := parseChunk(k, n.item(i), sb.sectorSize(), devs)
 			if err != nil {
 				return err
 			}
@@ -113,6 +141,22 @@ func loadState(d interp.Disk, sb superblock, addr uint64, cache *nodeCache) (*st
 		return nil, fmt.Errorf("root tree: %w", err)
 	}
 	return s, nil
+}
+
+// complete tells, as an error, whether a device of the file system is not there. The target of a running
+// replacement is not counted.
+func (s *state) complete() error {
+	there := uint64(0)
+	for _, dev := range s.devs.list {
+		if dev.id != 0 {
+			there++
+		}
+	}
+	if there < s.sb.numDevices() {
+		return &interp.MissingDiskError{FS: fsName, Device: fmt.Sprintf("the file system %s has %d devices, %d of them are here",
+			uuidText(s.sb.fsid()), s.sb.numDevices(), there)}
+	}
+	return nil
 }
 
 // eachLeaf visits the leaves below a block in the order of keys.
@@ -178,6 +222,9 @@ func baseline(err error) error {
 	}
 	if e, ok := errors.AsType[*structureError](err); ok {
 		return &interp.CorruptError{FS: fsName, Addr: e.v.Addr, Reason: e.v.Rule + ": " + e.v.Detail}
+	}
+	if missing, ok := errors.AsType[*missingError](err); ok {
+		return &interp.MissingDiskError{FS: fsName, Device: missing.Error()}
 	}
 	return fmt.Errorf("btrfs: %w", err)
 }

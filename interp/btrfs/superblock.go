@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 
 	"fsward/interp"
 )
@@ -16,6 +15,8 @@ const (
 	mkfsMagic    = 0x4D5F536652484221 // "!BHRfS_M": mkfs has not finished (BTRFS_MAGIC_TEMPORARY)
 	sysArrayMax  = 2048
 	superMagicAt = 64
+	devItemAt    = 201 // super_block.dev_item
+	devItemSize  = 98
 )
 
 // superOffsets are the places of the superblock and its mirrors (btrfs_sb_offset).
@@ -30,9 +31,12 @@ const (
 	incompatCompressZSTD    = 1 << 4
 	incompatBigMetadata     = 1 << 5
 	incompatExtendedIref    = 1 << 6
+	incompatRAID56          = 1 << 7
 	incompatSkinnyMetadata  = 1 << 8
 	incompatNoHoles         = 1 << 9
 	incompatMetadataUUID    = 1 << 10
+	incompatRAID1C34        = 1 << 11
+	incompatSimpleQuota     = 1 << 16
 	compatROFreeSpaceTree   = 1 << 0
 	compatROFreeSpaceValid  = 1 << 1
 	compatROVerity          = 1 << 2
@@ -45,16 +49,12 @@ const (
 const (
 	handledIncompat = incompatMixedBackref | incompatDefaultSubvol | incompatMixedGroups | incompatCompressLZO |
 		incompatCompressZSTD | incompatBigMetadata | incompatExtendedIref | incompatSkinnyMetadata |
-		incompatNoHoles | incompatMetadataUUID
+		incompatNoHoles | incompatMetadataUUID | incompatRAID1C34 | incompatSimpleQuota
 	handledCompatRO = compatROFreeSpaceTree | compatROFreeSpaceValid | compatROVerity | compatROBlockGroupTree
 )
 
 // The names of features that are not handled, for messages.
-var (
-	incompatNames = map[int]string{7: "RAID56", 11: "RAID1C34", 12: "ZONED", 13: "EXTENT_TREE_V2",
-		14: "RAID_STRIPE_TREE", 16: "SIMPLE_QUOTA", 17: "REMAP_TREE"}
-	csumNames = map[uint16]string{1: "xxhash64", 2: "sha256", 3: "blake2b"}
-)
+var incompatNames = map[int]string{7: "RAID56", 12: "ZONED", 13: "EXTENT_TREE_V2", 14: "RAID_STRIPE_TREE", 17: "REMAP_TREE"}
 
 // superblock is a view on the bytes of a btrfs_super_block that has passed parseSuper.
 type superblock struct{ b *[superSize]byte }
@@ -77,10 +77,11 @@ func (s superblock) sysArraySize() uint32        { return s.u32(160) }
 func (s superblock) chunkRootGen() uint64        { return s.u64(164) }
 func (s superblock) compatRO() uint64            { return s.u64(180) }
 func (s superblock) incompat() uint64            { return s.u64(188) }
-func (s superblock) csumType() uint16            { return binary.LittleEndian.Uint16(s.b[196:]) }
+func (s superblock) csumType() csumType          { return csumType(binary.LittleEndian.Uint16(s.b[196:])) }
 func (s superblock) rootLevel() uint8            { return s.b[198] }
 func (s superblock) chunkRootLevel() uint8       { return s.b[199] }
 func (s superblock) devID() uint64               { return s.u64(201) }
+func (s superblock) devUUID() [16]byte           { return [16]byte(s.b[267:283]) }
 func (s superblock) metadataUUIDBytes() [16]byte { return [16]byte(s.b[571:587]) }
 func (s superblock) sysArray() []byte            { return s.b[811 : 811+sysArrayMax] }
 
@@ -92,11 +93,13 @@ func (s superblock) metadataUUID() [16]byte {
 	return s.fsid()
 }
 
-// identity is what makes two copies of a superblock the same: all but the checksum and the address.
+// identity is what makes two copies of a superblock the same: all but the checksum, the address, and the
+// device on which the copy stands.
 func (s superblock) identity() [superSize]byte {
 	c := *s.b
-	clear(c[0:32])
+	clear(c[0:csumArea])
 	clear(c[48:56])
+	clear(c[devItemAt : devItemAt+devItemSize])
 	return c
 }
 
@@ -116,16 +119,13 @@ func parseSuper(b *[superSize]byte, addr uint64) (superblock, error) {
 		return bad("magic is %q, want _BHRfS_M", b[superMagicAt:superMagicAt+8])
 	}
 	// The checksum cannot be judged before its type is known.
-	if t := s.csumType(); t != 0 {
-		if name, ok := csumNames[t]; ok {
-			return unsupported("checksum %s (csum_type %d)", name, t)
-		}
-		return bad("csum_type is %d", t)
+	if s.csumType() >= csumTypes {
+		return bad("csum_type is %d", s.csumType())
 	}
-	if want, have := crc32.Checksum(b[32:], castagnoli), s.u32(0); want != have {
-		return bad("checksum is %#08x, the contents have %#08x", have, want)
+	if err := s.csumType().check(b[:]); err != nil {
+		return bad("%v", err)
 	}
-	if s.bytenr() != addr {
+	if _, off := interp.Locate(addr); s.bytenr() != off {
 		return bad("bytenr is %d", s.bytenr())
 	}
 	if f := s.incompat() &^ handledIncompat; f != 0 {
@@ -161,9 +161,6 @@ func parseSuper(b *[superSize]byte, addr uint64) (superblock, error) {
 	case [16]byte(b[283:299]) != s.metadataUUID():
 		return bad("the fsid in dev_item is not that of the superblock")
 	}
-	if s.numDevices() > 1 {
-		return unsupported("a file system on %d devices", s.numDevices())
-	}
 	return s, nil
 }
 
@@ -189,8 +186,7 @@ func (s superblock) checkUnchanged(old superblock, addr uint64) error {
 	for _, f := range []struct {
 		name    string
 		off, to int
-	}{{"sectorsize", 144, 148}, {"nodesize", 148, 152}, {"csum_type", 196, 198}, {"dev_item.devid", 201, 209},
-		{"dev_item.uuid", 267, 283}} {
+	}{{"sectorsize", 144, 148}, {"nodesize", 148, 152}, {"csum_type", 196, 198}} {
 		if !bytes.Equal(s.b[f.off:f.to], old.b[f.off:f.to]) {
 			return violatedAt(superRule, addr, "%s changed from %x to %x", f.name, old.b[f.off:f.to], s.b[f.off:f.to])
 		}

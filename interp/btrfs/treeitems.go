@@ -15,11 +15,12 @@ func (d *decoder) superBlock(s superblock) error {
 
 // extentCsum follows check_csum_item.
 func (d *decoder) extentCsum(k key, r disk.Region) error {
-	if k.objectid != extentCsumID || k.offset%uint64(d.ctx.sectorSize) != 0 || r.Len() == 0 || r.Len()%csumSize != 0 {
+	size := d.ctx.csum.size()
+	if k.objectid != extentCsumID || k.offset%uint64(d.ctx.sectorSize) != 0 || r.Len() == 0 || r.Len()%size != 0 {
 		return violatedAt(itemRule, r.Addr(), "extent_csum with %d bytes", r.Len())
 	}
 	d.begin(kindExtentCsum, k.objectid, k.offset, 0)
-	d.num(fieldNSums, uint64(r.Len()/csumSize))
+	d.num(fieldNSums, uint64(r.Len()/size))
 	return nil
 }
 

@@ -45,7 +45,7 @@ type structureError struct{ v change.Violation }
 
 func (e *structureError) Error() string {
 	if e.v.HasAddr {
-		return fmt.Sprintf("%s at device address %d: %s", e.v.Rule, e.v.Addr, e.v.Detail)
+		return fmt.Sprintf("%s at device address %s: %s", e.v.Rule, addressText(e.v.Addr), e.v.Detail)
 	}
 	return e.v.Rule + ": " + e.v.Detail
 }

@@ -1,0 +1,139 @@
+package btrfs
+
+import (
+	"fmt"
+
+	"fsward/interp"
+)
+
+// A device is one of the disks that a file system consists of.
+type device struct {
+	id    uint64 // dev_item.devid; 0 while it is the target of a replacement (BTRFS_DEV_REPLACE_DEVID)
+	uuid  [16]byte
+	start uint64 // device address of its first byte
+	size  uint64 // bytes
+	sb    superblock
+}
+
+// devices are the disks of a file system that are there. They are not changed once they are made: when
+// one comes or goes, new ones are.
+type devices struct{ list []device }
+
+// find returns the device with an id, nil if its disk is not there.
+func (d *devices) find(id uint64) *device {
+	for i := range d.list {
+		if d.list[i].id == id {
+			return &d.list[i]
+		}
+	}
+	return nil
+}
+
+// on returns the device that begins at a device address, nil if that disk is none of the file system.
+func (d *devices) on(start uint64) *device {
+	for i := range d.list {
+		if d.list[i].start == start {
+			return &d.list[i]
+		}
+	}
+	return nil
+}
+
+// without returns the devices less that on one disk.
+func (d *devices) without(start uint64) *devices {
+	out := &devices{}
+	for _, dev := range d.list {
+		if dev.start != start {
+			out.list = append(out.list, dev)
+		}
+	}
+	return out
+}
+
+// with returns the devices with that on one disk being what its superblock says. It is an error if two
+// disks then claim to be the same device.
+func (d *devices) with(start, size uint64, sb *superblock) (*devices, error) {
+	out := d.without(start)
+	if other := out.find(sb.devID()); other != nil {
+		return nil, &interp.UnsupportedError{FS: fsName, Feature: fmt.Sprintf("a file system with device %d on two disks, %d and %d",
+			sb.devID(), other.start/interp.DiskStride, start/interp.DiskStride)}
+	}
+	out.list = append(out.list, device{id: sb.devID(), uuid: sb.devUUID(), start: start, size: size, sb: *sb})
+	return out, nil
+}
+
+// newest returns the superblock of the highest generation, from which a mount would go on
+// (fs_devices->latest_dev).
+func (d *devices) newest() (sb superblock, start uint64) {
+	for i := range d.list {
+		if i == 0 || d.list[i].sb.generation() > sb.generation() {
+			sb, start = d.list[i].sb, d.list[i].start
+		}
+	}
+	return sb, start
+}
+
+// replacement returns the devices of a replacement that is under way: the one that is replaced, and the one
+// that takes its place. target is nil if there is none.
+func (s *state) replacement() (source, target *device) {
+	target = s.devs.find(0)
+	if target == nil {
+		return nil, nil
+	}
+	root, ok, err := s.treeRoot(devTreeID)
+	if !ok || err != nil {
+		return nil, nil
+	}
+	p, ok, err := s.seek(devTreeID, root.pointer, key{0, devReplaceKey, 0})
+	if !ok || err != nil || p.key() != (key{0, devReplaceKey, 0}) {
+		return nil, nil
+	}
+	item := p.item()
+	if data := item.data(); data.Len() >= 8 { // struct btrfs_dev_replace_item begins with src_devid
+		source = s.devs.find(data.U64(0))
+	}
+	if source == nil {
+		return nil, nil
+	}
+	return source, target
+}
+
+// replaced returns the state with one device in the place of another (btrfs_dev_replace_finishing).
+func (s *state) replaced(source, target uint64) (*state, error) {
+	chunks, err := s.chunks.moved(source, target)
+	if err != nil {
+		return nil, err
+	}
+	old, now := s.devs.on(source), *s.devs.on(target)
+	now.id, now.uuid = old.id, old.uuid
+	devs := s.devs.without(source).without(target)
+	devs.list = append(devs.list, now)
+	out := *s
+	out.chunks, out.devs = chunks, devs
+	return &out, nil
+}
+
+// A missingError is a device whose disk is not there.
+type missingError struct {
+	id    uint64
+	uuid  [16]byte
+	chunk uint64 // that needs it
+}
+
+func (e *missingError) Error() string {
+	return fmt.Sprintf("chunk %d has a stripe on device %d (uuid %s), whose disk is not among those guarded", e.chunk, e.id, uuidText(e.uuid))
+}
+
+// uuidText writes a UUID as btrfs-progs do.
+func uuidText(u [16]byte) string {
+	return fmt.Sprintf("%x-%x-%x-%x-%x", u[0:4], u[4:6], u[6:8], u[8:10], u[10:16])
+}
+
+// addressText names a device address: a number on the first disk, and the disk with it on others.
+func addressText(addr uint64) string {
+	d, off := interp.Locate(addr)
+	if d == 0 {
+		return fmt.Sprint(off)
+	}
+	return fmt.Sprintf("%d of disk %d", off, d)
+}

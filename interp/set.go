@@ -1,0 +1,104 @@
+package interp
+
+import (
+	"fmt"
+	"io"
+)
+
+// DiskStride is how far apart the disks of a Set begin: no disk may be larger.
+const DiskStride = 1 << 48 // 256 TiB
+
+// MaxDisks is how many disks a Set may have, so that every address is a positive int64.
+const MaxDisks = 1 << 14
+
+// A Set is the disks of one guest as one address space: disk i begins at the address i·DiskStride, and
+// between the end of one and the start of the next there is nothing. A disk that stands alone is the
+// same as a Set of one.
+type Set struct{ disks []Disk }
+
+// NewSet makes a Set of disks in the order given. It is an error if one is too large for it.
+func NewSet(disks ...Disk) (*Set, error) {
+	if len(disks) == 0 || len(disks) > MaxDisks {
+		return nil, fmt.Errorf("%d disks: from 1 to %d can be seen as one", len(disks), MaxDisks)
+	}
+	for i, d := range disks {
+		if d.Size() > DiskStride {
+			return nil, fmt.Errorf("disk %d has %d bytes: at most %d are supported", i, d.Size(), uint64(DiskStride))
+		}
+	}
+	return &Set{disks}, nil
+}
+
+// Locate tells on which disk an address of a Set lies, and where on it.
+func Locate(addr uint64) (disk int, off uint64) { return int(addr / DiskStride), addr % DiskStride }
+
+// Address is the address in a Set of an offset on one of its disks.
+func Address(disk int, off uint64) uint64 { return uint64(disk)*DiskStride + off }
+
+// Size is the address at which the last disk ends.
+func (s *Set) Size() uint64 {
+	last := len(s.disks) - 1
+	return Address(last, s.disks[last].Size())
+}
+
+// Sizes returns the sizes of the disks in bytes.
+func (s *Set) Sizes() []uint64 {
+	sizes := make([]uint64, len(s.disks))
+	for i, d := range s.disks {
+		sizes[i] = d.Size()
+	}
+	return sizes
+}
+
+// ReadAt reads from the disk on which an address lies, and not beyond its end.
+func (s *Set) ReadAt(p []byte, addr int64) (int, error) {
+	if addr < 0 {
+		return 0, fmt.Errorf("read at address %d", addr)
+	}
+	disk, off := Locate(uint64(addr))
+	if disk >= len(s.disks) || off >= s.disks[disk].Size() {
+		return 0, io.EOF
+	}
+	end := false
+	if left := s.disks[disk].Size() - off; uint64(len(p)) > left {
+		p, end = p[:left], true
+	}
+	n, err := s.disks[disk].ReadAt(p, int64(off))
+	if err == nil && end {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// Sizes returns the sizes of the disks that d consists of: those of a Set, or of what wraps one and has
+// a method of this name, and else d's own.
+func Sizes(d Disk) []uint64 {
+	if s, ok := d.(interface{ Sizes() []uint64 }); ok {
+		return s.Sizes()
+	}
+	return []uint64{d.Size()}
+}
+
+// Sub returns disk i of what d consists of, with addresses of its own.
+func Sub(d Disk, i int) Disk {
+	sizes := Sizes(d)
+	if len(sizes) == 1 {
+		return d
+	}
+	return &subDisk{d, Address(i, 0), sizes[i]}
+}
+
+// subDisk is one of several disks.
+type subDisk struct {
+	whole       Disk
+	start, size uint64
+}
+
+func (d *subDisk) Size() uint64 { return d.size }
+
+func (d *subDisk) ReadAt(p []byte, off int64) (int, error) {
+	if off < 0 || uint64(off) >= d.size {
+		return 0, io.EOF
+	}
+	return d.whole.ReadAt(p, int64(d.start)+off)
+}
