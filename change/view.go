@@ -19,6 +19,8 @@ type View interface {
 	// lo and hi are of one Tree. For a file system whose objects are ordered by kind first (ext3),
 	// they are of one Kind as well.
 	Scan(lo, hi Object) iter.Seq2[Object, error]
+	// ScanDown yields the same objects in the reverse order, from hi to lo.
+	ScanDown(lo, hi Object) iter.Seq2[Object, error]
 	// Previous returns the nearest object before o that has a key of its own in o's tree; ok is false
 	// if there is none. Objects that share a key of the tree with others (back references inside an
 	// extent item) are passed over, as is every other object in o's own key.

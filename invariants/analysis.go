@@ -166,9 +166,12 @@ func (a *analysis) after(t template) {
 			a.bind(x, typeAny)
 		}
 		return
-	case "previous", "next":
+	case "previous", "next", "at_or_before", "at_or_after":
 		a.object(args[0], args[1])
 		a.object(args[0], args[2])
+		return
+	case "range", "range_down":
+		a.object(args[0], args[1])
 		return
 	}
 	if a.planner.compiler.defines(p) && !negations[p.name] || p.name == atomZero {
@@ -262,7 +265,10 @@ func (a *analysis) errs(t template) bool {
 		return !a.exact(args[0]) || !a.exact(args[1])
 	case "crc32c":
 		return a.typeOf(args[0]) != typeName
-	case "query", "previous", "next":
+	case "range", "range_down":
+		id, ok := a.env.walk(args[1]).(compoundTemplate)
+		return !ok || !a.bound(args[0]) || !a.bound(id.args[0]) || !a.exact(args[2]) || !a.exact(args[3])
+	case "query", "previous", "next", "at_or_before", "at_or_after":
 		id := a.env.walk(args[1])
 		if c, ok := id.(compoundTemplate); ok && name == "query" {
 			id = c.args[0]
@@ -307,8 +313,10 @@ func plain(e *env, t template) bool {
 	switch p.name.String() {
 	case ",", ";":
 		return plain(e, args[0]) && plain(e, args[1])
-	case "change", "query", "previous", "next", "crc32c", "is", "=", "between", "true", "fail", "false":
+	case "change", "query", "previous", "next", "at_or_before", "at_or_after", "crc32c", "is", "=", "between", "true", "fail", "false":
 		return true
+	case "range", "range_down":
+		return !isKeyTemplate(e, args[2]) && !isKeyTemplate(e, args[3])
 	}
 	return false
 }
@@ -347,7 +355,7 @@ func (p *planner) analyse(goals []goal, e *env, needed []template) []*pending {
 		q, args, ok := goalOfTemplate(e.walk(g.t))
 		x.soft = ok && q == pi("crc32c", 2) && a.errs(g.t)
 		x.exact = !a.errs(g.t)
-		x.compare = !x.plain || ok && (numberOrders[q.name.String()] != nil || q.name == atomIs || q.name == atomOr)
+		x.compare = !x.plain || ok && (numberOrders[q.name.String()] != nil || computing[q])
 		x.barrier = !x.soft && !x.exact || !x.plain && uncertain
 		if ok {
 			p.checkBound(a, g, q, args, goals[i+1:], needed)
@@ -358,7 +366,8 @@ func (p *planner) analyse(goals []goal, e *env, needed []template) []*pending {
 	return list
 }
 
-var atomIs = engine.NewAtom("is")
+// computing are the goals that err with what is no number, besides comparisons.
+var computing = map[indicator]bool{pi("is", 2): true, pi(";", 2): true, pi("between", 3): true, pi("range", 4): true, pi("range_down", 4): true}
 
 // checkBound reports a variable that has no value where a comparison or a negation needs it.
 func (p *planner) checkBound(a *analysis, g goal, q indicator, args []template, rest []goal, needed []template) {

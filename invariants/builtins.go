@@ -2,8 +2,6 @@ package invariants
 
 import (
 	"github.com/ichiban/prolog/engine"
-
-	"fsward/change"
 )
 
 var (
@@ -48,8 +46,12 @@ func (r *run) builtins() []builtin {
 		{pi("change", 5), r.change, nil},
 		{pi("query", 2), r.query2, nil},
 		{pi("query", 4), r.query4, nil},
-		{pi("previous", 3), r.neighbour("previous/3", change.View.Previous), nil},
-		{pi("next", 3), r.neighbour("next/3", change.View.Next), nil},
+		{pi("previous", 3), r.neighbour("previous/3", walks["previous"]), nil},
+		{pi("next", 3), r.neighbour("next/3", walks["next"]), nil},
+		{pi("at_or_before", 3), r.neighbour("at_or_before/3", walks["at_or_before"]), nil},
+		{pi("at_or_after", 3), r.neighbour("at_or_after/3", walks["at_or_after"]), nil},
+		{pi("range", 4), r.keyRange("range/4", false), nil},
+		{pi("range_down", 4), r.keyRange("range_down/4", true), nil},
 		{pi("crc32c", 2), r.crc32c, nil},
 		// Control.
 		{pi("$step", 0), r.step, nil},

@@ -12,22 +12,28 @@ import (
 // objectArgs says where the predicates that speak of objects have their arguments: TREE is the first, ID
 // the second.
 var objectArgs = map[indicator]struct {
-	field    int // -1: none
-	neighbor int // a second identifier; -1: none
+	field int   // -1: none
+	more  []int // further identifiers, and keys that bound a range
 }{
-	pi("change", 5):       {2, -1},
-	pi("query", 2):        {-1, -1},
-	pi("query", 4):        {2, -1},
-	pi("previous", 3):     {-1, 2},
-	pi("next", 3):         {-1, 2},
-	pi("add", 2):          {-1, -1},
-	pi("update", 2):       {-1, -1},
-	pi("delete", 2):       {-1, -1},
-	pi("new", 2):          {-1, -1},
-	pi("new", 4):          {2, -1},
-	pi("old", 2):          {-1, -1},
-	pi("old", 4):          {2, -1},
-	pi("default_zero", 5): {2, -1},
+	pi("change", 5):         {2, nil},
+	pi("query", 2):          {-1, nil},
+	pi("query", 4):          {2, nil},
+	pi("previous", 3):       {-1, []int{2}},
+	pi("next", 3):           {-1, []int{2}},
+	pi("at_or_before", 3):   {-1, []int{2}},
+	pi("at_or_after", 3):    {-1, []int{2}},
+	pi("range", 4):          {-1, []int{2, 3}},
+	pi("range_down", 4):     {-1, []int{2, 3}},
+	pi("first_of_range", 4): {-1, nil},
+	pi("last_of_range", 4):  {-1, nil},
+	pi("add", 2):            {-1, nil},
+	pi("update", 2):         {-1, nil},
+	pi("delete", 2):         {-1, nil},
+	pi("new", 2):            {-1, nil},
+	pi("new", 4):            {2, nil},
+	pi("old", 2):            {-1, nil},
+	pi("old", 4):            {2, nil},
+	pi("default_zero", 5):   {2, nil},
 }
 
 // check looks for mistakes in the body of a clause that would show only when it runs, or never.
@@ -140,8 +146,10 @@ func (l *loader) checkNames(c parsedClause, goal engine.Term, p indicator) {
 	}
 	g := goal.(engine.Compound)
 	kind := l.checkObject(c, g.Arg(0), g.Arg(1))
-	if args.neighbor >= 0 {
-		l.checkObject(c, g.Arg(0), g.Arg(args.neighbor))
+	for _, i := range args.more {
+		if bound := g.Arg(i); i == 2 && g.Arity() == 3 || isFunctor(bound, atomK, 3) {
+			l.checkObject(c, g.Arg(0), bound)
+		}
 	}
 	if args.field < 0 {
 		return

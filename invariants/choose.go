@@ -233,11 +233,16 @@ func (p *planner) rank(t template, e *env) int {
 		return p.rankChange(args, e)
 	case pi("query", 2), pi("query", 4):
 		return p.rankQuery(args, e)
-	case pi("previous", 3), pi("next", 3):
+	case pi("previous", 3), pi("next", 3), pi("at_or_before", 3), pi("at_or_after", 3):
 		if r := p.rankQuery(args[:2], e); r != rankKey && r != rankKeyGroup {
 			return rankNever
 		}
 		return rankKeyGroup
+	case pi("range", 4), pi("range_down", 4):
+		if !p.rangeKnown(args, e) {
+			return rankNever
+		}
+		return rankDirectory
 	case pi(",", 2):
 		return min(p.rank(args[0], e), max(p.rank(args[0], e), p.rank(args[1], e)))
 	case pi(";", 2):

@@ -197,6 +197,18 @@ func (g *generated) Scan(lo, hi change.Object) iter.Seq2[change.Object, error] {
 	}
 }
 
+// ScanDown is Scan in the reverse order.
+func (g *generated) ScanDown(lo, hi change.Object) iter.Seq2[change.Object, error] {
+	return func(yield func(change.Object, error) bool) {
+		var up []change.Object
+		for o := range g.Scan(lo, hi) {
+			up = append(up, o)
+		}
+		for i := len(up) - 1; i >= 0 && yield(up[i], nil); i-- {
+		}
+	}
+}
+
 func (g *generated) neighbour(o change.Object, by uint64) (change.Object, bool, error) {
 	i, ok := g.file(o)
 	if i += by; !ok || i >= g.files {

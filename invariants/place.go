@@ -4,8 +4,6 @@ import (
 	"slices"
 
 	"github.com/ichiban/prolog/engine"
-
-	"fsward/change"
 )
 
 // place makes the ops of a goal that comes next.
@@ -51,10 +49,10 @@ func (p *planner) place(g *pending, e *env, rest []goal, needed []template, done
 		return p.placeChange(g.goal, t, args, e, r)
 	case pi("query", 2), pi("query", 4):
 		return p.placeQuery(g.goal, t, args, e, len(rest) == 0, r)
-	case pi("previous", 3):
-		return p.placeNeighbour(t, args, e, change.View.Previous, r)
-	case pi("next", 3):
-		return p.placeNeighbour(t, args, e, change.View.Next, r)
+	case pi("previous", 3), pi("next", 3), pi("at_or_before", 3), pi("at_or_after", 3):
+		return p.placeNeighbour(t, args, e, walks[name], r)
+	case pi("range", 4), pi("range_down", 4):
+		return p.placeRange(g.goal, t, args, e, name == "range_down", r)
 	case pi("between", 3):
 		return p.placeBetween(t, args, e, r)
 	case pi(`\+`, 1):

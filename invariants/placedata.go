@@ -227,7 +227,7 @@ func accessOfQuery(rank int, g *queryGoal) (access string, class Class) {
 	}
 }
 
-func (p *planner) placeNeighbour(t template, args []template, e *env, step func(change.View, change.Object) (change.Object, bool, error), r *result) error {
+func (p *planner) placeNeighbour(t template, args []template, e *env, walk walk, r *result) error {
 	if r := p.rankQuery(args[:2], e); r != rankKey && r != rankKeyGroup {
 		return unsupportedf("%s needs the TREE and the whole identifier", p.text(e, t))
 	}
@@ -247,7 +247,7 @@ func (p *planner) placeNeighbour(t template, args []template, e *env, step func(
 		r.dead = !alive
 		return err
 	}
-	goal := &neighbourGoal{object: object, beside: beside, step: step}
+	goal := &neighbourGoal{object: object, beside: beside, walk: walk}
 	r.ops = append(append(ops, more...), neighbourOp(goal, p.step(e, t, "the neighbour of a key", LogN)))
 	return nil
 }

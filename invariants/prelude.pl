@@ -30,5 +30,9 @@ not(GOAL, AND) :- \+ (GOAL, AND).
 % the rest of the transaction, as several records of one object ask for the same property (thesis 4.3).
 verify(PROPERTY) :- \+ '$holds'(PROPERTY).
 
+% The objects of one range of keys that come first and last. With SUB known, they are compared with it.
+first_of_range(TREE, k(OID, TYPE, SUB), LOW, HIGH) :- once(range(TREE, k(OID, TYPE, FOUND), LOW, HIGH)), SUB = FOUND.
+last_of_range(TREE, k(OID, TYPE, SUB), LOW, HIGH) :- once(range_down(TREE, k(OID, TYPE, FOUND), LOW, HIGH)), SUB = FOUND.
+
 member(X, [X|_]).
 member(X, [_|REST]) :- member(X, REST).

@@ -230,8 +230,8 @@ func (r *run) scanFor(p *pattern, f change.Field, x change.Value, bound bool) ([
 	return found, r.spend(len(found))
 }
 
-// neighbour makes previous/3 and next/3: the object beside one, in the same tree.
-func (r *run) neighbour(predicate string, step func(change.View, change.Object) (change.Object, bool, error)) engine.Predicate3 {
+// neighbour makes previous/3 and the like: the object near a key of the same tree.
+func (r *run) neighbour(predicate string, walk walk) engine.Predicate3 {
 	return func(_ *engine.VM, tree, id, beside engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 		p, ok, err := r.statePattern(predicate, tree, id, env)
 		if err != nil {
@@ -244,7 +244,7 @@ func (r *run) neighbour(predicate string, step func(change.View, change.Object) 
 		if !whole && (p.kind == 0 || !p.sub.bound || r.vocabulary.shape(p.kind) != change.ShapeKey) {
 			return engine.Error(errorf("%s needs the whole identifier, not %s", predicate, termText(p.idTerm, env)))
 		}
-		n, ok, err := step(r.view, o)
+		n, ok, err := walk.from(r.view, o)
 		if err != nil {
 			return engine.Error(viewError{err})
 		}

@@ -349,6 +349,9 @@ func (failingView) Exists(change.Object) (bool, error) { return false, errDisk }
 func (failingView) Scan(lo, hi change.Object) iter.Seq2[change.Object, error] {
 	return func(yield func(change.Object, error) bool) { yield(change.Object{}, errDisk) }
 }
+func (v failingView) ScanDown(lo, hi change.Object) iter.Seq2[change.Object, error] {
+	return v.Scan(lo, hi)
+}
 func (failingView) Previous(change.Object) (change.Object, bool, error) {
 	return change.Object{}, false, errDisk
 }

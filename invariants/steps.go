@@ -438,10 +438,10 @@ func (g *queryGoal) read(m *machine, info *stepInfo, key reverseKey, lo, hi chan
 	return true
 }
 
-// neighbourGoal is previous/3 or next/3.
+// neighbourGoal is previous/3 or one of its like.
 type neighbourGoal struct {
 	object, beside objectPattern
-	step           func(change.View, change.Object) (change.Object, bool, error)
+	walk           walk
 }
 
 func neighbourOp(g *neighbourGoal, info *stepInfo) op {
@@ -457,7 +457,7 @@ func neighbourOp(g *neighbourGoal, info *stepInfo) op {
 			if m.row(info) {
 				return true
 			}
-			o, ok, err := g.step(m.view, lo)
+			o, ok, err := g.walk.from(m.view, lo)
 			if err != nil {
 				return m.failView(err)
 			}

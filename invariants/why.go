@@ -18,6 +18,8 @@ const maxReasons = 64
 var reasonKinds = map[indicator]string{
 	pi("change", 5): change.ReasonRecord, pi("query", 2): change.ReasonState, pi("query", 4): change.ReasonState,
 	pi("previous", 3): change.ReasonState, pi("next", 3): change.ReasonState,
+	pi("at_or_before", 3): change.ReasonState, pi("at_or_after", 3): change.ReasonState,
+	pi("range", 4): change.ReasonState, pi("range_down", 4): change.ReasonState,
 	pi(`\+`, 1): change.ReasonAbsent, pi("forall", 2): change.ReasonAbsent,
 	pi("crc32c", 2): change.ReasonTest, pi("count", 2): change.ReasonTest, pi("sum", 3): change.ReasonTest,
 	pi("findall", 3): change.ReasonTest, pi("is", 2): change.ReasonTest, pi("between", 3): change.ReasonTest,

@@ -2,9 +2,11 @@ package btrfs_test
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"fsward/change"
@@ -145,11 +147,22 @@ func lookAround(t testing.TB, txn *change.Txn, v change.View) {
 		}
 		lo, hi := r.Object, r.Object
 		lo.Kind, hi.Kind, hi.Sub, hi.Aux = 0, ^change.Kind(0), ^uint64(0), ^uint64(0)
-		n := 0
-		for _, err := range v.Scan(lo, hi) {
-			if n++; err != nil || n > 50 {
+		var up, down []change.Object
+		var failed error
+		for o, err := range v.Scan(lo, hi) {
+			if failed = errors.Join(failed, err); err != nil || len(up) > 50 {
 				break
 			}
+			up = append(up, o)
+		}
+		for o, err := range v.ScanDown(lo, hi) {
+			if failed = errors.Join(failed, err); err != nil || len(down) > 50 {
+				break
+			}
+			down = append(down, o)
+		}
+		if slices.Reverse(down); failed == nil && len(up) <= 50 && !slices.Equal(up, down) {
+			t.Errorf("%s: up %v, down %v", schema.IDText(r.Object, txn.Names), up, down)
 		}
 	}
 }

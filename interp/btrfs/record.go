@@ -60,6 +60,18 @@ func groupOf(k key) key {
 	}
 }
 
+// lastOfGroup returns the last key of the items that may hold the same objects as an item with key k.
+func lastOfGroup(k key) key {
+	switch groupOf(k).typ {
+	case extentItemKey:
+		return key{k.objectid, sharedDataRefKey, ^uint64(0)}
+	case inodeExtrefKey:
+		return key{k.objectid, inodeExtrefKey, ^uint64(0)}
+	default:
+		return k
+	}
+}
+
 // item takes one differing item; old or now is nil if it has no other side.
 func (r *recorder) item(k key, old, now *itemRef) error {
 	if g := groupOf(k); !r.gathered || g != r.group {

@@ -50,6 +50,21 @@ func (s *state) seek(tree uint64, root pointer, k key) (p *position, ok bool, er
 	return p, ok, err
 }
 
+// seekLast finds the last item of a tree whose key is not above k. ok is false if there is none.
+func (s *state) seekLast(tree uint64, root pointer, k key) (p *position, ok bool, err error) {
+	p, ok, err = s.seek(tree, root, k)
+	switch {
+	case err != nil:
+		return nil, false, err
+	case !ok: // all are below k, and the position is at the last of them
+		return p, p.path[p.depth].n.nritems() > 0, nil
+	case p.key() == k:
+		return p, true, nil
+	}
+	ok, err = p.move(-1)
+	return p, ok, err
+}
+
 // move goes to the next item (by 1) or the one before (by -1). If there is none, ok is false and the
 // position stays.
 func (p *position) move(by int) (ok bool, err error) {

@@ -137,7 +137,14 @@ func (v *view) decode(p *position) error {
 }
 
 // Scan yields the objects from lo to hi in order.
-func (v *view) Scan(lo, hi change.Object) iter.Seq2[change.Object, error] {
+func (v *view) Scan(lo, hi change.Object) iter.Seq2[change.Object, error] { return v.scan(lo, hi, 1) }
+
+// ScanDown yields the objects from hi to lo.
+func (v *view) ScanDown(lo, hi change.Object) iter.Seq2[change.Object, error] {
+	return v.scan(lo, hi, -1)
+}
+
+func (v *view) scan(lo, hi change.Object, by int) iter.Seq2[change.Object, error] {
 	return func(yield func(change.Object, error) bool) {
 		if lo.Tree == superObject.Tree {
 			if lo.Compare(superObject) <= 0 && superObject.Compare(hi) <= 0 {
@@ -152,26 +159,36 @@ func (v *view) Scan(lo, hi change.Object) iter.Seq2[change.Object, error] {
 			}
 			return
 		}
-		p, ok, err := v.state.seek(lo.Tree, root.pointer, scanStart(lo))
+		first, last := scanStart(lo), scanEnd(hi)
+		var p *position
+		if by > 0 {
+			p, ok, err = v.state.seek(lo.Tree, root.pointer, first)
+		} else {
+			p, ok, err = v.state.seekLast(lo.Tree, root.pointer, last)
+		}
 		var objs []change.Object
-		for ok && err == nil {
+		for ok && err == nil && first.compare(p.key()) <= 0 && p.key().compare(last) <= 0 {
 			group := groupOf(p.key())
-			if firstOfGroup(lo.Tree, group).Compare(hi) > 0 {
-				return
-			}
 			objs = objs[:0]
-			for ; ok && err == nil && groupOf(p.key()) == group; ok, err = p.move(1) {
+			for ; ok && err == nil && groupOf(p.key()) == group; ok, err = p.move(by) {
 				if err = v.decode(p); err != nil {
 					break
 				}
 				for _, e := range v.dec.ents {
 					objs = append(objs, e.obj)
 				}
+				if len(objs) > maxGroup {
+					err = &budgetError{"objects under one key", maxGroup}
+					break
+				}
 			}
 			if err != nil {
 				break
 			}
 			slices.SortFunc(objs, change.Object.Compare)
+			if by < 0 {
+				slices.Reverse(objs)
+			}
 			for _, o := range objs {
 				if o.Compare(lo) >= 0 && o.Compare(hi) <= 0 && !yield(o, nil) {
 					return
@@ -195,9 +212,15 @@ func scanStart(lo change.Object) key {
 	return groupOf(key{lo.ID, itemTypes[lo.Kind].typ, lo.Sub})
 }
 
-// firstOfGroup is an object that stands before or at all those of a group of items.
-func firstOfGroup(tree uint64, g key) change.Object {
-	return change.Object{Tree: tree, ID: g.objectid, Kind: kindByType[g.typ], Sub: g.offset}
+// scanEnd is the last key that can hold objects up to hi.
+func scanEnd(hi change.Object) key {
+	switch {
+	case hi.Kind == 0:
+		return key{hi.ID, 0, 0}
+	case hi.Kind >= kindCount:
+		return key{hi.ID, math.MaxUint8, math.MaxUint64}
+	}
+	return lastOfGroup(key{hi.ID, itemTypes[hi.Kind].typ, hi.Sub})
 }
 
 // Previous returns the first object of the item before that of o.

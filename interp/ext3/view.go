@@ -2,6 +2,7 @@ package ext3
 
 import (
 	"errors"
+	"fmt"
 	"iter"
 	"math"
 	"slices"
@@ -204,79 +205,144 @@ func (v *view) find(dir uint32, name string) (found entry, err error) {
 }
 
 // Scan yields the objects of one kind from lo to hi.
-func (v *view) Scan(lo, hi change.Object) iter.Seq2[change.Object, error] {
+func (v *view) Scan(lo, hi change.Object) iter.Seq2[change.Object, error] { return v.scan(lo, hi, 1) }
+
+// ScanDown yields the objects of one kind from hi to lo.
+func (v *view) ScanDown(lo, hi change.Object) iter.Seq2[change.Object, error] {
+	return v.scan(lo, hi, -1)
+}
+
+func (v *view) scan(lo, hi change.Object, by int) iter.Seq2[change.Object, error] {
 	return func(yield func(change.Object, error) bool) {
-		if lo.Kind == kindOwner || lo.Kind == kindXattrOwner {
+		switch lo.Kind {
+		case kindOwner, kindXattrOwner:
 			yield(change.Object{}, errNoScan)
 			return
+		case kindDirent:
+			if err := v.scanEntries(lo, hi, by, yield); err != nil {
+				yield(change.Object{}, err)
+			}
+			return
 		}
-		for o, ok, err := v.from(lo); ok || err != nil; o, ok, err = v.Next(o) {
+		at, end := lo, hi
+		if by < 0 {
+			at, end = hi, lo
+			at.ID = min(at.ID, v.lastID(at.Kind))
+		}
+		for o, ok, err := v.from(at, by); ok || err != nil; o, ok, err = v.step(o, by) {
 			if err != nil {
 				yield(change.Object{}, err)
 				return
 			}
-			if o.Compare(hi) > 0 || !yield(o, nil) {
+			if by*o.Compare(end) > 0 || !yield(o, nil) {
 				return
 			}
 		}
 	}
 }
 
-// from returns o, or the next object after it.
-func (v *view) from(o change.Object) (change.Object, bool, error) {
+// from returns o, or the next object in a direction.
+func (v *view) from(o change.Object, by int) (change.Object, bool, error) {
+	o.Sub, o.Aux = 0, 0
 	if ok, err := v.Exists(o); ok || err != nil {
 		return o, ok, err
 	}
-	return v.Next(o)
+	return v.step(o, by)
+}
+
+// lastID is the greatest number that an object of a kind can have.
+func (v *view) lastID(k change.Kind) uint64 {
+	switch k {
+	case kindSuperblock:
+		return 0
+	case kindGroup:
+		return uint64(v.geo.groups) - 1
+	case kindInode, kindInodeBit, kindDirent:
+		return uint64(v.geo.inodes)
+	default:
+		return uint64(v.geo.blocks) - 1
+	}
 }
 
 // Next returns the next object of o's kind; in a directory, the entry whose name was met next.
 func (v *view) Next(o change.Object) (change.Object, bool, error) { return v.step(o, 1) }
 
 // Previous returns the object of o's kind before it.
-func (v *view) Previous(o change.Object) (change.Object, bool, error) {
-	return v.step(o, math.MaxUint64)
-}
+func (v *view) Previous(o change.Object) (change.Object, bool, error) { return v.step(o, -1) }
 
-func (v *view) step(o change.Object, by uint64) (change.Object, bool, error) {
+// maxGap bounds the numbers that are gone through from one object to the next: inodes or blocks that are
+// not in use.
+const maxGap = 1 << 20
+
+var errGap = fmt.Errorf("ext3: more than %d numbers without an object; a narrower range is needed", maxGap)
+
+func (v *view) step(o change.Object, by int) (change.Object, bool, error) {
 	switch o.Kind {
 	case kindOwner, kindXattrOwner:
 		return change.Object{}, false, errNoScan
 	case kindDirent:
 		return v.stepEntry(o, by)
 	}
-	n := change.Object{Kind: o.Kind, ID: o.ID + by}
-	if o.ID == 0 && by != 1 {
+	n := change.Object{Kind: o.Kind, ID: o.ID + uint64(by)}
+	if o.ID == 0 && by < 0 {
 		return n, false, nil
 	}
-	if by == 1 && !v.fits(n) && o.ID == 0 { // inodes and blocks can begin with 1
+	if by > 0 && !v.fits(n) && o.ID == 0 { // inodes and blocks can begin with 1
 		n.ID++
 	}
-	for ; v.fits(n); n.ID += by {
+	for gap := 0; v.fits(n); n.ID += uint64(by) {
 		if ok, err := v.Exists(n); ok || err != nil {
 			return n, ok, err
+		}
+		if gap++; gap > maxGap {
+			return n, false, errGap
 		}
 	}
 	return change.Object{}, false, nil
 }
 
-// stepEntry orders the entries of one directory by the handles of their names.
-func (v *view) stepEntry(o change.Object, by uint64) (change.Object, bool, error) {
-	if !v.fits(o) {
-		return change.Object{}, false, nil
-	}
-	var handles []uint64
-	err := v.each(uint32(o.ID), func(e entry) bool {
+// entryHandles returns the handles of the names in a directory, sorted.
+func (v *view) entryHandles(dir uint64) (handles []uint64, err error) {
+	err = v.each(uint32(dir), func(e entry) bool {
 		handles = append(handles, v.names.Handle(e.name))
 		return true
 	})
+	slices.Sort(handles)
+	return slices.Compact(handles), err // a damaged directory can have a name twice
+}
+
+// scanEntries yields the entries of one directory.
+func (v *view) scanEntries(lo, hi change.Object, by int, yield func(change.Object, error) bool) error {
+	if !v.fits(lo) || lo.ID != hi.ID {
+		return nil
+	}
+	handles, err := v.entryHandles(lo.ID)
+	if err != nil {
+		return err
+	}
+	if by < 0 {
+		slices.Reverse(handles)
+	}
+	for _, h := range handles {
+		if lo.Sub <= h && h <= hi.Sub && !yield(change.Object{Kind: kindDirent, ID: lo.ID, Sub: h}, nil) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// stepEntry orders the entries of one directory by the handles of their names.
+func (v *view) stepEntry(o change.Object, by int) (change.Object, bool, error) {
+	if !v.fits(o) {
+		return change.Object{}, false, nil
+	}
+	handles, err := v.entryHandles(o.ID)
 	if err != nil {
 		return change.Object{}, false, err
 	}
-	slices.Sort(handles)
 	i, found := slices.BinarySearch(handles, o.Sub)
 	switch {
-	case by != 1:
+	case by < 0:
 		i--
 	case found:
 		i++

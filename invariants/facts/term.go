@@ -3,7 +3,8 @@
 //
 // The facts are change(TREE,ID,FIELD,OLD,NEW) for the records of the transaction; object(TREE,ID) and
 // state(TREE,ID,FIELD,VALUE) for the objects that exist after it and their fields; and
-// adjacent(TREE,ID,NEXT) for neighbours, which previous/3 and next/3 answer from.
+// adjacent(TREE,ID,NEXT) for neighbours, which previous/3 and next/3 answer from; if there are none, all objects
+// are given, and their order tells.
 package facts
 
 import (

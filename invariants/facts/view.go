@@ -18,6 +18,7 @@ type View struct {
 	seeds   [3]uint64    // of the hashes, so that facts cannot be chosen to collide
 	places  table        // of entries, by object
 	groups  table        // of the first entry of each tree and object id
+	ordered bool         // no fact says which objects are neighbours: their order does
 }
 
 // read is what facts say, in their order.
@@ -130,6 +131,7 @@ func (v *View) index() {
 		e, next := v.at(&a[0]), v.at(&a[1])
 		v.entries[e].behind, v.entries[next].before = int32(next)+1, int32(e)+1
 	}
+	v.ordered = len(v.adjacents) == 0
 	v.read = read{}
 }
 
@@ -235,18 +237,54 @@ func (v *View) Scan(lo, hi change.Object) iter.Seq2[change.Object, error] {
 	}
 }
 
-// Previous returns the object of which an adjacent fact says that o is next.
+// ScanDown yields the objects from hi to lo.
+func (v *View) ScanDown(lo, hi change.Object) iter.Seq2[change.Object, error] {
+	return func(yield func(change.Object, error) bool) {
+		end := v.search(hi)
+		if end < len(v.entries) && v.entries[end].object == hi {
+			end++
+		}
+		for i := end - 1; i >= 0 && v.entries[i].object.Compare(lo) >= 0; i-- {
+			if v.entries[i].exists && !yield(v.entries[i].object, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Previous returns the object of which an adjacent fact says that o is next. Without any such facts it is the
+// object before o in their order.
 func (v *View) Previous(o change.Object) (change.Object, bool, error) {
+	if v.ordered {
+		return v.beside(v.search(o)-1, -1, o.Tree)
+	}
 	if e := v.find(&o); e != nil && e.before != 0 {
 		return v.entries[e.before-1].object, true, nil
 	}
 	return change.Object{}, false, nil
 }
 
-// Next returns the object that an adjacent fact puts behind o.
+// Next is Previous in the other direction.
 func (v *View) Next(o change.Object) (change.Object, bool, error) {
+	if v.ordered {
+		i := v.search(o)
+		if i < len(v.entries) && v.entries[i].object == o {
+			i++
+		}
+		return v.beside(i, 1, o.Tree)
+	}
 	if e := v.find(&o); e != nil && e.behind != 0 {
 		return v.entries[e.behind-1].object, true, nil
+	}
+	return change.Object{}, false, nil
+}
+
+// beside returns the first object of a tree from a place on, in one direction.
+func (v *View) beside(i, by int, tree uint64) (change.Object, bool, error) {
+	for ; i >= 0 && i < len(v.entries) && v.entries[i].object.Tree == tree; i += by {
+		if v.entries[i].exists {
+			return v.entries[i].object, true, nil
+		}
 	}
 	return change.Object{}, false, nil
 }

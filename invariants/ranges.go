@@ -1,0 +1,253 @@
+package invariants
+
+import (
+	"math"
+
+	"github.com/ichiban/prolog/engine"
+
+	"fsward/change"
+)
+
+// A keyRange is the objects from lo to hi that have not been read yet, in one direction. It reads a few at a
+// time, and more each time: whoever wants only the first object pays for one search, and whoever wants all
+// of a large range does not search anew for each.
+type keyRange struct {
+	lo, hi change.Object
+	down   bool
+	batch  int
+	done   bool
+}
+
+// read appends the next objects to buffer. It may append fewer than there are, and none only at the end.
+func (k *keyRange) read(v change.View, buffer []change.Object) ([]change.Object, error) {
+	if k.done {
+		return buffer, nil
+	}
+	scan := v.Scan
+	if k.down {
+		scan = v.ScanDown
+	}
+	k.batch = max(1, 4*k.batch)
+	n := 0
+	for o, err := range scan(k.lo, k.hi) {
+		if err != nil {
+			return buffer, viewError{err}
+		}
+		buffer = append(buffer, o)
+		if n++; n == k.batch {
+			k.pass(o)
+			return buffer, nil
+		}
+	}
+	k.done = true
+	return buffer, nil
+}
+
+// pass leaves out of the range the objects up to o.
+func (k *keyRange) pass(o change.Object) {
+	least, greatest := uint64(0), uint64(math.MaxUint64)
+	end, step := &k.lo, uint64(1)
+	if k.down {
+		least, greatest = greatest, least
+		end, step = &k.hi, math.MaxUint64
+	}
+	*end = o
+	for _, part := range []*uint64{&end.Aux, &end.Sub} {
+		if *part != greatest {
+			*part += step
+			return
+		}
+		*part = least
+	}
+	if uint64(end.Kind) != greatest&math.MaxUint8 {
+		end.Kind += change.Kind(step)
+		return
+	}
+	end.Kind = change.Kind(least)
+	if end.ID != greatest {
+		end.ID += step
+		return
+	}
+	k.done = true
+}
+
+// interval is the part of the 64 bits between two numbers of any size; ok is false if there is none.
+func interval(low, high number) (lo, hi uint64, ok bool) {
+	if high.sign() < 0 || low.cmp(high) > 0 {
+		return 0, 0, false
+	}
+	if low.sign() > 0 {
+		if lo, ok = low.bits(); !ok {
+			return 0, 0, false
+		}
+	}
+	if hi, ok = high.bits(); !ok {
+		hi = math.MaxUint64
+	}
+	return lo, hi, true
+}
+
+// bits returns a number that is not negative; ok is false if it has more than 64 bits.
+func (n number) bits() (u uint64, ok bool) {
+	if n.big == nil {
+		return uint64(n.small), true
+	}
+	return n.big.Uint64(), n.big.IsUint64()
+}
+
+// between makes the range of the objects of one kind whose last number is from lo to hi. ok is false if the
+// objects of that kind are not ordered by such a number.
+func (v *vocabulary) between(o change.Object, lo, hi uint64, down bool) (k keyRange, ok bool) {
+	k = keyRange{lo: o, hi: o, down: down}
+	switch v.shape(o.Kind) {
+	case change.ShapeNamed:
+		return k, false
+	case change.ShapeNum:
+		k.lo.ID, k.hi.ID = lo, hi
+		k.lo.Sub, k.hi.Sub = 0, math.MaxUint64
+	default:
+		k.lo.Sub, k.hi.Sub = lo, hi
+	}
+	k.lo.Aux, k.hi.Aux = 0, math.MaxUint64
+	return k, true
+}
+
+// keyRange makes range/4 and range_down/4: the objects that match TREE and ID and lie between two bounds.
+// The bounds are numbers, and then those of the last number of an identifier whose other parts are known;
+// or keys k(ID,KIND,SUB), in which a part without a value is the least or the greatest that it can be.
+func (r *run) keyRange(predicate string, down bool) func(*engine.VM, engine.Term, engine.Term, engine.Term, engine.Term, engine.Cont, *engine.Env) *engine.Promise {
+	return func(_ *engine.VM, tree, id, low, high engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+		if err := r.spend(1); err != nil {
+			return engine.Error(err)
+		}
+		p, ok := r.vocabulary.pattern(tree, id, r.txn.Names, env)
+		if !ok {
+			return engine.Bool(false)
+		}
+		if isVariable(p.treeTerm) {
+			return engine.Error(errorf("%s needs a TREE", predicate))
+		}
+		keys, ok, err := r.rangeOf(predicate, &p, low, high, env)
+		if err != nil {
+			return engine.Error(err)
+		}
+		if !ok {
+			return engine.Bool(false)
+		}
+		keys.down = down
+		var objects []change.Object
+		return r.solutions(k, func() (*engine.Env, bool, error) {
+			for {
+				if len(objects) == 0 {
+					var err error
+					if objects, err = keys.read(r.view, objects); err != nil || len(objects) == 0 {
+						return nil, false, err
+					}
+					if err := r.spend(len(objects)); err != nil {
+						return nil, false, err
+					}
+				}
+				o := objects[0]
+				objects = objects[1:]
+				if !p.matches(o) {
+					continue
+				}
+				if e, ok := r.vocabulary.unify(&p, o, r.txn.Names, env); ok {
+					return e, true, nil
+				}
+			}
+		})
+	}
+}
+
+// rangeOf reads the bounds of a range.
+func (r *run) rangeOf(predicate string, p *pattern, low, high engine.Term, env *engine.Env) (k keyRange, ok bool, err error) {
+	if isKey(low, env) && isKey(high, env) && !r.vocabulary.schema.KindIsTree {
+		if k.lo, err = r.bound(predicate, low, 0, env); err != nil {
+			return k, false, err
+		}
+		if k.hi, err = r.bound(predicate, high, math.MaxUint64, env); err != nil {
+			return k, false, err
+		}
+		k.lo.Tree, k.hi.Tree = p.tree.n, p.tree.n
+		return k, k.lo.Compare(k.hi) <= 0, nil
+	}
+	lo, err := r.evaluate(low, env)
+	if err != nil {
+		return k, false, err
+	}
+	hi, err := r.evaluate(high, env)
+	if err != nil {
+		return k, false, err
+	}
+	if p.kind == 0 || !p.id.bound && r.vocabulary.shape(p.kind) != change.ShapeNum {
+		return k, false, errorf("%s needs all of %s but its last number, or two keys as bounds", predicate, termText(p.idTerm, env))
+	}
+	first, last, ok := interval(lo, hi)
+	if !ok {
+		return k, false, nil
+	}
+	if k, ok = r.vocabulary.between(change.Object{Tree: p.tree.n, ID: p.id.n, Kind: p.kind}, first, last, false); !ok {
+		return k, false, errorf("%s: names have no order", predicate)
+	}
+	return k, true, nil
+}
+
+func isKey(t engine.Term, env *engine.Env) bool { return isFunctor(env.Resolve(t), atomK, 3) }
+
+// bound reads a key that bounds a range; open is what a part without a value is.
+func (r *run) bound(predicate string, t engine.Term, open uint64, env *engine.Env) (o change.Object, err error) {
+	key := env.Resolve(t).(engine.Compound)
+	bad := func() (change.Object, error) {
+		return o, errorf("%s: %s is no bound", predicate, termText(key, env))
+	}
+	number := func(t engine.Term) (uint64, bool) {
+		if t = env.Resolve(t); isVariable(t) {
+			return open, true
+		}
+		return idBits(t)
+	}
+	var ok1, ok2 bool
+	o.ID, ok1 = number(key.Arg(0))
+	o.Sub, ok2 = number(key.Arg(2))
+	o.Kind, o.Aux = change.Kind(open), open
+	if kind := env.Resolve(key.Arg(1)); !isVariable(kind) {
+		atom, isAtom := kind.(engine.Atom)
+		k, known := r.vocabulary.kinds[atom]
+		if !isAtom || !known {
+			return bad()
+		}
+		o.Kind = k
+	}
+	if !ok1 || !ok2 {
+		return bad()
+	}
+	return o, nil
+}
+
+// A walk goes from a key of a tree to an object near it. The key need not be that of an object.
+type walk struct {
+	step func(change.View, change.Object) (change.Object, bool, error)
+	here bool // an object with the key itself is the nearest
+}
+
+// walks are the predicates that walk.
+var walks = map[string]walk{
+	"previous":     {change.View.Previous, false},
+	"next":         {change.View.Next, false},
+	"at_or_before": {change.View.Previous, true},
+	"at_or_after":  {change.View.Next, true},
+}
+
+func (w walk) from(v change.View, o change.Object) (change.Object, bool, error) {
+	if w.here {
+		last := o
+		if o.Aux == 0 { // the first of those that have one key
+			last.Aux = math.MaxUint64
+		}
+		for found, err := range v.Scan(o, last) {
+			return found, err == nil, err
+		}
+	}
+	return w.step(v, o)
+}
