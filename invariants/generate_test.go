@@ -201,8 +201,10 @@ func (g *generated) Scan(lo, hi change.Object) iter.Seq2[change.Object, error] {
 func (g *generated) ScanDown(lo, hi change.Object) iter.Seq2[change.Object, error] {
 	return func(yield func(change.Object, error) bool) {
 		var up []change.Object
-		for o := range g.Scan(lo, hi) {
-			up = append(up, o)
+		for o, err := range g.Scan(lo, hi) {
+			if err == nil { // Scan has none
+				up = append(up, o)
+			}
 		}
 		for i := len(up) - 1; i >= 0 && yield(up[i], nil); i-- {
 		}

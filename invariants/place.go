@@ -52,7 +52,7 @@ func (p *planner) place(g *pending, e *env, rest []goal, needed []template, done
 	case pi("previous", 3), pi("next", 3), pi("at_or_before", 3), pi("at_or_after", 3):
 		return p.placeNeighbour(t, args, e, walks[name], r)
 	case pi("range", 4), pi("range_down", 4):
-		return p.placeRange(g.goal, t, args, e, name == "range_down", r)
+		return p.placeRange(t, args, e, name == "range_down", r)
 	case pi("between", 3):
 		return p.placeBetween(t, args, e, r)
 	case pi(`\+`, 1):

@@ -1,6 +1,7 @@
 package invariants
 
 import (
+	"errors"
 	"math"
 
 	"github.com/ichiban/prolog/engine"
@@ -37,7 +38,7 @@ func (p *planner) rangeKnown(args []template, e *env) bool {
 	return k.tree && (byKeys || k.id || number) && (byKeys || e.ground(args[2]) && e.ground(args[3]))
 }
 
-func (p *planner) placeRange(g goal, t template, args []template, e *env, down bool, r *result) error {
+func (p *planner) placeRange(t template, args []template, e *env, down bool, r *result) error {
 	if !p.rangeKnown(args, e) {
 		return unsupportedf("%s needs the TREE and all of the identifier but its last number, or two keys as bounds", p.text(e, t))
 	}
@@ -46,7 +47,7 @@ func (p *planner) placeRange(g goal, t template, args []template, e *env, down b
 		return err
 	}
 	object, ops, alive, err := p.object(e, args[0], args[1])
-	if _, isKind := err.(errKind); isKind {
+	if _, isKind := errors.AsType[errKind](err); isKind {
 		return unsupportedf("%s of a kind that is not in the text", p.text(e, t))
 	}
 	if err != nil || !alive {
@@ -58,7 +59,8 @@ func (p *planner) placeRange(g goal, t template, args []template, e *env, down b
 		return unsupportedf("%s of any kind", p.text(e, t))
 	}
 	info := p.step(e, t, "the objects between two keys, in order", p.rangeClass())
-	r.ops = append(ops, rangeOp(goal, info))
+	ops = append(ops, rangeOp(goal, info))
+	r.ops = ops
 	return nil
 }
 
