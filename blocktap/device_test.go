@@ -3,6 +3,7 @@ package blocktap
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 )
@@ -138,5 +139,37 @@ func TestDurable(t *testing.T) {
 		if err := do(r); !errors.Is(err, disk.err) {
 			t.Errorf("%s acknowledged although the flush failed: %v", r.Op, err)
 		}
+	}
+}
+
+// flushHook notes what it is told.
+type flushHook struct{ flushed []uint64 }
+
+func (h *flushHook) Handle(_ context.Context, _ *Request, do func() error) error { return do() }
+func (h *flushHook) Flushed(seq uint64)                                          { h.flushed = append(h.flushed, seq) }
+
+// A hook is told which changes a flush has made durable. One with FUA makes no other durable.
+func TestFlushIsTold(t *testing.T) {
+	disk := open(t, sparseFile(t, 1<<20, 0, nil), FileOptions{})
+	hook := &flushHook{}
+	dev := NewDevice(disk, hook)
+	do := func(op Op, fua bool) {
+		t.Helper()
+		r := &Request{Op: op, FUA: fua}
+		if op == OpWrite {
+			r.Data, r.Len = make([]byte, 512), 512
+		}
+		if err := dev.Do(context.Background(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	do(OpFlush, false)
+	do(OpWrite, false)
+	do(OpWrite, false)
+	do(OpFlush, false)
+	do(OpWrite, true)
+	do(OpFlush, false)
+	if want := []uint64{0, 2, 3}; !slices.Equal(hook.flushed, want) {
+		t.Errorf("told %v, want %v", hook.flushed, want)
 	}
 }

@@ -84,6 +84,13 @@ type Hook interface {
 	Handle(ctx context.Context, r *Request, do func() error) error
 }
 
+// A FlushHook is a hook that wants to know what is durable. Flushed is called when a flush has succeeded,
+// with the Seq of the last change that was done when it began; these numbers never fall. It can be called
+// beside Handle and must return at once.
+type FlushHook interface {
+	Flushed(seq uint64)
+}
+
 // A Device performs requests on a disk through a hook. Changes are serialised, since the hook has to
 // see them in the order in which the disk does; reads and flushes run in parallel with everything.
 // Safe for concurrent use.
@@ -93,6 +100,10 @@ type Device struct {
 	rec  Recorder
 	mu   sync.Mutex // held over hook and disk by whatever changes the disk
 	seq  atomic.Uint64
+	done atomic.Uint64 // Seq of the last change that is done
+
+	flushing sync.Mutex // held while the hook is told, so that it is told in order
+	flushed  uint64     // what it was last told
 }
 
 // NewDevice returns a device; hook may be nil.
@@ -132,7 +143,7 @@ func (d *Device) Do(ctx context.Context, r *Request) error {
 				return err
 			}
 		}
-		return d.disk.Flush()
+		return d.flush()
 	}
 	err := d.ordered(ctx, r)
 	// The flush of a FUA write waits outside the lock: nothing that follows depends on it, and the
@@ -143,11 +154,27 @@ func (d *Device) Do(ctx context.Context, r *Request) error {
 	return err
 }
 
+// flush makes durable what is done and tells the hook so.
+func (d *Device) flush() error {
+	seq := d.done.Load()
+	if err := d.disk.Flush(); err != nil {
+		return err
+	}
+	if h, ok := d.hook.(FlushHook); ok {
+		d.flushing.Lock()
+		defer d.flushing.Unlock()
+		d.flushed = max(d.flushed, seq)
+		h.Flushed(d.flushed)
+	}
+	return nil
+}
+
 // ordered performs a change in its turn.
 func (d *Device) ordered(ctx context.Context, r *Request) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	r.Seq = d.seq.Add(1)
+	defer d.done.Store(r.Seq)
 	if d.rec != nil {
 		if err := d.rec.Log(r); err != nil {
 			return err

@@ -4,6 +4,7 @@ package hostd
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -22,7 +23,13 @@ type Guard struct {
 	sinks  []Sink
 	bug    *Simulator // nil where no bug is simulated
 	log    *zap.Logger
+
+	flushed atomic.Uint64 // number of the last write that the guest has flushed
+	told    uint64        // the one that the interpreter knows of
 }
+
+// Flushed notes how far the disk has been flushed: the interpreter is told with the next write.
+func (g *Guard) Flushed(seq uint64) { g.flushed.Store(seq) }
 
 // Handle is the flow of fsward: guest write → what is this block, what changed → is it allowed → the
 // write is done, or refused. The device calls it for one write at a time, in order.
@@ -30,6 +37,10 @@ func (g *Guard) Handle(ctx context.Context, r *blocktap.Request, do func() error
 	w := writeOf(r)
 	g.bug.alter(w, g.log)
 
+	if seq := g.flushed.Load(); seq != g.told {
+		g.told = seq
+		g.interp.Flushed(0, seq)
+	}
 	start := time.Now()
 	obs := g.interp.Observe(w)
 	observed := time.Since(start)
@@ -99,6 +110,9 @@ func (g *Guard) attached() {
 
 func writeOf(r *blocktap.Request) interp.Write {
 	w := interp.Write{Off: r.Off, Len: r.Len, Discard: r.Op == blocktap.OpTrim}
+	if !r.FUA {
+		w.Seq = r.Seq
+	}
 	if r.Op == blocktap.OpWrite {
 		w.Data = r.Data
 	}

@@ -23,6 +23,7 @@ type scripted struct {
 func (s *scripted) FS() string                              { return "btrfs" }
 func (s *scripted) Schema() *change.Schema                  { return nil }
 func (s *scripted) Observe(interp.Write) interp.Observation { return s.next }
+func (s *scripted) Flushed(int, uint64)                     {}
 func (s *scripted) Settle(written bool)                     { s.settled = append(s.settled, written) }
 
 // events is a Sink that keeps what it is told.

@@ -22,6 +22,9 @@ type Disk interface {
 
 // A Write is one change of the device's contents that a guest asks for, shown before it is done.
 type Write struct {
+	// Seq numbers the writes to one disk in the order in which it performs them, from 1. It is 0 for a
+	// write that is durable as soon as it is acknowledged (FUA), and where nobody counts.
+	Seq  uint64
 	Off  uint64 // bytes from the start of the device
 	Len  uint64 // bytes; Off+Len is within the device
 	Data []byte // the new contents, Len bytes, valid only during Observe; nil: the range becomes zeros
@@ -68,6 +71,9 @@ type Interpreter interface {
 	// Settle says what became of the write last observed: it is on the device (and what it committed
 	// is the new base state), or it was refused or failed and the device is as before.
 	Settle(written bool)
+	// Flushed is told that the writes to a disk up to the number seq are durable. disk counts from 0 where
+	// a file system has several.
+	Flushed(disk int, seq uint64)
 }
 
 // ErrNotFound means that a disk does not hold a file system that fsward knows.

@@ -75,7 +75,7 @@ func TestEachRuleIsViolated(t *testing.T) {
 					commits++
 				}
 				return !refused && commits < 3
-			})
+			}, func(seq uint64) { f.Flushed(0, seq) })
 			if len(said) == 0 {
 				t.Fatal("nothing was changed")
 			}

@@ -18,6 +18,8 @@ type diff struct {
 	out      *recorder
 	faults   []change.Violation
 	unknown  error // why the result is not complete
+
+	unflushed []stretch // what was written and is not durable yet
 }
 
 // fault notes an error of the new state and tells whether to go on.

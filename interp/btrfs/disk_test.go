@@ -151,9 +151,11 @@ func sharedData(t testing.TB, name string) string {
 	return path
 }
 
-// eachWrite reads a log and shows each change of the disk.
-func eachWrite(t testing.TB, path string, show func(w interp.Write) bool) {
+// eachWrite reads a log and shows each change of the disk, and each flush with the number of the last
+// change before it.
+func eachWrite(t testing.TB, path string, show func(w interp.Write) bool, flush func(seq uint64)) {
 	t.Helper()
+	seq := uint64(0)
 	log, err := trace.Open(path)
 	if err != nil {
 		t.Fatal(err)
@@ -171,7 +173,15 @@ func eachWrite(t testing.TB, path string, show func(w interp.Write) bool) {
 		if !ok {
 			continue
 		}
+		if r.Op == blocktap.OpFlush {
+			flush(seq)
+			continue
+		}
+		seq++
 		w := interp.Write{Off: r.Off, Len: r.Len}
+		if !r.FUA {
+			w.Seq = seq
+		}
 		switch r.Op {
 		case blocktap.OpWrite:
 			w.Data = bytes.Clone(r.Data)

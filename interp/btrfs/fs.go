@@ -16,7 +16,10 @@ type FS struct {
 
 	settle func(written bool) // what Settle does besides forgetting the write
 	judged *judgement         // the last commit that was judged
+	order  unflushed          // writes of metadata that are not durable yet
 	names  *change.Names
+
+	metadata bool // the write last observed may hold metadata
 }
 
 var _ interp.Interpreter = (*FS)(nil)
@@ -109,8 +112,16 @@ func (f *FS) Schema() *change.Schema {
 
 // Observe is shown a write before it is done.
 func (f *FS) Observe(w interp.Write) interp.Observation {
-	f.disk.pending, f.settle = &w, nil
 	var obs interp.Observation
+	f.disk.pending, f.settle, f.metadata = nil, nil, false
+	if f.base != nil && !f.base.unsound && !f.givesUp(&w) {
+		if err := f.checkWrite(&w); err != nil {
+			f.refuseSuper(err, &obs)
+			f.disk.pending = &w
+			return obs
+		}
+	}
+	f.disk.pending = &w
 	// A mirror may lie inside a chunk of metadata, where no block is allocated.
 	if j := f.judged; j != nil && !j.stale && !superAlone(w) && j.chunks.holdsMetadata(w.Off, w.Len) {
 		j.stale = true
@@ -134,6 +145,24 @@ func (f *FS) Observe(w interp.Write) interp.Observation {
 	return obs
 }
 
+// givesUp tells whether a write takes the file system off a disk, or tries to: what it leaves of the
+// primary superblock is none. Then there is nothing left that needs the rest.
+func (f *FS) givesUp(w *interp.Write) bool {
+	disk, _ := interp.Locate(w.Off)
+	at := interp.Address(disk, superOffset)
+	if !overlap(w.Off, w.Len, at, superSize) {
+		return false
+	}
+	now := new([superSize]byte)
+	err := readFull(&overlay{f.disk.Disk, w}, now[:], at)
+	return err == nil && magicOf(now) != superMagic
+}
+
+// Flushed is told that writes to a disk are durable.
+func (f *FS) Flushed(disk int, seq uint64) {
+	f.order.flushed(interp.Address(disk, 0), interp.Address(disk+1, 0), seq)
+}
+
 // superAlone tells whether a write is of a superblock and nothing else.
 func superAlone(w interp.Write) bool {
 	_, off := interp.Locate(w.Off)
@@ -154,6 +183,9 @@ func (f *FS) Settle(written bool) {
 	}
 	if f.base != nil {
 		f.base.cache.forget(w.Off, w.Len)
+	}
+	if f.metadata && written && w.Seq != 0 {
+		f.order.add(w.Off, w.Len, w.Seq)
 	}
 	if f.settle != nil {
 		f.settle(written)
@@ -486,6 +518,9 @@ func (f *FS) compare(base *state, sb superblock, at uint64, devs *devices, cache
 	f.names.Reset()
 	txn := &change.Txn{Schema: schema, Generation: sb.generation(), Names: f.names}
 	d := &diff{old: base, new: s, budget: newBudget(), out: newRecorder(txn, s.itemContext())}
+	if base != nil {
+		d.unflushed = f.order.stretches()
+	}
 	// While the chunk tree is read, only the chunks of the superblock are known.
 	d.out.dec.ctx.chunks = nil
 	d.run()

@@ -47,7 +47,7 @@ func TestRealLog(t *testing.T) {
 		d.apply(w)
 		f.Settle(true)
 		return !t.Failed()
-	})
+	}, func(seq uint64) { f.Flushed(0, seq) })
 	if commits != 21 {
 		t.Errorf("%d commits, want 21", commits)
 	}

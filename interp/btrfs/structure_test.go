@@ -61,7 +61,7 @@ func TestStructureRules(t *testing.T) {
 		{"btrfs/csum", func(c *cow) []interp.Write { c.tree(5, none); c.last()[4000] ^= 1; return c.commit(none) }},
 		{"btrfs/header", func(c *cow) []interp.Write { c.tree(5, func(b []byte) { b[33] ^= 1 }); return c.commit(none) }},
 		{"btrfs/header", func(c *cow) []interp.Write { c.tree(5, func(b []byte) { b[65] ^= 1 }); return c.commit(none) }},
-		{"btrfs/header", func(c *cow) []interp.Write {
+		{"btrfs/misdirected", func(c *cow) []interp.Write {
 			c.tree(5, none)
 			c.last()[50] ^= 1
 			reseal(c.last())

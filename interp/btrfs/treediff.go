@@ -77,6 +77,9 @@ func (t *treeDiff) walkNew(s span) {
 		return
 	}
 	t.checkOwner(n)
+	if err := t.checkFlushed(n); err != nil {
+		t.fault(err)
+	}
 	t.descend(n, s, t.walkNew)
 }
 

@@ -32,13 +32,16 @@ var (
 	itemRule       = structureRule{"btrfs/item", "The contents of an item are well formed for its type."}
 	uniqueRule     = structureRule{"btrfs/unique", "An object stands in a tree once."}
 	baseRule       = structureRule{"btrfs/base-block", "A metadata block of the last commit stays intact until the next commit is on the disk."}
+	liveDataRule   = structureRule{"btrfs/base-data", "Data that the last commit has a checksum for keeps its contents until the next commit is on the disk."}
+	directionRule  = structureRule{"btrfs/misdirected", "A metadata block is written where the address in its header says."}
+	flushRule      = structureRule{"btrfs/flush", "What a superblock leads to has been flushed before the superblock is written."}
 	refusedRule    = structureRule{"btrfs/refused-copy", "A copy of the superblock of a refused commit does not reach the disk either."}
 )
 
 // structureRules lists all, for tests and documents.
 var structureRules = []structureRule{superRule, csumRule, headerRule, levelRule, ownerRule, generationRule, nritemsRule,
 	keyOrderRule, parentKeyRule, itemBoundsRule, pointerRule, copiesRule, twiceRule, chunkRule, rootRule, itemTypeRule,
-	itemRule, uniqueRule, baseRule, refusedRule}
+	itemRule, uniqueRule, baseRule, refusedRule, liveDataRule, directionRule, flushRule}
 
 // A structureError is a violation of structure on its way up.
 type structureError struct{ v change.Violation }
@@ -60,6 +63,12 @@ func violatedAt(r structureRule, addr uint64, format string, args ...any) *struc
 // violated is violatedAt where no address is known.
 func violated(r structureRule, format string, args ...any) *structureError {
 	return &structureError{change.Violation{Rule: r.name, Kind: change.ByStructure, Doc: r.doc, Detail: fmt.Sprintf(format, args...)}}
+}
+
+// onWrite says of an error that it is about a single write, and not about what the file system consists of.
+func onWrite(e *structureError) *structureError {
+	e.v.Kind = change.ByWrite
+	return e
 }
 
 // in names the tree and key at which an error was found, if it does not name any yet.

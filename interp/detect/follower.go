@@ -102,6 +102,13 @@ func (f *Follower) Settle(written bool) {
 	}
 }
 
+// Flushed tells the file system's interpreter which writes are durable.
+func (f *Follower) Flushed(disk int, seq uint64) {
+	if f.inner != nil {
+		f.inner.Flushed(disk, seq)
+	}
+}
+
 // pendingDisk is the disk as it will be when the write being observed is done.
 type pendingDisk struct {
 	interp.Disk

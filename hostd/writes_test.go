@@ -1,0 +1,225 @@
+package hostd
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"testing"
+
+	"fsward/blocktap"
+	"fsward/change"
+)
+
+// Loads under which single writes are the hard part: logs, writes through to the disk, discards, and
+// tools that rewrite or move what is there.
+const writeLoad = `
+	sync -f .
+	head -c 3000000 /dev/urandom > base
+	for i in 1 2 3 4 5 6; do
+		for j in 1 2 3 4 5; do
+			head -c $((i * j * 3000)) /dev/urandom > f$j; sync f$j
+			head -c 5000 /dev/urandom >> log; sync log
+		done
+		dd if=/dev/urandom of=osync bs=8k count=6 oflag=sync conv=notrunc 2> /dev/null
+		mv f2 g$i; rm -f f1; sync g$i
+		[ $i -ne 2 ] || rm base
+		fallocate -l 200k pre; dd if=/dev/urandom of=pre bs=4k seek=$i count=3 conv=notrunc,fsync 2> /dev/null
+		touch cow$i; chattr +C cow$i; dd if=/dev/urandom of=cow$i bs=16k count=4 conv=fsync 2> /dev/null
+		dd if=/dev/urandom of=cow1 bs=4k count=5 seek=2 conv=notrunc,fsync 2> /dev/null
+		sync -f .
+	done
+	fstrim . || true
+	btrfs scrub start -B . > /dev/null
+	rm -f g1 g2 f3; btrfs filesystem sync .
+	btrfs balance start --full-balance . > /dev/null
+	head -c 400000 /dev/urandom > end; sync end; sync -f .`
+
+// Nothing that a sound kernel writes is taken for a wrong write.
+func TestWritesNoFalseAlarm(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		size    int64
+		mkfs    []string
+		options string
+	}{
+		{"async discard", 512 << 20, nil, "discard=async"},
+		{"sync discard, single", 512 << 20, []string{"-m", "single"}, "discard=sync"},
+		{"mixed", 200 << 20, []string{"--mixed"}, "nodiscard"},
+		{"compressed, small nodes", 512 << 20, []string{"-n", "4k"}, "compress-force=zstd"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			image := blankImage(t, tc.size)
+			run(t, "mkfs.btrfs", append(append([]string{"-q"}, tc.mkfs...), image)...)
+			r := attach(t, image, nil)
+			if err := r.Mount("btrfs", tc.options); err != nil {
+				t.Fatal(err)
+			}
+			r.mustRun(writeLoad)
+			if err := r.Unmount(); err != nil {
+				t.Fatal(err)
+			}
+			logs := 0
+			for _, ev := range r.seen.events() {
+				if ev.Kind == KindLogCommit {
+					logs++
+				}
+			}
+			if commits := r.noAlarm(); commits < 10 || logs < 30 {
+				t.Errorf("%d commits and %d log commits, want 10 and 30", commits, logs)
+			}
+			r.close()
+			mustBeClean(t, "btrfs", r.image)
+		})
+	}
+}
+
+// A guest whose kernel, or whose disk beneath it, writes what is still needed is refused that write, and
+// goes on as before: the write comes beside the kernel, as a stray one would.
+func TestStrayWrites(t *testing.T) {
+	image := mkfs(t, "btrfs", 256<<20)
+	r := attach(t, image, nil)
+	r.mustMount("btrfs")
+	r.mustRun("head -c 300000 /dev/urandom > data; echo > warm; sync warm; sync -f .; head -c 10000 /dev/urandom > logged; sync logged")
+	dev := r.daemon.Devices()["disk"]
+	disk := rawImage(t, image)
+	super := disk.read(64<<10, 4096)
+	root, other := disk.physical(binary.LittleEndian.Uint64(super[80:])), disk.anotherBlock(super)
+	data := disk.find(r.mustRun("head -c 4096 data"))
+	block := disk.read(root[0], 16384)
+	changed := bytes.Clone(block)
+	changed[200] ^= 1
+
+	for _, tc := range []struct {
+		name string
+		req  blocktap.Request
+		rule string // "": it passes
+	}{
+		{"the root tree again", blocktap.Request{Op: blocktap.OpWrite, Off: root[0], Data: block}, ""},
+		{"one bit of the root tree", blocktap.Request{Op: blocktap.OpWrite, Off: root[0], Data: changed}, "btrfs/base-block"},
+		{"one bit of its other copy", blocktap.Request{Op: blocktap.OpWrite, Off: root[1], Data: changed}, "btrfs/base-block"},
+		{"a sector of it", blocktap.Request{Op: blocktap.OpWrite, Off: root[0] + 4096, Data: bytes.Repeat([]byte("x"), 512)}, "btrfs/base-block"},
+		{"another block over it", blocktap.Request{Op: blocktap.OpWrite, Off: root[0], Data: disk.read(other, 16384)}, "btrfs/misdirected"},
+		{"zeros over it", blocktap.Request{Op: blocktap.OpZero, Off: root[0], Len: 16384}, "btrfs/base-block"},
+		{"its discard", blocktap.Request{Op: blocktap.OpTrim, Off: root[0] - 65536, Len: 131072}, "btrfs/base-block"},
+		{"a metadata block over data", blocktap.Request{Op: blocktap.OpWrite, Off: data, Data: block}, "btrfs/base-data"},
+		{"half a sector of data", blocktap.Request{Op: blocktap.OpWrite, Off: data + 2048, Data: bytes.Repeat([]byte("x"), 2048)}, "btrfs/base-data"},
+		{"data again", blocktap.Request{Op: blocktap.OpWrite, Off: data, Data: disk.read(data, 8192)}, ""},
+		{"a discard of data", blocktap.Request{Op: blocktap.OpTrim, Off: data, Len: 4096}, "btrfs/base-data"},
+		{"zeros over data", blocktap.Request{Op: blocktap.OpZero, Off: data, Len: 4096}, "btrfs/base-data"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			before := len(r.seen.events())
+			if tc.req.Len == 0 {
+				tc.req.Len = uint64(len(tc.req.Data))
+			}
+			err := dev.Do(context.Background(), &tc.req)
+			if refused := errors.Is(err, blocktap.ErrRefused); refused != (tc.rule != "") || err != nil && !refused {
+				t.Errorf("done with %v", err)
+			}
+			events := r.seen.events()[before:]
+			if tc.rule == "" {
+				if len(events) != 0 {
+					t.Errorf("reported: %s", textOf(events[0]))
+				}
+				return
+			}
+			if len(events) != 1 || events[0].Kind != KindWrite || events[0].Violations[0].Rule != tc.rule || events[0].Violations[0].Kind != change.ByWrite {
+				t.Errorf("reported %d events, want one of %s: %v", len(events), tc.rule, events)
+			}
+		})
+	}
+	r.mustRun("cmp data data; echo more > more; sync -f .")
+	if err := r.Unmount(); err != nil {
+		t.Fatal(err)
+	}
+	r.close()
+	mustBeClean(t, "btrfs", r.image)
+}
+
+// A raw is an image file of a file system with the geometry of mkfs's default, read beside the guard.
+type raw struct {
+	t *testing.T
+	f *os.File
+}
+
+func rawImage(t *testing.T, image string) raw {
+	t.Helper()
+	f, err := os.Open(image)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	return raw{t, f}
+}
+
+func (r raw) read(off uint64, n int) []byte {
+	r.t.Helper()
+	b := make([]byte, n)
+	if _, err := r.f.ReadAt(b, int64(off)); err != nil {
+		r.t.Fatal(err)
+	}
+	return b
+}
+
+// physical returns the addresses of the copies of a metadata block, found by the address in its header.
+func (r raw) physical(logical uint64) []uint64 {
+	r.t.Helper()
+	if logical == 0 {
+		return nil
+	}
+	out, err := r.scan(func(b []byte) bool { return binary.LittleEndian.Uint64(b[48:]) == logical })
+	if err != nil || len(out) != 2 {
+		r.t.Fatalf("block %d has the copies %v: %v", logical, out, err)
+	}
+	return out
+}
+
+// anotherBlock returns the address of a metadata block that is not the root tree's root.
+func (r raw) anotherBlock(super []byte) uint64 {
+	r.t.Helper()
+	root := binary.LittleEndian.Uint64(super[80:])
+	out, err := r.scan(func(b []byte) bool { return binary.LittleEndian.Uint64(b[48:]) != root && b[100] == 0 })
+	if err != nil || len(out) == 0 {
+		r.t.Fatalf("no other block: %v", err)
+	}
+	return out[0]
+}
+
+// scan returns the addresses of metadata blocks that fit, the newest contents of each logical address.
+func (r raw) scan(fits func(b []byte) bool) ([]uint64, error) {
+	super := r.read(64<<10, 4096)
+	size, err := r.f.Seek(0, 2)
+	if err != nil {
+		return nil, err
+	}
+	var out []uint64
+	for off := uint64(1 << 20); off+16384 <= uint64(size); off += 16384 {
+		if off == 64<<20 { // the superblock's mirror
+			continue
+		}
+		b := r.read(off, 16384)
+		if bytes.Equal(b[32:48], super[32:48]) && fits(b) {
+			out = append(out, off)
+		}
+	}
+	return out, nil
+}
+
+// find returns the address of a sector with some contents.
+func (r raw) find(contents string) uint64 {
+	r.t.Helper()
+	size, err := r.f.Seek(0, 2)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for off := uint64(1 << 20); off+4096 <= uint64(size); off += 4096 {
+		if string(r.read(off, 4096)) == contents {
+			return off
+		}
+	}
+	r.t.Fatal(fmt.Errorf("no sector has these %d bytes", len(contents)))
+	return 0
+}

@@ -1,0 +1,86 @@
+package btrfs
+
+import "slices"
+
+// maxUnflushed bounds the writes that are remembered as not durable. A guest that writes more between two
+// flushes is held to the newest of them.
+const maxUnflushed = 1 << 16
+
+// unflushed remembers which writes of metadata are not durable yet. Btrfs flushes every device before it
+// writes a superblock (barrier_all_devices): one that leads to a block that was never flushed would, after
+// a loss of power, lead to whatever stood there before.
+type unflushed struct {
+	writes []numbered // in the order in which they came
+	seen   bool       // the guest has flushed at least once since it is watched
+}
+
+// A numbered is a range of the device and the number of the write that filled it (interp.Write.Seq).
+type numbered struct{ addr, n, seq uint64 }
+
+// add notes a write that is on the device. Neighbours are not joined: a flush may cover only one of them.
+func (u *unflushed) add(addr, n, seq uint64) {
+	if len(u.writes) >= maxUnflushed {
+		u.writes = slices.Delete(u.writes, 0, maxUnflushed/2)
+	}
+	u.writes = append(u.writes, numbered{addr, n, seq})
+}
+
+// flushed forgets the writes to the addresses [from, to) up to a number.
+func (u *unflushed) flushed(from, to, seq uint64) {
+	u.seen = true
+	u.writes = slices.DeleteFunc(u.writes, func(w numbered) bool {
+		return w.seq <= seq && w.addr >= from && w.addr < to
+	})
+}
+
+// A stretch is a range of device addresses.
+type stretch struct{ addr, n uint64 }
+
+// stretches returns what is not durable, in the order of addresses and without overlap.
+func (u *unflushed) stretches() []stretch {
+	if !u.seen {
+		return nil // the guest does not flush at all: nothing can be said of its order
+	}
+	all := make([]stretch, 0, len(u.writes))
+	for _, w := range u.writes {
+		all = append(all, stretch{w.addr, w.n})
+	}
+	slices.SortFunc(all, func(a, b stretch) int {
+		if a.addr == b.addr {
+			return 0
+		}
+		return order(a.addr < b.addr)
+	})
+	out := all[:0]
+	for _, s := range all {
+		if last := len(out) - 1; last >= 0 && s.addr <= out[last].addr+out[last].n {
+			out[last].n = max(out[last].n, s.addr+s.n-out[last].addr)
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// touches tells whether part of [addr, addr+n) is in a list that stretches made.
+func touches(list []stretch, addr, n uint64) bool {
+	i, _ := slices.BinarySearchFunc(list, addr, func(s stretch, a uint64) int { return order(s.addr+s.n <= a) })
+	return i < len(list) && overlap(list[i].addr, list[i].n, addr, n)
+}
+
+// checkFlushed holds a block that a new superblock leads to against the flushes of the guest.
+func (d *diff) checkFlushed(n *node) error {
+	if len(d.unflushed) == 0 {
+		return nil
+	}
+	addrs, count, err := d.new.chunks.copies(n.logical(), uint64(d.new.rules.nodeSize), groupMetadata|groupSystem)
+	if err != nil {
+		return err
+	}
+	for _, addr := range addrs[:count] {
+		if touches(d.unflushed, addr, uint64(d.new.rules.nodeSize)) {
+			return onWrite(violatedAt(flushRule, addr, "block %d was written and not flushed before the superblock that leads to it", n.logical()))
+		}
+	}
+	return nil
+}

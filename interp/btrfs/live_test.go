@@ -1,0 +1,92 @@
+package btrfs_test
+
+import (
+	"testing"
+
+	"fsward/interp"
+	"fsward/interp/btrfs"
+)
+
+// A real kernel flushes before each superblock; the commit behind a flush that got lost is refused.
+func TestLostFlush(t *testing.T) {
+	base := openDisk(t, sharedData(t, "logs/btrfs-single-4k.base.img.zst"))
+	log := sharedData(t, "logs/btrfs-single-4k.log.zst")
+	for _, lost := range []int{-1, 4, 11} { // the flush behind this many commits, and all others until the next
+		d := base.clone()
+		f := follow(t, d)
+		commits, rule := 0, ""
+		eachWrite(t, log, func(w interp.Write) bool {
+			obs := f.Observe(w)
+			if len(obs.Violations) > 0 {
+				rule = obs.Violations[0].Rule
+				return false
+			}
+			d.apply(w)
+			f.Settle(true)
+			if obs.Point == interp.CommitPoint {
+				commits++
+			}
+			return true
+		}, func(seq uint64) {
+			if commits != lost {
+				f.Flushed(0, seq)
+			}
+		})
+		switch {
+		case lost < 0 && (rule != "" || commits != 21):
+			t.Errorf("all flushes: %d commits, then %s", commits, rule)
+		case lost >= 0 && (rule != "btrfs/flush" || commits != lost):
+			t.Errorf("no flush behind commit %d: %s after %d commits", lost, rule, commits)
+		}
+	}
+}
+
+// What a write costs that is no superblock: the look at what the last commit needs. The writes are those
+// between two commits of a real log, not done, so that they can come again and again.
+func BenchmarkWrite(b *testing.B) {
+	d := openDisk(b, sharedData(b, "logs/btrfs-single-4k.base.img.zst"))
+	f, err := btrfs.New(d)
+	if err != nil {
+		b.Fatal(err)
+	}
+	commits := 0
+	var metadata, data []interp.Write
+	eachWrite(b, sharedData(b, "logs/btrfs-single-4k.log.zst"), func(w interp.Write) bool {
+		if w.Off == primary || commits < 15 {
+			if f.Observe(w).Point == interp.CommitPoint {
+				commits++
+			}
+			d.apply(w)
+			f.Settle(true)
+		} else if w.Data != nil && w.Off != mirror {
+			if string(w.Data[32:48]) == string(fsidOf(d)) {
+				metadata = append(metadata, w)
+			} else {
+				data = append(data, w)
+			}
+		}
+		return commits < 16
+	}, func(seq uint64) { f.Flushed(0, seq) })
+	for _, kind := range []struct {
+		name   string
+		writes []interp.Write
+	}{{"metadata", metadata}, {"data", data}} {
+		b.Run(kind.name, func(b *testing.B) {
+			bytes := 0
+			for _, w := range kind.writes {
+				bytes += len(w.Data)
+			}
+			b.ReportMetric(float64(bytes)/float64(len(kind.writes)), "B/write")
+			for i := range b.N {
+				f.Observe(kind.writes[i%len(kind.writes)])
+				f.Settle(false)
+			}
+		})
+	}
+}
+
+func fsidOf(d *sparseDisk) []byte {
+	fsid := make([]byte, 16)
+	_, _ = d.ReadAt(fsid, primary+32)
+	return fsid
+}
