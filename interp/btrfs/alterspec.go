@@ -2,36 +2,41 @@ package btrfs
 
 import (
 	"fmt"
-	"slices"
-	"strconv"
 	"strings"
 
 	"fsward/change"
+	"fsward/interp"
 )
 
-// An alterSpec says what to change, as NewAlterer describes.
+// An alterSpec says what to change and where, as SpecHelp describes.
 type alterSpec struct {
-	kind   change.Kind
-	delete bool
+	object *alterable
+	action action // 0: change member
 	member member
-	op     byte // '=', '+', '-'
+	op     byte // '=', '+', '-', '^'
 	value  uint64
 	where  []condition
 }
 
-// A member is a number in an item or in its key.
-type member struct {
-	name       string
-	inKey      bool
-	off, width int // inKey: off is that in btrfs_disk_key
+// A condition selects places.
+type condition struct {
+	tree, level bool // the value is that of the block, not of a member
+	m           member
+	value       uint64
 }
 
-// A condition selects items.
-type condition struct {
-	tree  bool // the value is that of the tree, not of a member
-	m     member
-	value uint64
-}
+// SpecHelp is the grammar of alterations, for people.
+const SpecHelp = `OBJECT.FIELD=N  OBJECT.FIELD+N  OBJECT.FIELD-N  OBJECT.FIELD^N  OBJECT!ACTION
+
+OBJECT is a kind of item (inode_item), or header (of a metadata block), key_ptr (a pointer in a
+node) or super_block. FIELD is a member of its structure (nlink, location.objectid), and of an
+item also a part of its key (key.offset) or of its header in the leaf (item.offset, item.size).
+N is decimal, 0x or 0o; a negative one stands for the same 64 bits, and what does not fit in the
+field is cut off. ^ flips the bits of N. A change of a key keeps the order of keys in the leaf.
+
+Conditions may follow, with commas between: OBJECT.FIELD=N@tree=5,objectid=256. They are on tree
+and level (of the block), on objectid and offset (of the key), and on fields. Without one on the
+tree, items that belong to files are taken from file trees.`
 
 func parseAlterSpec(spec string) (alterSpec, error) {
 	var s alterSpec
@@ -40,30 +45,12 @@ func parseAlterSpec(spec string) (alterSpec, error) {
 	if i := strings.IndexAny(what, ".!"); i >= 0 {
 		name, rest = what[:i], what[i:]
 	}
-	for k := kindFreeSpaceHeader; k < kindSuperBlock; k++ {
-		if itemTypes[k].name == name {
-			s.kind = k
-		}
+	if s.object = findAlterable(name); s.object == nil {
+		return s, fmt.Errorf("btrfs: no object %q in %q: there are %s", name, spec, strings.Join(alterableNames(), ", "))
 	}
-	if s.kind == 0 {
-		return s, fmt.Errorf("btrfs: no item %q in %q: there are %s", name, spec, strings.Join(alterKinds(), ", "))
-	}
-	if rest == "!delete" {
-		s.delete = true
-	} else {
-		i := strings.IndexAny(rest, "=+-")
-		if i < 1 {
-			return s, fmt.Errorf("btrfs: %q is not of the form ITEM.FIELD=N, ITEM.FIELD+N, ITEM.FIELD-N or ITEM!delete; %s has the fields %s",
-				spec, name, strings.Join(memberNames(s.kind), ", "))
-		}
-		var err error
-		if s.member, err = findMember(s.kind, rest[1:i]); err != nil {
-			return s, err
-		}
-		s.op = rest[i]
-		if s.value, err = parseNumber(rest[i+1:]); err != nil {
-			return s, fmt.Errorf("btrfs: in %q: %w", spec, err)
-		}
+	var err error
+	if err = s.parseChange(spec, rest); err != nil {
+		return s, err
 	}
 	if where == "" {
 		return s, nil
@@ -71,19 +58,20 @@ func parseAlterSpec(spec string) (alterSpec, error) {
 	for _, part := range strings.Split(where, ",") {
 		field, number, _ := strings.Cut(part, "=")
 		c := condition{}
-		var err error
 		switch field {
 		case "tree":
 			c.tree = true
+		case "level":
+			c.level = true
 		case "objectid", "offset":
-			c.m, err = findMember(s.kind, "key."+field)
+			c.m, err = s.object.find("key." + field)
 		default:
-			c.m, err = findMember(s.kind, field)
+			c.m, err = s.object.find(field)
 		}
 		if err != nil {
 			return s, err
 		}
-		if c.value, err = parseNumber(number); err != nil {
+		if c.value, err = interp.ParseNumber(number); err != nil {
 			return s, fmt.Errorf("btrfs: in %q: %w", spec, err)
 		}
 		s.where = append(s.where, c)
@@ -91,64 +79,136 @@ func parseAlterSpec(spec string) (alterSpec, error) {
 	return s, nil
 }
 
-// parseNumber reads decimal, 0x and 0o; a negative number stands for the same 64 bits.
-func parseNumber(s string) (uint64, error) {
-	if n, err := strconv.ParseUint(s, 0, 64); err == nil {
-		return n, nil
-	}
-	n, err := strconv.ParseInt(s, 0, 64)
-	if err != nil {
-		return 0, fmt.Errorf("%q is not a number", s)
-	}
-	return uint64(n), nil
-}
-
-// members lists what can be changed in an item of a kind: the members of the structure at its start, of
-// keys in it their parts, the first byte of the name behind it, and the item's own key.
-func members(kind change.Kind) []member {
-	var list []member
-	t := &itemTypes[kind]
-	key := func(prefix string, inKey bool, at int) {
-		list = append(list, member{prefix + ".objectid", inKey, at, 8}, member{prefix + ".type", inKey, at + 8, 1},
-			member{prefix + ".offset", inKey, at + 9, 8})
-	}
-	if t.layout != nil {
-		for _, f := range t.layout.fields {
-			if f.width == keySize {
-				key(f.member, false, f.off)
-			} else {
-				list = append(list, member{f.member, false, f.off, f.width})
+// parseChange reads what stands between the object and the conditions.
+func (s *alterSpec) parseChange(spec, text string) error {
+	if verb, ok := strings.CutPrefix(text, "!"); ok {
+		for _, a := range s.object.actions() {
+			if actionNames[a] == verb {
+				s.action = a
+				return nil
 			}
 		}
-		if slices.Contains(t.extra, fieldName) {
-			list = append(list, member{"name", false, t.layout.size, 1})
+	}
+	i := strings.IndexAny(text, "=+-^")
+	if i < 1 {
+		return fmt.Errorf("btrfs: %q is not of the form OBJECT.FIELD=N (or +N, -N, ^N) or OBJECT!ACTION; %s has the fields %s and the actions %s",
+			spec, s.object.name, strings.Join(s.object.fieldNames(), ", "), strings.Join(s.object.actionNames(), ", "))
+	}
+	var err error
+	if s.member, err = s.object.find(text[1:i]); err != nil {
+		return err
+	}
+	s.op = text[i]
+	if s.value, err = interp.ParseNumber(text[i+1:]); err != nil {
+		return fmt.Errorf("btrfs: in %q: %w", spec, err)
+	}
+	return nil
+}
+
+// slots returns how many places for the object a block has.
+func (s *alterSpec) slots(n *node) int {
+	switch {
+	case s.object.form == formHeader:
+		return 1
+	case s.object.form == formPointer && n.level() > 0, s.object.form == formItem && n.level() == 0:
+		return n.nritems()
+	default:
+		return 0
+	}
+}
+
+// fits tells whether a place in a block is one that the specification speaks of.
+func (s *alterSpec) fits(n *node, slot int) bool {
+	inTree := true
+	if s.object.form == formItem {
+		t := &itemTypes[s.object.kind]
+		if n.key(slot).typ != t.typ || classOf(n.owner())&t.trees == 0 {
+			return false
+		}
+		inTree = t.trees&inFile == 0 || fileTree(n.owner())
+	}
+	for _, c := range s.where {
+		switch {
+		case c.tree:
+			if n.owner() != c.value {
+				return false
+			}
+			inTree = true
+		case c.level:
+			if uint64(n.level()) != c.value {
+				return false
+			}
+		default:
+			if b, ok := s.object.bytes(n, slot, c.m); !ok || number(b) != c.value {
+				return false
+			}
 		}
 	}
-	key("key", true, 0)
-	return list
+	return inTree
 }
 
-func findMember(kind change.Kind, name string) (member, error) {
-	for _, m := range members(kind) {
-		if m.name == name {
-			return m, nil
-		}
+// alter makes the change at a place in a block, and says how; ok is false if it cannot be made there,
+// or changes nothing. The block's checksum is not right afterwards.
+func (s *alterSpec) alter(n *node, slot int) (text string, ok bool) {
+	if s.action != 0 {
+		return s.act(n, slot)
 	}
-	return member{}, fmt.Errorf("btrfs: %s has no field %q: there are %s", itemTypes[kind].name, name, strings.Join(memberNames(kind), ", "))
+	first := s.object.form == formItem && slot == 0 && n.nritems() > 1
+	b, ok := s.object.bytes(n, slot, s.member)
+	if !ok || s.member.isKey() && first {
+		return "", false
+	}
+	old := append([]byte(nil), b...)
+	text, ok = s.set(b)
+	if ok && s.object.form == formItem && s.member.isKey() && !inOrder(n, slot) {
+		copy(b, old)
+		return "", false
+	}
+	return text, ok
 }
 
-func memberNames(kind change.Kind) []string {
-	var names []string
-	for _, m := range members(kind) {
-		names = append(names, m.name)
+// set changes the bytes of a member.
+func (s *alterSpec) set(b []byte) (text string, ok bool) {
+	old := number(b)
+	now := s.value
+	switch s.op {
+	case '+':
+		now = old + s.value
+	case '-':
+		now = old - s.value
+	case '^':
+		now = old ^ s.value
 	}
-	return names
+	for i := range b {
+		b[i] = byte(now >> (8 * i))
+	}
+	now = number(b)
+	return fmt.Sprintf("%s %d → %d", s.member.name, old, now), now != old
 }
 
-func alterKinds() []string {
-	var names []string
-	for k := kindFreeSpaceHeader; k < kindSuperBlock; k++ {
-		names = append(names, itemTypes[k].name)
+// number reads a little-endian number of up to 8 bytes.
+func number(b []byte) uint64 {
+	n := uint64(0)
+	for i := range b {
+		n |= uint64(b[i]) << (8 * i)
 	}
-	return names
+	return n
+}
+
+// inOrder tells whether the key of an item stands between its neighbours'.
+func inOrder(n *node, i int) bool {
+	return (i == 0 || n.key(i-1).compare(n.key(i)) < 0) && (i+1 == n.nritems() || n.key(i).compare(n.key(i+1)) < 0)
+}
+
+// place names a place in a block for people.
+func (s *alterSpec) place(n *node, slot int) string {
+	tree := change.NumText(n.owner())
+	switch s.object.form {
+	case formHeader:
+		return fmt.Sprintf("header of block %d of tree %s, level %d", n.logical(), tree, n.level())
+	case formPointer:
+		return fmt.Sprintf("pointer %d of block %d of tree %s, level %d", slot, n.logical(), tree, n.level())
+	default:
+		return fmt.Sprintf("%s of tree %s", keyText(n.key(slot)), tree)
+	}
 }

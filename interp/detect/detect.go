@@ -23,11 +23,14 @@ type format struct {
 	image  func(interp.Disk) (interp.Observation, error)
 	schema func() *change.Schema
 	alter  func(interp.Disk, string) (interp.Alterer, error)
+	// What follows is nil where whole states cannot be altered yet.
+	corrupt    func(d interp.Disk, last bool) (interp.Corrupter, error)
+	alterables func() []interp.Alterable
 }
 
 var formats = []format{
-	{"btrfs", btrfs.Detect, opener(btrfs.New), btrfs.Image, btrfs.Schema, btrfs.NewAlterer},
-	{"ext3", ext3.Detect, opener(ext3.New), ext3.Image, ext3.Schema, ext3.NewAlterer},
+	{"btrfs", btrfs.Detect, opener(btrfs.New), btrfs.Image, btrfs.Schema, btrfs.NewAlterer, btrfs.NewCorrupter, btrfs.Alterables},
+	{"ext3", ext3.Detect, opener(ext3.New), ext3.Image, ext3.Schema, ext3.NewAlterer, nil, nil},
 }
 
 // opener widens a constructor's result to the interface, and keeps a nil result nil.
@@ -91,6 +94,35 @@ func Alterer(d interp.Disk, fs, spec string) (interp.Alterer, error) {
 		return nil, err
 	}
 	return f.alter(d, spec)
+}
+
+// Corrupter returns what alters the state of the file system on a disk: all of it, or with last what
+// its last transaction wrote.
+func Corrupter(d interp.Disk, fs string, last bool) (interp.Corrupter, error) {
+	f, err := find(d, fs)
+	if err != nil {
+		return nil, err
+	}
+	if f.corrupt == nil {
+		return nil, fmt.Errorf("%s: altering a whole state is not supported", f.name)
+	}
+	return f.corrupt(d, last)
+}
+
+// Name returns the name of the file system on a disk.
+func Name(d interp.Disk, fs string) (string, error) {
+	f, err := find(d, fs)
+	return f.name, err
+}
+
+// Alterables lists what a Corrupter of a file system can alter; nil if it has none.
+func Alterables(fs string) []interp.Alterable {
+	for _, f := range formats {
+		if f.name == fs && f.alterables != nil {
+			return f.alterables()
+		}
+	}
+	return nil
 }
 
 // blankBytes is how much of the start of a disk has to be zeros for the disk to count as blank: it
