@@ -42,15 +42,15 @@ type Patch struct {
 
 // An Alterable is a kind of object that can be altered.
 type Alterable struct {
-	Object  string
-	Fields  []AlterableField
-	Actions []string
+	Object  string           `json:"object"`
+	Fields  []AlterableField `json:"fields"`
+	Actions []string         `json:"actions,omitempty"`
 }
 
 // An AlterableField is a number in an object.
 type AlterableField struct {
-	Name  string
-	Width int // bytes
+	Name  string `json:"name"`
+	Width int    `json:"width"` // bytes
 }
 
 // ParseNumber reads decimal, 0x and 0o; a negative number stands for the same 64 bits.

@@ -66,7 +66,7 @@ Exit status: 0 everything holds, 1 an invariant is violated, 2 wrong usage,
 		SilenceUsage:  true,
 	}
 	root.AddCommand(guardCommand(), checkCommand(), replayCommand(), dumpCommand(), rulesCommand(), vmCommand(),
-		statusCommand(), releaseCommand(true), releaseCommand(false), demoCommand(), manCommand())
+		corruptCommand(), statusCommand(), releaseCommand(true), releaseCommand(false), demoCommand(), manCommand())
 	asUsage(root)
 	return root
 }

@@ -1,6 +1,7 @@
 package btrfs
 
 import (
+	"bytes"
 	"fmt"
 
 	"fsward/interp"
@@ -85,17 +86,21 @@ func (c *corrupter) Corrupt(spec string, pick int) (interp.Corruption, error) {
 		return c.super(&s, pick)
 	}
 	for _, n := range c.blocks {
+		var altered *node
 		for slot := range s.slots(n) {
 			if !s.fits(n, slot) {
 				continue
 			}
-			altered := &node{disk.NewRegion(append([]byte(nil), n.r.Bytes()...), n.addr())}
+			if altered == nil {
+				altered = &node{disk.NewRegion(bytes.Clone(n.r.Bytes()), n.addr())}
+			}
 			text, ok := s.alter(altered, slot)
-			if !ok {
+			if !ok { // and nothing has changed
 				continue
 			}
 			if pick > 0 {
 				pick--
+				altered = nil
 				continue
 			}
 			out := interp.Corruption{What: fmt.Sprintf("%s: %s", s.place(n, slot), text)}

@@ -1,0 +1,39 @@
+// Command matrix draws the corruption matrix: see docs/MATRIX.md.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+
+	"golang.org/x/sys/unix"
+
+	"fsward/hostd/matrix"
+)
+
+func main() {
+	var cfg matrix.Config
+	flag.StringVar(&cfg.Dir, "dir", "build/matrix", "`directory` of recordings and results")
+	flag.IntVar(&cfg.Picks, "picks", 2, "places for each corruption")
+	flag.IntVar(&cfg.Workers, "workers", 2, "cells at a time")
+	flag.StringVar(&cfg.Only, "only", "", "only cells whose name has this `text`")
+	flag.BoolVar(&cfg.Linux, "linux", false, "mount each image with user-mode Linux")
+	flag.Parse()
+	cfg.Log = os.Stderr
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, unix.SIGTERM)
+	defer stop()
+	if err := run(ctx, cfg); err != nil {
+		fmt.Fprintln(os.Stderr, "matrix:", err)
+		os.Exit(3)
+	}
+}
+
+func run(ctx context.Context, cfg matrix.Config) error {
+	rows, err := matrix.Run(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	return matrix.Write(cfg.Dir, rows)
+}

@@ -1,0 +1,221 @@
+package matrix
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"fsward/hostd"
+)
+
+// Config says how large the matrix is and where it goes.
+type Config struct {
+	Dir     string // recordings, answers of the peers, the result
+	Picks   int    // places for each corruption
+	Workers int
+	Only    string // cells whose ID contains it
+	Linux   bool   // mount each image with user-mode Linux
+	Log     io.Writer
+}
+
+// A Row is a cell with the answers.
+type Row struct {
+	*Cell
+	Fsward Fsward `json:"fsward"`
+	Check  Peer   `json:"btrfs_check"`
+	Linux  Peer   `json:"linux"`
+}
+
+// Missed tells whether btrfs check reports what fsward lets through.
+func (r *Row) Missed() bool { return r.Check.Reports() && !r.Fsward.Refused() }
+
+// Run records what is not recorded yet, and judges every cell. What the peers say is kept in the
+// directory and not asked again; fsward is always asked.
+func Run(ctx context.Context, cfg Config) ([]*Row, error) {
+	if err := os.MkdirAll(cfg.Dir, 0o755); err != nil {
+		return nil, err
+	}
+	var rows []*Row
+	skip := make(map[string]int)
+	for _, v := range Variants {
+		rec, err := record(ctx, cfg.Dir, v)
+		if err != nil {
+			return nil, err
+		}
+		list, err := cut(ctx, cfg.Dir, rec)
+		if err != nil {
+			return nil, err
+		}
+		for _, st := range list {
+			cells, err := generate(st, cfg.Picks, skip)
+			if err != nil {
+				return nil, fmt.Errorf("%s, commit %d from the end: %w", v.Name, st.number, err)
+			}
+			for _, c := range cells {
+				if strings.Contains(c.ID(), cfg.Only) {
+					rows = append(rows, &Row{Cell: c})
+				}
+			}
+			fmt.Fprintf(cfg.Log, "%s, commit %d from the end: %d cells\n", v.Name, st.number, len(cells))
+		}
+	}
+	answers, err := openAnswers(filepath.Join(cfg.Dir, "check.jsonl"))
+	if err != nil {
+		return nil, err
+	}
+	defer answers.close()
+	return rows, judgeAll(ctx, cfg, rows, answers)
+}
+
+// judgeAll lets workers take rows, stage by stage so that each keeps one image.
+func judgeAll(ctx context.Context, cfg Config, rows []*Row, answers *answers) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	next := make(chan *Row)
+	progress := newProgress(cfg.Log, len(rows))
+	var wg sync.WaitGroup
+	for range cfg.Workers {
+		wg.Go(func() {
+			if err := worker(ctx, cfg, next, answers, progress); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	for _, r := range rows {
+		select {
+		case next <- r:
+		case <-ctx.Done():
+		}
+	}
+	close(next)
+	wg.Wait()
+	return context.Cause(ctx)
+}
+
+func worker(ctx context.Context, cfg Config, next <-chan *Row, answers *answers, progress *progress) (err error) {
+	rules, err := hostd.RulesConfig{}.Load()
+	if err != nil {
+		return err
+	}
+	var image *scratch
+	defer func() {
+		if image != nil {
+			err = errors.Join(err, image.close())
+		}
+	}()
+	for row := range next {
+		if row.Fsward, err = askFsward(ctx, rules, row.Cell); err != nil {
+			return fmt.Errorf("%s: %w", row.ID(), err)
+		}
+		var known bool
+		if row.Check, known = answers.get(row.ID()); !known {
+			if image == nil || image.stage != row.stage {
+				if image != nil {
+					if err := image.close(); err != nil {
+						return err
+					}
+				}
+				if image, err = newScratch(ctx, cfg.Dir, row.stage); err != nil {
+					return err
+				}
+			}
+			err = image.with(row.Cell, func(path string) (err error) {
+				row.Check, err = askCheck(ctx, path)
+				return err
+			})
+			if err != nil {
+				return fmt.Errorf("%s: %w", row.ID(), err)
+			}
+			if err := answers.put(row.ID(), row.Check); err != nil {
+				return err
+			}
+		}
+		progress.step(row)
+	}
+	return nil
+}
+
+// answers keeps what a peer said, one JSON object a line, so that a run that was ended goes on.
+type answers struct {
+	mu    sync.Mutex
+	f     *os.File
+	known map[string]Peer
+}
+
+type answer struct {
+	ID string `json:"id"`
+	Peer
+}
+
+func openAnswers(path string) (*answers, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	a := &answers{f: f, known: make(map[string]Peer)}
+	in := bufio.NewScanner(f)
+	in.Buffer(nil, 1<<20)
+	for in.Scan() {
+		var line answer
+		if json.Unmarshal(in.Bytes(), &line) == nil { // the last line of a run that was ended may be cut
+			a.known[line.ID] = line.Peer
+		}
+	}
+	return a, in.Err()
+}
+
+func (a *answers) close() { _ = a.f.Close() }
+
+func (a *answers) get(id string) (Peer, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	p, ok := a.known[id]
+	return p, ok
+}
+
+func (a *answers) put(id string, p Peer) error {
+	line, err := json.Marshal(answer{id, p})
+	if err != nil {
+		return err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.known[id] = p
+	_, err = a.f.Write(append(line, '\n'))
+	return err
+}
+
+// progress tells how far the matrix is, every few seconds.
+type progress struct {
+	mu            sync.Mutex
+	w             io.Writer
+	total, done   int
+	missed        int
+	start, spoken time.Time
+}
+
+func newProgress(w io.Writer, total int) *progress {
+	return &progress{w: w, total: total, start: time.Now(), spoken: time.Now()}
+}
+
+func (p *progress) step(r *Row) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.done++
+	if r.Missed() {
+		p.missed++
+	}
+	if now := time.Now(); p.done == p.total || now.Sub(p.spoken) > 10*time.Second {
+		p.spoken = now
+		left := now.Sub(p.start) / time.Duration(p.done) * time.Duration(p.total-p.done)
+		fmt.Fprintf(p.w, "%d of %d cells, %d missed, %s left\n", p.done, p.total, p.missed, left.Round(time.Second))
+	}
+}

@@ -1,0 +1,94 @@
+package btrfs_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"testing"
+
+	"fsward/interp"
+	"fsward/interp/btrfs"
+)
+
+// Every field and action is tried on a file system of the kernel's: what is altered differs from what was
+// there, fits its checksum, and is found where another choice than the same one finds nothing.
+func TestEveryAlterationIsMade(t *testing.T) {
+	d := openDisk(t, sharedData(t, "logs/btrfs-single-4k.base.img.zst"))
+	c, err := btrfs.NewCorrupter(d, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := 0
+	try := func(spec string) {
+		t.Helper()
+		out, err := c.Corrupt(spec, 0)
+		if errors.Is(err, interp.ErrNoPlace) {
+			return
+		}
+		if err != nil {
+			t.Errorf("%s: %v", spec, err)
+			return
+		}
+		made++
+		if out.What == "" || len(out.Patches) == 0 {
+			t.Errorf("%s: %q, %d patches", spec, out.What, len(out.Patches))
+		}
+		for _, p := range out.Patches {
+			old := make([]byte, len(p.Data))
+			if _, err := d.ReadAt(old, int64(p.Off)); err != nil {
+				t.Fatal(err)
+			}
+			if bytes.Equal(old[32:], p.Data[32:]) {
+				t.Errorf("%s: nothing differs at %d", spec, p.Off)
+			}
+			if binary.LittleEndian.Uint32(p.Data) != crc32.Checksum(p.Data[32:], crc32.MakeTable(crc32.Castagnoli)) {
+				t.Errorf("%s: the checksum at %d does not fit", spec, p.Off)
+			}
+		}
+	}
+	for _, a := range btrfs.Alterables() {
+		for _, f := range a.Fields {
+			try(a.Object + "." + f.Name + "+1")
+			try(a.Object + "." + f.Name + "=0")
+		}
+		for _, action := range a.Actions {
+			try(a.Object + "!" + action)
+		}
+	}
+	if made < 300 {
+		t.Errorf("only %d alterations were made", made)
+	}
+}
+
+// Deleting, adding and resizing leave a leaf that is well formed but for what was asked.
+func TestActionsKeepLeavesWellFormed(t *testing.T) {
+	base := openDisk(t, sharedData(t, "logs/btrfs-single-4k.base.img.zst"))
+	c, err := btrfs.NewCorrupter(base, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, spec := range []string{"inode_ref!delete", "dir_index!add", "dir_item!swap", "root_item!shrink", "extent_item!grow", "dev_extent!duplicate"} {
+		out, err := c.Corrupt(spec, 0)
+		if err != nil {
+			if errors.Is(err, interp.ErrNoPlace) {
+				continue
+			}
+			t.Fatal(err)
+		}
+		d := base.clone()
+		for _, p := range out.Patches {
+			d.apply(interp.Write{Off: p.Off, Len: uint64(len(p.Data)), Data: p.Data})
+		}
+		obs, err := btrfs.Image(d)
+		if err != nil {
+			t.Errorf("%s: %v", spec, err)
+			continue
+		}
+		for _, v := range obs.Violations {
+			if v.Rule == "btrfs/item-bounds" || v.Rule == "btrfs/nritems" || v.Rule == "btrfs/csum" {
+				t.Errorf("%s (%s): %s: %s", spec, out.What, v.Rule, v.Detail)
+			}
+		}
+	}
+}
