@@ -22,15 +22,15 @@ func main() {
 	flag.BoolVar(&cfg.Linux, "linux", false, "mount each image with user-mode Linux")
 	flag.Parse()
 	cfg.Log = os.Stderr
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, unix.SIGTERM)
-	defer stop()
-	if err := run(ctx, cfg); err != nil {
+	if err := run(cfg); err != nil {
 		fmt.Fprintln(os.Stderr, "matrix:", err)
 		os.Exit(3)
 	}
 }
 
-func run(ctx context.Context, cfg matrix.Config) error {
+func run(cfg matrix.Config) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, unix.SIGTERM)
+	defer stop()
 	rows, err := matrix.Run(ctx, cfg)
 	if err != nil {
 		return err
