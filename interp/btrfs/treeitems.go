@@ -1,7 +1,9 @@
 package btrfs
 
 import (
+	"cmp"
 	"math/bits"
+	"slices"
 
 	"fsward/change"
 	"fsward/interp/disk"
@@ -10,7 +12,34 @@ import (
 // superBlock decodes the superblock as an object.
 func (d *decoder) superBlock(s superblock) error {
 	d.begin(superObject.Kind, superObject.ID, superObject.Sub, superObject.Aux)
-	return d.structure(&superLayout, disk.NewRegion(s.b[:], s.bytenr()), superSize)
+	if err := d.structure(&superLayout, disk.NewRegion(s.b[:], s.bytenr()), superSize); err != nil {
+		return err
+	}
+	chunks, err := parseSysArray(s, s.bytenr(), d.ctx.deviceSize)
+	slices.SortFunc(chunks, func(a, b chunk) int { return cmp.Compare(a.logical, b.logical) })
+	for _, c := range chunks {
+		d.begin(kindSysChunk, firstChunkTreeID, c.logical, 0)
+		d.num(fieldLength, c.length)
+		d.num(fieldType, c.typ)
+	}
+	return err
+}
+
+// chunkItem puts a chunk and its stripes.
+func (d *decoder) chunkItem(k key, r disk.Region) error {
+	if _, err := parseChunk(k, r, d.ctx.sectorSize, d.ctx.devID, d.ctx.deviceSize); err != nil {
+		return err
+	}
+	d.begin(kindChunkItem, k.objectid, k.offset, 0)
+	if err := d.structure(&chunkLayout, r, chunkLayout.size); err != nil {
+		return err
+	}
+	for i := range int(r.U16(44)) {
+		d.begin(kindChunkStripe, k.objectid, k.offset, uint64(i))
+		d.num(fieldDevID, r.U64(48+i*stripeSize))
+		d.num(fieldOffset, r.U64(56+i*stripeSize))
+	}
+	return nil
 }
 
 // extentCsum follows check_csum_item.
@@ -95,5 +124,6 @@ func (d *decoder) freeSpaceBitmap(k key, r disk.Region) error {
 		free += bits.OnesCount8(b)
 	}
 	d.num(fieldFree, uint64(free))
+	d.chunkOf(k.objectid)
 	return nil
 }
