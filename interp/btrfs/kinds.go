@@ -41,10 +41,9 @@ const (
 	kindDevReplace
 	kindUUIDSubvol
 	kindUUIDReceived
-	kindSuperBlock // has no key: it is the first object of tree 0
+	kindSuperBlock // has no key: it is the one object of tree 0
 	// What is no item of its own.
 	kindChunkStripe // in a chunk_item
-	kindSysChunk    // in the superblock
 	kindCount
 )
 
@@ -152,8 +151,6 @@ var itemTypes = [kindCount]itemType{
 	kindSuperBlock:      {0, "super_block", change.ShapeKey, 0, &superLayout, nil, "the superblock: k(0, super_block, 0) of tree 0"},
 	kindChunkStripe: {chunkItemKey, "chunk_stripe", change.ShapePair, inChunk, nil, []change.Field{fieldDevID, fieldOffset},
 		"where a copy or part of a chunk lies: k(256, chunk_stripe, a(LOGICAL, N)) of tree 3, N from 0"},
-	kindSysChunk: {0, "sys_chunk", change.ShapeKey, 0, nil, []change.Field{fieldLength, fieldType},
-		"a chunk in the sys_chunk_array of the superblock: k(256, sys_chunk, LOGICAL) of tree 0"},
 }
 
 var sizeOnly = []change.Field{fieldSize}

@@ -142,8 +142,6 @@ func keyRange(o change.Object) (lo, hi key) {
 	}
 	k := key{o.ID, itemTypes[o.Kind].typ, o.Sub}
 	switch o.Kind {
-	case kindSysChunk:
-		return key{}, key{}
 	case kindInodeExtref:
 		return key{o.ID, k.typ, 0}, key{o.ID, k.typ, ^uint64(0)}
 	case kindTreeBlockRef, kindExtentDataRef, kindSharedBlockRef, kindSharedDataRef:

@@ -1,9 +1,7 @@
 package btrfs
 
 import (
-	"cmp"
 	"math/bits"
-	"slices"
 
 	"fsward/change"
 	"fsward/interp/disk"
@@ -12,17 +10,7 @@ import (
 // superBlock decodes the superblock as an object.
 func (d *decoder) superBlock(s superblock) error {
 	d.begin(superObject.Kind, superObject.ID, superObject.Sub, superObject.Aux)
-	if err := d.structure(&superLayout, disk.NewRegion(s.b[:], s.bytenr()), superSize); err != nil {
-		return err
-	}
-	chunks, err := parseSysArray(s, s.bytenr(), d.ctx.deviceSize)
-	slices.SortFunc(chunks, func(a, b chunk) int { return cmp.Compare(a.logical, b.logical) })
-	for _, c := range chunks {
-		d.begin(kindSysChunk, firstChunkTreeID, c.logical, 0)
-		d.num(fieldLength, c.length)
-		d.num(fieldType, c.typ)
-	}
-	return err
+	return d.structure(&superLayout, disk.NewRegion(s.b[:], s.bytenr()), superSize)
 }
 
 // chunkItem puts a chunk and its stripes.

@@ -156,7 +156,9 @@ func (v *view) ScanDown(lo, hi change.Object) iter.Seq2[change.Object, error] {
 func (v *view) scan(lo, hi change.Object, by int) iter.Seq2[change.Object, error] {
 	return func(yield func(change.Object, error) bool) {
 		if lo.Tree == superObject.Tree {
-			v.scanSuper(lo, hi, yield)
+			if lo.Compare(superObject) <= 0 && superObject.Compare(hi) <= 0 {
+				yield(superObject, nil)
+			}
 			return
 		}
 		if lo.ID == hi.ID && lo.Kind == hi.Kind && lo.Sub == hi.Sub && lo.Kind != 0 && lo.Kind < kindCount {
@@ -208,20 +210,6 @@ func (v *view) scan(lo, hi change.Object, by int) iter.Seq2[change.Object, error
 		}
 		if err != nil {
 			yield(change.Object{}, err)
-		}
-	}
-}
-
-// scanSuper yields the objects from lo to hi in the superblock.
-func (v *view) scanSuper(lo, hi change.Object, yield func(change.Object, error) bool) {
-	d := newDecoder(v.state, v.dec.names)
-	if err := d.superBlock(v.state.sb); err != nil {
-		yield(change.Object{}, err)
-		return
-	}
-	for _, e := range d.ents {
-		if lo.Compare(e.obj) <= 0 && e.obj.Compare(hi) <= 0 && !yield(e.obj, nil) {
-			return
 		}
 	}
 }

@@ -1,13 +1,13 @@
 % Block groups: how much of each chunk is in use.
 
-% Rule 49. A block group counts what is in use of it: used changes by the extents that came and went.
+% Rule 48. A block group counts what is in use of it: used changes by the extents that came and went.
 % Source: btrfs check, "block group ... used ... but extent items used ...". As an invariant of the change.
 % For the user: the file system would run out of space that it has, or remove a chunk that is in use.
-violation(49, TREE, k(CHUNK, block_group_item, LENGTH)) :-
+violation(48, TREE, k(CHUNK, block_group_item, LENGTH)) :-
   change(TREE, k(CHUNK, block_group_item, LENGTH), used, _, _),
   verify(group_use_agrees(CHUNK)).
 
-violation(49, 2, k(EXTENT, KIND, X)) :-
+violation(48, 2, k(EXTENT, KIND, X)) :-
   extent_kind(KIND),
   ( new(2, k(EXTENT, KIND, X), chunk, CHUNK) ; old(2, k(EXTENT, KIND, X), chunk, CHUNK) ),
   verify(group_use_agrees(CHUNK)).
@@ -22,10 +22,10 @@ group_use_agrees(CHUNK) :-
   query(0, k(0, super_block, 0), nodesize, NODESIZE),
   USED_NEW + EXTENTS_OLD + BLOCKS_OLD * NODESIZE =:= USED_OLD + EXTENTS_NEW + BLOCKS_NEW * NODESIZE.
 
-% Rule 50. An extent lies within one block group, and in one for what it is: data or metadata.
+% Rule 49. An extent lies within one block group, and in one for what it is: data or metadata.
 % Source: btrfs check, "bad extent [...), type mismatch with chunk".
 % For the user: data would overwrite metadata or lie on a device with fewer copies than were asked for.
-violation(50, 2, k(EXTENT, KIND, X)) :-
+violation(49, 2, k(EXTENT, KIND, X)) :-
   extent_kind(KIND),
   new(2, k(EXTENT, KIND, X), flags, TYPE),
   not(in_chunk_for(TYPE, k(EXTENT, KIND, X))).

@@ -84,16 +84,3 @@ stripe_length(CHUNK, STRIPE) :-
   query(3, k(256, chunk_item, CHUNK), num_stripes, STRIPES),
   query(3, k(256, chunk_item, CHUNK), sub_stripes, COPIES),
   ( TYPE /\ 0x48 =\= 0 -> STRIPE * (STRIPES // max(1, COPIES)) =:= LENGTH ; STRIPE =:= LENGTH ).
-
-% Rule 43. The superblock carries every SYSTEM chunk: it is what the chunk tree is found by.
-% Source: btrfs_add_system_chunk() of the kernel. That what it carries is in the chunk tree is btrfs/chunk.
-% For the user: the file system could not be mounted any more.
-violation(43, 3, k(256, chunk_item, CHUNK)) :-
-  new(3, k(256, chunk_item, CHUNK), type, TYPE),
-  TYPE /\ 2 =\= 0,
-  query(3, k(256, chunk_item, CHUNK), length, LENGTH),
-  not(query(0, k(256, sys_chunk, CHUNK), length, LENGTH)).
-
-violation(43, 3, k(256, chunk_item, CHUNK)) :-
-  delete(0, k(256, sys_chunk, CHUNK)),
-  query(3, k(256, chunk_item, CHUNK)).
