@@ -15,7 +15,7 @@ func (d *decoder) superBlock(s superblock) error {
 
 // chunkItem puts a chunk and its stripes.
 func (d *decoder) chunkItem(k key, r disk.Region) error {
-	if _, err := parseChunk(k, r, d.ctx.sectorSize, d.ctx.devID, d.ctx.deviceSize); err != nil {
+	if _, err := parseChunk(k, r, d.ctx.sectorSize, d.ctx.devs); err != nil {
 		return err
 	}
 	d.begin(kindChunkItem, k.objectid, k.offset, 0)

@@ -7,9 +7,11 @@ violation(48, TREE, k(CHUNK, block_group_item, LENGTH)) :-
   change(TREE, k(CHUNK, block_group_item, LENGTH), used, _, _),
   verify(group_use_agrees(CHUNK)).
 
-violation(48, 2, k(EXTENT, KIND, X)) :-
+% Where used did not change at all, what came must be what went.
+violation(48, 3, k(256, chunk_item, CHUNK)) :-
   extent_kind(KIND),
-  ( new(2, k(EXTENT, KIND, X), chunk, CHUNK) ; old(2, k(EXTENT, KIND, X), chunk, CHUNK) ),
+  ( new(2, k(_, KIND, _), chunk, CHUNK) ; old(2, k(_, KIND, _), chunk, CHUNK) ),
+  not(change(_, k(CHUNK, block_group_item, _), used, _, _)),
   verify(group_use_agrees(CHUNK)).
 
 group_use_agrees(CHUNK) :-
