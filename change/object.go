@@ -40,7 +40,7 @@ type Record struct {
 }
 
 // A Txn is all that changed between two commit points. It is valid until the interpreter that made it
-// observes the next write; Records may then be reused.
+// observes the next write; Records may then be reused. The records of one object stand one after the other.
 type Txn struct {
 	Schema     *Schema
 	Generation uint64 // Btrfs: superblock generation; ext3: jbd2 sequence number

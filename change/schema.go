@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 )
 
 // WordID is an index into Schema.Words.
@@ -71,11 +70,25 @@ func (s *Schema) FieldName(f Field) string {
 
 // NumText writes a number as people know it: the special object ids at the top of the 64 bits
 // (BTRFS_EXTENT_CSUM_OBJECTID is −10) as negative numbers, all others as they are.
-func NumText(n uint64) string {
+func NumText(n uint64) string { return string(appendNum(nil, n)) }
+
+func appendNum(b []byte, n uint64) []byte {
 	if n > math.MaxUint64-512 {
-		return strconv.FormatInt(int64(n), 10)
+		return strconv.AppendInt(b, int64(n), 10)
 	}
-	return strconv.FormatUint(n, 10)
+	return strconv.AppendUint(b, n, 10)
+}
+
+// appendPair appends a(N,M).
+func appendPair(b []byte, n, m uint64) []byte {
+	b = append(appendNum(append(b, "a("...), n), ',')
+	return append(appendNum(b, m), ')')
+}
+
+// appendKey appends k(ID,KIND, with what stands behind it still to come.
+func (s *Schema) appendKey(b []byte, id uint64, k Kind) []byte {
+	b = append(appendNum(append(b, "k("...), id), ',')
+	return append(append(b, s.KindName(k)...), ',')
 }
 
 // TreeText writes the first argument of change/5.
@@ -87,67 +100,85 @@ func (s *Schema) TreeText(o Object) string {
 }
 
 // IDText writes the identifier of an object. names is needed for ShapeNamed alone.
-func (s *Schema) IDText(o Object, names *Names) string {
+func (s *Schema) IDText(o Object, names *Names) string { return string(s.AppendID(nil, o, names)) }
+
+// AppendID appends what IDText writes.
+func (s *Schema) AppendID(b []byte, o Object, names *Names) []byte {
 	shape := ShapeKey
 	if int(o.Kind) < len(s.Kinds) {
 		shape = s.Kinds[o.Kind].Shape
 	}
 	switch shape {
 	case ShapePair:
-		return fmt.Sprintf("k(%s,%s,a(%s,%s))", NumText(o.ID), s.KindName(o.Kind), NumText(o.Sub), NumText(o.Aux))
+		return append(appendPair(s.appendKey(b, o.ID, o.Kind), o.Sub, o.Aux), ')')
 	case ShapeNum:
-		return NumText(o.ID)
+		return appendNum(b, o.ID)
 	case ShapeNums:
-		return fmt.Sprintf("a(%s,%s)", NumText(o.ID), NumText(o.Sub))
+		return appendPair(b, o.ID, o.Sub)
 	case ShapeNamed:
-		return fmt.Sprintf("a(%s,%s)", NumText(o.ID), Quote(names.At(o.Sub)))
+		b = append(appendNum(append(b, "a("...), o.ID), ',')
+		return append(appendQuoted(b, names.At(o.Sub)), ')')
 	default:
-		return fmt.Sprintf("k(%s,%s,%s)", NumText(o.ID), s.KindName(o.Kind), NumText(o.Sub))
+		return append(appendNum(s.appendKey(b, o.ID, o.Kind), o.Sub), ')')
 	}
 }
 
 // ValueText writes a value as rules do.
-func (s *Schema) ValueText(v Value, names *Names) string {
+func (s *Schema) ValueText(v Value, names *Names) string { return string(s.appendValue(nil, v, names)) }
+
+func (s *Schema) appendValue(b []byte, v Value, names *Names) []byte {
 	switch v.tag {
 	case U64:
-		return strconv.FormatUint(v.n, 10)
+		return strconv.AppendUint(b, v.n, 10)
 	case Word:
 		if v.n < uint64(len(s.Words)) {
-			return s.Words[v.n]
+			return append(b, s.Words[v.n]...)
 		}
-		return strconv.FormatUint(v.n, 10)
+		return strconv.AppendUint(b, v.n, 10)
 	case Name:
-		return Quote(names.Text(v))
+		return appendQuoted(b, names.Text(v))
 	case Key:
 		id, kind, sub, _ := names.KeyOf(v)
-		return fmt.Sprintf("k(%s,%s,%s)", NumText(id), s.KindName(kind), NumText(sub))
+		return append(appendNum(s.appendKey(b, id, kind), sub), ')')
 	default:
-		return "null"
+		return append(b, "null"...)
 	}
 }
 
 // RecordText writes a record as the change/5 fact that rules see.
 func (s *Schema) RecordText(r Record, names *Names) string {
-	return fmt.Sprintf("change(%s,%s,%s,%s,%s)", s.TreeText(r.Object), s.IDText(r.Object, names),
-		s.FieldName(r.Field), s.ValueText(r.Old, names), s.ValueText(r.New, names))
+	return string(s.AppendRecord(nil, r, names))
+}
+
+// AppendRecord appends what RecordText writes.
+func (s *Schema) AppendRecord(b []byte, r Record, names *Names) []byte {
+	b = append(b, "change("...)
+	if s.KindIsTree {
+		b = append(b, s.KindName(r.Object.Kind)...)
+	} else {
+		b = appendNum(b, r.Object.Tree)
+	}
+	b = append(s.AppendID(append(b, ','), r.Object, names), ',')
+	b = append(append(b, s.FieldName(r.Field)...), ',')
+	b = append(s.appendValue(b, r.Old, names), ',')
+	return append(s.appendValue(b, r.New, names), ')')
 }
 
 // Quote writes a name as a quoted Prolog atom. Bytes that are not printable ASCII are written as
 // \xHH\, so that a hostile file name cannot forge a line of output or move the cursor of a terminal.
-func Quote(name string) string {
-	var b strings.Builder
-	b.WriteByte('\'')
+func Quote(name string) string { return string(appendQuoted(nil, name)) }
+
+func appendQuoted(b []byte, name string) []byte {
+	b = append(b, '\'')
 	for i := 0; i < len(name); i++ {
 		switch c := name[i]; {
 		case c == '\'' || c == '\\':
-			b.WriteByte('\\')
-			b.WriteByte(c)
+			b = append(b, '\\', c)
 		case c < 0x20 || c >= 0x7f:
-			fmt.Fprintf(&b, `\x%02x\`, c)
+			b = fmt.Appendf(b, `\x%02x\`, c)
 		default:
-			b.WriteByte(c)
+			b = append(b, c)
 		}
 	}
-	b.WriteByte('\'')
-	return b.String()
+	return append(b, '\'')
 }

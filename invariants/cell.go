@@ -153,6 +153,15 @@ func (t *terms) kind(k change.Kind) cell {
 	return numberCell(uint64(k))
 }
 
+// kindOf returns the kind that a cell names; ok is false if it names none.
+func (t *terms) kindOf(c cell) (k change.Kind, ok bool) {
+	if c.tag != cellAtom {
+		return 0, false
+	}
+	k, ok = t.vocabulary.kinds[engine.Atom(c.n)]
+	return k, ok
+}
+
 // value returns the cell of a value.
 func (t *terms) value(v change.Value) cell {
 	switch v.Tag() {

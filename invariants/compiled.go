@@ -21,10 +21,14 @@ type compiledClause struct {
 	rule    *rule
 	clause  ruleClause
 	source  string
-	order   int      // of the rule in Rules
 	program *program // nil: interpreted by the reference engine
 	why     string   // why it is
 	plans   []Plan
+
+	// Of the transaction that is judged:
+	rows      int64
+	err       error
+	interpret bool // it met a mistake
 }
 
 // NewCompiled loads rules as NewReference does and compiles them. Besides the mistakes that NewReference
@@ -36,14 +40,13 @@ func NewCompiled(schema *change.Schema, files []File, options Options) (*Compile
 	if err := l.load(files); err != nil {
 		return nil, err
 	}
-	r.rules = l.rules
-	r.run.vm, r.run.vocabulary = l.vm, l.vocabulary
+	r.take(l)
 	e := &Compiled{reference: r, machine: newMachine(l.vocabulary, r.options)}
 	c := newCompiler(l, e.machine)
-	for i, rule := range l.rules {
+	for _, rule := range l.rules {
 		e.timing = append(e.timing, Timing{Rule: rule.Name})
 		for _, clause := range rule.clauses {
-			e.clauses = append(e.clauses, c.compile(rule, clause, i))
+			e.clauses = append(e.clauses, c.compile(rule, clause))
 		}
 	}
 	if err := c.mistakes(); err != nil {
@@ -61,45 +64,105 @@ func (e *Compiled) Rules() []Rule { return e.reference.Rules() }
 func (e *Compiled) Check(ctx context.Context, t *change.Txn, v change.View) Verdict {
 	end := e.reference.begin(ctx, t, v)
 	defer end()
-	m := e.machine
-	m.begin(ctx, t, v)
-	defer m.end()
-	report := newReport(&e.reference.run, e.reference.options.MaxViolations)
+	report := e.reference.report
+	e.machine.begin(ctx, t, v, report)
+	defer e.machine.end()
 	for i := range e.timing {
 		e.timing[i].Checks++
 		e.timing[i].Last, e.timing[i].Rows = 0, 0
 	}
-	current := -1
 	for _, c := range e.clauses {
-		start := time.Now()
-		if c.order != current {
-			current = c.order
-			e.reference.run.steps = 0
+		c.interpret = c.program == nil
+	}
+	e.judge(e.clauses)
+	for _, c := range e.clauses {
+		if isMistake(c.err) && !c.interpret {
+			e.judgeAgain(c.rule)
 		}
-		if err := e.runClause(c, report); err != nil {
-			report.undecided(c.rule, c.clause, err)
+	}
+	e.interpret()
+	for _, c := range e.clauses {
+		e.timing[c.rule.order].Rows += c.rows
+		if c.err != nil {
+			report.undecided(c.rule, c.clause, report.stopped(c.err))
 		}
-		took := time.Since(start)
-		timing := &e.timing[c.order]
-		timing.Last += took
-		timing.Total += took
-		timing.Rows += m.rows
 	}
 	return report.verdict()
 }
 
-// runClause runs the program of a clause, or the clause itself in the reference engine.
-func (e *Compiled) runClause(c *compiledClause, report *report) error {
+// turnSize is the number of records that all rules judge before they go on to the next: few enough that they, and
+// what is looked up for them, stay in the processor's caches. See docs/decisions/0009.
+const turnSize = 1024
+
+// judge runs the programs of clauses. They take turns on parts of the transaction.
+func (e *Compiled) judge(clauses []*compiledClause) {
 	m := e.machine
-	m.rows = 0
-	if c.program == nil {
-		return e.reference.runClause(c.rule, c.clause, report)
+	for _, c := range clauses {
+		c.rows, c.err = 0, nil
 	}
-	mark := report.mark()
-	err := m.run(c, report)
-	if !isMistake(err) {
-		return err
+	watch := time.Now()
+	took := time.Duration(0)
+	run := func(c *compiledClause, plan *compiledPlan) {
+		m.run(c, plan)
+		now := time.Since(watch)
+		e.timing[c.rule.order].add(now - took)
+		took = now
 	}
-	report.undo(mark)
-	return e.reference.runClause(c.rule, c.clause, report)
+	for from := 0; from < len(m.records); from += turnSize {
+		m.lists.turn.fill(m.records, from, min(from+turnSize, len(m.records)))
+		took = time.Since(watch)
+		for _, c := range clauses {
+			for i := 0; !c.interpret && i < len(c.program.plans) && c.err == nil; i++ {
+				if plan := &c.program.plans[i]; m.lists.turn.hasAny(plan.starts) {
+					run(c, plan)
+				}
+			}
+		}
+	}
+	took = time.Since(watch)
+	for _, c := range clauses {
+		for i := 0; !c.interpret && i < len(c.program.plans) && c.err == nil; i++ {
+			if plan := &c.program.plans[i]; len(plan.starts) == 0 {
+				run(c, plan)
+			}
+		}
+	}
+}
+
+// judgeAgain judges a rule without the clauses that met a mistake, which are to be interpreted: what they have
+// found until then is taken back.
+func (e *Compiled) judgeAgain(rule *rule) {
+	for again := true; again; {
+		again = false
+		var sound []*compiledClause
+		for _, c := range e.clauses {
+			switch {
+			case c.rule != rule:
+			case isMistake(c.err) && !c.interpret:
+				c.interpret, again = true, true
+			case !c.interpret:
+				sound = append(sound, c)
+			}
+		}
+		if again {
+			e.reference.report.forget(rule)
+			e.judge(sound)
+		}
+	}
+}
+
+// interpret gives clauses to the reference engine.
+func (e *Compiled) interpret() {
+	var rule *rule
+	for _, c := range e.clauses {
+		if !c.interpret {
+			continue
+		}
+		if c.rule != rule {
+			rule, e.reference.run.steps = c.rule, 0
+		}
+		start := time.Now()
+		c.err = e.reference.runClause(c.rule, c.clause)
+		e.timing[rule.order].add(time.Since(start))
+	}
 }

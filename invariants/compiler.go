@@ -16,6 +16,7 @@ type program struct {
 type compiledPlan struct {
 	registers int
 	first     step
+	starts    []int // lists of the records that start it; none: it is run once for the whole transaction
 }
 
 // unsupported says why a clause cannot be compiled.
@@ -70,8 +71,8 @@ func (c *compiler) mistake(at clauseText, format string, args ...any) {
 }
 
 // compile compiles a clause of a rule. Clauses on one line are one goal and one program.
-func (c *compiler) compile(r *rule, clause ruleClause, order int) *compiledClause {
-	out := &compiledClause{rule: r, clause: clause, source: clause.source, order: order}
+func (c *compiler) compile(r *rule, clause ruleClause) *compiledClause {
+	out := &compiledClause{rule: r, clause: clause, source: clause.source}
 	prog := &program{}
 	for _, parsed := range c.loader.clauses {
 		head, ok := parsed.head.(engine.Compound)
@@ -100,6 +101,7 @@ func (c *compiler) violation(out *compiledClause, parsed parsedClause, head engi
 	alive := false
 	ops, err := p.plan([]goal{{body, parsed.text}}, e, []template{tree, id}, func(e *env) ([]op, error) {
 		alive = true
+		p.lone = p.lone || !p.onTurn
 		p.finish(out)
 		return []op{violationOp(e.resolve(tree), e.resolve(id))}, nil
 	})
@@ -109,19 +111,7 @@ func (c *compiler) violation(out *compiledClause, parsed parsedClause, head engi
 	if !alive && !c.loader.open {
 		c.mistake(parsed.text, "this clause can never find anything: %s is never true", p.dead)
 	}
-	return compiledPlan{p.registers, sequence(ops, func(*machine) bool { return false })}, nil
-}
-
-// violationOp notes a violation.
-func violationOp(tree, id template) op {
-	return func(step) step {
-		return func(m *machine) bool {
-			if m.report.add(m.clause.rule, m.clause.clause, m.build(tree), m.build(id), nil) {
-				return false
-			}
-			return m.fail(fmt.Errorf("stopped after %d violations", m.report.maxPerRule))
-		}
-	}
+	return compiledPlan{p.registers, sequence(ops, func(*machine) bool { return false }), p.takeTurns()}, nil
 }
 
 // build makes the reference engine's term of a template; what has no value is a variable in it.

@@ -45,6 +45,11 @@ type Timing struct {
 	Rows   int64 // records and objects looked at in the last transaction
 }
 
+func (t *Timing) add(took time.Duration) {
+	t.Last += took
+	t.Total += took
+}
+
 // A Fallback is a clause that is interpreted by the reference engine, as it is outside the language that is
 // compiled.
 type Fallback struct {

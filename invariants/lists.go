@@ -1,78 +1,144 @@
 package invariants
 
-import "fsward/change"
+import (
+	"math"
+	"slices"
+
+	"fsward/change"
+)
+
+// side says what a list wants of a side of a record: the value before or after.
+type side uint8
+
+const (
+	anySide  side = iota
+	isNull        // there is no value
+	hasValue      // there is one
+)
+
+func (s side) wants(null bool) bool { return s == anySide || (s == isNull) == null }
 
 // A listSpec names a list of the records of a transaction: those of a kind and a field, or all of either.
 type listSpec struct {
 	kind     change.Kind // 0: any
 	field    change.Field
 	anyField bool
+	old, new side
 }
 
-// all tells whether the list has every record, and needs none of its own.
-func (s listSpec) all() bool { return s.kind == 0 && s.anyField }
+const classCount = 1 << 18
 
-// recordLists sorts the records of a transaction into the lists that programs ask for, in one pass, and
-// keeps indexes of them. Lists and indexes are declared when programs are compiled; a list is filled when a
-// transaction begins, an index when a program first looks something up in it.
-type recordLists struct {
-	seeds
-	specs   []listSpec
-	byPlace [256][]listsOf // by kind: the lists that its records are in
-	filled  [][]uint32     // by list: places of records
-	indexes []recordIndexOf
-	records []change.Record
+// recordClass says of a record what decides in which lists it is: its kind, its field, and which sides it has.
+func recordClass(k change.Kind, f change.Field, oldNull, newNull bool) uint32 {
+	class := uint32(k)<<10 | uint32(f)<<2
+	if oldNull {
+		class |= 2
+	}
+	if newNull {
+		class |= 1
+	}
+	return class
 }
 
-// listsOf are the lists of the records of one kind and field.
-type listsOf []int32
-
-// list declares a list and returns its number.
-func (l *recordLists) list(s listSpec) int {
-	for i, have := range l.specs {
-		if have == s {
-			return i
-		}
+// classes calls f for each class of records that the list has.
+func (s listSpec) classes(f func(class uint32)) {
+	kinds, fields := [2]int{0, math.MaxUint8}, [2]int{0, math.MaxUint8}
+	if s.kind != 0 {
+		kinds = [2]int{int(s.kind), int(s.kind)}
 	}
-	l.specs = append(l.specs, s)
-	l.filled = append(l.filled, nil)
-	i := int32(len(l.specs) - 1)
-	if s.all() {
-		return int(i)
+	if !s.anyField {
+		fields = [2]int{int(s.field), int(s.field)}
 	}
-	for k := range l.byPlace {
-		if s.kind != 0 && int(s.kind) != k {
-			continue
-		}
-		if l.byPlace[k] == nil {
-			l.byPlace[k] = make([]listsOf, 256)
-		}
-		for f := range l.byPlace[k] {
-			if s.anyField || int(s.field) == f {
-				l.byPlace[k][f] = append(l.byPlace[k][f], i)
+	for kind := kinds[0]; kind <= kinds[1]; kind++ {
+		for field := fields[0]; field <= fields[1]; field++ {
+			for sides := range 4 {
+				oldNull, newNull := sides&2 != 0, sides&1 != 0
+				if s.old.wants(oldNull) && s.new.wants(newNull) {
+					f(recordClass(change.Kind(kind), change.Field(field), oldNull, newNull))
+				}
 			}
 		}
 	}
-	return int(i)
+}
+
+// A sorter puts records into lists. Which lists a record is in is looked up once for all of them, so that a record
+// that no rule wants costs no more than that, and the number of rules does not matter.
+type sorter struct {
+	specs  []listSpec
+	lists  [][]uint32 // places of records
+	groups []uint32   // by class: the group of lists that its records are in
+	of     [][]int32  // by group; 0: none
+}
+
+// list declares a list and returns its number.
+func (s *sorter) list(spec listSpec) int {
+	for i, have := range s.specs {
+		if have == spec {
+			return i
+		}
+	}
+	if s.groups == nil {
+		s.groups, s.of = make([]uint32, classCount), make([][]int32, 1)
+	}
+	n := len(s.specs)
+	s.specs, s.lists = append(s.specs, spec), append(s.lists, nil)
+	longer := map[uint32]uint32{} // groups with the new list added
+	spec.classes(func(class uint32) {
+		g, ok := longer[s.groups[class]]
+		if !ok {
+			g = uint32(len(s.of))
+			s.of = append(s.of, append(slices.Clone(s.of[s.groups[class]]), int32(n)))
+			longer[s.groups[class]] = g
+		}
+		s.groups[class] = g
+	})
+	return n
+}
+
+// fill puts the records from one place to another into the lists.
+func (s *sorter) fill(records []change.Record, from, to int) {
+	for n := range s.lists {
+		s.lists[n] = s.lists[n][:0]
+	}
+	if s.groups == nil {
+		return
+	}
+	for i := from; i < to; i++ {
+		r := &records[i]
+		if g := s.groups[recordClass(r.Object.Kind, r.Field, r.Old.IsNull(), r.New.IsNull())]; g != 0 {
+			for _, n := range s.of[g] {
+				s.lists[n] = append(s.lists[n], uint32(i))
+			}
+		}
+	}
+}
+
+// hasAny tells whether one of some lists has a record.
+func (s *sorter) hasAny(lists []int) bool {
+	for _, n := range lists {
+		if len(s.lists[n]) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// recordLists has the records of a transaction in the lists that programs ask for, and indexes of them. They are
+// declared when programs are compiled.
+type recordLists struct {
+	seeds
+	turn    sorter // of the part of the transaction that is judged: what starts rules
+	whole   sorter // of the whole transaction: what rules look up; filled when a program first does so
+	filled  bool
+	indexes []recordIndexOf
+	records []change.Record
 }
 
 // maxKept bounds the records for which a list keeps its memory until the next transaction.
 const maxKept = 1 << 18
 
-// begin fills the lists.
 func (l *recordLists) begin(records []change.Record) {
-	l.records = records
-	for n := range l.filled {
-		l.filled[n] = l.filled[n][:0]
-	}
-	for i := range records {
-		r := &records[i]
-		if of := l.byPlace[r.Object.Kind]; of != nil {
-			for _, n := range of[r.Field] {
-				l.filled[n] = append(l.filled[n], uint32(i))
-			}
-		}
-	}
+	l.records, l.filled = records, false
 	for i := range l.indexes {
 		l.indexes[i].built = false
 	}
@@ -80,9 +146,9 @@ func (l *recordLists) begin(records []change.Record) {
 
 func (l *recordLists) end() {
 	l.records = nil
-	for n := range l.filled {
-		if cap(l.filled[n]) > maxKept {
-			l.filled[n] = nil
+	for n := range l.whole.lists {
+		if cap(l.whole.lists[n]) > maxKept {
+			l.whole.lists[n] = nil
 		}
 	}
 	for i := range l.indexes {
@@ -92,20 +158,13 @@ func (l *recordLists) end() {
 	}
 }
 
-// size returns the number of records in a list.
-func (l *recordLists) size(list int) int {
-	if l.specs[list].all() {
-		return len(l.records)
+// all returns the places of the records in a list of the whole transaction.
+func (l *recordLists) all(list int) []uint32 {
+	if !l.filled {
+		l.filled = true
+		l.whole.fill(l.records, 0, len(l.records))
 	}
-	return len(l.filled[list])
-}
-
-// record returns a record of a list.
-func (l *recordLists) record(list, i int) *change.Record {
-	if l.specs[list].all() {
-		return &l.records[i]
-	}
-	return &l.records[l.filled[list][i]]
+	return l.whole.lists[list]
 }
 
 // indexKey says by what an index finds records.
@@ -143,9 +202,9 @@ func (l *recordLists) index(list int, key indexKey) int {
 
 // build fills an index; places are chained in their order.
 func (x *recordIndexOf) build(l *recordLists, t *terms) {
-	n := l.size(x.list)
+	places := l.all(x.list)
 	slots := 8
-	for slots < n {
+	for slots < len(places) {
 		slots *= 2
 	}
 	if cap(x.slots) < slots {
@@ -153,9 +212,9 @@ func (x *recordIndexOf) build(l *recordLists, t *terms) {
 	}
 	x.slots = x.slots[:slots]
 	clear(x.slots)
-	x.next = resize(x.next, n)
-	for i := n - 1; i >= 0; i-- {
-		r := l.record(x.list, i)
+	x.next = resize(x.next, len(places))
+	for i := len(places) - 1; i >= 0; i-- {
+		r := &l.records[places[i]]
 		var h uint64
 		switch x.key {
 		case byObjectID:
@@ -180,39 +239,3 @@ func (x *recordIndexOf) build(l *recordLists, t *terms) {
 
 // first returns 1 + the first place with a hash, 0 if there is none.
 func (x *recordIndexOf) first(h uint64) int32 { return x.slots[h&uint64(len(x.slots)-1)] }
-
-// reverseIndex finds the objects of one id and kind, such as the entries of a directory, by the value of a
-// field. A directory is read once, when the first such question about it comes.
-type reverseIndex struct {
-	seeds
-	read    map[reverseKey]struct{}
-	first   map[uint64]int32 // by hash: 1 + the entry that came last
-	entries []reverseEntry
-}
-
-type reverseEntry struct {
-	key    reverseKey
-	object change.Object
-	value  cell
-	next   int32
-}
-
-func (x *reverseIndex) reset() {
-	if len(x.entries) > maxKept {
-		x.read, x.first, x.entries = nil, nil, nil
-		return
-	}
-	clear(x.read)
-	clear(x.first)
-	x.entries = x.entries[:0]
-}
-
-func (x *reverseIndex) hash(k reverseKey, v cell) uint64 {
-	return x.mix(x.mix(k.tree, k.id), x.mix(uint64(k.kind)<<8|uint64(k.field), x.cell(v)))
-}
-
-func (x *reverseIndex) add(k reverseKey, o change.Object, v cell) {
-	h := x.hash(k, v)
-	x.entries = append(x.entries, reverseEntry{k, o, v, x.first[h]})
-	x.first[h] = int32(len(x.entries))
-}

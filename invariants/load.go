@@ -15,6 +15,7 @@ type rule struct {
 	Rule
 	file    string
 	number  engine.Term
+	order   int32 // among the rules
 	clauses []ruleClause
 }
 
@@ -23,6 +24,7 @@ type rule struct {
 type ruleClause struct {
 	goal   engine.Atom
 	source string
+	order  int32 // among the clauses of the rule
 }
 
 // definition is a predicate that rule text defines.
@@ -203,7 +205,7 @@ func (l *loader) defineRule(c parsedClause) {
 			block = c.text.above
 		}
 		d := parseDoc(block)
-		r = &rule{file: c.text.file, number: number}
+		r = &rule{file: c.text.file, number: number, order: int32(len(l.rules))}
 		r.Rule = Rule{Name: text, Doc: d.doc, Source: source, Origin: d.origin, User: d.user, Severity: d.severity}
 		if fs := l.vocabulary.schema.FS; fs != "" {
 			r.Name = fs + "/" + text
@@ -217,7 +219,7 @@ func (l *loader) defineRule(c parsedClause) {
 	if n := len(r.clauses); n > 0 && r.clauses[n-1].source == source {
 		return // two clauses on one line are one goal
 	}
-	r.clauses = append(r.clauses, ruleClause{engine.NewAtom(fmt.Sprintf("$violation %s %d", text, len(r.clauses))), source})
+	r.clauses = append(r.clauses, ruleClause{engine.NewAtom(fmt.Sprintf("$violation %s %d", text, len(r.clauses))), source, int32(len(r.clauses))})
 }
 
 func (l *loader) ruleOf(number engine.Term) *rule {

@@ -21,7 +21,6 @@ type machine struct {
 	options Options
 
 	ctx     context.Context
-	txn     *change.Txn
 	records []change.Record
 	view    change.View
 	lists   recordLists
@@ -37,23 +36,32 @@ type machine struct {
 	counts   []uint64 // solutions counted by each count/2 that runs
 	sums     []number
 	objects  []change.Object // of the scans that run
+	values   [maxFields]change.Value
 
 	rows, maxRows int64 // of the clause that runs
 	recordRows    int64 // rows when the clause was given its present record
+	checkAt       int64 // rows at which the bounds are looked at
+	trigger       int32 // the present record, −1 where there is none
 	err           error
 	clause        *compiledClause
 	report        *report
+
+	gather   func(change.Object, error) bool // takes what a scan yields, for the goal below
+	scanning *queryGoal
+	scanInfo *stepInfo
+	stop     bool // of gather: the scan found what was looked for, or failed
 }
 
 func newMachine(v *vocabulary, o Options) *machine {
 	m := &machine{terms: *newTerms(v), options: o}
 	seed := seeds{rand.Uint64() | 1, rand.Uint64() | 1}
 	m.lists.seeds, m.reverse.seeds, m.memo.seeds = seed, seed, seed
+	m.gather = m.take
 	return m
 }
 
-func (m *machine) begin(ctx context.Context, t *change.Txn, v change.View) {
-	m.ctx, m.txn, m.records, m.view = ctx, t, t.Records, v
+func (m *machine) begin(ctx context.Context, t *change.Txn, v change.View, report *report) {
+	m.ctx, m.records, m.view, m.report = ctx, t.Records, v, report
 	m.terms.begin(t.Names)
 	m.lists.begin(t.Records)
 	m.memo.reset()
@@ -65,27 +73,19 @@ func (m *machine) begin(ctx context.Context, t *change.Txn, v change.View) {
 func (m *machine) end() {
 	m.terms.end()
 	m.lists.end()
-	m.ctx, m.txn, m.records, m.view, m.report, m.clause = nil, nil, nil, nil, nil, nil
+	m.ctx, m.records, m.view, m.report, m.clause = nil, nil, nil, nil, nil
 }
 
-// run runs the program of a clause through all its solutions.
-func (m *machine) run(c *compiledClause, report *report) error {
-	if err := m.ctx.Err(); err != nil {
-		return err
-	}
-	m.err, m.rows, m.recordRows, m.depth = nil, 0, 0, 0
-	m.clause, m.report = c, report
-	for _, plan := range c.program.plans {
-		m.stack = m.stack[:0]
-		m.frame = m.push(plan.registers, nil, nil)
-		m.r = m.frame.registers
-		plan.first(m)
-		m.free(m.frame)
-		if m.err != nil {
-			return m.err
-		}
-	}
-	return nil
+// run runs a plan of a clause through all its solutions, in the part of the transaction that is judged.
+func (m *machine) run(c *compiledClause, plan *compiledPlan) {
+	m.err, m.rows, m.recordRows, m.checkAt, m.depth, m.trigger = nil, c.rows, c.rows, c.rows, 0, -1
+	m.clause = c
+	m.stack = m.stack[:0]
+	m.frame = m.push(plan.registers, nil, nil)
+	m.r = m.frame.registers
+	plan.first(m)
+	m.free(m.frame)
+	c.rows, c.err = m.rows, m.err
 }
 
 func resize[T any](s []T, n int) []T {
@@ -98,10 +98,7 @@ func resize[T any](s []T, n int) []T {
 // row charges for a record or an object that is looked at; it reports true if there were too many.
 func (m *machine) row(s *stepInfo) bool {
 	m.rows++
-	if m.rows&1023 == 0 || m.rows > m.maxRows || m.rows-m.recordRows > m.options.RowsPerRecord {
-		return m.checkRows(s)
-	}
-	return false
+	return m.rows > m.checkAt && m.checkRows(s)
 }
 
 func (m *machine) checkRows(s *stepInfo) bool {
@@ -116,6 +113,8 @@ func (m *machine) checkRows(s *stepInfo) bool {
 	if err := m.ctx.Err(); err != nil {
 		return m.fail(err)
 	}
+	// The next record may only put the last of these off.
+	m.checkAt = min(m.rows+1024, m.maxRows, m.recordRows+m.options.RowsPerRecord)
 	return false
 }
 

@@ -422,9 +422,9 @@ func (p *planner) placeBranches(branches []branch, e *env, rest []goal, needed [
 			if i > 0 && p.depth == 0 {
 				p.steps = slices.Clone(steps)
 			}
-			triggered := p.triggered
+			triggered, onTurn := p.triggered, p.onTurn
 			ops, err := p.plan(append(slices.Clone(b.goals), rest...), b.env, needed, done)
-			p.triggered = triggered
+			p.triggered, p.onTurn = triggered, onTurn
 			if err != nil {
 				return err
 			}

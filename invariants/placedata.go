@@ -71,7 +71,7 @@ func (p *planner) placeChange(g goal, t template, args []template, e *env, r *re
 	}
 	goal.object = object
 	mark := p.registers
-	list := listSpec{kind: goal.object.kind, anyField: true}
+	goal.spec = listSpec{kind: goal.object.kind, anyField: true}
 	switch f := e.walk(args[2]).(type) {
 	case variable:
 		if !e.single[f] {
@@ -88,7 +88,7 @@ func (p *planner) placeChange(g goal, t template, args []template, e *env, r *re
 			r.dead = true
 			return nil
 		}
-		list.field, list.anyField = field, false
+		goal.spec.field, goal.spec.anyField = field, false
 	}
 	before := mark
 	if loaded := p.firstLoad(&goal.object); loaded >= 0 {
@@ -102,16 +102,40 @@ func (p *planner) placeChange(g goal, t template, args []template, e *env, r *re
 		r.dead = true
 		return nil
 	}
-	goal.list = p.machine.lists.list(list)
 	access, class := p.accessOfChange(goal)
-	if p.top && !p.triggered && rank >= rankList {
-		goal.trigger = true
+	goal.spec.old, goal.spec.new = goal.sideOf(&goal.old), goal.sideOf(&goal.new)
+	switch {
+	case goal.index >= 0:
+		goal.list = p.machine.lists.whole.list(goal.spec)
+		goal.index = p.machine.lists.index(goal.list, goal.key)
+	case p.top && !p.triggered && rank >= rankList:
+		p.triggers = append(p.triggers, goal)
+		p.onTurn = len(p.steps) == 0 // what comes before it is run for each part
+	default:
+		goal.list = p.machine.lists.whole.list(goal.spec)
 	}
 	info := p.step(e, t, access, class)
 	p.triggered = p.triggered || p.top
 	ops = append(ops, changeOp(goal, info))
 	r.ops = ops
 	return nil
+}
+
+// sideOf returns what the list of a goal has of a side, and leaves out of the pattern what the list says.
+func (g *changeGoal) sideOf(x *valuePattern) side {
+	isObject := !g.spec.anyField && g.spec.field == change.FieldObject
+	switch {
+	case x.key:
+		return hasValue
+	case x.mode != placeConst:
+		return anySide
+	case x.cell.is(atomNull):
+		*x = valuePattern{}
+		return isNull
+	case isObject && x.cell.is(atomPresent):
+		*x = valuePattern{}
+	}
+	return hasValue
 }
 
 // firstLoad returns the least register that a pattern loads, or −1.
@@ -127,7 +151,6 @@ func (p *planner) firstLoad(x *objectPattern) int {
 
 // accessOfChange picks an index for a goal.
 func (p *planner) accessOfChange(g *changeGoal) (access string, class Class) {
-	l := &p.machine.lists
 	telling := func(x *valuePattern) bool {
 		always := x.place.mode == placeConst && (x.cell.is(atomNull) || x.cell.is(atomPresent))
 		return x.known() && !always
@@ -151,12 +174,12 @@ func (p *planner) accessOfChange(g *changeGoal) (access string, class Class) {
 	case g.object.id.known():
 		g.key = byObjectID
 		access = "changes of one object id"
-	case !l.specs[g.list].all():
+	case g.spec.kind != 0 || !g.spec.anyField:
 		return "all changes of one kind or field", Tree
 	default:
 		return "all changes", Tree
 	}
-	g.index = l.index(g.list, g.key)
+	g.index = 0
 	return access + ", by a hash index", Constant
 }
 
@@ -181,7 +204,6 @@ func (p *planner) placeQuery(g goal, t template, args []template, e *env, last b
 		return unsupportedf("%s needs the TREE and the object id", p.text(e, t))
 	}
 	if len(args) == 4 {
-		goal.hasField = true
 		f, known := p.fieldOf(e, args[2])
 		if _, isRegister := e.walk(args[2]).(register); isRegister || !e.ground(args[2]) {
 			return unsupportedf("%s needs a FIELD that is in the text", p.text(e, t))
@@ -190,21 +212,24 @@ func (p *planner) placeQuery(g goal, t template, args []template, e *env, last b
 			r.dead = true
 			return nil
 		}
-		goal.field = f
 		before := p.registers
 		if loaded := p.firstLoad(&goal.object); loaded >= 0 {
 			before = loaded
 		}
-		if goal.value, alive = p.value(e, args[3], before); !alive {
+		value, alive := p.value(e, args[3], before)
+		if !alive {
 			r.dead = true
 			return nil
 		}
-		goal.reverse = goal.value.known() && !goal.object.sub.known() && goal.object.kind != 0 && p.machine.vocabulary.shape(goal.object.kind) != change.ShapeNum
+		goal.fields, goal.values = []change.Field{f}, []valuePattern{value}
+		goal.reverse = value.known() && !goal.object.sub.known() && goal.object.kind != 0 && p.machine.vocabulary.shape(goal.object.kind) != change.ShapeNum
 	}
-	goal.first = p.exists && last && !goal.hasField && p.firstLoad(&goal.object) < 0
+	goal.first = p.exists && last && len(args) == 2 && p.firstLoad(&goal.object) < 0
+	goal.key = p.machine.vocabulary.keyMaker(&goal.object)
+	goal.key.narrow(&goal.object)
 	access, class := accessOfQuery(rank, goal)
 	ops = append(ops, queryOp(goal, p.step(e, t, access, class)))
-	r.ops = ops
+	r.ops, r.query = ops, goal
 	return nil
 }
 
@@ -247,7 +272,7 @@ func (p *planner) placeNeighbour(t template, args []template, e *env, walk walk,
 		r.dead = !alive
 		return err
 	}
-	goal := &neighbourGoal{object: object, beside: beside, walk: walk}
+	goal := &neighbourGoal{object: object, beside: beside, key: p.machine.vocabulary.keyMaker(&object), walk: walk}
 	r.ops = append(append(ops, more...), neighbourOp(goal, p.step(e, t, "the neighbour of a key", LogN)))
 	return nil
 }

@@ -34,8 +34,11 @@ type planner struct {
 	branches  int
 	top       bool // in the conjunction that is the body of a rule
 	triggered bool
-	counting  bool // each solution counts, also if others give the same
-	exists    bool // one solution is enough
+	triggers  []*changeGoal // that begin paths
+	onTurn    bool          // this path begins with one
+	lone      bool          // a path does not
+	counting  bool          // each solution counts, also if others give the same
+	exists    bool          // one solution is enough
 	dead      string
 }
 
@@ -147,6 +150,7 @@ func (p *planner) plan(goals []goal, e *env, needed []template, done doneFunc) (
 	}
 	list := p.analyse(goals, e, needed)
 	var ops []op
+	var asked *queryGoal // by the last of ops
 	for len(list) > 0 {
 		i, err := p.choose(list, e)
 		if err != nil {
@@ -165,7 +169,10 @@ func (p *planner) plan(goals []goal, e *env, needed []template, done doneFunc) (
 		if r.dead {
 			return append(ops, p.kill(e, g.t)...), nil // what comes before may err
 		}
-		ops = append(ops, r.ops...)
+		if asked == nil || r.query == nil || len(r.ops) != 1 || !asked.join(r.query) {
+			ops = append(ops, r.ops...)
+			asked = r.query
+		}
 		if r.complete {
 			return ops, nil
 		}
@@ -178,13 +185,29 @@ func (p *planner) plan(goals []goal, e *env, needed []template, done doneFunc) (
 	return append(ops, last...), err
 }
 
+// takeTurns tells the changes that start the plan whether their records come part by part, and returns the lists
+// of these. Where a path does not begin with a change, the plan is run once, and goes through whole lists.
+func (p *planner) takeTurns() (starts []int) {
+	lists := &p.machine.lists
+	for _, g := range p.triggers {
+		if g.turn = !p.lone; g.turn {
+			g.list = lists.turn.list(g.spec)
+			starts = append(starts, g.list)
+		} else {
+			g.list = lists.whole.list(g.spec)
+		}
+	}
+	return starts
+}
+
 // result is what placing a goal gives.
 type result struct {
 	ops      []op
-	dead     bool   // it can never be true
-	complete bool   // the ops have all that follows in them
-	again    bool   // goals are to be planned in its place
-	goals    []goal //
+	dead     bool       // it can never be true
+	complete bool       // the ops have all that follows in them
+	again    bool       // goals are to be planned in its place
+	goals    []goal     //
+	query    *queryGoal // that the last op asks
 }
 
 // flatten takes conjunctions apart and puts helpers with one clause in the place of their calls. It ends with

@@ -32,8 +32,7 @@ func NewProber(schema *change.Schema, files []File, options Options) (*Prober, e
 	if err := p.loader.load(files); err != nil {
 		return nil, err
 	}
-	e.rules = p.loader.rules
-	e.run.vm, e.run.vocabulary = p.loader.vm, p.loader.vocabulary
+	e.take(p.loader)
 	return p, p.defineViolation()
 }
 

@@ -2,8 +2,6 @@ package invariants
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"github.com/ichiban/prolog/engine"
 
@@ -51,6 +49,7 @@ type reference struct {
 	options Options
 	rules   []*rule
 	run     run
+	report  *report
 }
 
 // NewReference loads rules for the file system of a schema into the reference engine. The prelude is
@@ -61,9 +60,15 @@ func NewReference(schema *change.Schema, files []File, options Options) (Engine,
 	if err := l.load(files); err != nil {
 		return nil, err
 	}
+	e.take(l)
+	return e, nil
+}
+
+// take takes the rules that were loaded.
+func (e *reference) take(l *loader) {
 	e.rules = l.rules
 	e.run.vm, e.run.vocabulary = l.vm, l.vocabulary
-	return e, nil
+	e.report = newReport(&e.run, l.rules, e.options.MaxViolations)
 }
 
 // Rules describes the rules in the order of the files.
@@ -81,16 +86,15 @@ func (e *reference) Check(ctx context.Context, t *change.Txn, v change.View) Ver
 	end := e.begin(ctx, t, v)
 	defer end()
 
-	report := newReport(r, e.options.MaxViolations)
 	for _, rule := range e.rules {
 		r.steps = 0
 		for _, c := range rule.clauses {
-			if err := e.runClause(rule, c, report); err != nil {
-				report.undecided(rule, c, err)
+			if err := e.runClause(rule, c); err != nil {
+				e.report.undecided(rule, c, e.report.stopped(err))
 			}
 		}
 	}
-	return report.verdict()
+	return e.report.verdict()
 }
 
 // begin takes a transaction; end, which it returns, lets go of it, so that the engine does not keep it alive.
@@ -102,16 +106,14 @@ func (e *reference) begin(ctx context.Context, t *change.Txn, v change.View) (en
 	r.reverse, r.reverseSize = map[reverseKey]map[change.Value][]change.Object{}, 0
 	r.maxSteps = e.options.Steps + e.options.StepsPerRecord*int64(len(t.Records))
 	r.maxDepth = e.options.MaxDepth
+	e.report.reset()
 	return func() {
 		r.ctx, r.txn, r.view, r.index, r.held, r.reverse = nil, nil, nil, recordIndex{}, nil, nil
 	}
 }
 
-// errEnough ends a rule that found as many violations as are reported.
-var errEnough = errors.New("no more violations of this rule are looked for")
-
 // runClause runs one clause of a rule through all its solutions.
-func (e *reference) runClause(rule *rule, c ruleClause, report *report) error {
+func (e *reference) runClause(rule *rule, c ruleClause) error {
 	r := &e.run
 	if err := r.ctx.Err(); err != nil {
 		return err
@@ -122,13 +124,10 @@ func (e *reference) runClause(rule *rule, c ruleClause, report *report) error {
 		if err := r.spend(1); err != nil {
 			return engine.Error(err)
 		}
-		if !report.add(rule, c, env.Resolve(tree), env.Resolve(id), env) {
-			return engine.Error(errEnough)
+		if !e.report.add(rule, c, env.Resolve(tree), env.Resolve(id), env) {
+			return engine.Error(errStop)
 		}
 		return engine.Bool(false)
 	}, nil).Force(r.ctx)
-	if errors.Is(err, errEnough) {
-		return fmt.Errorf("stopped after %d violations", report.maxPerRule)
-	}
 	return err
 }

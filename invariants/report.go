@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"hash/maphash"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -12,67 +14,76 @@ import (
 	"fsward/change"
 )
 
-// maxWitness bounds the change records that are shown with a violation.
-const maxWitness = 16
-
-// report collects what rules find.
+// report collects what rules find. While rules run, a violation is a few numbers; its text and the records that
+// bear on it are made once, for the verdict. An engine has one report, whose memory is used again.
 type report struct {
 	run        *run
+	rules      []*rule
+	byNumber   []int32 // the rules in the order of their numbers
 	maxPerRule int
-	seen       map[found]struct{}
-	perRule    map[*rule]int
-	found      []finding
-	cannot     []string
+	seeds
+	textSeed maphash.Seed
+
+	found   []finding
+	slots   []int32 // a hash table of found: 1 + place
+	texts   []findingText
+	perRule []int
+	cannot  []string
 }
 
-// found is what makes two violations the same.
-type found struct {
-	rule     *rule
-	tree, id string
-}
-
+// A finding is a violation.
 type finding struct {
-	change.Violation
-	key    found
-	object change.Object // zero if ID is no identifier of an object
-	tree   uint64
+	object       change.Object
+	text         int32 // 1 + place in texts where the rule names no object
+	rule, clause int32 // by their order
+	trigger      int32 // the change record that started the search, −1 where there is none
 }
 
-func newReport(r *run, maxPerRule int) *report {
-	return &report{run: r, maxPerRule: maxPerRule, seen: map[found]struct{}{}, perRule: map[*rule]int{}}
+// findingText is what a rule gives that names no object.
+type findingText struct {
+	tree, id string
+	number   uint64 // of the tree, 0 if it is none
 }
 
-// add notes a violation; it reports false if there were enough of the rule.
+func newReport(r *run, rules []*rule, maxPerRule int) *report {
+	p := &report{run: r, rules: rules, maxPerRule: maxPerRule, seeds: seeds{rand.Uint64() | 1, rand.Uint64() | 1},
+		textSeed: maphash.MakeSeed(), perRule: make([]int, len(rules))}
+	for i := range rules {
+		p.byNumber = append(p.byNumber, int32(i))
+	}
+	slices.SortStableFunc(p.byNumber, func(a, b int32) int { return compareNumbers(rules[a].Name, rules[b].Name) })
+	return p
+}
+
+// maxKeptFindings bounds the findings whose memory is kept for the next transaction.
+const maxKeptFindings = 1 << 16
+
+func (p *report) reset() {
+	if len(p.found) > maxKeptFindings {
+		p.found, p.slots = nil, nil
+	}
+	p.found, p.texts, p.cannot = p.found[:0], nil, nil
+	clear(p.slots)
+	clear(p.perRule)
+}
+
+// add notes a violation that a rule gives as terms; it reports false if there were enough of the rule.
 func (p *report) add(rule *rule, c ruleClause, tree, id engine.Term, env *engine.Env) bool {
-	names, schema := p.run.txn.Names, p.run.vocabulary.schema
-	treeText, idText := termText(tree, env), termText(id, env)
-	var f finding
+	if object, ok := p.object(tree, id, env); ok {
+		return p.note(rule, c, finding{object: object, trigger: -1})
+	}
+	text := findingText{tree: termText(tree, env), id: termText(id, env)}
 	if n, ok := idBits(tree); ok {
-		f.tree, treeText = n, change.NumText(n)
+		text.number, text.tree = n, change.NumText(n)
 	}
-	object, whole := p.object(tree, id, env)
-	if whole {
-		f.object = object
-		idText = schema.IDText(object, names)
-	}
-	f.key = found{rule, treeText, idText}
-	if _, again := p.seen[f.key]; again {
-		return true
-	}
-	if p.perRule[rule] == p.maxPerRule {
-		return false
-	}
-	p.seen[f.key] = struct{}{}
-	p.perRule[rule]++
-	f.Violation = change.Violation{Rule: rule.Name, Kind: change.ByRule, Tree: treeText, ID: idText, Doc: rule.Doc, Source: c.source}
-	p.found = append(p.found, f)
-	return true
+	p.texts = append(p.texts, text)
+	return p.note(rule, c, finding{text: int32(len(p.texts)), trigger: -1})
 }
 
 // object returns the object that the arguments of a violation name; ok is false if they do not name one.
 func (p *report) object(tree, id engine.Term, env *engine.Env) (o change.Object, ok bool) {
 	pattern, ok := p.run.vocabulary.pattern(tree, id, p.run.txn.Names, env)
-	if !ok || !pattern.id.bound {
+	if !ok || !pattern.id.bound || isVariable(pattern.treeTerm) {
 		return o, false
 	}
 	if o, ok = p.run.single(&pattern); ok {
@@ -81,16 +92,64 @@ func (p *report) object(tree, id engine.Term, env *engine.Env) (o change.Object,
 	return o, pattern.kind != 0 && pattern.sub.bound && p.run.vocabulary.shape(pattern.kind) == change.ShapeKey
 }
 
-// mark returns what undo goes back to.
-func (p *report) mark() int { return len(p.found) }
-
-// undo forgets the violations noted since a mark.
-func (p *report) undo(mark int) {
-	for _, f := range p.found[mark:] {
-		delete(p.seen, f.key)
-		p.perRule[f.key.rule]--
+// note notes a violation; it reports false if there were enough of the rule. Of several clauses that find it,
+// the first one in the text is named.
+func (p *report) note(rule *rule, c ruleClause, f finding) bool {
+	f.rule, f.clause = rule.order, c.order
+	if 2*(len(p.found)+1) > len(p.slots) {
+		p.rebuild(max(64, 2*len(p.slots)))
 	}
-	p.found = p.found[:mark]
+	slot := p.slot(&f)
+	if at := p.slots[slot]; at != 0 {
+		if have := &p.found[at-1]; f.clause < have.clause {
+			have.clause, have.trigger = f.clause, f.trigger
+		}
+		return true
+	}
+	if p.perRule[f.rule] == p.maxPerRule {
+		return false
+	}
+	p.perRule[f.rule]++
+	p.found = append(p.found, f)
+	p.slots[slot] = int32(len(p.found))
+	return true
+}
+
+// slot returns the slot of a finding, or the empty one where it belongs.
+func (p *report) slot(f *finding) int {
+	o := &f.object
+	h := p.mix(p.mix(o.Tree, o.ID), p.mix(o.Sub^uint64(f.rule)<<32, o.Aux^uint64(o.Kind)))
+	if f.text != 0 {
+		text := &p.texts[f.text-1]
+		h ^= maphash.String(p.textSeed, text.tree) + 3*maphash.String(p.textSeed, text.id)
+	}
+	mask := len(p.slots) - 1
+	for i := int(h) & mask; ; i = (i + 1) & mask {
+		at := p.slots[i]
+		if at == 0 {
+			return i
+		}
+		have := &p.found[at-1]
+		if have.rule == f.rule && have.object == *o && (have.text == 0) == (f.text == 0) &&
+			(f.text == 0 || p.texts[have.text-1] == p.texts[f.text-1]) {
+			return i
+		}
+	}
+}
+
+// rebuild makes the hash table anew.
+func (p *report) rebuild(size int) {
+	p.slots = make([]int32, size)
+	for i := range p.found {
+		p.slots[p.slot(&p.found[i])] = int32(i) + 1
+	}
+}
+
+// forget takes back the violations of a rule.
+func (p *report) forget(rule *rule) {
+	p.found = slices.DeleteFunc(p.found, func(f finding) bool { return f.rule == rule.order })
+	p.perRule[rule.order] = 0
+	p.rebuild(max(64, len(p.slots)))
 }
 
 // undecided notes that a clause could not be judged.
@@ -102,25 +161,94 @@ func (p *report) undecided(rule *rule, c ruleClause, err error) {
 	p.cannot = append(p.cannot, fmt.Sprintf("%s at %s: %s", rule.Name, c.source, reason))
 }
 
-// verdict sorts the violations by rule, tree and object and adds the records that bear on each.
+// verdict writes the violations, sorted by rule, tree and object, with the records that bear on the first of
+// each rule.
 func (p *report) verdict() Verdict {
-	slices.SortStableFunc(p.found, func(a, b finding) int {
-		return cmp.Or(compareNumbers(a.Rule, b.Rule), cmp.Compare(a.tree, b.tree), strings.Compare(a.Tree, b.Tree),
-			a.object.Compare(b.object), strings.Compare(a.ID, b.ID))
-	})
 	out := Verdict{Outcome: change.Holds, Undecided: p.cannot}
-	witnesses := p.witnesses()
-	for _, f := range p.found {
-		f.Witness = witnesses.texts(f.object)
-		out.Violations = append(out.Violations, f.Violation)
-	}
 	switch {
-	case len(out.Violations) > 0:
+	case len(p.found) > 0:
 		out.Outcome = change.Violated
+		order := p.sorted()
+		out.Violations = p.written(order)
+		p.addWitnesses(order, out.Violations)
 	case len(out.Undecided) > 0:
 		out.Outcome = change.Undecided
 	}
 	return out
+}
+
+// written makes the violations of findings. All identifiers are parts of one string.
+func (p *report) written(order []int32) []change.Violation {
+	schema, names := p.run.vocabulary.schema, p.run.txn.Names
+	ids := make([]byte, 0, 40*len(order))
+	ends := make([]int32, len(order))
+	for i, at := range order {
+		if f := &p.found[at]; f.text == 0 {
+			ids = schema.AppendID(ids, f.object, names)
+		}
+		ends[i] = int32(len(ids))
+	}
+	all, from := string(ids), int32(0)
+	out := make([]change.Violation, len(order))
+	tree, of := "", change.Object{}
+	for i, at := range order {
+		f := &p.found[at]
+		rule := p.rules[f.rule]
+		v := &out[i]
+		v.Rule, v.Kind, v.Doc, v.Source = rule.Name, change.ByRule, rule.Doc, rule.clauses[f.clause].source
+		if f.text != 0 {
+			v.Tree, v.ID = p.texts[f.text-1].tree, p.texts[f.text-1].id
+			continue
+		}
+		if o := f.object; tree == "" || o.Tree != of.Tree || o.Kind != of.Kind {
+			tree, of = schema.TreeText(o), o
+		}
+		v.Tree, v.ID = tree, all[from:ends[i]]
+		from = ends[i]
+	}
+	return out
+}
+
+// sorted returns the places of the findings by rule, tree and object.
+func (p *report) sorted() []int32 {
+	ends := make([]int32, len(p.rules))
+	end := int32(0)
+	for _, rule := range p.byNumber {
+		ends[rule] = end
+		end += int32(p.perRule[rule])
+	}
+	order := make([]int32, len(p.found))
+	for i := range p.found {
+		rule := p.found[i].rule
+		order[ends[rule]] = int32(i)
+		ends[rule]++
+	}
+	compare := func(a, b int32) int { return p.compare(&p.found[a], &p.found[b]) }
+	for rule, end := range ends {
+		of := order[end-int32(p.perRule[rule]) : end]
+		if !slices.IsSortedFunc(of, compare) {
+			slices.SortFunc(of, compare)
+		}
+	}
+	return order
+}
+
+// compare orders the findings of one rule: by tree, then those that name no object, then by object.
+func (p *report) compare(f, g *finding) int {
+	if f.text == 0 && g.text == 0 && !p.run.vocabulary.schema.KindIsTree {
+		return f.object.Compare(g.object)
+	}
+	x, y := p.textOf(f), p.textOf(g)
+	return cmp.Or(cmp.Compare(x.number, y.number), strings.Compare(x.tree, y.tree), f.object.Compare(g.object),
+		strings.Compare(x.id, y.id))
+}
+
+// textOf returns what stands for the tree of a finding, and for its identifier where it names no object.
+func (p *report) textOf(f *finding) findingText {
+	if f.text != 0 {
+		return p.texts[f.text-1]
+	}
+	return findingText{tree: p.run.vocabulary.schema.TreeText(f.object), number: f.object.Tree}
 }
 
 // compareNumbers orders rule names by their number where they have one: btrfs/6 before btrfs/12.

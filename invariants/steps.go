@@ -203,22 +203,29 @@ func changeOp(g *changeGoal, info *stepInfo) op {
 	}
 	return func(next step) step {
 		return func(m *machine) bool {
-			n := m.lists.size(g.list)
-			for i := range n {
-				if g.trigger {
-					m.recordRows = m.rows
-					m.drop()
-				}
-				if m.row(info) {
-					return true
-				}
-				if g.match(m, m.lists.record(g.list, i)) && next(m) {
+			if g.turn {
+				return g.start(m, info, next)
+			}
+			for _, i := range m.lists.all(g.list) {
+				if m.row(info) || g.match(m, &m.records[i]) && next(m) {
 					return true
 				}
 			}
 			return false
 		}
 	}
+}
+
+// start goes through the records that start a rule, in the part of the transaction that is judged.
+func (g *changeGoal) start(m *machine, info *stepInfo, next step) bool {
+	for _, i := range m.lists.turn.lists[g.list] {
+		m.recordRows, m.trigger = m.rows, int32(i)
+		m.drop()
+		if m.row(info) || g.match(m, &m.records[i]) && next(m) {
+			return true
+		}
+	}
+	return false
 }
 
 func (g *changeGoal) lookUp(info *stepInfo) op {
@@ -230,16 +237,11 @@ func (g *changeGoal) lookUp(info *stepInfo) op {
 			}
 			x := &m.lists.indexes[g.index]
 			if !x.built {
-				if m.lists.size(g.list) == 0 {
-					return false
-				}
 				x.build(&m.lists, &m.terms)
 			}
+			places := m.lists.whole.lists[g.list]
 			for i := x.first(h); i != 0; i = x.next[i-1] {
-				if m.row(info) {
-					return true
-				}
-				if g.match(m, m.lists.record(g.list, int(i-1))) && next(m) {
+				if m.row(info) || g.match(m, &m.records[places[i-1]]) && next(m) {
 					return true
 				}
 			}
@@ -253,10 +255,11 @@ type changeGoal struct {
 	object    objectPattern
 	fieldPart place // where the list is not of one field
 	old, new  valuePattern
+	spec      listSpec
 	list      int
 	index     int // -1: none
 	key       indexKey
-	trigger   bool
+	turn      bool // it starts the rule: the list is that of the part that is judged
 }
 
 // hash returns the hash of what the index of the goal has as its key.
@@ -284,9 +287,6 @@ func (g *changeGoal) hash(m *machine) (h uint64, ok bool) {
 }
 
 func (g *changeGoal) match(m *machine, r *change.Record) bool {
-	if g.old.mode == placeConst && g.old.cell != m.terms.value(r.Old) || g.new.mode == placeConst && g.new.cell != m.terms.value(r.New) {
-		return false // most records differ here, and nothing need be loaded of them
-	}
 	return g.object.match(m, &r.Object) && (g.fieldPart.mode == placeAny || g.fieldPart.match(m, m.field(r.Field))) &&
 		g.old.matchValue(m, r.Old) && g.new.matchValue(m, r.New)
 }
@@ -297,173 +297,6 @@ func (m *machine) field(f change.Field) cell {
 		return m.fieldCells[f]
 	}
 	return cell{}
-}
-
-// queryGoal is query(TREE, ID) or query(TREE, ID, FIELD, VALUE).
-type queryGoal struct {
-	object   objectPattern
-	field    change.Field
-	hasField bool
-	value    valuePattern
-	reverse  bool // by the reverse index
-	first    bool // one object is enough, and nothing of it is needed
-}
-
-func queryOp(g *queryGoal, info *stepInfo) op {
-	return func(next step) step {
-		return func(m *machine) bool {
-			lo, hi, single, ok := g.object.bounds(m)
-			if !ok {
-				return false
-			}
-			if single {
-				if m.row(info) {
-					return true
-				}
-				return g.try(m, &lo, next)
-			}
-			if g.reverse {
-				return g.backward(m, info, lo, hi, next)
-			}
-			return g.scan(m, info, lo, hi, next)
-		}
-	}
-}
-
-// try goes on if an object matches.
-func (g *queryGoal) try(m *machine, o *change.Object, next step) bool {
-	switch {
-	case !g.hasField || g.field == change.FieldObject:
-		exists, err := m.view.Exists(*o)
-		if err != nil {
-			return m.failView(err)
-		}
-		if !exists || g.hasField && !g.value.matchValue(m, change.Present) {
-			return false
-		}
-	default:
-		v, ok, err := m.view.Get(*o, g.field)
-		if err != nil {
-			return m.failView(err)
-		}
-		if !ok || !g.value.matchValue(m, v) {
-			return false
-		}
-	}
-	return g.object.match(m, o) && next(m)
-}
-
-// scan goes through the objects from lo to hi. They are read first, as what follows asks the view as well.
-func (g *queryGoal) scan(m *machine, info *stepInfo, lo, hi change.Object, next step) (stop bool) {
-	base := len(m.objects)
-	for o, err := range m.view.Scan(lo, hi) {
-		if err != nil {
-			stop = m.failView(err)
-			break
-		}
-		if m.row(info) {
-			stop = true
-			break
-		}
-		if g.first && g.object.match(m, &o) {
-			m.objects = m.objects[:base]
-			return next(m)
-		}
-		m.objects = append(m.objects, o)
-	}
-	for i, n := base, len(m.objects); i < n && !stop && !g.first; i++ {
-		o := m.objects[i]
-		if g.hasField {
-			stop = g.try(m, &o, next)
-		} else {
-			stop = g.object.match(m, &o) && next(m)
-		}
-	}
-	m.objects = m.objects[:base]
-	return stop
-}
-
-// backward goes through the objects of one id and kind that have a value in a field.
-func (g *queryGoal) backward(m *machine, info *stepInfo, lo, hi change.Object, next step) bool {
-	x, key := &m.reverse, reverseKey{lo.Tree, lo.ID, lo.Kind, g.field}
-	if _, read := x.read[key]; !read {
-		if len(x.entries) > maxReverse {
-			return g.scan(m, info, lo, hi, next)
-		}
-		if x.read == nil {
-			x.read, x.first = map[reverseKey]struct{}{}, map[uint64]int32{}
-		}
-		if !g.read(m, info, key, lo, hi) {
-			return true
-		}
-		x.read[key] = struct{}{}
-	}
-	want := g.value.want(m)
-	for i := x.first[x.hash(key, want)]; i != 0; {
-		e := &x.entries[i-1]
-		i = e.next
-		if m.row(info) {
-			return true
-		}
-		o := e.object
-		if e.key == key && e.value == want && g.object.match(m, &o) && next(m) {
-			return true
-		}
-	}
-	return false
-}
-
-// read puts the objects of a directory into the reverse index; it reports false after an error.
-func (g *queryGoal) read(m *machine, info *stepInfo, key reverseKey, lo, hi change.Object) bool {
-	base := len(m.objects)
-	defer func() { m.objects = m.objects[:base] }()
-	for o, err := range m.view.Scan(lo, hi) {
-		if err != nil {
-			return !m.failView(err)
-		}
-		if m.row(info) {
-			return false
-		}
-		m.objects = append(m.objects, o)
-	}
-	for _, o := range m.objects[base:] {
-		v, ok, err := m.view.Get(o, g.field)
-		if err != nil {
-			return !m.failView(err)
-		}
-		if ok {
-			m.reverse.add(key, o, m.terms.value(v))
-		}
-	}
-	return true
-}
-
-// neighbourGoal is previous/3 or one of its like.
-type neighbourGoal struct {
-	object, beside objectPattern
-	walk           walk
-}
-
-func neighbourOp(g *neighbourGoal, info *stepInfo) op {
-	return func(next step) step {
-		return func(m *machine) bool {
-			lo, hi, single, ok := g.object.bounds(m)
-			if !ok {
-				return false
-			}
-			if !single && (lo.Kind != hi.Kind || lo.Sub != hi.Sub || m.vocabulary.shape(lo.Kind) != change.ShapeKey) {
-				return m.fail(errMistake)
-			}
-			if m.row(info) {
-				return true
-			}
-			o, ok, err := g.walk.from(m.view, lo)
-			if err != nil {
-				return m.failView(err)
-			}
-			return ok && g.beside.match(m, &o) && next(m)
-		}
-	}
 }
 
 // crcOp is crc32c/2.

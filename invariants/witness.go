@@ -4,18 +4,88 @@ import (
 	"fsward/change"
 )
 
-// witnesses holds the records that bear on the objects with a violation, each list up to maxWitness.
-type witnesses struct {
-	run     *run
-	own     map[change.Object][]int32 // of the object itself
-	related map[change.Object][]int32 // of the objects with the same object id, by that alone
-	named   map[change.Value]*namedBy // those whose new value names the object
+const (
+	maxWitness   = 16 // change records that are shown with a violation
+	maxWitnessed = 32 // violations of a rule with which they are shown
+)
+
+// recordPlaces are the places of up to maxWitness records.
+type recordPlaces struct {
+	n     int
+	field change.Field // of all of them, in witnesses.named
+	at    [maxWitness]int32
 }
 
-// namedBy are records of one field, the least that there is.
-type namedBy struct {
-	field change.Field
-	list  []int32
+func (l *recordPlaces) add(i int32) {
+	if l.n < maxWitness {
+		l.at[l.n] = i
+		l.n++
+	}
+}
+
+// addWitnesses shows with the first violations of each rule the records that tell most of the object: its own,
+// else those of its id, else those that name it. All texts are parts of one string.
+func (p *report) addWitnesses(order []int32, out []change.Violation) {
+	type shown struct {
+		place   int // in order and out
+		records recordPlaces
+	}
+	var list []shown
+	w := newWitnesses(p.run)
+	n, rule := 0, int32(-1)
+	for i, at := range order {
+		f := &p.found[at]
+		if n++; f.rule != rule {
+			n, rule = 0, f.rule
+		}
+		if n >= maxWitnessed || f.text != 0 {
+			continue
+		}
+		s := shown{i, w.beside(f)}
+		if s.records.n == 0 {
+			w.want(f.object)
+		}
+		list = append(list, s)
+	}
+	w.pass()
+	var text []byte
+	var ends []int32
+	for i := range list {
+		s := &list[i]
+		if s.records.n == 0 {
+			s.records = w.of(p.found[order[s.place]].object)
+		}
+		for _, at := range s.records.at[:s.records.n] {
+			text = p.run.vocabulary.schema.AppendRecord(text, p.run.txn.Records[at], p.run.txn.Names)
+			ends = append(ends, int32(len(text)))
+		}
+	}
+	all, from := string(text), int32(0)
+	texts := make([]string, len(ends))
+	for i, end := range ends {
+		texts[i], from = all[from:end], end
+	}
+	for i := range list {
+		s := &list[i]
+		if n := s.records.n; n > 0 {
+			out[s.place].Witness, texts = texts[:n:n], texts[n:]
+		}
+	}
+}
+
+// witnesses finds the records that bear on objects in one pass, so that a large transaction with few violations
+// needs no index. The maps have places in lists.
+type witnesses struct {
+	run     *run
+	lists   []recordPlaces
+	own     map[change.Object]int // of the object itself
+	related map[change.Object]int // of the objects with the same object id, by that alone
+	named   map[change.Value]int  // those whose new value names the object: of one field, the least that there is
+	filter  [1 << 10]uint64       // of the low bits of object ids, as nearly all records are of others
+}
+
+func newWitnesses(r *run) *witnesses {
+	return &witnesses{run: r, own: map[change.Object]int{}, related: map[change.Object]int{}, named: map[change.Value]int{}}
 }
 
 // bare leaves out of an object what its identifier does not say.
@@ -35,72 +105,77 @@ func (w *witnesses) group(o change.Object) change.Object {
 	return g
 }
 
-// witnesses finds the records for all violations in one pass, so that a large transaction with few violations
-// needs no index.
-func (p *report) witnesses() *witnesses {
-	r := p.run
-	w := &witnesses{r, map[change.Object][]int32{}, map[change.Object][]int32{}, map[change.Value]*namedBy{}}
-	var filter [1 << 10]uint64 // of the low bits of object ids, as nearly all records are of others
-	for _, f := range p.found {
-		o := f.object
-		if o == (change.Object{}) {
-			continue
-		}
-		w.own[w.bare(o)], w.related[w.group(o)] = nil, nil
-		w.named[r.txn.Names.Key(o.ID, o.Kind, o.Sub)] = &namedBy{}
-		filter[o.ID>>6&1023] |= 1 << (o.ID & 63)
+// beside returns the records of a finding's object where the record that started the search is one of them:
+// they stand one after the other.
+func (w *witnesses) beside(f *finding) (l recordPlaces) {
+	records, i := w.run.txn.Records, int(f.trigger)
+	is := func(i int) bool { return i >= 0 && i < len(records) && w.bare(records[i].Object) == f.object }
+	if !is(i) {
+		return l
 	}
-	if len(w.own) == 0 {
-		return w
+	for is(i - 1) {
+		i--
 	}
+	for ; is(i) && l.n < maxWitness; i++ {
+		l.add(int32(i))
+	}
+	return l
+}
+
+// want makes pass look for the records of an object.
+func (w *witnesses) want(o change.Object) {
+	bare, group, key := w.bare(o), w.group(o), w.run.txn.Names.Key(o.ID, o.Kind, o.Sub)
+	if _, ok := w.own[bare]; !ok {
+		w.own[bare], w.named[key] = len(w.lists), len(w.lists)+1
+		w.lists = append(w.lists, recordPlaces{}, recordPlaces{})
+	}
+	if _, ok := w.related[group]; !ok {
+		w.related[group] = len(w.lists)
+		w.lists = append(w.lists, recordPlaces{})
+	}
+	w.filter[o.ID>>6&1023] |= 1 << (o.ID & 63)
+}
+
+// pass goes through the records.
+func (w *witnesses) pass() {
+	if len(w.lists) == 0 {
+		return
+	}
+	r := w.run
 	for i := range r.txn.Records {
 		rec := &r.txn.Records[i]
-		if id := rec.Object.ID; filter[id>>6&1023]&(1<<(id&63)) != 0 {
-			addTo(w.own, w.bare(rec.Object), int32(i))
-			addTo(w.related, w.group(rec.Object), int32(i))
+		if id := rec.Object.ID; w.filter[id>>6&1023]&(1<<(id&63)) != 0 {
+			if n, ok := w.own[w.bare(rec.Object)]; ok {
+				w.lists[n].add(int32(i))
+			}
+			if n, ok := w.related[w.group(rec.Object)]; ok {
+				w.lists[n].add(int32(i))
+			}
 		}
 		if rec.New.Tag() != change.Key {
 			continue
 		}
-		if id, _, _, _ := r.txn.Names.KeyOf(rec.New); filter[id>>6&1023]&(1<<(id&63)) != 0 {
-			w.named[rec.New].add(rec.Field, int32(i))
+		if id, _, _, _ := r.txn.Names.KeyOf(rec.New); w.filter[id>>6&1023]&(1<<(id&63)) != 0 {
+			if n, ok := w.named[rec.New]; ok {
+				l := &w.lists[n]
+				if l.n == 0 || rec.Field < l.field {
+					l.n, l.field = 0, rec.Field
+				}
+				if rec.Field == l.field {
+					l.add(int32(i))
+				}
+			}
 		}
 	}
-	return w
 }
 
-func addTo(lists map[change.Object][]int32, o change.Object, i int32) {
-	if list, ok := lists[o]; ok && len(list) < maxWitness {
-		lists[o] = append(list, i)
+// of returns the records found for an object.
+func (w *witnesses) of(o change.Object) recordPlaces {
+	own, related := w.own[w.bare(o)], w.related[w.group(o)]
+	for _, n := range []int{own, related, own + 1} {
+		if w.lists[n].n > 0 {
+			return w.lists[n]
+		}
 	}
-}
-
-func (n *namedBy) add(f change.Field, i int32) {
-	if n == nil {
-		return
-	}
-	if len(n.list) == 0 || f < n.field {
-		n.list, n.field = n.list[:0], f
-	}
-	if f == n.field && len(n.list) < maxWitness {
-		n.list = append(n.list, i)
-	}
-}
-
-// texts writes the records that tell most of an object: its own, else those of its id, else those that name it.
-func (w *witnesses) texts(o change.Object) (texts []string) {
-	if o == (change.Object{}) {
-		return nil
-	}
-	list := w.own[w.bare(o)]
-	if len(list) == 0 {
-		list = w.related[w.group(o)]
-	}
-	if len(list) == 0 {
-		list = w.named[w.run.txn.Names.Key(o.ID, o.Kind, o.Sub)].list
-	}
-	for _, i := range list {
-		texts = append(texts, w.run.vocabulary.schema.RecordText(w.run.txn.Records[i], w.run.txn.Names))
-	}
-	return texts
+	return recordPlaces{}
 }

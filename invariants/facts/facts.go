@@ -109,7 +109,24 @@ func (b *builder) fix(s *change.Schema) {
 
 func (b *builder) facts() *Facts {
 	b.view.index()
+	b.group()
 	return &Facts{b.txn, b.view}
+}
+
+// group puts the records of one object one after the other, as interpreters do.
+func (b *builder) group() {
+	first := make(map[change.Object]int, len(b.txn.Records)/4) // place of the first record of each object
+	for i, r := range b.txn.Records {
+		if _, ok := first[r.Object]; !ok {
+			first[r.Object] = i
+		}
+	}
+	slices.SortStableFunc(b.txn.Records, func(x, y change.Record) int {
+		if x.Object == y.Object {
+			return 0
+		}
+		return first[x.Object] - first[y.Object]
+	})
 }
 
 func (b *builder) read(text string) error {

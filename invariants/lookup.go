@@ -1,0 +1,222 @@
+package invariants
+
+import "fsward/change"
+
+// queryGoal is query(TREE, ID) or query(TREE, ID, FIELD, VALUE). Goals that ask for several fields of one object
+// one after the other are one queryGoal.
+type queryGoal struct {
+	object  objectPattern
+	key     keyMaker
+	fields  []change.Field // none: query/2
+	values  []valuePattern // of fields
+	reverse bool           // by the reverse index
+	first   bool           // one object is enough, and nothing of it is needed
+}
+
+// maxFields bounds the fields that one look-up reads.
+const maxFields = 8
+
+// join adds what another goal asks of the same object; it reports false if they are not one look-up.
+func (g *queryGoal) join(h *queryGoal) bool {
+	if !g.key.exact || !h.key.exact || g.key != h.key || len(g.fields) == 0 || len(h.fields) == 0 ||
+		len(g.fields) == maxFields || g.fields[0] == change.FieldObject || h.fields[0] == change.FieldObject {
+		return false
+	}
+	g.fields, g.values = append(g.fields, h.fields...), append(g.values, h.values...)
+	return true
+}
+
+func queryOp(g *queryGoal, info *stepInfo) op {
+	return func(next step) step {
+		return func(m *machine) bool {
+			if g.key.exact {
+				o, ok := g.key.object(m)
+				if !ok {
+					return false
+				}
+				return m.row(info) || g.look(m, &o) && next(m) || m.err != nil
+			}
+			lo, hi, single, ok := g.bounds(m)
+			switch {
+			case !ok:
+				return false
+			case single:
+				return m.row(info) || g.look(m, &lo) && g.object.match(m, &lo) && next(m) || m.err != nil
+			case g.reverse:
+				return g.backward(m, info, lo, hi, next)
+			default:
+				return g.each(m, info, lo, hi, next)
+			}
+		}
+	}
+}
+
+// bounds returns the objects that can match: see objectPattern.bounds.
+func (g *queryGoal) bounds(m *machine) (lo, hi change.Object, single, ok bool) {
+	if g.key.ranged {
+		lo, ok = g.key.object(m)
+		hi = lo
+		hi.Sub |= g.key.openSub
+		hi.Aux |= g.key.openAux
+		return lo, hi, false, ok
+	}
+	return g.object.bounds(m)
+}
+
+// look tells whether an object exists, and has the fields that are asked for. It may have failed instead.
+func (g *queryGoal) look(m *machine, o *change.Object) bool {
+	switch {
+	case len(g.fields) == 0 || g.fields[0] == change.FieldObject:
+		exists, err := m.view.Exists(*o)
+		if err != nil {
+			return !m.failView(err)
+		}
+		return exists && (len(g.fields) == 0 || g.values[0].matchValue(m, change.Present))
+	case len(g.fields) == 1:
+		v, ok, err := m.view.Get(*o, g.fields[0])
+		if err != nil {
+			return !m.failView(err)
+		}
+		return ok && g.values[0].matchValue(m, v)
+	}
+	values := m.values[:len(g.fields)]
+	if err := m.view.Values(*o, g.fields, values); err != nil {
+		return !m.failView(err)
+	}
+	for i := range values {
+		if values[i].IsNull() || !g.values[i].matchValue(m, values[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// each goes through the objects from lo to hi. They are read first, as what follows asks the view as well.
+func (g *queryGoal) each(m *machine, info *stepInfo, lo, hi change.Object, next step) (stop bool) {
+	base := len(m.objects)
+	stop = m.scan(g, info, lo, hi)
+	n := len(m.objects)
+	switch {
+	case m.err != nil:
+	case g.first:
+		m.objects = m.objects[:base]
+		return stop && next(m)
+	default:
+		for i := base; i < n && !stop; i++ {
+			o := m.objects[i]
+			stop = (len(g.fields) == 0 || g.look(m, &o)) && g.object.match(m, &o) && next(m) || m.err != nil
+		}
+	}
+	m.objects = m.objects[:base]
+	return stop
+}
+
+// scan appends the objects from lo to hi to m.objects. It reports true after an error, and where the first that
+// matches is enough for a goal, if there is one.
+func (m *machine) scan(g *queryGoal, info *stepInfo, lo, hi change.Object) (stop bool) {
+	m.scanning, m.scanInfo, m.stop = g, info, false
+	m.view.Scan(lo, hi)(m.gather)
+	return m.stop
+}
+
+// take is machine.gather.
+func (m *machine) take(o change.Object, err error) bool {
+	switch {
+	case err != nil:
+		m.stop = m.failView(err)
+	case m.row(m.scanInfo):
+		m.stop = true
+	case m.scanning != nil && m.scanning.first:
+		m.stop = m.scanning.object.match(m, &o)
+	default:
+		m.objects = append(m.objects, o)
+	}
+	return !m.stop
+}
+
+// backward goes through the objects of one id and kind that have a value in a field.
+func (g *queryGoal) backward(m *machine, info *stepInfo, lo, hi change.Object, next step) bool {
+	x, key := &m.reverse, reverseKey{lo.Tree, lo.ID, lo.Kind, g.fields[0]}
+	if _, read := x.read[key]; !read {
+		if len(x.entries) > maxReverse {
+			return g.each(m, info, lo, hi, next)
+		}
+		if x.read == nil {
+			x.read, x.first = map[reverseKey]struct{}{}, map[uint64]int32{}
+		}
+		if !g.read(m, info, key, lo, hi) {
+			return true
+		}
+		x.read[key] = struct{}{}
+	}
+	want := g.values[0].want(m)
+	for i := x.first[x.hash(key, want)]; i != 0; {
+		e := &x.entries[i-1]
+		i = e.next
+		if m.row(info) {
+			return true
+		}
+		o := e.object
+		if e.key == key && e.value == want && g.object.match(m, &o) && next(m) {
+			return true
+		}
+	}
+	return false
+}
+
+// read puts the objects of a directory into the reverse index; it reports false after an error.
+func (g *queryGoal) read(m *machine, info *stepInfo, key reverseKey, lo, hi change.Object) bool {
+	base := len(m.objects)
+	defer func() { m.objects = m.objects[:base] }()
+	if m.scan(nil, info, lo, hi) {
+		return false
+	}
+	for _, o := range m.objects[base:] {
+		v, ok, err := m.view.Get(o, g.fields[0])
+		if err != nil {
+			return !m.failView(err)
+		}
+		if ok {
+			m.reverse.add(key, o, m.terms.value(v))
+		}
+	}
+	return true
+}
+
+// neighbourGoal is previous/3 or one of its like.
+type neighbourGoal struct {
+	object, beside objectPattern
+	key            keyMaker
+	walk           walk
+}
+
+func neighbourOp(g *neighbourGoal, info *stepInfo) op {
+	return func(next step) step {
+		return func(m *machine) bool {
+			o, ok := g.beginning(m)
+			if !ok {
+				return m.err != nil
+			}
+			if m.row(info) {
+				return true
+			}
+			o, ok, err := g.walk.from(m.view, o)
+			if err != nil {
+				return m.failView(err)
+			}
+			return ok && g.beside.match(m, &o) && next(m)
+		}
+	}
+}
+
+// beginning returns the object whose neighbour is looked for.
+func (g *neighbourGoal) beginning(m *machine) (o change.Object, ok bool) {
+	if g.key.exact {
+		return g.key.object(m)
+	}
+	lo, hi, single, ok := g.object.bounds(m)
+	if ok && !single && (lo.Kind != hi.Kind || lo.Sub != hi.Sub || m.vocabulary.shape(lo.Kind) != change.ShapeKey) {
+		return lo, !m.fail(errMistake)
+	}
+	return lo, ok
+}

@@ -1,0 +1,39 @@
+package invariants
+
+import "fsward/change"
+
+// reverseIndex finds the objects of one id and kind, such as the entries of a directory, by the value of a
+// field. A directory is read once, when the first such question about it comes.
+type reverseIndex struct {
+	seeds
+	read    map[reverseKey]struct{}
+	first   map[uint64]int32 // by hash: 1 + the entry that came last
+	entries []reverseEntry
+}
+
+type reverseEntry struct {
+	key    reverseKey
+	object change.Object
+	value  cell
+	next   int32
+}
+
+func (x *reverseIndex) reset() {
+	if len(x.entries) > maxKept {
+		x.read, x.first, x.entries = nil, nil, nil
+		return
+	}
+	clear(x.read)
+	clear(x.first)
+	x.entries = x.entries[:0]
+}
+
+func (x *reverseIndex) hash(k reverseKey, v cell) uint64 {
+	return x.mix(x.mix(k.tree, k.id), x.mix(uint64(k.kind)<<8|uint64(k.field), x.cell(v)))
+}
+
+func (x *reverseIndex) add(k reverseKey, o change.Object, v cell) {
+	h := x.hash(k, v)
+	x.entries = append(x.entries, reverseEntry{k, o, v, x.first[h]})
+	x.first[h] = int32(len(x.entries))
+}
