@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -46,12 +47,12 @@ func (r *recorder) events() events {
 	return append(events(nil), r.all...)
 }
 
-// mkfs makes an image with Debian's defaults for a file system.
-func mkfs(t *testing.T, fs string, size int64) string {
+// mkfs makes an image with Debian's defaults for a file system, but for what options say.
+func mkfs(t *testing.T, fs string, size int64, options ...string) string {
 	t.Helper()
 	image := blankImage(t, size)
 	quiet := map[string][]string{"btrfs": {"-q", "-f"}, "ext3": {"-q", "-F"}}[fs]
-	run(t, "mkfs."+fs, append(quiet, image)...)
+	run(t, "mkfs."+fs, slices.Concat(quiet, options, []string{image})...)
 	return image
 }
 

@@ -176,9 +176,7 @@ func itemMembers(kind change.Kind) []member {
 // unrecorded has the members that layouts leave out, since no change record has them.
 var unrecorded = map[change.Kind][]member{
 	kindRootItem: append(prefixed("inode", layoutMembers(&inodeItemLayout)),
-		member{name: "generation_v2", off: 239, width: 8}, member{name: "uuid", off: 247, width: 8}, member{name: "parent_uuid", off: 263, width: 8},
-		member{name: "received_uuid", off: 279, width: 8}, member{name: "ctransid", off: 295, width: 8}, member{name: "otransid", off: 303, width: 8},
-		member{name: "stransid", off: 311, width: 8}, member{name: "rtransid", off: 319, width: 8}),
+		member{name: "generation_v2", off: 239, width: 8}, member{name: "parent_uuid", off: 263, width: 8}, member{name: "stransid", off: 311, width: 8}),
 	kindDevItem: {{name: "dev_group", off: 60, width: 4}, {name: "seek_speed", off: 64, width: 1}, {name: "bandwidth", off: 65, width: 1},
 		{name: "uuid", off: 66, width: 8}, {name: "fsid", off: 82, width: 8}},
 	kindChunkItem: {{name: "stripe.dev_uuid", off: 64, width: 8}, {name: "stripe1.devid", off: 80, width: 8}, {name: "stripe1.offset", off: 88, width: 8},

@@ -27,15 +27,14 @@ type itemContext struct {
 	csum                 csumType
 	devs                 *devices
 	chunks               *chunkMap // nil while the chunk tree itself is read
-	where                *chunkMap // what chunk an address is in, where that is not judged; nil if it is not known
 }
 
 // A decoder turns items into objects with fields. It is emptied by reset and reused.
 type decoder struct {
 	ctx   itemContext
+	all   bool // decode the quiet fields as well
 	tree  uint64
 	names *change.Names
-	leaf  *node // that the items are in
 	ents  []entity
 	vals  []fieldValue
 }
@@ -51,21 +50,14 @@ func (d *decoder) begin(kind change.Kind, id, sub, aux uint64) {
 }
 
 func (d *decoder) put(f change.Field, quiet bool, v change.Value) {
+	if quiet && !d.all {
+		return
+	}
 	d.vals = append(d.vals, fieldValue{f, quiet, v})
 	d.ents[len(d.ents)-1].to = len(d.vals)
 }
 
 func (d *decoder) num(f change.Field, n uint64) { d.put(f, false, change.Num(n)) }
-
-// chunkOf puts the chunk that an address is in, by its first address. An address in none has no such field.
-func (d *decoder) chunkOf(logical uint64) {
-	if d.ctx.where == nil {
-		return
-	}
-	if c := d.ctx.where.find(logical, 1); c != nil {
-		d.num(fieldChunk, c.logical)
-	}
-}
 
 // read returns a member of up to 8 bytes.
 func read(r disk.Region, off, width int) uint64 {
@@ -92,6 +84,10 @@ func (d *decoder) structure(s *structure, r disk.Region, limit int) error {
 		if f.width == keySize {
 			k := readKey(r, f.off)
 			d.put(f.field, f.quiet, d.keyValue(k))
+			continue
+		}
+		if f.width == uuidSize {
+			d.uuid(f, r)
 			continue
 		}
 		n := read(r, f.off, f.width)
@@ -130,10 +126,12 @@ func (d *decoder) keyValue(k key) change.Value {
 	return d.names.Key(k.objectid, kindByType[k.typ], k.offset)
 }
 
-// ref decodes an item in a leaf.
-func (d *decoder) ref(item *itemRef) error {
-	d.leaf = item.leaf
-	return d.item(item.key(), item.data())
+// uuid puts a UUID as the key under which the uuid tree files it (btrfs_uuid_to_key); none if it is all
+// zeros (btrfs_is_empty_uuid).
+func (d *decoder) uuid(f *layoutField, r disk.Region) {
+	if low, high := r.U64(f.off), r.U64(f.off+8); low|high != 0 {
+		d.put(f.field, f.quiet, d.names.Key(low, f.kind, high))
+	}
 }
 
 // item decodes one item and checks its contents (btrfs_check_leaf's check_leaf_item). The error is a
@@ -194,17 +192,16 @@ func (d *decoder) contents(kind change.Kind, k key, r disk.Region) error {
 			d.begin(kind, k.objectid, k.offset, 0)
 			return d.structure(t.layout, r, t.layout.size)
 		}
+	case kindUUIDSubvol, kindUUIDReceived:
+		return d.uuidItem(kind, k, r)
 	case kindFreeSpaceBitmap:
 		return d.freeSpaceBitmap(k, r)
 	case kindChunkItem:
-		return d.chunkItem(k, r)
-	case kindFreeSpaceExtent:
-		if r.Len() != 0 {
-			return sizeError(t, r, 0)
+		if _, err := parseChunk(k, r, d.ctx.sectorSize, d.ctx.devs); err != nil {
+			return err
 		}
 		d.begin(kind, k.objectid, k.offset, 0)
-		d.chunkOf(k.objectid)
-		return nil
+		return d.structure(t.layout, r, t.layout.size)
 	}
 	d.begin(kind, k.objectid, k.offset, 0)
 	switch {

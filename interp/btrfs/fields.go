@@ -59,6 +59,8 @@ const (
 	fieldNumStripes
 	fieldSubStripes
 	fieldSectorSize
+	fieldStripeDevID
+	fieldStripeOffset
 	fieldDevID
 	fieldTotalBytes
 	fieldBytesUsed
@@ -92,12 +94,18 @@ const (
 	fieldNodesize
 	fieldCsumType
 	fieldNumDevices
-	fieldCacheGeneration
-	fieldSuperDevTotal
-	fieldSuperDevUsed
-	fieldChunk
-	fieldBackref
-	fieldLeaf
+	fieldNoHoles
+	fieldUUIDTreeGeneration
+	fieldLink
+	fieldUUID
+	fieldReceivedUUID
+	fieldCTransID
+	fieldOTransID
+	fieldRTransID
+	fieldEndOffset
+	fieldQuotaOn
+	fieldQuotaRescan
+	fieldQuotaInconsistent
 	fieldEnd
 )
 
@@ -116,8 +124,8 @@ var fieldNames = [fieldEnd]string{
 	fieldCount: "count", fieldParent: "parent", fieldUsed: "used", fieldChunkObjectID: "chunk_objectid",
 	fieldChunkTree: "chunk_tree", fieldChunkOffset: "chunk_offset", fieldLength: "length", fieldOwner: "owner",
 	fieldStripeLen: "stripe_len", fieldNumStripes: "num_stripes", fieldSubStripes: "sub_stripes",
-	fieldSectorSize: "sector_size",
-	fieldDevID:      "devid", fieldTotalBytes: "total_bytes", fieldBytesUsed: "bytes_used", fieldIOAlign: "io_align",
+	fieldSectorSize: "sector_size", fieldStripeDevID: "f(stripe,devid)", fieldStripeOffset: "f(stripe,offset)",
+	fieldDevID: "devid", fieldTotalBytes: "total_bytes", fieldBytesUsed: "bytes_used", fieldIOAlign: "io_align",
 	fieldIOWidth: "io_width", fieldStartOffset: "start_offset", fieldRootDirID: "root_dirid", fieldBytenr: "bytenr",
 	fieldByteLimit: "byte_limit", fieldLastSnapshot: "last_snapshot", fieldDropProgress: "drop_progress",
 	fieldDropLevel: "drop_level", fieldLevel: "level", fieldDirID: "dirid", fieldNSums: "nsums",
@@ -126,8 +134,10 @@ var fieldNames = [fieldEnd]string{
 	fieldExclusive: "excl", fieldExclusiveCompressed: "excl_cmpr", fieldMaxReferenced: "max_rfer",
 	fieldMaxExclusive: "max_excl", fieldReservedReferenced: "rsv_rfer", fieldReservedExclusive: "rsv_excl",
 	fieldSectorsize: "sectorsize", fieldNodesize: "nodesize", fieldCsumType: "csum_type", fieldNumDevices: "num_devices",
-	fieldCacheGeneration: "cache_generation", fieldSuperDevTotal: "f(dev_item,total_bytes)",
-	fieldSuperDevUsed: "f(dev_item,bytes_used)", fieldChunk: "chunk", fieldBackref: "backref", fieldLeaf: "leaf",
+	fieldNoHoles: "f(incompat_flags,no_holes)", fieldUUIDTreeGeneration: "uuid_tree_generation", fieldLink: "link",
+	fieldUUID: "uuid", fieldReceivedUUID: "received_uuid", fieldCTransID: "ctransid", fieldOTransID: "otransid",
+	fieldRTransID: "rtransid", fieldEndOffset: "end", fieldQuotaOn: "f(flags,on)", fieldQuotaRescan: "f(flags,rescan)",
+	fieldQuotaInconsistent: "f(flags,inconsistent)",
 }
 
 // Words in values.
@@ -166,7 +176,8 @@ type structure struct {
 	fields []layoutField
 }
 
-// layoutField is a member of a structure. With width 17 it is a btrfs_disk_key.
+// layoutField is a member of a structure. With width keySize it is a btrfs_disk_key, with width uuidSize
+// a UUID: its value is the key of the items of the uuid tree that are about it.
 type layoutField struct {
 	member     string // in C
 	off, width int
@@ -174,6 +185,7 @@ type layoutField struct {
 	quiet      bool         // the View answers it, but its changes make no record (thesis 4.3.1)
 	words      []change.WordID
 	parts      []layoutPart
+	kind       change.Kind // of the key that stands for a UUID
 }
 
 // layoutPart is a group of bits of a member that is a field by itself.
@@ -244,7 +256,7 @@ var extentItemLayout = structure{"btrfs_extent_item", 24, []layoutField{
 	{member: "refs", off: 0, width: 8, field: fieldRefs},
 	{member: "generation", off: 8, width: 8, field: fieldGeneration},
 	{member: "flags", off: 16, width: 8, parts: []layoutPart{
-		{field: fieldFlags, mask: 3, words: extentWords}}},
+		{field: fieldFlags, mask: 3, words: extentWords}, {field: fieldFullBackref, mask: extentFlagFullBackref, shift: 8, quiet: true}}},
 }}
 
 var extentDataRefLayout = structure{"btrfs_extent_data_ref", 28, []layoutField{
@@ -305,8 +317,8 @@ var chunkLayout = structure{"btrfs_chunk", chunkItemSize, []layoutField{
 	{member: "sector_size", off: 40, width: 4, field: fieldSectorSize},
 	{member: "num_stripes", off: 44, width: 2, field: fieldNumStripes},
 	{member: "sub_stripes", off: 46, width: 2, field: fieldSubStripes},
-	{member: "stripe.devid", off: 48, width: 8},
-	{member: "stripe.offset", off: 56, width: 8},
+	{member: "stripe.devid", off: 48, width: 8, field: fieldStripeDevID},
+	{member: "stripe.offset", off: 56, width: 8, field: fieldStripeOffset},
 }}
 
 // legacyRootItemSize is that of a root item without generation_v2 and what follows it.
@@ -324,6 +336,11 @@ var rootItemLayout = structure{"btrfs_root_item", 439, []layoutField{
 	{member: "drop_progress", off: 220, width: keySize, field: fieldDropProgress},
 	{member: "drop_level", off: 237, width: 1, field: fieldDropLevel},
 	{member: "level", off: 238, width: 1, field: fieldLevel},
+	{member: "uuid", off: 247, width: uuidSize, field: fieldUUID, kind: kindUUIDSubvol},
+	{member: "received_uuid", off: 279, width: uuidSize, field: fieldReceivedUUID, kind: kindUUIDReceived},
+	{member: "ctransid", off: 295, width: 8, field: fieldCTransID},
+	{member: "otransid", off: 303, width: 8, field: fieldOTransID},
+	{member: "rtransid", off: 319, width: 8, field: fieldRTransID},
 }}
 
 var rootRefLayout = structure{"btrfs_root_ref", 18, []layoutField{
@@ -335,7 +352,9 @@ var rootRefLayout = structure{"btrfs_root_ref", 18, []layoutField{
 var qgroupStatusLayout = structure{"btrfs_qgroup_status_item", 32, []layoutField{
 	{member: "version", off: 0, width: 8, field: fieldVersion},
 	{member: "generation", off: 8, width: 8, field: fieldGeneration, quiet: true},
-	{member: "flags", off: 16, width: 8, field: fieldFlags},
+	{member: "flags", off: 16, width: 8, field: fieldFlags, parts: []layoutPart{
+		{field: fieldQuotaOn, mask: 1, quiet: true}, {field: fieldQuotaRescan, mask: 2, shift: 1, quiet: true},
+		{field: fieldQuotaInconsistent, mask: 4, shift: 2, quiet: true}}},
 	{member: "rescan", off: 24, width: 8, field: fieldRescan},
 }}
 
@@ -363,9 +382,7 @@ var superLayout = structure{"btrfs_super_block", superSize, []layoutField{
 	{member: "num_devices", off: 136, width: 8, field: fieldNumDevices},
 	{member: "sectorsize", off: 144, width: 4, field: fieldSectorsize},
 	{member: "nodesize", off: 148, width: 4, field: fieldNodesize},
+	{member: "incompat_flags", off: 188, width: 8, parts: []layoutPart{{field: fieldNoHoles, mask: 1 << 9, shift: 9, quiet: true}}},
 	{member: "csum_type", off: 196, width: 2, field: fieldCsumType},
-	{member: "dev_item.devid", off: 201, width: 8, field: fieldDevID},
-	{member: "dev_item.total_bytes", off: 209, width: 8, field: fieldSuperDevTotal},
-	{member: "dev_item.bytes_used", off: 217, width: 8, field: fieldSuperDevUsed},
-	{member: "cache_generation", off: 555, width: 8, field: fieldCacheGeneration, quiet: true},
+	{member: "uuid_tree_generation", off: 563, width: 8, field: fieldUUIDTreeGeneration, quiet: true},
 }}

@@ -1,8 +1,6 @@
 package btrfs
 
 import (
-	"encoding/binary"
-
 	"fsward/change"
 	"fsward/interp/disk"
 )
@@ -37,6 +35,14 @@ func nameIn(r disk.Region, off, n uint64) ([]byte, error) {
 	return name.Bytes(), nil
 }
 
+// link puts what a name leads to together with which name it is. It is the same in each record of a name
+// and in no record of another, where names with one hash stand side by side under one key.
+func (d *decoder) link(id uint64, kind change.Kind, name []byte) {
+	if d.all {
+		d.put(fieldLink, true, d.names.Key(id, kind, nameID(name)))
+	}
+}
+
 // inodeRefs follows check_inode_ref: names of one inode in one directory, each with its index.
 func (d *decoder) inodeRefs(k key, r disk.Region) error {
 	for off := uint64(0); ; {
@@ -54,6 +60,7 @@ func (d *decoder) inodeRefs(k key, r disk.Region) error {
 			return err
 		}
 		d.put(fieldName, false, d.names.Intern(name))
+		d.link(k.objectid, kindInodeItem, name)
 		if off += uint64(inodeRefLayout.size) + n; off == uint64(r.Len()) {
 			return nil
 		}
@@ -81,6 +88,7 @@ func (d *decoder) inodeExtrefs(k key, r disk.Region) error {
 			return err
 		}
 		d.put(fieldName, false, d.names.Intern(name))
+		d.link(k.objectid, kindInodeItem, name)
 		if off += uint64(inodeExtrefLayout.size) + n; off == uint64(r.Len()) {
 			return nil
 		}
@@ -123,6 +131,7 @@ func (d *decoder) dirItems(kind change.Kind, k key, r disk.Region) error {
 			if err := d.structure(&dirItemLayout, head, head.Len()); err != nil {
 				return err
 			}
+			d.link(location.objectid, kindByType[location.typ], name)
 		}
 		d.put(fieldName, false, d.names.Intern(name))
 		if off += uint64(dirItemLayout.size) + nameLen + dataLen; off == uint64(r.Len()) {
@@ -171,6 +180,8 @@ func (d *decoder) fileExtent(k key, r disk.Region) error {
 		if compression == 0 && uint64(r.Len()-inlineStart) != ram {
 			return bad("ram_bytes is %d, the item has %d bytes of data", ram, r.Len()-inlineStart)
 		}
+		sector := uint64(d.ctx.sectorSize)
+		d.extentSpan(ram, (ram+sector-1)/sector*sector)
 		return d.structure(&fileExtentLayout, r, inlineStart)
 	}
 	if r.Len() != fileExtentLayout.size {
@@ -190,27 +201,17 @@ func (d *decoder) fileExtent(k key, r disk.Region) error {
 			return bad("disk_bytenr %d with disk_num_bytes %d does not lie in a chunk of data", bytenr, length)
 		}
 	}
-	if err := d.structure(&fileExtentLayout, r, fileExtentLayout.size); err != nil {
-		return err
+	counted := num
+	if bytenr == 0 {
+		counted = 0
 	}
-	if bytenr != 0 {
-		d.dataBackref(bytenr, k.objectid, k.offset-r.U64(37))
-	}
-	return nil
+	d.extentSpan(counted, k.offset+num)
+	return d.structure(&fileExtentLayout, r, fileExtentLayout.size)
 }
 
-// dataBackref puts the key of the back reference that the extent has of a file extent, unless the leaf
-// counts as a whole (FULL_BACKREF), and that leaf: the root in it is the owner of the leaf, which a
-// snapshot may share. offset is where in the file the extent would begin.
-func (d *decoder) dataBackref(bytenr, objectid, offset uint64) {
-	root, leaf := d.tree, uint64(0)
-	if d.leaf != nil {
-		root, leaf = d.leaf.owner(), d.leaf.logical()
-	}
-	var ref [24]byte
-	binary.LittleEndian.PutUint64(ref[0:], root)
-	binary.LittleEndian.PutUint64(ref[8:], objectid)
-	binary.LittleEndian.PutUint64(ref[16:], offset)
-	d.put(fieldBackref, false, d.names.Key(bytenr, kindExtentDataRef, extentDataRefHash(ref[:])))
-	d.put(fieldLeaf, true, change.Num(leaf))
+// extentSpan puts what an extent counts for in the nbytes of its inode, and where in the file it ends
+// (btrfs_file_extent_end).
+func (d *decoder) extentSpan(nbytes, end uint64) {
+	d.num(fieldNBytes, nbytes)
+	d.put(fieldEndOffset, true, change.Num(end))
 }

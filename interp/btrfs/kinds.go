@@ -42,8 +42,6 @@ const (
 	kindUUIDSubvol
 	kindUUIDReceived
 	kindSuperBlock // has no key: it is the one object of tree 0
-	// What is no item of its own.
-	kindChunkStripe // in a chunk_item
 	kindCount
 )
 
@@ -110,50 +108,57 @@ type itemType struct {
 var itemTypes = [kindCount]itemType{
 	kindFreeSpaceHeader: {freeSpaceHeaderKey, "free_space_header", change.ShapeKey, inRoot | inFile, &freeSpaceHeaderLayout, nil, "header of a v1 free space cache"},
 	kindInodeItem:       {inodeItemKey, "inode_item", change.ShapeKey, inRoot | inFile | inUUID, &inodeItemLayout, nil, "an inode"},
-	kindInodeRef: {inodeRefKey, "inode_ref", change.ShapePair, inRoot | inFile | inUUID, &inodeRefLayout, []change.Field{fieldName},
+	kindInodeRef: {inodeRefKey, "inode_ref", change.ShapePair, inRoot | inFile | inUUID, &inodeRefLayout, []change.Field{fieldName, fieldLink},
 		"a name of an inode: k(INODE, inode_ref, a(PARENT, INDEX))"},
-	kindInodeExtref: {inodeExtrefKey, "inode_extref", change.ShapePair, inFile, &inodeExtrefLayout, []change.Field{fieldName},
+	kindInodeExtref: {inodeExtrefKey, "inode_extref", change.ShapePair, inFile, &inodeExtrefLayout, []change.Field{fieldName, fieldLink},
 		"a name of an inode with many names: k(INODE, inode_extref, a(PARENT, INDEX))"},
 	kindXattrItem:    {xattrItemKey, "xattr_item", change.ShapeKey, inRoot | inFile, &dirItemLayout, []change.Field{fieldName}, "an extended attribute: k(INODE, xattr_item, HASH)"},
 	kindVerityDesc:   {verityDescKey, "verity_desc_item", change.ShapeKey, inFile, nil, sizeOnly, "fs-verity descriptor"},
 	kindVerityMerkle: {verityMerkleKey, "verity_merkle_item", change.ShapeKey, inFile, nil, sizeOnly, "fs-verity Merkle tree"},
 	kindOrphanItem:   {orphanItemKey, "orphan_item", change.ShapeKey, inRoot | inFile, nil, nil, "an inode or tree without a name: k(-5, orphan_item, ID)"},
-	kindDirItem:      {dirItemKey, "dir_item", change.ShapeKey, inRoot | inFile, &dirItemLayout, []change.Field{fieldName}, "a directory entry by hash: k(DIR, dir_item, HASH)"},
-	kindDirIndex:     {dirIndexKey, "dir_index", change.ShapeKey, inRoot | inFile, &dirItemLayout, []change.Field{fieldName}, "a directory entry by index: k(DIR, dir_index, INDEX)"},
-	kindExtentData:   {extentDataKey, "extent_data", change.ShapeKey, inRoot | inFile, &fileExtentLayout, []change.Field{fieldBackref, fieldLeaf}, "data of a file: k(INODE, extent_data, OFFSET)"},
+	kindDirItem:      {dirItemKey, "dir_item", change.ShapeKey, inRoot | inFile, &dirItemLayout, []change.Field{fieldName, fieldLink}, "a directory entry by hash: k(DIR, dir_item, HASH)"},
+	kindDirIndex:     {dirIndexKey, "dir_index", change.ShapeKey, inRoot | inFile, &dirItemLayout, []change.Field{fieldName, fieldLink}, "a directory entry by index: k(DIR, dir_index, INDEX)"},
+	kindExtentData:   {extentDataKey, "extent_data", change.ShapeKey, inRoot | inFile, &fileExtentLayout, []change.Field{fieldNBytes, fieldEndOffset}, "data of a file: k(INODE, extent_data, OFFSET)"},
 	kindExtentCsum:   {extentCsumKey, "extent_csum", change.ShapeKey, inCsum, nil, []change.Field{fieldNSums}, "checksums of data: k(-10, extent_csum, BYTENR)"},
 	kindRootItem:     {rootItemKey, "root_item", change.ShapeKey, inRoot, &rootItemLayout, nil, "a tree: k(TREE, root_item, OFFSET)"},
-	kindRootBackref:  {rootBackrefKey, "root_backref", change.ShapeKey, inRoot, &rootRefLayout, []change.Field{fieldName}, "a subvolume's parent: k(TREE, root_backref, PARENT)"},
-	kindRootRef:      {rootRefKey, "root_ref", change.ShapeKey, inRoot, &rootRefLayout, []change.Field{fieldName}, "a tree's subvolume: k(PARENT, root_ref, TREE)"},
-	kindExtentItem:   {extentItemKey, "extent_item", change.ShapeKey, inExtent, &extentItemLayout, []change.Field{fieldFullBackref, fieldLevel, fieldChunk}, "an extent in use: k(BYTENR, extent_item, LENGTH)"},
-	kindMetadataItem: {metadataItemKey, "metadata_item", change.ShapeKey, inExtent, &extentItemLayout, []change.Field{fieldFullBackref, fieldLevel, fieldChunk}, "a metadata block in use, nodesize long: k(BYTENR, metadata_item, LEVEL)"},
+	kindRootBackref:  {rootBackrefKey, "root_backref", change.ShapeKey, inRoot, &rootRefLayout, []change.Field{fieldName, fieldLink}, "a subvolume's parent: k(TREE, root_backref, PARENT)"},
+	kindRootRef:      {rootRefKey, "root_ref", change.ShapeKey, inRoot, &rootRefLayout, []change.Field{fieldName, fieldLink}, "a tree's subvolume: k(PARENT, root_ref, TREE)"},
+	kindExtentItem:   {extentItemKey, "extent_item", change.ShapeKey, inExtent, &extentItemLayout, nil, "an extent in use: k(BYTENR, extent_item, LENGTH)"},
+	kindMetadataItem: {metadataItemKey, "metadata_item", change.ShapeKey, inExtent, &extentItemLayout, nil, "a metadata block in use, nodesize long: k(BYTENR, metadata_item, LEVEL)"},
 	kindTreeBlockRef: {treeBlockRefKey, "tree_block_ref", change.ShapeKey, inExtent, nil, []change.Field{fieldRoot}, "a tree that owns a block: k(BYTENR, tree_block_ref, ROOT)"},
 	kindExtentDataRef: {extentDataRefKey, "extent_data_ref", change.ShapeKey, inExtent, &extentDataRefLayout, nil,
-		"a file that uses an extent: k(BYTENR, extent_data_ref, HASH)"},
+		"a file that uses an extent: k(BYTENR, extent_data_ref, INODE)"},
 	kindSharedBlockRef:  {sharedBlockRefKey, "shared_block_ref", change.ShapeKey, inExtent, nil, []change.Field{fieldParent}, "a block that points to a block: k(BYTENR, shared_block_ref, PARENT)"},
 	kindSharedDataRef:   {sharedDataRefKey, "shared_data_ref", change.ShapeKey, inExtent, &sharedDataRefLayout, []change.Field{fieldParent}, "a leaf that uses an extent: k(BYTENR, shared_data_ref, PARENT)"},
 	kindBlockGroupItem:  {blockGroupItemKey, "block_group_item", change.ShapeKey, inExtent | inBlockGroup, &blockGroupLayout, nil, "a block group: k(START, block_group_item, LENGTH)"},
 	kindFreeSpaceInfo:   {freeSpaceInfoKey, "free_space_info", change.ShapeKey, inFreeSpace, &freeSpaceInfoLayout, nil, "free space of a block group: k(START, free_space_info, LENGTH)"},
-	kindFreeSpaceExtent: {freeSpaceExtentKey, "free_space_extent", change.ShapeKey, inFreeSpace, nil, []change.Field{fieldChunk}, "free space: k(START, free_space_extent, LENGTH)"},
-	kindFreeSpaceBitmap: {freeSpaceBitmapKey, "free_space_bitmap", change.ShapeKey, inFreeSpace, nil, []change.Field{fieldSize, fieldFree, fieldChunk}, "free space as bits: k(START, free_space_bitmap, LENGTH)"},
+	kindFreeSpaceExtent: {freeSpaceExtentKey, "free_space_extent", change.ShapeKey, inFreeSpace, nil, nil, "free space: k(START, free_space_extent, LENGTH)"},
+	kindFreeSpaceBitmap: {freeSpaceBitmapKey, "free_space_bitmap", change.ShapeKey, inFreeSpace, nil, []change.Field{fieldSize, fieldFree}, "free space as bits: k(START, free_space_bitmap, LENGTH)"},
 	kindDevExtent:       {devExtentKey, "dev_extent", change.ShapeKey, inDev, &devExtentLayout, nil, "space of a device in use: k(DEVICE, dev_extent, START)"},
 	kindDevItem:         {devItemKey, "dev_item", change.ShapeKey, inChunk, &devItemLayout, nil, "a device: k(1, dev_item, DEVICE)"},
 	kindChunkItem:       {chunkItemKey, "chunk_item", change.ShapeKey, inChunk, &chunkLayout, nil, "a chunk: k(256, chunk_item, LOGICAL)"},
-	kindQgroupStatus:    {qgroupStatusKey, "qgroup_status", change.ShapeKey, inQuota, &qgroupStatusLayout, nil, "state of quota"},
-	kindQgroupInfo:      {qgroupInfoKey, "qgroup_info", change.ShapeKey, inQuota, &qgroupInfoLayout, nil, "use of a quota group"},
-	kindQgroupLimit:     {qgroupLimitKey, "qgroup_limit", change.ShapeKey, inQuota, &qgroupLimitLayout, nil, "limits of a quota group"},
-	kindQgroupRelation:  {qgroupRelationKey, "qgroup_relation", change.ShapeKey, inQuota, nil, nil, "member of a quota group"},
+	kindQgroupStatus:    {qgroupStatusKey, "qgroup_status", change.ShapeKey, inQuota, &qgroupStatusLayout, nil, "state of quota: k(0, qgroup_status, 0)"},
+	kindQgroupInfo:      {qgroupInfoKey, "qgroup_info", change.ShapeKey, inQuota, &qgroupInfoLayout, nil, "use of a quota group: k(0, qgroup_info, QGROUP)"},
+	kindQgroupLimit:     {qgroupLimitKey, "qgroup_limit", change.ShapeKey, inQuota, &qgroupLimitLayout, nil, "limits of a quota group: k(0, qgroup_limit, QGROUP)"},
+	kindQgroupRelation:  {qgroupRelationKey, "qgroup_relation", change.ShapeKey, inQuota, nil, nil, "a quota group and a member of it, written both ways: k(QGROUP, qgroup_relation, QGROUP)"},
 	kindTemporaryItem:   {temporaryItemKey, "temporary_item", change.ShapeKey, anywhere, nil, sizeOnly, "state of a running balance"},
 	kindPersistentItem:  {persistentItemKey, "persistent_item", change.ShapeKey, anywhere, nil, sizeOnly, "device statistics"},
 	kindDevReplace:      {devReplaceKey, "dev_replace", change.ShapeKey, inDev, nil, sizeOnly, "state of a device replacement"},
-	kindUUIDSubvol:      {uuidSubvolKey, "uuid_key_subvol", change.ShapeKey, inUUID, nil, sizeOnly, "subvolume of a uuid"},
-	kindUUIDReceived:    {uuidReceivedKey, "uuid_key_received_subvol", change.ShapeKey, inUUID, nil, sizeOnly, "received subvolume of a uuid"},
+	kindUUIDSubvol:      {uuidSubvolKey, "uuid_key_subvol", change.ShapeKey, inUUID, nil, []change.Field{fieldRoot}, "a subvolume with a UUID: k(FIRST, uuid_key_subvol, SECOND), the halves of the UUID"},
+	kindUUIDReceived:    {uuidReceivedKey, "uuid_key_received_subvol", change.ShapeKey, inUUID, nil, []change.Field{fieldRoot}, "a received subvolume with a UUID of where it came from"},
 	kindSuperBlock:      {0, "super_block", change.ShapeKey, 0, &superLayout, nil, "the superblock: k(0, super_block, 0) of tree 0"},
-	kindChunkStripe: {chunkItemKey, "chunk_stripe", change.ShapePair, inChunk, nil, []change.Field{fieldDevID, fieldOffset},
-		"where a copy or part of a chunk lies: k(256, chunk_stripe, a(LOGICAL, N)) of tree 3, N from 0"},
 }
 
 var sizeOnly = []change.Field{fieldSize}
+
+// sharesKey tells whether objects of a kind can have a key in common.
+func sharesKey(k change.Kind) bool {
+	switch k {
+	case kindXattrItem, kindDirItem, kindExtentDataRef, kindUUIDSubvol, kindUUIDReceived:
+		return true
+	}
+	return false
+}
 
 // superObject is the superblock.
 var superObject = change.Object{Kind: kindSuperBlock}
@@ -181,7 +186,7 @@ var schema = func() *change.Schema {
 	s := &change.Schema{FS: fsName, Kinds: make([]change.KindInfo, kindCount), Fields: fieldNames[:], Words: words[:]}
 	for k := kindFreeSpaceHeader; k < kindCount; k++ {
 		t := &itemTypes[k]
-		info := change.KindInfo{Name: t.name, Shape: t.shape, Doc: t.doc}
+		info := change.KindInfo{Name: t.name, Shape: t.shape, Unique: t.shape == change.ShapeKey && !sharesKey(k), Doc: t.doc}
 		if t.layout != nil {
 			for _, f := range t.layout.fields {
 				if f.field != 0 {

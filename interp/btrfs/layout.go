@@ -118,7 +118,10 @@ type key struct {
 	offset   uint64
 }
 
-const keySize = 17
+const (
+	keySize  = 17
+	uuidSize = 16 // BTRFS_UUID_SIZE
+)
 
 // compare orders keys as btrfs_comp_cpu_keys does.
 func (k key) compare(o key) int {

@@ -16,7 +16,7 @@ func newEngine(t testing.TB) invariants.Engine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := invariants.NewReference(btrfs.Schema(), files, invariants.Options{})
+	e, err := invariants.NewCompiled(btrfs.Schema(), files, invariants.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,23 +13,6 @@ func (d *decoder) superBlock(s superblock) error {
 	return d.structure(&superLayout, disk.NewRegion(s.b[:], s.bytenr()), superSize)
 }
 
-// chunkItem puts a chunk and its stripes.
-func (d *decoder) chunkItem(k key, r disk.Region) error {
-	if _, err := parseChunk(k, r, d.ctx.sectorSize, d.ctx.devs); err != nil {
-		return err
-	}
-	d.begin(kindChunkItem, k.objectid, k.offset, 0)
-	if err := d.structure(&chunkLayout, r, chunkLayout.size); err != nil {
-		return err
-	}
-	for i := range int(r.U16(44)) {
-		d.begin(kindChunkStripe, k.objectid, k.offset, uint64(i))
-		d.num(fieldDevID, r.U64(48+i*stripeSize))
-		d.num(fieldOffset, r.U64(56+i*stripeSize))
-	}
-	return nil
-}
-
 // extentCsum follows check_csum_item.
 func (d *decoder) extentCsum(k key, r disk.Region) error {
 	size := d.ctx.csum.size()
@@ -76,6 +59,23 @@ func (d *decoder) rootRef(kind change.Kind, k key, r disk.Region) error {
 		return err
 	}
 	d.put(fieldName, false, d.names.Intern(name))
+	subvolume := k.objectid
+	if kind == kindRootRef {
+		subvolume = k.offset
+	}
+	d.link(subvolume, kindRootItem, name)
+	return nil
+}
+
+// uuidItem reads the subvolumes of a UUID (btrfs_uuid_tree_add): each is an object.
+func (d *decoder) uuidItem(kind change.Kind, k key, r disk.Region) error {
+	if r.Len() == 0 || r.Len()%8 != 0 {
+		return violatedAt(itemRule, r.Addr(), "%s has %d bytes, want a multiple of 8", itemTypes[kind].name, r.Len())
+	}
+	for off := 0; off < r.Len(); off += 8 {
+		d.begin(kind, k.objectid, k.offset, r.U64(off))
+		d.num(fieldRoot, r.U64(off))
+	}
 	return nil
 }
 
@@ -112,6 +112,5 @@ func (d *decoder) freeSpaceBitmap(k key, r disk.Region) error {
 		free += bits.OnesCount8(b)
 	}
 	d.num(fieldFree, uint64(free))
-	d.chunkOf(k.objectid)
 	return nil
 }

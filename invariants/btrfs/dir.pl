@@ -19,8 +19,49 @@ violation(13, TREE, k(DIR, KIND, OFFSET)) :-
 % Holds once, however many entries there are.
 has_entry(TREE, INODE) :- \+ \+ ( entry_kind(KIND), query(TREE, k(INODE, KIND, _)) ).
 
-% Rule 16. A directory entry says of what type its inode is: when either changes, the other agrees.
-% Source: thesis, figure 3.6 and table 5.1. Entries of subvolumes lead to a root_item and have no inode here.
+% Rule 15. The size of a directory is the sum of the lengths of the names in its dir_items and dir_indexes, which have as many; and its nbytes is 0.
+% Source: thesis, table 5.1 (15a, 15b), as an invariant of the change; btrfs check, I_ERR_DIR_ISIZE_WRONG. Names count with
+% their bytes however long they are, and the items of fs-verity do not count. mkfs writes nodesize as nbytes of a root directory.
+% A directory without a name is exempt, as its entries go with it.
+% For the user: a directory could look empty, or could not be removed when it is.
+violation(15, TREE, k(DIR, inode_item, 0)) :-
+  change(TREE, k(DIR, inode_item, 0), size, _, _),
+  file_tree(TREE),
+  query(TREE, k(DIR, inode_item, 0), f(mode, s_ifmt), s_ifdir),
+  verify(dir_size_agrees(TREE, DIR)),
+  not(dying(TREE, DIR)).
+
+violation(15, TREE, k(DIR, inode_item, 0)) :-
+  entry_kind(KIND),
+  change(TREE, k(DIR, KIND, _), name_len, _, _),
+  file_tree(TREE),
+  verify(dir_size_agrees(TREE, DIR)),
+  query(TREE, k(DIR, inode_item, 0)),
+  not(dying(TREE, DIR)).
+
+violation(15, TREE, k(DIR, inode_item, 0)) :-
+  new(TREE, k(DIR, inode_item, 0), nbytes, NBYTES),
+  NBYTES =\= 0,
+  file_tree(TREE),
+  query(TREE, k(DIR, inode_item, 0), f(mode, s_ifmt), s_ifdir),
+  not(made_by_mkfs(DIR, NBYTES)).
+
+dir_size_agrees(TREE, DIR) :-
+  sum(N, new(TREE, k(DIR, dir_item, _), name_len, N), ITEMS),
+  sum(N, old(TREE, k(DIR, dir_item, _), name_len, N), ITEMS_GONE),
+  sum(N, new(TREE, k(DIR, dir_index, _), name_len, N), INDEXES),
+  sum(N, old(TREE, k(DIR, dir_index, _), name_len, N), INDEXES_GONE),
+  ITEMS + INDEXES_GONE =:= INDEXES + ITEMS_GONE,
+  size_change(TREE, DIR, OLD, NEW),
+  NEW + ITEMS_GONE + INDEXES_GONE =:= OLD + ITEMS + INDEXES.
+
+size_change(TREE, INODE, OLD, NEW) :-
+  ( default_zero(TREE, k(INODE, inode_item, 0), size, BEFORE, AFTER) -> OLD = BEFORE, NEW = AFTER ; OLD = 0, NEW = 0 ).
+
+made_by_mkfs(256, NBYTES) :- query(0, k(0, super_block, 0), nodesize, NBYTES).
+
+% Rule 16. A directory entry says of what type its inode is: when either changes, the other agrees; an entry of a subvolume is one of a directory.
+% Source: thesis, figure 3.6 and table 5.1.
 % For the user: a file would be taken for a directory or a device, and opening it would fail or do harm.
 violation(16, TREE, k(DIR, KIND, OFFSET)) :-
   entry_kind(KIND),
@@ -38,23 +79,30 @@ violation(16, TREE, k(INODE, inode_item, 0)) :-
   query(TREE, k(DIR, dir_index, INDEX), type, ENTRY_TYPE),
   ENTRY_TYPE \= TYPE.
 
+violation(16, TREE, k(DIR, KIND, OFFSET)) :-
+  entry_kind(KIND),
+  new(TREE, k(DIR, KIND, OFFSET), location, k(_, root_item, _)),
+  file_tree(TREE),
+  not(query(TREE, k(DIR, KIND, OFFSET), type, s_ifdir)).
+
 % Rule 17. The three records of a name agree: dir_item, dir_index and inode_ref (or inode_extref) have the same name and index, and dir_item stands under the hash of the name.
 % Source: thesis, figure 4.2 and table 5.1: the same property, joined from the inode's name through its hash,
-% so that the cost does not grow with the size of the directory.
+% so that the cost does not grow with the size of the directory. The link of a record is its inode together with its
+% name: two names with one hash stand under one key, and the record of one must not stand in for the other's.
 % For the user: the name would be listed and could not be opened, or could be opened and not be deleted.
 violation(17, TREE, k(DIR, dir_index, INDEX)) :-
   new(TREE, k(DIR, dir_index, INDEX)),
   file_tree(TREE),
-  query(TREE, k(DIR, dir_index, INDEX), location, k(INODE, inode_item, 0)),
-  not(removed(TREE, DIR)),
+  query(TREE, k(DIR, dir_index, INDEX), link, k(INODE, inode_item, _)),
+  not(dying(TREE, DIR)),
   verify(name_agrees(TREE, DIR, INDEX, INODE)).
 
 violation(17, TREE, k(DIR, dir_item, HASH)) :-
   new(TREE, k(DIR, dir_item, HASH)),
   file_tree(TREE),
-  query(TREE, k(DIR, dir_item, HASH), location, k(INODE, inode_item, 0)),
-  not(removed(TREE, DIR)),
-  not(entry_has_name(TREE, DIR, HASH, INODE)).
+  query(TREE, k(DIR, dir_item, HASH), link, k(INODE, inode_item, WHICH)),
+  not(dying(TREE, DIR)),
+  not(item_agrees(TREE, DIR, HASH, INODE, WHICH)).
 
 violation(17, TREE, k(INODE, KIND, a(DIR, INDEX))) :-
   name_kind(KIND),
@@ -63,21 +111,21 @@ violation(17, TREE, k(INODE, KIND, a(DIR, INDEX))) :-
   not(root_parent(INODE, DIR, INDEX)),
   verify(name_agrees(TREE, DIR, INDEX, INODE)).
 
-% A directory that has no name any more: it is an orphan, and what is left in it goes with it.
-removed(TREE, DIR) :- query(TREE, k(DIR, inode_item, 0), nlink, 0).
-
 % The entries of a name agree with the inode's own record of it.
 name_agrees(TREE, DIR, INDEX, INODE) :-
-  inode_name(TREE, INODE, DIR, INDEX, NAME),
+  name_kind(KIND),
+  query(TREE, k(INODE, KIND, a(DIR, INDEX)), name, NAME),
+  query(TREE, k(INODE, KIND, a(DIR, INDEX)), link, LINK),
   crc32c(NAME, HASH),
-  entry_of(TREE, k(DIR, dir_index, INDEX), INODE, NAME),
-  entry_of(TREE, k(DIR, dir_item, HASH), INODE, NAME).
+  query(TREE, k(DIR, dir_index, INDEX), link, LINK),
+  query(TREE, k(DIR, dir_item, HASH), link, LINK).
 
-% One of the entries under a hash is of this inode, by a name that the inode has in this directory.
-entry_has_name(TREE, DIR, HASH, INODE) :-
+% The entry with a link under a hash is of a name that its inode has in this directory.
+item_agrees(TREE, DIR, HASH, INODE, WHICH) :-
   query(TREE, k(DIR, dir_item, HASH), name, NAME),
   crc32c(NAME, HASH),
   ( named_now(TREE, INODE, DIR, INDEX, NAME) ; inode_name(TREE, INODE, DIR, INDEX, NAME) ),
+  query(TREE, k(DIR, dir_index, INDEX), link, k(INODE, inode_item, WHICH)),
   name_agrees(TREE, DIR, INDEX, INODE).
 
 % The index of a name that is given in this transaction, as nearly all are: without going through the other
@@ -86,6 +134,55 @@ named_now(TREE, INODE, DIR, INDEX, NAME) :-
   name_kind(KIND),
   change(TREE, k(INODE, KIND, a(DIR, INDEX)), name, _, NAME).
 
-entry_of(TREE, ENTRY, INODE, NAME) :-
-  query(TREE, ENTRY, name, NAME),
-  query(TREE, ENTRY, location, k(INODE, inode_item, 0)).
+% Rule 18. The three records of a name are removed together: where one of them is gone, no other is left.
+% Source: thesis, table 5.2.
+% For the user: a deleted name would still be listed, or could not be used again.
+violation(18, TREE, k(INODE, KIND, a(DIR, INDEX))) :-
+  change(TREE, k(DIR, dir_index, INDEX), location, k(INODE, inode_item, _), null),
+  file_tree(TREE),
+  name_kind(KIND),
+  query(TREE, k(INODE, KIND, a(DIR, INDEX))).
+
+violation(18, TREE, k(DIR, dir_index, INDEX)) :-
+  name_kind(KIND),
+  delete(TREE, k(INODE, KIND, a(DIR, INDEX))),
+  file_tree(TREE),
+  query(TREE, k(DIR, dir_index, INDEX), link, k(INODE, inode_item, _)),
+  not(inode_name(TREE, INODE, DIR, INDEX, _)).
+
+violation(18, TREE, k(DIR, dir_item, HASH)) :-
+  name_kind(KIND),
+  change(TREE, k(INODE, KIND, a(DIR, _)), name, NAME, null),
+  file_tree(TREE),
+  crc32c(NAME, HASH),
+  query(TREE, k(DIR, dir_item, HASH), link, k(INODE, inode_item, WHICH)),
+  not(item_agrees(TREE, DIR, HASH, INODE, WHICH)).
+
+violation(18, TREE, k(INODE, KIND, a(DIR, INDEX))) :-
+  change(TREE, k(DIR, dir_item, HASH), location, k(INODE, inode_item, _), null),
+  file_tree(TREE),
+  change(TREE, k(DIR, dir_item, HASH), name, NAME, null),
+  not(name_gone(TREE, INODE, DIR, NAME)),
+  name_kind(KIND),
+  query(TREE, k(INODE, KIND, a(DIR, INDEX)), name, NAME),
+  verify(name_agrees(TREE, DIR, INDEX, INODE)).
+
+name_gone(TREE, INODE, DIR, NAME) :-
+  name_kind(KIND),
+  change(TREE, k(INODE, KIND, a(DIR, _)), name, NAME, null).
+
+% Rule 54. A directory entry has an index from 2 on, and no name that stands for the directory itself or its parent.
+% Source: BTRFS_DIR_START_INDEX; is_dot_dotdot.
+% For the user: the entry could not be opened, and a program that walks the tree would never come to an end.
+violation(54, TREE, k(DIR, dir_index, INDEX)) :-
+  add(TREE, k(DIR, dir_index, INDEX)),
+  INDEX < 2,
+  file_tree(TREE).
+
+violation(54, TREE, k(DIR, dir_index, INDEX)) :-
+  dot(NAME),
+  new(TREE, k(DIR, dir_index, INDEX), name, NAME),
+  file_tree(TREE).
+
+dot('.').
+dot('..').

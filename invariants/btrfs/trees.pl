@@ -23,3 +23,9 @@ entry_kind(dir_index).
 
 % The root directory of a tree has itself as its parent, with the name '..' and no entry.
 root_parent(INODE, INODE, 0).
+
+% An inode without names: it goes, and its parts with it, over several transactions in which they do not agree.
+dying(TREE, INODE) :- query(TREE, k(INODE, inode_item, 0), nlink, 0).
+
+% A tree that someone can reach: it has a root item, and is not being dropped.
+live_tree(TREE) :- query(1, k(TREE, root_item, _), refs, REFS), REFS > 0.

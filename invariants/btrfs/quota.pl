@@ -1,0 +1,67 @@
+% Quota groups. A group has the number LEVEL << 48 + ID; that of a subvolume has level 0 and the subvolume's id.
+% What a group uses is not counted here: that takes all extents and who refers to them.
+
+% Rule 62. A quota group has both its use and its limits.
+% Source: add_qgroup_item, del_qgroup_item.
+% For the user: quota could not be switched on, or would not limit anything.
+violation(62, 8, k(0, KIND, GROUP)) :-
+  qgroup_pair(KIND, OTHER),
+  add(8, k(0, KIND, GROUP)),
+  not(query(8, k(0, OTHER, GROUP))).
+
+violation(62, 8, k(0, OTHER, GROUP)) :-
+  qgroup_pair(KIND, OTHER),
+  delete(8, k(0, KIND, GROUP)),
+  query(8, k(0, OTHER, GROUP)).
+
+qgroup_pair(qgroup_info, qgroup_limit).
+qgroup_pair(qgroup_limit, qgroup_info).
+
+% Rule 63. That a quota group is a member of another is written both ways, of groups that exist, and of different level.
+% Source: add_qgroup_relation_item, del_qgroup_relation_item, btrfs_add_qgroup_relation.
+% For the user: what the members use would not count for the group, or for ever.
+violation(63, 8, k(GROUP, qgroup_relation, OTHER)) :-
+  add(8, k(GROUP, qgroup_relation, OTHER)),
+  ( not(query(8, k(OTHER, qgroup_relation, GROUP)))
+  ; not(query(8, k(0, qgroup_info, GROUP)))
+  ; GROUP >> 48 =:= OTHER >> 48 ).
+
+violation(63, 8, k(OTHER, qgroup_relation, GROUP)) :-
+  delete(8, k(GROUP, qgroup_relation, OTHER)),
+  query(8, k(OTHER, qgroup_relation, GROUP)).
+
+violation(63, 8, k(GROUP, qgroup_relation, OTHER)) :-
+  delete(8, k(0, qgroup_info, GROUP)),
+  query(8, k(GROUP, qgroup_relation, OTHER)).
+
+% Rule 64. While quota is consistent, what a group uses alone is not more than what it uses, and both are whole sectors.
+% Source: qgroup_update_counters. Not during a rescan, and not where the kernel has marked the numbers inconsistent.
+% For the user: a subvolume would run into its limit too early or never.
+violation(64, 8, k(0, qgroup_info, GROUP)) :-
+  use_field(FIELD),
+  new(8, k(0, qgroup_info, GROUP), FIELD, _),
+  quota_consistent,
+  query(8, k(0, qgroup_info, GROUP), rfer, REFERENCED),
+  query(8, k(0, qgroup_info, GROUP), excl, EXCLUSIVE),
+  query(0, k(0, super_block, 0), sectorsize, SECTOR),
+  ( EXCLUSIVE > REFERENCED ; REFERENCED mod SECTOR =\= 0 ; EXCLUSIVE mod SECTOR =\= 0 ).
+
+use_field(rfer).
+use_field(excl).
+
+quota_on :- query(8, k(0, qgroup_status, 0), f(flags, on), 1).
+
+quota_consistent :-
+  quota_on,
+  query(8, k(0, qgroup_status, 0), f(flags, rescan), 0),
+  query(8, k(0, qgroup_status, 0), f(flags, inconsistent), 0).
+
+% Rule 65. A subvolume that is made while quota is on has a quota group.
+% Source: btrfs_qgroup_inherit.
+% For the user: what is written to the subvolume would not be counted.
+violation(65, 1, k(SUBVOL, root_item, OFFSET)) :-
+  add(1, k(SUBVOL, root_item, OFFSET)),
+  subvolume(SUBVOL),
+  quota_on,
+  live_tree(SUBVOL),
+  not(query(8, k(0, qgroup_info, SUBVOL))).

@@ -1,0 +1,7 @@
+% The last name of a file goes, and no orphan item comes.
+rule(11).
+change(5,k(257,inode_item,0),object,present,present).
+change(5,k(257,inode_item,0),nlink,1,0).
+object(5,k(257,inode_item,0)).
+state(5,k(257,inode_item,0),nlink,0).
+expect(11, 5, k(257,inode_item,0)).

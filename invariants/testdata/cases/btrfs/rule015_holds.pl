@@ -1,0 +1,12 @@
+% A directory grows by both records of a name of three letters.
+rule(15).
+change(5,k(256,inode_item,0),object,present,present).
+change(5,k(256,inode_item,0),size,10,16).
+change(5,k(256,dir_item,77),object,null,present).
+change(5,k(256,dir_item,77),name_len,null,3).
+change(5,k(256,dir_index,9),object,null,present).
+change(5,k(256,dir_index,9),name_len,null,3).
+object(5,k(256,inode_item,0)).
+state(5,k(256,inode_item,0),f(mode,s_ifmt),s_ifdir).
+state(5,k(256,inode_item,0),nlink,1).
+expect_none.

@@ -1,0 +1,7 @@
+% A device has a number.
+rule(51).
+change(5,k(257,inode_item,0),object,null,present).
+change(5,k(257,inode_item,0),rdev,null,259).
+object(5,k(257,inode_item,0)).
+state(5,k(257,inode_item,0),f(mode,s_ifmt),s_ifchr).
+expect_none.

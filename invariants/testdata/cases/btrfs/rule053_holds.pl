@@ -1,0 +1,8 @@
+% A file is protected, and has its descriptor.
+rule(53).
+change(5,k(257,inode_item,0),object,present,present).
+change(5,k(257,inode_item,0),flags,0,4294967296).
+object(5,k(257,inode_item,0)).
+state(5,k(257,inode_item,0),flags,4294967296).
+object(5,k(257,verity_desc_item,0)).
+expect_none.

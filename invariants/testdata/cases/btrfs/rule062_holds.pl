@@ -1,0 +1,6 @@
+% A quota group has its use and its limits.
+rule(62).
+change(8,k(0,qgroup_info,256),object,null,present).
+object(8,k(0,qgroup_info,256)).
+object(8,k(0,qgroup_limit,256)).
+expect_none.

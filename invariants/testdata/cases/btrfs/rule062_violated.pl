@@ -1,0 +1,5 @@
+% A quota group has no limits.
+rule(62).
+change(8,k(0,qgroup_info,256),object,null,present).
+object(8,k(0,qgroup_info,256)).
+expect(62, 8, k(0,qgroup_info,256)).

@@ -1,0 +1,7 @@
+% A quota group becomes a member of another that does not know of it.
+rule(63).
+change(8,k(256,qgroup_relation,281474976710663),object,null,present).
+object(8,k(256,qgroup_relation,281474976710663)).
+object(8,k(0,qgroup_info,256)).
+object(8,k(0,qgroup_info,281474976710663)).
+expect(63, 8, k(256,qgroup_relation,281474976710663)).
