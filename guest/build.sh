@@ -2,7 +2,7 @@
 # Makes the guest: OUTDIR/vmlinuz and OUTDIR/initramfs.cpio.zst.
 #
 # The kernel is Debian's stock linux-image-cloud-amd64, unpacked and not installed. The initramfs holds
-# busybox, mkfs.btrfs and mke2fs with the libraries they need, sync of coreutils (that of busybox does not
+# busybox, btrfs, mkfs.btrfs and mke2fs with the libraries they need, fsload of hostd/load, sync of coreutils (that of busybox does not
 # report what syncfs returns), the modules listed below, and the scripts of this folder. What is up to date is not made again.
 #
 # Debian packages: busybox-static btrfs-progs e2fsprogs kmod cpio zstd dpkg apt.
@@ -29,6 +29,7 @@ need() {
 need busybox busybox-static
 need mkfs.btrfs btrfs-progs
 need mke2fs e2fsprogs
+need go golang
 need depmod kmod
 need cpio cpio
 need zstd zstd
@@ -91,10 +92,12 @@ libraries() {
 }
 
 sync=$(command -v sync)
-bins="$(command -v busybox) $(command -v mkfs.btrfs) $(command -v mke2fs)"
+(cd "$here" && CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o "$out/fsload" fsward/hostd/load/fsload) || die "cannot build fsload"
+dynamic="$(command -v btrfs) $(command -v mkfs.btrfs) $(command -v mke2fs)"
+bins="$(command -v busybox) $out/fsload $dynamic"
 # shellcheck disable=SC2086  # a list of paths without spaces
-libs=$(libraries "$sync" $(command -v mkfs.btrfs) $(command -v mke2fs))
-scripts="$here/init $here/lib.sh $here/workload.sh $here/verify.sh"
+libs=$(libraries "$sync" $dynamic)
+scripts="$here/init $here/lib.sh $here/workload.sh $here/verify.sh $here/soak.sh"
 
 # shellcheck disable=SC2086
 stamp=$({ echo "$have"; sha256sum "$here/build.sh" "$sync" $bins $libs /etc/mke2fs.conf $scripts; } | sha256sum)
@@ -130,7 +133,7 @@ while read -r module; do
 done <"$out/modules" >"$root/modules/list"
 
 cp "$here/init" "$root/init"
-cp "$here/lib.sh" "$here/workload.sh" "$here/verify.sh" "$root/fsward/"
+cp "$here/lib.sh" "$here/workload.sh" "$here/verify.sh" "$here/soak.sh" "$root/fsward/"
 chmod 0755 "$root/init"
 
 # Device nodes are not needed: the kernel's own initramfs has /dev/console, and /init mounts devtmpfs.

@@ -47,7 +47,7 @@ func (h *Host) Start(ctx context.Context, cfg Config) (*Domain, error) {
 			return nil, fmt.Errorf("%w: make what the guest boots from with guest/build.sh", err)
 		}
 	}
-	accel, err := h.accel(ctx, cfg.Accel)
+	accel, err := h.accel(ctx, cfg.Accel, cfg.Kernel)
 	if err != nil {
 		return nil, err
 	}

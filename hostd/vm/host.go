@@ -178,8 +178,8 @@ func (h *Host) URI() string { return h.uri }
 // Private tells whether the libvirtd was started by Connect.
 func (h *Host) Private() bool { return h.private != nil }
 
-// accel decides what a domain runs on.
-func (h *Host) accel(ctx context.Context, want Accel) (Accel, error) {
+// accel decides what a domain with a kernel runs on. KVM is tried once, with the first kernel.
+func (h *Host) accel(ctx context.Context, want Accel, kernel string) (Accel, error) {
 	if want == AccelTCG {
 		return AccelTCG, nil
 	}
@@ -191,7 +191,7 @@ func (h *Host) accel(ctx context.Context, want Accel) (Accel, error) {
 		return "", err
 	}
 	h.kvm.Do(func() {
-		if h.noKVM = probeKVM(ctx, qemu); h.noKVM != nil && want == AccelAuto {
+		if h.noKVM = probeKVM(ctx, qemu, kernel); h.noKVM != nil && want == AccelAuto {
 			h.log.Info("guests run under TCG, which is slow: KVM does not work here", zap.NamedError("because", h.noKVM))
 		}
 	})

@@ -1,0 +1,34 @@
+#!/bin/sh
+# Makes the file systems and puts a random load on each, one profile of fsload after the other.
+#
+# Kernel command line:
+#   fsward.btrfs=SERIAL fsward.ext3=SERIAL   as for the workload
+#   fsward.seconds=N     how long each profile runs (20)
+#   fsward.seed=N        what is done follows from this number (1)
+# Lines: "loaded FS PROFILE" for each, "unmounted FS" at the end.
+. /fsward/lib.sh
+
+seconds=$(param seconds 20)
+seed=$(param seed 1)
+status=0
+
+# load FS DEVICE OPTION… makes a file system and runs every profile on it.
+load() {
+	fs=$1 device=$2
+	shift 2
+	case $fs in
+	btrfs) mkfs.btrfs -q -f "$device" ;;
+	ext3) mkfs.ext3 -q -F "$device" ;;
+	esac && mkdir -p "/mnt/$fs" && mount -t "$fs" -o noatime "$device" "/mnt/$fs" || return
+	for profile in mixed fsync names space; do
+		fsload -dir "/mnt/$fs" -seed "$seed" -seconds "$seconds" -profile $profile "$@" || return
+		echo "FSWARD: loaded $fs $profile"
+	done
+	umount "/mnt/$fs" && echo "FSWARD: unmounted $fs"
+}
+
+device=$(disk btrfs vda)
+[ -z "$device" ] || load btrfs "$device" -btrfs || status=1
+device=$(disk ext3 vdb)
+[ -z "$device" ] || load ext3 "$device" || status=1
+exit $status
