@@ -204,6 +204,14 @@ func (a *analysis) equal(x, y template) {
 	}
 }
 
+// asksFor tells whether one of some variables stands in t and has no value there.
+func (a *analysis) asksFor(t template, list []variable) bool {
+	return slices.ContainsFunc(list, func(v variable) bool {
+		_, bound := a.types[v]
+		return !bound && a.env.occurs(v, t)
+	})
+}
+
 func (a *analysis) typeOf(t template) valueType {
 	switch t := a.env.walk(t).(type) {
 	case register:
@@ -355,6 +363,10 @@ func (p *planner) analyse(goals []goal, e *env, needed []template) []*pending {
 		q, args, ok := goalOfTemplate(e.walk(g.t))
 		x.soft = ok && q == pi("crc32c", 2) && a.errs(g.t)
 		x.exact = !a.errs(g.t)
+		branches := ok && q == pi(";", 2) && !isConditional(e, g.t) // which are analysed one by one
+		if p.trial && !x.plain && !branches && a.asksFor(g.t, p.unknown) {
+			p.refused = true // it would mean another thing for all keys at once
+		}
 		x.compare = !x.plain || ok && (numberOrders[q.name.String()] != nil || computing[q])
 		x.barrier = !x.soft && !x.exact || !x.plain && uncertain
 		if ok {
@@ -371,6 +383,11 @@ var computing = map[indicator]bool{pi("is", 2): true, pi(";", 2): true, pi("betw
 
 // checkBound reports a variable that has no value where a comparison or a negation needs it.
 func (p *planner) checkBound(a *analysis, g goal, q indicator, args []template, rest []goal, needed []template) {
+	report := func(format string, args ...any) {
+		if p.refused = p.refused || p.trial; !p.trial {
+			p.compiler.mistake(g.at, format, args...)
+		}
+	}
 	unbound := func(t template, f func(v variable)) {
 		a.env.free(t, func(v variable) {
 			if _, bound := a.types[v]; !bound && !a.maybe[v] {
@@ -381,18 +398,18 @@ func (p *planner) checkBound(a *analysis, g goal, q indicator, args []template, 
 	switch name := q.name.String(); {
 	case numberOrders[name] != nil && q.arity == 2:
 		unbound(compoundTemplate{q.name, args}, func(v variable) {
-			p.compiler.mistake(g.at, "%s has no value in the comparison %s; put the goal that gives it one before", p.variableName(v), p.text(a.env, g.t))
+			report("%s has no value in the comparison %s; put the goal that gives it one before", p.variableName(v), p.text(a.env, g.t))
 		})
 	case q == pi("is", 2):
 		unbound(args[1], func(v variable) {
-			p.compiler.mistake(g.at, "%s has no value in %s; put the goal that gives it one before", p.variableName(v), p.text(a.env, g.t))
+			report("%s has no value in %s; put the goal that gives it one before", p.variableName(v), p.text(a.env, g.t))
 		})
 	case negations[q.name]:
 		unbound(compoundTemplate{q.name, args}, func(v variable) {
 			outside := slices.ContainsFunc(needed, func(t template) bool { return a.env.occurs(v, t) }) ||
 				slices.ContainsFunc(rest, func(h goal) bool { return a.env.occurs(v, h.t) })
 			if outside {
-				p.compiler.mistake(g.at, "%s has no value in the negation %s and is used behind it; put the goal that gives it one before", p.variableName(v), p.text(a.env, g.t))
+				report("%s has no value in the negation %s and is used behind it; put the goal that gives it one before", p.variableName(v), p.text(a.env, g.t))
 			}
 		})
 	}

@@ -33,6 +33,9 @@ var objectArgs = map[indicator]struct {
 	pi("new", 4):            {2, nil},
 	pi("old", 2):            {-1, nil},
 	pi("old", 4):            {2, nil},
+	pi("delta", 4):          {2, nil},
+	pi("delta_count", 3):    {-1, nil},
+	pi("one_more", 3):       {-1, nil},
 	pi("default_zero", 5):   {2, nil},
 }
 

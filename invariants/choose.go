@@ -164,6 +164,8 @@ func conditional(e *env, t template) (condition template, ok bool) {
 	return then.args[0], true
 }
 
+func isConditional(e *env, t template) bool { _, ok := conditional(e, t); return ok }
+
 // alternatives are the branches of a disjunction; if-then-else is one branch.
 func alternatives(e *env, t template) []template {
 	c, ok := e.walk(t).(compoundTemplate)

@@ -34,7 +34,7 @@ type compiler struct {
 	recursive  map[indicator]bool
 	procedures map[string]*procedureEntry
 	properties map[string]uint64 // verify/1 goals, numbered
-	counters   int               // of count/2 and sum/3
+	counters   int               // of count/2 and sum/3 that can run at once
 	errs       []error
 	reported   map[string]bool
 }
@@ -54,7 +54,7 @@ func newCompiler(l *loader, m *machine) *compiler {
 // mistakes returns the mistakes found, and makes the terms in the rules stay.
 func (c *compiler) mistakes() error {
 	c.machine.keep()
-	c.machine.counts, c.machine.sums = make([]uint64, c.counters), make([]number, c.counters)
+	c.machine.sums = make([]number, c.counters)
 	if len(c.errs) > maxLoadErrors {
 		c.errs = append(c.errs[:maxLoadErrors], errors.New("and more"))
 	}
@@ -132,11 +132,11 @@ func (m *machine) build(t template) engine.Term {
 	}
 }
 
-// property returns the number of a goal of verify/1. Goals that differ only in the registers of their variables
-// are the same property: what one rule has found to hold, another need not prove.
+// property returns the number of a goal of verify/1 or of a sum. Goals that differ only in the registers of their
+// variables are the same: what one rule has found to hold, another need not prove.
 func (c *compiler) property(t template) uint64 {
 	var b strings.Builder
-	seen := map[int]int{}
+	seen, variables := map[int]int{}, map[variable]int{}
 	var write func(t template)
 	write = func(t template) {
 		switch t := t.(type) {
@@ -147,6 +147,11 @@ func (c *compiler) property(t template) uint64 {
 				seen[t.index] = len(seen)
 			}
 			fmt.Fprintf(&b, "r%d:%v ", seen[t.index], t.typ == typeWord)
+		case variable:
+			if _, again := variables[t]; !again {
+				variables[t] = len(variables)
+			}
+			fmt.Fprintf(&b, "v%d ", variables[t])
 		case compoundTemplate:
 			fmt.Fprintf(&b, "f%d/%d ", t.functor, len(t.args))
 			for _, a := range t.args {

@@ -124,6 +124,35 @@ func (c choices) rule(number int) string {
 		}
 		return goal
 	}
+	// aggregate is over changes, which the compiled engine may keep for all keys at once.
+	aggregate := func() string {
+		change := fmt.Sprintf("%s(%s, %s)", pick(c, "add", "delete", "new", "old"), pick(c, "TREE", "_", known()), id(pick(c, known(), known(), "_")))
+		if c.IntN(3) == 0 {
+			change = fmt.Sprintf("default_zero(TREE, %s, %s, OLD%d, NEW%d)", id(known()), pick(c, "size", "nlink"), fresh, fresh)
+			return fmt.Sprintf("sum(NEW%d - OLD%d, %s, %s)", fresh, fresh, change, variable())
+		}
+		more := pick(c, "", "", ", "+fmt.Sprintf("query(TREE, %s)", id(known())), ", not(add(TREE, "+id(known())+"))", ", "+known()+" >= 257")
+		if c.IntN(2) == 0 {
+			return fmt.Sprintf("count((%s%s), %s)", change, more, variable())
+		}
+		return fmt.Sprintf("sum(%s, (%s%s), %s)", pick(c, "2", known()), change, more, variable())
+	}
+	// ordered asks for what lies near or between keys.
+	ordered := func() string {
+		switch c.IntN(4) {
+		case 0:
+			return fmt.Sprintf("%s(TREE, k(%s,%s,%s), %s)", pick(c, "previous", "next", "at_or_before", "at_or_after"), known(),
+				pick(c, "inode_item", "dir_item", "extent_item"), pick(c, "0", "2", known()), id(some()))
+		case 1:
+			return fmt.Sprintf("%s(TREE, %s, k(%s,_,_), k(%s,%s,_))", pick(c, "range", "range_down"), id(some()), pick(c, "_", "256", known()),
+				pick(c, "_", "258", known()), pick(c, "_", "dir_item"))
+		case 2:
+			return fmt.Sprintf("once(range_down(TREE, k(%s,dir_item,%s), 0, %s))", known(), variable(), pick(c, "2", "9999", known()))
+		default:
+			return fmt.Sprintf("%s(TREE, k(%s,%s,%s), %s, %s)", pick(c, "range", "range_down", "last_of_range", "first_of_range"), known(),
+				pick(c, "inode_item", "dir_item", "inode_ref", "extent_item"), some(), pick(c, "0", "1", known()), pick(c, "2", "9999", known()+" + 3", known()))
+		}
+	}
 	var goal func(depth int) string
 	goal = func(depth int) string {
 		n := c.IntN(20)
@@ -148,6 +177,9 @@ func (c choices) rule(number int) string {
 		case 10:
 			return fmt.Sprintf("%s %s %s", known(), pick(c, `\=`, "==", `\==`, "@<"), pick(c, known(), "2", "null", "s_ifdir"))
 		case 11:
+			if c.IntN(2) == 0 {
+				return note(ordered())
+			}
 			return note(fmt.Sprintf("%s = %s", some(), pick(c, "2", "257", "dir_item", known(), "k("+known()+",inode_item,0)")))
 		case 12, 13:
 			return fmt.Sprintf("%s(%s)", pick(c, `\+`, "not", "verify"), "("+goal(0)+", "+goal(0)+")")
@@ -156,6 +188,9 @@ func (c choices) rule(number int) string {
 		case 15:
 			return note(fmt.Sprintf("( %s -> %s ; %s )", goal(0), goal(0), goal(0)))
 		case 16:
+			if c.IntN(2) == 0 {
+				return note(aggregate())
+			}
 			inner := goal(0)
 			return note(fmt.Sprintf("count(%s, %s)", inner, some()))
 		case 17:
@@ -211,6 +246,9 @@ func differ(t testing.TB, seed uint64, n *tally) {
 		reference, err := invariants.NewReference(f.Txn.Schema, files, o)
 		if err != nil {
 			t.Fatalf("seed %d: %v\n%s", seed, err, rules)
+		}
+		if seed%2 == 1 {
+			o = invariants.EagerSums(o)
 		}
 		compiled, err := invariants.NewCompiled(f.Txn.Schema, files, o)
 		if err != nil {

@@ -34,6 +34,13 @@ change(5,k(260,inode_item,0),object,present,null).
 object(5,k(259,dir_item,77)).
 object(5,k(259,dir_index,2)).
 object(5,k(260,extent_data,0)).
+change(2,k(1000,block_group_item,100),used,10,20).
+change(2,k(1100,block_group_item,100),used,10,20).
+change(2,k(1010,extent_item,8),object,null,present).
+change(2,k(1090,extent_item,2),object,null,present).
+change(2,k(1100,extent_item,2),object,present,null).
+object(3,k(256,chunk_item,1000)).
+object(3,k(256,chunk_item,1100)).
 `)
 	e := newEngine(t, f.Txn.Schema, rules.String(), invariants.Options{})
 	for _, r := range e.Rules() {
@@ -42,7 +49,8 @@ object(5,k(260,extent_data,0)).
 		}
 	}
 	v := e.Check(context.Background(), f.Txn, f.View)
-	want := []string{"101\t5\tk(257,inode_item,0)", "102\t5\tk(259,dir_index,2)", "102\t5\tk(259,dir_item,77)"}
+	want := []string{"101\t5\tk(257,inode_item,0)", "102\t5\tk(259,dir_index,2)",
+		"102\t5\tk(259,dir_item,77)", "103\t2\tk(1100,block_group_item,100)"}
 	if d := cmp.Diff(want, lines(v.Violations)); d != "" || len(v.Undecided) > 0 {
 		t.Errorf("violations (-want +got):\n%s%v", d, v.Undecided)
 	}

@@ -33,8 +33,8 @@ type machine struct {
 	frames   []*frame
 	depth    int
 	returned [maxArity]cell
-	counts   []uint64 // solutions counted by each count/2 that runs
-	sums     []number
+	sums     []number // of the aggregates that run
+	kept     map[uint64]*sumTable
 	objects  []change.Object // of the scans that run
 	values   [maxFields]change.Value
 
@@ -57,6 +57,7 @@ func newMachine(v *vocabulary, o Options) *machine {
 	seed := seeds{rand.Uint64() | 1, rand.Uint64() | 1}
 	m.lists.seeds, m.reverse.seeds, m.memo.seeds = seed, seed, seed
 	m.gather = m.take
+	m.kept = map[uint64]*sumTable{}
 	return m
 }
 
@@ -66,6 +67,9 @@ func (m *machine) begin(ctx context.Context, t *change.Txn, v change.View, repor
 	m.lists.begin(t.Records)
 	m.memo.reset()
 	m.reverse.reset()
+	for _, t := range m.kept {
+		t.reset(len(m.records))
+	}
 	m.maxRows = m.options.Steps + m.options.StepsPerRecord*int64(len(t.Records))
 }
 

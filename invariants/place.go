@@ -70,9 +70,9 @@ func (p *planner) place(g *pending, e *env, rest []goal, needed []template, done
 		}
 		return p.placeOr(g, alternatives(e, t), e, rest, needed, done, r)
 	case pi("count", 2):
-		return p.placeCount(g.goal, t, args, e, r)
+		return p.placeSum(g.goal, t, constant(numberCell(1)), args[0], args[1], typeWord, e, r)
 	case pi("sum", 3):
-		return p.placeSum(g.goal, t, args, e, r)
+		return p.placeSum(g.goal, t, args[0], args[1], args[2], typeNumber, e, r)
 	}
 	if p.compiler.recursive[q] {
 		return p.placeCall(t, q, args, e, r)
@@ -81,11 +81,12 @@ func (p *planner) place(g *pending, e *env, rest []goal, needed []template, done
 }
 
 // nested plans a conjunction inside a goal: what it binds is not seen outside.
-func (p *planner) nested(g goal, t template, e *env, counting bool, last func(e *env) ([]op, error)) (ops []op, alive bool, err error) {
+// needed are the templates whose values last asks for.
+func (p *planner) nested(g goal, t template, e *env, counting bool, needed []template, last doneFunc) (ops []op, alive bool, err error) {
 	outer := *p
 	p.top, p.counting, p.exists = false, counting, !counting
 	p.depth++
-	ops, err = p.plan([]goal{{t, g.at}}, e.clone(), nil, func(e *env) ([]op, error) {
+	ops, err = p.plan([]goal{{t, g.at}}, e.clone(), needed, func(e *env) ([]op, error) {
 		alive = true
 		if last == nil {
 			return nil, nil
@@ -99,7 +100,7 @@ func (p *planner) nested(g goal, t template, e *env, counting bool, last func(e 
 func (p *planner) placeNot(g goal, t, inner template, e *env, r *result) error {
 	p.step(e, t, "negation", Constant)
 	at := len(p.steps) - 1
-	ops, alive, err := p.nested(g, inner, e, false, nil)
+	ops, alive, err := p.nested(g, inner, e, false, nil, nil)
 	if err != nil {
 		return err
 	}
@@ -128,7 +129,7 @@ var classRank = map[Class]int{Constant: 0, LogN: 1, Directory: 2, Tree: 3}
 func (p *planner) placeVerify(g goal, t, inner template, e *env, r *result) error {
 	p.step(e, t, "negation, kept where the property holds", Constant)
 	at := len(p.steps) - 1
-	ops, alive, err := p.nested(g, inner, e, false, nil)
+	ops, alive, err := p.nested(g, inner, e, false, nil, nil)
 	if err != nil {
 		return err
 	}
@@ -152,41 +153,6 @@ func (p *planner) placeVerify(g goal, t, inner template, e *env, r *result) erro
 	}
 	r.ops = []op{verifyOp(ops, p.compiler.property(e.resolve(inner)), registers)}
 	return nil
-}
-
-func (p *planner) placeCount(g goal, t template, args []template, e *env, r *result) error {
-	p.step(e, t, "count", Constant)
-	at := len(p.steps) - 1
-	ops, _, err := p.nested(g, args[0], e, true, nil)
-	if err != nil {
-		return err
-	}
-	p.worst(at)
-	n := p.register()
-	p.compiler.counters++
-	r.ops = []op{countOp(ops, p.compiler.counters-1, n)}
-	return p.give(e, args[1], register{n, typeWord}, r)
-}
-
-func (p *planner) placeSum(g goal, t template, args []template, e *env, r *result) error {
-	p.step(e, t, "sum", Constant)
-	at := len(p.steps) - 1
-	p.compiler.counters++
-	counter := p.compiler.counters - 1
-	ops, _, err := p.nested(g, args[1], e, true, func(e *env) ([]op, error) {
-		x, ok := p.expression(e, args[0])
-		if !ok {
-			return nil, unsupportedf("%s adds what is no number, or has no value yet", p.text(e, t))
-		}
-		return []op{addOp(x, counter)}, nil
-	})
-	if err != nil {
-		return err
-	}
-	p.worst(at)
-	n := p.register()
-	r.ops = []op{sumOp(ops, counter, n)}
-	return p.give(e, args[2], register{n, typeNumber}, r)
 }
 
 // give unifies a result in a register with what is wanted.

@@ -110,6 +110,7 @@ func (p *planner) placeChange(g goal, t template, args []template, e *env, r *re
 		goal.index = p.machine.lists.index(goal.list, goal.key)
 	case p.top && !p.triggered && rank >= rankList:
 		p.triggers = append(p.triggers, goal)
+		goal.pass = p.trial
 		p.onTurn = len(p.steps) == 0 // what comes before it is run for each part
 	default:
 		goal.list = p.machine.lists.whole.list(goal.spec)

@@ -40,6 +40,11 @@ type planner struct {
 	counting  bool          // each solution counts, also if others give the same
 	exists    bool          // one solution is enough
 	dead      string
+
+	// What is planned is the pass of a sum, which need not come about: mistakes refuse it.
+	trial   bool
+	refused bool
+	unknown []variable // the keys, which the goals of the pass give values to
 }
 
 // doneFunc makes what follows a conjunction; it is called once for each path through it.

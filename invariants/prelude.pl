@@ -22,6 +22,12 @@ default_zero(TREE, ID, FIELD, OLD, NEW) :-
 zero_for_null(VALUE, NUMBER) :- VALUE == null, !, NUMBER = 0.
 zero_for_null(VALUE, VALUE).
 
+% By how much a field of all objects that match ID changed, and how many of them there are more than before.
+delta(TREE, ID, FIELD, SUM) :- sum(NEW - OLD, default_zero(TREE, ID, FIELD, OLD, NEW), SUM).
+delta_count(TREE, ID, SUM) :- sum(ONE, one_more(TREE, ID, ONE), SUM).
+one_more(TREE, ID, 1) :- add(TREE, ID).
+one_more(TREE, ID, -1) :- delete(TREE, ID).
+
 % The figures' not with two arguments denies the conjunction of both.
 not(GOAL) :- \+ GOAL.
 not(GOAL, AND) :- \+ (GOAL, AND).

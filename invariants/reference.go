@@ -24,6 +24,8 @@ type Options struct {
 	// OpenVocabulary accepts kinds and fields that the schema does not have; they match nothing. It is for
 	// files of facts, whose schema has what occurs in them.
 	OpenVocabulary bool
+
+	eagerSums bool // sums are kept from the first question on: for tests
 }
 
 func (o Options) withDefaults() Options {

@@ -90,61 +90,6 @@ func orOp(branches [][]op) op {
 	}
 }
 
-// countOp counts the solutions of a search.
-func countOp(search []op, counter, register int) op {
-	inner := sequence(search, func(m *machine) bool {
-		m.counts[counter]++
-		return false
-	})
-	return func(next step) step {
-		return func(m *machine) bool {
-			outer := m.counts[counter]
-			m.counts[counter] = 0
-			inner(m)
-			n := m.counts[counter]
-			m.counts[counter] = outer
-			if m.err != nil {
-				return true
-			}
-			m.r[register] = numberCell(n)
-			return next(m)
-		}
-	}
-}
-
-// addOp adds an expression to a sum.
-func addOp(x expression, counter int) op {
-	return func(step) step {
-		return func(m *machine) bool {
-			n, ok := x(m)
-			if !ok {
-				return m.err != nil
-			}
-			m.sums[counter], ok = m.bounded(m.sums[counter].add(n))
-			return !ok
-		}
-	}
-}
-
-// sumOp gives a register the sum over the solutions of a search, which ends with addOp.
-func sumOp(search []op, counter, register int) op {
-	inner := sequence(search, nil)
-	return func(next step) step {
-		return func(m *machine) bool {
-			outer := m.sums[counter]
-			m.sums[counter] = number{}
-			inner(m)
-			n := m.sums[counter]
-			m.sums[counter] = outer
-			if m.err != nil {
-				return true
-			}
-			m.r[register] = m.numberCell(n)
-			return next(m)
-		}
-	}
-}
-
 // computeOp gives a register the value of an expression.
 func computeOp(x expression, register int) op {
 	return func(next step) step {
@@ -207,6 +152,9 @@ func changeOp(g *changeGoal, info *stepInfo) op {
 				return g.start(m, info, next)
 			}
 			for _, i := range m.lists.all(g.list) {
+				if g.pass {
+					m.recordRows = m.rows
+				}
 				if m.row(info) || g.match(m, &m.records[i]) && next(m) {
 					return true
 				}
@@ -260,6 +208,7 @@ type changeGoal struct {
 	index     int // -1: none
 	key       indexKey
 	turn      bool // it starts the rule: the list is that of the part that is judged
+	pass      bool // it begins the pass of a sum
 }
 
 // hash returns the hash of what the index of the goal has as its key.
