@@ -27,6 +27,7 @@ type itemContext struct {
 	csum                 csumType
 	devs                 *devices
 	chunks               *chunkMap // nil while the chunk tree itself is read
+	where                *chunkMap // what chunk an address is in, where that is not judged; nil if it is not known
 }
 
 // A decoder turns items into objects with fields. It is emptied by reset and reused.
@@ -35,6 +36,7 @@ type decoder struct {
 	all   bool // decode the quiet fields as well
 	tree  uint64
 	names *change.Names
+	leaf  *node // that the items are in
 	ents  []entity
 	vals  []fieldValue
 }
@@ -58,6 +60,16 @@ func (d *decoder) put(f change.Field, quiet bool, v change.Value) {
 }
 
 func (d *decoder) num(f change.Field, n uint64) { d.put(f, false, change.Num(n)) }
+
+// chunkOf puts the chunk that an address is in, by its first address. An address in none has no such field.
+func (d *decoder) chunkOf(logical uint64) {
+	if d.ctx.where == nil {
+		return
+	}
+	if c := d.ctx.where.find(logical, 1); c != nil {
+		d.num(fieldChunk, c.logical)
+	}
+}
 
 // read returns a member of up to 8 bytes.
 func read(r disk.Region, off, width int) uint64 {
@@ -124,6 +136,12 @@ func wordOrNum(n uint64, words []change.WordID) (change.Value, error) {
 // keyValue makes the value of a key that stands in an item. A type that is not known has kind 0.
 func (d *decoder) keyValue(k key) change.Value {
 	return d.names.Key(k.objectid, kindByType[k.typ], k.offset)
+}
+
+// ref decodes an item in a leaf.
+func (d *decoder) ref(item *itemRef) error {
+	d.leaf = item.leaf
+	return d.item(item.key(), item.data())
 }
 
 // uuid puts a UUID as the key under which the uuid tree files it (btrfs_uuid_to_key); none if it is all
@@ -197,11 +215,14 @@ func (d *decoder) contents(kind change.Kind, k key, r disk.Region) error {
 	case kindFreeSpaceBitmap:
 		return d.freeSpaceBitmap(k, r)
 	case kindChunkItem:
-		if _, err := parseChunk(k, r, d.ctx.sectorSize, d.ctx.devs); err != nil {
-			return err
+		return d.chunkItem(k, r)
+	case kindFreeSpaceExtent:
+		if r.Len() != 0 {
+			return sizeError(t, r, 0)
 		}
 		d.begin(kind, k.objectid, k.offset, 0)
-		return d.structure(t.layout, r, t.layout.size)
+		d.chunkOf(k.objectid)
+		return nil
 	}
 	d.begin(kind, k.objectid, k.offset, 0)
 	switch {

@@ -152,7 +152,7 @@ func (d *diff) readChunks() error {
 		}
 	}
 	d.new.chunks = m
-	d.out.dec.ctx.chunks = m
+	d.out.dec.ctx.chunks, d.out.dec.ctx.where = m, m
 	return nil
 }
 

@@ -41,15 +41,21 @@ func (d *decoder) extentItem(kind change.Kind, k key, r disk.Region) error {
 	if err := d.structure(&extentItemLayout, r, extentItemLayout.size); err != nil {
 		return err
 	}
+	d.chunkOf(k.objectid)
+	if treeBlock {
+		d.num(fieldFullBackref, flags&extentFlagFullBackref>>8)
+	}
 	off := uint64(extentItemLayout.size)
 	if kind == kindExtentItem && treeBlock {
 		info, err := r.Sub(off, blockInfoSize)
 		if err != nil {
 			return bad("%d bytes end within its btrfs_tree_block_info", r.Len())
 		}
-		if level := info.U8(keySize); level >= maxLevel {
+		level := info.U8(keySize)
+		if level >= maxLevel {
 			return bad("level is %d, at most %d", level, maxLevel-1)
 		}
+		d.num(fieldLevel, uint64(level))
 		off += blockInfoSize
 	}
 	return d.inlineRefs(k.objectid, r, off, treeBlock)
@@ -85,7 +91,7 @@ func (d *decoder) inlineRefs(bytenr uint64, r disk.Region, off uint64, treeBlock
 		case sharedBlockRefKey:
 			d.blockRef(kindSharedBlockRef, bytenr, seq)
 		case extentDataRefKey:
-			seq = extentDataRefHash(ref)
+			seq = extentDataRefHash(ref.Bytes())
 			if err := d.extentDataRef(bytenr, ref); err != nil {
 				return err
 			}
@@ -117,9 +123,10 @@ func (d *decoder) blockRef(kind change.Kind, bytenr, from uint64) {
 	}
 }
 
-// extentDataRef puts a reference from a file. Several of one inode are told apart by their hash.
+// extentDataRef puts a reference from a file under its hash, which is the key of one that stands alone
+// unless another has the same.
 func (d *decoder) extentDataRef(bytenr uint64, r disk.Region) error {
-	d.begin(kindExtentDataRef, bytenr, r.U64(8), nameID(r.Bytes()[:24])) // root, objectid, offset
+	d.begin(kindExtentDataRef, bytenr, extentDataRefHash(r.Bytes()), nameID(r.Bytes()[:24])) // of root, objectid, offset
 	if r.U32(24) == 0 {
 		return violatedAt(itemRule, r.Addr()+24, "count of an extent_data_ref is 0")
 	}
@@ -138,10 +145,10 @@ func (d *decoder) sharedDataRef(bytenr, parent uint64, r disk.Region) error {
 	return nil
 }
 
-// extentDataRefHash is hash_extent_data_ref.
-func extentDataRefHash(r disk.Region) uint64 {
-	high := rawCRC32C(math.MaxUint32, r.Bytes()[0:8])
-	low := rawCRC32C(math.MaxUint32, r.Bytes()[8:24])
+// extentDataRefHash is hash_extent_data_ref of a btrfs_extent_data_ref.
+func extentDataRefHash(ref []byte) uint64 {
+	high := rawCRC32C(math.MaxUint32, ref[0:8])
+	low := rawCRC32C(math.MaxUint32, ref[8:24])
 	return uint64(high)<<31 ^ uint64(low)
 }
 

@@ -59,8 +59,6 @@ const (
 	fieldNumStripes
 	fieldSubStripes
 	fieldSectorSize
-	fieldStripeDevID
-	fieldStripeOffset
 	fieldDevID
 	fieldTotalBytes
 	fieldBytesUsed
@@ -94,6 +92,12 @@ const (
 	fieldNodesize
 	fieldCsumType
 	fieldNumDevices
+	fieldCacheGeneration
+	fieldSuperDevTotal
+	fieldSuperDevUsed
+	fieldChunk
+	fieldBackref
+	fieldLeaf
 	fieldNoHoles
 	fieldUUIDTreeGeneration
 	fieldLink
@@ -124,8 +128,8 @@ var fieldNames = [fieldEnd]string{
 	fieldCount: "count", fieldParent: "parent", fieldUsed: "used", fieldChunkObjectID: "chunk_objectid",
 	fieldChunkTree: "chunk_tree", fieldChunkOffset: "chunk_offset", fieldLength: "length", fieldOwner: "owner",
 	fieldStripeLen: "stripe_len", fieldNumStripes: "num_stripes", fieldSubStripes: "sub_stripes",
-	fieldSectorSize: "sector_size", fieldStripeDevID: "f(stripe,devid)", fieldStripeOffset: "f(stripe,offset)",
-	fieldDevID: "devid", fieldTotalBytes: "total_bytes", fieldBytesUsed: "bytes_used", fieldIOAlign: "io_align",
+	fieldSectorSize: "sector_size",
+	fieldDevID:      "devid", fieldTotalBytes: "total_bytes", fieldBytesUsed: "bytes_used", fieldIOAlign: "io_align",
 	fieldIOWidth: "io_width", fieldStartOffset: "start_offset", fieldRootDirID: "root_dirid", fieldBytenr: "bytenr",
 	fieldByteLimit: "byte_limit", fieldLastSnapshot: "last_snapshot", fieldDropProgress: "drop_progress",
 	fieldDropLevel: "drop_level", fieldLevel: "level", fieldDirID: "dirid", fieldNSums: "nsums",
@@ -134,6 +138,8 @@ var fieldNames = [fieldEnd]string{
 	fieldExclusive: "excl", fieldExclusiveCompressed: "excl_cmpr", fieldMaxReferenced: "max_rfer",
 	fieldMaxExclusive: "max_excl", fieldReservedReferenced: "rsv_rfer", fieldReservedExclusive: "rsv_excl",
 	fieldSectorsize: "sectorsize", fieldNodesize: "nodesize", fieldCsumType: "csum_type", fieldNumDevices: "num_devices",
+	fieldCacheGeneration: "cache_generation", fieldSuperDevTotal: "f(dev_item,total_bytes)",
+	fieldSuperDevUsed: "f(dev_item,bytes_used)", fieldChunk: "chunk", fieldBackref: "backref", fieldLeaf: "leaf",
 	fieldNoHoles: "f(incompat_flags,no_holes)", fieldUUIDTreeGeneration: "uuid_tree_generation", fieldLink: "link",
 	fieldUUID: "uuid", fieldReceivedUUID: "received_uuid", fieldCTransID: "ctransid", fieldOTransID: "otransid",
 	fieldRTransID: "rtransid", fieldEndOffset: "end", fieldQuotaOn: "f(flags,on)", fieldQuotaRescan: "f(flags,rescan)",
@@ -256,7 +262,7 @@ var extentItemLayout = structure{"btrfs_extent_item", 24, []layoutField{
 	{member: "refs", off: 0, width: 8, field: fieldRefs},
 	{member: "generation", off: 8, width: 8, field: fieldGeneration},
 	{member: "flags", off: 16, width: 8, parts: []layoutPart{
-		{field: fieldFlags, mask: 3, words: extentWords}, {field: fieldFullBackref, mask: extentFlagFullBackref, shift: 8, quiet: true}}},
+		{field: fieldFlags, mask: 3, words: extentWords}}},
 }}
 
 var extentDataRefLayout = structure{"btrfs_extent_data_ref", 28, []layoutField{
@@ -317,8 +323,8 @@ var chunkLayout = structure{"btrfs_chunk", chunkItemSize, []layoutField{
 	{member: "sector_size", off: 40, width: 4, field: fieldSectorSize},
 	{member: "num_stripes", off: 44, width: 2, field: fieldNumStripes},
 	{member: "sub_stripes", off: 46, width: 2, field: fieldSubStripes},
-	{member: "stripe.devid", off: 48, width: 8, field: fieldStripeDevID},
-	{member: "stripe.offset", off: 56, width: 8, field: fieldStripeOffset},
+	{member: "stripe.devid", off: 48, width: 8},
+	{member: "stripe.offset", off: 56, width: 8},
 }}
 
 // legacyRootItemSize is that of a root item without generation_v2 and what follows it.
@@ -384,5 +390,9 @@ var superLayout = structure{"btrfs_super_block", superSize, []layoutField{
 	{member: "nodesize", off: 148, width: 4, field: fieldNodesize},
 	{member: "incompat_flags", off: 188, width: 8, parts: []layoutPart{{field: fieldNoHoles, mask: 1 << 9, shift: 9, quiet: true}}},
 	{member: "csum_type", off: 196, width: 2, field: fieldCsumType},
+	{member: "dev_item.devid", off: 201, width: 8, field: fieldDevID},
+	{member: "dev_item.total_bytes", off: 209, width: 8, field: fieldSuperDevTotal},
+	{member: "dev_item.bytes_used", off: 217, width: 8, field: fieldSuperDevUsed},
+	{member: "cache_generation", off: 555, width: 8, field: fieldCacheGeneration, quiet: true},
 	{member: "uuid_tree_generation", off: 563, width: 8, field: fieldUUIDTreeGeneration, quiet: true},
 }}

@@ -1,6 +1,8 @@
 package btrfs
 
 import (
+	"encoding/binary"
+
 	"fsward/change"
 	"fsward/interp/disk"
 )
@@ -206,7 +208,29 @@ func (d *decoder) fileExtent(k key, r disk.Region) error {
 		counted = 0
 	}
 	d.extentSpan(counted, k.offset+num)
-	return d.structure(&fileExtentLayout, r, fileExtentLayout.size)
+	if err := d.structure(&fileExtentLayout, r, fileExtentLayout.size); err != nil {
+		return err
+	}
+	if bytenr != 0 {
+		d.dataBackref(bytenr, k.objectid, k.offset-r.U64(37))
+	}
+	return nil
+}
+
+// dataBackref puts the key of the back reference that the extent has of a file extent, unless the leaf
+// counts as a whole (FULL_BACKREF), and that leaf: the root in it is the owner of the leaf, which a
+// snapshot may share. offset is where in the file the extent would begin.
+func (d *decoder) dataBackref(bytenr, objectid, offset uint64) {
+	root, leaf := d.tree, uint64(0)
+	if d.leaf != nil {
+		root, leaf = d.leaf.owner(), d.leaf.logical()
+	}
+	var ref [24]byte
+	binary.LittleEndian.PutUint64(ref[0:], root)
+	binary.LittleEndian.PutUint64(ref[8:], objectid)
+	binary.LittleEndian.PutUint64(ref[16:], offset)
+	d.put(fieldBackref, false, d.names.Key(bytenr, kindExtentDataRef, extentDataRefHash(ref[:])))
+	d.put(fieldLeaf, true, change.Num(leaf))
 }
 
 // extentSpan puts what an extent counts for in the nbytes of its inode, and where in the file it ends

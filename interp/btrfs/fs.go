@@ -522,7 +522,10 @@ func (f *FS) compare(base *state, sb superblock, at uint64, devs *devices, cache
 		d.unflushed = f.order.stretches()
 	}
 	// While the chunk tree is read, only the chunks of the superblock are known.
-	d.out.dec.ctx.chunks = nil
+	d.out.dec.ctx.chunks, d.out.dec.ctx.where = nil, nil
+	if base != nil {
+		d.out.oldDec.ctx.where = base.chunks
+	}
 	d.run()
 	return s, d, nil
 }

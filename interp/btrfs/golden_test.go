@@ -18,6 +18,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 // What differs from run to run: where data is, and the transaction.
 var (
 	volatileAddress = regexp.MustCompile(`disk_bytenr,(\d+|null),(\d+|null)\)`)
+	volatileBackref = regexp.MustCompile(`k\(\d+,extent_data_ref,`)
 	volatileGen     = regexp.MustCompile(`generation,(\d+|null),(\d+|null)\)`)
 	volatileKey     = regexp.MustCompile(`k\(-10,extent_csum,\d+\)`)
 )
@@ -41,6 +42,7 @@ func normalise(records []string) string {
 			continue
 		}
 		r = volatileAddress.ReplaceAllStringFunc(r, number("ADDRESS"))
+		r = volatileBackref.ReplaceAllString(r, "k(ADDRESS,extent_data_ref,")
 		r = volatileGen.ReplaceAllStringFunc(r, number("GENERATION"))
 		r = volatileKey.ReplaceAllString(r, "k(-10,extent_csum,ADDRESS)")
 		fmt.Fprintln(&b, r)

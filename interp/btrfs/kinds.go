@@ -42,6 +42,8 @@ const (
 	kindUUIDSubvol
 	kindUUIDReceived
 	kindSuperBlock // has no key: it is the one object of tree 0
+	// What is no item of its own.
+	kindChunkStripe // in a chunk_item
 	kindCount
 )
 
@@ -118,22 +120,22 @@ var itemTypes = [kindCount]itemType{
 	kindOrphanItem:   {orphanItemKey, "orphan_item", change.ShapeKey, inRoot | inFile, nil, nil, "an inode or tree without a name: k(-5, orphan_item, ID)"},
 	kindDirItem:      {dirItemKey, "dir_item", change.ShapeKey, inRoot | inFile, &dirItemLayout, []change.Field{fieldName, fieldLink}, "a directory entry by hash: k(DIR, dir_item, HASH)"},
 	kindDirIndex:     {dirIndexKey, "dir_index", change.ShapeKey, inRoot | inFile, &dirItemLayout, []change.Field{fieldName, fieldLink}, "a directory entry by index: k(DIR, dir_index, INDEX)"},
-	kindExtentData:   {extentDataKey, "extent_data", change.ShapeKey, inRoot | inFile, &fileExtentLayout, []change.Field{fieldNBytes, fieldEndOffset}, "data of a file: k(INODE, extent_data, OFFSET)"},
+	kindExtentData:   {extentDataKey, "extent_data", change.ShapeKey, inRoot | inFile, &fileExtentLayout, []change.Field{fieldNBytes, fieldEndOffset, fieldBackref, fieldLeaf}, "data of a file: k(INODE, extent_data, OFFSET)"},
 	kindExtentCsum:   {extentCsumKey, "extent_csum", change.ShapeKey, inCsum, nil, []change.Field{fieldNSums}, "checksums of data: k(-10, extent_csum, BYTENR)"},
 	kindRootItem:     {rootItemKey, "root_item", change.ShapeKey, inRoot, &rootItemLayout, nil, "a tree: k(TREE, root_item, OFFSET)"},
 	kindRootBackref:  {rootBackrefKey, "root_backref", change.ShapeKey, inRoot, &rootRefLayout, []change.Field{fieldName, fieldLink}, "a subvolume's parent: k(TREE, root_backref, PARENT)"},
 	kindRootRef:      {rootRefKey, "root_ref", change.ShapeKey, inRoot, &rootRefLayout, []change.Field{fieldName, fieldLink}, "a tree's subvolume: k(PARENT, root_ref, TREE)"},
-	kindExtentItem:   {extentItemKey, "extent_item", change.ShapeKey, inExtent, &extentItemLayout, nil, "an extent in use: k(BYTENR, extent_item, LENGTH)"},
-	kindMetadataItem: {metadataItemKey, "metadata_item", change.ShapeKey, inExtent, &extentItemLayout, nil, "a metadata block in use, nodesize long: k(BYTENR, metadata_item, LEVEL)"},
+	kindExtentItem:   {extentItemKey, "extent_item", change.ShapeKey, inExtent, &extentItemLayout, []change.Field{fieldFullBackref, fieldLevel, fieldChunk}, "an extent in use: k(BYTENR, extent_item, LENGTH)"},
+	kindMetadataItem: {metadataItemKey, "metadata_item", change.ShapeKey, inExtent, &extentItemLayout, []change.Field{fieldFullBackref, fieldLevel, fieldChunk}, "a metadata block in use, nodesize long: k(BYTENR, metadata_item, LEVEL)"},
 	kindTreeBlockRef: {treeBlockRefKey, "tree_block_ref", change.ShapeKey, inExtent, nil, []change.Field{fieldRoot}, "a tree that owns a block: k(BYTENR, tree_block_ref, ROOT)"},
 	kindExtentDataRef: {extentDataRefKey, "extent_data_ref", change.ShapeKey, inExtent, &extentDataRefLayout, nil,
-		"a file that uses an extent: k(BYTENR, extent_data_ref, INODE)"},
+		"a file that uses an extent: k(BYTENR, extent_data_ref, HASH)"},
 	kindSharedBlockRef:  {sharedBlockRefKey, "shared_block_ref", change.ShapeKey, inExtent, nil, []change.Field{fieldParent}, "a block that points to a block: k(BYTENR, shared_block_ref, PARENT)"},
 	kindSharedDataRef:   {sharedDataRefKey, "shared_data_ref", change.ShapeKey, inExtent, &sharedDataRefLayout, []change.Field{fieldParent}, "a leaf that uses an extent: k(BYTENR, shared_data_ref, PARENT)"},
 	kindBlockGroupItem:  {blockGroupItemKey, "block_group_item", change.ShapeKey, inExtent | inBlockGroup, &blockGroupLayout, nil, "a block group: k(START, block_group_item, LENGTH)"},
 	kindFreeSpaceInfo:   {freeSpaceInfoKey, "free_space_info", change.ShapeKey, inFreeSpace, &freeSpaceInfoLayout, nil, "free space of a block group: k(START, free_space_info, LENGTH)"},
-	kindFreeSpaceExtent: {freeSpaceExtentKey, "free_space_extent", change.ShapeKey, inFreeSpace, nil, nil, "free space: k(START, free_space_extent, LENGTH)"},
-	kindFreeSpaceBitmap: {freeSpaceBitmapKey, "free_space_bitmap", change.ShapeKey, inFreeSpace, nil, []change.Field{fieldSize, fieldFree}, "free space as bits: k(START, free_space_bitmap, LENGTH)"},
+	kindFreeSpaceExtent: {freeSpaceExtentKey, "free_space_extent", change.ShapeKey, inFreeSpace, nil, []change.Field{fieldChunk}, "free space: k(START, free_space_extent, LENGTH)"},
+	kindFreeSpaceBitmap: {freeSpaceBitmapKey, "free_space_bitmap", change.ShapeKey, inFreeSpace, nil, []change.Field{fieldSize, fieldFree, fieldChunk}, "free space as bits: k(START, free_space_bitmap, LENGTH)"},
 	kindDevExtent:       {devExtentKey, "dev_extent", change.ShapeKey, inDev, &devExtentLayout, nil, "space of a device in use: k(DEVICE, dev_extent, START)"},
 	kindDevItem:         {devItemKey, "dev_item", change.ShapeKey, inChunk, &devItemLayout, nil, "a device: k(1, dev_item, DEVICE)"},
 	kindChunkItem:       {chunkItemKey, "chunk_item", change.ShapeKey, inChunk, &chunkLayout, nil, "a chunk: k(256, chunk_item, LOGICAL)"},
@@ -147,6 +149,8 @@ var itemTypes = [kindCount]itemType{
 	kindUUIDSubvol:      {uuidSubvolKey, "uuid_key_subvol", change.ShapeKey, inUUID, nil, []change.Field{fieldRoot}, "a subvolume with a UUID: k(FIRST, uuid_key_subvol, SECOND), the halves of the UUID"},
 	kindUUIDReceived:    {uuidReceivedKey, "uuid_key_received_subvol", change.ShapeKey, inUUID, nil, []change.Field{fieldRoot}, "a received subvolume with a UUID of where it came from"},
 	kindSuperBlock:      {0, "super_block", change.ShapeKey, 0, &superLayout, nil, "the superblock: k(0, super_block, 0) of tree 0"},
+	kindChunkStripe: {chunkItemKey, "chunk_stripe", change.ShapePair, inChunk, nil, []change.Field{fieldDevID, fieldOffset},
+		"where a copy or part of a chunk lies: k(256, chunk_stripe, a(LOGICAL, N)) of tree 3, N from 0"},
 }
 
 var sizeOnly = []change.Field{fieldSize}

@@ -22,7 +22,7 @@ type recorder struct {
 func newRecorder(txn *change.Txn, ctx itemContext) *recorder {
 	// The old state was accepted when it was new; its decoder need not judge it by today's chunks.
 	oldCtx := ctx
-	oldCtx.chunks = nil
+	oldCtx.chunks, oldCtx.where = nil, nil
 	return &recorder{txn: txn, dec: decoder{ctx: ctx, names: txn.Names}, oldDec: decoder{ctx: oldCtx, names: txn.Names}}
 }
 
@@ -55,6 +55,8 @@ func groupOf(k key) key {
 		return key{k.objectid, extentItemKey, 0}
 	case k.typ == inodeExtrefKey:
 		return key{k.objectid, inodeExtrefKey, 0}
+	case k.typ == chunkItemKey: // the stripes come behind all chunks
+		return key{k.objectid, chunkItemKey, 0}
 	default:
 		return k
 	}
@@ -83,7 +85,7 @@ func (r *recorder) item(k key, old, now *itemRef) error {
 	if old != nil {
 		// What is not well formed in the base is not this transaction's fault: it has no fields.
 		n := len(r.oldDec.ents)
-		if err := r.oldDec.item(k, old.data()); err != nil {
+		if err := r.oldDec.ref(old); err != nil {
 			r.oldDec.ents = r.oldDec.ents[:n]
 			if _, ok := errors.AsType[*interp.UnsupportedError](err); ok {
 				return err
@@ -92,7 +94,7 @@ func (r *recorder) item(k key, old, now *itemRef) error {
 	}
 	if now != nil {
 		n := len(r.dec.ents)
-		if err := r.dec.item(k, now.data()); err != nil {
+		if err := r.dec.ref(now); err != nil {
 			r.dec.ents = r.dec.ents[:n]
 			return err
 		}

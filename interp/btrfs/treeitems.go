@@ -13,6 +13,23 @@ func (d *decoder) superBlock(s superblock) error {
 	return d.structure(&superLayout, disk.NewRegion(s.b[:], s.bytenr()), superSize)
 }
 
+// chunkItem puts a chunk and its stripes.
+func (d *decoder) chunkItem(k key, r disk.Region) error {
+	if _, err := parseChunk(k, r, d.ctx.sectorSize, d.ctx.devs); err != nil {
+		return err
+	}
+	d.begin(kindChunkItem, k.objectid, k.offset, 0)
+	if err := d.structure(&chunkLayout, r, chunkLayout.size); err != nil {
+		return err
+	}
+	for i := range int(r.U16(44)) {
+		d.begin(kindChunkStripe, k.objectid, k.offset, uint64(i))
+		d.num(fieldDevID, r.U64(48+i*stripeSize))
+		d.num(fieldOffset, r.U64(56+i*stripeSize))
+	}
+	return nil
+}
+
 // extentCsum follows check_csum_item.
 func (d *decoder) extentCsum(k key, r disk.Region) error {
 	size := d.ctx.csum.size()
@@ -112,5 +129,6 @@ func (d *decoder) freeSpaceBitmap(k key, r disk.Region) error {
 		free += bits.OnesCount8(b)
 	}
 	d.num(fieldFree, uint64(free))
+	d.chunkOf(k.objectid)
 	return nil
 }

@@ -43,7 +43,7 @@ func newDecoder(s *state, names *change.Names) decoder {
 // itemContext is what items of the state are checked against.
 func (s *state) itemContext() itemContext {
 	return itemContext{sectorSize: s.sb.sectorSize(), nodeSize: s.sb.nodeSize(), generation: s.sb.generation(),
-		csum: s.sb.csumType(), devs: s.devs, chunks: s.chunks}
+		csum: s.sb.csumType(), devs: s.devs, chunks: s.chunks, where: s.chunks}
 }
 
 // Get returns the value of a field of an object.
@@ -83,6 +83,19 @@ func (v *view) lookup(o change.Object) (*holding, entity, bool, error) {
 	if o.Kind >= kindCount {
 		return nil, entity{}, false, nil
 	}
+	h, err := v.holding(o)
+	if err != nil {
+		return nil, entity{}, false, err
+	}
+	i, ok := slices.BinarySearchFunc(h.dec.ents, o, func(e entity, o change.Object) int { return e.obj.Compare(o) })
+	if !ok {
+		return nil, entity{}, false, nil
+	}
+	return h, h.dec.ents[i], true, nil
+}
+
+// holding returns the objects in the items that can hold o, which has a known kind or none.
+func (v *view) holding(o change.Object) (*holding, error) {
 	h := v.held[o.Kind]
 	if h == nil {
 		h = &holding{dec: newDecoder(v.state, v.dec.names)}
@@ -92,15 +105,11 @@ func (v *view) lookup(o change.Object) (*holding, entity, bool, error) {
 	if !h.valid || h.tree != o.Tree || h.lo != lo || h.hi != hi {
 		h.valid = false
 		if err := v.hold(h, o.Tree, lo, hi); err != nil {
-			return nil, entity{}, false, err
+			return nil, err
 		}
 		h.valid, h.tree, h.lo, h.hi = true, o.Tree, lo, hi
 	}
-	i, ok := slices.BinarySearchFunc(h.dec.ents, o, func(e entity, o change.Object) int { return e.obj.Compare(o) })
-	if !ok {
-		return nil, entity{}, false, nil
-	}
-	return h, h.dec.ents[i], true, nil
+	return h, nil
 }
 
 // hold decodes the items from lo to hi.
@@ -117,7 +126,7 @@ func (v *view) hold(h *holding, tree uint64, lo, hi key) error {
 	p, ok, err := v.state.seek(tree, root.pointer, lo)
 	for ; ok && err == nil && p.key().compare(hi) <= 0; ok, err = p.move(1) {
 		item := p.item()
-		if err := h.dec.item(item.key(), item.data()); err != nil {
+		if err := h.dec.ref(&item); err != nil {
 			return err
 		}
 		if len(h.dec.ents) > maxGroup {
@@ -133,7 +142,7 @@ func (v *view) decode(p *position) error {
 	v.dec.reset()
 	v.dec.tree = p.tree
 	item := p.item()
-	return v.dec.item(item.key(), item.data())
+	return v.dec.ref(&item)
 }
 
 // Scan yields the objects from lo to hi in order.
@@ -150,6 +159,10 @@ func (v *view) scan(lo, hi change.Object, by int) iter.Seq2[change.Object, error
 			if lo.Compare(superObject) <= 0 && superObject.Compare(hi) <= 0 {
 				yield(superObject, nil)
 			}
+			return
+		}
+		if lo.ID == hi.ID && lo.Kind == hi.Kind && lo.Sub == hi.Sub && lo.Kind != 0 && lo.Kind < kindCount {
+			v.scanKey(lo, hi, yield)
 			return
 		}
 		root, ok, err := v.state.treeRoot(lo.Tree)
@@ -201,6 +214,25 @@ func (v *view) scan(lo, hi change.Object, by int) iter.Seq2[change.Object, error
 	}
 }
 
+// scanKey yields the objects from lo to hi, which share one key.
+func (v *view) scanKey(lo, hi change.Object, yield func(change.Object, error) bool) {
+	h, err := v.holding(lo)
+	if err != nil {
+		yield(change.Object{}, err)
+		return
+	}
+	i, _ := slices.BinarySearchFunc(h.dec.ents, lo, func(e entity, o change.Object) int { return e.obj.Compare(o) })
+	var objs []change.Object
+	for ; i < len(h.dec.ents) && h.dec.ents[i].obj.Compare(hi) <= 0; i++ {
+		objs = append(objs, h.dec.ents[i].obj)
+	}
+	for _, o := range objs { // what is yielded may look up others and so change the holding
+		if !yield(o, nil) {
+			return
+		}
+	}
+}
+
 // scanStart is the first key that can hold objects from lo on.
 func scanStart(lo change.Object) key {
 	switch {
@@ -231,6 +263,9 @@ func (v *view) Next(o change.Object) (change.Object, bool, error) { return v.nei
 
 func (v *view) neighbour(o change.Object, by int) (change.Object, bool, error) {
 	none := change.Object{}
+	if o.Kind > kindSuperBlock { // part of something that has a key, and in no order with what has
+		return none, false, nil
+	}
 	root, ok, err := v.state.treeRoot(o.Tree)
 	if !ok || err != nil {
 		return none, false, err

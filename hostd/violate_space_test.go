@@ -1,0 +1,35 @@
+package hostd
+
+// spaceLoad is a workload that makes and removes chunks, shares extents between files and snapshots, and
+// frees some, so that all that keeps account of space changes in most commits.
+const spaceLoad = `
+	btrfs -q subvolume create sub
+	for i in 1 2 3; do
+		head -c 200000 /dev/urandom > sub/f$i; cp --reflink=always sub/f$i sub/g$i
+		fallocate -l 40M big$i
+		sync -f .
+		btrfs -q subvolume snapshot sub snap$i
+		dd if=/dev/urandom of=sub/f$i bs=4096 seek=10 count=3 conv=notrunc status=none
+		sync -f .
+		rm sub/g$i; [ $i = 1 ] || { rm big$((i - 1)); btrfs -q subvolume delete snap$((i - 1)); }
+		sync -f .
+	done
+	btrfs -q balance start -dusage=0 .
+	sync -f .`
+
+// spaceViolations says how to break the rules about space.
+var spaceViolations = []violation{
+	{"btrfs/41", "block_group_item.flags=2@flags=1", 2},
+	{"btrfs/41", "chunk_item.length-65536@type=1", 1},
+	{"btrfs/42", "dev_extent.chunk_offset+65536", 1},
+	{"btrfs/42", "dev_extent!delete", 1},
+	{"btrfs/43", "dev_item.bytes_used+65536", 1},
+	{"btrfs/43", "dev_extent.length+65536", 1},
+	{"btrfs/44", "dev_extent.length+1073741824", 1},
+	{"btrfs/45", "dev_item.total_bytes+4096", 1},
+	{"btrfs/46", "dev_item.total_bytes-4096", 1},
+	{"btrfs/47", "block_group_item.used+4096", 2},
+	{"btrfs/48", "block_group_item.used-4096@flags=1", 2},
+	{"btrfs/48", "extent_item!delete", 2},
+	{"btrfs/49", "extent_item.key.offset=1073741824", 2},
+}

@@ -1,0 +1,86 @@
+% Chunks: which logical addresses there are, and on which part of which device they lie.
+
+% Rule 41. A chunk and a block group belong together: they have the same address, length and type.
+% Source: btrfs check, "Chunk ... relation with block group"; check_chunk_block_group_mappings() of the kernel.
+% For the user: space would be used of which nobody keeps account, or be accounted that does not exist; the
+% file system does not mount.
+violation(41, 3, k(256, chunk_item, CHUNK)) :-
+  new(3, k(256, chunk_item, CHUNK)),
+  not(has_block_group(CHUNK)).
+
+violation(41, TREE, k(CHUNK, block_group_item, LENGTH)) :-
+  new(TREE, k(CHUNK, block_group_item, LENGTH), flags, TYPE),
+  not(is_chunk(CHUNK, LENGTH, TYPE)).
+
+violation(41, 3, k(256, chunk_item, CHUNK)) :-
+  delete(_, k(CHUNK, block_group_item, _)),
+  query(3, k(256, chunk_item, CHUNK)),
+  not(has_block_group(CHUNK)).
+
+violation(41, TREE, k(CHUNK, block_group_item, LENGTH)) :-
+  delete(3, k(256, chunk_item, CHUNK)),
+  old(3, k(256, chunk_item, CHUNK), length, LENGTH),
+  group_tree(TREE),
+  query(TREE, k(CHUNK, block_group_item, LENGTH)).
+
+has_block_group(CHUNK) :-
+  query(3, k(256, chunk_item, CHUNK), length, LENGTH),
+  query(3, k(256, chunk_item, CHUNK), type, TYPE),
+  group_tree(TREE),
+  query(TREE, k(CHUNK, block_group_item, LENGTH), flags, TYPE).
+
+is_chunk(CHUNK, LENGTH, TYPE) :-
+  query(3, k(256, chunk_item, CHUNK), length, LENGTH),
+  query(3, k(256, chunk_item, CHUNK), type, TYPE).
+
+% Block groups stand in the extent tree, or in a tree of their own.
+group_tree(2).
+group_tree(11).
+
+% Rule 42. A stripe of a chunk and a device extent belong together: the same place on the same device, as long as the chunk needs.
+% Source: btrfs check, "Chunk ... relation with dev extent"; verify_one_dev_extent() of the kernel.
+% For the user: two chunks would be given the same part of a disk, and the data of one overwritten by the
+% other's; the file system does not mount.
+violation(42, 3, k(256, chunk_stripe, a(CHUNK, N))) :-
+  new(3, k(256, chunk_stripe, a(CHUNK, N))),
+  not(has_device_extent(CHUNK, N)).
+
+violation(42, 4, k(DEVICE, dev_extent, START)) :-
+  new(4, k(DEVICE, dev_extent, START)),
+  not(has_stripe(DEVICE, START)).
+
+violation(42, 3, k(256, chunk_stripe, a(CHUNK, N))) :-
+  delete(4, k(DEVICE, dev_extent, START)),
+  old(4, k(DEVICE, dev_extent, START), chunk_offset, CHUNK),
+  query(3, k(256, chunk_stripe, a(CHUNK, N)), devid, DEVICE),
+  query(3, k(256, chunk_stripe, a(CHUNK, N)), offset, START).
+
+violation(42, 4, k(DEVICE, dev_extent, START)) :-
+  delete(3, k(256, chunk_stripe, a(CHUNK, N))),
+  old(3, k(256, chunk_stripe, a(CHUNK, N)), devid, DEVICE),
+  old(3, k(256, chunk_stripe, a(CHUNK, N)), offset, START),
+  query(4, k(DEVICE, dev_extent, START)),
+  not(has_stripe(DEVICE, START)).
+
+has_device_extent(CHUNK, N) :-
+  query(3, k(256, chunk_stripe, a(CHUNK, N)), devid, DEVICE),
+  query(3, k(256, chunk_stripe, a(CHUNK, N)), offset, START),
+  query(4, k(DEVICE, dev_extent, START), chunk_offset, CHUNK),
+  query(4, k(DEVICE, dev_extent, START), length, LENGTH),
+  stripe_length(CHUNK, LENGTH).
+
+has_stripe(DEVICE, START) :-
+  query(4, k(DEVICE, dev_extent, START), chunk_offset, CHUNK),
+  query(3, k(256, chunk_stripe, a(CHUNK, N)), devid, DEVICE),
+  query(3, k(256, chunk_stripe, a(CHUNK, N)), offset, START),
+  query(4, k(DEVICE, dev_extent, START), length, LENGTH),
+  stripe_length(CHUNK, LENGTH).
+
+% How much of a device one stripe takes (btrfs_calc_stripe_length): RAID0 and RAID10 spread a chunk over
+% their stripes, all others put the whole of it on each.
+stripe_length(CHUNK, STRIPE) :-
+  query(3, k(256, chunk_item, CHUNK), length, LENGTH),
+  query(3, k(256, chunk_item, CHUNK), type, TYPE),
+  query(3, k(256, chunk_item, CHUNK), num_stripes, STRIPES),
+  query(3, k(256, chunk_item, CHUNK), sub_stripes, COPIES),
+  ( TYPE /\ 0x48 =\= 0 -> STRIPE * (STRIPES // max(1, COPIES)) =:= LENGTH ; STRIPE =:= LENGTH ).

@@ -1,0 +1,75 @@
+% The superblock against the trees.
+
+% Rule 45. The superblock sums up the devices: num_devices is their number, total_bytes the sum of their sizes.
+% Source: btrfs_read_chunk_tree() of the kernel, which refuses the mount. As an invariant of the change.
+% For the user: the file system does not mount any more.
+violation(45, 0, k(0, super_block, 0)) :-
+  change(0, k(0, super_block, 0), total_bytes, _, _),
+  verify(total_bytes_agree).
+
+violation(45, 0, k(0, super_block, 0)) :-
+  change(3, k(1, dev_item, _), total_bytes, _, _),
+  verify(total_bytes_agree).
+
+violation(45, 0, k(0, super_block, 0)) :-
+  change(0, k(0, super_block, 0), num_devices, _, _),
+  verify(num_devices_agree).
+
+violation(45, 0, k(0, super_block, 0)) :-
+  ( add(3, k(1, dev_item, _)) ; delete(3, k(1, dev_item, _)) ),
+  verify(num_devices_agree).
+
+total_bytes_agree :-
+  sum(SIZE, default_zero(0, k(0, super_block, 0), total_bytes, _, SIZE), NEW),
+  sum(SIZE, default_zero(0, k(0, super_block, 0), total_bytes, SIZE, _), OLD),
+  sum(SIZE, default_zero(3, k(1, dev_item, _), total_bytes, _, SIZE), DEVICES_NEW),
+  sum(SIZE, default_zero(3, k(1, dev_item, _), total_bytes, SIZE, _), DEVICES_OLD),
+  NEW + DEVICES_OLD =:= OLD + DEVICES_NEW.
+
+num_devices_agree :-
+  sum(N, default_zero(0, k(0, super_block, 0), num_devices, _, N), NEW),
+  sum(N, default_zero(0, k(0, super_block, 0), num_devices, N, _), OLD),
+  count(add(3, k(1, dev_item, _)), ADDED),
+  count(delete(3, k(1, dev_item, _)), DELETED),
+  NEW + DELETED =:= OLD + ADDED.
+
+% Rule 46. The superblock has a copy of its device's dev_item, with the same size and use.
+% Source: write_all_supers() of the kernel; btrfs check, "device size mismatch".
+% For the user: the file system would take its disk for larger or smaller than it is.
+violation(46, 0, k(0, super_block, 0)) :-
+  new(0, k(0, super_block, 0), f(dev_item, total_bytes), SIZE),
+  query(0, k(0, super_block, 0), devid, DEVICE),
+  not(query(3, k(1, dev_item, DEVICE), total_bytes, SIZE)).
+
+violation(46, 0, k(0, super_block, 0)) :-
+  new(0, k(0, super_block, 0), f(dev_item, bytes_used), USED),
+  query(0, k(0, super_block, 0), devid, DEVICE),
+  not(query(3, k(1, dev_item, DEVICE), bytes_used, USED)).
+
+violation(46, 0, k(0, super_block, 0)) :-
+  query(0, k(0, super_block, 0), devid, DEVICE),
+  new(3, k(1, dev_item, DEVICE), total_bytes, SIZE),
+  not(query(0, k(0, super_block, 0), f(dev_item, total_bytes), SIZE)).
+
+violation(46, 0, k(0, super_block, 0)) :-
+  query(0, k(0, super_block, 0), devid, DEVICE),
+  new(3, k(1, dev_item, DEVICE), bytes_used, USED),
+  not(query(0, k(0, super_block, 0), f(dev_item, bytes_used), USED)).
+
+% Rule 47. The superblock sums up the block groups: bytes_used changes as the used bytes of all block groups together.
+% Source: btrfs check, "super bytes used ... mismatches actual used". As an invariant of the change.
+% For the user: df would lie, and the file system report that it is full when it is not.
+violation(47, 0, k(0, super_block, 0)) :-
+  change(0, k(0, super_block, 0), bytes_used, _, _),
+  verify(bytes_used_agree).
+
+violation(47, 0, k(0, super_block, 0)) :-
+  change(_, k(_, block_group_item, _), used, _, _),
+  verify(bytes_used_agree).
+
+bytes_used_agree :-
+  sum(USED, default_zero(0, k(0, super_block, 0), bytes_used, _, USED), NEW),
+  sum(USED, default_zero(0, k(0, super_block, 0), bytes_used, USED, _), OLD),
+  sum(USED, default_zero(_, k(_, block_group_item, _), used, _, USED), GROUPS_NEW),
+  sum(USED, default_zero(_, k(_, block_group_item, _), used, USED, _), GROUPS_OLD),
+  NEW + GROUPS_OLD =:= OLD + GROUPS_NEW.
