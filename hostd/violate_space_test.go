@@ -19,6 +19,14 @@ const spaceLoad = `
 
 // spaceViolations says how to break the rules about space.
 var spaceViolations = []violation{
+	{"btrfs/5", "extent_data.disk_num_bytes+4096@type=1", 2},
+	{"btrfs/5", "extent_data.disk_bytenr+4096@type=1", 2},
+	{"btrfs/7", "extent_data.offset+4096@type=1", 2},
+	{"btrfs/7", "extent_item.extent_data_ref.count+1", 2},
+	{"btrfs/9", "extent_item.refs+1", 2},
+	{"btrfs/9", "metadata_item.refs+1", 2},
+	{"btrfs/10", "extent_item.extent_data_ref.objectid+1", 2},
+	{"btrfs/71", "extent_data.offset+4096@type=1", 2},
 	{"btrfs/41", "block_group_item.flags=2@flags=1", 2},
 	{"btrfs/41", "chunk_item.length-65536@type=1", 1},
 	{"btrfs/42", "dev_extent.chunk_offset+65536", 1},

@@ -1,0 +1,141 @@
+% Back references: an extent says who uses it.
+
+% Rule 5. A file extent leads to an extent: disk_bytenr and disk_num_bytes are the address and length of an extent_item.
+% Source: thesis, table 5.1; btrfs check, "ref mismatch" and "backpointer mismatch".
+% For the user: the disk space of the file counts as free, and will be given to another one.
+violation(5, TREE, k(INODE, extent_data, OFFSET)) :-
+  new(TREE, k(INODE, extent_data, OFFSET), disk_num_bytes, LENGTH),
+  query(TREE, k(INODE, extent_data, OFFSET), disk_bytenr, EXTENT),
+  EXTENT =\= 0,
+  not(query(2, k(EXTENT, extent_item, LENGTH))).
+
+violation(5, TREE, k(INODE, extent_data, OFFSET)) :-
+  new(TREE, k(INODE, extent_data, OFFSET), disk_bytenr, EXTENT),
+  EXTENT =\= 0,
+  query(TREE, k(INODE, extent_data, OFFSET), disk_num_bytes, LENGTH),
+  not(query(2, k(EXTENT, extent_item, LENGTH))).
+
+% Rule 7. An extent counts the file extents that use it: count of an extent_data_ref changes by those that came and went.
+% Source: thesis, table 5.1, as an invariant of the change. A leaf that two trees share counts once, so that a
+% snapshot takes over references without a change to its items: where the change does not explain the count,
+% the file extents are counted.
+% For the user: with a count too low, deleting one file frees what another still uses; with one too high, the
+% space is never freed.
+violation(7, 2, k(EXTENT, extent_data_ref, HASH)) :-
+  change(2, k(EXTENT, extent_data_ref, HASH), count, _, _),
+  verify(uses_explained(EXTENT, HASH)),
+  not(uses_counted(EXTENT, HASH)).
+
+violation(7, 2, k(EXTENT, extent_data_ref, HASH)) :-
+  ( new(_, k(_, extent_data, _), backref, k(EXTENT, extent_data_ref, HASH)) ;
+    old(_, k(_, extent_data, _), backref, k(EXTENT, extent_data_ref, HASH)) ),
+  not(change(2, k(EXTENT, extent_data_ref, HASH), count, _, _)),
+  verify(uses_explained(EXTENT, HASH)),
+  query(2, k(EXTENT, extent_data_ref, HASH)),
+  not(uses_counted(EXTENT, HASH)).
+
+uses_explained(EXTENT, HASH) :-
+  sum(COUNT, default_zero(2, k(EXTENT, extent_data_ref, HASH), count, _, COUNT), NEW),
+  sum(COUNT, default_zero(2, k(EXTENT, extent_data_ref, HASH), count, COUNT, _), OLD),
+  count(change(_, k(_, extent_data, _), backref, _, k(EXTENT, extent_data_ref, HASH)), CAME),
+  count(change(_, k(_, extent_data, _), backref, k(EXTENT, extent_data_ref, HASH), _), WENT),
+  NEW + WENT =:= OLD + CAME.
+
+% The reference that there is counts right, or there is none any more and nothing needs it. Nothing can be
+% said of a tree that is being dropped: its items go without a word.
+uses_counted(EXTENT, HASH) :-
+  query(2, k(EXTENT, extent_data_ref, HASH)) ->
+    query(2, k(EXTENT, extent_data_ref, HASH), root, ROOT),
+    ( dropped(ROOT) ->
+        true
+    ; query(2, k(EXTENT, extent_data_ref, HASH), objectid, INODE),
+      query(2, k(EXTENT, extent_data_ref, HASH), offset, START),
+      query(2, k(EXTENT, extent_data_ref, HASH), count, COUNT),
+      count(uses(ROOT, INODE, START, EXTENT, HASH), COUNT) )
+  ; old(2, k(EXTENT, extent_data_ref, HASH), root, ROOT),
+    old(2, k(EXTENT, extent_data_ref, HASH), objectid, INODE),
+    old(2, k(EXTENT, extent_data_ref, HASH), offset, START),
+    not(uses(ROOT, INODE, START, EXTENT, HASH)).
+
+% The file extents that a back reference stands for. START is where in the file the extent would begin, which
+% may be before the file's beginning (below 0, in 64 bits), and an extent has at most 256 MiB (SZ_256M in
+% __btrfs_prealloc_file_range).
+uses(ROOT, INODE, START, EXTENT, HASH) :-
+  ( range(ROOT, k(INODE, extent_data, OFFSET), START, START + 268435455) ;
+    range(ROOT, k(INODE, extent_data, OFFSET), 0, START + 268435455 - 18446744073709551616) ),
+  query(ROOT, k(INODE, extent_data, OFFSET), backref, k(EXTENT, extent_data_ref, HASH)),
+  not(in_whole_leaf(ROOT, k(INODE, extent_data, OFFSET), _)).
+
+% A tree that is not there, or that is there without a name and being taken down.
+dropped(ROOT) :- not(query(1, k(ROOT, root_item, _), refs, REFS), REFS > 0).
+
+% The leaf of an item has FULL_BACKREF: what its items use counts for the leaf and not for a tree.
+in_whole_leaf(TREE, ID, LEAF) :-
+  query(TREE, ID, leaf, LEAF),
+  whole_block(LEAF, 0).
+
+whole_block(BLOCK, LEVEL) :- query(2, k(BLOCK, metadata_item, LEVEL), f(flags, full_backref), 1).
+whole_block(BLOCK, _) :-
+  query(0, k(0, super_block, 0), nodesize, NODESIZE),
+  query(2, k(BLOCK, extent_item, NODESIZE), f(flags, full_backref), 1).
+
+% Rule 71. A file extent has its back reference: the extent names the file, or the leaf if that counts as a whole.
+% Source: btrfs check, "Data extent ... backref lost"; the reverse of rule 10.
+% For the user: the disk space is freed when the last other user of it goes, and the file reads what was
+% written there since.
+violation(71, TREE, k(INODE, extent_data, OFFSET)) :-
+  new(TREE, k(INODE, extent_data, OFFSET), backref, k(EXTENT, extent_data_ref, HASH)),
+  not(query(2, k(EXTENT, extent_data_ref, HASH))),
+  not(in_whole_leaf(TREE, k(INODE, extent_data, OFFSET), LEAF), query(2, k(EXTENT, shared_data_ref, LEAF))).
+
+% Rule 9. An extent has as many references as its back references count: refs is their sum.
+% Source: thesis, table 5.1; btrfs check, "extent item ..., found ...". As an invariant of the change.
+% For the user: with refs too low the space is freed while it is in use; with refs too high it is never freed.
+violation(9, 2, k(EXTENT, KIND, X)) :-
+  extent_kind(KIND),
+  change(2, k(EXTENT, KIND, X), refs, _, _),
+  verify(references_agree(EXTENT)).
+
+violation(9, 2, k(EXTENT, KIND, X)) :-
+  backref_kind(KIND),
+  change(2, k(EXTENT, KIND, X), object, _, _),
+  verify(references_agree(EXTENT)).
+
+references_agree(EXTENT) :-
+  extent_refs(EXTENT, extent_item, DATA_NEW, DATA_OLD),
+  extent_refs(EXTENT, metadata_item, BLOCK_NEW, BLOCK_OLD),
+  counted_refs(EXTENT, extent_data_ref, FILES_NEW, FILES_OLD),
+  counted_refs(EXTENT, shared_data_ref, LEAVES_NEW, LEAVES_OLD),
+  single_refs(EXTENT, tree_block_ref, TREES_NEW, TREES_OLD),
+  single_refs(EXTENT, shared_block_ref, BLOCKS_NEW, BLOCKS_OLD),
+  DATA_NEW + BLOCK_NEW + FILES_OLD + LEAVES_OLD + TREES_OLD + BLOCKS_OLD =:=
+    DATA_OLD + BLOCK_OLD + FILES_NEW + LEAVES_NEW + TREES_NEW + BLOCKS_NEW.
+
+extent_refs(EXTENT, KIND, NEW, OLD) :-
+  sum(REFS, default_zero(2, k(EXTENT, KIND, _), refs, _, REFS), NEW),
+  sum(REFS, default_zero(2, k(EXTENT, KIND, _), refs, REFS, _), OLD).
+
+counted_refs(EXTENT, KIND, NEW, OLD) :-
+  sum(COUNT, default_zero(2, k(EXTENT, KIND, _), count, _, COUNT), NEW),
+  sum(COUNT, default_zero(2, k(EXTENT, KIND, _), count, COUNT, _), OLD).
+
+single_refs(EXTENT, KIND, NEW, OLD) :-
+  count(add(2, k(EXTENT, KIND, _)), NEW),
+  count(delete(2, k(EXTENT, KIND, _)), OLD).
+
+backref_kind(tree_block_ref).
+backref_kind(shared_block_ref).
+backref_kind(extent_data_ref).
+backref_kind(shared_data_ref).
+
+% Rule 10. An extent_data_ref that is added has a file extent that it stands for.
+% Source: thesis, table 5.2; btrfs check, "Backref ... not found in extent tree" the other way.
+% For the user: the space would never be freed.
+violation(10, 2, k(EXTENT, extent_data_ref, HASH)) :-
+  add(2, k(EXTENT, extent_data_ref, HASH)),
+  not(change(_, k(_, extent_data, _), backref, _, k(EXTENT, extent_data_ref, HASH))),
+  query(2, k(EXTENT, extent_data_ref, HASH), root, ROOT),
+  query(2, k(EXTENT, extent_data_ref, HASH), objectid, INODE),
+  query(2, k(EXTENT, extent_data_ref, HASH), offset, START),
+  not(dropped(ROOT)),
+  not(uses(ROOT, INODE, START, EXTENT, HASH)).

@@ -1,0 +1,9 @@
+% A file extent leads to its extent.
+rule(5).
+change(5,k(257,extent_data,0),disk_bytenr,null,65536).
+change(5,k(257,extent_data,0),disk_num_bytes,null,4096).
+object(5,k(257,extent_data,0)).
+state(5,k(257,extent_data,0),disk_bytenr,65536).
+state(5,k(257,extent_data,0),disk_num_bytes,4096).
+object(2,k(65536,extent_item,4096)).
+expect_none.
