@@ -98,7 +98,7 @@ type Device struct {
 	disk Disk
 	hook Hook
 	rec  Recorder
-	mu   sync.Mutex // held over hook and disk by whatever changes the disk
+	turn *sync.Mutex // held over hook and disk by whatever changes the disk
 	seq  atomic.Uint64
 	done atomic.Uint64 // Seq of the last change that is done
 
@@ -107,7 +107,18 @@ type Device struct {
 }
 
 // NewDevice returns a device; hook may be nil.
-func NewDevice(disk Disk, hook Hook) *Device { return &Device{disk: disk, hook: hook} }
+func NewDevice(disk Disk, hook Hook) *Device {
+	return &Device{disk: disk, hook: hook, turn: &sync.Mutex{}}
+}
+
+// TakeTurns serialises the changes of several devices with each other, so that hooks and recorders which
+// they share see them in one order. It is called before they are served.
+func TakeTurns(devices ...*Device) {
+	turn := &sync.Mutex{}
+	for _, d := range devices {
+		d.turn = turn
+	}
+}
 
 // A Recorder is told of every change before the hook is, and of every flush when it arrives, so that
 // the record also holds the change that was refused, or that ended the process. A flush can be
@@ -171,8 +182,8 @@ func (d *Device) flush() error {
 
 // ordered performs a change in its turn.
 func (d *Device) ordered(ctx context.Context, r *Request) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	d.turn.Lock()
+	defer d.turn.Unlock()
 	r.Seq = d.seq.Add(1)
 	defer d.done.Store(r.Seq)
 	if d.rec != nil {

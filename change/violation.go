@@ -41,6 +41,7 @@ type Violation struct {
 	Source  string        // "invariants/btrfs/dir.pl:12"; "" for structure
 	Addr    uint64        // device address in bytes, where known
 	HasAddr bool
+	Disk    string   // the name of the disk that Addr is on, where it is another than that of the commit
 	Witness []string // change records that bear on it, in text form
 	Why     []Reason // what made each goal of the rule true, in order; nil unless it was asked for
 }

@@ -5,28 +5,65 @@ import (
 	"time"
 
 	"fsward/blocktap"
+	"fsward/interp"
 	"fsward/interp/detect"
 )
 
-// Check judges a whole image as one transaction of additions. The image is only read.
-func Check(ctx context.Context, image, fs string, cfg RulesConfig) (*Event, error) {
+// Check judges a whole image as one transaction of additions, or the images of all disks of one file
+// system. They are only read.
+func Check(ctx context.Context, images []string, fs string, cfg RulesConfig) (*Event, error) {
 	rules, err := cfg.Load()
 	if err != nil {
 		return nil, err
 	}
-	disk, err := blocktap.OpenImage(image)
+	disks, err := openImages(images)
 	if err != nil {
 		return nil, err
 	}
-	defer disk.Close()
+	defer disks.Close()
 	start := time.Now()
-	name, obs, err := detect.Image(disk, fs)
+	name, obs, err := detect.Image(disks, fs)
 	if err != nil {
 		return nil, err
 	}
 	interpreted := time.Since(start)
 	ev := judge(ctx, rules, name, obs)
 	ev.Kind = KindImage
+	(&Guard{names: images}).place(ev)
 	ev.InterpNS, ev.CheckNS = interpreted.Nanoseconds(), time.Since(start).Nanoseconds()
 	return ev, nil
+}
+
+// images are the images of the disks of one guest, opened for reading.
+type images struct {
+	*interp.Set
+	disks []blocktap.Disk
+}
+
+// openImages opens images. On an error nothing stays open.
+func openImages(paths []string) (*images, error) {
+	m := &images{}
+	var disks []interp.Disk
+	for _, path := range paths {
+		d, err := blocktap.OpenImage(path)
+		if err != nil {
+			m.Close()
+			return nil, err
+		}
+		m.disks = append(m.disks, d)
+		disks = append(disks, d)
+	}
+	var err error
+	if m.Set, err = interp.NewSet(disks...); err != nil {
+		m.Close()
+		return nil, err
+	}
+	return m, nil
+}
+
+// Close closes the images.
+func (m *images) Close() {
+	for _, d := range m.disks {
+		_ = d.Close() // nothing was written
+	}
 }

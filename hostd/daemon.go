@@ -12,6 +12,7 @@ import (
 	"fsward/blocktap"
 	"fsward/blocktap/trace"
 	"fsward/change"
+	"fsward/interp"
 	"fsward/interp/detect"
 )
 
@@ -46,6 +47,7 @@ func ParseDiskSpec(s string) (DiskSpec, error) {
 // A Daemon guards disks. Transports serve Devices; the daemon owns what is behind them.
 type Daemon struct {
 	disks []*guarded
+	rules *Rules
 	log   *zap.Logger
 }
 
@@ -83,44 +85,76 @@ func (c *counter) Event(ev *Event) {
 	c.fs.Store(ev.FS)
 }
 
-// Open opens and locks every disk, reads its baseline and loads the rules. On an error nothing stays
-// open. Close ends it.
+// Open opens and locks every disk, reads the baseline of its file system and loads the rules. The disks are
+// those of one guest: a file system may have several of them. On an error nothing stays open. Close ends it.
 func Open(cfg Config, log *zap.Logger) (*Daemon, error) {
 	if err := CheckPolicyName(cfg.OnViolation); err != nil {
 		return nil, err
 	}
 	d := &Daemon{log: log}
-	seen := make(map[string]bool)
-	for _, spec := range cfg.Disks {
-		if seen[spec.Name] {
-			return nil, errors.Join(fmt.Errorf("two disks are named %q: give one another name with NAME=IMG", spec.Name), d.Close())
-		}
-		seen[spec.Name] = true
-		g, err := openGuarded(spec, cfg, log)
-		if err != nil {
-			return nil, errors.Join(err, d.Close())
-		}
-		d.disks = append(d.disks, g)
+	if err := d.open(cfg); err != nil {
+		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil
 }
 
-func openGuarded(spec DiskSpec, cfg Config, log *zap.Logger) (*guarded, error) {
-	rules, err := cfg.Rules.Load()
-	if err != nil {
-		return nil, err
+func (d *Daemon) open(cfg Config) error {
+	seen := make(map[string]bool)
+	var names []string
+	for _, spec := range cfg.Disks {
+		if seen[spec.Name] {
+			return fmt.Errorf("two disks are named %q: give one another name with NAME=IMG", spec.Name)
+		}
+		seen[spec.Name] = true
+		names = append(names, spec.Name)
 	}
-	file, err := blocktap.OpenFile(spec.Path, blocktap.FileOptions{})
-	if err != nil {
-		return nil, err
+	var err error
+	if d.rules, err = cfg.Rules.Load(); err != nil {
+		return err
 	}
-	interpreter, err := detect.Follow(file, cfg.FS)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", spec.Path, err), file.Close())
+	var disks []interp.Disk
+	for _, spec := range cfg.Disks {
+		file, err := blocktap.OpenFile(spec.Path, blocktap.FileOptions{})
+		if err != nil {
+			return err
+		}
+		d.disks = append(d.disks, &guarded{name: spec.Name, file: file})
+		disks = append(disks, file)
 	}
-	g := &guarded{name: spec.Name, file: file}
-	g.guard = &Guard{name: spec.Name, interp: interpreter, rules: rules, sinks: append([]Sink{&g.counts}, cfg.Sinks...), log: log}
-	g.device = blocktap.NewDevice(file, g.guard)
+	set, err := interp.NewSet(disks...)
+	if err != nil {
+		return err
+	}
+	follower, err := followDisks(set, cfg.FS, func(i int) string { return cfg.Disks[i].Path })
+	if err != nil {
+		return err
+	}
+	var devices []*blocktap.Device
+	for i, g := range d.disks {
+		g.guard = &Guard{name: g.name, disk: i, names: names, interp: follower, rules: d.rules,
+			sinks: append([]Sink{&g.counts}, cfg.Sinks...), log: d.log}
+		if err := g.serve(cfg, d.log); err != nil {
+			return err
+		}
+		devices = append(devices, g.device)
+		g.guard.attached(follower.On(i))
+	}
+	blocktap.TakeTurns(devices...)
+	return nil
+}
+
+// followDisks is detect.Follow with errors that name the image of the disk.
+func followDisks(d interp.Disk, fs string, path func(i int) string) (*detect.Follower, error) {
+	follower, err := detect.Follow(d, fs)
+	if e, ok := errors.AsType[*detect.DiskError](err); ok {
+		return nil, fmt.Errorf("%s: %w", path(e.Disk), e.Err)
+	}
+	return follower, err
+}
+
+// serve makes the device of a disk whose guard is there.
+func (g *guarded) serve(cfg Config, log *zap.Logger) error {
+	g.device = blocktap.NewDevice(g.file, g.guard)
 	switch cfg.OnViolation {
 	case OnRefuse:
 		g.guard.policy = refusePolicy{}
@@ -131,24 +165,24 @@ func openGuarded(spec DiskSpec, cfg Config, log *zap.Logger) (*guarded, error) {
 		g.guard.policy = logPolicy{}
 	}
 	if cfg.Simulate {
-		g.sim = NewSimulator(file)
+		g.sim = NewSimulator(g.file)
 		g.guard.bug = g.sim
 	}
 	if cfg.Record != "" {
-		if g.tape, err = trace.Create(recordPath(cfg, spec)); err != nil {
-			return nil, errors.Join(err, file.Close())
+		var err error
+		if g.tape, err = trace.Create(recordPath(cfg, g.name)); err != nil {
+			return err
 		}
 		g.device.Record(g.tape)
 	}
-	g.guard.attached()
-	return g, nil
+	return nil
 }
 
-func recordPath(cfg Config, spec DiskSpec) string {
+func recordPath(cfg Config, disk string) string {
 	if len(cfg.Disks) == 1 {
 		return cfg.Record
 	}
-	return cfg.Record + "." + spec.Name
+	return cfg.Record + "." + disk
 }
 
 // Devices returns the guarded devices by name.

@@ -5,16 +5,15 @@ import (
 	"fmt"
 	"io"
 
-	"fsward/blocktap"
 	"fsward/change"
 	"fsward/interp/detect"
 )
 
-// Dump writes every object of an image with its fields, or with records every change record of the
-// image as one transaction of additions. The event it returns carries what is wrong with the structure
+// Dump writes every object of an image, or of the images of all disks of one file system, with its fields,
+// or with records every change record as one transaction of additions. The event it returns carries what is wrong with the structure
 // of an image that cannot be dumped for that reason, and is nil otherwise.
-func Dump(w io.Writer, image, fs string, records bool) (*Event, error) {
-	disk, err := blocktap.OpenImage(image)
+func Dump(w io.Writer, images []string, fs string, records bool) (*Event, error) {
+	disk, err := openImages(images)
 	if err != nil {
 		return nil, err
 	}

@@ -82,6 +82,7 @@ type violationJSON struct {
 	Doc     string          `json:"doc"`
 	Detail  string          `json:"detail,omitempty"`
 	Addr    *uint64         `json:"addr,omitempty"`
+	Disk    string          `json:"disk,omitempty"` // that of addr, where it is not the event's
 	Source  string          `json:"source,omitempty"`
 	Witness []string        `json:"witness,omitempty"`
 	Why     []change.Reason `json:"why,omitempty"`
@@ -107,7 +108,7 @@ func (ev *Event) MarshalJSON() ([]byte, error) {
 	}{ev.Kind, ev.Disk, ev.FS, ev.Generation, ev.Records, ev.Outcome.String(), ev.Action, ev.InterpNS, ev.CheckNS, ev.RuleTimes,
 		make([]violationJSON, len(ev.Violations)), ev.Undecided, ev.Note, ev.Err}
 	for i, v := range ev.Violations {
-		out.Violations[i] = violationJSON{v.Rule, string(v.Kind), treeJSON(v.Tree), v.ID, v.Doc, v.Detail, nil, v.Source, v.Witness, v.Why}
+		out.Violations[i] = violationJSON{v.Rule, string(v.Kind), treeJSON(v.Tree), v.ID, v.Doc, v.Detail, nil, v.Disk, v.Source, v.Witness, v.Why}
 		if v.HasAddr {
 			out.Violations[i].Addr = &v.Addr
 		}

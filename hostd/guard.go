@@ -4,6 +4,7 @@ package hostd
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -14,9 +15,12 @@ import (
 	"fsward/interp"
 )
 
-// A Guard stands between a guest and one disk. It is the hook of the disk's device.
+// A Guard stands between a guest and one disk. It is the hook of the disk's device. The guards of several
+// disks share an interpreter, and their devices take turns.
 type Guard struct {
 	name   string
+	disk   int      // of those that the interpreter sees
+	names  []string // of all these; nil if there is one
 	interp interp.Interpreter
 	rules  *Rules
 	policy Policy
@@ -36,10 +40,11 @@ func (g *Guard) Flushed(seq uint64) { g.flushed.Store(seq) }
 func (g *Guard) Handle(ctx context.Context, r *blocktap.Request, do func() error) error {
 	w := writeOf(r)
 	g.bug.alter(w, g.log)
+	w.Off = interp.Address(g.disk, w.Off)
 
 	if seq := g.flushed.Load(); seq != g.told {
 		g.told = seq
-		g.interp.Flushed(0, seq)
+		g.interp.Flushed(g.disk, seq)
 	}
 	start := time.Now()
 	obs := g.interp.Observe(w)
@@ -52,6 +57,7 @@ func (g *Guard) Handle(ctx context.Context, r *blocktap.Request, do func() error
 
 	ev := judge(ctx, g.rules, g.interp.FS(), obs)
 	ev.Disk = g.name
+	g.place(ev)
 	ev.InterpNS, ev.CheckNS = observed.Nanoseconds(), time.Since(start).Nanoseconds()
 
 	err := g.policy.Decide(ctx, ev)
@@ -64,6 +70,21 @@ func (g *Guard) Handle(ctx context.Context, r *blocktap.Request, do func() error
 	ev.settle(err)
 	g.report(ev)
 	return err
+}
+
+// place turns the addresses of violations into disks and addresses on them.
+func (g *Guard) place(ev *Event) {
+	ev.Violations = slices.Clone(ev.Violations) // they are the interpreter's
+	for i := range ev.Violations {
+		v := &ev.Violations[i]
+		if !v.HasAddr {
+			continue
+		}
+		var disk int
+		if disk, v.Addr = interp.Locate(v.Addr); disk != g.disk && disk < len(g.names) {
+			v.Disk = g.names[disk]
+		}
+	}
 }
 
 // judge turns an observation into an event with a verdict: structure first, rules only on what is
@@ -99,13 +120,13 @@ func (g *Guard) report(ev *Event) {
 	}
 }
 
-// attached reports what the guard found on its disk when it began.
-func (g *Guard) attached() {
+// attached reports which file system the guard found on its disk when it began.
+func (g *Guard) attached(fs string) {
 	note := "no file system yet: writes pass until one appears"
-	if fs := g.interp.FS(); fs != "" {
+	if fs != "" {
 		note = fs + " found; its present state is the baseline"
 	}
-	g.report(&Event{Disk: g.name, FS: g.interp.FS(), Kind: KindAttach, Outcome: change.Holds, Note: note})
+	g.report(&Event{Disk: g.name, FS: fs, Kind: KindAttach, Outcome: change.Holds, Note: note})
 }
 
 func writeOf(r *blocktap.Request) interp.Write {

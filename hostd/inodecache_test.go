@@ -17,7 +17,7 @@ func TestInodeCache(t *testing.T) {
 	run(t, "cp", sharedData(t, "btrfs/images/fsck-tests__064-deprecated-inode-cache__4k_nodesize.img.xz"), dump+".xz")
 	run(t, "xz", "-d", dump+".xz")
 	run(t, "btrfs-image", "-r", dump, image)
-	ev, err := Check(context.Background(), image, detect.Auto, RulesConfig{})
+	ev, err := Check(context.Background(), []string{image}, detect.Auto, RulesConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}

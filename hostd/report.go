@@ -76,7 +76,7 @@ func WriteFindings(w io.Writer, ev *Event) {
 		fmt.Fprintf(w, "\n  %-12s %s\n", v.Rule, v.Doc)
 		writePair(w, "object", objectText(v))
 		if v.HasAddr {
-			writePair(w, "device", fmt.Sprintf("address %d", v.Addr))
+			writePair(w, "device", addressText(v))
 		}
 		writePair(w, "found", v.Detail)
 		writePair(w, "rule", v.Source)
@@ -110,6 +110,13 @@ func writePair(w io.Writer, name, value string) {
 	if value != "" {
 		fmt.Fprintf(w, "    %-10s %s\n", name, value)
 	}
+}
+
+func addressText(v change.Violation) string {
+	if v.Disk != "" {
+		return fmt.Sprintf("address %d of %s", v.Addr, v.Disk)
+	}
+	return fmt.Sprintf("address %d", v.Addr)
 }
 
 func objectText(v change.Violation) string {

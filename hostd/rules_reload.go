@@ -2,7 +2,6 @@ package hostd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -11,32 +10,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Reload reads the rules again, for every disk, and puts them in force between two commits. If they do not
-// load for one disk the old ones stay in force for all, and the error says so.
+// Reload reads the rules again and puts them in force between two commits. If they do not load the old
+// ones stay in force, and the error says so.
 func (d *Daemon) Reload() error {
-	var swaps []func()
-	var errs []error
-	for _, g := range d.disks {
-		swap, err := g.guard.rules.Reload()
-		if err != nil {
-			errs = append(errs, err)
-			break // the same files are read for each disk
-		}
-		swaps = append(swaps, swap)
-	}
-	if err := errors.Join(errs...); err != nil {
+	swap, err := d.rules.Reload()
+	if err != nil {
 		err = fmt.Errorf("the rules do not load, those that were in force stay: %w", err)
 		d.log.Error("rules not reloaded", zap.Error(err))
 		return err
 	}
-	for _, swap := range swaps {
-		swap()
-	}
+	swap()
 	count := 0
-	if len(d.disks) > 0 {
-		for _, fs := range FileSystems() {
-			count += len(d.disks[0].guard.rules.List(fs))
-		}
+	for _, fs := range FileSystems() {
+		count += len(d.rules.List(fs))
 	}
 	d.log.Info("rules reloaded", zap.Int("rules", count))
 	return nil

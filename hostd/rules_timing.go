@@ -33,7 +33,7 @@ func MeasureRules(ctx context.Context, cfg TimingConfig, log *zap.Logger) ([]Rul
 			return nil, err
 		}
 	} else {
-		ev, err := Check(ctx, cfg.Target, detect.Auto, cfg.Rules)
+		ev, err := Check(ctx, []string{cfg.Target}, detect.Auto, cfg.Rules)
 		if err != nil {
 			return nil, err
 		}

@@ -198,11 +198,11 @@ var violations = map[string][]violation{
 // not kept up to date while the file system is mounted: it is one of whole images.
 func TestSuperblockCounts(t *testing.T) {
 	image := mkfs(t, "ext3", 64<<20)
-	if ev, err := Check(context.Background(), image, detect.Auto, RulesConfig{}); err != nil || ev.Outcome != change.Holds {
+	if ev, err := Check(context.Background(), []string{image}, detect.Auto, RulesConfig{}); err != nil || ev.Outcome != change.Holds {
 		t.Fatalf("a new file system: %v, %v", err, ev)
 	}
 	run(t, "debugfs", "-w", "-R", "set_super_value free_blocks_count 12345", image)
-	ev, err := Check(context.Background(), image, detect.Auto, RulesConfig{})
+	ev, err := Check(context.Background(), []string{image}, detect.Auto, RulesConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}

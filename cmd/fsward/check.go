@@ -26,16 +26,17 @@ func checkCommand() *cobra.Command {
 	var rules hostd.RulesConfig
 	var asJSON bool
 	c := &cobra.Command{
-		Use:   "check IMG",
+		Use:   "check IMG...",
 		Short: "Judge a whole image, as one transaction of additions, by all rules",
 		Long: `Reads a disk image or block device that is not in use and judges it: the structure of
 its file system first, then every rule, as if one transaction had made all that is there.
 The image is only read. It may be compressed with zstd or gzip. An ext3 journal that needs
-recovery is replayed in memory.`,
-		Example: "  fsward check disk.img\n  fsward check --json disk.img.zst",
-		Args:    cobra.ExactArgs(1),
+recovery is replayed in memory. The disks of a Btrfs that has several are given together, in
+any order.`,
+		Example: "  fsward check disk.img\n  fsward check --json disk.img.zst\n  fsward check raid1-a.img raid1-b.img",
+		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			ev, err := hostd.Check(c.Context(), args[0], fs, rules)
+			ev, err := hostd.Check(c.Context(), args, fs, rules)
 			if err != nil {
 				return err
 			}
@@ -53,13 +54,13 @@ func dumpCommand() *cobra.Command {
 	var fs string
 	var records bool
 	c := &cobra.Command{
-		Use:     "dump IMG",
+		Use:     "dump IMG...",
 		Short:   "Print the objects of an image's file system as text",
-		Long:    "Prints every object that fsward sees in an image, with its fields. The image is only read.",
+		Long:    "Prints every object that fsward sees in an image, with its fields. The image is only read. The disks of a Btrfs\nthat has several are given together.",
 		Example: "  fsward dump disk.img | less\n  fsward dump --records disk.img | grep inode_ref",
-		Args:    cobra.ExactArgs(1),
+		Args:    cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			broken, err := hostd.Dump(os.Stdout, args[0], fs, records)
+			broken, err := hostd.Dump(os.Stdout, args, fs, records)
 			if err != nil || broken == nil {
 				return err
 			}

@@ -22,7 +22,7 @@ type guardFlags struct {
 }
 
 func (f *guardFlags) add(c *cobra.Command) {
-	c.Flags().StringArrayVar(&f.disks, "disk", nil, "`[NAME=]IMG`: image or block device to guard; may be repeated (required)")
+	c.Flags().StringArrayVar(&f.disks, "disk", nil, "`[NAME=]IMG`: image or block device to guard; repeated for every disk of a guest, as a Btrfs may have several (required)")
 	_ = c.MarkFlagRequired("disk")
 	addFSFlag(c, &f.cfg.FS)
 	addRulesFlags(c, &f.cfg.Rules)
@@ -62,6 +62,9 @@ func guardCommand() *cobra.Command {
 		Long: `Serves each disk on a socket and stands between it and the guest that uses it. Each commit
 of the guest's file system is checked; one that violates an invariant is completed with an
 I/O error and never reaches the disk, which stays at the last good commit.
+
+Disks given together are those of one guest: a Btrfs may have several of them, and all of its disks
+have to be given. Their writes are judged one at a time.
 
 With --transport nbd a virtual machine attaches through the socket (libvirt: a network disk of
 protocol nbd; qemu: nbd+unix:///NAME?socket=PATH). With --transport fuse PATH is a directory in

@@ -14,6 +14,7 @@ type FS struct {
 	sizes []uint64 // of the disks
 	base  *state   // as of the last commit on disk; nil while there is no file system
 
+	after  *devices           // once the write under observation is done, if it changes them
 	settle func(written bool) // what Settle does besides forgetting the write
 	judged *judgement         // the last commit that was judged
 	order  unflushed          // writes of metadata that are not durable yet
@@ -68,7 +69,7 @@ func NewOn(d interp.Disk, i int) (*FS, error) {
 
 // open finds the devices of the file system that has a superblock on disk i.
 func open(d interp.Disk, i int) (*FS, *devices, error) {
-	f := &FS{disk: &overlay{Disk: d}, sizes: interp.Sizes(d), names: change.NewNames()}
+	f := Watch(d)
 	devs, err := findDevices(d, f.sizes, i)
 	if errors.Is(err, interp.ErrNotFound) {
 		return nil, nil, err
@@ -89,9 +90,19 @@ func attach(d interp.Disk, devs *devices) (*state, error) {
 	return s, s.complete()
 }
 
-// Owns tells whether disk i belongs to the file system.
+// Watch returns what follows a file system that is about to appear: the next superblock that is written is
+// its. Until then, and if it is none, FS is "".
+func Watch(d interp.Disk) *FS {
+	return &FS{disk: &overlay{Disk: d}, sizes: interp.Sizes(d), names: change.NewNames()}
+}
+
+// Owns tells whether disk i belongs to the file system, once the write under observation is done.
 func (f *FS) Owns(i int) bool {
-	return f.base != nil && f.base.devs.on(interp.Address(i, 0)) != nil
+	devs := f.after
+	if devs == nil && f.base != nil {
+		devs = f.base.devs
+	}
+	return devs != nil && devs.on(interp.Address(i, 0)) != nil
 }
 
 // FS is "btrfs", or "" while the superblock is erased.
@@ -113,7 +124,7 @@ func (f *FS) Schema() *change.Schema {
 // Observe is shown a write before it is done.
 func (f *FS) Observe(w interp.Write) interp.Observation {
 	var obs interp.Observation
-	f.disk.pending, f.settle, f.metadata = nil, nil, false
+	f.disk.pending, f.settle, f.after, f.metadata = nil, nil, nil, false
 	if f.base != nil && !f.base.unsound && !f.givesUp(&w) {
 		if err := f.checkWrite(&w); err != nil {
 			f.refuseSuper(err, &obs)
@@ -145,17 +156,15 @@ func (f *FS) Observe(w interp.Write) interp.Observation {
 	return obs
 }
 
-// givesUp tells whether a write takes the file system off a disk, or tries to: what it leaves of the
-// primary superblock is none. Then there is nothing left that needs the rest.
+// givesUp tells whether a write takes a disk from the file system, or tries to: what it leaves of the
+// primary superblock is none of ours. Then there is nothing left that needs the rest.
 func (f *FS) givesUp(w *interp.Write) bool {
-	disk, _ := interp.Locate(w.Off)
-	at := interp.Address(disk, superOffset)
-	if !overlap(w.Off, w.Len, at, superSize) {
+	disk, off := interp.Locate(w.Off)
+	if !overlap(off, w.Len, superOffset, superSize) {
 		return false
 	}
-	now := new([superSize]byte)
-	err := readFull(&overlay{f.disk.Disk, w}, now[:], at)
-	return err == nil && magicOf(now) != superMagic
+	now, err := readSuper(&overlay{f.disk.Disk, w}, interp.Address(disk, superOffset))
+	return err == nil && (magicOf(now) != superMagic || (superblock{now}).fsid() != f.base.sb.fsid())
 }
 
 // Flushed is told that writes to a disk are durable.
@@ -191,6 +200,7 @@ func (f *FS) Settle(written bool) {
 		f.settle(written)
 		f.settle = nil
 	}
+	f.after = nil
 }
 
 // superWrite judges what a write does to the superblock at one of its places.
@@ -228,7 +238,7 @@ func (f *FS) superWrite(at uint64, w interp.Write, obs *interp.Observation) {
 	}
 	if sb.fsid() != f.base.sb.fsid() {
 		if isPrimary(at) {
-			f.replace(at, sb, obs)
+			f.leave(at, "another file system takes its place", obs)
 		}
 		return
 	}
@@ -264,34 +274,36 @@ func (f *FS) erase(at uint64, now *[superSize]byte, obs *interp.Observation) {
 	if !isPrimary(at) {
 		return // a mirror: the primary is what counts
 	}
-	if f.leave(at, obs) {
-		return
-	}
-	obs.Note = "the superblock of the btrfs file system is erased"
+	why := "its superblock is erased"
 	if magicOf(now) == mkfsMagic {
-		obs.Note = "a new btrfs file system is being made"
+		why = "a new btrfs file system is being made"
 	}
-	f.settle = func(written bool) {
-		if written {
-			f.base, f.judged = nil, nil
-		}
-	}
+	f.leave(at, why, obs)
 }
 
-// leave lets go of a disk if others remain: a device that was removed or replaced, or that something else
-// is made of. What it held is the file system's own affair: chunks on it are not read from then on.
-func (f *FS) leave(at uint64, obs *interp.Observation) bool {
+// leave lets go of a disk: of a device that was removed or replaced, or that something else is made of. With
+// the last one the file system is gone.
+func (f *FS) leave(at uint64, why string, obs *interp.Observation) {
 	start := at - at%interp.DiskStride
-	if len(f.base.devs.list) < 2 {
-		return false
+	id := f.base.devs.on(start).id
+	f.after = f.base.devs.without(start)
+	left := len(f.after.list)
+	obs.Note = fmt.Sprintf("the btrfs file system on the disk is given up: %s", why)
+	if left > 0 {
+		obs.Note = fmt.Sprintf("device %d of the btrfs file system is given up: %s; %d remain", id, why, left)
 	}
-	obs.Note = fmt.Sprintf("the superblock of device %d is given up; the btrfs file system goes on without it", f.base.devs.on(start).id)
+	devs := f.after
 	f.settle = func(written bool) {
-		if written {
-			f.base.devs, f.judged = f.base.devs.without(start), nil
+		if !written {
+			return
 		}
+		f.judged = nil
+		if left == 0 {
+			f.base = nil
+			return
+		}
+		f.base.devs = devs
 	}
-	return true
 }
 
 // appear takes up a file system whose primary superblock shows up where there was none. What mkfs wrote
@@ -306,13 +318,6 @@ func (f *FS) appear(at uint64, now *[superSize]byte, obs *interp.Observation) {
 		return
 	}
 	f.take(at, sb, obs)
-}
-
-// replace gives a disk up to another file system.
-func (f *FS) replace(at uint64, sb superblock, obs *interp.Observation) {
-	if !f.leave(at, obs) {
-		f.take(at, sb, obs)
-	}
 }
 
 // take takes up another file system. If its trees are all there and sound it is the new baseline;
@@ -343,6 +348,7 @@ func (f *FS) take(at uint64, sb superblock, obs *interp.Observation) {
 		}
 		s.unsound = true
 	}
+	f.after = s.devs
 	f.settle = func(written bool) {
 		if written {
 			f.base, f.judged = s, nil
@@ -404,14 +410,18 @@ func (f *FS) join(at uint64, sb superblock) (*state, error) {
 			sb.devID(), uuidText(sb.devUUID()), known.id, uuidText(known.uuid))
 	}
 	if source := f.base.devs.find(sb.devID()); known != nil && source != nil {
-		return f.base.replaced(source.start, start)
+		s, err := f.base.replaced(source.start, start)
+		if err == nil {
+			f.after = s.devs
+		}
+		return s, err
 	}
 	devs, err := f.base.devs.with(start, f.sizes[disk], &sb)
 	if err != nil {
 		return nil, err
 	}
 	s := *f.base
-	s.devs = devs
+	s.devs, f.after = devs, devs
 	return &s, nil
 }
 

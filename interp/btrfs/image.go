@@ -2,6 +2,7 @@ package btrfs
 
 import (
 	"errors"
+	"fmt"
 
 	"fsward/interp"
 )
@@ -13,6 +14,11 @@ func Image(d interp.Disk) (interp.Observation, error) {
 	f, devs, err := open(d, first(d))
 	if err != nil {
 		return interp.Observation{}, err
+	}
+	for i := range f.sizes {
+		if devs.on(interp.Address(i, 0)) == nil {
+			return interp.Observation{}, fmt.Errorf("btrfs: disk %d is not of the file system on disk %d", i, first(d))
+		}
 	}
 	sb, start := devs.newest()
 	obs := interp.Observation{Point: interp.CommitPoint, Generation: sb.generation()}

@@ -19,7 +19,8 @@ const Auto = "auto"
 type format struct {
 	name   string
 	detect func(interp.Disk) bool
-	open   func(interp.Disk) (interp.Interpreter, error)
+	open   func(d interp.Disk, i int) (interp.Interpreter, error) // that on disk i of d
+	watch  func(interp.Disk) interp.Interpreter                   // of one that is about to appear; nil: open does
 	image  func(interp.Disk) (interp.Observation, error)
 	schema func() *change.Schema
 	alter  func(interp.Disk, string) (interp.Alterer, error)
@@ -29,18 +30,34 @@ type format struct {
 }
 
 var formats = []format{
-	{"btrfs", btrfs.Detect, opener(btrfs.New), btrfs.Image, btrfs.Schema, btrfs.NewAlterer, btrfs.NewCorrupter, btrfs.Alterables},
-	{"ext3", ext3.Detect, opener(ext3.New), ext3.Image, ext3.Schema, ext3.NewAlterer, nil, nil},
+	{"btrfs", btrfs.Detect, opener(btrfs.NewOn), watcher(btrfs.Watch), btrfs.Image, btrfs.Schema, btrfs.NewAlterer, btrfs.NewCorrupter, btrfs.Alterables},
+	{"ext3", ext3.Detect, alone(ext3.New), nil, ext3.Image, ext3.Schema, ext3.NewAlterer, nil, nil},
 }
 
 // opener widens a constructor's result to the interface, and keeps a nil result nil.
-func opener[T interp.Interpreter](open func(interp.Disk) (T, error)) func(interp.Disk) (interp.Interpreter, error) {
-	return func(d interp.Disk) (interp.Interpreter, error) {
-		f, err := open(d)
+func opener[T interp.Interpreter](open func(interp.Disk, int) (T, error)) func(interp.Disk, int) (interp.Interpreter, error) {
+	return func(d interp.Disk, i int) (interp.Interpreter, error) {
+		f, err := open(d, i)
 		if err != nil {
 			return nil, err
 		}
 		return f, nil
+	}
+}
+
+// watcher widens what a constructor returns to the interface.
+func watcher[T interp.Interpreter](watch func(interp.Disk) T) func(interp.Disk) interp.Interpreter {
+	return func(d interp.Disk) interp.Interpreter { return watch(d) }
+}
+
+// alone opens a file system that has one disk.
+func alone[T interp.Interpreter](open func(interp.Disk) (T, error)) func(interp.Disk, int) (interp.Interpreter, error) {
+	return func(d interp.Disk, i int) (interp.Interpreter, error) {
+		f, err := open(interp.Sub(d, i))
+		if err != nil {
+			return nil, err
+		}
+		return &one{f, interp.Address(i, 0)}, nil
 	}
 }
 
@@ -53,12 +70,14 @@ func Names() []string {
 	return names
 }
 
-// find returns the format of a disk: the one named, or under Auto the one whose magic is there. The
-// error is interp.ErrNotFound or one about the name.
+// find returns the format of a disk: the one named, or under Auto the one whose magic is there; of an
+// interp.Set, that of the first disk that has one. The error is interp.ErrNotFound or one about the name.
 func find(d interp.Disk, fs string) (format, error) {
-	for _, f := range formats {
-		if f.name == fs || fs == Auto && f.detect(d) {
-			return f, nil
+	for i := range interp.Sizes(d) {
+		for _, f := range formats {
+			if f.name == fs || fs == Auto && f.detect(interp.Sub(d, i)) {
+				return f, nil
+			}
 		}
 	}
 	if fs != Auto {
@@ -67,11 +86,15 @@ func find(d interp.Disk, fs string) (format, error) {
 	return format{}, interp.ErrNotFound
 }
 
-// Image reads the whole disk as one transaction of additions.
+// Image reads the whole disk as one transaction of additions, or the disks of an interp.Set, which have to be
+// those of one file system.
 func Image(d interp.Disk, fs string) (string, interp.Observation, error) {
 	f, err := find(d, fs)
 	if err != nil {
 		return "", interp.Observation{}, err
+	}
+	if n := len(interp.Sizes(d)); n > 1 && f.watch == nil {
+		return "", interp.Observation{}, fmt.Errorf("a file system of type %s has one disk, %d were given", f.name, n)
 	}
 	obs, err := f.image(d)
 	return f.name, obs, err

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"fsward/change"
 	"fsward/interp"
@@ -12,68 +14,182 @@ import (
 // superblockEnd is the end of the region in which every known file system has its first superblock.
 const superblockEnd = 128 << 10
 
-// A Follower is the Interpreter of a disk whose file system may not be there yet, or may be replaced:
-// while there is none, writes pass, and each write near a superblock is looked at for a file system
-// that it completes (mkfs in the guest).
+// A Follower is the Interpreter of disks whose file systems may not be there yet, or may be replaced: while
+// a disk has none, writes to it pass, and each write near a superblock is looked at for a file system
+// that it completes (mkfs in the guest). The disks are one, or those of an interp.Set, of which several
+// can belong to one file system.
 type Follower struct {
-	disk  pendingDisk
-	fs    string
-	inner interp.Interpreter // nil while there is no file system
-	fresh bool               // inner was opened by the write that is not settled yet
+	disk     pendingDisk // all of them
+	fs       string
+	followed []*followed
+	shown    []*followed // those that the write under observation was shown to
+	fresh    *followed   // the one that this write made appear
+	at       *followed   // whose write it was
 }
 
-// Follow attaches to a disk: one with a file system is read as the baseline, a blank one is watched.
-// A disk that is neither is an error that wraps interp.ErrNotFound; one that holds a feature that
-// cannot be checked, *interp.UnsupportedError; one that cannot be read, *interp.CorruptError.
+// followed is a file system with the disks that it is on.
+type followed struct {
+	interp.Interpreter
+	disk int // the one that it is on, where it cannot have several
+}
+
+// An owner is an interpreter of a file system that can have several disks. Owns counts in what the write
+// under observation would change.
+type owner interface{ Owns(disk int) bool }
+
+func (f *followed) owns(disk int) bool {
+	if o, ok := f.Interpreter.(owner); ok {
+		return o.Owns(disk)
+	}
+	return f.FS() != "" && f.disk == disk
+}
+
+// A DiskError is an error about one of several disks.
+type DiskError struct {
+	Disk int
+	Err  error
+}
+
+func (e *DiskError) Error() string { return fmt.Sprintf("disk %d: %v", e.Disk, e.Err) }
+
+// Unwrap returns the error itself.
+func (e *DiskError) Unwrap() error { return e.Err }
+
+// Follow attaches to a disk, or to those of an interp.Set: one with a file system is read as the baseline,
+// a blank one is watched. The error is a *DiskError. A disk that is neither is an error that wraps
+// interp.ErrNotFound; one that holds a feature that cannot be checked, *interp.UnsupportedError; one that
+// is not all of its file system, *interp.MissingDiskError; one that cannot be read, *interp.CorruptError.
 func Follow(d interp.Disk, fs string) (*Follower, error) {
 	f := &Follower{disk: pendingDisk{Disk: d}, fs: fs}
+	for i := range interp.Sizes(d) {
+		if f.ownerOf(i) != nil {
+			continue
+		}
+		if err := f.attach(i); err != nil {
+			return nil, &DiskError{i, err}
+		}
+	}
+	if len(f.followed) > 0 {
+		f.at = f.followed[0]
+	}
+	return f, nil
+}
+
+func (f *Follower) attach(i int) error {
+	d := interp.Sub(&f.disk, i)
 	blank, err := Blank(d)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the disk: %w", err)
+		return fmt.Errorf("cannot read the disk: %w", err)
 	}
 	if blank {
-		return f, nil
-	}
-	format, err := find(d, fs)
-	if err != nil {
-		return nil, err
-	}
-	f.inner, err = format.open(&f.disk)
-	return f, err
-}
-
-// FS is the name of the file system that is followed now, "" while there is none.
-func (f *Follower) FS() string {
-	if f.inner == nil {
-		return ""
-	}
-	return f.inner.FS()
-}
-
-// Schema is that of the file system followed now, nil while there is none.
-func (f *Follower) Schema() *change.Schema {
-	if f.inner == nil {
 		return nil
 	}
-	return f.inner.Schema()
+	format, err := find(d, f.fs)
+	if err != nil {
+		return err
+	}
+	in, err := format.open(&f.disk, i)
+	if err == nil {
+		f.followed = append(f.followed, &followed{in, i})
+	}
+	return err
 }
 
-// Observe passes the write to the file system's interpreter, or looks whether it makes one appear.
+// ownerOf returns the file system to which a disk belongs, or nil.
+func (f *Follower) ownerOf(disk int) *followed {
+	for _, in := range f.followed {
+		if in.owns(disk) {
+			return in
+		}
+	}
+	return nil
+}
+
+// On is the name of the file system on a disk, "" while there is none.
+func (f *Follower) On(disk int) string {
+	if in := f.ownerOf(disk); in != nil {
+		return in.FS()
+	}
+	return ""
+}
+
+// FS is the name of the file system that the write last observed went to, "" if there is none.
+func (f *Follower) FS() string {
+	if f.at == nil {
+		return ""
+	}
+	return f.at.FS()
+}
+
+// Schema is that of the file system that the write last observed went to, nil if there is none.
+func (f *Follower) Schema() *change.Schema {
+	if f.at == nil {
+		return nil
+	}
+	return f.at.Schema()
+}
+
+// Observe passes the write to the interpreter of the disk's file system, or looks whether it makes one
+// appear there, or makes the disk a part of one.
 func (f *Follower) Observe(w interp.Write) interp.Observation {
-	if f.inner != nil && f.inner.FS() != "" {
-		return f.inner.Observe(w)
+	disk, off := interp.Locate(w.Off)
+	f.shown = f.shown[:0]
+	var obs interp.Observation
+	f.at = f.ownerOf(disk)
+	if f.at != nil {
+		obs = f.show(f.at, w)
+		if f.at.owns(disk) {
+			return obs
+		}
 	}
-	f.inner = nil
-	if w.Off >= superblockEnd || w.Data == nil {
-		return interp.Observation{}
+	// The disk is nobody's, or is given up with this write.
+	if off >= superblockEnd || w.Data == nil {
+		return obs
 	}
+	for _, in := range f.followed {
+		if _, several := in.Interpreter.(owner); !several || in == f.at {
+			continue
+		}
+		if joined := f.show(in, w); in.owns(disk) {
+			f.at = in
+			return after(obs, joined)
+		}
+	}
+	return after(obs, f.appear(disk, w))
+}
+
+// show passes a write to an interpreter.
+func (f *Follower) show(in *followed, w interp.Write) interp.Observation {
+	f.shown = append(f.shown, in)
+	return in.Observe(w)
+}
+
+// after joins what was said of a write by the file system that it is taken from and the one that it makes.
+func after(left, came interp.Observation) interp.Observation {
+	came.Note = strings.TrimPrefix(strings.TrimSuffix(left.Note+"; "+came.Note, "; "), "; ")
+	if len(left.Violations) > 0 || left.Unknown != nil {
+		left.Note = came.Note
+		return left
+	}
+	return came
+}
+
+// appear looks whether a write completes the superblock of a file system.
+func (f *Follower) appear(disk int, w interp.Write) interp.Observation {
 	f.disk.pending = &w
-	format, err := find(&f.disk, f.fs)
-	if err != nil || !format.detect(&f.disk) {
+	d := interp.Sub(&f.disk, disk)
+	format, err := find(d, f.fs)
+	if err != nil || !format.detect(d) {
 		f.disk.pending = nil
 		return interp.Observation{}
 	}
-	inner, err := format.open(&f.disk)
+	if format.watch != nil {
+		f.disk.pending = nil
+		f.fresh = &followed{format.watch(&f.disk), disk}
+		f.at = f.fresh
+		return f.show(f.fresh, w)
+	}
+	in, err := format.open(&f.disk, disk)
 	var unsupported *interp.UnsupportedError
 	switch {
 	case errors.As(err, &unsupported):
@@ -83,37 +199,45 @@ func (f *Follower) Observe(w interp.Write) interp.Observation {
 		f.disk.pending = nil
 		return interp.Observation{Note: fmt.Sprintf("%s superblock seen, not yet a whole file system: %v", format.name, err)}
 	}
-	f.inner, f.fresh = inner, true
+	f.fresh = &followed{in, disk}
+	f.at = f.fresh
 	return interp.Observation{Note: "a file system appeared: " + format.name}
 }
 
 // Settle ends the write last observed.
 func (f *Follower) Settle(written bool) {
 	f.disk.pending = nil
-	if f.fresh {
-		f.fresh = false
-		if !written {
-			f.inner = nil
+	gone := false
+	for _, in := range f.shown {
+		in.Settle(written)
+		gone = gone || in.FS() == ""
+	}
+	if f.fresh != nil {
+		if written && f.fresh.FS() != "" {
+			f.followed = append(f.followed, f.fresh)
 		}
-		return
+		f.fresh = nil
 	}
-	if f.inner != nil {
-		f.inner.Settle(written)
+	if gone {
+		f.followed = slices.DeleteFunc(f.followed, func(in *followed) bool { return in.FS() == "" })
 	}
 }
 
-// Flushed tells the file system's interpreter which writes are durable.
+// Flushed tells the interpreter of the disk's file system which writes are durable.
 func (f *Follower) Flushed(disk int, seq uint64) {
-	if f.inner != nil {
-		f.inner.Flushed(disk, seq)
+	if in := f.ownerOf(disk); in != nil {
+		in.Flushed(disk, seq)
 	}
 }
 
-// pendingDisk is the disk as it will be when the write being observed is done.
+// pendingDisk is the disk, or the disks, as they will be when the write being observed is done.
 type pendingDisk struct {
 	interp.Disk
 	pending *interp.Write
 }
+
+// Sizes returns the sizes of the disks.
+func (d *pendingDisk) Sizes() []uint64 { return interp.Sizes(d.Disk) }
 
 func (d *pendingDisk) ReadAt(p []byte, off int64) (int, error) {
 	n, err := d.Disk.ReadAt(p, off)
@@ -128,6 +252,25 @@ func (d *pendingDisk) ReadAt(p []byte, off int64) (int, error) {
 	}
 	return n, err
 }
+
+// one is the interpreter of a file system on one disk of several, which knows nothing of the others.
+type one struct {
+	interp.Interpreter
+	start uint64
+}
+
+// Observe shows the interpreter the write in the addresses of its disk.
+func (o *one) Observe(w interp.Write) interp.Observation {
+	w.Off -= o.start
+	obs := o.Interpreter.Observe(w)
+	for i := range obs.Violations {
+		obs.Violations[i].Addr += o.start
+	}
+	return obs
+}
+
+// Flushed tells the interpreter what is durable on its disk.
+func (o *one) Flushed(_ int, seq uint64) { o.Interpreter.Flushed(0, seq) }
 
 var (
 	_ interp.Interpreter = (*Follower)(nil)
