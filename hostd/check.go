@@ -29,7 +29,7 @@ func Check(ctx context.Context, images []string, fs string, cfg RulesConfig) (*E
 	interpreted := time.Since(start)
 	ev := judge(ctx, rules, name, obs)
 	ev.Kind = KindImage
-	(&Guard{names: images}).place(ev)
+	place(ev, 0, func(i int) string { return images[i] })
 	ev.InterpNS, ev.CheckNS = interpreted.Nanoseconds(), time.Since(start).Nanoseconds()
 	return ev, nil
 }

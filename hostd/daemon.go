@@ -100,13 +100,11 @@ func Open(cfg Config, log *zap.Logger) (*Daemon, error) {
 
 func (d *Daemon) open(cfg Config) error {
 	seen := make(map[string]bool)
-	var names []string
 	for _, spec := range cfg.Disks {
 		if seen[spec.Name] {
 			return fmt.Errorf("two disks are named %q: give one another name with NAME=IMG", spec.Name)
 		}
 		seen[spec.Name] = true
-		names = append(names, spec.Name)
 	}
 	var err error
 	if d.rules, err = cfg.Rules.Load(); err != nil {
@@ -130,14 +128,19 @@ func (d *Daemon) open(cfg Config) error {
 		return err
 	}
 	var devices []*blocktap.Device
+	var guards []*Guard
 	for i, g := range d.disks {
-		g.guard = &Guard{name: g.name, disk: i, names: names, interp: follower, rules: d.rules,
+		g.guard = &Guard{name: g.name, disk: i, interp: follower, rules: d.rules,
 			sinks: append([]Sink{&g.counts}, cfg.Sinks...), log: d.log}
+		guards = append(guards, g.guard)
 		if err := g.serve(cfg, d.log); err != nil {
 			return err
 		}
 		devices = append(devices, g.device)
 		g.guard.attached(follower.On(i))
+	}
+	for _, g := range guards {
+		g.peers = guards
 	}
 	blocktap.TakeTurns(devices...)
 	return nil

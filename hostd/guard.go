@@ -20,7 +20,7 @@ import (
 type Guard struct {
 	name   string
 	disk   int      // of those that the interpreter sees
-	names  []string // of all these; nil if there is one
+	peers  []*Guard // of all these disks, in their order; nil if there is one
 	interp interp.Interpreter
 	rules  *Rules
 	policy Policy
@@ -35,6 +35,13 @@ type Guard struct {
 // Flushed notes how far the disk has been flushed: the interpreter is told with the next write.
 func (g *Guard) Flushed(seq uint64) { g.flushed.Store(seq) }
 
+func (g *Guard) tellFlushed() {
+	if seq := g.flushed.Load(); seq != g.told {
+		g.told = seq
+		g.interp.Flushed(g.disk, seq)
+	}
+}
+
 // Handle is the flow of fsward: guest write → what is this block, what changed → is it allowed → the
 // write is done, or refused. The device calls it for one write at a time, in order.
 func (g *Guard) Handle(ctx context.Context, r *blocktap.Request, do func() error) error {
@@ -42,9 +49,9 @@ func (g *Guard) Handle(ctx context.Context, r *blocktap.Request, do func() error
 	g.bug.alter(w, g.log)
 	w.Off = interp.Address(g.disk, w.Off)
 
-	if seq := g.flushed.Load(); seq != g.told {
-		g.told = seq
-		g.interp.Flushed(g.disk, seq)
+	g.tellFlushed()
+	for _, p := range g.peers {
+		p.tellFlushed()
 	}
 	start := time.Now()
 	obs := g.interp.Observe(w)
@@ -57,7 +64,7 @@ func (g *Guard) Handle(ctx context.Context, r *blocktap.Request, do func() error
 
 	ev := judge(ctx, g.rules, g.interp.FS(), obs)
 	ev.Disk = g.name
-	g.place(ev)
+	place(ev, g.disk, func(i int) string { return g.peers[i].name })
 	ev.InterpNS, ev.CheckNS = observed.Nanoseconds(), time.Since(start).Nanoseconds()
 
 	err := g.policy.Decide(ctx, ev)
@@ -72,8 +79,9 @@ func (g *Guard) Handle(ctx context.Context, r *blocktap.Request, do func() error
 	return err
 }
 
-// place turns the addresses of violations into disks and addresses on them.
-func (g *Guard) place(ev *Event) {
+// place turns the addresses of violations into addresses on disks. A disk that is not the event's own is
+// named.
+func place(ev *Event, own int, name func(disk int) string) {
 	ev.Violations = slices.Clone(ev.Violations) // they are the interpreter's
 	for i := range ev.Violations {
 		v := &ev.Violations[i]
@@ -81,8 +89,8 @@ func (g *Guard) place(ev *Event) {
 			continue
 		}
 		var disk int
-		if disk, v.Addr = interp.Locate(v.Addr); disk != g.disk && disk < len(g.names) {
-			v.Disk = g.names[disk]
+		if disk, v.Addr = interp.Locate(v.Addr); disk != own {
+			v.Disk = name(disk)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package hostd
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,6 +26,8 @@ type rig struct {
 	*loopmount.Loop
 	t      *testing.T
 	image  string
+	images []string
+	more   []*loopmount.Loop // of the disks after the first
 	daemon *Daemon
 	seen   *recorder
 }
@@ -82,11 +85,20 @@ func run(t *testing.T, name string, args ...string) {
 // attach guards an image and gives it to the kernel as a loop device.
 func attach(t *testing.T, image string, change func(*Config)) *rig {
 	t.Helper()
+	return attachDisks(t, []string{image}, change)
+}
+
+// attachDisks guards the disks of one guest, which are called disk, disk1, disk2, …
+func attachDisks(t *testing.T, images []string, change func(*Config)) *rig {
+	t.Helper()
 	if os.Getuid() != 0 {
 		t.Fatal("loop mounts need root: run the tests as root")
 	}
-	r := &rig{t: t, image: image, seen: &recorder{}}
-	cfg := Config{Disks: []DiskSpec{{"disk", image}}, FS: detect.Auto, OnViolation: OnRefuse, Simulate: true, Sinks: []Sink{r.seen}}
+	r := &rig{t: t, image: images[0], images: images, seen: &recorder{}}
+	cfg := Config{FS: detect.Auto, OnViolation: OnRefuse, Simulate: true, Sinks: []Sink{r.seen}}
+	for i, image := range images {
+		cfg.Disks = append(cfg.Disks, DiskSpec{strings.TrimSuffix(fmt.Sprintf("disk%d", i), "0"), image})
+	}
 	if change != nil {
 		change(&cfg)
 	}
@@ -95,12 +107,19 @@ func attach(t *testing.T, image string, change func(*Config)) *rig {
 	if r.daemon, err = Open(cfg, log); err != nil {
 		t.Fatal(err)
 	}
-	if r.Loop, err = loopmount.Attach(context.Background(), r.daemon.Devices()["disk"], log); err != nil {
-		_ = r.daemon.Close()
-		t.Fatal(err)
-	}
-	r.Timeout = 3 * time.Minute
 	t.Cleanup(r.close)
+	for i, spec := range cfg.Disks {
+		loop, err := loopmount.Attach(context.Background(), r.daemon.Devices()[spec.Name], log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		loop.Timeout = 3 * time.Minute
+		if i == 0 {
+			r.Loop = loop
+		} else {
+			r.more = append(r.more, loop)
+		}
+	}
 	return r
 }
 
@@ -109,8 +128,14 @@ func (r *rig) close() {
 	if r.daemon == nil {
 		return
 	}
-	if err := r.Close(); err != nil {
-		r.t.Errorf("closing the loop: %v", err)
+	loops := r.more
+	if r.Loop != nil {
+		loops = append([]*loopmount.Loop{r.Loop}, loops...)
+	}
+	for _, loop := range loops {
+		if err := loop.Close(); err != nil {
+			r.t.Errorf("closing the loop: %v", err)
+		}
 	}
 	if err := r.daemon.Close(); err != nil {
 		r.t.Errorf("closing the daemon: %v", err)
@@ -118,10 +143,14 @@ func (r *rig) close() {
 	r.daemon = nil
 }
 
-// mustMount mounts the file system.
-func (r *rig) mustMount(fs string) {
+// mustMount mounts the file system that is on the disks.
+func (r *rig) mustMount(fs string, opts ...string) {
 	r.t.Helper()
-	if err := r.Mount(fs); err != nil {
+	for _, m := range r.more {
+		opts = append(opts, "device="+m.LoopDev)
+	}
+	if err := r.Mount(fs, opts...); err != nil {
+		r.noAlarm()
 		r.t.Fatal(err)
 	}
 }
