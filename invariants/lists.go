@@ -65,13 +65,14 @@ func (s listSpec) classes(f func(class uint32)) {
 // that no rule wants costs no more than that, and the number of rules does not matter.
 type sorter struct {
 	specs  []listSpec
-	lists  [][]uint32 // places of records
-	groups []uint32   // by class: the group of lists that its records are in
+	lists  [][]uint32 // places of records, with room behind them
+	counts []int32    // of the places in each list
+	groups []uint32   // by class, nil before there is a list: the group of lists that its records are in
 	of     [][]int32  // by group; 0: none
 }
 
-// list declares a list and returns its number.
-func (s *sorter) list(spec listSpec) int {
+// declare declares a list and returns its number.
+func (s *sorter) declare(spec listSpec) int {
 	for i, have := range s.specs {
 		if have == spec {
 			return i
@@ -81,7 +82,7 @@ func (s *sorter) list(spec listSpec) int {
 		s.groups, s.of = make([]uint32, classCount), make([][]int32, 1)
 	}
 	n := len(s.specs)
-	s.specs, s.lists = append(s.specs, spec), append(s.lists, nil)
+	s.specs, s.lists, s.counts = append(s.specs, spec), append(s.lists, nil), append(s.counts, 0)
 	longer := map[uint32]uint32{} // groups with the new list added
 	spec.classes(func(class uint32) {
 		g, ok := longer[s.groups[class]]
@@ -97,26 +98,37 @@ func (s *sorter) list(spec listSpec) int {
 
 // fill puts the records from one place to another into the lists.
 func (s *sorter) fill(records []change.Record, from, to int) {
-	for n := range s.lists {
-		s.lists[n] = s.lists[n][:0]
-	}
+	clear(s.counts)
 	if s.groups == nil {
 		return
 	}
+	groups := (*[classCount]uint32)(s.groups)
 	for i := from; i < to; i++ {
 		r := &records[i]
-		if g := s.groups[recordClass(r.Object.Kind, r.Field, r.Old.IsNull(), r.New.IsNull())]; g != 0 {
-			for _, n := range s.of[g] {
-				s.lists[n] = append(s.lists[n], uint32(i))
+		g := groups[recordClass(r.Object.Kind, r.Field, r.Old.IsNull(), r.New.IsNull())]
+		if g == 0 {
+			continue
+		}
+		for _, n := range s.of[g] {
+			list, count := s.lists[n], s.counts[n]
+			if int(count) == len(list) {
+				list = append(list, 0)
+				list = list[:cap(list)]
+				s.lists[n] = list
 			}
+			list[count] = uint32(i)
+			s.counts[n] = count + 1
 		}
 	}
 }
 
+// list returns the places of the records in a list.
+func (s *sorter) list(n int) []uint32 { return s.lists[n][:s.counts[n]] }
+
 // hasAny tells whether one of some lists has a record.
 func (s *sorter) hasAny(lists []int) bool {
 	for _, n := range lists {
-		if len(s.lists[n]) > 0 {
+		if s.counts[n] > 0 {
 			return true
 		}
 	}
@@ -164,7 +176,7 @@ func (l *recordLists) all(list int) []uint32 {
 		l.filled = true
 		l.whole.fill(l.records, 0, len(l.records))
 	}
-	return l.whole.lists[list]
+	return l.whole.list(list)
 }
 
 // indexKey says by what an index finds records.

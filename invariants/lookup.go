@@ -16,37 +16,50 @@ type queryGoal struct {
 // maxFields bounds the fields that one look-up reads.
 const maxFields = 8
 
-// join adds what another goal asks of the same object; it reports false if they are not one look-up.
-func (g *queryGoal) join(h *queryGoal) bool {
-	if !g.key.exact || !h.key.exact || g.key != h.key || len(g.fields) == 0 || len(h.fields) == 0 ||
-		len(g.fields) == maxFields || g.fields[0] == change.FieldObject || h.fields[0] == change.FieldObject {
-		return false
-	}
-	g.fields, g.values = append(g.fields, h.fields...), append(g.values, h.values...)
-	return true
+// join adds a field that another goal asks for of the same object.
+func (g *queryGoal) join(f change.Field, x valuePattern) {
+	g.fields, g.values = append(g.fields, f), append(g.values, x)
 }
 
 func queryOp(g *queryGoal, info *stepInfo) op {
+	if g.key.exact {
+		return g.exact(info)
+	}
 	return func(next step) step {
 		return func(m *machine) bool {
-			if g.key.exact {
-				o, ok := g.key.object(m)
-				if !ok {
-					return false
-				}
-				return m.row(info) || g.look(m, &o) && next(m) || m.err != nil
-			}
 			lo, hi, single, ok := g.bounds(m)
 			switch {
 			case !ok:
 				return false
 			case single:
-				return m.row(info) || g.look(m, &lo) && g.object.match(m, &lo) && next(m) || m.err != nil
+				return m.row(info) || g.object.match(m, &lo) && g.look(m, &lo) && next(m) || m.err != nil
 			case g.reverse:
 				return g.backward(m, info, lo, hi, next)
 			default:
 				return g.each(m, info, lo, hi, next)
 			}
+		}
+	}
+}
+
+// exact looks up one object.
+func (g *queryGoal) exact(info *stepInfo) op {
+	return func(next step) step {
+		return func(m *machine) bool {
+			o, ok := g.key.object(m)
+			switch {
+			case !ok:
+				return false
+			case m.row(info):
+				return true
+			case len(g.fields) > 0:
+				return g.look(m, &o) && next(m) || m.err != nil
+			}
+			exists, err := m.view.Exists(o)
+			if err != nil {
+				return m.failView(err)
+			}
+			return exists && next(m)
 		}
 	}
 }
@@ -104,7 +117,7 @@ func (g *queryGoal) each(m *machine, info *stepInfo, lo, hi change.Object, next 
 	default:
 		for i := base; i < n && !stop; i++ {
 			o := m.objects[i]
-			stop = (len(g.fields) == 0 || g.look(m, &o)) && g.object.match(m, &o) && next(m) || m.err != nil
+			stop = g.object.match(m, &o) && (len(g.fields) == 0 || g.look(m, &o)) && next(m) || m.err != nil
 		}
 	}
 	m.objects = m.objects[:base]

@@ -37,6 +37,7 @@ type machine struct {
 	kept     map[uint64]*sumTable
 	objects  []change.Object // of the scans that run
 	values   [maxFields]change.Value
+	text     []byte // of the name that is hashed
 
 	rows, maxRows int64 // of the clause that runs
 	recordRows    int64 // rows when the clause was given its present record

@@ -130,6 +130,62 @@ func (x *objectPattern) match(m *machine, o *change.Object) bool {
 	}
 }
 
+// objectLoad puts a part of an object into a register.
+type objectLoad struct {
+	part     objectPart
+	register int
+}
+
+type objectPart uint8
+
+const (
+	partTree objectPart = iota
+	partID
+	partKind
+	partSub
+	partAux
+	partLast // the last part of the identifier as a term
+)
+
+func (l *objectLoad) of(m *machine, o *change.Object) cell {
+	switch l.part {
+	case partTree:
+		return numberCell(o.Tree)
+	case partID:
+		return numberCell(o.ID)
+	case partKind:
+		return m.kind(o.Kind)
+	case partSub:
+		return numberCell(o.Sub)
+	case partAux:
+		return numberCell(o.Aux)
+	default:
+		return m.subOf(o)
+	}
+}
+
+// loads returns what the pattern does with the objects of a list that has its kind; only is false if it compares
+// something.
+func (x *objectPattern) loads() (list []objectLoad, only bool) {
+	last := partSub
+	switch {
+	case x.form == subName && x.sub.mode != placeAny, x.kind == 0 && x.form != subAny:
+		return nil, false
+	case x.form == subAny:
+		last = partLast
+	}
+	for i, p := range []*place{&x.tree, &x.id, &x.kindPlace, &x.sub, &x.aux} {
+		switch p.mode {
+		case placeAny:
+		case placeLoad:
+			list = append(list, objectLoad{[]objectPart{partTree, partID, partKind, last, partAux}[i], p.register})
+		default:
+			return nil, false
+		}
+	}
+	return list, true
+}
+
 // handle returns the handle of a name; ok is false for a term that is none.
 func (m *machine) handle(c cell) (h uint64, ok bool) {
 	switch c.tag {
@@ -237,6 +293,9 @@ func (x *valuePattern) matchValue(m *machine, v change.Value) bool {
 	}
 	return x.mode == placeAny || x.match(m, m.terms.value(v))
 }
+
+// any tells whether every value matches, and nothing of it is needed.
+func (x *valuePattern) any() bool { return !x.key && x.mode == placeAny }
 
 // known tells whether the value is known when the goal is called.
 func (x *valuePattern) known() bool {

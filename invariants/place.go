@@ -36,6 +36,9 @@ func (p *planner) place(g *pending, e *env, rest []goal, needed []template, done
 		r.ops, r.dead = ops, !alive
 		return nil
 	case pi(`\=`, 2):
+		if p.placeDifference(t, args, e, r) {
+			return nil
+		}
 		ops, alive := p.unify(e.clone(), args[0], args[1], true)
 		p.placeDenial(t, ops, alive, e, r)
 		return nil
@@ -234,6 +237,30 @@ func (p *planner) placeDenial(t template, ops []op, alive bool, e *env, r *resul
 	}
 }
 
+// placeDifference places a denial of equality of registers and constants; it reports false for any other.
+func (p *planner) placeDifference(t template, args []template, e *env, r *result) bool {
+	x, y := e.walk(args[0]), e.walk(args[1])
+	if _, ok := x.(register); !ok {
+		x, y = y, x
+	}
+	have, ok := x.(register)
+	if !ok {
+		return false
+	}
+	var want place
+	switch y := y.(type) {
+	case constant:
+		want = place{mode: placeConst, cell: cell(y)}
+	case register:
+		want = place{mode: placeBound, register: y.index}
+	default:
+		return false
+	}
+	p.step(e, t, "test", Constant)
+	r.ops = []op{testOp(func(m *machine) bool { return m.r[have.index] != want.get(m) })}
+	return true
+}
+
 // placeOrder places a comparison in the standard order of terms.
 func (p *planner) placeOrder(t template, name string, args []template, holds func(int) bool, e *env, r *result) error {
 	switch name {
@@ -243,6 +270,9 @@ func (p *planner) placeOrder(t template, name string, args []template, holds fun
 		r.ops, r.dead = ops, !alive
 		return nil
 	case `\==`:
+		if p.placeDifference(t, args, e, r) {
+			return nil
+		}
 		ops, alive := p.unify(e, args[0], args[1], false)
 		p.placeDenial(t, ops, alive, e, r)
 		return nil

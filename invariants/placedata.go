@@ -2,6 +2,7 @@ package invariants
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/ichiban/prolog/engine"
@@ -106,14 +107,17 @@ func (p *planner) placeChange(g goal, t template, args []template, e *env, r *re
 	goal.spec.old, goal.spec.new = goal.sideOf(&goal.old), goal.sideOf(&goal.new)
 	switch {
 	case goal.index >= 0:
-		goal.list = p.machine.lists.whole.list(goal.spec)
+		goal.list = p.machine.lists.whole.declare(goal.spec)
 		goal.index = p.machine.lists.index(goal.list, goal.key)
 	case p.top && !p.triggered && rank >= rankList:
 		p.triggers = append(p.triggers, goal)
 		goal.pass = p.trial
+		if goal.fieldPart.mode == placeAny && goal.old.any() && goal.new.any() {
+			goal.loads, goal.loadsOnly = goal.object.loads()
+		}
 		p.onTurn = len(p.steps) == 0 // what comes before it is run for each part
 	default:
-		goal.list = p.machine.lists.whole.list(goal.spec)
+		goal.list = p.machine.lists.whole.declare(goal.spec)
 	}
 	info := p.step(e, t, access, class)
 	p.triggered = p.triggered || p.top
@@ -230,8 +234,37 @@ func (p *planner) placeQuery(g goal, t template, args []template, e *env, last b
 	goal.key.narrow(&goal.object)
 	access, class := accessOfQuery(rank, goal)
 	ops = append(ops, queryOp(goal, p.step(e, t, access, class)))
-	r.ops, r.query = ops, goal
+	r.ops = ops
+	if len(goal.fields) > 0 && goal.fields[0] != change.FieldObject && !goal.reverse {
+		r.query = goal
+	}
 	return nil
+}
+
+// joinQueries makes goals for further fields of the object that a query has found parts of that query. It returns
+// the goals that are left.
+func (p *planner) joinQueries(g *queryGoal, t template, list []*pending, e *env) []*pending {
+	_, args, _ := goalOfTemplate(e.walk(t))
+	for i := 0; i < len(list) && len(g.fields) < maxFields; i++ {
+		q, more, _ := goalOfTemplate(e.walk(list[i].t))
+		if q != pi("query", 4) || !e.same(args[0], more[0]) || !e.same(args[1], more[1]) || !e.ground(more[2]) || !p.mayCome(list, i, e) {
+			continue
+		}
+		f, known := p.fieldOf(e, more[2])
+		if !known || f == change.FieldObject {
+			continue
+		}
+		info := p.text(e, list[i].t)
+		x, alive := p.value(e, more[3], p.registers)
+		if !alive {
+			continue
+		}
+		g.join(f, x)
+		p.steps = append(p.steps, Step{Goal: info, Access: "with the look-up before it", Class: Constant, Depth: p.depth})
+		list = slices.Delete(list, i, i+1)
+		i--
+	}
+	return list
 }
 
 func accessOfQuery(rank int, g *queryGoal) (access string, class Class) {

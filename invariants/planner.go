@@ -155,7 +155,6 @@ func (p *planner) plan(goals []goal, e *env, needed []template, done doneFunc) (
 	}
 	list := p.analyse(goals, e, needed)
 	var ops []op
-	var asked *queryGoal // by the last of ops
 	for len(list) > 0 {
 		i, err := p.choose(list, e)
 		if err != nil {
@@ -174,9 +173,9 @@ func (p *planner) plan(goals []goal, e *env, needed []template, done doneFunc) (
 		if r.dead {
 			return append(ops, p.kill(e, g.t)...), nil // what comes before may err
 		}
-		if asked == nil || r.query == nil || len(r.ops) != 1 || !asked.join(r.query) {
-			ops = append(ops, r.ops...)
-			asked = r.query
+		ops = append(ops, r.ops...)
+		if r.query != nil {
+			list = p.joinQueries(r.query, g.t, list, e)
 		}
 		if r.complete {
 			return ops, nil
@@ -196,10 +195,10 @@ func (p *planner) takeTurns() (starts []int) {
 	lists := &p.machine.lists
 	for _, g := range p.triggers {
 		if g.turn = !p.lone; g.turn {
-			g.list = lists.turn.list(g.spec)
+			g.list = lists.turn.declare(g.spec)
 			starts = append(starts, g.list)
 		} else {
-			g.list = lists.whole.list(g.spec)
+			g.list = lists.whole.declare(g.spec)
 		}
 	}
 	return starts
@@ -212,7 +211,7 @@ type result struct {
 	complete bool       // the ops have all that follows in them
 	again    bool       // goals are to be planned in its place
 	goals    []goal     //
-	query    *queryGoal // that the last op asks
+	query    *queryGoal // that the last op asks, if it asks for fields
 }
 
 // flatten takes conjunctions apart and puts helpers with one clause in the place of their calls. It ends with

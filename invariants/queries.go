@@ -268,9 +268,9 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // nameHash is the hash under which Btrfs files a name in a directory: btrfs_name_hash in fs/btrfs/ctree.h,
 // crc32c((u32)~1, name, len). The kernel's crc32c neither inverts the seed nor the result, as Go's does.
-func nameHash(name string) uint32 {
+func nameHash(name []byte) uint32 {
 	const seed = 0xfffffffe
-	return ^crc32.Update(^uint32(seed), castagnoli, []byte(name))
+	return ^crc32.Update(^uint32(seed), castagnoli, name)
 }
 
 // crc32c is crc32c(NAME, HASH): HASH is the Btrfs hash of NAME, which must be known.
@@ -287,7 +287,7 @@ func (r *run) crc32c(_ *engine.VM, nameTerm, hash engine.Term, k engine.Cont, en
 	default:
 		return engine.Error(errorf("crc32c needs a name, not %s", termText(n, env)))
 	}
-	e, ok := env.Unify(hash, engine.Integer(nameHash(text)))
+	e, ok := env.Unify(hash, engine.Integer(nameHash([]byte(text))))
 	if !ok {
 		return engine.Bool(false)
 	}

@@ -241,13 +241,21 @@ var walks = map[string]walk{
 
 func (w walk) from(v change.View, o change.Object) (change.Object, bool, error) {
 	if w.here {
-		last := o
-		if o.Aux == 0 { // the first of those that have one key
-			last.Aux = math.MaxUint64
-		}
-		for found, err := range v.Scan(o, last) {
-			return found, err == nil, err
+		if found, ok, err := first(v, o); ok || err != nil {
+			return found, ok, err
 		}
 	}
 	return w.step(v, o)
+}
+
+// first returns the object itself, or where that names no Aux the first of those that have its key.
+func first(v change.View, o change.Object) (change.Object, bool, error) {
+	last := o
+	if o.Aux == 0 {
+		last.Aux = math.MaxUint64
+	}
+	for found, err := range v.Scan(o, last) {
+		return found, err == nil, err
+	}
+	return o, false, nil
 }

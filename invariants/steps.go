@@ -166,10 +166,21 @@ func changeOp(g *changeGoal, info *stepInfo) op {
 
 // start goes through the records that start a rule, in the part of the transaction that is judged.
 func (g *changeGoal) start(m *machine, info *stepInfo, next step) bool {
-	for _, i := range m.lists.turn.lists[g.list] {
+	for _, i := range m.lists.turn.list(g.list) {
 		m.recordRows, m.trigger = m.rows, int32(i)
 		m.drop()
-		if m.row(info) || g.match(m, &m.records[i]) && next(m) {
+		if m.row(info) {
+			return true
+		}
+		r := &m.records[i]
+		if g.loadsOnly {
+			for _, l := range g.loads {
+				m.r[l.register] = l.of(m, &r.Object)
+			}
+		} else if !g.match(m, r) {
+			continue
+		}
+		if next(m) {
 			return true
 		}
 	}
@@ -187,7 +198,7 @@ func (g *changeGoal) lookUp(info *stepInfo) op {
 			if !x.built {
 				x.build(&m.lists, &m.terms)
 			}
-			places := m.lists.whole.lists[g.list]
+			places := m.lists.whole.list(g.list)
 			for i := x.first(h); i != 0; i = x.next[i-1] {
 				if m.row(info) || g.match(m, &m.records[places[i-1]]) && next(m) {
 					return true
@@ -209,6 +220,9 @@ type changeGoal struct {
 	key       indexKey
 	turn      bool // it starts the rule: the list is that of the part that is judged
 	pass      bool // it begins the pass of a sum
+	// All records of the list match, and only parts of their objects are needed.
+	loadsOnly bool
+	loads     []objectLoad
 }
 
 // hash returns the hash of what the index of the goal has as its key.
@@ -256,9 +270,10 @@ func crcOp(text value, hash place) op {
 			var h uint32
 			switch c.tag {
 			case cellName:
-				h = nameHash(m.names.At(c.n))
+				m.text = append(m.text[:0], m.names.At(c.n)...)
+				h = nameHash(m.text)
 			case cellAtom:
-				h = nameHash(engine.Atom(c.n).String())
+				h = nameHash([]byte(engine.Atom(c.n).String()))
 			default:
 				return m.fail(errMistake)
 			}

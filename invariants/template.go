@@ -104,6 +104,25 @@ func (e *env) occurs(v variable, t template) bool {
 	return found
 }
 
+// same tells whether two templates are the same where they stand: of registers, constants and compounds of these.
+func (e *env) same(x, y template) bool {
+	x, y = e.walk(x), e.walk(y)
+	c, ok1 := x.(compoundTemplate)
+	d, ok2 := y.(compoundTemplate)
+	if !ok1 || !ok2 {
+		return !ok1 && !ok2 && x == y
+	}
+	if c.functor != d.functor || len(c.args) != len(d.args) {
+		return false
+	}
+	for i := range c.args {
+		if !e.same(c.args[i], d.args[i]) {
+			return false
+		}
+	}
+	return true
+}
+
 // registers calls f for each register in t.
 func (e *env) registers(t template, f func(register)) {
 	switch t := e.walk(t).(type) {

@@ -143,7 +143,8 @@ func (v *View) at(o *change.Object) int {
 		if place == 0 {
 			return -1
 		}
-		if v.entries[place-1].object == *o {
+		// ID first: it differs most.
+		if e := &v.entries[place-1].object; e.ID == o.ID && e.Sub == o.Sub && e.Kind == o.Kind && e.Aux == o.Aux && e.Tree == o.Tree {
 			return int(place - 1)
 		}
 	}
