@@ -116,6 +116,7 @@ func (r *Rules) Check(ctx context.Context, t *change.Txn, v change.View) invaria
 		return invariants.Verdict{Undecided: []string{"there are no rules for " + t.Schema.FS}}
 	}
 	verdict := engine.Check(ctx, t, v)
+	verdict.AddWitnesses(t)
 	if r.config.Why {
 		set.explain(ctx, t, v, verdict.Violations)
 	}

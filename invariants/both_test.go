@@ -42,10 +42,12 @@ func (b *both) Rules() []invariants.Rule { return b.reference.Rules() }
 func (b *both) Check(ctx context.Context, t *change.Txn, v change.View) invariants.Verdict {
 	b.t.Helper()
 	want := b.reference.Check(ctx, t, v)
+	want.AddWitnesses(t)
 	if b.compiled == nil {
 		return want
 	}
 	got := b.compiled.Check(ctx, t, v)
+	got.AddWitnesses(t)
 	if d := difference(want, got); d != "" {
 		b.t.Errorf("%s\n(-reference +compiled):\n%s", b.rules, d)
 	}

@@ -265,6 +265,8 @@ func differ(t testing.TB, seed uint64, n *tally) {
 		}
 		want := reference.Check(context.Background(), f.Txn, f.View)
 		got := compiled.Check(context.Background(), f.Txn, f.View)
+		want.AddWitnesses(f.Txn)
+		got.AddWitnesses(f.Txn)
 		if len(want.Violations) > 0 {
 			n.violated++
 		}

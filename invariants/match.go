@@ -130,60 +130,54 @@ func (x *objectPattern) match(m *machine, o *change.Object) bool {
 	}
 }
 
-// objectLoad puts a part of an object into a register.
-type objectLoad struct {
-	part     objectPart
-	register int
-}
+// objectLoads are the registers that parts of an object are put into, −1 for those that are not needed.
+type objectLoads struct{ tree, id, kind, sub, aux, last int }
 
-type objectPart uint8
-
-const (
-	partTree objectPart = iota
-	partID
-	partKind
-	partSub
-	partAux
-	partLast // the last part of the identifier as a term
-)
-
-func (l *objectLoad) of(m *machine, o *change.Object) cell {
-	switch l.part {
-	case partTree:
-		return numberCell(o.Tree)
-	case partID:
-		return numberCell(o.ID)
-	case partKind:
-		return m.kind(o.Kind)
-	case partSub:
-		return numberCell(o.Sub)
-	case partAux:
-		return numberCell(o.Aux)
-	default:
-		return m.subOf(o)
+// load puts the parts into registers.
+func (l *objectLoads) load(m *machine, o *change.Object) {
+	r := m.r
+	if l.tree >= 0 {
+		r[l.tree] = numberCell(o.Tree)
+	}
+	if l.id >= 0 {
+		r[l.id] = numberCell(o.ID)
+	}
+	if l.kind >= 0 {
+		r[l.kind] = m.kind(o.Kind)
+	}
+	if l.sub >= 0 {
+		r[l.sub] = numberCell(o.Sub)
+	}
+	if l.aux >= 0 {
+		r[l.aux] = numberCell(o.Aux)
+	}
+	if l.last >= 0 {
+		r[l.last] = m.subOf(o)
 	}
 }
 
 // loads returns what the pattern does with the objects of a list that has its kind; only is false if it compares
 // something.
-func (x *objectPattern) loads() (list []objectLoad, only bool) {
-	last := partSub
+func (x *objectPattern) loads() (l objectLoads, only bool) {
+	l = objectLoads{-1, -1, -1, -1, -1, -1}
+	last := &l.sub
 	switch {
 	case x.form == subName && x.sub.mode != placeAny, x.kind == 0 && x.form != subAny:
-		return nil, false
+		return l, false
 	case x.form == subAny:
-		last = partLast
+		last = &l.last
 	}
+	registers := [...]*int{&l.tree, &l.id, &l.kind, last, &l.aux}
 	for i, p := range []*place{&x.tree, &x.id, &x.kindPlace, &x.sub, &x.aux} {
 		switch p.mode {
 		case placeAny:
 		case placeLoad:
-			list = append(list, objectLoad{[]objectPart{partTree, partID, partKind, last, partAux}[i], p.register})
+			*registers[i] = p.register
 		default:
-			return nil, false
+			return l, false
 		}
 	}
-	return list, true
+	return l, true
 }
 
 // handle returns the handle of a name; ok is false for a term that is none.

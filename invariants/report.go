@@ -161,16 +161,14 @@ func (p *report) undecided(rule *rule, c ruleClause, err error) {
 	p.cannot = append(p.cannot, fmt.Sprintf("%s at %s: %s", rule.Name, c.source, reason))
 }
 
-// verdict writes the violations, sorted by rule, tree and object, with the records that bear on the first of
-// each rule.
+// verdict writes the violations, sorted by rule, tree and object.
 func (p *report) verdict() Verdict {
 	out := Verdict{Outcome: change.Holds, Undecided: p.cannot}
 	switch {
 	case len(p.found) > 0:
 		out.Outcome = change.Violated
-		order := p.sorted()
-		out.Violations = p.written(order)
-		p.addWitnesses(order, out.Violations)
+		out.report, out.order = p, p.sorted()
+		out.Violations = p.written(out.order)
 	case len(out.Undecided) > 0:
 		out.Outcome = change.Undecided
 	}

@@ -174,9 +174,7 @@ func (g *changeGoal) start(m *machine, info *stepInfo, next step) bool {
 		}
 		r := &m.records[i]
 		if g.loadsOnly {
-			for _, l := range g.loads {
-				m.r[l.register] = l.of(m, &r.Object)
-			}
+			g.loads.load(m, &r.Object)
 		} else if !g.match(m, r) {
 			continue
 		}
@@ -222,7 +220,7 @@ type changeGoal struct {
 	pass      bool // it begins the pass of a sum
 	// All records of the list match, and only parts of their objects are needed.
 	loadsOnly bool
-	loads     []objectLoad
+	loads     objectLoads
 }
 
 // hash returns the hash of what the index of the goal has as its key.

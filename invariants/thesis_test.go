@@ -82,6 +82,7 @@ func TestThesisRules(t *testing.T) {
 			start := time.Now()
 			v := e.Check(context.Background(), f.Txn, f.View)
 			took := time.Since(start)
+			v.AddWitnesses(f.Txn)
 			t.Logf("%d records in %v: %.0f records/s", len(f.Txn.Records), took, float64(len(f.Txn.Records))/took.Seconds())
 			if len(v.Undecided) > 0 || v.Outcome != change.Violated {
 				t.Errorf("outcome %v, undecided %v", v.Outcome, v.Undecided)

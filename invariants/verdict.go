@@ -14,13 +14,25 @@ type Verdict struct {
 	Violations []change.Violation
 	// Undecided names each rule that could not be judged and why: the rule, the line, the goal.
 	Undecided []string
+
+	report *report // that Violations are of
+	order  []int32
+}
+
+// AddWitnesses gives the first violations of each rule the change records that bear on them. The engine must not
+// have judged another transaction since.
+func (v *Verdict) AddWitnesses(t *change.Txn) {
+	if len(v.Violations) > 0 {
+		v.report.addWitnesses(t, v.order, v.Violations)
+	}
 }
 
 // An Engine holds a set of rules for one schema and checks transactions against them. It is used by
 // one goroutine at a time.
 type Engine interface {
 	// Check judges a transaction by every rule. It does not return an error: what could not be judged
-	// is in the verdict. Violations come sorted by rule, tree and id.
+	// is in the verdict. Violations come sorted by rule, tree and id, and without witnesses: see
+	// Verdict.AddWitnesses.
 	Check(ctx context.Context, t *change.Txn, v change.View) Verdict
 	// Rules describes the rules, in the order in which they are run.
 	Rules() []Rule

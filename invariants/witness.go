@@ -25,13 +25,13 @@ func (l *recordPlaces) add(i int32) {
 
 // addWitnesses shows with the first violations of each rule the records that tell most of the object: its own,
 // else those of its id, else those that name it. All texts are parts of one string.
-func (p *report) addWitnesses(order []int32, out []change.Violation) {
+func (p *report) addWitnesses(t *change.Txn, order []int32, out []change.Violation) {
 	type shown struct {
 		place   int // in order and out
 		records recordPlaces
 	}
 	var list []shown
-	w := newWitnesses(p.run)
+	w := newWitnesses(t, p.run.vocabulary)
 	n, rule := 0, int32(-1)
 	for i, at := range order {
 		f := &p.found[at]
@@ -56,7 +56,7 @@ func (p *report) addWitnesses(order []int32, out []change.Violation) {
 			s.records = w.of(p.found[order[s.place]].object)
 		}
 		for _, at := range s.records.at[:s.records.n] {
-			text = p.run.vocabulary.schema.AppendRecord(text, p.run.txn.Records[at], p.run.txn.Names)
+			text = t.Schema.AppendRecord(text, t.Records[at], t.Names)
 			ends = append(ends, int32(len(text)))
 		}
 	}
@@ -76,7 +76,8 @@ func (p *report) addWitnesses(order []int32, out []change.Violation) {
 // witnesses finds the records that bear on objects in one pass, so that a large transaction with few violations
 // needs no index. The maps have places in lists.
 type witnesses struct {
-	run     *run
+	txn     *change.Txn
+	words   *vocabulary
 	lists   []recordPlaces
 	own     map[change.Object]int // of the object itself
 	related map[change.Object]int // of the objects with the same object id, by that alone
@@ -84,13 +85,13 @@ type witnesses struct {
 	filter  [1 << 10]uint64       // of the low bits of object ids, as nearly all records are of others
 }
 
-func newWitnesses(r *run) *witnesses {
-	return &witnesses{run: r, own: map[change.Object]int{}, related: map[change.Object]int{}, named: map[change.Value]int{}}
+func newWitnesses(t *change.Txn, v *vocabulary) *witnesses {
+	return &witnesses{txn: t, words: v, own: map[change.Object]int{}, related: map[change.Object]int{}, named: map[change.Value]int{}}
 }
 
 // bare leaves out of an object what its identifier does not say.
 func (w *witnesses) bare(o change.Object) change.Object {
-	if w.run.vocabulary.shape(o.Kind) == change.ShapeKey {
+	if w.words.shape(o.Kind) == change.ShapeKey {
 		o.Aux = 0
 	}
 	return o
@@ -99,7 +100,7 @@ func (w *witnesses) bare(o change.Object) change.Object {
 // group leaves of an object what those with the same object id share.
 func (w *witnesses) group(o change.Object) change.Object {
 	g := change.Object{Tree: o.Tree, ID: o.ID}
-	if w.run.vocabulary.schema.KindIsTree {
+	if w.words.schema.KindIsTree {
 		g.Kind = o.Kind
 	}
 	return g
@@ -108,7 +109,7 @@ func (w *witnesses) group(o change.Object) change.Object {
 // beside returns the records of a finding's object where the record that started the search is one of them:
 // they stand one after the other.
 func (w *witnesses) beside(f *finding) (l recordPlaces) {
-	records, i := w.run.txn.Records, int(f.trigger)
+	records, i := w.txn.Records, int(f.trigger)
 	is := func(i int) bool { return i >= 0 && i < len(records) && w.bare(records[i].Object) == f.object }
 	if !is(i) {
 		return l
@@ -124,7 +125,7 @@ func (w *witnesses) beside(f *finding) (l recordPlaces) {
 
 // want makes pass look for the records of an object.
 func (w *witnesses) want(o change.Object) {
-	bare, group, key := w.bare(o), w.group(o), w.run.txn.Names.Key(o.ID, o.Kind, o.Sub)
+	bare, group, key := w.bare(o), w.group(o), w.txn.Names.Key(o.ID, o.Kind, o.Sub)
 	if _, ok := w.own[bare]; !ok {
 		w.own[bare], w.named[key] = len(w.lists), len(w.lists)+1
 		w.lists = append(w.lists, recordPlaces{}, recordPlaces{})
@@ -141,9 +142,8 @@ func (w *witnesses) pass() {
 	if len(w.lists) == 0 {
 		return
 	}
-	r := w.run
-	for i := range r.txn.Records {
-		rec := &r.txn.Records[i]
+	for i := range w.txn.Records {
+		rec := &w.txn.Records[i]
 		if id := rec.Object.ID; w.filter[id>>6&1023]&(1<<(id&63)) != 0 {
 			if n, ok := w.own[w.bare(rec.Object)]; ok {
 				w.lists[n].add(int32(i))
@@ -155,7 +155,7 @@ func (w *witnesses) pass() {
 		if rec.New.Tag() != change.Key {
 			continue
 		}
-		if id, _, _, _ := r.txn.Names.KeyOf(rec.New); w.filter[id>>6&1023]&(1<<(id&63)) != 0 {
+		if id, _, _, _ := w.txn.Names.KeyOf(rec.New); w.filter[id>>6&1023]&(1<<(id&63)) != 0 {
 			if n, ok := w.named[rec.New]; ok {
 				l := &w.lists[n]
 				if l.n == 0 || rec.Field < l.field {

@@ -27,6 +27,7 @@ func newEngine(t testing.TB) invariants.Engine {
 func check(t testing.TB, e invariants.Engine, txn *change.Txn, v change.View) []change.Violation {
 	t.Helper()
 	verdict := e.Check(context.Background(), txn, v)
+	verdict.AddWitnesses(txn)
 	for _, u := range verdict.Undecided {
 		t.Errorf("generation %d: undecided: %s", txn.Generation, u)
 	}

@@ -39,6 +39,7 @@ func judge(e invariants.Engine, obs interp.Observation) (found []string) {
 		return found
 	}
 	verdict := e.Check(context.Background(), obs.Txn, obs.View)
+	verdict.AddWitnesses(obs.Txn)
 	for _, v := range verdict.Violations {
 		tell(v)
 	}
