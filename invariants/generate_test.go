@@ -1,7 +1,7 @@
 package invariants_test
 
 import (
-	"fmt"
+	"encoding/binary"
 	"hash/crc32"
 	"iter"
 
@@ -14,14 +14,13 @@ type generated struct {
 	inodeKind, refKind, itemKind, indexKind, dataKind, extentKind change.Kind
 	nameField, nameLenField, locationField, modeField, typField   change.Field
 
-	txn     *change.Txn
-	files   uint64
-	perDir  uint64 // files in a directory
-	names   []change.Value
-	byHash  map[[2]uint64]uint64 // directory and hash: 1 + file
-	kinds   map[string]change.Kind
-	fields  map[string]change.Field
-	dirItem []change.Object // by file
+	txn    *change.Txn
+	files  uint64
+	perDir uint64 // files in a directory
+	names  []change.Value
+	hashes []uint32 // of the names
+	kinds  map[string]change.Kind
+	fields map[string]change.Field
 }
 
 const (
@@ -38,7 +37,7 @@ const recordsPerFile = 24
 
 // generate makes a transaction of about n records: in a tree of directories, or flat in one.
 func generate(n int, flat bool) *generated {
-	g := &generated{files: uint64(max(20, n/recordsPerFile)), perDir: 64, byHash: map[[2]uint64]uint64{},
+	g := &generated{files: uint64(max(20, n/recordsPerFile)), perDir: 64,
 		kinds: map[string]change.Kind{}, fields: map[string]change.Field{}}
 	if flat {
 		g.perDir = 1 << 40
@@ -63,11 +62,9 @@ func generate(n int, flat bool) *generated {
 	g.txn = &change.Txn{Schema: s, Names: change.NewNames()}
 	g.txn.Records = make([]change.Record, 0, g.files*recordsPerFile)
 	for i := range g.files {
-		text := fmt.Appendf(nil, "file-%d", i)
+		text := binary.LittleEndian.AppendUint32([]byte(namePrefix), uint32(i))
 		g.names = append(g.names, g.txn.Names.Intern(text))
-		hash := uint64(^crc32.Update(^uint32(0xfffffffe), crc32.MakeTable(crc32.Castagnoli), text))
-		g.byHash[[2]uint64{g.dir(i), hash}] = i + 1
-		g.dirItem = append(g.dirItem, change.Object{Tree: 5, ID: g.dir(i), Kind: g.itemKind, Sub: hash})
+		g.hashes = append(g.hashes, ^crc32.Update(^uint32(0xfffffffe), castagnoliTable, text))
 	}
 	for i := range g.files {
 		g.create(i)
@@ -86,7 +83,7 @@ func (g *generated) of(i uint64, kind change.Kind) change.Object {
 	case g.refKind:
 		return change.Object{Tree: 5, ID: firstInode + i, Kind: kind, Sub: g.dir(i), Aux: g.index(i)}
 	case g.itemKind:
-		return g.dirItem[i]
+		return change.Object{Tree: 5, ID: g.dir(i), Kind: kind, Sub: uint64(g.hashes[i])}
 	case g.indexKind:
 		return change.Object{Tree: 5, ID: g.dir(i), Kind: kind, Sub: g.index(i)}
 	case g.dataKind:
@@ -121,12 +118,36 @@ func (g *generated) create(i uint64) {
 	}
 }
 
+// namePrefix begins the names; the number of the file in four bytes ends them, so that the hash of a name tells the
+// file and no table is needed that would be measured as well.
+const namePrefix = "file"
+
+var castagnoliTable = crc32.MakeTable(crc32.Castagnoli)
+
+// byTop finds the entry of the table by its highest byte.
+var byTop = func() (index [256]uint32) {
+	for i, x := range castagnoliTable {
+		index[x>>24] = uint32(i)
+	}
+	return index
+}()
+
+// fileOf returns the number that a hash of a name ends with: four steps of the CRC backwards.
+func fileOf(hash uint32) uint32 {
+	for range 4 {
+		i := byTop[hash>>24]
+		hash = (hash^castagnoliTable[i])<<8 | i
+	}
+	return hash ^ prefixHash
+}
+
+var prefixHash = ^crc32.Update(^uint32(0xfffffffe), castagnoliTable, []byte(namePrefix))
+
 // file returns the file that an object belongs to.
 func (g *generated) file(o change.Object) (i uint64, ok bool) {
 	switch o.Kind {
 	case g.itemKind:
-		i, ok = g.byHash[[2]uint64{o.ID, o.Sub}]
-		i--
+		i, ok = uint64(fileOf(uint32(o.Sub))), true
 	case g.indexKind:
 		i, ok = (o.ID-firstDir)*g.perDir+o.Sub-2, o.Sub >= 2 && o.Sub-2 < g.perDir
 	case g.extentKind:

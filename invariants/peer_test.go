@@ -49,27 +49,8 @@ func TestAgainstSWIProlog(t *testing.T) {
 	if err != nil {
 		t.Fatal("swipl is missing: install the Debian package swi-prolog-nox")
 	}
-	factsPath := sharedData(t, "rules", "tree-1k.pl.zst")
-	packed, err := os.Open(factsPath)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer packed.Close()
-	d, err := zstd.NewReader(packed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
-	text, err := io.ReadAll(d)
-	if err != nil {
-		t.Fatal(err)
-	}
 	dir := t.TempDir()
-	for name, content := range map[string][]byte{"facts.pl": text, "primitives.pl": []byte(swiProlog), "thesis.pl": thesisRules(t)[0].Text} {
-		if err := os.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	prologFiles(t, dir, "tree-1k")
 	ctx, cancel := context.WithTimeout(context.Background(), 90*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, swipl, "-q", "-f", "primitives.pl", "-g", "consult([facts,thesis]),answers", "-t", "halt")
@@ -90,7 +71,7 @@ func TestAgainstSWIProlog(t *testing.T) {
 	}
 	sort.Strings(want)
 
-	f := loadFacts(t, factsPath)
+	f := loadFacts(t, sharedData(t, "rules", "tree-1k.pl.zst"))
 	e, err := invariants.NewReference(f.Txn.Schema, thesisRules(t), invariants.Options{OpenVocabulary: true})
 	if err != nil {
 		t.Fatal(err)
@@ -98,5 +79,29 @@ func TestAgainstSWIProlog(t *testing.T) {
 	got := lines(e.Check(context.Background(), f.Txn, f.View).Violations)
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("violations (-SWI-Prolog +reference):\n%s\nswipl said: %s", d, stderr.String())
+	}
+}
+
+// prologFiles writes what SWI-Prolog reads: facts.pl, the primitives over them, and the rules.
+func prologFiles(t *testing.T, dir, facts string) {
+	t.Helper()
+	packed, err := os.Open(sharedData(t, "rules", facts+".pl.zst"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer packed.Close()
+	d, err := zstd.NewReader(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	text, err := io.ReadAll(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string][]byte{"facts.pl": text, "primitives.pl": []byte(swiProlog), "thesis.pl": thesisRules(t)[0].Text} {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

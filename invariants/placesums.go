@@ -87,7 +87,7 @@ func (p *planner) keepSum(g goal, amount, inner template, e *env, at int) *keptS
 		return nil
 	}
 	for _, g := range starts {
-		g.list = p.machine.lists.whole.list(g.spec)
+		g.list = p.machine.lists.whole.declare(g.spec)
 	}
 	table.eager = table.eager || classRank[p.steps[at].Class] > classRank[LogN]
 	p.steps[at].Access, p.steps[at].Class = keptText(p, kept.keys), Constant
