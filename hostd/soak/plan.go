@@ -87,7 +87,7 @@ func newPlan(c *config) (*plan, error) {
 func (p *plan) round(n int) *round {
 	r := &round{config: p.config, number: n, seed: rand.New(rand.NewPCG(p.seed, uint64(n))).Uint64() >> 1}
 	r.load = p.loads[n%len(p.loads)]
-	r.variant = p.variants[(n+n/len(p.loads))%len(p.variants)]
+	r.variant = p.variants[(n%len(p.loads)+n/len(p.loads))%len(p.variants)]
 	if r.load.small {
 		r.variant.size = 300 << 20
 	}
