@@ -36,6 +36,7 @@ violation(63, 8, k(GROUP, qgroup_relation, OTHER)) :-
 
 % Rule 64. While quota is consistent, what a group uses alone is not more than what it uses, and both are whole sectors.
 % Source: qgroup_update_counters. Not during a rescan, and not where the kernel has marked the numbers inconsistent.
+% Nor below zero: Linux itself lets counts go there (6.18, when groups are counted anew while snapshots are deleted).
 % For the user: a subvolume would run into its limit too early or never.
 violation(64, 8, k(0, qgroup_info, GROUP)) :-
   use_field(FIELD),
@@ -43,6 +44,7 @@ violation(64, 8, k(0, qgroup_info, GROUP)) :-
   quota_consistent,
   query(8, k(0, qgroup_info, GROUP), rfer, REFERENCED),
   query(8, k(0, qgroup_info, GROUP), excl, EXCLUSIVE),
+  EXCLUSIVE < 1 << 63, REFERENCED < 1 << 63,
   query(0, k(0, super_block, 0), sectorsize, SECTOR),
   ( EXCLUSIVE > REFERENCED ; REFERENCED mod SECTOR =\= 0 ; EXCLUSIVE mod SECTOR =\= 0 ).
 
