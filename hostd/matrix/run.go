@@ -72,7 +72,13 @@ func Run(ctx context.Context, cfg Config) ([]*Row, error) {
 		return nil, err
 	}
 	defer answers.close()
-	return rows, judgeAll(ctx, cfg, rows, answers)
+	if err := judgeAll(ctx, cfg, rows, answers); err != nil {
+		return nil, err
+	}
+	if cfg.Linux {
+		return rows, askLinux(ctx, cfg, rows)
+	}
+	return rows, nil
 }
 
 // judgeAll lets workers take rows, stage by stage so that each keeps one image.

@@ -1,0 +1,56 @@
+/*
+ * Lets the user-mode Linux of Debian 12 run on processors with AMX. Its buffer for a process's registers
+ * (FP_SIZE in arch/x86/um) is shorter than their XSAVE area, and the host takes NT_X86_XSTATE only whole
+ * (xstateregs_set in arch/x86/kernel/fpu/regset.c): here the rest is put behind what UML gives.
+ *
+ * For LD_PRELOAD. The Makefile is Go's: hostd/matrix/linux.go compiles it.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+static long set_xstate(int pid, void *type, const struct iovec *given)
+{
+	static char area[65536];
+	struct iovec whole = { area, sizeof(area) };
+
+	if (syscall(SYS_ptrace, PTRACE_GETREGSET, pid, type, &whole) < 0)
+		return -1;
+	memcpy(area, given->iov_base, given->iov_len < whole.iov_len ? given->iov_len : whole.iov_len);
+	return syscall(SYS_ptrace, PTRACE_SETREGSET, pid, type, &whole);
+}
+
+long ptrace(enum __ptrace_request request, ...)
+{
+	va_list args;
+	long word;
+	int pid;
+	void *addr, *data;
+
+	va_start(args, request);
+	pid = va_arg(args, int);
+	addr = va_arg(args, void *);
+	data = va_arg(args, void *);
+	va_end(args);
+
+	switch (request) {
+	case PTRACE_PEEKTEXT:
+	case PTRACE_PEEKDATA:
+	case PTRACE_PEEKUSER:
+		if (syscall(SYS_ptrace, request, pid, addr, &word) < 0)
+			return -1;
+		errno = 0;
+		return word;
+	case PTRACE_SETREGSET:
+		if ((long)addr == NT_X86_XSTATE)
+			return set_xstate(pid, addr, data);
+		/* fallthrough */
+	default:
+		return syscall(SYS_ptrace, request, pid, addr, data);
+	}
+}
