@@ -8,6 +8,7 @@ import (
 
 	"fsward/blocktap"
 	"fsward/change"
+	"fsward/interp"
 	"fsward/interp/detect"
 )
 
@@ -40,4 +41,26 @@ func (f *firstFault) Event(ev *Event) {
 	if f.event == nil && ev.Outcome != change.Holds {
 		f.event = ev
 	}
+}
+
+// FirstCommit performs requests on a disk until one is a commit or does not hold, and returns what is seen
+// of that one. Its View reads the disk.
+func FirstCommit(ctx context.Context, disk blocktap.Disk, fs string, requests []blocktap.Request) (interp.Observation, error) {
+	interpreter, err := detect.Follow(disk, fs)
+	if err != nil {
+		return interp.Observation{}, err
+	}
+	device := blocktap.NewDevice(disk, nil)
+	for i := range requests {
+		if requests[i].Op == blocktap.OpFlush {
+			continue
+		}
+		obs := interpreter.Observe(writeOf(&requests[i]))
+		err := device.Do(ctx, &requests[i])
+		if obs.Point == interp.CommitPoint || len(obs.Violations) > 0 || obs.Unknown != nil || err != nil {
+			return obs, err
+		}
+		interpreter.Settle(true)
+	}
+	return interp.Observation{}, nil
 }

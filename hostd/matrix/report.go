@@ -3,28 +3,33 @@ package matrix
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"time"
 )
 
-// Write writes the result: matrix.json, misses.md.
+// Write writes the result: matrix.json, matrix.svg, matrix.html, summary.md, misses.md.
 func Write(dir string, rows []*Row) error {
 	text, err := json.MarshalIndent(rows, "", " ")
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(dir, "matrix.json"), text, 0o644); err != nil {
+	var summary, misses strings.Builder
+	if err := errors.Join(WriteSummary(&summary, rows), WriteOneSided(&summary, rows)); err != nil {
 		return err
 	}
-	f, err := os.Create(filepath.Join(dir, "misses.md"))
-	if err != nil {
-		return err
+	writeMisses(&misses, rows)
+	for name, content := range map[string]string{"matrix.json": string(text), "matrix.svg": SVG(rows), "matrix.html": HTML(rows, time.Now().Format(time.DateOnly)),
+		"summary.md": summary.String(), "misses.md": misses.String()} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
+			return err
+		}
 	}
-	defer f.Close()
-	writeMisses(f, rows)
 	return nil
 }
 

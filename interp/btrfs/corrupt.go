@@ -131,9 +131,12 @@ func (c *corrupter) super(s *alterSpec, pick int) (interp.Corruption, error) {
 			if err != nil {
 				return out, err
 			}
+			if (superblock{b}).generation() != c.state.sb.generation() {
+				continue // a mirror that is still to be written
+			}
 			text, ok := s.alterSuper(b[:])
 			if !ok {
-				continue // a mirror may be another than its primary
+				continue
 			}
 			if out.What == "" {
 				out.What = text

@@ -1,0 +1,108 @@
+package matrix
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// A count sums up cells.
+type count struct {
+	cells, both, fsward, check, neither int // by who finds something
+	asked, linux                        int // Linux: asked, and found something
+}
+
+func (c *count) add(r *Row) {
+	c.cells++
+	switch f, p := r.Fsward.Refused(), r.Check.Reports(); {
+	case f && p:
+		c.both++
+	case f:
+		c.fsward++
+	case p:
+		c.check++
+	default:
+		c.neither++
+	}
+	if r.Linux.Verdict != "" {
+		c.asked++
+	}
+	if r.Linux.Reports() {
+		c.linux++
+	}
+}
+
+// groups is the order of the groups in tables.
+var groups = []string{"superblock", "structure", "root tree", "extents", "free space", "chunks and devices", "file trees", "quota"}
+
+// WriteSummary writes the matrix as a Markdown table, a line for each group.
+func WriteSummary(w io.Writer, rows []*Row) error {
+	counts := make(map[string]*count)
+	for _, g := range groups {
+		counts[g] = &count{}
+	}
+	all := &count{}
+	for _, r := range rows {
+		counts[r.Group()].add(r)
+		all.add(r)
+	}
+	var b strings.Builder
+	b.WriteString("| group | cells | both find it | fsward alone | btrfs check alone | neither | Linux complains |\n|---|---:|---:|---:|---:|---:|---:|\n")
+	line := func(name string, c *count) {
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %d of %d |\n", name, c.cells, c.both, c.fsward, c.check, c.neither, c.linux, c.asked)
+	}
+	for _, g := range groups {
+		line(g, counts[g])
+	}
+	line("all", all)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// WriteOneSided lists the cells that only one of fsward and btrfs check finds, one line for each field:
+// how many, and what the one says.
+func WriteOneSided(w io.Writer, rows []*Row) error {
+	type key struct{ object, field string }
+	type entry struct {
+		key
+		changes []string
+		reason  string
+		n       int
+	}
+	list := func(title string, wanted func(*Row) bool, reason func(*Row) string) string {
+		found := make(map[key]*entry)
+		var order []*entry
+		for _, r := range rows {
+			if !wanted(r) {
+				continue
+			}
+			k := key{r.Object, r.Field}
+			e := found[k]
+			if e == nil {
+				e = &entry{key: k, reason: reason(r)}
+				found[k] = e
+				order = append(order, e)
+			}
+			e.n++
+			if !slices.Contains(e.changes, r.Change) {
+				e.changes = append(e.changes, r.Change)
+			}
+		}
+		slices.SortFunc(order, func(a, b *entry) int {
+			return cmp.Or(cmp.Compare(a.object, b.object), cmp.Compare(a.field, b.field))
+		})
+		var b strings.Builder
+		fmt.Fprintf(&b, "\n## %s\n\n| object | field | cells | changes | what is said |\n|---|---|---:|---|---|\n", title)
+		for _, e := range order {
+			fmt.Fprintf(&b, "| %s | %s | %d | %s | %s |\n", e.object, e.field, e.n, strings.Join(e.changes, " "), strings.ReplaceAll(e.reason, "|", "/"))
+		}
+		return b.String()
+	}
+	text := list("Found by btrfs check alone", (*Row).Missed, func(r *Row) string { return r.Check.Message }) +
+		list("Found by fsward alone", func(r *Row) bool { return r.Fsward.Refused() && !r.Check.Reports() },
+			func(r *Row) string { return strings.Join(r.Fsward.Rules, " ") + ": " + r.Fsward.Detail })
+	_, err := io.WriteString(w, text)
+	return err
+}

@@ -1,0 +1,146 @@
+package mutants
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"fsward/change"
+	"fsward/interp/detect"
+	"fsward/invariants"
+	"fsward/invariants/facts"
+)
+
+// A Subject is a transaction whose violations are known.
+type Subject struct {
+	Name string
+	Txn  *change.Txn
+	View change.View
+
+	rules []string            // by which it is judged; nil: all
+	want  map[string][]string // violations by the number of their rule
+}
+
+// judgedBy tells whether a rule, "" for any, is one that the subject says something about.
+func (s *Subject) judgedBy(rule string) bool {
+	return rule == "" || s.rules == nil || slices.Contains(s.rules, rule)
+}
+
+// Cases loads the unit tests of rules below a folder.
+func Cases(fileSystem, dir string) ([]*Subject, error) {
+	var out []*Subject
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".pl") {
+			return err
+		}
+		c, err := facts.LoadCase(detect.Schema(fileSystem), path)
+		if err != nil {
+			return err
+		}
+		s := &Subject{Name: filepath.Base(path), Txn: c.Txn, View: c.View, want: make(map[string][]string)}
+		if len(c.Rules) > 0 {
+			s.rules = c.Rules
+		}
+		for _, e := range c.Expect {
+			s.want[e.Rule] = append(s.want[e.Rule], e.Tree+" "+e.ID)
+		}
+		for _, list := range s.want {
+			slices.Sort(list)
+		}
+		out = append(out, s)
+		return nil
+	})
+	return out, err
+}
+
+// Learn makes what the rules say now of transactions what is known of them: altered commits, whose
+// verdicts other tests hold, and sound ones.
+func Learn(ctx context.Context, schema *change.Schema, files []invariants.File, subjects []*Subject) error {
+	engine, err := invariants.NewCompiled(schema, files, invariants.Options{})
+	if err != nil {
+		return err
+	}
+	for _, s := range subjects {
+		v := engine.Check(ctx, s.Txn, s.View)
+		if len(v.Undecided) > 0 {
+			return fmt.Errorf("%s: undecided: %s", s.Name, v.Undecided[0])
+		}
+		s.want = byRule(v)
+	}
+	return nil
+}
+
+func byRule(v invariants.Verdict) map[string][]string {
+	out := make(map[string][]string)
+	for _, x := range v.Violations {
+		_, rule, _ := strings.Cut(x.Rule, "/")
+		out[rule] = append(out[rule], x.Tree+" "+x.ID)
+	}
+	for _, list := range out {
+		slices.Sort(list)
+	}
+	return out
+}
+
+// errInvalid means that a mutant does not load: the check of the rules notices it.
+var errInvalid = errors.New("does not load")
+
+// notice returns the name of the first subject of which a mutant says something else, "" if there is none.
+func notice(ctx context.Context, schema *change.Schema, m *Mutant, subjects []*Subject) (string, error) {
+	engine, err := invariants.NewCompiled(schema, only(m.files, m.Rule), invariants.Options{})
+	if err != nil {
+		if m.Rule != "" && len(clausesOf(m)) == 0 {
+			engine = nil // the rule is gone altogether
+		} else {
+			return "", errInvalid
+		}
+	}
+	for _, s := range subjects {
+		if !s.judgedBy(m.Rule) {
+			continue
+		}
+		got := map[string][]string{}
+		if engine != nil {
+			v := engine.Check(ctx, s.Txn, s.View)
+			if len(v.Undecided) > 0 {
+				return s.Name + " (undecided)", nil
+			}
+			got = byRule(v)
+		}
+		if differs(s, m.Rule, got) {
+			return s.Name, nil
+		}
+	}
+	return "", nil
+}
+
+func clausesOf(m *Mutant) []clause {
+	var out []clause
+	for _, f := range m.files {
+		for _, c := range clauses(string(f.Text)) {
+			if c.rule == m.Rule {
+				out = append(out, c)
+			}
+		}
+	}
+	return out
+}
+
+// differs compares the violations of one rule, or of all that the subject speaks of.
+func differs(s *Subject, rule string, got map[string][]string) bool {
+	if rule != "" {
+		return !slices.Equal(s.want[rule], got[rule])
+	}
+	for _, side := range []map[string][]string{s.want, got} {
+		for r := range side {
+			if s.judgedBy(r) && !slices.Equal(s.want[r], got[r]) {
+				return true
+			}
+		}
+	}
+	return false
+}
