@@ -15,6 +15,7 @@ import (
 // A Commit is an altered commit, or a sound one, as rules see it.
 type Commit struct {
 	Name  string
+	Kind  string // the object and field that were altered; "" if it is sound
 	Txn   *change.Txn
 	View  change.View
 	close func() error
@@ -51,9 +52,9 @@ func Commits(ctx context.Context, dir string) (list []*Commit, closeAll func() e
 				return list, closeAll, err
 			}
 			for _, c := range append([]*Cell{{Object: "sound", Variant: v.Name, Stage: st.number, stage: st}}, cells...) {
-				kind := strings.Join([]string{c.Object, c.Tree, c.Field, fmt.Sprint(c.Field == "" && c.Object != "sound", st.number)}, " ")
+				kind := strings.Join([]string{c.Object, c.Tree, c.Field}, " ")
 				if c.Field == "" {
-					kind += c.Change + v.Name
+					kind += fmt.Sprint(c.Change, v.Name, st.number)
 				}
 				if seen[kind] || c.Group() == "structure" {
 					continue
@@ -82,7 +83,11 @@ func (c *Cell) commit(ctx context.Context) (*Commit, error) {
 	if err != nil {
 		return nil, errors.Join(err, base.Close())
 	}
-	out := &Commit{Name: c.ID(), close: func() error { return errors.Join(disk.Close(), base.Close()) }}
+	kind := c.Object + "." + c.Field
+	if c.patches == nil {
+		kind = ""
+	}
+	out := &Commit{Name: c.ID(), Kind: kind, close: func() error { return errors.Join(disk.Close(), base.Close()) }}
 	requests, err := c.stage.txn.Patched(c.patches)
 	if err != nil {
 		return nil, errors.Join(err, out.close())

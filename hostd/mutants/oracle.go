@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"fsward/change"
 	"fsward/interp/detect"
@@ -18,9 +20,11 @@ import (
 // A Subject is a transaction whose violations are known.
 type Subject struct {
 	Name string
+	Kind string // of what was altered; "" where nothing was
 	Txn  *change.Txn
 	View change.View
 
+	mu    sync.Mutex          // a View is used by one goroutine at a time
 	rules []string            // by which it is judged; nil: all
 	want  map[string][]string // violations by the number of their rule
 }
@@ -58,20 +62,29 @@ func Cases(fileSystem, dir string) ([]*Subject, error) {
 }
 
 // Learn makes what the rules say now of transactions what is known of them: altered commits, whose
-// verdicts other tests hold, and sound ones.
-func Learn(ctx context.Context, schema *change.Schema, files []invariants.File, subjects []*Subject) error {
+// verdicts other tests hold, and sound ones. It returns those that are worth asking again: the sound ones,
+// and one altered commit for each kind and set of rules that it violates.
+func Learn(ctx context.Context, schema *change.Schema, files []invariants.File, subjects []*Subject) ([]*Subject, error) {
 	engine, err := invariants.NewCompiled(schema, files, invariants.Options{})
 	if err != nil {
-		return err
+		return nil, err
 	}
+	var out []*Subject
+	seen := make(map[string]bool)
 	for _, s := range subjects {
 		v := engine.Check(ctx, s.Txn, s.View)
 		if len(v.Undecided) > 0 {
-			return fmt.Errorf("%s: undecided: %s", s.Name, v.Undecided[0])
+			return nil, fmt.Errorf("%s: undecided: %s", s.Name, v.Undecided[0])
 		}
 		s.want = byRule(v)
+		kind := s.Kind + " " + strings.Join(slices.Sorted(maps.Keys(s.want)), " ")
+		if s.Kind != "" && (len(s.want) == 0 || seen[kind]) {
+			continue
+		}
+		seen[kind] = true
+		out = append(out, s)
 	}
-	return nil
+	return out, nil
 }
 
 func byRule(v invariants.Verdict) map[string][]string {
@@ -105,7 +118,9 @@ func notice(ctx context.Context, schema *change.Schema, m *Mutant, subjects []*S
 		}
 		got := map[string][]string{}
 		if engine != nil {
+			s.mu.Lock()
 			v := engine.Check(ctx, s.Txn, s.View)
+			s.mu.Unlock()
 			if len(v.Undecided) > 0 {
 				return s.Name + " (undecided)", nil
 			}

@@ -51,13 +51,14 @@ func run(dir, cases string, workers int) (err error) {
 	defer func() { err = errors.Join(err, closeAll()) }()
 	var altered []*mutants.Subject
 	for _, c := range commits {
-		altered = append(altered, &mutants.Subject{Name: c.Name, Txn: c.Txn, View: c.View})
+		altered = append(altered, &mutants.Subject{Name: c.Name, Kind: c.Kind, Txn: c.Txn, View: c.View})
 	}
 	schema := detect.Schema("btrfs")
-	if err := mutants.Learn(ctx, schema, files, altered); err != nil {
+	altered, err = mutants.Learn(ctx, schema, files, altered)
+	if err != nil {
 		return err
 	}
-	fmt.Fprintf(os.Stderr, "%d unit tests, %d commits\n", len(subjects), len(commits))
+	fmt.Fprintf(os.Stderr, "%d unit tests, %d commits\n", len(subjects), len(altered))
 	results, err := mutants.Run(ctx, schema, files, append(subjects, altered...), workers, os.Stderr)
 	if err != nil {
 		return err
