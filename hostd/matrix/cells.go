@@ -72,9 +72,31 @@ var treeNumbers = map[string]string{"root": "1", "extent": "2", "chunk": "3", "d
 // treeNames is in the order of the drawing.
 var treeNames = []string{"root", "extent", "block group", "chunk", "dev", "csum", "free space", "quota", "uuid", "default tree", "volume", "snapshot", "fresh"}
 
-// generate makes the cells of a stage: for each tree, object, field and change as many places as picks,
-// spread over those that there are.
-func generate(st *stage, picks int, skip map[string]int) ([]*Cell, error) {
+// universe lists every corruption, by object, tree, field and change.
+func universe() []Cell {
+	var out []Cell
+	for _, a := range detect.Alterables("btrfs") {
+		trees := treeNames
+		if a.Object == "super_block" {
+			trees = []string{""}
+		}
+		for _, tree := range trees {
+			for _, f := range a.Fields {
+				for _, change := range hostd.Changes(f.Width) {
+					out = append(out, Cell{Object: a.Object, Tree: tree, Field: f.Name, Change: change})
+				}
+			}
+			for _, action := range a.Actions {
+				out = append(out, Cell{Object: a.Object, Tree: tree, Change: action})
+			}
+		}
+	}
+	return out
+}
+
+// generate makes the cells of a stage: for each of the corruptions wanted as many places as picks, spread
+// over those that there are. made counts them, so that a later stage makes only what is missing.
+func generate(st *stage, wanted []Cell, picks int, made map[string]int) ([]*Cell, error) {
 	disk, err := blocktap.OpenImage(st.after)
 	if err != nil {
 		return nil, err
@@ -84,46 +106,22 @@ func generate(st *stage, picks int, skip map[string]int) ([]*Cell, error) {
 	if err != nil {
 		return nil, err
 	}
+	const spread = 7
 	var cells []*Cell
-	add := func(c Cell) error {
-		c.Variant, c.Stage, c.stage = st.variant, st.number, st
-		kind := strings.TrimPrefix(c.ID(), fmt.Sprintf("%s/%d ", st.variant, st.number))
-		for c.Pick = range picks {
-			if skip[kind] >= picks {
-				return nil
-			}
-			made, err := corrupter.Corrupt(c.Spec(), c.Pick*7)
+	for _, c := range wanted {
+		for pick := 0; made[c.Spec()] < picks; pick++ {
+			out, err := corrupter.Corrupt(c.Spec(), pick*spread)
 			if errors.Is(err, interp.ErrNoPlace) {
-				return nil
+				break
 			}
 			if err != nil {
-				return err
+				return nil, err
 			}
 			cell := c
-			cell.What, cell.patches = made.What, made.Patches
+			cell.Variant, cell.Stage, cell.Pick, cell.What = st.variant, st.number, pick, out.What
+			cell.stage, cell.patches = st, out.Patches
 			cells = append(cells, &cell)
-			skip[kind]++
-		}
-		return nil
-	}
-	for _, a := range detect.Alterables("btrfs") {
-		trees := treeNames
-		if a.Object == "super_block" {
-			trees = []string{""}
-		}
-		for _, tree := range trees {
-			for _, f := range a.Fields {
-				for _, change := range hostd.Changes(f.Width) {
-					if err := add(Cell{Object: a.Object, Tree: tree, Field: f.Name, Change: change}); err != nil {
-						return nil, err
-					}
-				}
-			}
-			for _, action := range a.Actions {
-				if err := add(Cell{Object: a.Object, Tree: tree, Change: action}); err != nil {
-					return nil, err
-				}
-			}
+			made[c.Spec()]++
 		}
 	}
 	return cells, nil

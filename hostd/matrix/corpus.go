@@ -47,7 +47,7 @@ func Commits(ctx context.Context, dir string) (list []*Commit, closeAll func() e
 			return list, closeAll, err
 		}
 		for _, st := range stages {
-			cells, err := generate(st, 1, make(map[string]int))
+			cells, err := generate(st, universe(), 1, make(map[string]int))
 			if err != nil {
 				return list, closeAll, err
 			}

@@ -22,6 +22,7 @@ type Config struct {
 	Picks   int    // places for each corruption
 	Workers int
 	Only    string // cells whose ID contains it
+	Cells   []Cell // only these, of the first variant; nil: all of all
 	Linux   bool   // mount each image with user-mode Linux
 	Log     io.Writer
 }
@@ -43,9 +44,13 @@ func Run(ctx context.Context, cfg Config) ([]*Row, error) {
 	if err := os.MkdirAll(cfg.Dir, 0o755); err != nil {
 		return nil, err
 	}
+	wanted, variants := universe(), Variants
+	if cfg.Cells != nil {
+		wanted, variants = cfg.Cells, Variants[:1]
+	}
 	var rows []*Row
-	skip := make(map[string]int)
-	for _, v := range Variants {
+	made := make(map[string]int)
+	for _, v := range variants {
 		rec, err := record(ctx, cfg.Dir, v)
 		if err != nil {
 			return nil, err
@@ -55,7 +60,7 @@ func Run(ctx context.Context, cfg Config) ([]*Row, error) {
 			return nil, err
 		}
 		for _, st := range list {
-			cells, err := generate(st, cfg.Picks, skip)
+			cells, err := generate(st, wanted, cfg.Picks, made)
 			if err != nil {
 				return nil, fmt.Errorf("%s, commit %d from the end: %w", v.Name, st.number, err)
 			}

@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"fsward/change"
 	"fsward/interp/detect"
@@ -119,7 +120,7 @@ func notice(ctx context.Context, schema *change.Schema, m *Mutant, subjects []*S
 		got := map[string][]string{}
 		if engine != nil {
 			s.mu.Lock()
-			v := engine.Check(ctx, s.Txn, s.View)
+			v := check(ctx, engine, s)
 			s.mu.Unlock()
 			if len(v.Undecided) > 0 {
 				return s.Name + " (undecided)", nil
@@ -131,6 +132,16 @@ func notice(ctx context.Context, schema *change.Schema, m *Mutant, subjects []*S
 		}
 	}
 	return "", nil
+}
+
+// checkTime bounds a check: a rule that has lost what narrows it down may look at everything. What is not
+// decided by then would be refused, and so is noticed.
+const checkTime = 3 * time.Second
+
+func check(ctx context.Context, engine invariants.Engine, s *Subject) invariants.Verdict {
+	ctx, cancel := context.WithTimeout(ctx, checkTime)
+	defer cancel()
+	return engine.Check(ctx, s.Txn, s.View)
 }
 
 func clausesOf(m *Mutant) []clause {

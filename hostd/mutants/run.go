@@ -53,9 +53,21 @@ func Run(ctx context.Context, schema *change.Schema, files []invariants.File, su
 	return results, errors.Join(errs...)
 }
 
-// relevantFirst moves the subjects that violate a rule to the front.
+// bystanders bounds the altered commits that violate other rules than a mutant's: what they can show is a
+// false alarm, and the sound commits show most of those.
+const bystanders = 40
+
+// relevantFirst moves the subjects that violate a rule to the front, and leaves out most of those that have
+// nothing to do with it.
 func relevantFirst(subjects []*Subject, rule string) []*Subject {
-	out := slices.Clone(subjects)
+	others := 0
+	out := slices.DeleteFunc(slices.Clone(subjects), func(s *Subject) bool {
+		if rule == "" || s.Kind == "" || len(s.want[rule]) > 0 {
+			return false
+		}
+		others++
+		return others > bystanders
+	})
 	slices.SortStableFunc(out, func(a, b *Subject) int { return rank(a, rule) - rank(b, rule) })
 	return out
 }
