@@ -9,7 +9,7 @@ FUZZTIME ?= 30s
 GOLANGCI_LINT_VERSION := v2.15.0
 GOTESTSUM_VERSION := v1.13.0
 
-.PHONY: help setup build run test vm-test lint fuzz bench soak man clean guest
+.PHONY: help setup build run test vm-test lint fuzz bench soak matrix mutants man clean guest
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -47,6 +47,12 @@ bench: setup ## benchmarks, each beside a peer
 
 soak: setup ## real loads until 20,000 commits of btrfs were judged without an alarm; SOAK="-fs ext3 -commits 500" and others: see go run ./hostd/soak -help
 	go run ./hostd/soak -keep build/soak $(SOAK)
+
+matrix: setup ## the corruption matrix into build/matrix: fsward, btrfs check and Linux on 5,500 altered commits; MATRIX="-only extent_item" and others
+	go run ./hostd/matrix/cmd -dir build/matrix $(if $(shell command -v linux.uml),-linux) $(MATRIX)
+
+mutants: setup ## each rule weakened in one place at a time: what no test notices
+	go run ./hostd/mutants/cmd -dir build/matrix
 
 man: build ## write the man pages to build/man
 	./fsward man build/man

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -53,10 +54,6 @@ func newMachine(ctx context.Context, dir string) (*machine, error) {
 
 // askLinux fills in what Linux says of each row: of those that are not known yet, many in one boot.
 func askLinux(ctx context.Context, cfg Config, rows []*Row) error {
-	m, err := newMachine(ctx, cfg.Dir)
-	if err != nil {
-		return err
-	}
 	answers, err := openAnswers(filepath.Join(cfg.Dir, "linux.jsonl"))
 	if err != nil {
 		return err
@@ -76,9 +73,18 @@ func askLinux(ctx context.Context, cfg Config, rows []*Row) error {
 		byStage[r.stage] = append(byStage[r.stage], r)
 		todo++
 	}
+	if !cfg.Linux || todo == 0 {
+		return nil
+	}
+	m, err := newMachine(ctx, cfg.Dir)
+	if err != nil {
+		return err
+	}
 	progress := newProgress(cfg.Log, todo)
 	for _, st := range order {
 		list := byStage[st]
+		// In an order of chance, so that a run that is ended early has asked some of everything.
+		rand.New(rand.NewPCG(1, 0)).Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 		var wg sync.WaitGroup
 		errs := make([]error, cfg.Workers)
 		for w := range cfg.Workers {

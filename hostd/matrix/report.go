@@ -33,6 +33,16 @@ func Write(dir string, rows []*Row) error {
 	return nil
 }
 
+// WriteResult writes what is kept of a run: the date, the summary, what only one side finds.
+func WriteResult(path string, rows []*Row) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# The corruption matrix: result\n\nMade by `make matrix MATRIX=\"-result docs/MATRIX_RESULT.md\"`, %s. [MATRIX.md](MATRIX.md) says what it is.\n\n", time.Now().Format(time.DateOnly))
+	if err := errors.Join(WriteSummary(&b, rows), WriteOneSided(&b, rows)); err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(b.String()), 0o644)
+}
+
 // writeMisses lists what btrfs check reports and fsward lets through, by group.
 func writeMisses(w io.Writer, rows []*Row) {
 	groups := make(map[string][]*Row)

@@ -23,7 +23,7 @@ type Config struct {
 	Workers int
 	Only    string // cells whose ID contains it
 	Cells   []Cell // only these, of the first variant; nil: all of all
-	Linux   bool   // mount each image with user-mode Linux
+	Linux   bool   // mount each image with user-mode Linux; else only what it said before is taken
 	Log     io.Writer
 }
 
@@ -80,10 +80,7 @@ func Run(ctx context.Context, cfg Config) ([]*Row, error) {
 	if err := judgeAll(ctx, cfg, rows, answers); err != nil {
 		return nil, err
 	}
-	if cfg.Linux {
-		return rows, askLinux(ctx, cfg, rows)
-	}
-	return rows, nil
+	return rows, askLinux(ctx, cfg, rows)
 }
 
 // judgeAll lets workers take rows, stage by stage so that each keeps one image.
