@@ -35,7 +35,7 @@ type demoDisk struct {
 }
 
 var demoDisks = []demoDisk{
-	{"btrfs", "btrfs", "inode_item.nlink+1", "a link count goes to the disk one too high"},
+	{"btrfs", "btrfs", "inode_item.nlink+1@mode=0o100644", "a link count goes to the disk one too high"},
 	{"ext3", "ext3", "inode.links_count+1", "a link count goes to the disk one too high"},
 }
 

@@ -95,7 +95,7 @@ func TestMkfsUnderGuard(t *testing.T) {
 // before is there and nothing of what came after.
 func TestRefusal(t *testing.T) {
 	for _, tc := range []struct{ fs, bug, rule string }{
-		{"btrfs", "inode_item.nlink+1", "btrfs/14"},
+		{"btrfs", "inode_item.nlink+1@mode=0o100644", "btrfs/14"},
 		{"ext3", "inode.links_count+1", "ext3/7"},
 	} {
 		t.Run(tc.fs, func(t *testing.T) {

@@ -19,8 +19,8 @@ func TestPauseOnARealFileSystem(t *testing.T) {
 		fs, bug string
 		pass    bool
 	}{
-		{"btrfs", "inode_item.nlink+1", false},
-		{"btrfs", "inode_item.nlink+1", true},
+		{"btrfs", "inode_item.nlink+1@mode=0o100644", false},
+		{"btrfs", "inode_item.nlink+1@mode=0o100644", true},
 		{"ext3", "inode.links_count+1", false},
 	} {
 		name := tc.fs + map[bool]string{true: " resumed", false: " rejected"}[tc.pass]

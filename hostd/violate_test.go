@@ -175,7 +175,7 @@ var violations = map[string][]violation{
 		{"btrfs/6", "extent_item.key.offset+1048576", 2},
 		{"btrfs/12", "inode_item!delete@nlink=1", 2},
 		{"btrfs/13", "inode_item.mode=0o100644@objectid=256", 2},
-		{"btrfs/14", "inode_item.nlink+1", 2},
+		{"btrfs/14", "inode_item.nlink+1@mode=0o100644", 2},
 		{"btrfs/16", "dir_item.type=7@type=1", 2},
 		{"btrfs/17", "inode_ref.index+100000", 2},
 	},

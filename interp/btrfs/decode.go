@@ -23,12 +23,16 @@ type entity struct {
 // itemContext is what the contents of items are checked against.
 type itemContext struct {
 	sectorSize, nodeSize uint32
-	generation           uint64 // of the superblock
+	generation           uint64 // of the superblock: nothing in its trees is newer
+	incompat             uint64 // of the superblock
 	csum                 csumType
 	devs                 *devices
 	chunks               *chunkMap // nil while the chunk tree itself is read
 	where                *chunkMap // what chunk an address is in, where that is not judged; nil if it is not known
 }
+
+// aligned tells whether an address or length is a multiple of sectorsize.
+func (c *itemContext) aligned(n uint64) bool { return n&uint64(c.sectorSize-1) == 0 }
 
 // A decoder turns items into objects with fields. It is emptied by reset and reused.
 type decoder struct {
@@ -187,42 +191,31 @@ func (d *decoder) contents(kind change.Kind, k key, r disk.Region) error {
 		return d.rootRef(kind, k, r)
 	case kindExtentItem, kindMetadataItem:
 		return d.extentItem(kind, k, r)
-	case kindTreeBlockRef, kindSharedBlockRef:
-		if r.Len() != 0 {
-			return sizeError(t, r, 0)
-		}
-		d.blockRef(kind, k.objectid, k.offset)
-		return nil
-	case kindExtentDataRef:
-		if r.Len() != extentDataRefLayout.size {
-			return sizeError(t, r, extentDataRefLayout.size)
-		}
-		return d.extentDataRef(k.objectid, r)
-	case kindSharedDataRef:
-		if r.Len() != sharedDataRefLayout.size {
-			return sizeError(t, r, sharedDataRefLayout.size)
-		}
-		return d.sharedDataRef(k.objectid, k.offset, r)
+	case kindTreeBlockRef, kindSharedBlockRef, kindExtentDataRef, kindSharedDataRef:
+		return d.keyedRef(kind, k, r)
 	case kindBlockGroupItem:
 		return d.blockGroup(k, r)
-	case kindQgroupStatus:
-		if r.Len() == t.layout.size+8 { // enable_gen, since Linux 6.7
-			d.begin(kind, k.objectid, k.offset, 0)
-			return d.structure(t.layout, r, t.layout.size)
-		}
 	case kindUUIDSubvol, kindUUIDReceived:
 		return d.uuidItem(kind, k, r)
+	case kindQgroupStatus, kindQgroupInfo, kindQgroupLimit, kindQgroupRelation:
+		return d.quotaItem(kind, k, r)
+	case kindFreeSpaceInfo:
+		return d.freeSpaceInfo(k, r)
+	case kindFreeSpaceExtent:
+		return d.freeSpaceExtent(k, r)
 	case kindFreeSpaceBitmap:
 		return d.freeSpaceBitmap(k, r)
+	case kindDevItem:
+		return d.devItem(k, r)
+	case kindDevExtent:
+		return d.devExtent(k, r)
+	case kindFreeSpaceHeader, kindOrphanItem, kindVerityDesc, kindVerityMerkle, kindTemporaryItem, kindPersistentItem,
+		kindDevReplace:
+		if err := checkSmallItem(kind, k, r); err != nil {
+			return err
+		}
 	case kindChunkItem:
 		return d.chunkItem(k, r)
-	case kindFreeSpaceExtent:
-		if r.Len() != 0 {
-			return sizeError(t, r, 0)
-		}
-		d.begin(kind, k.objectid, k.offset, 0)
-		d.chunkOf(k.objectid)
-		return nil
 	}
 	d.begin(kind, k.objectid, k.offset, 0)
 	switch {

@@ -16,6 +16,7 @@ type diff struct {
 	old, new *state // old is nil if there is nothing to compare with: everything is new
 	budget   *budget
 	out      *recorder
+	scratch  decoder // of items that are checked and not recorded
 	faults   []change.Violation
 	unknown  error // why the result is not complete
 

@@ -10,16 +10,36 @@ import (
 // Flags of inodes that exist: BTRFS_INODE_FLAG_MASK below, BTRFS_INODE_RO_FLAG_MASK in the upper half.
 const inodeFlags = 1<<12 - 1 | 1<<31 | 1<<32
 
-// inodeItem follows check_inode_item, as far as it is about one item alone.
+// inodeID tells whether a number can be that of an inode (check_inode_key).
+func inodeID(id uint64) bool {
+	return id >= firstFreeID && id <= lastFreeID || id == rootTreeDirID || id == freeInoID
+}
+
+// inodeItem follows check_inode_item. The generations are held to that of the superblock itself, as
+// btrfs check does: an inode of a later one has not been committed.
 func (d *decoder) inodeItem(k key, r disk.Region) error {
 	if r.Len() != inodeItemLayout.size {
 		return sizeError(&itemTypes[kindInodeItem], r, inodeItemLayout.size)
 	}
-	if k.offset != 0 {
-		return violatedAt(itemRule, r.Addr(), "the key offset of an inode_item is %d, want 0", k.offset)
+	bad := func(off int, format string, args ...any) error {
+		return violatedAt(itemRule, r.Addr()+uint64(off), "inode_item: "+format, args...)
 	}
-	if flags := r.U64(64); flags&^inodeFlags != 0 {
-		return violatedAt(itemRule, r.Addr()+64, "flags of btrfs_inode_item is %#x, unknown are %#x", flags, flags&^inodeFlags)
+	generation, transid, nlink, mode, flags := r.U64(0), r.U64(8), r.U32(40), r.U32(52), r.U64(64)
+	switch {
+	case !inodeID(k.objectid):
+		return bad(0, "%d is no number of an inode", int64(k.objectid))
+	case k.offset != 0:
+		return bad(0, "key offset is %d, want 0", k.offset)
+	case generation > d.ctx.generation:
+		return bad(0, "generation is %d, the superblock's is %d", generation, d.ctx.generation)
+	case transid > d.ctx.generation:
+		return bad(8, "transid is %d, the superblock's generation is %d", transid, d.ctx.generation)
+	case mode > 0o177777:
+		return bad(52, "mode is %#o, unknown are %#o", mode, mode&^0o177777)
+	case mode&0o170000 == 0o040000 && nlink > 1:
+		return bad(40, "nlink of a directory is %d, at most 1", nlink)
+	case flags&^inodeFlags != 0:
+		return bad(64, "flags is %#x, unknown are %#x", flags, flags&^inodeFlags)
 	}
 	d.begin(kindInodeItem, k.objectid, 0, 0)
 	return d.structure(&inodeItemLayout, r, inodeItemLayout.size)
@@ -97,7 +117,8 @@ func (d *decoder) inodeExtrefs(k key, r disk.Region) error {
 	}
 }
 
-// dirItems follows check_dir_item: entries whose names have the same hash share an item.
+// dirItems follows check_dir_item: entries whose names have the same hash share an item. That a name and
+// its data fit into a leaf (BTRFS_MAX_XATTR_SIZE) follows from their lying in the item.
 func (d *decoder) dirItems(kind change.Kind, k key, r disk.Region) error {
 	for off := uint64(0); ; {
 		head, err := r.Sub(off, uint64(dirItemLayout.size))
@@ -114,12 +135,18 @@ func (d *decoder) dirItems(kind change.Kind, k key, r disk.Region) error {
 		}
 		aux := uint64(0)
 		if kind != kindDirIndex {
+			if h := nameHash(name); h != k.offset {
+				return violatedAt(itemRule, head.Addr(), "the key offset of a %s is %d, the hash of its name is %d", itemTypes[kind].name, k.offset, h)
+			}
 			aux = nameID(name)
 		}
 		d.begin(kind, k.objectid, k.offset, aux)
 		if kind == kindXattrItem {
-			if err := checkXattr(k, location, name, typ, head); err != nil {
-				return err
+			if typ != fileTypeXattr {
+				return violatedAt(itemRule, head.Addr()+29, "type of an xattr_item is %d, want %d", typ, fileTypeXattr)
+			}
+			if location != (key{}) {
+				return violatedAt(itemRule, head.Addr(), "an xattr_item has location %s", keyText(location))
 			}
 			d.num(fieldNameLen, nameLen)
 			d.num(fieldDataLen, dataLen)
@@ -127,7 +154,7 @@ func (d *decoder) dirItems(kind change.Kind, k key, r disk.Region) error {
 			if dataLen != 0 {
 				return violatedAt(itemRule, head.Addr()+25, "data_len of a directory entry is %d", dataLen)
 			}
-			if location.typ != inodeItemKey && location.typ != rootItemKey {
+			if !entryLocation(location) {
 				return violatedAt(itemRule, head.Addr(), "a directory entry leads to %s", keyText(location))
 			}
 			if err := d.structure(&dirItemLayout, head, head.Len()); err != nil {
@@ -142,61 +169,80 @@ func (d *decoder) dirItems(kind change.Kind, k key, r disk.Region) error {
 	}
 }
 
-func checkXattr(k, location key, name []byte, typ uint8, head disk.Region) error {
-	switch {
-	case typ != fileTypeXattr:
-		return violatedAt(itemRule, head.Addr()+29, "type of an xattr_item is %d, want %d", typ, fileTypeXattr)
-	case location != key{}:
-		return violatedAt(itemRule, head.Addr(), "an xattr_item has location %s", keyText(location))
-	case nameHash(name) != k.offset:
-		return violatedAt(itemRule, head.Addr(), "the key offset of an xattr_item is %d, the hash of its name is %d", k.offset, nameHash(name))
+// entryLocation tells whether a directory entry can lead to a key: that of an inode, or of the root item
+// of a subvolume (check_inode_key, check_root_key).
+func entryLocation(k key) bool {
+	switch k.typ {
+	case inodeItemKey:
+		return inodeID(k.objectid) && k.offset == 0
+	case rootItemKey:
+		return fileTree(k.objectid)
 	}
-	return nil
+	return false
 }
 
-// fileExtent follows check_extent_data_item.
+// Limits of a compressed extent (fs/btrfs/compression.h): both BTRFS_MAX_COMPRESSED on disk and
+// BTRFS_MAX_UNCOMPRESSED in memory.
+const maxCompressed = 128 << 10
+
+// inlineStart is where the data of an inline extent begins (BTRFS_FILE_EXTENT_INLINE_DATA_START).
+const inlineStart = 21
+
+// Types of a file extent (BTRFS_FILE_EXTENT_*).
+const (
+	extentInline   = 0
+	extentPrealloc = 2
+)
+
+// fileExtent follows check_extent_data_item and, in the bounds on lengths, process_file_extent of btrfs
+// check.
 func (d *decoder) fileExtent(k key, r disk.Region) error {
-	const inlineStart = 21 // BTRFS_FILE_EXTENT_INLINE_DATA_START
-	bad := func(format string, args ...any) error {
-		return violatedAt(itemRule, r.Addr(), "extent_data: "+format, args...)
-	}
+	bad := func(format string, args ...any) error { return extentDataError(r, format, args...) }
 	if r.Len() < inlineStart {
 		return bad("%d bytes, at least %d are needed", r.Len(), inlineStart)
 	}
-	ram, compression, typ := r.U64(8), r.U8(16), r.U8(20)
+	generation, ram, compression, typ := r.U64(0), r.U64(8), r.U8(16), r.U8(20)
 	switch {
-	case typ > 2:
-		return bad("type is %d", typ)
+	case generation > d.ctx.generation:
+		return bad("generation is %d, the superblock's is %d", generation, d.ctx.generation)
+	case typ > extentPrealloc:
+		return bad("type is %d, at most %d", typ, extentPrealloc)
 	case compression > 3:
-		return bad("compression is %d", compression)
+		return bad("compression is %d, at most 3", compression)
 	case r.U8(17) != 0 || r.U16(18) != 0:
 		return bad("encryption is %d, other_encoding is %d", r.U8(17), r.U16(18))
-	case k.offset%uint64(d.ctx.sectorSize) != 0:
-		return bad("its file offset is not a multiple of sectorsize")
+	case !d.ctx.aligned(k.offset):
+		return bad("its file offset %d is not a multiple of sectorsize", k.offset)
+	case compression != 0 && ram > maxCompressed:
+		return bad("ram_bytes is %d, at most %d are compressed together", ram, maxCompressed)
 	}
 	d.begin(kindExtentData, k.objectid, k.offset, 0)
-	if typ == 0 {
-		if k.offset != 0 {
-			return bad("inline data at file offset %d", k.offset)
-		}
-		if compression == 0 && uint64(r.Len()-inlineStart) != ram {
-			return bad("ram_bytes is %d, the item has %d bytes of data", ram, r.Len()-inlineStart)
-		}
-		sector := uint64(d.ctx.sectorSize)
-		d.extentSpan(ram, (ram+sector-1)/sector*sector)
-		return d.structure(&fileExtentLayout, r, inlineStart)
+	if typ == extentInline {
+		return d.inlineExtent(k, r)
 	}
 	if r.Len() != fileExtentLayout.size {
 		return sizeError(&itemTypes[kindExtentData], r, fileExtentLayout.size)
 	}
-	bytenr, length, num := r.U64(21), r.U64(29), r.U64(45)
-	for _, m := range []uint64{ram, bytenr, length, r.U64(37), num} {
-		if m%uint64(d.ctx.sectorSize) != 0 {
-			return bad("%d is not a multiple of sectorsize", m)
+	bytenr, length, offset, num := r.U64(21), r.U64(29), r.U64(37), r.U64(45)
+	for _, m := range [...]struct {
+		name  string
+		value uint64
+	}{{"ram_bytes", ram}, {"disk_bytenr", bytenr}, {"disk_num_bytes", length}, {"offset", offset}, {"num_bytes", num}} {
+		if !d.ctx.aligned(m.value) {
+			return bad("%s is %d, not a multiple of sectorsize", m.name, m.value)
 		}
 	}
-	if k.offset+num < k.offset {
+	switch {
+	case num == 0 || k.offset+num < k.offset:
 		return bad("num_bytes is %d at file offset %d", num, k.offset)
+	case offset > ram || num > ram-offset:
+		return bad("offset %d and num_bytes %d lie beyond ram_bytes %d", offset, num, ram)
+	case compression != 0 && typ == extentPrealloc:
+		return bad("a preallocated extent has compression %d", compression)
+	case compression != 0 && length > maxCompressed:
+		return bad("disk_num_bytes is %d, a compressed extent has at most %d", length, maxCompressed)
+	case compression == 0 && bytenr != 0 && (offset > length || num > length-offset):
+		return bad("offset %d and num_bytes %d lie beyond disk_num_bytes %d", offset, num, length)
 	}
 	if bytenr != 0 && d.ctx.chunks != nil {
 		if c := d.ctx.chunks.find(bytenr, length); c == nil || c.typ&groupData == 0 {
@@ -238,4 +284,27 @@ func (d *decoder) dataBackref(bytenr, objectid, offset uint64) {
 func (d *decoder) extentSpan(nbytes, end uint64) {
 	d.num(fieldNBytes, nbytes)
 	d.put(fieldEndOffset, true, change.Num(end))
+}
+
+// inlineExtent is of data that stand in the item itself: less than a sector before compression.
+func (d *decoder) inlineExtent(k key, r disk.Region) error {
+	bad := func(format string, args ...any) error { return extentDataError(r, format, args...) }
+	ram, compressed, data := r.U64(8), r.U8(16) != 0, uint64(r.Len()-inlineStart)
+	switch {
+	case k.offset != 0:
+		return bad("inline data at file offset %d", k.offset)
+	case ram == 0 || data == 0:
+		return bad("inline data of %d bytes, ram_bytes is %d", data, ram)
+	case !compressed && data != ram:
+		return bad("ram_bytes is %d, the item has %d bytes of data", ram, data)
+	case ram > uint64(d.ctx.sectorSize) || data >= uint64(d.ctx.sectorSize):
+		return bad("inline data of %d bytes, ram_bytes is %d: more than a sector", data, ram)
+	}
+	sector := uint64(d.ctx.sectorSize)
+	d.extentSpan(ram, (ram+sector-1)/sector*sector)
+	return d.structure(&fileExtentLayout, r, inlineStart)
+}
+
+func extentDataError(r disk.Region, format string, args ...any) error {
+	return violatedAt(itemRule, r.Addr(), "extent_data: "+format, args...)
 }

@@ -21,6 +21,7 @@ const (
 	kindRootRef
 	kindExtentItem
 	kindMetadataItem
+	kindExtentOwnerRef
 	kindTreeBlockRef
 	kindExtentDataRef
 	kindSharedBlockRef
@@ -61,7 +62,6 @@ const (
 	inUUID
 	inFreeSpace
 	inBlockGroup
-	anywhere = treeSet(1<<10 - 1)
 )
 
 // classOf returns the class of a tree; 0 if it is none that is known.
@@ -127,6 +127,8 @@ var itemTypes = [kindCount]itemType{
 	kindRootRef:      {rootRefKey, "root_ref", change.ShapeKey, inRoot, &rootRefLayout, []change.Field{fieldName, fieldLink}, "a tree's subvolume: k(PARENT, root_ref, TREE)"},
 	kindExtentItem:   {extentItemKey, "extent_item", change.ShapeKey, inExtent, &extentItemLayout, []change.Field{fieldFullBackref, fieldLevel, fieldChunk}, "an extent in use: k(BYTENR, extent_item, LENGTH)"},
 	kindMetadataItem: {metadataItemKey, "metadata_item", change.ShapeKey, inExtent, &extentItemLayout, []change.Field{fieldFullBackref, fieldLevel, fieldChunk}, "a metadata block in use, nodesize long: k(BYTENR, metadata_item, LEVEL)"},
+	kindExtentOwnerRef: {extentOwnerRefKey, "extent_owner_ref", change.ShapeKey, 0, nil, []change.Field{fieldRoot},
+		"the tree that made an extent, kept by simple quotas: k(BYTENR, extent_owner_ref, ROOT)"},
 	kindTreeBlockRef: {treeBlockRefKey, "tree_block_ref", change.ShapeKey, inExtent, nil, []change.Field{fieldRoot}, "a tree that owns a block: k(BYTENR, tree_block_ref, ROOT)"},
 	kindExtentDataRef: {extentDataRefKey, "extent_data_ref", change.ShapeKey, inExtent, &extentDataRefLayout, nil,
 		"a file that uses an extent: k(BYTENR, extent_data_ref, HASH)"},
@@ -143,8 +145,8 @@ var itemTypes = [kindCount]itemType{
 	kindQgroupInfo:      {qgroupInfoKey, "qgroup_info", change.ShapeKey, inQuota, &qgroupInfoLayout, nil, "use of a quota group: k(0, qgroup_info, QGROUP)"},
 	kindQgroupLimit:     {qgroupLimitKey, "qgroup_limit", change.ShapeKey, inQuota, &qgroupLimitLayout, nil, "limits of a quota group: k(0, qgroup_limit, QGROUP)"},
 	kindQgroupRelation:  {qgroupRelationKey, "qgroup_relation", change.ShapeKey, inQuota, nil, nil, "a quota group and a member of it, written both ways: k(QGROUP, qgroup_relation, QGROUP)"},
-	kindTemporaryItem:   {temporaryItemKey, "temporary_item", change.ShapeKey, anywhere, nil, sizeOnly, "state of a running balance"},
-	kindPersistentItem:  {persistentItemKey, "persistent_item", change.ShapeKey, anywhere, nil, sizeOnly, "device statistics"},
+	kindTemporaryItem:   {temporaryItemKey, "temporary_item", change.ShapeKey, inRoot, nil, sizeOnly, "state of a running balance"},
+	kindPersistentItem:  {persistentItemKey, "persistent_item", change.ShapeKey, inDev, nil, sizeOnly, "device statistics"},
 	kindDevReplace:      {devReplaceKey, "dev_replace", change.ShapeKey, inDev, nil, sizeOnly, "state of a device replacement"},
 	kindUUIDSubvol:      {uuidSubvolKey, "uuid_key_subvol", change.ShapeKey, inUUID, nil, []change.Field{fieldRoot}, "a subvolume with a UUID: k(FIRST, uuid_key_subvol, SECOND), the halves of the UUID"},
 	kindUUIDReceived:    {uuidReceivedKey, "uuid_key_received_subvol", change.ShapeKey, inUUID, nil, []change.Field{fieldRoot}, "a received subvolume with a UUID of where it came from"},

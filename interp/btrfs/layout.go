@@ -24,12 +24,19 @@ const (
 	uuidTreeID       = 9
 	freeSpaceTreeID  = 10
 	blockGroupTreeID = 11
+	devItemsID       = 1 // objectid of every dev_item
+	rootTreeDirID    = 6 // the directory in the root tree that names the default subvolume
 	firstFreeID      = 256
 	lastFreeID       = ^uint64(255)     // -256
+	balanceID        = ^uint64(3)       // -4
+	orphanID         = ^uint64(4)       // -5
+	logFixupID       = ^uint64(6)       // -7: inodes whose links the replay of a log still has to count
 	treeRelocID      = ^uint64(7)       // -8
 	treeLogID        = ^uint64(5)       // -6
 	dataRelocTreeID  = ^uint64(8)       // -9
 	extentCsumID     = ^uint64(9)       // -10
+	freeSpaceID      = ^uint64(10)      // -11: objectid of the headers of v1 space caches
+	freeInoID        = ^uint64(11)      // -12: the inode cache that kernels before 5.11 kept
 	firstChunkTreeID = uint64(256)      // objectid of every chunk item
 	maxLevel         = 8                // BTRFS_MAX_LEVEL
 	maxNodeSize      = 64 << 10         // BTRFS_MAX_METADATA_BLOCKSIZE
@@ -102,8 +109,11 @@ const (
 	extentFlagFullBackref = 1 << 8
 )
 
-// headerFlagReloc marks a node that balance is moving (BTRFS_HEADER_FLAG_RELOC).
-const headerFlagReloc = 1 << 1
+// Flags in the header of a node (BTRFS_HEADER_FLAG_*).
+const (
+	headerFlagWritten = 1 << 0 // every node on disk has it
+	headerFlagReloc   = 1 << 1 // a node that balance is moving
+)
 
 // Types of a directory entry (BTRFS_FT_*).
 const (
@@ -144,9 +154,10 @@ func order(less bool) int {
 	return 1
 }
 
-// fileTree tells whether a tree holds files and directories: the top level or a subvolume (is_fstree).
+// fileTree tells whether a tree holds files and directories: the top level or a subvolume. Numbers with
+// bits in the upper 16 are those of quota groups (btrfs_is_fstree).
 func fileTree(id uint64) bool {
-	return id == fsTreeID || id >= firstFreeID && id <= lastFreeID
+	return id == fsTreeID || id >= firstFreeID && id>>48 == 0
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

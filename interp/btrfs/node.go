@@ -1,6 +1,7 @@
 package btrfs
 
 import (
+	"fsward/change"
 	"fsward/interp/disk"
 )
 
@@ -103,6 +104,8 @@ func checkNode(r disk.Region, logical uint64, rules nodeRules) (*node, error) {
 		return bad(headerRule, "fsid is %x", b[32:48])
 	case !rules.anyChunkTree && n.chunkTreeUUID() != rules.chunkTreeUUID:
 		return bad(headerRule, "chunk_tree_uuid is %x", b[64:80])
+	case n.flags()&headerFlagWritten == 0:
+		return bad(headerRule, "the flag WRITTEN is not set (flags %#x)", n.flags())
 	case n.level() >= maxLevel:
 		return bad(levelRule, "level is %d, at most %d", n.level(), maxLevel-1)
 	}
@@ -119,6 +122,9 @@ func (n *node) checkItems(rules nodeRules) error {
 	if count > dataSize/itemSize {
 		return violatedAt(nritemsRule, n.addr(), "block %d: nritems is %d, at most %d fit", n.logical(), count, dataSize/itemSize)
 	}
+	if count == 0 && n.flags()&headerFlagReloc == 0 && neverEmpty(n.owner()) {
+		return violatedAt(nritemsRule, n.addr(), "block %d: tree %s is empty", n.logical(), change.NumText(n.owner()))
+	}
 	end := dataSize
 	for i := range int(count) {
 		at := headerSize + i*itemSize
@@ -133,6 +139,15 @@ func (n *node) checkItems(rules nodeRules) error {
 		}
 	}
 	return nil
+}
+
+// neverEmpty tells whether a tree has items in any file system. There is no tree 0.
+func neverEmpty(tree uint64) bool {
+	switch tree {
+	case 0, rootTreeID, extentTreeID, chunkTreeID, devTreeID, fsTreeID, dataRelocTreeID:
+		return true
+	}
+	return false
 }
 
 // checkPointers checks the pointers of a node (btrfs_check_node).

@@ -144,7 +144,7 @@ func keyRange(o change.Object) (lo, hi key) {
 	switch o.Kind {
 	case kindInodeExtref:
 		return key{o.ID, k.typ, 0}, key{o.ID, k.typ, ^uint64(0)}
-	case kindTreeBlockRef, kindExtentDataRef, kindSharedBlockRef, kindSharedDataRef:
+	case kindExtentOwnerRef, kindTreeBlockRef, kindExtentDataRef, kindSharedBlockRef, kindSharedDataRef:
 		return key{o.ID, extentItemKey, 0}, key{o.ID, sharedDataRefKey, ^uint64(0)}
 	}
 	return k, k

@@ -80,6 +80,9 @@ func (t *treeDiff) walkNew(s span) {
 	if err := t.checkFlushed(n); err != nil {
 		t.fault(err)
 	}
+	if n.level() == 0 {
+		t.checkLeaf(n, s)
+	}
 	t.descend(n, s, t.walkNew)
 }
 

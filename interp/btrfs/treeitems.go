@@ -1,8 +1,6 @@
 package btrfs
 
 import (
-	"math/bits"
-
 	"fsward/change"
 	"fsward/interp/disk"
 )
@@ -33,27 +31,55 @@ func (d *decoder) chunkItem(k key, r disk.Region) error {
 // extentCsum follows check_csum_item.
 func (d *decoder) extentCsum(k key, r disk.Region) error {
 	size := d.ctx.csum.size()
-	if k.objectid != extentCsumID || k.offset%uint64(d.ctx.sectorSize) != 0 || r.Len() == 0 || r.Len()%size != 0 {
-		return violatedAt(itemRule, r.Addr(), "extent_csum with %d bytes", r.Len())
+	sums := uint64(r.Len() / size)
+	switch {
+	case k.objectid != extentCsumID:
+		return violatedAt(itemRule, r.Addr(), "objectid of an extent_csum is %d, want -10", int64(k.objectid))
+	case !d.ctx.aligned(k.offset):
+		return violatedAt(itemRule, r.Addr(), "extent_csum at %d, which is not a multiple of sectorsize", k.offset)
+	case sums == 0 || r.Len()%size != 0:
+		return violatedAt(itemRule, r.Addr(), "extent_csum with %d bytes, of %d each", r.Len(), size)
+	case k.offset+sums*uint64(d.ctx.sectorSize) < k.offset:
+		return violatedAt(itemRule, r.Addr(), "extent_csum of %d sectors at %d", sums, k.offset)
 	}
 	d.begin(kindExtentCsum, k.objectid, k.offset, 0)
-	d.num(fieldNSums, uint64(r.Len()/size))
+	d.num(fieldNSums, sums)
 	return nil
 }
 
-// rootItem follows check_root_item.
+// Flags of a root item (BTRFS_ROOT_SUBVOL_*).
+const rootFlags = 1<<0 | 1<<48 // read-only; being deleted
+
+// rootItem follows check_root_item and check_root_key.
 func (d *decoder) rootItem(k key, r disk.Region) error {
-	if r.Len() != rootItemLayout.size && r.Len() != legacyRootItemSize {
-		return sizeError(&itemTypes[kindRootItem], r, rootItemLayout.size)
+	bad := func(off int, format string, args ...any) error {
+		return violatedAt(itemRule, r.Addr()+uint64(off), "root_item: "+format, args...)
 	}
-	generation, bytenr, level := r.U64(160), r.U64(176), r.U8(238)
+	if r.Len() != rootItemLayout.size && r.Len() != legacyRootItemSize {
+		return bad(0, "%d bytes, want %d or %d", r.Len(), rootItemLayout.size, legacyRootItemSize)
+	}
+	generation, bytenr, lastSnapshot, flags, dropLevel, level := r.U64(160), r.U64(176), r.U64(200), r.U64(208), r.U8(237), r.U8(238)
 	switch {
+	case k.objectid == 0:
+		return bad(0, "there is no tree 0")
+	case k.objectid == treeRelocID && !fileTree(k.offset) && k.offset != dataRelocTreeID:
+		return bad(0, "balance moves tree %s, which is no file tree", change.NumText(k.offset))
 	case generation > d.ctx.generation:
-		return violatedAt(itemRule, r.Addr()+160, "generation is %d, the superblock's is %d", generation, d.ctx.generation)
-	case bytenr%uint64(d.ctx.sectorSize) != 0:
-		return violatedAt(itemRule, r.Addr()+176, "bytenr is %d, not a multiple of sectorsize", bytenr)
-	case level >= maxLevel || r.U8(237) >= maxLevel:
-		return violatedAt(itemRule, r.Addr()+237, "level is %d, drop_level is %d, at most %d", level, r.U8(237), maxLevel-1)
+		return bad(160, "generation is %d, the superblock's is %d", generation, d.ctx.generation)
+	case lastSnapshot > d.ctx.generation:
+		return bad(200, "last_snapshot is %d, the superblock's generation is %d", lastSnapshot, d.ctx.generation)
+	case !d.ctx.aligned(bytenr):
+		return bad(176, "bytenr is %d, not a multiple of sectorsize", bytenr)
+	case level >= maxLevel || dropLevel >= maxLevel:
+		return bad(237, "level is %d, drop_level is %d, at most %d", level, dropLevel, maxLevel-1)
+	case flags&^rootFlags != 0:
+		return bad(208, "flags is %#x, unknown are %#x", flags, flags&^rootFlags)
+	}
+	if r.Len() == rootItemLayout.size {
+		// A kernel that did not know generation_v2 leaves it behind when it writes the item.
+		if v2 := r.U64(239); v2 > d.ctx.generation {
+			return bad(239, "generation_v2 is %d, the superblock's is %d", v2, d.ctx.generation)
+		}
 	}
 	d.begin(kindRootItem, k.objectid, k.offset, 0)
 	return d.structure(&rootItemLayout, r, r.Len())
@@ -101,34 +127,23 @@ func (d *decoder) blockGroup(k key, r disk.Region) error {
 	if r.Len() != blockGroupLayout.size {
 		return sizeError(&itemTypes[kindBlockGroupItem], r, blockGroupLayout.size)
 	}
+	bad := func(off int, format string, args ...any) error {
+		return violatedAt(itemRule, r.Addr()+uint64(off), "block_group_item: "+format, args...)
+	}
 	used, flags := r.U64(0), r.U64(16)
+	types, profile := flags&groupTypes, flags&groupProfiles
 	switch {
 	case k.offset == 0 || k.objectid+k.offset < k.objectid:
-		return violatedAt(itemRule, r.Addr(), "block_group_item has length %d", k.offset)
-	case used > k.offset:
-		return violatedAt(itemRule, r.Addr(), "used is %d in a block group of %d bytes", used, k.offset)
+		return bad(0, "length is %d", k.offset)
 	case r.U64(8) != firstChunkTreeID:
-		return violatedAt(itemRule, r.Addr()+8, "chunk_objectid is %d, want %d", r.U64(8), firstChunkTreeID)
-	case flags&groupTypes == 0 || flags&^(groupTypes|groupProfiles) != 0:
-		return violatedAt(itemRule, r.Addr()+16, "flags is %#x", flags)
+		return bad(8, "chunk_objectid is %d, want %d", r.U64(8), firstChunkTreeID)
+	case used > k.offset:
+		return bad(0, "used is %d in a block group of %d bytes", used, k.offset)
+	case profile&(profile-1) != 0:
+		return bad(16, "flags is %#x: more than one profile", flags)
+	case types == 0 || types&groupSystem != 0 && types != groupSystem || flags&^(groupTypes|groupProfiles) != 0:
+		return bad(16, "flags is %#x: not data, metadata, both, or system", flags)
 	}
 	d.begin(kindBlockGroupItem, k.objectid, k.offset, 0)
 	return d.structure(&blockGroupLayout, r, r.Len())
-}
-
-// freeSpaceBitmap has a bit for each sector of the range in its key (free_space_bitmap_size).
-func (d *decoder) freeSpaceBitmap(k key, r disk.Region) error {
-	sectors := k.offset / uint64(d.ctx.sectorSize)
-	if uint64(r.Len()) != (sectors+7)/8 {
-		return violatedAt(itemRule, r.Addr(), "free_space_bitmap has %d bytes for %d sectors", r.Len(), sectors)
-	}
-	d.begin(kindFreeSpaceBitmap, k.objectid, k.offset, 0)
-	d.num(fieldSize, uint64(r.Len()))
-	free := 0
-	for _, b := range r.Bytes() {
-		free += bits.OnesCount8(b)
-	}
-	d.num(fieldFree, uint64(free))
-	d.chunkOf(k.objectid)
-	return nil
 }

@@ -43,7 +43,7 @@ func newDecoder(s *state, names *change.Names) decoder {
 // itemContext is what items of the state are checked against.
 func (s *state) itemContext() itemContext {
 	return itemContext{sectorSize: s.sb.sectorSize(), nodeSize: s.sb.nodeSize(), generation: s.sb.generation(),
-		csum: s.sb.csumType(), devs: s.devs, chunks: s.chunks, where: s.chunks}
+		incompat: s.sb.incompat(), csum: s.sb.csumType(), devs: s.devs, chunks: s.chunks, where: s.chunks}
 }
 
 // Get returns the value of a field of an object.

@@ -1,0 +1,49 @@
+package btrfs
+
+import "fsward/interp/disk"
+
+// devItem follows check_dev_item.
+func (d *decoder) devItem(k key, r disk.Region) error {
+	if r.Len() != devItemLayout.size {
+		return sizeError(&itemTypes[kindDevItem], r, devItemLayout.size)
+	}
+	bad := func(off int, format string, args ...any) error {
+		return violatedAt(itemRule, r.Addr()+uint64(off), "dev_item: "+format, args...)
+	}
+	id, total, used := r.U64(0), r.U64(8), r.U64(16)
+	switch {
+	case k.objectid != devItemsID:
+		return bad(0, "objectid is %d, want %d", k.objectid, devItemsID)
+	case id != k.offset:
+		return bad(0, "devid is %d, its key says %d", id, k.offset)
+	case used > total: // total_bytes is 0 while the device is being removed
+		return bad(16, "bytes_used is %d, total_bytes is %d", used, total)
+	}
+	d.begin(kindDevItem, k.objectid, k.offset, 0)
+	return d.structure(&devItemLayout, r, r.Len())
+}
+
+// devExtent follows check_dev_extent_item.
+func (d *decoder) devExtent(k key, r disk.Region) error {
+	if r.Len() != devExtentLayout.size {
+		return sizeError(&itemTypes[kindDevExtent], r, devExtentLayout.size)
+	}
+	bad := func(off int, format string, args ...any) error {
+		return violatedAt(itemRule, r.Addr()+uint64(off), "dev_extent: "+format, args...)
+	}
+	tree, objectid, offset, length := r.U64(0), r.U64(8), r.U64(16), r.U64(24)
+	switch {
+	case tree != chunkTreeID:
+		return bad(0, "chunk_tree is %d, want %d", tree, chunkTreeID)
+	case objectid != firstChunkTreeID:
+		return bad(8, "chunk_objectid is %d, want %d", objectid, firstChunkTreeID)
+	case !d.ctx.aligned(k.offset):
+		return bad(0, "it begins at %d, which is not a multiple of sectorsize", k.offset)
+	case !d.ctx.aligned(offset):
+		return bad(16, "chunk_offset is %d, not a multiple of sectorsize", offset)
+	case length == 0 || !d.ctx.aligned(length) || k.offset+length < k.offset:
+		return bad(24, "length is %d", length)
+	}
+	d.begin(kindDevExtent, k.objectid, k.offset, 0)
+	return d.structure(&devExtentLayout, r, r.Len())
+}

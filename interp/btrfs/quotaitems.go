@@ -1,0 +1,60 @@
+package btrfs
+
+import (
+	"fsward/change"
+	"fsward/interp/disk"
+)
+
+// Flags that exist (BTRFS_QGROUP_STATUS_FLAG_*, BTRFS_QGROUP_LIMIT_*).
+const (
+	qgroupStatusVersion = 1
+	qgroupStatusFlags   = 0xf // on, rescan, inconsistent, simple mode
+	qgroupLimitFlags    = 0x3f
+)
+
+// quotaItem reads an item of the quota tree (btrfs_read_qgroup_config). The object id is 0 but for a
+// relation, whose two keys name member and group, each in the place of the other.
+func (d *decoder) quotaItem(kind change.Kind, k key, r disk.Region) error {
+	t := &itemTypes[kind]
+	bad := func(off int, format string, args ...any) error {
+		return violatedAt(itemRule, r.Addr()+uint64(off), t.name+": "+format, args...)
+	}
+	size := 0
+	if t.layout != nil {
+		size = t.layout.size
+	}
+	// The status has grown by enable_gen in Linux 6.7.
+	if r.Len() != size && (kind != kindQgroupStatus || r.Len() != size+8) {
+		return sizeError(t, r, size)
+	}
+	if kind != kindQgroupRelation && k.objectid != 0 {
+		return bad(0, "objectid is %d, want 0", k.objectid)
+	}
+	switch kind {
+	case kindQgroupStatus:
+		version, generation, flags := r.U64(0), r.U64(8), r.U64(16)
+		switch {
+		case k.offset != 0:
+			return bad(0, "key offset is %d, want 0", k.offset)
+		case version != qgroupStatusVersion:
+			return bad(0, "version is %d, want %d", version, qgroupStatusVersion)
+		case generation > d.ctx.generation:
+			return bad(8, "generation is %d, the superblock's is %d", generation, d.ctx.generation)
+		case flags&^qgroupStatusFlags != 0:
+			return bad(16, "flags is %#x, unknown are %#x", flags, flags&^qgroupStatusFlags)
+		}
+	case kindQgroupInfo:
+		if generation := r.U64(0); generation > d.ctx.generation {
+			return bad(0, "generation is %d, the superblock's is %d", generation, d.ctx.generation)
+		}
+	case kindQgroupLimit:
+		if flags := r.U64(0); flags&^qgroupLimitFlags != 0 {
+			return bad(0, "flags is %#x, unknown are %#x", flags, flags&^qgroupLimitFlags)
+		}
+	}
+	d.begin(kind, k.objectid, k.offset, 0)
+	if t.layout == nil {
+		return nil
+	}
+	return d.structure(t.layout, r, size)
+}
