@@ -55,7 +55,8 @@ func (c *itemContext) checkNext(n *node, i int, s span) *structureError {
 }
 
 // coveredUntil returns where the range ends that an item covers, in the terms of its key's offset; ok is
-// false if it has none. Extents in use are left to the rules. An item that is cut short is not judged
+// false if it has none. Extents in use and those of devices are left to
+// the rules. An item that is cut short is not judged
 // here.
 func (c *itemContext) coveredUntil(k key, r disk.Region) (end uint64, ok bool) {
 	length := uint64(0)
@@ -71,11 +72,6 @@ func (c *itemContext) coveredUntil(k key, r disk.Region) (end uint64, ok bool) {
 		}
 	case extentCsumKey:
 		length = uint64(r.Len()/c.csum.size()) * uint64(c.sectorSize)
-	case devExtentKey:
-		if r.Len() < devExtentLayout.size {
-			return 0, false
-		}
-		length = r.U64(24)
 	default:
 		return 0, false
 	}
