@@ -30,7 +30,7 @@ var (
 	rootRule       = structureRule{"btrfs/root", "Each tree that the file system needs has exactly one root item."}
 	itemTypeRule   = structureRule{"btrfs/item-type", "A tree holds only items of the types that belong in it."}
 	itemRule       = structureRule{"btrfs/item", "The contents of an item are well formed for its type."}
-	overlapRule    = structureRule{"btrfs/item-overlap", "The part of a file, or of the data with checksums, that an item covers ends before that of the next begins."}
+	overlapRule    = structureRule{"btrfs/item-overlap", "The checksums in an item end before those in the next begin, and so do the extents of a file."}
 	uniqueRule     = structureRule{"btrfs/unique", "An object stands in a tree once."}
 	baseRule       = structureRule{"btrfs/base-block", "A metadata block of the last commit stays intact until the next commit is on the disk."}
 	liveDataRule   = structureRule{"btrfs/base-data", "Data that the last commit has a checksum for keeps its contents until the next commit is on the disk."}
