@@ -59,7 +59,7 @@ func (c *itemContext) checkNext(n *node, i int, s span) *structureError {
 // coveredUntil returns where the range ends that an item covers, in the terms of its key's offset; ok is
 // false if it has none. An item that is cut short is not judged here.
 func (c *itemContext) coveredUntil(k key, r disk.Region) (end uint64, ok bool) {
-	length := uint64(0)
+	var length uint64
 	switch k.typ {
 	case extentDataKey: // file_extent_end
 		switch {
