@@ -93,6 +93,7 @@ const (
 	fieldCsumType
 	fieldNumDevices
 	fieldCacheGeneration
+	fieldLogRoot
 	fieldSuperDevTotal
 	fieldSuperDevUsed
 	fieldChunk
@@ -138,7 +139,7 @@ var fieldNames = [fieldEnd]string{
 	fieldExclusive: "excl", fieldExclusiveCompressed: "excl_cmpr", fieldMaxReferenced: "max_rfer",
 	fieldMaxExclusive: "max_excl", fieldReservedReferenced: "rsv_rfer", fieldReservedExclusive: "rsv_excl",
 	fieldSectorsize: "sectorsize", fieldNodesize: "nodesize", fieldCsumType: "csum_type", fieldNumDevices: "num_devices",
-	fieldCacheGeneration: "cache_generation", fieldSuperDevTotal: "f(dev_item,total_bytes)",
+	fieldCacheGeneration: "cache_generation", fieldLogRoot: "log_root", fieldSuperDevTotal: "f(dev_item,total_bytes)",
 	fieldSuperDevUsed: "f(dev_item,bytes_used)", fieldChunk: "chunk", fieldBackref: "backref", fieldLeaf: "leaf",
 	fieldNoHoles: "f(incompat_flags,no_holes)", fieldUUIDTreeGeneration: "uuid_tree_generation", fieldLink: "link",
 	fieldUUID: "uuid", fieldReceivedUUID: "received_uuid", fieldCTransID: "ctransid", fieldOTransID: "otransid",
@@ -383,6 +384,7 @@ var qgroupLimitLayout = structure{"btrfs_qgroup_limit_item", 40, []layoutField{
 // superLayout is of struct btrfs_super_block (fs/btrfs/fs.h), which no header for programs has.
 var superLayout = structure{"btrfs_super_block", superSize, []layoutField{
 	{member: "generation", off: 72, width: 8, field: fieldGeneration},
+	{member: "log_root", off: 96, width: 8, field: fieldLogRoot, quiet: true},
 	{member: "total_bytes", off: 112, width: 8, field: fieldTotalBytes},
 	{member: "bytes_used", off: 120, width: 8, field: fieldBytesUsed},
 	{member: "num_devices", off: 136, width: 8, field: fieldNumDevices},

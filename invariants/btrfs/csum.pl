@@ -1,0 +1,123 @@
+% Checksums of data.
+
+% Rule 23. What is written to a file has checksums, unless the inode says that it has none (nodatasum): all that a file extent with data reads, and as long as the extent is there.
+% Source: thesis, table 5.1; btrfs check, "some csum missing" (count_csum_range in process_file_extent).
+% Preallocated extents have no data yet. A compressed extent is read as a whole.
+% For the user: the file cannot be read: each read of it ends with EIO.
+violation(23, TREE, k(INODE, extent_data, OFFSET)) :-
+  new(TREE, k(INODE, extent_data, OFFSET)),
+  file_tree(TREE),
+  query(TREE, k(INODE, extent_data, OFFSET), type, data),
+  query(TREE, k(INODE, inode_item, 0), f(flags, nodatasum), 0),
+  read_range(TREE, k(INODE, extent_data, OFFSET), START, END),
+  verify(csums_cover(START, END)).
+
+violation(23, TREE, k(INODE, extent_data, OFFSET)) :-
+  change(TREE, k(INODE, inode_item, 0), f(flags, nodatasum), 1, 0),
+  file_tree(TREE),
+  query(TREE, k(INODE, extent_data, OFFSET), type, data),
+  read_range(TREE, k(INODE, extent_data, OFFSET), START, END),
+  verify(csums_cover(START, END)).
+
+violation(23, 7, k(-10, extent_csum, START)) :-
+  default_zero(7, k(-10, extent_csum, START), nsums, OLD, NEW),
+  NEW < OLD,
+  sectorsize(SECTOR),
+  FROM is START + NEW * SECTOR,
+  TO is START + OLD * SECTOR - 1,
+  range(2, k(EXTENT, extent_item, LENGTH), k(FROM, extent_item, 0), k(TO, extent_item, 18446744073709551615)),
+  not(add(2, k(EXTENT, extent_item, LENGTH))),
+  not(csums_touch(EXTENT, EXTENT + SECTOR)).
+
+sectorsize(SECTOR) :- query(0, k(0, super_block, 0), sectorsize, SECTOR).
+
+% What a file extent reads of the disk, from START and below END. A hole reads nothing.
+read_range(TREE, ID, START, END) :-
+  query(TREE, ID, disk_bytenr, EXTENT),
+  EXTENT =\= 0,
+  query(TREE, ID, compression, COMPRESSION),
+  ( COMPRESSION =\= 0 ->
+      START is EXTENT,
+      query(TREE, ID, disk_num_bytes, LENGTH)
+  ; query(TREE, ID, extent_offset, SKIP),
+    START is EXTENT + SKIP,
+    query(TREE, ID, num_bytes, LENGTH) ),
+  END is START + LENGTH.
+
+% There are checksums from START up to END, in as many items as it takes.
+csums_cover(START, END) :-
+  last_of_range(7, k(-10, extent_csum, AT), 0, START),
+  query(7, k(-10, extent_csum, AT), nsums, COUNT),
+  sectorsize(SECTOR),
+  REACH is AT + COUNT * SECTOR,
+  REACH > START,
+  ( REACH >= END -> true ; csums_cover(REACH, END) ).
+
+% There is a checksum of something from START up to END.
+csums_touch(START, END) :-
+  last_of_range(7, k(-10, extent_csum, AT), 0, END - 1),
+  query(7, k(-10, extent_csum, AT), nsums, COUNT),
+  sectorsize(SECTOR),
+  AT + COUNT * SECTOR > START.
+
+% Rule 21. What a file without checksums (nodatasum) reads has none.
+% Source: thesis, table 5.1; btrfs check, "odd csum item".
+% For the user: the file is written without its checksums being kept up to date, and then cannot be read.
+violation(21, TREE, k(INODE, extent_data, OFFSET)) :-
+  new(TREE, k(INODE, extent_data, OFFSET)),
+  file_tree(TREE),
+  query(TREE, k(INODE, inode_item, 0), f(flags, nodatasum), 1),
+  query(TREE, k(INODE, extent_data, OFFSET), type, data),
+  read_range(TREE, k(INODE, extent_data, OFFSET), START, END),
+  csums_touch(START, END).
+
+violation(21, TREE, k(INODE, extent_data, OFFSET)) :-
+  change(TREE, k(INODE, inode_item, 0), f(flags, nodatasum), 0, 1),
+  file_tree(TREE),
+  query(TREE, k(INODE, extent_data, OFFSET), type, data),
+  read_range(TREE, k(INODE, extent_data, OFFSET), START, END),
+  csums_touch(START, END).
+
+% Rule 22. No checksum is added to what a file without checksums (nodatasum) uses.
+% Source: thesis, table 5.2: rule 21 seen from the checksum, by the back references of an extent that is added.
+% For the user: the file is written without its checksums being kept up to date, and then cannot be read.
+violation(22, 7, k(-10, extent_csum, START)) :-
+  default_zero(7, k(-10, extent_csum, START), nsums, OLD, NEW),
+  NEW > OLD,
+  sectorsize(SECTOR),
+  FROM is START + OLD * SECTOR,
+  TO is START + NEW * SECTOR - 1,
+  range(2, k(EXTENT, extent_item, LENGTH), k(FROM, extent_item, 0), k(TO, extent_item, 18446744073709551615)),
+  add(2, k(EXTENT, extent_item, LENGTH)),
+  new(2, k(EXTENT, extent_data_ref, HASH), root, ROOT),
+  file_tree(ROOT),
+  query(2, k(EXTENT, extent_data_ref, HASH), objectid, INODE),
+  query(ROOT, k(INODE, inode_item, 0), f(flags, nodatasum), 1).
+
+% Rule 72. A checksum is of data that is there: it lies within extents, and goes with them.
+% Source: btrfs check, "csum exists for ... but there is no extent record". While a log waits to be replayed, which
+% is never so after a commit, it may be what adds the extent.
+% For the user: what is written to that space later does not match its checksum and cannot be read.
+violation(72, 7, k(-10, extent_csum, START)) :-
+  default_zero(7, k(-10, extent_csum, START), nsums, OLD, NEW),
+  NEW > OLD,
+  query(0, k(0, super_block, 0), log_root, 0),
+  sectorsize(SECTOR),
+  FROM is START + OLD * SECTOR,
+  TO is START + NEW * SECTOR,
+  not(extents_cover(FROM, TO)).
+
+violation(72, 2, k(EXTENT, extent_item, LENGTH)) :-
+  old(2, k(EXTENT, extent_item, LENGTH), flags, data),
+  not(query(2, k(EXTENT, extent_item, LENGTH))),
+  sectorsize(SECTOR),
+  csums_touch(EXTENT, EXTENT + SECTOR),
+  not(extents_cover(EXTENT, EXTENT + SECTOR)).
+
+% There are extents from START up to END. None is longer than 256 MiB.
+extents_cover(START, END) :-
+  LOW is max(0, START - 268435456),
+  once(range_down(2, k(EXTENT, extent_item, LENGTH), k(LOW, _, _), k(START, extent_item, 18446744073709551615))),
+  REACH is EXTENT + LENGTH,
+  REACH > START,
+  ( REACH >= END -> true ; extents_cover(REACH, END) ).

@@ -1,0 +1,10 @@
+% Two checksums are added, of two extents.
+rule(72).
+change(7,k(-10,extent_csum,65536),nsums,1,3).
+object(2,k(69632,extent_item,4096)).
+
+object(0,k(0,super_block,0)).
+state(0,k(0,super_block,0),sectorsize,4096).
+state(0,k(0,super_block,0),log_root,0).
+object(2,k(73728,extent_item,4096)).
+expect_none.
