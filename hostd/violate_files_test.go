@@ -1,5 +1,22 @@
 package hostd
 
+import (
+	"hash/crc32"
+	"strings"
+	"testing"
+)
+
+// sameHash are two names with one btrfs_name_hash.
+var sameHash = [2]string{"czjtyhies", "ijzdzcsss"}
+
+func TestSameHash(t *testing.T) {
+	castagnoli := crc32.MakeTable(crc32.Castagnoli)
+	a, b := crc32.Checksum([]byte(sameHash[0]), castagnoli), crc32.Checksum([]byte(sameHash[1]), castagnoli)
+	if a != b { // of names of one length it does not matter from which number the sum starts
+		t.Errorf("%s has %#x, %s has %#x", sameHash[0], a, sameHash[1], b)
+	}
+}
+
 // A load is a workload with the size of its image and what mkfs is told, and how to break the rules in the commits that it makes.
 type load struct {
 	size    int64
@@ -55,6 +72,15 @@ var fileLoads = []load{
 		for i in 1 2 3; do head -c 3000000 /dev/urandom > file$i; sync -f .; done`, []violation{
 		{"btrfs/60", "inode_item.mode=0o100644@tree=1,mode=0o100600", 1},
 		{"btrfs/60", "free_space_header.location.objectid+100000@tree=1", 1},
+	}},
+	// Two names of one hash share a dir_item: the entry of the first leads to the file of the second.
+	{256 << 20, nil, strings.NewReplacer("ONE", sameHash[0], "TWO", sameHash[1]).Replace(`
+		echo one > ONE; echo two > TWO; sync -f .
+		echo other > other; sync -f .
+		mv ONE old; mv TWO ONE; mv old TWO; sync -f .
+		ln ONE third; rm ONE; sync -f .
+		mkdir ONE; mv third ONE/TWO; rm TWO; mv ONE/TWO .; sync -f .`), []violation{
+		{"btrfs/17", "dir_item.location.objectid=258@tree=5,offset=562183697", 1},
 	}},
 	// Subvolumes and snapshots with quota: 256 is made first, and stays; one is deleted in each round.
 	{256 << 20, nil, `

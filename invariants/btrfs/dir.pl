@@ -13,8 +13,10 @@ violation(13, TREE, k(DIR, KIND, OFFSET)) :-
   entry_kind(KIND),
   add(TREE, k(DIR, KIND, OFFSET)),
   file_tree(TREE),
-  query(TREE, k(DIR, inode_item, 0), f(mode, s_ifmt), TYPE),
-  TYPE \= s_ifdir.
+  verify(directory(TREE, DIR)),
+  query(TREE, k(DIR, inode_item, 0)).
+
+directory(TREE, DIR) :- query(TREE, k(DIR, inode_item, 0), f(mode, s_ifmt), s_ifdir).
 
 % Holds once, however many entries there are.
 has_entry(TREE, INODE) :- \+ \+ ( entry_kind(KIND), query(TREE, k(INODE, KIND, _)) ).
@@ -27,7 +29,7 @@ has_entry(TREE, INODE) :- \+ \+ ( entry_kind(KIND), query(TREE, k(INODE, KIND, _
 violation(15, TREE, k(DIR, inode_item, 0)) :-
   change(TREE, k(DIR, inode_item, 0), size, _, _),
   file_tree(TREE),
-  query(TREE, k(DIR, inode_item, 0), f(mode, s_ifmt), s_ifdir),
+  inode_type(TREE, DIR, s_ifdir),
   verify(dir_size_agrees(TREE, DIR)),
   not(dying(TREE, DIR)).
 
@@ -65,14 +67,26 @@ made_by_mkfs(256, NBYTES) :- query(0, k(0, super_block, 0), nodesize, NBYTES).
 % For the user: a file would be taken for a directory or a device, and opening it would fail or do harm.
 violation(16, TREE, k(DIR, KIND, OFFSET)) :-
   entry_kind(KIND),
-  new(TREE, k(DIR, KIND, OFFSET)),
+  new(TREE, k(DIR, KIND, OFFSET), location, k(INODE, inode_item, _)),
   file_tree(TREE),
-  query(TREE, k(DIR, KIND, OFFSET), location, k(INODE, inode_item, 0)),
+  inode_type(TREE, INODE, TYPE),
+  not(new(TREE, k(DIR, KIND, OFFSET), type, TYPE)),
+  not(query(TREE, k(DIR, KIND, OFFSET), type, TYPE)).
+
+violation(16, TREE, k(DIR, KIND, OFFSET)) :-
+  entry_kind(KIND),
+  new(TREE, k(DIR, KIND, OFFSET), type, ENTRY_TYPE),
+  update(TREE, k(DIR, KIND, OFFSET)),
+  file_tree(TREE),
+  query(TREE, k(DIR, KIND, OFFSET), location, k(INODE, inode_item, _)),
   query(TREE, k(INODE, inode_item, 0), f(mode, s_ifmt), TYPE),
+  TYPE \= ENTRY_TYPE,
   not(query(TREE, k(DIR, KIND, OFFSET), type, TYPE)).
 
 violation(16, TREE, k(INODE, inode_item, 0)) :-
-  new(TREE, k(INODE, inode_item, 0), f(mode, s_ifmt), TYPE),
+  change(TREE, k(INODE, inode_item, 0), f(mode, s_ifmt), OLD, TYPE),
+  OLD \== null, % the entries of a new inode are new
+  TYPE \== null,
   file_tree(TREE),
   name_kind(KIND),
   query(TREE, k(INODE, KIND, a(DIR, INDEX))),
@@ -94,15 +108,15 @@ violation(17, TREE, k(DIR, dir_index, INDEX)) :-
   new(TREE, k(DIR, dir_index, INDEX)),
   file_tree(TREE),
   query(TREE, k(DIR, dir_index, INDEX), link, k(INODE, inode_item, _)),
-  not(dying(TREE, DIR)),
-  verify(name_agrees(TREE, DIR, INDEX, INODE)).
+  verify(name_agrees(TREE, DIR, INDEX, INODE)),
+  not(dying(TREE, DIR)).
 
 violation(17, TREE, k(DIR, dir_item, HASH)) :-
   new(TREE, k(DIR, dir_item, HASH)),
   file_tree(TREE),
   query(TREE, k(DIR, dir_item, HASH), link, k(INODE, inode_item, WHICH)),
-  not(dying(TREE, DIR)),
-  not(item_agrees(TREE, DIR, HASH, INODE, WHICH)).
+  not(item_agrees(TREE, DIR, HASH, INODE, WHICH)),
+  not(dying(TREE, DIR)).
 
 violation(17, TREE, k(INODE, KIND, a(DIR, INDEX))) :-
   name_kind(KIND),
@@ -126,7 +140,7 @@ item_agrees(TREE, DIR, HASH, INODE, WHICH) :-
   crc32c(NAME, HASH),
   ( named_now(TREE, INODE, DIR, INDEX, NAME) ; inode_name(TREE, INODE, DIR, INDEX, NAME) ),
   query(TREE, k(DIR, dir_index, INDEX), link, k(INODE, inode_item, WHICH)),
-  name_agrees(TREE, DIR, INDEX, INODE).
+  not(verify(name_agrees(TREE, DIR, INDEX, INODE))).
 
 % The index of a name that is given in this transaction, as nearly all are: without going through the other
 % names of an inode that has thousands of them.

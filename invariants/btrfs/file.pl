@@ -7,7 +7,7 @@
 violation(20, TREE, k(INODE, extent_data, OFFSET)) :-
   add(TREE, k(INODE, extent_data, OFFSET)),
   file_tree(TREE),
-  query(TREE, k(INODE, inode_item, 0), f(mode, s_ifmt), TYPE),
+  inode_type(TREE, INODE, TYPE),
   TYPE \= s_ifreg,
   TYPE \= s_iflnk.
 
@@ -29,7 +29,7 @@ violation(24, TREE, k(INODE, inode_item, 0)) :-
   change(TREE, k(INODE, inode_item, 0), nbytes, _, _),
   file_tree(TREE),
   verify(nbytes_agrees(TREE, INODE)),
-  query(TREE, k(INODE, inode_item, 0), f(mode, s_ifmt), TYPE),
+  inode_type(TREE, INODE, TYPE),
   TYPE \= s_ifdir,
   not(dying(TREE, INODE)).
 
@@ -96,7 +96,7 @@ holes_need_no_extent :- query(0, k(0, super_block, 0), f(incompat_flags, no_hole
 
 % The size of a file or symbolic link that has names.
 file_size(TREE, INODE, SIZE) :-
-  query(TREE, k(INODE, inode_item, 0), f(mode, s_ifmt), TYPE),
+  inode_type(TREE, INODE, TYPE),
   data_type(TYPE),
   query(TREE, k(INODE, inode_item, 0), nlink, LINKS),
   LINKS > 0,

@@ -29,6 +29,7 @@ violation(12, TREE, k(INODE, KIND, OFFSET)) :-
   KIND \= inode_item,
   file_tree(TREE),
   inode_number(INODE),
+  not(new(TREE, k(INODE, inode_item, 0))),
   not(query(TREE, k(INODE, inode_item, 0))).
 
 % Rule 14. The link count of an inode grows and shrinks with its names: nlink changes by the number of names that were added less those that were removed.
@@ -71,7 +72,7 @@ violation(51, TREE, k(INODE, inode_item, 0)) :-
   new(TREE, k(INODE, inode_item, 0), rdev, NUMBER),
   NUMBER =\= 0,
   file_tree(TREE),
-  query(TREE, k(INODE, inode_item, 0), f(mode, s_ifmt), TYPE),
+  inode_type(TREE, INODE, TYPE),
   TYPE \= s_ifchr,
   TYPE \= s_ifblk.
 
@@ -81,7 +82,7 @@ violation(51, TREE, k(INODE, inode_item, 0)) :-
 violation(52, TREE, k(INODE, inode_item, 0)) :-
   new(TREE, k(INODE, inode_item, 0), size, SIZE),
   file_tree(TREE),
-  query(TREE, k(INODE, inode_item, 0), f(mode, s_ifmt), s_iflnk),
+  inode_type(TREE, INODE, s_iflnk),
   not(dying(TREE, INODE)),
   not(has_target(TREE, INODE, SIZE)).
 
@@ -89,13 +90,13 @@ violation(52, TREE, k(INODE, extent_data, OFFSET)) :-
   new(TREE, k(INODE, extent_data, OFFSET), type, TYPE),
   TYPE \= inline,
   file_tree(TREE),
-  query(TREE, k(INODE, inode_item, 0), f(mode, s_ifmt), s_iflnk).
+  inode_type(TREE, INODE, s_iflnk).
 
 violation(52, TREE, k(INODE, inode_item, 0)) :-
   new(TREE, k(INODE, inode_item, 0), flags, FLAGS),
   FLAGS /\ 192 =\= 0, % BTRFS_INODE_IMMUTABLE, BTRFS_INODE_APPEND
   file_tree(TREE),
-  query(TREE, k(INODE, inode_item, 0), f(mode, s_ifmt), s_iflnk).
+  inode_type(TREE, INODE, s_iflnk).
 
 has_target(TREE, INODE, SIZE) :-
   query(TREE, k(INODE, extent_data, 0), type, inline),

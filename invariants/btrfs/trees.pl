@@ -29,3 +29,9 @@ dying(TREE, INODE) :- query(TREE, k(INODE, inode_item, 0), nlink, 0).
 
 % A tree that someone can reach: it has a root item, and is not being dropped.
 live_tree(TREE) :- query(1, k(TREE, root_item, _), refs, REFS), REFS > 0.
+
+% The type of an inode: from the records of the transaction for one that is new, as nearly all are of which
+% rules ask it.
+inode_type(TREE, INODE, TYPE) :-
+  ( new(TREE, k(INODE, inode_item, 0), f(mode, s_ifmt), NOW) -> TYPE = NOW
+  ; query(TREE, k(INODE, inode_item, 0), f(mode, s_ifmt), TYPE) ).
