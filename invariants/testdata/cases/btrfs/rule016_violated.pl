@@ -1,6 +1,7 @@
 % An entry says that a file is a directory.
 rule(16).
 change(5,k(256,dir_index,2),object,null,present).
+change(5,k(256,dir_index,2),location,null,k(257,inode_item,0)).
 change(5,k(256,dir_index,2),type,null,s_ifdir).
 object(5,k(256,dir_index,2)).
 state(5,k(256,dir_index,2),location,k(257,inode_item,0)).
