@@ -67,9 +67,9 @@ made_by_mkfs(256, NBYTES) :- query(0, k(0, super_block, 0), nodesize, NBYTES).
 % For the user: a file would be taken for a directory or a device, and opening it would fail or do harm.
 violation(16, TREE, k(DIR, KIND, OFFSET)) :-
   entry_kind(KIND),
-  new(TREE, k(DIR, KIND, OFFSET), location, k(INODE, inode_item, _)),
+  new(TREE, k(DIR, KIND, OFFSET), location, k(ID, WHAT, _)),
   file_tree(TREE),
-  inode_type(TREE, INODE, TYPE),
+  target_type(WHAT, TREE, ID, TYPE),
   not(new(TREE, k(DIR, KIND, OFFSET), type, TYPE)),
   not(query(TREE, k(DIR, KIND, OFFSET), type, TYPE)).
 
@@ -78,8 +78,8 @@ violation(16, TREE, k(DIR, KIND, OFFSET)) :-
   new(TREE, k(DIR, KIND, OFFSET), type, ENTRY_TYPE),
   update(TREE, k(DIR, KIND, OFFSET)),
   file_tree(TREE),
-  query(TREE, k(DIR, KIND, OFFSET), location, k(INODE, inode_item, _)),
-  query(TREE, k(INODE, inode_item, 0), f(mode, s_ifmt), TYPE),
+  query(TREE, k(DIR, KIND, OFFSET), location, k(ID, WHAT, _)),
+  target_type(WHAT, TREE, ID, TYPE),
   TYPE \= ENTRY_TYPE,
   not(query(TREE, k(DIR, KIND, OFFSET), type, TYPE)).
 
@@ -93,11 +93,8 @@ violation(16, TREE, k(INODE, inode_item, 0)) :-
   query(TREE, k(DIR, dir_index, INDEX), type, ENTRY_TYPE),
   ENTRY_TYPE \= TYPE.
 
-violation(16, TREE, k(DIR, KIND, OFFSET)) :-
-  entry_kind(KIND),
-  new(TREE, k(DIR, KIND, OFFSET), location, k(_, root_item, _)),
-  file_tree(TREE),
-  not(query(TREE, k(DIR, KIND, OFFSET), type, s_ifdir)).
+target_type(inode_item, TREE, INODE, TYPE) :- inode_type(TREE, INODE, TYPE).
+target_type(root_item, _, _, s_ifdir).
 
 % Rule 17. The three records of a name agree: dir_item, dir_index and inode_ref (or inode_extref) have the same name and index, and dir_item stands under the hash of the name.
 % Source: thesis, figure 4.2 and table 5.1: the same property, joined from the inode's name through its hash,
