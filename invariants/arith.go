@@ -23,13 +23,13 @@ var (
 		engine.NewAtom("+"):   func(x, y number) (number, error) { return x.add(y), nil },
 		engine.NewAtom("-"):   func(x, y number) (number, error) { return x.sub(y), nil },
 		engine.NewAtom("*"):   func(x, y number) (number, error) { return x.mul(y), nil },
-		engine.NewAtom("//"):  divider((*big.Int).Quo),
-		engine.NewAtom("rem"): divider((*big.Int).Rem),
-		engine.NewAtom("div"): divider(floorDiv),
-		engine.NewAtom("mod"): divider(floorMod),
-		engine.NewAtom(`/\`):  bitwise((*big.Int).And),
-		engine.NewAtom(`\/`):  bitwise((*big.Int).Or),
-		engine.NewAtom("xor"): bitwise((*big.Int).Xor),
+		engine.NewAtom("//"):  divider((*big.Int).Quo, quotient),
+		engine.NewAtom("rem"): divider((*big.Int).Rem, remainder),
+		engine.NewAtom("div"): divider(floorDiv, quotient),
+		engine.NewAtom("mod"): divider(floorMod, remainder),
+		engine.NewAtom(`/\`):  bitwise((*big.Int).And, func(x, y int64) int64 { return x & y }),
+		engine.NewAtom(`\/`):  bitwise((*big.Int).Or, func(x, y int64) int64 { return x | y }),
+		engine.NewAtom("xor"): bitwise((*big.Int).Xor, func(x, y int64) int64 { return x ^ y }),
 		engine.NewAtom("<<"):  func(x, y number) (number, error) { return shift(x, y, 1) },
 		engine.NewAtom(">>"):  func(x, y number) (number, error) { return shift(x, y, -1) },
 		engine.NewAtom("min"): func(x, y number) (number, error) { return pick(x, y, x.cmp(y) <= 0), nil },
@@ -50,17 +50,28 @@ func pick(x, y number, first bool) number {
 	return y
 }
 
-func divider(f func(z, x, y *big.Int) *big.Int) func(x, y number) (number, error) {
+func quotient(x, y int64) int64  { return x / y }
+func remainder(x, y int64) int64 { return x % y }
+
+// divider makes a division; small is the same for numbers that fit and of which none is negative.
+func divider(f func(z, x, y *big.Int) *big.Int, small func(x, y int64) int64) func(x, y number) (number, error) {
 	return func(x, y number) (number, error) {
 		if y.sign() == 0 {
 			return number{}, errorf("division by zero")
+		}
+		if x.big == nil && y.big == nil && x.small >= 0 && y.small > 0 {
+			return number{small: small(x.small, y.small)}, nil
 		}
 		return number{big: f(new(big.Int), x.wide(), y.wide())}, nil
 	}
 }
 
-func bitwise(f func(z, x, y *big.Int) *big.Int) func(x, y number) (number, error) {
+// bitwise makes a function of two numbers; small is the same for those that fit, as both are two's complement.
+func bitwise(f func(z, x, y *big.Int) *big.Int, small func(x, y int64) int64) func(x, y number) (number, error) {
 	return func(x, y number) (number, error) {
+		if x.big == nil && y.big == nil {
+			return number{small: small(x.small, y.small)}, nil
+		}
 		return number{big: f(new(big.Int), x.wide(), y.wide())}, nil
 	}
 }

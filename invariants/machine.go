@@ -159,9 +159,11 @@ func (m *machine) push(n int, caller *frame, then step) *frame {
 		m.stack = append(m.stack[:cap(m.stack)], cell{})
 	}
 	m.stack = m.stack[:from+n]
-	f := &frame{}
+	var f *frame
 	if last := len(m.frames) - 1; last >= 0 {
 		f, m.frames = m.frames[last], m.frames[:last]
+	} else {
+		f = new(frame)
 	}
 	*f = frame{m.stack[from : from+n : from+n], caller, then}
 	return f
