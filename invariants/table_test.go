@@ -111,7 +111,7 @@ func benchShipped(t *testing.T, names []string) {
 		took, n := cpuTimes(check)[0], len(f.Txn.Records)
 		fmt.Printf("| %s | %d | %.2f ms | %d | %.3f | %d |\n", name, n, ms(took), found, float64(allocs)/float64(n), bytes/n)
 		if name == "tree-41k" {
-			costs = e.Timing()
+			costs = ruleTimes(e, check)
 		}
 	}
 	slices.SortFunc(costs, func(a, b invariants.Timing) int { return int(b.Last - a.Last) })
@@ -120,6 +120,18 @@ func benchShipped(t *testing.T, names []string) {
 		text = append(text, fmt.Sprintf("%s %.2f ms", c.Rule, ms(c.Last)))
 	}
 	fmt.Printf("\nThe rules that cost most on tree-41k, as `fsward rules list --timing` shows them: %s.\n\n", strings.Join(text, ", "))
+}
+
+// ruleTimes returns the least time of each rule in several runs.
+func ruleTimes(e *invariants.Compiled, check func()) []invariants.Timing {
+	least := e.Timing()
+	for range 20 {
+		check()
+		for i, now := range e.Timing() {
+			least[i].Last = min(least[i].Last, now.Last)
+		}
+	}
+	return least
 }
 
 // benchProlog measures SWI-Prolog with the rules as printed: the answers alone, without loading the facts.

@@ -1,0 +1,225 @@
+package invariants
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/ichiban/prolog/engine"
+)
+
+// conjunction is (,)/2, where a goal that is a term has it.
+func (r *run) conjunction(_ *engine.VM, a, b engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+	return r.solve(a, func(env *engine.Env) *engine.Promise { return r.solve(b, k, env) }, env)
+}
+
+// or is (;)/2, with if-then-else.
+func (r *run) or(_ *engine.VM, a, b engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+	if c, ok := env.Resolve(a).(engine.Compound); ok && c.Functor() == atomThen && c.Arity() == 2 {
+		return engine.Delay(func(ctx context.Context) *engine.Promise {
+			first, ok, err := r.once(ctx, c.Arg(0), env)
+			switch {
+			case err != nil:
+				return engine.Error(err)
+			case ok:
+				return r.solve(c.Arg(1), k, first)
+			default:
+				return r.solve(b, k, env)
+			}
+		})
+	}
+	depth := r.depth
+	return engine.Delay(func(context.Context) *engine.Promise {
+		return r.solve(a, k, env)
+	}, func(context.Context) *engine.Promise {
+		r.depth = depth
+		return r.solve(b, k, env)
+	})
+}
+
+// ifThen is (->)/2 without else.
+func (r *run) ifThen(_ *engine.VM, condition, then engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+	return engine.Delay(func(ctx context.Context) *engine.Promise {
+		first, ok, err := r.once(ctx, condition, env)
+		if err != nil {
+			return engine.Error(err)
+		}
+		if !ok {
+			return engine.Bool(false)
+		}
+		return r.solve(then, k, first)
+	})
+}
+
+// not is (\+)/1.
+func (r *run) not(_ *engine.VM, goal engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+	return engine.Delay(func(ctx context.Context) *engine.Promise {
+		_, ok, err := r.once(ctx, goal, env)
+		if err != nil {
+			return engine.Error(err)
+		}
+		if ok {
+			return engine.Bool(false)
+		}
+		return k(env)
+	})
+}
+
+// first is once/1.
+func (r *run) first(_ *engine.VM, goal engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+	return engine.Delay(func(ctx context.Context) *engine.Promise {
+		first, ok, err := r.once(ctx, goal, env)
+		if err != nil {
+			return engine.Error(err)
+		}
+		if !ok {
+			return engine.Bool(false)
+		}
+		return k(first)
+	})
+}
+
+// forall is forall(CONDITION, GOAL): GOAL holds for every solution of CONDITION.
+func (r *run) forall(_ *engine.VM, condition, goal engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+	return r.not(nil, atomComma.Apply(condition, atomNot.Apply(goal)), k, env)
+}
+
+// call is call/N: a goal with further arguments.
+func (r *run) call(closure engine.Term, more []engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+	switch c := env.Resolve(closure).(type) {
+	case engine.Atom:
+		return r.solve(c.Apply(more...), k, env)
+	case engine.Compound:
+		args := make([]engine.Term, 0, c.Arity()+len(more))
+		for i := range c.Arity() {
+			args = append(args, c.Arg(i))
+		}
+		return r.solve(c.Functor().Apply(append(args, more...)...), k, env)
+	default:
+		return r.solve(c, k, env) // which says what is wrong
+	}
+}
+
+// holds is '$holds'/1, which verify/1 is made of: GOAL has a solution. A goal without variables that held
+// once in this transaction is not run again.
+func (r *run) holds(_ *engine.VM, goal engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+	var key strings.Builder
+	ground := writeKey(&key, goal, env)
+	if ground {
+		if _, ok := r.held[key.String()]; ok {
+			return k(env)
+		}
+	}
+	return engine.Delay(func(ctx context.Context) *engine.Promise {
+		_, ok, err := r.once(ctx, goal, env)
+		if err != nil {
+			return engine.Error(err)
+		}
+		if !ok {
+			return engine.Bool(false)
+		}
+		if ground {
+			r.held[key.String()] = struct{}{}
+		}
+		return k(env)
+	})
+}
+
+// maxKeyLen bounds the text of a goal that is kept by verify/1.
+const maxKeyLen = 4096
+
+// writeKey writes a term so that different terms give different text; it reports false if the term has a
+// variable in it or is too large to keep.
+func writeKey(b *strings.Builder, t engine.Term, env *engine.Env) bool {
+	if b.Len() > maxKeyLen {
+		return false
+	}
+	switch t := env.Resolve(t).(type) {
+	case engine.Variable:
+		return false
+	case engine.Compound:
+		fmt.Fprintf(b, "c%d/%d", t.Functor(), t.Arity())
+		for i := range t.Arity() {
+			b.WriteByte(' ')
+			if !writeKey(b, t.Arg(i), env) {
+				return false
+			}
+		}
+	case engine.Atom:
+		fmt.Fprintf(b, "a%d", t)
+	case name:
+		fmt.Fprintf(b, "n%d:%s", len(t), string(t))
+	default:
+		fmt.Fprintf(b, "%v", t)
+	}
+	return true
+}
+
+// count is count(GOAL, N): N is the number of solutions of GOAL. Variables in GOAL stay free.
+func (r *run) count(_ *engine.VM, goal, n engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+	return engine.Delay(func(ctx context.Context) *engine.Promise {
+		total := engine.Integer(0)
+		err := r.each(ctx, goal, env, func(*engine.Env) error { total++; return r.spend(1) })
+		if err != nil {
+			return engine.Error(err)
+		}
+		e, ok := env.Unify(n, total)
+		if !ok {
+			return engine.Bool(false)
+		}
+		return k(e)
+	})
+}
+
+// sum is sum(EXPRESSION, GOAL, S): S is the sum of EXPRESSION over all solutions of GOAL; 0 if none.
+func (r *run) sum(_ *engine.VM, expression, goal, s engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+	return engine.Delay(func(ctx context.Context) *engine.Promise {
+		var total number
+		err := r.each(ctx, goal, env, func(e *engine.Env) error {
+			x, err := r.evaluate(expression, e)
+			if err != nil {
+				return err
+			}
+			total = total.add(x)
+			return r.spend(1)
+		})
+		if err != nil {
+			return engine.Error(err)
+		}
+		e, ok := env.Unify(s, total.term())
+		if !ok {
+			return engine.Bool(false)
+		}
+		return k(e)
+	})
+}
+
+// findall is findall(TEMPLATE, GOAL, LIST).
+func (r *run) findall(_ *engine.VM, template, goal, list engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+	return engine.FindAll(r.vm, template, goal, list, k, env)
+}
+
+// between is between(LOW, HIGH, X).
+func (r *run) between(_ *engine.VM, low, high, x engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+	lo, err := r.evaluate(low, env)
+	if err != nil {
+		return engine.Error(err)
+	}
+	hi, err := r.evaluate(high, env)
+	if err != nil {
+		return engine.Error(err)
+	}
+	return r.solutions(k, func() (*engine.Env, bool, error) {
+		for lo.cmp(hi) <= 0 {
+			if err := r.spend(1); err != nil {
+				return nil, false, err
+			}
+			e, ok := env.Unify(x, lo.term())
+			lo = lo.add(number{small: 1})
+			if ok {
+				return e, true, nil
+			}
+		}
+		return nil, false, nil
+	})
+}
