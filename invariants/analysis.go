@@ -361,7 +361,7 @@ func (p *planner) analyse(goals []goal, e *env, needed []template) []*pending {
 			}
 		})
 		q, args, ok := goalOfTemplate(e.walk(g.t))
-		x.soft = ok && q == pi("crc32c", 2) && a.errs(g.t)
+		x.soft = ok && q == pi("crc32c", 2) && a.bound(args[0]) && a.errs(g.t)
 		x.exact = !a.errs(g.t)
 		branches := ok && q == pi(";", 2) && !isConditional(e, g.t) // which are analysed one by one
 		if p.trial && !x.plain && !branches && a.asksFor(g.t, p.unknown) {

@@ -227,10 +227,13 @@ func (p *planner) rank(t template, e *env) int {
 		if name == "is" {
 			from = args[1]
 		}
-		if !e.ground(from) {
-			return rankNever
+		switch {
+		case e.ground(from):
+			return rankFunction
+		case name == "crc32c" && e.ground(args[1]):
+			return rankValue
 		}
-		return rankFunction
+		return rankNever
 	case pi("change", 5):
 		return p.rankChange(args, e)
 	case pi("query", 2), pi("query", 4):

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -180,6 +182,9 @@ func (c choices) rule(number int) string {
 			if c.IntN(2) == 0 {
 				return note(ordered())
 			}
+			if c.IntN(6) == 0 {
+				return note(fmt.Sprintf("crc32c(%s, %s)", pick(c, some(), "a", "bb"), some()))
+			}
 			return note(fmt.Sprintf("%s = %s", some(), pick(c, "2", "257", "dir_item", known(), "k("+known()+",inode_item,0)")))
 		case 12, 13:
 			return fmt.Sprintf("%s(%s)", pick(c, `\+`, "not", "verify"), "("+goal(0)+", "+goal(0)+")")
@@ -280,10 +285,18 @@ func differ(t testing.TB, seed uint64, n *tally) {
 	}
 }
 
-// The compiled engine finds what the reference engine finds, with random rules over random transactions.
+// The compiled engine finds what the reference engine finds, with random rules over random transactions. How many
+// rules is in FSWARD_DIFFERENTIAL.
 func TestDifferential(t *testing.T) {
+	rules := uint64(2000)
+	if text := os.Getenv("FSWARD_DIFFERENTIAL"); text != "" {
+		var err error
+		if rules, err = strconv.ParseUint(text, 10, 64); err != nil {
+			t.Fatal(err)
+		}
+	}
 	var n tally
-	for seed := range uint64(2000) {
+	for seed := range rules {
 		if differ(t, seed, &n); t.Failed() {
 			break
 		}

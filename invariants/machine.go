@@ -35,6 +35,7 @@ type machine struct {
 	returned [maxArity]cell
 	sums     []number // of the aggregates that run
 	kept     map[uint64]*sumTable
+	hashed   nameIndex
 	objects  []change.Object // of the scans that run
 	values   [maxFields]change.Value
 	text     []byte // of the name that is hashed
@@ -68,6 +69,7 @@ func (m *machine) begin(ctx context.Context, t *change.Txn, v change.View, repor
 	m.lists.begin(t.Records)
 	m.memo.reset()
 	m.reverse.reset()
+	m.hashed.reset()
 	for _, t := range m.kept {
 		t.reset(len(m.records))
 	}

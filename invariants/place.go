@@ -192,7 +192,14 @@ func (p *planner) placeIs(t template, args []template, e *env, r *result) error 
 func (p *planner) placeCRC(t template, args []template, e *env, r *result) error {
 	text, ok := p.pack(e, args[0])
 	if !ok {
-		return unsupportedf("%s needs a name that is known", p.text(e, t))
+		hash, known := p.pack(e, args[1])
+		v, isVariable := e.walk(args[0]).(variable)
+		if !known || !isVariable {
+			return unsupportedf("%s needs a name or a hash that is known", p.text(e, t))
+		}
+		info := p.step(e, t, "names in the changes, by a hash index", Constant)
+		r.ops = []op{unhashOp(hash, p.load(e, v, typeName), info)}
+		return nil
 	}
 	p.step(e, t, "computed", Constant)
 	n := p.register()

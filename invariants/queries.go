@@ -1,7 +1,6 @@
 package invariants
 
 import (
-	"hash/crc32"
 	"math"
 
 	"github.com/ichiban/prolog/engine"
@@ -261,35 +260,4 @@ func (r *run) neighbour(predicate string, walk walk) engine.Predicate3 {
 		}
 		return k(e)
 	}
-}
-
-// castagnoli is the polynomial of CRC-32C; the table is made by the standard library.
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-// nameHash is the hash under which Btrfs files a name in a directory: btrfs_name_hash in fs/btrfs/ctree.h,
-// crc32c((u32)~1, name, len). The kernel's crc32c neither inverts the seed nor the result, as Go's does.
-func nameHash(name []byte) uint32 {
-	const seed = 0xfffffffe
-	return ^crc32.Update(^uint32(seed), castagnoli, name)
-}
-
-// crc32c is crc32c(NAME, HASH): HASH is the Btrfs hash of NAME, which must be known.
-func (r *run) crc32c(_ *engine.VM, nameTerm, hash engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
-	if err := r.spend(1); err != nil {
-		return engine.Error(err)
-	}
-	var text string
-	switch n := env.Resolve(nameTerm).(type) {
-	case name:
-		text = string(n)
-	case engine.Atom:
-		text = n.String()
-	default:
-		return engine.Error(errorf("crc32c needs a name, not %s", termText(n, env)))
-	}
-	e, ok := env.Unify(hash, engine.Integer(nameHash([]byte(text))))
-	if !ok {
-		return engine.Bool(false)
-	}
-	return k(e)
 }

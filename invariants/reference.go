@@ -105,6 +105,7 @@ func (e *reference) begin(ctx context.Context, t *change.Txn, v change.View) (en
 	r.ctx, r.txn, r.view = ctx, t, v
 	r.index = recordIndex{records: t.Records}
 	r.held = map[string]struct{}{}
+	r.hashed.reset()
 	r.reverse, r.reverseSize = map[reverseKey]map[change.Value][]change.Object{}, 0
 	r.maxSteps = e.options.Steps + e.options.StepsPerRecord*int64(len(t.Records))
 	r.maxDepth = e.options.MaxDepth

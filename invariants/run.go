@@ -24,6 +24,7 @@ type run struct {
 	held        map[string]struct{} // properties that verify/1 found to hold
 	reverse     map[reverseKey]map[change.Value][]change.Object
 	reverseSize int // objects in reverse
+	hashed      nameIndex
 }
 
 // A viewError is a failure to read the state: the disk, not the rule.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -17,6 +18,8 @@ import (
 type Facts struct {
 	Txn  *change.Txn
 	View *View
+	// Indexing is how long it took to sort the state and make the tables by which it is looked up.
+	Indexing time.Duration
 }
 
 // zstdMagic begins every zstd frame (RFC 8878).
@@ -108,9 +111,10 @@ func (b *builder) fix(s *change.Schema) {
 }
 
 func (b *builder) facts() *Facts {
+	start := time.Now()
 	b.view.index()
 	b.group()
-	return &Facts{b.txn, b.view}
+	return &Facts{b.txn, b.view, time.Since(start)}
 }
 
 // group puts the records of one object one after the other, as interpreters do.

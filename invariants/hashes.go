@@ -1,0 +1,119 @@
+package invariants
+
+import (
+	"hash/crc32"
+	"math"
+
+	"github.com/ichiban/prolog/engine"
+
+	"fsward/change"
+)
+
+// castagnoli is the polynomial of CRC-32C; the table is made by the standard library.
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// nameHash is the hash under which Btrfs files a name in a directory: btrfs_name_hash in fs/btrfs/ctree.h,
+// crc32c((u32)~1, name, len). The kernel's crc32c neither inverts the seed nor the result, as Go's does.
+func nameHash(name []byte) uint32 {
+	const seed = 0xfffffffe
+	return ^crc32.Update(^uint32(seed), castagnoli, name)
+}
+
+// A nameIndex finds the names in the change records of a transaction by their hash. It is filled when it is
+// first asked.
+type nameIndex struct {
+	filled bool
+	byHash map[uint32][]uint64 // handles, in the order in which records have them
+}
+
+func (x *nameIndex) reset() { *x = nameIndex{} }
+
+// find returns the handles of the names with a hash.
+func (x *nameIndex) find(records []change.Record, names *change.Names, hash uint64) []uint64 {
+	if !x.filled {
+		x.filled, x.byHash = true, map[uint32][]uint64{}
+		seen := map[uint64]struct{}{}
+		for i := range records {
+			for _, v := range [2]change.Value{records[i].Old, records[i].New} {
+				handle, isName := v.Handle()
+				if _, again := seen[handle]; !isName || again {
+					continue
+				}
+				seen[handle] = struct{}{}
+				h := nameHash([]byte(names.At(handle)))
+				x.byHash[h] = append(x.byHash[h], handle)
+			}
+		}
+	}
+	if hash > math.MaxUint32 {
+		return nil
+	}
+	return x.byHash[uint32(hash)]
+}
+
+// crc32c is crc32c(NAME, HASH): HASH is the Btrfs hash of NAME. If NAME has no value, it becomes each name in the
+// records of the transaction that has the hash.
+func (r *run) crc32c(_ *engine.VM, nameTerm, hash engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+	if err := r.spend(1); err != nil {
+		return engine.Error(err)
+	}
+	var text string
+	switch n := env.Resolve(nameTerm).(type) {
+	case name:
+		text = string(n)
+	case engine.Atom:
+		text = n.String()
+	case engine.Variable:
+		return r.unhash(n, hash, k, env)
+	default:
+		return engine.Error(errorf("crc32c needs a name, not %s", termText(n, env)))
+	}
+	e, ok := env.Unify(hash, engine.Integer(nameHash([]byte(text))))
+	if !ok {
+		return engine.Bool(false)
+	}
+	return k(e)
+}
+
+// unhash finds the names that have a hash.
+func (r *run) unhash(v engine.Variable, hash engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+	t := env.Resolve(hash)
+	if isVariable(t) {
+		return engine.Error(errorf("crc32c needs a name or a hash"))
+	}
+	h, ok := u64(t)
+	if !ok {
+		return engine.Bool(false)
+	}
+	handles := r.hashed.find(r.txn.Records, r.txn.Names, h)
+	return r.solutions(k, func() (*engine.Env, bool, error) {
+		if len(handles) == 0 {
+			return nil, false, nil
+		}
+		e, ok := env.Unify(v, r.vocabulary.nameTerm(r.txn.Names.At(handles[0])))
+		handles = handles[1:]
+		return e, ok, r.spend(1)
+	})
+}
+
+// unhashOp gives a register each name with a hash.
+func unhashOp(hash value, register int, info *stepInfo) op {
+	return func(next step) step {
+		return func(m *machine) bool {
+			c := hash(m)
+			if c.tag != cellNumber {
+				return false
+			}
+			for _, handle := range m.hashed.find(m.records, m.names, c.n) {
+				if m.row(info) {
+					return true
+				}
+				m.r[register] = m.name(handle)
+				if next(m) {
+					return true
+				}
+			}
+			return false
+		}
+	}
+}

@@ -1,0 +1,55 @@
+package invariants_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fsward/invariants"
+)
+
+// A hash is made of a name, and the names in the records of a commit are found by their hash.
+func TestNamesByHash(t *testing.T) {
+	const text = `
+change(5, k(256,dir_item,1), name, 'old name', 'new name').
+change(5, k(256,dir_item,2), name, null, 'dir_item').
+change(5, k(256,dir_item,3), name, null, 'new name').
+change(5, k(256,dir_item,4), name_len, null, 8).
+object(5, k(256,dir_item,1)).
+state(5, k(256,dir_item,1), name, 'elsewhere').
+`
+	for goal, want := range map[string]string{
+		"crc32c('new name', H), crc32c(X, H)":                                        "'new name'",
+		"crc32c('old name', H), crc32c(X, H)":                                        "'old name'",
+		"crc32c(dir_item, H), crc32c(X, H)":                                          "dir_item",
+		"crc32c(elsewhere, H), crc32c(X, H)":                                         "",
+		"crc32c(X, 12345)":                                                           "",
+		"crc32c(X, 18446744073709551615)":                                            "",
+		"crc32c(X, name)":                                                            "",
+		"crc32c('new name', H), not(crc32c(_, H)), X = 1":                            "",
+		"crc32c('new name', H), count(crc32c(_, H), X)":                              "1",
+		"crc32c('new name', H), crc32c(X, H), X \\== 'new name'":                     "",
+		"crc32c('new name', H), (X = elsewhere ; X = 'new name'), crc32c(X, H)":      "'new name'",
+		"crc32c(elsewhere, H), crc32c(X, H), query(5, k(256,dir_item,1), name, X)":   "",
+		"crc32c(elsewhere, H), query(5, k(256,dir_item,1), name, X), crc32c(X, H)":   "elsewhere",
+		"change(5, k(_,dir_item,S), name, null, X), crc32c(X, H), crc32c(X, H), S=2": "dir_item",
+	} {
+		f := parseFacts(t, text)
+		e := newBoth(t, f.Txn.Schema, "violation(1, 5, X) :- "+goal+".", invariants.Options{OpenVocabulary: true})
+		v := e.Check(context.Background(), f.Txn, f.View)
+		var got []string
+		for _, x := range v.Violations {
+			got = append(got, x.ID)
+		}
+		if d := cmp.Diff(want, strings.Join(got, " ")); d != "" || len(v.Undecided) > 0 {
+			t.Errorf("%s (-want +got):\n%s%v", goal, d, v.Undecided)
+		}
+	}
+	f := parseFacts(t, text)
+	e := newBoth(t, f.Txn.Schema, "violation(1, 5, X) :- crc32c(X, _).", invariants.Options{OpenVocabulary: true})
+	if v := e.Check(context.Background(), f.Txn, f.View); len(v.Undecided) != 1 {
+		t.Errorf("neither name nor hash: %v", v)
+	}
+}
