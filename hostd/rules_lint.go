@@ -161,6 +161,11 @@ func (s lintSet) lint() []Finding {
 			}
 		}
 	}
+	for _, l := range invariants.Singletons(s.files) {
+		if s.named[l.File] {
+			out = append(out, Finding{l.File, l.Line, LintWarning, l.Clause, l.Text})
+		}
+	}
 	return append(out, engineNotes(engine, s.named)...)
 }
 

@@ -1,7 +1,7 @@
 package invariants
 
 import (
-	"sort"
+	"slices"
 	"strings"
 
 	"github.com/ichiban/prolog/engine"
@@ -78,7 +78,7 @@ func (l *loader) checkBody(c parsedClause, goal engine.Term, inRule, top bool) {
 		return
 	}
 	if strings.HasPrefix(p.name.String(), "$") && !c.prelude {
-		l.fail(c.text, "unknown predicate %s", p)
+		l.fail(c.text, "unknown predicate %s: those that begin with $ are not for rules", p)
 		return
 	}
 	b, isBuiltin := l.builtins[p]
@@ -121,26 +121,6 @@ func (l *loader) checkClosure(c parsedClause, t engine.Term, more int) {
 	}
 }
 
-// hint names the predicates of the same name.
-func (l *loader) hint(p indicator) string {
-	var same []string
-	for q := range l.builtins {
-		if q.name == p.name {
-			same = append(same, q.String())
-		}
-	}
-	for q := range l.defined {
-		if q.name == p.name {
-			same = append(same, q.String())
-		}
-	}
-	if len(same) == 0 {
-		return ""
-	}
-	sort.Strings(same)
-	return "; there is " + strings.Join(same, ", ")
-}
-
 // checkNames checks the literal kinds and fields of a goal against the schema.
 func (l *loader) checkNames(c parsedClause, goal engine.Term, p indicator) {
 	args, ok := objectArgs[p]
@@ -164,10 +144,30 @@ func (l *loader) checkNames(c parsedClause, goal engine.Term, p indicator) {
 	f, known := l.vocabulary.field(field, nil)
 	switch {
 	case !known:
-		l.fail(c.text, "unknown field %s in %s", termText(field, nil), p)
+		l.fail(c.text, "unknown field %s in %s%s", termText(field, nil), p, meant(termText(field, nil), slices.Clone(l.vocabulary.schema.Fields)))
 	case kind != 0 && f != change.FieldObject && !hasField(l.vocabulary.schema.Kinds[kind], f):
-		l.fail(c.text, "%s has no field %s", l.vocabulary.schema.KindName(kind), termText(field, nil))
+		l.fail(c.text, "%s has no field %s; it has %s", l.vocabulary.schema.KindName(kind), termText(field, nil), l.vocabulary.fieldNames(kind))
 	}
+}
+
+// kindNames are the kinds of objects.
+func (v *vocabulary) kindNames() (names []string) {
+	for i := 1; i < len(v.schema.Kinds); i++ {
+		names = append(names, v.schema.Kinds[i].Name)
+	}
+	return names
+}
+
+// fieldNames writes the fields of a kind.
+func (v *vocabulary) fieldNames(k change.Kind) string {
+	var names []string
+	for _, f := range v.schema.Kinds[k].Fields {
+		names = append(names, v.schema.FieldName(f))
+	}
+	if len(names) == 0 {
+		return "none but object"
+	}
+	return strings.Join(names, ", ")
 }
 
 func ground(t engine.Term) bool {
@@ -203,7 +203,7 @@ func (l *loader) checkObject(c parsedClause, tree, id engine.Term) (kind change.
 		}
 		k, known := v.kinds[a]
 		if !known {
-			l.fail(c.text, "unknown kind of object %s", termText(a, nil))
+			l.fail(c.text, "unknown kind of object %s%s", termText(a, nil), meant(a.String(), v.kindNames()))
 			return
 		}
 		kind = k

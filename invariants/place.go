@@ -1,10 +1,6 @@
 package invariants
 
-import (
-	"slices"
-
-	"github.com/ichiban/prolog/engine"
-)
+import "slices"
 
 // place makes the ops of a goal that comes next.
 func (p *planner) place(g *pending, e *env, rest []goal, needed []template, done doneFunc, r *result) error {
@@ -110,12 +106,22 @@ func (p *planner) placeNot(g goal, t, inner template, e *env, r *result) error {
 	p.worst(at)
 	switch {
 	case !alive:
+		r.ops = failing(ops)
 	case len(ops) == 0:
 		r.dead = true
 	default:
 		r.ops = []op{notOp(ops)}
 	}
 	return nil
+}
+
+// failing makes the ops of the negation of a search that finds nothing. It is run for the mistakes that it may meet
+// on the way to the goal that is never true.
+func failing(search []op) []op {
+	if len(search) < 2 {
+		return nil
+	}
+	return []op{notOp(search)}
 }
 
 // worst gives a step the class of the worst of those inside it.
@@ -138,6 +144,7 @@ func (p *planner) placeVerify(g goal, t, inner template, e *env, r *result) erro
 	}
 	p.worst(at)
 	if !alive {
+		r.ops = failing(ops)
 		return nil
 	}
 	if len(ops) == 0 {
@@ -351,11 +358,12 @@ func (p *planner) placeThen(g goal, condition, then, otherwise template, e *env,
 		return err
 	}
 	p.worst(at)
-	failing := template(constant(atomCell(engine.NewAtom("fail"))))
+	never := template(constant(atomCell(atomFail)))
 	if otherwise == nil {
-		otherwise = failing
+		otherwise = never
 	}
 	if !met {
+		r.ops = failing(search)
 		r.again, r.goals = true, []goal{{otherwise, g.at}}
 		return nil
 	}
@@ -434,7 +442,7 @@ func (p *planner) placeBranches(branches []branch, e *env, rest []goal, needed [
 			all = append(all, ops)
 		}
 		p.branches = outer
-		r.ops, r.complete = []op{combine(all)}, true
+		r.ops, r.complete = []op{combine(all), failOp}, true
 		return nil
 	}
 	registers := make([]int, len(outs))
@@ -482,8 +490,8 @@ func (p *planner) placeBranches(branches []branch, e *env, rest []goal, needed [
 	}
 	p.top, p.exists = top, exists
 	p.depth--
-	if !alive {
-		r.dead = true
+	if !alive { // each branch ends at a goal that is never true, if not at a mistake before it
+		r.ops, r.complete = []op{combine(all), failOp}, true
 		return nil
 	}
 	for i, v := range outs {

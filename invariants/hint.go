@@ -1,0 +1,95 @@
+package invariants
+
+import (
+	"slices"
+	"sort"
+	"strings"
+)
+
+// hint names the predicates that may be meant: those of the same name, else one with a name like it.
+func (l *loader) hint(p indicator) string {
+	var same, all []string
+	note := func(q indicator) {
+		if q.name == p.name {
+			same = append(same, q.String())
+		}
+		if q.arity == p.arity && !strings.HasPrefix(q.name.String(), "$") {
+			all = append(all, q.name.String())
+		}
+	}
+	for q := range l.builtins {
+		note(q)
+	}
+	for q := range l.defined {
+		note(q)
+	}
+	if len(same) > 0 {
+		sort.Strings(same)
+		return "; there is " + strings.Join(same, ", ")
+	}
+	return meant(p.name.String(), all)
+}
+
+// meant asks whether the word that is most like another one was meant; "" if none is like it.
+func meant(word string, words []string) string {
+	slices.Sort(words)
+	best, least := "", min(3, len(word)/2+1)
+	for _, w := range words {
+		if d := distance(word, w); d < least {
+			best, least = w, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return "; is " + best + " meant?"
+}
+
+// distance counts the letters that are to be put in, left out, changed or swapped to make one word of another
+// (Damerau and Levenshtein).
+func distance(a, b string) int {
+	rows := make([][]int, len(a)+1)
+	for i := range rows {
+		rows[i] = make([]int, len(b)+1)
+		rows[i][0] = i
+	}
+	for j := range rows[0] {
+		rows[0][j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		for j := 1; j <= len(b); j++ {
+			change := 0
+			if a[i-1] != b[j-1] {
+				change = 1
+			}
+			rows[i][j] = min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+change)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
+			}
+		}
+	}
+	return rows[len(a)][len(b)]
+}
+
+// Singletons returns a finding for each variable that stands once in its clause and does not begin with _: it
+// is misspelt, or need not have a name. Text that cannot be cut into clauses has none.
+func Singletons(files []File) []LoadError {
+	var found []LoadError
+	for _, f := range files {
+		clauses, _ := split(f) // its mistakes are those of loading
+		for _, c := range clauses {
+			times := map[string]int{}
+			for _, t := range c.tokens {
+				if t.kind == tokenVariable {
+					times[t.text]++
+				}
+			}
+			for _, t := range c.tokens {
+				if t.kind == tokenVariable && times[t.text] == 1 && !strings.HasPrefix(t.text, "_") {
+					found = append(found, LoadError{c.file, t.line, c.head(), t.text + " stands in this clause once: write _" + t.text + " if that is meant"})
+				}
+			}
+		}
+	}
+	return found
+}
