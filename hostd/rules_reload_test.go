@@ -1,0 +1,98 @@
+package hostd
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.uber.org/zap"
+
+	"fsward/blocktap"
+	"fsward/change"
+	"fsward/interp"
+	"fsward/interp/detect"
+)
+
+// Rules are replaced while commits come: each commit is judged once, by one set of rules and the whole of it, and a
+// set that does not load leaves the one before it in force.
+func TestReloadUnderLoad(t *testing.T) {
+	dir := t.TempDir()
+	write := func(text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Join(dir, "btrfs"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "btrfs", "mine.pl"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Each set has two rules that find the same object: a commit judged by parts of two sets would show.
+	set := func(n int) string {
+		return fmt.Sprintf("violation(a%d, T, I) :- add(T, I).\nviolation(b%d, T, I) :- add(T, I).\n", n, n)
+	}
+	write(set(0))
+	rules, err := RulesConfig{Dir: dir}.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema := detect.Schema("btrfs")
+	kind, _ := schema.KindByName("inode_item")
+	txn := &change.Txn{Schema: schema, Names: change.NewNames()}
+	txn.Add(change.Object{Tree: 5, ID: 257, Kind: kind})
+	interpreter := &scripted{next: interp.Observation{Point: interp.CommitPoint, Generation: 7, Txn: txn}}
+	var seen events
+	guard := &Guard{name: "vda", interp: interpreter, rules: rules, policy: logPolicy{}, sinks: []Sink{&seen}, log: zap.NewNop()}
+	daemon := &Daemon{rules: rules, log: zap.NewNop()}
+
+	const reloads = 200
+	stop, done := make(chan struct{}), make(chan int)
+	go func() {
+		commits := 0
+		for {
+			select {
+			case <-stop:
+				done <- commits
+				return
+			default:
+			}
+			commits++
+			if err := guard.Handle(context.Background(), &blocktap.Request{Op: blocktap.OpWrite, Len: 4, Data: []byte("data")},
+				func() error { return nil }); err != nil {
+				t.Error(err)
+			}
+		}
+	}()
+	for n := 1; n <= reloads; n++ {
+		write(set(n % 2))
+		if err := daemon.Reload(); err != nil {
+			t.Fatal(err)
+		}
+		if n%10 == 0 {
+			write("violation(a9, T, I) :- ad(T, I).\n")
+			err := daemon.Reload()
+			if err == nil || !strings.Contains(err.Error(), "stay") || !strings.Contains(err.Error(), "mine.pl:1: in violation(a9, T, I): unknown predicate ad/2") {
+				t.Errorf("a set that does not load: %v", err)
+			}
+		}
+	}
+	close(stop)
+	commits := <-done
+	if len(seen) != commits || len(interpreter.settled) != commits {
+		t.Errorf("%d commits, %d events, %d settled", commits, len(seen), len(interpreter.settled))
+	}
+	by := map[string]int{}
+	for _, ev := range seen {
+		var found []string
+		for _, v := range ev.Violations {
+			found = append(found, v.Rule)
+		}
+		by[strings.Join(found, " ")]++
+	}
+	if len(by) != 2 || by["btrfs/a0 btrfs/b0"] == 0 || by["btrfs/a1 btrfs/b1"] == 0 {
+		t.Errorf("commits by the rules that judged them: %v", by)
+	}
+	t.Logf("%d commits, %d reloads: %v", commits, reloads, by)
+}

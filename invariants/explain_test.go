@@ -1,0 +1,108 @@
+package invariants_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"fsward/invariants"
+)
+
+// costOf runs a rule where one inode is new, a directory of that inode has some entries, and some other objects are
+// new; it returns what was asked of the state, and that with the rows that were looked at.
+func costOf(t *testing.T, rule string, entries, others int) (asked, all int) {
+	t.Helper()
+	var text strings.Builder
+	text.WriteString("change(5, k(300,inode_item,0), object, null, present).\nchange(5, k(300,inode_item,0), size, null, 7).\nobject(5, k(300,inode_item,0)).\n")
+	for i := range entries {
+		fmt.Fprintf(&text, "object(5, k(300,dir_index,%d)).\nstate(5, k(300,dir_index,%d), name, n%d).\n", i, i, i)
+	}
+	for i := range others {
+		fmt.Fprintf(&text, "change(5, k(%d,extent_data,0), object, null, present).\n", 1000+i)
+	}
+	f := parseFacts(t, text.String())
+	e, err := invariants.NewCompiled(f.Txn.Schema, []invariants.File{{Name: "test.pl", Text: []byte(rule)}}, invariants.Options{OpenVocabulary: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left := e.Fallbacks(); len(left) > 0 {
+		t.Fatalf("%s: %s", rule, left[0].Why)
+	}
+	view := &countingView{View: f.View}
+	if v := e.Check(context.Background(), f.Txn, view); len(v.Undecided) > 0 {
+		t.Fatal(v.Undecided)
+	}
+	asked = view.lookups + view.scans + view.objects
+	return asked, asked + int(e.Timing()[0].Rows)
+}
+
+// The class that explain gives a step is how its cost grows: measured by what is read of the state and the records
+// that are looked at, for a directory ten times as large, and for a commit ten times as large.
+func TestClassIsWhatIsRead(t *testing.T) {
+	const new = "violation(1, T, I) :- add(T, k(I,inode_item,0)), "
+	for _, test := range []struct {
+		body  string
+		class invariants.Class
+	}{
+		{"change(T, k(I,inode_item,0), size, _, S), S > 9.", invariants.Constant},
+		{"not(change(T, k(I,inode_item,0), size, _, _)).", invariants.Constant},
+		{"delta_count(T, k(I,dir_index,_), N), N > 9999.", invariants.Constant},
+		{"query(T, k(I,inode_item,0)), query(T, k(I,extent_data,0)).", invariants.LogN},
+		{"query(T, k(I,dir_index,3), name, none).", invariants.LogN},
+		{"not(query(T, k(I,_,_))).", invariants.LogN},
+		{"not(query(T, k(I,dir_index,_))).", invariants.LogN},
+		{"next(T, k(I,inode_item,0), k(_,extent_data,_)).", invariants.LogN},
+		{"at_or_before(T, k(I,dir_index,5), k(_,extent_data,_)).", invariants.LogN},
+		{"last_of_range(T, k(I,dir_index,N), 0, 5), N > 999999.", invariants.LogN},
+		{"not(range(T, k(I,dir_index,_), 0, 999999)).", invariants.LogN},
+		{"query(T, k(I,dir_index,X)), X > 999999.", invariants.Directory},
+		{"query(T, k(I,_,X)), X = 999999.", invariants.Directory},
+		{"query(T, k(I,dir_index,_), name, none).", invariants.Directory},
+		{"range(T, k(I,dir_index,X), 0, 999999), X > 999998.", invariants.Directory},
+		{"count(query(T, k(I,dir_index,_)), N), N > 999999.", invariants.Directory},
+		{"not((query(T, k(I,dir_index,X)), X > 999999)).", invariants.Directory},
+		{"change(T, k(J,extent_data,_), object, _, _), J < I.", invariants.Tree},
+		{"change(T, k(J,KIND,_), object, _, _), KIND = extent_data, J < I.", invariants.Tree},
+	} {
+		rule := new + test.body
+		e, err := loadOpen(t, rule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plans, err := e.Explain("1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		worst, warned := invariants.Constant, false
+		rank := map[invariants.Class]int{invariants.Constant: 0, invariants.LogN: 1, invariants.Directory: 2, invariants.Tree: 3}
+		kept := false
+		for _, s := range plans[0].Steps[1:] {
+			kept = kept || strings.HasPrefix(s.Access, "kept")
+			if !kept && rank[s.Class] > rank[worst] {
+				worst = s.Class
+			}
+			warned = warned || s.Warning != ""
+		}
+		if worst != test.class || warned != (rank[test.class] > rank[invariants.LogN]) {
+			t.Errorf("%s: class %s, warned %v, want %s\n%+v", test.body, worst, warned, test.class, plans[0].Steps)
+		}
+		asked, base := costOf(t, rule, 100, 100)
+		_, directory := costOf(t, rule, 1000, 100)
+		_, commit := costOf(t, rule, 100, 1000)
+		if (asked > 0) != (test.class == invariants.LogN || test.class == invariants.Directory) {
+			t.Errorf("%s: the state was asked %d times", test.body, asked)
+		}
+		if grows := directory > 5*base; grows != (test.class == invariants.Directory) {
+			t.Errorf("%s: costs %d, with a directory ten times as large %d", test.body, base, directory)
+		}
+		if grows := commit > 5*base; grows != (test.class == invariants.Tree) {
+			t.Errorf("%s: costs %d, with a commit ten times as large %d", test.body, base, commit)
+		}
+	}
+}
+
+func loadOpen(t *testing.T, rules string) (*invariants.Compiled, error) {
+	f := parseFacts(t, "object(5, k(1,inode_item,0)).\nobject(5, k(1,dir_index,0)).\nobject(5, k(1,extent_data,0)).\nstate(5, k(1,dir_index,0), name, a).\nstate(5, k(1,inode_item,0), size, 1).")
+	return invariants.NewCompiled(f.Txn.Schema, []invariants.File{{Name: "test.pl", Text: []byte(rules)}}, invariants.Options{OpenVocabulary: true})
+}
