@@ -16,10 +16,15 @@ var fuzzedDevices = &devices{list: []device{{id: 1, size: 1 << 30}, {id: 2, star
 
 // FuzzedItem decodes an item and returns the number of objects in it.
 func FuzzedItem(tree, id, offset uint64, typ uint8, data []byte) (int, error) {
-	d := decoder{tree: tree, names: change.NewNames(), ctx: itemContext{sectorSize: 4096, nodeSize: 16384, generation: 100, devs: fuzzedDevices}}
+	d := decoder{tree: tree, names: change.NewNames(), ctx: itemContext{sectorSize: 4096, nodeSize: 16384, generation: 100,
+		incompat: incompatSkinnyMetadata | incompatSimpleQuota, devs: fuzzedDevices}}
 	err := d.item(key{id, typ, offset}, disk.NewRegion(data, 1<<20))
 	return len(d.ents), err
 }
+
+// NameHash and DataRefHash are what keys of items have for an offset.
+func NameHash(name []byte) uint64   { return nameHash(name) }
+func DataRefHash(ref []byte) uint64 { return extentDataRefHash(ref) }
 
 // FuzzedNode checks a node, makes its checksum right first, and reads all of it if it is sound.
 func FuzzedNode(data []byte) error {
