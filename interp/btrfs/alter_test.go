@@ -22,7 +22,7 @@ func TestEachRuleIsViolated(t *testing.T) {
 		spec string
 		want []string
 	}{
-		{"extent_item.key.offset+1048576", []string{"btrfs/48", "btrfs/6"}},
+		{"extent_item.key.offset+1048576", []string{"btrfs/48", "btrfs/5", "btrfs/6"}},
 		{"inode_item!delete@key.type=1,nlink=1", []string{"btrfs/12", "btrfs/14"}},
 		{"inode_item.mode=0o100644@objectid=256", []string{"btrfs/13"}},
 		{"inode_item.nlink+1", []string{"btrfs/14"}},

@@ -26,5 +26,6 @@ violation(9, inode, I) :-
   OLD \== null,
   NEW \== null,
   count(change(dirent, _, inode, _, I), 0),
+  in_use(I),
   query(superblock, 0, feature_incompat, FLAGS),
   FLAGS /\ 2 =:= 2.
