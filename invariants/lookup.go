@@ -64,6 +64,27 @@ func (g *queryGoal) exact(info *stepInfo) op {
 	}
 }
 
+// absentOp goes on where an object that a goal names exactly does not exist: the negation that most rules have.
+func absentOp(g *queryGoal, info *stepInfo) op {
+	return func(next step) step {
+		return func(m *machine) bool {
+			if o, ok := g.key.object(m); ok {
+				if m.row(info) {
+					return true
+				}
+				exists, err := m.view.Exists(o)
+				if err != nil {
+					return m.failView(err)
+				}
+				if exists {
+					return false
+				}
+			}
+			return next(m)
+		}
+	}
+}
+
 // bounds returns the objects that can match: see objectPattern.bounds.
 func (g *queryGoal) bounds(m *machine) (lo, hi change.Object, single, ok bool) {
 	if g.key.ranged {

@@ -233,8 +233,11 @@ func (p *planner) placeQuery(g goal, t template, args []template, e *env, last b
 	goal.key = p.machine.vocabulary.keyMaker(&goal.object)
 	goal.key.narrow(&goal.object)
 	access, class := accessOfQuery(rank, goal)
-	ops = append(ops, queryOp(goal, p.step(e, t, access, class)))
-	r.ops = ops
+	info := p.step(e, t, access, class)
+	if goal.key.exact && len(goal.fields) == 0 {
+		p.absent = absentOp(goal, info)
+	}
+	r.ops = append(ops, queryOp(goal, info))
 	if len(goal.fields) > 0 && goal.fields[0] != change.FieldObject && !goal.reverse {
 		r.query = goal
 	}

@@ -40,6 +40,7 @@ type planner struct {
 	counting  bool          // each solution counts, also if others give the same
 	exists    bool          // one solution is enough
 	dead      string
+	absent    op // the negation of the query for one object that was placed last
 
 	// What is planned is the pass of a sum, which need not come about: mistakes refuse it.
 	trial   bool
