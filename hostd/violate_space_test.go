@@ -4,6 +4,7 @@ package hostd
 // frees some, so that all that keeps account of space changes in most commits.
 const spaceLoad = `
 	btrfs -q subvolume create sub
+	for i in $(seq 200); do echo $i > sub/small$i; done
 	for i in 1 2 3; do
 		head -c 200000 /dev/urandom > sub/f$i; cp --reflink=always sub/f$i sub/g$i
 		fallocate -l 40M big$i
@@ -19,16 +20,18 @@ const spaceLoad = `
 
 // spaceViolations says how to break the rules about space.
 var spaceViolations = []violation{
+	{"btrfs/1", "metadata_item.tree_block_ref.root=5", 2},
+	{"btrfs/8", "extent_item.shared_data_ref.parent+16384", 2},
+	{"btrfs/74", "metadata_item!delete", 2},
 	{"btrfs/5", "extent_data.disk_num_bytes+4096@type=1", 2},
 	{"btrfs/5", "extent_data.disk_bytenr+4096@type=1", 2},
 	{"btrfs/7", "extent_data.offset+4096@type=1", 2},
-	{"btrfs/7", "extent_item.extent_data_ref.count+1", 2},
 	{"btrfs/9", "extent_item.refs+1", 2},
 	{"btrfs/9", "metadata_item.refs+1", 2},
-	{"btrfs/10", "extent_item.extent_data_ref.objectid+1", 2},
+	{"btrfs/10", "extent_item.extent_data_ref.objectid+1@offset=20971520", 2},
 	{"btrfs/71", "extent_data.offset+4096@type=1", 2},
 	{"btrfs/21", "inode_item.flags=1@mode=0o100644,size=200000", 2},
-	{"btrfs/22", "inode_item.flags=1@objectid=259,size=200000", 2},
+	{"btrfs/22", "inode_item.flags=1@objectid=459,size=200000", 2},
 	{"btrfs/23", "extent_csum!delete", 2},
 	{"btrfs/72", "extent_item!delete@offset=200704", 2},
 	{"btrfs/41", "block_group_item.flags=2@flags=1", 2},

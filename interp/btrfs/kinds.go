@@ -45,6 +45,8 @@ const (
 	kindSuperBlock // has no key: it is the one object of tree 0
 	// What is no item of its own.
 	kindChunkStripe // in a chunk_item
+	kindTreeBlock
+	kindBlockPointers
 	kindCount
 )
 
@@ -151,6 +153,10 @@ var itemTypes = [kindCount]itemType{
 	kindUUIDSubvol:      {uuidSubvolKey, "uuid_key_subvol", change.ShapeKey, inUUID, nil, []change.Field{fieldRoot}, "a subvolume with a UUID: k(FIRST, uuid_key_subvol, SECOND), the halves of the UUID"},
 	kindUUIDReceived:    {uuidReceivedKey, "uuid_key_received_subvol", change.ShapeKey, inUUID, nil, []change.Field{fieldRoot}, "a received subvolume with a UUID of where it came from"},
 	kindSuperBlock:      {0, "super_block", change.ShapeKey, 0, &superLayout, nil, "the superblock: k(0, super_block, 0) of tree 0"},
+	kindTreeBlock: {0, "tree_block", change.ShapeKey, 0, nil, []change.Field{fieldParent, fieldOwner, fieldLevel},
+		"a tree leads to a block: k(BLOCK, tree_block, TREE) of tree -1, with the block that points to it (0: none) and that one's owner; only where all is known"},
+	kindBlockPointers: {0, "block_pointers", change.ShapeKey, 0, nil, []change.Field{fieldCount},
+		"how often a block points to a block or extent: k(BLOCK, block_pointers, BYTENR) of tree -1; only where all is known"},
 	kindChunkStripe: {chunkItemKey, "chunk_stripe", change.ShapePair, inChunk, nil, []change.Field{fieldDevID, fieldOffset},
 		"where a copy or part of a chunk lies: k(256, chunk_stripe, a(LOGICAL, N)) of tree 3, N from 0"},
 }

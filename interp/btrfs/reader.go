@@ -33,25 +33,34 @@ func (r *reader) node(p pointer, all bool) (*node, error) {
 	if p.chunkTree {
 		types = groupSystem
 	}
-	if p.logical%uint64(r.rules.sectorSize) != 0 {
-		return nil, violated(pointerRule, "a pointer leads to %d, which is not a multiple of sectorsize", p.logical)
-	}
-	addrs, count, err := r.chunks.copies(p.logical, uint64(r.rules.nodeSize), types)
+	n, err := r.block(p.logical, types, all)
 	if err != nil {
 		return nil, err
-	}
-	n, whole := r.cache.get(addrs[0])
-	if n == nil || all && !whole || n.logical() != p.logical {
-		if n, err = r.load(p.logical, addrs[:count], all); err != nil {
-			return nil, err
-		}
-		r.cache.put(n, addrs[:count], all || count == 1)
 	}
 	if n.level() != p.level {
 		return nil, violatedAt(levelRule, n.addr(), "block %d: level is %d, its parent says %d", p.logical, n.level(), p.level)
 	}
 	if n.generation() != p.generation {
 		return nil, violatedAt(generationRule, n.addr(), "block %d: generation is %d, its parent says %d", p.logical, n.generation(), p.generation)
+	}
+	return n, nil
+}
+
+// block returns the block at an address in a chunk of some types, checked in itself.
+func (r *reader) block(logical, types uint64, all bool) (*node, error) {
+	if logical%uint64(r.rules.sectorSize) != 0 {
+		return nil, violated(pointerRule, "a pointer leads to %d, which is not a multiple of sectorsize", logical)
+	}
+	addrs, count, err := r.chunks.copies(logical, uint64(r.rules.nodeSize), types)
+	if err != nil {
+		return nil, err
+	}
+	n, whole := r.cache.get(addrs[0])
+	if n == nil || all && !whole || n.logical() != logical {
+		if n, err = r.load(logical, addrs[:count], all); err != nil {
+			return nil, err
+		}
+		r.cache.put(n, addrs[:count], all || count == 1)
 	}
 	return n, nil
 }

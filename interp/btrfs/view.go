@@ -104,7 +104,11 @@ func (v *view) holding(o change.Object) (*holding, error) {
 	lo, hi := keyRange(o)
 	if !h.valid || h.tree != o.Tree || h.lo != lo || h.hi != hi {
 		h.valid = false
-		if err := v.hold(h, o.Tree, lo, hi); err != nil {
+		hold := func() error { return v.hold(h, o.Tree, lo, hi) }
+		if o.Tree == blockTree {
+			hold = func() error { return v.holdBlock(h, o) }
+		}
+		if err := hold(); err != nil {
 			return nil, err
 		}
 		h.valid, h.tree, h.lo, h.hi = true, o.Tree, lo, hi

@@ -67,7 +67,7 @@ uses(ROOT, INODE, START, EXTENT, HASH) :-
   not(in_whole_leaf(ROOT, k(INODE, extent_data, OFFSET), _)).
 
 % A tree that is not there, or that is there without a name and being taken down.
-dropped(ROOT) :- not(query(1, k(ROOT, root_item, _), refs, REFS), REFS > 0).
+dropped(ROOT) :- ROOT =\= 1, ROOT =\= 3, not(query(1, k(ROOT, root_item, _), refs, REFS), REFS > 0).
 
 % The leaf of an item has FULL_BACKREF: what its items use counts for the leaf and not for a tree.
 in_whole_leaf(TREE, ID, LEAF) :-

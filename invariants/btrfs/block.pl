@@ -1,0 +1,46 @@
+% Metadata blocks and their back references.
+
+% Rule 1. A tree_block_ref that is added has a block that it stands for: the tree that it names leads to the block.
+% Source: thesis, table 5.1; btrfs check, "tree extent ... parent/root ... has no backref item" the other way
+% (check_tree_block_backref). Of a tree that is being dropped nothing can be said.
+% For the user: the space of the block would never be freed, or a snapshot would show a state of long ago.
+violation(1, 2, k(BLOCK, tree_block_ref, TREE)) :-
+  add(2, k(BLOCK, tree_block_ref, TREE)),
+  not(dropped(TREE)),
+  not(query(-1, k(BLOCK, tree_block, TREE))).
+
+% Rule 8. A shared reference names the block that holds the pointers it counts: a node that points to the block, or a leaf with as many file extents in the extent.
+% Source: thesis, table 5.2; btrfs check, check_shared_block_backref() and check_shared_data_backref(). The root
+% of a tree that balance makes for itself names itself.
+% For the user: with a reference that stands for nothing space is never freed; with one too few it is freed
+% while a snapshot still uses it.
+violation(8, 2, k(BLOCK, shared_block_ref, PARENT)) :-
+  add(2, k(BLOCK, shared_block_ref, PARENT)),
+  PARENT =\= BLOCK,
+  not(query(-1, k(PARENT, block_pointers, BLOCK))).
+
+violation(8, 2, k(EXTENT, shared_data_ref, LEAF)) :-
+  new(2, k(EXTENT, shared_data_ref, LEAF), count, COUNT),
+  not(query(-1, k(LEAF, block_pointers, EXTENT), count, COUNT)).
+
+violation(8, 2, k(EXTENT, shared_data_ref, LEAF)) :-
+  delete(2, k(EXTENT, shared_data_ref, LEAF)),
+  whole_block(LEAF, 0),
+  query(-1, k(LEAF, block_pointers, EXTENT)).
+
+% Rule 74. A block that a tree leads to keeps its back reference: of the tree whose block points to it, or of that block if it counts as a whole.
+% Source: btrfs check, "tree extent ... has no backref item in extent tree".
+% For the user: the block counts as free, and what it holds is lost when it is given to something else.
+violation(74, 2, k(BLOCK, tree_block_ref, TREE)) :-
+  delete(2, k(BLOCK, tree_block_ref, TREE)),
+  query(-1, k(BLOCK, tree_block, TREE)),
+  not(block_has_backref(BLOCK, TREE)).
+
+block_has_backref(BLOCK, TREE) :-
+  query(-1, k(BLOCK, tree_block, TREE), parent, PARENT),
+  query(-1, k(BLOCK, tree_block, TREE), owner, OWNER),
+  query(-1, k(BLOCK, tree_block, TREE), level, LEVEL),
+  ABOVE is LEVEL + 1,
+  ( PARENT =\= 0, whole_block(PARENT, ABOVE) ->
+      query(2, k(BLOCK, shared_block_ref, PARENT))
+  ; query(2, k(BLOCK, tree_block_ref, OWNER)) ).
