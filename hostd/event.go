@@ -8,13 +8,14 @@ import (
 	"fsward/blocktap"
 	"fsward/change"
 	"fsward/interp"
+	"fsward/invariants"
 )
 
 // Kinds of events, as they stand in the "event" of the JSON.
 const (
 	KindAttach    = "attach"     // a disk is guarded from now on
 	KindCommit    = "commit"     // a commit point, judged
-	KindLogCommit = "log_commit" // a Btrfs log commit: recognised, passed
+	KindLogCommit = "log_commit" // a Btrfs log commit, judged
 	KindWrite     = "write"      // a single write that does not hold
 	KindNote      = "note"       // a write that there is something to say about: a file system appeared, was mounted
 	KindImage     = "image"      // a whole image, judged as one transaction of additions
@@ -61,6 +62,18 @@ type Event struct {
 // A Sink is told of events. It is called with the device's lock held: it must not block for long.
 type Sink interface {
 	Event(ev *Event)
+}
+
+// add takes in the verdict of one part of what is judged.
+func (ev *Event) add(v invariants.Verdict) {
+	ev.Violations = append(ev.Violations, v.Violations...)
+	ev.Undecided = append(ev.Undecided, v.Undecided...)
+	switch {
+	case v.Outcome == change.Violated || ev.Outcome == change.Violated:
+		ev.Outcome = change.Violated
+	case v.Outcome == change.Undecided:
+		ev.Outcome = change.Undecided
+	}
 }
 
 func (ev *Event) settle(err error) {

@@ -104,15 +104,17 @@ func judge(ctx context.Context, rules *Rules, fs string, obs interp.Observation)
 		ev.Outcome, ev.Violations = change.Violated, obs.Violations
 	case obs.Unknown != nil:
 		ev.Outcome, ev.Undecided = change.Undecided, []string{obs.Unknown.Error()}
-	case obs.Txn == nil:
-		ev.Outcome = change.Holds
 	default:
-		v := rules.Check(ctx, obs.Txn, obs.View)
-		ev.Outcome, ev.Violations, ev.Undecided = v.Outcome, v.Violations, v.Undecided
-		ev.RuleTimes = rules.times(fs)
-	}
-	if obs.Txn != nil {
-		ev.Records = len(obs.Txn.Records)
+		ev.Outcome = change.Holds
+		parts := obs.Logs
+		if obs.Txn != nil {
+			parts = append([]interp.Part{{Txn: obs.Txn, View: obs.View}}, parts...)
+		}
+		for _, p := range parts {
+			ev.add(rules.Check(ctx, p.Txn, p.View))
+			ev.Records += len(p.Txn.Records)
+			ev.RuleTimes = rules.times(fs)
+		}
 	}
 	return ev
 }

@@ -142,7 +142,7 @@ func commitText(ev *Event) string {
 }
 
 func recordsText(ev *Event) string {
-	if ev.Kind == KindWrite || ev.Kind == KindLogCommit {
+	if ev.Kind == KindWrite {
 		return "-"
 	}
 	return fmt.Sprint(ev.Records)

@@ -61,14 +61,15 @@ func TestWritesNoFalseAlarm(t *testing.T) {
 			if err := r.Unmount(); err != nil {
 				t.Fatal(err)
 			}
-			logs := 0
+			logs, records := 0, 0
 			for _, ev := range r.seen.events() {
 				if ev.Kind == KindLogCommit {
 					logs++
+					records += ev.Records
 				}
 			}
-			if commits := r.noAlarm(); commits < 10 || logs < 30 {
-				t.Errorf("%d commits and %d log commits, want 10 and 30", commits, logs)
+			if commits := r.noAlarm(); commits < 10 || logs < 30 || records < 10*logs {
+				t.Errorf("%d commits and %d log commits with %d records, want 10, 30 and 10 for each", commits, logs, records)
 			}
 			r.close()
 			mustBeClean(t, "btrfs", r.image)
@@ -82,11 +83,16 @@ func TestStrayWrites(t *testing.T) {
 	image := mkfs(t, "btrfs", 256<<20)
 	r := attach(t, image, nil)
 	r.mustMount("btrfs")
-	r.mustRun("head -c 300000 /dev/urandom > data; echo > warm; sync warm; sync -f .; head -c 10000 /dev/urandom > logged; sync logged")
+	r.mustRun("head -c 300000 /dev/urandom > data; sync -f .; echo > logged; sync logged; sync -f .; " +
+		"for i in 1 2 3; do echo $i >> logged; sync logged; done")
 	dev := r.daemon.Devices()["disk"]
 	disk := rawImage(t, image)
 	super := disk.read(64<<10, 4096)
 	root, other := disk.physical(binary.LittleEndian.Uint64(super[80:])), disk.anotherBlock(super)
+	log := disk.physical(binary.LittleEndian.Uint64(super[96:]))
+	if log == nil {
+		t.Fatal("there is no log")
+	}
 	data := disk.find(r.mustRun("head -c 4096 data"))
 	block := disk.read(root[0], 16384)
 	changed := bytes.Clone(block)
@@ -104,6 +110,8 @@ func TestStrayWrites(t *testing.T) {
 		{"another block over it", blocktap.Request{Op: blocktap.OpWrite, Off: root[0], Data: disk.read(other, 16384)}, "btrfs/misdirected"},
 		{"zeros over it", blocktap.Request{Op: blocktap.OpZero, Off: root[0], Len: 16384}, "btrfs/base-block"},
 		{"its discard", blocktap.Request{Op: blocktap.OpTrim, Off: root[0] - 65536, Len: 131072}, "btrfs/base-block"},
+		{"a sector of the log", blocktap.Request{Op: blocktap.OpWrite, Off: log[0] + 512, Data: bytes.Repeat([]byte("x"), 512)}, "btrfs/log-block"},
+		{"a discard of the log", blocktap.Request{Op: blocktap.OpTrim, Off: log[1], Len: 16384}, "btrfs/log-block"},
 		{"a metadata block over data", blocktap.Request{Op: blocktap.OpWrite, Off: data, Data: block}, "btrfs/base-data"},
 		{"half a sector of data", blocktap.Request{Op: blocktap.OpWrite, Off: data + 2048, Data: bytes.Repeat([]byte("x"), 2048)}, "btrfs/base-data"},
 		{"data again", blocktap.Request{Op: blocktap.OpWrite, Off: data, Data: disk.read(data, 8192)}, ""},

@@ -38,7 +38,7 @@ type Point uint8
 const (
 	NoPoint     Point = iota // an ordinary write
 	CommitPoint              // the write with which the file system claims consistency
-	LogPoint                 // a Btrfs log commit: recognised, passed, not judged by rules
+	LogPoint                 // a Btrfs log commit: what fsync wrote is to survive a crash
 )
 
 // An Observation is what an interpreter makes of a write.
@@ -50,6 +50,8 @@ type Observation struct {
 	// at a CommitPoint whose structure is sound, so that rules may rely on it.
 	Txn  *change.Txn
 	View change.View
+	// Logs is what changed in the logs of a Btrfs, at a LogPoint and in a whole image: a part for each tree.
+	Logs []Part
 	// Violations are of structure or of this single write, and can come with any write.
 	Violations []change.Violation
 	// Unknown says why the write could not be judged ("cannot read the block at 4096: …"): the verdict
@@ -57,6 +59,12 @@ type Observation struct {
 	Unknown error
 	// Note is a line for the log, "" mostly: a file system appeared, was unmounted, lost its superblock.
 	Note string
+}
+
+// A Part is a set of changes that rules judge by itself, and the state after them.
+type Part struct {
+	Txn  *change.Txn
+	View change.View
 }
 
 // An Interpreter follows one file system on one disk. It is used by one goroutine at a time. Whatever

@@ -100,7 +100,7 @@ func (s *alterSpec) alterSuper(block []byte) (text string, ok bool) {
 }
 
 // block returns the block at a device address if it is one that the guest writes for its next commit.
-// Those of the log are not.
+// Those of the log are not, unless the alteration asks for their tree.
 func (a *alterer) block(block []byte, addr uint64) *node {
 	if [16]byte(block[32:48]) != a.state.rules.fsid {
 		return nil
@@ -111,7 +111,7 @@ func (a *alterer) block(block []byte, addr uint64) *node {
 		return nil
 	}
 	n, err := checkNode(disk.NewRegion(block, addr), logical, a.state.rules)
-	if err != nil || n.owner() == treeLogID || n.generation() <= a.state.sb.generation() ||
+	if err != nil || n.owner() == treeLogID && !a.spec.inLog() || n.generation() <= a.state.sb.generation() ||
 		a.chosen && n.generation() != a.generation {
 		return nil
 	}

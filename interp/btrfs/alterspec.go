@@ -2,6 +2,7 @@ package btrfs
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"fsward/change"
@@ -145,6 +146,11 @@ func (s *alterSpec) fits(n *node, slot int) bool {
 		}
 	}
 	return inTree
+}
+
+// inLog tells whether the log is to be changed, as @tree=-6 asks for.
+func (s *alterSpec) inLog() bool {
+	return slices.ContainsFunc(s.where, func(c condition) bool { return c.tree && c.value == treeLogID })
 }
 
 // alter makes the change at a place in a block, and says how; ok is false if it cannot be made there,

@@ -240,6 +240,10 @@ var inodeExtrefLayout = structure{"btrfs_inode_extref", 18, []layoutField{
 	{member: "name_len", off: 16, width: 2, field: fieldNameLen},
 }}
 
+var dirLogLayout = structure{"btrfs_dir_log_item", 8, []layoutField{
+	{member: "end", off: 0, width: 8, field: fieldEndOffset},
+}}
+
 var dirItemLayout = structure{"btrfs_dir_item", 30, []layoutField{
 	{member: "location", off: 0, width: keySize, field: fieldLocation},
 	{member: "transid", off: 17, width: 8, field: fieldTransID, quiet: true},

@@ -257,7 +257,7 @@ func (d *decoder) fileExtent(k key, r disk.Region) error {
 	if err := d.structure(&fileExtentLayout, r, fileExtentLayout.size); err != nil {
 		return err
 	}
-	if bytenr != 0 {
+	if bytenr != 0 && d.tree != treeLogID { // an extent gets its back reference when the log is replayed
 		d.dataBackref(bytenr, k.objectid, k.offset-r.U64(37))
 	}
 	return nil

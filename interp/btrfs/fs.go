@@ -18,6 +18,7 @@ type FS struct {
 	settle func(written bool) // what Settle does besides forgetting the write
 	judged *judgement         // the last commit that was judged
 	order  unflushed          // writes of metadata that are not durable yet
+	log    *logState          // what fsync wrote since; nil if there is no log or none that can be relied on
 	names  *change.Names
 
 	metadata bool // the write last observed may hold metadata
@@ -64,6 +65,11 @@ func NewOn(d interp.Disk, i int) (*FS, error) {
 		return nil, err
 	}
 	f.base = s
+	// A log is left by a crash or by a guest that is running. If it cannot be read, the next mount will say
+	// so; it is no baseline of ours.
+	if r := f.readLog(s, s.sb, nil); len(r.faults) == 0 && r.err == nil {
+		f.log = r.now
+	}
 	return f, nil
 }
 
@@ -128,7 +134,11 @@ func (f *FS) Observe(w interp.Write) interp.Observation {
 	if f.base != nil && !f.base.unsound && !f.givesUp(&w) {
 		if err := f.checkWrite(&w); err != nil {
 			f.refuseSuper(err, &obs)
-			f.disk.pending = &w
+			f.disk.pending, f.settle = &w, func(written bool) {
+				if written && f.base != nil {
+					f.base.unsound = true
+				}
+			}
 			return obs
 		}
 	}
@@ -299,7 +309,7 @@ func (f *FS) leave(at uint64, why string, obs *interp.Observation) {
 		}
 		f.judged = nil
 		if left == 0 {
-			f.base = nil
+			f.base, f.log = nil, nil
 			return
 		}
 		f.base.devs = devs
@@ -384,8 +394,9 @@ func (f *FS) follow(at uint64, sb superblock, obs *interp.Observation) {
 	case !sb.sameTrees(old):
 		obs.Violations = append(obs.Violations, violatedAt(superRule, at, "the roots of the trees changed and the generation stayed %d", old.generation()).v)
 	default:
-		if sb.logRoot() != old.logRoot() {
-			obs.Point = interp.LogPoint
+		if sb.logRoot() != old.logRoot() || sb.b[200] != old.b[200] {
+			f.logCommit(base, sb, obs)
+			return
 		}
 		f.settle = func(written bool) {
 			if written {
@@ -495,7 +506,7 @@ func (f *FS) commit(base *state, at uint64, sb superblock, obs *interp.Observati
 			f.letThrough(base, sb, at)
 			return
 		}
-		f.base = s
+		f.base, f.log = s, nil
 	}
 }
 
@@ -516,7 +527,7 @@ func (f *FS) letThrough(base *state, sb superblock, at uint64) {
 		s.sb = sb
 	}
 	s.unsound = true
-	f.base = s
+	f.base, f.log = s, nil
 }
 
 // compare makes the state of a superblock and its difference from a base; nil compares with nothing.

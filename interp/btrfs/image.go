@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"fsward/change"
 	"fsward/interp"
 )
 
@@ -29,8 +30,7 @@ func Image(d interp.Disk) (interp.Observation, error) {
 		}
 	}
 	if err == nil && !diff.failed() {
-		obs.Txn, obs.View = diff.out.txn, newView(s, f.names)
-		return obs, nil
+		return f.imageLog(s, diff, obs), nil
 	}
 	if err == nil {
 		obs.Violations = diff.faults
@@ -46,4 +46,17 @@ func Image(d interp.Disk) (interp.Observation, error) {
 		f.refuseSuper(err, &obs)
 	}
 	return obs, nil
+}
+
+// imageLog adds the log to an image whose trees are sound.
+func (f *FS) imageLog(s *state, d *diff, obs interp.Observation) interp.Observation {
+	names := f.names
+	f.names = change.NewNames() // those of the trees are in use
+	r := f.readLog(s, s.sb, nil)
+	if len(r.faults) > 0 || r.err != nil {
+		obs.Violations, obs.Unknown = r.faults, r.err
+		return obs
+	}
+	obs.Txn, obs.View, obs.Logs = d.out.txn, newView(s, names), r.parts
+	return obs
 }

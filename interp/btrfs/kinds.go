@@ -12,6 +12,8 @@ const (
 	kindVerityDesc
 	kindVerityMerkle
 	kindOrphanItem
+	kindDirLogItem
+	kindDirLogIndex
 	kindDirItem
 	kindDirIndex
 	kindExtentData
@@ -64,6 +66,7 @@ const (
 	inUUID
 	inFreeSpace
 	inBlockGroup
+	inLog // the log root tree, and the logs of subvolumes
 )
 
 // classOf returns the class of a tree; 0 if it is none that is known.
@@ -89,6 +92,8 @@ func classOf(tree uint64) treeSet {
 		return inBlockGroup
 	case dataRelocTreeID, treeRelocID:
 		return inFile
+	case treeLogID:
+		return inLog
 	}
 	if fileTree(tree) {
 		return inFile
@@ -111,20 +116,22 @@ type itemType struct {
 // itemTypes is indexed by Kind. Some versions of mkfs gave the uuid tree a root directory of its own.
 var itemTypes = [kindCount]itemType{
 	kindFreeSpaceHeader: {freeSpaceHeaderKey, "free_space_header", change.ShapeKey, inRoot | inFile, &freeSpaceHeaderLayout, nil, "header of a v1 free space cache"},
-	kindInodeItem:       {inodeItemKey, "inode_item", change.ShapeKey, inRoot | inFile | inUUID, &inodeItemLayout, nil, "an inode"},
-	kindInodeRef: {inodeRefKey, "inode_ref", change.ShapePair, inRoot | inFile | inUUID, &inodeRefLayout, []change.Field{fieldName, fieldLink},
+	kindInodeItem:       {inodeItemKey, "inode_item", change.ShapeKey, inRoot | inFile | inUUID | inLog, &inodeItemLayout, nil, "an inode"},
+	kindInodeRef: {inodeRefKey, "inode_ref", change.ShapePair, inRoot | inFile | inUUID | inLog, &inodeRefLayout, []change.Field{fieldName, fieldLink},
 		"a name of an inode: k(INODE, inode_ref, a(PARENT, INDEX))"},
-	kindInodeExtref: {inodeExtrefKey, "inode_extref", change.ShapePair, inFile, &inodeExtrefLayout, []change.Field{fieldName, fieldLink},
+	kindInodeExtref: {inodeExtrefKey, "inode_extref", change.ShapePair, inFile | inLog, &inodeExtrefLayout, []change.Field{fieldName, fieldLink},
 		"a name of an inode with many names: k(INODE, inode_extref, a(PARENT, INDEX))"},
-	kindXattrItem:    {xattrItemKey, "xattr_item", change.ShapeKey, inRoot | inFile, &dirItemLayout, []change.Field{fieldName}, "an extended attribute: k(INODE, xattr_item, HASH)"},
+	kindXattrItem:    {xattrItemKey, "xattr_item", change.ShapeKey, inRoot | inFile | inLog, &dirItemLayout, []change.Field{fieldName}, "an extended attribute: k(INODE, xattr_item, HASH)"},
 	kindVerityDesc:   {verityDescKey, "verity_desc_item", change.ShapeKey, inFile, nil, sizeOnly, "fs-verity descriptor"},
 	kindVerityMerkle: {verityMerkleKey, "verity_merkle_item", change.ShapeKey, inFile, nil, sizeOnly, "fs-verity Merkle tree"},
 	kindOrphanItem:   {orphanItemKey, "orphan_item", change.ShapeKey, inRoot | inFile, nil, nil, "an inode or tree without a name: k(-5, orphan_item, ID)"},
-	kindDirItem:      {dirItemKey, "dir_item", change.ShapeKey, inRoot | inFile, &dirItemLayout, []change.Field{fieldName, fieldLink}, "a directory entry by hash: k(DIR, dir_item, HASH)"},
-	kindDirIndex:     {dirIndexKey, "dir_index", change.ShapeKey, inRoot | inFile, &dirItemLayout, []change.Field{fieldName, fieldLink}, "a directory entry by index: k(DIR, dir_index, INDEX)"},
-	kindExtentData:   {extentDataKey, "extent_data", change.ShapeKey, inRoot | inFile, &fileExtentLayout, []change.Field{fieldNBytes, fieldEndOffset, fieldBackref, fieldLeaf}, "data of a file: k(INODE, extent_data, OFFSET)"},
-	kindExtentCsum:   {extentCsumKey, "extent_csum", change.ShapeKey, inCsum, nil, []change.Field{fieldNSums}, "checksums of data: k(-10, extent_csum, BYTENR)"},
-	kindRootItem:     {rootItemKey, "root_item", change.ShapeKey, inRoot, &rootItemLayout, nil, "a tree: k(TREE, root_item, OFFSET)"},
+	kindDirLogItem:   {dirLogItemKey, "dir_log_item", change.ShapeKey, inLog, &dirLogLayout, nil, "hashes of a directory that a log has all entries of: k(DIR, dir_log_item, FIRST)"},
+	kindDirLogIndex:  {dirLogIndexKey, "dir_log_index", change.ShapeKey, inLog, &dirLogLayout, nil, "indexes of a directory that a log has all entries of: k(DIR, dir_log_index, FIRST)"},
+	kindDirItem:      {dirItemKey, "dir_item", change.ShapeKey, inRoot | inFile | inLog, &dirItemLayout, []change.Field{fieldName, fieldLink}, "a directory entry by hash: k(DIR, dir_item, HASH)"},
+	kindDirIndex:     {dirIndexKey, "dir_index", change.ShapeKey, inRoot | inFile | inLog, &dirItemLayout, []change.Field{fieldName, fieldLink}, "a directory entry by index: k(DIR, dir_index, INDEX)"},
+	kindExtentData:   {extentDataKey, "extent_data", change.ShapeKey, inRoot | inFile | inLog, &fileExtentLayout, []change.Field{fieldNBytes, fieldEndOffset, fieldBackref, fieldLeaf}, "data of a file: k(INODE, extent_data, OFFSET)"},
+	kindExtentCsum:   {extentCsumKey, "extent_csum", change.ShapeKey, inCsum | inLog, nil, []change.Field{fieldNSums}, "checksums of data: k(-10, extent_csum, BYTENR)"},
+	kindRootItem:     {rootItemKey, "root_item", change.ShapeKey, inRoot | inLog, &rootItemLayout, nil, "a tree: k(TREE, root_item, OFFSET)"},
 	kindRootBackref:  {rootBackrefKey, "root_backref", change.ShapeKey, inRoot, &rootRefLayout, []change.Field{fieldName, fieldLink}, "a subvolume's parent: k(TREE, root_backref, PARENT)"},
 	kindRootRef:      {rootRefKey, "root_ref", change.ShapeKey, inRoot, &rootRefLayout, []change.Field{fieldName, fieldLink}, "a tree's subvolume: k(PARENT, root_ref, TREE)"},
 	kindExtentItem:   {extentItemKey, "extent_item", change.ShapeKey, inExtent, &extentItemLayout, []change.Field{fieldFullBackref, fieldLevel, fieldChunk}, "an extent in use: k(BYTENR, extent_item, LENGTH)"},

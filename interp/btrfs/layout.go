@@ -54,6 +54,8 @@ const (
 	verityDescKey      = 36
 	verityMerkleKey    = 37
 	orphanItemKey      = 48
+	dirLogItemKey      = 60
+	dirLogIndexKey     = 72
 	dirItemKey         = 84
 	dirIndexKey        = 96
 	extentDataKey      = 108

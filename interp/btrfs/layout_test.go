@@ -101,3 +101,14 @@ func TestHashes(t *testing.T) {
 		t.Errorf("hash of default is %d", h)
 	}
 }
+
+// A rule names a field by its name alone.
+func TestFieldNamesDiffer(t *testing.T) {
+	seen := make(map[string]bool)
+	for _, name := range Schema().Fields {
+		if seen[name] || name == "" {
+			t.Errorf("two fields are named %q", name)
+		}
+		seen[name] = true
+	}
+}

@@ -90,6 +90,9 @@ func (f *FS) checkMetadata(w *interp.Write, p place) error {
 			return err
 		}
 	}
+	if err := f.checkLogKept(w, p); err != nil {
+		return err
+	}
 	return f.eachTreeBlock(p.logical, p.logical+p.n, func(logical uint64) error {
 		return f.checkKept(w, p, logical, baseRule, "the last commit")
 	})

@@ -105,6 +105,8 @@ func (s *state) treeRoot(tree uint64) (root treeRoot, ok bool, err error) {
 		return treeRoot{pointer: s.rootTree()}, true, nil
 	case chunkTreeID:
 		return treeRoot{pointer: s.chunkRoot()}, true, nil
+	case treeLogID:
+		return treeRoot{pointer: s.log}, s.log.logical != 0, nil
 	case treeRelocID:
 		return treeRoot{}, false, nil
 	}

@@ -14,6 +14,7 @@ type state struct {
 	devs *devices
 	reader
 	roots map[treeKey]treeRoot // those looked up so far; the View's
+	log   pointer              // root of tree -6: of one tree of the log, where that is looked at
 	// unsound: it was let through although it was not judged, or judged unsound. What differs from it
 	// says nothing, so the next commit is judged as a whole image.
 	unsound bool

@@ -42,7 +42,11 @@ func newDecoder(s *state, names *change.Names) decoder {
 
 // itemContext is what items of the state are checked against.
 func (s *state) itemContext() itemContext {
-	return itemContext{sectorSize: s.sb.sectorSize(), nodeSize: s.sb.nodeSize(), generation: s.sb.generation(),
+	generation := s.sb.generation()
+	if s.log.logical != 0 {
+		generation++ // the log is of the running transaction
+	}
+	return itemContext{sectorSize: s.sb.sectorSize(), nodeSize: s.sb.nodeSize(), generation: generation,
 		incompat: s.sb.incompat(), csum: s.sb.csumType(), devs: s.devs, chunks: s.chunks, where: s.chunks}
 }
 

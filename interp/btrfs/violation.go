@@ -34,6 +34,7 @@ var (
 	uniqueRule     = structureRule{"btrfs/unique", "An object stands in a tree once."}
 	baseRule       = structureRule{"btrfs/base-block", "A metadata block of the last commit stays intact until the next commit is on the disk."}
 	liveDataRule   = structureRule{"btrfs/base-data", "Data that the last commit has a checksum for keeps its contents until the next commit is on the disk."}
+	logBlockRule   = structureRule{"btrfs/log-block", "A metadata block of the last log commit stays intact until the next commit or log commit is on the disk."}
 	directionRule  = structureRule{"btrfs/misdirected", "A metadata block is written where the address in its header says."}
 	flushRule      = structureRule{"btrfs/flush", "What a superblock leads to has been flushed before the superblock is written."}
 	refusedRule    = structureRule{"btrfs/refused-copy", "A copy of the superblock of a refused commit does not reach the disk either."}
@@ -42,7 +43,7 @@ var (
 // structureRules lists all, for tests and documents.
 var structureRules = []structureRule{superRule, csumRule, headerRule, levelRule, ownerRule, generationRule, nritemsRule,
 	keyOrderRule, parentKeyRule, itemBoundsRule, pointerRule, copiesRule, twiceRule, chunkRule, rootRule, itemTypeRule,
-	itemRule, overlapRule, uniqueRule, baseRule, refusedRule, liveDataRule, directionRule, flushRule}
+	itemRule, overlapRule, uniqueRule, baseRule, refusedRule, liveDataRule, logBlockRule, directionRule, flushRule}
 
 // A structureError is a violation of structure on its way up.
 type structureError struct{ v change.Violation }

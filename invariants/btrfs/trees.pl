@@ -4,6 +4,9 @@
 file_tree(5).
 file_tree(TREE) :- TREE >= 256, TREE =< 18446744073709551359.
 
+% The log, -6, which has items as file trees do (BTRFS_TREE_LOG_OBJECTID).
+log_tree(TREE) :- TREE =:= 18446744073709551610.
+
 % The numbers that inodes have (BTRFS_FIRST_FREE_OBJECTID to BTRFS_LAST_FREE_OBJECTID). Other object ids
 % in a file tree are for what is no file: -5 for orphans, -12 for the deprecated inode cache.
 inode_number(ID) :- ID >= 256, ID =< 18446744073709551359.

@@ -1,0 +1,230 @@
+package btrfs
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"fsward/change"
+	"fsward/interp"
+)
+
+// A logState is the log that a superblock leads to: what fsync wrote since the last commit. The log root
+// tree has a root item for each subvolume with a log; the log of a subvolume has items as its tree has
+// them, which the next mount puts there after a crash (btrfs_recover_log_trees). All blocks are of the
+// generation that the running transaction will have, and belong to tree -6.
+type logState struct {
+	root   pointer            // of the log root tree
+	trees  map[uint64]*logged // by subvolume; the log root tree itself stands under treeLogID
+	blocks map[uint64]keySpan // all blocks by logical address
+}
+
+// A logged is a tree of the log.
+type logged struct {
+	root   pointer
+	leaves []pointer
+}
+
+// A keySpan is the first and the last key of a block; empty has none.
+type keySpan struct {
+	first, last key
+	empty       bool
+}
+
+// logPointer is what a superblock says of its log; ok is false if it has none.
+func (s superblock) logPointer() (p pointer, ok bool) {
+	return pointer{s.logRoot(), s.generation() + 1, s.b[200], false}, s.logRoot() != 0
+}
+
+// A logReader reads the log of a superblock and compares it with the one before, block by block: a block
+// of the last log commit stays as it is until the next (logBlockRule), so one that both have need not be
+// read again. Blocks of earlier log commits the kernel uses again.
+type logReader struct {
+	state  *state // of the last commit, with the superblock that leads to the log
+	prev   *logState
+	now    *logState
+	budget *budget
+	names  *change.Names
+	order  []stretch
+	parts  []interp.Part
+	faults []change.Violation
+	err    error
+}
+
+// readLog reads the log of a superblock of the base's generation. prev is nil if there is none before or
+// none that is known. Nil is returned if there is no log or after a fault.
+func (f *FS) readLog(base *state, sb superblock, prev *logState) *logReader {
+	s := *base
+	s.sb = sb
+	r := &logReader{state: &s, prev: prev, budget: newBudget(), names: f.names,
+		now: &logState{trees: make(map[uint64]*logged), blocks: make(map[uint64]keySpan)}}
+	if r.prev == nil {
+		r.prev = &logState{}
+	} else {
+		r.order = f.order.stretches()
+	}
+	p, ok := sb.logPointer()
+	if !ok {
+		return r
+	}
+	r.now.root = p
+	f.names.Reset()
+	roots := r.tree(treeLogID, p)
+	for _, id := range slices.Sorted(maps.Keys(roots)) {
+		if len(r.faults) > 0 || r.err != nil {
+			break
+		}
+		r.tree(id, roots[id])
+	}
+	return r
+}
+
+// tree reads one tree of the log, makes a part of what changed in it, and returns the roots in it.
+func (r *logReader) tree(id uint64, root pointer) map[uint64]pointer {
+	now, old := *r.state, *r.state
+	now.log = root
+	t := r.start(&old, &now)
+	tree := &logged{root: root}
+	r.now.trees[id] = tree
+	t.walkLog(r, span{pointer: root})
+	if was := r.prev.trees[id]; was != nil {
+		old.log = was.root
+		for _, p := range was.leaves {
+			if _, ok := r.now.blocks[p.logical]; !ok {
+				t.olds = append(t.olds, p)
+			}
+		}
+	}
+	roots := make(map[uint64]pointer)
+	for _, s := range t.spans {
+		tree.leaves = append(tree.leaves, s.pointer)
+		if id == treeLogID {
+			r.roots(&now, s.pointer, roots)
+		}
+	}
+	t.mergeTree(t, nil)
+	r.faults = append(r.faults, t.faults...)
+	if r.err == nil {
+		r.err = t.unknown
+	}
+	if len(t.out.txn.Records) > 0 {
+		r.parts = append(r.parts, interp.Part{Txn: t.out.txn, View: newView(&now, r.names)})
+	}
+	return roots
+}
+
+func (r *logReader) start(old, now *state) *treeDiff {
+	txn := &change.Txn{Schema: schema, Generation: now.sb.generation(), Names: r.names}
+	d := &diff{old: old, new: now, budget: r.budget, out: newRecorder(txn, now.itemContext()), unflushed: r.order}
+	return &treeDiff{diff: d, tree: treeLogID, seen: make(map[uint64]bool)}
+}
+
+// roots collects the root items of a leaf of the log root tree.
+func (r *logReader) roots(s *state, leaf pointer, roots map[uint64]pointer) {
+	n, err := s.node(leaf, false)
+	if err != nil {
+		return // a fault of the walk already
+	}
+	for i := range n.nritems() {
+		k := n.key(i)
+		if k.typ != rootItemKey {
+			continue
+		}
+		if k.objectid != treeLogID || !fileTree(k.offset) {
+			r.faults = append(r.faults, violatedAt(rootRule, n.addr(), "a root item of the log is for %s", keyText(k)).in(treeLogID, k).v)
+		} else if root, ok := parseRoot(n.item(i)); ok {
+			roots[k.offset] = root.pointer
+		}
+	}
+}
+
+// walkLog goes down a tree of the log. Leaves that the log before had are not read.
+func (t *treeDiff) walkLog(r *logReader, s span) {
+	if t.failedHard() {
+		return
+	}
+	if _, ok := r.now.blocks[s.logical]; ok {
+		t.fault(violated(twiceRule, "block %d is reached twice in the log", s.logical))
+		return
+	}
+	if want := t.new.sb.generation() + 1; s.generation != want {
+		t.fault(violated(generationRule, "block %d of the log: its parent says generation %d, the running transaction is %d", s.logical, s.generation, want))
+		return
+	}
+	keys, known := r.prev.blocks[s.logical]
+	if known && s.level == 0 && keys.fits(s) {
+		r.now.blocks[s.logical] = keys
+		s.shared = true
+		t.spans = append(t.spans, s)
+		return
+	}
+	n := t.checked(s, !known)
+	if n == nil {
+		return
+	}
+	if n.owner() != treeLogID {
+		t.fault(violatedAt(ownerRule, n.addr(), "block %d: owner is %s in the log", n.logical(), change.NumText(n.owner())))
+	}
+	if !known {
+		if err := t.checkFlushed(n); err != nil {
+			t.fault(err)
+		}
+	}
+	r.now.blocks[s.logical] = spanOf(n)
+	t.descend(n, s, func(c span) { t.walkLog(r, c) })
+}
+
+func spanOf(n *node) keySpan {
+	if n.nritems() == 0 {
+		return keySpan{empty: true}
+	}
+	return keySpan{first: n.key(0), last: n.key(n.nritems() - 1)}
+}
+
+// fits tells whether the keys of a block fit its place in a tree; if not, checked says how.
+func (k keySpan) fits(s span) bool {
+	if k.empty {
+		return !s.hasFirst
+	}
+	return (!s.hasFirst || k.first == s.first) && (!s.hasEnd || k.last.compare(s.end) < 0)
+}
+
+// logCommit judges a superblock that leads to another log: what fsync has written is on the disk now.
+func (f *FS) logCommit(base *state, sb superblock, obs *interp.Observation) {
+	obs.Point = interp.LogPoint
+	var log *logState
+	if !base.unsound {
+		r := f.readLog(base, sb, f.log)
+		obs.Violations, obs.Logs, log = r.faults, r.parts, r.now
+		if r.err != nil {
+			obs.Unknown = fmt.Errorf("the log of generation %d: %w", sb.generation()+1, r.err)
+		}
+		if len(obs.Violations) > 0 || obs.Unknown != nil {
+			obs.Logs, log = nil, nil
+		}
+	}
+	f.settle = func(written bool) {
+		if written {
+			base.sb = sb
+			f.base, f.log = base, log
+		}
+	}
+}
+
+// checkLogKept holds a write to a chunk of metadata against what the last log commit needs.
+func (f *FS) checkLogKept(w *interp.Write, p place) error {
+	if f.log == nil || len(f.log.blocks) == 0 {
+		return nil
+	}
+	size, step := uint64(f.base.rules.nodeSize), uint64(f.base.rules.sectorSize)
+	from := p.logical / step * step
+	for at := from - min(from, size-step); at < p.logical+p.n; at += step {
+		if _, ok := f.log.blocks[at]; !ok {
+			continue
+		}
+		if err := f.checkKept(w, p, at, logBlockRule, "the last log commit"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
