@@ -109,7 +109,7 @@ func (p *planner) placeBranches(branches []branch, e *env, rest []goal, needed [
 			all = append(all, ops)
 		}
 		p.branches = outer
-		r.ops, r.complete = []op{combine(all), failOp}, true
+		r.ops, r.complete = []op{combine(all)}, true
 		return nil
 	}
 	registers := make([]int, len(outs))
