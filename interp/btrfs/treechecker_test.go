@@ -227,6 +227,8 @@ func TestTreeCheckerItems(t *testing.T) {
 		{"reloc tree of a subvolume", 1, ^uint64(7), 132, 256, make([]byte, 439), ""},
 		{"inode item size", 5, 257, 1, 0, make([]byte, 159), "159 bytes"},
 		{"block group size", 2, 1 << 20, 192, 1 << 20, make([]byte, 23), "23 bytes"},
+		{"mixed chunk", 3, 256, 228, 1 << 20, join(num(8, 1<<20), num(8, 2), num(8, 65536), num(8, 5), num(4, 65536), num(4, 65536), num(4, 4096), num(2, 1), num(2, 1),
+			num(8, 1), num(8, 1<<20), make([]byte, 16)), "MIXED_GROUPS"},
 		{"dev item size", 3, 1, 216, 1, make([]byte, 97), "97 bytes"},
 		{"dev item objectid", 3, 2, 216, 1, make([]byte, 98), "objectid is 2"},
 		{"extent item size", 2, 1 << 20, 168, 4096, make([]byte, 23), "23 bytes"},

@@ -16,6 +16,9 @@ func (d *decoder) chunkItem(k key, r disk.Region) error {
 	if _, err := parseChunk(k, r, d.ctx.sectorSize, d.ctx.devs); err != nil {
 		return err
 	}
+	if typ := r.U64(24); typ&groupTypes == groupData|groupMetadata && d.ctx.incompat&incompatMixedGroups == 0 {
+		return violatedAt(chunkRule, r.Addr()+24, "chunk %d: type is %#x: data and metadata together, and the feature MIXED_GROUPS is off", k.offset, typ)
+	}
 	d.begin(kindChunkItem, k.objectid, k.offset, 0)
 	if err := d.structure(&chunkLayout, r, chunkLayout.size); err != nil {
 		return err
