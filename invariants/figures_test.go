@@ -3,6 +3,8 @@ package invariants_test
 import (
 	"context"
 	"os"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -59,5 +61,45 @@ state(5,k(257,extent_data,8192),num_bytes,4096).
 	}
 	if d := cmp.Diff(want, lines(v.Violations)); d != "" || len(v.Undecided) > 0 {
 		t.Errorf("violations (-want +got):\n%s%v", d, v.Undecided)
+	}
+}
+
+// What testdata has of the thesis's figures is what the thesis prints, line by line.
+func TestFiguresAreAsPrinted(t *testing.T) {
+	paper, err := os.ReadFile(sharedData(t, "..", "papers", "brunch-thesis.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ours strings.Builder
+	for _, file := range []string{"testdata/figures.pl", "testdata/thesis.pl"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ours.Write(text)
+	}
+	plain := func(text string) string { return strings.Join(strings.Fields(text), " ") }
+	number := regexp.MustCompile(`(?m)^\d+( +|$)`)
+	have := plain(ours.String())
+	blocks := strings.Split(string(paper), "```")
+	for figure, mark := range map[string]string{
+		"3.2": "EXTENT < EXTENT_PREV + SIZE_PREV.", "3.3": "flags, _, NEW), NEW \\= null", "3.4": "% bind SIZE to the change",
+		"3.6": "violation(16, TREE, k(INODE_NR", "3.10(a)": "OLD_NODATASUM \\= NEW_NODATASUM", "3.10(b)": "f(flags, nodatasum), BIT)",
+		"3.11": "delete(TREE_ID, k(INODE_NUMBER, inode_item, _))", "4.2": "property(17, TREE_ID, PARENT_ID, CHILD_ID) :-", "5.1(a)": "OFFSET < I_SIZE,",
+	} {
+		printed := ""
+		for i := 1; i < len(blocks); i += 2 {
+			if strings.Contains(blocks[i], mark) {
+				printed = blocks[i]
+			}
+		}
+		if printed == "" {
+			t.Errorf("figure %s is not found in the thesis", figure)
+		}
+		for _, line := range strings.Split(number.ReplaceAllString(printed, ""), "\n") {
+			if line = plain(line); !strings.HasPrefix(line, "violation(...)") && !strings.Contains(have, line) {
+				t.Errorf("figure %s: the line %q is not in testdata", figure, line)
+			}
+		}
 	}
 }

@@ -146,6 +146,7 @@ func (x *recordIndex) candidates(w *wanted) group {
 
 // change is change(TREE, ID, FIELD, OLD, NEW): the records of the transaction.
 func (r *run) change(_ *engine.VM, tree, id, field, old, new engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+	r.last = lookup{"change/5", tree, id, env}
 	if err := r.spend(1); err != nil {
 		return engine.Error(err)
 	}

@@ -130,6 +130,7 @@ func (r *run) get(o change.Object, f change.Field) (v change.Value, ok bool, err
 
 // statePattern reads the object of a query and charges for it.
 func (r *run) statePattern(predicate string, tree, id engine.Term, env *engine.Env) (p pattern, ok bool, err error) {
+	r.last = lookup{predicate, tree, id, env}
 	if err := r.spend(1); err != nil {
 		return p, false, err
 	}

@@ -117,6 +117,7 @@ func (v *vocabulary) between(o change.Object, lo, hi uint64, down bool) (k keyRa
 // or keys k(ID,KIND,SUB), in which a part without a value is the least or the greatest that it can be.
 func (r *run) keyRange(predicate string, down bool) func(*engine.VM, engine.Term, engine.Term, engine.Term, engine.Term, engine.Cont, *engine.Env) *engine.Promise {
 	return func(_ *engine.VM, tree, id, low, high engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+		r.last = lookup{predicate, tree, id, env}
 		if err := r.spend(1); err != nil {
 			return engine.Error(err)
 		}

@@ -112,6 +112,7 @@ func (e *reference) begin(ctx context.Context, t *change.Txn, v change.View) (en
 	e.report.reset()
 	return func() {
 		r.ctx, r.txn, r.view, r.index, r.held, r.reverse = nil, nil, nil, recordIndex{}, nil, nil
+		r.last = lookup{}
 	}
 }
 
@@ -122,7 +123,7 @@ func (e *reference) runClause(rule *rule, c ruleClause) error {
 		return err
 	}
 	tree, id := engine.NewVariable(), engine.NewVariable()
-	r.depth = 0
+	r.depth, r.last = 0, lookup{}
 	_, err := r.vm.Arrive(c.goal, []engine.Term{tree, id}, func(env *engine.Env) *engine.Promise {
 		if err := r.spend(1); err != nil {
 			return engine.Error(err)

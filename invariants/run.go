@@ -2,6 +2,7 @@ package invariants
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/ichiban/prolog/engine"
 
@@ -25,6 +26,21 @@ type run struct {
 	reverse     map[reverseKey]map[change.Value][]change.Object
 	reverseSize int // objects in reverse
 	hashed      nameIndex
+	last        lookup
+}
+
+// A lookup is a goal that asked for records or objects: what a rule that needs too many steps was at.
+type lookup struct {
+	predicate string // NAME/ARITY; "" where there was none
+	tree, id  engine.Term
+	env       *engine.Env
+}
+
+func (l lookup) text() string {
+	if l.predicate == "" {
+		return ""
+	}
+	return fmt.Sprintf(", at %s of %s, %s", l.predicate, termText(l.tree, l.env), termText(l.id, l.env))
 }
 
 // A viewError is a failure to read the state: the disk, not the rule.
@@ -41,7 +57,7 @@ func (r *run) spend(n int) error {
 	before := r.steps
 	r.steps += int64(n)
 	if r.steps > r.maxSteps {
-		return errorf("more than the %d steps that a transaction of %d records allows", r.maxSteps, len(r.txn.Records))
+		return errorf("more than the %d steps that a transaction of %d records allows%s", r.maxSteps, len(r.txn.Records), r.last.text())
 	}
 	if before>>10 != r.steps>>10 {
 		return r.ctx.Err()

@@ -12,4 +12,6 @@ while read -r dir name; do
 	echo "fuzz $i/$n: $dir $name for $time"
 	go test -run '^$' -fuzz "^$name\$" -fuzztime "$time" -fuzzminimizetime 10x "./$dir"
 done <<<"$targets"
+echo "fuzz: random rules on both engines, ${FSWARD_DIFFERENTIAL:-20000} of them"
+FSWARD_DIFFERENTIAL=${FSWARD_DIFFERENTIAL:-20000} go test -count=1 -timeout 60m -run '^TestDifferential$' ./invariants
 echo "fuzz: $n targets, no failure"

@@ -1,0 +1,54 @@
+package invariants_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"fsward/change"
+	"fsward/invariants"
+)
+
+// A rule that looks at too much for one record is undecided, in words that name it, its line, the goal and the counts;
+// the rule beside it is not affected.
+func TestTooManyRows(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("change(5, k(256,inode_item,0), object, null, present).\nobject(5, k(256,inode_item,0)).\n")
+	for i := range 5000 {
+		fmt.Fprintf(&text, "object(5, k(256,dir_index,%d)).\n", i)
+	}
+	f := parseFacts(t, text.String())
+	const rules = `violation(1, T, I) :- add(T, k(I,inode_item,0)).
+violation(2, T, I) :-
+  add(T, k(I,inode_item,0)), query(T, k(I,dir_index,X)), query(T, k(I,dir_index,Y)), Y > X + 9999.`
+	files := []invariants.File{{Name: "test.pl", Text: []byte(rules)}}
+	o := invariants.Options{OpenVocabulary: true, Steps: 20000, StepsPerRecord: 1, RowsPerRecord: 10000}
+	reference, err := invariants.NewReference(f.Txn.Schema, files, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Steps = 1_000_000
+	compiled, err := invariants.NewCompiled(f.Txn.Schema, files, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		engine invariants.Engine
+		want   []string
+	}{
+		{reference, []string{"btrfs/2 at test.pl:2: ", "20001 steps", "a transaction of 1 records", "at query/2 of 5, k(256,dir_index,"}},
+		{compiled, []string{"btrfs/2 at test.pl:2: ", "more than 10000 rows for one change record", "at query(T,k(I,dir_index,Y))", "rows in all"}},
+	} {
+		v := test.engine.Check(context.Background(), f.Txn, f.View)
+		if v.Outcome != change.Violated || len(v.Violations) != 1 || len(v.Undecided) != 1 {
+			t.Errorf("%v %v %v", v.Outcome, v.Violations, v.Undecided)
+			continue
+		}
+		for _, want := range test.want {
+			if !strings.Contains(v.Undecided[0], want) {
+				t.Errorf("no %q in %q", want, v.Undecided[0])
+			}
+		}
+	}
+}
