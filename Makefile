@@ -9,7 +9,7 @@ FUZZTIME ?= 30s
 GOLANGCI_LINT_VERSION := v2.15.0
 GOTESTSUM_VERSION := v1.13.0
 
-.PHONY: help setup build run test vm-test lint fuzz bench soak matrix mutants man clean guest
+.PHONY: help setup build run test vm-test variants lint fuzz bench soak matrix mutants man clean guest
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -31,6 +31,9 @@ test: setup build build/bin/gotestsum ## every test that needs no guest
 
 vm-test: setup build guest build/bin/gotestsum ## the tests that boot a guest under libvirt
 	gotestsum --format pkgname-and-test-fails --hide-summary=output -- -tags vmtest -p 1 -timeout 15m -run '^Test(Guest|Suspend|Leftovers)' ./hostd/...
+
+variants: setup ## every way to make and mount Btrfs that is supported, under the guard (about two minutes)
+	FSWARD_VARIANTS=all go test -count=1 -v -run '^TestVariants$$' ./hostd
 
 lint: setup build/bin/golangci-lint ## golangci-lint, go vet, the import arrows, every rule file parsed
 	golangci-lint run ./...

@@ -143,10 +143,13 @@ func (r *rig) close() {
 	r.daemon = nil
 }
 
-// mustMount mounts the file system that is on the disks.
+// mustMount mounts the file system that is on the disks; those that are blank are none of it.
 func (r *rig) mustMount(fs string, opts ...string) {
 	r.t.Helper()
-	for _, m := range r.more {
+	for i, m := range r.more {
+		if blank, err := detect.Blank(r.daemon.disks[i+1].file); err != nil || blank {
+			continue
+		}
 		opts = append(opts, "device="+m.LoopDev)
 	}
 	if err := r.Mount(fs, opts...); err != nil {

@@ -246,7 +246,11 @@ func (f *FS) superWrite(at uint64, w interp.Write, obs *interp.Observation) {
 		f.refuseSuper(err, obs)
 		return
 	}
-	if sb.fsid() != f.base.sb.fsid() {
+	switch {
+	case sb.rewritten():
+		f.leave(at, "a tool changes its format in place; it is taken up again when that is done", obs)
+		return
+	case sb.fsid() != f.base.sb.fsid():
 		if isPrimary(at) {
 			f.leave(at, "another file system takes its place", obs)
 		}
@@ -302,17 +306,25 @@ func (f *FS) leave(at uint64, why string, obs *interp.Observation) {
 	if left > 0 {
 		obs.Note = fmt.Sprintf("device %d of the btrfs file system is given up: %s; %d remain", id, why, left)
 	}
-	devs := f.after
+	base := *f.base
+	base.devs = f.after
+	if source, target := f.base.replacement(); target != nil && source.start == start {
+		// A replacement ends with the erasure of what was replaced, before the commit that says so.
+		moved, err := f.base.replaced(source.start, target.start)
+		if err != nil {
+			f.refuseSuper(err, obs)
+			return
+		}
+		base, f.after = *moved, moved.devs
+	}
 	f.settle = func(written bool) {
 		if !written {
 			return
 		}
 		f.judged = nil
-		if left == 0 {
+		if f.base = &base; left == 0 {
 			f.base, f.log = nil, nil
-			return
 		}
-		f.base.devs = devs
 	}
 }
 
@@ -327,7 +339,9 @@ func (f *FS) appear(at uint64, now *[superSize]byte, obs *interp.Observation) {
 		f.refuseSuper(err, obs)
 		return
 	}
-	f.take(at, sb, obs)
+	if !sb.rewritten() {
+		f.take(at, sb, obs)
+	}
 }
 
 // take takes up another file system. If its trees are all there and sound it is the new baseline;

@@ -82,6 +82,12 @@ func findDevices(d interp.Disk, sizes []uint64, on int) (*devices, error) {
 		if err != nil {
 			return nil, err
 		}
+		if sb.rewritten() {
+			if i != on {
+				continue
+			}
+			return nil, &interp.UnsupportedError{FS: fsName, Feature: fmt.Sprintf("a change of format that has not finished (super flags %#x)", sb.flags())}
+		}
 		if devs, err = devs.with(interp.Address(i, 0), size, &sb); err != nil {
 			return nil, err
 		}

@@ -41,9 +41,10 @@ const (
 	compatROFreeSpaceValid  = 1 << 1
 	compatROVerity          = 1 << 2
 	compatROBlockGroupTree  = 1 << 3
-	superFlagChangingFSID   = 1 << 35
-	superFlagChangingFSIDv2 = 1 << 36
 	superFlagSeeding        = 1 << 32
+	superFlagChangingFSID   = 1 << 35 // btrfstune -u
+	superFlagChangingTree   = 1 << 38 // btrfstune --convert-to-block-group-tree
+	superFlagChangingCsums  = 1<<39 | 1<<40
 )
 
 const (
@@ -103,6 +104,12 @@ func (s superblock) identity() [superSize]byte {
 	return c
 }
 
+// rewritten tells whether a tool is at work on the unmounted file system that writes metadata in place, or
+// trees that are not whole until it is done. The kernel does not mount it until then.
+func (s superblock) rewritten() bool {
+	return s.flags()&(superFlagChangingFSID|superFlagChangingTree|superFlagChangingCsums) != 0
+}
+
 func magicOf(b *[superSize]byte) uint64 { return binary.LittleEndian.Uint64(b[superMagicAt:]) }
 
 // parseSuper checks a superblock that claims the Btrfs magic and stands at a device address, as
@@ -134,9 +141,6 @@ func parseSuper(b *[superSize]byte, addr uint64) (superblock, error) {
 	if f := s.compatRO() &^ handledCompatRO; f != 0 {
 		return unsupported("%s", featureName("compat_ro", f, nil))
 	}
-	if s.flags()&(superFlagChangingFSID|superFlagChangingFSIDv2) != 0 {
-		return unsupported("a change of fsid that has not finished (flags %#x)", s.flags())
-	}
 	if s.flags()&superFlagSeeding != 0 {
 		return unsupported("seed device (flags %#x)", s.flags())
 	}
@@ -158,7 +162,7 @@ func parseSuper(b *[superSize]byte, addr uint64) (superblock, error) {
 		return bad("num_devices is 0")
 	case s.totalBytes() == 0:
 		return bad("total_bytes is 0")
-	case [16]byte(b[283:299]) != s.metadataUUID():
+	case [16]byte(b[283:299]) != s.metadataUUID() && !s.rewritten():
 		return bad("the fsid in dev_item is not that of the superblock")
 	}
 	return s, nil
