@@ -133,6 +133,9 @@ func (d *Daemon) open(cfg Config) error {
 		g.guard = &Guard{name: g.name, disk: i, interp: follower, rules: d.rules,
 			sinks: append([]Sink{&g.counts}, cfg.Sinks...), log: d.log}
 		guards = append(guards, g.guard)
+		if cfg.Simulate {
+			g.sim = d.simulator(set, follower, i)
+		}
 		if err := g.serve(cfg, d.log); err != nil {
 			return err
 		}
@@ -144,6 +147,17 @@ func (d *Daemon) open(cfg Config) error {
 	}
 	blocktap.TakeTurns(devices...)
 	return nil
+}
+
+// simulator returns what simulates a bug on disk i: the disks of one file system share theirs.
+func (d *Daemon) simulator(set *interp.Set, follower *detect.Follower, i int) *Simulator {
+	for j := range i {
+		if follower.Together(i, j) {
+			d.disks[j].sim.disk, d.disks[j].sim.start = set, 0
+			return d.disks[j].sim
+		}
+	}
+	return &Simulator{disk: d.disks[i].file, start: interp.Address(i, 0)}
 }
 
 // followDisks is detect.Follow with errors that name the image of the disk.
@@ -167,10 +181,7 @@ func (g *guarded) serve(cfg Config, log *zap.Logger) error {
 	case OnLog:
 		g.guard.policy = logPolicy{}
 	}
-	if cfg.Simulate {
-		g.sim = NewSimulator(g.file)
-		g.guard.bug = g.sim
-	}
+	g.guard.bug = g.sim
 	if cfg.Record != "" {
 		var err error
 		if g.tape, err = trace.Create(recordPath(cfg, g.name)); err != nil {

@@ -118,6 +118,50 @@ func TestOfflineTools(t *testing.T) {
 	}
 }
 
+// A bug in a commit to several disks: it is refused on all of them, and they stay at the last good one.
+func TestRefusalOnSeveralDisks(t *testing.T) {
+	for _, profile := range []string{"raid0", "raid1"} {
+		t.Run(profile, func(t *testing.T) {
+			images := madeDisks(t, 2, 256<<20, "-d", profile, "-m", profile)
+			r := attachDisks(t, images, nil)
+			r.mustMount("btrfs")
+			r.mustRun("echo one > one; sync -f .; echo two > two; sync -f .")
+			if err := r.daemon.Simulator("disk").Arm("inode_item.nlink+1@mode=0o100644"); err != nil {
+				t.Fatal(err)
+			}
+			_, _ = r.Run(context.Background(), "echo three > three; sync -f .")
+			if out, err := r.Run(context.Background(), "echo four > four"); err == nil {
+				t.Errorf("the file system still takes writes after the refusal: %s", out)
+			}
+			commits := 0
+			on := make(map[string]bool)
+			for _, ev := range r.seen.events() {
+				if ev.Action != Refused {
+					continue
+				}
+				on[ev.Disk] = true
+				if ev.Kind == KindCommit {
+					commits++
+					if !strings.Contains(textOf(ev), "btrfs/14 ") {
+						t.Errorf("refused for another reason: %s", textOf(ev))
+					}
+				}
+			}
+			if commits != 1 || !on["disk"] || !on["disk1"] {
+				t.Errorf("%d commits were refused, writes on %v: want 1, on both disks; the bug: %q", commits, on, r.daemon.Simulator("disk").Done())
+			}
+			r.close()
+
+			after := attachDisks(t, images, nil)
+			after.mustMount("btrfs")
+			if got := after.mustRun("cat one two; ls"); got != "one\ntwo\none\ntwo\n" {
+				t.Errorf("on the disks after the refusal: %q", got)
+			}
+			after.finish(true)
+		})
+	}
+}
+
 // A guard that begins on disks whose superblocks are of different generations, as a loss of power between the
 // devices leaves them, goes on from the newest.
 func TestAttachAfterCrashBetweenDevices(t *testing.T) {

@@ -46,8 +46,8 @@ func (g *Guard) tellFlushed() {
 // write is done, or refused. The device calls it for one write at a time, in order.
 func (g *Guard) Handle(ctx context.Context, r *blocktap.Request, do func() error) error {
 	w := writeOf(r)
-	g.bug.alter(w, g.log)
 	w.Off = interp.Address(g.disk, w.Off)
+	g.bug.alter(w, g.log)
 
 	g.tellFlushed()
 	for _, p := range g.peers {

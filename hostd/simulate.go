@@ -13,14 +13,15 @@ import (
 // A Simulator causes, on demand, what fsward is there to stop: it changes one metadata field between
 // the guest and the checker, as a bug in the guest's file system would. A nil Simulator does nothing.
 type Simulator struct {
-	disk interp.Disk
+	disk  interp.Disk
+	start uint64 // where the disk begins in the addresses of the writes that are altered
 
 	mu      sync.Mutex
 	alterer interp.Alterer // nil while nothing is armed
 	done    string         // what was changed in the running transaction
 }
 
-// NewSimulator returns a Simulator for a disk.
+// NewSimulator returns a Simulator for a disk, or for the disks of one file system.
 func NewSimulator(d interp.Disk) *Simulator { return &Simulator{disk: d} }
 
 // Arm makes the next commit in which the field of spec is written carry the bug. The disk must hold a
@@ -53,6 +54,7 @@ func (s *Simulator) alter(w interp.Write, log *zap.Logger) {
 	if s.alterer == nil {
 		return
 	}
+	w.Off -= s.start
 	if what := s.alterer.Alter(w); what != "" && s.done == "" {
 		s.done = what
 		log.Info("simulated bug: changed on its way from the guest", zap.String("what", what))

@@ -24,27 +24,27 @@ var superOffsets = [...]uint64{superOffset, 64 << 20, 256 << 30}
 
 // Features that are handled. Any other bit is named in an UnsupportedError.
 const (
-	incompatMixedBackref    = 1 << 0
-	incompatDefaultSubvol   = 1 << 1
-	incompatMixedGroups     = 1 << 2
-	incompatCompressLZO     = 1 << 3
-	incompatCompressZSTD    = 1 << 4
-	incompatBigMetadata     = 1 << 5
-	incompatExtendedIref    = 1 << 6
-	incompatRAID56          = 1 << 7
-	incompatSkinnyMetadata  = 1 << 8
-	incompatNoHoles         = 1 << 9
-	incompatMetadataUUID    = 1 << 10
-	incompatRAID1C34        = 1 << 11
-	incompatSimpleQuota     = 1 << 16
-	compatROFreeSpaceTree   = 1 << 0
-	compatROFreeSpaceValid  = 1 << 1
-	compatROVerity          = 1 << 2
-	compatROBlockGroupTree  = 1 << 3
-	superFlagSeeding        = 1 << 32
-	superFlagChangingFSID   = 1 << 35 // btrfstune -u
-	superFlagChangingTree   = 1 << 38 // btrfstune --convert-to-block-group-tree
-	superFlagChangingCsums  = 1<<39 | 1<<40
+	incompatMixedBackref   = 1 << 0
+	incompatDefaultSubvol  = 1 << 1
+	incompatMixedGroups    = 1 << 2
+	incompatCompressLZO    = 1 << 3
+	incompatCompressZSTD   = 1 << 4
+	incompatBigMetadata    = 1 << 5
+	incompatExtendedIref   = 1 << 6
+	incompatRAID56         = 1 << 7
+	incompatSkinnyMetadata = 1 << 8
+	incompatNoHoles        = 1 << 9
+	incompatMetadataUUID   = 1 << 10
+	incompatRAID1C34       = 1 << 11
+	incompatSimpleQuota    = 1 << 16
+	compatROFreeSpaceTree  = 1 << 0
+	compatROFreeSpaceValid = 1 << 1
+	compatROVerity         = 1 << 2
+	compatROBlockGroupTree = 1 << 3
+	superFlagSeeding       = 1 << 32
+	superFlagChangingFSID  = 1 << 35 // btrfstune -u
+	superFlagChangingTree  = 1 << 38 // btrfstune --convert-to-block-group-tree
+	superFlagChangingCsums = 1<<39 | 1<<40
 )
 
 const (

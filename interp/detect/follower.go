@@ -113,6 +113,12 @@ func (f *Follower) On(disk int) string {
 	return ""
 }
 
+// Together tells whether two disks belong to one file system.
+func (f *Follower) Together(i, j int) bool {
+	in := f.ownerOf(i)
+	return in != nil && in == f.ownerOf(j)
+}
+
 // FS is the name of the file system that the write last observed went to, "" if there is none.
 func (f *Follower) FS() string {
 	if f.at == nil {
