@@ -125,6 +125,9 @@ func parseChunk(k key, r disk.Region, sectorSize uint32, devs *devices) (chunk, 
 		if dev == nil {
 			return chunk{}, &missingError{id: id, uuid: [16]byte(r.Bytes()[at+16 : at+32]), chunk: c.logical}
 		}
+		if uuid := [16]byte(r.Bytes()[at+16 : at+32]); uuid != dev.uuid {
+			return bad("stripe %d is on the device with uuid %s, device %d has %s", i, uuidText(uuid), id, uuidText(dev.uuid))
+		}
 		if off > dev.size || c.stripeLength() > dev.size-off {
 			return bad("stripe %d at %d with length %d lies beyond the %d bytes of device %d", i, off, c.stripeLength(), dev.size, id)
 		}

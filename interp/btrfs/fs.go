@@ -401,6 +401,9 @@ func (f *FS) follow(at uint64, sb superblock, obs *interp.Observation) {
 	switch {
 	case sb.generation() < old.generation():
 		obs.Violations = append(obs.Violations, violatedAt(superRule, at, "generation goes back from %d to %d", old.generation(), sb.generation()).v)
+	case sb.generation() > old.generation() && sb.logRoot() != 0 && sb.logRoot() != old.logRoot():
+		// A commit ends the log (btrfs_commit_transaction); tools may leave the one that is there.
+		obs.Violations = append(obs.Violations, violatedAt(superRule, at, "log_root is %d in a commit, which ends the log", sb.logRoot()).v)
 	case sb.generation() > old.generation():
 		f.commit(base, at, sb, obs)
 	case sb.identity() == old.identity():

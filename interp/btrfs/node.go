@@ -10,6 +10,8 @@ const (
 	headerSize = 101
 	itemSize   = 25 // struct btrfs_item
 	ptrSize    = 33 // struct btrfs_key_ptr
+
+	mixedBackrefRev = 1 // BTRFS_MIXED_BACKREF_REV, of every file system since Linux 2.6.31
 )
 
 // A node is a view on a metadata block that has passed checkNode: every index below nritems is within
@@ -106,6 +108,10 @@ func checkNode(r disk.Region, logical uint64, rules nodeRules) (*node, error) {
 		return bad(headerRule, "chunk_tree_uuid is %x", b[64:80])
 	case n.flags()&headerFlagWritten == 0:
 		return bad(headerRule, "the flag WRITTEN is not set (flags %#x)", n.flags())
+	case n.flags()&^(headerFlagWritten|headerFlagReloc) != 0:
+		return bad(headerRule, "flags are %#x", n.flags())
+	case b[63] != mixedBackrefRev:
+		return bad(headerRule, "backref_rev is %d, want %d", b[63], mixedBackrefRev)
 	case n.level() >= maxLevel:
 		return bad(levelRule, "level is %d, at most %d", n.level(), maxLevel-1)
 	}

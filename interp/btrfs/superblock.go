@@ -150,6 +150,8 @@ func parseSuper(b *[superSize]byte, addr uint64) (superblock, error) {
 		return bad("sectorsize is %d", sector)
 	case !powerOfTwo(node) || node < sector || node > maxNodeSize:
 		return bad("nodesize is %d with sectorsize %d", node, sector)
+	case uint64(s.u32(156)) != sector:
+		return bad("stripesize is %d with sectorsize %d", s.u32(156), sector)
 	case s.rootLevel() >= maxLevel || s.chunkRootLevel() >= maxLevel || b[200] >= maxLevel:
 		return bad("levels are %d, %d, %d: at most %d", s.rootLevel(), s.chunkRootLevel(), b[200], maxLevel-1)
 	case s.root()%sector != 0 || s.chunkRoot()%sector != 0 || s.logRoot()%sector != 0:

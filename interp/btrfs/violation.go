@@ -15,7 +15,7 @@ type structureRule struct{ name, doc string }
 var (
 	superRule      = structureRule{"btrfs/superblock", "The superblock is well formed, names this file system, and its generation only grows."}
 	csumRule       = structureRule{"btrfs/csum", "The checksum of a metadata block matches its contents."}
-	headerRule     = structureRule{"btrfs/header", "A metadata block names its own address, its file system and its chunk tree."}
+	headerRule     = structureRule{"btrfs/header", "The header of a metadata block names its own address, its file system and its chunk tree, and has known flags."}
 	levelRule      = structureRule{"btrfs/level", "The level of a metadata block is one less than that of the block that points to it."}
 	ownerRule      = structureRule{"btrfs/owner", "A metadata block belongs to the tree in which it is found."}
 	generationRule = structureRule{"btrfs/generation", "The generation of a metadata block is what its parent says, and not beyond the superblock's."}
