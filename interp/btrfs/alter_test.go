@@ -40,8 +40,6 @@ func TestEachRuleIsViolated(t *testing.T) {
 		{"extent_data.num_bytes+1@type=1", []string{"btrfs/item"}},
 		{"root_item.bytenr+16384@objectid=5", []string{"btrfs/level"}},
 		{"root_item.level+1@objectid=2", []string{"btrfs/level"}},
-		{"header.flags^4", []string{"btrfs/header"}},
-		{"header.backref_rev=0", []string{"btrfs/header"}},
 		{"super_block.stripesize+4096", []string{"btrfs/superblock"}},
 		{"super_block.log_root+4096", []string{"btrfs/superblock"}},
 		{"super_block.sys_chunk.stripe.dev_uuid+1", []string{"btrfs/chunk"}},

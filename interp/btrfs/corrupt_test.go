@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
+	"slices"
+	"strings"
 	"testing"
 
 	"fsward/interp"
@@ -89,6 +91,47 @@ func TestActionsKeepLeavesWellFormed(t *testing.T) {
 			if v.Rule == "btrfs/item-bounds" || v.Rule == "btrfs/nritems" || v.Rule == "btrfs/csum" {
 				t.Errorf("%s (%s): %s: %s", spec, out.What, v.Rule, v.Detail)
 			}
+		}
+	}
+}
+
+// What is wrong with a block by itself is found wherever the block is reached.
+func TestStructureOfAlteredImages(t *testing.T) {
+	base := openDisk(t, sharedData(t, "logs/btrfs-single-4k.base.img.zst"))
+	c, err := btrfs.NewCorrupter(base, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for spec, want := range map[string]string{
+		"header.flags^4@tree=5":                   "btrfs/header",
+		"header.flags=0@tree=2":                   "btrfs/header",
+		"header.backref_rev=0@tree=3":             "btrfs/header",
+		"header.bytenr+4096@tree=5":               "btrfs/header",
+		"header.generation-1@tree=5":              "btrfs/generation",
+		"super_block.stripesize+4096":             "btrfs/superblock",
+		"super_block.sys_chunk.stripe.dev_uuid+1": "btrfs/chunk",
+		"chunk_item.stripe.dev_uuid+1":            "btrfs/chunk",
+	} {
+		out, err := c.Corrupt(spec, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := base.clone()
+		for _, p := range out.Patches {
+			d.apply(interp.Write{Off: p.Off, Len: uint64(len(p.Data)), Data: p.Data})
+		}
+		var found []string
+		obs, err := btrfs.Image(d)
+		if corrupt, ok := errors.AsType[*interp.CorruptError](err); ok {
+			found = append(found, corrupt.Reason)
+		} else if err != nil {
+			t.Errorf("%s: %v", spec, err)
+		}
+		for _, v := range obs.Violations {
+			found = append(found, v.Rule)
+		}
+		if !slices.ContainsFunc(found, func(f string) bool { return strings.HasPrefix(f, want) }) {
+			t.Errorf("%s (%s): found %q, want %s", spec, out.What, found, want)
 		}
 	}
 }
