@@ -15,12 +15,14 @@ violation(1, xattr_owner, a(B,I)) :-
   \+ query(block, B).
 
 % Rule 2. A block that an inode no longer points to is marked as free in the same transaction.
-% Source: e2fsck PR_5_BLOCK_UNUSED; Recon (FAST 2012); ext4_free_blocks.
+% Source: e2fsck PR_5_BLOCK_UNUSED; Recon (FAST 2012); ext4_free_blocks, which lets a block of data be taken again in the
+% same transaction with data=writeback.
 % For the user: space is lost that no file uses, and that only a file system check gives back.
 violation(2, owner, k(B,owner,P)) :-
   delete(owner, k(B,owner,P)),
   \+ delete(block, B),
-  \+ add(owner, k(B,owner,_)).
+  \+ add(owner, k(B,owner,_)),
+  \+ add(xattr_owner, a(B,_)).
 
 % Rule 3. A block that is marked as used in a transaction is one that something begins to point to.
 % Source: e2fsck PR_5_BLOCK_UNUSED; Recon (FAST 2012).
