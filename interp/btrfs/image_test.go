@@ -158,6 +158,9 @@ func TestSharedImages(t *testing.T) {
 				}
 			default:
 				vs := check(t, newEngine(t), obs.Txn, obs.View)
+				for _, log := range obs.Logs {
+					vs = append(vs, check(t, newEngine(t), log.Txn, log.View)...)
+				}
 				faulted = len(vs) > 0
 				t.Logf("%s: structure holds, %d records, %d rule violations", verdict, len(obs.Txn.Records), len(vs))
 				for i, v := range vs {
