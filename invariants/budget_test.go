@@ -52,3 +52,40 @@ violation(2, T, I) :-
 		}
 	}
 }
+
+// What is asked of one record does not cost more the more of its like there are: thousands of entries of one type in a
+// directory, thousands of names that an inode has in it.
+func TestRowsOfManyAlike(t *testing.T) {
+	const files = 3000
+	var text strings.Builder
+	for i := range files {
+		for _, id := range []string{fmt.Sprintf("k(256,dir_index,%d)", i), fmt.Sprintf("k(257,inode_ref,a(256,%d))", i)} {
+			fmt.Fprintf(&text, "change(5, %s, object, null, present).\nchange(5, %s, type, null, s_ifreg).\n", id, id)
+		}
+	}
+	f := parseFacts(t, text.String())
+	const rules = `violation(1, T, k(D,dir_index,X)) :- add(T, k(D,dir_index,X)), not(new(T, k(D,dir_index,X), type, s_ifreg)).
+violation(2, T, k(D,dir_index,X)) :- add(T, k(D,dir_index,X)), new(T, k(D,dir_index,X), type, s_ifdir).
+violation(3, T, k(I,inode_ref,a(D,X))) :- add(T, k(I,inode_ref,a(D,X))), not(new(T, k(I,inode_ref,a(D,X)), type, s_ifreg)).
+violation(4, T, k(I,inode_ref,a(D,X))) :- new(T, k(I,inode_ref,a(D,X)), type, _), not(add(T, k(I,inode_ref,a(D,X)))).`
+	o := invariants.Options{OpenVocabulary: true, Steps: 1, StepsPerRecord: 50, RowsPerRecord: 20}
+	if v := newEngine(t, f.Txn.Schema, rules, o).Check(context.Background(), f.Txn, f.View); v.Outcome != change.Holds {
+		t.Errorf("%v: %v %v", v.Outcome, v.Violations, v.Undecided)
+	}
+}
+
+// No shipped rule of Btrfs looks at more than a few records and objects for each record of a transaction, wherever its
+// files are.
+func TestRowsOfShippedRules(t *testing.T) {
+	files, err := invariants.Builtin("btrfs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"tree-41k", "flat-42k"} {
+		f := loadFacts(t, sharedData(t, "rules", name+".pl.zst"))
+		o := invariants.Options{OpenVocabulary: true, Steps: 1, StepsPerRecord: 2, MaxViolations: 1 << 20}
+		for _, u := range compiledEngine(t, f.Txn.Schema, files, o).Check(context.Background(), f.Txn, f.View).Undecided {
+			t.Errorf("%s: %s", name, u)
+		}
+	}
+}

@@ -89,6 +89,7 @@ type recordIndex struct {
 	byField  chain[change.Field]
 	byNew    chain[valueKey]
 	byOld    chain[valueKey]
+	byPair   chain[change.Object]
 	// One of thousands of names of an inode, among thousands of inodes that have the name.
 	byIDNew chain[idValueKey]
 	byIDOld chain[idValueKey]
@@ -104,9 +105,17 @@ type wanted struct {
 	newBound   bool
 }
 
-// candidates returns a group that has every record which can match. What is most telling is used first.
-func (x *recordIndex) candidates(w *wanted) group {
+// candidates returns a group that has every record which can match. What is most telling is used first: an object
+// before a value, as all files of a directory can be of one type.
+func (x *recordIndex) candidates(w *wanted, shape change.Shape) group {
+	object := w.id.bound && w.kind != 0 && w.sub.bound
 	switch {
+	case object && w.aux.bound:
+		return x.byPair.group(change.Object{ID: w.id.n, Kind: w.kind, Sub: w.sub.n, Aux: w.aux.n}, x.records, func(r *change.Record) change.Object {
+			return change.Object{ID: r.Object.ID, Kind: r.Object.Kind, Sub: r.Object.Sub, Aux: r.Object.Aux}
+		})
+	case object && shape != change.ShapePair:
+		return x.objects(w)
 	case w.id.bound && w.fieldBound && w.newBound:
 		return x.byIDNew.group(idValueKey{w.id.n, w.field, w.new}, x.records, func(r *change.Record) idValueKey {
 			return idValueKey{r.Object.ID, r.Field, r.New}
@@ -115,10 +124,8 @@ func (x *recordIndex) candidates(w *wanted) group {
 		return x.byIDOld.group(idValueKey{w.id.n, w.field, w.old}, x.records, func(r *change.Record) idValueKey {
 			return idValueKey{r.Object.ID, r.Field, r.Old}
 		})
-	case w.id.bound && w.kind != 0 && w.sub.bound:
-		return x.byObject.group(objectKey{w.id.n, w.sub.n, w.kind}, x.records, func(r *change.Record) objectKey {
-			return objectKey{r.Object.ID, r.Object.Sub, r.Object.Kind}
-		})
+	case object:
+		return x.objects(w)
 	case w.fieldBound && w.newBound:
 		return x.byNew.group(valueKey{w.field, w.new}, x.records, func(r *change.Record) valueKey {
 			return valueKey{r.Field, r.New}
@@ -144,6 +151,13 @@ func (x *recordIndex) candidates(w *wanted) group {
 	}
 }
 
+// objects returns the records of one kind, id and sub.
+func (x *recordIndex) objects(w *wanted) group {
+	return x.byObject.group(objectKey{w.id.n, w.sub.n, w.kind}, x.records, func(r *change.Record) objectKey {
+		return objectKey{r.Object.ID, r.Object.Sub, r.Object.Kind}
+	})
+}
+
 // change is change(TREE, ID, FIELD, OLD, NEW): the records of the transaction.
 func (r *run) change(_ *engine.VM, tree, id, field, old, new engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 	r.last = lookup{"change/5", tree, id, env}
@@ -164,7 +178,7 @@ func (r *run) change(_ *engine.VM, tree, id, field, old, new engine.Term, k engi
 	}
 	w.old, w.oldBound = v.value(oldTerm, names, env)
 	w.new, w.newBound = v.value(newTerm, names, env)
-	candidates := r.index.candidates(&w)
+	candidates := r.index.candidates(&w, v.shape(w.kind))
 
 	match := func(rec *change.Record) (*engine.Env, bool) {
 		if w.fieldBound && w.field != rec.Field || !w.matches(rec.Object) {

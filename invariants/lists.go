@@ -185,6 +185,7 @@ type indexKey uint8
 const (
 	byObjectID  indexKey = iota // ID
 	byObjectSub                 // ID and Sub
+	byPair                      // ID, Sub and Aux
 	byNewValue
 	byOldValue
 	byIDNewValue // ID and the new value: one of thousands of names of an inode, say
@@ -233,6 +234,8 @@ func (x *recordIndexOf) build(l *recordLists, t *terms) {
 			h = l.mix(r.Object.ID, 0)
 		case byObjectSub:
 			h = l.mix(r.Object.ID, r.Object.Sub)
+		case byPair:
+			h = l.mix(r.Object.ID, l.mix(r.Object.Sub, r.Object.Aux))
 		case byNewValue:
 			h = l.cell(t.value(r.New))
 		case byOldValue:

@@ -160,16 +160,24 @@ func (p *planner) accessOfChange(g *changeGoal) (access string, class Class) {
 		always := x.place.mode == placeConst && (x.cell.is(atomNull) || x.cell.is(atomPresent))
 		return x.known() && !always
 	}
+	known := g.object.kind != 0 && g.object.id.known() && g.object.sub.known() && g.object.form != subAny
+	pair := p.machine.vocabulary.shape(g.object.kind) == change.ShapePair
 	switch {
+	case known && (!pair || g.object.aux.known()): // before any value: all files of a directory can be of one type
+		g.key = byObjectSub
+		if pair {
+			g.key = byPair
+		}
+		access = "changes of one object"
 	case g.object.id.known() && telling(&g.new):
 		g.key = byIDNewValue
 		access = "changes of one object id to one value"
 	case g.object.id.known() && telling(&g.old):
 		g.key = byIDOldValue
 		access = "changes of one object id from one value"
-	case g.object.id.known() && g.object.kind != 0 && g.object.sub.known() && g.object.form != subAny:
+	case known:
 		g.key = byObjectSub
-		access = "changes of one object"
+		access = "changes of the names of an inode in one directory"
 	case telling(&g.new):
 		g.key = byNewValue
 		access = "changes to one value"
@@ -237,7 +245,8 @@ func (p *planner) placeQuery(g goal, t template, args []template, e *env, last b
 	if goal.key.exact && len(goal.fields) == 0 {
 		p.absent = absentOp(goal, info)
 	}
-	r.ops = append(ops, queryOp(goal, info))
+	ops = append(ops, queryOp(goal, info))
+	r.ops = ops
 	if len(goal.fields) > 0 && goal.fields[0] != change.FieldObject && !goal.reverse {
 		r.query = goal
 	}
