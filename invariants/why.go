@@ -188,9 +188,14 @@ func (p *Prober) Why(ctx context.Context, t *change.Txn, v change.View, found ch
 	if err != nil {
 		return nil, err
 	}
-	tree, err := p.object(found.Tree)
+	written, _, err := p.parseTerm(found.Tree)
 	if err != nil {
 		return nil, err
+	}
+	// A tree that a record gives is unsigned; one that stands in the head, as -6 for the log, is as it is written.
+	trees := []engine.Term{unsigned(written)}
+	if trees[0] != written {
+		trees = append(trees, written)
 	}
 	id, err := p.object(found.ID)
 	if err != nil {
@@ -203,18 +208,20 @@ func (p *Prober) Why(ctx context.Context, t *change.Txn, v change.View, found ch
 	r := &p.engine.run
 	r.steps = 0
 	for _, c := range clauses {
-		p.proof.end = searchEnd{}
-		r.depth = 0
-		var proven *engine.Env
-		ok, err := r.vm.Arrive(c.goal, []engine.Term{tree, id}, func(env *engine.Env) *engine.Promise {
-			proven = env
-			return engine.Bool(true)
-		}, nil).Force(ctx)
-		if err != nil {
-			return nil, plainError(err)
-		}
-		if ok {
-			return p.proof.reasons(proven), nil
+		for _, tree := range trees {
+			p.proof.end = searchEnd{}
+			r.depth = 0
+			var proven *engine.Env
+			ok, err := r.vm.Arrive(c.goal, []engine.Term{tree, id}, func(env *engine.Env) *engine.Promise {
+				proven = env
+				return engine.Bool(true)
+			}, nil).Force(ctx)
+			if err != nil {
+				return nil, plainError(err)
+			}
+			if ok {
+				return p.proof.reasons(proven), nil
+			}
 		}
 	}
 	return nil, fmt.Errorf("%s at %s %s was not found again", found.Rule, found.Tree, found.ID)
