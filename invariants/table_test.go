@@ -190,11 +190,12 @@ func allocated(f func()) (allocs, bytes int) {
 }
 
 // cpuTimes returns the least CPU time of a run of each function. They take turns, so that what else the machine
-// does falls on all of them.
+// does falls on all of them. There are at least twenty runs, so that long ones meet a quiet
+// moment as well.
 func cpuTimes(functions ...func()) []time.Duration {
-	const least, enough = 2 * time.Millisecond, 1500 * time.Millisecond
+	const least, enough, often = 2 * time.Millisecond, 1500 * time.Millisecond, 20
 	best := make([]time.Duration, len(functions))
-	for start, rounds := time.Now(), 0; rounds < 3 || time.Since(start) < enough; rounds++ {
+	for start, rounds := time.Now(), 0; rounds < often || time.Since(start) < enough; rounds++ {
 		for i, f := range functions {
 			runs, took := 0, time.Duration(0)
 			for at := cpuTime(); took < least; took = cpuTime() - at {
