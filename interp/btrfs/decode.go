@@ -26,6 +26,8 @@ type itemContext struct {
 	generation           uint64 // of the superblock: nothing in its trees is newer
 	incompat             uint64 // of the superblock
 	csum                 csumType
+	fsid                 [16]byte // of the nodes and the devices
+	rewritten            bool     // a tool is at work that writes the fsid in place
 	devs                 *devices
 	chunks               *chunkMap // nil while the chunk tree itself is read
 	where                *chunkMap // what chunk an address is in, where that is not judged; nil if it is not known

@@ -2,7 +2,8 @@ package btrfs
 
 import "fsward/interp/disk"
 
-// devItem follows check_dev_item.
+// devItem follows check_dev_item, and open_seed_devices and btrfs_find_device of read_one_dev: the UUIDs are those of a
+// device of this file system.
 func (d *decoder) devItem(k key, r disk.Region) error {
 	if r.Len() != devItemLayout.size {
 		return sizeError(&itemTypes[kindDevItem], r, devItemLayout.size)
@@ -11,6 +12,8 @@ func (d *decoder) devItem(k key, r disk.Region) error {
 		return violatedAt(itemRule, r.Addr()+uint64(off), "dev_item: "+format, args...)
 	}
 	id, total, used := r.U64(0), r.U64(8), r.U64(16)
+	uuid, fsid := [16]byte(r.Bytes()[66:82]), [16]byte(r.Bytes()[82:98])
+	dev := d.ctx.devs.find(id)
 	switch {
 	case k.objectid != devItemsID:
 		return bad(0, "objectid is %d, want %d", k.objectid, devItemsID)
@@ -18,6 +21,10 @@ func (d *decoder) devItem(k key, r disk.Region) error {
 		return bad(0, "devid is %d, its key says %d", id, k.offset)
 	case used > total: // total_bytes is 0 while the device is being removed
 		return bad(16, "bytes_used is %d, total_bytes is %d", used, total)
+	case dev != nil && uuid != dev.uuid:
+		return bad(66, "uuid is %s, that of device %d is %s", uuidText(uuid), id, uuidText(dev.uuid))
+	case !d.ctx.rewritten && fsid != d.ctx.fsid: // the seed's otherwise, and seeds are not supported
+		return bad(82, "fsid is %s, want %s", uuidText(fsid), uuidText(d.ctx.fsid))
 	}
 	d.begin(kindDevItem, k.objectid, k.offset, 0)
 	return d.structure(&devItemLayout, r, r.Len())

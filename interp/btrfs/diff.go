@@ -240,6 +240,9 @@ func (d *diff) checkTrees(roots map[treeKey]*rootChange) {
 			ids = append(ids, k.id)
 		}
 	}
+	if _, changed := roots[treeKey{id: dataRelocTreeID}]; changed {
+		ids = append(ids, dataRelocTreeID) // there from the first mount on
+	}
 	slices.Sort(ids)
 	for _, id := range slices.Compact(ids) {
 		d.checkTree(id)

@@ -77,6 +77,9 @@ func (d *decoder) inodeRefs(k key, r disk.Region) error {
 		if err != nil {
 			return err
 		}
+		if k.objectid == k.offset && string(name) != ".." {
+			return violatedAt(itemRule, r.Addr(), "the root directory %d has the name %q in itself, want \"..\"", k.objectid, name)
+		}
 		d.begin(kindInodeRef, k.objectid, k.offset, head.U64(0))
 		if err := d.structure(&inodeRefLayout, head, head.Len()); err != nil {
 			return err

@@ -35,7 +35,7 @@ var alterations = []struct {
 		{40, 4, 2, "nlink of a directory"}, {64, 8, 1 << 20, "flags is"}, {64, 8, 1 << 33, "flags is"},
 		{header, 8, 7, "no number of an inode"}, {header + 9, 8, 1, "key offset is 1"},
 	}},
-	{5, 12, nil, []alteration{{8, 2, 0, "name_len is 0"}, {8, 2, 256, "name_len is 256"}, {8, 2, 200, "beyond the end"}}},
+	{5, 12, nil, []alteration{{10, 1, 'x', "in itself"}, {8, 2, 0, "name_len is 0"}, {8, 2, 256, "name_len is 256"}, {8, 2, 200, "beyond the end"}}},
 	{5, 84, nil, []alteration{ // dir_item
 		{29, 1, 0, "type of btrfs_dir_item is 0"}, {29, 1, 8, "type of btrfs_dir_item is 8"}, {29, 1, 9, "type of btrfs_dir_item is 9"},
 		{8, 1, 2, "leads to"}, {0, 8, 3, "leads to"}, {9, 8, 1, "leads to"},
@@ -56,7 +56,7 @@ var alterations = []struct {
 	}},
 	{1, 132, nil, []alteration{ // root_item: the first is that of the extent tree
 		{160, 8, far, "generation is"}, {200, 8, far, "last_snapshot is"}, {239, 8, far, "generation_v2 is"}, {176, 8, 4097, "bytenr is 4097"},
-		{238, 1, 8, "level is 8"}, {237, 1, 8, "drop_level is 8"}, {208, 8, 2, "flags is 0x2"}, {header, 8, 0, "tree 0"},
+		{238, 1, 8, "level is 8"}, {237, 1, 8, "drop_level is 8"}, {208, 8, 2, "flags is 0x2"}, {header, 8, 0, "tree 0"}, {header + 9, 8, 1, "key offset of tree 2 is 1"},
 	}},
 	{2, 169, nil, []alteration{ // metadata_item
 		{8, 8, far, "generation is"}, {16, 8, 0, "flags is 0x0"}, {16, 8, 3, "flags is 0x3"}, {16, 8, 1, "it is of data"},
@@ -73,7 +73,7 @@ var alterations = []struct {
 		{16, 8, 3, "flags is 0x3"}, {16, 8, 1 | 1<<40, "flags is"}, {header + 9, 8, 0, "length is 0"},
 	}},
 	{3, 216, nil, []alteration{ // dev_item
-		{16, 8, 1 << 60, "bytes_used is"}, {0, 8, 7, "devid is 7"},
+		{16, 8, 1 << 60, "bytes_used is"}, {0, 8, 7, "devid is 7"}, {66, 8, 7, "uuid is"}, {82, 8, 7, "fsid is"},
 	}},
 	{4, 204, nil, []alteration{ // dev_extent
 		{0, 8, 4, "chunk_tree is 4"}, {8, 8, 1, "chunk_objectid is 1"}, {16, 8, 4097, "chunk_offset is 4097"}, {24, 8, 5, "length is 5"}, {24, 8, 0, "length is 0"},

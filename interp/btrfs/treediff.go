@@ -76,7 +76,7 @@ func (t *treeDiff) walkNew(s span) {
 	if n == nil {
 		return
 	}
-	t.checkOwner(n)
+	t.checkOwner(n, !s.hasFirst)
 	if err := t.checkFlushed(n); err != nil {
 		t.fault(err)
 	}
@@ -146,10 +146,11 @@ func (t *treeDiff) checkSpan(n *node, s span) error {
 }
 
 // checkOwner holds the owner in a new block against the tree. A snapshot taken in this transaction
-// shares new blocks of its source, and balance puts blocks of its own into the trees it works on.
-func (t *treeDiff) checkOwner(n *node) {
+// shares new blocks of its source, though never the root (btrfs_copy_root), and balance puts blocks of its own
+// into the trees it works on.
+func (t *treeDiff) checkOwner(n *node, root bool) {
 	owner := n.owner()
-	if owner == t.tree || fileTree(t.tree) && fileTree(owner) || n.flags()&headerFlagReloc != 0 ||
+	if owner == t.tree || !root && fileTree(t.tree) && fileTree(owner) || n.flags()&headerFlagReloc != 0 ||
 		owner == treeRelocID && (classOf(t.tree) == inFile) || t.tree == treeRelocID && fileTree(owner) {
 		return
 	}

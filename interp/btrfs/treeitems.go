@@ -67,6 +67,8 @@ func (d *decoder) rootItem(k key, r disk.Region) error {
 		return bad(0, "there is no tree 0")
 	case k.objectid == treeRelocID && !fileTree(k.offset) && k.offset != dataRelocTreeID:
 		return bad(0, "balance moves tree %s, which is no file tree", change.NumText(k.offset))
+	case k.offset != 0 && d.tree == rootTreeID && k.objectid != treeRelocID && (k.objectid == fsTreeID || !fileTree(k.objectid)):
+		return bad(0, "the key offset of tree %s is %d, want 0", change.NumText(k.objectid), k.offset)
 	case generation > d.ctx.generation:
 		return bad(160, "generation is %d, the superblock's is %d", generation, d.ctx.generation)
 	case lastSnapshot > d.ctx.generation && !fileTree(k.objectid): // of file trees a rule asks

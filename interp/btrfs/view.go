@@ -47,7 +47,7 @@ func (s *state) itemContext() itemContext {
 		generation++ // the log is of the running transaction
 	}
 	return itemContext{sectorSize: s.sb.sectorSize(), nodeSize: s.sb.nodeSize(), generation: generation,
-		incompat: s.sb.incompat(), csum: s.sb.csumType(), devs: s.devs, chunks: s.chunks, where: s.chunks}
+		incompat: s.sb.incompat(), csum: s.sb.csumType(), fsid: s.sb.metadataUUID(), rewritten: s.sb.rewritten(), devs: s.devs, chunks: s.chunks, where: s.chunks}
 }
 
 // Get returns the value of a field of an object.
