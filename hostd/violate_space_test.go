@@ -22,7 +22,9 @@ const spaceLoad = `
 var spaceViolations = []violation{
 	{"btrfs/1", "metadata_item.tree_block_ref.root=5", 2},
 	{"btrfs/8", "extent_item.shared_data_ref.parent+16384", 2},
+	{"btrfs/1", "metadata_item.tree_block_ref.root=16387", 2},
 	{"btrfs/74", "metadata_item!delete", 2},
+	{"btrfs/75", "metadata_item.key.offset+1", 2},
 	{"btrfs/5", "extent_data.disk_num_bytes+4096@type=1", 2},
 	{"btrfs/5", "extent_data.disk_bytenr+4096@type=1", 2},
 	{"btrfs/7", "extent_data.offset+4096@type=1", 2},
@@ -46,5 +48,11 @@ var spaceViolations = []violation{
 	{"btrfs/47", "block_group_item.used+4096", 2},
 	{"btrfs/48", "block_group_item.used-4096@flags=1", 2},
 	{"btrfs/48", "extent_item!delete", 2},
+	{"btrfs/76", "free_space_info!delete", 2},
+	{"btrfs/76", "free_space_info.key.offset+4096", 2},
+	{"btrfs/77", "free_space_extent.key.objectid^0x8000000000000000", 2},
+	{"btrfs/78", "block_group_item.used-4096@flags=1", 2},
+	{"btrfs/79", "free_space_info.extent_count+1", 2},
+	{"btrfs/80", "free_space_extent.key.objectid-4096", 2},
 	{"btrfs/49", "extent_item.key.offset=1073741824", 2},
 }

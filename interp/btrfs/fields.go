@@ -100,6 +100,7 @@ const (
 	fieldBackref
 	fieldLeaf
 	fieldNoHoles
+	fieldFreeSpaceValid
 	fieldUUIDTreeGeneration
 	fieldLink
 	fieldUUID
@@ -141,7 +142,7 @@ var fieldNames = [fieldEnd]string{
 	fieldSectorsize: "sectorsize", fieldNodesize: "nodesize", fieldCsumType: "csum_type", fieldNumDevices: "num_devices",
 	fieldCacheGeneration: "cache_generation", fieldLogRoot: "log_root", fieldSuperDevTotal: "f(dev_item,total_bytes)",
 	fieldSuperDevUsed: "f(dev_item,bytes_used)", fieldChunk: "chunk", fieldBackref: "backref", fieldLeaf: "leaf",
-	fieldNoHoles: "f(incompat_flags,no_holes)", fieldUUIDTreeGeneration: "uuid_tree_generation", fieldLink: "link",
+	fieldNoHoles: "f(incompat_flags,no_holes)", fieldFreeSpaceValid: "f(compat_ro_flags,free_space_tree_valid)", fieldUUIDTreeGeneration: "uuid_tree_generation", fieldLink: "link",
 	fieldUUID: "uuid", fieldReceivedUUID: "received_uuid", fieldCTransID: "ctransid", fieldOTransID: "otransid",
 	fieldRTransID: "rtransid", fieldEndOffset: "end", fieldQuotaOn: "f(flags,on)", fieldQuotaRescan: "f(flags,rescan)",
 	fieldQuotaInconsistent: "f(flags,inconsistent)",
@@ -394,6 +395,7 @@ var superLayout = structure{"btrfs_super_block", superSize, []layoutField{
 	{member: "num_devices", off: 136, width: 8, field: fieldNumDevices},
 	{member: "sectorsize", off: 144, width: 4, field: fieldSectorsize},
 	{member: "nodesize", off: 148, width: 4, field: fieldNodesize},
+	{member: "compat_ro_flags", off: 180, width: 8, parts: []layoutPart{{field: fieldFreeSpaceValid, mask: 1 << 1, shift: 1, quiet: true}}},
 	{member: "incompat_flags", off: 188, width: 8, parts: []layoutPart{{field: fieldNoHoles, mask: 1 << 9, shift: 9, quiet: true}}},
 	{member: "csum_type", off: 196, width: 2, field: fieldCsumType},
 	{member: "dev_item.devid", off: 201, width: 8, field: fieldDevID},

@@ -73,6 +73,7 @@ func TestStructureRules(t *testing.T) {
 			return c.commit(none)
 		}},
 		{"btrfs/owner", func(c *cow) []interp.Write { c.tree(5, func(b []byte) { b[88] = 7 }); return c.commit(none) }},
+		{"btrfs/owner", func(c *cow) []interp.Write { c.tree(5, func(b []byte) { b[89] = 2 }); return c.commit(none) }}, // tree 517
 		{"btrfs/generation", func(c *cow) []interp.Write { c.tree(5, none); c.last()[80]++; reseal(c.last()); return c.commit(none) }},
 		{"btrfs/nritems", func(c *cow) []interp.Write { c.tree(5, func(b []byte) { put32(96, 1<<31)(b) }); return c.commit(none) }},
 		{"btrfs/nritems", func(c *cow) []interp.Write {

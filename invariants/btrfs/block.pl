@@ -9,6 +9,15 @@ violation(1, 2, k(BLOCK, tree_block_ref, TREE)) :-
   not(dropped(TREE)),
   not(query(-1, k(BLOCK, tree_block, TREE))).
 
+% A tree that is not there and was not before has no blocks. That of balance is there once for each tree.
+violation(1, 2, k(BLOCK, tree_block_ref, TREE)) :-
+  add(2, k(BLOCK, tree_block_ref, TREE)),
+  TREE =\= 1,
+  TREE =\= 3,
+  TREE =\= 18446744073709551608,
+  not(query(1, k(TREE, root_item, _))),
+  not(delete(1, k(TREE, root_item, _))).
+
 % Rule 8. A shared reference names the block that holds the pointers it counts: a node that points to the block, or a leaf with as many file extents in the extent.
 % Source: thesis, table 5.2; btrfs check, check_shared_block_backref() and check_shared_data_backref(). The root
 % of a tree that balance makes for itself names itself.
@@ -44,3 +53,12 @@ block_has_backref(BLOCK, TREE) :-
   ( PARENT =\= 0, whole_block(PARENT, ABOVE) ->
       query(2, k(BLOCK, shared_block_ref, PARENT))
   ; query(2, k(BLOCK, tree_block_ref, OWNER)) ).
+
+% Rule 75. A metadata_item has the level of its block as the offset of its key.
+% Source: btrfs check, check_tree_block_ref; check_tree_block of the kernel. Asked of blocks that a tree leads to.
+% For the user: the space of the block would never be freed, or the block be lost when its back references are changed.
+violation(75, 2, k(BLOCK, metadata_item, LEVEL)) :-
+  add(2, k(BLOCK, metadata_item, LEVEL)),
+  query(2, k(BLOCK, tree_block_ref, TREE)),
+  query(-1, k(BLOCK, tree_block, TREE), level, FOUND),
+  FOUND =\= LEVEL.
