@@ -118,7 +118,7 @@ func (p *planner) placeBranches(branches []branch, e *env, rest []goal, needed [
 	}
 	types := make([]valueType, len(outs))
 	first := true
-	once := len(outs) == 0 && !p.counting
+	once := len(outs) == 0 && !p.counting && p.exists // else each branch is run, for the mistakes that it may meet
 	top, exists := p.top, p.exists
 	p.top, p.exists = false, once
 	p.depth++
