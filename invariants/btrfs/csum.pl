@@ -29,19 +29,6 @@ violation(23, 7, k(-10, extent_csum, START)) :-
   not(add(2, k(EXTENT, extent_item, LENGTH))),
   not(csums_touch(EXTENT, EXTENT + SECTOR)).
 
-% An extent that had all its checksums in one item has them still.
-violation(23, 7, k(-10, extent_csum, START)) :-
-  default_zero(7, k(-10, extent_csum, START), nsums, OLD, NEW),
-  NEW < OLD,
-  sectorsize(SECTOR),
-  FROM is START + NEW * SECTOR,
-  TO is START + OLD * SECTOR - 1,
-  range(2, k(EXTENT, extent_item, LENGTH), k(FROM, extent_item, 0), k(TO, extent_item, 18446744073709551615)),
-  not(add(2, k(EXTENT, extent_item, LENGTH))),
-  END is EXTENT + LENGTH,
-  END =< TO + 1,
-  verify(csums_cover(EXTENT, END)).
-
 sectorsize(SECTOR) :- query(0, k(0, super_block, 0), sectorsize, SECTOR).
 
 % What a file extent reads of the disk, from START and below END. A hole reads nothing.

@@ -54,45 +54,6 @@ in_group_with(START, KIND, LENGTH, FLAGS) :-
   query(10, k(GROUP, free_space_info, SIZE), flags, FLAGS),
   START + LENGTH =< GROUP + SIZE.
 
-% Rule 78. Space is in use or free: the free space of a block group shrinks by as much as used grows.
-% Source: btrfs check, "there is no free space entry for ..."; as an invariant of the change.
-% For the user: space that is in use would be given out again, or free space be lost.
-violation(78, 10, k(GROUP, free_space_info, LENGTH)) :-
-  change(_, k(GROUP, block_group_item, LENGTH), used, _, _),
-  verify(space_agrees(GROUP)),
-  was_there(GROUP, LENGTH).
-
-violation(78, 10, k(GROUP, free_space_info, LENGTH)) :-
-  ( new(10, k(_, free_space_extent, _), chunk, GROUP) ; old(10, k(_, free_space_extent, _), chunk, GROUP) ),
-  verify(space_agrees(GROUP)),
-  was_there(GROUP, LENGTH).
-
-violation(78, 10, k(GROUP, free_space_info, LENGTH)) :-
-  change(10, k(START, free_space_bitmap, _), free, _, _),
-  last_of_range(3, k(256, chunk_item, GROUP), 0, START),
-  verify(space_agrees(GROUP)),
-  was_there(GROUP, LENGTH).
-
-% A block group is as it was before the commit but for what is in it.
-was_there(GROUP, LENGTH) :-
-  query(10, k(GROUP, free_space_info, LENGTH)),
-  not(add(10, k(GROUP, free_space_info, LENGTH))),
-  free_space_followed.
-
-space_agrees(GROUP) :-
-  sum(USED, default_zero(_, k(GROUP, block_group_item, _), used, _, USED), USED_NEW),
-  sum(USED, default_zero(_, k(GROUP, block_group_item, _), used, USED, _), USED_OLD),
-  sum(LENGTH, change(10, k(_, free_space_extent, LENGTH), chunk, _, GROUP), FREE_NEW),
-  sum(LENGTH, change(10, k(_, free_space_extent, LENGTH), chunk, GROUP, _), FREE_OLD),
-  sum(BITS, bits_changed(GROUP, BITS), SECTORS),
-  sectorsize(SECTOR),
-  USED_NEW + FREE_NEW + SECTORS * SECTOR =:= USED_OLD + FREE_OLD.
-
-bits_changed(GROUP, BITS) :-
-  default_zero(10, k(START, free_space_bitmap, _), free, OLD, NEW),
-  BITS is NEW - OLD,
-  last_of_range(3, k(256, chunk_item, GROUP), 0, START).
-
 % Rule 79. A free_space_info counts the extents of free space: extent_count changes with the free_space_extents of its block group.
 % Source: btrfs check, "free space info recorded ... extents, counted ...". Where there are bitmaps it counts runs of
 % bits, which is not followed.
