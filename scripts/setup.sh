@@ -14,7 +14,7 @@ packages=(
 	libvirt-daemon libvirt-daemon-system libvirt-daemon-driver-qemu libvirt-clients qemu-system-x86 qemu-utils
 	busybox-static cpio zstd xz-utils kmod procps
 	# file systems in tests, and the peers that judge them
-	btrfs-progs e2fsprogs libext2fs-dev attr fuse3 mount libnbd-bin nbdkit fio swi-prolog-nox stress-ng
+	btrfs-progs e2fsprogs libext2fs-dev attr fuse3 mount libnbd-bin nbdkit fio swi-prolog-nox stress-ng user-mode-linux
 )
 
 say() { printf 'setup: %s\n' "$*"; }
