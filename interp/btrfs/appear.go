@@ -1,0 +1,118 @@
+package btrfs
+
+import (
+	"errors"
+	"fmt"
+
+	"fsward/interp"
+)
+
+// appear takes up a file system whose primary superblock shows up where there was none. What mkfs wrote
+// may still be on its way, so its trees are judged with the first commit.
+func (f *FS) appear(at uint64, now *[superSize]byte, obs *interp.Observation) {
+	if !isPrimary(at) || magicOf(now) != superMagic {
+		return
+	}
+	sb, err := parseSuper(now, at)
+	if err != nil {
+		f.refuseSuper(err, obs)
+		return
+	}
+	if !sb.rewritten() {
+		f.take(at, sb, obs)
+	}
+}
+
+// take takes up another file system. If its trees are all there and sound it is the new baseline;
+// else mkfs has not written all yet, and the next commit is judged as a whole image.
+func (f *FS) take(at uint64, sb superblock, obs *interp.Observation) {
+	disk, _ := interp.Locate(at)
+	devs, err := findDevices(f.disk, f.sizes, disk)
+	var s *state
+	if err == nil {
+		var d *diff
+		s, d, err = f.compare(nil, sb, at, devs, newNodeCache(sb.nodeSize(), sb.sectorSize()))
+		if err == nil {
+			err = d.err()
+		}
+		if err == nil {
+			err = s.complete()
+		}
+	}
+	if unsupported, ok := errors.AsType[*interp.UnsupportedError](err); ok {
+		obs.Unknown = unsupported
+		return
+	}
+	obs.Note = fmt.Sprintf("a btrfs file system appeared, generation %d", sb.generation())
+	if err != nil {
+		obs.Note += "; not all of it is on the disk yet, its next commit is checked as a whole: " + err.Error()
+		if s == nil {
+			return
+		}
+		s.unsound = true
+	}
+	f.after = s.devs
+	f.settle = func(written bool) {
+		if written {
+			f.base, f.judged = s, nil
+		}
+	}
+}
+
+// erase lets a superblock go that is given up: by wipefs (the magic becomes zero and the rest stays), by
+// mkfs, which writes its own magic first, or by a discard. A bug seldom writes just that.
+func (f *FS) erase(at uint64, now *[superSize]byte, obs *interp.Observation) {
+	var onDisk [superSize]byte
+	if err := readFull(f.disk.Disk, onDisk[:], at); err != nil {
+		obs.Unknown = err
+		return
+	}
+	if magicOf(now) == 0 && *now != [superSize]byte{} {
+		clear(onDisk[superMagicAt : superMagicAt+8])
+		if onDisk != *now {
+			obs.Violations = append(obs.Violations, violatedAt(superRule, at, "the superblock is overwritten by something that is none").v)
+			return
+		}
+	}
+	if !isPrimary(at) {
+		return // a mirror: the primary is what counts
+	}
+	why := "its superblock is erased"
+	if magicOf(now) == mkfsMagic {
+		why = "a new btrfs file system is being made"
+	}
+	f.leave(at, why, obs)
+}
+
+// leave lets go of a disk: of a device that was removed or replaced, or that something else is made of. With
+// the last one the file system is gone.
+func (f *FS) leave(at uint64, why string, obs *interp.Observation) {
+	start := at - at%interp.DiskStride
+	id := f.base.devs.on(start).id
+	f.after = f.base.devs.without(start)
+	left := len(f.after.list)
+	obs.Note = fmt.Sprintf("the btrfs file system on the disk is given up: %s", why)
+	if left > 0 {
+		obs.Note = fmt.Sprintf("device %d of the btrfs file system is given up: %s; %d remain", id, why, left)
+	}
+	base := *f.base
+	base.devs = f.after
+	if source, target := f.base.replacement(); target != nil && source.start == start {
+		// A replacement ends with the erasure of what was replaced, before the commit that says so.
+		moved, err := f.base.replaced(source.start, target.start)
+		if err != nil {
+			f.refuseSuper(err, obs)
+			return
+		}
+		base, f.after = *moved, moved.devs
+	}
+	f.settle = func(written bool) {
+		if !written {
+			return
+		}
+		f.judged = nil
+		if f.base = &base; left == 0 {
+			f.base, f.log = nil, nil
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package btrfs
+
+import (
+	"fsward/change"
+	"fsward/interp"
+)
+
+// A judgement is what was said of a superblock, for the further copies of it.
+type judgement struct {
+	identity   [superSize]byte
+	chunks     *chunkMap // where metadata lies
+	generation uint64
+	violations []change.Violation
+	unknown    error
+	settled    bool
+	written    bool // it was let through
+	stale      bool // metadata was written since
+}
+
+// commit judges a new generation.
+func (f *FS) commit(base *state, at uint64, sb superblock, obs *interp.Observation) {
+	obs.Point = interp.CommitPoint
+	s, d, err := f.compareBase(base, sb, at)
+	if source, target := base.replacement(); target != nil && (err != nil || d.failed()) {
+		// The commit may be the one with which a replacement ends: what it wrote is then on the target alone,
+		// whose own superblock may come later.
+		if moved, moveErr := base.replaced(source.start, target.start); moveErr == nil {
+			if s2, d2, err2 := f.compareBase(moved, sb, at); err2 == nil && !d2.failed() {
+				s, d, err = s2, d2, nil
+			}
+		}
+	}
+	switch {
+	case err != nil:
+		f.refuseSuper(err, obs)
+	case d.failed():
+		obs.Violations = d.faults
+		if d.unknown != nil {
+			obs.Unknown = describe(sb.generation(), d.unknown)
+		}
+	default:
+		obs.Txn, obs.View = d.out.txn, newView(s, f.names)
+		if err := s.complete(); err != nil && base.complete() == nil {
+			obs.Note = err.Error()
+		}
+	}
+	j := &judgement{identity: sb.identity(), chunks: base.chunks, generation: sb.generation(), violations: obs.Violations, unknown: obs.Unknown}
+	if s != nil {
+		j.chunks = s.chunks
+	}
+	f.judged = j
+	f.settle = func(written bool) {
+		j.settled, j.written = true, written
+		if !written {
+			return
+		}
+		if s == nil || obs.Txn == nil {
+			f.letThrough(base, sb, at)
+			return
+		}
+		f.base, f.log = s, nil
+	}
+}
+
+// compareBase is compare with the base, unless that is not to be compared with.
+func (f *FS) compareBase(base *state, sb superblock, at uint64) (*state, *diff, error) {
+	if base.unsound {
+		return f.compare(nil, sb, at, base.devs, base.cache)
+	}
+	return f.compare(base, sb, at, base.devs, base.cache)
+}
+
+// letThrough goes on after a commit that was not judged sound, as good as it can: with what the new
+// superblock says if that can be read, else with the chunks as they were.
+func (f *FS) letThrough(base *state, sb superblock, at uint64) {
+	s, err := loadState(f.disk, sb, at, base.devs, base.cache)
+	if err != nil {
+		s = base
+		s.sb = sb
+	}
+	s.unsound = true
+	f.base, f.log = s, nil
+}
+
+// compare makes the state of a superblock and its difference from a base; nil compares with nothing.
+func (f *FS) compare(base *state, sb superblock, at uint64, devs *devices, cache *nodeCache) (*state, *diff, error) {
+	s, err := bootstrap(f.disk, sb, at, devs, cache)
+	if err != nil {
+		return nil, nil, err
+	}
+	f.names.Reset()
+	txn := &change.Txn{Schema: schema, Generation: sb.generation(), Names: f.names}
+	d := &diff{old: base, new: s, budget: newBudget(), out: newRecorder(txn, s.itemContext())}
+	if base != nil {
+		d.unflushed = f.order.stretches()
+	}
+	// While the chunk tree is read, only the chunks of the superblock are known.
+	d.out.dec.ctx.chunks, d.out.dec.ctx.where = nil, nil
+	if base != nil {
+		d.out.oldDec.ctx.where = base.chunks
+	}
+	d.run()
+	return s, d, nil
+}
+
+// err returns the first thing that is wrong with the new state, or nil.
+func (d *diff) err() error {
+	if len(d.faults) > 0 {
+		return &structureError{d.faults[0]}
+	}
+	return d.unknown
+}
