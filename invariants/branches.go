@@ -95,13 +95,17 @@ func (p *planner) placeBranches(branches []branch, e *env, rest []goal, needed [
 		p.branches = paths
 		prefix := len(p.steps)
 		var all [][]op
+		alive := false
 		for i, b := range branches {
 			steps := p.steps[:prefix:prefix]
 			if i > 0 && p.depth == 0 {
 				p.steps = slices.Clone(steps)
 			}
 			triggered, onTurn := p.triggered, p.onTurn
-			ops, err := p.plan(append(slices.Clone(b.goals), rest...), b.env, needed, done)
+			ops, err := p.plan(append(slices.Clone(b.goals), rest...), b.env, needed, func(e *env) ([]op, error) {
+				alive = true
+				return done(e)
+			})
 			p.triggered, p.onTurn = triggered, onTurn
 			if err != nil {
 				return err
@@ -110,6 +114,9 @@ func (p *planner) placeBranches(branches []branch, e *env, rest []goal, needed [
 		}
 		p.branches = outer
 		r.ops, r.complete = []op{combine(all)}, true
+		if !alive {
+			r.ops = deadEnd(combine(all))
+		}
 		return nil
 	}
 	registers := make([]int, len(outs))
@@ -157,8 +164,8 @@ func (p *planner) placeBranches(branches []branch, e *env, rest []goal, needed [
 	}
 	p.top, p.exists = top, exists
 	p.depth--
-	if !alive { // each branch ends at a goal that is never true, if not at a mistake before it
-		r.ops, r.complete = []op{combine(all), failOp}, true
+	if !alive {
+		r.ops, r.complete = deadEnd(combine(all)), true
 		return nil
 	}
 	for i, v := range outs {
@@ -175,6 +182,10 @@ func (p *planner) placeBranches(branches []branch, e *env, rest []goal, needed [
 	}
 	return nil
 }
+
+// deadEnd makes the ops of branches that each end at a goal that is never true. They are run for the mistakes that they
+// may meet before it.
+func deadEnd(branches op) []op { return []op{branches, failOp} }
 
 // boundBy are the values that a branch has given variables so far.
 func boundBy(e, b *env) []template {

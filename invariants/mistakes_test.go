@@ -83,6 +83,8 @@ state(5, k(257,inode_item,0), size, s_ifreg).
 		{"new(T, k(I,inode_item,0), size, S)", "( S > 3 -> fail ; true )"},
 		{"new(T, k(I,inode_item,0), size, S)", "( (S > 3, query(T, k(I,nothing,0))) -> fail ; true )"},
 		{"new(T, k(I,inode_item,0), size, S)", "( S > 3, query(T, k(I,nothing,0)) ; S > 4, query(T, k(I,nothing,0)) )"},
+		{"new(T, k(I,inode_item,0), size, S)", "not(((X = S ; X = 2), X > S, query(T, k(I,nothing,0))))"},
+		{"new(T, k(I,inode_item,0), size, S)", "verify(((X = 2 ; X = S), S > X, query(T, k(I,nothing,0))))"},
 		{"new(T, k(I,inode_item,0), size, S)", "count(S > 3, _)"},
 		{"new(T, k(I,inode_item,0))", "sum(S, new(T, k(I,inode_item,0), size, S), _)"},
 		{"new(T, k(I,inode_item,0), size, S)", "range(T, k(I,inode_item,_), 0, S)"},
