@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -17,6 +18,7 @@ import (
 	"fsward/blocktap"
 	"fsward/blocktap/fuse/loopmount"
 	"fsward/hostd"
+	"fsward/interp/detect"
 )
 
 // Build builds fsload, the program that makes random loads, into a folder and returns its path. It is a
@@ -31,16 +33,23 @@ func Build(ctx context.Context, dir string) (string, error) {
 	return path, nil
 }
 
-// Make makes a file system ("btrfs", "ext3") of so many bytes in a new file.
-func Make(ctx context.Context, fs, image string, size int64, options ...string) error {
+// Make makes a file system ("btrfs", "ext3") on new files of so many bytes each.
+func Make(ctx context.Context, fs string, images []string, size int64, options ...string) error {
+	for _, image := range images {
+		if err := Blank(image, size); err != nil {
+			return err
+		}
+	}
+	return Command(ctx, "mkfs."+fs, slices.Concat([]string{"-q"}, options, images)...)
+}
+
+// Blank makes a new file of zeros.
+func Blank(image string, size int64) error {
 	f, err := os.Create(image)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(f.Truncate(size), f.Close()); err != nil {
-		return err
-	}
-	return Command(ctx, "mkfs."+fs, append(append([]string{"-q"}, options...), image)...)
+	return errors.Join(f.Truncate(size), f.Close())
 }
 
 // Check lets the file system's own checker judge an image.
@@ -66,19 +75,26 @@ func Command(ctx context.Context, name string, args ...string) error {
 type Run struct {
 	FS      string
 	Mount   []string // options of mount
-	Script  string   // run by sh -e in the root of the file system
+	Script  string   // run by sh -e in the root of the file system; $DISKS are its block devices
 	Timeout time.Duration
+	// After is done when the file system is unmounted, with its block devices still there: "" in the place of
+	// those that hold none of it. Nil: nothing.
+	After func(devices []string) error
 }
 
-// Guarded does the run under a guard of cfg, whose only disk is the image, and leaves the image
-// unmounted. The time is that of the script and of unmounting.
+// Guarded does the run under a guard of cfg and leaves its disks unmounted; those that hold no file system
+// at the start are there for the script. The time is that of the script and of unmounting.
 func (r Run) Guarded(ctx context.Context, cfg hostd.Config, log *zap.Logger) (took time.Duration, err error) {
 	d, err := hostd.Open(cfg, log)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	return r.on(ctx, d.Devices()[cfg.Disks[0].Name], log)
+	devices := make([]*blocktap.Device, len(cfg.Disks))
+	for i, spec := range cfg.Disks {
+		devices[i] = d.Devices()[spec.Name]
+	}
+	return r.on(ctx, devices, log)
 }
 
 // Unguarded does the run through the same transport with nothing that looks at the writes.
@@ -88,25 +104,50 @@ func (r Run) Unguarded(ctx context.Context, image string, log *zap.Logger) (took
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, file.Flush(), file.Close()) }()
-	return r.on(ctx, blocktap.NewDevice(file, nil), log)
+	return r.on(ctx, []*blocktap.Device{blocktap.NewDevice(file, nil)}, log)
 }
 
-func (r Run) on(ctx context.Context, device *blocktap.Device, log *zap.Logger) (took time.Duration, err error) {
-	m, err := loopmount.Attach(ctx, device, log)
-	if err != nil {
-		return 0, err
+func (r Run) on(ctx context.Context, devices []*blocktap.Device, log *zap.Logger) (took time.Duration, err error) {
+	var loops []*loopmount.Loop
+	var names []string
+	options := slices.Clone(r.Mount)
+	for i, device := range devices {
+		m, failed := loopmount.Attach(ctx, device, log)
+		if failed != nil {
+			return 0, failed
+		}
+		defer func() { err = errors.Join(err, m.Close()) }()
+		m.Timeout = 5 * time.Minute
+		loops, names = append(loops, m), append(names, m.LoopDev)
+		if i > 0 && r.holds(device) {
+			options = append(options, "device="+m.LoopDev)
+		}
 	}
-	defer func() { err = errors.Join(err, m.Close()) }()
-	m.Timeout = 5 * time.Minute
-	if err := m.Mount(r.FS, append(slices.Clone(r.Mount), "noatime")...); err != nil {
+	m := loops[0]
+	if err := m.Mount(r.FS, append(options, "noatime")...); err != nil {
 		return 0, err
 	}
 	limited, cancel := context.WithTimeout(ctx, r.Timeout)
 	defer cancel()
 	start := time.Now()
-	if out, err := m.Run(limited, r.Script); err != nil {
+	if out, err := m.Run(limited, fmt.Sprintf("export DISKS='%s'\n%s", strings.Join(names, " "), r.Script)); err != nil {
 		return 0, fmt.Errorf("the load: %w: %s", err, out)
 	}
 	err = m.Unmount()
-	return time.Since(start), err
+	took = time.Since(start)
+	if err == nil && r.After != nil {
+		for i, device := range devices {
+			if !r.holds(device) {
+				names[i] = ""
+			}
+		}
+		err = r.After(names)
+	}
+	return took, err
+}
+
+// holds tells whether a disk has the file system, or a part of it.
+func (r Run) holds(device *blocktap.Device) bool {
+	name, err := detect.Name(device.Disk(), detect.Auto)
+	return err == nil && name == r.FS
 }

@@ -88,7 +88,7 @@ func (s *seen) Event(ev *hostd.Event) {
 func (b *bench) once(ctx context.Context, script string, size int64, checked bool) (time.Duration, []commit, error) {
 	image := filepath.Join(b.dir, "image")
 	defer os.Remove(image)
-	if err := load.Make(ctx, b.fs, image, size); err != nil {
+	if err := load.Make(ctx, b.fs, []string{image}, size); err != nil {
 		return 0, nil, err
 	}
 	r := load.Run{FS: b.fs, Script: b.fsload + " -dir . " + script, Timeout: 10 * time.Minute}

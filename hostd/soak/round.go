@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,38 +64,50 @@ func (j *judge) result() (counts, error) {
 	return j.counts, fmt.Errorf("false alarms:\n%s", &text)
 }
 
-// run makes the file system, loads it under the guard, and lets its own checker judge what is left.
+// run makes the file system, loads it under the guard, and lets its own checker judge what is left, and ours
+// of whole images.
 func (r *round) run(ctx context.Context) (counts, error) {
-	image := filepath.Join(r.dir, fmt.Sprintf("round-%d.img", r.number))
-	log := image + ".log"
-	defer os.Remove(image)
-	defer os.Remove(log)
-	if err := load.Make(ctx, r.fs, image, r.variant.size, r.variant.mkfs...); err != nil {
+	dir := filepath.Join(r.dir, fmt.Sprintf("round-%d", r.number))
+	if err := os.Mkdir(dir, 0o700); err != nil {
 		return counts{}, err
 	}
-	base := image + ".base"
-	if r.keep != "" {
-		defer os.Remove(base)
-		if err := load.Command(ctx, "cp", "--sparse=always", image, base); err != nil {
+	defer os.RemoveAll(dir)
+	var images []string
+	for i := range r.variant.disks + r.variant.spare {
+		images = append(images, filepath.Join(dir, fmt.Sprintf("disk%d.img", i)))
+	}
+	if err := load.Make(ctx, r.fs, images[:r.variant.disks], r.variant.size, r.variant.mkfs...); err != nil {
+		return counts{}, err
+	}
+	for _, image := range images[r.variant.disks:] {
+		if err := load.Blank(image, r.variant.size); err != nil {
 			return counts{}, err
 		}
 	}
+	if r.keep != "" {
+		for _, image := range images {
+			if err := load.Command(ctx, "cp", "--sparse=always", image, image+".base"); err != nil {
+				return counts{}, err
+			}
+		}
+	}
 	seen := &judge{}
-	err := r.guarded(ctx, image, log, seen)
+	err := r.guarded(ctx, images, filepath.Join(dir, "log"), seen)
 	got, alarms := seen.result()
 	got.rounds = 1
-	if err = errors.Join(alarms, err); err == nil {
-		err = load.Check(ctx, r.fs, image)
-	}
+	err = errors.Join(alarms, err)
 	if err != nil && r.keep != "" {
-		err = errors.Join(err, os.MkdirAll(r.keep, 0o755), load.Command(ctx, "cp", "--sparse=always", image, base, r.keep), load.Command(ctx, "cp", "--sparse=always", log, r.keep))
+		err = errors.Join(err, os.MkdirAll(r.keep, 0o755), load.Command(ctx, "cp", "-r", "--sparse=always", dir, r.keep))
 	}
 	return got, err
 }
 
-// guarded runs the load on an image under the guard and leaves the image unmounted.
-func (r *round) guarded(ctx context.Context, image, log string, seen *judge) error {
-	cfg := hostd.Config{Disks: []hostd.DiskSpec{{Name: "disk", Path: image}}, FS: detect.Auto, OnViolation: hostd.OnRefuse, Sinks: []hostd.Sink{seen}}
+// guarded runs the load on images under the guard and lets what is left be judged.
+func (r *round) guarded(ctx context.Context, images []string, log string, seen *judge) error {
+	cfg := hostd.Config{FS: detect.Auto, OnViolation: hostd.OnRefuse, Sinks: []hostd.Sink{seen}}
+	for i, image := range images {
+		cfg.Disks = append(cfg.Disks, hostd.DiskSpec{Name: fmt.Sprintf("disk%d", i), Path: image})
+	}
 	if r.keep != "" {
 		cfg.Record = log
 	}
@@ -102,7 +115,29 @@ func (r *round) guarded(ctx context.Context, image, log string, seen *judge) err
 	if r.fs == "btrfs" {
 		admin = "-btrfs"
 	}
-	script := fmt.Sprintf("export FSLOAD=%s SEED=%d SECONDS_LEFT=%.0f ADMIN=%s\n%s", r.fsload, r.seed, r.config.round.Seconds(), admin, r.load.script)
-	_, err := load.Run{FS: r.fs, Mount: r.variant.mount, Script: script, Timeout: r.config.round + 10*time.Minute}.Guarded(ctx, cfg, r.log)
+	script := fmt.Sprintf("export FSLOAD=%s SEED=%d SECONDS_LEFT=%.0f ADMIN=%s\n", r.fsload, r.seed, r.config.round.Seconds(), admin)
+	if len(images) > 1 {
+		// Words without quotes in the load's script: the devices are joined to one by commas.
+		script += "ADMIN=\"$ADMIN -devices $(echo $DISKS | tr ' ' ,)\"\n"
+	}
+	var held []string // the images that are its disks in the end
+	_, err := load.Run{FS: r.fs, Mount: r.variant.mount, Script: script + r.load.script, Timeout: r.config.round + 10*time.Minute,
+		After: func(devices []string) error {
+			first := ""
+			for i, device := range devices {
+				if device != "" {
+					held = append(held, images[i])
+					first = cmp.Or(first, device)
+				}
+			}
+			return load.Check(ctx, r.fs, first)
+		}}.Guarded(ctx, cfg, r.log)
+	if err != nil {
+		return err
+	}
+	ev, err := hostd.Check(ctx, held, detect.Auto, hostd.RulesConfig{})
+	if err == nil && ev.Outcome != change.Holds {
+		seen.Event(ev)
+	}
 	return err
 }

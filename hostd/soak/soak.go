@@ -36,6 +36,7 @@ func run() error {
 	flag.Uint64Var(&cfg.seed, "seed", uint64(time.Now().UnixNano()), "rounds and their loads follow from this number")
 	flag.DurationVar(&cfg.round, "round", 40*time.Second, "how long the load of a round runs")
 	flag.StringVar(&cfg.only, "only", "", "run only the load of this `NAME`")
+	flag.IntVar(&cfg.disks, "disks", 1, "make only file systems on at least so many disks")
 	flag.StringVar(&cfg.keep, "keep", "", "keep the image and the log of a round that failed in `DIR`")
 	flag.Parse()
 	if flag.NArg() > 0 {
@@ -62,6 +63,7 @@ type config struct {
 	time, round time.Duration
 	seed        uint64
 	only        string
+	disks       int    // the least that a file system has
 	keep        string // "" or where the image and the log of a failed round go
 	dir         string // for what a round needs
 	fsload      string // path of the program

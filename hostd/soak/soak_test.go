@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"testing"
@@ -25,14 +26,15 @@ func TestSoakCut(t *testing.T) {
 	for _, tc := range []struct {
 		fs      string
 		only    string
+		disks   int // at least
 		commits int // at least, in the time of a round
 	}{
-		{"btrfs", "mixed", 10}, {"btrfs", "fsync", 10}, {"btrfs", "full", 10},
-		{"ext3", "mixed", 10}, {"ext3", "sync", 10}, {"ext3", "full", 10},
+		{"btrfs", "mixed", 1, 10}, {"btrfs", "fsync", 1, 10}, {"btrfs", "full", 1, 10}, {"btrfs", "mixed", 2, 10},
+		{"ext3", "mixed", 1, 10}, {"ext3", "sync", 1, 10}, {"ext3", "full", 1, 10},
 	} {
-		t.Run(tc.fs+" "+tc.only, func(t *testing.T) {
+		t.Run(fmt.Sprintf("%s %s %d", tc.fs, tc.only, tc.disks), func(t *testing.T) {
 			cfg := &config{
-				fs: tc.fs, only: tc.only, commits: 1, round: 4 * time.Second, seed: uint64(time.Now().UnixNano()),
+				fs: tc.fs, only: tc.only, disks: tc.disks, commits: 1, round: 4 * time.Second, seed: uint64(time.Now().UnixNano()),
 				dir: t.TempDir(), fsload: program, out: io.Discard, log: zaptest.NewLogger(t),
 			}
 			total, err := cfg.soak(t.Context())

@@ -16,6 +16,7 @@ import (
 type administrator struct {
 	*rand.Rand
 	top, work string
+	devices   []string // that the file system may be put on, besides; nil: it stays where it is
 	made      int
 }
 
@@ -64,7 +65,11 @@ func (a *administrator) next() [][]string {
 	one := func(words string, more ...string) [][]string {
 		return [][]string{append(strings.Fields(words), more...)}
 	}
-	switch a.IntN(16) {
+	kinds := 16
+	if len(a.devices) > 0 {
+		kinds = 24
+	}
+	switch a.IntN(kinds) {
 	case 0, 1, 2:
 		return one("subvolume snapshot", a.work, snap)
 	case 3:
@@ -89,7 +94,30 @@ func (a *administrator) next() [][]string {
 		return [][]string{{"qgroup", "create", group, a.top}, {"qgroup", "assign", "0/256", group, a.top}, {"qgroup", "limit", "900m", group, a.top}, {"quota", "rescan", "-w", a.top}}
 	case 14:
 		return [][]string{{"property", "set", snap, "ro", []string{"true", "false"}[a.IntN(2)]}, {"subvolume", "set-default", snap}, {"subvolume", "set-default", a.top}}
-	default:
+	case 15:
 		return one("filesystem sync", a.top)
+	default:
+		return a.onDevices()
+	}
+}
+
+// onDevices changes what the file system is on, or how it is spread over that.
+func (a *administrator) onDevices() [][]string {
+	one, other := a.devices[a.IntN(len(a.devices))], a.devices[a.IntN(len(a.devices))]
+	profiles := []string{"single", "raid0", "raid1", "raid1", "raid1c3", "raid1c4", "raid10", "dup"}
+	data, metadata := profiles[a.IntN(len(profiles))], profiles[a.IntN(len(profiles))]
+	switch a.IntN(6) {
+	case 0:
+		return [][]string{{"device", "add", "-f", one, a.top}}
+	case 1:
+		return [][]string{{"device", "remove", one, a.top}}
+	case 2:
+		return [][]string{{"replace", "start", "-B", "-f", one, other, a.top}}
+	case 3:
+		return [][]string{{"balance", "start", "-f", "-dconvert=" + data + ",soft", "-mconvert=" + metadata + ",soft", a.top}}
+	case 4:
+		return [][]string{{"balance", "start", "-dconvert=" + data, a.top}}
+	default:
+		return [][]string{{"filesystem", "resize", fmt.Sprintf("%d:%s", 1+a.IntN(len(a.devices)), []string{"-64m", "max"}[a.IntN(2)]), a.top}}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -34,6 +35,7 @@ func run() error {
 	workers := flag.Int("workers", 2, "how many do operations at the same time")
 	profile := flag.String("profile", "mixed", "what to do most: "+profileNames())
 	admin := flag.Bool("btrfs", false, "besides, snapshots, quota, balance, resize, scrub, defragmentation by the btrfs program")
+	devices := flag.String("devices", "", "with -btrfs: besides, add, remove and replace these `DEVICES`, with commas between, and convert from one profile to another")
 	thesis := flag.Int("thesis", 0, "instead, so many commands of the Brunch thesis's workload, by one worker")
 	files := flag.Int("fill", 0, "instead, make so many small files and commit them at once")
 	commits := flag.Bool("commits", false, "with -thesis: commit after every hundredth command")
@@ -82,7 +84,7 @@ func run() error {
 		})
 	}
 	if *admin {
-		a := &administrator{Rand: rand.New(rand.NewPCG(*seed, 1<<32)), top: *dir, work: work}
+		a := &administrator{Rand: rand.New(rand.NewPCG(*seed, 1<<32)), top: *dir, work: work, devices: strings.FieldsFunc(*devices, func(c rune) bool { return c == ',' })}
 		start(func() error { return a.run(ctx) })
 	}
 	wait.Wait()
