@@ -70,3 +70,25 @@ func TestShippedRulesCompile(t *testing.T) {
 		}
 	}
 }
+
+// A variable that a head has twice makes two arguments of a call one in its own clause, and not in the others.
+func TestVariableTwiceInAHead(t *testing.T) {
+	f := parseFacts(t, "change(2,k(10,extent_item,7),object,null,present).\nchange(2,k(20,metadata_item,0),object,null,present).")
+	e := newBoth(t, f.Txn.Schema, `
+size(extent_item, LENGTH, LENGTH).
+size(metadata_item, _, 16).
+violation(length, 2, k(E,KIND,SIZE)) :- add(2, k(E,KIND,X)), size(KIND, X, SIZE).
+violation(known, 2, k(E,KIND,X)) :- add(2, k(E,KIND,X)), SIZE is E - 3, size(KIND, X, SIZE).
+violation(negated, 2, k(E,KIND,X)) :- add(2, k(E,KIND,X)), \+ size(KIND, X, X).
+`, invariants.Options{OpenVocabulary: true})
+	v := e.Check(context.Background(), f.Txn, f.View)
+	var got []string
+	for _, x := range v.Violations {
+		got = append(got, x.Rule+" "+x.ID)
+	}
+	want := []string{"btrfs/known k(10,extent_item,7)", "btrfs/length k(10,extent_item,7)", "btrfs/length k(20,metadata_item,16)",
+		"btrfs/negated k(20,metadata_item,0)"}
+	if d := cmp.Diff(want, got); d != "" || len(v.Undecided) > 0 {
+		t.Errorf("(-want +got):\n%s%v", d, v.Undecided)
+	}
+}

@@ -125,11 +125,12 @@ func (p *planner) inline(g goal, q indicator, args []template, e *env) ([]goal, 
 		if head, ok := n.template(c.head).(compoundTemplate); ok && !p.couldMatch(trial, args, head.args) {
 			continue
 		}
+		first := variable(len(e.bound))
 		n = newInstance(&p.machine.terms, e, c)
 		var conj []template
 		if head, ok := n.template(c.head).(compoundTemplate); ok {
 			for j, h := range head.args {
-				conj = p.pass(e, args[j], h, conj)
+				conj = p.pass(e, args[j], h, first, conj)
 			}
 		}
 		before, after, hasCut := splitAtCut(n.template(bodyOf(c)))
@@ -211,11 +212,13 @@ func (p *planner) couldMatch(e *env, args, head []template) bool {
 	return true
 }
 
-// pass gives an argument of a call to the head of a clause. A variable of the head is only another name for
-// what is passed; anything else is a goal of its own, which keeps its place among the others.
-func (p *planner) pass(e *env, arg, head template, conj []template) []template {
+// pass gives an argument of a call to the head of a clause, whose variables are those from first on. One of them
+// is only another name for what is passed; anything else is a goal of its own, which keeps its place among the
+// others: so is a variable that the head has twice, the second time, as it would make two arguments of the call
+// one, also for the other clauses of the helper.
+func (p *planner) pass(e *env, arg, head template, first variable, conj []template) []template {
 	head = e.walk(head)
-	if v, ok := head.(variable); ok && !e.occurs(v, arg) && p.fromHead(e, v) {
+	if v, ok := head.(variable); ok && v >= first && !e.occurs(v, arg) {
 		arg = e.walk(arg)
 		if e.uses[v] > 2 { // the helper uses more than once what the caller does not
 			e.free(arg, func(w variable) { e.single[w] = false })
@@ -227,7 +230,7 @@ func (p *planner) pass(e *env, arg, head template, conj []template) []template {
 	d, ok2 := e.walk(arg).(compoundTemplate)
 	if ok1 && ok2 && c.functor == d.functor && len(c.args) == len(d.args) {
 		for i := range c.args {
-			conj = p.pass(e, d.args[i], c.args[i], conj)
+			conj = p.pass(e, d.args[i], c.args[i], first, conj)
 		}
 		return conj
 	}
@@ -238,6 +241,3 @@ func (p *planner) pass(e *env, arg, head template, conj []template) []template {
 	}
 	return append(conj, compoundTemplate{atomEquals, []template{arg, head}})
 }
-
-// fromHead tells whether a variable is still free: a head that has it twice passes it once.
-func (p *planner) fromHead(e *env, v variable) bool { return e.bound[v] == nil }
