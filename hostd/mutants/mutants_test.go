@@ -2,6 +2,7 @@ package mutants
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -24,15 +25,19 @@ func TestMutantsOfAClause(t *testing.T) {
 	var got []string
 	for _, m := range Mutants([]invariants.File{{Name: "a.pl", Text: []byte(sample)}}) {
 		if m.Line == 2 {
-			got = append(got, m.What)
+			got = append(got, m.String())
 		}
 	}
 	want := []string{
-		"clause removed: violation(1, 2, k(A, extent_item, B)) :-",
-		"goal dropped: add(2, k(A, extent_item, B))", "2 turned: add(2, k(A, extent_item, B))",
-		"goal dropped: ( B < 4096 ; B =:= 0x10 )", "< turned: ( B < 4096 ; B =:= 0x10 )", "4096 turned: ( B < 4096 ; B =:= 0x10 )",
-		"=:= turned: ( B < 4096 ; B =:= 0x10 )", "0x10 turned: ( B < 4096 ; B =:= 0x10 )",
-		"goal dropped: not(shared(A, 'it''s, one'))",
+		"1 clause 1: removed",
+		"1 clause 1: without add(2, k(A, extent_item, B))",
+		"1 clause 1: add(2, k(A, extent_item, B)) becomes add(3, k(A, extent_item, B))",
+		"1 clause 1: without ( B < 4096 ; B =:= 0x10 )",
+		"1 clause 1: ( B < 4096 ; B =:= 0x10 ) becomes ( B =< 4096 ; B =:= 0x10 )",
+		"1 clause 1: ( B < 4096 ; B =:= 0x10 ) becomes ( B < 4097 ; B =:= 0x10 )",
+		`1 clause 1: ( B < 4096 ; B =:= 0x10 ) becomes ( B < 4096 ; B =\= 0x10 )`,
+		"1 clause 1: ( B < 4096 ; B =:= 0x10 ) becomes ( B < 4096 ; B =:= 17 )",
+		"1 clause 1: without not(shared(A, 'it''s, one'))",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("mutants:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -41,21 +46,31 @@ func TestMutantsOfAClause(t *testing.T) {
 
 func TestDroppedGoalsLeaveAClause(t *testing.T) {
 	for _, m := range Mutants([]invariants.File{{Name: "a.pl", Text: []byte(sample)}}) {
-		if !strings.HasPrefix(m.What, "goal dropped") {
+		if !strings.HasPrefix(m.What, "without") || m.Rule != "1" {
 			continue
 		}
-		for _, c := range clauses(string(m.files[0].Text)) {
-			if c.line == m.Line && len(c.goals) != 2 {
-				t.Errorf("%s leaves %d goals, want 2", m.What, len(c.goals))
-			}
+		if c := clauses("", string(m.files[0].Text)); len(c) != 2 || len(c[0].goals) != 2 {
+			t.Errorf("%s leaves\n%s", m, m.files[0].Text)
 		}
 	}
 }
 
-func TestOnlyOneRule(t *testing.T) {
-	left := clauses(string(only([]invariants.File{{Name: "a.pl", Text: []byte(sample)}}, "2")[0].Text))
-	if len(left) != 2 || left[0].rule != "" || left[1].rule != "2" {
-		t.Errorf("%+v, want the shared clause and rule 2", left)
+// A mutant is judged with the rules that its clause is a part of, and what they use.
+func TestFilesOfAMutant(t *testing.T) {
+	for _, m := range Mutants([]invariants.File{{Name: "a.pl", Text: []byte(sample)}}) {
+		if m.What != "removed" {
+			continue
+		}
+		var names []string
+		for _, c := range clauses("", string(m.files[0].Text)) {
+			names = append(names, c.id())
+		}
+		got := fmt.Sprint(m.Clause, m.rules, names)
+		switch got {
+		case "1 clause 1[1] [shared]", "shared clause 1[1] [1]", "2 clause 1[2] []":
+		default:
+			t.Error(got)
+		}
 	}
 }
 
@@ -70,20 +85,9 @@ func TestNoRuleCanGo(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rules := make(map[string]bool)
-		for _, f := range files {
-			for _, c := range clauses(string(f.Text)) {
-				if c.rule != "" {
-					rules[c.rule] = true
-				}
-			}
-		}
-		for rule := range rules {
-			without := make([]invariants.File, len(files))
-			for i, f := range files {
-				without[i] = invariants.File{Name: f.Name, Text: only([]invariants.File{f}, "no rule")[0].Text}
-			}
-			by, err := notice(context.Background(), detect.Schema(fs), &Mutant{Rule: rule, files: without}, subjects)
+		rules := parse(files).rules()
+		for _, rule := range rules {
+			by, err := notice(context.Background(), detect.Schema(fs), without(files, rule), subjects)
 			if err != nil || by == "" {
 				t.Errorf("%s/%s can be removed and no unit test notices: %v", fs, rule, err)
 			}

@@ -1,6 +1,7 @@
 package mutants
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -30,9 +31,9 @@ type Subject struct {
 	want  map[string][]string // violations by the number of their rule
 }
 
-// judgedBy tells whether a rule, "" for any, is one that the subject says something about.
+// judgedBy tells whether a rule is one that the subject says something about.
 func (s *Subject) judgedBy(rule string) bool {
-	return rule == "" || s.rules == nil || slices.Contains(s.rules, rule)
+	return s.rules == nil || slices.Contains(s.rules, rule)
 }
 
 // Cases loads the unit tests of rules below a folder.
@@ -105,16 +106,15 @@ var errInvalid = errors.New("does not load")
 
 // notice returns the name of the first subject of which a mutant says something else, "" if there is none.
 func notice(ctx context.Context, schema *change.Schema, m *Mutant, subjects []*Subject) (string, error) {
-	engine, err := invariants.NewCompiled(schema, only(m.files, m.Rule), invariants.Options{})
-	if err != nil {
-		if m.Rule != "" && len(clausesOf(m)) == 0 {
-			engine = nil // the rule is gone altogether
-		} else {
+	var engine invariants.Engine // nil where no clause is left
+	if slices.ContainsFunc(m.files, func(f invariants.File) bool { return bytes.Contains(f.Text, []byte("violation(")) }) {
+		var err error
+		if engine, err = invariants.NewCompiled(schema, m.files, invariants.Options{}); err != nil {
 			return "", errInvalid
 		}
 	}
 	for _, s := range subjects {
-		if !s.judgedBy(m.Rule) {
+		if !slices.ContainsFunc(m.rules, s.judgedBy) {
 			continue
 		}
 		got := map[string][]string{}
@@ -127,8 +127,10 @@ func notice(ctx context.Context, schema *change.Schema, m *Mutant, subjects []*S
 			}
 			got = byRule(v)
 		}
-		if differs(s, m.Rule, got) {
-			return s.Name, nil
+		for _, rule := range m.rules {
+			if s.judgedBy(rule) && !slices.Equal(s.want[rule], got[rule]) {
+				return s.Name, nil
+			}
 		}
 	}
 	return "", nil
@@ -142,31 +144,4 @@ func check(ctx context.Context, engine invariants.Engine, s *Subject) invariants
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
 	return engine.Check(ctx, s.Txn, s.View)
-}
-
-func clausesOf(m *Mutant) []clause {
-	var out []clause
-	for _, f := range m.files {
-		for _, c := range clauses(string(f.Text)) {
-			if c.rule == m.Rule {
-				out = append(out, c)
-			}
-		}
-	}
-	return out
-}
-
-// differs compares the violations of one rule, or of all that the subject speaks of.
-func differs(s *Subject, rule string, got map[string][]string) bool {
-	if rule != "" {
-		return !slices.Equal(s.want[rule], got[rule])
-	}
-	for _, side := range []map[string][]string{s.want, got} {
-		for r := range side {
-			if s.judgedBy(r) && !slices.Equal(s.want[r], got[r]) {
-				return true
-			}
-		}
-	}
-	return false
 }

@@ -10,19 +10,18 @@ import (
 	"time"
 
 	"fsward/change"
-	"fsward/invariants"
 )
 
 // A Result is what became of a mutant.
 type Result struct {
 	*Mutant
-	By string `json:"noticed_by"` // "" if nothing noticed it
+	By string // the subject that noticed it, "" if none did
 }
 
-// Run tries every mutant of the rules against subjects, in their order.
-func Run(ctx context.Context, schema *change.Schema, files []invariants.File, subjects []*Subject, workers int, log io.Writer) ([]*Result, error) {
+// Run tries mutants against subjects, in their order.
+func Run(ctx context.Context, schema *change.Schema, mutants []*Mutant, subjects []*Subject, workers int, log io.Writer) ([]*Result, error) {
 	var results []*Result
-	for _, m := range Mutants(files) {
+	for _, m := range mutants {
 		results = append(results, &Result{Mutant: m})
 	}
 	next := make(chan *Result)
@@ -31,7 +30,7 @@ func Run(ctx context.Context, schema *change.Schema, files []invariants.File, su
 	for w := range workers {
 		wg.Go(func() {
 			for r := range next {
-				by, err := notice(ctx, schema, r.Mutant, relevantFirst(subjects, r.Rule))
+				by, err := notice(ctx, schema, r.Mutant, relevantFirst(subjects, r.Mutant))
 				if errors.Is(err, errInvalid) {
 					by, err = err.Error(), nil
 				}
@@ -57,26 +56,25 @@ func Run(ctx context.Context, schema *change.Schema, files []invariants.File, su
 // false alarm, and the sound commits show most of those.
 const bystanders = 40
 
-// relevantFirst moves the subjects that violate a rule to the front, and leaves out most of those that have
-// nothing to do with it.
-func relevantFirst(subjects []*Subject, rule string) []*Subject {
+// relevantFirst moves the subjects that violate a rule of a mutant to the front, and leaves out most of those that
+// have nothing to do with it.
+func relevantFirst(subjects []*Subject, m *Mutant) []*Subject {
 	others := 0
+	rank := func(s *Subject) int {
+		if slices.ContainsFunc(m.rules, func(rule string) bool { return len(s.want[rule]) > 0 }) {
+			return 0
+		}
+		return 1
+	}
 	out := slices.DeleteFunc(slices.Clone(subjects), func(s *Subject) bool {
-		if rule == "" || s.Kind == "" || len(s.want[rule]) > 0 {
+		if s.Kind == "" || rank(s) == 0 {
 			return false
 		}
 		others++
 		return others > bystanders
 	})
-	slices.SortStableFunc(out, func(a, b *Subject) int { return rank(a, rule) - rank(b, rule) })
+	slices.SortStableFunc(out, func(a, b *Subject) int { return rank(a) - rank(b) })
 	return out
-}
-
-func rank(s *Subject, rule string) int {
-	if rule != "" && len(s.want[rule]) > 0 {
-		return 0
-	}
-	return 1
 }
 
 // Survivors are the mutants that nothing noticed.

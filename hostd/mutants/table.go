@@ -48,7 +48,7 @@ func WriteTable(w io.Writer, results []*Result) error {
 	}
 	fmt.Fprintf(&b, "| all | %d | %d | %d | %d | %d |\n", sum.all, sum.invalid, sum.cases, sum.commits, sum.left)
 	for _, r := range Survivors(results) {
-		fmt.Fprintf(&b, "\n- %s:%d rule %s: %s", r.File, r.Line, r.Rule, strings.Join(strings.Fields(r.What), " "))
+		fmt.Fprintf(&b, "\n- %s:%d %s", r.File, r.Line, r)
 	}
 	b.WriteString("\n")
 	_, err := io.WriteString(w, b.String())

@@ -3,13 +3,13 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -19,55 +19,64 @@ import (
 	"fsward/invariants"
 )
 
+// config is what the flags say.
+type config struct {
+	dir, cases, fs, only string
+	commits              bool
+	workers              int
+}
+
 func main() {
-	dir := flag.String("dir", "build/matrix", "`directory` of the recordings of the corruption matrix")
-	cases := flag.String("cases", "invariants/testdata/cases", "`directory` of the unit tests of rules")
-	workers := flag.Int("workers", 2, "mutants at a time")
+	var c config
+	flag.StringVar(&c.dir, "dir", "build/matrix", "`directory` of the recordings of the corruption matrix")
+	flag.StringVar(&c.cases, "cases", "invariants/testdata/cases", "`directory` of the unit tests of rules")
+	flag.StringVar(&c.fs, "fs", "btrfs", "`file system` whose rules are weakened: btrfs or ext3, which has unit tests alone")
+	flag.StringVar(&c.only, "only", "", "the mutants of one `rule`, or of the clauses of a file (name.pl), alone")
+	flag.BoolVar(&c.commits, "commits", true, "ask real commits where no unit test notices")
+	flag.IntVar(&c.workers, "workers", 2, "mutants at a time")
 	flag.Parse()
-	if err := run(*dir, *cases, *workers); err != nil {
+	if err := run(c); err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		os.Exit(3)
 	}
 }
 
-func run(dir, cases string, workers int) (err error) {
+func run(c config) (err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, unix.SIGTERM)
 	defer stop()
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	files, err := invariants.Builtin("btrfs")
+	files, err := invariants.Builtin(c.fs)
 	if err != nil {
 		return err
 	}
-	subjects, err := mutants.Cases("btrfs", filepath.Join(cases, "btrfs"))
+	schema := detect.Schema(c.fs)
+	subjects, err := mutants.Cases(c.fs, filepath.Join(c.cases, c.fs))
 	if err != nil {
 		return err
 	}
-	commits, closeAll, err := matrix.Commits(ctx, dir)
+	if c.commits && c.fs == "btrfs" {
+		if err := os.MkdirAll(c.dir, 0o755); err != nil {
+			return err
+		}
+		commits, closeAll, err := matrix.Commits(ctx, c.dir)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, closeAll()) }()
+		var altered []*mutants.Subject
+		for _, c := range commits {
+			altered = append(altered, &mutants.Subject{Name: c.Name, Kind: c.Kind, Txn: c.Txn, View: c.View})
+		}
+		if altered, err = mutants.Learn(ctx, schema, files, altered); err != nil {
+			return err
+		}
+		fmt.Fprintf(os.Stderr, "%d unit tests, %d commits\n", len(subjects), len(altered))
+		subjects = append(subjects, altered...)
+	}
+	list := slices.DeleteFunc(mutants.Mutants(files), func(m *mutants.Mutant) bool {
+		return c.only != "" && m.Rule != c.only && filepath.Base(m.File) != c.only
+	})
+	results, err := mutants.Run(ctx, schema, list, subjects, c.workers, os.Stderr)
 	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, closeAll()) }()
-	var altered []*mutants.Subject
-	for _, c := range commits {
-		altered = append(altered, &mutants.Subject{Name: c.Name, Kind: c.Kind, Txn: c.Txn, View: c.View})
-	}
-	schema := detect.Schema("btrfs")
-	altered, err = mutants.Learn(ctx, schema, files, altered)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(os.Stderr, "%d unit tests, %d commits\n", len(subjects), len(altered))
-	results, err := mutants.Run(ctx, schema, files, append(subjects, altered...), workers, os.Stderr)
-	if err != nil {
-		return err
-	}
-	text, err := json.MarshalIndent(results, "", " ")
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(dir, "mutants.json"), text, 0o644); err != nil {
 		return err
 	}
 	return mutants.WriteTable(os.Stdout, results)
