@@ -1,0 +1,7 @@
+% The tree of balance has no refs while it is taken down (merge_reloc_roots), and is no orphan.
+rule(3).
+change(1,k(-8,root_item,256),object,present,present).
+change(1,k(-8,root_item,256),refs,1,0).
+object(1,k(-8,root_item,256)).
+state(1,k(-8,root_item,256),refs,0).
+expect_none.
