@@ -117,6 +117,9 @@ func NewAlterer(d interp.Disk, spec string) (interp.Alterer, error) {
 	if err != nil {
 		return nil, err
 	}
+	if m.journal.checksum || m.journal.csum != 0 {
+		return nil, &interp.UnsupportedError{FS: schema.FS, Feature: "altering what a journal with checksums holds"}
+	}
 	return &alterer{edit: e, disk: d, layout: m.layout, journal: m.journal, seq: m.seq, homes: make(map[uint32]tag)}, nil
 }
 
@@ -162,7 +165,7 @@ func (a *alterer) follow(block uint32, b []byte) {
 		if !ok {
 			return
 		}
-		for _, t := range parseTags(b) {
+		for _, t := range a.journal.parseTags(b) {
 			at = a.journal.next(at)
 			a.homes[a.journal.block(at)] = t
 		}

@@ -23,6 +23,7 @@ var (
 	checkJournalChain = check{"ext3/journal-chain", change.ByStructure, "A commit block stands at the end of the descriptors of its transaction."}
 	checkOverwrite    = check{"ext3/journal-overwrite", change.ByWrite, "A committed transaction stays in the journal until its blocks are in their places."}
 	checkJournalTag   = check{"ext3/journal-tag", change.ByStructure, "A journaled block belongs inside the file system and outside the journal."}
+	checkJournalSum   = check{"ext3/journal-checksum", change.ByStructure, "Where the journal has checksums, those of a committed transaction fit it."}
 	checkBaseline     = check{"ext3/baseline", change.ByStructure, "A file system that is mounted can be read."}
 	checkGroup        = check{"ext3/group-descriptor", change.ByStructure, "The bitmaps and the inode table of a group stay in their places within the group, and its counts within its size."}
 	checkMode         = check{"ext3/inode-mode", change.ByStructure, "An inode in use has a known file type."}

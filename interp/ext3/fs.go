@@ -246,11 +246,7 @@ func (f *FS) observeJournal(w interp.Write, obs *interp.Observation) {
 	obs.Point, obs.Generation = interp.CommitPoint, uint64(seq)
 	switch {
 	case errors.As(err, &chain):
-		c := checkJournalChain
-		if chain.tag {
-			c = checkJournalTag
-		}
-		obs.Violations = append(obs.Violations, c.at(chain.addr, "%s", chain.reason))
+		obs.Violations = append(obs.Violations, chain.check.at(chain.addr, "%s", chain.reason))
 		return
 	case err != nil:
 		obs.Unknown = err

@@ -47,16 +47,18 @@ func FuzzDirectoryBlock(f *testing.F) {
 }
 
 func FuzzJournalBlocks(f *testing.F) {
-	f.Add(make([]byte, 1024))
-	f.Fuzz(func(t *testing.T, b []byte) {
+	f.Add(make([]byte, 1024), uint8(0))
+	f.Fuzz(func(t *testing.T, b []byte, features uint8) {
 		b = append(b, make([]byte, (1024-len(b)%1024)%1024)...)
 		if len(b) == 0 || len(b) > 1<<16 {
 			return
 		}
-		if n := len(parseTags(b)); n > len(b)/tagLen {
+		js := journalSuper{checksum: features&1 != 0, csum: []int{0, 2, 3, 0}[features/2%4], wide: features&8 != 0}
+		some := &journal{journalSuper: js}
+		if n := len(some.parseTags(b)); n > len(b)/some.tagBytes() {
 			t.Errorf("%d tags in %d bytes", n, len(b))
 		}
-		if blocks, err := parseRevoke(b); err == nil && len(blocks) > len(b)/4 {
+		if blocks, err := some.parseRevoke(b); err == nil && len(blocks) > len(b)/4 {
 			t.Errorf("%d revoked in %d bytes", len(blocks), len(b))
 		}
 		if js, err := parseJournalSuper(b, 0, 1024, 4096); err == nil && (js.maxLen > 4096 || js.first >= js.maxLen || js.start >= js.maxLen) {
@@ -65,7 +67,8 @@ func FuzzJournalBlocks(f *testing.F) {
 		// A journal whose every block is among these.
 		geo := &geometry{blockSize: 1024, blocks: uint32(len(b)/1024) + 1, firstData: 1, blocksPerGroup: 8192}
 		n := uint32(len(b) / 1024)
-		j := &journal{geo: geo, runs: []run{{0, 0, n}}, journalSuper: journalSuper{maxLen: n, first: min(1, n-1)}}
+		js.maxLen, js.first = n, min(1, n-1)
+		j := &journal{geo: geo, runs: []run{{0, 0, n}}, deviceBlocks: uint64(n), journalSuper: js}
 		if tr, err := j.read(bytes.NewReader(b), j.first, be32(b, 8)); err == nil && uint32(len(tr.copies)) > n {
 			t.Errorf("%d copies in a journal of %d", len(tr.copies), n)
 		}
@@ -165,15 +168,15 @@ func FuzzObserve(f *testing.F) {
 		putBE(desc, 4, typeDescriptor)
 		putBE(desc, 8, seq)
 		for n, b := range homes {
-			putBE(desc, journalHeader+tagLen*n, b)
+			putBE(desc, journalHeader+fs.m.journal.tagBytes()*n, b)
 			flags := uint32(tagFlagSameUUID)
 			if n == len(homes)-1 {
 				flags |= tagFlagLast
 			}
-			putBE(desc, journalHeader+tagLen*n+4, flags)
+			putBE(desc, journalHeader+fs.m.journal.tagBytes()*n+4, flags)
 		}
 		// The descriptor begins with its own tags; a few bytes of it are the fuzzer's as well.
-		copy(desc[journalHeader+tagLen*int(at%64):], block[:min(len(block), 8)])
+		copy(desc[journalHeader+fs.m.journal.tagBytes()*int(at%64):], block[:min(len(block), 8)])
 		all := bytes.Clone(desc)
 		for n, b := range homes {
 			c, err := readBlock(d, geo, b)

@@ -15,7 +15,7 @@ func Image(d interp.Disk) (interp.Observation, error) {
 	}
 	obs := interp.Observation{Point: interp.CommitPoint, Generation: uint64(m.seq)}
 	txn := &change.Txn{Schema: schema, Generation: obs.Generation, Names: change.NewNames()}
-	nothing := newState(d, m.layout.geo)
+	nothing := newState(d, m.layout.geo, d.Size())
 	delta := newDelta(m.layout, d.Size(), nothing, m.state, nil, nil, txn)
 	delta.image = true
 	if obs.Unknown = delta.run(); obs.Unknown == nil {

@@ -3,85 +3,7 @@ package ext3
 import (
 	"fmt"
 	"io"
-
-	"fsward/interp"
 )
-
-// The jbd2 format, big-endian throughout (include/linux/jbd2.h).
-const (
-	journalMagic = 0xc03b3998
-
-	typeDescriptor = 1
-	typeCommit     = 2
-	typeSuperV1    = 3
-	typeSuperV2    = 4
-	typeRevoke     = 5
-
-	journalHeader = 12 // h_magic, h_blocktype, h_sequence
-
-	jBlockSize = 12
-	jMaxLen    = 16
-	jFirst     = 20
-	jSequence  = 24
-	jStart     = 28
-	jIncompat  = 40
-	jSuperLen  = 1024
-
-	tagFlagEscape   = 1
-	tagFlagSameUUID = 2
-	tagFlagLast     = 8
-	tagLen          = 8 // journal_block_tag_t without the 64-bit and checksum features
-
-	revokeHeader = 16 // header and r_count
-
-	journalIncompatRevoke = 1
-)
-
-var journalFeatureNames = []string{"revoke", "64bit", "async_commit", "csum_v2", "csum_v3", "fast_commit"}
-
-// A journalSuper is what the journal's superblock says.
-type journalSuper struct {
-	maxLen uint32 // blocks in the journal
-	first  uint32 // first block of the log, counted in the journal
-	seq    uint32 // of the oldest transaction that is needed, or of the next one
-	start  uint32 // where that transaction begins, counted in the journal; 0: nothing is needed
-}
-
-// parseJournalSuper checks the journal's superblock. have is the number of blocks that the journal's
-// inode maps. The errors are *interp.UnsupportedError and *interp.CorruptError.
-func parseJournalSuper(b []byte, addr uint64, blockSize, have uint32) (journalSuper, error) {
-	var js journalSuper
-	if be32(b, 0) != journalMagic {
-		return js, corrupt(addr, "the journal's superblock has magic %#x, want %#x", be32(b, 0), uint32(journalMagic))
-	}
-	switch t := be32(b, 4); t {
-	case typeSuperV1:
-	case typeSuperV2:
-		for i := range 32 {
-			if flag := be32(b, jIncompat) & (1 << i); flag&^journalIncompatRevoke != 0 {
-				name := "unknown"
-				if i < len(journalFeatureNames) {
-					name = journalFeatureNames[i]
-				}
-				return js, &interp.UnsupportedError{FS: "ext3", Feature: fmt.Sprintf("journal feature %s (incompat flag %#x)", name, flag)}
-			}
-		}
-	default:
-		return js, corrupt(addr, "the journal's superblock is of type %d", t)
-	}
-	js = journalSuper{maxLen: be32(b, jMaxLen), first: be32(b, jFirst), seq: be32(b, jSequence), start: be32(b, jStart)}
-	switch {
-	case be32(b, jBlockSize) != blockSize:
-		return js, corrupt(addr, "the journal has blocks of %d bytes, the file system of %d", be32(b, jBlockSize), blockSize)
-	case js.maxLen > have || js.maxLen < 2:
-		return js, corrupt(addr, "the journal claims %d blocks, its inode has %d", js.maxLen, have)
-	case js.first == 0 || js.first >= js.maxLen:
-		return js, corrupt(addr, "the log begins at block %d of the journal, which has %d", js.first, js.maxLen)
-	case js.start != 0 && (js.start < js.first || js.start >= js.maxLen):
-		return js, corrupt(addr, "the oldest transaction begins at block %d of the journal, want %d to %d", js.start, js.first, js.maxLen-1)
-	}
-	return js, nil
-}
 
 // A run is a piece of the journal that is in one piece on the device.
 type run struct{ logical, block, n uint32 }
@@ -90,6 +12,8 @@ type run struct{ logical, block, n uint32 }
 type journal struct {
 	geo  *geometry
 	runs []run // by logical block, without a gap
+	// deviceBlocks is how many blocks the device has room for.
+	deviceBlocks uint64
 	journalSuper
 }
 
@@ -137,20 +61,24 @@ type transaction struct {
 
 // A chainError says why no whole transaction was found at a place in the journal.
 type chainError struct {
+	check  check // checkJournalChain: it is not there, or not all of it; else what is wrong with it
 	addr   uint64
 	reason string
-	tag    bool // a block number in a descriptor is wrong
 }
 
 func (e *chainError) Error() string {
 	return fmt.Sprintf("at device address %d: %s", e.addr, e.reason)
 }
 
+func chainFault(c check, addr uint64, format string, args ...any) *chainError {
+	return &chainError{check: c, addr: addr, reason: fmt.Sprintf(format, args...)}
+}
+
 // read reads the transaction with a sequence number that begins at a block of the journal, as the
-// kernel's do_one_pass does. *chainError: there is none, or not yet a whole one.
+// kernel's do_one_pass does. *chainError: there is none, or not yet a whole one, or it is damaged.
 func (j *journal) read(dev io.ReaderAt, start, seq uint32) (*transaction, error) {
 	t := &transaction{seq: seq, copies: make(map[uint32]copyPlace), revoked: make(map[uint32]bool), start: start}
-	at := start
+	at, sum := start, crcBEStart
 	for used := uint32(0); used < j.maxLen; used++ {
 		block := j.block(at)
 		addr := j.geo.addr(block)
@@ -159,67 +87,98 @@ func (j *journal) read(dev io.ReaderAt, start, seq uint32) (*transaction, error)
 			return nil, err
 		}
 		if be32(b, 0) != journalMagic || be32(b, 8) != seq {
-			return nil, &chainError{addr: addr, reason: fmt.Sprintf("the journal's block %d is no part of transaction %d", at, seq)}
+			return nil, chainFault(checkJournalChain, addr, "the journal's block %d is no part of transaction %d", at, seq)
 		}
 		switch kind := be32(b, 4); kind {
 		case typeDescriptor:
-			tags := parseTags(b)
-			if uint64(used)+uint64(len(tags)) >= uint64(j.maxLen) {
-				return nil, &chainError{addr: addr, reason: fmt.Sprintf("transaction %d is longer than the journal", seq)}
+			if !j.tailFits(b) {
+				return nil, chainFault(checkJournalSum, addr, "the checksum of a descriptor of transaction %d does not fit it", seq)
 			}
+			tags := j.parseTags(b)
+			if uint64(used)+uint64(len(tags)) >= uint64(j.maxLen) {
+				return nil, chainFault(checkJournalChain, addr, "transaction %d is longer than the journal", seq)
+			}
+			sum = j.addBE(sum, b)
 			for _, tag := range tags {
 				at = j.next(at)
-				if err := j.checkHome(tag.block, addr); err != nil {
+				if err := j.checkHome(tag, addr); err != nil {
 					return nil, err
 				}
 				t.copies[tag.block] = copyPlace{block: j.block(at), seq: seq, escaped: tag.flags&tagFlagEscape != 0}
+				if !j.checksum && j.csum == 0 {
+					continue
+				}
+				data, err := readBlock(dev, j.geo, j.block(at))
+				if err != nil {
+					return nil, err
+				}
+				if sum = j.addBE(sum, data); !j.tagFits(tag, seq, data) {
+					return nil, chainFault(checkJournalSum, j.geo.addr(j.block(at)),
+						"the checksum of the copy of block %d in transaction %d does not fit it", tag.block, seq)
+				}
 			}
 			used += uint32(len(tags))
 		case typeRevoke:
-			blocks, err := parseRevoke(b)
+			if !j.tailFits(b) {
+				return nil, chainFault(checkJournalSum, addr, "the checksum of a revoke block of transaction %d does not fit it", seq)
+			}
+			blocks, err := j.parseRevoke(b)
 			if err != nil {
-				return nil, &chainError{addr: addr, reason: err.Error()}
+				return nil, chainFault(checkJournalChain, addr, "%v", err)
 			}
 			for _, r := range blocks {
 				t.revoked[r] = true
 			}
 		case typeCommit:
+			if !j.commitFits(b, sum) {
+				return nil, chainFault(checkJournalSum, addr, "the checksum in the commit block of transaction %d does not fit it", seq)
+			}
 			t.commit, t.next = at, j.next(at)
 			for r := range t.revoked {
 				delete(t.copies, r)
 			}
 			return t, nil
 		default:
-			return nil, &chainError{addr: addr, reason: fmt.Sprintf("the journal's block %d is of type %d", at, kind)}
+			return nil, chainFault(checkJournalChain, addr, "the journal's block %d is of type %d", at, kind)
 		}
 		at = j.next(at)
 	}
-	return nil, &chainError{addr: j.geo.addr(j.block(start)), reason: fmt.Sprintf("transaction %d does not end within the journal", seq)}
+	return nil, chainFault(checkJournalChain, j.geo.addr(j.block(start)), "transaction %d does not end within the journal", seq)
 }
 
-func (j *journal) checkHome(block uint32, addr uint64) error {
-	if block >= j.geo.blocks {
-		return &chainError{addr: addr, tag: true, reason: fmt.Sprintf("the journal holds a copy of block %d, the file system has %d", block, j.geo.blocks)}
+// checkHome judges where a copy belongs. A transaction may hold blocks beyond the end of the file system:
+// the kernel sets up new groups before it grows into them (setup_new_flex_group_blocks).
+func (j *journal) checkHome(t tag, addr uint64) error {
+	if t.high != 0 || uint64(t.block) >= j.deviceBlocks {
+		return chainFault(checkJournalTag, addr, "the journal holds a copy of block %d, the device has %d", uint64(t.high)<<32|uint64(t.block), j.deviceBlocks)
 	}
-	if _, inside := j.logical(block); inside {
-		return &chainError{addr: addr, tag: true, reason: fmt.Sprintf("the journal holds a copy of block %d, which is its own", block)}
+	if _, inside := j.logical(t.block); inside {
+		return chainFault(checkJournalTag, addr, "the journal holds a copy of block %d, which is its own", t.block)
 	}
 	return nil
 }
 
 // A tag says which block of the file system a block of the journal is a copy of.
 type tag struct {
-	block uint32
-	flags uint16
+	block, high uint32
+	flags       uint16
+	sum         uint32 // checksum; of the low 16 bits with csum_v2
 }
 
 // parseTags reads the tags of a descriptor block, up to the last one or the end of the block.
-func parseTags(b []byte) []tag {
+func (j *journal) parseTags(b []byte) []tag {
 	var tags []tag
-	for off := journalHeader; off+tagLen <= len(b); {
-		t := tag{be32(b, off), uint16(be32(b, off+4))} // t_checksum, t_flags
+	size := j.tagBytes()
+	for off, end := journalHeader, len(b)-j.tailBytes(); off+size <= end; {
+		t := tag{block: be32(b, off), flags: uint16(be32(b, off+4)), sum: be32(b, off+4) >> 16}
+		if j.wide {
+			t.high = be32(b, off+8)
+		}
+		if j.csum == 3 {
+			t.high, t.sum = be32(b, off+8), be32(b, off+12)
+		}
 		tags = append(tags, t)
-		off += tagLen
+		off += size
 		if t.flags&tagFlagSameUUID == 0 {
 			off += 16
 		}
@@ -231,14 +190,20 @@ func parseTags(b []byte) []tag {
 }
 
 // parseRevoke reads the block numbers of a revoke block.
-func parseRevoke(b []byte) ([]uint32, error) {
-	end := be32(b, journalHeader)
-	if end < revokeHeader || uint64(end) > uint64(len(b)) {
-		return nil, fmt.Errorf("a revoke block uses %d bytes of %d", end, len(b))
+func (j *journal) parseRevoke(b []byte) ([]uint32, error) {
+	end, width := be32(b, journalHeader), 4
+	if j.wide {
+		width = 8
+	}
+	if end < revokeHeader || uint64(end) > uint64(len(b)-j.tailBytes()) {
+		return nil, fmt.Errorf("a revoke block uses %d bytes of %d", end, len(b)-j.tailBytes())
 	}
 	var blocks []uint32
-	for off := revokeHeader; off+4 <= int(end); off += 4 {
-		blocks = append(blocks, be32(b, off))
+	for off := revokeHeader; off+width <= int(end); off += width {
+		if width == 8 && be32(b, off) != 0 {
+			continue // no block of this file system
+		}
+		blocks = append(blocks, be32(b, off+width-4))
 	}
 	return blocks, nil
 }

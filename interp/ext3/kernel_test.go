@@ -141,8 +141,14 @@ func (f *follower) compare() {
 // follow mounts an image by the host's kernel under a follower and runs a script.
 func follow(t *testing.T, image string, reread int, visit func(interp.Observation), mounts []string, script string) *follower {
 	t.Helper()
+	return followAs(t, "ext3", image, reread, visit, mounts, script)
+}
+
+// followAs is follow with the file system mounted as one of its family.
+func followAs(t *testing.T, as, image string, reread int, visit func(interp.Observation), mounts []string, script string) *follower {
+	t.Helper()
 	return through(t, image, reread, visit, func(loop *loopmount.Loop) {
-		if err := loop.Mount("ext3", mounts...); err != nil {
+		if err := loop.Mount(as, mounts...); err != nil {
 			t.Fatal(err)
 		}
 		if out, err := loop.Run(context.Background(), script); err != nil {

@@ -35,13 +35,13 @@ func mount(dev io.ReaderAt, size uint64) (*mounted, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &mounted{state: newState(dev, geo), starts: make(map[uint32]uint32)}
+	m := &mounted{state: newState(dev, geo, size), starts: make(map[uint32]uint32)}
 	// The group descriptors' places and the journal's inode do not change while the file system is
 	// mounted, so that they can be read before the journal is replayed.
 	if m.layout, err = readLayout(geo, m.state.block); err != nil {
 		return nil, err
 	}
-	if err := m.openJournal(); err != nil {
+	if err := m.openJournal(size); err != nil {
 		return nil, err
 	}
 	m.idle, m.head, m.seq = m.journal.start == 0, m.journal.start, m.journal.seq
@@ -59,8 +59,8 @@ func (m *mounted) readRoles() (err error) {
 	return err
 }
 
-// openJournal finds the journal's blocks and reads its superblock.
-func (m *mounted) openJournal() error {
+// openJournal finds the journal's blocks and reads its superblock. size is the device's, bytes.
+func (m *mounted) openJournal(size uint64) error {
 	geo := m.layout.geo
 	ino := geo.journalInum
 	i, err := m.layout.inode(m.state, ino)
@@ -72,7 +72,7 @@ func (m *mounted) openJournal() error {
 		return corrupt(addr, "the journal's inode %d is no file: mode %#o, %d links, flags %#x", ino, i.mode(), i.links(), i.flags())
 	}
 	j := &m.journal
-	j.geo = geo
+	j.geo, j.deviceBlocks = geo, size/uint64(geo.blockSize)
 	have := uint32(0)
 	d := treeDiff{layout: m.layout, new: m.state, visited: newVisits()}
 	d.added = func(level int, start uint64, block uint32) (bool, error) {
@@ -114,7 +114,7 @@ func (m *mounted) replay() error {
 		t, err := m.journal.read(m.state.dev, m.head, m.seq)
 		var chain *chainError
 		if errors.As(err, &chain) {
-			if chain.tag {
+			if chain.check != checkJournalChain {
 				return corrupt(chain.addr, "%s", chain.reason)
 			}
 			break
@@ -159,7 +159,7 @@ func (m *mounted) settleHome(w interp.Write) error {
 		}
 		return nil
 	}
-	for b := first; b <= last && b < uint64(geo.blocks); b++ {
+	for b := first; b <= last && b < m.state.blocks; b++ {
 		if err := m.dropIfSame(uint32(b)); err != nil {
 			return err
 		}

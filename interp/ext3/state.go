@@ -23,6 +23,7 @@ type copyPlace struct {
 type state struct {
 	dev    io.ReaderAt
 	geo    *geometry
+	blocks uint64               // of the device; those beyond the end of the file system are read when it grows
 	copies map[uint32]copyPlace // by home block
 	// over and revoked are what one more transaction adds: they come before copies. Both can be nil.
 	over    map[uint32]copyPlace
@@ -30,13 +31,13 @@ type state struct {
 	cache   map[uint32][]byte
 }
 
-func newState(dev io.ReaderAt, geo *geometry) *state {
-	return &state{dev: dev, geo: geo, copies: make(map[uint32]copyPlace), cache: make(map[uint32][]byte)}
+func newState(dev io.ReaderAt, geo *geometry, size uint64) *state {
+	return &state{dev: dev, geo: geo, blocks: size / uint64(geo.blockSize), copies: make(map[uint32]copyPlace), cache: make(map[uint32][]byte)}
 }
 
 // with returns the state that a transaction makes of s, read from dev.
 func (s *state) with(dev io.ReaderAt, t *transaction) *state {
-	return &state{dev: dev, geo: s.geo, copies: s.copies, over: t.copies, revoked: t.revoked, cache: make(map[uint32][]byte)}
+	return &state{dev: dev, geo: s.geo, blocks: s.blocks, copies: s.copies, over: t.copies, revoked: t.revoked, cache: make(map[uint32][]byte)}
 }
 
 // place returns where the present contents of a block are.
@@ -51,13 +52,13 @@ func (s *state) place(block uint32) (copyPlace, bool) {
 	return p, ok
 }
 
-// block returns the contents of a block within the file system; the caller must not change them.
+// block returns the contents of a block of the device; the caller must not change them.
 func (s *state) block(block uint32) ([]byte, error) {
 	if b, ok := s.cache[block]; ok {
 		return b, nil
 	}
-	if block >= s.geo.blocks {
-		return nil, corrupt(0, "block %d lies outside the file system of %d blocks", block, s.geo.blocks)
+	if uint64(block) >= s.blocks {
+		return nil, corrupt(0, "block %d lies outside the device of %d blocks", block, s.blocks)
 	}
 	p, copied := s.place(block)
 	if !copied {

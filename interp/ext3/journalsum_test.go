@@ -1,0 +1,164 @@
+package ext3
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"fsward/interp"
+)
+
+// journaled makes a file system whose journal holds transactions that debugfs wrote, with checksums of a
+// version (0: none). Its blocks 333, 334 and 2000 are data of nobody, with contents to be told apart.
+func journaled(t *testing.T, version int) string {
+	t.Helper()
+	dir := t.TempDir()
+	image, commands, data := filepath.Join(dir, "disk.img"), filepath.Join(dir, "commands"), filepath.Join(dir, "data")
+	opts := []string{"-q", "-F", "-b", "1024", "-J", "size=1"}
+	open := "jo"
+	if version > 1 {
+		opts, open = append(opts, "-O", "metadata_csum,^metadata_csum_seed"), fmt.Sprintf("jo -c -v %d", version)
+	} else if version == 1 {
+		open = "jo -c"
+	}
+	peer(t, "mkfs.ext3", append(opts, image, "8M")...)
+	var contents []byte
+	for _, first := range [][]byte{{1, 2, 3}, {0xc0, 0x3b, 0x39, 0x98}, {4, 5, 6}} { // one is escaped in the journal
+		contents = append(contents, append(bytes.Clone(first), bytes.Repeat([]byte{first[0]}, 1024-len(first))...)...)
+	}
+	script := open + "\njw -b 2333,2334,4000 " + data + "\n"
+	if version != 1 { // with version 1, debugfs puts a sum into a commit of revoke blocks alone that its own replay refuses
+		script += "jw -r 2333\n"
+	}
+	script += "jw -b 2335 " + data + "\njc\n"
+	if version > 1 { // ext3 has no checksums elsewhere
+		script += "feature -metadata_csum\n"
+	}
+	if err := os.WriteFile(data, contents, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(commands, []byte(script), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	peer(t, "debugfs", "-w", "-f", commands, image)
+	return image
+}
+
+// What the journal holds is read as debugfs reads it, whatever checksums it has; and a byte that is altered
+// is found out where there are checksums.
+func TestJournalChecksums(t *testing.T) {
+	for version := range 4 {
+		t.Run(fmt.Sprintf("version %d", version), func(t *testing.T) {
+			image := journaled(t, version)
+			d := open(t, image)
+			m, err := mount(d, d.Size())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if j := m.journal; j.checksum != (version == 1) || version > 1 && j.csum != version {
+				t.Fatalf("checksums: %v, version %d", j.checksum, j.csum)
+			}
+			transactions, blocks := uint32(3), 3 // 2333 is revoked
+			if version == 1 {
+				transactions, blocks = 2, 4
+			}
+			if m.seq != transactions+1 {
+				t.Errorf("the log goes on with %d, want %d", m.seq, transactions+1)
+			}
+			run := filepath.Join(t.TempDir(), "run.img")
+			peer(t, "cp", image, run)
+			peer(t, "debugfs", "-w", "-R", "journal_run", run)
+			after := open(t, run)
+			changed := 0
+			for b := uint32(2000); b < 5000; b++ {
+				have, err := m.state.block(b)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want, err := readBlock(after, m.layout.geo, b)
+				if err != nil {
+					t.Fatal(err)
+				}
+				before, err := readBlock(d, m.layout.geo, b)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !bytes.Equal(have, want) {
+					t.Errorf("block %d is not as debugfs replays it", b)
+				}
+				if !bytes.Equal(before, want) {
+					changed++
+				}
+			}
+			if changed != blocks {
+				t.Errorf("%d blocks were replayed, want %d", changed, blocks)
+			}
+
+			for _, at := range []struct {
+				block uint32 // of the journal
+				off   uint64
+				what  string
+				found []int // the versions that notice
+			}{
+				{1, 20, "descriptor", []int{1, 2, 3}},
+				{2, 500, "copy", []int{1, 2, 3}},
+				{6, 900, "revoke block", []int{1, 2, 3}}, // with version 1, a descriptor: what is behind its tags counts
+				{5, 60, "commit block", []int{2, 3}},
+			} {
+				alter := newDisk(d, d.size)
+				block := m.journal.block(at.block)
+				b, err := readBlock(d, m.layout.geo, block)
+				if err != nil {
+					t.Fatal(err)
+				}
+				alter.apply(interp.Write{Off: m.layout.geo.addr(block) + at.off, Len: 1, Data: []byte{b[at.off] ^ 0x40}})
+				_, err = mount(alter, d.Size())
+				if want := slices.Contains(at.found, version); want != (err != nil && strings.Contains(err.Error(), "checksum")) {
+					t.Errorf("with another byte in a %s: %v", at.what, err)
+				}
+			}
+		})
+	}
+}
+
+// The checksums that Linux puts into commit blocks (mount -o journal_checksum) are those of the
+// transactions, and a copy that is damaged on its way is refused with its commit.
+func TestJournalChecksumsOfLinux(t *testing.T) {
+	image := mkfs(t, "16M", "-b", "1024", "-J", "size=1")
+	base := readFile(t, image)
+	f := followAs(t, "ext4", image, 3, nil, []string{"journal_checksum"},
+		"for i in 1 2 3 4 5 6 7 8 9; do echo $i > f$i; sync f$i; done; rm f3; sync -f .")
+	if f.commits < 9 {
+		t.Fatalf("%d commits", f.commits)
+	}
+	d := newDisk(bytes.NewReader(base), uint64(len(base)))
+	fs, err := New(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range f.writes {
+		if fs.m == nil || !fs.m.journal.checksum || !fs.m.holdsCommit(w, fs.m.seq) {
+			fs.Observe(w)
+			d.apply(w)
+			fs.Settle(true)
+			continue
+		}
+		copied := fs.geo.addr(fs.m.journal.block(fs.m.journal.next(fs.m.head)))
+		b := make([]byte, 1)
+		if _, err := (pending{d, w}).ReadAt(b, int64(copied)+100); err != nil {
+			t.Fatal(err)
+		}
+		b[0]++
+		d.apply(interp.Write{Off: copied + 100, Len: 1, Data: b})
+		if touches(w, copied+100, 1) {
+			w.Data[copied+100-w.Off] = b[0]
+		}
+		only(t, fs.Observe(w), "ext3/journal-checksum")
+		return
+	}
+	t.Error("no commit with a checksum")
+}
