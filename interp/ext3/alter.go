@@ -187,13 +187,14 @@ func (a *alterer) alter(home uint32, b []byte) string {
 	}
 	g := geo.groupOf(home)
 	p := a.layout.places[g]
+	desc, isDesc := geo.descIndex(home)
 	switch {
 	case home == geo.superBlock():
 		if a.edit.object == "superblock" {
 			return a.edit.apply(b[superOff%geo.blockSize:], "superblock")
 		}
-	case home-geo.superBlock()-1 < geo.descBlocks:
-		return a.each("group", b, before, descLen, descLen, (home-geo.superBlock()-1)*(geo.blockSize/descLen), func([]byte) bool { return true })
+	case isDesc:
+		return a.each("group", b, before, descLen, descLen, desc*geo.perDescBlock(), func([]byte) bool { return true })
 	case home == p.blockBitmap:
 		return a.flip("block_bitmap", b, before, geo.groupBlocks(g), geo.groupStart(g))
 	case home == p.inodeBitmap:

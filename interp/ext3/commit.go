@@ -2,12 +2,10 @@ package ext3
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 
 	"fsward/change"
-	"fsward/interp"
 )
 
 const (
@@ -23,6 +21,7 @@ var errTooMany = errors.New("ext3: the transaction has more than 8,388,608 chang
 // at the blocks that the transaction rewrote.
 type delta struct {
 	*layout
+	was      *layout // before; another than layout where the file system grew
 	old, new *state
 	roles    roles
 	// image: old is a file system that has nothing; every block counts as rewritten.
@@ -58,14 +57,17 @@ type dirBlock struct {
 	block uint32
 }
 
-func newDelta(l *layout, device uint64, old, new *state, r roles, rewritten map[uint32]bool, txn *change.Txn) *delta {
-	return &delta{layout: l, device: device, old: old, new: new, roles: r, rewritten: rewritten, txn: txn,
+func newDelta(was, l *layout, device uint64, old, new *state, r roles, rewritten map[uint32]bool, txn *change.Txn) *delta {
+	return &delta{layout: l, was: was, device: device, old: old, new: new, roles: r, rewritten: rewritten, txn: txn,
 		inodes: make(map[uint32]bool), named: make(map[uint32]bool), groups: make(map[uint32]bool), xattrs: make(map[uint32]bool),
 		visited: newVisits(), newRole: make(roles), noRole: make(map[uint32]role), dirs: make(map[uint32][]dirBlock),
 		indirect: make(map[uint32][]indirectBlock)}
 }
 
 func (d *delta) rewrote(block uint32) bool { return d.image || d.rewritten[block] }
+
+// fresh tells whether a group was not there before.
+func (d *delta) fresh(g uint32) bool { return d.image || g >= d.was.geo.groups }
 
 func (d *delta) fault(v change.Violation) {
 	if len(d.faults) < maxFaults {
@@ -138,13 +140,21 @@ func (d *delta) touched() []uint32 {
 			groups[g] = true
 		}
 	}
-	perBlock := d.geo.blockSize / descLen
+	perBlock := d.geo.perDescBlock()
+	if d.was != d.layout {
+		for g := range d.geo.groups { // new ones, and those in which descriptors take more room
+			if d.fresh(g) || d.was.geo.headBlocks(g) != d.geo.headBlocks(g) {
+				groups[g] = true
+			}
+		}
+		groups[d.was.geo.groups-1] = true // it may have become longer
+	}
 	for block := range d.rewritten {
 		if !d.geo.inRange(block) {
 			continue
 		}
 		groups[d.geo.groupOf(block)] = true
-		if i := block - d.geo.superBlock() - 1; i < d.geo.descBlocks {
+		if i, ok := d.geo.descIndex(block); ok {
 			for g := i * perBlock; g < min((i+1)*perBlock, d.geo.groups); g++ {
 				groups[g] = true
 			}
@@ -219,8 +229,6 @@ func (d *delta) superblock() error {
 	if g, err := readGeometry(after, d.device); err != nil {
 		d.fault(on(checkSuperblock.at(superOff, "%v", err), kindSuperblock, 0))
 		return nil
-	} else if g.blocks > d.geo.blocks && g.uuid == d.geo.uuid {
-		return &interp.UnsupportedError{FS: schema.FS, Feature: fmt.Sprintf("growing while mounted (from %d to %d blocks)", d.geo.blocks, g.blocks)}
 	} else if changed := g.changedFrom(d.geo); changed != "" {
 		d.fault(on(checkSuperblock.at(superOff, "%s", changed), kindSuperblock, 0))
 		return nil

@@ -8,8 +8,8 @@ import (
 
 // desc returns the descriptor of a group in a state.
 func (l *layout) desc(s *state, g uint32) ([]byte, error) {
-	perBlock := l.geo.blockSize / descLen
-	b, err := s.block(l.geo.superBlock() + 1 + g/perBlock)
+	perBlock := l.geo.perDescBlock()
+	b, err := s.block(l.geo.descBlock(g / perBlock))
 	if err != nil {
 		return nil, err
 	}
@@ -20,24 +20,25 @@ func (l *layout) desc(s *state, g uint32) ([]byte, error) {
 // group compares the bitmaps and the inode table of a group, and notes whether it has anything to tell.
 func (d *delta) group(g uint32) error {
 	p := d.places[g]
-	perBlock := d.geo.blockSize / descLen
-	if descBlock := d.geo.superBlock() + 1 + g/perBlock; d.rewrote(descBlock) {
+	if descBlock := d.geo.descBlock(g / d.geo.perDescBlock()); d.rewrote(descBlock) || d.fresh(g) {
 		if err := d.descriptor(g, p, descBlock); err != nil {
 			return err
 		}
 	}
-	if d.image {
-		d.fixedOwners(g, p)
-	}
+	d.fixedOwners(g, p)
 	start := d.geo.groupStart(g)
-	err := d.bitmap(p.blockBitmap, d.geo.groupBlocks(g), func(n uint32, set bool) {
+	had, hadInodes := uint32(0), uint32(0)
+	if !d.fresh(g) {
+		had, hadInodes = d.was.geo.groupBlocks(g), d.geo.inodesPerGroup
+	}
+	err := d.bitmap(p.blockBitmap, had, d.geo.groupBlocks(g), func(n uint32, set bool) {
 		d.groups[g] = true
 		d.bitRecords(change.Object{Kind: kindBlock, ID: uint64(start + n)}, fieldGroup, g, set)
 	})
 	if err != nil {
 		return err
 	}
-	err = d.bitmap(p.inodeBitmap, d.geo.inodesPerGroup, func(n uint32, set bool) {
+	err = d.bitmap(p.inodeBitmap, hadInodes, d.geo.inodesPerGroup, func(n uint32, set bool) {
 		ino := g*d.geo.inodesPerGroup + n + 1
 		d.groups[g], d.inodes[ino] = true, true
 		d.bitRecords(change.Object{Kind: kindInodeBit, ID: uint64(ino)}, fieldInodeGroup, g, set)
@@ -53,7 +54,7 @@ func (d *delta) descriptor(g uint32, p places, block uint32) error {
 	if err != nil {
 		return err
 	}
-	addr := d.geo.addr(block) + uint64(g%(d.geo.blockSize/descLen))*descLen
+	addr := d.geo.addr(block) + uint64(g%d.geo.perDescBlock())*descLen
 	if now := (places{le32(after, bgBlockBitmap), le32(after, bgInodeBitmap), le32(after, bgInodeTable)}); now != p {
 		d.fault(on(checkGroup.at(addr, "the bitmaps and the inode table were at blocks %v, the descriptor now says %v", p, now), kindGroup, uint64(g)))
 		return nil
@@ -63,11 +64,11 @@ func (d *delta) descriptor(g uint32, p places, block uint32) error {
 		d.fault(on(checkGroup.at(addr, "%d of %d blocks and %d of %d inodes free, %d directories", free, d.geo.groupBlocks(g), inodes, d.geo.inodesPerGroup, dirs), kindGroup, uint64(g)))
 		return nil
 	}
-	if d.image {
+	if d.fresh(g) {
 		d.groups[g] = true
 		return nil
 	}
-	before, err := d.desc(d.old, g)
+	before, err := d.was.desc(d.old, g)
 	if err != nil {
 		return err
 	}
@@ -77,9 +78,9 @@ func (d *delta) descriptor(g uint32, p places, block uint32) error {
 	return nil
 }
 
-// bitmap calls visit for each bit that changed, below count.
-func (d *delta) bitmap(block, count uint32, visit func(n uint32, set bool)) error {
-	if !d.rewrote(block) {
+// bitmap calls visit for each bit below count that changed. Before, there were had bits.
+func (d *delta) bitmap(block, had, count uint32, visit func(n uint32, set bool)) error {
+	if !d.rewrote(block) && had == count {
 		return nil
 	}
 	after, err := d.new.block(block)
@@ -87,9 +88,14 @@ func (d *delta) bitmap(block, count uint32, visit func(n uint32, set bool)) erro
 		return err
 	}
 	before := make([]byte, len(after))
-	if !d.image {
-		if before, err = d.old.block(block); err != nil {
+	if had > 0 {
+		b, err := d.old.block(block)
+		if err != nil {
 			return err
+		}
+		copy(before, b)
+		for n := had; n < count; n++ { // padding
+			before[n/8] &^= 1 << (n % 8)
 		}
 	}
 	for i := range (count + 7) / 8 {
@@ -122,14 +128,14 @@ func (d *delta) inodeTable(g, table uint32) error {
 	perBlock := d.geo.blockSize / d.geo.inodeSize
 	for k := range d.geo.tableBlocks {
 		if !d.rewrote(table + k) {
-			continue
+			continue // in a new group, the inodes that the bitmap marks are looked at
 		}
 		after, err := d.new.block(table + k)
 		if err != nil {
 			return err
 		}
 		before := make([]byte, len(after))
-		if !d.image {
+		if !d.fresh(g) {
 			if before, err = d.old.block(table + k); err != nil {
 				return err
 			}
@@ -151,12 +157,12 @@ func (d *delta) groupFields(g uint32) error {
 		return err
 	}
 	var old func(change.Field) change.Value
-	if !d.image {
-		before, err := d.desc(d.old, g)
+	if !d.fresh(g) {
+		before, err := d.was.desc(d.old, g)
 		if err != nil {
 			return err
 		}
-		old = d.groupValue(g, before)
+		old = d.was.groupValue(g, before)
 	}
 	now := d.groupValue(g, after)
 	o := change.Object{Kind: kindGroup, ID: uint64(g)}

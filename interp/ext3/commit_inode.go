@@ -32,7 +32,7 @@ func (s side) acl() uint32 {
 }
 
 func (d *delta) sides(ino uint32) (before, after side, err error) {
-	if !d.image {
+	if !d.image && ino <= d.was.geo.inodes {
 		if before.inode, err = d.inode(d.old, ino); err != nil {
 			return
 		}

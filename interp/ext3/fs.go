@@ -274,8 +274,17 @@ func (f *FS) commit(w interp.Write, t *transaction, obs *interp.Observation) {
 		}
 	}
 	after := m.state.with(pending{f.disk, w}, t)
+	l, fault, err := m.grown(after, t, f.disk.Size())
+	switch {
+	case err != nil:
+		obs.Unknown = err
+		return
+	case fault != nil:
+		obs.Violations = append(obs.Violations, *fault)
+		return
+	}
 	txn := &change.Txn{Schema: schema, Generation: obs.Generation, Names: f.names}
-	d := newDelta(m.layout, f.disk.Size(), m.state, after, m.roles, rewritten, txn)
+	d := newDelta(m.layout, l, f.disk.Size(), m.state, after, m.roles, rewritten, txn)
 	if err := d.run(); err != nil {
 		obs.Unknown = err
 	} else {
@@ -289,6 +298,10 @@ func (f *FS) commit(w interp.Write, t *transaction, obs *interp.Observation) {
 			}
 		}
 		m.commit(t)
+		if l != m.layout {
+			m.become(l)
+			f.geo = l.geo
+		}
 		if obs.Unknown != nil || len(d.faults) > 0 {
 			return m.readRoles() // the delta is not whole
 		}

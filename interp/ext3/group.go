@@ -12,7 +12,7 @@ func (l *layout) fixedMeta(block uint32) bool {
 	g := l.geo.groupOf(block)
 	p := l.places[g]
 	return block == p.blockBitmap || block == p.inodeBitmap || block-p.inodeTable < l.geo.tableBlocks ||
-		l.geo.hasSuper(g) && block-l.geo.groupStart(g) < 1+l.geo.descBlocks
+		block-l.geo.groupStart(g) < l.geo.headBlocks(g)
 }
 
 // A layout is where everything of fixed place is, checked.
@@ -24,9 +24,9 @@ type layout struct {
 // readLayout reads the group descriptors. block reads a block of the file system.
 func readLayout(g *geometry, block func(uint32) ([]byte, error)) (*layout, error) {
 	l := &layout{geo: g}
-	perBlock := g.blockSize / descLen
+	perBlock := g.perDescBlock()
 	for i := range g.descBlocks {
-		b, err := block(g.superBlock() + 1 + i)
+		b, err := block(g.descBlock(i))
 		if err != nil {
 			return nil, err
 		}
@@ -34,7 +34,7 @@ func readLayout(g *geometry, block func(uint32) ([]byte, error)) (*layout, error
 			d := b[j*descLen:]
 			p := places{le32(d, bgBlockBitmap), le32(d, bgInodeBitmap), le32(d, bgInodeTable)}
 			if reason := g.misplaced(i*perBlock+j, p); reason != "" {
-				return nil, corrupt(g.addr(g.superBlock()+1+i)+uint64(j)*descLen, "%s", reason)
+				return nil, corrupt(g.addr(g.descBlock(i))+uint64(j)*descLen, "%s", reason)
 			}
 			l.places = append(l.places, p)
 		}
@@ -46,10 +46,7 @@ func readLayout(g *geometry, block func(uint32) ([]byte, error)) (*layout, error
 func (g *geometry) misplaced(group uint32, p places) string {
 	start := uint64(g.groupStart(group))
 	end := start + uint64(g.groupBlocks(group))
-	first := start
-	if g.hasSuper(group) {
-		first += 1 + uint64(g.descBlocks)
-	}
+	first := start + uint64(g.headBlocks(group))
 	within := func(b, n uint32) bool { return uint64(b) >= first && uint64(b)+uint64(n) <= end }
 	table := func(b uint32) bool { return b-p.inodeTable < g.tableBlocks }
 	switch {

@@ -16,7 +16,7 @@ func Image(d interp.Disk) (interp.Observation, error) {
 	obs := interp.Observation{Point: interp.CommitPoint, Generation: uint64(m.seq)}
 	txn := &change.Txn{Schema: schema, Generation: obs.Generation, Names: change.NewNames()}
 	nothing := newState(d, m.layout.geo, d.Size())
-	delta := newDelta(m.layout, d.Size(), nothing, m.state, nil, nil, txn)
+	delta := newDelta(m.layout, m.layout, d.Size(), nothing, m.state, nil, nil, txn)
 	delta.image = true
 	if obs.Unknown = delta.run(); obs.Unknown == nil {
 		delta.conclude(&obs)
@@ -29,19 +29,4 @@ func (d *delta) conclude(obs *interp.Observation) {
 	if obs.Violations = append(obs.Violations, d.faults...); len(obs.Violations) == 0 {
 		obs.Txn, obs.View = d.txn, &view{layout: d.layout, state: d.new, names: d.txn.Names}
 	}
-}
-
-// fixedOwners makes the records of the blocks of a group that belong to the file system itself.
-func (d *delta) fixedOwners(g uint32, p places) {
-	add := func(first, n uint32) {
-		for b := first; b < first+n; b++ {
-			d.txn.Add(change.Object{Kind: kindOwner, ID: uint64(b)})
-		}
-	}
-	if d.geo.hasSuper(g) {
-		add(d.geo.groupStart(g), 1+d.geo.descBlocks)
-	}
-	add(p.blockBitmap, 1)
-	add(p.inodeBitmap, 1)
-	add(p.inodeTable, d.geo.tableBlocks)
 }

@@ -64,6 +64,7 @@ const (
 	sJournalInum     = 224
 	sJournalDev      = 228
 	sLastOrphan      = 232
+	sFirstMetaBG     = 260
 
 	superMagic = 0xef53
 )

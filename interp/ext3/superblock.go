@@ -1,7 +1,6 @@
 package ext3
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -15,13 +14,14 @@ const (
 	compatHasJournal = 0x4
 	incompatFiletype = 0x2
 	incompatRecover  = 0x4
+	incompatMetaBG   = 0x10
 	roSparseSuper    = 0x1
 )
 
 // What ext3 has. A flag outside of these is named and refused.
 const (
 	supportedCompat   = 0x1 | 0x2 | compatHasJournal | 0x8 | 0x10 | 0x20 // dir_prealloc, imagic_inodes, has_journal, ext_attr, resize_inode, dir_index
-	supportedIncompat = incompatFiletype | incompatRecover
+	supportedIncompat = incompatFiletype | incompatRecover | incompatMetaBG
 	supportedROCompat = roSparseSuper | 0x2 | 0x4 // sparse_super, large_file, btree_dir
 )
 
@@ -32,25 +32,6 @@ var featureNames = map[string][]string{
 		"ea_inode", "", "dirdata", "metadata_csum_seed", "large_dir", "inline_data", "encrypt", "casefold"},
 	"ro_compat": {"sparse_super", "large_file", "btree_dir", "huge_file", "uninit_bg", "dir_nlink", "extra_isize", "has_snapshot",
 		"quota", "bigalloc", "metadata_csum", "replica", "readonly", "project", "shared_blocks", "verity", "orphan_present"},
-}
-
-// A geometry is what of a superblock does not change while the file system is mounted.
-type geometry struct {
-	blockSize      uint32 // bytes
-	blocks         uint32 // in the file system; the last is blocks-1
-	firstData      uint32 // 1 with blocks of 1024 bytes, else 0
-	blocksPerGroup uint32
-	inodesPerGroup uint32
-	inodes         uint32 // the last inode is inodes
-	inodeSize      uint32 // bytes, a power of two
-	firstIno       uint32 // the first inode that is not reserved
-	groups         uint32
-	descBlocks     uint32 // blocks of the group descriptor table
-	tableBlocks    uint32 // blocks of a group's inode table
-	journalInum    uint32
-	fileType       bool // directory entries have a file type
-	sparseSuper    bool
-	uuid           [16]byte
 }
 
 // readSuper reads the superblock's bytes from a device.
@@ -163,8 +144,14 @@ func readGeometry(sb []byte, size uint64) (*geometry, error) {
 		return bad("inodes_count is %d, want %d groups of %d", g.inodes, g.groups, g.inodesPerGroup)
 	}
 	g.descBlocks = (g.groups-1)/(g.blockSize/descLen) + 1
+	g.firstMetaBG = g.descBlocks
+	if le32(sb, sFeatureIncompat)&incompatMetaBG != 0 {
+		if g.firstMetaBG = le32(sb, sFirstMetaBG); g.firstMetaBG > g.descBlocks {
+			return bad("first_meta_bg is %d, there are %d blocks of group descriptors", g.firstMetaBG, g.descBlocks)
+		}
+	}
 	g.tableBlocks = uint32((uint64(g.inodesPerGroup)*uint64(g.inodeSize)-1)/uint64(g.blockSize)) + 1
-	if uint64(g.tableBlocks)+uint64(g.descBlocks)+3 > uint64(g.blocksPerGroup) {
+	if uint64(g.tableBlocks)+uint64(g.firstMetaBG)+4 > uint64(g.blocksPerGroup) {
 		return bad("the inode table of a group has %d blocks, the group only %d", g.tableBlocks, g.blocksPerGroup)
 	}
 	if f := le32(sb, sFreeBlocks); f > g.blocks {
@@ -175,65 +162,3 @@ func readGeometry(sb []byte, size uint64) (*geometry, error) {
 	}
 	return g, nil
 }
-
-// changedFrom describes the first difference between two geometries, "" if there is none.
-func (g *geometry) changedFrom(old *geometry) string {
-	for _, f := range []struct {
-		name     string
-		old, new uint32
-	}{
-		{"block size", old.blockSize, g.blockSize}, {"blocks_count", old.blocks, g.blocks},
-		{"first_data_block", old.firstData, g.firstData}, {"blocks_per_group", old.blocksPerGroup, g.blocksPerGroup},
-		{"inodes_per_group", old.inodesPerGroup, g.inodesPerGroup}, {"inodes_count", old.inodes, g.inodes},
-		{"inode_size", old.inodeSize, g.inodeSize}, {"first_ino", old.firstIno, g.firstIno}, {"journal_inum", old.journalInum, g.journalInum},
-	} {
-		if f.old != f.new {
-			return fmt.Sprintf("%s changed from %d to %d", f.name, f.old, f.new)
-		}
-	}
-	switch {
-	case !bytes.Equal(old.uuid[:], g.uuid[:]):
-		return fmt.Sprintf("uuid changed from %x to %x", old.uuid, g.uuid)
-	case old.fileType != g.fileType:
-		return "the feature filetype changed"
-	case old.sparseSuper != g.sparseSuper:
-		return "the feature sparse_super changed"
-	}
-	return ""
-}
-
-func (g *geometry) addr(block uint32) uint64 { return uint64(block) * uint64(g.blockSize) }
-
-// superBlock is the number of the block that the superblock is in.
-func (g *geometry) superBlock() uint32 { return superOff / g.blockSize }
-
-func (g *geometry) inRange(block uint32) bool { return block >= g.firstData && block < g.blocks }
-
-func (g *geometry) groupOf(block uint32) uint32 { return (block - g.firstData) / g.blocksPerGroup }
-
-func (g *geometry) groupStart(group uint32) uint32 { return g.firstData + group*g.blocksPerGroup }
-
-// groupBlocks is the number of blocks of a group: the last one can be short.
-func (g *geometry) groupBlocks(group uint32) uint32 {
-	return min(g.blocksPerGroup, g.blocks-g.groupStart(group))
-}
-
-// hasSuper tells whether a group begins with a copy of the superblock (ext2fs_bg_has_super).
-func (g *geometry) hasSuper(group uint32) bool {
-	if group <= 1 || !g.sparseSuper {
-		return true
-	}
-	for _, base := range []uint64{3, 5, 7} {
-		n := base
-		for n < uint64(group) {
-			n *= base
-		}
-		if n == uint64(group) {
-			return true
-		}
-	}
-	return false
-}
-
-// pointersPerBlock is the number of block numbers in an indirect block.
-func (g *geometry) pointersPerBlock() uint64 { return uint64(g.blockSize / 4) }

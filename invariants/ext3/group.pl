@@ -21,9 +21,12 @@ violation(10, group, G) :-
   count(change(inode, _, dir_group, G, _), GONE),
   NEW + GONE =\= OLD + MADE.
 
-% A group that was not there before had everything free.
+% A group that was not there before had everything free; one that got longer has what came to it free.
 before(OLD, G, ALL, BASE) :-
-  ( OLD == null -> query(group, G, ALL, BASE) ; BASE = OLD ).
+  ( OLD == null -> query(group, G, ALL, BASE)
+  ; change(group, G, ALL, WAS, NOW) -> BASE is OLD + NOW - WAS
+  ; BASE = OLD
+  ).
 
 % Rule 11. The free counts of the superblock of a clean file system are the sums of those of its groups.
 % Source: e2fsck PR_5_FREE_BLOCK_COUNT, PR_5_FREE_INODE_COUNT. While the file system is mounted, the counts in the superblock are not kept up to date.

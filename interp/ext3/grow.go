@@ -1,0 +1,60 @@
+package ext3
+
+import (
+	"errors"
+
+	"fsward/change"
+	"fsward/interp"
+)
+
+// A file system grows while it is mounted (resize2fs, ext4_resize_fs): the last group gets longer, groups
+// are added, and descriptors take blocks that the resize inode held for them. The commit that brings the
+// superblock with the new size is the one in which the new blocks, inodes and groups appear.
+
+// grown returns the layout that a transaction makes, the same as before if the file system does not grow.
+// A superblock that is damaged or changed otherwise is told of where it is compared.
+func (m *mounted) grown(after *state, t *transaction, device uint64) (*layout, *change.Violation, error) {
+	if _, ok := t.copies[m.layout.geo.superBlock()]; !ok {
+		return m.layout, nil, nil
+	}
+	sb, err := after.super()
+	if err != nil {
+		return nil, nil, err
+	}
+	geo, err := readGeometry(sb, device)
+	if err != nil || !geo.grownFrom(m.layout.geo) {
+		return m.layout, nil, nil
+	}
+	l, err := readLayout(geo, after.block)
+	var bad *interp.CorruptError
+	if errors.As(err, &bad) {
+		v := checkGroup.at(bad.Addr, "%s", bad.Reason)
+		return nil, &v, nil
+	}
+	return l, nil, err
+}
+
+// become takes the layout of a file system that grew.
+func (m *mounted) become(l *layout) {
+	m.layout, m.state.geo, m.journal.geo = l, l.geo, l.geo
+}
+
+// fixedOwners makes the records of the blocks of a group that begin to belong to the file system itself.
+func (d *delta) fixedOwners(g uint32, p places) {
+	add := func(first, n uint32) {
+		for b := first; b < first+n; b++ {
+			d.txn.Add(change.Object{Kind: kindOwner, ID: uint64(b)})
+		}
+	}
+	start, head := d.geo.groupStart(g), d.geo.headBlocks(g)
+	if !d.fresh(g) {
+		if had := d.was.geo.headBlocks(g); had < head {
+			add(start+had, head-had)
+		}
+		return
+	}
+	add(start, head)
+	add(p.blockBitmap, 1)
+	add(p.inodeBitmap, 1)
+	add(p.inodeTable, d.geo.tableBlocks)
+}

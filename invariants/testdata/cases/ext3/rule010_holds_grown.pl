@@ -1,0 +1,20 @@
+% The file system grows: its last group gets 1000 blocks more, and a group comes with some of its blocks in use.
+rule(10).
+change(group,1,object,present,present).
+change(group,1,blocks_count,3000,4000).
+change(group,1,free_blocks_count,2000,3000).
+change(group,1,free_inodes_count,500,500).
+object(group,1).
+state(group,1,blocks_count,4000).
+change(group,2,object,null,present).
+change(group,2,blocks_count,null,8192).
+change(group,2,inodes_count,null,512).
+change(group,2,free_blocks_count,null,8191).
+change(group,2,free_inodes_count,null,512).
+object(group,2).
+state(group,2,blocks_count,8192).
+state(group,2,inodes_count,512).
+change(block,12345,object,null,present).
+change(block,12345,group,null,2).
+object(block,12345).
+expect_none.
