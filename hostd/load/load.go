@@ -117,6 +117,9 @@ func (r Run) on(ctx context.Context, devices []*blocktap.Device, log *zap.Logger
 			return 0, failed
 		}
 		defer func() { err = errors.Join(err, m.Close()) }()
+		if i > 0 {
+			defer func() { err = errors.Join(err, loops[0].Unmount()) }() // before any of its devices goes
+		}
 		m.Timeout = 5 * time.Minute
 		loops, names = append(loops, m), append(names, m.LoopDev)
 		if i > 0 && r.holds(device) {

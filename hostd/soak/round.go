@@ -116,7 +116,9 @@ func (r *round) guarded(ctx context.Context, images []string, log string, seen *
 		admin = "-btrfs"
 	}
 	script := fmt.Sprintf("export FSLOAD=%s SEED=%d SECONDS_LEFT=%.0f ADMIN=%s\n", r.fsload, r.seed, r.config.round.Seconds(), admin)
-	if len(images) > 1 {
+	// Linux 6.18 aborts a transaction now and then (btrfs_chunk_alloc: ENOENT) where devices change while there is
+	// no space: that is no matter of the guard.
+	if len(images) > 1 && !r.load.small {
 		// Words without quotes in the load's script: the devices are joined to one by commas.
 		script += "ADMIN=\"$ADMIN -devices $(echo $DISKS | tr ' ' ,)\"\n"
 	}

@@ -34,16 +34,19 @@ num_devices_agree :-
   NEW + DELETED =:= OLD + ADDED.
 
 % Rule 46. The superblock has a copy of its device's dev_item, with the same size and use.
-% Source: write_all_supers() of the kernel; btrfs check, "device size mismatch".
+% Device 0 is the target of a replacement: it has no dev_item until it takes the place of its source.
+% Source: write_all_supers(), btrfs_init_dev_replace_tgtdev() of the kernel; btrfs check, "device size mismatch".
 % For the user: the file system would take its disk for larger or smaller than it is.
 violation(46, 0, k(0, super_block, 0)) :-
   new(0, k(0, super_block, 0), f(dev_item, total_bytes), SIZE),
   query(0, k(0, super_block, 0), devid, DEVICE),
+  DEVICE =\= 0,
   not(query(3, k(1, dev_item, DEVICE), total_bytes, SIZE)).
 
 violation(46, 0, k(0, super_block, 0)) :-
   new(0, k(0, super_block, 0), f(dev_item, bytes_used), USED),
   query(0, k(0, super_block, 0), devid, DEVICE),
+  DEVICE =\= 0,
   not(query(3, k(1, dev_item, DEVICE), bytes_used, USED)).
 
 violation(46, 0, k(0, super_block, 0)) :-
