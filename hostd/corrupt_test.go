@@ -25,7 +25,7 @@ func TestCorruptLog(t *testing.T) {
 	}
 	t.Log(done.What)
 	var seen events
-	if _, err := Replay(context.Background(), ReplayConfig{Base: base, Log: out, FS: detect.Auto, Sinks: []Sink{&seen}}, zaptest.NewLogger(t)); err != nil {
+	if _, err := Replay(context.Background(), ReplayConfig{Disks: []ReplayDisk{{Base: base, Log: out}}, FS: detect.Auto, Sinks: []Sink{&seen}}, zaptest.NewLogger(t)); err != nil {
 		t.Fatal(err)
 	}
 	if len(seen) != 4 {

@@ -22,7 +22,7 @@ type Config struct {
 	FS          string // detect.Auto or a name
 	OnViolation string // OnRefuse, OnPause, OnLog
 	Rules       RulesConfig
-	Record      string // "" or the path of a dm-log-writes log; with several disks .NAME is appended
+	Record      string // "" or the path of a dm-log-writes log; with several disks .NAME is appended, for one of each
 	Guest       Suspender
 	Simulate    bool // disks can be told to simulate a bug
 	Sinks       []Sink
@@ -146,6 +146,13 @@ func (d *Daemon) open(cfg Config) error {
 		g.peers = guards
 	}
 	blocktap.TakeTurns(devices...)
+	if cfg.Record != "" {
+		var tapes []*trace.Writer
+		for _, g := range d.disks {
+			tapes = append(tapes, g.tape)
+		}
+		trace.Together(tapes...)
+	}
 	return nil
 }
 

@@ -134,7 +134,11 @@ func (p *pipeline) run(t *testing.T, program []byte, keepGoing bool) *verdicts {
 		guard.bug = NewSimulator(disk)
 		hook.arm = func() { _ = guard.bug.Arm(m.spec) } // which says of many a spec that there is no such thing
 	}
-	err = feed(t.Context(), blocktap.NewDevice(disk, hook), &trace.File{Reader: tape})
+	merged, err := trace.Merge(tape)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = feed(t.Context(), []*blocktap.Device{blocktap.NewDevice(disk, hook)}, merged)
 	var format *trace.FormatError
 	if err != nil && !errors.As(err, &format) && !errors.Is(err, blocktap.ErrRange) && !errors.Is(err, blocktap.ErrUnaligned) {
 		t.Errorf("the replay: %v", err)

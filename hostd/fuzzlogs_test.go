@@ -72,7 +72,7 @@ func TestFuzzLogs(t *testing.T) {
 		}
 		for _, engine := range Engines {
 			t.Run(r.name+" "+engine, func(t *testing.T) {
-				sum, err := Replay(context.Background(), ReplayConfig{Base: r.base(), Log: r.log(), FS: detect.Auto, Rules: RulesConfig{Engine: engine}}, zaptest.NewLogger(t))
+				sum, err := Replay(context.Background(), ReplayConfig{Disks: []ReplayDisk{{Base: r.base(), Log: r.log()}}, FS: detect.Auto, Rules: RulesConfig{Engine: engine}}, zaptest.NewLogger(t))
 				if err != nil {
 					t.Fatal(err)
 				}

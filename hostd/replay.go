@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"go.uber.org/zap"
@@ -13,17 +14,24 @@ import (
 	"fsward/blocktap/overlay"
 	"fsward/blocktap/trace"
 	"fsward/change"
-	"fsward/interp/detect"
+	"fsward/interp"
 )
 
 // ReplayConfig says what to replay.
 type ReplayConfig struct {
-	Base      string // image that the log starts from; plain, sparse, or compressed with zstd or gzip
-	Log       string // dm-log-writes log; may be compressed
+	Disks     []ReplayDisk // of one guest
 	FS        string
 	Rules     RulesConfig
 	KeepGoing bool // go on after a violation, the refused commit's writes taken as written
 	Sinks     []Sink
+}
+
+// A ReplayDisk is a disk with what was written to it. Where there are several, their logs have to be of one
+// recording, which holds their order.
+type ReplayDisk struct {
+	Name string // "" for a disk that stands alone
+	Base string // image that the log starts from; plain, sparse, or compressed with zstd or gzip
+	Log  string // dm-log-writes log; may be compressed
 }
 
 // Replayed sums up a replay.
@@ -68,42 +76,72 @@ func Replay(ctx context.Context, cfg ReplayConfig, log *zap.Logger) (*Replayed, 
 	if err != nil {
 		return nil, err
 	}
-	base, err := blocktap.OpenImage(cfg.Base)
-	if err != nil {
-		return nil, err
-	}
-	defer base.Close()
-	tape, err := trace.Open(cfg.Log)
-	if err != nil {
-		return nil, err
-	}
-	defer tape.Close()
-	disk, err := overlay.New(base)
-	if err != nil {
-		return nil, err
-	}
-	defer disk.Close()
-	interpreter, err := detect.Follow(disk, cfg.FS)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", cfg.Base, err)
-	}
-
+	var closers closers
+	defer closers.close()
+	var disks []interp.Disk
+	var tapes []*trace.Reader
+	var devices []*blocktap.Device
+	var guards []*Guard
 	out := &Replayed{Kind: "replayed"}
-	guard := &Guard{interp: interpreter, rules: rules, policy: refusePolicy{}, sinks: append([]Sink{out}, cfg.Sinks...), log: log}
-	if cfg.KeepGoing {
-		guard.policy = logPolicy{}
+	for i, d := range cfg.Disks {
+		base, err := blocktap.OpenImage(d.Base)
+		if err != nil {
+			return nil, err
+		}
+		closers.add(base)
+		tape, err := trace.Open(d.Log)
+		if err != nil {
+			return nil, err
+		}
+		closers.add(tape)
+		disk, err := overlay.New(base)
+		if err != nil {
+			return nil, err
+		}
+		closers.add(disk)
+		guard := &Guard{name: d.Name, disk: i, rules: rules, policy: refusePolicy{}, sinks: append([]Sink{out}, cfg.Sinks...), log: log}
+		if cfg.KeepGoing {
+			guard.policy = logPolicy{}
+		}
+		disks, tapes, guards = append(disks, disk), append(tapes, tape.Reader), append(guards, guard)
+		devices = append(devices, blocktap.NewDevice(disk, guard))
 	}
-	device := blocktap.NewDevice(disk, guard)
+	set, err := interp.NewSet(disks...)
+	if err != nil {
+		return nil, err
+	}
+	follower, err := followDisks(set, cfg.FS, func(i int) string { return cfg.Disks[i].Base })
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range guards {
+		g.interp, g.peers = follower, guards
+	}
+	merged, err := trace.Merge(tapes...)
+	if err != nil {
+		return nil, err
+	}
 	start := time.Now()
-	err = feed(ctx, device, tape)
+	err = feed(ctx, devices, merged)
 	out.NS = time.Since(start).Nanoseconds()
 	return out, err
 }
 
-// feed performs the requests of a log until its end or until one is refused.
-func feed(ctx context.Context, device *blocktap.Device, tape *trace.File) error {
+// closers are what is closed at the end, the last first.
+type closers []io.Closer
+
+func (c *closers) add(one io.Closer) { *c = append(*c, one) }
+
+func (c *closers) close() {
+	for _, one := range slices.Backward(*c) {
+		_ = one.Close() // nothing was written that is to stay
+	}
+}
+
+// feed performs the requests of logs on the devices that they are of, until their end or until one is refused.
+func feed(ctx context.Context, devices []*blocktap.Device, tape *trace.Merged) error {
 	for {
-		entry, err := tape.Next()
+		i, entry, err := tape.Next()
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil
@@ -116,7 +154,12 @@ func feed(ctx context.Context, device *blocktap.Device, tape *trace.File) error 
 		if !ok {
 			continue
 		}
-		switch err := device.Do(ctx, &r); {
+		if entry.Flags&trace.Flush != 0 && r.Op != blocktap.OpFlush {
+			if err := devices[i].Do(ctx, &blocktap.Request{Op: blocktap.OpFlush}); err != nil {
+				return err
+			}
+		}
+		switch err := devices[i].Do(ctx, &r); {
 		case errors.Is(err, blocktap.ErrRefused):
 			return nil
 		case errors.Is(err, blocktap.ErrRange):

@@ -29,9 +29,8 @@ func TestReplayOfCapturedLogs(t *testing.T) {
 func replayCaptured(t *testing.T, name, fs, engine string, commits uint64) {
 	var seen events
 	sum, err := Replay(context.Background(), ReplayConfig{
-		Base: sharedData(t, "logs/"+name+".base.img.zst"),
-		Log:  sharedData(t, "logs/"+name+".log.zst"),
-		FS:   detect.Auto, Rules: RulesConfig{Engine: engine}, Sinks: []Sink{&seen},
+		Disks: []ReplayDisk{{Base: sharedData(t, "logs/"+name+".base.img.zst"), Log: sharedData(t, "logs/"+name+".log.zst")}},
+		FS:    detect.Auto, Rules: RulesConfig{Engine: engine}, Sinks: []Sink{&seen},
 	}, zaptest.NewLogger(t))
 	if err != nil {
 		t.Fatal(err)

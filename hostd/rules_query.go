@@ -110,7 +110,11 @@ func (cfg QueryConfig) replay(ctx context.Context, log string, see func(fs strin
 	if err != nil {
 		return fmt.Errorf("%s: %w", cfg.Base, err)
 	}
-	err = feed(ctx, blocktap.NewDevice(disk, &onlooker{follower, see}), tape)
+	merged, err := trace.Merge(tape.Reader)
+	if err != nil {
+		return err
+	}
+	err = feed(ctx, []*blocktap.Device{blocktap.NewDevice(disk, &onlooker{follower, see})}, merged)
 	if errors.Is(err, errSeen) {
 		return nil
 	}

@@ -28,7 +28,7 @@ func MeasureRules(ctx context.Context, cfg TimingConfig, log *zap.Logger) ([]Rul
 	cfg.Rules.Timing = true
 	sum := &costs{byRule: map[string]int{}}
 	if cfg.Base != "" {
-		_, err := Replay(ctx, ReplayConfig{Base: cfg.Base, Log: cfg.Target, FS: detect.Auto, Rules: cfg.Rules, KeepGoing: true, Sinks: []Sink{sum}}, log)
+		_, err := Replay(ctx, ReplayConfig{Disks: []ReplayDisk{{Base: cfg.Base, Log: cfg.Target}}, FS: detect.Auto, Rules: cfg.Rules, KeepGoing: true, Sinks: []Sink{sum}}, log)
 		if err != nil {
 			return nil, err
 		}

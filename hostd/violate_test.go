@@ -79,7 +79,11 @@ func replayWithBug(t *testing.T, rec recorded, engine, bug string, n int) (*Even
 	arm.Event(&Event{})
 	log := zaptest.NewLogger(t)
 	guard := &Guard{interp: interpreter, rules: rules, policy: refusePolicy{}, sinks: []Sink{&seen, &arm}, bug: sim, log: log}
-	if err := feed(context.Background(), blocktap.NewDevice(disk, guard), tape); err != nil && !errors.Is(err, blocktap.ErrRefused) {
+	merged, err := trace.Merge(tape.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := feed(context.Background(), []*blocktap.Device{blocktap.NewDevice(disk, guard)}, merged); err != nil && !errors.Is(err, blocktap.ErrRefused) {
 		t.Fatal(err)
 	}
 	for _, ev := range seen {

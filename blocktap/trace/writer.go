@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"sync"
 
 	"fsward/blocktap"
 )
@@ -21,7 +20,7 @@ const zeroPiece = 1 << 20
 // A request for zeros is recorded as writes of zeros, which is what the kernel makes of it before
 // dm-log-writes sees it (the target does not take write-zeroes); in the log's file they are holes.
 type Writer struct {
-	mu      sync.Mutex
+	order   *order // held while the log changes
 	w       io.WriterAt
 	f       *os.File // of Create; else nil
 	next    int64    // where the next entry goes, bytes
@@ -33,7 +32,7 @@ var _ blocktap.Recorder = (*Writer)(nil)
 
 // NewWriter begins a log with sectors of 512 bytes. w must be empty: zeros are left out of it.
 func NewWriter(w io.WriterAt) (*Writer, error) {
-	l := &Writer{w: w, next: blocktap.SectorSize}
+	l := &Writer{order: &order{}, w: w, next: blocktap.SectorSize}
 	var b [blocktap.SectorSize]byte
 	binary.LittleEndian.PutUint64(b[0:], magic)
 	binary.LittleEndian.PutUint64(b[8:], version)
@@ -78,8 +77,11 @@ func (l *Writer) Log(r *blocktap.Request) error {
 	if r.FUA {
 		h.flags |= FUA
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.order.mu.Lock()
+	defer l.order.mu.Unlock()
+	if err := l.takeTurn(); err != nil {
+		return err
+	}
 	switch r.Op {
 	case blocktap.OpFlush:
 		return l.append(header{flags: Flush}, nil)
@@ -100,22 +102,25 @@ func (l *Writer) Mark(text string) error {
 	if most := blocktap.SectorSize - headerLen - 1; len(text) > most {
 		return fmt.Errorf("write log: a mark of %d bytes, at most %d fit", len(text), most)
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.order.mu.Lock()
+	defer l.order.mu.Unlock()
+	if err := l.takeTurn(); err != nil {
+		return err
+	}
 	return l.append(header{flags: Mark, dataLen: uint64(len(text))}, []byte(text))
 }
 
 // Entries returns the number of entries written.
 func (l *Writer) Entries() uint64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.order.mu.Lock()
+	defer l.order.mu.Unlock()
 	return l.entries
 }
 
 // Close ends the log. A file that Create made is synced and closed.
 func (l *Writer) Close() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.order.mu.Lock()
+	defer l.order.mu.Unlock()
 	if l.err == nil {
 		l.err = errors.New("write log: closed")
 	}

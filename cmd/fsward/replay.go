@@ -12,6 +12,7 @@ import (
 
 func replayCommand() *cobra.Command {
 	var cfg hostd.ReplayConfig
+	var bases []string
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "replay --base IMG LOG",
@@ -21,12 +22,19 @@ commit. The log is in the format of Linux's dm-log-writes; fsward guard --record
 The base is the image that the log starts from. It is not changed: writes go to an overlay.
 Both may be compressed with zstd or gzip.
 
+Where a file system has several disks, give the base of each and then the log of each, in the
+same order; NAME=IMG names a disk. Their logs hold the order of the writes among them if fsward
+has recorded them together.
+
 Replay stops at the first commit that would be refused. With --keep-going it goes on, with
 the writes of that commit taken as written.`,
-		Example: "  fsward replay --base disk.base.img disk.log\n  fsward replay --json --keep-going --base disk.base.img.zst disk.log.zst",
-		Args:    cobra.ExactArgs(1),
+		Example: "  fsward replay --base disk.base.img disk.log\n  fsward replay --json --keep-going --base disk.base.img.zst disk.log.zst\n  fsward replay --base a.img --base b.img vm.log.a vm.log.b",
+		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			cfg.Log = args[0]
+			var err error
+			if cfg.Disks, err = replayDisks(bases, args); err != nil {
+				return usageError{err, c.CommandPath()}
+			}
 			text := hostd.NewTextReport(os.Stdout)
 			lines := hostd.NewJSONReport(os.Stdout)
 			if asJSON {
@@ -47,11 +55,30 @@ the writes of that commit taken as written.`,
 			return outcome(sum.Outcome())
 		},
 	}
-	c.Flags().StringVar(&cfg.Base, "base", "", "`IMG` that the log starts from (required)")
+	c.Flags().StringArrayVar(&bases, "base", nil, "`IMG` that the log starts from; repeated where there are several disks (required)")
 	_ = c.MarkFlagRequired("base")
 	addFSFlag(c, &cfg.FS)
 	addRulesFlags(c, &cfg.Rules)
 	c.Flags().BoolVar(&cfg.KeepGoing, "keep-going", false, "go on after a violation")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line")
 	return c
+}
+
+// replayDisks puts bases and logs together.
+func replayDisks(bases, logs []string) ([]hostd.ReplayDisk, error) {
+	if len(bases) != len(logs) {
+		return nil, fmt.Errorf("%d of --base and %d logs: each log needs the image that it starts from", len(bases), len(logs))
+	}
+	if len(logs) == 1 {
+		return []hostd.ReplayDisk{{Base: bases[0], Log: logs[0]}}, nil
+	}
+	var disks []hostd.ReplayDisk
+	for i, base := range bases {
+		spec, err := hostd.ParseDiskSpec(base)
+		if err != nil {
+			return nil, err
+		}
+		disks = append(disks, hostd.ReplayDisk{Name: spec.Name, Base: spec.Path, Log: logs[i]})
+	}
+	return disks, nil
 }
