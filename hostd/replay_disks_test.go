@@ -151,4 +151,3 @@ func mustBecome(t *testing.T, d ReplayDisk, image string) {
 	}
 	run(t, "cmp", d.Base, image)
 }
-
