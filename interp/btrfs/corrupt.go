@@ -65,7 +65,7 @@ func (w *corruptWalk) below(p pointer) error {
 		case n.level() > 0:
 			err = w.below(childOf(n, i, p.chunkTree))
 		case n.owner() == rootTreeID && k.typ == rootItemKey:
-			if root, ok := parseRoot(n.item(i)); ok && !root.dropping {
+			if root, ok := parseRoot(k.objectid, n.item(i)); ok && !root.dropping {
 				err = w.below(root.pointer)
 			}
 		}

@@ -185,13 +185,13 @@ func (d *diff) diffRoots(roots map[treeKey]*rootChange) {
 			roots[id] = c
 		}
 		if old != nil {
-			if r, ok := parseRoot(old.data()); ok {
+			if r, ok := parseRoot(k.objectid, old.data()); ok {
 				c.old = &r
 			}
 		}
 		if now != nil {
 			c.added = c.added || old == nil
-			if r, ok := parseRoot(now.data()); ok {
+			if r, ok := parseRoot(k.objectid, now.data()); ok {
 				c.new = &r
 			}
 		}

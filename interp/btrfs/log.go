@@ -132,7 +132,7 @@ func (r *logReader) roots(s *state, leaf pointer, roots map[uint64]pointer) {
 		}
 		if k.objectid != treeLogID || !fileTree(k.offset) {
 			r.faults = append(r.faults, violatedAt(rootRule, n.addr(), "a root item of the log is for %s", keyText(k)).in(treeLogID, k).v)
-		} else if root, ok := parseRoot(n.item(i)); ok {
+		} else if root, ok := parseRoot(k.objectid, n.item(i)); ok {
 			roots[k.offset] = root.pointer
 		}
 	}

@@ -5,11 +5,11 @@ import (
 	"fsward/interp/disk"
 )
 
-// Flags that exist (BTRFS_QGROUP_STATUS_FLAG_*, BTRFS_QGROUP_LIMIT_*).
+// Flags that exist (BTRFS_QGROUP_STATUS_FLAG_*). Those of limits are not held to what exists: mkfs.btrfs -O squota
+// leaves the item as its memory was (6.14), and the kernel takes and keeps it so.
 const (
 	qgroupStatusVersion = 1
 	qgroupStatusFlags   = 0xf // on, rescan, inconsistent, simple mode
-	qgroupLimitFlags    = 0x3f
 )
 
 // quotaItem reads an item of the quota tree (btrfs_read_qgroup_config). The object id is 0 but for a
@@ -46,10 +46,6 @@ func (d *decoder) quotaItem(kind change.Kind, k key, r disk.Region) error {
 	case kindQgroupInfo:
 		if generation := r.U64(0); generation > d.ctx.generation {
 			return bad(0, "generation is %d, the superblock's is %d", generation, d.ctx.generation)
-		}
-	case kindQgroupLimit:
-		if flags := r.U64(0); flags&^qgroupLimitFlags != 0 {
-			return bad(0, "flags is %#x, unknown are %#x", flags, flags&^qgroupLimitFlags)
 		}
 	}
 	d.begin(kind, k.objectid, k.offset, 0)

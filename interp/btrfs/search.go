@@ -120,7 +120,7 @@ func (s *state) treeRoot(tree uint64) (root treeRoot, ok bool, err error) {
 	}
 	if ok && p.key().objectid == tree && p.key().typ == rootItemKey {
 		item := p.item()
-		if root, ok = parseRoot(item.data()); !ok || root.dead {
+		if root, ok = parseRoot(tree, item.data()); !ok || root.dead {
 			root = treeRoot{}
 		}
 	}

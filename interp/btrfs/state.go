@@ -38,14 +38,15 @@ func (s *state) rootTree() pointer {
 	return pointer{s.sb.root(), s.sb.generation(), s.sb.rootLevel(), false}
 }
 
-// parseRoot reads from a root item what leads into its tree. The item has passed the decoder, or is cut
-// short: then ok is false.
-func parseRoot(r disk.Region) (root treeRoot, ok bool) {
+// parseRoot reads from the root item of a tree what leads into it. The item has passed the decoder, or is cut
+// short: then ok is false. Only of a tree that files are in does refs tell that it is being dropped: that of others is
+// not looked at, and btrfstune (--convert-to-block-group-tree) makes one with 0.
+func parseRoot(tree uint64, r disk.Region) (root treeRoot, ok bool) {
 	if r.Len() < legacyRootItemSize {
 		return treeRoot{}, false
 	}
-	refs, progress := r.U32(216), readKey(r, 220)
-	return treeRoot{pointer{r.U64(176), r.U64(160), r.U8(238), false}, refs == 0, refs == 0 && progress != key{}}, true
+	dead, progress := r.U32(216) == 0 && classOf(tree) == inFile, readKey(r, 220)
+	return treeRoot{pointer{r.U64(176), r.U64(160), r.U8(238), false}, dead, dead && progress != key{}}, true
 }
 
 // readSuper reads the superblock at one of its places.

@@ -34,9 +34,10 @@ violation(63, 8, k(GROUP, qgroup_relation, OTHER)) :-
   delete(8, k(0, qgroup_info, GROUP)),
   query(8, k(GROUP, qgroup_relation, OTHER)).
 
-% Rule 64. While quota is consistent, what a group uses alone is not more than what it uses, and both are whole sectors.
+% Rule 64. While quota is consistent, what a subvolume's group uses alone is not more than what it uses, and what any uses is whole sectors.
 % Source: qgroup_update_counters. Not during a rescan, and not where the kernel has marked the numbers inconsistent.
 % Nor below zero: Linux itself lets counts go there (6.18, when groups are counted anew while snapshots are deleted).
+% Nor of a subvolume that is gone, which it can leave with more for itself than in all, and so the groups above it.
 % For the user: a subvolume would run into its limit too early or never.
 violation(64, 8, k(0, qgroup_info, GROUP)) :-
   use_field(FIELD),
@@ -46,7 +47,9 @@ violation(64, 8, k(0, qgroup_info, GROUP)) :-
   query(8, k(0, qgroup_info, GROUP), excl, EXCLUSIVE),
   EXCLUSIVE < 1 << 63, REFERENCED < 1 << 63,
   query(0, k(0, super_block, 0), sectorsize, SECTOR),
-  ( EXCLUSIVE > REFERENCED ; REFERENCED mod SECTOR =\= 0 ; EXCLUSIVE mod SECTOR =\= 0 ).
+  ( REFERENCED mod SECTOR =\= 0
+  ; EXCLUSIVE mod SECTOR =\= 0
+  ; EXCLUSIVE > REFERENCED, live_tree(GROUP) ).
 
 use_field(rfer).
 use_field(excl).

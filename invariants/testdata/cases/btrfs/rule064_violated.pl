@@ -11,4 +11,6 @@ state(8,k(0,qgroup_status,0),f(flags,inconsistent),0).
 object(8,k(0,qgroup_info,256)).
 state(8,k(0,qgroup_info,256),rfer,32768).
 state(8,k(0,qgroup_info,256),excl,36864).
+object(1,k(256,root_item,0)).
+state(1,k(256,root_item,0),refs,1).
 expect(64, 8, k(0,qgroup_info,256)).

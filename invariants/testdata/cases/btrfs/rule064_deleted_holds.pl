@@ -1,0 +1,16 @@
+% A quota group has more for itself than it uses, but its subvolume is being deleted.
+rule(64).
+change(8,k(0,qgroup_info,256),object,present,present).
+change(8,k(0,qgroup_info,256),excl,16384,36864).
+object(0,k(0,super_block,0)).
+state(0,k(0,super_block,0),sectorsize,4096).
+object(8,k(0,qgroup_status,0)).
+state(8,k(0,qgroup_status,0),f(flags,on),1).
+state(8,k(0,qgroup_status,0),f(flags,rescan),0).
+state(8,k(0,qgroup_status,0),f(flags,inconsistent),0).
+object(8,k(0,qgroup_info,256)).
+state(8,k(0,qgroup_info,256),rfer,32768).
+state(8,k(0,qgroup_info,256),excl,36864).
+object(1,k(256,root_item,0)).
+state(1,k(256,root_item,0),refs,0).
+expect_none.
