@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -313,13 +314,17 @@ func TestDifferential(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var n tally
-	for seed := range rules {
-		if differ(t, seed, &n); t.Failed() {
-			break
-		}
+	shards := uint64(runtime.GOMAXPROCS(0))
+	for shard := range shards {
+		t.Run(fmt.Sprintf("%d of %d", shard+1, shards), func(t *testing.T) {
+			t.Parallel()
+			var n tally
+			for seed := shard; seed < rules && !t.Failed(); seed += shards {
+				differ(t, seed, &n)
+			}
+			t.Logf("%+v", n)
+		})
 	}
-	t.Logf("%+v", n)
 }
 
 // FuzzDifferential is TestDifferential without an end.
