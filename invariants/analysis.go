@@ -154,16 +154,14 @@ func (a *analysis) after(t template) {
 	case "=":
 		a.equal(args[0], args[1])
 		return
-	case "change":
+	case "change", "query":
 		a.object(args[0], args[1])
-		for _, x := range args[2:] {
-			a.bind(x, typeAny)
+		typ := typeAny
+		if len(args) > 2 && a.isName(args[2]) {
+			typ = typeName
 		}
-		return
-	case "query":
-		a.object(args[0], args[1])
 		for _, x := range args[2:] {
-			a.bind(x, typeAny)
+			a.bind(x, typ)
 		}
 		return
 	case "previous", "next", "at_or_before", "at_or_after":
@@ -180,6 +178,14 @@ func (a *analysis) after(t template) {
 		}
 	}
 }
+
+// isName tells whether a field holds names: that of this name does, in each file system.
+func (a *analysis) isName(field template) bool {
+	c, ok := a.env.walk(field).(constant)
+	return ok && cell(c).is(atomName)
+}
+
+var atomName = engine.NewAtom("name")
 
 // equal notes a unification.
 func (a *analysis) equal(x, y template) {
@@ -277,11 +283,7 @@ func (a *analysis) errs(t template) bool {
 		id, ok := a.env.walk(args[1]).(compoundTemplate)
 		return !ok || !a.bound(args[0]) || !a.bound(id.args[0]) || !a.exact(args[2]) || !a.exact(args[3])
 	case "query", "previous", "next", "at_or_before", "at_or_after":
-		id := a.env.walk(args[1])
-		if c, ok := id.(compoundTemplate); ok && name == "query" {
-			id = c.args[0]
-		}
-		return !a.bound(args[0]) || !a.bound(id)
+		return !a.bound(args[0]) || !a.bound(a.asked(p, args[1]))
 	case "sum":
 		b := a.clone()
 		if b.errs(args[1]) {
@@ -308,6 +310,17 @@ func (a *analysis) errs(t template) bool {
 	return a.planner.compiler.defines(p) && p.name != atomZero
 }
 
+// asked returns the part of an identifier that has to be known in a query, which is its object id, or in a walk: all of it.
+func (a *analysis) asked(p indicator, id template) template {
+	id = a.env.walk(id)
+	if c, ok := id.(compoundTemplate); ok && p.name == atomQuery {
+		return c.args[0]
+	}
+	return id
+}
+
+var atomQuery = engine.NewAtom("query")
+
 // plain tells whether what a goal means depends on the values of its variables alone, and not on which of
 // them have one when it is called.
 func plain(e *env, t template) bool {
@@ -333,7 +346,6 @@ func plain(e *env, t template) bool {
 type pending struct {
 	goal
 	barrier bool // nothing changes places with it
-	soft    bool // it may come earlier, but nothing behind it may
 	plain   bool
 	exact   bool                   // it cannot err where it is written
 	compare bool                   // it can err elsewhere
@@ -361,14 +373,13 @@ func (p *planner) analyse(goals []goal, e *env, needed []template) []*pending {
 			}
 		})
 		q, args, ok := goalOfTemplate(e.walk(g.t))
-		x.soft = ok && q == pi("crc32c", 2) && a.bound(args[0]) && a.errs(g.t)
 		x.exact = !a.errs(g.t)
 		branches := ok && q == pi(";", 2) && !isConditional(e, g.t) // which are analysed one by one
 		if p.trial && !x.plain && !branches && a.asksFor(g.t, p.unknown) {
 			p.refused = true // it would mean another thing for all keys at once
 		}
 		x.compare = !x.plain || ok && (numberOrders[q.name.String()] != nil || computing[q])
-		x.barrier = !x.soft && !x.exact || !x.plain && uncertain
+		x.barrier = !x.exact || !x.plain && uncertain
 		if ok {
 			p.checkBound(a, g, q, args, goals[i+1:], needed)
 		}
@@ -403,6 +414,10 @@ func (p *planner) checkBound(a *analysis, g goal, q indicator, args []template, 
 	case q == pi("is", 2):
 		unbound(args[1], func(v variable) {
 			report("%s has no value in %s; put the goal that gives it one before", p.variableName(v), p.text(a.env, g.t))
+		})
+	case name == "query" || walks[name].step != nil:
+		unbound(compoundTemplate{q.name, []template{args[0], a.asked(q, args[1])}}, func(v variable) {
+			report("%s has no value in %s, which asks for one object id of one tree; put the goal that gives it one before", p.variableName(v), p.text(a.env, g.t))
 		})
 	case negations[q.name]:
 		unbound(compoundTemplate{q.name, args}, func(v variable) {

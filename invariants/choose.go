@@ -81,7 +81,7 @@ func (p *planner) mayCome(list []*pending, i int, e *env) bool {
 		return false
 	}
 	for _, before := range list[:i] {
-		if before.barrier || before.soft {
+		if before.barrier {
 			return false
 		}
 		if before.plain || len(before.free) == 0 {

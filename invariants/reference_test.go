@@ -242,6 +242,7 @@ func TestUndecided(t *testing.T) {
 		{"query without a field", "violation(1, 5, F) :- query(5, k(257,inode_item,0), F, _).", "needs a FIELD"},
 		{"next of a part", "violation(1, 5, N) :- next(5, k(256,dir_item,_), N).", "whole identifier"},
 		{"crc32c without a name", "violation(1, 5, N) :- crc32c(N, _).", "needs a name or a hash"},
+		{"crc32c of a number", "violation(1, 5, X) :- add(5, k(V,dir_item,_)), add(5, k(X,_,_)), crc32c(X, V).", "crc32c needs a name, not"},
 		{"endless recursion", "violation(1, 5, X) :- p(X).\np(X) :- p(f(X)).", "endless recursion"},
 		{"endless negation", "violation(1, 5, X) :- p(X).\np(X) :- \\+ p(X).", "endless recursion"},
 		{"endless backtracking", "violation(1, 5, X) :- between(1, 1000000000000000000000, X), fail.", "steps"},
