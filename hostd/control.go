@@ -49,9 +49,13 @@ func (d *Daemon) controlHandler() http.Handler {
 	mux.HandleFunc("POST /disks/{disk}/resume", release(true))
 	mux.HandleFunc("POST /disks/{disk}/reject", release(false))
 	mux.HandleFunc("POST /rules/reload", func(w http.ResponseWriter, _ *http.Request) {
-		if err := d.Reload(); err != nil {
+		rules, err := d.Reload()
+		if err != nil {
 			http.Error(w, err.Error(), http.StatusConflict)
+			return
 		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(rules)
 	})
 	return mux
 }
@@ -88,10 +92,14 @@ func (c *Control) Release(disk string, pass bool) error {
 	return err
 }
 
-// Reload makes the daemon read its rules again. The error is the daemon's, and says that the old rules stay in force.
-func (c *Control) Reload() error {
-	_, err := c.do("POST", "/rules/reload")
-	return err
+// Reload makes the daemon read its rules again and returns how many there are. The error is the daemon's, and says that
+// the old rules stay in force.
+func (c *Control) Reload() (rules int, err error) {
+	body, err := c.do("POST", "/rules/reload")
+	if err != nil {
+		return 0, err
+	}
+	return rules, json.Unmarshal(body, &rules)
 }
 
 func (c *Control) do(method, path string) ([]byte, error) {

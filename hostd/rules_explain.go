@@ -51,7 +51,11 @@ func WritePlan(w io.Writer, p invariants.Plan) {
 	}
 	fmt.Fprintf(w, "  started by  %s\n", trigger)
 	for i, s := range p.Steps {
-		fmt.Fprintf(w, "  %2d %s%s\n       %s%s (%s)\n", i+1, strings.Repeat("  ", s.Depth), s.Goal, strings.Repeat("  ", s.Depth), s.Access, s.Class)
+		indent := strings.Repeat("  ", s.Depth)
+		if s.Or {
+			fmt.Fprintf(w, "   %sor\n", indent)
+		}
+		fmt.Fprintf(w, "  %2d %s%s\n       %s%s (%s)\n", i+1, indent, s.Goal, indent, s.Access, s.Class)
 		if s.Warning != "" {
 			fmt.Fprintf(w, "       warning: %s\n", s.Warning)
 		}

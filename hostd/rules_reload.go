@@ -10,22 +10,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Reload reads the rules again and puts them in force between two commits. If they do not load the old
-// ones stay in force, and the error says so.
-func (d *Daemon) Reload() error {
+// Reload reads the rules again, puts them in force between two commits and returns how many there are. If they do not
+// load the old ones stay in force, and the error says so.
+func (d *Daemon) Reload() (rules int, err error) {
 	swap, err := d.rules.Reload()
 	if err != nil {
 		err = fmt.Errorf("the rules do not load, those that were in force stay: %w", err)
 		d.log.Error("rules not reloaded", zap.Error(err))
-		return err
+		return 0, err
 	}
 	swap()
-	count := 0
 	for _, fs := range FileSystems() {
-		count += len(d.rules.List(fs))
+		rules += len(d.rules.List(fs))
 	}
-	d.log.Info("rules reloaded", zap.Int("rules", count))
-	return nil
+	d.log.Info("rules reloaded", zap.Int("rules", rules))
+	return rules, nil
 }
 
 // reloadOnHangup reloads the rules whenever the process gets SIGHUP, until ctx ends or stop is called.
@@ -39,7 +38,7 @@ func (d *Daemon) reloadOnHangup(ctx context.Context) (stop func()) {
 		for {
 			select {
 			case <-hangups:
-				_ = d.Reload() // it is in the log
+				_, _ = d.Reload() // it is in the log
 			case <-ctx.Done():
 				return
 			}

@@ -67,12 +67,12 @@ func TestReloadUnderLoad(t *testing.T) {
 	}()
 	for n := 1; n <= reloads; n++ {
 		write(set(n % 2))
-		if err := daemon.Reload(); err != nil {
-			t.Fatal(err)
+		if rules, err := daemon.Reload(); err != nil || rules != 2 {
+			t.Fatalf("%d rules, %v", rules, err)
 		}
 		if n%10 == 0 {
 			write("violation(a9, T, I) :- ad(T, I).\n")
-			err := daemon.Reload()
+			_, err := daemon.Reload()
 			if err == nil || !strings.Contains(err.Error(), "stay") || !strings.Contains(err.Error(), "mine.pl:1: in violation(a9, T, I): unknown predicate ad/2") {
 				t.Errorf("a set that does not load: %v", err)
 			}

@@ -106,11 +106,19 @@ func readRuleFiles(paths []string) ([]invariants.File, error) {
 
 // WriteTable writes the run for people.
 func (r *FactsRun) WriteTable(w io.Writer) {
+	rule, tree, id := len("RULE"), len("TREE"), len("ID")
+	for _, v := range r.Violations {
+		rule, tree, id = max(rule, len(v.Rule)), max(tree, len(fmt.Sprint(v.Tree))), max(id, len(v.ID))
+	}
+	row := func(values ...any) {
+		line := fmt.Sprintf("%-*v  %-*v  %-*v  %v", rule, values[0], tree, values[1], id, values[2], values[3])
+		fmt.Fprintln(w, strings.TrimRight(line, " "))
+	}
 	if len(r.Violations) > 0 {
-		fmt.Fprintf(w, "%-6s %-12s %-40s %s\n", "RULE", "TREE", "ID", "PROPERTY")
+		row("RULE", "TREE", "ID", "PROPERTY")
 	}
 	for _, v := range r.Violations {
-		fmt.Fprintf(w, "%-6s %-12v %-40s %s\n", v.Rule, v.Tree, v.ID, v.doc)
+		row(v.Rule, v.Tree, v.ID, v.doc)
 		writeReasons(w, v.Why)
 	}
 	for _, u := range r.Undecided {

@@ -101,12 +101,18 @@ func (p *planner) placeBranches(branches []branch, e *env, rest []goal, needed [
 			if i > 0 && p.depth == 0 {
 				p.steps = slices.Clone(steps)
 			}
+			depth := p.depth
+			if depth > 0 {
+				p.depth++
+			}
 			triggered, onTurn := p.triggered, p.onTurn
+			at := len(p.steps)
 			ops, err := p.plan(append(slices.Clone(b.goals), rest...), b.env, needed, func(e *env) ([]op, error) {
 				alive = true
 				return done(e)
 			})
-			p.triggered, p.onTurn = triggered, onTurn
+			p.triggered, p.onTurn, p.depth = triggered, onTurn, depth
+			p.beside(i, at)
 			if err != nil {
 				return err
 			}
@@ -131,7 +137,8 @@ func (p *planner) placeBranches(branches []branch, e *env, rest []goal, needed [
 	p.depth++
 	var all [][]op
 	alive := false
-	for _, b := range branches {
+	for i, b := range branches {
+		at := len(p.steps)
 		ops, err := p.plan(b.goals, b.env, wanted, func(e *env) ([]op, error) {
 			alive = true
 			if len(outs) == 0 {
@@ -160,6 +167,7 @@ func (p *planner) placeBranches(branches []branch, e *env, rest []goal, needed [
 		if err != nil {
 			return err
 		}
+		p.beside(i, at)
 		all = append(all, ops)
 	}
 	p.top, p.exists = top, exists
@@ -181,6 +189,13 @@ func (p *planner) placeBranches(branches []branch, e *env, rest []goal, needed [
 		r.ops = []op{combine(all)}
 	}
 	return nil
+}
+
+// beside notes that the steps from at are those of the branch i of several in one plan.
+func (p *planner) beside(i, at int) {
+	if i > 0 && p.depth > 0 && at < len(p.steps) {
+		p.steps[at].Or = true
+	}
 }
 
 // deadEnd makes the ops of branches that each end at a goal that is never true. They are run for the mistakes that they

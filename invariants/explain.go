@@ -32,6 +32,7 @@ type Step struct {
 	Access string // how it is answered: "look-up by key", "scan of a directory", …
 	Class  Class  // what a step costs for each row of the steps before it
 	Depth  int    // how deep the step is in negations, aggregates and alternatives
+	Or     bool   // it begins another way of its depth, beside the steps before it
 	// Warning says what to do about a step that costs more than a search for each record; "" for most.
 	Warning string
 }

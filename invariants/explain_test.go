@@ -106,3 +106,32 @@ func loadOpen(t *testing.T, rules string) (*invariants.Compiled, error) {
 	f := parseFacts(t, "object(5, k(1,inode_item,0)).\nobject(5, k(1,dir_index,0)).\nobject(5, k(1,extent_data,0)).\nstate(5, k(1,dir_index,0), name, a).\nstate(5, k(1,inode_item,0), size, 1).")
 	return invariants.NewCompiled(f.Txn.Schema, []invariants.File{{Name: "test.pl", Text: []byte(rules)}}, invariants.Options{OpenVocabulary: true})
 }
+
+// Ways of a disjunction are parted where they do not come to plans of their own, and show the tests of values.
+func TestExplainWays(t *testing.T) {
+	for body, want := range map[string]string{
+		"not(( T = 5 ; query(T, k(I,extent_data,0)) )).":                          "negation, T = 5, or query(T,k(I,extent_data,0))",
+		"not((( X = 4 ; X = 8 ), query(T, k(I,extent_data,X)))).":                 "negation, query(T,k(I,extent_data,4)), or query(T,k(I,extent_data,8))",
+		"( query(T, k(I,extent_data,0)) -> T = 5 ; query(T, k(I,dir_index,0)) ).": "condition, query(T,k(I,extent_data,0)), T = 5, or query(T,k(I,dir_index,0))",
+	} {
+		e, err := loadOpen(t, "violation(1, T, I) :- add(T, k(I,inode_item,0)), "+body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plans, err := e.Explain("1")
+		if err != nil || len(plans) != 1 {
+			t.Fatalf("%d plans, %v", len(plans), err)
+		}
+		var got []string
+		for i, s := range plans[0].Steps[1:] {
+			text := map[bool]string{true: "or "}[s.Or] + s.Goal
+			if i == 0 {
+				text = s.Access
+			}
+			got = append(got, text)
+		}
+		if strings.Join(got, ", ") != want {
+			t.Errorf("%s: %s, want %s", body, strings.Join(got, ", "), want)
+		}
+	}
+}

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// hint names the predicates that may be meant: those of the same name, else one with a name like it.
+// hint names the predicates that may be meant: those of the same name, else one with a name like it, else where to look.
 func (l *loader) hint(p indicator) string {
 	var same, all []string
 	note := func(q indicator) {
@@ -27,7 +27,10 @@ func (l *loader) hint(p indicator) string {
 		sort.Strings(same)
 		return "; there is " + strings.Join(same, ", ")
 	}
-	return meant(p.name.String(), all)
+	if like := meant(p.name.String(), all); like != "" {
+		return like
+	}
+	return "; docs/RULES.md has those that are built in"
 }
 
 // meant asks whether the word that is most like another one was meant; "" if none is like it.

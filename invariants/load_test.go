@@ -23,7 +23,7 @@ func smallSchema() *change.Schema {
 func TestLoadErrors(t *testing.T) {
 	const good = "violation(1, T, ID) :- new(T, ID).\n"
 	tests := []struct{ name, text, want string }{
-		{"unknown predicate", "\n\nviolation(1, T, ID) :- new(T, ID), frobnicate(ID).", "test.pl:3: in violation(1, T, ID): unknown predicate frobnicate/1"},
+		{"unknown predicate", "\n\nviolation(1, T, ID) :- new(T, ID), frobnicate(ID).", "test.pl:3: in violation(1, T, ID): unknown predicate frobnicate/1; docs/RULES.md has those"},
 		{"wrong arity", "violation(1, T, ID) :- new(T, ID, size).", "unknown predicate new/3; there is new/2, new/4"},
 		{"inside negation", "violation(1, T, ID) :- not(gone(T, ID)).", "unknown predicate gone/2"},
 		{"inside if-then-else", "violation(1, T, ID) :- ( new(T, ID) -> true ; nope ).", "unknown predicate nope/0"},
@@ -36,7 +36,7 @@ func TestLoadErrors(t *testing.T) {
 		{"catch", "violation(1, T, N) :- catch(T, N, true).", "unknown predicate catch/3"},
 		{"internal", "violation(1, T, N) :- '$holds'(T), N = 1.", "unknown predicate"},
 		{"directive", ":- initialization(halt).", "the directive initialization(halt) is not allowed"},
-		{"dynamic", ":- dynamic foo/1.", "test.pl:1"},
+		{"dynamic", ":- dynamic foo/1.", "the only directive is :- op(PRIORITY, TYPE, NAME)"},
 		{"standard operator", ":- op(700, xfx, is).", "not is"},
 		{"no number", "violation(N, T, ID) :- new(T, ID), N = 1.", "must be the rule's number"},
 		{"arity of violation", "violation(1, T) :- new(T, _).", "violation takes three arguments"},
@@ -57,7 +57,9 @@ func TestLoadErrors(t *testing.T) {
 		{"no full stop", good + "p(X) :- q(X)\n", "test.pl:2: in p(X): the clause has no full stop"},
 		{"open quote", "p('abc) :- true.\n" + good, "does not end on its line"},
 		{"open comment", good + "/* never\n\n", "test.pl:2: a comment /* that does not end"},
-		{"syntax", "violation(1, T, ID) :- new(T ID).\n" + good, "test.pl:1: in violation(1, T, ID):"},
+		{"syntax", "violation(1, T, ID) :- new(T ID).\n" + good, "test.pl:1: in violation(1, T, ID): expected ) before ID; is a comma or an operator missing"},
+		{"no comma", "violation(1, T, ID) :- new(T, ID)\n  ID = 1.", "test.pl:2: in violation(1, T, ID): unexpected ID; is a comma or an operator missing before it?"},
+		{"two operators", "violation(1, T, ID) :- new(T, ID), 1 < 2 < 3.", "unexpected <"},
 		{"brackets", "violation(1, T, ID) :- new(T, ID.\n" + good, "test.pl:1: in violation(1, T, ID):"},
 		{"float", "p(1.5).", "no floating point"},
 		{"string", `p("x").`, "single quotes"},

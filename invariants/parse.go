@@ -98,10 +98,7 @@ func parse(c clauseText, ops operators) (engine.Term, error) {
 // parseNamed is parse that returns the names of the variables as well.
 func parseNamed(c clauseText, ops operators) (engine.Term, map[engine.Variable]string, error) {
 	p := &parser{clause: c, operators: ops, variables: map[string]engine.Variable{}}
-	t, err := p.term(maxPriority)
-	if err == nil && p.pos < len(c.tokens) {
-		err = p.errorf("unexpected %s", p.shown())
-	}
+	t, err := p.whole()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -110,6 +107,27 @@ func parseNamed(c clauseText, ops operators) (engine.Term, map[engine.Variable]s
 		names[v] = name
 	}
 	return t, names, nil
+}
+
+// whole reads the term that all tokens of the clause are.
+func (p *parser) whole() (engine.Term, error) {
+	t, err := p.term(maxPriority)
+	switch {
+	case err != nil || p.pos == len(p.clause.tokens):
+		return t, err
+	case p.clause.tokens[0].text == ":-":
+		return nil, p.errorf("unexpected %s; the only directive is :- op(PRIORITY, TYPE, NAME)", p.shown())
+	default:
+		return nil, p.errorf("unexpected %s%s", p.shown(), p.missing())
+	}
+}
+
+// missing asks for what may be missing where one term stands behind another.
+func (p *parser) missing() string {
+	if !p.beginsTerm() {
+		return ""
+	}
+	return "; is a comma or an operator missing before it?"
 }
 
 // errorf makes an error at the current token, or at the last if there is no more.
@@ -151,7 +169,7 @@ func (p *parser) isPunct(text string) bool {
 // expect passes a bracket.
 func (p *parser) expect(text string) error {
 	if !p.isPunct(text) {
-		return p.errorf("expected %s before %s", text, p.shown())
+		return p.errorf("expected %s before %s%s", text, p.shown(), p.missing())
 	}
 	p.pos++
 	return nil

@@ -28,8 +28,11 @@ func (p *planner) place(g *pending, e *env, rest []goal, needed []template, done
 		r.dead = true
 		return nil
 	case pi("=", 2):
+		text := p.text(e, t) // before it gives variables values
 		ops, alive := p.unify(e, args[0], args[1], true)
-		r.ops, r.dead = ops, !alive
+		if r.ops, r.dead = ops, !alive; len(ops) > 0 {
+			p.steps = append(p.steps, Step{Goal: text, Access: "test", Class: Constant, Depth: p.depth})
+		}
 		return nil
 	case pi(`\=`, 2):
 		if p.placeDifference(t, args, e, r) {

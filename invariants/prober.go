@@ -137,7 +137,7 @@ func (p *Prober) parseGoal(goal string) (t engine.Term, variables map[string]eng
 // parseTerm reads the text of one term, with or without a full stop.
 func (p *Prober) parseTerm(text string) (engine.Term, *parser, error) {
 	if text = strings.TrimSpace(text); !strings.HasSuffix(text, ".") {
-		text += "."
+		text += " ." // a stop of its own, also behind an operator
 	}
 	clauses, err := split(File{Name: "query", Text: []byte(text)})
 	if err != nil {
@@ -147,10 +147,7 @@ func (p *Prober) parseTerm(text string) (engine.Term, *parser, error) {
 		return nil, nil, LoadError{File: "query", Line: 1, Text: "one goal is needed; write A, B for two that are to hold together"}
 	}
 	reader := &parser{clause: clauses[0], operators: p.loader.operators, variables: map[string]engine.Variable{}}
-	t, err := reader.term(maxPriority)
-	if err == nil && reader.pos < len(clauses[0].tokens) {
-		err = reader.errorf("unexpected %s", reader.shown())
-	}
+	t, err := reader.whole()
 	return t, reader, err
 }
 

@@ -84,6 +84,8 @@ func TestAskErrors(t *testing.T) {
 		"a. b":                          "one goal is needed",
 		"between(1, 1000000, X), X < 0": "more than the",
 		"query(T, k(256, dir_item, H))": "needs a TREE",
+		"query(5, k(I, dir_item, H))":   "needs the object id, which k(_,dir_item,_) does not give",
+		"add(5, I), I >":                "expected a term before full stop",
 		"":                              "query:1",
 		"'$holds'(true)":                "unknown predicate",
 	} {

@@ -142,7 +142,7 @@ func (r *run) statePattern(predicate string, tree, id engine.Term, env *engine.E
 		return p, false, errorf("%s needs a TREE", predicate)
 	}
 	if !p.id.bound {
-		return p, false, errorf("%s needs the object id in %s", predicate, termText(p.idTerm, env))
+		return p, false, errorf("%s needs the object id, which %s does not give", predicate, termText(p.idTerm, env))
 	}
 	if p.kind == 0 {
 		if c, isKey := p.idTerm.(engine.Compound); !isKey || c.Functor() != atomK {

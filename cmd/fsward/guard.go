@@ -29,7 +29,7 @@ func (f *guardFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.cfg.OnViolation, "on-violation", hostd.OnRefuse,
 		"what to do with a commit that does not hold: refuse (EIO), pause (suspend the guest and wait for fsward resume or reject), log (let it through)")
 	c.Flags().StringVar(&f.cfg.Record, "record", "", "record every write to `LOG` (dm-log-writes format; with several disks LOG.NAME)")
-	c.Flags().StringVar(&f.control, "control", "", "`unix:PATH` of the control socket, for fsward status, resume and reject")
+	c.Flags().StringVar(&f.control, "control", "", "`unix:PATH` of the control socket, for fsward status, resume, reject and rules reload")
 	c.Flags().BoolVar(&f.json, "json", false, "print one JSON object a line")
 	c.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "log more")
 }

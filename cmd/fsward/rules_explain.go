@@ -23,6 +23,7 @@ type stepJSON struct {
 	Access  string           `json:"access"`
 	Class   invariants.Class `json:"class"`
 	Depth   int              `json:"depth"`
+	Or      bool             `json:"or,omitempty"`
 	Warning string           `json:"warning,omitempty"`
 }
 
@@ -34,7 +35,7 @@ func rulesExplainCommand() *cobra.Command {
 		Short: "Show how a rule is run: what starts it, the order of its goals, what each costs",
 		Long: `Shows for each clause of a rule the change that starts it, and its goals in the order in which they are
 run, which need not be the order in which they are written. Beneath each goal stands how it is answered and
-how what that costs grows, for each answer of the goals before it:
+how what that costs grows, for each answer of the goals before it. "or" parts the ways of a disjunction:
 
   constant    not at all: a test, a record found by its key
   log n       as the depth of a tree on the disk

@@ -1,6 +1,10 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
 
 func rulesReloadCommand() *cobra.Command {
 	var control string
@@ -17,7 +21,11 @@ A set that does not load leaves the old one in force: the reason is printed here
 			if err != nil {
 				return err
 			}
-			return client.Reload()
+			rules, err := client.Reload()
+			if err == nil {
+				fmt.Printf("rules in force: %d\n", rules)
+			}
+			return err
 		},
 	}
 	addControlFlag(c, &control)

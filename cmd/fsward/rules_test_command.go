@@ -68,7 +68,11 @@ Exit status: 0 all pass, 1 some fail, 2 wrong usage, 3 could not run.`,
 
 func printCase(r hostd.CaseResult) {
 	verdict := map[bool]string{true: "ok  ", false: "FAIL"}[r.Passed]
-	fmt.Printf("%s %s (%s)\n", verdict, r.File, r.Engine)
+	by := ""
+	if r.Engine != "" { // else the file could not be read
+		by = " (" + r.Engine + ")"
+	}
+	fmt.Printf("%s %s%s\n", verdict, r.File, by)
 	for _, line := range r.Diff {
 		fmt.Printf("  %s\n", line)
 	}
