@@ -19,6 +19,7 @@ import (
 
 	"fsward/change"
 	"fsward/invariants"
+	"fsward/invariants/facts"
 )
 
 // TestBenchTable prints what docs/BENCHMARKS.md keeps of the rule engine, in one run: set FSWARD_BENCH=1.
@@ -31,14 +32,13 @@ func TestBenchTable(t *testing.T) {
 	shared := []string{"tree-1k", "tree-10k", "tree-41k", "flat-42k", "tree-284k", "flat-291k"}
 	compiled := benchHandwritten(t, shared)
 	benchShipped(t, shared[2:])
-	benchProlog(t, compiled, "tree-41k", "tree-284k")
+	benchProlog(t, compiled, "tree-1k", "tree-10k", "tree-41k", "tree-284k")
 }
 
 // benchHandwritten measures the rules of the thesis beside Go, and returns the times of the compiled engine.
 func benchHandwritten(t *testing.T, shared []string) map[string]time.Duration {
-	fmt.Print("Rules 6, 12 and 17 of the thesis, beside the same rules written in Go over the same records and view:\n\n" +
-		"| transaction | records | compiled | hand-written | ratio | allocations/record | bytes/record | bytes/record, first check |\n" +
-		"|---|---|---|---|---|---|---|---|\n")
+	fmt.Print("Rules 6, 12 and 17 of the thesis, beside the same rules written in Go over the same records and view:\n\n")
+	table := newTable("records", "compiled", "hand-written", "ratio", "allocations/record", "bytes/record", "first check")
 	out := map[string]time.Duration{}
 	row := func(name string, txn *change.Txn, view change.View, violations int) (took, by time.Duration) {
 		e := compiledEngine(t, txn.Schema, thesisRules(t), invariants.Options{OpenVocabulary: true})
@@ -57,8 +57,7 @@ func benchHandwritten(t *testing.T, shared []string) map[string]time.Duration {
 			}
 		})
 		took, by = times[0], times[1]
-		fmt.Printf("| %s | %d | %.2f ms | %.2f ms | %.2f | %.3f | %d | %d |\n", name, n, ms(took), ms(by), float64(took)/float64(by),
-			float64(allocs)/float64(n), bytes/n, first/n)
+		table.row(name, n, ms(took), ms(by), fmt.Sprintf("%.2f", float64(took)/float64(by)), fmt.Sprintf("%.3f", float64(allocs)/float64(n)), bytes/n, first/n)
 		out[name] = took
 		return took, by
 	}
@@ -87,29 +86,30 @@ func benchHandwritten(t *testing.T, shared []string) map[string]time.Duration {
 	return out
 }
 
-// benchShipped measures all rules of Btrfs. The transactions were made for three of them and lack what others ask
-// for, so many are violated, up to a thousand times each.
+// benchShipped measures all rules of Btrfs beside the reference engine. The transactions were made for three of them and
+// lack what others ask for, so many are violated, up to a thousand times each.
 func benchShipped(t *testing.T, names []string) {
 	files, err := invariants.Builtin("btrfs")
 	if err != nil {
 		t.Fatal(err)
 	}
+	fmt.Print("All rules of Btrfs that are shipped, on transactions that were made for three of them, beside the reference engine:\n\n")
+	table := newTable("records", "rules", "violations", "compiled", "reference", "ratio", "allocations/record", "bytes/record")
 	var costs []invariants.Timing
-	head := false
 	for _, name := range names {
 		f := loadFacts(t, sharedData(t, "rules", name+".pl.zst"))
 		e := compiledEngine(t, f.Txn.Schema, files, invariants.Options{OpenVocabulary: true})
-		if !head {
-			head = true
-			fmt.Printf("All %d rules of Btrfs that are shipped, on transactions that were made for three of them (many are violated):\n\n"+
-				"| transaction | records | compiled | violations | allocations/record | bytes/record |\n|---|---|---|---|---|---|\n", len(e.Rules()))
-		}
 		found := 0
 		check := func() { found = len(e.Check(context.Background(), f.Txn, f.View).Violations) }
 		check()
 		allocs, bytes := allocated(check)
 		took, n := cpuTimes(check)[0], len(f.Txn.Records)
-		fmt.Printf("| %s | %d | %.2f ms | %d | %.3f | %d |\n", name, n, ms(took), found, float64(allocs)/float64(n), bytes/n)
+		by := referenceTime(t, f, files, func(v invariants.Verdict) {
+			if len(v.Violations) != found {
+				t.Errorf("%s: the reference engine finds %d violations, the compiled one %d", name, len(v.Violations), found)
+			}
+		})
+		table.row(name, n, len(e.Rules()), found, ms(took), ms(by), times(by, took), fmt.Sprintf("%.3f", float64(allocs)/float64(n)), bytes/n)
 		if name == "tree-41k" {
 			costs = ruleTimes(e, check)
 		}
@@ -117,9 +117,22 @@ func benchShipped(t *testing.T, names []string) {
 	slices.SortFunc(costs, func(a, b invariants.Timing) int { return int(b.Last - a.Last) })
 	var text []string
 	for _, c := range costs[:min(10, len(costs))] {
-		text = append(text, fmt.Sprintf("%s %.2f ms", c.Rule, ms(c.Last)))
+		text = append(text, c.Rule+" "+ms(c.Last))
 	}
 	fmt.Printf("\nThe rules that cost most on tree-41k, as `fsward rules list --timing` shows them: %s.\n\n", strings.Join(text, ", "))
+}
+
+// referenceTime returns the CPU time of one run of the reference engine, whose verdict is looked at by judge.
+func referenceTime(t *testing.T, f *facts.Facts, files []invariants.File, judge func(v invariants.Verdict)) time.Duration {
+	e, err := invariants.NewReference(f.Txn.Schema, files, invariants.Options{OpenVocabulary: true, Steps: 1 << 60})
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := cpuTime()
+	v := e.Check(context.Background(), f.Txn, f.View)
+	took := cpuTime() - start
+	judge(v)
+	return took
 }
 
 // ruleTimes returns the least time of each rule in several runs.
@@ -134,7 +147,8 @@ func ruleTimes(e *invariants.Compiled, check func()) []invariants.Timing {
 	return least
 }
 
-// benchProlog measures SWI-Prolog with the rules as printed: the answers alone, without loading the facts.
+// benchProlog measures the two engines that search as Prolog does, with the rules as printed: SWI-Prolog, the answers
+// alone without loading the facts, and the reference engine.
 func benchProlog(t *testing.T, compiled map[string]time.Duration, names ...string) {
 	swipl, err := exec.LookPath("swipl")
 	if err != nil {
@@ -144,32 +158,45 @@ func benchProlog(t *testing.T, compiled map[string]time.Duration, names ...strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	fmt.Printf("%s, the rules as printed, without the time in which it loads the facts:\n\n"+
-		"| transaction | SWI-Prolog | compiled | ratio |\n|---|---|---|---|\n", strings.TrimSpace(string(version)))
+	fmt.Printf("The same rules in %s, and in the reference engine, as printed, without the time in which facts are loaded:\n\n", strings.TrimSpace(string(version)))
+	table := newTable("compiled", "SWI-Prolog", "ratio", "reference", "ratio")
 	for _, name := range names {
-		dir := t.TempDir()
-		prologFiles(t, dir, name)
-		const timed = "consult([facts,thesis]),statistics(cputime,A),answers,statistics(cputime,B),C is B-A,format(user_error,'seconds ~w~n',[C])"
-		cmd := exec.Command(swipl, "-q", "--stack-limit=8g", "-f", "primitives.pl", "-g", timed, "-t", "halt")
-		cmd.Dir = dir
-		var stderr bytes.Buffer
-		cmd.Stderr = &stderr
-		out, err := cmd.Output()
-		if err != nil {
-			t.Fatalf("swipl: %v\n%s", err, stderr.String())
-		}
-		answers := strings.Split(strings.TrimSpace(string(out)), "\n")
-		slices.Sort(answers)
-		if want := expected(t, sharedData(t, "rules", name+".expected.tsv")); !slices.Equal(slices.Compact(answers), want) {
-			t.Fatalf("%s: SWI-Prolog finds %v, want %v", name, answers, want)
-		}
-		_, seconds, _ := strings.Cut(stderr.String(), "seconds ")
-		took, err := strconv.ParseFloat(strings.TrimSpace(seconds), 64)
-		if err != nil {
-			t.Fatalf("swipl: %v\n%s", err, stderr.String())
-		}
-		fmt.Printf("| %s | %.2f s | %.2f ms | %.0f |\n", name, took, ms(compiled[name]), took/compiled[name].Seconds())
+		want := expected(t, sharedData(t, "rules", name+".expected.tsv"))
+		f := loadFacts(t, sharedData(t, "rules", name+".pl.zst"))
+		reference := referenceTime(t, f, thesisRules(t), func(v invariants.Verdict) {
+			if got := lines(v.Violations); !slices.Equal(got, want) {
+				t.Errorf("%s: the reference engine finds %v, want %v", name, got, want)
+			}
+		})
+		swi := prologTime(t, swipl, name, want)
+		table.row(name, ms(compiled[name]), ms(swi), times(swi, compiled[name]), ms(reference), times(reference, compiled[name]))
 	}
+}
+
+// prologTime returns the CPU time in which SWI-Prolog finds what it is to find.
+func prologTime(t *testing.T, swipl, name string, want []string) time.Duration {
+	dir := t.TempDir()
+	prologFiles(t, dir, name)
+	const timed = "consult([facts,thesis]),statistics(cputime,A),answers,statistics(cputime,B),C is B-A,format(user_error,'seconds ~w~n',[C])"
+	cmd := exec.Command(swipl, "-q", "--stack-limit=8g", "-f", "primitives.pl", "-g", timed, "-t", "halt")
+	cmd.Dir = dir
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("swipl: %v\n%s", err, stderr.String())
+	}
+	answers := strings.Split(strings.TrimSpace(string(out)), "\n")
+	slices.Sort(answers)
+	if !slices.Equal(slices.Compact(answers), want) {
+		t.Fatalf("%s: SWI-Prolog finds %v, want %v", name, answers, want)
+	}
+	_, seconds, _ := strings.Cut(stderr.String(), "seconds ")
+	took, err := strconv.ParseFloat(strings.TrimSpace(seconds), 64)
+	if err != nil {
+		t.Fatalf("swipl: %v\n%s", err, stderr.String())
+	}
+	return time.Duration(took * float64(time.Second))
 }
 
 // cpuModel is the processor's name.
@@ -219,7 +246,35 @@ func cpuTime() time.Duration {
 	return time.Duration(now.Nano())
 }
 
-func ms(d time.Duration) float64 { return d.Seconds() * 1000 }
+func ms(d time.Duration) string { return fmt.Sprintf("%.2f ms", d.Seconds()*1000) }
+
+// times tells how many times as long as another something took.
+func times(d, other time.Duration) string { return fmt.Sprintf("%.0f", d.Seconds()/other.Seconds()) }
+
+// A table is printed row by row, as each is measured, for people and for Markdown alike.
+type table struct{ widths []int }
+
+// newTable prints the head of a table; the first column is that of the transaction.
+func newTable(columns ...string) *table {
+	t := &table{widths: []int{len("generated, tree")}}
+	head, rule := fmt.Sprintf("| %-*s |", t.widths[0], "transaction"), "|"+strings.Repeat("-", t.widths[0]+2)+"|"
+	for _, c := range columns {
+		w := max(len(c), len("123456.78 ms"))
+		t.widths = append(t.widths, w)
+		head += fmt.Sprintf(" %*s |", w, c)
+		rule += strings.Repeat("-", w+1) + ":|"
+	}
+	fmt.Println(head + "\n" + rule)
+	return t
+}
+
+func (t *table) row(name string, values ...any) {
+	line := fmt.Sprintf("| %-*s |", t.widths[0], name)
+	for i, v := range values {
+		line += fmt.Sprintf(" %*v |", t.widths[i+1], v)
+	}
+	fmt.Println(line)
+}
 
 // slope is that of the line with the least squares.
 func slope(x, y []float64) float64 {
