@@ -32,7 +32,6 @@ violation(7, 2, k(EXTENT, extent_data_ref, HASH)) :-
 violation(7, 2, k(EXTENT, extent_data_ref, HASH)) :-
   ( new(_, k(_, extent_data, _), backref, k(EXTENT, extent_data_ref, HASH)) ;
     old(_, k(_, extent_data, _), backref, k(EXTENT, extent_data_ref, HASH)) ),
-  not(change(2, k(EXTENT, extent_data_ref, HASH), count, _, _)),
   verify(uses_explained(EXTENT, HASH)),
   query(2, k(EXTENT, extent_data_ref, HASH)),
   not(uses_counted(EXTENT, HASH)).

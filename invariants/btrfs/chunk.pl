@@ -18,7 +18,6 @@ violation(41, 3, k(256, chunk_item, CHUNK)) :-
   not(has_block_group(CHUNK)).
 
 violation(41, TREE, k(CHUNK, block_group_item, LENGTH)) :-
-  delete(3, k(256, chunk_item, CHUNK)),
   old(3, k(256, chunk_item, CHUNK), length, LENGTH),
   group_tree(TREE),
   query(TREE, k(CHUNK, block_group_item, LENGTH)).
@@ -50,13 +49,11 @@ violation(42, 4, k(DEVICE, dev_extent, START)) :-
   not(has_stripe(DEVICE, START)).
 
 violation(42, 3, k(256, chunk_stripe, a(CHUNK, N))) :-
-  delete(4, k(DEVICE, dev_extent, START)),
   old(4, k(DEVICE, dev_extent, START), chunk_offset, CHUNK),
   query(3, k(256, chunk_stripe, a(CHUNK, N)), devid, DEVICE),
   query(3, k(256, chunk_stripe, a(CHUNK, N)), offset, START).
 
 violation(42, 4, k(DEVICE, dev_extent, START)) :-
-  delete(3, k(256, chunk_stripe, a(CHUNK, N))),
   old(3, k(256, chunk_stripe, a(CHUNK, N)), devid, DEVICE),
   old(3, k(256, chunk_stripe, a(CHUNK, N)), offset, START),
   query(4, k(DEVICE, dev_extent, START)),

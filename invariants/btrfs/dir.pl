@@ -75,12 +75,11 @@ violation(16, TREE, k(DIR, KIND, OFFSET)) :-
 
 violation(16, TREE, k(DIR, KIND, OFFSET)) :-
   entry_kind(KIND),
-  new(TREE, k(DIR, KIND, OFFSET), type, ENTRY_TYPE),
+  new(TREE, k(DIR, KIND, OFFSET), type, _),
   update(TREE, k(DIR, KIND, OFFSET)),
   file_tree(TREE),
   query(TREE, k(DIR, KIND, OFFSET), location, k(ID, WHAT, _)),
   target_type(WHAT, TREE, ID, TYPE),
-  TYPE \= ENTRY_TYPE,
   not(query(TREE, k(DIR, KIND, OFFSET), type, TYPE)).
 
 violation(16, TREE, k(INODE, inode_item, 0)) :-

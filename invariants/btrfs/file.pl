@@ -82,8 +82,6 @@ violation(25, TREE, k(INODE, inode_item, 0)) :-
 violation(25, TREE, k(INODE, extent_data, OFFSET)) :-
   change(TREE, k(INODE, inode_item, 0), size, OLD, SIZE),
   OLD \== null, % all extents of a new file are new
-  SIZE \== null,
-  SIZE > OLD,
   file_tree(TREE),
   verify(holes_need_no_extent),
   file_size(TREE, INODE, SIZE),
@@ -126,7 +124,6 @@ violation(55, TREE, k(INODE, extent_data, OFFSET)) :-
 
 violation(55, TREE, k(INODE, extent_data, OFFSET)) :-
   add(TREE, k(INODE, extent_data, OFFSET)),
-  OFFSET > 0,
   file_tree(TREE),
   not(add(TREE, k(INODE, inode_item, 0))), % all extents of a new file are new: the clause above sees each pair
   BEFORE is OFFSET - 1,

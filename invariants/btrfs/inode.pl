@@ -26,7 +26,6 @@ violation(12, TREE, k(INODE, KIND, OFFSET)) :-
 
 violation(12, TREE, k(INODE, KIND, OFFSET)) :-
   add(TREE, k(INODE, KIND, OFFSET)),
-  KIND \= inode_item,
   file_tree(TREE),
   inode_number(INODE),
   not(new(TREE, k(INODE, inode_item, 0))),
@@ -49,7 +48,6 @@ violation(14, TREE, k(INODE, inode_item, 0)) :-
   name_kind(KIND),
   ( add(TREE, k(INODE, KIND, _)) ; delete(TREE, k(INODE, KIND, _)) ),
   file_tree(TREE),
-  inode_number(INODE),
   not(change(TREE, k(INODE, inode_item, 0), nlink, _, _)),
   names_added(TREE, INODE, ADDED),
   names_deleted(TREE, INODE, DELETED),

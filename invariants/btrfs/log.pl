@@ -40,7 +40,6 @@ logged_range(EXTENT, BYTENR, BYTENR, TO) :-
 
 has_sums(FROM, TO) :- FROM >= TO.
 has_sums(FROM, TO) :-
-  FROM < TO,
   sums_at(FROM, END),
   has_sums(END, TO).
 
@@ -62,7 +61,6 @@ csum_tree(7).
 violation(93, -6, k(INODE, extent_data, OFFSET)) :-
   new(-6, k(INODE, extent_data, OFFSET)),
   query(-6, k(INODE, extent_data, OFFSET), disk_bytenr, BYTENR),
-  BYTENR > 0,
   query(-6, k(INODE, extent_data, OFFSET), disk_num_bytes, LENGTH),
   not(query(2, k(BYTENR, extent_item, LENGTH))),
   END is BYTENR + LENGTH,

@@ -73,7 +73,6 @@ violation(4, TREE, k(DIR, KIND, OFFSET)) :-
 violation(4, TREE, k(DIR, KIND, OFFSET)) :-
   entry_kind(KIND),
   update(TREE, k(DIR, KIND, OFFSET)),
-  file_tree(TREE),
   query(TREE, k(DIR, KIND, OFFSET), link, k(SUBVOL, root_item, _)),
   query(1, k(TREE, root_ref, SUBVOL), dirid, DIR),
   verify(subvolume_named(TREE, SUBVOL)).
@@ -81,7 +80,6 @@ violation(4, TREE, k(DIR, KIND, OFFSET)) :-
 violation(4, 1, k(TREE, root_ref, SUBVOL)) :-
   entry_kind(KIND),
   change(TREE, k(DIR, KIND, _), location, k(SUBVOL, root_item, _), null),
-  file_tree(TREE),
   query(1, k(TREE, root_ref, SUBVOL), dirid, DIR),
   verify(subvolume_named(TREE, SUBVOL)).
 
@@ -118,7 +116,6 @@ violation(56, 1, k(TREE, root_item, OFFSET)) :-
 
 violation(56, TREE, k(256, inode_item, 0)) :-
   delete(TREE, k(256, inode_item, 0)),
-  file_tree(TREE),
   live_tree(TREE).
 
 % Rule 57. Only a subvolume without refs is being dropped.

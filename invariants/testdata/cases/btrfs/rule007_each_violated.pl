@@ -56,3 +56,19 @@ object(5,k(260,extent_data,4096)).
 state(5,k(260,extent_data,4096),backref,k(262144,extent_data_ref,99)).
 state(5,k(260,extent_data,4096),leaf,32768).
 expect(7, 2, k(262144,extent_data_ref,99)).
+
+% The tree of roots has one use of it more than the count says.
+change(2,k(327680,extent_data_ref,99),object,present,present).
+change(2,k(327680,extent_data_ref,99),count,3,1).
+object(2,k(327680,extent_data_ref,99)).
+state(2,k(327680,extent_data_ref,99),count,1).
+state(2,k(327680,extent_data_ref,99),root,1).
+state(2,k(327680,extent_data_ref,99),objectid,256).
+state(2,k(327680,extent_data_ref,99),offset,0).
+object(1,k(256,extent_data,0)).
+state(1,k(256,extent_data,0),backref,k(327680,extent_data_ref,99)).
+state(1,k(256,extent_data,0),leaf,32768).
+object(1,k(256,extent_data,4096)).
+state(1,k(256,extent_data,4096),backref,k(327680,extent_data_ref,99)).
+state(1,k(256,extent_data,4096),leaf,32768).
+expect(7, 2, k(327680,extent_data_ref,99)).

@@ -17,6 +17,21 @@ object(5,k(257,extent_data,4096)).
 state(5,k(257,extent_data,4096),backref,k(65536,extent_data_ref,99)).
 state(5,k(257,extent_data,4096),leaf,32768).
 
+% The same, with another file extent between that leads elsewhere.
+change(2,k(655360,extent_data_ref,99),object,present,present).
+change(2,k(655360,extent_data_ref,99),count,2,1).
+object(2,k(655360,extent_data_ref,99)).
+state(2,k(655360,extent_data_ref,99),count,1).
+state(2,k(655360,extent_data_ref,99),root,5).
+state(2,k(655360,extent_data_ref,99),objectid,264).
+state(2,k(655360,extent_data_ref,99),offset,0).
+object(5,k(264,extent_data,0)).
+state(5,k(264,extent_data,0),backref,k(655360,extent_data_ref,99)).
+state(5,k(264,extent_data,0),leaf,32768).
+object(5,k(264,extent_data,4096)).
+state(5,k(264,extent_data,4096),backref,k(720896,extent_data_ref,99)).
+state(5,k(264,extent_data,4096),leaf,32768).
+
 % The count changes as the file extents do. That it was too low before is not said of this commit.
 change(2,k(131072,extent_data_ref,99),object,present,present).
 change(2,k(131072,extent_data_ref,99),count,1,2).
@@ -81,6 +96,22 @@ change(5,k(261,extent_data,4096),leaf,null,32768).
 object(5,k(261,extent_data,4096)).
 state(5,k(261,extent_data,4096),backref,k(327680,extent_data_ref,99)).
 state(5,k(261,extent_data,4096),leaf,32768).
+
+% The same of a count that has long been wrong.
+object(2,k(786432,extent_data_ref,99)).
+state(2,k(786432,extent_data_ref,99),root,5).
+state(2,k(786432,extent_data_ref,99),objectid,265).
+state(2,k(786432,extent_data_ref,99),offset,0).
+state(2,k(786432,extent_data_ref,99),count,3).
+change(5,k(265,extent_data,0),object,present,null).
+change(5,k(265,extent_data,0),backref,k(786432,extent_data_ref,99),null).
+change(5,k(265,extent_data,0),leaf,32768,null).
+change(5,k(265,extent_data,4096),object,null,present).
+change(5,k(265,extent_data,4096),backref,null,k(786432,extent_data_ref,99)).
+change(5,k(265,extent_data,4096),leaf,null,32768).
+object(5,k(265,extent_data,4096)).
+state(5,k(265,extent_data,4096),backref,k(786432,extent_data_ref,99)).
+state(5,k(265,extent_data,4096),leaf,32768).
 
 % Of a subvolume that is being dropped nothing is said, nor of one that is gone.
 change(2,k(393216,extent_data_ref,99),object,present,present).

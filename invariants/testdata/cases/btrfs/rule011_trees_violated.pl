@@ -1,0 +1,20 @@
+% The first and the last number of a subvolume. What has a higher number is none.
+rule(11).
+change(256,k(257,inode_item,0),object,present,present).
+change(256,k(257,inode_item,0),nlink,1,0).
+object(256,k(257,inode_item,0)).
+state(256,k(257,inode_item,0),nlink,0).
+change(18446744073709551359,k(257,inode_item,0),object,present,present).
+change(18446744073709551359,k(257,inode_item,0),nlink,1,0).
+object(18446744073709551359,k(257,inode_item,0)).
+state(18446744073709551359,k(257,inode_item,0),nlink,0).
+change(18446744073709551360,k(257,inode_item,0),object,present,present).
+change(18446744073709551360,k(257,inode_item,0),nlink,1,0).
+object(18446744073709551360,k(257,inode_item,0)).
+state(18446744073709551360,k(257,inode_item,0),nlink,0).
+change(255,k(257,inode_item,0),object,present,present).
+change(255,k(257,inode_item,0),nlink,1,0).
+object(255,k(257,inode_item,0)).
+state(255,k(257,inode_item,0),nlink,0).
+expect(11, 256, k(257,inode_item,0)).
+expect(11, 18446744073709551359, k(257,inode_item,0)).

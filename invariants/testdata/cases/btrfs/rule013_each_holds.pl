@@ -1,0 +1,16 @@
+% A directory and a file are made, and a file gets data. Of an entry that belongs to no inode rule 12 speaks.
+rule(13).
+change(5,k(257,inode_item,0),object,null,present).
+change(5,k(257,inode_item,0),f(mode,s_ifmt),null,s_ifdir).
+object(5,k(257,inode_item,0)).
+state(5,k(257,inode_item,0),f(mode,s_ifmt),s_ifdir).
+object(5,k(257,dir_index,2)).
+change(5,k(258,inode_item,0),object,null,present).
+change(5,k(258,inode_item,0),f(mode,s_ifmt),null,s_ifreg).
+object(5,k(258,inode_item,0)).
+state(5,k(258,inode_item,0),f(mode,s_ifmt),s_ifreg).
+change(5,k(258,extent_data,0),object,null,present).
+object(5,k(258,extent_data,0)).
+change(5,k(259,dir_index,2),object,null,present).
+object(5,k(259,dir_index,2)).
+expect_none.

@@ -1,0 +1,21 @@
+% A hole that is written as an extent reads nothing.
+rule(23).
+object(0,k(0,super_block,0)).
+state(0,k(0,super_block,0),sectorsize,4096).
+object(5,k(257,inode_item,0)).
+state(5,k(257,inode_item,0),f(flags,nodatasum),0).
+change(5,k(257,extent_data,0),object,null,present).
+change(5,k(257,extent_data,0),type,null,data).
+change(5,k(257,extent_data,0),disk_bytenr,null,0).
+change(5,k(257,extent_data,0),disk_num_bytes,null,0).
+change(5,k(257,extent_data,0),compression,null,0).
+change(5,k(257,extent_data,0),extent_offset,null,0).
+change(5,k(257,extent_data,0),num_bytes,null,4096).
+object(5,k(257,extent_data,0)).
+state(5,k(257,extent_data,0),type,data).
+state(5,k(257,extent_data,0),disk_bytenr,0).
+state(5,k(257,extent_data,0),disk_num_bytes,0).
+state(5,k(257,extent_data,0),compression,0).
+state(5,k(257,extent_data,0),extent_offset,0).
+state(5,k(257,extent_data,0),num_bytes,4096).
+expect_none.

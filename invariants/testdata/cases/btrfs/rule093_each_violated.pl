@@ -1,0 +1,59 @@
+% A new extent reaches into one of the last commit; another one has one within it; a third has the place of a metadata
+% block.
+rule(93).
+object(0,k(0,super_block,0)).
+state(0,k(0,super_block,0),nodesize,16384).
+object(2,k(1048576,extent_item,16384)).
+change(-6,k(257,extent_data,0),object,null,present).
+change(-6,k(257,extent_data,0),type,null,data).
+change(-6,k(257,extent_data,0),disk_bytenr,null,1044480).
+change(-6,k(257,extent_data,0),disk_num_bytes,null,8192).
+change(-6,k(257,extent_data,0),extent_offset,null,0).
+change(-6,k(257,extent_data,0),num_bytes,null,8192).
+change(-6,k(257,extent_data,0),compression,null,0).
+object(-6,k(257,extent_data,0)).
+state(-6,k(257,extent_data,0),type,data).
+state(-6,k(257,extent_data,0),disk_bytenr,1044480).
+state(-6,k(257,extent_data,0),disk_num_bytes,8192).
+state(-6,k(257,extent_data,0),extent_offset,0).
+state(-6,k(257,extent_data,0),num_bytes,8192).
+state(-6,k(257,extent_data,0),compression,0).
+object(-6,k(257,inode_item,0)).
+state(-6,k(257,inode_item,0),f(flags,nodatasum),0).
+object(2,k(2097152,extent_item,4096)).
+change(-6,k(258,extent_data,0),object,null,present).
+change(-6,k(258,extent_data,0),type,null,data).
+change(-6,k(258,extent_data,0),disk_bytenr,null,2093056).
+change(-6,k(258,extent_data,0),disk_num_bytes,null,16384).
+change(-6,k(258,extent_data,0),extent_offset,null,0).
+change(-6,k(258,extent_data,0),num_bytes,null,16384).
+change(-6,k(258,extent_data,0),compression,null,0).
+object(-6,k(258,extent_data,0)).
+state(-6,k(258,extent_data,0),type,data).
+state(-6,k(258,extent_data,0),disk_bytenr,2093056).
+state(-6,k(258,extent_data,0),disk_num_bytes,16384).
+state(-6,k(258,extent_data,0),extent_offset,0).
+state(-6,k(258,extent_data,0),num_bytes,16384).
+state(-6,k(258,extent_data,0),compression,0).
+object(-6,k(258,inode_item,0)).
+state(-6,k(258,inode_item,0),f(flags,nodatasum),0).
+object(2,k(3145728,metadata_item,0)).
+change(-6,k(259,extent_data,0),object,null,present).
+change(-6,k(259,extent_data,0),type,null,data).
+change(-6,k(259,extent_data,0),disk_bytenr,null,3158016).
+change(-6,k(259,extent_data,0),disk_num_bytes,null,4096).
+change(-6,k(259,extent_data,0),extent_offset,null,0).
+change(-6,k(259,extent_data,0),num_bytes,null,4096).
+change(-6,k(259,extent_data,0),compression,null,0).
+object(-6,k(259,extent_data,0)).
+state(-6,k(259,extent_data,0),type,data).
+state(-6,k(259,extent_data,0),disk_bytenr,3158016).
+state(-6,k(259,extent_data,0),disk_num_bytes,4096).
+state(-6,k(259,extent_data,0),extent_offset,0).
+state(-6,k(259,extent_data,0),num_bytes,4096).
+state(-6,k(259,extent_data,0),compression,0).
+object(-6,k(259,inode_item,0)).
+state(-6,k(259,inode_item,0),f(flags,nodatasum),0).
+expect(93, -6, k(257,extent_data,0)).
+expect(93, -6, k(258,extent_data,0)).
+expect(93, -6, k(259,extent_data,0)).
