@@ -48,10 +48,12 @@ var spaceViolations = []violation{
 	{"btrfs/47", "block_group_item.used+4096", 2},
 	{"btrfs/48", "block_group_item.used-4096@flags=1", 2},
 	{"btrfs/48", "extent_item!delete", 2},
-	{"btrfs/76", "free_space_info!delete", 2},
 	{"btrfs/76", "free_space_info.key.offset+4096", 2},
 	{"btrfs/77", "free_space_extent.key.objectid^0x8000000000000000", 2},
+	{"btrfs/77", "free_space_info!delete", 2},
+	{"btrfs/78", "block_group_item.used-4096@flags=1", 2},
 	{"btrfs/79", "free_space_info.extent_count+1", 2},
 	{"btrfs/80", "free_space_extent.key.objectid-4096", 2},
+	{"btrfs/81", "extent_item.key.offset+4096", 2},
 	{"btrfs/49", "extent_item.key.offset=1073741824", 2},
 }

@@ -7,8 +7,8 @@ import (
 	"fsward/change"
 )
 
-// blockTree is the number under which a View answers what metadata blocks lead to. The objects in it are
-// asked for by their whole identifier: they are read from the blocks, and no records are made of them.
+// blockTree is the number under which a View answers what metadata blocks lead to, and what of the free space no item
+// says by its key. The objects in it are asked for by their whole identifier, and no records are made of them.
 const blockTree = math.MaxUint64
 
 // holdBlock answers what is known of a block.
@@ -18,6 +18,15 @@ func (v *view) holdBlock(h *holding, o change.Object) error {
 	switch o.Kind {
 	case kindTreeBlock:
 		return v.treeBlock(&h.dec, o.ID, o.Sub)
+	case kindFreeSpace:
+		return v.freeSpace(&h.dec, o.ID, o.Sub)
+	case kindBlock:
+		n, err := v.state.metadata(o.ID)
+		if n == nil || o.Sub != 0 {
+			return err
+		}
+		h.dec.begin(o.Kind, o.ID, 0, 0)
+		h.dec.num(fieldLevel, uint64(n.level()))
 	case kindBlockPointers:
 		n, err := v.state.metadata(o.ID)
 		if n == nil {

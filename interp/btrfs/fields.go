@@ -76,6 +76,8 @@ const (
 	fieldNSums
 	fieldExtentCount
 	fieldFree
+	fieldFirst
+	fieldLast
 	fieldNumEntries
 	fieldNumBitmaps
 	fieldVersion
@@ -135,7 +137,7 @@ var fieldNames = [fieldEnd]string{
 	fieldIOWidth: "io_width", fieldStartOffset: "start_offset", fieldRootDirID: "root_dirid", fieldBytenr: "bytenr",
 	fieldByteLimit: "byte_limit", fieldLastSnapshot: "last_snapshot", fieldDropProgress: "drop_progress",
 	fieldDropLevel: "drop_level", fieldLevel: "level", fieldDirID: "dirid", fieldNSums: "nsums",
-	fieldExtentCount: "extent_count", fieldFree: "free", fieldNumEntries: "num_entries", fieldNumBitmaps: "num_bitmaps",
+	fieldExtentCount: "extent_count", fieldFree: "free", fieldFirst: "first", fieldLast: "last", fieldNumEntries: "num_entries", fieldNumBitmaps: "num_bitmaps",
 	fieldVersion: "version", fieldRescan: "rescan", fieldReferenced: "rfer", fieldReferencedCompressed: "rfer_cmpr",
 	fieldExclusive: "excl", fieldExclusiveCompressed: "excl_cmpr", fieldMaxReferenced: "max_rfer",
 	fieldMaxExclusive: "max_excl", fieldReservedReferenced: "rsv_rfer", fieldReservedExclusive: "rsv_excl",

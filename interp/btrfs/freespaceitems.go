@@ -1,6 +1,7 @@
 package btrfs
 
 import (
+	"math"
 	"math/bits"
 
 	"fsward/interp/disk"
@@ -68,6 +69,64 @@ func (d *decoder) freeSpaceBitmap(k key, r disk.Region) error {
 		free += bits.OnesCount8(b)
 	}
 	d.num(fieldFree, uint64(free))
+	d.num(fieldFirst, bit(r, 0))
+	d.num(fieldLast, bit(r, sectors-1))
 	d.chunkOf(k.objectid)
+	for from := uint64(0); from < sectors; from++ {
+		if bit(r, from) == 0 {
+			continue
+		}
+		end := from + 1
+		for end < sectors && bit(r, end) == 1 {
+			end++
+		}
+		d.begin(kindFreeSpaceRun, k.objectid, k.offset, k.objectid+from*uint64(d.ctx.sectorSize))
+		d.num(fieldEndOffset, k.objectid+end*uint64(d.ctx.sectorSize))
+		d.chunkOf(k.objectid)
+		from = end
+	}
 	return nil
+}
+
+// bit returns a bit of a bitmap (le_test_bit).
+func bit(r disk.Region, i uint64) uint64 { return uint64(r.U8(int(i/8)) >> (i % 8) & 1) }
+
+// freeSpace answers whether a part of the bytes from start is free by the tree of free space.
+func (v *view) freeSpace(d *decoder, start, length uint64) error {
+	root, ok, err := v.state.treeRoot(freeSpaceTreeID)
+	if !ok || err != nil || length == 0 || start+length < start {
+		return err
+	}
+	end := start + length
+	p, ok, err := v.state.seekLast(freeSpaceTreeID, root.pointer, key{end - 1, math.MaxUint8, math.MaxUint64})
+	for seen := 0; ok && err == nil; ok, err = p.move(-1) {
+		if seen++; seen > maxGroup {
+			return &budgetError{"items of free space in one extent", maxGroup}
+		}
+		k := p.key()
+		item := p.item()
+		if k.objectid+k.offset > start && isFree(k, item.data(), max(start, k.objectid), min(end, k.objectid+k.offset), uint64(v.state.sb.sectorSize())) {
+			d.begin(kindFreeSpace, start, length, 0)
+			return nil
+		}
+		if k.objectid <= start {
+			return nil
+		}
+	}
+	return err
+}
+
+// isFree tells whether an item of the free space tree says of any sector from start to end, which it has, that it is free.
+func isFree(k key, r disk.Region, start, end, sector uint64) bool {
+	switch k.typ {
+	case freeSpaceExtentKey:
+		return true
+	case freeSpaceBitmapKey:
+		for i := (start - k.objectid) / sector; i*sector < end-k.objectid && i < uint64(r.Len())*8; i++ {
+			if bit(r, i) == 1 {
+				return true
+			}
+		}
+	}
+	return false
 }

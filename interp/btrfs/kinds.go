@@ -46,9 +46,12 @@ const (
 	kindUUIDReceived
 	kindSuperBlock // has no key: it is the one object of tree 0
 	// What is no item of its own.
-	kindChunkStripe // in a chunk_item
+	kindChunkStripe  // in a chunk_item
+	kindFreeSpaceRun // in a free_space_bitmap
 	kindTreeBlock
 	kindBlockPointers
+	kindFreeSpace
+	kindBlock
 	kindCount
 )
 
@@ -146,26 +149,33 @@ var itemTypes = [kindCount]itemType{
 	kindBlockGroupItem:  {blockGroupItemKey, "block_group_item", change.ShapeKey, inExtent | inBlockGroup, &blockGroupLayout, nil, "a block group: k(START, block_group_item, LENGTH)"},
 	kindFreeSpaceInfo:   {freeSpaceInfoKey, "free_space_info", change.ShapeKey, inFreeSpace, &freeSpaceInfoLayout, nil, "free space of a block group: k(START, free_space_info, LENGTH)"},
 	kindFreeSpaceExtent: {freeSpaceExtentKey, "free_space_extent", change.ShapeKey, inFreeSpace, nil, []change.Field{fieldChunk}, "free space: k(START, free_space_extent, LENGTH)"},
-	kindFreeSpaceBitmap: {freeSpaceBitmapKey, "free_space_bitmap", change.ShapeKey, inFreeSpace, nil, []change.Field{fieldSize, fieldFree, fieldChunk}, "free space as bits: k(START, free_space_bitmap, LENGTH)"},
-	kindDevExtent:       {devExtentKey, "dev_extent", change.ShapeKey, inDev, &devExtentLayout, nil, "space of a device in use: k(DEVICE, dev_extent, START)"},
-	kindDevItem:         {devItemKey, "dev_item", change.ShapeKey, inChunk, &devItemLayout, nil, "a device: k(1, dev_item, DEVICE)"},
-	kindChunkItem:       {chunkItemKey, "chunk_item", change.ShapeKey, inChunk, &chunkLayout, nil, "a chunk: k(256, chunk_item, LOGICAL)"},
-	kindQgroupStatus:    {qgroupStatusKey, "qgroup_status", change.ShapeKey, inQuota, &qgroupStatusLayout, nil, "state of quota: k(0, qgroup_status, 0)"},
-	kindQgroupInfo:      {qgroupInfoKey, "qgroup_info", change.ShapeKey, inQuota, &qgroupInfoLayout, nil, "use of a quota group: k(0, qgroup_info, QGROUP)"},
-	kindQgroupLimit:     {qgroupLimitKey, "qgroup_limit", change.ShapeKey, inQuota, &qgroupLimitLayout, nil, "limits of a quota group: k(0, qgroup_limit, QGROUP)"},
-	kindQgroupRelation:  {qgroupRelationKey, "qgroup_relation", change.ShapeKey, inQuota, nil, nil, "a quota group and a member of it, written both ways: k(QGROUP, qgroup_relation, QGROUP)"},
-	kindTemporaryItem:   {temporaryItemKey, "temporary_item", change.ShapeKey, inRoot, nil, sizeOnly, "state of a running balance"},
-	kindPersistentItem:  {persistentItemKey, "persistent_item", change.ShapeKey, inDev, nil, sizeOnly, "device statistics"},
-	kindDevReplace:      {devReplaceKey, "dev_replace", change.ShapeKey, inDev, nil, sizeOnly, "state of a device replacement"},
-	kindUUIDSubvol:      {uuidSubvolKey, "uuid_key_subvol", change.ShapeKey, inUUID, nil, []change.Field{fieldRoot}, "a subvolume with a UUID: k(FIRST, uuid_key_subvol, SECOND), the halves of the UUID"},
-	kindUUIDReceived:    {uuidReceivedKey, "uuid_key_received_subvol", change.ShapeKey, inUUID, nil, []change.Field{fieldRoot}, "a received subvolume with a UUID of where it came from"},
-	kindSuperBlock:      {0, "super_block", change.ShapeKey, 0, &superLayout, nil, "the superblock: k(0, super_block, 0) of tree 0"},
+	kindFreeSpaceBitmap: {freeSpaceBitmapKey, "free_space_bitmap", change.ShapeKey, inFreeSpace, nil, []change.Field{fieldSize, fieldFree, fieldFirst, fieldLast, fieldChunk},
+		"free space as bits: k(START, free_space_bitmap, LENGTH); free is how many are set, first and last are the outermost"},
+	kindDevExtent:      {devExtentKey, "dev_extent", change.ShapeKey, inDev, &devExtentLayout, nil, "space of a device in use: k(DEVICE, dev_extent, START)"},
+	kindDevItem:        {devItemKey, "dev_item", change.ShapeKey, inChunk, &devItemLayout, nil, "a device: k(1, dev_item, DEVICE)"},
+	kindChunkItem:      {chunkItemKey, "chunk_item", change.ShapeKey, inChunk, &chunkLayout, nil, "a chunk: k(256, chunk_item, LOGICAL)"},
+	kindQgroupStatus:   {qgroupStatusKey, "qgroup_status", change.ShapeKey, inQuota, &qgroupStatusLayout, nil, "state of quota: k(0, qgroup_status, 0)"},
+	kindQgroupInfo:     {qgroupInfoKey, "qgroup_info", change.ShapeKey, inQuota, &qgroupInfoLayout, nil, "use of a quota group: k(0, qgroup_info, QGROUP)"},
+	kindQgroupLimit:    {qgroupLimitKey, "qgroup_limit", change.ShapeKey, inQuota, &qgroupLimitLayout, nil, "limits of a quota group: k(0, qgroup_limit, QGROUP)"},
+	kindQgroupRelation: {qgroupRelationKey, "qgroup_relation", change.ShapeKey, inQuota, nil, nil, "a quota group and a member of it, written both ways: k(QGROUP, qgroup_relation, QGROUP)"},
+	kindTemporaryItem:  {temporaryItemKey, "temporary_item", change.ShapeKey, inRoot, nil, sizeOnly, "state of a running balance"},
+	kindPersistentItem: {persistentItemKey, "persistent_item", change.ShapeKey, inDev, nil, sizeOnly, "device statistics"},
+	kindDevReplace:     {devReplaceKey, "dev_replace", change.ShapeKey, inDev, nil, sizeOnly, "state of a device replacement"},
+	kindUUIDSubvol:     {uuidSubvolKey, "uuid_key_subvol", change.ShapeKey, inUUID, nil, []change.Field{fieldRoot}, "a subvolume with a UUID: k(FIRST, uuid_key_subvol, SECOND), the halves of the UUID"},
+	kindUUIDReceived:   {uuidReceivedKey, "uuid_key_received_subvol", change.ShapeKey, inUUID, nil, []change.Field{fieldRoot}, "a received subvolume with a UUID of where it came from"},
+	kindSuperBlock:     {0, "super_block", change.ShapeKey, 0, &superLayout, nil, "the superblock: k(0, super_block, 0) of tree 0"},
 	kindTreeBlock: {0, "tree_block", change.ShapeKey, 0, nil, []change.Field{fieldParent, fieldOwner, fieldLevel},
 		"a tree leads to a block: k(BLOCK, tree_block, TREE) of tree -1, with the block that points to it (0: none) and that one's owner; only where all is known"},
 	kindBlockPointers: {0, "block_pointers", change.ShapeKey, 0, nil, []change.Field{fieldCount},
 		"how often a block points to a block or extent: k(BLOCK, block_pointers, BYTENR) of tree -1; only where all is known"},
 	kindChunkStripe: {chunkItemKey, "chunk_stripe", change.ShapePair, inChunk, nil, []change.Field{fieldDevID, fieldOffset},
 		"where a copy or part of a chunk lies: k(256, chunk_stripe, a(LOGICAL, N)) of tree 3, N from 0"},
+	kindFreeSpaceRun: {freeSpaceBitmapKey, "free_space_run", change.ShapePair, inFreeSpace, nil, []change.Field{fieldEndOffset, fieldChunk},
+		"bits of a free_space_bitmap that are set and next to each other: k(BITMAP, free_space_run, a(LENGTH, FROM)), with the key of the bitmap, FROM and end as addresses"},
+	kindBlock: {0, "block", change.ShapeKey, 0, nil, []change.Field{fieldLevel},
+		"a block of metadata that can be read: k(BLOCK, block, 0) of tree -1"},
+	kindFreeSpace: {0, "free_space", change.ShapeKey, 0, nil, nil,
+		"a part of LENGTH bytes from START is free: k(START, free_space, LENGTH) of tree -1, by the tree of free space"},
 }
 
 var sizeOnly = []change.Field{fieldSize}

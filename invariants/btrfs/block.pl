@@ -55,10 +55,9 @@ block_has_backref(BLOCK, TREE) :-
   ; query(2, k(BLOCK, tree_block_ref, OWNER)) ).
 
 % Rule 75. A metadata_item has the level of its block as the offset of its key.
-% Source: btrfs check, check_tree_block_ref; check_tree_block of the kernel. Asked of blocks that a tree leads to.
+% Source: btrfs check, check_tree_block_ref; check_tree_block of the kernel.
 % For the user: the space of the block would never be freed, or the block be lost when its back references are changed.
 violation(75, 2, k(BLOCK, metadata_item, LEVEL)) :-
   add(2, k(BLOCK, metadata_item, LEVEL)),
-  query(2, k(BLOCK, tree_block_ref, TREE)),
-  query(-1, k(BLOCK, tree_block, TREE), level, FOUND),
+  query(-1, k(BLOCK, block, 0), level, FOUND),
   FOUND =\= LEVEL.

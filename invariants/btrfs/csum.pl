@@ -19,15 +19,31 @@ violation(23, TREE, k(INODE, extent_data, OFFSET)) :-
   read_range(TREE, k(INODE, extent_data, OFFSET), START, END),
   verify(csums_cover(START, END)).
 
+% What an extent has of checksums it keeps (btrfs_del_csums is for extents that go). btrfs check --init-csum-tree makes
+% all of them anew, of what files read.
 violation(23, 7, k(-10, extent_csum, START)) :-
   default_zero(7, k(-10, extent_csum, START), nsums, OLD, NEW),
   NEW < OLD,
+  by_linux,
   sectorsize(SECTOR),
   FROM is START + NEW * SECTOR,
-  TO is START + OLD * SECTOR - 1,
-  range(2, k(EXTENT, extent_item, LENGTH), k(FROM, extent_item, 0), k(TO, extent_item, 18446744073709551615)),
+  TO is START + OLD * SECTOR,
+  extent_from_to(FROM, TO, EXTENT, LENGTH),
   not(add(2, k(EXTENT, extent_item, LENGTH))),
-  not(csums_touch(EXTENT, EXTENT + SECTOR)).
+  LOW is max(FROM, EXTENT),
+  HIGH is min(TO, EXTENT + LENGTH),
+  not(csums_cover(LOW, HIGH)).
+
+% An extent that has something from START up to END: the one that begins before, and those that begin there. None is
+% longer than 256 MiB.
+extent_from_to(START, _, EXTENT, LENGTH) :-
+  LOW is max(0, START - 268435456),
+  BEFORE is START - 1,
+  once(range_down(2, k(EXTENT, extent_item, LENGTH), k(LOW, _, _), k(BEFORE, extent_item, 18446744073709551615))),
+  EXTENT + LENGTH > START.
+extent_from_to(START, END, EXTENT, LENGTH) :-
+  LAST is END - 1,
+  range(2, k(EXTENT, extent_item, LENGTH), k(START, extent_item, 0), k(LAST, extent_item, 18446744073709551615)).
 
 sectorsize(SECTOR) :- query(0, k(0, super_block, 0), sectorsize, SECTOR).
 
@@ -60,8 +76,8 @@ csums_touch(START, END) :-
   sectorsize(SECTOR),
   AT + COUNT * SECTOR > START.
 
-% Rule 21. What a file without checksums (nodatasum) reads has none.
-% Source: thesis, table 5.1; btrfs check, "odd csum item".
+% Rule 21. What a file without checksums (nodatasum) reads has none, nor has what is preallocated.
+% Source: thesis, table 5.1; btrfs check, "odd csum item" (check_prealloc_extent_written).
 % For the user: the file is written without its checksums being kept up to date, and then cannot be read.
 violation(21, TREE, k(INODE, extent_data, OFFSET)) :-
   new(TREE, k(INODE, extent_data, OFFSET)),
@@ -75,6 +91,23 @@ violation(21, TREE, k(INODE, extent_data, OFFSET)) :-
   change(TREE, k(INODE, inode_item, 0), f(flags, nodatasum), 0, 1),
   file_tree(TREE),
   query(TREE, k(INODE, extent_data, OFFSET), type, data),
+  read_range(TREE, k(INODE, extent_data, OFFSET), START, END),
+  csums_touch(START, END).
+
+% What is preallocated was not written yet. Only that is held to it which the commit allocates or turns from data, for
+% one file: old kernels wrote where several files share what is preallocated, and each is shown that by its own extents.
+violation(21, TREE, k(INODE, extent_data, OFFSET)) :-
+  new(TREE, k(INODE, extent_data, OFFSET), type, prealloc),
+  file_tree(TREE),
+  not(add(0, k(0, super_block, 0))),
+  query(TREE, k(INODE, extent_data, OFFSET), disk_bytenr, EXTENT),
+  query(TREE, k(INODE, extent_data, OFFSET), disk_num_bytes, LENGTH),
+  ( add(2, k(EXTENT, extent_item, LENGTH)) -> true
+  ; change(TREE, k(INODE, extent_data, OFFSET), type, data, prealloc),
+    not(change(TREE, k(INODE, extent_data, OFFSET), disk_bytenr, _, _)) ),
+  query(TREE, k(INODE, extent_data, OFFSET), backref, k(EXTENT, extent_data_ref, HASH)),
+  not(query(2, k(EXTENT, extent_data_ref, OTHER)), OTHER =\= HASH),
+  not(query(2, k(EXTENT, shared_data_ref, _))),
   read_range(TREE, k(INODE, extent_data, OFFSET), START, END),
   csums_touch(START, END).
 

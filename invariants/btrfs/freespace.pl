@@ -1,10 +1,12 @@
 % The tree of free space against block groups and extents.
 
 % The superblock says that the tree is valid, and this is a commit and no whole image: mkfs.btrfs leaves behind the
-% free space of the block groups that it began with and then removed.
+% free space of the block groups that it began with and then removed. It is a commit of Linux: what btrfs check --repair
+% does to extents it does not do to the tree, which it makes anew at its end.
 free_space_followed :-
   query(0, k(0, super_block, 0), f(compat_ro_flags, free_space_tree_valid), 1),
-  not(add(0, k(0, super_block, 0))).
+  not(add(0, k(0, super_block, 0))),
+  by_linux.
 
 % Rule 76. A block group has a free_space_info with its address and length, and there is none of anything else.
 % Source: btrfs check, load_free_space_tree; add_block_group_free_space, remove_block_group_free_space.
@@ -46,6 +48,14 @@ violation(77, 10, k(START, KIND, LENGTH)) :-
   END is GROUP + SIZE - 1,
   once(range(10, k(START, KIND, LENGTH), k(GROUP, KIND, 0), k(END, _, _))).
 
+violation(77, 10, k(START, KIND, LENGTH)) :-
+  delete(10, k(GROUP, free_space_info, SIZE)),
+  free_space_followed,
+  free_kind(KIND, FLAGS),
+  END is GROUP + SIZE - 1,
+  range(10, k(START, KIND, LENGTH), k(GROUP, KIND, 0), k(END, KIND, _)),
+  not(in_group_with(START, KIND, LENGTH, FLAGS)).
+
 free_kind(free_space_extent, 0).
 free_kind(free_space_bitmap, 1).
 
@@ -54,41 +64,142 @@ in_group_with(START, KIND, LENGTH, FLAGS) :-
   query(10, k(GROUP, free_space_info, SIZE), flags, FLAGS),
   START + LENGTH =< GROUP + SIZE.
 
-% Rule 79. A free_space_info counts the extents of free space: extent_count changes with the free_space_extents of its block group.
-% Source: btrfs check, "free space info recorded ... extents, counted ...". Where there are bitmaps it counts runs of
-% bits, which is not followed.
+% Rule 78. Space is in use or free: the free space of a block group shrinks by as much as used grows, and the two fill a new one.
+% Source: add_to_free_space_tree, remove_from_free_space_tree; btrfs check, "there is no free space entry for ...". As
+% an invariant of the change.
+% For the user: free space would be lost, or space that is in use be given out again.
+violation(78, 10, k(GROUP, free_space_info, LENGTH)) :-
+  ( change(_, k(GROUP, block_group_item, _), used, _, _) ; free_space_changed(GROUP) ),
+  verify(space_agrees(GROUP)),
+  group_followed(GROUP, LENGTH),
+  is_block_group(GROUP, LENGTH).
+
+violation(78, 10, k(GROUP, free_space_info, LENGTH)) :-
+  add(10, k(GROUP, free_space_info, LENGTH)),
+  is_block_group(GROUP, LENGTH),
+  verify(space_agrees(GROUP)),
+  group_followed(GROUP, LENGTH).
+
+free_space_changed(GROUP) :-
+  free_piece(PIECE),
+  ( new(10, PIECE, chunk, GROUP) ; old(10, PIECE, chunk, GROUP) ).
+
+free_piece(k(_, free_space_extent, _)).
+free_piece(k(_, free_space_run, a(_, _))).
+
+% A block group that was there before with the same length, or that is new. Nothing is known of what was there before
+% the superblock said that the tree is valid.
+group_followed(GROUP, LENGTH) :-
+  query(10, k(GROUP, free_space_info, LENGTH)),
+  not(delete(10, k(GROUP, free_space_info, _))),
+  not(change(0, k(0, super_block, 0), f(compat_ro_flags, free_space_tree_valid), 0, 1)),
+  free_space_followed.
+
+space_agrees(GROUP) :-
+  ( add(10, k(GROUP, free_space_info, LENGTH)) ->
+      group_tree(TREE),
+      query(TREE, k(GROUP, block_group_item, LENGTH), used, USED),
+      BEFORE is LENGTH - USED
+  ; sum(USED, default_zero(_, k(GROUP, block_group_item, _), used, _, USED), USED_NEW),
+    sum(USED, default_zero(_, k(GROUP, block_group_item, _), used, USED, _), USED_OLD),
+    BEFORE is USED_OLD - USED_NEW ),
+  sum(LENGTH_NEW, change(10, k(_, free_space_extent, LENGTH_NEW), chunk, _, GROUP), EXTENTS_NEW),
+  sum(LENGTH_OLD, change(10, k(_, free_space_extent, LENGTH_OLD), chunk, GROUP, _), EXTENTS_OLD),
+  sum(BITS, bits_changed(GROUP, BITS), SECTORS),
+  sectorsize(SECTOR),
+  EXTENTS_NEW + SECTORS * SECTOR =:= EXTENTS_OLD + BEFORE.
+
+bits_changed(GROUP, BITS) :-
+  change(10, k(START, free_space_bitmap, SIZE), free, OLD, NEW),
+  OLD \== null,
+  NEW \== null,
+  BITS is NEW - OLD,
+  query(10, k(START, free_space_bitmap, SIZE), chunk, GROUP).
+bits_changed(GROUP, BITS) :-
+  change(10, k(START, free_space_bitmap, SIZE), chunk, null, GROUP),
+  new(10, k(START, free_space_bitmap, SIZE), free, BITS).
+bits_changed(GROUP, BITS) :-
+  change(10, k(START, free_space_bitmap, SIZE), chunk, GROUP, null),
+  old(10, k(START, free_space_bitmap, SIZE), free, FREE),
+  BITS is -FREE.
+
+% Rule 79. A free_space_info counts the extents of free space: extent_count changes with the free_space_extents of its block group, or with the runs of bits in its bitmaps.
+% Source: update_free_space_extent_count; btrfs check, "free space info recorded ... extents, counted ...".
 % For the user: the free space would have to be searched anew, or the file system not be written to.
 violation(79, 10, k(GROUP, free_space_info, LENGTH)) :-
   change(10, k(GROUP, free_space_info, LENGTH), extent_count, _, _),
-  verify(free_extents_agree(GROUP)),
-  has_extents(GROUP, LENGTH).
+  verify(free_extents_agree(GROUP, LENGTH)),
+  group_followed(GROUP, LENGTH).
 
 violation(79, 10, k(GROUP, free_space_info, LENGTH)) :-
-  ( new(10, k(_, free_space_extent, _), chunk, GROUP) ; old(10, k(_, free_space_extent, _), chunk, GROUP) ),
-  verify(free_extents_agree(GROUP)),
-  has_extents(GROUP, LENGTH).
+  free_space_changed(GROUP),
+  query(10, k(GROUP, free_space_info, LENGTH)),
+  verify(free_extents_agree(GROUP, LENGTH)),
+  group_followed(GROUP, LENGTH).
 
-free_extents_agree(GROUP) :-
-  sum(N, default_zero(10, k(GROUP, free_space_info, _), extent_count, _, N), NEW),
-  sum(N, default_zero(10, k(GROUP, free_space_info, _), extent_count, N, _), OLD),
-  count(change(10, k(_, free_space_extent, _), chunk, _, GROUP), CAME),
-  count(change(10, k(_, free_space_extent, _), chunk, GROUP, _), WENT),
-  NEW + WENT =:= OLD + CAME.
+% Where extents give way to bitmaps or the other way, all that is there now is new.
+free_extents_agree(GROUP, LENGTH) :-
+  query(10, k(GROUP, free_space_info, LENGTH), flags, FLAGS),
+  ( change(10, k(GROUP, free_space_info, LENGTH), flags, _, _) ->
+      query(10, k(GROUP, free_space_info, LENGTH), extent_count, NEW),
+      OLD = 0
+  ; sum(N_NEW, default_zero(10, k(GROUP, free_space_info, LENGTH), extent_count, _, N_NEW), NEW),
+    sum(N_OLD, default_zero(10, k(GROUP, free_space_info, LENGTH), extent_count, N_OLD, _), OLD) ),
+  ( FLAGS =:= 0 ->
+      count(change(10, k(_, free_space_extent, _), chunk, _, GROUP), CAME),
+      count(change(10, k(_, free_space_extent, _), chunk, GROUP, _), WENT),
+      JOINED = 0
+  ; count(change(10, k(_, free_space_run, a(_, _)), chunk, _, GROUP), CAME),
+    count(change(10, k(_, free_space_run, a(_, _)), chunk, GROUP, _), WENT),
+    sum(N_JOINED, runs_joined(GROUP, N_JOINED), JOINED) ),
+  NEW + WENT + JOINED =:= OLD + CAME.
 
-% A block group has no bitmaps now, and had none before the commit.
-has_extents(GROUP, LENGTH) :-
-  query(10, k(GROUP, free_space_info, LENGTH), flags, 0),
-  not(change(10, k(GROUP, free_space_info, LENGTH), flags, 1, 0)),
-  not(delete(10, k(GROUP, free_space_info, _))),
-  free_space_followed.
+% Runs that meet where one bitmap ends and the next begins count as one: how many more of them there are.
+runs_joined(GROUP, JOINED) :-
+  default_zero(10, k(START, free_space_bitmap, SIZE), first, OLD, NEW),
+  query(10, k(START, free_space_bitmap, SIZE), chunk, GROUP),
+  previous(10, k(START, free_space_bitmap, SIZE), k(BEFORE, free_space_bitmap, LENGTH)),
+  BEFORE + LENGTH =:= START,
+  query(10, k(BEFORE, free_space_bitmap, LENGTH), chunk, GROUP),
+  query(10, k(BEFORE, free_space_bitmap, LENGTH), last, LAST),
+  ( default_zero(10, k(BEFORE, free_space_bitmap, LENGTH), last, WAS, _) -> LAST_OLD = WAS ; LAST_OLD = LAST ),
+  JOINED is LAST * NEW - LAST_OLD * OLD.
+runs_joined(GROUP, JOINED) :-
+  default_zero(10, k(START, free_space_bitmap, SIZE), last, OLD, NEW),
+  query(10, k(START, free_space_bitmap, SIZE), chunk, GROUP),
+  next(10, k(START, free_space_bitmap, SIZE), k(AFTER, free_space_bitmap, LENGTH)),
+  AFTER =:= START + SIZE,
+  not(change(10, k(AFTER, free_space_bitmap, LENGTH), first, _, _)),
+  query(10, k(AFTER, free_space_bitmap, LENGTH), chunk, GROUP),
+  query(10, k(AFTER, free_space_bitmap, LENGTH), first, FIRST),
+  JOINED is (NEW - OLD) * FIRST.
 
-% Rule 80. Free space is not in use: a free_space_extent that is added has no extent in it.
+% Rule 80. Free space is not in use: what is added to it has no extent in it.
 % Source: btrfs check, "there is no free space entry for ..." and "wanted offset ..., found ...".
 % For the user: the space would be given out again, and what it holds be overwritten.
 violation(80, 10, k(START, free_space_extent, LENGTH)) :-
   add(10, k(START, free_space_extent, LENGTH)),
   free_space_followed,
   END is START + LENGTH,
+  extent_within(START, END).
+
+violation(80, 10, k(BITMAP, free_space_run, a(LENGTH, START))) :-
+  new(10, k(BITMAP, free_space_run, a(LENGTH, START)), end, END),
+  free_space_followed,
+  extent_within(START, END).
+
+% There is an extent that has something from START up to END.
+extent_within(START, END) :-
   previous_extent(k(END, extent_item, 0), k(EXTENT, KIND, X)),
   extent_length(KIND, X, SIZE),
   EXTENT + SIZE > START.
+
+% Rule 81. What is in use is not free: an extent that is added has no part that the tree of free space gives out.
+% Source: alloc_reserved_file_extent, alloc_reserved_tree_block, which take it out of the tree.
+% For the user: the space would be given out again, and what it holds be overwritten.
+violation(81, 2, k(EXTENT, KIND, X)) :-
+  extent_kind(KIND),
+  add(2, k(EXTENT, KIND, X)),
+  free_space_followed,
+  extent_length(KIND, X, SIZE),
+  query(-1, k(EXTENT, free_space, SIZE)).

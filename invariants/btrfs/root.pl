@@ -105,14 +105,14 @@ entry_of_subvolume(TREE, DIR, dir_item, HASH, SUBVOL) :-
   query(1, k(TREE, root_ref, SUBVOL), name, NAME),
   crc32c(NAME, HASH).
 
-% Rule 56. A tree of files that is in use has a root directory.
+% Rule 56. A tree of files that is in use has a root directory, inode 256.
 % Source: btrfs check, check_root_dir; BTRFS_FIRST_FREE_OBJECTID.
 % For the user: the file system or subvolume could not be mounted.
 violation(56, 1, k(TREE, root_item, OFFSET)) :-
   new(1, k(TREE, root_item, OFFSET), root_dirid, DIR),
   file_tree(TREE),
   live_tree(TREE),
-  not(query(TREE, k(DIR, inode_item, 0), f(mode, s_ifmt), s_ifdir)).
+  not(DIR =:= 256, query(TREE, k(256, inode_item, 0), f(mode, s_ifmt), s_ifdir)).
 
 violation(56, TREE, k(256, inode_item, 0)) :-
   delete(TREE, k(256, inode_item, 0)),

@@ -38,3 +38,7 @@ live_tree(TREE) :- query(1, k(TREE, root_item, _), refs, REFS), REFS > 0.
 inode_type(TREE, INODE, TYPE) :-
   ( new(TREE, k(INODE, inode_item, 0), f(mode, s_ifmt), NOW) -> TYPE = NOW
   ; query(TREE, k(INODE, inode_item, 0), f(mode, s_ifmt), TYPE) ).
+
+% The commit was made by a mounted file system and not by a program on the unmounted disk, which leaves
+% uuid_tree_generation behind (update_super_roots). For a moment after the first mount that follows, this is not known.
+by_linux :- uuids_complete.

@@ -7,6 +7,8 @@ state(10,k(73728,free_space_extent,57344),chunk,65536).
 object(10,k(65536,free_space_info,65536)).
 state(10,k(65536,free_space_info,65536),flags,0).
 object(0,k(0,super_block,0)).
+state(0,k(0,super_block,0),generation,9).
+state(0,k(0,super_block,0),uuid_tree_generation,9).
 state(0,k(0,super_block,0),f(compat_ro_flags,free_space_tree_valid),1).
 state(0,k(0,super_block,0),sectorsize,4096).
 expect_none.

@@ -1,0 +1,21 @@
+% Data gives way to a preallocated extent, which has none.
+rule(21).
+change(5,k(257,extent_data,0),disk_bytenr,131072,65536).
+change(5,k(257,extent_data,0),type,data,prealloc).
+object(5,k(257,extent_data,0)).
+state(5,k(257,extent_data,0),type,prealloc).
+state(5,k(257,extent_data,0),disk_bytenr,65536).
+state(5,k(257,extent_data,0),disk_num_bytes,16384).
+state(5,k(257,extent_data,0),compression,0).
+state(5,k(257,extent_data,0),extent_offset,4096).
+state(5,k(257,extent_data,0),num_bytes,8192).
+state(5,k(257,extent_data,0),backref,k(65536,extent_data_ref,99)).
+object(2,k(65536,extent_item,16384)).
+object(2,k(65536,extent_data_ref,99)).
+object(7,k(-10,extent_csum,73728)).
+state(7,k(-10,extent_csum,73728),nsums,1).
+object(0,k(0,super_block,0)).
+state(0,k(0,super_block,0),generation,9).
+state(0,k(0,super_block,0),uuid_tree_generation,9).
+state(0,k(0,super_block,0),sectorsize,4096).
+expect_none.

@@ -1,0 +1,19 @@
+% Two bits of a bitmap are taken, and one sector is used.
+rule(78).
+change(2,k(65536,block_group_item,65536),used,4096,8192).
+change(10,k(65536,free_space_bitmap,65536),free,15,13).
+state(10,k(65536,free_space_bitmap,65536),chunk,65536).
+object(10,k(65536,free_space_bitmap,65536)).
+change(10,k(65536,free_space_run,a(65536,69632)),object,present,null).
+change(10,k(65536,free_space_run,a(65536,69632)),chunk,65536,null).
+change(10,k(65536,free_space_run,a(65536,77824)),object,null,present).
+change(10,k(65536,free_space_run,a(65536,77824)),chunk,null,65536).
+object(10,k(65536,free_space_info,65536)).
+object(2,k(65536,block_group_item,65536)).
+object(0,k(0,super_block,0)).
+state(0,k(0,super_block,0),generation,9).
+state(0,k(0,super_block,0),uuid_tree_generation,9).
+state(0,k(0,super_block,0),f(compat_ro_flags,free_space_tree_valid),1).
+state(0,k(0,super_block,0),sectorsize,4096).
+state(0,k(0,super_block,0),nodesize,16384).
+expect(78, 10, k(65536,free_space_info,65536)).
