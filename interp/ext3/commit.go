@@ -210,8 +210,14 @@ func columns(table []column, b []byte) func(change.Field) change.Value {
 func superValue(sb []byte) func(change.Field) change.Value {
 	get := columns(superColumns, sb)
 	return func(f change.Field) change.Value {
-		if f == fieldRecover {
+		dynamic := le32(sb, sRevLevel) > 0
+		switch {
+		case f == fieldRecover:
 			return change.Bit(needsRecovery(sb))
+		case f == fieldFirstIno && !dynamic: // EXT2_GOOD_OLD_FIRST_INO, EXT2_GOOD_OLD_INODE_SIZE
+			return change.Num(oldFirstIno)
+		case f == fieldInodeSize && !dynamic:
+			return change.Num(inodeLen)
 		}
 		return get(f)
 	}

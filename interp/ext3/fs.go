@@ -137,6 +137,10 @@ func (f *FS) observeSuper(w interp.Write, obs *interp.Observation) {
 		obs.Violations = append(obs.Violations, on(checkSuperblock.at(superOff, "%v", err), kindSuperblock, 0))
 		return
 	}
+	if geo.journalInum == 0 && f.m == nil {
+		f.observePlain(sb, geo, dev, obs)
+		return
+	}
 	inUse := needsRecovery(sb)
 	switch {
 	case f.m != nil && geo.uuid != f.geo.uuid && !inUse:

@@ -1,6 +1,8 @@
 package ext3
 
 import (
+	"io"
+
 	"fsward/change"
 	"fsward/interp"
 )
@@ -13,15 +15,19 @@ func Image(d interp.Disk) (interp.Observation, error) {
 	if err != nil {
 		return interp.Observation{}, err
 	}
+	return m.wholeImage(d, d.Size()), nil
+}
+
+func (m *mounted) wholeImage(d io.ReaderAt, size uint64) interp.Observation {
 	obs := interp.Observation{Point: interp.CommitPoint, Generation: uint64(m.seq)}
 	txn := &change.Txn{Schema: schema, Generation: obs.Generation, Names: change.NewNames()}
-	nothing := newState(d, m.layout.geo, d.Size())
-	delta := newDelta(m.layout, m.layout, d.Size(), nothing, m.state, nil, nil, txn)
+	nothing := newState(d, m.layout.geo, size)
+	delta := newDelta(m.layout, m.layout, size, nothing, m.state, nil, nil, txn)
 	delta.image = true
 	if obs.Unknown = delta.run(); obs.Unknown == nil {
 		delta.conclude(&obs)
 	}
-	return obs, nil
+	return obs
 }
 
 // conclude puts what a delta found into an observation: records only if the structure is sound.

@@ -52,6 +52,7 @@ const (
 	sLogClusterSize  = 28
 	sBlocksPerGroup  = 32
 	sInodesPerGroup  = 40
+	sWriteTime       = 48
 	sMagic           = 56
 	sState           = 58
 	sRevLevel        = 76
@@ -67,6 +68,8 @@ const (
 	sFirstMetaBG     = 260
 
 	superMagic = 0xef53
+
+	oldFirstIno = 11 // of revision 0
 )
 
 var superColumns = []column{

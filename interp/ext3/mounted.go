@@ -41,6 +41,10 @@ func mount(dev io.ReaderAt, size uint64) (*mounted, error) {
 	if m.layout, err = readLayout(geo, m.state.block); err != nil {
 		return nil, err
 	}
+	if geo.journalInum == 0 {
+		m.idle = true
+		return m, nil
+	}
 	if err := m.openJournal(size); err != nil {
 		return nil, err
 	}

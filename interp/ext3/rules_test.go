@@ -17,7 +17,7 @@ func engine(t testing.TB) invariants.Engine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := invariants.NewReference(Schema(), files, invariants.Options{})
+	e, err := invariants.NewCompiled(Schema(), files, invariants.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -295,7 +295,6 @@ func TestNewErrors(t *testing.T) {
 		{"metadata_csum", func(b []byte) { b[superOff+sFeatureROCompat+1] |= 0x4 }, "metadata_csum (ro_compat flag 0x400)"},
 		{"journal_dev", func(b []byte) { b[superOff+sFeatureIncompat] |= 0x8 }, "journal_dev"},
 		{"external journal", func(b []byte) { clear(b[superOff+sJournalInum:][:4]) }, "external journal"},
-		{"ext2", func(b []byte) { b[superOff+sFeatureCompat] &^= compatHasJournal }, "without a journal"},
 		{"magic", func(b []byte) { b[superOff+sMagic] = 0 }, interp.ErrNotFound.Error()},
 		{"block size", func(b []byte) { b[superOff+sLogBlockSize] = 40 }, "device address 1024: log_block_size is 40"},
 		{"inodes_per_group", func(b []byte) { clear(b[superOff+sInodesPerGroup:][:4]) }, "device address 1024: inodes_per_group is 0"},

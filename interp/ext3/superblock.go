@@ -16,6 +16,8 @@ const (
 	incompatRecover  = 0x4
 	incompatMetaBG   = 0x10
 	roSparseSuper    = 0x1
+
+	stateValid = 0x1 // in s_state
 )
 
 // What ext3 has. A flag outside of these is named and refused.
@@ -52,6 +54,9 @@ func Detect(d interp.Disk) bool {
 	return err == nil && le16(b, sMagic) == superMagic
 }
 
+// marksClean tells whether a file system says of itself that it was unmounted. With a journal this says little.
+func marksClean(sb []byte) bool { return le16(sb, sState)&stateValid != 0 }
+
 func needsRecovery(sb []byte) bool { return le32(sb, sFeatureIncompat)&incompatRecover != 0 }
 
 // unsupported names a feature flag that fsward cannot check, or returns nil.
@@ -76,10 +81,7 @@ func unsupported(sb []byte) error {
 		}
 		return name(fmt.Sprintf("%s (%s flag %#x)", label, set.name, uint32(1)<<i))
 	}
-	switch {
-	case le32(sb, sFeatureCompat)&compatHasJournal == 0:
-		return name("a file system without a journal (ext2)")
-	case le32(sb, sJournalInum) == 0:
+	if le32(sb, sFeatureCompat)&compatHasJournal != 0 && le32(sb, sJournalInum) == 0 {
 		return name(fmt.Sprintf("an external journal (journal_dev %#x)", le32(sb, sJournalDev)))
 	}
 	return nil
@@ -108,11 +110,14 @@ func readGeometry(sb []byte, size uint64) (*geometry, error) {
 	g := &geometry{
 		blockSize: 1024 << log, blocks: le32(sb, sBlocksCount), firstData: le32(sb, sFirstData),
 		blocksPerGroup: le32(sb, sBlocksPerGroup), inodesPerGroup: le32(sb, sInodesPerGroup), inodes: le32(sb, sInodesCount),
-		inodeSize: inodeLen, firstIno: 11, journalInum: le32(sb, sJournalInum),
+		inodeSize: inodeLen, firstIno: oldFirstIno,
 		fileType:    le32(sb, sFeatureIncompat)&incompatFiletype != 0,
 		sparseSuper: le32(sb, sFeatureROCompat)&roSparseSuper != 0,
 	}
 	copy(g.uuid[:], sb[sUUID:])
+	if le32(sb, sFeatureCompat)&compatHasJournal != 0 {
+		g.journalInum = le32(sb, sJournalInum)
+	}
 	if le32(sb, sRevLevel) > 0 {
 		g.inodeSize, g.firstIno = uint32(le16(sb, sInodeSize)), le32(sb, sFirstIno)
 	}

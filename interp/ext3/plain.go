@@ -1,0 +1,50 @@
+package ext3
+
+import (
+	"errors"
+	"io"
+
+	"fsward/interp"
+)
+
+// A file system without a journal (ext2, and what the ext4 driver mounts without one) has no transactions:
+// its blocks go to their places one by one, in any order, and between two of them nothing holds. There is
+// one moment at which it claims to be consistent: when its superblock is marked clean again, on unmounting
+// or on remounting read-only, after all else was written. That write is its commit, and the whole image is
+// judged by it as one transaction of additions. If it is refused, the file system stays marked as in use,
+// and e2fsck runs before it is mounted again. In between, its superblock has to stay that of the same file system.
+
+// observePlain judges a write over the superblock of a file system without a journal.
+func (f *FS) observePlain(sb []byte, geo *geometry, dev io.ReaderAt, obs *interp.Observation) {
+	before, err := readSuper(f.disk)
+	if err != nil {
+		obs.Unknown = err
+		return
+	}
+	f.settle = func() error { f.geo = geo; return nil }
+	mounted := !marksClean(before) && f.geo.journalInum == 0
+	if mounted && geo.uuid == f.geo.uuid && le32(sb, sFeatureCompat) == le32(before, sFeatureCompat) {
+		if changed := geo.reshapedFrom(f.geo); changed != "" {
+			obs.Violations = append(obs.Violations, on(checkImmutable.at(superOff, "%s", changed), kindSuperblock, 0))
+			return
+		}
+	}
+	switch {
+	case mounted && marksClean(sb):
+		m, err := mount(dev, f.disk.Size())
+		var bad *interp.CorruptError
+		if errors.As(err, &bad) {
+			obs.Violations = append(obs.Violations, checkBaseline.at(bad.Addr, "%s", bad.Reason))
+			return
+		}
+		if err != nil {
+			obs.Unknown = err
+			return
+		}
+		*obs = m.wholeImage(dev, f.disk.Size())
+		obs.Generation = uint64(le32(sb, sWriteTime))
+		obs.Note = "unmounted: without a journal, this is when it is judged"
+	case !mounted && !marksClean(sb):
+		obs.Note = "mounted, without a journal: it is judged when it is marked clean again"
+	}
+}
