@@ -38,6 +38,8 @@ var (
 	checkDirentType   = check{"ext3/dirent-type", change.ByStructure, "The file type in a directory entry is a known one."}
 	checkDots         = check{"ext3/directory-dots", change.ByStructure, "A directory begins with the entries . (itself) and .. and has them nowhere else."}
 	checkHtree        = check{"ext3/htree", change.ByStructure, "The index of a directory is well formed: known hash, count within limit, hashes in order, blocks inside the directory."}
+	checkOrphans      = check{"ext3/orphan-list", change.ByStructure, "The list of inodes that are to be deleted or truncated leads to inodes, and ends."}
+	checkDeleted      = check{"ext3/inode-deleted", change.ByStructure, "An inode that is deleted has the time of its deletion."}
 	checkXattr        = check{"ext3/xattr-block", change.ByStructure, "An extended attribute block has its magic and a reference count."}
 )
 

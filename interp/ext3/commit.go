@@ -42,6 +42,9 @@ type delta struct {
 	dirs    map[uint32][]dirBlock
 	// indirect holds the rewritten indirect blocks of an inode: the pointers above one need not be rewritten.
 	indirect map[uint32][]indirectBlock
+	owned    map[uint32]bool // inodes whose pointers changed
+
+	wasOrphans, nowOrphans map[uint32]bool
 }
 
 // An indirectBlock is one that the transaction rewrote where it is.
@@ -61,7 +64,7 @@ func newDelta(was, l *layout, device uint64, old, new *state, r roles, rewritten
 	return &delta{layout: l, was: was, device: device, old: old, new: new, roles: r, rewritten: rewritten, txn: txn,
 		inodes: make(map[uint32]bool), named: make(map[uint32]bool), groups: make(map[uint32]bool), xattrs: make(map[uint32]bool),
 		visited: newVisits(), newRole: make(roles), noRole: make(map[uint32]role), dirs: make(map[uint32][]dirBlock),
-		indirect: make(map[uint32][]indirectBlock)}
+		indirect: make(map[uint32][]indirectBlock), owned: make(map[uint32]bool)}
 }
 
 func (d *delta) rewrote(block uint32) bool { return d.image || d.rewritten[block] }
@@ -112,6 +115,9 @@ func (d *delta) run() error {
 	}
 	for ino := range d.named {
 		d.inodes[ino] = true
+	}
+	if err := d.orphans(); err != nil {
+		return err
 	}
 	for _, ino := range slices.Sorted(maps.Keys(d.inodes)) {
 		if err := d.inodeFields(ino); err != nil {
@@ -164,8 +170,8 @@ func (d *delta) touched() []uint32 {
 }
 
 // object appends the records of an object: the one for itself, and one for each field that changed or
-// that always tells. before and after are nil where the object does not exist.
-func (d *delta) object(o change.Object, fields []change.Field, before, after func(change.Field) change.Value, always change.Field) {
+// that is always told of. before and after are nil where the object does not exist.
+func (d *delta) object(o change.Object, fields []change.Field, before, after func(change.Field) change.Value, always ...change.Field) {
 	at := len(d.txn.Records)
 	d.txn.Append(change.Record{}) // filled in below, if there is anything to tell
 	for _, f := range fields {
@@ -177,7 +183,7 @@ func (d *delta) object(o change.Object, fields []change.Field, before, after fun
 		if after != nil {
 			r.New = after(f)
 		}
-		if r.Old != r.New || f == always && !r.New.IsNull() {
+		if r.Old != r.New || !r.New.IsNull() && slices.Contains(always, f) {
 			d.txn.Append(r)
 		}
 	}
@@ -242,14 +248,14 @@ func (d *delta) superblock() error {
 	o := change.Object{Kind: kindSuperblock}
 	fields := schema.Kinds[kindSuperblock].Fields
 	if d.image {
-		d.object(o, fields, nil, superValue(after), 0)
+		d.object(o, fields, nil, superValue(after))
 		return nil
 	}
 	before, err := d.old.super()
 	if err != nil {
 		return err
 	}
-	d.object(o, fields, superValue(before), superValue(after), 0)
+	d.object(o, fields, superValue(before), superValue(after))
 	return nil
 }
 

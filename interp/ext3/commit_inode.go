@@ -60,6 +60,9 @@ func (d *delta) inodeTree(ino uint32) error {
 	if len(faults) > 0 {
 		return nil
 	}
+	if i := after.inode; !after.exists() && (d.image || before.exists()) && ino >= d.geo.firstIno && i.mode() != 0 && i.dtime() == 0 {
+		d.fault(on(checkDeleted.at(d.inodeAddr(ino), "the mode is %#o and there is no time", i.mode()), kindInode, uint64(ino)))
+	}
 	d.xattrPointer(ino, before, after)
 
 	was, is := before.mapped(ino), after.mapped(ino)
@@ -83,6 +86,7 @@ func (d *delta) inodeTree(ino uint32) error {
 		whole: wasDir != isDir || wasDir && was.dirBlocks(d.geo.blockSize) != is.dirBlocks(d.geo.blockSize)}
 	tree.removed = func(level int, start uint64, block uint32) error {
 		d.txn.Delete(ownerOf(block, ino, level, start))
+		d.owned[ino] = true
 		note(level, start, block, true, false)
 		return d.tooMany()
 	}
@@ -92,6 +96,7 @@ func (d *delta) inodeTree(ino uint32) error {
 			return false, nil
 		}
 		d.txn.Add(ownerOf(block, ino, level, start))
+		d.owned[ino] = true
 		note(level, start, block, false, true)
 		if level == 0 {
 			return false, d.tooMany()
@@ -163,7 +168,7 @@ func (d *delta) xattrPointer(ino uint32, before, after side) {
 		return
 	}
 	owner := func(block uint32) change.Object {
-		d.xattrs[block] = true
+		d.xattrs[block], d.owned[ino] = true, true
 		return change.Object{Kind: kindXattrOwner, ID: uint64(block), Sub: uint64(ino)}
 	}
 	if was != 0 && d.geo.inRange(was) {
@@ -191,11 +196,14 @@ func (d *delta) inodeFields(ino uint32) error {
 	if was == nil && is == nil {
 		return nil
 	}
-	always := change.Field(0)
+	var always []change.Field
 	if d.named[ino] {
-		always = fieldLinks
+		always = append(always, fieldLinks)
 	}
-	d.object(change.Object{Kind: kindInode, ID: uint64(ino)}, inodeFields, was, is, always)
+	if d.owned[ino] {
+		always = append(always, fieldBlocks)
+	}
+	d.object(change.Object{Kind: kindInode, ID: uint64(ino)}, inodeFields, was, is, always...)
 	group := func(v func(change.Field) change.Value) (g change.Value) {
 		if v != nil {
 			g = v(fieldDirGroup)

@@ -289,6 +289,7 @@ func (f *FS) commit(w interp.Write, t *transaction, obs *interp.Observation) {
 	}
 	txn := &change.Txn{Schema: schema, Generation: obs.Generation, Names: f.names}
 	d := newDelta(m.layout, l, f.disk.Size(), m.state, after, m.roles, rewritten, txn)
+	d.wasOrphans = m.orphans
 	if err := d.run(); err != nil {
 		obs.Unknown = err
 	} else {
@@ -314,6 +315,7 @@ func (f *FS) commit(w interp.Write, t *transaction, obs *interp.Observation) {
 				delete(m.roles, b)
 			}
 		}
+		m.orphans = d.nowOrphans
 		for b, r := range d.newRole {
 			m.roles[b] = r
 		}

@@ -20,7 +20,7 @@ type geometry struct {
 	firstMetaBG    uint32 // descriptor blocks before this one stand behind the superblock; with meta_bg, the others with their groups
 	tableBlocks    uint32 // blocks of a group's inode table
 	journalInum    uint32 // 0: there is no journal (ext2)
-	fileType       bool // directory entries have a file type
+	fileType       bool   // directory entries have a file type
 	sparseSuper    bool
 	uuid           [16]byte
 }

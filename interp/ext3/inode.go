@@ -1,6 +1,7 @@
 package ext3
 
 import (
+	"bytes"
 	"fmt"
 
 	"fsward/change"
@@ -31,7 +32,7 @@ const (
 	flagEAInode   = 0x200000
 	flagInline    = 0x10000000
 
-	flagsForeign = flagExtents | flagEAInode | flagInline
+	flagsForeign = flagExtents | flagEAInode | flagInline | 0x800 | 0x40000 | 0x100000 | 0x40000000 // encrypt, huge_file, verity, casefold
 	flagsNamed   = flagImmutable | flagAppend | flagIndex | flagJournal
 )
 
@@ -149,6 +150,16 @@ func (l *layout) inodeValue(ino uint32, i inode, marked bool, f change.Field) ch
 		return change.Num(uint64(le32(i, iGeneration)))
 	case fieldDtime:
 		return change.Num(uint64(i.dtime()))
+	case fieldFaddr:
+		return change.Num(uint64(le32(i, iFaddr)))
+	case fieldBlocksHigh:
+		return change.Num(uint64(le16(i, iBlocksHigh)))
+	case fieldFileACLHigh:
+		return change.Num(uint64(le16(i, iFileACLHigh)))
+	case fieldSizeHigh:
+		if i.isDir() {
+			return change.Num(uint64(le32(i, iSizeHigh)))
+		}
 	case fieldDirGroup:
 		if marked && i.isDir() {
 			return change.Num(uint64((ino - 1) / l.geo.inodesPerGroup))
@@ -176,15 +187,20 @@ func (l *layout) checkInode(ino uint32, i inode, marked bool) (faults []change.V
 	switch {
 	case i.listsNames() && (i.size() == 0 || i.size()%bs != 0 || i.size() > uint64(l.geo.blocks)*bs):
 		fault(checkSize, "the size of a directory is %d, want a multiple of %d", i.size(), bs)
-	case i.typ() == modeLink && i.size() > bs:
-		fault(checkSize, "the size of a symbolic link is %d, at most %d fit", i.size(), bs)
+	case i.typ() == modeLink && i.links() > 0 && (i.size() == 0 || i.size() >= bs):
+		fault(checkSize, "the size of a symbolic link is %d, want 1 to %d", i.size(), bs-1)
 	case i.typ() == modeRegular && i.size() > l.maxFile():
 		fault(checkSize, "the size of a file is %d, its pointers reach %d", i.size(), l.maxFile())
 	}
 	if i.fast() && i.links() > 0 {
-		for n, c := range i[iBlock : iBlock+int(i.size())] {
-			if c == 0 {
-				fault(checkSymlink, "size is %d, the name ends after %d bytes", i.size(), n)
+		if n := bytes.IndexByte(i[iBlock:iBlock+fastLink], 0); uint64(n) != i.size() {
+			fault(checkSymlink, "size is %d, the name ends after %d bytes", i.size(), n)
+		}
+	}
+	if i.typ() == modeLink && !i.fast() && i.links() > 0 {
+		for n := range nPointers {
+			if (i.pointer(n) != 0) != (n == 0) {
+				fault(checkSymlink, "size is %d, pointer %d is %d", i.size(), n, i.pointer(n))
 				break
 			}
 		}

@@ -62,6 +62,7 @@ const (
 	sFeatureIncompat = 96
 	sFeatureROCompat = 100
 	sUUID            = 104
+	sReservedGDT     = 206
 	sJournalInum     = 224
 	sJournalDev      = 228
 	sLastOrphan      = 232
@@ -90,6 +91,7 @@ var superColumns = []column{
 	{fieldFeatureCompat, "feature_compat", sFeatureCompat, 4},
 	{fieldFeatureIncompat, "feature_incompat", sFeatureIncompat, 4},
 	{fieldFeatureROCompat, "feature_ro_compat", sFeatureROCompat, 4},
+	{fieldReservedGDT, "reserved_gdt_blocks", sReservedGDT, 2},
 	{fieldJournalInum, "journal_inum", sJournalInum, 4},
 	{fieldLastOrphan, "last_orphan", sLastOrphan, 4},
 }
@@ -112,25 +114,29 @@ var groupColumns = []column{
 	{fieldFreeBlocks, "free_blocks_count", bgFreeBlocks, 2},
 	{fieldFreeInodes, "free_inodes_count", bgFreeInodes, 2},
 	{fieldUsedDirs, "used_dirs_count", bgUsedDirs, 2},
+	{fieldGroupFlags, "flags", 18, 2},
 }
 
 // struct ext2_inode: the first 128 bytes of an inode, all that ext3 has.
 const (
-	inodeLen    = 128
-	iMode       = 0
-	iUID        = 2
-	iSize       = 4
-	iDtime      = 20
-	iGID        = 24
-	iLinks      = 26
-	iBlocks     = 28
-	iFlags      = 32
-	iBlock      = 40
-	iGeneration = 100
-	iFileACL    = 104
-	iSizeHigh   = 108
-	iUIDHigh    = 120
-	iGIDHigh    = 122
+	inodeLen     = 128
+	iMode        = 0
+	iUID         = 2
+	iSize        = 4
+	iDtime       = 20
+	iGID         = 24
+	iLinks       = 26
+	iBlocks      = 28
+	iFlags       = 32
+	iBlock       = 40
+	iGeneration  = 100
+	iFileACL     = 104
+	iSizeHigh    = 108
+	iFaddr       = 112
+	iBlocksHigh  = 116
+	iFileACLHigh = 118
+	iUIDHigh     = 120
+	iGIDHigh     = 122
 
 	nDirect   = 12 // EXT2_NDIR_BLOCKS
 	nPointers = 15 // EXT2_N_BLOCKS
@@ -153,7 +159,10 @@ var inodeColumns = []column{
 	{0, "block12", iBlock + 48, 4}, {0, "block13", iBlock + 52, 4}, {0, "block14", iBlock + 56, 4},
 	{fieldGeneration, "generation", iGeneration, 4},
 	{fieldFileACL, "file_acl", iFileACL, 4},
-	{0, "size_high", iSizeHigh, 4},
+	{fieldSizeHigh, "size_high", iSizeHigh, 4},
+	{fieldFaddr, "faddr", iFaddr, 4},
+	{fieldBlocksHigh, "blocks_high", iBlocksHigh, 2},
+	{fieldFileACLHigh, "file_acl_high", iFileACLHigh, 2},
 }
 
 // struct ext2_dir_entry_2; without the feature filetype, file_type says nothing.

@@ -15,6 +15,7 @@ type mounted struct {
 	journal journal
 	state   *state
 	roles   roles
+	orphans map[uint32]bool
 	// The log: where the next transaction begins, and its number. If idle, the journal's superblock
 	// says that nothing in the log is needed, and the next transaction begins with a write of it.
 	idle bool
@@ -59,7 +60,10 @@ func mount(dev io.ReaderAt, size uint64) (*mounted, error) {
 
 // readRoles completes the baseline for comparing: it goes through the inodes in use.
 func (m *mounted) readRoles() (err error) {
-	m.roles, err = m.layout.readRoles(m.state)
+	if m.roles, err = m.layout.readRoles(m.state); err != nil {
+		return err
+	}
+	m.orphans, _, err = m.layout.readOrphans(m.state)
 	return err
 }
 

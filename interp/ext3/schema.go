@@ -1,6 +1,10 @@
 package ext3
 
-import "fsward/change"
+import (
+	"slices"
+
+	"fsward/change"
+)
 
 // The kinds of objects. In change/5 the kind stands in the place of the tree.
 const (
@@ -13,6 +17,7 @@ const (
 	kindXattrOwner
 	kindXattrBlock
 	kindDirent
+	kindOrphan
 )
 
 // The fields of objects.
@@ -63,6 +68,13 @@ const (
 	fieldInode
 	fieldFileType
 	fieldRefcount
+	fieldEnd
+	fieldFaddr
+	fieldBlocksHigh
+	fieldFileACLHigh
+	fieldSizeHigh
+	fieldReservedGDT
+	fieldGroupFlags
 )
 
 // The words: the file types, by the names that stat(2) gives them, in the order of the types in
@@ -73,7 +85,7 @@ const (
 
 var inodeFields = []change.Field{fieldType, fieldPerm, fieldUID, fieldGID, fieldSize, fieldLinks, fieldBlocks,
 	fieldFlagImmutable, fieldFlagAppend, fieldFlagIndex, fieldFlagJournal, fieldFlagOther, fieldFileACL,
-	fieldGeneration, fieldDtime, fieldDirGroup}
+	fieldGeneration, fieldDtime, fieldDirGroup, fieldFaddr, fieldBlocksHigh, fieldFileACLHigh, fieldSizeHigh}
 
 var schema = &change.Schema{
 	FS:         "ext3",
@@ -84,8 +96,8 @@ var schema = &change.Schema{
 			Doc: "superblock(0): the primary superblock"},
 		{Name: "group", Shape: change.ShapeNum, Fields: fieldsOf(groupColumns, fieldBlocksCount, fieldInodesCount),
 			Doc: "group(NUMBER): a block group. A group whose bitmaps changed has records of its counts even where those did not change; blocks_count and inodes_count are how many of each it has"},
-		{Name: "inode", Shape: change.ShapeNum, Fields: inodeFields,
-			Doc: "inode(NUMBER): an inode with links, or one marked as used in the inode bitmap whose mode is not 0 (unlinked but open: links_count is 0 and dtime the next such inode). An inode whose directory entries changed has a record of links_count even where that did not change. dir_group: the number of its group, of a directory that is marked as used"},
+		{Name: "inode", Shape: change.ShapeNum, Fields: append(slices.Clone(inodeFields), fieldEnd),
+			Doc: "inode(NUMBER): an inode with links, or one marked as used in the inode bitmap whose mode is not 0 (unlinked but open: links_count is 0 and dtime the next such inode). An inode whose directory entries changed has a record of links_count even where that did not change, one whose pointers changed a record of blocks. dir_group: the number of its group, of a directory that is marked as used. size_high: of a directory alone, where it has no meaning; faddr, blocks_high and file_acl_high have none in ext3. end: the number of blocks up to the last one that is mapped, holes included; it can be queried only"},
 		{Name: "inode_bit", Shape: change.ShapeNum, Fields: []change.Field{fieldInodeGroup},
 			Doc: "inode_bit(NUMBER): an inode that the inode bitmap of the group inode_group marks as used"},
 		{Name: "block", Shape: change.ShapeNum, Fields: []change.Field{fieldGroup},
@@ -98,6 +110,8 @@ var schema = &change.Schema{
 			Doc: "xattr_block(NUMBER): an extended attribute block"},
 		{Name: "dirent", Shape: change.ShapeNamed, Fields: []change.Field{fieldInode, fieldFileType},
 			Doc: "a(DIRECTORY,'name'): an entry of a directory that has links, . and .. included, wherever in the directory it stands. An entry whose file_type alone changed has a record of its inode as well"},
+		{Name: "orphan", Shape: change.ShapeNum,
+			Doc: "orphan(NUMBER): an inode on the list of those that are to be deleted or truncated, which begins with last_orphan and goes on with dtime"},
 	},
 	Fields: []string{"object", "inodes_count", "blocks_count", "r_blocks_count", "free_blocks_count", "free_inodes_count",
 		"first_data_block", "log_block_size", "blocks_per_group", "inodes_per_group", "state", "rev_level", "first_ino",
@@ -105,7 +119,7 @@ var schema = &change.Schema{
 		"last_orphan", "block_bitmap", "inode_bitmap", "inode_table", "used_dirs_count", "group", "inode_group", "dir_group",
 		"mode", "f(mode,s_ifmt)", "f(mode,perm)", "uid", "gid", "size", "links_count", "blocks", "flags", "f(flags,immutable)",
 		"f(flags,append)", "f(flags,index)", "f(flags,journal_data)", "f(flags,other)", "file_acl", "generation", "dtime",
-		"inode", "file_type", "refcount"},
+		"inode", "file_type", "refcount", "end", "faddr", "blocks_high", "file_acl_high", "size_high", "reserved_gdt_blocks", "flags"},
 	Words: []string{"present", "s_unknown", "s_ifreg", "s_ifdir", "s_ifchr", "s_ifblk", "s_ififo", "s_ifsock", "s_iflnk"},
 }
 

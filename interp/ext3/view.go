@@ -13,8 +13,9 @@ import (
 // A view answers the queries of rules from a state. It keeps no more than the state's bounded cache.
 type view struct {
 	*layout
-	state *state
-	names *change.Names
+	state   *state
+	names   *change.Names
+	orphans map[uint32]bool
 }
 
 var errNoScan = errors.New("ext3: the owners of a block can be queried one by one only, not listed")
@@ -26,7 +27,7 @@ func (v *view) fits(o change.Object) bool {
 		return o.ID == 0
 	case kindGroup:
 		return o.ID < uint64(v.geo.groups)
-	case kindInode, kindInodeBit, kindDirent:
+	case kindInode, kindInodeBit, kindDirent, kindOrphan:
 		return o.ID >= 1 && o.ID <= uint64(v.geo.inodes)
 	default:
 		return o.ID <= math.MaxUint32 && v.geo.inRange(uint32(o.ID))
@@ -82,6 +83,17 @@ func (v *view) get(o change.Object, f change.Field) (value change.Value, err err
 		if err != nil || !s.exists() {
 			return value, err
 		}
+		if f == fieldEnd {
+			i := s.mapped(uint32(o.ID))
+			if i == nil {
+				return change.Num(0), nil
+			}
+			n, ok, err := v.end(v.state, i)
+			if err != nil || !ok {
+				return value, err
+			}
+			return change.Num(n), nil
+		}
 		return v.inodeValue(uint32(o.ID), s.inode, s.marked, f), nil
 	case kindDirent:
 		e, err := v.find(uint32(o.ID), v.names.At(o.Sub))
@@ -129,6 +141,8 @@ func (v *view) Exists(o change.Object) (bool, error) {
 		return v.allocated(v.state, uint32(o.ID))
 	case kindOwner, kindXattrOwner:
 		return v.owns(o)
+	case kindOrphan:
+		return v.orphans[uint32(o.ID)], nil
 	case kindXattrBlock:
 		used, err := v.allocated(v.state, uint32(o.ID))
 		if err != nil || !used {
@@ -257,7 +271,7 @@ func (v *view) lastID(k change.Kind) uint64 {
 		return 0
 	case kindGroup:
 		return uint64(v.geo.groups) - 1
-	case kindInode, kindInodeBit, kindDirent:
+	case kindInode, kindInodeBit, kindDirent, kindOrphan:
 		return uint64(v.geo.inodes)
 	default:
 		return uint64(v.geo.blocks) - 1

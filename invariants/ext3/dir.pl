@@ -29,3 +29,80 @@ violation(9, inode, I) :-
   in_use(I),
   query(superblock, 0, feature_incompat, FLAGS),
   FLAGS /\ 2 =:= 2.
+
+% Rule 19. A directory has one name, in the directory that its entry .. names; the root is its own parent and has no name.
+% Source: e2fsck PR_3_BAD_DOT_DOT, PR_2_LINK_DIR, PR_2_LINK_ROOT, PR_3_UNCONNECTED_DIR; ext4_rename, which sets .. anew.
+% For the user: a directory is reached on two ways, or .. leads out of it to another place.
+violation(19, dirent, a(P,N)) :-
+  change(dirent, a(P,N), inode, _, D),
+  D \== null,
+  a_name(N),
+  directory(D),
+  D =\= 2,
+  query(dirent, a(D,'..'), inode, Q),
+  Q =\= P.
+violation(19, dirent, a(P,N)) :-
+  change(dirent, a(P,N), inode, _, 2),
+  a_name(N).
+violation(19, dirent, a(D,'..')) :-
+  change(dirent, a(D,'..'), inode, _, P),
+  P \== null,
+  D =\= 2,
+  \+ named_in(D, P).
+violation(19, dirent, a(2,'..')) :-
+  change(dirent, a(2,'..'), inode, _, P),
+  P \== null,
+  P =\= 2.
+violation(19, dirent, a(P,N)) :-
+  change(dirent, a(P,N), inode, _, D),
+  D \== null,
+  a_name(N),
+  directory(D),
+  change(dirent, a(Q,M), inode, _, D),
+  a_name(M),
+  a(P,N) \== a(Q,M).
+violation(19, dirent, a(P,N)) :-
+  change(dirent, a(P,N), inode, _, D),
+  D \== null,
+  a_name(N),
+  directory(D),
+  was_there(D),
+  \+ renamed(D).
+
+a_name(N) :- N \== '.', N \== '..'.
+
+directory(D) :-
+  query(inode, D, f(mode,s_ifmt), s_ifdir),
+  query(inode, D, links_count, N),
+  N > 0.
+
+named_in(D, P) :- change(dirent, a(P,N), inode, _, D), a_name(N).
+
+renamed(D) :- change(dirent, a(_,N), inode, D, _), a_name(N).
+
+% It had links before, and was a directory.
+was_there(D) :-
+  \+ add(inode, D),
+  \+ change(inode, D, links_count, 0, _),
+  \+ changed_type(D).
+
+changed_type(D) :- change(inode, D, f(mode,s_ifmt), OLD, NEW), OLD \== NEW.
+
+% Rule 20. A directory is not moved into itself or below.
+% Source: e2fsck PR_3_LOOPED_DIR; the VFS's lock_rename.
+% For the user: directories go round in a circle that no path leads to, with all that is in them.
+violation(20, dirent, a(D,'..')) :-
+  change(dirent, a(D,'..'), inode, OLD, P),
+  OLD \== null,
+  P \== null,
+  below(P, D, 0).
+
+% Paths have at most 4096 bytes, but what is deeper can be reached in steps: beyond 10,000 nothing is said.
+below(D, D, _).
+below(X, D, N) :-
+  X =\= D,
+  X =\= 2,
+  N < 10000,
+  query(dirent, a(X,'..'), inode, Y),
+  M is N + 1,
+  below(Y, D, M).

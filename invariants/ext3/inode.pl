@@ -1,7 +1,7 @@
 % Inodes, their bitmap, and their links.
 
 % Rule 6. The inode bitmap marks the inodes that have links, and besides them only those that wait for being deleted.
-% Source: e2fsck PR_5_INODE_UNUSED, PR_5_INODE_USED, PR_1_ZERO_DTIME; Recon (FAST 2012) inode bitmap invariants.
+% Source: e2fsck PR_5_INODE_UNUSED, PR_5_INODE_USED, Recon (FAST 2012) inode bitmap invariants.
 % For the user: an inode that is in use but counts as free is given to another file, and the first one's contents are gone.
 violation(6, inode, I) :-
   default_zero(inode, I, links_count, _, NEW),
@@ -17,21 +17,9 @@ violation(6, inode_bit, I) :-
   I >= FIRST,
   \+ in_use_or_orphan(I).
 
-violation(6, inode, I) :-
-  change(inode, I, dtime, _, _),
-  query(inode_bit, I),
-  query(superblock, 0, first_ino, FIRST),
-  I >= FIRST,
-  \+ in_use_or_orphan(I).
-
-% An inode without links that is still open is on the list of orphans: its dtime is the number of the next one.
-in_use_or_orphan(I) :-
-  query(inode, I, links_count, N),
-  ( N > 0
-  ; query(inode, I, dtime, NEXT),
-    query(superblock, 0, inodes_count, LAST),
-    NEXT =< LAST
-  ).
+% An inode without links that is still open is on the list of orphans.
+in_use_or_orphan(I) :- query(inode, I, links_count, N), N > 0.
+in_use_or_orphan(I) :- query(orphan, I).
 
 % Rule 7. The link count of an inode moves with the directory entries that name it.
 % Source: e2fsck PR_4_BAD_REF_COUNT; Recon (FAST 2012); ext4_inc_count, ext4_dec_count.

@@ -1,0 +1,162 @@
+package ext3
+
+import (
+	"bytes"
+	"encoding/binary"
+	"strings"
+	"testing"
+
+	"fsward/interp"
+)
+
+// A copied block is one that a commit is about to bring: its place in the file system and its contents, which
+// can be changed.
+type copied struct {
+	fs   *FS
+	home uint32
+	b    []byte
+}
+
+// inode finds an inode in the block.
+func (c copied) inode(ino uint32) []byte {
+	if block, off := c.fs.m.layout.inodePlace(ino); block == c.home {
+		return c.b[off:]
+	}
+	return nil
+}
+
+// alterScript runs a script on a small file system, takes its writes, and at the first commit in which alter
+// changes a block looks at what is found. It wants the rule.
+func alterScript(t *testing.T, mkfsOpts []string, script, rule string, alter func(copied) bool) {
+	t.Helper()
+	image := mkfs(t, "8M", append([]string{"-b", "1024"}, mkfsOpts...)...)
+	base := readFile(t, image)
+	f := follow(t, image, 0, nil, nil, script)
+	d := newDisk(bytes.NewReader(base), uint64(len(base)))
+	fs, err := New(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range f.writes {
+		changed := false
+		if fs.m != nil && !fs.m.idle && fs.m.holdsCommit(w, fs.m.seq) {
+			tr, err := fs.m.journal.read(pending{d, w}, fs.m.head, fs.m.seq)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for home, p := range tr.copies {
+				b, err := readBlock(pending{d, w}, fs.geo, p.block)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !alter(copied{fs, home, b}) {
+					continue
+				}
+				changed = true
+				at := fs.geo.addr(p.block)
+				if touches(w, at, 1) {
+					w.Data = bytes.Clone(w.Data)
+					copy(w.Data[at-w.Off:], b)
+				} else {
+					d.apply(interp.Write{Off: at, Len: uint64(len(b)), Data: b})
+				}
+			}
+		}
+		obs := fs.Observe(w)
+		if changed {
+			if found := strings.Join(judge(f.rules, obs), "\n"); !strings.Contains(found, rule+" ") {
+				t.Errorf("want %s, found %s", rule, found)
+			}
+			return
+		}
+		d.apply(w)
+		fs.Settle(true)
+	}
+	t.Error("nothing was altered")
+}
+
+func put32(b []byte, off int, n uint32) { binary.LittleEndian.PutUint32(b[off:], n) }
+
+// What only certain commits have in them, altered there.
+func TestAlteredScripts(t *testing.T) {
+	super := func(c copied) []byte {
+		if c.home != c.fs.geo.superBlock() {
+			return nil
+		}
+		return c.b[superOff%len(c.b):]
+	}
+	openUnlinked := "exec 3> open; echo x >&3; sync -f .; rm open; sync -f .; exec 3>&-; sync -f ."
+	for _, tc := range []struct {
+		name, script, rule string
+		alter              func(copied) bool
+	}{
+		{"orphan not on the list", openUnlinked, "ext3/14", func(c copied) bool {
+			sb := super(c)
+			if sb == nil || le32(sb, sLastOrphan) == 0 {
+				return false
+			}
+			put32(sb, sLastOrphan, 0)
+			return true
+		}},
+		{"orphan list to nowhere", openUnlinked, "ext3/orphan-list", func(c copied) bool {
+			sb := super(c)
+			if sb == nil || le32(sb, sLastOrphan) == 0 {
+				return false
+			}
+			put32(sb, sLastOrphan, 3)
+			return true
+		}},
+		{"deleted without a time", "echo x > f; sync -f .; rm f; sync -f .", "ext3/inode-deleted", func(c copied) bool {
+			i := c.inode(12)
+			if i == nil || le32(i, iDtime) == 0 {
+				return false
+			}
+			put32(i, iDtime, 0)
+			return true
+		}},
+		{"directory below itself", "mkdir a b; mkdir a/x; sync -f .; mv b a/x/y; sync -f .", "ext3/20", func(c copied) bool {
+			// .. of what was b, moved below a/x: names itself.
+			if len(c.b) < 24 || string(c.b[8:10]) != ".\x00" || string(c.b[20:22]) != ".." || le32(c.b, 12) == 2 {
+				return false
+			}
+			if r := c.fs.m.roles[c.home]; r.level != roleDir || le32(c.b, 12) == 12 {
+				return false
+			}
+			put32(c.b, 12, le32(c.b, 0))
+			return true
+		}},
+		{".. to another place", "mkdir a b; sync -f .; mv b a/y; sync -f .", "ext3/19", func(c copied) bool {
+			if r, ok := c.fs.m.roles[c.home]; !ok || r.level != roleDir || string(c.b[20:22]) != ".." || le32(c.b, 12) == 2 {
+				return false
+			}
+			put32(c.b, 12, 2)
+			return true
+		}},
+		{"root without its type", "chmod 700 .; sync -f .", "ext3/21", func(c copied) bool {
+			i := c.inode(rootIno)
+			if i == nil {
+				return false
+			}
+			binary.LittleEndian.PutUint16(i, modeRegular|0o700)
+			return true
+		}},
+		{"revision 0", openUnlinked, "ext3/22", func(c copied) bool {
+			sb := super(c)
+			if sb == nil {
+				return false
+			}
+			put32(sb, sRevLevel, 0)
+			return true
+		}},
+		{"grown without its blocks", openUnlinked, "ext3/superblock", func(c copied) bool {
+			sb := super(c)
+			if sb == nil {
+				return false
+			}
+			put32(sb, sBlocksCount, le32(sb, sBlocksCount)-1)
+			return true
+		}},
+	} {
+		t.Run(tc.name, func(t *testing.T) { alterScript(t, []string{"-I", "128"}, tc.script, tc.rule, tc.alter) })
+	}
+}

@@ -1,0 +1,94 @@
+% Fields of inodes, and who may have which.
+
+% Rule 17. Fields of an inode that ext3 has no use for are 0.
+% Source: e2fsck PR_2_FADDR_ZERO, PR_2_FILE_ACL_ZERO, PR_2_I_FILE_ACL_HI_ZERO, PR_2_DIR_SIZE_HIGH_ZERO, PR_2_BLOCKS_HI_ZERO, PR_1_SET_IMAGIC.
+% For the user: an inode is garbage, or a later version of the file system takes it for something else.
+violation(17, inode, I) :-
+  unused(FIELD),
+  new(inode, I, FIELD, N),
+  N \== null,
+  N =\= 0.
+violation(17, inode, I) :-
+  new(inode, I, file_acl, N),
+  N \== null,
+  N =\= 0,
+  lacks(feature_compat, 8).
+violation(17, inode, I) :-
+  new(inode, I, f(flags,other), FLAGS),
+  FLAGS \== null,
+  FLAGS /\ 0x2000 =\= 0,
+  lacks(feature_compat, 2).
+
+unused(faddr).
+unused(blocks_high).
+unused(file_acl_high).
+unused(size_high).
+
+lacks(FEATURES, FLAG) :-
+  query(superblock, 0, FEATURES, SET),
+  SET /\ FLAG =:= 0.
+
+% Rule 18. Devices, pipes and sockets have no size, nor do they or symbolic links have the flags immutable and append; what
+% has an index is a directory of a file system with the feature dir_index.
+% Source: e2fsck PR_1_SET_NONZSIZE, PR_1_SET_IMMUTABLE, PR_2_BAD_CHAR_DEV, PR_2_BAD_BLOCK_DEV, PR_1_HTREE_NODIR, PR_1_HTREE_SET.
+% For the user: an inode is garbage: its type, or what it holds, is wrong.
+violation(18, inode, I) :-
+  new(inode, I, FIELD, V),
+  of_special(FIELD),
+  V \== null,
+  query(inode, I, f(mode,s_ifmt), TYPE),
+  special(TYPE),
+  wrong_special(I, TYPE).
+violation(18, inode, I) :-
+  new(inode, I, f(flags,index), 1),
+  unfit_for_index(I).
+violation(18, inode, I) :-
+  new(inode, I, f(mode,s_ifmt), TYPE),
+  TYPE \== null,
+  query(inode, I, f(flags,index), 1),
+  unfit_for_index(I).
+
+of_special(size).
+of_special(f(flags,immutable)).
+of_special(f(flags,append)).
+of_special(f(mode,s_ifmt)).
+
+special(s_ifchr).
+special(s_ifblk).
+special(s_ififo).
+special(s_ifsock).
+special(s_iflnk).
+
+wrong_special(I, TYPE) :- TYPE \== s_iflnk, query(inode, I, size, SIZE), SIZE > 0.
+wrong_special(I, _) :- query(inode, I, f(flags,immutable), 1).
+wrong_special(I, _) :- query(inode, I, f(flags,append), 1).
+
+unfit_for_index(I) :- query(inode, I, f(mode,s_ifmt), TYPE), TYPE \== s_ifdir.
+unfit_for_index(_) :- lacks(feature_compat, 32).
+
+% Rule 21. The root is a directory, the journal a file; inodes that are reserved and have no use have no mode.
+% Source: e2fsck PR_1_ROOT_NO_DIR, PR_1_JOURNAL_BAD_MODE, PR_1_JOURNAL_INODE_NOT_CLEAR, PR_0_CLEAR_RESIZE_INODE, PR_1_RESERVED_BAD_MODE.
+% For the user: without its root the file system cannot be mounted, and without its journal not written.
+violation(21, inode, 2) :-
+  delete(inode, 2).
+violation(21, inode, 2) :-
+  new(inode, 2, f(mode,s_ifmt), TYPE),
+  TYPE \== null,
+  TYPE \== s_ifdir.
+violation(21, inode, I) :-
+  new(inode, I, f(mode,s_ifmt), TYPE),
+  TYPE \== null,
+  TYPE \== s_ifreg,
+  query(superblock, 0, journal_inum, I).
+violation(21, inode, I) :-
+  add(inode, I),
+  I =\= 2,
+  query(superblock, 0, first_ino, FIRST),
+  I < FIRST,
+  \+ reserved_for(I).
+
+% The bad blocks, the boot loader, the resize inode, and the journal.
+reserved_for(1).
+reserved_for(5).
+reserved_for(7) :- \+ lacks(feature_compat, 16).
+reserved_for(8) :- \+ lacks(feature_compat, 4).

@@ -1,0 +1,67 @@
+% How large an inode is: the blocks that it counts, and its size.
+
+% Rule 13. The count of blocks of an inode moves with the blocks that it points to, indirect blocks and that of its
+% extended attributes included. It is in units of 512 bytes.
+% Source: e2fsck PR_1_BAD_I_BLOCKS; dquot_alloc_block, dquot_free_block.
+% For the user: du and quotas tell of space that a file does not have, or hide some.
+violation(13, inode, I) :-
+  new(inode, I, blocks, NEW),
+  NEW \== null,
+  moved(I, BLOCKS),
+  ( change(inode, I, blocks, OLD, _), OLD \== null -> true ; OLD = 0 ),
+  query(superblock, 0, log_block_size, LOG),
+  NEW =\= OLD + (BLOCKS * (2 << LOG)).
+
+moved(I, BLOCKS) :-
+  delta_count(owner, k(_,owner,a(I,_)), MAPPED),
+  count(add(xattr_owner, a(_,I)), CAME),
+  count(delete(xattr_owner, a(_,I)), WENT),
+  BLOCKS is MAPPED + CAME - WENT.
+
+% Rule 16. A file does not map blocks beyond its end, unless it is on the list of orphans, to be truncated. The size of a
+% directory is that of its blocks.
+% Source: e2fsck PR_1_BAD_I_SIZE; ext4_truncate, ext4_handle_inode_extension, ext4_truncate_failed_write.
+% For the user: the end of a file is cut off, or space is in use behind it that nobody can reach.
+violation(16, owner, k(B,owner,a(I,P))) :-
+  add(owner, k(B,owner,a(I,P))),
+  P < 0x10000000000,
+  beyond(I, P).
+violation(16, inode, I) :-
+  new(inode, I, size, SIZE),
+  SIZE \== null,
+  too_long(I).
+violation(16, inode, I) :-
+  delete(orphan, I),
+  too_long(I).
+violation(16, inode, I) :-
+  change(inode, I, blocks, _, NEW),
+  NEW \== null,
+  directory_size(I).
+violation(16, inode, I) :-
+  new(inode, I, size, _),
+  directory_size(I).
+
+too_long(I) :-
+  query(inode, I, end, END),
+  END > 0,
+  LAST is END - 1,
+  beyond(I, LAST).
+
+% Whole blocks beyond the end: the last block may be mapped for a size within it.
+beyond(I, BLOCK) :-
+  query(inode, I, f(mode,s_ifmt), s_ifreg),
+  query(inode, I, links_count, LINKS),
+  LINKS > 0,
+  query(inode, I, size, SIZE),
+  query(superblock, 0, log_block_size, LOG),
+  BLOCK * (1024 << LOG) > SIZE,
+  \+ query(orphan, I).
+
+directory_size(I) :-
+  query(inode, I, f(mode,s_ifmt), s_ifdir),
+  query(inode, I, links_count, LINKS),
+  LINKS > 0,
+  query(inode, I, end, END),
+  query(inode, I, size, SIZE),
+  query(superblock, 0, log_block_size, LOG),
+  SIZE =\= END * (1024 << LOG).

@@ -1,0 +1,19 @@
+% A file is to be truncated: it is on the list, and goes on with inode 13.
+rule(15).
+change(inode,12,object,present,present).
+change(inode,12,dtime,0,13).
+object(inode,12).
+state(inode,12,links_count,1).
+state(inode,12,dtime,13).
+object(orphan,12).
+object(superblock,0).
+state(superblock,0,first_ino,11).
+state(superblock,0,log_block_size,2).
+state(superblock,0,feature_compat,60).
+state(superblock,0,feature_incompat,2).
+state(superblock,0,feature_ro_compat,1).
+state(superblock,0,rev_level,1).
+state(superblock,0,reserved_gdt_blocks,0).
+state(superblock,0,journal_inum,8).
+state(superblock,0,inodes_count,2000).
+expect_none.

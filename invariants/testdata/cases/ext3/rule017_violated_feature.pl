@@ -1,0 +1,16 @@
+% An extended attribute block without the feature ext_attr.
+rule(17).
+change(inode,12,object,present,present).
+change(inode,12,file_acl,0,900).
+object(inode,12).
+object(superblock,0).
+state(superblock,0,first_ino,11).
+state(superblock,0,log_block_size,2).
+state(superblock,0,feature_compat,52).
+state(superblock,0,feature_incompat,2).
+state(superblock,0,feature_ro_compat,1).
+state(superblock,0,rev_level,1).
+state(superblock,0,reserved_gdt_blocks,0).
+state(superblock,0,journal_inum,8).
+state(superblock,0,inodes_count,2000).
+expect(17, inode, 12).

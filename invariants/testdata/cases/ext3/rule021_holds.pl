@@ -1,0 +1,19 @@
+% The root gets another owner, and a file comes.
+rule(21).
+change(inode,2,object,present,present).
+change(inode,2,uid,0,1000).
+object(inode,2).
+change(inode,12,object,null,present).
+change(inode,12,f(mode,s_ifmt),null,s_ifreg).
+object(inode,12).
+object(superblock,0).
+state(superblock,0,first_ino,11).
+state(superblock,0,log_block_size,2).
+state(superblock,0,feature_compat,60).
+state(superblock,0,feature_incompat,2).
+state(superblock,0,feature_ro_compat,1).
+state(superblock,0,rev_level,1).
+state(superblock,0,reserved_gdt_blocks,0).
+state(superblock,0,journal_inum,8).
+state(superblock,0,inodes_count,2000).
+expect_none.
