@@ -241,7 +241,7 @@ func (d *delta) directory(ino uint32, before, after side, oldBlocks, newBlocks [
 		}
 	}
 	if after.mapped(ino) != nil && after.inode.listsNames() {
-		if err := d.newEntries(ino, after.inode, newBlocks, is); err != nil {
+		if err := d.newEntries(ino, before, after.inode, newBlocks, is); err != nil {
 			return err
 		}
 	}
@@ -250,13 +250,24 @@ func (d *delta) directory(ino uint32, before, after side, oldBlocks, newBlocks [
 			d.entryRecords(ino, name, was[name], entryValue{})
 		}
 	}
+	came := make(map[string]bool)
+	for name := range is {
+		if _, had := was[name]; !had {
+			came[name] = true
+		}
+	}
+	if after.inode != nil && len(came) > 0 {
+		if err := d.elsewhere(ino, after.inode, newBlocks, came); err != nil {
+			return err
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(is)) {
 		d.entryRecords(ino, name, was[name], is[name])
 	}
 	return d.tooMany()
 }
 
-func (d *delta) newEntries(ino uint32, i inode, blocks []dirBlock, into map[string]entryValue) error {
+func (d *delta) newEntries(ino uint32, before side, i inode, blocks []dirBlock, into map[string]entryValue) error {
 	visible := i.dirBlocks(d.geo.blockSize)
 	if i.pointer(0) == 0 {
 		d.fault(on(checkDots.at(d.inodeAddr(ino), "the directory has no first block"), kindInode, uint64(ino)))
@@ -282,13 +293,7 @@ func (d *delta) newEntries(ino uint32, i inode, blocks []dirBlock, into map[stri
 		}
 	}
 	if i.hasIndex() && len(blocks) > 0 {
-		faults, err := d.checkIndex(d.new, ino, i, d.rewrote)
-		if err != nil {
-			return err
-		}
-		for _, v := range faults {
-			d.fault(v)
-		}
+		return d.index(ino, before, i, blocks)
 	}
 	return nil
 }

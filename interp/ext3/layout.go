@@ -66,6 +66,8 @@ const (
 	sJournalInum     = 224
 	sJournalDev      = 228
 	sLastOrphan      = 232
+	sHashSeed        = 236
+	sFlags           = 352
 	sFirstMetaBG     = 260
 
 	superMagic = 0xef53
