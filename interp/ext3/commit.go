@@ -35,6 +35,7 @@ type delta struct {
 	inodes  map[uint32]bool // to be compared
 	named   map[uint32]bool // by entries that changed
 	groups  map[uint32]bool // with records
+	bodies  map[uint32]bool // inodes that changed beyond their first 128 bytes, or came into use
 	xattrs  map[uint32]bool // extended attribute blocks to be compared
 	visited visits
 	newRole roles           // roles that the transaction gives
@@ -62,7 +63,7 @@ type dirBlock struct {
 
 func newDelta(was, l *layout, device uint64, old, new *state, r roles, rewritten map[uint32]bool, txn *change.Txn) *delta {
 	return &delta{layout: l, was: was, device: device, old: old, new: new, roles: r, rewritten: rewritten, txn: txn,
-		inodes: make(map[uint32]bool), named: make(map[uint32]bool), groups: make(map[uint32]bool), xattrs: make(map[uint32]bool),
+		inodes: make(map[uint32]bool), named: make(map[uint32]bool), groups: make(map[uint32]bool), bodies: make(map[uint32]bool), xattrs: make(map[uint32]bool),
 		visited: newVisits(), newRole: make(roles), noRole: make(map[uint32]role), dirs: make(map[uint32][]dirBlock),
 		indirect: make(map[uint32][]indirectBlock), owned: make(map[uint32]bool)}
 }
@@ -121,6 +122,11 @@ func (d *delta) run() error {
 	}
 	for _, ino := range slices.Sorted(maps.Keys(d.inodes)) {
 		if err := d.inodeFields(ino); err != nil {
+			return err
+		}
+	}
+	for _, ino := range slices.Sorted(maps.Keys(d.bodies)) {
+		if err := d.body(ino); err != nil {
 			return err
 		}
 	}
@@ -286,8 +292,9 @@ func (d *delta) xattrBlock(block uint32) error {
 		if err != nil {
 			return err
 		}
-		if now = value(b); now == nil || le32(b, xattrRefcount) == 0 || le32(b, xattrBlocks) != 1 {
-			d.fault(checkXattr.at(d.geo.addr(block), "magic %#x, %d references, %d blocks", le32(b, 0), le32(b, xattrRefcount), le32(b, xattrBlocks)))
+		now = value(b)
+		for _, v := range d.checkXattrBlock(block, b) {
+			d.fault(v)
 		}
 	}
 	if old != nil || now != nil {

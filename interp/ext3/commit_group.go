@@ -98,6 +98,9 @@ func (d *delta) bitmap(block, had, count uint32, visit func(n uint32, set bool))
 			before[n/8] &^= 1 << (n % 8)
 		}
 	}
+	if n, ok := d.padded(before, after, had, count); !ok {
+		d.fault(checkPadding.at(d.geo.addr(block)+uint64(n/8), "bit %d is clear, the group has %d", n, count))
+	}
 	for i := range (count + 7) / 8 {
 		if before[i] == after[i] {
 			continue
@@ -109,6 +112,21 @@ func (d *delta) bitmap(block, had, count uint32, visit func(n uint32, set bool))
 		}
 	}
 	return nil
+}
+
+// padded looks for a bit behind the end of a bitmap that was cleared; in an image, for one that is clear.
+// Old mke2fs left them clear, and Linux leaves them as they are.
+func (d *delta) padded(before, after []byte, had, count uint32) (n uint32, ok bool) {
+	for n := max(had, count); n < 8*d.geo.blockSize; n++ {
+		if n%8 == 0 && after[n/8] == 0xff {
+			n += 7
+			continue
+		}
+		if !bit(after, n) && (d.image || bit(before, n)) {
+			return n, false
+		}
+	}
+	return 0, true
 }
 
 func (d *delta) bitRecords(o change.Object, f change.Field, g uint32, set bool) {
@@ -143,8 +161,15 @@ func (d *delta) inodeTable(g, table uint32) error {
 		for n := range perBlock {
 			i := k*perBlock + n
 			off := n * d.geo.inodeSize
-			if i < d.geo.inodesPerGroup && !bytes.Equal(before[off:off+inodeLen], after[off:off+inodeLen]) {
-				d.inodes[g*d.geo.inodesPerGroup+i+1] = true
+			if i >= d.geo.inodesPerGroup {
+				break
+			}
+			ino := g*d.geo.inodesPerGroup + i + 1
+			if !bytes.Equal(before[off:off+inodeLen], after[off:off+inodeLen]) {
+				d.inodes[ino] = true
+			}
+			if d.geo.inodeSize > inodeLen && !bytes.Equal(before[off:off+d.geo.inodeSize], after[off:off+d.geo.inodeSize]) {
+				d.bodies[ino] = true
 			}
 		}
 	}

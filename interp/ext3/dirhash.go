@@ -2,13 +2,13 @@ package ext3
 
 import "math/bits"
 
-// How the index of a directory hashes names (fs/ext4/hash.c; lib/ext2fs/dirhash.c). A version below 3 is its
-// unsigned form, 3 more, where the superblock says so: characters beyond 127 count differently.
+// How the index of a directory hashes names (fs/ext4/hash.c; lib/ext2fs/dirhash.c). Characters beyond 127 count
+// differently where the superblock says that they are unsigned.
 const (
 	hashLegacy = iota
 	hashHalfMD4
 	hashTEA
-	hashVersions = 3 // and their unsigned forms
+	hashVersions = 3
 
 	flagUnsignedHash = 0x2 // in s_flags
 )
@@ -20,9 +20,9 @@ type dirHash struct {
 	seed     [4]uint32
 }
 
-// newDirHash reads the hash of a directory; version is below 2·hashVersions.
+// newDirHash reads the hash of a directory; version is below hashVersions.
 func newDirHash(sb []byte, version uint8) dirHash {
-	h := dirHash{version: int(version) % hashVersions, unsigned: version >= hashVersions || le32(sb, sFlags)&flagUnsignedHash != 0}
+	h := dirHash{version: int(version), unsigned: le32(sb, sFlags)&flagUnsignedHash != 0}
 	for i := range h.seed {
 		h.seed[i] = le32(sb, sHashSeed+4*i)
 	}

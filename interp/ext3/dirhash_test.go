@@ -19,7 +19,8 @@ func TestDirHash(t *testing.T) {
 		sb[sHashSeed+i] = c
 	}
 	for version, name := range []string{"legacy", "half_md4", "tea", "3", "4", "5"} {
-		h := newDirHash(sb, uint8(version))
+		sb[sFlags] = byte(version/hashVersions) * flagUnsignedHash
+		h := newDirHash(sb, uint8(version%hashVersions))
 		for _, n := range names {
 			out, err := exec.Command("debugfs", "-R", fmt.Sprintf("dx_hash -h %s -s %s \"%s\"", name, seed, n)).CombinedOutput()
 			if err != nil {

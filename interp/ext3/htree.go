@@ -58,7 +58,7 @@ func (r *indexReader) read() error {
 	switch {
 	case le32(b, dxRootInfo) != 0:
 		r.fault(root, dxRootInfo, "reserved_zero is %d", le32(b, dxRootInfo))
-	case version >= 2*hashVersions:
+	case version >= hashVersions:
 		r.fault(root, dxRootInfo+4, "the hash version is %d", version)
 	case b[dxRootInfo+5] != dxInfoLen:
 		r.fault(root, dxRootInfo+5, "info_length is %d, want %d", b[dxRootInfo+5], dxInfoLen)

@@ -77,6 +77,8 @@ func alterScript(t *testing.T, mkfsOpts []string, script, rule string, alter fun
 
 func put32(b []byte, off int, n uint32) { binary.LittleEndian.PutUint32(b[off:], n) }
 
+const manyFiles = "mkdir d; i=0; while [ $i -lt 400 ]; do : > d/name-of-some-length-$i; i=$((i + 1)); [ $((i % 50)) != 0 ] || sync -f .; done; sync -f ."
+
 // What only certain commits have in them, altered there.
 func TestAlteredScripts(t *testing.T) {
 	super := func(c copied) []byte {
@@ -156,7 +158,78 @@ func TestAlteredScripts(t *testing.T) {
 			put32(sb, sBlocksCount, le32(sb, sBlocksCount)-1)
 			return true
 		}},
+		{"value of an attribute", ": > f; setfattr -n user.a -v some-value f; sync -f .", "ext3/xattr-block", func(c copied) bool {
+			if le32(c.b, 0) != xattrMagic {
+				return false
+			}
+			c.b[len(c.b)-12] ^= 1 // values stand at the end
+			return true
+		}},
+		{"attribute without its hash", ": > f; setfattr -n user.a -v some-value f; sync -f .", "ext3/xattr-block", func(c copied) bool {
+			if le32(c.b, 0) != xattrMagic {
+				return false
+			}
+			put32(c.b, xattrHeader+xattrEntryHash, 0)
+			return true
+		}},
+		{"attribute in a large inode", ": > f; setfattr -n user.a -v some-value f; sync -f .", "ext3/inode-xattr", func(c copied) bool {
+			i := c.inode(12)
+			if i == nil {
+				return false
+			}
+			put32(i, inodeLen+int(le16(i, iExtraSize))+xattrBodyHead+xattrValueSize, 1000)
+			return true
+		}},
+		{"extra size of a large inode", ": > f; sync -f .", "ext3/inode-xattr", func(c copied) bool {
+			i := c.inode(12)
+			if i == nil {
+				return false
+			}
+			binary.LittleEndian.PutUint16(i[iExtraSize:], 30)
+			return true
+		}},
+		{"padding of a bitmap", ": > f; sync -f .", "ext3/bitmap-padding", func(c copied) bool {
+			if c.home != c.fs.m.layout.places[0].inodeBitmap {
+				return false
+			}
+			c.b[1000] = 0
+			return true
+		}},
+		{"hash of a block of names", manyFiles, "ext3/htree", func(c copied) bool {
+			if r, ok := c.fs.m.roles[c.home]; !ok || r.level != roleDir || r.start != 0 || r.ino == rootIno || le16(c.b, dxRootEntries+2) < 3 {
+				return false
+			}
+			at := dxRootEntries + 2*dxEntryLen
+			put32(c.b, at, le32(c.b, at)+2) // the block began with this hash when it was split off
+			return true
+		}},
+		{"two entries of an index for a block", manyFiles, "ext3/htree", func(c copied) bool {
+			if r, ok := c.fs.m.roles[c.home]; !ok || r.level != roleDir || r.start != 0 || r.ino == rootIno || le16(c.b, dxRootEntries+2) < 3 {
+				return false
+			}
+			at := dxRootEntries + dxEntryLen
+			put32(c.b, at+4, le32(c.b, at+dxEntryLen+4))
+			return true
+		}},
+		{"a name twice, without an index", "i=0; mkdir d; while [ $i -lt 99 ]; do : > d/name-of-some-length-$i; i=$((i + 1)); done; sync -f .; : > d/other-of-some-length; sync -f .", "ext3/dirent-name", func(c copied) bool {
+			at := bytes.Index(c.b, []byte("other-of-some-length"))
+			if r, ok := c.fs.m.roles[c.home]; !ok || r.level != roleDir || r.start == 0 || at < 0 {
+				return false
+			}
+			copy(c.b[at:], "name-of-some-length-")
+			c.b[at+20], c.b[at-dirHeaderLen+dirNameLen] = '1', 21
+			return true
+		}},
 	} {
-		t.Run(tc.name, func(t *testing.T) { alterScript(t, []string{"-I", "128"}, tc.script, tc.rule, tc.alter) })
+		t.Run(tc.name, func(t *testing.T) {
+			opts := []string{"-I", "128"}
+			switch {
+			case strings.Contains(tc.name, "large inode"):
+				opts = []string{"-I", "256"}
+			case strings.Contains(tc.name, "without an index"):
+				opts = append(opts, "-O", "^dir_index")
+			}
+			alterScript(t, opts, tc.script, tc.rule, tc.alter)
+		})
 	}
 }
