@@ -132,21 +132,6 @@ func (a *analysis) after(t template) {
 			}
 			return
 		}
-	case "count":
-		a.bind(args[1], typeWord)
-		return
-	case "sum":
-		a.bind(args[2], typeNumber)
-		return
-	case "findall":
-		a.bind(args[2], typeAny)
-		return
-	case "is":
-		a.bind(args[0], typeNumber)
-		return
-	case "between":
-		a.bind(args[2], typeNumber)
-		return
 	case "crc32c":
 		a.bind(args[0], typeAny)
 		a.bind(args[1], typeWord)
@@ -172,11 +157,27 @@ func (a *analysis) after(t template) {
 		a.object(args[0], args[1])
 		return
 	}
+	if r, ok := results[p]; ok {
+		a.bind(args[r.arg], r.typ)
+		return
+	}
 	if a.planner.compiler.defines(p) && !negations[p.name] || p.name == atomZero {
 		for _, x := range args {
 			a.bind(x, typeAny)
 		}
 	}
+}
+
+// results are the arguments that goals give values to, for goals that do so to one alone.
+var results = map[indicator]struct {
+	arg int
+	typ valueType
+}{
+	pi("count", 2):   {1, typeWord},
+	pi("sum", 3):     {2, typeNumber},
+	pi("findall", 3): {2, typeAny},
+	pi("is", 2):      {0, typeNumber},
+	pi("between", 3): {2, typeNumber},
 }
 
 // isName tells whether a field holds names: that of this name does, in each file system.
@@ -246,186 +247,5 @@ func (a *analysis) join(left, right *analysis) {
 		for v := range b.maybe {
 			a.maybe[v] = true
 		}
-	}
-}
-
-var negations = map[engine.Atom]bool{engine.NewAtom("not"): true, engine.NewAtom("verify"): true, atomNot: true, engine.NewAtom("forall"): true}
-
-// errs tells whether a goal can meet a mistake when it is called where the analysis stands.
-func (a *analysis) errs(t template) bool {
-	p, args, ok := goalOfTemplate(a.env.walk(t))
-	if !ok {
-		return true
-	}
-	name := p.name.String()
-	if _, isComparison := numberOrders[name]; isComparison && p.arity == 2 {
-		return !a.exact(args[0]) || !a.exact(args[1])
-	}
-	switch name {
-	case ",", "->":
-		b := a.clone()
-		for _, x := range args {
-			if b.errs(x) {
-				return true
-			}
-			b.after(x)
-		}
-		return false
-	case ";":
-		return a.errs(args[0]) || a.errs(args[1])
-	case "is":
-		return !a.exact(args[1])
-	case "between":
-		return !a.exact(args[0]) || !a.exact(args[1])
-	case "crc32c":
-		return a.typeOf(args[0]) != typeName
-	case "range", "range_down":
-		id, ok := a.env.walk(args[1]).(compoundTemplate)
-		return !ok || !a.bound(args[0]) || !a.bound(id.args[0]) || !a.exact(args[2]) || !a.exact(args[3])
-	case "query", "previous", "next", "at_or_before", "at_or_after":
-		return !a.bound(args[0]) || !a.bound(a.asked(p, args[1]))
-	case "sum":
-		b := a.clone()
-		if b.errs(args[1]) {
-			return true
-		}
-		b.after(args[1])
-		return !b.exact(args[0])
-	case "count", "once", `\+`, "not", "verify", "call":
-		if p.arity > 1 && name != "count" && name != "not" {
-			return true
-		}
-		if name == "not" && p.arity == 2 {
-			b := a.clone()
-			if b.errs(args[0]) {
-				return true
-			}
-			b.after(args[0])
-			return b.errs(args[1])
-		}
-		return a.errs(args[0])
-	case "findall", "forall", "arg", "functor", "=..":
-		return true
-	}
-	return a.planner.compiler.defines(p) && p.name != atomZero
-}
-
-// asked returns the part of an identifier that has to be known in a query, which is its object id, or in a walk: all of it.
-func (a *analysis) asked(p indicator, id template) template {
-	id = a.env.walk(id)
-	if c, ok := id.(compoundTemplate); ok && p.name == atomQuery {
-		return c.args[0]
-	}
-	return id
-}
-
-var atomQuery = engine.NewAtom("query")
-
-// plain tells whether what a goal means depends on the values of its variables alone, and not on which of
-// them have one when it is called.
-func plain(e *env, t template) bool {
-	p, args, ok := goalOfTemplate(e.walk(t))
-	if !ok {
-		return false
-	}
-	if _, isComparison := numberOrders[p.name.String()]; isComparison && p.arity == 2 {
-		return true
-	}
-	switch p.name.String() {
-	case ",", ";":
-		return plain(e, args[0]) && plain(e, args[1])
-	case "change", "query", "previous", "next", "at_or_before", "at_or_after", "crc32c", "is", "=", "between", "true", "fail", "false":
-		return true
-	case "range", "range_down":
-		return !isKeyTemplate(e, args[2]) && !isKeyTemplate(e, args[3])
-	}
-	return false
-}
-
-// pending is a goal that has no place in the plan yet.
-type pending struct {
-	goal
-	barrier bool // nothing changes places with it
-	plain   bool
-	exact   bool                   // it cannot err where it is written
-	compare bool                   // it can err elsewhere
-	before  map[variable]valueType // of its variables, those that have a value where it is written
-	free    map[variable]bool      // those that have none and matter elsewhere
-}
-
-// analyse prepares the goals of a conjunction.
-func (p *planner) analyse(goals []goal, e *env, needed []template) []*pending {
-	a := newAnalysis(p, e)
-	var list []*pending
-	for i, g := range goals {
-		x := &pending{goal: g, before: map[variable]valueType{}, free: map[variable]bool{}, plain: plain(e, g.t)}
-		uncertain := false
-		e.free(g.t, func(v variable) {
-			if t, bound := a.types[v]; bound {
-				x.before[v] = t
-				return
-			}
-			if a.maybe[v] {
-				uncertain = true
-			}
-			if !e.single[v] {
-				x.free[v] = true
-			}
-		})
-		q, args, ok := goalOfTemplate(e.walk(g.t))
-		x.exact = !a.errs(g.t)
-		branches := ok && q == pi(";", 2) && !isConditional(e, g.t) // which are analysed one by one
-		if p.trial && !x.plain && !branches && a.asksFor(g.t, p.unknown) {
-			p.refused = true // it would mean another thing for all keys at once
-		}
-		x.compare = !x.plain || ok && (numberOrders[q.name.String()] != nil || computing[q])
-		x.barrier = !x.exact || !x.plain && uncertain
-		if ok {
-			p.checkBound(a, g, q, args, goals[i+1:], needed)
-		}
-		list = append(list, x)
-		a.after(g.t)
-	}
-	return list
-}
-
-// computing are the goals that err with what is no number, besides comparisons.
-var computing = map[indicator]bool{pi("is", 2): true, pi(";", 2): true, pi("between", 3): true, pi("range", 4): true, pi("range_down", 4): true}
-
-// checkBound reports a variable that has no value where a comparison or a negation needs it.
-func (p *planner) checkBound(a *analysis, g goal, q indicator, args []template, rest []goal, needed []template) {
-	report := func(format string, args ...any) {
-		if p.refused = p.refused || p.trial; !p.trial {
-			p.compiler.mistake(g.at, format, args...)
-		}
-	}
-	unbound := func(t template, f func(v variable)) {
-		a.env.free(t, func(v variable) {
-			if _, bound := a.types[v]; !bound && !a.maybe[v] {
-				f(v)
-			}
-		})
-	}
-	switch name := q.name.String(); {
-	case numberOrders[name] != nil && q.arity == 2:
-		unbound(compoundTemplate{q.name, args}, func(v variable) {
-			report("%s has no value in the comparison %s; put the goal that gives it one before", p.variableName(v), p.text(a.env, g.t))
-		})
-	case q == pi("is", 2):
-		unbound(args[1], func(v variable) {
-			report("%s has no value in %s; put the goal that gives it one before", p.variableName(v), p.text(a.env, g.t))
-		})
-	case name == "query" || walks[name].step != nil:
-		unbound(compoundTemplate{q.name, []template{args[0], a.asked(q, args[1])}}, func(v variable) {
-			report("%s has no value in %s, which asks for one object id of one tree; put the goal that gives it one before", p.variableName(v), p.text(a.env, g.t))
-		})
-	case negations[q.name]:
-		unbound(compoundTemplate{q.name, args}, func(v variable) {
-			outside := slices.ContainsFunc(needed, func(t template) bool { return a.env.occurs(v, t) }) ||
-				slices.ContainsFunc(rest, func(h goal) bool { return a.env.occurs(v, h.t) })
-			if outside {
-				report("%s has no value in the negation %s and is used behind it; put the goal that gives it one before", p.variableName(v), p.text(a.env, g.t))
-			}
-		})
 	}
 }

@@ -83,3 +83,21 @@ func difference(want, got invariants.Verdict) string {
 	gotV, gotU := clean(got)
 	return cmp.Diff(wantV, gotV) + cmp.Diff(wantU, gotU)
 }
+
+// answers runs goals over facts, each as the body of a rule, on both engines. want are the values of X that a goal has,
+// in the order of reports.
+func answers(t *testing.T, text string, want map[string]string) {
+	t.Helper()
+	for goal, want := range want {
+		f := parseFacts(t, text)
+		e := newBoth(t, f.Txn.Schema, "violation(1, 5, X) :- "+goal+".", invariants.Options{OpenVocabulary: true})
+		v := e.Check(context.Background(), f.Txn, f.View)
+		var got []string
+		for _, x := range v.Violations {
+			got = append(got, x.ID)
+		}
+		if d := cmp.Diff(want, strings.Join(got, " ")); d != "" || len(v.Undecided) > 0 {
+			t.Errorf("%s (-want +got):\n%s%v", goal, d, v.Undecided)
+		}
+	}
+}

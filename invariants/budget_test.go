@@ -89,3 +89,28 @@ func TestRowsOfShippedRules(t *testing.T) {
 		}
 	}
 }
+
+// The same rule takes the same number of steps each time: it is undecided at one budget and decided at the
+// next, whatever the machine.
+func TestBudgetIsDeterministic(t *testing.T) {
+	rules := "violation(1, TREE, ID) :- new(TREE, ID), between(1, 200, _), fail."
+	decided := func(steps int64) bool {
+		return checkWorld(t, rules, invariants.Options{Steps: steps, StepsPerRecord: 1}).Outcome == change.Holds
+	}
+	low, high := int64(1), int64(1_000_000)
+	if decided(low) || !decided(high) {
+		t.Fatal("the budget does not matter")
+	}
+	for low+1 < high {
+		if mid := (low + high) / 2; decided(mid) {
+			high = mid
+		} else {
+			low = mid
+		}
+	}
+	for range 3 {
+		if decided(low) || !decided(high) {
+			t.Fatalf("%d steps are enough at one time and not at another", high)
+		}
+	}
+}

@@ -71,43 +71,6 @@ func (p *planner) choose(list []*pending, e *env) (int, error) {
 	return best, nil
 }
 
-// mayCome tells whether the goals before the i-th may wait for it.
-func (p *planner) mayCome(list []*pending, i int, e *env) bool {
-	g := list[i]
-	if i == 0 {
-		return true
-	}
-	if g.barrier {
-		return false
-	}
-	for _, before := range list[:i] {
-		if before.barrier {
-			return false
-		}
-		if before.plain || len(before.free) == 0 {
-			continue
-		}
-		shared := false
-		e.free(g.t, func(v variable) { shared = shared || before.free[v] })
-		if shared {
-			return false
-		}
-	}
-	if !g.compare {
-		return true
-	}
-	for v := range g.before { // what has a value where the goal is written has one here, of a type that cannot err
-		t := e.walk(v)
-		if !e.ground(t) {
-			return false
-		}
-		if r, ok := t.(register); ok && g.before[v].isNumber() && !r.typ.isNumber() {
-			return false
-		}
-	}
-	return true
-}
-
 // specialises tells whether a disjunction of constants gives a kind or field to a change that comes later.
 func (p *planner) specialises(t template, at int, list []*pending, e *env) bool {
 	n := 0

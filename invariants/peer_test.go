@@ -7,7 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"sort"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -45,31 +45,9 @@ answers :- forall(violation(N,T,I), (write_term(N,[]), put_char('\t'), write_ter
 
 // SWI-Prolog, with primitives of its own over the same facts, finds the same violations.
 func TestAgainstSWIProlog(t *testing.T) {
-	swipl, err := exec.LookPath("swipl")
-	if err != nil {
-		t.Fatal("swipl is missing: install the Debian package swi-prolog-nox")
-	}
-	dir := t.TempDir()
-	prologFiles(t, dir, "tree-1k")
 	ctx, cancel := context.WithTimeout(context.Background(), 90*time.Second)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, swipl, "-q", "-f", "primitives.pl", "-g", "consult([facts,thesis]),answers", "-t", "halt")
-	cmd.Dir = dir
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("swipl: %v\n%s", err, stderr.String())
-	}
-	answers := map[string]bool{}
-	for _, line := range strings.Split(strings.TrimSpace(string(out)), "\n") {
-		answers[line] = true
-	}
-	var want []string
-	for line := range answers {
-		want = append(want, line)
-	}
-	sort.Strings(want)
+	want, said := runProlog(ctx, t, "tree-1k", "consult([facts,thesis]),answers")
 
 	f := loadFacts(t, sharedData(t, "rules", "tree-1k.pl.zst"))
 	e, err := invariants.NewReference(f.Txn.Schema, thesisRules(t), invariants.Options{OpenVocabulary: true})
@@ -78,8 +56,31 @@ func TestAgainstSWIProlog(t *testing.T) {
 	}
 	got := lines(e.Check(context.Background(), f.Txn, f.View).Violations)
 	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("violations (-SWI-Prolog +reference):\n%s\nswipl said: %s", d, stderr.String())
+		t.Errorf("violations (-SWI-Prolog +reference):\n%s\nswipl said: %s", d, said)
 	}
+}
+
+// runProlog has SWI-Prolog read a transaction of the shared data and the rules as printed, and prove a goal. It returns
+// the lines that were printed, sorted, each once, and what was said besides.
+func runProlog(ctx context.Context, t *testing.T, facts, goal string) (lines []string, said string) {
+	t.Helper()
+	swipl, err := exec.LookPath("swipl")
+	if err != nil {
+		t.Fatal("swipl is missing: install the Debian package swi-prolog-nox")
+	}
+	dir := t.TempDir()
+	prologFiles(t, dir, facts)
+	cmd := exec.CommandContext(ctx, swipl, "-q", "--stack-limit=8g", "-f", "primitives.pl", "-g", goal, "-t", "halt")
+	cmd.Dir = dir
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("swipl: %v\n%s", err, stderr.String())
+	}
+	lines = strings.Split(strings.TrimSpace(string(out)), "\n")
+	slices.Sort(lines)
+	return slices.Compact(lines), stderr.String()
 }
 
 // prologFiles writes what SWI-Prolog reads: facts.pl, the primitives over them, and the rules.

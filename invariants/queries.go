@@ -46,12 +46,20 @@ func (r *run) query2(_ *engine.VM, tree, id engine.Term, k engine.Cont, env *eng
 	if err != nil {
 		return engine.Error(err)
 	}
+	return r.among(objects, k, func(o change.Object) (*engine.Env, bool, error) {
+		e, ok := r.vocabulary.unify(&p, o, r.txn.Names, env)
+		return e, ok, nil
+	})
+}
+
+// among tries objects one after the other, as backtracking asks for them; read tells what one gives, if it matches.
+func (r *run) among(objects []change.Object, k engine.Cont, read func(change.Object) (*engine.Env, bool, error)) *engine.Promise {
 	return r.solutions(k, func() (*engine.Env, bool, error) {
 		for len(objects) > 0 {
 			o := objects[0]
 			objects = objects[1:]
-			if e, ok := r.vocabulary.unify(&p, o, r.txn.Names, env); ok {
-				return e, true, nil
+			if e, ok, err := read(o); ok || err != nil {
+				return e, ok, err
 			}
 		}
 		return nil, false, nil
@@ -102,16 +110,7 @@ func (r *run) query4(_ *engine.VM, tree, id, field, value engine.Term, k engine.
 	if err != nil {
 		return engine.Error(err)
 	}
-	return r.solutions(k, func() (*engine.Env, bool, error) {
-		for len(objects) > 0 {
-			o := objects[0]
-			objects = objects[1:]
-			if e, ok, err := read(o); ok || err != nil {
-				return e, ok, err
-			}
-		}
-		return nil, false, nil
-	})
+	return r.among(objects, k, read)
 }
 
 // get reads a field of an object; the field object is there exactly if the object is.

@@ -1,7 +1,6 @@
 package invariants_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"math"
@@ -150,13 +149,9 @@ func ruleTimes(e *invariants.Compiled, check func()) []invariants.Timing {
 // benchProlog measures the two engines that search as Prolog does, with the rules as printed: SWI-Prolog, the answers
 // alone without loading the facts, and the reference engine.
 func benchProlog(t *testing.T, compiled map[string]time.Duration, names ...string) {
-	swipl, err := exec.LookPath("swipl")
+	version, err := exec.Command("swipl", "--version").Output()
 	if err != nil {
-		t.Fatal("swipl is missing: install the Debian package swi-prolog-nox")
-	}
-	version, err := exec.Command(swipl, "--version").Output()
-	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("swipl is missing: install the Debian package swi-prolog-nox (%v)", err)
 	}
 	fmt.Printf("The same rules in %s, and in the reference engine, as printed, without the time in which facts are loaded:\n\n", strings.TrimSpace(string(version)))
 	table := newTable("compiled", "SWI-Prolog", "ratio", "reference", "ratio")
@@ -168,33 +163,22 @@ func benchProlog(t *testing.T, compiled map[string]time.Duration, names ...strin
 				t.Errorf("%s: the reference engine finds %v, want %v", name, got, want)
 			}
 		})
-		swi := prologTime(t, swipl, name, want)
+		swi := prologTime(t, name, want)
 		table.row(name, ms(compiled[name]), ms(swi), times(swi, compiled[name]), ms(reference), times(reference, compiled[name]))
 	}
 }
 
 // prologTime returns the CPU time in which SWI-Prolog finds what it is to find.
-func prologTime(t *testing.T, swipl, name string, want []string) time.Duration {
-	dir := t.TempDir()
-	prologFiles(t, dir, name)
+func prologTime(t *testing.T, name string, want []string) time.Duration {
 	const timed = "consult([facts,thesis]),statistics(cputime,A),answers,statistics(cputime,B),C is B-A,format(user_error,'seconds ~w~n',[C])"
-	cmd := exec.Command(swipl, "-q", "--stack-limit=8g", "-f", "primitives.pl", "-g", timed, "-t", "halt")
-	cmd.Dir = dir
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("swipl: %v\n%s", err, stderr.String())
-	}
-	answers := strings.Split(strings.TrimSpace(string(out)), "\n")
-	slices.Sort(answers)
-	if !slices.Equal(slices.Compact(answers), want) {
+	answers, said := runProlog(context.Background(), t, name, timed)
+	if !slices.Equal(answers, want) {
 		t.Fatalf("%s: SWI-Prolog finds %v, want %v", name, answers, want)
 	}
-	_, seconds, _ := strings.Cut(stderr.String(), "seconds ")
+	_, seconds, _ := strings.Cut(said, "seconds ")
 	took, err := strconv.ParseFloat(strings.TrimSpace(seconds), 64)
 	if err != nil {
-		t.Fatalf("swipl: %v\n%s", err, stderr.String())
+		t.Fatalf("swipl: %v\n%s", err, said)
 	}
 	return time.Duration(took * float64(time.Second))
 }
