@@ -52,7 +52,7 @@ bench: setup ## benchmarks, each beside a peer
 	@scripts/bench.sh
 
 soak: setup ## real loads until 20,000 commits of btrfs were judged without an alarm; SOAK="-fs ext3 -commits 500" and others: see go run ./hostd/soak -help
-	go run ./hostd/soak -keep build/soak $(SOAK)
+	PATH=$(CURDIR)/build/btrfs-progs/sbin:$(CURDIR)/build/btrfs-progs/bin:$$PATH go run ./hostd/soak -keep build/soak $(SOAK)
 
 matrix: setup ## the corruption matrix into build/matrix: fsward, btrfs check and Linux on 5,500 altered commits; MATRIX="-only extent_item" and others
 	go run ./hostd/matrix/cmd -dir build/matrix -linux $(MATRIX)

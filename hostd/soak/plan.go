@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
+	"os/exec"
 	"strings"
 )
 
@@ -11,9 +13,10 @@ type variant struct {
 	name  string
 	mkfs  []string
 	mount []string
-	size  int64 // bytes, of each disk
-	disks int   // 0: one
-	spare int   // disks besides, which it may be put on
+	size  int64  // bytes, of each disk
+	disks int    // 0: one
+	spare int    // disks besides, which it may be put on
+	needs string // a feature of mkfs that not every version has; "": none
 }
 
 // A workload changes the file system that is mounted in its working directory until $SECONDS_LEFT are over, in
@@ -27,21 +30,23 @@ type workload struct {
 var variants = map[string][]variant{
 	"btrfs": {
 		{name: "default", size: 2 << 30},
-		{"single, 4k nodes, no free-space tree", []string{"-d", "single", "-m", "single", "-n", "4096", "-O", "^no-holes", "-R", "^free-space-tree"}, []string{"compress=zlib"}, 2 << 30, 1, 0},
-		{"64k nodes, xxhash, zstd", []string{"-n", "65536", "--csum", "xxhash"}, []string{"compress-force=zstd", "discard=async"}, 2 << 30, 1, 0},
-		{"mixed, sha256", []string{"--mixed", "--csum", "sha256"}, []string{"autodefrag"}, 1 << 30, 1, 0},
-		{"32k nodes, blake2b, lzo", []string{"-n", "32768", "-m", "dup", "--csum", "blake2"}, []string{"compress=lzo", "flushoncommit", "discard=sync"}, 2 << 30, 1, 0},
-		{"quota, no cow", []string{"-R", "quota"}, []string{"nodatacow"}, 2 << 30, 1, 0},
-		{"2 disks, raid1", []string{"-d", "raid1", "-m", "raid1"}, nil, 1 << 30, 2, 1},
-		{"2 disks, raid0, 4k nodes", []string{"-d", "raid0", "-m", "raid0", "-n", "4096"}, []string{"compress=zstd"}, 1 << 30, 2, 2},
-		{"4 disks, raid10", []string{"-d", "raid10", "-m", "raid10"}, []string{"discard=async"}, 1 << 30, 4, 0},
-		{"3 disks, raid1c3, quota", []string{"-d", "raid0", "-m", "raid1c3", "-R", "quota", "--csum", "xxhash"}, nil, 1 << 30, 3, 1},
-		{"3 disks, single, mixed", []string{"--mixed", "-d", "single", "-m", "single", "-R", "^free-space-tree"}, []string{"space_cache=v1"}, 1 << 30, 3, 0},
+		{"single, 4k nodes, no free-space tree", []string{"-d", "single", "-m", "single", "-n", "4096", "-O", "^no-holes", "-R", "^free-space-tree"}, []string{"compress=zlib"}, 2 << 30, 1, 0, ""},
+		{"64k nodes, xxhash, zstd", []string{"-n", "65536", "--csum", "xxhash"}, []string{"compress-force=zstd", "discard=async"}, 2 << 30, 1, 0, ""},
+		{"mixed, sha256", []string{"--mixed", "--csum", "sha256"}, []string{"autodefrag"}, 1 << 30, 1, 0, ""},
+		{"32k nodes, blake2b, lzo", []string{"-n", "32768", "-m", "dup", "--csum", "blake2"}, []string{"compress=lzo", "flushoncommit", "discard=sync"}, 2 << 30, 1, 0, ""},
+		{"quota, no cow", []string{"-R", "quota"}, []string{"nodatacow"}, 2 << 30, 1, 0, ""},
+		{"2 disks, raid1", []string{"-d", "raid1", "-m", "raid1"}, nil, 4 << 30, 2, 1, ""},
+		{"2 disks, raid0, 4k nodes", []string{"-d", "raid0", "-m", "raid0", "-n", "4096"}, []string{"compress=zstd"}, 4 << 30, 2, 2, ""},
+		{"4 disks, raid10", []string{"-d", "raid10", "-m", "raid10"}, []string{"discard=async"}, 4 << 30, 4, 0, ""},
+		{"3 disks, raid1c3, quota", []string{"-d", "raid0", "-m", "raid1c3", "-R", "quota", "--csum", "xxhash"}, nil, 4 << 30, 3, 1, ""},
+		{"3 disks, single, mixed", []string{"--mixed", "-d", "single", "-m", "single", "-R", "^free-space-tree"}, []string{"space_cache=v1"}, 4 << 30, 3, 0, ""},
+		{"block-group tree, simple quota", []string{"-O", "block-group-tree,squota"}, nil, 2 << 30, 1, 0, "squota"},
+		{"2 disks, block-group tree, simple quota", []string{"-O", "block-group-tree,squota", "-d", "raid1", "-m", "raid1", "-n", "4096"}, []string{"compress=zstd"}, 4 << 30, 2, 1, "squota"},
 	},
 	"ext3": {
 		{name: "default", size: 1 << 30},
-		{"1k blocks, journal", []string{"-b", "1024", "-J", "size=16"}, []string{"data=journal"}, 512 << 20, 1, 0},
-		{"4k blocks, writeback", []string{"-b", "4096", "-I", "256"}, []string{"data=writeback"}, 1 << 30, 1, 0},
+		{"1k blocks, journal", []string{"-b", "1024", "-J", "size=16"}, []string{"data=journal"}, 512 << 20, 1, 0, ""},
+		{"4k blocks, writeback", []string{"-b", "4096", "-I", "256"}, []string{"data=writeback"}, 1 << 30, 1, 0, ""},
 	},
 }
 
@@ -72,12 +77,20 @@ type plan struct {
 	loads    []workload
 }
 
-func newPlan(c *config) (*plan, error) {
+func newPlan(ctx context.Context, c *config) (*plan, error) {
 	if variants[c.fs] == nil {
 		return nil, fmt.Errorf("no file system %q: btrfs or ext3", c.fs)
 	}
 	p := &plan{config: c}
+	features, err := exec.CommandContext(ctx, "mkfs."+c.fs, "-O", "list-all").CombinedOutput()
+	if err != nil && c.fs == "btrfs" {
+		return nil, fmt.Errorf("mkfs.btrfs: %w: %s", err, features)
+	}
 	for _, v := range variants[c.fs] {
+		if !strings.Contains(string(features), v.needs) {
+			fmt.Fprintf(c.out, "soak: left out, since mkfs.%s does not know %s: %s\n", c.fs, v.needs, v.name)
+			continue
+		}
 		if v.disks = max(v.disks, 1); v.disks >= c.disks {
 			p.variants = append(p.variants, v)
 		}

@@ -92,7 +92,7 @@ func (c counts) String() string {
 // soak runs rounds until enough commits were judged, the time is over, or one fails.
 func (c *config) soak(ctx context.Context) (total counts, err error) {
 	c.start = time.Now()
-	plan, err := newPlan(c)
+	plan, err := newPlan(ctx, c)
 	if err != nil {
 		return total, err
 	}
