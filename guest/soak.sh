@@ -20,7 +20,7 @@ load() {
 	btrfs) mkfs.btrfs -q -f "$device" ;;
 	ext3) mkfs.ext3 -q -F "$device" ;;
 	esac && mkdir -p "/mnt/$fs" && mount -t "$fs" -o noatime "$device" "/mnt/$fs" || return
-	for profile in mixed fsync names space; do
+	for profile in mixed fsync names space $([ "$fs" != btrfs ] || echo verity); do
 		fsload -dir "/mnt/$fs" -seed "$seed" -seconds "$seconds" -profile $profile "$@" || return
 		echo "FSWARD: loaded $fs $profile"
 	done

@@ -88,7 +88,7 @@ func (a *administrator) next() [][]string {
 	case 11:
 		return one("filesystem defragment -r "+[]string{"", "-czlib", "-clzo", "-czstd"}[a.IntN(4)], filepath.Join(a.work, fmt.Sprintf("d%d", a.IntN(5))))
 	case 12:
-		return one("quota "+[]string{"enable", "enable", "disable"}[a.IntN(3)], a.top)
+		return one("quota "+[]string{"enable", "enable", "enable --simple", "disable"}[a.IntN(4)], a.top)
 	case 13:
 		group := fmt.Sprintf("1/%d", a.IntN(4))
 		return [][]string{{"qgroup", "create", group, a.top}, {"qgroup", "assign", "0/256", group, a.top}, {"qgroup", "limit", "900m", group, a.top}, {"quota", "rescan", "-w", a.top}}

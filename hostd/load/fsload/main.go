@@ -75,11 +75,11 @@ func run() error {
 			}
 		})
 	}
-	counts := make([]int, *workers)
+	counts, verities := make([]int, *workers), make([]int, *workers)
 	for i := range *workers {
 		w := &worker{Rand: rand.New(rand.NewPCG(*seed, uint64(i))), number: i, dir: work, mix: mix}
 		start(func() error {
-			defer func() { counts[i] = w.done }()
+			defer func() { counts[i], verities[i] = w.done, w.verity }()
 			return w.run(ctx, *ops)
 		})
 	}
@@ -93,11 +93,12 @@ func run() error {
 		return err
 	default:
 	}
-	total := 0
-	for _, n := range counts {
+	total, verity := 0, 0
+	for i, n := range counts {
 		total += n
+		verity += verities[i]
 	}
-	fmt.Printf("%d operations\n", total)
+	fmt.Printf("%d operations, fs-verity on %d files\n", total, verity)
 	return writable(*dir)
 }
 

@@ -20,6 +20,7 @@ type worker struct {
 	dir    string
 	mix    []weighted
 	done   int // operations so far
+	verity int // files that were given fs-verity
 }
 
 // An operation and how often it is done, compared with the others of its profile.
