@@ -7,8 +7,9 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"path/filepath"
 	"runtime/metrics"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -40,6 +41,14 @@ func FuzzBtrfsLog(f *testing.F) {
 	fuzzPipeline(f, "btrfs")
 }
 
+func FuzzDisksLog(f *testing.F) {
+	f.Add([]byte{}, false)
+	f.Add([]byte{mutMove, 100, 0, 20, 0, 0, 0, 0}, true)
+	f.Add([]byte{mutSwap, 40, 0, 90, 0, 0, 0, 0, mutSeal, 20, 0, 0, 0, 130, 0, 3}, true)
+	f.Add([]byte{mutMisdirect, 60, 0, 150, 0, 0, 0, 1, mutField, 60, 0, 40, 2, 1, 3, 5}, true)
+	fuzzPipeline(f, "disks")
+}
+
 func FuzzExt3Log(f *testing.F) {
 	f.Add([]byte{}, false)
 	f.Add([]byte{mutDrop, 9, 0, 0, 0, 0, 0, 0}, true)
@@ -69,27 +78,36 @@ func fuzzPipeline(f *testing.F, name string) {
 
 // A pipeline has what inputs have in common.
 type pipeline struct {
-	base     blocktap.Disk
-	requests []blocktap.Request // of the recording
+	bases    []blocktap.Disk
+	requests []blocktap.Request // of the recording, at addresses of an interp.Set
 	rules    *Rules
 	specs    []interp.Alterable
 }
 
 func openPipeline(f testing.TB, name string) *pipeline {
 	f.Helper()
-	p := &pipeline{specs: detect.Alterables(name)}
-	var err error
-	if p.base, err = blocktap.OpenImage(filepath.Join("testdata", "logs", name+".base.zst")); err != nil {
-		f.Fatal(err)
+	i := slices.IndexFunc(fuzzLogs, func(r fuzzLog) bool { return r.name == name })
+	p := &pipeline{specs: detect.Alterables(fuzzLogs[i].fs)}
+	var tapes []*trace.Reader
+	for _, d := range fuzzLogs[i].replayDisks() {
+		base, err := blocktap.OpenImage(d.Base)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Cleanup(func() { _ = base.Close() })
+		tape, err := trace.Open(d.Log)
+		if err != nil {
+			f.Fatal(err)
+		}
+		defer tape.Close()
+		p.bases, tapes = append(p.bases, base), append(tapes, tape.Reader)
 	}
-	f.Cleanup(func() { _ = p.base.Close() })
-	tape, err := trace.Open(filepath.Join("testdata", "logs", name+".log.zst"))
+	merged, err := trace.Merge(tapes...)
 	if err != nil {
 		f.Fatal(err)
 	}
-	defer tape.Close()
 	for {
-		entry, err := tape.Next()
+		disk, entry, err := merged.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
@@ -97,7 +115,7 @@ func openPipeline(f testing.TB, name string) *pipeline {
 			f.Fatal(err)
 		}
 		if r, ok := entry.Request(); ok {
-			r.Data = bytes.Clone(r.Data)
+			r.Off, r.Data = interp.Address(disk, r.Off), bytes.Clone(r.Data)
 			p.requests = append(p.requests, r)
 		}
 	}
@@ -111,36 +129,60 @@ func openPipeline(f testing.TB, name string) *pipeline {
 func (p *pipeline) run(t *testing.T, program []byte, keepGoing bool) *verdicts {
 	m := newMutant(p.requests)
 	m.run(program, p.specs)
-	tape, err := trace.NewReader(bytes.NewReader(m.log(t)))
-	if err != nil {
-		return &verdicts{} // of what the program did to the log's own superblock
+	var tapes []*trace.Reader
+	for _, b := range m.logs(t, len(p.bases)) {
+		tape, err := trace.NewReader(bytes.NewReader(b))
+		if err != nil {
+			return &verdicts{} // of what the program did to a log's own superblock
+		}
+		tapes = append(tapes, tape)
 	}
-	disk, err := overlay.New(p.base)
+	merged, err := trace.Merge(tapes...)
+	if err != nil {
+		return &verdicts{}
+	}
+	var disks []interp.Disk
+	var overlays []*overlay.Disk
+	for _, base := range p.bases {
+		disk, err := overlay.New(base)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer disk.Close()
+		disks, overlays = append(disks, disk), append(overlays, disk)
+	}
+	disk, err := interp.NewSet(disks...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer disk.Close()
 	interpreter, err := detect.Follow(disk, detect.Auto)
 	if err != nil {
 		t.Fatal(err)
 	}
 	seen := &verdicts{t: t}
-	guard := &Guard{interp: interpreter, rules: p.rules, policy: refusePolicy{}, sinks: []Sink{seen}, log: zap.NewNop()}
-	if keepGoing {
-		guard.policy = logPolicy{}
-	}
-	hook := &armed{Guard: guard, after: m.armAfter}
+	var bug *Simulator
+	var arm func()
 	if m.spec != "" {
-		guard.bug = NewSimulator(disk)
-		hook.arm = func() { _ = guard.bug.Arm(m.spec) } // which says of many a spec that there is no such thing
+		bug = NewSimulator(disk)
+		arm = func() { _ = bug.Arm(m.spec) } // which says of many a spec that there is no such thing
 	}
-	merged, err := trace.Merge(tape)
-	if err != nil {
-		t.Fatal(err)
+	var guards []*Guard
+	var devices []*blocktap.Device
+	for i, d := range overlays {
+		guard := &Guard{name: fmt.Sprint(i), disk: i, interp: interpreter, rules: p.rules, policy: refusePolicy{}, sinks: []Sink{seen}, bug: bug, log: zap.NewNop()}
+		if keepGoing {
+			guard.policy = logPolicy{}
+		}
+		guards = append(guards, guard)
+		devices = append(devices, blocktap.NewDevice(d, &armed{Guard: guard, after: m.armAfter, arm: arm}))
 	}
-	err = feed(t.Context(), []*blocktap.Device{blocktap.NewDevice(disk, hook)}, merged)
+	for _, g := range guards {
+		g.peers = guards
+	}
+	err = feed(t.Context(), devices, merged)
 	var format *trace.FormatError
-	if err != nil && !errors.As(err, &format) && !errors.Is(err, blocktap.ErrRange) && !errors.Is(err, blocktap.ErrUnaligned) {
+	whole := err == nil || !strings.Contains(err.Error(), "is in none of them") // the logs by their turns
+	if err != nil && whole && !errors.As(err, &format) && !errors.Is(err, blocktap.ErrRange) && !errors.Is(err, blocktap.ErrUnaligned) {
 		t.Errorf("the replay: %v", err)
 	}
 	if len(program) == 0 && (seen.commits < 4 || !seen.hold) {

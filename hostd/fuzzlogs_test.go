@@ -3,8 +3,9 @@ package hostd
 import (
 	"context"
 	"flag"
-	"os"
+	"fmt"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"go.uber.org/zap/zaptest"
@@ -13,20 +14,22 @@ import (
 	"fsward/interp/detect"
 )
 
-var recordLogs = flag.Bool("record", false, "record testdata/logs again, with the host's kernel (inputs of fuzzing that were kept mean other changes then)")
+var recordLogs = flag.String("record", "", "record this `NAME` of testdata/logs again, with the host's kernel (inputs of fuzzing that were kept mean other changes then)")
 
 // A fuzzLog is a log of a real kernel's writes in testdata/logs, NAME.base.zst and NAME.log.zst: small, so
-// that it is replayed in milliseconds, and with much variety.
+// that it is replayed in milliseconds, and with much variety. On several disks it is NAME0, NAME1, ….
 type fuzzLog struct {
 	name   string
 	fs     string
+	disks  int // with the file system at the start
+	blank  int // and besides
 	size   int64
 	mkfs   []string
 	script string
 }
 
 var fuzzLogs = []fuzzLog{
-	{"btrfs", "btrfs", 128 << 20, []string{"-n", "4096", "-m", "dup", "-d", "single", "-R", "quota"}, fuzzFiles + `
+	{"btrfs", "btrfs", 1, 0, 128 << 20, []string{"-n", "4096", "-m", "dup", "-d", "single", "-R", "quota"}, fuzzFiles + `
 		btrfs -q subvolume create sub; cp --reflink=always regular sub/copy
 		for i in 1 2 3; do echo $i >> d/log; sync d/log; done
 		btrfs -q subvolume snapshot sub snap
@@ -34,7 +37,12 @@ var fuzzLogs = []fuzzLog{
 		sync -f .
 		btrfs -q subvolume delete snap; truncate -s 4k sub/copy; touch orphan; exec 3< orphan; rm orphan
 		sync -f .`},
-	{"ext3", "ext3", 8 << 20, []string{"-b", "1024", "-J", "size=1", "-I", "256"}, fuzzFiles + `
+	{"disks", "btrfs", 2, 1, 256 << 20, []string{"-n", "4096", "-m", "raid1", "-d", "raid0"}, `
+		for i in $(seq 20); do echo $i > name$i; done; head -c 20000 /dev/zero | tr '\0' a > regular; sync -f .
+		echo 1 >> log; sync log; btrfs -q replace start -B -f -K 1 $DISK2 .; rm name1*
+		btrfs -q device add -f -K $DISK0 .; echo 2 >> log; sync log; btrfs -q device remove $DISK0 .
+		btrfs -q balance start -f -sconvert=single -mlimit=1 .; sync -f .`},
+	{"ext3", "ext3", 1, 0, 8 << 20, []string{"-b", "1024", "-J", "size=1", "-I", "256"}, fuzzFiles + `
 		printf y | dd of=regular bs=4k seek=2 conv=notrunc status=none; rm d/name1*; mv d/link e
 		touch orphan; exec 3< orphan; rm orphan
 		sync -f .
@@ -52,33 +60,53 @@ const fuzzFiles = `
 		fallocate -l 64k prealloc 2> /dev/null || true
 		sync -f .`
 
-func (r fuzzLog) base() string { return filepath.Join("testdata", "logs", r.name+".base.zst") }
-func (r fuzzLog) log() string  { return filepath.Join("testdata", "logs", r.name+".log.zst") }
+// replayDisks are the disks of a recording.
+func (r fuzzLog) replayDisks() []ReplayDisk {
+	path := filepath.Join("testdata", "logs", r.name)
+	if r.disks+r.blank == 1 {
+		return []ReplayDisk{{Base: path + ".base.zst", Log: path + ".log.zst"}}
+	}
+	var disks []ReplayDisk
+	for i := range r.disks + r.blank {
+		disks = append(disks, ReplayDisk{fmt.Sprint("disk", i), fmt.Sprint(path, i, ".base.zst"), fmt.Sprint(path, i, ".log.zst")})
+	}
+	return disks
+}
 
 // record makes the files of a recording.
 func (r fuzzLog) record(t *testing.T) {
-	image := mkfs(t, r.fs, r.size, r.mkfs...)
-	made := recordOn(t, r.fs, image, r.script)
-	mustBeClean(t, r.fs, image)
-	run(t, "zstd", "-19", "-q", "-f", "--no-check", made.base, "-o", r.base())
-	run(t, "zstd", "-19", "-q", "-f", "--no-check", made.log, "-o", r.log())
+	images := append([]string{}, blankDisks(t, r.disks+r.blank, r.size)...)
+	run(t, "mkfs."+r.fs, slices.Concat([]string{"-q"}, r.mkfs, images[:r.disks])...)
+	g, made := attachRecorded(t, images)
+	g.mustMount(r.fs)
+	g.mustRun(g.diskVariables() + r.script)
+	if err := g.Unmount(); err != nil {
+		t.Fatal(err)
+	}
+	g.noAlarm()
+	g.close()
+	if r.disks == 1 {
+		mustBeClean(t, r.fs, images[0])
+	}
+	for i, d := range r.replayDisks() {
+		run(t, "zstd", "-19", "-q", "-f", "--no-check", made[i].Base, "-o", d.Base)
+		run(t, "zstd", "-19", "-q", "-f", "--no-check", made[i].Log, "-o", d.Log)
+	}
 }
 
 // What is recorded holds, commit by commit, on both engines.
 func TestFuzzLogs(t *testing.T) {
 	for _, r := range fuzzLogs {
-		if *recordLogs {
+		if *recordLogs == r.name {
 			r.record(t)
 		}
 		for _, engine := range Engines {
 			t.Run(r.name+" "+engine, func(t *testing.T) {
-				sum, err := Replay(context.Background(), ReplayConfig{Disks: []ReplayDisk{{Base: r.base(), Log: r.log()}}, FS: detect.Auto, Rules: RulesConfig{Engine: engine}}, zaptest.NewLogger(t))
+				sum, err := Replay(context.Background(), ReplayConfig{Disks: r.replayDisks(), FS: detect.Auto, Rules: RulesConfig{Engine: engine}}, zaptest.NewLogger(t))
 				if err != nil {
 					t.Fatal(err)
 				}
-				base, _ := os.Stat(r.base())
-				log, _ := os.Stat(r.log())
-				t.Logf("%d commits, %d records in %.3f s; %d and %d bytes", sum.Commits, sum.Records, float64(sum.NS)/1e9, base.Size(), log.Size())
+				t.Logf("%d commits, %d records in %.3f s", sum.Commits, sum.Records, float64(sum.NS)/1e9)
 				if sum.Outcome() != change.Holds || sum.Commits < 4 || sum.Records < 500 {
 					t.Errorf("%+v", sum)
 				}

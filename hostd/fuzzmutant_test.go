@@ -58,7 +58,7 @@ type mutant struct {
 func newMutant(recording []blocktap.Request) *mutant {
 	m := &mutant{requests: slices.Clone(recording), owned: make([]bool, len(recording))}
 	for _, r := range recording {
-		if r.Off == 64<<10 && r.Len >= 4096 && string(r.Data[64:72]) == "_BHRfS_M" {
+		if _, off := interp.Locate(r.Off); off == 64<<10 && r.Len >= 4096 && string(r.Data[64:72]) == "_BHRfS_M" {
 			m.fsid = [16]byte(r.Data[32:48])
 			break
 		}
@@ -125,7 +125,7 @@ func (m *mutant) change(in instruction) {
 		case 2:
 			*r = blocktap.Request{Op: blocktap.OpZero, Off: r.Off, Len: r.Len}
 		default:
-			*r = blocktap.Request{Op: blocktap.OpFlush}
+			*r = blocktap.Request{Op: blocktap.OpFlush, Off: r.Off}
 		}
 	case mutCut:
 		r.Len = min(r.Len, uint64(in.off)*blocktap.SectorSize)
@@ -246,20 +246,48 @@ func (m *mutant) insert(i int, r blocktap.Request, owned bool) {
 	m.owned = slices.Insert(m.owned, i, owned)
 }
 
-// log returns the requests as a log, with what the program does to its form.
-func (m *mutant) log(t *testing.T) []byte {
-	var mem memoryLog
-	w, err := trace.NewWriter(&mem)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range m.requests {
-		if err := w.Log(&m.requests[i]); err != nil {
+// logs returns the requests as the logs of some disks, with what the program does to their form.
+func (m *mutant) logs(t *testing.T, disks int) [][]byte {
+	mems, writers := make([]memoryLog, disks), make([]*trace.Writer, disks)
+	for i := range writers {
+		var err error
+		if writers[i], err = trace.NewWriter(&mems[i]); err != nil {
 			t.Fatal(err)
 		}
 	}
-	var heads []int64
-	r, err := trace.NewReader(bytes.NewReader(mem.b))
+	trace.Together(writers...)
+	for _, r := range m.requests {
+		disk, off := interp.Locate(r.Off)
+		r.Off = off
+		if err := writers[disk%disks].Log(&r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out := make([][]byte, disks)
+	for i := range mems {
+		out[i] = mems[i].b
+	}
+	for _, in := range m.edits {
+		disk := int(in.val) % disks
+		b, at := out[disk], in.off%32
+		if heads := headsOf(t, mems[disk].b); in.op != mutSuper && len(heads) > 0 {
+			at += int(heads[in.at%len(heads)])
+		}
+		switch {
+		case at >= len(b):
+		case in.op == mutEnd:
+			out[disk] = b[:at]
+		default:
+			out[disk] = bytes.Clone(b)
+			out[disk][at] ^= in.val
+		}
+	}
+	return out
+}
+
+// headsOf returns where the entries of a sound log begin.
+func headsOf(t *testing.T, log []byte) (heads []int64) {
+	r, err := trace.NewReader(bytes.NewReader(log))
 	for err == nil {
 		var e *trace.Entry
 		if e, err = r.Next(); err == nil {
@@ -269,21 +297,7 @@ func (m *mutant) log(t *testing.T) []byte {
 	if err != io.EOF {
 		t.Fatal(err)
 	}
-	for _, in := range m.edits {
-		at := int64(0)
-		if in.op != mutSuper && len(heads) > 0 {
-			at = heads[in.at%len(heads)]
-		}
-		at += int64(in.off % 32)
-		switch {
-		case at >= int64(len(mem.b)):
-		case in.op == mutEnd:
-			mem.b = mem.b[:at]
-		default:
-			mem.b[at] ^= in.val
-		}
-	}
-	return mem.b
+	return heads
 }
 
 // memoryLog is a log in memory.
