@@ -101,6 +101,7 @@ type Device struct {
 	turn *sync.Mutex // held over hook and disk by whatever changes the disk
 	seq  atomic.Uint64
 	done atomic.Uint64 // Seq of the last change that is done
+	all  atomic.Uint64 // requests so far, reads and flushes too
 
 	flushing sync.Mutex // held while the hook is told, so that it is told in order
 	flushed  uint64     // what it was last told
@@ -138,12 +139,23 @@ func (d *Device) Size() uint64 { return d.disk.Size() }
 // Disk returns the disk behind the device.
 func (d *Device) Disk() Disk { return d.disk }
 
+// Requests counts what the device was asked so far.
+func (d *Device) Requests() uint64 { return d.all.Load() }
+
+// Between calls f while no change is under way, neither here nor on a device that takes turns with this one.
+func (d *Device) Between(f func()) {
+	d.turn.Lock()
+	defer d.turn.Unlock()
+	f()
+}
+
 // Do performs a request and returns when it is done: a write with FUA is then durable. A request that
 // is not well formed is an error (ErrRange, ErrUnaligned) and reaches neither hook nor disk.
 func (d *Device) Do(ctx context.Context, r *Request) error {
 	if err := r.check(d.disk.Size()); err != nil {
 		return err
 	}
+	d.all.Add(1)
 	switch r.Op {
 	case OpRead:
 		_, err := d.disk.ReadAt(r.Data, int64(r.Off))

@@ -12,6 +12,7 @@ import (
 // Check judges a whole image as one transaction of additions, or the images of all disks of one file
 // system. They are only read.
 func Check(ctx context.Context, images []string, fs string, cfg RulesConfig) (*Event, error) {
+	cfg.Patient = true
 	rules, err := cfg.Load()
 	if err != nil {
 		return nil, err

@@ -15,12 +15,15 @@ import (
 
 // DiskStatus is what the daemon says of a disk on its control socket.
 type DiskStatus struct {
-	Name    string     `json:"name"`
-	FS      string     `json:"fs,omitempty"`
-	Commits uint64     `json:"commits"`
-	Refused uint64     `json:"refused"`
-	Held    string     `json:"held,omitempty"` // the write that is held, in words
-	Since   *time.Time `json:"held_since,omitempty"`
+	Name    string `json:"name"`
+	FS      string `json:"fs,omitempty"`
+	Commits uint64 `json:"commits"`
+	Refused uint64 `json:"refused"`
+	// Baseline is how the check of the state that was there at the beginning stands; nil where there is none.
+	Baseline *PassStatus `json:"baseline,omitempty"`
+
+	Held  string     `json:"held,omitempty"` // the write that is held, in words
+	Since *time.Time `json:"held_since,omitempty"`
 }
 
 // controlHandler serves the daemon's control socket: status, and what to do with a held write.

@@ -25,6 +25,8 @@ type Config struct {
 	Record      string // "" or the path of a dm-log-writes log; with several disks .NAME is appended, for one of each
 	Guest       Suspender
 	Simulate    bool // disks can be told to simulate a bug
+	Verify      bool // check the baseline as a whole, in the background
+	Memory      Memory
 	Sinks       []Sink
 }
 
@@ -46,9 +48,12 @@ func ParseDiskSpec(s string) (DiskSpec, error) {
 
 // A Daemon guards disks. Transports serve Devices; the daemon owns what is behind them.
 type Daemon struct {
-	disks []*guarded
-	rules *Rules
-	log   *zap.Logger
+	disks    []*guarded
+	follower *detect.Follower
+	rules    *Rules
+	memory   Memory
+	kept     uint64 // bounds what passes keep of a disk, bytes
+	log      *zap.Logger
 }
 
 // guarded is a disk with everything that belongs to it.
@@ -60,6 +65,7 @@ type guarded struct {
 	holder *Holder // nil unless the policy pauses
 	sim    *Simulator
 	tape   *trace.Writer
+	pass   atomic.Pointer[pass] // the last one over the disk's file system
 	counts counter
 }
 
@@ -91,7 +97,7 @@ func Open(cfg Config, log *zap.Logger) (*Daemon, error) {
 	if err := CheckPolicyName(cfg.OnViolation); err != nil {
 		return nil, err
 	}
-	d := &Daemon{log: log}
+	d := &Daemon{log: log, memory: cfg.Memory, kept: maxKept}
 	if err := d.open(cfg); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
@@ -127,6 +133,7 @@ func (d *Daemon) open(cfg Config) error {
 	if err != nil {
 		return err
 	}
+	d.follower = follower
 	var devices []*blocktap.Device
 	var guards []*Guard
 	for i, g := range d.disks {
@@ -152,6 +159,14 @@ func (d *Daemon) open(cfg Config) error {
 			tapes = append(tapes, g.tape)
 		}
 		trace.Together(tapes...)
+	}
+	if cfg.Verify {
+		for i, g := range guards {
+			if d.disks[i].pass.Load() == nil {
+				d.beginPass(i)
+			}
+			g.unjudged = d.beginPass
+		}
 	}
 	return nil
 }
@@ -179,6 +194,7 @@ func followDisks(d interp.Disk, fs string, path func(i int) string) (*detect.Fol
 // serve makes the device of a disk whose guard is there.
 func (g *guarded) serve(cfg Config, log *zap.Logger) error {
 	g.device = blocktap.NewDevice(g.file, g.guard)
+	g.guard.base, g.guard.requests = g.file, g.device.Requests
 	switch cfg.OnViolation {
 	case OnRefuse:
 		g.guard.policy = refusePolicy{}
@@ -244,6 +260,10 @@ func (d *Daemon) Status() []DiskStatus {
 	for _, g := range d.disks {
 		s := DiskStatus{Name: g.name, Commits: g.counts.commits.Load(), Refused: g.counts.refused.Load()}
 		s.FS, _ = g.counts.fs.Load().(string)
+		if p := g.pass.Load(); p != nil {
+			status := p.Status()
+			s.Baseline = &status
+		}
 		if g.holder != nil {
 			if ev, since := g.holder.Held(); ev != nil {
 				s.Held, s.Since = fmt.Sprintf("%s %s: %s", ev.FS, commitText(ev), verdictText(ev)), &since
@@ -267,6 +287,7 @@ func (d *Daemon) disk(name string) (*guarded, error) {
 
 // Close flushes and closes every disk and log. The transports must have stopped.
 func (d *Daemon) Close() error {
+	d.endPasses()
 	var errs []error
 	for _, g := range d.disks {
 		if g.tape != nil {

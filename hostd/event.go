@@ -19,6 +19,8 @@ const (
 	KindWrite     = "write"      // a single write that does not hold
 	KindNote      = "note"       // a write that there is something to say about: a file system appeared, was mounted
 	KindImage     = "image"      // a whole image, judged as one transaction of additions
+	KindBaseline  = "baseline"   // the state that was there before any commit was judged, as a whole
+	KindProgress  = "progress"   // how far the check of the baseline has come
 )
 
 func kindOf(obs interp.Observation) string {
@@ -56,10 +58,12 @@ type Event struct {
 	CheckNS    int64      // time to interpret it and to check the rules
 	RuleTimes  []RuleTime // what each rule cost; nil unless it was asked for
 	Note       string
-	Err        string // why the disk failed
+	Progress   *PassStatus // of KindProgress
+	Err        string      // why the disk failed
 }
 
-// A Sink is told of events. It is called with the device's lock held: it must not block for long.
+// A Sink is told of events. It is called with the device's lock held, and beside that by the check of a baseline:
+// it must not block for long.
 type Sink interface {
 	Event(ev *Event)
 }
@@ -117,9 +121,10 @@ func (ev *Event) MarshalJSON() ([]byte, error) {
 		Violations []violationJSON `json:"violations"`
 		Undecided  []string        `json:"undecided,omitempty"`
 		Note       string          `json:"note,omitempty"`
+		Progress   *PassStatus     `json:"progress,omitempty"`
 		Err        string          `json:"error,omitempty"`
 	}{ev.Kind, ev.Disk, ev.FS, ev.Generation, ev.Records, ev.Outcome.String(), ev.Action, ev.InterpNS, ev.CheckNS, ev.RuleTimes,
-		make([]violationJSON, len(ev.Violations)), ev.Undecided, ev.Note, ev.Err}
+		make([]violationJSON, len(ev.Violations)), ev.Undecided, ev.Note, ev.Progress, ev.Err}
 	for i, v := range ev.Violations {
 		out.Violations[i] = violationJSON{v.Rule, string(v.Kind), treeJSON(v.Tree), v.ID, v.Doc, v.Detail, nil, v.Disk, v.Source, v.Witness, v.Why}
 		if v.HasAddr {

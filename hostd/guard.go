@@ -11,6 +11,7 @@ import (
 	"go.uber.org/zap"
 
 	"fsward/blocktap"
+	"fsward/blocktap/overlay"
 	"fsward/change"
 	"fsward/interp"
 )
@@ -27,6 +28,11 @@ type Guard struct {
 	sinks  []Sink
 	bug    *Simulator // nil where no bug is simulated
 	log    *zap.Logger
+
+	base     overlay.Base           // the disk itself
+	requests func() uint64          // of the guest so far
+	unjudged func(disk int)         // told when a state becomes the baseline that was not judged; may be nil
+	frozen   atomic.Pointer[frozen] // what a pass reads; nil if none is under way
 
 	flushed atomic.Uint64 // number of the last write that the guest has flushed
 	told    uint64        // the one that the interpreter knows of
@@ -49,6 +55,9 @@ func (g *Guard) Handle(ctx context.Context, r *blocktap.Request, do func() error
 	w.Off = interp.Address(g.disk, w.Off)
 	g.bug.alter(w, g.log)
 
+	if f := g.frozen.Load(); f != nil {
+		f.keep(w)
+	}
 	g.tellFlushed()
 	for _, p := range g.peers {
 		p.tellFlushed()
@@ -72,6 +81,9 @@ func (g *Guard) Handle(ctx context.Context, r *blocktap.Request, do func() error
 		err = do()
 	}
 	g.interp.Settle(err == nil)
+	if obs.Baseline && err == nil && g.unjudged != nil {
+		g.unjudged(g.disk)
+	}
 	g.bug.settle(obs.Point)
 
 	ev.settle(err)

@@ -50,7 +50,7 @@ const rowFormat = "%-8s %-8s %-6s %10s %9s %10s  %s\n"
 func (r *TextReport) Event(ev *Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if ev.Kind == KindAttach || ev.Kind == KindNote && ev.Action != Failed {
+	if ev.Kind == KindAttach || ev.Kind == KindProgress || ev.Kind == KindNote && ev.Action != Failed {
 		fmt.Fprintf(r.w, "%-8s %s\n", orDash(ev.Disk), ev.Note)
 		return
 	}
@@ -136,6 +136,8 @@ func commitText(ev *Event) string {
 		return fmt.Sprint(ev.Generation)
 	case KindLogCommit:
 		return fmt.Sprintf("%d log", ev.Generation)
+	case KindBaseline:
+		return "baseline"
 	default:
 		return "write"
 	}

@@ -57,6 +57,9 @@ type Observation struct {
 	// Unknown says why the write could not be judged ("cannot read the block at 4096: …"): the verdict
 	// is undecided. Nil otherwise.
 	Unknown error
+	// Baseline: if the write is done, the present state is the one that commits are compared with, and no rule has
+	// judged it.
+	Baseline bool
 	// Note is a line for the log, "" mostly: a file system appeared, was unmounted, lost its superblock.
 	Note string
 }

@@ -109,6 +109,9 @@ func (e *Compiled) judge(clauses []*compiledClause) {
 		took = now
 	}
 	for from := 0; from < len(m.records); from += turnSize {
+		if m.options.Progress != nil {
+			m.options.Progress(from, len(m.records))
+		}
 		m.lists.turn.fill(m.records, from, min(from+turnSize, len(m.records)))
 		took = time.Since(watch)
 		for _, c := range clauses {

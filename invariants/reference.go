@@ -25,6 +25,10 @@ type Options struct {
 	// files of facts, whose schema has what occurs in them.
 	OpenVocabulary bool
 
+	// Progress, if not nil, is told how many change records the compiled engine has judged by all rules, of how
+	// many. What it does in between is its own affair: the search goes on when it returns.
+	Progress func(done, total int)
+
 	eagerSums bool // sums are kept from the first question on: for tests
 }
 

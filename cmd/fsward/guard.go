@@ -29,6 +29,7 @@ func (f *guardFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.cfg.OnViolation, "on-violation", hostd.OnRefuse,
 		"what to do with a commit that does not hold: refuse (EIO), pause (suspend the guest and wait for fsward resume or reject), log (let it through)")
 	c.Flags().StringVar(&f.cfg.Record, "record", "", "record every write to `LOG` (dm-log-writes format; with several disks LOG.NAME)")
+	c.Flags().BoolVar(&f.cfg.Verify, "verify-baseline", true, "check the state that the file system has at the beginning as a whole, in the background")
 	c.Flags().StringVar(&f.control, "control", "", "`unix:PATH` of the control socket, for fsward status, resume, reject and rules reload")
 	c.Flags().BoolVar(&f.json, "json", false, "print one JSON object a line")
 	c.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "log more")
@@ -147,9 +148,9 @@ func statusCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Printf("%-10s %-8s %10s %8s  %s\n", "DISK", "FS", "COMMITS", "REFUSED", "HELD")
+			fmt.Printf("%-10s %-8s %10s %8s  %-28s %s\n", "DISK", "FS", "COMMITS", "REFUSED", "BASELINE", "HELD")
 			for _, s := range disks {
-				fmt.Printf("%-10s %-8s %10d %8d  %s\n", s.Name, s.FS, s.Commits, s.Refused, s.Held)
+				fmt.Printf("%-10s %-8s %10d %8d  %-28s %s\n", s.Name, s.FS, s.Commits, s.Refused, s.Baseline, s.Held)
 			}
 			return nil
 		},

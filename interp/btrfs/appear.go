@@ -31,7 +31,7 @@ func (f *FS) take(at uint64, sb superblock, obs *interp.Observation) {
 	var s *state
 	if err == nil {
 		var d *diff
-		s, d, err = f.compare(nil, sb, at, devs, newNodeCache(sb.nodeSize(), sb.sectorSize()))
+		s, d, err = f.compare(nil, sb, at, devs, f.newCache(sb))
 		if err == nil {
 			err = d.err()
 		}
@@ -51,6 +51,7 @@ func (f *FS) take(at uint64, sb superblock, obs *interp.Observation) {
 		}
 		s.unsound = true
 	}
+	obs.Baseline = !s.unsound // if it is, the next commit is judged as a whole
 	f.after = s.devs
 	f.settle = func(written bool) {
 		if written {

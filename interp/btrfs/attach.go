@@ -58,7 +58,7 @@ func open(d interp.Disk, i int) (*FS, *devices, error) {
 // attach reads the baseline from the newest superblock.
 func attach(d interp.Disk, devs *devices) (*state, error) {
 	sb, start := devs.newest()
-	s, err := loadState(d, sb, start+superOffset, devs, newNodeCache(sb.nodeSize(), sb.sectorSize()))
+	s, err := loadState(d, sb, start+superOffset, devs, newNodeCache(sb.nodeSize(), sb.sectorSize(), cacheBytes))
 	if err != nil {
 		return nil, baseline(err)
 	}

@@ -6,7 +6,8 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// cacheBytes bounds the metadata blocks that are kept, checked, between and within transactions.
+// cacheBytes bounds the metadata blocks that are kept, checked, between and within transactions, where nothing
+// else is said.
 const cacheBytes = 64 << 20
 
 // nodeCache keeps blocks that have passed checkNode, by device address, and forgets what is written
@@ -27,15 +28,24 @@ type cachedNode struct {
 
 func (n *cachedNode) further() []uint64 { return n.others[:n.count] }
 
-func newNodeCache(nodeSize, sectorSize uint32) *nodeCache {
+func newNodeCache(nodeSize, sectorSize uint32, bytes int) *nodeCache {
 	c := &nodeCache{further: make(map[uint64]uint64), nodeSize: uint64(nodeSize), step: uint64(sectorSize)}
 	// The error is for a size below one.
-	c.nodes, _ = lru.NewLRU(max(cacheBytes/int(nodeSize), 1), func(_ uint64, n *cachedNode) {
+	c.nodes, _ = lru.NewLRU(max(bytes/int(nodeSize), 1), func(_ uint64, n *cachedNode) {
 		for _, addr := range n.further() {
 			delete(c.further, addr)
 		}
 	})
 	return c
+}
+
+// newCache makes a cache for the file system of a superblock.
+func (f *FS) newCache(sb superblock) *nodeCache {
+	bytes := cacheBytes
+	if f.image != nil && f.image.CacheBytes > 0 {
+		bytes = f.image.CacheBytes
+	}
+	return newNodeCache(sb.nodeSize(), sb.sectorSize(), bytes)
 }
 
 // get returns the block whose first copy is at an address, or nil.

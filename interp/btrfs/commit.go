@@ -93,6 +93,8 @@ func (f *FS) compare(base *state, sb superblock, at uint64, devs *devices, cache
 	d := &diff{old: base, new: s, budget: newBudget(), out: newRecorder(txn, s.itemContext())}
 	if base != nil {
 		d.unflushed = f.order.stretches()
+	} else {
+		f.follows(d)
 	}
 	// While the chunk tree is read, only the chunks of the superblock are known.
 	d.out.dec.ctx.chunks, d.out.dec.ctx.where = nil, nil

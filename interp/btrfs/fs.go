@@ -19,6 +19,8 @@ type FS struct {
 	names  *change.Names
 
 	metadata bool // the write last observed may hold metadata
+
+	image *interp.ImageOptions // while a whole image is read
 }
 
 var _ interp.Interpreter = (*FS)(nil)

@@ -11,11 +11,15 @@ import (
 // Image reads the whole file system on a disk, or on the disks of an interp.Set, as one transaction of
 // additions: every block of every tree, in all copies. The observation has violations of structure if it
 // is not sound. The error is as that of New, without the blocks that only Image reads.
-func Image(d interp.Disk) (interp.Observation, error) {
+func Image(d interp.Disk) (interp.Observation, error) { return ImageWith(d, interp.ImageOptions{}) }
+
+// ImageWith is Image with bounds, and with word of how far it has come.
+func ImageWith(d interp.Disk, options interp.ImageOptions) (interp.Observation, error) {
 	f, devs, err := open(d, first(d))
 	if err != nil {
 		return interp.Observation{}, err
 	}
+	f.image = &options
 	for i := range f.sizes {
 		if devs.on(interp.Address(i, 0)) == nil {
 			return interp.Observation{}, fmt.Errorf("btrfs: disk %d is not of the file system on disk %d", i, first(d))
@@ -23,11 +27,14 @@ func Image(d interp.Disk) (interp.Observation, error) {
 	}
 	sb, start := devs.newest()
 	obs := interp.Observation{Point: interp.CommitPoint, Generation: sb.generation()}
-	s, diff, err := f.compare(nil, sb, start+superOffset, devs, newNodeCache(sb.nodeSize(), sb.sectorSize()))
+	s, diff, err := f.compare(nil, sb, start+superOffset, devs, f.newCache(sb))
 	if s != nil {
 		if err := s.complete(); err != nil {
 			return interp.Observation{}, err
 		}
+	}
+	if err == nil && !diff.failed() && diff.out.dropped {
+		diff.unknown = &budgetError{"change records", diff.out.max}
 	}
 	if err == nil && !diff.failed() {
 		return f.imageLog(s, diff, obs), nil

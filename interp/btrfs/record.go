@@ -17,13 +17,16 @@ type recorder struct {
 	oldDec   decoder
 	group    key // of the items gathered in the decoders
 	gathered bool
+	max      int // records
+	// drop: where there are more, they are dropped, and what comes is checked for its structure alone.
+	drop, dropped bool
 }
 
 func newRecorder(txn *change.Txn, ctx itemContext) *recorder {
 	// The old state was accepted when it was new; its decoder need not judge it by today's chunks.
 	oldCtx := ctx
 	oldCtx.chunks, oldCtx.where = nil, nil
-	return &recorder{txn: txn, dec: decoder{ctx: ctx, names: txn.Names}, oldDec: decoder{ctx: oldCtx, names: txn.Names}}
+	return &recorder{txn: txn, max: maxRecords, dec: decoder{ctx: ctx, names: txn.Names}, oldDec: decoder{ctx: oldCtx, names: txn.Names}}
 }
 
 // begin starts a tree.
@@ -151,8 +154,15 @@ func (r *recorder) flush() error {
 	}
 	r.dec.reset()
 	r.oldDec.reset()
-	if err == nil && len(r.txn.Records) > maxRecords {
-		err = &budgetError{"change records", maxRecords}
+	if len(r.txn.Records) > r.max {
+		r.dropped = r.drop
+		if err == nil && !r.drop {
+			err = &budgetError{"change records", r.max}
+		}
+	}
+	if r.dropped {
+		r.txn.Records = nil
+		r.txn.Names.Reset()
 	}
 	return err
 }

@@ -212,11 +212,17 @@ func (e *budgetError) Error() string {
 }
 
 // A budget counts the blocks read for one transaction.
-type budget struct{ nodes int }
+type budget struct {
+	nodes int
+	read  func(blocks uint64) // told how many were read so far, if not nil
+}
 
 func newBudget() *budget { return &budget{nodes: maxNodes} }
 
 func (b *budget) node() error {
+	if b.read != nil {
+		b.read(uint64(maxNodes - b.nodes))
+	}
 	if b.nodes--; b.nodes < 0 {
 		return &budgetError{"metadata blocks", maxNodes}
 	}

@@ -21,7 +21,7 @@ type format struct {
 	detect func(interp.Disk) bool
 	open   func(d interp.Disk, i int) (interp.Interpreter, error) // that on disk i of d
 	watch  func(interp.Disk) interp.Interpreter                   // of one that is about to appear; nil: open does
-	image  func(interp.Disk) (interp.Observation, error)
+	image  func(interp.Disk, interp.ImageOptions) (interp.Observation, error)
 	schema func() *change.Schema
 	alter  func(interp.Disk, string) (interp.Alterer, error)
 	// What follows is nil where whole states cannot be altered yet.
@@ -30,8 +30,8 @@ type format struct {
 }
 
 var formats = []format{
-	{"btrfs", btrfs.Detect, opener(btrfs.NewOn), watcher(btrfs.Watch), btrfs.Image, btrfs.Schema, btrfs.NewAlterer, btrfs.NewCorrupter, btrfs.Alterables},
-	{"ext3", ext3.Detect, alone(ext3.New), nil, ext3.Image, ext3.Schema, ext3.NewAlterer, nil, nil},
+	{"btrfs", btrfs.Detect, opener(btrfs.NewOn), watcher(btrfs.Watch), btrfs.ImageWith, btrfs.Schema, btrfs.NewAlterer, btrfs.NewCorrupter, btrfs.Alterables},
+	{"ext3", ext3.Detect, alone(ext3.New), nil, ext3.ImageWith, ext3.Schema, ext3.NewAlterer, nil, nil},
 }
 
 // opener widens a constructor's result to the interface, and keeps a nil result nil.
@@ -89,6 +89,11 @@ func find(d interp.Disk, fs string) (format, error) {
 // Image reads the whole disk as one transaction of additions, or the disks of an interp.Set, which have to be
 // those of one file system.
 func Image(d interp.Disk, fs string) (string, interp.Observation, error) {
+	return ImageWith(d, fs, interp.ImageOptions{})
+}
+
+// ImageWith is Image with bounds, and with word of how far it has come.
+func ImageWith(d interp.Disk, fs string, options interp.ImageOptions) (string, interp.Observation, error) {
 	f, err := find(d, fs)
 	if err != nil {
 		return "", interp.Observation{}, err
@@ -96,7 +101,7 @@ func Image(d interp.Disk, fs string) (string, interp.Observation, error) {
 	if n := len(interp.Sizes(d)); n > 1 && f.watch == nil {
 		return "", interp.Observation{}, fmt.Errorf("a file system of type %s has one disk, %d were given", f.name, n)
 	}
-	obs, err := f.image(d)
+	obs, err := f.image(d, options)
 	return f.name, obs, err
 }
 

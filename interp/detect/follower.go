@@ -113,6 +113,17 @@ func (f *Follower) On(disk int) string {
 	return ""
 }
 
+// Needs returns what tells of a range of a disk whether Image may read it of the state that its file system is in
+// now; nil if all of the disk counts.
+func (f *Follower) Needs(disk int) func(off, n uint64) bool {
+	if in := f.ownerOf(disk); in != nil {
+		if b, ok := in.Interpreter.(interp.Baseline); ok {
+			return b.Needs()
+		}
+	}
+	return nil
+}
+
 // Together tells whether two disks belong to one file system.
 func (f *Follower) Together(i, j int) bool {
 	in := f.ownerOf(i)
@@ -207,7 +218,7 @@ func (f *Follower) appear(disk int, w interp.Write) interp.Observation {
 	}
 	f.fresh = &followed{in, disk}
 	f.at = f.fresh
-	return interp.Observation{Note: "a file system appeared: " + format.name}
+	return interp.Observation{Note: "a file system appeared: " + format.name, Baseline: true}
 }
 
 // Settle ends the write last observed.

@@ -1,7 +1,7 @@
 package ext3
 
 import (
-	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -15,7 +15,12 @@ const (
 	maxFaults = 100
 )
 
-var errTooMany = errors.New("ext3: the transaction has more than 8,388,608 change records")
+// A tooManyError says that a limit was reached; what is beyond it has not been judged.
+type tooManyError struct{ max int }
+
+func (e *tooManyError) Error() string {
+	return fmt.Sprintf("ext3: the transaction has more than %d change records", e.max)
+}
 
 // A delta makes the change records of one transaction: what differs between two states, looking only
 // at the blocks that the transaction rewrote.
@@ -30,7 +35,12 @@ type delta struct {
 
 	device uint64 // size, bytes
 	txn    *change.Txn
-	faults []change.Violation
+	max    int // records
+	// drop: where there are more, they are dropped, and what comes is checked for its structure alone.
+	drop, dropped bool
+	progress      func(done, total uint64) // told of inodes, if not nil
+	told          uint64
+	faults        []change.Violation
 
 	inodes  map[uint32]bool // to be compared
 	named   map[uint32]bool // by entries that changed
@@ -62,7 +72,7 @@ type dirBlock struct {
 }
 
 func newDelta(was, l *layout, device uint64, old, new *state, r roles, rewritten map[uint32]bool, txn *change.Txn) *delta {
-	return &delta{layout: l, was: was, device: device, old: old, new: new, roles: r, rewritten: rewritten, txn: txn,
+	return &delta{layout: l, was: was, device: device, old: old, new: new, roles: r, rewritten: rewritten, txn: txn, max: maxRecords,
 		inodes: make(map[uint32]bool), named: make(map[uint32]bool), groups: make(map[uint32]bool), bodies: make(map[uint32]bool), xattrs: make(map[uint32]bool),
 		visited: newVisits(), newRole: make(roles), noRole: make(map[uint32]role), dirs: make(map[uint32][]dirBlock),
 		indirect: make(map[uint32][]indirectBlock), owned: make(map[uint32]bool)}
@@ -79,7 +89,7 @@ func (d *delta) fault(v change.Violation) {
 	}
 }
 
-// run makes all records. An error is a block that could not be read, or errTooMany.
+// run makes all records. An error is a block that could not be read, or *tooManyError.
 func (d *delta) run() error {
 	for _, block := range slices.Sorted(maps.Keys(d.rewritten)) {
 		if r, ok := d.roles[block]; ok {
@@ -110,8 +120,12 @@ func (d *delta) run() error {
 		if err := d.inodeTree(ino); err != nil {
 			return err
 		}
-		if len(d.txn.Records) > maxRecords {
-			return errTooMany
+		if err := d.tooMany(); err != nil {
+			return err
+		}
+		d.told++
+		if d.progress != nil {
+			d.progress(d.told, uint64(len(d.inodes)))
 		}
 	}
 	for ino := range d.named {
@@ -122,6 +136,9 @@ func (d *delta) run() error {
 	}
 	for _, ino := range slices.Sorted(maps.Keys(d.inodes)) {
 		if err := d.inodeFields(ino); err != nil {
+			return err
+		}
+		if err := d.tooMany(); err != nil {
 			return err
 		}
 	}

@@ -138,10 +138,16 @@ func (d *delta) inodeTree(ino uint32) error {
 }
 
 func (d *delta) tooMany() error {
-	if len(d.txn.Records) > maxRecords {
-		return errTooMany
+	if len(d.txn.Records) <= d.max && !d.dropped {
+		return nil
 	}
-	return nil
+	if d.drop {
+		d.dropped = true
+		d.txn.Records = nil
+		d.txn.Names.Reset()
+		return nil
+	}
+	return &tooManyError{d.max}
 }
 
 // addRewritten adds the blocks of a directory that were rewritten where they are.

@@ -23,6 +23,8 @@ type FS struct {
 	// settle is what the write last observed does to the above once it is on the device.
 	settle func() error
 	failed error // a device that could not be read when a write was settled
+	// loose: something was written while the file system was not mounted, by a tool that repairs it, say.
+	loose bool
 }
 
 // New attaches to a disk. A file system that needs recovery, or is in use, is read with what its
@@ -83,6 +85,9 @@ func (f *FS) Observe(w interp.Write) (obs interp.Observation) {
 		f.observeSuper(w, &obs)
 	}
 	if m == nil {
+		if f.settle == nil {
+			f.settle = func() error { f.loose = true; return nil }
+		}
 		return obs
 	}
 	if f.settle == nil && len(obs.Violations) == 0 && obs.Unknown == nil {
@@ -173,9 +178,10 @@ func (f *FS) observeSuper(w interp.Write, obs *interp.Observation) {
 			return
 		}
 		obs.Note = "mounted; its present state is the baseline: " + m.describe()
+		obs.Baseline = f.loose
 		f.settle = func() error {
 			m.state.dev = f.disk
-			f.geo, f.m = m.layout.geo, m
+			f.geo, f.m, f.loose = m.layout.geo, m, false
 			return nil
 		}
 	default:

@@ -10,7 +10,10 @@ import (
 // Image reads a whole image as one transaction of additions; a journal that is needed is replayed in
 // memory. It takes time and memory in proportion to what the file system holds. The errors are those
 // of New; faults in the structure are in the Observation, without a Txn then.
-func Image(d interp.Disk) (interp.Observation, error) {
+func Image(d interp.Disk) (interp.Observation, error) { return ImageWith(d, interp.ImageOptions{}) }
+
+// ImageWith is Image with bounds, and with word of how far it has come.
+func ImageWith(d interp.Disk, options interp.ImageOptions) (interp.Observation, error) {
 	m, err := mount(d, d.Size())
 	if err != nil {
 		return interp.Observation{}, err
@@ -24,10 +27,25 @@ func (m *mounted) wholeImage(d io.ReaderAt, size uint64) interp.Observation {
 	nothing := newState(d, m.layout.geo, size)
 	delta := newDelta(m.layout, m.layout, size, nothing, m.state, nil, nil, txn)
 	delta.image = true
-	if obs.Unknown = delta.run(); obs.Unknown == nil {
+	delta.follows(options)
+	obs.Unknown = delta.run()
+	if obs.Unknown == nil && delta.dropped {
+		obs.Violations = delta.faults
+		obs.Unknown = &tooManyError{delta.max}
+		return obs, nil
+	}
+	if obs.Unknown == nil {
 		delta.conclude(&obs)
 	}
 	return obs
+}
+
+// follows makes an image keep to what was asked of it.
+func (d *delta) follows(options interp.ImageOptions) {
+	if options.MaxRecords > 0 {
+		d.max, d.drop = min(options.MaxRecords, maxRecords), true
+	}
+	d.progress = options.Progress
 }
 
 // conclude puts what a delta found into an observation: records only if the structure is sound.

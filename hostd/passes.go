@@ -1,0 +1,56 @@
+package hostd
+
+import (
+	"context"
+
+	"go.uber.org/zap"
+)
+
+// beginPass begins to judge the state that the file system on a disk is in now. It is called while no write is
+// under way. A pass that runs over an older state of its disks is ended.
+func (d *Daemon) beginPass(disk int) {
+	p := &pass{fs: d.follower.On(disk), rules: d.rules.config, memory: d.memory, log: d.log, every: progressEvery, limit: d.kept, done: make(chan struct{})}
+	if p.fs == "" {
+		return
+	}
+	var own []*guarded
+	for i, g := range d.disks {
+		if i == disk || d.follower.Together(i, disk) {
+			own, p.guards = append(own, g), append(p.guards, g.guard)
+		}
+	}
+	var before []*pass
+	for _, g := range own {
+		if old := g.pass.Swap(p); old != nil {
+			old.stop()
+			before = append(before, old)
+		}
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	p.stop = stop
+	a, err := p.freeze(ctx, d.follower.Needs)
+	if err != nil {
+		d.log.Error("the baseline cannot be checked", zap.String("disk", p.guards[0].name), zap.Error(err))
+		close(p.done)
+		return
+	}
+	go func() {
+		for _, old := range before {
+			<-old.done // one at a time, and with it its memory
+		}
+		p.run(ctx, a, func() (again *attempt, err error) {
+			own[0].device.Between(func() { again, err = p.freeze(ctx, d.follower.Needs) })
+			return again, err
+		})
+	}()
+}
+
+// endPasses ends them and waits.
+func (d *Daemon) endPasses() {
+	for _, g := range d.disks {
+		if p := g.pass.Load(); p != nil {
+			p.stop()
+			<-p.done
+		}
+	}
+}

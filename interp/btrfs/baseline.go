@@ -1,0 +1,79 @@
+package btrfs
+
+import "fsward/interp"
+
+// Needs tells what Image reads of the present state: superblocks, and whatever lies in a chunk that has metadata. The
+// log lies there too.
+func (f *FS) Needs() func(off, n uint64) bool {
+	chunks := f.base.chunks
+	return func(off, n uint64) bool {
+		disk, _ := interp.Locate(off)
+		for _, at := range superOffsets {
+			if overlap(off, n, interp.Address(disk, at), superSize) {
+				return true
+			}
+		}
+		return chunks.holdsMetadata(off, n)
+	}
+}
+
+// follows makes a comparison with nothing keep to what was asked of it.
+func (f *FS) follows(d *diff) {
+	if f.image == nil {
+		return
+	}
+	if f.image.MaxRecords > 0 {
+		d.out.max, d.out.drop = min(f.image.MaxRecords, maxRecords), true
+	}
+	if tell := f.image.Progress; tell != nil {
+		var total uint64
+		counted := false
+		d.budget.read = func(blocks uint64) {
+			// At first only the chunks are known that hold the chunk tree.
+			if !counted && d.new.chunks.find(d.new.sb.root(), 1) != nil {
+				counted, total = true, d.new.metadataBlocks()
+			}
+			tell(blocks, max(total, blocks))
+		}
+	}
+}
+
+// metadataBlocks returns how many metadata blocks the block groups have in use; 0 if that cannot be read.
+func (s *state) metadataBlocks() (blocks uint64) {
+	for i := range s.chunks.chunks {
+		c := &s.chunks.chunks[i]
+		if c.typ&(groupMetadata|groupSystem) == 0 {
+			continue
+		}
+		used, err := s.used(c)
+		if err != nil {
+			return 0
+		}
+		blocks += used / uint64(s.rules.nodeSize)
+	}
+	return blocks
+}
+
+// used returns the bytes in use in the block group of a chunk.
+func (s *state) used(c *chunk) (uint64, error) {
+	for _, tree := range []uint64{blockGroupTreeID, extentTreeID} {
+		root, ok, err := s.treeRoot(tree)
+		if err != nil {
+			return 0, err
+		}
+		if !ok {
+			continue
+		}
+		k := key{c.logical, blockGroupItemKey, c.length}
+		p, ok, err := s.seek(tree, root.pointer, k)
+		if err != nil {
+			return 0, err
+		}
+		if ok && p.key() == k {
+			if item := p.item(); item.data().Len() == blockGroupLayout.size {
+				return item.data().U64(0), nil
+			}
+		}
+	}
+	return 0, nil
+}
