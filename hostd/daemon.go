@@ -1,6 +1,7 @@
 package hostd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -147,10 +148,10 @@ func (d *Daemon) open(cfg Config) error {
 			return err
 		}
 		devices = append(devices, g.device)
-		g.guard.attached(follower.On(i))
 	}
-	for _, g := range guards {
+	for i, g := range guards {
 		g.peers = guards
+		g.attached(context.Background(), follower.On(i), follower.Found(i))
 	}
 	blocktap.TakeTurns(devices...)
 	if cfg.Record != "" {
@@ -163,9 +164,9 @@ func (d *Daemon) open(cfg Config) error {
 	if cfg.Verify {
 		for i, g := range guards {
 			if d.disks[i].pass.Load() == nil {
-				d.beginPass(i)
+				d.beginPass(i, true)
 			}
-			g.unjudged = d.beginPass
+			g.unjudged = func(disk int) { d.beginPass(disk, false) }
 		}
 	}
 	return nil

@@ -143,12 +143,21 @@ func (g *Guard) report(ev *Event) {
 }
 
 // attached reports which file system the guard found on its disk when it began.
-func (g *Guard) attached(fs string) {
+func (g *Guard) attached(ctx context.Context, fs string, found interp.Observation) {
 	note := "no file system yet: writes pass until one appears"
 	if fs != "" {
 		note = fs + " found; its present state is the baseline"
 	}
 	g.report(&Event{Disk: g.name, FS: fs, Kind: KindAttach, Outcome: change.Holds, Note: note})
+	if found.Point == interp.NoPoint {
+		return
+	}
+	start := time.Now()
+	ev := judge(ctx, g.rules, fs, found)
+	ev.Kind, ev.Disk, ev.CheckNS = KindBaseline, g.name, time.Since(start).Nanoseconds()
+	ev.Note = "the log that an unclean stop has left, or a guest that is running"
+	place(ev, g.disk, func(i int) string { return g.peers[i].name })
+	g.report(ev)
 }
 
 func writeOf(r *blocktap.Request) interp.Write {

@@ -6,10 +6,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"testing"
+	"time"
 
 	"fsward/blocktap"
 	"fsward/blocktap/trace"
+	"fsward/change"
+	"fsward/interp"
 )
 
 // logLoad writes logs with all that they can have: names, files of several extents, directories whose
@@ -133,3 +137,55 @@ func crashes(t *testing.T, rec recorded, image string, n int) int {
 type nowhere struct{}
 
 func (nowhere) WriteAt(p []byte, _ int64) (int, error) { return len(p), nil }
+
+// The log that a crash has left is judged when a guard attaches, as the log commit that wrote it was: a good one holds,
+// and an altered one is a finding of the baseline, before the next mount acts on it.
+func TestLogThatIsThere(t *testing.T) {
+	rec := record(t, "btrfs", logLoad)
+	logs := crashes(t, rec, "", 0)
+	for _, tc := range []struct{ rule, spec string }{
+		{"", ""},
+		{"btrfs/91", "inode_item!delete@tree=-6"},
+		{"btrfs/93", "extent_data.disk_bytenr-4096@tree=-6,type=1"},
+		{"btrfs/item", "extent_data.type=9@tree=-6"},
+		{"btrfs/generation", "header.generation+1@tree=-6"},
+		{"btrfs/level", "super_block.log_root_level+1"},
+	} {
+		t.Run("altered by "+tc.spec, func(t *testing.T) {
+			image := blankImage(t, 256<<20)
+			var done *Corrupted
+			for at := logs / 2; ; at++ { // not every log has what is to be altered
+				crashes(t, rec, image, at)
+				if tc.spec == "" {
+					break
+				}
+				var err error
+				if done, err = CorruptImage(image, CorruptConfig{FS: "btrfs", Spec: tc.spec}); err == nil {
+					t.Log(done.What)
+					break
+				}
+				if !errors.Is(err, interp.ErrNoPlace) || at == logs {
+					t.Fatal(err)
+				}
+			}
+			r := attach(t, image, verify)
+			var found *Event
+			for _, ev := range r.seen.events() {
+				if ev.Kind == KindBaseline && ev.Note != "" {
+					found = ev
+				}
+			}
+			switch {
+			case found == nil:
+				t.Fatal("nothing is said of the log")
+			case tc.rule == "" && (found.Outcome != change.Holds || found.Records == 0):
+				t.Errorf("a good log: %s", textOf(found))
+			case tc.rule != "" && (found.Outcome != change.Violated || !slices.Contains(ruleNames(found.Violations), tc.rule)):
+				t.Errorf("want %s: %s", tc.rule, textOf(found))
+			}
+			if whole := r.baseline(time.Minute); whole.Outcome != change.Holds || whole.Records == 0 {
+				t.Errorf("the trees are as they were: %s", textOf(whole))
+			}
+		})
+	}
+}

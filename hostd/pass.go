@@ -26,6 +26,8 @@ type pass struct {
 	log    *zap.Logger
 	every  time.Duration // between reports of progress
 	limit  uint64        // bytes kept of each disk
+	// skipLog: the log was judged when the disk was attached, and is not to hide what is found in the trees.
+	skipLog bool
 
 	stop context.CancelFunc
 	done chan struct{}
@@ -158,6 +160,7 @@ func (p *pass) judge(a *attempt) (*Event, error) {
 		return nil, err
 	}
 	fs, obs, err := detect.ImageWith(set, p.fs, interp.ImageOptions{
+		SkipLog:    p.skipLog,
 		MaxRecords: p.memory.passRecords(), CacheBytes: p.memory.passCache(),
 		Progress: func(done, total uint64) {
 			p.progress(a, PhaseReading, readingShare*float64(min(done, total))/float64(max(total, 1)))

@@ -181,7 +181,7 @@ func TestBaselineOutrun(t *testing.T) {
 		d := r.daemon
 		d.kept = 0
 		begun := overwritten(t, d, tc.times)
-		d.disks[0].device.Between(func() { d.beginPass(0) })
+		d.disks[0].device.Between(func() { d.beginPass(0, true) })
 		ev := r.baseline(2 * time.Minute)
 		if ev.Outcome != tc.want || *begun < tc.times {
 			t.Errorf("overwritten %d times: %s", *begun, textOf(ev))

@@ -8,8 +8,8 @@ import (
 
 // beginPass begins to judge the state that the file system on a disk is in now. It is called while no write is
 // under way. A pass that runs over an older state of its disks is ended.
-func (d *Daemon) beginPass(disk int) {
-	p := &pass{fs: d.follower.On(disk), rules: d.rules.config, memory: d.memory, log: d.log, every: progressEvery, limit: d.kept, done: make(chan struct{})}
+func (d *Daemon) beginPass(disk int, skipLog bool) {
+	p := &pass{skipLog: skipLog, fs: d.follower.On(disk), rules: d.rules.config, memory: d.memory, log: d.log, every: progressEvery, limit: d.kept, done: make(chan struct{})}
 	if p.fs == "" {
 		return
 	}

@@ -7,6 +7,8 @@ type ImageOptions struct {
 	MaxRecords int
 	// CacheBytes bounds the metadata blocks that are kept. 0: the file system's own bound.
 	CacheBytes int
+	// SkipLog leaves out the log of a Btrfs.
+	SkipLog bool
 	// Progress, if not nil, is told what is done of about how much: metadata blocks of Btrfs, inodes of ext3. total
 	// is 0 while it is not known.
 	Progress func(done, total uint64)

@@ -34,11 +34,7 @@ func NewOn(d interp.Disk, i int) (*FS, error) {
 		return nil, err
 	}
 	f.base = s
-	// A log is left by a crash or by a guest that is running. If it cannot be read, the next mount will say
-	// so; it is no baseline of ours.
-	if r := f.readLog(s, s.sb, nil); len(r.faults) == 0 && r.err == nil {
-		f.log = r.now
-	}
+	f.findLog()
 	return f, nil
 }
 

@@ -35,6 +35,11 @@ func NewCorrupter(d interp.Disk, last bool) (interp.Corrupter, error) {
 	if err := w.below(s.rootTree()); err != nil {
 		return nil, baseline(err)
 	}
+	if p, ok := s.sb.logPointer(); ok && !last {
+		if err := w.below(p); err != nil {
+			return nil, baseline(err)
+		}
+	}
 	return c, nil
 }
 
@@ -64,7 +69,7 @@ func (w *corruptWalk) below(p pointer) error {
 		switch {
 		case n.level() > 0:
 			err = w.below(childOf(n, i, p.chunkTree))
-		case n.owner() == rootTreeID && k.typ == rootItemKey:
+		case (n.owner() == rootTreeID || n.owner() == treeLogID) && k.typ == rootItemKey:
 			if root, ok := parseRoot(k.objectid, n.item(i)); ok && !root.dropping {
 				err = w.below(root.pointer)
 			}

@@ -17,6 +17,7 @@ type FS struct {
 	order  unflushed          // writes of metadata that are not durable yet
 	log    *logState          // what fsync wrote since; nil if there is no log or none that can be relied on
 	names  *change.Names
+	found  interp.Observation // of the log that was there
 
 	metadata bool // the write last observed may hold metadata
 
@@ -53,6 +54,7 @@ func (f *FS) Schema() *change.Schema {
 // Observe is shown a write before it is done.
 func (f *FS) Observe(w interp.Write) interp.Observation {
 	var obs interp.Observation
+	f.found = interp.Observation{}
 	f.disk.pending, f.settle, f.after, f.metadata = nil, nil, nil, false
 	if f.base != nil && !f.base.unsound && !f.givesUp(&w) {
 		if err := f.checkWrite(&w); err != nil {

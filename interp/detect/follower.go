@@ -124,6 +124,17 @@ func (f *Follower) Needs(disk int) func(off, n uint64) bool {
 	return nil
 }
 
+// Found returns what was on a disk, when it was attached, that the next mount acts on; it is told of the first disk of
+// a file system alone.
+func (f *Follower) Found(disk int) interp.Observation {
+	if in := f.ownerOf(disk); in != nil && in.disk == disk {
+		if b, ok := in.Interpreter.(interp.Finder); ok {
+			return b.Found()
+		}
+	}
+	return interp.Observation{}
+}
+
 // Together tells whether two disks belong to one file system.
 func (f *Follower) Together(i, j int) bool {
 	in := f.ownerOf(i)
