@@ -8,6 +8,7 @@ type Names struct {
 	names []string
 	subs  []uint64
 	subIx map[uint64]uint32
+	bytes uint64
 }
 
 // NewNames returns an empty table.
@@ -17,11 +18,25 @@ func NewNames() *Names {
 
 // Reset empties the table and keeps its memory. Values made from it before are no longer valid.
 func (t *Names) Reset() {
+	if len(t.names)+len(t.subs) > maxKeptNames { // a map keeps the room that it once had
+		*t = *NewNames()
+		return
+	}
 	clear(t.index)
 	clear(t.subIx)
 	t.names = t.names[:0]
 	t.subs = t.subs[:0]
+	t.bytes = 0
 }
+
+// maxKeptNames is for how many names Reset keeps the memory.
+const maxKeptNames = 1 << 17
+
+// nameBytes is what a name takes beside its bytes: two headers of a string, and its place in the index.
+const nameBytes = 64
+
+// Bytes is about how much memory the names take.
+func (t *Names) Bytes() uint64 { return t.bytes }
 
 // Len returns the number of distinct names held.
 func (t *Names) Len() int { return len(t.names) }
@@ -33,6 +48,7 @@ func (t *Names) Intern(b []byte) Value {
 		s := string(b)
 		i = uint32(len(t.names))
 		t.names = append(t.names, s)
+		t.bytes += uint64(len(s)) + nameBytes
 		t.index[s] = i
 	}
 	return Value{n: uint64(i), tag: Name}

@@ -53,6 +53,7 @@ type Daemon struct {
 	follower *detect.Follower
 	rules    *Rules
 	memory   Memory
+	limits   interp.Limits
 	kept     uint64 // bounds what passes keep of a disk, bytes
 	log      *zap.Logger
 }
@@ -99,6 +100,7 @@ func Open(cfg Config, log *zap.Logger) (*Daemon, error) {
 		return nil, err
 	}
 	d := &Daemon{log: log, memory: cfg.Memory, kept: maxKept}
+	d.limits = cfg.Memory.limits(d.yield)
 	if err := d.open(cfg); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
@@ -130,7 +132,7 @@ func (d *Daemon) open(cfg Config) error {
 	if err != nil {
 		return err
 	}
-	follower, err := followDisks(set, cfg.FS, func(i int) string { return cfg.Disks[i].Path })
+	follower, err := followDisks(set, cfg.FS, d.limits, func(i int) string { return cfg.Disks[i].Path })
 	if err != nil {
 		return err
 	}
@@ -184,8 +186,8 @@ func (d *Daemon) simulator(set *interp.Set, follower *detect.Follower, i int) *S
 }
 
 // followDisks is detect.Follow with errors that name the image of the disk.
-func followDisks(d interp.Disk, fs string, path func(i int) string) (*detect.Follower, error) {
-	follower, err := detect.Follow(d, fs)
+func followDisks(d interp.Disk, fs string, limits interp.Limits, path func(i int) string) (*detect.Follower, error) {
+	follower, err := detect.FollowWithin(d, fs, limits)
 	if e, ok := errors.AsType[*detect.DiskError](err); ok {
 		return nil, fmt.Errorf("%s: %w", path(e.Disk), e.Err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -17,17 +18,21 @@ import (
 
 // A pass judges the whole state that a file system had at one moment, as Check does with an image, while its
 // guest goes on. What it finds was there before: it is reported as a finding of the baseline, and no commit is
-// refused for it. See docs/decisions/0018.
+// refused for it. See docs/decisions/0019.
 type pass struct {
 	guards []*Guard // of the disks of the file system
 	fs     string
 	rules  RulesConfig
 	memory Memory
+	limits interp.Limits
 	log    *zap.Logger
 	every  time.Duration // between reports of progress
+	pause  time.Duration // before another attempt
 	limit  uint64        // bytes kept of each disk
 	// skipLog: the log was judged when the disk was attached, and is not to hide what is found in the trees.
 	skipLog bool
+
+	current atomic.Pointer[attempt]
 
 	stop context.CancelFunc
 	done chan struct{}
@@ -61,6 +66,7 @@ const (
 	// maxAttempts bounds how often a pass begins anew because the guest rewrote too much.
 	maxAttempts   = 3
 	progressEvery = 10 * time.Second
+	attemptPause  = time.Second
 )
 
 // An attempt is a pass over one state.
@@ -68,6 +74,7 @@ type attempt struct {
 	ctx   context.Context
 	fail  context.CancelCauseFunc
 	disks []*frozen
+	room  *interp.Room
 }
 
 // kept is how many bytes of the old state the guest has written over.
@@ -80,7 +87,7 @@ func (a *attempt) kept() (bytes uint64) {
 
 // freeze begins an attempt: the state is that of now. It is called while no write is under way.
 func (p *pass) freeze(ctx context.Context, needs func(disk int) func(off, n uint64) bool) (*attempt, error) {
-	a := &attempt{}
+	a := &attempt{room: p.memory.passRoom(p.limits)}
 	a.ctx, a.fail = context.WithCancelCause(ctx)
 	for _, g := range p.guards {
 		disk, err := overlay.New(g.base)
@@ -92,6 +99,7 @@ func (p *pass) freeze(ctx context.Context, needs func(disk int) func(off, n uint
 		a.disks = append(a.disks, f)
 		g.frozen.Store(f)
 	}
+	p.current.Store(a)
 	return a, nil
 }
 
@@ -103,6 +111,14 @@ func (p *pass) thaw(a *attempt) {
 		_ = f.disk.Close()
 	}
 	a.fail(nil)
+	a.room.Release()
+}
+
+// yield ends the present attempt for want of memory: a commit comes first.
+func (p *pass) yield() {
+	if a := p.current.Load(); a != nil {
+		a.fail(errMemory)
+	}
 }
 
 // run judges, and begins anew where the guest rewrote too much meanwhile.
@@ -121,8 +137,15 @@ func (p *pass) run(ctx context.Context, a *attempt, again func() (*attempt, erro
 		case ctx.Err() != nil:
 			p.end(&Event{Kind: KindNote, Outcome: change.Holds, Note: fmt.Sprintf("the check of the baseline was interrupted at %.0f %%", p.Status().Percent)}, PhaseInterrupted)
 			return
-		case errors.Is(err, errMoved) && n < maxAttempts:
+		case errors.Is(err, interp.ErrNoState):
+			ev = &Event{Kind: KindNote, Outcome: change.Holds, Note: "the baseline is not checked: " + err.Error()}
+		case (errors.Is(err, errMoved) || errors.Is(err, errMemory)) && n < maxAttempts:
 			p.log.Info("the check of the baseline begins anew", zap.Error(err))
+			ev = nil // with what it was found in
+			select {
+			case <-ctx.Done():
+			case <-time.After(p.pause):
+			}
 			if a, err = again(); err == nil {
 				continue
 			}
@@ -160,8 +183,9 @@ func (p *pass) judge(a *attempt) (*Event, error) {
 		return nil, err
 	}
 	fs, obs, err := detect.ImageWith(set, p.fs, interp.ImageOptions{
-		SkipLog:    p.skipLog,
-		MaxRecords: p.memory.passRecords(), CacheBytes: p.memory.passCache(),
+		SkipLog: p.skipLog,
+		InUse:   true,
+		Room:    a.room, CacheBytes: p.memory.passCache(),
 		Progress: func(done, total uint64) {
 			p.progress(a, PhaseReading, readingShare*float64(min(done, total))/float64(max(total, 1)))
 		},

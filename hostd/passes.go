@@ -9,7 +9,7 @@ import (
 // beginPass begins to judge the state that the file system on a disk is in now. It is called while no write is
 // under way. A pass that runs over an older state of its disks is ended.
 func (d *Daemon) beginPass(disk int, skipLog bool) {
-	p := &pass{skipLog: skipLog, fs: d.follower.On(disk), rules: d.rules.config, memory: d.memory, log: d.log, every: progressEvery, limit: d.kept, done: make(chan struct{})}
+	p := &pass{skipLog: skipLog, fs: d.follower.On(disk), rules: d.rules.config, memory: d.memory, limits: d.limits, pause: attemptPause, log: d.log, every: progressEvery, limit: d.kept, done: make(chan struct{})}
 	if p.fs == "" {
 		return
 	}
@@ -43,6 +43,15 @@ func (d *Daemon) beginPass(disk int, skipLog bool) {
 			return again, err
 		})
 	}()
+}
+
+// yield makes passes give back their memory.
+func (d *Daemon) yield() {
+	for _, g := range d.disks {
+		if p := g.pass.Load(); p != nil {
+			p.yield()
+		}
+	}
 }
 
 // endPasses ends them and waits.

@@ -110,7 +110,7 @@ func Replay(ctx context.Context, cfg ReplayConfig, log *zap.Logger) (*Replayed, 
 	if err != nil {
 		return nil, err
 	}
-	follower, err := followDisks(set, cfg.FS, func(i int) string { return cfg.Disks[i].Base })
+	follower, err := followDisks(set, cfg.FS, interp.Limits{}, func(i int) string { return cfg.Disks[i].Base })
 	if err != nil {
 		return nil, err
 	}

@@ -1,12 +1,20 @@
 package interp
 
+import "errors"
+
+// ErrNoState means that a file system is in use that has no transactions: between two writes nothing holds.
+var ErrNoState = errors.New("it is in use and has no journal, so that there is no state to check")
+
 // ImageOptions bound and follow the reading of a whole file system. The zero value reads as fast as it can.
 type ImageOptions struct {
-	// MaxRecords bounds the change records that are kept, and with them memory. Beyond it the structure is still
-	// checked to its end, and Unknown says that there are no records for rules. 0: the file system's own bound.
-	MaxRecords int
+	// Room bounds the change records that are kept. Beyond it the structure is still checked to its end, and Unknown
+	// says that there are no records for rules. nil: the file system's own bound.
+	Room *Room
 	// CacheBytes bounds the metadata blocks that are kept. 0: the file system's own bound.
 	CacheBytes int
+	// InUse: a guest may be using the file system. Where it is in no state that it claims to be consistent, the error
+	// is ErrNoState.
+	InUse bool
 	// SkipLog leaves out the log of a Btrfs.
 	SkipLog bool
 	// Progress, if not nil, is told what is done of about how much: metadata blocks of Btrfs, inodes of ext3. total

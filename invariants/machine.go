@@ -241,8 +241,8 @@ func (t *memo) has(key []uint64) bool {
 	return found
 }
 
-// maxMemoWords bounds the memory of the set; what does not fit is proved again.
-const maxMemoWords = 1 << 28
+// maxMemoWords bounds the memory of the set, to 64 MiB and its slots; what does not fit is proved again.
+const maxMemoWords = 1 << 23
 
 func (t *memo) add(key []uint64) {
 	if len(t.words)+len(key) >= maxMemoWords {

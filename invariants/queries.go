@@ -9,7 +9,7 @@ import (
 )
 
 // maxReverse bounds the objects that reverse indexes of one transaction hold; beyond it, queries scan.
-const maxReverse = 1 << 20
+const maxReverse = 1 << 18
 
 // reverseKey names a set of objects with one id and kind, such as the entries of a directory, and a field.
 type reverseKey struct {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
@@ -18,6 +19,8 @@ type guardFlags struct {
 	control string
 	json    bool
 	verbose bool
+	memory  string
+	reserve string
 	cfg     hostd.Config
 }
 
@@ -30,6 +33,8 @@ func (f *guardFlags) add(c *cobra.Command) {
 		"what to do with a commit that does not hold: refuse (EIO), pause (suspend the guest and wait for fsward resume or reject), log (let it through)")
 	c.Flags().StringVar(&f.cfg.Record, "record", "", "record every write to `LOG` (dm-log-writes format; with several disks LOG.NAME)")
 	c.Flags().BoolVar(&f.cfg.Verify, "verify-baseline", true, "check the state that the file system has at the beginning as a whole, in the background")
+	c.Flags().StringVar(&f.memory, "memory", "256M", "`BYTES` that may be used for each disk")
+	c.Flags().StringVar(&f.reserve, "reserve", "768M", "`BYTES` shared by all disks, for commits that need more than that and for the check of the baseline; 0: none")
 	c.Flags().StringVar(&f.control, "control", "", "`unix:PATH` of the control socket, for fsward status, resume, reject and rules reload")
 	c.Flags().BoolVar(&f.json, "json", false, "print one JSON object a line")
 	c.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "log more")
@@ -50,8 +55,34 @@ func (f *guardFlags) config(c *cobra.Command) (hostd.Config, error) {
 	if f.cfg.OnViolation == hostd.OnPause && f.control == "" {
 		return f.cfg, usageError{errors.New("--on-violation pause needs --control, or nobody could decide"), c.CommandPath()}
 	}
+	if err := f.bound(); err != nil {
+		return f.cfg, usageError{err, c.CommandPath()}
+	}
 	f.cfg.Sinks = []hostd.Sink{sink(f.json)}
 	return f.cfg, nil
+}
+
+// processBytes is what the process needs beside what it knows of disks: programs, buffers of the transports.
+const processBytes = 64 << 20
+
+// bound reads the flags for memory and holds the process to them.
+func (f *guardFlags) bound() (err error) {
+	m := &f.cfg.Memory
+	if m.PerDisk, err = hostd.ParseBytes(f.memory); err == nil && m.PerDisk < hostd.MinMemory {
+		err = fmt.Errorf("%s is less than %d MiB", f.memory, hostd.MinMemory>>20)
+	}
+	if err != nil {
+		return fmt.Errorf("--memory: %w", err)
+	}
+	if m.Reserve, err = hostd.ParseBytes(f.reserve); err != nil {
+		return fmt.Errorf("--reserve: %w", err)
+	}
+	m.NoReserve = m.Reserve == 0
+	if os.Getenv("GOMEMLIMIT") == "" {
+		// The collector works harder near it, so that garbage does not come on top.
+		debug.SetMemoryLimit(int64(m.Total(len(f.cfg.Disks)) + processBytes))
+	}
+	return nil
 }
 
 func guardCommand() *cobra.Command {

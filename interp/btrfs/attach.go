@@ -24,12 +24,15 @@ func first(d interp.Disk) int {
 }
 
 // NewOn is New for the file system that has a superblock on disk i of a Set.
-func NewOn(d interp.Disk, i int) (*FS, error) {
-	f, devs, err := open(d, i)
+func NewOn(d interp.Disk, i int) (*FS, error) { return NewWithin(d, i, interp.Limits{}) }
+
+// NewWithin is NewOn with bounds on memory.
+func NewWithin(d interp.Disk, i int, limits interp.Limits) (*FS, error) {
+	f, devs, err := open(d, i, limits)
 	if err != nil {
 		return nil, err
 	}
-	s, err := attach(f.disk, devs)
+	s, err := f.attach(devs)
 	if err != nil {
 		return nil, err
 	}
@@ -39,8 +42,8 @@ func NewOn(d interp.Disk, i int) (*FS, error) {
 }
 
 // open finds the devices of the file system that has a superblock on disk i.
-func open(d interp.Disk, i int) (*FS, *devices, error) {
-	f := Watch(d)
+func open(d interp.Disk, i int, limits interp.Limits) (*FS, *devices, error) {
+	f := WatchWithin(d, limits)
 	devs, err := findDevices(d, f.sizes, i)
 	if errors.Is(err, interp.ErrNotFound) {
 		return nil, nil, err
@@ -52,9 +55,9 @@ func open(d interp.Disk, i int) (*FS, *devices, error) {
 }
 
 // attach reads the baseline from the newest superblock.
-func attach(d interp.Disk, devs *devices) (*state, error) {
+func (f *FS) attach(devs *devices) (*state, error) {
 	sb, start := devs.newest()
-	s, err := loadState(d, sb, start+superOffset, devs, newNodeCache(sb.nodeSize(), sb.sectorSize(), cacheBytes))
+	s, err := loadState(f.disk, sb, start+superOffset, devs, f.newCache(sb))
 	if err != nil {
 		return nil, baseline(err)
 	}
@@ -63,6 +66,9 @@ func attach(d interp.Disk, devs *devices) (*state, error) {
 
 // Watch returns what follows a file system that is about to appear: the next superblock that is written is
 // its. Until then, and if it is none, FS is "".
-func Watch(d interp.Disk) *FS {
-	return &FS{disk: &overlay{Disk: d}, sizes: interp.Sizes(d), names: change.NewNames()}
+func Watch(d interp.Disk) *FS { return WatchWithin(d, interp.Limits{}) }
+
+// WatchWithin is Watch with bounds on memory.
+func WatchWithin(d interp.Disk, limits interp.Limits) *FS {
+	return &FS{disk: &overlay{Disk: d}, sizes: interp.Sizes(d), names: change.NewNames(), limits: limits, room: limits.NewRoom()}
 }

@@ -22,9 +22,7 @@ func (f *FS) follows(d *diff) {
 	if f.image == nil {
 		return
 	}
-	if f.image.MaxRecords > 0 {
-		d.out.max, d.out.drop = min(f.image.MaxRecords, maxRecords), true
-	}
+	d.out.room, d.out.drop = f.image.Room, f.image.Room != nil
 	if tell := f.image.Progress; tell != nil {
 		var total uint64
 		counted := false

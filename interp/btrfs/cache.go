@@ -42,8 +42,11 @@ func newNodeCache(nodeSize, sectorSize uint32, bytes int) *nodeCache {
 // newCache makes a cache for the file system of a superblock.
 func (f *FS) newCache(sb superblock) *nodeCache {
 	bytes := cacheBytes
-	if f.image != nil && f.image.CacheBytes > 0 {
+	switch {
+	case f.image != nil && f.image.CacheBytes > 0:
 		bytes = f.image.CacheBytes
+	case f.limits.Memory > 0:
+		bytes = int(f.limits.Memory / 4)
 	}
 	return newNodeCache(sb.nodeSize(), sb.sectorSize(), bytes)
 }

@@ -91,6 +91,7 @@ func (f *FS) compare(base *state, sb superblock, at uint64, devs *devices, cache
 	f.names.Reset()
 	txn := &change.Txn{Schema: schema, Generation: sb.generation(), Names: f.names}
 	d := &diff{old: base, new: s, budget: newBudget(), out: newRecorder(txn, s.itemContext())}
+	d.out.room = f.room
 	if base != nil {
 		d.unflushed = f.order.stretches()
 	} else {

@@ -21,7 +21,9 @@ type FS struct {
 
 	metadata bool // the write last observed may hold metadata
 
-	image *interp.ImageOptions // while a whole image is read
+	limits interp.Limits
+	room   *interp.Room         // for what a commit changes
+	image  *interp.ImageOptions // while a whole image is read
 }
 
 var _ interp.Interpreter = (*FS)(nil)
@@ -55,6 +57,7 @@ func (f *FS) Schema() *change.Schema {
 func (f *FS) Observe(w interp.Write) interp.Observation {
 	var obs interp.Observation
 	f.found = interp.Observation{}
+	f.room.Release()
 	f.disk.pending, f.settle, f.after, f.metadata = nil, nil, nil, false
 	if f.base != nil && !f.base.unsound && !f.givesUp(&w) {
 		if err := f.checkWrite(&w); err != nil {
@@ -122,6 +125,7 @@ func superAlone(w interp.Write) bool {
 func (f *FS) Settle(written bool) {
 	w := f.disk.pending
 	f.disk.pending = nil
+	f.room.Release()
 	if w == nil {
 		return
 	}

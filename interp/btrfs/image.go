@@ -15,7 +15,7 @@ func Image(d interp.Disk) (interp.Observation, error) { return ImageWith(d, inte
 
 // ImageWith is Image with bounds, and with word of how far it has come.
 func ImageWith(d interp.Disk, options interp.ImageOptions) (interp.Observation, error) {
-	f, devs, err := open(d, first(d))
+	f, devs, err := open(d, first(d), interp.Limits{})
 	if err != nil {
 		return interp.Observation{}, err
 	}
@@ -33,8 +33,8 @@ func ImageWith(d interp.Disk, options interp.ImageOptions) (interp.Observation, 
 			return interp.Observation{}, err
 		}
 	}
-	if err == nil && !diff.failed() && diff.out.dropped {
-		diff.unknown = &budgetError{"change records", diff.out.max}
+	if err == nil && !diff.failed() && diff.out.dropped != nil {
+		diff.unknown = diff.out.dropped
 	}
 	if err == nil && !diff.failed() {
 		return f.imageLog(s, diff, obs), nil

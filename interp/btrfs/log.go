@@ -45,6 +45,8 @@ type logReader struct {
 	now    *logState
 	budget *budget
 	names  *change.Names
+	room   *interp.Room
+	bytes  uint64 // of the room that is taken
 	order  []stretch
 	parts  []interp.Part
 	faults []change.Violation
@@ -56,7 +58,7 @@ type logReader struct {
 func (f *FS) readLog(base *state, sb superblock, prev *logState) *logReader {
 	s := *base
 	s.sb = sb
-	r := &logReader{state: &s, prev: prev, budget: newBudget(), names: f.names,
+	r := &logReader{state: &s, prev: prev, budget: newBudget(), names: f.names, room: f.room,
 		now: &logState{trees: make(map[uint64]*logged), blocks: make(map[uint64]keySpan)}}
 	if r.prev == nil {
 		r.prev = &logState{}
@@ -107,6 +109,7 @@ func (r *logReader) tree(id uint64, root pointer) map[uint64]pointer {
 	if r.err == nil {
 		r.err = t.unknown
 	}
+	r.bytes += uint64(len(t.out.txn.Records))*interp.RecordBytes + uint64(len(t.spans))*spanBytes
 	if len(t.out.txn.Records) > 0 {
 		r.parts = append(r.parts, interp.Part{Txn: t.out.txn, View: newView(&now, r.names)})
 	}
@@ -116,6 +119,7 @@ func (r *logReader) tree(id uint64, root pointer) map[uint64]pointer {
 func (r *logReader) start(old, now *state) *treeDiff {
 	txn := &change.Txn{Schema: schema, Generation: now.sb.generation(), Names: r.names}
 	d := &diff{old: old, new: now, budget: r.budget, out: newRecorder(txn, now.itemContext()), unflushed: r.order}
+	d.out.room, d.out.beside = r.room, r.bytes
 	return &treeDiff{diff: d, tree: treeLogID, seen: make(map[uint64]bool)}
 }
 
@@ -155,7 +159,7 @@ func (t *treeDiff) walkLog(r *logReader, s span) {
 	if known && s.level == 0 && keys.fits(s) {
 		r.now.blocks[s.logical] = keys
 		s.shared = true
-		t.spans = append(t.spans, s)
+		t.addSpan(s)
 		return
 	}
 	n := t.checked(s, !known)

@@ -17,16 +17,18 @@ type recorder struct {
 	oldDec   decoder
 	group    key // of the items gathered in the decoders
 	gathered bool
-	max      int // records
-	// drop: where there are more, they are dropped, and what comes is checked for its structure alone.
-	drop, dropped bool
+	room     *interp.Room
+	beside   uint64 // bytes that the comparison takes beside records
+	// drop: where there is no room for records, they are dropped, and what comes is checked for its structure alone.
+	drop    bool
+	dropped error // why they were
 }
 
 func newRecorder(txn *change.Txn, ctx itemContext) *recorder {
 	// The old state was accepted when it was new; its decoder need not judge it by today's chunks.
 	oldCtx := ctx
 	oldCtx.chunks, oldCtx.where = nil, nil
-	return &recorder{txn: txn, max: maxRecords, dec: decoder{ctx: ctx, names: txn.Names}, oldDec: decoder{ctx: oldCtx, names: txn.Names}}
+	return &recorder{txn: txn, dec: decoder{ctx: ctx, names: txn.Names}, oldDec: decoder{ctx: oldCtx, names: txn.Names}}
 }
 
 // begin starts a tree.
@@ -84,6 +86,9 @@ func (r *recorder) item(k key, old, now *itemRef) error {
 			return err
 		}
 		r.group, r.gathered = g, true
+	}
+	if len(r.dec.ents)+len(r.oldDec.ents) > maxGroup {
+		return &budgetError{"objects under one key", maxGroup}
 	}
 	if old != nil {
 		// What is not well formed in the base is not this transaction's fault: it has no fields.
@@ -154,17 +159,41 @@ func (r *recorder) flush() error {
 	}
 	r.dec.reset()
 	r.oldDec.reset()
-	if len(r.txn.Records) > r.max {
-		r.dropped = r.drop
-		if err == nil && !r.drop {
-			err = &budgetError{"change records", r.max}
-		}
-	}
-	if r.dropped {
-		r.txn.Records = nil
-		r.txn.Names.Reset()
+	if full := r.full(); full != nil && err == nil {
+		err = full
 	}
 	return err
+}
+
+// full tells, as an error, that there is no room for more, unless records can be dropped to make some.
+func (r *recorder) full() error {
+	err := r.over()
+	if err == nil || !r.drop {
+		if r.dropped != nil {
+			r.forget()
+		}
+		return err
+	}
+	if r.dropped == nil {
+		r.dropped = err
+	}
+	r.forget()
+	return r.over()
+}
+
+func (r *recorder) forget() {
+	r.txn.Records = nil
+	r.txn.Names.Reset()
+}
+
+func (r *recorder) over() error {
+	if len(r.txn.Records) > maxRecords {
+		return &budgetError{"change records", maxRecords}
+	}
+	if !r.room.Holds(r.beside + uint64(len(r.txn.Records))*interp.RecordBytes + r.txn.Names.Bytes()) {
+		return r.room.Full()
+	}
+	return nil
 }
 
 // side writes an object that was added or deleted.

@@ -31,6 +31,7 @@ type treeDiff struct {
 // newTree compares two versions of a tree, either of which may be missing, and returns the leaves that
 // only one of them has.
 func (d *diff) newTree(tree uint64, oldRoot, newRoot *pointer, quiet bool) *treeDiff {
+	d.out.beside = 0 // what another tree took is let go
 	t := &treeDiff{diff: d, tree: tree, quiet: quiet, seen: make(map[uint64]bool), shared: make(map[uint64]int)}
 	if newRoot != nil {
 		t.walkNew(span{pointer: *newRoot})
@@ -69,7 +70,7 @@ func (t *treeDiff) walkNew(s span) {
 	if s.generation <= t.baseGeneration() {
 		t.shared[s.logical] = len(t.spans)
 		s.shared = true
-		t.spans = append(t.spans, s)
+		t.addSpan(s)
 		return
 	}
 	n := t.checked(s, true)
@@ -89,7 +90,7 @@ func (t *treeDiff) walkNew(s span) {
 // descend visits the children of a node, or notes a leaf.
 func (t *treeDiff) descend(n *node, s span, visit func(span)) {
 	if n.level() == 0 {
-		t.spans = append(t.spans, s)
+		t.addSpan(s)
 		return
 	}
 	for i := range n.nritems() {

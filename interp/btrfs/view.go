@@ -10,7 +10,7 @@ import (
 
 // maxGroup bounds the objects that are looked through for one: the names of an inode, of which the kernel
 // allows 65,536 in a directory, or the references to an extent.
-const maxGroup = 1 << 20
+const maxGroup = 1 << 18
 
 // view answers questions about one state by searching its trees.
 type view struct {

@@ -19,8 +19,8 @@ const Auto = "auto"
 type format struct {
 	name   string
 	detect func(interp.Disk) bool
-	open   func(d interp.Disk, i int) (interp.Interpreter, error) // that on disk i of d
-	watch  func(interp.Disk) interp.Interpreter                   // of one that is about to appear; nil: open does
+	open   func(d interp.Disk, i int, limits interp.Limits) (interp.Interpreter, error) // that on disk i of d
+	watch  func(interp.Disk, interp.Limits) interp.Interpreter                          // of one that is about to appear; nil: open does
 	image  func(interp.Disk, interp.ImageOptions) (interp.Observation, error)
 	schema func() *change.Schema
 	alter  func(interp.Disk, string) (interp.Alterer, error)
@@ -30,14 +30,14 @@ type format struct {
 }
 
 var formats = []format{
-	{"btrfs", btrfs.Detect, opener(btrfs.NewOn), watcher(btrfs.Watch), btrfs.ImageWith, btrfs.Schema, btrfs.NewAlterer, btrfs.NewCorrupter, btrfs.Alterables},
-	{"ext3", ext3.Detect, alone(ext3.New), nil, ext3.ImageWith, ext3.Schema, ext3.NewAlterer, nil, nil},
+	{"btrfs", btrfs.Detect, opener(btrfs.NewWithin), watcher(btrfs.WatchWithin), btrfs.ImageWith, btrfs.Schema, btrfs.NewAlterer, btrfs.NewCorrupter, btrfs.Alterables},
+	{"ext3", ext3.Detect, alone(ext3.NewWithin), nil, ext3.ImageWith, ext3.Schema, ext3.NewAlterer, nil, nil},
 }
 
 // opener widens a constructor's result to the interface, and keeps a nil result nil.
-func opener[T interp.Interpreter](open func(interp.Disk, int) (T, error)) func(interp.Disk, int) (interp.Interpreter, error) {
-	return func(d interp.Disk, i int) (interp.Interpreter, error) {
-		f, err := open(d, i)
+func opener[T interp.Interpreter](open func(interp.Disk, int, interp.Limits) (T, error)) func(interp.Disk, int, interp.Limits) (interp.Interpreter, error) {
+	return func(d interp.Disk, i int, limits interp.Limits) (interp.Interpreter, error) {
+		f, err := open(d, i, limits)
 		if err != nil {
 			return nil, err
 		}
@@ -46,14 +46,14 @@ func opener[T interp.Interpreter](open func(interp.Disk, int) (T, error)) func(i
 }
 
 // watcher widens what a constructor returns to the interface.
-func watcher[T interp.Interpreter](watch func(interp.Disk) T) func(interp.Disk) interp.Interpreter {
-	return func(d interp.Disk) interp.Interpreter { return watch(d) }
+func watcher[T interp.Interpreter](watch func(interp.Disk, interp.Limits) T) func(interp.Disk, interp.Limits) interp.Interpreter {
+	return func(d interp.Disk, limits interp.Limits) interp.Interpreter { return watch(d, limits) }
 }
 
 // alone opens a file system that has one disk.
-func alone[T interp.Interpreter](open func(interp.Disk) (T, error)) func(interp.Disk, int) (interp.Interpreter, error) {
-	return func(d interp.Disk, i int) (interp.Interpreter, error) {
-		f, err := open(interp.Sub(d, i))
+func alone[T interp.Interpreter](open func(interp.Disk, interp.Limits) (T, error)) func(interp.Disk, int, interp.Limits) (interp.Interpreter, error) {
+	return func(d interp.Disk, i int, limits interp.Limits) (interp.Interpreter, error) {
+		f, err := open(interp.Sub(d, i), limits)
 		if err != nil {
 			return nil, err
 		}

@@ -21,6 +21,7 @@ const superblockEnd = 128 << 10
 type Follower struct {
 	disk     pendingDisk // all of them
 	fs       string
+	limits   interp.Limits
 	followed []*followed
 	shown    []*followed // those that the write under observation was shown to
 	fresh    *followed   // the one that this write made appear
@@ -59,8 +60,11 @@ func (e *DiskError) Unwrap() error { return e.Err }
 // a blank one is watched. The error is a *DiskError. A disk that is neither is an error that wraps
 // interp.ErrNotFound; one that holds a feature that cannot be checked, *interp.UnsupportedError; one that
 // is not all of its file system, *interp.MissingDiskError; one that cannot be read, *interp.CorruptError.
-func Follow(d interp.Disk, fs string) (*Follower, error) {
-	f := &Follower{disk: pendingDisk{Disk: d}, fs: fs}
+func Follow(d interp.Disk, fs string) (*Follower, error) { return FollowWithin(d, fs, interp.Limits{}) }
+
+// FollowWithin is Follow with bounds on the memory for each file system.
+func FollowWithin(d interp.Disk, fs string, limits interp.Limits) (*Follower, error) {
+	f := &Follower{disk: pendingDisk{Disk: d}, fs: fs, limits: limits}
 	for i := range interp.Sizes(d) {
 		if f.ownerOf(i) != nil {
 			continue
@@ -88,7 +92,7 @@ func (f *Follower) attach(i int) error {
 	if err != nil {
 		return err
 	}
-	in, err := format.open(&f.disk, i)
+	in, err := format.open(&f.disk, i, f.limits)
 	if err == nil {
 		f.followed = append(f.followed, &followed{in, i})
 	}
@@ -213,11 +217,11 @@ func (f *Follower) appear(disk int, w interp.Write) interp.Observation {
 	}
 	if format.watch != nil {
 		f.disk.pending = nil
-		f.fresh = &followed{format.watch(&f.disk), disk}
+		f.fresh = &followed{format.watch(&f.disk, f.limits), disk}
 		f.at = f.fresh
 		return f.show(f.fresh, w)
 	}
-	in, err := format.open(&f.disk, disk)
+	in, err := format.open(&f.disk, disk, f.limits)
 	var unsupported *interp.UnsupportedError
 	switch {
 	case errors.As(err, &unsupported):

@@ -1,11 +1,12 @@
 package ext3
 
 import (
-	"fmt"
+	"errors"
 	"maps"
 	"slices"
 
 	"fsward/change"
+	"fsward/interp"
 )
 
 const (
@@ -15,12 +16,7 @@ const (
 	maxFaults = 100
 )
 
-// A tooManyError says that a limit was reached; what is beyond it has not been judged.
-type tooManyError struct{ max int }
-
-func (e *tooManyError) Error() string {
-	return fmt.Sprintf("ext3: the transaction has more than %d change records", e.max)
-}
+var errTooMany = errors.New("ext3: the transaction has more than 8,388,608 change records")
 
 // A delta makes the change records of one transaction: what differs between two states, looking only
 // at the blocks that the transaction rewrote.
@@ -35,12 +31,13 @@ type delta struct {
 
 	device uint64 // size, bytes
 	txn    *change.Txn
-	max    int // records
-	// drop: where there are more, they are dropped, and what comes is checked for its structure alone.
-	drop, dropped bool
-	progress      func(done, total uint64) // told of inodes, if not nil
-	told          uint64
-	faults        []change.Violation
+	room   *interp.Room
+	// drop: where there is no room for records, they are dropped, and what comes is checked for its structure alone.
+	drop     bool
+	dropped  error                    // why they were
+	progress func(done, total uint64) // told of inodes, if not nil
+	told     uint64
+	faults   []change.Violation
 
 	inodes  map[uint32]bool // to be compared
 	named   map[uint32]bool // by entries that changed
@@ -72,7 +69,7 @@ type dirBlock struct {
 }
 
 func newDelta(was, l *layout, device uint64, old, new *state, r roles, rewritten map[uint32]bool, txn *change.Txn) *delta {
-	return &delta{layout: l, was: was, device: device, old: old, new: new, roles: r, rewritten: rewritten, txn: txn, max: maxRecords,
+	return &delta{layout: l, was: was, device: device, old: old, new: new, roles: r, rewritten: rewritten, txn: txn,
 		inodes: make(map[uint32]bool), named: make(map[uint32]bool), groups: make(map[uint32]bool), bodies: make(map[uint32]bool), xattrs: make(map[uint32]bool),
 		visited: newVisits(), newRole: make(roles), noRole: make(map[uint32]role), dirs: make(map[uint32][]dirBlock),
 		indirect: make(map[uint32][]indirectBlock), owned: make(map[uint32]bool)}
@@ -89,7 +86,7 @@ func (d *delta) fault(v change.Violation) {
 	}
 }
 
-// run makes all records. An error is a block that could not be read, or *tooManyError.
+// run makes all records. An error is a block that could not be read, errTooMany, or *interp.RoomError.
 func (d *delta) run() error {
 	for _, block := range slices.Sorted(maps.Keys(d.rewritten)) {
 		if r, ok := d.roles[block]; ok {

@@ -2,6 +2,7 @@ package ext3
 
 import (
 	"cmp"
+	"fsward/interp"
 	"maps"
 	"slices"
 
@@ -138,16 +139,26 @@ func (d *delta) inodeTree(ino uint32) error {
 }
 
 func (d *delta) tooMany() error {
-	if len(d.txn.Records) <= d.max && !d.dropped {
-		return nil
+	full := d.full()
+	if full != nil && d.drop && d.dropped == nil {
+		d.dropped = full
 	}
-	if d.drop {
-		d.dropped = true
+	if d.dropped != nil {
 		d.txn.Records = nil
 		d.txn.Names.Reset()
 		return nil
 	}
-	return &tooManyError{d.max}
+	return full
+}
+
+func (d *delta) full() error {
+	if len(d.txn.Records) > maxRecords {
+		return errTooMany
+	}
+	if !d.room.Holds(uint64(len(d.txn.Records))*interp.RecordBytes + d.txn.Names.Bytes()) {
+		return d.room.Full()
+	}
+	return nil
 }
 
 // addRewritten adds the blocks of a directory that were rewritten where they are.

@@ -25,32 +25,38 @@ type FS struct {
 	failed error // a device that could not be read when a write was settled
 	// loose: something was written while the file system was not mounted, by a tool that repairs it, say.
 	loose bool
+	room  *interp.Room
+	most  int // roles; 0: any number
 }
 
 // New attaches to a disk. A file system that needs recovery, or is in use, is read with what its
 // journal commits; one that is marked clean is read when it is mounted. The errors are
 // interp.ErrNotFound, *interp.UnsupportedError, *interp.CorruptError, or of reading the disk.
-func New(d interp.Disk) (*FS, error) {
+func New(d interp.Disk) (*FS, error) { return NewWithin(d, interp.Limits{}) }
+
+// NewWithin is New with bounds on memory.
+func NewWithin(d interp.Disk, limits interp.Limits) (*FS, error) {
 	sb, err := readSuper(d)
 	if err != nil {
 		return nil, err
 	}
-	f := &FS{disk: d, names: change.NewNames()}
+	f := &FS{disk: d, names: change.NewNames(), room: limits.NewRoom(), most: maxRoles(limits)}
 	if f.geo, err = readGeometry(sb, d.Size()); err != nil {
 		return nil, err
 	}
 	if !needsRecovery(sb) {
 		return f, nil
 	}
-	f.m, err = attach(d, d.Size())
+	f.m, err = f.attach(d, d.Size())
 	return f, err
 }
 
-func attach(dev io.ReaderAt, size uint64) (*mounted, error) {
+func (f *FS) attach(dev io.ReaderAt, size uint64) (*mounted, error) {
 	m, err := mount(dev, size)
 	if err != nil {
 		return nil, err
 	}
+	m.most = f.most
 	return m, m.readRoles()
 }
 
@@ -73,6 +79,7 @@ func (f *FS) Schema() *change.Schema {
 // Observe looks at a write before it is done.
 func (f *FS) Observe(w interp.Write) (obs interp.Observation) {
 	f.settle = nil
+	f.room.Release()
 	if f.geo == nil || w.Len == 0 {
 		return obs
 	}
@@ -110,6 +117,7 @@ func (f *FS) Observe(w interp.Write) (obs interp.Observation) {
 func (f *FS) Settle(written bool) {
 	settle := f.settle
 	f.settle = nil
+	f.room.Release()
 	if f.m != nil && written {
 		clear(f.m.state.cache)
 	}
@@ -166,7 +174,7 @@ func (f *FS) observeSuper(w interp.Write, obs *interp.Observation) {
 		obs.Note = "unmounted: writes pass until it is mounted again"
 		f.settle = func() error { f.m = nil; return nil }
 	case inUse:
-		m, err := attach(dev, f.disk.Size())
+		m, err := f.attach(dev, f.disk.Size())
 		var bad *interp.CorruptError
 		switch {
 		case errors.As(err, &bad):
@@ -296,7 +304,12 @@ func (f *FS) commit(w interp.Write, t *transaction, obs *interp.Observation) {
 	txn := &change.Txn{Schema: schema, Generation: obs.Generation, Names: f.names}
 	d := newDelta(m.layout, l, f.disk.Size(), m.state, after, m.roles, rewritten, txn)
 	d.wasOrphans = m.orphans
-	if err := d.run(); err != nil {
+	d.room = f.room
+	err = d.run()
+	if err == nil {
+		err = m.roles.check(len(d.newRole), m.most)
+	}
+	if err != nil {
 		obs.Unknown = err
 	} else {
 		d.conclude(obs)

@@ -18,10 +18,19 @@ func ImageWith(d interp.Disk, options interp.ImageOptions) (interp.Observation, 
 	if err != nil {
 		return interp.Observation{}, err
 	}
-	return m.wholeImage(d, d.Size()), nil
+	if options.InUse && m.layout.geo.journalInum == 0 {
+		sb, err := readSuper(d)
+		if err != nil {
+			return interp.Observation{}, err
+		}
+		if !marksClean(sb) {
+			return interp.Observation{}, interp.ErrNoState
+		}
+	}
+	return m.wholeImage(d, d.Size(), options), nil
 }
 
-func (m *mounted) wholeImage(d io.ReaderAt, size uint64) interp.Observation {
+func (m *mounted) wholeImage(d io.ReaderAt, size uint64, options interp.ImageOptions) interp.Observation {
 	obs := interp.Observation{Point: interp.CommitPoint, Generation: uint64(m.seq)}
 	txn := &change.Txn{Schema: schema, Generation: obs.Generation, Names: change.NewNames()}
 	nothing := newState(d, m.layout.geo, size)
@@ -29,10 +38,10 @@ func (m *mounted) wholeImage(d io.ReaderAt, size uint64) interp.Observation {
 	delta.image = true
 	delta.follows(options)
 	obs.Unknown = delta.run()
-	if obs.Unknown == nil && delta.dropped {
+	if obs.Unknown == nil && delta.dropped != nil {
 		obs.Violations = delta.faults
-		obs.Unknown = &tooManyError{delta.max}
-		return obs, nil
+		obs.Unknown = delta.dropped
+		return obs
 	}
 	if obs.Unknown == nil {
 		delta.conclude(&obs)
@@ -42,10 +51,7 @@ func (m *mounted) wholeImage(d io.ReaderAt, size uint64) interp.Observation {
 
 // follows makes an image keep to what was asked of it.
 func (d *delta) follows(options interp.ImageOptions) {
-	if options.MaxRecords > 0 {
-		d.max, d.drop = min(options.MaxRecords, maxRecords), true
-	}
-	d.progress = options.Progress
+	d.room, d.drop, d.progress = options.Room, options.Room != nil, options.Progress
 }
 
 // conclude puts what a delta found into an observation: records only if the structure is sound.

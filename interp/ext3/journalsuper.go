@@ -51,6 +51,9 @@ const (
 
 var journalFeatureNames = []string{"revoke", "64bit", "async_commit", "csum_v2", "csum_v3", "fast_commit"}
 
+// maxJournal bounds the blocks of a journal: what it holds copies of is kept in memory. Programs make a tenth of it.
+const maxJournal = 1 << 20
+
 // A journalSuper is what the journal's superblock says.
 type journalSuper struct {
 	maxLen uint32 // blocks in the journal
@@ -89,6 +92,8 @@ func parseJournalSuper(b []byte, addr uint64, blockSize, have uint32) (journalSu
 		return js, corrupt(addr, "the journal has blocks of %d bytes, the file system of %d", be32(b, jBlockSize), blockSize)
 	case js.maxLen > have || js.maxLen < 2:
 		return js, corrupt(addr, "the journal claims %d blocks, its inode has %d", js.maxLen, have)
+	case js.maxLen > maxJournal:
+		return js, &interp.UnsupportedError{FS: "ext3", Feature: fmt.Sprintf("a journal of %d blocks (more than %d)", js.maxLen, maxJournal)}
 	case js.first == 0 || js.first >= js.maxLen:
 		return js, corrupt(addr, "the log begins at block %d of the journal, which has %d", js.first, js.maxLen)
 	case js.start != 0 && (js.start < js.first || js.start >= js.maxLen):

@@ -50,7 +50,7 @@ func TestRealLog(t *testing.T) {
 	}
 
 	start := time.Now()
-	m, err := attach(d, d.Size())
+	m, err := (&FS{}).attach(d, d.Size())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ type mounted struct {
 	state   *state
 	roles   roles
 	orphans map[uint32]bool
+	most    int // roles; 0: any number
 	// The log: where the next transaction begins, and its number. If idle, the journal's superblock
 	// says that nothing in the log is needed, and the next transaction begins with a write of it.
 	idle bool
@@ -60,7 +61,7 @@ func mount(dev io.ReaderAt, size uint64) (*mounted, error) {
 
 // readRoles completes the baseline for comparing: it goes through the inodes in use.
 func (m *mounted) readRoles() (err error) {
-	if m.roles, err = m.layout.readRoles(m.state); err != nil {
+	if m.roles, err = m.layout.readRoles(m.state, m.most); err != nil {
 		return err
 	}
 	m.orphans, _, err = m.layout.readOrphans(m.state)

@@ -41,7 +41,7 @@ func (f *FS) observePlain(sb []byte, geo *geometry, dev io.ReaderAt, obs *interp
 			obs.Unknown = err
 			return
 		}
-		*obs = m.wholeImage(dev, f.disk.Size())
+		*obs = m.wholeImage(dev, f.disk.Size(), interp.ImageOptions{Room: f.room})
 		obs.Generation = uint64(le32(sb, sWriteTime))
 		obs.Note = "unmounted: without a journal, this is when it is judged"
 	case !mounted && !marksClean(sb):

@@ -1,5 +1,11 @@
 package ext3
 
+import (
+	"fmt"
+
+	"fsward/interp"
+)
+
 // A role is what a block of no fixed place is used for as metadata.
 type role struct {
 	ino   uint32 // whose; of a shared extended attribute block, one of them
@@ -17,9 +23,23 @@ const (
 // bytes for each such block: one block in a thousand of a file system full of large files.
 type roles map[uint32]role
 
+// roleBytes is what an entry takes.
+const roleBytes = 48
+
+// maxRoles is how many roles a limit on memory leaves, a quarter of which they may take; 0: any number.
+func maxRoles(limits interp.Limits) int { return int(limits.Memory / 4 / roleBytes) }
+
+// check tells, as an error, whether there would be too many with n more.
+func (r roles) check(n, most int) error {
+	if most > 0 && len(r)+n > most {
+		return &interp.UnsupportedError{FS: schema.FS, Feature: fmt.Sprintf("a file system of more than %d blocks of directories and indirect blocks in the memory that it may have", most)}
+	}
+	return nil
+}
+
 // readRoles reads them from a state: all inodes in use, and the indirect blocks. What does not make
 // sense is passed over: it was there before.
-func (l *layout) readRoles(s *state) (roles, error) {
+func (l *layout) readRoles(s *state, most int) (roles, error) {
 	r := make(roles)
 	visited := newVisits()
 	for g := range l.geo.groups {
@@ -41,6 +61,9 @@ func (l *layout) readRoles(s *state) (roles, error) {
 			}
 			if !i.maps(true) || ino == badIno || !i.isDir() && i.pointer(12)|i.pointer(13)|i.pointer(14) == 0 {
 				continue
+			}
+			if err := r.check(0, most); err != nil {
+				return nil, err
 			}
 			if err := l.addRoles(r, s, ino, i, visited); err != nil {
 				return nil, err
