@@ -33,11 +33,15 @@ func (f *guardFlags) add(c *cobra.Command) {
 		"what to do with a commit that does not hold: refuse (EIO), pause (suspend the guest and wait for fsward resume or reject), log (let it through)")
 	c.Flags().StringVar(&f.cfg.Record, "record", "", "record every write to `LOG` (dm-log-writes format; with several disks LOG.NAME)")
 	c.Flags().BoolVar(&f.cfg.Verify, "verify-baseline", true, "check the state that the file system has at the beginning as a whole, in the background")
-	c.Flags().StringVar(&f.memory, "memory", "256M", "`BYTES` that may be used for each disk")
 	c.Flags().StringVar(&f.reserve, "reserve", "768M", "`BYTES` shared by all disks, for commits that need more than that and for the check of the baseline; 0: none")
 	c.Flags().StringVar(&f.control, "control", "", "`unix:PATH` of the control socket, for fsward status, resume, reject and rules reload")
 	c.Flags().BoolVar(&f.json, "json", false, "print one JSON object a line")
 	c.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "log more")
+}
+
+// addMemory adds the flag for the memory of a disk. Its name is another where a guest has memory too.
+func (f *guardFlags) addMemory(c *cobra.Command, name string) {
+	c.Flags().StringVar(&f.memory, name, "256M", "`BYTES` that the guard may use for each disk")
 }
 
 // config checks the flags that cobra cannot and returns the daemon's configuration.
@@ -72,7 +76,7 @@ func (f *guardFlags) bound() (err error) {
 		err = fmt.Errorf("%s is less than %d MiB", f.memory, hostd.MinMemory>>20)
 	}
 	if err != nil {
-		return fmt.Errorf("--memory: %w", err)
+		return fmt.Errorf("the memory for a disk: %w", err)
 	}
 	if m.Reserve, err = hostd.ParseBytes(f.reserve); err != nil {
 		return fmt.Errorf("--reserve: %w", err)
@@ -142,6 +146,7 @@ It runs until it is told to stop (SIGTERM, Ctrl-C). Its exit status then tells o
 		},
 	}
 	f.add(c)
+	f.addMemory(c, "memory")
 	c.Flags().StringVar(&listen, "listen", "", "`unix:PATH` to serve at (required)")
 	_ = c.MarkFlagRequired("listen")
 	c.Flags().StringVar(&transport, "transport", hostd.TransportNBD, "nbd or fuse")

@@ -59,6 +59,7 @@ console goes to a file.`,
 		},
 	}
 	f.add(c)
+	f.addMemory(c, "guard-memory")
 	c.Flags().StringVar(&cfg.Guest.Name, "name", "fsward-guest", "name of the domain")
 	c.Flags().StringVar(&cfg.Guest.Kernel, "kernel", "build/guest/vmlinuz", "kernel `FILE`")
 	c.Flags().StringVar(&cfg.Guest.Initramfs, "initrd", "build/guest/initramfs.cpio.zst", "initramfs `FILE`")
