@@ -229,3 +229,24 @@ func TestBaselineOfWhatAppears(t *testing.T) {
 		})
 	}
 }
+
+// A file system without a journal is in no state while it is in use: there is nothing to check then. Marked clean, it is.
+func TestBaselineWithoutAJournal(t *testing.T) {
+	image := blankImage(t, 64<<20)
+	run(t, "mkfs.ext2", "-q", "-F", image)
+	for _, state := range []string{"1", "0"} {
+		run(t, "debugfs", "-w", "-R", "set_super_value state "+state, image)
+		r := attach(t, image, verify)
+		<-r.daemon.disks[0].pass.Load().done
+		judged := ""
+		for _, ev := range r.seen.events() {
+			if ev.Kind == KindBaseline || strings.Contains(ev.Note, "not checked") {
+				judged += ev.Kind + " " + ev.Outcome.String()
+			}
+		}
+		if want := map[string]string{"1": "baseline holds", "0": "note holds"}[state]; judged != want {
+			t.Errorf("state %s: %q, want %q", state, judged, want)
+		}
+		r.close()
+	}
+}
