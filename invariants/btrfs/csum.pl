@@ -142,7 +142,6 @@ violation(72, 7, k(-10, extent_csum, START)) :-
 
 violation(72, 2, k(EXTENT, extent_item, LENGTH)) :-
   old(2, k(EXTENT, extent_item, LENGTH), flags, data),
-  not(query(2, k(EXTENT, extent_item, LENGTH))),
   sectorsize(SECTOR),
   csums_touch(EXTENT, EXTENT + SECTOR),
   not(extents_cover(EXTENT, EXTENT + SECTOR)).

@@ -45,7 +45,7 @@ violation(64, 8, k(0, qgroup_info, GROUP)) :-
   quota_consistent,
   query(8, k(0, qgroup_info, GROUP), rfer, REFERENCED),
   query(8, k(0, qgroup_info, GROUP), excl, EXCLUSIVE),
-  EXCLUSIVE < 1 << 63, REFERENCED < 1 << 63,
+  EXCLUSIVE < 1 << 63,
   query(0, k(0, super_block, 0), sectorsize, SECTOR),
   ( REFERENCED mod SECTOR =\= 0
   ; EXCLUSIVE mod SECTOR =\= 0

@@ -17,14 +17,12 @@ in_use(I) :-
 % For the user: programs that walk a directory by its types take a file for a directory or pass over it.
 violation(9, dirent, D) :-
   change(dirent, D, file_type, _, TYPE),
-  TYPE \== null,
   change(dirent, D, inode, _, I),
   query(inode, I, f(mode,s_ifmt), MODE),
   MODE \== TYPE.
 violation(9, inode, I) :-
   change(inode, I, f(mode,s_ifmt), OLD, NEW),
   OLD \== null,
-  NEW \== null,
   count(change(dirent, _, inode, _, I), 0),
   in_use(I),
   query(superblock, 0, feature_incompat, FLAGS),

@@ -1,0 +1,36 @@
+% The superblock says that the tree of free space is not valid: mounted without it, it is not kept. It is made anew
+% when it is wanted again.
+rule(76).
+rule(77).
+rule(79).
+rule(80).
+object(0,k(0,super_block,0)).
+state(0,k(0,super_block,0),generation,7).
+state(0,k(0,super_block,0),uuid_tree_generation,7).
+state(0,k(0,super_block,0),sectorsize,4096).
+state(0,k(0,super_block,0),log_root,0).
+state(0,k(0,super_block,0),f(compat_ro_flags,free_space_tree_valid),0).
+change(10,k(65536,free_space_info,65536),object,present,null).
+object(2,k(65536,block_group_item,65536)).
+change(2,k(196608,block_group_item,65536),object,null,present).
+object(2,k(196608,block_group_item,65536)).
+change(10,k(327680,free_space_info,65536),object,null,present).
+object(10,k(327680,free_space_info,65536)).
+change(10,k(458752,free_space_extent,8192),object,null,present).
+change(10,k(458752,free_space_extent,8192),chunk,null,458752).
+object(10,k(458752,free_space_extent,8192)).
+state(10,k(458752,free_space_extent,8192),chunk,458752).
+object(10,k(524288,free_space_extent,8192)).
+change(10,k(524288,free_space_info,65536),flags,0,1).
+object(10,k(524288,free_space_info,65536)).
+state(10,k(524288,free_space_info,65536),flags,1).
+object(2,k(655360,extent_item,4096)).
+change(10,k(655360,free_space_extent,8192),object,null,present).
+change(10,k(655360,free_space_extent,8192),chunk,null,655360).
+object(10,k(655360,free_space_extent,8192)).
+state(10,k(655360,free_space_extent,8192),chunk,655360).
+object(10,k(720896,free_space_info,65536)).
+state(10,k(720896,free_space_info,65536),flags,0).
+state(10,k(720896,free_space_info,65536),extent_count,1).
+change(10,k(720896,free_space_info,65536),extent_count,1,5).
+expect_none.

@@ -1,0 +1,8 @@
+% A block is marked as free, as one file gives it back, and another file begins to point to it.
+rule(4).
+change(block,900,object,present,null).
+change(block,900,group,0,null).
+change(owner,k(900,owner,a(12,0)),object,present,null).
+change(owner,k(900,owner,a(13,0)),object,null,present).
+object(owner,k(900,owner,a(13,0))).
+expect(4, block, 900).

@@ -1,0 +1,29 @@
+% A file is deleted with its bit. Another one, whose deletion is not done yet, loses it while it has no link. A
+% reserved inode is marked, and has none.
+rule(6).
+object(superblock,0).
+state(superblock,0,first_ino,11).
+state(superblock,0,inodes_count,1000).
+change(inode,12,object,present,present).
+change(inode,12,links_count,1,0).
+object(inode,12).
+state(inode,12,links_count,0).
+change(inode_bit,12,object,present,null).
+change(inode_bit,12,inode_group,0,null).
+change(inode_bit,13,object,present,null).
+change(inode_bit,13,inode_group,0,null).
+object(inode,13).
+state(inode,13,links_count,0).
+change(inode_bit,10,object,null,present).
+change(inode_bit,10,inode_group,null,0).
+object(inode_bit,10).
+state(inode_bit,10,inode_group,0).
+change(inode_bit,14,object,null,present).
+change(inode_bit,14,inode_group,null,0).
+object(inode_bit,14).
+state(inode_bit,14,inode_group,0).
+change(inode,14,object,null,present).
+change(inode,14,links_count,null,1).
+object(inode,14).
+state(inode,14,links_count,1).
+expect_none.

@@ -1,0 +1,30 @@
+% A reserved inode gets a link without an entry, as that for resizing has it. An entry leads to another file: one
+% gains what the other loses.
+rule(7).
+object(superblock,0).
+state(superblock,0,first_ino,11).
+change(inode,7,object,null,present).
+change(inode,7,links_count,null,1).
+object(inode,7).
+state(inode,7,links_count,1).
+change(inode,1,object,present,present).
+change(inode,1,links_count,0,0).
+object(inode,1).
+state(inode,1,links_count,0).
+change(inode,3,object,present,present).
+change(inode,3,links_count,0,1).
+object(inode,3).
+state(inode,3,links_count,1).
+change(dirent,a(2,'a'),object,present,present).
+change(dirent,a(2,'a'),inode,12,13).
+object(dirent,a(2,'a')).
+state(dirent,a(2,'a'),inode,13).
+change(inode,12,object,present,present).
+change(inode,12,links_count,1,0).
+object(inode,12).
+state(inode,12,links_count,0).
+change(inode,13,object,present,present).
+change(inode,13,links_count,1,2).
+object(inode,13).
+state(inode,13,links_count,2).
+expect_none.

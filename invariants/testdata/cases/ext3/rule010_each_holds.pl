@@ -1,0 +1,26 @@
+% An inode is taken and another one given back, a directory is made and two others go; blocks are given back.
+rule(10).
+object(group,0).
+object(group,1).
+change(group,0,free_inodes_count,100,100).
+change(inode_bit,12,object,null,present).
+change(inode_bit,12,inode_group,null,0).
+object(inode_bit,12).
+state(inode_bit,12,inode_group,0).
+change(inode_bit,13,object,present,null).
+change(inode_bit,13,inode_group,0,null).
+change(group,0,used_dirs_count,5,4).
+change(inode,12,object,null,present).
+change(inode,12,dir_group,null,0).
+object(inode,12).
+state(inode,12,dir_group,0).
+change(inode,13,object,present,null).
+change(inode,13,dir_group,0,null).
+change(inode,14,object,present,null).
+change(inode,14,dir_group,0,null).
+change(group,1,free_blocks_count,100,102).
+change(block,9000,object,present,null).
+change(block,9000,group,1,null).
+change(block,9001,object,present,null).
+change(block,9001,group,1,null).
+expect_none.

@@ -1,0 +1,23 @@
+% The superblock has the sums of the groups, of blocks and of inodes.
+rule(11).
+change(superblock,0,object,null,present).
+change(superblock,0,free_blocks_count,null,100).
+change(superblock,0,free_inodes_count,null,50).
+change(superblock,0,f(feature_incompat,recover),null,0).
+object(superblock,0).
+state(superblock,0,free_blocks_count,100).
+state(superblock,0,free_inodes_count,50).
+state(superblock,0,f(feature_incompat,recover),0).
+change(group,0,object,null,present).
+change(group,0,free_blocks_count,null,60).
+change(group,0,free_inodes_count,null,30).
+object(group,0).
+state(group,0,free_blocks_count,60).
+state(group,0,free_inodes_count,30).
+change(group,1,object,null,present).
+change(group,1,free_blocks_count,null,40).
+change(group,1,free_inodes_count,null,20).
+object(group,1).
+state(group,1,free_blocks_count,40).
+state(group,1,free_inodes_count,20).
+expect_none.
