@@ -20,6 +20,8 @@ change(10,k(458752,free_space_extent,8192),object,null,present).
 change(10,k(458752,free_space_extent,8192),chunk,null,458752).
 object(10,k(458752,free_space_extent,8192)).
 state(10,k(458752,free_space_extent,8192),chunk,458752).
+object(10,k(69632,free_space_extent,4096)).
+state(10,k(69632,free_space_extent,4096),chunk,65536).
 object(10,k(524288,free_space_extent,8192)).
 change(10,k(524288,free_space_info,65536),flags,0,1).
 object(10,k(524288,free_space_info,65536)).

@@ -49,6 +49,10 @@ change(10,k(393216,free_space_info,65536),flags,0,null).
 change(10,k(393216,free_space_extent,65536),object,present,null).
 change(10,k(393216,free_space_extent,65536),chunk,393216,null).
 
+% Free space has long been left over where there is no block group.
+object(10,k(917504,free_space_extent,4096)).
+state(10,k(917504,free_space_extent,4096),chunk,917504).
+
 % A block group goes, and a longer one comes in its place.
 change(10,k(458752,free_space_info,32768),object,present,null).
 change(10,k(458752,free_space_info,32768),flags,0,null).
