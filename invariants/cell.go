@@ -20,15 +20,15 @@ type cell struct {
 type cellTag uint8
 
 const (
-	cellNone     cellTag = iota
-	cellNumber           // n
-	cellNegative         // the number int64(n), below 0
-	cellBig              // machine.bigs[n]: any other number
-	cellAtom             // engine.Atom(n)
-	cellName             // the name with the handle n that is no literal of a rule
-	cellKey              // k(n, kind, m)
-	cellPair             // a(n, m)
-	cellCompound         // machine.compounds[n]
+	cellNumber   cellTag = iota // n; 0
+	cellNegative                // the number int64(n), below 0; 1: see cell.beyondBits
+	cellBig                     // machine.bigs[n]: any other number
+	cellAtom                    // engine.Atom(n)
+	cellName                    // the name with the handle n that is no literal of a rule
+	cellKey                     // k(n, kind, m)
+	cellPair                    // a(n, m)
+	cellCompound                // machine.compounds[n]
+	cellNone
 )
 
 func numberCell(n uint64) cell    { return cell{n: n, tag: cellNumber} }
@@ -36,12 +36,15 @@ func atomCell(a engine.Atom) cell { return cell{n: uint64(a), tag: cellAtom} }
 func (c cell) isNumber() bool {
 	return c.tag == cellNumber || c.tag == cellNegative || c.tag == cellBig
 }
-func (c cell) isAtomic() bool        { return c.tag >= cellNumber && c.tag <= cellName }
-func (c cell) isCompound() bool      { return c.tag >= cellKey }
+func (c cell) isAtomic() bool        { return c.tag <= cellName }
+func (c cell) isCompound() bool      { return c.tag >= cellKey && c.tag <= cellCompound }
 func (c cell) is(a engine.Atom) bool { return c.tag == cellAtom && c.n == uint64(a) }
 
 // bits is idBits for a cell: a place of an identifier, where a negative number stands for the same 64 bits.
-func (c cell) bits() (n uint64, ok bool) { return c.n, c.tag == cellNumber || c.tag == cellNegative }
+func (c cell) bits() (n uint64, ok bool) { return c.n, c.beyondBits() == 0 }
+
+// beyondBits is 0 for what bits takes.
+func (c *cell) beyondBits() cellTag { return c.tag >> 1 }
 
 // compoundTerm is a term that no other form of cell holds.
 type compoundTerm struct {
@@ -60,10 +63,12 @@ type terms struct {
 	index     map[string]uint64
 	keepBigs  int // how many are in rules and stay
 	keepTerms int // of compounds
+	piled     int // terms interned since drop last cleared them
 
-	kindAtoms  []engine.Atom // by Kind
-	wordCells  []cell        // by WordID
-	fieldCells []cell        // by Field
+	kindCells  [1 + math.MaxUint8]cell // by Kind
+	pairs      [1 + math.MaxUint8]bool // by Kind: its identifiers end with a(SUB, AUX)
+	wordCells  []cell                  // by WordID
+	fieldCells []cell                  // by Field
 	// literals finds the literals of the rules among names: by handle, behind a filter of its low bits.
 	literals map[uint64]engine.Atom
 	filter   [64]uint64
@@ -71,9 +76,12 @@ type terms struct {
 
 func newTerms(v *vocabulary) *terms {
 	t := &terms{vocabulary: v, bigIndex: map[string]uint64{}, index: map[string]uint64{}, literals: map[uint64]engine.Atom{}}
-	for _, k := range v.kindTerms {
-		a, _ := k.(engine.Atom)
-		t.kindAtoms = append(t.kindAtoms, a)
+	for i := range t.kindCells {
+		k := change.Kind(i)
+		t.kindCells[i], t.pairs[i] = numberCell(uint64(k)), v.shape(k) == change.ShapePair
+		if a, isAtom := v.kindTerm(k).(engine.Atom); isAtom && k != 0 {
+			t.kindCells[i] = atomCell(a)
+		}
 	}
 	for _, f := range v.fieldTerms {
 		t.fieldCells = append(t.fieldCells, t.ground(f))
@@ -106,12 +114,13 @@ const maxInterned = 4096
 
 // drop forgets terms that no register refers to any more.
 func (t *terms) drop() {
-	if len(t.bigs) > t.keepBigs+maxInterned || len(t.compounds) > t.keepTerms+maxInterned {
+	if t.piled > maxInterned {
 		t.forget()
 	}
 }
 
 func (t *terms) forget() {
+	t.piled = 0
 	if len(t.bigs) > t.keepBigs {
 		clear(t.bigs[t.keepBigs:])
 		t.bigs = t.bigs[:t.keepBigs]
@@ -146,12 +155,7 @@ func (t *terms) name(handle uint64) cell {
 }
 
 // kind returns the cell of a kind, as vocabulary.kindTerm makes its term.
-func (t *terms) kind(k change.Kind) cell {
-	if int(k) < len(t.kindAtoms) && k != 0 {
-		return atomCell(t.kindAtoms[k])
-	}
-	return numberCell(uint64(k))
-}
+func (t *terms) kind(k change.Kind) cell { return t.kindCells[k] }
 
 // kindOf returns the kind that a cell names; ok is false if it names none.
 func (t *terms) kindOf(c cell) (k change.Kind, ok bool) {
@@ -203,6 +207,7 @@ func (t *terms) compound(functor engine.Atom, args []cell) cell {
 	if !ok {
 		i = uint64(len(t.compounds))
 		t.compounds = append(t.compounds, compoundTerm{functor, append([]cell(nil), args...)})
+		t.piled++
 		t.index[string(key)] = i
 	}
 	return cell{n: i, tag: cellCompound}
@@ -265,6 +270,7 @@ func (t *terms) big(b *big.Int) cell {
 	if !ok {
 		i = uint64(len(t.bigs))
 		t.bigs = append(t.bigs, b)
+		t.piled++
 		t.bigIndex[key] = i
 	}
 	return cell{n: i, tag: cellBig}
@@ -309,7 +315,7 @@ func (t *terms) ground(x engine.Term) cell {
 		}
 		return t.compound(x.Functor(), args)
 	default:
-		return cell{}
+		return cell{tag: cellNone}
 	}
 }
 

@@ -90,44 +90,55 @@ func (m *machine) bounded(n number) (number, bool) {
 	return n, true
 }
 
-// word is a register or a constant of 64 bits, plus another: the form that nearly all comparisons have.
+// word is a sum of a number of the text and of up to two registers, −1 where there is none: the form that nearly
+// all comparisons have.
 type word struct {
-	x, y place // y is placeAny where there is no sum
+	n    uint64
+	x, y int
 }
 
 // wordOf returns an expression as a word; ok is false if it is none.
 func (p *planner) wordOf(e *env, t template) (w word, ok bool) {
-	if sum, isSum := e.walk(t).(compoundTemplate); isSum && sum.functor == atomPlus && len(sum.args) == 2 {
-		x, ok1 := p.simple(e, sum.args[0])
-		y, ok2 := p.simple(e, sum.args[1])
-		return word{x, y}, ok1 && ok2
+	w = word{0, -1, -1}
+	sum, isSum := e.walk(t).(compoundTemplate)
+	if isSum && sum.functor == atomPlus && len(sum.args) == 2 {
+		return w, w.add(e.walk(sum.args[0])) && w.add(e.walk(sum.args[1]))
 	}
-	w.x, ok = p.simple(e, t)
-	return w, ok
+	return w, w.add(e.walk(t))
 }
 
 var atomPlus = engine.NewAtom("+")
 
-func (p *planner) simple(e *env, t template) (place, bool) {
-	switch t := e.walk(t).(type) {
+// add adds a number or a register; it reports false for anything else, and for a sum of two numbers.
+func (w *word) add(t template) bool {
+	switch t := t.(type) {
 	case constant:
-		return place{mode: placeConst, cell: cell(t)}, t.tag == cellNumber
+		known := w.n != 0
+		w.n = t.n
+		return t.tag == cellNumber && !known
 	case register:
-		return place{mode: placeBound, register: t.index}, true
+		w.x, w.y = t.index, w.x
+		return true
 	default:
-		return place{}, false
+		return false
 	}
 }
 
-// get returns the number in 128 bits; ok is false if it is not one of two unsigned numbers.
+// get returns the number in 128 bits; ok is false if it is not a sum of unsigned numbers.
 func (w *word) get(m *machine) (hi, lo uint64, ok bool) {
-	x := w.x.get(m)
-	if w.y.mode == placeAny {
-		return 0, x.n, x.tag == cellNumber
+	lo, ok = w.n, true
+	if w.x >= 0 {
+		c := &m.r[w.x]
+		lo, hi = bits.Add64(lo, c.n, 0)
+		ok = c.tag == cellNumber
 	}
-	y := w.y.get(m)
-	sum, carry := bits.Add64(x.n, y.n, 0)
-	return carry, sum, x.tag == cellNumber && y.tag == cellNumber
+	if w.y >= 0 {
+		c := &m.r[w.y]
+		sum, carry := bits.Add64(lo, c.n, 0)
+		lo, hi = sum, hi+carry
+		ok = ok && c.tag == cellNumber
+	}
+	return hi, lo, ok
 }
 
 // comparison compiles a comparison of two expressions; ok is false where they cannot be computed.
@@ -148,12 +159,34 @@ func (p *planner) comparison(e *env, left, right template, holds func(order int)
 	below, equal, above := holds(-1), holds(0), holds(1)
 	wx, ok1 := p.wordOf(e, left)
 	wy, ok2 := p.wordOf(e, right)
+	fast := ok1 && ok2
+	if fast && wx.n == 0 && wx.x >= 0 && wx.y < 0 && wy.x < 0 { // a register and a number
+		i, n := wx.x, wy.n
+		return func(next step) step {
+			return func(m *machine) bool {
+				var yes bool
+				switch c := &m.r[i]; {
+				case c.tag != cellNumber:
+					if yes = slow(m); m.err != nil {
+						return true
+					}
+				case c.n == n:
+					yes = equal
+				case c.n < n:
+					yes = below
+				default:
+					yes = above
+				}
+				return yes && next(m)
+			}
+		}, true
+	}
 	return func(next step) step {
 		return func(m *machine) bool {
 			var yes bool
 			hi1, lo1, fast1 := uint64(0), uint64(0), false
 			hi2, lo2, fast2 := uint64(0), uint64(0), false
-			if ok1 && ok2 {
+			if fast {
 				hi1, lo1, fast1 = wx.get(m)
 				hi2, lo2, fast2 = wy.get(m)
 			}

@@ -13,8 +13,8 @@ type keyMaker struct {
 	ranged bool // there is a range of them, which begins with the object made
 
 	text             change.Object // what the text says
-	tree, id         int32         // registers, −1 where the text says it
-	sub, aux         int32         // the same, or open
+	tree, id         int           // registers, −1 where the text says it
+	sub, aux         int           // the same, or open
 	openSub, openAux uint64        // all bits set where the range has any number
 }
 
@@ -25,12 +25,12 @@ func (v *vocabulary) keyMaker(x *objectPattern) (k keyMaker) {
 		return k
 	}
 	k = keyMaker{text: change.Object{Kind: x.kind}, tree: -1, id: -1, sub: -1, aux: -1}
-	place := func(p *place, n *uint64, register *int32) bool {
+	place := func(p *place, n *uint64, register *int) bool {
 		switch p.mode {
 		case placeConst:
 			*n = p.cell.n
 		case placeBound:
-			*register = int32(p.register)
+			*register = p.register
 		}
 		return p.known()
 	}
@@ -64,22 +64,34 @@ func (v *vocabulary) keyMaker(x *objectPattern) (k keyMaker) {
 	return k
 }
 
-// object makes the object; ok is false if a register has what is no number of an identifier.
-func (k *keyMaker) object(m *machine) (o change.Object, ok bool) {
-	o, ok = k.text, true
+// object makes the object; it reports false if a register has what is no number of an identifier.
+func (k *keyMaker) object(m *machine, o *change.Object) bool {
+	r, other := m.r, cellTag(0)
+	o.Tree, o.ID, o.Sub, o.Aux, o.Kind = k.text.Tree, k.text.ID, k.text.Sub, k.text.Aux, k.text.Kind
 	if k.tree >= 0 {
-		o.Tree, ok = m.r[k.tree].bits()
+		c := &r[k.tree]
+		o.Tree, other = c.n, c.beyondBits()
 	}
-	if k.id >= 0 && ok {
-		o.ID, ok = m.r[k.id].bits()
+	if k.id >= 0 {
+		c := &r[k.id]
+		o.ID, other = c.n, other|c.beyondBits()
 	}
-	if k.sub >= 0 && ok {
-		o.Sub, ok = m.r[k.sub].bits()
+	if k.sub >= 0 {
+		c := &r[k.sub]
+		o.Sub, other = c.n, other|c.beyondBits()
 	}
-	if k.aux >= 0 && ok {
-		o.Aux, ok = m.r[k.aux].bits()
+	if k.aux >= 0 {
+		c := &r[k.aux]
+		o.Aux, other = c.n, other|c.beyondBits()
 	}
-	return o, ok
+	return other == 0
+}
+
+// end returns the last object of the range that begins with lo.
+func (k *keyMaker) end(lo change.Object) change.Object {
+	lo.Sub |= k.openSub
+	lo.Aux |= k.openAux
+	return lo
 }
 
 // narrow leaves out of a pattern what every object of the range has.

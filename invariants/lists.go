@@ -65,11 +65,14 @@ func (s listSpec) classes(f func(class uint32)) {
 // that no rule wants costs no more than that, and the number of rules does not matter.
 type sorter struct {
 	specs  []listSpec
-	lists  [][]uint32 // places of records, with room behind them
-	counts []int32    // of the places in each list
+	lists  [][]uint32 // places of records
 	groups []uint32   // by class, nil before there is a list: the group of lists that its records are in
 	of     [][]int32  // by group; 0: none
+	hits   [turnSize]hit
 }
+
+// A hit is a record that is in a list.
+type hit struct{ place, group uint32 }
 
 // declare declares a list and returns its number.
 func (s *sorter) declare(spec listSpec) int {
@@ -82,7 +85,7 @@ func (s *sorter) declare(spec listSpec) int {
 		s.groups, s.of = make([]uint32, classCount), make([][]int32, 1)
 	}
 	n := len(s.specs)
-	s.specs, s.lists, s.counts = append(s.specs, spec), append(s.lists, nil), append(s.counts, 0)
+	s.specs, s.lists = append(s.specs, spec), append(s.lists, nil)
 	longer := map[uint32]uint32{} // groups with the new list added
 	spec.classes(func(class uint32) {
 		g, ok := longer[s.groups[class]]
@@ -98,37 +101,44 @@ func (s *sorter) declare(spec listSpec) int {
 
 // fill puts the records from one place to another into the lists.
 func (s *sorter) fill(records []change.Record, from, to int) {
-	clear(s.counts)
+	for n := range s.lists {
+		s.lists[n] = s.lists[n][:0]
+	}
 	if s.groups == nil {
 		return
 	}
+	for ; from < to; from += turnSize {
+		s.sort(records[from:min(from+turnSize, to)], from)
+	}
+}
+
+// sort puts at most turnSize records into the lists. Those that are in one are found first: most are in none, and
+// a loop that does nothing else is as fast as the records come from memory.
+func (s *sorter) sort(records []change.Record, from int) {
 	groups := (*[classCount]uint32)(s.groups)
-	for i := from; i < to; i++ {
+	n := 0
+	for i := range records {
 		r := &records[i]
-		g := groups[recordClass(r.Object.Kind, r.Field, r.Old.IsNull(), r.New.IsNull())]
-		if g == 0 {
-			continue
+		class := recordClass(r.Object.Kind, r.Field, r.Old.IsNull(), r.New.IsNull())
+		if g := groups[class&(classCount-1)]; g != 0 {
+			s.hits[n&(turnSize-1)] = hit{uint32(from + i), g}
+			n++
 		}
-		for _, n := range s.of[g] {
-			list, count := s.lists[n], s.counts[n]
-			if int(count) == len(list) {
-				list = append(list, 0)
-				list = list[:cap(list)]
-				s.lists[n] = list
-			}
-			list[count] = uint32(i)
-			s.counts[n] = count + 1
+	}
+	for _, h := range s.hits[:n] {
+		for _, list := range s.of[h.group] {
+			s.lists[list] = append(s.lists[list], h.place)
 		}
 	}
 }
 
 // list returns the places of the records in a list.
-func (s *sorter) list(n int) []uint32 { return s.lists[n][:s.counts[n]] }
+func (s *sorter) list(n int) []uint32 { return s.lists[n] }
 
 // hasAny tells whether one of some lists has a record.
 func (s *sorter) hasAny(lists []int) bool {
 	for _, n := range lists {
-		if s.counts[n] > 0 {
+		if len(s.lists[n]) > 0 {
 			return true
 		}
 	}

@@ -22,8 +22,11 @@ func (g *queryGoal) join(f change.Field, x valuePattern) {
 }
 
 func queryOp(g *queryGoal, info *stepInfo) op {
-	if g.key.exact {
+	switch {
+	case g.key.exact:
 		return g.exact(info)
+	case g.key.ranged && !g.reverse:
+		return g.ranged(info)
 	}
 	return func(next step) step {
 		return func(m *machine) bool {
@@ -46,9 +49,9 @@ func queryOp(g *queryGoal, info *stepInfo) op {
 func (g *queryGoal) exact(info *stepInfo) op {
 	return func(next step) step {
 		return func(m *machine) bool {
-			o, ok := g.key.object(m)
+			var o change.Object
 			switch {
-			case !ok:
+			case !g.key.object(m, &o):
 				return false
 			case m.row(info):
 				return true
@@ -68,7 +71,8 @@ func (g *queryGoal) exact(info *stepInfo) op {
 func absentOp(g *queryGoal, info *stepInfo) op {
 	return func(next step) step {
 		return func(m *machine) bool {
-			if o, ok := g.key.object(m); ok {
+			var o change.Object
+			if g.key.object(m, &o) {
 				if m.row(info) {
 					return true
 				}
@@ -85,14 +89,24 @@ func absentOp(g *queryGoal, info *stepInfo) op {
 	}
 }
 
+// ranged goes through the objects of a range that the key maker makes.
+func (g *queryGoal) ranged(info *stepInfo) op {
+	return func(next step) step {
+		return func(m *machine) bool {
+			var lo change.Object
+			if !g.key.object(m, &lo) {
+				return false
+			}
+			return g.each(m, info, lo, g.key.end(lo), next)
+		}
+	}
+}
+
 // bounds returns the objects that can match: see objectPattern.bounds.
 func (g *queryGoal) bounds(m *machine) (lo, hi change.Object, single, ok bool) {
 	if g.key.ranged {
-		lo, ok = g.key.object(m)
-		hi = lo
-		hi.Sub |= g.key.openSub
-		hi.Aux |= g.key.openAux
-		return lo, hi, false, ok
+		ok = g.key.object(m, &lo)
+		return lo, g.key.end(lo), false, ok
 	}
 	return g.object.bounds(m)
 }
@@ -227,8 +241,12 @@ type neighbourGoal struct {
 func neighbourOp(g *neighbourGoal, info *stepInfo) op {
 	return func(next step) step {
 		return func(m *machine) bool {
-			o, ok := g.beginning(m)
-			if !ok {
+			var o change.Object
+			if g.key.exact {
+				if !g.key.object(m, &o) {
+					return false
+				}
+			} else if !g.beginning(m, &o) {
 				return m.err != nil
 			}
 			if m.row(info) {
@@ -243,14 +261,13 @@ func neighbourOp(g *neighbourGoal, info *stepInfo) op {
 	}
 }
 
-// beginning returns the object whose neighbour is looked for.
-func (g *neighbourGoal) beginning(m *machine) (o change.Object, ok bool) {
-	if g.key.exact {
-		return g.key.object(m)
-	}
+// beginning makes the object whose neighbour is looked for, which the key maker does not; it reports false if there
+// is none, or after an error.
+func (g *neighbourGoal) beginning(m *machine, o *change.Object) bool {
 	lo, hi, single, ok := g.object.bounds(m)
 	if ok && !single && (lo.Kind != hi.Kind || lo.Sub != hi.Sub || m.vocabulary.shape(lo.Kind) != change.ShapeKey) {
-		return lo, !m.fail(errMistake)
+		return !m.fail(errMistake)
 	}
-	return lo, ok
+	*o = lo
+	return ok
 }

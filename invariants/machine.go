@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 
 	"fsward/change"
 )
@@ -161,6 +162,7 @@ func (m *machine) push(n int, caller *frame, then step) *frame {
 		m.stack = append(m.stack[:cap(m.stack)], cell{})
 	}
 	m.stack = m.stack[:from+n]
+	clear(m.stack[from:])
 	var f *frame
 	if last := len(m.frames) - 1; last >= 0 {
 		f, m.frames = m.frames[last], m.frames[:last]
@@ -205,32 +207,23 @@ func (t *memo) reset() {
 
 // place returns the slot of a key, or the empty one where it belongs.
 func (t *memo) place(key []uint64) (slot int, found bool) {
-	h := uint64(len(key))
-	for _, w := range key {
-		h = t.mix(h, w)
+	h, i := uint64(len(key)), 1
+	for ; i < len(key); i += 2 {
+		h = t.mix(h^key[i-1], key[i])
+	}
+	if i == len(key) {
+		h = t.mix(h, key[i-1])
 	}
 	mask := len(t.slots) - 1
 	for i := int(h) & mask; ; i = (i + 1) & mask {
-		at := t.slots[i]
+		at := int(t.slots[i])
 		if at == 0 {
 			return i, false
 		}
-		if t.equal(int(at-1), key) {
+		if t.words[at-1] == uint64(len(key)) && slices.Equal(t.words[at:at+len(key)], key) {
 			return i, true
 		}
 	}
-}
-
-func (t *memo) equal(at int, key []uint64) bool {
-	if t.words[at] != uint64(len(key)) {
-		return false
-	}
-	for i, w := range key {
-		if t.words[at+1+i] != w {
-			return false
-		}
-	}
-	return true
 }
 
 func (t *memo) has(key []uint64) bool {

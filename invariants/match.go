@@ -84,6 +84,9 @@ type objectPattern struct {
 	kind               change.Kind // 0: not known from the text
 	kindPlace          place       // where the text of the identifier does not say it
 	form               subForm
+	// Nothing but the kind is compared: see objectPattern.settle.
+	settled bool
+	loads   objectLoads
 }
 
 func (v *vocabulary) unique(k change.Kind) bool {
@@ -92,7 +95,7 @@ func (v *vocabulary) unique(k change.Kind) bool {
 
 // sub returns the last part of an object's identifier as a term.
 func (m *machine) subOf(o *change.Object) cell {
-	if m.vocabulary.shape(o.Kind) == change.ShapePair {
+	if m.pairs[o.Kind] {
 		return cell{n: o.Sub, m: o.Aux, tag: cellPair}
 	}
 	return numberCell(o.Sub)
@@ -100,6 +103,13 @@ func (m *machine) subOf(o *change.Object) cell {
 
 // match matches an object and loads what is not known of it.
 func (x *objectPattern) match(m *machine, o *change.Object) bool {
+	if x.settled {
+		if x.kind != 0 && x.kind != o.Kind {
+			return false
+		}
+		x.loads.load(m, o)
+		return true
+	}
 	if !x.tree.number(m, o.Tree) || !x.id.number(m, o.ID) {
 		return false
 	}
@@ -111,7 +121,7 @@ func (x *objectPattern) match(m *machine, o *change.Object) bool {
 		if x.kindPlace.mode != placeAny && !x.kindPlace.match(m, m.kind(o.Kind)) {
 			return false
 		}
-		pair := m.vocabulary.shape(o.Kind) == change.ShapePair
+		pair := m.pairs[o.Kind]
 		if x.form == subNumber && pair || x.form == subPair && !pair {
 			return false
 		}
@@ -130,40 +140,33 @@ func (x *objectPattern) match(m *machine, o *change.Object) bool {
 	}
 }
 
-// objectLoads are the registers that parts of an object are put into, −1 for those that are not needed.
-type objectLoads struct{ tree, id, kind, sub, aux, last int }
+// objectLoads are the registers that parts of an object are put into. Numbers that are not needed go into a spare
+// one, which costs less than to look whether they are; kind and last are −1 where they are not.
+type objectLoads struct{ tree, id, sub, aux, kind, last int }
 
-// load puts the parts into registers.
+// load puts the parts into registers. Those of numbers have had zero cells, which are numbers, since their frame was
+// made: nothing else is put into them.
 func (l *objectLoads) load(m *machine, o *change.Object) {
 	r := m.r
-	if l.tree >= 0 {
-		r[l.tree] = numberCell(o.Tree)
-	}
-	if l.id >= 0 {
-		r[l.id] = numberCell(o.ID)
-	}
+	r[l.tree].n = o.Tree
+	r[l.id].n = o.ID
+	r[l.sub].n = o.Sub
+	r[l.aux].n = o.Aux
 	if l.kind >= 0 {
 		r[l.kind] = m.kind(o.Kind)
-	}
-	if l.sub >= 0 {
-		r[l.sub] = numberCell(o.Sub)
-	}
-	if l.aux >= 0 {
-		r[l.aux] = numberCell(o.Aux)
 	}
 	if l.last >= 0 {
 		r[l.last] = m.subOf(o)
 	}
 }
 
-// loads returns what the pattern does with the objects of a list that has its kind; only is false if it compares
-// something.
-func (x *objectPattern) loads() (l objectLoads, only bool) {
-	l = objectLoads{-1, -1, -1, -1, -1, -1}
+// settle makes the pattern one that only loads, if it compares nothing but the kind.
+func (x *objectPattern) settle(spare int) {
+	l := objectLoads{spare, spare, spare, spare, -1, -1}
 	last := &l.sub
 	switch {
 	case x.form == subName && x.sub.mode != placeAny, x.kind == 0 && x.form != subAny:
-		return l, false
+		return
 	case x.form == subAny:
 		last = &l.last
 	}
@@ -174,10 +177,10 @@ func (x *objectPattern) loads() (l objectLoads, only bool) {
 		case placeLoad:
 			*registers[i] = p.register
 		default:
-			return l, false
+			return
 		}
 	}
-	return l, true
+	x.settled, x.loads = true, l
 }
 
 // handle returns the handle of a name; ok is false for a term that is none.
@@ -275,17 +278,41 @@ type valuePattern struct {
 	place
 	key           bool
 	id, kind, sub place
+	keyKind       change.Kind // that kind is, 0 where the text does not say it
 }
 
 func (x *valuePattern) matchValue(m *machine, v change.Value) bool {
-	if x.key {
-		if v.Tag() != change.Key {
-			return false
-		}
-		id, kind, sub, _ := m.names.KeyOf(v)
-		return x.id.number(m, id) && (x.kind.mode == placeAny || x.kind.match(m, m.terms.kind(kind))) && x.sub.number(m, sub)
+	switch {
+	case x.key:
+		return x.matchKey(m, v)
+	case x.mode == placeAny:
+		return true
+	case x.mode == placeLoad:
+		m.r[x.register] = m.terms.value(v)
+		return true
 	}
-	return x.mode == placeAny || x.match(m, m.terms.value(v))
+	want := &x.cell
+	if x.mode != placeConst {
+		want = &m.r[x.register]
+	}
+	switch want.tag {
+	case cellNumber:
+		n, ok := v.Num()
+		return ok && n == want.n
+	case cellName:
+		h, ok := v.Handle()
+		return ok && h == want.n
+	}
+	return *want == m.terms.value(v)
+}
+
+// matchKey matches the parts of a key.
+func (x *valuePattern) matchKey(m *machine, v change.Value) bool {
+	id, kind, sub, ok := m.names.KeyOf(v)
+	if !ok || x.keyKind != 0 && x.keyKind != kind {
+		return false
+	}
+	return x.id.number(m, id) && (x.keyKind != 0 || x.kind.mode == placeAny || x.kind.match(m, m.terms.kind(kind))) && x.sub.number(m, sub)
 }
 
 // any tells whether every value matches, and nothing of it is needed.

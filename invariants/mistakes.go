@@ -90,7 +90,9 @@ func (p *planner) checkBound(a *analysis, g goal, q indicator, args []template, 
 			}
 		})
 	}
-	switch name := q.name.String(); {
+	name := q.name.String()
+	_, walks := walks[name]
+	switch {
 	case numberOrders[name] != nil && q.arity == 2:
 		unbound(compoundTemplate{q.name, args}, func(v variable) {
 			report("%s has no value in the comparison %s; put the goal that gives it one before", p.variableName(v), p.text(a.env, g.t))
@@ -99,7 +101,7 @@ func (p *planner) checkBound(a *analysis, g goal, q indicator, args []template, 
 		unbound(args[1], func(v variable) {
 			report("%s has no value in %s; put the goal that gives it one before", p.variableName(v), p.text(a.env, g.t))
 		})
-	case name == "query" || walks[name].step != nil:
+	case name == "query" || walks:
 		unbound(compoundTemplate{q.name, []template{args[0], a.asked(q, args[1])}}, func(v variable) {
 			report("%s has no value in %s, which asks for one object id of one tree; put the goal that gives it one before", p.variableName(v), p.text(a.env, g.t))
 		})

@@ -290,6 +290,7 @@ func (p *planner) value(e *env, t template, mark int) (x valuePattern, alive boo
 		switch k := e.walk(t.args[1]).(type) {
 		case constant:
 			x.kind = place{mode: placeConst, cell: cell(k)}
+			x.keyKind, _ = p.machine.kindOf(cell(k))
 			return x, k.tag == cellAtom
 		case register:
 			x.kind = place{mode: placeBound, register: k.index}

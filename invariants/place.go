@@ -163,7 +163,7 @@ func (p *planner) placeVerify(g goal, t, inner template, e *env, r *result) erro
 			registers = append(registers, x)
 		}
 	})
-	if !e.ground(inner) || len(registers) > 4 {
+	if !e.ground(inner) || len(registers) > maxVerified {
 		r.ops = []op{notOp(ops)}
 		return nil
 	}
@@ -277,7 +277,7 @@ func (p *planner) placeDifference(t template, args []template, e *env, r *result
 		return false
 	}
 	p.step(e, t, "test", Constant)
-	r.ops = []op{testOp(func(m *machine) bool { return m.r[have.index] != want.get(m) })}
+	r.ops = []op{compareOp(want, have.index, false)}
 	return true
 }
 

@@ -112,13 +112,12 @@ func (p *planner) placeChange(g goal, t template, args []template, e *env, r *re
 	case p.top && !p.triggered && rank >= rankList:
 		p.triggers = append(p.triggers, goal)
 		goal.pass = p.trial
-		if goal.fieldPart.mode == placeAny && goal.old.any() && goal.new.any() {
-			goal.loads, goal.loadsOnly = goal.object.loads()
-		}
 		p.onTurn = len(p.steps) == 0 // what comes before it is run for each part
 	default:
 		goal.list = p.machine.lists.whole.declare(goal.spec)
 	}
+	goal.object.settle(p.spare())
+	goal.loose = goal.fieldPart.mode == placeAny && goal.old.any() && goal.new.any()
 	info := p.step(e, t, access, class)
 	p.triggered = p.triggered || p.top
 	ops = append(ops, changeOp(goal, info))
@@ -240,6 +239,7 @@ func (p *planner) placeQuery(g goal, t template, args []template, e *env, last b
 	goal.first = p.exists && last && len(args) == 2 && p.firstLoad(&goal.object) < 0
 	goal.key = p.machine.vocabulary.keyMaker(&goal.object)
 	goal.key.narrow(&goal.object)
+	goal.object.settle(p.spare())
 	access, class := accessOfQuery(rank, goal)
 	info := p.step(e, t, access, class)
 	if goal.key.exact && len(goal.fields) == 0 {
@@ -318,6 +318,8 @@ func (p *planner) placeNeighbour(t template, args []template, e *env, walk walk,
 		r.dead = !alive
 		return err
 	}
+	beside.tree = place{} // the neighbour is in the same one
+	beside.settle(p.spare())
 	goal := &neighbourGoal{object: object, beside: beside, key: p.machine.vocabulary.keyMaker(&object), walk: walk}
 	r.ops = append(append(ops, more...), neighbourOp(goal, p.step(e, t, "the neighbour of a key", LogN)))
 	return nil

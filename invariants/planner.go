@@ -40,7 +40,8 @@ type planner struct {
 	counting  bool          // each solution counts, also if others give the same
 	exists    bool          // one solution is enough
 	dead      string
-	absent    op // the negation of the query for one object that was placed last
+	absent    op  // the negation of the query for one object that was placed last
+	spared    int // 1 + the register that spare returns, 0 before it is needed
 
 	// What is planned is the pass of a sum, which need not come about: mistakes refuse it.
 	trial   bool
@@ -54,6 +55,14 @@ type doneFunc func(e *env) ([]op, error)
 func (p *planner) register() int {
 	p.registers++
 	return p.registers - 1
+}
+
+// spare returns the register for what is not needed.
+func (p *planner) spare() int {
+	if p.spared == 0 {
+		p.spared = p.register() + 1
+	}
+	return p.spared - 1
 }
 
 // load makes a register for a variable.

@@ -228,16 +228,16 @@ func (r *run) bound(predicate string, t engine.Term, open uint64, env *engine.En
 
 // A walk goes from a key of a tree to an object near it. The key need not be that of an object.
 type walk struct {
-	step func(change.View, change.Object) (change.Object, bool, error)
+	down bool
 	here bool // an object with the key itself is the nearest
 }
 
 // walks are the predicates that walk.
 var walks = map[string]walk{
-	"previous":     {change.View.Previous, false},
-	"next":         {change.View.Next, false},
-	"at_or_before": {change.View.Previous, true},
-	"at_or_after":  {change.View.Next, true},
+	"previous":     {down: true},
+	"next":         {},
+	"at_or_before": {down: true, here: true},
+	"at_or_after":  {here: true},
 }
 
 func (w walk) from(v change.View, o change.Object) (change.Object, bool, error) {
@@ -246,7 +246,10 @@ func (w walk) from(v change.View, o change.Object) (change.Object, bool, error) 
 			return found, ok, err
 		}
 	}
-	return w.step(v, o)
+	if w.down {
+		return v.Previous(o)
+	}
+	return v.Next(o)
 }
 
 // first returns the object itself, or where that names no Aux the first of those that have its key.

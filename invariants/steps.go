@@ -79,6 +79,10 @@ func orOp(branches [][]op) op {
 		for i, b := range branches {
 			steps[i] = sequence(b, next)
 		}
+		if len(steps) == 2 {
+			first, second := steps[0], steps[1]
+			return func(m *machine) bool { return first(m) || second(m) }
+		}
 		return func(m *machine) bool {
 			for _, s := range steps {
 				if s(m) {
@@ -107,10 +111,24 @@ func computeOp(x expression, register int) op {
 // verifyOp is verify/1 with its memory: it goes on where the property does not hold.
 func verifyOp(search []op, property uint64, registers []register) op {
 	inner := sequence(search, foundIt)
+	var words, others []int
+	for _, r := range registers {
+		if r.typ == typeWord {
+			words = append(words, r.index)
+		} else {
+			others = append(others, r.index)
+		}
+	}
 	return func(next step) step {
 		return func(m *machine) bool {
-			var buffer [13]uint64
-			key, ok := m.memoKey(append(buffer[:0], property), registers)
+			buffer := [1 + 3*maxVerified]uint64{property}
+			for i, r := range words {
+				buffer[1+i] = m.r[r].n
+			}
+			key, ok := buffer[:1+len(words)], true
+			if len(others) > 0 {
+				key, ok = m.appendCells(key, others)
+			}
 			if ok && m.memo.has(key) {
 				return false
 			}
@@ -125,14 +143,13 @@ func verifyOp(search []op, property uint64, registers []register) op {
 	}
 }
 
-// memoKey writes the values that a property depends on; ok is false where they have no lasting form.
-func (m *machine) memoKey(key []uint64, registers []register) (_ []uint64, ok bool) {
+// maxVerified bounds the registers that a property depends on, so that what it is remembered by fits a buffer.
+const maxVerified = 4
+
+// appendCells appends the values of registers; ok is false where one has no lasting form.
+func (m *machine) appendCells(key []uint64, registers []int) (_ []uint64, ok bool) {
 	for _, r := range registers {
-		c := m.r[r.index]
-		if r.typ == typeWord {
-			key = append(key, c.n)
-			continue
-		}
+		c := m.r[r]
 		if c.tag == cellBig && c.n >= uint64(m.keepBigs) || c.tag == cellCompound {
 			return key, false
 		}
@@ -173,8 +190,8 @@ func (g *changeGoal) start(m *machine, info *stepInfo, next step) bool {
 			return true
 		}
 		r := &m.records[i]
-		if g.loadsOnly {
-			g.loads.load(m, &r.Object)
+		if g.loose && g.object.settled { // the list has the kind
+			g.object.loads.load(m, &r.Object)
 		} else if !g.match(m, r) {
 			continue
 		}
@@ -218,9 +235,7 @@ type changeGoal struct {
 	key       indexKey
 	turn      bool // it starts the rule: the list is that of the part that is judged
 	pass      bool // it begins the pass of a sum
-	// All records of the list match, and only parts of their objects are needed.
-	loadsOnly bool
-	loads     objectLoads
+	loose     bool // it says nothing of the field and the values
 }
 
 // hash returns the hash of what the index of the goal has as its key.
@@ -250,7 +265,11 @@ func (g *changeGoal) hash(m *machine) (h uint64, ok bool) {
 }
 
 func (g *changeGoal) match(m *machine, r *change.Record) bool {
-	return g.object.match(m, &r.Object) && (g.fieldPart.mode == placeAny || g.fieldPart.match(m, m.field(r.Field))) &&
+	return g.object.match(m, &r.Object) && (g.loose || g.matchRest(m, r))
+}
+
+func (g *changeGoal) matchRest(m *machine, r *change.Record) bool {
+	return (g.fieldPart.mode == placeAny || g.fieldPart.match(m, m.field(r.Field))) &&
 		g.old.matchValue(m, r.Old) && g.new.matchValue(m, r.New)
 }
 
@@ -259,7 +278,7 @@ func (m *machine) field(f change.Field) cell {
 	if int(f) < len(m.fieldCells) {
 		return m.fieldCells[f]
 	}
-	return cell{}
+	return cell{tag: cellNone}
 }
 
 // crcOp is crc32c/2.

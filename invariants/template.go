@@ -207,6 +207,6 @@ func (n *instance) template(t engine.Term) template {
 		if x, ok := numberOf(t); ok {
 			return constant(n.terms.numberCell(x))
 		}
-		return constant(cell{})
+		return constant(cell{tag: cellNone})
 	}
 }

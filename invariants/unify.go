@@ -98,10 +98,31 @@ func (p *planner) take(r register, functor engine.Atom, arity int) (ops []op, pa
 	return []op{openOp(r.index, functor, first, arity)}, parts
 }
 
-// sameOp compares a register.
-func sameOp(want place, r int) op {
+// sameOp goes on where a register has a value.
+func sameOp(want place, r int) op { return compareOp(want, r, true) }
+
+// compareOp goes on where a register has a value, or where it does not have it.
+func compareOp(want place, r int, same bool) op {
 	return func(next step) step {
-		return func(m *machine) bool { return m.r[r] == want.get(m) && next(m) }
+		switch c := want.cell; {
+		case want.mode != placeConst:
+			other := want.register
+			return func(m *machine) bool { return (m.r[r] == m.r[other]) == same && next(m) }
+		case same && (c.tag == cellAtom || c.tag == cellNumber): // these have no more
+			n, tag := c.n, c.tag
+			return func(m *machine) bool {
+				have := &m.r[r]
+				return have.n == n && have.tag == tag && next(m)
+			}
+		case c.tag == cellAtom || c.tag == cellNumber:
+			n, tag := c.n, c.tag
+			return func(m *machine) bool {
+				have := &m.r[r]
+				return (have.n != n || have.tag != tag) && next(m)
+			}
+		default:
+			return func(m *machine) bool { return (m.r[r] == c) == same && next(m) }
+		}
 	}
 }
 
