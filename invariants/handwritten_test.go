@@ -1,11 +1,17 @@
 package invariants_test
 
 import (
-	"cmp"
+	stdcmp "cmp"
+	"context"
 	"hash/crc32"
 	"math"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"fsward/change"
+	"fsward/invariants"
 )
 
 // handwritten is rules 6, 12 and 17 of the thesis as a programmer writes them in Go, over the same records and
@@ -18,10 +24,56 @@ type handwritten struct {
 	fields                          [3]change.Field // name_len, name, location
 	values                          [3]change.Value // of fields
 	held                            map[[3]uint64]struct{}
-	violations                      []change.Object
+	violations                      []handFinding
 	err                             error // the first of the view: facts in memory have none
 	table                           *crc32.Table
 }
+
+// What the engine is measured against gives the same answer to the letter.
+func TestHandwritten(t *testing.T) {
+	compare := func(name string, txn *change.Txn, view change.View) {
+		e := compiledEngine(t, txn.Schema, thesisRules(t), invariants.Options{OpenVocabulary: true})
+		v := e.Check(context.Background(), txn, view)
+		hand := newHandwritten(txn, view)
+		hand.check()
+		if d := cmp.Diff(v.Violations, hand.report(e.Rules())); d != "" || hand.err != nil || len(v.Violations) == 0 {
+			t.Errorf("%s: %d violations (-compiled +hand-written, %v):\n%s", name, len(v.Violations), hand.err, d)
+		}
+	}
+	for _, flat := range []bool{false, true} {
+		g := generate(10_000, flat)
+		compare("generated", g.txn, g)
+	}
+	for _, name := range []string{"tree-1k", "tree-10k", "flat-42k"} {
+		f := loadFacts(t, sharedData(t, "rules", name+".pl.zst"))
+		compare(name, f.Txn, f.View)
+	}
+}
+
+// A handFinding is an object that violates a rule, by a clause of it.
+type handFinding struct {
+	clause int // in handClauses
+	object change.Object
+}
+
+// handClauses are the clauses of the rules: their rule by its place, and where they stand.
+var handClauses = [...]struct {
+	rule   int
+	source string
+}{
+	overlapsPrevious: {0, "testdata/thesis.pl:9"}, overlapsNext: {0, "testdata/thesis.pl:16"},
+	leftOver: {1, "testdata/thesis.pl:25"}, lacksInode: {1, "testdata/thesis.pl:30"},
+	entryDisagrees: {2, "testdata/thesis.pl:54"}, refDisagrees: {2, "testdata/thesis.pl:60"},
+}
+
+const (
+	overlapsPrevious = iota
+	overlapsNext
+	leftOver
+	lacksInode
+	entryDisagrees
+	refDisagrees
+)
 
 func newHandwritten(t *change.Txn, v change.View) *handwritten {
 	h := &handwritten{txn: t, view: v, held: map[[3]uint64]struct{}{}, table: crc32.MakeTable(crc32.Castagnoli)}
@@ -40,8 +92,31 @@ func newHandwritten(t *change.Txn, v change.View) *handwritten {
 	return h
 }
 
-// check returns the objects that violate a rule; one that violates several is in it several times.
-func (h *handwritten) check() []change.Object {
+func (h *handwritten) found(clause int, o change.Object) {
+	h.violations = append(h.violations, handFinding{clause, o})
+}
+
+// report returns what check has found as the engine reports it: each object once for a rule, sorted, in words.
+func (h *handwritten) report(rules []invariants.Rule) []change.Violation {
+	slices.SortFunc(h.violations, func(a, b handFinding) int {
+		return stdcmp.Or(stdcmp.Compare(handClauses[a.clause].rule, handClauses[b.clause].rule), a.object.Compare(b.object),
+			stdcmp.Compare(a.clause, b.clause))
+	})
+	once := slices.CompactFunc(h.violations, func(a, b handFinding) bool {
+		return handClauses[a.clause].rule == handClauses[b.clause].rule && a.object == b.object
+	})
+	out := make([]change.Violation, len(once))
+	for i, f := range once {
+		c := &handClauses[f.clause]
+		out[i] = change.Violation{Rule: rules[c.rule].Name, Kind: change.ByRule, Doc: rules[c.rule].Doc, Source: c.source,
+			Tree: h.txn.Schema.TreeText(f.object), ID: h.txn.Schema.IDText(f.object, h.txn.Names)}
+	}
+	return out
+}
+
+// check returns the objects that violate a rule, in the order in which they are found; one that violates several, or
+// one several times, is in it several times.
+func (h *handwritten) check() []handFinding {
 	for i := range h.txn.Records {
 		r := &h.txn.Records[i]
 		o := r.Object
@@ -49,10 +124,10 @@ func (h *handwritten) check() []change.Object {
 		case r.Field == change.FieldObject && r.Old.IsNull() && r.New == change.Present:
 			h.added(o)
 			if o.Kind == h.ref {
-				h.triplet(o, o.Tree, o.Sub, o.ID)
+				h.triplet(refDisagrees, o, o.Tree, o.Sub, o.ID)
 			}
 		case r.Field == change.FieldObject && r.New == change.Present && o.Kind == h.ref:
-			h.triplet(o, o.Tree, o.Sub, o.ID)
+			h.triplet(refDisagrees, o, o.Tree, o.Sub, o.ID)
 		case r.Field == change.FieldObject && r.Old == change.Present && r.New.IsNull() && o.Kind == h.inode && fileTree(o.Tree):
 			lo := change.Object{Tree: o.Tree, ID: o.ID}
 			hi := change.Object{Tree: o.Tree, ID: o.ID, Kind: math.MaxUint8, Sub: math.MaxUint64, Aux: math.MaxUint64}
@@ -61,11 +136,11 @@ func (h *handwritten) check() []change.Object {
 					h.err = err
 					break
 				}
-				h.violations = append(h.violations, left)
+				h.found(leftOver, left)
 			}
 		case r.Field == h.location && (o.Kind == h.item || o.Kind == h.index):
 			if child, kind, sub, ok := h.txn.Names.KeyOf(r.New); ok && kind == h.inode && sub == 0 {
-				h.triplet(o, o.Tree, o.ID, child)
+				h.triplet(entryDisagrees, o, o.Tree, o.ID, child)
 			}
 		}
 	}
@@ -77,20 +152,20 @@ func fileTree(t uint64) bool { return t == 5 || t >= 256 }
 func (h *handwritten) added(o change.Object) {
 	if o.Kind == h.extent {
 		if p, ok, _ := h.view.Previous(o); ok && p.Kind == h.extent && o.ID < p.ID+p.Sub {
-			h.violations = append(h.violations, o)
+			h.found(overlapsPrevious, o)
 		}
 		if n, ok, _ := h.view.Next(o); ok && n.Kind == h.extent && n.ID < o.ID+o.Sub {
-			h.violations = append(h.violations, o)
+			h.found(overlapsNext, o)
 		}
 	}
 	if fileTree(o.Tree) && o.Kind != h.inode {
 		if ok, _ := h.view.Exists(change.Object{Tree: o.Tree, ID: o.ID, Kind: h.inode}); !ok {
-			h.violations = append(h.violations, o)
+			h.found(lacksInode, o)
 		}
 	}
 }
 
-func (h *handwritten) triplet(o change.Object, tree, parent, child uint64) {
+func (h *handwritten) triplet(clause int, o change.Object, tree, parent, child uint64) {
 	key := [3]uint64{tree, parent, child}
 	if _, ok := h.held[key]; ok {
 		return
@@ -98,7 +173,7 @@ func (h *handwritten) triplet(o change.Object, tree, parent, child uint64) {
 	if h.agrees(tree, parent, child) {
 		h.held[key] = struct{}{}
 	} else {
-		h.violations = append(h.violations, o)
+		h.found(clause, o)
 	}
 }
 
@@ -130,11 +205,11 @@ func (h *handwritten) agrees(tree, parent, child uint64) bool {
 }
 
 func (h *handwritten) names(ref change.Object) (length, name change.Value) {
-	h.err = cmp.Or(h.err, h.view.Values(ref, h.fields[:2], h.values[:2]))
+	h.err = stdcmp.Or(h.err, h.view.Values(ref, h.fields[:2], h.values[:2]))
 	return h.values[0], h.values[1]
 }
 
 func (h *handwritten) entry(o change.Object, location, length, name change.Value) bool {
-	h.err = cmp.Or(h.err, h.view.Values(o, h.fields[:], h.values[:]))
+	h.err = stdcmp.Or(h.err, h.view.Values(o, h.fields[:], h.values[:]))
 	return h.values == [3]change.Value{length, name, location}
 }

@@ -34,12 +34,13 @@ func TestBenchTable(t *testing.T) {
 	benchProlog(t, compiled, "tree-1k", "tree-10k", "tree-41k", "tree-284k")
 }
 
-// benchHandwritten measures the rules of the thesis beside Go, and returns the times of the compiled engine.
+// benchHandwritten measures the rules of the thesis beside Go, and returns the times of the compiled engine. Go does what
+// the engine does, up to the words of the violations, and beside that finds the objects alone: TestHandwritten.
 func benchHandwritten(t *testing.T, shared []string) map[string]time.Duration {
 	fmt.Print("Rules 6, 12 and 17 of the thesis, beside the same rules written in Go over the same records and view:\n\n")
-	table := newTable("records", "compiled", "hand-written", "ratio", "allocations/record", "bytes/record", "first check")
+	table := newTable("records", "compiled", "Go, reports", "ratio", "Go, objects", "ratio", "allocations/record", "bytes/record", "first check")
 	out := map[string]time.Duration{}
-	row := func(name string, txn *change.Txn, view change.View, violations int) (took, by time.Duration) {
+	row := func(name string, txn *change.Txn, view change.View, violations int) (took, alike, by time.Duration) {
 		e := compiledEngine(t, txn.Schema, thesisRules(t), invariants.Options{OpenVocabulary: true})
 		n := len(txn.Records)
 		check := func() {
@@ -49,22 +50,26 @@ func benchHandwritten(t *testing.T, shared []string) map[string]time.Duration {
 		}
 		_, first := allocated(check)
 		allocs, bytes := allocated(check)
-		times := cpuTimes(check, func() {
+		rules := e.Rules()
+		find := func() *handwritten {
 			hand := newHandwritten(txn, view)
 			if found := hand.check(); hand.err != nil || len(found) < violations {
 				t.Fatalf("%s: hand-written Go finds %d violations, want %d", name, len(found), violations)
 			}
-		})
-		took, by = times[0], times[1]
-		table.row(name, n, ms(took), ms(by), fmt.Sprintf("%.2f", float64(took)/float64(by)), fmt.Sprintf("%.3f", float64(allocs)/float64(n)), bytes/n, first/n)
+			return hand
+		}
+		times := cpuTimes(check, func() { find().report(rules) }, func() { find() })
+		took, alike, by = times[0], times[1], times[2]
+		ratio := func(to time.Duration) string { return fmt.Sprintf("%.2f", float64(took)/float64(to)) }
+		table.row(name, n, ms(took), ms(alike), ratio(alike), ms(by), ratio(by), fmt.Sprintf("%.3f", float64(allocs)/float64(n)), bytes/n, first/n)
 		out[name] = took
-		return took, by
+		return took, alike, by
 	}
-	var all, allBy time.Duration
+	var all, allAlike, allBy time.Duration
 	for _, name := range shared {
 		f := loadFacts(t, sharedData(t, "rules", name+".pl.zst"))
-		took, by := row(name, f.Txn, f.View, len(expected(t, sharedData(t, "rules", name+".expected.tsv"))))
-		all, allBy = all+took, allBy+by
+		took, alike, by := row(name, f.Txn, f.View, len(expected(t, sharedData(t, "rules", name+".expected.tsv"))))
+		all, allAlike, allBy = all+took, allAlike+alike, allBy+by
 		runtime.GC()
 	}
 	var slopes []string
@@ -73,15 +78,15 @@ func benchHandwritten(t *testing.T, shared []string) map[string]time.Duration {
 		name := map[bool]string{false: "generated, tree", true: "generated, flat"}[flat]
 		for _, n := range []int{10_000, 50_000, 250_000, 1_000_000, 5_000_000} {
 			g := generate(n, flat)
-			took, by := row(name, g.txn, g, 0)
-			all, allBy = all+took, allBy+by
+			took, alike, by := row(name, g.txn, g, 0)
+			all, allAlike, allBy = all+took, allAlike+alike, allBy+by
 			x, y, z = append(x, math.Log(float64(len(g.txn.Records)))), append(y, math.Log(took.Seconds())), append(z, math.Log(by.Seconds()))
 			runtime.GC()
 		}
 		slopes = append(slopes, fmt.Sprintf("%s %.3f (hand-written %.3f)", name, slope(x, y), slope(x, z)))
 	}
-	fmt.Printf("\n- all of these together: %.2f times the time of hand-written Go\n- slope, log of time over log of records: %s\n\n",
-		float64(all)/float64(allBy), strings.Join(slopes, "; "))
+	fmt.Printf("\n- all of these together: %.2f times the time of Go that reports, %.2f times that of Go that finds the objects\n"+
+		"- slope, log of time over log of records: %s\n\n", float64(all)/float64(allAlike), float64(all)/float64(allBy), strings.Join(slopes, "; "))
 	return out
 }
 
