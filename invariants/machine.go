@@ -49,6 +49,7 @@ type machine struct {
 	clause        *compiledClause
 	report        *report
 
+	collect  *collector
 	gather   func(change.Object, error) bool // takes what a scan yields, for the goal below
 	scanning *queryGoal
 	scanInfo *stepInfo
@@ -59,7 +60,7 @@ func newMachine(v *vocabulary, o Options) *machine {
 	m := &machine{terms: *newTerms(v), options: o}
 	seed := seeds{rand.Uint64() | 1, rand.Uint64() | 1}
 	m.lists.seeds, m.reverse.seeds, m.memo.seeds = seed, seed, seed
-	m.gather = m.take
+	m.gather, m.collect = m.take, newCollector()
 	m.kept = map[uint64]*sumTable{}
 	return m
 }

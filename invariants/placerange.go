@@ -130,7 +130,7 @@ func rangeOp(g *rangeGoal, info *stepInfo) op {
 			defer func() { m.objects = m.objects[:base] }()
 			for {
 				var err error
-				if m.objects, err = keys.read(m.view, m.objects[:base]); err != nil {
+				if m.objects, err = keys.read(m.view, m.objects[:base], m.collect); err != nil {
 					return m.fail(err)
 				}
 				end := len(m.objects)

@@ -19,28 +19,49 @@ type keyRange struct {
 }
 
 // read appends the next objects to buffer. It may append fewer than there are, and none only at the end.
-func (k *keyRange) read(v change.View, buffer []change.Object) ([]change.Object, error) {
+func (k *keyRange) read(v change.View, buffer []change.Object, c *collector) ([]change.Object, error) {
 	if k.done {
 		return buffer, nil
 	}
-	scan := v.Scan
-	if k.down {
-		scan = v.ScanDown
-	}
 	k.batch = max(1, 4*k.batch)
-	n := 0
-	for o, err := range scan(k.lo, k.hi) {
-		if err != nil {
-			return buffer, viewError{err}
-		}
-		buffer = append(buffer, o)
-		if n++; n == k.batch {
-			k.pass(o)
-			return buffer, nil
-		}
+	c.objects, c.left, c.err = buffer, k.batch, nil
+	if k.down {
+		v.ScanDown(k.lo, k.hi)(c.take)
+	} else {
+		v.Scan(k.lo, k.hi)(c.take)
 	}
-	k.done = true
+	buffer, c.objects = c.objects, nil
+	switch {
+	case c.err != nil:
+		return buffer, viewError{c.err}
+	case c.left == 0:
+		k.pass(buffer[len(buffer)-1])
+	default:
+		k.done = true
+	}
 	return buffer, nil
+}
+
+// A collector takes objects that a scan yields. It is made once, as the function that a scan is given would
+// otherwise be made anew for each.
+type collector struct {
+	objects []change.Object
+	left    int // how many more it takes
+	err     error
+	take    func(change.Object, error) bool
+}
+
+func newCollector() *collector {
+	c := &collector{}
+	c.take = func(o change.Object, err error) bool {
+		if c.err = err; err != nil {
+			return false
+		}
+		c.objects = append(c.objects, o)
+		c.left--
+		return c.left > 0
+	}
+	return c
 }
 
 // pass leaves out of the range the objects up to o.
@@ -136,12 +157,13 @@ func (r *run) keyRange(predicate string, down bool) func(*engine.VM, engine.Term
 			return engine.Bool(false)
 		}
 		keys.down = down
+		collect := newCollector()
 		var objects []change.Object
 		return r.solutions(k, func() (*engine.Env, bool, error) {
 			for {
 				if len(objects) == 0 {
 					var err error
-					if objects, err = keys.read(r.view, objects); err != nil || len(objects) == 0 {
+					if objects, err = keys.read(r.view, objects, collect); err != nil || len(objects) == 0 {
 						return nil, false, err
 					}
 					if err := r.spend(len(objects)); err != nil {
