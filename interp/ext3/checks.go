@@ -24,6 +24,8 @@ var (
 	checkOverwrite    = check{"ext3/journal-overwrite", change.ByWrite, "A committed transaction stays in the journal until its blocks are in their places."}
 	checkJournalTag   = check{"ext3/journal-tag", change.ByStructure, "A journaled block belongs inside the file system and outside the journal."}
 	checkJournalSum   = check{"ext3/journal-checksum", change.ByStructure, "Where the journal has checksums, those of a committed transaction fit it."}
+	checkHome         = check{"ext3/home", change.ByWrite, "Metadata goes to its place only as the last commit made it."}
+	checkFlushed      = check{"ext3/commit-flush", change.ByWrite, "A transaction is flushed before its commit block is written."}
 	checkBaseline     = check{"ext3/baseline", change.ByStructure, "A file system that is mounted can be read."}
 	checkGroup        = check{"ext3/group-descriptor", change.ByStructure, "The bitmaps and the inode table of a group stay in their places within the group, and its counts within its size."}
 	checkMode         = check{"ext3/inode-mode", change.ByStructure, "An inode in use has a known file type."}

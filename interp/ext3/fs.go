@@ -22,6 +22,7 @@ type FS struct {
 	names *change.Names
 	// settle is what the write last observed does to the above once it is on the device.
 	settle func() error
+	order  order
 	failed error // a device that could not be read when a write was settled
 	// loose: something was written while the file system was not mounted, by a tool that repairs it, say.
 	loose bool
@@ -98,7 +99,12 @@ func (f *FS) Observe(w interp.Write) (obs interp.Observation) {
 		return obs
 	}
 	if f.settle == nil && len(obs.Violations) == 0 && obs.Unknown == nil {
-		f.observeJournal(w, &obs)
+		if m.observeHome(w, pending{f.disk, w}, &obs); len(obs.Violations) == 0 && obs.Unknown == nil {
+			f.observeJournal(w, &obs)
+		}
+	}
+	if obs.Point == interp.NoPoint && m.inLog(w) {
+		f.order.last = max(f.order.last, w.Seq)
 	}
 	// Whatever is found: if the write is let through, the state follows it.
 	if then := f.settle; then != nil || len(m.state.copies) > 0 {
@@ -189,6 +195,7 @@ func (f *FS) observeSuper(w interp.Write, obs *interp.Observation) {
 		obs.Baseline = f.loose
 		f.settle = func() error {
 			m.state.dev = f.disk
+			f.order = order{durable: f.order.durable}
 			f.geo, f.m, f.loose = m.layout.geo, m, false
 			return nil
 		}
@@ -275,6 +282,7 @@ func (f *FS) observeJournal(w interp.Write, obs *interp.Observation) {
 			"transaction %d is whole before %d was committed", seq+1, seq))
 		return
 	}
+	f.observeOrder(w, t, obs)
 	f.commit(w, t, obs)
 }
 
@@ -322,6 +330,7 @@ func (f *FS) commit(w interp.Write, t *transaction, obs *interp.Observation) {
 			}
 		}
 		m.commit(t)
+		f.order.committed()
 		if l != m.layout {
 			m.become(l)
 			f.geo = l.geo
@@ -351,7 +360,7 @@ func isZero(b []byte) bool {
 	return true
 }
 
-// Flushed says nothing to ext3: that the journal is flushed before its commit block is not checked yet.
-func (f *FS) Flushed(int, uint64) {}
+// Flushed is told that writes are durable.
+func (f *FS) Flushed(_ int, seq uint64) { f.order.flush(seq) }
 
 var _ interp.Interpreter = (*FS)(nil)

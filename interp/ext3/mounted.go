@@ -20,8 +20,11 @@ type mounted struct {
 	// The log: where the next transaction begins, and its number. If idle, the journal's superblock
 	// says that nothing in the log is needed, and the next transaction begins with a write of it.
 	idle bool
-	head uint32
-	seq  uint32
+	// recovering: the log is being replayed by the guest, which may put what later transactions change again in
+	// its place first. It ends with the next write of the journal's superblock.
+	recovering bool
+	head       uint32
+	seq        uint32
 	// starts holds where each transaction begins that the log still holds, by number.
 	starts map[uint32]uint32
 }
@@ -52,6 +55,7 @@ func mount(dev io.ReaderAt, size uint64) (*mounted, error) {
 	}
 	m.idle, m.head, m.seq = m.journal.start == 0, m.journal.start, m.journal.seq
 	if needsRecovery(sb) {
+		m.recovering = !m.idle
 		err = m.replay()
 	} else {
 		m.idle = true

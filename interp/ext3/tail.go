@@ -60,6 +60,19 @@ func (m *mounted) readTail(dev io.ReaderAt) (js journalSuper, resync bool, fault
 	return js, true, fault, nil
 }
 
+// inLog tells whether a write changes the log.
+func (m *mounted) inLog(w interp.Write) bool {
+	for _, r := range m.journal.runs {
+		if r.logical == 0 {
+			r.block, r.n = r.block+1, r.n-1 // the journal's superblock
+		}
+		if touches(w, m.layout.geo.addr(r.block), uint64(r.n)*uint64(m.layout.geo.blockSize)) {
+			return true
+		}
+	}
+	return false
+}
+
 // overwritten judges a write over a part of the log that recovery would still read.
 func (m *mounted) overwritten(w interp.Write) *change.Violation {
 	tail := m.journal.start
@@ -82,7 +95,7 @@ func (m *mounted) overwritten(w interp.Write) *change.Violation {
 
 // moveTail makes the journal's superblock that was written the one that counts.
 func (m *mounted) moveTail(js journalSuper, head, seq uint32, idle bool) {
-	m.journal.journalSuper = js
+	m.journal.journalSuper, m.recovering = js, false
 	m.head, m.seq, m.idle = head, seq, idle
 	for old := range m.starts {
 		if idle || int32(old-js.seq) < 0 {

@@ -1,0 +1,58 @@
+package ext3
+
+import (
+	"bytes"
+
+	"fsward/interp"
+)
+
+// A metadata block goes to its place only as the last commit made it (jbd2 lets a buffer be written once the
+// transaction that changed it is in the log, and not while the next one changes it). Blocks that are no
+// metadata yet, or not any more, can be written at will, as can the superblock, which has checks of its own.
+
+// observeHome judges a write over blocks that are metadata in the committed state.
+func (m *mounted) observeHome(w interp.Write, dev pending, obs *interp.Observation) {
+	if m.recovering {
+		return
+	}
+	geo := m.layout.geo
+	bs := uint64(geo.blockSize)
+	for b := w.Off / bs; b <= (w.Off+w.Len-1)/bs && b < uint64(geo.blocks); b++ {
+		block := uint32(b)
+		if !m.metadata(block) {
+			continue
+		}
+		committed, err := m.state.block(block)
+		if err != nil {
+			obs.Unknown = err
+			return
+		}
+		written, err := readBlock(dev, geo, block)
+		if err != nil {
+			obs.Unknown = err
+			return
+		}
+		if w.Discard || !bytes.Equal(committed, written) {
+			what := "is written with something else than was committed"
+			if w.Discard {
+				what = "is discarded"
+			}
+			obs.Violations = append(obs.Violations, checkHome.at(geo.addr(block), "block %d, %s, %s", block, m.describeBlock(block), what))
+			return
+		}
+	}
+}
+
+// describeBlock says what a metadata block is.
+func (m *mounted) describeBlock(block uint32) string {
+	r, known := m.roles[block]
+	switch {
+	case !known:
+		return "of fixed place"
+	case r.level == roleDir:
+		return "a directory's"
+	case r.level == roleXattr:
+		return "of extended attributes"
+	}
+	return "an indirect block"
+}

@@ -1,0 +1,113 @@
+package ext3
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"fsward/interp"
+)
+
+// Metadata of a mounted file system is written to its place as it was committed, and not otherwise.
+func TestHomeWrites(t *testing.T) {
+	ready := func(fs *FS, w interp.Write) bool { return mountedNow(fs, w) && len(fs.m.state.copies) > 1 }
+	fs, d, _ := replay(t, ready)
+	p := fs.m.layout.places[0]
+	for _, tc := range []struct {
+		name  string
+		block uint32
+	}{
+		{"block bitmap", p.blockBitmap}, {"inode bitmap", p.inodeBitmap}, {"inode table", p.inodeTable}, {"descriptors", fs.geo.descBlock(0)},
+	} {
+		b, err := fs.m.state.block(tc.block)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := interp.Write{Off: fs.geo.addr(tc.block), Len: uint64(len(b)), Data: bytes.Clone(b)}
+		if obs := fs.Observe(w); len(obs.Violations) > 0 || obs.Unknown != nil {
+			t.Errorf("%s, as committed: %v %v", tc.name, obs.Violations, obs.Unknown)
+		}
+		w.Data[100]++
+		only(t, fs.Observe(w), "ext3/home")
+		only(t, fs.Observe(interp.Write{Off: w.Off, Len: w.Len, Discard: true}), "ext3/home")
+	}
+	root, err := fs.m.layout.inode(fs.m.state, rootIno)
+	if err != nil {
+		t.Fatal(err)
+	}
+	only(t, fs.Observe(interp.Write{Off: fs.geo.addr(root.pointer(0)), Len: 512, Data: make([]byte, 512)}), "ext3/home")
+	// What is committed and not in its place yet, written as it was before: the update is lost.
+	lost := 0
+	for b := range fs.m.state.copies {
+		old, err := readBlock(d, fs.geo, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if now, err := fs.m.state.block(b); err != nil || bytes.Equal(now, old) || !fs.m.metadata(b) {
+			continue
+		}
+		lost++
+		only(t, fs.Observe(interp.Write{Off: fs.geo.addr(b), Len: uint64(len(old)), Data: old}), "ext3/home")
+	}
+	if lost == 0 {
+		t.Error("nothing was committed that was not in its place")
+	}
+}
+
+// The flushes before commit blocks are learned, and held to.
+func TestCommitOrder(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		early bool // the flush comes before the last write to the log
+		none  bool // there is no flush
+		rule  string
+	}{
+		{"flushed", false, false, ""},
+		{"flushed too early", true, false, "ext3/commit-flush"},
+		{"not flushed", false, true, ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			base, writes := record(t)
+			d := newDisk(bytes.NewReader(base), uint64(len(base)))
+			fs, err := New(d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			commits, lastLog, note := 0, uint64(0), ""
+			for n, w := range writes {
+				w.Seq = uint64(n) + 1
+				commit := fs.m != nil && !fs.m.idle && fs.m.holdsCommit(w, fs.m.seq)
+				now := commits > learned
+				switch {
+				case commit && now && tc.early:
+					fs.Flushed(0, lastLog-1)
+				case commit && now && tc.none:
+				case commit:
+					fs.Flushed(0, w.Seq-1)
+				}
+				obs := fs.Observe(w)
+				note += obs.Note
+				if commit && now && tc.rule != "" {
+					only(t, obs, tc.rule)
+					return
+				}
+				if len(obs.Violations) > 0 {
+					t.Fatal(obs.Violations)
+				}
+				if commit {
+					commits++
+				} else if fs.m != nil && fs.m.inLog(w) {
+					lastLog = w.Seq
+				}
+				d.apply(w)
+				fs.Settle(true)
+			}
+			if commits <= learned || tc.rule != "" {
+				t.Errorf("%d commits", commits)
+			}
+			if said := strings.Contains(note, "not flushed any more"); said != tc.none {
+				t.Errorf("notes: %s", note)
+			}
+		})
+	}
+}

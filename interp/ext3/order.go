@@ -1,0 +1,51 @@
+package ext3
+
+import "fsward/interp"
+
+// learned is how many commits of a mount have to come after a flush of all that they commit before it counts
+// as what this mount does. Mounted with barrier=0, or on a disk that says it has no cache, the kernel does not
+// flush, and nothing can be said of order: that is no mistake of its own, and is not on the disk.
+const learned = 3
+
+// An order follows the flushes before commit blocks.
+type order struct {
+	durable uint64 // writes up to this number are durable
+	flushed bool   // since the last commit
+	last    uint64 // greatest number of a write to the log since the last commit
+	orderly int    // commits in a row that came after a flush of their log
+}
+
+func (o *order) flush(seq uint64) { o.durable, o.flushed = max(o.durable, seq), true }
+
+// commit judges a commit block. whole: its transaction is in the same write, or in part.
+func (o *order) commit(whole bool) (broken, given bool) {
+	ordered := o.flushed && !whole && o.last <= o.durable
+	was := o.orderly >= learned
+	switch {
+	case ordered:
+		o.orderly++
+	case o.flushed && was && !whole:
+		broken = true
+	default:
+		o.orderly, given = 0, was
+	}
+	return broken, given
+}
+
+// committed begins the next transaction.
+func (o *order) committed() { o.flushed, o.last = false, 0 }
+
+// observeOrder judges a write of a commit block against the flushes before it.
+func (f *FS) observeOrder(w interp.Write, t *transaction, obs *interp.Observation) {
+	m := f.m
+	geo := m.layout.geo
+	whole := t.commit != t.start && touches(w, geo.addr(m.journal.block(t.start)), uint64(geo.blockSize))
+	broken, given := f.order.commit(whole)
+	switch {
+	case broken:
+		obs.Violations = append(obs.Violations, checkFlushed.at(geo.addr(m.journal.block(t.commit)),
+			"part of transaction %d was written and not flushed before its commit block", t.seq))
+	case given:
+		obs.Note = "commits are not flushed any more (barrier=0?): their order cannot be judged"
+	}
+}
