@@ -293,6 +293,7 @@ func TestTreeCheckerItems(t *testing.T) {
 		{"device replacement", 4, 0, 250, 0, make([]byte, 72), ""},
 		{"device replacement size", 4, 0, 250, 0, make([]byte, 71), "71 bytes"},
 		{"uuid", 9, 1, 251, 2, num(8, 256), ""},
+		{"uuid twice", 9, 1, 251, 2, join(num(8, 256), num(8, 256)), ""},
 		{"uuid size", 9, 1, 251, 2, make([]byte, 7), "7 bytes"},
 		{"unknown key type", 5, 257, 2, 0, nil, "an item of type 2"},
 		{"wrong tree", 7, 257, 1, 0, make([]byte, 160), "an item of type 1 in tree 7"},
@@ -304,5 +305,12 @@ func TestTreeCheckerItems(t *testing.T) {
 		case tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)):
 			t.Errorf("%s: %v, want %q", tc.what, err, tc.want)
 		}
+	}
+}
+
+// A subvolume that Linux has entered twice under its UUID is one object.
+func TestUUIDTwice(t *testing.T) {
+	if n, err := btrfs.FuzzedItem(9, 1, 2, 251, join(num(8, 256), num(8, 256), num(8, 257))); n != 2 || err != nil {
+		t.Errorf("%d objects, %v; want 2", n, err)
 	}
 }

@@ -115,14 +115,26 @@ func (d *decoder) rootRef(kind change.Kind, k key, r disk.Region) error {
 	return nil
 }
 
-// uuidItem reads the subvolumes of a UUID (btrfs_uuid_tree_add): each is an object.
+// uuidItem reads the subvolumes of a UUID (btrfs_uuid_tree_add): each is an object. One can be there twice: of a
+// subvolume that is made while the tree is filled (btrfs_uuid_scan_kthread) both find that it is not there yet.
 func (d *decoder) uuidItem(kind change.Kind, k key, r disk.Region) error {
 	if r.Len() == 0 || r.Len()%8 != 0 {
 		return violatedAt(itemRule, r.Addr(), "%s has %d bytes, want a multiple of 8", itemTypes[kind].name, r.Len())
 	}
+	var seen map[uint64]bool
+	if r.Len() > 8 {
+		seen = make(map[uint64]bool)
+	}
 	for off := 0; off < r.Len(); off += 8 {
-		d.begin(kind, k.objectid, k.offset, r.U64(off))
-		d.num(fieldRoot, r.U64(off))
+		subvolume := r.U64(off)
+		if seen[subvolume] {
+			continue
+		}
+		if seen != nil {
+			seen[subvolume] = true
+		}
+		d.begin(kind, k.objectid, k.offset, subvolume)
+		d.num(fieldRoot, subvolume)
 	}
 	return nil
 }
