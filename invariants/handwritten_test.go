@@ -99,17 +99,21 @@ func (h *handwritten) found(clause int, o change.Object) {
 // report returns what check has found as the engine reports it: each object once for a rule, sorted, in words.
 func (h *handwritten) report(rules []invariants.Rule) []change.Violation {
 	slices.SortFunc(h.violations, func(a, b handFinding) int {
-		return stdcmp.Or(stdcmp.Compare(handClauses[a.clause].rule, handClauses[b.clause].rule), a.object.Compare(b.object),
-			stdcmp.Compare(a.clause, b.clause))
+		if by := handClauses[a.clause].rule - handClauses[b.clause].rule; by != 0 {
+			return by
+		}
+		return stdcmp.Or(a.object.Compare(b.object), a.clause-b.clause)
 	})
 	once := slices.CompactFunc(h.violations, func(a, b handFinding) bool {
 		return handClauses[a.clause].rule == handClauses[b.clause].rule && a.object == b.object
 	})
 	out := make([]change.Violation, len(once))
+	var id []byte
 	for i, f := range once {
 		c := &handClauses[f.clause]
+		id = h.txn.Schema.AppendID(id[:0], f.object, h.txn.Names)
 		out[i] = change.Violation{Rule: rules[c.rule].Name, Kind: change.ByRule, Doc: rules[c.rule].Doc, Source: c.source,
-			Tree: h.txn.Schema.TreeText(f.object), ID: h.txn.Schema.IDText(f.object, h.txn.Names)}
+			Tree: h.txn.Schema.TreeText(f.object), ID: string(id)}
 	}
 	return out
 }
