@@ -190,13 +190,10 @@ func (p *planner) rank(t template, e *env) int {
 		if name == "is" {
 			from = args[1]
 		}
-		switch {
-		case e.ground(from):
+		if e.ground(from) {
 			return rankFunction
-		case name == "crc32c" && e.ground(args[1]):
-			return rankValue
 		}
-		return rankNever
+		return rankNever // a name that has no value where it is written either is asked for there: see choose
 	case pi("change", 5):
 		return p.rankChange(args, e)
 	case pi("query", 2), pi("query", 4):

@@ -45,6 +45,8 @@ func (c choices) world() string {
 		switch kind {
 		case "inode_item":
 			sub = "0"
+		case "dir_item":
+			sub = pick(c, sub, sub, fmt.Sprint(nameHash([]byte("a"))), fmt.Sprint(nameHash([]byte("bb"))))
 		case "inode_ref":
 			sub = fmt.Sprintf("a(%d,%d)", id(), c.IntN(4))
 		}
@@ -183,8 +185,12 @@ func (c choices) rule(number int) string {
 			if c.IntN(2) == 0 {
 				return note(ordered())
 			}
-			if c.IntN(6) == 0 {
+			switch c.IntN(6) {
+			case 0:
 				return note(fmt.Sprintf("crc32c(%s, %s)", pick(c, some(), "a", "bb"), some()))
+			case 1, 2:
+				v := variable()
+				return note(fmt.Sprintf("(query(TREE, %s, name, %s), crc32c(%s, %s))", id(known()), v, v, some()))
 			}
 			return note(fmt.Sprintf("%s = %s", some(), pick(c, "2", "257", "dir_item", known(), "k("+known()+",inode_item,0)")))
 		case 12, 13:
@@ -211,12 +217,13 @@ func (c choices) rule(number int) string {
 			return note(fmt.Sprintf("%s is %s + %s", variable(), known(), pick(c, "1", known())))
 		default:
 			name := fmt.Sprintf("h%d_%d", number, fresh)
-			for range 1 + c.IntN(3) {
+			for range 1 + c.IntN(3) { // some have a variable twice in their head, or look into an argument
 				cut := pick(c, "", "", "!, ")
-				fmt.Fprintf(&helpers, "%s(%s, %s) :- %s%s.\n", name, pick(c, "A", "257", "A"), pick(c, "B", "dir_item", "2"), cut, pick(c, "true", "A > 256", "true"))
+				fmt.Fprintf(&helpers, "%s(%s, %s) :- %s%s.\n", name, pick(c, "A", "257", "A", "k(A,KIND,B)"), pick(c, "B", "dir_item", "2", "A", "KIND"),
+					cut, pick(c, "true", "A > 256", "true"))
 			}
-			v := some()
-			return note(fmt.Sprintf("%s(%s, %s)", name, known(), v))
+			v := variable() // else a term could come to contain itself
+			return note(fmt.Sprintf("%s(%s, %s)", name, pick(c, known(), known(), id(known())), v))
 		}
 	}
 	var goals []string

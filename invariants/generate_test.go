@@ -64,7 +64,7 @@ func generate(n int, flat bool) *generated {
 	for i := range g.files {
 		text := binary.LittleEndian.AppendUint32([]byte(namePrefix), uint32(i))
 		g.names = append(g.names, g.txn.Names.Intern(text))
-		g.hashes = append(g.hashes, ^crc32.Update(^uint32(0xfffffffe), castagnoliTable, text))
+		g.hashes = append(g.hashes, nameHash(text))
 	}
 	for i := range g.files {
 		g.create(i)
@@ -141,7 +141,10 @@ func fileOf(hash uint32) uint32 {
 	return hash ^ prefixHash
 }
 
-var prefixHash = ^crc32.Update(^uint32(0xfffffffe), castagnoliTable, []byte(namePrefix))
+var prefixHash = nameHash([]byte(namePrefix))
+
+// nameHash is the hash of a name in a Btrfs directory, by Go's own CRC.
+func nameHash(name []byte) uint32 { return ^crc32.Update(^uint32(0xfffffffe), castagnoliTable, name) }
 
 // file returns the file that an object belongs to.
 func (g *generated) file(o change.Object) (i uint64, ok bool) {

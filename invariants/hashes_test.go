@@ -31,6 +31,7 @@ state(5, k(256,dir_item,1), name, 'elsewhere').
 		"crc32c('new name', H), (X = elsewhere ; X = 'new name'), crc32c(X, H)":      "'new name'",
 		"crc32c(elsewhere, H), crc32c(X, H), query(5, k(256,dir_item,1), name, X)":   "",
 		"crc32c(elsewhere, H), query(5, k(256,dir_item,1), name, X), crc32c(X, H)":   "elsewhere",
+		"crc32c(elsewhere, H), query(5, k(256,dir_item,_), name, X), crc32c(X, H)":   "elsewhere",
 		"change(5, k(_,dir_item,S), name, null, X), crc32c(X, H), crc32c(X, H), S=2": "dir_item",
 	})
 	f := parseFacts(t, text)
