@@ -6,16 +6,13 @@
 violation(17, inode, I) :-
   unused(FIELD),
   new(inode, I, FIELD, N),
-  N \== null,
   N =\= 0.
 violation(17, inode, I) :-
   new(inode, I, file_acl, N),
-  N \== null,
   N =\= 0,
   lacks(feature_compat, 8).
 violation(17, inode, I) :-
   new(inode, I, f(flags,other), FLAGS),
-  FLAGS \== null,
   FLAGS /\ 0x2000 =\= 0,
   lacks(feature_compat, 2).
 
@@ -33,9 +30,8 @@ lacks(FEATURES, FLAG) :-
 % Source: e2fsck PR_1_SET_NONZSIZE, PR_1_SET_IMMUTABLE, PR_2_BAD_CHAR_DEV, PR_2_BAD_BLOCK_DEV, PR_1_HTREE_NODIR, PR_1_HTREE_SET.
 % For the user: an inode is garbage: its type, or what it holds, is wrong.
 violation(18, inode, I) :-
-  new(inode, I, FIELD, V),
+  new(inode, I, FIELD, _),
   of_special(FIELD),
-  V \== null,
   query(inode, I, f(mode,s_ifmt), TYPE),
   special(TYPE),
   wrong_special(I, TYPE).
@@ -44,7 +40,6 @@ violation(18, inode, I) :-
   unfit_for_index(I).
 violation(18, inode, I) :-
   new(inode, I, f(mode,s_ifmt), TYPE),
-  TYPE \== null,
   query(inode, I, f(flags,index), 1),
   unfit_for_index(I).
 
@@ -73,11 +68,9 @@ violation(21, inode, 2) :-
   delete(inode, 2).
 violation(21, inode, 2) :-
   new(inode, 2, f(mode,s_ifmt), TYPE),
-  TYPE \== null,
   TYPE \== s_ifdir.
 violation(21, inode, I) :-
   new(inode, I, f(mode,s_ifmt), TYPE),
-  TYPE \== null,
   TYPE \== s_ifreg,
   query(superblock, 0, journal_inum, I).
 violation(21, inode, I) :-

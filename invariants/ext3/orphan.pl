@@ -25,14 +25,12 @@ violation(14, superblock, 0) :-
 % For the user: a file that is in use looks like one that was deleted.
 violation(15, inode, I) :-
   new(inode, I, dtime, T),
-  T \== null,
   T > 0,
   query(inode, I, links_count, N),
   N > 0,
   \+ query(orphan, I).
 violation(15, inode, I) :-
   new(inode, I, links_count, N),
-  N \== null,
   N > 0,
   query(inode, I, dtime, T),
   T > 0,

@@ -6,7 +6,6 @@
 % For the user: du and quotas tell of space that a file does not have, or hide some.
 violation(13, inode, I) :-
   new(inode, I, blocks, NEW),
-  NEW \== null,
   moved(I, BLOCKS),
   ( change(inode, I, blocks, OLD, _), OLD \== null -> true ; OLD = 0 ),
   query(superblock, 0, log_block_size, LOG),
@@ -28,14 +27,12 @@ violation(16, owner, k(B,owner,a(I,P))) :-
   beyond(I, P).
 violation(16, inode, I) :-
   new(inode, I, size, SIZE),
-  SIZE \== null,
   too_long(I).
 violation(16, inode, I) :-
   delete(orphan, I),
   too_long(I).
 violation(16, inode, I) :-
-  change(inode, I, blocks, _, NEW),
-  NEW \== null,
+  change(inode, I, blocks, _, _),
   directory_size(I).
 violation(16, inode, I) :-
   new(inode, I, size, _),
@@ -43,7 +40,6 @@ violation(16, inode, I) :-
 
 too_long(I) :-
   query(inode, I, end, END),
-  END > 0,
   LAST is END - 1,
   beyond(I, LAST).
 

@@ -1,0 +1,23 @@
+% A temporary file (O_TMPFILE) has its bit and no link, and is on the list of orphans.
+rule(6).
+object(superblock,0).
+state(superblock,0,first_ino,11).
+state(superblock,0,log_block_size,2).
+state(superblock,0,feature_compat,60).
+state(superblock,0,feature_incompat,2).
+state(superblock,0,feature_ro_compat,1).
+state(superblock,0,rev_level,1).
+state(superblock,0,reserved_gdt_blocks,0).
+state(superblock,0,journal_inum,8).
+state(superblock,0,inodes_count,2000).
+change(inode_bit,12,object,null,present).
+change(inode_bit,12,inode_group,null,0).
+object(inode_bit,12).
+state(inode_bit,12,inode_group,0).
+change(inode,12,object,null,present).
+change(inode,12,links_count,null,0).
+object(inode,12).
+state(inode,12,links_count,0).
+change(orphan,12,object,null,present).
+object(orphan,12).
+expect_none.

@@ -1,0 +1,16 @@
+% The superblock of a clean image begins a list of orphans.
+rule(14).
+object(superblock,0).
+state(superblock,0,first_ino,11).
+state(superblock,0,log_block_size,2).
+state(superblock,0,feature_compat,60).
+state(superblock,0,feature_incompat,2).
+state(superblock,0,feature_ro_compat,1).
+state(superblock,0,rev_level,1).
+state(superblock,0,reserved_gdt_blocks,0).
+state(superblock,0,journal_inum,8).
+state(superblock,0,inodes_count,2000).
+state(superblock,0,f(feature_incompat,recover),0).
+change(superblock,0,object,null,present).
+change(superblock,0,last_orphan,null,14).
+expect(14, superblock, 0).

@@ -1,0 +1,21 @@
+% With their features, an inode has extended attributes, and the flag.
+rule(17).
+object(superblock,0).
+state(superblock,0,first_ino,11).
+state(superblock,0,log_block_size,2).
+state(superblock,0,feature_compat,62).
+state(superblock,0,feature_incompat,2).
+state(superblock,0,feature_ro_compat,1).
+state(superblock,0,rev_level,1).
+state(superblock,0,reserved_gdt_blocks,0).
+state(superblock,0,journal_inum,8).
+state(superblock,0,inodes_count,2000).
+change(inode,12,object,present,present).
+change(inode,12,file_acl,0,900).
+object(inode,12).
+state(inode,12,file_acl,900).
+change(inode,13,object,present,present).
+change(inode,13,f(flags,other),0,8192).
+object(inode,13).
+state(inode,13,f(flags,other),8192).
+expect_none.

@@ -1,0 +1,14 @@
+% What has long been wrong is not said of a commit that changes something else.
+rule(22).
+object(superblock,0).
+state(superblock,0,first_ino,11).
+state(superblock,0,log_block_size,2).
+state(superblock,0,feature_compat,1).
+state(superblock,0,feature_incompat,0).
+state(superblock,0,feature_ro_compat,0).
+state(superblock,0,rev_level,0).
+state(superblock,0,reserved_gdt_blocks,1).
+state(superblock,0,journal_inum,8).
+state(superblock,0,inodes_count,2000).
+change(superblock,0,free_blocks_count,6,5).
+expect_none.
