@@ -3,6 +3,7 @@ package btrfs
 import (
 	"fmt"
 	"slices"
+	"sort"
 
 	"fsward/interp"
 	"fsward/interp/disk"
@@ -200,15 +201,7 @@ func (m *chunkMap) moved(from, to uint64) (*chunkMap, error) {
 
 // find returns the chunk that holds [logical, logical+n), or nil.
 func (m *chunkMap) find(logical, n uint64) *chunk {
-	i, found := slices.BinarySearchFunc(m.chunks, logical, func(c chunk, l uint64) int {
-		if c.logical == l {
-			return 0
-		}
-		return order(c.logical < l)
-	})
-	if !found {
-		i--
-	}
+	i := sort.Search(len(m.chunks), func(i int) bool { return m.chunks[i].logical > logical }) - 1
 	if i < 0 {
 		return nil
 	}

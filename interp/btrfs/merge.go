@@ -102,6 +102,8 @@ func (d *diff) mergeTree(t *treeDiff, also func(k key, old, now *itemRef)) {
 		return
 	}
 	d.out.begin(t.tree)
+	// What both have is mostly the same.
+	d.out.expect(max(t.newRecords-t.oldRecords, t.oldRecords-t.newRecords))
 	err := t.merge(func(k key, old, now *itemRef) error {
 		if also != nil {
 			also(k, old, now)

@@ -1,6 +1,8 @@
 package btrfs
 
 import (
+	"encoding/binary"
+
 	"fsward/change"
 	"fsward/interp/disk"
 )
@@ -33,7 +35,8 @@ func (n *node) chunkTreeUUID() [16]byte {
 
 // readKey reads a btrfs_disk_key; the caller has checked that it lies within r.
 func readKey(r disk.Region, off int) key {
-	return key{r.U64(off), r.U8(off + 8), r.U64(off + 9)}
+	b := r.Bytes()[off : off+keySize]
+	return key{binary.LittleEndian.Uint64(b), b[8], binary.LittleEndian.Uint64(b[9:])}
 }
 
 // key returns the key of item or pointer i.
@@ -59,8 +62,34 @@ func (n *node) item(i int) disk.Region {
 }
 
 // search returns the index of the first key that is not below k.
-func (n *node) search(k key) (i int, found bool) {
+func (n *node) search(k key) (i int, found bool) { return n.bisect(0, n.nritems(), k) }
+
+// searchFrom is search for a key that is likely to be near index at.
+func (n *node) searchFrom(at int, k key) (i int, found bool) {
 	lo, hi := 0, n.nritems()
+	if at >= hi {
+		return n.bisect(lo, hi, k)
+	}
+	for step := 1; ; step *= 2 { // away from at, until k is passed
+		switch c := n.key(at).compare(k); {
+		case c == 0:
+			return at, true
+		case c < 0:
+			lo = at + 1
+			if at += step; at >= hi {
+				return n.bisect(lo, hi, k)
+			}
+		default:
+			hi = at
+			if at -= step; at < lo {
+				return n.bisect(lo, hi, k)
+			}
+		}
+	}
+}
+
+// bisect is search among the keys from lo on and before hi, where the answer is known to be, or to be hi.
+func (n *node) bisect(lo, hi int, k key) (i int, found bool) {
 	for lo < hi {
 		mid := int(uint(lo+hi) >> 1)
 		switch c := n.key(mid).compare(k); {

@@ -38,6 +38,55 @@ func (r *recorder) begin(tree uint64) {
 	r.oldDec.reset()
 }
 
+// recordsOf is about how many records an item of each type makes if it is new.
+var recordsOf = func() (m [256]int) {
+	for i := range itemTypes[:kindSuperBlock] {
+		t := &itemTypes[i]
+		if i == 0 {
+			continue
+		}
+		n := 1 + len(t.extra)
+		if t.layout != nil {
+			for _, f := range t.layout.fields {
+				if f.field != 0 && !f.quiet {
+					n++
+				}
+				for _, p := range f.parts {
+					if !p.quiet {
+						n++
+					}
+				}
+			}
+		}
+		m[t.typ] = n
+	}
+	// One back reference mostly stands in the item of its extent.
+	m[extentItemKey] += m[extentDataRefKey]
+	m[metadataItemKey] += m[treeBlockRefKey]
+	return m
+}()
+
+// records is about how many records the items of a leaf would make if all were new.
+func (n *node) records() (sum int) {
+	for i := range n.nritems() {
+		at := headerSize + i*itemSize
+		// An item makes no more records than its bytes have fields, whatever its type says.
+		sum += min(recordsOf[n.r.U8(at+8)], 2+int(n.r.U32(at+keySize+4))/2)
+	}
+	return sum
+}
+
+// expect makes room for about n more records, so that they need not be copied again and again.
+func (r *recorder) expect(n int) {
+	have := len(r.txn.Records)
+	if n = min(n, maxRecords-have); n <= cap(r.txn.Records)-have {
+		return
+	}
+	records := make([]change.Record, have, have+n+n/16)
+	copy(records, r.txn.Records)
+	r.txn.Records = records
+}
+
 // super takes the superblocks; old is nil if there is none to compare with.
 func (r *recorder) super(old, now *superblock) error {
 	r.begin(superObject.Tree)

@@ -5,15 +5,16 @@ import (
 )
 
 // An item that a search found, with the way to it from the root, so that the search can go on to its
-// neighbours.
+// neighbours, and the next search can begin near it.
 type position struct {
 	state *state
 	path  [maxLevel]struct {
 		n *node
 		i int
 	}
-	depth int // of the leaf in path
-	tree  uint64
+	depth  int // of the leaf in path
+	tree   uint64
+	placed bool // path leads to a leaf
 }
 
 func (p *position) key() key      { return p.path[p.depth].n.key(p.path[p.depth].i) }
@@ -22,47 +23,78 @@ func (p *position) item() itemRef { return itemRef{p.path[p.depth].n, p.path[p.d
 // seek finds the first item of a tree whose key is not below k. ok is false if there is none.
 func (s *state) seek(tree uint64, root pointer, k key) (p *position, ok bool, err error) {
 	p = &position{state: s, tree: tree}
-	ptr := root
-	for {
-		n, err := s.node(ptr, false)
-		if err != nil {
-			return nil, false, err
-		}
-		i, found := n.search(k)
-		if n.level() > 0 && !found && i > 0 {
-			i-- // the child that begins below k may reach up to it
-		}
-		p.path[p.depth].n, p.path[p.depth].i = n, i
-		if n.level() == 0 {
-			break
-		}
-		ptr = childOf(n, i, ptr.chunkTree)
-		p.depth++
+	if ok, err = p.seek(root, k); err != nil {
+		return nil, false, err
 	}
-	if p.path[p.depth].i < p.path[p.depth].n.nritems() {
-		return p, true, nil
-	}
-	if p.path[p.depth].n.nritems() == 0 {
-		return p, false, nil
-	}
-	p.path[p.depth].i--
-	ok, err = p.move(1)
-	return p, ok, err
+	return p, ok, nil
 }
 
-// seekLast finds the last item of a tree whose key is not above k. ok is false if there is none.
-func (s *state) seekLast(tree uint64, root pointer, k key) (p *position, ok bool, err error) {
-	p, ok, err = s.seek(tree, root, k)
-	switch {
-	case err != nil:
-		return nil, false, err
-	case !ok: // all are below k, and the position is at the last of them
-		return p, p.path[p.depth].n.nritems() > 0, nil
-	case p.key() == k:
-		return p, true, nil
+// seek moves to the first item whose key is not below k. If there is none, ok is false and the position is at
+// the last item. The search goes up from where the position is only as far as k is not below there: what is
+// looked up one after the other mostly lies in one leaf. root is that of the position's tree.
+func (p *position) seek(root pointer, k key) (ok bool, err error) {
+	d := p.above(k)
+	p.placed = false
+	if d < 0 {
+		if p.path[0].n, err = p.state.node(root, false); err != nil {
+			return false, err
+		}
+		d, p.path[0].i = 0, 0
 	}
-	ok, err = p.move(-1)
-	return p, ok, err
+	for {
+		at := &p.path[d]
+		i, found := at.n.searchFrom(at.i, k)
+		if at.n.level() > 0 && !found && i > 0 {
+			i-- // the child that begins below k may reach up to it
+		}
+		at.i = i
+		if at.n.level() == 0 {
+			break
+		}
+		n, err := p.state.node(childOf(at.n, i, root.chunkTree), false)
+		if err != nil {
+			return false, err
+		}
+		d++
+		p.path[d].n, p.path[d].i = n, 0
+	}
+	p.depth, p.placed = d, true
+	at := &p.path[d]
+	if at.i < at.n.nritems() {
+		return true, nil
+	}
+	if at.n.nritems() == 0 {
+		return false, nil
+	}
+	at.i--
+	return p.move(1)
+}
+
+// above returns the depth of the lowest block on the way to the position under which k has its place; −1 if
+// the position is nowhere.
+func (p *position) above(k key) int {
+	if !p.placed {
+		return -1
+	}
+	for d := p.depth; d > 0; d-- {
+		n, i := p.path[d-1].n, p.path[d-1].i
+		if i+1 < n.nritems() && n.key(i).compare(k) <= 0 && k.compare(n.key(i+1)) < 0 {
+			return d
+		}
+	}
+	return 0
+}
+
+// back moves from the first item that is not below k, which was found if ok is true, to the last that is not
+// above it. ok is false if there is none.
+func (p *position) back(found bool, k key) (ok bool, err error) {
+	switch {
+	case !found: // all are below k, and the position is at the last of them
+		return p.path[p.depth].n.nritems() > 0, nil
+	case p.key() == k:
+		return true, nil
+	}
+	return p.move(-1)
 }
 
 // move goes to the next item (by 1) or the one before (by -1). If there is none, ok is false and the

@@ -26,6 +26,8 @@ type treeDiff struct {
 	shared map[uint64]int // logical address → index in spans
 	spans  []span         // leaves that are new, and shared subtrees, in the order of keys
 	olds   []pointer      // leaves of the old tree that the new one does not share
+	// At most so many records the items would make if all of them were new, in spans and in olds.
+	newRecords, oldRecords int
 }
 
 // newTree compares two versions of a tree, either of which may be missing, and returns the leaves that
@@ -91,6 +93,7 @@ func (t *treeDiff) walkNew(s span) {
 func (t *treeDiff) descend(n *node, s span, visit func(span)) {
 	if n.level() == 0 {
 		t.addSpan(s)
+		t.newRecords += n.records()
 		return
 	}
 	for i := range n.nritems() {
@@ -181,6 +184,7 @@ func (t *treeDiff) walkOld(s span) {
 	}
 	if n.level() == 0 {
 		t.olds = append(t.olds, s.pointer)
+		t.oldRecords += n.records()
 		return
 	}
 	for i := range n.nritems() {

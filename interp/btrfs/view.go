@@ -28,6 +28,7 @@ type holding struct {
 	tree   uint64
 	lo, hi key
 	dec    decoder
+	near   position // where the last search for objects of the kind ended
 }
 
 var _ change.View = (*view)(nil)
@@ -100,11 +101,7 @@ func (v *view) lookup(o change.Object) (*holding, entity, bool, error) {
 
 // holding returns the objects in the items that can hold o, which has a known kind or none.
 func (v *view) holding(o change.Object) (*holding, error) {
-	h := v.held[o.Kind]
-	if h == nil {
-		h = &holding{dec: newDecoder(v.state, v.dec.names)}
-		v.held[o.Kind] = h
-	}
+	h := v.heldOf(o.Kind)
 	lo, hi := keyRange(o)
 	if !h.valid || h.tree != o.Tree || h.lo != lo || h.hi != hi {
 		h.valid = false
@@ -120,6 +117,32 @@ func (v *view) holding(o change.Object) (*holding, error) {
 	return h, nil
 }
 
+func (v *view) heldOf(k change.Kind) *holding {
+	if k >= kindCount {
+		k = 0
+	}
+	if v.held[k] == nil {
+		v.held[k] = &holding{dec: newDecoder(v.state, v.dec.names)}
+	}
+	return v.held[k]
+}
+
+// start returns a position in a tree from which a search for objects of a kind may begin.
+func (v *view) start(k change.Kind, tree uint64) position {
+	if p := &v.heldOf(k).near; p.placed && p.tree == tree {
+		return *p
+	}
+	return position{state: v.state, tree: tree}
+}
+
+// seek finds the first item of a tree whose key is not below k, where objects of a kind are looked for.
+func (v *view) seek(kind change.Kind, tree uint64, root pointer, k key) (p position, ok bool, err error) {
+	p = v.start(kind, tree)
+	ok, err = p.seek(root, k)
+	v.heldOf(kind).near = p
+	return p, ok, err
+}
+
 // hold decodes the items from lo to hi.
 func (v *view) hold(h *holding, tree uint64, lo, hi key) error {
 	h.dec.reset()
@@ -131,11 +154,18 @@ func (v *view) hold(h *holding, tree uint64, lo, hi key) error {
 	if !ok || err != nil {
 		return err
 	}
-	p, ok, err := v.state.seek(tree, root.pointer, lo)
+	p := &h.near
+	if p.tree != tree || !p.placed {
+		*p = position{state: v.state, tree: tree}
+	}
+	ok, err = p.seek(root.pointer, lo)
 	for ; ok && err == nil && p.key().compare(hi) <= 0; ok, err = p.move(1) {
 		item := p.item()
 		if err := h.dec.ref(&item); err != nil {
 			return err
+		}
+		if lo == hi {
+			break
 		}
 		if len(h.dec.ents) > maxGroup {
 			return &budgetError{"objects under one key", maxGroup}
@@ -181,18 +211,18 @@ func (v *view) scan(lo, hi change.Object, by int) iter.Seq2[change.Object, error
 			return
 		}
 		first, last := scanStart(lo), scanEnd(hi)
-		var p *position
+		var p position
 		if by > 0 {
-			p, ok, err = v.state.seek(lo.Tree, root.pointer, first)
-		} else {
-			p, ok, err = v.state.seekLast(lo.Tree, root.pointer, last)
+			p, ok, err = v.seek(lo.Kind, lo.Tree, root.pointer, first)
+		} else if p, ok, err = v.seek(lo.Kind, lo.Tree, root.pointer, last); err == nil {
+			ok, err = p.back(ok, last)
 		}
 		var objs []change.Object
 		for ok && err == nil && first.compare(p.key()) <= 0 && p.key().compare(last) <= 0 {
 			group := groupOf(p.key())
 			objs = objs[:0]
 			for ; ok && err == nil && groupOf(p.key()) == group; ok, err = p.move(by) {
-				if err = v.decode(p); err != nil {
+				if err = v.decode(&p); err != nil {
 					break
 				}
 				for _, e := range v.dec.ents {
@@ -279,11 +309,11 @@ func (v *view) neighbour(o change.Object, by int) (change.Object, bool, error) {
 		return none, false, err
 	}
 	k, hi := keyRange(o)
-	var p *position
+	var p position
 	if k != hi { // the item is one of several: look which
-		p, ok, err = v.state.seek(o.Tree, root.pointer, k)
+		p, ok, err = v.seek(o.Kind, o.Tree, root.pointer, k)
 		for ; ok && err == nil && p.key().compare(hi) <= 0; ok, err = p.move(1) {
-			if err := v.decode(p); err != nil {
+			if err := v.decode(&p); err != nil {
 				return none, false, err
 			}
 			if slices.ContainsFunc(v.dec.ents, func(e entity) bool { return sameKey(e.obj, o) }) {
@@ -297,7 +327,7 @@ func (v *view) neighbour(o change.Object, by int) (change.Object, bool, error) {
 			return none, false, err
 		}
 	}
-	if p, ok, err = v.state.seek(o.Tree, root.pointer, k); err != nil {
+	if p, ok, err = v.seek(o.Kind, o.Tree, root.pointer, k); err != nil {
 		return none, false, err
 	}
 	switch {
@@ -309,7 +339,7 @@ func (v *view) neighbour(o change.Object, by int) (change.Object, bool, error) {
 			return none, false, err
 		}
 	}
-	if err := v.decode(p); err != nil {
+	if err := v.decode(&p); err != nil {
 		return none, false, err
 	}
 	if len(v.dec.ents) == 0 {
