@@ -143,9 +143,13 @@ func TestDurable(t *testing.T) {
 }
 
 // flushHook notes what it is told.
-type flushHook struct{ flushed []uint64 }
+type flushHook struct {
+	flushing int
+	flushed  []uint64
+}
 
 func (h *flushHook) Handle(_ context.Context, _ *Request, do func() error) error { return do() }
+func (h *flushHook) Flushing()                                                   { h.flushing++ }
 func (h *flushHook) Flushed(seq uint64)                                          { h.flushed = append(h.flushed, seq) }
 
 // A hook is told which changes a flush has made durable. One with FUA makes no other durable.

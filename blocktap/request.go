@@ -87,7 +87,10 @@ type Hook interface {
 // A FlushHook is a hook that wants to know what is durable. Flushed is called when a flush has succeeded,
 // with the Seq of the last change that was done when it began; these numbers never fall. It can be called
 // beside Handle and must return at once.
+//
+// Flushing is called when a flush begins, unless a change is under way: never beside Handle. It must return at once.
 type FlushHook interface {
+	Flushing()
 	Flushed(seq uint64)
 }
 
@@ -180,10 +183,15 @@ func (d *Device) Do(ctx context.Context, r *Request) error {
 // flush makes durable what is done and tells the hook so.
 func (d *Device) flush() error {
 	seq := d.done.Load()
+	h, told := d.hook.(FlushHook)
+	if told && d.turn.TryLock() {
+		h.Flushing()
+		d.turn.Unlock()
+	}
 	if err := d.disk.Flush(); err != nil {
 		return err
 	}
-	if h, ok := d.hook.(FlushHook); ok {
+	if told {
 		d.flushing.Lock()
 		defer d.flushing.Unlock()
 		d.flushed = max(d.flushed, seq)

@@ -28,7 +28,7 @@ func Check(ctx context.Context, images []string, fs string, cfg RulesConfig) (*E
 		return nil, err
 	}
 	interpreted := time.Since(start)
-	ev := judge(ctx, rules, name, obs)
+	ev := judge(ctx, rules, name, obs, nil)
 	ev.Kind = KindImage
 	place(ev, 0, func(i int) string { return images[i] })
 	ev.InterpNS, ev.CheckNS = interpreted.Nanoseconds(), time.Since(start).Nanoseconds()

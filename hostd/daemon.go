@@ -293,6 +293,9 @@ func (d *Daemon) Close() error {
 	d.endPasses()
 	var errs []error
 	for _, g := range d.disks {
+		if g.guard != nil {
+			g.guard.forget()
+		}
 		if g.tape != nil {
 			errs = append(errs, g.tape.Close())
 		}

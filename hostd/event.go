@@ -55,7 +55,8 @@ type Event struct {
 	Violations []change.Violation
 	Undecided  []string
 	InterpNS   int64      // time to interpret the write, nanoseconds
-	CheckNS    int64      // time to interpret it and to check the rules
+	CheckNS    int64      // time to interpret it and to check the rules: what the guest waits for
+	AheadNS    int64      // how long before the write that was begun; 0: it was not
 	RuleTimes  []RuleTime // what each rule cost; nil unless it was asked for
 	Note       string
 	Progress   *PassStatus // of KindProgress
@@ -117,13 +118,14 @@ func (ev *Event) MarshalJSON() ([]byte, error) {
 		Action     string          `json:"action,omitempty"`
 		InterpNS   int64           `json:"interp_ns"`
 		CheckNS    int64           `json:"check_ns"`
+		AheadNS    int64           `json:"ahead_ns,omitempty"`
 		RuleTimes  []RuleTime      `json:"rule_times,omitempty"`
 		Violations []violationJSON `json:"violations"`
 		Undecided  []string        `json:"undecided,omitempty"`
 		Note       string          `json:"note,omitempty"`
 		Progress   *PassStatus     `json:"progress,omitempty"`
 		Err        string          `json:"error,omitempty"`
-	}{ev.Kind, ev.Disk, ev.FS, ev.Generation, ev.Records, ev.Outcome.String(), ev.Action, ev.InterpNS, ev.CheckNS, ev.RuleTimes,
+	}{ev.Kind, ev.Disk, ev.FS, ev.Generation, ev.Records, ev.Outcome.String(), ev.Action, ev.InterpNS, ev.CheckNS, ev.AheadNS, ev.RuleTimes,
 		make([]violationJSON, len(ev.Violations)), ev.Undecided, ev.Note, ev.Progress, ev.Err}
 	for i, v := range ev.Violations {
 		out.Violations[i] = violationJSON{v.Rule, string(v.Kind), treeJSON(v.Tree), v.ID, v.Doc, v.Detail, nil, v.Disk, v.Source, v.Witness, v.Why}

@@ -189,7 +189,7 @@ func (p *pipeline) run(t *testing.T, program []byte, keepGoing bool) *verdicts {
 		t.Errorf("%d commits of the recording, all hold: %v", seen.commits, seen.hold)
 	}
 	if name, obs, err := detect.Image(disk, detect.Auto); err == nil {
-		seen.Event(judge(t.Context(), p.rules, name, obs))
+		seen.Event(judge(t.Context(), p.rules, name, obs, nil))
 	}
 	return seen
 }

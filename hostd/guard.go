@@ -36,6 +36,7 @@ type Guard struct {
 
 	flushed atomic.Uint64 // number of the last write that the guest has flushed
 	told    uint64        // the one that the interpreter knows of
+	ahead   *ahead        // the commit that is judged before it comes; nil if there is none
 }
 
 // Flushed notes how far the disk has been flushed: the interpreter is told with the next write.
@@ -71,10 +72,14 @@ func (g *Guard) Handle(ctx context.Context, r *blocktap.Request, do func() error
 		return err
 	}
 
-	ev := judge(ctx, g.rules, g.interp.FS(), obs)
+	foreseen := g.foreseen(ctx, obs.Txn)
+	ev := judge(ctx, g.rules, g.interp.FS(), obs, foreseen)
 	ev.Disk = g.name
 	place(ev, g.disk, func(i int) string { return g.peers[i].name })
 	ev.InterpNS, ev.CheckNS = observed.Nanoseconds(), time.Since(start).Nanoseconds()
+	if foreseen != nil {
+		ev.AheadNS = start.Sub(foreseen.began).Nanoseconds()
+	}
 
 	err := g.policy.Decide(ctx, ev)
 	if err == nil {
@@ -108,8 +113,8 @@ func place(ev *Event, own int, name func(disk int) string) {
 }
 
 // judge turns an observation into an event with a verdict: structure first, rules only on what is
-// well formed.
-func judge(ctx context.Context, rules *Rules, fs string, obs interp.Observation) *Event {
+// well formed. foreseen is its transaction judged ahead, or nil.
+func judge(ctx context.Context, rules *Rules, fs string, obs interp.Observation, foreseen *ahead) *Event {
 	ev := &Event{FS: fs, Kind: kindOf(obs), Generation: obs.Generation, Note: obs.Note}
 	switch {
 	case len(obs.Violations) > 0:
@@ -123,7 +128,11 @@ func judge(ctx context.Context, rules *Rules, fs string, obs interp.Observation)
 			parts = append([]interp.Part{{Txn: obs.Txn, View: obs.View}}, parts...)
 		}
 		for _, p := range parts {
-			ev.add(rules.Check(ctx, p.Txn, p.View))
+			if foreseen != nil && p.Txn == obs.Txn {
+				ev.add(foreseen.verdict)
+			} else {
+				ev.add(rules.Check(ctx, p.Txn, p.View))
+			}
 			ev.Records += len(p.Txn.Records)
 			ev.RuleTimes = rules.times(fs)
 		}

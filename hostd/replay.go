@@ -116,6 +116,7 @@ func Replay(ctx context.Context, cfg ReplayConfig, log *zap.Logger) (*Replayed, 
 	}
 	for _, g := range guards {
 		g.interp, g.peers = follower, guards
+		defer g.forget()
 	}
 	merged, err := trace.Merge(tapes...)
 	if err != nil {

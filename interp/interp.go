@@ -87,6 +87,24 @@ type Interpreter interface {
 	Flushed(disk int, seq uint64)
 }
 
+// A Forecaster is an Interpreter that can find what a commit changes before its commit write comes: what it leads to
+// is on the disk by then, and the guest waits for a flush.
+type Forecaster interface {
+	// Forecast is asked when the guest begins to flush, where Observe could be called. It is nil if there is no
+	// commit to expect.
+	Forecast() Forecast
+}
+
+// A Forecast is a commit that is expected. If it comes as expected, Observe answers with the Txn and the View of
+// the forecast; it waits for Prepare, which has to be called.
+type Forecast interface {
+	// Prepare finds what the commit changes. It may run beside Observe and Settle. ok is false if it found that
+	// there is something wrong, or was stopped: then Observe begins anew.
+	Prepare() (p Part, ok bool)
+	// Stop makes Prepare, and questions to the View, end soon: nobody waits for the answer.
+	Stop()
+}
+
 // ErrNotFound means that a disk does not hold a file system that fsward knows.
 var ErrNotFound = errors.New("no file system that fsward knows (btrfs, ext3)")
 

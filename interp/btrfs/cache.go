@@ -2,6 +2,7 @@ package btrfs
 
 import (
 	"slices"
+	"sync"
 
 	lru "github.com/hashicorp/golang-lru/v2/simplelru"
 )
@@ -11,12 +12,20 @@ import (
 const cacheBytes = 64 << 20
 
 // nodeCache keeps blocks that have passed checkNode, by device address, and forgets what is written
-// over. A block with several copies is known by all of their addresses.
+// over. A block with several copies is known by all of their addresses. Safe for concurrent use.
 type nodeCache struct {
+	mu       sync.Mutex
+	reading  []*reading // blocks that are being read
 	nodes    *lru.LRU[uint64, *cachedNode]
 	further  map[uint64]uint64 // the address of a further copy → that of the first
 	nodeSize uint64
 	step     uint64 // addresses of blocks are multiples of it
+}
+
+// A reading is a block that is on its way into the cache.
+type reading struct {
+	addrs []uint64
+	stale bool // it was written over meanwhile
 }
 
 type cachedNode struct {
@@ -53,26 +62,55 @@ func (f *FS) newCache(sb superblock) *nodeCache {
 
 // get returns the block whose first copy is at an address, or nil.
 func (c *nodeCache) get(addr uint64) (n *node, whole bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if e, ok := c.nodes.Get(addr); ok {
 		return e.node, e.whole
 	}
 	return nil, false
 }
 
-func (c *nodeCache) put(n *node, addrs []uint64, whole bool) {
+// begin is called before a block is read from the disk, with the addresses of its copies.
+func (c *nodeCache) begin(addrs []uint64) *reading {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r := &reading{addrs: addrs}
+	c.reading = append(c.reading, r)
+	return r
+}
+
+// end keeps the block that was read, unless that is nil or the block was written over since begin.
+func (c *nodeCache) end(r *reading, n *node, whole bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	i := slices.Index(c.reading, r)
+	c.reading = slices.Delete(c.reading, i, i+1)
+	if n == nil || r.stale {
+		return
+	}
 	e := &cachedNode{node: n, whole: whole}
-	c.nodes.Remove(addrs[0])
-	for _, addr := range addrs[1:] {
+	c.nodes.Remove(r.addrs[0])
+	for _, addr := range r.addrs[1:] {
 		e.others[e.count] = addr
 		e.count++
-		c.further[addr] = addrs[0]
+		c.further[addr] = r.addrs[0]
 	}
-	c.nodes.Add(addrs[0], e)
+	c.nodes.Add(r.addrs[0], e)
 }
 
 // forget drops every block that a write to the device touches.
 func (c *nodeCache) forget(off, n uint64) {
-	if n == 0 || c.nodes.Len() == 0 {
+	if n == 0 {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, r := range c.reading {
+		if slices.ContainsFunc(r.addrs, func(a uint64) bool { return overlap(a, c.nodeSize, off, n) }) {
+			r.stale = true
+		}
+	}
+	if c.nodes.Len() == 0 {
 		return
 	}
 	drop := func(addr uint64) {

@@ -1,6 +1,8 @@
 package btrfs
 
 import (
+	"sync/atomic"
+
 	"fsward/change"
 	"fsward/interp"
 )
@@ -20,6 +22,11 @@ type judgement struct {
 // commit judges a new generation.
 func (f *FS) commit(base *state, at uint64, sb superblock, obs *interp.Observation) {
 	obs.Point = interp.CommitPoint
+	if fc := f.foreseen(base, sb); fc != nil {
+		obs.Txn, obs.View = fc.diff.out.txn, fc.view
+		f.judge(base, fc.settled(f.disk, sb), at, sb, obs)
+		return
+	}
 	s, d, err := f.compareBase(base, sb, at)
 	if source, target := base.replacement(); target != nil && (err != nil || d.failed()) {
 		// The commit may be the one with which a replacement ends: what it wrote is then on the target alone,
@@ -40,6 +47,14 @@ func (f *FS) commit(base *state, at uint64, sb superblock, obs *interp.Observati
 		}
 	default:
 		obs.Txn, obs.View = d.out.txn, newView(s, f.names)
+	}
+	f.judge(base, s, at, sb, obs)
+}
+
+// judge notes what was said of a new generation, and what to do when it is written. s is its state, nil if there
+// is none.
+func (f *FS) judge(base, s *state, at uint64, sb superblock, obs *interp.Observation) {
+	if obs.Txn != nil {
 		if err := s.complete(); err != nil && base.complete() == nil {
 			obs.Note = err.Error()
 		}
@@ -84,23 +99,47 @@ func (f *FS) letThrough(base *state, sb superblock, at uint64) {
 
 // compare makes the state of a superblock and its difference from a base; nil compares with nothing.
 func (f *FS) compare(base *state, sb superblock, at uint64, devs *devices, cache *nodeCache) (*state, *diff, error) {
-	s, err := bootstrap(f.disk, sb, at, devs, cache)
+	f.names.Reset()
+	c := comparison{base: base, sb: sb, at: at, disk: f.disk, devs: devs, cache: cache, names: f.names, room: f.room}
+	if base != nil {
+		c.unflushed = f.order.stretches()
+	} else {
+		c.follows = f.follows
+	}
+	return c.run()
+}
+
+// A comparison is what a state and its difference from a base are made of.
+type comparison struct {
+	base      *state // nil: there is nothing to compare with
+	sb        superblock
+	at        uint64 // where it stands
+	disk      interp.Disk
+	devs      *devices
+	cache     *nodeCache
+	names     *change.Names
+	unflushed []stretch    // what was written and is not durable yet
+	stopped   *atomic.Bool // nil, or what ends it before its time
+	room      *interp.Room
+	follows   func(*diff) // nil, or what looks on
+}
+
+func (c comparison) run() (*state, *diff, error) {
+	s, err := bootstrap(c.disk, c.sb, c.at, c.devs, c.cache)
 	if err != nil {
 		return nil, nil, err
 	}
-	f.names.Reset()
-	txn := &change.Txn{Schema: schema, Generation: sb.generation(), Names: f.names}
-	d := &diff{old: base, new: s, budget: newBudget(), out: newRecorder(txn, s.itemContext())}
-	d.out.room = f.room
-	if base != nil {
-		d.unflushed = f.order.stretches()
-	} else {
-		f.follows(d)
+	s.stopped = c.stopped
+	txn := &change.Txn{Schema: schema, Generation: c.sb.generation(), Names: c.names}
+	d := &diff{old: c.base, new: s, budget: newBudget(), out: newRecorder(txn, s.itemContext()), unflushed: c.unflushed}
+	d.out.room = c.room
+	if c.follows != nil {
+		c.follows(d)
 	}
 	// While the chunk tree is read, only the chunks of the superblock are known.
 	d.out.dec.ctx.chunks, d.out.dec.ctx.where = nil, nil
-	if base != nil {
-		d.out.oldDec.ctx.where = base.chunks
+	if c.base != nil {
+		d.out.oldDec.ctx.where = c.base.chunks
 	}
 	d.run()
 	return s, d, nil

@@ -20,6 +20,12 @@ type FS struct {
 	found  interp.Observation // of the log that was there
 
 	metadata bool // the write last observed may hold metadata
+	dataOnly bool // it does not, and is no superblock
+
+	coming   coming
+	foretold uint64    // coming.count when a commit was last forecast
+	ahead    *forecast // of the next commit; nil if there is none
+	writes   uint64    // how many writes changed something other than data
 
 	limits interp.Limits
 	room   *interp.Room         // for what a commit changes
@@ -58,7 +64,7 @@ func (f *FS) Observe(w interp.Write) interp.Observation {
 	var obs interp.Observation
 	f.found = interp.Observation{}
 	f.room.Release()
-	f.disk.pending, f.settle, f.after, f.metadata = nil, nil, nil, false
+	f.disk.pending, f.settle, f.after, f.metadata, f.dataOnly = nil, nil, nil, false, false
 	if f.base != nil && !f.base.unsound && !f.givesUp(&w) {
 		if err := f.checkWrite(&w); err != nil {
 			f.refuseSuper(err, &obs)
@@ -69,6 +75,7 @@ func (f *FS) Observe(w interp.Write) interp.Observation {
 			}
 			return obs
 		}
+		f.dataOnly = !f.metadata
 	}
 	f.disk.pending = &w
 	// A mirror may lie inside a chunk of metadata, where no block is allocated.
@@ -131,6 +138,9 @@ func (f *FS) Settle(written bool) {
 	}
 	if f.base != nil {
 		f.base.cache.forget(w.Off, w.Len)
+	}
+	if !f.dataOnly {
+		f.writes++
 	}
 	if f.metadata && written && w.Seq != 0 {
 		f.order.add(w.Off, w.Len, w.Seq)

@@ -110,6 +110,7 @@ func (f *FS) checkDirection(w *interp.Write, p place) error {
 		if bytenr := binary.LittleEndian.Uint64(b[48:]); bytenr != p.logical+at {
 			return onWrite(violatedAt(directionRule, p.addr+at, "block %d is written where block %d stands", bytenr, p.logical+at))
 		}
+		f.coming.note(b)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 
 	"fsward/interp"
 	"fsward/interp/disk"
@@ -23,7 +24,11 @@ type reader struct {
 	rules  nodeRules
 	chunks *chunkMap
 	cache  *nodeCache
+
+	stopped *atomic.Bool // set when nobody waits for the answer any more; nil where that cannot be
 }
+
+var errStopped = errors.New("stopped")
 
 // node returns the block that a pointer leads to, checked in itself and against the pointer. With all,
 // every copy is read and has to be the same; without, the first good one will do. An error that is a
@@ -55,12 +60,17 @@ func (r *reader) block(logical, types uint64, all bool) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.stopped != nil && r.stopped.Load() {
+		return nil, errStopped
+	}
 	n, whole := r.cache.get(addrs[0])
 	if n == nil || all && !whole || n.logical() != logical {
-		if n, err = r.load(logical, addrs[:count], all); err != nil {
+		reading := r.cache.begin(addrs[:count])
+		n, err = r.load(logical, addrs[:count], all)
+		r.cache.end(reading, n, all || count == 1)
+		if err != nil {
 			return nil, err
 		}
-		r.cache.put(n, addrs[:count], all || count == 1)
 	}
 	return n, nil
 }

@@ -79,7 +79,8 @@ func (n *node) records() (sum int) {
 // expect makes room for about n more records, so that they need not be copied again and again.
 func (r *recorder) expect(n int) {
 	have := len(r.txn.Records)
-	if n = min(n, maxRecords-have); n <= cap(r.txn.Records)-have {
+	if n = min(n, maxRecords-have); n <= cap(r.txn.Records)-have ||
+		!r.room.Holds(r.beside+uint64(have+n)*interp.RecordBytes+r.txn.Names.Bytes()) {
 		return
 	}
 	records := make([]change.Record, have, have+n+n/16)

@@ -17,6 +17,12 @@ const (
 	superMagicAt = 64
 	devItemAt    = 201 // super_block.dev_item
 	devItemSize  = 98
+
+	bytesUsedAt          = 120
+	cacheGenerationAt    = 555
+	uuidTreeGenerationAt = 563
+	backupRootsAt        = 811 + sysArrayMax // super_roots: where the trees of earlier commits stood
+	backupRootsSize      = 4 * 168           // struct btrfs_root_backup
 )
 
 // superOffsets are the places of the superblock and its mirrors (btrfs_sb_offset).

@@ -31,10 +31,17 @@ type holding struct {
 	near   position // where the last search for objects of the kind ended
 }
 
-var _ change.View = (*view)(nil)
+var _ change.Forker = (*view)(nil)
 
 func newView(s *state, names *change.Names) *view {
 	return &view{state: s, dec: newDecoder(s, names)}
+}
+
+// Fork returns a view of the same state; what both share can be used by several goroutines.
+func (v *view) Fork(names *change.Names) change.View {
+	s := *v.state
+	s.roots = make(map[treeKey]treeRoot)
+	return newView(&s, names)
 }
 
 func newDecoder(s *state, names *change.Names) decoder {

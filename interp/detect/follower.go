@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"fsward/change"
 	"fsward/interp"
@@ -208,15 +209,15 @@ func after(left, came interp.Observation) interp.Observation {
 
 // appear looks whether a write completes the superblock of a file system.
 func (f *Follower) appear(disk int, w interp.Write) interp.Observation {
-	f.disk.pending = &w
+	f.disk.pending.Store(&w)
 	d := interp.Sub(&f.disk, disk)
 	format, err := find(d, f.fs)
 	if err != nil || !format.detect(d) {
-		f.disk.pending = nil
+		f.disk.pending.Store(nil)
 		return interp.Observation{}
 	}
 	if format.watch != nil {
-		f.disk.pending = nil
+		f.disk.pending.Store(nil)
 		f.fresh = &followed{format.watch(&f.disk, f.limits), disk}
 		f.at = f.fresh
 		return f.show(f.fresh, w)
@@ -228,7 +229,7 @@ func (f *Follower) appear(disk int, w interp.Write) interp.Observation {
 		return interp.Observation{Unknown: err}
 	case err != nil:
 		// mkfs may write its superblock before what it points to: not a file system yet.
-		f.disk.pending = nil
+		f.disk.pending.Store(nil)
 		return interp.Observation{Note: fmt.Sprintf("%s superblock seen, not yet a whole file system: %v", format.name, err)}
 	}
 	f.fresh = &followed{in, disk}
@@ -238,7 +239,7 @@ func (f *Follower) appear(disk int, w interp.Write) interp.Observation {
 
 // Settle ends the write last observed.
 func (f *Follower) Settle(written bool) {
-	f.disk.pending = nil
+	f.disk.pending.Store(nil)
 	gone := false
 	for _, in := range f.shown {
 		in.Settle(written)
@@ -262,10 +263,25 @@ func (f *Follower) Flushed(disk int, seq uint64) {
 	}
 }
 
+// Forecast asks the interpreter of the only disk.
+func (f *Follower) Forecast() interp.Forecast {
+	if len(interp.Sizes(f.disk.Disk)) != 1 {
+		return nil
+	}
+	in := f.ownerOf(0)
+	if in == nil {
+		return nil
+	}
+	if forecaster, ok := in.Interpreter.(interp.Forecaster); ok {
+		return forecaster.Forecast()
+	}
+	return nil
+}
+
 // pendingDisk is the disk, or the disks, as they will be when the write being observed is done.
 type pendingDisk struct {
 	interp.Disk
-	pending *interp.Write
+	pending atomic.Pointer[interp.Write] // forecasts read beside the writes
 }
 
 // Sizes returns the sizes of the disks.
@@ -273,10 +289,10 @@ func (d *pendingDisk) Sizes() []uint64 { return interp.Sizes(d.Disk) }
 
 func (d *pendingDisk) ReadAt(p []byte, off int64) (int, error) {
 	n, err := d.Disk.ReadAt(p, off)
-	if d.pending == nil || off < 0 {
+	w, start := d.pending.Load(), uint64(off)
+	if w == nil || off < 0 {
 		return n, err
 	}
-	w, start := d.pending, uint64(off)
 	end := start + uint64(n)
 	lo, hi := max(start, w.Off), min(end, w.Off+w.Len)
 	if lo < hi {

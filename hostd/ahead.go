@@ -1,0 +1,80 @@
+package hostd
+
+import (
+	"context"
+	"time"
+
+	"fsward/change"
+	"fsward/interp"
+	"fsward/invariants"
+)
+
+// ahead is a commit that is judged while the guest waits for the flush before it. If what comes is that commit, its
+// verdict is there already, or soon; else it is judged as if there had been none.
+type ahead struct {
+	forecast interp.Forecast
+	began    time.Time
+	rules    *ruleSet // in force then
+	stop     context.CancelFunc
+	prepared chan struct{} // closed when txn is there, or will not come
+	done     chan struct{} // closed when verdict is
+
+	txn     *change.Txn // valid once prepared is closed; nil: nothing was found that could be judged
+	verdict invariants.Verdict
+}
+
+// Flushing lets the interpreter expect a commit, and begins to judge it. The disks of one guest share the rules, and
+// with several nothing is judged ahead.
+func (g *Guard) Flushing() {
+	f, ok := g.interp.(interp.Forecaster)
+	if !ok || len(g.peers) > 1 {
+		return
+	}
+	forecast := f.Forecast()
+	if forecast == nil {
+		return
+	}
+	g.forget()
+	ctx, stop := context.WithCancel(context.Background())
+	a := &ahead{forecast: forecast, began: time.Now(), rules: g.rules.set.Load(), stop: stop,
+		prepared: make(chan struct{}), done: make(chan struct{})}
+	g.ahead = a
+	go func() {
+		defer close(a.done)
+		p, ok := forecast.Prepare()
+		a.txn = p.Txn
+		close(a.prepared)
+		if ok {
+			a.verdict = g.rules.Check(ctx, p.Txn, p.View)
+		}
+	}()
+}
+
+// forget ends what is judged ahead, and waits until nothing of it runs any more.
+func (g *Guard) forget() {
+	if a := g.ahead; a != nil {
+		a.forecast.Stop()
+		a.stop()
+		<-a.done
+		g.ahead = nil
+	}
+}
+
+// foreseen returns what was judged ahead if it is this transaction, by the rules that are in force, once its verdict
+// is there; else nil. The rules are free to judge afterwards.
+func (g *Guard) foreseen(ctx context.Context, txn *change.Txn) *ahead {
+	a := g.ahead
+	if a == nil {
+		return nil
+	}
+	defer g.forget()
+	if <-a.prepared; txn == nil || a.txn != txn || a.rules != g.rules.set.Load() {
+		return nil
+	}
+	select {
+	case <-a.done:
+		return a
+	case <-ctx.Done():
+		return nil
+	}
+}

@@ -1,0 +1,202 @@
+package btrfs
+
+import (
+	"bytes"
+	"encoding/binary"
+	"sync/atomic"
+
+	"fsward/change"
+	"fsward/interp"
+)
+
+// coming has the roots that the next superblock will lead to, as far as they were written: Btrfs writes all trees
+// of a transaction, flushes, and then writes the superblock (btrfs_write_and_wait_transaction, write_all_supers).
+type coming struct {
+	root, chunkRoot pointer // of the highest generation seen; logical is 0 where none was
+	count           uint64  // blocks of root trees seen
+}
+
+// note looks at a block that is written, which is as long as its header at least. Of the blocks of a root tree
+// the highest is its root; one that was changed again after it had been written stands in two places, and the
+// later counts.
+func (c *coming) note(b []byte) {
+	p := pointer{binary.LittleEndian.Uint64(b[48:]), binary.LittleEndian.Uint64(b[80:]), b[100], false}
+	at := &c.root
+	switch binary.LittleEndian.Uint64(b[88:]) {
+	case rootTreeID:
+		c.count++
+	case chunkTreeID:
+		at, p.chunkTree = &c.chunkRoot, true
+	default:
+		return
+	}
+	if p.generation > at.generation || p.generation == at.generation && p.level >= at.level {
+		*at = p
+	}
+}
+
+// A forecast is the difference that the next commit makes, found while the guest still waits for its flush. It
+// is used if the superblock that comes is the one expected and nothing was written to metadata meanwhile. Then
+// it is what would have been found with the superblock; else it is thrown away. See docs/decisions/0019.
+type forecast struct {
+	base     *state
+	baseSB   *[superSize]byte // of base: log commits put another in its place
+	old      state            // base, with a reader of its own
+	sb       superblock       // the one expected
+	at       uint64           // where
+	writes   uint64           // FS.writes when the forecast was made
+	names    *change.Names
+	room     *interp.Room
+	stopped  atomic.Bool
+	prepared chan struct{} // closed when Prepare ends
+
+	// Valid if ok is set, once prepared is closed.
+	ok   bool
+	now  *state
+	diff *diff
+	view *view
+}
+
+var _ interp.Forecaster = (*FS)(nil)
+
+// Forecast expects a commit if a root of the root tree was written since the last one. Of a file system on
+// several devices, whose superblocks differ, it expects none.
+func (f *FS) Forecast() interp.Forecast {
+	base := f.base
+	if base == nil || base.unsound || len(base.devs.list) != 1 || base.devs.list[0].id == 0 ||
+		f.coming.root.generation <= base.sb.generation() || f.coming.count == f.foretold {
+		return nil
+	}
+	f.foretold = f.coming.count
+	if f.ahead != nil {
+		f.ahead.Stop()
+	}
+	b := *base.sb.b
+	fc := &forecast{base: base, baseSB: base.sb.b, old: *base, sb: superblock{&b}, at: base.devs.list[0].start + superOffset,
+		writes: f.writes, names: change.NewNames(), prepared: make(chan struct{}),
+		room: interp.NewRoom(f.limits.Memory/4, nil)} // a commit has its own, and the reserve
+	// Neither state is read through the write under observation, which goes elsewhere.
+	fc.old.disk, fc.old.stopped, fc.old.roots = f.disk.Disk, &fc.stopped, make(map[treeKey]treeRoot)
+	fc.expect(f.coming)
+	f.ahead = fc
+	return fc
+}
+
+// expect sets what a commit changes in the superblock (update_super_roots).
+func (fc *forecast) expect(c coming) {
+	b, old := fc.sb.b, fc.base.sb
+	set := func(off int, n uint64) { binary.LittleEndian.PutUint64(b[off:], n) }
+	set(72, c.root.generation)
+	set(80, c.root.logical)
+	b[198] = c.root.level
+	if c.chunkRoot.generation > old.generation() {
+		set(88, c.chunkRoot.logical)
+		set(164, c.chunkRoot.generation)
+		b[199] = c.chunkRoot.level
+	}
+	set(96, 0) // log_root
+	b[200] = 0
+	for _, off := range []int{cacheGenerationAt, uuidTreeGenerationAt} {
+		if fc.sb.u64(off) == old.generation() {
+			set(off, c.root.generation)
+		}
+	}
+}
+
+// Stop makes Prepare, and whatever reads the View, end soon.
+func (fc *forecast) Stop() { fc.stopped.Store(true) }
+
+// Prepare finds the difference.
+func (fc *forecast) Prepare() (interp.Part, bool) {
+	defer close(fc.prepared)
+	s, d, err := comparison{base: &fc.old, sb: fc.sb, at: fc.at, disk: fc.old.disk, stopped: &fc.stopped,
+		devs: fc.old.devs, cache: fc.old.cache, names: fc.names, room: fc.room}.run()
+	if err != nil || d.failed() {
+		return interp.Part{}, false
+	}
+	if !fc.complete(s, d) {
+		return interp.Part{}, false
+	}
+	fc.ok, fc.now, fc.diff, fc.view = true, s, d, newView(s, fc.names)
+	return interp.Part{Txn: d.out.txn, View: fc.view}, true
+}
+
+// complete sets what follows in the superblock from what changed in the trees: the bytes in use, and what of the
+// device is. ok is false if that cannot be told.
+func (fc *forecast) complete(s *state, d *diff) (ok bool) {
+	txn := d.out.txn
+	used, supers := fc.sb.u64(bytesUsedAt), 0
+	for i := range txn.Records {
+		switch r := &txn.Records[i]; {
+		case r.Object == superObject:
+			supers++ // they come first
+		case r.Object.Kind == kindBlockGroupItem && r.Field == fieldUsed:
+			was, _ := r.Old.Num()
+			now, _ := r.New.Num()
+			used += now - was
+		}
+	}
+	binary.LittleEndian.PutUint64(fc.sb.b[bytesUsedAt:], used)
+	k := key{devItemsID, devItemKey, fc.sb.devID()}
+	p, found, err := s.seek(chunkTreeID, s.chunkRoot(), k)
+	if err != nil || !found || p.key() != k {
+		return false
+	}
+	item := p.item()
+	data := item.data()
+	if data.Len() != devItemSize {
+		return false
+	}
+	copy(fc.sb.b[devItemAt+8:devItemAt+24], data.Bytes()[8:24]) // total_bytes and bytes_used
+
+	again := newRecorder(&change.Txn{Schema: schema, Names: fc.names}, s.itemContext())
+	again.oldDec.ctx.where = fc.base.chunks
+	if err := again.super(&fc.old.sb, &fc.sb); err != nil {
+		return false
+	}
+	// The room before the first record is that of the superblock's: mostly it has the same number again.
+	n := len(again.txn.Records)
+	if n != supers {
+		rest := txn.Records[supers:]
+		txn.Records = append(make([]change.Record, n, n+len(rest)), rest...)
+	}
+	copy(txn.Records, again.txn.Records)
+	return true
+}
+
+// foreseen returns the forecast of a commit if it holds for this superblock, once it is prepared; else nil. There
+// is none afterwards.
+func (f *FS) foreseen(base *state, sb superblock) *forecast {
+	fc := f.ahead
+	f.ahead = nil
+	if fc == nil {
+		return nil
+	}
+	if fc.base != base || fc.baseSB != base.sb.b || fc.writes != f.writes ||
+		fc.sb.generation() != sb.generation() || fc.sb.root() != sb.root() || len(f.order.stretches()) > 0 {
+		fc.Stop()
+		return nil
+	}
+	<-fc.prepared
+	if !fc.ok || !fc.sb.sameState(sb) {
+		fc.Stop()
+		return nil
+	}
+	return fc
+}
+
+// sameState tells whether two superblocks define the same state: all is the same but the checksum, the address, and
+// the roots of earlier commits, which nothing is read from.
+func (s superblock) sameState(o superblock) bool {
+	const behind = 48 + 8 // bytenr
+	return bytes.Equal(s.b[csumArea:48], o.b[csumArea:48]) && bytes.Equal(s.b[behind:backupRootsAt], o.b[behind:backupRootsAt]) &&
+		bytes.Equal(s.b[backupRootsAt+backupRootsSize:], o.b[backupRootsAt+backupRootsSize:])
+}
+
+// settled is the state of a forecast that came true, for those who follow the file system.
+func (fc *forecast) settled(d interp.Disk, sb superblock) *state {
+	s := *fc.now // the View may still be read
+	s.sb, s.roots = sb, make(map[treeKey]treeRoot)
+	s.disk, s.stopped = d, nil
+	return &s
+}

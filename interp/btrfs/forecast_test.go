@@ -1,0 +1,116 @@
+package btrfs_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+	"testing"
+
+	"fsward/change"
+	"fsward/interp"
+)
+
+// Commits are forecast while the guest flushes. What is said of each is the same as without, whether it comes as it
+// was expected or not.
+func TestForecast(t *testing.T) {
+	base := openDisk(t, sharedData(t, "logs/btrfs-single-4k.base.img.zst"))
+	log := sharedData(t, "logs/btrfs-single-4k.log.zst")
+	for _, tc := range []struct {
+		name    string
+		stop    bool              // the forecast is stopped
+		between func(root []byte) // changes a block of the root tree, which comes again after the forecast
+		super   func(b []byte)    // changes the superblock
+		holds   func(commits, foreseen int) bool
+	}{
+		{name: "as expected", holds: func(commits, foreseen int) bool { return commits == 21 && foreseen >= 19 }},
+		{name: "stopped", stop: true, holds: func(commits, foreseen int) bool { return commits == 21 && foreseen == 0 }},
+		{name: "written over meanwhile", between: func([]byte) {},
+			holds: func(commits, foreseen int) bool { return commits == 21 && foreseen == 0 }},
+		{name: "another root meanwhile", between: func(root []byte) { root[200] ^= 1 }, // its checksum is wrong
+			holds: func(commits, foreseen int) bool { return commits == 1 && foreseen == 0 }},
+		{name: "another superblock", super: func(b []byte) { b[120] += b[72] }, // bytes_used
+			holds: func(commits, foreseen int) bool { return commits == 21 && foreseen == 0 }},
+		{name: "other backup roots", super: func(b []byte) { b[2859]++ },
+			holds: func(commits, foreseen int) bool { return commits == 21 && foreseen >= 19 }},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			d := base.clone()
+			plain, ahead := follow(t, d), follow(t, d)
+			commits, foreseen := 0, 0
+			var expected *change.Txn
+			var root interp.Write
+			super := make([]byte, 4096)
+			_, _ = d.ReadAt(super, primary)
+			nodeSize := int(binary.LittleEndian.Uint32(super[148:]))
+			show := func(w interp.Write) bool {
+				if (w.Off == primary || w.Off == mirror) && tc.super != nil {
+					tc.super(w.Data)
+					reseal(w.Data)
+				}
+				want, got := plain.Observe(w), ahead.Observe(w)
+				if a, b := observed(want), observed(got); !slices.Equal(a, b) {
+					t.Fatalf("write at %d: %d lines with a forecast, %d without:\n%.2000q\n%.2000q", w.Off, len(b), len(a), b, a)
+				}
+				if got.Point == interp.CommitPoint {
+					commits++
+					if got.Txn != nil && got.Txn == expected {
+						foreseen++
+					}
+				}
+				d.apply(w)
+				plain.Settle(true)
+				ahead.Settle(true)
+				return len(want.Violations) == 0 && want.Unknown == nil
+			}
+			going := true
+			eachWrite(t, log, func(w interp.Write) bool {
+				for at := 0; w.Off != primary && w.Off != mirror && at+nodeSize <= len(w.Data); at += 4096 {
+					if block := w.Data[at : at+nodeSize]; bytes.Equal(block[32:48], fsidOf(d)) && binary.LittleEndian.Uint64(block[88:]) == 1 {
+						root = interp.Write{Off: w.Off + uint64(at), Len: uint64(nodeSize), Data: block}
+					}
+				}
+				going = going && show(w)
+				return going
+			}, func(seq uint64) {
+				fc := ahead.Forecast()
+				if fc != nil {
+					if tc.stop {
+						fc.Stop()
+					}
+					p, ok := fc.Prepare()
+					if ok == tc.stop {
+						t.Errorf("prepared: %t", ok)
+					}
+					if expected = p.Txn; tc.between != nil {
+						again := root
+						again.Data = bytes.Clone(root.Data)
+						tc.between(again.Data)
+						going = going && show(again)
+					}
+				}
+				plain.Flushed(0, seq)
+				ahead.Flushed(0, seq)
+			})
+			if !tc.holds(commits, foreseen) {
+				t.Errorf("%d commits, %d of them foreseen", commits, foreseen)
+			}
+		})
+	}
+}
+
+// observed writes an observation as text.
+func observed(obs interp.Observation) []string {
+	var out []string
+	for _, v := range obs.Violations {
+		out = append(out, v.Rule+" "+v.Tree+" "+v.ID+" "+v.Detail)
+	}
+	if obs.Unknown != nil {
+		out = append(out, obs.Unknown.Error())
+	}
+	if obs.Txn != nil {
+		for _, r := range obs.Txn.Records {
+			out = append(out, obs.Txn.Schema.RecordText(r, obs.Txn.Names))
+		}
+	}
+	return append(out, obs.Note)
+}
