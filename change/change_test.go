@@ -106,3 +106,29 @@ func TestSizes(t *testing.T) {
 		t.Errorf("a Record has %d bytes, want at most 80", n)
 	}
 }
+
+// Forks of a table agree on what it had when they were made, and each has more of its own.
+func TestNamesFork(t *testing.T) {
+	base := NewNames()
+	one, key := base.Intern([]byte("one")), base.Key(1, kindInode, 7)
+	a, b := base.Fork(), base.Fork()
+	for _, f := range []*Names{a, b} {
+		if f.Intern([]byte("one")) != one || f.Key(1, kindInode, 7) != key || f.Text(one) != "one" {
+			t.Error("a fork does not have what its base has")
+		}
+	}
+	two, far := a.Intern([]byte("two")), a.Key(1, kindInode, 8)
+	if three := b.Intern([]byte("three")); b.Text(three) != "three" || a.Text(two) != "two" || base.Len() != 1 || a.Len() != 2 || base.Text(two) != "" {
+		t.Error("what a fork adds is not its own")
+	}
+	if _, _, sub, _ := a.KeyOf(far); sub != 8 {
+		t.Errorf("sub is %d, want 8", sub)
+	}
+	if _, _, sub, _ := a.KeyOf(key); sub != 7 {
+		t.Errorf("sub of the base is %d, want 7", sub)
+	}
+	f := a.Fork()
+	if f.Intern([]byte("two")) != two || f.Key(1, kindInode, 8) != far || f.Text(one) != "one" || f.Intern([]byte("four")) == two {
+		t.Error("a fork of a fork does not have what both have")
+	}
+}

@@ -9,6 +9,9 @@ type Names struct {
 	subs  []uint64
 	subIx map[uint64]uint32
 	bytes uint64
+
+	base                *Names // of a fork; nil for others
+	baseNames, baseSubs uint32 // how many it has
 }
 
 // NewNames returns an empty table.
@@ -16,7 +19,16 @@ func NewNames() *Names {
 	return &Names{index: make(map[string]uint32), subIx: make(map[uint64]uint32)}
 }
 
-// Reset empties the table and keeps its memory. Values made from it before are no longer valid.
+// Fork returns a table that has what this one has, and to which more can be added beside other forks of it. This one
+// may not be added to as long as forks are in use. A value that only a fork made is the same in no other.
+func (t *Names) Fork() *Names {
+	f := NewNames()
+	f.base, f.baseNames, f.baseSubs = t, uint32(t.Len()), t.baseSubs+uint32(len(t.subs))
+	return f
+}
+
+// Reset empties the table and keeps its memory, unless that is much: emptying it would cost every later
+// transaction. Values made from it before are no longer valid.
 func (t *Names) Reset() {
 	if len(t.names)+len(t.subs) > maxKeptNames { // a map keeps the room that it once had
 		*t = *NewNames()
@@ -27,6 +39,7 @@ func (t *Names) Reset() {
 	t.names = t.names[:0]
 	t.subs = t.subs[:0]
 	t.bytes = 0
+	t.base, t.baseNames, t.baseSubs = nil, 0, 0
 }
 
 // maxKeptNames is for how many names Reset keeps the memory.
@@ -39,14 +52,25 @@ const nameBytes = 64
 func (t *Names) Bytes() uint64 { return t.bytes }
 
 // Len returns the number of distinct names held.
-func (t *Names) Len() int { return len(t.names) }
+func (t *Names) Len() int { return int(t.baseNames) + len(t.names) }
+
+// name finds the index of a name.
+func (t *Names) name(b []byte) (i uint32, ok bool) {
+	if t.base != nil {
+		if i, ok = t.base.name(b); ok {
+			return i, true
+		}
+	}
+	i, ok = t.index[string(b)]
+	return i, ok
+}
 
 // Intern returns the Value for a name. b is copied when it is new.
 func (t *Names) Intern(b []byte) Value {
-	i, ok := t.index[string(b)]
+	i, ok := t.name(b)
 	if !ok {
 		s := string(b)
-		i = uint32(len(t.names))
+		i = uint32(t.Len())
 		t.names = append(t.names, s)
 		t.bytes += uint64(len(s)) + nameBytes
 		t.index[s] = i
@@ -64,15 +88,42 @@ func (t *Names) Text(v Value) string {
 
 // At returns the name with a handle as Handle gives it, or "" if there is none.
 func (t *Names) At(handle uint64) string {
-	if handle >= uint64(len(t.names)) {
+	switch own := handle - uint64(t.baseNames); {
+	case handle >= uint64(t.Len()):
 		return ""
+	case handle < uint64(t.baseNames):
+		return t.base.At(handle)
+	default:
+		return t.names[own]
 	}
-	return t.names[handle]
 }
 
 // Handle interns a name and returns its number in this table: what an Object holds whose identifier
 // has a name in it (ShapeNamed).
 func (t *Names) Handle(b []byte) uint64 { return t.Intern(b).n }
+
+// sub finds the index of the last part of a key.
+func (t *Names) sub(n uint64) (i uint32, ok bool) {
+	if t.base != nil {
+		if i, ok = t.base.sub(n); ok {
+			return i, true
+		}
+	}
+	i, ok = t.subIx[n]
+	return i, ok
+}
+
+// subAt returns the last part of a key by its index; 0 if there is none.
+func (t *Names) subAt(i uint32) uint64 {
+	switch own := i - t.baseSubs; {
+	case i < t.baseSubs:
+		return t.base.subAt(i)
+	case int(own) < len(t.subs):
+		return t.subs[own]
+	default:
+		return 0
+	}
+}
 
 // Key returns the Value for the key k(id, kind, sub).
 func (t *Names) Key(id uint64, kind Kind, sub uint64) Value {
@@ -80,9 +131,9 @@ func (t *Names) Key(id uint64, kind Kind, sub uint64) Value {
 	if sub == 0 {
 		return v
 	}
-	i, ok := t.subIx[sub]
+	i, ok := t.sub(sub)
 	if !ok {
-		i = uint32(len(t.subs))
+		i = t.baseSubs + uint32(len(t.subs))
 		t.subs = append(t.subs, sub)
 		t.subIx[sub] = i
 	}
@@ -95,8 +146,8 @@ func (t *Names) KeyOf(v Value) (id uint64, kind Kind, sub uint64, ok bool) {
 	if v.tag != Key {
 		return 0, 0, 0, false
 	}
-	if v.ref != 0 && int(v.ref) <= len(t.subs) {
-		sub = t.subs[v.ref-1]
+	if v.ref != 0 {
+		sub = t.subAt(v.ref - 1)
 	}
 	return v.n, v.kind, sub, true
 }

@@ -28,3 +28,10 @@ type View interface {
 	// Next is Previous in the other direction.
 	Next(o Object) (n Object, ok bool, err error)
 }
+
+// A Forker is a View that several goroutines can ask at once, each a fork of its own.
+type Forker interface {
+	View
+	// Fork returns a View of the same state, whose values are interned in a fork of the transaction's Names.
+	Fork(names *Names) View
+}

@@ -18,6 +18,7 @@ type both struct {
 	t         testing.TB
 	reference invariants.Engine
 	compiled  invariants.Engine // nil where the compiler refuses what the reference can only find when it runs
+	parallel  invariants.Engine // compiled, and judges by two goroutines
 	rules     string
 }
 
@@ -31,6 +32,9 @@ func newBoth(t testing.TB, s *change.Schema, rules string, o invariants.Options)
 	}
 	if c, err := invariants.NewCompiled(s, files, o); err == nil {
 		b.compiled = c
+		if b.parallel, err = invariants.NewCompiled(s, files, invariants.Parallel(o)); err != nil {
+			t.Fatal(err)
+		}
 	} else {
 		t.Logf("the compiler says: %v", err)
 	}
@@ -46,10 +50,12 @@ func (b *both) Check(ctx context.Context, t *change.Txn, v change.View) invarian
 	if b.compiled == nil {
 		return want
 	}
-	got := b.compiled.Check(ctx, t, v)
-	got.AddWitnesses(t)
-	if d := difference(want, got); d != "" {
-		b.t.Errorf("%s\n(-reference +compiled):\n%s", b.rules, d)
+	for _, engine := range []invariants.Engine{b.compiled, b.parallel} {
+		got := engine.Check(ctx, t, v)
+		got.AddWitnesses(t)
+		if d := difference(want, got); d != "" {
+			b.t.Errorf("%s\n(-reference +compiled):\n%s", b.rules, d)
+		}
 	}
 	return want
 }

@@ -13,7 +13,7 @@ type Compiled struct {
 	reference *reference
 	clauses   []*compiledClause
 	timing    []Timing
-	machine   *machine
+	halves    [2]*half
 }
 
 // compiledClause is a clause of a rule with its program.
@@ -41,15 +41,25 @@ func NewCompiled(schema *change.Schema, files []File, options Options) (*Compile
 		return nil, err
 	}
 	r.take(l)
-	e := &Compiled{reference: r, machine: newMachine(l.vocabulary, r.options)}
-	c := newCompiler(l, e.machine)
-	for _, rule := range l.rules {
+	e := &Compiled{reference: r}
+	found := &mistakes{reported: map[string]bool{}}
+	var compilers [2]*compiler
+	for i := range e.halves {
+		e.halves[i] = newHalf(i, r, l)
+		compilers[i] = newCompiler(l, e.halves[i].machine, found)
+	}
+	for i, rule := range l.rules {
 		e.timing = append(e.timing, Timing{Rule: rule.Name})
+		h, compiler := e.halves[i%2], compilers[i%2]
 		for _, clause := range rule.clauses {
-			e.clauses = append(e.clauses, c.compile(rule, clause))
+			c := compiler.compile(rule, clause)
+			e.clauses, h.clauses = append(e.clauses, c), append(h.clauses, c)
 		}
 	}
-	if err := c.mistakes(); err != nil {
+	for _, c := range compilers {
+		c.finish()
+	}
+	if err := found.err(); err != nil {
 		return nil, err
 	}
 	return e, nil
@@ -65,8 +75,6 @@ func (e *Compiled) Check(ctx context.Context, t *change.Txn, v change.View) Verd
 	end := e.reference.begin(ctx, t, v)
 	defer end()
 	report := e.reference.report
-	e.machine.begin(ctx, t, v, report)
-	defer e.machine.end()
 	for i := range e.timing {
 		e.timing[i].Checks++
 		e.timing[i].Last, e.timing[i].Rows = 0, 0
@@ -74,11 +82,10 @@ func (e *Compiled) Check(ctx context.Context, t *change.Txn, v change.View) Verd
 	for _, c := range e.clauses {
 		c.interpret = c.program == nil
 	}
-	e.judge(e.clauses)
-	for _, c := range e.clauses {
-		if isMistake(c.err) && !c.interpret {
-			e.judgeAgain(c.rule)
-		}
+	e.judgeHalves(ctx, t, v)
+	for _, h := range e.halves {
+		report.take(h.report)
+		h.run.txn, h.run.view = nil, nil
 	}
 	e.interpret()
 	for _, c := range e.clauses {
@@ -88,70 +95,6 @@ func (e *Compiled) Check(ctx context.Context, t *change.Txn, v change.View) Verd
 		}
 	}
 	return report.verdict()
-}
-
-// turnSize is the number of records that all rules judge before they go on to the next: few enough that they, and
-// what is looked up for them, stay in the processor's caches. See docs/decisions/0009.
-const turnSize = 1024
-
-// judge runs the programs of clauses. They take turns on parts of the transaction.
-func (e *Compiled) judge(clauses []*compiledClause) {
-	m := e.machine
-	for _, c := range clauses {
-		c.rows, c.err = 0, nil
-	}
-	watch := time.Now()
-	took := time.Duration(0)
-	run := func(c *compiledClause, plan *compiledPlan) {
-		m.run(c, plan)
-		now := time.Since(watch)
-		e.timing[c.rule.order].add(now - took)
-		took = now
-	}
-	for from := 0; from < len(m.records); from += turnSize {
-		if m.options.Progress != nil {
-			m.options.Progress(from, len(m.records))
-		}
-		m.lists.turn.fill(m.records, from, min(from+turnSize, len(m.records)))
-		took = time.Since(watch)
-		for _, c := range clauses {
-			for i := 0; !c.interpret && i < len(c.program.plans) && c.err == nil; i++ {
-				if plan := &c.program.plans[i]; m.lists.turn.hasAny(plan.starts) {
-					run(c, plan)
-				}
-			}
-		}
-	}
-	took = time.Since(watch)
-	for _, c := range clauses {
-		for i := 0; !c.interpret && i < len(c.program.plans) && c.err == nil; i++ {
-			if plan := &c.program.plans[i]; len(plan.starts) == 0 {
-				run(c, plan)
-			}
-		}
-	}
-}
-
-// judgeAgain judges a rule without the clauses that met a mistake, which are to be interpreted: what they have
-// found until then is taken back.
-func (e *Compiled) judgeAgain(rule *rule) {
-	for again := true; again; {
-		again = false
-		var sound []*compiledClause
-		for _, c := range e.clauses {
-			switch {
-			case c.rule != rule:
-			case isMistake(c.err) && !c.interpret:
-				c.interpret, again = true, true
-			case !c.interpret:
-				sound = append(sound, c)
-			}
-		}
-		if again {
-			e.reference.report.forget(rule)
-			e.judge(sound)
-		}
-	}
 }
 
 // interpret gives clauses to the reference engine.

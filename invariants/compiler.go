@@ -35,13 +35,18 @@ type compiler struct {
 	procedures map[string]*procedureEntry
 	properties map[string]uint64 // verify/1 goals, numbered
 	counters   int               // of count/2 and sum/3 that can run at once
-	errs       []error
-	reported   map[string]bool
+	mistakes   *mistakes
 }
 
-func newCompiler(l *loader, m *machine) *compiler {
+// mistakes are those found in a set of rules, each once.
+type mistakes struct {
+	errs     []error
+	reported map[string]bool
+}
+
+func newCompiler(l *loader, m *machine, found *mistakes) *compiler {
 	c := &compiler{loader: l, machine: m, predicates: map[indicator][]parsedClause{}, procedures: map[string]*procedureEntry{},
-		properties: map[string]uint64{}, reported: map[string]bool{}}
+		properties: map[string]uint64{}, mistakes: found}
 	for _, clause := range l.clauses {
 		if p, ok := indicatorOf(clause.head); ok && p.name != atomViolation {
 			c.predicates[p] = append(c.predicates[p], clause)
@@ -51,22 +56,25 @@ func newCompiler(l *loader, m *machine) *compiler {
 	return c
 }
 
-// mistakes returns the mistakes found, and makes the terms in the rules stay.
-func (c *compiler) mistakes() error {
+// finish makes the terms in the rules stay.
+func (c *compiler) finish() {
 	c.machine.keep()
 	c.machine.sums = make([]number, c.counters)
-	if len(c.errs) > maxLoadErrors {
-		c.errs = append(c.errs[:maxLoadErrors], errors.New("and more"))
+}
+
+func (f *mistakes) err() error {
+	if len(f.errs) > maxLoadErrors {
+		f.errs = append(f.errs[:maxLoadErrors], errors.New("and more"))
 	}
-	return errors.Join(c.errs...)
+	return errors.Join(f.errs...)
 }
 
 // mistake reports a mistake once, however many plans it is found in.
 func (c *compiler) mistake(at clauseText, format string, args ...any) {
 	err := at.errorf(format, args...)
-	if !c.reported[err.Error()] {
-		c.reported[err.Error()] = true
-		c.errs = append(c.errs, err)
+	if f := c.mistakes; !f.reported[err.Error()] {
+		f.reported[err.Error()] = true
+		f.errs = append(f.errs, err)
 	}
 }
 

@@ -6,3 +6,9 @@ func EagerSums(o Options) Options {
 	o.eagerSums = true
 	return o
 }
+
+// Parallel makes the compiled engine judge every transaction by two goroutines, as small ones would never be.
+func Parallel(o Options) Options {
+	o.parallelFrom = 1
+	return o
+}

@@ -26,10 +26,11 @@ type Options struct {
 	OpenVocabulary bool
 
 	// Progress, if not nil, is told how many change records the compiled engine has judged by all rules, of how
-	// many. What it does in between is its own affair: the search goes on when it returns.
+	// many. What it does in between is its own affair: the search goes on when it returns. Then one goroutine judges.
 	Progress func(done, total int)
 
-	eagerSums bool // sums are kept from the first question on: for tests
+	eagerSums    bool // sums are kept from the first question on: for tests
+	parallelFrom int  // records from which rules are judged by two goroutines; 0: the default
 }
 
 func (o Options) withDefaults() Options {

@@ -145,6 +145,29 @@ func (p *report) rebuild(size int) {
 	}
 }
 
+// take takes over the violations that another report has of rules of which this one has none.
+func (p *report) take(o *report) {
+	if len(o.found) == 0 {
+		return
+	}
+	names, of := p.run.txn.Names, o.run.txn.Names
+	for _, f := range o.found {
+		if f.text != 0 {
+			p.texts = append(p.texts, o.texts[f.text-1])
+			f.text = int32(len(p.texts))
+		} else if names != of && p.run.vocabulary.shape(f.object.Kind) == change.ShapeNamed {
+			f.object.Sub = names.Handle([]byte(of.At(f.object.Sub))) // a fork may have names of its own
+		}
+		p.found = append(p.found, f)
+		p.perRule[f.rule]++
+	}
+	size := max(64, len(p.slots))
+	for 2*len(p.found) > size {
+		size *= 2
+	}
+	p.rebuild(size)
+}
+
 // forget takes back the violations of a rule.
 func (p *report) forget(rule *rule) {
 	p.found = slices.DeleteFunc(p.found, func(f finding) bool { return f.rule == rule.order })

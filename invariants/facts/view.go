@@ -86,6 +86,9 @@ func (r *read) join(o, next change.Object) {
 	r.adjacents = append(r.adjacents, [2]change.Object{o, next})
 }
 
+// Fork returns the view: nothing in it changes when it is asked.
+func (v *View) Fork(*change.Names) change.View { return v }
+
 // index makes the tables of what was read.
 func (v *View) index() {
 	all := slices.Clone(v.objects)

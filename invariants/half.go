@@ -1,0 +1,133 @@
+package invariants
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"fsward/change"
+)
+
+// A half is every second rule with the machine that runs them: what two goroutines judge at once where a transaction
+// is large. They share nothing that changes; what they find is put together when both are done, so that the
+// verdict is the same as one after the other. See docs/decisions/0018.
+type half struct {
+	order   int // 0 or 1
+	clauses []*compiledClause
+	timing  []Timing // of all rules; a half adds to those of its own
+	machine *machine
+	run     run // what the report needs of one
+	report  *report
+}
+
+func newHalf(order int, r *reference, l *loader) *half {
+	h := &half{order: order, machine: newMachine(l.vocabulary, r.options)}
+	h.run.vocabulary = l.vocabulary
+	h.report = newReport(&h.run, l.rules, r.options.MaxViolations)
+	return h
+}
+
+// parallelFrom is the number of records from which the halves are judged at once. What both look up costs twice, so
+// that a small commit, whose verdict is soon there, is left to one processor and the other to the guest.
+const parallelFrom = 1 << 15
+
+// judgeHalves judges a transaction by the rules that are compiled.
+func (e *Compiled) judgeHalves(ctx context.Context, t *change.Txn, v change.View) {
+	from := e.reference.options.parallelFrom
+	if from == 0 {
+		from = parallelFrom
+	}
+	forker, ok := v.(change.Forker)
+	if !ok || len(t.Records) < from || e.reference.options.Progress != nil {
+		for _, h := range e.halves {
+			h.check(ctx, t, v, e.timing)
+		}
+		return
+	}
+	var wg sync.WaitGroup
+	for _, h := range e.halves {
+		fork := *t
+		fork.Names = t.Names.Fork()
+		view := forker.Fork(fork.Names)
+		wg.Go(func() { h.check(ctx, &fork, view, e.timing) })
+	}
+	wg.Wait()
+}
+
+// check judges a transaction by the rules of a half.
+func (h *half) check(ctx context.Context, t *change.Txn, v change.View, timing []Timing) {
+	h.timing, h.run.txn, h.run.view = timing, t, v
+	h.report.reset()
+	h.machine.begin(ctx, t, v, h.report)
+	h.judge(h.clauses)
+	for _, c := range h.clauses {
+		if isMistake(c.err) && !c.interpret {
+			h.judgeAgain(c.rule)
+		}
+	}
+	h.machine.end()
+}
+
+// turnSize is the number of records that all rules judge before they go on to the next: few enough that they, and
+// what is looked up for them, stay in the processor's caches. See docs/decisions/0009.
+const turnSize = 1024
+
+// judge runs the programs of clauses. They take turns on parts of the transaction.
+func (h *half) judge(clauses []*compiledClause) {
+	m := h.machine
+	for _, c := range clauses {
+		c.rows, c.err = 0, nil
+	}
+	watch := time.Now()
+	took := time.Duration(0)
+	run := func(c *compiledClause, plan *compiledPlan) {
+		m.run(c, plan)
+		now := time.Since(watch)
+		h.timing[c.rule.order].add(now - took)
+		took = now
+	}
+	for from := 0; from < len(m.records); from += turnSize {
+		if m.options.Progress != nil {
+			m.options.Progress((h.order*len(m.records)+from)/2, len(m.records))
+		}
+		m.lists.turn.fill(m.records, from, min(from+turnSize, len(m.records)))
+		took = time.Since(watch)
+		for _, c := range clauses {
+			for i := 0; !c.interpret && i < len(c.program.plans) && c.err == nil; i++ {
+				if plan := &c.program.plans[i]; m.lists.turn.hasAny(plan.starts) {
+					run(c, plan)
+				}
+			}
+		}
+	}
+	took = time.Since(watch)
+	for _, c := range clauses {
+		for i := 0; !c.interpret && i < len(c.program.plans) && c.err == nil; i++ {
+			if plan := &c.program.plans[i]; len(plan.starts) == 0 {
+				run(c, plan)
+			}
+		}
+	}
+}
+
+// judgeAgain judges a rule without the clauses that met a mistake, which are to be interpreted: what they have
+// found until then is taken back.
+func (h *half) judgeAgain(rule *rule) {
+	for again := true; again; {
+		again = false
+		var sound []*compiledClause
+		for _, c := range h.clauses {
+			switch {
+			case c.rule != rule:
+			case isMistake(c.err) && !c.interpret:
+				c.interpret, again = true, true
+			case !c.interpret:
+				sound = append(sound, c)
+			}
+		}
+		if again {
+			h.report.forget(rule)
+			h.judge(sound)
+		}
+	}
+}
