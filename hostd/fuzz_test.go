@@ -180,6 +180,9 @@ func (p *pipeline) run(t *testing.T, program []byte, keepGoing bool) *verdicts {
 		g.peers = guards
 	}
 	err = feed(t.Context(), devices, merged)
+	for _, g := range guards {
+		g.forget() // the rules are used again
+	}
 	var format *trace.FormatError
 	whole := err == nil || !strings.Contains(err.Error(), "is in none of them") // the logs by their turns
 	if err != nil && whole && !errors.As(err, &format) && !errors.Is(err, blocktap.ErrRange) && !errors.Is(err, blocktap.ErrUnaligned) {

@@ -45,6 +45,7 @@ func TestReloadUnderLoad(t *testing.T) {
 	interpreter := &scripted{next: interp.Observation{Point: interp.CommitPoint, Generation: 7, Txn: txn}}
 	var seen events
 	guard := &Guard{name: "vda", interp: interpreter, rules: rules, policy: logPolicy{}, sinks: []Sink{&seen}, log: zap.NewNop()}
+	defer guard.forget()
 	daemon := &Daemon{rules: rules, log: zap.NewNop()}
 
 	const reloads = 200

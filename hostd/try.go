@@ -21,6 +21,7 @@ func Try(ctx context.Context, disk blocktap.Disk, fs string, rules *Rules, reque
 	}
 	var found firstFault
 	guard := &Guard{interp: interpreter, rules: rules, policy: refusePolicy{}, sinks: []Sink{&found}, log: zap.NewNop()}
+	defer guard.forget()
 	device := blocktap.NewDevice(disk, guard)
 	for i := range requests {
 		err := device.Do(ctx, &requests[i])

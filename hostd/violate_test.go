@@ -79,6 +79,7 @@ func replayWithBug(t *testing.T, rec recorded, engine, bug string, n int) (*Even
 	arm.Event(&Event{})
 	log := zaptest.NewLogger(t)
 	guard := &Guard{interp: interpreter, rules: rules, policy: refusePolicy{}, sinks: []Sink{&seen, &arm}, bug: sim, log: log}
+	defer guard.forget()
 	merged, err := trace.Merge(tape.Reader)
 	if err != nil {
 		t.Fatal(err)
