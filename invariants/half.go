@@ -10,7 +10,7 @@ import (
 
 // A half is every second rule with the machine that runs them: what two goroutines judge at once where a transaction
 // is large. They share nothing that changes; what they find is put together when both are done, so that the
-// verdict is the same as one after the other. See docs/decisions/0020.
+// verdict is the same as one after the other. See docs/decisions/0022.
 type half struct {
 	order   int // 0 or 1
 	clauses []*compiledClause

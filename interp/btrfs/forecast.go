@@ -37,7 +37,7 @@ func (c *coming) note(b []byte) {
 
 // A forecast is the difference that the next commit makes, found while the guest still waits for its flush. It
 // is used if the superblock that comes is the one expected and nothing was written to metadata meanwhile. Then
-// it is what would have been found with the superblock; else it is thrown away. See docs/decisions/0019.
+// it is what would have been found with the superblock; else it is thrown away. See docs/decisions/0021.
 type forecast struct {
 	base     *state
 	baseSB   *[superSize]byte // of base: log commits put another in its place
