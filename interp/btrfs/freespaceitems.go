@@ -98,7 +98,11 @@ func (v *view) freeSpace(d *decoder, start, length uint64) error {
 		return err
 	}
 	end := start + length
-	p, ok, err := v.state.seekLast(freeSpaceTreeID, root.pointer, key{end - 1, math.MaxUint8, math.MaxUint64})
+	last := key{end - 1, math.MaxUint8, math.MaxUint64}
+	p, ok, err := v.seek(kindFreeSpace, freeSpaceTreeID, root.pointer, last)
+	if err == nil {
+		ok, err = p.back(ok, last)
+	}
 	for seen := 0; ok && err == nil; ok, err = p.move(-1) {
 		if seen++; seen > maxGroup {
 			return &budgetError{"items of free space in one extent", maxGroup}
