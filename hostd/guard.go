@@ -162,7 +162,7 @@ func (g *Guard) attached(ctx context.Context, fs string, found interp.Observatio
 		return
 	}
 	start := time.Now()
-	ev := judge(ctx, g.rules, fs, found)
+	ev := judge(ctx, g.rules, fs, found, nil)
 	ev.Kind, ev.Disk, ev.CheckNS = KindBaseline, g.name, time.Since(start).Nanoseconds()
 	ev.Note = "the log that an unclean stop has left, or a guest that is running"
 	place(ev, g.disk, func(i int) string { return g.peers[i].name })

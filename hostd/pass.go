@@ -194,7 +194,7 @@ func (p *pass) judge(a *attempt) (*Event, error) {
 		return nil, err
 	}
 	interpreted := time.Since(start)
-	ev := judge(a.ctx, rules, fs, obs)
+	ev := judge(a.ctx, rules, fs, obs, nil)
 	ev.Kind = KindBaseline
 	place(ev, 0, func(i int) string { return p.guards[i].name })
 	ev.InterpNS, ev.CheckNS = interpreted.Nanoseconds(), time.Since(start).Nanoseconds()
