@@ -116,5 +116,7 @@ var fileLoads = []load{
 		{"btrfs/64", "qgroup_info.excl+1099511627776", 2},
 		{"btrfs/64", "qgroup_info.rfer+1", 2},
 		{"btrfs/65", "qgroup_info!delete@offset=258", 1},
+		{"btrfs/67", "qgroup_info.excl-4096", 2},
+		{"btrfs/67", "qgroup_info.rfer+16384", 2},
 	}},
 }

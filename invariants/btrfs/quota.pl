@@ -61,6 +61,21 @@ quota_consistent :-
   query(8, k(0, qgroup_status, 0), f(flags, rescan), 0),
   query(8, k(0, qgroup_status, 0), f(flags, inconsistent), 0).
 
+% Rule 67. What quota counts it counts twice, and alike: rfer_cmpr is rfer, and excl_cmpr is excl.
+% Source: qgroup_update_counters, btrfs_qgroup_inherit, qgroup_rescan_zero_tracking. Simple quotas (record_squota_delta)
+% leave the second numbers alone. btrfs check counts anew, "Counts for qgroup id ... are different".
+% For the user: a subvolume would run into its limit too early or never.
+violation(67, 8, k(0, qgroup_info, GROUP)) :-
+  counted_twice(FIELD, COPY),
+  new(8, k(0, qgroup_info, GROUP)),
+  query(8, k(0, qgroup_status, 0), flags, FLAGS),
+  FLAGS /\ 8 =:= 0, % BTRFS_QGROUP_STATUS_FLAG_SIMPLE_MODE
+  query(8, k(0, qgroup_info, GROUP), FIELD, COUNT),
+  not(query(8, k(0, qgroup_info, GROUP), COPY, COUNT)).
+
+counted_twice(rfer, rfer_cmpr).
+counted_twice(excl, excl_cmpr).
+
 % Rule 65. A subvolume that is made while quota is on has a quota group.
 % Source: btrfs_qgroup_inherit.
 % For the user: what is written to the subvolume would not be counted.

@@ -1,0 +1,10 @@
+% Simple quotas count once.
+rule(67).
+change(8,k(0,qgroup_info,256),object,present,present).
+change(8,k(0,qgroup_info,256),rfer,4096,8192).
+state(8,k(0,qgroup_info,256),rfer,8192).
+state(8,k(0,qgroup_info,256),rfer_cmpr,4096).
+state(8,k(0,qgroup_info,256),excl,4096).
+state(8,k(0,qgroup_info,256),excl_cmpr,4096).
+state(8,k(0,qgroup_status,0),flags,9).
+expect_none.
