@@ -18,6 +18,7 @@ import (
 // superblock's copies included.
 type Transaction struct {
 	Commit     int    // 1 for the first in the log; 0 for what comes after the last
+	Log        bool   // it ends with a log commit, which counts as a commit too
 	Generation uint64 // of the commit
 	FS         string
 	Requests   []blocktap.Request
@@ -27,6 +28,15 @@ type Transaction struct {
 // EachTransaction reads a log over its base and calls visit for each transaction, and at the end for what
 // comes after the last commit. The base is not changed. A log whose writes do not hold is not checked.
 func EachTransaction(ctx context.Context, base, log, fs string, visit func(*Transaction) error) error {
+	return eachTransaction(ctx, base, log, fs, false, visit)
+}
+
+// EachLogTransaction does the same with a transaction for each commit and for each log commit.
+func EachLogTransaction(ctx context.Context, base, log, fs string, visit func(*Transaction) error) error {
+	return eachTransaction(ctx, base, log, fs, true, visit)
+}
+
+func eachTransaction(ctx context.Context, base, log, fs string, logs bool, visit func(*Transaction) error) error {
 	image, err := blocktap.OpenImage(base)
 	if err != nil {
 		return err
@@ -70,16 +80,16 @@ func EachTransaction(ctx context.Context, base, log, fs string, visit func(*Tran
 			obs = follower.Observe(writeOf(&r))
 		}
 		// The first write that is not of a copy of the superblock begins the next transaction.
-		if t.Commit > 0 && obs.Generation != t.Generation {
+		if t.Commit > 0 && (obs.Generation != t.Generation || logs && obs.Point == interp.LogPoint) {
 			if err := visit(t); err != nil {
 				return err
 			}
 			t = &Transaction{Disk: disk}
 		}
 		t.Requests = append(t.Requests, r)
-		if obs.Point == interp.CommitPoint {
+		if obs.Point == interp.CommitPoint || logs && obs.Point == interp.LogPoint {
 			commits++
-			t.Commit, t.Generation, t.FS = commits, obs.Generation, follower.FS()
+			t.Commit, t.Log, t.Generation, t.FS = commits, obs.Point == interp.LogPoint, obs.Generation, follower.FS()
 		}
 		if r.Op == blocktap.OpFlush {
 			continue

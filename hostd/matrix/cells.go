@@ -45,6 +45,8 @@ func (c *Cell) ID() string { return fmt.Sprintf("%s/%d %s #%d", c.Variant, c.Sta
 // Group is where the cell belongs in lists for people.
 func (c *Cell) Group() string {
 	switch {
+	case c.Tree == logTree:
+		return "log"
 	case c.Object == "super_block":
 		return "superblock"
 	case c.Object == "header" || c.Object == "key_ptr" || strings.HasPrefix(c.Field, "item."):
@@ -67,10 +69,13 @@ func (c *Cell) Group() string {
 // treeNumbers are the trees of the recordings. Subvolumes are numbered in the order in which the workload
 // makes them.
 var treeNumbers = map[string]string{"root": "1", "extent": "2", "chunk": "3", "dev": "4", "default tree": "5", "csum": "7", "quota": "8",
-	"uuid": "9", "free space": "10", "block group": "11", "volume": "256", "snapshot": "260", "fresh": "259"}
+	"uuid": "9", "free space": "10", "block group": "11", "volume": "256", "snapshot": "260", "fresh": "259", logTree: "-6"}
+
+// logTree is the name of what only log commits have, and these alone are asked for it.
+const logTree = "log"
 
 // treeNames is in the order of the drawing.
-var treeNames = []string{"root", "extent", "block group", "chunk", "dev", "csum", "free space", "quota", "uuid", "default tree", "volume", "snapshot", "fresh"}
+var treeNames = []string{"root", "extent", "block group", "chunk", "dev", "csum", "free space", "quota", "uuid", "default tree", "volume", "snapshot", "fresh", logTree}
 
 // universe lists every corruption, by object, tree, field and change.
 func universe() []Cell {
@@ -109,6 +114,9 @@ func generate(st *stage, wanted []Cell, picks int, made map[string]int) ([]*Cell
 	const spread = 7
 	var cells []*Cell
 	for _, c := range wanted {
+		if st.log != (c.Tree == logTree) {
+			continue
+		}
 		for pick := 0; made[c.Spec()] < picks; pick++ {
 			out, err := corrupter.Corrupt(c.Spec(), pick*spread)
 			if errors.Is(err, interp.ErrNoPlace) {
@@ -116,6 +124,9 @@ func generate(st *stage, wanted []Cell, picks int, made map[string]int) ([]*Cell
 			}
 			if err != nil {
 				return nil, err
+			}
+			if _, err := st.txn.Patched(out.Patches); st.log && err != nil {
+				continue // a block of the log commit before
 			}
 			cell := c
 			cell.Variant, cell.Stage, cell.Pick, cell.What = st.variant, st.number, pick, out.What

@@ -16,6 +16,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"fsward/interp"
 )
 
 //go:embed uml/ptrace.c
@@ -52,8 +54,9 @@ func newMachine(ctx context.Context, dir string) (*machine, error) {
 	return m, nil
 }
 
-// askLinux fills in what Linux says of each row: of those that are not known yet, many in one boot.
-func askLinux(ctx context.Context, cfg Config, rows []*Row) error {
+// askLinux fills in what Linux says of each row: of those that are not known yet, many in one boot. What it makes of a
+// log is given to `btrfs check`.
+func askLinux(ctx context.Context, cfg Config, rows []*Row, checks *answers) error {
 	answers, err := openAnswers(filepath.Join(cfg.Dir, "linux.jsonl"))
 	if err != nil {
 		return err
@@ -89,7 +92,13 @@ func askLinux(ctx context.Context, cfg Config, rows []*Row) error {
 		errs := make([]error, cfg.Workers)
 		for w := range cfg.Workers {
 			part := list[len(list)*w/cfg.Workers : len(list)*(w+1)/cfg.Workers]
-			wg.Go(func() { errs[w] = m.judge(ctx, cfg.Dir, st, part, answers, progress) })
+			wg.Go(func() {
+				if st.log {
+					errs[w] = m.replay(ctx, cfg.Dir, st, part, answers, checks, progress)
+				} else {
+					errs[w] = m.judge(ctx, cfg.Dir, st, part, answers, progress)
+				}
+			})
 		}
 		wg.Wait()
 		if err := errors.Join(errs...); err != nil {
@@ -104,20 +113,11 @@ func (m *machine) judge(ctx context.Context, dir string, st *stage, rows []*Row,
 	if len(rows) == 0 {
 		return nil
 	}
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return err
-	}
-	work, err := os.MkdirTemp(dir, "uml-")
+	work, err := workFolder(dir, cellsFile(rows))
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(work)
-	err = errors.Join(os.Mkdir(filepath.Join(work, "dev"), 0o700), os.Mkdir(filepath.Join(work, "mnt"), 0o700),
-		os.WriteFile(filepath.Join(work, "cells"), cellsFile(rows), 0o600))
-	if err != nil {
-		return err
-	}
 	for first := 0; first < len(rows); {
 		image := filepath.Join(work, "image")
 		if _, err := run(ctx, "cp", "--sparse=always", st.after, image); err != nil {
@@ -150,6 +150,69 @@ func (m *machine) judge(ctx context.Context, dir string, st *stage, rows []*Row,
 		}
 	}
 	return nil
+}
+
+// replay boots for each row alone, since a mount that replays a log writes to the image, and checks what it has made.
+func (m *machine) replay(ctx context.Context, dir string, st *stage, rows []*Row, linux, checks *answers, progress *progress) error {
+	work, err := workFolder(dir, binary.LittleEndian.AppendUint32(nil, 0)) // nothing is altered by the guest
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	image := filepath.Join(work, "image")
+	for _, r := range rows {
+		if _, err := run(ctx, "cp", "--sparse=always", st.after, image); err != nil {
+			return err
+		}
+		if err := patchFile(image, r.patches); err != nil {
+			return err
+		}
+		r.Linux = Peer{Verdict: "crashes"}
+		err := m.boot(ctx, work, 0, func(_ int, p Peer) error {
+			r.Linux = p
+			return nil
+		})
+		if errors.Is(err, errHung) {
+			r.Linux, err = Peer{Verdict: "hangs"}, nil
+		}
+		if err != nil {
+			return err
+		}
+		if r.Check, err = askCheck(ctx, image); err != nil {
+			return err
+		}
+		if err := errors.Join(linux.put(r.ID(), r.Linux), checks.put(r.ID(), r.Check)); err != nil {
+			return err
+		}
+		progress.step(r)
+	}
+	return nil
+}
+
+func patchFile(path string, patches []interp.Patch) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	for _, p := range patches {
+		_, e := f.WriteAt(p.Data, int64(p.Off))
+		err = errors.Join(err, e)
+	}
+	return errors.Join(err, f.Close())
+}
+
+// workFolder makes what the guest needs to find on the host.
+func workFolder(dir string, cells []byte) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	work, err := os.MkdirTemp(dir, "uml-")
+	if err != nil {
+		return "", err
+	}
+	return work, errors.Join(os.Mkdir(filepath.Join(work, "dev"), 0o700), os.Mkdir(filepath.Join(work, "mnt"), 0o700),
+		os.WriteFile(filepath.Join(work, "cells"), cells, 0o600))
 }
 
 // cellsFile is the form in which umlinit reads cells: of each the number of patches, and offset, length

@@ -30,6 +30,7 @@ type Variant struct {
 	Mkfs   []string // options of mkfs.btrfs
 	Mount  []string // options of mount
 	Script string   // what happens to it
+	Log    bool     // log commits are altered, as Linux finds them after a crash
 }
 
 // Variants have between them every kind of object that the host's kernel makes on one device.
@@ -38,7 +39,26 @@ var Variants = []Variant{
 	{Name: "old", Mkfs: []string{"-n", "4096", "-m", "single", "-O", "^no-holes,^skinny-metadata", "-R", "^free-space-tree"},
 		Mount: []string{"space_cache=v1"}, Script: "quota=0\n" + workload},
 	{Name: "mixed", Mkfs: []string{"--mixed", "-n", "4096"}, Script: "quota=1\n" + workload},
+	{Name: "log", Script: logWorkload, Log: true},
 }
+
+// logWorkload leaves a log with all that logs have: names that came and went, links, attributes, files of several
+// extents, compressed, preallocated, without checksums, in two subvolumes.
+const logWorkload = `
+	btrfs -q subvolume create volume
+	mkdir dir; for i in 1 2 3 4; do echo $i > dir/old$i; head -c 30000 /dev/urandom > dir/data$i; done
+	echo many > dir/links; for i in $(seq 90); do ln dir/links dir/$(head -c 200 /dev/zero | tr '\0' n)$i; done
+	sync -f .
+	head -c 20000 /dev/urandom > dir/new; dd if=/dev/urandom of=dir/new bs=4k seek=9 count=4 conv=notrunc status=none; sync dir/new
+	dd if=/dev/urandom of=dir/data1 bs=4k seek=2 count=2 conv=notrunc status=none; sync dir/data1
+	ln dir/new dir/link; setfattr -n user.a -v value dir/new; ln -s new dir/soft; sync dir/new dir
+	fallocate -l 1M dir/prealloc; dd if=/dev/urandom of=dir/prealloc bs=4k seek=9 count=2 conv=notrunc status=none; sync dir/prealloc
+	touch dir/nocow; chattr +C dir/nocow; head -c 9000 /dev/urandom > dir/nocow; sync dir/nocow
+	touch dir/compressed; btrfs property set dir/compressed compression zstd; head -c 200000 /dev/zero | tr '\0' c > dir/compressed; sync dir/compressed
+	ln dir/links dir/$(head -c 200 /dev/zero | tr '\0' m); sync dir/links
+	head -c 9000 /dev/urandom > volume/file; sync volume/file
+	rm dir/old1 dir/old2; mv dir/old3 dir/moved; echo small > dir/small; sync dir/small dir
+	truncate -s 10000 dir/data2; sync dir/data2`
 
 // workload brings up a file system of some depth, and then makes four commits in which as much as
 // possible changes: one of a snapshot, one after it, one of deletions, one of small things.
@@ -168,12 +188,17 @@ type stage struct {
 	before  string
 	after   string
 	txn     *hostd.Transaction
+	log     bool // it ends with a log commit
 }
 
 // cut makes the stages of a recording as images in a directory.
 func cut(ctx context.Context, dir string, rec recording) ([]*stage, error) {
+	each := hostd.EachTransaction
+	if rec.variant.Log {
+		each = hostd.EachLogTransaction
+	}
 	last := 0
-	err := hostd.EachTransaction(ctx, rec.base, rec.log, "btrfs", func(t *hostd.Transaction) error {
+	err := each(ctx, rec.base, rec.log, "btrfs", func(t *hostd.Transaction) error {
 		last = max(last, t.Commit)
 		return nil
 	})
@@ -181,15 +206,15 @@ func cut(ctx context.Context, dir string, rec recording) ([]*stage, error) {
 		return nil, err
 	}
 	var out []*stage
-	err = hostd.EachTransaction(ctx, rec.base, rec.log, "btrfs", func(t *hostd.Transaction) error {
+	err = each(ctx, rec.base, rec.log, "btrfs", func(t *hostd.Transaction) error {
 		for _, n := range stages {
 			if t.Commit != 0 && t.Commit+n-1 == last || t.Commit+n == last {
 				name := filepath.Join(dir, fmt.Sprintf("%s.%d.img", rec.variant.Name, t.Commit))
 				if err := saveImage(name, t.Disk); err != nil {
 					return err
 				}
-				if t.Commit+n-1 == last {
-					out = append(out, &stage{variant: rec.variant.Name, number: n, after: name, txn: t,
+				if t.Commit+n-1 == last && t.Log == rec.variant.Log {
+					out = append(out, &stage{variant: rec.variant.Name, number: n, after: name, txn: t, log: t.Log,
 						before: filepath.Join(dir, fmt.Sprintf("%s.%d.img", rec.variant.Name, t.Commit-1))})
 				}
 			}

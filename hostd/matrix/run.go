@@ -35,8 +35,11 @@ type Row struct {
 	Linux  Peer   `json:"linux"`
 }
 
-// Missed tells whether btrfs check reports what fsward lets through.
-func (r *Row) Missed() bool { return r.Check.Reports() && !r.Fsward.Refused() }
+// Missed tells whether btrfs check reports what fsward lets through; of a log, whether Linux cannot replay it, or makes
+// of it what btrfs check reports.
+func (r *Row) Missed() bool {
+	return (r.Check.Reports() || r.Tree == logTree && r.Linux.Reports()) && !r.Fsward.Refused()
+}
 
 // Run records what is not recorded yet, and judges every cell. What the peers say is kept in the
 // directory and not asked again; fsward is always asked.
@@ -80,7 +83,7 @@ func Run(ctx context.Context, cfg Config) ([]*Row, error) {
 	if err := judgeAll(ctx, cfg, rows, answers); err != nil {
 		return nil, err
 	}
-	return rows, askLinux(ctx, cfg, rows)
+	return rows, askLinux(ctx, cfg, rows, answers)
 }
 
 // judgeAll lets workers take rows, stage by stage so that each keeps one image.
@@ -124,7 +127,7 @@ func worker(ctx context.Context, cfg Config, next <-chan *Row, answers *answers,
 			return fmt.Errorf("%s: %w", row.ID(), err)
 		}
 		var known bool
-		if row.Check, known = answers.get(row.ID()); !known {
+		if row.Check, known = answers.get(row.ID()); !known && !row.stage.log { // a log is checked when Linux has replayed it
 			if image == nil || image.stage != row.stage {
 				if image != nil {
 					if err := image.close(); err != nil {

@@ -35,7 +35,7 @@ func (c *count) add(r *Row) {
 }
 
 // groups is the order of the groups in tables.
-var groups = []string{"superblock", "structure", "root tree", "extents", "free space", "chunks and devices", "file trees", "quota"}
+var groups = []string{"superblock", "structure", "root tree", "extents", "free space", "chunks and devices", "file trees", "quota", "log"}
 
 // WriteSummary writes the matrix as a Markdown table, a line for each group.
 func WriteSummary(w io.Writer, rows []*Row) error {

@@ -35,8 +35,8 @@ func NewCorrupter(d interp.Disk, last bool) (interp.Corrupter, error) {
 	if err := w.below(s.rootTree()); err != nil {
 		return nil, baseline(err)
 	}
-	if p, ok := s.sb.logPointer(); ok && !last {
-		if err := w.below(p); err != nil {
+	if log, ok := s.sb.logPointer(); ok {
+		if err := w.below(log); err != nil {
 			return nil, baseline(err)
 		}
 	}
