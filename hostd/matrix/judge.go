@@ -128,7 +128,7 @@ var noise = regexp.MustCompile(`^(\[\d/\d\]|Opening filesystem|Checking filesyst
 func askCheck(ctx context.Context, image string) (Peer, error) {
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "btrfs", "check", image)
+	cmd := exec.CommandContext(ctx, "btrfs", "check", "--force", image) // whether it is mounted is not asked of all devices
 	cmd.WaitDelay = time.Second
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError

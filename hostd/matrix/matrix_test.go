@@ -79,6 +79,32 @@ func TestLinuxIsAsked(t *testing.T) {
 	}
 }
 
+// What Linux cannot replay of an altered log, or replays to what btrfs check reports, fsward has refused.
+func TestLogsAreReplayed(t *testing.T) {
+	if _, err := exec.LookPath("linux.uml"); err != nil {
+		t.Fatal("no user-mode Linux here: make setup installs it (Debian package user-mode-linux)")
+	}
+	cells := []Cell{
+		{Object: "extent_data", Tree: logTree, Field: "disk_bytenr", Change: "+1048576"},
+		{Object: "extent_data", Tree: logTree, Field: "disk_num_bytes", Change: "-4096"},
+		{Object: "extent_data", Tree: logTree, Field: "disk_bytenr", Change: "-4096"},
+		{Object: "inode_item", Tree: logTree, Field: "uid", Change: "+1"},
+	}
+	rows, err := Run(context.Background(), Config{Dir: t.TempDir(), Picks: 1, Workers: 2, Cells: cells, Linux: true, Log: t.Output()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) != len(cells) {
+		t.Fatalf("%d rows, want %d", len(rows), len(cells))
+	}
+	for _, r := range rows {
+		sound := r.Object == "inode_item"
+		if found := r.Check.Reports() || r.Linux.Reports(); found == sound || r.Fsward.Refused() == sound {
+			t.Errorf("%s: fsward %s %v, Linux %+v, btrfs check %+v", r.ID(), r.Fsward.Verdict, r.Fsward.Rules, r.Linux, r.Check)
+		}
+	}
+}
+
 // A row is missed exactly if btrfs check finds something and fsward lets the commit through.
 func TestMissed(t *testing.T) {
 	for _, tc := range []struct {

@@ -50,6 +50,9 @@ func Run(ctx context.Context, cfg Config) ([]*Row, error) {
 	wanted, variants := universe(), Variants
 	if cfg.Cells != nil {
 		wanted, variants = cfg.Cells, Variants[:1]
+		if cfg.Cells[0].Tree == logTree {
+			variants = Variants[len(Variants)-1:]
+		}
 	}
 	var rows []*Row
 	made := make(map[string]int)
