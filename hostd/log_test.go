@@ -40,6 +40,7 @@ var logViolations = []violation{
 	{"btrfs/94", "extent_data.key.offset-4096@tree=-6,offset=36864", 2},
 	{"btrfs/95", "dir_index.type=2@tree=-6,type=1", 2},
 	{"btrfs/96", "dir_log_index.end=0@tree=-6", 2},
+	{"btrfs/97", "inode_item.nlink=-1@tree=-6", 2},
 	{"btrfs/generation", "header.generation+1@tree=-6", 2},
 	{"btrfs/owner", "header.owner=5@tree=-6", 2},
 	{"btrfs/misdirected", "header.bytenr+16384@tree=-6", 2},

@@ -113,3 +113,10 @@ violation(96, -6, k(DIR, KIND, FIRST)) :-
 
 logged_range_kind(dir_log_item).
 logged_range_kind(dir_log_index).
+
+% Rule 97. An inode has at most 65,535 names, in a log too, which does not have all of them to be counted.
+% Source: BTRFS_LINK_MAX, btrfs_link().
+% For the user: the file could get no further name, and be kept for ever when its names go.
+violation(97, TREE, k(INODE, inode_item, 0)) :-
+  new(TREE, k(INODE, inode_item, 0), nlink, LINKS),
+  LINKS > 65535.
