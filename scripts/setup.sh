@@ -65,7 +65,7 @@ unpack_newer() {
 	mkdir -p $apt/state/lists/partial $apt/cache/archives/partial
 	echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian bookworm-backports main" >$apt/sources.list
 	options=(-q -o Dir::Etc::sourcelist="$PWD/$apt/sources.list" -o Dir::Etc::sourceparts=- -o Dir::State="$PWD/$apt/state" -o Dir::Cache="$PWD/$apt/cache"
-		-o Dir::State::status=/var/lib/dpkg/status)
+		-o Dir::State::status=/var/lib/dpkg/status -o Acquire::http::Timeout=20 -o Acquire::Retries=1)
 	apt-get "${options[@]}" update >/dev/null 2>&1 && (cd $apt && apt-get "${options[@]}" download btrfs-progs/bookworm-backports >/dev/null 2>&1) &&
 		dpkg-deb -x $apt/btrfs-progs_*.deb "$newer.new" && mv "$newer.new" "$newer"
 	rm -rf $apt
