@@ -3,6 +3,7 @@ package hostd
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -294,7 +295,7 @@ func headsOf(t *testing.T, log []byte) (heads []int64) {
 			heads = append(heads, e.Pos)
 		}
 	}
-	if err != io.EOF {
+	if !errors.Is(err, io.EOF) {
 		t.Fatal(err)
 	}
 	return heads

@@ -141,7 +141,6 @@ func (p *pass) run(ctx context.Context, a *attempt, again func() (*attempt, erro
 			ev = &Event{Kind: KindNote, Outcome: change.Holds, Note: "the baseline is not checked: " + err.Error()}
 		case (errors.Is(err, errMoved) || errors.Is(err, errMemory)) && n < maxAttempts:
 			p.log.Info("the check of the baseline begins anew", zap.Error(err))
-			ev = nil // with what it was found in
 			select {
 			case <-ctx.Done():
 			case <-time.After(p.pause):

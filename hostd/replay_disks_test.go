@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,7 +19,7 @@ import (
 // and go included; and each log by itself makes its disk what it is.
 func TestReplayOfSeveralDisks(t *testing.T) {
 	made := madeDisks(t, 2, 512<<20, "-d", "raid1", "-m", "raid1")
-	images := append(made, blankDisks(t, 1, 512<<20)...)
+	images := slices.Concat(made, blankDisks(t, 1, 512<<20))
 	rec := recordDisks(t, images, filled+`btrfs -q replace start -B -f 1 $DISK2 .; cp -r d e; sync -f .
 		btrfs -q balance start -f -dconvert=raid0 .; rm -r d; echo x >> e/log; sync e/log; sync -f .; btrfs -q device add -f $DISK0 .; cp -r e g; sync -f .`)
 	seen := rec.replay(t)

@@ -2,6 +2,7 @@ package overlay
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"sync"
@@ -56,7 +57,7 @@ func TestKeepWhileTheBaseIsWritten(t *testing.T) {
 			}
 			off := r.Uint64N(d.Size())
 			got := make([]byte, r.Uint64N(min(d.Size()-off, 20000))+1)
-			if n, err := d.ReadAt(got[:min(uint64(len(got)), d.Size()-off)], int64(off)); err != nil && err != io.EOF || !bytes.Equal(got[:n], before[off:off+uint64(n)]) {
+			if n, err := d.ReadAt(got[:min(uint64(len(got)), d.Size()-off)], int64(off)); err != nil && !errors.Is(err, io.EOF) || !bytes.Equal(got[:n], before[off:off+uint64(n)]) {
 				t.Errorf("read at %d: not what the base was (%v)", off, err)
 				return
 			}

@@ -140,15 +140,15 @@ func (d *delta) inodeTree(ino uint32) error {
 
 func (d *delta) tooMany() error {
 	full := d.full()
-	if full != nil && d.drop && d.dropped == nil {
+	if d.drop && d.dropped == nil {
 		d.dropped = full
 	}
-	if d.dropped != nil {
-		d.txn.Records = nil
-		d.txn.Names.Reset()
-		return nil
+	if d.dropped == nil {
+		return full
 	}
-	return full
+	d.txn.Records = nil
+	d.txn.Names.Reset()
+	return nil
 }
 
 func (d *delta) full() error {

@@ -22,16 +22,16 @@ func (m *mounted) grown(after *state, t *transaction, device uint64) (*layout, *
 		return nil, nil, err
 	}
 	geo, err := readGeometry(sb, device)
-	if err != nil || !geo.grownFrom(m.layout.geo) {
-		return m.layout, nil, nil
+	if err == nil && geo.grownFrom(m.layout.geo) {
+		l, err := readLayout(geo, after.block)
+		var bad *interp.CorruptError
+		if errors.As(err, &bad) {
+			v := checkGroup.at(bad.Addr, "%s", bad.Reason)
+			return nil, &v, nil
+		}
+		return l, nil, err
 	}
-	l, err := readLayout(geo, after.block)
-	var bad *interp.CorruptError
-	if errors.As(err, &bad) {
-		v := checkGroup.at(bad.Addr, "%s", bad.Reason)
-		return nil, &v, nil
-	}
-	return l, nil, err
+	return m.layout, nil, nil
 }
 
 // become takes the layout of a file system that grew.
