@@ -13,7 +13,7 @@ type Compiled struct {
 	reference *reference
 	clauses   []*compiledClause
 	timing    []Timing
-	halves    [2]*half
+	halves    []*half // one or two
 }
 
 // compiledClause is a clause of a rule with its program.
@@ -43,14 +43,14 @@ func NewCompiled(schema *change.Schema, files []File, options Options) (*Compile
 	r.take(l)
 	e := &Compiled{reference: r}
 	found := &mistakes{reported: map[string]bool{}}
-	var compilers [2]*compiler
-	for i := range e.halves {
-		e.halves[i] = newHalf(i, r, l)
-		compilers[i] = newCompiler(l, e.halves[i].machine, found)
+	var compilers []*compiler
+	for i := range halvesOf(l.rules, r.options) {
+		h := newHalf(i, r, l)
+		e.halves, compilers = append(e.halves, h), append(compilers, newCompiler(l, h.machine, found))
 	}
 	for i, rule := range l.rules {
 		e.timing = append(e.timing, Timing{Rule: rule.Name})
-		h, compiler := e.halves[i%2], compilers[i%2]
+		h, compiler := e.halves[i%len(e.halves)], compilers[i%len(compilers)]
 		for _, clause := range rule.clauses {
 			c := compiler.compile(rule, clause)
 			e.clauses, h.clauses = append(e.clauses, c), append(h.clauses, c)

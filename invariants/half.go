@@ -8,11 +8,12 @@ import (
 	"fsward/change"
 )
 
-// A half is every second rule with the machine that runs them: what two goroutines judge at once where a transaction
+// A half is every second rule, or all where they are few, with the machine that runs them: what two goroutines judge at once where a transaction
 // is large. They share nothing that changes; what they find is put together when both are done, so that the
 // verdict is the same as one after the other. See docs/decisions/0022.
 type half struct {
 	order   int // 0 or 1
+	of      int // 1 or 2
 	clauses []*compiledClause
 	timing  []Timing // of all rules; a half adds to those of its own
 	machine *machine
@@ -21,7 +22,7 @@ type half struct {
 }
 
 func newHalf(order int, r *reference, l *loader) *half {
-	h := &half{order: order, machine: newMachine(l.vocabulary, r.options)}
+	h := &half{order: order, of: halvesOf(l.rules, r.options), machine: newMachine(l.vocabulary, r.options)}
 	h.run.vocabulary = l.vocabulary
 	h.report = newReport(&h.run, l.rules, r.options.MaxViolations)
 	return h
@@ -31,6 +32,18 @@ func newHalf(order int, r *reference, l *loader) *half {
 // that a small commit, whose verdict is soon there, is left to one processor and the other to the guest.
 const parallelFrom = 1 << 15
 
+// manyRules is the number of rules from which there are two halves. With fewer, most of the work is going through the
+// records, which each half does.
+const manyRules = 16
+
+// halvesOf returns into how many halves rules are divided.
+func halvesOf(rules []*rule, options Options) int {
+	if len(rules) < manyRules && options.parallelFrom == 0 {
+		return 1
+	}
+	return 2
+}
+
 // judgeHalves judges a transaction by the rules that are compiled.
 func (e *Compiled) judgeHalves(ctx context.Context, t *change.Txn, v change.View) {
 	from := e.reference.options.parallelFrom
@@ -38,7 +51,7 @@ func (e *Compiled) judgeHalves(ctx context.Context, t *change.Txn, v change.View
 		from = parallelFrom
 	}
 	forker, ok := v.(change.Forker)
-	if !ok || len(t.Records) < from || e.reference.options.Progress != nil {
+	if !ok || len(e.halves) == 1 || len(t.Records) < from || e.reference.options.Progress != nil {
 		for _, h := range e.halves {
 			h.check(ctx, t, v, e.timing)
 		}
@@ -88,7 +101,7 @@ func (h *half) judge(clauses []*compiledClause) {
 	}
 	for from := 0; from < len(m.records); from += turnSize {
 		if m.options.Progress != nil {
-			m.options.Progress((h.order*len(m.records)+from)/2, len(m.records))
+			m.options.Progress((h.order*len(m.records)+from)/h.of, len(m.records))
 		}
 		m.lists.turn.fill(m.records, from, min(from+turnSize, len(m.records)))
 		took = time.Since(watch)
