@@ -17,7 +17,6 @@ import (
 )
 
 // The rules as the thesis prints them find in every shared transaction what SWI-Prolog finds, on each engine.
-// The two largest are left out of the ordinary run.
 func TestRunThesisRules(t *testing.T) {
 	paths, err := filepath.Glob(filepath.Join(sharedData(t, "rules"), "*.pl.zst"))
 	if err != nil || len(paths) == 0 {
@@ -25,12 +24,8 @@ func TestRunThesisRules(t *testing.T) {
 	}
 	for _, p := range paths {
 		name := strings.TrimSuffix(filepath.Base(p), ".pl.zst")
-		large := strings.HasSuffix(name, "284k") || strings.HasSuffix(name, "291k")
 		for _, engine := range Engines {
 			t.Run(name+"/"+engine, func(t *testing.T) {
-				if large && (engine == EngineReference || testing.Short()) && os.Getenv("FSWARD_LARGE") == "" {
-					t.Skip("a large transaction: FSWARD_LARGE=1 runs it")
-				}
 				run, err := RunRules(context.Background(), RunConfig{Rules: []string{"../invariants/testdata/thesis.pl"},
 					Facts: []string{p}, Engine: engine})
 				if err != nil {

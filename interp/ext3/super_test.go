@@ -20,7 +20,7 @@ var recording struct {
 	writes []interp.Write
 }
 
-func record(t testing.TB) ([]byte, []interp.Write) {
+func record(t *testing.T) ([]byte, []interp.Write) {
 	t.Helper()
 	recording.Lock()
 	defer recording.Unlock()
@@ -32,18 +32,14 @@ func record(t testing.TB) ([]byte, []interp.Write) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tt, ok := t.(*testing.T)
-	if !ok {
-		t.Skip("recording needs a test")
-	}
-	f := follow(tt, image, 0, nil, nil, `mkdir dir; echo one > dir/one; sync dir/one; ln dir/one two; sync two; sync -f .
+	f := follow(t, image, 0, nil, nil, `mkdir dir; echo one > dir/one; sync dir/one; ln dir/one two; sync two; sync -f .
 		head -c 30000 /dev/urandom > large; sync large; rm dir/one; sync two; echo three > three; sync three`)
 	recording.base, recording.writes = base, f.writes
 	return base, f.writes
 }
 
 // replay gives the recorded writes to an interpreter until stop says so of one, and returns that one.
-func replay(t testing.TB, stop func(*FS, interp.Write) bool) (*FS, *memDisk, interp.Write) {
+func replay(t *testing.T, stop func(*FS, interp.Write) bool) (*FS, *memDisk, interp.Write) {
 	t.Helper()
 	base, writes := record(t)
 	d := newDisk(bytes.NewReader(base), uint64(len(base)))

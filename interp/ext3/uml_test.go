@@ -26,7 +26,7 @@ func inGuest(t *testing.T, image string, reread int, visit func(interp.Observati
 	t.Helper()
 	kernel, err := exec.LookPath("linux.uml")
 	if err != nil {
-		t.Skipf("no user-mode Linux (Debian package user-mode-linux): %v", err)
+		t.Fatalf("no user-mode Linux (Debian package user-mode-linux): %v", err)
 	}
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
