@@ -39,6 +39,7 @@ type Request struct {
 	Len    uint64 // bytes
 	Op     Op
 	FUA    bool   // the write is durable when it completes
+	Meta   bool   // the write is marked as metadata, where that is known
 	NoHole bool   // OpZero: the range keeps its space reserved
 	Data   []byte // OpWrite: a private copy of the contents; OpRead: filled in. Len bytes
 }
@@ -153,7 +154,8 @@ func (d *Device) Between(f func()) {
 }
 
 // Do performs a request and returns when it is done: a write with FUA is then durable. A request that
-// is not well formed is an error (ErrRange, ErrUnaligned) and reaches neither hook nor disk.
+// is not well formed is an error (ErrRange, ErrUnaligned), and a change whose ctx has ended before its turn is that
+// error; both reach neither hook nor disk.
 func (d *Device) Do(ctx context.Context, r *Request) error {
 	if err := r.check(d.disk.Size()); err != nil {
 		return err
@@ -204,6 +206,10 @@ func (d *Device) flush() error {
 func (d *Device) ordered(ctx context.Context, r *Request) error {
 	d.turn.Lock()
 	defer d.turn.Unlock()
+	// Of a connection that was cut: it would come between the writes of the next one.
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	r.Seq = d.seq.Add(1)
 	defer d.done.Store(r.Seq)
 	if d.rec != nil {

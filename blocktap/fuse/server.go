@@ -38,6 +38,7 @@ type Server struct {
 	dir    string
 	conn   uint32 // number of the connection, under /sys/fs/fuse/connections
 	srv    *gofuse.Server
+	dev    *blocktap.Device
 	cancel context.CancelFunc
 	log    *zap.Logger
 }
@@ -79,7 +80,7 @@ func Mount(dir string, dev *blocktap.Device, log *zap.Logger) (*Server, error) {
 		cancel()
 		return nil, fmt.Errorf("mounting %s: %w", dir, err)
 	}
-	s := &Server{dir: dir, srv: srv, cancel: cancel, log: log}
+	s := &Server{dir: dir, srv: srv, dev: dev, cancel: cancel, log: log}
 	if s.conn, err = connection(dir); err != nil {
 		return nil, errors.Join(err, s.Unmount())
 	}
@@ -108,9 +109,10 @@ func (s *Server) Unmount() error {
 // Abort ends the connection with the kernel: every request under way and every later one is an I/O
 // error to whoever sent it, and a hook that waits is told by its context. It is the way out when
 // something hangs; afterwards the mount point is taken away from the tree, and nothing there is to be
-// touched before.
+// touched before. When it returns no change is under way any more, so that the device can be served anew.
 func (s *Server) Abort() error {
 	s.cancel()
+	defer s.dev.Between(func() {})
 	err := abort(s.conn)
 	if err != nil {
 		// A forced unmount aborts as well (fuse_umount_begin).

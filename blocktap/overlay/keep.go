@@ -1,7 +1,7 @@
 package overlay
 
 import (
-	"encoding/binary"
+	"bytes"
 	"fmt"
 )
 
@@ -46,7 +46,8 @@ func (d *Disk) copyRun(from, to uint64) error {
 	if n, err := d.base.ReadAt(buf, int64(start)); n < len(buf) {
 		return fmt.Errorf("overlay: reading %d bytes at %d: %w", len(buf), start, err)
 	}
-	if !isZero(buf) {
+	// Counting is faster than a loop that could end early: it takes 32 bytes at a time.
+	if bytes.Count(buf, []byte{0}) < len(buf) {
 		if _, err := d.changes.WriteAt(buf, int64(start)); err != nil {
 			return fmt.Errorf("overlay: %w", err)
 		}
@@ -55,19 +56,4 @@ func (d *Disk) copyRun(from, to uint64) error {
 		d.mark(block)
 	}
 	return nil
-}
-
-func isZero(b []byte) bool {
-	for len(b) >= 8 {
-		if binary.LittleEndian.Uint64(b) != 0 {
-			return false
-		}
-		b = b[8:]
-	}
-	for _, c := range b {
-		if c != 0 {
-			return false
-		}
-	}
-	return true
 }

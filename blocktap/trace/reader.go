@@ -37,7 +37,7 @@ func (e *Entry) Request() (r blocktap.Request, ok bool) {
 	case e.Len == 0:
 		return blocktap.Request{Op: blocktap.OpFlush}, true
 	default:
-		return blocktap.Request{Op: blocktap.OpWrite, Off: e.Off, Len: e.Len, Data: e.Data, FUA: e.Flags&FUA != 0}, true
+		return blocktap.Request{Op: blocktap.OpWrite, Off: e.Off, Len: e.Len, Data: e.Data, FUA: e.Flags&FUA != 0, Meta: e.Flags&Metadata != 0}, true
 	}
 }
 

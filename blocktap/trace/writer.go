@@ -77,6 +77,9 @@ func (l *Writer) Log(r *blocktap.Request) error {
 	if r.FUA {
 		h.flags |= FUA
 	}
+	if r.Meta {
+		h.flags |= Metadata
+	}
 	l.order.mu.Lock()
 	defer l.order.mu.Unlock()
 	if err := l.takeTurn(); err != nil {

@@ -105,6 +105,12 @@ func (m *Loop) Run(ctx context.Context, script string) ([]byte, error) {
 	return command(ctx, m.Abort, []string{"FSWARD_DIR=" + m.Dir}, "sh", "-ec", "cd \"$FSWARD_DIR\"\n"+script)
 }
 
+// Shell runs a shell script on loop devices that are not mounted and returns what it printed. It stops at the first
+// command that fails; ctx bounds it.
+func (m *Loop) Shell(ctx context.Context, script string) ([]byte, error) {
+	return command(ctx, m.Abort, nil, "sh", "-ec", script)
+}
+
 // Unmount unmounts the file system. The loop device stays, and Mount can be called again.
 func (m *Loop) Unmount() error {
 	if !m.mounted {
@@ -144,7 +150,11 @@ func (m *Loop) Close() error {
 		}
 	}
 	if m.LoopDev != "" {
-		err = errors.Join(err, m.command("losetup", "--detach", m.LoopDev))
+		if detachErr := m.command("losetup", "--detach", m.LoopDev); detachErr != nil {
+			err = errors.Join(err, detachErr)
+		} else if !m.aborted.Load() { // a device that was aborted answers nobody, and its file can be taken away
+			err = errors.Join(err, detached(m.LoopDev, m.Timeout))
+		}
 	}
 	if m.server != nil && !m.aborted.Load() {
 		if unmountErr := m.server.Unmount(); unmountErr != nil {

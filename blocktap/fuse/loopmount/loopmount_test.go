@@ -266,3 +266,39 @@ func TestTimeout(t *testing.T) {
 		t.Errorf("something stayed mounted: %v\n%s", err, mounts)
 	}
 }
+
+// TestLoopIsHeld: a process of somebody else that has the loop device open, or mounted in a namespace of its own, is
+// waited for, and named if it stays.
+func TestLoopIsHeld(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		hold    string // a shell command that is given the device
+		timeout time.Duration
+		wantErr string
+	}{
+		{"open for a while", "sleep 6 < $1", time.Minute, ""},
+		{"open for too long", "exec sleep 8 < $1", 2 * time.Second, "which has it open"},
+		{"mounted for a while", "exec unshare --mount sleep 6", time.Minute, ""},
+		{"mounted for too long", "exec unshare --mount sleep 8", 2 * time.Second, "which has it mounted"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			m, _ := attach(t, filesystems[1], nil)
+			if err := m.Mount("ext3"); err != nil {
+				t.Fatal(err)
+			}
+			holder := exec.Command("sh", "-c", tc.hold, "sh", m.LoopDev)
+			if err := holder.Start(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second) // it takes hold
+			m.Timeout = tc.timeout
+			err := m.Close()
+			if tc.wantErr == "" && err != nil || tc.wantErr != "" && (err == nil || !strings.Contains(err.Error(), tc.wantErr)) {
+				t.Errorf("closing: %v, want %q", err, tc.wantErr)
+			}
+			if err := holder.Wait(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
