@@ -10,6 +10,8 @@ type Names struct {
 	subIx map[uint64]uint32
 	bytes uint64
 
+	emptied uint64
+
 	base                *Names // of a fork; nil for others
 	baseNames, baseSubs uint32 // how many it has
 }
@@ -30,10 +32,13 @@ func (t *Names) Fork() *Names {
 // Reset empties the table and keeps its memory, unless that is much: emptying it would cost every later
 // transaction. Values made from it before are no longer valid.
 func (t *Names) Reset() {
+	emptied := t.emptied + 1
 	if len(t.names)+len(t.subs) > maxKeptNames { // a map keeps the room that it once had
 		*t = *NewNames()
+		t.emptied = emptied
 		return
 	}
+	t.emptied = emptied
 	clear(t.index)
 	clear(t.subIx)
 	t.names = t.names[:0]
@@ -41,6 +46,9 @@ func (t *Names) Reset() {
 	t.bytes = 0
 	t.base, t.baseNames, t.baseSubs = nil, 0, 0
 }
+
+// Emptied returns how often Reset was called: whoever keeps values beyond one use can tell that they are no longer valid.
+func (t *Names) Emptied() uint64 { return t.emptied }
 
 // maxKeptNames is for how many names Reset keeps the memory.
 const maxKeptNames = 1 << 17

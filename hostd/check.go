@@ -2,6 +2,9 @@ package hostd
 
 import (
 	"context"
+	"errors"
+	"math"
+	"runtime/debug"
 	"time"
 
 	"fsward/blocktap"
@@ -23,7 +26,14 @@ func Check(ctx context.Context, images []string, fs string, cfg RulesConfig) (*E
 	}
 	defer disks.Close()
 	start := time.Now()
-	name, obs, err := detect.Image(disks, fs)
+	name, obs, err := detect.ImageWith(disks, fs, interp.ImageOptions{
+		Room: interp.NewRoom(cfg.memory()/2, nil), CacheBytes: int(cfg.memory() / 16),
+	})
+	if _, full := errors.AsType[*interp.RoomError](obs.Unknown); full && err == nil {
+		// Of ext3 all records have to be held, and nobody but this process needs the memory.
+		debug.SetMemoryLimit(math.MaxInt64)
+		name, obs, err = detect.Image(disks, fs)
+	}
 	if err != nil {
 		return nil, err
 	}

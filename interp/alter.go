@@ -45,6 +45,7 @@ type Alterable struct {
 	Object  string           `json:"object"`
 	Fields  []AlterableField `json:"fields"`
 	Actions []string         `json:"actions,omitempty"`
+	Kinds   []string         `json:"kinds,omitempty"` // for a condition kind=
 }
 
 // An AlterableField is a number in an object.

@@ -7,9 +7,12 @@ var ErrNoState = errors.New("it is in use and has no journal, so that there is n
 
 // ImageOptions bound and follow the reading of a whole file system. The zero value reads as fast as it can.
 type ImageOptions struct {
-	// Room bounds the change records that are kept. Beyond it the structure is still checked to its end, and Unknown
-	// says that there are no records for rules. nil: the file system's own bound.
+	// Room bounds the change records that are kept. Beyond it there is no Txn: with Btrfs, Stream has the records part by
+	// part; with ext3, the structure is still checked to its end, and Unknown is a *RoomError. nil: the file system's own
+	// bound, beyond which Unknown says so.
 	Room *Room
+	// Stream asks for a Stream in any case, where there can be one.
+	Stream bool
 	// CacheBytes bounds the metadata blocks that are kept. 0: the file system's own bound.
 	CacheBytes int
 	// InUse: a guest may be using the file system. Where it is in no state that it claims to be consistent, the error

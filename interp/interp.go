@@ -50,6 +50,8 @@ type Observation struct {
 	// at a CommitPoint whose structure is sound, so that rules may rely on it.
 	Txn  *change.Txn
 	View change.View
+	// Stream is in the place of Txn where a whole image has too many records to be held.
+	Stream change.Stream
 	// Logs is what changed in the logs of a Btrfs, at a LogPoint and in a whole image: a part for each tree.
 	Logs []Part
 	// Violations are of structure or of this single write, and can come with any write.
@@ -96,7 +98,7 @@ type Forecaster interface {
 }
 
 // A Forecast is a commit that is expected. If it comes as expected, Observe answers with the Txn and the View of
-// the forecast; it waits for Prepare, which has to be called.
+// the forecast. Observe, and Forecast where there is another by then, wait for Prepare, which has to be called.
 type Forecast interface {
 	// Prepare finds what the commit changes. It may run beside Observe and Settle. ok is false if it found that
 	// there is something wrong, or was stopped: then Observe begins anew.

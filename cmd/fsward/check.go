@@ -25,6 +25,7 @@ func checkCommand() *cobra.Command {
 	var fs string
 	var rules hostd.RulesConfig
 	var asJSON bool
+	var memory string
 	c := &cobra.Command{
 		Use:   "check IMG...",
 		Short: "Judge a whole image, as one transaction of additions, by all rules",
@@ -36,6 +37,11 @@ any order.`,
 		Example: "  fsward check disk.img\n  fsward check --json disk.img.zst\n  fsward check raid1-a.img raid1-b.img",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			var err error
+			if rules.Memory, err = memoryFlag(memory); err != nil {
+				return usageError{err, c.CommandPath()}
+			}
+			holdTo(rules.Memory + processBytes)
 			ev, err := hostd.Check(c.Context(), args, fs, rules)
 			if err != nil {
 				return err
@@ -46,6 +52,7 @@ any order.`,
 	}
 	addFSFlag(c, &fs)
 	addRulesFlags(c, &rules)
+	c.Flags().StringVar(&memory, "memory", "256M", "memory to use, about: beyond it the image is read again and again")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return c
 }

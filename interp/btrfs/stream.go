@@ -1,0 +1,93 @@
+package btrfs
+
+import (
+	"cmp"
+	"slices"
+
+	"fsward/change"
+)
+
+// A stream is the records of a whole file system whose structure is sound, made anew each time that they are asked for.
+type stream struct {
+	state *state
+	names *change.Names
+	view  *view
+	tally *change.Tally
+}
+
+var _ change.Stream = (*stream)(nil)
+
+func (s *stream) Names() *change.Names                    { return s.names }
+func (s *stream) Len() int                                { return s.tally.Len() }
+func (s *stream) Made(k change.Kind, f change.Field) bool { return s.tally.Made(k, f) }
+
+// Each follows diff.run: the superblock, the root tree, then each tree in the order of their numbers.
+func (s *stream) Each(visit func(*change.Txn) error) error {
+	s.names.Reset()
+	txn := &change.Txn{Schema: schema, Generation: s.state.sb.generation(), Names: s.names}
+	w := streamWalk{state: s.state, budget: newBudget(), out: newRecorder(txn, s.state.itemContext())}
+	w.out.part = visit
+	if err := w.run(); err != nil {
+		return err
+	}
+	return w.out.handOn()
+}
+
+// A streamWalk is one way through all trees.
+type streamWalk struct {
+	*state
+	budget *budget
+	out    *recorder
+}
+
+func (w *streamWalk) run() error {
+	if err := w.out.super(nil, &w.sb); err != nil {
+		return err
+	}
+	type tree struct {
+		id   uint64
+		root pointer
+	}
+	trees := []tree{{chunkTreeID, w.chunkRoot()}}
+	err := w.tree(rootTreeID, w.rootTree(), func(item *itemRef) {
+		k := item.key()
+		if k.typ != rootItemKey || k.objectid == treeRelocID {
+			return
+		}
+		// Of a tree that goes piece by piece only the structure is checked: see diff.diffTree.
+		if r, ok := parseRoot(k.objectid, item.data()); ok && !r.dead {
+			trees = append(trees, tree{k.objectid, r.pointer})
+		}
+	})
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(trees, func(a, b tree) int { return cmp.Compare(a.id, b.id) })
+	for _, t := range trees {
+		if err := w.tree(t.id, t.root, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tree makes the records of a tree. also, if not nil, sees each item.
+func (w *streamWalk) tree(id uint64, root pointer, also func(*itemRef)) error {
+	w.out.begin(id)
+	err := w.eachLeaf(root, w.budget, func(n *node) error {
+		item := itemRef{leaf: n}
+		for ; item.i < n.nritems(); item.i++ {
+			if also != nil {
+				also(&item)
+			}
+			if err := w.out.item(item.key(), nil, &item); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return w.out.flush()
+}

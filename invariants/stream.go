@@ -1,0 +1,346 @@
+package invariants
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"fsward/change"
+)
+
+// A whole file system is judged as a transaction in which everything is new. Where its records are too many to be
+// held, they come part by part, twice: the first time what rules sum up over all of it is added up, the second time the
+// records of each part start rules. A change of an object that a goal names is then looked up in the state: as
+// everything is new, change(T, ID, F, null, V) and query(T, ID, F, V) say the same. See docs/decisions/0027.
+
+// A StreamEngine is an Engine that judges what is not held.
+type StreamEngine interface {
+	Engine
+	// CheckStream is Check for a change.Stream. The verdict is the same, but for rules that need more than memory bytes
+	// of sums, or look for changes in a way that the state does not answer: they are undecided. Violations have
+	// witnesses.
+	CheckStream(ctx context.Context, s change.Stream, v change.View, memory uint64) Verdict
+}
+
+var _ StreamEngine = (*Compiled)(nil)
+
+// streaming is what a machine knows of a stream.
+type streaming struct {
+	of      change.Stream
+	emptied uint64 // how often the names had been when their literals were last looked up
+	summing bool   // it comes for the first time
+	sums    sumRoom
+	held    heldRecords
+}
+
+// A streamError says that a rule asks for changes in a way that only a transaction that is held can answer.
+type streamError struct{ text string }
+
+func (e streamError) Error() string {
+	return e.text + " cannot be answered of a file system that is too large to be held in memory as one transaction"
+}
+
+// CheckStream judges a file system.
+func (e *Compiled) CheckStream(ctx context.Context, s change.Stream, v change.View, memory uint64) Verdict {
+	t := &change.Txn{Schema: e.reference.run.vocabulary.schema, Names: s.Names()}
+	end := e.reference.begin(ctx, t, v)
+	defer end()
+	for i := range e.timing {
+		e.timing[i].Checks++
+		e.timing[i].Last, e.timing[i].Rows = 0, 0
+	}
+	for _, h := range e.halves {
+		h.beginStream(ctx, t, v, s, memory/uint64(len(e.halves)))
+		h.timing = e.timing
+	}
+	done := 0
+	progress := func(part *change.Txn) error {
+		if done += len(part.Records); e.reference.options.Progress != nil {
+			e.reference.options.Progress(done, 2*s.Len())
+		}
+		return ctx.Err()
+	}
+	err := s.Each(func(part *change.Txn) error {
+		for _, h := range e.halves {
+			h.sumUp(part)
+		}
+		return progress(part)
+	})
+	if err == nil {
+		for _, h := range e.halves {
+			h.machine.streaming.summing = false
+			h.machine.lists.begin(h.machine.streaming.held.records)
+		}
+		err = s.Each(func(part *change.Txn) error {
+			for _, h := range e.halves {
+				h.judgePart(part)
+			}
+			return progress(part)
+		})
+		for _, h := range e.halves {
+			h.machine.records = nil
+			h.runPlans(func(plan *compiledPlan) bool { return len(plan.parts) == 0 })
+			h.report.endPart(t)
+		}
+	}
+	report := e.reference.report
+	report.shown = map[findingShown][]string{}
+	for _, h := range e.halves {
+		h.endStream()
+		report.take(h.report)
+		maps.Copy(report.shown, h.report.shown)
+	}
+	if err != nil {
+		report.cannot = append(report.cannot, err.Error())
+	}
+	for _, c := range e.clauses {
+		e.timing[c.rule.order].Rows += c.rows
+		if c.err != nil {
+			report.undecided(c.rule, c.clause, report.stopped(c.err))
+		}
+	}
+	out := report.verdict()
+	report.show(out)
+	return out
+}
+
+func (h *half) beginStream(ctx context.Context, t *change.Txn, v change.View, s change.Stream, memory uint64) {
+	h.run.txn, h.run.view = t, v
+	h.report.reset()
+	m := h.machine
+	m.begin(ctx, t, v, h.report)
+	m.maxRows = m.options.Steps + m.options.StepsPerRecord*int64(s.Len())
+	m.streaming = &streaming{of: s, emptied: s.Names().Emptied(), summing: true, sums: sumRoom{free: memory}, held: newHeldRecords(&m.lists)}
+	for _, t := range m.kept {
+		t.room = &m.streaming.sums
+	}
+	for _, c := range h.clauses {
+		c.rows, c.err = 0, nil
+		if c.program == nil {
+			c.err = streamError{"what only the reference engine judges (" + c.why + ")"}
+		}
+	}
+}
+
+func (h *half) endStream() {
+	m := h.machine
+	m.streaming = nil
+	for _, t := range m.kept {
+		t.room = nil
+		*t = sumTable{seeds: t.seeds, eager: t.eager, width: t.width}
+	}
+	m.end()
+	h.run.view = nil
+}
+
+// next takes a part. What was kept of names that are no longer valid goes.
+func (m *machine) next(part *change.Txn) {
+	m.records = part.Records
+	s := m.streaming
+	if len(m.memo.words) > maxStreamMemo {
+		m.memo.reset()
+	}
+	if len(m.reverse.entries) > maxReverse/2 {
+		m.reverse.reset()
+	}
+	if n := part.Names.Emptied(); n != s.emptied {
+		s.emptied = n
+		m.terms.forget()
+		m.terms.begin(part.Names)
+		m.memo.reset()
+		m.reverse.reset()
+	}
+}
+
+// maxStreamMemo bounds the words of proofs that are kept from one part to the next: objects that are near each other
+// come one after the other.
+const maxStreamMemo = 1 << 18
+
+// sumUp adds a part to the sums that are kept of the whole, and keeps the records that are looked up otherwise.
+func (h *half) sumUp(part *change.Txn) {
+	m := h.machine
+	m.next(part)
+	m.lists.begin(part.Records)
+	m.streaming.held.take(&m.lists)
+	for i := range m.passes {
+		p := &m.passes[i]
+		if p.sum.table.unfit {
+			continue
+		}
+		m.err, m.rows, m.recordRows, m.checkAt, m.depth, m.trigger = nil, 0, 0, 0, 0, -1
+		m.stack = m.stack[:0]
+		m.frame = m.push(p.registers, nil, nil)
+		m.r = m.frame.registers
+		p.sum.pass(m)
+		m.free(m.frame)
+		if p.sum.table.built = true; m.err != nil {
+			p.sum.table.unfit, p.sum.table.why = true, m.err
+		}
+	}
+}
+
+// judgePart runs the rules that the records of a part start.
+func (h *half) judgePart(part *change.Txn) {
+	m := h.machine
+	m.next(part)
+	for from := 0; from < len(m.records); from += turnSize {
+		m.lists.turn.fill(m.records, from, min(from+turnSize, len(m.records)))
+		h.runPlans(func(plan *compiledPlan) bool { return m.lists.turn.hasAny(plan.parts) })
+	}
+	h.report.endPart(part)
+}
+
+// runPlans runs some of the plans.
+func (h *half) runPlans(which func(*compiledPlan) bool) {
+	watch := time.Now()
+	took := time.Duration(0)
+	for _, c := range h.clauses {
+		for i := 0; c.err == nil && i < len(c.program.plans); i++ {
+			plan := &c.program.plans[i]
+			if !which(plan) {
+				continue
+			}
+			h.machine.run(c, plan)
+			if isMistake(c.err) {
+				c.err = errors.Join(streamError{"a mistake that the reference engine would name"}, c.err)
+			}
+			now := time.Since(watch)
+			h.timing[c.rule.order].add(now - took)
+			took = now
+		}
+	}
+}
+
+// A sumPass adds up a sum that is kept over a whole file system.
+type sumPass struct {
+	sum       *keptSum
+	planner   *planner // until the number of registers is known
+	registers int
+}
+
+// finishPasses is called when all plans are made.
+func (m *machine) finishPasses() {
+	for i := range m.passes {
+		p := &m.passes[i]
+		p.registers, p.planner = p.planner.registers, nil
+	}
+}
+
+// addPass notes that a sum is added up in the first pass over a stream, unless another of the same is.
+func (m *machine) addPass(k *keptSum, p *planner) {
+	for i := range m.passes {
+		if m.passes[i].sum.table == k.table {
+			return
+		}
+	}
+	m.passes = append(m.passes, sumPass{sum: k, planner: p})
+}
+
+// sumRoom is what is left of the memory for sums over a stream.
+type sumRoom struct{ free uint64 }
+
+// sumCells are the sums of objects that are near each other, which are kept from question to question.
+const sumCells = 1 << 12
+
+func (r *sumRoom) take(t *sumTable) bool {
+	n := uint64(t.width)*24 + 16 + 16
+	if r.free < n {
+		t.why = fmt.Errorf("the sums of the whole file system take more memory than there is")
+		return false
+	}
+	r.free -= n
+	return true
+}
+
+// askStream is ask of a stream.
+func (k *keptSum) askStream(m *machine, key []cell) (n number, ok bool) {
+	t := k.table
+	switch {
+	case k.local:
+		return t.find(key)
+	case t.unfit:
+		if t.why == nil {
+			t.why = streamError{"a sum over all changes whose keys do not last"}
+		}
+		m.fail(t.why)
+		return n, false
+	case m.streaming.summing || !t.built && m.streaming.of.Len() > 0:
+		m.fail(streamError{"a sum inside a sum over all changes"})
+		return n, false
+	}
+	return t.get(key), true
+}
+
+// remember keeps the sum of a key that was searched for in the state.
+func (t *sumTable) remember(key []cell, n number) {
+	for _, c := range key {
+		if !c.lasting() || c.tag == cellName {
+			return
+		}
+	}
+	if len(t.sums) >= sumCells {
+		clear(t.slots)
+		t.keys, t.sums = t.keys[:0], t.sums[:0]
+	}
+	room := t.room
+	t.room = nil
+	if sum := t.at(key); sum != nil {
+		*sum = n
+	}
+	t.room = room
+}
+
+// heldRecords are the records of a stream that goals look up by what the state does not answer. They are few: those
+// of objects of which a file system has some thousands.
+type heldRecords struct {
+	lists   []int // that are asked for so
+	count   map[int]int
+	gone    map[int]bool // there are too many, or they have names
+	records []change.Record
+}
+
+// maxHeld bounds the records of a list that are held.
+const maxHeld = 1 << 14
+
+func newHeldRecords(l *recordLists) heldRecords {
+	return heldRecords{lists: l.held, count: map[int]int{}, gone: map[int]bool{}}
+}
+
+// take keeps records of a part.
+func (h *heldRecords) take(l *recordLists) {
+	taken := map[uint32]bool{}
+	for _, n := range h.lists {
+		if h.gone[n] {
+			continue
+		}
+		for _, at := range l.all(n) {
+			r := &l.records[at]
+			if h.count[n]++; h.count[n] > maxHeld || r.New.Tag() == change.Name || r.New.Tag() == change.Key {
+				h.gone[n] = true
+				break
+			}
+			if !taken[at] {
+				taken[at] = true
+				h.records = append(h.records, *r)
+			}
+		}
+	}
+}
+
+// holds tells whether all records of a list are held.
+func (h *heldRecords) holds(list int) bool { return !h.gone[list] }
+
+// remember keeps what was searched for.
+func (k *keptSum) remember(m *machine, n number) {
+	if m.streaming == nil || !k.local {
+		return
+	}
+	var buffer [maxSumKeys]cell
+	key := buffer[:0]
+	for _, r := range k.keys {
+		key = append(key, m.r[r.index])
+	}
+	k.table.remember(key, n)
+}

@@ -1,0 +1,81 @@
+package invariants
+
+import (
+	"slices"
+
+	"fsward/change"
+)
+
+// endPart makes what was found in a part of a stream last: names, and the records that started the search, are gone
+// with it.
+func (p *report) endPart(part *change.Txn) {
+	if p.settled == len(p.found) {
+		return
+	}
+	w := newWitnesses(part, p.run.vocabulary)
+	schema := p.run.vocabulary.schema
+	renamed := false
+	for i := p.settled; i < len(p.found); i++ {
+		f := &p.found[i]
+		if f.text != 0 {
+			continue
+		}
+		of := findingText{tree: schema.TreeText(f.object), number: f.object.Tree, id: schema.IDText(f.object, part.Names)}
+		if p.shown == nil {
+			p.shown, p.shownOf = map[findingShown][]string{}, map[int32]int{}
+		}
+		if p.shownOf[f.rule]++; p.shownOf[f.rule] < maxWitnessed {
+			var texts []string
+			records := w.beside(f)
+			for _, at := range records.at[:records.n] {
+				texts = append(texts, schema.RecordText(part.Records[at], part.Names))
+			}
+			p.shown[findingShown{f.rule, of}] = texts
+		}
+		f.trigger = -1
+		if p.run.vocabulary.shape(f.object.Kind) == change.ShapeNamed {
+			p.texts = append(p.texts, of)
+			f.text, f.object = int32(len(p.texts)), change.Object{}
+			renamed = true
+		}
+	}
+	if renamed {
+		p.unite()
+	}
+	p.settled = len(p.found)
+}
+
+// show gives violations the witnesses that endPart kept.
+func (p *report) show(v Verdict) {
+	for i, at := range v.order {
+		f := &p.found[at]
+		of := p.textOf(f)
+		if f.text == 0 {
+			of.id = v.Violations[i].ID
+		}
+		v.Violations[i].Witness = p.shown[findingShown{f.rule, of}]
+	}
+}
+
+// findingShown is a finding in words.
+type findingShown struct {
+	rule int32
+	text findingText
+}
+
+// unite drops findings of named objects that were found in an earlier part as well, and builds the hash table anew.
+func (p *report) unite() {
+	seen := map[findingShown]bool{}
+	p.found = slices.DeleteFunc(p.found, func(f finding) bool {
+		if f.text == 0 {
+			return false
+		}
+		key := findingShown{f.rule, p.texts[f.text-1]}
+		again := seen[key]
+		if seen[key] = true; again {
+			p.perRule[f.rule]--
+		}
+		return again
+	})
+	p.rebuild(max(64, len(p.slots)))
+}
