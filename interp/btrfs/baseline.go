@@ -22,7 +22,7 @@ func (f *FS) follows(d *diff) {
 	if f.image == nil {
 		return
 	}
-	d.out.room, d.out.drop = f.image.Room, f.image.Room != nil
+	d.out.room, d.out.drop, d.out.dropped = f.image.Room, f.image.Room != nil, f.image.Stream
 	if tell := f.image.Progress; tell != nil {
 		var total uint64
 		counted := false

@@ -19,7 +19,8 @@ type nodeCache struct {
 	nodes    *lru.LRU[uint64, *cachedNode]
 	further  map[uint64]uint64 // the address of a further copy → that of the first
 	nodeSize uint64
-	step     uint64 // addresses of blocks are multiples of it
+	step     uint64    // addresses of blocks are multiples of it
+	buffers  sync.Pool // of *[]byte of nodeSize, for what is not kept
 }
 
 // A reading is a block that is on its way into the cache.
@@ -59,6 +60,17 @@ func (f *FS) newCache(sb superblock) *nodeCache {
 	}
 	return newNodeCache(sb.nodeSize(), sb.sectorSize(), bytes)
 }
+
+// borrow returns room for a block that is compared and not kept.
+func (c *nodeCache) borrow() *[]byte {
+	if b, ok := c.buffers.Get().(*[]byte); ok {
+		return b
+	}
+	b := make([]byte, c.nodeSize)
+	return &b
+}
+
+func (c *nodeCache) giveBack(b *[]byte) { c.buffers.Put(b) }
 
 // get returns the block whose first copy is at an address, or nil.
 func (c *nodeCache) get(addr uint64) (n *node, whole bool) {

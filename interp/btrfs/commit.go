@@ -122,6 +122,8 @@ type comparison struct {
 	stopped   *atomic.Bool // nil, or what ends it before its time
 	room      *interp.Room
 	follows   func(*diff) // nil, or what looks on
+	// superLater: the superblock is not known in full. The records begin with superRoom empty ones in the place of its own.
+	superLater bool
 }
 
 func (c comparison) run() (*state, *diff, error) {
@@ -131,7 +133,7 @@ func (c comparison) run() (*state, *diff, error) {
 	}
 	s.stopped = c.stopped
 	txn := &change.Txn{Schema: schema, Generation: c.sb.generation(), Names: c.names}
-	d := &diff{old: c.base, new: s, budget: newBudget(), out: newRecorder(txn, s.itemContext()), unflushed: c.unflushed}
+	d := &diff{old: c.base, new: s, budget: newBudget(), out: newRecorder(txn, s.itemContext()), unflushed: c.unflushed, superLater: c.superLater}
 	d.out.room = c.room
 	if c.follows != nil {
 		c.follows(d)

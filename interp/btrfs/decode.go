@@ -39,12 +39,29 @@ func (c *itemContext) aligned(n uint64) bool { return n&uint64(c.sectorSize-1) =
 // A decoder turns items into objects with fields. It is emptied by reset and reused.
 type decoder struct {
 	ctx   itemContext
-	all   bool // decode the quiet fields as well
+	all   bool      // decode the quiet fields as well
+	only  *fieldSet // which fields; nil: each. Contents are checked all the same
 	tree  uint64
 	names *change.Names
 	leaf  *node // that the items are in
 	ents  []entity
 	vals  []fieldValue
+}
+
+// A fieldSet is some of the fields that objects have.
+type fieldSet [(fieldEnd + 63) / 64]uint64
+
+func (s *fieldSet) has(f change.Field) bool { return f < fieldEnd && s[f/64]&(1<<(f%64)) != 0 }
+
+func (s *fieldSet) add(f change.Field) {
+	if f < fieldEnd {
+		s[f/64] |= 1 << (f % 64)
+	}
+}
+
+// wants tells whether a field is to be put.
+func (d *decoder) wants(f change.Field, quiet bool) bool {
+	return (!quiet || d.all) && (d.only == nil || d.only.has(f))
 }
 
 func (d *decoder) reset() {
@@ -58,7 +75,7 @@ func (d *decoder) begin(kind change.Kind, id, sub, aux uint64) {
 }
 
 func (d *decoder) put(f change.Field, quiet bool, v change.Value) {
-	if quiet && !d.all {
+	if !d.wants(f, quiet) {
 		return
 	}
 	d.vals = append(d.vals, fieldValue{f, quiet, v})
@@ -67,9 +84,15 @@ func (d *decoder) put(f change.Field, quiet bool, v change.Value) {
 
 func (d *decoder) num(f change.Field, n uint64) { d.put(f, false, change.Num(n)) }
 
+func (d *decoder) name(b []byte) {
+	if d.wants(fieldName, false) {
+		d.put(fieldName, false, d.names.Intern(b))
+	}
+}
+
 // chunkOf puts the chunk that an address is in, by its first address. An address in none has no such field.
 func (d *decoder) chunkOf(logical uint64) {
-	if d.ctx.where == nil {
+	if d.ctx.where == nil || !d.wants(fieldChunk, false) {
 		return
 	}
 	if c := d.ctx.where.find(logical, 1); c != nil {
@@ -100,23 +123,29 @@ func (d *decoder) structure(s *structure, r disk.Region, limit int) error {
 			continue
 		}
 		if f.width == keySize {
-			k := readKey(r, f.off)
-			d.put(f.field, f.quiet, d.keyValue(k))
+			if d.wants(f.field, f.quiet) {
+				d.put(f.field, f.quiet, d.keyValue(readKey(r, f.off)))
+			}
 			continue
 		}
 		if f.width == uuidSize {
 			d.uuid(f, r)
 			continue
 		}
-		n := read(r, f.off, f.width)
-		if f.field != 0 {
+		if f.field != 0 && (f.words != nil || d.wants(f.field, f.quiet)) {
+			n := read(r, f.off, f.width)
 			v, err := wordOrNum(n, f.words)
 			if err != nil {
 				return violatedAt(itemRule, r.Addr()+uint64(f.off), "%s of %s is %d", f.member, s.name, n)
 			}
 			d.put(f.field, f.quiet, v)
 		}
-		for _, p := range f.parts {
+		for j := range f.parts {
+			p := &f.parts[j]
+			if p.words == nil && !d.wants(p.field, p.quiet) {
+				continue
+			}
+			n := read(r, f.off, f.width)
 			v, err := wordOrNum(n&p.mask>>p.shift, p.words)
 			if err != nil {
 				return violatedAt(itemRule, r.Addr()+uint64(f.off), "%s of %s is %#x", f.member, s.name, n)
@@ -153,7 +182,7 @@ func (d *decoder) ref(item *itemRef) error {
 // uuid puts a UUID as the key under which the uuid tree files it (btrfs_uuid_to_key); none if it is all
 // zeros (btrfs_is_empty_uuid).
 func (d *decoder) uuid(f *layoutField, r disk.Region) {
-	if low, high := r.U64(f.off), r.U64(f.off+8); low|high != 0 {
+	if low, high := r.U64(f.off), r.U64(f.off+8); low|high != 0 && d.wants(f.field, f.quiet) {
 		d.put(f.field, f.quiet, d.names.Key(low, f.kind, high))
 	}
 }

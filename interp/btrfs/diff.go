@@ -20,7 +20,9 @@ type diff struct {
 	faults   []change.Violation
 	unknown  error // why the result is not complete
 
-	unflushed []stretch // what was written and is not durable yet
+	unflushed  []stretch // what was written and is not durable yet
+	superLater bool      // see comparison
+	used       uint64    // bytes by which more is used in the block groups, mod 2^64
 }
 
 // fault notes an error of the new state and tells whether to go on.
@@ -51,13 +53,7 @@ func (d *diff) run() {
 	if d.failed() {
 		return
 	}
-	var oldSuper *superblock
-	if d.old != nil {
-		oldSuper = &d.old.sb
-	}
-	if err := d.out.super(oldSuper, &d.new.sb); err != nil {
-		d.fault(err)
-	}
+	d.super()
 	roots := make(map[treeKey]*rootChange)
 	d.diffRoots(roots)
 	if d.failed() {
@@ -82,6 +78,21 @@ func (d *diff) run() {
 		}
 	}
 	d.checkTrees(roots)
+}
+
+// super takes the superblocks, or leaves room for their records.
+func (d *diff) super() {
+	if d.superLater {
+		d.out.txn.Records = make([]change.Record, superRoom)
+		return
+	}
+	var old *superblock
+	if d.old != nil {
+		old = &d.old.sb
+	}
+	if err := d.out.super(old, &d.new.sb); err != nil {
+		d.fault(err)
+	}
 }
 
 func (d *diff) oldPointer(of func(*state) pointer) *pointer {

@@ -60,7 +60,7 @@ func nameIn(r disk.Region, off, n uint64) ([]byte, error) {
 // link puts what a name leads to together with which name it is. It is the same in each record of a name
 // and in no record of another, where names with one hash stand side by side under one key.
 func (d *decoder) link(id uint64, kind change.Kind, name []byte) {
-	if d.all {
+	if d.wants(fieldLink, true) {
 		d.put(fieldLink, true, d.names.Key(id, kind, nameID(name)))
 	}
 }
@@ -84,7 +84,7 @@ func (d *decoder) inodeRefs(k key, r disk.Region) error {
 		if err := d.structure(&inodeRefLayout, head, head.Len()); err != nil {
 			return err
 		}
-		d.put(fieldName, false, d.names.Intern(name))
+		d.name(name)
 		d.link(k.objectid, kindInodeItem, name)
 		if off += uint64(inodeRefLayout.size) + n; off == uint64(r.Len()) {
 			return nil
@@ -112,7 +112,7 @@ func (d *decoder) inodeExtrefs(k key, r disk.Region) error {
 		if err := d.structure(&inodeExtrefLayout, head, head.Len()); err != nil {
 			return err
 		}
-		d.put(fieldName, false, d.names.Intern(name))
+		d.name(name)
 		d.link(k.objectid, kindInodeItem, name)
 		if off += uint64(inodeExtrefLayout.size) + n; off == uint64(r.Len()) {
 			return nil
@@ -165,7 +165,7 @@ func (d *decoder) dirItems(kind change.Kind, k key, r disk.Region) error {
 			}
 			d.link(location.objectid, kindByType[location.typ], name)
 		}
-		d.put(fieldName, false, d.names.Intern(name))
+		d.name(name)
 		if off += uint64(dirItemLayout.size) + nameLen + dataLen; off == uint64(r.Len()) {
 			return nil
 		}
@@ -274,11 +274,13 @@ func (d *decoder) dataBackref(bytenr, objectid, offset uint64) {
 	if d.leaf != nil {
 		root, leaf = d.leaf.owner(), d.leaf.logical()
 	}
-	var ref [24]byte
-	binary.LittleEndian.PutUint64(ref[0:], root)
-	binary.LittleEndian.PutUint64(ref[8:], objectid)
-	binary.LittleEndian.PutUint64(ref[16:], offset)
-	d.put(fieldBackref, false, d.names.Key(bytenr, kindExtentDataRef, extentDataRefHash(ref[:])))
+	if d.wants(fieldBackref, false) {
+		var ref [24]byte
+		binary.LittleEndian.PutUint64(ref[0:], root)
+		binary.LittleEndian.PutUint64(ref[8:], objectid)
+		binary.LittleEndian.PutUint64(ref[16:], offset)
+		d.put(fieldBackref, false, d.names.Key(bytenr, kindExtentDataRef, extentDataRefHash(ref[:])))
+	}
 	d.put(fieldLeaf, true, change.Num(leaf))
 }
 

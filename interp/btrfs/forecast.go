@@ -68,13 +68,11 @@ func (f *FS) Forecast() interp.Forecast {
 		return nil
 	}
 	f.foretold = f.coming.count
-	if f.ahead != nil {
-		f.ahead.Stop()
-	}
+	f.dropForecast()
 	b := *base.sb.b
 	fc := &forecast{base: base, baseSB: base.sb.b, old: *base, sb: superblock{&b}, at: base.devs.list[0].start + superOffset,
 		writes: f.writes, names: change.NewNames(), prepared: make(chan struct{}),
-		room: interp.NewRoom(f.limits.Memory/4, nil)} // a commit has its own, and the reserve
+		room: interp.NewRoom(f.limits.Memory/4, f.limits.Reserve)}
 	// Neither state is read through the write under observation, which goes elsewhere.
 	fc.old.disk, fc.old.stopped, fc.old.roots = f.disk.Disk, &fc.stopped, make(map[treeKey]treeRoot)
 	fc.expect(f.coming)
@@ -110,7 +108,7 @@ func (fc *forecast) Stop() { fc.stopped.Store(true) }
 func (fc *forecast) Prepare() (interp.Part, bool) {
 	defer close(fc.prepared)
 	s, d, err := comparison{base: &fc.old, sb: fc.sb, at: fc.at, disk: fc.old.disk, stopped: &fc.stopped,
-		devs: fc.old.devs, cache: fc.old.cache, names: fc.names, room: fc.room}.run()
+		devs: fc.old.devs, cache: fc.old.cache, names: fc.names, room: fc.room, superLater: true}.run()
 	if err != nil || d.failed() {
 		return interp.Part{}, false
 	}
@@ -121,22 +119,13 @@ func (fc *forecast) Prepare() (interp.Part, bool) {
 	return interp.Part{Txn: d.out.txn, View: fc.view}, true
 }
 
+// superRoom is how many records changes of the superblock can make.
+var superRoom = 1 + len(superLayout.fields)
+
 // complete sets what follows in the superblock from what changed in the trees: the bytes in use, and what of the
-// device is. ok is false if that cannot be told.
+// device is. Then its own records, which are the first, are known. ok is false if that cannot be told.
 func (fc *forecast) complete(s *state, d *diff) (ok bool) {
-	txn := d.out.txn
-	used, supers := fc.sb.u64(bytesUsedAt), 0
-	for i := range txn.Records {
-		switch r := &txn.Records[i]; {
-		case r.Object == superObject:
-			supers++ // they come first
-		case r.Object.Kind == kindBlockGroupItem && r.Field == fieldUsed:
-			was, _ := r.Old.Num()
-			now, _ := r.New.Num()
-			used += now - was
-		}
-	}
-	binary.LittleEndian.PutUint64(fc.sb.b[bytesUsedAt:], used)
+	binary.LittleEndian.PutUint64(fc.sb.b[bytesUsedAt:], fc.sb.u64(bytesUsedAt)+d.used)
 	k := key{devItemsID, devItemKey, fc.sb.devID()}
 	p, found, err := s.seek(chunkTreeID, s.chunkRoot(), k)
 	if err != nil || !found || p.key() != k {
@@ -149,39 +138,45 @@ func (fc *forecast) complete(s *state, d *diff) (ok bool) {
 	}
 	copy(fc.sb.b[devItemAt+8:devItemAt+24], data.Bytes()[8:24]) // total_bytes and bytes_used
 
-	again := newRecorder(&change.Txn{Schema: schema, Names: fc.names}, s.itemContext())
-	again.oldDec.ctx.where = fc.base.chunks
-	if err := again.super(&fc.old.sb, &fc.sb); err != nil {
+	super := newRecorder(&change.Txn{Schema: schema, Names: fc.names}, s.itemContext())
+	super.oldDec.ctx.where = fc.base.chunks
+	if err := super.super(&fc.old.sb, &fc.sb); err != nil || len(super.txn.Records) > superRoom {
 		return false
 	}
-	// The room before the first record is that of the superblock's: mostly it has the same number again.
-	n := len(again.txn.Records)
-	if n != supers {
-		rest := txn.Records[supers:]
-		txn.Records = append(make([]change.Record, n, n+len(rest)), rest...)
-	}
-	copy(txn.Records, again.txn.Records)
+	txn := d.out.txn
+	txn.Records = txn.Records[superRoom-len(super.txn.Records):]
+	copy(txn.Records, super.txn.Records)
 	return true
 }
 
+// dropForecast ends the forecast that there is, and gives back its memory: nothing is expected any more, or something
+// else.
+func (f *FS) dropForecast() {
+	if fc := f.ahead; fc != nil {
+		fc.Stop()
+		<-fc.prepared
+		fc.room.Release()
+		f.ahead = nil
+	}
+}
+
 // foreseen returns the forecast of a commit if it holds for this superblock, once it is prepared; else nil. There
-// is none afterwards.
+// is none afterwards. Its memory is given back when the write has been settled.
 func (f *FS) foreseen(base *state, sb superblock) *forecast {
 	fc := f.ahead
-	f.ahead = nil
 	if fc == nil {
 		return nil
 	}
 	if fc.base != base || fc.baseSB != base.sb.b || fc.writes != f.writes ||
 		fc.sb.generation() != sb.generation() || fc.sb.root() != sb.root() || len(f.order.stretches()) > 0 {
-		fc.Stop()
+		f.dropForecast()
 		return nil
 	}
-	<-fc.prepared
-	if !fc.ok || !fc.sb.sameState(sb) {
-		fc.Stop()
+	if <-fc.prepared; !fc.ok || !fc.sb.sameState(sb) {
+		f.dropForecast()
 		return nil
 	}
+	f.ahead, f.came = nil, fc
 	return fc
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"fsward/change"
 	"fsward/interp"
+	"fsward/interp/btrfs"
 )
 
 // Commits are forecast while the guest flushes. What is said of each is the same as without, whether it comes as it
@@ -113,4 +114,64 @@ func observed(obs interp.Observation) []string {
 		}
 	}
 	return append(out, obs.Note)
+}
+
+// A forecast takes from the reserve what its own memory does not hold, and has given it back when the commit that came
+// instead needs it, and when its own was settled.
+func TestForecastGivesBack(t *testing.T) {
+	const piece = 16 << 20 // what is taken at a time
+	base := openDisk(t, sharedData(t, "logs/btrfs-single-4k.base.img.zst"))
+	log := sharedData(t, "logs/btrfs-single-4k.log.zst")
+	for _, expected := range []bool{true, false} {
+		d := base.clone()
+		reserve := interp.NewReserve(piece, nil)
+		fs, err := btrfs.NewWithin(d, 0, interp.Limits{Memory: 64 << 10, Reserve: reserve})
+		if err != nil {
+			t.Fatal(err)
+		}
+		free := func() bool {
+			room := interp.NewRoom(1, reserve)
+			defer room.Release()
+			return room.Holds(piece)
+		}
+		commits, foreseen, taken := 0, 0, 0
+		var forecast *change.Txn
+		eachWrite(t, log, func(w interp.Write) bool {
+			if (w.Off == primary || w.Off == mirror) && !expected {
+				w.Data[120] += w.Data[72] // bytes_used
+				reseal(w.Data)
+			}
+			obs := fs.Observe(w)
+			if obs.Unknown != nil || len(obs.Violations) > 0 {
+				t.Fatalf("write at %d: %v %v", w.Off, obs.Unknown, obs.Violations)
+			}
+			if obs.Point == interp.CommitPoint {
+				commits++
+				if obs.Txn == forecast {
+					foreseen++
+				}
+			}
+			d.apply(w)
+			fs.Settle(true)
+			if obs.Point == interp.CommitPoint && !free() {
+				t.Errorf("the reserve is not whole after commit %d", commits)
+			}
+			return true
+		}, func(seq uint64) {
+			if fc := fs.Forecast(); fc != nil {
+				p, ok := fc.Prepare()
+				if !ok {
+					t.Error("there was no room for a forecast")
+				}
+				forecast = p.Txn
+				if !free() {
+					taken++
+				}
+			}
+			fs.Flushed(0, seq)
+		})
+		if commits != 21 || taken == 0 || expected != (foreseen > 0) {
+			t.Errorf("%d commits, %d foreseen, the reserve was taken for %d forecasts", commits, foreseen, taken)
+		}
+	}
 }

@@ -25,6 +25,7 @@ type FS struct {
 	coming   coming
 	foretold uint64    // coming.count when a commit was last forecast
 	ahead    *forecast // of the next commit; nil if there is none
+	came     *forecast // the commit that is observed; nil if it was not foreseen
 	writes   uint64    // how many writes changed something other than data
 
 	limits interp.Limits
@@ -63,7 +64,7 @@ func (f *FS) Schema() *change.Schema {
 func (f *FS) Observe(w interp.Write) interp.Observation {
 	var obs interp.Observation
 	f.found = interp.Observation{}
-	f.room.Release()
+	f.release()
 	f.disk.pending, f.settle, f.after, f.metadata, f.dataOnly = nil, nil, nil, false, false
 	if f.base != nil && !f.base.unsound && !f.givesUp(&w) {
 		if err := f.checkWrite(&w); err != nil {
@@ -101,6 +102,15 @@ func (f *FS) Observe(w interp.Write) interp.Observation {
 	return obs
 }
 
+// release gives back the memory of the commit that was observed.
+func (f *FS) release() {
+	f.room.Release()
+	if f.came != nil {
+		f.came.room.Release()
+		f.came = nil
+	}
+}
+
 // givesUp tells whether a write takes a disk from the file system, or tries to: what it leaves of the
 // primary superblock is none of ours. Then there is nothing left that needs the rest.
 func (f *FS) givesUp(w *interp.Write) bool {
@@ -132,7 +142,7 @@ func superAlone(w interp.Write) bool {
 func (f *FS) Settle(written bool) {
 	w := f.disk.pending
 	f.disk.pending = nil
-	f.room.Release()
+	f.release()
 	if w == nil {
 		return
 	}

@@ -33,9 +33,6 @@ func ImageWith(d interp.Disk, options interp.ImageOptions) (interp.Observation, 
 			return interp.Observation{}, err
 		}
 	}
-	if err == nil && !diff.failed() && diff.out.dropped != nil {
-		diff.unknown = diff.out.dropped
-	}
 	if err == nil && !diff.failed() {
 		return f.imageLog(s, diff, obs), nil
 	}
@@ -57,17 +54,24 @@ func ImageWith(d interp.Disk, options interp.ImageOptions) (interp.Observation, 
 
 // imageLog adds the log to an image whose trees are sound.
 func (f *FS) imageLog(s *state, d *diff, obs interp.Observation) interp.Observation {
+	names := f.names
+	view := newView(s, names)
+	if d.out.dropped {
+		d.out.tally.Add(d.out.txn.Records)
+		obs.Stream = &stream{state: s, names: names, view: view, tally: &d.out.tally}
+		d.out.txn.Records = nil
+	} else {
+		obs.Txn = d.out.txn
+	}
+	obs.View = view
 	if f.image != nil && f.image.SkipLog {
-		obs.Txn, obs.View = d.out.txn, newView(s, f.names)
 		return obs
 	}
-	names := f.names
 	f.names = change.NewNames() // those of the trees are in use
 	r := f.readLog(s, s.sb, nil)
 	if len(r.faults) > 0 || r.err != nil {
-		obs.Violations, obs.Unknown = r.faults, r.err
-		return obs
+		return interp.Observation{Point: obs.Point, Generation: obs.Generation, Violations: r.faults, Unknown: r.err}
 	}
-	obs.Txn, obs.View, obs.Logs = d.out.txn, newView(s, names), r.parts
+	obs.Logs = r.parts
 	return obs
 }

@@ -16,6 +16,14 @@ type itemRef struct {
 func (r *itemRef) key() key          { return r.leaf.key(r.i) }
 func (r *itemRef) data() disk.Region { return r.leaf.item(r.i) }
 
+// used returns how many bytes are used in the block group that an item is about; 0 for nil.
+func (r *itemRef) used() uint64 {
+	if r == nil || r.data().Len() != blockGroupLayout.size {
+		return 0
+	}
+	return r.data().U64(0)
+}
+
 // A cursor goes through the items of a list of leaves. It holds one leaf at a time.
 type cursor struct {
 	state  *state
@@ -107,6 +115,9 @@ func (d *diff) mergeTree(t *treeDiff, also func(k key, old, now *itemRef)) {
 	err := t.merge(func(k key, old, now *itemRef) error {
 		if also != nil {
 			also(k, old, now)
+		}
+		if k.typ == blockGroupItemKey {
+			d.used += now.used() - old.used()
 		}
 		if err := d.out.item(k, old, now); err != nil {
 			d.fault(err)

@@ -80,12 +80,22 @@ func (r *reader) load(logical uint64, addrs []uint64, all bool) (*node, error) {
 	var first *node
 	var firstErr error
 	for _, addr := range addrs {
-		b := make([]byte, r.rules.nodeSize)
+		var b []byte
+		if first == nil {
+			b = make([]byte, r.rules.nodeSize)
+		} else {
+			buf := r.cache.borrow()
+			defer r.cache.giveBack(buf)
+			b = *buf
+		}
 		if err := readFull(r.disk, b, addr); err != nil {
 			if all {
 				return nil, err
 			}
 			firstErr = errors.Join(firstErr, err)
+			continue
+		}
+		if first != nil && bytes.Equal(first.r.Bytes(), b) {
 			continue
 		}
 		n, err := checkNode(disk.NewRegion(b, addr), logical, r.rules)
@@ -99,11 +109,10 @@ func (r *reader) load(logical uint64, addrs []uint64, all bool) (*node, error) {
 			continue
 		case !all:
 			return n, nil
-		case first != nil && !bytes.Equal(first.r.Bytes(), b):
+		case first != nil:
 			return nil, violatedAt(copiesRule, addr, "block %d differs from its copy at %s", logical, addressText(first.addr()))
-		case first == nil:
-			first = n
 		}
+		first = n
 	}
 	if first == nil {
 		return nil, firstErr

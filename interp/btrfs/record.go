@@ -21,7 +21,10 @@ type recorder struct {
 	beside   uint64 // bytes that the comparison takes beside records
 	// drop: where there is no room for records, they are dropped, and what comes is checked for its structure alone.
 	drop    bool
-	dropped error // why they were
+	dropped bool
+	tally   change.Tally // of those that were dropped
+	// part, if not nil, takes the records part by part.
+	part func(*change.Txn) error
 }
 
 func newRecorder(txn *change.Txn, ctx itemContext) *recorder {
@@ -78,6 +81,9 @@ func (n *node) records() (sum int) {
 
 // expect makes room for about n more records, so that they need not be copied again and again.
 func (r *recorder) expect(n int) {
+	if r.part != nil || r.dropped {
+		return
+	}
 	have := len(r.txn.Records)
 	if n = min(n, maxRecords-have); n <= cap(r.txn.Records)-have ||
 		!r.room.Holds(r.beside+uint64(have+n)*interp.RecordBytes+r.txn.Names.Bytes()) {
@@ -209,31 +215,37 @@ func (r *recorder) flush() error {
 	}
 	r.dec.reset()
 	r.oldDec.reset()
-	if full := r.full(); full != nil && err == nil {
-		err = full
+	if err == nil {
+		err = r.full()
 	}
 	return err
 }
 
-// full tells, as an error, that there is no room for more, unless records can be dropped to make some.
+// full tells, as an error, that there is no room for more, unless records can be dropped or handed on to make some.
 func (r *recorder) full() error {
-	err := r.over()
-	if err == nil || !r.drop {
-		if r.dropped != nil {
-			r.forget()
+	if r.part != nil {
+		if len(r.txn.Records) < change.PartRecords {
+			return nil
 		}
+		return r.handOn()
+	}
+	err := r.over()
+	r.dropped = r.dropped || err != nil && r.drop
+	if !r.dropped {
 		return err
 	}
-	if r.dropped == nil {
-		r.dropped = err
+	r.tally.Add(r.txn.Records)
+	if cap(r.txn.Records) > 2*change.PartRecords {
+		r.txn.Records = nil // it once held what was kept
 	}
-	r.forget()
-	return r.over()
+	r.txn.NextPart()
+	return nil
 }
 
-func (r *recorder) forget() {
-	r.txn.Records = nil
-	r.txn.Names.Reset()
+// handOn gives away the records so far.
+func (r *recorder) handOn() error {
+	defer r.txn.NextPart()
+	return r.part(r.txn)
 }
 
 func (r *recorder) over() error {

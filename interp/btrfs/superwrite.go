@@ -14,6 +14,9 @@ func (f *FS) superWrite(at uint64, w interp.Write, obs *interp.Observation) {
 		obs.Unknown = err
 		return
 	}
+	if fc := f.ahead; fc != nil && (magicOf(now) != superMagic || (superblock{now}).generation() != fc.sb.generation()) {
+		f.dropForecast() // what comes instead may need its memory
+	}
 	if f.base == nil {
 		f.appear(at, now, obs)
 		return

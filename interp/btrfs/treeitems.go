@@ -106,7 +106,7 @@ func (d *decoder) rootRef(kind change.Kind, k key, r disk.Region) error {
 	if err := d.structure(&rootRefLayout, r, r.Len()); err != nil {
 		return err
 	}
-	d.put(fieldName, false, d.names.Intern(name))
+	d.name(name)
 	subvolume := k.objectid
 	if kind == kindRootRef {
 		subvolume = k.offset

@@ -15,16 +15,19 @@ const maxGroup = 1 << 18
 // view answers questions about one state by searching its trees.
 type view struct {
 	state *state
-	dec   decoder // of the item that a walk is at
+	dec   decoder // of the item that a walk is at: the objects in it without fields
 	// held has what was last looked up of each kind. Rules ask for several fields of one object, and for
 	// several names of one inode, with questions about other kinds in between: an inode with thousands of
 	// names would be decoded anew for each of them.
-	held [kindCount]*holding
+	held    [kindCount]*holding
+	emptied uint64 // how often the names had been when these were looked up
 }
 
-// A holding is the objects in the items from lo to hi of a tree, sorted.
+// A holding is the objects in the items from lo to hi of a tree, sorted, with the fields that were asked for so far of
+// such objects.
 type holding struct {
 	valid  bool
+	asked  fieldSet
 	tree   uint64
 	lo, hi key
 	dec    decoder
@@ -34,7 +37,7 @@ type holding struct {
 var _ change.Forker = (*view)(nil)
 
 func newView(s *state, names *change.Names) *view {
-	return &view{state: s, dec: newDecoder(s, names)}
+	return &view{state: s, dec: newDecoder(s, names, &fieldSet{}), emptied: names.Emptied()}
 }
 
 // Fork returns a view of the same state; what both share can be used by several goroutines.
@@ -44,8 +47,8 @@ func (v *view) Fork(names *change.Names) change.View {
 	return newView(&s, names)
 }
 
-func newDecoder(s *state, names *change.Names) decoder {
-	return decoder{ctx: s.itemContext(), all: true, names: names}
+func newDecoder(s *state, names *change.Names, only *fieldSet) decoder {
+	return decoder{ctx: s.itemContext(), all: true, only: only, names: names}
 }
 
 // itemContext is what items of the state are checked against.
@@ -60,12 +63,13 @@ func (s *state) itemContext() itemContext {
 
 // Get returns the value of a field of an object.
 func (v *view) Get(o change.Object, f change.Field) (change.Value, bool, error) {
-	h, e, ok, err := v.lookup(o)
+	if f == change.FieldObject {
+		ok, err := v.Exists(o)
+		return change.Present, ok && err == nil, err
+	}
+	h, e, ok, err := v.lookup(o, []change.Field{f})
 	if !ok || err != nil {
 		return change.Value{}, false, err
-	}
-	if f == change.FieldObject {
-		return change.Present, true, nil
 	}
 	value := valueOf(h.dec.vals[e.from:e.to], f)
 	return value, !value.IsNull(), nil
@@ -74,7 +78,7 @@ func (v *view) Get(o change.Object, f change.Field) (change.Value, bool, error) 
 // Values reads several fields of an object.
 func (v *view) Values(o change.Object, fields []change.Field, values []change.Value) error {
 	clear(values)
-	h, e, ok, err := v.lookup(o)
+	h, e, ok, err := v.lookup(o, fields)
 	if !ok || err != nil {
 		return err
 	}
@@ -86,16 +90,16 @@ func (v *view) Values(o change.Object, fields []change.Field, values []change.Va
 
 // Exists tells whether there is such an object.
 func (v *view) Exists(o change.Object) (bool, error) {
-	_, _, ok, err := v.lookup(o)
+	_, _, ok, err := v.lookup(o, nil)
 	return ok, err
 }
 
-// lookup finds an object among those in the items that can hold it.
-func (v *view) lookup(o change.Object) (*holding, entity, bool, error) {
+// lookup finds an object with some of its fields among those in the items that can hold it.
+func (v *view) lookup(o change.Object, fields []change.Field) (*holding, entity, bool, error) {
 	if o.Kind >= kindCount {
 		return nil, entity{}, false, nil
 	}
-	h, err := v.holding(o)
+	h, err := v.holding(o, fields)
 	if err != nil {
 		return nil, entity{}, false, err
 	}
@@ -106,9 +110,23 @@ func (v *view) lookup(o change.Object) (*holding, entity, bool, error) {
 	return h, h.dec.ents[i], true, nil
 }
 
-// holding returns the objects in the items that can hold o, which has a known kind or none.
-func (v *view) holding(o change.Object) (*holding, error) {
+// holding returns the objects in the items that can hold o, which has a known kind or none, with some fields.
+func (v *view) holding(o change.Object, fields []change.Field) (*holding, error) {
+	if n := v.dec.names.Emptied(); n != v.emptied {
+		v.emptied = n
+		for _, h := range v.held {
+			if h != nil {
+				h.valid = false
+			}
+		}
+	}
 	h := v.heldOf(o.Kind)
+	for _, f := range fields {
+		if !h.asked.has(f) {
+			h.asked.add(f)
+			h.valid = false
+		}
+	}
 	lo, hi := keyRange(o)
 	if !h.valid || h.tree != o.Tree || h.lo != lo || h.hi != hi {
 		h.valid = false
@@ -129,7 +147,9 @@ func (v *view) heldOf(k change.Kind) *holding {
 		k = 0
 	}
 	if v.held[k] == nil {
-		v.held[k] = &holding{dec: newDecoder(v.state, v.dec.names)}
+		h := &holding{}
+		h.dec = newDecoder(v.state, v.dec.names, &h.asked)
+		v.held[k] = h
 	}
 	return v.held[k]
 }
@@ -261,7 +281,7 @@ func (v *view) scan(lo, hi change.Object, by int) iter.Seq2[change.Object, error
 
 // scanKey yields the objects from lo to hi, which share one key.
 func (v *view) scanKey(lo, hi change.Object, yield func(change.Object, error) bool) {
-	h, err := v.holding(lo)
+	h, err := v.holding(lo, nil)
 	if err != nil {
 		yield(change.Object{}, err)
 		return

@@ -46,18 +46,19 @@ uses_explained(EXTENT, HASH) :-
 % The reference that there is counts right, or there is none any more and nothing needs it. Nothing can be
 % said of a tree that is being dropped: its items go without a word.
 uses_counted(EXTENT, HASH) :-
-  query(2, k(EXTENT, extent_data_ref, HASH)) ->
-    query(2, k(EXTENT, extent_data_ref, HASH), root, ROOT),
-    ( dropped(ROOT) ->
-        true
-    ; query(2, k(EXTENT, extent_data_ref, HASH), objectid, INODE),
-      query(2, k(EXTENT, extent_data_ref, HASH), offset, START),
-      query(2, k(EXTENT, extent_data_ref, HASH), count, COUNT),
-      count(uses(ROOT, INODE, START, EXTENT, HASH), COUNT) )
-  ; old(2, k(EXTENT, extent_data_ref, HASH), root, ROOT),
-    old(2, k(EXTENT, extent_data_ref, HASH), objectid, INODE),
-    old(2, k(EXTENT, extent_data_ref, HASH), offset, START),
-    not(uses(ROOT, INODE, START, EXTENT, HASH)).
+  query(2, k(EXTENT, extent_data_ref, HASH), root, ROOT),
+  ( dropped(ROOT) ->
+      true
+  ; query(2, k(EXTENT, extent_data_ref, HASH), objectid, INODE),
+    query(2, k(EXTENT, extent_data_ref, HASH), offset, START),
+    query(2, k(EXTENT, extent_data_ref, HASH), count, COUNT),
+    count(uses(ROOT, INODE, START, EXTENT, HASH), COUNT) ).
+uses_counted(EXTENT, HASH) :-
+  old(2, k(EXTENT, extent_data_ref, HASH), root, ROOT),
+  not(query(2, k(EXTENT, extent_data_ref, HASH))),
+  old(2, k(EXTENT, extent_data_ref, HASH), objectid, INODE),
+  old(2, k(EXTENT, extent_data_ref, HASH), offset, START),
+  not(uses(ROOT, INODE, START, EXTENT, HASH)).
 
 % The file extents that a back reference stands for. START is where in the file the extent would begin, which
 % may be before the file's beginning (below 0, in 64 bits), and an extent has at most 256 MiB (SZ_256M in
@@ -77,9 +78,7 @@ in_whole_leaf(TREE, ID, LEAF) :-
   whole_block(LEAF, 0).
 
 whole_block(BLOCK, LEVEL) :- query(2, k(BLOCK, metadata_item, LEVEL), f(flags, full_backref), 1).
-whole_block(BLOCK, _) :-
-  query(0, k(0, super_block, 0), nodesize, NODESIZE),
-  query(2, k(BLOCK, extent_item, NODESIZE), f(flags, full_backref), 1).
+whole_block(BLOCK, _) :- query(2, k(BLOCK, extent_item, _), f(flags, full_backref), 1).
 
 % Rule 71. A file extent has its back reference: the extent names the file, or the leaf if that counts as a whole.
 % Source: btrfs check, "Data extent ... backref lost"; the reverse of rule 10.
@@ -135,7 +134,7 @@ backref_kind(shared_data_ref).
 % For the user: the space would never be freed.
 violation(10, 2, k(EXTENT, extent_data_ref, HASH)) :-
   add(2, k(EXTENT, extent_data_ref, HASH)),
-  not(change(_, k(_, extent_data, _), backref, _, k(EXTENT, extent_data_ref, HASH))),
+  count(change(_, k(_, extent_data, _), backref, _, k(EXTENT, extent_data_ref, HASH)), 0),
   query(2, k(EXTENT, extent_data_ref, HASH), root, ROOT),
   query(2, k(EXTENT, extent_data_ref, HASH), objectid, INODE),
   query(2, k(EXTENT, extent_data_ref, HASH), offset, START),

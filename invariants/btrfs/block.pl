@@ -48,9 +48,7 @@ violation(74, 2, k(BLOCK, tree_block_ref, TREE)) :-
 block_has_backref(BLOCK, TREE) :-
   query(-1, k(BLOCK, tree_block, TREE), parent, PARENT),
   query(-1, k(BLOCK, tree_block, TREE), owner, OWNER),
-  query(-1, k(BLOCK, tree_block, TREE), level, LEVEL),
-  ABOVE is LEVEL + 1,
-  ( PARENT =\= 0, whole_block(PARENT, ABOVE) ->
+  ( whole_block(PARENT, _) ->
       query(2, k(BLOCK, shared_block_ref, PARENT))
   ; query(2, k(BLOCK, tree_block_ref, OWNER)) ).
 

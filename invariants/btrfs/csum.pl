@@ -100,12 +100,10 @@ violation(21, TREE, k(INODE, extent_data, OFFSET)) :-
   new(TREE, k(INODE, extent_data, OFFSET), type, prealloc),
   file_tree(TREE),
   not(add(0, k(0, super_block, 0))),
-  query(TREE, k(INODE, extent_data, OFFSET), disk_bytenr, EXTENT),
-  query(TREE, k(INODE, extent_data, OFFSET), disk_num_bytes, LENGTH),
-  ( add(2, k(EXTENT, extent_item, LENGTH)) -> true
+  query(TREE, k(INODE, extent_data, OFFSET), backref, k(EXTENT, extent_data_ref, HASH)),
+  ( add(2, k(EXTENT, extent_item, _)) -> true
   ; change(TREE, k(INODE, extent_data, OFFSET), type, data, prealloc),
     not(change(TREE, k(INODE, extent_data, OFFSET), disk_bytenr, _, _)) ),
-  query(TREE, k(INODE, extent_data, OFFSET), backref, k(EXTENT, extent_data_ref, HASH)),
   not(query(2, k(EXTENT, extent_data_ref, OTHER)), OTHER =\= HASH),
   not(query(2, k(EXTENT, shared_data_ref, _))),
   read_range(TREE, k(INODE, extent_data, OFFSET), START, END),

@@ -196,3 +196,15 @@ violation(54, TREE, k(DIR, dir_index, INDEX)) :-
 
 dot('.').
 dot('..').
+
+% Rule 98. The index of a name in its directory is below 2^63, in a log too.
+% Source: fs/btrfs/inode.c, btrfs_set_inode_index(), which counts; btrfs_real_readdir() keeps its place in a signed number.
+% For the user: to list the directory would not end, after a crash if the name is in a log.
+violation(98, TREE, k(INODE, KIND, a(DIR, INDEX))) :-
+  name_kind(KIND),
+  add(TREE, k(INODE, KIND, a(DIR, INDEX))),
+  INDEX >= 1 << 63.
+
+violation(98, TREE, k(DIR, dir_index, INDEX)) :-
+  add(TREE, k(DIR, dir_index, INDEX)),
+  INDEX >= 1 << 63.

@@ -26,6 +26,11 @@ violation(76, TREE, k(GROUP, block_group_item, LENGTH)) :-
   free_space_followed,
   not(query(10, k(GROUP, free_space_info, LENGTH))).
 
+violation(76, 10, k(GROUP, free_space_info, LENGTH)) :-
+  delete(_, k(GROUP, block_group_item, LENGTH)),
+  free_space_followed,
+  query(10, k(GROUP, free_space_info, LENGTH)).
+
 is_block_group(GROUP, LENGTH) :-
   group_tree(TREE),
   query(TREE, k(GROUP, block_group_item, LENGTH)).
@@ -70,13 +75,6 @@ in_group_with(START, KIND, LENGTH, FLAGS) :-
 % For the user: free space would be lost, or space that is in use be given out again.
 violation(78, 10, k(GROUP, free_space_info, LENGTH)) :-
   ( change(_, k(GROUP, block_group_item, _), used, _, _) ; free_space_changed(GROUP) ),
-  verify(space_agrees(GROUP)),
-  group_followed(GROUP, LENGTH),
-  is_block_group(GROUP, LENGTH).
-
-violation(78, 10, k(GROUP, free_space_info, LENGTH)) :-
-  add(10, k(GROUP, free_space_info, LENGTH)),
-  is_block_group(GROUP, LENGTH),
   verify(space_agrees(GROUP)),
   group_followed(GROUP, LENGTH).
 
@@ -133,9 +131,8 @@ violation(79, 10, k(GROUP, free_space_info, LENGTH)) :-
 
 violation(79, 10, k(GROUP, free_space_info, LENGTH)) :-
   free_space_changed(GROUP),
-  query(10, k(GROUP, free_space_info, LENGTH)),
-  verify(free_extents_agree(GROUP, LENGTH)),
-  group_followed(GROUP, LENGTH).
+  group_followed(GROUP, LENGTH),
+  verify(free_extents_agree(GROUP, LENGTH)).
 
 % Where extents give way to bitmaps or the other way, all that is there now is new.
 free_extents_agree(GROUP, LENGTH) :-
@@ -154,13 +151,12 @@ free_extents_agree(GROUP, LENGTH) :-
     sum(N_JOINED, runs_joined(GROUP, N_JOINED), JOINED) ),
   NEW + WENT + JOINED =:= OLD + CAME.
 
-% Runs that meet where one bitmap ends and the next begins count as one: how many more of them there are.
+% Runs that meet where one bitmap ends and the next begins count as one: how many more of them there are. Between the
+% bitmaps of two block groups there is a free_space_info.
 runs_joined(GROUP, JOINED) :-
   default_zero(10, k(START, free_space_bitmap, SIZE), first, OLD, NEW),
   query(10, k(START, free_space_bitmap, SIZE), chunk, GROUP),
   previous(10, k(START, free_space_bitmap, SIZE), k(BEFORE, free_space_bitmap, LENGTH)),
-  BEFORE + LENGTH =:= START,
-  query(10, k(BEFORE, free_space_bitmap, LENGTH), chunk, GROUP),
   query(10, k(BEFORE, free_space_bitmap, LENGTH), last, LAST),
   ( default_zero(10, k(BEFORE, free_space_bitmap, LENGTH), last, WAS, _) -> LAST_OLD = WAS ; LAST_OLD = LAST ),
   JOINED is LAST * NEW - LAST_OLD * OLD.
@@ -168,9 +164,7 @@ runs_joined(GROUP, JOINED) :-
   default_zero(10, k(START, free_space_bitmap, SIZE), last, OLD, NEW),
   query(10, k(START, free_space_bitmap, SIZE), chunk, GROUP),
   next(10, k(START, free_space_bitmap, SIZE), k(AFTER, free_space_bitmap, LENGTH)),
-  AFTER =:= START + SIZE,
   not(change(10, k(AFTER, free_space_bitmap, LENGTH), first, _, _)),
-  query(10, k(AFTER, free_space_bitmap, LENGTH), chunk, GROUP),
   query(10, k(AFTER, free_space_bitmap, LENGTH), first, FIRST),
   JOINED is (NEW - OLD) * FIRST.
 

@@ -120,3 +120,19 @@ logged_range_kind(dir_log_index).
 violation(97, TREE, k(INODE, inode_item, 0)) :-
   new(TREE, k(INODE, inode_item, 0), nlink, LINKS),
   LINKS > 65535.
+
+% Rule 100. What a log says is preallocated was not written: it has no checksums in the log.
+% Source: fs/btrfs/tree-log.c, log_extent_csums(); btrfs check, "odd csum item" (rule 21). Of an extent that has checksums
+% in the csum tree it is not said: old kernels wrote where several files share what is preallocated.
+% For the user: after a crash, the data that was synced would be gone: the file would read as zeros.
+violation(100, -6, k(INODE, extent_data, OFFSET)) :-
+  new(-6, k(INODE, extent_data, OFFSET)),
+  query(-6, k(INODE, extent_data, OFFSET), type, prealloc),
+  query(-6, k(INODE, extent_data, OFFSET), disk_bytenr, BYTENR),
+  query(-6, k(INODE, extent_data, OFFSET), extent_offset, SKIP),
+  query(-6, k(INODE, extent_data, OFFSET), num_bytes, LENGTH),
+  FROM is BYTENR + SKIP,
+  last_of_range(-6, k(-10, extent_csum, START), 0, FROM + LENGTH - 1),
+  query(-6, k(-10, extent_csum, START), nsums, SUMS),
+  query(0, k(0, super_block, 0), sectorsize, SECTOR),
+  START + SUMS * SECTOR > FROM.

@@ -85,3 +85,47 @@ violation(65, 1, k(SUBVOL, root_item, OFFSET)) :-
   quota_on,
   live_tree(SUBVOL),
   not(query(8, k(0, qgroup_info, SUBVOL))).
+
+% Rule 99. While quota is consistent, what a subvolume uses changes by at most the extents that its files take or leave and the blocks of its tree.
+% Source: qgroup_update_counters: what a group refers to are the extents and blocks that its tree leads to. Not where the
+% kernel counts otherwise: during a rescan, in the commits of a balance (qgroup_trace_subtree_swap), of a subvolume that is
+% made or dropped, and with simple quotas, where who made an extent is charged for it. Each object of the tree that changed
+% stands for two blocks, since one that two trees share can go without a trace in the extent tree.
+% For the user: a subvolume would run into its limit too early or never.
+violation(99, 8, k(0, qgroup_info, GROUP)) :-
+  change(8, k(0, qgroup_info, GROUP), rfer, OLD, NEW),
+  OLD \== null,
+  NEW \== null,
+  quota_consistent,
+  query(8, k(0, qgroup_status, 0), flags, FLAGS),
+  FLAGS /\ 8 =:= 0, % BTRFS_QGROUP_STATUS_FLAG_SIMPLE_MODE
+  not(change(8, k(0, qgroup_status, 0), flags, _, _)),
+  live_tree(GROUP),
+  not(add(1, k(GROUP, root_item, _))),
+  not(query(1, k(-8, root_item, _))),
+  not(delete(1, k(-8, root_item, _))),
+  CHANGE is abs(NEW - OLD),
+  LEAST is min(CHANGE, 18446744073709551616 - CHANGE), % counts below zero stand there as the same 64 bits
+  sum(BYTES, moved(GROUP, BYTES), MOVED),
+  LEAST > MOVED,
+  sum(BYTES, changed_block(BYTES), BLOCKS),
+  LEAST > MOVED + BLOCKS.
+
+moved(GROUP, BYTES) :-
+  new(GROUP, k(INODE, extent_data, OFFSET)),
+  query(GROUP, k(INODE, extent_data, OFFSET), disk_num_bytes, BYTES).
+moved(GROUP, BYTES) :-
+  old(GROUP, k(_, extent_data, _), disk_num_bytes, BYTES).
+moved(GROUP, BYTES) :-
+  ( new(GROUP, k(_, _, _)) ; delete(GROUP, k(_, _, _)) ),
+  query(0, k(0, super_block, 0), nodesize, NODESIZE),
+  BYTES is 2 * NODESIZE.
+
+changed_block(LENGTH) :-
+  block_kind(KIND),
+  ( new(2, k(_, KIND, X)) ; delete(2, k(_, KIND, X)) ),
+  extent_length(KIND, X, LENGTH),
+  query(0, k(0, super_block, 0), nodesize, LENGTH).
+
+block_kind(metadata_item).
+block_kind(extent_item).

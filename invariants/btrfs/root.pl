@@ -152,7 +152,6 @@ violation(59, 1, k(6, dir_item, HASH)) :-
 
 violation(59, 1, k(6, dir_item, HASH)) :-
   new(1, k(TREE, root_item, _), refs, 0),
-  crc32c(default, HASH),
   query(1, k(6, dir_item, HASH), link, k(TREE, root_item, _)).
 
 % Rule 60. The cache of free space of a block group (version 1) is a regular file of the tree of roots with mode 0600.

@@ -1,0 +1,21 @@
+% A file of two extents is written.
+rule(25).
+object(0,k(0,super_block,0)).
+state(0,k(0,super_block,0),f(incompat_flags,no_holes),0).
+change(5,k(257,inode_item,0),object,null,present).
+change(5,k(257,inode_item,0),f(mode,s_ifmt),null,s_ifreg).
+change(5,k(257,inode_item,0),nlink,null,1).
+change(5,k(257,inode_item,0),size,null,8192).
+object(5,k(257,inode_item,0)).
+state(5,k(257,inode_item,0),f(mode,s_ifmt),s_ifreg).
+state(5,k(257,inode_item,0),nlink,1).
+state(5,k(257,inode_item,0),size,8192).
+change(5,k(257,extent_data,0),object,null,present).
+change(5,k(257,extent_data,0),end,null,4096).
+object(5,k(257,extent_data,0)).
+state(5,k(257,extent_data,0),end,4096).
+change(5,k(257,extent_data,4096),object,null,present).
+change(5,k(257,extent_data,4096),end,null,8192).
+object(5,k(257,extent_data,4096)).
+state(5,k(257,extent_data,4096),end,8192).
+expect_none.

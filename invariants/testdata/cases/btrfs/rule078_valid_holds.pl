@@ -1,0 +1,22 @@
+% The tree of free space is valid again: what it said before was of another time.
+rule(78).
+rule(79).
+object(0,k(0,super_block,0)).
+state(0,k(0,super_block,0),generation,9).
+state(0,k(0,super_block,0),uuid_tree_generation,9).
+state(0,k(0,super_block,0),f(compat_ro_flags,free_space_tree_valid),1).
+state(0,k(0,super_block,0),sectorsize,4096).
+state(0,k(0,super_block,0),nodesize,16384).
+change(0,k(0,super_block,0),f(compat_ro_flags,free_space_tree_valid),0,1).
+change(2,k(65536,block_group_item,65536),object,present,present).
+change(2,k(65536,block_group_item,65536),used,4096,8192).
+object(2,k(65536,block_group_item,65536)).
+state(2,k(65536,block_group_item,65536),used,8192).
+object(10,k(65536,free_space_info,65536)).
+state(10,k(65536,free_space_info,65536),flags,0).
+state(10,k(65536,free_space_info,65536),extent_count,1).
+change(10,k(135168,free_space_extent,4096),object,null,present).
+change(10,k(135168,free_space_extent,4096),chunk,null,65536).
+object(10,k(135168,free_space_extent,4096)).
+state(10,k(135168,free_space_extent,4096),chunk,65536).
+expect_none.

@@ -1,0 +1,32 @@
+% A file was preallocated and written in the middle. What is left before and behind has no checksums in the log, and
+% what is in the csum tree does not count.
+rule(100).
+object(0,k(0,super_block,0)).
+state(0,k(0,super_block,0),sectorsize,4096).
+change(-6,k(257,extent_data,0),object,null,present).
+object(-6,k(257,extent_data,0)).
+state(-6,k(257,extent_data,0),type,prealloc).
+state(-6,k(257,extent_data,0),disk_bytenr,1048576).
+state(-6,k(257,extent_data,0),extent_offset,0).
+state(-6,k(257,extent_data,0),num_bytes,8192).
+change(-6,k(257,extent_data,8192),object,null,present).
+object(-6,k(257,extent_data,8192)).
+state(-6,k(257,extent_data,8192),type,data).
+state(-6,k(257,extent_data,8192),disk_bytenr,1048576).
+state(-6,k(257,extent_data,8192),extent_offset,8192).
+state(-6,k(257,extent_data,8192),num_bytes,8192).
+change(-6,k(257,extent_data,16384),object,null,present).
+object(-6,k(257,extent_data,16384)).
+state(-6,k(257,extent_data,16384),type,prealloc).
+state(-6,k(257,extent_data,16384),disk_bytenr,1048576).
+state(-6,k(257,extent_data,16384),extent_offset,16384).
+state(-6,k(257,extent_data,16384),num_bytes,8192).
+object(-6,k(-10,extent_csum,1056768)).
+state(-6,k(-10,extent_csum,1056768),nsums,2).
+object(-6,k(-10,extent_csum,1040384)).
+state(-6,k(-10,extent_csum,1040384),nsums,2).
+object(7,k(-10,extent_csum,1064960)).
+state(7,k(-10,extent_csum,1064960),nsums,1).
+object(-6,k(-10,extent_csum,1073152)).
+state(-6,k(-10,extent_csum,1073152),nsums,1).
+expect_none.
