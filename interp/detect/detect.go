@@ -17,21 +17,20 @@ import (
 const Auto = "auto"
 
 type format struct {
-	name   string
-	detect func(interp.Disk) bool
-	open   func(d interp.Disk, i int, limits interp.Limits) (interp.Interpreter, error) // that on disk i of d
-	watch  func(interp.Disk, interp.Limits) interp.Interpreter                          // of one that is about to appear; nil: open does
-	image  func(interp.Disk, interp.ImageOptions) (interp.Observation, error)
-	schema func() *change.Schema
-	alter  func(interp.Disk, string) (interp.Alterer, error)
-	// What follows is nil where whole states cannot be altered yet.
+	name       string
+	detect     func(interp.Disk) bool
+	open       func(d interp.Disk, i int, limits interp.Limits) (interp.Interpreter, error) // that on disk i of d
+	watch      func(interp.Disk, interp.Limits) interp.Interpreter                          // of one that is about to appear; nil: open does
+	image      func(interp.Disk, interp.ImageOptions) (interp.Observation, error)
+	schema     func() *change.Schema
+	alter      func(interp.Disk, string) (interp.Alterer, error)
 	corrupt    func(d interp.Disk, last bool) (interp.Corrupter, error)
 	alterables func() []interp.Alterable
 }
 
 var formats = []format{
 	{"btrfs", btrfs.Detect, opener(btrfs.NewWithin), watcher(btrfs.WatchWithin), btrfs.ImageWith, btrfs.Schema, btrfs.NewAlterer, btrfs.NewCorrupter, btrfs.Alterables},
-	{"ext3", ext3.Detect, alone(ext3.NewWithin), nil, ext3.ImageWith, ext3.Schema, ext3.NewAlterer, nil, nil},
+	{"ext3", ext3.Detect, alone(ext3.NewWithin), nil, ext3.ImageWith, ext3.Schema, ext3.NewAlterer, ext3.NewCorrupter, ext3.Alterables},
 }
 
 // opener widens a constructor's result to the interface, and keeps a nil result nil.
@@ -131,9 +130,6 @@ func Corrupter(d interp.Disk, fs string, last bool) (interp.Corrupter, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.corrupt == nil {
-		return nil, fmt.Errorf("%s: altering a whole state is not supported", f.name)
-	}
 	return f.corrupt(d, last)
 }
 
@@ -143,10 +139,10 @@ func Name(d interp.Disk, fs string) (string, error) {
 	return f.name, err
 }
 
-// Alterables lists what a Corrupter of a file system can alter; nil if it has none.
+// Alterables lists what a Corrupter of a file system can alter; nil if there is no such file system.
 func Alterables(fs string) []interp.Alterable {
 	for _, f := range formats {
-		if f.name == fs && f.alterables != nil {
+		if f.name == fs {
 			return f.alterables()
 		}
 	}

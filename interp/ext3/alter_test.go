@@ -21,13 +21,13 @@ func TestAlteredCommits(t *testing.T) {
 		{"inode.block0+40000", "ext3/1", 3},
 		{"inode.block0=0", "ext3/3", 3},
 		{"inode.block1-1", "ext3/5", 3},
-		{"block_bitmap.bit=0", "ext3/1", 3},
-		{"block_bitmap.bit-0", "ext3/4", 3},
-		{"block_bitmap.bit+0", "ext3/3", 3},
-		{"inode_bitmap.bit+0", "ext3/6", 3},
-		{"block_bitmap.bit=1", "ext3/2", 22},
-		{"inode_bitmap.bit=0", "ext3/6", 3},
-		{"inode_bitmap.bit=1", "ext3/14", 22},
+		{"block_bitmap!unset_new", "ext3/1", 3},
+		{"block_bitmap!unset", "ext3/4", 3},
+		{"block_bitmap!set", "ext3/3", 3},
+		{"inode_bitmap!set", "ext3/6", 3},
+		{"block_bitmap!set_freed", "ext3/2", 22},
+		{"inode_bitmap!unset_new", "ext3/6", 3},
+		{"inode_bitmap!set_freed", "ext3/14", 22},
 		{"inode.links_count+1", "ext3/7", 3},
 		{"inode.links_count=0", "ext3/8", 3},
 		{"inode.mode^0x2000", "ext3/9", 3}, // a file becomes a symbolic link
@@ -103,7 +103,7 @@ func TestAlteredCommits(t *testing.T) {
 
 func TestBadEdit(t *testing.T) {
 	for _, spec := range []string{"", "inode.links_count", "inode.nlink+1", "nosuch.field=1", "inode.mode+x"} {
-		if _, err := parseEdit(spec); err == nil || !strings.Contains(err.Error(), "inode.links_count") {
+		if _, err := parseAlterSpec(spec); err == nil || !strings.Contains(err.Error(), "inode.links_count") {
 			t.Errorf("%q: the error does not list the fields: %v", spec, err)
 		}
 	}

@@ -33,7 +33,9 @@ var (
 	checkFlags        = check{"ext3/inode-flags", change.ByStructure, "An inode has no flag of a feature that the file system does not have."}
 	checkPointer      = check{"ext3/block-pointer", change.ByStructure, "A block pointer names a block inside the file system that is not fixed metadata."}
 	checkIndirect     = check{"ext3/indirect-block", change.ByStructure, "An indirect block is written by the transaction that begins to use it, and used once."}
-	checkSymlink      = check{"ext3/symlink", change.ByStructure, "A symbolic link that is kept in its inode ends where its size says."}
+	checkSymlink      = check{"ext3/symlink", change.ByStructure, "A symbolic link ends where its size says."}
+	checkReserved     = check{"ext3/reserved-inode", change.ByStructure, "The inode of bad blocks has nothing but pointers, and that for resizing has none without its feature."}
+	checkJournalCopy  = check{"ext3/journal-backup", change.ByStructure, "Where the superblock keeps a copy of the pointers of the journal's inode, they are those."}
 	checkDirentLen    = check{"ext3/dirent-length", change.ByStructure, "Directory entries are aligned, hold their names, and fill their block exactly."}
 	checkDirentInode  = check{"ext3/dirent-inode", change.ByStructure, "A directory entry names an inode number that exists and that entries may name."}
 	checkDirentName   = check{"ext3/dirent-name", change.ByStructure, "A name in a directory has no slash and no zero byte, and occurs once."}
@@ -41,7 +43,7 @@ var (
 	checkDots         = check{"ext3/directory-dots", change.ByStructure, "A directory begins with the entries . (itself) and .. and has them nowhere else."}
 	checkHtree        = check{"ext3/htree", change.ByStructure, "The index of a directory is well formed: known hash, count within limit, hashes in order, blocks inside the directory."}
 	checkOrphans      = check{"ext3/orphan-list", change.ByStructure, "The list of inodes that are to be deleted or truncated leads to inodes, and ends."}
-	checkDeleted      = check{"ext3/inode-deleted", change.ByStructure, "An inode that is deleted has the time of its deletion."}
+	checkDeleted      = check{"ext3/inode-deleted", change.ByStructure, "An inode that is deleted has the time of its deletion, and not the number of another one."}
 	checkXattr        = check{"ext3/xattr-block", change.ByStructure, "An extended attribute block has its magic and a reference count, and its entries lie beside each other with the hashes that fit them."}
 	checkInodeXattr   = check{"ext3/inode-xattr", change.ByStructure, "What an inode has beyond its first 128 bytes is as long as it says, and the attributes in it lie beside each other."}
 	checkPadding      = check{"ext3/bitmap-padding", change.ByStructure, "The bits of a bitmap behind the last block or inode of its group are set."}

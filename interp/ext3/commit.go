@@ -52,7 +52,8 @@ type delta struct {
 	indirect map[uint32][]indirectBlock
 	owned    map[uint32]bool // inodes whose pointers changed
 
-	wasOrphans, nowOrphans map[uint32]bool
+	wasOrphans *orphanList // nil: of an image
+	orphanDiff *orphanDiff // nil: they are the same
 }
 
 // An indirectBlock is one that the transaction rewrote where it is.
@@ -240,6 +241,10 @@ func superValue(sb []byte) func(change.Field) change.Value {
 		switch {
 		case f == fieldRecover:
 			return change.Bit(needsRecovery(sb))
+		case f == fieldJournalUUID: // the first of four parts
+			return change.Num(uint64(le32(sb, sJournalUUID)))
+		case f == fieldHashFlags:
+			return change.Num(uint64(le32(sb, sFlags) & (flagSignedHash | flagUnsignedHash)))
 		case f == fieldFirstIno && !dynamic: // EXT2_GOOD_OLD_FIRST_INO, EXT2_GOOD_OLD_INODE_SIZE
 			return change.Num(oldFirstIno)
 		case f == fieldInodeSize && !dynamic:
@@ -267,16 +272,20 @@ func (d *delta) superblock() error {
 	}
 	o := change.Object{Kind: kindSuperblock}
 	fields := schema.Kinds[kindSuperblock].Fields
-	if d.image {
-		d.object(o, fields, nil, superValue(after))
-		return nil
+	var before []byte
+	var was func(change.Field) change.Value
+	if !d.image {
+		if before, err = d.old.super(); err != nil {
+			return err
+		}
+		was = superValue(before)
 	}
-	before, err := d.old.super()
-	if err != nil {
-		return err
+	d.object(o, fields, was, superValue(after))
+	fault, err := d.journalCopyFault(d.new, before, after)
+	if fault != nil {
+		d.fault(*fault)
 	}
-	d.object(o, fields, superValue(before), superValue(after))
-	return nil
+	return err
 }
 
 func (d *delta) xattrBlock(block uint32) error {

@@ -1,6 +1,7 @@
 package ext3
 
 import (
+	"bytes"
 	"cmp"
 	"fsward/interp"
 	"maps"
@@ -17,9 +18,10 @@ type side struct {
 
 func (s side) exists() bool { return s.inode != nil && s.inode.exists(s.marked) }
 
-// mapped returns the inode if its pointers are pointers, else nil.
+// mapped returns the inode if its pointers are pointers, else nil. Those of the inode of bad blocks are, though it
+// has neither a type nor links.
 func (s side) mapped(ino uint32) inode {
-	if s.inode == nil || ino == badIno || !s.inode.maps(s.marked) {
+	if s.inode == nil || !s.inode.maps(s.marked) && (ino != badIno || !s.marked) {
 		return nil
 	}
 	return s.inode
@@ -61,8 +63,11 @@ func (d *delta) inodeTree(ino uint32) error {
 	if len(faults) > 0 {
 		return nil
 	}
-	if i := after.inode; !after.exists() && (d.image || before.exists()) && ino >= d.geo.firstIno && i.mode() != 0 && i.dtime() == 0 {
+	if i := after.inode; !after.exists() && ino >= d.geo.firstIno && undated(i) && (before.inode == nil || before.exists() || !undated(before.inode)) {
 		d.fault(on(checkDeleted.at(d.inodeAddr(ino), "the mode is %#o and there is no time", i.mode()), kindInode, uint64(ino)))
+	}
+	if err := d.slowLink(ino, after); err != nil {
+		return err
 	}
 	d.xattrPointer(ino, before, after)
 
@@ -138,6 +143,26 @@ func (d *delta) inodeTree(ino uint32) error {
 	return nil
 }
 
+// slowLink checks a symbolic link with a block of its own that the transaction writes. Linux before 6.2 does not write it
+// to the journal but, mounted as by default, to its place before the commit; that is not waited for with data=writeback.
+func (d *delta) slowLink(ino uint32, after side) error {
+	i := after.mapped(ino)
+	if i == nil || i.typ() != modeLink || i.links() == 0 || !d.geo.inRange(i.pointer(0)) || !d.rewrote(i.pointer(0)) {
+		return nil
+	}
+	b, err := d.new.block(i.pointer(0))
+	if err != nil {
+		return err
+	}
+	if n := bytes.IndexByte(b, 0); uint64(n) != i.size() {
+		d.fault(on(checkSymlink.at(d.geo.addr(i.pointer(0)), "size is %d, the name ends after %d bytes", i.size(), n), kindInode, uint64(ino)))
+	}
+	return nil
+}
+
+// undated tells whether a deleted inode looks like one that was in use and has no time of deletion.
+func undated(i inode) bool { return i.mode() != 0 && i.dtime() == 0 }
+
 func (d *delta) tooMany() error {
 	full := d.full()
 	if d.drop && d.dropped == nil {
@@ -191,7 +216,7 @@ func (d *delta) xattrPointer(ino uint32, before, after side) {
 	if was != 0 && d.geo.inRange(was) {
 		d.txn.Delete(owner(was))
 	}
-	if is != 0 && d.geo.inRange(is) { // what is not was reported, or is of the bad blocks inode
+	if is != 0 && d.geo.inRange(is) { // what is not was reported
 		d.txn.Add(owner(is))
 		d.newRole[is] = role{ino, roleXattr, 0}
 	}
@@ -208,6 +233,9 @@ func (d *delta) inodeFields(ino uint32) error {
 			return nil
 		}
 		return func(f change.Field) change.Value { return d.inodeValue(ino, s.inode, s.marked, f) }
+	}
+	if err := d.deletionTime(ino, before, after); err != nil {
+		return err
 	}
 	was, is := value(before), value(after)
 	if was == nil && is == nil {
@@ -230,6 +258,21 @@ func (d *delta) inodeFields(ino uint32) error {
 	if group(was) != group(is) {
 		d.groups[(ino-1)/d.geo.inodesPerGroup] = true
 	}
+	return nil
+}
+
+// deletionTime checks that a deleted inode has a time and not, as those on the list of orphans do, the number of another
+// inode. A clock that begins with 1970 makes such times; e2fsck tells it by the same.
+func (d *delta) deletionTime(ino uint32, before, after side) error {
+	t := after.inode.dtime()
+	if after.exists() || t == 0 || t >= d.geo.inodes || before.inode != nil && before.inode.dtime() == t || d.isOrphan(ino) {
+		return nil
+	}
+	sb, err := d.new.super()
+	if err != nil || le32(sb, sWriteTime) < d.geo.inodes {
+		return err
+	}
+	d.fault(on(checkDeleted.at(d.inodeAddr(ino), "the time is %d, the number of an inode", t), kindInode, uint64(ino)))
 	return nil
 }
 
@@ -309,7 +352,7 @@ func (d *delta) newEntries(ino uint32, before side, i inode, blocks []dirBlock, 
 			d.fault(v)
 		}
 	}
-	if i.hasIndex() && len(blocks) > 0 {
+	if old := before.mapped(ino); i.hasIndex() && (len(blocks) > 0 || old == nil || !old.hasIndex()) {
 		return d.index(ino, before, i, blocks)
 	}
 	return nil

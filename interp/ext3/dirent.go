@@ -45,7 +45,7 @@ func entries(b []byte, fileType bool, visit func(entry)) (at int, fault string) 
 			return off, "the entry's length is no multiple of 4"
 		case n > len(b)-off:
 			return off, "the entry goes beyond its block"
-		case e.ino != 0 && dirHeaderLen+nameLen > n:
+		case dirHeaderLen+nameLen > n:
 			return off, "the name does not fit the entry"
 		}
 		if e.ino != 0 {
@@ -72,6 +72,8 @@ func (l *layout) checkDir(dir uint32, b []byte, block uint32, first bool, visit 
 			fault(checkDots, e.off, "entry %d of the block is %q", n, e.name)
 		} else if dot && e.ino != dir {
 			fault(checkDots, e.off, ". names inode %d, not the directory %d", e.ino, dir)
+		} else if want && (b[e.off+dirHeaderLen+len(e.name)] != 0 || dot && recLen(b, e.off) > 2*dotLen) {
+			fault(checkDots, e.off, "%q is not followed by a zero, or has room for another entry: rec_len %d", e.name, recLen(b, e.off))
 		}
 		n++
 		if e.ino > l.geo.inodes || e.ino < l.geo.firstIno && e.ino != rootIno {

@@ -10,7 +10,8 @@ const (
 	hashTEA
 	hashVersions = 3
 
-	flagUnsignedHash = 0x2 // in s_flags
+	flagSignedHash   = 0x1 // in s_flags
+	flagUnsignedHash = 0x2
 )
 
 // A dirHash is a hash of names: its version, and the seed that the superblock gives.

@@ -7,6 +7,7 @@
 package ext3
 
 import (
+	"bytes"
 	"errors"
 	"io"
 
@@ -141,7 +142,7 @@ func (f *FS) observeSuper(w interp.Write, obs *interp.Observation) {
 		obs.Unknown = err
 		return
 	}
-	if isZero(sb) {
+	if bytes.Count(sb, []byte{0}) == len(sb) {
 		obs.Note = "the superblock was erased: no file system any more"
 		f.settle = func() error { f.geo, f.m = nil, nil; return nil }
 		return
@@ -168,6 +169,10 @@ func (f *FS) observeSuper(w interp.Write, obs *interp.Observation) {
 	case f.m != nil:
 		if changed := geo.changedFrom(f.geo); changed != "" {
 			obs.Violations = append(obs.Violations, on(checkImmutable.at(superOff, "%s", changed), kindSuperblock, 0))
+			return
+		}
+		if err := f.m.copyFault(sb, obs); err != nil {
+			obs.Unknown = err
 			return
 		}
 		if inUse {
@@ -260,7 +265,12 @@ func (f *FS) observeJournal(w interp.Write, obs *interp.Observation) {
 		}
 		f.settle = func() error { m.moveTail(js, head, seq, idle); return nil }
 	}
-	if v := m.overwritten(w); v != nil {
+	v, err := m.overwritten(w, f.disk)
+	if err != nil {
+		obs.Unknown = err
+		return
+	}
+	if v != nil {
 		obs.Violations = append(obs.Violations, *v)
 	}
 	if idle || !m.holdsCommit(w, seq) {
@@ -280,6 +290,11 @@ func (f *FS) observeJournal(w interp.Write, obs *interp.Observation) {
 	if _, err := m.journal.read(dev, t.next, seq+1); err == nil {
 		obs.Violations = append(obs.Violations, checkJournalChain.at(m.layout.geo.addr(m.journal.block(t.next)),
 			"transaction %d is whole before %d was committed", seq+1, seq))
+		return
+	}
+	if m.journal.errno != 0 { // cleared at the next mount, before its first transaction (ext4_clear_journal_err)
+		obs.Violations = append(obs.Violations, checkJournalSuper.at(m.layout.geo.addr(m.journal.block(0)),
+			"transaction %d is committed to a journal that was given up with error %d", seq, int32(m.journal.errno)))
 		return
 	}
 	f.observeOrder(w, t, obs)
@@ -343,21 +358,14 @@ func (f *FS) commit(w interp.Write, t *transaction, obs *interp.Observation) {
 				delete(m.roles, b)
 			}
 		}
-		m.orphans = d.nowOrphans
+		if d.orphanDiff != nil {
+			m.orphans.apply(d.orphanDiff)
+		}
 		for b, r := range d.newRole {
 			m.roles[b] = r
 		}
 		return nil
 	}
-}
-
-func isZero(b []byte) bool {
-	for _, c := range b {
-		if c != 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // Flushed is told that writes are durable.

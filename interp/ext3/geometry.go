@@ -22,6 +22,7 @@ type geometry struct {
 	journalInum    uint32 // 0: there is no journal (ext2)
 	fileType       bool   // directory entries have a file type
 	sparseSuper    bool
+	resizeInode    bool
 	uuid           [16]byte
 }
 
@@ -142,3 +143,10 @@ func (g *geometry) headBlocks(group uint32) uint32 {
 
 // pointersPerBlock is the number of block numbers in an indirect block.
 func (g *geometry) pointersPerBlock() uint64 { return uint64(g.blockSize / 4) }
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

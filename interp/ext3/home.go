@@ -2,6 +2,7 @@ package ext3
 
 import (
 	"bytes"
+	"math"
 
 	"fsward/interp"
 )
@@ -32,6 +33,9 @@ func (m *mounted) observeHome(w interp.Write, dev pending, obs *interp.Observati
 			obs.Unknown = err
 			return
 		}
+		if !w.Discard && geo.isSuperCopy(block) && sameSuper(committed, written, geo) {
+			continue
+		}
 		if w.Discard || !bytes.Equal(committed, written) {
 			what := "is written with something else than was committed"
 			if w.Discard {
@@ -41,6 +45,21 @@ func (m *mounted) observeHome(w interp.Write, dev pending, obs *interp.Observati
 			return
 		}
 	}
+}
+
+// isSuperCopy tells whether a block begins with a copy of the superblock. Linux takes those beyond the first two past the
+// journal, when it has changed its superblock's label or the count of blocks that hold no data
+// (ext4_update_superblocks_fn: EXT4_IOC_SETFSLABEL, and ext4_update_overhead in mounting after resize2fs).
+func (g *geometry) isSuperCopy(block uint32) bool {
+	group := g.groupOf(block)
+	return group > 0 && block == g.groupStart(group) && g.hasSuper(group)
+}
+
+// sameSuper tells whether a block that begins with a copy of the superblock still does, of the same file system, and
+// differs in that copy alone. How large the file system is may differ: a copy can be older than the last resize2fs.
+func sameSuper(committed, written []byte, geo *geometry) bool {
+	copied, err := readGeometry(written[:superLen], math.MaxUint64)
+	return err == nil && copied.reshapedFrom(geo) == "" && bytes.Equal(committed[superLen:], written[superLen:])
 }
 
 // describeBlock says what a metadata block is.

@@ -111,3 +111,24 @@ func TestCommitOrder(t *testing.T) {
 		})
 	}
 }
+
+// A program that writes through the page cache writes a whole page. What of the log is in it stays as it was.
+func TestLogWrittenAsItWas(t *testing.T) {
+	ready := func(fs *FS, w interp.Write) bool {
+		return mountedNow(fs, w) && !fs.m.idle && fs.m.seq-fs.m.journal.seq > 1 && len(fs.m.state.copies) > 1
+	}
+	fs, d, _ := replay(t, ready)
+	block := fs.m.journal.block(fs.m.journal.start)
+	b, err := readBlock(d, fs.geo, block)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := interp.Write{Off: fs.geo.addr(block), Len: uint64(len(b)), Data: b}
+	if obs := fs.Observe(w); len(obs.Violations) > 0 || obs.Unknown != nil {
+		t.Errorf("as it was: %v %v", obs.Violations, obs.Unknown)
+	}
+	w.Data = bytes.Clone(b)
+	w.Data[len(b)-1]++
+	only(t, fs.Observe(w), "ext3/journal-overwrite")
+	only(t, fs.Observe(interp.Write{Off: w.Off, Len: w.Len, Discard: true}), "ext3/journal-overwrite")
+}

@@ -133,14 +133,14 @@ func (r *indexReader) node(child uint32, own hashRange, levels int) error {
 	if err != nil {
 		return err
 	}
-	if le32(b, 0) != 0 || recLen(b, 0) != len(b) {
+	if le32(b, 0) != 0 || recLen(b, 0) != len(b) || b[dirNameLen] != 0 {
 		r.fault(block, 0, "a node of the index does not begin with an empty entry")
 		return nil
 	}
 	return r.entries(b, block, dxNodeEntries, own, levels)
 }
 
-// index checks the index of a directory of which blocks were rewritten, and that the names in these have the
+// index checks the index of a directory that has one now, or of which blocks were rewritten, and that the names in these have the
 // hashes that it says, and those in blocks for which it says something else than before.
 func (d *delta) index(ino uint32, before side, i inode, blocks []dirBlock) error {
 	now := &indexReader{layout: d.layout, state: d.new, dir: ino, inode: i}

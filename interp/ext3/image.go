@@ -57,6 +57,6 @@ func (d *delta) follows(options interp.ImageOptions) {
 // conclude puts what a delta found into an observation: records only if the structure is sound.
 func (d *delta) conclude(obs *interp.Observation) {
 	if obs.Violations = append(obs.Violations, d.faults...); len(obs.Violations) == 0 {
-		obs.Txn, obs.View = d.txn, &view{layout: d.layout, state: d.new, names: d.txn.Names, orphans: d.nowOrphans}
+		obs.Txn, obs.View = d.txn, &view{layout: d.layout, state: d.new, names: d.txn.Names, orphan: d.isOrphan}
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"fsward/interp"
 )
 
-// Images that e2fsprogs tests its checker with: nothing here panics or hangs, and what e2fsck calls clean
-// has no violation.
+// Images that e2fsprogs tests its checker with: nothing here panics or hangs, what e2fsck calls clean has no
+// violation, and what it finds fault with has one.
 func TestImagesOfE2fsprogs(t *testing.T) {
 	table, err := os.Open(shared(t, "ext3/table.tsv"))
 	if err != nil {
@@ -56,9 +56,12 @@ func TestImagesOfE2fsprogs(t *testing.T) {
 		if len(found) > 0 {
 			flagged++
 		}
-		if verdict == "clean" && len(found) > 0 {
+		switch {
+		case verdict == "clean" && len(found) > 0:
 			t.Errorf("%s is clean, found %q", col[0], found[:min(3, len(found))])
-		} else {
+		case verdict == "must_flag" && len(found) == 0:
+			t.Errorf("%s: nothing is found, e2fsck finds %s", col[0], col[11])
+		default:
 			t.Logf("%s (%s, e2fsck %s): %d found, such as %.300q", col[0], verdict, col[12], len(found), found[:min(1, len(found))])
 		}
 	}

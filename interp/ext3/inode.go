@@ -157,7 +157,7 @@ func (l *layout) inodeValue(ino uint32, i inode, marked bool, f change.Field) ch
 	case fieldFileACLHigh:
 		return change.Num(uint64(le16(i, iFileACLHigh)))
 	case fieldSizeHigh:
-		if i.isDir() {
+		if i.typ() != modeRegular {
 			return change.Num(uint64(le32(i, iSizeHigh)))
 		}
 	case fieldDirGroup:
@@ -170,11 +170,18 @@ func (l *layout) inodeValue(ino uint32, i inode, marked bool, f change.Field) ch
 
 // checkInode checks an inode that is in use by itself, without following its pointers.
 func (l *layout) checkInode(ino uint32, i inode, marked bool) (faults []change.Violation) {
-	if !i.exists(marked) {
-		return nil
-	}
 	fault := func(c check, format string, args ...any) {
 		faults = append(faults, on(c.at(l.inodeAddr(ino), format, args...), kindInode, uint64(ino)))
+	}
+	switch {
+	case ino == badIno && (i.mode() != 0 || i.uid()|i.gid() != 0 || i.links() != 0 || i.flags() != 0 || i.fileACL() != 0 || i.dtime() != 0):
+		fault(checkReserved, "the inode of bad blocks has mode %#o, user %d, group %d, %d links, flags %#x, file_acl %d, dtime %d",
+			i.mode(), i.uid(), i.gid(), i.links(), i.flags(), i.fileACL(), i.dtime())
+	case ino == resizeIno && !l.geo.resizeInode && bytes.Count(i[iBlock:iBlock+4*nPointers], []byte{0}) < 4*nPointers:
+		fault(checkReserved, "there is no feature resize_inode, and its inode has pointers")
+	}
+	if !i.exists(marked) {
+		return faults
 	}
 	reserved := ino < l.geo.firstIno && ino != rootIno
 	if entryType(i.mode()) == 0 && !reserved {
@@ -205,7 +212,7 @@ func (l *layout) checkInode(ino uint32, i inode, marked bool) (faults []change.V
 			}
 		}
 	}
-	if acl := i.fileACL(); acl != 0 && ino != badIno && (!l.geo.inRange(acl) || l.fixedMeta(acl)) {
+	if acl := i.fileACL(); acl != 0 && (!l.geo.inRange(acl) || l.fixedMeta(acl)) {
 		fault(checkPointer, "file_acl is %d", acl)
 	}
 	return faults

@@ -25,6 +25,7 @@ const (
 	jFirst     = 20
 	jSequence  = 24
 	jStart     = 28
+	jErrno     = 32
 	jCompat    = 36
 	jIncompat  = 40
 	jROCompat  = 44
@@ -54,12 +55,16 @@ var journalFeatureNames = []string{"revoke", "64bit", "async_commit", "csum_v2",
 // maxJournal bounds the blocks of a journal: what it holds copies of is kept in memory. Programs make a tenth of it.
 const maxJournal = 1 << 20
 
+// minJournal is the least number of blocks (JBD2_MIN_JOURNAL_BLOCKS).
+const minJournal = 1024
+
 // A journalSuper is what the journal's superblock says.
 type journalSuper struct {
 	maxLen uint32 // blocks in the journal
 	first  uint32 // first block of the log, counted in the journal
 	seq    uint32 // of the oldest transaction that is needed, or of the next one
 	start  uint32 // where that transaction begins, counted in the journal; 0: nothing is needed
+	errno  uint32 // why Linux gave up the journal; 0: it did not
 
 	checksum bool   // commit blocks hold a checksum of the transaction (version 1)
 	csum     int    // version of the checksums in all blocks of the log: 2, 3, or 0 for none
@@ -74,7 +79,7 @@ func parseJournalSuper(b []byte, addr uint64, blockSize, have uint32) (journalSu
 	if be32(b, 0) != journalMagic {
 		return js, corrupt(addr, "the journal's superblock has magic %#x, want %#x", be32(b, 0), uint32(journalMagic))
 	}
-	js = journalSuper{maxLen: be32(b, jMaxLen), first: be32(b, jFirst), seq: be32(b, jSequence), start: be32(b, jStart)}
+	js = journalSuper{maxLen: be32(b, jMaxLen), first: be32(b, jFirst), seq: be32(b, jSequence), start: be32(b, jStart), errno: be32(b, jErrno)}
 	switch t := be32(b, 4); t {
 	case typeSuperV1:
 		if be32(b, jCompat)|be32(b, jIncompat)|be32(b, jROCompat)|be32(b, jNrUsers) != 0 {

@@ -51,6 +51,7 @@ const (
 	sLogBlockSize    = 24
 	sLogClusterSize  = 28
 	sBlocksPerGroup  = 32
+	sClustersPerGrp  = 36
 	sInodesPerGroup  = 40
 	sWriteTime       = 48
 	sMagic           = 56
@@ -63,12 +64,17 @@ const (
 	sFeatureROCompat = 100
 	sUUID            = 104
 	sReservedGDT     = 206
+	sJournalUUID     = 208
 	sJournalInum     = 224
 	sJournalDev      = 228
 	sLastOrphan      = 232
 	sHashSeed        = 236
 	sFlags           = 352
 	sFirstMetaBG     = 260
+	sMinExtraSize    = 348
+	sWantExtraSize   = 350
+	sJournalBackup   = 253 // s_jnl_backup_type, one byte
+	sJournalBlocks   = 268 // s_jnl_blocks: the pointers of the journal's inode
 
 	superMagic = 0xef53
 
@@ -96,6 +102,17 @@ var superColumns = []column{
 	{fieldReservedGDT, "reserved_gdt_blocks", sReservedGDT, 2},
 	{fieldJournalInum, "journal_inum", sJournalInum, 4},
 	{fieldLastOrphan, "last_orphan", sLastOrphan, 4},
+	{fieldMountTime, "mtime", 44, 4},
+	{fieldCreatorOS, "creator_os", 72, 4},
+	{fieldDescSize, "desc_size", 254, 2},
+	{fieldBlocksCountHigh, "blocks_count_hi", 336, 4},
+	{fieldGroupsPerFlex, "log_groups_per_flex", 372, 1},
+	{fieldErrorCount, "error_count", 404, 4},
+	{fieldUserQuota, "usr_quota_inum", 576, 4},
+	{fieldGroupQuota, "grp_quota_inum", 580, 4},
+	{fieldProjectQuota, "prj_quota_inum", 620, 4},
+	{fieldMinExtraSize, "min_extra_isize", sMinExtraSize, 2},
+	{fieldWantExtraSize, "want_extra_isize", sWantExtraSize, 2},
 }
 
 // struct ext2_group_desc.
@@ -117,6 +134,7 @@ var groupColumns = []column{
 	{fieldFreeInodes, "free_inodes_count", bgFreeInodes, 2},
 	{fieldUsedDirs, "used_dirs_count", bgUsedDirs, 2},
 	{fieldGroupFlags, "flags", 18, 2},
+	{fieldUnusedInodes, "itable_unused", 28, 2},
 }
 
 // struct ext2_inode: the first 128 bytes of an inode, all that ext3 has.
@@ -174,6 +192,7 @@ const (
 	dirNameLen   = 6
 	dirFileType  = 7
 	dirHeaderLen = 8
+	dotLen       = 12 // of the entry ., which is followed by ..
 )
 
 var direntColumns = []column{

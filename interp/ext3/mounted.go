@@ -15,7 +15,7 @@ type mounted struct {
 	journal journal
 	state   *state
 	roles   roles
-	orphans map[uint32]bool
+	orphans *orphanList
 	most    int // roles; 0: any number
 	// The log: where the next transaction begins, and its number. If idle, the journal's superblock
 	// says that nothing in the log is needed, and the next transaction begins with a write of it.
@@ -68,7 +68,7 @@ func (m *mounted) readRoles() (err error) {
 	if m.roles, err = m.layout.readRoles(m.state, m.most); err != nil {
 		return err
 	}
-	m.orphans, _, err = m.layout.readOrphans(m.state)
+	m.orphans, err = m.layout.readOrphans(m.state)
 	return err
 }
 
@@ -109,8 +109,8 @@ func (m *mounted) openJournal(size uint64) error {
 	if err := d.inodes(nil, i); err != nil {
 		return err
 	}
-	if have == 0 {
-		return corrupt(addr, "the journal has no blocks")
+	if size := i.size(); have < minJournal || size < minJournal*uint64(geo.blockSize) || size > uint64(have)*uint64(geo.blockSize) {
+		return corrupt(addr, "the journal has %d blocks and a size of %d, want %d blocks and as much as there are", have, size, minJournal)
 	}
 	b, err := m.state.block(j.block(0))
 	if err != nil {

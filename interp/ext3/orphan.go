@@ -1,6 +1,7 @@
 package ext3
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -10,57 +11,225 @@ import (
 // Inodes that are to be deleted or truncated are on a list: the superblock names the first, and i_dtime of
 // each the next (ext4_orphan_add). After a crash the file system finishes with them.
 
-// readOrphans goes along the list in a state. fault says why it ends early, "" if it does not.
-func (l *layout) readOrphans(s *state) (list map[uint32]bool, fault string, err error) {
-	sb, err := s.super()
-	if err != nil {
-		return nil, "", err
-	}
-	list = make(map[uint32]bool)
-	for ino := le32(sb, sLastOrphan); ino != 0; {
-		switch {
-		case ino < l.geo.firstIno || ino > l.geo.inodes:
-			return list, "the list names inode " + change.NumText(uint64(ino)), nil
-		case list[ino]:
-			return list, "the list comes back to inode " + change.NumText(uint64(ino)), nil
-		}
-		list[ino] = true
-		i, err := l.inode(s, ino)
-		if err != nil {
-			return nil, "", err
-		}
-		ino = i.dtime()
-	}
-	return list, "", nil
+// An orphanList is that list, kept so that following a change of it costs what changed: a guest can keep
+// hundreds of thousands of deleted files open.
+type orphanList struct {
+	head, tail uint32
+	nodes      map[uint32]orphanNode
+	fault      string // why it ends early, "" if it does not
 }
 
-// orphans compares the lists before and after: they differ only if the superblock or an inode on it changed.
-func (d *delta) orphans() error {
-	d.nowOrphans = d.wasOrphans
-	changed := d.rewrote(d.geo.superBlock())
-	for ino := range d.wasOrphans {
-		changed = changed || d.inodes[ino]
+// An orphanNode is an inode on the list. Places grow along it.
+type orphanNode struct {
+	prev, next uint32
+	place      int64
+}
+
+func (o *orphanList) has(ino uint32) bool {
+	if o == nil {
+		return false
 	}
-	if !changed {
-		return nil
-	}
-	now, fault, err := d.readOrphans(d.new)
+	_, ok := o.nodes[ino]
+	return ok
+}
+
+// An orphanRun is a piece of the new list: inodes that follow each other in the old list as well, or one that came.
+type orphanRun struct {
+	first, last uint32
+	came        bool
+}
+
+// An orphanDiff is how the list in a state differs from another.
+type orphanDiff struct {
+	runs       []orphanRun // the new list
+	came, gone map[uint32]bool
+	fault      string
+}
+
+// diff follows the list in a state where inodes are those that may differ; nil if it is the same.
+func (o *orphanList) diff(l *layout, s *state, inodes map[uint32]bool) (*orphanDiff, error) {
+	sb, err := s.super()
 	if err != nil {
+		return nil, err
+	}
+	// An old piece ends where an inode no longer leads to the one that it led to.
+	var turns []uint32
+	for ino := range inodes {
+		if !o.has(ino) {
+			continue
+		}
+		i, err := l.inode(s, ino)
+		if err != nil {
+			return nil, err
+		}
+		if i.dtime() != o.nodes[ino].next {
+			turns = append(turns, ino)
+		}
+	}
+	at := le32(sb, sLastOrphan)
+	if at == o.head && len(turns) == 0 {
+		return nil, nil
+	}
+	slices.SortFunc(turns, func(a, b uint32) int { return cmp.Compare(o.nodes[a].place, o.nodes[b].place) })
+	d := &orphanDiff{came: make(map[uint32]bool), gone: make(map[uint32]bool)}
+	turned := make(map[uint32]bool)
+	for at != 0 && d.fault == "" {
+		last := at
+		node, old := o.nodes[at]
+		if old {
+			n, _ := slices.BinarySearchFunc(turns, node.place, func(ino uint32, place int64) int { return cmp.Compare(o.nodes[ino].place, place) })
+			if n == len(turns) {
+				d.runs = append(d.runs, orphanRun{first: at, last: o.tail})
+				d.fault = o.fault
+				break
+			}
+			last = turns[n]
+		}
+		switch {
+		case at < l.geo.firstIno || at > l.geo.inodes:
+			d.fault = "the list names inode " + change.NumText(uint64(at))
+			continue
+		case d.came[at] || turned[last]: // a piece has one end
+			d.fault = "the list comes back to inode " + change.NumText(uint64(at))
+			continue
+		case old:
+			turned[last] = true
+		default:
+			d.came[at] = true
+		}
+		d.runs = append(d.runs, orphanRun{first: at, last: last, came: !old})
+		i, err := l.inode(s, last)
+		if err != nil {
+			return nil, err
+		}
+		at = i.dtime()
+	}
+	d.missing(o)
+	return d, nil
+}
+
+// missing finds the inodes of the old list that are in none of the pieces.
+func (d *orphanDiff) missing(o *orphanList) {
+	kept := slices.DeleteFunc(slices.Clone(d.runs), func(r orphanRun) bool { return r.came })
+	slices.SortFunc(kept, func(a, b orphanRun) int { return cmp.Compare(o.nodes[a.first].place, o.nodes[b.first].place) })
+	for at, end := o.head, false; !end && len(o.nodes) > 0; {
+		if len(kept) > 0 && at == kept[0].first {
+			at, kept = kept[0].last, kept[1:]
+		} else {
+			d.gone[at] = true
+		}
+		end = at == o.tail
+		at = o.nodes[at].next
+	}
+}
+
+// apply makes the list what a diff found. Linux puts inodes in front, and takes them from anywhere: what is in
+// another order is put together anew.
+func (o *orphanList) apply(d *orphanDiff) {
+	first := slices.IndexFunc(d.runs, func(r orphanRun) bool { return !r.came })
+	if first < 0 {
+		first = len(d.runs)
+	}
+	inOrder := true
+	for k := first; k < len(d.runs); k++ {
+		r := d.runs[k]
+		inOrder = inOrder && !r.came && (k == first || o.nodes[d.runs[k-1].last].place < o.nodes[r.first].place)
+	}
+	if !inOrder {
+		o.rebuild(d)
+		return
+	}
+	for ino := range d.gone {
+		delete(o.nodes, ino)
+	}
+	place := int64(0)
+	if first < len(d.runs) {
+		place = o.nodes[d.runs[first].first].place
+	}
+	for k, r := range d.runs {
+		node := o.nodes[r.first]
+		if r.came {
+			node.place = place - int64(first-k)
+		}
+		node.prev = 0
+		if k > 0 {
+			node.prev = d.runs[k-1].last
+		}
+		o.nodes[r.first] = node
+	}
+	o.join(d)
+}
+
+// rebuild is apply for a list in another order.
+func (o *orphanList) rebuild(d *orphanDiff) {
+	was := o.nodes
+	o.nodes = make(map[uint32]orphanNode, len(was)+len(d.came))
+	prev := uint32(0)
+	for _, r := range d.runs {
+		for at := r.first; ; at = was[at].next {
+			o.nodes[at] = orphanNode{prev, was[at].next, int64(len(o.nodes))}
+			if prev = at; at == r.last {
+				break
+			}
+		}
+	}
+	o.join(d)
+}
+
+// join makes the last of each piece lead to the first of the next one.
+func (o *orphanList) join(d *orphanDiff) {
+	o.head, o.tail, o.fault = 0, 0, d.fault
+	for k, r := range d.runs {
+		if k == 0 {
+			o.head = r.first
+		}
+		node := o.nodes[r.last]
+		node.next, o.tail = 0, r.last
+		if k+1 < len(d.runs) {
+			node.next = d.runs[k+1].first
+		}
+		o.nodes[r.last] = node
+	}
+}
+
+// readOrphans reads the list in a state. One that is damaged is read as far as it makes sense.
+func (l *layout) readOrphans(s *state) (*orphanList, error) {
+	o := &orphanList{nodes: make(map[uint32]orphanNode)}
+	d, err := o.diff(l, s, nil)
+	if err != nil || d == nil {
+		return o, err
+	}
+	o.apply(d)
+	return o, nil
+}
+
+// orphans makes the records of the list.
+func (d *delta) orphans() error {
+	o := d.wasOrphans
+	if o == nil { // of an image
+		o = &orphanList{}
+	}
+	diff, err := o.diff(d.layout, d.new, d.inodes)
+	if err != nil || diff == nil {
 		return err
 	}
-	if fault != "" {
-		d.fault(on(checkOrphans.at(superOff+sLastOrphan, "%s", fault), kindSuperblock, 0))
+	d.orphanDiff = diff
+	if diff.fault != "" {
+		d.fault(on(checkOrphans.at(superOff+sLastOrphan, "%s", diff.fault), kindSuperblock, 0))
 	}
-	for _, ino := range slices.Sorted(maps.Keys(now)) {
-		if !d.wasOrphans[ino] {
-			d.txn.Add(change.Object{Kind: kindOrphan, ID: uint64(ino)})
-		}
+	for _, ino := range slices.Sorted(maps.Keys(diff.came)) {
+		d.txn.Add(change.Object{Kind: kindOrphan, ID: uint64(ino)})
 	}
-	for _, ino := range slices.Sorted(maps.Keys(d.wasOrphans)) {
-		if !now[ino] {
-			d.txn.Delete(change.Object{Kind: kindOrphan, ID: uint64(ino)})
-		}
+	for _, ino := range slices.Sorted(maps.Keys(diff.gone)) {
+		d.txn.Delete(change.Object{Kind: kindOrphan, ID: uint64(ino)})
 	}
-	d.nowOrphans = now
 	return nil
+}
+
+// isOrphan tells whether an inode is on the list after the transaction.
+func (d *delta) isOrphan(ino uint32) bool {
+	if c := d.orphanDiff; c != nil && (c.came[ino] || c.gone[ino]) {
+		return c.came[ino]
+	}
+	return d.wasOrphans.has(ino)
 }

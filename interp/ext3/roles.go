@@ -59,7 +59,7 @@ func (l *layout) readRoles(s *state, most int) (roles, error) {
 			if acl := i.fileACL(); i.exists(true) && acl != 0 && l.geo.inRange(acl) {
 				r[acl] = role{ino, roleXattr, 0}
 			}
-			if !i.maps(true) || ino == badIno || !i.isDir() && i.pointer(12)|i.pointer(13)|i.pointer(14) == 0 {
+			if !i.maps(true) && ino != badIno || !i.isDir() && i.pointer(12)|i.pointer(13)|i.pointer(14) == 0 {
 				continue
 			}
 			if err := r.check(0, most); err != nil {

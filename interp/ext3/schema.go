@@ -75,6 +75,20 @@ const (
 	fieldSizeHigh
 	fieldReservedGDT
 	fieldGroupFlags
+	fieldUnusedInodes
+	fieldMountTime
+	fieldCreatorOS
+	fieldJournalUUID
+	fieldDescSize
+	fieldBlocksCountHigh
+	fieldHashFlags
+	fieldGroupsPerFlex
+	fieldErrorCount
+	fieldUserQuota
+	fieldGroupQuota
+	fieldProjectQuota
+	fieldMinExtraSize
+	fieldWantExtraSize
 )
 
 // The words: the file types, by the names that stat(2) gives them, in the order of the types in
@@ -92,12 +106,12 @@ var schema = &change.Schema{
 	KindIsTree: true,
 	Kinds: []change.KindInfo{
 		{},
-		{Name: "superblock", Shape: change.ShapeNum, Fields: fieldsOf(superColumns, fieldRecover),
-			Doc: "superblock(0): the primary superblock"},
+		{Name: "superblock", Shape: change.ShapeNum, Fields: fieldsOf(superColumns, fieldRecover, fieldHashFlags, fieldJournalUUID),
+			Doc: "superblock(0): the primary superblock. f(flags,hash): the bits of flags that say whether names are hashed as signed or as unsigned characters"},
 		{Name: "group", Shape: change.ShapeNum, Fields: fieldsOf(groupColumns, fieldBlocksCount, fieldInodesCount),
 			Doc: "group(NUMBER): a block group. A group whose bitmaps changed has records of its counts even where those did not change; blocks_count and inodes_count are how many of each it has"},
 		{Name: "inode", Shape: change.ShapeNum, Fields: append(slices.Clone(inodeFields), fieldEnd),
-			Doc: "inode(NUMBER): an inode with links, or one marked as used in the inode bitmap whose mode is not 0 (unlinked but open: links_count is 0 and dtime the next such inode). An inode whose directory entries changed has a record of links_count even where that did not change, one whose pointers changed a record of blocks. dir_group: the number of its group, of a directory that is marked as used. size_high: of a directory alone, where it has no meaning; faddr, blocks_high and file_acl_high have none in ext3. end: the number of blocks up to the last one that is mapped, holes included; it can be queried only"},
+			Doc: "inode(NUMBER): an inode with links, or one marked as used in the inode bitmap whose mode is not 0 (unlinked but open: links_count is 0 and dtime the next such inode). An inode whose directory entries changed has a record of links_count even where that did not change, one whose pointers changed a record of blocks. dir_group: the number of its group, of a directory that is marked as used. size_high: of all but files, where it has no meaning; faddr, blocks_high and file_acl_high have none in ext3. end: the number of blocks up to the last one that is mapped, holes included; it can be queried only"},
 		{Name: "inode_bit", Shape: change.ShapeNum, Fields: []change.Field{fieldInodeGroup},
 			Doc: "inode_bit(NUMBER): an inode that the inode bitmap of the group inode_group marks as used"},
 		{Name: "block", Shape: change.ShapeNum, Fields: []change.Field{fieldGroup},
@@ -119,7 +133,10 @@ var schema = &change.Schema{
 		"last_orphan", "block_bitmap", "inode_bitmap", "inode_table", "used_dirs_count", "group", "inode_group", "dir_group",
 		"mode", "f(mode,s_ifmt)", "f(mode,perm)", "uid", "gid", "size", "links_count", "blocks", "flags", "f(flags,immutable)",
 		"f(flags,append)", "f(flags,index)", "f(flags,journal_data)", "f(flags,other)", "file_acl", "generation", "dtime",
-		"inode", "file_type", "refcount", "end", "faddr", "blocks_high", "file_acl_high", "size_high", "reserved_gdt_blocks", "flags"},
+		"inode", "file_type", "refcount", "end", "faddr", "blocks_high", "file_acl_high", "size_high", "reserved_gdt_blocks", "flags",
+		"itable_unused", "mtime", "creator_os", "journal_uuid", "desc_size", "blocks_count_hi", "f(flags,hash)", "log_groups_per_flex", "error_count",
+		"usr_quota_inum", "grp_quota_inum", "prj_quota_inum",
+		"min_extra_isize", "want_extra_isize"},
 	Words: []string{"present", "s_unknown", "s_ifreg", "s_ifdir", "s_ifchr", "s_ifblk", "s_ififo", "s_ifsock", "s_iflnk"},
 }
 

@@ -127,6 +127,14 @@ func TestAlteredScripts(t *testing.T) {
 			put32(c.b, 12, le32(c.b, 0))
 			return true
 		}},
+		{"circle of new directories", "mkdir a a/x; sync -f .", "ext3/20", func(c copied) bool {
+			// .. of a names a/x.
+			if len(c.b) < 33 || le32(c.b, 0) != 12 || string(c.b[8:10]) != ".\x00" || le32(c.b, 12) != 2 || string(c.b[32:33]) != "x" {
+				return false
+			}
+			put32(c.b, 12, le32(c.b, 24))
+			return true
+		}},
 		{".. to another place", "mkdir a b; sync -f .; mv b a/y; sync -f .", "ext3/19", func(c copied) bool {
 			if r, ok := c.fs.m.roles[c.home]; !ok || r.level != roleDir || string(c.b[20:22]) != ".." || le32(c.b, 12) == 2 {
 				return false

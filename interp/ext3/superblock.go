@@ -11,18 +11,19 @@ import (
 
 // Feature flags, as in e2fsprogs' ext2_fs.h.
 const (
-	compatHasJournal = 0x4
-	incompatFiletype = 0x2
-	incompatRecover  = 0x4
-	incompatMetaBG   = 0x10
-	roSparseSuper    = 0x1
+	compatHasJournal  = 0x4
+	compatResizeInode = 0x10
+	incompatFiletype  = 0x2
+	incompatRecover   = 0x4
+	incompatMetaBG    = 0x10
+	roSparseSuper     = 0x1
 
 	stateValid = 0x1 // in s_state
 )
 
 // What ext3 has. A flag outside of these is named and refused.
 const (
-	supportedCompat   = 0x1 | 0x2 | compatHasJournal | 0x8 | 0x10 | 0x20 // dir_prealloc, imagic_inodes, has_journal, ext_attr, resize_inode, dir_index
+	supportedCompat   = 0x1 | 0x2 | compatHasJournal | 0x8 | compatResizeInode | 0x20 // dir_prealloc, imagic_inodes, has_journal, ext_attr, resize_inode, dir_index
 	supportedIncompat = incompatFiletype | incompatRecover | incompatMetaBG
 	supportedROCompat = roSparseSuper | 0x2 | 0x4 // sparse_super, large_file, btree_dir
 )
@@ -113,6 +114,7 @@ func readGeometry(sb []byte, size uint64) (*geometry, error) {
 		inodeSize: inodeLen, firstIno: oldFirstIno,
 		fileType:    le32(sb, sFeatureIncompat)&incompatFiletype != 0,
 		sparseSuper: le32(sb, sFeatureROCompat)&roSparseSuper != 0,
+		resizeInode: le32(sb, sFeatureCompat)&compatResizeInode != 0,
 	}
 	copy(g.uuid[:], sb[sUUID:])
 	if le32(sb, sFeatureCompat)&compatHasJournal != 0 {
@@ -135,10 +137,12 @@ func readGeometry(sb []byte, size uint64) (*geometry, error) {
 		return bad("%d blocks of %d bytes do not fit the device of %d bytes", g.blocks, g.blockSize, size)
 	case g.blocksPerGroup == 0 || g.blocksPerGroup > perBitmap || g.blocksPerGroup%8 != 0:
 		return bad("blocks_per_group is %d, want a multiple of 8 up to %d", g.blocksPerGroup, perBitmap)
-	case g.inodesPerGroup == 0 || g.inodesPerGroup > perBitmap:
-		return bad("inodes_per_group is %d, want 1 to %d", g.inodesPerGroup, perBitmap)
+	case le32(sb, sClustersPerGrp) != g.blocksPerGroup:
+		return bad("clusters_per_group is %d, blocks_per_group %d", le32(sb, sClustersPerGrp), g.blocksPerGroup)
 	case g.inodeSize < inodeLen || g.inodeSize > g.blockSize || g.inodeSize&(g.inodeSize-1) != 0:
 		return bad("inode_size is %d, want a power of two from %d to %d", g.inodeSize, inodeLen, g.blockSize)
+	case g.inodesPerGroup < g.blockSize/g.inodeSize || g.inodesPerGroup > perBitmap:
+		return bad("inodes_per_group is %d, want %d to %d", g.inodesPerGroup, g.blockSize/g.inodeSize, perBitmap)
 	case g.firstIno < 11 || g.firstIno > g.inodes:
 		return bad("first_ino is %d, want 11 to %d", g.firstIno, g.inodes)
 	case g.journalInum > g.inodes:

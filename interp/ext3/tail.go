@@ -1,6 +1,7 @@
 package ext3
 
 import (
+	"bytes"
 	"errors"
 	"io"
 
@@ -73,24 +74,38 @@ func (m *mounted) inLog(w interp.Write) bool {
 	return false
 }
 
-// overwritten judges a write over a part of the log that recovery would still read.
-func (m *mounted) overwritten(w interp.Write) *change.Violation {
+// overwritten judges a write over a part of the log that recovery would still read, on the disk as it was before. A program
+// that writes through the page cache, as e2fsck does the journal's superblock, writes a whole page, with what else is in
+// it as it was.
+func (m *mounted) overwritten(w interp.Write, before io.ReaderAt) (*change.Violation, error) {
 	tail := m.journal.start
 	if m.idle || tail == 0 || m.seq == m.journal.seq {
-		return nil
+		return nil, nil
 	}
 	bs := uint64(m.layout.geo.blockSize)
 	for _, r := range m.journal.runs {
 		lo, hi := max(w.Off, m.layout.geo.addr(r.block)), min(w.Off+w.Len, m.layout.geo.addr(r.block+r.n))
 		for at := lo / bs * bs; at < hi; at += bs {
 			l := r.logical + uint32(at/bs) - r.block
-			if needed := tail < m.head && l >= tail && l < m.head || tail >= m.head && l >= m.journal.first && (l >= tail || l < m.head); needed && l < m.journal.maxLen {
+			needed := tail < m.head && l >= tail && l < m.head || tail >= m.head && l >= m.journal.first && (l >= tail || l < m.head)
+			if !needed || l >= m.journal.maxLen {
+				continue
+			}
+			old, err := readBlock(before, m.layout.geo, uint32(at/bs))
+			if err != nil {
+				return nil, err
+			}
+			written, err := readBlock(pending{before, w}, m.layout.geo, uint32(at/bs))
+			if err != nil {
+				return nil, err
+			}
+			if w.Discard || !bytes.Equal(old, written) {
 				v := checkOverwrite.at(at, "block %d of the journal is overwritten; transactions from block %d to block %d are needed", l, tail, m.head)
-				return &v
+				return &v, nil
 			}
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // moveTail makes the journal's superblock that was written the one that counts.

@@ -13,9 +13,9 @@ import (
 // A view answers the queries of rules from a state. It keeps no more than the state's bounded cache.
 type view struct {
 	*layout
-	state   *state
-	names   *change.Names
-	orphans map[uint32]bool
+	state  *state
+	names  *change.Names
+	orphan func(ino uint32) bool
 }
 
 var errNoScan = errors.New("ext3: the owners of a block can be queried one by one only, not listed")
@@ -142,7 +142,7 @@ func (v *view) Exists(o change.Object) (bool, error) {
 	case kindOwner, kindXattrOwner:
 		return v.owns(o)
 	case kindOrphan:
-		return v.orphans[uint32(o.ID)], nil
+		return v.orphan(uint32(o.ID)), nil
 	case kindXattrBlock:
 		used, err := v.allocated(v.state, uint32(o.ID))
 		if err != nil || !used {

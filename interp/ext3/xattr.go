@@ -54,7 +54,7 @@ func checkXattrEntries(b []byte, first int, hashed bool) (at int, fault string) 
 		}
 		used = append(used, span{off, end})
 		if size > 0 {
-			used = append(used, span{valueOff, min(valueOff+(int(size)+3)&^3, len(b))})
+			used = append(used, span{valueOff, valueOff + (int(size)+3)&^3})
 		}
 		if have := le32(b, off+xattrEntryHash); hashed || have != 0 {
 			name, value := b[off+xattrEntryLen:off+xattrEntryLen+nameLen], b[valueOff:valueOff+int(size)]
@@ -68,6 +68,9 @@ func checkXattrEntries(b []byte, first int, hashed bool) (at int, fault string) 
 		used = append(used, span{off, off + 4}) // the end of the list
 	}
 	slices.SortFunc(used, func(x, y span) int { return cmp.Compare(x.lo, y.lo) })
+	if last := used[len(used)-1:]; len(last) > 0 && last[0].hi > len(b) {
+		return last[0].lo, "a value is not aligned, and goes beyond the end"
+	}
 	for i := 1; i < len(used); i++ {
 		if used[i].lo < used[i-1].hi {
 			return used[i].lo, "entries and values overlap"

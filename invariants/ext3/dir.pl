@@ -33,10 +33,7 @@ violation(9, inode, I) :-
 % For the user: a directory is reached on two ways, or .. leads out of it to another place.
 violation(19, dirent, a(P,N)) :-
   change(dirent, a(P,N), inode, _, D),
-  D \== null,
   a_name(N),
-  directory(D),
-  D =\= 2,
   query(dirent, a(D,'..'), inode, Q),
   Q =\= P.
 violation(19, dirent, a(P,N)) :-
@@ -49,11 +46,9 @@ violation(19, dirent, a(D,'..')) :-
   \+ named_in(D, P).
 violation(19, dirent, a(2,'..')) :-
   change(dirent, a(2,'..'), inode, _, P),
-  P \== null,
-  P =\= 2.
+  P \== 2.
 violation(19, dirent, a(P,N)) :-
   change(dirent, a(P,N), inode, _, D),
-  D \== null,
   a_name(N),
   directory(D),
   change(dirent, a(Q,M), inode, _, D),
@@ -61,7 +56,6 @@ violation(19, dirent, a(P,N)) :-
   a(P,N) \== a(Q,M).
 violation(19, dirent, a(P,N)) :-
   change(dirent, a(P,N), inode, _, D),
-  D \== null,
   a_name(N),
   directory(D),
   was_there(D),
@@ -69,10 +63,7 @@ violation(19, dirent, a(P,N)) :-
 
 a_name(N) :- N \== '.', N \== '..'.
 
-directory(D) :-
-  query(inode, D, f(mode,s_ifmt), s_ifdir),
-  query(inode, D, links_count, N),
-  N > 0.
+directory(D) :- query(inode, D, f(mode,s_ifmt), s_ifdir).
 
 named_in(D, P) :- change(dirent, a(P,N), inode, _, D), a_name(N).
 
@@ -80,13 +71,10 @@ renamed(D) :- change(dirent, a(_,N), inode, D, _), a_name(N).
 
 % It had links before, and was a directory.
 was_there(D) :-
-  \+ add(inode, D),
-  \+ change(inode, D, links_count, 0, _),
-  \+ changed_type(D).
+  \+ change(inode, D, f(mode,s_ifmt), _, _),
+  \+ change(inode, D, links_count, 0, _).
 
-changed_type(D) :- change(inode, D, f(mode,s_ifmt), OLD, NEW), OLD \== NEW.
-
-% Rule 20. A directory is not moved into itself or below.
+% Rule 20. A directory does not lie in itself or below: it is not moved there, and no circle of directories is made.
 % Source: e2fsck PR_3_LOOPED_DIR; the VFS's lock_rename.
 % For the user: directories go round in a circle that no path leads to, with all that is in them.
 violation(20, dirent, a(D,'..')) :-
@@ -94,13 +82,24 @@ violation(20, dirent, a(D,'..')) :-
   OLD \== null,
   P \== null,
   below(P, D, 0).
+violation(20, dirent, a(D,'..')) :-
+  change(dirent, a(D,'..'), inode, null, P),
+  D =\= 2,
+  new_below(P, D, 0).
 
 % Paths have at most 4096 bytes, but what is deeper can be reached in steps: beyond 10,000 nothing is said.
-below(D, D, _).
 below(X, D, N) :-
-  X =\= D,
-  X =\= 2,
-  N < 10000,
-  query(dirent, a(X,'..'), inode, Y),
-  M is N + 1,
-  below(Y, D, M).
+  ( X =:= D -> true
+  ; X =\= 2,
+    N < 10000,
+    query(dirent, a(X,'..'), inode, Y),
+    M is N + 1,
+    below(Y, D, M) ).
+
+% The same by directories that are all new: a circle of which nothing was there before.
+new_below(X, D, N) :-
+  ( X =:= D -> true
+  ; N < 10000,
+    change(dirent, a(X,'..'), inode, null, Y),
+    M is N + 1,
+    new_below(Y, D, M) ).

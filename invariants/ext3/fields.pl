@@ -62,7 +62,7 @@ unfit_for_index(I) :- query(inode, I, f(mode,s_ifmt), TYPE), TYPE \== s_ifdir.
 unfit_for_index(_) :- lacks(feature_compat, 32).
 
 % Rule 21. The root is a directory, the journal a file; inodes that are reserved and have no use have no mode.
-% Source: e2fsck PR_1_ROOT_NO_DIR, PR_1_JOURNAL_BAD_MODE, PR_1_JOURNAL_INODE_NOT_CLEAR, PR_0_CLEAR_RESIZE_INODE, PR_1_RESERVED_BAD_MODE.
+% Source: e2fsck PR_1_ROOT_NO_DIR, PR_1_INVALID_BAD_INODE, PR_1_JOURNAL_BAD_MODE, PR_1_JOURNAL_INODE_NOT_CLEAR, PR_0_CLEAR_RESIZE_INODE, PR_1_RESERVED_BAD_MODE.
 % For the user: without its root the file system cannot be mounted, and without its journal not written.
 violation(21, inode, 2) :-
   delete(inode, 2).
@@ -80,8 +80,43 @@ violation(21, inode, I) :-
   I < FIRST,
   \+ reserved_for(I).
 
-% The bad blocks, the boot loader, the resize inode, and the journal.
-reserved_for(1).
+% The boot loader, the resize inode, and the journal.
 reserved_for(5).
 reserved_for(7) :- \+ lacks(feature_compat, 16).
 reserved_for(8) :- \+ lacks(feature_compat, 4).
+
+% Rule 27. The journal keeps its links, its size and its blocks as long as it is in use.
+% Source: e2fsck PR_0_JOURNAL_BAD_INODE; ext4_get_journal_inode. Linux finds the blocks of the log once, when it mounts.
+% For the user: after a crash the last transactions are read from where they are not, and are lost.
+violation(27, inode, I) :-
+  new(inode, I, links_count, 0),
+  journal(I).
+violation(27, inode, I) :-
+  delete(inode, I),
+  journal(I).
+violation(27, inode, I) :-
+  change(inode, I, size, OLD, NEW),
+  OLD \== null,
+  NEW \== OLD,
+  journal(I).
+violation(27, owner, k(B,owner,a(I,P))) :-
+  add(owner, k(B,owner,a(I,P))),
+  journal(I),
+  \+ add(inode, I).
+violation(27, owner, k(B,owner,a(I,P))) :-
+  delete(owner, k(B,owner,a(I,P))),
+  journal(I).
+
+journal(I) :-
+  query(superblock, 0, journal_inum, I),
+  I > 0,
+  \+ lacks(feature_compat, 4).
+
+% Rule 28. A file of 2 GiB or more is one of a file system with the feature large_file.
+% Source: e2fsck PR_2_FEATURE_LARGE_FILES; ext4_do_update_inode, which sets the feature with the first such file.
+% For the user: an old system that mounts it cuts the file off.
+violation(28, inode, I) :-
+  new(inode, I, size, SIZE),
+  SIZE > 0x7fffffff,
+  query(inode, I, f(mode,s_ifmt), s_ifreg),
+  lacks(feature_ro_compat, 2).

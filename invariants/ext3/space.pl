@@ -61,3 +61,16 @@ directory_size(I) :-
   query(inode, I, size, SIZE),
   query(superblock, 0, log_block_size, LOG),
   SIZE =\= END * (1024 << LOG).
+
+% Rule 30. A symbolic link keeps its size.
+% Source: e2fsck PR_2_INVALID_SYMLINK (e2fsck_pass1_check_symlink); ext4_symlink.
+% For the user: a symbolic link leads elsewhere, or cannot be read.
+violation(30, inode, I) :-
+  change(inode, I, size, OLD, _),
+  OLD \== null,
+  OLD > 0,
+  query(inode, I, f(mode,s_ifmt), s_iflnk),
+  query(inode, I, links_count, N),
+  N > 0,
+  \+ change(inode, I, f(mode,s_ifmt), _, _),
+  \+ change(inode, I, generation, _, _).

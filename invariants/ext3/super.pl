@@ -1,7 +1,9 @@
 % The superblock and the group descriptors.
 
-% Rule 22. The superblock has no features in revision 0, and blocks are reserved for descriptors only for the resize inode.
-% Source: e2fsck PR_0_FS_REV_LEVEL, PR_1_FS_REV_LEVEL, PR_0_NONZERO_RESERVED_GDT_BLOCKS.
+% Rule 22. The superblock has no features in revision 0, blocks are reserved for descriptors only for the resize inode, which
+% there is not where descriptors go with their groups, and no recovery is needed without a journal.
+% Source: e2fsck PR_0_FS_REV_LEVEL, PR_1_FS_REV_LEVEL, PR_0_NONZERO_RESERVED_GDT_BLOCKS, PR_0_DISABLE_RESIZE_INODE,
+% PR_0_JOURNAL_RECOVER_SET; ext4_resize_fs.
 % For the user: an old kernel mounts what it does not understand.
 violation(22, superblock, 0) :-
   new(superblock, 0, FIELD, _),
@@ -14,6 +16,20 @@ violation(22, superblock, 0) :-
   lacks(feature_compat, 16),
   query(superblock, 0, reserved_gdt_blocks, N),
   N =\= 0.
+
+violation(22, superblock, 0) :-
+  new(superblock, 0, FIELD, _),
+  of_features(FIELD),
+  \+ lacks(feature_compat, 16),
+  \+ lacks(feature_incompat, 16).
+violation(22, superblock, 0) :-
+  new(superblock, 0, FIELD, _),
+  of_features(FIELD),
+  lacks(feature_compat, 4),
+  \+ lacks(feature_incompat, 4).
+
+of_features(feature_compat).
+of_features(feature_incompat).
 
 of_revision(rev_level).
 of_revision(feature_compat).
@@ -28,8 +44,90 @@ of_reserved(feature_compat).
 of_reserved(reserved_gdt_blocks).
 
 % Rule 23. No group is marked as one whose bitmaps are to be taken as empty: that is a feature of ext4.
-% Source: e2fsck PR_0_GDT_UNINIT.
+% Source: e2fsck PR_0_GDT_UNINIT, PR_0_GDT_ITABLE_UNUSED.
 % For the user: a file system that believes the mark gives away blocks and inodes that are in use.
 violation(23, group, G) :-
   new(group, G, flags, FLAGS),
   FLAGS /\ 3 =\= 0.
+violation(23, group, G) :-
+  new(group, G, itable_unused, N),
+  N =\= 0.
+
+% Rule 29. What no transaction changes while a file system is mounted stays as it is in the superblock, and features and marks
+% change only as Linux changes them: an error is marked with the count of errors.
+% Source: ext4_setup_super, ext4_update_super, ext4_update_dynamic_rev, ext4_convert_meta_bg, ext4_xattr_update_super_block;
+% e2fsck PR_0_SB_CORRUPT, PR_0_FS_REV_LEVEL, PR_0_FUTURE_SB_LAST_MOUNT, PR_0_HURD_CLEAR_FILETYPE, PR_0_CANT_FIND_JOURNAL,
+% PR_0_DIRHASH_HINT, PR_0_INVALID_QUOTA_INO.
+% For the user: the file system is not mounted any more, or another one is taken for it.
+violation(29, superblock, 0) :-
+  frozen(FIELD),
+  change(superblock, 0, FIELD, OLD, _),
+  OLD \== null.
+violation(29, superblock, 0) :-
+  new(superblock, 0, rev_level, N),
+  N > 1.
+violation(29, superblock, 0) :-
+  stays(FIELD, BITS),
+  old(superblock, 0, FIELD, OLD),
+  new(superblock, 0, FIELD, NEW),
+  OLD /\ BITS =\= NEW /\ BITS.
+violation(29, superblock, 0) :-
+  old(superblock, 0, state, OLD),
+  new(superblock, 0, state, NEW),
+  NEW /\ 2 =\= 0,
+  OLD /\ 2 =:= 0,
+  \+ counted_error.
+violation(29, superblock, 0) :-
+  change(superblock, 0, f(flags,hash), OLD, _),
+  OLD \== null,
+  OLD =\= 0.
+
+frozen(mtime).
+frozen(creator_os).
+frozen(journal_uuid).
+frozen(desc_size).
+frozen(blocks_count_hi).
+frozen(log_groups_per_flex).
+frozen(usr_quota_inum).
+frozen(grp_quota_inum).
+frozen(prj_quota_inum).
+
+% The bits that stay: of the features all but ext_attr, resize_inode, recover, meta_bg and large_file; of the state all but
+% the marks of errors and of orphans. Flags tell how names are hashed, once Linux has decided that.
+stays(feature_compat, 0xffffffe7).
+stays(feature_incompat, 0xffffffeb).
+stays(feature_ro_compat, 0xfffffffd).
+stays(state, 0xfff9).
+
+counted_error :- change(superblock, 0, error_count, _, _).
+
+% Rule 26. What the superblock reserves is possible: no more than half of the blocks for root, no more blocks for
+% descriptors than a block can name, and fields of large inodes within these.
+% Source: e2fsck PR_0_SB_CORRUPT (check_super_value), PR_0_BAD_MIN_EXTRA_ISIZE, PR_0_BAD_WANT_EXTRA_ISIZE; ext4_fill_super.
+% For the user: the file system cannot be mounted, or is full although there is room.
+violation(26, superblock, 0) :-
+  new(superblock, 0, FIELD, _),
+  of_root(FIELD),
+  query(superblock, 0, r_blocks_count, N),
+  query(superblock, 0, blocks_count, BLOCKS),
+  N > BLOCKS // 2.
+violation(26, superblock, 0) :-
+  new(superblock, 0, reserved_gdt_blocks, N),
+  pointers(MOST),
+  N > MOST.
+violation(26, superblock, 0) :-
+  new(superblock, 0, FIELD, N),
+  of_large_inodes(FIELD),
+  query(superblock, 0, inode_size, SIZE),
+  SIZE > 128,
+  \+ fits_inode(N, SIZE).
+
+of_root(r_blocks_count).
+of_root(blocks_count).
+
+of_large_inodes(min_extra_isize).
+of_large_inodes(want_extra_isize).
+
+fits_inode(N, SIZE) :-
+  N mod 4 =:= 0,
+  N =< SIZE - 128.

@@ -1,4 +1,4 @@
-% A whole file system: its bad blocks, root, boot loader, resize inode, journal, and first directory.
+% A whole file system: its root, boot loader, resize inode, journal, and first directory.
 rule(21).
 object(superblock,0).
 state(superblock,0,first_ino,11).
@@ -10,10 +10,6 @@ state(superblock,0,rev_level,1).
 state(superblock,0,reserved_gdt_blocks,0).
 state(superblock,0,journal_inum,8).
 state(superblock,0,inodes_count,2000).
-change(inode,1,object,null,present).
-change(inode,1,f(mode,s_ifmt),null,s_ifreg).
-object(inode,1).
-state(inode,1,f(mode,s_ifmt),s_ifreg).
 change(inode,2,object,null,present).
 change(inode,2,f(mode,s_ifmt),null,s_ifdir).
 object(inode,2).

@@ -1,0 +1,137 @@
+package ext3
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"fsward/interp"
+)
+
+// What is altered in a journal with checksums is what a mount reads of it, and nothing but that changes; debugfs made the
+// journal and finds it whole.
+func TestCorruptedJournalsHaveRightChecksums(t *testing.T) {
+	for version := range 4 {
+		for _, spec := range []string{"journal_tag.blocknr+7", "journal_commit.commit_sec+1", "revoke_record.blocknr+1", "journal_tag!swap", "journal_superblock.errno=5"} {
+			if version == 1 && strings.HasPrefix(spec, "revoke") {
+				continue // the journal has none
+			}
+			t.Run(fmt.Sprintf("version %d %s", version, spec), func(t *testing.T) {
+				d := open(t, journaled(t, version))
+				before, err := mount(d, d.Size())
+				if err != nil {
+					t.Fatal(err)
+				}
+				c, err := NewCorrupter(d, false)
+				if err != nil {
+					t.Fatal(err)
+				}
+				out, err := c.Corrupt(spec, 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				altered := patched(d, out)
+				m, err := mount(altered, d.Size())
+				if err != nil {
+					t.Fatalf("%s: %v", out.What, err)
+				}
+				if m.seq != before.seq {
+					t.Errorf("%s: the log goes on with %d, before with %d", out.What, m.seq, before.seq)
+				}
+				if len(out.Patches) == 0 {
+					t.Errorf("%s: nothing is patched", out.What)
+				}
+			})
+		}
+	}
+}
+
+func patched(d interp.Disk, c interp.Corruption) *memDisk {
+	out := newDisk(d, d.Size())
+	for _, p := range c.Patches {
+		out.apply(interp.Write{Off: p.Off, Len: uint64(len(p.Data)), Data: p.Data})
+	}
+	return out
+}
+
+// Of a checksum itself nothing is made right again.
+func TestCorruptedChecksum(t *testing.T) {
+	for version := 1; version < 4; version++ {
+		d := open(t, journaled(t, version))
+		c, err := NewCorrupter(d, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := c.Corrupt("journal_commit.chksum^1", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := mount(patched(d, out), d.Size()); err == nil || !strings.Contains(err.Error(), "checksum") {
+			t.Errorf("version %d: %v", version, err)
+		}
+	}
+}
+
+// Every field and every action of every object that a recorded file system has can be altered: what is patched is whole
+// blocks, at least one byte differs, and the text names the object. What there is no place for is said to have none.
+// After it was unmounted, nothing is known of the last transaction.
+func TestEveryAlterationIsMade(t *testing.T) {
+	image := mkfs(t, "16M", "-b", "1024", "-J", "size=1")
+	follow(t, image, 0, nil, nil, `mkdir a a/b a/c; for i in 1 2 3; do echo $i > a/f$i; done; ln -s x a/link; mkfifo a/pipe
+		head -c 400000 /dev/urandom > a/big; for i in $(seq 200); do ln a/f1 a/b/name$(head -c 90 /dev/zero | tr '\0' n)$i; done
+		for i in 1 2 3 4 5; do setfattr -n user.n$i -v $(head -c 90 /dev/zero | tr '\0' n) a/f1; done; sync -f .
+		rm a/f2 a/b/*11; sync -f .; exec 9> open; echo x >&9; rm open; sync -f .`)
+	d := open(t, image)
+	c, err := NewCorrupter(d, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nowhere := regexp.MustCompile(`^(journal_(descriptor|tag|commit|revoke)|revoke_record|.*_bitmap!(set_freed|unset_new)$)`)
+	made, none := 0, 0
+	for _, a := range Alterables() {
+		specs := make([]string, 0, len(a.Fields)+len(a.Actions))
+		for _, f := range a.Fields {
+			specs = append(specs, a.Object+"."+f.Name+"^1")
+		}
+		for _, act := range a.Actions {
+			specs = append(specs, a.Object+"!"+act)
+		}
+		for _, spec := range specs {
+			out, err := c.Corrupt(spec, 0)
+			if errors.Is(err, interp.ErrNoPlace) {
+				if none++; !nowhere.MatchString(spec) {
+					t.Errorf("%s: no place", spec)
+				}
+				continue
+			}
+			if err != nil {
+				t.Errorf("%s: %v", spec, err)
+				continue
+			}
+			made++
+			if !strings.HasPrefix(out.What, a.Object) || len(out.Patches) == 0 {
+				t.Errorf("%s: %q, %d patches", spec, out.What, len(out.Patches))
+			}
+			for _, p := range out.Patches {
+				was := make([]byte, len(p.Data))
+				if _, err := d.ReadAt(was, int64(p.Off)); err != nil || bytes.Equal(was, p.Data) || len(p.Data) != 1024 {
+					t.Errorf("%s: the patch at %d, %d bytes, changes nothing: %v", spec, p.Off, len(p.Data), err)
+				}
+			}
+		}
+	}
+	if made < 200 {
+		t.Errorf("%d alterations were made, %d had no place", made, none)
+	}
+}
+
+func TestBadCorruption(t *testing.T) {
+	for _, spec := range []string{"inode.mode=1@kind=nosuch", "inode.mode=1@level=3", "inode!nosuch", "inode.mode=x", "inode@id=1"} {
+		if _, err := parseAlterSpec(spec); err == nil {
+			t.Errorf("%q is taken", spec)
+		}
+	}
+}

@@ -1,0 +1,24 @@
+% As many blocks of descriptors as a block can name: the first that is reserved stands in the first place.
+rule(24).
+object(superblock,0).
+state(superblock,0,first_ino,11).
+state(superblock,0,log_block_size,0).
+state(superblock,0,feature_compat,60).
+state(superblock,0,feature_incompat,2).
+state(superblock,0,feature_ro_compat,1).
+state(superblock,0,rev_level,1).
+state(superblock,0,reserved_gdt_blocks,2).
+state(superblock,0,journal_inum,8).
+state(superblock,0,inodes_count,2000).
+state(superblock,0,inode_size,128).
+state(superblock,0,first_data_block,1).
+state(superblock,0,blocks_per_group,256).
+state(superblock,0,blocks_count,2097153).
+state(superblock,0,r_blocks_count,1000).
+change(owner,k(900,owner,a(7,2199023255820)),object,null,present).
+change(owner,k(258,owner,a(7,1099511628044)),object,null,present).
+change(owner,k(514,owner,a(7,268)),object,null,present).
+change(owner,k(1026,owner,a(7,269)),object,null,present).
+change(owner,k(1538,owner,a(7,270)),object,null,present).
+change(owner,k(2050,owner,a(7,271)),object,null,present).
+expect_none.

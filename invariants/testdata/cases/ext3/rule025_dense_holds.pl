@@ -1,0 +1,23 @@
+% Each group has a copy.
+rule(25).
+object(superblock,0).
+state(superblock,0,first_ino,11).
+state(superblock,0,log_block_size,2).
+state(superblock,0,feature_compat,60).
+state(superblock,0,feature_incompat,2).
+state(superblock,0,feature_ro_compat,0).
+state(superblock,0,rev_level,1).
+state(superblock,0,reserved_gdt_blocks,3).
+state(superblock,0,journal_inum,8).
+state(superblock,0,inodes_count,2000).
+state(superblock,0,inode_size,128).
+state(superblock,0,first_data_block,0).
+state(superblock,0,blocks_per_group,512).
+state(superblock,0,blocks_count,3072).
+state(superblock,0,r_blocks_count,1000).
+object(inode,7).
+state(inode,7,f(mode,s_ifmt),s_ifreg).
+state(inode,7,links_count,1).
+state(inode,7,blocks,152).
+change(superblock,0,reserved_gdt_blocks,4,3).
+expect_none.

@@ -1,0 +1,22 @@
+% Of a whole image nothing is known that it was before.
+rule(29).
+change(superblock,0,object,null,present).
+change(superblock,0,mtime,null,5).
+change(superblock,0,creator_os,null,1).
+change(superblock,0,state,null,2).
+change(superblock,0,feature_compat,null,61).
+change(superblock,0,feature_incompat,null,2).
+change(superblock,0,feature_ro_compat,null,1).
+change(superblock,0,rev_level,null,1).
+change(superblock,0,f(flags,hash),null,1).
+object(superblock,0).
+state(superblock,0,first_ino,11).
+state(superblock,0,log_block_size,2).
+state(superblock,0,feature_compat,60).
+state(superblock,0,feature_incompat,2).
+state(superblock,0,feature_ro_compat,1).
+state(superblock,0,rev_level,1).
+state(superblock,0,reserved_gdt_blocks,0).
+state(superblock,0,journal_inum,8).
+state(superblock,0,inodes_count,2000).
+expect_none.

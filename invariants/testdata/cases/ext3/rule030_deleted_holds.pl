@@ -1,0 +1,11 @@
+% A symbolic link that is deleted.
+rule(30).
+object(inode,20).
+state(inode,20,f(mode,s_ifmt),s_iflnk).
+state(inode,20,links_count,0).
+change(inode,20,object,present,present).
+change(inode,20,size,200,0).
+change(inode,20,links_count,1,0).
+object(superblock,0).
+state(superblock,0,first_ino,11).
+expect_none.

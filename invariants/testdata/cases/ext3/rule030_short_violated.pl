@@ -1,0 +1,10 @@
+% A symbolic link of one character grows.
+rule(30).
+object(inode,20).
+state(inode,20,f(mode,s_ifmt),s_iflnk).
+state(inode,20,links_count,1).
+change(inode,20,object,present,present).
+change(inode,20,size,1,5).
+object(superblock,0).
+state(superblock,0,first_ino,11).
+expect(30, inode, 20).
