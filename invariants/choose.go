@@ -11,6 +11,7 @@ const (
 	rankUnify      = iota
 	rankTest       // a comparison
 	rankFunction   // is, crc32c
+	rankRecord     // the changes of one field under one key: a look-up in a hash index, where a query searches a tree
 	rankKey        // one object, by its whole key
 	rankKeyGroup   // the objects of one key, or the neighbour of a key
 	rankNegation   // a negation that looks up keys
@@ -317,6 +318,8 @@ func (p *planner) rankChange(args []template, e *env) int {
 	k := p.known(args[0], args[1], e)
 	_, anyField := e.walk(args[2]).(variable)
 	switch {
+	case k.id && k.kind && k.sub && k.aux && !anyField:
+		return rankRecord
 	case k.id && k.kind && k.sub && k.aux:
 		return rankChange
 	case telling(e, args[3]) || telling(e, args[4]):

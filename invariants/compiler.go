@@ -17,6 +17,7 @@ type compiledPlan struct {
 	registers int
 	first     step
 	starts    []int // lists of the records that start it; none: it is run once for the whole transaction
+	parts     []int // starts, where what is judged is a stream
 }
 
 // unsupported says why a clause cannot be compiled.
@@ -60,6 +61,7 @@ func newCompiler(l *loader, m *machine, found *mistakes) *compiler {
 func (c *compiler) finish() {
 	c.machine.keep()
 	c.machine.sums = make([]number, c.counters)
+	c.machine.finishPasses()
 }
 
 func (f *mistakes) err() error {
@@ -106,20 +108,38 @@ func (c *compiler) violation(out *compiledClause, parsed parsedClause, head engi
 	n := newInstance(&c.machine.terms, e, parsed)
 	tree, id, body := n.template(head.Arg(1)), n.template(head.Arg(2)), n.template(bodyOf(parsed))
 	p := &planner{compiler: c, machine: c.machine, at: parsed.text, names: n.names(), top: true}
+	why := c.contradiction(parsed)
+	if why != "" && !c.loader.open {
+		c.mistake(parsed.text, "this clause can never find anything: %s", why)
+	}
 	alive := false
 	ops, err := p.plan([]goal{{body, parsed.text}}, e, []template{tree, id}, func(e *env) ([]op, error) {
 		alive = true
-		p.lone = p.lone || !p.onTurn
+		p.lone, p.loneOfAll = p.lone || !p.onTurn, p.loneOfAll || !p.onPart
 		p.finish(out)
 		return []op{violationOp(e.resolve(tree), e.resolve(id))}, nil
 	})
 	if err != nil {
 		return plan, err
 	}
-	if !alive && !c.loader.open {
+	if !alive && why == "" && !c.loader.open {
 		c.mistake(parsed.text, "this clause can never find anything: %s is never true", p.dead)
 	}
-	return compiledPlan{p.registers, sequence(ops, func(*machine) bool { return false }), p.takeTurns()}, nil
+	return compiledPlan{p.registers, sequence(ops, func(*machine) bool { return false }), p.takeTurns(), p.takeParts()}, nil
+}
+
+// contradiction tells why a clause can never find anything though each of its goals can be true, "" if it may. It is not
+// left out of the program for that: what it would be undecided about before is still said.
+func (c *compiler) contradiction(parsed parsedClause) string {
+	e := &env{}
+	n := newInstance(&c.machine.terms, e, parsed)
+	body := n.template(bodyOf(parsed))
+	p := &planner{compiler: c, machine: c.machine, at: parsed.text, names: n.names()}
+	goals, alive, err := p.flatten([]goal{{body, parsed.text}}, e)
+	if err != nil || !alive {
+		return ""
+	}
+	return p.neverTrue(goals, e)
 }
 
 // build makes the reference engine's term of a template; what has no value is a variable in it.

@@ -15,7 +15,7 @@ type expression func(m *machine) (n number, ok bool)
 
 // expression compiles an arithmetic expression; ok is false where a variable in it has no value, or it is none.
 func (p *planner) expression(e *env, t template) (x expression, ok bool) {
-	switch t := e.walk(t).(type) {
+	switch t := p.fold(e, t).(type) {
 	case constant:
 		n, ok := p.machine.number(cell(t))
 		return func(*machine) (number, bool) { return n, true }, ok
@@ -45,6 +45,40 @@ func (p *planner) expression(e *env, t template) (x expression, ok bool) {
 		}
 	}
 	return nil, false
+}
+
+// fold returns the number that an expression of numbers in the text is, such as 1 << 63, and anything else as it is: so
+// is what would be a mistake, which is met when it is run.
+func (p *planner) fold(e *env, t template) template {
+	t = e.walk(t)
+	c, ok := t.(compoundTemplate)
+	if !ok {
+		return t
+	}
+	var args [2]number
+	if len(c.args) > len(args) {
+		return t
+	}
+	for i, a := range c.args {
+		if args[i], ok = p.literal(p.fold(e, a)); !ok {
+			return t
+		}
+	}
+	var n number
+	if unary := unaryFunctions[c.functor]; len(c.args) == 1 && unary != nil {
+		n = unary(args[0])
+	} else if binary := binaryFunctions[c.functor]; len(c.args) == 2 && binary != nil {
+		var err error
+		if n, err = binary(args[0], args[1]); err != nil {
+			return t
+		}
+	} else {
+		return t
+	}
+	if n.big != nil && n.big.BitLen() > maxNumberBits {
+		return t
+	}
+	return constant(p.machine.numberCell(n))
 }
 
 func unary(f func(number) number, x expression) expression {
@@ -100,11 +134,12 @@ type word struct {
 // wordOf returns an expression as a word; ok is false if it is none.
 func (p *planner) wordOf(e *env, t template) (w word, ok bool) {
 	w = word{0, -1, -1}
-	sum, isSum := e.walk(t).(compoundTemplate)
+	t = p.fold(e, t)
+	sum, isSum := t.(compoundTemplate)
 	if isSum && sum.functor == atomPlus && len(sum.args) == 2 {
-		return w, w.add(e.walk(sum.args[0])) && w.add(e.walk(sum.args[1]))
+		return w, w.add(p.fold(e, sum.args[0])) && w.add(p.fold(e, sum.args[1]))
 	}
-	return w, w.add(e.walk(t))
+	return w, w.add(t)
 }
 
 var atomPlus = engine.NewAtom("+")

@@ -104,6 +104,9 @@ func unhashOp(hash value, register int, info *stepInfo) op {
 			if c.tag != cellNumber {
 				return false
 			}
+			if m.streaming != nil {
+				return m.fail(streamError{info.goal})
+			}
 			for _, handle := range m.hashed.find(m.records, m.names, c.n) {
 				if m.row(info) {
 					return true

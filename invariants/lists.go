@@ -154,6 +154,7 @@ type recordLists struct {
 	filled  bool
 	indexes []recordIndexOf
 	records []change.Record
+	held    []int // lists of the whole that goals look into in a way that a state does not answer: see heldRecords
 }
 
 // maxKept bounds the records for which a list keeps its memory until the next transaction.

@@ -54,6 +54,9 @@ type machine struct {
 	scanning *queryGoal
 	scanInfo *stepInfo
 	stop     bool // of gather: the scan found what was looked for, or failed
+
+	streaming *streaming // nil where the transaction is held
+	passes    []sumPass
 }
 
 func newMachine(v *vocabulary, o Options) *machine {

@@ -51,6 +51,12 @@ func TestMistakesAndNearMisses(t *testing.T) {
 			"violation(1, T, I) :- new(T, k(I,KIND,0)), is_file(KIND), KIND = inode_item.\nis_file(inode_item)."},
 		{"never true by its kind", "violation(1, T, I) :- KIND = inode_item, add(T, k(I,KIND,a(_,_))).", "is never true",
 			"violation(1, T, I) :- KIND = inode_ref, add(T, k(I,KIND,a(_,_)))."},
+		{"never true together", "violation(1, T, I) :- new(T, I, size, S), S > 3, big(S), 4 > S.\nbig(S) :- S =\\= 7.", "S > 3 and 4 > S are never true together",
+			"violation(1, T, I) :- new(T, I, size, S), S > 3, big(S), 5 > S.\nbig(S) :- S =\\= 7."},
+		{"never true together, in a helper", "violation(1, T, I) :- new(T, I, size, S), S =:= 18446744073709551615, small(S).\nsmall(S) :- S =< 4.", "are never true together",
+			"violation(1, T, I) :- new(T, I, size, S), S =:= 18446744073709551615, small(S).\nsmall(S) :- S >= 4."},
+		{"compared with an atom", "violation(1, T, I) :- new(T, I, size, S), S > big.", "big is not a number", "violation(1, T, I) :- new(T, I, size, S), S \\== big."},
+		{"no change", "violation(1, T, I) :- change(T, I, size, S, S).", "has two values that differ", "violation(1, T, I) :- change(T, I, object, S, S)."},
 		{"cut", "violation(1, T, I) :- new(T, I), !.", "use once/1 or a helper predicate", "violation(1, T, I) :- once(new(T, I))."},
 		{"shape", "violation(1, T, I) :- add(T, k(I,inode_ref,0)).", "k(_,inode_ref,0)", "violation(1, T, I) :- add(T, k(I,inode_ref,a(0,_)))."},
 	} {

@@ -116,6 +116,7 @@ func (p *planner) placeChange(g goal, t template, args []template, e *env, r *re
 	default:
 		goal.list = p.machine.lists.whole.declare(goal.spec)
 	}
+	p.placeStream(goal, rank)
 	goal.object.settle(p.spare())
 	goal.loose = goal.fieldPart.mode == placeAny && goal.old.any() && goal.new.any()
 	info := p.step(e, t, access, class)

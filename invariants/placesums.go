@@ -15,6 +15,7 @@ var atomSum = engine.NewAtom("sum")
 func (p *planner) placeSum(g goal, t, amount, inner, want template, typ valueType, e *env, r *result) error {
 	p.step(e, t, "a sum over all answers", Constant)
 	at := len(p.steps) - 1
+	remote := p.remote
 	p.compiler.counters++
 	counter := p.compiler.counters - 1
 	ops, alive, err := p.nested(g, inner, e, true, []template{amount}, func(e *env) ([]op, error) {
@@ -31,6 +32,11 @@ func (p *planner) placeSum(g goal, t, amount, inner, want template, typ valueTyp
 	var kept *keptSum
 	if alive {
 		kept = p.keepSum(g, amount, inner, e, at)
+	}
+	if kept != nil {
+		if kept.local = p.remote == remote; !kept.local {
+			p.machine.addPass(kept, p)
+		}
 	}
 	n := p.register()
 	r.ops = []op{sumOp(ops, kept, counter, n)}

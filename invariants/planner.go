@@ -40,8 +40,12 @@ type planner struct {
 	counting  bool          // each solution counts, also if others give the same
 	exists    bool          // one solution is enough
 	dead      string
-	absent    op  // the negation of the query for one object that was placed last
-	spared    int // 1 + the register that spare returns, 0 before it is needed
+	absent    op            // the negation of the query for one object that was placed last
+	begins    []*changeGoal // what begins paths of a stream: triggers, and changes of an object that is known from the text
+	onPart    bool          // this path begins with one
+	loneOfAll bool          // a path does not
+	remote    int           // changes placed so far that the state does not answer where everything is new
+	spared    int           // 1 + the register that spare returns, 0 before it is needed
 
 	// What is planned is the pass of a sum, which need not come about: mistakes refuse it.
 	trial   bool
@@ -205,8 +209,8 @@ func (p *planner) takeTurns() (starts []int) {
 	lists := &p.machine.lists
 	for _, g := range p.triggers {
 		if g.turn = !p.lone; g.turn {
-			g.list = lists.turn.declare(g.spec)
-			starts = append(starts, g.list)
+			g.starting = lists.turn.declare(g.spec)
+			starts = append(starts, g.starting)
 		} else {
 			g.list = lists.whole.declare(g.spec)
 		}

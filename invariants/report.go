@@ -29,6 +29,11 @@ type report struct {
 	texts   []findingText
 	perRule []int
 	cannot  []string
+
+	// Of a stream:
+	settled int // findings that no longer need the part they come from
+	shown   map[findingShown][]string
+	shownOf map[int32]int
 }
 
 // A finding is a violation.
@@ -63,6 +68,7 @@ func (p *report) reset() {
 		p.found, p.slots = nil, nil
 	}
 	p.found, p.texts, p.cannot = p.found[:0], nil, nil
+	p.settled, p.shown, p.shownOf = 0, nil, nil
 	clear(p.slots)
 	clear(p.perRule)
 }

@@ -168,11 +168,19 @@ func changeOp(g *changeGoal, info *stepInfo) op {
 			if g.turn {
 				return g.start(m, info, next)
 			}
+			if m.streaming != nil {
+				if g.begins {
+					return g.start(m, info, next)
+				}
+				if stop, done := g.stream(m, info, next); done {
+					return stop
+				}
+			}
 			for _, i := range m.lists.all(g.list) {
 				if g.pass {
 					m.recordRows = m.rows
 				}
-				if m.row(info) || g.match(m, &m.records[i]) && next(m) {
+				if m.row(info) || g.match(m, &m.lists.records[i]) && next(m) {
 					return true
 				}
 			}
@@ -183,7 +191,7 @@ func changeOp(g *changeGoal, info *stepInfo) op {
 
 // start goes through the records that start a rule, in the part of the transaction that is judged.
 func (g *changeGoal) start(m *machine, info *stepInfo, next step) bool {
-	for _, i := range m.lists.turn.list(g.list) {
+	for _, i := range m.lists.turn.list(g.starting) {
 		m.recordRows, m.trigger = m.rows, int32(i)
 		m.drop()
 		if m.row(info) {
@@ -205,6 +213,14 @@ func (g *changeGoal) start(m *machine, info *stepInfo, next step) bool {
 func (g *changeGoal) lookUp(info *stepInfo) op {
 	return func(next step) step {
 		return func(m *machine) bool {
+			if m.streaming != nil {
+				if g.begins {
+					return g.start(m, info, next)
+				}
+				if stop, done := g.stream(m, info, next); done {
+					return stop
+				}
+			}
 			h, ok := g.hash(m)
 			if !ok {
 				return false
@@ -215,7 +231,7 @@ func (g *changeGoal) lookUp(info *stepInfo) op {
 			}
 			places := m.lists.whole.list(g.list)
 			for i := x.first(h); i != 0; i = x.next[i-1] {
-				if m.row(info) || g.match(m, &m.records[places[i-1]]) && next(m) {
+				if m.row(info) || g.match(m, &m.lists.records[places[i-1]]) && next(m) {
 					return true
 				}
 			}
@@ -236,6 +252,10 @@ type changeGoal struct {
 	turn      bool // it starts the rule: the list is that of the part that is judged
 	pass      bool // it begins the pass of a sum
 	loose     bool // it says nothing of the field and the values
+	begins    bool // it starts the rule where what is judged is a stream
+	starting  int  // the list of the part that is judged
+	// inverse finds the objects by the new value where the state is asked.
+	inverse *queryGoal
 }
 
 // hash returns the hash of what the index of the goal has as its key.

@@ -14,8 +14,10 @@ type sumTable struct {
 	spent int64 // rows of the questions that were answered without it
 	built bool
 	unfit bool // a key has no form that lasts, or there are too many
-	limit int  // entries
-	width int  // cells of a key
+	why   error
+	room  *sumRoom // of a stream; nil for others
+	limit int      // entries
+	width int      // cells of a key
 	keys  []cell
 	sums  []number
 	slots []int32 // 1 + the entry
@@ -27,7 +29,7 @@ func (t *sumTable) reset(records int) {
 	}
 	clear(t.slots)
 	t.keys, t.sums = t.keys[:0], t.sums[:0]
-	t.spent, t.built, t.unfit = 0, false, false
+	t.spent, t.built, t.unfit, t.why = 0, false, false, nil
 	t.limit = records + 1024
 }
 
@@ -80,6 +82,18 @@ func (t *sumTable) get(key []cell) number {
 	return number{}
 }
 
+// find is get; ok is false where there is no sum.
+func (t *sumTable) find(key []cell) (n number, ok bool) {
+	if len(t.sums) == 0 {
+		return n, false
+	}
+	e := t.slots[t.slot(key)]
+	if e == 0 {
+		return n, false
+	}
+	return t.sums[e-1], true
+}
+
 // at returns the sum of a key, to be added to; nil if the table is unfit.
 func (t *sumTable) at(key []cell) *number {
 	for _, c := range key {
@@ -93,7 +107,7 @@ func (t *sumTable) at(key []cell) *number {
 	}
 	i := t.slot(key)
 	if t.slots[i] == 0 {
-		if len(t.sums) >= t.limit {
+		if t.room == nil && len(t.sums) >= t.limit || t.room != nil && !t.room.take(t) {
 			t.unfit = true
 			return nil
 		}
@@ -125,6 +139,7 @@ type keptSum struct {
 	table *sumTable
 	keys  []register
 	pass  step // adds up everything
+	local bool // the state says of a key what the changes do where everything is new
 }
 
 // ask returns the sum for the values that the registers have; ok is false if it must be searched for, or
@@ -138,6 +153,9 @@ func (k *keptSum) ask(m *machine) (n number, ok bool) {
 			return n, false
 		}
 		key = append(key, c)
+	}
+	if m.streaming != nil {
+		return k.askStream(m, key)
 	}
 	if !k.table.built {
 		if !k.table.worthwhile(len(m.records)) {
@@ -215,6 +233,7 @@ func sumOp(search []op, kept *keptSum, counter, register int) op {
 			}
 			if kept != nil {
 				kept.table.spent += 1 + m.rows - rows
+				kept.remember(m, n)
 			}
 			m.r[register] = m.numberCell(n)
 			return next(m)

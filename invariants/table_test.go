@@ -40,54 +40,87 @@ func benchHandwritten(t *testing.T, shared []string) map[string]time.Duration {
 	fmt.Print("Rules 6, 12 and 17 of the thesis, beside the same rules written in Go over the same records and view:\n\n")
 	table := newTable("records", "compiled", "Go, reports", "ratio", "Go, objects", "ratio", "allocations/record", "bytes/record", "first check")
 	out := map[string]time.Duration{}
-	row := func(name string, txn *change.Txn, view change.View, violations int) (took, alike, by time.Duration) {
-		e := compiledEngine(t, txn.Schema, thesisRules(t), invariants.Options{OpenVocabulary: true})
-		n := len(txn.Records)
-		check := func() {
-			if v := e.Check(context.Background(), txn, view); len(v.Undecided) > 0 || violations > 0 && len(v.Violations) != violations {
-				t.Fatalf("%s: %d violations, want %d; undecided %v", name, len(v.Violations), violations, v.Undecided)
+	var all [3]time.Duration
+	measure := func(contests ...*contest) {
+		timeContests(contests)
+		for _, c := range contests {
+			c.row(table)
+			for i := range all {
+				all[i] += c.took[i]
 			}
 		}
-		_, first := allocated(check)
-		allocs, bytes := allocated(check)
-		rules := e.Rules()
-		find := func() *handwritten {
-			hand := newHandwritten(txn, view)
-			if found := hand.check(); hand.err != nil || len(found) < violations {
-				t.Fatalf("%s: hand-written Go finds %d violations, want %d", name, len(found), violations)
-			}
-			return hand
-		}
-		times := cpuTimes(check, func() { find().report(rules) }, func() { find() })
-		took, alike, by = times[0], times[1], times[2]
-		ratio := func(to time.Duration) string { return fmt.Sprintf("%.2f", float64(took)/float64(to)) }
-		table.row(name, n, ms(took), ms(alike), ratio(alike), ms(by), ratio(by), fmt.Sprintf("%.3f", float64(allocs)/float64(n)), bytes/n, first/n)
-		out[name] = took
-		return took, alike, by
+		runtime.GC()
 	}
-	var all, allAlike, allBy time.Duration
 	for _, name := range shared {
 		f := loadFacts(t, sharedData(t, "rules", name+".pl.zst"))
-		took, alike, by := row(name, f.Txn, f.View, len(expected(t, sharedData(t, "rules", name+".expected.tsv"))))
-		all, allAlike, allBy = all+took, allAlike+alike, allBy+by
-		runtime.GC()
+		c := newContest(t, name, f.Txn, f.View, len(expected(t, sharedData(t, "rules", name+".expected.tsv"))))
+		measure(c)
+		out[name] = c.took[0]
 	}
 	var slopes []string
 	for _, flat := range []bool{false, true} {
-		var x, y, z []float64
 		name := map[bool]string{false: "generated, tree", true: "generated, flat"}[flat]
+		var contests []*contest
 		for _, n := range []int{10_000, 50_000, 250_000, 1_000_000, 5_000_000} {
 			g := generate(n, flat)
-			took, alike, by := row(name, g.txn, g, 0)
-			all, allAlike, allBy = all+took, allAlike+alike, allBy+by
-			x, y, z = append(x, math.Log(float64(len(g.txn.Records)))), append(y, math.Log(took.Seconds())), append(z, math.Log(by.Seconds()))
-			runtime.GC()
+			contests = append(contests, newContest(t, name, g.txn, g, 0))
 		}
-		slopes = append(slopes, fmt.Sprintf("%s %.3f (hand-written %.3f)", name, slope(x, y), slope(x, z)))
+		// All sizes take turns: a slope between what was measured minutes apart would be that of the machine's other guests.
+		measure(contests...)
+		slopes = append(slopes, fmt.Sprintf("%s %.3f (hand-written %.3f)", name, slope(contests, 0), slope(contests, 2)))
 	}
 	fmt.Printf("\n- all of these together: %.2f times the time of Go that reports, %.2f times that of Go that finds the objects\n"+
-		"- slope, log of time over log of records: %s\n\n", float64(all)/float64(allAlike), float64(all)/float64(allBy), strings.Join(slopes, "; "))
+		"- slope, log of time over log of records: %s\n\n", float64(all[0])/float64(all[1]), float64(all[0])/float64(all[2]), strings.Join(slopes, "; "))
 	return out
+}
+
+// A contest is the compiled engine beside hand-written Go on one transaction.
+type contest struct {
+	name                 string
+	records              int
+	first, allocs, bytes int // bytes allocated by the first check; what a later one allocates
+	check                [3]func()
+	took                 [3]time.Duration // of each check: the engine, Go that reports, Go that finds objects
+}
+
+func newContest(t *testing.T, name string, txn *change.Txn, view change.View, violations int) *contest {
+	e := compiledEngine(t, txn.Schema, thesisRules(t), invariants.Options{OpenVocabulary: true})
+	check := func() {
+		if v := e.Check(context.Background(), txn, view); len(v.Undecided) > 0 || violations > 0 && len(v.Violations) != violations {
+			t.Fatalf("%s: %d violations, want %d; undecided %v", name, len(v.Violations), violations, v.Undecided)
+		}
+	}
+	rules := e.Rules()
+	find := func() *handwritten {
+		hand := newHandwritten(txn, view)
+		if found := hand.check(); hand.err != nil || len(found) < violations {
+			t.Fatalf("%s: hand-written Go finds %d violations, want %d", name, len(found), violations)
+		}
+		return hand
+	}
+	c := &contest{name: name, records: len(txn.Records), check: [3]func(){check, func() { find().report(rules) }, func() { find() }}}
+	_, c.first = allocated(check)
+	c.allocs, c.bytes = allocated(check)
+	return c
+}
+
+// timeContests measures contests; all checks of all of them take turns.
+func timeContests(contests []*contest) {
+	var checks []func()
+	for _, c := range contests {
+		checks = append(checks, c.check[:]...)
+	}
+	times := cpuTimes(checks...)
+	for i, c := range contests {
+		c.took = [3]time.Duration(times[3*i:])
+	}
+}
+
+func (c *contest) row(table *table) {
+	ratio := func(to time.Duration) string { return fmt.Sprintf("%.2f", float64(c.took[0])/float64(to)) }
+	n := c.records
+	table.row(c.name, n, ms(c.took[0]), ms(c.took[1]), ratio(c.took[1]), ms(c.took[2]), ratio(c.took[2]),
+		fmt.Sprintf("%.3f", float64(c.allocs)/float64(n)), c.bytes/n, c.first/n)
 }
 
 // benchShipped measures all rules of Btrfs beside the reference engine. The transactions were made for three of them and
@@ -208,10 +241,10 @@ func allocated(f func()) (allocs, bytes int) {
 }
 
 // cpuTimes returns the least CPU time of a run of each function. They take turns, so that what else the machine
-// does falls on all of them. There are at least twenty runs, so that long ones meet a quiet
+// does falls on all of them. There are at least thirty runs, so that long ones meet a quiet
 // moment as well.
 func cpuTimes(functions ...func()) []time.Duration {
-	const least, enough, often = 2 * time.Millisecond, 1500 * time.Millisecond, 20
+	const least, enough, often = 2 * time.Millisecond, 1500 * time.Millisecond, 30
 	best := make([]time.Duration, len(functions))
 	for start, rounds := time.Now(), 0; rounds < often || time.Since(start) < enough; rounds++ {
 		for i, f := range functions {
@@ -267,12 +300,13 @@ func (t *table) row(name string, values ...any) {
 	fmt.Println(line)
 }
 
-// slope is that of the line with the least squares.
-func slope(x, y []float64) float64 {
+// slope is that of the line with the least squares through the logarithms of records and of the times of a check.
+func slope(contests []*contest, check int) float64 {
 	var sx, sy, sxx, sxy float64
-	for i := range x {
-		sx, sy, sxx, sxy = sx+x[i], sy+y[i], sxx+x[i]*x[i], sxy+x[i]*y[i]
+	for _, c := range contests {
+		x, y := math.Log(float64(c.records)), math.Log(c.took[check].Seconds())
+		sx, sy, sxx, sxy = sx+x, sy+y, sxx+x*x, sxy+x*y
 	}
-	n := float64(len(x))
+	n := float64(len(contests))
 	return (n*sxy - sx*sy) / (n*sxx - sx*sx)
 }
