@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 
 	"fsward/blocktap"
 	"fsward/blocktap/trace"
@@ -19,10 +20,9 @@ type CorruptConfig struct {
 	Pick int    // at which place of those that it fits, from 0
 	Seed uint64
 
-	// Of a log only.
-	Base   string // image that the log starts from
-	Commit int    // the commit to alter, 1 for the first in the log
-	Out    string // the new log
+	// Of logs only.
+	Commit int      // the commit to alter, 1 for the first in the logs
+	Out    []string // the new logs, one for each disk
 }
 
 // Corrupted says what was altered.
@@ -34,40 +34,62 @@ type Corrupted struct {
 	What   string `json:"what"`
 }
 
-// CorruptImage alters a file system in an image, in place and in all copies.
-func CorruptImage(image string, cfg CorruptConfig) (*Corrupted, error) {
-	disk, err := blocktap.OpenFile(image, blocktap.FileOptions{})
+// CorruptImages alters a file system on the images of its disks, in place and in all copies.
+func CorruptImages(images []string, cfg CorruptConfig) (*Corrupted, error) {
+	var disks []blocktap.Disk
+	var set []interp.Disk
+	for _, image := range images {
+		disk, err := blocktap.OpenFile(image, blocktap.FileOptions{})
+		if err != nil {
+			return nil, err
+		}
+		defer disk.Close()
+		disks, set = append(disks, disk), append(set, disk)
+	}
+	whole, err := interp.NewSet(set...)
 	if err != nil {
 		return nil, err
 	}
-	defer disk.Close()
-	out, c, err := cfg.corrupt(disk, false)
+	out, c, err := cfg.corrupt(whole, false)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", image, err)
+		return nil, fmt.Errorf("%s: %w", strings.Join(images, " "), err)
 	}
 	for _, p := range c.Patches {
-		if _, err := disk.WriteAt(p.Data, int64(p.Off)); err != nil {
+		disk, off := interp.Locate(p.Off)
+		if _, err := disks[disk].WriteAt(p.Data, int64(off)); err != nil {
 			return nil, err
 		}
 	}
-	return out, disk.Flush()
+	for _, d := range disks {
+		err = errors.Join(err, d.Flush())
+	}
+	return out, err
 }
 
-// CorruptLog copies a log and alters one commit in the copy, among what its transaction wrote.
-func CorruptLog(ctx context.Context, log string, cfg CorruptConfig) (out *Corrupted, err error) {
-	w, err := trace.Create(cfg.Out)
-	if err != nil {
-		return nil, err
+// CorruptLogs copies the logs of a guest's disks and alters one commit in the copies, among what its transaction
+// wrote.
+func CorruptLogs(ctx context.Context, disks []ReplayDisk, cfg CorruptConfig) (out *Corrupted, err error) {
+	if len(cfg.Out) != len(disks) {
+		return nil, fmt.Errorf("%d logs and %d names for new ones", len(disks), len(cfg.Out))
 	}
-	defer func() { err = errors.Join(err, w.Close()) }()
+	var tapes []*trace.Writer
+	for _, path := range cfg.Out {
+		w, err := trace.Create(path)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, w.Close()) }()
+		tapes = append(tapes, w)
+	}
+	trace.Together(tapes...)
 	commits := 0
-	err = EachTransaction(ctx, cfg.Base, log, cfg.FS, func(t *Transaction) error {
+	err = EachTransaction(ctx, disks, cfg.FS, func(t *Transaction) error {
 		commits = max(commits, t.Commit)
 		requests := t.Requests
 		if t.Commit == cfg.Commit {
 			var c interp.Corruption
 			var err error
-			if out, c, err = cfg.corrupt(t.Disk, true); err != nil {
+			if out, c, err = cfg.corrupt(t.After, true); err != nil {
 				return fmt.Errorf("commit %d: %w", t.Commit, err)
 			}
 			if requests, err = t.Patched(c.Patches); err != nil {
@@ -76,14 +98,14 @@ func CorruptLog(ctx context.Context, log string, cfg CorruptConfig) (out *Corrup
 			out.Commit = t.Commit
 		}
 		for i := range requests {
-			if err := w.Log(&requests[i]); err != nil {
+			if err := tapes[requests[i].Disk].Log(&requests[i].Request); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	if err == nil && out == nil {
-		err = fmt.Errorf("%s has %d commits, there is none with number %d", log, commits, cfg.Commit)
+		err = fmt.Errorf("%s has %d commits, there is none with number %d", disks[0].Log, commits, cfg.Commit)
 	}
 	return out, err
 }

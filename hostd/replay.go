@@ -11,7 +11,6 @@ import (
 	"go.uber.org/zap"
 
 	"fsward/blocktap"
-	"fsward/blocktap/overlay"
 	"fsward/blocktap/trace"
 	"fsward/change"
 	"fsward/interp"
@@ -76,54 +75,29 @@ func Replay(ctx context.Context, cfg ReplayConfig, log *zap.Logger) (*Replayed, 
 	if err != nil {
 		return nil, err
 	}
-	var closers closers
-	defer closers.close()
-	var disks []interp.Disk
-	var tapes []*trace.Reader
-	var devices []*blocktap.Device
-	var guards []*Guard
+	disks, tape, err := openRecorded(cfg.Disks)
+	if err != nil {
+		return nil, err
+	}
+	defer disks.Close()
+	follower, err := followDisks(disks, cfg.FS, interp.Limits{}, func(i int) string { return cfg.Disks[i].Base })
+	if err != nil {
+		return nil, err
+	}
 	out := &Replayed{Kind: "replayed"}
-	for i, d := range cfg.Disks {
-		base, err := blocktap.OpenImage(d.Base)
-		if err != nil {
-			return nil, err
-		}
-		closers.add(base)
-		tape, err := trace.Open(d.Log)
-		if err != nil {
-			return nil, err
-		}
-		closers.add(tape)
-		disk, err := overlay.New(base)
-		if err != nil {
-			return nil, err
-		}
-		closers.add(disk)
-		guard := &Guard{name: d.Name, disk: i, rules: rules, policy: refusePolicy{}, sinks: append([]Sink{out}, cfg.Sinks...), log: log}
-		if cfg.KeepGoing {
-			guard.policy = logPolicy{}
-		}
-		disks, tapes, guards = append(disks, disk), append(tapes, tape.Reader), append(guards, guard)
-		devices = append(devices, blocktap.NewDevice(disk, guard))
+	var policy Policy = refusePolicy{}
+	if cfg.KeepGoing {
+		policy = logPolicy{}
 	}
-	set, err := interp.NewSet(disks...)
-	if err != nil {
-		return nil, err
-	}
-	follower, err := followDisks(set, cfg.FS, interp.Limits{}, func(i int) string { return cfg.Disks[i].Base })
-	if err != nil {
-		return nil, err
-	}
-	for _, g := range guards {
-		g.interp, g.peers = follower, guards
+	guards, devices := guardDisks(disks.Disks, follower, func() *Guard {
+		return &Guard{rules: rules, policy: policy, sinks: append([]Sink{out}, cfg.Sinks...), log: log}
+	})
+	for i, g := range guards {
+		g.name = cfg.Disks[i].Name
 		defer g.forget()
 	}
-	merged, err := trace.Merge(tapes...)
-	if err != nil {
-		return nil, err
-	}
 	start := time.Now()
-	err = feed(ctx, devices, merged)
+	err = feed(ctx, devices, tape)
 	out.NS = time.Since(start).Nanoseconds()
 	return out, err
 }
@@ -133,10 +107,28 @@ type closers []io.Closer
 
 func (c *closers) add(one io.Closer) { *c = append(*c, one) }
 
-func (c *closers) close() {
+func (c *closers) close() error {
+	var all error
 	for _, one := range slices.Backward(*c) {
-		_ = one.Close() // nothing was written that is to stay
+		all = errors.Join(all, one.Close())
 	}
+	return all
+}
+
+// guardDisks puts a new guard before each of a guest's disks. The devices do not take turns: they are for one
+// goroutine.
+func guardDisks(disks []blocktap.Disk, interpreter interp.Interpreter, newGuard func() *Guard) ([]*Guard, []*blocktap.Device) {
+	var guards []*Guard
+	var devices []*blocktap.Device
+	for i, disk := range disks {
+		g := newGuard()
+		g.disk, g.interp = i, interpreter
+		guards, devices = append(guards, g), append(devices, blocktap.NewDevice(disk, g))
+	}
+	for _, g := range guards {
+		g.peers = guards
+	}
+	return guards, devices
 }
 
 // feed performs the requests of logs on the devices that they are of, until their end or until one is refused.

@@ -12,19 +12,22 @@ import (
 	"fsward/interp/detect"
 )
 
-// Try performs requests on a disk through the flow of a guard that refuses, and returns the first event
-// that does not hold; nil if all do. Requests after that one are not performed.
-func Try(ctx context.Context, disk blocktap.Disk, fs string, rules *Rules, requests []blocktap.Request) (*Event, error) {
-	interpreter, err := detect.Follow(disk, fs)
+// Try performs requests on the disks of a guest through the flow of a guard that refuses, and returns the first
+// event that does not hold; nil if all do. Requests after that one are not performed.
+func Try(ctx context.Context, disks *Overlays, fs string, rules *Rules, requests []DiskRequest) (*Event, error) {
+	interpreter, err := detect.Follow(disks, fs)
 	if err != nil {
 		return nil, err
 	}
 	var found firstFault
-	guard := &Guard{interp: interpreter, rules: rules, policy: refusePolicy{}, sinks: []Sink{&found}, log: zap.NewNop()}
-	defer guard.forget()
-	device := blocktap.NewDevice(disk, guard)
+	guards, devices := guardDisks(disks.Disks, interpreter, func() *Guard {
+		return &Guard{rules: rules, policy: refusePolicy{}, sinks: []Sink{&found}, log: zap.NewNop()}
+	})
+	for _, g := range guards {
+		defer g.forget()
+	}
 	for i := range requests {
-		err := device.Do(ctx, &requests[i])
+		err := devices[requests[i].Disk].Do(ctx, &requests[i].Request)
 		if found.event != nil {
 			return found.event, nil
 		}
@@ -44,20 +47,26 @@ func (f *firstFault) Event(ev *Event) {
 	}
 }
 
-// FirstCommit performs requests on a disk until one is a commit or does not hold, and returns what is seen
-// of that one. Its View reads the disk.
-func FirstCommit(ctx context.Context, disk blocktap.Disk, fs string, requests []blocktap.Request) (interp.Observation, error) {
-	interpreter, err := detect.Follow(disk, fs)
+// FirstCommit performs requests on the disks of a guest until one is a commit or does not hold, and returns what is
+// seen of that one. Its View reads the disks.
+func FirstCommit(ctx context.Context, disks *Overlays, fs string, requests []DiskRequest) (interp.Observation, error) {
+	interpreter, err := detect.Follow(disks, fs)
 	if err != nil {
 		return interp.Observation{}, err
 	}
-	device := blocktap.NewDevice(disk, nil)
+	var devices []*blocktap.Device
+	for _, d := range disks.Disks {
+		devices = append(devices, blocktap.NewDevice(d, nil))
+	}
 	for i := range requests {
-		if requests[i].Op == blocktap.OpFlush {
+		r := &requests[i]
+		if r.Op == blocktap.OpFlush {
 			continue
 		}
-		obs := interpreter.Observe(writeOf(&requests[i]))
-		err := device.Do(ctx, &requests[i])
+		w := writeOf(&r.Request)
+		w.Off = interp.Address(r.Disk, w.Off)
+		obs := interpreter.Observe(w)
+		err := devices[r.Disk].Do(ctx, &r.Request)
 		if obs.Point == interp.CommitPoint || len(obs.Violations) > 0 || obs.Unknown != nil || err != nil {
 			return obs, err
 		}

@@ -72,21 +72,33 @@ const processBytes = 64 << 20
 // bound reads the flags for memory and holds the process to them.
 func (f *guardFlags) bound() (err error) {
 	m := &f.cfg.Memory
-	if m.PerDisk, err = hostd.ParseBytes(f.memory); err == nil && m.PerDisk < hostd.MinMemory {
-		err = fmt.Errorf("%s is less than %d MiB", f.memory, hostd.MinMemory>>20)
-	}
-	if err != nil {
-		return fmt.Errorf("the memory for a disk: %w", err)
+	if m.PerDisk, err = memoryFlag(f.memory); err != nil {
+		return err
 	}
 	if m.Reserve, err = hostd.ParseBytes(f.reserve); err != nil {
 		return fmt.Errorf("--reserve: %w", err)
 	}
 	m.NoReserve = m.Reserve == 0
-	if os.Getenv("GOMEMLIMIT") == "" {
-		// The collector works harder near it, so that garbage does not come on top.
-		debug.SetMemoryLimit(int64(m.Total(len(f.cfg.Disks)) + processBytes))
-	}
+	holdTo(m.Total(len(f.cfg.Disks)) + processBytes)
 	return nil
+}
+
+// memoryFlag reads what there is for a disk.
+func memoryFlag(text string) (bytes uint64, err error) {
+	if bytes, err = hostd.ParseBytes(text); err == nil && bytes < hostd.MinMemory {
+		err = fmt.Errorf("%s is less than %d MiB", text, hostd.MinMemory>>20)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("the memory for a disk: %w", err)
+	}
+	return bytes, nil
+}
+
+// holdTo makes the collector work harder near a limit, so that garbage does not come on top.
+func holdTo(bytes uint64) {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(int64(bytes))
+	}
 }
 
 func guardCommand() *cobra.Command {

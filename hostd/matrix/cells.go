@@ -3,10 +3,7 @@ package matrix
 import (
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
-	"fsward/blocktap"
 	"fsward/hostd"
 	"fsward/interp"
 	"fsward/interp/detect"
@@ -17,12 +14,13 @@ type Cell struct {
 	Variant string `json:"variant"`
 	Stage   int    `json:"stage"` // the commit, counted from the end of the recording
 	Object  string `json:"object"`
-	Tree    string `json:"tree,omitempty"`
+	Where   string `json:"where,omitempty"` // the tree, or what kind of inode: see format.wheres
 	Field   string `json:"field,omitempty"` // "" for an action
 	Change  string `json:"change"`          // "+1", "delete"
 	Pick    int    `json:"pick"`
 	What    string `json:"what"`
 
+	format  *format
 	stage   *stage
 	patches []interp.Patch
 }
@@ -33,8 +31,8 @@ func (c *Cell) Spec() string {
 	if c.Field == "" {
 		spec = c.Object + "!" + c.Change
 	}
-	if c.Tree != "" {
-		spec += "@tree=" + treeNumbers[c.Tree]
+	if c.Where != "" {
+		spec += "@" + c.format.condition(c.Where)
 	}
 	return spec
 }
@@ -43,56 +41,20 @@ func (c *Cell) Spec() string {
 func (c *Cell) ID() string { return fmt.Sprintf("%s/%d %s #%d", c.Variant, c.Stage, c.Spec(), c.Pick) }
 
 // Group is where the cell belongs in lists for people.
-func (c *Cell) Group() string {
-	switch {
-	case c.Tree == logTree:
-		return "log"
-	case c.Object == "super_block":
-		return "superblock"
-	case c.Object == "header" || c.Object == "key_ptr" || strings.HasPrefix(c.Field, "item."):
-		return "structure"
-	case slices.Contains([]string{"default tree", "volume", "snapshot", "fresh"}, c.Tree):
-		return "file trees"
-	case strings.HasPrefix(c.Object, "free_space") || c.Tree == "free space":
-		return "free space"
-	case strings.HasPrefix(c.Object, "qgroup"):
-		return "quota"
-	case c.Tree == "root":
-		return "root tree"
-	case c.Tree == "chunk" || c.Tree == "dev":
-		return "chunks and devices"
-	default:
-		return "extents"
-	}
-}
+func (c *Cell) Group() string { return c.format.group(c) }
 
-// treeNumbers are the trees of the recordings. Subvolumes are numbered in the order in which the workload
-// makes them.
-var treeNumbers = map[string]string{"root": "1", "extent": "2", "chunk": "3", "dev": "4", "default tree": "5", "csum": "7", "quota": "8",
-	"uuid": "9", "free space": "10", "block group": "11", "volume": "256", "snapshot": "260", "fresh": "259", logTree: "-6"}
-
-// logTree is the name of what only log commits have, and these alone are asked for it.
-const logTree = "log"
-
-// treeNames is in the order of the drawing.
-var treeNames = []string{"root", "extent", "block group", "chunk", "dev", "csum", "free space", "quota", "uuid", "default tree", "volume", "snapshot", "fresh", logTree}
-
-// universe lists every corruption, by object, tree, field and change.
-func universe() []Cell {
+// universe lists every corruption, by object, place, field and change.
+func (f *format) universe() []Cell {
 	var out []Cell
-	for _, a := range detect.Alterables("btrfs") {
-		trees := treeNames
-		if a.Object == "super_block" {
-			trees = []string{""}
-		}
-		for _, tree := range trees {
-			for _, f := range a.Fields {
-				for _, change := range hostd.Changes(f.Width) {
-					out = append(out, Cell{Object: a.Object, Tree: tree, Field: f.Name, Change: change})
+	for _, a := range detect.Alterables(f.name) {
+		for _, where := range f.wheresOf(a.Object) {
+			for _, field := range a.Fields {
+				for _, change := range hostd.Changes(field.Width) {
+					out = append(out, Cell{Object: a.Object, Where: where, Field: field.Name, Change: change})
 				}
 			}
 			for _, action := range a.Actions {
-				out = append(out, Cell{Object: a.Object, Tree: tree, Change: action})
+				out = append(out, Cell{Object: a.Object, Where: where, Change: action})
 			}
 		}
 	}
@@ -102,19 +64,20 @@ func universe() []Cell {
 // generate makes the cells of a stage: for each of the corruptions wanted as many places as picks, spread
 // over those that there are. made counts them, so that a later stage makes only what is missing.
 func generate(st *stage, wanted []Cell, picks int, made map[string]int) ([]*Cell, error) {
-	disk, err := blocktap.OpenImage(st.after)
+	disks, err := hostd.OpenOverlays(st.after)
 	if err != nil {
 		return nil, err
 	}
-	defer disk.Close()
-	corrupter, err := detect.Corrupter(disk, "btrfs", true)
+	defer disks.Close()
+	corrupter, err := detect.Corrupter(disks, st.format.name, true)
 	if err != nil {
 		return nil, err
 	}
 	const spread = 7
 	var cells []*Cell
 	for _, c := range wanted {
-		if st.log != (c.Tree == logTree) {
+		c.format = st.format
+		if st.log != (c.Where == logTree) {
 			continue
 		}
 		for pick := 0; made[c.Spec()] < picks; pick++ {
@@ -125,8 +88,8 @@ func generate(st *stage, wanted []Cell, picks int, made map[string]int) ([]*Cell
 			if err != nil {
 				return nil, err
 			}
-			if _, err := st.txn.Patched(out.Patches); st.log && err != nil {
-				continue // a block of the log commit before
+			if _, err := st.txn.Patched(out.Patches); err != nil {
+				continue // a block of the log commit before; the superblock of a journal, which most commits do not write
 			}
 			cell := c
 			cell.Variant, cell.Stage, cell.Pick, cell.What = st.variant, st.number, pick, out.What

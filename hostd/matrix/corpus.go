@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"fsward/blocktap"
-	"fsward/blocktap/overlay"
 	"fsward/change"
 	"fsward/hostd"
 )
@@ -21,9 +19,9 @@ type Commit struct {
 	close func() error
 }
 
-// Commits returns the commits of the recordings: first as they are, and then altered, one for each object
+// Commits returns the commits of the recordings of a file system: first as they are, and then altered, one for each object
 // and field of each tree where the structure is left sound. Close releases their disks.
-func Commits(ctx context.Context, dir string) (list []*Commit, closeAll func() error, err error) {
+func Commits(ctx context.Context, dir, fs string) (list []*Commit, closeAll func() error, err error) {
 	closeAll = func() error {
 		var all error
 		for _, c := range list {
@@ -36,9 +34,13 @@ func Commits(ctx context.Context, dir string) (list []*Commit, closeAll func() e
 			err = errors.Join(err, closeAll())
 		}
 	}()
+	format, err := findFormat(fs)
+	if err != nil {
+		return nil, closeAll, err
+	}
 	seen := make(map[string]bool)
-	for _, v := range Variants {
-		rec, err := record(ctx, dir, v)
+	for _, v := range format.variants {
+		rec, err := format.record(ctx, dir, v)
 		if err != nil {
 			return list, closeAll, err
 		}
@@ -47,12 +49,12 @@ func Commits(ctx context.Context, dir string) (list []*Commit, closeAll func() e
 			return list, closeAll, err
 		}
 		for _, st := range stages {
-			cells, err := generate(st, universe(), 1, make(map[string]int))
+			cells, err := generate(st, format.universe(), 1, make(map[string]int))
 			if err != nil {
 				return list, closeAll, err
 			}
-			for _, c := range append([]*Cell{{Object: "sound", Variant: v.Name, Stage: st.number, stage: st}}, cells...) {
-				kind := strings.Join([]string{c.Object, c.Tree, c.Field}, " ")
+			for _, c := range append([]*Cell{{Object: "sound", Variant: v.Name, Stage: st.number, format: format, stage: st}}, cells...) {
+				kind := strings.Join([]string{c.Object, c.Where, c.Field}, " ")
 				if c.Field == "" {
 					kind += fmt.Sprint(c.Change, v.Name, st.number)
 				}
@@ -73,26 +75,22 @@ func Commits(ctx context.Context, dir string) (list []*Commit, closeAll func() e
 	return list, closeAll, nil
 }
 
-// commit interprets the transaction of a cell; nil if its structure is not sound.
+// commit interprets the transaction of a cell; nil if its structure is not sound, or if it does not write what is altered.
 func (c *Cell) commit(ctx context.Context) (*Commit, error) {
-	base, err := blocktap.OpenImage(c.stage.before)
+	disks, err := hostd.OpenOverlays(c.stage.before)
 	if err != nil {
 		return nil, err
-	}
-	disk, err := overlay.New(base)
-	if err != nil {
-		return nil, errors.Join(err, base.Close())
 	}
 	kind := c.Object + "." + c.Field
 	if c.patches == nil {
 		kind = ""
 	}
-	out := &Commit{Name: c.ID(), Kind: kind, close: func() error { return errors.Join(disk.Close(), base.Close()) }}
+	out := &Commit{Name: c.ID(), Kind: kind, close: disks.Close}
 	requests, err := c.stage.txn.Patched(c.patches)
-	if err != nil {
-		return nil, errors.Join(err, out.close())
+	if err != nil { // the cell alters what another transaction wrote
+		return nil, out.close()
 	}
-	obs, err := hostd.FirstCommit(ctx, disk, "btrfs", requests)
+	obs, err := hostd.FirstCommit(ctx, disks, c.format.name, requests)
 	if err != nil || obs.Txn == nil {
 		return nil, errors.Join(err, out.close())
 	}

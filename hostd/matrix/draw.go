@@ -103,9 +103,9 @@ const (
 	inkMissed = "#b3261e"
 )
 
-// SVG draws the matrix: a line for each field of each object, a square for each kind of change, and in
-// each square from left to right what fsward, btrfs check and Linux say.
-func SVG(rows []*Row) string {
+// svg draws the matrix: a line for each field of each object, a square for each kind of change, and in
+// each square from left to right what fsward, the checker and Linux say.
+func (f *format) svg(rows []*Row) string {
 	list := blocks(rows)
 	total := 0
 	for _, b := range list {
@@ -132,20 +132,23 @@ func SVG(rows []*Row) string {
 	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" font-family="DejaVu Sans, sans-serif" font-size="9">`,
 		full, bottom+10, full, bottom+10)
 	fmt.Fprintf(&out, `<rect width="%d" height="%d" fill="#fcfbf8"/>`, full, bottom+10)
-	legend(&out, 20, 22)
+	f.legend(&out, 20, 22)
 	out.WriteString(s.String())
 	out.WriteString("</svg>\n")
 	return out.String()
 }
 
-func legend(s *strings.Builder, x, y int) {
-	for _, l := range []struct{ colour, text string }{{inkFsward, "fsward refuses the commit"}, {inkCheck, "btrfs check reports it"},
-		{inkLinux, "Linux 6.1 complains or does not mount it"}, {silent, "nothing is said"}} {
+func (f *format) legend(s *strings.Builder, x, y int) {
+	for _, l := range []struct{ colour, text string }{{inkFsward, "fsward refuses the commit"}, {inkCheck, f.checker + " reports it"},
+		{inkLinux, f.linux + " complains or does not mount it"}, {silent, "nothing is said"}} {
+		if l.colour == inkLinux && f.linux == "" {
+			continue
+		}
 		fmt.Fprintf(s, `<rect x="%d" y="%d" width="10" height="10" fill="%s"/><text x="%d" y="%d" font-size="11" fill="#333">%s</text>`, x, y-9, l.colour, x+15, y, l.text)
 		x += 40 + 7*len(l.text)
 	}
-	fmt.Fprintf(s, `<rect x="%d" y="%d" width="10" height="10" fill="none" stroke="%s" stroke-width="1.5"/><text x="%d" y="%d" font-size="11" fill="#333">btrfs check reports it and fsward lets it through</text>`,
-		x, y-9, inkMissed, x+15, y)
+	fmt.Fprintf(s, `<rect x="%d" y="%d" width="10" height="10" fill="none" stroke="%s" stroke-width="1.5"/><text x="%d" y="%d" font-size="11" fill="#333">%s reports it and fsward lets it through</text>`,
+		x, y-9, inkMissed, x+15, y, f.checker)
 }
 
 // drawHead names the columns.
@@ -172,8 +175,8 @@ func drawBlock(s *strings.Builder, b *block, x, y int) {
 // draw draws a square; how deep a colour is says in how many of the trees something is found.
 func (m *mark) draw(s *strings.Builder, x, y int) {
 	r := m.example
-	fmt.Fprintf(s, `<g><title>%s&#10;%s&#10;fsward: %s %s&#10;btrfs check: %s %s&#10;Linux: %s %s</title>`, html.EscapeString(r.ID()), html.EscapeString(r.What),
-		r.Fsward.Verdict, html.EscapeString(strings.Join(r.Fsward.Rules, " ")), r.Check.Verdict, html.EscapeString(r.Check.Message),
+	fmt.Fprintf(s, `<g><title>%s&#10;%s&#10;fsward: %s %s&#10;%s: %s %s&#10;Linux: %s %s</title>`, html.EscapeString(r.ID()), html.EscapeString(r.What),
+		r.Fsward.Verdict, html.EscapeString(strings.Join(r.Fsward.Rules, " ")), r.format.checker, r.Check.Verdict, html.EscapeString(r.Check.Message),
 		orNotAsked(r.Linux.Verdict), html.EscapeString(r.Linux.Message))
 	for i, v := range []struct {
 		found, of int
@@ -201,18 +204,18 @@ func orNotAsked(verdict string) string {
 	return verdict
 }
 
-// HTML is the drawing as a page, with the answers where the pointer rests and the summary above it.
-func HTML(rows []*Row, date string) string {
+// html is the drawing as a page, with the answers where the pointer rests and the summary above it.
+func (f *format) html(rows []*Row, date string) string {
 	var summary strings.Builder
-	_ = WriteSummary(&summary, rows) // a strings.Builder takes everything
+	_ = f.writeSummary(&summary, rows) // a strings.Builder takes everything
 	return `<!doctype html><meta charset="utf-8"><title>fsward: corruption matrix</title>
 <style>body{font:14px/1.5 "DejaVu Sans",sans-serif;margin:24px;background:#fcfbf8;color:#222;max-width:2100px}
 table{border-collapse:collapse;margin:12px 0}td,th{padding:2px 12px;text-align:right;border-bottom:1px solid #ddd;font-weight:normal}
 td:first-child,th:first-child{text-align:left;padding-left:0}th{color:#666}p{max-width:60em}</style>
-<h1 style="font-size:20px;font-weight:normal">Corruption matrix, Btrfs, ` + html.EscapeString(date) + `</h1>
+<h1 style="font-size:20px;font-weight:normal">Corruption matrix, ` + f.title + `, ` + html.EscapeString(date) + `</h1>
 <p>Each square is one kind of change to one field, in a commit of the kernel's that is otherwise sound, with right
 checksums and in all copies. Rest the pointer on a square for an example.</p>
-` + htmlTable(summary.String()) + SVG(rows)
+` + htmlTable(summary.String()) + f.svg(rows)
 }
 
 // htmlTable turns a Markdown table into HTML.

@@ -3,7 +3,6 @@ package matrix
 import (
 	"bytes"
 	"context"
-	_ "embed"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -14,21 +13,20 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
+	"fsward/hostd/uml"
 	"fsward/interp"
 )
 
-//go:embed uml/ptrace.c
-var ptraceShim []byte
-
-// quiet is how long a booted Linux may take for one cell before it counts as hung.
+// quiet is how long a booted Linux may take for one cell. It counts as hung when it has taken longer twice: once may be
+// the fault of a busy host.
 const quiet = time.Minute
 
-// A machine is what boots user-mode Linux (Debian's package user-mode-linux).
+// A machine is what boots user-mode Linux, with umlinit as its first process.
 type machine struct {
-	kernel, init, shim string
+	*uml.Machine
+	init string
 }
 
 // newMachine makes the first process of the guest and what its kernel needs on this host.
@@ -37,25 +35,20 @@ func newMachine(ctx context.Context, dir string) (*machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &machine{init: filepath.Join(dir, "umlinit"), shim: filepath.Join(dir, "ptrace.so")}
-	if m.kernel, err = exec.LookPath("linux.uml"); err != nil {
-		return nil, fmt.Errorf("%w: apt-get install user-mode-linux", err)
+	m := &machine{init: filepath.Join(dir, "umlinit")}
+	if m.Machine, err = uml.New(ctx, dir); err != nil {
+		return nil, err
 	}
 	build := exec.CommandContext(ctx, "go", "build", "-o", m.init, "fsward/hostd/matrix/umlinit")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("umlinit: %w\n%s", err, out)
 	}
-	cc := exec.CommandContext(ctx, "gcc", "-O2", "-shared", "-fPIC", "-x", "c", "-o", m.shim, "-")
-	cc.Stdin = bytes.NewReader(ptraceShim)
-	if out, err := cc.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("uml/ptrace.c: %w\n%s", err, out)
-	}
 	return m, nil
 }
 
 // askLinux fills in what Linux says of each row: of those that are not known yet, many in one boot. What it makes of a
-// log is given to `btrfs check`.
+// log is given to the checker.
 func askLinux(ctx context.Context, cfg Config, rows []*Row, checks *answers) error {
 	answers, err := openAnswers(filepath.Join(cfg.Dir, "linux.jsonl"))
 	if err != nil {
@@ -118,13 +111,14 @@ func (m *machine) judge(ctx context.Context, dir string, st *stage, rows []*Row,
 		return err
 	}
 	defer os.RemoveAll(work)
+	slow := -1 // the row for which it took too long
 	for first := 0; first < len(rows); {
-		image := filepath.Join(work, "image")
-		if _, err := run(ctx, "cp", "--sparse=always", st.after, image); err != nil {
+		images, err := copyDisks(ctx, work, st)
+		if err != nil {
 			return err
 		}
 		ended := "crashes"
-		err := m.boot(ctx, work, first, func(i int, p Peer) error {
+		err = m.boot(ctx, st.format.name, work, images, first, func(i int, p Peer) error {
 			if i != first {
 				return fmt.Errorf("user-mode Linux answers for cell %d, not %d", i, first)
 			}
@@ -138,6 +132,10 @@ func (m *machine) judge(ctx context.Context, dir string, st *stage, rows []*Row,
 		}
 		if err != nil {
 			return err
+		}
+		if ended == "hangs" && slow != first {
+			slow = first
+			continue
 		}
 		if first < len(rows) {
 			p := Peer{Verdict: ended}
@@ -159,26 +157,15 @@ func (m *machine) replay(ctx context.Context, dir string, st *stage, rows []*Row
 		return err
 	}
 	defer os.RemoveAll(work)
-	image := filepath.Join(work, "image")
 	for _, r := range rows {
-		if _, err := run(ctx, "cp", "--sparse=always", st.after, image); err != nil {
-			return err
-		}
-		if err := patchFile(image, r.patches); err != nil {
-			return err
-		}
-		r.Linux = Peer{Verdict: "crashes"}
-		err := m.boot(ctx, work, 0, func(_ int, p Peer) error {
-			r.Linux = p
-			return nil
-		})
-		if errors.Is(err, errHung) {
-			r.Linux, err = Peer{Verdict: "hangs"}, nil
+		images, err := m.replayOne(ctx, work, st, r)
+		if r.Linux.Verdict == "hangs" && err == nil {
+			images, err = m.replayOne(ctx, work, st, r)
 		}
 		if err != nil {
 			return err
 		}
-		if r.Check, err = askCheck(ctx, image); err != nil {
+		if r.Check, err = st.format.ask(ctx, disks{paths: images}); err != nil {
 			return err
 		}
 		if err := errors.Join(linux.put(r.ID(), r.Linux), checks.put(r.ID(), r.Check)); err != nil {
@@ -187,6 +174,37 @@ func (m *machine) replay(ctx context.Context, dir string, st *stage, rows []*Row
 		progress.step(r)
 	}
 	return nil
+}
+
+// replayOne boots for a row and returns the image that it has made.
+func (m *machine) replayOne(ctx context.Context, work string, st *stage, r *Row) (images []string, err error) {
+	if images, err = copyDisks(ctx, work, st); err != nil {
+		return nil, err
+	}
+	if err := patchFile(images[0], r.patches); err != nil { // logs are recorded on one disk
+		return nil, err
+	}
+	r.Linux = Peer{Verdict: "crashes"}
+	err = m.boot(ctx, st.format.name, work, images, 0, func(_ int, p Peer) error {
+		r.Linux = p
+		return nil
+	})
+	if errors.Is(err, errHung) {
+		r.Linux, err = Peer{Verdict: "hangs"}, nil
+	}
+	return images, err
+}
+
+// copyDisks copies the disks of a stage to where the guest may write to them.
+func copyDisks(ctx context.Context, work string, st *stage) (paths []string, err error) {
+	for i, image := range st.after {
+		path := filepath.Join(work, fmt.Sprintf("disk%d", i))
+		if err := run(ctx, "cp", "--sparse=always", image, path); err != nil {
+			return nil, err
+		}
+		paths = append(paths, path)
+	}
+	return paths, nil
 }
 
 func patchFile(path string, patches []interp.Patch) error {
@@ -233,22 +251,19 @@ func cellsFile(rows []*Row) []byte {
 var errHung = errors.New("user-mode Linux hangs")
 
 // boot runs the guest from one cell on until it ends, and hands over its answers as they come.
-func (m *machine) boot(ctx context.Context, work string, first int, answer func(int, Peer) error) error {
+func (m *machine) boot(ctx context.Context, fs, work string, images []string, first int, answer func(int, Peer) error) error {
 	results := filepath.Join(work, "results")
 	if err := os.WriteFile(results, nil, 0o600); err != nil {
 		return err
 	}
-	cmd := exec.Command(m.kernel, "mem=256M", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "rw",
-		"ubd0="+filepath.Join(work, "image"), "init="+m.init, "con=null", "con0=null", "--", work, strconv.Itoa(first))
-	cmd.Env = append(os.Environ(), "LD_PRELOAD="+m.shim)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // its processes are several
+	cmd := m.Command(256, images, m.init, work, strconv.Itoa(first), fs)
 	if err := cmd.Start(); err != nil {
 		return err
 	}
 	ended := make(chan struct{})
 	go func() { _ = cmd.Wait(); close(ended) }() // how it ends says nothing: a crash is an answer missing
 	kill := func() {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		uml.Kill(cmd)
 		<-ended
 	}
 	read, last := 0, time.Now()

@@ -11,37 +11,44 @@ import (
 )
 
 //go:embed testdata/cells.txt
-var cellList string
+var btrfsCells string
 
-// representative are the cells of testdata/cells.txt.
-func representative(t *testing.T) []Cell {
+//go:embed testdata/cells-ext3.txt
+var ext3Cells string
+
+// cells reads a list of cells.
+func cells(t *testing.T, list string) []Cell {
 	var out []Cell
-	for line := range strings.Lines(cellList) {
+	for line := range strings.Lines(list) {
 		if strings.HasPrefix(line, "#") {
 			continue
 		}
 		f := strings.Split(strings.TrimSpace(line), "\t")
-		if len(f) != 4 {
-			t.Fatalf("cells.txt: %q", line)
+		if len(f) != 5 {
+			t.Fatalf("%q", line)
 		}
 		for i := range f {
 			if f[i] == "-" {
 				f[i] = ""
 			}
 		}
-		out = append(out, Cell{Object: f[0], Tree: f[1], Field: f[2], Change: f[3]})
+		out = append(out, Cell{Variant: f[0], Object: f[1], Where: f[2], Field: f[3], Change: f[4]})
 	}
 	return out
 }
 
-// What btrfs check reports of an altered commit, fsward has refused before it was on the disk: some cells of
+// What the checker reports of an altered commit, fsward has refused before it was on the disk: some cells of
 // each object, of a recording that the host's kernel makes now.
-func TestNothingIsMissed(t *testing.T) {
+func TestNothingIsMissed(t *testing.T) { nothingIsMissed(t, "btrfs", btrfsCells) }
+
+func TestNothingIsMissedOfExt3(t *testing.T) { nothingIsMissed(t, "ext3", ext3Cells) }
+
+func nothingIsMissed(t *testing.T, fs, list string) {
 	if os.Getuid() != 0 {
 		t.Fatal("loop mounts need root: run the tests as root")
 	}
-	cells := representative(t)
-	rows, err := Run(context.Background(), Config{Dir: t.TempDir(), Picks: 1, Workers: 2, Cells: cells, Log: t.Output()})
+	wanted := cells(t, list)
+	rows, err := Run(context.Background(), Config{FS: fs, Dir: t.TempDir(), Picks: 1, Workers: 2, Cells: wanted, Log: t.Output()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,13 +58,13 @@ func TestNothingIsMissed(t *testing.T) {
 			reported++
 		}
 		if r.Missed() {
-			t.Errorf("%s: %s: btrfs check %s: %s", r.ID(), r.What, r.Check.Verdict, r.Check.Message)
+			t.Errorf("%s: %s: the checker %s: %s", r.ID(), r.What, r.Check.Verdict, r.Check.Message)
 		}
 	}
-	t.Logf("%d cells, %d of them reported by btrfs check", len(rows), reported)
+	t.Logf("%d cells, %d of them reported by the checker", len(rows), reported)
 	// What stands at a place differs a little from one recording to the next.
-	if len(rows) < len(cells)*9/10 || reported < len(rows)*9/10 {
-		t.Errorf("of %d cells %d were made and %d reported: the list no longer fits what is recorded", len(cells), len(rows), reported)
+	if len(rows) < len(wanted)*9/10 || reported < len(rows)*9/10 {
+		t.Errorf("of %d cells %d were made and %d reported: the list no longer fits what is recorded", len(wanted), len(rows), reported)
 	}
 }
 
@@ -67,8 +74,8 @@ func TestLinuxIsAsked(t *testing.T) {
 		t.Fatal("no user-mode Linux here: make setup installs it (Debian package user-mode-linux)")
 	}
 	dir := t.TempDir()
-	cells := []Cell{{Object: "super_block", Field: "magic", Change: "+1"}, {Object: "super_block", Field: "label", Change: "+1"}}
-	rows, err := Run(context.Background(), Config{Dir: dir, Picks: 1, Workers: 1, Cells: cells, Linux: true, Log: t.Output()})
+	cells := []Cell{{Variant: "default", Object: "super_block", Field: "magic", Change: "+1"}, {Variant: "default", Object: "super_block", Field: "label", Change: "+1"}}
+	rows, err := Run(context.Background(), Config{FS: "btrfs", Dir: dir, Picks: 1, Workers: 1, Cells: cells, Linux: true, Log: t.Output()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,12 +92,12 @@ func TestLogsAreReplayed(t *testing.T) {
 		t.Fatal("no user-mode Linux here: make setup installs it (Debian package user-mode-linux)")
 	}
 	cells := []Cell{
-		{Object: "extent_data", Tree: logTree, Field: "disk_bytenr", Change: "+1048576"},
-		{Object: "extent_data", Tree: logTree, Field: "disk_num_bytes", Change: "-4096"},
-		{Object: "extent_data", Tree: logTree, Field: "disk_bytenr", Change: "-4096"},
-		{Object: "inode_item", Tree: logTree, Field: "uid", Change: "+1"},
+		{Variant: "log", Object: "extent_data", Where: logTree, Field: "disk_bytenr", Change: "+1048576"},
+		{Variant: "log", Object: "extent_data", Where: logTree, Field: "disk_num_bytes", Change: "-4096"},
+		{Variant: "log", Object: "extent_data", Where: logTree, Field: "disk_bytenr", Change: "-4096"},
+		{Variant: "log", Object: "inode_item", Where: logTree, Field: "uid", Change: "+1"},
 	}
-	rows, err := Run(context.Background(), Config{Dir: t.TempDir(), Picks: 1, Workers: 2, Cells: cells, Linux: true, Log: t.Output()})
+	rows, err := Run(context.Background(), Config{FS: "btrfs", Dir: t.TempDir(), Picks: 1, Workers: 2, Cells: cells, Linux: true, Log: t.Output()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +130,7 @@ func TestCheckIsBounded(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
 	<-ctx.Done()
-	p, err := askCheck(ctx, "/dev/null")
+	p, err := askBtrfs(ctx, disks{paths: []string{"/dev/null"}})
 	if err != nil || p.Verdict != "hangs" {
 		t.Errorf("%+v, %v", p, err)
 	}

@@ -14,17 +14,21 @@ import (
 )
 
 // Write writes the result: matrix.json, matrix.svg, matrix.html, summary.md, misses.md.
-func Write(dir string, rows []*Row) error {
+func Write(fs, dir string, rows []*Row) error {
+	f, err := findFormat(fs)
+	if err != nil {
+		return err
+	}
 	text, err := json.MarshalIndent(rows, "", " ")
 	if err != nil {
 		return err
 	}
 	var summary, misses strings.Builder
-	if err := errors.Join(WriteSummary(&summary, rows), WriteOneSided(&summary, rows)); err != nil {
+	if err := errors.Join(f.writeSummary(&summary, rows), f.writeOneSided(&summary, rows)); err != nil {
 		return err
 	}
-	writeMisses(&misses, rows)
-	for name, content := range map[string]string{"matrix.json": string(text), "matrix.svg": SVG(rows), "matrix.html": HTML(rows, time.Now().Format(time.DateOnly)),
+	f.writeMisses(&misses, rows)
+	for name, content := range map[string]string{"matrix.json": string(text), "matrix.svg": f.svg(rows), "matrix.html": f.html(rows, time.Now().Format(time.DateOnly)),
 		"summary.md": summary.String(), "misses.md": misses.String()} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
 			return err
@@ -34,17 +38,21 @@ func Write(dir string, rows []*Row) error {
 }
 
 // WriteResult writes what is kept of a run: the date, the summary, what only one side finds.
-func WriteResult(path string, rows []*Row) error {
+func WriteResult(fs, path string, rows []*Row) error {
+	f, err := findFormat(fs)
+	if err != nil {
+		return err
+	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "# The corruption matrix: result\n\nMade by `make matrix MATRIX=\"-result docs/MATRIX_RESULT.md\"`, %s. [MATRIX.md](MATRIX.md) says what it is.\n\n", time.Now().Format(time.DateOnly))
-	if err := errors.Join(WriteSummary(&b, rows), WriteOneSided(&b, rows)); err != nil {
+	fmt.Fprintf(&b, "# The corruption matrix of %s: result\n\nMade by `make matrix MATRIX=\"-fs %s -result %s\"`, %s. [MATRIX.md](MATRIX.md) says what it is.\n\n", f.title, f.name, path, time.Now().Format(time.DateOnly))
+	if err := errors.Join(f.writeSummary(&b, rows), f.writeOneSided(&b, rows)); err != nil {
 		return err
 	}
 	return os.WriteFile(path, []byte(b.String()), 0o644)
 }
 
-// writeMisses lists what btrfs check reports and fsward lets through, by group.
-func writeMisses(w io.Writer, rows []*Row) {
+// writeMisses lists what the checker reports and fsward lets through, by group.
+func (f *format) writeMisses(w io.Writer, rows []*Row) {
 	groups := make(map[string][]*Row)
 	reported, missed := 0, 0
 	for _, r := range rows {
@@ -56,7 +64,7 @@ func writeMisses(w io.Writer, rows []*Row) {
 			groups[r.Group()] = append(groups[r.Group()], r)
 		}
 	}
-	fmt.Fprintf(w, "# Misses\n\n%d cells, %d reported by btrfs check, %d of them let through by fsward.\n", len(rows), reported, missed)
+	fmt.Fprintf(w, "# Misses\n\n%d cells, %d reported by %s, %d of them let through by fsward.\n", len(rows), reported, f.checker, missed)
 	var names []string
 	for n := range groups {
 		names = append(names, n)

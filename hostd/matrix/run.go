@@ -9,7 +9,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
+	"regexp"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,11 +19,12 @@ import (
 
 // Config says how large the matrix is and where it goes.
 type Config struct {
+	FS      string // one of Formats
 	Dir     string // recordings, answers of the peers, the result
 	Picks   int    // places for each corruption
 	Workers int
-	Only    string // cells whose ID contains it
-	Cells   []Cell // only these, of the first variant; nil: all of all
+	Only    string // cells whose ID this regular expression matches
+	Cells   []Cell // only these, each of its variant; nil: all of all
 	Linux   bool   // mount each image with user-mode Linux; else only what it said before is taken
 	Log     io.Writer
 }
@@ -31,14 +33,14 @@ type Config struct {
 type Row struct {
 	*Cell
 	Fsward Fsward `json:"fsward"`
-	Check  Peer   `json:"btrfs_check"`
+	Check  Peer   `json:"check"`
 	Linux  Peer   `json:"linux"`
 }
 
-// Missed tells whether btrfs check reports what fsward lets through; of a log, whether Linux cannot replay it, or makes
-// of it what btrfs check reports.
+// Missed tells whether the checker reports what fsward lets through; of a log, whether Linux cannot replay it, or makes
+// of it what the checker reports.
 func (r *Row) Missed() bool {
-	return (r.Check.Reports() || r.Tree == logTree && r.Linux.Reports()) && !r.Fsward.Refused()
+	return (r.Check.Reports() || r.Where == logTree && r.Linux.Reports()) && !r.Fsward.Refused()
 }
 
 // Run records what is not recorded yet, and judges every cell. What the peers say is kept in the
@@ -47,17 +49,25 @@ func Run(ctx context.Context, cfg Config) ([]*Row, error) {
 	if err := os.MkdirAll(cfg.Dir, 0o755); err != nil {
 		return nil, err
 	}
-	wanted, variants := universe(), Variants
-	if cfg.Cells != nil {
-		wanted, variants = cfg.Cells, Variants[:1]
-		if cfg.Cells[0].Tree == logTree {
-			variants = Variants[len(Variants)-1:]
-		}
+	format, err := findFormat(cfg.FS)
+	if err != nil {
+		return nil, err
+	}
+	only, err := regexp.Compile(cfg.Only)
+	if err != nil {
+		return nil, err
 	}
 	var rows []*Row
 	made := make(map[string]int)
-	for _, v := range variants {
-		rec, err := record(ctx, cfg.Dir, v)
+	for _, v := range format.variants {
+		wanted, count := format.universe(), made
+		if cfg.Cells != nil {
+			wanted = slices.DeleteFunc(slices.Clone(cfg.Cells), func(c Cell) bool { return c.Variant != v.Name })
+		}
+		if len(wanted) == 0 {
+			continue
+		}
+		rec, err := format.record(ctx, cfg.Dir, v)
 		if err != nil {
 			return nil, err
 		}
@@ -65,13 +75,17 @@ func Run(ctx context.Context, cfg Config) ([]*Row, error) {
 		if err != nil {
 			return nil, err
 		}
+		if v.several() {
+			count = make(map[string]int)
+			slices.Reverse(list) // the commits that change its devices are the last
+		}
 		for _, st := range list {
-			cells, err := generate(st, wanted, cfg.Picks, made)
+			cells, err := generate(st, wanted, cfg.Picks, count)
 			if err != nil {
 				return nil, fmt.Errorf("%s, commit %d from the end: %w", v.Name, st.number, err)
 			}
 			for _, c := range cells {
-				if strings.Contains(c.ID(), cfg.Only) {
+				if only.MatchString(c.ID()) {
 					rows = append(rows, &Row{Cell: c})
 				}
 			}
@@ -86,6 +100,7 @@ func Run(ctx context.Context, cfg Config) ([]*Row, error) {
 	if err := judgeAll(ctx, cfg, rows, answers); err != nil {
 		return nil, err
 	}
+	cfg.Linux = cfg.Linux && format.linux != ""
 	return rows, askLinux(ctx, cfg, rows, answers)
 }
 
@@ -119,10 +134,11 @@ func worker(ctx context.Context, cfg Config, next <-chan *Row, answers *answers,
 	if err != nil {
 		return err
 	}
-	var image *scratch
+	var copies *scratch
+	var of *stage
 	defer func() {
-		if image != nil {
-			err = errors.Join(err, image.close())
+		if copies != nil {
+			err = errors.Join(err, copies.close())
 		}
 	}()
 	for row := range next {
@@ -131,18 +147,19 @@ func worker(ctx context.Context, cfg Config, next <-chan *Row, answers *answers,
 		}
 		var known bool
 		if row.Check, known = answers.get(row.ID()); !known && !row.stage.log { // a log is checked when Linux has replayed it
-			if image == nil || image.stage != row.stage {
-				if image != nil {
-					if err := image.close(); err != nil {
+			if of != row.stage {
+				if copies != nil {
+					if err := copies.close(); err != nil {
 						return err
 					}
 				}
-				if image, err = newScratch(ctx, cfg.Dir, row.stage); err != nil {
+				if copies, err = newScratch(ctx, cfg.Dir, row.stage.after); err != nil {
 					return err
 				}
+				of = row.stage
 			}
-			err = image.with(row.Cell, func(path string) (err error) {
-				row.Check, err = askCheck(ctx, path)
+			err = copies.with(row.Cell, func(d disks) (err error) {
+				row.Check, err = row.stage.format.ask(ctx, d)
 				return err
 			})
 			if err != nil {

@@ -34,13 +34,10 @@ func (c *count) add(r *Row) {
 	}
 }
 
-// groups is the order of the groups in tables.
-var groups = []string{"superblock", "structure", "root tree", "extents", "free space", "chunks and devices", "file trees", "quota", "log"}
-
-// WriteSummary writes the matrix as a Markdown table, a line for each group.
-func WriteSummary(w io.Writer, rows []*Row) error {
+// writeSummary writes the matrix as a Markdown table, a line for each group.
+func (f *format) writeSummary(w io.Writer, rows []*Row) error {
 	counts := make(map[string]*count)
-	for _, g := range groups {
+	for _, g := range f.groups {
 		counts[g] = &count{}
 	}
 	all := &count{}
@@ -49,11 +46,11 @@ func WriteSummary(w io.Writer, rows []*Row) error {
 		all.add(r)
 	}
 	var b strings.Builder
-	b.WriteString("| group | cells | both find it | fsward alone | btrfs check alone | neither | Linux complains |\n|---|---:|---:|---:|---:|---:|---:|\n")
+	fmt.Fprintf(&b, "| group | cells | both find it | fsward alone | %s alone | neither | Linux complains |\n|---|---:|---:|---:|---:|---:|---:|\n", f.checker)
 	line := func(name string, c *count) {
 		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %d of %d |\n", name, c.cells, c.both, c.fsward, c.check, c.neither, c.linux, c.asked)
 	}
-	for _, g := range groups {
+	for _, g := range f.groups {
 		line(g, counts[g])
 	}
 	line("all", all)
@@ -61,9 +58,9 @@ func WriteSummary(w io.Writer, rows []*Row) error {
 	return err
 }
 
-// WriteOneSided lists the cells that only one of fsward and btrfs check finds, one line for each field:
+// writeOneSided lists the cells that only one of fsward and the checker finds, one line for each field:
 // how many, and what the one says.
-func WriteOneSided(w io.Writer, rows []*Row) error {
+func (f *format) writeOneSided(w io.Writer, rows []*Row) error {
 	type key struct{ object, field string }
 	type entry struct {
 		key
@@ -100,7 +97,7 @@ func WriteOneSided(w io.Writer, rows []*Row) error {
 		}
 		return b.String()
 	}
-	text := list("Found by btrfs check alone", (*Row).Missed, func(r *Row) string { return r.Check.Message }) +
+	text := list("Found by "+f.checker+" alone", (*Row).Missed, func(r *Row) string { return r.Check.Message }) +
 		list("Found by fsward alone", func(r *Row) bool { return r.Fsward.Refused() && !r.Check.Reports() },
 			func(r *Row) string { return strings.Join(r.Fsward.Rules, " ") + ": " + r.Fsward.Detail })
 	_, err := io.WriteString(w, text)

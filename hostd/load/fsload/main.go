@@ -39,6 +39,7 @@ func run() error {
 	thesis := flag.Int("thesis", 0, "instead, so many commands of the Brunch thesis's workload, by one worker")
 	files := flag.Int("fill", 0, "instead, make so many small files and commit them at once")
 	commits := flag.Bool("commits", false, "with -thesis: commit after every hundredth command")
+	times := flag.String("times", "", "with -commits: write to `FILE` what each commit took, nanoseconds, one a line")
 	flag.Parse()
 	mix, ok := profiles[*profile]
 	if *dir == "" || !ok || flag.NArg() > 0 {
@@ -48,7 +49,11 @@ func run() error {
 	random := rand.New(rand.NewPCG(*seed, 0))
 	switch {
 	case *thesis > 0:
-		return plant(random, *dir, *thesis, *commits)
+		took, err := plant(random, *dir, *thesis, *commits)
+		if err == nil && *times != "" {
+			err = writeTimes(*times, took)
+		}
+		return err
 	case *files > 0:
 		return fill(random, *dir, *files)
 	}
@@ -65,10 +70,10 @@ func run() error {
 	} else if err := os.MkdirAll(work, 0o755); err != nil {
 		return err
 	}
-	var wait sync.WaitGroup
+	var working, administering sync.WaitGroup
 	errs := make(chan error, *workers+1)
-	start := func(f func() error) {
-		wait.Go(func() {
+	start := func(group *sync.WaitGroup, f func() error) {
+		group.Go(func() {
 			if err := f(); err != nil {
 				errs <- err
 				cancel()
@@ -78,16 +83,18 @@ func run() error {
 	counts, verities := make([]int, *workers), make([]int, *workers)
 	for i := range *workers {
 		w := &worker{Rand: rand.New(rand.NewPCG(*seed, uint64(i))), number: i, dir: work, mix: mix}
-		start(func() error {
+		start(&working, func() error {
 			defer func() { counts[i], verities[i] = w.done, w.verity }()
 			return w.run(ctx, *ops)
 		})
 	}
 	if *admin {
 		a := &administrator{Rand: rand.New(rand.NewPCG(*seed, 1<<32)), top: *dir, work: work, devices: strings.FieldsFunc(*devices, func(c rune) bool { return c == ',' })}
-		start(func() error { return a.run(ctx) })
+		start(&administering, func() error { return a.run(ctx) })
 	}
-	wait.Wait()
+	working.Wait()
+	cancel()
+	administering.Wait()
 	select {
 	case err := <-errs:
 		return err

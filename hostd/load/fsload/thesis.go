@@ -4,7 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
+	"strconv"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -25,21 +28,33 @@ type tree struct {
 	made  int
 }
 
-// plant does so many commands of the workload below dir. A commit follows every hundredth, if so asked.
-func plant(random *rand.Rand, dir string, commands int, commits bool) error {
+// plant does so many commands of the workload below dir. A commit follows every hundredth, if so asked; it returns
+// what each took.
+func plant(random *rand.Rand, dir string, commands int, commits bool) (took []time.Duration, err error) {
 	t := &tree{Rand: random, dirs: []string{dir}}
 	w := &worker{Rand: random, dir: dir}
 	for i := range commands {
 		if err := t.command(w); err != nil {
-			return fmt.Errorf("command %d: %w", i, err)
+			return nil, fmt.Errorf("command %d: %w", i, err)
 		}
 		if commits && i%100 == 99 {
+			start := time.Now()
 			if err := syncfs(w); err != nil {
-				return err
+				return nil, err
 			}
+			took = append(took, time.Since(start))
 		}
 	}
-	return nil
+	return took, nil
+}
+
+// writeTimes writes nanoseconds, one a line.
+func writeTimes(path string, took []time.Duration) error {
+	var b []byte
+	for _, t := range took {
+		b = append(strconv.AppendInt(b, t.Nanoseconds(), 10), '\n')
+	}
+	return os.WriteFile(path, b, 0o600)
 }
 
 func (t *tree) command(w *worker) error {

@@ -3,10 +3,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -15,10 +18,11 @@ import (
 
 func main() {
 	var cfg matrix.Config
-	flag.StringVar(&cfg.Dir, "dir", "build/matrix", "`directory` of recordings and results")
+	flag.StringVar(&cfg.FS, "fs", "", "`name` of the file system: "+strings.Join(matrix.Formats(), ", ")+"; default all")
+	flag.StringVar(&cfg.Dir, "dir", "build/matrix", "`directory` of recordings and results; each file system has one below it")
 	flag.IntVar(&cfg.Picks, "picks", 2, "places for each corruption")
 	flag.IntVar(&cfg.Workers, "workers", 2, "cells at a time")
-	flag.StringVar(&cfg.Only, "only", "", "only cells whose name has this `text`")
+	flag.StringVar(&cfg.Only, "only", "", "only cells whose name this `regexp` matches")
 	flag.BoolVar(&cfg.Linux, "linux", false, "mount each image with user-mode Linux")
 	result := flag.String("result", "", "write the tables for docs/MATRIX_RESULT.md to `FILE`")
 	flag.Parse()
@@ -32,12 +36,25 @@ func main() {
 func run(cfg matrix.Config, result string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, unix.SIGTERM)
 	defer stop()
-	rows, err := matrix.Run(ctx, cfg)
-	if err != nil {
-		return err
+	all := matrix.Formats()
+	if cfg.FS != "" {
+		all = []string{cfg.FS}
+	} else if result != "" {
+		return errors.New("-result is of one file system: it needs -fs")
 	}
-	if err := matrix.Write(cfg.Dir, rows); err != nil || result == "" {
-		return err
+	dir := cfg.Dir
+	for _, fs := range all {
+		cfg.FS, cfg.Dir = fs, filepath.Join(dir, fs)
+		rows, err := matrix.Run(ctx, cfg)
+		if err != nil {
+			return err
+		}
+		if err := matrix.Write(fs, cfg.Dir, rows); err != nil {
+			return err
+		}
+		if result != "" {
+			return matrix.WriteResult(fs, result, rows)
+		}
 	}
-	return matrix.WriteResult(result, rows)
+	return nil
 }

@@ -1,11 +1,12 @@
 // Command umlinit is the first process of a user-mode Linux that the corruption matrix boots: it mounts
 // one altered image after the other, lists all its names, and writes down how that went.
 //
-//	umlinit DIR FIRST
+//	umlinit DIR FIRST FS
 //
 // DIR, on the host, has the cells one after the other in the file "cells" (see Cell), from which FIRST are
-// passed over; empty directories "dev" and "mnt"; and takes one line for each cell in "results".
-// The image is on /dev/ubda, which is as it was when a cell is done.
+// passed over; FS is the type to mount; empty directories "dev" and "mnt"; and takes one line for each cell in "results".
+// The disks are /dev/ubda, /dev/ubdb, …, which are as they were when a cell is done. Which of them an address is on is
+// as in an interp.Set. Those of a Btrfs are told by their superblock.
 package main
 
 import (
@@ -15,22 +16,25 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"fsward/interp"
 )
 
 func main() {
-	if err := run(os.Args[1], os.Args[2]); err != nil {
+	if err := run(os.Args[1], os.Args[2], os.Args[3]); err != nil {
 		fmt.Println("umlinit:", err)
 	}
 	_ = unix.Reboot(unix.LINUX_REBOOT_CMD_POWER_OFF)
 }
 
-func run(dir, first string) error {
+func run(dir, first, typ string) error {
 	skip, err := strconv.Atoi(first)
 	if err != nil {
 		return err
@@ -39,7 +43,16 @@ func run(dir, first string) error {
 	if err := unix.Mount("devtmpfs", dev, "devtmpfs", 0, ""); err != nil {
 		return fmt.Errorf("devtmpfs: %w", err)
 	}
-	image := filepath.Join(dev, "ubda")
+	disks, err := filepath.Glob(filepath.Join(dev, "ubd?"))
+	if err != nil {
+		return err
+	}
+	mounted := disks
+	if len(disks) > 1 {
+		if mounted, err = members(disks); err != nil {
+			return err
+		}
+	}
 	cells, err := os.Open(filepath.Join(dir, "cells"))
 	if err != nil {
 		return err
@@ -59,19 +72,19 @@ func run(dir, first string) error {
 		if i < skip {
 			continue
 		}
-		old, err := exchange(image, patches)
+		old, err := exchange(disks, patches)
 		if err != nil {
 			return err
 		}
 		kernelLog()
-		verdict, message := mountAndList(image, mnt)
+		verdict, message := mountAndList(mounted, mnt, typ)
 		if log := complaint(kernelLog()); log != "" {
 			message = log
 			if verdict == "ok" {
 				verdict = "errors"
 			}
 		}
-		if _, err := exchange(image, old); err != nil {
+		if _, err := exchange(disks, old); err != nil {
 			return err
 		}
 		if _, err := fmt.Fprintf(results, "%d\t%s\t%s\n", i, verdict, strings.ToValidUTF8(message, "?")); err != nil {
@@ -81,11 +94,11 @@ func run(dir, first string) error {
 }
 
 type patch struct {
-	off  int64
+	addr uint64
 	data []byte
 }
 
-// readCell reads the patches of one cell: their number, and offset, length and data of each.
+// readCell reads the patches of one cell: their number, and address, length and data of each.
 func readCell(r io.Reader) ([]patch, error) {
 	var count uint32
 	if err := binary.Read(r, binary.LittleEndian, &count); err != nil {
@@ -94,13 +107,13 @@ func readCell(r io.Reader) ([]patch, error) {
 	patches := make([]patch, count)
 	for i := range patches {
 		var head struct {
-			Off  int64
+			Addr uint64
 			Size uint32
 		}
 		if err := binary.Read(r, binary.LittleEndian, &head); err != nil {
 			return nil, err
 		}
-		patches[i] = patch{head.Off, make([]byte, head.Size)}
+		patches[i] = patch{head.Addr, make([]byte, head.Size)}
 		if _, err := io.ReadFull(r, patches[i].data); err != nil {
 			return nil, err
 		}
@@ -108,30 +121,66 @@ func readCell(r io.Reader) ([]patch, error) {
 	return patches, nil
 }
 
-// exchange writes patches and returns what was there. Closing the device empties its page cache, which
+// exchange writes patches and returns what was there. Closing a device empties its page cache, which
 // mount reads the superblock through.
-func exchange(image string, patches []patch) (old []patch, err error) {
-	f, err := os.OpenFile(image, os.O_RDWR, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
+func exchange(disks []string, patches []patch) (old []patch, err error) {
 	for _, p := range patches {
-		was := patch{p.off, make([]byte, len(p.data))}
-		if _, err := f.ReadAt(was.data, p.off); err != nil {
+		i, off := interp.Locate(p.addr)
+		was := patch{p.addr, make([]byte, len(p.data))}
+		if i >= len(disks) {
+			return nil, fmt.Errorf("there is no disk %d", i)
+		}
+		f, err := os.OpenFile(disks[i], os.O_RDWR, 0)
+		if err != nil {
+			return nil, err
+		}
+		_, err = f.ReadAt(was.data, int64(off))
+		if err == nil {
+			_, err = f.WriteAt(p.data, int64(off))
+		}
+		if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 			return nil, err
 		}
 		old = append(old, was)
-		if _, err := f.WriteAt(p.data, p.off); err != nil {
-			return nil, err
-		}
 	}
-	return old, f.Sync()
+	return old, nil
 }
 
-// mountAndList mounts the image read-only and looks at every name in it.
-func mountAndList(image, mnt string) (verdict, message string) {
-	if err := unix.Mount(image, mnt, "btrfs", unix.MS_RDONLY|unix.MS_NOATIME, ""); err != nil {
+// members are the disks that have a superblock; the others are blank, or hold a device that was removed.
+func members(disks []string) ([]string, error) {
+	const magicAt, magic = 65600, "_BHRfS_M"
+	var list []string
+	for _, d := range disks {
+		f, err := os.Open(d)
+		if err != nil {
+			return nil, err
+		}
+		b := make([]byte, len(magic))
+		_, err = f.ReadAt(b, magicAt)
+		if err = errors.Join(err, f.Close()); err != nil {
+			return nil, err
+		}
+		if string(b) == magic {
+			list = append(list, d)
+		}
+	}
+	if len(list) == 0 {
+		return nil, errors.New("no disk has a file system")
+	}
+	return list, nil
+}
+
+// mountAndList mounts the file system read-only and looks at every name in it.
+func mountAndList(disks []string, mnt, typ string) (verdict, message string) {
+	var options []string
+	for _, d := range disks[1:] {
+		options = append(options, "device="+d)
+	}
+	if len(options) > 0 {
+		// Else the kernel keeps in mind which devices it has seen, and in which generation.
+		defer func() { _ = exec.Command("btrfs", "device", "scan", "--forget").Run() }()
+	}
+	if err := unix.Mount(disks[0], mnt, typ, unix.MS_RDONLY|unix.MS_NOATIME, strings.Join(options, ",")); err != nil {
 		return "refuses", err.Error()
 	}
 	var first error

@@ -3,7 +3,7 @@
  * (FP_SIZE in arch/x86/um) is shorter than their XSAVE area, and the host takes NT_X86_XSTATE only whole
  * (xstateregs_set in arch/x86/kernel/fpu/regset.c): here the rest is put behind what UML gives.
  *
- * For LD_PRELOAD. The Makefile is Go's: hostd/matrix/linux.go compiles it.
+ * For LD_PRELOAD. The Makefile is Go's: hostd/uml/uml.go compiles it.
  */
 #include <elf.h>
 #include <errno.h>

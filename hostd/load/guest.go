@@ -1,0 +1,138 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"fsward/blocktap"
+	"fsward/blocktap/fuse"
+	"fsward/hostd/uml"
+)
+
+// guestInit is the first process of the guest. What it prints is on the host, in the file named last.
+const guestInit = `#!/bin/sh
+export PATH='%[1]s' HOME=/root DISKS='%[2]s' FIRST=%[3]s
+cd %[4]s
+mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t devtmpfs dev dev; mount --bind dev /dev
+mkdir lib; ln -s %[5]s lib/modules; modprobe -d . quota_v2
+mkdir -p /dev/shm; mount -t tmpfs shm /dev/shm; ln -s /proc/self/fd /dev/fd
+(
+set -e
+%[6]s) > output 2>&1
+status=$?
+[ $status = 0 ] || dmesg | tail -n 30 >> output
+echo "ended $status" >> output
+echo o > /proc/sysrq-trigger
+sleep 100
+`
+
+// inGuest does a stage in user-mode Linux.
+func (r Run) inGuest(ctx context.Context, st Stage, devices []*blocktap.Device, log *zap.Logger) (took time.Duration, err error) {
+	holds, first, err := r.holding(devices)
+	if err != nil {
+		return 0, err
+	}
+	dir, err := os.MkdirTemp("", "fsward-guest-")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(dir)
+	var files, names []string
+	for i, device := range devices {
+		shown := filepath.Join(dir, fmt.Sprintf("shown%d", i))
+		if err := os.Mkdir(shown, 0o700); err != nil {
+			return 0, err
+		}
+		server, failed := fuse.Mount(shown, device, log)
+		if failed != nil {
+			return 0, failed
+		}
+		defer func() { err = errors.Join(err, server.Unmount()) }()
+		files, names = append(files, server.Path()), append(names, fmt.Sprintf("/dev/ubd%c", 'a'+i))
+	}
+	for _, sub := range []string{"dev", "mnt"} {
+		if err := os.Mkdir(filepath.Join(dir, sub), 0o700); err != nil {
+			return 0, err
+		}
+	}
+	init, output := filepath.Join(dir, "init"), filepath.Join(dir, "output")
+	text := fmt.Sprintf(guestInit, os.Getenv("PATH"), strings.Join(names, " "), names[first], dir, uml.Modules, r.guestScript(st, names, holds))
+	if err := os.WriteFile(init, []byte(text), 0o700); err != nil {
+		return 0, err
+	}
+	cmd := r.Guest.Command(512, files, init)
+	start := time.Now()
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	ended := make(chan struct{})
+	go func() { _ = cmd.Wait(); close(ended) }() // what it has printed says how it ended
+	cut := make(chan struct{})
+	if st.Cut > 0 {
+		go func() {
+			for ; ; time.Sleep(50 * time.Millisecond) {
+				if info, err := os.Stat(output); err == nil && info.Size() > 0 { // it has booted and mounted
+					time.Sleep(st.Cut)
+					close(cut)
+					return
+				}
+				select {
+				case <-ended:
+					return
+				default:
+				}
+			}
+		}()
+	}
+	select {
+	case <-ended:
+	case <-cut:
+		uml.Kill(cmd)
+		<-ended
+	case <-time.After(r.Timeout):
+		uml.Kill(cmd)
+		<-ended
+		err = fmt.Errorf("no end after %v", r.Timeout)
+	case <-ctx.Done():
+		uml.Kill(cmd)
+		<-ended
+		err = ctx.Err()
+	}
+	out, readErr := os.ReadFile(output)
+	if err = errors.Join(err, readErr); err != nil {
+		return 0, fmt.Errorf("user-mode Linux: %w: %s", err, out)
+	}
+	whole := strings.HasSuffix(string(out), "ended 0\n")
+	// What was cut has not ended at all.
+	if !whole && (st.Cut == 0 || strings.Contains(string(out), "\nended ")) {
+		return 0, fmt.Errorf("in user-mode Linux: %s", out)
+	}
+	return time.Since(start), nil
+}
+
+// guestScript is what a stage does, in the directory of the run.
+func (r Run) guestScript(st Stage, names []string, holds []bool) string {
+	var b strings.Builder
+	if st.Script != "" {
+		options := append([]string{"noatime"}, r.Mount...)
+		if r.FS == "btrfs" {
+			for i, name := range names {
+				if holds[i] {
+					options = append(options, "device="+name)
+				}
+			}
+		}
+		fmt.Fprintf(&b, "mount -t %s -o %s $FIRST mnt; cd mnt; echo mounted\n%s\ncd ..; umount mnt\n", r.mountType(), strings.Join(options, ","), st.Script)
+	}
+	if st.Offline != "" {
+		fmt.Fprintln(&b, st.Offline)
+	}
+	return b.String()
+}

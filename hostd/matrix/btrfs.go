@@ -1,0 +1,190 @@
+package matrix
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+var btrfs = &format{
+	name: "btrfs", title: "Btrfs", checker: "btrfs check", linux: "Linux 6.1",
+	size: 320 << 20, mkfs: []string{"mkfs.btrfs", "-q", "-f"},
+	variants: Variants,
+	stages:   []int{5, 4, 3, 2},
+	wheres:   btrfsTrees,
+	wheresOf: func(object string) []string {
+		if object == "super_block" {
+			return []string{""}
+		}
+		return names(btrfsTrees)
+	},
+	groups: []string{"superblock", "structure", "root tree", "extents", "free space", "chunks and devices", "file trees", "quota", "log"},
+	group:  btrfsGroup,
+	ask:    askBtrfs,
+}
+
+// btrfsTrees are the trees of the recordings. Subvolumes are numbered in the order in which the workload makes them.
+var btrfsTrees = []where{{"root", "tree=1"}, {"extent", "tree=2"}, {"block group", "tree=11"}, {"chunk", "tree=3"}, {"dev", "tree=4"}, {"csum", "tree=7"},
+	{"free space", "tree=10"}, {"quota", "tree=8"}, {"uuid", "tree=9"}, {"default tree", "tree=5"}, {"volume", "tree=256"}, {"snapshot", "tree=260"},
+	{"fresh", "tree=259"}, {logTree, "tree=-6"}}
+
+// logTree is the name of what only log commits have, and these alone are asked for it.
+const logTree = "log"
+
+func btrfsGroup(c *Cell) string {
+	switch {
+	case c.Where == logTree:
+		return "log"
+	case c.Object == "super_block":
+		return "superblock"
+	case c.Object == "header" || c.Object == "key_ptr" || strings.HasPrefix(c.Field, "item."):
+		return "structure"
+	case slices.Contains([]string{"default tree", "volume", "snapshot", "fresh"}, c.Where):
+		return "file trees"
+	case strings.HasPrefix(c.Object, "free_space") || c.Where == "free space":
+		return "free space"
+	case strings.HasPrefix(c.Object, "qgroup"):
+		return "quota"
+	case c.Where == "root":
+		return "root tree"
+	case c.Where == "chunk" || c.Where == "dev":
+		return "chunks and devices"
+	default:
+		return "extents"
+	}
+}
+
+// btrfsNoise is what `btrfs check` prints whatever it finds.
+var btrfsNoise = regexp.MustCompile(`^(\[\d/\d\]|Opening filesystem|Checking filesystem|UUID:|found \d+ bytes|total |btree space|file data blocks| referenced |cache and super|no error|extent buffer leak|No device size|\s*$)`)
+
+// askBtrfs runs `btrfs check`.
+func askBtrfs(ctx context.Context, d disks) (Peer, error) {
+	command := []string{"btrfs", "check", "--force", d.paths[0]} // whether it is mounted is not asked of all devices
+	if len(d.paths) > 1 {
+		command = append([]string{"env", "LD_PRELOAD=" + d.finder, "FSWARD_DISKS=" + strings.Join(d.paths, " "), "BLKID_FILE=/dev/null"}, command...)
+	}
+	out, exit, ended, err := runChecker(ctx, command[0], command[1:]...)
+	switch {
+	case err != nil:
+		return Peer{}, err
+	case ended != "":
+		return Peer{ended, message(out, btrfsNoise)}, nil
+	case exit == 0:
+		return Peer{Verdict: "ok"}, nil
+	}
+	return Peer{"reports", message(out, btrfsNoise)}, nil
+}
+
+// Variants have between them every kind of object that the host's kernel makes, but for those of RAID5 and RAID6.
+var Variants = []Variant{
+	{Name: "default", Script: "quota=1\n" + workload},
+	{Name: "old", Mkfs: []string{"-n", "4096", "-m", "single", "-O", "^no-holes,^skinny-metadata", "-R", "^free-space-tree"},
+		Mount: []string{"space_cache=v1"}, Script: "quota=0\n" + workload},
+	{Name: "mixed", Mkfs: []string{"--mixed", "-n", "4096"}, Script: "quota=1\n" + workload},
+	{Name: "disks", Mkfs: []string{"-m", "raid1", "-d", "raid0"}, Script: disksWorkload, Disks: 2, Spare: 1,
+		Stages: []int{6, 5, 4, 3, 2}},
+	{Name: "log", Script: logWorkload, Log: true},
+}
+
+// disksWorkload brings a file system on two disks through a change of its devices (1 and 3 are left), and then makes
+// five commits: of chunks in both profiles, of files, of a device that is added, and two of its removal. The first
+// disk always has the file system.
+const disksWorkload = filesOfEveryKind + `
+	btrfs -q quota enable .
+	btrfs -q subvolume create volume
+	for i in 1 2 3 4; do files tree/d$i $i; files volume/d$i $i; done
+	for i in $(seq 400); do echo $i > volume/d1/small$i; done
+	mkdir links; echo many > links/many; for i in $(seq 90); do ln links/many links/$long$i; done
+	btrfs -q device add -f $DISK2 .
+	btrfs -q device remove $DISK1 .
+	dd if=/dev/zero of=$DISK1 bs=1M count=1 oflag=direct status=none # blank again
+	sync -f .
+	btrfs -q filesystem resize 3:-8M .
+	btrfs -q subvolume snapshot volume first
+	files tree/e1 9; files volume/e1 9; btrfs -q subvolume create fresh; files fresh/d 1
+	sync -f .
+	# 1: to make room for the large file, of new chunks, is a commit.
+	fallocate -l 60M big
+	# 2
+	for i in 1 2 3; do cp -r tree/d$i volume/new$i; done; mv tree/e1/sub tree/moved; cp --reflink=always tree/d1/regular fresh/reflinked
+	for i in 1 2 3; do echo $i >> volume/d$i/inline; rm volume/d$i/regular; done
+	for i in $(seq 20); do ln links/many links/more$long$i; done; rm -r tree/d3 links/more${long}7
+	exec 9> volume/open; echo held >&9; rm volume/open
+	for i in 2 3 4; do head -c 9000 /dev/urandom | dd of=volume/d$i/nocow bs=4k conv=notrunc status=none; done
+	sync -f .
+	# 3
+	btrfs -q device add -f $DISK1 .
+	# 4 and 5: nothing was put on it yet, else its chunks would be moved first.
+	echo x >> tree/d1/inline; mkdir volume/new
+	btrfs -q device remove $DISK1 .
+	exec 9>&-`
+
+// logWorkload leaves a log with all that logs have: names that came and went, links, attributes, files of several
+// extents, compressed, preallocated, without checksums, in two subvolumes.
+const logWorkload = `
+	btrfs -q subvolume create volume
+	mkdir dir; for i in 1 2 3 4; do echo $i > dir/old$i; head -c 30000 /dev/urandom > dir/data$i; done
+	echo many > dir/links; for i in $(seq 90); do ln dir/links dir/$(head -c 200 /dev/zero | tr '\0' n)$i; done
+	sync -f .
+	head -c 20000 /dev/urandom > dir/new; dd if=/dev/urandom of=dir/new bs=4k seek=9 count=4 conv=notrunc status=none; sync dir/new
+	dd if=/dev/urandom of=dir/data1 bs=4k seek=2 count=2 conv=notrunc status=none; sync dir/data1
+	ln dir/new dir/link; setfattr -n user.a -v value dir/new; ln -s new dir/soft; sync dir/new dir
+	fallocate -l 1M dir/prealloc; dd if=/dev/urandom of=dir/prealloc bs=4k seek=9 count=2 conv=notrunc status=none; sync dir/prealloc
+	touch dir/nocow; chattr +C dir/nocow; head -c 9000 /dev/urandom > dir/nocow; sync dir/nocow
+	touch dir/compressed; btrfs property set dir/compressed compression zstd; head -c 200000 /dev/zero | tr '\0' c > dir/compressed; sync dir/compressed
+	ln dir/links dir/$(head -c 200 /dev/zero | tr '\0' m); sync dir/links
+	head -c 9000 /dev/urandom > volume/file; sync volume/file
+	rm dir/old1 dir/old2; mv dir/old3 dir/moved; echo small > dir/small; sync dir/small dir
+	truncate -s 10000 dir/data2; sync dir/data2`
+
+// filesOfEveryKind is a function for the shell.
+const filesOfEveryKind = `
+	long=$(head -c 200 /dev/zero | tr '\0' n)
+	files() { # DIR NUMBER: files of every kind
+		mkdir -p $1/sub
+		echo $2 > $1/inline
+		head -c 30000 /dev/urandom > $1/regular
+		touch $1/compressed; btrfs property set $1/compressed compression zstd
+		head -c 200000 /dev/zero | tr '\0' c > $1/compressed
+		fallocate -l 1M $1/prealloc; head -c 20000 /dev/urandom | dd of=$1/prealloc bs=4k seek=9 conv=notrunc status=none
+		truncate -s 3M $1/sparse; head -c 9000 /dev/urandom | dd of=$1/sparse bs=4k seek=200 conv=notrunc status=none
+		cp --reflink=always $1/regular $1/reflinked
+		touch $1/nocow; chattr +C $1/nocow; head -c 50000 /dev/urandom > $1/nocow
+		ln $1/inline $1/sub/link; ln -s ../inline $1/sub/soft; mkfifo $1/pipe; mknod $1/null c 1 3
+		setfattr -n user.fsward -v "value $2" $1/inline
+		setfattr -n user.large -v "$(head -c 900 /dev/zero | tr '\0' x)" $1/regular
+	}`
+
+// workload brings up a file system of some depth, and then makes four commits in which as much as
+// possible changes: one of a snapshot, one after it, one of deletions, one of small things.
+const workload = filesOfEveryKind + `
+	[ $quota = 0 ] || btrfs -q quota enable .
+	btrfs -q subvolume create volume
+	btrfs -q subvolume create volume/inner
+	for i in 1 2 3 4 5 6 7 8; do files tree/d$i $i; files volume/d$i $i; done
+	for i in $(seq 400); do echo $i > volume/d1/small$i; done
+	mkdir links; echo many > links/many; for i in $(seq 90); do ln links/many links/$long$i; done
+	btrfs -q subvolume snapshot volume first
+	sync -f .
+	# 1: a snapshot is a commit by itself, with all that came before it. The file of 90 MiB makes new chunks.
+	files tree/e1 9; files volume/e1 9; for i in 1 2 3; do echo $i >> volume/d$i/inline; rm volume/d$i/regular; done
+	fallocate -l 90M big
+	for i in $(seq 20); do ln links/many links/more$long$i; done
+	btrfs -q subvolume create fresh; files fresh/d 1
+	[ $quota = 0 ] || btrfs qgroup limit 200M fresh
+	btrfs -q subvolume snapshot -r volume second
+	# 2: what two trees share is written by one of them.
+	for i in 4 5 6 7 8; do echo $i >> volume/d$i/inline; head -c 9000 /dev/urandom | dd of=volume/d$i/regular bs=4k conv=notrunc status=none; done
+	files volume/f1 1; files tree/f1 1; mv tree/d1/sub tree/d2/moved
+	btrfs -q filesystem resize -8M .
+	sync -f .
+	# 3: deletions, and a file that is open without a name.
+	rm -r tree/d3 volume/d3 big; for i in $(seq 30); do rm links/more$long$((i % 20 + 1)) || true; done 2> /dev/null
+	btrfs -q subvolume delete first
+	exec 9> volume/open; echo held >&9; rm volume/open
+	sync -f .
+	# 4: little.
+	echo x >> tree/d5/inline; touch volume/d5/regular; files tree/g1 1; mkdir volume/new
+	sync -f .
+	exec 9>&-`
