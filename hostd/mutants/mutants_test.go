@@ -40,10 +40,57 @@ func TestMutantsOfAClause(t *testing.T) {
 		"1 clause 1: ( B < 4096 ; B =:= 0x10 ) becomes ( B < 4097 ; B =:= 0x10 )",
 		`1 clause 1: ( B < 4096 ; B =:= 0x10 ) becomes ( B < 4096 ; B =\= 0x10 )`,
 		"1 clause 1: ( B < 4096 ; B =:= 0x10 ) becomes ( B < 4096 ; B =:= 17 )",
+		"1 clause 1: ( B < 4096 ; B =:= 0x10 ) becomes ( fail ; B =:= 0x10 )",
+		"1 clause 1: ( B < 4096 ; B =:= 0x10 ) becomes ( true ; B =:= 0x10 )",
+		"1 clause 1: ( B < 4096 ; B =:= 0x10 ) becomes ( B < 4096 ; fail )",
+		"1 clause 1: ( B < 4096 ; B =:= 0x10 ) becomes ( B < 4096 ; true )",
 		"1 clause 1: without not(shared(A, 'it''s, one'))",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("mutants:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestGoalsInBrackets(t *testing.T) {
+	for goal, want := range map[string][]string{
+		"( A > 1 -> f(A, B), not(g(B), B < 2) ; true )": {
+			"( A > 1 -> f(A, B), not(true, B < 2) ; true )",
+			"( A > 1 -> f(A, B), not(g(B), true) ; true )",
+			"( fail ; true )",
+			"( true -> f(A, B), not(g(B), B < 2) ; true )",
+			"( A > 1 -> true, not(g(B), B < 2) ; true )",
+			"( A > 1 -> f(A, B), true ; true )",
+			"( A > 1 -> f(A, B), not(g(B), B < 2) ; fail )",
+		},
+		"count((f(X), g(X)), 0)": {"count((true, g(X)), 0)", "count((f(X), true), 0)"},
+		"\\+ ( f(X) ; g )":       {"\\+ ( fail ; g )", "\\+ ( true ; g )", "\\+ ( f(X) ; fail )", "\\+ ( f(X) ; true )"},
+		"not(f(A, k(B, C)))":     nil,
+		"X is (A + 1) * (B - 2)": nil,
+	} {
+		var got []string
+		for _, d := range dropped(goal) {
+			got = append(got, goal[:d.from]+d.now+goal[d.to:])
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s becomes\n%s\nwant:\n%s", goal, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+}
+
+// A body that is an alternative or a condition would have no goals that can be dropped: it stands in brackets.
+func TestBodiesAreConjunctions(t *testing.T) {
+	for _, fs := range []string{"btrfs", "ext3"} {
+		files, err := invariants.Builtin(fs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range parse(files).clauses {
+			for _, g := range c.goals {
+				if len(split(c.text, g, ";")) > 1 || len(split(c.text, g, "->")) > 1 {
+					t.Errorf("%s:%d: put brackets around it: %s", c.file, c.line, c.text)
+				}
+			}
+		}
 	}
 }
 
@@ -101,12 +148,9 @@ func TestNoRuleCanGo(t *testing.T) {
 	}
 }
 
-// notGoneThrough are rules of which it is not known yet why mutants are not noticed.
-var notGoneThrough = map[string][]string{"btrfs": {"21", "23", "75", "78", "79", "80", "81"}, "ext3": {"19", "20"}}
-
 // The unit tests notice each mutant, but for those that are listed with a reason; and none of these.
 func TestSurvivors(t *testing.T) {
-	for fs, open := range notGoneThrough {
+	for _, fs := range []string{"btrfs", "ext3"} {
 		files, err := invariants.Builtin(fs)
 		if err != nil {
 			t.Fatal(err)
@@ -119,9 +163,7 @@ func TestSurvivors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		mutants := slices.DeleteFunc(Mutants(files), func(m *Mutant) bool {
-			return !slices.ContainsFunc(m.rules, func(rule string) bool { return !slices.Contains(open, rule) })
-		})
+		mutants := Mutants(files)
 		names := make(map[string]bool)
 		for _, m := range mutants {
 			if names[m.String()] {

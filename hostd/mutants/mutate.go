@@ -48,7 +48,7 @@ func Mutants(files []invariants.File) []*Mutant {
 				from, to := withComma(c, n)
 				add("without "+goal, from, to, "")
 			}
-			for _, t := range turned(goal) {
+			for _, t := range append(turned(goal), dropped(goal)...) {
 				add(goal+" becomes "+goal[:t.from]+t.now+goal[t.to:], g.from+t.from, g.from+t.to, t.now)
 			}
 		}
@@ -88,6 +88,86 @@ func turned(goal string) []turn {
 		i += n
 	}
 	return out
+}
+
+// dropped lists what becomes of a goal with others in brackets when one of those goes: a part of a conjunction, of a
+// condition or of what follows it becomes true, an alternative fails.
+func dropped(goal string) []turn {
+	var out []turn
+	for _, g := range groups(goal) {
+		alternatives := split(goal, g, ";")
+		for _, a := range alternatives {
+			if len(alternatives) > 1 {
+				out = append(out, turn{a.from, a.to, "fail"})
+			}
+			for _, part := range split(goal, a, "->") {
+				goals := split(goal, part, ",")
+				for _, s := range goals {
+					if (part != g || len(goals) > 1) && goal[s.from:s.to] != "true" {
+						out = append(out, turn{s.from, s.to, "true"})
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// groups are the insides of the brackets in a goal that hold goals, or a sum: those that are not of arguments, and
+// those of a negation.
+func groups(goal string) []span {
+	var out []span
+	var open []int // where a bracket's inside begins; -1: it is of arguments
+	before := ""   // the token before
+	for i := 0; i < len(goal); {
+		tok := goal[i : i+tokenLen(goal[i:])]
+		i += len(tok)
+		switch tok {
+		case "(":
+			at := i
+			if name.MatchString(before) && before != "not" {
+				at = -1
+			}
+			open = append(open, at)
+		case ")":
+			if at := open[len(open)-1]; at >= 0 {
+				out = append(out, trim(goal, span{at, i - 1}))
+			}
+			open = open[:len(open)-1]
+		}
+		before = tok
+	}
+	return out
+}
+
+// split cuts a span at a token where it stands outside of brackets.
+func split(text string, s span, at string) []span {
+	var out []span
+	from, depth := s.from, 0
+	for i := s.from; i < s.to; {
+		tok := text[i : i+tokenLen(text[i:])]
+		switch tok {
+		case "(", "[", "{":
+			depth++
+		case ")", "]", "}":
+			depth--
+		case at:
+			if depth == 0 {
+				out = append(out, trim(text, span{from, i}))
+				from = i + len(tok)
+			}
+		}
+		i += len(tok)
+	}
+	return append(out, trim(text, span{from, s.to}))
+}
+
+// trim leaves out the blanks around.
+func trim(text string, s span) span {
+	inside := text[s.from:s.to]
+	s.from += len(inside) - len(strings.TrimLeft(inside, " \n\t"))
+	s.to -= len(inside) - len(strings.TrimRight(inside, " \n\t"))
+	return s
 }
 
 // without are rules with all clauses of one of them gone.

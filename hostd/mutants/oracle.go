@@ -36,11 +36,14 @@ func (s *Subject) judgedBy(rule string) bool {
 	return s.rules == nil || slices.Contains(s.rules, rule)
 }
 
+// caseSuffix is how the names of unit tests end, and those of no commits.
+const caseSuffix = ".pl"
+
 // Cases loads the unit tests of rules below a folder.
 func Cases(fileSystem, dir string) ([]*Subject, error) {
 	var out []*Subject
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".pl") {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, caseSuffix) {
 			return err
 		}
 		c, err := facts.LoadCase(detect.Schema(fileSystem), path)

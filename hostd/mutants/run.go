@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -16,6 +17,11 @@ import (
 type Result struct {
 	*Mutant
 	By string // the subject that noticed it, "" if none did
+}
+
+// ByCommit tells whether a commit noticed the mutant and no unit test did: those are asked first.
+func (r *Result) ByCommit() bool {
+	return r.By != "" && r.By != errInvalid.Error() && !strings.Contains(r.By, caseSuffix)
 }
 
 // Run tries mutants against subjects, in their order.
@@ -56,8 +62,8 @@ func Run(ctx context.Context, schema *change.Schema, mutants []*Mutant, subjects
 // false alarm, and the sound commits show most of those.
 const bystanders = 40
 
-// relevantFirst moves the subjects that violate a rule of a mutant to the front, and leaves out most of those that
-// have nothing to do with it.
+// relevantFirst puts unit tests before commits, and of both those first that violate a rule of a mutant. It leaves out
+// most commits that have nothing to do with it.
 func relevantFirst(subjects []*Subject, m *Mutant) []*Subject {
 	others := 0
 	rank := func(s *Subject) int {
@@ -73,7 +79,13 @@ func relevantFirst(subjects []*Subject, m *Mutant) []*Subject {
 		others++
 		return others > bystanders
 	})
-	slices.SortStableFunc(out, func(a, b *Subject) int { return rank(a) - rank(b) })
+	order := func(s *Subject) int {
+		if strings.HasSuffix(s.Name, caseSuffix) {
+			return rank(s)
+		}
+		return 2 + rank(s)
+	}
+	slices.SortStableFunc(out, func(a, b *Subject) int { return order(a) - order(b) })
 	return out
 }
 

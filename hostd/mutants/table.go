@@ -27,10 +27,10 @@ func WriteTable(w io.Writer, results []*Result) error {
 			t.left++
 		case r.By == errInvalid.Error():
 			t.invalid++
-		case strings.HasPrefix(r.By, "rule") || strings.Contains(r.By, ".pl"):
-			t.cases++
-		default:
+		case r.ByCommit():
 			t.commits++
+		default:
+			t.cases++
 		}
 	}
 	slices.SortFunc(names, func(a, b string) int { return number(a) - number(b) })
@@ -49,6 +49,11 @@ func WriteTable(w io.Writer, results []*Result) error {
 	fmt.Fprintf(&b, "| all | %d | %d | %d | %d | %d |\n", sum.all, sum.invalid, sum.cases, sum.commits, sum.left)
 	for _, r := range Survivors(results) {
 		fmt.Fprintf(&b, "\n- %s:%d %s", r.File, r.Line, r)
+	}
+	for _, r := range results {
+		if r.ByCommit() {
+			fmt.Fprintf(&b, "\n- %s:%d %s: noticed by the commit %s alone", r.File, r.Line, r, r.By)
+		}
 	}
 	b.WriteString("\n")
 	_, err := io.WriteString(w, b.String())

@@ -5,12 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"fsward/blocktap"
 	"fsward/change"
 	"fsward/hostd"
 	"fsward/hostd/load"
@@ -21,7 +24,7 @@ import (
 type round struct {
 	*config
 	number  int
-	seed    uint64
+	random  *rand.Rand
 	variant variant
 	load    workload
 }
@@ -76,7 +79,7 @@ func (r *round) run(ctx context.Context) (counts, error) {
 	for i := range r.variant.disks + r.variant.spare {
 		images = append(images, filepath.Join(dir, fmt.Sprintf("disk%d.img", i)))
 	}
-	if err := load.Make(ctx, r.fs, images[:r.variant.disks], r.variant.size, r.variant.mkfs...); err != nil {
+	if err := r.make(ctx, images[:r.variant.disks]); err != nil {
 		return counts{}, err
 	}
 	for _, image := range images[r.variant.disks:] {
@@ -102,38 +105,34 @@ func (r *round) run(ctx context.Context) (counts, error) {
 	return got, err
 }
 
+// make makes the file system.
+func (r *round) make(ctx context.Context, images []string) error {
+	if err := load.Make(ctx, r.fs, images, cmp.Or(r.load.start, r.variant.size), r.variant.mkfs...); err != nil {
+		return err
+	}
+	for _, image := range images {
+		if err := os.Truncate(image, r.variant.size); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // guarded runs the load on images under the guard and lets what is left be judged.
 func (r *round) guarded(ctx context.Context, images []string, log string, seen *judge) error {
-	cfg := hostd.Config{FS: detect.Auto, OnViolation: hostd.OnRefuse, Sinks: []hostd.Sink{seen}}
+	cfg := hostd.Config{FS: detect.Auto, OnViolation: hostd.OnRefuse, Verify: true, Sinks: []hostd.Sink{seen}}
 	for i, image := range images {
 		cfg.Disks = append(cfg.Disks, hostd.DiskSpec{Name: fmt.Sprintf("disk%d", i), Path: image})
 	}
 	if r.keep != "" {
 		cfg.Record = log
 	}
-	admin := ""
-	if r.fs == "btrfs" {
-		admin = "-btrfs"
+	what := load.Run{FS: r.fs, Type: r.variant.kind, Mount: append(slices.Clone(r.variant.mount), r.load.mount...),
+		Stages: r.stages(len(images)), Timeout: r.config.round + 10*time.Minute, Guest: r.machine}
+	if _, err := what.Guarded(ctx, cfg, r.log); err != nil {
+		return err
 	}
-	script := fmt.Sprintf("export FSLOAD=%s SEED=%d SECONDS_LEFT=%.0f ADMIN=%s\n", r.fsload, r.seed, r.config.round.Seconds(), admin)
-	// Linux 6.18 aborts a transaction now and then (btrfs_chunk_alloc: ENOENT) where devices change while there is
-	// no space: that is no matter of the guard.
-	if len(images) > 1 && !r.load.small {
-		// Words without quotes in the load's script: the devices are joined to one by commas.
-		script += "ADMIN=\"$ADMIN -devices $(echo $DISKS | tr ' ' ,)\"\n"
-	}
-	var held []string // the images that are its disks in the end
-	_, err := load.Run{FS: r.fs, Mount: r.variant.mount, Script: script + r.load.script, Timeout: r.config.round + 10*time.Minute,
-		After: func(devices []string) error {
-			first := ""
-			for i, device := range devices {
-				if device != "" {
-					held = append(held, images[i])
-					first = cmp.Or(first, device)
-				}
-			}
-			return load.Check(ctx, r.fs, first)
-		}}.Guarded(ctx, cfg, r.log)
+	held, err := holding(images, r.fs)
 	if err != nil {
 		return err
 	}
@@ -142,4 +141,21 @@ func (r *round) guarded(ctx context.Context, images []string, log string, seen *
 		seen.Event(ev)
 	}
 	return err
+}
+
+// holding are those images that the file system is on in the end.
+func holding(images []string, fs string) (held []string, err error) {
+	for _, image := range images {
+		file, err := blocktap.OpenImage(image)
+		if err != nil {
+			return nil, err
+		}
+		if name, err := detect.Name(file, detect.Auto); err == nil && name == fs {
+			held = append(held, image)
+		}
+		if err := file.Close(); err != nil {
+			return nil, err
+		}
+	}
+	return held, nil
 }

@@ -1,6 +1,7 @@
 // Command soak runs real loads on real file systems under the guard and expects no alarm: nothing that a
 // sound kernel commits may be refused or left undecided. Rounds differ in how the file system is made and
-// mounted and in what is done to it; every image is judged by the file system's own checker at the end.
+// mounted (variants.go) and in what is done to it (workloads.go): in the host's own kernel, or in a guest's with -guest.
+// Every image is judged by the file system's own checker at the end.
 package main
 
 import (
@@ -17,6 +18,7 @@ import (
 	"go.uber.org/zap"
 
 	"fsward/hostd/load"
+	"fsward/hostd/uml"
 )
 
 func main() {
@@ -37,6 +39,8 @@ func run() error {
 	flag.DurationVar(&cfg.round, "round", 40*time.Second, "how long the load of a round runs")
 	flag.StringVar(&cfg.only, "only", "", "run only the load of this `NAME`")
 	flag.IntVar(&cfg.disks, "disks", 1, "make only file systems on at least so many disks")
+	flag.StringVar(&cfg.variant, "variant", "", "make only file systems with this `TEXT` in their names")
+	flag.BoolVar(&cfg.guest, "guest", false, "in a guest, user-mode Linux 6.1, and not in the host's own kernel")
 	flag.StringVar(&cfg.keep, "keep", "", "keep the image and the log of a round that failed in `DIR`")
 	flag.Parse()
 	if flag.NArg() > 0 {
@@ -51,6 +55,11 @@ func run() error {
 		return err
 	}
 	cfg.dir = dir
+	if cfg.guest {
+		if cfg.machine, err = uml.New(ctx, dir); err != nil {
+			return err
+		}
+	}
 	total, err := cfg.soak(ctx)
 	fmt.Fprintf(cfg.out, "soak: %s in %v, seed %d\n", total, time.Since(cfg.start).Round(time.Second), cfg.seed)
 	return err
@@ -63,10 +72,14 @@ type config struct {
 	time, round time.Duration
 	seed        uint64
 	only        string
+	variant     string // part of its name; "": all
 	disks       int    // the least that a file system has
-	keep        string // "" or where the image and the log of a failed round go
-	dir         string // for what a round needs
-	fsload      string // path of the program
+	guest       bool
+	machine     *uml.Machine // of the guest
+	ops         int          // the load of each worker in operations, instead of in time; 0: in time
+	keep        string       // "" or where the image and the log of a failed round go
+	dir         string       // for what a round needs
+	fsload      string       // path of the program
 	out         io.Writer
 	log         *zap.Logger
 

@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -28,10 +29,10 @@ type config struct {
 
 func main() {
 	var c config
-	flag.StringVar(&c.dir, "dir", "build/matrix", "`directory` of the recordings of the corruption matrix")
+	flag.StringVar(&c.dir, "dir", "build/matrix/btrfs", "`directory` of the recordings of the corruption matrix")
 	flag.StringVar(&c.cases, "cases", "invariants/testdata/cases", "`directory` of the unit tests of rules")
-	flag.StringVar(&c.fs, "fs", "btrfs", "`file system` whose rules are weakened: btrfs or ext3, which has unit tests alone")
-	flag.StringVar(&c.only, "only", "", "the mutants of one `rule`, or of the clauses of a file (name.pl), alone")
+	flag.StringVar(&c.fs, "fs", "btrfs", "`file system` whose rules are weakened: btrfs or ext3")
+	flag.StringVar(&c.only, "only", "", "the mutants of these `rules`, or of the clauses of these files (name.pl), alone, separated by commas")
 	flag.BoolVar(&c.commits, "commits", true, "ask real commits where no unit test notices")
 	flag.IntVar(&c.workers, "workers", 2, "mutants at a time")
 	flag.Parse()
@@ -53,11 +54,12 @@ func run(c config) (err error) {
 	if err != nil {
 		return err
 	}
-	if c.commits && c.fs == "btrfs" {
-		if err := os.MkdirAll(c.dir, 0o755); err != nil {
+	if c.commits {
+		dir := filepath.Join(c.dir, c.fs)
+		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return err
 		}
-		commits, closeAll, err := matrix.Commits(ctx, c.dir)
+		commits, closeAll, err := matrix.Commits(ctx, dir, c.fs)
 		if err != nil {
 			return err
 		}
@@ -73,7 +75,8 @@ func run(c config) (err error) {
 		subjects = append(subjects, altered...)
 	}
 	list := slices.DeleteFunc(mutants.Mutants(files), func(m *mutants.Mutant) bool {
-		return c.only != "" && m.Rule != c.only && filepath.Base(m.File) != c.only
+		only := strings.Split(c.only, ",")
+		return c.only != "" && !slices.Contains(only, m.Rule) && !slices.Contains(only, filepath.Base(m.File))
 	})
 	results, err := mutants.Run(ctx, schema, list, subjects, c.workers, os.Stderr)
 	if err != nil {

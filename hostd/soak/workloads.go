@@ -1,0 +1,150 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"fsward/hostd/load"
+)
+
+// A workload changes the file system that is mounted in its working directory until $LIMIT is reached, in the shell.
+// $LOAD is fsload on that directory, with a seed, the limit and what it may do besides.
+type workload struct {
+	name    string
+	script  string
+	small   bool     // wants a file system that it can fill
+	fs      string   // the only one that it is for; "": any
+	journal bool     // wants one with a journal
+	guest   bool     // takes the guest's kernel: rights or drivers that the host's may not have
+	start   int64    // bytes that the file system has at first; 0: the disk's
+	mount   []string // options besides
+	lives   int      // how often the machine starts; 0: once
+	cut     bool     // and all but the last end with its power
+	// between is run on the unmounted devices between two lives.
+	between func(r *round) string
+}
+
+func (l workload) fits(c *config) bool { return (l.fs == "" || l.fs == c.fs) && (c.guest || !l.guest) }
+
+var workloads = []workload{
+	{name: "mixed", script: `$LOAD`},
+	{name: "fsync", script: `$LOAD -profile fsync`},
+	{name: "sync", script: `$LOAD -profile sync`},
+	{name: "names", script: `$LOAD -profile names`},
+	{name: "full", small: true, script: `$LOAD -profile space`},
+	{name: "crash", script: `$LOAD -profile fsync`, lives: 5, cut: true, between: afterCrash},
+	{name: "source", script: `
+		src=$(go env GOROOT)/src
+		mkdir -p tree && for d in archive bufio bytes compress container encoding errors fmt go io math net os path regexp sort strconv strings text time unicode; do
+			cp -r "$src/$d" tree/; sync -f .
+		done
+		GOCACHE=$PWD/cache GOFLAGS= GOTMPDIR=$PWD go build -p 1 -o built cmd/gofmt
+		sync -f .; mv tree moved; setfacl -R -m u:1000:rwX -m d:g:7:rX moved || [ "$FS" = btrfs ]; sync -f .
+		rm -r cache; sync -f .; rm -r moved/encoding moved/net`},
+	// Each class of stressors for a second. Those that call sync(2), which reaches every file system of the machine, are
+	// for the guest.
+	{name: "stress-ng", script: `
+		mkdir -p stress && cd stress
+		not=bind-mount,binderfs,procfs,verity
+		[ -n "$GUEST" ] || not=$not,dentry,fanotify,io,iomix,mknod,open,touch
+		(while sleep 0.3; do sync -f . || exit; done) & commits=$!
+		stress-ng --quiet --class filesystem --exclude $not --sequential 1 --timeout 1s --temp-path . || [ $? -le 3 ]
+		kill $commits; wait $commits || true
+		cd .. && rm -rf stress`},
+	{name: "tools", fs: "ext3", script: `$LOAD`, lives: 6, between: ext3Tools},
+	// The file system grows in steps while it is in use. The host's root may have no CAP_SYS_RESOURCE, which this takes.
+	{name: "grow", fs: "ext3", journal: true, guest: true, start: 40 << 20, script: `
+		$LOAD & load=$!
+		for size in 60M 100M 101M 180M 300M 400M; do sleep $((SECONDS_LEFT / 7)); resize2fs $FIRST $size; sync -f .; done
+		wait $load`},
+	{name: "quota", fs: "ext3", guest: true, mount: []string{"usrquota", "grpquota"}, script: quota},
+	{name: "journaled quota", fs: "ext3", journal: true, guest: true, mount: []string{"usrjquota=aquota.user", "grpjquota=aquota.group", "jqfmt=vfsv1"}, script: quota},
+}
+
+// quota counts what each user and group has, in files that the kernel writes, while that changes.
+const quota = `
+	mkdir -p work && chmod 777 work
+	quotacheck -ugmc -F vfsv1 $PWD; quotaon -ug $PWD
+	$LOAD & load=$!
+	n=0
+	while kill -0 $load 2> /dev/null; do
+		n=$((n + 1)); id=$((n * 37 % 2000))
+		setquota -u $id $((id * 3)) $((id * 4)) 20 $((id / 5 + 30)) $PWD; setquota -g $id 0 $((id * 9)) 0 0 $PWD; setquota -u -t 1 1 $PWD
+		repquota -ug $PWD > /dev/null
+		[ $((n % 9)) != 0 ] || { quotaoff -ug $PWD; quotacheck -ugmc -F vfsv1 $PWD; quotaon -ug $PWD; }
+		sync -f .; sleep 0.2
+	done
+	wait $load; repquota -u $PWD | grep -q '^#'; quotaoff -ug $PWD`
+
+// afterCrash is what a system does before it mounts again: ext2 has to be looked at, and anything else may be.
+func afterCrash(r *round) string {
+	if r.variant.plain || r.fs == "ext3" && r.random.IntN(3) == 0 {
+		return "e2fsck -fy $FIRST || [ $? -le 2 ]"
+	}
+	return ""
+}
+
+// ext3Tools is what an administrator does to a file system that is not mounted.
+func ext3Tools(r *round) string {
+	tools := []string{
+		"e2fsck -fp $FIRST",
+		"e2fsck -fyD $FIRST || [ $? = 1 ]", // 1: directories were packed
+		"tune2fs -L soak -c 30 -i 7 -m 3 -e remount-ro -U random $FIRST",
+		"tune2fs -O ^dir_index $FIRST; e2fsck -fy $FIRST || [ $? = 1 ]; tune2fs -O dir_index $FIRST; e2fsck -fyD $FIRST || [ $? = 1 ]",
+		"e2fsck -fp $FIRST; resize2fs -M $FIRST; e2fsck -fn $FIRST; resize2fs $FIRST",
+		"e2fsck -fp $FIRST; resize2fs $FIRST 290M || [ $? = 1 ]; e2fsck -fn $FIRST",
+	}
+	if !r.variant.plain {
+		tools = append(tools,
+			"tune2fs -O ^has_journal $FIRST; tune2fs -j -J size=4 $FIRST; e2fsck -fn $FIRST",
+			"mke2fs -q -F -t ext3 -b 1024 $FIRST",
+			"mke2fs -q -F -t ext3 -b 4096 -I 128 $FIRST; e2fsck -fn $FIRST",
+		)
+	}
+	return tools[r.random.IntN(len(tools))]
+}
+
+// stages are the lives of the machine under a load of so many seconds in all, and the check by the file system's own
+// program at the end.
+func (r *round) stages(devices int) []load.Stage {
+	lives := max(1, r.load.lives)
+	seconds := max(1, int(r.config.round.Seconds())/lives)
+	var stages []load.Stage
+	for i := range lives {
+		last := i == lives-1
+		st := load.Stage{Script: r.environment(seconds, devices) + r.load.script}
+		if r.load.cut && !last {
+			st.Cut = time.Duration(1+r.random.IntN(seconds*1000)) * time.Millisecond
+		}
+		if r.load.between != nil && !last {
+			if st.Offline = r.load.between(r); st.Cut > 0 && st.Offline != "" {
+				stages = append(stages, st)
+				st = load.Stage{Offline: st.Offline}
+			}
+		}
+		stages = append(stages, st)
+	}
+	return append(stages, load.Stage{Offline: load.Check(r.fs)})
+}
+
+// environment is what a script begins with.
+func (r *round) environment(seconds, devices int) string {
+	limit := fmt.Sprintf("-seconds %d", seconds)
+	if r.ops > 0 {
+		limit = fmt.Sprintf("-seconds 600 -ops %d", r.ops)
+	}
+	admin := ""
+	if r.fs == "btrfs" && r.load.name != "names" {
+		admin = " -btrfs"
+		// Linux 6.18 aborts a transaction now and then (btrfs_chunk_alloc: ENOENT) where devices change while there is
+		// no space: that is no matter of the guard.
+		if devices > 1 && !r.load.small {
+			admin += " -devices $(echo $DISKS | tr ' ' ,)"
+		}
+	}
+	guest := ""
+	if r.guest {
+		guest = "1"
+	}
+	return fmt.Sprintf("FS=%s GUEST=%s SECONDS_LEFT=%d\nLOAD=\"%s -dir . -seed %d %s%s\"\n", r.fs, guest, seconds, r.fsload, r.random.Uint64()>>1, limit, admin)
+}
