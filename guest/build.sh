@@ -3,9 +3,12 @@
 #
 # The kernel is Debian's stock linux-image-cloud-amd64, unpacked and not installed. The initramfs holds
 # busybox, btrfs, mkfs.btrfs and mke2fs with the libraries they need, fsload of hostd/load, sync of coreutils (that of busybox does not
-# report what syncfs returns), the modules listed below, and the scripts of this folder. What is up to date is not made again.
+# report what syncfs returns), the modules listed below, the module of ramdisk with rdcheck and rdioctl that try it, and the scripts of
+# this folder. What is up to date is not made again.
 #
-# Debian packages: busybox-static btrfs-progs e2fsprogs kmod cpio zstd dpkg apt.
+# Our module is built against the kernel's own headers, which are unpacked beside it and not installed either.
+#
+# Debian packages: busybox-static btrfs-progs e2fsprogs kmod cpio zstd dpkg apt gcc-12 make libelf1.
 set -eu
 
 # Modules to load, each with what it depends on. What the kernel has built in is left out by modprobe.
@@ -30,6 +33,8 @@ need busybox busybox-static
 need mkfs.btrfs btrfs-progs
 need mke2fs e2fsprogs
 need go golang
+need gcc-12 gcc-12
+need make make
 need depmod kmod
 need cpio cpio
 need zstd zstd
@@ -53,15 +58,41 @@ latest_kernel() {
 	[ -z "$version" ] || echo "$name=$version"
 }
 
+# fetch PACKAGE… DIR unpacks packages into a folder.
+fetch() {
+	for dir; do :; done
+	mkdir -p "$dir"
+	while [ $# -gt 1 ]; do
+		echo "guest/build.sh: fetching $1" >&2
+		(cd "$dir" && apt-get -q=2 -o APT::Sandbox::User=root download "$1" >&2) ||
+			die "cannot download $1: run 'apt-get update' and see that the Debian mirror answers"
+		dpkg -x "$dir"/*.deb "$dir"
+		rm "$dir"/*.deb
+		shift
+	done
+}
+
+# fetch_headers NAME=VERSION unpacks the headers of a kernel's package into $out/headers.
+fetch_headers() {
+	version=${1#*=}
+	headers=${1%%=*}
+	headers=linux-headers-${headers#linux-image-}
+	kbuild=$(apt-cache depends "$headers" | sed -n 's/^ *Depends: \(linux-kbuild-.*\)$/\1/p' | head -n 1)
+	[ -n "$kbuild" ] || die "apt knows no $headers: run 'apt-get update'"
+	common=$(apt-cache depends "$headers" | sed -n 's/^ *Depends: \(linux-headers-.*-common\)$/\1/p' | head -n 1)
+	rm -rf "$out/headers.new"
+	fetch "$headers=$version" "$common=$version" "$kbuild" "$out/headers.new"
+	# The one path in them that is absolute.
+	sed -i "s|^include /usr/src/|include $out/headers/usr/src/|" "$out/headers.new/usr/src/$headers/Makefile"
+	echo "$1" >"$out/headers.new/package"
+	rm -rf "$out/headers"
+	mv "$out/headers.new" "$out/headers"
+}
+
 # fetch_kernel NAME=VERSION unpacks the package into $out/kernel.
 fetch_kernel() {
-	echo "guest/build.sh: fetching $1" >&2
 	rm -rf "$out/kernel.new"
-	mkdir -p "$out/kernel.new"
-	(cd "$out/kernel.new" && apt-get -q=2 -o APT::Sandbox::User=root download "$1" >&2) ||
-		die "cannot download $1: run 'apt-get update' and see that the Debian mirror answers"
-	dpkg -x "$out/kernel.new"/*.deb "$out/kernel.new"
-	rm "$out/kernel.new"/*.deb
+	fetch "$1" "$out/kernel.new"
 	release=$(ls "$out/kernel.new/lib/modules")
 	depmod -b "$out/kernel.new" "$release"
 	echo "$1" >"$out/kernel.new/package"
@@ -85,6 +116,20 @@ elif [ -n "$want" ]; then
 	touch "$out/kernel/package"
 fi
 release=$(ls "$out/kernel/lib/modules")
+[ "$have" = "$(cat "$out/headers/package" 2>/dev/null || true)" ] || fetch_headers "$have"
+
+# build_module SOURCE builds the module of a folder into $out.
+build_module() {
+	name=$(basename "$1")
+	rm -rf "$out/module"
+	mkdir -p "$out/module"
+	cp "$1"/*.c "$1"/*.h "$1/Kbuild" "$out/module/"
+	# Types for the debugger are not made: that takes pahole.
+	make -s -C "$out/headers/usr/src/linux-headers-$release" M="$out/module" CONFIG_DEBUG_INFO_BTF_MODULES= modules >"$out/module.log" 2>&1 ||
+		die "cannot build the module of $1: $(cat "$out/module.log")"
+	strip --strip-debug -o "$out/fsw_$name.ko" "$out/module/fsw_$name.ko"
+	rm -rf "$out/module"
+}
 
 # libraries PROGRAM… prints the shared libraries and the loader that the programs need.
 libraries() {
@@ -93,18 +138,22 @@ libraries() {
 
 sync=$(command -v sync)
 (cd "$here" && CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o "$out/fsload" fsward/hostd/load/fsload) || die "cannot build fsload"
+(cd "$here" && CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o "$out/rdcheck" fsward/explore/ramdisk/rdcheck) || die "cannot build rdcheck"
+gcc-12 -Wall -Werror -static -o "$out/rdioctl" "$here/rdioctl.c" || die "cannot build rdioctl"
 dynamic="$(command -v btrfs) $(command -v mkfs.btrfs) $(command -v mke2fs)"
-bins="$(command -v busybox) $out/fsload $dynamic"
+bins="$(command -v busybox) $out/fsload $out/rdcheck $out/rdioctl $dynamic"
 # shellcheck disable=SC2086  # a list of paths without spaces
 libs=$(libraries "$sync" $dynamic)
-scripts="$here/init $here/lib.sh $here/workload.sh $here/verify.sh $here/soak.sh"
+scripts="$here/init $here/lib.sh $here/workload.sh $here/verify.sh $here/soak.sh $here/ramdisk.sh"
+ramdisk=$here/../ramdisk
 
 # shellcheck disable=SC2086
-stamp=$({ echo "$have"; sha256sum "$here/build.sh" "$sync" $bins $libs /etc/mke2fs.conf $scripts; } | sha256sum)
+stamp=$({ echo "$have"; sha256sum "$here/build.sh" "$sync" $bins $libs /etc/mke2fs.conf $scripts "$ramdisk"/*; } | sha256sum)
 if [ -s "$out/vmlinuz" ] && [ -s "$out/initramfs.cpio.zst" ] && [ "$stamp" = "$(cat "$out/stamp" 2>/dev/null)" ]; then
 	exit 0
 fi
 rm -f "$out/stamp"
+build_module "$ramdisk"
 
 root=$out/root
 rm -rf "$root"
@@ -133,7 +182,7 @@ while read -r module; do
 done <"$out/modules" >"$root/modules/list"
 
 cp "$here/init" "$root/init"
-cp "$here/lib.sh" "$here/workload.sh" "$here/verify.sh" "$here/soak.sh" "$root/fsward/"
+cp "$here/lib.sh" "$here/workload.sh" "$here/verify.sh" "$here/soak.sh" "$here/ramdisk.sh" "$out/fsw_ramdisk.ko" "$root/fsward/"
 chmod 0755 "$root/init"
 
 # Device nodes are not needed: the kernel's own initramfs has /dev/console, and /init mounts devtmpfs.

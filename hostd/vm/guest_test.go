@@ -3,157 +3,17 @@
 package vm
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
 	"time"
 
-	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest"
 	"libvirt.org/go/libvirt"
 )
-
-// These tests boot a guest through libvirt. They are asked for with -tags vmtest; what is missing then is a
-// failure and never a skip.
-
-// trouble is what a healthy kernel does not say.
-var trouble = regexp.MustCompile(`\bBUG:|\bWARNING:|\bOops\b|Call Trace:|general protection|Kernel panic`)
-
-// guestFiles builds the kernel and the initramfs, or finds them built.
-func guestFiles(t *testing.T) (kernel, initramfs string) {
-	t.Helper()
-	out, err := filepath.Abs("../../build/guest")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if b, err := exec.Command("sh", "../../guest/build.sh", out).CombinedOutput(); err != nil {
-		t.Fatalf("cannot build the guest: %v\n%s", err, b)
-	}
-	return filepath.Join(out, "vmlinuz"), filepath.Join(out, "initramfs.cpio.zst")
-}
-
-// shortDir is a run directory: that of testing is too long for the paths of sockets.
-func shortDir(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "fsward-vm-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("the run directory %s is kept", dir)
-			return
-		}
-		if err := os.RemoveAll(dir); err != nil {
-			t.Error(err)
-		}
-	})
-	return dir
-}
-
-// serve serves an empty image with an NBD server and returns the image and the disk.
-func serve(t *testing.T, dir, name string, mib int64) (image string, disk Disk) {
-	t.Helper()
-	image = filepath.Join(dir, name+".img")
-	if err := os.WriteFile(image, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(image, mib<<20); err != nil {
-		t.Fatal(err)
-	}
-	disk = Disk{NBDSocket: filepath.Join(dir, name+".nbd"), Export: name, Serial: name}
-	start(t, disk.NBDSocket, "qemu-utils", "qemu-nbd", "-t", "-f", "raw", "-x", name, "-k", disk.NBDSocket,
-		"--cache=writeback", "--discard=unmap", image)
-	return image, disk
-}
-
-// start runs a server for the length of the test and waits for its socket.
-func start(t *testing.T, socket, pkg string, args ...string) {
-	t.Helper()
-	cmd := exec.Command(args[0], args[1:]...)
-	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatalf("%v: apt-get install %s", err, pkg)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM)
-		_ = cmd.Wait()
-	})
-	for range 200 {
-		if _, err := os.Stat(socket); err == nil {
-			return
-		}
-		time.Sleep(25 * time.Millisecond)
-	}
-	t.Fatalf("%s does not make its socket", args[0])
-}
-
-// transcript collects the console.
-type transcript struct {
-	mu    sync.Mutex
-	lines []string
-	at    []time.Time
-}
-
-func (l *transcript) add(s string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.lines, l.at = append(l.lines, s), append(l.at, time.Now())
-}
-
-// when returns when a line with this text came.
-func (l *transcript) when(text string) (time.Time, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for i, s := range l.lines {
-		if strings.Contains(s, text) {
-			return l.at[i], true
-		}
-	}
-	return time.Time{}, false
-}
-
-// healthy fails the test for what a healthy kernel does not say.
-func (l *transcript) healthy(t *testing.T) {
-	t.Helper()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, s := range l.lines {
-		if trouble.MatchString(s) {
-			t.Errorf("the guest's kernel says: %s", s)
-		}
-	}
-}
-
-// clean asks the file system's own checker.
-func clean(t *testing.T, args ...string) {
-	t.Helper()
-	if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
-		t.Errorf("%s: %v\n%s", strings.Join(args, " "), err, out)
-	}
-}
-
-func connect(ctx context.Context, t *testing.T, dir string) *Host {
-	t.Helper()
-	h, err := Connect(ctx, dir, zaptest.NewLogger(t, zaptest.WrapOptions(zap.AddStacktrace(zap.PanicLevel))))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := h.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return h
-}
 
 func TestGuestWorkload(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
@@ -241,15 +101,6 @@ func TestGuestWorkload(t *testing.T) {
 			}
 		}
 	}
-}
-
-func size(t *testing.T, path string) int64 {
-	t.Helper()
-	st, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return st.Size()
 }
 
 // A server that holds a write must not keep Suspend and Resume from returning.
@@ -439,100 +290,5 @@ func TestGuestPanics(t *testing.T) {
 	}
 	if end, err := d.Wait(ctx); err != nil || end.Clean() || !end.Panic || end.String() != "kernel panic" {
 		t.Errorf("the guest ended with %+v, %v", end, err)
-	}
-}
-
-// What a killed process leaves is ended by the next one with the same run directory.
-func TestLeftoversOfAKilledRun(t *testing.T) {
-	if os.Getenv(leftoverEnv) != "" {
-		leftoverRun(t, false)
-		return
-	}
-	t.Run("fsward", func(t *testing.T) { leftoverRun(t, false) })
-	t.Run("fsward-and-libvirtd", func(t *testing.T) { leftoverRun(t, true) })
-}
-
-// leftoverEnv tells the process that will be killed its folder.
-const leftoverEnv = "FSWARD_VM_TEST_RUN"
-
-func leftoverRun(t *testing.T, killDaemon bool) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-	defer cancel()
-	kernel, initramfs := guestFiles(t)
-	cfg := func(dir string) Config {
-		return Config{Name: "fsward-left", Kernel: kernel, Initramfs: initramfs, Cmdline: "fsward.btrfs=none fsward.ext3=none",
-			Console: filepath.Join(dir, "console"), Channel: true}
-	}
-	if dir := os.Getenv(leftoverEnv); dir != "" { // the process that will be killed
-		h, err := Connect(ctx, filepath.Join(dir, "run"), zap.NewNop())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := h.Start(ctx, cfg(dir)); err != nil {
-			t.Fatal(err)
-		}
-		fmt.Println("started")
-		<-ctx.Done()
-		return
-	}
-	dir := shortDir(t)
-	cmd := exec.Command(os.Args[0], "-test.run=^TestLeftoversOfAKilledRun$", "-test.v")
-	cmd.Env = append(os.Environ(), leftoverEnv+"="+dir)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	s := bufio.NewScanner(out)
-	for s.Scan() && s.Text() != "started" {
-		t.Log("child: " + s.Text())
-	}
-	if _, err := Connect(ctx, filepath.Join(dir, "run"), zap.NewNop()); err == nil || !strings.Contains(err.Error(), "in use by another") {
-		t.Errorf("a run directory that is in use: %v", err)
-	}
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	if killDaemon { // before it can end the guest
-		var pid int
-		text, err := os.ReadFile(pidFile(filepath.Join(dir, "run")))
-		if err == nil {
-			_, err = fmt.Sscan(string(text), &pid)
-		}
-		if err == nil {
-			err = syscall.Kill(pid, syscall.SIGKILL)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	_ = cmd.Wait()
-
-	h := connect(ctx, t, filepath.Join(dir, "run"))
-	d, err := h.Start(ctx, cfg(dir))
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := NewWorkload(d.Channel())
-	if err := w.Ready(ctx); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Stop(); err != nil {
-		t.Fatal(err)
-	}
-	if end, err := d.Wait(ctx); err != nil || !end.Clean() {
-		t.Errorf("the guest ended with %v, %v", end, err)
-	}
-	all, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range all {
-		if b, _ := os.ReadFile(f); strings.HasPrefix(filepath.Base(string(b)), "qemu") && strings.Contains(string(b), dir) {
-			t.Errorf("%s is left", f)
-		}
 	}
 }

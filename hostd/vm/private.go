@@ -49,8 +49,13 @@ const qemuUser = "libvirt-qemu"
 // killed, it destroys our domains as our connection closes, and then goes.
 const quitAfter = "10"
 
-// startScript covers the compiled-in paths and becomes libvirtd. Arguments: the folder, then the command.
+// startScript covers the compiled-in paths and becomes libvirtd. Arguments: the folder, then the command. What the host has
+// mounted is mounted in the new namespace too, and stays in use there after the host has unmounted it, unless its mounts
+// are shared (then --propagation slave makes them go): of fsward's own ones none is needed, and they are let go at once.
 const startScript = `dir=$1; shift
+while read -r _ at type _; do
+	case $type:$at in fuse.fsward:* | *:*/fsward-loop-*) umount --lazy "$at" || exit 9 ;; esac
+done < /proc/self/mounts
 while [ "$1" != -- ]; do mount --bind "$dir/$1" "$2" || exit 9; shift 2; done
 shift
 exec "$@"`
@@ -165,7 +170,7 @@ func (d *daemon) prepareRoot(dir string, args []string) error {
 	if err != nil {
 		return err
 	}
-	line := []string{"--mount", "--propagation", "private", "sh", "-c", startScript, "sh", dir}
+	line := []string{"--mount", "--propagation", "slave", "sh", "-c", startScript, "sh", dir}
 	for _, f := range hostFolders {
 		if err := d.mountPoint(f.host); err != nil {
 			return fmt.Errorf("cannot make %s, which a private libvirtd needs as a mount point: %w", f.host, err)

@@ -1,0 +1,243 @@
+package ramdisk
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// The module's devices.
+const (
+	controlPath = "/dev/fsw_ramdisk"
+	logPath     = "/dev/fsw_ramdisk_log"
+)
+
+// Control is the open control device. Safe for concurrent use.
+type Control struct {
+	mu sync.Mutex // an answer belongs to the command before it
+	fd int
+}
+
+// Open opens the control device of a module that is loaded. One of another ABI is an error.
+func Open() (*Control, error) {
+	fd, err := unix.Open(controlPath, unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: is the module fsw_ramdisk loaded?", controlPath, err)
+	}
+	c := &Control{fd: fd}
+	h, err := c.Hello()
+	if err == nil && h.ABI != ABI {
+		err = fmt.Errorf("%s: the module speaks version %d, this program %d", controlPath, h.ABI, ABI)
+	}
+	if err != nil {
+		_ = c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// Close closes the device. Disks stay.
+func (c *Control) Close() error { return unix.Close(c.fd) }
+
+// call runs a command. The answer, if there is one, is put into arg.
+func (c *Control) call(cmd uint32, arg []byte) error {
+	b := make([]byte, 0, 8+len(arg))
+	b = le.AppendUint32(b, cmd)
+	b = le.AppendUint32(b, uint32(len(arg)))
+	b = append(b, arg...)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, err := unix.Write(c.fd, b); err != nil {
+		return err
+	}
+	if cmd>>30&dirRead == 0 {
+		return nil
+	}
+	n, err := unix.Read(c.fd, arg)
+	if err == nil && n != len(arg) {
+		err = io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// Hello asks the module about itself.
+func (c *Control) Hello() (h Hello, err error) {
+	var b [helloSize]byte
+	if err = c.call(cmdHello, b[:]); err != nil {
+		return h, fmt.Errorf("hello: %w", err)
+	}
+	h.decode(&b)
+	return h, nil
+}
+
+// Mark puts a text of 1 to MaxText bytes into the log.
+func (c *Control) Mark(text string) error {
+	var b [markSize]byte
+	if len(text) > MaxText {
+		return fmt.Errorf("a mark of %d bytes, at most %d fit", len(text), MaxText)
+	}
+	le.PutUint32(b[0:], uint32(len(text)))
+	copy(b[8:], text)
+	if err := c.call(cmdMark, b[:]); err != nil {
+		return fmt.Errorf("mark: %w", err)
+	}
+	return nil
+}
+
+// Make makes disk number n (0 to MaxDisks-1), of zeros. Its size in bytes is a multiple of PageSize, at most MaxBytes.
+func (c *Control) Make(n uint32, bytes uint64) (*Disk, error) {
+	d := &Disk{c, n}
+	if bytes == 0 {
+		return nil, fmt.Errorf("disk %d of no bytes", n)
+	}
+	return d, d.do("make", cmdDisk, d.disk(bytes))
+}
+
+// Disk is a disk of the module. Safe for concurrent use.
+type Disk struct {
+	c *Control
+	n uint32
+}
+
+// Disk returns a disk that is there already.
+func (c *Control) Disk(n uint32) *Disk { return &Disk{c, n} }
+
+// Number returns the disk's number.
+func (d *Disk) Number() uint32 { return d.n }
+
+// Path returns the block device.
+func (d *Disk) Path() string { return fmt.Sprintf("/dev/fswrd%d", d.n) }
+
+func (d *Disk) do(what string, cmd uint32, arg []byte) error {
+	if err := d.c.call(cmd, arg); err != nil {
+		return fmt.Errorf("%s: %s: %w", d.Path(), what, err)
+	}
+	return nil
+}
+
+func (d *Disk) disk(bytes uint64) []byte {
+	b := make([]byte, diskSize)
+	le.PutUint32(b, d.n)
+	le.PutUint64(b[8:], bytes)
+	return b
+}
+
+// Remove removes the disk and all that it holds. While somebody has it open that fails with EBUSY.
+func (d *Disk) Remove() error { return d.do("remove", cmdDisk, d.disk(0)) }
+
+// Log switches logging on or off. Bios that a rule delays are done before.
+func (d *Disk) Log(on bool) error {
+	b := make([]byte, switchSize)
+	le.PutUint32(b, d.n)
+	if on {
+		b[4] = 1
+	}
+	return d.do("log", cmdLog, b)
+}
+
+// Snapshot gives what the disk holds now a name of 1 to MaxName bytes. It copies nothing, and costs time for the pages
+// written since the last snapshot.
+func (d *Disk) Snapshot(name string) error {
+	_, err := d.named("snapshot", cmdSnapshot, name)
+	return err
+}
+
+// Restored is what restoring a snapshot took.
+type Restored struct {
+	Pages uint64        // that were put back
+	Took  time.Duration // as seen from here
+}
+
+// Restore makes the disk hold what it held when the snapshot was made. It costs time for the pages that were written
+// since, whatever the size of the disk. Bios that a rule delays are done before. The kernel's cache of the block device is
+// not told: nothing should be mounted, or BLKFLSBUF follows.
+func (d *Disk) Restore(name string) (Restored, error) {
+	begin := time.Now()
+	pages, err := d.named("restore", cmdRestore, name)
+	return Restored{pages, time.Since(begin)}, err
+}
+
+// Drop forgets a snapshot.
+func (d *Disk) Drop(name string) error {
+	_, err := d.named("drop", cmdDrop, name)
+	return err
+}
+
+func (d *Disk) named(what string, cmd uint32, name string) (pages uint64, err error) {
+	b, err := encodeName(d.n, 0, name)
+	if err != nil {
+		return 0, err
+	}
+	err = d.do(what+" "+name, cmd, b)
+	return le.Uint64(b[8:]), err
+}
+
+// Changed returns the numbers of the pages, rising, in which the disk may differ from a snapshot: those that were written
+// since, on the way from one to the other.
+func (d *Disk) Changed(name string) (pages []uint64, err error) {
+	for from := uint64(0); ; from = pages[len(pages)-1] + 1 {
+		head, err := encodeName(d.n, from, name)
+		if err != nil {
+			return nil, err
+		}
+		b := make([]byte, changedSize)
+		copy(b, head)
+		if err := d.do("changed since "+name, cmdChanged, b); err != nil {
+			return nil, err
+		}
+		n := le.Uint32(b[4:])
+		for i := range min(n, maxNumbers) {
+			pages = append(pages, le.Uint64(b[snapshotSize+8*i:]))
+		}
+		if n < maxNumbers {
+			return pages, nil
+		}
+	}
+}
+
+// Page reads a page of PageSize bytes, beside the kernel's cache of the block device.
+func (d *Disk) Page(number uint64, data *[PageSize]byte) error {
+	b := d.page(number)
+	if err := d.do("read page", cmdPageGet, b); err != nil {
+		return err
+	}
+	copy(data[:], b[16:])
+	return nil
+}
+
+// SetPage writes a page, without a bio; the log has it as a Patch. Of the kernel's cache the same holds as for Restore.
+func (d *Disk) SetPage(number uint64, data *[PageSize]byte) error {
+	b := d.page(number)
+	copy(b[16:], data[:])
+	return d.do("set page", cmdPageSet, b)
+}
+
+func (d *Disk) page(number uint64) []byte {
+	b := make([]byte, pageSize)
+	le.PutUint32(b, d.n)
+	le.PutUint64(b[8:], number)
+	return b
+}
+
+// Inject adds a rule. At most MaxRules of a disk can still fire.
+func (d *Disk) Inject(r Rule) error { return d.do("inject", cmdInject, r.encode(d.n)) }
+
+// ClearRules takes all rules away.
+func (d *Disk) ClearRules() error {
+	b := make([]byte, numberSize)
+	le.PutUint32(b, d.n)
+	return d.do("clear rules", cmdClear, b)
+}
+
+// Stat returns the disk's state.
+func (d *Disk) Stat() (s Stat, err error) {
+	var b [statSize]byte
+	le.PutUint32(b[:], d.n)
+	if err = d.do("stat", cmdStat, b[:]); err == nil {
+		s.decode(&b)
+	}
+	return s, err
+}

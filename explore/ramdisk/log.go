@@ -1,0 +1,163 @@
+package ramdisk
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Type is what a record tells. The zero value is invalid.
+type Type uint16
+
+const (
+	Submit   Type = 1 + iota // FSW_RD_SUBMIT: a bio came; Data is what it writes
+	Complete                 // FSW_RD_COMPLETE: a bio ended: the first Done bytes took effect
+	Mark                     // FSW_RD_MARK: Data is its text
+	Lost                     // FSW_RD_LOST: the log was full: Len records are missing here
+	Snapshot                 // FSW_RD_SNAPSHOT: a snapshot was made; Data is its name
+	Restore                  // FSW_RD_RESTORE: one was restored; Data is its name
+	Patch                    // FSW_RD_PATCH: Disk.SetPage
+)
+
+func (t Type) String() string {
+	if t > Patch {
+		t = 0
+	}
+	return [...]string{"invalid", "submit", "complete", "mark", "lost", "snapshot", "restore", "patch"}[t]
+}
+
+// Record is one of the log: struct fsw_rd_record.
+type Record struct {
+	Seq      uint64        // of the record, from 1; gaps are told by Lost records
+	Time     time.Duration // CLOCK_MONOTONIC of the guest
+	ID       uint64        // of the bio, from 1: Complete has that of its Submit
+	Sector   uint64        // of SectorSize bytes
+	Len      uint64        // bytes of the bio's range
+	Done     uint64        // bytes that took effect
+	Type     Type
+	Op       Op
+	Flags    Flags
+	Disk     uint32
+	Status   unix.Errno // of Complete; 0: no error
+	Injected Injected   // of Complete
+	PID      uint32     // the thread that submitted, or completed
+	TGID     uint32     // its process
+	Comm     string     // its name
+	Data     []byte     // valid until the next Next
+}
+
+// maxRecordData is the most that one record can hold: the length of a bio has 32 bits, and the log is smaller.
+const maxRecordData = 1 << 30
+
+// Reader reads the log's stream. It checks what the module promises; an error is final. Used by one goroutine.
+type Reader struct {
+	r    io.Reader
+	seq  uint64 // of the last record; 0 before the first
+	head [recordSize]byte
+	buf  bytes.Buffer
+	err  error
+}
+
+// NewReader reads from a log that is open, or from a copy of the stream. It may begin at any record.
+func NewReader(r io.Reader) *Reader { return &Reader{r: r} }
+
+// Next returns the next record, valid until the next call. The end of the stream, between two records, is io.EOF.
+func (r *Reader) Next() (*Record, error) {
+	if r.err != nil {
+		return nil, r.err
+	}
+	rec, err := r.next()
+	if err != nil {
+		r.err = err
+		return nil, err
+	}
+	return rec, nil
+}
+
+func (r *Reader) next() (*Record, error) {
+	if _, err := io.ReadFull(r.r, r.head[:]); err != nil {
+		if errors.Is(err, io.EOF) {
+			return nil, io.EOF
+		}
+		return nil, fmt.Errorf("bio log: after record %d: %w", r.seq, err)
+	}
+	rec, dataLen := decodeRecord(&r.head)
+	if err := r.check(rec, dataLen); err != nil {
+		return nil, fmt.Errorf("bio log: after record %d: %w", r.seq, err)
+	}
+	r.seq = rec.Seq
+	r.buf.Reset()
+	// A length that is not true takes no more memory than there is data.
+	padded := (int64(dataLen) + 7) &^ 7
+	if n, err := io.CopyN(&r.buf, r.r, padded); err != nil {
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		return nil, fmt.Errorf("bio log: record %d: %d of %d bytes of data: %w", rec.Seq, n, padded, err)
+	}
+	rec.Data = r.buf.Bytes()[:dataLen]
+	return rec, nil
+}
+
+func decodeRecord(b *[recordSize]byte) (rec *Record, dataLen uint32) {
+	comm, _, _ := bytes.Cut(b[80:96], []byte{0})
+	return &Record{Seq: le.Uint64(b[0:]), Time: time.Duration(le.Uint64(b[8:])), ID: le.Uint64(b[16:]), Sector: le.Uint64(b[24:]),
+		Len: le.Uint64(b[32:]), Done: le.Uint64(b[40:]), Type: Type(le.Uint16(b[52:])), Op: Op(le.Uint16(b[54:])),
+		Flags: Flags(le.Uint32(b[56:])), Disk: le.Uint32(b[60:]), Status: unix.Errno(-int32(le.Uint32(b[64:]))),
+		Injected: Injected(le.Uint32(b[68:])), PID: le.Uint32(b[72:]), TGID: le.Uint32(b[76:]), Comm: string(comm)}, le.Uint32(b[48:])
+}
+
+// check holds a record against what the module can have written.
+func (r *Reader) check(rec *Record, dataLen uint32) error {
+	step := uint64(1)
+	if rec.Type == Lost {
+		step = rec.Len
+	}
+	switch {
+	case rec.Type == 0 || rec.Type > Patch:
+		return fmt.Errorf("a record of type %d", uint16(rec.Type))
+	case step == 0:
+		return errors.New("a record that says that none is lost")
+	case r.seq != 0 && rec.Seq != r.seq+step:
+		return fmt.Errorf("record %d follows, which is not the next", rec.Seq)
+	case rec.Seq < step:
+		return fmt.Errorf("record %d of %d lost ones", rec.Seq, step)
+	case rec.Disk >= MaxDisks:
+		return fmt.Errorf("record %d is of disk %d, and there are %d", rec.Seq, rec.Disk, MaxDisks)
+	case rec.Sector > MaxBytes/SectorSize || rec.Type != Lost && rec.Len > MaxBytes-rec.Sector*SectorSize:
+		return fmt.Errorf("record %d is of %d bytes at sector %d: no disk is that large", rec.Seq, rec.Len, rec.Sector)
+	case rec.Type != Lost && rec.Len > math.MaxUint32:
+		return fmt.Errorf("record %d is of %d bytes: the length of a bio has 32 bits", rec.Seq, rec.Len)
+	case rec.Done > rec.Len:
+		return fmt.Errorf("record %d: %d of %d bytes are done", rec.Seq, rec.Done, rec.Len)
+	case dataLen > maxRecordData:
+		return fmt.Errorf("record %d has %d bytes of data", rec.Seq, dataLen)
+	}
+	want := uint64(dataLen)
+	switch rec.Type {
+	case Submit:
+		want = 0
+		if rec.Op == Write {
+			want = rec.Len
+		}
+	case Complete, Lost:
+		want = 0
+	case Patch:
+		want = rec.Len
+	}
+	if want != uint64(dataLen) || (rec.Type == Submit || rec.Type == Patch) && (rec.Len%SectorSize != 0) {
+		return fmt.Errorf("record %d, %s of %s of %d bytes, has %d bytes of data", rec.Seq, rec.Type, rec.Op, rec.Len, dataLen)
+	}
+	return nil
+}
+
+// OpenLog opens the log. One process at a time can. Reads wait for records, and are ended by its deadlines and Close.
+func OpenLog() (*os.File, error) {
+	return os.OpenFile(logPath, os.O_RDONLY|unix.O_NONBLOCK, 0)
+}

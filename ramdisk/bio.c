@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What is done with a bio. It is logged, takes effect, and ends while its
+ * submitter waits; with the disk's lock held, so that bios take effect one after
+ * the other and in the order of the log.
+ */
+#include <linux/sched.h>
+
+#include "internal.h"
+
+static atomic64_t last_id;
+
+static u32 bio_flags(blk_opf_t opf)
+{
+	static const struct {
+		blk_opf_t theirs;
+		u32 ours;
+	} table[] = {
+		{ REQ_FUA, FSW_RD_F_FUA },	 { REQ_PREFLUSH, FSW_RD_F_PREFLUSH },
+		{ REQ_META, FSW_RD_F_META },	 { REQ_SYNC, FSW_RD_F_SYNC },
+		{ REQ_PRIO, FSW_RD_F_PRIO },	 { REQ_RAHEAD, FSW_RD_F_RAHEAD },
+		{ REQ_NOUNMAP, FSW_RD_F_NOUNMAP }, { REQ_BACKGROUND, FSW_RD_F_BACKGROUND },
+	};
+	u32 flags = 0;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(table); i++)
+		if (opf & table[i].theirs)
+			flags |= table[i].ours;
+	return flags;
+}
+
+/* Returns 0 for an operation that the disk does not have. */
+static u16 bio_operation(const struct bio *bio)
+{
+	switch (bio_op(bio)) {
+	case REQ_OP_READ:
+		return FSW_RD_READ;
+	case REQ_OP_WRITE:
+		return bio->bi_iter.bi_size ? FSW_RD_WRITE : FSW_RD_FLUSH;
+	case REQ_OP_FLUSH:
+		return FSW_RD_FLUSH;
+	case REQ_OP_DISCARD:
+		return FSW_RD_DISCARD;
+	case REQ_OP_WRITE_ZEROES:
+		return FSW_RD_ZEROES;
+	default:
+		return 0;
+	}
+}
+
+/* fsw_bio_to_iter() - where the data of a bio is, or goes. */
+void fsw_bio_to_iter(struct bio *bio, struct iov_iter *iter)
+{
+	struct bvec_iter i;
+	struct bio_vec bv;
+	unsigned int n = 0;
+
+	if (!bio_has_data(bio)) { /* a discard has a length and no pages */
+		iov_iter_kvec(iter, ITER_SOURCE, NULL, 0, 0);
+		return;
+	}
+	bio_for_each_bvec(bv, bio, i)
+		n++;
+	iov_iter_bvec(iter, op_is_write(bio_op(bio)) ? ITER_SOURCE : ITER_DEST,
+		      __bvec_iter_bvec(bio->bi_io_vec, bio->bi_iter), n, bio->bi_iter.bi_size);
+	iter->iov_offset = bio->bi_iter.bi_bvec_done;
+}
+
+/*
+ * fsw_io_do() - let a bio take effect, as far as its fate lets it.
+ * @iter: where its data is, or goes
+ *
+ * A discard gives zeros. No disk promises that, nor does ours: what a file system
+ * may expect of a disk is in its limits, and Linux has none that says so.
+ */
+blk_status_t fsw_io_do(struct fsw_io *io, struct iov_iter *iter)
+{
+	struct fsw_store *s = &io->disk->store;
+	u64 pos = io->rec.sector << SECTOR_SHIFT;
+	u64 len = min(io->rec.len, io->fate.tear);
+	int err = 0;
+
+	switch (io->rec.op) {
+	case FSW_RD_READ:
+		fsw_store_read(s, pos, len, iter);
+		break;
+	case FSW_RD_WRITE:
+		err = fsw_store_write(s, pos, len, iter);
+		break;
+	case FSW_RD_DISCARD:
+	case FSW_RD_ZEROES:
+		err = fsw_store_zero(s, pos, len);
+		break;
+	case FSW_RD_FLUSH:
+		break;
+	default:
+		return BLK_STS_NOTSUPP;
+	}
+	if (err) {
+		io->disk->no_memory += err == -ENOMEM;
+		return errno_to_blk_status(err);
+	}
+	io->rec.done = len;
+	return io->fate.error ? errno_to_blk_status(-io->fate.error) : BLK_STS_OK;
+}
+
+/* fsw_io_end() - log that a bio has ended. Its submitter is told without the disk's lock. */
+void fsw_io_end(struct fsw_io *io, blk_status_t status)
+{
+	struct fsw_rd_record rec = io->rec;
+
+	io->disk->completed++;
+	io->bio->bi_status = status;
+	if (!io->logged)
+		return;
+	rec.type = FSW_RD_COMPLETE;
+	rec.data_len = 0;
+	rec.status = blk_status_to_errno(status);
+	rec.injected = io->fate.injected;
+	fsw_log_put(&rec, NULL, NULL);
+}
+
+/* Logs, does and ends a bio that no rule holds up. */
+static void io_now(struct fsw_io *io)
+{
+	struct kvec place[2];
+	struct iov_iter iter;
+
+	fsw_bio_to_iter(io->bio, &iter);
+	if (!io->logged) {
+		fsw_io_end(io, fsw_io_do(io, &iter));
+		return;
+	}
+	/*
+	 * What a page holds can change while it is written. The disk takes its data
+	 * from the log, and not from the page a second time; the log's lock is kept,
+	 * so that nothing is appended over it.
+	 */
+	mutex_lock(&fsw_log.lock);
+	if (fsw_log_put(&io->rec, &iter, place) && io->rec.data_len)
+		iov_iter_kvec(&iter, ITER_SOURCE, place, 2, io->rec.data_len);
+	fsw_io_end(io, fsw_io_do(io, &iter));
+	mutex_unlock(&fsw_log.lock);
+}
+
+void fsw_submit_bio(struct bio *bio)
+{
+	struct fsw_disk *d = bio->bi_bdev->bd_disk->private_data;
+	struct fsw_io io = {
+		.disk = d,
+		.bio = bio,
+		.rec = {
+			.type = FSW_RD_SUBMIT,
+			.op = bio_operation(bio),
+			.flags = bio_flags(bio->bi_opf),
+			.sector = bio->bi_iter.bi_sector,
+			.len = bio->bi_iter.bi_size,
+			.disk = d->number,
+		},
+	};
+
+	if (io.rec.op == FSW_RD_WRITE)
+		io.rec.data_len = io.rec.len;
+	io.start = bio_start_io_acct(bio);
+	mutex_lock(&d->lock);
+	d->submitted++;
+	io.rec.id = atomic64_inc_return(&last_id);
+	io.logged = d->logging;
+	fsw_rules_ask(&d->rules, io.rec.op, io.rec.flags, &io.fate);
+	if (io.fate.delay_ms) {
+		if (!fsw_io_delay(&io)) {
+			mutex_unlock(&d->lock);
+			return;
+		}
+		d->no_memory++;
+		bio->bi_status = BLK_STS_RESOURCE;
+		d->completed++;
+	} else {
+		io_now(&io);
+	}
+	mutex_unlock(&d->lock);
+	bio_end_io_acct(bio, io.start);
+	bio_endio(bio);
+}

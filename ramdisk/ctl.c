@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: GPL-2.0
+/* /dev/fsw_ramdisk: commands, by ioctl(2) or by write(2) and read(2). */
+#include <linux/fs.h>
+#include <linux/miscdevice.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+#include "internal.h"
+
+/* The largest struct of a command. */
+#define MAX_ARG sizeof(struct fsw_rd_page)
+
+/* What an open file has besides: the answer to its last command. */
+struct session {
+	struct mutex lock;	/* of one command and its answer */
+	size_t answer;		/* bytes in arg that read() may fetch */
+	u8 arg[MAX_ARG] __aligned(8);
+};
+
+static int do_hello(void *arg)
+{
+	struct fsw_rd_hello *a = arg;
+
+	mutex_lock(&fsw_log.lock);
+	*a = (struct fsw_rd_hello){
+		.abi = FSW_RD_ABI,
+		.disks = fsw_disk_count(),
+		.log_bytes = fsw_log.size,
+		.log_used = fsw_log.head - READ_ONCE(fsw_log.tail),
+		.lost = fsw_log.lost,
+		.pages = atomic_long_read(&fsw_pages),
+	};
+	mutex_unlock(&fsw_log.lock);
+	return 0;
+}
+
+static int do_disk(void *arg)
+{
+	const struct fsw_rd_disk *a = arg;
+
+	if (a->pad)
+		return -EINVAL;
+	return a->bytes ? fsw_disk_make(a->disk, a->bytes) : fsw_disk_remove(a->disk);
+}
+
+static int do_log(void *arg)
+{
+	const struct fsw_rd_switch *a = arg;
+	struct fsw_disk *d = fsw_disk_get(a->disk);
+	int err;
+
+	if (IS_ERR(d))
+		return PTR_ERR(d);
+	if (a->on > 1)
+		return -EINVAL;
+	err = fsw_log_alloc();
+	if (err)
+		return err;
+	/* What is held up was not logged when it came, so its effect must not come later. */
+	fsw_disk_quiesce(d);
+	d->logging = a->on;
+	mutex_unlock(&d->lock);
+	return 0;
+}
+
+static int do_mark(void *arg)
+{
+	const struct fsw_rd_mark *a = arg;
+	int err;
+
+	if (a->pad || !a->len || a->len > sizeof(a->text))
+		return -EINVAL;
+	err = fsw_log_alloc();
+	if (err)
+		return err;
+	fsw_log_text(FSW_RD_MARK, 0, a->text, a->len);
+	return 0;
+}
+
+static struct fsw_disk *snapshot_disk(const struct fsw_rd_snapshot *a)
+{
+	size_t len = strnlen(a->name, sizeof(a->name));
+
+	if (a->pad || !len || len == sizeof(a->name))
+		return ERR_PTR(-EINVAL);
+	return fsw_disk_get(a->disk);
+}
+
+static int do_snapshot(void *arg)
+{
+	const struct fsw_rd_snapshot *a = arg;
+	struct fsw_disk *d = snapshot_disk(a);
+	int err;
+
+	if (IS_ERR(d))
+		return PTR_ERR(d);
+	mutex_lock(&d->lock);
+	err = fsw_snap_make(&d->store, a->name);
+	if (!err && d->logging)
+		fsw_log_text(FSW_RD_SNAPSHOT, d->number, a->name, strlen(a->name));
+	mutex_unlock(&d->lock);
+	return err;
+}
+
+static int do_restore(void *arg)
+{
+	struct fsw_rd_snapshot *a = arg;
+	struct fsw_disk *d = snapshot_disk(a);
+	int err;
+
+	if (IS_ERR(d))
+		return PTR_ERR(d);
+	fsw_disk_quiesce(d);
+	err = fsw_snap_restore(&d->store, a->name, &a->pages);
+	if (!err && d->logging)
+		fsw_log_text(FSW_RD_RESTORE, d->number, a->name, strlen(a->name));
+	mutex_unlock(&d->lock);
+	return err;
+}
+
+static int do_drop(void *arg)
+{
+	const struct fsw_rd_snapshot *a = arg;
+	struct fsw_disk *d = snapshot_disk(a);
+	int err;
+
+	if (IS_ERR(d))
+		return PTR_ERR(d);
+	mutex_lock(&d->lock);
+	err = fsw_snap_drop(&d->store, a->name);
+	mutex_unlock(&d->lock);
+	return err;
+}
+
+static int do_changed(void *arg)
+{
+	struct fsw_rd_changed *a = arg;
+	struct fsw_disk *d = fsw_disk_get(a->disk);
+	size_t len = strnlen(a->name, sizeof(a->name));
+	int err;
+
+	if (IS_ERR(d))
+		return PTR_ERR(d);
+	if (!len || len == sizeof(a->name))
+		return -EINVAL;
+	mutex_lock(&d->lock);
+	err = fsw_snap_changed(&d->store, a);
+	mutex_unlock(&d->lock);
+	return err;
+}
+
+static struct fsw_disk *page_disk(const struct fsw_rd_page *a)
+{
+	struct fsw_disk *d = fsw_disk_get(a->disk);
+
+	if (!IS_ERR(d) && (a->pad || a->page >= d->store.npages))
+		return ERR_PTR(-EINVAL);
+	return d;
+}
+
+static void data_iter(struct iov_iter *iter, unsigned int direction, struct kvec *vec,
+		      struct fsw_rd_page *a)
+{
+	*vec = (struct kvec){ a->data, sizeof(a->data) };
+	iov_iter_kvec(iter, direction, vec, 1, sizeof(a->data));
+}
+
+static int do_page_get(void *arg)
+{
+	struct fsw_rd_page *a = arg;
+	struct fsw_disk *d = page_disk(a);
+	struct iov_iter iter;
+	struct kvec vec;
+
+	if (IS_ERR(d))
+		return PTR_ERR(d);
+	data_iter(&iter, ITER_DEST, &vec, a);
+	mutex_lock(&d->lock);
+	fsw_store_read(&d->store, a->page << PAGE_SHIFT, FSW_RD_PAGE, &iter);
+	mutex_unlock(&d->lock);
+	return 0;
+}
+
+static int do_page_set(void *arg)
+{
+	struct fsw_rd_page *a = arg;
+	struct fsw_disk *d = page_disk(a);
+	struct kvec vec, place[2];
+	struct iov_iter iter;
+	u64 pos;
+	int err;
+
+	if (IS_ERR(d))
+		return PTR_ERR(d);
+	pos = a->page << PAGE_SHIFT;
+	data_iter(&iter, ITER_SOURCE, &vec, a);
+	fsw_disk_quiesce(d);
+	if (memchr_inv(a->data, 0, sizeof(a->data)))
+		err = fsw_store_write(&d->store, pos, FSW_RD_PAGE, &iter);
+	else
+		err = fsw_store_zero(&d->store, pos, FSW_RD_PAGE);
+	if (!err && d->logging) {
+		struct fsw_rd_record rec = {
+			.type = FSW_RD_PATCH,
+			.disk = d->number,
+			.sector = pos >> SECTOR_SHIFT,
+			.len = FSW_RD_PAGE,
+			.data_len = FSW_RD_PAGE,
+		};
+
+		data_iter(&iter, ITER_SOURCE, &vec, a);
+		mutex_lock(&fsw_log.lock);
+		fsw_log_put(&rec, &iter, place);
+		mutex_unlock(&fsw_log.lock);
+	}
+	mutex_unlock(&d->lock);
+	return err;
+}
+
+static int do_inject(void *arg)
+{
+	const struct fsw_rd_rule *a = arg;
+	struct fsw_disk *d = fsw_disk_get(a->disk);
+	int err;
+
+	if (IS_ERR(d))
+		return PTR_ERR(d);
+	mutex_lock(&d->lock);
+	err = fsw_rules_add(&d->rules, a);
+	mutex_unlock(&d->lock);
+	return err;
+}
+
+static int do_clear(void *arg)
+{
+	const struct fsw_rd_number *a = arg;
+	struct fsw_disk *d = fsw_disk_get(a->disk);
+
+	if (IS_ERR(d))
+		return PTR_ERR(d);
+	if (a->pad)
+		return -EINVAL;
+	mutex_lock(&d->lock);
+	d->rules.n = 0;
+	mutex_unlock(&d->lock);
+	return 0;
+}
+
+static int do_stat(void *arg)
+{
+	struct fsw_rd_stat *a = arg;
+	struct fsw_disk *d = fsw_disk_get(a->disk);
+
+	if (IS_ERR(d))
+		return PTR_ERR(d);
+	mutex_lock(&d->lock);
+	*a = (struct fsw_rd_stat){
+		.disk = d->number,
+		.logging = d->logging,
+		.bytes = d->store.npages << PAGE_SHIFT,
+		.pages = d->store.pages,
+		.kept = d->store.kept,
+		.snapshots = d->store.named,
+		.rules = fsw_rules_armed(&d->rules),
+		.fired = d->rules.fired,
+		.submitted = d->submitted,
+		.completed = d->completed,
+		.no_memory = d->no_memory,
+	};
+	mutex_unlock(&d->lock);
+	return 0;
+}
+
+static const struct {
+	u32 cmd;
+	int (*run)(void *arg);
+} commands[] = {
+	{ FSW_RD_IOC_HELLO, do_hello },
+	{ FSW_RD_IOC_DISK, do_disk },
+	{ FSW_RD_IOC_LOG, do_log },
+	{ FSW_RD_IOC_MARK, do_mark },
+	{ FSW_RD_IOC_SNAPSHOT, do_snapshot },
+	{ FSW_RD_IOC_RESTORE, do_restore },
+	{ FSW_RD_IOC_DROP, do_drop },
+	{ FSW_RD_IOC_CHANGED, do_changed },
+	{ FSW_RD_IOC_PAGE_GET, do_page_get },
+	{ FSW_RD_IOC_PAGE_SET, do_page_set },
+	{ FSW_RD_IOC_INJECT, do_inject },
+	{ FSW_RD_IOC_CLEAR, do_clear },
+	{ FSW_RD_IOC_STAT, do_stat },
+};
+
+/* Runs a command on its struct, which has the size that its number says. */
+static int run(u32 cmd, void *arg)
+{
+	int i, err;
+
+	for (i = 0; i < ARRAY_SIZE(commands); i++)
+		if (commands[i].cmd == cmd)
+			break;
+	if (i == ARRAY_SIZE(commands))
+		return -ENOTTY;
+	mutex_lock(&fsw_disks_lock);
+	err = commands[i].run(arg);
+	mutex_unlock(&fsw_disks_lock);
+	return err;
+}
+
+static int ctl_open(struct inode *inode, struct file *file)
+{
+	struct session *s = kzalloc(sizeof(*s), GFP_KERNEL);
+
+	if (!s)
+		return -ENOMEM;
+	mutex_init(&s->lock);
+	file->private_data = s;
+	return nonseekable_open(inode, file);
+}
+
+static int ctl_release(struct inode *inode, struct file *file)
+{
+	kfree(file->private_data);
+	return 0;
+}
+
+static long ctl_ioctl(struct file *file, unsigned int cmd, unsigned long user)
+{
+	struct session *s = file->private_data;
+	void __user *arg = (void __user *)user;
+	size_t size = _IOC_SIZE(cmd);
+	int err = -ENOTTY;
+
+	if (size > sizeof(s->arg))
+		return -ENOTTY;
+	mutex_lock(&s->lock);
+	s->answer = 0;
+	memset(s->arg, 0, size);
+	if (_IOC_DIR(cmd) & _IOC_WRITE && copy_from_user(s->arg, arg, size))
+		err = -EFAULT;
+	else
+		err = run(cmd, s->arg);
+	if (!err && _IOC_DIR(cmd) & _IOC_READ && copy_to_user(arg, s->arg, size))
+		err = -EFAULT;
+	mutex_unlock(&s->lock);
+	return err;
+}
+
+static ssize_t ctl_write(struct file *file, const char __user *buf, size_t count, loff_t *pos)
+{
+	struct session *s = file->private_data;
+	struct fsw_rd_call call;
+	int err;
+
+	if (count < sizeof(call))
+		return -EINVAL;
+	if (copy_from_user(&call, buf, sizeof(call)))
+		return -EFAULT;
+	if (call.size != count - sizeof(call) || call.size != _IOC_SIZE(call.cmd) ||
+	    call.size > sizeof(s->arg))
+		return -EINVAL;
+	mutex_lock(&s->lock);
+	s->answer = 0;
+	if (copy_from_user(s->arg, buf + sizeof(call), call.size))
+		err = -EFAULT;
+	else
+		err = run(call.cmd, s->arg);
+	if (!err && _IOC_DIR(call.cmd) & _IOC_READ)
+		s->answer = call.size;
+	mutex_unlock(&s->lock);
+	return err ?: count;
+}
+
+/* Gives the answer to the last command, once and as a whole. */
+static ssize_t ctl_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
+{
+	struct session *s = file->private_data;
+	ssize_t n;
+
+	mutex_lock(&s->lock);
+	n = s->answer;
+	if (count < n)
+		n = -EINVAL;
+	else if (copy_to_user(buf, s->arg, n))
+		n = -EFAULT;
+	else
+		s->answer = 0;
+	mutex_unlock(&s->lock);
+	return n;
+}
+
+static const struct file_operations ctl_fops = {
+	.owner = THIS_MODULE,
+	.open = ctl_open,
+	.release = ctl_release,
+	.read = ctl_read,
+	.write = ctl_write,
+	.unlocked_ioctl = ctl_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+};
+
+static struct miscdevice ctl = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = "fsw_ramdisk",
+	.fops = &ctl_fops,
+	.mode = 0600,
+};
+
+int fsw_ctl_init(void)
+{
+	return misc_register(&ctl);
+}
+
+void fsw_ctl_exit(void)
+{
+	misc_deregister(&ctl);
+}

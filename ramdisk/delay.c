@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Bios that a rule holds up: a worker does each when its time has come. */
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "internal.h"
+
+struct workqueue_struct *fsw_wq;
+
+/* A write that is held up is done with what its pages held when it came, as it is logged. */
+static void io_iter(struct fsw_io *io, struct kvec *vec, struct iov_iter *iter)
+{
+	if (!io->data) {
+		fsw_bio_to_iter(io->bio, iter);
+		return;
+	}
+	vec->iov_base = io->data;
+	vec->iov_len = io->rec.len;
+	iov_iter_kvec(iter, ITER_SOURCE, vec, 1, io->rec.len);
+}
+
+static void delayed(struct work_struct *work)
+{
+	struct fsw_io *io = container_of(to_delayed_work(work), struct fsw_io, work);
+	struct fsw_disk *d = io->disk;
+	struct iov_iter iter;
+	struct kvec vec;
+
+	mutex_lock(&d->lock);
+	io_iter(io, &vec, &iter);
+	mutex_lock(&fsw_log.lock);
+	fsw_io_end(io, fsw_io_do(io, &iter));
+	mutex_unlock(&fsw_log.lock);
+	list_del(&io->node);
+	if (list_empty(&d->delayed))
+		wake_up_all(&d->idle);
+	mutex_unlock(&d->lock);
+
+	bio_end_io_acct(io->bio, io->start);
+	bio_endio(io->bio);
+	kvfree(io->data);
+	kfree(io);
+}
+
+/*
+ * fsw_io_delay() - have a bio done later.
+ * @io: what is known of it; copied
+ *
+ * The disk's lock is held. Rules that delay hit one bio each, so that there are few at a time.
+ */
+int fsw_io_delay(const struct fsw_io *now)
+{
+	struct kvec vec, place[2];
+	struct iov_iter iter;
+	struct fsw_io *io;
+
+	io = kmemdup(now, sizeof(*now), GFP_NOIO);
+	if (!io)
+		return -ENOMEM;
+	if (io->rec.op == FSW_RD_WRITE) {
+		io->data = kvmalloc(io->rec.len, GFP_NOIO);
+		if (!io->data) {
+			kfree(io);
+			return -ENOMEM;
+		}
+		fsw_bio_to_iter(io->bio, &iter);
+		fsw_copy_from(io->data, io->rec.len, &iter);
+	}
+	if (io->logged) {
+		io_iter(io, &vec, &iter);
+		mutex_lock(&fsw_log.lock);
+		fsw_log_put(&io->rec, &iter, place);
+		mutex_unlock(&fsw_log.lock);
+	}
+	list_add_tail(&io->node, &io->disk->delayed);
+	INIT_DELAYED_WORK(&io->work, delayed);
+	queue_delayed_work(fsw_wq, &io->work, msecs_to_jiffies(io->fate.delay_ms));
+	return 0;
+}
+
+/*
+ * fsw_disk_quiesce() - lock a disk when no bio is held up.
+ *
+ * Those that are held up are done at once. It ends, since each rule delays one bio.
+ */
+void fsw_disk_quiesce(struct fsw_disk *d)
+{
+	struct fsw_io *io;
+
+	mutex_lock(&d->lock);
+	while (!list_empty(&d->delayed)) {
+		list_for_each_entry(io, &d->delayed, node)
+			mod_delayed_work(fsw_wq, &io->work, 0);
+		mutex_unlock(&d->lock);
+		wait_event(d->idle, list_empty(&d->delayed));
+		mutex_lock(&d->lock);
+	}
+}
