@@ -72,8 +72,11 @@ func (g *Guard) Handle(ctx context.Context, r *blocktap.Request, do func() error
 		return err
 	}
 
-	foreseen := g.foreseen(ctx, obs.Txn)
-	ev := judge(ctx, g.rules, g.interp.FS(), obs, foreseen)
+	// A verdict does not depend on whether the connection that the write came by is still there: the time for it is
+	// bounded (Rules.Check), and what is written to the disk is what the log of a recording says.
+	judging := context.WithoutCancel(ctx)
+	foreseen := g.foreseen(judging, obs.Txn)
+	ev := judge(judging, g.rules, g.interp.FS(), obs, foreseen)
 	ev.Disk = g.name
 	place(ev, g.disk, func(i int) string { return g.peers[i].name })
 	ev.InterpNS, ev.CheckNS = observed.Nanoseconds(), time.Since(start).Nanoseconds()
@@ -126,6 +129,11 @@ func judge(ctx context.Context, rules *Rules, fs string, obs interp.Observation,
 		parts := obs.Logs
 		if obs.Txn != nil {
 			parts = append([]interp.Part{{Txn: obs.Txn, View: obs.View}}, parts...)
+		}
+		if obs.Stream != nil {
+			ev.add(rules.CheckStream(ctx, fs, obs.Stream, obs.View))
+			ev.Records += obs.Stream.Len()
+			ev.RuleTimes = rules.times(fs)
 		}
 		for _, p := range parts {
 			if foreseen != nil && p.Txn == obs.Txn {

@@ -3,6 +3,8 @@ package hostd
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"fsward/blocktap"
 	"fsward/change"
 	"fsward/interp"
+	"fsward/interp/btrfs"
 )
 
 // scripted is an interpreter that answers with what a test put in, and remembers what it was told.
@@ -83,6 +86,35 @@ func TestGuardDecides(t *testing.T) {
 				t.Errorf("action %q, want %q", seen[0].Action, tc.wantAction)
 			}
 		})
+	}
+}
+
+// Whoever is cut off while a commit is judged gets no verdict for it, and the report has the one that it deserves: what the
+// disk has does not depend on how long its user lived.
+func TestGuardJudgesForACutConnection(t *testing.T) {
+	dir := t.TempDir()
+	for fs, text := range map[string]string{"ext3": "", "btrfs": "% Rule 1. Takes its time.\nviolation(1, 5, k(1, inode_item, 0)) :- add(5, k(1, inode_item, 0)), between(1, 100000, N), N < 0.\n"} {
+		if err := errors.Join(os.Mkdir(filepath.Join(dir, fs), 0o700), os.WriteFile(filepath.Join(dir, fs, "slow.pl"), []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rules, err := RulesConfig{Dir: dir}.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	txn := &change.Txn{Schema: btrfs.Schema(), Names: change.NewNames()}
+	kind, _ := txn.Schema.KindByName("inode_item")
+	txn.Add(change.Object{Kind: kind, Tree: 5, ID: 1})
+	ctx, cut := context.WithCancel(t.Context())
+	cut()
+	s := &scripted{next: interp.Observation{Point: interp.CommitPoint, Txn: txn}}
+	var seen events
+	g := &Guard{name: "vda", interp: s, rules: rules, policy: refusePolicy{}, sinks: []Sink{&seen}, log: zap.NewNop()}
+	if err := g.Handle(ctx, &blocktap.Request{Op: blocktap.OpWrite, Len: 4, Data: []byte("data")}, func() error { return nil }); err != nil {
+		t.Error(err)
+	}
+	if len(seen) != 1 || seen[0].Outcome != change.Holds {
+		t.Errorf("%d events, the first is %s", len(seen), textOf(seen[0]))
 	}
 }
 

@@ -41,6 +41,8 @@ var logViolations = []violation{
 	{"btrfs/95", "dir_index.type=2@tree=-6,type=1", 2},
 	{"btrfs/96", "dir_log_index.end=0@tree=-6", 2},
 	{"btrfs/97", "inode_item.nlink=-1@tree=-6", 2},
+	{"btrfs/98", "inode_ref.index^0x8000000000000000@tree=-6", 2},
+	{"btrfs/100", "extent_data.type=2@tree=-6,type=1", 2},
 	{"btrfs/generation", "header.generation+1@tree=-6", 2},
 	{"btrfs/owner", "header.owner=5@tree=-6", 2},
 	{"btrfs/misdirected", "header.bytenr+16384@tree=-6", 2},
@@ -161,7 +163,7 @@ func TestLogThatIsThere(t *testing.T) {
 					break
 				}
 				var err error
-				if done, err = CorruptImage(image, CorruptConfig{FS: "btrfs", Spec: tc.spec}); err == nil {
+				if done, err = CorruptImages([]string{image}, CorruptConfig{FS: "btrfs", Spec: tc.spec}); err == nil {
 					t.Log(done.What)
 					break
 				}

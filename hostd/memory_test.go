@@ -180,37 +180,38 @@ func TestMemoryOfABaselineGivesWay(t *testing.T) {
 	}
 }
 
-// Beyond its memory the check of a baseline looks at the structure of everything, finds what is wrong there, and says
-// that no rule was asked.
+// Beyond its memory the check of a Btrfs baseline judges part by part, and finds what is wrong in the structure and by
+// the rules. That of ext3 looks at the structure of everything, and says that no rule was asked.
 func TestMemoryOfALargeBaseline(t *testing.T) {
 	small := func(c *Config) { c.Memory, c.Verify = Memory{PerDisk: MinMemory, NoReserve: true}, true }
+	alter := func(specs ...CorruptConfig) func(*testing.T, string) {
+		return func(t *testing.T, image string) {
+			for _, spec := range specs {
+				if _, err := CorruptImages([]string{image}, spec); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	byRule := CorruptConfig{FS: "btrfs", Spec: "inode_item.nlink=2@mode=0o100644", Pick: 1950}
+	inStructure := CorruptConfig{FS: "btrfs", Spec: "extent_data.type=9", Pick: 1900}
 	for _, tc := range []struct {
-		fs    string
-		plant func(t *testing.T, image string)
-		rule  string
+		fs      string
+		plant   func(t *testing.T, image string)
+		outcome change.Outcome
+		says    string
 	}{
-		{"btrfs", nil, ""},
-		{"btrfs", func(t *testing.T, image string) {
-			if _, err := CorruptImage(image, CorruptConfig{FS: "btrfs", Spec: "inode_item.nlink=0@mode=0o100644", Pick: 1950}); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := CorruptImage(image, CorruptConfig{FS: "btrfs", Spec: "extent_data.type=9", Pick: 1900}); err != nil {
-				t.Fatal(err)
-			}
-		}, "btrfs/item"},
-		{"ext3", nil, ""},
+		{"btrfs", alter(), change.Holds, ""},
+		{"btrfs", alter(byRule), change.Violated, "btrfs/14"},
+		{"btrfs", alter(byRule, inStructure), change.Violated, "btrfs/item"},
+		{"ext3", alter(), change.Undecided, "of memory that there are for it"},
 	} {
 		image := populated(t, tc.fs, 512<<20, 20, 100)
-		if tc.plant != nil {
-			tc.plant(t, image)
-		}
+		tc.plant(t, image)
 		r := attach(t, image, small)
 		ev := r.baseline(2 * time.Minute)
-		switch {
-		case tc.rule == "" && (ev.Outcome != change.Undecided || !strings.Contains(textOf(ev), "of memory that there are for it")):
-			t.Errorf("%s: %s", tc.fs, textOf(ev))
-		case tc.rule != "" && (ev.Outcome != change.Violated || !strings.Contains(textOf(ev), tc.rule)):
-			t.Errorf("%s altered: %s", tc.fs, textOf(ev))
+		if ev.Outcome != tc.outcome || !strings.Contains(textOf(ev), tc.says) {
+			t.Errorf("%s, want %s %s: %s", tc.fs, tc.outcome, tc.says, textOf(ev))
 		}
 		r.close()
 	}

@@ -164,7 +164,7 @@ func (p *pass) judge(a *attempt) (*Event, error) {
 	p.mu.Unlock()
 	pace := &pace{ctx: a.ctx, requests: p.requests, began: start}
 	config := p.rules
-	config.Patient = true
+	config.Patient, config.Memory = true, p.memory.perDisk()
 	config.Progress = func(done, total int) {
 		_ = pace.rest() // the rules end with the context
 		p.progress(a, PhaseJudging, readingShare+(1-readingShare)*float64(done)/float64(max(total, 1)))

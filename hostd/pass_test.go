@@ -108,7 +108,7 @@ func TestBaselineFindsWhatWasThere(t *testing.T) {
 		plant    func(t *testing.T, image string)
 	}{
 		{"btrfs", "btrfs/14", func(t *testing.T, image string) {
-			done, err := CorruptImage(image, CorruptConfig{FS: "btrfs", Spec: "inode_item.nlink+1@mode=0o100644", Pick: 1950})
+			done, err := CorruptImages([]string{image}, CorruptConfig{FS: "btrfs", Spec: "inode_item.nlink+1@mode=0o100644", Pick: 1950})
 			if err != nil {
 				t.Fatal(err)
 			}

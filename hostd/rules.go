@@ -25,6 +25,9 @@ type RulesConfig struct {
 
 	Patient  bool                  // no guest waits: rules may take any time
 	Progress func(done, total int) // told of the change records that are judged, if not nil
+	// Memory is for judging a whole file system, bytes: beyond half of it change records are not held, and a quarter is
+	// for what rules sum up then. 0: DefaultMemory.
+	Memory uint64
 }
 
 // Rules judges transactions. The set of rules in it can be replaced while it is in use.
@@ -38,6 +41,13 @@ type ruleSet struct {
 	engines map[string]invariants.Engine
 	files   map[string][]invariants.File
 	probers map[string]*invariants.Prober // made when a violation is first explained
+}
+
+func (c RulesConfig) memory() uint64 {
+	if c.Memory == 0 {
+		return DefaultMemory
+	}
+	return c.Memory
 }
 
 // Load loads the rules of every file system. A rule that does not load is an error that names its file
@@ -127,6 +137,19 @@ func (r *Rules) Check(ctx context.Context, t *change.Txn, v change.View) invaria
 		set.explain(ctx, t, v, verdict.Violations)
 	}
 	return verdict
+}
+
+// CheckStream judges a file system that is too large to be held by its rules.
+func (r *Rules) CheckStream(ctx context.Context, fs string, s change.Stream, v change.View) invariants.Verdict {
+	engine, ok := r.set.Load().engines[fs]
+	if !ok {
+		return invariants.Verdict{Undecided: []string{"there are no rules for " + fs}}
+	}
+	streams, ok := engine.(invariants.StreamEngine)
+	if !ok {
+		return invariants.Verdict{Undecided: []string{"the engine " + r.config.Engine + " judges only what is held in memory, and the file system is too large"}}
+	}
+	return streams.CheckStream(ctx, s, v, r.config.memory()/4)
 }
 
 // explain adds to violations what made their rules find them.

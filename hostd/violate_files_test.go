@@ -118,5 +118,6 @@ var fileLoads = []load{
 		{"btrfs/65", "qgroup_info!delete@offset=258", 1},
 		{"btrfs/67", "qgroup_info.excl-4096", 2},
 		{"btrfs/67", "qgroup_info.rfer+16384", 2},
+		{"btrfs/99", "qgroup_info.rfer+1099511627776@offset=256", 4},
 	}},
 }

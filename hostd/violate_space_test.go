@@ -49,6 +49,7 @@ var spaceViolations = []violation{
 	{"btrfs/48", "block_group_item.used-4096@flags=1", 2},
 	{"btrfs/48", "extent_item!delete", 2},
 	{"btrfs/76", "free_space_info.key.offset+4096", 2},
+	{"btrfs/76", "block_group_item!delete", 2},
 	{"btrfs/77", "free_space_extent.key.objectid^0x8000000000000000", 2},
 	{"btrfs/77", "free_space_info!delete", 2},
 	{"btrfs/78", "block_group_item.used-4096@flags=1", 2},
@@ -56,4 +57,21 @@ var spaceViolations = []violation{
 	{"btrfs/80", "free_space_extent.key.objectid-4096", 2},
 	{"btrfs/81", "extent_item.key.offset+4096", 2},
 	{"btrfs/49", "extent_item.key.offset=1073741824", 2},
+}
+
+// bitmapLoad breaks the free space into so many pieces that block groups of several bitmaps begin to have them: runs
+// of free sectors grow over the border between two, and are cut there.
+const bitmapLoad = `
+	for i in $(seq 480); do head -c 65536 /dev/zero > f$i; done; sync -f .
+	rm f*[13579]; sync -f .
+	for i in 2 4 6 8 0; do
+		for j in $(seq 20); do head -c 200000 /dev/zero > g$i-$j; done; sync -f .
+		rm f*$i; sync -f .
+	done`
+
+// bitmapViolations says how to break the rules about free space where bitmaps hold it.
+var bitmapViolations = []violation{
+	{"btrfs/79", "free_space_info.extent_count+1@flags=1", 3},
+	{"btrfs/77", "free_space_info.flags=0@flags=1", 3},
+	{"btrfs/78", "free_space_bitmap!delete", 3},
 }
