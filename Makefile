@@ -9,7 +9,7 @@ FUZZTIME ?= 30s
 GOLANGCI_LINT_VERSION := v2.15.0
 GOTESTSUM_VERSION := v1.13.0
 
-.PHONY: help setup build run test vm-test variants lint fuzz bench soak matrix mutants man clean guest
+.PHONY: help setup build run test test-disks test-rules vm-test variants lint fuzz bench soak matrix mutants man clean guest
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -26,11 +26,19 @@ guest: ## build the guest's kernel and initramfs into build/guest
 run: setup build guest ## the main job, in about three minutes: a guest, two guarded disks, two bugs, two refusals
 	./fsward demo --guest build/guest
 
-# One package after the other: mkfs.btrfs looks at every loop mount of the machine, and fails where a test of another
-# package has just pulled the cable of one.
+# What mounts disks runs one package after the other: mkfs.btrfs looks at every loop mount of the machine, and fails where a
+# test of another package has just pulled the cable of one. What judges facts alone runs beside it.
 test: setup build build/bin/gotestsum ## every test that needs no guest
 	go build ./...
-	gotestsum --format pkgname-and-test-fails --hide-summary=output -- -p 1 -timeout 20m ./...
+	$(MAKE) --no-print-directory -k -j 2 test-disks test-rules
+
+RULES := ./invariants/... ./hostd/mutants/...
+
+test-disks:
+	gotestsum --format pkgname-and-test-fails --hide-summary=output -- -p 1 -timeout 20m $$(go list ./... | grep -vxF "$$(go list $(RULES))")
+
+test-rules:
+	gotestsum --format pkgname-and-test-fails --hide-summary=output -- -p 1 -timeout 20m $(RULES)
 
 vm-test: setup build guest build/bin/gotestsum ## the tests that boot a guest under libvirt
 	gotestsum --format pkgname-and-test-fails --hide-summary=output -- -tags vmtest -p 1 -timeout 15m -run '^Test(Guest|Suspend|Leftovers)' ./hostd/...
@@ -54,11 +62,12 @@ bench: setup ## benchmarks, each beside a peer
 soak: setup ## real loads until 20,000 commits of btrfs were judged without an alarm; SOAK="-fs ext3 -commits 500" and others: see go run ./hostd/soak -help
 	PATH=$(CURDIR)/build/btrfs-progs/sbin:$(CURDIR)/build/btrfs-progs/bin:$$PATH go run ./hostd/soak -keep build/soak $(SOAK)
 
-matrix: setup ## the corruption matrix into build/matrix: fsward, btrfs check and Linux on 5,500 altered commits; MATRIX="-only extent_item" and others
+matrix: setup ## the corruption matrices into build/matrix: fsward, the checker and Linux on thousands of altered commits; MATRIX="-fs btrfs -only extent_item" and others
 	go run ./hostd/matrix/cmd -dir build/matrix -linux $(MATRIX)
 
 mutants: setup ## each rule weakened in one place at a time: what no test notices
-	go run ./hostd/mutants/cmd -dir build/matrix
+	go run ./hostd/mutants/cmd -fs btrfs
+	go run ./hostd/mutants/cmd -fs ext3 -commits=false
 
 man: build ## write the man pages to build/man
 	./fsward man build/man

@@ -13,8 +13,10 @@ packages=(
 	# to run guests
 	libvirt-daemon libvirt-daemon-system libvirt-daemon-driver-qemu libvirt-clients qemu-system-x86 qemu-utils
 	busybox-static cpio zstd xz-utils kmod procps
+	# to build kernel modules; the headers of the guest's kernel are fetched by guest/build.sh, which knows its version
+	gcc-12 make libelf1
 	# file systems in tests, and the peers that judge them
-	btrfs-progs e2fsprogs libext2fs-dev attr fuse3 mount libnbd-bin nbdkit fio swi-prolog-nox stress-ng user-mode-linux
+	btrfs-progs e2fsprogs libext2fs-dev attr acl quota fuse3 mount libnbd-bin nbdkit fio swi-prolog-nox stress-ng user-mode-linux
 )
 
 say() { printf 'setup: %s\n' "$*"; }
