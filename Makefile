@@ -35,13 +35,13 @@ test: setup build build/bin/gotestsum ## every test that needs no guest
 RULES := ./invariants/... ./hostd/mutants/...
 
 test-disks:
-	gotestsum --format pkgname-and-test-fails --hide-summary=output -- -p 1 -timeout 20m $$(go list ./... | grep -vxF "$$(go list $(RULES))")
+	gotestsum --format pkgname-and-test-fails -- -p 1 -timeout 20m $$(go list ./... | grep -vxF "$$(go list $(RULES))")
 
 test-rules:
-	gotestsum --format pkgname-and-test-fails --hide-summary=output -- -p 1 -timeout 20m $(RULES)
+	gotestsum --format pkgname-and-test-fails -- -p 1 -timeout 20m $(RULES)
 
 vm-test: setup build guest build/bin/gotestsum ## the tests that boot a guest under libvirt
-	gotestsum --format pkgname-and-test-fails --hide-summary=output -- -tags vmtest -p 1 -timeout 15m -run '^Test(Guest|Suspend|Leftovers)' ./hostd/...
+	gotestsum --format pkgname-and-test-fails -- -tags vmtest -p 1 -timeout 15m -run '^Test(Guest|Suspend|Leftovers)' ./hostd/...
 
 variants: setup ## every way to make and mount Btrfs that is supported, under the guard (about two minutes)
 	FSWARD_VARIANTS=all go test -count=1 -v -run '^TestVariants$$' ./hostd
@@ -49,6 +49,7 @@ variants: setup ## every way to make and mount Btrfs that is supported, under th
 lint: setup build/bin/golangci-lint ## golangci-lint, go vet, the import arrows, every rule file parsed
 	golangci-lint run ./...
 	golangci-lint run --build-tags vmtest ./hostd/...
+	golangci-lint run --build-tags bench ./invariants/...
 	go vet ./...
 	go test -count=1 -run '^TestImportArrows$$' .
 	go run ./cmd/fsward rules list > /dev/null

@@ -13,6 +13,7 @@ import (
 	"fsward/change"
 	"fsward/interp"
 	"fsward/interp/detect"
+	"fsward/shareddata"
 )
 
 // A commit in the middle of a log is altered: the commits before it hold, it is refused for that.
@@ -26,7 +27,7 @@ func TestCorruptLog(t *testing.T) {
 }
 
 func corruptLog(t *testing.T, name, spec, rule string) {
-	base, log := sharedData(t, "logs/"+name+".base.img.zst"), sharedData(t, "logs/"+name+".log.zst")
+	base, log := shareddata.Path(t, "logs/"+name+".base.img.zst"), shareddata.Path(t, "logs/"+name+".log.zst")
 	out := filepath.Join(t.TempDir(), "bad.log")
 	disks := []ReplayDisk{{Base: base, Log: log}}
 	cfg := CorruptConfig{FS: detect.Auto, Spec: spec, Pick: 3, Commit: 4, Out: []string{out}}

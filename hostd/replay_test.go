@@ -8,6 +8,7 @@ import (
 
 	"fsward/change"
 	"fsward/interp/detect"
+	"fsward/shareddata"
 )
 
 // The logs of a real kernel, from mount to unmount, that others captured: both end clean, so every commit
@@ -29,7 +30,7 @@ func TestReplayOfCapturedLogs(t *testing.T) {
 func replayCaptured(t *testing.T, name, fs, engine string, commits uint64) {
 	var seen events
 	sum, err := Replay(context.Background(), ReplayConfig{
-		Disks: []ReplayDisk{{Base: sharedData(t, "logs/"+name+".base.img.zst"), Log: sharedData(t, "logs/"+name+".log.zst")}},
+		Disks: []ReplayDisk{{Base: shareddata.Path(t, "logs/"+name+".base.img.zst"), Log: shareddata.Path(t, "logs/"+name+".log.zst")}},
 		FS:    detect.Auto, Rules: RulesConfig{Engine: engine}, Sinks: []Sink{&seen},
 	}, zaptest.NewLogger(t))
 	if err != nil {

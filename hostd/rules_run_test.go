@@ -14,11 +14,12 @@ import (
 	"fsward/interp/detect"
 	"fsward/invariants"
 	"fsward/invariants/facts"
+	"fsward/shareddata"
 )
 
 // The rules as the thesis prints them find in every shared transaction what SWI-Prolog finds, on each engine.
 func TestRunThesisRules(t *testing.T) {
-	paths, err := filepath.Glob(filepath.Join(sharedData(t, "rules"), "*.pl.zst"))
+	paths, err := filepath.Glob(filepath.Join(shareddata.Path(t, "rules"), "*.pl.zst"))
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no transactions: %v", err)
 	}

@@ -16,12 +16,13 @@ import (
 	"fsward/change"
 	"fsward/interp"
 	"fsward/interp/detect"
+	"fsward/shareddata"
 )
 
 // A file system that is judged part by part has the verdict of the one transaction: states of a log, and one of them
 // with one field of one object altered, whatever rule speaks of it.
 func TestStreamJudgesAsOneTransaction(t *testing.T) {
-	base, log := sharedData(t, "logs/btrfs-single-4k.base.img.zst"), sharedData(t, "logs/btrfs-single-4k.log.zst")
+	base, log := shareddata.Path(t, "logs/btrfs-single-4k.base.img.zst"), shareddata.Path(t, "logs/btrfs-single-4k.log.zst")
 	const few, many = 2, 5 // commits
 	s := newStreamTest(t, "btrfs")
 	enough := errors.New("enough")
@@ -172,7 +173,7 @@ func TestStreamNamesWhatItCannotAnswer(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "btrfs", "mine.pl"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d, err := blocktap.OpenImage(sharedData(t, "logs/btrfs-single-4k.base.img.zst"))
+	d, err := blocktap.OpenImage(shareddata.Path(t, "logs/btrfs-single-4k.base.img.zst"))
 	if err != nil {
 		t.Fatal(err)
 	}

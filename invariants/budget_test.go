@@ -8,6 +8,7 @@ import (
 
 	"fsward/change"
 	"fsward/invariants"
+	"fsward/shareddata"
 )
 
 // A rule that looks at too much for one record is undecided, in words that name it, its line, the goal and the counts;
@@ -82,7 +83,7 @@ func TestRowsOfShippedRules(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"tree-41k", "flat-42k"} {
-		f := loadFacts(t, sharedData(t, "rules", name+".pl.zst"))
+		f := loadFacts(t, shareddata.Path(t, "rules", name+".pl.zst"))
 		o := invariants.Options{OpenVocabulary: true, Steps: 1, StepsPerRecord: 2, MaxViolations: 1 << 20}
 		for _, u := range compiledEngine(t, f.Txn.Schema, files, o).Check(context.Background(), f.Txn, f.View).Undecided {
 			t.Errorf("%s: %s", name, u)

@@ -11,6 +11,7 @@ import (
 	"fsward/interp/btrfs"
 	"fsward/interp/ext3"
 	"fsward/invariants"
+	"fsward/shareddata"
 )
 
 func compiledEngine(t testing.TB, s *change.Schema, files []invariants.File, o invariants.Options) *invariants.Compiled {
@@ -26,7 +27,7 @@ func compiledEngine(t testing.TB, s *change.Schema, files []invariants.File, o i
 func TestCompiledThesisRules(t *testing.T) {
 	for _, name := range []string{"tree-1k", "tree-10k", "tree-41k", "flat-42k"} {
 		t.Run(name, func(t *testing.T) {
-			f := loadFacts(t, sharedData(t, "rules", name+".pl.zst"))
+			f := loadFacts(t, shareddata.Path(t, "rules", name+".pl.zst"))
 			e := compiledEngine(t, f.Txn.Schema, thesisRules(t), invariants.Options{OpenVocabulary: true})
 			for _, fallback := range e.Fallbacks() {
 				t.Errorf("%+v", fallback)
@@ -38,7 +39,7 @@ func TestCompiledThesisRules(t *testing.T) {
 				if len(v.Undecided) > 0 {
 					t.Errorf("undecided %v", v.Undecided)
 				}
-				if d := cmp.Diff(expected(t, sharedData(t, "rules", name+".expected.tsv")), lines(v.Violations)); d != "" {
+				if d := cmp.Diff(expected(t, shareddata.Path(t, "rules", name+".expected.tsv")), lines(v.Violations)); d != "" {
 					t.Errorf("violations (-SWI-Prolog +compiled):\n%s", d)
 				}
 			}

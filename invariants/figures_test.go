@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"fsward/invariants"
+	"fsward/shareddata"
 )
 
 // The figures of the thesis run as printed on both engines, and find what is wrong and nothing else.
@@ -66,7 +67,7 @@ state(5,k(257,extent_data,8192),num_bytes,4096).
 
 // What testdata has of the thesis's figures is what the thesis prints, line by line.
 func TestFiguresAreAsPrinted(t *testing.T) {
-	paper, err := os.ReadFile(sharedData(t, "..", "papers", "brunch-thesis.txt"))
+	paper, err := os.ReadFile(shareddata.Path(t, "..", "papers", "brunch-thesis.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,9 +8,9 @@ import (
 	"fsward/change"
 )
 
-// A half is every second rule, or all where they are few, with the machine that runs them: what two goroutines judge at once where a transaction
-// is large. They share nothing that changes; what they find is put together when both are done, so that the
-// verdict is the same as one after the other. See docs/decisions/0022.
+// A half is every second rule, or all where they are few, with the machine that runs them: what two goroutines judge at
+// once where a transaction is large. They share nothing that changes; what they find is put together when both are done,
+// so that the verdict is the same as one after the other. See docs/decisions/0022.
 type half struct {
 	order   int // 0 or 1
 	of      int // 1 or 2

@@ -12,6 +12,7 @@ import (
 
 	"fsward/change"
 	"fsward/invariants"
+	"fsward/shareddata"
 )
 
 // handwritten is rules 6, 12 and 17 of the thesis as a programmer writes them in Go, over the same records and
@@ -45,7 +46,7 @@ func TestHandwritten(t *testing.T) {
 		compare("generated", g.txn, g)
 	}
 	for _, name := range []string{"tree-1k", "tree-10k", "flat-42k"} {
-		f := loadFacts(t, sharedData(t, "rules", name+".pl.zst"))
+		f := loadFacts(t, shareddata.Path(t, "rules", name+".pl.zst"))
 		compare(name, f.Txn, f.View)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"fsward/invariants"
+	"fsward/shareddata"
 )
 
 // swiProlog gives SWI-Prolog the primitives over plain facts, as slowly and as simply as can be.
@@ -49,7 +50,7 @@ func TestAgainstSWIProlog(t *testing.T) {
 	defer cancel()
 	want, said := runProlog(ctx, t, "tree-1k", "consult([facts,thesis]),answers")
 
-	f := loadFacts(t, sharedData(t, "rules", "tree-1k.pl.zst"))
+	f := loadFacts(t, shareddata.Path(t, "rules", "tree-1k.pl.zst"))
 	e, err := invariants.NewReference(f.Txn.Schema, thesisRules(t), invariants.Options{OpenVocabulary: true})
 	if err != nil {
 		t.Fatal(err)
@@ -86,7 +87,7 @@ func runProlog(ctx context.Context, t *testing.T, facts, goal string) (lines []s
 // prologFiles writes what SWI-Prolog reads: facts.pl, the primitives over them, and the rules.
 func prologFiles(t *testing.T, dir, facts string) {
 	t.Helper()
-	packed, err := os.Open(sharedData(t, "rules", facts+".pl.zst"))
+	packed, err := os.Open(shareddata.Path(t, "rules", facts+".pl.zst"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,3 +1,5 @@
+//go:build bench
+
 package invariants_test
 
 import (
@@ -14,18 +16,14 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"fsward/change"
 	"fsward/invariants"
 	"fsward/invariants/facts"
+	"fsward/shareddata"
 )
 
-// TestBenchTable prints what docs/BENCHMARKS.md keeps of the rule engine, in one run: set FSWARD_BENCH=1.
+// TestBenchTable prints what docs/BENCHMARKS.md keeps of the rule engine, in one run.
 func TestBenchTable(t *testing.T) {
-	if os.Getenv("FSWARD_BENCH") == "" {
-		t.Skip("set FSWARD_BENCH=1 to measure")
-	}
 	fmt.Printf("%s, %d × %s, %s. Times are of the CPU, all threads together, the least of several runs.\n\n", time.Now().Format(time.DateOnly),
 		runtime.NumCPU(), cpuModel(), runtime.Version())
 	shared := []string{"tree-1k", "tree-10k", "tree-41k", "flat-42k", "tree-284k", "flat-291k"}
@@ -52,8 +50,8 @@ func benchHandwritten(t *testing.T, shared []string) map[string]time.Duration {
 		runtime.GC()
 	}
 	for _, name := range shared {
-		f := loadFacts(t, sharedData(t, "rules", name+".pl.zst"))
-		c := newContest(t, name, f.Txn, f.View, len(expected(t, sharedData(t, "rules", name+".expected.tsv"))))
+		f := loadFacts(t, shareddata.Path(t, "rules", name+".pl.zst"))
+		c := newContest(t, name, f.Txn, f.View, len(expected(t, shareddata.Path(t, "rules", name+".expected.tsv"))))
 		measure(c)
 		out[name] = c.took[0]
 	}
@@ -134,7 +132,7 @@ func benchShipped(t *testing.T, names []string) {
 	table := newTable("records", "rules", "violations", "compiled", "reference", "ratio", "allocations/record", "bytes/record")
 	var costs []invariants.Timing
 	for _, name := range names {
-		f := loadFacts(t, sharedData(t, "rules", name+".pl.zst"))
+		f := loadFacts(t, shareddata.Path(t, "rules", name+".pl.zst"))
 		e := compiledEngine(t, f.Txn.Schema, files, invariants.Options{OpenVocabulary: true})
 		found := 0
 		check := func() { found = len(e.Check(context.Background(), f.Txn, f.View).Violations) }
@@ -194,8 +192,8 @@ func benchProlog(t *testing.T, compiled map[string]time.Duration, names ...strin
 	fmt.Printf("The same rules in %s, and in the reference engine, as printed, without the time in which facts are loaded:\n\n", strings.TrimSpace(string(version)))
 	table := newTable("compiled", "SWI-Prolog", "ratio", "reference", "ratio")
 	for _, name := range names {
-		want := expected(t, sharedData(t, "rules", name+".expected.tsv"))
-		f := loadFacts(t, sharedData(t, "rules", name+".pl.zst"))
+		want := expected(t, shareddata.Path(t, "rules", name+".expected.tsv"))
+		f := loadFacts(t, shareddata.Path(t, "rules", name+".pl.zst"))
 		reference := referenceTime(t, f, thesisRules(t), func(v invariants.Verdict) {
 			if got := lines(v.Violations); !slices.Equal(got, want) {
 				t.Errorf("%s: the reference engine finds %v, want %v", name, got, want)
@@ -259,15 +257,6 @@ func cpuTimes(functions ...func()) []time.Duration {
 		}
 	}
 	return best
-}
-
-// cpuTime is what this process has used of all processors.
-func cpuTime() time.Duration {
-	var now unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &now); err != nil {
-		panic(err) // not reached: Linux has this clock
-	}
-	return time.Duration(now.Nano())
 }
 
 func ms(d time.Duration) string { return fmt.Sprintf("%.2f ms", d.Seconds()*1000) }

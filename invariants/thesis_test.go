@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"sort"
 	"strings"
 	"testing"
@@ -15,20 +14,8 @@ import (
 	"fsward/change"
 	"fsward/invariants"
 	"fsward/invariants/facts"
+	"fsward/shareddata"
 )
-
-// sharedData returns the path of a file of the shared data, and skips the test where there are none.
-func sharedData(t testing.TB, parts ...string) string {
-	t.Helper()
-	root := os.Getenv("FSWARD_DATA")
-	if root == "" {
-		root = filepath.Join("..", "..", "shared", "data")
-	}
-	if _, err := os.Stat(root); err != nil {
-		t.Skipf("no shared data at %s: set FSWARD_DATA to run this test", root)
-	}
-	return filepath.Join(append([]string{root}, parts...)...)
-}
 
 func thesisRules(t testing.TB) []invariants.File {
 	t.Helper()
@@ -74,7 +61,7 @@ func expected(t testing.TB, path string) []string {
 func TestThesisRules(t *testing.T) {
 	for _, name := range []string{"tree-1k", "tree-10k", "tree-41k", "flat-42k"} {
 		t.Run(name, func(t *testing.T) {
-			f := loadFacts(t, sharedData(t, "rules", name+".pl.zst"))
+			f := loadFacts(t, shareddata.Path(t, "rules", name+".pl.zst"))
 			e, err := invariants.NewReference(f.Txn.Schema, thesisRules(t), invariants.Options{OpenVocabulary: true})
 			if err != nil {
 				t.Fatal(err)
@@ -87,7 +74,7 @@ func TestThesisRules(t *testing.T) {
 			if len(v.Undecided) > 0 || v.Outcome != change.Violated {
 				t.Errorf("outcome %v, undecided %v", v.Outcome, v.Undecided)
 			}
-			if d := cmp.Diff(expected(t, sharedData(t, "rules", name+".expected.tsv")), lines(v.Violations)); d != "" {
+			if d := cmp.Diff(expected(t, shareddata.Path(t, "rules", name+".expected.tsv")), lines(v.Violations)); d != "" {
 				t.Errorf("violations (-SWI-Prolog +reference):\n%s", d)
 			}
 			for _, violation := range v.Violations {

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"fsward/change"
 	"fsward/invariants"
 )
@@ -141,4 +143,13 @@ func TestViewErrors(t *testing.T) {
 			}
 		}
 	}
+}
+
+// cpuTime is what this process has used of all processors.
+func cpuTime() time.Duration {
+	var now unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &now); err != nil {
+		panic(err) // not reached: Linux has this clock
+	}
+	return time.Duration(now.Nano())
 }

@@ -15,7 +15,7 @@ part() {
 }
 
 part "the rule engine, beside hand-written Go, the reference engine and SWI-Prolog (about ten minutes)" \
-	env FSWARD_BENCH=1 go test -count=1 -timeout 60m -run '^TestBenchTable$' -v ./invariants
+	go test -tags bench -count=1 -timeout 60m -run '^TestBenchTable$' -v ./invariants
 mapfile -t dirs < <(grep -rlE --include='*_test.go' '^func Benchmark' . | xargs -r -n 1 dirname | sort -u)
 part "single writes, beside pwrite (half a minute)" go test -run '^$' -bench . -benchmem "${dirs[@]}"
 part "btrfs of the host's kernel, checked beside unchecked (some minutes)" go run ./hostd/overhead -fs btrfs

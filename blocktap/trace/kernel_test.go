@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -12,21 +11,8 @@ import (
 	"time"
 
 	"fsward/blocktap"
+	"fsward/shareddata"
 )
-
-// logs returns the folder of logs that a real kernel wrote.
-func logs(t *testing.T) string {
-	t.Helper()
-	data := os.Getenv("FSWARD_DATA")
-	if data == "" {
-		data = filepath.Join("..", "..", "..", "shared", "data")
-	}
-	dir := filepath.Join(data, "logs")
-	if _, err := os.Stat(dir); err != nil {
-		t.Skipf("no shared data at %s: the logs of a real kernel are NOT checked: %v", data, err)
-	}
-	return dir
-}
 
 func command(t *testing.T, name string, args ...string) {
 	t.Helper()
@@ -41,7 +27,7 @@ func command(t *testing.T, name string, args ...string) {
 // checker judges the result. Then the same requests go through our writer, and the log that comes of it
 // has to give the same image.
 func TestKernelLogs(t *testing.T) {
-	dir := logs(t)
+	dir := shareddata.Path(t, "logs")
 	for _, c := range []struct {
 		name    string
 		entries uint64

@@ -10,13 +10,14 @@ import (
 	"fsward/change"
 	"fsward/interp"
 	"fsward/interp/btrfs"
+	"fsward/shareddata"
 )
 
 // Each rule is broken by one change of one field in a real commit, and found; nothing else than the rules
 // that the change breaks is.
 func TestEachRuleIsViolated(t *testing.T) {
-	base := openDisk(t, sharedData(t, "logs/btrfs-single-4k.base.img.zst"))
-	log := sharedData(t, "logs/btrfs-single-4k.log.zst")
+	base := openDisk(t, shareddata.Path(t, "logs/btrfs-single-4k.base.img.zst"))
+	log := shareddata.Path(t, "logs/btrfs-single-4k.log.zst")
 	e := newEngine(t)
 	for _, tc := range []struct {
 		spec string

@@ -11,12 +11,13 @@ import (
 
 	"fsward/interp"
 	"fsward/interp/btrfs"
+	"fsward/shareddata"
 )
 
 // Every field and action is tried on a file system of the kernel's: what is altered differs from what was
 // there, fits its checksum, and is found where another choice than the same one finds nothing.
 func TestEveryAlterationIsMade(t *testing.T) {
-	d := openDisk(t, sharedData(t, "logs/btrfs-single-4k.base.img.zst"))
+	d := openDisk(t, shareddata.Path(t, "logs/btrfs-single-4k.base.img.zst"))
 	c, err := btrfs.NewCorrupter(d, false)
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +66,7 @@ func TestEveryAlterationIsMade(t *testing.T) {
 
 // Deleting, adding and resizing leave a leaf that is well formed but for what was asked.
 func TestActionsKeepLeavesWellFormed(t *testing.T) {
-	base := openDisk(t, sharedData(t, "logs/btrfs-single-4k.base.img.zst"))
+	base := openDisk(t, shareddata.Path(t, "logs/btrfs-single-4k.base.img.zst"))
 	c, err := btrfs.NewCorrupter(base, false)
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +98,7 @@ func TestActionsKeepLeavesWellFormed(t *testing.T) {
 
 // What is wrong with a block by itself is found wherever the block is reached.
 func TestStructureOfAlteredImages(t *testing.T) {
-	base := openDisk(t, sharedData(t, "logs/btrfs-single-4k.base.img.zst"))
+	base := openDisk(t, shareddata.Path(t, "logs/btrfs-single-4k.base.img.zst"))
 	c, err := btrfs.NewCorrupter(base, false)
 	if err != nil {
 		t.Fatal(err)

@@ -9,13 +9,14 @@ import (
 	"fsward/change"
 	"fsward/interp"
 	"fsward/interp/btrfs"
+	"fsward/shareddata"
 )
 
 // Commits are forecast while the guest flushes. What is said of each is the same as without, whether it comes as it
 // was expected or not.
 func TestForecast(t *testing.T) {
-	base := openDisk(t, sharedData(t, "logs/btrfs-single-4k.base.img.zst"))
-	log := sharedData(t, "logs/btrfs-single-4k.log.zst")
+	base := openDisk(t, shareddata.Path(t, "logs/btrfs-single-4k.base.img.zst"))
+	log := shareddata.Path(t, "logs/btrfs-single-4k.log.zst")
 	for _, tc := range []struct {
 		name    string
 		stop    bool              // the forecast is stopped
@@ -120,8 +121,8 @@ func observed(obs interp.Observation) []string {
 // instead needs it, and when its own was settled.
 func TestForecastGivesBack(t *testing.T) {
 	const piece = 16 << 20 // what is taken at a time
-	base := openDisk(t, sharedData(t, "logs/btrfs-single-4k.base.img.zst"))
-	log := sharedData(t, "logs/btrfs-single-4k.log.zst")
+	base := openDisk(t, shareddata.Path(t, "logs/btrfs-single-4k.base.img.zst"))
+	log := shareddata.Path(t, "logs/btrfs-single-4k.log.zst")
 	for _, expected := range []bool{true, false} {
 		d := base.clone()
 		reserve := interp.NewReserve(piece, nil)

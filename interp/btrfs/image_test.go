@@ -15,6 +15,7 @@ import (
 	"fsward/blocktap"
 	"fsward/interp"
 	"fsward/interp/btrfs"
+	"fsward/shareddata"
 )
 
 // peer returns the path of a program that judges with us.
@@ -89,7 +90,7 @@ func exceptions(t testing.TB) map[string]bool {
 // The images of btrfs-progs' own tests: none makes Image panic or hang, each that is faulty is found to be,
 // but for the exceptions, and none that is sound.
 func TestSharedImages(t *testing.T) {
-	table, err := os.Open(sharedData(t, "btrfs/table.tsv"))
+	table, err := os.Open(shareddata.Path(t, "btrfs/table.tsv"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +112,7 @@ func TestSharedImages(t *testing.T) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".xz"), func(t *testing.T) {
 			dir := t.TempDir()
 			path := filepath.Join(dir, "image")
-			unpackTo(t, sharedData(t, filepath.Join("btrfs", file)), path)
+			unpackTo(t, shareddata.Path(t, filepath.Join("btrfs", file)), path)
 			switch format {
 			case "btrfs-image":
 				raw := filepath.Join(dir, "raw")

@@ -8,12 +8,13 @@ import (
 
 	"fsward/interp"
 	"fsward/interp/btrfs"
+	"fsward/shareddata"
 )
 
 // A real kernel flushes before each superblock; the commit behind a flush that got lost is refused.
 func TestLostFlush(t *testing.T) {
-	base := openDisk(t, sharedData(t, "logs/btrfs-single-4k.base.img.zst"))
-	log := sharedData(t, "logs/btrfs-single-4k.log.zst")
+	base := openDisk(t, shareddata.Path(t, "logs/btrfs-single-4k.base.img.zst"))
+	log := shareddata.Path(t, "logs/btrfs-single-4k.log.zst")
 	for _, lost := range []int{-1, 4, 11} { // the flush behind this many commits, and all others until the next
 		d := base.clone()
 		f := follow(t, d)
@@ -48,14 +49,14 @@ func TestLostFlush(t *testing.T) {
 // between two commits of a real log, not done, so that they can come again and again. The peer is pwrite(2) of the same
 // bytes to a file: what the look adds to a write that goes no further than the page cache.
 func BenchmarkWrite(b *testing.B) {
-	d := openDisk(b, sharedData(b, "logs/btrfs-single-4k.base.img.zst"))
+	d := openDisk(b, shareddata.Path(b, "logs/btrfs-single-4k.base.img.zst"))
 	f, err := btrfs.New(d)
 	if err != nil {
 		b.Fatal(err)
 	}
 	commits := 0
 	var metadata, data []interp.Write
-	eachWrite(b, sharedData(b, "logs/btrfs-single-4k.log.zst"), func(w interp.Write) bool {
+	eachWrite(b, shareddata.Path(b, "logs/btrfs-single-4k.log.zst"), func(w interp.Write) bool {
 		if w.Off == primary || commits < 15 {
 			if f.Observe(w).Point == interp.CommitPoint {
 				commits++

@@ -6,12 +6,13 @@ import (
 
 	"fsward/interp"
 	"fsward/interp/btrfs"
+	"fsward/shareddata"
 )
 
 // The log of a real kernel: from mount to unmount, all commits sound.
 func TestRealLog(t *testing.T) {
-	base := sharedData(t, "logs/btrfs-single-4k.base.img.zst")
-	log := sharedData(t, "logs/btrfs-single-4k.log.zst")
+	base := shareddata.Path(t, "logs/btrfs-single-4k.base.img.zst")
+	log := shareddata.Path(t, "logs/btrfs-single-4k.log.zst")
 	d := openDisk(t, base)
 	f, err := btrfs.New(d)
 	if err != nil {

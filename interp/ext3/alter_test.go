@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"fsward/interp"
+	"fsward/shareddata"
 )
 
 var errStop = errors.New("stop")
 
 // Each rule is broken in a real commit, and is the one that says so.
 func TestAlteredCommits(t *testing.T) {
-	base, log := unpack(t, shared(t, "logs/ext3-default.base.img.zst")), unpack(t, shared(t, "logs/ext3-default.log.zst"))
+	base, log := unpack(t, shareddata.Path(t, "logs/ext3-default.base.img.zst")), unpack(t, shareddata.Path(t, "logs/ext3-default.log.zst"))
 	rules := engine(t)
 	for _, tc := range []struct {
 		spec, rule string

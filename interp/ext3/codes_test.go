@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"fsward/shareddata"
 )
 
 // docs/INVARIANTS-ext3.md has every problem code of e2fsck once, and names rules and checks that there are.
@@ -38,7 +40,7 @@ func TestProblemCodes(t *testing.T) {
 			}
 		}
 	}
-	for n, line := range strings.Split(string(readFile(t, shared(t, "ext3/problem_codes.tsv"))), "\n") {
+	for n, line := range strings.Split(string(readFile(t, shareddata.Path(t, "ext3/problem_codes.tsv"))), "\n") {
 		code, _, _ := strings.Cut(line, "\t")
 		if n == 0 || code == "" {
 			continue

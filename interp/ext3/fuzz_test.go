@@ -49,6 +49,21 @@ func FuzzDirectoryBlock(f *testing.F) {
 	})
 }
 
+func FuzzXattrEntries(f *testing.F) {
+	f.Add([]byte{}, 0, false)
+	f.Add([]byte{0, 0}, 0, false)
+	f.Add([]byte{1, 1, 20, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 'a', 0, 0, 0, 'x', 'y', 0, 0}, 0, false)
+	f.Add(make([]byte, 1024), xattrHeader, true)
+	f.Fuzz(func(t *testing.T, b []byte, first int, hashed bool) {
+		if first < 0 || first > len(b) || len(b) > 1<<16 {
+			return
+		}
+		if at, fault := checkXattrEntries(b, first, hashed); at < 0 || at > len(b)+4 || fault == "" && at != 0 {
+			t.Errorf("fault %q at %d of %d", fault, at, len(b))
+		}
+	})
+}
+
 func FuzzJournalBlocks(f *testing.F) {
 	f.Add(make([]byte, 1024), uint8(0))
 	f.Fuzz(func(t *testing.T, b []byte, features uint8) {

@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"fsward/interp"
+	"fsward/shareddata"
 )
 
 // Images that e2fsprogs tests its checker with: nothing here panics or hangs, what e2fsck calls clean has no
 // violation, and what it finds fault with has one.
 func TestImagesOfE2fsprogs(t *testing.T) {
-	table, err := os.Open(shared(t, "ext3/table.tsv"))
+	table, err := os.Open(shareddata.Path(t, "ext3/table.tsv"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +30,7 @@ func TestImagesOfE2fsprogs(t *testing.T) {
 			continue
 		}
 		verdict := col[9]
-		path := unpack(t, shared(t, "ext3/"+col[1]))
+		path := unpack(t, shareddata.Path(t, "ext3/"+col[1]))
 		start := time.Now()
 		obs, err := Image(open(t, path))
 		if took := time.Since(start); took > 10*time.Second {

@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"fsward/interp"
+	"fsward/shareddata"
 )
 
 // The log of a real kernel, from mount to unmount: every commit in it is sound, and so is the
 // file system that it leaves.
 func TestRealLog(t *testing.T) {
-	d := open(t, unpack(t, shared(t, "logs/ext3-default.base.img.zst")))
+	d := open(t, unpack(t, shareddata.Path(t, "logs/ext3-default.base.img.zst")))
 	fs, err := New(d)
 	if err != nil {
 		t.Fatal(err)
@@ -18,7 +19,7 @@ func TestRealLog(t *testing.T) {
 	rules := engine(t)
 	commits, records := 0, 0
 	var spent time.Duration
-	writes(t, unpack(t, shared(t, "logs/ext3-default.log.zst")), func(w interp.Write) {
+	writes(t, unpack(t, shareddata.Path(t, "logs/ext3-default.log.zst")), func(w interp.Write) {
 		start := time.Now()
 		obs := fs.Observe(w)
 		took := time.Since(start)

@@ -69,20 +69,6 @@ func (d *memDisk) apply(w interp.Write) {
 	}
 }
 
-// shared returns a file of the shared test data, unpacked; it skips loudly where there is none.
-func shared(t testing.TB, name string) string {
-	t.Helper()
-	dir := os.Getenv("FSWARD_DATA")
-	if dir == "" {
-		dir = "../../../shared/data"
-	}
-	path := filepath.Join(dir, name)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("no shared data at %s: %v", path, err)
-	}
-	return path
-}
-
 var unpacked struct {
 	sync.Mutex
 	dir  string

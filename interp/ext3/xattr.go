@@ -68,8 +68,8 @@ func checkXattrEntries(b []byte, first int, hashed bool) (at int, fault string) 
 		used = append(used, span{off, off + 4}) // the end of the list
 	}
 	slices.SortFunc(used, func(x, y span) int { return cmp.Compare(x.lo, y.lo) })
-	if last := used[len(used)-1:]; len(last) > 0 && last[0].hi > len(b) {
-		return last[0].lo, "a value is not aligned, and goes beyond the end"
+	if len(used) > 0 && used[len(used)-1].hi > len(b) {
+		return used[len(used)-1].lo, "a value is not aligned, and goes beyond the end"
 	}
 	for i := 1; i < len(used); i++ {
 		if used[i].lo < used[i-1].hi {
