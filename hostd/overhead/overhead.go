@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -37,8 +38,9 @@ func run() error {
 	pairs := flag.Int("pairs", 10, "how many pairs of runs, with and without checks")
 	commands := flag.Int("commands", 10_000, "commands of the thesis's workload in a run")
 	largest := flag.Int("files", 100_000, "new files of the largest commit")
+	only := flag.String("only", "", "measure this alone: programs, syncs, growth")
 	flag.Parse()
-	if flag.NArg() > 0 || *pairs < 1 || *largest < 1 {
+	if flag.NArg() > 0 || *pairs < 1 || *largest < 1 || !slices.Contains([]string{"", "programs", "syncs", "growth"}, *only) {
 		return fmt.Errorf("unexpected arguments %q, or too few pairs or files", flag.Args())
 	}
 	var err error
@@ -49,11 +51,20 @@ func run() error {
 	if b.fsload, err = load.Build(ctx, b.dir); err != nil {
 		return err
 	}
-	if err := b.pairs(ctx, *pairs, *commands); err != nil {
-		return err
-	}
-	if err := b.growth(ctx, *largest); err != nil {
-		return err
+	for _, part := range []struct {
+		name string
+		run  func() error
+	}{
+		{"programs", func() error { return b.programs(ctx, *pairs, *commands) }},
+		{"syncs", func() error { return b.syncs(ctx, *pairs, *commands) }},
+		{"growth", func() error { return b.growth(ctx, *largest) }},
+	} {
+		if *only != "" && *only != part.name {
+			continue
+		}
+		if err := part.run(); err != nil {
+			return err
+		}
 	}
 	b.aims.print(b.fs)
 	return nil
@@ -102,9 +113,10 @@ func (s *seen) err() error {
 
 // A job is a load on a new file system.
 type job struct {
-	first   string // a shell command before it, or ""
-	load    string // arguments of fsload
-	size    int64  // of the disk, bytes
+	first   string   // a shell command before it, or ""
+	load    string   // arguments of fsload
+	mount   []string // options of mount
+	size    int64    // of the disk, bytes
 	checked bool
 	record  string // "" or where to write a log of it, which begins with the disk as it is in record+".base"
 }
@@ -121,7 +133,7 @@ func (b *bench) do(ctx context.Context, j job) (time.Duration, []commit, error) 
 			return 0, nil, err
 		}
 	}
-	r := load.Run{FS: b.fs, Stages: []load.Stage{{Script: j.first + b.fsload + " -dir . " + j.load}}, Timeout: 10 * time.Minute}
+	r := load.Run{FS: b.fs, Mount: j.mount, Stages: []load.Stage{{Script: j.first + b.fsload + " -dir . " + j.load}}, Timeout: 10 * time.Minute}
 	if !j.checked {
 		took, err := r.Unguarded(ctx, image, b.log)
 		return took, nil, err

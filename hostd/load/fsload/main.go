@@ -38,6 +38,7 @@ func run() error {
 	devices := flag.String("devices", "", "with -btrfs: besides, add, remove and replace these `DEVICES`, with commas between, and convert from one profile to another")
 	thesis := flag.Int("thesis", 0, "instead, so many commands of the Brunch thesis's workload, by one worker")
 	files := flag.Int("fill", 0, "instead, make so many small files and commit them at once")
+	programs := flag.Bool("programs", false, "with -thesis: each command is a program, as in the thesis: dd, mkdir, rm")
 	commits := flag.Bool("commits", false, "with -thesis: commit after every hundredth command")
 	times := flag.String("times", "", "with -commits: write to `FILE` what each commit took, nanoseconds, one a line")
 	flag.Parse()
@@ -49,7 +50,7 @@ func run() error {
 	random := rand.New(rand.NewPCG(*seed, 0))
 	switch {
 	case *thesis > 0:
-		took, err := plant(random, *dir, *thesis, *commits)
+		took, err := plant(random, *dir, *thesis, *programs, *commits)
 		if err == nil && *times != "" {
 			err = writeTimes(*times, took)
 		}

@@ -23,18 +23,31 @@ const (
 // A tree is what the workload has made so far, so that each of its commands succeeds.
 type tree struct {
 	*rand.Rand
+	do    commands
 	dirs  []string
 	files []string
 	made  int
 }
 
-// plant does so many commands of the workload below dir. A commit follows every hundredth, if so asked; it returns
-// what each took.
-func plant(random *rand.Rand, dir string, commands int, commits bool) (took []time.Duration, err error) {
-	t := &tree{Rand: random, dirs: []string{dir}}
+// commands are the ways to do what the workload is made of: by calls of this process, or by programs.
+type commands interface {
+	mkdir(path string) error
+	create(path string, size int64) error
+	resize(path string, size int64) error
+	rewrite(path string, off, size int64) error
+	remove(path string) error
+}
+
+// plant does so many commands of the workload below dir, each by a program as in the thesis, if so asked. A commit
+// follows every hundredth, if so asked; it returns what each took.
+func plant(random *rand.Rand, dir string, count int, byPrograms, commits bool) (took []time.Duration, err error) {
 	w := &worker{Rand: random, dir: dir}
-	for i := range commands {
-		if err := t.command(w); err != nil {
+	t := &tree{Rand: random, do: calls{w}, dirs: []string{dir}}
+	if byPrograms {
+		t.do = programs{}
+	}
+	for i := range count {
+		if err := t.command(); err != nil {
 			return nil, fmt.Errorf("command %d: %w", i, err)
 		}
 		if commits && i%100 == 99 {
@@ -57,23 +70,23 @@ func writeTimes(path string, took []time.Duration) error {
 	return os.WriteFile(path, b, 0o600)
 }
 
-func (t *tree) command(w *worker) error {
+func (t *tree) command() error {
 	n := t.IntN(10)
 	switch {
 	case n == 0:
-		return t.mkdir()
+		return t.do.mkdir(t.grow(&t.dirs, "dir"))
 	case n < 6 || len(t.files) < keep/10:
-		return t.create(w)
+		return t.do.create(t.grow(&t.files, "file"), t.size())
 	case n == 6:
-		return unix.Truncate(t.file(), t.size())
+		return t.do.resize(t.file(), t.size())
 	case n == 7 && len(t.files) > keep:
 		i := t.IntN(len(t.files))
 		path := t.files[i]
 		t.files[i] = t.files[len(t.files)-1]
 		t.files = t.files[:len(t.files)-1]
-		return unix.Unlink(path)
+		return t.do.remove(path)
 	default:
-		return t.rewrite(w)
+		return t.rewrite()
 	}
 }
 
@@ -81,33 +94,23 @@ func (t *tree) file() string { return t.files[t.IntN(len(t.files))] }
 
 func (t *tree) size() int64 { return int64(t.ExpFloat64() * meanSize) }
 
-func (t *tree) mkdir() error {
+// grow adds a new path in one of the directories to a list.
+func (t *tree) grow(list *[]string, prefix string) string {
 	t.made++
-	dir := filepath.Join(t.dirs[t.IntN(len(t.dirs))], fmt.Sprintf("dir%d", t.made))
-	t.dirs = append(t.dirs, dir)
-	return unix.Mkdir(dir, 0o755)
-}
-
-func (t *tree) create(w *worker) error {
-	t.made++
-	path := filepath.Join(t.dirs[t.IntN(len(t.dirs))], fmt.Sprintf("file%d", t.made))
-	t.files = append(t.files, path)
-	return w.open(path, unix.O_CREAT|unix.O_EXCL, func(fd int) error {
-		_, err := unix.Write(fd, w.text(t.size()))
-		return err
-	})
+	path := filepath.Join(t.dirs[t.IntN(len(t.dirs))], fmt.Sprintf("%s%d", prefix, t.made))
+	*list = append(*list, path)
+	return path
 }
 
 // rewrite writes one to four segments of a file anew.
-func (t *tree) rewrite(w *worker) error {
-	return w.open(t.file(), 0, func(fd int) error {
-		var errs []error
-		for range 1 + t.IntN(4) {
-			_, err := unix.Pwrite(fd, w.text(1+t.size()/4), t.Int64N(meanSize))
-			errs = append(errs, err)
-		}
-		return errors.Join(errs...)
-	})
+func (t *tree) rewrite() error {
+	path := t.file()
+	var errs []error
+	for range 1 + t.IntN(4) {
+		size := 1 + t.size()/4
+		errs = append(errs, t.do.rewrite(path, t.Int64N(meanSize), size))
+	}
+	return errors.Join(errs...)
 }
 
 // fill makes so many small files, a thousand in each directory.

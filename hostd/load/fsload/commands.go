@@ -1,0 +1,59 @@
+package main
+
+import (
+	"fmt"
+	"os/exec"
+
+	"golang.org/x/sys/unix"
+)
+
+// calls does commands by system calls of this process.
+type calls struct{ *worker }
+
+func (c calls) mkdir(path string) error { return unix.Mkdir(path, 0o755) }
+
+func (c calls) create(path string, size int64) error {
+	return c.open(path, unix.O_CREAT|unix.O_EXCL, func(fd int) error {
+		_, err := unix.Write(fd, c.text(size))
+		return err
+	})
+}
+
+func (c calls) resize(path string, size int64) error { return unix.Truncate(path, size) }
+
+func (c calls) rewrite(path string, off, size int64) error {
+	return c.open(path, 0, func(fd int) error {
+		_, err := unix.Pwrite(fd, c.text(size), off)
+		return err
+	})
+}
+
+func (c calls) remove(path string) error { return unix.Unlink(path) }
+
+// programs does each command by a program: mkdir, rm, and dd with its various options (thesis 5.3).
+type programs struct{}
+
+func (programs) mkdir(path string) error { return program("mkdir", path) }
+
+func (programs) create(path string, size int64) error {
+	return program("dd", "if=/dev/urandom", "of="+path, fmt.Sprintf("count=%d", size), "bs=64K", "iflag=count_bytes,fullblock", "conv=excl", "status=none")
+}
+
+// resize has dd truncate the file where it seeks to, and copies nothing.
+func (programs) resize(path string, size int64) error {
+	return program("dd", "if=/dev/null", "of="+path, "bs=1", fmt.Sprintf("seek=%d", size), "status=none")
+}
+
+func (programs) rewrite(path string, off, size int64) error {
+	return program("dd", "if=/dev/urandom", "of="+path, fmt.Sprintf("count=%d", size), "bs=64K", "iflag=count_bytes,fullblock",
+		fmt.Sprintf("seek=%d", off), "oflag=seek_bytes", "conv=notrunc", "status=none")
+}
+
+func (programs) remove(path string) error { return program("rm", path) }
+
+func program(name string, args ...string) error {
+	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s %v: %w: %s", name, args, err, out)
+	}
+	return nil
+}
