@@ -18,11 +18,15 @@ import (
 
 // A commit in the middle of a log is altered: the commits before it hold, it is refused for that.
 func TestCorruptLog(t *testing.T) {
+	t.Parallel()
 	for _, tc := range []struct{ name, spec, rule string }{
 		{"btrfs-single-4k", "inode_item.nlink+1", "btrfs/14"},
 		{"ext3-default", "inode.links_count+1@kind=file", "ext3/7"},
 	} {
-		t.Run(tc.name, func(t *testing.T) { corruptLog(t, tc.name, tc.spec, tc.rule) })
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			corruptLog(t, tc.name, tc.spec, tc.rule)
+		})
 	}
 }
 

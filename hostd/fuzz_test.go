@@ -199,11 +199,13 @@ func (p *pipeline) run(t *testing.T, program []byte, keepGoing bool) *verdicts {
 
 // Programs at random that keep checksums right reach the rules, and not only the first checks of the bytes.
 func TestMutantsReachRules(t *testing.T) {
+	t.Parallel()
 	for _, tc := range []struct {
 		fs               string
 		structure, rules int // how many of each kind are violated, at least
 	}{{"btrfs", 8, 3}, {"ext3", 6, 4}} {
 		t.Run(tc.fs, func(t *testing.T) {
+			t.Parallel()
 			p := openPipeline(t, tc.fs)
 			random := rand.New(rand.NewPCG(1, 2))
 			structure, rules := make(map[string]int), make(map[string]int)

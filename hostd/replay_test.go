@@ -14,6 +14,7 @@ import (
 // The logs of a real kernel, from mount to unmount, that others captured: both end clean, so every commit
 // in them holds.
 func TestReplayOfCapturedLogs(t *testing.T) {
+	t.Parallel()
 	for _, tc := range []struct {
 		name, fs string
 		commits  uint64
@@ -22,7 +23,10 @@ func TestReplayOfCapturedLogs(t *testing.T) {
 		{"ext3-default", "ext3", 21},
 	} {
 		for _, engine := range Engines {
-			t.Run(tc.name+" "+engine, func(t *testing.T) { replayCaptured(t, tc.name, tc.fs, engine, tc.commits) })
+			t.Run(tc.name+" "+engine, func(t *testing.T) {
+				t.Parallel()
+				replayCaptured(t, tc.name, tc.fs, engine, tc.commits)
+			})
 		}
 	}
 }

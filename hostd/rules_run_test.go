@@ -19,6 +19,7 @@ import (
 
 // The rules as the thesis prints them find in every shared transaction what SWI-Prolog finds, on each engine.
 func TestRunThesisRules(t *testing.T) {
+	t.Parallel()
 	paths, err := filepath.Glob(filepath.Join(shareddata.Path(t, "rules"), "*.pl.zst"))
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no transactions: %v", err)
@@ -27,6 +28,7 @@ func TestRunThesisRules(t *testing.T) {
 		name := strings.TrimSuffix(filepath.Base(p), ".pl.zst")
 		for _, engine := range Engines {
 			t.Run(name+"/"+engine, func(t *testing.T) {
+				t.Parallel()
 				run, err := RunRules(context.Background(), RunConfig{Rules: []string{"../invariants/testdata/thesis.pl"},
 					Facts: []string{p}, Engine: engine})
 				if err != nil {
@@ -55,6 +57,7 @@ const casesDir = "../invariants/testdata/cases"
 
 // Every shipped rule has a case that holds and one that is violated, and all cases pass on each engine.
 func TestCases(t *testing.T) {
+	t.Parallel()
 	results, err := TestRules(context.Background(), "", casesDir, "")
 	if err != nil {
 		t.Fatal(err)

@@ -22,6 +22,7 @@ import (
 // A file system that is judged part by part has the verdict of the one transaction: states of a log, and one of them
 // with one field of one object altered, whatever rule speaks of it.
 func TestStreamJudgesAsOneTransaction(t *testing.T) {
+	t.Parallel()
 	base, log := shareddata.Path(t, "logs/btrfs-single-4k.base.img.zst"), shareddata.Path(t, "logs/btrfs-single-4k.log.zst")
 	const few, many = 2, 5 // commits
 	s := newStreamTest(t, "btrfs")
