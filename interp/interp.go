@@ -41,6 +41,13 @@ const (
 	LogPoint                 // a Btrfs log commit: what fsync wrote is to survive a crash
 )
 
+// A Check is a property that is checked in Go, before any rule runs or of a single write.
+type Check struct {
+	Name   string // "btrfs/key-order"
+	Doc    string // the property in one sentence
+	Origin string // where the property comes from, where that is no more than what the file system's own code takes for granted: ""
+}
+
 // An Observation is what an interpreter makes of a write.
 type Observation struct {
 	Point Point

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cespare/xxhash/v2"
+
 	"fsward/interp"
 	"fsward/interp/btrfs"
 )
@@ -47,6 +49,10 @@ func reseal(b []byte) {
 	binary.LittleEndian.PutUint32(b, crc32.Checksum(b[32:], crc32.MakeTable(crc32.Castagnoli)))
 }
 
+func put16(off int, v uint16) func(b []byte) {
+	return func(b []byte) { binary.LittleEndian.PutUint16(b[off:], v) }
+}
+
 func put64(off int, v uint64) func(b []byte) {
 	return func(b []byte) { binary.LittleEndian.PutUint64(b[off:], v) }
 }
@@ -82,6 +88,13 @@ func TestSuperblockWrites(t *testing.T) {
 		{name: "generation back", write: super(base, put64(72, 1)), rule: "btrfs/superblock", fs: "btrfs"},
 		{name: "root moved without a generation", write: super(base, put64(80, 30<<20)), rule: "btrfs/superblock", fs: "btrfs"},
 		{name: "sectorsize", write: super(base, func(b []byte) { put64(72, 1000)(b); binary.LittleEndian.PutUint32(b[144:], 8192) }), rule: "btrfs/superblock", fs: "btrfs"},
+		{name: "unknown checksum", write: super(base, put16(196, 4)), rule: "btrfs/csum-type", fs: "btrfs"},
+		{name: "another checksum", write: func() interp.Write {
+			w := super(base, func(b []byte) { put64(72, 1000)(b); put16(196, 1)(b) })
+			clear(w.Data[:32])
+			binary.LittleEndian.PutUint64(w.Data, xxhash.Sum64(w.Data[32:]))
+			return w
+		}(), rule: "btrfs/csum-type", fs: "btrfs"},
 		{name: "generation without blocks", write: super(base, put64(72, 1000)), rule: "btrfs/generation", point: interp.CommitPoint, fs: "btrfs"},
 		{name: "chunk root nowhere", write: super(base, func(b []byte) { put64(72, 1000)(b); put64(88, 1<<40)(b) }), rule: "btrfs/block-pointer", point: interp.CommitPoint, fs: "btrfs"},
 		{name: "elsewhere", write: interp.Write{Off: 100 << 20, Len: 4096, Data: make([]byte, 4096)}, fs: "btrfs"},
@@ -214,6 +227,9 @@ func TestSuperblockCopies(t *testing.T) {
 			obs = f.Observe(second)
 			if obs.Point != tc.second || len(obs.Violations) > 0 != tc.secondBroken || obs.Unknown != nil {
 				t.Errorf("the second copy: %+v", obs)
+			}
+			if tc.secondBroken && obs.Violations[0].Rule != "btrfs/refused-copy" {
+				t.Errorf("the second copy is refused by %s", obs.Violations[0].Rule)
 			}
 			f.Settle(!tc.secondBroken)
 		})

@@ -1,8 +1,11 @@
 package btrfs_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"hash/crc32"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"fsward/interp"
@@ -51,6 +54,7 @@ func inodeKey(id uint64) (k [17]byte) {
 func TestStructureRules(t *testing.T) {
 	seed := seedDisk(t)
 	none := func([]byte) {}
+	found := map[string]bool{}
 	first := inodeKey(256)
 	for _, tc := range []struct {
 		rule  string
@@ -109,6 +113,19 @@ func TestStructureRules(t *testing.T) {
 				binary.LittleEndian.PutUint64(b[101:], 1)
 			})
 		}},
+		{"btrfs/item-overlap", func(c *cow) []interp.Write {
+			c.tree(7, func(b []byte) { // one extent_csum, cut into two halves, of which the second moves to the first's second sector
+				head, next := b[101:126], b[126:151]
+				copy(next, head)
+				off, half := binary.LittleEndian.Uint32(head[17:]), binary.LittleEndian.Uint32(head[21:])/8*4
+				put32(101+17, off+half)(b)
+				put32(101+21, binary.LittleEndian.Uint32(head[21:])-half)(b)
+				put32(126+21, half)(b)
+				binary.LittleEndian.PutUint64(next[9:], binary.LittleEndian.Uint64(head[9:])+4096)
+				put32(96, 2)(b)
+			})
+			return c.commit(none)
+		}},
 		{"btrfs/base-block", func(c *cow) []interp.Write {
 			sb := make([]byte, 4096)
 			_, _ = c.d.ReadAt(sb, primary)
@@ -142,11 +159,50 @@ func TestStructureRules(t *testing.T) {
 		if rule != tc.rule || commits != 1 {
 			t.Errorf("%d commits, rule %q, want %q", commits, rule, tc.rule)
 		}
+		found[rule] = true
+	}
+	for name, test := range map[string]string{
+		"btrfs/superblock": "TestSuperblockWrites", "btrfs/csum-type": "TestSuperblockWrites", "btrfs/copies": "TestCopiesDiffer",
+		"btrfs/chunk": "TestEachRuleIsViolated", "btrfs/unique": "TestObjectTwice", "btrfs/refused-copy": "TestSuperblockCopies",
+		"btrfs/flush": "TestLostFlush", "btrfs/base-data": "TestStrayWrites of hostd", "btrfs/log-block": "TestStrayWrites of hostd",
+	} {
+		if found[name] {
+			t.Errorf("%s is found here, and %s is named for it", name, test)
+		}
+		found[name] = true
+	}
+	for _, c := range btrfs.Checks() {
+		if !found[c.Name] {
+			t.Errorf("no test shows %s violated: %s", c.Name, c.Doc)
+		}
 	}
 }
 
 func put32(off int, v uint32) func(b []byte) {
 	return func(b []byte) { binary.LittleEndian.PutUint32(b[off:], v) }
+}
+
+// A file has the same name at the same place twice: its inode_ref is cut into two, both with the index that it had.
+func TestObjectTwice(t *testing.T) {
+	dir := t.TempDir()
+	must(t, os.Mkdir(filepath.Join(dir, "root"), 0o755))
+	must(t, writeFile(filepath.Join(dir, "root", "two-names-in-it"), 5))
+	image := filepath.Join(dir, "image")
+	mkfs(t, image, 128<<20, "-m", "single", "-r", filepath.Join(dir, "root"))
+	d := openDisk(t, image)
+	b, at := liveLeaf(d, 5)
+	ref := bytes.Index(b, []byte("\x0f\x00two-names-in-it")) - 8
+	if ref < 0 {
+		t.Fatal("there is no inode_ref")
+	}
+	one, four := join(b[ref:ref+8], num(2, 1), []byte("t")), join(b[ref:ref+8], num(2, 4), []byte("in-it")[:4])
+	copy(b[ref:], join(one, four))
+	reseal(b)
+	_, _ = d.WriteAt(b, at)
+	obs, err := btrfs.Image(d)
+	if err != nil || len(obs.Violations) == 0 || obs.Violations[0].Rule != "btrfs/unique" {
+		t.Errorf("%v %+v", err, obs.Violations)
+	}
 }
 
 // Under DUP a new block has to be the same in both places.

@@ -133,7 +133,7 @@ func parseSuper(b *[superSize]byte, addr uint64) (superblock, error) {
 	}
 	// The checksum cannot be judged before its type is known.
 	if s.csumType() >= csumTypes {
-		return bad("csum_type is %d", s.csumType())
+		return superblock{}, violatedAt(csumTypeRule, addr, "csum_type is %d, at most %d is known", s.csumType(), csumTypes-1)
 	}
 	if err := s.csumType().check(b[:]); err != nil {
 		return bad("%v", err)
@@ -195,10 +195,13 @@ func featureName(word string, bits uint64, names map[int]string) string {
 // checkUnchanged reports the first field of a superblock that may not change while a file system is
 // followed and did.
 func (s superblock) checkUnchanged(old superblock, addr uint64) error {
+	if s.csumType() != old.csumType() {
+		return violatedAt(csumTypeRule, addr, "csum_type changed from %d to %d", old.csumType(), s.csumType())
+	}
 	for _, f := range []struct {
 		name    string
 		off, to int
-	}{{"sectorsize", 144, 148}, {"nodesize", 148, 152}, {"csum_type", 196, 198}} {
+	}{{"sectorsize", 144, 148}, {"nodesize", 148, 152}} {
 		if !bytes.Equal(s.b[f.off:f.to], old.b[f.off:f.to]) {
 			return violatedAt(superRule, addr, "%s changed from %x to %x", f.name, old.b[f.off:f.to], s.b[f.off:f.to])
 		}

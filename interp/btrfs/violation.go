@@ -4,16 +4,18 @@ import (
 	"fmt"
 
 	"fsward/change"
+	"fsward/interp"
 )
 
 const fsName = "btrfs"
 
 // A structureRule is a check that is made in Go before any rule runs: its name and the property in one
-// sentence. Thesis table 4.1 has the first five of a node.
+// sentence.
 type structureRule struct{ name, doc string }
 
 var (
 	superRule      = structureRule{"btrfs/superblock", "The superblock is well formed, names this file system, and its generation only grows."}
+	csumTypeRule   = structureRule{"btrfs/csum-type", "The superblock names a kind of checksum that is known, and the same one as before."}
 	csumRule       = structureRule{"btrfs/csum", "The checksum of a metadata block matches its contents."}
 	headerRule     = structureRule{"btrfs/header", "The header of a metadata block names its own address, its file system and its chunk tree, and has known flags."}
 	levelRule      = structureRule{"btrfs/level", "The level of a metadata block is one less than that of the block that points to it."}
@@ -41,9 +43,29 @@ var (
 )
 
 // structureRules lists all, for tests and documents.
-var structureRules = []structureRule{superRule, csumRule, headerRule, levelRule, ownerRule, generationRule, nritemsRule,
+var structureRules = []structureRule{superRule, csumTypeRule, csumRule, headerRule, levelRule, ownerRule, generationRule, nritemsRule,
 	keyOrderRule, parentKeyRule, itemBoundsRule, pointerRule, copiesRule, twiceRule, chunkRule, rootRule, itemTypeRule,
 	itemRule, overlapRule, uniqueRule, baseRule, refusedRule, liveDataRule, logBlockRule, directionRule, flushRule}
+
+// thesisOrigins says which of the thesis's properties are checks of structure here.
+var thesisOrigins = map[structureRule]string{
+	nritemsRule:    "thesis, table 4.1 (1), of leaves as well; btrfs_check_node and __btrfs_check_leaf",
+	keyOrderRule:   "thesis, table 4.1 (2), of leaves and from block to block as well; btrfs_check_node and __btrfs_check_leaf",
+	parentKeyRule:  "thesis, table 4.1 (3); btrfs_verify_level_key",
+	directionRule:  "thesis, table 4.1 (4), at the write; btrfs/header at each reading, as btrfs_validate_extent_buffer",
+	generationRule: "thesis, table 4.1 (5); btrfs_validate_extent_buffer",
+	csumTypeRule: "thesis, table 5.2 (19), where it is zero: Linux had crc32c alone. Since 5.5 it has four, of which mkfs chooses one; " +
+		"btrfs_supported_super_csum",
+}
+
+// Checks describes what is checked of each block and of each write before any rule runs.
+func Checks() []interp.Check {
+	var list []interp.Check
+	for _, r := range structureRules {
+		list = append(list, interp.Check{Name: r.name, Doc: r.doc, Origin: thesisOrigins[r]})
+	}
+	return list
+}
 
 // A structureError is a violation of structure on its way up.
 type structureError struct{ v change.Violation }

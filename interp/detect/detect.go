@@ -26,11 +26,12 @@ type format struct {
 	alter      func(interp.Disk, string) (interp.Alterer, error)
 	corrupt    func(d interp.Disk, last bool) (interp.Corrupter, error)
 	alterables func() []interp.Alterable
+	checks     func() []interp.Check
 }
 
 var formats = []format{
-	{"btrfs", btrfs.Detect, opener(btrfs.NewWithin), watcher(btrfs.WatchWithin), btrfs.ImageWith, btrfs.Schema, btrfs.NewAlterer, btrfs.NewCorrupter, btrfs.Alterables},
-	{"ext3", ext3.Detect, alone(ext3.NewWithin), nil, ext3.ImageWith, ext3.Schema, ext3.NewAlterer, ext3.NewCorrupter, ext3.Alterables},
+	{"btrfs", btrfs.Detect, opener(btrfs.NewWithin), watcher(btrfs.WatchWithin), btrfs.ImageWith, btrfs.Schema, btrfs.NewAlterer, btrfs.NewCorrupter, btrfs.Alterables, btrfs.Checks},
+	{"ext3", ext3.Detect, alone(ext3.NewWithin), nil, ext3.ImageWith, ext3.Schema, ext3.NewAlterer, ext3.NewCorrupter, ext3.Alterables, ext3.Checks},
 }
 
 // opener widens a constructor's result to the interface, and keeps a nil result nil.
@@ -144,6 +145,16 @@ func Alterables(fs string) []interp.Alterable {
 	for _, f := range formats {
 		if f.name == fs {
 			return f.alterables()
+		}
+	}
+	return nil
+}
+
+// Checks lists what the interpreter of a file system checks before any rule runs; nil if there is no such file system.
+func Checks(fs string) []interp.Check {
+	for _, f := range formats {
+		if f.name == fs {
+			return f.checks()
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"fsward/change"
+	"fsward/interp"
 )
 
 // A check is a property that Go tests because rules rely on it, or because it concerns a single write.
@@ -48,6 +49,22 @@ var (
 	checkInodeXattr   = check{"ext3/inode-xattr", change.ByStructure, "What an inode has beyond its first 128 bytes is as long as it says, and the attributes in it lie beside each other."}
 	checkPadding      = check{"ext3/bitmap-padding", change.ByStructure, "The bits of a bitmap behind the last block or inode of its group are set."}
 )
+
+// checks lists all, for tests and documents.
+var checks = []check{checkSuperblock, checkImmutable, checkCleanCounts, checkCleanJournal, checkTail,
+	checkJournalSuper, checkJournalChain, checkOverwrite, checkJournalTag, checkJournalSum, checkHome, checkFlushed,
+	checkBaseline, checkGroup, checkMode, checkSize, checkFlags, checkPointer, checkIndirect, checkSymlink, checkReserved,
+	checkJournalCopy, checkDirentLen, checkDirentInode, checkDirentName, checkDirentType, checkDots, checkHtree,
+	checkOrphans, checkDeleted, checkXattr, checkInodeXattr, checkPadding}
+
+// Checks describes what is checked of each block and of each write before any rule runs.
+func Checks() []interp.Check {
+	var list []interp.Check
+	for _, c := range checks {
+		list = append(list, interp.Check{Name: c.name, Doc: c.doc})
+	}
+	return list
+}
 
 // A fault is something found not to hold at an address.
 func (c check) at(addr uint64, format string, args ...any) change.Violation {

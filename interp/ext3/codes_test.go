@@ -3,6 +3,7 @@ package ext3
 import (
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,6 +23,9 @@ func TestProblemCodes(t *testing.T) {
 	known := make(map[string]bool)
 	for _, m := range regexp.MustCompile(`"(ext3/[a-z-]+)"`).FindAllStringSubmatch(string(source), -1) {
 		known[m[1]] = true
+		if !slices.ContainsFunc(checks, func(c check) bool { return c.name == m[1] }) {
+			t.Errorf("%s is not in the list of checks", m[1])
+		}
 	}
 	for _, r := range engine(t).Rules() {
 		known["ext3/"+strings.TrimPrefix(r.Name, "ext3/")] = true
