@@ -232,6 +232,8 @@ func actIndexEntry(action string, b []byte, t, next target) bool {
 	count, limit := int(le16(b, at+2)), int(le16(b, at))
 	end := at + count*dxEntryLen
 	switch {
+	case end > len(b) || end < t.off+dxEntryLen:
+		return false
 	case action == actSwap:
 		swap(b, t.off, next.off, dxEntryLen)
 		return true

@@ -12,6 +12,9 @@ func (d *draft) actDirent(action string, i int, b []byte) (string, bool, error) 
 		return "", false, nil
 	}
 	name := string(nameAt(b, t.off))
+	if name == "" {
+		return "", false, nil
+	}
 	typ := b[t.off+dirFileType]
 	switch action {
 	case actDelete:

@@ -110,8 +110,9 @@ func small(f *testing.F) []byte {
 	return readFile(f, image)
 }
 
-func FuzzImage(f *testing.F) {
-	base := small(f)
+// metadata lists the blocks of an image that have metadata.
+func metadata(f *testing.F, base []byte) []uint64 {
+	f.Helper()
 	meta := []uint64{1, 2}
 	d := newDisk(bytes.NewReader(base), uint64(len(base)))
 	m, err := mount(d, d.Size())
@@ -126,7 +127,45 @@ func FuzzImage(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	meta = append(meta, uint64(root.pointer(0)))
+	return append(meta, uint64(root.pointer(0)))
+}
+
+// FuzzCorrupt alters what is damaged already.
+func FuzzCorrupt(f *testing.F) {
+	base := small(f)
+	meta := metadata(f, base)
+	var specs []string
+	for _, a := range Alterables() {
+		for _, action := range a.Actions {
+			specs = append(specs, a.Object+"!"+action)
+		}
+		for _, field := range a.Fields {
+			specs = append(specs, a.Object+"."+field.Name+"+1")
+		}
+	}
+	for i := range specs {
+		f.Add([]byte{8, 1, 2, 0, 8, 4, 2, 0}, uint16(i)) // the names of . and .. are empty
+		f.Add([]byte{}, uint16(i))
+	}
+	f.Fuzz(func(t *testing.T, edits []byte, spec uint16) {
+		d := newDisk(bytes.NewReader(base), uint64(len(base)))
+		patch(d, meta, edits)
+		c, err := NewCorrupter(d, false)
+		if err != nil {
+			return
+		}
+		out, err := c.Corrupt(specs[int(spec)%len(specs)], 0)
+		for _, p := range out.Patches {
+			if err != nil || p.Off+uint64(len(p.Data)) > d.Size() {
+				t.Errorf("%d bytes at %d, %v", len(p.Data), p.Off, err)
+			}
+		}
+	})
+}
+
+func FuzzImage(f *testing.F) {
+	base := small(f)
+	meta := metadata(f, base)
 	f.Add([]byte{0, 24, 0, 5, 4, 32, 0, 7})
 	f.Fuzz(func(t *testing.T, edits []byte) {
 		d := newDisk(bytes.NewReader(base), uint64(len(base)))
