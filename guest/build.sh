@@ -2,8 +2,8 @@
 # Makes the guest: OUTDIR/vmlinuz and OUTDIR/initramfs.cpio.zst.
 #
 # The kernel is Debian's stock linux-image-cloud-amd64, unpacked and not installed. The initramfs holds
-# busybox, btrfs, mkfs.btrfs and mke2fs with the libraries they need, fsload of hostd/load, sync of coreutils (that of busybox does not
-# report what syncfs returns), the modules listed below, the module of ramdisk with rdcheck and rdioctl that try it, and the scripts of
+# busybox, btrfs, mkfs.btrfs, mke2fs, e2fsck and chrt with the libraries they need, fsload of hostd/load, fsagent of
+# explore/agent, sync of coreutils (that of busybox does not report what syncfs returns), the modules listed below, the module of ramdisk with rdcheck and rdioctl that try it, and the scripts of
 # this folder. What is up to date is not made again.
 #
 # Our module is built against the kernel's own headers, which are unpacked beside it and not installed either.
@@ -36,6 +36,7 @@ need go golang
 need gcc-12 gcc-12
 need make make
 need depmod kmod
+need chrt util-linux
 need cpio cpio
 need zstd zstd
 need dpkg dpkg
@@ -139,12 +140,13 @@ libraries() {
 sync=$(command -v sync)
 (cd "$here" && CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o "$out/fsload" fsward/hostd/load/fsload) || die "cannot build fsload"
 (cd "$here" && CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o "$out/rdcheck" fsward/explore/ramdisk/rdcheck) || die "cannot build rdcheck"
+(cd "$here" && CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o "$out/fsagent" fsward/explore/agent/fsagent) || die "cannot build fsagent"
 gcc-12 -Wall -Werror -static -o "$out/rdioctl" "$here/rdioctl.c" || die "cannot build rdioctl"
-dynamic="$(command -v btrfs) $(command -v mkfs.btrfs) $(command -v mke2fs)"
-bins="$(command -v busybox) $out/fsload $out/rdcheck $out/rdioctl $dynamic"
+dynamic="$(command -v btrfs) $(command -v mkfs.btrfs) $(command -v mke2fs) $(command -v e2fsck) $(command -v chrt)"
+bins="$(command -v busybox) $out/fsload $out/rdcheck $out/rdioctl $out/fsagent $dynamic"
 # shellcheck disable=SC2086  # a list of paths without spaces
 libs=$(libraries "$sync" $dynamic)
-scripts="$here/init $here/lib.sh $here/workload.sh $here/verify.sh $here/soak.sh $here/ramdisk.sh"
+scripts="$here/init $here/lib.sh $here/workload.sh $here/verify.sh $here/soak.sh $here/ramdisk.sh $here/agent.sh"
 ramdisk=$here/../ramdisk
 
 # shellcheck disable=SC2086
@@ -182,7 +184,7 @@ while read -r module; do
 done <"$out/modules" >"$root/modules/list"
 
 cp "$here/init" "$root/init"
-cp "$here/lib.sh" "$here/workload.sh" "$here/verify.sh" "$here/soak.sh" "$here/ramdisk.sh" "$out/fsw_ramdisk.ko" "$root/fsward/"
+cp "$here/lib.sh" "$here/workload.sh" "$here/verify.sh" "$here/soak.sh" "$here/ramdisk.sh" "$here/agent.sh" "$out/fsw_ramdisk.ko" "$root/fsward/"
 chmod 0755 "$root/init"
 
 # Device nodes are not needed: the kernel's own initramfs has /dev/console, and /init mounts devtmpfs.

@@ -43,6 +43,7 @@ type Config struct {
 	Console string       // file that the serial console is written to; made anew
 	OnLine  func(string) // if not nil: is given each line of the console, and must return soon
 	Channel bool         // give the guest the virtio-serial port org.fsward.0: see Domain.Channel
+	Agent   bool         // and the port org.fsward.agent: see Domain.Agent
 }
 
 // Limits that the formats beneath impose.
@@ -55,6 +56,9 @@ const (
 
 // channelName is the port that the guest looks for: see guest/workload.sh.
 const channelName = "org.fsward.0"
+
+// agentName is the port that fsagent looks for: see explore/agent.
+const agentName = "org.fsward.agent"
 
 var nameSyntax = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 

@@ -28,8 +28,13 @@ type Domain struct {
 	uuid    string
 	console *console
 	channel *Channel
-	pauser  pauser
-	log     *zap.Logger
+	agent   net.Conn
+	qemu    int // process id
+
+	stateMu    sync.Mutex
+	stateReady bool // the image for states is there
+	pauser     pauser
+	log        *zap.Logger
 
 	gone chan struct{} // closed when the domain is gone
 	once sync.Once
@@ -73,13 +78,20 @@ func (d *Domain) start(ctx context.Context, accel Accel) error {
 		return fmt.Errorf("cannot listen for the console: %w", err)
 	}
 	defer serial.Close()
-	var port *net.UnixListener
+	var port, agent *net.UnixListener
 	if d.cfg.Channel {
 		p.channelSocket = d.host.path(d.cfg.Name + ".channel")
 		if port, err = listenUnix(p.channelSocket); err != nil {
 			return fmt.Errorf("cannot listen for the channel: %w", err)
 		}
 		defer port.Close()
+	}
+	if d.cfg.Agent {
+		p.agentSocket = d.host.path(d.cfg.Name + ".agent")
+		if agent, err = listenUnix(p.agentSocket); err != nil {
+			return fmt.Errorf("cannot listen for the agent: %w", err)
+		}
+		defer agent.Close()
 	}
 	definition, err := domainXML(&d.cfg, &p)
 	if err != nil {
@@ -94,7 +106,7 @@ func (d *Domain) start(ctx context.Context, accel Accel) error {
 	d.host.mu.Lock()
 	d.host.domains[d.uuid] = d
 	d.host.mu.Unlock()
-	if err := d.launch(ctx, definition, serial, port); err != nil {
+	if err := d.launch(ctx, definition, serial, port, agent); err != nil {
 		d.forget()
 		return errors.Join(fmt.Errorf("cannot start the guest %s: %w; %s", d.cfg.Name, err, d.where()), d.console.file.Close())
 	}
@@ -102,14 +114,14 @@ func (d *Domain) start(ctx context.Context, accel Accel) error {
 }
 
 // launch has libvirt start QEMU and takes its connections.
-func (d *Domain) launch(ctx context.Context, definition string, serial, port *net.UnixListener) error {
+func (d *Domain) launch(ctx context.Context, definition string, serial, port, agent *net.UnixListener) error {
 	dom, err := d.host.conn.DomainCreateXML(definition, libvirt.DOMAIN_START_AUTODESTROY)
 	if err != nil {
 		return err
 	}
 	d.dom = dom
 	d.pauser = pauser{dom: dom, name: d.cfg.Name, log: d.host.log}
-	fail := func(err error) error {
+	destroy := func(err error) error {
 		if e := dom.Destroy(); e != nil && !isNoDomain(e) {
 			err = errors.Join(err, e)
 		}
@@ -121,14 +133,29 @@ func (d *Domain) launch(ctx context.Context, definition string, serial, port *ne
 	}
 	conn, err := acceptOne(serial, timeout)
 	if err != nil {
-		return fail(fmt.Errorf("QEMU did not connect its console: %w", err))
+		return destroy(fmt.Errorf("QEMU did not connect its console: %w", err))
+	}
+	fail := func(err error) error {
+		return errors.Join(destroy(err), conn.Close())
+	}
+	if d.qemu, err = peerOf(conn); err != nil {
+		return fail(err)
 	}
 	if port != nil {
 		channel, err := acceptOne(port, timeout)
 		if err != nil {
-			return fail(errors.Join(fmt.Errorf("QEMU did not connect its channel: %w", err), conn.Close()))
+			return fail(fmt.Errorf("QEMU did not connect its channel: %w", err))
 		}
 		d.channel = newChannel(channel, d.where)
+	}
+	if agent != nil {
+		if d.agent, err = acceptOne(agent, timeout); err != nil {
+			err = fmt.Errorf("QEMU did not connect the agent's port: %w", err)
+			if d.channel != nil {
+				err = errors.Join(err, d.channel.Close())
+			}
+			return fail(err)
+		}
 	}
 	go d.console.run(conn)
 	return nil
@@ -212,6 +239,9 @@ func (d *Domain) Console() string { return d.cfg.Console }
 
 // Channel returns the channel to the guest; nil unless Config.Channel.
 func (d *Domain) Channel() *Channel { return d.channel }
+
+// Agent returns the connection with fsagent's port, which is the caller's to close; nil unless Config.Agent.
+func (d *Domain) Agent() net.Conn { return d.agent }
 
 // where says what to look at when something is wrong.
 func (d *Domain) where() string {

@@ -100,7 +100,8 @@ func (d *Domain) forget() {
 	d.host.mu.Lock()
 	delete(d.host.domains, d.uuid)
 	d.host.mu.Unlock()
-	for _, f := range []string{d.recordFile(), d.host.path(d.cfg.Name + ".console"), d.host.path(d.cfg.Name + ".channel")} {
+	for _, f := range []string{d.recordFile(), d.host.path(d.cfg.Name + ".console"), d.host.path(d.cfg.Name + ".channel"),
+		d.host.path(d.cfg.Name + ".agent"), d.stateFile()} {
 		_ = os.Remove(f)
 	}
 }

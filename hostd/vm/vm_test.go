@@ -32,7 +32,8 @@ func TestDomainXML(t *testing.T) {
 		golden string
 		place  place
 	}{
-		{"tcg.xml", place{uuid: uuid, accel: AccelTCG, consoleSocket: "/r/guest.console", channelSocket: "/r/guest.channel"}},
+		{"tcg.xml", place{uuid: uuid, accel: AccelTCG, consoleSocket: "/r/guest.console", channelSocket: "/r/guest.channel",
+			agentSocket: "/r/guest.agent"}},
 		{"kvm.xml", place{uuid: uuid, accel: AccelKVM, consoleSocket: "/r/guest.console", labels: []libvirtxml.DomainSecLabel{
 			{Type: "static", Model: "dac", Relabel: "no", Label: "+0:+0"}, {Type: "none", Model: "apparmor"}}}},
 	} {

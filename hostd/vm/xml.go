@@ -13,6 +13,7 @@ type place struct {
 	accel         Accel
 	consoleSocket string
 	channelSocket string // "" for no channel
+	agentSocket   string // "" for no agent
 	labels        []libvirtxml.DomainSecLabel
 }
 
@@ -55,11 +56,13 @@ func domainXML(c *Config, p *place) (string, error) {
 	for i, disk := range c.Disks {
 		d.Devices.Disks = append(d.Devices.Disks, diskXML(i, disk))
 	}
-	if p.channelSocket != "" {
-		d.Devices.Channels = []libvirtxml.DomainChannel{{
-			Source: dial(p.channelSocket),
-			Target: &libvirtxml.DomainChannelTarget{VirtIO: &libvirtxml.DomainChannelTargetVirtIO{Name: channelName}},
-		}}
+	for _, port := range []struct{ socket, name string }{{p.channelSocket, channelName}, {p.agentSocket, agentName}} {
+		if port.socket != "" {
+			d.Devices.Channels = append(d.Devices.Channels, libvirtxml.DomainChannel{
+				Source: dial(port.socket),
+				Target: &libvirtxml.DomainChannelTarget{VirtIO: &libvirtxml.DomainChannelTargetVirtIO{Name: port.name}},
+			})
+		}
 	}
 	text, err := d.Marshal()
 	if err != nil {

@@ -1,0 +1,105 @@
+package agent
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"fsward/explore/ramdisk"
+)
+
+// diskOps performs operations on the disks of fsw_ramdisk.
+type diskOps struct{ ctl *ramdisk.Control }
+
+func (d *diskOps) close() {
+	if d.ctl != nil {
+		_ = d.ctl.Close()
+	}
+}
+
+func (d *diskOps) do(o *Op) (value uint64, data []byte, err error) {
+	if d.ctl == nil {
+		if d.ctl, err = ramdisk.Open(); err != nil {
+			return 0, nil, err
+		}
+	}
+	disk := d.ctl.Disk(o.n)
+	switch o.Code {
+	case opDiskMake:
+		_, err = d.ctl.Make(o.n, o.a)
+	case opDiskRemove:
+		err = disk.Remove()
+	case opDiskLog:
+		err = disk.Log(o.a != 0)
+	case opDiskMark:
+		err = d.ctl.Mark(o.s)
+	case opDiskSnapshot:
+		err = disk.Snapshot(o.s)
+	case opDiskRestore:
+		r, e := disk.Restore(o.s)
+		if value, err = r.Pages, e; err == nil {
+			err = forget(disk.Path())
+		}
+	case opDiskDrop:
+		err = disk.Drop(o.s)
+	case opDiskChanged:
+		pages, e := disk.Changed(o.s)
+		for _, p := range pages {
+			data = appendNumber(data, p)
+		}
+		value, err = uint64(len(pages)), e
+	case opDiskPages:
+		return readPages(disk, o.a, o.b)
+	case opDiskSet:
+		err = setPages(disk, o.a, o.data)
+	case opDiskInject:
+		r, e := o.rule()
+		if err = unix.EINVAL; e == nil {
+			err = disk.Inject(r)
+		}
+	case opDiskClear:
+		err = disk.ClearRules()
+	default:
+		err = unix.ENOSYS
+	}
+	return value, data, err
+}
+
+// forget empties the kernel's cache of a block device.
+func forget(path string) error {
+	f, err := os.OpenFile(path, os.O_RDONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return unix.IoctlSetInt(int(f.Fd()), unix.BLKFLSBUF, 0)
+}
+
+func readPages(disk *ramdisk.Disk, from, to uint64) (next uint64, data []byte, err error) {
+	var page, zero [ramdisk.PageSize]byte
+	found := 0
+	for next = from; next < to && found < MaxPages; next++ {
+		if err := disk.Page(next, &page); err != nil {
+			return next, data, err
+		}
+		if page != zero {
+			data = append(le.AppendUint64(data, next), page[:]...)
+			found++
+		}
+	}
+	return next, data, nil
+}
+
+func setPages(disk *ramdisk.Disk, at uint64, data []byte) error {
+	if len(data)%ramdisk.PageSize != 0 {
+		return unix.EINVAL
+	}
+	var page [ramdisk.PageSize]byte
+	for ; len(data) > 0; at++ {
+		data = data[copy(page[:], data):]
+		if err := disk.SetPage(at, &page); err != nil {
+			return err
+		}
+	}
+	return forget(disk.Path())
+}

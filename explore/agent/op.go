@@ -1,0 +1,301 @@
+package agent
+
+import (
+	"fmt"
+	"time"
+
+	"fsward/explore/ramdisk"
+)
+
+// Code says what an operation does. The zero value is invalid.
+type Code uint8
+
+// The operations. Their constructors say what they take and give.
+const (
+	opInvalid Code = iota
+	opMkdir
+	opRmdir
+	opUnlink
+	opRename
+	opLink
+	opSymlink
+	opReadlink
+	opMknod
+	opChmod
+	opChown
+	opUtimes
+	opTruncate
+	opStat
+	opSetxattr
+	opGetxattr
+	opRemovexattr
+	opListxattr
+	opOpen
+	opClose
+	opRead
+	opWrite
+	opFill
+	opFtruncate
+	opFallocate
+	opFsync
+	opFdatasync
+	opSyncfs
+	opSync
+	opReaddir
+	opTree
+	opMount
+	opUnmount
+	opDropCaches
+	opDiskMake
+	opDiskRemove
+	opDiskLog
+	opDiskMark
+	opDiskSnapshot
+	opDiskRestore
+	opDiskDrop
+	opDiskChanged
+	opDiskPages
+	opDiskSet
+	opDiskInject
+	opDiskClear
+	opEnd
+)
+
+// MaxSlots is the number of files that a Batch can have open: 0 to MaxSlots-1. They are closed when it ends.
+const MaxSlots = 64
+
+// An Op is one operation of a Batch. What the fields mean is up to its Code: see the constructors.
+type Op struct {
+	Code    Code
+	n       uint32 // slot, or number of a RAM disk
+	a, b, c uint64
+	s, t, u string
+	data    []byte
+}
+
+func (o *Op) append(b []byte) []byte {
+	b = append(b, byte(o.Code))
+	for _, v := range [...]uint64{uint64(o.n), o.a, o.b, o.c} {
+		b = appendNumber(b, v)
+	}
+	for _, v := range [...]string{o.s, o.t, o.u} {
+		b = appendBytes(b, v)
+	}
+	return appendBytes(b, o.data)
+}
+
+func (d *decoder) op() Op {
+	o := Op{Code: Code(d.upTo(uint64(opEnd - 1)))}
+	if o.Code == opInvalid && d.err == nil {
+		d.fail(fmt.Errorf("an operation without a code"))
+	}
+	o.n = uint32(d.upTo(MaxSlots - 1))
+	o.a, o.b, o.c = d.number(), d.number(), d.number()
+	o.s, o.t, o.u = d.text(MaxPath), d.text(MaxPath), d.text(MaxPath)
+	o.data = d.bytes(MaxData)
+	return o
+}
+
+// Mkdir is mkdir(2).
+func Mkdir(path string, mode uint32) Op { return Op{Code: opMkdir, s: path, a: uint64(mode)} }
+
+// Rmdir is rmdir(2).
+func Rmdir(path string) Op { return Op{Code: opRmdir, s: path} }
+
+// Unlink is unlink(2).
+func Unlink(path string) Op { return Op{Code: opUnlink, s: path} }
+
+// Rename is renameat2(2) with its flags.
+func Rename(from, to string, flags uint) Op {
+	return Op{Code: opRename, s: from, t: to, a: uint64(flags)}
+}
+
+// Link is link(2).
+func Link(from, to string) Op { return Op{Code: opLink, s: from, t: to} }
+
+// Symlink is symlink(2): path becomes a link to target.
+func Symlink(target, path string) Op { return Op{Code: opSymlink, s: target, t: path} }
+
+// Readlink is readlink(2). Data is the target.
+func Readlink(path string) Op { return Op{Code: opReadlink, s: path} }
+
+// Mknod is mknod(2).
+func Mknod(path string, mode uint32, dev uint64) Op {
+	return Op{Code: opMknod, s: path, a: uint64(mode), b: dev}
+}
+
+// Chmod is chmod(2).
+func Chmod(path string, mode uint32) Op { return Op{Code: opChmod, s: path, a: uint64(mode)} }
+
+// Chown is lchown(2).
+func Chown(path string, uid, gid uint32) Op {
+	return Op{Code: opChown, s: path, a: uint64(uid), b: uint64(gid)}
+}
+
+// Utimes is utimensat(2) of the path itself, with times after 1970.
+func Utimes(path string, access, modification time.Time) Op {
+	return Op{Code: opUtimes, s: path, a: uint64(access.UnixNano()), b: uint64(modification.UnixNano())}
+}
+
+// Truncate is truncate(2).
+func Truncate(path string, size uint64) Op { return Op{Code: opTruncate, s: path, a: size} }
+
+// Stat is lstat(2). Data is for DecodeTree: one entry, without a hash.
+func Stat(path string) Op { return Op{Code: opStat, s: path} }
+
+// Setxattr is lsetxattr(2) with its flags.
+func Setxattr(path, name string, value []byte, flags uint) Op {
+	return Op{Code: opSetxattr, s: path, t: name, data: value, a: uint64(flags)}
+}
+
+// Getxattr is lgetxattr(2). Data is the value.
+func Getxattr(path, name string) Op { return Op{Code: opGetxattr, s: path, t: name} }
+
+// Removexattr is lremovexattr(2).
+func Removexattr(path, name string) Op { return Op{Code: opRemovexattr, s: path, t: name} }
+
+// Listxattr is llistxattr(2). Data has the names as the kernel gives them, each with a zero byte after it.
+func Listxattr(path string) Op { return Op{Code: opListxattr, s: path} }
+
+// Open is open(2) into a slot. A file that is open there is closed before.
+func Open(slot uint32, path string, flags int, mode uint32) Op {
+	return Op{Code: opOpen, n: slot, s: path, a: uint64(flags), b: uint64(mode)}
+}
+
+// Close is close(2) of a slot.
+func Close(slot uint32) Op { return Op{Code: opClose, n: slot} }
+
+// Read is pread(2) of up to MaxData bytes. Data is what was read.
+func Read(slot uint32, off uint64, n uint32) Op {
+	return Op{Code: opRead, n: slot, a: off, b: uint64(n)}
+}
+
+// Write is pwrite(2) of up to MaxData bytes. Value is the number of bytes written.
+func Write(slot uint32, off uint64, data []byte) Op {
+	return Op{Code: opWrite, n: slot, a: off, data: data}
+}
+
+// Fill is Write of n bytes, at most MaxData, of a pattern that Pattern gives: they need not be sent.
+func Fill(slot uint32, off uint64, n uint32, seed uint64) Op {
+	return Op{Code: opFill, n: slot, a: off, b: uint64(n), c: seed}
+}
+
+// Ftruncate is ftruncate(2).
+func Ftruncate(slot uint32, size uint64) Op { return Op{Code: opFtruncate, n: slot, a: size} }
+
+// Fallocate is fallocate(2) with its mode.
+func Fallocate(slot, mode uint32, off, n uint64) Op {
+	return Op{Code: opFallocate, n: slot, a: uint64(mode), b: off, c: n}
+}
+
+// Fsync is fsync(2).
+func Fsync(slot uint32) Op { return Op{Code: opFsync, n: slot} }
+
+// Fdatasync is fdatasync(2).
+func Fdatasync(slot uint32) Op { return Op{Code: opFdatasync, n: slot} }
+
+// Syncfs is syncfs(2).
+func Syncfs(slot uint32) Op { return Op{Code: opSyncfs, n: slot} }
+
+// Sync is sync(2).
+func Sync() Op { return Op{Code: opSync} }
+
+// Readdir lists a directory. Data has the names in order, each with a zero byte after it; Value is their number.
+func Readdir(path string) Op { return Op{Code: opReaddir, s: path} }
+
+// Tree reads all that is below a path, with the contents of files. Data is for DecodeTree; Value is the number of entries. Mount
+// points in it are entered. More than MaxEntries is EOVERFLOW.
+func Tree(path string) Op { return Op{Code: opTree, s: path} }
+
+// Mount is mount(2), with flags and the file system's own options.
+func Mount(source, target, fstype string, flags uintptr, options string) Op {
+	return Op{Code: opMount, s: source, t: target, u: fstype, a: uint64(flags), data: []byte(options)}
+}
+
+// Unmount is umount2(2) with its flags.
+func Unmount(target string, flags int) Op { return Op{Code: opUnmount, s: target, a: uint64(flags)} }
+
+// DropCaches makes the kernel give up what it has cached and not to write back: /proc/sys/vm/drop_caches, 3.
+func DropCaches() Op { return Op{Code: opDropCaches} }
+
+// DiskMake makes a RAM disk of zeros: ramdisk.Control.Make. The module has to be loaded, here and below; else ENXIO or ENOENT.
+func DiskMake(disk uint32, bytes uint64) Op { return Op{Code: opDiskMake, n: disk, a: bytes} }
+
+// DiskRemove is ramdisk.Disk.Remove.
+func DiskRemove(disk uint32) Op { return Op{Code: opDiskRemove, n: disk} }
+
+// DiskLog switches the log of a disk's bios on or off.
+func DiskLog(disk uint32, on bool) Op {
+	o := Op{Code: opDiskLog, n: disk}
+	if on {
+		o.a = 1
+	}
+	return o
+}
+
+// DiskMark puts a text into the log, of 1 to ramdisk.MaxText bytes.
+func DiskMark(text string) Op { return Op{Code: opDiskMark, s: text} }
+
+// DiskSnapshot gives what the disk holds a name of 1 to ramdisk.MaxName bytes.
+func DiskSnapshot(disk uint32, name string) Op { return Op{Code: opDiskSnapshot, n: disk, s: name} }
+
+// DiskRestore makes the disk hold what it held when the snapshot was made, and has the kernel forget what it has cached of the
+// device. Nothing on it may be mounted. Value is the number of pages that were put back.
+func DiskRestore(disk uint32, name string) Op { return Op{Code: opDiskRestore, n: disk, s: name} }
+
+// DiskDrop forgets a snapshot.
+func DiskDrop(disk uint32, name string) Op { return Op{Code: opDiskDrop, n: disk, s: name} }
+
+// DiskChanged lists pages: those in which the disk may differ from a snapshot. Data is for DecodeNumbers; Value is how many.
+func DiskChanged(disk uint32, name string) Op { return Op{Code: opDiskChanged, n: disk, s: name} }
+
+// MaxPages bounds the pages of one DiskPages that are not zeros.
+const MaxPages = MaxData / (ramdisk.PageSize + 8)
+
+// DiskPages reads the pages from one number on up to another, which it leaves out. Data is for DecodePages: those that are
+// not zeros, at most MaxPages. Value is the number of the first page that was not looked at.
+func DiskPages(disk uint32, from, to uint64) Op {
+	return Op{Code: opDiskPages, n: disk, a: from, b: to}
+}
+
+// DiskSet sets pages from one number on. data is a multiple of ramdisk.PageSize, at most MaxData.
+func DiskSet(disk uint32, page uint64, data []byte) Op {
+	return Op{Code: opDiskSet, n: disk, a: page, data: data}
+}
+
+// DiskInject adds a rule to a disk, by which its bios go wrong.
+func DiskInject(disk uint32, r ramdisk.Rule) Op {
+	b := appendNumber(nil, uint64(r.Action))
+	b = appendNumber(b, uint64(len(r.Ops)))
+	for _, op := range r.Ops {
+		b = appendNumber(b, uint64(op))
+	}
+	b = appendNumber(b, uint64(r.Error))
+	return Op{Code: opDiskInject, n: disk, a: r.Nth, b: r.Times, c: r.Arg, data: b}
+}
+
+// DiskClear takes all rules of a disk away.
+func DiskClear(disk uint32) Op { return Op{Code: opDiskClear, n: disk} }
+
+// rule is what DiskInject has put into an operation.
+func (o *Op) rule() (ramdisk.Rule, error) {
+	d := decoder{b: o.data}
+	r := ramdisk.Rule{Action: ramdisk.Action(d.upTo(uint64(ramdisk.DropFlush))), Nth: o.a, Times: o.b, Arg: o.c}
+	for n := d.count(int(ramdisk.Zeroes)); n > 0 && d.err == nil; n-- {
+		r.Ops = append(r.Ops, ramdisk.Op(d.upTo(uint64(ramdisk.Zeroes))))
+	}
+	r.Error = uint32(d.upTo(maxErrno))
+	return r, d.finish("rule")
+}
+
+// Pattern fills b with the bytes that Fill writes there: they differ with the seed and with the offset in the file.
+func Pattern(b []byte, off, seed uint64) {
+	for i := range b {
+		// splitmix64 of eight bytes at a time, so that a part of a pattern is the pattern of a part.
+		at := off + uint64(i)
+		x := seed*0x9e3779b97f4a7c15 + at/8
+		x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+		x = (x ^ x>>27) * 0x94d049bb133111eb
+		b[i] = byte((x ^ x>>31) >> (8 * (at % 8)))
+	}
+}

@@ -1,0 +1,180 @@
+package agent
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"fsward/explore/ramdisk"
+)
+
+// MaxEntries bounds the entries of a Tree.
+const MaxEntries = 32 << 10
+
+// An Entry is a file as lstat(2) and, in a Tree, its contents give it.
+type Entry struct {
+	Path   string // in a Tree: below its root, which is "."
+	Mode   uint32 // st_mode: type and permissions
+	Links  uint64
+	UID    uint32
+	GID    uint32
+	Size   uint64 // bytes; of directories what the file system says
+	Inode  uint64
+	Rdev   uint64
+	Mtime  int64             // ns since 1970
+	Target string            // of a symbolic link, in a Tree
+	Sum    [sha256.Size]byte // SHA-256 of a regular file's contents, in a Tree
+	Errno  unix.Errno        // of reading it: what the fields say is then not whole
+}
+
+func (e *Entry) append(b []byte) []byte {
+	b = appendBytes(b, e.Path)
+	for _, v := range [...]uint64{uint64(e.Mode), e.Links, uint64(e.UID), uint64(e.GID), e.Size, e.Inode, e.Rdev, uint64(e.Mtime), uint64(e.Errno)} {
+		b = appendNumber(b, v)
+	}
+	b = appendBytes(b, e.Target)
+	return append(b, e.Sum[:]...)
+}
+
+func (d *decoder) entry() Entry {
+	e := Entry{Path: d.text(MaxPath), Mode: uint32(d.upTo(math.MaxUint32)), Links: d.number(), UID: uint32(d.upTo(math.MaxUint32)),
+		GID: uint32(d.upTo(math.MaxUint32)), Size: d.number(), Inode: d.number(), Rdev: d.number(), Mtime: int64(d.number()),
+		Errno: unix.Errno(d.upTo(maxErrno)), Target: d.text(MaxPath)}
+	if len(d.b) < len(e.Sum) {
+		d.fail(errShort)
+		return e
+	}
+	d.b = d.b[copy(e.Sum[:], d.b):]
+	return e
+}
+
+// DecodeTree reads the Data of Tree and of Stat.
+func DecodeTree(data []byte) (out []Entry, err error) {
+	d := decoder{b: data}
+	for len(d.b) > 0 && d.err == nil {
+		if len(out) == MaxEntries {
+			d.fail(fmt.Errorf("more than %d entries", MaxEntries))
+			break
+		}
+		out = append(out, d.entry())
+	}
+	return out, d.finish("tree")
+}
+
+// DecodeNumbers reads the Data of DiskChanged.
+func DecodeNumbers(data []byte) (out []uint64, err error) {
+	d := decoder{b: data}
+	for len(d.b) > 0 && d.err == nil {
+		out = append(out, d.number())
+	}
+	return out, d.finish("numbers")
+}
+
+// A Page of a RAM disk.
+type Page struct {
+	Number uint64
+	Data   []byte // ramdisk.PageSize bytes
+}
+
+// DecodePages reads the Data of DiskPages. The numbers rise.
+func DecodePages(data []byte) (out []Page, err error) {
+	const size = 8 + ramdisk.PageSize
+	if len(data)%size != 0 || len(data)/size > MaxPages {
+		return nil, fmt.Errorf("pages: %d bytes", len(data))
+	}
+	for ; len(data) > 0; data = data[size:] {
+		p := Page{le.Uint64(data), data[8:size:size]}
+		if p.Number >= ramdisk.MaxBytes/ramdisk.PageSize || len(out) > 0 && p.Number <= out[len(out)-1].Number {
+			return nil, fmt.Errorf("pages: number %d", p.Number)
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+func entryOf(path string, st *unix.Stat_t) Entry {
+	return Entry{Path: path, Mode: st.Mode, Links: st.Nlink, UID: st.Uid, GID: st.Gid, Size: uint64(st.Size), Inode: st.Ino, Rdev: st.Rdev,
+		Mtime: st.Mtim.Nano()}
+}
+
+func statEntry(path string) ([]byte, error) {
+	var st unix.Stat_t
+	if err := unix.Lstat(path, &st); err != nil {
+		return nil, err
+	}
+	e := entryOf("", &st)
+	return e.append(nil), nil
+}
+
+// readTree reads what is below root. What cannot be read is an entry with an error number: an explorer wants to see the rest.
+func readTree(root string, stop func() bool) (data []byte, n int, err error) {
+	todo := []string{"."}
+	for len(todo) > 0 {
+		rel := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		path := filepath.Join(root, rel)
+		var st unix.Stat_t
+		if err := unix.Lstat(path, &st); err != nil {
+			if rel == "." {
+				return nil, 0, err
+			}
+			e := Entry{Path: rel, Errno: errnoOf(err)}
+			data = e.append(data)
+			n++
+			continue
+		}
+		e := entryOf(rel, &st)
+		switch st.Mode & unix.S_IFMT {
+		case unix.S_IFDIR:
+			names, err := readNames(path)
+			e.Errno = errnoOf(err)
+			for i := len(names) - 1; i >= 0; i-- {
+				todo = append(todo, filepath.Join(rel, names[i]))
+			}
+		case unix.S_IFLNK:
+			e.Target, err = os.Readlink(path)
+			e.Errno = errnoOf(err)
+		case unix.S_IFREG:
+			e.Sum, err = sumOf(path)
+			e.Errno = errnoOf(err)
+		}
+		data = e.append(data)
+		n++
+		if n+len(todo) > MaxEntries || len(data) > maxAnswer {
+			return nil, 0, unix.EOVERFLOW
+		}
+		if stop() {
+			return nil, 0, unix.ETIMEDOUT
+		}
+	}
+	return data, n, nil
+}
+
+// readNames lists a directory in order. What was read before an error comes with it.
+func readNames(path string) ([]string, error) {
+	list, err := os.ReadDir(path)
+	names := make([]string, len(list))
+	for i, e := range list {
+		names[i] = e.Name()
+	}
+	return names, err
+}
+
+func sumOf(path string) (sum [sha256.Size]byte, err error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOATIME, 0)
+	if err != nil {
+		return sum, err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return sum, err
+	}
+	h.Sum(sum[:0])
+	return sum, nil
+}

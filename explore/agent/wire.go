@@ -1,0 +1,89 @@
+package agent
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+// errShort means that a payload ends before what it says it has.
+var errShort = errors.New("the payload is too short")
+
+// decoder takes values off a payload. After the first error it gives zero values, and finish returns the error.
+type decoder struct {
+	b   []byte
+	err error
+}
+
+func (d *decoder) fail(err error) {
+	if d.err == nil {
+		d.err = err
+	}
+	d.b = nil
+}
+
+func (d *decoder) number() uint64 {
+	v, n := binary.Uvarint(d.b)
+	if n <= 0 {
+		d.fail(errShort)
+		return 0
+	}
+	d.b = d.b[n:]
+	return v
+}
+
+// upTo is a number that has a bound.
+func (d *decoder) upTo(most uint64) uint64 {
+	v := d.number()
+	if v > most {
+		d.fail(fmt.Errorf("a number is %d, at most %d is possible", v, most))
+		return 0
+	}
+	return v
+}
+
+// count is the number of elements that follow, each of which takes at least a byte.
+func (d *decoder) count(most int) int {
+	n := d.upTo(uint64(most))
+	if n > uint64(len(d.b)) {
+		d.fail(errShort)
+		return 0
+	}
+	return int(n)
+}
+
+// bytes returns a part of the payload.
+func (d *decoder) bytes(most int) []byte {
+	n := d.count(most)
+	v := d.b[:n:n]
+	d.b = d.b[n:]
+	return v
+}
+
+func (d *decoder) text(most int) string { return string(d.bytes(most)) }
+
+func (d *decoder) flag() bool { return d.upTo(1) == 1 }
+
+// finish returns the first error. Something that is left is one.
+func (d *decoder) finish(what string) error {
+	if d.err == nil && len(d.b) > 0 {
+		d.err = fmt.Errorf("%d bytes are left over", len(d.b))
+	}
+	if d.err != nil {
+		return fmt.Errorf("%s: %w", what, d.err)
+	}
+	return nil
+}
+
+func appendNumber(b []byte, v uint64) []byte { return binary.AppendUvarint(b, v) }
+
+func appendBytes[T string | []byte](b []byte, v T) []byte {
+	return append(appendNumber(b, uint64(len(v))), v...)
+}
+
+func appendFlag(b []byte, v bool) []byte {
+	if v {
+		return append(b, 1)
+	}
+	return append(b, 0)
+}

@@ -1,0 +1,218 @@
+package guest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"fsward/blocktap"
+	"fsward/blocktap/nbd"
+	"fsward/explore/agent"
+)
+
+// Config describes a guest.
+type Config struct {
+	Name      string
+	Files     Files
+	Dir       string // of the socket and the console's file; it is there, and its path is short
+	MemoryMiB uint   // 0: 128
+	LogMiB    uint   // size of the RAM disks' log; 0: 16
+	Cmdline   string
+	Disks     []*Disk // vda, vdb, … with the serials disk0, disk1, …
+
+	// Silence is how long the agent may not answer before the guest is said to hang, without the time in which the host had
+	// no processor for it. 0: 800 ms.
+	Silence time.Duration
+}
+
+// A Guest runs. Safe for concurrent use.
+type Guest struct {
+	cfg    Config
+	domain Domain
+	client *agent.Client
+	tail   *tail
+	hello  agent.Hello
+
+	server   *nbd.Server
+	serving  chan error
+	stop     context.CancelFunc // of watching
+	watching chan struct{}      // closed when it has ended
+
+	beating sync.Mutex // held while a ping is under way, and for a checkpoint
+	mu      sync.Mutex
+	epoch   uint64
+	failure *Failure
+	life    context.Context // ends with the guest
+	failed  context.CancelCauseFunc
+	saved   uint64 // checkpoints so far
+}
+
+// Start boots a guest and returns when its agent has answered and the module of RAM disks is loaded.
+func Start(ctx context.Context, hypervisor Hypervisor, cfg Config, log *zap.Logger) (g *Guest, err error) {
+	if cfg.MemoryMiB == 0 {
+		cfg.MemoryMiB = 128
+	}
+	if cfg.LogMiB == 0 {
+		cfg.LogMiB = 16
+	}
+	if cfg.Silence == 0 {
+		cfg.Silence = 800 * time.Millisecond
+	}
+	g = &Guest{cfg: cfg, tail: newTail()}
+	g.life, g.failed = context.WithCancelCause(context.Background())
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, g.Close())
+		}
+	}()
+	// A panic is kept as it is, so that the guest can be put back to before it.
+	m := Machine{Name: cfg.Name, Kernel: cfg.Files.Kernel, Initramfs: cfg.Files.Initramfs, MemoryMiB: cfg.MemoryMiB,
+		Cmdline: "quiet panic=0 fsward.script=agent " + cfg.Cmdline,
+		Console: filepath.Join(cfg.Dir, cfg.Name+".console"), OnLine: g.tail.add}
+	if len(cfg.Disks) > 0 {
+		if err := g.serve(&m, log); err != nil {
+			return g, err
+		}
+	}
+	if g.domain, err = hypervisor.Boot(ctx, m); err != nil {
+		return g, err
+	}
+	g.client = agent.NewClient(g.domain.Agent())
+	watch, stop := context.WithCancel(context.Background())
+	g.stop, g.watching = stop, make(chan struct{})
+	// While it boots nothing answers, but it may panic or end.
+	booting, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		defer close(g.watching)
+		g.watchBoot(booting)
+		g.watch(watch)
+	}()
+	if err := g.ready(ctx); err != nil {
+		return g, fmt.Errorf("the guest %s does not get ready: %w; %s", cfg.Name, err, (&Failure{Kind: "boot", Text: "see its console",
+			Console: g.tail.last()}).Error())
+	}
+	return g, nil
+}
+
+// watchBoot is watch without pings, until ctx ends.
+func (g *Guest) watchBoot(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-g.domain.Gone():
+		g.fail(0, &Failure{Kind: Gone, Text: g.domain.End(ctx)})
+	case line := <-g.tail.panics:
+		g.fail(0, &Failure{Kind: Panicked, Text: line})
+	}
+}
+
+// ready waits for the agent and loads the module.
+func (g *Guest) ready(ctx context.Context) (err error) {
+	ctx, cancel := g.while(ctx)
+	defer cancel()
+	if g.hello, err = g.client.Hello(ctx); err != nil {
+		return err
+	}
+	e, err := g.client.Run(ctx, agent.Command{Args: []string{"insmod", "/fsward/fsw_ramdisk.ko", fmt.Sprintf("log_mib=%d", g.cfg.LogMiB)},
+		Timeout: time.Minute})
+	if err == nil && e.Code != 0 {
+		err = fmt.Errorf("cannot load fsw_ramdisk: %s %s", e.Stderr, e.Kernel)
+	}
+	return err
+}
+
+// serve serves the disks.
+func (g *Guest) serve(m *Machine, log *zap.Logger) error {
+	m.NBDSocket = filepath.Join(g.cfg.Dir, g.cfg.Name+".nbd")
+	var exports []nbd.Export
+	for i, d := range g.cfg.Disks {
+		name := fmt.Sprintf("disk%d", i)
+		m.Exports = append(m.Exports, name)
+		exports = append(exports, nbd.Export{Name: name, Device: blocktap.NewDevice(d, nil)})
+	}
+	l, err := nbd.Listen(m.NBDSocket)
+	if err != nil {
+		return err
+	}
+	g.server, g.serving = nbd.NewServer(exports, log), make(chan error, 1)
+	go func(l net.Listener) { g.serving <- g.server.Serve(context.Background(), l) }(l)
+	return nil
+}
+
+// Hello is what the agent said first.
+func (g *Guest) Hello() agent.Hello { return g.hello }
+
+// Run runs a command in the guest.
+func (g *Guest) Run(ctx context.Context, c agent.Command) (agent.Exit, error) {
+	ctx, cancel := g.while(ctx)
+	defer cancel()
+	return g.client.Run(ctx, c)
+}
+
+// Do performs a batch of operations in the guest.
+func (g *Guest) Do(ctx context.Context, b agent.Batch) (agent.Done, error) {
+	ctx, cancel := g.while(ctx)
+	defer cancel()
+	return g.client.Do(ctx, b)
+}
+
+// Log reads the log of the guest's RAM disks, for ramdisk.NewReader. Reading waits for bytes, and ends with ctx or the guest.
+func (g *Guest) Log(ctx context.Context) io.Reader { return &logReader{g: g, ctx: ctx} }
+
+type logReader struct {
+	g   *Guest
+	ctx context.Context
+	buf []byte
+}
+
+func (r *logReader) Read(p []byte) (n int, err error) {
+	ctx, cancel := r.g.while(r.ctx)
+	defer cancel()
+	for len(r.buf) == 0 {
+		if r.buf, err = r.g.client.ReadLog(ctx, time.Second); err != nil {
+			return 0, err
+		}
+	}
+	n = copy(p, r.buf)
+	r.buf = r.buf[n:]
+	return n, nil
+}
+
+// Close ends the guest. Its disks stay the caller's.
+func (g *Guest) Close() error {
+	var errs []error
+	if g.stop != nil {
+		g.stop()
+		g.failed(&Failure{Kind: Gone, Text: "it was closed"})
+	}
+	if g.domain != nil {
+		errs = append(errs, g.domain.Close())
+	}
+	if g.client != nil {
+		errs = append(errs, g.client.Close())
+	}
+	if g.watching != nil {
+		<-g.watching
+	}
+	if g.server != nil {
+		end, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		errs = append(errs, g.server.Shutdown(end), <-g.serving, removed(filepath.Join(g.cfg.Dir, g.cfg.Name+".nbd")))
+	}
+	return errors.Join(errs...)
+}
+
+func removed(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,188 @@
+//go:build vmtest
+
+package hostd
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest"
+	"golang.org/x/sys/unix"
+
+	"fsward/blocktap"
+	"fsward/explore/agent"
+	"fsward/explore/guest"
+	"fsward/hostd/vm"
+)
+
+// explorerRig boots one guest for all tests of the explorer's side of it: under TCG that takes its time.
+type explorerRig struct {
+	*guest.Guest
+	ctx  context.Context
+	dir  string
+	disk *guest.Disk
+}
+
+func newExplorerRig(t *testing.T) *explorerRig {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "fsward-agent-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	ctx, cancel := context.WithTimeout(context.Background(), 6*time.Minute)
+	t.Cleanup(cancel)
+	log := zaptest.NewLogger(t, zaptest.WrapOptions(zap.AddStacktrace(zap.PanicLevel)))
+	files, err := guest.Build(ctx, "..", "../build/guest")
+	if err != nil {
+		t.Fatal(err)
+	}
+	host, err := vm.Connect(ctx, filepath.Join(dir, "run"), log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := host.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	image := filepath.Join(dir, "base")
+	run(t, "truncate", "-s", "64M", image)
+	base, err := blocktap.OpenFile(image, blocktap.FileOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = base.Close() })
+	disk, err := guest.NewDisk(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := disk.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	begin := time.Now()
+	g, err := guest.Start(ctx, Hypervisor{host}, guest.Config{Name: "fsward-agent", Files: files, Dir: dir, Disks: []*guest.Disk{disk}}, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := g.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Logf("ready after %.1f s: kernel %s, up for %.1f s when the agent answered", time.Since(begin).Seconds(), g.Hello().Release, g.Hello().Uptime.Seconds())
+	return &explorerRig{Guest: g, ctx: ctx, dir: dir, disk: disk}
+}
+
+// sh runs a script in the guest that succeeds.
+func (r *explorerRig) sh(t *testing.T, script string) string {
+	t.Helper()
+	e, err := r.Run(r.ctx, agent.Command{Args: []string{"sh", "-e", "-c", script}, Timeout: time.Minute})
+	if err != nil || e.Code != 0 || e.TimedOut {
+		t.Fatalf("%s: %v; %+v", script, err, e)
+	}
+	return string(e.Stdout)
+}
+
+// ops performs operations and returns their results: all of them.
+func (r *explorerRig) ops(t *testing.T, ops ...agent.Op) agent.Done {
+	t.Helper()
+	d, err := r.Do(r.ctx, agent.Batch{Ops: ops, Timeout: time.Minute})
+	if err != nil || d.TimedOut || len(d.Results) != len(ops) {
+		t.Fatalf("%d operations, %d results, timed out: %t: %v", len(ops), len(d.Results), d.TimedOut, err)
+	}
+	return d
+}
+
+// ok is ops, of which none fails.
+func (r *explorerRig) ok(t *testing.T, ops ...agent.Op) agent.Done {
+	t.Helper()
+	d := r.ops(t, ops...)
+	for i := range d.Results {
+		if err := d.Results[i].Err(); err != nil {
+			t.Fatalf("operation %d, %+v: %v; the kernel: %s", i, ops[i], err, d.Kernel)
+		}
+	}
+	return d
+}
+
+func TestGuestAgent(t *testing.T) {
+	r := newExplorerRig(t)
+	t.Run("commands", r.commands)
+	t.Run("operations", r.operations)
+}
+
+func (r *explorerRig) commands(t *testing.T) {
+	e, err := r.Run(r.ctx, agent.Command{Args: []string{"sh", "-c", "echo out; echo err >&2; echo '<4>hello kernel' >/dev/kmsg; exit 7"}, Timeout: time.Minute})
+	if err != nil || e.Code != 7 || string(e.Stdout) != "out\n" || string(e.Stderr) != "err\n" || e.Kernel != "hello kernel\n" {
+		t.Errorf("%+v, %v", e, err)
+	}
+	begin := time.Now()
+	if e, err = r.Run(r.ctx, agent.Command{Args: []string{"sleep", "1000"}, Timeout: 300 * time.Millisecond}); err != nil || !e.TimedOut || e.Signal != unix.SIGKILL {
+		t.Errorf("%+v, %v", e, err)
+	}
+	t.Logf("a command with 0.3 s ended after %.2f s", time.Since(begin).Seconds())
+}
+
+// Error numbers are those of the guest's file systems, and a thousand operations go in one request.
+func (r *explorerRig) operations(t *testing.T) {
+	r.sh(t, "mkdir -p /mnt/e")
+	r.ok(t, agent.DiskMake(0, 32<<20))
+	r.sh(t, "mkfs.ext3 -q -N 2000 /dev/fswrd0")
+	d := r.ops(t,
+		agent.Mount("/dev/fswrd0", "/mnt/e", "ext3", unix.MS_NOATIME, "errors=continue"),
+		agent.Mount("/dev/fswrd0", "/mnt/e", "ext3", 0, "no_such_option"), // EINVAL
+		agent.Mkdir("/mnt/e/d", 0o755),
+		agent.Mkdir("/mnt/e/d", 0o755), // EEXIST
+		agent.Open(0, "/mnt/e/d/f", unix.O_CREAT|unix.O_RDWR, 0o644),
+		agent.Fill(0, 0, 100_000, 1),
+		agent.Unmount("/mnt/e", 0),      // EBUSY: the file is open
+		agent.Rmdir("/mnt/e/d"),         // ENOTEMPTY
+		agent.Fallocate(0, 0, 0, 1<<20), // EOPNOTSUPP: ext3 has no extents
+		agent.Fill(0, 1<<41, 10, 1),     // EFBIG
+		agent.Setxattr("/mnt/e/d/f", "user.a", []byte("value"), 0),
+		agent.Getxattr("/mnt/e/d/f", "user.a"),
+		agent.Getxattr("/mnt/e/d/f", "user.b"),                 // ENODATA
+		agent.Rename("/mnt/e/d", "/mnt/e/d/x", 0),              // EINVAL
+		agent.Link("/mnt/e/d/f", "/dev/x"),                     // EXDEV
+		agent.Mkdir("/mnt/e/"+strings.Repeat("n", 256), 0o755), // ENAMETOOLONG
+		agent.Fsync(0),
+		agent.Close(0),
+		agent.Tree("/mnt/e"),
+		agent.Unmount("/mnt/e", 0),
+	)
+	var got []unix.Errno
+	for _, res := range d.Results {
+		got = append(got, res.Errno)
+	}
+	want := []unix.Errno{0, unix.EINVAL, 0, unix.EEXIST, 0, 0, unix.EBUSY, unix.ENOTEMPTY, unix.EOPNOTSUPP, unix.EFBIG, 0, 0, unix.ENODATA, unix.EINVAL,
+		unix.EXDEV, unix.ENAMETOOLONG, 0, 0, 0, 0}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("error numbers (-want +got):\n%s\n%s", diff, d.Kernel)
+	}
+	if string(d.Results[11].Data) != "value" {
+		t.Errorf("the attribute is %q", d.Results[11].Data)
+	}
+	tree, err := agent.DecodeTree(d.Results[18].Data)
+	if err != nil || len(tree) != 4 || tree[2].Path != "d/f" || tree[2].Size != 100_000 {
+		t.Errorf("the tree is %+v, %v", tree, err)
+	}
+
+	many := []agent.Op{agent.Mount("/dev/fswrd0", "/mnt/e", "ext3", 0, "")}
+	for i := range 1000 {
+		many = append(many, agent.Open(0, fmt.Sprintf("/mnt/e/%d", i), unix.O_CREAT|unix.O_WRONLY, 0o644))
+	}
+	begin := time.Now()
+	d = r.ok(t, append(many, agent.Close(0), agent.Unmount("/mnt/e", 0))...)
+	t.Logf("1,000 files made, mounted and unmounted in one request: %.2f s in the guest, %.2f s here", d.Took.Seconds(), time.Since(begin).Seconds())
+	r.ok(t, agent.DiskRemove(0))
+}
