@@ -320,6 +320,14 @@ func (o *one) Observe(w interp.Write) interp.Observation {
 // Flushed tells the interpreter what is durable on its disk.
 func (o *one) Flushed(_ int, seq uint64) { o.Interpreter.Flushed(0, seq) }
 
+// Forecast asks the interpreter.
+func (o *one) Forecast() interp.Forecast {
+	if forecaster, ok := o.Interpreter.(interp.Forecaster); ok {
+		return forecaster.Forecast()
+	}
+	return nil
+}
+
 var (
 	_ interp.Interpreter = (*Follower)(nil)
 	_ io.ReaderAt        = (*pendingDisk)(nil)

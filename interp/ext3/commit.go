@@ -2,6 +2,7 @@ package ext3
 
 import (
 	"errors"
+	"io"
 	"maps"
 	"slices"
 
@@ -17,6 +18,68 @@ const (
 )
 
 var errTooMany = errors.New("ext3: the transaction has more than 8,388,608 change records")
+
+// A comparison is what a transaction changes.
+type comparison struct {
+	t      *transaction
+	layout *layout           // after it
+	delta  *delta            // nil if a fault or an error kept it from being begun
+	fault  *change.Violation // of the group descriptors of a file system that grows
+	err    error
+}
+
+// compare makes the change records of a transaction: old is the state before it, and its copies are read from dev.
+func (m *mounted) compare(t *transaction, old *state, dev io.ReaderAt, size uint64, names *change.Names, room *interp.Room) comparison {
+	c := comparison{t: t}
+	rewritten := make(map[uint32]bool, len(t.copies)+len(t.revoked))
+	for b := range t.copies {
+		rewritten[b] = true
+	}
+	for b := range t.revoked {
+		if b < m.layout.geo.blocks {
+			rewritten[b] = true
+		}
+	}
+	after := old.with(dev, t)
+	c.layout, c.fault, c.err = m.grown(after, t, size)
+	if c.fault != nil || c.err != nil {
+		return c
+	}
+	txn := &change.Txn{Schema: schema, Generation: uint64(t.seq), Names: names}
+	c.delta = newDelta(m.layout, c.layout, size, old, after, m.roles, rewritten, txn)
+	c.delta.wasOrphans, c.delta.room = m.orphans, room
+	if c.err = c.delta.run(); c.err == nil {
+		c.err = m.roles.check(len(c.delta.newRole), m.most)
+	}
+	return c
+}
+
+// conclude puts what was found into an observation.
+func (c comparison) conclude(obs *interp.Observation) {
+	switch {
+	case c.err != nil:
+		obs.Unknown = c.err
+	case c.fault != nil:
+		obs.Violations = append(obs.Violations, *c.fault)
+	default:
+		c.delta.conclude(obs)
+	}
+}
+
+// follow makes what the blocks are used for what a delta found.
+func (m *mounted) follow(d *delta) {
+	for b, r := range d.noRole {
+		if r.level == roleXattr || m.roles[b] == r {
+			delete(m.roles, b)
+		}
+	}
+	if d.orphanDiff != nil {
+		m.orphans.apply(d.orphanDiff)
+	}
+	for b, r := range d.newRole {
+		m.roles[b] = r
+	}
+}
 
 // A delta makes the change records of one transaction: what differs between two states, looking only
 // at the blocks that the transaction rewrote.

@@ -26,9 +26,14 @@ type FS struct {
 	order  order
 	failed error // a device that could not be read when a write was settled
 	// loose: something was written while the file system was not mounted, by a tool that repairs it, say.
-	loose bool
-	room  *interp.Room
-	most  int // roles; 0: any number
+	loose  bool
+	room   *interp.Room
+	limits interp.Limits
+	most   int // roles; 0: any number
+
+	logged bool      // something was written to the log since the last commit, or since one was expected
+	ahead  *forecast // the commit that is expected; nil if there is none
+	came   *forecast // the commit that is observed; nil if it was not foreseen
 }
 
 // New attaches to a disk. A file system that needs recovery, or is in use, is read with what its
@@ -42,7 +47,7 @@ func NewWithin(d interp.Disk, limits interp.Limits) (*FS, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &FS{disk: d, names: change.NewNames(), room: limits.NewRoom(), most: maxRoles(limits)}
+	f := &FS{disk: d, names: change.NewNames(), room: limits.NewRoom(), limits: limits, most: maxRoles(limits)}
 	if f.geo, err = readGeometry(sb, d.Size()); err != nil {
 		return nil, err
 	}
@@ -81,7 +86,7 @@ func (f *FS) Schema() *change.Schema {
 // Observe looks at a write before it is done.
 func (f *FS) Observe(w interp.Write) (obs interp.Observation) {
 	f.settle = nil
-	f.room.Release()
+	f.release()
 	if f.geo == nil || w.Len == 0 {
 		return obs
 	}
@@ -104,8 +109,12 @@ func (f *FS) Observe(w interp.Write) (obs interp.Observation) {
 			f.observeJournal(w, &obs)
 		}
 	}
-	if obs.Point == interp.NoPoint && m.inLog(w) {
-		f.order.last = max(f.order.last, w.Seq)
+	if obs.Point == interp.NoPoint {
+		if m.inLog(w) {
+			f.order.last = max(f.order.last, w.Seq)
+			f.logged = true
+		}
+		f.meanwhile(w)
 	}
 	// Whatever is found: if the write is let through, the state follows it.
 	if then := f.settle; then != nil || len(m.state.copies) > 0 {
@@ -124,12 +133,21 @@ func (f *FS) Observe(w interp.Write) (obs interp.Observation) {
 func (f *FS) Settle(written bool) {
 	settle := f.settle
 	f.settle = nil
-	f.room.Release()
+	f.release()
 	if f.m != nil && written {
 		clear(f.m.state.cache)
 	}
 	if settle != nil && written {
 		f.failed = settle()
+	}
+}
+
+// release gives back the memory of the write observed before.
+func (f *FS) release() {
+	f.room.Release()
+	if f.came != nil {
+		f.came.room.Release()
+		f.came = nil
 	}
 }
 
@@ -276,9 +294,14 @@ func (f *FS) observeJournal(w interp.Write, obs *interp.Observation) {
 	if idle || !m.holdsCommit(w, seq) {
 		return
 	}
-	t, err := m.journal.read(dev, head, seq)
-	var chain *chainError
 	obs.Point, obs.Generation = interp.CommitPoint, uint64(seq)
+	var t *transaction
+	if fc := f.foreseen(w); fc != nil {
+		t = fc.cmp.t
+	} else {
+		t, err = m.journal.read(dev, head, seq)
+	}
+	var chain *chainError
 	switch {
 	case errors.As(err, &chain):
 		obs.Violations = append(obs.Violations, chain.check.at(chain.addr, "%s", chain.reason))
@@ -298,44 +321,20 @@ func (f *FS) observeJournal(w interp.Write, obs *interp.Observation) {
 		return
 	}
 	f.observeOrder(w, t, obs)
-	f.commit(w, t, obs)
+	if f.came != nil {
+		f.commit(f.came.cmp, obs)
+		return
+	}
+	f.names.Reset()
+	f.commit(m.compare(t, m.state, dev, f.disk.Size(), f.names, f.room), obs)
 }
 
-// commit makes the change records of a transaction.
-func (f *FS) commit(w interp.Write, t *transaction, obs *interp.Observation) {
+// commit puts what a transaction changes into an observation.
+func (f *FS) commit(c comparison, obs *interp.Observation) {
 	m := f.m
-	f.names.Reset()
-	rewritten := make(map[uint32]bool, len(t.copies)+len(t.revoked))
-	for b := range t.copies {
-		rewritten[b] = true
-	}
-	for b := range t.revoked {
-		if b < m.layout.geo.blocks {
-			rewritten[b] = true
-		}
-	}
-	after := m.state.with(pending{f.disk, w}, t)
-	l, fault, err := m.grown(after, t, f.disk.Size())
-	switch {
-	case err != nil:
-		obs.Unknown = err
+	c.conclude(obs)
+	if c.delta == nil {
 		return
-	case fault != nil:
-		obs.Violations = append(obs.Violations, *fault)
-		return
-	}
-	txn := &change.Txn{Schema: schema, Generation: obs.Generation, Names: f.names}
-	d := newDelta(m.layout, l, f.disk.Size(), m.state, after, m.roles, rewritten, txn)
-	d.wasOrphans = m.orphans
-	d.room = f.room
-	err = d.run()
-	if err == nil {
-		err = m.roles.check(len(d.newRole), m.most)
-	}
-	if err != nil {
-		obs.Unknown = err
-	} else {
-		d.conclude(obs)
 	}
 	then := f.settle
 	f.settle = func() error {
@@ -344,26 +343,16 @@ func (f *FS) commit(w interp.Write, t *transaction, obs *interp.Observation) {
 				return err
 			}
 		}
-		m.commit(t)
+		m.commit(c.t)
 		f.order.committed()
-		if l != m.layout {
-			m.become(l)
-			f.geo = l.geo
+		if c.layout != m.layout {
+			m.become(c.layout)
+			f.geo = c.layout.geo
 		}
-		if obs.Unknown != nil || len(d.faults) > 0 {
+		if obs.Unknown != nil || len(c.delta.faults) > 0 {
 			return m.readRoles() // the delta is not whole
 		}
-		for b, r := range d.noRole {
-			if r.level == roleXattr || m.roles[b] == r {
-				delete(m.roles, b)
-			}
-		}
-		if d.orphanDiff != nil {
-			m.orphans.apply(d.orphanDiff)
-		}
-		for b, r := range d.newRole {
-			m.roles[b] = r
-		}
+		m.follow(c.delta)
 		return nil
 	}
 }

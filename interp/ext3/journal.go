@@ -57,6 +57,7 @@ type transaction struct {
 	start   uint32 // its first block, counted in the journal
 	commit  uint32 // its commit block
 	next    uint32 // the block after it
+	sum     uint32 // of its descriptors and copies, where the journal has checksums of version 1
 }
 
 // A chainError says why no whole transaction was found at a place in the journal.
@@ -77,73 +78,86 @@ func chainFault(c check, addr uint64, format string, args ...any) *chainError {
 // read reads the transaction with a sequence number that begins at a block of the journal, as the
 // kernel's do_one_pass does. *chainError: there is none, or not yet a whole one, or it is damaged.
 func (j *journal) read(dev io.ReaderAt, start, seq uint32) (*transaction, error) {
-	t := &transaction{seq: seq, copies: make(map[uint32]copyPlace), revoked: make(map[uint32]bool), start: start}
-	at, sum := start, crcBEStart
+	t, b, err := j.collect(dev, start, seq)
+	if err != nil {
+		return nil, err
+	}
+	addr := j.geo.addr(j.block(t.commit))
+	switch {
+	case !ofTransaction(b, seq):
+		return nil, chainFault(checkJournalChain, addr, "the journal's block %d is no part of transaction %d", t.commit, seq)
+	case !isCommit(b, seq):
+		return nil, chainFault(checkJournalChain, addr, "the journal's block %d is of type %d", t.commit, be32(b, 4))
+	case !j.commitFits(b, t.sum):
+		return nil, chainFault(checkJournalSum, addr, "the checksum in the commit block of transaction %d does not fit it", seq)
+	}
+	return t, nil
+}
+
+// collect reads a transaction up to the block that is neither a descriptor of it nor a block of revokes: the one
+// where its commit block is, or goes, which is returned as well.
+func (j *journal) collect(dev io.ReaderAt, start, seq uint32) (t *transaction, last []byte, err error) {
+	t = &transaction{seq: seq, copies: make(map[uint32]copyPlace), revoked: make(map[uint32]bool), start: start, sum: crcBEStart}
+	at := start
 	for used := uint32(0); used < j.maxLen; used++ {
 		block := j.block(at)
 		addr := j.geo.addr(block)
 		b, err := readBlock(dev, j.geo, block)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		if be32(b, 0) != journalMagic || be32(b, 8) != seq {
-			return nil, chainFault(checkJournalChain, addr, "the journal's block %d is no part of transaction %d", at, seq)
-		}
-		switch kind := be32(b, 4); kind {
-		case typeDescriptor:
-			if !j.tailFits(b) {
-				return nil, chainFault(checkJournalSum, addr, "the checksum of a descriptor of transaction %d does not fit it", seq)
-			}
-			tags := j.parseTags(b)
-			if uint64(used)+uint64(len(tags)) >= uint64(j.maxLen) {
-				return nil, chainFault(checkJournalChain, addr, "transaction %d is longer than the journal", seq)
-			}
-			sum = j.addBE(sum, b)
-			for _, tag := range tags {
-				at = j.next(at)
-				if err := j.checkHome(tag, addr); err != nil {
-					return nil, err
-				}
-				t.copies[tag.block] = copyPlace{block: j.block(at), seq: seq, escaped: tag.flags&tagFlagEscape != 0}
-				if !j.checksum && j.csum == 0 {
-					continue
-				}
-				data, err := readBlock(dev, j.geo, j.block(at))
-				if err != nil {
-					return nil, err
-				}
-				if sum = j.addBE(sum, data); !j.tagFits(tag, seq, data) {
-					return nil, chainFault(checkJournalSum, j.geo.addr(j.block(at)),
-						"the checksum of the copy of block %d in transaction %d does not fit it", tag.block, seq)
-				}
-			}
-			used += uint32(len(tags))
-		case typeRevoke:
-			if !j.tailFits(b) {
-				return nil, chainFault(checkJournalSum, addr, "the checksum of a revoke block of transaction %d does not fit it", seq)
-			}
-			blocks, err := j.parseRevoke(b)
-			if err != nil {
-				return nil, chainFault(checkJournalChain, addr, "%v", err)
-			}
-			for _, r := range blocks {
-				t.revoked[r] = true
-			}
-		case typeCommit:
-			if !j.commitFits(b, sum) {
-				return nil, chainFault(checkJournalSum, addr, "the checksum in the commit block of transaction %d does not fit it", seq)
-			}
+		kind := be32(b, 4)
+		if !ofTransaction(b, seq) || kind != typeDescriptor && kind != typeRevoke {
 			t.commit, t.next = at, j.next(at)
 			for r := range t.revoked {
 				delete(t.copies, r)
 			}
-			return t, nil
-		default:
-			return nil, chainFault(checkJournalChain, addr, "the journal's block %d is of type %d", at, kind)
+			return t, b, nil
 		}
+		if kind == typeRevoke {
+			if !j.tailFits(b) {
+				return nil, nil, chainFault(checkJournalSum, addr, "the checksum of a revoke block of transaction %d does not fit it", seq)
+			}
+			blocks, err := j.parseRevoke(b)
+			if err != nil {
+				return nil, nil, chainFault(checkJournalChain, addr, "%v", err)
+			}
+			for _, r := range blocks {
+				t.revoked[r] = true
+			}
+			at = j.next(at)
+			continue
+		}
+		if !j.tailFits(b) {
+			return nil, nil, chainFault(checkJournalSum, addr, "the checksum of a descriptor of transaction %d does not fit it", seq)
+		}
+		tags := j.parseTags(b)
+		if uint64(used)+uint64(len(tags)) >= uint64(j.maxLen) {
+			return nil, nil, chainFault(checkJournalChain, addr, "transaction %d is longer than the journal", seq)
+		}
+		t.sum = j.addBE(t.sum, b)
+		for _, tag := range tags {
+			at = j.next(at)
+			if err := j.checkHome(tag, addr); err != nil {
+				return nil, nil, err
+			}
+			t.copies[tag.block] = copyPlace{block: j.block(at), seq: seq, escaped: tag.flags&tagFlagEscape != 0}
+			if !j.checksum && j.csum == 0 {
+				continue
+			}
+			data, err := readBlock(dev, j.geo, j.block(at))
+			if err != nil {
+				return nil, nil, err
+			}
+			if t.sum = j.addBE(t.sum, data); !j.tagFits(tag, seq, data) {
+				return nil, nil, chainFault(checkJournalSum, j.geo.addr(j.block(at)),
+					"the checksum of the copy of block %d in transaction %d does not fit it", tag.block, seq)
+			}
+		}
+		used += uint32(len(tags))
 		at = j.next(at)
 	}
-	return nil, chainFault(checkJournalChain, j.geo.addr(j.block(start)), "transaction %d does not end within the journal", seq)
+	return nil, nil, chainFault(checkJournalChain, j.geo.addr(j.block(start)), "transaction %d does not end within the journal", seq)
 }
 
 // checkHome judges where a copy belongs. A transaction may hold blocks beyond the end of the file system:
@@ -208,7 +222,8 @@ func (j *journal) parseRevoke(b []byte) ([]uint32, error) {
 	return blocks, nil
 }
 
+// ofTransaction tells whether a block of the journal begins with the header of a transaction's blocks.
+func ofTransaction(b []byte, seq uint32) bool { return be32(b, 0) == journalMagic && be32(b, 8) == seq }
+
 // isCommit tells whether a block is the commit block of a transaction.
-func isCommit(b []byte, seq uint32) bool {
-	return be32(b, 0) == journalMagic && be32(b, 4) == typeCommit && be32(b, 8) == seq
-}
+func isCommit(b []byte, seq uint32) bool { return ofTransaction(b, seq) && be32(b, 4) == typeCommit }

@@ -146,6 +146,7 @@ func (m *mounted) replay() error {
 
 // commit makes a transaction part of the state.
 func (m *mounted) commit(t *transaction) {
+	m.state.lends = false // the commit that was judged ahead is this one, or has been dropped
 	for b := range t.revoked {
 		delete(m.state.copies, b)
 	}
@@ -199,7 +200,7 @@ func (m *mounted) dropIfSame(block uint32) error {
 			return nil
 		}
 	}
-	delete(m.state.copies, block)
+	m.state.drop(block)
 	return nil
 }
 

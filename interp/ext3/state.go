@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"maps"
+	"sync/atomic"
 
 	"fsward/interp"
 )
@@ -29,6 +31,8 @@ type state struct {
 	over    map[uint32]copyPlace
 	revoked map[uint32]bool
 	cache   map[uint32][]byte
+	stopped *atomic.Bool // set when nobody waits for the answer any more; nil where that cannot be
+	lends   bool         // copies is read by another state as well: see lent
 }
 
 func newState(dev io.ReaderAt, geo *geometry, size uint64) *state {
@@ -37,7 +41,21 @@ func newState(dev io.ReaderAt, geo *geometry, size uint64) *state {
 
 // with returns the state that a transaction makes of s, read from dev.
 func (s *state) with(dev io.ReaderAt, t *transaction) *state {
-	return &state{dev: dev, geo: s.geo, blocks: s.blocks, copies: s.copies, over: t.copies, revoked: t.revoked, cache: make(map[uint32][]byte)}
+	return &state{dev: dev, geo: s.geo, blocks: s.blocks, copies: s.copies, over: t.copies, revoked: t.revoked, stopped: s.stopped, cache: make(map[uint32][]byte)}
+}
+
+// lent returns s for another goroutine, which reads from dev and can be stopped. It stays as it is now.
+func (s *state) lent(dev io.ReaderAt, stopped *atomic.Bool) *state {
+	s.lends = true
+	return &state{dev: dev, geo: s.geo, blocks: s.blocks, copies: s.copies, stopped: stopped, cache: make(map[uint32][]byte)}
+}
+
+// drop forgets the copy of a block.
+func (s *state) drop(block uint32) {
+	if s.lends {
+		s.copies, s.lends = maps.Clone(s.copies), false
+	}
+	delete(s.copies, block)
 }
 
 // place returns where the present contents of a block are.
@@ -54,6 +72,9 @@ func (s *state) place(block uint32) (copyPlace, bool) {
 
 // block returns the contents of a block of the device; the caller must not change them.
 func (s *state) block(block uint32) ([]byte, error) {
+	if s.stopped != nil && s.stopped.Load() {
+		return nil, errStopped
+	}
 	if b, ok := s.cache[block]; ok {
 		return b, nil
 	}

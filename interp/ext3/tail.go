@@ -119,7 +119,7 @@ func (m *mounted) moveTail(js journalSuper, head, seq uint32, idle bool) {
 	}
 	for b, p := range m.state.copies {
 		if int32(p.seq-js.seq) < 0 || idle {
-			delete(m.state.copies, b) // the superblock's, or one that was let pass as lost
+			m.state.drop(b) // the superblock's, or one that was let pass as lost
 		}
 	}
 }

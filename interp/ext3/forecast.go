@@ -1,0 +1,199 @@
+package ext3
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"sync"
+	"sync/atomic"
+
+	"fsward/change"
+	"fsward/interp"
+)
+
+// A forecast is what the running transaction changes, found while the guest still waits for the flush before its
+// commit block: jbd2 writes the descriptors and copies, waits for them, and submits the commit block with a flush
+// (journal_submit_commit_record), which comes here as a flush and then the write. The verdict is used if that block
+// comes where the transaction ends and nothing that was read for it was written meanwhile. See docs/decisions/0021.
+type forecast struct {
+	m         *mounted
+	journal   journal // of m, as it was
+	head, seq uint32
+	old       *state // of m, as it was
+	dev       watched
+	size      uint64 // of the device, bytes
+	names     *change.Names
+	room      *interp.Room
+	prepared  chan struct{} // closed when Prepare ends
+
+	// Valid if ok is set, once prepared is closed.
+	ok  bool
+	cmp comparison
+}
+
+var _ interp.Forecaster = (*FS)(nil)
+
+// Forecast expects a commit if something was written to the log since the last one.
+func (f *FS) Forecast() interp.Forecast {
+	m := f.m
+	if m == nil || m.idle || f.failed != nil || !f.logged {
+		return nil
+	}
+	f.logged = false
+	f.dropForecast()
+	dev := watched{f.disk, newWatch(m.layout.geo.blockSize)}
+	fc := &forecast{m: m, journal: m.journal, head: m.head, seq: m.seq, old: m.state.lent(dev, &dev.watch.stopped), dev: dev, size: f.disk.Size(),
+		names: change.NewNames(), prepared: make(chan struct{}), room: interp.NewRoom(f.limits.Memory/4, f.limits.Reserve)}
+	f.ahead = fc
+	return fc
+}
+
+// Stop makes Prepare, and whatever reads the View, end soon.
+func (fc *forecast) Stop() { fc.dev.watch.stop() }
+
+// Prepare reads the transaction up to where its commit block goes, and compares.
+func (fc *forecast) Prepare() (interp.Part, bool) {
+	defer close(fc.prepared)
+	t, last, err := fc.journal.collect(fc.dev, fc.head, fc.seq)
+	if err != nil || t.commit == t.start || ofTransaction(last, fc.seq) {
+		return interp.Part{}, false
+	}
+	block := make([]byte, fc.journal.geo.blockSize) // its time and checksum matter to nobody
+	binary.BigEndian.PutUint32(block, journalMagic)
+	binary.BigEndian.PutUint32(block[4:], typeCommit)
+	binary.BigEndian.PutUint32(block[8:], fc.seq)
+	w := interp.Write{Off: fc.journal.geo.addr(fc.journal.block(t.commit)), Len: uint64(len(block)), Data: block}
+	fc.cmp = fc.m.compare(t, fc.old, pending{fc.dev, w}, fc.size, fc.names, fc.room)
+	var obs interp.Observation
+	if fc.cmp.conclude(&obs); obs.Txn == nil {
+		return interp.Part{}, false
+	}
+	fc.ok = true
+	return interp.Part{Txn: obs.Txn, View: obs.View}, true
+}
+
+// dropForecast ends the forecast that there is, and gives back its memory.
+func (f *FS) dropForecast() {
+	if fc := f.ahead; fc != nil {
+		fc.Stop()
+		<-fc.prepared
+		fc.room.Release()
+		f.ahead = nil
+	}
+}
+
+// foreseen returns the forecast if a write is the commit block that it expects, once it is prepared; else nil. There
+// is none afterwards. Its memory is given back when the write has been settled.
+func (f *FS) foreseen(w interp.Write) *forecast {
+	fc, m := f.ahead, f.m
+	if fc == nil {
+		return nil
+	}
+	geo := m.layout.geo
+	place, inside := m.journal.logical(uint32(w.Off / uint64(geo.blockSize)))
+	if fc.m != m || m.idle || fc.head != m.head || fc.seq != m.seq || !inside || w.Off%uint64(geo.blockSize) != 0 ||
+		w.Len != uint64(geo.blockSize) || w.Data == nil || !isCommit(w.Data, fc.seq) {
+		f.dropForecast()
+		return nil
+	}
+	if <-fc.prepared; !fc.ok || place != fc.cmp.t.commit || !fc.journal.commitFits(w.Data, fc.cmp.t.sum) || !fc.dev.watch.keep() {
+		f.dropForecast()
+		return nil
+	}
+	f.ahead, f.came = nil, fc
+	return fc
+}
+
+// meanwhile is shown a write that is no commit: a forecast that it makes wrong is dropped.
+func (f *FS) meanwhile(w interp.Write) {
+	if fc := f.ahead; fc != nil {
+		super := fc.journal.geo.addr(fc.journal.block(0))
+		if fc.m != f.m || touches(w, super, uint64(fc.journal.geo.blockSize)) || !fc.dev.watch.writes(w) {
+			f.dropForecast()
+		}
+	}
+}
+
+// maxWatched bounds the blocks that are noted for a forecast: a transaction can be as long as a journal, each of its
+// blocks read from there and from its place.
+const maxWatched = 1 << 17
+
+var (
+	errStopped = errors.New("ext3: nobody waits for the answer any more")
+	errSpoiled = errors.New("ext3: what was read is written over, or too much was read")
+)
+
+// A watch notes which blocks a forecast has read and which were written since it was made.
+type watch struct {
+	blockSize uint64
+
+	stopped       atomic.Bool
+	mu            sync.Mutex
+	read, written map[uint64]bool
+	spoiled       bool // a block is in both, or there are too many
+	kept          bool // the forecast came true: what is read from now on is the present
+}
+
+func newWatch(blockSize uint32) *watch {
+	return &watch{blockSize: uint64(blockSize), read: make(map[uint64]bool), written: make(map[uint64]bool)}
+}
+
+func (w *watch) stop() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stopped.Store(!w.kept)
+}
+
+// keep tells whether nothing was written over what was read. Then the forecast is not stopped any more.
+func (w *watch) keep() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.kept = !w.spoiled && !w.stopped.Load()
+	return w.kept
+}
+
+// note adds the blocks of a range to those of one kind and looks for them among those of the other.
+func (w *watch) note(off, n uint64, to, among map[uint64]bool) error {
+	switch {
+	case w.kept:
+		return nil
+	case w.stopped.Load():
+		return errStopped
+	case n == 0:
+		return nil
+	}
+	for b, last := off/w.blockSize, (off+n-1)/w.blockSize; b <= last && !w.spoiled; b++ {
+		to[b] = true
+		w.spoiled = among[b] || len(to) > maxWatched
+	}
+	if w.spoiled {
+		return errSpoiled
+	}
+	return nil
+}
+
+func (w *watch) reads(off, n uint64) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.note(off, n, w.read, w.written)
+}
+
+// writes tells whether a write, which is not done yet, leaves what was read as it is.
+func (w *watch) writes(write interp.Write) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.note(write.Off, write.Len, w.written, w.read) == nil
+}
+
+// watched is a device of which it is noted what is read.
+type watched struct {
+	io.ReaderAt
+	watch *watch
+}
+
+func (d watched) ReadAt(p []byte, off int64) (int, error) {
+	if err := d.watch.reads(uint64(off), uint64(len(p))); err != nil {
+		return 0, err
+	}
+	return d.ReaderAt.ReadAt(p, off)
+}
