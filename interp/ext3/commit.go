@@ -15,6 +15,8 @@ const (
 	maxRecords = 8 << 20
 	// maxFaults bounds the violations of structure that are reported of one write.
 	maxFaults = 100
+	// maxExpected is for how many records there is room at first at most: 5 MB.
+	maxExpected = 1 << 16
 )
 
 var errTooMany = errors.New("ext3: the transaction has more than 8,388,608 change records")
@@ -45,7 +47,7 @@ func (m *mounted) compare(t *transaction, old *state, dev io.ReaderAt, size uint
 	if c.fault != nil || c.err != nil {
 		return c
 	}
-	txn := &change.Txn{Schema: schema, Generation: uint64(t.seq), Names: names}
+	txn := &change.Txn{Schema: schema, Generation: uint64(t.seq), Names: names, Records: make([]change.Record, 0, m.expected)}
 	c.delta = newDelta(m.layout, c.layout, size, old, after, m.roles, rewritten, txn)
 	c.delta.wasOrphans, c.delta.room = m.orphans, room
 	if c.err = c.delta.run(); c.err == nil {
@@ -68,6 +70,8 @@ func (c comparison) conclude(obs *interp.Observation) {
 
 // follow makes what the blocks are used for what a delta found.
 func (m *mounted) follow(d *delta) {
+	n := len(d.txn.Records)
+	m.expected = min(n+n/4, maxExpected)
 	for b, r := range d.noRole {
 		if r.level == roleXattr || m.roles[b] == r {
 			delete(m.roles, b)
@@ -103,6 +107,7 @@ type delta struct {
 	faults   []change.Violation
 
 	inodes  map[uint32]bool // to be compared
+	born    int             // inodes that came into use
 	named   map[uint32]bool // by entries that changed
 	groups  map[uint32]bool // with records
 	bodies  map[uint32]bool // inodes that changed beyond their first 128 bytes, or came into use
@@ -195,6 +200,7 @@ func (d *delta) run() error {
 	if err := d.orphans(); err != nil {
 		return err
 	}
+	d.expect(d.born * len(inodeFields)) // most records of new files come now
 	for _, ino := range slices.Sorted(maps.Keys(d.inodes)) {
 		if err := d.inodeFields(ino); err != nil {
 			return err

@@ -41,6 +41,9 @@ func (d *delta) group(g uint32) error {
 	err = d.bitmap(p.inodeBitmap, hadInodes, d.geo.inodesPerGroup, func(n uint32, set bool) {
 		ino := g*d.geo.inodesPerGroup + n + 1
 		d.groups[g], d.inodes[ino] = true, true
+		if set {
+			d.born++
+		}
 		d.bitRecords(change.Object{Kind: kindInodeBit, ID: uint64(ino)}, fieldInodeGroup, g, set)
 	})
 	if err != nil {
@@ -78,6 +81,9 @@ func (d *delta) descriptor(g uint32, p places, block uint32) error {
 	return nil
 }
 
+// zeros is what was in a block of a group that was not there. It is only read.
+var zeros [maxBlockSize]byte
+
 // bitmap calls visit for each bit below count that changed. Before, there were had bits.
 func (d *delta) bitmap(block, had, count uint32, visit func(n uint32, set bool)) error {
 	if !d.rewrote(block) && had == count {
@@ -87,14 +93,15 @@ func (d *delta) bitmap(block, had, count uint32, visit func(n uint32, set bool))
 	if err != nil {
 		return err
 	}
-	before := make([]byte, len(after))
+	before := zeros[:len(after)]
 	if had > 0 {
-		b, err := d.old.block(block)
-		if err != nil {
+		if before, err = d.old.block(block); err != nil {
 			return err
 		}
-		copy(before, b)
-		for n := had; n < count; n++ { // padding
+	}
+	if 0 < had && had < count { // what was padding
+		before = bytes.Clone(before)
+		for n := had; n < count; n++ {
 			before[n/8] &^= 1 << (n % 8)
 		}
 	}
@@ -152,7 +159,7 @@ func (d *delta) inodeTable(g, table uint32) error {
 		if err != nil {
 			return err
 		}
-		before := make([]byte, len(after))
+		before := zeros[:len(after)]
 		if !d.fresh(g) {
 			if before, err = d.old.block(table + k); err != nil {
 				return err

@@ -163,7 +163,12 @@ func (d *delta) slowLink(ino uint32, after side) error {
 // undated tells whether a deleted inode looks like one that was in use and has no time of deletion.
 func undated(i inode) bool { return i.mode() != 0 && i.dtime() == 0 }
 
+// tooMany tells, as an error, that there is no room for more records. They are moved to half as much again when little
+// room is left: append alone would move each of a million of them four times.
 func (d *delta) tooMany() error {
+	if n := len(d.txn.Records); n > maxExpected/4 && cap(d.txn.Records)-n < n/8 {
+		d.txn.Records = slices.Grow(d.txn.Records, n/2)
+	}
 	full := d.full()
 	if d.drop && d.dropped == nil {
 		d.dropped = full
@@ -174,6 +179,13 @@ func (d *delta) tooMany() error {
 	d.txn.Records = nil
 	d.txn.Names.Reset()
 	return nil
+}
+
+// expect makes room for about n more records at once, if there is room.
+func (d *delta) expect(n int) {
+	if all := len(d.txn.Records) + n; !d.drop && all <= maxRecords && d.room.Holds(uint64(all)*interp.RecordBytes+d.txn.Names.Bytes()) {
+		d.txn.Records = slices.Grow(d.txn.Records, n)
+	}
 }
 
 func (d *delta) full() error {

@@ -104,10 +104,13 @@ func (f *FS) Observe(w interp.Write) (obs interp.Observation) {
 		}
 		return obs
 	}
-	if f.settle == nil && len(obs.Violations) == 0 && obs.Unknown == nil {
-		if m.observeHome(w, pending{f.disk, w}, &obs); len(obs.Violations) == 0 && obs.Unknown == nil {
-			f.observeJournal(w, &obs)
-		}
+	judge := f.settle == nil && len(obs.Violations) == 0 && obs.Unknown == nil
+	placed, err := m.observeHome(w, pending{f.disk, w}, judge && !m.recovering, &obs)
+	if err != nil && judge {
+		obs.Unknown = err
+	}
+	if judge && len(obs.Violations) == 0 && obs.Unknown == nil {
+		f.observeJournal(w, &obs)
 	}
 	if obs.Point == interp.NoPoint {
 		if m.inLog(w) {
@@ -117,10 +120,12 @@ func (f *FS) Observe(w interp.Write) (obs interp.Observation) {
 		f.meanwhile(w)
 	}
 	// Whatever is found: if the write is let through, the state follows it.
-	if then := f.settle; then != nil || len(m.state.copies) > 0 {
-		off, n := w.Off, w.Len
+	if then := f.settle; then != nil || len(placed) > 0 || err != nil {
 		f.settle = func() error {
-			if err := m.settleHome(interp.Write{Off: off, Len: n}); err != nil || then == nil {
+			for _, block := range placed {
+				m.state.drop(block)
+			}
+			if err != nil || then == nil {
 				return err
 			}
 			return then()
@@ -134,7 +139,7 @@ func (f *FS) Settle(written bool) {
 	settle := f.settle
 	f.settle = nil
 	f.release()
-	if f.m != nil && written {
+	if f.m != nil && written && len(f.m.state.cache) > 0 {
 		clear(f.m.state.cache)
 	}
 	if settle != nil && written {

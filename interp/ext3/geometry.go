@@ -5,6 +5,12 @@ import (
 	"fmt"
 )
 
+// The sizes of blocks are 1024 << s_log_block_size (EXT2_MAX_BLOCK_LOG_SIZE).
+const (
+	maxLogBlockSize = 6
+	maxBlockSize    = 1024 << maxLogBlockSize
+)
+
 // A geometry is what of a superblock does not change while the file system is mounted.
 type geometry struct {
 	blockSize      uint32 // bytes

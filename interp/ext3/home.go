@@ -11,40 +11,46 @@ import (
 // transaction that changed it is in the log, and not while the next one changes it). Blocks that are no
 // metadata yet, or not any more, can be written at will, as can the superblock, which has checks of its own.
 
-// observeHome judges a write over blocks that are metadata in the committed state.
-func (m *mounted) observeHome(w interp.Write, dev pending, obs *interp.Observation) {
-	if m.recovering {
-		return
-	}
+// observeHome looks at the blocks that a write puts into their places, and judges those that are metadata in the
+// committed state. placed are those whose copies in the journal are the same: they are not needed any more. The
+// superblock is written to its place without the journal as well: what is there is always newer. The error is of reading.
+func (m *mounted) observeHome(w interp.Write, dev pending, judge bool, obs *interp.Observation) (placed []uint32, err error) {
 	geo := m.layout.geo
 	bs := uint64(geo.blockSize)
-	for b := w.Off / bs; b <= (w.Off+w.Len-1)/bs && b < uint64(geo.blocks); b++ {
+	for b := w.Off / bs; b <= (w.Off+w.Len-1)/bs && b < m.state.blocks; b++ {
 		block := uint32(b)
-		if !m.metadata(block) {
+		_, copied := m.state.copies[block]
+		judged := judge && m.metadata(block)
+		switch {
+		case copied && block == geo.superBlock():
+			placed = append(placed, block)
+			continue
+		case !copied && !judged:
 			continue
 		}
-		committed, err := m.state.block(block)
+		committed, err := m.state.read(block, m.scratch[0][:geo.blockSize])
 		if err != nil {
-			obs.Unknown = err
-			return
+			return placed, err
 		}
-		written, err := readBlock(dev, geo, block)
+		written, err := dev.block(geo, block, m.scratch[1][:geo.blockSize])
 		if err != nil {
-			obs.Unknown = err
-			return
+			return placed, err
 		}
-		if !w.Discard && geo.isSuperCopy(block) && sameSuper(committed, written, geo) {
+		same := !w.Discard && bytes.Equal(committed, written)
+		if copied && same {
+			placed = append(placed, block)
+		}
+		if same || !judged || !w.Discard && geo.isSuperCopy(block) && sameSuper(committed, written, geo) {
 			continue
 		}
-		if w.Discard || !bytes.Equal(committed, written) {
-			what := "is written with something else than was committed"
-			if w.Discard {
-				what = "is discarded"
-			}
-			obs.Violations = append(obs.Violations, checkHome.at(geo.addr(block), "block %d, %s, %s", block, m.describeBlock(block), what))
-			return
+		what := "is written with something else than was committed"
+		if w.Discard {
+			what = "is discarded"
 		}
+		obs.Violations = append(obs.Violations, checkHome.at(geo.addr(block), "block %d, %s, %s", block, m.describeBlock(block), what))
+		judge = false
 	}
+	return placed, nil
 }
 
 // isSuperCopy tells whether a block begins with a copy of the superblock. Linux takes those beyond the first two past the

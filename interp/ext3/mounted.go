@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-
-	"fsward/interp"
 )
 
 // A mounted file system is a baseline to compare commits with: where things are, the journal, the
@@ -27,6 +25,10 @@ type mounted struct {
 	seq        uint32
 	// starts holds where each transaction begins that the log still holds, by number.
 	starts map[uint32]uint32
+	// expected is for how many change records the next transaction begins with room.
+	expected int
+	// scratch is room for the contents of two blocks that are compared.
+	scratch [2][maxBlockSize]byte
 }
 
 // mount reads a baseline. If the file system needs recovery, what its journal commits is part of it.
@@ -156,52 +158,6 @@ func (m *mounted) commit(t *transaction) {
 	m.starts[t.seq] = t.start
 	m.head, m.seq = t.next, t.seq+1
 	clear(m.state.cache)
-}
-
-// settleHome drops the copies of blocks that a write, done by now, put into their places.
-func (m *mounted) settleHome(w interp.Write) error {
-	geo := m.layout.geo
-	bs := uint64(geo.blockSize)
-	first, last := w.Off/bs, (w.Off+w.Len-1)/bs
-	if last-first >= uint64(len(m.state.copies)) {
-		for b := range m.state.copies {
-			if uint64(b) >= first && uint64(b) <= last {
-				if err := m.dropIfSame(b); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	}
-	for b := first; b <= last && b < m.state.blocks; b++ {
-		if err := m.dropIfSame(uint32(b)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// dropIfSame drops the copy of a block if its place holds the same now. The superblock is written to its
-// place without the journal as well: what is there is always newer.
-func (m *mounted) dropIfSame(block uint32) error {
-	if _, ok := m.state.copies[block]; !ok {
-		return nil
-	}
-	if block != m.layout.geo.superBlock() {
-		home, err := readBlock(m.state.dev, m.layout.geo, block)
-		if err != nil {
-			return err
-		}
-		committed, err := m.state.block(block)
-		if err != nil {
-			return err
-		}
-		if string(home) != string(committed) {
-			return nil
-		}
-	}
-	m.state.drop(block)
-	return nil
 }
 
 // lost returns a block of a transaction before seq that is metadata now and not in its place, if there is

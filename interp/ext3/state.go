@@ -78,19 +78,9 @@ func (s *state) block(block uint32) ([]byte, error) {
 	if b, ok := s.cache[block]; ok {
 		return b, nil
 	}
-	if uint64(block) >= s.blocks {
-		return nil, corrupt(0, "block %d lies outside the device of %d blocks", block, s.blocks)
-	}
-	p, copied := s.place(block)
-	if !copied {
-		p = copyPlace{block: block}
-	}
-	b, err := readBlock(s.dev, s.geo, p.block)
+	b, err := s.read(block, make([]byte, s.geo.blockSize))
 	if err != nil {
 		return nil, err
-	}
-	if p.escaped {
-		binary.BigEndian.PutUint32(b, journalMagic)
 	}
 	if len(s.cache) >= cacheBlocks {
 		clear(s.cache)
@@ -99,12 +89,34 @@ func (s *state) block(block uint32) ([]byte, error) {
 	return b, nil
 }
 
-func readBlock(dev io.ReaderAt, g *geometry, block uint32) ([]byte, error) {
-	b := make([]byte, g.blockSize)
-	if n, err := dev.ReadAt(b, int64(g.addr(block))); n < len(b) {
-		return nil, fmt.Errorf("ext3: cannot read the block at device address %d: %w", g.addr(block), err)
+// read is block for a caller who has room for the contents and does not come back to them.
+func (s *state) read(block uint32, b []byte) ([]byte, error) {
+	if uint64(block) >= s.blocks {
+		return nil, corrupt(0, "block %d lies outside the device of %d blocks", block, s.blocks)
+	}
+	p, copied := s.place(block)
+	if !copied {
+		p = copyPlace{block: block}
+	}
+	if err := readInto(b, s.dev, s.geo, p.block); err != nil {
+		return nil, err
+	}
+	if p.escaped {
+		binary.BigEndian.PutUint32(b, journalMagic)
 	}
 	return b, nil
+}
+
+func readBlock(dev io.ReaderAt, g *geometry, block uint32) ([]byte, error) {
+	b := make([]byte, g.blockSize)
+	return b, readInto(b, dev, g, block)
+}
+
+func readInto(b []byte, dev io.ReaderAt, g *geometry, block uint32) error {
+	if n, err := dev.ReadAt(b, int64(g.addr(block))); n < len(b) {
+		return fmt.Errorf("ext3: cannot read the block at device address %d: %w", g.addr(block), err)
+	}
+	return nil
 }
 
 func corrupt(addr uint64, format string, args ...any) error {
@@ -129,6 +141,14 @@ func (d pending) ReadAt(p []byte, off int64) (int, error) {
 		copy(p[lo-start:hi-start], d.w.Data[lo-d.w.Off:hi-d.w.Off])
 	}
 	return n, err
+}
+
+// block returns a block as it will be: what is written, where that is all of it, or else in b.
+func (d pending) block(g *geometry, block uint32, b []byte) ([]byte, error) {
+	if at := g.addr(block); d.w.Data != nil && at >= d.w.Off && at+uint64(g.blockSize) <= d.w.Off+d.w.Len {
+		return d.w.Data[at-d.w.Off:][:g.blockSize], nil
+	}
+	return b, readInto(b, d, g, block)
 }
 
 // touches tells whether a write changes any of n bytes at off.

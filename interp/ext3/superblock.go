@@ -102,8 +102,8 @@ func readGeometry(sb []byte, size uint64) (*geometry, error) {
 		return nil, &interp.CorruptError{FS: "ext3", Addr: superOff, Reason: fmt.Sprintf(format, args...)}
 	}
 	log := le32(sb, sLogBlockSize)
-	if log > 6 {
-		return bad("log_block_size is %d, at most 6 is known", log)
+	if log > maxLogBlockSize {
+		return bad("log_block_size is %d, at most %d is known", log, maxLogBlockSize)
 	}
 	if c := le32(sb, sLogClusterSize); c != log {
 		return bad("log_cluster_size is %d, want %d", c, log)

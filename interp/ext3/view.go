@@ -18,6 +18,13 @@ type view struct {
 	orphan func(ino uint32) bool
 }
 
+// Fork returns a View of the same state that keeps blocks of its own.
+func (v *view) Fork(names *change.Names) change.View {
+	s := *v.state
+	s.cache = make(map[uint32][]byte)
+	return &view{layout: v.layout, state: &s, names: names, orphan: v.orphan}
+}
+
 var errNoScan = errors.New("ext3: the owners of a block can be queried one by one only, not listed")
 
 // fits tells whether a number of an object is one of a group, inode or block.
@@ -367,4 +374,4 @@ func (v *view) stepEntry(o change.Object, by int) (change.Object, bool, error) {
 	return change.Object{Kind: kindDirent, ID: o.ID, Sub: handles[i]}, true, nil
 }
 
-var _ change.View = (*view)(nil)
+var _ change.Forker = (*view)(nil)
