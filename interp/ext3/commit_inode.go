@@ -166,7 +166,7 @@ func undated(i inode) bool { return i.mode() != 0 && i.dtime() == 0 }
 // tooMany tells, as an error, that there is no room for more records. They are moved to half as much again when little
 // room is left: append alone would move each of a million of them four times.
 func (d *delta) tooMany() error {
-	if n := len(d.txn.Records); n > maxExpected/4 && cap(d.txn.Records)-n < n/8 {
+	if n := len(d.txn.Records); n > maxExpected/4 && cap(d.txn.Records)-n < 2*len(inodeFields) {
 		d.txn.Records = slices.Grow(d.txn.Records, n/2)
 	}
 	full := d.full()
