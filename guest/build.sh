@@ -3,10 +3,11 @@
 #
 # The kernel is Debian's stock linux-image-cloud-amd64, unpacked and not installed. The initramfs holds
 # busybox, btrfs, mkfs.btrfs, mke2fs, e2fsck and chrt with the libraries they need, fsload of hostd/load, fsagent of
-# explore/agent, sync of coreutils (that of busybox does not report what syncfs returns), the modules listed below, the module of ramdisk with rdcheck and rdioctl that try it, and the scripts of
-# this folder. What is up to date is not made again.
+# explore/agent, sync of coreutils (that of busybox does not report what syncfs returns), the modules listed below, the modules of
+# ramdisk and guest-kmod with rdcheck, rdioctl and ekcheck that try them, and the scripts of this folder. What is up to date is not made
+# again.
 #
-# Our module is built against the kernel's own headers, which are unpacked beside it and not installed either.
+# Our modules are built against the kernel's own headers, which are unpacked beside it and not installed either.
 #
 # Debian packages: busybox-static btrfs-progs e2fsprogs kmod cpio zstd dpkg apt gcc-12 make libelf1.
 set -eu
@@ -119,15 +120,16 @@ fi
 release=$(ls "$out/kernel/lib/modules")
 [ "$have" = "$(cat "$out/headers/package" 2>/dev/null || true)" ] || fetch_headers "$have"
 
-# build_module SOURCE builds the module of a folder into $out.
+# build_module NAME SOURCE [HEADER…] builds fsw_NAME from a folder, and headers of another, into $out.
 build_module() {
-	name=$(basename "$1")
+	name=$1 source=$2
+	shift 2
 	rm -rf "$out/module"
 	mkdir -p "$out/module"
-	cp "$1"/*.c "$1"/*.h "$1/Kbuild" "$out/module/"
+	cp "$source"/*.c "$source"/*.h "$source/Kbuild" "$@" "$out/module/"
 	# Types for the debugger are not made: that takes pahole.
 	make -s -C "$out/headers/usr/src/linux-headers-$release" M="$out/module" CONFIG_DEBUG_INFO_BTF_MODULES= modules >"$out/module.log" 2>&1 ||
-		die "cannot build the module of $1: $(cat "$out/module.log")"
+		die "cannot build fsw_$name: $(cat "$out/module.log")"
 	strip --strip-debug -o "$out/fsw_$name.ko" "$out/module/fsw_$name.ko"
 	rm -rf "$out/module"
 }
@@ -141,21 +143,24 @@ sync=$(command -v sync)
 (cd "$here" && CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o "$out/fsload" fsward/hostd/load/fsload) || die "cannot build fsload"
 (cd "$here" && CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o "$out/rdcheck" fsward/explore/ramdisk/rdcheck) || die "cannot build rdcheck"
 (cd "$here" && CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o "$out/fsagent" fsward/explore/agent/fsagent) || die "cannot build fsagent"
+(cd "$here" && CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o "$out/ekcheck" fsward/explore/ekm/ekcheck) || die "cannot build ekcheck"
 gcc-12 -Wall -Werror -static -o "$out/rdioctl" "$here/rdioctl.c" || die "cannot build rdioctl"
 dynamic="$(command -v btrfs) $(command -v mkfs.btrfs) $(command -v mke2fs) $(command -v e2fsck) $(command -v chrt)"
-bins="$(command -v busybox) $out/fsload $out/rdcheck $out/rdioctl $out/fsagent $dynamic"
+bins="$(command -v busybox) $out/fsload $out/rdcheck $out/ekcheck $out/rdioctl $out/fsagent $dynamic"
 # shellcheck disable=SC2086  # a list of paths without spaces
 libs=$(libraries "$sync" $dynamic)
-scripts="$here/init $here/lib.sh $here/workload.sh $here/verify.sh $here/soak.sh $here/ramdisk.sh $here/agent.sh"
+scripts="$here/init $here/lib.sh $here/workload.sh $here/verify.sh $here/soak.sh $here/ramdisk.sh $here/ekm.sh $here/agent.sh"
 ramdisk=$here/../ramdisk
+ekm=$here/../guest-kmod
 
 # shellcheck disable=SC2086
-stamp=$({ echo "$have"; sha256sum "$here/build.sh" "$sync" $bins $libs /etc/mke2fs.conf $scripts "$ramdisk"/*; } | sha256sum)
+stamp=$({ echo "$have"; sha256sum "$here/build.sh" "$sync" $bins $libs /etc/mke2fs.conf $scripts "$ramdisk"/* "$ekm"/*; } | sha256sum)
 if [ -s "$out/vmlinuz" ] && [ -s "$out/initramfs.cpio.zst" ] && [ "$stamp" = "$(cat "$out/stamp" 2>/dev/null)" ]; then
 	exit 0
 fi
 rm -f "$out/stamp"
-build_module "$ramdisk"
+build_module ramdisk "$ramdisk"
+build_module ekm "$ekm" "$ramdisk/fsw_ramdisk.h" "$ramdisk/bioflags.h"
 
 root=$out/root
 rm -rf "$root"
@@ -184,7 +189,8 @@ while read -r module; do
 done <"$out/modules" >"$root/modules/list"
 
 cp "$here/init" "$root/init"
-cp "$here/lib.sh" "$here/workload.sh" "$here/verify.sh" "$here/soak.sh" "$here/ramdisk.sh" "$here/agent.sh" "$out/fsw_ramdisk.ko" "$root/fsward/"
+cp "$here/lib.sh" "$here/workload.sh" "$here/verify.sh" "$here/soak.sh" "$here/ramdisk.sh" "$here/ekm.sh" "$here/agent.sh" \
+	"$out/fsw_ramdisk.ko" "$out/fsw_ekm.ko" "$root/fsward/"
 chmod 0755 "$root/init"
 
 # Device nodes are not needed: the kernel's own initramfs has /dev/console, and /init mounts devtmpfs.

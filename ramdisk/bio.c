@@ -6,48 +6,10 @@
  */
 #include <linux/sched.h>
 
+#include "bioflags.h"
 #include "internal.h"
 
 static atomic64_t last_id;
-
-static u32 bio_flags(blk_opf_t opf)
-{
-	static const struct {
-		blk_opf_t theirs;
-		u32 ours;
-	} table[] = {
-		{ REQ_FUA, FSW_RD_F_FUA },	 { REQ_PREFLUSH, FSW_RD_F_PREFLUSH },
-		{ REQ_META, FSW_RD_F_META },	 { REQ_SYNC, FSW_RD_F_SYNC },
-		{ REQ_PRIO, FSW_RD_F_PRIO },	 { REQ_RAHEAD, FSW_RD_F_RAHEAD },
-		{ REQ_NOUNMAP, FSW_RD_F_NOUNMAP }, { REQ_BACKGROUND, FSW_RD_F_BACKGROUND },
-	};
-	u32 flags = 0;
-	int i;
-
-	for (i = 0; i < ARRAY_SIZE(table); i++)
-		if (opf & table[i].theirs)
-			flags |= table[i].ours;
-	return flags;
-}
-
-/* Returns 0 for an operation that the disk does not have. */
-static u16 bio_operation(const struct bio *bio)
-{
-	switch (bio_op(bio)) {
-	case REQ_OP_READ:
-		return FSW_RD_READ;
-	case REQ_OP_WRITE:
-		return bio->bi_iter.bi_size ? FSW_RD_WRITE : FSW_RD_FLUSH;
-	case REQ_OP_FLUSH:
-		return FSW_RD_FLUSH;
-	case REQ_OP_DISCARD:
-		return FSW_RD_DISCARD;
-	case REQ_OP_WRITE_ZEROES:
-		return FSW_RD_ZEROES;
-	default:
-		return 0;
-	}
-}
 
 /* fsw_bio_to_iter() - where the data of a bio is, or goes. */
 void fsw_bio_to_iter(struct bio *bio, struct iov_iter *iter)
@@ -152,8 +114,8 @@ void fsw_submit_bio(struct bio *bio)
 		.bio = bio,
 		.rec = {
 			.type = FSW_RD_SUBMIT,
-			.op = bio_operation(bio),
-			.flags = bio_flags(bio->bi_opf),
+			.op = fsw_bio_operation(bio),
+			.flags = fsw_bio_flags(bio->bi_opf),
 			.sector = bio->bi_iter.bi_sector,
 			.len = bio->bi_iter.bi_size,
 			.disk = d->number,

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/bits"
+
+	"fsward/explore/device"
 )
 
 // ABI is the version that this package speaks: FSW_RD_ABI.
@@ -24,13 +26,7 @@ const (
 	MaxDelayMS   = 60000   // FSW_RD_DELAY_MS
 )
 
-// A command's number holds the direction and the size of its struct: _IOC() of linux/ioctl.h.
-const (
-	dirWrite = 1
-	dirRead  = 2
-)
-
-func command(dir, nr, size uint32) uint32 { return dir<<30 | size<<16 | 0xf5<<8 | nr }
+func command(dir, nr, size uint32) uint32 { return device.Command(dir, 0xf5, nr, size) }
 
 // Sizes of the structs, bytes.
 const (
@@ -48,19 +44,19 @@ const (
 )
 
 var (
-	cmdHello    = command(dirRead, 0, helloSize)
-	cmdDisk     = command(dirWrite, 1, diskSize)
-	cmdLog      = command(dirWrite, 2, switchSize)
-	cmdMark     = command(dirWrite, 3, markSize)
-	cmdSnapshot = command(dirWrite, 4, snapshotSize)
-	cmdRestore  = command(dirWrite|dirRead, 5, snapshotSize)
-	cmdDrop     = command(dirWrite, 6, snapshotSize)
-	cmdChanged  = command(dirWrite|dirRead, 7, changedSize)
-	cmdPageGet  = command(dirWrite|dirRead, 8, pageSize)
-	cmdPageSet  = command(dirWrite, 9, pageSize)
-	cmdInject   = command(dirWrite, 10, ruleSize)
-	cmdClear    = command(dirWrite, 11, numberSize)
-	cmdStat     = command(dirWrite|dirRead, 12, statSize)
+	cmdHello    = command(device.Read, 0, helloSize)
+	cmdDisk     = command(device.Write, 1, diskSize)
+	cmdLog      = command(device.Write, 2, switchSize)
+	cmdMark     = command(device.Write, 3, markSize)
+	cmdSnapshot = command(device.Write, 4, snapshotSize)
+	cmdRestore  = command(device.Write|device.Read, 5, snapshotSize)
+	cmdDrop     = command(device.Write, 6, snapshotSize)
+	cmdChanged  = command(device.Write|device.Read, 7, changedSize)
+	cmdPageGet  = command(device.Write|device.Read, 8, pageSize)
+	cmdPageSet  = command(device.Write, 9, pageSize)
+	cmdInject   = command(device.Write, 10, ruleSize)
+	cmdClear    = command(device.Write, 11, numberSize)
+	cmdStat     = command(device.Write|device.Read, 12, statSize)
 )
 
 var le = binary.LittleEndian // the module runs on amd64

@@ -1,26 +1,14 @@
 package ramdisk
 
 import (
-	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"testing"
+
+	"fsward/explore/device/abitest"
 )
 
 // The C compiler says what is in the header that the module is built with; this package has to agree.
 func TestABI(t *testing.T) {
-	header, err := filepath.Abs("../../ramdisk/fsw_ramdisk.h")
-	if err != nil {
-		t.Fatal(err)
-	}
-	type number struct {
-		expr string // in C
-		want uint64
-	}
-	var numbers []number
-	is := func(expr string, want uint64) { numbers = append(numbers, number{expr, want}) }
+	h := abitest.New(t, "../../ramdisk/fsw_ramdisk.h", "fsw_rd_")
 	for name, want := range map[string]uint64{"ABI": ABI, "SECTOR": SectorSize, "PAGE": PageSize, "DISKS": MaxDisks, "MAX_BYTES": MaxBytes,
 		"SNAPSHOTS": MaxSnapshots, "RULES": MaxRules, "NAME": MaxName + 1, "TEXT": MaxText, "NUMBERS": maxNumbers, "DELAY_MS": MaxDelayMS,
 		"READ": uint64(Read), "WRITE": uint64(Write), "FLUSH": uint64(Flush), "DISCARD": uint64(Discard), "ZEROES": uint64(Zeroes),
@@ -29,14 +17,14 @@ func TestABI(t *testing.T) {
 		"SUBMIT": uint64(Submit), "COMPLETE": uint64(Complete), "MARK": uint64(Mark), "LOST": uint64(Lost), "SNAPSHOT": uint64(Snapshot),
 		"RESTORE": uint64(Restore), "PATCH": uint64(Patch),
 		"FAIL": uint64(Fail), "DELAY": uint64(Delay), "TEAR": uint64(Tear), "DROP_FLUSH": uint64(DropFlush)} {
-		is("FSW_RD_"+name, want)
+		h.Is("FSW_RD_"+name, want)
 	}
 	for name, want := range map[string]uint32{"HELLO": cmdHello, "DISK": cmdDisk, "LOG": cmdLog, "MARK": cmdMark, "SNAPSHOT": cmdSnapshot,
 		"RESTORE": cmdRestore, "DROP": cmdDrop, "CHANGED": cmdChanged, "PAGE_GET": cmdPageGet, "PAGE_SET": cmdPageSet, "INJECT": cmdInject,
 		"CLEAR": cmdClear, "STAT": cmdStat} {
-		is("FSW_RD_IOC_"+name, uint64(want))
+		h.Is("FSW_RD_IOC_"+name, uint64(want))
 	}
-	is("sizeof(struct fsw_rd_record)", recordSize)
+	h.Is("sizeof(struct fsw_rd_record)", recordSize)
 	// Where the fields are. The offsets are those that abi.go, control.go and log.go read and write.
 	for name, fields := range map[string]string{
 		"hello":    "abi 0 disks 4 log_bytes 8 log_used 16 lost 24 pages 32",
@@ -50,40 +38,7 @@ func TestABI(t *testing.T) {
 		"stat":     "disk 0 logging 4 bytes 8 pages 16 kept 24 snapshots 32 rules 36 fired 40 submitted 48 completed 56 no_memory 64",
 		"record":   "seq 0 time_ns 8 id 16 sector 24 len 32 done 40 data_len 48 type 52 op 54 flags 56 disk 60 status 64 injected 68 pid 72 tgid 76 comm 80",
 	} {
-		f := strings.Fields(fields)
-		for i := 0; i < len(f); i += 2 {
-			var at uint64
-			if _, err := fmt.Sscan(f[i+1], &at); err != nil {
-				t.Fatal(err)
-			}
-			is(fmt.Sprintf("offsetof(struct fsw_rd_%s, %s)", name, f[i]), at)
-		}
+		h.Offsets(t, name, fields)
 	}
-	var c strings.Builder
-	c.WriteString("#include <stddef.h>\n#include <stdio.h>\n#include \"" + header + "\"\nint main(void)\n{\n")
-	for _, n := range numbers {
-		fmt.Fprintf(&c, "\tprintf(\"%%llu\\n\", (unsigned long long)(%s));\n", n.expr)
-	}
-	c.WriteString("\treturn 0;\n}\n")
-	dir := t.TempDir()
-	source, program := filepath.Join(dir, "abi.c"), filepath.Join(dir, "abi")
-	if err := os.WriteFile(source, []byte(c.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command("gcc", "-Wall", "-Wpadded", "-Werror", "-o", program, source).CombinedOutput(); err != nil {
-		t.Fatalf("gcc: %v\n%s", err, out)
-	}
-	out, err := exec.Command(program).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := strings.Fields(string(out))
-	if len(lines) != len(numbers) {
-		t.Fatalf("%d numbers of %d", len(lines), len(numbers))
-	}
-	for i, n := range numbers {
-		if lines[i] != fmt.Sprint(n.want) {
-			t.Errorf("%s is %s in C and %d here", n.expr, lines[i], n.want)
-		}
-	}
+	h.Check(t)
 }

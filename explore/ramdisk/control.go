@@ -2,11 +2,9 @@ package ramdisk
 
 import (
 	"fmt"
-	"io"
-	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"fsward/explore/device"
 )
 
 // The module's devices.
@@ -16,18 +14,15 @@ const (
 )
 
 // Control is the open control device. Safe for concurrent use.
-type Control struct {
-	mu sync.Mutex // an answer belongs to the command before it
-	fd int
-}
+type Control struct{ dev *device.Device }
 
 // Open opens the control device of a module that is loaded. One of another ABI is an error.
 func Open() (*Control, error) {
-	fd, err := unix.Open(controlPath, unix.O_RDWR|unix.O_CLOEXEC, 0)
+	dev, err := device.Open(controlPath, "fsw_ramdisk")
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: is the module fsw_ramdisk loaded?", controlPath, err)
+		return nil, err
 	}
-	c := &Control{fd: fd}
+	c := &Control{dev}
 	h, err := c.Hello()
 	if err == nil && h.ABI != ABI {
 		err = fmt.Errorf("%s: the module speaks version %d, this program %d", controlPath, h.ABI, ABI)
@@ -40,33 +35,12 @@ func Open() (*Control, error) {
 }
 
 // Close closes the device. Disks stay.
-func (c *Control) Close() error { return unix.Close(c.fd) }
-
-// call runs a command. The answer, if there is one, is put into arg.
-func (c *Control) call(cmd uint32, arg []byte) error {
-	b := make([]byte, 0, 8+len(arg))
-	b = le.AppendUint32(b, cmd)
-	b = le.AppendUint32(b, uint32(len(arg)))
-	b = append(b, arg...)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if _, err := unix.Write(c.fd, b); err != nil {
-		return err
-	}
-	if cmd>>30&dirRead == 0 {
-		return nil
-	}
-	n, err := unix.Read(c.fd, arg)
-	if err == nil && n != len(arg) {
-		err = io.ErrUnexpectedEOF
-	}
-	return err
-}
+func (c *Control) Close() error { return c.dev.Close() }
 
 // Hello asks the module about itself.
 func (c *Control) Hello() (h Hello, err error) {
 	var b [helloSize]byte
-	if err = c.call(cmdHello, b[:]); err != nil {
+	if err = c.dev.Call(cmdHello, b[:]); err != nil {
 		return h, fmt.Errorf("hello: %w", err)
 	}
 	h.decode(&b)
@@ -81,7 +55,7 @@ func (c *Control) Mark(text string) error {
 	}
 	le.PutUint32(b[0:], uint32(len(text)))
 	copy(b[8:], text)
-	if err := c.call(cmdMark, b[:]); err != nil {
+	if err := c.dev.Call(cmdMark, b[:]); err != nil {
 		return fmt.Errorf("mark: %w", err)
 	}
 	return nil
@@ -112,7 +86,7 @@ func (d *Disk) Number() uint32 { return d.n }
 func (d *Disk) Path() string { return fmt.Sprintf("/dev/fswrd%d", d.n) }
 
 func (d *Disk) do(what string, cmd uint32, arg []byte) error {
-	if err := d.c.call(cmd, arg); err != nil {
+	if err := d.c.dev.Call(cmd, arg); err != nil {
 		return fmt.Errorf("%s: %s: %w", d.Path(), what, err)
 	}
 	return nil

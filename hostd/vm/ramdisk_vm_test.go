@@ -4,7 +4,6 @@ package vm
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -14,50 +13,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
 	"fsward/blocktap/trace"
 )
 
-// rdcheck boots a guest that runs checks of fsw_ramdisk, and fails the test for each that did not pass. It returns the facts
-// that the guest has measured, by check.
+// rdcheck boots a guest that runs checks of fsw_ramdisk.
 func rdcheck(t *testing.T, dir string, disks []Disk, checks ...string) (facts map[string][]string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
-	defer cancel()
-	kernel, initramfs := guestFiles(t)
-	h := connect(ctx, t, filepath.Join(dir, "run"))
-	var log transcript
-	d, err := h.Start(ctx, Config{Name: "fsward-ramdisk", Kernel: kernel, Initramfs: initramfs,
-		Cmdline: "fsward.script=ramdisk fsward.checks=" + strings.Join(checks, ","), Disks: disks,
-		Console: filepath.Join(dir, "console"), OnLine: log.add})
-	if err != nil {
-		t.Fatal(err)
-	}
-	end, err := d.Wait(ctx)
-	if err != nil || !end.Clean() {
-		t.Fatalf("the guest ended with %v, %v; %s", end, err, d.where())
-	}
-	for _, name := range checks {
-		if _, ok := log.when("FSWARD: check " + name + " ok"); !ok {
-			t.Errorf("check %s did not pass; %s", name, d.where())
-		}
-	}
-	log.healthy(t)
-	facts = make(map[string][]string)
-	for _, line := range log.lines {
-		_, text, ours := strings.Cut(line, "FSWARD: ")
-		if rest, ok := strings.CutPrefix(text, "fact "); ours && ok {
-			name, fact, _ := strings.Cut(strings.TrimSpace(rest), ": ")
-			facts[name] = append(facts[name], fact)
-			t.Logf("%s: %s", name, fact)
-		} else if ours && strings.HasPrefix(text, "error ") {
-			t.Log(strings.TrimSpace(text))
-		}
-	}
-	return facts
+	return checkGuest(t, "ramdisk", dir, disks, checks...)
 }
 
 // Disks of the module hold file systems, say when their log is full, give back what they held, and fail as they are told to.

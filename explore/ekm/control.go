@@ -1,0 +1,217 @@
+package ekm
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+
+	"fsward/explore/device"
+)
+
+// The module's devices.
+const (
+	controlPath = "/dev/fsw_ekm"
+	logPath     = "/dev/fsw_ekm_log"
+)
+
+// Control is the open control device. Safe for concurrent use.
+type Control struct{ dev *device.Device }
+
+// Open opens the control device of a module that is loaded. One of another ABI is an error.
+func Open() (*Control, error) {
+	dev, err := device.Open(controlPath, "fsw_ekm")
+	if err != nil {
+		return nil, err
+	}
+	c := &Control{dev}
+	h, err := c.Hello()
+	if err == nil && h.ABI != ABI {
+		err = fmt.Errorf("%s: the module speaks version %d, this program %d", controlPath, h.ABI, ABI)
+	}
+	if err != nil {
+		_ = c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// Close closes the device. What was set stays.
+func (c *Control) Close() error { return c.dev.Close() }
+
+func (c *Control) do(what string, cmd uint32, arg []byte) error {
+	if err := c.dev.Call(cmd, arg); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
+
+// Hello asks the module about itself.
+func (c *Control) Hello() (h Hello, err error) {
+	var b [helloSize]byte
+	if err = c.do("hello", cmdHello, b[:]); err == nil {
+		h.decode(&b)
+	}
+	return h, err
+}
+
+// Choose takes the next choice, of n (1 to MaxBound) possible ones, and returns it: 0 to n-1. site says who asks, at most MaxText
+// bytes. Of threads that are no members nothing is recorded, and they are given 0.
+func (c *Control) Choose(n uint32, site string) (uint32, error) {
+	var b [chooseSize]byte
+	le.PutUint32(b[0:], n)
+	if err := putText(b[8:], site); err != nil {
+		return 0, err
+	}
+	if err := c.do("choose", cmdChoose, b[:]); err != nil {
+		return 0, err
+	}
+	v := le.Uint32(b[4:])
+	if v >= n {
+		return 0, fmt.Errorf("choose: %d of %d", v, n)
+	}
+	return v, nil
+}
+
+// Load replaces the sequence that is replayed, at most MaxChoices values. What comes after it is 0.
+func (c *Control) Load(values []uint32) error {
+	for from := 0; from == 0 || from < len(values); from += valuesPer {
+		var b [loadSize]byte
+		piece := values[from:min(from+valuesPer, len(values))]
+		le.PutUint32(b[0:], uint32(from))
+		le.PutUint32(b[4:], uint32(len(piece)))
+		for i, v := range piece {
+			le.PutUint32(b[8+4*i:], v)
+		}
+		if err := c.do("load", cmdLoad, b[:]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Start begins a run: the next choice is the first. What is loaded stays.
+func (c *Control) Start() error { return c.do("start", cmdStart, nil) }
+
+// State returns the state of the run.
+func (c *Control) State() (r Run, err error) {
+	var b [runSize]byte
+	if err = c.do("state", cmdState, b[:]); err == nil {
+		r.decode(&b)
+	}
+	return r, err
+}
+
+// all asks for one piece after the other, until one is not full.
+func all[T any](c *Control, what string, cmd uint32, per, size int, decode func(item []byte) (T, error)) (out []T, err error) {
+	for {
+		b := make([]byte, 8+per*size)
+		le.PutUint32(b, uint32(len(out)))
+		if err := c.do(what, cmd, b); err != nil {
+			return nil, err
+		}
+		some, err := list(b, size, decode)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", what, err)
+		}
+		out = append(out, some...)
+		if len(some) < per {
+			return out, nil
+		}
+	}
+}
+
+// Taken returns the choices since Start, in their order.
+func (c *Control) Taken() ([]Choice, error) {
+	return all(c, "choices", cmdTaken, choicesPer, choiceSize, func(b []byte) (Choice, error) { return decodeChoice((*[choiceSize]byte)(b)) })
+}
+
+// Limit says which calls of a point count. The zero value is all of them.
+type Limit struct {
+	Stack  uint64 // hash of the call stack; 0: any
+	Symbol string // one that is on the stack, "symbol" or "symbol+0xoffset", at most MaxText bytes; empty: any
+}
+
+// Set switches a point of the kernel, and begins to count anew. On a kernel that has none of its functions it fails with ENOENT.
+func (c *Control) Set(p Point, mode Mode, limit Limit) error {
+	var b [setSize]byte
+	le.PutUint32(b[0:], uint32(p))
+	le.PutUint32(b[4:], uint32(mode))
+	le.PutUint64(b[8:], limit.Stack)
+	if err := putText(b[16:], limit.Symbol); err != nil {
+		return err
+	}
+	return c.do("set "+p.String(), cmdSet, b[:])
+}
+
+// Stat returns what a point of the kernel has seen since it was set.
+func (c *Control) Stat(p Point) (s PointStat, err error) {
+	var b [statSize]byte
+	le.PutUint32(b[:], uint32(p))
+	if err = c.do("stat of "+p.String(), cmdStat, b[:]); err == nil {
+		s.decode(&b)
+	}
+	return s, err
+}
+
+// Sites returns where the points that are set were hit, each in the order in which sites came.
+func (c *Control) Sites() ([]Site, error) {
+	return all(c, "sites", cmdSites, sitesPer, siteSize, func(b []byte) (Site, error) { return decodeSite((*[siteSize]byte)(b)) })
+}
+
+const (
+	kindTree   = 1 // FSW_EK_TREE
+	kindThread = 2 // FSW_EK_THREAD
+)
+
+func (c *Control) member(what string, pid, kind uint32, on bool) error {
+	var b [memberSize]byte
+	le.PutUint32(b[0:], pid)
+	le.PutUint32(b[4:], kind)
+	if on {
+		b[8] = 1
+	}
+	return c.do(fmt.Sprintf("%s %d", what, pid), cmdMember, b[:])
+}
+
+// AddTree has a process and its descendants belong to the checked system. A descendant whose parents up to it have ended does
+// not, unless it is a subreaper: prctl(2), PR_SET_CHILD_SUBREAPER.
+func (c *Control) AddTree(pid uint32) error {
+	return c.member("add the processes of", pid, kindTree, true)
+}
+
+// AddThread has one thread belong to it, of the kernel or of a process.
+func (c *Control) AddThread(pid uint32) error { return c.member("add thread", pid, kindThread, true) }
+
+// RemoveMember has what was added belong to it no more.
+func (c *Control) RemoveMember(pid uint32) error { return c.member("remove", pid, kindTree, false) }
+
+// Device makes the kernel's number of a device of what stat(2) says of its file.
+func Device(rdev uint64) uint32 { return unix.Major(rdev)<<20 | unix.Minor(rdev)&(1<<20-1) }
+
+// Watch has the write-set log tell of a device, or no more. At most MaxDevices are.
+func (c *Control) Watch(dev uint32, on bool) error {
+	var b [watchSize]byte
+	le.PutUint32(b[0:], dev)
+	if on {
+		b[4] = 1
+	}
+	return c.do(fmt.Sprintf("watch %d:%d", dev>>20, dev&(1<<20-1)), cmdWatch, b[:])
+}
+
+// Log says what is logged from now on.
+func (c *Control) Log(what What) error {
+	var b [logSize]byte
+	le.PutUint32(b[0:], uint32(what))
+	return c.do("log", cmdLog, b[:])
+}
+
+// Mark puts a text of 1 to MaxMark bytes into the log.
+func (c *Control) Mark(text string) error {
+	var b [markSize]byte
+	if len(text) > MaxMark {
+		return fmt.Errorf("a mark of %d bytes, at most %d fit", len(text), MaxMark)
+	}
+	le.PutUint32(b[0:], uint32(len(text)))
+	copy(b[8:], text)
+	return c.do("mark", cmdMark, b[:])
+}

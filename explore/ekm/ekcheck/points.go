@@ -1,0 +1,144 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"fsward/explore/ekm"
+	"fsward/explore/guestcheck"
+	"fsward/explore/ramdisk"
+)
+
+// An operation is one on a file system that was just mounted, and holds parent/file.
+type operation struct {
+	name string
+	run  func(dir string) error
+}
+
+func readDir(dir string) error {
+	_, err := os.ReadDir(filepath.Join(dir, "parent"))
+	return err
+}
+
+func readFile(dir string) error {
+	_, err := os.ReadFile(filepath.Join(dir, "parent", "file"))
+	return err
+}
+
+func mkdir(dir string) error { return unix.Mkdir(filepath.Join(dir, "parent", "child"), 0o755) }
+
+func write(dir string) error {
+	return os.WriteFile(filepath.Join(dir, "parent", "new"), []byte("some text"), 0o600)
+}
+
+func writeSync(dir string) error {
+	f, err := os.OpenFile(filepath.Join(dir, "parent", "file"), os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if _, err := f.WriteString("changed"); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+// pointTrials say where a point is to fail, and what the program is told then.
+var pointTrials = []struct {
+	point  ekm.Point
+	symbol string // on the stack of what fails
+	op     operation
+	want   error
+}{
+	{ekm.Slab, "ext4_alloc_inode", operation{"mkdir", mkdir}, unix.ENOMEM},
+	{ekm.Page, "generic_perform_write", operation{"write", write}, unix.ENOMEM},
+	{ekm.BufferRead, "ext4_readdir", operation{"readdir", readDir}, unix.EIO},
+	{ekm.PageRead, "", operation{"read", readFile}, unix.EIO},
+	{ekm.UserMemory, "generic_perform_write", operation{"write", write}, unix.EFAULT},
+	{ekm.UserMemory, "do_mkdirat", operation{"mkdir", mkdir}, unix.EFAULT},
+	{ekm.Submit, "ext4_sync_file", operation{"write and fsync", writeSync}, unix.EIO},
+	{ekm.End, "ext4_sync_file", operation{"write and fsync", writeSync}, unix.EIO},
+}
+
+// checkPoints has each point of the kernel counted, and made to fail: by a thread of the checked system alone.
+func checkPoints(c *ekm.Control) error {
+	d, err := makeDisk("ext3")
+	if err != nil {
+		return err
+	}
+	if err := guestcheck.Mounted("ext3", d.Path(), "", func(dir string) error {
+		if err := os.Mkdir(filepath.Join(dir, "parent"), 0o755); err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(dir, "parent", "file"), []byte("text"), 0o600)
+	}); err != nil {
+		return err
+	}
+	if err := d.Snapshot("base"); err != nil {
+		return err
+	}
+	for _, t := range pointTrials {
+		limit := ekm.Limit{Symbol: t.symbol}
+		var counted, failed, foreign ekm.PointStat
+		var taken []ekm.Choice
+		counting, err := pointOnce(c, d, t.point, ekm.Count, limit, t.op, true, &counted)
+		if err != nil {
+			return fmt.Errorf("%v: %w", t.point, err)
+		}
+		if counting != nil || counted.Functions == 0 || counted.Hits == 0 || counted.Failed != 0 {
+			return fmt.Errorf("%v, counted: %s ends with %v; %+v", t.point, t.op.name, counting, counted)
+		}
+		failing, err := pointOnce(c, d, t.point, ekm.On, limit, t.op, true, &failed)
+		if err != nil {
+			return fmt.Errorf("%v: %w", t.point, err)
+		}
+		if taken, err = c.Taken(); err != nil {
+			return err
+		}
+		if !errors.Is(failing, t.want) || failed.Failed != 1 || len(taken) == 0 || taken[0].Value != 1 || taken[0].Point != t.point {
+			return fmt.Errorf("%v: %s ends with %v, want %v; %+v, %+v", t.point, t.op.name, failing, t.want, failed, taken)
+		}
+		other, err := pointOnce(c, d, t.point, ekm.On, limit, t.op, false, &foreign)
+		if err != nil {
+			return fmt.Errorf("%v: %w", t.point, err)
+		}
+		if other != nil || foreign.Hits != 0 || foreign.Foreign == 0 {
+			return fmt.Errorf("%v, of a thread that is no member: %s ends with %v; %+v", t.point, t.op.name, other, foreign)
+		}
+		guestcheck.Fact("points", "%v, %d functions, %d hits under %q in %s, %d elsewhere, %d exempt, %d foreign, %d in interrupts; the first fails, at %s: %v",
+			t.point, counted.Functions, counted.Hits, t.symbol, t.op.name, counted.Elsewhere, counted.Exempt, counted.Foreign, counted.Interrupts,
+			taken[0].Site, failing)
+	}
+	if err := c.Set(ekm.Call, ekm.On, ekm.Limit{}); !errors.Is(err, unix.EINVAL) {
+		return errors.Join(errors.New("a point that cannot be set is not refused as it should be"), err)
+	}
+	return d.Drop("base")
+}
+
+// pointOnce runs an operation on the disk as it was, with a point switched on, and the first choice failing.
+func pointOnce(c *ekm.Control, d *ramdisk.Disk, p ekm.Point, mode ekm.Mode, limit ekm.Limit, op operation, member bool,
+	stat *ekm.PointStat) (result, err error) {
+	if _, err := d.Restore("base"); err != nil {
+		return nil, err
+	}
+	err = guestcheck.Mounted("ext3", d.Path(), "", func(dir string) error {
+		run := func() error {
+			if err := errors.Join(c.Load([]uint32{1}), c.Start(), c.Set(p, mode, limit)); err != nil {
+				return err
+			}
+			result = op.run(dir)
+			var err error
+			*stat, err = c.Stat(p)
+			return errors.Join(err, c.Set(p, ekm.Off, ekm.Limit{}))
+		}
+		if member {
+			return asMember(c, run)
+		}
+		return run()
+	})
+	return result, err
+}

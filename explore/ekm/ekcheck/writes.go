@@ -1,0 +1,232 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"fsward/explore/ekm"
+	"fsward/explore/guestcheck"
+	"fsward/explore/ramdisk"
+)
+
+func checkWritesExt3(c *ekm.Control) error  { return checkWrites(c, "ext3") }
+func checkWritesBtrfs(c *ekm.Control) error { return checkWrites(c, "btrfs") }
+
+// content is what a sector held.
+type content struct {
+	sector uint64
+	hash   uint64
+}
+
+// written is a sector that the disk was given.
+type written struct {
+	content
+	at time.Duration
+}
+
+// How a write is explained, the best first. Each has been in a bio that was seen on its way, with these contents.
+const (
+	byBuffer  = "buffer marked dirty with these contents"
+	byJournal = "buffer given to the journal with these contents"
+	byFolio   = "folio marked dirty with these contents"
+	byLater   = "buffer or folio marked dirty, and changed since"
+	byOwner   = "buffer that its owner submits without marking it dirty"
+	byBio     = "bio alone"
+)
+
+// explainer keeps what events say of the blocks of one device.
+type explainer struct {
+	seed    maphash.Seed
+	dev     uint32
+	types   map[ekm.Type]int
+	events  int
+	dirty   map[content]string // best explanation of contents at a place
+	pages   map[uint64]bool    // numbers of pages that were marked dirty
+	bodies  map[uint64]string  // contents, wherever: of folios, whose place on the device nobody knows yet
+	owned   map[content]bool
+	bios    map[content]time.Duration // when contents were first on their way
+	how     map[content]string
+	lone    map[string]int // threads whose bios nothing else explains, with places
+	open    map[uint64]int // bios submitted and not ended
+	submits int
+	ends    int
+	failed  int
+}
+
+func newExplainer(dev uint32) *explainer {
+	return &explainer{seed: maphash.MakeSeed(), dev: dev, types: make(map[ekm.Type]int), dirty: make(map[content]string),
+		pages: make(map[uint64]bool), bodies: make(map[uint64]string), owned: make(map[content]bool), bios: make(map[content]time.Duration),
+		how: make(map[content]string), lone: make(map[string]int), open: make(map[uint64]int)}
+}
+
+// sectors gives each sector of data at byte pos.
+func (e *explainer) sectors(pos uint64, data []byte, each func(c content)) {
+	for i := 0; i+ramdisk.SectorSize <= len(data); i += ramdisk.SectorSize {
+		each(content{(pos + uint64(i)) / ramdisk.SectorSize, maphash.Bytes(e.seed, data[i:][:ramdisk.SectorSize])})
+	}
+}
+
+func (e *explainer) add(r *ekm.Record) error {
+	e.types[r.Type]++
+	e.events++
+	if r.Dev != e.dev && r.Type != ekm.Mark {
+		return fmt.Errorf("record %d, %s, is of device %#x", r.Seq, r.Type, r.Dev)
+	}
+	switch r.Type {
+	case ekm.BufferDirty, ekm.BufferJournal:
+		e.pages[r.PFN] = true
+		how := byBuffer
+		if r.Type == ekm.BufferJournal {
+			how = byJournal
+		}
+		e.sectors(r.Pos, r.Data, func(c content) {
+			e.dirty[c] = how
+			e.bodies[c.hash] = how
+		})
+	case ekm.FolioDirty:
+		e.pages[r.PFN] = true
+		e.sectors(0, r.Data, func(c content) { e.bodies[c.hash] = byFolio })
+	case ekm.BufferSubmit:
+		e.sectors(r.Pos, r.Data, func(c content) { e.owned[c] = true })
+	case ekm.BioSubmit:
+		e.submits++
+		e.open[r.Object]++
+	case ekm.BioData:
+		e.sectors(r.Pos, r.Data, func(c content) {
+			if _, there := e.bios[c]; !there {
+				e.bios[c] = r.Time
+			}
+			how := e.explain(c, r)
+			if how == byBio || how == byOwner {
+				e.lone[fmt.Sprintf("%s %s", strings.SplitN(r.Comm, "/", 2)[0], how)]++
+			}
+			e.how[c] = how
+		})
+	case ekm.BioEnd:
+		e.ends++
+		if r.Status != 0 {
+			e.failed++
+		}
+		if e.open[r.Object]--; e.open[r.Object] == 0 {
+			delete(e.open, r.Object)
+		}
+	}
+	return nil
+}
+
+func (e *explainer) explain(c content, r *ekm.Record) string {
+	if how := e.dirty[c]; how != "" {
+		return how
+	}
+	if e.pages[r.PFN] {
+		if how := e.bodies[c.hash]; how != "" {
+			return how // the journal's copy of a block has the block's own page
+		}
+		return byLater
+	}
+	if e.owned[c] {
+		return byOwner
+	}
+	return byBio
+}
+
+// checkWrites holds the log of the write set against the log of bios that the disk keeps, for a load on a file system: all that was
+// written was seen before, with its contents, and what made it a candidate for being written too.
+func checkWrites(c *ekm.Control, fs string) error {
+	d, err := makeDisk(fs)
+	if err != nil {
+		return err
+	}
+	rd, err := ramdisk.Open()
+	if err != nil {
+		return err
+	}
+	dev, err := watch(c, d)
+	if err != nil {
+		return err
+	}
+	e := newExplainer(dev)
+	var disk []written
+	bios := 0
+	begin := time.Now()
+	var took time.Duration
+	err = logged(c, ekm.Writes, func() error {
+		return diskLogged(rd, d, func() error {
+			err := guestcheck.Mounted(fs, d.Path(), "", func(dir string) error {
+				for _, profile := range []string{"mixed", "fsync"} {
+					if err := guestcheck.Program("fsload", "-dir", dir, "-seed", "1", "-ops", "60", "-seconds", "60", "-profile", profile); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			took = time.Since(begin)
+			return err
+		}, func(r *ramdisk.Record) error {
+			if r.Type == ramdisk.Submit {
+				bios++
+				e.sectors(r.Sector*ramdisk.SectorSize, r.Data, func(c content) { disk = append(disk, written{c, r.Time}) })
+			}
+			return nil
+		})
+	}, e.add)
+	if err != nil {
+		return err
+	}
+	hows := make(map[string]int)
+	for _, w := range disk {
+		at, seen := e.bios[w.content]
+		if !seen || at > w.at {
+			return fmt.Errorf("sector %d was written with contents that no event had before (seen at all: %v)", w.sector, seen)
+		}
+		hows[e.how[w.content]]++
+	}
+	var list []string
+	for _, how := range slices.Sorted(maps.Keys(hows)) {
+		list = append(list, fmt.Sprintf("%d %s", hows[how], how))
+	}
+	name := "writes-" + fs
+	guestcheck.Fact(name, "%d events of %d types while %d sectors were written in %d bios, %.0f events a second", e.events, len(e.types),
+		len(disk), bios, float64(e.events)/took.Seconds())
+	guestcheck.Fact(name, "each sector was seen before it was written: %s", strings.Join(list, ", "))
+	guestcheck.Fact(name, "%v; not marked dirty: %v", e.types, e.lone)
+	if bios == 0 || bios != e.submits || e.ends != e.submits || len(e.open) != 0 || e.failed != 0 {
+		return fmt.Errorf("the disk has %d bios; %d were seen, and %d of them ended, %d with errors; %d objects are open", bios, e.submits, e.ends,
+			e.failed, len(e.open))
+	}
+	if err := e.lonely(fs, hows); err != nil {
+		return err
+	}
+	return errors.Join(c.Watch(dev, false), d.Remove(), rd.Close())
+}
+
+// lonely: what was not marked dirty is what a file system is known to write from a cache of its own.
+func (e *explainer) lonely(fs string, hows map[string]int) error {
+	switch fs {
+	case "ext3":
+		if hows[byBio] > 0 {
+			return fmt.Errorf("%d sectors of ext3 came in bios without buffers", hows[byBio])
+		}
+		if hows[byJournal] == 0 || hows[byBuffer] == 0 {
+			return fmt.Errorf("no sector was given to the journal, or none was marked dirty: %v", hows)
+		}
+	case "btrfs":
+		if hows[byFolio] == 0 {
+			return fmt.Errorf("no sector was in a folio that was marked dirty: %v", hows)
+		}
+	}
+	for who := range e.lone {
+		switch {
+		case fs == "ext3" && strings.HasPrefix(who, "jbd2 "): // descriptors and commit blocks
+		case fs == "btrfs": // superblocks: write_dev_supers() makes its bios itself
+		default:
+			return fmt.Errorf("%s: %v", who, e.lone)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * fsw_ekm: choices, choice points, and logs of what a file system does, on a
+ * kernel that is not changed.
+ *
+ * main.c     the module
+ * member.c   who belongs to the checked system
+ * site.c     where a call comes from
+ * choose.c   the sequence of choices
+ * point.c    choice points in the kernel: what a hit does
+ * writeset.c what becomes dirty, is written, and is on the disk
+ * syscall.c  system calls that change files
+ * probe.c    the probes of point.c and writeset.c, in place while they are needed
+ * thread.c   threads of the kernel: who serves the file system, and who may run
+ * log.c      the ring of records;  logdev.c  its device
+ * ctl.c      the commands;  command.c  their device
+ *
+ * Probes are hit in any context. What they share with commands is under
+ * spinlocks taken with interrupts off, in this order: choose_lock, site_lock,
+ * fsw_log.lock. Commands run one at a time, under fsw_ctl_lock.
+ */
+#ifndef FSW_INTERNAL_H
+#define FSW_INTERNAL_H
+
+#include <linux/atomic.h>
+#include <linux/kprobes.h>
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <linux/uio.h>
+#include <linux/wait.h>
+
+#include "fsw_ekm.h"
+
+/* member.c */
+
+bool fsw_is_member(void);
+int fsw_member_set(const struct fsw_ek_member *m);
+
+/* site.c */
+
+#define FSW_FRAMES 32
+
+/* Where a call comes from. */
+struct fsw_site {
+	unsigned int n;
+	unsigned long frames[FSW_FRAMES];	/* return addresses, the caller's first */
+	u64 stack;				/* hash of them */
+	char text[FSW_EK_TEXT];			/* the first that is not of the allocator */
+};
+
+u64 fsw_hash_text(const char *text);
+void fsw_site_take(struct fsw_site *site, unsigned long caller);
+bool fsw_site_has(const struct fsw_site *site, u64 symbol);
+void fsw_symbol(char *text, unsigned long address);
+
+/* choose.c */
+
+int fsw_choose_init(void);
+void fsw_choose_exit(void);
+u32 fsw_choose(u32 point, u32 bound, const struct fsw_site *site);
+u32 fsw_choose_call(u32 bound, const struct fsw_site *site);
+int fsw_choose_load(const struct fsw_ek_load *l);
+void fsw_choose_start(void);
+void fsw_choose_state(struct fsw_ek_run *r);
+int fsw_choose_taken(struct fsw_ek_taken *t);
+
+/* point.c */
+
+int fsw_point_init(void);
+void fsw_point_exit(void);
+bool fsw_point_ask(u32 point, unsigned long caller, bool exempt);
+int fsw_point_set(const struct fsw_ek_set *set);
+int fsw_point_stat(struct fsw_ek_stat *stat);
+int fsw_point_sites(struct fsw_ek_sites *sites);
+
+/* probe.c */
+
+#define FSW_GROUP_WRITES 31	/* beside the points */
+
+struct fsw_probe {
+	struct kprobe kp;
+	u32 groups;		/* bit 1 << group for each that it serves */
+	u32 point;		/* enum fsw_ek_point; 0: none */
+	bool (*exempt)(const struct pt_regs *regs);
+	void *instead;		/* what is run where a hit fails */
+	void (*see)(const struct fsw_probe *p, struct pt_regs *regs);
+	u32 type;		/* enum fsw_ek_type, for see */
+	u32 arg;		/* number of the argument that it sees */
+	bool on;
+};
+
+int fsw_probes_want(u32 groups);
+u32 fsw_probes_wanted(void);
+u32 fsw_probes_on(u32 group);
+u64 fsw_probes_missed(void);
+
+/* writeset.c */
+
+void fsw_see_buffer(const struct fsw_probe *p, struct pt_regs *regs);
+void fsw_see_submit_bh(const struct fsw_probe *p, struct pt_regs *regs);
+void fsw_see_written(const struct fsw_probe *p, struct pt_regs *regs);
+void fsw_see_folio(const struct fsw_probe *p, struct pt_regs *regs);
+void fsw_see_submit(const struct fsw_probe *p, struct pt_regs *regs);
+void fsw_see_end(const struct fsw_probe *p, struct pt_regs *regs);
+int fsw_watch(const struct fsw_ek_watch *w);
+
+/* syscall.c */
+
+int fsw_syscalls_init(void);
+void fsw_syscalls_exit(void);
+int fsw_syscalls_want(bool on);
+u64 fsw_syscalls_missed(void);
+u32 fsw_syscalls_on(void);
+
+/* thread.c */
+
+void fsw_thread_saw(void);
+int fsw_threads(struct fsw_ek_threads *a);
+int fsw_hold(struct fsw_ek_hold *a);
+void fsw_stray(struct fsw_ek_stray *a);
+void fsw_release_all(void);
+
+/* log.c */
+
+struct fsw_log {
+	spinlock_t lock;	/* of all but tail */
+	u8 *ring;		/* size bytes, a power of two; NULL before it is first used */
+	u64 size;
+	u64 head;		/* bytes that were put, ever */
+	u64 tail;		/* bytes that were taken; changed by the reader alone */
+	u64 seq;
+	u64 missing;		/* records lost since the last that fit */
+	u64 lost;
+	u32 what;		/* FSW_EK_LOG_* */
+	wait_queue_head_t wait;
+};
+
+extern struct fsw_log fsw_log;
+
+int fsw_log_alloc(void);
+void fsw_log_free(void);
+u64 fsw_log_put(struct fsw_ek_record *rec, const void *data, const void *more);
+void fsw_log_tell(void);
+ssize_t fsw_log_read(struct iov_iter *to);
+
+static inline bool fsw_logs(u32 what)
+{
+	return READ_ONCE(fsw_log.what) & what;
+}
+
+int fsw_logdev_init(void);
+void fsw_logdev_exit(void);
+
+/* ctl.c */
+
+int fsw_ctl_init(void);
+void fsw_ctl_exit(void);
+
+#endif

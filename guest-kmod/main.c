@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The module. */
+#include <linux/init.h>
+#include <linux/module.h>
+
+#include "command.h"
+#include "internal.h"
+
+/* The user's header gives structs the same layout everywhere. */
+static_assert(sizeof(struct fsw_ek_record) == 104);
+static_assert(sizeof(struct fsw_ek_syscall) == 80);
+static_assert(sizeof(struct fsw_ek_choice) == 128);
+static_assert(sizeof(struct fsw_ek_thread) == 144);
+
+static int __init fsw_init(void)
+{
+	int err;
+
+	err = fsw_choose_init();
+	if (err)
+		return err;
+	err = fsw_point_init();
+	if (err)
+		goto exit_choose;
+	err = fsw_syscalls_init();
+	if (err)
+		goto exit_point;
+	err = fsw_logdev_init();
+	if (err)
+		goto exit_syscalls;
+	err = fsw_ctl_init();
+	if (err)
+		goto exit_logdev;
+	return 0;
+
+exit_logdev:
+	fsw_logdev_exit();
+exit_syscalls:
+	fsw_syscalls_exit();
+exit_point:
+	fsw_point_exit();
+exit_choose:
+	fsw_choose_exit();
+	return err;
+}
+
+/* Nobody has a device open, or the module would not be unloaded. */
+static void __exit fsw_exit(void)
+{
+	fsw_ctl_exit();
+	fsw_logdev_exit();
+	fsw_syscalls_want(false);
+	fsw_probes_want(0);
+	fsw_release_all();
+	fsw_log_free();
+	fsw_syscalls_exit();
+	fsw_point_exit();
+	fsw_choose_exit();
+}
+
+module_init(fsw_init);
+module_exit(fsw_exit);
+MODULE_DESCRIPTION("fsward: choices, choice points and the write set, from outside the file system");
+MODULE_LICENSE("GPL");

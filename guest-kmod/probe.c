@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The probes of choice points and of the write-set log. Each lies at the first
+ * instruction of a function, where ftrace calls it: arguments are in registers,
+ * and the return address on top of the stack. To fail a call, the probe has
+ * another function run in the place of the one that is probed, with the same
+ * arguments, which returns the error to the same caller.
+ *
+ * While one probe is being handled on a processor, another that is hit there, in
+ * an interrupt, is not: the kernel counts it as missed.
+ */
+#include <linux/bio.h>
+#include <linux/buffer_head.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/pagemap.h>
+#include <linux/uaccess.h>
+
+#include "compat.h"
+#include "internal.h"
+
+/* What is run in the place of what fails. */
+
+static int no_memory(void)
+{
+	return -ENOMEM;
+}
+
+static void *null(void)
+{
+	return NULL;
+}
+
+static int io_error(void)
+{
+	return -EIO;
+}
+
+static void *io_error_pointer(void)
+{
+	return ERR_PTR(-EIO);
+}
+
+static long fault(void)
+{
+	return -EFAULT;
+}
+
+/* _copy_from_user() clears what it could not copy, and both return how much that is. */
+static unsigned long nothing_copied_from(void *to, const void __user *from, unsigned long n)
+{
+	memset(to, 0, n);
+	return n;
+}
+
+static unsigned long nothing_copied_to(void __user *to, const void *from, unsigned long n)
+{
+	return n;
+}
+
+/* fault_in_iov_iter_readable() returns how much is not there. */
+static size_t nothing_there(const struct iov_iter *iter, size_t size)
+{
+	return size;
+}
+
+static void bio_failed(struct bio *bio)
+{
+	bio_io_error(bio);
+}
+
+/* Calls that must not fail. */
+
+static bool nofail_second(const struct pt_regs *regs)
+{
+	return regs_get_kernel_argument((struct pt_regs *)regs, 1) & __GFP_NOFAIL;
+}
+
+static bool nofail_first(const struct pt_regs *regs)
+{
+	return regs_get_kernel_argument((struct pt_regs *)regs, 0) & __GFP_NOFAIL;
+}
+
+#define POINT(symbol, p, f, e) { \
+	.kp.symbol_name = symbol, .groups = 1U << (p), .point = p, .instead = f, .exempt = e }
+#define SEE(symbol, f, t, a) { \
+	.kp.symbol_name = symbol, .groups = 1U << FSW_GROUP_WRITES, .see = f, .type = t, .arg = a }
+
+static struct fsw_probe probes[] = {
+	POINT("should_failslab", FSW_EK_SLAB, no_memory, nofail_second),
+	POINT(FSW_ALLOC_PAGES, FSW_EK_PAGE, null, nofail_first),
+	POINT("__bread_gfp", FSW_EK_BREAD, null, NULL),
+	POINT("__bh_read", FSW_EK_BREAD, io_error, NULL),
+	POINT("ext4_read_bh", FSW_EK_BREAD, io_error, NULL),
+	POINT("read_cache_folio", FSW_EK_READ, io_error_pointer, NULL),
+	POINT("read_cache_page", FSW_EK_READ, io_error_pointer, NULL),
+	POINT("filemap_read_folio", FSW_EK_READ, io_error, NULL),
+	POINT("_copy_from_user", FSW_EK_USER, nothing_copied_from, NULL),
+	POINT("_copy_to_user", FSW_EK_USER, nothing_copied_to, NULL),
+	POINT("strncpy_from_user", FSW_EK_USER, fault, NULL),
+	POINT("fault_in_iov_iter_readable", FSW_EK_USER, nothing_there, NULL),
+	{
+		.kp.symbol_name = "submit_bio_noacct",
+		.groups = 1U << FSW_EK_SUBMIT | 1U << FSW_GROUP_WRITES,
+		.point = FSW_EK_SUBMIT,
+		.instead = bio_failed,
+		.see = fsw_see_submit,
+	},
+	{
+		.kp.symbol_name = "bio_endio",
+		.groups = 1U << FSW_EK_END | 1U << FSW_GROUP_WRITES,
+		.point = FSW_EK_END,
+		.see = fsw_see_end,
+	},
+	SEE("mark_buffer_dirty", fsw_see_buffer, FSW_EK_T_BUFFER_DIRTY, 0),
+	SEE("jbd2_journal_dirty_metadata", fsw_see_buffer, FSW_EK_T_BUFFER_JOURNAL, 1),
+	SEE("__lock_buffer", fsw_see_buffer, FSW_EK_T_BUFFER_LOCK, 0),
+	SEE("unlock_buffer", fsw_see_buffer, FSW_EK_T_BUFFER_UNLOCK, 0),
+	SEE("submit_bh", fsw_see_submit_bh, FSW_EK_T_BUFFER_SUBMIT, 1),
+	SEE("end_buffer_write_sync", fsw_see_written, FSW_EK_T_BUFFER_WRITTEN, 0),
+	SEE("end_buffer_async_write", fsw_see_written, FSW_EK_T_BUFFER_WRITTEN, 0),
+	SEE("__bforget", fsw_see_buffer, FSW_EK_T_BUFFER_FORGET, 0),
+	SEE("jbd2_journal_forget", fsw_see_buffer, FSW_EK_T_BUFFER_FORGET, 1),
+	SEE("folio_mark_dirty", fsw_see_folio, FSW_EK_T_FOLIO_DIRTY, 0),
+	SEE("folio_redirty_for_writepage", fsw_see_folio, FSW_EK_T_FOLIO_REDIRTY, 1),
+	SEE("folio_clear_dirty_for_io", fsw_see_folio, FSW_EK_T_FOLIO_CLEAN, 0),
+	SEE("__folio_cancel_dirty", fsw_see_folio, FSW_EK_T_FOLIO_CANCEL, 0),
+	SEE("__folio_start_writeback", fsw_see_folio, FSW_EK_T_FOLIO_WRITEBACK, 0),
+	SEE("folio_end_writeback", fsw_see_folio, FSW_EK_T_FOLIO_WRITTEN, 0),
+	SEE("block_invalidate_folio", fsw_see_folio, FSW_EK_T_FOLIO_DROP, 0),
+};
+
+/* What was done stays done, and its end says that it failed. */
+static void end_badly(struct bio *bio)
+{
+	bio->bi_status = BLK_STS_IOERR;
+}
+
+static int hit(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct fsw_probe *p = container_of(kp, struct fsw_probe, kp);
+	unsigned long caller = regs_get_kernel_stack_nth(regs, 0);
+
+	if (p->point == FSW_EK_END) {
+		struct bio *bio = (struct bio *)regs_get_kernel_argument(regs, 0);
+
+		if (fsw_point_ask(p->point, caller, bio->bi_status))
+			end_badly(bio);
+	}
+	if (p->see && fsw_logs(FSW_EK_LOG_WRITES))
+		p->see(p, regs);
+	if (p->instead && fsw_point_ask(p->point, caller, p->exempt && p->exempt(regs))) {
+		regs->ip = (unsigned long)p->instead;
+		return 1;
+	}
+	return 0;
+}
+
+/* A probe that has this is never made a jump, which could not lead elsewhere. */
+static void after(struct kprobe *kp, struct pt_regs *regs, unsigned long flags)
+{
+}
+
+static u64 missed;	/* by probes that are in place no more */
+static u32 wanted;	/* groups */
+
+static int place(struct fsw_probe *p)
+{
+	const char *symbol = p->kp.symbol_name;
+	int err;
+
+	/* What the kernel has put into it the last time goes. */
+	p->kp = (struct kprobe){ .symbol_name = symbol, .pre_handler = hit, .post_handler = after };
+	err = register_kprobe(&p->kp);
+	if (err)
+		return err;
+	if (!kprobe_ftrace(&p->kp)) { /* not at the first instruction: the registers are not arguments */
+		unregister_kprobe(&p->kp);
+		return -EOPNOTSUPP;
+	}
+	p->on = true;
+	return 0;
+}
+
+static void remove_unwanted(void)
+{
+	struct kprobe *gone[ARRAY_SIZE(probes)];
+	int i, n = 0;
+
+	for (i = 0; i < ARRAY_SIZE(probes); i++)
+		if (probes[i].on && !(probes[i].groups & wanted))
+			gone[n++] = &probes[i].kp;
+	if (!n)
+		return;
+	unregister_kprobes(gone, n);
+	for (i = 0; i < n; i++) {
+		missed += gone[i]->nmissed;
+		container_of(gone[i], struct fsw_probe, kp)->on = false;
+	}
+	/* A thread that was preempted may still be in one of the functions above. */
+	synchronize_rcu_tasks();
+}
+
+/*
+ * fsw_probes_want() - have the probes in place that some groups need, and no others.
+ *
+ * A function that this kernel does not have is left out; where a group has none
+ * that is there, -ENOENT. The caller holds fsw_ctl_lock.
+ */
+int fsw_probes_want(u32 groups)
+{
+	u32 served = 0, before = wanted;
+	int i, err;
+
+	wanted = groups;
+	for (i = 0; i < ARRAY_SIZE(probes); i++) {
+		struct fsw_probe *p = &probes[i];
+
+		if (!(p->groups & groups))
+			continue;
+		err = p->on ? 0 : place(p);
+		if (!err)
+			served |= p->groups;
+		else if (err != -ENOENT)
+			goto undo;
+	}
+	err = -ENOENT;
+	if (groups & ~served)
+		goto undo;
+	remove_unwanted();
+	return 0;
+
+undo:
+	wanted = before;
+	remove_unwanted();
+	return err;
+}
+
+u32 fsw_probes_wanted(void)
+{
+	return wanted;
+}
+
+/* fsw_probes_on() - how many of a group are in place. */
+u32 fsw_probes_on(u32 group)
+{
+	u32 n = 0;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(probes); i++)
+		n += probes[i].on && probes[i].groups & 1U << group;
+	return n;
+}
+
+u64 fsw_probes_missed(void)
+{
+	u64 n = missed;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(probes); i++)
+		if (probes[i].on)
+			n += probes[i].kp.nmissed;
+	return n;
+}

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Threads of the kernel: which there are, which were seen to work for a device
+ * that is watched, and which may run. Nobody is stopped, since a thread that has
+ * to run must be able to: what is held has the lowest priority, and that it ran
+ * is seen.
+ */
+#include <linux/delay.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/workqueue.h>
+
+#include "internal.h"
+
+/* Threads that caused events. A worker of queues has a place for each function of work items. */
+static DEFINE_SPINLOCK(seen_lock);
+static struct {
+	u32 pid;
+	unsigned long work;	/* function, 0 for none */
+	u64 events;
+	u64 last;		/* of all events: its number */
+} seen[FSW_EK_OBSERVED];
+static u32 seen_count;
+static u64 seen_events;
+
+/* fsw_thread_saw() - the current thread causes an event of the write-set log. */
+void fsw_thread_saw(void)
+{
+	struct work_struct *work;
+	unsigned long function = 0;
+	unsigned long flags;
+	u32 pid, i;
+
+	if (!in_task() || !(current->flags & PF_KTHREAD))
+		return;
+	work = current_work();
+	if (work)
+		function = (unsigned long)work->func;
+	pid = task_pid_nr(current);
+	spin_lock_irqsave(&seen_lock, flags);
+	for (i = 0; i < seen_count; i++)
+		if (seen[i].pid == pid && seen[i].work == function)
+			break;
+	if (i == FSW_EK_OBSERVED) { /* full: the one that was seen last the longest ago goes */
+		u32 oldest = 0;
+
+		for (i = 1; i < FSW_EK_OBSERVED; i++)
+			if (seen[i].last < seen[oldest].last)
+				oldest = i;
+		i = oldest;
+		seen[i].events = 0;
+	} else if (i == seen_count) {
+		seen_count++;
+		seen[i].events = 0;
+	}
+	seen[i].pid = pid;
+	seen[i].work = function;
+	seen[i].events++;
+	seen[i].last = ++seen_events;
+	spin_unlock_irqrestore(&seen_lock, flags);
+}
+
+static void fill_seen(struct fsw_ek_thread *a)
+{
+	unsigned long work = 0;
+	unsigned long flags;
+	u64 last = 0;
+	u32 i;
+
+	spin_lock_irqsave(&seen_lock, flags);
+	for (i = 0; i < seen_count; i++) {
+		if (seen[i].pid != a->pid)
+			continue;
+		a->events += seen[i].events;
+		if (seen[i].last > last) {
+			last = seen[i].last;
+			work = seen[i].work;
+		}
+	}
+	spin_unlock_irqrestore(&seen_lock, flags);
+	if (work)
+		fsw_symbol(a->work, work);
+}
+
+/* Threads that are held. Changed under fsw_ctl_lock. */
+static struct held {
+	struct task_struct *task;	/* NULL: free */
+	int nice;			/* before */
+	u64 run_ns, switches;		/* when it was held */
+} held[FSW_EK_HELD];
+
+static struct held *held_of(u32 pid)
+{
+	int i;
+
+	for (i = 0; i < FSW_EK_HELD; i++)
+		if (held[i].task && task_pid_nr(held[i].task) == pid)
+			return &held[i];
+	return NULL;
+}
+
+static u64 switches_of(struct task_struct *t)
+{
+	return t->nvcsw + t->nivcsw;
+}
+
+static u64 last_run(struct task_struct *t)
+{
+	return t->sched_info.last_arrival;
+}
+
+static void fill(struct fsw_ek_thread *a, struct task_struct *t)
+{
+	*a = (struct fsw_ek_thread){
+		.pid = task_pid_nr(t),
+		.flags = (t->flags & PF_WQ_WORKER ? FSW_EK_F_WORKER : 0) |
+			 (held_of(task_pid_nr(t)) ? FSW_EK_F_HELD : 0),
+		.nice = task_nice(t),
+		.policy = t->policy,
+		.switches = switches_of(t),
+		.run_ns = t->se.sum_exec_runtime,
+		.last_run_ns = last_run(t),
+	};
+	memcpy(a->comm, t->comm, sizeof(a->comm) - 1);
+	if (a->flags & FSW_EK_F_WORKER && strncmp(a->comm, "kworker/", 8))
+		a->flags |= FSW_EK_F_RESCUER;
+}
+
+/* fsw_threads() - list the threads of the kernel with pids above a->from, rising. */
+int fsw_threads(struct fsw_ek_threads *a)
+{
+	struct task_struct *t;
+	u32 i;
+
+	a->count = 0;
+	rcu_read_lock();
+	for_each_process(t) {
+		u32 pid = task_pid_nr(t);
+
+		if (!(t->flags & PF_KTHREAD) || pid <= a->from)
+			continue;
+		for (i = a->count; i > 0 && a->threads[i - 1].pid > pid; i--)
+			if (i < FSW_EK_THREADS_PER)
+				a->threads[i] = a->threads[i - 1];
+		if (i == FSW_EK_THREADS_PER)
+			continue;
+		fill(&a->threads[i], t);
+		if (a->count < FSW_EK_THREADS_PER)
+			a->count++;
+	}
+	rcu_read_unlock();
+	for (i = 0; i < a->count; i++)
+		fill_seen(&a->threads[i]);
+	return 0;
+}
+
+static void note(struct held *h)
+{
+	h->run_ns = h->task->se.sum_exec_runtime;
+	h->switches = switches_of(h->task);
+}
+
+static void lowest(struct held *h)
+{
+	sched_set_normal(h->task, MAX_NICE);
+}
+
+static int hold(u32 pid)
+{
+	struct task_struct *t;
+	struct pid *p;
+	int i;
+
+	if (held_of(pid))
+		return -EEXIST;
+	for (i = 0; i < FSW_EK_HELD && held[i].task; i++)
+		;
+	if (i == FSW_EK_HELD)
+		return -ENOSPC;
+	p = find_get_pid(pid);
+	t = get_pid_task(p, PIDTYPE_PID);
+	put_pid(p);
+	if (!t)
+		return -ESRCH;
+	if (!(t->flags & PF_KTHREAD) || t->policy != SCHED_NORMAL) {
+		put_task_struct(t);
+		return -EINVAL;
+	}
+	held[i] = (struct held){ .task = t, .nice = task_nice(t) };
+	lowest(&held[i]);
+	note(&held[i]);
+	return 0;
+}
+
+static void release(struct held *h)
+{
+	sched_set_normal(h->task, h->nice);
+	put_task_struct(h->task);
+	h->task = NULL;
+}
+
+static bool ran(const struct held *h)
+{
+	return h->task->se.sum_exec_runtime != h->run_ns || switches_of(h->task) != h->switches;
+}
+
+/* Lets one that is held run before all others, while the caller waits. */
+static u32 run(struct held *h, u32 wait_ms)
+{
+	u32 waited = 0;
+	bool did;
+
+	note(h);
+	sched_set_fifo(h->task);
+	/* It may be asleep, with nothing to do. */
+	for (;;) {
+		msleep_interruptible(1);
+		did = ran(h);
+		if (did || waited++ >= wait_ms || signal_pending(current))
+			break;
+	}
+	lowest(h);
+	note(h);
+	return did;
+}
+
+/* fsw_hold() - hold a thread of the kernel, let it run, or release it. The caller holds fsw_ctl_lock. */
+int fsw_hold(struct fsw_ek_hold *a)
+{
+	struct held *h = held_of(a->pid);
+
+	if (a->wait_ms > FSW_EK_WAIT_MS)
+		return -EINVAL;
+	a->ran = 0;
+	switch (a->how) {
+	case FSW_EK_HOLD:
+		return hold(a->pid);
+	case FSW_EK_RUN:
+		if (!h)
+			return -ESRCH;
+		a->ran = run(h, a->wait_ms);
+		return 0;
+	case FSW_EK_RELEASE:
+		if (!h)
+			return -ESRCH;
+		release(h);
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+/* fsw_stray() - tell which threads ran though they were held, since they were or since this was last asked. */
+void fsw_stray(struct fsw_ek_stray *a)
+{
+	int i;
+
+	memset(a, 0, sizeof(*a));
+	for (i = 0; i < FSW_EK_HELD; i++) {
+		struct held *h = &held[i];
+		struct fsw_ek_strayed *s;
+
+		if (!h->task)
+			continue;
+		a->held++;
+		if (!ran(h))
+			continue;
+		s = &a->threads[a->count++];
+		s->pid = task_pid_nr(h->task);
+		s->run_ns = h->task->se.sum_exec_runtime - h->run_ns;
+		s->switches = switches_of(h->task) - h->switches;
+		s->last_run_ns = last_run(h->task);
+		memcpy(s->comm, h->task->comm, sizeof(s->comm) - 1);
+		note(h);
+	}
+}
+
+void fsw_release_all(void)
+{
+	int i;
+
+	for (i = 0; i < FSW_EK_HELD; i++)
+		if (held[i].task)
+			release(&held[i]);
+}
