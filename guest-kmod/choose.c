@@ -7,6 +7,7 @@
 #include <linux/sched.h>
 #include <linux/vmalloc.h>
 
+#include "fsw_choose.h"
 #include "internal.h"
 
 static DEFINE_SPINLOCK(choose_lock);

@@ -2,7 +2,8 @@
 /*
  * What fsw_ekm and its users agree on. All numbers are in the byte order of the
  * machine; structs have no holes and the same layout for 32 and 64 bits. Texts
- * end in a zero. A device is the kernel's dev_t: major << 20 | minor.
+ * end in a zero. A device is the kernel's dev_t: major << 20 | minor. A folio of
+ * Btrfs has that of its superblock, as in /proc/self/mountinfo.
  *
  * /dev/fsw_ekm takes commands. A command is an ioctl number and its struct, by
  * ioctl(2); or, for callers without pointers, by write(2) of struct fsw_ek_do

@@ -55,6 +55,7 @@ void fsw_symbol(char *text, unsigned long address);
 
 /* choose.c */
 
+/* fsw_choose.h has what other modules call. */
 int fsw_choose_init(void);
 void fsw_choose_exit(void);
 u32 fsw_choose(u32 point, u32 bound, const struct fsw_site *site);
@@ -68,7 +69,7 @@ int fsw_choose_taken(struct fsw_ek_taken *t);
 
 int fsw_point_init(void);
 void fsw_point_exit(void);
-bool fsw_point_ask(u32 point, unsigned long caller, bool exempt);
+bool fsw_point_ask(u32 point, bool thread, unsigned long caller, bool exempt);
 int fsw_point_set(const struct fsw_ek_set *set);
 int fsw_point_stat(struct fsw_ek_stat *stat);
 int fsw_point_sites(struct fsw_ek_sites *sites);

@@ -69,7 +69,7 @@ static void ring_copy(u64 at, const void *from, size_t n)
 static void put_header(u64 at, struct fsw_ek_record *rec)
 {
 	rec->time_ns = ktime_get_mono_fast_ns();
-	if (in_task()) {
+	if (in_task() || in_nmi()) { /* a breakpoint of a probe in a thread counts as an NMI */
 		rec->pid = task_pid_nr(current);
 		rec->tgid = task_tgid_nr(current);
 		/* The thread's own name: get_task_comm() takes a lock that may be held where a probe is hit. */

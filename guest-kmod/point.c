@@ -56,12 +56,13 @@ unlock:
 
 /*
  * fsw_point_ask() - a probe of a point was hit.
+ * @thread: it was hit in a thread, and not in an interrupt
  * @caller: the return address of what is probed
  * @exempt: the call must not fail
  *
  * Returns whether it is to fail.
  */
-bool fsw_point_ask(u32 point, unsigned long caller, bool exempt)
+bool fsw_point_ask(u32 point, bool thread, unsigned long caller, bool exempt)
 {
 	struct point *p = &points[point];
 	u32 mode = READ_ONCE(p->mode);
@@ -70,7 +71,7 @@ bool fsw_point_ask(u32 point, unsigned long caller, bool exempt)
 
 	if (mode == FSW_EK_OFF)
 		return false;
-	if (!in_task()) {
+	if (!thread) {
 		atomic64_inc(&p->interrupts);
 		return false;
 	}

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The probes of choice points and of the write-set log. Each lies at the first
- * instruction of a function, where ftrace calls it: arguments are in registers,
- * and the return address on top of the stack. To fail a call, the probe has
+ * instruction of a function, where ftrace calls it, or, in lib/, which is built
+ * without ftrace, a breakpoint does: arguments are in registers, and the return
+ * address on top of the stack. To fail a call, the probe has
  * another function run in the place of the one that is probed, with the same
  * arguments, which returns the error to the same caller.
  *
@@ -31,8 +32,16 @@ static void *null(void)
 	return NULL;
 }
 
-static int io_error(void)
+/* __bh_read() and ext4_read_bh() are given a locked buffer, and filemap_read_folio() a locked folio: whoever reads unlocks. */
+static int buffer_not_read(struct buffer_head *bh)
 {
+	unlock_buffer(bh);
+	return -EIO;
+}
+
+static int folio_not_read(struct file *file, void *filler, struct folio *folio)
+{
+	folio_unlock(folio);
 	return -EIO;
 }
 
@@ -90,11 +99,12 @@ static struct fsw_probe probes[] = {
 	POINT("should_failslab", FSW_EK_SLAB, no_memory, nofail_second),
 	POINT(FSW_ALLOC_PAGES, FSW_EK_PAGE, null, nofail_first),
 	POINT("__bread_gfp", FSW_EK_BREAD, null, NULL),
-	POINT("__bh_read", FSW_EK_BREAD, io_error, NULL),
-	POINT("ext4_read_bh", FSW_EK_BREAD, io_error, NULL),
+	POINT("__bh_read", FSW_EK_BREAD, buffer_not_read, NULL),
+	POINT("ext4_read_bh", FSW_EK_BREAD, buffer_not_read, NULL),
 	POINT("read_cache_folio", FSW_EK_READ, io_error_pointer, NULL),
 	POINT("read_cache_page", FSW_EK_READ, io_error_pointer, NULL),
-	POINT("filemap_read_folio", FSW_EK_READ, io_error, NULL),
+	POINT("read_cache_page_gfp", FSW_EK_READ, io_error_pointer, NULL),
+	POINT("filemap_read_folio", FSW_EK_READ, folio_not_read, NULL),
 	POINT("_copy_from_user", FSW_EK_USER, nothing_copied_from, NULL),
 	POINT("_copy_to_user", FSW_EK_USER, nothing_copied_to, NULL),
 	POINT("strncpy_from_user", FSW_EK_USER, fault, NULL),
@@ -136,6 +146,16 @@ static void end_badly(struct bio *bio)
 	bio->bi_status = BLK_STS_IOERR;
 }
 
+/* Tells whether a probe was hit in a thread. A breakpoint counts as an NMI by itself. */
+static bool in_thread(struct kprobe *kp)
+{
+	unsigned int context = preempt_count();
+
+	if (!kprobe_ftrace(kp))
+		context -= NMI_OFFSET + HARDIRQ_OFFSET;
+	return !(context & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET));
+}
+
 static int hit(struct kprobe *kp, struct pt_regs *regs)
 {
 	struct fsw_probe *p = container_of(kp, struct fsw_probe, kp);
@@ -144,12 +164,12 @@ static int hit(struct kprobe *kp, struct pt_regs *regs)
 	if (p->point == FSW_EK_END) {
 		struct bio *bio = (struct bio *)regs_get_kernel_argument(regs, 0);
 
-		if (fsw_point_ask(p->point, caller, bio->bi_status))
+		if (fsw_point_ask(p->point, in_thread(kp), caller, bio->bi_status))
 			end_badly(bio);
 	}
 	if (p->see && fsw_logs(FSW_EK_LOG_WRITES))
 		p->see(p, regs);
-	if (p->instead && fsw_point_ask(p->point, caller, p->exempt && p->exempt(regs))) {
+	if (p->instead && fsw_point_ask(p->point, in_thread(kp), caller, p->exempt && p->exempt(regs))) {
 		regs->ip = (unsigned long)p->instead;
 		return 1;
 	}
@@ -172,14 +192,8 @@ static int place(struct fsw_probe *p)
 	/* What the kernel has put into it the last time goes. */
 	p->kp = (struct kprobe){ .symbol_name = symbol, .pre_handler = hit, .post_handler = after };
 	err = register_kprobe(&p->kp);
-	if (err)
-		return err;
-	if (!kprobe_ftrace(&p->kp)) { /* not at the first instruction: the registers are not arguments */
-		unregister_kprobe(&p->kp);
-		return -EOPNOTSUPP;
-	}
-	p->on = true;
-	return 0;
+	p->on = !err;
+	return err;
 }
 
 static void remove_unwanted(void)

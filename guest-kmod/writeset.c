@@ -102,19 +102,41 @@ void fsw_see_written(const struct fsw_probe *p, struct pt_regs *regs)
 
 /* Folios. */
 
-/* The device of a folio's file; 0 if it is of none. Btrfs on several: the one that its superblock names. */
+static bool any_watched(void)
+{
+	int i;
+
+	for (i = 0; i < FSW_EK_DEVICES; i++)
+		if (READ_ONCE(watched[i]))
+			return true;
+	return false;
+}
+
+/*
+ * The device of a folio's file, if it is to be logged; else 0. Btrfs, which can
+ * have several devices, does not say in its superblock which: its folios have the
+ * anonymous number of the superblock, and are logged as soon as any device is
+ * watched.
+ */
 static u32 folio_device(const struct address_space *mapping)
 {
+	const struct super_block *sb;
 	const struct inode *inode;
+	u32 dev;
 
 	if (!mapping || (unsigned long)mapping & PAGE_MAPPING_FLAGS)
 		return 0;
 	inode = mapping->host;
 	if (!inode)
 		return 0;
+	sb = inode->i_sb;
+	if (!sb->s_bdev && sb->s_type->fs_flags & FS_REQUIRES_DEV)
+		return any_watched() ? sb->s_dev : 0;
 	if (S_ISBLK(inode->i_mode) && sb_is_blkdev_sb(inode->i_sb))
-		return inode->i_rdev;
-	return inode->i_sb->s_bdev ? inode->i_sb->s_bdev->bd_dev : 0;
+		dev = inode->i_rdev;
+	else
+		dev = sb->s_bdev ? sb->s_bdev->bd_dev : 0;
+	return is_watched(dev) ? dev : 0;
 }
 
 void fsw_see_folio(const struct fsw_probe *p, struct pt_regs *regs)
@@ -124,7 +146,7 @@ void fsw_see_folio(const struct fsw_probe *p, struct pt_regs *regs)
 	struct fsw_ek_record rec = { .type = p->type, .dev = folio_device(mapping) };
 	long i;
 
-	if (!is_watched(rec.dev))
+	if (!rec.dev)
 		return;
 	fsw_thread_saw();
 	rec.object = (unsigned long)folio;

@@ -29,6 +29,7 @@ func main() {
 		{Name: "calls", Modules: both, Run: with(checkCalls)},
 		{Name: "threads", Modules: both, Run: with(checkThreads)},
 		{Name: "rates", Modules: both, Run: with(checkRates)},
+		{Name: "cycles", Run: checkCycles},
 		{Name: "overflow", Modules: []guestcheck.Module{{Name: "fsw_ekm", Params: "log_mib=1"}}, Run: with(checkOverflow)},
 	})
 }
