@@ -219,6 +219,8 @@ var orphanViolations = []violation{
 	{"ext3/22", "superblock.feature_compat^0x10", 2},
 	{"ext3/26", "superblock.min_extra_isize=30", 2},
 	{"ext3/29", "superblock.creator_os=1", 2},
+	{"ext3/29", "superblock.jnl_backup_type=0", 2},
+	{"ext3/29", "superblock.hash_seed+1", 2},
 }
 
 var linkViolations = []violation{

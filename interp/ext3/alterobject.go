@@ -114,7 +114,7 @@ var superOthers = []column{
 	{0, "def_resuid", 80, 2}, {0, "def_resgid", 82, 2}, {0, "block_group_nr", 90, 2}, {0, "uuid", sUUID, 4},
 	{0, "volume_name", 120, 4}, {0, "last_mounted", 136, 4}, {0, "algorithm_usage_bitmap", 200, 4}, {0, "prealloc_blocks", 204, 1},
 	{0, "prealloc_dir_blocks", 205, 1}, {0, "journal_dev", sJournalDev, 4}, {0, "hash_seed", sHashSeed, 4},
-	{0, "def_hash_version", 252, 1}, {0, "jnl_backup_type", 253, 1}, {0, "default_mount_opts", 256, 4},
+	{0, "def_hash_version", 252, 1}, {0, "default_mount_opts", 256, 4},
 	{0, "first_meta_bg", sFirstMetaBG, 4}, {0, "mkfs_time", 264, 4}, {0, "jnl_blocks", 268, 4}, {0, "r_blocks_count_hi", 340, 4},
 	{0, "free_blocks_hi", 344, 4}, {0, "journal_uuid", sJournalUUID, 4}, {0, "flags", sFlags, 4}, {0, "raid_stride", 356, 2},
 	{0, "mmp_update_interval", 358, 2}, {0, "mmp_block", 360, 4}, {0, "raid_stripe_width", 368, 4}, {0, "checksum_type", 373, 1},

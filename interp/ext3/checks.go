@@ -35,7 +35,7 @@ var (
 	checkPointer      = check{"ext3/block-pointer", change.ByStructure, "A block pointer names a block inside the file system that is not fixed metadata."}
 	checkIndirect     = check{"ext3/indirect-block", change.ByStructure, "An indirect block is written by the transaction that begins to use it, and used once."}
 	checkSymlink      = check{"ext3/symlink", change.ByStructure, "A symbolic link ends where its size says."}
-	checkReserved     = check{"ext3/reserved-inode", change.ByStructure, "The inode of bad blocks has nothing but pointers, and that for resizing has none without its feature."}
+	checkReserved     = check{"ext3/reserved-inode", change.ByStructure, "The inode of bad blocks has nothing but pointers, and a reserved one without a use has nothing."}
 	checkJournalCopy  = check{"ext3/journal-backup", change.ByStructure, "Where the superblock keeps a copy of the pointers of the journal's inode, they are those."}
 	checkDirentLen    = check{"ext3/dirent-length", change.ByStructure, "Directory entries are aligned, hold their names, and fill their block exactly."}
 	checkDirentInode  = check{"ext3/dirent-inode", change.ByStructure, "A directory entry names an inode number that exists and that entries may name."}

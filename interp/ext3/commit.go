@@ -312,6 +312,10 @@ func superValue(sb []byte) func(change.Field) change.Value {
 			return change.Bit(needsRecovery(sb))
 		case f == fieldJournalUUID: // the first of four parts
 			return change.Num(uint64(le32(sb, sJournalUUID)))
+		case f == fieldHashSeedLow:
+			return change.Num(uint64(le32(sb, sHashSeed)) | uint64(le32(sb, sHashSeed+4))<<32)
+		case f == fieldHashSeedHigh:
+			return change.Num(uint64(le32(sb, sHashSeed+8)) | uint64(le32(sb, sHashSeed+12))<<32)
 		case f == fieldHashFlags:
 			return change.Num(uint64(le32(sb, sFlags) & (flagSignedHash | flagUnsignedHash)))
 		case f == fieldFirstIno && !dynamic: // EXT2_GOOD_OLD_FIRST_INO, EXT2_GOOD_OLD_INODE_SIZE

@@ -57,6 +57,20 @@ func (i inode) isDir() bool             { return i.typ() == modeDir }
 func (i inode) exists(marked bool) bool { return i.links() > 0 || marked && i.mode() != 0 }
 func (i inode) listsNames() bool        { return i.isDir() && i.links() > 0 }
 func (i inode) hasIndex() bool          { return i.flags()&flagIndex != 0 }
+
+// holdsSomething tells whether an inode that is not in use has contents, or what e2fsck takes for such: it looks at reserved inodes
+// even then (e2fsck/pass1.c, check_blocks). The time of its deletion is there where e2fsck has cleared it.
+func (i inode) holdsSomething() bool {
+	return le32(i, iSize)|le32(i, iSizeHigh)|le32(i, iBlocks)|i.flags()|i.fileACL() != 0 || i.pointers() != [nPointers]uint32{}
+}
+
+func (i inode) pointers() (p [nPointers]uint32) {
+	for n := range p {
+		p[n] = i.pointer(n)
+	}
+	return p
+}
+
 func (i inode) size() (bytes uint64) {
 	bytes = uint64(le32(i, iSize))
 	if i.typ() == modeRegular { // elsewhere the upper half is i_dir_acl
@@ -173,17 +187,18 @@ func (l *layout) checkInode(ino uint32, i inode, marked bool) (faults []change.V
 	fault := func(c check, format string, args ...any) {
 		faults = append(faults, on(c.at(l.inodeAddr(ino), format, args...), kindInode, uint64(ino)))
 	}
+	reserved := ino < l.geo.firstIno && ino != rootIno
 	switch {
 	case ino == badIno && (i.mode() != 0 || i.uid()|i.gid() != 0 || i.links() != 0 || i.flags() != 0 || i.fileACL() != 0 || i.dtime() != 0):
 		fault(checkReserved, "the inode of bad blocks has mode %#o, user %d, group %d, %d links, flags %#x, file_acl %d, dtime %d",
 			i.mode(), i.uid(), i.gid(), i.links(), i.flags(), i.fileACL(), i.dtime())
-	case ino == resizeIno && !l.geo.resizeInode && bytes.Count(i[iBlock:iBlock+4*nPointers], []byte{0}) < 4*nPointers:
-		fault(checkReserved, "there is no feature resize_inode, and its inode has pointers")
+	case reserved && ino != badIno && !i.exists(marked) && i.holdsSomething():
+		fault(checkReserved, "inode %d has no use, and has size %d, high size %d, %d blocks, flags %#x, file_acl %d and pointers %d",
+			ino, le32(i, iSize), le32(i, iSizeHigh), le32(i, iBlocks), i.flags(), i.fileACL(), i.pointers())
 	}
 	if !i.exists(marked) {
 		return faults
 	}
-	reserved := ino < l.geo.firstIno && ino != rootIno
 	if entryType(i.mode()) == 0 && !reserved {
 		fault(checkMode, "mode is %#o", i.mode())
 	}

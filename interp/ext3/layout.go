@@ -104,6 +104,7 @@ var superColumns = []column{
 	{fieldLastOrphan, "last_orphan", sLastOrphan, 4},
 	{fieldMountTime, "mtime", 44, 4},
 	{fieldCreatorOS, "creator_os", 72, 4},
+	{fieldJournalBackup, "jnl_backup_type", sJournalBackup, 1},
 	{fieldDescSize, "desc_size", 254, 2},
 	{fieldBlocksCountHigh, "blocks_count_hi", 336, 4},
 	{fieldGroupsPerFlex, "log_groups_per_flex", 372, 1},

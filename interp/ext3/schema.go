@@ -89,6 +89,9 @@ const (
 	fieldProjectQuota
 	fieldMinExtraSize
 	fieldWantExtraSize
+	fieldJournalBackup
+	fieldHashSeedLow
+	fieldHashSeedHigh
 )
 
 // The words: the file types, by the names that stat(2) gives them, in the order of the types in
@@ -106,8 +109,8 @@ var schema = &change.Schema{
 	KindIsTree: true,
 	Kinds: []change.KindInfo{
 		{},
-		{Name: "superblock", Shape: change.ShapeNum, Fields: fieldsOf(superColumns, fieldRecover, fieldHashFlags, fieldJournalUUID),
-			Doc: "superblock(0): the primary superblock. f(flags,hash): the bits of flags that say whether names are hashed as signed or as unsigned characters"},
+		{Name: "superblock", Shape: change.ShapeNum, Fields: fieldsOf(superColumns, fieldRecover, fieldHashFlags, fieldJournalUUID, fieldHashSeedLow, fieldHashSeedHigh),
+			Doc: "superblock(0): the primary superblock. f(flags,hash): the bits of flags that say whether names are hashed as signed or as unsigned characters; hash_seed, of 16 bytes, is in two halves"},
 		{Name: "group", Shape: change.ShapeNum, Fields: fieldsOf(groupColumns, fieldBlocksCount, fieldInodesCount),
 			Doc: "group(NUMBER): a block group. A group whose bitmaps changed has records of its counts even where those did not change; blocks_count and inodes_count are how many of each it has"},
 		{Name: "inode", Shape: change.ShapeNum, Fields: append(slices.Clone(inodeFields), fieldEnd),
@@ -136,7 +139,7 @@ var schema = &change.Schema{
 		"inode", "file_type", "refcount", "end", "faddr", "blocks_high", "file_acl_high", "size_high", "reserved_gdt_blocks", "flags",
 		"itable_unused", "mtime", "creator_os", "journal_uuid", "desc_size", "blocks_count_hi", "f(flags,hash)", "log_groups_per_flex", "error_count",
 		"usr_quota_inum", "grp_quota_inum", "prj_quota_inum",
-		"min_extra_isize", "want_extra_isize"},
+		"min_extra_isize", "want_extra_isize", "jnl_backup_type", "f(hash_seed,low)", "f(hash_seed,high)"},
 	Words: []string{"present", "s_unknown", "s_ifreg", "s_ifdir", "s_ifchr", "s_ifblk", "s_ififo", "s_ifsock", "s_iflnk"},
 }
 

@@ -150,6 +150,22 @@ func TestAlteredScripts(t *testing.T) {
 			binary.LittleEndian.PutUint16(i, modeRegular|0o700)
 			return true
 		}},
+		{"reserved inode of no use with blocks", "echo x > f; sync -f .", "ext3/reserved-inode", func(c copied) bool {
+			i := c.inode(9)
+			if i == nil {
+				return false
+			}
+			put32(i, iBlocks, 8)
+			return true
+		}},
+		{"reserved inode of no use with a pointer", "echo x > f; sync -f .", "ext3/reserved-inode", func(c copied) bool {
+			i := c.inode(9)
+			if i == nil {
+				return false
+			}
+			put32(i, iBlock, 5000)
+			return true
+		}},
 		{"revision 0", openUnlinked, "ext3/22", func(c copied) bool {
 			sb := super(c)
 			if sb == nil {

@@ -57,8 +57,8 @@ violation(23, group, G) :-
 % change only as Linux changes them: an error is marked with the count of errors.
 % Source: ext4_setup_super, ext4_update_super, ext4_update_dynamic_rev, ext4_convert_meta_bg, ext4_xattr_update_super_block;
 % e2fsck PR_0_SB_CORRUPT, PR_0_FS_REV_LEVEL, PR_0_FUTURE_SB_LAST_MOUNT, PR_0_HURD_CLEAR_FILETYPE, PR_0_CANT_FIND_JOURNAL,
-% PR_0_DIRHASH_HINT, PR_0_INVALID_QUOTA_INO.
-% For the user: the file system is not mounted any more, or another one is taken for it.
+% PR_0_DIRHASH_HINT, PR_0_INVALID_QUOTA_INO, PR_0_BACKUP_JNL, PR_2_HTREE_MIN_HASH, PR_2_HTREE_MAX_HASH.
+% For the user: the file system is not mounted any more, or another one is taken for it, or names in large directories are not found.
 violation(29, superblock, 0) :-
   frozen(FIELD),
   change(superblock, 0, FIELD, OLD, _),
@@ -85,6 +85,9 @@ violation(29, superblock, 0) :-
 frozen(mtime).
 frozen(creator_os).
 frozen(journal_uuid).
+frozen(jnl_backup_type).
+frozen(f(hash_seed,low)).
+frozen(f(hash_seed,high)).
 frozen(desc_size).
 frozen(blocks_count_hi).
 frozen(log_groups_per_flex).

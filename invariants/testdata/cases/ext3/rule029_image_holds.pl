@@ -9,6 +9,9 @@ change(superblock,0,feature_incompat,null,2).
 change(superblock,0,feature_ro_compat,null,1).
 change(superblock,0,rev_level,null,1).
 change(superblock,0,f(flags,hash),null,1).
+change(superblock,0,jnl_backup_type,null,1).
+change(superblock,0,f(hash_seed,low),null,5).
+change(superblock,0,f(hash_seed,high),null,5).
 object(superblock,0).
 state(superblock,0,first_ino,11).
 state(superblock,0,log_block_size,2).
