@@ -20,8 +20,12 @@ setup: ## install what fsward needs: Debian packages, Go, Go modules
 build: ## build the fsward binary (after make setup)
 	go build -o fsward ./cmd/fsward
 
-guest: ## build the guest's kernel and initramfs into build/guest
-	@guest/build.sh build/guest
+# The guest's kernel: Debian's linux-image-$(KERNEL). Only the first has a guest in the folder that fsward looks in by default.
+KERNEL ?= cloud-amd64
+export FSWARD_GUEST := $(CURDIR)/build/guest$(addprefix -,$(filter-out cloud-amd64,$(KERNEL)))
+
+guest: ## build the guest's kernel and initramfs into build/guest; KERNEL=6.12-cloud-amd64 (amd64, 6.12-amd64) into build/guest-6.12-cloud-amd64
+	@guest/build.sh $(FSWARD_GUEST) $(KERNEL)
 
 run: setup build guest ## the main job, in about three minutes: a guest, two guarded disks, two bugs, two refusals
 	./fsward demo --guest build/guest
@@ -40,19 +44,22 @@ test-disks:
 test-rules:
 	gotestsum --format pkgname-and-test-fails -- -p 1 -timeout 20m $(RULES)
 
-vm-test: setup build guest build/bin/gotestsum ## the tests that boot a guest under libvirt
-	gotestsum --format pkgname-and-test-fails -- -tags vmtest -p 1 -timeout 15m -run '^Test(Guest|Suspend|Leftovers)' ./hostd/...
+VMTESTS ?= ^Test(Guest|Suspend|Leftovers)
+
+vm-test: setup build guest build/bin/gotestsum ## the tests that boot a guest under libvirt; KERNEL=6.12-cloud-amd64 VMTESTS=^TestGuestRamdisk and others
+	gotestsum --format pkgname-and-test-fails -- -tags vmtest -p 1 -timeout 15m -run '$(VMTESTS)' ./hostd/...
 
 variants: setup ## every way to make and mount Btrfs that is supported, under the guard (about two minutes)
 	FSWARD_VARIANTS=all go test -count=1 -v -run '^TestVariants$$' ./hostd
 
-lint: setup build/bin/golangci-lint ## golangci-lint, go vet, the import arrows, every rule file parsed
+lint: setup build/bin/golangci-lint ## golangci-lint, go vet, the import arrows, every rule file parsed, checkpatch of the C
 	golangci-lint run ./...
 	golangci-lint run --build-tags vmtest ./hostd/...
 	golangci-lint run --build-tags bench ./invariants/...
 	go vet ./...
 	go test -count=1 -run '^TestImportArrows$$' .
 	go run ./cmd/fsward rules list > /dev/null
+	scripts/checkpatch.sh
 
 fuzz: setup ## run each fuzz target for FUZZTIME (30s)
 	@scripts/fuzz.sh $(FUZZTIME)

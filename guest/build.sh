@@ -1,7 +1,8 @@
 #!/bin/sh
 # Makes the guest: OUTDIR/vmlinuz and OUTDIR/initramfs.cpio.zst.
 #
-# The kernel is Debian's stock linux-image-cloud-amd64, unpacked and not installed. The initramfs holds
+# The kernel is Debian's stock linux-image-KERNEL, unpacked and not installed. If none is named it is the one that OUTDIR has, or
+# cloud-amd64; amd64 is the generic one of 6.1, and 6.12-cloud-amd64 and 6.12-amd64 are later ones. The initramfs holds
 # busybox, btrfs, mkfs.btrfs, mke2fs, e2fsck and chrt with the libraries they need, fsload of hostd/load, fsagent of
 # explore/agent, sync of coreutils (that of busybox does not report what syncfs returns), the modules listed below, the modules of
 # ramdisk and guest-kmod with rdcheck, rdioctl and ekcheck that try them, and the scripts of this folder. What is up to date is not made
@@ -9,7 +10,7 @@
 #
 # Our modules are built against the kernel's own headers, which are unpacked beside it and not installed either.
 #
-# Debian packages: busybox-static btrfs-progs e2fsprogs kmod cpio zstd dpkg apt gcc-12 make libelf1.
+# Debian packages: busybox-static btrfs-progs e2fsprogs kmod cpio zstd xz-utils dpkg apt gcc-12 make libelf1.
 set -eu
 
 # Modules to load, each with what it depends on. What the kernel has built in is left out by modprobe.
@@ -20,7 +21,7 @@ die() {
 	exit 1
 }
 
-[ $# -eq 1 ] || { echo "usage: guest/build.sh OUTDIR" >&2; exit 2; }
+[ $# -eq 1 ] || [ $# -eq 2 ] || { echo "usage: guest/build.sh OUTDIR [KERNEL]" >&2; exit 2; }
 PATH=$PATH:/usr/sbin:/sbin
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$1"
@@ -40,6 +41,7 @@ need depmod kmod
 need chrt util-linux
 need cpio cpio
 need zstd zstd
+need xz xz-utils
 need dpkg dpkg
 case $(ldd "$(command -v busybox)" 2>&1) in
 *'not a dynamic'* | *'statically linked'*) ;;
@@ -53,7 +55,7 @@ flock 9
 # latest_kernel prints the package that the metapackage depends on now, NAME=VERSION; nothing if apt
 # does not know.
 latest_kernel() {
-	name=$(apt-cache depends linux-image-cloud-amd64 2>/dev/null |
+	name=$(apt-cache depends "$image" 2>/dev/null |
 		sed -n 's/^ *Depends: \(linux-image-[0-9].*\)$/\1/p' | head -n 1)
 	[ -n "$name" ] || return 0
 	version=$(apt-cache show --no-all-versions "$name" 2>/dev/null | sed -n 's/^Version: //p' | head -n 1)
@@ -98,18 +100,23 @@ fetch_kernel() {
 	release=$(ls "$out/kernel.new/lib/modules")
 	depmod -b "$out/kernel.new" "$release"
 	echo "$1" >"$out/kernel.new/package"
+	echo "$image" >"$out/kernel.new/image"
 	rm -rf "$out/kernel"
 	mv "$out/kernel.new" "$out/kernel"
 }
 
-have=$(cat "$out/kernel/package" 2>/dev/null || true)
+of=$(cat "$out/kernel/image" 2>/dev/null || true)
+image=linux-image-${2:-cloud-amd64}
+[ -n "${2:-}" ] || image=${of:-$image}
+have=
+[ "$image" != "$of" ] || have=$(cat "$out/kernel/package")
 want=$have
 # apt is slow to ask: only when its lists are newer than the last answer.
 if [ -z "$have" ] || [ -n "$(find /var/lib/apt/lists -maxdepth 1 -newer "$out/kernel/package" -print -quit)" ]; then
 	want=$(latest_kernel)
 fi
 if [ -z "$want" ] && [ -z "$have" ]; then
-	die "apt knows no linux-image-cloud-amd64: run 'apt-get update' (Debian 12 on amd64)"
+	die "apt knows no $image: run 'apt-get update' (Debian 12 on amd64)"
 fi
 if [ -n "$want" ] && [ "$want" != "$have" ]; then
 	fetch_kernel "$want"
@@ -184,8 +191,12 @@ for module in $MODULES; do
 done | awk '!seen[$0]++' >"$out/modules"
 [ -s "$out/modules" ] || die "no modules found in the kernel package"
 while read -r module; do
-	cp "$module" "$root/modules/"
-	basename "$module"
+	name=$(basename "$module")
+	case $name in
+	*.xz) name=${name%.xz} && xz -dc "$module" >"$root/modules/$name" ;;
+	*) cp "$module" "$root/modules/" ;;
+	esac
+	echo "$name"
 done <"$out/modules" >"$root/modules/list"
 
 cp "$here/init" "$root/init"

@@ -3,6 +3,7 @@
 package hostd
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"os/exec"
@@ -38,10 +39,10 @@ func TestGuestDemo(t *testing.T) {
 	}
 }
 
-// buildGuest builds the kernel and the initramfs, or finds them built, and returns their folder.
+// buildGuest builds the kernel and the initramfs, or finds them built, in the folder that $FSWARD_GUEST names, and returns that.
 func buildGuest(t *testing.T) string {
 	t.Helper()
-	dir, err := filepath.Abs("../build/guest")
+	dir, err := filepath.Abs(cmp.Or(os.Getenv("FSWARD_GUEST"), "../build/guest"))
 	if err != nil {
 		t.Fatal(err)
 	}

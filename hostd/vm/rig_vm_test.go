@@ -3,6 +3,7 @@
 package vm
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"os/exec"
@@ -24,10 +25,10 @@ import (
 // trouble is what a healthy kernel does not say.
 var trouble = regexp.MustCompile(`\bBUG:|\bWARNING:|\bOops\b|Call Trace:|general protection|Kernel panic`)
 
-// guestFiles builds the kernel and the initramfs, or finds them built.
+// guestFiles builds the kernel and the initramfs, or finds them built, in the folder that $FSWARD_GUEST names.
 func guestFiles(t *testing.T) (kernel, initramfs string) {
 	t.Helper()
-	out, err := filepath.Abs("../../build/guest")
+	out, err := filepath.Abs(cmp.Or(os.Getenv("FSWARD_GUEST"), "../../build/guest"))
 	if err != nil {
 		t.Fatal(err)
 	}

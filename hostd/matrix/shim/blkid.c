@@ -1,7 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
- * Lets `btrfs check` find no devices but those named in $FSWARD_DISKS, with spaces between. It asks libblkid for
- * all of the machine (btrfs_scan_devices), among which there may be copies of the file system, and a mount namespace
- * in which there are none would keep the mounts of everyone else.
+ * Lets `btrfs check` find no devices but those named in $FSWARD_DISKS, with
+ * spaces between. It asks libblkid for all of the machine (btrfs_scan_devices),
+ * among which there may be copies of the file system, and a mount namespace in
+ * which there are none would keep the mounts of everyone else.
  *
  * For LD_PRELOAD, which hostd/matrix/scratch.go compiles.
  */

@@ -1,7 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
- * Lets the user-mode Linux of Debian 12 run on processors with AMX. Its buffer for a process's registers
- * (FP_SIZE in arch/x86/um) is shorter than their XSAVE area, and the host takes NT_X86_XSTATE only whole
- * (xstateregs_set in arch/x86/kernel/fpu/regset.c): here the rest is put behind what UML gives.
+ * Lets the user-mode Linux of Debian 12 run on processors with AMX. Its buffer
+ * for a process's registers (FP_SIZE in arch/x86/um) is shorter than their XSAVE
+ * area, and the host takes NT_X86_XSTATE only whole (xstateregs_set in
+ * arch/x86/kernel/fpu/regset.c): here the rest is put behind what UML gives.
  *
  * For LD_PRELOAD. The Makefile is Go's: hostd/uml/uml.go compiles it.
  */
@@ -21,7 +23,8 @@ static long set_xstate(int pid, void *type, const struct iovec *given)
 
 	if (syscall(SYS_ptrace, PTRACE_GETREGSET, pid, type, &whole) < 0)
 		return -1;
-	memcpy(area, given->iov_base, given->iov_len < whole.iov_len ? given->iov_len : whole.iov_len);
+	memcpy(area, given->iov_base,
+	       given->iov_len < whole.iov_len ? given->iov_len : whole.iov_len);
 	return syscall(SYS_ptrace, PTRACE_SETREGSET, pid, type, &whole);
 }
 
@@ -49,8 +52,9 @@ long ptrace(enum __ptrace_request request, ...)
 	case PTRACE_SETREGSET:
 		if ((long)addr == NT_X86_XSTATE)
 			return set_xstate(pid, addr, data);
-		/* fallthrough */
+		break;
 	default:
-		return syscall(SYS_ptrace, request, pid, addr, data);
+		break;
 	}
+	return syscall(SYS_ptrace, request, pid, addr, data);
 }

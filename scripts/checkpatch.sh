@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Runs the kernel's checkpatch.pl over the C of this project. The script is that of the kernel that Debian 12 has. None of its
+# packages for building modules has it, only the one with the whole source, which is 140 MB: it is fetched once, into
+# build/checkpatch.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+tools=$PWD/build/checkpatch
+
+if [ ! -x "$tools/checkpatch.pl" ]; then
+	echo "checkpatch: fetching linux-source-6.1 (140 MB, once)" >&2
+	mkdir -p build
+	work=$(mktemp -d -p build checkpatch.XXXXXX)
+	trap 'rm -rf "$work"' EXIT
+	(cd "$work" && apt-get -q=2 -o APT::Sandbox::User=root download linux-source-6.1 >&2)
+	dpkg-deb --fsys-tarfile "$work"/linux-source-6.1_*.deb | tar -xO ./usr/src/linux-source-6.1.tar.xz |
+		tar -xJ -C "$work" --strip-components=2 linux-source-6.1/scripts/checkpatch.pl linux-source-6.1/scripts/spelling.txt \
+			linux-source-6.1/scripts/const_structs.checkpatch
+	rm -rf "$tools" "$work"/*.deb
+	chmod 755 "$work"
+	mv "$work" "$tools"
+fi
+
+# A module out of tree has to tell kernels apart. It may do so in its compat.h.
+status=0
+while read -r file; do
+	ignore=()
+	[ "${file##*/}" != compat.h ] || ignore=(--ignore LINUX_VERSION_CODE,CONSTANT_COMPARISON)
+	"$tools/checkpatch.pl" --no-tree --strict --terse --no-summary --show-types "${ignore[@]}" --file "$file" || status=1
+done < <(find . -path ./build -prune -o -name '*.[ch]' -print | sort)
+exit $status
