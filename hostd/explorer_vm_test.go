@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -28,6 +29,41 @@ type explorerRig struct {
 	ctx  context.Context
 	dir  string
 	disk *guest.Disk
+	con  *consoleClock
+}
+
+// consoleClock is a hypervisor that notes when a line came.
+type consoleClock struct {
+	Hypervisor
+	mu sync.Mutex
+	at map[string]time.Time // by a word of the line
+}
+
+func (c *consoleClock) Boot(ctx context.Context, m guest.Machine) (guest.Domain, error) {
+	onLine := m.OnLine
+	m.OnLine = func(s string) {
+		c.mu.Lock()
+		for _, word := range []string{"spinning", "Kernel panic"} {
+			if _, known := c.at[word]; !known && strings.Contains(s, word) {
+				c.at[word] = time.Now()
+			}
+		}
+		c.mu.Unlock()
+		onLine(s)
+	}
+	return c.Hypervisor.Boot(ctx, m)
+}
+
+// since is how long ago the first line with a word came.
+func (c *consoleClock) since(t *testing.T, word string) time.Duration {
+	t.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at, ok := c.at[word]
+	if !ok {
+		t.Fatalf("the console does not say %q", word)
+	}
+	return time.Since(at)
 }
 
 func newExplorerRig(t *testing.T) *explorerRig {
@@ -69,8 +105,10 @@ func newExplorerRig(t *testing.T) *explorerRig {
 			t.Error(err)
 		}
 	})
+	con := &consoleClock{Hypervisor: Hypervisor{host}, at: make(map[string]time.Time)}
 	begin := time.Now()
-	g, err := guest.Start(ctx, Hypervisor{host}, guest.Config{Name: "fsward-agent", Files: files, Dir: dir, Disks: []*guest.Disk{disk}}, log)
+	g, err := guest.Start(ctx, con, guest.Config{Name: "fsward-agent", Files: files, Dir: dir, Disks: []*guest.Disk{disk},
+		Silence: 20 * time.Second}, log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +118,7 @@ func newExplorerRig(t *testing.T) *explorerRig {
 		}
 	})
 	t.Logf("ready after %.1f s: kernel %s, up for %.1f s when the agent answered", time.Since(begin).Seconds(), g.Hello().Release, g.Hello().Uptime.Seconds())
-	return &explorerRig{Guest: g, ctx: ctx, dir: dir, disk: disk}
+	return &explorerRig{Guest: g, ctx: ctx, dir: dir, disk: disk, con: con}
 }
 
 // sh runs a script in the guest that succeeds.
@@ -119,6 +157,16 @@ func TestGuestAgent(t *testing.T) {
 	r := newExplorerRig(t)
 	t.Run("commands", r.commands)
 	t.Run("operations", r.operations)
+	t.Run("checkpoint", r.checkpoint)
+	t.Run("log", func(t *testing.T) {
+		for _, fs := range []string{"ext3", "btrfs"} {
+			r.log(t, fs)
+		}
+	})
+	t.Run("snapshot", r.snapshot)
+	t.Run("hang", r.hang)
+	t.Run("panic", r.panics)
+	t.Run("gone", r.gone)
 }
 
 func (r *explorerRig) commands(t *testing.T) {

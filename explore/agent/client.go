@@ -132,7 +132,10 @@ func (c *Client) call(ctx context.Context, k kind, payload []byte) ([]byte, erro
 	c.writing.Unlock()
 	if err != nil {
 		c.forget(id)
-		return nil, fmt.Errorf("cannot send to the agent: %w", err)
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			return nil, ErrCut
+		}
+		return nil, fmt.Errorf("%w: %w", ErrClosed, err)
 	}
 	select {
 	case a := <-w:

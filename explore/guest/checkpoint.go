@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
+
+	"go.uber.org/zap"
 )
 
 // A Checkpoint is all of a guest at one moment: memory, devices, disks. RAM disks are in its memory.
@@ -20,14 +23,17 @@ func (g *Guest) Save(ctx context.Context) (c *Checkpoint, err error) {
 	}
 	g.beating.Lock()
 	defer g.beating.Unlock()
+	steps := g.steps("saved")
 	ctx, cancel := g.while(ctx)
 	defer cancel()
 	if err := g.client.Hold(ctx); err != nil {
 		return nil, fmt.Errorf("checkpoint: %w", err)
 	}
+	steps.done("held")
 	if err := g.domain.Suspend(); err != nil {
 		return nil, errors.Join(err, g.client.Release(ctx))
 	}
+	steps.done("suspended")
 	g.saved++
 	c = &Checkpoint{name: fmt.Sprintf("checkpoint%d", g.saved)}
 	for _, d := range g.cfg.Disks {
@@ -40,7 +46,12 @@ func (g *Guest) Save(ctx context.Context) (c *Checkpoint, err error) {
 	if err == nil {
 		err = g.domain.SaveState(ctx, c.name)
 	}
-	err = errors.Join(err, g.domain.Resume(), g.client.Release(ctx))
+	steps.done("saved")
+	err = errors.Join(err, g.domain.Resume())
+	steps.done("resumed")
+	err = errors.Join(err, g.client.Release(ctx))
+	steps.done("released")
+	steps.log()
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("checkpoint: %w", err), g.dropLayers(c))
 	}
@@ -57,15 +68,18 @@ func (g *Guest) Restore(ctx context.Context, c *Checkpoint) error {
 	}
 	g.epoch++
 	g.mu.Unlock()
+	steps := g.steps("restored")
 	if err := g.domain.Suspend(); err != nil {
 		return err
 	}
+	steps.done("suspended")
 	// After this no ping is under way, nor begun before Release.
 	if err := g.client.Cut(); err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
 	g.beating.Lock()
 	defer g.beating.Unlock()
+	steps.done("cut")
 	for i, d := range g.cfg.Disks {
 		if err := d.restore(c.layers[i]); err != nil {
 			return err
@@ -74,6 +88,7 @@ func (g *Guest) Restore(ctx context.Context, c *Checkpoint) error {
 	if err := g.domain.LoadState(ctx, c.name); err != nil {
 		return err
 	}
+	steps.done("loaded")
 	g.tail.clear()
 	g.mu.Lock()
 	if g.failure != nil {
@@ -84,9 +99,13 @@ func (g *Guest) Restore(ctx context.Context, c *Checkpoint) error {
 	if err := g.domain.Resume(); err != nil {
 		return err
 	}
+	steps.done("resumed")
 	ctx, cancel := g.while(ctx)
 	defer cancel()
-	return g.client.Release(ctx)
+	err := g.client.Release(ctx)
+	steps.done("released")
+	steps.log()
+	return err
 }
 
 // Drop gives up a checkpoint.
@@ -101,3 +120,23 @@ func (g *Guest) dropLayers(c *Checkpoint) error {
 	}
 	return err
 }
+
+// steps is how long each step of a checkpoint took, for the log.
+type steps struct {
+	logger *zap.Logger
+	what   string
+	last   time.Time
+	fields []zap.Field
+}
+
+func (g *Guest) steps(what string) *steps {
+	return &steps{logger: g.logger, what: what, last: time.Now()}
+}
+
+func (s *steps) done(name string) {
+	now := time.Now()
+	s.fields = append(s.fields, zap.Duration(name, now.Sub(s.last)))
+	s.last = now
+}
+
+func (s *steps) log() { s.logger.Debug("checkpoint "+s.what, s.fields...) }

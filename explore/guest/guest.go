@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -24,12 +25,12 @@ type Config struct {
 	Files     Files
 	Dir       string // of the socket and the console's file; it is there, and its path is short
 	MemoryMiB uint   // 0: 128
-	LogMiB    uint   // size of the RAM disks' log; 0: 16
+	LogMiB    uint   // size of the RAM disks' log; 0: 8
 	Cmdline   string
 	Disks     []*Disk // vda, vdb, … with the serials disk0, disk1, …
 
 	// Silence is how long the agent may not answer before the guest is said to hang, without the time in which the host had
-	// no processor for it. 0: 800 ms.
+	// no processor for it. 0: 800 ms, which an emulated processor on a busy host does not always keep: see SetSilence.
 	Silence time.Duration
 }
 
@@ -40,6 +41,9 @@ type Guest struct {
 	client *agent.Client
 	tail   *tail
 	hello  agent.Hello
+	logger *zap.Logger
+
+	silence atomic.Int64 // time.Duration
 
 	server   *nbd.Server
 	serving  chan error
@@ -61,12 +65,13 @@ func Start(ctx context.Context, hypervisor Hypervisor, cfg Config, log *zap.Logg
 		cfg.MemoryMiB = 128
 	}
 	if cfg.LogMiB == 0 {
-		cfg.LogMiB = 16
+		cfg.LogMiB = 8
 	}
 	if cfg.Silence == 0 {
 		cfg.Silence = 800 * time.Millisecond
 	}
-	g = &Guest{cfg: cfg, tail: newTail()}
+	g = &Guest{cfg: cfg, tail: newTail(), logger: log.With(zap.String("guest", cfg.Name))}
+	g.SetSilence(cfg.Silence)
 	g.life, g.failed = context.WithCancelCause(context.Background())
 	defer func() {
 		if err != nil {
@@ -78,7 +83,7 @@ func Start(ctx context.Context, hypervisor Hypervisor, cfg Config, log *zap.Logg
 		Cmdline: "quiet panic=0 fsward.script=agent " + cfg.Cmdline,
 		Console: filepath.Join(cfg.Dir, cfg.Name+".console"), OnLine: g.tail.add}
 	if len(cfg.Disks) > 0 {
-		if err := g.serve(&m, log); err != nil {
+		if err := g.serve(&m); err != nil {
 			return g, err
 		}
 	}
@@ -130,7 +135,7 @@ func (g *Guest) ready(ctx context.Context) (err error) {
 }
 
 // serve serves the disks.
-func (g *Guest) serve(m *Machine, log *zap.Logger) error {
+func (g *Guest) serve(m *Machine) error {
 	m.NBDSocket = filepath.Join(g.cfg.Dir, g.cfg.Name+".nbd")
 	var exports []nbd.Export
 	for i, d := range g.cfg.Disks {
@@ -142,7 +147,7 @@ func (g *Guest) serve(m *Machine, log *zap.Logger) error {
 	if err != nil {
 		return err
 	}
-	g.server, g.serving = nbd.NewServer(exports, log), make(chan error, 1)
+	g.server, g.serving = nbd.NewServer(exports, g.logger), make(chan error, 1)
 	go func(l net.Listener) { g.serving <- g.server.Serve(context.Background(), l) }(l)
 	return nil
 }
@@ -154,14 +159,31 @@ func (g *Guest) Hello() agent.Hello { return g.hello }
 func (g *Guest) Run(ctx context.Context, c agent.Command) (agent.Exit, error) {
 	ctx, cancel := g.while(ctx)
 	defer cancel()
-	return g.client.Run(ctx, c)
+	e, err := g.client.Run(ctx, c)
+	return e, g.explained(err)
 }
 
 // Do performs a batch of operations in the guest.
 func (g *Guest) Do(ctx context.Context, b agent.Batch) (agent.Done, error) {
 	ctx, cancel := g.while(ctx)
 	defer cancel()
-	return g.client.Do(ctx, b)
+	d, err := g.client.Do(ctx, b)
+	return d, g.explained(err)
+}
+
+// explained is the failure that an error comes of, which is noticed on another way and maybe later; or else the error.
+func (g *Guest) explained(err error) error {
+	if !errors.Is(err, agent.ErrClosed) {
+		return err
+	}
+	select {
+	case <-g.Failed():
+	case <-time.After(time.Second):
+	}
+	if f := g.Failure(); f != nil {
+		return f
+	}
+	return err
 }
 
 // Log reads the log of the guest's RAM disks, for ramdisk.NewReader. Reading waits for bytes, and ends with ctx or the guest.
@@ -178,7 +200,7 @@ func (r *logReader) Read(p []byte) (n int, err error) {
 	defer cancel()
 	for len(r.buf) == 0 {
 		if r.buf, err = r.g.client.ReadLog(ctx, time.Second); err != nil {
-			return 0, err
+			return 0, r.g.explained(err)
 		}
 	}
 	n = copy(p, r.buf)

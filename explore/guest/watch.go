@@ -12,7 +12,7 @@ import (
 const (
 	beatEvery = 100 * time.Millisecond // between an answer and the next ping
 	lookEvery = 20 * time.Millisecond  // how often it is looked at whether a ping has been unanswered for too long
-	// patience is how many times Config.Silence a guest may be silent by the clock, however starved it is.
+	// patience is how many times its limit a guest may be silent by the clock, however starved it is.
 	patience = 20
 	// panicGrace is how long what a kernel prints after the first line of a panic is waited for: the stack.
 	panicGrace = 200 * time.Millisecond
@@ -81,7 +81,7 @@ func (g *Guest) beat(ctx context.Context, epoch uint64) {
 		}
 		clock := silent
 		silent -= max(0, more-starved)
-		if silent < g.cfg.Silence && clock < patience*g.cfg.Silence {
+		if limit := time.Duration(g.silence.Load()); silent < limit && clock < patience*limit {
 			continue
 		}
 		select {
@@ -137,3 +137,6 @@ func (g *Guest) while(ctx context.Context) (context.Context, context.CancelFunc)
 	stop := context.AfterFunc(life, func() { cancel(context.Cause(life)) })
 	return ctx, func() { stop(); cancel(nil) }
 }
+
+// SetSilence changes Config.Silence, for what is known to keep the guest from answering, or for a host that is slow.
+func (g *Guest) SetSilence(limit time.Duration) { g.silence.Store(int64(limit)) }

@@ -6,6 +6,8 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -32,23 +34,37 @@ func peerOf(conn net.Conn) (pid int, err error) {
 	return int(cred.Pid), nil
 }
 
-// Starved returns for how long, all of QEMU's threads together, they were ready to run and this host's processors were not
-// free: the second number of /proc/PID/task/TID/schedstat. A guest that is silent meanwhile does not hang.
+// Starved returns for how long QEMU's main thread and the guest's processor, or the one of several for which it was longest,
+// were ready to run and this host's processors were not free: the second number of /proc/PID/task/TID/schedstat. What the guest
+// is sent, and what it sends, passes both: while they wait, a guest that is silent does not hang.
 func (d *Domain) Starved() (waited time.Duration, err error) {
-	names, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", d.qemu))
+	names, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/comm", d.qemu))
 	if err != nil {
 		return 0, err
 	}
+	var main, processor time.Duration
 	for _, name := range names {
-		b, err := os.ReadFile(name)
+		comm, err := os.ReadFile(name)
 		if err != nil {
 			continue // the thread has ended
+		}
+		isMain := filepath.Base(filepath.Dir(name)) == strconv.Itoa(d.qemu)
+		if !isMain && !strings.HasPrefix(string(comm), "CPU ") { // libvirt has QEMU name its threads
+			continue
+		}
+		b, err := os.ReadFile(filepath.Join(filepath.Dir(name), "schedstat"))
+		if err != nil {
+			continue
 		}
 		var ran, ready int64
 		if _, err := fmt.Sscan(string(b), &ran, &ready); err != nil {
 			return 0, fmt.Errorf("%s: %w", name, err)
 		}
-		waited += time.Duration(ready)
+		if isMain {
+			main = time.Duration(ready)
+		} else {
+			processor = max(processor, time.Duration(ready))
+		}
 	}
-	return waited, nil
+	return main + processor, nil
 }
