@@ -4,8 +4,8 @@
 % Source: thesis, table 5.1.
 % For the user: a directory would have turned into a file and all that is in it could not be reached.
 violation(13, TREE, k(INODE, inode_item, 0)) :-
-  new(TREE, k(INODE, inode_item, 0), f(mode, s_ifmt), TYPE),
-  TYPE \= s_ifdir,
+  change(TREE, k(INODE, inode_item, 0), f(mode, s_ifmt), s_ifdir, TYPE), % another has had none; the clause below sees new ones
+  TYPE \== null,
   file_tree(TREE),
   has_entry(TREE, INODE).
 

@@ -1,4 +1,4 @@
-% A directory and a file are made, and a file gets data. Of an entry that belongs to no inode rule 12 speaks.
+% A directory and a file are made, and a file gets data. Of entries that belong to no inode, or to none any more, rule 12 speaks.
 rule(13).
 change(5,k(257,inode_item,0),object,null,present).
 change(5,k(257,inode_item,0),f(mode,s_ifmt),null,s_ifdir).
@@ -13,4 +13,7 @@ change(5,k(258,extent_data,0),object,null,present).
 object(5,k(258,extent_data,0)).
 change(5,k(259,dir_index,2),object,null,present).
 object(5,k(259,dir_index,2)).
+change(5,k(260,inode_item,0),object,present,null).
+change(5,k(260,inode_item,0),f(mode,s_ifmt),s_ifdir,null).
+object(5,k(260,dir_index,2)).
 expect_none.
