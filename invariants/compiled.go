@@ -44,13 +44,14 @@ func NewCompiled(schema *change.Schema, files []File, options Options) (*Compile
 	e := &Compiled{reference: r}
 	found := &mistakes{reported: map[string]bool{}}
 	var compilers []*compiler
+	of := divide(l, halvesOf(l.rules, r.options), r.options)
 	for i := range halvesOf(l.rules, r.options) {
 		h := newHalf(i, r, l)
 		e.halves, compilers = append(e.halves, h), append(compilers, newCompiler(l, h.machine, found))
 	}
 	for i, rule := range l.rules {
 		e.timing = append(e.timing, Timing{Rule: rule.Name})
-		h, compiler := e.halves[i%len(e.halves)], compilers[i%len(compilers)]
+		h, compiler := e.halves[of[i]], compilers[of[i]]
 		for _, clause := range rule.clauses {
 			c := compiler.compile(rule, clause)
 			e.clauses, h.clauses = append(e.clauses, c), append(h.clauses, c)

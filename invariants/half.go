@@ -2,13 +2,14 @@ package invariants
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
 	"fsward/change"
 )
 
-// A half is every second rule, or all where they are few, with the machine that runs them: what two goroutines judge at
+// A half is about half of the rules, or all where they are few, with the machine that runs them: what two goroutines judge at
 // once where a transaction is large. They share nothing that changes; what they find is put together when both are done,
 // so that the verdict is the same as one after the other. See docs/decisions/0022.
 type half struct {
@@ -29,8 +30,8 @@ func newHalf(order int, r *reference, l *loader) *half {
 }
 
 // parallelFrom is the number of records from which the halves are judged at once. What both look up costs twice, so
-// that a small commit, whose verdict is soon there, is left to one processor and the other to the guest.
-const parallelFrom = 1 << 15
+// that a small commit, whose verdict is there within a millisecond or two, is left to one processor and the other to the guest.
+const parallelFrom = 1 << 11
 
 // manyRules is the number of rules from which there are two halves. With fewer, most of the work is going through the
 // records, which each half does.
@@ -42,6 +43,26 @@ func halvesOf(rules []*rule, options Options) int {
 		return 1
 	}
 	return 2
+}
+
+// divide deals rules to halves, the one that most changes start first, each to the half that fewer start so far. It
+// returns the half of each rule.
+func divide(l *loader, halves int, options Options) []int {
+	counting := newCompiler(l, newMachine(l.vocabulary, options), &mistakes{reported: map[string]bool{}})
+	starts, rules := make([]int, len(l.rules)), make([]int, len(l.rules))
+	for i, rule := range l.rules {
+		rules[i] = i
+		for _, clause := range rule.clauses {
+			starts[i] += len(counting.compile(rule, clause).plans)
+		}
+	}
+	slices.SortStableFunc(rules, func(i, j int) int { return starts[j] - starts[i] })
+	of, load := make([]int, len(rules)), make([]int, halves)
+	for _, i := range rules {
+		of[i] = slices.Index(load, slices.Min(load))
+		load[of[i]] += starts[i]
+	}
+	return of
 }
 
 // judgeHalves judges a transaction by the rules that are compiled.

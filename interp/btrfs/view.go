@@ -287,7 +287,8 @@ func (v *view) scanKey(lo, hi change.Object, yield func(change.Object, error) bo
 		return
 	}
 	i, _ := slices.BinarySearchFunc(h.dec.ents, lo, func(e entity, o change.Object) int { return e.obj.Compare(o) })
-	var objs []change.Object
+	var few [4]change.Object
+	objs := few[:0]
 	for ; i < len(h.dec.ents) && h.dec.ents[i].obj.Compare(hi) <= 0; i++ {
 		objs = append(objs, h.dec.ents[i].obj)
 	}
