@@ -1,4 +1,5 @@
 % A directory and a file are made, and a file gets data. Of entries that belong to no inode, or to none any more, rule 12 speaks.
+% An empty directory has no entry that a file could not have.
 rule(13).
 change(5,k(257,inode_item,0),object,null,present).
 change(5,k(257,inode_item,0),f(mode,s_ifmt),null,s_ifdir).
@@ -16,4 +17,8 @@ object(5,k(259,dir_index,2)).
 change(5,k(260,inode_item,0),object,present,null).
 change(5,k(260,inode_item,0),f(mode,s_ifmt),s_ifdir,null).
 object(5,k(260,dir_index,2)).
+change(5,k(261,inode_item,0),object,present,present).
+change(5,k(261,inode_item,0),f(mode,s_ifmt),s_ifdir,s_ifreg).
+object(5,k(261,inode_item,0)).
+state(5,k(261,inode_item,0),f(mode,s_ifmt),s_ifreg).
 expect_none.
