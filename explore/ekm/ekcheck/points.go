@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -25,23 +24,9 @@ func readDir(dir string) error {
 	return err
 }
 
-// readMapped has a page read by a fault, without reading ahead, which would read it by a bio of its own. A fault that cannot be
-// served is told as EFAULT: madvise(2), MADV_POPULATE_READ.
-func readMapped(dir string) error {
-	f, err := os.Open(filepath.Join(dir, "parent", "file"))
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	b, err := unix.Mmap(int(f.Fd()), 0, 4, unix.PROT_READ, unix.MAP_SHARED)
-	if err != nil {
-		return err
-	}
-	err = unix.Madvise(b, unix.MADV_RANDOM)
-	if err == nil {
-		err = unix.Madvise(b, unix.MADV_POPULATE_READ)
-	}
-	return errors.Join(err, unix.Munmap(b))
+// mountBtrfs reads the superblock through the page cache of the second disk.
+func mountBtrfs(string) error {
+	return guestcheck.Mounted("btrfs", "/dev/fswrd1", "", func(string) error { return nil })
 }
 
 func mkdir(dir string) error { return unix.Mkdir(filepath.Join(dir, "parent", "child"), 0o755) }
@@ -68,16 +53,15 @@ var pointTrials = []struct {
 	symbol string // on the stack of what fails
 	op     operation
 	want   error
-	times  int // that it has to fail for the program to be told
 }{
-	{ekm.Slab, "ext4_alloc_inode", operation{"mkdir", mkdir}, unix.ENOMEM, 1},
-	{ekm.Page, "generic_perform_write", operation{"write", write}, unix.ENOMEM, 1},
-	{ekm.BufferRead, "ext4_readdir", operation{"readdir", readDir}, unix.EIO, 1},
-	{ekm.PageRead, "filemap_fault", operation{"read of a mapping", readMapped}, unix.EFAULT, 2},
-	{ekm.UserMemory, "generic_perform_write", operation{"write", write}, unix.EFAULT, 1},
-	{ekm.UserMemory, "do_mkdirat", operation{"mkdir", mkdir}, unix.EFAULT, 1},
-	{ekm.Submit, "ext4_sync_file", operation{"write and fsync", writeSync}, unix.EIO, 1},
-	{ekm.End, "ext4_sync_file", operation{"write and fsync", writeSync}, unix.EIO, 1},
+	{ekm.Slab, "ext4_alloc_inode", operation{"mkdir", mkdir}, unix.ENOMEM},
+	{ekm.Page, "generic_perform_write", operation{"write", write}, unix.ENOMEM},
+	{ekm.BufferRead, "ext4_readdir", operation{"readdir", readDir}, unix.EIO},
+	{ekm.PageRead, "btrfs_scan_one_device", operation{"mount of Btrfs", mountBtrfs}, unix.EIO},
+	{ekm.UserMemory, "generic_perform_write", operation{"write", write}, unix.EFAULT},
+	{ekm.UserMemory, "do_mkdirat", operation{"mkdir", mkdir}, unix.EFAULT},
+	{ekm.Submit, "ext4_sync_file", operation{"write and fsync", writeSync}, unix.EIO},
+	{ekm.End, "ext4_sync_file", operation{"write and fsync", writeSync}, unix.EIO},
 }
 
 // checkPoints has each point of the kernel counted, and made to fail: by a thread of the checked system alone.
@@ -97,28 +81,40 @@ func checkPoints(c *ekm.Control) error {
 	if err := d.Snapshot("base"); err != nil {
 		return err
 	}
+	rd, err := ramdisk.Open()
+	if err != nil {
+		return err
+	}
+	defer rd.Close()
+	second, err := rd.Make(1, 128<<20)
+	if err != nil {
+		return err
+	}
+	if err := guestcheck.Mkfs("btrfs", second.Path()); err != nil {
+		return err
+	}
 	for _, t := range pointTrials {
 		limit := ekm.Limit{Symbol: t.symbol}
 		var counted, failed, foreign ekm.PointStat
 		var taken []ekm.Choice
-		counting, err := pointOnce(c, d, t.point, ekm.Count, limit, t.op, t.times, true, &counted)
+		counting, err := pointOnce(c, d, t.point, ekm.Count, limit, t.op, true, &counted)
 		if err != nil {
 			return fmt.Errorf("%v: %w", t.point, err)
 		}
 		if counting != nil || counted.Functions == 0 || counted.Hits == 0 || counted.Failed != 0 {
 			return fmt.Errorf("%v, counted: %s ends with %v; %+v", t.point, t.op.name, counting, counted)
 		}
-		failing, err := pointOnce(c, d, t.point, ekm.On, limit, t.op, t.times, true, &failed)
+		failing, err := pointOnce(c, d, t.point, ekm.On, limit, t.op, true, &failed)
 		if err != nil {
 			return fmt.Errorf("%v: %w", t.point, err)
 		}
 		if taken, err = c.Taken(); err != nil {
 			return err
 		}
-		if !errors.Is(failing, t.want) || failed.Failed != uint64(t.times) || len(taken) == 0 || taken[0].Value != 1 || taken[0].Point != t.point {
+		if !errors.Is(failing, t.want) || failed.Failed != 1 || len(taken) == 0 || taken[0].Value != 1 || taken[0].Point != t.point {
 			return fmt.Errorf("%v: %s ends with %v, want %v; %+v, %+v", t.point, t.op.name, failing, t.want, failed, taken)
 		}
-		other, err := pointOnce(c, d, t.point, ekm.On, limit, t.op, t.times, false, &foreign)
+		other, err := pointOnce(c, d, t.point, ekm.On, limit, t.op, false, &foreign)
 		if err != nil {
 			return fmt.Errorf("%v: %w", t.point, err)
 		}
@@ -135,15 +131,15 @@ func checkPoints(c *ekm.Control) error {
 	return d.Drop("base")
 }
 
-// pointOnce runs an operation on the disk as it was, with a point switched on, and the first choices failing.
-func pointOnce(c *ekm.Control, d *ramdisk.Disk, p ekm.Point, mode ekm.Mode, limit ekm.Limit, op operation, times int, member bool,
+// pointOnce runs an operation on the disk as it was, with a point switched on, and the first choice failing.
+func pointOnce(c *ekm.Control, d *ramdisk.Disk, p ekm.Point, mode ekm.Mode, limit ekm.Limit, op operation, member bool,
 	stat *ekm.PointStat) (result, err error) {
 	if _, err := d.Restore("base"); err != nil {
 		return nil, err
 	}
 	err = guestcheck.Mounted("ext3", d.Path(), "", func(dir string) error {
 		run := func() error {
-			if err := errors.Join(c.Load(slices.Repeat([]uint32{1}, times)), c.Start(), c.Set(p, mode, limit)); err != nil {
+			if err := errors.Join(c.Load([]uint32{1}), c.Start(), c.Set(p, mode, limit)); err != nil {
 				return err
 			}
 			result = op.run(dir)
