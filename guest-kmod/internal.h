@@ -91,6 +91,7 @@ struct fsw_probe {
 };
 
 int fsw_probes_want(u32 groups);
+void fsw_probes_exit(void);
 u32 fsw_probes_wanted(void);
 u32 fsw_probes_on(u32 group);
 u64 fsw_probes_missed(void);

@@ -50,7 +50,7 @@ static void __exit fsw_exit(void)
 	fsw_ctl_exit();
 	fsw_logdev_exit();
 	fsw_syscalls_want(false);
-	fsw_probes_want(0);
+	fsw_probes_exit();
 	fsw_release_all();
 	fsw_log_free();
 	fsw_syscalls_exit();

@@ -211,7 +211,12 @@ static void remove_unwanted(void)
 		missed += gone[i]->nmissed;
 		container_of(gone[i], struct fsw_probe, kp)->on = false;
 	}
-	/* A thread that was preempted may still be in one of the functions above. */
+}
+
+/* fsw_probes_exit() - when the module is about to go. A thread that was preempted may still be in a function of it. */
+void fsw_probes_exit(void)
+{
+	fsw_probes_want(0);
 	synchronize_rcu_tasks();
 }
 
