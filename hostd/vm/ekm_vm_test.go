@@ -7,7 +7,7 @@ import "testing"
 // A module in the guest's stock kernel enumerates choices, has allocations fail at a site, logs what could be written, holds
 // threads, and goes without a trace.
 func TestGuestEKM(t *testing.T) {
-	checkGuest(t, "ekm", shortDir(t), nil, "choose", "slab", "calls", "threads", "overflow")
+	checkGuest(t, "ekm", shortDir(t), nil, "choose", "slab", "points", "calls", "threads", "overflow")
 }
 
 // What the module says of the write set explains every sector that the disk was given, for ext3 and for Btrfs.

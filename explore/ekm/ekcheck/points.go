@@ -59,7 +59,7 @@ var pointTrials = []struct {
 	{ekm.BufferRead, "ext4_readdir", operation{"readdir", readDir}, unix.EIO},
 	{ekm.PageRead, "btrfs_scan_one_device", operation{"mount of Btrfs", mountBtrfs}, unix.EIO},
 	{ekm.UserMemory, "generic_perform_write", operation{"write", write}, unix.EFAULT},
-	{ekm.UserMemory, "do_mkdirat", operation{"mkdir", mkdir}, unix.EFAULT},
+	{ekm.UserMemory, "__x64_sys_mkdirat", operation{"mkdir", mkdir}, unix.EFAULT},
 	{ekm.Submit, "ext4_sync_file", operation{"write and fsync", writeSync}, unix.EIO},
 	{ekm.End, "ext4_sync_file", operation{"write and fsync", writeSync}, unix.EIO},
 }
