@@ -86,7 +86,7 @@ func parseChunk(k key, r disk.Region, sectorSize uint32, devs *devices) (chunk, 
 	case n == 0 || n > maxStripes || r.Len() != chunkItemSize+(n-1)*stripeSize:
 		return bad("num_stripes is %d in an item of %d bytes", n, r.Len())
 	case c.logical%uint64(sectorSize) != 0 || c.length == 0 || c.length%uint64(sectorSize) != 0 || c.logical+c.length < c.logical:
-		return bad("length %d", c.length)
+		return bad("it has %d bytes, which are no whole sectors there", c.length)
 	case r.U64(16) != stripeLen:
 		return bad("stripe_len is %d, want %d", r.U64(16), stripeLen)
 	case r.U32(40) != sectorSize:

@@ -94,6 +94,27 @@ func TestStructureRules(t *testing.T) {
 			c.above(first, inodeKey(257))
 			return c.commit(none)
 		}},
+		{"btrfs/block-pointer", func(c *cow) []interp.Write {
+			c.tree(5, none)
+			c.above(first)
+			put64(101+17, 0)(c.last())
+			reseal(c.last())
+			return c.commit(none)
+		}},
+		{"btrfs/block-pointer", func(c *cow) []interp.Write {
+			c.tree(5, none)
+			c.above(first)
+			c.last()[101+17]++
+			reseal(c.last())
+			return c.commit(none)
+		}},
+		{"btrfs/nritems", func(c *cow) []interp.Write {
+			c.tree(5, none)
+			c.above(first)
+			put32(96, 1000)(c.last())
+			reseal(c.last())
+			return c.commit(none)
+		}},
 		{"btrfs/parent-key", func(c *cow) []interp.Write { c.tree(5, none); c.above(inodeKey(255)); return c.commit(none) }},
 		{"btrfs/block-twice", func(c *cow) []interp.Write {
 			c.tree(5, none)

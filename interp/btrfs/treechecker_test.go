@@ -3,6 +3,9 @@ package btrfs_test
 import (
 	"encoding/binary"
 	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -56,7 +59,7 @@ var alterations = []struct {
 	}},
 	{1, 132, nil, []alteration{ // root_item: the first is that of the extent tree
 		{160, 8, far, "generation is"}, {200, 8, far, "last_snapshot is"}, {239, 8, far, "generation_v2 is"}, {176, 8, 4097, "bytenr is 4097"},
-		{238, 1, 8, "level is 8"}, {237, 1, 8, "drop_level is 8"}, {208, 8, 2, "flags is 0x2"}, {header, 8, 0, "tree 0"}, {header + 9, 8, 1, "key offset of tree 2 is 1"},
+		{238, 1, 8, "level is 8"}, {237, 1, 8, "drop_level is 8"}, {208, 8, 2, "flags is 0x2"}, {220, 8, 256, "drop_level is 0"}, {header, 8, 0, "tree 0"}, {header + 9, 8, 1, "key offset of tree 2 is 1"},
 	}},
 	{2, 169, nil, []alteration{ // metadata_item
 		{8, 8, far, "generation is"}, {16, 8, 0, "flags is 0x0"}, {16, 8, 3, "flags is 0x3"}, {16, 8, 1, "it is of data"},
@@ -71,6 +74,13 @@ var alterations = []struct {
 	{2, 192, nil, []alteration{ // block_group_item
 		{0, 8, far, "used is"}, {8, 8, 1, "chunk_objectid is 1"}, {16, 8, 1 | 3<<3, "more than one profile"}, {16, 8, 0, "flags is 0x0"},
 		{16, 8, 3, "flags is 0x3"}, {16, 8, 1 | 1<<40, "flags is"}, {header + 9, 8, 0, "length is 0"},
+	}},
+	{3, 228, func(b []byte) bool { return b[24] == 1 }, []alteration{ // chunk_item of data
+		{44, 2, 0, "num_stripes is 0"}, {44, 2, 2, "num_stripes is 2 in an item"}, {40, 4, 512, "sector_size is 512"}, {16, 8, 4096, "stripe_len is 4096"},
+		{0, 8, 0, "no whole sectors"}, {0, 8, 5, "no whole sectors"}, {0, 8, 1<<64 - 4096, "no whole sectors"}, {header + 9, 8, 1<<40 + 1, "no whole sectors"},
+		{0, 8, 1 << 50, "lies beyond"}, {24, 8, 1 | 1<<40, "type is"}, {24, 8, 1 | 3<<4, "more than one profile"}, {24, 8, 0, "type is 0x0"},
+		{24, 8, 3, "SYSTEM stands alone"}, {24, 8, 1 | 1<<4, "num_stripes is 1 under"}, {24, 8, 1 | 1<<6, "num_stripes is 1 under"},
+		{24, 8, 5, "MIXED_GROUPS"}, {header, 8, 257, "objectid is 257"},
 	}},
 	{3, 216, nil, []alteration{ // dev_item
 		{16, 8, 1 << 60, "bytes_used is"}, {0, 8, 7, "devid is 7"}, {66, 8, 7, "uuid is"}, {82, 8, 7, "fsid is"},
@@ -183,6 +193,46 @@ func join(parts ...[]byte) (b []byte) {
 
 // dataRef is a btrfs_extent_data_ref: of tree 5, inode 257, offset 0.
 var dataRef = join(num(8, 5), num(8, 257), num(8, 0), num(4, 1))
+
+// docs/TREE-CHECKER.md names functions and rules that there are, but for Linux's own.
+func TestTreeCheckerDocument(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/TREE-CHECKER.md")
+	must(t, err)
+	files, err := filepath.Glob("*.go")
+	must(t, err)
+	known := map[string]bool{}
+	for _, f := range files {
+		source, err := os.ReadFile(f)
+		must(t, err)
+		for _, m := range regexp.MustCompile(`(?m)^func (?:\([^)]*\) )?(\w+)\(`).FindAllSubmatch(source, -1) {
+			known[string(m[1])] = true
+		}
+	}
+	for _, r := range newEngine(t).Rules() {
+		known[strings.TrimPrefix(r.Name, "btrfs/")] = true
+	}
+	rows := 0
+	for _, line := range strings.Split(string(doc), "\n") {
+		head, isHead := strings.CutPrefix(line, "## ")
+		report, by, ok := strings.Cut(strings.TrimPrefix(line, "| "), " | ")
+		switch {
+		case isHead:
+			report, by = "heading", head
+		case !ok || !strings.HasPrefix(line, "| "):
+			continue
+		default:
+			rows++
+		}
+		for _, m := range regexp.MustCompile("`(?:\\w+\\.)?(\\w+)`|rule (\\d+)").FindAllStringSubmatch(by, -1) {
+			if name := m[1] + m[2]; !known[name] {
+				t.Errorf("%s: there is no function or rule %s", report, name)
+			}
+		}
+	}
+	if rows < 60 {
+		t.Errorf("the tables have %d rows", rows)
+	}
+}
 
 // Items that a small file system does not have, sound and not.
 func TestTreeCheckerItems(t *testing.T) {

@@ -61,7 +61,8 @@ func (d *decoder) rootItem(k key, r disk.Region) error {
 	if r.Len() != rootItemLayout.size && r.Len() != legacyRootItemSize {
 		return bad(0, "%d bytes, want %d or %d", r.Len(), rootItemLayout.size, legacyRootItemSize)
 	}
-	generation, bytenr, lastSnapshot, flags, dropLevel, level := r.U64(160), r.U64(176), r.U64(200), r.U64(208), r.U8(237), r.U8(238)
+	generation, bytenr, lastSnapshot, flags := r.U64(160), r.U64(176), r.U64(200), r.U64(208)
+	refs, dropped, dropLevel, level := r.U32(216), r.U64(220), r.U8(237), r.U8(238)
 	switch {
 	case k.objectid == 0:
 		return bad(0, "there is no tree 0")
@@ -77,6 +78,8 @@ func (d *decoder) rootItem(k key, r disk.Region) error {
 		return bad(176, "bytenr is %d, not a multiple of sectorsize", bytenr)
 	case level >= maxLevel || dropLevel >= maxLevel:
 		return bad(237, "level is %d, drop_level is %d, at most %d", level, dropLevel, maxLevel-1)
+	case dropped != 0 && dropLevel == 0 && (refs == 0 || !fileTree(k.objectid)): // of a file tree that is in use a rule asks
+		return bad(237, "drop_level is 0, and drop_progress has objectid %d: a tree is dropped from its nodes", dropped)
 	case flags&^rootFlags != 0:
 		return bad(208, "flags is %#x, unknown are %#x", flags, flags&^rootFlags)
 	}
