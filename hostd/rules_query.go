@@ -21,12 +21,12 @@ import (
 
 // QueryConfig says what is asked about, and under which bounds.
 type QueryConfig struct {
-	Target string // an image, or a log with "" or @GENERATION behind its name
-	Base   string // the image that the log starts from; "": Target is an image
-	FS     string
-	Dir    string // rules whose helpers goals may use; "" for those built in
-	Steps  int64  // budget of a goal; 0 for that of rules
-	Limit  int    // answers of a goal
+	Targets []string // images, of the disks of one file system; or a log with "" or @GENERATION behind its name
+	Base    string   // the image that the log starts from; "": Targets are images
+	FS      string
+	Dir     string // rules whose helpers goals may use; "" for those built in
+	Steps   int64  // budget of a goal; 0 for that of rules
+	Limit   int    // answers of a goal
 }
 
 // A Querier answers goals about one transaction.
@@ -37,21 +37,24 @@ type Querier struct {
 	Title  string // what is asked about: "btrfs generation 8, 412 records"
 }
 
-// Query opens an image or a commit of a log and calls ask, during which goals can be answered.
+// Query opens the images of a file system or a commit of a log and calls ask, during which goals can be answered.
 func Query(ctx context.Context, cfg QueryConfig, ask func(*Querier) error) error {
 	if cfg.Base == "" {
-		disk, err := blocktap.OpenImage(cfg.Target)
+		disks, err := openImages(cfg.Targets)
 		if err != nil {
 			return err
 		}
-		defer disk.Close()
-		name, obs, err := detect.Image(disk, cfg.FS)
+		defer disks.Close()
+		name, obs, err := detect.Image(disks, cfg.FS)
 		if err != nil {
 			return err
 		}
 		return cfg.ask(name, obs, ask)
 	}
-	log, commit, err := splitCommit(cfg.Target)
+	if len(cfg.Targets) != 1 {
+		return fmt.Errorf("goals are asked about one log, %d were given", len(cfg.Targets))
+	}
+	log, commit, err := splitCommit(cfg.Targets[0])
 	if err != nil {
 		return err
 	}

@@ -20,13 +20,13 @@ func rulesQueryCommand() *cobra.Command {
 	var cfg hostd.QueryConfig
 	var asJSON bool
 	c := &cobra.Command{
-		Use:   "query ['GOAL'] IMG|LOG[@COMMIT]",
+		Use:   "query ['GOAL'] IMG...|LOG[@COMMIT]",
 		Short: "Ask what a rule would see: all answers of a goal",
 		Long: `Prints all answers of a goal, written as in a rule. About an image: its state, and its objects as
-additions. About a log (with --base): the changes of one commit and the state after it, of the commit
+additions; give the images of all disks of a file system that has several. About a log (with --base): the changes of one commit and the state after it, of the commit
 with generation COMMIT, or the last one. Helpers of the rules can be used, and violation(N, TREE, ID).
 
-Without a GOAL it asks for goals: on a terminal with history (arrow up) and completion of predicates,
+Without a GOAL, which is where the first argument is a file, it asks for goals: on a terminal with history (arrow up) and completion of predicates,
 kinds and fields (Tab). There, "help" lists the kinds of objects with their fields, Ctrl-D ends.
 
 Answers are a table, or with --json one object a line. "_" stands for a variable that the goal leaves
@@ -35,13 +35,18 @@ open; variables that begin with _ are not printed.
 Exit status: 0 answered (also if there are no answers), 2 wrong usage, 3 could not be answered.`,
 		Example: `  fsward rules query 'query(inode, 2, links_count, N)' ext3.img
   fsward rules query 'add(5, k(INODE, inode_item, 0))' disk.log@9 --base disk.img
+  fsward rules query 'query(3, k(1, dev_item, N), total_bytes, SIZE)' disk0.img disk1.img
   fsward rules query disk.img`,
-		Args: cobra.RangeArgs(1, 2),
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			cfg.Target = args[len(args)-1]
+			goal := ""
+			cfg.Targets = args
+			if _, err := os.Stat(args[0]); err != nil && len(args) > 1 {
+				goal, cfg.Targets = args[0], args[1:]
+			}
 			return hostd.Query(c.Context(), cfg, func(q *hostd.Querier) error {
-				if len(args) == 2 {
-					return answer(c.Context(), os.Stdout, q, args[0], asJSON)
+				if goal != "" {
+					return answer(c.Context(), os.Stdout, q, goal, asJSON)
 				}
 				if term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd())) {
 					return converse(c.Context(), q, asJSON)
