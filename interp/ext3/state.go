@@ -10,8 +10,8 @@ import (
 	"fsward/interp"
 )
 
-// cacheBlocks bounds the blocks that a state keeps in memory: 16 MiB of blocks of 4096 bytes.
-const cacheBlocks = 4096
+// cacheBytes bounds the blocks that a state keeps in memory.
+const cacheBytes = 16 << 20
 
 // A copyPlace is where the journal holds a block that belongs elsewhere.
 type copyPlace struct {
@@ -82,7 +82,7 @@ func (s *state) block(block uint32) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(s.cache) >= cacheBlocks {
+	if len(s.cache) >= cacheBytes/int(s.geo.blockSize) {
 		clear(s.cache)
 	}
 	s.cache[block] = b
