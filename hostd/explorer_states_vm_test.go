@@ -247,7 +247,13 @@ func (r *explorerRig) checkpoint(t *testing.T) {
 		time.Sleep(200 * time.Millisecond)
 	}
 	after := counts()
-	uptime := r.sh(t, "cut -d . -f 1 /proc/uptime")
+	uptime := func() (seconds float64) {
+		if _, err := fmt.Sscan(r.sh(t, "cat /proc/uptime"), &seconds); err != nil {
+			t.Fatal(err)
+		}
+		return seconds
+	}
+	late := uptime()
 	// The first moment after the checkpoint, twice.
 	for range 4 {
 		begin := time.Now()
@@ -263,7 +269,9 @@ func (r *explorerRig) checkpoint(t *testing.T) {
 		}
 		r.sh(t, "test ! -e /tmp/junk; test ! -e /mnt/v/junk; test ! -e /mnt/v/big")
 	}
-	t.Logf("uptime was %s s, and is %s s", strings.TrimSpace(uptime), strings.TrimSpace(r.sh(t, "cut -d . -f 1 /proc/uptime")))
+	if now := uptime(); now >= late {
+		t.Errorf("the guest was put back, and its clock was not: it was at %.1f s and is at %.1f s", late, now)
+	}
 	time.Sleep(300 * time.Millisecond)
 	// No number is missing, in memory nor, read again, from the disks; and the disks are sound.
 	r.sh(t, `touch /tmp/stop; while [ -d /proc/$(cat /tmp/counter) ]; do sleep 0.1; done
@@ -344,7 +352,7 @@ func (r *explorerRig) hang(t *testing.T) {
 	r.SetSilence(800 * time.Millisecond)
 	f := r.failsAs(t, guest.Hung)
 	t.Logf("seen %v after the last sign of life: silent for %v of that", r.con.since(t, "spinning").Round(time.Millisecond), f.Silent.Round(time.Millisecond))
-	if f.Silent > time.Second {
+	if f.Silent <= 0 || f.Silent > time.Second {
 		t.Errorf("the guest was silent for %v", f.Silent)
 	}
 	if !slices.ContainsFunc(f.Console, func(s string) bool { return strings.Contains(s, "spinning") }) {

@@ -78,9 +78,10 @@ func Start(ctx context.Context, hypervisor Hypervisor, cfg Config, log *zap.Logg
 			err = errors.Join(err, g.Close())
 		}
 	}()
-	// A panic is kept as it is, so that the guest can be put back to before it.
+	// A panic is kept as it is, so that the guest can be put back to before it. The clock is one that is put back, too: QEMU never
+	// lets an emulated time stamp counter fall.
 	m := Machine{Name: cfg.Name, Kernel: cfg.Files.Kernel, Initramfs: cfg.Files.Initramfs, MemoryMiB: cfg.MemoryMiB,
-		Cmdline: "quiet panic=0 fsward.script=agent " + cfg.Cmdline,
+		Cmdline: "quiet panic=0 clocksource=acpi_pm tsc=unstable fsward.script=agent " + cfg.Cmdline,
 		Console: filepath.Join(cfg.Dir, cfg.Name+".console"), OnLine: g.tail.add}
 	if len(cfg.Disks) > 0 {
 		if err := g.serve(&m); err != nil {

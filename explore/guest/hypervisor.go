@@ -40,7 +40,7 @@ type Domain interface {
 	SaveState(ctx context.Context, name string) error
 	LoadState(ctx context.Context, name string) error
 	DropState(ctx context.Context, name string) error
-	// Starved is for how long in all it could not run because others did.
-	Starved() (time.Duration, error)
+	// Starved is for how long in all the hypervisor, and the guest's processor, could not run because others did.
+	Starved() (hypervisor, processor time.Duration, err error)
 	Close() error // ends it
 }

@@ -52,7 +52,7 @@ func (g *Guest) beat(ctx context.Context, epoch uint64) {
 	defer cancel()
 	answered := make(chan error, 1)
 	begin := time.Now()
-	starved, err := g.domain.Starved()
+	hypervisor, processor, err := g.domain.Starved()
 	if err != nil {
 		return // it ends
 	}
@@ -74,13 +74,13 @@ func (g *Guest) beat(ctx context.Context, epoch uint64) {
 			return
 		case <-tick.C:
 		}
-		silent := time.Since(begin)
-		more, err := g.domain.Starved()
+		clock := time.Since(begin)
+		h, p, err := g.domain.Starved()
 		if err != nil {
 			continue
 		}
-		clock := silent
-		silent -= max(0, more-starved)
+		// Mostly at the same time, so that the longer one counts.
+		silent := clock - max(h-hypervisor, p-processor)
 		if limit := time.Duration(g.silence.Load()); silent < limit && clock < patience*limit {
 			continue
 		}

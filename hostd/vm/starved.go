@@ -37,12 +37,11 @@ func peerOf(conn net.Conn) (pid int, err error) {
 // Starved returns for how long QEMU's main thread and the guest's processor, or the one of several for which it was longest,
 // were ready to run and this host's processors were not free: the second number of /proc/PID/task/TID/schedstat. What the guest
 // is sent, and what it sends, passes both: while they wait, a guest that is silent does not hang.
-func (d *Domain) Starved() (waited time.Duration, err error) {
+func (d *Domain) Starved() (main, processor time.Duration, err error) {
 	names, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/comm", d.qemu))
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	var main, processor time.Duration
 	for _, name := range names {
 		comm, err := os.ReadFile(name)
 		if err != nil {
@@ -58,7 +57,7 @@ func (d *Domain) Starved() (waited time.Duration, err error) {
 		}
 		var ran, ready int64
 		if _, err := fmt.Sscan(string(b), &ran, &ready); err != nil {
-			return 0, fmt.Errorf("%s: %w", name, err)
+			return 0, 0, fmt.Errorf("%s: %w", name, err)
 		}
 		if isMain {
 			main = time.Duration(ready)
@@ -66,5 +65,5 @@ func (d *Domain) Starved() (waited time.Duration, err error) {
 			processor = max(processor, time.Duration(ready))
 		}
 	}
-	return main + processor, nil
+	return main, processor, nil
 }
