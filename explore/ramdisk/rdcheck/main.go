@@ -36,6 +36,7 @@ var checks = []check{
 	{name: "tree", run: checkTree},
 	{name: "load", run: checkLoad},
 	{name: "time", run: checkTime},
+	{name: "rate", run: checkRate},
 	{name: "inject", run: checkInject},
 	{name: "cycles", alone: checkCycles},
 }
