@@ -14,3 +14,6 @@ func TestGuestEKM(t *testing.T) {
 func TestGuestEKMWrites(t *testing.T) {
 	checkGuest(t, "ekm", shortDir(t), nil, "writes-ext3", "writes-btrfs", "rates")
 }
+
+// A hundred times loaded, used and unloaded, the module has left nothing in the guest's memory, and no warning in the kernel's log.
+func TestGuestEKMCycles(t *testing.T) { checkGuest(t, "ekm", shortDir(t), nil, "cycles") }
