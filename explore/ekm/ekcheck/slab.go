@@ -70,6 +70,9 @@ func differs(before, now []ekm.Choice, n int) string {
 	return ""
 }
 
+// inMkdir leaves out what the thread allocates beside the call: signals by which Go's runtime interrupts it, for one.
+var inMkdir = ekm.Limit{Symbol: "__x64_sys_mkdirat"}
+
 // checkSlab counts the slab allocations of a mkdir on ext3, and has each of them fail, again and again: at exactly its site.
 func checkSlab(c *ekm.Control) error {
 	d, err := makeDisk("ext3")
@@ -86,17 +89,17 @@ func checkSlab(c *ekm.Control) error {
 		return err
 	}
 	// Once without a look: what the kernel allocates the first time only is no choice of later ones.
-	if _, err := mkdirOnce(c, d, ekm.Count, ekm.Limit{}, nil); err != nil {
+	if _, err := mkdirOnce(c, d, ekm.Count, inMkdir, nil); err != nil {
 		return err
 	}
-	counted, err := mkdirOnce(c, d, ekm.Count, ekm.Limit{}, nil)
+	counted, err := mkdirOnce(c, d, ekm.Count, inMkdir, nil)
 	if err != nil {
 		return err
 	}
 	if counted.result != nil || len(counted.taken) != 0 || counted.stat.Hits == 0 || counted.stat.Failed != 0 {
 		return fmt.Errorf("counting: mkdir ends with %v after %d choices; %+v", counted.result, len(counted.taken), counted.stat)
 	}
-	base, err := mkdirOnce(c, d, ekm.On, ekm.Limit{}, nil)
+	base, err := mkdirOnce(c, d, ekm.On, inMkdir, nil)
 	if err != nil {
 		return err
 	}
@@ -110,7 +113,7 @@ func checkSlab(c *ekm.Control) error {
 		var first trial
 		const times = 2
 		for done := 0; done < times; {
-			t, err := mkdirOnce(c, d, ekm.On, ekm.Limit{}, failing(n))
+			t, err := mkdirOnce(c, d, ekm.On, inMkdir, failing(n))
 			if err != nil {
 				return err
 			}
@@ -163,7 +166,7 @@ func slabLimits(c *ekm.Control, d *ramdisk.Disk, inode *ekm.Choice, hits uint64)
 	if err != nil {
 		return err
 	}
-	if t.result != nil || len(t.taken) != 0 || t.stat.Elsewhere != hits {
+	if t.result != nil || len(t.taken) != 0 || t.stat.Elsewhere < hits {
 		return fmt.Errorf("limited to what is not there: mkdir ends with %v after %d choices; %+v", t.result, len(t.taken), t.stat)
 	}
 	return d.Drop("base")
