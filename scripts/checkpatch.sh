@@ -25,6 +25,6 @@ status=0
 while read -r file; do
 	ignore=()
 	[ "${file##*/}" != compat.h ] || ignore=(--ignore LINUX_VERSION_CODE,CONSTANT_COMPARISON)
-	"$tools/checkpatch.pl" --no-tree --strict --terse --no-summary --show-types "${ignore[@]}" --file "$file" || status=1
+	"$tools/checkpatch.pl" --no-tree --terse --no-summary --show-types "${ignore[@]}" --file "$file" || status=1
 done < <(find . -path ./build -prune -o -name '*.[ch]' -print | sort)
 exit $status
