@@ -54,10 +54,15 @@ func (g *Guard) Flushing() {
 func (g *Guard) forget() {
 	if a := g.ahead; a != nil {
 		a.forecast.Stop()
-		a.stop()
-		<-a.done
+		a.end()
 		g.ahead = nil
 	}
+}
+
+// end ends the judging, and waits until it has. The View is not stopped.
+func (a *ahead) end() {
+	a.stop()
+	<-a.done
 }
 
 // foreseen returns what was judged ahead if it is this transaction, by the rules that are in force, once its verdict
@@ -67,8 +72,13 @@ func (g *Guard) foreseen(ctx context.Context, txn *change.Txn) *ahead {
 	if a == nil {
 		return nil
 	}
-	defer g.forget()
-	if <-a.prepared; txn == nil || a.txn != txn || a.rules != g.rules.set.Load() {
+	if <-a.prepared; txn == nil || a.txn != txn {
+		g.forget()
+		return nil
+	}
+	g.ahead = nil // it has come: its View is the commit's, which is read by other rules and to explain violations
+	defer a.end()
+	if a.rules != g.rules.set.Load() {
 		return nil
 	}
 	select {

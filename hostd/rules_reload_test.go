@@ -2,10 +2,12 @@ package hostd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"go.uber.org/zap"
@@ -96,4 +98,65 @@ func TestReloadUnderLoad(t *testing.T) {
 		t.Errorf("commits by the rules that judged them: %v", by)
 	}
 	t.Logf("%d commits, %d reloads: %v", commits, reloads, by)
+}
+
+// foretold is an interpreter that expected the commit that comes, and the View of that, of which only Exists is asked.
+type foretold struct {
+	scripted
+	change.View
+	stopped atomic.Bool
+}
+
+func (f *foretold) Forecast() interp.Forecast    { return f }
+func (f *foretold) Prepare() (interp.Part, bool) { return interp.Part{Txn: f.next.Txn, View: f}, true }
+func (f *foretold) Stop()                        { f.stopped.Store(true) }
+
+func (f *foretold) Exists(change.Object) (bool, error) {
+	if f.stopped.Load() {
+		return false, errors.New("stopped")
+	}
+	return true, nil
+}
+
+// Rules are replaced between the flush, when a commit is judged ahead, and the commit: it is judged by the new ones, on the state that
+// was expected.
+func TestReloadBehindAFlush(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "btrfs", "mine.pl")
+	if err := os.Mkdir(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write := func(number int) {
+		t.Helper()
+		if err := os.WriteFile(file, fmt.Appendf(nil, "violation(%d, T, I) :- add(T, I), query(T, I).\n", number), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(901)
+	rules, err := RulesConfig{Dir: dir}.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema := detect.Schema("btrfs")
+	kind, _ := schema.KindByName("inode_item")
+	txn := &change.Txn{Schema: schema, Names: change.NewNames()}
+	txn.Add(change.Object{Tree: 5, ID: 257, Kind: kind})
+	interpreter := &foretold{}
+	interpreter.next = interp.Observation{Point: interp.CommitPoint, Generation: 7, Txn: txn, View: interpreter}
+	var seen events
+	guard := &Guard{name: "vda", interp: interpreter, rules: rules, policy: logPolicy{}, sinks: []Sink{&seen}, log: zap.NewNop()}
+	defer guard.forget()
+	guard.Flushing()
+	write(902)
+	swap, err := rules.Reload()
+	if err != nil {
+		t.Fatal(err)
+	}
+	swap()
+	if err := guard.Handle(context.Background(), &blocktap.Request{Op: blocktap.OpWrite, Len: 4, Data: []byte("data")}, func() error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if len(seen) != 1 || seen[0].Outcome != change.Violated || len(seen[0].Undecided) > 0 || seen[0].Violations[0].Rule != "btrfs/902" {
+		t.Errorf("%+v", seen[0])
+	}
 }
