@@ -66,6 +66,20 @@ func (c *consoleClock) since(t *testing.T, word string) time.Duration {
 	return time.Since(at)
 }
 
+// wait waits for a line with a word.
+func (c *consoleClock) wait(t *testing.T, word string) {
+	t.Helper()
+	for begin := time.Now(); time.Since(begin) < time.Minute; time.Sleep(10 * time.Millisecond) {
+		c.mu.Lock()
+		_, ok := c.at[word]
+		c.mu.Unlock()
+		if ok {
+			return
+		}
+	}
+	t.Fatalf("the console does not say %q", word)
+}
+
 func newExplorerRig(t *testing.T) *explorerRig {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "fsward-agent-")

@@ -263,7 +263,7 @@ func TestHoldAndCut(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "made")
 	b := Batch{Ops: []Op{Mkdir(file, 0o700)}, Timeout: time.Minute}
 	f := frame{kind: kindDo, id: 1 << 40, payload: b.encode()}
-	stale := f.append(nil)
+	stale := f.encode()
 	if _, err := c.conn.Write(append(stale, stale[7:]...)); err != nil {
 		t.Fatal(err)
 	}

@@ -128,7 +128,7 @@ func (c *Client) call(ctx context.Context, k kind, payload []byte) ([]byte, erro
 	c.mu.Unlock()
 	f := frame{kind: k, id: id, payload: payload}
 	c.writing.Lock()
-	_, err := c.conn.Write(f.append(nil))
+	_, err := c.conn.Write(f.encode())
 	c.writing.Unlock()
 	if err != nil {
 		c.forget(id)

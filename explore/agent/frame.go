@@ -65,15 +65,14 @@ type frame struct {
 	payload []byte
 }
 
-// append appends the frame as it is sent. The payload is at most MaxPayload long.
-func (f *frame) append(b []byte) []byte {
-	at := len(b)
-	b = le.AppendUint32(b, magic)
+// encode returns the frame as it is sent. The payload is at most MaxPayload long.
+func (f *frame) encode() []byte {
+	b := le.AppendUint32(make([]byte, 0, headerSize+len(f.payload)), magic)
 	b = le.AppendUint16(b, Version)
 	b = le.AppendUint16(b, uint16(f.kind))
 	b = le.AppendUint64(b, f.id)
 	b = le.AppendUint32(b, uint32(len(f.payload)))
-	b = le.AppendUint32(b, crcOf(b[at:]))
+	b = le.AppendUint32(b, crcOf(b))
 	return append(b, f.payload...)
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"os"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -112,9 +111,8 @@ func (p *performer) do(o *Op) (value uint64, data []byte, err error) {
 		}
 		value, data, err = uint64(len(names)), b.Bytes(), e
 	case opTree:
-		n := 0
-		data, n, err = readTree(o.s, p.stop)
-		value = uint64(n)
+		tree, n, e := readTree(o.s, p.stop)
+		value, data, err = uint64(n), tree, e
 	case opMount:
 		err = unix.Mount(o.s, o.t, o.u, uintptr(o.a), string(o.data))
 	case opUnmount:
@@ -184,10 +182,4 @@ func (p *performer) file(o *Op) (value uint64, data []byte, err error) {
 		err = unix.Syncfs(*fd)
 	}
 	return value, data, err
-}
-
-// deadline returns a function that tells whether a time has passed.
-func deadline(d time.Duration) func() bool {
-	end := time.Now().Add(d)
-	return func() bool { return time.Now().After(end) }
 }

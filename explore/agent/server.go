@@ -124,7 +124,7 @@ func (s *Server) answer(f *frame, payload []byte, err error) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, e := s.conn.Write(a.append(nil))
+	_, e := s.conn.Write(a.encode())
 	return e
 }
 

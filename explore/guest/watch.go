@@ -84,10 +84,8 @@ func (g *Guest) beat(ctx context.Context, epoch uint64) {
 		if limit := time.Duration(g.silence.Load()); silent < limit && clock < patience*limit {
 			continue
 		}
-		select {
-		case <-answered: // it was we who were late
-			return
-		default:
+		if len(answered) > 0 {
+			continue // it was we who were late
 		}
 		g.fail(epoch, &Failure{Kind: Hung, Silent: silent, Text: fmt.Sprintf("no answer for %v, and for %v by the clock",
 			silent.Round(time.Millisecond), clock.Round(time.Millisecond))})

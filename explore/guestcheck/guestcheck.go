@@ -141,3 +141,11 @@ func Mounted(fs, device, options string, do func(dir string) error) error {
 	}
 	return nil
 }
+
+// Said tells in words how an operation has ended.
+func Said(err error) string {
+	if err == nil {
+		return "success"
+	}
+	return err.Error()
+}

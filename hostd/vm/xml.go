@@ -27,10 +27,12 @@ func domainXML(c *Config, p *place) (string, error) {
 		Memory: &libvirtxml.DomainMemory{Value: c.MemoryMiB, Unit: "MiB"},
 		VCPU:   &libvirtxml.DomainVCPU{Placement: "static", Value: c.VCPUs},
 		OS: &libvirtxml.DomainOS{
-			Type:    &libvirtxml.DomainOSType{Arch: "x86_64", Machine: "q35", Type: "hvm"},
-			Kernel:  c.Kernel,
-			Initrd:  c.Initramfs,
-			Cmdline: strings.TrimSpace("console=ttyS0 panic=-1 oops=panic " + c.Cmdline),
+			Type:   &libvirtxml.DomainOSType{Arch: "x86_64", Machine: "q35", Type: "hvm"},
+			Kernel: c.Kernel,
+			Initrd: c.Initramfs,
+			// no_timer_check: Linux tries whether the timer ticks by counting instructions, and gives up ("IO-APIC + timer
+			// doesn't work") where a busy host lets QEMU wait meanwhile.
+			Cmdline: strings.TrimSpace("console=ttyS0 panic=-1 oops=panic no_timer_check " + c.Cmdline),
 		},
 		Features: &libvirtxml.DomainFeatureList{ACPI: &libvirtxml.DomainFeature{}, APIC: &libvirtxml.DomainFeatureAPIC{}},
 		// Under TCG the most that QEMU can emulate: without RDRAND the guest waits some seconds for

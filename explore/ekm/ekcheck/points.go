@@ -102,7 +102,7 @@ func checkPoints(c *ekm.Control) error {
 			return fmt.Errorf("%v: %w", t.point, err)
 		}
 		if counting != nil || counted.Functions == 0 || counted.Hits == 0 || counted.Failed != 0 {
-			return fmt.Errorf("%v, counted: %s ends with %v; %+v", t.point, t.op.name, counting, counted)
+			return fmt.Errorf("%v, counted: %s ends with %s; %+v", t.point, t.op.name, guestcheck.Said(counting), counted)
 		}
 		failing, err := pointOnce(c, d, t.point, ekm.On, limit, t.op, true, &failed)
 		if err != nil {
@@ -112,14 +112,14 @@ func checkPoints(c *ekm.Control) error {
 			return err
 		}
 		if !errors.Is(failing, t.want) || failed.Failed != 1 || len(taken) == 0 || taken[0].Value != 1 || taken[0].Point != t.point {
-			return fmt.Errorf("%v: %s ends with %v, want %v; %+v, %+v", t.point, t.op.name, failing, t.want, failed, taken)
+			return fmt.Errorf("%v: %s ends with %s, want %s; %+v, %+v", t.point, t.op.name, guestcheck.Said(failing), guestcheck.Said(t.want), failed, taken)
 		}
 		other, err := pointOnce(c, d, t.point, ekm.On, limit, t.op, false, &foreign)
 		if err != nil {
 			return fmt.Errorf("%v: %w", t.point, err)
 		}
 		if other != nil || foreign.Hits != 0 || foreign.Foreign == 0 {
-			return fmt.Errorf("%v, of a thread that is no member: %s ends with %v; %+v", t.point, t.op.name, other, foreign)
+			return fmt.Errorf("%v, of a thread that is no member: %s ends with %s; %+v", t.point, t.op.name, guestcheck.Said(other), foreign)
 		}
 		guestcheck.Fact("points", "%v, %d functions, %d hits under %q in %s, %d elsewhere, %d exempt, %d foreign, %d in interrupts; the first fails, at %s: %v",
 			t.point, counted.Functions, counted.Hits, t.symbol, t.op.name, counted.Elsewhere, counted.Exempt, counted.Foreign, counted.Interrupts,

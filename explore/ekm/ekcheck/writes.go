@@ -76,7 +76,7 @@ func (e *explainer) add(r *ekm.Record) error {
 	e.types[r.Type]++
 	e.events++
 	folio := r.Type >= ekm.FolioDirty && r.Type <= ekm.FolioDrop // those of Btrfs have the number of its superblock
-	if r.Dev != e.dev && r.Type != ekm.Mark && !(folio && r.Dev>>20 == 0) {
+	if r.Dev != e.dev && r.Type != ekm.Mark && (!folio || r.Dev>>20 != 0) {
 		return fmt.Errorf("record %d, %s, is of device %#x", r.Seq, r.Type, r.Dev)
 	}
 	switch r.Type {

@@ -51,7 +51,7 @@ func use(c *ramdisk.Control, d *ramdisk.Disk) error {
 	}
 	defer unix.Close(f)
 	buf := alignedPage()
-	defer unix.Munmap(buf)
+	defer func() { _ = unix.Munmap(buf) }()
 	write := func(pages ...int64) error {
 		for _, p := range pages {
 			if _, err := unix.Pwrite(f, buf, p*ramdisk.PageSize); err != nil {
@@ -88,7 +88,7 @@ func use(c *ramdisk.Control, d *ramdisk.Disk) error {
 		},
 		func() error {
 			if err := write(11); !errors.Is(err, unix.EIO) {
-				return fmt.Errorf("a write that should fail ends with %v", err)
+				return fmt.Errorf("a write that should fail ends with %s", guestcheck.Said(err))
 			}
 			return nil
 		},
