@@ -45,7 +45,7 @@ test-apart:
 	unshare --mount gotestsum --format pkgname-and-test-fails -- -p 1 -timeout 20m $(APART)
 
 vm-test: setup build guest build/bin/gotestsum ## the tests that boot a guest under libvirt; KERNEL=6.12-cloud-amd64 VMTESTS=^TestGuestRamdisk and others
-	gotestsum --format pkgname-and-test-fails -- -tags vmtest -p 1 -timeout 15m -run '$(VMTESTS)' ./hostd/...
+	gotestsum --format pkgname-and-test-fails -- -tags vmtest -p 1 -timeout 25m -run '$(VMTESTS)' ./hostd/...
 
 variants: setup ## every way to make and mount Btrfs that is supported, under the guard (about two minutes)
 	FSWARD_VARIANTS=all go test -count=1 -v -run '^TestVariants$$' ./hostd
