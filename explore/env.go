@@ -1,0 +1,230 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"fsward/explore/agent"
+)
+
+// opTimeout bounds one request of a component or a checker, in the guest. What takes longer hangs.
+const opTimeout = time.Minute
+
+// An Env is what a component or a checker can do. When the machine fails that is kept: all that follows fails with the same error,
+// and the explorer sees it whatever the checker makes of it. Used by one goroutine.
+type Env struct {
+	ctx     context.Context
+	system  System
+	chooser *Chooser
+	windows []window
+	open    bool // a window has a start and no end yet
+	frozen  bool // crashes are being checked: Check must not ask for more
+	kernel  []string
+	err     error
+}
+
+// A window is where crashes are to be tried.
+type window struct {
+	now           bool // start and end are one
+	before, after any
+}
+
+// NewEnv returns an Env for tests of components and checkers, which the explorer makes itself.
+func NewEnv(ctx context.Context, s System, c *Chooser) *Env {
+	return &Env{ctx: ctx, system: s, chooser: c}
+}
+
+// A CommandError is a command that did not succeed.
+type CommandError struct {
+	Command string
+	Exit    agent.Exit
+}
+
+func (e *CommandError) Error() string {
+	how := fmt.Sprintf("exit status %d", e.Exit.Code)
+	switch {
+	case e.Exit.TimedOut:
+		how = fmt.Sprintf("did not end within %v", opTimeout)
+	case e.Exit.Signal != 0:
+		how = "killed by " + e.Exit.Signal.String()
+	}
+	return fmt.Sprintf("%s: %s: %s", e.Command, how, strings.TrimSpace(string(e.Exit.Stderr)+string(e.Exit.Stdout)))
+}
+
+// An OpError is an operation that did not succeed.
+type OpError struct {
+	Op    agent.Op
+	Errno unix.Errno
+}
+
+func (e *OpError) Error() string { return fmt.Sprintf("operation %d: %v", e.Op.Code, e.Errno) }
+
+// Unwrap returns the error number.
+func (e *OpError) Unwrap() error { return e.Errno }
+
+// Choose returns one of 0 to n-1. The explorer sees to it that each of them is returned once, after what was chosen before it.
+func (e *Env) Choose(n uint32) uint32 {
+	site := "unknown"
+	if _, file, line, ok := runtime.Caller(1); ok {
+		site = fmt.Sprintf("%s:%d", filepath.Base(file), line)
+	}
+	return e.ChooseAt(n, site)
+}
+
+// ChooseAt is Choose, of a caller that says where it is.
+func (e *Env) ChooseAt(n uint32, site string) uint32 { return e.chooser.Choose(n, site) }
+
+// Run runs a program. How it ended is no error.
+func (e *Env) Run(args ...string) (agent.Exit, error) {
+	return e.RunCommand(agent.Command{Args: args, Timeout: opTimeout})
+}
+
+// RunCommand runs a program with all that can be said of it.
+func (e *Env) RunCommand(c agent.Command) (agent.Exit, error) {
+	if e.err != nil {
+		return agent.Exit{}, e.err
+	}
+	exit, err := e.system.Run(e.ctx, c)
+	e.noteKernel(exit.Kernel)
+	return exit, e.failed(err)
+}
+
+// Sh runs a line of shell. A *CommandError says that it did not succeed.
+func (e *Env) Sh(format string, args ...any) error {
+	line := fmt.Sprintf(format, args...)
+	exit, err := e.Run("sh", "-c", line)
+	if err == nil && (exit.Code != 0 || exit.TimedOut) {
+		err = &CommandError{line, exit}
+	}
+	return err
+}
+
+// Try performs operations, all of them, and returns what each gave.
+func (e *Env) Try(ops ...agent.Op) ([]agent.Result, error) {
+	return e.batch(agent.Batch{Ops: ops, Timeout: opTimeout})
+}
+
+// Do performs operations up to the first that fails, with an *OpError. Slots of files are closed when it returns.
+func (e *Env) Do(ops ...agent.Op) ([]agent.Result, error) {
+	results, err := e.batch(agent.Batch{Ops: ops, StopAtError: true, Timeout: opTimeout})
+	if n := len(results); err == nil && n > 0 && results[n-1].Errno != 0 {
+		err = &OpError{ops[n-1], results[n-1].Errno}
+	}
+	return results, err
+}
+
+func (e *Env) batch(b agent.Batch) ([]agent.Result, error) {
+	if e.err != nil {
+		return nil, e.err
+	}
+	done, err := e.system.Do(e.ctx, b)
+	e.noteKernel(done.Kernel)
+	if err == nil && done.TimedOut {
+		err = Foundf("hang", "operation %d of %d did not end within %v", len(done.Results), len(b.Ops), opTimeout)
+	}
+	return done.Results, e.failed(err)
+}
+
+// Fsync opens a file or a directory, calls fsync(2), and closes it.
+func (e *Env) Fsync(path string) error {
+	_, err := e.Do(agent.Open(0, path, unix.O_RDONLY, 0), agent.Fsync(0))
+	return err
+}
+
+// Sync calls sync(2).
+func (e *Env) Sync() error {
+	_, err := e.Do(agent.Sync())
+	return err
+}
+
+// ReadFile returns the first MiB of a file.
+func (e *Env) ReadFile(path string) ([]byte, error) {
+	r, err := e.Do(agent.Open(0, path, unix.O_RDONLY, 0), agent.Read(0, 0, agent.MaxData))
+	if err != nil {
+		return nil, err
+	}
+	return r[1].Data, nil
+}
+
+// Mark adds a record of the user's own to the log, of 1 to 200 bytes: in what CheckCrashes… makes of it, it tells nothing apart.
+func (e *Env) Mark(text string) error { return e.mark(markUser, text) }
+
+// CheckCrashesNow has crashes tried at this moment. expect is passed to Check.
+func (e *Env) CheckCrashesNow(expect any) error {
+	if err := e.mayCheck(false); err != nil {
+		return err
+	}
+	e.windows = append(e.windows, window{now: true, before: expect, after: expect})
+	return e.mark(markNow, fmt.Sprint(len(e.windows)-1))
+}
+
+// CheckCrashesStart has crashes tried from this moment on, up to CheckCrashesEnd. before is passed to Check.
+func (e *Env) CheckCrashesStart(before any) error {
+	if err := e.mayCheck(false); err != nil {
+		return err
+	}
+	e.windows = append(e.windows, window{before: before})
+	e.open = true
+	return e.mark(markStart, fmt.Sprint(len(e.windows)-1))
+}
+
+// CheckCrashesEnd ends what CheckCrashesStart began. after is passed to Check.
+func (e *Env) CheckCrashesEnd(after any) error {
+	if err := e.mayCheck(true); err != nil {
+		return err
+	}
+	e.windows[len(e.windows)-1].after = after
+	e.open = false
+	return e.mark(markEnd, fmt.Sprint(len(e.windows)-1))
+}
+
+func (e *Env) mayCheck(open bool) error {
+	switch {
+	case e.frozen:
+		return errors.New("crashes cannot be asked for while one is checked")
+	case open && !e.open:
+		return errors.New("CheckCrashesEnd without CheckCrashesStart")
+	case !open && e.open:
+		return errors.New("CheckCrashesStart without CheckCrashesEnd")
+	}
+	return nil
+}
+
+// What the explorer's marks in the log begin with.
+const (
+	markUser  = "user "
+	markNow   = "now "
+	markStart = "start "
+	markEnd   = "end "
+)
+
+func (e *Env) mark(kind, text string) error {
+	if e.err != nil {
+		return e.err
+	}
+	return e.failed(e.system.Mark(e.ctx, kind+text))
+}
+
+// failed keeps a failure of the machine.
+func (e *Env) failed(err error) error {
+	if e.err == nil {
+		e.err = err
+	}
+	return err
+}
+
+// Err returns how the machine failed, if it did.
+func (e *Env) Err() error { return e.err }
+
+func (e *Env) noteKernel(text string) {
+	if text != "" {
+		e.kernel = append(e.kernel, text)
+	}
+}

@@ -1,0 +1,34 @@
+package explore
+
+import (
+	"context"
+	"io"
+
+	"fsward/explore/agent"
+	"fsward/explore/ramdisk"
+)
+
+// A System is the machine that storage is checked in: a guest; without one, exploretest.System. Errors are failures of the machine, such
+// as *guest.Failure.
+type System interface {
+	// Run and Do are those of agent.Client.
+	Run(ctx context.Context, c agent.Command) (agent.Exit, error)
+	Do(ctx context.Context, b agent.Batch) (agent.Done, error)
+
+	// MakeDisk makes a RAM disk of zeros.
+	MakeDisk(ctx context.Context, disk uint32, bytes uint64) error
+	RemoveDisk(ctx context.Context, disk uint32) error
+	// Snapshot names what a disk holds, Restore puts it back, and Drop forgets it.
+	Snapshot(ctx context.Context, disk uint32, name string) error
+	Restore(ctx context.Context, disk uint32, name string) error
+	Drop(ctx context.Context, disk uint32, name string) error
+	// ReadDisk writes what a disk of so many bytes holds to w, which is of zeros; WritePages puts pages into it.
+	ReadDisk(ctx context.Context, disk uint32, bytes uint64, w io.WriterAt) error
+	WritePages(ctx context.Context, disk uint32, pages []agent.Page) error
+
+	// Log switches the log of a disk's bios. Mark puts a text into the log of all. Records takes all records out of it that there
+	// are; their Data is the caller's.
+	Log(ctx context.Context, disk uint32, on bool) error
+	Mark(ctx context.Context, text string) error
+	Records(ctx context.Context) ([]ramdisk.Record, error)
+}
