@@ -1,0 +1,228 @@
+// Package exploretest has a machine in memory, for tests of the explorer, of components and of checkers that need no guest.
+package exploretest
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"fsward/explore"
+	"fsward/explore/agent"
+	"fsward/explore/ramdisk"
+)
+
+// Program is what a command does on a System.
+type Program func(s *System, c agent.Command) (agent.Exit, error)
+
+// System has RAM disks with a log, as a guest has, and runs what it is given. Safe for concurrent use, by programs too.
+type System struct {
+	Programs map[string]Program // by the first argument
+	// Perform performs operations; nil: each fails with ENOSYS.
+	Perform func(s *System, op agent.Op) agent.Result
+
+	mu      sync.Mutex
+	disks   map[uint32]*disk
+	records []ramdisk.Record
+	seq, id uint64
+}
+
+var _ explore.System = (*System)(nil)
+
+type page = [ramdisk.PageSize]byte
+
+// disk holds pages that are not zeros. A page is never written in place, so that snapshots share it.
+type disk struct {
+	bytes     uint64
+	pages     map[uint64]*page
+	snapshots map[string]map[uint64]*page
+	logging   bool
+}
+
+// New returns a system without disks.
+func New() *System {
+	return &System{Programs: make(map[string]Program), disks: make(map[uint32]*disk)}
+}
+
+// Run runs a program of s.Programs.
+func (s *System) Run(ctx context.Context, c agent.Command) (agent.Exit, error) {
+	if err := ctx.Err(); err != nil {
+		return agent.Exit{}, err
+	}
+	p := s.Programs[c.Args[0]]
+	if p == nil {
+		return agent.Exit{Code: 127, Stderr: []byte(c.Args[0] + ": not found")}, nil
+	}
+	return p(s, c)
+}
+
+// Do performs a batch with s.Perform.
+func (s *System) Do(ctx context.Context, b agent.Batch) (agent.Done, error) {
+	var done agent.Done
+	for _, op := range b.Ops {
+		if err := ctx.Err(); err != nil {
+			return done, err
+		}
+		r := agent.Result{Errno: unix.ENOSYS}
+		if s.Perform != nil {
+			r = s.Perform(s, op)
+		}
+		done.Results = append(done.Results, r)
+		if r.Errno != 0 && b.StopAtError {
+			break
+		}
+	}
+	return done, nil
+}
+
+func (s *System) disk(n uint32) (*disk, error) {
+	d := s.disks[n]
+	if d == nil {
+		return nil, fmt.Errorf("disk %d: %w", n, unix.ENXIO)
+	}
+	return d, nil
+}
+
+// with calls f with a disk, alone.
+func (s *System) with(n uint32, f func(d *disk) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d, err := s.disk(n)
+	if err != nil {
+		return err
+	}
+	return f(d)
+}
+
+// MakeDisk makes a disk of zeros.
+func (s *System) MakeDisk(_ context.Context, n uint32, bytes uint64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.disks[n] != nil {
+		return fmt.Errorf("disk %d: %w", n, unix.EEXIST)
+	}
+	s.disks[n] = &disk{bytes: bytes, pages: make(map[uint64]*page), snapshots: make(map[string]map[uint64]*page)}
+	return nil
+}
+
+// RemoveDisk removes a disk.
+func (s *System) RemoveDisk(_ context.Context, n uint32) error {
+	return s.with(n, func(*disk) error { delete(s.disks, n); return nil })
+}
+
+// Snapshot names what a disk holds.
+func (s *System) Snapshot(_ context.Context, n uint32, name string) error {
+	return s.with(n, func(d *disk) error {
+		if d.snapshots[name] != nil {
+			return unix.EEXIST
+		}
+		d.snapshots[name] = maps.Clone(d.pages)
+		return nil
+	})
+}
+
+// Restore puts back what a disk held.
+func (s *System) Restore(_ context.Context, n uint32, name string) error {
+	return s.with(n, func(d *disk) error {
+		if d.snapshots[name] == nil {
+			return unix.ENOENT
+		}
+		d.pages = maps.Clone(d.snapshots[name])
+		return nil
+	})
+}
+
+// Drop forgets a snapshot.
+func (s *System) Drop(_ context.Context, n uint32, name string) error {
+	return s.with(n, func(d *disk) error { delete(d.snapshots, name); return nil })
+}
+
+// ReadDisk writes what is not zeros to w.
+func (s *System) ReadDisk(_ context.Context, n uint32, _ uint64, w io.WriterAt) error {
+	return s.with(n, func(d *disk) error {
+		for _, at := range slices.Sorted(maps.Keys(d.pages)) {
+			if _, err := w.WriteAt(d.pages[at][:], int64(at*ramdisk.PageSize)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// WritePages puts pages into a disk.
+func (s *System) WritePages(_ context.Context, n uint32, pages []agent.Page) error {
+	return s.with(n, func(d *disk) error {
+		for _, p := range pages {
+			d.pages[p.Number] = (*page)(slices.Clone(p.Data))
+		}
+		return nil
+	})
+}
+
+// Log switches logging.
+func (s *System) Log(_ context.Context, n uint32, on bool) error {
+	return s.with(n, func(d *disk) error { d.logging = on; return nil })
+}
+
+// Mark adds a record.
+func (s *System) Mark(_ context.Context, text string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.add(ramdisk.Record{Type: ramdisk.Mark, Len: uint64(len(text)), Data: []byte(text)})
+	return nil
+}
+
+func (s *System) add(r ramdisk.Record) {
+	s.seq++
+	r.Seq = s.seq
+	s.records = append(s.records, r)
+}
+
+// Records takes the records out.
+func (s *System) Records(context.Context) ([]ramdisk.Record, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := s.records
+	s.records = nil
+	return out, nil
+}
+
+// Read reads a sector. For programs.
+func (s *System) Read(n uint32, sector uint64) (data [ramdisk.SectorSize]byte, err error) {
+	return data, s.with(n, func(d *disk) error {
+		if p := d.pages[sector*ramdisk.SectorSize/ramdisk.PageSize]; p != nil {
+			copy(data[:], p[sector*ramdisk.SectorSize%ramdisk.PageSize:])
+		}
+		return nil
+	})
+}
+
+// Submit does a bio: it is logged and takes effect at once. For programs.
+func (s *System) Submit(n uint32, op ramdisk.Op, flags ramdisk.Flags, sector uint64, data []byte) error {
+	return s.with(n, func(d *disk) error {
+		off, size := sector*ramdisk.SectorSize, uint64(len(data))
+		if size%ramdisk.SectorSize != 0 || off > d.bytes || size > d.bytes-off {
+			return unix.EIO
+		}
+		s.id++
+		r := ramdisk.Record{ID: s.id, Disk: n, Type: ramdisk.Submit, Op: op, Flags: flags, Sector: sector, Len: size, Data: slices.Clone(data)}
+		for at := off; op == ramdisk.Write && at < off+size; at += ramdisk.SectorSize {
+			p := new(page)
+			if was := d.pages[at/ramdisk.PageSize]; was != nil {
+				*p = *was
+			}
+			copy(p[at%ramdisk.PageSize:][:ramdisk.SectorSize], data[at-off:])
+			d.pages[at/ramdisk.PageSize] = p
+		}
+		if d.logging {
+			s.add(r)
+			r.Type, r.Done, r.Data = ramdisk.Complete, size, nil
+			s.add(r)
+		}
+		return nil
+	})
+}
