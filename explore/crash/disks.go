@@ -1,0 +1,72 @@
+package crash
+
+import (
+	"fmt"
+
+	"fsward/interp"
+)
+
+// Disks are several disks that crash together, as one base: byte off of disk i stands at interp.Address(i, off). Pages that
+// reach past the end of a disk go on with zeros there.
+type Disks struct{ disks []Base }
+
+// Join makes one base of disks.
+func Join(disks ...Base) *Disks { return &Disks{disks} }
+
+// Size returns the end of the last disk, bytes.
+func (d *Disks) Size() uint64 {
+	if len(d.disks) == 0 {
+		return 0
+	}
+	last := len(d.disks) - 1
+	return interp.Address(last, d.disks[last].Size())
+}
+
+// holds tells whether a range lies on a disk.
+func (d *Disks) holds(off, n uint64) bool {
+	i, at := interp.Locate(off)
+	return i < len(d.disks) && at <= d.disks[i].Size() && n <= d.disks[i].Size()-at
+}
+
+// ReadAt reads one disk.
+func (d *Disks) ReadAt(p []byte, off int64) (int, error) {
+	i, at := interp.Locate(uint64(off))
+	if i >= len(d.disks) {
+		return 0, fmt.Errorf("crash state: there is no disk %d", i)
+	}
+	size := d.disks[i].Size()
+	n := min(uint64(len(p)), size-min(at, size))
+	if n > 0 {
+		if err := readFull(d.disks[i], p[:n], at); err != nil {
+			return 0, err
+		}
+	}
+	clear(p[n:])
+	return len(p), nil
+}
+
+// A Disk is one disk of a state.
+type Disk struct {
+	state *State
+	index int
+	size  uint64
+}
+
+// Disk returns disk i of a state that is one of several disks, or the state's only one.
+func (s *State) Disk(i int) *Disk {
+	if d, ok := s.layer.base.(*Disks); ok {
+		return &Disk{s, i, d.disks[i].Size()}
+	}
+	return &Disk{s, 0, s.Size()}
+}
+
+// Size returns the size of the disk in bytes.
+func (d *Disk) Size() uint64 { return d.size }
+
+// ReadAt reads the disk.
+func (d *Disk) ReadAt(p []byte, off int64) (int, error) {
+	if off < 0 || uint64(off) > d.size || uint64(len(p)) > d.size-uint64(off) {
+		return 0, fmt.Errorf("crash state: %d bytes at %d: outside the disk of %d bytes", len(p), off, d.size)
+	}
+	return d.state.ReadAt(p, int64(interp.Address(d.index, uint64(off))))
+}
