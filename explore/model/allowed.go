@@ -1,0 +1,480 @@
+package model
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+)
+
+// Wrong is what is not as it has to be.
+type Wrong struct {
+	Kind string // in a word or two: "lost", "appeared", "contents", "size", …
+	Text string // which file, what was expected, what is there
+}
+
+func (w *Wrong) Error() string { return w.Kind + ": " + w.Text }
+
+func wrongf(kind, format string, args ...any) error {
+	return &Wrong{kind, fmt.Sprintf(format, args...)}
+}
+
+// Equal holds a tree of a file system that is in use against f: all has to be the same but times, sizes of directories, and
+// inode numbers, of which only counts which are the same. A *Wrong names the first difference. What Wants lists has to be known.
+func (f *FS) Equal(s *Seen) error {
+	m := matcher{f: f, seen: s, exact: true, moment: f.now}
+	return m.run()
+}
+
+// Allowed says whether a tree may be there when f crashed now and was recovered. A *Wrong names the first thing that was lost, or
+// that was never so. What Wants lists has to be known.
+func (f *FS) Allowed(s *Seen) error {
+	m := matcher{f: f, seen: s, moment: -1}
+	if err := m.run(); err != nil || !f.can.Ordered {
+		return err
+	}
+	var last error
+	for _, moment := range f.moments() {
+		m := matcher{f: f, seen: s, moment: moment}
+		err := m.run()
+		if err == nil {
+			return nil
+		}
+		if last == nil {
+			last = err
+		}
+	}
+	return wrongf("order", "each file may be as it is, but there was no moment at which all were so; as of the last operation: %v", last)
+}
+
+// moments are those at which the metadata became another since they were last on the disk, the last one first.
+func (f *FS) moments() []int {
+	at := map[int]bool{f.meta: true}
+	note := func(moment int) {
+		if moment > f.meta {
+			at[moment] = true
+		}
+	}
+	for _, n := range f.inodes {
+		for _, v := range n.attrs {
+			note(v.at)
+		}
+		for _, v := range n.data {
+			note(v.at)
+		}
+		for _, e := range n.names {
+			for _, v := range e.history {
+				note(v.at)
+			}
+		}
+	}
+	out := slices.Sorted(maps.Keys(at))
+	slices.Reverse(out)
+	return out
+}
+
+// matcher finds out which inode of the model each file is.
+type matcher struct {
+	f      *FS
+	seen   *Seen
+	exact  bool // as it is now
+	moment int  // of the metadata; -1: of each for itself, any since it was on the disk
+
+	files map[int]uint64 // inode numbers, ours and theirs
+	ours  map[uint64]int
+	found map[int]int // by inode: how many names lead to it
+	steps int
+	err   error // of the way that led the furthest
+	far   int
+	done  int // names that were looked at on this way
+}
+
+// maxSteps bounds the search. Names rarely led to more than two or three files since they were on the disk.
+const maxSteps = 100_000
+
+// task is a name to look at.
+type task struct {
+	dir  int
+	name string
+	path string // in seen
+}
+
+func (m *matcher) run() error {
+	m.files, m.ours, m.found = make(map[int]uint64), make(map[uint64]int), make(map[int]int)
+	top := m.seen.nodes["."]
+	if err := m.fits(root, ".", top); err != nil {
+		return err
+	}
+	m.bind(root, top)
+	if m.solve(m.names(root, ".")) {
+		return nil
+	}
+	if m.steps >= maxSteps {
+		return wrongf("undecided", "which file is which was not found within %d steps; so far: %v", maxSteps, m.err)
+	}
+	return m.err
+}
+
+// names are the tasks of a directory.
+func (m *matcher) names(d int, p string) (out []task) {
+	all := slices.Clone(m.seen.nodes[p].entries)
+	for s := range m.f.inodes[d].names {
+		if _, is := slices.BinarySearch(m.seen.nodes[p].entries, s); !is {
+			all = append(all, s)
+		}
+	}
+	slices.Sort(all)
+	for _, s := range all {
+		out = append(out, task{d, s, path.Join(p, s)})
+	}
+	return out
+}
+
+// candidates are the inodes that a name may lead to.
+func (m *matcher) candidates(t task) []int {
+	d := m.f.inodes[t.dir]
+	e := d.names[t.name]
+	switch {
+	case e == nil:
+		return []int{0}
+	case m.moment >= 0:
+		return []int{e.history[max(0, e.at(m.moment))].what}
+	}
+	var out []int
+	for _, v := range e.since(m.f.nameSince(d, e)) {
+		if !slices.Contains(out, v.what) {
+			out = append(out, v.what)
+		}
+		if v.what != 0 && !m.f.there(m.f.inodes[v.what]) && !slices.Contains(out, 0) {
+			out = append(out, 0)
+		}
+	}
+	slices.Reverse(out) // the last one first: it is the likeliest
+	return out
+}
+
+func (m *matcher) solve(todo []task) bool {
+	if m.steps++; m.steps > maxSteps {
+		return false
+	}
+	if len(todo) == 0 {
+		return m.counts()
+	}
+	t, todo := todo[0], todo[1:]
+	m.done++
+	defer func() { m.done-- }()
+	here := m.seen.nodes[t.path]
+	for _, i := range m.candidates(t) {
+		switch {
+		case i == 0 && here == nil:
+			if m.solve(todo) {
+				return true
+			}
+			continue
+		case here == nil:
+			m.note(wrongf("lost", "/%s is gone: %s", t.path, m.history(t)))
+			continue
+		case i == 0:
+			m.note(wrongf("appeared", "/%s is %v that may not be there: %s", t.path, here.kind(), m.history(t)))
+			continue
+		}
+		if err := m.fits(i, t.path, here); err != nil {
+			m.note(err)
+			continue
+		}
+		undo := m.bind(i, here)
+		next := todo
+		if here.kind() == dir {
+			next = append(m.names(i, t.path), todo...)
+		}
+		if m.solve(next) {
+			return true
+		}
+		undo()
+	}
+	return false
+}
+
+// note keeps the first error of the way that led the furthest.
+func (m *matcher) note(err error) {
+	if m.err == nil || m.done > m.far {
+		m.err, m.far = err, m.done
+	}
+}
+
+// history says how a name came to be what it is.
+func (m *matcher) history(t task) string {
+	d := m.f.inodes[t.dir]
+	e := d.names[t.name]
+	if e == nil {
+		return "no operation made it"
+	}
+	s := ""
+	for _, v := range e.since(max(0, m.f.nameSince(d, e))) {
+		if s != "" {
+			s += "; "
+		}
+		switch {
+		case v.at > 0 && v.at <= len(m.f.log):
+			s += fmt.Sprintf("operation %d was %v", v.at, m.f.log[v.at-1])
+		case v.what == 0:
+			s += "nothing was there"
+		default:
+			s += "it was there"
+		}
+	}
+	if since := m.f.nameSince(d, e); since > 0 && !m.exact {
+		s += fmt.Sprintf("; on the disk since operation %d, %v", since, m.f.log[since-1])
+	}
+	return s
+}
+
+func (m *matcher) bind(i int, n *node) (undo func()) {
+	theirs, was := m.files[i]
+	ours, had := m.ours[n.Inode]
+	m.files[i], m.ours[n.Inode] = n.Inode, i
+	m.found[i]++
+	return func() {
+		m.found[i]--
+		if m.files[i] = theirs; !was {
+			delete(m.files, i)
+		}
+		if m.ours[n.Inode] = ours; !had {
+			delete(m.ours, n.Inode)
+		}
+	}
+}
+
+// fits says what speaks against a file being an inode of the model.
+func (m *matcher) fits(i int, p string, here *node) error {
+	n := m.f.inodes[i]
+	if here.kind() != n.kind {
+		return wrongf("kind", "/%s is %v, not %v", p, here.kind(), n.kind)
+	}
+	if other, is := m.ours[here.Inode]; is && other != i {
+		return wrongf("one file", "/%s is the same file as another, and never was", p)
+	}
+	// A file may be there twice where a rename is not atomic; links have to stay links.
+	if other, is := m.files[i]; is && other != here.Inode && (m.exact || m.f.can.AtomicRename || n.kind != dir && n.links > 1) && !m.f.can.NoLinks {
+		return wrongf("two files", "/%s is not the file that it is by another name", p)
+	}
+	if n.kind != dir && !m.f.can.NoLinks && here.Links != m.seen.names[here.Inode] {
+		return wrongf("links", "/%s says that it has %d links, and %d names lead to it", p, here.Links, m.seen.names[here.Inode])
+	}
+	if n.kind == symlink && here.Target != n.target {
+		return wrongf("link", "/%s leads to %q, not to %q", p, here.Target, n.target)
+	}
+	if err := m.attributes(n, p, here); err != nil {
+		return err
+	}
+	if n.kind == regular {
+		return m.content(n, p, here)
+	}
+	return nil
+}
+
+// attributes: at one moment all that was so then, else each for itself what it was at any time.
+func (m *matcher) attributes(n *inode, p string, here *node) error {
+	list := n.attrs.since(m.f.metaSince(n))
+	if m.moment >= 0 {
+		i := max(0, n.attrs.at(m.moment))
+		list = n.attrs[i : i+1]
+	}
+	is := attrs{here.Mode & 0o7777, here.UID, here.GID, here.xattrs}
+	some := func(same func(a attrs) bool) bool {
+		return slices.ContainsFunc(list, func(v version[attrs]) bool { return same(v.what) })
+	}
+	want := list[len(list)-1].what
+	switch {
+	case !m.f.can.NoModes && n.kind != symlink && !some(func(a attrs) bool { return a.mode == is.mode }):
+		return wrongf("mode", "/%s has the mode %#o, not %#o", p, is.mode, want.mode)
+	case !m.f.can.NoModes && !some(func(a attrs) bool { return a.uid == is.uid && a.gid == is.gid }):
+		return wrongf("owner", "/%s belongs to %d:%d, not to %d:%d", p, is.uid, is.gid, want.uid, want.gid)
+	case !m.f.can.NoXattrs && n.kind != symlink && !some(func(a attrs) bool { return maps.Equal(a.xattrs, is.xattrs) }):
+		return wrongf("attributes", "/%s has the extended attributes %q, not %q", p, is.xattrs, want.xattrs)
+	}
+	return nil
+}
+
+// sector is what a disk writes whole, in bytes.
+const sector = 512
+
+func (m *matcher) content(n *inode, p string, here *node) error {
+	list := n.data[len(n.data)-1:]
+	if !m.exact {
+		meta := m.moment
+		if meta < 0 {
+			meta = m.f.meta
+		}
+		list = n.data.since(m.f.dataSince(n, meta))
+	}
+	sizes := false
+	for i, v := range list {
+		if v.what.size == here.Size {
+			if v.what.sum() == here.Sum {
+				return nil
+			}
+			sizes = true
+		}
+		// A write that makes a file longer does so page by page.
+		if i > 0 && !v.meta && here.Size%sector == 0 && here.Size > list[i-1].what.size && here.Size < v.what.size {
+			sizes = true
+		}
+	}
+	if !sizes {
+		return wrongf("size", "/%s has %d bytes; it had %s", p, here.Size, sizesOf(list))
+	}
+	if !here.whole {
+		return wrongf("undecided", "/%s: its contents were not read", p)
+	}
+	for off := uint64(0); off < here.Size; off += sector {
+		if err := m.sector(list, off, here.data[off:min(off+sector, here.Size)]); err != nil {
+			return wrongf("contents", "/%s, %d bytes long, from %d on: %v", p, here.Size, off, err)
+		}
+	}
+	return nil
+}
+
+func (m *matcher) sector(list history[content], off uint64, here []byte) error {
+	end := off + uint64(len(here))
+	first := list[0].what
+	changed := first.size < end
+	buf := make([]byte, len(here))
+	for _, v := range list {
+		v.what.read(buf, off)
+		if bytes.Equal(buf, here) && (v.what.size >= end || !m.beyond(v.what, off, here)) {
+			return nil
+		}
+		changed = changed || v.what.differs(first, off, end)
+	}
+	switch {
+	case !changed || m.exact:
+		return fmt.Errorf("what was there is lost; there is %s", describe(here))
+	case m.f.can.Data == Anything:
+		return nil
+	case m.f.can.Data == Zeros && isZero(here):
+		return nil
+	}
+	return fmt.Errorf("there is %s, which the file never had there", describe(here))
+}
+
+// beyond says that a content ends before a sector and cannot speak for it: that there are zeros is to be said by the others.
+func (m *matcher) beyond(c content, off uint64, here []byte) bool {
+	return m.f.can.Data == Versions && c.size <= off && isZero(here)
+}
+
+func isZero(b []byte) bool { return len(bytes.TrimLeft(b, "\x00")) == 0 }
+
+func describe(b []byte) string {
+	if isZero(b) {
+		return "zeros"
+	}
+	return fmt.Sprintf("%x…", b[:min(len(b), 8)])
+}
+
+func sizesOf(list history[content]) string {
+	s := ""
+	for _, v := range list {
+		if s != "" {
+			s += ", then "
+		}
+		s += fmt.Sprint(v.what.size)
+	}
+	return s
+}
+
+// counts looks at how many names lead to each file, where a rename is atomic: no fewer than at any moment since all of them were on
+// the disk, and no more.
+func (m *matcher) counts() bool {
+	if !m.f.can.AtomicRename || m.moment >= 0 {
+		return true
+	}
+	for _, i := range slices.Sorted(maps.Keys(m.f.inodes)) {
+		n := m.f.inodes[i]
+		least, most := m.f.links(i, max(m.f.meta, n.named))
+		switch {
+		case i == root:
+		case m.found[i] < least:
+			m.done++
+			m.note(wrongf("lost", "%s has none of its names: %s", m.f.path(i), m.f.lastOf(n)))
+			m.done--
+			return false
+		case m.found[i] > most:
+			m.done++
+			m.note(wrongf("renamed", "%s is there by %d names, and never had more than %d: %s", m.f.path(i), m.found[i], most, m.f.lastOf(n)))
+			m.done--
+			return false
+		}
+	}
+	return true
+}
+
+// links is the least and the greatest number of names that led to an inode at a moment and since.
+func (f *FS) links(i, since int) (least, most int) {
+	count := map[int]int{} // what changes at which moment
+	now := 0
+	for _, d := range f.inodes {
+		for _, e := range d.names {
+			if e.history[max(0, e.at(since))].what == i {
+				now++
+			}
+			for k, v := range e.history {
+				if v.at <= since || k == 0 {
+					continue
+				}
+				if v.what == i {
+					count[v.at]++
+				}
+				if e.history[k-1].what == i {
+					count[v.at]--
+				}
+			}
+		}
+	}
+	least, most = now, now
+	for _, at := range slices.Sorted(maps.Keys(count)) {
+		now += count[at]
+		least, most = min(least, now), max(most, now)
+	}
+	return least, most
+}
+
+// lastOf names the operation that last changed an inode.
+func (f *FS) lastOf(n *inode) string {
+	if n.changed < 1 || n.changed > len(f.log) {
+		return "it was there from the beginning"
+	}
+	return fmt.Sprintf("operation %d was %v", n.changed, f.log[n.changed-1])
+}
+
+// path is a name that an inode has now, or had.
+func (f *FS) path(i int) string {
+	best := ""
+	for _, d := range slices.Sorted(maps.Keys(f.inodes)) {
+		for s, e := range f.inodes[d].names {
+			for _, v := range e.history {
+				if p := path.Join(f.dirPath(d), s); v.what == i && (best == "" || p < best) {
+					best = p
+				}
+			}
+		}
+	}
+	return best
+}
+
+// dirPath is the path of a directory.
+func (f *FS) dirPath(d int) string {
+	if d == root {
+		return "/"
+	}
+	up := f.inodes[d].parent
+	if n := f.inodes[up]; n != nil {
+		for s, e := range n.names {
+			if e.now() == d {
+				return path.Join(f.dirPath(up), s)
+			}
+		}
+	}
+	return "…"
+}

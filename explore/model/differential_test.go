@@ -1,0 +1,248 @@
+package model_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"fsward/explore/agent"
+	"fsward/explore/model"
+)
+
+// host performs operations with this machine's kernel.
+func host(t testing.TB) model.Perform {
+	t.Helper()
+	here, there := net.Pipe()
+	served := make(chan error, 1)
+	go func() { served <- agent.NewServer(there).Serve() }()
+	c := agent.NewClient(here)
+	t.Cleanup(func() {
+		c.Close()
+		<-served
+	})
+	return func(ops ...agent.Op) ([]agent.Result, error) {
+		d, err := c.Do(context.Background(), agent.Batch{Ops: ops, Timeout: time.Minute})
+		if err == nil && len(d.Results) != len(ops) {
+			err = fmt.Errorf("%d results of %d operations", len(d.Results), len(ops))
+		}
+		return d.Results, err
+	}
+}
+
+// mounted is an empty file system of a kind, in a file through loop, or in memory.
+func mounted(t *testing.T, fs string) string {
+	t.Helper()
+	dir := t.TempDir()
+	run := func(args ...string) {
+		t.Helper()
+		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v: %s", strings.Join(args, " "), err, out)
+		}
+	}
+	if fs == "tmpfs" {
+		run("mount", "-t", "tmpfs", "none", dir)
+	} else {
+		image := filepath.Join(t.TempDir(), "image")
+		if err := os.WriteFile(image, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(image, 128<<20); err != nil {
+			t.Fatal(err)
+		}
+		run("mkfs."+fs, "-q", image)
+		run("mount", "-o", "loop", "-t", fs, image, dir)
+	}
+	t.Cleanup(func() {
+		if err := unix.Unmount(dir, 0); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// On real file systems each operation gives what it gives here, and leaves the same tree.
+func TestAsLinux(t *testing.T) {
+	for _, fs := range []string{"tmpfs", "ext2", "ext3", "ext4", "btrfs"} {
+		t.Run(fs, func(t *testing.T) {
+			do, dir := host(t), mounted(t, fs)
+			promises := model.Promises{NoFallocate: fs == "ext2" || fs == "ext3"}
+			lists := 60
+			if testing.Short() {
+				lists = 10
+			}
+			codes := make(map[string]int)
+			for seed := range uint64(lists) {
+				compare(t, do, dir, promises, seed, codes)
+				if t.Failed() {
+					return
+				}
+			}
+			t.Logf("%d lists; results by operation: %v", lists, codes)
+			for _, must := range []string{"rename ENOTEMPTY", "rename EINVAL", "link EEXIST", "open ELOOP", "rmdir ENOTEMPTY", "write ok", "fallocate ok",
+				"setxattr EEXIST", "truncate EISDIR", "read ok", "rename ok"} {
+				if codes[must] == 0 && !testing.Short() {
+					t.Errorf("nothing gave %s: the lists test less than they should", must)
+				}
+			}
+		})
+	}
+}
+
+func compare(t *testing.T, do model.Perform, dir string, p model.Promises, seed uint64, codes map[string]int) {
+	t.Helper()
+	base := filepath.Join(dir, fmt.Sprint("list", seed))
+	if err := os.Mkdir(base, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	f := model.New(p)
+	g := newGenerator(seed)
+	var all []model.Op
+	for round := range 12 {
+		var ops []model.Op
+		var want []model.Result
+		for range 25 {
+			o := g.op()
+			ops, want = append(ops, o), append(want, f.Apply(o))
+		}
+		f.CloseAll()
+		all = append(all, ops...)
+		calls := make([]agent.Op, len(ops))
+		for i, o := range ops {
+			calls[i] = o.Call(base)
+		}
+		got, err := do(calls...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, o := range ops {
+			is := model.Result{Errno: got[i].Errno, Value: got[i].Value, Data: string(got[i].Data)}
+			if is.Errno != 0 {
+				is.Value, is.Data = 0, ""
+			}
+			if is != want[i] {
+				t.Errorf("seed %d, round %d: %v gives %v %d %.40q, the model %v %d %.40q\n%s", seed, round, o, is.Errno, is.Value, is.Data, want[i].Errno,
+					want[i].Value, want[i].Data, listed(all[:len(all)-len(ops)+i+1]))
+				return
+			}
+			codes[o.Code.String()+" "+errnoName(is.Errno)]++
+		}
+		seen, err := model.Look(do, base, f)
+		if err == nil {
+			err = f.Equal(seen)
+		}
+		if err == nil {
+			err = f.Allowed(seen) // what is now may always be found
+		}
+		if err != nil {
+			t.Errorf("seed %d, round %d: %v\n%s", seed, round, err, listed(all))
+			return
+		}
+	}
+}
+
+func errnoName(e unix.Errno) string {
+	if e == 0 {
+		return "ok"
+	}
+	return unix.ErrnoName(e)
+}
+
+func listed(ops []model.Op) string {
+	var b strings.Builder
+	for i, o := range ops {
+		fmt.Fprintf(&b, "%4d %v\n", i+1, o)
+	}
+	return b.String()
+}
+
+// generator makes random operations on few names, so that they meet.
+type generator struct{ *rand.Rand }
+
+func newGenerator(seed uint64) *generator {
+	return &generator{rand.New(rand.NewPCG(seed, 7))}
+}
+
+func (g *generator) one(s ...string) string { return s[g.IntN(len(s))] }
+
+func (g *generator) path() string {
+	p := ""
+	for range 1 + g.IntN(3) {
+		p += "/" + g.one("a", "b", "c", "d")
+	}
+	switch g.IntN(40) {
+	case 0:
+		return p + "/."
+	case 1:
+		return p + "/" + strings.Repeat("n", 256)
+	}
+	return p
+}
+
+func (g *generator) op() model.Op {
+	o := model.Op{Path: g.path(), To: g.path(), Slot: uint32(g.IntN(4)), Seed: 1 + g.Uint64N(2)}
+	o.Mode = []uint32{0o755, 0o700, 0o644, 0o600}[g.IntN(4)]
+	o.Off = []uint64{0, 1, 511, 4096, 5000, 300_000}[g.IntN(6)]
+	o.Len = []uint64{0, 1, 100, 4096, 10_000}[g.IntN(5)]
+	switch g.IntN(24) {
+	case 0, 1, 2:
+		o.Code = model.Mkdir
+	case 3:
+		o.Code = model.Rmdir
+	case 4:
+		o.Code = model.Unlink
+	case 5, 6, 7:
+		o.Code, o.Flags = model.Rename, []int{0, 0, 0, unix.RENAME_NOREPLACE, unix.RENAME_EXCHANGE, 3}[g.IntN(6)]
+	case 8, 9:
+		o.Code = model.Link
+	case 10:
+		o.Code, o.To = model.Symlink, g.one("a", "b/c", "../b", ".", "x", "../../../../../c")
+		if o.To == "../../../../../c" {
+			o.To = "d"
+		}
+		if strings.Count(o.Path, "/") < 2 && o.To == "../b" {
+			o.To = "c"
+		}
+	case 11:
+		o.Code = []model.Code{model.Chmod, model.Chown, model.Readlink}[g.IntN(3)]
+		o.UID, o.GID = uint32(g.IntN(3)), uint32(g.IntN(3))
+	case 12:
+		o.Code = model.Truncate
+	case 13, 14:
+		o.Code = []model.Code{model.Setxattr, model.Getxattr, model.Removexattr}[g.IntN(3)]
+		if g.IntN(2) == 0 {
+			o.Path = o.Path[:2]
+		}
+		o.Name, o.Value = g.one("user.x", "user.y", "strange"), g.one("", "v", "value")
+		if o.Code == model.Setxattr {
+			o.Flags = []int{0, unix.XATTR_CREATE, unix.XATTR_REPLACE}[g.IntN(3)]
+		}
+	case 15:
+		o.Code = model.Readdir
+		if g.IntN(4) == 0 {
+			o.Path = "/"
+		}
+	case 16, 17, 18:
+		o.Code, o.Flags = model.Open, []int{unix.O_RDONLY, unix.O_WRONLY, unix.O_RDWR, unix.O_RDWR | unix.O_CREAT, unix.O_RDWR | unix.O_CREAT | unix.O_EXCL,
+			unix.O_RDWR | unix.O_CREAT | unix.O_TRUNC, unix.O_RDONLY | unix.O_DIRECTORY, unix.O_RDONLY | unix.O_NOFOLLOW, unix.O_RDWR | unix.O_SYNC,
+			unix.O_WRONLY | unix.O_CREAT | unix.O_DSYNC}[g.IntN(10)]
+	case 19:
+		o.Code = []model.Code{model.Close, model.Read, model.Fsync, model.Fdatasync}[g.IntN(4)]
+	case 20, 21:
+		o.Code = model.Write
+	case 22:
+		o.Code = model.Ftruncate
+	case 23:
+		o.Code, o.Flags = model.Fallocate, []int{0, unix.FALLOC_FL_KEEP_SIZE, unix.FALLOC_FL_PUNCH_HOLE | unix.FALLOC_FL_KEEP_SIZE,
+			unix.FALLOC_FL_PUNCH_HOLE}[g.IntN(4)]
+	}
+	return o
+}

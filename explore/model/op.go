@@ -1,0 +1,182 @@
+package model
+
+import (
+	"fmt"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"fsward/explore/agent"
+)
+
+// Code says which system call an Op is. The zero value is invalid.
+type Code uint8
+
+// The system calls. What they take of an Op stands beside them; all paths begin at the root of the file system.
+const (
+	invalid     Code = iota
+	Mkdir            // Path, Mode
+	Rmdir            // Path
+	Unlink           // Path
+	Rename           // Path to To; Flags of renameat2(2)
+	Link             // Path becomes To as well
+	Symlink          // Path leads to To
+	Readlink         // Path; gives the target
+	Chmod            // Path, Mode
+	Chown            // Path (of lchown), UID, GID
+	Truncate         // Path, Len
+	Setxattr         // Path (of lsetxattr), Name, Value, Flags
+	Getxattr         // Path, Name; gives the value
+	Removexattr      // Path, Name
+	Readdir          // Path; gives the names
+	Open             // Path into Slot; Flags of open(2) but O_APPEND, by which no offset says what is written; Mode
+	Close            // Slot
+	Read             // Slot, Off, Len; gives bytes
+	Write            // Slot, Off, Len bytes of agent.Pattern with Seed, which is not 0; gives the number of bytes
+	Ftruncate        // Slot, Len
+	Fallocate        // Slot, Flags (its mode), Off, Len
+	Fsync            // Slot
+	Fdatasync        // Slot
+	Syncfs           // Slot
+	Sync             // nothing
+	end
+)
+
+var codeNames = [end]string{"invalid", "mkdir", "rmdir", "unlink", "rename", "link", "symlink", "readlink", "chmod", "chown", "truncate", "setxattr",
+	"getxattr", "removexattr", "readdir", "open", "close", "read", "write", "ftruncate", "fallocate", "fsync", "fdatasync", "syncfs", "sync"}
+
+func (c Code) String() string {
+	if c >= end {
+		c = invalid
+	}
+	return codeNames[c]
+}
+
+// Op is one system call.
+type Op struct {
+	Code     Code
+	Slot     uint32 // below agent.MaxSlots
+	Path, To string
+	Flags    int
+	Mode     uint32 // permissions; without those that the umask 022 takes away
+	UID, GID uint32
+	Off, Len uint64 // bytes
+	Seed     uint64
+	Name     string
+	Value    string
+}
+
+func (o Op) String() string {
+	var args []string
+	add := func(format string, v ...any) { args = append(args, fmt.Sprintf(format, v...)) }
+	switch o.Code {
+	case Close, Read, Write, Ftruncate, Fallocate, Fsync, Fdatasync, Syncfs:
+		add("#%d", o.Slot)
+	case Open:
+		add("#%d, %s, %s", o.Slot, o.Path, openFlags(o.Flags))
+	case Sync:
+	default:
+		add("%s", o.Path)
+	}
+	switch o.Code {
+	case Rename, Link, Symlink:
+		add("%s", o.To)
+	case Mkdir, Chmod:
+		add("%#o", o.Mode)
+	case Chown:
+		add("%d, %d", o.UID, o.GID)
+	case Truncate, Ftruncate:
+		add("%d", o.Len)
+	case Read, Write, Fallocate:
+		add("%d, %d", o.Off, o.Len)
+	case Setxattr:
+		add("%s, %q", o.Name, o.Value)
+	case Getxattr, Removexattr:
+		add("%s", o.Name)
+	}
+	if o.Code == Write {
+		add("seed %d", o.Seed)
+	}
+	if o.Flags != 0 && o.Code != Open {
+		add("flags %#x", o.Flags)
+	}
+	return o.Code.String() + "(" + strings.Join(args, ", ") + ")"
+}
+
+func openFlags(flags int) string {
+	s := []string{"O_RDONLY", "O_WRONLY", "O_RDWR", "O_ACCMODE"}[flags&unix.O_ACCMODE]
+	for _, f := range []struct {
+		bits int
+		name string
+	}{{unix.O_CREAT, "O_CREAT"}, {unix.O_EXCL, "O_EXCL"}, {unix.O_TRUNC, "O_TRUNC"},
+		{unix.O_DIRECTORY, "O_DIRECTORY"}, {unix.O_NOFOLLOW, "O_NOFOLLOW"}, {unix.O_SYNC, "O_SYNC"}, {unix.O_DSYNC, "O_DSYNC"}} {
+		if flags&f.bits == f.bits {
+			s += "|" + f.name
+			flags &^= f.bits // O_SYNC has the bit of O_DSYNC
+		}
+	}
+	return s
+}
+
+// Call is the operation as an agent performs it where the file system is mounted on root.
+func (o Op) Call(root string) agent.Op {
+	p := root + o.Path // not cleaned: "/a/.." is another path where a is a symbolic link
+	switch o.Code {
+	case Mkdir:
+		return agent.Mkdir(p, o.Mode)
+	case Rmdir:
+		return agent.Rmdir(p)
+	case Unlink:
+		return agent.Unlink(p)
+	case Rename:
+		return agent.Rename(p, root+o.To, uint(o.Flags))
+	case Link:
+		return agent.Link(p, root+o.To)
+	case Symlink:
+		return agent.Symlink(o.To, p)
+	case Readlink:
+		return agent.Readlink(p)
+	case Chmod:
+		return agent.Chmod(p, o.Mode)
+	case Chown:
+		return agent.Chown(p, o.UID, o.GID)
+	case Truncate:
+		return agent.Truncate(p, o.Len)
+	case Setxattr:
+		return agent.Setxattr(p, o.Name, []byte(o.Value), uint(o.Flags))
+	case Getxattr:
+		return agent.Getxattr(p, o.Name)
+	case Removexattr:
+		return agent.Removexattr(p, o.Name)
+	case Readdir:
+		return agent.Readdir(p)
+	case Open:
+		return agent.Open(o.Slot, p, o.Flags, o.Mode)
+	case Close:
+		return agent.Close(o.Slot)
+	case Read:
+		return agent.Read(o.Slot, o.Off, uint32(o.Len))
+	case Write:
+		return agent.Fill(o.Slot, o.Off, uint32(o.Len), o.Seed)
+	case Ftruncate:
+		return agent.Ftruncate(o.Slot, o.Len)
+	case Fallocate:
+		return agent.Fallocate(o.Slot, uint32(o.Flags), o.Off, o.Len)
+	case Fsync:
+		return agent.Fsync(o.Slot)
+	case Fdatasync:
+		return agent.Fdatasync(o.Slot)
+	case Syncfs:
+		return agent.Syncfs(o.Slot)
+	case Sync:
+		return agent.Sync()
+	}
+	return agent.Op{}
+}
+
+// Result is what an operation gave.
+type Result struct {
+	Errno unix.Errno
+	Value uint64 // of Write, and of Readdir the number of names
+	Data  string // of Readlink, Getxattr, Read; of Readdir the names, each with a zero byte after it
+}

@@ -1,0 +1,520 @@
+package model
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"fsward/explore/agent"
+)
+
+// Apply performs an operation. What fails has no effect. The errors are those of Linux for root, in the order in which
+// fs/namei.c, fs/open.c and fs/xattr.c look for them.
+func (f *FS) Apply(o Op) (r Result) {
+	f.now++
+	f.log = append(f.log, o)
+	switch o.Code {
+	case Mkdir, Symlink, Link:
+		r.Errno = f.add(o)
+	case Rmdir, Unlink:
+		r.Errno = f.remove(o)
+	case Rename:
+		r.Errno = f.rename(o)
+	case Readlink:
+		i, errno := f.find(o.Path, false)
+		if errno == 0 && f.inodes[i].kind != symlink {
+			errno = unix.EINVAL
+		}
+		if r.Errno = errno; errno == 0 {
+			r.Data = f.inodes[i].target
+		}
+	case Chmod, Chown:
+		r.Errno = f.setAttributes(o)
+	case Setxattr, Getxattr, Removexattr:
+		r = f.xattr(o)
+	case Readdir:
+		r = f.readdir(o)
+	case Truncate:
+		i, errno := f.find(o.Path, true)
+		switch {
+		case int64(o.Len) < 0:
+			errno = unix.EINVAL
+		case errno != 0:
+		case f.inodes[i].kind == dir:
+			errno = unix.EISDIR
+		default:
+			f.resize(f.inodes[i], o.Len)
+		}
+		r.Errno = errno
+	case Open:
+		r.Errno = f.open(o)
+	case Sync:
+		f.Synced()
+	case Close, Read, Write, Ftruncate, Fallocate, Fsync, Fdatasync, Syncfs:
+		r = f.onFile(o)
+	default:
+		r.Errno = unix.ENOSYS
+	}
+	if f.can.Sync && r.Errno == 0 {
+		f.Synced()
+	}
+	return r
+}
+
+func (f *FS) add(o Op) unix.Errno {
+	made := o.Path
+	var old int
+	if o.Code != Mkdir {
+		made = o.To
+	}
+	switch o.Code {
+	case Link:
+		i, errno := f.find(o.Path, false)
+		if errno != 0 {
+			return errno
+		}
+		old = i
+	case Symlink: // Path is what is made, To where it leads: symlink(To, Path)
+		made = o.Path
+		if o.To == "" {
+			return unix.ENOENT
+		}
+	}
+	w, errno := f.free(made)
+	if errno != 0 {
+		return errno
+	}
+	switch {
+	case o.Code == Mkdir:
+		i, _ := f.create(dir, o.Mode&0o777)
+		f.point(w.dir, w.name, i)
+	case o.Code == Symlink && f.can.NoSymlinks, o.Code == Link && (f.can.NoLinks || f.inodes[old].kind == dir):
+		return unix.EPERM
+	case o.Code == Symlink:
+		i, n := f.create(symlink, 0o777)
+		n.target = o.To
+		f.point(w.dir, w.name, i)
+	default:
+		f.point(w.dir, w.name, old)
+	}
+	return 0
+}
+
+func (f *FS) remove(o Op) unix.Errno {
+	w, errno := f.parent(o.Path)
+	if errno != 0 {
+		return errno
+	}
+	if w.special() {
+		switch {
+		case o.Code == Unlink:
+			return unix.EISDIR
+		case w.name == ".":
+			return unix.EINVAL
+		case w.name == "..":
+			return unix.ENOTEMPTY
+		}
+		return unix.EBUSY
+	}
+	links := 0
+	i, errno := f.step(w, false, &links)
+	if errno != 0 {
+		return errno
+	}
+	n := f.inodes[i]
+	switch {
+	case o.Code == Unlink && n.kind == dir:
+		return unix.EISDIR
+	case o.Code == Rmdir && n.kind != dir:
+		return unix.ENOTDIR
+	case o.Code == Rmdir && !n.empty():
+		return unix.ENOTEMPTY
+	}
+	n.gone = o.Code == Rmdir
+	f.point(w.dir, w.name, 0)
+	return 0
+}
+
+// rename is do_renameat2 and vfs_rename (fs/namei.c).
+func (f *FS) rename(o Op) unix.Errno {
+	if o.Flags&^(unix.RENAME_NOREPLACE|unix.RENAME_EXCHANGE) != 0 || o.Flags == unix.RENAME_NOREPLACE|unix.RENAME_EXCHANGE {
+		return unix.EINVAL
+	}
+	from, errno := f.parent(o.Path)
+	if errno != 0 {
+		return errno
+	}
+	to, errno := f.parent(o.To)
+	if errno != 0 {
+		return errno
+	}
+	exchange := o.Flags == unix.RENAME_EXCHANGE
+	switch {
+	case from.name == "" || to.name == "": // where it is mounted belongs to another file system
+		return unix.EXDEV
+	case from.special():
+		return unix.EBUSY
+	case to.special() && o.Flags == unix.RENAME_NOREPLACE:
+		return unix.EEXIST
+	case to.special():
+		return unix.EBUSY
+	}
+	links := 0
+	source, errno := f.step(from, false, &links)
+	if errno != 0 {
+		return errno
+	}
+	target, errno := f.step(to, false, &links)
+	if errno != 0 && errno != unix.ENOENT {
+		return errno
+	}
+	switch {
+	case target != 0 && o.Flags == unix.RENAME_NOREPLACE:
+		return unix.EEXIST
+	case target == 0 && exchange:
+		return unix.ENOENT
+	case f.above(source, to.dir):
+		return unix.EINVAL
+	case target != 0 && f.above(target, from.dir) && exchange:
+		return unix.EINVAL
+	case target != 0 && f.above(target, from.dir):
+		return unix.ENOTEMPTY
+	case source == target:
+		return 0
+	}
+	isDir := f.inodes[source].kind == dir
+	if t := f.inodes[target]; t != nil && !exchange {
+		switch {
+		case isDir && t.kind != dir:
+			return unix.ENOTDIR
+		case !isDir && t.kind == dir:
+			return unix.EISDIR
+		case isDir && !t.empty():
+			return unix.ENOTEMPTY
+		}
+	}
+	if exchange && f.can.NoExchange {
+		return unix.EINVAL
+	}
+	if !exchange {
+		if t := f.inodes[target]; t != nil && t.kind == dir {
+			t.gone = true
+		}
+		target = 0
+	}
+	f.point(from.dir, from.name, target)
+	f.point(to.dir, to.name, source)
+	return 0
+}
+
+// above says whether a directory is another one or above it.
+func (f *FS) above(i, d int) bool {
+	for ; d != i; d = f.inodes[d].parent {
+		if d == root {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *FS) setAttributes(o Op) unix.Errno {
+	i, errno := f.find(o.Path, o.Code == Chmod)
+	if errno != 0 {
+		return errno
+	}
+	n := f.inodes[i]
+	a := n.attrs.now()
+	switch {
+	case f.can.NoModes:
+		return unix.EPERM
+	case o.Code == Chmod:
+		a.mode = o.Mode & 0o777
+	default:
+		a.uid, a.gid = o.UID, o.GID
+	}
+	f.describe(n, a)
+	return 0
+}
+
+func (f *FS) describe(n *inode, a attrs) {
+	n.changed = f.now
+	n.attrs.set(f.now, a)
+}
+
+// xattr is fs/xattr.c; only names of users (xattr_permission).
+func (f *FS) xattr(o Op) (r Result) {
+	i, errno := f.find(o.Path, false)
+	if errno != 0 {
+		return Result{Errno: errno}
+	}
+	n := f.inodes[i]
+	a := n.attrs.now()
+	value, is := a.xattrs[o.Name]
+	switch {
+	case o.Name == "" || len(o.Name) > 255: // XATTR_NAME_MAX
+		r.Errno = unix.ERANGE
+	case !strings.HasPrefix(o.Name, "user.") || o.Name == "user." || f.can.NoXattrs:
+		r.Errno = unix.EOPNOTSUPP
+	case n.kind == symlink && o.Code == Getxattr:
+		r.Errno = unix.ENODATA
+	case n.kind == symlink:
+		r.Errno = unix.EPERM
+	case !is && (o.Code != Setxattr || o.Flags == unix.XATTR_REPLACE):
+		r.Errno = unix.ENODATA
+	case is && o.Code == Setxattr && o.Flags == unix.XATTR_CREATE:
+		r.Errno = unix.EEXIST
+	}
+	if r.Errno != 0 {
+		return r
+	}
+	if o.Code == Getxattr {
+		return Result{Data: value}
+	}
+	x := make(map[string]string, len(a.xattrs)+1)
+	maps.Copy(x, a.xattrs)
+	delete(x, o.Name)
+	if o.Code == Setxattr {
+		x[o.Name] = o.Value
+	}
+	a.xattrs = x
+	f.describe(n, a)
+	return Result{}
+}
+
+func (f *FS) readdir(o Op) Result {
+	i, errno := f.find(o.Path, true)
+	if errno == 0 && f.inodes[i].kind != dir {
+		errno = unix.ENOTDIR
+	}
+	if errno != 0 {
+		return Result{Errno: errno}
+	}
+	names := f.inodes[i].current()
+	data := strings.Join(names, "\x00")
+	if len(names) > 0 {
+		data += "\x00"
+	}
+	return Result{Value: uint64(len(names)), Data: data}
+}
+
+// current are the names of a directory, in order.
+func (n *inode) current() (out []string) {
+	for s, e := range n.names {
+		if e.now() != 0 {
+			out = append(out, s)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func (f *FS) resize(n *inode, size uint64) {
+	n.changed, n.sized = f.now, f.now
+	n.data = append(n.data, version[content]{f.now, n.data.now().truncate(size), true})
+}
+
+// open is path_openat and do_open (fs/namei.c).
+func (f *FS) open(o Op) unix.Errno {
+	slot := &f.files[o.Slot%agent.MaxSlots]
+	f.close(slot)
+	const known = unix.O_ACCMODE | unix.O_CREAT | unix.O_EXCL | unix.O_TRUNC | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_SYNC
+	if o.Flags&^known != 0 || o.Flags&unix.O_CREAT != 0 && o.Flags&unix.O_DIRECTORY != 0 {
+		return unix.EINVAL
+	}
+	w, errno := f.parent(o.Path)
+	if errno != 0 {
+		return errno
+	}
+	follow := o.Flags&unix.O_NOFOLLOW == 0 && o.Flags&(unix.O_CREAT|unix.O_EXCL) != unix.O_CREAT|unix.O_EXCL
+	i, errno := f.reach(&w, follow)
+	create := o.Flags&unix.O_CREAT != 0
+	switch {
+	case w.dir == 0:
+		return errno
+	case create && w.special():
+		return unix.EISDIR
+	}
+	if errno == unix.ENOENT && create {
+		i, _ = f.create(regular, o.Mode&0o777)
+		f.point(w.dir, w.name, i)
+	} else {
+		if errno != 0 {
+			return errno
+		}
+		if errno = f.openable(f.inodes[i], o.Flags); errno != 0 {
+			return errno
+		}
+		if o.Flags&unix.O_TRUNC != 0 && f.inodes[i].kind == regular {
+			f.resize(f.inodes[i], 0)
+		}
+	}
+	f.inodes[i].open++
+	*slot = file{i, o.Flags}
+	return 0
+}
+
+// openable says whether what is there can be opened so: do_open and may_open (fs/namei.c).
+func (f *FS) openable(n *inode, flags int) unix.Errno {
+	create := flags&unix.O_CREAT != 0
+	switch {
+	case create && flags&unix.O_EXCL != 0:
+		return unix.EEXIST
+	case create && n.kind == dir:
+		return unix.EISDIR
+	case flags&unix.O_DIRECTORY != 0 && n.kind != dir:
+		return unix.ENOTDIR
+	case n.kind == symlink:
+		return unix.ELOOP
+	case n.kind == dir && (flags&unix.O_ACCMODE != unix.O_RDONLY || flags&unix.O_TRUNC != 0):
+		return unix.EISDIR
+	}
+	return 0
+}
+
+// reach follows the links at the end of a path as far as open(2) does, and leaves w where the file is or would be made; without a
+// directory, where the links lead to no such place.
+func (f *FS) reach(w *where, follow bool) (int, unix.Errno) {
+	for links := 0; ; {
+		i, errno := f.step(*w, false, &links)
+		if errno != 0 || !follow || f.inodes[i].kind != symlink {
+			return i, errno
+		}
+		if links++; links > maxLinks {
+			return 0, unix.ELOOP
+		}
+		target := f.inodes[i].target
+		if strings.HasPrefix(target, "/") {
+			*w = where{}
+			return 0, unix.ENOENT
+		}
+		next, errno := f.walk(w.dir, target, &links)
+		if errno != 0 {
+			*w = where{}
+			return 0, errno
+		}
+		*w = next
+	}
+}
+
+func (f *FS) close(s *file) {
+	if s.inode != 0 {
+		f.inodes[s.inode].open--
+	}
+	*s = file{}
+}
+
+// CloseAll closes all files, as an agent does at the end of a batch.
+func (f *FS) CloseAll() {
+	for i := range f.files {
+		f.close(&f.files[i])
+	}
+}
+
+const writable = unix.O_WRONLY | unix.O_RDWR
+
+func (f *FS) onFile(o Op) (r Result) {
+	slot := &f.files[o.Slot%agent.MaxSlots]
+	if slot.inode == 0 {
+		return Result{Errno: unix.EBADF}
+	}
+	n := f.inodes[slot.inode]
+	write := slot.flags&writable != 0
+	switch o.Code {
+	case Close:
+		f.close(slot)
+	case Fsync, Fdatasync:
+		f.fsync(slot.inode, o.Code == Fdatasync)
+	case Syncfs:
+		f.Synced()
+	case Read:
+		switch {
+		case int64(o.Off) < 0:
+			r.Errno = unix.EINVAL
+		case slot.flags&unix.O_ACCMODE == unix.O_WRONLY:
+			r.Errno = unix.EBADF
+		case n.kind == dir:
+			r.Errno = unix.EISDIR
+		default:
+			c := n.data.now()
+			b := make([]byte, min(o.Len, c.size-min(c.size, o.Off)))
+			c.read(b, o.Off)
+			r.Data = string(b)
+		}
+	case Ftruncate:
+		if !write || int64(o.Len) < 0 {
+			return Result{Errno: unix.EINVAL}
+		}
+		f.resize(n, o.Len)
+	case Write:
+		r = f.write(slot, n, o)
+	case Fallocate:
+		if !write && int64(o.Off) >= 0 && int64(o.Len) > 0 && f.fallocateMode(o.Flags) == 0 {
+			return Result{Errno: unix.EBADF}
+		}
+		r.Errno = f.fallocate(n, o)
+	}
+	return r
+}
+
+func (f *FS) write(slot *file, n *inode, o Op) Result {
+	switch {
+	case int64(o.Off) < 0:
+		return Result{Errno: unix.EINVAL}
+	case slot.flags&writable == 0:
+		return Result{Errno: unix.EBADF}
+	case o.Len == 0:
+		return Result{}
+	}
+	old := n.data.now()
+	c := old.write(o.Off, o.Len, o.Seed)
+	n.data.set(f.now, c)
+	n.changed = f.now
+	if c.size != old.size {
+		n.sized = f.now
+	}
+	switch {
+	case slot.flags&unix.O_SYNC == unix.O_SYNC:
+		f.fsync(slot.inode, false)
+	case slot.flags&unix.O_DSYNC != 0:
+		f.fsync(slot.inode, true)
+	}
+	return Result{Value: o.Len}
+}
+
+// fallocateMode is what vfs_fallocate says of a mode before it looks at the file (fs/open.c).
+func (f *FS) fallocateMode(mode int) unix.Errno {
+	switch mode {
+	case 0, unix.FALLOC_FL_KEEP_SIZE, unix.FALLOC_FL_PUNCH_HOLE | unix.FALLOC_FL_KEEP_SIZE:
+		return 0
+	}
+	return unix.EOPNOTSUPP
+}
+
+func (f *FS) fallocate(n *inode, o Op) unix.Errno {
+	if int64(o.Off) < 0 || int64(o.Len) <= 0 {
+		return unix.EINVAL
+	}
+	if errno := f.fallocateMode(o.Flags); errno != 0 {
+		return errno
+	}
+	punch := o.Flags&unix.FALLOC_FL_PUNCH_HOLE != 0
+	if punch && f.can.NoPunch || !punch && f.can.NoFallocate {
+		return unix.EOPNOTSUPP
+	}
+	c := n.data.now()
+	stop := o.Off + o.Len
+	switch {
+	case punch:
+		c = c.clear(o.Off, min(stop, c.size))
+	case o.Flags&unix.FALLOC_FL_KEEP_SIZE == 0 && stop > c.size:
+		c = c.truncate(stop)
+	}
+	if n.data.now().size != c.size {
+		n.sized = f.now
+	}
+	n.changed = f.now
+	n.data = append(n.data, version[content]{f.now, c, true})
+	return 0
+}

@@ -1,0 +1,57 @@
+package model
+
+// Promises are what a file system says of the time after a crash, and what it can do at all. The zero value is a file system
+// that can do all and promises what POSIX.1-2017 and Linux's manual pages have of every one:
+//
+//   - fsync(2), fdatasync(2) and writes through O_SYNC and O_DSYNC: the file's data, and what is needed to read them; fsync and
+//     O_SYNC its mode, owner and attributes as well (POSIX, 3.384 and 3.385 "synchronized I/O file/data integrity completion").
+//     "Calling fsync() does not necessarily ensure that the entry in the directory containing the file has also reached disk.
+//     For that an explicit fsync() on a file descriptor for the directory is also needed." (fsync(2))
+//   - sync(2) and syncfs(2): "Linux waits for I/O completions, and thus sync() or syncfs() provide the same guarantees as fsync()
+//     called on every file in the system or filesystem respectively." (sync(2); POSIX lets sync return before)
+//
+// Of what was not synchronised nothing is said but that it was done: a name leads to what it once led to or to nothing, and a
+// file has what it once had where nobody wrote since.
+type Promises struct {
+	// FsyncNames: fsync of a file also keeps the names that it has, and its directories. Btrfs (btrfs_log_inode_parent,
+	// btrfs_log_new_ancestors), F2FS (need_do_checkpoint, F2FS_FSYNC of the parents), and all with FsyncMetadata.
+	FsyncNames bool `yaml:"fsync_names"`
+	// FsyncMetadata: fsync keeps all that was done to names, modes and attributes before it, of all files: it commits the one
+	// running transaction. ext3 and ext4 (jbd2_log_start_commit; Documentation/filesystems/journalling.rst), ReiserFS, JFS.
+	FsyncMetadata bool `yaml:"fsync_metadata"`
+	// Ordered: what was done to names, modes and attributes reaches the disk in the order in which it was done. ext3, ext4, XFS
+	// (xfs-delayed-logging-design.rst, "strictly ordered" log items), ReiserFS, JFS.
+	Ordered bool `yaml:"ordered"`
+	// AtomicRename: a file that is renamed has one of its names after a crash, never none and never both. All that have a journal
+	// or copy on write.
+	AtomicRename bool `yaml:"atomic_rename"`
+	// Data is what may stand where a file was written and not synchronised.
+	Data Data `yaml:"data"`
+
+	// Sync: mounted with -o sync, "All I/O to the filesystem should be done synchronously." (mount(8))
+	Sync bool `yaml:"sync"`
+	// Dirsync: mounted with -o dirsync, "All directory updates within the filesystem should be done synchronously. This affects the
+	// following system calls: creat(2), link(2), unlink(2), symlink(2), mkdir(2), rmdir(2), mknod(2) and rename(2)." (mount(8))
+	Dirsync bool `yaml:"dirsync"`
+
+	// What the file system does not have: link(2), symlink(2), permissions and owners of its own, extended attributes of users,
+	// holes, RENAME_EXCHANGE, fallocate(2), and FALLOC_FL_PUNCH_HOLE of it.
+	NoLinks     bool `yaml:"no_links"`
+	NoSymlinks  bool `yaml:"no_symlinks"`
+	NoModes     bool `yaml:"no_modes"`
+	NoXattrs    bool `yaml:"no_xattrs"`
+	NoHoles     bool `yaml:"no_holes"`
+	NoExchange  bool `yaml:"no_exchange"`
+	NoFallocate bool `yaml:"no_fallocate"`
+	NoPunch     bool `yaml:"no_punch"`
+}
+
+// Data says what may stand where a file was written and not synchronised.
+type Data string
+
+// The kinds of Data, from the least promise to the greatest.
+const (
+	Anything Data = ""      // also what was on the disk before: POSIX, ext2, FAT, JFS
+	Zeros    Data = "zeros" // what the file had there at any time since, or zeros
+	Versions Data = "exact" // what the file had there at any time since: ext3 with data=ordered, which has no delayed allocation
+)

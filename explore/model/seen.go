@@ -1,0 +1,146 @@
+package model
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"fsward/explore/agent"
+)
+
+// Seen is a tree that was found on a real file system.
+type Seen struct {
+	nodes map[string]*node
+	names map[uint64]uint64 // by inode: how many lead to it
+}
+
+// node is one of its files.
+type node struct {
+	agent.Entry
+	xattrs  map[string]string
+	data    []byte // of a file, once it was asked for
+	whole   bool   // data has all of it
+	entries []string
+}
+
+// MaxContent bounds what is read of one file's content, in bytes.
+const MaxContent = 64 << 20
+
+// See takes what agent.Tree gave of a file system. What fsck has put into lost+found is left out, and so is that directory.
+func See(entries []agent.Entry) (*Seen, error) {
+	s := &Seen{make(map[string]*node, len(entries)), make(map[uint64]uint64)}
+	for _, e := range entries {
+		p := path.Clean(e.Path)
+		s.names[e.Inode]++
+		if p == "lost+found" || strings.HasPrefix(p, "lost+found/") {
+			continue
+		}
+		if _, is := s.nodes[p]; is {
+			return nil, fmt.Errorf("%s is in its directory twice", p)
+		}
+		s.nodes[p] = &node{Entry: e}
+	}
+	if s.nodes["."] == nil {
+		return nil, fmt.Errorf("there is no root directory")
+	}
+	for p, n := range s.nodes {
+		if p == "." {
+			continue
+		}
+		d := s.nodes[path.Dir(p)]
+		if d == nil {
+			return nil, fmt.Errorf("%s is in no directory", p)
+		}
+		d.entries = append(d.entries, path.Base(p))
+		if n.Errno != 0 {
+			return nil, fmt.Errorf("/%s cannot be read: %w", p, n.Errno)
+		}
+	}
+	for _, n := range s.nodes {
+		slices.Sort(n.entries)
+	}
+	return s, nil
+}
+
+func (n *node) kind() kind {
+	switch n.Mode & unix.S_IFMT {
+	case unix.S_IFDIR:
+		return dir
+	case unix.S_IFREG:
+		return regular
+	case unix.S_IFLNK:
+		return symlink
+	}
+	return 0
+}
+
+// A Want is a file of which more has to be known.
+type Want struct {
+	Path   string // from the root, with "/"
+	Data   bool   // its content, Size bytes
+	Size   uint64
+	Xattrs bool
+}
+
+// Wants lists what has to be read beside the tree for Equal and Allowed: the extended attributes of all but symbolic links, and
+// the contents of files of which a checksum does not say that they are what f has now.
+func (s *Seen) Wants(f *FS) (out []Want) {
+	sums := make(map[[sha256.Size]byte]bool)
+	for _, n := range f.inodes {
+		if n.kind == regular {
+			sums[n.data.now().sum()] = true
+		}
+	}
+	for p, n := range s.nodes {
+		w := Want{Path: path.Join("/", p), Size: n.Size}
+		w.Xattrs = !f.can.NoXattrs && n.kind() != symlink
+		w.Data = n.kind() == regular && !sums[n.Sum] && n.Size <= MaxContent
+		if w.Xattrs || w.Data {
+			out = append(out, w)
+		}
+	}
+	slices.SortFunc(out, func(a, b Want) int { return cmp.Compare(a.Path, b.Path) })
+	return out
+}
+
+// SetData gives the content of a file, by a path of Wants.
+func (s *Seen) SetData(p string, data []byte) {
+	n := s.nodes[below(p)]
+	n.data, n.whole = data, uint64(len(data)) == n.Size && sha256.Sum256(data) == n.Sum
+}
+
+// SetXattrs gives the extended attributes of a file, those of users, by a path of Wants.
+func (s *Seen) SetXattrs(p string, x map[string]string) { s.nodes[below(p)].xattrs = x }
+
+func below(p string) string { return path.Join(".", p) }
+
+// Seen is the tree that f has now, as Look would find it.
+func (f *FS) Seen() *Seen {
+	s := &Seen{make(map[string]*node), make(map[uint64]uint64)}
+	var walk func(i int, p string)
+	walk = func(i int, p string) {
+		n := f.inodes[i]
+		a := n.attrs.now()
+		e := agent.Entry{Path: p, Inode: uint64(i), Links: uint64(n.links), UID: a.uid, GID: a.gid, Target: n.target,
+			Mode: a.mode | [...]uint32{dir: unix.S_IFDIR, regular: unix.S_IFREG, symlink: unix.S_IFLNK}[n.kind]}
+		here := &node{Entry: e, xattrs: a.xattrs, entries: n.current()}
+		if n.kind == regular {
+			c := n.data.now()
+			here.Size, here.Sum = c.size, c.sum()
+			here.data, here.whole = make([]byte, c.size), true
+			c.read(here.data, 0)
+		}
+		s.nodes[p] = here
+		s.names[e.Inode]++
+		for _, name := range here.entries {
+			walk(n.lookup(name), path.Join(p, name))
+		}
+	}
+	walk(root, ".")
+	return s
+}

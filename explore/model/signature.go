@@ -1,0 +1,212 @@
+package model
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Signature is the same for trees that differ only in names and in inode numbers, and for no others (targets of symbolic links are
+// compared as they are written): it is a hash of the tree with
+// its names numbered anew, in the one order of all that gives the least encoding. What may be on the disk does not count.
+func (f *FS) Signature() []byte { return f.graph(false).canonical() }
+
+// StableSignature is Signature of what is, and of what may be there after a crash.
+func (f *FS) StableSignature() []byte { return f.graph(true).canonical() }
+
+// graph is what a signature is made of: inodes and names, by what they are, and what leads where. What is compared are the labels of
+// vertices and edges.
+type graph struct {
+	labels []string
+	edges  [][]edge // from each vertex
+}
+
+type edge struct {
+	to    int
+	label uint32
+}
+
+// graph makes names into vertices as well, since a name that leads to several inodes in turn is one thing.
+func (f *FS) graph(history bool) *graph {
+	g := new(graph)
+	at := make(map[int]int)
+	vertex := func(label string) int {
+		g.labels, g.edges = append(g.labels, label), append(g.edges, nil)
+		return len(g.labels) - 1
+	}
+	join := func(a, b int, label uint32) {
+		g.edges[a] = append(g.edges[a], edge{b, label})
+		g.edges[b] = append(g.edges[b], edge{a, label | 1<<31})
+	}
+	rank := f.ranks()
+	for _, i := range slices.Sorted(maps.Keys(f.inodes)) {
+		n := f.inodes[i]
+		if history || n.links > 0 || n.open > 0 {
+			at[i] = vertex(f.label(i, n, history, rank))
+		}
+	}
+	for _, i := range slices.Sorted(maps.Keys(at)) {
+		d := f.inodes[i]
+		for _, s := range slices.Sorted(maps.Keys(d.names)) {
+			e := d.names[s]
+			list, when := e.history[len(e.history)-1:], func(int) uint32 { return 1 }
+			if history {
+				list, when = e.since(f.nameSince(d, e)), func(at int) uint32 { return 1 + uint32(rank[at]) }
+			}
+			if len(list) == 1 && list[0].what == 0 {
+				continue
+			}
+			v := vertex(fmt.Sprint("name ", len(list)))
+			join(at[i], v, 0)
+			for _, w := range list {
+				if w.what != 0 {
+					join(v, at[w.what], when(w.at))
+				}
+			}
+		}
+	}
+	return g
+}
+
+// ranks numbers the moments that histories have, so that the number of operations in between does not count.
+func (f *FS) ranks() map[int]int {
+	out := make(map[int]int)
+	moments := f.moments()
+	for i, at := range moments {
+		out[at] = len(moments) - 1 - i
+	}
+	return out
+}
+
+func (f *FS) label(i int, n *inode, history bool, rank map[int]int) string {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%d %t %t %q", n.kind, i == root, n.open > 0, n.target)
+	put := func(at int, v any) {
+		if history {
+			fmt.Fprintf(&b, " @%d", rank[at])
+		}
+		fmt.Fprintf(&b, " %v", v)
+	}
+	as, cs := n.attrs[len(n.attrs)-1:], n.data
+	if n.kind == regular {
+		cs = cs[len(cs)-1:]
+	}
+	if history {
+		as = n.attrs.since(f.metaSince(n))
+		if n.kind == regular {
+			cs = n.data.since(f.dataSince(n, f.meta))
+		}
+		fmt.Fprintf(&b, " %t", f.there(n))
+	}
+	for _, v := range as {
+		put(v.at, v.what) // fmt prints maps in the order of their keys
+	}
+	for _, v := range cs {
+		put(v.at, v.what)
+	}
+	return b.String()
+}
+
+// maxLeaves bounds the orders that are tried. Beyond it the signature is still that of this tree alone, but not of all that are
+// like it.
+const maxLeaves = 2000
+
+// canonical colours the vertices by what they are and what is around them until no colour splits; where several are left of one
+// colour, each in turn is set apart. Of all orders that come of it the one with the least encoding counts.
+func (g *graph) canonical() []byte {
+	colours := make([]int, len(g.labels))
+	order := slices.Clone(g.labels)
+	slices.Sort(order)
+	order = slices.Compact(order)
+	for i, l := range g.labels {
+		colours[i], _ = slices.BinarySearch(order, l)
+	}
+	var best []byte
+	leaves := 0
+	g.search(colours, &best, &leaves)
+	sum := sha256.Sum256(best)
+	return sum[:]
+}
+
+func (g *graph) search(colours []int, best *[]byte, leaves *int) {
+	colours = g.refine(colours)
+	cells := make(map[int][]int)
+	for v, c := range colours {
+		cells[c] = append(cells[c], v)
+	}
+	for _, c := range slices.Sorted(maps.Keys(cells)) {
+		if len(cells[c]) == 1 {
+			continue
+		}
+		for _, v := range cells[c] {
+			if *leaves >= maxLeaves && *best != nil {
+				return
+			}
+			next := make([]int, len(colours))
+			for i, old := range colours {
+				next[i] = 2 * old
+			}
+			next[v]++
+			g.search(next, best, leaves)
+		}
+		return
+	}
+	*leaves++
+	if code := g.encode(colours); *best == nil || bytes.Compare(code, *best) < 0 {
+		*best = code
+	}
+}
+
+// refine splits colours by the colours around until none splits any more. Colours are then 0, 1, … .
+func (g *graph) refine(colours []int) []int {
+	kinds := 0
+	for {
+		keys := make([]string, len(colours))
+		for v, c := range colours {
+			around := make([]string, 0, len(g.edges[v]))
+			for _, e := range g.edges[v] {
+				around = append(around, fmt.Sprintf("%08x %08x", e.label, colours[e.to]))
+			}
+			slices.Sort(around)
+			keys[v] = fmt.Sprintf("%08x %v", c, around)
+		}
+		order := slices.Clone(keys)
+		slices.Sort(order)
+		order = slices.Compact(order)
+		next := make([]int, len(colours))
+		for v, k := range keys {
+			next[v], _ = slices.BinarySearch(order, k)
+		}
+		colours = next
+		if len(order) == kinds {
+			return colours
+		}
+		kinds = len(order)
+	}
+}
+
+// encode is the graph in the order of the colours, which are all different.
+func (g *graph) encode(colours []int) []byte {
+	at := make([]int, len(colours))
+	for v, c := range colours {
+		at[c] = v
+	}
+	var out []byte
+	for _, v := range at {
+		edges := make([][2]uint32, 0, len(g.edges[v]))
+		for _, e := range g.edges[v] {
+			edges = append(edges, [2]uint32{uint32(colours[e.to]), e.label})
+		}
+		slices.SortFunc(edges, func(a, b [2]uint32) int { return slices.Compare(a[:], b[:]) })
+		out = binary.AppendUvarint(out, uint64(len(g.labels[v])))
+		out = append(out, g.labels[v]...)
+		out = binary.AppendUvarint(out, uint64(len(edges)))
+		for _, e := range edges {
+			out = binary.AppendUvarint(binary.AppendUvarint(out, uint64(e[0])), uint64(e[1]))
+		}
+	}
+	return out
+}
