@@ -27,6 +27,7 @@ type Config struct {
 	Guest       Suspender
 	Simulate    bool // disks can be told to simulate a bug
 	Verify      bool // check the baseline as a whole, in the background
+	DataOrdered bool // the guest mounts ext3 with data=ordered
 	Memory      Memory
 	Sinks       []Sink
 }
@@ -137,6 +138,9 @@ func (d *Daemon) open(cfg Config) error {
 		return err
 	}
 	d.follower = follower
+	if cfg.DataOrdered {
+		follower.ExpectOrdered()
+	}
 	var devices []*blocktap.Device
 	var guards []*Guard
 	for i, g := range d.disks {

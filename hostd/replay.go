@@ -18,11 +18,13 @@ import (
 
 // ReplayConfig says what to replay.
 type ReplayConfig struct {
-	Disks     []ReplayDisk // of one guest
-	FS        string
-	Rules     RulesConfig
-	KeepGoing bool // go on after a violation, the refused commit's writes taken as written
-	Sinks     []Sink
+	Disks []ReplayDisk // of one guest
+	FS    string
+	Rules RulesConfig
+	// DataOrdered: the guest mounted ext3 with data=ordered.
+	DataOrdered bool
+	KeepGoing   bool // go on after a violation, the refused commit's writes taken as written
+	Sinks       []Sink
 }
 
 // A ReplayDisk is a disk with what was written to it. Where there are several, their logs have to be of one
@@ -83,6 +85,9 @@ func Replay(ctx context.Context, cfg ReplayConfig, log *zap.Logger) (*Replayed, 
 	follower, err := followDisks(disks, cfg.FS, interp.Limits{}, func(i int) string { return cfg.Disks[i].Base })
 	if err != nil {
 		return nil, err
+	}
+	if cfg.DataOrdered {
+		follower.ExpectOrdered()
 	}
 	out := &Replayed{Kind: "replayed"}
 	var policy Policy = refusePolicy{}

@@ -33,10 +33,17 @@ func (f *guardFlags) add(c *cobra.Command) {
 		"what to do with a commit that does not hold: refuse (EIO), pause (suspend the guest and wait for fsward resume or reject), log (let it through)")
 	c.Flags().StringVar(&f.cfg.Record, "record", "", "record every write to `LOG` (dm-log-writes format; with several disks LOG.NAME)")
 	c.Flags().BoolVar(&f.cfg.Verify, "verify-baseline", true, "check the state that the file system has at the beginning as a whole, in the background")
+	addDataOrdered(c, &f.cfg.DataOrdered)
 	c.Flags().StringVar(&f.reserve, "reserve", "768M", "`BYTES` shared by all disks, for commits that need more than that and for the check of the baseline; 0: none")
 	c.Flags().StringVar(&f.control, "control", "", "`unix:PATH` of the control socket, for fsward status, resume, reject and rules reload")
 	c.Flags().BoolVar(&f.json, "json", false, "print one JSON object a line")
 	c.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "log more")
+}
+
+// addDataOrdered adds the flag that tells how the guest mounts.
+func addDataOrdered(c *cobra.Command, ordered *bool) {
+	c.Flags().BoolVar(ordered, "data-ordered", false,
+		"the guest mounts ext3 with data=ordered (Linux's default): also refuse a commit that makes data reachable which was not written and flushed before it")
 }
 
 // addMemory adds the flag for the memory of a disk. Its name is another where a guest has memory too.

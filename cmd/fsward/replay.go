@@ -59,6 +59,7 @@ the writes of that commit taken as written.`,
 	_ = c.MarkFlagRequired("base")
 	addFSFlag(c, &cfg.FS)
 	addRulesFlags(c, &cfg.Rules)
+	addDataOrdered(c, &cfg.DataOrdered)
 	c.Flags().BoolVar(&cfg.KeepGoing, "keep-going", false, "go on after a violation")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line")
 	return c

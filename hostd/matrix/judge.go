@@ -77,7 +77,7 @@ func runChecker(ctx context.Context, name string, args ...string) (out []byte, e
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.WaitDelay = time.Second
+	cmd.WaitDelay = checkTime // after it has ended, too: what it printed is read late on a busy host
 	out, err = cmd.CombinedOutput()
 	var status *exec.ExitError
 	switch {

@@ -120,7 +120,8 @@ func (r *round) make(ctx context.Context, images []string) error {
 
 // guarded runs the load on images under the guard and lets what is left be judged.
 func (r *round) guarded(ctx context.Context, images []string, log string, seen *judge) error {
-	cfg := hostd.Config{FS: detect.Auto, OnViolation: hostd.OnRefuse, Verify: true, Sinks: []hostd.Sink{seen}}
+	cfg := hostd.Config{FS: detect.Auto, OnViolation: hostd.OnRefuse, Verify: true, Sinks: []hostd.Sink{seen},
+		DataOrdered: !slices.Contains(r.variant.mount, "data=writeback")}
 	for i, image := range images {
 		cfg.Disks = append(cfg.Disks, hostd.DiskSpec{Name: fmt.Sprintf("disk%d", i), Path: image})
 	}

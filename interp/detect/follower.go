@@ -23,6 +23,7 @@ type Follower struct {
 	disk     pendingDisk // all of them
 	fs       string
 	limits   interp.Limits
+	ordered  bool // see ExpectOrdered
 	followed []*followed
 	shown    []*followed // those that the write under observation was shown to
 	fresh    *followed   // the one that this write made appear
@@ -98,6 +99,25 @@ func (f *Follower) attach(i int) error {
 		f.followed = append(f.followed, &followed{in, i})
 	}
 	return err
+}
+
+// An orderer is an interpreter of a file system that can be mounted so that data comes before the commit that makes it
+// reachable.
+type orderer interface{ ExpectOrdered() }
+
+// ExpectOrdered is told that the guest mounts every ext3 on the disks with data=ordered, those that appear later as well:
+// what a commit makes reachable has to be written before it. The mode is not on the disk.
+func (f *Follower) ExpectOrdered() {
+	f.ordered = true
+	for _, in := range f.followed {
+		expectOrdered(in.Interpreter)
+	}
+}
+
+func expectOrdered(in interp.Interpreter) {
+	if o, ok := in.(orderer); ok {
+		o.ExpectOrdered()
+	}
 }
 
 // ownerOf returns the file system to which a disk belongs, or nil.
@@ -232,6 +252,9 @@ func (f *Follower) appear(disk int, w interp.Write) interp.Observation {
 		f.disk.pending.Store(nil)
 		return interp.Observation{Note: fmt.Sprintf("%s superblock seen, not yet a whole file system: %v", format.name, err)}
 	}
+	if f.ordered {
+		expectOrdered(in)
+	}
 	f.fresh = &followed{in, disk}
 	f.at = f.fresh
 	return interp.Observation{Note: "a file system appeared: " + format.name, Baseline: true}
@@ -319,6 +342,9 @@ func (o *one) Observe(w interp.Write) interp.Observation {
 
 // Flushed tells the interpreter what is durable on its disk.
 func (o *one) Flushed(_ int, seq uint64) { o.Interpreter.Flushed(0, seq) }
+
+// ExpectOrdered tells the interpreter.
+func (o *one) ExpectOrdered() { expectOrdered(o.Interpreter) }
 
 // Forecast asks the interpreter.
 func (o *one) Forecast() interp.Forecast {

@@ -27,6 +27,7 @@ var (
 	checkJournalSum   = check{"ext3/journal-checksum", change.ByStructure, "Where the journal has checksums, those of a committed transaction fit it."}
 	checkHome         = check{"ext3/home", change.ByWrite, "Metadata goes to its place only as the last commit made it."}
 	checkFlushed      = check{"ext3/commit-flush", change.ByWrite, "A transaction is flushed before its commit block is written."}
+	checkData         = check{"ext3/data-order", change.ByWrite, "With data=ordered, the data of a file is written and flushed before the commit that makes it reachable."}
 	checkBaseline     = check{"ext3/baseline", change.ByStructure, "A file system that is mounted can be read."}
 	checkGroup        = check{"ext3/group-descriptor", change.ByStructure, "The bitmaps and the inode table of a group stay in their places within the group, and its counts within its size."}
 	checkMode         = check{"ext3/inode-mode", change.ByStructure, "An inode in use has a known file type."}
@@ -52,7 +53,7 @@ var (
 
 // checks lists all, for tests and documents.
 var checks = []check{checkSuperblock, checkImmutable, checkCleanCounts, checkCleanJournal, checkTail,
-	checkJournalSuper, checkJournalChain, checkOverwrite, checkJournalTag, checkJournalSum, checkHome, checkFlushed,
+	checkJournalSuper, checkJournalChain, checkOverwrite, checkJournalTag, checkJournalSum, checkHome, checkFlushed, checkData,
 	checkBaseline, checkGroup, checkMode, checkSize, checkFlags, checkPointer, checkIndirect, checkSymlink, checkReserved,
 	checkJournalCopy, checkDirentLen, checkDirentInode, checkDirentName, checkDirentType, checkDots, checkHtree,
 	checkOrphans, checkDeleted, checkXattr, checkInodeXattr, checkPadding}

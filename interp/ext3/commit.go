@@ -119,6 +119,7 @@ type delta struct {
 	// indirect holds the rewritten indirect blocks of an inode: the pointers above one need not be rewritten.
 	indirect map[uint32][]indirectBlock
 	owned    map[uint32]bool // inodes whose pointers changed
+	data     []dataRun       // blocks of files that become reachable
 
 	wasOrphans *orphanList // nil: of an image
 	orphanDiff *orphanDiff // nil: they are the same

@@ -105,6 +105,7 @@ func (d *delta) inodeTree(ino uint32) error {
 		d.owned[ino] = true
 		note(level, start, block, false, true)
 		if level == 0 {
+			d.showsData(ino, is, start, block)
 			return false, d.tooMany()
 		}
 		fault := func(format string, args ...any) {

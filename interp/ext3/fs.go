@@ -24,7 +24,11 @@ type FS struct {
 	// settle is what the write last observed does to the above once it is on the device.
 	settle func() error
 	order  order
-	failed error // a device that could not be read when a write was settled
+	data   dataOrder
+	wrote  writtenRun // what the write last observed makes of data; of 0 blocks: nothing
+	// ordered: data comes before the commit that makes it reachable.
+	ordered bool
+	failed  error // a device that could not be read when a write was settled
 	// loose: something was written while the file system was not mounted, by a tool that repairs it, say.
 	loose  bool
 	room   *interp.Room
@@ -85,7 +89,7 @@ func (f *FS) Schema() *change.Schema {
 
 // Observe looks at a write before it is done.
 func (f *FS) Observe(w interp.Write) (obs interp.Observation) {
-	f.settle = nil
+	f.settle, f.wrote = nil, writtenRun{}
 	f.release()
 	if f.geo == nil || w.Len == 0 {
 		return obs
@@ -103,6 +107,9 @@ func (f *FS) Observe(w interp.Write) (obs interp.Observation) {
 			f.settle = func() error { f.loose = true; return nil }
 		}
 		return obs
+	}
+	if bs := uint64(m.layout.geo.blockSize); !w.Discard {
+		f.wrote = writtenRun{uint32(w.Off / bs), uint32((w.Off+w.Len-1)/bs - w.Off/bs + 1), w.Seq}
 	}
 	judge := f.settle == nil && len(obs.Violations) == 0 && obs.Unknown == nil
 	placed, err := m.observeHome(w, pending{f.disk, w}, judge && !m.recovering, &obs)
@@ -144,6 +151,9 @@ func (f *FS) Settle(written bool) {
 	}
 	if settle != nil && written {
 		f.failed = settle()
+	}
+	if f.wrote.n > 0 && written {
+		f.data.wrote(f.wrote)
 	}
 }
 
@@ -223,7 +233,7 @@ func (f *FS) observeSuper(w interp.Write, obs *interp.Observation) {
 		obs.Baseline = f.loose
 		f.settle = func() error {
 			m.state.dev = f.disk
-			f.order = order{durable: f.order.durable}
+			f.order, f.data = order{durable: f.order.durable}, dataOrder{commits: 2} // nothing was written before it was mounted
 			f.geo, f.m, f.loose = m.layout.geo, m, false
 			return nil
 		}
@@ -341,6 +351,7 @@ func (f *FS) commit(c comparison, obs *interp.Observation) {
 	if c.delta == nil {
 		return
 	}
+	f.observeData(c, obs)
 	then := f.settle
 	f.settle = func() error {
 		if then != nil {
@@ -349,6 +360,7 @@ func (f *FS) commit(c comparison, obs *interp.Observation) {
 			}
 		}
 		m.commit(c.t)
+		f.data.committed(f.order.flushed)
 		f.order.committed()
 		if c.layout != m.layout {
 			m.become(c.layout)
@@ -363,6 +375,9 @@ func (f *FS) commit(c comparison, obs *interp.Observation) {
 }
 
 // Flushed is told that writes are durable.
-func (f *FS) Flushed(_ int, seq uint64) { f.order.flush(seq) }
+func (f *FS) Flushed(_ int, seq uint64) {
+	f.order.flush(seq)
+	f.data.flush(seq)
+}
 
 var _ interp.Interpreter = (*FS)(nil)

@@ -1,0 +1,161 @@
+package ext3
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"fsward/change"
+	"fsward/interp"
+)
+
+// A mode is a way to mount and what the commits of the host's kernel show of it.
+type dataMode struct {
+	mount   string
+	ordered bool // data comes before the commit that makes it reachable
+}
+
+// unsynced makes commits for a file that is synced, with data of others in them that nobody asks to be written.
+const unsynced = `sync -f .; for i in 1 2 3 4 5 6; do head -c 30000 /dev/urandom > large$i; echo $i >> large1; ln -s $(head -c 200 /dev/zero | tr '\0' n) slow$i
+	perl -e 'open(F, ">", "extended"); truncate(F, 50000); seek(F, 20000, 0); print F "x" x 3000; close F'; echo $i > other; sync other; rm extended; done; sync -f .`
+
+// recordMode returns a file system and what is written to it while it is mounted in a mode.
+func recordMode(t *testing.T, mode string, mkfsOpts ...string) (base []byte, writes []interp.Write) {
+	t.Helper()
+	image := mkfs(t, "16M", append([]string{"-b", "1024"}, mkfsOpts...)...)
+	base = readFile(t, image)
+	writes = follow(t, image, 0, nil, []string{"data=" + mode}, unsynced).writes
+	for n := range writes {
+		writes[n].Seq = uint64(n) + 1
+	}
+	return base, writes
+}
+
+// feedOrdered gives writes to an interpreter, with a flush before each commit block and after it, and returns what is found of
+// data and what is noted of it. commit, which may be nil, is told of each write of a commit block before it is done.
+func feedOrdered(t *testing.T, base []byte, writes []interp.Write, ordered bool, commit func(fs *FS, d *memDisk, n int, w interp.Write)) (found []change.Violation, notes int) {
+	t.Helper()
+	d := newDisk(bytes.NewReader(base), uint64(len(base)))
+	fs := newFS(t, d)
+	if ordered {
+		fs.ExpectOrdered()
+	}
+	for n, w := range writes {
+		commits := fs.m != nil && !fs.m.idle && fs.m.holdsCommit(w, fs.m.seq)
+		if commits {
+			fs.Flushed(0, w.Seq-1)
+			if commit != nil {
+				commit(fs, d, n, w)
+			}
+		}
+		obs := fs.Observe(w)
+		for _, v := range obs.Violations {
+			if v.Rule != checkData.name {
+				t.Fatal(v)
+			}
+			found = append(found, v)
+		}
+		if obs.Unknown != nil {
+			t.Fatal(obs.Unknown)
+		}
+		if strings.Contains(obs.Note, "data=writeback?") {
+			notes++
+		}
+		d.apply(w)
+		fs.Settle(true)
+		if commits {
+			fs.Flushed(0, w.Seq)
+		}
+	}
+	return found, notes
+}
+
+// What the kernel writes in each mode: with data=writeback data comes after its commit, which is no fault unless someone has
+// said that the mount orders it.
+func TestDataModes(t *testing.T) {
+	for _, mode := range []dataMode{{"ordered", true}, {"journal", true}, {"writeback", false}} {
+		t.Run(mode.mount, func(t *testing.T) {
+			base, writes := recordMode(t, mode.mount)
+			shown := 0
+			found, _ := feedOrdered(t, base, writes, true, func(fs *FS, d *memDisk, _ int, w interp.Write) {
+				shown += len(dataOf(t, fs, d, w))
+			})
+			if (len(found) == 0) != mode.ordered {
+				t.Errorf("held to data=ordered: %v", found)
+			}
+			if shown == 0 && mode.mount != "journal" {
+				t.Error("no commit shows data")
+			}
+			found, notes := feedOrdered(t, base, writes, false, nil)
+			if len(found) > 0 || (notes == 0) != mode.ordered || notes > 1 {
+				t.Errorf("not held to it: %v, %d notes", found, notes)
+			}
+		})
+	}
+}
+
+// dataOf returns the blocks of files that a commit makes reachable.
+func dataOf(t *testing.T, fs *FS, d *memDisk, w interp.Write) []dataRun {
+	t.Helper()
+	tr, err := fs.m.journal.read(pending{d, w}, fs.m.head, fs.m.seq)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := fs.m.compare(tr, fs.m.state, pending{d, w}, d.Size(), change.NewNames(), fs.room)
+	if c.err != nil || c.fault != nil {
+		t.Fatal(c.err, c.fault)
+	}
+	return c.delta.data
+}
+
+// A write of data that is lost, or comes after the commit, or after the flush before it, makes the commit wrong.
+func TestDataOutOfOrder(t *testing.T) {
+	base, writes := recordMode(t, "ordered")
+	// The last commit that shows data written between it and the commit before it, and that write.
+	bs := uint64(1024)
+	at, data, before := -1, -1, 0
+	feedOrdered(t, base, writes, true, func(fs *FS, d *memDisk, n int, w interp.Write) {
+		for _, r := range dataOf(t, fs, d, w) {
+			for k := before; k < n; k++ {
+				if touches(writes[k], uint64(r.block)*bs, bs) {
+					at, data = n, k
+				}
+			}
+		}
+		before = n + 1
+	})
+	if at < 0 {
+		t.Fatal("no commit shows data")
+	}
+	lost := slices.Delete(slices.Clone(writes[:at+1]), data, data+1)
+	late := writes[data]
+	late.Seq = writes[at].Seq // not among what the flush before the commit block covers
+	for _, tc := range []struct {
+		name, says string
+		writes     []interp.Write
+	}{
+		{"as it was", "", writes[:at+1]},
+		{"lost, or behind the commit", "was not written", lost},
+		{"not flushed", "not flushed before", slices.Insert(slices.Clone(lost), at-1, late)},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			found, _ := feedOrdered(t, base, tc.writes, true, nil)
+			if (len(found) == 0) != (tc.says == "") || len(found) > 0 && !strings.Contains(found[0].Detail, tc.says) {
+				t.Errorf("found %v", found)
+			}
+		})
+	}
+}
+
+// The set of blocks holds what was put into it, at the borders of its pages as well.
+func TestBlockSet(t *testing.T) {
+	var s blockSet
+	s.add(32767, 2)
+	s.add(1<<32-1, 1)
+	for block, want := range map[uint32]bool{32766: false, 32767: true, 32768: true, 32769: false, 0: false, 1<<32 - 1: true, 1<<32 - 2: false} {
+		if s.has(block) != want {
+			t.Errorf("block %d: %t", block, !want)
+		}
+	}
+}
