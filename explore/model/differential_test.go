@@ -27,7 +27,9 @@ func host(t testing.TB) model.Perform {
 	c := agent.NewClient(here)
 	t.Cleanup(func() {
 		c.Close()
-		<-served
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
 	})
 	return func(ops ...agent.Op) ([]agent.Result, error) {
 		d, err := c.Do(context.Background(), agent.Batch{Ops: ops, Timeout: time.Minute})

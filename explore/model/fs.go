@@ -71,10 +71,6 @@ type attrs struct {
 	xattrs   map[string]string
 }
 
-func (a attrs) equal(b attrs) bool {
-	return a.mode == b.mode && a.uid == b.uid && a.gid == b.gid && maps.Equal(a.xattrs, b.xattrs)
-}
-
 // name is an entry of a directory: the inode numbers that it led to, 0 for none.
 type name struct {
 	history[int]

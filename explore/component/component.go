@@ -1,0 +1,239 @@
+// Package component makes components of the explorer from files of commands: the file systems that fsward knows, and those of users.
+package component
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"fsward/explore"
+	"fsward/explore/agent"
+	"fsward/explore/model"
+)
+
+//go:embed fs/*.yaml
+var shipped embed.FS
+
+// Kind is what a file says of a storage system. Its commands are lines of shell with these variables:
+//
+//	$DEVICE        what it stands on; the first of it
+//	$DEVICES       all of it
+//	$COUNT         how many that are
+//	$AT            where it is mounted, or its own device
+//	$NAME          $DEVICE without directories
+//	$OPTIONS       mount options, "defaults" where there are none
+//	$MKFS_OPTIONS  options of mkfs
+type Kind struct {
+	Name string `yaml:"-"` // the file's, without .yaml
+	Doc  string `yaml:"doc"`
+
+	Init    string `yaml:"init"`    // makes it
+	Mount   string `yaml:"mount"`   // $AT exists
+	Unmount string `yaml:"unmount"` // "umount $AT" where there is none
+	Recover string `yaml:"recover"` // after a crash, before mount; none: mount does it
+	// Recovered lists the exit statuses by which recover says that all is well again: [0] where there is no list.
+	Recovered []int `yaml:"recovered"`
+	// Verify looks at all of it, unmounted, and changes nothing; exit status 0 says that it is sound. None: there is no such program.
+	Verify string `yaml:"verify"`
+	// Threads are patterns of the shell: the names of kernel threads that work for it, as /proc/PID/comm has them.
+	Threads []string `yaml:"threads"`
+	Bytes   uint64   `yaml:"bytes"`  // that a disk for it needs; a good size
+	Oracle  string   `yaml:"oracle"` // the invariants that hold for it: "btrfs", "ext3"; none: there are none
+
+	Promises model.Promises `yaml:"promises"`
+	// Weaker is what mount options make of the promises.
+	Weaker map[string]yaml.Node `yaml:"options"`
+}
+
+// Options are parameters of a component.
+type Options struct {
+	Mount string // as mount -o takes them
+	Mkfs  string // words for the shell
+}
+
+// Names lists the kinds that fsward has.
+func Names() (out []string) {
+	list, err := fs.Glob(shipped, "fs/*.yaml")
+	if err != nil {
+		panic(err) // a pattern that is a constant
+	}
+	for _, p := range list {
+		out = append(out, strings.TrimSuffix(path.Base(p), ".yaml"))
+	}
+	return out
+}
+
+// Load reads a kind: one of Names, or the path of a file.
+func Load(name string) (*Kind, error) {
+	var data []byte
+	var err error
+	if strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml") {
+		data, err = os.ReadFile(name)
+	} else if data, err = shipped.ReadFile("fs/" + name + ".yaml"); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no component %q; there are %s, and files that end in .yaml", name, strings.Join(Names(), ", "))
+	}
+	if err != nil {
+		return nil, err
+	}
+	k, err := parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("component %s: %w", name, err)
+	}
+	k.Name = strings.TrimSuffix(strings.TrimSuffix(path.Base(name), ".yaml"), ".yml")
+	return k, nil
+}
+
+func parse(data []byte) (*Kind, error) {
+	d := yaml.NewDecoder(strings.NewReader(string(data)))
+	d.KnownFields(true)
+	k := new(Kind)
+	if err := d.Decode(k); err != nil {
+		return nil, err
+	}
+	if k.Mount == "" {
+		return nil, errors.New("it has no command \"mount\"")
+	}
+	if k.Unmount == "" {
+		k.Unmount = "umount $AT"
+	}
+	if k.Recovered == nil {
+		k.Recovered = []int{0}
+	}
+	for option := range k.Weaker {
+		if _, err := k.With(option); err != nil {
+			return nil, fmt.Errorf("options, %s: %w", option, err)
+		}
+	}
+	return k, nil
+}
+
+// With returns what is promised with mount options: "sync" and "dirsync" add to it, those in the file take from it.
+func (k *Kind) With(mount string) (model.Promises, error) {
+	p := k.Promises
+	for option := range strings.SplitSeq(mount, ",") {
+		switch node, is := k.Weaker[option]; {
+		case is:
+			if err := node.Decode(&p); err != nil {
+				return p, err
+			}
+		case option == "sync":
+			p.Sync = true
+		case option == "dirsync":
+			p.Dirsync = true
+		}
+	}
+	return p, nil
+}
+
+// Component is a storage system of a kind. It is an explore.Component.
+type Component struct {
+	explore.Node
+	Kind     *Kind
+	Options  Options
+	Promises model.Promises // with these mount options
+}
+
+// New makes a component that is mounted at a path, or has it as its device.
+func (k *Kind) New(at string, o Options, on ...explore.Component) (*Component, error) {
+	if len(on) == 0 {
+		return nil, fmt.Errorf("%s has to stand on something", k.Name)
+	}
+	p, err := k.With(o.Mount)
+	if err != nil {
+		return nil, err
+	}
+	return &Component{explore.Node{At: at, On: on}, k, o, p}, nil
+}
+
+// limit bounds one command. What takes longer hangs.
+const limit = time.Minute
+
+// run runs a line of shell, which may end with some exit statuses.
+func (c *Component) run(e *explore.Env, line string, good ...int) error {
+	exit, err := c.shell(e, line)
+	if err == nil && (exit.TimedOut || !slices.Contains(good, exit.Code)) {
+		err = &explore.CommandError{Command: line, Exit: exit}
+	}
+	return err
+}
+
+func (c *Component) shell(e *explore.Env, line string) (agent.Exit, error) {
+	var devices []string
+	for _, child := range c.On {
+		devices = append(devices, child.Path())
+	}
+	options := c.Options.Mount
+	if options == "" {
+		options = "defaults"
+	}
+	return e.RunCommand(agent.Command{Args: []string{"sh", "-c", line}, Timeout: limit, Env: []string{
+		"DEVICE=" + devices[0], "DEVICES=" + strings.Join(devices, " "), "COUNT=" + strconv.Itoa(len(devices)), "AT=" + c.At,
+		"NAME=" + path.Base(devices[0]), "OPTIONS=" + options, "MKFS_OPTIONS=" + c.Options.Mkfs}})
+}
+
+// Init makes it.
+func (c *Component) Init(e *explore.Env) error {
+	if c.Kind.Init == "" {
+		return nil
+	}
+	return c.run(e, c.Kind.Init, 0)
+}
+
+// Mount mounts it. Its directory is made.
+func (c *Component) Mount(e *explore.Env) error {
+	line := c.Kind.Mount
+	if !strings.HasPrefix(c.At, "/dev/") {
+		line = "mkdir -p $AT && " + line
+	}
+	return c.run(e, line, 0)
+}
+
+// Unmount unmounts it.
+func (c *Component) Unmount(e *explore.Env) error { return c.run(e, c.Kind.Unmount, 0) }
+
+// Recover repairs it after a crash.
+func (c *Component) Recover(e *explore.Env) error {
+	if c.Kind.Recover == "" {
+		return nil
+	}
+	return c.run(e, c.Kind.Recover, c.Kind.Recovered...)
+}
+
+// Verify has its own program look at all of it, unmounted, and change nothing: FiSC's comprehensive fsck. Nil where there is none.
+func (c *Component) Verify(e *explore.Env) error {
+	if c.Kind.Verify == "" {
+		return nil
+	}
+	return c.run(e, c.Kind.Verify, 0)
+}
+
+// Threads looks for the kernel's threads by their names.
+func (c *Component) Threads(e *explore.Env) ([]uint32, error) {
+	if len(c.Kind.Threads) == 0 {
+		return nil, nil
+	}
+	line := "for p in /proc/[0-9]*; do read -r comm < $p/comm && case $comm in " + strings.Join(c.Kind.Threads, "|") +
+		") echo ${p#/proc/};; esac; done 2> /dev/null; true"
+	exit, err := c.shell(e, line)
+	if err != nil {
+		return nil, err
+	}
+	var out []uint32
+	for s := range strings.FieldsSeq(string(exit.Stdout)) {
+		n, err := strconv.ParseUint(s, 10, 32)
+		if err != nil {
+			return nil, fmt.Errorf("threads of %s: %w", c.Kind.Name, err)
+		}
+		out = append(out, uint32(n))
+	}
+	return out, nil
+}
