@@ -1,5 +1,7 @@
 package explore
 
+import "fmt"
+
 // A Checker drives a stack and says what has to hold.
 type Checker interface {
 	// Init is called when the stack was mounted, pristine: what the checker remembers of it is forgotten.
@@ -50,4 +52,24 @@ type Crash struct {
 	Epoch Epoch
 	// Before and After are what was passed to CheckCrashesStart and CheckCrashesEnd; both are what was passed to CheckCrashesNow.
 	Before, After any
+}
+
+// A Keyed is passed to CheckCrashes… by checkers that can tell expectations apart: two with the same key are the same. Disks with
+// the same contents then are recovered and checked once for each key.
+type Keyed interface{ Key() string }
+
+// key tells crashes apart that Check may judge differently; ok is false where nobody knows.
+func (c Crash) key() (key string, ok bool) {
+	key = c.Epoch.String()
+	for _, v := range []any{c.Before, c.After} {
+		switch v := v.(type) {
+		case nil:
+			key += " -"
+		case Keyed:
+			key += fmt.Sprintf(" %q", v.Key())
+		default:
+			return "", false
+		}
+	}
+	return key, true
 }

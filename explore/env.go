@@ -200,6 +200,7 @@ func (e *Env) mayCheck(open bool) error {
 // What the explorer's marks in the log begin with.
 const (
 	markUser  = "user "
+	markStep  = "step " // the last Mutate of a run begins
 	markNow   = "now "
 	markStart = "start "
 	markEnd   = "end "

@@ -31,4 +31,13 @@ type System interface {
 	Log(ctx context.Context, disk uint32, on bool) error
 	Mark(ctx context.Context, text string) error
 	Records(ctx context.Context) ([]ramdisk.Record, error)
+
+	// Save makes a checkpoint of the whole machine, and Load puts it back, also when the machine has failed; Forget gives one up.
+	// A System that cannot returns errors.ErrUnsupported.
+	Save(ctx context.Context) (Checkpoint, error)
+	Load(ctx context.Context, c Checkpoint) error
+	Forget(ctx context.Context, c Checkpoint) error
 }
+
+// A Checkpoint is all of a machine at one moment. What it is only its System knows.
+type Checkpoint any

@@ -3,6 +3,7 @@ package exploretest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -24,6 +25,8 @@ type System struct {
 	Programs map[string]Program // by the first argument
 	// Perform performs operations; nil: each fails with ENOSYS.
 	Perform func(s *System, op agent.Op) agent.Result
+	// Memory returns a function that puts back what programs have in memory now. nil: there are no checkpoints.
+	Memory func() (back func())
 
 	mu      sync.Mutex
 	disks   map[uint32]*disk
@@ -190,6 +193,50 @@ func (s *System) Records(context.Context) ([]ramdisk.Record, error) {
 	s.records = nil
 	return out, nil
 }
+
+// saved is a checkpoint.
+type saved struct {
+	disks map[uint32]disk
+	back  func()
+}
+
+// Save makes a checkpoint. The log is no part of it.
+func (s *System) Save(context.Context) (explore.Checkpoint, error) {
+	if s.Memory == nil {
+		return nil, errors.ErrUnsupported
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := &saved{disks: make(map[uint32]disk), back: s.Memory()}
+	for n, d := range s.disks {
+		c.disks[n] = d.clone()
+	}
+	return c, nil
+}
+
+// clone copies a disk. Pages and snapshots are never written in place.
+func (d *disk) clone() disk {
+	out := *d
+	out.pages, out.snapshots = maps.Clone(d.pages), maps.Clone(d.snapshots)
+	return out
+}
+
+// Load puts a checkpoint back.
+func (s *System) Load(_ context.Context, c explore.Checkpoint) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.disks)
+	for n, d := range c.(*saved).disks {
+		d := d.clone()
+		s.disks[n] = &d
+	}
+	s.records = nil
+	c.(*saved).back()
+	return nil
+}
+
+// Forget does nothing: nothing is held.
+func (s *System) Forget(context.Context, explore.Checkpoint) error { return nil }
 
 // Read reads a sector. For programs.
 func (s *System) Read(n uint32, sector uint64) (data [ramdisk.SectorSize]byte, err error) {

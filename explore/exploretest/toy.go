@@ -10,6 +10,7 @@ import (
 
 	"fsward/explore"
 	"fsward/explore/agent"
+	"fsward/explore/guest"
 	"fsward/explore/ramdisk"
 )
 
@@ -40,6 +41,10 @@ var toyMagic = []byte("a toy, not a file system")
 func NewToy(s *System, bug Bug) *Toy {
 	t := &Toy{Node: explore.Node{At: "/toy", On: []explore.Component{explore.RAMDisk(0, 64<<10)}}, Bug: bug}
 	s.Programs["toy"] = t.run
+	s.Memory = func() func() {
+		was := Toy{mounted: t.mounted, values: maps.Clone(t.values), dirty: maps.Clone(t.dirty)}
+		return func() { t.mounted, t.values, t.dirty = was.mounted, maps.Clone(was.values), maps.Clone(was.dirty) }
+	}
 	return t
 }
 
@@ -62,7 +67,7 @@ func command(e *explore.Env, args ...string) error {
 
 func (t *Toy) run(s *System, c agent.Command) (agent.Exit, error) {
 	out, err := t.do(s, c.Args[1:])
-	var failure *Failure
+	var failure *guest.Failure
 	switch {
 	case errors.As(err, &failure):
 		return agent.Exit{}, failure
@@ -72,11 +77,6 @@ func (t *Toy) run(s *System, c agent.Command) (agent.Exit, error) {
 	}
 	return agent.Exit{Stdout: out}, nil
 }
-
-// Failure is the end of a System.
-type Failure struct{}
-
-func (*Failure) Error() string { return "the system panicked" }
 
 func (t *Toy) do(s *System, args []string) (out []byte, err error) {
 	sector := make([]byte, ramdisk.SectorSize)
@@ -104,7 +104,7 @@ func (t *Toy) do(s *System, args []string) (out []byte, err error) {
 		return nil, t.sync(s)
 	case "put": // 0 removes
 		if t.Bug == Panic && key == 2 && value == 0 && t.values[key] != 0 {
-			return nil, &Failure{}
+			return nil, &guest.Failure{Kind: guest.Panicked, Text: "Kernel panic - not syncing: a toy's"}
 		}
 		t.values[key], t.dirty[key] = byte(value), true
 		return nil, nil
@@ -173,7 +173,7 @@ func (c *ToyChecker) Mutate(e *explore.Env) error {
 			return err
 		}
 		c.synced, c.changed = maps.Clone(c.values), make(map[int]bool)
-		return e.CheckCrashesNow(maps.Clone(c.synced))
+		return e.CheckCrashesNow(bytesOf(maps.Clone(c.synced)))
 	}
 	key, value := int(e.Choose(uint32(c.Keys))), byte(e.Choose(uint32(c.Values+1)))
 	if value == 0 {
@@ -185,6 +185,12 @@ func (c *ToyChecker) Mutate(e *explore.Env) error {
 	return command(e, "toy", "put", strconv.Itoa(key), strconv.Itoa(int(value)))
 }
 
+// bytesOf is what has to be there.
+type bytesOf map[int]byte
+
+// Key tells them apart.
+func (b bytesOf) Key() string { return fmt.Sprint(map[int]byte(b)) }
+
 // Check asks for all keys.
 func (c *ToyChecker) Check(e *explore.Env, crash explore.Crash) error {
 	for key := range c.Keys {
@@ -192,7 +198,7 @@ func (c *ToyChecker) Check(e *explore.Env, crash explore.Crash) error {
 		if err != nil {
 			return err
 		}
-		if want := strconv.Itoa(int(crash.After.(map[int]byte)[key])); string(exit.Stdout) != want {
+		if want := strconv.Itoa(int(crash.After.(bytesOf)[key])); string(exit.Stdout) != want {
 			return explore.Foundf("synced byte lost", "key %d has %s, want %s", key, exit.Stdout, want)
 		}
 	}

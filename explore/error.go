@@ -1,0 +1,231 @@
+package explore
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+
+	"fsward/blocktap/trace"
+	"fsward/explore/crash"
+	"fsward/explore/ramdisk"
+)
+
+// errorName is the file of an Error in its folder.
+const errorName = "error.json"
+
+// An Error is one that was found, with all that finds it again.
+type Error struct {
+	Kind    string          `json:"kind"`
+	Summary string          `json:"summary"` // what was expected and what is there
+	Dir     string          `json:"dir"`     // its folder, in that of the run
+	Origin  json.RawMessage `json:"origin,omitempty"`
+	Steps   [][]Choice      `json:"steps"`
+	Seed    uint64          `json:"seed"` // of the crash states that are formed where there are too many
+	Limit   int             `json:"limit"`
+	Crash   *CrashError     `json:"crash,omitempty"` // nil: it was found without a crash
+	Count   uint64          `json:"count"`           // how often errors of this kind were found, this one and those like it
+}
+
+// A CrashError says which crash it was.
+type CrashError struct {
+	Window   int      `json:"window"` // of the last step, from 0
+	Epoch    string   `json:"epoch"`
+	Contents string   `json:"contents"` // signature of what the disks held
+	After    uint64   `json:"after"`    // number of the record of the log after which it was
+	Missing  []uint64 `json:"missing"`  // writes, by their bios, that had been submitted and did not reach the disk
+}
+
+// A crashDisk is a crash disk that is kept.
+type crashDisk struct {
+	CrashError
+	disks []memory
+}
+
+// keep copies a crash disk.
+func (s *session) keep(c crashed) *crashDisk {
+	k := &crashDisk{CrashError: CrashError{Window: c.window, Epoch: c.Epoch.String(), Contents: c.sum(), After: c.At, Missing: c.Missing()}}
+	for i := range s.disks {
+		disk := make(memory, len(s.bases[i]))
+		_, _ = c.Disk(i).ReadAt(disk, 0) // memory
+		k.disks = append(k.disks, disk)
+	}
+	return k
+}
+
+// report writes the folder of the first error of its kind, and counts the others.
+func (x *explorer) report(ctx context.Context, f *finding) (*Error, error) {
+	for i := range x.errors {
+		if x.errors[i].Kind == f.Kind {
+			x.errors[i].Count++
+			return &x.errors[i], nil
+		}
+	}
+	e := &Error{Kind: f.Kind, Summary: f.Text, Origin: x.Origin, Steps: f.steps, Seed: x.Crash.Seed, Limit: x.Crash.Limit, Count: 1}
+	e.Dir = fmt.Sprintf("%03d-%s", len(x.errors)+1, fileName(f.Kind))
+	if f.disk != nil {
+		e.Crash = &f.disk.CrashError
+	}
+	if err := x.writeFolder(e, f); err != nil {
+		return nil, fmt.Errorf("the folder of an error: %w", err)
+	}
+	x.errors = append(x.errors, *e)
+	x.tell(Event{Event: "error", Error: e})
+	return e, ctx.Err()
+}
+
+var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
+
+func fileName(kind string) string {
+	name := strings.Trim(notInNames.ReplaceAllString(strings.ToLower(kind), "-"), "-")
+	return name[:min(len(name), 40)]
+}
+
+func (x *explorer) writeFolder(e *Error, f *finding) error {
+	dir := filepath.Join(x.Dir, e.Dir)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	b, err := json.MarshalIndent(e, "", "  ")
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, errorName), append(b, '\n'), 0o644)
+	}
+	if err != nil {
+		return err
+	}
+	for i, d := range x.session.disks {
+		if err := writeImage(filepath.Join(dir, fmt.Sprintf("disk%d.base.zst", d.Number)), x.session.bases[i]); err != nil {
+			return err
+		}
+		if f.disk != nil {
+			if err := writeImage(filepath.Join(dir, fmt.Sprintf("disk%d.crash.zst", d.Number)), f.disk.disks[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return x.session.writeLogs(dir, f.records)
+}
+
+func writeImage(path string, image []byte) (err error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	w, err := zstd.NewWriter(f)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(image)
+	return errors.Join(err, w.Close())
+}
+
+// writeLogs writes what each disk was told as a dm-log-writes log, for fsward replay.
+func (s *session) writeLogs(dir string, records []ramdisk.Record) (err error) {
+	logs := make(map[uint32]*trace.Writer)
+	for _, d := range s.disks {
+		w, err := trace.Create(filepath.Join(dir, fmt.Sprintf("disk%d.log", d.Number)))
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, w.Close()) }()
+		logs[d.Number] = w
+	}
+	c := ramdisk.NewConverter(logs)
+	for i := range records {
+		if err := c.Add(&records[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ReadError reads an error's folder.
+func ReadError(dir string) (e Error, err error) {
+	b, err := os.ReadFile(filepath.Join(dir, errorName))
+	if err == nil {
+		err = json.Unmarshal(b, &e)
+	}
+	if err != nil {
+		return e, fmt.Errorf("%s is not the folder of an error that was found: %w", dir, err)
+	}
+	return e, nil
+}
+
+// Replay runs the choices that led to an error once more, with the same crashes after them, and returns the error if it is found
+// again, nil if not.
+func Replay(ctx context.Context, cfg Config, e Error) (found *Found, err error) {
+	x := &explorer{Config: cfg, memo: make(map[string]bool)}
+	if x.session, err = newSession(ctx, cfg.Stack, cfg.System); err != nil {
+		return nil, err
+	}
+	defer func() {
+		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), opTimeout)
+		defer cancel()
+		err = errors.Join(err, x.session.close(end))
+	}()
+	x.Crash.Seed, x.Crash.Limit = e.Seed, e.Limit
+	f, err := x.again(ctx, e)
+	if err != nil || f == nil {
+		return nil, err
+	}
+	return f.Found, nil
+}
+
+// again runs the choices of an error, and tries its crash, or those like it.
+func (x *explorer) again(ctx context.Context, e Error) (f *finding, err error) {
+	if len(e.Steps) == 0 {
+		return nil, errors.New("an error without a step")
+	}
+	last := len(e.Steps) - 1
+	r, err := x.session.run(ctx, &state{Steps: e.Steps[:last], Next: Values(e.Steps[last])}, true)
+	if err != nil {
+		return nil, err
+	}
+	if r.found != nil || e.Crash == nil {
+		return sameKind(&finding{Found: r.found, ran: r}, e), nil
+	}
+	if found, err := x.session.finish(ctx); err != nil || found != nil {
+		return sameKind(&finding{Found: found, ran: r}, e), err
+	}
+	// What is equal to the disk that was kept first. Where blocks were allocated otherwise, any that shows the error will do.
+	for _, exact := range []bool{true, false} {
+		_, err := x.session.crashes(r, x.Crash, func(c crashed) error {
+			if c.window != e.Crash.Window || c.Epoch.String() != e.Crash.Epoch || exact != (c.sum() == e.Crash.Contents) {
+				return ctx.Err()
+			}
+			found, _, err := x.checkCrash(ctx, c)
+			if err != nil {
+				return err
+			}
+			if f = sameKind(&finding{Found: found, ran: r}, e); f != nil {
+				f.disk = x.session.keep(c)
+				return errEnough
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errEnough) || f != nil {
+			if f != nil {
+				err = nil
+			}
+			return f, err
+		}
+	}
+	return nil, nil
+}
+
+// sameKind returns a finding that is like an error, else nil.
+func sameKind(f *finding, e Error) *finding {
+	if f.Found == nil || f.Kind != e.Kind {
+		return nil
+	}
+	return f
+}
+
+var _ crash.Base = memory(nil)

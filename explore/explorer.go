@@ -1,0 +1,332 @@
+package explore
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"fsward/explore/crash"
+)
+
+// Config says what is explored, and how.
+type Config struct {
+	Stack    Stack
+	System   System
+	Dir      string   // of the run: its states, and a folder for each error. A run that was begun there goes on
+	Strategy Strategy // "": DepthFirst
+	Depth    int      // how many calls of Mutate follow each other; 0: as many as there are
+	Crash    crash.Options
+	Seed     uint64
+	// Judge looks at crash disks on the host, without a mount. nil: only recovery and the checker say what is wrong.
+	Judge Judge
+	// Origin is what the stack was made of, for whoever replays an error: kept with each.
+	Origin json.RawMessage
+	// OnEvent is told what happens, and returns soon.
+	OnEvent func(Event)
+	// HostOnly: crash disks are judged by Judge alone.
+	HostOnly bool
+}
+
+// A Judge says what is wrong with a crash disk.
+type Judge interface {
+	// Judge returns nil where nothing is wrong.
+	Judge(ctx context.Context, s *crash.State) (*Found, error)
+}
+
+// Totals are what a run has done, all its parts together.
+type Totals struct {
+	States      uint64  `json:"states"`       // with different signatures
+	Runs        uint64  `json:"runs"`         // of Mutate, each with other choices
+	CrashStates uint64  `json:"crash_states"` // disks that crashes left, each different for what was expected
+	Possible    float64 `json:"possible"`     // crash states that there are, those that are equal counted as often as they arise
+	Sampled     uint64  `json:"sampled"`      // moments with more crash states than the limit
+	Pruned      uint64  `json:"pruned"`       // crash states that were like others
+	Judged      uint64  `json:"judged"`       // on the host
+	Recovered   uint64  `json:"recovered"`    // in the guest
+	Diverged    uint64  `json:"diverged"`     // replays that were not what they had been
+	Waiting     uint64  `json:"waiting"`      // states whose children are not all run
+	Deepest     int     `json:"deepest"`      // calls of Mutate
+	Seconds     float64 `json:"seconds"`
+}
+
+// An Event is what happens in a run.
+type Event struct {
+	Event string `json:"event"` // "progress", "error", "diverged"
+	Totals
+	Depth int    `json:"depth,omitempty"` // of what is run
+	Error *Error `json:"error,omitempty"`
+	Text  string `json:"text,omitempty"`
+}
+
+// A Summary is what a run has found.
+type Summary struct {
+	Totals
+	Errors   []Error
+	Complete bool // there is nothing more to explore
+}
+
+// explorer is a run.
+type explorer struct {
+	Config
+	store   *store
+	session *session
+	totals  Totals
+	errors  []Error
+	began   time.Time
+	before  float64         // seconds of earlier parts of the run
+	told    time.Time       // of the last progress
+	memo    map[string]bool // crash disks that are recovered as they should be
+}
+
+const (
+	maxMemo       = 1 << 20
+	progressEvery = 2 * time.Second
+)
+
+// Run explores until there is nothing more, or ctx ends, which is no error. What was found is in the summary.
+func Run(ctx context.Context, cfg Config) (sum Summary, err error) {
+	if cfg.Strategy == "" {
+		cfg.Strategy = DepthFirst
+	}
+	if err := cfg.Strategy.check(); err != nil {
+		return sum, err
+	}
+	if err := os.MkdirAll(cfg.Dir, 0o755); err != nil {
+		return sum, err
+	}
+	x := &explorer{Config: cfg, began: time.Now(), memo: make(map[string]bool)}
+	if x.store, err = openStore(cfg.Dir); err != nil {
+		return sum, err
+	}
+	defer func() { err = errors.Join(err, x.store.close()) }()
+	if x.session, err = newSession(ctx, cfg.Stack, cfg.System); err != nil {
+		return sum, err
+	}
+	defer func() {
+		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), opTimeout)
+		defer cancel()
+		err = errors.Join(err, x.session.close(end))
+	}()
+	if err := x.begin(ctx); err != nil {
+		return sum, err
+	}
+	complete, err := x.loop(ctx)
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		err = nil
+	}
+	x.tick()
+	return Summary{Totals: x.totals, Errors: x.errors, Complete: complete}, errors.Join(err, x.store.update(x.keepTotals))
+}
+
+// begin puts the first state into the frontier, or finds where the run was.
+func (x *explorer) begin(ctx context.Context) error {
+	found, err := x.store.meta(keyTotals, &x.totals)
+	if err != nil {
+		return err
+	}
+	if found {
+		x.before = x.totals.Seconds
+		x.errors, err = x.store.errors()
+		return err
+	}
+	r, err := x.session.run(ctx, &state{}, false)
+	if err != nil {
+		return err
+	}
+	if r.found != nil {
+		return fmt.Errorf("cannot begin: %w", r.found)
+	}
+	x.totals.States, x.totals.Waiting = 1, 1
+	return x.store.update(func(c *change) error {
+		_, err := c.see(r.sig)
+		return errors.Join(err, c.enqueue(0, &state{Sig: r.sig}), c.put(bucketMeta, keyConfig, x.Origin), x.keepTotals(c))
+	})
+}
+
+func (x *explorer) keepTotals(c *change) error { return c.put(bucketMeta, keyTotals, &x.totals) }
+
+func (x *explorer) tick() { x.totals.Seconds = x.before + time.Since(x.began).Seconds() }
+
+func (x *explorer) tell(e Event) {
+	if x.OnEvent != nil {
+		x.tick()
+		e.Totals = x.totals
+		x.OnEvent(e)
+	}
+}
+
+// loop runs one child after the other.
+func (x *explorer) loop(ctx context.Context) (complete bool, err error) {
+	for ctx.Err() == nil {
+		key, st, err := x.store.first()
+		if err != nil {
+			return false, err
+		}
+		if st == nil {
+			return true, nil
+		}
+		if time.Since(x.told) > progressEvery {
+			x.told = time.Now()
+			x.tell(Event{Event: "progress", Depth: len(st.Steps) + 1})
+		}
+		if err := x.child(ctx, key, st); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// child runs the next child of a state. What it gave is written together, so that a run that is killed has it whole or not at all.
+func (x *explorer) child(ctx context.Context, key []byte, st *state) error {
+	before := x.totals
+	r, err := x.session.run(ctx, st, true)
+	var diverged *DivergedError
+	var signature *SignatureError
+	if errors.As(err, &diverged) || errors.As(err, &signature) {
+		x.totals.Diverged++
+		x.totals.Waiting--
+		x.tell(Event{Event: "diverged", Depth: len(st.Steps), Text: err.Error()})
+		return x.store.update(func(c *change) error { return errors.Join(c.dequeue(key), x.keepTotals(c)) })
+	}
+	if err != nil {
+		return err
+	}
+	f := &finding{ran: r, Found: r.found}
+	var recovered uint64
+	if r.found == nil {
+		if f, recovered, err = x.checkCrashes(ctx, r); err != nil {
+			x.totals = before
+			return err
+		}
+	}
+	var reported *Error
+	if f != nil && f.Found != nil {
+		if reported, err = x.report(ctx, f); err != nil {
+			return err
+		}
+	}
+	x.totals.Runs++
+	x.totals.Deepest = max(x.totals.Deepest, len(r.steps))
+	x.tick()
+	return x.store.update(func(c *change) error {
+		if reported != nil {
+			if err := c.addError(reported); err != nil {
+				return err
+			}
+		} else if err := x.grow(c, r, recovered); err != nil {
+			return err
+		}
+		return errors.Join(x.advance(c, key, st, r), x.keepTotals(c))
+	})
+}
+
+// grow puts the state that a run led to into the frontier, if it is new.
+func (x *explorer) grow(c *change, r *ran, recovered uint64) error {
+	fresh, err := c.see(r.sig)
+	if err != nil || !fresh {
+		return err
+	}
+	x.totals.States++
+	if x.Depth > 0 && len(r.steps) >= x.Depth {
+		return nil
+	}
+	last := fmt.Sprint(Values(r.steps[len(r.steps)-1]))
+	t := traits{recovered: recovered, features: []string{last, r.sig, fmt.Sprintf("%d writes", len(r.records))}}
+	p, err := x.Strategy.priority(x.Seed, c.sequence(), t, c)
+	if err != nil {
+		return err
+	}
+	x.totals.Waiting++
+	return c.enqueue(p, &state{Steps: r.steps, Sig: r.sig})
+}
+
+// advance has a state's next child be the next one, or takes it from the frontier.
+func (x *explorer) advance(c *change, key []byte, st *state, r *ran) error {
+	if !r.more {
+		x.totals.Waiting--
+		return c.dequeue(key)
+	}
+	st.Next = r.next
+	if x.Strategy != Random {
+		return c.put(bucketFrontier, key, st)
+	}
+	p, err := x.Strategy.priority(x.Seed, c.sequence(), traits{}, c)
+	return errors.Join(err, c.dequeue(key), c.enqueue(p, st))
+}
+
+// A finding is an error with what led to it.
+type finding struct {
+	*Found
+	*ran
+	disk *crashDisk // nil: no crash was needed
+}
+
+var errEnough = errors.New("an error was found")
+
+// checkCrashes tries the crashes that a run asked for, up to the first error. recovered is the most that a recovery wrote, in sectors.
+func (x *explorer) checkCrashes(ctx context.Context, r *ran) (f *finding, recovered uint64, err error) {
+	if len(r.windows) == 0 {
+		return nil, 0, nil
+	}
+	if found, err := x.session.finish(ctx); err != nil || found != nil {
+		return &finding{Found: found, ran: r}, 0, err
+	}
+	stats, err := x.session.crashes(r, x.Crash, func(c crashed) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		found, wrote, err := x.checkCrash(ctx, c)
+		if err != nil {
+			return err
+		}
+		recovered = max(recovered, wrote)
+		if found != nil {
+			f = &finding{Found: found, ran: r, disk: x.session.keep(c)}
+			return errEnough
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	x.totals.Pruned += uint64(stats.Repeated)
+	x.totals.Possible += stats.Possible
+	x.totals.Sampled += uint64(stats.Sampled)
+	return f, recovered, err
+}
+
+// checkCrash judges one crash disk: on the host, then by its recovery and by the checker.
+func (x *explorer) checkCrash(ctx context.Context, c crashed) (*Found, uint64, error) {
+	key, known := c.key()
+	key += c.sum()
+	if known && x.memo[key] {
+		x.totals.Pruned++
+		return nil, 0, nil
+	}
+	x.totals.CrashStates++
+	if x.Judge != nil {
+		x.totals.Judged++
+		if f, err := x.Judge.Judge(ctx, c.State); err != nil || f != nil {
+			return f, 0, err
+		}
+	}
+	var wrote uint64
+	if !x.HostOnly {
+		x.totals.Recovered++
+		f, n, err := x.session.recovered(ctx, c)
+		if err != nil || f != nil {
+			return f, n, err
+		}
+		wrote = n
+	}
+	if known {
+		if len(x.memo) >= maxMemo {
+			clear(x.memo) // what is equal to one of these is recovered again
+		}
+		x.memo[key] = true
+	}
+	return nil, wrote, nil
+}

@@ -1,0 +1,215 @@
+package explore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"fsward/explore"
+	"fsward/explore/exploretest"
+)
+
+func toy(t *testing.T, bug exploretest.Bug, keys, values int) explore.Config {
+	t.Helper()
+	s := exploretest.New()
+	dir, err := os.MkdirTemp("/dev/shm", "fsward-explore-") // in memory, where what is synced costs no time
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return explore.Config{System: s, Dir: dir, Stack: explore.Stack{Top: exploretest.NewToy(s, bug),
+		Checker: &exploretest.ToyChecker{Keys: keys, Values: values}}}
+}
+
+// enumerate counts the states that up to depth puts and syncs lead to, and the runs that it takes to see them, without anything of the
+// explorer.
+func enumerate(keys, values, depth int) (states, runs int) {
+	type toyState struct{ values, changed string }
+	show := func(values map[int]byte, changed map[int]bool) toyState {
+		return toyState{fmt.Sprint(values), fmt.Sprint(changed)}
+	}
+	type node struct {
+		values  map[int]byte
+		changed map[int]bool
+	}
+	level := []node{{map[int]byte{}, map[int]bool{}}}
+	seen := map[toyState]bool{show(level[0].values, level[0].changed): true}
+	for range depth {
+		var next []node
+		add := func(n node) {
+			runs++
+			if key := show(n.values, n.changed); !seen[key] {
+				seen[key] = true
+				next = append(next, n)
+			}
+		}
+		for _, n := range level {
+			add(node{n.values, map[int]bool{}})
+			for k := range keys {
+				for v := range values + 1 {
+					m := node{maps.Clone(n.values), maps.Clone(n.changed)}
+					m.changed[k] = true
+					if m.values[k] = byte(v); v == 0 {
+						delete(m.values, k)
+					}
+					add(m)
+				}
+			}
+		}
+		level = next
+	}
+	return len(seen), runs
+}
+
+// Breadth-first, each state is reached on its shortest way, so that what a bound of the depth leaves is what an enumeration has;
+// without a bound all strategies see all states.
+func TestStatesAreThoseOfAnEnumeration(t *testing.T) {
+	for _, strategy := range explore.Strategies() {
+		for _, depth := range []int{2, 3, 0} {
+			if depth != 0 && strategy != explore.BreadthFirst {
+				continue
+			}
+			cfg := toy(t, "", 2, 2)
+			cfg.Strategy, cfg.Depth = strategy, depth
+			got, err := explore.Run(context.Background(), cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			bound := depth
+			if depth == 0 {
+				bound = 100 // more than there are states
+			}
+			states, runs := enumerate(2, 2, bound)
+			if int(got.States) != states || int(got.Runs) != runs || !got.Complete || len(got.Errors) != 0 {
+				t.Errorf("%s, depth %d: %d states in %d runs, complete %v, errors %v; an enumeration has %d and %d", strategy, depth, got.States,
+					got.Runs, got.Complete, got.Errors, states, runs)
+			}
+			if got.CrashStates == 0 || got.Waiting != 0 || got.Diverged != 0 {
+				t.Errorf("%s: %+v", strategy, got.Totals)
+			}
+		}
+	}
+}
+
+// Each bug is found, its folder replays it ten times of ten, and a toy without it does not show it.
+func TestPlantedBugsAreFound(t *testing.T) {
+	for bug, kind := range map[exploretest.Bug]string{exploretest.DroppedFlush: "synced byte lost", exploretest.EarlySync: "synced byte lost",
+		exploretest.Panic: "panic"} {
+		cfg := toy(t, bug, 3, 1)
+		got, err := explore.Run(context.Background(), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got.Errors) != 1 || got.Errors[0].Kind != kind || !got.Complete {
+			t.Fatalf("%s: complete %v, errors %+v", bug, got.Complete, got.Errors)
+		}
+		e, err := explore.ReadError(filepath.Join(cfg.Dir, got.Errors[0].Dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 10 {
+			found, err := explore.Replay(context.Background(), toy(t, bug, 3, 1), e)
+			if err != nil || found == nil || found.Kind != kind {
+				t.Errorf("%s: replayed: %v, %v", bug, found, err)
+			}
+		}
+		if found, err := explore.Replay(context.Background(), toy(t, "", 3, 1), e); err != nil || found != nil {
+			t.Errorf("without %s: replayed: %v, %v", bug, found, err)
+		}
+	}
+}
+
+// A run that ends early goes on where it was, and sees what one that did not end sees.
+func TestRunGoesOn(t *testing.T) {
+	whole, err := explore.Run(context.Background(), toy(t, "", 2, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := toy(t, "", 2, 2)
+	parts := 0
+	for ; ; parts++ {
+		s := exploretest.New()
+		cfg.System, cfg.Stack.Top = s, exploretest.NewToy(s, "")
+		ctx, cancel := context.WithCancel(context.Background())
+		left := 7 // runs of this part
+		cfg.Stack.Checker = &ender{ToyChecker: exploretest.ToyChecker{Keys: 2, Values: 2}, end: func() {
+			if left--; left == 0 {
+				cancel()
+			}
+		}}
+		got, err := explore.Run(ctx, cfg)
+		cancel()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Complete {
+			if got.States != whole.States || got.Runs != whole.Runs {
+				t.Errorf("in %d parts %d states in %d runs, at once %d in %d", parts, got.States, got.Runs, whole.States, whole.Runs)
+			}
+			break
+		}
+	}
+	if parts < 3 {
+		t.Errorf("%d parts", parts)
+	}
+}
+
+// ender tells of each Init.
+type ender struct {
+	exploretest.ToyChecker
+	end func()
+}
+
+func (e *ender) Init(env *explore.Env) error {
+	e.end()
+	return e.ToyChecker.Init(env)
+}
+
+// fickle chooses otherwise each time.
+type fickle struct {
+	exploretest.ToyChecker
+	calls uint32
+}
+
+func (f *fickle) Mutate(e *explore.Env) error {
+	f.calls++
+	e.Choose(2 + f.calls%3)
+	return nil
+}
+
+func TestDivergenceIsReported(t *testing.T) {
+	cfg := toy(t, "", 1, 1)
+	cfg.Stack.Checker, cfg.Depth = &fickle{}, 3
+	var events int
+	cfg.OnEvent = func(e explore.Event) {
+		if e.Event == "diverged" {
+			events++
+		}
+	}
+	got, err := explore.Run(context.Background(), cfg)
+	if err != nil || got.Diverged == 0 || events != int(got.Diverged) || len(got.Errors) != 0 {
+		t.Errorf("%d replays diverged, %d events, %v, %v", got.Diverged, events, got.Errors, err)
+	}
+}
+
+func TestStackThatCannotBeMade(t *testing.T) {
+	cfg := toy(t, "", 1, 1)
+	cfg.Stack.Top = &broken{}
+	if _, err := explore.Run(context.Background(), cfg); err == nil {
+		t.Error("no disk")
+	}
+	cfg.Stack.Top = &broken{explore.Node{On: []explore.Component{explore.RAMDisk(0, 4096)}}}
+	if _, err := explore.Run(context.Background(), cfg); !errors.Is(err, errBroken) {
+		t.Errorf("a component that cannot be made: %v", err)
+	}
+}
+
+type broken struct{ explore.Node }
+
+var errBroken = errors.New("no mkfs")
+
+func (*broken) Init(*explore.Env) error { return errBroken }

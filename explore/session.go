@@ -1,0 +1,416 @@
+package explore
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"fsward/explore/agent"
+	"fsward/explore/guest"
+	"fsward/explore/ramdisk"
+	"fsward/interp"
+)
+
+// pristine is the name of the snapshots of the disks as Init left them.
+const pristine = "fsward-pristine"
+
+// session is a stack on a system.
+type session struct {
+	stack  Stack
+	system System
+	disks  []*Disk
+	bases  []memory   // what the pristine disks hold
+	saved  Checkpoint // of the machine with pristine disks, nothing mounted; nil: it has none
+
+	up   bool // the stack is mounted
+	dead bool // the machine has failed, or nobody knows what is mounted
+}
+
+// memory is what a pristine disk holds: a crash.Base, and what a disk is read into.
+type memory []byte
+
+// Size returns the size in bytes.
+func (m memory) Size() uint64 { return uint64(len(m)) }
+
+// ReadAt reads.
+func (m memory) ReadAt(b []byte, off int64) (int, error) {
+	if err := m.bounds(b, off); err != nil {
+		return 0, err
+	}
+	return copy(b, m[off:]), nil
+}
+
+// WriteAt writes.
+func (m memory) WriteAt(b []byte, off int64) (int, error) {
+	if err := m.bounds(b, off); err != nil {
+		return 0, err
+	}
+	return copy(m[off:], b), nil
+}
+
+func (m memory) bounds(b []byte, off int64) error {
+	if off < 0 || off > int64(len(m)) || len(b) > len(m)-int(off) {
+		return fmt.Errorf("%d bytes at %d: outside the disk of %d bytes", len(b), off, len(m))
+	}
+	return nil
+}
+
+// newSession makes the disks and what stands on them, and keeps that.
+func newSession(ctx context.Context, stack Stack, system System) (_ *session, err error) {
+	if err := stack.Check(); err != nil {
+		return nil, err
+	}
+	s := &session{stack: stack, system: system, disks: stack.Disks()}
+	for _, d := range s.disks {
+		if err := system.MakeDisk(ctx, d.Number, d.Bytes); err != nil {
+			return nil, err
+		}
+		s.bases = append(s.bases, make(memory, d.Bytes))
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.close(ctx))
+		}
+	}()
+	e := NewEnv(ctx, system, new(Chooser))
+	// Mounted once, since what the first mount changes is not to be part of each replay; and so that it is known that it can be.
+	if err := stack.up(func(c Component) error { return errors.Join(c.Init(e), c.Mount(e)) }); err != nil {
+		return nil, fmt.Errorf("cannot make the stack: %w", err)
+	}
+	if err := stack.down(func(c Component) error { return c.Unmount(e) }); err != nil {
+		return nil, fmt.Errorf("cannot unmount the stack: %w", err)
+	}
+	for i, d := range s.disks {
+		if err := system.ReadDisk(ctx, d.Number, d.Bytes, s.bases[i]); err != nil {
+			return nil, err
+		}
+		if err := system.Snapshot(ctx, d.Number, pristine); err != nil {
+			return nil, err
+		}
+		if err := system.Log(ctx, d.Number, true); err != nil {
+			return nil, err
+		}
+	}
+	if s.saved, err = system.Save(ctx); errors.Is(err, errors.ErrUnsupported) {
+		s.saved, err = nil, nil
+	}
+	return s, err
+}
+
+// close unmounts and removes the disks. A machine that has failed and cannot be put back keeps them.
+func (s *session) close(ctx context.Context) error {
+	if s.dead {
+		if s.saved == nil {
+			return nil
+		}
+		if err := s.reset(ctx); err != nil {
+			return err
+		}
+	}
+	_, err := s.down(ctx)
+	for _, d := range s.disks {
+		err = errors.Join(err, s.system.RemoveDisk(ctx, d.Number))
+	}
+	if s.saved != nil {
+		err = errors.Join(err, s.system.Forget(ctx, s.saved))
+	}
+	return err
+}
+
+// reset has a machine that failed work again.
+func (s *session) reset(ctx context.Context) error {
+	if s.saved == nil {
+		return errors.New("the machine has failed, and there is no checkpoint of it")
+	}
+	if err := s.system.Load(ctx, s.saved); err != nil {
+		return fmt.Errorf("the machine has failed, and cannot be put back: %w", err)
+	}
+	s.dead, s.up = false, false
+	return nil
+}
+
+// load puts pages over the pristine disks. Nothing is mounted.
+func (s *session) load(ctx context.Context, pages map[uint32][]agent.Page) error {
+	if s.dead {
+		if err := s.reset(ctx); err != nil {
+			return err
+		}
+	}
+	for _, d := range s.disks {
+		if err := s.system.Restore(ctx, d.Number, pristine); err != nil {
+			return err
+		}
+		if len(pages[d.Number]) > 0 {
+			if err := s.system.WritePages(ctx, d.Number, pages[d.Number]); err != nil {
+				return err
+			}
+		}
+	}
+	_, err := s.system.Records(ctx)
+	return err
+}
+
+// mount mounts the stack, after a crash recovered.
+func (s *session) mount(e *Env, crashed bool) *Found {
+	s.up = true
+	if crashed {
+		if err := s.stack.up(func(c Component) error { return c.Recover(e) }); err != nil {
+			return s.judged(e, "recovery failed", err)
+		}
+	}
+	if err := s.stack.up(func(c Component) error { return c.Mount(e) }); err != nil {
+		return s.judged(e, "mount failed", err)
+	}
+	return s.judged(e, "", nil)
+}
+
+// down unmounts the stack.
+func (s *session) down(ctx context.Context) (*Found, error) {
+	if !s.up || s.dead {
+		return nil, nil
+	}
+	e := NewEnv(ctx, s.system, new(Chooser))
+	s.up = false
+	err := s.stack.down(func(c Component) error { return c.Unmount(e) })
+	f := s.judged(e, "unmount failed", err)
+	if f != nil {
+		s.dead = true
+	}
+	return f, fatal(e)
+}
+
+// judged makes of an error, of a machine that failed, and of what its kernel said, what was found. An error that is not a *Found is of
+// the given kind.
+func (s *session) judged(e *Env, kind string, err error) *Found {
+	var found *Found
+	var failure *guest.Failure
+	switch {
+	case errors.As(e.Err(), &failure):
+		s.dead = true
+		return &Found{Kind: string(failure.Kind), Text: failure.Error()}
+	case e.Err() != nil && errors.As(e.Err(), &found): // a request that did not end
+		s.dead = true
+		return found
+	case e.Err() != nil: // fatal tells
+	case errors.As(err, &found):
+		return found
+	case err != nil:
+		found = &Found{Kind: kind, Text: err.Error()}
+	default:
+		return s.kernelFault(e)
+	}
+	return found
+}
+
+// kernelFault is what the kernel has said that it does not say while it is well.
+func (s *session) kernelFault(e *Env) *Found {
+	if text := kernelFault(e.kernel); text != "" {
+		s.dead = true // what a kernel does after that nobody knows
+		return &Found{Kind: "kernel: " + faultKind(text), Text: text}
+	}
+	return nil
+}
+
+// fatal is the failure of a machine that is no finding: it is gone, or we are.
+func fatal(e *Env) error {
+	var failure *guest.Failure
+	var found *Found
+	if err := e.Err(); err != nil && !errors.As(err, &found) && (!errors.As(err, &failure) || failure.Kind == guest.Gone) {
+		return err
+	}
+	return nil
+}
+
+// faults begin what a kernel says of its own bugs: BUG() and WARN(), lib/bug.c; hung tasks, kernel/hung_task.c; stalls, kernel/rcu and
+// kernel/watchdog.c are left out, since an emulated processor on a busy host has them.
+var faults = []string{"BUG: ", "kernel BUG at ", "WARNING: CPU: ", "INFO: task ", "general protection fault", "Oops: "}
+
+// kernelFault returns the part of a kernel's log that tells of a bug in it; "" if none does.
+func kernelFault(texts []string) string {
+	for _, text := range texts {
+		for _, word := range faults {
+			if i := strings.Index(text, word); i >= 0 {
+				return text[i:]
+			}
+		}
+	}
+	return ""
+}
+
+// faultKind is the part of a fault that is the same whenever it comes: the place in the source where it says so.
+func faultKind(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	if _, place, ok := strings.Cut(line, " at "); ok {
+		return strings.TrimRight(place, "!")
+	}
+	return line
+}
+
+// A ran is what one run of a sequence of Mutates gave.
+type ran struct {
+	steps   [][]Choice // as taken
+	next    []uint32   // with what the next child of the same parent begins
+	more    bool       // there is one
+	found   *Found
+	sig     string // hash
+	windows []window
+	records []ramdisk.Record
+	took    time.Duration // to be where the parent is
+}
+
+// run mounts the pristine disks, replays the steps of a state, and calls Mutate once more, with choices that begin with next; not once
+// more if alone is true. An error that is a *DivergedError says that the replay was not what it was.
+func (s *session) run(ctx context.Context, st *state, more bool) (r *ran, err error) {
+	begin := time.Now()
+	if _, err := s.down(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.load(ctx, nil); err != nil {
+		return nil, err
+	}
+	e := NewEnv(ctx, s.system, new(Chooser))
+	r = &ran{steps: slices.Clone(st.Steps)}
+	if f := s.mount(e, false); f != nil || fatal(e) != nil {
+		return nil, s.diverged(e, f, "mounting the pristine disks")
+	}
+	checker := s.stack.Checker
+	if err := checker.Init(e); err != nil || e.Err() != nil {
+		return nil, s.diverged(e, s.judged(e, "init failed", err), "the checker's Init")
+	}
+	for i, step := range st.Steps {
+		e = NewEnv(ctx, s.system, new(Chooser))
+		e.chooser.Replay(step)
+		err := checker.Mutate(e)
+		if f := s.judged(e, "mutate failed", err); f != nil || fatal(e) != nil {
+			return nil, s.diverged(e, f, fmt.Sprintf("step %d of %d", i+1, len(st.Steps)))
+		}
+		if err := e.chooser.Err(); err != nil {
+			return nil, fmt.Errorf("step %d of %d: %w", i+1, len(st.Steps), err)
+		}
+	}
+	if len(st.Steps) > 0 || !more {
+		if r.sig, r.found, err = s.signature(e, st.Steps); err != nil || r.found != nil {
+			return r, err
+		}
+		if st.Sig != "" && r.sig != st.Sig {
+			return nil, &SignatureError{Want: st.Sig, Got: r.sig}
+		}
+	}
+	r.took = time.Since(begin)
+	if !more {
+		return r, nil
+	}
+	e = NewEnv(ctx, s.system, new(Chooser))
+	e.chooser.loaded = st.Next
+	if err := e.mark(markStep, "last"); err != nil {
+		return nil, err
+	}
+	r.found = s.judged(e, "mutate failed", checker.Mutate(e))
+	r.steps = append(r.steps, e.chooser.Taken())
+	if err := errors.Join(fatal(e), e.chooser.Err()); err != nil {
+		return nil, err
+	}
+	if r.found == nil && e.open {
+		return nil, errors.New("the checker's Mutate has called CheckCrashesStart and not CheckCrashesEnd")
+	}
+	r.windows = e.windows
+	if e.chooser.Next() {
+		r.next, r.more = e.chooser.loaded, true
+	}
+	if r.found == nil {
+		r.sig, r.found, err = s.signature(e, r.steps)
+	}
+	if err == nil && !s.dead && len(r.windows) > 0 {
+		r.records, err = s.system.Records(ctx)
+	}
+	return r, err
+}
+
+// A SignatureError says that a replay of the same choices led to another state.
+type SignatureError struct{ Want, Got string }
+
+func (e *SignatureError) Error() string {
+	return "the replay diverged: the same choices led to a state with another signature"
+}
+
+// diverged is the error of a replay in which something went wrong that did not the first time.
+func (s *session) diverged(e *Env, f *Found, where string) error {
+	if err := fatal(e); err != nil {
+		return err
+	}
+	return &DivergedError{Want: Choice{N: 1, Site: where + " without an error"}, Got: Choice{Site: where + ": " + f.Error()}}
+}
+
+// signature is the hash of the state's signature.
+func (s *session) signature(e *Env, steps [][]Choice) (string, *Found, error) {
+	sig, err := s.stack.Checker.Signature(e)
+	if f := s.judged(e, "signature failed", err); f != nil || fatal(e) != nil {
+		return "", f, fatal(e)
+	}
+	if sig == nil {
+		for _, step := range steps {
+			sig = fmt.Appendf(sig, "%v;", Values(step))
+		}
+	}
+	sum := sha256.Sum256(sig)
+	return hex.EncodeToString(sum[:16]), nil, nil
+}
+
+// finish unmounts the stack without a crash.
+func (s *session) finish(ctx context.Context) (*Found, error) {
+	if s.dead || !s.up {
+		return nil, nil
+	}
+	e := NewEnv(ctx, s.system, new(Chooser))
+	err := s.stack.Checker.Finish(e)
+	if f := s.judged(e, "finish failed", err); f != nil || fatal(e) != nil {
+		return f, fatal(e)
+	}
+	return s.down(ctx)
+}
+
+// recovered puts a crash disk in, recovers and mounts it, and asks the checker. wrote is how many sectors recovery wrote.
+func (s *session) recovered(ctx context.Context, c crashed) (f *Found, wrote uint64, err error) {
+	if _, err := s.down(ctx); err != nil {
+		return nil, 0, err
+	}
+	pages := make(map[uint32][]agent.Page)
+	for addr, contents := range c.Pages() {
+		i, off := interp.Locate(addr)
+		n := s.disks[i].Number
+		pages[n] = append(pages[n], agent.Page{Number: off / ramdisk.PageSize, Data: contents})
+	}
+	if err := s.load(ctx, pages); err != nil {
+		return nil, 0, err
+	}
+	e := NewEnv(ctx, s.system, new(Chooser))
+	e.frozen = true
+	if f = s.mount(e, true); f == nil && fatal(e) == nil {
+		f = s.judged(e, "check failed", s.stack.Checker.Check(e, c.Crash))
+	}
+	if err := fatal(e); err != nil {
+		return nil, 0, err
+	}
+	if s.dead {
+		return f, 0, nil
+	}
+	records, err := s.system.Records(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, r := range records {
+		if r.Type == ramdisk.Complete && r.Op == ramdisk.Write {
+			wrote += r.Done / ramdisk.SectorSize
+		}
+	}
+	g, err := s.down(ctx)
+	if f == nil {
+		f = g
+	}
+	return f, wrote, err
+}
