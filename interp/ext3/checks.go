@@ -46,8 +46,8 @@ var (
 	checkHtree        = check{"ext3/htree", change.ByStructure, "The index of a directory is well formed: known hash, count within limit, hashes in order, blocks inside the directory."}
 	checkOrphans      = check{"ext3/orphan-list", change.ByStructure, "The list of inodes that are to be deleted or truncated leads to inodes, and ends."}
 	checkDeleted      = check{"ext3/inode-deleted", change.ByStructure, "An inode that is deleted has the time of its deletion, and not the number of another one."}
-	checkXattr        = check{"ext3/xattr-block", change.ByStructure, "An extended attribute block has its magic and a reference count, and its entries lie beside each other with the hashes that fit them."}
-	checkInodeXattr   = check{"ext3/inode-xattr", change.ByStructure, "What an inode has beyond its first 128 bytes is as long as it says, and the attributes in it lie beside each other."}
+	checkXattr        = check{"ext3/xattr-block", change.ByStructure, "An extended attribute block has its magic and a reference count, and its entries lie beside each other with the hashes that fit them; access lists can be read."}
+	checkInodeXattr   = check{"ext3/inode-xattr", change.ByStructure, "What an inode has beyond its first 128 bytes is as long as it says, and the attributes in it lie beside each other; access lists can be read."}
 	checkPadding      = check{"ext3/bitmap-padding", change.ByStructure, "The bits of a bitmap behind the last block or inode of its group are set."}
 )
 

@@ -9,6 +9,7 @@ package ext3
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 
 	"fsward/change"
@@ -352,6 +353,9 @@ func (f *FS) commit(c comparison, obs *interp.Observation) {
 		return
 	}
 	f.observeData(c, obs)
+	if c.layout.geo.uuid != m.layout.geo.uuid && obs.Note == "" {
+		obs.Note = fmt.Sprintf("the file system gets another UUID: %x, was %x", c.layout.geo.uuid, m.layout.geo.uuid)
+	}
 	then := f.settle
 	f.settle = func() error {
 		if then != nil {

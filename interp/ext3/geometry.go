@@ -9,6 +9,7 @@ import (
 const (
 	maxLogBlockSize = 6
 	maxBlockSize    = 1024 << maxLogBlockSize
+	uuidLen         = 16
 )
 
 // A geometry is what of a superblock does not change while the file system is mounted.
@@ -29,7 +30,7 @@ type geometry struct {
 	fileType       bool   // directory entries have a file type
 	sparseSuper    bool
 	resizeInode    bool
-	uuid           [16]byte
+	uuid           [uuidLen]byte
 }
 
 // changedFrom describes the first difference between two geometries, "" if there is none.
@@ -51,6 +52,13 @@ func (g *geometry) grownFrom(old *geometry) bool {
 	// Descriptors beyond what was reserved for them go with their groups (ext4_convert_meta_bg).
 	places := old.firstMetaBG == old.descBlocks && g.firstMetaBG == g.descBlocks || g.firstMetaBG == old.firstMetaBG
 	return g.blocks > old.blocks && places && g.reshapedFrom(old) == ""
+}
+
+// renamedFrom tells whether a file system got another UUID, and is the same else.
+func (g *geometry) renamedFrom(old *geometry) bool {
+	as := *g
+	as.uuid = old.uuid
+	return g.uuid != old.uuid && as.changedFrom(old) == ""
 }
 
 // reshapedFrom describes the first difference between two geometries apart from how large they are.

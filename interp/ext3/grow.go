@@ -7,11 +7,13 @@ import (
 	"fsward/interp"
 )
 
+// A transaction can make another layout: of a file system that grows, or gets another UUID (EXT4_IOC_SETFSUUID).
+//
 // A file system grows while it is mounted (resize2fs, ext4_resize_fs): the last group gets longer, groups
 // are added, and descriptors take blocks that the resize inode held for them. The commit that brings the
 // superblock with the new size is the one in which the new blocks, inodes and groups appear.
 
-// grown returns the layout that a transaction makes, the same as before if the file system does not grow.
+// grown returns the layout that a transaction makes, the same as before if the file system stays as it is.
 // A superblock that is damaged or changed otherwise is told of where it is compared.
 func (m *mounted) grown(after *state, t *transaction, device uint64) (*layout, *change.Violation, error) {
 	if _, ok := t.copies[m.layout.geo.superBlock()]; !ok {
@@ -31,10 +33,15 @@ func (m *mounted) grown(after *state, t *transaction, device uint64) (*layout, *
 		}
 		return l, nil, err
 	}
+	if err == nil && geo.renamedFrom(m.layout.geo) {
+		l := *m.layout
+		l.geo = geo
+		return &l, nil, nil
+	}
 	return m.layout, nil, nil
 }
 
-// become takes the layout of a file system that grew.
+// become takes the layout that a transaction made.
 func (m *mounted) become(l *layout) {
 	m.layout, m.state.geo, m.journal.geo = l, l.geo, l.geo
 }

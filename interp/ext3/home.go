@@ -55,17 +55,19 @@ func (m *mounted) observeHome(w interp.Write, dev pending, judge bool, obs *inte
 
 // isSuperCopy tells whether a block begins with a copy of the superblock. Linux takes those beyond the first two past the
 // journal, when it has changed its superblock's label or the count of blocks that hold no data
-// (ext4_update_superblocks_fn: EXT4_IOC_SETFSLABEL, and ext4_update_overhead in mounting after resize2fs).
+// (ext4_update_superblocks_fn: EXT4_IOC_SETFSLABEL, EXT4_IOC_SETFSUUID, and ext4_update_overhead in mounting after resize2fs).
 func (g *geometry) isSuperCopy(block uint32) bool {
 	group := g.groupOf(block)
 	return group > 0 && block == g.groupStart(group) && g.hasSuper(group)
 }
 
 // sameSuper tells whether a block that begins with a copy of the superblock still does, of the same file system, and
-// differs in that copy alone. How large the file system is may differ: a copy can be older than the last resize2fs.
+// differs in that copy alone. How large the file system is may differ: a copy can be older than the last resize2fs. One that
+// differs in its UUID and nowhere else comes before the commit that gives the file system that UUID.
 func sameSuper(committed, written []byte, geo *geometry) bool {
 	copied, err := readGeometry(written[:superLen], math.MaxUint64)
-	return err == nil && copied.reshapedFrom(geo) == "" && bytes.Equal(committed[superLen:], written[superLen:])
+	renamed := bytes.Equal(committed[:sUUID], written[:sUUID]) && bytes.Equal(committed[sUUID+uuidLen:superLen], written[sUUID+uuidLen:superLen])
+	return err == nil && (renamed || copied.reshapedFrom(geo) == "") && bytes.Equal(committed[superLen:], written[superLen:])
 }
 
 // describeBlock says what a metadata block is.

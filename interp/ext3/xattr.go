@@ -29,7 +29,8 @@ type span struct{ lo, hi int }
 
 // checkXattrEntries checks a list of extended attributes: b begins where the offsets of values count from, the
 // entries begin at first. hashed: every entry has its hash (else 0 says that it has none). It returns where a
-// fault is and what, "" if there is none. The checks are e2fsck's in check_ext_attr and check_ea_in_inode.
+// fault is and what, "" if there is none. The checks are e2fsck's in check_ext_attr and check_ea_in_inode, and Linux's of
+// access lists.
 func checkXattrEntries(b []byte, first int, hashed bool) (at int, fault string) {
 	var used []span
 	if first > 0 {
@@ -60,6 +61,11 @@ func checkXattrEntries(b []byte, first int, hashed bool) (at int, fault string) 
 			name, value := b[off+xattrEntryLen:off+xattrEntryLen+nameLen], b[valueOff:valueOff+int(size)]
 			if have != xattrHash(name, value, false) && have != xattrHash(name, value, true) {
 				return off, fmt.Sprintf("the hash %#x does not fit the name and the value", have)
+			}
+		}
+		if nameLen == 0 && (index == indexACLAccess || index == indexACLDefault) {
+			if fault := aclFault(b[valueOff : valueOff+int(size)]); fault != "" {
+				return off, fault
 			}
 		}
 		off = end

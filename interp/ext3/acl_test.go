@@ -1,0 +1,85 @@
+package ext3
+
+import (
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// acl writes an access list: pairs of tag and permissions, with an ID where the tag names somebody.
+func acl(entries ...uint16) []byte {
+	b := binary.LittleEndian.AppendUint32(nil, aclVersion)
+	for i := 0; i < len(entries); i += 2 {
+		b = binary.LittleEndian.AppendUint16(b, entries[i])
+		b = binary.LittleEndian.AppendUint16(b, entries[i+1])
+		if entries[i]&(aclUser|aclGroup) != 0 {
+			b = binary.LittleEndian.AppendUint32(b, 1000)
+		}
+	}
+	return b
+}
+
+// Linux has the last word on access lists: what can be read here, it reads, and what cannot, it does not. e2fsck says nothing
+// of any.
+func TestAccessLists(t *testing.T) {
+	full := acl(aclUserObj, 6, aclUser, 4, aclUser, 7, aclGroupObj, 4, aclGroup, 5, aclMask, 7, aclOther, 0)
+	version := acl(aclUserObj, 6, aclGroupObj, 4, aclOther, 4)
+	version[0]++
+	unknown := acl(aclUserObj, 6, aclGroupObj, 4, aclOther, 4)
+	unknown[8] = 0x40
+	lists := []struct {
+		name  string
+		b     []byte
+		fault string
+		read  bool // Linux reads it all the same, does not let it be set, and refuses those whom it does not tell of
+	}{
+		{"full", full, "", false},
+		{"short", acl(aclUserObj, 6, aclGroupObj, 4, aclOther, 4), "", false},
+		{"mask-of-nobody", acl(aclUserObj, 6, aclGroupObj, 4, aclMask, 4, aclOther, 4), "", false},
+		{"version", version, "version", false},
+		{"cut-short", full[:len(full)-2], "ends within", false},
+		{"cut-in-long", full[:14], "ends within", false},
+		{"unknown-tag", unknown, "tag 0x40", false},
+		{"no-mask", acl(aclUserObj, 6, aclUser, 4, aclGroupObj, 4, aclOther, 4), "tag 0x20 after", false},
+		{"out-of-order", acl(aclUserObj, 6, aclOther, 4, aclGroupObj, 4), "tag 0x20 after", true},
+		{"no-others", acl(aclUserObj, 6, aclGroupObj, 4), "others", true},
+		{"permissions", acl(aclUserObj, 8, aclGroupObj, 4, aclOther, 4), "permissions", true},
+	}
+	image := mkfs(t, "16M", "-b", "1024")
+	dir := t.TempDir()
+	var commands, asked strings.Builder
+	bad := 0
+	for _, l := range lists {
+		if have := aclFault(l.b); (have == "") != (l.fault == "") || !strings.Contains(have, l.fault) {
+			t.Errorf("%s: %q, want %q", l.name, have, l.fault)
+		}
+		path := filepath.Join(dir, l.name)
+		if err := os.WriteFile(path, l.b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		commands.WriteString("write " + path + " " + l.name + "\nea_set -r -f " + path + " " + l.name + " system.posix_acl_access\n")
+		if l.fault != "" {
+			bad++
+		}
+		if l.fault != "" && !l.read {
+			asked.WriteString("! ")
+		}
+		asked.WriteString("getfattr -n system.posix_acl_access " + l.name + " || exit 1\n")
+	}
+	script := filepath.Join(dir, "script")
+	if err := os.WriteFile(script, []byte(commands.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	peer(t, "debugfs", "-w", "-f", script, image)
+	peer(t, "e2fsck", "-fn", image)
+	follow(t, image, 0, nil, []string{"noatime"}, asked.String())
+	found, err := Image(open(t, image))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found.Violations) != bad {
+		t.Errorf("%d violations in the image, want %d: %v", len(found.Violations), bad, found.Violations)
+	}
+}
