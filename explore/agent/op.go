@@ -73,6 +73,12 @@ type Op struct {
 	data    []byte
 }
 
+// Fields is what the constructor of an operation was given, each kind in its order: for a machine that performs operations and is no
+// agent, such as one of a test.
+func (o Op) Fields() (slot uint32, numbers [3]uint64, texts [3]string, data []byte) {
+	return o.n, [3]uint64{o.a, o.b, o.c}, [3]string{o.s, o.t, o.u}, o.data
+}
+
 func (o *Op) append(b []byte) []byte {
 	b = append(b, byte(o.Code))
 	for _, v := range [...]uint64{uint64(o.n), o.a, o.b, o.c} {

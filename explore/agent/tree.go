@@ -66,6 +66,14 @@ func DecodeTree(data []byte) (out []Entry, err error) {
 	return out, d.finish("tree")
 }
 
+// EncodeTree is the Data that DecodeTree reads.
+func EncodeTree(entries []Entry) (data []byte) {
+	for i := range entries {
+		data = entries[i].append(data)
+	}
+	return data
+}
+
 // DecodeNumbers reads the Data of DiskChanged.
 func DecodeNumbers(data []byte) (out []uint64, err error) {
 	d := decoder{b: data}

@@ -185,7 +185,7 @@ func (m *matcher) solve(todo []task) bool {
 		}
 		undo := m.bind(i, here)
 		next := todo
-		if here.kind() == dir {
+		if here.kind() == Dir {
 			next = append(m.names(i, t.path), todo...)
 		}
 		if m.solve(next) {
@@ -256,19 +256,19 @@ func (m *matcher) fits(i int, p string, here *node) error {
 		return wrongf("one file", "/%s is the same file as another, and never was", p)
 	}
 	// A file may be there twice where a rename is not atomic; links have to stay links.
-	if other, is := m.files[i]; is && other != here.Inode && (m.exact || m.f.can.AtomicRename || n.kind != dir && n.links > 1) && !m.f.can.NoLinks {
+	if other, is := m.files[i]; is && other != here.Inode && (m.exact || m.f.can.AtomicRename || n.kind != Dir && n.links > 1) && !m.f.can.NoLinks {
 		return wrongf("two files", "/%s is not the file that it is by another name", p)
 	}
-	if n.kind != dir && !m.f.can.NoLinks && here.Links != m.seen.names[here.Inode] {
+	if n.kind != Dir && !m.f.can.NoLinks && here.Links != m.seen.names[here.Inode] {
 		return wrongf("links", "/%s says that it has %d links, and %d names lead to it", p, here.Links, m.seen.names[here.Inode])
 	}
-	if n.kind == symlink && here.Target != n.target {
+	if n.kind == Symbolic && here.Target != n.target {
 		return wrongf("link", "/%s leads to %q, not to %q", p, here.Target, n.target)
 	}
 	if err := m.attributes(n, p, here); err != nil {
 		return err
 	}
-	if n.kind == regular {
+	if n.kind == File {
 		return m.content(n, p, here)
 	}
 	return nil
@@ -287,11 +287,11 @@ func (m *matcher) attributes(n *inode, p string, here *node) error {
 	}
 	want := list[len(list)-1].what
 	switch {
-	case !m.f.can.NoModes && n.kind != symlink && !some(func(a attrs) bool { return a.mode == is.mode }):
+	case !m.f.can.NoModes && n.kind != Symbolic && !some(func(a attrs) bool { return a.mode == is.mode }):
 		return wrongf("mode", "/%s has the mode %#o, not %#o", p, is.mode, want.mode)
 	case !m.f.can.NoModes && !some(func(a attrs) bool { return a.uid == is.uid && a.gid == is.gid }):
 		return wrongf("owner", "/%s belongs to %d:%d, not to %d:%d", p, is.uid, is.gid, want.uid, want.gid)
-	case !m.f.can.NoXattrs && n.kind != symlink && !some(func(a attrs) bool { return maps.Equal(a.xattrs, is.xattrs) }):
+	case !m.f.can.NoXattrs && n.kind != Symbolic && !some(func(a attrs) bool { return maps.Equal(a.xattrs, is.xattrs) }):
 		return wrongf("attributes", "/%s has the extended attributes %q, not %q", p, is.xattrs, want.xattrs)
 	}
 	return nil

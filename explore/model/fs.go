@@ -34,20 +34,22 @@ type FS struct {
 
 const root = 1 // inode number of the root directory
 
-type kind uint8
+// Kind is what an inode is. The zero value is nothing.
+type Kind uint8
 
+// The kinds of inodes.
 const (
-	dir kind = iota + 1
-	regular
-	symlink
+	Dir Kind = iota + 1
+	File
+	Symbolic
 )
 
-func (k kind) String() string {
+func (k Kind) String() string {
 	return [...]string{"nothing", "a directory", "a file", "a symbolic link"}[k]
 }
 
 type inode struct {
-	kind   kind
+	kind   Kind
 	born   int
 	attrs  history[attrs]
 	data   history[content] // of a file
@@ -110,7 +112,7 @@ func (h *history[T]) set(at int, what T) { *h = append(*h, version[T]{at: at, wh
 // New makes an empty file system, with a root directory of the mode 0755.
 func New(p Promises) *FS {
 	f := &FS{can: p, inodes: make(map[int]*inode), last: root}
-	f.inodes[root] = &inode{kind: dir, names: make(map[string]*name), parent: root, links: 1,
+	f.inodes[root] = &inode{kind: Dir, names: make(map[string]*name), parent: root, links: 1,
 		attrs: history[attrs]{{what: attrs{mode: 0o755}}}}
 	return f
 }
@@ -135,7 +137,7 @@ func (f *FS) Clone() *FS {
 }
 
 // create makes an inode without a name.
-func (f *FS) create(k kind, mode uint32) (int, *inode) {
+func (f *FS) create(k Kind, mode uint32) (int, *inode) {
 	if f.can.NoModes {
 		mode = 0o755
 	}
@@ -143,9 +145,9 @@ func (f *FS) create(k kind, mode uint32) (int, *inode) {
 	n := &inode{kind: k, born: f.now, changed: f.now, sized: f.now}
 	n.attrs.set(f.now, attrs{mode: mode})
 	switch k {
-	case dir:
+	case Dir:
 		n.names = make(map[string]*name)
-	case regular:
+	case File:
 		n.data.set(f.now, content{})
 	}
 	f.inodes[f.last] = n
@@ -186,7 +188,7 @@ func (f *FS) point(d int, s string, to int) {
 		i := f.inodes[to]
 		i.links++
 		i.changed = f.now
-		if i.kind == dir {
+		if i.kind == Dir {
 			i.parent = d
 		}
 	}
@@ -236,7 +238,7 @@ func (f *FS) walk(d int, path string, links *int) (where, unix.Errno) {
 		if errno != 0 {
 			return where{}, errno
 		}
-		if f.inodes[next].kind != dir {
+		if f.inodes[next].kind != Dir {
 			return where{}, unix.ENOTDIR
 		}
 		d = next
@@ -259,7 +261,7 @@ func (f *FS) step(w where, follow bool, links *int) (int, unix.Errno) {
 		return 0, unix.ENOENT
 	}
 	n := f.inodes[i]
-	if n.kind != symlink || !follow {
+	if n.kind != Symbolic || !follow {
 		return i, 0
 	}
 	if *links++; *links > maxLinks {
@@ -320,4 +322,18 @@ func (f *FS) drop() {
 		}
 	}
 	maps.DeleteFunc(f.inodes, func(i int, _ *inode) bool { return !used[i] })
+}
+
+// Walk calls f of each name that there is, in order of paths; the root is "/". empty says of a directory that nothing is in it.
+func (f *FS) Walk(visit func(path string, k Kind, empty bool)) {
+	var walk func(i int, p string)
+	walk = func(i int, p string) {
+		n := f.inodes[i]
+		names := n.current()
+		visit(p, n.kind, len(names) == 0)
+		for _, s := range names {
+			walk(n.lookup(s), strings.TrimSuffix(p, "/")+"/"+s)
+		}
+	}
+	walk(root, "/")
 }

@@ -180,3 +180,61 @@ type Result struct {
 	Value uint64 // of Write, and of Readdir the number of names
 	Data  string // of Readlink, Getxattr, Read; of Readdir the names, each with a zero byte after it
 }
+
+// codes are the operations of an agent, by the constructors that Call uses.
+var codes = func() map[agent.Code]Code {
+	out := make(map[agent.Code]Code)
+	for c := invalid + 1; c < end; c++ {
+		call := Op{Code: c}.Call("")
+		out[call.Code] = c
+	}
+	out[agent.Fill(0, 0, 0, 0).Code] = Write
+	return out
+}()
+
+// FromCall is the operation that Call made, of a file system that is mounted on root. ok is false for operations that the model does
+// not have, and those elsewhere.
+func FromCall(root string, call agent.Op) (o Op, ok bool) {
+	slot, n, s, data := call.Fields()
+	o = Op{Code: codes[call.Code], Slot: slot, Path: s[0]}
+	switch o.Code {
+	case invalid:
+		return Op{}, false
+	case Mkdir, Chmod:
+		o.Mode = uint32(n[0])
+	case Rename:
+		o.To, o.Flags = s[1], int(n[0])
+	case Link:
+		o.To = s[1]
+	case Symlink:
+		o.Path, o.To = s[1], s[0]
+	case Chown:
+		o.UID, o.GID = uint32(n[0]), uint32(n[1])
+	case Truncate, Ftruncate:
+		o.Len = n[0]
+	case Setxattr:
+		o.Name, o.Value, o.Flags = s[1], string(data), int(n[0])
+	case Getxattr, Removexattr:
+		o.Name = s[1]
+	case Open:
+		o.Flags, o.Mode = int(n[0]), uint32(n[1])
+	case Read:
+		o.Off, o.Len = n[0], n[1]
+	case Write:
+		o.Off, o.Len, o.Seed = n[0], n[1], n[2]
+	case Fallocate:
+		o.Flags, o.Off, o.Len = int(n[0]), n[1], n[2]
+	}
+	for _, p := range []*string{&o.Path, &o.To} {
+		if *p == "" || p == &o.To && o.Code == Symlink {
+			continue
+		}
+		if *p, ok = strings.CutPrefix(*p, root); !ok {
+			return Op{}, false
+		}
+		if *p == "" {
+			*p = "/"
+		}
+	}
+	return o, true
+}

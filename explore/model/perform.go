@@ -24,7 +24,7 @@ func (f *FS) Apply(o Op) (r Result) {
 		r.Errno = f.rename(o)
 	case Readlink:
 		i, errno := f.find(o.Path, false)
-		if errno == 0 && f.inodes[i].kind != symlink {
+		if errno == 0 && f.inodes[i].kind != Symbolic {
 			errno = unix.EINVAL
 		}
 		if r.Errno = errno; errno == 0 {
@@ -42,7 +42,7 @@ func (f *FS) Apply(o Op) (r Result) {
 		case int64(o.Len) < 0:
 			errno = unix.EINVAL
 		case errno != 0:
-		case f.inodes[i].kind == dir:
+		case f.inodes[i].kind == Dir:
 			errno = unix.EISDIR
 		default:
 			f.resize(f.inodes[i], o.Len)
@@ -88,12 +88,12 @@ func (f *FS) add(o Op) unix.Errno {
 	}
 	switch {
 	case o.Code == Mkdir:
-		i, _ := f.create(dir, o.Mode&0o777)
+		i, _ := f.create(Dir, o.Mode&0o777)
 		f.point(w.dir, w.name, i)
-	case o.Code == Symlink && f.can.NoSymlinks, o.Code == Link && (f.can.NoLinks || f.inodes[old].kind == dir):
+	case o.Code == Symlink && f.can.NoSymlinks, o.Code == Link && (f.can.NoLinks || f.inodes[old].kind == Dir):
 		return unix.EPERM
 	case o.Code == Symlink:
-		i, n := f.create(symlink, 0o777)
+		i, n := f.create(Symbolic, 0o777)
 		n.target = o.To
 		f.point(w.dir, w.name, i)
 	default:
@@ -125,9 +125,9 @@ func (f *FS) remove(o Op) unix.Errno {
 	}
 	n := f.inodes[i]
 	switch {
-	case o.Code == Unlink && n.kind == dir:
+	case o.Code == Unlink && n.kind == Dir:
 		return unix.EISDIR
-	case o.Code == Rmdir && n.kind != dir:
+	case o.Code == Rmdir && n.kind != Dir:
 		return unix.ENOTDIR
 	case o.Code == Rmdir && !n.empty():
 		return unix.ENOTEMPTY
@@ -184,12 +184,12 @@ func (f *FS) rename(o Op) unix.Errno {
 	case source == target:
 		return 0
 	}
-	isDir := f.inodes[source].kind == dir
+	isDir := f.inodes[source].kind == Dir
 	if t := f.inodes[target]; t != nil && !exchange {
 		switch {
-		case isDir && t.kind != dir:
+		case isDir && t.kind != Dir:
 			return unix.ENOTDIR
-		case !isDir && t.kind == dir:
+		case !isDir && t.kind == Dir:
 			return unix.EISDIR
 		case isDir && !t.empty():
 			return unix.ENOTEMPTY
@@ -199,7 +199,7 @@ func (f *FS) rename(o Op) unix.Errno {
 		return unix.EINVAL
 	}
 	if !exchange {
-		if t := f.inodes[target]; t != nil && t.kind == dir {
+		if t := f.inodes[target]; t != nil && t.kind == Dir {
 			t.gone = true
 		}
 		target = 0
@@ -257,9 +257,9 @@ func (f *FS) xattr(o Op) (r Result) {
 		r.Errno = unix.ERANGE
 	case !strings.HasPrefix(o.Name, "user.") || o.Name == "user." || f.can.NoXattrs:
 		r.Errno = unix.EOPNOTSUPP
-	case n.kind == symlink && o.Code == Getxattr:
+	case n.kind == Symbolic && o.Code == Getxattr:
 		r.Errno = unix.ENODATA
-	case n.kind == symlink:
+	case n.kind == Symbolic:
 		r.Errno = unix.EPERM
 	case !is && (o.Code != Setxattr || o.Flags == unix.XATTR_REPLACE):
 		r.Errno = unix.ENODATA
@@ -285,7 +285,7 @@ func (f *FS) xattr(o Op) (r Result) {
 
 func (f *FS) readdir(o Op) Result {
 	i, errno := f.find(o.Path, true)
-	if errno == 0 && f.inodes[i].kind != dir {
+	if errno == 0 && f.inodes[i].kind != Dir {
 		errno = unix.ENOTDIR
 	}
 	if errno != 0 {
@@ -337,7 +337,7 @@ func (f *FS) open(o Op) unix.Errno {
 		return unix.EISDIR
 	}
 	if errno == unix.ENOENT && create {
-		i, _ = f.create(regular, o.Mode&0o777)
+		i, _ = f.create(File, o.Mode&0o777)
 		f.point(w.dir, w.name, i)
 	} else {
 		if errno != 0 {
@@ -346,7 +346,7 @@ func (f *FS) open(o Op) unix.Errno {
 		if errno = f.openable(f.inodes[i], o.Flags); errno != 0 {
 			return errno
 		}
-		if o.Flags&unix.O_TRUNC != 0 && f.inodes[i].kind == regular {
+		if o.Flags&unix.O_TRUNC != 0 && f.inodes[i].kind == File {
 			f.resize(f.inodes[i], 0)
 		}
 	}
@@ -361,13 +361,13 @@ func (f *FS) openable(n *inode, flags int) unix.Errno {
 	switch {
 	case create && flags&unix.O_EXCL != 0:
 		return unix.EEXIST
-	case create && n.kind == dir:
+	case create && n.kind == Dir:
 		return unix.EISDIR
-	case flags&unix.O_DIRECTORY != 0 && n.kind != dir:
+	case flags&unix.O_DIRECTORY != 0 && n.kind != Dir:
 		return unix.ENOTDIR
-	case n.kind == symlink:
+	case n.kind == Symbolic:
 		return unix.ELOOP
-	case n.kind == dir && (flags&unix.O_ACCMODE != unix.O_RDONLY || flags&unix.O_TRUNC != 0):
+	case n.kind == Dir && (flags&unix.O_ACCMODE != unix.O_RDONLY || flags&unix.O_TRUNC != 0):
 		return unix.EISDIR
 	}
 	return 0
@@ -378,7 +378,7 @@ func (f *FS) openable(n *inode, flags int) unix.Errno {
 func (f *FS) reach(w *where, follow bool) (int, unix.Errno) {
 	for links := 0; ; {
 		i, errno := f.step(*w, false, &links)
-		if errno != 0 || !follow || f.inodes[i].kind != symlink {
+		if errno != 0 || !follow || f.inodes[i].kind != Symbolic {
 			return i, errno
 		}
 		if links++; links > maxLinks {
@@ -434,7 +434,7 @@ func (f *FS) onFile(o Op) (r Result) {
 			r.Errno = unix.EINVAL
 		case slot.flags&unix.O_ACCMODE == unix.O_WRONLY:
 			r.Errno = unix.EBADF
-		case n.kind == dir:
+		case n.kind == Dir:
 			r.Errno = unix.EISDIR
 		default:
 			c := n.data.now()

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -67,14 +68,14 @@ func See(entries []agent.Entry) (*Seen, error) {
 	return s, nil
 }
 
-func (n *node) kind() kind {
+func (n *node) kind() Kind {
 	switch n.Mode & unix.S_IFMT {
 	case unix.S_IFDIR:
-		return dir
+		return Dir
 	case unix.S_IFREG:
-		return regular
+		return File
 	case unix.S_IFLNK:
-		return symlink
+		return Symbolic
 	}
 	return 0
 }
@@ -92,14 +93,14 @@ type Want struct {
 func (s *Seen) Wants(f *FS) (out []Want) {
 	sums := make(map[[sha256.Size]byte]bool)
 	for _, n := range f.inodes {
-		if n.kind == regular {
+		if n.kind == File {
 			sums[n.data.now().sum()] = true
 		}
 	}
 	for p, n := range s.nodes {
 		w := Want{Path: path.Join("/", p), Size: n.Size}
-		w.Xattrs = !f.can.NoXattrs && n.kind() != symlink
-		w.Data = n.kind() == regular && !sums[n.Sum] && n.Size <= MaxContent
+		w.Xattrs = !f.can.NoXattrs && n.kind() != Symbolic
+		w.Data = n.kind() == File && !sums[n.Sum] && n.Size <= MaxContent
 		if w.Xattrs || w.Data {
 			out = append(out, w)
 		}
@@ -127,9 +128,9 @@ func (f *FS) Seen() *Seen {
 		n := f.inodes[i]
 		a := n.attrs.now()
 		e := agent.Entry{Path: p, Inode: uint64(i), Links: uint64(n.links), UID: a.uid, GID: a.gid, Target: n.target,
-			Mode: a.mode | [...]uint32{dir: unix.S_IFDIR, regular: unix.S_IFREG, symlink: unix.S_IFLNK}[n.kind]}
+			Mode: a.mode | [...]uint32{Dir: unix.S_IFDIR, File: unix.S_IFREG, Symbolic: unix.S_IFLNK}[n.kind]}
 		here := &node{Entry: e, xattrs: a.xattrs, entries: n.current()}
-		if n.kind == regular {
+		if n.kind == File {
 			c := n.data.now()
 			here.Size, here.Sum = c.size, c.sum()
 			here.data, here.whole = make([]byte, c.size), true
@@ -143,4 +144,26 @@ func (f *FS) Seen() *Seen {
 	}
 	walk(root, ".")
 	return s
+}
+
+// Same says where another tree differs from s: what two recoveries of one crash gave. A *Wrong names the first difference.
+func (s *Seen) Same(other *Seen) error {
+	for _, p := range slices.Sorted(maps.Keys(s.nodes)) {
+		a, b := s.nodes[p], other.nodes[p]
+		switch {
+		case b == nil:
+			return wrongf("not the same", "/%s was there, and is gone", p)
+		case a.Mode != b.Mode || a.UID != b.UID || a.GID != b.GID || a.Target != b.Target || a.Sum != b.Sum || a.kind() == File && a.Size != b.Size:
+			return wrongf("not the same", "/%s: mode %#o, %d:%d, %d bytes; and then mode %#o, %d:%d, %d bytes", p, a.Mode, a.UID, a.GID, a.Size, b.Mode,
+				b.UID, b.GID, b.Size)
+		case !maps.Equal(a.xattrs, b.xattrs):
+			return wrongf("not the same", "/%s: attributes %q, and then %q", p, a.xattrs, b.xattrs)
+		}
+	}
+	for _, p := range slices.Sorted(maps.Keys(other.nodes)) {
+		if s.nodes[p] == nil {
+			return wrongf("not the same", "/%s was not there, and is", p)
+		}
+	}
+	return nil
 }

@@ -91,12 +91,12 @@ func (f *FS) label(i int, n *inode, history bool, rank map[int]int) string {
 		fmt.Fprintf(&b, " %v", v)
 	}
 	as, cs := n.attrs[len(n.attrs)-1:], n.data
-	if n.kind == regular {
+	if n.kind == File {
 		cs = cs[len(cs)-1:]
 	}
 	if history {
 		as = n.attrs.since(f.metaSince(n))
-		if n.kind == regular {
+		if n.kind == File {
 			cs = n.data.since(f.dataSince(n, f.meta))
 		}
 		fmt.Fprintf(&b, " %t", f.there(n))
@@ -209,4 +209,22 @@ func (g *graph) encode(colours []int) []byte {
 		}
 	}
 	return out
+}
+
+// Key is the same only for file systems of which Equal and Allowed say the same, names and all. Others may have different ones as well.
+func (f *FS) Key() string {
+	h := sha256.New()
+	rank := f.ranks()
+	fmt.Fprintf(h, "%+v", f.can)
+	for _, i := range slices.Sorted(maps.Keys(f.inodes)) {
+		n := f.inodes[i]
+		fmt.Fprintf(h, "\n%d %s %d %d", i, f.label(i, n, true, rank), n.links, rank[n.named])
+		for _, s := range slices.Sorted(maps.Keys(n.names)) {
+			fmt.Fprintf(h, " %q", s)
+			for _, v := range n.names[s].since(f.nameSince(n, n.names[s])) {
+				fmt.Fprintf(h, " %d@%d", v.what, rank[v.at])
+			}
+		}
+	}
+	return string(h.Sum(nil))
 }
