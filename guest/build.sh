@@ -1,5 +1,6 @@
 #!/bin/sh
-# Makes the guest: OUTDIR/vmlinuz and OUTDIR/initramfs.cpio.zst.
+# Makes the guest: OUTDIR/vmlinuz and OUTDIR/initramfs.cpio.zst, and for the explorer OUTDIR/explorer.cpio.zst, which is the same
+# initramfs and behind it what filesystems.sh says.
 #
 # The kernel is Debian's stock linux-image-KERNEL, unpacked and not installed. If none is named it is the one that OUTDIR has, or
 # cloud-amd64; amd64 is the generic one of 6.1, and 6.12-cloud-amd64 and 6.12-amd64 are later ones. The initramfs holds
@@ -16,6 +17,9 @@ set -eu
 # Modules to load, each with what it depends on. What the kernel has built in is left out by modprobe.
 MODULES='virtio_pci virtio_blk virtio_console ext4 crc32c-intel crc32c_generic btrfs'
 
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/filesystems.sh"
+
 die() {
 	echo "guest/build.sh: $*" >&2
 	exit 1
@@ -23,7 +27,6 @@ die() {
 
 [ $# -eq 1 ] || [ $# -eq 2 ] || { echo "usage: guest/build.sh OUTDIR [KERNEL]" >&2; exit 2; }
 PATH=$PATH:/usr/sbin:/sbin
-here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
 
@@ -64,15 +67,19 @@ latest_kernel() {
 
 # fetch PACKAGE… DIR unpacks packages into a folder.
 fetch() {
-	for dir; do :; done
-	mkdir -p "$dir"
+	packages=
 	while [ $# -gt 1 ]; do
-		echo "guest/build.sh: fetching $1" >&2
-		(cd "$dir" && apt-get -q=2 -o APT::Sandbox::User=root download "$1" >&2) ||
-			die "cannot download $1: run 'apt-get update' and see that the Debian mirror answers"
-		dpkg -x "$dir"/*.deb "$dir"
-		rm "$dir"/*.deb
+		packages="$packages $1"
 		shift
+	done
+	mkdir -p "$1"
+	echo "guest/build.sh: fetching$packages" >&2
+	# shellcheck disable=SC2086  # a list
+	(cd "$1" && apt-get -q=2 -o APT::Sandbox::User=root download $packages >&2) ||
+		die "cannot download$packages: run 'apt-get update' and see that the Debian mirror answers"
+	for deb in "$1"/*.deb; do
+		dpkg -x "$deb" "$1"
+		rm "$deb"
 	done
 }
 
@@ -141,6 +148,12 @@ build_module() {
 	rm -rf "$out/module"
 }
 
+# archive DIR FILE packs a tree for the kernel to unpack as it boots. Device nodes are not needed: the kernel's own initramfs has
+# /dev/console, and /init mounts devtmpfs.
+archive() {
+	(cd "$1" && find . | LC_ALL=C sort | cpio --quiet --reproducible -o -H newc -R 0:0) | zstd -q -10 -T0 -f -o "$2"
+}
+
 # libraries PROGRAM… prints the shared libraries and the loader that the programs need.
 libraries() {
 	ldd "$@" | sed -n -e 's/^.*=> \(\/[^ ]*\) .*$/\1/p' -e 's/^[[:space:]]*\(\/[^ ]*\) (.*$/\1/p' | sort -u
@@ -156,13 +169,16 @@ dynamic="$(command -v btrfs) $(command -v mkfs.btrfs) $(command -v mke2fs) $(com
 bins="$(command -v busybox) $out/fsload $out/rdcheck $out/ekcheck $out/rdioctl $out/fsagent $dynamic"
 # shellcheck disable=SC2086  # a list of paths without spaces
 libs=$(libraries "$sync" $dynamic)
+fs_fetch
+fsbins=$(fs_paths)
 scripts="$here/init $here/lib.sh $here/workload.sh $here/verify.sh $here/soak.sh $here/ramdisk.sh $here/ekm.sh $here/agent.sh"
 ramdisk=$here/../ramdisk
 ekm=$here/../guest-kmod
 
 # shellcheck disable=SC2086
-stamp=$({ echo "$have"; sha256sum "$here/build.sh" "$sync" $bins $libs /etc/mke2fs.conf $scripts "$ramdisk"/* "$ekm"/*; } | sha256sum)
-if [ -s "$out/vmlinuz" ] && [ -s "$out/initramfs.cpio.zst" ] && [ "$stamp" = "$(cat "$out/stamp" 2>/dev/null)" ]; then
+stamp=$({ echo "$have"; sha256sum "$here/build.sh" "$here/filesystems.sh" "$sync" $bins $fsbins $libs /etc/mke2fs.conf $scripts "$ramdisk"/* "$ekm"/*; } | sha256sum)
+if [ -s "$out/vmlinuz" ] && [ -s "$out/initramfs.cpio.zst" ] && [ -s "$out/explorer.cpio.zst" ] &&
+	[ "$stamp" = "$(cat "$out/stamp" 2>/dev/null)" ]; then
 	exit 0
 fi
 rm -f "$out/stamp"
@@ -204,12 +220,16 @@ cp "$here/lib.sh" "$here/workload.sh" "$here/verify.sh" "$here/soak.sh" "$here/r
 	"$out/fsw_ramdisk.ko" "$out/fsw_ekm.ko" "$root/fsward/"
 chmod 0755 "$root/init"
 
-# Device nodes are not needed: the kernel's own initramfs has /dev/console, and /init mounts devtmpfs.
-(cd "$root" && find . | LC_ALL=C sort | cpio --quiet --reproducible -o -H newc -R 0:0) |
-	zstd -q -10 -T0 -f -o "$out/initramfs.new"
+archive "$root" "$out/initramfs.new"
+# shellcheck disable=SC2086
+fs_archive $fsbins
+# The kernel unpacks one archive after the other.
+cat "$out/initramfs.new" "$out/filesystems.cpio.zst" >"$out/explorer.new"
 cp "$out/kernel/boot/vmlinuz-$release" "$out/vmlinuz.new"
+mv "$out/explorer.new" "$out/explorer.cpio.zst"
 mv "$out/initramfs.new" "$out/initramfs.cpio.zst"
 mv "$out/vmlinuz.new" "$out/vmlinuz"
-rm -rf "$root" "$out/modules"
+rm -rf "$root" "$out/modules" "$out/filesystems.cpio.zst"
 echo "$stamp" >"$out/stamp"
-echo "guest/build.sh: $have, initramfs $(($(wc -c <"$out/initramfs.cpio.zst") / 1024)) KiB" >&2
+echo "guest/build.sh: $have, initramfs $(($(wc -c <"$out/initramfs.cpio.zst") / 1024)) KiB," \
+	"the explorer's $(($(wc -c <"$out/explorer.cpio.zst") / 1024)) KiB" >&2

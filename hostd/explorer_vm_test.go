@@ -3,6 +3,7 @@
 package hostd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -12,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest"
 	"golang.org/x/sys/unix"
@@ -80,17 +81,18 @@ func (c *consoleClock) wait(t *testing.T, word string) {
 	t.Fatalf("the console does not say %q", word)
 }
 
-func newExplorerRig(t *testing.T) *explorerRig {
+// newExplorerRig boots the guest in the folder that $FSWARD_GUEST names.
+func newExplorerRig(t *testing.T, memoryMiB uint) *explorerRig {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "fsward-agent-")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	ctx, cancel := context.WithTimeout(context.Background(), 6*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	t.Cleanup(cancel)
 	log := zaptest.NewLogger(t, zaptest.WrapOptions(zap.AddStacktrace(zap.PanicLevel)))
-	files, err := guest.Build(ctx, "..", "../build/guest")
+	files, err := guest.Build(ctx, "..", cmp.Or(os.Getenv("FSWARD_GUEST"), "../build/guest"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +124,7 @@ func newExplorerRig(t *testing.T) *explorerRig {
 	con := &consoleClock{Hypervisor: Hypervisor{host}, at: make(map[string]time.Time)}
 	begin := time.Now()
 	g, err := guest.Start(ctx, con, guest.Config{Name: "fsward-agent", Files: files, Dir: dir, Disks: []*guest.Disk{disk},
-		Silence: 20 * time.Second}, log)
+		MemoryMiB: memoryMiB, Silence: 20 * time.Second}, log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +170,7 @@ func (r *explorerRig) ok(t *testing.T, ops ...agent.Op) agent.Done {
 }
 
 func TestGuestAgent(t *testing.T) {
-	r := newExplorerRig(t)
+	r := newExplorerRig(t, 128)
 	t.Run("commands", r.commands)
 	t.Run("operations", r.operations)
 	t.Run("checkpoint", r.checkpoint)
@@ -228,7 +230,7 @@ func (r *explorerRig) operations(t *testing.T) {
 	}
 	want := []unix.Errno{0, unix.EINVAL, 0, unix.EEXIST, 0, 0, unix.EBUSY, unix.ENOTEMPTY, unix.EOPNOTSUPP, unix.EFBIG, 0, 0, unix.ENODATA, unix.EINVAL,
 		unix.EXDEV, unix.ENAMETOOLONG, 0, 0, 0, 0}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Errorf("error numbers (-want +got):\n%s\n%s", diff, d.Kernel)
 	}
 	if string(d.Results[11].Data) != "value" {

@@ -13,7 +13,8 @@ type Files struct {
 	Initramfs string // path
 }
 
-// Build makes the files with guest/build.sh of a source tree, or finds that they are up to date. They lie in the folder dir.
+// Build makes the files with guest/build.sh of a source tree, or finds that they are up to date. They lie in the folder dir; its kernel
+// is the one that it was first made for. The initramfs has what FileSystems need.
 func Build(ctx context.Context, source, dir string) (Files, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -23,5 +24,5 @@ func Build(ctx context.Context, source, dir string) (Files, error) {
 	if out, err := exec.CommandContext(ctx, "sh", script, dir).CombinedOutput(); err != nil {
 		return Files{}, fmt.Errorf("cannot build the guest: %w\n%s", err, out)
 	}
-	return Files{Kernel: filepath.Join(dir, "vmlinuz"), Initramfs: filepath.Join(dir, "initramfs.cpio.zst")}, nil
+	return Files{Kernel: filepath.Join(dir, "vmlinuz"), Initramfs: filepath.Join(dir, "explorer.cpio.zst")}, nil
 }

@@ -79,9 +79,9 @@ func Start(ctx context.Context, hypervisor Hypervisor, cfg Config, log *zap.Logg
 		}
 	}()
 	// A panic is kept as it is, so that the guest can be put back to before it. The clock is one that is put back, too: QEMU never
-	// lets an emulated time stamp counter fall.
+	// lets an emulated time stamp counter fall. In a tmpfs the initramfs could have half of the memory only.
 	m := Machine{Name: cfg.Name, Kernel: cfg.Files.Kernel, Initramfs: cfg.Files.Initramfs, MemoryMiB: cfg.MemoryMiB,
-		Cmdline: "quiet panic=0 clocksource=acpi_pm tsc=unstable fsward.script=agent " + cfg.Cmdline,
+		Cmdline: "quiet panic=0 clocksource=acpi_pm tsc=unstable rootfstype=ramfs fsward.script=agent " + cfg.Cmdline,
 		Console: filepath.Join(cfg.Dir, cfg.Name+".console"), OnLine: g.tail.add}
 	if len(cfg.Disks) > 0 {
 		if err := g.serve(&m); err != nil {

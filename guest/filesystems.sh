@@ -1,0 +1,80 @@
+# What the explorer's guest has beside the initramfs of every guest: programs and modules of the other file systems that Debian 12 can
+# make and a kernel of it can mount. Sourced by build.sh, whose functions it uses.
+#
+# Debian 12 has no mkfs for HFS+ (hfsprogs), UFS, bcachefs, affs and omfs, and no other kernel of it than 6.12 has ntfs3. The cloud kernels
+# have neither bfs, f2fs, gfs2, hfs, jfs, minix, nilfs2, ocfs2 nor reiserfs. explore/guest/filesystem.go says which programs are for which.
+
+# Packages, and those that they need and a machine that builds guests may not have. They are unpacked, and not installed.
+FS_PACKAGES='xfsprogs liburcu8 libinih1 dosfstools exfatprogs ntfs-3g libntfs-3g89 udftools f2fs-tools jfsutils reiserfsprogs nilfs-tools
+gfs2-utils ocfs2-tools libaio1 libcmap4 libcorosync-common4 libqb100 libdlm3 hfsutils'
+FS_PROGRAMS='mkfs.xfs xfs_repair xfs_db mkfs.fat fsck.fat mkfs.exfat fsck.exfat mkntfs ntfsfix mkudffs mkfs.f2fs fsck.f2fs jfs_mkfs jfs_fsck
+mkreiserfs reiserfsck mkfs.nilfs2 mkfs.gfs2 fsck.gfs2 mkfs.ocfs2 fsck.ocfs2 hformat mkfs.minix fsck.minix mkfs.bfs'
+# The kernel asks for a file system's module, and for the character sets of FAT and HFS, when it is to mount one.
+FS_MODULES='xfs vfat msdos exfat ntfs3 udf f2fs jfs reiserfs nilfs2 gfs2 ocfs2 hfs minix bfs nls_cp437 nls_ascii nls_iso8859-1 nls_utf8'
+
+# fs_fetch unpacks the packages into $out/programs, unless it has these.
+fs_fetch() {
+	[ "$FS_PACKAGES" != "$(cat "$out/programs/packages" 2>/dev/null)" ] || return 0
+	rm -rf "$out/programs" "$out/programs.new"
+	# shellcheck disable=SC2086  # a list
+	fetch $FS_PACKAGES "$out/programs.new"
+	echo "$FS_PACKAGES" >"$out/programs.new/packages"
+	mv "$out/programs.new" "$out/programs"
+}
+
+# fs_paths prints where the programs are: in the packages, or on this machine.
+fs_paths() {
+	for program in $FS_PROGRAMS; do
+		PATH=$out/programs/sbin:$out/programs/usr/sbin:$out/programs/bin:$out/programs/usr/bin:$PATH command -v "$program" ||
+			die "no package has $program"
+	done
+}
+
+# fs_libraries PROGRAM… is libraries, with those of the packages.
+fs_libraries() {
+	(
+		LD_LIBRARY_PATH=$out/programs/usr/lib/x86_64-linux-gnu:$out/programs/lib/x86_64-linux-gnu
+		export LD_LIBRARY_PATH
+		ldd "$@" | grep -F 'not found' >&2 && die "a library of these programs is missing: add its package to guest/filesystems.sh"
+		libraries "$@"
+	)
+}
+
+# fs_modules DIR puts the modules into a tree, without those that are loaded anyway, the files in $out/modules. They are in the guest's
+# memory, so they stay compressed, which modprobe of busybox can read.
+fs_modules() {
+	tree=$1/lib/modules/$release
+	mkdir -p "$tree"
+	for module in $FS_MODULES; do
+		modprobe -d "$out/kernel" -S "$release" --show-depends "$module" 2>/dev/null |
+			sed -n 's/^insmod \([^ ]*\).*$/\1/p'
+	done | sort -u | grep -vxF -f "$out/modules" | while read -r module; do
+		case $module in
+		*.xz) cp "$module" "$tree/" ;;
+		*) xz -c "$module" >"$tree/$(basename "$module").xz" ;;
+		esac
+	done
+	cp "$out/kernel/lib/modules/$release"/modules.builtin* "$out/kernel/lib/modules/$release/modules.order" "$tree/"
+	depmod -b "$1" "$release"
+	# Busybox reads these two.
+	find "$tree" -name 'modules.*' ! -name modules.dep ! -name modules.alias -delete
+}
+
+# fs_archive PROGRAM… makes $out/filesystems.cpio.zst.
+fs_archive() {
+	root=$out/root
+	rm -rf "$root"
+	mkdir -p "$root/bin" "$root/sbin" "$root/etc"
+	cp -L "$@" "$root/bin/"
+	ln -s /proc/self/mounts "$root/etc/mtab"
+	ln -s ../bin/busybox "$root/sbin/modprobe"
+	for lib in $(fs_libraries "$@"); do
+		# Of a package or of this machine, the loader looks for it in these two.
+		name=${lib#"$out/programs"}
+		mkdir -p "$root$(dirname "$name")"
+		cp -L "$lib" "$root$name"
+	done
+	fs_modules "$root"
+	archive "$root" "$out/filesystems.cpio.zst"
+	rm -rf "$root"
+}
