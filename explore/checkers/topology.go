@@ -207,11 +207,13 @@ func syncing(ops []model.Op) (out [][]model.Op) {
 			done[d] = true
 		}
 	}
+	out = append(out, rest)
 	if p == "" || ops[0].Code == model.Symlink || ops[0].Code == model.Rename && len(ops) == 1 {
-		return append(out, rest) // what is gone, and a symbolic link, cannot be opened; a renamed file is the same as before
+		return out // what is gone, and a symbolic link, cannot be opened; a renamed file is the same as before
 	}
+	// The file alone, whose name may be on the disk already: in many file systems fsync of a directory would bring all with it.
 	for _, code := range []model.Code{model.Fsync, model.Fdatasync} {
-		out = append(out, append([]model.Op{{Code: model.Open, Path: p}, {Code: code}}, rest...))
+		out = append(out, opened(p, unix.O_RDONLY, model.Op{Code: code}))
 	}
-	return out
+	return append(out, append(opened(p, unix.O_RDONLY, model.Op{Code: model.Fsync}), rest...))
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+	"golang.org/x/sys/unix"
 
 	"fsward/explore"
 	"fsward/explore/agent"
@@ -36,9 +37,13 @@ type Kind struct {
 	Name string `yaml:"-"` // the file's, without .yaml
 	Doc  string `yaml:"doc"`
 
-	Init    string `yaml:"init"`    // makes it
-	Mount   string `yaml:"mount"`   // $AT exists
-	Unmount string `yaml:"unmount"` // "umount $AT" where there is none
+	Init string `yaml:"init"` // makes it
+	// Type is what mount(2) calls it: it is mounted and unmounted by one system call each. In its place can be two commands. Options are
+	// those that it is mounted with before those of the user.
+	Type    string `yaml:"type"`
+	Options string `yaml:"options"`
+	Mount   string `yaml:"mount"` // $AT exists
+	Unmount string `yaml:"unmount"`
 	Recover string `yaml:"recover"` // after a crash, before mount; none: mount does it
 	// Recovered lists the exit statuses by which recover says that all is well again: [0] where there is no list.
 	Recovered []int `yaml:"recovered"`
@@ -51,7 +56,7 @@ type Kind struct {
 
 	Promises model.Promises `yaml:"promises"`
 	// Weaker is what mount options make of the promises.
-	Weaker map[string]yaml.Node `yaml:"options"`
+	Weaker map[string]yaml.Node `yaml:"weaker"`
 }
 
 // Options are parameters of a component.
@@ -99,18 +104,15 @@ func parse(data []byte) (*Kind, error) {
 	if err := d.Decode(k); err != nil {
 		return nil, err
 	}
-	if k.Mount == "" {
-		return nil, errors.New("it has no command \"mount\"")
-	}
-	if k.Unmount == "" {
-		k.Unmount = "umount $AT"
+	if (k.Type == "") == (k.Mount == "") || (k.Mount == "") != (k.Unmount == "") {
+		return nil, errors.New("it has to have either type, or the commands mount and unmount")
 	}
 	if k.Recovered == nil {
 		k.Recovered = []int{0}
 	}
 	for option := range k.Weaker {
 		if _, err := k.With(option); err != nil {
-			return nil, fmt.Errorf("options, %s: %w", option, err)
+			return nil, fmt.Errorf("weaker, %s: %w", option, err)
 		}
 	}
 	return k, nil
@@ -188,17 +190,67 @@ func (c *Component) Init(e *explore.Env) error {
 	return c.run(e, c.Kind.Init, 0)
 }
 
+// flags are mount options that mount(2) takes as flags, as mount(8) makes them.
+var flags = map[string]uintptr{"defaults": 0, "ro": unix.MS_RDONLY, "rw": 0, "sync": unix.MS_SYNCHRONOUS, "dirsync": unix.MS_DIRSYNC,
+	"noatime": unix.MS_NOATIME, "nodiratime": unix.MS_NODIRATIME, "relatime": unix.MS_RELATIME, "strictatime": unix.MS_STRICTATIME,
+	"lazytime": unix.MS_LAZYTIME, "nosuid": unix.MS_NOSUID, "nodev": unix.MS_NODEV, "noexec": unix.MS_NOEXEC, "mand": unix.MS_MANDLOCK}
+
+// mountOp is the system call that mounts a file system.
+func (c *Component) mountOp() agent.Op {
+	var set uintptr
+	var rest []string
+	for option := range strings.SplitSeq(c.Kind.Options+","+c.Options.Mount, ",") {
+		if bits, is := flags[option]; is {
+			set |= bits
+		} else if option != "" {
+			rest = append(rest, option)
+		}
+	}
+	return agent.Mount(c.On[0].Path(), c.At, c.Kind.Type, set, strings.Join(rest, ","))
+}
+
 // Mount mounts it. Its directory is made.
 func (c *Component) Mount(e *explore.Env) error {
-	line := c.Kind.Mount
 	if !strings.HasPrefix(c.At, "/dev/") {
-		line = "mkdir -p $AT && " + line
+		r, err := e.Try(agent.Mkdir(c.At, 0o755))
+		if err != nil {
+			return err
+		}
+		if r[0].Errno != 0 && r[0].Errno != unix.EEXIST {
+			return fmt.Errorf("mkdir %s: %w", c.At, r[0].Errno)
+		}
 	}
-	return c.run(e, line, 0)
+	if c.Kind.Type == "" {
+		return c.run(e, c.Kind.Mount, 0)
+	}
+	op := c.mountOp()
+	if _, err := e.Do(op); err != nil {
+		return c.refused(op, err)
+	}
+	return nil
+}
+
+// refused tells what a system call that failed was.
+func (c *Component) refused(op agent.Op, err error) error {
+	var o *explore.OpError
+	if errors.As(err, &o) {
+		_, bits, texts, data := op.Fields()
+		return fmt.Errorf("%s on %s, flags %#x, options %q: %w", c.Kind.Type, strings.Join(texts[:2], " "), bits[0], data, err)
+	}
+	return err
 }
 
 // Unmount unmounts it.
-func (c *Component) Unmount(e *explore.Env) error { return c.run(e, c.Kind.Unmount, 0) }
+func (c *Component) Unmount(e *explore.Env) error {
+	if c.Kind.Type == "" {
+		return c.run(e, c.Kind.Unmount, 0)
+	}
+	op := agent.Unmount(c.At, 0)
+	if _, err := e.Do(op); err != nil {
+		return c.refused(op, err)
+	}
+	return nil
+}
 
 // Recover repairs it after a crash.
 func (c *Component) Recover(e *explore.Env) error {

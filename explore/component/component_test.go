@@ -47,10 +47,12 @@ func TestShipped(t *testing.T) {
 func TestLoadOfAUser(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "mine.yaml")
 	for _, c := range []struct{ text, wrong string }{
-		{"mount: mount $DEVICE $AT\npromises: {ordered: true}\noptions:\n  lazy: {ordered: false}\n", ""},
-		{"doc: nothing\n", `no command "mount"`},
-		{"mount: x\nmuont: y\n", "muont"},
-		{"mount: x\npromises: {odrered: true}\n", "odrered"},
+		{"type: mine\npromises: {ordered: true}\nweaker:\n  lazy: {ordered: false}\n", ""},
+		{"doc: nothing\n", "either type"},
+		{"type: x\nmuont: y\n", "muont"},
+		{"mount: x\n", "either type"},
+		{"mount: x\nunmount: y\ntype: z\n", "either type"},
+		{"type: x\npromises: {odrered: true}\n", "odrered"},
 		{"mount: [", "yaml"},
 	} {
 		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
@@ -69,8 +71,8 @@ func TestLoadOfAUser(t *testing.T) {
 				t.Errorf("mounted with %q: %v\n%s", mount, err, d)
 			}
 		}
-		if k.Name != "mine" || k.Unmount != "umount $AT" {
-			t.Errorf("name %q, unmount %q", k.Name, k.Unmount)
+		if k.Name != "mine" || k.Type != "mine" {
+			t.Errorf("name %q, type %q", k.Name, k.Type)
 		}
 	}
 	if _, err := Load("ext5"); err == nil || !strings.Contains(err.Error(), "btrfs") {
@@ -80,7 +82,7 @@ func TestLoadOfAUser(t *testing.T) {
 
 // A component runs its commands with what it stands on, and sees how they end.
 func TestCommands(t *testing.T) {
-	k, err := parse([]byte("init: mk $MKFS_OPTIONS $DEVICES\nmount: mount $OPTIONS\nrecover: fsck\nrecovered: [0, 1]\nverify: look\nthreads: [\"x/$NAME*\", y]"))
+	k, err := parse([]byte("init: mk $MKFS_OPTIONS $DEVICES\nmount: mount $OPTIONS\nunmount: umount $AT\nrecover: fsck\nrecovered: [0, 1]\nverify: look\nthreads: [\"x/$NAME*\", y]"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,6 +93,7 @@ func TestCommands(t *testing.T) {
 		ran = append(ran, c)
 		return agent.Exit{Code: status, Stdout: []byte("12 345\n")}, nil
 	}
+	s.Perform = func(*exploretest.System, agent.Op) agent.Result { return agent.Result{Errno: unix.EEXIST} } // mkdir
 	e := explore.NewEnv(t.Context(), s, new(explore.Chooser))
 	c, err := k.New("/mnt/a", Options{Mount: "sync,x", Mkfs: "-b 1024"}, explore.RAMDisk(0, 4096), explore.RAMDisk(1, 4096))
 	if err != nil {
@@ -112,7 +115,7 @@ func TestCommands(t *testing.T) {
 	for _, r := range ran {
 		lines = append(lines, r.Args[2])
 	}
-	want := []string{"mk $MKFS_OPTIONS $DEVICES", "mkdir -p $AT && mount $OPTIONS", "umount $AT", "fsck", "look"}
+	want := []string{"mk $MKFS_OPTIONS $DEVICES", "mount $OPTIONS", "umount $AT", "fsck", "look"}
 	if d := cmp.Diff(want, lines[:5]); d != "" {
 		t.Error(d)
 	}
@@ -145,6 +148,13 @@ func TestOnTheHost(t *testing.T) {
 	})
 	s := exploretest.New()
 	s.Programs["sh"] = func(_ *exploretest.System, c agent.Command) (agent.Exit, error) { return client.Run(t.Context(), c) }
+	s.Perform = func(_ *exploretest.System, op agent.Op) agent.Result {
+		done, err := client.Do(t.Context(), agent.Batch{Ops: []agent.Op{op}, Timeout: limit})
+		if err != nil || len(done.Results) != 1 {
+			t.Fatalf("%v: %v", op.Code, err)
+		}
+		return done.Results[0]
+	}
 	e := explore.NewEnv(t.Context(), s, new(explore.Chooser))
 	for _, name := range []string{"ext2", "ext3", "ext4", "btrfs"} {
 		t.Run(name, func(t *testing.T) {
@@ -159,8 +169,17 @@ func TestOnTheHost(t *testing.T) {
 			if err := os.Truncate(image, int64(k.Bytes)); err != nil {
 				t.Fatal(err)
 			}
-			loop := &explore.Node{At: image}
-			c, err := k.New(filepath.Join(t.TempDir(), "mnt"), Options{Mount: "loop"}, loop)
+			out, err := exec.Command("losetup", "--find", "--show", image).CombinedOutput()
+			if err != nil {
+				t.Fatalf("losetup: %v: %s", err, out)
+			}
+			loop := &explore.Node{At: strings.TrimSpace(string(out))}
+			t.Cleanup(func() {
+				if out, err := exec.Command("losetup", "--detach", loop.At).CombinedOutput(); err != nil {
+					t.Errorf("losetup: %v: %s", err, out)
+				}
+			})
+			c, err := k.New(filepath.Join(t.TempDir(), "mnt"), Options{Mount: "sync,noatime"}, loop)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -172,6 +191,9 @@ func TestOnTheHost(t *testing.T) {
 			var st unix.Statfs_t
 			if err := unix.Statfs(c.At, &st); err != nil || st.Type != map[string]int64{"btrfs": unix.BTRFS_SUPER_MAGIC}[name] && st.Type != unix.EXT4_SUPER_MAGIC {
 				t.Errorf("mounted is %#x, %v", st.Type, err)
+			}
+			if want := int64(unix.ST_SYNCHRONOUS | unix.ST_NOATIME); st.Flags&want != want {
+				t.Errorf("mounted with flags %#x", st.Flags)
 			}
 			if threads, err := c.Threads(e); err != nil {
 				t.Errorf("threads %v: %v", threads, err)

@@ -167,3 +167,28 @@ func (s *Seen) Same(other *Seen) error {
 	}
 	return nil
 }
+
+// Entries are the files, as agent.Tree has them, in order of paths.
+func (s *Seen) Entries() (out []agent.Entry) {
+	for _, p := range slices.Sorted(maps.Keys(s.nodes)) {
+		out = append(out, s.nodes[p].Entry)
+	}
+	return out
+}
+
+// Xattrs are the extended attributes of a file, by its path from the root.
+func (s *Seen) Xattrs(p string) map[string]string {
+	if n := s.nodes[below(p)]; n != nil {
+		return n.xattrs
+	}
+	return nil
+}
+
+// Kind is what a path leads to, if it leads anywhere.
+func (s *Seen) Kind(p string) (k Kind, ok bool) {
+	n := s.nodes[below(p)]
+	if n == nil {
+		return 0, false
+	}
+	return n.kind(), true
+}

@@ -1,0 +1,292 @@
+package checkers
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"fsward/explore"
+	"fsward/explore/agent"
+	"fsward/explore/exploretest"
+	"fsward/explore/model"
+	"fsward/explore/ramdisk"
+)
+
+// fake is a file system that journals all operations, data too, on a disk of a machine in memory: what fsync and sync do is to write
+// the operations since the last one as records, each with a checksum, and to flush. Recovery performs what the records say up to
+// the first that is not whole. It is right; the bugs are planted into it.
+type fake struct {
+	explore.Node
+	bug     string
+	options model.Promises // Sync and Dirsync count
+
+	fs      *model.FS
+	pending []model.Op
+	next    uint64 // sector of the next record
+	seq     uint64
+	slots   [8]int // flags of open files, -1: closed
+	paths   [8]string
+	mounts  int
+	fault   *ramdisk.Rule
+	writes  uint64 // since the rule was added
+	leaked  int
+	fsck    int // what is left to repair
+}
+
+const (
+	fakeAt    = "/fake"
+	fakeBytes = 1 << 20
+	magic     = 0xfa4ef5
+)
+
+// The fake promises what ext3 with data=journal does.
+var fakePromises = model.Promises{FsyncMetadata: true, Ordered: true, AtomicRename: true, Data: model.Versions}
+
+func newFake(s *exploretest.System, bug string, options model.Promises) *fake {
+	f := &fake{Node: explore.Node{At: fakeAt, On: []explore.Component{explore.RAMDisk(0, fakeBytes)}}, bug: bug, options: options}
+	s.Perform = f.perform
+	s.Programs["fake"] = func(s *exploretest.System, c agent.Command) (agent.Exit, error) {
+		if err := f.command(s, c.Args[1]); err != nil {
+			return agent.Exit{Code: 1, Stdout: []byte(err.Error())}, nil //nolint:nilerr // the program's
+		}
+		return agent.Exit{}, nil
+	}
+	s.Programs["sh"] = func(_ *exploretest.System, c agent.Command) (agent.Exit, error) {
+		if !strings.Contains(c.Args[2], "/proc/slabinfo") {
+			return agent.Exit{Code: 127}, nil
+		}
+		return agent.Exit{Stdout: fmt.Appendf(nil, "slabinfo - version: 2.1\n# name\ndentry 100 100\nfake_inode %d 10\n", f.leaked)}, nil
+	}
+	return f
+}
+
+func run(e *explore.Env, args ...string) error {
+	exit, err := e.Run(args...)
+	if err == nil && exit.Code != 0 {
+		err = &explore.CommandError{Command: fmt.Sprint(args), Exit: exit}
+	}
+	return err
+}
+
+func (f *fake) Init(e *explore.Env) error    { return run(e, "fake", "mkfs") }
+func (f *fake) Mount(e *explore.Env) error   { return run(e, "fake", "mount") }
+func (f *fake) Unmount(e *explore.Env) error { return run(e, "fake", "unmount") }
+func (f *fake) Recover(e *explore.Env) error { return run(e, "fake", "recover") }
+func (f *fake) Verify(e *explore.Env) error  { return run(e, "fake", "verify") }
+
+func (f *fake) command(s *exploretest.System, what string) error {
+	switch what {
+	case "mkfs":
+		return s.Submit(0, ramdisk.Write, ramdisk.FUA, 0, make([]byte, ramdisk.SectorSize))
+	case "mount":
+		f.mounts++
+		if f.bug == "leak on mount" {
+			f.leaked++
+		}
+		return f.load(s)
+	case "unmount":
+		err := f.commit(s)
+		f.fs = nil
+		return err
+	case "recover":
+		f.fsck = 0
+		if f.bug == "recovery leaves errors" {
+			f.fsck = 1
+		}
+		if f.bug == "recovery drops a record" {
+			return f.dropLast(s)
+		}
+		return nil
+	case "verify":
+		if f.fsck > 0 {
+			return errors.New("an inode has the wrong count of links")
+		}
+		return nil
+	}
+	return fmt.Errorf("no command %q", what)
+}
+
+type head struct{ Magic, Seq, Len, Sum uint64 }
+
+// record makes sectors of operations.
+func record(seq uint64, ops []model.Op) []byte {
+	text, err := json.Marshal(ops)
+	if err != nil {
+		panic(err)
+	}
+	var b bytes.Buffer
+	_ = binary.Write(&b, binary.LittleEndian, head{magic, seq, uint64(len(text)), uint64(crc32.ChecksumIEEE(text))})
+	b.Write(text)
+	return append(b.Bytes(), make([]byte, -b.Len()&(ramdisk.SectorSize-1))...)
+}
+
+// read reads the record at a sector.
+func (f *fake) read(s *exploretest.System, sector, seq uint64) (ops []model.Op, sectors uint64, ok bool) {
+	first, err := s.Read(0, sector)
+	if err != nil {
+		return nil, 0, false
+	}
+	var h head
+	_ = binary.Read(bytes.NewReader(first[:]), binary.LittleEndian, &h)
+	if h.Magic != magic || h.Seq != seq || h.Len > 1<<16 {
+		return nil, 0, false
+	}
+	const size = 32
+	sectors = (size + h.Len + ramdisk.SectorSize - 1) / ramdisk.SectorSize
+	all := first[:]
+	for i := uint64(1); i < sectors; i++ {
+		data, err := s.Read(0, sector+i)
+		if err != nil {
+			return nil, 0, false
+		}
+		all = append(all, data[:]...)
+	}
+	text := all[size : size+h.Len]
+	if uint64(crc32.ChecksumIEEE(text)) != h.Sum {
+		if f.bug != "checksum not checked" {
+			return nil, 0, false
+		}
+		// As a journal does without checksums, what is there is taken for what was written: here the file's name, and not its data.
+		if i := bytes.IndexByte(text, 0); i >= 0 {
+			if j := bytes.Index(text[:i], []byte("},{")); j >= 0 && json.Unmarshal(append(slices.Clone(text[:j]), "}]"...), &ops) == nil {
+				return append(ops, model.Op{Code: model.Write, Len: 9000, Seed: 99}, model.Op{Code: model.Close}), sectors, true
+			}
+		}
+	}
+	if json.Unmarshal(text, &ops) != nil {
+		return nil, sectors, f.bug == "checksum not checked"
+	}
+	return ops, sectors, true
+}
+
+func (f *fake) load(s *exploretest.System) error {
+	f.fs, f.pending, f.next, f.seq = model.New(model.Promises{}), nil, 1, 1
+	f.closeAll()
+	for {
+		ops, sectors, ok := f.read(s, f.next, f.seq)
+		if !ok && f.bug == "recovery skips holes" {
+			if ops, sectors, ok = f.read(s, f.next+1, f.seq+1); ok {
+				f.next, f.seq = f.next+1, f.seq+1
+			}
+		}
+		if !ok {
+			return nil
+		}
+		for _, o := range ops {
+			if f.bug == "recovery copies links" && o.Code == model.Link {
+				f.fs.Apply(model.Op{Code: model.Open, Path: o.To, Flags: unix.O_CREAT | unix.O_WRONLY, Mode: 0o644})
+				f.fs.CloseAll()
+				continue
+			}
+			f.fs.Apply(o)
+		}
+		f.fs.CloseAll()
+		f.next, f.seq = f.next+sectors, f.seq+1
+	}
+}
+
+// dropLast makes the last record none.
+func (f *fake) dropLast(s *exploretest.System) error {
+	if err := f.load(s); err != nil {
+		return err
+	}
+	at, seq := uint64(1), uint64(1)
+	for {
+		_, sectors, ok := f.read(s, at, seq)
+		if !ok {
+			return nil
+		}
+		if _, _, more := f.read(s, at+sectors, seq+1); !more {
+			return s.Submit(0, ramdisk.Write, 0, at, make([]byte, ramdisk.SectorSize))
+		}
+		at, seq = at+sectors, seq+1
+	}
+}
+
+// submit writes, unless the disk is told to fail.
+func (f *fake) submit(s *exploretest.System, sector uint64, data []byte) error {
+	if f.fault != nil {
+		if f.writes++; f.writes >= f.fault.Nth && f.writes < f.fault.Nth+f.fault.Times {
+			return unix.EIO
+		}
+	}
+	return s.Submit(0, ramdisk.Write, 0, sector, data)
+}
+
+// commit writes what is pending, each record in two bios, and flushes.
+func (f *fake) commit(s *exploretest.System) error {
+	flush := func() error { return s.Submit(0, ramdisk.Flush, ramdisk.Preflush, 0, nil) }
+	if f.bug == "write past a flush" {
+		if err := flush(); err != nil {
+			return err
+		}
+	}
+	if err := f.write(s); err != nil && f.bug != "write errors ignored" {
+		return err
+	}
+	if f.bug == "dropped flush" || f.bug == "write past a flush" {
+		return nil
+	}
+	return flush()
+}
+
+func (f *fake) write(s *exploretest.System) error {
+	// A record of what happened since the last: one operation may be several, so that they are atomic.
+	var groups [][]model.Op
+	for _, o := range f.pending {
+		groups = append(groups, f.logged(o)...)
+	}
+	f.pending = nil
+	for _, g := range groups {
+		data := record(f.seq, g)
+		sector := f.next
+		f.next, f.seq = f.next+uint64(len(data))/ramdisk.SectorSize, f.seq+1
+		for off := 0; off < len(data); off += ramdisk.SectorSize {
+			if f.bug == "only the first sector is written" && off > 0 {
+				break
+			}
+			if err := f.submit(s, sector+uint64(off)/ramdisk.SectorSize, data[off:off+ramdisk.SectorSize]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// logged is how an operation goes into the journal: each group is a record.
+func (f *fake) logged(o model.Op) [][]model.Op {
+	if f.bug == o.Code.String()+" not journalled" {
+		return nil
+	}
+	switch {
+	case o.Code == model.Rename && f.bug == "rename in two steps" && o.Flags == 0:
+		return [][]model.Op{{{Code: model.Link, Path: o.Path, To: o.To}}, {{Code: model.Unlink, Path: o.Path}}}
+	case o.Code == model.Rename && f.bug == "rename through another name" && o.Flags == 0:
+		return [][]model.Op{{{Code: model.Link, Path: o.Path, To: "/.tmp"}, {Code: model.Unlink, Path: o.Path}},
+			{{Code: model.Rename, Path: "/.tmp", To: o.To}}}
+	case o.Code == model.Symlink && f.bug == "symlink without its target":
+		o.To = "?"
+	case o.Code == model.Mkdir && f.bug == "mode not journalled":
+		o.Mode = 0
+	}
+	if o.Code == model.Write || o.Code == model.Ftruncate || o.Code == model.Fallocate {
+		if o.Code == model.Write && f.bug == "data not journalled" { // its size is
+			o.Code, o.Flags, o.Value = model.Fallocate, 0, ""
+		}
+		if o.Code == model.Write && f.bug == "garbage in new blocks" {
+			o.Seed = 99
+		}
+		if o.Code == model.Write {
+			o.Value = strings.Repeat("x", ramdisk.SectorSize) // as data take room in a journal
+		}
+		return [][]model.Op{{{Code: model.Open, Path: o.Path, Flags: unix.O_RDWR}, o, {Code: model.Close}}}
+	}
+	return [][]model.Op{{o}}
+}

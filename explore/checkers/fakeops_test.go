@@ -1,0 +1,164 @@
+package checkers
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"fsward/explore/agent"
+	"fsward/explore/exploretest"
+	"fsward/explore/model"
+	"fsward/explore/ramdisk"
+)
+
+func (f *fake) closeAll() {
+	for i := range f.slots {
+		f.slots[i] = -1
+	}
+	if f.fs != nil {
+		f.fs.CloseAll()
+	}
+}
+
+// perform is one system call. A batch begins with slot files closed: an agent does that at its end.
+func (f *fake) perform(s *exploretest.System, call agent.Op) agent.Result {
+	_, _, texts, _ := call.Fields()
+	switch call.Code {
+	case agent.DiskInject(0, ramdisk.Rule{}).Code:
+		_, n, _, _ := call.Fields()
+		f.fault, f.writes = &ramdisk.Rule{Nth: n[0], Times: n[1]}, 0
+		return agent.Result{}
+	case agent.DiskClear(0).Code:
+		f.fault = nil
+		return agent.Result{}
+	}
+	if f.fs == nil {
+		return agent.Result{Errno: unix.ENOENT}
+	}
+	switch call.Code {
+	case agent.Tree("").Code:
+		return agent.Result{Data: agent.EncodeTree(f.fs.Seen().Entries())}
+	case agent.Listxattr("").Code:
+		x := f.fs.Seen().Xattrs(strings.TrimPrefix(texts[0], fakeAt))
+		names := ""
+		for _, name := range slices.Sorted(maps.Keys(x)) {
+			names += name + "\x00"
+		}
+		return agent.Result{Data: []byte(names)}
+	}
+	o, ok := model.FromCall(fakeAt, call)
+	if !ok {
+		return agent.Result{Errno: unix.ENOSYS}
+	}
+	r := f.do(s, o)
+	return agent.Result{Errno: r.Errno, Value: r.Value, Data: []byte(r.Data)}
+}
+
+// do performs an operation in memory and has it in the journal, now or later.
+func (f *fake) do(s *exploretest.System, o model.Op) model.Result {
+	if r, is := f.wrong(o); is {
+		return r
+	}
+	created := false
+	if o.Code == model.Open {
+		_, had := f.fs.Seen().Kind(o.Path)
+		created = !had
+	}
+	r := f.fs.Apply(o)
+	if r.Errno != 0 {
+		return r
+	}
+	switch o.Code {
+	case model.Open:
+		f.slots[o.Slot], f.paths[o.Slot] = o.Flags, o.Path
+		if created {
+			f.log(model.Op{Code: model.Open, Path: o.Path, Flags: o.Flags &^ unix.O_SYNC, Mode: o.Mode})
+		}
+	case model.Write, model.Ftruncate, model.Fallocate:
+		o.Path = f.paths[o.Slot]
+		o.Slot = 0
+		f.log(o)
+	case model.Close, model.Read, model.Readdir, model.Readlink, model.Getxattr:
+	case model.Fsync, model.Fdatasync, model.Syncfs, model.Sync:
+		return f.forced(s, o, r)
+	default:
+		f.log(o)
+	}
+	flags := 0
+	if o.Code == model.Write {
+		flags = f.flags(o.Path)
+	}
+	switch {
+	case f.options.Sync && f.bug != "-o sync ignored", f.options.Dirsync && f.bug != "-o dirsync ignored" && isDirectory(o.Code),
+		flags&unix.O_SYNC == unix.O_SYNC && f.bug != "O_SYNC ignored", flags&unix.O_SYNC == unix.O_DSYNC && f.bug != "O_DSYNC ignored":
+		return f.forced(s, o, r)
+	}
+	return r
+}
+
+func (f *fake) log(o model.Op) { f.pending = append(f.pending, o) }
+
+// flags are those of a file that is open for writing.
+func (f *fake) flags(path string) int {
+	for i, p := range f.paths {
+		if p == path && f.slots[i] >= 0 {
+			return f.slots[i]
+		}
+	}
+	return 0
+}
+
+func isDirectory(c model.Code) bool {
+	return slices.Contains([]model.Code{model.Mkdir, model.Rmdir, model.Unlink, model.Rename, model.Link, model.Symlink, model.Open}, c)
+}
+
+// forced commits, unless a bug says that this call does not.
+func (f *fake) forced(s *exploretest.System, o model.Op, r model.Result) model.Result {
+	k, _ := f.fs.Seen().Kind(f.paths[o.Slot])
+	switch {
+	case f.bug == o.Code.String()+" does nothing", f.bug == "fsync of directories does nothing" && o.Code == model.Fsync && k == model.Dir:
+		return r
+	case f.bug == "fsync returns early" && o.Code == model.Fsync && len(f.pending) > 0: // before the last operation is in the journal
+		last := f.pending[len(f.pending)-1]
+		f.pending = f.pending[:len(f.pending)-1]
+		defer func() { f.pending = append(f.pending, last) }()
+	}
+	if err := f.commit(s); err != nil {
+		return model.Result{Errno: unix.EIO}
+	}
+	return r
+}
+
+// wrong is what bugs of single system calls make of them.
+func (f *fake) wrong(o model.Op) (model.Result, bool) {
+	tree := f.fs.Seen()
+	k, is := tree.Kind(o.Path)
+	switch {
+	case f.bug == "rmdir says ENOENT for a file" && o.Code == model.Rmdir && is && k != model.Dir:
+		return model.Result{Errno: unix.ENOENT}, true
+	case f.bug == "mkdir fails and is done" && o.Code == model.Mkdir && !is:
+		f.fs.Apply(o)
+		return model.Result{Errno: unix.ENOMEM}, true
+	case f.bug == "truncate fails half-done" && o.Code == model.Ftruncate && o.Len > 0:
+		o.Len /= 2
+		f.fs.Apply(o)
+		return model.Result{Errno: unix.ENOMEM}, true
+	case f.bug == "unlink says that it succeeded" && o.Code == model.Unlink && is:
+		return model.Result{}, true
+	case f.bug == "rename over a file is refused" && o.Code == model.Rename:
+		if _, over := tree.Kind(o.To); over && is && k != model.Dir {
+			return model.Result{Errno: unix.EEXIST}, true
+		}
+	case f.bug == "chmod of one is of all" && o.Code == model.Chmod && is:
+		for _, e := range tree.Entries() {
+			f.fs.Apply(model.Op{Code: model.Chmod, Path: "/" + e.Path, Mode: o.Mode})
+		}
+		return model.Result{}, true
+	case f.bug == "punching a hole cuts the end" && o.Code == model.Fallocate && o.Flags != 0:
+		f.fs.Apply(o)
+		return f.fs.Apply(model.Op{Code: model.Ftruncate, Slot: o.Slot, Len: 0}), true
+	}
+	return model.Result{}, false
+}

@@ -1,0 +1,140 @@
+package checkers
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	"fsward/explore"
+	"fsward/explore/exploretest"
+	"fsward/explore/model"
+)
+
+// config is a run of a checker on a fake file system with a bug, which ends at the first error.
+func config(t *testing.T, checker, bug string, options model.Promises, depth int) (explore.Config, context.Context) {
+	t.Helper()
+	s := exploretest.New()
+	f := newFake(s, bug, options)
+	p := fakePromises
+	p.Sync, p.Dirsync = options.Sync, options.Dirsync
+	c, err := New(checker, f, p, Limits{Files: 2, Dirs: 1, Far: 20 << 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := os.MkdirTemp("/dev/shm", "fsward-checkers-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	t.Cleanup(cancel)
+	return explore.Config{System: s, Dir: dir, Stack: explore.Stack{Top: f, Checker: c}, Strategy: explore.BreadthFirst, Depth: depth,
+		OnEvent: func(e explore.Event) {
+			if e.Event == "error" {
+				cancel()
+			}
+		}}, ctx
+}
+
+// Each planted bug is found, by the checker that asks for it.
+func TestPlanted(t *testing.T) {
+	var none, mountSync, mountDirsync = model.Promises{}, model.Promises{Sync: true}, model.Promises{Dirsync: true}
+	for _, c := range []struct {
+		bug, checker string
+		options      model.Promises
+		depth        int
+		kind         string
+	}{
+		// Below the file system.
+		{"dropped flush", "sync", none, 2, "lost"},
+		{"write past a flush", "sync", none, 2, "lost"},
+		{"only the first sector is written", "sync", none, 3, ""},
+		{"write errors ignored", "silent", none, 2, "silent failure"},
+		// Calls that promise.
+		{"sync does nothing", "sync", none, 2, "lost"},
+		{"syncfs does nothing", "sync", none, 2, "lost"},
+		{"fsync does nothing", "sync", none, 2, "lost"},
+		{"fdatasync does nothing", "sync", none, 3, ""},
+		{"fsync returns early", "sync", none, 2, "lost"},
+		{"fsync of directories does nothing", "sync", none, 3, "lost"},
+		{"O_SYNC ignored", "sync", none, 3, "lost"},
+		{"O_DSYNC ignored", "sync", none, 3, "lost"},
+		{"-o sync ignored", "sync", mountSync, 2, "lost"},
+		{"-o dirsync ignored", "sync", mountDirsync, 2, "lost"},
+		// What the journal has.
+		{"rename not journalled", "sync", none, 2, "appeared"},
+		{"unlink not journalled", "sync", none, 2, "appeared"},
+		{"ftruncate not journalled", "sync", none, 3, "size"},
+		{"chmod not journalled", "sync", none, 2, "mode"},
+		{"setxattr not journalled", "sync", none, 2, "attributes"},
+		{"mode not journalled", "sync", none, 2, "mode"},
+		{"symlink without its target", "sync", none, 2, "link"},
+		{"data not journalled", "sync", none, 3, "contents"},
+		{"garbage in new blocks", "reasonable", none, 3, "contents"},
+		{"rename in two steps", "reasonable", none, 2, "renamed"},
+		{"rename through another name", "reasonable", none, 2, "appeared"},
+		// Recovery.
+		{"checksum not checked", "reasonable", none, 3, "contents"},
+		{"recovery skips holes", "reasonable", none, 3, ""},
+		{"recovery copies links", "sync", none, 2, ""},
+		{"recovery drops a record", "recovery", none, 2, "lost"},
+		{"recovery leaves errors", "recovery", none, 2, "not repaired"},
+		// Single calls.
+		{"rmdir says ENOENT for a file", "failed-syscalls", none, 2, "wrong result"},
+		{"mkdir fails and is done", "failed-syscalls", none, 2, "appeared"},
+		{"truncate fails half-done", "failed-syscalls", none, 2, "size"},
+		{"unlink says that it succeeded", "failed-syscalls", none, 2, "appeared"},
+		{"rename over a file is refused", "failed-syscalls", none, 3, "wrong result"},
+		{"chmod of one is of all", "failed-syscalls", none, 2, "mode"},
+		{"punching a hole cuts the end", "failed-syscalls", none, 3, "size"},
+		{"leak on mount", "leaks", none, 1, "leak"},
+	} {
+		t.Run(c.bug, func(t *testing.T) {
+			t.Parallel()
+			cfg, ctx := config(t, c.checker, c.bug, c.options, c.depth)
+			begin := time.Now()
+			got, err := explore.Run(ctx, cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(got.Errors) == 0 {
+				t.Fatalf("%s does not find it: %+v", c.checker, got.Totals)
+			}
+			e := got.Errors[0]
+			if c.kind != "" && e.Kind != c.kind {
+				t.Errorf("%s finds %s: %s; want %s", c.checker, e.Kind, e.Summary, c.kind)
+			}
+			t.Logf("%s, %d runs, %d crash states, %v: %s: %.200s", c.checker, got.Runs, got.CrashStates, time.Since(begin).Round(time.Millisecond), e.Kind,
+				e.Summary)
+		})
+	}
+}
+
+// On a file system without bugs no checker finds any, and each sees all states.
+func TestNothingFalse(t *testing.T) {
+	for _, c := range []struct {
+		checker string
+		options model.Promises
+		depth   int
+	}{
+		{"sync", model.Promises{}, 2}, {"sync", model.Promises{Sync: true}, 2}, {"sync", model.Promises{Dirsync: true}, 2}, {"reasonable", model.Promises{}, 2},
+		{"recovery", model.Promises{}, 1}, {"failed-syscalls", model.Promises{}, 3}, {"silent", model.Promises{}, 2}, {"leaks", model.Promises{}, 1},
+	} {
+		t.Run(c.checker, func(t *testing.T) {
+			t.Parallel()
+			cfg, ctx := config(t, c.checker, "", c.options, c.depth)
+			got, err := explore.Run(ctx, cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range got.Errors {
+				t.Errorf("%s: %s", e.Kind, e.Summary)
+			}
+			if !got.Complete || got.Diverged != 0 {
+				t.Errorf("not whole: %+v", got.Totals)
+			}
+			t.Logf("%d states, %d runs, %d crash states in %.1f s", got.States, got.Runs, got.CrashStates, got.Seconds)
+		})
+	}
+}
