@@ -96,7 +96,7 @@ func ext3Group(c *Cell) string {
 		return "superblock"
 	case "group", "block_bitmap", "inode_bitmap":
 		return "groups and bitmaps"
-	case "inode":
+	case "inode", "link_name":
 		return "inodes"
 	case "pointer":
 		return "indirect blocks"

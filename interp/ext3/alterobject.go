@@ -53,6 +53,7 @@ const (
 	objDirent      = "dirent"
 	objIndex       = "index"
 	objIndexEntry  = "index_entry"
+	objLinkName    = "link_name"
 	objXattr       = "xattr_block"
 	objXattrEntry  = "xattr_entry"
 	objBlockBitmap = "block_bitmap"
@@ -76,6 +77,7 @@ var alterables = []alterable{
 		kinds: []string{"dot", "dotdot", "root", "linear", "indexed", "unused"}},
 	{name: objIndex, members: little(indexColumns), kinds: []string{"root", "node"}},
 	{name: objIndexEntry, members: little([]column{{0, "hash", 0, 4}, {0, "block", 4, 4}}), actions: []string{actDelete, actDuplicate, actSwap}, kinds: []string{"root", "node"}},
+	{name: objLinkName, members: little([]column{{0, "name", 0, 1}})},
 	{name: objXattr, members: little(xattrColumns, xattrOthers)},
 	{name: objXattrEntry, members: little(xattrEntryColumns), actions: []string{actDelete, actDuplicate, actSwap}, kinds: []string{"block", "inode"}},
 	{name: objBlockBitmap, actions: []string{actSet, actUnset, actSetFreed, actUnsetNew}, kinds: blockUses},

@@ -45,6 +45,7 @@ type survey struct {
 	orphans *orphanList
 	role    func(block uint32, b []byte) (role, bool)
 	use     func(block uint32) string // of a block, as in blockUses
+	links   map[uint32]uint32         // which inode's name a block holds; nil: they have not been looked for
 }
 
 // blocks calls visit for each object in a block of the file system.
@@ -78,7 +79,7 @@ func (s *survey) block(block uint32, b []byte, visit func(target)) error {
 	default:
 		r, ok := s.role(block, b)
 		if !ok {
-			return nil
+			return s.linkName(block, visit)
 		}
 		switch r.level {
 		case roleXattr:
@@ -178,6 +179,35 @@ func (s *survey) inodeKind(ino uint32, i inode) string {
 		return "socket"
 	}
 	return "device"
+}
+
+// linkName yields the name of a symbolic link that a block holds. Linux writes it to the journal from 6.2 on.
+func (s *survey) linkName(block uint32, visit func(target)) error {
+	if s.links == nil {
+		var err error
+		if s.links, err = s.linkBlocks(s.state); err != nil {
+			return err
+		}
+	}
+	if ino, ok := s.links[block]; ok {
+		visit(target{object: findAlterable(objLinkName), site: site{false, block}, n: int(s.geo.blockSize), id: uint64(ino)})
+	}
+	return nil
+}
+
+// linkBlocks returns which inode's name a block holds, of symbolic links with a block of their own.
+func (l *layout) linkBlocks(s *state) (map[uint32]uint32, error) {
+	links := make(map[uint32]uint32)
+	for ino := l.geo.firstIno; ino <= l.geo.inodes; ino++ {
+		i, err := l.inode(s, ino)
+		if err != nil {
+			return nil, err
+		}
+		if block := i.pointer(0); i.typ() == modeLink && i.links() > 0 && !i.fast() && l.geo.inRange(block) {
+			links[block] = ino
+		}
+	}
+	return links, nil
 }
 
 // xattrTargets yields the entries of a list of extended attributes.

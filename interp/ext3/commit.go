@@ -175,6 +175,9 @@ func (d *delta) run() error {
 	if err := d.superblock(); err != nil {
 		return err
 	}
+	if err := d.superCopy(); err != nil {
+		return err
+	}
 	for _, g := range d.touched() {
 		if err := d.group(g); err != nil {
 			return err

@@ -49,7 +49,11 @@ func NewCorrupter(d interp.Disk, last bool) (interp.Corrupter, error) {
 		}
 	}
 	if !last {
-		c.blocks = m.metadataBlocks()
+		if c.links, err = m.layout.linkBlocks(m.state); err != nil {
+			return nil, err
+		}
+		c.blocks = slices.Sorted(maps.Keys(c.links))
+		c.blocks = append(c.blocks, m.metadataBlocks()...)
 		return c, nil
 	}
 	if len(seqs) == 0 {

@@ -80,7 +80,7 @@ func TestCorruptedChecksum(t *testing.T) {
 // After it was unmounted, nothing is known of the last transaction.
 func TestEveryAlterationIsMade(t *testing.T) {
 	image := mkfs(t, "16M", "-b", "1024", "-J", "size=1")
-	follow(t, image, 0, nil, nil, `mkdir a a/b a/c; for i in 1 2 3; do echo $i > a/f$i; done; ln -s x a/link; mkfifo a/pipe
+	follow(t, image, 0, nil, nil, `mkdir a a/b a/c; for i in 1 2 3; do echo $i > a/f$i; done; ln -s x a/link; ln -s $(head -c 90 /dev/zero | tr '\0' n) a/slow; mkfifo a/pipe
 		head -c 400000 /dev/urandom > a/big; for i in $(seq 200); do ln a/f1 a/b/name$(head -c 90 /dev/zero | tr '\0' n)$i; done
 		for i in 1 2 3 4 5; do setfattr -n user.n$i -v $(head -c 90 /dev/zero | tr '\0' n) a/f1; done; sync -f .
 		rm a/f2 a/b/*11; sync -f .; exec 9> open; echo x >&9; rm open; sync -f .`)

@@ -41,6 +41,26 @@ func (m *mounted) grown(after *state, t *transaction, device uint64) (*layout, *
 	return m.layout, nil, nil
 }
 
+// superCopy checks the first copy of the superblock where a transaction writes it, or gives the file system another UUID: e2fsck
+// compares the UUID with the first copy's (check_backup_super_block), and Linux writes both at once (ext4_update_superblocks_fn).
+// How large the file system is comes to the copies later (update_backups).
+func (d *delta) superCopy() error {
+	g := uint32(1)
+	for g < d.geo.groups && !d.geo.hasSuper(g) {
+		g++
+	}
+	if block := d.geo.groupStart(g); !d.image && g < d.was.geo.groups && (d.rewrote(block) || d.geo.uuid != d.was.geo.uuid) {
+		b, err := d.new.block(block)
+		if err != nil {
+			return err
+		}
+		if uuid := [uuidLen]byte(b[sUUID:]); le16(b, sMagic) != superMagic || uuid != d.geo.uuid {
+			d.fault(on(checkSuperblock.at(d.geo.addr(block), "the first copy of the superblock has the UUID %x, want %x", uuid, d.geo.uuid), kindSuperblock, 0))
+		}
+	}
+	return nil
+}
+
 // become takes the layout that a transaction made.
 func (m *mounted) become(l *layout) {
 	m.layout, m.state.geo, m.journal.geo = l, l.geo, l.geo

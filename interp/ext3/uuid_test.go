@@ -18,10 +18,10 @@ func TestNewUUID(t *testing.T) {
 	}
 	peer(t, "e2fsck", "-fn", image)
 
-	// A copy that is written with more than another UUID is refused.
+	// A copy that is written with more than another UUID is refused, and a commit that has another one in the first copy.
 	d := newDisk(bytes.NewReader(base), uint64(len(base)))
 	fs := newFS(t, d)
-	copies := 0
+	copies, commits := 0, 0
 	for _, w := range f.writes {
 		if block := uint32(w.Off / 1024); fs.m != nil && fs.geo.inRange(block) && fs.geo.isSuperCopy(block) && !bytes.Equal(w.Data[sUUID:sUUID+16], fs.geo.uuid[:]) {
 			copies++
@@ -30,11 +30,27 @@ func TestNewUUID(t *testing.T) {
 			altered.Data[sMagic+10]++
 			only(t, fs.Observe(altered), "ext3/home")
 		}
+		if fs.m != nil && !fs.m.idle && fs.m.holdsCommit(w, fs.m.seq) {
+			tr, err := fs.m.journal.read(pending{d, w}, fs.m.head, fs.m.seq)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p, ok := tr.copies[fs.geo.groupStart(1)]; ok {
+				commits++
+				sound := present(t, fs, p.block)
+				altered := sound
+				altered.Data = bytes.Clone(sound.Data)
+				altered.Data[sUUID]++
+				d.apply(altered)
+				only(t, fs.Observe(w), "ext3/superblock")
+				d.apply(sound)
+			}
+		}
 		fs.Observe(w)
 		d.apply(w)
 		fs.Settle(true)
 	}
-	if copies == 0 {
-		t.Error("Linux wrote no copy past the journal")
+	if copies == 0 || commits == 0 {
+		t.Errorf("Linux wrote %d copies past the journal, and made %d commits with the first", copies, commits)
 	}
 }
