@@ -70,6 +70,12 @@ func (s *State) Page(number uint64) Signature {
 	return p.sum.minus(s.layer.origin[number])
 }
 
+// Settled returns the state with nothing of what was in flight.
+func (s *State) Settled() *State {
+	return &State{Point: s.Point, At: s.At, Mark: s.Mark, Sig: s.Durable, Durable: s.Durable, layer: s.layer, flight: s.flight,
+		levels: make([]uint32, len(s.levels))}
+}
+
 // Keep returns the state as a disk that stays.
 func (s *State) Keep() *Snapshot {
 	k := &Snapshot{layer: *s.layer, Sig: s.Sig, at: len(s.layer.changes)}
@@ -81,23 +87,19 @@ func (s *State) Keep() *Snapshot {
 	return k
 }
 
-// Differs returns the numbers of the pages in which the state may differ from one of the same log that was kept before, in
-// order.
+// Differs returns the numbers of the pages in which the state differs from one of the same log that was kept before, or
+// from the base if that is nil, in order.
 func (s *State) Differs(from *Snapshot) []uint64 {
+	if from == nil {
+		from = &Snapshot{}
+	}
 	numbers := slices.Concat(from.own, s.layer.changes[from.at:])
 	for number := range s.over {
 		numbers = append(numbers, number)
 	}
 	slices.Sort(numbers)
 	numbers = slices.Compact(numbers)
-	return slices.DeleteFunc(numbers, func(n uint64) bool {
-		was, written := from.layer.pages[n]
-		delta := Signature{}
-		if written {
-			delta = was.sum.minus(s.layer.origin[n])
-		}
-		return s.Page(n) == delta
-	})
+	return slices.DeleteFunc(numbers, func(n uint64) bool { return s.Page(n) == from.Page(n) })
 }
 
 // A Snapshot is a state that stays. Safe for concurrent use.
@@ -106,6 +108,15 @@ type Snapshot struct {
 	layer layer
 	own   []uint64 // pages that differ from what was durable then
 	at    int      // how many changes the layer had seen
+}
+
+// Page tells what a page holds, as State.Page does.
+func (k *Snapshot) Page(number uint64) Signature {
+	p, ok := k.layer.pages[number]
+	if !ok {
+		return Signature{}
+	}
+	return p.sum.minus(k.layer.origin[number])
 }
 
 // ReadAt reads the disk.

@@ -21,6 +21,37 @@ type nodeCache struct {
 	nodeSize uint64
 	step     uint64    // addresses of blocks are multiples of it
 	buffers  sync.Pool // of *[]byte of nodeSize, for what is not kept
+
+	// parent has the blocks of another state of the same disk, and same tells of a range whether it is the same there; nil
+	// if there is none.
+	parent *nodeCache
+	same   func(off, n uint64) bool
+}
+
+// fork returns a cache for another state of the disk, which takes the blocks that are the same from this one.
+func (c *nodeCache) fork(same func(off, n uint64) bool) *nodeCache {
+	f := newNodeCache(uint32(c.nodeSize), uint32(c.step), forkBytes)
+	f.parent, f.same = c, same
+	return f
+}
+
+// forkBytes bounds the blocks that a fork keeps of its own.
+const forkBytes = 32 << 20
+
+// shared returns a block of the parent that is the same here, in all its copies, and keeps it.
+func (c *nodeCache) shared(addrs []uint64) *cachedNode {
+	if c.parent == nil {
+		return nil
+	}
+	for _, addr := range addrs {
+		if !c.same(addr, c.nodeSize) {
+			return nil
+		}
+	}
+	c.parent.mu.Lock()
+	defer c.parent.mu.Unlock()
+	e, _ := c.parent.nodes.Get(addrs[0])
+	return e
 }
 
 // A reading is a block that is on its way into the cache.
@@ -72,11 +103,15 @@ func (c *nodeCache) borrow() *[]byte {
 
 func (c *nodeCache) giveBack(b *[]byte) { c.buffers.Put(b) }
 
-// get returns the block whose first copy is at an address, or nil.
-func (c *nodeCache) get(addr uint64) (n *node, whole bool) {
+// get returns the block whose copies are at addresses, or nil.
+func (c *nodeCache) get(addrs []uint64) (n *node, whole bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if e, ok := c.nodes.Get(addr); ok {
+	if e, ok := c.nodes.Get(addrs[0]); ok {
+		return e.node, e.whole
+	}
+	if e := c.shared(addrs); e != nil {
+		c.nodes.Add(addrs[0], e)
 		return e.node, e.whole
 	}
 	return nil, false
@@ -108,6 +143,9 @@ func (c *nodeCache) end(r *reading, n *node, whole bool) {
 		c.further[addr] = r.addrs[0]
 	}
 	c.nodes.Add(r.addrs[0], e)
+	if c.parent != nil && !slices.ContainsFunc(r.addrs, func(a uint64) bool { return !c.same(a, c.nodeSize) }) {
+		c.parent.end(c.parent.begin(r.addrs), n, whole)
+	}
 }
 
 // forget drops every block that a write to the device touches.

@@ -93,7 +93,7 @@ func (f *FS) checkMetadata(w *interp.Write, p place) error {
 	if err := f.checkLogKept(w, p); err != nil {
 		return err
 	}
-	return f.eachTreeBlock(p.logical, p.logical+p.n, func(logical uint64) error {
+	return f.base.eachTreeBlock(p.logical, p.logical+p.n, func(logical uint64) error {
 		return f.checkKept(w, p, logical, baseRule, "the last commit")
 	})
 }
@@ -115,11 +115,10 @@ func (f *FS) checkDirection(w *interp.Write, p place) error {
 	return nil
 }
 
-// eachTreeBlock visits the logical addresses of the metadata blocks of the last commit that share a byte
-// with [lo, hi).
-func (f *FS) eachTreeBlock(lo, hi uint64, visit func(logical uint64) error) error {
-	size := uint64(f.base.rules.nodeSize)
-	root, ok, err := f.base.treeRoot(extentTreeID)
+// eachTreeBlock visits the logical addresses of the metadata blocks of a state that share a byte with [lo, hi).
+func (s *state) eachTreeBlock(lo, hi uint64, visit func(logical uint64) error) error {
+	size := uint64(s.rules.nodeSize)
+	root, ok, err := s.treeRoot(extentTreeID)
 	if err != nil || !ok {
 		return err
 	}
@@ -127,7 +126,7 @@ func (f *FS) eachTreeBlock(lo, hi uint64, visit func(logical uint64) error) erro
 	if lo >= size {
 		from = lo - size + 1
 	}
-	p, ok, err := f.base.seek(extentTreeID, root.pointer, key{from, 0, 0})
+	p, ok, err := s.seek(extentTreeID, root.pointer, key{from, 0, 0})
 	for ok && err == nil && p.key().objectid < hi {
 		k := p.key()
 		if k.typ == metadataItemKey || k.typ == extentItemKey && treeBlockItem(p) {
@@ -135,7 +134,7 @@ func (f *FS) eachTreeBlock(lo, hi uint64, visit func(logical uint64) error) erro
 				return err
 			}
 			// Past its back references, of which there may be many.
-			p, ok, err = f.base.seek(extentTreeID, root.pointer, key{k.objectid + size, 0, 0})
+			p, ok, err = s.seek(extentTreeID, root.pointer, key{k.objectid + size, 0, 0})
 			continue
 		}
 		ok, err = p.move(1)

@@ -63,7 +63,7 @@ func (r *reader) block(logical, types uint64, all bool) (*node, error) {
 	if r.stopped != nil && r.stopped.Load() {
 		return nil, errStopped
 	}
-	n, whole := r.cache.get(addrs[0])
+	n, whole := r.cache.get(addrs[:count])
 	if n == nil || all && !whole || n.logical() != logical {
 		reading := r.cache.begin(addrs[:count])
 		n, err = r.load(logical, addrs[:count], all)

@@ -93,7 +93,9 @@ type delta struct {
 	old, new *state
 	roles    roles
 	// image: old is a file system that has nothing; every block counts as rewritten.
-	image     bool
+	image bool
+	// leap: several commits lie between the states, so that what has become metadata need not be among what is rewritten.
+	leap      bool
 	rewritten map[uint32]bool // and revoked
 
 	device uint64 // size, bytes

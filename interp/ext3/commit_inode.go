@@ -117,7 +117,7 @@ func (d *delta) inodeTree(ino uint32) error {
 				fault("it is used again at position %d", position(level, start))
 			}
 			return false, nil
-		case !d.rewrote(block) && int(known.level) != level:
+		case !d.leap && !d.rewrote(block) && int(known.level) != level:
 			fault("position %d begins to point to it, and the transaction does not write it", position(level, start))
 			return false, nil
 		}
@@ -148,7 +148,7 @@ func (d *delta) inodeTree(ino uint32) error {
 // to the journal but, mounted as by default, to its place before the commit; that is not waited for with data=writeback.
 func (d *delta) slowLink(ino uint32, after side) error {
 	i := after.mapped(ino)
-	if i == nil || i.typ() != modeLink || i.links() == 0 || !d.geo.inRange(i.pointer(0)) || !d.rewrote(i.pointer(0)) {
+	if i == nil || i.typ() != modeLink || i.links() == 0 || !d.geo.inRange(i.pointer(0)) || !d.leap && !d.rewrote(i.pointer(0)) {
 		return nil
 	}
 	b, err := d.new.block(i.pointer(0))

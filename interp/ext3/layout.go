@@ -53,6 +53,7 @@ const (
 	sBlocksPerGroup  = 32
 	sClustersPerGrp  = 36
 	sInodesPerGroup  = 40
+	sMountTime       = 44
 	sWriteTime       = 48
 	sMagic           = 56
 	sState           = 58
@@ -102,7 +103,7 @@ var superColumns = []column{
 	{fieldReservedGDT, "reserved_gdt_blocks", sReservedGDT, 2},
 	{fieldJournalInum, "journal_inum", sJournalInum, 4},
 	{fieldLastOrphan, "last_orphan", sLastOrphan, 4},
-	{fieldMountTime, "mtime", 44, 4},
+	{fieldMountTime, "mtime", sMountTime, 4},
 	{fieldCreatorOS, "creator_os", 72, 4},
 	{fieldJournalBackup, "jnl_backup_type", sJournalBackup, 1},
 	{fieldDescSize, "desc_size", 254, 2},

@@ -55,14 +55,18 @@ func mount(dev io.ReaderAt, size uint64) (*mounted, error) {
 	if err := m.openJournal(size); err != nil {
 		return nil, err
 	}
+	return m, m.begin(sb)
+}
+
+// begin takes what the journal commits into the state, if the superblock says that recovery is needed.
+func (m *mounted) begin(sb []byte) error {
 	m.idle, m.head, m.seq = m.journal.start == 0, m.journal.start, m.journal.seq
-	if needsRecovery(sb) {
-		m.recovering = !m.idle
-		err = m.replay()
-	} else {
+	if !needsRecovery(sb) {
 		m.idle = true
+		return nil
 	}
-	return m, err
+	m.recovering = !m.idle
+	return m.replay()
 }
 
 // readRoles completes the baseline for comparing: it goes through the inodes in use.
@@ -114,11 +118,18 @@ func (m *mounted) openJournal(size uint64) error {
 	if size := i.size(); have < minJournal || size < minJournal*uint64(geo.blockSize) || size > uint64(have)*uint64(geo.blockSize) {
 		return corrupt(addr, "the journal has %d blocks and a size of %d, want %d blocks and as much as there are", have, size, minJournal)
 	}
+	return m.readJournalSuper()
+}
+
+// readJournalSuper reads the superblock of a journal whose place is known.
+func (m *mounted) readJournalSuper() error {
+	j, geo := &m.journal, m.layout.geo
 	b, err := m.state.block(j.block(0))
 	if err != nil {
 		return err
 	}
-	j.journalSuper, err = parseJournalSuper(b, geo.addr(j.block(0)), geo.blockSize, have)
+	last := j.runs[len(j.runs)-1]
+	j.journalSuper, err = parseJournalSuper(b, geo.addr(j.block(0)), geo.blockSize, last.logical+last.n)
 	return err
 }
 

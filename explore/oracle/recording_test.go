@@ -1,0 +1,221 @@
+package oracle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+
+	"fsward/blocktap"
+	"fsward/blocktap/fuse/loopmount"
+	"fsward/blocktap/trace"
+	"fsward/explore/crash"
+)
+
+// A recording is what the host's kernel wrote to a file system: the disk before, and the log.
+type recording struct {
+	fs, base, log string
+}
+
+// A workload is a file system and what happens to it.
+type workload struct {
+	name, fs string
+	mkfs     []string
+	mount    []string
+	script   string
+	size     int64
+}
+
+// record lets the host's kernel work on a new file system behind FUSE and a loop device, and records its writes.
+func record(tb testing.TB, w workload) recording {
+	tb.Helper()
+	dir := tb.TempDir()
+	r := recording{fs: w.fs, base: filepath.Join(dir, "base"), log: filepath.Join(dir, "log")}
+	work := filepath.Join(dir, "work")
+	if w.size == 0 {
+		w.size = 64 << 20
+	}
+	if err := errors.Join(os.WriteFile(r.base, nil, 0o600), os.Truncate(r.base, w.size)); err != nil {
+		tb.Fatal(err)
+	}
+	shell(tb, append([]string{"mkfs." + w.fs, "-q"}, append(w.mkfs, r.base)...)...)
+	shell(tb, "cp", "--sparse=always", r.base, work)
+	disk, err := blocktap.OpenFile(work, blocktap.FileOptions{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer disk.Close()
+	tape, err := trace.Create(r.log)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	device := blocktap.NewDevice(disk, nil)
+	device.Record(tape)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	loop, err := loopmount.Attach(ctx, device, zap.NewNop())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	err = loop.Mount(w.fs, append([]string{"commit=300"}, w.mount...)...)
+	if err == nil {
+		_, err = loop.Run(ctx, w.script)
+		err = errors.Join(err, loop.Unmount())
+	}
+	if err := errors.Join(err, loop.Close(), tape.Close()); err != nil {
+		tb.Fatal(err)
+	}
+	return r
+}
+
+func shell(tb testing.TB, args ...string) {
+	tb.Helper()
+	if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
+		tb.Fatalf("%s: %v: %s", strings.Join(args, " "), err, out)
+	}
+}
+
+// open opens the disk before the log.
+func (r recording) open(tb testing.TB) blocktap.Disk {
+	tb.Helper()
+	d, err := blocktap.OpenImage(r.base)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = d.Close() })
+	return d
+}
+
+// save writes a state to a file: what differs from the base, into a copy of that which is made anew.
+func (r recording) save(tb testing.TB, s *crash.State, path string) {
+	tb.Helper()
+	shell(tb, "cp", "--sparse=always", r.base, path)
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for addr, contents := range s.Pages() {
+		if _, err := f.WriteAt(contents, int64(addr)); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	if err := f.Close(); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// peer tells whether the file system's own checker finds fault with an image, after it replayed the journal of ext3.
+func (r recording) peer(tb testing.TB, image string) (bad bool, said string) {
+	tb.Helper()
+	if r.fs == "ext3" {
+		if needsRecovery(tb, image) { // if not, this run would set counts right without a word
+			out, err := exec.Command("e2fsck", "-y", "-E", "journal_only", image).CombinedOutput()
+			var exit *exec.ExitError
+			if err != nil && (!errors.As(err, &exit) || exit.ExitCode() > 1) {
+				return true, string(out)
+			}
+		}
+		out, err := exec.Command("e2fsck", "-fn", image).CombinedOutput()
+		return err != nil, string(out)
+	}
+	out, err := exec.Command("btrfs", "check", image).CombinedOutput()
+	return err != nil, string(out)
+}
+
+// needsRecovery tells whether the superblock of an ext3 says so (INCOMPAT_RECOVER).
+func needsRecovery(tb testing.TB, image string) bool {
+	tb.Helper()
+	f, err := os.Open(image)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer f.Close()
+	var incompat [1]byte
+	if _, err := f.ReadAt(incompat[:], 1024+96); err != nil {
+		tb.Fatal(err)
+	}
+	return incompat[0]&4 != 0
+}
+
+const files = `
+mkdir a b
+for i in 1 2 3 4 5 6; do echo "$i" > a/$i; dd if=/dev/zero of=b/$i bs=1k count=$((i*7)) status=none; done
+sync
+mv a/1 b/one; rm b/2; ln a/3 b/three; mkdir a/deep; echo x > a/deep/file
+sync -d a/deep/file
+truncate -s 3000 b/6; rm a/4; ln -s /somewhere/else a/link
+dd if=/dev/zero of=b/fsynced bs=4k count=9 conv=fsync status=none
+sync
+rm -r a; rmdir b 2>/dev/null || true
+sync`
+
+var workloads = []workload{
+	{name: "ext3", fs: "ext3", script: files},
+	{name: "ext3-4k-data-journal", fs: "ext3", mkfs: []string{"-b", "4096"}, mount: []string{"data=journal"}, script: files},
+	{name: "btrfs", fs: "btrfs", mkfs: []string{"-m", "single"}, script: files},
+	{name: "btrfs-dup", fs: "btrfs", mkfs: []string{"-m", "dup"}, script: files, size: 128 << 20},
+}
+
+// each calls visit with each state of a recording.
+func (r recording) each(tb testing.TB, o crash.Options, visit func(*crash.State) error) crash.Stats {
+	tb.Helper()
+	stats, err := crash.Each(r.open(tb), crash.OpenTrace(r.log), o, visit)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return stats
+}
+
+func (r recording) oracle(tb testing.TB, o Options) *Oracle {
+	tb.Helper()
+	oracle, err := New(context.Background(), r.fs, r.open(tb), o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return oracle
+}
+
+// TestSound: what a sound kernel wrote leaves no state that is not sound, and the checkers of others agree.
+func TestSound(t *testing.T) {
+	for _, w := range workloads {
+		t.Run(w.name, func(t *testing.T) {
+			r := record(t, w)
+			o := r.oracle(t, Options{})
+			n, asked := 0, 0
+			start := time.Now()
+			var judging time.Duration
+			stats := r.each(t, crash.Options{Unit: 4096, Limit: 100, Seed: 1}, func(s *crash.State) error {
+				at := time.Now()
+				v, err := o.Judge(context.Background(), s)
+				judging += time.Since(at)
+				if err != nil {
+					return err
+				}
+				if n++; n%149 == 0 || v.Kind() != "" {
+					asked++
+					image := filepath.Join(t.TempDir(), "state")
+					r.save(t, s, image)
+					bad, said := r.peer(t, image)
+					if bad != (v.Kind() != "") {
+						t.Errorf("state %s: %s; the peer: %v %s", s.ID(), v, bad, said)
+					}
+					if v.Kind() != "" {
+						t.Errorf("state %s: %s", s.ID(), v)
+						if o.Stats().Violated > 3 {
+							return fmt.Errorf("too many")
+						}
+					}
+				}
+				return nil
+			})
+			t.Logf("%+v %+v asked %d in %v, judging %v: %.0f a second", stats, o.Stats(), asked, time.Since(start), judging, float64(o.Stats().Judged)/judging.Seconds())
+		})
+	}
+}
