@@ -27,6 +27,7 @@ type Env struct {
 	open    bool // a window has a start and no end yet
 	frozen  bool // crashes are being checked: Check must not ask for more
 	kernel  []string
+	did     []string // operations and commands, for people
 	err     error
 }
 
@@ -64,7 +65,7 @@ type OpError struct {
 	Errno unix.Errno
 }
 
-func (e *OpError) Error() string { return fmt.Sprintf("operation %d: %v", e.Op.Code, e.Errno) }
+func (e *OpError) Error() string { return fmt.Sprintf("%v: %v", e.Op, e.Errno) }
 
 // Unwrap returns the error number.
 func (e *OpError) Unwrap() error { return e.Errno }
@@ -93,6 +94,8 @@ func (e *Env) RunCommand(c agent.Command) (agent.Exit, error) {
 	}
 	exit, err := e.system.Run(e.ctx, c)
 	e.noteKernel(exit.Kernel)
+	what := strings.Join(c.Args, " ")
+	e.note(strings.TrimPrefix(what, "sh -c "), exit.Code != 0, exit.Code)
 	return exit, e.failed(err)
 }
 
@@ -126,8 +129,11 @@ func (e *Env) batch(b agent.Batch) ([]agent.Result, error) {
 	}
 	done, err := e.system.Do(e.ctx, b)
 	e.noteKernel(done.Kernel)
+	for i, r := range done.Results {
+		e.note(b.Ops[i].String(), r.Errno != 0, r.Errno)
+	}
 	if err == nil && done.TimedOut {
-		err = Foundf("hang", "operation %d of %d did not end within %v", len(done.Results), len(b.Ops), opTimeout)
+		err = Foundf("hang", "%v did not end within %v", b.Ops[len(done.Results)], opTimeout)
 	}
 	return done.Results, e.failed(err)
 }
@@ -210,7 +216,23 @@ func (e *Env) mark(kind, text string) error {
 	if e.err != nil {
 		return e.err
 	}
+	if kind != markStep {
+		e.note(kind+text, false, 0)
+	}
 	return e.failed(e.system.Mark(e.ctx, kind+text))
+}
+
+// maxDid bounds what is noted of one Mutate.
+const maxDid = 1000
+
+func (e *Env) note(what string, failed bool, how any) {
+	if len(e.did) >= maxDid {
+		return
+	}
+	if failed {
+		what += fmt.Sprintf(" = %v", how)
+	}
+	e.did = append(e.did, what)
 }
 
 // failed keeps a failure of the machine.

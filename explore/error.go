@@ -27,6 +27,7 @@ type Error struct {
 	Dir     string          `json:"dir"`     // its folder, in that of the run
 	Origin  json.RawMessage `json:"origin,omitempty"`
 	Steps   [][]Choice      `json:"steps"`
+	Did     [][]string      `json:"did"`  // what each step did, for people
 	Seed    uint64          `json:"seed"` // of the crash states that are formed where there are too many
 	Limit   int             `json:"limit"`
 	Crash   *CrashError     `json:"crash,omitempty"` // nil: it was found without a crash
@@ -67,7 +68,7 @@ func (x *explorer) report(ctx context.Context, f *finding) (*Error, error) {
 			return &x.errors[i], nil
 		}
 	}
-	e := &Error{Kind: f.Kind, Summary: f.Text, Origin: x.Origin, Steps: f.steps, Seed: x.Crash.Seed, Limit: x.Crash.Limit, Count: 1}
+	e := &Error{Kind: f.Kind, Summary: f.Text, Origin: x.Origin, Steps: f.steps, Did: f.did, Seed: x.Crash.Seed, Limit: x.Crash.Limit, Count: 1}
 	e.Dir = fmt.Sprintf("%03d-%s", len(x.errors)+1, fileName(f.Kind))
 	if f.disk != nil {
 		e.Crash = &f.disk.CrashError

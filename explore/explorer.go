@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
 	"fsward/explore/crash"
@@ -91,7 +92,7 @@ func Run(ctx context.Context, cfg Config) (sum Summary, err error) {
 	if cfg.Strategy == "" {
 		cfg.Strategy = DepthFirst
 	}
-	if err := cfg.Strategy.check(); err != nil {
+	if err := cfg.Strategy.Check(); err != nil {
 		return sum, err
 	}
 	if err := os.MkdirAll(cfg.Dir, 0o755); err != nil {
@@ -213,7 +214,7 @@ func (x *explorer) child(ctx context.Context, key []byte, st *state) error {
 	x.tick()
 	return x.store.update(func(c *change) error {
 		if reported != nil {
-			if err := c.addError(reported); err != nil {
+			if err := c.keepError(reported); err != nil {
 				return err
 			}
 		} else if err := x.grow(c, r, recovered); err != nil {
@@ -329,4 +330,38 @@ func (x *explorer) checkCrash(ctx context.Context, c crashed) (*Found, uint64, e
 		x.memo[key] = true
 	}
 	return nil, wrote, nil
+}
+
+// Origin returns Config.Origin of the run in a folder.
+func Origin(dir string) (origin json.RawMessage, err error) {
+	if _, err := os.Stat(filepath.Join(dir, storeName)); err != nil {
+		return nil, fmt.Errorf("no run was begun in %s: %w", dir, err)
+	}
+	s, err := openStore(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	if found, err := s.meta(keyConfig, &origin); err != nil || !found {
+		return nil, errors.Join(fmt.Errorf("the run in %s did not get as far as its first state", dir), err)
+	}
+	return origin, nil
+}
+
+// Read returns what the run in a folder has found so far.
+func Read(dir string) (sum Summary, err error) {
+	if _, err := Origin(dir); err != nil {
+		return sum, err
+	}
+	s, err := openStore(dir)
+	if err != nil {
+		return sum, err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	if _, err := s.meta(keyTotals, &sum.Totals); err != nil {
+		return sum, err
+	}
+	sum.Complete = sum.Waiting == 0
+	sum.Errors, err = s.errors()
+	return sum, err
 }

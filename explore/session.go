@@ -254,6 +254,7 @@ func faultKind(text string) string {
 // A ran is what one run of a sequence of Mutates gave.
 type ran struct {
 	steps   [][]Choice // as taken
+	did     [][]string // by step
 	next    []uint32   // with what the next child of the same parent begins
 	more    bool       // there is one
 	found   *Found
@@ -286,6 +287,7 @@ func (s *session) run(ctx context.Context, st *state, more bool) (r *ran, err er
 		e = NewEnv(ctx, s.system, new(Chooser))
 		e.chooser.Replay(step)
 		err := checker.Mutate(e)
+		r.did = append(r.did, e.did)
 		if f := s.judged(e, "mutate failed", err); f != nil || fatal(e) != nil {
 			return nil, s.diverged(e, f, fmt.Sprintf("step %d of %d", i+1, len(st.Steps)))
 		}
@@ -311,6 +313,7 @@ func (s *session) run(ctx context.Context, st *state, more bool) (r *ran, err er
 		return nil, err
 	}
 	r.found = s.judged(e, "mutate failed", checker.Mutate(e))
+	r.did = append(r.did, e.did)
 	r.steps = append(r.steps, e.chooser.Taken())
 	if err := errors.Join(fatal(e), e.chooser.Err()); err != nil {
 		return nil, err

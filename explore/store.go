@@ -24,7 +24,7 @@ var (
 	bucketFrontier = []byte("frontier") // priority and number of a state -> state
 	bucketSeen     = []byte("seen")     // signatures
 	bucketFeatures = []byte("features") // feature -> how many states had it
-	bucketErrors   = []byte("errors")   // number -> Error
+	bucketErrors   = []byte("errors")   // folder -> Error
 )
 
 var (
@@ -156,11 +156,5 @@ func (c *change) sequence() uint64 { return c.tx.Bucket(bucketFrontier).Sequence
 
 func (c *change) dequeue(key []byte) error { return c.tx.Bucket(bucketFrontier).Delete(key) }
 
-// addError numbers an error.
-func (c *change) addError(e *Error) error {
-	n, err := c.tx.Bucket(bucketErrors).NextSequence()
-	if err != nil {
-		return err
-	}
-	return c.put(bucketErrors, binary.BigEndian.AppendUint64(nil, n), e)
-}
+// keepError keeps an error, or what changed of it. They have different folders, whose names are in the order in which they were found.
+func (c *change) keepError(e *Error) error { return c.put(bucketErrors, []byte(e.Dir), e) }

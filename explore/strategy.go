@@ -25,7 +25,8 @@ func Strategies() []Strategy {
 	return []Strategy{DepthFirst, BreadthFirst, Random, MostRecovery, LeastSeen}
 }
 
-func (s Strategy) check() error {
+// Check says whether there is such a strategy.
+func (s Strategy) Check() error {
 	for _, known := range Strategies() {
 		if s == known {
 			return nil

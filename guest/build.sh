@@ -4,14 +4,14 @@
 #
 # The kernel is Debian's stock linux-image-KERNEL, unpacked and not installed. If none is named it is the one that OUTDIR has, or
 # cloud-amd64; amd64 is the generic one of 6.1, and 6.12-cloud-amd64 and 6.12-amd64 are later ones. The initramfs holds
-# busybox, btrfs, mkfs.btrfs, mke2fs, e2fsck and chrt with the libraries they need, fsload of hostd/load, fsagent of
+# busybox, dash, btrfs, mkfs.btrfs, mke2fs, e2fsck and chrt with the libraries they need, fsload of hostd/load, fsagent of
 # explore/agent, sync of coreutils (that of busybox does not report what syncfs returns), the modules listed below, the modules of
 # ramdisk and guest-kmod with rdcheck, rdioctl and ekcheck that try them, and the scripts of this folder. What is up to date is not made
 # again.
 #
 # Our modules are built against the kernel's own headers, which are unpacked beside it and not installed either.
 #
-# Debian packages: busybox-static btrfs-progs e2fsprogs kmod cpio zstd xz-utils dpkg apt gcc-12 make libelf1.
+# Debian packages: busybox-static dash btrfs-progs e2fsprogs kmod cpio zstd xz-utils dpkg apt gcc-12 make libelf1.
 set -eu
 
 # Modules to load, each with what it depends on. What the kernel has built in is left out by modprobe.
@@ -35,6 +35,7 @@ need() {
 	command -v "$1" >/dev/null || die "$1 is missing: run 'make setup', or apt-get install $2"
 }
 need busybox busybox-static
+need dash dash
 need mkfs.btrfs btrfs-progs
 need mke2fs e2fsprogs
 need go golang
@@ -165,7 +166,7 @@ sync=$(command -v sync)
 (cd "$here" && CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o "$out/fsagent" fsward/explore/agent/fsagent) || die "cannot build fsagent"
 (cd "$here" && CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o "$out/ekcheck" fsward/explore/ekm/ekcheck) || die "cannot build ekcheck"
 gcc-12 -Wall -Werror -static -o "$out/rdioctl" "$here/rdioctl.c" || die "cannot build rdioctl"
-dynamic="$(command -v btrfs) $(command -v mkfs.btrfs) $(command -v mke2fs) $(command -v e2fsck) $(command -v chrt)"
+dynamic="$(command -v dash) $(command -v btrfs) $(command -v mkfs.btrfs) $(command -v mke2fs) $(command -v e2fsck) $(command -v chrt)"
 bins="$(command -v busybox) $out/fsload $out/rdcheck $out/ekcheck $out/rdioctl $out/fsagent $dynamic"
 # shellcheck disable=SC2086  # a list of paths without spaces
 libs=$(libraries "$sync" $dynamic)
@@ -192,7 +193,8 @@ mkdir -p "$root/bin" "$root/sbin" "$root/etc" "$root/proc" "$root/sys" "$root/de
 # shellcheck disable=SC2086
 cp -L $bins "$root/bin/"
 cp -L "$sync" "$root/bin/sync.coreutils"
-ln -s busybox "$root/bin/sh"
+# Not busybox, whose shell runs its own mke2fs and the like in the place of the real ones.
+ln -s dash "$root/bin/sh"
 ln -s mke2fs "$root/bin/mkfs.ext3"
 cp /etc/mke2fs.conf "$root/etc/"
 for lib in $libs; do

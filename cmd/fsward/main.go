@@ -65,7 +65,7 @@ Exit status: 0 everything holds, 1 an invariant is violated, 2 wrong usage,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.AddCommand(guardCommand(), checkCommand(), replayCommand(), dumpCommand(), rulesCommand(), vmCommand(),
+	root.AddCommand(guardCommand(), checkCommand(), replayCommand(), dumpCommand(), rulesCommand(), vmCommand(), exploreCommand(),
 		corruptCommand(), statusCommand(), releaseCommand(true), releaseCommand(false), demoCommand(), manCommand())
 	asUsage(root)
 	return root

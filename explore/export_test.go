@@ -1,0 +1,21 @@
+package explore
+
+import (
+	"slices"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// Signatures returns those of all states that the run in a folder has seen, in order.
+func Signatures(dir string) (out []string, err error) {
+	s, err := openStore(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	err = s.db.View(func(tx *bolt.Tx) error {
+		return tx.Bucket(bucketSeen).ForEach(func(k, _ []byte) error { out = append(out, string(k)); return nil })
+	})
+	slices.Sort(out)
+	return out, err
+}

@@ -1,0 +1,77 @@
+package explore_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"slices"
+	"testing"
+	"time"
+
+	"fsward/explore"
+	"fsward/explore/exploretest"
+)
+
+// killedDir names, in the environment of a process of this test, the folder of the run that it does.
+const killedDir = "FSWARD_EXPLORE_KILLED"
+
+// A run that is killed now and then goes on each time, and sees the states that one sees that is not.
+func TestKilledRunGoesOn(t *testing.T) {
+	if dir := os.Getenv(killedDir); dir != "" {
+		cfg := toy(t, exploretest.EarlySync, 3, 2)
+		cfg.Dir, cfg.Strategy = dir, explore.Random
+		if sum, err := explore.Run(context.Background(), cfg); err != nil || !sum.Complete {
+			t.Fatal(sum, err)
+		}
+		return
+	}
+	whole := toy(t, exploretest.EarlySync, 3, 2)
+	whole.Strategy = explore.Random
+	want, err := explore.Run(context.Background(), whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := toy(t, "", 1, 1).Dir
+	random := rand.New(rand.NewPCG(1, 2))
+	killed := 0
+	for {
+		c := exec.Command(os.Args[0], "-test.run=^TestKilledRunGoesOn$")
+		c.Env = append(os.Environ(), killedDir+"="+dir)
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		patience := time.Duration(50+random.IntN(150)) * time.Millisecond
+		if killed >= 20 {
+			patience = time.Minute // it has to end at last
+		}
+		timer := time.AfterFunc(patience, func() { _ = c.Process.Kill() })
+		err := c.Wait()
+		if timer.Stop() && err != nil {
+			t.Fatal(err)
+		}
+		if err == nil {
+			break
+		}
+		killed++
+	}
+	got, err := explore.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if killed < 3 {
+		t.Errorf("it was killed %d times only", killed)
+	}
+	if got.States != want.States || got.Runs != want.Runs || got.CrashStates < want.CrashStates || len(got.Errors) != 1 || !got.Complete {
+		t.Errorf("killed %d times: %+v; not killed: %+v", killed, got, want)
+	}
+	a, err := explore.Signatures(whole.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := explore.Signatures(dir)
+	if err != nil || !slices.Equal(a, b) || uint64(len(a)) != want.States {
+		t.Errorf("%d and %d states, which are not the same; %v", len(a), len(b), err)
+	}
+	t.Logf("killed %d times; %d states in %d runs", killed, got.States, got.Runs)
+}

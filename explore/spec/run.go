@@ -1,0 +1,45 @@
+package spec
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"fsward/explore"
+	"fsward/explore/checkers"
+	"fsward/explore/crash"
+)
+
+// Run is a stack, and how it is explored: all that a run can be begun again with.
+type Run struct {
+	Spec
+	Strategy explore.Strategy `json:"strategy,omitempty"`
+	Depth    int              `json:"depth,omitempty"`
+	Seed     uint64           `json:"seed,omitempty"`
+	Limit    int              `json:"limit,omitempty"` // crash disks at one moment, beyond which they are a sample
+	Torn     bool             `json:"torn,omitempty"`  // writes can be torn
+	Files    int              `json:"files,omitempty"` // that a checker makes at most; 0: as it likes
+	Dirs     int              `json:"dirs,omitempty"`
+}
+
+// Config makes the configuration of a run: all but the machine and the folder.
+func (r Run) Config() (explore.Config, error) {
+	top, err := r.Components()
+	if err != nil {
+		return explore.Config{}, err
+	}
+	checker, err := checkers.New(r.Checker, top, top.Promises, checkers.Limits{Files: r.Files, Dirs: r.Dirs})
+	if err != nil {
+		return explore.Config{}, err
+	}
+	origin, err := json.Marshal(r)
+	return explore.Config{Stack: explore.Stack{Top: top, Checker: checker}, Strategy: r.Strategy, Depth: r.Depth, Seed: r.Seed, Origin: origin,
+		Crash: crash.Options{Limit: r.Limit, Seed: r.Seed, Torn: r.Torn}}, err
+}
+
+// Saved reads what a run was begun with.
+func Saved(origin json.RawMessage) (r Run, err error) {
+	if err = json.Unmarshal(origin, &r); err != nil {
+		err = fmt.Errorf("what the run was begun with: %w", err)
+	}
+	return r, err
+}

@@ -1,0 +1,75 @@
+package hostd
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	"go.uber.org/zap"
+
+	"fsward/explore"
+	"fsward/explore/guest"
+	"fsward/hostd/vm"
+)
+
+// ExploreGuest is the guest that storage is explored in.
+type ExploreGuest struct {
+	Dir       string // of vmlinuz and explorer.cpio.zst, as make guest makes them
+	MemoryMiB uint   // 0: 384
+	LogMiB    uint   // of the RAM disks' log: what one step with all before it may write. 0: 64
+	Console   string // file of its console; "": none is kept
+}
+
+// exploreSilence is how long a guest that is emulated on a busy host may not answer.
+const exploreSilence = 30 * time.Second
+
+// WithMachine boots a guest, calls f with it as a System, and ends it.
+func WithMachine(ctx context.Context, cfg ExploreGuest, log *zap.Logger, f func(m *explore.Machine) error) (err error) {
+	if cfg.MemoryMiB == 0 {
+		cfg.MemoryMiB = 384
+	}
+	if cfg.LogMiB == 0 {
+		cfg.LogMiB = 64
+	}
+	files := guest.Files{Kernel: filepath.Join(cfg.Dir, "vmlinuz"), Initramfs: filepath.Join(cfg.Dir, "explorer.cpio.zst")}
+	for _, name := range []string{files.Kernel, files.Initramfs} {
+		if _, err := os.Stat(name); err != nil {
+			return errors.Join(errors.New("the guest's files are not there; make guest makes them in build/guest"), err)
+		}
+	}
+	dir, err := os.MkdirTemp("", "fsward-explore-")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if cfg.Console != "" {
+			err = errors.Join(err, copyIfThere(filepath.Join(dir, guestName+".console"), cfg.Console))
+		}
+		err = errors.Join(err, os.RemoveAll(dir))
+	}()
+	host, err := vm.Connect(ctx, filepath.Join(dir, "run"), log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, host.Close()) }()
+	g, err := guest.Start(ctx, Hypervisor{host}, guest.Config{Name: guestName, Files: files, Dir: dir, MemoryMiB: cfg.MemoryMiB,
+		LogMiB: cfg.LogMiB, Silence: exploreSilence}, log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, g.Close()) }()
+	return f(explore.NewMachine(g))
+}
+
+// guestName is the domain's.
+const guestName = "fsward-explore"
+
+func copyIfThere(from, to string) error {
+	b, err := os.ReadFile(from)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return errors.Join(err, os.WriteFile(to, b, 0o644))
+}

@@ -1,0 +1,137 @@
+//go:build vmtest
+
+package hostd
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest"
+
+	"fsward/explore"
+	"fsward/explore/agent"
+	"fsward/explore/component"
+	"fsward/explore/crash"
+	"fsward/explore/guest"
+	"fsward/explore/ramdisk"
+)
+
+// syncedFile is a checker: a file that was written synchronously is there after a crash. Figure 2 of EXPLODE, smaller.
+type syncedFile struct {
+	explore.Plain
+	at string
+}
+
+func (c syncedFile) Mutate(e *explore.Env) error {
+	switch e.Choose(3) {
+	case 0:
+		_ = e.Sh("mkdir %s/dir%d", c.at, e.Choose(2))
+	case 1:
+		_ = e.Sh("rm %s/file", c.at)
+	case 2:
+		_ = e.Sh("echo test > %s/file", c.at)
+		if e.Choose(2) == 0 {
+			_ = e.Sync()
+		} else {
+			_ = e.Fsync(c.at + "/file")
+			_ = e.Fsync(c.at)
+		}
+		return e.CheckCrashesNow(nil)
+	}
+	return nil
+}
+
+func (c syncedFile) Check(e *explore.Env, _ explore.Crash) error {
+	data, err := e.ReadFile(c.at + "/file")
+	if err != nil {
+		return explore.Foundf("file gone", "%v", err)
+	}
+	if string(data) != "test\n" {
+		return explore.Foundf("wrong contents", "%q", data)
+	}
+	return nil
+}
+
+// forgetful is a file system on a disk that drops each flush.
+type forgetful struct{ *component.Component }
+
+func (f forgetful) Mount(e *explore.Env) error {
+	rule := ramdisk.Rule{Action: ramdisk.DropFlush, Nth: 1, Times: 1 << 40}
+	if _, err := e.Do(agent.DiskClear(0), agent.DiskInject(0, rule)); err != nil {
+		return err
+	}
+	return f.Component.Mount(e)
+}
+
+func exploreStack(t *testing.T, fs string) (*component.Component, explore.Stack) {
+	t.Helper()
+	k, err := component.Load(fs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := k.New("/mnt/a", component.Options{}, explore.RAMDisk(0, k.Bytes))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, explore.Stack{Top: c, Checker: syncedFile{at: "/mnt/a"}}
+}
+
+// In a guest ext3 keeps what was synced, and one on a disk that drops flushes does not, which its folder shows again.
+func TestGuestExplore(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Minute)
+	defer cancel()
+	log := zaptest.NewLogger(t, zaptest.WrapOptions(zap.AddStacktrace(zap.PanicLevel)))
+	dir := cmp.Or(os.Getenv("FSWARD_GUEST"), "../build/guest")
+	if _, err := guest.Build(ctx, "..", dir); err != nil {
+		t.Fatal(err)
+	}
+	err := WithMachine(ctx, ExploreGuest{Dir: dir}, log, func(m *explore.Machine) error {
+		c, stack := exploreStack(t, "ext3")
+		began := time.Now()
+		cfg := explore.Config{System: m, Dir: t.TempDir(), Stack: stack, Strategy: explore.BreadthFirst, Depth: 1,
+			Crash: crash.Options{Limit: 6}}
+		cfg.OnEvent = func(e explore.Event) {
+			t.Logf("%.0f s: %s, depth %d, %+v %+v %s", time.Since(began).Seconds(), e.Event, e.Depth, e.Totals, e.Error, e.Text)
+		}
+		sum, err := explore.Run(ctx, cfg)
+		if err != nil {
+			return err
+		}
+		t.Logf("ext3: %+v", sum.Totals)
+		if !sum.Complete || len(sum.Errors) != 0 || sum.Diverged != 0 || sum.Recovered == 0 {
+			t.Errorf("ext3: %+v", sum)
+		}
+
+		cfg.Dir, cfg.Stack.Top = t.TempDir(), forgetful{c}
+		cfg.Depth = 1
+		if sum, err = explore.Run(ctx, cfg); err != nil {
+			return err
+		}
+		t.Logf("without flushes: %+v", sum)
+		if len(sum.Errors) == 0 {
+			t.Fatal("ext3 on a disk that drops flushes: nothing was found")
+		}
+		e, err := explore.ReadError(filepath.Join(cfg.Dir, sum.Errors[0].Dir))
+		if err != nil {
+			return err
+		}
+		for range 3 {
+			found, err := explore.Replay(ctx, cfg, e)
+			if err != nil {
+				return err
+			}
+			if found == nil || found.Kind != e.Kind {
+				t.Errorf("replayed: %v, want %s", found, e.Kind)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
