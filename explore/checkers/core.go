@@ -34,7 +34,7 @@ func (l Limits) or() Limits {
 	return l
 }
 
-// Core is what the checkers have in common: an abstract file system beside the real one, and the operations that can be done to it.
+// Core is what the checkers have in common, and what others can be made of: an abstract file system beside the real one, and the operations that can be done to it.
 type Core struct {
 	At       string // where the file system is mounted
 	Promises model.Promises
@@ -62,8 +62,8 @@ func (c *Core) Signature(*explore.Env) ([]byte, error) {
 	return c.fs.StableSignature(), nil
 }
 
-// step performs operations, in one batch, here and there. A *Found says where the real file system gives something else.
-func (c *Core) step(e *explore.Env, ops []model.Op) error {
+// Step performs operations, in one batch, here and there. A *Found says where the real file system gives something else.
+func (c *Core) Step(e *explore.Env, ops []model.Op) error {
 	calls := make([]callOp, len(ops))
 	for i, o := range ops {
 		calls[i] = o.Call(c.At)
@@ -118,6 +118,9 @@ func name(e unix.Errno) string {
 	return unix.ErrnoName(e)
 }
 
+// Synced tells the core that all is on the disk, as after an unmount.
+func (c *Core) Synced() { c.fs.Synced() }
+
 // look reads the real file system for a model of it.
 func look(e *explore.Env, at string, f *model.FS) (*model.Seen, error) {
 	s, err := model.Look(e.Try, at, f)
@@ -133,8 +136,8 @@ func found(err error) error {
 	return err
 }
 
-// same holds the whole real file system against the model.
-func (c *Core) same(e *explore.Env) error {
+// Same holds the whole real file system against the model.
+func (c *Core) Same(e *explore.Env) error {
 	s, err := look(e, c.At, c.fs)
 	if err != nil {
 		return err

@@ -13,12 +13,12 @@ func (c *Failed) Mutate(e *explore.Env) error {
 		return nil
 	}
 	before := c.fs.Clone()
-	ops := choose(e, append(c.steps(), c.refused()...))
-	if err := c.step(e, ops); err != nil {
+	ops := choose(e, append(c.Steps(), c.refused()...))
+	if err := c.Step(e, ops); err != nil {
 		return err
 	}
 	if !c.torn {
-		return c.same(e)
+		return c.Same(e)
 	}
 	// What the write left is, of each sector, what was there before or what was to be written; all else is as it was.
 	before.Synced()

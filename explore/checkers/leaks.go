@@ -21,8 +21,8 @@ func (c *Leaks) Mutate(e *explore.Env) error {
 	if c.Cycles == 0 {
 		c.Cycles = 20
 	}
-	ops := choose(e, c.steps())
-	if err := c.step(e, ops); err != nil {
+	ops := choose(e, c.Steps())
+	if err := c.Step(e, ops); err != nil {
 		return err
 	}
 	if err := c.rounds(e, 3); err != nil { // what is allocated once, the first time, is no leak
@@ -55,7 +55,7 @@ func (c *Leaks) Mutate(e *explore.Env) error {
 	if slices.Sort(leaks); leaks != nil {
 		return explore.Foundf("leak", "in twice %d mounts after %s: objects of %s", c.Cycles, describe(ops), strings.Join(leaks, ", "))
 	}
-	return c.same(e)
+	return c.Same(e)
 }
 
 // rounds unmounts and mounts again, and looks at all that is there.

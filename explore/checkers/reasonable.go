@@ -20,7 +20,7 @@ func (a after) Key() string { return a.under.Key() + a.done.Key() }
 
 // Mutate does one operation, and sometimes forces it to the disk; crashes are tried all the while.
 func (c *Reasonable) Mutate(e *explore.Env) error {
-	ops := choose(e, c.steps())
+	ops := choose(e, c.Steps())
 	ways := syncing(ops)
 	how := e.ChooseAt(uint32(len(ways)+1), "sync")
 	if err := c.watched(e, ops); err != nil || how == 0 {
@@ -36,7 +36,7 @@ func (c *Reasonable) watched(e *explore.Env, ops []model.Op) error {
 	if err := e.CheckCrashesStart(before); err != nil {
 		return err
 	}
-	if err := c.step(e, ops); err != nil {
+	if err := c.Step(e, ops); err != nil {
 		return err
 	}
 	for _, o := range ops {

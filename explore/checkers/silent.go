@@ -23,7 +23,7 @@ func (c *Silent) Mutate(e *explore.Env) error {
 	if c.torn {
 		return nil
 	}
-	ops := choose(e, c.steps())
+	ops := choose(e, c.Steps())
 	ways := syncing(ops)
 	way := ways[e.ChooseAt(uint32(len(ways)), "sync")]
 	sites := c.Sites
@@ -32,10 +32,10 @@ func (c *Silent) Mutate(e *explore.Env) error {
 	}
 	nth := e.ChooseAt(sites+1, "write that fails")
 	if nth == 0 {
-		if err := c.step(e, ops); err != nil {
+		if err := c.Step(e, ops); err != nil {
 			return err
 		}
-		return c.step(e, way)
+		return c.Step(e, way)
 	}
 	before := c.fs.Clone()
 	if _, err := e.Do(agent.DiskInject(c.Disk, ramdisk.Rule{Action: ramdisk.Fail, Ops: []ramdisk.Op{ramdisk.Write}, Nth: uint64(nth), Times: 1,

@@ -13,15 +13,15 @@ type Sync struct{ Core }
 
 // Mutate does one operation, and forces it to the disk in one of the ways that there are, or not.
 func (c *Sync) Mutate(e *explore.Env) error {
-	ops := choose(e, c.steps())
-	if err := c.step(e, ops); err != nil {
+	ops := choose(e, c.Steps())
+	if err := c.Step(e, ops); err != nil {
 		return err
 	}
 	ways := syncing(ops)
 	forced := forces(c.Promises, ops)
 	if how := e.ChooseAt(uint32(len(ways)+1), "sync"); how > 0 {
 		forced = true
-		if err := c.step(e, ways[how-1]); err != nil {
+		if err := c.Step(e, ways[how-1]); err != nil {
 			return err
 		}
 	}

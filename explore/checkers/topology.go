@@ -68,8 +68,8 @@ func opened(p string, flags int, o model.Op) []model.Op {
 	return []model.Op{{Code: model.Open, Path: p, Flags: flags, Mode: 0o644}, o, {Code: model.Close}}
 }
 
-// steps are all operations that can succeed: each of the system calls on each node.
-func (c *Core) steps() (out [][]model.Op) {
+// Steps are all operations that can succeed: each of the system calls on each node.
+func (c *Core) Steps() (out [][]model.Op) {
 	t := c.topology()
 	add := func(ops ...model.Op) { out = append(out, ops) }
 	moreFiles, moreDirs := len(t.files)+len(t.links) < c.Limits.Files, len(t.dirs)-1 < c.Limits.Dirs

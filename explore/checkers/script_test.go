@@ -1,0 +1,147 @@
+package checkers
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"fsward/explore"
+	"fsward/explore/agent"
+	"fsward/explore/exploretest"
+)
+
+// figure2 is the checker of figure 2 of the paper, without Go. It is in docs/CHECKERS.md, too.
+const figure2 = `
+doc: a file that was written synchronously is there after a crash
+mutate:
+- choose:
+  - - {run: mkdir $AT/test-dir$N, n: 5}
+  - - {run: rmdir $AT/test-dir$N, n: 5}
+  - - rm $AT/test-file
+  - - echo test > $AT/test-file
+    - choose: [[sync], [sync $AT/test-file $AT]]
+    - crash: now
+check: |
+  [ -e $AT/test-file ] || { echo file gone; exit 1; }
+  [ "$(cat $AT/test-file)" = test ] || { echo wrong contents; cat $AT/test-file; exit 1; }
+`
+
+// The script has the choices of figure 3: thirteen; it is what docs/CHECKERS.md shows.
+func TestScript(t *testing.T) {
+	s, err := parseScript([]byte(figure2), "/mnt/x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ran []string
+	m := exploretest.New()
+	m.Programs["sh"] = func(_ *exploretest.System, c agent.Command) (agent.Exit, error) {
+		ran = append(ran, strings.Join(c.Env, " ")+": "+c.Args[2])
+		return agent.Exit{Code: 1}, nil // what fails is no error
+	}
+	runs := 0
+	for c := new(explore.Chooser); ; {
+		runs++
+		if err := s.Mutate(explore.NewEnv(t.Context(), m, c)); err != nil {
+			t.Fatal(err)
+		}
+		if !c.Next() {
+			break
+		}
+	}
+	if runs != 13 {
+		t.Errorf("%d ways, want 13", runs)
+	}
+	if want := "N=4 AT=/mnt/x: rmdir $AT/test-dir$N"; !slices.Contains(ran, want) {
+		t.Errorf("nobody ran %q: %q", want, ran)
+	}
+	doc, err := os.ReadFile("../../docs/CHECKERS.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(doc), strings.TrimSpace(figure2)) {
+		t.Error("docs/CHECKERS.md shows another script")
+	}
+}
+
+// check says by what it prints what is wrong, and gets the epoch and what was expected.
+func TestScriptCheck(t *testing.T) {
+	s, err := parseScript([]byte("mutate: [{crash: start, expect: one}, touch x, {crash: end, expect: two}]\ncheck: look"), "/mnt/x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var env []string
+	exit := agent.Exit{}
+	m := exploretest.New()
+	m.Programs["sh"] = func(_ *exploretest.System, c agent.Command) (agent.Exit, error) { env = c.Env; return exit, nil }
+	e := explore.NewEnv(t.Context(), m, new(explore.Chooser))
+	if err := s.Mutate(e); err != nil {
+		t.Fatal(err)
+	}
+	crash := explore.Crash{Before: "one", After: "two"}
+	for epoch, want := range map[explore.Epoch]string{explore.Begin: "EPOCH=begin EXPECT=one", explore.InBetween: "EPOCH=between EXPECT=two",
+		explore.End: "EPOCH=end EXPECT=two"} {
+		crash.Epoch = epoch
+		if err := s.Check(e, crash); err != nil || !strings.HasPrefix(strings.Join(env, " "), want) {
+			t.Errorf("%v: %v with %q, want %q", epoch, err, env, want)
+		}
+	}
+	exit = agent.Exit{Code: 1, Stdout: []byte("file gone\n/mnt/x/f is not there\n")}
+	found, ok := s.Check(e, crash).(*explore.Found) //nolint:errorlint // not wrapped
+	if !ok || found.Kind != "file gone" || found.Text != "/mnt/x/f is not there" {
+		t.Errorf("found %v", found)
+	}
+}
+
+// What is wrong with a script is said, with the line.
+func TestScriptsThatAreNone(t *testing.T) {
+	for text, want := range map[string]string{
+		"check: x":    "mutate and check",
+		"mutate: [a]": "mutate and check",
+		"mutate: [{run: a, crash: now}]\ncheck: x":           "line 1: one of",
+		"mutate: [{n: 3}]\ncheck: x":                         "line 1: one of",
+		"mutate:\n- crash: later\ncheck: x":                  "line 2: crash is",
+		"mutate:\n- a\n- chose: [[b]]\ncheck: x":             "line 3: there is no",
+		"mutate: [a]\nchek: x":                               "chek",
+		"mutate:\n- choose: [[{run: a, must: 7}]]\ncheck: x": "",
+	} {
+		if _, err := parseScript([]byte(text), "/"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q gives %v, want %q", text, err, want)
+		}
+	}
+}
+
+// A script finds a planted bug.
+func TestScriptFindsABug(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "mine.yaml")
+	text := "mutate: [make, force, {crash: now}]\ncheck: there || { echo gone; exit 1; }"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for bug, want := range map[string]int{"": 0, "sync does nothing": 1} {
+		cfg, ctx := config(t, "sync", bug, fakePromises, 1)
+		c, err := New(file, cfg.Stack.Top.(*fake), fakePromises, Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg.Stack.Checker = c
+		system := cfg.System.(*exploretest.System)
+		system.Programs["sh"] = func(s *exploretest.System, c agent.Command) (agent.Exit, error) {
+			ops := map[string]agent.Op{"make": agent.Mkdir(fakeAt+"/d", 0o755), "force": agent.Sync()}
+			op, is := ops[c.Args[2]]
+			if !is {
+				op = agent.Readdir(fakeAt + "/d")
+			}
+			r := system.Perform(s, op)
+			return agent.Exit{Code: int(r.Errno), Stdout: []byte("gone")}, nil
+		}
+		got, err := explore.Run(ctx, cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got.Errors) != want || want > 0 && got.Errors[0].Kind != "gone" {
+			t.Errorf("%q: %+v", bug, got.Errors)
+		}
+	}
+}
