@@ -110,6 +110,9 @@ func (x *explorer) writeFolder(e *Error, f *finding) error {
 			}
 		}
 	}
+	if err := writeTimeline(dir, f.ran); err != nil {
+		return err
+	}
 	return x.session.writeLogs(dir, f.records)
 }
 
@@ -195,13 +198,17 @@ func (x *explorer) again(ctx context.Context, e Error) (f *finding, err error) {
 	if found, err := x.session.finish(ctx); err != nil || found != nil {
 		return sameKind(&finding{Found: found, ran: r}, e), err
 	}
+	var judge Judge
 	// What is equal to the disk that was kept first. Where blocks were allocated otherwise, any that shows the error will do.
 	for _, exact := range []bool{true, false} {
+		if judge, err = x.newJudge(ctx); err != nil { // for a log from its beginning
+			return nil, err
+		}
 		_, err := x.session.crashes(r, x.Crash, func(c crashed) error {
 			if c.window != e.Crash.Window || c.Epoch.String() != e.Crash.Epoch || exact != (c.sum() == e.Crash.Contents) {
 				return ctx.Err()
 			}
-			found, _, err := x.checkCrash(ctx, c)
+			found, _, err := x.checkCrash(ctx, judge, c)
 			if err != nil {
 				return err
 			}

@@ -21,8 +21,11 @@ type Config struct {
 	Depth    int      // how many calls of Mutate follow each other; 0: as many as there are
 	Crash    crash.Options
 	Seed     uint64
-	// Judge looks at crash disks on the host, without a mount. nil: only recovery and the checker say what is wrong.
-	Judge Judge
+	// NewJudge makes a judge of the crash disks of one run, over what the pristine disks hold. nil: only recovery and the checker say
+	// what is wrong.
+	NewJudge func(ctx context.Context, pristine []crash.Base) (Judge, error)
+	// NoPrune: what is like a crash disk that was judged, or recovered, before is judged, and recovered, again.
+	NoPrune bool
 	// Origin is what the stack was made of, for whoever replays an error: kept with each.
 	Origin json.RawMessage
 	// OnEvent is told what happens, and returns soon.
@@ -31,10 +34,17 @@ type Config struct {
 	HostOnly bool
 }
 
-// A Judge says what is wrong with a crash disk.
+// A Judge looks at crash disks on the host, without a mount.
 type Judge interface {
-	// Judge returns nil where nothing is wrong.
-	Judge(ctx context.Context, s *crash.State) (*Found, error)
+	// Judge says what is wrong with a crash disk: nil where nothing is. They come in the order in which they are formed.
+	Judge(ctx context.Context, s *crash.State) (Judgement, error)
+}
+
+// A Judgement is what a Judge says.
+type Judgement struct {
+	Found     *Found
+	Undecided bool // it could not say
+	Pruned    bool // it is what it said of another that is the same in all that counts
 }
 
 // Totals are what a run has done, all its parts together.
@@ -46,6 +56,7 @@ type Totals struct {
 	Sampled     uint64  `json:"sampled"`      // moments with more crash states than the limit
 	Pruned      uint64  `json:"pruned"`       // crash states that were like others
 	Judged      uint64  `json:"judged"`       // on the host
+	Undecided   uint64  `json:"undecided"`    // of them, those of which the judge could not say
 	Recovered   uint64  `json:"recovered"`    // in the guest
 	Diverged    uint64  `json:"diverged"`     // replays that were not what they had been
 	Waiting     uint64  `json:"waiting"`      // states whose children are not all run
@@ -275,11 +286,15 @@ func (x *explorer) checkCrashes(ctx context.Context, r *ran) (f *finding, recove
 	if found, err := x.session.finish(ctx); err != nil || found != nil {
 		return &finding{Found: found, ran: r}, 0, err
 	}
+	judge, err := x.newJudge(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
 	stats, err := x.session.crashes(r, x.Crash, func(c crashed) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		found, wrote, err := x.checkCrash(ctx, c)
+		found, wrote, err := x.checkCrash(ctx, judge, c)
 		if err != nil {
 			return err
 		}
@@ -299,19 +314,37 @@ func (x *explorer) checkCrashes(ctx context.Context, r *ran) (f *finding, recove
 	return f, recovered, err
 }
 
+func (x *explorer) newJudge(ctx context.Context) (Judge, error) {
+	if x.NewJudge == nil {
+		return nil, nil
+	}
+	var bases []crash.Base
+	for _, b := range x.session.bases {
+		bases = append(bases, b)
+	}
+	return x.NewJudge(ctx, bases)
+}
+
 // checkCrash judges one crash disk: on the host, then by its recovery and by the checker.
-func (x *explorer) checkCrash(ctx context.Context, c crashed) (*Found, uint64, error) {
+func (x *explorer) checkCrash(ctx context.Context, judge Judge, c crashed) (*Found, uint64, error) {
 	key, known := c.key()
 	key += c.sum()
-	if known && x.memo[key] {
+	if known && !x.NoPrune && x.memo[key] {
 		x.totals.Pruned++
 		return nil, 0, nil
 	}
 	x.totals.CrashStates++
-	if x.Judge != nil {
+	if judge != nil {
 		x.totals.Judged++
-		if f, err := x.Judge.Judge(ctx, c.State); err != nil || f != nil {
-			return f, 0, err
+		j, err := judge.Judge(ctx, c.State)
+		if j.Undecided {
+			x.totals.Undecided++
+		}
+		if j.Pruned {
+			x.totals.Pruned++
+		}
+		if err != nil || j.Found != nil {
+			return j.Found, 0, err
 		}
 	}
 	var wrote uint64

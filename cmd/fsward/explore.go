@@ -18,6 +18,7 @@ import (
 	"fsward/explore"
 	"fsward/explore/checkers"
 	"fsward/explore/component"
+	"fsward/explore/report"
 	"fsward/explore/spec"
 	"fsward/hostd"
 )
@@ -34,7 +35,7 @@ docs/EXPLORE.md says how to begin, and how to write checkers and components.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(exploreRunCommand(), exploreResumeCommand(), exploreReplayCommand())
+	c.AddCommand(exploreRunCommand(), exploreResumeCommand(), exploreReplayCommand(), exploreReportCommand())
 	return c
 }
 
@@ -138,6 +139,8 @@ fsward explore resume DIR.`, strings.Join(component.Names(), ", "), checkerList(
 	c.Flags().IntVar(&r.Limit, "crash-limit", 64, "crash disks at one moment; where there are more, they are a sample")
 	c.Flags().BoolVar(&r.Torn, "torn", false, "a crash can cut a write between two sectors")
 	c.Flags().Uint64Var(&r.Seed, "seed", 1, "of what is sampled, and of --search random")
+	c.Flags().BoolVar(&r.NoJudge, "no-invariants", false, "do not judge crash disks by the invariants before they are recovered")
+	c.Flags().BoolVar(&r.NoPrune, "no-prune", false, "judge and recover crash disks again that are like others")
 	_ = c.MarkFlagRequired("out") // the flag is there
 	return c
 }
@@ -222,6 +225,35 @@ Exit status: 1 it is found again each time, 0 it is not found, 3 it is found now
 	}
 	f.add(c)
 	c.Flags().IntVar(&times, "times", 1, "how many times")
+	return c
+}
+
+func exploreReportCommand() *cobra.Command {
+	var out string
+	c := &cobra.Command{
+		Use:   "report DIR...",
+		Short: "Make one HTML file of what runs have found",
+		Long: `A table of what was checked by what was asked, and each error with what was done, what was expected and found, a picture of
+the writes, the flushes and the crash, and the command that shows it again.`,
+		Example: "  fsward explore report --out report.html ext3-sync ext3-reasonable vfat-sync",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			var runs []report.Run
+			for _, dir := range args {
+				r, err := report.Read(dir)
+				if err != nil {
+					return err
+				}
+				runs = append(runs, r)
+			}
+			f, err := os.Create(out)
+			if err != nil {
+				return err
+			}
+			return errors.Join(report.Write(f, runs), f.Close())
+		},
+	}
+	c.Flags().StringVarP(&out, "out", "o", "explore.html", "`FILE` that is written")
 	return c
 }
 

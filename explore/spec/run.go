@@ -1,12 +1,16 @@
 package spec
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
+	"fsward/change"
 	"fsward/explore"
 	"fsward/explore/checkers"
 	"fsward/explore/crash"
+	"fsward/explore/oracle"
 )
 
 // Run is a stack, and how it is explored: all that a run can be begun again with.
@@ -19,6 +23,8 @@ type Run struct {
 	Torn     bool             `json:"torn,omitempty"`  // writes can be torn
 	Files    int              `json:"files,omitempty"` // that a checker makes at most; 0: as it likes
 	Dirs     int              `json:"dirs,omitempty"`
+	NoJudge  bool             `json:"no_judge,omitempty"` // the invariants are not asked
+	NoPrune  bool             `json:"no_prune,omitempty"`
 }
 
 // Config makes the configuration of a run: all but the machine and the folder.
@@ -32,8 +38,28 @@ func (r Run) Config() (explore.Config, error) {
 		return explore.Config{}, err
 	}
 	origin, err := json.Marshal(r)
-	return explore.Config{Stack: explore.Stack{Top: top, Checker: checker}, Strategy: r.Strategy, Depth: r.Depth, Seed: r.Seed, Origin: origin,
-		Crash: crash.Options{Limit: r.Limit, Seed: r.Seed, Torn: r.Torn}}, err
+	cfg := explore.Config{Stack: explore.Stack{Top: top, Checker: checker}, Strategy: r.Strategy, Depth: r.Depth, Seed: r.Seed, Origin: origin,
+		Crash: crash.Options{Limit: r.Limit, Seed: r.Seed, Torn: r.Torn, Repeats: r.NoPrune}, NoPrune: r.NoPrune}
+	if disk, ok := top.On[0].(*explore.Disk); ok && top.Kind.Oracle != "" && !r.NoJudge {
+		i := slices.Index(cfg.Stack.Disks(), disk)
+		cfg.NewJudge = func(ctx context.Context, pristine []crash.Base) (explore.Judge, error) {
+			o, err := oracle.New(ctx, top.Kind.Oracle, pristine[i], oracle.Options{Disk: i, NoPrune: r.NoPrune})
+			return judge{o}, err
+		}
+	}
+	return cfg, err
+}
+
+// judge asks the invariants.
+type judge struct{ *oracle.Oracle }
+
+func (j judge) Judge(ctx context.Context, s *crash.State) (explore.Judgement, error) {
+	v, err := j.Oracle.Judge(ctx, s)
+	out := explore.Judgement{Undecided: v.Outcome == change.Undecided, Pruned: v.Pruned}
+	if v.Outcome == change.Violated {
+		out.Found = &explore.Found{Kind: "invariant " + v.Kind(), Text: v.String()}
+	}
+	return out, err
 }
 
 // Saved reads what a run was begun with.

@@ -153,3 +153,19 @@ func (s Spec) Components() (*component.Component, error) {
 	}
 	return top, nil
 }
+
+// String names the stack: its layers from the top down, with their options.
+func (s Spec) String() string {
+	var parts []string
+	for _, l := range slices.Backward(s.Layers) {
+		name := strings.TrimSuffix(filepath.Base(l.Component), ".yaml")
+		if l.MountOptions != "" {
+			name += " -o " + l.MountOptions
+		}
+		if l.MkfsOptions != "" {
+			name += " (" + l.MkfsOptions + ")"
+		}
+		parts = append(parts, name)
+	}
+	return strings.Join(parts, " on ")
+}

@@ -1,0 +1,68 @@
+package explore
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"fsward/explore/crash"
+	"fsward/explore/ramdisk"
+)
+
+// timelineName is the file of an error's ticks in its folder.
+const timelineName = "timeline.json"
+
+// A Tick is a write, a flush or a mark of the last step that led to an error.
+type Tick struct {
+	What    string `json:"what"` // "write", "flush", or the text of a mark
+	Record  uint64 `json:"record"`
+	Bio     uint64 `json:"bio,omitempty"`
+	Disk    uint32 `json:"disk,omitempty"`
+	Sector  uint64 `json:"sector,omitempty"`
+	Sectors uint64 `json:"sectors,omitempty"`
+}
+
+// ticks are those of a run's last step.
+func ticks(r *ran) (out []Tick) {
+	for _, rec := range r.records {
+		switch {
+		case rec.Type == ramdisk.Mark:
+			text := string(rec.Data)
+			if kind, _, ok := windowMark(crash.Event{Kind: crash.Marked, Mark: text}, r.windows); kind == markStep {
+				out = nil // of steps before
+				continue
+			} else if ok {
+				text = kind
+			}
+			out = append(out, Tick{What: text, Record: rec.Seq})
+		case rec.Type == ramdisk.Submit && rec.Op == ramdisk.Flush, rec.Type == ramdisk.Submit && rec.Flags&ramdisk.Preflush != 0:
+			out = append(out, Tick{What: "flush", Record: rec.Seq, Bio: rec.ID, Disk: rec.Disk})
+		}
+		if rec.Type == ramdisk.Submit && (rec.Op == ramdisk.Write || rec.Op == ramdisk.Discard || rec.Op == ramdisk.Zeroes) {
+			out = append(out, Tick{What: "write", Record: rec.Seq, Bio: rec.ID, Disk: rec.Disk, Sector: rec.Sector, Sectors: rec.Len / ramdisk.SectorSize})
+		}
+	}
+	return out
+}
+
+func writeTimeline(dir string, r *ran) error {
+	b, err := json.Marshal(ticks(r))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, timelineName), b, 0o644)
+}
+
+// ReadTimeline reads the ticks in an error's folder.
+func ReadTimeline(dir string) (out []Tick, err error) {
+	b, err := os.ReadFile(filepath.Join(dir, timelineName))
+	if err == nil {
+		err = json.Unmarshal(b, &out)
+	}
+	if err != nil {
+		err = errors.Join(fmt.Errorf("%s has no timeline", dir), err)
+	}
+	return out, err
+}
