@@ -3,12 +3,12 @@ package btrfs_test
 import (
 	"bytes"
 	"encoding/binary"
-	"slices"
 	"testing"
 
 	"fsward/change"
 	"fsward/interp"
 	"fsward/interp/btrfs"
+	"fsward/interp/forecasttest"
 	"fsward/shareddata"
 )
 
@@ -37,9 +37,7 @@ func TestForecast(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			d := base.clone()
-			plain, ahead := follow(t, d), follow(t, d)
-			commits, foreseen := 0, 0
-			var expected *change.Txn
+			pair := &forecasttest.Pair{Plain: follow(t, d), Ahead: follow(t, d), Apply: d.apply}
 			var root interp.Write
 			super := make([]byte, 4096)
 			_, _ = d.ReadAt(super, primary)
@@ -49,20 +47,7 @@ func TestForecast(t *testing.T) {
 					tc.super(w.Data)
 					reseal(w.Data)
 				}
-				want, got := plain.Observe(w), ahead.Observe(w)
-				if a, b := observed(want), observed(got); !slices.Equal(a, b) {
-					t.Fatalf("write at %d: %d lines with a forecast, %d without:\n%.2000q\n%.2000q", w.Off, len(b), len(a), b, a)
-				}
-				if got.Point == interp.CommitPoint {
-					commits++
-					if got.Txn != nil && got.Txn == expected {
-						foreseen++
-					}
-				}
-				d.apply(w)
-				plain.Settle(true)
-				ahead.Settle(true)
-				return len(want.Violations) == 0 && want.Unknown == nil
+				return pair.Show(t, w)
 			}
 			going := true
 			eachWrite(t, log, func(w interp.Write) bool {
@@ -74,47 +59,24 @@ func TestForecast(t *testing.T) {
 				going = going && show(w)
 				return going
 			}, func(seq uint64) {
-				fc := ahead.Forecast()
-				if fc != nil {
-					if tc.stop {
-						fc.Stop()
-					}
-					p, ok := fc.Prepare()
+				if made, ok := pair.Forecast(tc.stop); made {
 					if ok == tc.stop {
 						t.Errorf("prepared: %t", ok)
 					}
-					if expected = p.Txn; tc.between != nil {
+					if tc.between != nil {
 						again := root
 						again.Data = bytes.Clone(root.Data)
 						tc.between(again.Data)
 						going = going && show(again)
 					}
 				}
-				plain.Flushed(0, seq)
-				ahead.Flushed(0, seq)
+				pair.Flushed(seq)
 			})
-			if !tc.holds(commits, foreseen) {
-				t.Errorf("%d commits, %d of them foreseen", commits, foreseen)
+			if !tc.holds(pair.Commits, pair.Foreseen) {
+				t.Errorf("%d commits, %d of them foreseen", pair.Commits, pair.Foreseen)
 			}
 		})
 	}
-}
-
-// observed writes an observation as text.
-func observed(obs interp.Observation) []string {
-	var out []string
-	for _, v := range obs.Violations {
-		out = append(out, v.Rule+" "+v.Tree+" "+v.ID+" "+v.Detail)
-	}
-	if obs.Unknown != nil {
-		out = append(out, obs.Unknown.Error())
-	}
-	if obs.Txn != nil {
-		for _, r := range obs.Txn.Records {
-			out = append(out, obs.Txn.Schema.RecordText(r, obs.Txn.Names))
-		}
-	}
-	return append(out, obs.Note)
 }
 
 // A forecast takes from the reserve what its own memory does not hold, and has given it back when the commit that came

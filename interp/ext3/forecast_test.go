@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"fsward/change"
 	"fsward/interp"
+	"fsward/interp/forecasttest"
 	"fsward/shareddata"
 )
 
@@ -63,47 +63,25 @@ func TestForecast(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			d := open(t, base)
-			plain, ahead := newFS(t, d), newFS(t, d)
-			seen, foreseen := 0, 0
-			var expected *change.Txn
-			show := func(w interp.Write) bool {
-				want, got := plain.Observe(w), ahead.Observe(w)
-				if a, b := observed(want), observed(got); !slices.Equal(a, b) {
-					t.Fatalf("write at %d: with a forecast %.2000q, without %.2000q", w.Off, b, a)
-				}
-				if (want.Txn == nil) != (got.Txn == nil) || want.Txn != nil && !slices.Equal(want.Txn.Records, got.Txn.Records) {
-					t.Fatalf("write at %d: the records differ", w.Off)
-				}
-				if got.Point == interp.CommitPoint {
-					seen++
-					if got.Txn != nil && got.Txn == expected {
-						foreseen++
-					}
-				}
-				d.apply(w)
-				plain.Settle(true)
-				ahead.Settle(true)
-				return len(want.Violations) == 0 && want.Unknown == nil
-			}
+			ahead := newFS(t, d)
+			pair := &forecasttest.Pair{Plain: newFS(t, d), Ahead: ahead, Apply: d.apply}
 			going := true
 			writes(t, log, func(w interp.Write) {
 				comes := ahead.m != nil && w.Len == uint64(ahead.m.layout.geo.blockSize) && isCommit(w.Data, ahead.m.seq)
-				if !going || seen == commits {
+				if !going || pair.Commits == commits {
 					return
 				}
 				if comes || tc.before != nil && tc.before(w) {
-					if fc := ahead.Forecast(); fc != nil {
-						if tc.stop {
-							fc.Stop()
-						}
-						p, ok := fc.Prepare()
+					made, ok := pair.Forecast(tc.stop)
+					switch {
+					case made:
 						if comes && ok == tc.stop {
 							t.Errorf("prepared: %t", ok)
 						}
-						if expected = p.Txn; tc.between != nil {
-							going = show(tc.between(ahead))
+						if tc.between != nil {
+							going = pair.Show(t, tc.between(ahead))
 						}
-					} else if comes && tc.before == nil {
+					case comes && tc.before == nil:
 						t.Error("no forecast before a commit")
 					}
 				}
@@ -113,10 +91,10 @@ func TestForecast(t *testing.T) {
 				if comes && tc.extend != nil {
 					w = tc.extend(w)
 				}
-				going = going && show(w)
+				going = going && pair.Show(t, w)
 			})
-			if !tc.holds(foreseen) || tc.ends == going {
-				t.Errorf("%d commits, %d of them foreseen", seen, foreseen)
+			if !tc.holds(pair.Foreseen) || tc.ends == going {
+				t.Errorf("%d commits, %d of them foreseen", pair.Commits, pair.Foreseen)
 			}
 		})
 	}
@@ -139,14 +117,104 @@ func newFS(t *testing.T, d interp.Disk) *FS {
 	return fs
 }
 
-// observed writes what an observation says beside the records as text.
-func observed(obs interp.Observation) []string {
-	var out []string
-	for _, v := range obs.Violations {
-		out = append(out, v.Rule+" "+v.Tree+" "+v.ID+" "+v.Detail)
+// manyCommits makes commits with files, data and deletions.
+const manyCommits = `mkdir d; for i in 1 2 3 4 5 6; do head -c 20000 /dev/urandom > d/f$i; echo $i >> d/same; ln -s x d/l$i; sync -f .; rm d/l$i; done; sync -f .`
+
+// Whatever the journal is like, and whenever the guest flushes, the same is said of each write with and without forecasts.
+func TestForecastOfModes(t *testing.T) {
+	everyCommit := func(foreseen, commits int) bool { return foreseen == commits }
+	for _, tc := range []struct {
+		name    string
+		as      string
+		version int // of the checksums in the journal
+		mount   []string
+		flushes bool // before each commit block; else between other writes
+		holds   func(foreseen, commits int) bool
+	}{
+		{"data=ordered", "ext3", 0, nil, true, everyCommit},
+		{"data=journal", "ext3", 0, []string{"data=journal"}, true, everyCommit},
+		{"data=writeback", "ext3", 0, []string{"data=writeback"}, true, everyCommit},
+		{"checksums of version 1", "ext4", 1, []string{"journal_checksum"}, true, everyCommit},
+		{"checksums of version 2", "", 2, nil, true, everyCommit},
+		{"checksums of version 3", "", 3, nil, true, everyCommit},
+		// A flush that comes anywhere begins a forecast, which the next write to the log ends.
+		{"barrier=0", "ext3", 0, []string{"barrier=0"}, false, func(foreseen, commits int) bool { return foreseen < commits }},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			base, writes, least := []byte(nil), []interp.Write(nil), 6
+			if tc.version > 1 {
+				base, writes = logWrites(t, tc.version)
+				least = 3
+			} else {
+				image := mkfs(t, "16M", "-b", "1024", "-J", "size=1")
+				base = readFile(t, image)
+				writes = followAs(t, tc.as, image, 0, nil, tc.mount, manyCommits).writes
+			}
+			d := newDisk(bytes.NewReader(base), uint64(len(base)))
+			ahead := newFS(t, d)
+			pair := &forecasttest.Pair{Plain: newFS(t, d), Ahead: ahead, Apply: d.apply}
+			possible := 0
+			for n, w := range writes {
+				comes := ahead.m != nil && !ahead.m.idle && ahead.m.holdsCommit(w, ahead.m.seq)
+				alone := comes && w.Len == 1024 && !empty(t, ahead, d, w)
+				if alone {
+					possible++
+				}
+				if tc.flushes && comes || !tc.flushes && n%3 == 0 {
+					if made, ok := pair.Forecast(false); alone && tc.flushes && (!made || !ok) {
+						t.Errorf("commit %d: a forecast was made: %t, prepared: %t", pair.Commits, made, ok)
+					}
+				}
+				if !pair.Show(t, w) {
+					t.Fatalf("write %d is refused", n)
+				}
+				if comes && tc.version > 0 && (ahead.m.journal.checksum != (tc.version == 1) || tc.version > 1 && ahead.m.journal.csum != tc.version) {
+					t.Fatalf("checksums %t, version %d", ahead.m.journal.checksum, ahead.m.journal.csum)
+				}
+			}
+			t.Logf("%d commits, %d foreseen", pair.Commits, pair.Foreseen)
+			if pair.Commits < least || !tc.holds(pair.Foreseen, possible) {
+				t.Errorf("%d commits, %d that can be foreseen, %d foreseen", pair.Commits, possible, pair.Foreseen)
+			}
+		})
 	}
-	if obs.Unknown != nil {
-		out = append(out, obs.Unknown.Error())
+}
+
+// empty tells whether a commit block is all of its transaction: with data=journal, sync makes such commits.
+func empty(t *testing.T, fs *FS, d *memDisk, w interp.Write) bool {
+	t.Helper()
+	tr, err := fs.m.journal.read(pending{d, w}, fs.m.head, fs.m.seq)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return append(out, obs.Note)
+	return tr.start == tr.commit
+}
+
+// logWrites returns a file system with an empty log, and the writes of the log that debugfs made, block by block. Linux gives an
+// ext3 no checksums of versions 2 and 3 (set_journal_csum_feature_set); debugfs does.
+func logWrites(t *testing.T, version int) (base []byte, writes []interp.Write) {
+	t.Helper()
+	image := journaled(t, version)
+	base = readFile(t, image)
+	d := open(t, image)
+	m, err := mount(d, d.Size())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, seq := range slices.Sorted(maps.Keys(m.starts)) {
+		tr, err := m.journal.read(d, m.starts[seq], seq)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for at := tr.start; at != tr.next; at = m.journal.next(at) {
+			b, err := readBlock(d, m.layout.geo, m.journal.block(at))
+			if err != nil {
+				t.Fatal(err)
+			}
+			addr := m.layout.geo.addr(m.journal.block(at))
+			writes = append(writes, interp.Write{Off: addr, Len: uint64(len(b)), Data: b})
+			clear(base[addr : addr+uint64(len(b))])
+		}
+	}
+	return base, writes
 }
