@@ -141,9 +141,6 @@ func (f *format) svg(rows []*Row) string {
 func (f *format) legend(s *strings.Builder, x, y int) {
 	for _, l := range []struct{ colour, text string }{{inkFsward, "fsward refuses the commit"}, {inkCheck, f.checker + " reports it"},
 		{inkLinux, f.linux + " complains or does not mount it"}, {silent, "nothing is said"}} {
-		if l.colour == inkLinux && f.linux == "" {
-			continue
-		}
 		fmt.Fprintf(s, `<rect x="%d" y="%d" width="10" height="10" fill="%s"/><text x="%d" y="%d" font-size="11" fill="#333">%s</text>`, x, y-9, l.colour, x+15, y, l.text)
 		x += 40 + 7*len(l.text)
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 var ext3 = &format{
-	name: "ext3", title: "ext3", checker: "e2fsck",
+	name: "ext3", title: "ext3", checker: "e2fsck", linux: "Linux 6.1",
 	size: 24 << 20, mkfs: []string{"mkfs.ext3", "-q", "-F"},
 	variants: []Variant{
 		// Debian's defaults: blocks of 1 KiB, since it is small; three groups, dir_index, resize_inode.

@@ -11,7 +11,7 @@ import (
 type format struct {
 	name, title string // as fsward calls it; for people
 	checker     string // whom ask asks
-	linux       string // that mounts it; "": Linux is not asked, since its mount replays the journal and so changes the image
+	linux       string // that mounts it
 	size        int64  // of every disk, bytes: small, so that a cell is judged quickly
 	mkfs        []string
 	variants    []Variant

@@ -100,7 +100,6 @@ func Run(ctx context.Context, cfg Config) ([]*Row, error) {
 	if err := judgeAll(ctx, cfg, rows, answers); err != nil {
 		return nil, err
 	}
-	cfg.Linux = cfg.Linux && format.linux != ""
 	return rows, askLinux(ctx, cfg, rows, answers)
 }
 

@@ -141,7 +141,9 @@ func TestForecastOfModes(t *testing.T) {
 		{"barrier=0", "ext3", 0, []string{"barrier=0"}, false, func(foreseen, commits int) bool { return foreseen < commits }},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			base, writes, least := []byte(nil), []interp.Write(nil), 6
+			var base []byte
+			var writes []interp.Write
+			least := 6 // commits
 			if tc.version > 1 {
 				base, writes = logWrites(t, tc.version)
 				least = 3

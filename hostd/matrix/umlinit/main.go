@@ -6,10 +6,12 @@
 // DIR, on the host, has the cells one after the other in the file "cells" (see Cell), from which FIRST are
 // passed over; FS is the type to mount; empty directories "dev" and "mnt"; and takes one line for each cell in "results".
 // The disks are /dev/ubda, /dev/ubdb, …, which are as they were when a cell is done. Which of them an address is on is
-// as in an interp.Set. Those of a Btrfs are told by their superblock.
+// as in an interp.Set. Those of a Btrfs are told by their superblock. The mount of an ext3 replays its journal, so that all
+// of its disk is put back.
 package main
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -47,7 +49,13 @@ func run(dir, first, typ string) error {
 	if err != nil {
 		return err
 	}
-	mounted := disks
+	mounted, replays := disks, typ == "ext3"
+	var before []byte
+	if replays {
+		if before, err = os.ReadFile(disks[0]); err != nil {
+			return err
+		}
+	}
 	if len(disks) > 1 {
 		if mounted, err = members(disks); err != nil {
 			return err
@@ -86,6 +94,11 @@ func run(dir, first, typ string) error {
 		}
 		if _, err := exchange(disks, old); err != nil {
 			return err
+		}
+		if replays {
+			if err := putBack(disks[0], before); err != nil {
+				return err
+			}
 		}
 		if _, err := fmt.Fprintf(results, "%d\t%s\t%s\n", i, verdict, strings.ToValidUTF8(message, "?")); err != nil {
 			return err
@@ -144,6 +157,22 @@ func exchange(disks []string, patches []patch) (old []patch, err error) {
 		old = append(old, was)
 	}
 	return old, nil
+}
+
+// putBack makes a disk what it was before it was mounted.
+func putBack(disk string, before []byte) error {
+	f, err := os.OpenFile(disk, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	now := make([]byte, 64<<10)
+	for off := 0; off < len(before) && err == nil; off += len(now) {
+		was := before[off:min(off+len(now), len(before))]
+		if _, err = f.ReadAt(now[:len(was)], int64(off)); err == nil && !bytes.Equal(now[:len(was)], was) {
+			_, err = f.WriteAt(was, int64(off))
+		}
+	}
+	return errors.Join(err, f.Sync(), f.Close())
 }
 
 // members are the disks that have a superblock; the others are blank, or hold a device that was removed.
@@ -212,6 +241,6 @@ func kernelLog() string {
 	return string(buf[:n])
 }
 
-var complaints = regexp.MustCompile(`(?m)(BTRFS (?:critical|error|warning).*|WARNING: .*|BUG: .*|kernel BUG .*)$`)
+var complaints = regexp.MustCompile(`(?m)(BTRFS (?:critical|error|warning).*|EXT4-fs (?:error|warning).*|JBD2: (?:Invalid|bad|recovery failed|IO error|journal).*|WARNING: .*|BUG: .*|kernel BUG .*)$`)
 
 func complaint(log string) string { return complaints.FindString(log) }
