@@ -47,7 +47,7 @@ const (
 )
 
 // The fake promises what ext3 with data=journal does.
-var fakePromises = model.Promises{FsyncMetadata: true, Ordered: true, AtomicRename: true, Data: model.Versions}
+var fakePromises = model.Promises{Ordered: true, AtomicRename: true, Data: model.Versions}
 
 func newFake(s *exploretest.System, bug string, options model.Promises) *fake {
 	f := &fake{Node: explore.Node{At: fakeAt, On: []explore.Component{explore.RAMDisk(0, fakeBytes)}}, bug: bug, options: options}

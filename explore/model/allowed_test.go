@@ -13,8 +13,8 @@ import (
 
 var (
 	posix   = model.Promises{}
-	journal = model.Promises{FsyncMetadata: true, Ordered: true, AtomicRename: true, Data: model.Zeros} // ext4
-	ordered = model.Promises{FsyncMetadata: true, Ordered: true, AtomicRename: true, Data: model.Versions}
+	journal = model.Promises{Ordered: true, AtomicRename: true, Data: model.Zeros} // ext4
+	ordered = model.Promises{Ordered: true, AtomicRename: true, Data: model.Versions}
 	trees   = model.Promises{FsyncNames: true, AtomicRename: true, Data: model.Zeros} // btrfs
 	synced  = model.Promises{Sync: true}
 	dirsync = model.Promises{Dirsync: true}
@@ -150,8 +150,10 @@ func TestAllowed(t *testing.T) {
 		{"zeros of a hole", ordered, "creat /f; sync; truncate /f 8192; write /f 1", "creat /f; truncate /f 8192", ""},
 		{"garbage over what was synced", posix, "creat /f; write /f 1; sync; truncate /f 4096", "creat /f; write /f 3", "contents"},
 		{"truncated comes back", posix, "creat /f; write /f 1; sync; truncate /f 0; fsync /f", "creat /f; write /f 1", "size"},
-		{"a truncate goes with the metadata", journal, "creat /f; creat /g; write /f 1; sync; truncate /f 0; fsync /g", "creat /f; creat /g; write /f 1",
-			"size"},
+		{"a truncate goes with the metadata", journal, "creat /f; creat /g; write /f 1; sync; truncate /f 0; chmod /g 448; fsync /g",
+			"creat /f; creat /g; chmod /g 448; write /f 1", "size"},
+		{"fsync of what did not change", journal, "creat /f; sync; mkdir /d; fsync /f", "creat /f", ""},
+		{"the same mode again", journal, "creat /f; sync; mkdir /d; chmod /f 420; fsync /f", "creat /f", ""},
 
 		// Attributes.
 		{"mode", posix, "creat /f; sync; chmod /f 384", "creat /f", ""},

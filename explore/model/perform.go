@@ -238,7 +238,11 @@ func (f *FS) setAttributes(o Op) unix.Errno {
 	return 0
 }
 
+// describe changes attributes. Where nothing changes, the inode need not be written (ext4_xattr_set_handle), and keeps nothing else.
 func (f *FS) describe(n *inode, a attrs) {
+	if was := n.attrs.now(); was.mode == a.mode && was.uid == a.uid && was.gid == a.gid && maps.Equal(was.xattrs, a.xattrs) {
+		return
+	}
 	n.changed = f.now
 	n.attrs.set(f.now, a)
 }
@@ -311,7 +315,9 @@ func (n *inode) current() (out []string) {
 }
 
 func (f *FS) resize(n *inode, size uint64) {
-	n.changed, n.sized = f.now, f.now
+	if size != n.data.now().size {
+		n.changed, n.sized = f.now, f.now
+	}
 	n.data = append(n.data, version[content]{f.now, n.data.now().truncate(size), true})
 }
 
@@ -470,9 +476,8 @@ func (f *FS) write(slot *file, n *inode, o Op) Result {
 	old := n.data.now()
 	c := old.write(o.Off, o.Len, o.Seed)
 	n.data.set(f.now, c)
-	n.changed = f.now
-	if c.size != old.size {
-		n.sized = f.now
+	if c.size != old.size { // else only its time changes, and not even that twice in a tick (inode_needs_update_time)
+		n.changed, n.sized = f.now, f.now
 	}
 	switch {
 	case slot.flags&unix.O_SYNC == unix.O_SYNC:
@@ -512,9 +517,8 @@ func (f *FS) fallocate(n *inode, o Op) unix.Errno {
 		c = c.truncate(stop)
 	}
 	if n.data.now().size != c.size {
-		n.sized = f.now
+		n.changed, n.sized = f.now, f.now
 	}
-	n.changed = f.now
 	n.data = append(n.data, version[content]{f.now, c, true})
 	return 0
 }

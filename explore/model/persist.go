@@ -50,10 +50,7 @@ func (f *FS) fsync(i int, dataOnly bool) {
 		return
 	}
 	n.meta, n.stored = f.now, f.now
-	switch {
-	case f.can.FsyncMetadata:
-		f.meta = f.now
-	case f.can.Ordered:
+	if f.can.Ordered {
 		f.meta = max(f.meta, n.changed)
 	}
 	if f.can.FsyncNames {

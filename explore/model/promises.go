@@ -14,13 +14,13 @@ package model
 // file has what it once had where nobody wrote since.
 type Promises struct {
 	// FsyncNames: fsync of a file also keeps the names that it has, and its directories. Btrfs (btrfs_log_inode_parent,
-	// btrfs_log_new_ancestors), F2FS (need_do_checkpoint, F2FS_FSYNC of the parents), and all with FsyncMetadata.
+	// btrfs_log_new_ancestors), F2FS (need_do_checkpoint).
 	FsyncNames bool `yaml:"fsync_names"`
-	// FsyncMetadata: fsync keeps all that was done to names, modes and attributes before it, of all files: it commits the one
-	// running transaction. ext3 and ext4 (jbd2_log_start_commit; Documentation/filesystems/journalling.rst), ReiserFS, JFS.
-	FsyncMetadata bool `yaml:"fsync_metadata"`
-	// Ordered: what was done to names, modes and attributes reaches the disk in the order in which it was done. ext3, ext4, XFS
-	// (xfs-delayed-logging-design.rst, "strictly ordered" log items), ReiserFS, JFS.
+	// Ordered: what was done to names, modes, sizes and attributes reaches the disk in the order in which it was done; fsync of a file
+	// so keeps all that was done before the file's own last change, of all files. Not what was done after it: where the file did not
+	// change, its transaction is on the disk already, and nothing is committed. ext3 and ext4 (ext4_fsync_journal, i_sync_tid; one
+	// running transaction, Documentation/filesystems/journalling.rst), XFS (xfs_fsync_flush_log, ili_commit_seq;
+	// xfs-delayed-logging-design.rst: "strictly ordered"), ReiserFS, JFS.
 	Ordered bool `yaml:"ordered"`
 	// AtomicRename: a file that is renamed has one of its names after a crash, never none and never both. All that have a journal
 	// or copy on write.
