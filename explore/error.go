@@ -60,7 +60,7 @@ func (s *session) keep(c crashed) *crashDisk {
 	return k
 }
 
-// report writes the folder of the first error of its kind, and counts the others.
+// report makes the first error of its kind as small as it can and writes its folder, and counts the others.
 func (x *explorer) report(ctx context.Context, f *finding) (*Error, error) {
 	for i := range x.errors {
 		if x.errors[i].Kind == f.Kind {
@@ -68,17 +68,29 @@ func (x *explorer) report(ctx context.Context, f *finding) (*Error, error) {
 			return &x.errors[i], nil
 		}
 	}
-	e := &Error{Kind: f.Kind, Summary: f.Text, Origin: x.Origin, Steps: f.steps, Did: f.did, Seed: x.Crash.Seed, Limit: x.Crash.Limit, Count: 1}
+	totals := x.totals
+	f, err := x.minimise(ctx, f)
+	x.totals = totals // what was run again is no part of the exploration
+	if err != nil {
+		return nil, err
+	}
+	e := x.errorOf(f)
 	e.Dir = fmt.Sprintf("%03d-%s", len(x.errors)+1, fileName(f.Kind))
+	if err := x.writeFolder(&e, f); err != nil {
+		return nil, fmt.Errorf("the folder of an error: %w", err)
+	}
+	x.errors = append(x.errors, e)
+	x.tell(Event{Event: "error", Error: &e})
+	return &e, ctx.Err()
+}
+
+// errorOf is what there is to say of a finding.
+func (x *explorer) errorOf(f *finding) Error {
+	e := Error{Kind: f.Kind, Summary: f.Text, Origin: x.Origin, Steps: f.steps, Did: f.did, Seed: x.Crash.Seed, Limit: x.Crash.Limit, Count: 1}
 	if f.disk != nil {
 		e.Crash = &f.disk.CrashError
 	}
-	if err := x.writeFolder(e, f); err != nil {
-		return nil, fmt.Errorf("the folder of an error: %w", err)
-	}
-	x.errors = append(x.errors, *e)
-	x.tell(Event{Event: "error", Error: e})
-	return e, ctx.Err()
+	return e
 }
 
 var notInNames = regexp.MustCompile(`[^a-z0-9]+`)

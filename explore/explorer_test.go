@@ -111,6 +111,13 @@ func TestPlantedBugsAreFound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		// As small as it gets: what has to be put, and the sync. Depth first, it was longer when it was found.
+		if want := map[exploretest.Bug]int{exploretest.DroppedFlush: 2, exploretest.EarlySync: 3, exploretest.Panic: 2}[bug]; len(e.Steps) != want {
+			t.Errorf("%s: %d steps, want %d: %v", bug, len(e.Steps), want, e.Did)
+		}
+		if e.Crash != nil && bug == exploretest.DroppedFlush && len(e.Crash.Missing) != 1 {
+			t.Errorf("%s: %d writes are missing", bug, len(e.Crash.Missing))
+		}
 		for range 10 {
 			found, err := explore.Replay(context.Background(), toy(t, bug, 3, 1), e)
 			if err != nil || found == nil || found.Kind != kind {

@@ -151,8 +151,7 @@ func (s *session) load(ctx context.Context, pages map[uint32][]agent.Page) error
 			}
 		}
 	}
-	_, err := s.system.Records(ctx)
-	return err
+	return nil
 }
 
 // mount mounts the stack, after a crash recovered.
@@ -274,6 +273,9 @@ func (s *session) run(ctx context.Context, st *state, more bool) (r *ran, err er
 	if err := s.load(ctx, nil); err != nil {
 		return nil, err
 	}
+	if _, err := s.system.Records(ctx); err != nil { // of before
+		return nil, err
+	}
 	e := NewEnv(ctx, s.system, new(Chooser))
 	r = &ran{steps: slices.Clone(st.Steps)}
 	if f := s.mount(e, false); f != nil || fatal(e) != nil {
@@ -377,7 +379,8 @@ func (s *session) finish(ctx context.Context) (*Found, error) {
 	return s.down(ctx)
 }
 
-// recovered puts a crash disk in, recovers and mounts it, and asks the checker. wrote is how many sectors recovery wrote.
+// recovered puts a crash disk in, recovers and mounts it, and asks the checker. wrote is how many sectors were written
+// then.
 func (s *session) recovered(ctx context.Context, c crashed) (f *Found, wrote uint64, err error) {
 	if _, err := s.down(ctx); err != nil {
 		return nil, 0, err
@@ -402,18 +405,18 @@ func (s *session) recovered(ctx context.Context, c crashed) (f *Found, wrote uin
 	if s.dead {
 		return f, 0, nil
 	}
-	records, err := s.system.Records(ctx)
-	if err != nil {
-		return nil, 0, err
+	g, err := s.down(ctx)
+	if f == nil {
+		f = g
 	}
+	if err != nil || s.dead {
+		return f, 0, err
+	}
+	records, err := s.system.Records(ctx)
 	for _, r := range records {
 		if r.Type == ramdisk.Complete && r.Op == ramdisk.Write {
 			wrote += r.Done / ramdisk.SectorSize
 		}
-	}
-	g, err := s.down(ctx)
-	if f == nil {
-		f = g
 	}
 	return f, wrote, err
 }

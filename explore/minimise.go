@@ -1,0 +1,98 @@
+package explore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+)
+
+// Bounds of what is tried to make an error smaller.
+const (
+	minimiseTime = 2 * time.Minute
+	minimiseMost = 32 // crash disks with fewer writes missing
+)
+
+// minimise makes what leads to an error smaller: fewer steps, then fewer writes that are missing. What cannot be made smaller, or not in
+// time, comes back as it is.
+func (x *explorer) minimise(ctx context.Context, f *finding) (*finding, error) {
+	all := ctx
+	ctx, cancel := context.WithTimeout(ctx, minimiseTime)
+	defer cancel()
+	best, err := x.fewestSteps(ctx, f)
+	if err == nil && best.disk != nil {
+		best, err = x.fewestMissing(ctx, best)
+	}
+	if errors.Is(err, context.DeadlineExceeded) && all.Err() == nil {
+		err = nil
+	}
+	return best, err
+}
+
+// fewestSteps leaves out one step after the other, the first ones first.
+func (x *explorer) fewestSteps(ctx context.Context, best *finding) (*finding, error) {
+	for i := 0; i < len(best.steps)-1; {
+		e := x.errorOf(best)
+		e.Steps = slices.Delete(slices.Clone(best.steps), i, i+1)
+		smaller, err := x.again(ctx, e)
+		var diverged *DivergedError
+		switch {
+		case errors.As(err, &diverged): // a step after it cannot be done without it
+			i++
+		case err != nil:
+			return best, err
+		case smaller == nil:
+			i++
+		default:
+			best = smaller
+		}
+	}
+	return best, nil
+}
+
+// fewestMissing looks for a crash disk with the same error on which fewer writes are missing.
+func (x *explorer) fewestMissing(ctx context.Context, best *finding) (*finding, error) {
+	type candidate struct {
+		sum     string
+		missing int
+	}
+	var list []candidate
+	like := func(c crashed) bool {
+		return c.window == best.disk.Window && c.Epoch.String() == best.disk.Epoch && len(c.Missing()) < len(best.disk.Missing)
+	}
+	_, err := x.session.crashes(best.ran, x.Crash, func(c crashed) error {
+		if like(c) {
+			list = append(list, candidate{c.sum(), len(c.Missing())})
+		}
+		return ctx.Err()
+	})
+	if err != nil {
+		return best, err
+	}
+	slices.SortStableFunc(list, func(a, b candidate) int { return cmp.Compare(a.missing, b.missing) })
+	for _, want := range list[:min(len(list), minimiseMost)] {
+		var smaller *finding
+		judge, err := x.newJudge(ctx)
+		if err != nil {
+			return best, err
+		}
+		_, err = x.session.crashes(best.ran, x.Crash, func(c crashed) error {
+			if c.sum() != want.sum || !like(c) {
+				return ctx.Err()
+			}
+			found, _, err := x.checkCrash(ctx, judge, c)
+			if err == nil && found != nil && found.Kind == best.Kind {
+				smaller = &finding{Found: found, ran: best.ran, disk: x.session.keep(c)}
+			}
+			return cmp.Or(err, errEnough)
+		})
+		if smaller != nil {
+			return smaller, nil
+		}
+		if err != nil && !errors.Is(err, errEnough) {
+			return best, err
+		}
+	}
+	return best, nil
+}
