@@ -9,7 +9,7 @@ var ErrApart = errors.New("the state cannot be compared with the one that is kno
 const ForkPage = 4096
 
 // A Fork is a disk as it could be, beside a known state of the same disk: after a crash, say. What is asked of it is all
-// that an answer depends on, so that whoever notes it knows which other forks have the same.
+// that an answer depends on, so that whoever notes it knows which other forks have the same. Several goroutines may ask.
 type Fork interface {
 	Disk
 	// Same tells whether a range, in bytes, holds what it holds in the known state.

@@ -434,7 +434,7 @@ func (e *Enumerator) sample(visit func(*State) error) error {
 // form makes a state and visits it, unless it is equal to one before.
 func (e *Enumerator) form(levels []uint32, visit func(*State) error) error {
 	e.stats.Formed++
-	s := &State{Point: e.stats.Points, At: e.at, Mark: e.mark, Durable: e.layer.sum, layer: e.layer, flight: e.flight, levels: levels}
+	s := &State{Point: e.stats.Points, At: e.at, Mark: e.mark, Durable: e.layer.sum, layer: e.layer, flight: e.flight, forms: e.forms, levels: levels}
 	var err error
 	if s.over, s.Sig, err = e.forms.state(levels); err != nil {
 		return err

@@ -20,6 +20,7 @@ type State struct {
 
 	layer  *layer
 	flight []*unit
+	forms  *forms
 	levels []uint32        // how many steps of each unit in flight are done
 	over   map[uint64]page // the pages that differ from the layer
 }
@@ -34,6 +35,15 @@ func (s *State) ReadAt(p []byte, off int64) (int, error) {
 
 // Size returns the size of the disk in bytes.
 func (s *State) Size() uint64 { return s.layer.base.Size() }
+
+// InFlight tells whether a write in flight touches a page: the other pages are the same in all states of the point.
+func (s *State) InFlight(number uint64) bool {
+	_, ok := s.forms.writers[number]
+	return ok
+}
+
+// AllInFlight yields the numbers of the pages that writes in flight touch, in no order.
+func (s *State) AllInFlight() iter.Seq[uint64] { return maps.Keys(s.forms.writers) }
 
 // Pages yields the pages in which the disk differs from the base: the address of each in bytes, in order, and its contents,
 // which must not be changed.
@@ -72,7 +82,7 @@ func (s *State) Page(number uint64) Signature {
 
 // Settled returns the state with nothing of what was in flight.
 func (s *State) Settled() *State {
-	return &State{Point: s.Point, At: s.At, Mark: s.Mark, Sig: s.Durable, Durable: s.Durable, layer: s.layer, flight: s.flight,
+	return &State{Point: s.Point, At: s.At, Mark: s.Mark, Sig: s.Durable, Durable: s.Durable, layer: s.layer, flight: s.flight, forms: s.forms,
 		levels: make([]uint32, len(s.levels))}
 }
 

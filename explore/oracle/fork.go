@@ -2,40 +2,30 @@ package oracle
 
 import (
 	"slices"
+	"sync"
 
 	"fsward/explore/crash"
 	"fsward/interp"
 )
 
-// A question is something that a verdict can depend on: what a page holds, or which pages differ of those that keep wants.
-type question struct {
-	page uint64
-	keep func(addr uint64) bool // nil: about the page
-}
-
-// A step is a question that was asked and its answer.
-type step struct {
-	question
-	answer crash.Signature
-}
-
-// A fork is a state as it is compared with the known one. It notes what is asked of it.
+// A fork is a state as it is compared with the known one. It notes which of the pages in flight it is asked for: the others
+// are the same in all states of the point. The rules read it in several goroutines.
 type fork struct {
 	state   *crash.State
 	disk    *crash.Disk
 	first   uint64   // number of the disk's first page
 	differs []uint64 // numbers of the pages that differ from the known state
-	asked   map[uint64]struct{}
-	path    []step
+
+	mu    sync.Mutex
+	asked map[uint64]struct{}
 }
 
 var _ interp.Fork = (*fork)(nil)
 
 func (o *Oracle) fork(s *crash.State) *fork {
 	f := &fork{state: s, disk: s.Disk(o.options.Disk), first: interp.Address(o.options.Disk, 0) / crash.PageSize, asked: make(map[uint64]struct{})}
-	f.differs = s.Differs(o.base)
 	end := interp.Address(o.options.Disk+1, 0) / crash.PageSize
-	f.differs = slices.DeleteFunc(f.differs, func(n uint64) bool { return n < f.first || n >= end })
+	f.differs = slices.DeleteFunc(s.Differs(o.base), func(n uint64) bool { return n < f.first || n >= end })
 	return f
 }
 
@@ -55,10 +45,11 @@ func (f *fork) note(off, n uint64) {
 	if n == 0 {
 		return
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	for number := f.first + off/crash.PageSize; number <= f.first+(off+n-1)/crash.PageSize; number++ {
-		if _, ok := f.asked[number]; !ok {
+		if f.state.InFlight(number) {
 			f.asked[number] = struct{}{}
-			f.path = append(f.path, step{question{page: number}, f.state.Page(number)})
 		}
 	}
 }
@@ -73,27 +64,17 @@ func (f *fork) Same(off, n uint64) bool {
 
 // Differing returns the addresses of the pages that differ and are wanted.
 func (f *fork) Differing(keep func(addr uint64) bool) (addrs []uint64) {
+	for number := range f.state.AllInFlight() {
+		if number >= f.first && f.addr(number) < f.Size() && keep(f.addr(number)) {
+			f.note(f.addr(number), crash.PageSize)
+		}
+	}
 	for _, number := range f.differs {
 		if keep(f.addr(number)) {
 			addrs = append(addrs, f.addr(number))
 		}
 	}
-	f.path = append(f.path, step{question{keep: keep}, f.answer(question{keep: keep})})
 	return addrs
-}
-
-// answer answers a question without noting it.
-func (f *fork) answer(q question) (a crash.Signature) {
-	if q.keep == nil {
-		return f.state.Page(q.page)
-	}
-	for _, number := range f.differs {
-		if q.keep(f.addr(number)) {
-			page := f.state.Page(number)
-			a[0], a[1] = a[0]+page[0], a[1]+page[1]
-		}
-	}
-	return a
 }
 
 // frozen is the disk of a state that stays.

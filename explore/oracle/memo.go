@@ -1,77 +1,68 @@
 package oracle
 
-import "fsward/explore/crash"
+import (
+	"slices"
 
-// A memo is a tree of questions: judging asks the first of every state, and what it asks next depends on the answers so
-// far and nothing else. Where the answers lead to a leaf, the verdict is there.
+	"fsward/explore/crash"
+)
+
+// A memo knows verdicts of the states of one point of a log: they differ in the pages in flight alone. A verdict depends on
+// those of them that were asked for. Another state in which these hold the same has the same verdict: judging it would ask the
+// same and be answered the same, whatever the other pages hold.
 type memo struct {
-	root  *node
-	count int
+	point  int
+	shapes []*shape // the one that was of use last comes first
 }
 
-// maxNodes bounds the questions that are remembered: some 30 MB.
-const maxNodes = 1 << 18
+// maxShapes bounds the sets of pages that are tried for a state.
+const maxShapes = 64
 
-// A node is a question, or a verdict.
-type node struct {
-	question
-	answer  crash.Signature // most questions have one answer
-	next    *node
-	others  map[crash.Signature]*node
-	verdict *Verdict
+// A shape is a set of pages that verdicts depend on.
+type shape struct {
+	pages    []uint64 // in order
+	verdicts map[crash.Signature]Verdict
 }
 
-func (n *node) child(answer crash.Signature) *node {
-	if n.next != nil && n.answer == answer {
-		return n.next
+// of sums up what the pages hold in a state.
+func (sh *shape) of(s *crash.State) (sum crash.Signature) {
+	for _, number := range sh.pages {
+		p := s.Page(number)
+		sum[0], sum[1] = sum[0]+p[0], sum[1]+p[1]
 	}
-	return n.others[answer]
+	return sum
 }
 
 // find returns the verdict of a state that is the same in all that mattered.
-func (m *memo) find(f *fork) (Verdict, bool) {
-	n := m.root
-	for n != nil && n.verdict == nil {
-		n = n.child(f.answer(n.question))
+func (m *memo) find(s *crash.State) (Verdict, bool) {
+	if m.point != s.Point {
+		*m = memo{point: s.Point}
 	}
-	if n == nil {
-		return Verdict{}, false
-	}
-	return *n.verdict, true
-}
-
-// add remembers a verdict under what was asked and answered.
-func (m *memo) add(path []step, v Verdict) {
-	if m.count += len(path); m.count > maxNodes {
-		m.clear()
-		m.count = len(path)
-	}
-	if m.root == nil {
-		m.root = &node{question: path[0].question}
-	}
-	n := m.root
-	for i, s := range path {
-		child := n.child(s.answer)
-		if child == nil {
-			child = &node{verdict: &v}
-			if i+1 < len(path) {
-				child = &node{question: path[i+1].question}
-			}
-			n.lead(s.answer, child)
+	for i, sh := range m.shapes {
+		if v, ok := sh.verdicts[sh.of(s)]; ok {
+			copy(m.shapes[1:i+1], m.shapes[:i])
+			m.shapes[0] = sh
+			return v, true
 		}
-		n = child
 	}
+	return Verdict{}, false
 }
 
-func (n *node) lead(answer crash.Signature, to *node) {
-	switch {
-	case n.next == nil:
-		n.answer, n.next = answer, to
-	case n.others == nil:
-		n.others = map[crash.Signature]*node{answer: to}
-	default:
-		n.others[answer] = to
+// add remembers a verdict of a state for which these pages were asked for.
+func (m *memo) add(s *crash.State, asked map[uint64]struct{}, v Verdict) {
+	pages := make([]uint64, 0, len(asked))
+	for number := range asked {
+		pages = append(pages, number)
 	}
+	slices.Sort(pages)
+	i := slices.IndexFunc(m.shapes, func(sh *shape) bool { return slices.Equal(sh.pages, pages) })
+	if i < 0 {
+		if i = len(m.shapes); i >= maxShapes {
+			i = maxShapes - 1
+			m.shapes = m.shapes[:i]
+		}
+		m.shapes = append(m.shapes, &shape{pages: pages, verdicts: make(map[crash.Signature]Verdict)})
+	}
+	m.shapes[i].verdicts[m.shapes[i].of(s)] = v
 }
 
-func (m *memo) clear() { *m = memo{} }
+func (m *memo) clear() { m.shapes = nil }

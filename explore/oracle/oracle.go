@@ -77,7 +77,7 @@ func (v Verdict) String() string {
 }
 
 // followPages is after how many pages that differ from the known state a later one takes its place.
-const followPages = 64
+const followPages = 16
 
 // An Oracle judges the states of one log. Used by one goroutine.
 type Oracle struct {
@@ -150,7 +150,7 @@ func (o *Oracle) judge(ctx context.Context, s *crash.State) Verdict {
 		}
 	}
 	if !o.options.NoPrune {
-		if v, ok := o.memo.find(f); ok {
+		if v, ok := o.memo.find(s); ok {
 			o.stats.Pruned++
 			v.Pruned = true
 			return v
@@ -166,7 +166,7 @@ func (o *Oracle) judge(ctx context.Context, s *crash.State) Verdict {
 		v = whole
 	}
 	if v.Outcome != change.Undecided && !o.options.NoPrune {
-		o.memo.add(f.path, v)
+		o.memo.add(s, f.asked, v)
 	}
 	return v
 }
@@ -187,8 +187,7 @@ func (o *Oracle) advance(ctx context.Context, s *crash.State) bool {
 	snapshot := s.Keep()
 	disk := frozen{snapshot, f.first * crash.PageSize, f.Size()}
 	obs, err := o.known.Compare(f)
-	switch {
-	case err == nil:
+	if err == nil {
 		if o.check(ctx, obs).Outcome != change.Holds {
 			return false
 		}
@@ -197,7 +196,7 @@ func (o *Oracle) advance(ctx context.Context, s *crash.State) bool {
 			differing = append(differing, f.addr(number))
 		}
 		o.known.Follow(disk, differing)
-	default:
+	} else {
 		if o.whole(ctx, disk).Outcome != change.Holds {
 			return false
 		}

@@ -33,22 +33,27 @@ func NewKnown(d interp.Disk) (interp.Known, error) {
 }
 
 // Compare compares what the superblock of a fork leads to, which is the first: mount looks at no other.
-func (k *Known) Compare(fork interp.Fork) (obs interp.Observation, err error) {
+func (k *Known) Compare(fork interp.Fork) (interp.Observation, error) {
 	k.next = nil
 	k.f.release()
+	obs, err := k.compare(fork)
+	return refused(obs, err)
+}
+
+func (k *Known) compare(fork interp.Fork) (obs interp.Observation, err error) {
 	obs.Point = interp.CommitPoint
 	devs, err := findDevices(fork, k.f.sizes, 0)
 	if errors.Is(err, interp.ErrNotFound) {
 		err = violatedAt(superRule, superOffset, "there is none")
 	}
 	if err != nil {
-		return k.refused(obs, err)
+		return obs, err
 	}
 	sb, start := devs.newest()
 	obs.Generation = sb.generation()
 	old := k.base.sb
 	if err := sb.checkUnchanged(old, start+superOffset); err != nil {
-		return k.refused(obs, err)
+		return obs, err
 	}
 	lost := fork.Differing(k.needs)
 	var s *state
@@ -62,7 +67,7 @@ func (k *Known) Compare(fork interp.Fork) (obs interp.Observation, err error) {
 		s, err = k.newCommit(fork, sb, start, devs, lost, &obs)
 	}
 	if err != nil || len(obs.Violations) > 0 || obs.Unknown != nil {
-		return k.refused(obs, err)
+		return obs, err
 	}
 	if _, ok := sb.logPointer(); ok {
 		if obs.Point == interp.NoPoint {
@@ -82,16 +87,14 @@ func (k *Known) Compare(fork interp.Fork) (obs interp.Observation, err error) {
 }
 
 // refused puts an error into an observation, where it is a violation.
-func (k *Known) refused(obs interp.Observation, err error) (interp.Observation, error) {
-	if err == nil {
-		return obs, nil
+func refused(obs interp.Observation, err error) (interp.Observation, error) {
+	e, ok := errors.AsType[*structureError](err)
+	if !ok {
+		return obs, err
 	}
-	if e, ok := errors.AsType[*structureError](err); ok {
-		obs.Point = interp.CommitPoint
-		obs.Violations = append(obs.Violations, e.v)
-		return obs, nil
-	}
-	return obs, err
+	obs.Point = interp.CommitPoint
+	obs.Violations = append(obs.Violations, e.v)
+	return obs, nil
 }
 
 // needs tells whether a page holds a part of a block that the known commit needs.
