@@ -28,7 +28,7 @@ func TestPruned(t *testing.T) {
 					}
 					return v
 				}
-				_, err := crash.Each(r.open(t), list(log), crash.Options{Unit: 4096, Limit: 100, Seed: 3, Repeats: true}, func(s *crash.State) error {
+				_, err := crash.Each(r.open(t), list(log), crash.Options{Unit: 4096, Limit: 60, Seed: 3, Repeats: true}, func(s *crash.State) error {
 					p, u := judge(pruning, s), judge(each, s)
 					if p.Outcome != u.Outcome || p.Kind() != u.Kind() {
 						t.Errorf("state %s: pruned %s; by itself %s", s.ID(), p, u)
