@@ -81,7 +81,7 @@ func (x *explorer) report(ctx context.Context, f *finding) (*Error, error) {
 	}
 	x.errors = append(x.errors, e)
 	x.tell(Event{Event: "error", Error: &e})
-	return &e, ctx.Err()
+	return &e, nil
 }
 
 // errorOf is what there is to say of a finding.
@@ -177,15 +177,12 @@ func ReadError(dir string) (e Error, err error) {
 // Replay runs the choices that led to an error once more, with the same crashes after them, and returns the error if it is found
 // again, nil if not.
 func Replay(ctx context.Context, cfg Config, e Error) (found *Found, err error) {
-	x := &explorer{Config: cfg, memo: make(map[string]bool)}
+	x := &explorer{Config: cfg, memo: make(map[string]bool), stop: ctx}
+	ctx = context.WithoutCancel(ctx)
 	if x.session, err = newSession(ctx, cfg.Stack, cfg.System); err != nil {
 		return nil, err
 	}
-	defer func() {
-		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), opTimeout)
-		defer cancel()
-		err = errors.Join(err, x.session.close(end))
-	}()
+	defer func() { err = errors.Join(err, x.session.close(ctx)) }()
 	x.Crash.Seed, x.Crash.Limit = e.Seed, e.Limit
 	f, err := x.again(ctx, e)
 	if err != nil || f == nil {
@@ -200,6 +197,9 @@ func (x *explorer) again(ctx context.Context, e Error) (f *finding, err error) {
 		return nil, errors.New("an error without a step")
 	}
 	last := len(e.Steps) - 1
+	if err := x.stopped(); err != nil {
+		return nil, err
+	}
 	r, err := x.session.run(ctx, &state{Steps: e.Steps[:last], Next: Values(e.Steps[last])}, true)
 	if err != nil {
 		return nil, err
@@ -218,7 +218,7 @@ func (x *explorer) again(ctx context.Context, e Error) (f *finding, err error) {
 		}
 		_, err := x.session.crashes(r, x.Crash, func(c crashed) error {
 			if c.window != e.Crash.Window || c.Epoch.String() != e.Crash.Epoch || exact != (c.sum() == e.Crash.Contents) {
-				return ctx.Err()
+				return x.stopped()
 			}
 			found, _, err := x.checkCrash(ctx, judge, c)
 			if err != nil {

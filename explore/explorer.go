@@ -91,7 +91,11 @@ type explorer struct {
 	before  float64         // seconds of earlier parts of the run
 	told    time.Time       // of the last progress
 	memo    map[string]bool // crash disks that are recovered as they should be
+	stop    context.Context // its end stops the run, between two things that are done to the machine
 }
+
+// stopped returns why the run is to stop; nil while it is not.
+func (x *explorer) stopped() error { return x.stop.Err() }
 
 const (
 	maxMemo       = 1 << 20
@@ -109,7 +113,8 @@ func Run(ctx context.Context, cfg Config) (sum Summary, err error) {
 	if err := os.MkdirAll(cfg.Dir, 0o755); err != nil {
 		return sum, err
 	}
-	x := &explorer{Config: cfg, began: time.Now(), memo: make(map[string]bool)}
+	x := &explorer{Config: cfg, began: time.Now(), memo: make(map[string]bool), stop: ctx}
+	ctx = context.WithoutCancel(ctx) // a machine that is left in the middle of something is in nobody knows which state
 	if x.store, err = openStore(cfg.Dir); err != nil {
 		return sum, err
 	}
@@ -117,16 +122,12 @@ func Run(ctx context.Context, cfg Config) (sum Summary, err error) {
 	if x.session, err = newSession(ctx, cfg.Stack, cfg.System); err != nil {
 		return sum, err
 	}
-	defer func() {
-		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), opTimeout)
-		defer cancel()
-		err = errors.Join(err, x.session.close(end))
-	}()
+	defer func() { err = errors.Join(err, x.session.close(ctx)) }()
 	if err := x.begin(ctx); err != nil {
 		return sum, err
 	}
 	complete, err := x.loop(ctx)
-	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+	if stopped := x.stopped(); stopped != nil && errors.Is(err, stopped) {
 		err = nil
 	}
 	x.tick()
@@ -172,7 +173,7 @@ func (x *explorer) tell(e Event) {
 
 // loop runs one child after the other.
 func (x *explorer) loop(ctx context.Context) (complete bool, err error) {
-	for ctx.Err() == nil {
+	for x.stopped() == nil {
 		key, st, err := x.store.first()
 		if err != nil {
 			return false, err
@@ -291,7 +292,7 @@ func (x *explorer) checkCrashes(ctx context.Context, r *ran) (f *finding, recove
 		return nil, 0, err
 	}
 	stats, err := x.session.crashes(r, x.Crash, func(c crashed) error {
-		if err := ctx.Err(); err != nil {
+		if err := x.stopped(); err != nil {
 			return err
 		}
 		found, wrote, err := x.checkCrash(ctx, judge, c)

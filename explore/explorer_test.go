@@ -220,3 +220,36 @@ type broken struct{ explore.Node }
 var errBroken = errors.New("no mkfs")
 
 func (*broken) Init(*explore.Env) error { return errBroken }
+
+// A run whose time is up in the middle of a crash leaves nothing mounted, and its disks can be removed.
+func TestTimeIsUpInTheMiddle(t *testing.T) {
+	cfg := toy(t, "", 2, 2)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	cfg.Stack.Checker = &interrupter{ToyChecker: exploretest.ToyChecker{Keys: 2, Values: 2}, cancel: cancel}
+	sum, err := explore.Run(ctx, cfg)
+	if err != nil || sum.Complete || ctx.Err() == nil {
+		t.Fatal(sum, err)
+	}
+	if err := cfg.System.MakeDisk(context.Background(), 0, 4096); err != nil {
+		t.Errorf("the disk is still there: %v", err)
+	}
+	cfg.Stack.Checker = &exploretest.ToyChecker{Keys: 2, Values: 2}
+	if err := cfg.System.RemoveDisk(context.Background(), 0); err != nil {
+		t.Fatal(err)
+	}
+	if sum, err = explore.Run(context.Background(), cfg); err != nil || !sum.Complete || sum.States != 36 {
+		t.Error(sum, err)
+	}
+}
+
+// interrupter ends the run when a crash is checked.
+type interrupter struct {
+	exploretest.ToyChecker
+	cancel func()
+}
+
+func (i *interrupter) Check(e *explore.Env, c explore.Crash) error {
+	i.cancel()
+	return i.ToyChecker.Check(e, c)
+}

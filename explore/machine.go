@@ -2,7 +2,6 @@ package explore
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -35,11 +34,11 @@ func (m *Machine) do(ctx context.Context, ops ...agent.Op) error {
 		return err
 	}
 	n := len(done.Results)
-	if n > 0 {
-		err = done.Results[n-1].Err()
+	if n > 0 && done.Results[n-1].Errno != 0 {
+		return fmt.Errorf("%v: %w", ops[n-1], done.Results[n-1].Err())
 	}
-	if done.TimedOut || err != nil || n < len(ops) {
-		return fmt.Errorf("%d of %d operations on RAM disks: %w", n, len(ops), errors.Join(err, ctx.Err()))
+	if done.TimedOut || n < len(ops) {
+		return fmt.Errorf("%v did not end within %v", ops[n], diskTimeout)
 	}
 	return nil
 }

@@ -17,15 +17,17 @@ const (
 // minimise makes what leads to an error smaller: fewer steps, then fewer writes that are missing. What cannot be made smaller, or not in
 // time, comes back as it is.
 func (x *explorer) minimise(ctx context.Context, f *finding) (*finding, error) {
-	all := ctx
-	ctx, cancel := context.WithTimeout(ctx, minimiseTime)
+	all := x.stop
+	defer func() { x.stop = all }()
+	var cancel context.CancelFunc
+	x.stop, cancel = context.WithTimeout(all, minimiseTime)
 	defer cancel()
 	best, err := x.fewestSteps(ctx, f)
 	if err == nil && best.disk != nil {
 		best, err = x.fewestMissing(ctx, best)
 	}
-	if errors.Is(err, context.DeadlineExceeded) && all.Err() == nil {
-		err = nil
+	if stopped := x.stopped(); stopped != nil && errors.Is(err, stopped) {
+		err = nil // what was found is reported, even when all has to stop
 	}
 	return best, err
 }
@@ -65,7 +67,7 @@ func (x *explorer) fewestMissing(ctx context.Context, best *finding) (*finding, 
 		if like(c) {
 			list = append(list, candidate{c.sum(), len(c.Missing())})
 		}
-		return ctx.Err()
+		return x.stopped()
 	})
 	if err != nil {
 		return best, err
@@ -79,7 +81,7 @@ func (x *explorer) fewestMissing(ctx context.Context, best *finding) (*finding, 
 		}
 		_, err = x.session.crashes(best.ran, x.Crash, func(c crashed) error {
 			if c.sum() != want.sum || !like(c) {
-				return ctx.Err()
+				return x.stopped()
 			}
 			found, _, err := x.checkCrash(ctx, judge, c)
 			if err == nil && found != nil && found.Kind == best.Kind {
