@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"fsward/explore/agent"
 	"fsward/explore/model"
 )
 
@@ -293,5 +294,35 @@ func TestSignature(t *testing.T) {
 	d := after(t, posix, "mkdir /k; sync; mkdir /b; rmdir /b; mkdir /a")
 	if string(c.Signature()) != string(d.Signature()) {
 		t.Error("names that are gone count")
+	}
+}
+
+// What is the file system's own is not asked for, and all else is; a tree that cannot be one is told of.
+func TestSee(t *testing.T) {
+	const dir, file = unix.S_IFDIR | 0o755, unix.S_IFREG | 0o644
+	rootDir := agent.Entry{Path: ".", Mode: dir, Inode: 1, Links: 3}
+	s, err := model.See([]agent.Entry{rootDir, {Path: "lost+found", Mode: dir, Inode: 2}, {Path: "lost+found/#12", Mode: file, Inode: 12, Links: 1},
+		{Path: ".nilfs", Mode: file, Inode: 3, Links: 1}}, ".nilfs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := model.New(posix).Equal(s); err != nil {
+		t.Errorf("an empty file system: %v", err)
+	}
+	var w *model.Wrong
+	s, err = model.See([]agent.Entry{rootDir, {Path: "f", Mode: file, Inode: 3, Links: 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := after(t, posix, "creat /f").Equal(s); !errors.As(err, &w) || w.Kind != "links" {
+		t.Errorf("a file with one name and two links: %v", err)
+	}
+	for _, wrong := range [][]agent.Entry{
+		{}, {{Path: "f", Mode: file}}, {rootDir, {Path: "d/f", Mode: file}}, {rootDir, {Path: "f", Mode: file}, {Path: "f", Mode: file}},
+		{rootDir, {Path: "f", Mode: file, Errno: unix.EIO}},
+	} {
+		if _, err := model.See(wrong); err == nil {
+			t.Errorf("%v is taken to be a tree", wrong)
+		}
 	}
 }

@@ -27,7 +27,7 @@ func Look(do Perform, dir string, f *FS) (*Seen, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := See(entries)
+	s, err := See(entries, f.can.Own...)
 	if err != nil {
 		return nil, &Wrong{"unreadable", err.Error()}
 	}

@@ -34,6 +34,9 @@ type Promises struct {
 	// following system calls: creat(2), link(2), unlink(2), symlink(2), mkdir(2), rmdir(2), mknod(2) and rename(2)." (mount(8))
 	Dirsync bool `yaml:"dirsync"`
 
+	// Own are names in the root directory that are the file system's, beside "lost+found": nobody asks for them.
+	Own []string `yaml:"own"`
+
 	// What the file system does not have: link(2), symlink(2), permissions and owners of its own, extended attributes of users,
 	// holes, RENAME_EXCHANGE, fallocate(2), and FALLOC_FL_PUNCH_HOLE of it.
 	NoLinks     bool `yaml:"no_links"`

@@ -32,13 +32,15 @@ type node struct {
 // MaxContent bounds what is read of one file's content, in bytes.
 const MaxContent = 64 << 20
 
-// See takes what agent.Tree gave of a file system. What fsck has put into lost+found is left out, and so is that directory.
-func See(entries []agent.Entry) (*Seen, error) {
+// See takes what agent.Tree gave of a file system. What fsck has put into lost+found is left out, and so is that directory and what
+// else is the file system's own in the root directory.
+func See(entries []agent.Entry, own ...string) (*Seen, error) {
+	own = append([]string{"lost+found"}, own...)
 	s := &Seen{make(map[string]*node, len(entries)), make(map[uint64]uint64)}
 	for _, e := range entries {
 		p := path.Clean(e.Path)
 		s.names[e.Inode]++
-		if p == "lost+found" || strings.HasPrefix(p, "lost+found/") {
+		if top, _, _ := strings.Cut(p, "/"); slices.Contains(own, top) {
 			continue
 		}
 		if _, is := s.nodes[p]; is {
