@@ -30,6 +30,8 @@ func (f *fake) perform(s *exploretest.System, call agent.Op) agent.Result {
 		_, n, _, _ := call.Fields()
 		f.fault, f.writes = &ramdisk.Rule{Nth: n[0], Times: n[1]}, 0
 		return agent.Result{}
+	case agent.DropCaches().Code:
+		return agent.Result{}
 	case agent.DiskClear(0).Code:
 		f.fault = nil
 		return agent.Result{}

@@ -1,12 +1,11 @@
 package checkers
 
 import (
+	"slices"
+
 	"fsward/explore"
-	"fsward/explore/agent"
 	"fsward/explore/model"
 	"fsward/explore/ramdisk"
-
-	"golang.org/x/sys/unix"
 )
 
 // Silent asks whether a disk that fails is told of: where a write to the disk failed and all calls, fsync(2) among them, said that they
@@ -38,14 +37,12 @@ func (c *Silent) Mutate(e *explore.Env) error {
 		return c.Step(e, way)
 	}
 	before := c.fs.Clone()
-	if _, err := e.Do(agent.DiskInject(c.Disk, ramdisk.Rule{Action: ramdisk.Fail, Ops: []ramdisk.Op{ramdisk.Write}, Nth: uint64(nth), Times: 1,
-		Error: uint32(unix.EIO)})); err != nil {
+	all := slices.Concat(ops, way)
+	said := false
+	err := failing(e, c.Disk, nth, []ramdisk.Op{ramdisk.Write}, func() (err error) {
+		said, err = c.told(e, all)
 		return err
-	}
-	said, err := c.told(e, append(append([]model.Op(nil), ops...), way...))
-	if _, clear := e.Do(agent.DiskClear(c.Disk)); err == nil {
-		err = clear
-	}
+	})
 	if err != nil {
 		return err
 	}
@@ -53,11 +50,10 @@ func (c *Silent) Mutate(e *explore.Env) error {
 	if said {
 		return nil
 	}
-	after := before
-	for _, o := range append(append([]model.Op(nil), ops...), way...) {
-		after.Apply(o)
+	for _, o := range all {
+		before.Apply(o)
 	}
-	after.CloseAll()
+	before.CloseAll()
 	if err := c.On.Unmount(e); err != nil {
 		return failed("cannot be unmounted", err)
 	}
@@ -66,7 +62,7 @@ func (c *Silent) Mutate(e *explore.Env) error {
 			return failed("silent failure", err)
 		}
 	}
-	if err := allowed(e, c.At, after); err != nil {
+	if err := allowed(e, c.At, before); err != nil {
 		return explore.Foundf("silent failure", "write %d to the disk failed, no call said so, and after mounting again: %v", nth, err)
 	}
 	return nil
