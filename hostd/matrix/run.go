@@ -242,6 +242,7 @@ func (p *progress) step(r *Row) {
 	p.done++
 	if r.Missed() {
 		p.missed++
+		fmt.Fprintf(p.w, "missed: %s: %s\n", r.ID(), r.Check.Message)
 	}
 	if now := time.Now(); p.done == p.total || now.Sub(p.spoken) > 10*time.Second {
 		p.spoken = now

@@ -24,6 +24,16 @@ const (
 	aclOther    = 0x20
 )
 
+// aclFollows tells which tags may follow one.
+var aclFollows = map[uint16]uint16{
+	0:           aclUserObj,
+	aclUserObj:  aclUser | aclGroupObj,
+	aclUser:     aclUser | aclGroupObj,
+	aclGroupObj: aclGroup | aclMask | aclOther,
+	aclGroup:    aclGroup | aclMask,
+	aclMask:     aclOther,
+}
+
 // aclFault says what is wrong with an access list, "" if nothing is: what Linux demands of one that is set (posix_acl_valid).
 func aclFault(b []byte) string {
 	if len(b) == 0 || len(b) == aclHeaderLen && le32(b, 0) == aclVersion {
@@ -32,22 +42,13 @@ func aclFault(b []byte) string {
 	if len(b) < aclHeaderLen || le32(b, 0) != aclVersion {
 		return fmt.Sprintf("an access list of %d bytes does not begin with version %d", len(b), aclVersion)
 	}
-	// An entry is of a tag that may follow the one before it.
-	follows := map[uint16]uint16{
-		0:           aclUserObj,
-		aclUserObj:  aclUser | aclGroupObj,
-		aclUser:     aclUser | aclGroupObj,
-		aclGroupObj: aclGroup | aclMask | aclOther,
-		aclGroup:    aclGroup | aclMask,
-		aclMask:     aclOther,
-	}
 	last, named := uint16(0), false
 	for at := aclHeaderLen; at < len(b); {
 		if len(b)-at < aclShortLen {
 			return fmt.Sprintf("an access list ends within an entry, at byte %d", at)
 		}
 		tag, perm := le16(b, at), le16(b, at+2)
-		next, size := follows[last], aclShortLen
+		next, size := aclFollows[last], aclShortLen
 		if named && last == aclGroupObj {
 			next &^= aclOther // a mask has to come first
 		}

@@ -140,25 +140,38 @@ func (d *delta) showsData(ino uint32, i inode, start uint64, block uint32) {
 	d.data = append(d.data, dataRun{block, 1, ino})
 }
 
-// A blockSet is a set of block numbers. It takes 4 KiB for each 32,768 blocks of which one is in it: at most one bit for each
-// block of the device.
-type blockSet struct{ pages map[uint32]*[512]uint64 }
+// A blockSet is a set of block numbers. It takes 4 KiB for each 32,768 blocks of which one is in it, at most 16 MiB: a set that would
+// take more has all blocks, so that what is written everywhere counts as written.
+type blockSet struct {
+	pages map[uint32]*[setWords]uint64
+	all   bool
+}
+
+const (
+	setWords = 512
+	setBits  = 64 * setWords
+	maxPages = 4096
+)
 
 func (s *blockSet) add(block, n uint32) {
 	if s.pages == nil {
-		s.pages = make(map[uint32]*[512]uint64)
+		s.pages = make(map[uint32]*[setWords]uint64)
 	}
 	for b := uint64(block); b < uint64(block)+uint64(n); b++ {
-		p := s.pages[uint32(b>>15)]
+		p := s.pages[uint32(b/setBits)]
 		if p == nil {
-			p = new([512]uint64)
-			s.pages[uint32(b>>15)] = p
+			if len(s.pages) == maxPages {
+				s.all = true
+				return
+			}
+			p = new([setWords]uint64)
+			s.pages[uint32(b/setBits)] = p
 		}
-		p[b>>6&511] |= 1 << (b & 63)
+		p[b%setBits/64] |= 1 << (b % 64)
 	}
 }
 
 func (s *blockSet) has(block uint32) bool {
-	p := s.pages[block>>15]
-	return p != nil && p[block>>6&511]>>(block&63)&1 == 1
+	p := s.pages[block/setBits]
+	return s.all || p != nil && p[block%setBits/64]>>(block%64)&1 == 1
 }

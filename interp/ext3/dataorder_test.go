@@ -158,4 +158,10 @@ func TestBlockSet(t *testing.T) {
 			t.Errorf("block %d: %t", block, !want)
 		}
 	}
+	for page := range uint32(2 * maxPages) {
+		s.add(page*setBits, 1)
+	}
+	if !s.has(5) || len(s.pages) > maxPages {
+		t.Errorf("a set of %d pages has all blocks: %t", len(s.pages), s.has(5))
+	}
 }

@@ -64,6 +64,16 @@ func FuzzXattrEntries(f *testing.F) {
 	})
 }
 
+func FuzzAccessList(f *testing.F) {
+	f.Add(acl(aclUserObj, 6, aclUser, 4, aclGroupObj, 4, aclMask, 7, aclOther, 0))
+	f.Add([]byte{1, 0, 0, 0, 1, 0})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if fault := aclFault(b); fault == "" && len(b) > aclHeaderLen && (len(b)-aclHeaderLen)%aclShortLen != 0 {
+			t.Errorf("a list of %d bytes is taken", len(b))
+		}
+	})
+}
+
 func FuzzJournalBlocks(f *testing.F) {
 	f.Add(make([]byte, 1024), uint8(0))
 	f.Fuzz(func(t *testing.T, b []byte, features uint8) {
