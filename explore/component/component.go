@@ -110,6 +110,11 @@ func parse(data []byte) (*Kind, error) {
 	if k.Recovered == nil {
 		k.Recovered = []int{0}
 	}
+	for _, pattern := range k.Promises.Own {
+		if _, err := path.Match(pattern, ""); err != nil {
+			return nil, fmt.Errorf("promises, own, %q: %w", pattern, err)
+		}
+	}
 	for option := range k.Weaker {
 		if _, err := k.With(option); err != nil {
 			return nil, fmt.Errorf("weaker, %s: %w", option, err)

@@ -54,6 +54,7 @@ func TestLoadOfAUser(t *testing.T) {
 		{"mount: x\nunmount: y\ntype: z\n", "either type"},
 		{"type: x\npromises: {odrered: true}\n", "odrered"},
 		{"mount: [", "yaml"},
+		{"type: x\npromises: {own: [\"[a\"]}\n", "own"},
 	} {
 		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)

@@ -302,7 +302,7 @@ func TestSee(t *testing.T) {
 	const dir, file = unix.S_IFDIR | 0o755, unix.S_IFREG | 0o644
 	rootDir := agent.Entry{Path: ".", Mode: dir, Inode: 1, Links: 3}
 	s, err := model.See([]agent.Entry{rootDir, {Path: "lost+found", Mode: dir, Inode: 2}, {Path: "lost+found/#12", Mode: file, Inode: 12, Links: 1},
-		{Path: ".nilfs", Mode: file, Inode: 3, Links: 1}}, ".nilfs")
+		{Path: ".nilfs", Mode: file, Inode: 3, Links: 1}, {Path: "FSCK0001.REC", Mode: file, Inode: 4, Links: 1}}, ".nilfs", "FSCK*.REC")
 	if err != nil {
 		t.Fatal(err)
 	}

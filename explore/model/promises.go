@@ -34,7 +34,8 @@ type Promises struct {
 	// following system calls: creat(2), link(2), unlink(2), symlink(2), mkdir(2), rmdir(2), mknod(2) and rename(2)." (mount(8))
 	Dirsync bool `yaml:"dirsync"`
 
-	// Own are names in the root directory that are the file system's, beside "lost+found": nobody asks for them.
+	// Own are names in the root directory, as patterns of path.Match, that are the file system's or made by its fsck, beside
+	// "lost+found": nobody asks for them.
 	Own []string `yaml:"own"`
 
 	// What the file system does not have: link(2), symlink(2), permissions and owners of its own, extended attributes of users,

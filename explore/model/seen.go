@@ -33,14 +33,15 @@ type node struct {
 const MaxContent = 64 << 20
 
 // See takes what agent.Tree gave of a file system. What fsck has put into lost+found is left out, and so is that directory and what
-// else is the file system's own in the root directory.
+// else is the file system's own in the root directory, by patterns of path.Match.
 func See(entries []agent.Entry, own ...string) (*Seen, error) {
 	own = append([]string{"lost+found"}, own...)
 	s := &Seen{make(map[string]*node, len(entries)), make(map[uint64]uint64)}
 	for _, e := range entries {
 		p := path.Clean(e.Path)
 		s.names[e.Inode]++
-		if top, _, _ := strings.Cut(p, "/"); slices.Contains(own, top) {
+		top, _, _ := strings.Cut(p, "/")
+		if slices.ContainsFunc(own, func(pattern string) bool { is, _ := path.Match(pattern, top); return is }) {
 			continue
 		}
 		if _, is := s.nodes[p]; is {
