@@ -76,8 +76,8 @@ func (k *Known) compare(fork interp.Fork) (obs interp.Observation, err error) {
 		k.f.names, k.logNames = k.logNames, k.f.names // those of the trees are in use
 		r := k.f.readLog(s, sb, nil)
 		k.f.names, k.logNames = k.logNames, k.f.names
-		if len(r.faults) > 0 || r.err != nil {
-			obs.Violations, obs.Unknown, obs.Txn, obs.View = r.faults, r.err, nil, nil
+		if obs.Violations, obs.Unknown = r.faults, r.err; len(obs.Violations) > 0 || obs.Unknown != nil {
+			obs.Txn, obs.View = nil, nil
 			return obs, nil
 		}
 		obs.Logs = r.parts

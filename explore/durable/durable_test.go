@@ -1,0 +1,92 @@
+package durable
+
+import (
+	"testing"
+
+	"fsward/explore/crash"
+)
+
+func log(events ...crash.Event) crash.Events {
+	return func(yield func(crash.Event, error) bool) {
+		for i, ev := range events {
+			ev.At = uint64(i)
+			if !yield(ev, nil) {
+				return
+			}
+		}
+	}
+}
+
+func write(id, sector uint64) crash.Event {
+	return crash.Event{Kind: crash.Issued, Write: crash.Write{ID: id, Off: sector * 512, Len: 512}}
+}
+
+func mark(text string) crash.Event { return crash.Event{Kind: crash.Marked, Mark: text} }
+
+var flush = crash.Event{Kind: crash.Settled, All: true}
+
+func settled(ids ...uint64) crash.Event { return crash.Event{Kind: crash.Settled, IDs: ids} }
+
+// TestFollow: for each way in which a call can be early there is one in which it is not.
+func TestFollow(t *testing.T) {
+	begin, end, endAll := mark("begin f"), mark("return f"), mark("return all f")
+	for _, c := range []struct {
+		name string
+		log  []crash.Event
+		owes []uint64 // writes
+	}{
+		{"flushed", []crash.Event{begin, write(1, 0), flush, end}, nil},
+		{"not flushed", []crash.Event{begin, write(1, 0), end, flush}, []uint64{1}},
+		{"FUA", []crash.Event{begin, write(1, 0), settled(1), end}, nil},
+		{"flushed, then the commit block", []crash.Event{begin, write(1, 0), flush, write(2, 1), end}, []uint64{2}},
+		{"a commit block with FUA before its data was flushed", []crash.Event{begin, write(1, 0), write(2, 1), settled(2), end}, []uint64{1}},
+		{"of others, before", []crash.Event{write(1, 0), begin, write(2, 1), settled(2), end}, nil},
+		{"sync depends on others", []crash.Event{write(1, 0), begin, write(2, 1), settled(2), endAll}, []uint64{1}},
+		{"written again with FUA", []crash.Event{begin, write(1, 0), write(2, 0), settled(2), end}, nil},
+		{"the first version is durable, the second is not", []crash.Event{begin, write(1, 0), write(2, 0), settled(1), end}, []uint64{2}},
+		{"it failed", []crash.Event{begin, write(1, 0), {Kind: crash.Failed, IDs: []uint64{1}}, end}, nil},
+		{"two calls", []crash.Event{begin, mark("begin g"), write(1, 0), mark("return g"), flush, end}, []uint64{1}},
+		{"nothing was written", []crash.Event{begin, end, mark("user text")}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var a Account
+			debts, err := a.Follow(log(c.log...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var owes []uint64
+			for _, d := range debts {
+				for _, w := range d.Writes {
+					owes = append(owes, w.ID)
+				}
+			}
+			if len(owes) != len(c.owes) || len(owes) > 0 && owes[0] != c.owes[0] {
+				t.Errorf("owes %v, want %v: %v", owes, c.owes, debts)
+			}
+		})
+	}
+}
+
+// TestExempt: writes on which nothing depends are no debt.
+func TestExempt(t *testing.T) {
+	a := Account{Exempt: func(off, _ uint64) bool { return off == 512 }}
+	debts, err := a.Follow(log(mark("begin f"), write(1, 0), write(2, 1), mark("return f")))
+	if err != nil || len(debts) != 1 || len(debts[0].Writes) != 1 || debts[0].Writes[0].Off != 0 {
+		t.Errorf("%v, %v", debts, err)
+	}
+}
+
+// BenchmarkAccount is what an account costs a write, with a flush after each hundred.
+func BenchmarkAccount(b *testing.B) {
+	var a Account
+	b.ReportAllocs()
+	for i := uint64(0); b.Loop(); i++ {
+		ev := write(i, i)
+		if i%100 == 99 {
+			ev = flush
+		}
+		if err := a.Add(ev); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
