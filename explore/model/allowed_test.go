@@ -2,6 +2,7 @@ package model_test
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -323,6 +324,26 @@ func TestSee(t *testing.T) {
 	} {
 		if _, err := model.See(wrong); err == nil {
 			t.Errorf("%v is taken to be a tree", wrong)
+		}
+	}
+}
+
+// What a key does not tell apart, Allowed does not either: here what differs in one thing each that it goes by.
+func TestKey(t *testing.T) {
+	keys := make(map[string]string)
+	for _, p := range []model.Promises{posix, journal, trees} {
+		for _, text := range []string{"", "creat /a", "creat /b", "creat /a; sync", "creat /a; fsync /", "creat /a; fsync /a", "creat /a; chmod /a 448; fsync /a", "creat /a; chmod /a 448; fdatasync /a",
+			"creat /a; write /a 1", "creat /a; write /a 2", "creat /a; truncate /a 8192", "creat /a; sync; chmod /a 448", "creat /a; sync; rename /a /b",
+			"creat /a; sync; link /a /b; unlink /a", "creat /a; sync; unlink /a; creat /a"} {
+			of := fmt.Sprintf("%q with %+v", text, p)
+			key := after(t, p, text).Key()
+			if other, is := keys[key]; is {
+				t.Errorf("%s has the key of %s", of, other)
+			}
+			keys[key] = of
+			if after(t, p, text).Key() != key {
+				t.Errorf("%s has two keys", of)
+			}
 		}
 	}
 }

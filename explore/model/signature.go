@@ -84,9 +84,9 @@ func (f *FS) ranks() map[int]int {
 func (f *FS) label(i int, n *inode, history bool, rank map[int]int) string {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%d %t %t %q", n.kind, i == root, n.open > 0, n.target)
-	put := func(at int, v any) {
+	put := func(at int, ordered bool, v any) {
 		if history {
-			fmt.Fprintf(&b, " @%d", rank[at])
+			fmt.Fprintf(&b, " @%d %t", rank[at], ordered)
 		}
 		fmt.Fprintf(&b, " %v", v)
 	}
@@ -102,10 +102,10 @@ func (f *FS) label(i int, n *inode, history bool, rank map[int]int) string {
 		fmt.Fprintf(&b, " %t", f.there(n))
 	}
 	for _, v := range as {
-		put(v.at, v.what) // fmt prints maps in the order of their keys
+		put(v.at, true, v.what) // fmt prints maps in the order of their keys
 	}
 	for _, v := range cs {
-		put(v.at, v.what)
+		put(v.at, v.meta, v.what)
 	}
 	return b.String()
 }
