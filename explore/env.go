@@ -28,6 +28,7 @@ type Env struct {
 	frozen  bool // crashes are being checked: Check must not ask for more
 	kernel  []string
 	did     []string // operations and commands, for people
+	fail    *failer  // of the first Try; nil: nothing fails
 	err     error
 }
 
@@ -109,8 +110,17 @@ func (e *Env) Sh(format string, args ...any) error {
 	return err
 }
 
-// Try performs operations, all of them, and returns what each gave.
+// Try performs operations, all of them, and returns what each gave. Where the explorer has the kernel fail, it is in the first Try of a
+// Mutate.
 func (e *Env) Try(ops ...agent.Op) ([]agent.Result, error) {
+	if e.fail != nil && !e.fail.done {
+		results, err := e.batch(agent.Batch{Ops: e.fail.wrap(ops), Timeout: opTimeout})
+		if err == nil {
+			results, err = e.fail.unwrap(results)
+			_ = e.failed(err)
+		}
+		return results, err
+	}
 	return e.batch(agent.Batch{Ops: ops, Timeout: opTimeout})
 }
 

@@ -27,8 +27,9 @@ type Error struct {
 	Dir     string          `json:"dir"`     // its folder, in that of the run
 	Origin  json.RawMessage `json:"origin,omitempty"`
 	Steps   [][]Choice      `json:"steps"`
-	Did     [][]string      `json:"did"`  // what each step did, for people
-	Seed    uint64          `json:"seed"` // of the crash states that are formed where there are too many
+	Did     [][]string      `json:"did"`            // what each step did, for people
+	Fail    []Failure       `json:"fail,omitempty"` // calls inside the kernel that failed in the last step
+	Seed    uint64          `json:"seed"`           // of the crash states that are formed where there are too many
 	Limit   int             `json:"limit"`
 	Crash   *CrashError     `json:"crash,omitempty"` // nil: it was found without a crash
 	Count   uint64          `json:"count"`           // how often errors of this kind were found, this one and those like it
@@ -87,6 +88,9 @@ func (x *explorer) report(ctx context.Context, f *finding) (*Error, error) {
 // errorOf is what there is to say of a finding.
 func (x *explorer) errorOf(f *finding) Error {
 	e := Error{Kind: f.Kind, Summary: f.Text, Origin: x.Origin, Steps: f.steps, Did: f.did, Seed: x.Crash.Seed, Limit: x.Crash.Limit, Count: 1}
+	if f.fail != nil {
+		e.Fail = f.fail.plan
+	}
 	if f.disk != nil {
 		e.Crash = &f.disk.CrashError
 	}
@@ -184,6 +188,11 @@ func Replay(ctx context.Context, cfg Config, e Error) (found *Found, err error) 
 	}
 	defer func() { err = errors.Join(err, x.session.close(ctx)) }()
 	x.Crash.Seed, x.Crash.Limit = e.Seed, e.Limit
+	if x.Failures = len(e.Fail); x.Failures > 0 {
+		if err := x.startFailing(ctx); err != nil {
+			return nil, err
+		}
+	}
 	f, err := x.again(ctx, e)
 	if err != nil || f == nil {
 		return nil, err
@@ -200,7 +209,7 @@ func (x *explorer) again(ctx context.Context, e Error) (f *finding, err error) {
 	if err := x.stopped(); err != nil {
 		return nil, err
 	}
-	r, err := x.session.run(ctx, &state{Steps: e.Steps[:last], Next: Values(e.Steps[last])}, true)
+	r, err := x.session.run(ctx, &state{Steps: e.Steps[:last], Next: Values(e.Steps[last]), Fail: e.Fail}, true)
 	if err != nil {
 		return nil, err
 	}

@@ -30,6 +30,9 @@ type Config struct {
 	Origin json.RawMessage
 	// OnEvent is told what happens, and returns soon.
 	OnEvent func(Event)
+	// Failures is how many calls inside the kernel fail at most in one step, FiSC's iterative way: none, then each call site alone, then
+	// two. The System has to have the module fsw_ekm. A state behind a failure is checked, and has no children.
+	Failures int
 	// HostOnly: crash disks are judged by Judge alone.
 	HostOnly bool
 }
@@ -58,6 +61,7 @@ type Totals struct {
 	Judged      uint64  `json:"judged"`       // on the host
 	Undecided   uint64  `json:"undecided"`    // of them, those of which the judge could not say
 	Recovered   uint64  `json:"recovered"`    // in the guest
+	Failed      uint64  `json:"failed"`       // runs in which calls inside the kernel failed
 	Diverged    uint64  `json:"diverged"`     // replays that were not what they had been
 	Waiting     uint64  `json:"waiting"`      // states whose children are not all run
 	Deepest     int     `json:"deepest"`      // calls of Mutate
@@ -123,6 +127,9 @@ func Run(ctx context.Context, cfg Config) (sum Summary, err error) {
 		return sum, err
 	}
 	defer func() { err = errors.Join(err, x.session.close(ctx)) }()
+	if err := x.startFailing(ctx); err != nil {
+		return sum, err
+	}
 	if err := x.begin(ctx); err != nil {
 		return sum, err
 	}
@@ -222,6 +229,9 @@ func (x *explorer) child(ctx context.Context, key []byte, st *state) error {
 		}
 	}
 	x.totals.Runs++
+	if st.Fail != nil {
+		x.totals.Failed++
+	}
 	x.totals.Deepest = max(x.totals.Deepest, len(r.steps))
 	x.tick()
 	return x.store.update(func(c *change) error {
@@ -229,7 +239,12 @@ func (x *explorer) child(ctx context.Context, key []byte, st *state) error {
 			if err := c.keepError(reported); err != nil {
 				return err
 			}
-		} else if err := x.grow(c, r, recovered); err != nil {
+		} else if st.Fail == nil {
+			if err := x.grow(c, r, recovered); err != nil {
+				return err
+			}
+		}
+		if err := x.failMore(c, st, r); err != nil {
 			return err
 		}
 		return errors.Join(x.advance(c, key, st, r), x.keepTotals(c))
@@ -258,7 +273,7 @@ func (x *explorer) grow(c *change, r *ran, recovered uint64) error {
 
 // advance has a state's next child be the next one, or takes it from the frontier.
 func (x *explorer) advance(c *change, key []byte, st *state, r *ran) error {
-	if !r.more {
+	if !r.more || st.Fail != nil {
 		x.totals.Waiting--
 		return c.dequeue(key)
 	}
@@ -268,6 +283,36 @@ func (x *explorer) advance(c *change, key []byte, st *state, r *ran) error {
 	}
 	p, err := x.Strategy.priority(x.Seed, c.sequence(), traits{}, c)
 	return errors.Join(err, c.dequeue(key), c.enqueue(p, st))
+}
+
+// startFailing has the kernel ready to fail.
+func (x *explorer) startFailing(ctx context.Context) error {
+	if x.Failures == 0 {
+		return nil
+	}
+	x.session.failing = true
+	if err := NewEnv(ctx, x.System, new(Chooser)).Sh("%s", loadEKM); err != nil {
+		return fmt.Errorf("the module that has the kernel fail cannot be loaded: %w", err)
+	}
+	return nil
+}
+
+// failMore has the same run be done again with one failure more, at each call site.
+func (x *explorer) failMore(c *change, st *state, r *ran) error {
+	if r.fail == nil || len(st.Fail) >= x.Failures {
+		return nil
+	}
+	for _, plan := range r.fail.more() {
+		p, err := x.Strategy.priority(x.Seed, c.sequence(), traits{}, c)
+		if err != nil {
+			return err
+		}
+		x.totals.Waiting++
+		if err := c.enqueue(p, &state{Steps: st.Steps, Sig: st.Sig, Next: Values(r.steps[len(r.steps)-1]), Fail: plan}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // A finding is an error with what led to it.

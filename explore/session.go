@@ -27,8 +27,9 @@ type session struct {
 	bases  []memory   // what the pristine disks hold
 	saved  Checkpoint // of the machine with pristine disks, nothing mounted; nil: it has none
 
-	up   bool // the stack is mounted
-	dead bool // the machine has failed, or nobody knows what is mounted
+	up      bool // the stack is mounted
+	failing bool // the kernel is asked what could fail
+	dead    bool // the machine has failed, or nobody knows what is mounted
 }
 
 // memory is what a pristine disk holds: a crash.Base, and what a disk is read into.
@@ -257,7 +258,8 @@ type ran struct {
 	next    []uint32   // with what the next child of the same parent begins
 	more    bool       // there is one
 	found   *Found
-	sig     string // hash
+	sig     string  // hash
+	fail    *failer // nil: nothing was to fail
 	windows []window
 	records []ramdisk.Record
 	took    time.Duration // to be where the parent is
@@ -311,6 +313,10 @@ func (s *session) run(ctx context.Context, st *state, more bool) (r *ran, err er
 	}
 	e = NewEnv(ctx, s.system, new(Chooser))
 	e.chooser.loaded = st.Next
+	if s.failing || st.Fail != nil {
+		e.fail = &failer{plan: st.Fail}
+		r.fail = e.fail
+	}
 	if err := e.mark(markStep, "last"); err != nil {
 		return nil, err
 	}

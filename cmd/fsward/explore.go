@@ -139,6 +139,7 @@ fsward explore resume DIR.`, strings.Join(component.Names(), ", "), checkerList(
 	c.Flags().IntVar(&r.Limit, "crash-limit", 64, "crash disks at one moment; where there are more, they are a sample")
 	c.Flags().BoolVar(&r.Torn, "torn", false, "a crash can cut a write between two sectors")
 	c.Flags().Uint64Var(&r.Seed, "seed", 1, "of what is sampled, and of --search random")
+	c.Flags().IntVar(&r.Failures, "failures", 0, "how many calls inside the kernel fail at most in one step: none, then each call site alone, then two, …")
 	c.Flags().BoolVar(&r.NoJudge, "no-invariants", false, "do not judge crash disks by the invariants before they are recovered")
 	c.Flags().BoolVar(&r.NoPrune, "no-prune", false, "judge and recover crash disks again that are like others")
 	_ = c.MarkFlagRequired("out") // the flag is there

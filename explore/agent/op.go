@@ -58,6 +58,8 @@ const (
 	opDiskSet
 	opDiskInject
 	opDiskClear
+	opFailAt
+	opFailEnd
 	opEnd
 )
 

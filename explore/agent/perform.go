@@ -25,6 +25,7 @@ type performer struct {
 	slots [MaxSlots]int // file descriptors, -1 for none
 	stop  func() bool   // no more is to be done
 	disks diskOps
+	fail  failing
 	took  int // bytes of data in results
 }
 
@@ -43,6 +44,9 @@ func (p *performer) close() {
 		}
 	}
 	p.disks.close()
+	if p.fail.ctl != nil {
+		_, _ = p.fail.end()
+	}
 }
 
 // perform performs one operation.
@@ -57,6 +61,11 @@ func (p *performer) perform(o *Op) (r Result) {
 
 func (p *performer) do(o *Op) (value uint64, data []byte, err error) {
 	switch {
+	case o.Code == opFailAt:
+		return 0, nil, p.fail.begin(o)
+	case o.Code == opFailEnd:
+		hits, err := p.fail.end()
+		return uint64(len(hits)), EncodeHits(hits), err
 	case o.Code >= opDiskMake:
 		return p.disks.do(o)
 	case o.Code >= opOpen && o.Code <= opSyncfs:

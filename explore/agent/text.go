@@ -20,6 +20,7 @@ var opText = [opEnd]string{
 	opDiskLog: "log disk %n %a", opDiskMark: "mark %s", opDiskSnapshot: "snapshot disk %n %s", opDiskRestore: "restore disk %n %s",
 	opDiskDrop: "drop disk %n %s", opDiskChanged: "changed disk %n %s", opDiskPages: "pages of disk %n from %a to %b",
 	opDiskSet: "set disk %n page %a, %d", opDiskInject: "inject disk %n", opDiskClear: "clear rules of disk %n",
+	opFailAt: "fail in the kernel", opFailEnd: "fail no more",
 }
 
 // String writes an operation for people.
