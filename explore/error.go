@@ -129,6 +129,9 @@ func (x *explorer) writeFolder(e *Error, f *finding) error {
 	if err := writeTimeline(dir, f.ran); err != nil {
 		return err
 	}
+	if err := writeWhat(dir, e, x.session.disks); err != nil {
+		return err
+	}
 	return x.session.writeLogs(dir, f.records)
 }
 

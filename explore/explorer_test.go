@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"fsward/explore"
@@ -117,6 +118,11 @@ func TestPlantedBugsAreFound(t *testing.T) {
 		}
 		if e.Crash != nil && bug == exploretest.DroppedFlush && len(e.Crash.Missing) != 1 {
 			t.Errorf("%s: %d writes are missing", bug, len(e.Crash.Missing))
+		}
+		what, err := os.ReadFile(filepath.Join(cfg.Dir, got.Errors[0].Dir, "what.txt"))
+		if err != nil || !strings.Contains(string(what), e.Summary) || !strings.Contains(string(what), "1. toy put") ||
+			!strings.Contains(string(what), "fsward explore replay "+cfg.Dir) {
+			t.Errorf("%s: what.txt says %s, %v", bug, what, err)
 		}
 		for range 10 {
 			found, err := explore.Replay(context.Background(), toy(t, bug, 3, 1), e)

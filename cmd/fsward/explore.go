@@ -134,7 +134,7 @@ fsward explore resume DIR.`, strings.Join(component.Names(), ", "), checkerList(
 	c.Flags().IntVar(&r.Dirs, "dirs", 0, "directories that a checker makes at most; 0: as it likes")
 	c.Flags().DurationVar(&limit, "time", 10*time.Minute, "how long, such as 10m; 0: until all was done")
 	c.Flags().StringVar(&out, "out", "", "`DIR` for the run's state and a folder for each error")
-	c.Flags().StringVar((*string)(&r.Strategy), "search", string(explore.DepthFirst), fmt.Sprintf("which state is next: %v", explore.Strategies()))
+	c.Flags().StringVar((*string)(&r.Strategy), "search", string(explore.BreadthFirst), fmt.Sprintf("which state is next: %v", explore.Strategies()))
 	c.Flags().IntVar(&r.Depth, "depth", 0, "how many steps follow each other at most; 0: as many as there are")
 	c.Flags().IntVar(&r.Limit, "crash-limit", 64, "crash disks at one moment; where there are more, they are a sample")
 	c.Flags().BoolVar(&r.Torn, "torn", false, "a crash can cut a write between two sectors")
@@ -320,6 +320,9 @@ type exploreProgress struct {
 	began    time.Time
 	first    *explore.Totals // of this part of the run
 	last     time.Time
+	crashes  uint64    // as last told
+	crashed  time.Time // when there was a new crash disk
+	errors   int
 }
 
 const progressLine = 10 * time.Second // between two, for people
@@ -335,6 +338,7 @@ func (p *exploreProgress) event(e explore.Event) {
 	}
 	switch e.Event {
 	case "error":
+		p.errors++
 		fmt.Fprintf(p.out, "found: %s (%s)\n  %s\n", e.Error.Kind, e.Error.Dir, strings.ReplaceAll(e.Error.Summary, "\n", "\n  "))
 	case "diverged":
 		fmt.Fprintf(p.err, "diverged: %s\n", e.Text)
@@ -343,11 +347,22 @@ func (p *exploreProgress) event(e explore.Event) {
 			return
 		}
 		p.last = time.Now()
+		if e.CrashStates != p.crashes || p.crashed.IsZero() {
+			p.crashes, p.crashed = e.CrashStates, time.Now()
+		}
 		took := time.Since(p.began)
 		rate := float64(e.CrashStates-p.first.CrashStates) / max(took.Seconds(), 1e-9)
-		fmt.Fprintf(p.err, "%6.0fs  %d states, %d waiting, depth %d; %d runs; %d crash disks (%.1f/s), %d pruned; %s\n", took.Seconds(), e.States, e.Waiting,
-			e.Depth, e.Runs, e.CrashStates, rate, e.Pruned, p.estimate(e.Totals, took))
+		fmt.Fprintf(p.err, "%6.0fs  %d states, %d waiting, depth %d; %d runs; %d crash disks (%.1f/s), %d pruned; %d errors; %s%s\n", took.Seconds(), e.States, e.Waiting,
+			e.Depth, e.Runs, e.CrashStates, rate, e.Pruned, p.errors, p.estimate(e.Totals, took), p.quiet())
 	}
+}
+
+// quiet says why nothing can be found.
+func (p *exploreProgress) quiet() string {
+	if since := time.Since(p.crashed); since > 2*progressLine {
+		return fmt.Sprintf("; for %v no step has asked for a crash, or only for such as were tried", since.Round(time.Second))
+	}
+	return ""
 }
 
 // estimate says how much there is left: at least what is known to wait, at the pace so far.
