@@ -152,7 +152,7 @@ type recordLists struct {
 	turn    sorter // of the part of the transaction that is judged: what starts rules
 	whole   sorter // of the whole transaction: what rules look up; filled when a program first does so
 	filled  bool
-	indexes []recordIndexOf
+	indexes []listIndex
 	records []change.Record
 	held    []int // lists of the whole that goals look into in a way that a state does not answer: see heldRecords
 }
@@ -175,7 +175,7 @@ func (l *recordLists) end() {
 		}
 	}
 	for i := range l.indexes {
-		if x := &l.indexes[i]; cap(x.next) > maxKept {
+		if x := &l.indexes[i]; cap(x.slots) > 2*maxKept {
 			x.next, x.slots = nil, nil
 		}
 	}
@@ -189,79 +189,3 @@ func (l *recordLists) all(list int) []uint32 {
 	}
 	return l.whole.list(list)
 }
-
-// indexKey says by what an index finds records.
-type indexKey uint8
-
-const (
-	byObjectID  indexKey = iota // ID
-	byObjectSub                 // ID and Sub
-	byPair                      // ID, Sub and Aux
-	byNewValue
-	byOldValue
-	byIDNewValue // ID and the new value: one of thousands of names of an inode, say
-	byIDOldValue
-)
-
-// recordIndexOf is a hash index of a list: by the hash of the key, the places in the list. Whoever asks
-// compares the records found, as different keys can share a hash.
-type recordIndexOf struct {
-	list  int
-	key   indexKey
-	built bool
-	slots []int32 // 1 + the first place with such a hash
-	next  []int32 // by place: 1 + the next one
-}
-
-// index declares an index and returns its number.
-func (l *recordLists) index(list int, key indexKey) int {
-	for i := range l.indexes {
-		if l.indexes[i].list == list && l.indexes[i].key == key {
-			return i
-		}
-	}
-	l.indexes = append(l.indexes, recordIndexOf{list: list, key: key})
-	return len(l.indexes) - 1
-}
-
-// build fills an index; places are chained in their order.
-func (x *recordIndexOf) build(l *recordLists, t *terms) {
-	places := l.all(x.list)
-	slots := 8
-	for slots < len(places) {
-		slots *= 2
-	}
-	if cap(x.slots) < slots {
-		x.slots = make([]int32, slots)
-	}
-	x.slots = x.slots[:slots]
-	clear(x.slots)
-	x.next = resize(x.next, len(places))
-	for i := len(places) - 1; i >= 0; i-- {
-		r := &l.records[places[i]]
-		var h uint64
-		switch x.key {
-		case byObjectID:
-			h = l.mix(r.Object.ID, 0)
-		case byObjectSub:
-			h = l.mix(r.Object.ID, r.Object.Sub)
-		case byPair:
-			h = l.mix(r.Object.ID, l.mix(r.Object.Sub, r.Object.Aux))
-		case byNewValue:
-			h = l.cell(t.value(r.New))
-		case byOldValue:
-			h = l.cell(t.value(r.Old))
-		case byIDNewValue:
-			h = l.mix(r.Object.ID, l.cell(t.value(r.New)))
-		case byIDOldValue:
-			h = l.mix(r.Object.ID, l.cell(t.value(r.Old)))
-		}
-		slot := h & uint64(slots-1)
-		x.next[i] = x.slots[slot]
-		x.slots[slot] = int32(i) + 1
-	}
-	x.built = true
-}
-
-// first returns 1 + the first place with a hash, 0 if there is none.
-func (x *recordIndexOf) first(h uint64) int32 { return x.slots[h&uint64(len(x.slots)-1)] }

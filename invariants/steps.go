@@ -229,8 +229,12 @@ func (g *changeGoal) lookUp(info *stepInfo) op {
 			if !x.built {
 				x.build(&m.lists, &m.terms)
 			}
+			at := x.slot(h).at
+			if at >= 0 {
+				return at > 0 && (m.row(info) || g.match(m, &m.lists.records[at-1]) && next(m))
+			}
 			places := m.lists.whole.list(g.list)
-			for i := x.first(h); i != 0; i = x.next[i-1] {
+			for i := -at; i != 0; i = x.next[i-1] {
 				if m.row(info) || g.match(m, &m.lists.records[places[i-1]]) && next(m) {
 					return true
 				}
