@@ -77,13 +77,18 @@ func (t *Names) name(b []byte) (i uint32, ok bool) {
 func (t *Names) Intern(b []byte) Value {
 	i, ok := t.name(b)
 	if !ok {
-		s := string(b)
-		i = uint32(t.Len())
-		t.names = append(t.names, s)
-		t.bytes += uint64(len(s)) + nameBytes
-		t.index[s] = i
+		i = t.add(string(b))
 	}
 	return Value{n: uint64(i), tag: Name}
+}
+
+// add adds a name that is not there yet.
+func (t *Names) add(s string) (i uint32) {
+	i = uint32(t.Len())
+	t.names = append(t.names, s)
+	t.bytes += uint64(len(s)) + nameBytes
+	t.index[s] = i
+	return i
 }
 
 // Text returns the bytes of a Name value, or "" if v is none of this table's.
@@ -139,14 +144,19 @@ func (t *Names) Key(id uint64, kind Kind, sub uint64) Value {
 	if sub == 0 {
 		return v
 	}
+	v.ref = t.refOf(sub)
+	return v
+}
+
+// refOf interns the last part of a key, and returns what a Value has of it.
+func (t *Names) refOf(sub uint64) uint32 {
 	i, ok := t.sub(sub)
 	if !ok {
 		i = t.baseSubs + uint32(len(t.subs))
 		t.subs = append(t.subs, sub)
 		t.subIx[sub] = i
 	}
-	v.ref = i + 1
-	return v
+	return i + 1
 }
 
 // KeyOf returns the parts of a Key value; ok is false for any other value.

@@ -2,6 +2,7 @@ package btrfs
 
 import (
 	"encoding/binary"
+	"fmt"
 	"slices"
 
 	"fsward/change"
@@ -118,4 +119,38 @@ func KeepSpans(n int, room *interp.Room) error {
 		}
 	}
 	return d.unknown
+}
+
+// A State is what the last commit says; the zero value is nothing.
+type State struct{ s *state }
+
+// BaseOf returns the state that a file system is in.
+func BaseOf(f *FS) State { return State{f.base} }
+
+// Difference returns what differs in a tree, as text, found by one goroutine or by two; ok is false if two cannot share it.
+func Difference(old, now State, tree uint64, halves bool) (lines []string, ok bool) {
+	txn := &change.Txn{Schema: schema, Names: change.NewNames()}
+	d := &diff{old: old.s, new: now.s, budget: newBudget(), out: newRecorder(txn, now.s.itemContext())}
+	root := func(s State) *pointer {
+		if s.s == nil {
+			return nil
+		}
+		r, found, err := s.s.treeRoot(tree)
+		if !found || err != nil {
+			return nil
+		}
+		return &r.pointer
+	}
+	t := d.newTree(tree, root(old), root(now), false)
+	d.out.begin(tree)
+	d.out.expect(t.newRecords / 2) // too few for some
+	if ok = true; halves {
+		ok = d.mergeHalves(t)
+	} else {
+		d.record(t.merge, nil)
+	}
+	for _, r := range txn.Records {
+		lines = append(lines, fmt.Sprintf("%s %#v %#v", schema.RecordText(r, txn.Names), r.Old, r.New))
+	}
+	return append(lines, fmt.Sprint(d.faults, d.unknown, d.used, txn.Names.Len())), ok
 }

@@ -24,10 +24,17 @@ func (r *itemRef) used() uint64 {
 	return r.data().U64(0)
 }
 
-// A cursor goes through the items of a list of leaves. It holds one leaf at a time.
+// A stretchOfKeys is the keys from one on and below another.
+type stretchOfKeys struct {
+	from, end key
+	hasEnd    bool
+}
+
+// A cursor goes through the items of a list of leaves, those of a stretch of keys. It holds one leaf at a time.
 type cursor struct {
 	state  *state
 	leaves []pointer
+	keys   stretchOfKeys
 	at     itemRef
 	done   bool
 }
@@ -35,7 +42,11 @@ type cursor struct {
 // start puts the cursor on the first item.
 func (c *cursor) start() error {
 	c.at.i = -1
-	return c.next()
+	err := c.next()
+	for err == nil && !c.done && c.at.key().compare(c.keys.from) < 0 {
+		err = c.next()
+	}
+	return err
 }
 
 // next moves to the next item; done is set behind the last.
@@ -52,19 +63,30 @@ func (c *cursor) next() error {
 		}
 		c.leaves, c.at = c.leaves[1:], itemRef{n, 0}
 	}
+	c.done = c.keys.hasEnd && c.at.key().compare(c.keys.end) >= 0
 	return nil
+}
+
+// news returns the leaves of the new tree that the old one does not share.
+func (t *treeDiff) news() []pointer {
+	leaves := make([]pointer, 0, len(t.spans))
+	for _, s := range t.spans {
+		if !s.shared {
+			leaves = append(leaves, s.pointer)
+		}
+	}
+	return leaves
 }
 
 // merge visits, in the order of keys, each item that only one of the trees has (the other is nil) or
 // whose bytes differ.
 func (t *treeDiff) merge(visit func(k key, old, now *itemRef) error) error {
-	now := cursor{state: t.new, leaves: make([]pointer, 0, len(t.spans))}
-	for _, s := range t.spans {
-		if !s.shared {
-			now.leaves = append(now.leaves, s.pointer)
-		}
-	}
-	old := cursor{state: t.old, leaves: t.olds}
+	return t.mergePart(t.news(), t.olds, stretchOfKeys{}, visit)
+}
+
+// mergePart is merge for a stretch of keys, which are in these leaves.
+func (t *treeDiff) mergePart(news, olds []pointer, keys stretchOfKeys, visit func(k key, old, now *itemRef) error) error {
+	now, old := cursor{state: t.new, leaves: news, keys: keys}, cursor{state: t.old, leaves: olds, keys: keys}
 	if err := errors.Join(now.start(), old.start()); err != nil {
 		return err
 	}
@@ -112,7 +134,15 @@ func (d *diff) mergeTree(t *treeDiff, also func(k key, old, now *itemRef)) {
 	d.out.begin(t.tree)
 	// What both have is mostly the same.
 	d.out.expect(max(t.newRecords-t.oldRecords, t.oldRecords-t.newRecords))
-	err := t.merge(func(k key, old, now *itemRef) error {
+	if also == nil && t.large() && d.mergeHalves(t) {
+		return
+	}
+	d.record(t.merge, also)
+}
+
+// record turns what a merge visits into records.
+func (d *diff) record(merge func(visit func(k key, old, now *itemRef) error) error, also func(k key, old, now *itemRef)) {
+	err := merge(func(k key, old, now *itemRef) error {
 		if also != nil {
 			also(k, old, now)
 		}
