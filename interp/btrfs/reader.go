@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync/atomic"
 
 	"fsward/interp"
@@ -65,12 +66,18 @@ func (r *reader) block(logical, types uint64, all bool) (*node, error) {
 	}
 	n, whole := r.cache.get(addrs[:count])
 	if n == nil || all && !whole || n.logical() != logical {
-		reading := r.cache.begin(addrs[:count])
-		n, err = r.load(logical, addrs[:count], all)
-		r.cache.end(reading, n, all || count == 1)
-		if err != nil {
-			return nil, err
-		}
+		return r.fetch(logical, slices.Clone(addrs[:count]), all) // what is found in the cache allocates nothing
+	}
+	return n, nil
+}
+
+// fetch reads a block, and keeps it in the cache.
+func (r *reader) fetch(logical uint64, addrs []uint64, all bool) (*node, error) {
+	reading := r.cache.begin(addrs)
+	n, err := r.load(logical, addrs, all)
+	r.cache.end(reading, n, all || len(addrs) == 1)
+	if err != nil {
+		return nil, err
 	}
 	return n, nil
 }
