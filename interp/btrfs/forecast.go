@@ -94,6 +94,14 @@ func (fc *forecast) expect(c coming) {
 	}
 	set(96, 0) // log_root
 	b[200] = 0
+	if old.u64(uuidTreeGenerationAt) == 0 {
+		// The first mount after mkfs: the kernel reads the tree of UUIDs (btrfs_check_uuid_tree), and adds the flag of nodes that are larger
+		// than its pages, which most often have 4 KiB (open_ctree).
+		set(uuidTreeGenerationAt, c.root.generation)
+		if old.nodeSize() > 4096 {
+			set(188, old.incompat()|incompatBigMetadata)
+		}
+	}
 	for _, off := range []int{cacheGenerationAt, uuidTreeGenerationAt} {
 		if fc.sb.u64(off) == old.generation() {
 			set(off, c.root.generation)
