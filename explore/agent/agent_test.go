@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -299,6 +300,61 @@ func TestHoldAndCut(t *testing.T) {
 	time.Sleep(300 * time.Millisecond) // the answer of what was given up comes, and nobody waits for it
 	if err := c.Ping(ctx); err != nil {
 		t.Error(err)
+	}
+}
+
+// A guest that is put back hears Release, wherever the request was cut that the host was sending, and however much of it the guest had
+// read before it was put back.
+func TestCutRequest(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "made")
+	batch := Batch{Ops: []Op{Write(0, 0, make([]byte, 200_000)), Mkdir(file, 0o700)}, Timeout: time.Minute}
+	for _, sent := range []int{7, headerSize, headerSize + 1, 100_000} {
+		for _, taken := range []int{0, 1, headerSize, headerSize + 500} {
+			if taken > sent {
+				continue
+			}
+			host, guest := net.Pipe()
+			c := NewClient(host)
+			asked := make(chan error, 1)
+			go func() {
+				_, err := c.Do(t.Context(), batch)
+				asked <- err
+			}()
+			part := make([]byte, sent)
+			if _, err := io.ReadFull(guest, part); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.Cut(); err != nil {
+				t.Fatal(err)
+			}
+			if err := <-asked; !errors.Is(err, ErrCut) {
+				t.Errorf("the request that was cut: %v", err)
+			}
+			// The guest as it was: it holds, and reads what it had not read then.
+			hold := frame{kind: kindHold, id: 1 << 40}
+			served := make(chan error, 1)
+			go func() {
+				in := io.MultiReader(bytes.NewReader(hold.encode()), bytes.NewReader(part[taken:]), guest)
+				served <- NewServer(struct {
+					io.Reader
+					io.Writer
+				}{in, guest}).Serve()
+			}()
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			if err := c.Release(ctx); err != nil {
+				t.Fatalf("%d bytes sent, %d read before: %v", sent, taken, err)
+			}
+			if err := c.Ping(ctx); err != nil {
+				t.Error(err)
+			}
+			cancel()
+			if err := errors.Join(c.Close(), <-served); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
+		t.Error("a request that was cut was performed")
 	}
 }
 

@@ -30,6 +30,7 @@ type Client struct {
 	conn net.Conn
 
 	writing sync.Mutex // of frames
+	rest    []byte     // of one that was cut, which the other side may still take for the beginning of a frame
 	mu      sync.Mutex
 	next    uint64
 	waiting map[uint64]chan answer
@@ -127,15 +128,9 @@ func (c *Client) call(ctx context.Context, k kind, payload []byte) ([]byte, erro
 	c.waiting[id] = w
 	c.mu.Unlock()
 	f := frame{kind: k, id: id, payload: payload}
-	c.writing.Lock()
-	_, err := c.conn.Write(f.encode())
-	c.writing.Unlock()
-	if err != nil {
+	if err := c.write(id, f.encode()); err != nil {
 		c.forget(id)
-		if errors.Is(err, os.ErrDeadlineExceeded) {
-			return nil, ErrCut
-		}
-		return nil, fmt.Errorf("%w: %w", ErrClosed, err)
+		return nil, err
 	}
 	select {
 	case a := <-w:
@@ -152,6 +147,29 @@ func (c *Client) call(ctx context.Context, k kind, payload []byte) ([]byte, erro
 		c.forget(id)
 		return nil, fmt.Errorf("no answer of the agent: %w", context.Cause(ctx))
 	}
+}
+
+// write sends a frame, after what is left of one that was cut: of that the guest may get the header after it was put back, and would
+// take what follows for its payload. A request that was given up meanwhile is not sent.
+func (c *Client) write(id uint64, frame []byte) error {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	c.mu.Lock()
+	wanted := c.waiting[id] != nil
+	c.mu.Unlock()
+	if !wanted {
+		return nil // its answer is there
+	}
+	frame = append(c.rest, frame...)
+	n, err := c.conn.Write(frame)
+	c.rest = frame[n:]
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return ErrCut
+	case err != nil:
+		return fmt.Errorf("%w: %w", ErrClosed, err)
+	}
+	return nil
 }
 
 func (c *Client) forget(id uint64) {
