@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The commands. They run one at a time. */
-#include <linux/miscdevice.h>
-#include <linux/module.h>
 #include <linux/string.h>
 
 #include "command.h"
 #include "internal.h"
-
-DEFINE_MUTEX(fsw_ctl_lock);
 
 static u32 probe_count(void)
 {
@@ -24,17 +20,17 @@ static int do_hello(void *arg)
 	u32 probes = probe_count();
 	u64 missed = fsw_probes_missed() + fsw_syscalls_missed();
 
-	spin_lock_irq(&fsw_log.lock);
+	spin_lock_irq(&fsw_log_lock);
 	*a = (struct fsw_ek_hello){
 		.abi = FSW_EK_ABI,
-		.what = fsw_log.what,
+		.what = fsw_log_what,
 		.probes = probes,
-		.log_bytes = fsw_log.size,
-		.log_used = fsw_log.head - READ_ONCE(fsw_log.tail),
-		.lost = fsw_log.lost,
+		.log_bytes = fsw_ring.size,
+		.log_used = fsw_ring.head - READ_ONCE(fsw_ring.tail),
+		.lost = fsw_ring.lost,
 		.missed = missed,
 	};
-	spin_unlock_irq(&fsw_log.lock);
+	spin_unlock_irq(&fsw_log_lock);
 	return 0;
 }
 
@@ -107,7 +103,7 @@ static int do_log(void *arg)
 
 	if (a->pad || a->what & ~(FSW_EK_LOG_WRITES | FSW_EK_LOG_CALLS | FSW_EK_LOG_CHOICES))
 		return -EINVAL;
-	err = fsw_log_alloc();
+	err = fsw_ring_alloc();
 	if (err)
 		return err;
 	if (a->what & FSW_EK_LOG_WRITES)
@@ -118,7 +114,7 @@ static int do_log(void *arg)
 	err = fsw_syscalls_want(a->what & FSW_EK_LOG_CALLS);
 	if (err)
 		return err;
-	WRITE_ONCE(fsw_log.what, a->what);
+	WRITE_ONCE(fsw_log_what, a->what);
 	return 0;
 }
 
@@ -130,7 +126,7 @@ static int do_mark(void *arg)
 
 	if (a->pad || !a->len || a->len > sizeof(a->text))
 		return -EINVAL;
-	err = fsw_log_alloc();
+	err = fsw_ring_alloc();
 	if (err)
 		return err;
 	fsw_log_put(&rec, a->text, NULL);
@@ -172,20 +168,3 @@ const struct fsw_command fsw_commands[] = {
 	{ FSW_EK_IOC_STRAY, do_stray },
 	{ }
 };
-
-static struct miscdevice ctl = {
-	.minor = MISC_DYNAMIC_MINOR,
-	.name = "fsw_ekm",
-	.fops = &fsw_command_fops,
-	.mode = 0600,
-};
-
-int fsw_ctl_init(void)
-{
-	return misc_register(&ctl);
-}
-
-void fsw_ctl_exit(void)
-{
-	misc_deregister(&ctl);
-}

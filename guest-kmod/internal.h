@@ -12,12 +12,14 @@
  * syscall.c  system calls that change files
  * probe.c    the probes of point.c and writeset.c, in place while they are needed
  * thread.c   threads of the kernel: who serves the file system, and who may run
- * log.c      the ring of records;  logdev.c  its device
- * ctl.c      the commands;  command.c  their device
+ * log.c      the records of the log
+ * ctl.c      the commands
+ * Of kmod/, which fsw_ramdisk has too: ring.c, the log, and command.c, the way of
+ * commands.
  *
  * Probes are hit in any context. What they share with commands is under
  * spinlocks taken with interrupts off, in this order: choose_lock, site_lock,
- * fsw_log.lock. Commands run one at a time, under fsw_ctl_lock.
+ * fsw_log_lock. Commands run one at a time, under fsw_ctl_lock.
  */
 #ifndef FSW_INTERNAL_H
 #define FSW_INTERNAL_H
@@ -30,6 +32,7 @@
 #include <linux/wait.h>
 
 #include "fsw_ekm.h"
+#include "ring.h"
 
 /* member.c */
 
@@ -82,7 +85,7 @@ struct fsw_probe {
 	struct kprobe kp;
 	u32 groups;		/* bit 1 << group for each that it serves */
 	u32 point;		/* enum fsw_ek_point; 0: none */
-	bool (*exempt)(const struct pt_regs *regs);
+	u32 gfp;		/* number of its argument with the flags of an allocation, from 1; 0: it has none */
 	void *instead;		/* what is run where a hit fails */
 	void (*see)(const struct fsw_probe *p, struct pt_regs *regs);
 	u32 type;		/* enum fsw_ek_type, for see */
@@ -124,38 +127,14 @@ void fsw_release_all(void);
 
 /* log.c */
 
-struct fsw_log {
-	spinlock_t lock;	/* of all but tail */
-	u8 *ring;		/* size bytes, a power of two; NULL before it is first used */
-	u64 size;
-	u64 head;		/* bytes that were put, ever */
-	u64 tail;		/* bytes that were taken; changed by the reader alone */
-	u64 seq;
-	u64 missing;		/* records lost since the last that fit */
-	u64 lost;
-	u32 what;		/* FSW_EK_LOG_* */
-	wait_queue_head_t wait;
-};
+extern spinlock_t fsw_log_lock;	/* of the ring */
+extern u32 fsw_log_what;	/* FSW_EK_LOG_* */
 
-extern struct fsw_log fsw_log;
-
-int fsw_log_alloc(void);
-void fsw_log_free(void);
 u64 fsw_log_put(struct fsw_ek_record *rec, const void *data, const void *more);
-void fsw_log_tell(void);
-ssize_t fsw_log_read(struct iov_iter *to);
 
 static inline bool fsw_logs(u32 what)
 {
-	return READ_ONCE(fsw_log.what) & what;
+	return READ_ONCE(fsw_log_what) & what;
 }
-
-int fsw_logdev_init(void);
-void fsw_logdev_exit(void);
-
-/* ctl.c */
-
-int fsw_ctl_init(void);
-void fsw_ctl_exit(void);
 
 #endif

@@ -52,7 +52,7 @@ static void __exit fsw_exit(void)
 	fsw_syscalls_want(false);
 	fsw_probes_exit();
 	fsw_release_all();
-	fsw_log_free();
+	fsw_ring_free();
 	fsw_syscalls_exit();
 	fsw_point_exit();
 	fsw_choose_exit();

@@ -78,37 +78,50 @@ static void bio_failed(struct bio *bio)
 	bio_io_error(bio);
 }
 
-/* Calls that must not fail. */
-
-static bool nofail_second(const struct pt_regs *regs)
+/* Pages that are not read ahead stay without contents, and are read when they are needed: filemap_read_folio(). */
+static void not_read_ahead(struct readahead_control *rac)
 {
-	return regs_get_kernel_argument((struct pt_regs *)regs, 1) & __GFP_NOFAIL;
+	struct folio *folio;
+
+	while ((folio = readahead_folio(rac)))
+		folio_unlock(folio);
 }
 
-static bool nofail_first(const struct pt_regs *regs)
+/* Tells whether a call must not fail. */
+static bool exempt(const struct fsw_probe *p, struct pt_regs *regs)
 {
-	return regs_get_kernel_argument((struct pt_regs *)regs, 0) & __GFP_NOFAIL;
+	return p->gfp && regs_get_kernel_argument(regs, p->gfp - 1) & __GFP_NOFAIL;
 }
 
-#define POINT(symbol, p, f, e) { \
-	.kp.symbol_name = symbol, .groups = 1U << (p), .point = p, .instead = f, .exempt = e }
+#define POINT(symbol, p, f, g) { \
+	.kp.symbol_name = symbol, .groups = 1U << (p), .point = p, .instead = f, .gfp = g }
 #define SEE(symbol, f, t, a) { \
 	.kp.symbol_name = symbol, .groups = 1U << FSW_GROUP_WRITES, .see = f, .type = t, .arg = a }
 
 static struct fsw_probe probes[] = {
-	POINT("should_failslab", FSW_EK_SLAB, no_memory, nofail_second),
-	POINT(FSW_ALLOC_PAGES, FSW_EK_PAGE, null, nofail_first),
-	POINT("__bread_gfp", FSW_EK_BREAD, null, NULL),
-	POINT("__bh_read", FSW_EK_BREAD, buffer_not_read, NULL),
-	POINT("ext4_read_bh", FSW_EK_BREAD, buffer_not_read, NULL),
-	POINT("read_cache_folio", FSW_EK_READ, io_error_pointer, NULL),
-	POINT("read_cache_page", FSW_EK_READ, io_error_pointer, NULL),
-	POINT("read_cache_page_gfp", FSW_EK_READ, io_error_pointer, NULL),
-	POINT("filemap_read_folio", FSW_EK_READ, folio_not_read, NULL),
-	POINT("_copy_from_user", FSW_EK_USER, nothing_copied_from, NULL),
-	POINT("_copy_to_user", FSW_EK_USER, nothing_copied_to, NULL),
-	POINT("strncpy_from_user", FSW_EK_USER, fault, NULL),
-	POINT("fault_in_iov_iter_readable", FSW_EK_USER, nothing_there, NULL),
+	POINT("should_failslab", FSW_EK_SLAB, no_memory, 2),
+	POINT("kmem_cache_alloc_noprof", FSW_EK_SLAB, null, 2),
+	POINT("kmem_cache_alloc_lru_noprof", FSW_EK_SLAB, null, 3),
+	POINT("kmem_cache_alloc_node_noprof", FSW_EK_SLAB, null, 2),
+	POINT("kmem_cache_alloc_bulk_noprof", FSW_EK_SLAB, null, 2),
+	POINT("__kmalloc_noprof", FSW_EK_SLAB, null, 2),
+	POINT("__kmalloc_node_noprof", FSW_EK_SLAB, null, FSW_GFP_OF_NODE),
+	POINT("__kmalloc_node_track_caller_noprof", FSW_EK_SLAB, null, FSW_GFP_OF_NODE),
+	POINT("__kmalloc_cache_noprof", FSW_EK_SLAB, null, 2),
+	POINT("__kmalloc_cache_node_noprof", FSW_EK_SLAB, null, 2),
+	POINT(FSW_ALLOC_PAGES, FSW_EK_PAGE, null, 1),
+	POINT("__bread_gfp", FSW_EK_BREAD, null, 0),
+	POINT("__bh_read", FSW_EK_BREAD, buffer_not_read, 0),
+	POINT("ext4_read_bh", FSW_EK_BREAD, buffer_not_read, 0),
+	POINT("read_cache_folio", FSW_EK_READ, io_error_pointer, 0),
+	POINT("read_cache_page", FSW_EK_READ, io_error_pointer, 0),
+	POINT("read_cache_page_gfp", FSW_EK_READ, io_error_pointer, 0),
+	POINT("filemap_read_folio", FSW_EK_READ, folio_not_read, 0),
+	POINT("read_pages", FSW_EK_READ, not_read_ahead, 0),
+	POINT("_copy_from_user", FSW_EK_USER, nothing_copied_from, 0),
+	POINT("_copy_to_user", FSW_EK_USER, nothing_copied_to, 0),
+	POINT("strncpy_from_user", FSW_EK_USER, fault, 0),
+	POINT("fault_in_iov_iter_readable", FSW_EK_USER, nothing_there, 0),
 	{
 		.kp.symbol_name = "submit_bio_noacct",
 		.groups = 1U << FSW_EK_SUBMIT | 1U << FSW_GROUP_WRITES,
@@ -169,7 +182,7 @@ static int hit(struct kprobe *kp, struct pt_regs *regs)
 	}
 	if (p->see && fsw_logs(FSW_EK_LOG_WRITES))
 		p->see(p, regs);
-	if (p->instead && fsw_point_ask(p->point, in_thread(kp), caller, p->exempt && p->exempt(regs))) {
+	if (p->instead && fsw_point_ask(p->point, in_thread(kp), caller, exempt(p, regs))) {
 		regs->ip = (unsigned long)p->instead;
 		return 1;
 	}

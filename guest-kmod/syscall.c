@@ -82,7 +82,7 @@ static int call_begins(struct kretprobe_instance *ri, struct pt_regs *regs)
 	if (!fsw_logs(FSW_EK_LOG_CALLS) || !fsw_is_member())
 		return 1;
 	*b = (struct begun){
-		.seq = READ_ONCE(fsw_log.seq),
+		.seq = READ_ONCE(fsw_ring.seq),
 		.args = { user->di, user->si, user->dx, user->r10, user->r8, user->r9 },
 	};
 	return 0;

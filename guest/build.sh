@@ -135,17 +135,19 @@ fi
 release=$(ls "$out/kernel/lib/modules")
 [ "$have" = "$(cat "$out/headers/package" 2>/dev/null || true)" ] || fetch_headers "$have"
 
-# build_module NAME SOURCE [HEADER…] builds fsw_NAME from a folder, and headers of another, into $out.
+# build_module NAME SOURCE [HEADER…] builds fsw_NAME from a folder, what both modules have, and headers of another, into $out.
 build_module() {
 	name=$1 source=$2
 	shift 2
 	rm -rf "$out/module"
 	mkdir -p "$out/module"
-	cp "$source"/*.c "$source"/*.h "$source/Kbuild" "$@" "$out/module/"
+	cp "$source"/*.c "$source"/*.h "$source/Kbuild" "$here/../kmod"/*.[ch] "$@" "$out/module/"
 	# Types for the debugger are not made: that takes pahole.
 	make -s -C "$out/headers/usr/src/linux-headers-$release" M="$out/module" CONFIG_DEBUG_INFO_BTF_MODULES= modules >"$out/module.log" 2>&1 ||
 		die "cannot build fsw_$name: $(cat "$out/module.log")"
-	strip --strip-debug -o "$out/fsw_$name.ko" "$out/module/fsw_$name.ko"
+	for ko in "$out/module"/*.ko; do
+		strip --strip-debug -o "$out/${ko##*/}" "$ko"
+	done
 	rm -rf "$out/module"
 }
 
@@ -177,7 +179,7 @@ ramdisk=$here/../ramdisk
 ekm=$here/../guest-kmod
 
 # shellcheck disable=SC2086
-stamp=$({ echo "$have"; sha256sum "$here/build.sh" "$here/filesystems.sh" "$sync" $bins $fsbins $libs /etc/mke2fs.conf $scripts "$ramdisk"/* "$ekm"/*; } | sha256sum)
+stamp=$({ echo "$have"; sha256sum "$here/build.sh" "$here/filesystems.sh" "$sync" $bins $fsbins $libs /etc/mke2fs.conf $scripts "$ramdisk"/* "$ekm"/* "$here/../kmod"/*; } | sha256sum)
 if [ -s "$out/vmlinuz" ] && [ -s "$out/initramfs.cpio.zst" ] && [ -s "$out/explorer.cpio.zst" ] &&
 	[ "$stamp" = "$(cat "$out/stamp" 2>/dev/null)" ]; then
 	exit 0
@@ -219,7 +221,7 @@ done <"$out/modules" >"$root/modules/list"
 
 cp "$here/init" "$root/init"
 cp "$here/lib.sh" "$here/workload.sh" "$here/verify.sh" "$here/soak.sh" "$here/ramdisk.sh" "$here/ekm.sh" "$here/agent.sh" \
-	"$out/fsw_ramdisk.ko" "$out/fsw_ekm.ko" "$root/fsward/"
+	"$out/fsw_ramdisk.ko" "$out/fsw_ekm.ko" "$out/fsw_choosetest.ko" "$root/fsward/"
 chmod 0755 "$root/init"
 
 archive "$root" "$out/initramfs.new"

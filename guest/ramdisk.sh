@@ -6,4 +6,4 @@
 # What the checks leave for the host goes to the disk of that serial. Lines: "check NAME ok" or "check NAME failed".
 . /fsward/lib.sh
 
-exec rdcheck -module /fsward/fsw_ramdisk.ko -checks "$(param checks '')"
+exec rdcheck -checks "$(param checks '')"

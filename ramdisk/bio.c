@@ -99,11 +99,11 @@ static void io_now(struct fsw_io *io)
 	 * from the log, and not from the page a second time; the log's lock is kept,
 	 * so that nothing is appended over it.
 	 */
-	mutex_lock(&fsw_log.lock);
+	mutex_lock(&fsw_log_lock);
 	if (fsw_log_put(&io->rec, &iter, place) && io->rec.data_len)
 		iov_iter_kvec(&iter, ITER_SOURCE, place, 2, io->rec.data_len);
 	fsw_io_end(io, fsw_io_do(io, &iter));
-	mutex_unlock(&fsw_log.lock);
+	mutex_unlock(&fsw_log_lock);
 }
 
 void fsw_submit_bio(struct bio *bio)

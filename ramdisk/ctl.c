@@ -1,38 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
-/* /dev/fsw_ramdisk: commands, by ioctl(2) or by write(2) and read(2). */
-#include <linux/fs.h>
-#include <linux/miscdevice.h>
-#include <linux/module.h>
-#include <linux/slab.h>
+/* The commands. They run one at a time. */
 #include <linux/string.h>
-#include <linux/uaccess.h>
 
+#include "command.h"
 #include "internal.h"
-
-/* The largest struct of a command. */
-#define MAX_ARG sizeof(struct fsw_rd_page)
-
-/* What an open file has besides: the answer to its last command. */
-struct session {
-	struct mutex lock;	/* of one command and its answer */
-	size_t answer;		/* bytes in arg that read() may fetch */
-	u8 arg[MAX_ARG] __aligned(8);
-};
 
 static int do_hello(void *arg)
 {
 	struct fsw_rd_hello *a = arg;
 
-	mutex_lock(&fsw_log.lock);
+	mutex_lock(&fsw_log_lock);
 	*a = (struct fsw_rd_hello){
 		.abi = FSW_RD_ABI,
 		.disks = fsw_disk_count(),
-		.log_bytes = fsw_log.size,
-		.log_used = fsw_log.head - READ_ONCE(fsw_log.tail),
-		.lost = fsw_log.lost,
+		.log_bytes = fsw_ring.size,
+		.log_used = fsw_ring.head - READ_ONCE(fsw_ring.tail),
+		.lost = fsw_ring.lost,
 		.pages = atomic_long_read(&fsw_pages),
 	};
-	mutex_unlock(&fsw_log.lock);
+	mutex_unlock(&fsw_log_lock);
 	return 0;
 }
 
@@ -55,7 +41,7 @@ static int do_log(void *arg)
 		return PTR_ERR(d);
 	if (a->on > 1)
 		return -EINVAL;
-	err = fsw_log_alloc();
+	err = fsw_ring_alloc();
 	if (err)
 		return err;
 	/* What is held up was not logged when it came, so its effect must not come later. */
@@ -72,7 +58,7 @@ static int do_mark(void *arg)
 
 	if (a->pad || !a->len || a->len > sizeof(a->text))
 		return -EINVAL;
-	err = fsw_log_alloc();
+	err = fsw_ring_alloc();
 	if (err)
 		return err;
 	fsw_log_text(FSW_RD_MARK, 0, a->text, a->len);
@@ -211,9 +197,9 @@ static int do_page_set(void *arg)
 		};
 
 		data_iter(&iter, ITER_SOURCE, &vec, a);
-		mutex_lock(&fsw_log.lock);
+		mutex_lock(&fsw_log_lock);
 		fsw_log_put(&rec, &iter, place);
-		mutex_unlock(&fsw_log.lock);
+		mutex_unlock(&fsw_log_lock);
 	}
 	mutex_unlock(&d->lock);
 	return err;
@@ -273,10 +259,7 @@ static int do_stat(void *arg)
 	return 0;
 }
 
-static const struct {
-	u32 cmd;
-	int (*run)(void *arg);
-} commands[] = {
+const struct fsw_command fsw_commands[] = {
 	{ FSW_RD_IOC_HELLO, do_hello },
 	{ FSW_RD_IOC_DISK, do_disk },
 	{ FSW_RD_IOC_LOG, do_log },
@@ -290,129 +273,5 @@ static const struct {
 	{ FSW_RD_IOC_INJECT, do_inject },
 	{ FSW_RD_IOC_CLEAR, do_clear },
 	{ FSW_RD_IOC_STAT, do_stat },
+	{ }
 };
-
-/* Runs a command on its struct, which has the size that its number says. */
-static int run(u32 cmd, void *arg)
-{
-	int i, err;
-
-	for (i = 0; i < ARRAY_SIZE(commands); i++)
-		if (commands[i].cmd == cmd)
-			break;
-	if (i == ARRAY_SIZE(commands))
-		return -ENOTTY;
-	mutex_lock(&fsw_disks_lock);
-	err = commands[i].run(arg);
-	mutex_unlock(&fsw_disks_lock);
-	return err;
-}
-
-static int ctl_open(struct inode *inode, struct file *file)
-{
-	struct session *s = kzalloc(sizeof(*s), GFP_KERNEL);
-
-	if (!s)
-		return -ENOMEM;
-	mutex_init(&s->lock);
-	file->private_data = s;
-	return nonseekable_open(inode, file);
-}
-
-static int ctl_release(struct inode *inode, struct file *file)
-{
-	kfree(file->private_data);
-	return 0;
-}
-
-static long ctl_ioctl(struct file *file, unsigned int cmd, unsigned long user)
-{
-	struct session *s = file->private_data;
-	void __user *arg = (void __user *)user;
-	size_t size = _IOC_SIZE(cmd);
-	int err = -ENOTTY;
-
-	if (size > sizeof(s->arg))
-		return -ENOTTY;
-	mutex_lock(&s->lock);
-	s->answer = 0;
-	memset(s->arg, 0, size);
-	if (_IOC_DIR(cmd) & _IOC_WRITE && copy_from_user(s->arg, arg, size))
-		err = -EFAULT;
-	else
-		err = run(cmd, s->arg);
-	if (!err && _IOC_DIR(cmd) & _IOC_READ && copy_to_user(arg, s->arg, size))
-		err = -EFAULT;
-	mutex_unlock(&s->lock);
-	return err;
-}
-
-static ssize_t ctl_write(struct file *file, const char __user *buf, size_t count, loff_t *pos)
-{
-	struct session *s = file->private_data;
-	struct fsw_rd_call call;
-	int err;
-
-	if (count < sizeof(call))
-		return -EINVAL;
-	if (copy_from_user(&call, buf, sizeof(call)))
-		return -EFAULT;
-	if (call.size != count - sizeof(call) || call.size != _IOC_SIZE(call.cmd) ||
-	    call.size > sizeof(s->arg))
-		return -EINVAL;
-	mutex_lock(&s->lock);
-	s->answer = 0;
-	if (copy_from_user(s->arg, buf + sizeof(call), call.size))
-		err = -EFAULT;
-	else
-		err = run(call.cmd, s->arg);
-	if (!err && _IOC_DIR(call.cmd) & _IOC_READ)
-		s->answer = call.size;
-	mutex_unlock(&s->lock);
-	return err ?: count;
-}
-
-/* Gives the answer to the last command, once and as a whole. */
-static ssize_t ctl_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
-{
-	struct session *s = file->private_data;
-	ssize_t n;
-
-	mutex_lock(&s->lock);
-	n = s->answer;
-	if (count < n)
-		n = -EINVAL;
-	else if (copy_to_user(buf, s->arg, n))
-		n = -EFAULT;
-	else
-		s->answer = 0;
-	mutex_unlock(&s->lock);
-	return n;
-}
-
-static const struct file_operations ctl_fops = {
-	.owner = THIS_MODULE,
-	.open = ctl_open,
-	.release = ctl_release,
-	.read = ctl_read,
-	.write = ctl_write,
-	.unlocked_ioctl = ctl_ioctl,
-	.compat_ioctl = compat_ptr_ioctl,
-};
-
-static struct miscdevice ctl = {
-	.minor = MISC_DYNAMIC_MINOR,
-	.name = "fsw_ramdisk",
-	.fops = &ctl_fops,
-	.mode = 0600,
-};
-
-int fsw_ctl_init(void)
-{
-	return misc_register(&ctl);
-}
-
-void fsw_ctl_exit(void)
-{
-	misc_deregister(&ctl);
-}

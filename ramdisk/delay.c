@@ -28,9 +28,9 @@ static void delayed(struct work_struct *work)
 
 	mutex_lock(&d->lock);
 	io_iter(io, &vec, &iter);
-	mutex_lock(&fsw_log.lock);
+	mutex_lock(&fsw_log_lock);
 	fsw_io_end(io, fsw_io_do(io, &iter));
-	mutex_unlock(&fsw_log.lock);
+	mutex_unlock(&fsw_log_lock);
 	list_del(&io->node);
 	if (list_empty(&d->delayed))
 		wake_up_all(&d->idle);
@@ -68,9 +68,9 @@ int fsw_io_delay(const struct fsw_io *now)
 	}
 	if (io->logged) {
 		io_iter(io, &vec, &iter);
-		mutex_lock(&fsw_log.lock);
+		mutex_lock(&fsw_log_lock);
 		fsw_log_put(&io->rec, &iter, place);
-		mutex_unlock(&fsw_log.lock);
+		mutex_unlock(&fsw_log_lock);
 	}
 	list_add_tail(&io->node, &io->disk->delayed);
 	INIT_DELAYED_WORK(&io->work, delayed);

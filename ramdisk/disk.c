@@ -7,7 +7,6 @@
 #include "internal.h"
 
 /* Of the table of disks; held while a command is done. */
-DEFINE_MUTEX(fsw_disks_lock);
 static struct fsw_disk *disks[FSW_RD_DISKS];
 
 static const struct block_device_operations fsw_fops = {

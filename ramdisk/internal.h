@@ -9,12 +9,14 @@
  * delay.c    bios that a rule holds up
  * store.c    contents, page by page
  * snapshot.c named states of the contents, and the way from one to the other
- * log.c      the ring of records;  logdev.c  its device
+ * log.c      the records of the log
  * inject.c   rules of errors
- * ctl.c      the device that takes commands
+ * ctl.c      the commands
+ * Of kmod/, which fsw_ekm has too: ring.c, the log, and command.c, the way of
+ * commands.
  *
- * Locks, in the order in which they are taken: fsw_disks_lock, fsw_disk.lock,
- * fsw_log.lock. All are mutexes: submit_bio of a disk without a request queue
+ * Locks, in the order in which they are taken: fsw_ctl_lock, fsw_disk.lock,
+ * fsw_log_lock. All are mutexes: submit_bio of a disk without a request queue
  * may sleep.
  */
 #ifndef FSW_INTERNAL_H
@@ -31,6 +33,7 @@
 #include <linux/workqueue.h>
 
 #include "fsw_ramdisk.h"
+#include "ring.h"
 
 /* Copies out of kernel memory, where no copy fails. */
 static inline void fsw_copy_from(void *to, size_t n, struct iov_iter *from)
@@ -157,7 +160,6 @@ struct fsw_io {
 	struct delayed_work work;
 };
 
-extern struct mutex fsw_disks_lock;
 extern struct workqueue_struct *fsw_wq;
 
 struct fsw_disk *fsw_disk_get(u32 number);
@@ -173,32 +175,11 @@ void fsw_io_end(struct fsw_io *io, blk_status_t status);
 int fsw_io_delay(const struct fsw_io *io);
 void fsw_disk_quiesce(struct fsw_disk *d);
 
-/* log.c, logdev.c */
+/* log.c */
 
-struct fsw_log {
-	struct mutex lock;		/* of appending */
-	u8 *ring;			/* NULL before it is first used */
-	u64 size;			/* bytes, a power of two */
-	u64 head;			/* bytes ever appended */
-	u64 tail;			/* bytes ever read */
-	u64 seq;			/* of the last record, lost ones too */
-	u64 missing;			/* records lost since the last that was kept */
-	u64 lost;			/* records lost, ever */
-	wait_queue_head_t wait;
-};
+extern struct mutex fsw_log_lock;	/* of the ring */
 
-extern struct fsw_log fsw_log;
-
-int fsw_log_alloc(void);
-void fsw_log_free(void);
 bool fsw_log_put(struct fsw_rd_record *rec, struct iov_iter *data, struct kvec place[2]);
 void fsw_log_text(u16 type, u32 disk, const char *text, size_t len);
-void fsw_log_tell(void);
-ssize_t fsw_log_read(struct iov_iter *to);
-
-int fsw_logdev_init(void);
-void fsw_logdev_exit(void);
-int fsw_ctl_init(void);
-void fsw_ctl_exit(void);
 
 #endif

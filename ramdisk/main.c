@@ -3,6 +3,7 @@
 #include <linux/init.h>
 #include <linux/module.h>
 
+#include "command.h"
 #include "internal.h"
 
 /* The user's header gives structs the same layout everywhere. */
@@ -40,7 +41,7 @@ static void __exit fsw_exit(void)
 	fsw_logdev_exit();
 	fsw_disk_remove_all();
 	destroy_workqueue(fsw_wq);
-	fsw_log_free();
+	fsw_ring_free();
 	WARN_ON(atomic_long_read(&fsw_pages));
 }
 

@@ -22,10 +22,13 @@ var (
 func main() {
 	guestcheck.Main([]guestcheck.Check{
 		{Name: "choose", Modules: []guestcheck.Module{ours}, Run: with(checkChoose)},
+		{Name: "module", Modules: []guestcheck.Module{ours}, Run: with(checkModule)},
 		{Name: "slab", Modules: both, Run: with(checkSlab)},
 		{Name: "points", Modules: both, Run: with(checkPoints)},
-		{Name: "writes-ext3", Modules: both, Run: with(checkWritesExt3)},
-		{Name: "writes-btrfs", Modules: both, Run: with(checkWritesBtrfs)},
+		{Name: "writes-ext2", Modules: both, Run: with(writesOf("ext2"))},
+		{Name: "writes-ext3", Modules: both, Run: with(writesOf("ext3"))},
+		{Name: "writes-ext4", Modules: both, Run: with(writesOf("ext4"))},
+		{Name: "writes-btrfs", Modules: both, Run: with(writesOf("btrfs"))},
 		{Name: "calls", Modules: both, Run: with(checkCalls)},
 		{Name: "threads", Modules: both, Run: with(checkThreads)},
 		{Name: "rates", Modules: both, Run: with(checkRates)},

@@ -104,7 +104,8 @@ func checkSlab(c *ekm.Control) error {
 		return err
 	}
 	if base.result != nil || uint64(len(base.taken)) != counted.stat.Hits {
-		return fmt.Errorf("with zeros mkdir ends with %s after %d choices; %d were counted", guestcheck.Said(base.result), len(base.taken), counted.stat.Hits)
+		return fmt.Errorf("with zeros mkdir ends with %s after %d choices; %d were counted", guestcheck.Said(base.result), len(base.taken),
+			counted.stat.Hits)
 	}
 	failed := 0
 	var strayed []string
@@ -130,7 +131,8 @@ func checkSlab(c *ekm.Control) error {
 			if done++; done == 1 {
 				first = t
 			} else if !errors.Is(t.result, first.result) {
-				return fmt.Errorf("failing allocation %d at %s: mkdir ends with %s, and with %s before", n, t.taken[n].Site, guestcheck.Said(t.result), guestcheck.Said(first.result))
+				return fmt.Errorf("failing allocation %d at %s: mkdir ends with %s, and with %s before", n, t.taken[n].Site,
+					guestcheck.Said(t.result), guestcheck.Said(first.result))
 			}
 		}
 		if errors.Is(first.result, unix.ENOMEM) {
@@ -139,7 +141,8 @@ func checkSlab(c *ekm.Control) error {
 		if strings.HasPrefix(first.taken[n].Site, "ext4_alloc_inode+") {
 			inode = &first.taken[n]
 		}
-		guestcheck.Fact("slab", "allocation %d, at %s, fails: mkdir %d times ends with %q", n, first.taken[n].Site, times, fmt.Sprint(first.result))
+		guestcheck.Fact("slab", "allocation %d, at %s, fails: mkdir %d times ends with %q", n, first.taken[n].Site, times,
+			fmt.Sprint(first.result))
 	}
 	if failed == 0 || inode == nil {
 		return fmt.Errorf("%d of %d failing allocations make mkdir fail, that of the inode seen: %v", failed, len(base.taken), inode != nil)
@@ -153,7 +156,8 @@ func checkSlab(c *ekm.Control) error {
 
 // slabLimits: limited to a call site, by its symbol, its place or its stack, the point chooses there alone.
 func slabLimits(c *ekm.Control, d *ramdisk.Disk, inode *ekm.Choice, hits uint64) error {
-	for _, limit := range []ekm.Limit{{Symbol: "ext4_alloc_inode"}, {Symbol: inode.Site}, {Stack: inode.Stack}, {Symbol: "ext4_mkdir", Stack: inode.Stack}} {
+	for _, limit := range []ekm.Limit{{Symbol: "ext4_alloc_inode"}, {Symbol: inode.Site}, {Stack: inode.Stack},
+		{Symbol: "ext4_mkdir", Stack: inode.Stack}} {
 		t, err := mkdirOnce(c, d, ekm.On, limit, []uint32{1})
 		if err != nil {
 			return err
@@ -167,7 +171,8 @@ func slabLimits(c *ekm.Control, d *ramdisk.Disk, inode *ekm.Choice, hits uint64)
 		return err
 	}
 	if t.result != nil || len(t.taken) != 0 || t.stat.Elsewhere < hits {
-		return fmt.Errorf("limited to what is not there: mkdir ends with %s after %d choices; %+v", guestcheck.Said(t.result), len(t.taken), t.stat)
+		return fmt.Errorf("limited to what is not there: mkdir ends with %s after %d choices; %+v", guestcheck.Said(t.result), len(t.taken),
+			t.stat)
 	}
 	return d.Drop("base")
 }

@@ -14,8 +14,10 @@ import (
 	"fsward/explore/ramdisk"
 )
 
-func checkWritesExt3(c *ekm.Control) error  { return checkWrites(c, "ext3") }
-func checkWritesBtrfs(c *ekm.Control) error { return checkWrites(c, "btrfs") }
+// writesOf is checkWrites of a file system.
+func writesOf(fs string) func(c *ekm.Control) error {
+	return func(c *ekm.Control) error { return checkWrites(c, fs) }
+}
 
 // content is what a sector held.
 type content struct {
@@ -202,7 +204,7 @@ func checkWrites(c *ekm.Control, fs string) error {
 		len(disk), bios, float64(e.events)/took.Seconds())
 	guestcheck.Fact(name, "each sector was seen before it was written: %s", strings.Join(list, ", "))
 	guestcheck.Fact(name, "%v; written without being marked dirty, other than by the journal's thread: %v", e.types, e.lone)
-	if bios == 0 || bios != e.submits || e.ends-e.alone != e.submits || len(e.open) != 0 || e.failed != 0 || fs == "ext3" && e.alone != 0 {
+	if bios == 0 || bios != e.submits || e.ends-e.alone != e.submits || len(e.open) != 0 || e.failed != 0 || fs != "btrfs" && e.alone != 0 {
 		return fmt.Errorf("the disk has %d bios; %d were seen, and %d ended, %d of them not submitted, %d with errors; %d objects are open", bios,
 			e.submits, e.ends, e.alone, e.failed, len(e.open))
 	}
@@ -212,29 +214,33 @@ func checkWrites(c *ekm.Control, fs string) error {
 	return errors.Join(c.Watch(dev, false), d.Remove(), rd.Close())
 }
 
-// lonely: what was not marked dirty is what a file system is known to write from a cache of its own.
+// lonely: what was not marked dirty is what a file system is known to write from pages of its own: superblocks. ext4_commit_super()
+// does, for the journal's jbd2_write_superblock(), for Btrfs write_dev_supers().
 func (e *explainer) lonely(fs string, hows map[string]int) error {
-	switch fs {
-	case "ext3":
-		if hows[byBio] > 0 {
-			return fmt.Errorf("%d sectors of ext3 came in bios without buffers", hows[byBio])
-		}
-		if hows[byJournal] == 0 || hows[byBuffer] == 0 {
-			return fmt.Errorf("no sector was given to the journal, or none was marked dirty: %v", hows)
-		}
-	case "btrfs":
+	if fs == "btrfs" {
 		if hows[byFolio] == 0 {
 			return fmt.Errorf("no sector was in a folio that was marked dirty: %v", hows)
 		}
-	}
-	// What a file system writes from pages of its own are superblocks: ext4_commit_super() and the journal's, write_dev_supers().
-	for at := range e.lone {
-		if fs == "btrfs" && at != 64<<10/4096 && at != 64<<20/4096 {
-			return fmt.Errorf("byte %d is no superblock, and was not marked dirty", at*4096)
+		for at := range e.lone {
+			if at != 64<<10/4096 && at != 64<<20/4096 {
+				return fmt.Errorf("byte %d is no superblock, and was not marked dirty", at*4096)
+			}
 		}
+		return nil
 	}
-	if fs == "ext3" && len(e.lone) > 2 || e.lone[0] == 0 && fs == "ext3" {
-		return fmt.Errorf("more than the superblock and the journal's was not marked dirty: %v", e.lone)
+	superblocks := 2
+	if fs == "ext2" {
+		superblocks = 1
+	}
+	switch {
+	case hows[byBio] > 0:
+		return fmt.Errorf("%d sectors came in bios without buffers", hows[byBio])
+	case hows[byBuffer] == 0:
+		return fmt.Errorf("no sector was marked dirty: %v", hows)
+	case (hows[byJournal] > 0) != (fs != "ext2"):
+		return fmt.Errorf("%d sectors were given to a journal", hows[byJournal])
+	case len(e.lone) > superblocks || e.lone[0] == 0:
+		return fmt.Errorf("something else than superblocks was not marked dirty: %v", e.lone)
 	}
 	return nil
 }

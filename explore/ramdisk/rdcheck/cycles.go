@@ -16,10 +16,11 @@ func checkCycles() error { return guestcheck.Leaks(cycle) }
 // cycle loads the module, has it do all that it does, and unloads it: every other time with a disk that still holds contents,
 // snapshots, rules and a log that nobody has read.
 func cycle(i int) (err error) {
-	if err := load("log_mib=1"); err != nil {
+	m := guestcheck.Module{Name: "fsw_ramdisk", Params: "log_mib=1"}
+	if err := guestcheck.Load(m); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, unload()) }()
+	defer func() { err = errors.Join(err, guestcheck.Unload(m)) }()
 	c, err := ramdisk.Open()
 	if err != nil {
 		return err

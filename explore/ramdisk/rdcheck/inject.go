@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"fsward/explore/guestcheck"
 	"fsward/explore/ramdisk"
 )
 
@@ -30,7 +31,8 @@ func checkInject(c *ramdisk.Control) error {
 		name string
 		run  func(c *ramdisk.Control, d *ramdisk.Disk, f int) error
 	}{
-		{"fail", injectFail}, {"tear", injectTear}, {"delay", injectDelay}, {"hurry", injectHurry}, {"flush", injectFlush}, {"limits", injectLimits},
+		{"fail", injectFail}, {"tear", injectTear}, {"delay", injectDelay}, {"hurry", injectHurry}, {"flush", injectFlush},
+		{"limits", injectLimits},
 	} {
 		if err := t.run(c, d, f); err != nil {
 			return fmt.Errorf("%s: %w", t.name, err)
@@ -63,7 +65,8 @@ func fill(b []byte, with byte) []byte {
 // injectFail: the n-th and those after it fail with the error that was chosen, the others do not, and what failed did nothing.
 func injectFail(_ *ramdisk.Control, d *ramdisk.Disk, f int) error {
 	b := alignedPage()
-	if err := d.Inject(ramdisk.Rule{Action: ramdisk.Fail, Ops: []ramdisk.Op{ramdisk.Write}, Error: uint32(unix.ENOSPC), Nth: 2, Times: 1}); err != nil {
+	rule := ramdisk.Rule{Action: ramdisk.Fail, Ops: []ramdisk.Op{ramdisk.Write}, Error: uint32(unix.ENOSPC), Nth: 2, Times: 1}
+	if err := d.Inject(rule); err != nil {
 		return err
 	}
 	for i, want := range []error{nil, unix.ENOSPC, nil} {
@@ -77,7 +80,8 @@ func injectFail(_ *ramdisk.Control, d *ramdisk.Disk, f int) error {
 			return fmt.Errorf("after write %d the disk holds %d, want %d", i+1, b[0], held)
 		}
 	}
-	if err := d.Inject(ramdisk.Rule{Action: ramdisk.Fail, Ops: []ramdisk.Op{ramdisk.Read}, Error: uint32(unix.EIO), Nth: 3, Times: 2}); err != nil {
+	rule = ramdisk.Rule{Action: ramdisk.Fail, Ops: []ramdisk.Op{ramdisk.Read}, Error: uint32(unix.EIO), Nth: 3, Times: 2}
+	if err := d.Inject(rule); err != nil {
 		return err
 	}
 	for i, want := range []error{nil, nil, unix.EIO, unix.EIO, nil} {
@@ -99,7 +103,8 @@ func injectTear(_ *ramdisk.Control, d *ramdisk.Disk, f int) error {
 		if _, err := unix.Pwrite(f, fill(b, 1), 8192); err != nil {
 			return err
 		}
-		if err := d.Inject(ramdisk.Rule{Action: ramdisk.Tear, Ops: []ramdisk.Op{ramdisk.Write}, Error: errno, Nth: 1, Times: 1, Arg: 3}); err != nil {
+		rule := ramdisk.Rule{Action: ramdisk.Tear, Ops: []ramdisk.Op{ramdisk.Write}, Error: errno, Nth: 1, Times: 1, Arg: 3}
+		if err := d.Inject(rule); err != nil {
 			return err
 		}
 		if _, err := unix.Pwrite(f, fill(b, 2), 8192); !errors.Is(err, want) {
@@ -259,7 +264,8 @@ func injectFlush(c *ramdisk.Control, d *ramdisk.Disk, f int) error {
 	if !slices.Equal(dropped, []bool{false, true, false}) {
 		return fmt.Errorf("the log says %v of three flushes of which the second is dropped", dropped)
 	}
-	if err := d.Inject(ramdisk.Rule{Action: ramdisk.Fail, Ops: []ramdisk.Op{ramdisk.Flush}, Error: uint32(unix.EIO), Nth: 1, Times: 1}); err != nil {
+	rule := ramdisk.Rule{Action: ramdisk.Fail, Ops: []ramdisk.Op{ramdisk.Flush}, Error: uint32(unix.EIO), Nth: 1, Times: 1}
+	if err := d.Inject(rule); err != nil {
 		return err
 	}
 	if err := unix.Fsync(f); !errors.Is(err, unix.EIO) {
@@ -318,10 +324,10 @@ func kernelLog() (string, error) {
 
 // injectKernel: ext3 on a disk whose writes fail aborts its journal, and the kernel says on which disk.
 func injectKernel(d *ramdisk.Disk) error {
-	if err := mkfs("ext3", d.Path()); err != nil {
+	if err := guestcheck.Mkfs("ext3", d.Path()); err != nil {
 		return err
 	}
-	err := mounted("ext3", d.Path(), func(dir string) error {
+	err := guestcheck.Mounted("ext3", d.Path(), "", func(dir string) error {
 		if err := d.Inject(ramdisk.Rule{Action: ramdisk.Fail, Ops: []ramdisk.Op{ramdisk.Write}, Error: uint32(unix.EIO), Nth: 1,
 			Times: math.MaxUint64}); err != nil {
 			return err

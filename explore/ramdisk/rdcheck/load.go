@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"fsward/explore/guestcheck"
 	"fsward/explore/ramdisk"
 )
 
@@ -83,7 +84,7 @@ func checkLoad(c *ramdisk.Control) error {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	fact("load", "%d snapshots and %d restores among %d writes: each exact", len(saved), restores, writes)
+	guestcheck.Fact("load", "%d snapshots and %d restores among %d writes: each exact", len(saved), restores, writes)
 	if len(saved) != rounds || restores != rounds/2 || writes < rounds {
 		return errors.New("that is not what was done")
 	}
@@ -158,10 +159,10 @@ func checkTime(c *ramdisk.Control) error {
 				took = append(took, r.Took)
 			}
 			slices.Sort(took)
-			fact("time", "%d MiB, %d pages changed: restored in %d us at best, %d us in the middle, %d us at worst of %d",
+			guestcheck.Fact("time", "%d MiB, %d pages changed: restored in %d us at best, %d us in the middle, %d us at worst of %d",
 				mib, change, took[0].Microseconds(), took[len(took)/2].Microseconds(), took[len(took)-1].Microseconds(), len(took))
 		}
-		fact("time", "%d MiB: writing 64 MiB through the block device took %d us", mib, whole.Microseconds())
+		guestcheck.Fact("time", "%d MiB: writing 64 MiB through the block device took %d us", mib, whole.Microseconds())
 		if err := errors.Join(unix.Close(f), d.Remove()); err != nil {
 			return err
 		}

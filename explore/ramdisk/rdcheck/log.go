@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"fsward/blocktap/trace"
+	"fsward/explore/guestcheck"
 	"fsward/explore/ramdisk"
 )
 
@@ -148,7 +149,7 @@ func checkLog(c *ramdisk.Control, fs string) error {
 	if err != nil {
 		return err
 	}
-	if err := mkfs(fs, d.Path()); err != nil {
+	if err := guestcheck.Mkfs(fs, d.Path()); err != nil {
 		return err
 	}
 	if err := give(d, fsBytes, fs+".base"); err != nil {
@@ -177,9 +178,9 @@ func checkLog(c *ramdisk.Control, fs string) error {
 		if err := d.Log(true); err != nil {
 			return err
 		}
-		if err := mounted(fs, d.Path(), func(dir string) error {
+		if err := guestcheck.Mounted(fs, d.Path(), "", func(dir string) error {
 			for _, profile := range []string{"mixed", "fsync"} {
-				if err := program("fsload", "-dir", dir, "-seed", "1", "-ops", "150", "-seconds", "60", "-profile", profile); err != nil {
+				if err := guestcheck.Program("fsload", "-dir", dir, "-seed", "1", "-ops", "150", "-seconds", "60", "-profile", profile); err != nil {
 					return err
 				}
 				if err := c.Mark(profile + " done"); err != nil {
@@ -205,7 +206,7 @@ func checkLog(c *ramdisk.Control, fs string) error {
 	if err := errors.Join(w.Close(), out.Sync(), give(d, fsBytes, fs+".final")); err != nil {
 		return err
 	}
-	fact("log-"+fs, "%v; %d entries converted", &s, w.Entries())
+	guestcheck.Fact("log-"+fs, "%v; %d entries converted", &s, w.Entries())
 	if s.submitted == 0 || s.submitted != s.completed || s.failed != 0 || s.disordered != 0 || conv.Held() != 0 {
 		return fmt.Errorf("%d submitted, %d completed, %d failed, %d not in the order of submission, %d held", s.submitted, s.completed,
 			s.failed, s.disordered, conv.Held())
@@ -323,7 +324,7 @@ func checkOverflow(c *ramdisk.Control) error {
 			again += rec.Len
 		}
 	}
-	fact("overflow", "%d of %d records lost, told in %d places; then %d more", lost, 2*writes, gaps, again)
+	guestcheck.Fact("overflow", "%d of %d records lost, told in %d places; then %d more", lost, 2*writes, gaps, again)
 	if again == 0 || again != h2.Lost-h.Lost {
 		return fmt.Errorf("%d records lost the second time; the module counts %d", again, h2.Lost-h.Lost)
 	}

@@ -3,49 +3,11 @@ package main
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 
-	"golang.org/x/sys/unix"
-
+	"fsward/explore/guestcheck"
 	"fsward/explore/ramdisk"
 )
-
-// program runs one and gives what it said if it fails.
-func program(name string, args ...string) error {
-	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
-		return fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, out)
-	}
-	return nil
-}
-
-func mkfs(fs, device string) error {
-	if fs == "btrfs" {
-		return program("mkfs.btrfs", "-q", "-f", device)
-	}
-	return program("mkfs."+fs, "-q", "-F", device)
-}
-
-// mounted mounts a file system, does something in it, and unmounts it.
-func mounted(fs, device string, do func(dir string) error) error {
-	dir, err := os.MkdirTemp("", "rdcheck")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(dir)
-	if err := unix.Mount(device, dir, fs, unix.MS_NOATIME, ""); err != nil {
-		return fmt.Errorf("mount %s on %s: %w", fs, device, err)
-	}
-	if err := do(dir); err != nil {
-		_ = unix.Unmount(dir, 0)
-		return err
-	}
-	if err := unix.Unmount(dir, 0); err != nil {
-		return fmt.Errorf("unmount %s: %w", fs, err)
-	}
-	return nil
-}
 
 // checkMount: a disk holds a file system, and what is written to that is there when it is mounted again.
 func checkMount(c *ramdisk.Control) error {
@@ -54,15 +16,15 @@ func checkMount(c *ramdisk.Control) error {
 		if err != nil {
 			return err
 		}
-		if err := mkfs(fs, d.Path()); err != nil {
+		if err := guestcheck.Mkfs(fs, d.Path()); err != nil {
 			return err
 		}
-		if err := mounted(fs, d.Path(), func(dir string) error {
+		if err := guestcheck.Mounted(fs, d.Path(), "", func(dir string) error {
 			return os.WriteFile(filepath.Join(dir, "file"), []byte("text"), 0o600)
 		}); err != nil {
 			return err
 		}
-		if err := mounted(fs, d.Path(), func(dir string) error {
+		if err := guestcheck.Mounted(fs, d.Path(), "", func(dir string) error {
 			b, err := os.ReadFile(filepath.Join(dir, "file"))
 			if err == nil && string(b) != "text" {
 				err = fmt.Errorf("%s: a file holds %q", fs, b)
@@ -78,7 +40,7 @@ func checkMount(c *ramdisk.Control) error {
 		if s.Submitted == 0 || s.Submitted != s.Completed || s.Pages == 0 || s.NoMemory != 0 {
 			return fmt.Errorf("%s: %+v", fs, s)
 		}
-		fact("mount", "%s of %d MiB holds %d pages after %d bios", fs, s.Bytes>>20, s.Pages, s.Submitted)
+		guestcheck.Fact("mount", "%s of %d MiB holds %d pages after %d bios", fs, s.Bytes>>20, s.Pages, s.Submitted)
 		if err := d.Remove(); err != nil {
 			return err
 		}
@@ -88,7 +50,7 @@ func checkMount(c *ramdisk.Control) error {
 
 // checkIoctl: what a C program does by ioctl(2) is what is done here by write(2) and read(2).
 func checkIoctl(c *ramdisk.Control) error {
-	if err := program("rdioctl"); err != nil {
+	if err := guestcheck.Program("rdioctl"); err != nil {
 		return err
 	}
 	s, err := c.Disk(3).Stat()

@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"fsward/explore/guestcheck"
 	"fsward/explore/ramdisk"
 )
 
@@ -74,7 +75,7 @@ func checkRate(c *ramdisk.Control) error {
 	}
 	records := time.Since(begin)
 
-	fact("rate", "%d records, %d bytes: read at %.0f MB/s; as records at %.0f MB/s, %.0f records/s",
+	guestcheck.Fact("rate", "%d records, %d bytes: read at %.0f MB/s; as records at %.0f MB/s, %.0f records/s",
 		2*writes, bytes, mbs(bytes, raw), mbs(bytes, records), 2*writes/records.Seconds())
 	return nil
 }

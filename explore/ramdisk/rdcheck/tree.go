@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"fsward/explore/guestcheck"
 	"fsward/explore/ramdisk"
 )
 
@@ -46,7 +47,7 @@ func checkTree(c *ramdisk.Control) error {
 	now := make(image, pages*ramdisk.PageSize)
 	saved := make(map[string]image)
 	seed := uint64(time.Now().UnixNano())
-	fact("tree", "seed %d", seed)
+	guestcheck.Fact("tree", "seed %d", seed)
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	pick := func() string { return slices.Sorted(maps.Keys(saved))[rnd.IntN(len(saved))] }
 	restores := 0
@@ -152,6 +153,6 @@ func checkTree(c *ramdisk.Control) error {
 	if _, err := d.Restore("none"); !errors.Is(err, unix.ENOENT) {
 		return errors.Join(errors.New("a snapshot that is none is not refused"), err)
 	}
-	fact("tree", "%d steps, %d restores, %d snapshots at the end: each exact", steps, restores, most)
+	guestcheck.Fact("tree", "%d steps, %d restores, %d snapshots at the end: each exact", steps, restores, most)
 	return errors.Join(unix.Close(f), d.Remove())
 }

@@ -3,7 +3,6 @@
 #ifndef FSW_COMMAND_H
 #define FSW_COMMAND_H
 
-#include <linux/fs.h>
 #include <linux/mutex.h>
 #include <linux/types.h>
 
@@ -15,7 +14,10 @@ struct fsw_command {
 
 /* The module has one table, which ends with an entry without a function. */
 extern const struct fsw_command fsw_commands[];
+
 extern struct mutex fsw_ctl_lock;	/* held while a command runs */
-extern const struct file_operations fsw_command_fops;
+
+int fsw_ctl_init(void);
+void fsw_ctl_exit(void);
 
 #endif

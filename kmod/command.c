@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The way of a command from user space to its function, and of its answer back. */
+/* /dev/MODULE: the way of a command from user space to its function, and of its answer back. One runs at a time. */
+#include <linux/fs.h>
+#include <linux/miscdevice.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/slab.h>
@@ -17,10 +19,13 @@ struct session {
 	u8 arg[MAX_ARG] __aligned(8);
 };
 
+/* struct fsw_rd_call, and struct fsw_ek_do. */
 struct call {
 	u32 cmd;
 	u32 size;
 };
+
+DEFINE_MUTEX(fsw_ctl_lock);
 
 static int run(u32 cmd, void *arg)
 {
@@ -119,7 +124,7 @@ static ssize_t command_read(struct file *file, char __user *buf, size_t count, l
 	return n;
 }
 
-const struct file_operations fsw_command_fops = {
+static const struct file_operations command_fops = {
 	.owner = THIS_MODULE,
 	.open = command_open,
 	.release = command_release,
@@ -128,3 +133,20 @@ const struct file_operations fsw_command_fops = {
 	.unlocked_ioctl = command_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 };
+
+static struct miscdevice ctl = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = KBUILD_MODNAME,
+	.fops = &command_fops,
+	.mode = 0600,
+};
+
+int fsw_ctl_init(void)
+{
+	return misc_register(&ctl);
+}
+
+void fsw_ctl_exit(void)
+{
+	misc_deregister(&ctl);
+}
