@@ -113,7 +113,7 @@ var fileLoads = []load{
 		{"btrfs/61", "uuid_key_subvol!delete", 2},
 		{"btrfs/62", "qgroup_limit!delete", 2},
 		{"btrfs/63", "qgroup_relation!delete", 2},
-		{"btrfs/64", "qgroup_info.excl+1099511627776", 2},
+		{"btrfs/64", "qgroup_info.excl+1", 2},
 		{"btrfs/64", "qgroup_info.rfer+1", 2},
 		{"btrfs/65", "qgroup_info!delete@offset=258", 1},
 		{"btrfs/67", "qgroup_info.excl-4096", 2},

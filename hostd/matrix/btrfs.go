@@ -12,13 +12,14 @@ var btrfs = &format{
 	size: 320 << 20, mkfs: []string{"mkfs.btrfs", "-q", "-f"},
 	variants: Variants,
 	stages:   []int{5, 4, 3, 2},
-	wheres:   btrfsTrees,
+	wheres:   slices.Concat(btrfsTrees, blocksOf),
 	wheresOf: func(object string) []string {
 		if object == "super_block" {
 			return []string{""}
 		}
 		return names(btrfsTrees)
 	},
+	more:   fullBackrefs(),
 	groups: []string{"superblock", "structure", "root tree", "extents", "free space", "chunks and devices", "file trees", "quota", "log"},
 	group:  btrfsGroup,
 	ask:    askBtrfs,
@@ -28,6 +29,24 @@ var btrfs = &format{
 var btrfsTrees = []where{{"root", "tree=1"}, {"extent", "tree=2"}, {"block group", "tree=11"}, {"chunk", "tree=3"}, {"dev", "tree=4"}, {"csum", "tree=7"},
 	{"free space", "tree=10"}, {"quota", "tree=8"}, {"uuid", "tree=9"}, {"default tree", "tree=5"}, {"volume", "tree=256"}, {"snapshot", "tree=260"},
 	{"fresh", "tree=259"}, {logTree, "tree=-6"}}
+
+// blocksOf tells the extent items of metadata blocks apart by the tree that has the block, and by its level.
+var blocksOf = []where{{"leaf of root", "tree=2,tree_block_ref.root=1,offset=0"}, {"leaf of extent", "tree=2,tree_block_ref.root=2,offset=0"},
+	{"leaf of csum", "tree=2,tree_block_ref.root=7,offset=0"}, {"leaf of default tree", "tree=2,tree_block_ref.root=5,offset=0"},
+	{"node of default tree", "tree=2,tree_block_ref.root=5,offset=1"}, {"leaf of volume", "tree=2,tree_block_ref.root=256,offset=0"},
+	{"node of volume", "tree=2,tree_block_ref.root=256,offset=1"}, {"leaf of snapshot", "tree=2,tree_block_ref.root=260,offset=0"},
+	{"block that counts as a whole", "tree=2,flags=0x102"}, {"block that does not", "tree=2,flags=2"}}
+
+// fullBackrefs are the cells of one bit, which no other change of the flags alters alone: whether a block counts as a whole
+// (BTRFS_BLOCK_FLAG_FULL_BACKREF).
+func fullBackrefs() (cells []Cell) {
+	for _, object := range []string{"metadata_item", "extent_item"} {
+		for _, w := range blocksOf {
+			cells = append(cells, Cell{Object: object, Where: w.name, Field: "flags", Change: "^0x100"})
+		}
+	}
+	return cells
+}
 
 // logTree is the name of what only log commits have, and these alone are asked for it.
 const logTree = "log"

@@ -58,7 +58,7 @@ func (f *format) universe() []Cell {
 			}
 		}
 	}
-	return out
+	return append(out, f.more...)
 }
 
 // generate makes the cells of a stage: for each of the corruptions wanted as many places as picks, spread

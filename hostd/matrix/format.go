@@ -18,6 +18,7 @@ type format struct {
 	stages      []int // the commits of a recording that are altered, from its end: the last one is 1
 	wheres      []where
 	wheresOf    func(object string) []string // names of wheres; "": the object is not told apart
+	more        []Cell                       // beside every change of every field at these: Object, Where, Field, Change
 	groups      []string                     // in the order of tables
 	group       func(*Cell) string
 	ask         func(context.Context, disks) (Peer, error) // what the checker says

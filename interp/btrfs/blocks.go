@@ -3,6 +3,7 @@ package btrfs
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"fsward/change"
 )
@@ -27,6 +28,9 @@ func (v *view) holdBlock(h *holding, o change.Object) error {
 		}
 		h.dec.begin(o.Kind, o.ID, 0, 0)
 		h.dec.num(fieldLevel, uint64(n.level()))
+		h.dec.num(fieldOwner, n.owner())
+		h.dec.num(fieldGeneration, n.generation())
+		h.dec.num(fieldReloc, n.flags()&headerFlagReloc>>1)
 	case kindBlockPointers:
 		n, err := v.state.metadata(o.ID)
 		if n == nil {
@@ -82,21 +86,56 @@ func (v *view) treeBlock(d *decoder, logical, tree uint64) error {
 	return nil
 }
 
+// scanPointers yields what a block points to, each once: lo and hi are block_pointers of one block.
+func (v *view) scanPointers(lo, hi change.Object, yield func(change.Object, error) bool) {
+	n, err := v.state.metadata(lo.ID)
+	if err != nil {
+		yield(change.Object{}, err)
+		return
+	}
+	if n == nil {
+		return
+	}
+	var targets []uint64
+	for target := range n.targets {
+		if lo.Sub <= target && target <= hi.Sub {
+			targets = append(targets, target)
+		}
+	}
+	slices.Sort(targets)
+	for _, target := range slices.Compact(targets) {
+		if !yield(change.Object{Tree: blockTree, Kind: kindBlockPointers, ID: lo.ID, Sub: target}, nil) {
+			return
+		}
+	}
+}
+
 // pointsTo counts the pointers of a node to a block, or the file extents of a leaf in an extent.
 func (n *node) pointsTo(logical uint64) (count uint64) {
-	for i := range n.nritems() {
-		switch {
-		case n.level() > 0:
-			if child, _ := n.child(i); child == logical {
-				count++
-			}
-		case n.key(i).typ == extentDataKey:
-			if r := n.item(i); r.Len() == fileExtentLayout.size && r.U8(20) != 0 && r.U64(21) == logical {
-				count++
-			}
+	for target := range n.targets {
+		if target == logical {
+			count++
 		}
 	}
 	return count
+}
+
+// targets yields the children of a node, or the extents in which the file extents of a leaf lie.
+func (n *node) targets(yield func(logical uint64) bool) {
+	for i := range n.nritems() {
+		target := uint64(0)
+		switch {
+		case n.level() > 0:
+			target, _ = n.child(i)
+		case n.key(i).typ == extentDataKey:
+			if r := n.item(i); r.Len() == fileExtentLayout.size && r.U8(20) != 0 {
+				target = r.U64(21)
+			}
+		}
+		if target != 0 && !yield(target) { // 0 is a hole
+			return
+		}
+	}
 }
 
 // metadata reads a block by its address alone; nil if there is no sound block of metadata.

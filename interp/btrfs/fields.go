@@ -44,6 +44,7 @@ const (
 	fieldCompression
 	fieldRefs
 	fieldFullBackref
+	fieldReloc
 	fieldRoot
 	fieldObjectID
 	fieldOffset
@@ -128,7 +129,7 @@ var fieldNames = [fieldEnd]string{
 	fieldName: "name", fieldNameLen: "name_len", fieldDataLen: "data_len", fieldLocation: "location", fieldType: "type",
 	fieldDiskBytenr: "disk_bytenr", fieldDiskNumBytes: "disk_num_bytes", fieldExtentOffset: "extent_offset",
 	fieldNumBytes: "num_bytes", fieldRAMBytes: "ram_bytes", fieldCompression: "compression", fieldRefs: "refs",
-	fieldFullBackref: "f(flags,full_backref)", fieldRoot: "root", fieldObjectID: "objectid", fieldOffset: "offset",
+	fieldFullBackref: "f(flags,full_backref)", fieldReloc: "f(flags,reloc)", fieldRoot: "root", fieldObjectID: "objectid", fieldOffset: "offset",
 	fieldCount: "count", fieldParent: "parent", fieldUsed: "used", fieldChunkObjectID: "chunk_objectid",
 	fieldChunkTree: "chunk_tree", fieldChunkOffset: "chunk_offset", fieldLength: "length", fieldOwner: "owner",
 	fieldStripeLen: "stripe_len", fieldNumStripes: "num_stripes", fieldSubStripes: "sub_stripes",

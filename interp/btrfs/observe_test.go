@@ -88,6 +88,8 @@ func TestSuperblockWrites(t *testing.T) {
 		{name: "generation back", write: super(base, put64(72, 1)), rule: "btrfs/superblock", fs: "btrfs"},
 		{name: "root moved without a generation", write: super(base, put64(80, 30<<20)), rule: "btrfs/superblock", fs: "btrfs"},
 		{name: "sectorsize", write: super(base, func(b []byte) { put64(72, 1000)(b); binary.LittleEndian.PutUint32(b[144:], 8192) }), rule: "btrfs/superblock", fs: "btrfs"},
+		{name: "leafsize", write: super(base, func(b []byte) { put64(72, 1000)(b); binary.LittleEndian.PutUint32(b[152:], 8192) }), rule: "btrfs/superblock", fs: "btrfs"},
+		{name: "unknown flag", write: super(base, func(b []byte) { put64(72, 1000)(b); b[57] |= 0x10 }), rule: "btrfs/superblock", fs: "btrfs"},
 		{name: "unknown checksum", write: super(base, put16(196, 4)), rule: "btrfs/csum-type", fs: "btrfs"},
 		{name: "another checksum", write: func() interp.Write {
 			w := super(base, func(b []byte) { put64(72, 1000)(b); put16(196, 1)(b) })

@@ -47,11 +47,18 @@ const (
 	compatROFreeSpaceValid = 1 << 1
 	compatROVerity         = 1 << 2
 	compatROBlockGroupTree = 1 << 3
+	superFlagError         = 1 << 2
 	superFlagSeeding       = 1 << 32
-	superFlagChangingFSID  = 1 << 35 // btrfstune -u
-	superFlagChangingTree  = 1 << 38 // btrfstune --convert-to-block-group-tree
+	superFlagMetadump      = 1<<33 | 1<<34 // btrfs-image
+	superFlagChangingFSID  = 1 << 35       // btrfstune -u
+	superFlagChangingUUID  = 1 << 36       // btrfstune -m (CHANGING_FSID_V2)
+	superFlagChangingTree  = 1 << 38       // btrfstune --convert-to-block-group-tree
 	superFlagChangingCsums = 1<<39 | 1<<40
 )
+
+// superFlags are the flags that Linux (BTRFS_SUPER_FLAG_SUPP) or its tools know.
+const superFlags = headerFlagWritten | headerFlagReloc | superFlagError | superFlagSeeding | superFlagMetadump |
+	superFlagChangingFSID | superFlagChangingUUID | superFlagChangingTree | superFlagChangingCsums
 
 const (
 	handledIncompat = incompatMixedBackref | incompatDefaultSubvol | incompatMixedGroups | incompatCompressLZO |
@@ -156,6 +163,10 @@ func parseSuper(b *[superSize]byte, addr uint64) (superblock, error) {
 		return bad("sectorsize is %d", sector)
 	case !powerOfTwo(node) || node < sector || node > maxNodeSize:
 		return bad("nodesize is %d with sectorsize %d", node, sector)
+	case uint64(s.u32(152)) != node:
+		return bad("leafsize is %d with nodesize %d", s.u32(152), node)
+	case s.flags()&^superFlags != 0:
+		return bad("flags is %#x, unknown are %#x", s.flags(), s.flags()&^superFlags)
 	case uint64(s.u32(156)) != sector:
 		return bad("stripesize is %d with sectorsize %d", s.u32(156), sector)
 	case s.rootLevel() >= maxLevel || s.chunkRootLevel() >= maxLevel || b[200] >= maxLevel:

@@ -230,6 +230,12 @@ func (v *view) scan(lo, hi change.Object, by int) iter.Seq2[change.Object, error
 			v.scanKey(lo, hi, yield)
 			return
 		}
+		if lo.Tree == blockTree {
+			if by > 0 && lo.Kind == kindBlockPointers && hi.Kind == lo.Kind && hi.ID == lo.ID {
+				v.scanPointers(lo, hi, yield)
+			}
+			return
+		}
 		root, ok, err := v.state.treeRoot(lo.Tree)
 		if !ok || err != nil || lo.Compare(hi) > 0 {
 			if err != nil {

@@ -87,7 +87,13 @@ whole_block(BLOCK, _) :- query(2, k(BLOCK, extent_item, _), f(flags, full_backre
 violation(71, TREE, k(INODE, extent_data, OFFSET)) :-
   new(TREE, k(INODE, extent_data, OFFSET), backref, k(EXTENT, extent_data_ref, HASH)),
   not(query(2, k(EXTENT, extent_data_ref, HASH))),
-  not(in_whole_leaf(TREE, k(INODE, extent_data, OFFSET), LEAF), query(2, k(EXTENT, shared_data_ref, LEAF))).
+  not(in_whole_leaf(TREE, k(INODE, extent_data, OFFSET), _)).
+
+violation(71, TREE, k(INODE, extent_data, OFFSET)) :-
+  new(TREE, k(INODE, extent_data, OFFSET), backref, k(EXTENT, extent_data_ref, _)),
+  query(TREE, k(INODE, extent_data, OFFSET), leaf, LEAF),
+  not(plain_leaf(LEAF)),
+  not(query(2, k(EXTENT, shared_data_ref, LEAF))).
 
 % Rule 9. An extent has as many references as its back references count: refs is their sum.
 % Source: thesis, table 5.1; btrfs check, "extent item ..., found ...". As an invariant of the change.

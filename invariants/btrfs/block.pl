@@ -59,3 +59,59 @@ violation(75, 2, k(BLOCK, metadata_item, LEVEL)) :-
   add(2, k(BLOCK, metadata_item, LEVEL)),
   query(-1, k(BLOCK, block, 0), level, FOUND),
   FOUND =\= LEVEL.
+
+% Rule 101. A block counts as a whole only where trees can share it, and then what it points to has a reference of the block; one that does not has given none, and its own tree leads to it.
+% Source: btrfs_block_can_be_shared, update_ref_for_cow and btrfs_alloc_tree_block: FULL_BACKREF is for blocks that balance makes, and for
+% those of a tree that are not younger than its last snapshot. btrfs check, "bad full
+% backref", "owner ref check failed" and "ref mismatch".
+% For the user: what the block leads to would be freed while it is in use, or never.
+violation(101, 2, k(BLOCK, KIND, X)) :-
+  block_kind(KIND),
+  new(2, k(BLOCK, KIND, X), f(flags, full_backref), 1),
+  query(-1, k(BLOCK, block, 0), f(flags, reloc), 0),
+  query(-1, k(BLOCK, block, 0), owner, OWNER),
+  query(-1, k(BLOCK, block, 0), generation, GENERATION),
+  last_shared(OWNER, LAST),
+  GENERATION > LAST.
+
+violation(101, 2, k(BLOCK, KIND, X)) :-
+  block_kind(KIND),
+  new(2, k(BLOCK, KIND, X), f(flags, full_backref), 0),
+  query(-1, k(BLOCK, block, 0), f(flags, reloc), 1).
+
+% Where the tree does not lead to the block any more, snapshots that have it can be in the middle of being dropped.
+violation(101, 2, k(BLOCK, KIND, X)) :-
+  block_kind(KIND),
+  new(2, k(BLOCK, KIND, X), f(flags, full_backref), 1),
+  query(-1, k(BLOCK, block, 0), owner, OWNER),
+  query(-1, k(BLOCK, tree_block, OWNER)),
+  query(-1, k(BLOCK, block_pointers, TARGET)),
+  not(has_shared(TARGET, BLOCK)).
+
+violation(101, 2, k(BLOCK, KIND, X)) :-
+  block_kind(KIND),
+  change(2, k(BLOCK, KIND, X), f(flags, full_backref), 1, 0),
+  ( query(-1, k(BLOCK, block_pointers, TARGET)), has_shared(TARGET, BLOCK)
+  ; query(-1, k(BLOCK, block, 0), owner, OWNER), not(query(-1, k(BLOCK, tree_block, OWNER))) ).
+
+violation(101, 2, k(BLOCK, tree_block_ref, OWNER)) :-
+  delete(2, k(BLOCK, tree_block_ref, OWNER)),
+  block_kind(KIND),
+  query(2, k(BLOCK, KIND, _), f(flags, full_backref), 0),
+  query(-1, k(BLOCK, block, 0), owner, OWNER),
+  not(query(-1, k(BLOCK, tree_block, OWNER))).
+
+violation(101, 2, k(TARGET, SHARED, BLOCK)) :-
+  shared_kind(SHARED),
+  add(2, k(TARGET, SHARED, BLOCK)),
+  not(whole_block(BLOCK, _)).
+
+has_shared(TARGET, BLOCK) :- shared_kind(SHARED), query(2, k(TARGET, SHARED, BLOCK)).
+
+shared_kind(shared_block_ref).
+shared_kind(shared_data_ref).
+
+% The generation of the youngest block that a tree can share. The trees of roots and of chunks have no root_item, and no snapshots.
+last_shared(OWNER, LAST) :- query(1, k(OWNER, root_item, _), last_snapshot, LAST).
+last_shared(1, 0).
+last_shared(3, 0).

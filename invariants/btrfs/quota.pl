@@ -34,22 +34,17 @@ violation(63, 8, k(GROUP, qgroup_relation, OTHER)) :-
   delete(8, k(0, qgroup_info, GROUP)),
   query(8, k(GROUP, qgroup_relation, OTHER)).
 
-% Rule 64. While quota is consistent, what a subvolume's group uses alone is not more than what it uses, and what any uses is whole sectors.
-% Source: qgroup_update_counters. Not during a rescan, and not where the kernel has marked the numbers inconsistent.
-% Nor below zero: Linux itself lets counts go there (6.18, when groups are counted anew while snapshots are deleted).
-% Nor of a subvolume that is gone, which it can leave with more for itself than in all, and so the groups above it.
+% Rule 64. While quota is consistent, what a quota group uses is whole sectors.
+% Source: qgroup_update_counters. Not during a rescan, and not where the kernel has marked the numbers inconsistent. That a subvolume
+% uses no more alone than in all is not said: Linux (6.18) itself lets it happen, in a balance and where groups are counted
+% anew while snapshots are deleted, and goes on from there; it lets counts go below zero, too. What a commit adds is for rule 99.
 % For the user: a subvolume would run into its limit too early or never.
 violation(64, 8, k(0, qgroup_info, GROUP)) :-
   use_field(FIELD),
-  new(8, k(0, qgroup_info, GROUP), FIELD, _),
+  new(8, k(0, qgroup_info, GROUP), FIELD, BYTES),
   quota_consistent,
-  query(8, k(0, qgroup_info, GROUP), rfer, REFERENCED),
-  query(8, k(0, qgroup_info, GROUP), excl, EXCLUSIVE),
-  EXCLUSIVE < 1 << 63,
   query(0, k(0, super_block, 0), sectorsize, SECTOR),
-  ( REFERENCED mod SECTOR =\= 0
-  ; EXCLUSIVE mod SECTOR =\= 0
-  ; EXCLUSIVE > REFERENCED, live_tree(GROUP) ).
+  BYTES mod SECTOR =\= 0.
 
 use_field(rfer).
 use_field(excl).
@@ -86,14 +81,36 @@ violation(65, 1, k(SUBVOL, root_item, OFFSET)) :-
   live_tree(SUBVOL),
   not(query(8, k(0, qgroup_info, SUBVOL))).
 
-% Rule 99. While quota is consistent, what a subvolume uses changes by at most the extents that its files take or leave and the blocks of its tree.
+% Rule 99. While quota is consistent, what a subvolume uses changes by at most the extents that its files take or leave and the blocks of its tree; what it uses alone, by those of all trees.
 % Source: qgroup_update_counters: what a group refers to are the extents and blocks that its tree leads to. Not where the
 % kernel counts otherwise: during a rescan, in the commits of a balance (qgroup_trace_subtree_swap), of a subvolume that is
-% made or dropped, and with simple quotas, where who made an extent is charged for it. Each object of the tree that changed
+% made or dropped, and with simple quotas, where who made an extent is charged for it. Copies of counts that a subvolume is made with
+% (btrfs_qgroup_inherit) leave quota inconsistent. Each object of the tree that changed
 % stands for two blocks, since one that two trees share can go without a trace in the extent tree.
 % For the user: a subvolume would run into its limit too early or never.
 violation(99, 8, k(0, qgroup_info, GROUP)) :-
-  change(8, k(0, qgroup_info, GROUP), rfer, OLD, NEW),
+  count_moved(GROUP, rfer, LEAST),
+  not(add(1, k(GROUP, root_item, _))),
+  sum(BYTES, moved(GROUP, BYTES), MOVED),
+  LEAST > MOVED,
+  sum(BYTES, changed_block(BYTES), BLOCKS),
+  LEAST > MOVED + BLOCKS.
+
+% Another tree that takes or leaves an extent makes it one of several or of one; one that comes or goes, all of its extents.
+violation(99, 8, k(0, qgroup_info, GROUP)) :-
+  count_moved(GROUP, excl, LEAST),
+  not(add(1, k(_, root_item, _))),
+  not(delete(1, k(_, root_item, _))),
+  not(query(1, k(-5, orphan_item, _))),
+  sum(BYTES, moved_anywhere(BYTES), MOVED),
+  LEAST > MOVED,
+  sum(BYTES, changed_block(BYTES), BLOCKS),
+  LEAST > MOVED + BLOCKS.
+
+% By how much a count of a subvolume changed, where Linux counts what the trees lead to. Counts below zero stand there as the same
+% 64 bits.
+count_moved(GROUP, FIELD, LEAST) :-
+  change(8, k(0, qgroup_info, GROUP), FIELD, OLD, NEW),
   OLD \== null,
   NEW \== null,
   quota_consistent,
@@ -101,15 +118,10 @@ violation(99, 8, k(0, qgroup_info, GROUP)) :-
   FLAGS /\ 8 =:= 0, % BTRFS_QGROUP_STATUS_FLAG_SIMPLE_MODE
   not(change(8, k(0, qgroup_status, 0), flags, _, _)),
   live_tree(GROUP),
-  not(add(1, k(GROUP, root_item, _))),
   not(query(1, k(-8, root_item, _))),
   not(delete(1, k(-8, root_item, _))),
   CHANGE is abs(NEW - OLD),
-  LEAST is min(CHANGE, 18446744073709551616 - CHANGE), % counts below zero stand there as the same 64 bits
-  sum(BYTES, moved(GROUP, BYTES), MOVED),
-  LEAST > MOVED,
-  sum(BYTES, changed_block(BYTES), BLOCKS),
-  LEAST > MOVED + BLOCKS.
+  LEAST is min(CHANGE, 18446744073709551616 - CHANGE).
 
 moved(GROUP, BYTES) :-
   new(GROUP, k(INODE, extent_data, OFFSET)),
@@ -120,6 +132,8 @@ moved(GROUP, BYTES) :-
   ( new(GROUP, k(_, _, _)) ; delete(GROUP, k(_, _, _)) ),
   query(0, k(0, super_block, 0), nodesize, NODESIZE),
   BYTES is 2 * NODESIZE.
+
+moved_anywhere(BYTES) :- moved(TREE, BYTES), file_tree(TREE).
 
 changed_block(LENGTH) :-
   block_kind(KIND),

@@ -1,7 +1,7 @@
-% A quota group has more for itself than it uses.
+% What a quota group has for itself is not a number of sectors.
 rule(64).
 change(8,k(0,qgroup_info,256),object,present,present).
-change(8,k(0,qgroup_info,256),excl,16384,36864).
+change(8,k(0,qgroup_info,256),excl,16384,20481).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),sectorsize,4096).
 object(8,k(0,qgroup_status,0)).
@@ -10,7 +10,7 @@ state(8,k(0,qgroup_status,0),f(flags,rescan),0).
 state(8,k(0,qgroup_status,0),f(flags,inconsistent),0).
 object(8,k(0,qgroup_info,256)).
 state(8,k(0,qgroup_info,256),rfer,32768).
-state(8,k(0,qgroup_info,256),excl,36864).
+state(8,k(0,qgroup_info,256),excl,20481).
 object(1,k(256,root_item,0)).
 state(1,k(256,root_item,0),refs,1).
 expect(64, 8, k(0,qgroup_info,256)).

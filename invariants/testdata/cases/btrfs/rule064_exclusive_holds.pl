@@ -1,4 +1,4 @@
-% A quota group has more for itself than it uses, but its subvolume is being deleted.
+% A quota group has more for itself than it uses, as Linux counts in a balance.
 rule(64).
 change(8,k(0,qgroup_info,256),object,present,present).
 change(8,k(0,qgroup_info,256),excl,16384,36864).
@@ -12,5 +12,5 @@ object(8,k(0,qgroup_info,256)).
 state(8,k(0,qgroup_info,256),rfer,32768).
 state(8,k(0,qgroup_info,256),excl,36864).
 object(1,k(256,root_item,0)).
-state(1,k(256,root_item,0),refs,0).
+state(1,k(256,root_item,0),refs,1).
 expect_none.

@@ -1,0 +1,19 @@
+% A snapshot of a subvolume is made: both have for themselves what they do not share.
+rule(99).
+object(8,k(0,qgroup_status,0)).
+state(8,k(0,qgroup_status,0),flags,1).
+state(8,k(0,qgroup_status,0),f(flags,on),1).
+state(8,k(0,qgroup_status,0),f(flags,rescan),0).
+state(8,k(0,qgroup_status,0),f(flags,inconsistent),0).
+object(0,k(0,super_block,0)).
+state(0,k(0,super_block,0),nodesize,16384).
+object(1,k(256,root_item,0)).
+state(1,k(256,root_item,0),refs,1).
+change(8,k(0,qgroup_info,256),object,present,present).
+change(8,k(0,qgroup_info,256),excl,16777216,16384).
+object(8,k(0,qgroup_info,256)).
+state(8,k(0,qgroup_info,256),excl,16384).
+change(1,k(257,root_item,9),object,null,present).
+object(1,k(257,root_item,9)).
+state(1,k(257,root_item,9),refs,1).
+expect_none.
