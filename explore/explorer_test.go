@@ -16,12 +16,16 @@ import (
 
 func toy(t *testing.T, bug exploretest.Bug, keys, values int) explore.Config {
 	t.Helper()
-	s := exploretest.New()
 	dir, err := os.MkdirTemp("/dev/shm", "fsward-explore-") // in memory, where what is synced costs no time
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
+	return toyIn(dir, bug, keys, values)
+}
+
+func toyIn(dir string, bug exploretest.Bug, keys, values int) explore.Config {
+	s := exploretest.New()
 	return explore.Config{System: s, Dir: dir, Stack: explore.Stack{Top: exploretest.NewToy(s, bug),
 		Checker: &exploretest.ToyChecker{Keys: keys, Values: values}}}
 }

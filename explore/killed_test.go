@@ -19,8 +19,8 @@ const killedDir = "FSWARD_EXPLORE_KILLED"
 // A run that is killed now and then goes on each time, and sees the states that one sees that is not.
 func TestKilledRunGoesOn(t *testing.T) {
 	if dir := os.Getenv(killedDir); dir != "" {
-		cfg := toy(t, exploretest.EarlySync, 3, 2)
-		cfg.Dir, cfg.Strategy = dir, explore.Random
+		cfg := toyIn(dir, exploretest.EarlySync, 3, 2)
+		cfg.Strategy = explore.Random
 		if sum, err := explore.Run(context.Background(), cfg); err != nil || !sum.Complete {
 			t.Fatal(sum, err)
 		}

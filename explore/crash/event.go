@@ -3,7 +3,7 @@
 // writes if asked for. What is durable is a layer over the base that all states share; a state costs what it adds to that.
 //
 // The log is a sequence of events, whatever it was recorded by: a write was issued, writes became durable, a mark was set.
-// FromTrace, FromBios and FromWriteSet make it. States are formed where what is in flight is about to shrink, where a mark
+// FromTrace and FromBios make it. States are formed where what is in flight is about to shrink, where a mark
 // is set (if states before and after marks are told apart) and at the end: between these points what is in flight only
 // grows, so that every state that can arise there can arise at the next of them too.
 package crash
