@@ -75,8 +75,9 @@ static void see_buffer(u32 type, struct buffer_head *bh, int status)
 	rec.object = (unsigned long)bh;
 	rec.pos = (u64)bh->b_blocknr * bh->b_size;
 	rec.len = bh->b_size;
-	rec.pfn = page_to_pfn(bh->b_page);
-	rec.page_off = bh_offset(bh);
+	/* Of a large folio b_page is the first page, and bh_offset() counts from there. */
+	rec.pfn = page_to_pfn(bh->b_page) + (bh_offset(bh) >> PAGE_SHIFT);
+	rec.page_off = offset_in_page(bh_offset(bh));
 	rec.flags = (buffer_dirty(bh) ? FSW_EK_F_DIRTY : 0) | (buffer_locked(bh) ? FSW_EK_F_WRITEBACK : 0);
 	rec.data_len = min_t(size_t, bh->b_size, FSW_EK_DATA);
 	put(&rec, contents ? bh->b_data : NULL);
