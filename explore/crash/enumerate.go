@@ -17,7 +17,8 @@ type Options struct {
 	// Torn: of each unit the first sectors can be on the disk without the others.
 	Torn bool
 	// Limit is how many states are formed at a point. Where there are more, each prefix of what is in flight is formed,
-	// then all but one unit, one unit alone, and what the seed chooses, up to Limit. 0: DefaultLimit.
+	// then all but one unit, one unit alone, and what the seed chooses, up to Limit, and half as many as that in any case, since
+	// prefixes alone say nothing of a disk that changes the order. 0: DefaultLimit.
 	Limit int
 	Seed  uint64 // of the choice
 	// ByMark: states are told apart by the last mark before them, so that what a call promised when it returned can be
@@ -394,6 +395,7 @@ func (e *Enumerator) sample(visit func(*State) error) error {
 			return err
 		}
 	}
+	left = max(left, (e.options.Limit+1)/2)
 	for i := 0; i < n && left > 0; i++ { // all but one, the last first: it is the commit, mostly
 		k := n - 1 - i
 		levels[k] = 0
