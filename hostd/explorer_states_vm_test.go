@@ -349,8 +349,10 @@ func (r *explorerRig) hang(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The only processor, in real time and without the kernel's limit for that.
+	// The only processor, in real time and without the kernel's limits for that: since 6.12 the fair server is one.
 	r.sh(t, `echo -1 >/proc/sys/kernel/sched_rt_runtime_us
+		grep -q /sys/kernel/debug /proc/mounts || mount -t debugfs debugfs /sys/kernel/debug
+		for f in /sys/kernel/debug/sched/fair_server/cpu*/runtime; do [ ! -e $f ] || echo 0 >$f; done
 		(sleep 0.3; echo '<0>spinning' >/dev/kmsg; exec chrt -f 99 sh -c 'while :; do :; done') >/dev/null 2>&1 &`)
 	r.con.wait(t, "spinning")
 	r.SetSilence(800 * time.Millisecond)
