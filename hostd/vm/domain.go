@@ -20,6 +20,9 @@ import (
 // startTimeout bounds how long QEMU may take to connect to our sockets once libvirt has started it.
 const startTimeout = 30 * time.Second
 
+// nameTimeout bounds how long libvirt may take to let go of the name of a domain that has ended.
+const nameTimeout = 10 * time.Second
+
 // A Domain is a running guest. Safe for concurrent use.
 type Domain struct {
 	host    *Host
@@ -115,7 +118,7 @@ func (d *Domain) start(ctx context.Context, accel Accel) error {
 
 // launch has libvirt start QEMU and takes its connections.
 func (d *Domain) launch(ctx context.Context, definition string, serial, port, agent *net.UnixListener) error {
-	dom, err := d.host.conn.DomainCreateXML(definition, libvirt.DOMAIN_START_AUTODESTROY)
+	dom, err := d.create(ctx, definition)
 	if err != nil {
 		return err
 	}
@@ -159,6 +162,22 @@ func (d *Domain) launch(ctx context.Context, definition string, serial, port, ag
 	}
 	go d.console.run(conn)
 	return nil
+}
+
+// create has libvirt start QEMU. libvirt tells that a domain has stopped before it lets go of its name
+// (qemuProcessStop, virDomainObjListRemove): until then one that follows it is refused.
+func (d *Domain) create(ctx context.Context, definition string) (*libvirt.Domain, error) {
+	for begin := time.Now(); ; {
+		dom, err := d.host.conn.DomainCreateXML(definition, libvirt.DOMAIN_START_AUTODESTROY)
+		if !isNameTaken(err) || time.Since(begin) > nameTimeout {
+			return dom, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, errors.Join(err, context.Cause(ctx))
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
 }
 
 // path is a file in the run directory.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -247,4 +248,10 @@ func (h *Host) Close() error {
 func isNoDomain(err error) bool {
 	var e libvirt.Error
 	return errors.As(err, &e) && e.Code == libvirt.ERR_NO_DOMAIN
+}
+
+// isNameTaken tells whether a domain cannot be made because there is one of its name.
+func isNameTaken(err error) bool {
+	var e libvirt.Error
+	return errors.As(err, &e) && e.Code == libvirt.ERR_OPERATION_FAILED && strings.Contains(e.Message, "already exists")
 }
