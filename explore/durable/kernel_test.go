@@ -2,19 +2,12 @@ package durable
 
 import (
 	"context"
-	"errors"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
-	"time"
 
-	"go.uber.org/zap"
-
-	"fsward/blocktap"
 	"fsward/blocktap/fuse/loopmount"
 	"fsward/blocktap/trace"
 	"fsward/explore/crash"
+	"fsward/explore/recordtest"
 )
 
 // TestKernel: in the host's own kernel an fsync of ext3 and of Btrfs returns when what it wrote is durable, and mounted without
@@ -28,48 +21,9 @@ func TestKernel(t *testing.T) {
 		{"btrfs", "barrier", false}, {"btrfs", "nobarrier", true},
 	} {
 		t.Run(c.fs+" "+c.option, func(t *testing.T) {
-			dir := t.TempDir()
-			image, path := filepath.Join(dir, "image"), filepath.Join(dir, "log")
-			if err := errors.Join(os.WriteFile(image, nil, 0o600), os.Truncate(image, 128<<20)); err != nil {
-				t.Fatal(err)
-			}
-			if out, err := exec.Command("mkfs."+c.fs, "-q", image).CombinedOutput(); err != nil {
-				t.Fatalf("mkfs.%s: %v: %s", c.fs, err, out)
-			}
-			disk, err := blocktap.OpenFile(image, blocktap.FileOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer disk.Close()
-			tape, err := trace.Create(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			device := blocktap.NewDevice(disk, nil)
-			device.Record(tape)
-			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
-			defer cancel()
-			loop, err := loopmount.Attach(ctx, device, zap.NewNop())
-			if err != nil {
-				t.Fatal(err)
-			}
-			err = loop.Mount(c.fs, "commit=300", c.option)
-			for _, call := range []string{"first", "second"} {
-				if err == nil {
-					err = tape.Mark("begin " + call)
-				}
-				if err == nil {
-					_, err = loop.Run(ctx, "dd if=/dev/zero of="+call+" bs=4k count=3 conv=fsync status=none")
-				}
-				if err == nil {
-					err = tape.Mark("return " + call)
-				}
-			}
-			if err := errors.Join(err, loop.Unmount(), loop.Close(), tape.Close()); err != nil {
-				t.Fatal(err)
-			}
+			_, log := recordtest.Record(t, recordtest.Load{FS: c.fs, Size: 128 << 20, Mount: []string{c.option}, Do: twoCalls})
 			var a Account
-			debts, err := a.Follow(crash.OpenTrace(path))
+			debts, err := a.Follow(crash.OpenTrace(log))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -78,4 +32,20 @@ func TestKernel(t *testing.T) {
 			}
 		})
 	}
+}
+
+// twoCalls makes two files durable, each between two marks.
+func twoCalls(ctx context.Context, loop *loopmount.Loop, log *trace.Writer) error {
+	for _, call := range []string{"first", "second"} {
+		if err := log.Mark("begin " + call); err != nil {
+			return err
+		}
+		if _, err := loop.Run(ctx, "dd if=/dev/zero of="+call+" bs=4k count=3 conv=fsync status=none"); err != nil {
+			return err
+		}
+		if err := log.Mark("return " + call); err != nil {
+			return err
+		}
+	}
+	return nil
 }

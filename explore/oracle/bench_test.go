@@ -14,7 +14,7 @@ import (
 // and without, and has the file system's own checker judge some of them.
 func BenchmarkJudge(b *testing.B) {
 	for _, w := range workloads {
-		if w.size > 64<<20 {
+		if w.Size > 64<<20 {
 			continue
 		}
 		r := record(b, w)

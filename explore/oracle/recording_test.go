@@ -11,12 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/zap"
-
 	"fsward/blocktap"
-	"fsward/blocktap/fuse/loopmount"
-	"fsward/blocktap/trace"
 	"fsward/explore/crash"
+	"fsward/explore/recordtest"
 )
 
 // A recording is what the host's kernel wrote to a file system: the disk before, and the log.
@@ -24,54 +21,17 @@ type recording struct {
 	fs, base, log string
 }
 
-// A workload is a file system and what happens to it.
+// A workload is a load that has a name.
 type workload struct {
-	name, fs string
-	mkfs     []string
-	mount    []string
-	script   string
-	size     int64
+	name string
+	recordtest.Load
 }
 
-// record lets the host's kernel work on a new file system behind FUSE and a loop device, and records its writes.
+// record lets the host's kernel do the workload.
 func record(tb testing.TB, w workload) recording {
 	tb.Helper()
-	dir := tb.TempDir()
-	r := recording{fs: w.fs, base: filepath.Join(dir, "base"), log: filepath.Join(dir, "log")}
-	work := filepath.Join(dir, "work")
-	if w.size == 0 {
-		w.size = 64 << 20
-	}
-	if err := errors.Join(os.WriteFile(r.base, nil, 0o600), os.Truncate(r.base, w.size)); err != nil {
-		tb.Fatal(err)
-	}
-	shell(tb, append([]string{"mkfs." + w.fs, "-q"}, append(w.mkfs, r.base)...)...)
-	shell(tb, "cp", "--sparse=always", r.base, work)
-	disk, err := blocktap.OpenFile(work, blocktap.FileOptions{})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer disk.Close()
-	tape, err := trace.Create(r.log)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	device := blocktap.NewDevice(disk, nil)
-	device.Record(tape)
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
-	defer cancel()
-	loop, err := loopmount.Attach(ctx, device, zap.NewNop())
-	if err != nil {
-		tb.Fatal(err)
-	}
-	err = loop.Mount(w.fs, append([]string{"commit=300"}, w.mount...)...)
-	if err == nil {
-		_, err = loop.Run(ctx, w.script)
-		err = errors.Join(err, loop.Unmount())
-	}
-	if err := errors.Join(err, loop.Close(), tape.Close()); err != nil {
-		tb.Fatal(err)
-	}
+	r := recording{fs: w.FS}
+	r.base, r.log = recordtest.Record(tb, w.Load)
 	return r
 }
 
@@ -157,10 +117,10 @@ rm -r a; rmdir b 2>/dev/null || true
 sync`
 
 var workloads = []workload{
-	{name: "ext3", fs: "ext3", script: files},
-	{name: "ext3-4k-data-journal", fs: "ext3", mkfs: []string{"-b", "4096"}, mount: []string{"data=journal"}, script: files},
-	{name: "btrfs", fs: "btrfs", mkfs: []string{"-m", "single"}, script: files},
-	{name: "btrfs-dup", fs: "btrfs", mkfs: []string{"-m", "dup"}, script: files, size: 128 << 20},
+	{"ext3", recordtest.Load{FS: "ext3", Size: 64 << 20, Do: recordtest.Script(files)}},
+	{"ext3-4k-data-journal", recordtest.Load{FS: "ext3", Size: 64 << 20, Mkfs: []string{"-b", "4096"}, Mount: []string{"data=journal"}, Do: recordtest.Script(files)}},
+	{"btrfs", recordtest.Load{FS: "btrfs", Size: 64 << 20, Mkfs: []string{"-m", "single"}, Do: recordtest.Script(files)}},
+	{"btrfs-dup", recordtest.Load{FS: "btrfs", Size: 128 << 20, Mkfs: []string{"-m", "dup"}, Do: recordtest.Script(files)}},
 }
 
 // each calls visit with each state of a recording.
