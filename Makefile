@@ -62,7 +62,7 @@ lint: setup build/bin/golangci-lint ## golangci-lint, go vet, the import arrows,
 fuzz: setup ## run each fuzz target for FUZZTIME (30s)
 	@scripts/fuzz.sh $(FUZZTIME)
 
-bench: setup ## benchmarks, each beside a peer
+bench: setup guest ## benchmarks, each beside a peer
 	@scripts/bench.sh
 
 soak: setup ## real loads until 20,000 commits of btrfs were judged without an alarm; SOAK="-fs ext3 -commits 500" and others: see go run ./hostd/soak -help

@@ -66,6 +66,8 @@ type Totals struct {
 	Waiting     uint64  `json:"waiting"`      // states whose children are not all run
 	Deepest     int     `json:"deepest"`      // calls of Mutate
 	Seconds     float64 `json:"seconds"`
+	Restoring   float64 `json:"restoring_seconds"`  // of them: to be in a state again, once for each run
+	Recovering  float64 `json:"recovering_seconds"` // of them: recovering and checking crash disks
 }
 
 // An Event is what happens in a run.
@@ -126,6 +128,7 @@ func Run(ctx context.Context, cfg Config) (sum Summary, err error) {
 	if x.session, err = newSession(ctx, cfg.Stack, cfg.System); err != nil {
 		return sum, err
 	}
+	x.session.work = cfg.Strategy == MostRecovery
 	defer func() { err = errors.Join(err, x.session.close(ctx)) }()
 	if err := x.startFailing(ctx); err != nil {
 		return sum, err
@@ -214,6 +217,7 @@ func (x *explorer) child(ctx context.Context, key []byte, st *state) error {
 	if err != nil {
 		return err
 	}
+	x.totals.Restoring += r.took.Seconds()
 	f := &finding{ran: r, Found: r.found}
 	var recovered uint64
 	if r.found == nil {
@@ -396,7 +400,9 @@ func (x *explorer) checkCrash(ctx context.Context, judge Judge, c crashed) (*Fou
 	var wrote uint64
 	if !x.HostOnly {
 		x.totals.Recovered++
+		begin := time.Now()
 		f, n, err := x.session.recovered(ctx, c)
+		x.totals.Recovering += time.Since(begin).Seconds()
 		if err != nil || f != nil {
 			return f, n, err
 		}

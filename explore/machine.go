@@ -16,10 +16,16 @@ import (
 const diskTimeout = time.Minute
 
 // Machine is a guest as a System. Used by one goroutine.
+//
+// What becomes of disks and of their log goes with the request that follows, in its order, since an emulated guest takes longer to answer
+// than to do most of it. So do the errors.
 type Machine struct {
 	*guest.Guest
-	log   *ramdisk.Reader
-	marks uint64 // that Records has put
+	log     *ramdisk.Reader
+	marks   uint64 // that Records has put
+	later   []agent.Op
+	carried int      // bytes of pages in later
+	stale   []uint32 // disks that later changes beside the kernel
 }
 
 var _ System = (*Machine)(nil)
@@ -27,20 +33,79 @@ var _ System = (*Machine)(nil)
 // NewMachine returns a guest as a System. The log of its RAM disks is the System's.
 func NewMachine(g *guest.Guest) *Machine { return &Machine{Guest: g} }
 
+// waiting takes what goes with the next request.
+func (m *Machine) waiting() []agent.Op {
+	ops := m.later
+	for _, n := range m.stale {
+		ops = append(ops, agent.DiskForget(n))
+	}
+	m.later, m.carried, m.stale = nil, 0, nil
+	return ops
+}
+
+// Do is agent.Client.Do.
+func (m *Machine) Do(ctx context.Context, b agent.Batch) (agent.Done, error) {
+	if len(m.later)+ramdisk.MaxDisks+len(b.Ops) > agent.MaxOps {
+		if err := m.flush(ctx); err != nil {
+			return agent.Done{}, err
+		}
+	}
+	before := m.waiting()
+	b.Ops = slices.Concat(before, b.Ops)
+	done, err := m.Guest.Do(ctx, b)
+	if err == nil {
+		err = succeeded(before, done.Results[:min(len(before), len(done.Results))], b.Timeout)
+		done.Results = done.Results[min(len(before), len(done.Results)):]
+	}
+	return done, err
+}
+
+// Run is agent.Client.Run.
+func (m *Machine) Run(ctx context.Context, c agent.Command) (agent.Exit, error) {
+	if err := m.flush(ctx); err != nil {
+		return agent.Exit{}, err
+	}
+	return m.Guest.Run(ctx, c)
+}
+
+// flush does what waits.
+func (m *Machine) flush(ctx context.Context) error {
+	if len(m.later) == 0 {
+		return nil
+	}
+	return m.do(ctx)
+}
+
 // do performs operations that succeed.
 func (m *Machine) do(ctx context.Context, ops ...agent.Op) error {
 	done, err := m.Do(ctx, agent.Batch{Ops: ops, StopAtError: true, Timeout: diskTimeout})
 	if err != nil {
 		return err
 	}
-	n := len(done.Results)
-	if n > 0 && done.Results[n-1].Errno != 0 {
-		return fmt.Errorf("%v: %w", ops[n-1], done.Results[n-1].Err())
+	return succeeded(ops, done.Results, diskTimeout)
+}
+
+// succeeded says which of some operations failed, or did not end in time.
+func succeeded(ops []agent.Op, results []agent.Result, limit time.Duration) error {
+	for i, r := range results {
+		if r.Errno != 0 {
+			return fmt.Errorf("%v: %w", ops[i], r.Err())
+		}
 	}
-	if done.TimedOut || n < len(ops) {
-		return fmt.Errorf("%v did not end within %v", ops[n], diskTimeout)
+	if len(results) < len(ops) {
+		return fmt.Errorf("%v did not end within %v", ops[len(results)], limit)
 	}
 	return nil
+}
+
+// put has operations go with the next request.
+func (m *Machine) put(ops ...agent.Op) { m.later = append(m.later, ops...) }
+
+// changed notes that what waits changes a disk beside the kernel.
+func (m *Machine) changed(disk uint32) {
+	if !slices.Contains(m.stale, disk) {
+		m.stale = append(m.stale, disk)
+	}
 }
 
 // MakeDisk is agent.DiskMake.
@@ -59,8 +124,10 @@ func (m *Machine) Snapshot(ctx context.Context, disk uint32, name string) error 
 }
 
 // Restore is agent.DiskRestore.
-func (m *Machine) Restore(ctx context.Context, disk uint32, name string) error {
-	return m.do(ctx, agent.DiskRestore(disk, name))
+func (m *Machine) Restore(_ context.Context, disk uint32, name string) error {
+	m.put(agent.DiskRestore(disk, name))
+	m.changed(disk)
+	return nil
 }
 
 // Drop is agent.DiskDrop.
@@ -69,17 +136,22 @@ func (m *Machine) Drop(ctx context.Context, disk uint32, name string) error {
 }
 
 // Log is agent.DiskLog.
-func (m *Machine) Log(ctx context.Context, disk uint32, on bool) error {
-	return m.do(ctx, agent.DiskLog(disk, on))
+func (m *Machine) Log(_ context.Context, disk uint32, on bool) error {
+	m.put(agent.DiskLog(disk, on))
+	return nil
 }
 
 // Mark is agent.DiskMark.
-func (m *Machine) Mark(ctx context.Context, text string) error {
-	return m.do(ctx, agent.DiskMark(text))
+func (m *Machine) Mark(_ context.Context, text string) error {
+	m.put(agent.DiskMark(text))
+	return nil
 }
 
 // ReadDisk is guest.Guest.ReadRAMDisk.
 func (m *Machine) ReadDisk(ctx context.Context, disk uint32, bytes uint64, w io.WriterAt) error {
+	if err := m.flush(ctx); err != nil {
+		return err
+	}
 	return m.ReadRAMDisk(ctx, disk, bytes, w)
 }
 
@@ -88,21 +160,20 @@ const maxWritten = 2 << 20
 
 // WritePages is agent.DiskSet, of runs of pages.
 func (m *Machine) WritePages(ctx context.Context, disk uint32, pages []agent.Page) error {
-	var ops []agent.Op
-	carried := 0
 	for len(pages) > 0 {
 		n, data := 1, slices.Clone(pages[0].Data)
 		for n < len(pages) && pages[n].Number == pages[0].Number+uint64(n) && len(data)+ramdisk.PageSize <= agent.MaxData {
 			data = append(data, pages[n].Data...)
 			n++
 		}
-		ops, carried = append(ops, agent.DiskSet(disk, pages[0].Number, data)), carried+len(data)
+		m.put(agent.DiskSet(disk, pages[0].Number, data))
+		m.changed(disk)
+		m.carried += len(data)
 		pages = pages[n:]
-		if carried >= maxWritten-agent.MaxData || len(pages) == 0 {
-			if err := m.do(ctx, ops...); err != nil {
+		if m.carried >= maxWritten-agent.MaxData {
+			if err := m.flush(ctx); err != nil {
 				return err
 			}
-			ops, carried = nil, 0
 		}
 	}
 	return nil
@@ -112,7 +183,7 @@ func (m *Machine) WritePages(ctx context.Context, disk uint32, pages []agent.Pag
 func (m *Machine) Records(ctx context.Context) (out []ramdisk.Record, err error) {
 	m.marks++
 	mark := fmt.Sprintf("records %d", m.marks)
-	if err := m.Mark(ctx, mark); err != nil {
+	if err := m.do(ctx, agent.DiskMark(mark)); err != nil {
 		return nil, err
 	}
 	if m.log == nil {
@@ -133,7 +204,12 @@ func (m *Machine) Records(ctx context.Context) (out []ramdisk.Record, err error)
 }
 
 // Save makes a checkpoint of the guest.
-func (m *Machine) Save(ctx context.Context) (Checkpoint, error) { return m.Guest.Save(ctx) }
+func (m *Machine) Save(ctx context.Context) (Checkpoint, error) {
+	if err := m.flush(ctx); err != nil {
+		return nil, err
+	}
+	return m.Guest.Save(ctx)
+}
 
 // Load puts the guest back. What its log had is lost.
 func (m *Machine) Load(ctx context.Context, c Checkpoint) error {
@@ -141,6 +217,7 @@ func (m *Machine) Load(ctx context.Context, c Checkpoint) error {
 		return err
 	}
 	m.log = nil // its stream goes back with the guest
+	_ = m.waiting()
 	return nil
 }
 

@@ -28,6 +28,9 @@ type session struct {
 	saved  Checkpoint // of the machine with pristine disks, nothing mounted; nil: it has none
 
 	up      bool // the stack is mounted
+	logging bool // bios are logged
+	logged  bool // the log may have records
+	work    bool // what a recovery writes is counted
 	failing bool // the kernel is asked what could fail
 	dead    bool // the machine has failed, or nobody knows what is mounted
 }
@@ -93,9 +96,6 @@ func newSession(ctx context.Context, stack Stack, system System) (_ *session, er
 		if err := system.Snapshot(ctx, d.Number, pristine); err != nil {
 			return nil, err
 		}
-		if err := system.Log(ctx, d.Number, true); err != nil {
-			return nil, err
-		}
 	}
 	if s.saved, err = system.Save(ctx); errors.Is(err, errors.ErrUnsupported) {
 		s.saved, err = nil, nil
@@ -131,16 +131,53 @@ func (s *session) reset(ctx context.Context) error {
 	if err := s.system.Load(ctx, s.saved); err != nil {
 		return fmt.Errorf("the machine has failed, and cannot be put back: %w", err)
 	}
-	s.dead, s.up = false, false
+	s.dead, s.up, s.logging, s.logged = false, false, false, false
 	return nil
 }
 
-// load puts pages over the pristine disks. Nothing is mounted.
+// log switches the log. While nobody asks what is written none is kept: it would have to be read.
+func (s *session) log(ctx context.Context, on bool) error {
+	if s.logging == on {
+		return nil
+	}
+	for _, d := range s.disks {
+		if err := s.system.Log(ctx, d.Number, on); err != nil {
+			return err
+		}
+	}
+	s.logging, s.logged = on, s.logged || on
+	return nil
+}
+
+// records switches the log off and takes what there is in it.
+func (s *session) records(ctx context.Context) ([]ramdisk.Record, error) {
+	if err := s.log(ctx, false); err != nil || !s.logged {
+		return nil, err
+	}
+	out, err := s.system.Records(ctx)
+	s.logged = err != nil
+	return out, err
+}
+
+// written is how many sectors bios have written.
+func written(records []ramdisk.Record) (sectors uint64) {
+	for _, r := range records {
+		if r.Type == ramdisk.Complete && r.Op == ramdisk.Write {
+			sectors += r.Done / ramdisk.SectorSize
+		}
+	}
+	return sectors
+}
+
+// load puts pages over the pristine disks. Nothing is mounted, and nothing is logged.
 func (s *session) load(ctx context.Context, pages map[uint32][]agent.Page) error {
 	if s.dead {
 		if err := s.reset(ctx); err != nil {
 			return err
 		}
+	}
+	if _, err := s.records(ctx); err != nil { // of what did not get to its end
+		return err
 	}
 	for _, d := range s.disks {
 		if err := s.system.Restore(ctx, d.Number, pristine); err != nil {
@@ -275,7 +312,7 @@ func (s *session) run(ctx context.Context, st *state, more bool) (r *ran, err er
 	if err := s.load(ctx, nil); err != nil {
 		return nil, err
 	}
-	if _, err := s.system.Records(ctx); err != nil { // of before
+	if err := s.log(ctx, true); err != nil {
 		return nil, err
 	}
 	e := NewEnv(ctx, s.system, new(Chooser))
@@ -336,8 +373,8 @@ func (s *session) run(ctx context.Context, st *state, more bool) (r *ran, err er
 	if r.found == nil {
 		r.sig, r.found, err = s.signature(e, r.steps)
 	}
-	if err == nil && !s.dead && len(r.windows) > 0 {
-		r.records, err = s.system.Records(ctx)
+	if err == nil && !s.dead {
+		r.records, err = s.records(ctx)
 	}
 	return r, err
 }
@@ -400,6 +437,9 @@ func (s *session) recovered(ctx context.Context, c crashed) (f *Found, wrote uin
 	if err := s.load(ctx, pages); err != nil {
 		return nil, 0, err
 	}
+	if err := s.log(ctx, s.work); err != nil {
+		return nil, 0, err
+	}
 	e := NewEnv(ctx, s.system, new(Chooser))
 	e.frozen = true
 	if f = s.mount(e, true); f == nil && fatal(e) == nil {
@@ -418,11 +458,6 @@ func (s *session) recovered(ctx context.Context, c crashed) (f *Found, wrote uin
 	if err != nil || s.dead {
 		return f, 0, err
 	}
-	records, err := s.system.Records(ctx)
-	for _, r := range records {
-		if r.Type == ramdisk.Complete && r.Op == ramdisk.Write {
-			wrote += r.Done / ramdisk.SectorSize
-		}
-	}
-	return f, wrote, err
+	records, err := s.records(ctx)
+	return f, written(records), err
 }

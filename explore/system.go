@@ -9,7 +9,7 @@ import (
 )
 
 // A System is the machine that storage is checked in: a guest; without one, exploretest.System. Errors are failures of the machine, such
-// as *guest.Failure.
+// as *guest.Failure. One may come with the request that follows what has failed.
 type System interface {
 	// Run and Do are those of agent.Client.
 	Run(ctx context.Context, c agent.Command) (agent.Exit, error)

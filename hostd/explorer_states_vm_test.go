@@ -185,7 +185,7 @@ func (r *explorerRig) snapshot(t *testing.T) {
 	}
 	var images []string
 	for i := range 2 {
-		d := r.ok(t, agent.DiskRestore(disk, "moment"), agent.DiskChanged(disk, "moment"))
+		d := r.ok(t, agent.DiskRestore(disk, "moment"), agent.DiskChanged(disk, "moment"), agent.DiskForget(disk))
 		if d.Results[0].Value == 0 || d.Results[1].Value != 0 {
 			t.Errorf("%d pages were put back, %d differ afterwards", d.Results[0].Value, d.Results[1].Value)
 		}

@@ -37,9 +37,7 @@ func (d *diskOps) do(o *Op) (value uint64, data []byte, err error) {
 		err = disk.Snapshot(o.s)
 	case opDiskRestore:
 		r, e := disk.Restore(o.s)
-		if value, err = r.Pages, e; err == nil {
-			err = forget(disk.Path())
-		}
+		value, err = r.Pages, e
 	case opDiskDrop:
 		err = disk.Drop(o.s)
 	case opDiskChanged:
@@ -52,6 +50,8 @@ func (d *diskOps) do(o *Op) (value uint64, data []byte, err error) {
 		return readPages(disk, o.a, o.b)
 	case opDiskSet:
 		err = setPages(disk, o.a, o.data)
+	case opDiskForget:
+		err = forget(disk.Path())
 	case opDiskInject:
 		r, e := o.rule()
 		if err = unix.EINVAL; e == nil {
@@ -163,5 +163,5 @@ func setPages(disk *ramdisk.Disk, at uint64, data []byte) error {
 			return err
 		}
 	}
-	return forget(disk.Path())
+	return nil
 }

@@ -56,6 +56,7 @@ const (
 	opDiskChanged
 	opDiskPages
 	opDiskSet
+	opDiskForget
 	opDiskInject
 	opDiskClear
 	opFailAt
@@ -247,8 +248,8 @@ func DiskMark(text string) Op { return Op{Code: opDiskMark, s: text} }
 // DiskSnapshot gives what the disk holds a name of 1 to ramdisk.MaxName bytes.
 func DiskSnapshot(disk uint32, name string) Op { return Op{Code: opDiskSnapshot, n: disk, s: name} }
 
-// DiskRestore makes the disk hold what it held when the snapshot was made, and has the kernel forget what it has cached of the
-// device. Nothing on it may be mounted. Value is the number of pages that were put back.
+// DiskRestore makes the disk hold what it held when the snapshot was made. Nothing on it may be mounted, and DiskForget follows. Value
+// is the number of pages that were put back.
 func DiskRestore(disk uint32, name string) Op { return Op{Code: opDiskRestore, n: disk, s: name} }
 
 // DiskDrop forgets a snapshot.
@@ -266,10 +267,14 @@ func DiskPages(disk uint32, from, to uint64) Op {
 	return Op{Code: opDiskPages, n: disk, a: from, b: to}
 }
 
-// DiskSet sets pages from one number on. data is a multiple of ramdisk.PageSize, at most MaxData.
+// DiskSet sets pages from one number on. data is a multiple of ramdisk.PageSize, at most MaxData. As of DiskRestore, DiskForget follows.
 func DiskSet(disk uint32, page uint64, data []byte) Op {
 	return Op{Code: opDiskSet, n: disk, a: page, data: data}
 }
+
+// DiskForget has the kernel forget what it has cached of the device: once after all changes that follow each other, since it takes
+// longer than many of them.
+func DiskForget(disk uint32) Op { return Op{Code: opDiskForget, n: disk} }
 
 // DiskInject adds a rule to a disk, by which its bios go wrong.
 func DiskInject(disk uint32, r ramdisk.Rule) Op {

@@ -19,7 +19,7 @@ var opText = [opEnd]string{
 	opUnmount: "umount %s", opDropCaches: "drop caches", opDiskMake: "make disk %n of %a bytes", opDiskRemove: "remove disk %n",
 	opDiskLog: "log disk %n %a", opDiskMark: "mark %s", opDiskSnapshot: "snapshot disk %n %s", opDiskRestore: "restore disk %n %s",
 	opDiskDrop: "drop disk %n %s", opDiskChanged: "changed disk %n %s", opDiskPages: "pages of disk %n from %a to %b",
-	opDiskSet: "set disk %n page %a, %d", opDiskInject: "inject disk %n", opDiskClear: "clear rules of disk %n",
+	opDiskSet: "set disk %n page %a, %d", opDiskForget: "forget the cache of disk %n", opDiskInject: "inject disk %n", opDiskClear: "clear rules of disk %n",
 	opFailAt: "fail in the kernel", opFailEnd: "fail no more",
 }
 

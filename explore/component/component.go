@@ -214,23 +214,39 @@ func (c *Component) mountOp() agent.Op {
 	return agent.Mount(c.On[0].Path(), c.At, c.Kind.Type, set, strings.Join(rest, ","))
 }
 
-// Mount mounts it. Its directory is made.
+// Mount mounts it. Its directory is made where it is missing.
 func (c *Component) Mount(e *explore.Env) error {
-	if !strings.HasPrefix(c.At, "/dev/") {
-		r, err := e.Try(agent.Mkdir(c.At, 0o755))
-		if err != nil {
+	if c.Kind.Type == "" {
+		if err := c.directory(e); err != nil {
 			return err
 		}
-		if r[0].Errno != 0 && r[0].Errno != unix.EEXIST {
-			return fmt.Errorf("mkdir %s: %w", c.At, r[0].Errno)
-		}
-	}
-	if c.Kind.Type == "" {
 		return c.run(e, c.Kind.Mount, 0)
 	}
 	op := c.mountOp()
-	if _, err := e.Do(op); err != nil {
+	_, err := e.Do(op)
+	if errors.Is(err, unix.ENOENT) {
+		if err := c.directory(e); err != nil {
+			return err
+		}
+		_, err = e.Do(op)
+	}
+	if err != nil {
 		return c.refused(op, err)
+	}
+	return nil
+}
+
+// directory makes the one that it is mounted on.
+func (c *Component) directory(e *explore.Env) error {
+	if strings.HasPrefix(c.At, "/dev/") {
+		return nil
+	}
+	r, err := e.Try(agent.Mkdir(c.At, 0o755))
+	if err != nil {
+		return err
+	}
+	if r[0].Errno != 0 && r[0].Errno != unix.EEXIST {
+		return fmt.Errorf("mkdir %s: %w", c.At, r[0].Errno)
 	}
 	return nil
 }
