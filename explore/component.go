@@ -23,6 +23,12 @@ type Component interface {
 	Threads(e *Env) ([]uint32, error)
 }
 
+// A Verifier is a Component with a program of its own that looks at all that it holds.
+type Verifier interface {
+	// Verify is called while the component is unmounted and what it stands on is ready; it changes nothing.
+	Verify(e *Env) error
+}
+
 // Node is the part that components have in common. They embed it, and have the methods that they do not need from it.
 type Node struct {
 	At string      // what Path returns

@@ -1,7 +1,6 @@
 package explore
 
 import (
-	"fmt"
 	"iter"
 	"strconv"
 	"strings"
@@ -13,6 +12,7 @@ import (
 // A crashed is a crash disk, and what the checker is told of it.
 type crashed struct {
 	*crash.State
+	second *crash.State // a crash in the middle of the recovery from it; nil: the recovery came to its end
 	window int
 	Crash
 }
@@ -92,4 +92,4 @@ func eachRecord(records []ramdisk.Record) iter.Seq2[*ramdisk.Record, error] {
 }
 
 // sum names what a crash disk holds.
-func (c crashed) sum() string { return fmt.Sprint(c.Sig) }
+func (c crashed) sum() string { return c.Contents().String() }

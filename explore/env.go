@@ -27,6 +27,7 @@ type Env struct {
 	open    bool // a window has a start and no end yet
 	frozen  bool // crashes are being checked: Check must not ask for more
 	kernel  []string
+	heard   int      // how many of them the session has taken
 	did     []string // operations and commands, for people
 	fail    *failer  // of the first Try; nil: nothing fails
 	err     error

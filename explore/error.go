@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
@@ -42,20 +43,34 @@ type CrashError struct {
 	Contents string   `json:"contents"` // signature of what the disks held
 	After    uint64   `json:"after"`    // number of the record of the log after which it was
 	Missing  []uint64 `json:"missing"`  // writes, by their bios, that had been submitted and did not reach the disk
+	// Second is a crash in the middle of the recovery; nil: there was none.
+	Second *SecondCrash `json:"second,omitempty"`
+}
+
+// A SecondCrash is one while the disk that a crash left was recovered.
+type SecondCrash struct {
+	Contents string   `json:"contents"` // as CrashError.Contents
+	Missing  []uint64 `json:"missing"`  // writes of the recovery
 }
 
 // A crashDisk is a crash disk that is kept.
 type crashDisk struct {
 	CrashError
-	disks []memory
+	disks  []memory
+	kernel []string // what the kernel said when it was recovered and checked
 }
 
 // keep copies a crash disk.
 func (s *session) keep(c crashed) *crashDisk {
 	k := &crashDisk{CrashError: CrashError{Window: c.window, Epoch: c.Epoch.String(), Contents: c.sum(), After: c.At, Missing: c.Missing()}}
+	left := c.State
+	if c.second != nil {
+		left, k.Second = c.second, &SecondCrash{Contents: c.second.Contents().String(), Missing: c.second.Missing()}
+	}
+	k.kernel = slices.Clone(s.heard)
 	for i := range s.disks {
 		disk := make(memory, len(s.bases[i]))
-		_, _ = c.Disk(i).ReadAt(disk, 0) // memory
+		_, _ = left.Disk(i).ReadAt(disk, 0) // memory
 		k.disks = append(k.disks, disk)
 	}
 	return k
@@ -126,6 +141,9 @@ func (x *explorer) writeFolder(e *Error, f *finding) error {
 			}
 		}
 	}
+	if err := writeKernelLog(dir, f); err != nil {
+		return err
+	}
 	if err := writeTimeline(dir, f.ran); err != nil {
 		return err
 	}
@@ -133,6 +151,17 @@ func (x *explorer) writeFolder(e *Error, f *finding) error {
 		return err
 	}
 	return x.session.writeLogs(dir, f.records)
+}
+
+// kernelName is the file of an error's folder with what the kernel has logged.
+const kernelName = "kernel.log"
+
+func writeKernelLog(dir string, f *finding) error {
+	text := "# From the mount of the pristine disks to the error, or to the unmount before its crash disks are looked at:\n" + strings.Join(f.kernel, "")
+	if f.disk != nil {
+		text += "# While the crash disk was recovered and checked:\n" + strings.Join(f.disk.kernel, "")
+	}
+	return os.WriteFile(filepath.Join(dir, kernelName), []byte(text), 0o644)
 }
 
 func writeImage(path string, image []byte) (err error) {
@@ -190,6 +219,7 @@ func Replay(ctx context.Context, cfg Config, e Error) (found *Found, err error) 
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, x.session.close(ctx)) }()
+	x.prepare()
 	x.Crash.Seed, x.Crash.Limit = e.Seed, e.Limit
 	if x.Failures = len(e.Fail); x.Failures > 0 {
 		if err := x.startFailing(ctx); err != nil {
@@ -222,22 +252,22 @@ func (x *explorer) again(ctx context.Context, e Error) (f *finding, err error) {
 	if found, err := x.session.finish(ctx); err != nil || found != nil {
 		return sameKind(&finding{Found: found, ran: r}, e), err
 	}
-	var judge Judge
+	var by *examiner
 	// What is equal to the disk that was kept first. Where blocks were allocated otherwise, any that shows the error will do.
 	for _, exact := range []bool{true, false} {
-		if judge, err = x.newJudge(ctx); err != nil { // for a log from its beginning
+		if by, err = x.newExaminer(ctx); err != nil { // for a log from its beginning
 			return nil, err
 		}
 		_, err := x.session.crashes(r, x.Crash, func(c crashed) error {
 			if c.window != e.Crash.Window || c.Epoch.String() != e.Crash.Epoch || exact != (c.sum() == e.Crash.Contents) {
 				return x.stopped()
 			}
-			found, _, err := x.checkCrash(ctx, judge, c)
-			if err != nil {
+			bad, _, err := x.checkCrash(ctx, by, c)
+			if err != nil || bad == nil {
 				return err
 			}
-			if f = sameKind(&finding{Found: found, ran: r}, e); f != nil {
-				f.disk = x.session.keep(c)
+			if f = sameKind(&finding{Found: bad.Found, ran: r}, e); f != nil {
+				f.disk = x.session.keep(bad.crashed)
 				return errEnough
 			}
 			return nil

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"fsward/explore/crash"
+	"fsward/explore/ramdisk"
 )
 
 // Config says what is explored, and how.
@@ -33,6 +35,10 @@ type Config struct {
 	// Failures is how many calls inside the kernel fail at most in one step, FiSC's iterative way: none, then each call site alone, then
 	// two. The System has to have the module fsw_ekm. A state behind a failure is checked, and has no children.
 	Failures int
+	// RecoveryCrashes: while a crash disk is recovered there is a second crash, at each moment and with each subset of the recovery's writes, too.
+	RecoveryCrashes bool
+	// Verify: what was recovered and checked is unmounted, and each component that is a Verifier looks at all of it (FiSC's double fsck).
+	Verify bool
 	// HostOnly: crash disks are judged by Judge alone.
 	HostOnly bool
 }
@@ -52,19 +58,22 @@ type Judgement struct {
 
 // Totals are what a run has done, all its parts together.
 type Totals struct {
-	States      uint64  `json:"states"`       // with different signatures
-	Runs        uint64  `json:"runs"`         // of Mutate, each with other choices
-	CrashStates uint64  `json:"crash_states"` // disks that crashes left, each different for what was expected
-	Possible    float64 `json:"possible"`     // crash states that there are, those that are equal counted as often as they arise
-	Sampled     uint64  `json:"sampled"`      // moments with more crash states than the limit
-	Pruned      uint64  `json:"pruned"`       // crash states that were like others
-	Judged      uint64  `json:"judged"`       // on the host
-	Undecided   uint64  `json:"undecided"`    // of them, those of which the judge could not say
-	Recovered   uint64  `json:"recovered"`    // in the guest
-	Failed      uint64  `json:"failed"`       // runs in which calls inside the kernel failed
-	Diverged    uint64  `json:"diverged"`     // replays that were not what they had been
-	Waiting     uint64  `json:"waiting"`      // states whose children are not all run
-	Deepest     int     `json:"deepest"`      // calls of Mutate
+	States      uint64  `json:"states"`                // with different signatures
+	Runs        uint64  `json:"runs"`                  // of Mutate, each with other choices
+	CrashStates uint64  `json:"crash_states"`          // disks that crashes left, each different for what was expected
+	Possible    float64 `json:"possible"`              // crash states that there are, those that are equal counted as often as they arise
+	Sampled     uint64  `json:"sampled"`               // moments with more crash states than the limit
+	Pruned      uint64  `json:"pruned"`                // crash states that were like others
+	Judged      uint64  `json:"judged"`                // on the host
+	Undecided   uint64  `json:"undecided"`             // of them, those of which the judge could not say
+	Recovered   uint64  `json:"recovered"`             // in the guest
+	Interrupted uint64  `json:"interrupted,omitempty"` // disks that crashes during recovery left
+	Unread      uint64  `json:"unread,omitempty"`      // of them, those that differ in nothing that the recovery reads
+	Remembered  uint64  `json:"remembered,omitempty"`  // recoveries that were not run, since one that read the same was
+	Failed      uint64  `json:"failed"`                // runs in which calls inside the kernel failed
+	Diverged    uint64  `json:"diverged"`              // replays that were not what they had been
+	Waiting     uint64  `json:"waiting"`               // states whose children are not all run
+	Deepest     int     `json:"deepest"`               // calls of Mutate
 	Seconds     float64 `json:"seconds"`
 	Restoring   float64 `json:"restoring_seconds"`  // of them: to be in a state again, once for each run
 	Recovering  float64 `json:"recovering_seconds"` // of them: recovering and checking crash disks
@@ -128,7 +137,7 @@ func Run(ctx context.Context, cfg Config) (sum Summary, err error) {
 	if x.session, err = newSession(ctx, cfg.Stack, cfg.System); err != nil {
 		return sum, err
 	}
-	x.session.work = cfg.Strategy == MostRecovery
+	x.prepare()
 	defer func() { err = errors.Join(err, x.session.close(ctx)) }()
 	if err := x.startFailing(ctx); err != nil {
 		return sum, err
@@ -142,6 +151,12 @@ func Run(ctx context.Context, cfg Config) (sum Summary, err error) {
 	}
 	x.tick()
 	return Summary{Totals: x.totals, Errors: x.errors, Complete: complete}, errors.Join(err, x.store.update(x.keepTotals))
+}
+
+// prepare has the session do what is configured.
+func (x *explorer) prepare() {
+	x.session.work = x.Strategy == MostRecovery || x.RecoveryCrashes
+	x.session.verify = x.Verify
 }
 
 // begin puts the first state into the frontier, or finds where the run was.
@@ -334,9 +349,11 @@ func (x *explorer) checkCrashes(ctx context.Context, r *ran) (f *finding, recove
 		return nil, 0, nil
 	}
 	if found, err := x.session.finish(ctx); err != nil || found != nil {
+		r.kernel = slices.Clone(x.session.heard)
 		return &finding{Found: found, ran: r}, 0, err
 	}
-	judge, err := x.newJudge(ctx)
+	r.kernel = slices.Clone(x.session.heard)
+	by, err := x.newExaminer(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -344,13 +361,13 @@ func (x *explorer) checkCrashes(ctx context.Context, r *ran) (f *finding, recove
 		if err := x.stopped(); err != nil {
 			return err
 		}
-		found, wrote, err := x.checkCrash(ctx, judge, c)
+		bad, wrote, err := x.checkCrash(ctx, by, c)
 		if err != nil {
 			return err
 		}
 		recovered = max(recovered, wrote)
-		if found != nil {
-			f = &finding{Found: found, ran: r, disk: x.session.keep(c)}
+		if bad != nil {
+			f = &finding{Found: bad.Found, ran: r, disk: x.session.keep(bad.crashed)}
 			return errEnough
 		}
 		return nil
@@ -364,19 +381,37 @@ func (x *explorer) checkCrashes(ctx context.Context, r *ran) (f *finding, recove
 	return f, recovered, err
 }
 
-func (x *explorer) newJudge(ctx context.Context) (Judge, error) {
+// An examiner is what looks at the crash disks of one run.
+type examiner struct {
+	judge      Judge       // nil: there is none
+	recovering *recovering // nil: no crashes during recovery are tried
+}
+
+func (x *explorer) newExaminer(ctx context.Context) (*examiner, error) {
+	by := new(examiner)
+	if x.RecoveryCrashes {
+		by.recovering = newRecovering(ctx, x)
+	}
 	if x.NewJudge == nil {
-		return nil, nil
+		return by, nil
 	}
 	var bases []crash.Base
 	for _, b := range x.session.bases {
 		bases = append(bases, b)
 	}
-	return x.NewJudge(ctx, bases)
+	var err error
+	by.judge, err = x.NewJudge(ctx, bases)
+	return by, err
 }
 
-// checkCrash judges one crash disk: on the host, then by its recovery and by the checker.
-func (x *explorer) checkCrash(ctx context.Context, judge Judge, c crashed) (*Found, uint64, error) {
+// A badDisk is a crash disk on which an error shows.
+type badDisk struct {
+	*Found
+	crashed
+}
+
+// checkCrash judges one crash disk: on the host, then by its recovery and by the checker. bad is nil where nothing is wrong with it.
+func (x *explorer) checkCrash(ctx context.Context, by *examiner, c crashed) (bad *badDisk, wrote uint64, err error) {
 	key, known := c.key()
 	key += c.sum()
 	if known && !x.NoPrune && x.memo[key] {
@@ -384,9 +419,9 @@ func (x *explorer) checkCrash(ctx context.Context, judge Judge, c crashed) (*Fou
 		return nil, 0, nil
 	}
 	x.totals.CrashStates++
-	if judge != nil {
+	if by.judge != nil {
 		x.totals.Judged++
-		j, err := judge.Judge(ctx, c.State)
+		j, err := by.judge.Judge(ctx, c.State)
 		if j.Undecided {
 			x.totals.Undecided++
 		}
@@ -394,27 +429,42 @@ func (x *explorer) checkCrash(ctx context.Context, judge Judge, c crashed) (*Fou
 			x.totals.Pruned++
 		}
 		if err != nil || j.Found != nil {
-			return j.Found, 0, err
+			return &badDisk{j.Found, c}, 0, err
 		}
 	}
-	var wrote uint64
-	if !x.HostOnly {
-		x.totals.Recovered++
-		begin := time.Now()
-		f, n, err := x.session.recovered(ctx, c)
-		x.totals.Recovering += time.Since(begin).Seconds()
-		if err != nil || f != nil {
-			return f, n, err
+	switch {
+	case x.HostOnly:
+	case by.recovering != nil:
+		bad, wrote, err = by.recovering.check(c)
+	default:
+		var found *Found
+		var records []ramdisk.Record
+		if found, records, err = x.recover(ctx, c.State, c.Crash); found != nil {
+			bad = &badDisk{found, c}
 		}
-		wrote = n
+		wrote = written(records)
 	}
-	if known {
-		if len(x.memo) >= maxMemo {
-			clear(x.memo) // what is equal to one of these is recovered again
-		}
-		x.memo[key] = true
+	if err == nil && bad == nil && known {
+		x.remember(key)
 	}
-	return nil, wrote, nil
+	return bad, wrote, err
+}
+
+// recover recovers and checks a disk. What its recovery read and wrote is told where it is logged.
+func (x *explorer) recover(ctx context.Context, disk *crash.State, about Crash) (*Found, []ramdisk.Record, error) {
+	begin := time.Now()
+	x.totals.Recovered++
+	found, records, err := x.session.recovered(ctx, disk, about)
+	x.totals.Recovering += time.Since(begin).Seconds()
+	return found, records, err
+}
+
+// remember notes that a disk is as it should be.
+func (x *explorer) remember(key string) {
+	if len(x.memo) >= maxMemo {
+		clear(x.memo) // what is equal to one of these is recovered again
+	}
+	x.memo[key] = true
 }
 
 // Origin returns Config.Origin of the run in a folder.

@@ -75,7 +75,7 @@ func (x *explorer) fewestMissing(ctx context.Context, best *finding) (*finding, 
 	slices.SortStableFunc(list, func(a, b candidate) int { return cmp.Compare(a.missing, b.missing) })
 	for _, want := range list[:min(len(list), minimiseMost)] {
 		var smaller *finding
-		judge, err := x.newJudge(ctx)
+		by, err := x.newExaminer(ctx)
 		if err != nil {
 			return best, err
 		}
@@ -83,9 +83,9 @@ func (x *explorer) fewestMissing(ctx context.Context, best *finding) (*finding, 
 			if c.sum() != want.sum || !like(c) {
 				return x.stopped()
 			}
-			found, _, err := x.checkCrash(ctx, judge, c)
-			if err == nil && found != nil && found.Kind == best.Kind {
-				smaller = &finding{Found: found, ran: best.ran, disk: x.session.keep(c)}
+			bad, _, err := x.checkCrash(ctx, by, c)
+			if err == nil && bad != nil && bad.Kind == best.Kind {
+				smaller = &finding{Found: bad.Found, ran: best.ran, disk: x.session.keep(bad.crashed)}
 			}
 			return cmp.Or(err, errEnough)
 		})

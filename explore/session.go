@@ -6,11 +6,13 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"fsward/explore/agent"
+	"fsward/explore/crash"
 	"fsward/explore/guest"
 	"fsward/explore/ramdisk"
 	"fsward/interp"
@@ -27,12 +29,15 @@ type session struct {
 	bases  []memory   // what the pristine disks hold
 	saved  Checkpoint // of the machine with pristine disks, nothing mounted; nil: it has none
 
-	up      bool // the stack is mounted
-	logging bool // bios are logged
-	logged  bool // the log may have records
-	work    bool // what a recovery writes is counted
-	failing bool // the kernel is asked what could fail
-	dead    bool // the machine has failed, or nobody knows what is mounted
+	up      bool     // the stack is mounted
+	logging bool     // bios are logged
+	logged  bool     // the log may have records
+	work    bool     // what a recovery reads and writes is logged
+	verify  bool     // what was recovered is verified
+	mounts  []string // lines of what is mounted while the stack is not; nil: nobody knows
+	heard   []string // what the kernel said since the last run, or recovery, began
+	failing bool     // the kernel is asked what could fail
+	dead    bool     // the machine has failed, or nobody knows what is mounted
 }
 
 // memory is what a pristine disk holds: a crash.Base, and what a disk is read into.
@@ -96,6 +101,10 @@ func newSession(ctx context.Context, stack Stack, system System) (_ *session, er
 		if err := system.Snapshot(ctx, d.Number, pristine); err != nil {
 			return nil, err
 		}
+	}
+	s.mounts, err = mounts(e)
+	if err != nil {
+		return nil, err
 	}
 	if s.saved, err = system.Save(ctx); errors.Is(err, errors.ErrUnsupported) {
 		s.saved, err = nil, nil
@@ -207,18 +216,60 @@ func (s *session) mount(e *Env, crashed bool) *Found {
 }
 
 // down unmounts the stack.
-func (s *session) down(ctx context.Context) (*Found, error) {
+func (s *session) down(ctx context.Context) (*Found, error) { return s.unmount(ctx, false) }
+
+// unmount unmounts the stack. If verify is set, each component that can looks at all that it holds, before what it stands on is unmounted.
+func (s *session) unmount(ctx context.Context, verify bool) (*Found, error) {
 	if !s.up || s.dead {
 		return nil, nil
 	}
 	e := NewEnv(ctx, s.system, new(Chooser))
 	s.up = false
-	err := s.stack.down(func(c Component) error { return c.Unmount(e) })
+	var wrong error
+	err := s.stack.down(func(c Component) error {
+		if err := c.Unmount(e); err != nil {
+			return err
+		}
+		if v, ok := c.(Verifier); ok && verify && wrong == nil {
+			wrong = v.Verify(e)
+		}
+		return nil
+	})
 	f := s.judged(e, "unmount failed", err)
 	if f != nil {
 		s.dead = true
+	} else if wrong != nil {
+		f = s.judged(e, "not repaired", wrong)
 	}
 	return f, fatal(e)
+}
+
+// mounts are the lines of what is mounted. A machine that has no such file knows of none.
+func mounts(e *Env) ([]string, error) {
+	text, err := e.ReadFile("/proc/self/mounts")
+	if err != nil {
+		return nil, e.Err()
+	}
+	return slices.Collect(strings.Lines(string(text))), nil
+}
+
+// left is a mount that is still there, though the stack was unmounted.
+func (s *session) left(ctx context.Context) (*Found, error) {
+	if s.mounts == nil || s.dead {
+		return nil, nil
+	}
+	e := NewEnv(ctx, s.system, new(Chooser))
+	now, err := mounts(e)
+	if err != nil {
+		return s.judged(e, "", err), fatal(e)
+	}
+	for _, line := range now {
+		if !slices.Contains(s.mounts, line) {
+			s.dead = true // it holds the disk
+			return &Found{Kind: "mount left", Text: "all was unmounted, and this is still there: " + line}, nil
+		}
+	}
+	return nil, nil
 }
 
 // judged makes of an error, of a machine that failed, and of what its kernel said, what was found. An error that is not a *Found is of
@@ -226,6 +277,8 @@ func (s *session) down(ctx context.Context) (*Found, error) {
 func (s *session) judged(e *Env, kind string, err error) *Found {
 	var found *Found
 	var failure *guest.Failure
+	s.heard = append(s.heard, e.kernel[e.heard:]...)
+	e.heard = len(e.kernel)
 	switch {
 	case errors.As(e.Err(), &failure):
 		s.dead = true
@@ -299,6 +352,7 @@ type ran struct {
 	fail    *failer // nil: nothing was to fail
 	windows []window
 	records []ramdisk.Record
+	kernel  []string      // what the kernel said
 	took    time.Duration // to be where the parent is
 }
 
@@ -309,6 +363,7 @@ func (s *session) run(ctx context.Context, st *state, more bool) (r *ran, err er
 	if _, err := s.down(ctx); err != nil {
 		return nil, err
 	}
+	s.heard = nil
 	if err := s.load(ctx, nil); err != nil {
 		return nil, err
 	}
@@ -376,6 +431,7 @@ func (s *session) run(ctx context.Context, st *state, more bool) (r *ran, err er
 	if err == nil && !s.dead {
 		r.records, err = s.records(ctx)
 	}
+	r.kernel = slices.Clone(s.heard)
 	return r, err
 }
 
@@ -419,45 +475,61 @@ func (s *session) finish(ctx context.Context) (*Found, error) {
 	if f := s.judged(e, "finish failed", err); f != nil || fatal(e) != nil {
 		return f, fatal(e)
 	}
-	return s.down(ctx)
+	if f, err := s.down(ctx); err != nil || f != nil {
+		return f, err
+	}
+	return s.left(ctx)
 }
 
-// recovered puts a crash disk in, recovers and mounts it, and asks the checker. wrote is how many sectors were written
-// then.
-func (s *session) recovered(ctx context.Context, c crashed) (f *Found, wrote uint64, err error) {
+// recovered puts a disk in, recovers and mounts it, and asks the checker. records are what the recovery read and wrote, if that is logged.
+func (s *session) recovered(ctx context.Context, disk *crash.State, about Crash) (f *Found, records []ramdisk.Record, err error) {
 	if _, err := s.down(ctx); err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
-	pages := make(map[uint32][]agent.Page)
-	for addr, contents := range c.Pages() {
-		i, off := interp.Locate(addr)
-		n := s.disks[i].Number
-		pages[n] = append(pages[n], agent.Page{Number: off / ramdisk.PageSize, Data: contents})
-	}
-	if err := s.load(ctx, pages); err != nil {
-		return nil, 0, err
+	s.heard = nil
+	if err := s.load(ctx, s.pages(disk)); err != nil {
+		return nil, nil, err
 	}
 	if err := s.log(ctx, s.work); err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
 	e := NewEnv(ctx, s.system, new(Chooser))
 	e.frozen = true
-	if f = s.mount(e, true); f == nil && fatal(e) == nil {
-		f = s.judged(e, "check failed", s.stack.Checker.Check(e, c.Crash))
+	f = s.mount(e, true)
+	if f == nil && fatal(e) == nil {
+		if records, err = s.records(ctx); err != nil {
+			return nil, nil, err
+		}
+		f = s.judged(e, "check failed", s.stack.Checker.Check(e, about))
 	}
 	if err := fatal(e); err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
 	if s.dead {
-		return f, 0, nil
+		return f, nil, nil
 	}
-	g, err := s.down(ctx)
+	g, err := s.unmount(ctx, s.verify && f == nil)
 	if f == nil {
 		f = g
 	}
-	if err != nil || s.dead {
-		return f, 0, err
+	return f, records, err
+}
+
+// pages are those in which a disk differs from the pristine ones, by number of the disk.
+func (s *session) pages(disk *crash.State) map[uint32][]agent.Page {
+	over := make(map[uint64][]byte)
+	for ; disk != nil; disk = disk.From() {
+		for addr, contents := range disk.Pages() {
+			if _, is := over[addr]; !is {
+				over[addr] = contents
+			}
+		}
 	}
-	records, err := s.records(ctx)
-	return f, written(records), err
+	out := make(map[uint32][]agent.Page)
+	for _, addr := range slices.Sorted(maps.Keys(over)) {
+		i, off := interp.Locate(addr)
+		n := s.disks[i].Number
+		out[n] = append(out[n], agent.Page{Number: off / ramdisk.PageSize, Data: over[addr]})
+	}
+	return out
 }

@@ -26,6 +26,10 @@ func writeWhat(dir string, e *Error, disks []*Disk) error {
 		fmt.Fprintf(&b, "\nThe crash: %s of what step %d asked for, after record %d of the log. %d writes that had been submitted did not reach the disk%s\n",
 			e.Crash.Epoch, len(e.Steps), e.Crash.After, len(e.Crash.Missing), missing(e.Crash.Missing))
 	}
+	if e.Crash != nil && e.Crash.Second != nil {
+		fmt.Fprintf(&b, "\nAnd a second crash while the disk was recovered from the first: %d writes of the recovery did not reach the disk%s\n",
+			len(e.Crash.Second.Missing), missing(e.Crash.Second.Missing))
+	}
 	fmt.Fprintf(&b, "\nAgain:\n  fsward explore replay %s\n", dir)
 	for _, d := range disks {
 		if e.Crash != nil {

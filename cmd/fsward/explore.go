@@ -140,6 +140,8 @@ fsward explore resume DIR.`, strings.Join(component.Names(), ", "), checkerList(
 	c.Flags().BoolVar(&r.Torn, "torn", false, "a crash can cut a write between two sectors")
 	c.Flags().Uint64Var(&r.Seed, "seed", 1, "of what is sampled, and of --search random")
 	c.Flags().IntVar(&r.Failures, "failures", 0, "how many calls inside the kernel fail at most in one step: none, then each call site alone, then two, …")
+	c.Flags().BoolVar(&r.Recovery, "recovery-crashes", false, "crash while the disks that crashes left are recovered, too")
+	c.Flags().BoolVar(&r.Verify, "double-fsck", false, "have the file system's comprehensive check look at what was recovered")
 	c.Flags().BoolVar(&r.NoJudge, "no-invariants", false, "do not judge crash disks by the invariants before they are recovered")
 	c.Flags().BoolVar(&r.NoPrune, "no-prune", false, "judge and recover crash disks again that are like others")
 	_ = c.MarkFlagRequired("out") // the flag is there

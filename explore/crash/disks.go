@@ -54,10 +54,21 @@ type Disk struct {
 
 // Disk returns disk i of a state that is one of several disks, or the state's only one.
 func (s *State) Disk(i int) *Disk {
-	if d, ok := s.layer.base.(*Disks); ok {
+	if d := joined(s.layer.base); d != nil {
 		return &Disk{s, i, d.disks[i].Size()}
 	}
 	return &Disk{s, 0, s.Size()}
+}
+
+// joined returns the disks that a base is of, also one that is a state of them; nil if it is one disk.
+func joined(base Base) *Disks {
+	switch b := base.(type) {
+	case *Disks:
+		return b
+	case *State:
+		return joined(b.layer.base)
+	}
+	return nil
 }
 
 // Size returns the size of the disk in bytes.

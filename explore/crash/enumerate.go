@@ -184,7 +184,7 @@ func (e *Enumerator) issue(w Write) error {
 		return nil
 	}
 	size := e.layer.base.Size()
-	if d, ok := e.layer.base.(*Disks); ok && !d.holds(w.Off, w.Len) {
+	if d := joined(e.layer.base); d != nil && !d.holds(w.Off, w.Len) {
 		return fmt.Errorf("crash states: write %d of %d bytes at %d: no disk has that", w.ID, w.Len, w.Off)
 	}
 	if w.Off > size || w.Len > size-w.Off || (w.Off|w.Len)%SectorSize != 0 || w.Data != nil && uint64(len(w.Data)) != w.Len {

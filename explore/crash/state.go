@@ -68,6 +68,20 @@ func (s *State) Pages() iter.Seq2[uint64, []byte] {
 	}
 }
 
+// From returns the state that this one is a crash of the recovery of, or what that recovery left; nil if the base is none.
+func (s *State) From() *State {
+	from, _ := s.layer.base.(*State)
+	return from
+}
+
+// Contents tells what the disk holds: Sig, against the base of all states that this one comes from.
+func (s *State) Contents() Signature {
+	if from := s.From(); from != nil {
+		return s.Sig.plus(from.Contents())
+	}
+	return s.Sig
+}
+
 // Page tells what a page of PageSize bytes holds: zero what the base holds, and else different signatures different
 // contents.
 func (s *State) Page(number uint64) Signature {

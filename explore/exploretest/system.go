@@ -238,9 +238,16 @@ func (s *System) Load(_ context.Context, c explore.Checkpoint) error {
 // Forget does nothing: nothing is held.
 func (s *System) Forget(context.Context, explore.Checkpoint) error { return nil }
 
-// Read reads a sector. For programs.
+// Read reads a sector, which is logged. For programs.
 func (s *System) Read(n uint32, sector uint64) (data [ramdisk.SectorSize]byte, err error) {
 	return data, s.with(n, func(d *disk) error {
+		s.id++
+		if d.logging {
+			r := ramdisk.Record{ID: s.id, Disk: n, Type: ramdisk.Submit, Op: ramdisk.Read, Sector: sector, Len: ramdisk.SectorSize}
+			s.add(r)
+			r.Type, r.Done = ramdisk.Complete, r.Len
+			s.add(r)
+		}
 		if p := d.pages[sector*ramdisk.SectorSize/ramdisk.PageSize]; p != nil {
 			copy(data[:], p[sector*ramdisk.SectorSize%ramdisk.PageSize:])
 		}

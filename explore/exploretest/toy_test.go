@@ -43,11 +43,13 @@ func TestToy(t *testing.T) {
 
 	records, err := s.Records(ctx)
 	must(err)
-	var writes, flushes, marks int
+	var writes, flushes, marks, reads int
 	for i, r := range records {
 		switch {
 		case r.Seq != uint64(i+1):
 			t.Errorf("record %d has number %d", i, r.Seq)
+		case r.Op == ramdisk.Read:
+			reads++
 		case r.Type == ramdisk.Submit && r.Op == ramdisk.Write:
 			writes++
 		case r.Type == ramdisk.Submit && r.Op == ramdisk.Flush:
@@ -56,8 +58,8 @@ func TestToy(t *testing.T) {
 			marks++
 		}
 	}
-	if writes != 1 || flushes != 1 || marks != 1 || len(records) != 5 {
-		t.Errorf("%d writes, %d flushes, %d marks among %d records", writes, flushes, marks, len(records))
+	if writes != 1 || flushes != 1 || marks != 1 || len(records)-reads != 5 || reads == 0 {
+		t.Errorf("%d writes, %d flushes, %d marks among %d records, %d of reads", writes, flushes, marks, len(records), reads)
 	}
 }
 

@@ -23,7 +23,9 @@ type Run struct {
 	Torn     bool             `json:"torn,omitempty"`  // writes can be torn
 	Files    int              `json:"files,omitempty"` // that a checker makes at most; 0: as it likes
 	Dirs     int              `json:"dirs,omitempty"`
-	Failures int              `json:"failures,omitempty"` // calls inside the kernel that fail in one step
+	Failures int              `json:"failures,omitempty"`         // calls inside the kernel that fail in one step
+	Recovery bool             `json:"recovery_crashes,omitempty"` // crashes during recovery, too
+	Verify   bool             `json:"double_fsck,omitempty"`
 	NoJudge  bool             `json:"no_judge,omitempty"` // the invariants are not asked
 	NoPrune  bool             `json:"no_prune,omitempty"`
 }
@@ -40,7 +42,8 @@ func (r Run) Config() (explore.Config, error) {
 	}
 	origin, err := json.Marshal(r)
 	cfg := explore.Config{Stack: explore.Stack{Top: top, Checker: checker}, Strategy: r.Strategy, Depth: r.Depth, Seed: r.Seed, Origin: origin,
-		Crash: crash.Options{Limit: r.Limit, Seed: r.Seed, Torn: r.Torn, Repeats: r.NoPrune}, NoPrune: r.NoPrune, Failures: r.Failures}
+		Crash: crash.Options{Limit: r.Limit, Seed: r.Seed, Torn: r.Torn, Repeats: r.NoPrune}, NoPrune: r.NoPrune, Failures: r.Failures,
+		RecoveryCrashes: r.Recovery, Verify: r.Verify}
 	if disk, ok := top.On[0].(*explore.Disk); ok && top.Kind.Oracle != "" && !r.NoJudge {
 		i := slices.Index(cfg.Stack.Disks(), disk)
 		cfg.NewJudge = func(ctx context.Context, pristine []crash.Base) (explore.Judge, error) {

@@ -1,0 +1,120 @@
+package explore
+
+import (
+	"context"
+	"errors"
+
+	"fsward/explore/crash"
+	"fsward/explore/ramdisk"
+	"fsward/interp"
+)
+
+// recovering tries crashes while the recoveries from the crash disks of one run are under way, and remembers what these did.
+type recovering struct {
+	x   *explorer
+	ctx context.Context
+	all *crash.Recoveries
+	of  crashed // whose recovery it is
+
+	ran   bool // what the recovery that ran last has left was checked, and was not visited yet
+	bad   *badDisk
+	wrote uint64 // the most that a recovery wrote, in sectors
+}
+
+func newRecovering(ctx context.Context, x *explorer) *recovering {
+	r := &recovering{x: x, ctx: ctx}
+	states := x.Crash
+	states.ByMark = false
+	r.all = crash.NewRecoveries(r.recover, crash.RecoveryOptions{States: states, NoPrune: x.NoPrune})
+	return r
+}
+
+// check recovers a crash disk and checks what is there then, and likewise each disk that a crash in the middle of that leaves.
+func (r *recovering) check(c crashed) (*badDisk, uint64, error) {
+	r.of, r.ran, r.bad, r.wrote = c, false, nil, 0
+	was := r.all.Stats()
+	err := r.all.Each(c.State, r.visit)
+	now, t := r.all.Stats(), &r.x.totals
+	t.Interrupted += uint64(now.States - was.States)
+	t.Unread += uint64(now.Skipped - was.Skipped)
+	t.Remembered += uint64(now.Known - was.Known)
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return r.bad, r.wrote, err
+}
+
+// recover recovers a disk, and says what was read and written for it.
+func (r *recovering) recover(disk *crash.State) (done crash.Recovered, err error) {
+	if err := r.x.stopped(); err != nil {
+		return done, err
+	}
+	at := r.of
+	if disk != at.State {
+		at.second = disk
+	}
+	found, records, err := r.x.recover(r.ctx, disk, at.Crash)
+	if err != nil {
+		return done, err
+	}
+	r.ran, r.wrote = true, max(r.wrote, written(records))
+	if found != nil {
+		r.bad = &badDisk{found, at}
+		return done, errEnough
+	}
+	return r.x.session.did(records)
+}
+
+// visit checks what a recovery leaves, where it was not run again since one that did the same is known.
+func (r *recovering) visit(second, left *crash.State) error {
+	if r.ran {
+		r.ran = false
+		return nil
+	}
+	if err := r.x.stopped(); err != nil {
+		return err
+	}
+	key, known := r.of.key()
+	key += "recovered " + left.Contents().String()
+	if known && r.x.memo[key] {
+		return nil
+	}
+	found, _, err := r.x.recover(r.ctx, left, r.of.Crash)
+	if err != nil {
+		return err
+	}
+	if found != nil {
+		at := r.of
+		at.second = second
+		r.bad = &badDisk{found, at}
+		return errEnough
+	}
+	if known {
+		r.x.remember(key)
+	}
+	return nil
+}
+
+// did is what a recovery read and wrote.
+func (s *session) did(records []ramdisk.Record) (done crash.Recovered, err error) {
+	var numbers []uint32
+	for i, d := range s.disks {
+		numbers = append(numbers, d.Number)
+		for _, r := range records {
+			if r.Disk != d.Number || r.Type != ramdisk.Submit || r.Op != ramdisk.Read || r.Len == 0 {
+				continue
+			}
+			from := interp.Address(i, r.Sector*ramdisk.SectorSize)
+			for n := from / crash.PageSize; n <= (from+r.Len-1)/crash.PageSize; n++ {
+				done.Reads = append(done.Reads, n)
+			}
+		}
+	}
+	for ev, err := range crash.FromBios(eachRecord(records), numbers...) {
+		if err != nil {
+			return done, err
+		}
+		done.Events = append(done.Events, ev)
+	}
+	return done, nil
+}
