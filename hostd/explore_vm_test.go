@@ -68,6 +68,25 @@ func (f forgetful) Mount(e *explore.Env) error {
 	return f.Component.Mount(e)
 }
 
+// hasty is a file system on a disk that drops each flush of the recovery, and of nothing else.
+type hasty struct{ *component.Component }
+
+func (h hasty) Recover(e *explore.Env) error {
+	rule := ramdisk.Rule{Action: ramdisk.DropFlush, Nth: 1, Times: 1 << 40}
+	if _, err := e.Do(agent.DiskClear(0), agent.DiskInject(0, rule)); err != nil {
+		return err
+	}
+	return h.Component.Recover(e)
+}
+
+func (h hasty) Unmount(e *explore.Env) error {
+	if err := h.Component.Unmount(e); err != nil {
+		return err
+	}
+	_, err := e.Do(agent.DiskClear(0))
+	return err
+}
+
 func exploreStack(t *testing.T, fs string) (*component.Component, explore.Stack) {
 	t.Helper()
 	k, err := component.Load(fs)
@@ -127,6 +146,21 @@ func TestGuestExplore(t *testing.T) {
 			}
 			if found == nil || found.Kind != e.Kind {
 				t.Errorf("replayed: %v, want %s", found, e.Kind)
+			}
+		}
+
+		// What drops the flushes of a recovery shows when that is cut, and only then.
+		for _, cut := range []bool{false, true} {
+			cfg.Dir, cfg.Stack.Top, cfg.RecoveryCrashes, cfg.Verify = t.TempDir(), hasty{c}, cut, true
+			if sum, err = explore.Run(ctx, cfg); err != nil {
+				return err
+			}
+			t.Logf("without the flushes of recovery, cut %v: %+v", cut, sum)
+			if found := len(sum.Errors) > 0; found != cut {
+				t.Errorf("without the flushes of recovery, cut %v: found %+v", cut, sum.Errors)
+			}
+			if cut && len(sum.Errors) > 0 && sum.Errors[0].Crash.Second == nil {
+				t.Errorf("found without a second crash: %+v", sum.Errors[0])
 			}
 		}
 		return nil
