@@ -14,21 +14,31 @@ type Compiled struct {
 	clauses   []*compiledClause
 	timing    []Timing
 	halves    []*half // one or two
+	lists     *recordLists
+	dealer    *dealer
 }
 
-// compiledClause is a clause of a rule with its program.
+// compiledClause is a clause of a rule with its programs.
 type compiledClause struct {
-	rule    *rule
-	clause  ruleClause
-	source  string
-	program *program // nil: interpreted by the reference engine
-	why     string   // why it is
-	plans   []Plan
+	rule     *rule
+	clause   ruleClause
+	source   string
+	programs []*program // by half, the same for each; none: interpreted by the reference engine
+	why      string     // why it is
+	explains []Plan
 
 	// Of the transaction that is judged:
 	rows      int64
 	err       error
 	interpret bool // it met a mistake
+}
+
+// plans are those of a clause in a half.
+func (c *compiledClause) plans(h *half) []compiledPlan {
+	if len(c.programs) == 0 {
+		return nil
+	}
+	return c.programs[h.order].plans
 }
 
 // NewCompiled loads rules as NewReference does and compiles them. Besides the mistakes that NewReference
@@ -43,18 +53,20 @@ func NewCompiled(schema *change.Schema, files []File, options Options) (*Compile
 	r.take(l)
 	e := &Compiled{reference: r}
 	found := &mistakes{reported: map[string]bool{}}
+	e.lists = &recordLists{seeds: newSeeds()}
 	var compilers []*compiler
-	of := divide(l, halvesOf(l.rules, r.options), r.options)
 	for i := range halvesOf(l.rules, r.options) {
-		h := newHalf(i, r, l)
+		h := newHalf(i, r, l, e.lists)
 		e.halves, compilers = append(e.halves, h), append(compilers, newCompiler(l, h.machine, found))
 	}
-	for i, rule := range l.rules {
+	for _, rule := range l.rules {
 		e.timing = append(e.timing, Timing{Rule: rule.Name})
-		h, compiler := e.halves[of[i]], compilers[of[i]]
 		for _, clause := range rule.clauses {
-			c := compiler.compile(rule, clause)
-			e.clauses, h.clauses = append(e.clauses, c), append(h.clauses, c)
+			c := &compiledClause{rule: rule, clause: clause, source: clause.source}
+			for _, compiler := range compilers {
+				compiler.compile(c)
+			}
+			e.clauses = append(e.clauses, c)
 		}
 	}
 	for _, c := range compilers {
@@ -63,6 +75,7 @@ func NewCompiled(schema *change.Schema, files []File, options Options) (*Compile
 	if err := found.err(); err != nil {
 		return nil, err
 	}
+	e.dealer = newDealer(len(l.rules), e.clauses, compilers[0].users)
 	return e, nil
 }
 
@@ -81,8 +94,9 @@ func (e *Compiled) Check(ctx context.Context, t *change.Txn, v change.View) Verd
 		e.timing[i].Last, e.timing[i].Rows = 0, 0
 	}
 	for _, c := range e.clauses {
-		c.interpret = c.program == nil
+		c.interpret = len(c.programs) == 0
 	}
+	e.resetReports()
 	e.judgeHalves(ctx, t, v)
 	for _, h := range e.halves {
 		report.take(h.report)
@@ -96,6 +110,12 @@ func (e *Compiled) Check(ctx context.Context, t *change.Txn, v change.View) Verd
 		}
 	}
 	return report.verdict()
+}
+
+func (e *Compiled) resetReports() {
+	for _, h := range e.halves {
+		h.report.reset()
+	}
 }
 
 // interpret gives clauses to the reference engine.

@@ -3,6 +3,7 @@ package invariants
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ichiban/prolog/engine"
@@ -20,6 +21,9 @@ type compiledPlan struct {
 	parts     []int // starts, where what is judged is a stream
 }
 
+func (p *compiledPlan) startLists() []int { return p.starts }
+func (p *compiledPlan) partLists() []int  { return p.parts }
+
 // unsupported says why a clause cannot be compiled.
 type unsupported struct{ text string }
 
@@ -34,7 +38,9 @@ type compiler struct {
 	predicates map[indicator][]parsedClause
 	recursive  map[indicator]bool
 	procedures map[string]*procedureEntry
-	properties map[string]uint64 // verify/1 goals, numbered
+	properties map[string]uint64 // verify/1 goals, sums and what else rules have in common, numbered
+	users      [][]int32         // by these numbers, the rules that have them
+	rule       *rule             // that is compiled
 	counters   int               // of count/2 and sum/3 that can run at once
 	mistakes   *mistakes
 }
@@ -80,9 +86,10 @@ func (c *compiler) mistake(at clauseText, format string, args ...any) {
 	}
 }
 
-// compile compiles a clause of a rule. Clauses on one line are one goal and one program.
-func (c *compiler) compile(r *rule, clause ruleClause) *compiledClause {
-	out := &compiledClause{rule: r, clause: clause, source: clause.source}
+// compile compiles a clause of a rule for a half more. Clauses on one line are one goal and one program.
+func (c *compiler) compile(out *compiledClause) {
+	r, clause := out.rule, out.clause
+	c.rule, out.explains = r, nil
 	prog := &program{}
 	for _, parsed := range c.loader.clauses {
 		head, ok := parsed.head.(engine.Compound)
@@ -93,13 +100,12 @@ func (c *compiler) compile(r *rule, clause ruleClause) *compiledClause {
 		plan, err := c.violation(out, parsed, head)
 		if err != nil {
 			out.why = err.Error()
-			out.plans = []Plan{{Rule: r.Name, Source: clause.source, Reference: out.why}}
-			return out
+			out.explains = []Plan{{Rule: r.Name, Source: clause.source, Reference: out.why}}
+			return
 		}
 		prog.plans = append(prog.plans, plan)
 	}
-	out.program = prog
-	return out
+	out.programs = append(out.programs, prog)
 }
 
 // violation compiles violation(NUMBER, TREE, ID) :- BODY.
@@ -188,11 +194,19 @@ func (c *compiler) property(t template) uint64 {
 		}
 	}
 	write(t)
-	key := b.String()
+	return c.inCommon(b.String())
+}
+
+// inCommon returns the number of something that rules can have in common, and notes that the one which is compiled has it.
+func (c *compiler) inCommon(key string) uint64 {
 	n, ok := c.properties[key]
 	if !ok {
 		n = uint64(len(c.properties))
 		c.properties[key] = n
+		c.users = append(c.users, nil)
+	}
+	if c.rule != nil && !slices.Contains(c.users[n], c.rule.order) {
+		c.users[n] = append(c.users[n], c.rule.order)
 	}
 	return n
 }

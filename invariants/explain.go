@@ -68,7 +68,7 @@ func (e *Compiled) Explain(rule string) ([]Plan, error) {
 			continue
 		}
 		known = true
-		plans = append(plans, c.plans...)
+		plans = append(plans, c.explains...)
 	}
 	if !known {
 		return nil, fmt.Errorf("there is no rule %s", rule)
@@ -85,7 +85,7 @@ func (e *Compiled) Timing() []Timing {
 func (e *Compiled) Fallbacks() []Fallback {
 	var list []Fallback
 	for _, c := range e.clauses {
-		if c.program == nil {
+		if len(c.programs) == 0 {
 			list = append(list, Fallback{c.rule.Name, c.source, c.why})
 		}
 	}

@@ -2,35 +2,34 @@ package invariants
 
 import (
 	"context"
-	"slices"
-	"sync"
+	"iter"
 	"time"
 
 	"fsward/change"
 )
 
-// A half is about half of the rules, or all where they are few, with the machine that runs them: what two goroutines judge at
-// once where a transaction is large. They share nothing that changes; what they find is put together when both are done,
-// so that the verdict is the same as one after the other. See docs/decisions/0022.
+// A half is a machine that has the programs of all rules, and judges some of them, or all: two goroutines judge a large
+// transaction at once. They share the lists and indexes of its records and nothing else that changes; what they find is put
+// together when both are done, so that the verdict is the same as one after the other. See docs/decisions/0022.
 type half struct {
-	order   int // 0 or 1
-	of      int // 1 or 2
-	clauses []*compiledClause
-	timing  []Timing // of all rules; a half adds to those of its own
+	order   int               // 0 or 1
+	clauses []*compiledClause // those that it judges
+	all     bool              // clauses are all that there are, of a transaction that is held
+	timing  []Timing          // of all rules; a half adds to those of its own
 	machine *machine
 	run     run // what the report needs of one
 	report  *report
 }
 
-func newHalf(order int, r *reference, l *loader) *half {
-	h := &half{order: order, of: halvesOf(l.rules, r.options), machine: newMachine(l.vocabulary, r.options)}
+func newHalf(order int, r *reference, l *loader, lists *recordLists) *half {
+	h := &half{order: order, machine: newMachine(l.vocabulary, r.options, lists)}
 	h.run.vocabulary = l.vocabulary
 	h.report = newReport(&h.run, l.rules, r.options.MaxViolations)
 	return h
 }
 
-// parallelFrom is the number of records from which the halves are judged at once. What both look up costs twice, so
-// that a small commit, whose verdict is there within a millisecond or two, is left to one processor and the other to the guest.
+// parallelFrom is the number of records from which the halves are judged at once. A small commit, whose verdict is there
+// within a millisecond or two, is left to one processor and the other to the guest.
 const parallelFrom = 1 << 11
 
 // manyRules is the number of rules from which there are two halves. With fewer, most of the work is going through the
@@ -45,55 +44,51 @@ func halvesOf(rules []*rule, options Options) int {
 	return 2
 }
 
-// divide deals rules to halves, the one that most changes start first, each to the half that fewer start so far. It
-// returns the half of each rule.
-func divide(l *loader, halves int, options Options) []int {
-	counting := newCompiler(l, newMachine(l.vocabulary, options), &mistakes{reported: map[string]bool{}})
-	starts, rules := make([]int, len(l.rules)), make([]int, len(l.rules))
-	for i, rule := range l.rules {
-		rules[i] = i
-		for _, clause := range rule.clauses {
-			starts[i] += len(counting.compile(rule, clause).plans)
-		}
-	}
-	slices.SortStableFunc(rules, func(i, j int) int { return starts[j] - starts[i] })
-	of, load := make([]int, len(rules)), make([]int, halves)
-	for _, i := range rules {
-		of[i] = slices.Index(load, slices.Min(load))
-		load[of[i]] += starts[i]
-	}
-	return of
-}
-
 // judgeHalves judges a transaction by the rules that are compiled.
 func (e *Compiled) judgeHalves(ctx context.Context, t *change.Txn, v change.View) {
+	e.lists.begin(t.Records)
+	defer e.lists.end()
 	from := e.reference.options.parallelFrom
 	if from == 0 {
 		from = parallelFrom
 	}
 	forker, ok := v.(change.Forker)
 	if !ok || len(e.halves) == 1 || len(t.Records) < from || e.reference.options.Progress != nil {
-		for _, h := range e.halves {
-			h.check(ctx, t, v, e.timing)
+		h := e.halves[0]
+		if !h.all {
+			h.take(e.clauses, (*compiledPlan).startLists)
+			h.all = true
 		}
+		h.check(ctx, t, v, e.timing)
 		return
 	}
-	var wg sync.WaitGroup
-	for _, h := range e.halves {
-		fork := *t
-		fork.Names = t.Names.Fork()
-		view := forker.Fork(fork.Names)
-		wg.Go(func() { h.check(ctx, &fork, view, e.timing) })
+	e.lists.fillHalves()
+	e.taste(ctx, t, forker)
+	counts := e.dealer.count(&e.halves[0].machine.turn, t.Records)
+	e.both(e.dealer.deal(counts), t, forker, func(h *half, t *change.Txn, v change.View) { h.check(ctx, t, v, e.timing) })
+	e.dealer.learn(counts, e.timing)
+}
+
+// take takes clauses to judge, whose plans are started by the records in some lists.
+func (h *half) take(clauses []*compiledClause, starts func(*compiledPlan) []int) {
+	h.clauses, h.all = clauses, false
+	asked := make([]bool, len(h.machine.turn.specs))
+	for _, c := range clauses {
+		plans := c.plans(h)
+		for i := range plans {
+			for _, list := range starts(&plans[i]) {
+				asked[list] = true
+			}
+		}
 	}
-	wg.Wait()
+	h.machine.turn.use(asked)
 }
 
 // check judges a transaction by the rules of a half.
 func (h *half) check(ctx context.Context, t *change.Txn, v change.View, timing []Timing) {
 	h.timing, h.run.txn, h.run.view = timing, t, v
-	h.report.reset()
 	h.machine.begin(ctx, t, v, h.report)
-	h.judge(h.clauses)
+	h.judge(h.clauses, h.machine.turns)
 	for _, c := range h.clauses {
 		if isMistake(c.err) && !c.interpret {
 			h.judgeAgain(c.rule)
@@ -106,8 +101,20 @@ func (h *half) check(ctx context.Context, t *change.Txn, v change.View, timing [
 // what is looked up for them, stay in the processor's caches. See docs/decisions/0009.
 const turnSize = 1024
 
+// turns yields the parts of the transaction, from one record to another.
+func (m *machine) turns(yield func([2]int) bool) {
+	for from := 0; from < len(m.records); from += turnSize {
+		if m.options.Progress != nil {
+			m.options.Progress(from, len(m.records))
+		}
+		if !yield([2]int{from, min(from+turnSize, len(m.records))}) {
+			return
+		}
+	}
+}
+
 // judge runs the programs of clauses. They take turns on parts of the transaction.
-func (h *half) judge(clauses []*compiledClause) {
+func (h *half) judge(clauses []*compiledClause, parts iter.Seq[[2]int]) {
 	m := h.machine
 	for _, c := range clauses {
 		c.rows, c.err = 0, nil
@@ -120,24 +127,26 @@ func (h *half) judge(clauses []*compiledClause) {
 		h.timing[c.rule.order].add(now - took)
 		took = now
 	}
-	for from := 0; from < len(m.records); from += turnSize {
-		if m.options.Progress != nil {
-			m.options.Progress((h.order*len(m.records)+from)/h.of, len(m.records))
-		}
-		m.lists.turn.fill(m.records, from, min(from+turnSize, len(m.records)))
+	for part := range parts {
+		m.turn.fill(m.records, part[0], part[1])
 		took = time.Since(watch)
 		for _, c := range clauses {
-			for i := 0; !c.interpret && i < len(c.program.plans) && c.err == nil; i++ {
-				if plan := &c.program.plans[i]; m.lists.turn.hasAny(plan.starts) {
+			plans := c.plans(h)
+			for i := 0; !c.interpret && i < len(plans) && c.err == nil; i++ {
+				if plan := &plans[i]; m.turn.hasAny(plan.starts) {
 					run(c, plan)
 				}
 			}
 		}
 	}
+	if m.tasting {
+		return
+	}
 	took = time.Since(watch)
 	for _, c := range clauses {
-		for i := 0; !c.interpret && i < len(c.program.plans) && c.err == nil; i++ {
-			if plan := &c.program.plans[i]; len(plan.starts) == 0 {
+		plans := c.plans(h)
+		for i := 0; !c.interpret && i < len(plans) && c.err == nil; i++ {
+			if plan := &plans[i]; len(plan.starts) == 0 {
 				run(c, plan)
 			}
 		}
@@ -161,7 +170,7 @@ func (h *half) judgeAgain(rule *rule) {
 		}
 		if again {
 			h.report.forget(rule)
-			h.judge(sound)
+			h.judge(sound, h.machine.turns)
 		}
 	}
 }

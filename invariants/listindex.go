@@ -1,5 +1,10 @@
 package invariants
 
+import (
+	"sync"
+	"sync/atomic"
+)
+
 // indexKey says by what an index finds records.
 type indexKey uint8
 
@@ -17,11 +22,12 @@ const (
 // look-up reads the slot and that record and nothing else. Different keys can share a hash: whoever asks compares the
 // records found.
 type listIndex struct {
-	list  int
-	key   indexKey
-	built bool
-	slots []indexSlot // a power of two of them, some free
-	next  []int32     // by the number of a record in the list: 1 + that of the next one with its hash; empty where no two share one
+	list     int
+	key      indexKey
+	built    atomic.Bool // written under building
+	building sync.Mutex
+	slots    []indexSlot // a power of two of them, some free
+	next     []int32     // by the number of a record in the list: 1 + that of the next one with its hash; empty where no two share one
 }
 
 // An indexSlot has what an index finds under a hash.
@@ -38,12 +44,17 @@ func (l *recordLists) index(list int, key indexKey) int {
 			return i
 		}
 	}
-	l.indexes = append(l.indexes, listIndex{list: list, key: key})
+	l.indexes = append(l.indexes, &listIndex{list: list, key: key})
 	return len(l.indexes) - 1
 }
 
-// build fills an index; records with one hash are chained in their order.
+// build fills an index, unless the other half of the rules has done so; records with one hash are chained in their order.
 func (x *listIndex) build(l *recordLists, t *terms) {
+	x.building.Lock()
+	defer x.building.Unlock()
+	if x.built.Load() {
+		return
+	}
 	places := l.all(x.list)
 	slots := 8
 	for 3*slots < 4*len(places) {
@@ -69,7 +80,7 @@ func (x *listIndex) build(l *recordLists, t *terms) {
 			s.at = int32(places[s.at-1]) + 1
 		}
 	}
-	x.built = true
+	x.built.Store(true)
 }
 
 // hash returns the hash of the key of a record.

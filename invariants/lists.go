@@ -3,6 +3,8 @@ package invariants
 import (
 	"math"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"fsward/change"
 )
@@ -68,6 +70,8 @@ type sorter struct {
 	lists  [][]uint32 // places of records
 	groups []uint32   // by class, nil before there is a list: the group of lists that its records are in
 	of     [][]int32  // by group; 0: none
+	used   [][]int32  // of, without the lists that nobody asks for
+	room   [][]int32  // for used
 	hits   [turnSize]hit
 }
 
@@ -96,7 +100,22 @@ func (s *sorter) declare(spec listSpec) int {
 		}
 		s.groups[class] = g
 	})
+	s.used = s.of
 	return n
+}
+
+// use says which lists are asked for from now on; the others stay empty.
+func (s *sorter) use(asked []bool) {
+	s.room = resize(s.room, len(s.of))
+	s.used = s.room
+	for g, lists := range s.of {
+		s.used[g] = s.used[g][:0]
+		for _, n := range lists {
+			if asked[n] {
+				s.used[g] = append(s.used[g], n)
+			}
+		}
+	}
 }
 
 // fill puts the records from one place to another into the lists.
@@ -126,7 +145,7 @@ func (s *sorter) sort(records []change.Record, from int) {
 		}
 	}
 	for _, h := range s.hits[:n] {
-		for _, list := range s.of[h.group] {
+		for _, list := range s.used[h.group] {
 			s.lists[list] = append(s.lists[list], h.place)
 		}
 	}
@@ -145,14 +164,14 @@ func (s *sorter) hasAny(lists []int) bool {
 	return false
 }
 
-// recordLists has the records of a transaction in the lists that programs ask for, and indexes of them. They are
-// declared when programs are compiled.
+// recordLists has the records of a transaction in the lists in which programs look changes up, and indexes of them. They are
+// declared when programs are compiled. The halves of the rules share them: what one has made the other finds.
 type recordLists struct {
 	seeds
-	turn    sorter // of the part of the transaction that is judged: what starts rules
-	whole   sorter // of the whole transaction: what rules look up; filled when a program first does so
-	filled  bool
-	indexes []listIndex
+	whole   sorter      // filled when a program first looks something up
+	filled  atomic.Bool // written under filling
+	filling sync.Mutex
+	indexes []*listIndex
 	records []change.Record
 	held    []int // lists of the whole that goals look into in a way that a state does not answer: see heldRecords
 }
@@ -161,9 +180,10 @@ type recordLists struct {
 const maxKept = 1 << 18
 
 func (l *recordLists) begin(records []change.Record) {
-	l.records, l.filled = records, false
-	for i := range l.indexes {
-		l.indexes[i].built = false
+	l.records = records
+	l.filled.Store(false)
+	for _, x := range l.indexes {
+		x.built.Store(false)
 	}
 }
 
@@ -174,8 +194,8 @@ func (l *recordLists) end() {
 			l.whole.lists[n] = nil
 		}
 	}
-	for i := range l.indexes {
-		if x := &l.indexes[i]; cap(x.slots) > 2*maxKept {
+	for _, x := range l.indexes {
+		if cap(x.slots) > 2*maxKept {
 			x.next, x.slots = nil, nil
 		}
 	}
@@ -183,9 +203,27 @@ func (l *recordLists) end() {
 
 // all returns the places of the records in a list of the whole transaction.
 func (l *recordLists) all(list int) []uint32 {
-	if !l.filled {
-		l.filled = true
-		l.whole.fill(l.records, 0, len(l.records))
+	if !l.filled.Load() {
+		l.filling.Lock()
+		if !l.filled.Load() {
+			l.whole.fill(l.records, 0, len(l.records))
+			l.filled.Store(true)
+		}
+		l.filling.Unlock()
 	}
 	return l.whole.list(list)
+}
+
+// fillHalves fills the lists by two goroutines, each with half of the records.
+func (l *recordLists) fillHalves() {
+	second := sorter{specs: l.whole.specs, groups: l.whole.groups, of: l.whole.of, used: l.whole.used, lists: make([][]uint32, len(l.whole.lists))}
+	middle := len(l.records) / 2
+	var wg sync.WaitGroup
+	wg.Go(func() { second.fill(l.records, middle, len(l.records)) })
+	l.whole.fill(l.records, 0, middle)
+	wg.Wait()
+	for n, places := range second.lists {
+		l.whole.lists[n] = append(l.whole.lists[n], places...)
+	}
+	l.filled.Store(true)
 }

@@ -24,7 +24,8 @@ type machine struct {
 	ctx     context.Context
 	records []change.Record
 	view    change.View
-	lists   recordLists
+	lists   *recordLists // of the transaction: what rules look up
+	turn    sorter       // of the part of it that is judged: what starts rules
 	reverse reverseIndex
 	memo    memo
 
@@ -56,13 +57,13 @@ type machine struct {
 	stop     bool // of gather: the scan found what was looked for, or failed
 
 	streaming *streaming // nil where the transaction is held
+	tasting   bool       // see taste: sums are not made
 	passes    []sumPass
 }
 
-func newMachine(v *vocabulary, o Options) *machine {
-	m := &machine{terms: *newTerms(v), options: o}
-	seed := seeds{rand.Uint64() | 1, rand.Uint64() | 1}
-	m.lists.seeds, m.reverse.seeds, m.memo.seeds = seed, seed, seed
+func newMachine(v *vocabulary, o Options, lists *recordLists) *machine {
+	m := &machine{terms: *newTerms(v), options: o, lists: lists}
+	m.reverse.seeds, m.memo.seeds = lists.seeds, lists.seeds
 	m.gather, m.collect = m.take, newCollector()
 	m.kept = map[uint64]*sumTable{}
 	return m
@@ -71,7 +72,6 @@ func newMachine(v *vocabulary, o Options) *machine {
 func (m *machine) begin(ctx context.Context, t *change.Txn, v change.View, report *report) {
 	m.ctx, m.records, m.view, m.report = ctx, t.Records, v, report
 	m.terms.begin(t.Names)
-	m.lists.begin(t.Records)
 	m.memo.reset()
 	m.reverse.reset()
 	m.hashed.reset()
@@ -84,7 +84,6 @@ func (m *machine) begin(ctx context.Context, t *change.Txn, v change.View, repor
 // end lets go of the transaction.
 func (m *machine) end() {
 	m.terms.end()
-	m.lists.end()
 	m.ctx, m.records, m.view, m.report, m.clause = nil, nil, nil, nil, nil
 }
 
@@ -182,6 +181,8 @@ func (m *machine) free(f *frame) { m.frames = append(m.frames, f) }
 
 // seeds make hashes that a guest cannot foresee.
 type seeds struct{ a, b uint64 }
+
+func newSeeds() seeds { return seeds{rand.Uint64() | 1, rand.Uint64() | 1} }
 
 func (s seeds) mix(x, y uint64) uint64 {
 	hi, lo := bits.Mul64(x^s.a, y^s.b)

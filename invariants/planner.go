@@ -150,7 +150,7 @@ func (p *planner) finish(out *compiledClause) {
 			break
 		}
 	}
-	out.plans = append(out.plans, plan)
+	out.explains = append(out.explains, plan)
 }
 
 // kill notes the goal that can never be true.
@@ -206,13 +206,13 @@ func (p *planner) plan(goals []goal, e *env, needed []template, done doneFunc) (
 // takeTurns tells the changes that start the plan whether their records come part by part, and returns the lists
 // of these. Where a path does not begin with a change, the plan is run once, and goes through whole lists.
 func (p *planner) takeTurns() (starts []int) {
-	lists := &p.machine.lists
+	m := p.machine
 	for _, g := range p.triggers {
 		if g.turn = !p.lone; g.turn {
-			g.starting = lists.turn.declare(g.spec)
+			g.starting = m.turn.declare(g.spec)
 			starts = append(starts, g.starting)
 		} else {
-			g.list = lists.whole.declare(g.spec)
+			g.list = m.lists.whole.declare(g.spec)
 		}
 	}
 	return starts

@@ -191,7 +191,7 @@ func changeOp(g *changeGoal, info *stepInfo) op {
 
 // start goes through the records that start a rule, in the part of the transaction that is judged.
 func (g *changeGoal) start(m *machine, info *stepInfo, next step) bool {
-	for _, i := range m.lists.turn.list(g.starting) {
+	for _, i := range m.turn.list(g.starting) {
 		m.recordRows, m.trigger = m.rows, int32(i)
 		m.drop()
 		if m.row(info) {
@@ -225,9 +225,9 @@ func (g *changeGoal) lookUp(info *stepInfo) op {
 			if !ok {
 				return false
 			}
-			x := &m.lists.indexes[g.index]
-			if !x.built {
-				x.build(&m.lists, &m.terms)
+			x := m.lists.indexes[g.index]
+			if !x.built.Load() {
+				x.build(m.lists, &m.terms)
 			}
 			at := x.slot(h).at
 			if at >= 0 {

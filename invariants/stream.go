@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"time"
 
 	"fsward/change"
@@ -51,10 +50,11 @@ func (e *Compiled) CheckStream(ctx context.Context, s change.Stream, v change.Vi
 		e.timing[i].Checks++
 		e.timing[i].Last, e.timing[i].Rows = 0, 0
 	}
-	for _, h := range e.halves {
-		h.beginStream(ctx, t, v, s, memory/uint64(len(e.halves)))
-		h.timing = e.timing
-	}
+	h := e.halves[0]
+	h.take(e.clauses, (*compiledPlan).partLists)
+	e.resetReports()
+	h.beginStream(ctx, t, v, s, memory)
+	h.timing = e.timing
 	done := 0
 	progress := func(part *change.Txn) error {
 		if done += len(part.Records); e.reference.options.Progress != nil {
@@ -63,35 +63,24 @@ func (e *Compiled) CheckStream(ctx context.Context, s change.Stream, v change.Vi
 		return ctx.Err()
 	}
 	err := s.Each(func(part *change.Txn) error {
-		for _, h := range e.halves {
-			h.sumUp(part)
-		}
+		h.sumUp(part)
 		return progress(part)
 	})
 	if err == nil {
-		for _, h := range e.halves {
-			h.machine.streaming.summing = false
-			h.machine.lists.begin(h.machine.streaming.held.records)
-		}
+		h.machine.streaming.summing = false
+		h.machine.lists.begin(h.machine.streaming.held.records)
 		err = s.Each(func(part *change.Txn) error {
-			for _, h := range e.halves {
-				h.judgePart(part)
-			}
+			h.judgePart(part)
 			return progress(part)
 		})
-		for _, h := range e.halves {
-			h.machine.records = nil
-			h.runPlans(func(plan *compiledPlan) bool { return len(plan.parts) == 0 })
-			h.report.endPart(t)
-		}
+		h.machine.records = nil
+		h.runPlans(func(plan *compiledPlan) bool { return len(plan.parts) == 0 })
+		h.report.endPart(t)
 	}
 	report := e.reference.report
-	report.shown = map[findingShown][]string{}
-	for _, h := range e.halves {
-		h.endStream()
-		report.take(h.report)
-		maps.Copy(report.shown, h.report.shown)
-	}
+	h.endStream()
+	report.take(h.report)
+	report.shown = h.report.shown
 	if err != nil {
 		report.cannot = append(report.cannot, err.Error())
 	}
@@ -108,17 +97,16 @@ func (e *Compiled) CheckStream(ctx context.Context, s change.Stream, v change.Vi
 
 func (h *half) beginStream(ctx context.Context, t *change.Txn, v change.View, s change.Stream, memory uint64) {
 	h.run.txn, h.run.view = t, v
-	h.report.reset()
 	m := h.machine
 	m.begin(ctx, t, v, h.report)
 	m.maxRows = m.options.Steps + m.options.StepsPerRecord*int64(s.Len())
-	m.streaming = &streaming{of: s, emptied: s.Names().Emptied(), summing: true, sums: sumRoom{free: memory}, held: newHeldRecords(&m.lists)}
+	m.streaming = &streaming{of: s, emptied: s.Names().Emptied(), summing: true, sums: sumRoom{free: memory}, held: newHeldRecords(m.lists)}
 	for _, t := range m.kept {
 		t.room = &m.streaming.sums
 	}
 	for _, c := range h.clauses {
 		c.rows, c.err = 0, nil
-		if c.program == nil {
+		if len(c.programs) == 0 {
 			c.err = streamError{"what only the reference engine judges (" + c.why + ")"}
 		}
 	}
@@ -132,6 +120,7 @@ func (h *half) endStream() {
 		*t = sumTable{seeds: t.seeds, eager: t.eager, width: t.width}
 	}
 	m.end()
+	m.lists.end()
 	h.run.view = nil
 }
 
@@ -163,7 +152,7 @@ func (h *half) sumUp(part *change.Txn) {
 	m := h.machine
 	m.next(part)
 	m.lists.begin(part.Records)
-	m.streaming.held.take(&m.lists)
+	m.streaming.held.take(m.lists)
 	for i := range m.passes {
 		p := &m.passes[i]
 		if p.sum.table.unfit {
@@ -186,8 +175,8 @@ func (h *half) judgePart(part *change.Txn) {
 	m := h.machine
 	m.next(part)
 	for from := 0; from < len(m.records); from += turnSize {
-		m.lists.turn.fill(m.records, from, min(from+turnSize, len(m.records)))
-		h.runPlans(func(plan *compiledPlan) bool { return m.lists.turn.hasAny(plan.parts) })
+		m.turn.fill(m.records, from, min(from+turnSize, len(m.records)))
+		h.runPlans(func(plan *compiledPlan) bool { return m.turn.hasAny(plan.parts) })
 	}
 	h.report.endPart(part)
 }
@@ -197,8 +186,9 @@ func (h *half) runPlans(which func(*compiledPlan) bool) {
 	watch := time.Now()
 	took := time.Duration(0)
 	for _, c := range h.clauses {
-		for i := 0; c.err == nil && i < len(c.program.plans); i++ {
-			plan := &c.program.plans[i]
+		plans := c.plans(h)
+		for i := 0; c.err == nil && i < len(plans); i++ {
+			plan := &plans[i]
 			if !which(plan) {
 				continue
 			}

@@ -93,7 +93,7 @@ func (p *planner) takeParts() (starts []int) {
 	for _, g := range p.begins {
 		switch {
 		case !p.loneOfAll:
-			g.begins, g.starting = true, p.machine.lists.turn.declare(g.spec)
+			g.begins, g.starting = true, p.machine.turn.declare(g.spec)
 			starts = append(starts, g.starting)
 		case !g.never() && !g.ofObject(p.machine.vocabulary):
 			p.machine.lists.hold(g.list)
