@@ -58,6 +58,19 @@ type Crash struct {
 // the same contents then are recovered and checked once for each key.
 type Keyed interface{ Key() string }
 
+// An Asker is passed to CheckCrashes… by checkers that ask for several things: it names the one that is asked there, such as "fsync".
+type Asker interface{ Property() string }
+
+// property is what a checker asks of a crash; "" where it does not say.
+func (c Crash) property() string {
+	for _, v := range []any{c.After, c.Before} {
+		if a, ok := v.(Asker); ok {
+			return a.Property()
+		}
+	}
+	return ""
+}
+
 // key tells crashes apart that Check may judge differently; ok is false where nobody knows.
 func (c Crash) key() (key string, ok bool) {
 	key = c.Epoch.String()

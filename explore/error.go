@@ -23,17 +23,19 @@ const errorName = "error.json"
 
 // An Error is one that was found, with all that finds it again.
 type Error struct {
-	Kind    string          `json:"kind"`
-	Summary string          `json:"summary"` // what was expected and what is there
-	Dir     string          `json:"dir"`     // its folder, in that of the run
-	Origin  json.RawMessage `json:"origin,omitempty"`
-	Steps   [][]Choice      `json:"steps"`
-	Did     [][]string      `json:"did"`            // what each step did, for people
-	Fail    []Failure       `json:"fail,omitempty"` // calls inside the kernel that failed in the last step
-	Seed    uint64          `json:"seed"`           // of the crash states that are formed where there are too many
-	Limit   int             `json:"limit"`
-	Crash   *CrashError     `json:"crash,omitempty"` // nil: it was found without a crash
-	Count   uint64          `json:"count"`           // how often errors of this kind were found, this one and those like it
+	Kind string `json:"kind"`
+	// Property is that of Found.
+	Property string          `json:"property,omitempty"`
+	Summary  string          `json:"summary"` // what was expected and what is there
+	Dir      string          `json:"dir"`     // its folder, in that of the run
+	Origin   json.RawMessage `json:"origin,omitempty"`
+	Steps    [][]Choice      `json:"steps"`
+	Did      [][]string      `json:"did"`            // what each step did, for people
+	Fail     []Failure       `json:"fail,omitempty"` // calls inside the kernel that failed in the last step
+	Seed     uint64          `json:"seed"`           // of the crash states that are formed where there are too many
+	Limit    int             `json:"limit"`
+	Crash    *CrashError     `json:"crash,omitempty"` // nil: it was found without a crash
+	Count    uint64          `json:"count"`           // how often errors of this kind were found, this one and those like it
 }
 
 // A CrashError says which crash it was.
@@ -79,7 +81,7 @@ func (s *session) keep(c crashed) *crashDisk {
 // report makes the first error of its kind as small as it can and writes its folder, and counts the others.
 func (x *explorer) report(ctx context.Context, f *finding) (*Error, error) {
 	for i := range x.errors {
-		if x.errors[i].Kind == f.Kind {
+		if f.like(x.errors[i].Kind, x.errors[i].Property) {
 			x.errors[i].Count++
 			return &x.errors[i], nil
 		}
@@ -91,7 +93,7 @@ func (x *explorer) report(ctx context.Context, f *finding) (*Error, error) {
 		return nil, err
 	}
 	e := x.errorOf(f)
-	e.Dir = fmt.Sprintf("%03d-%s", len(x.errors)+1, fileName(f.Kind))
+	e.Dir = fmt.Sprintf("%03d-%s", len(x.errors)+1, fileName(f.Property+" "+f.Kind))
 	if err := x.writeFolder(&e, f); err != nil {
 		return nil, fmt.Errorf("the folder of an error: %w", err)
 	}
@@ -102,7 +104,7 @@ func (x *explorer) report(ctx context.Context, f *finding) (*Error, error) {
 
 // errorOf is what there is to say of a finding.
 func (x *explorer) errorOf(f *finding) Error {
-	e := Error{Kind: f.Kind, Summary: f.Text, Origin: x.Origin, Steps: f.steps, Did: f.did, Seed: x.Crash.Seed, Limit: x.Crash.Limit, Count: 1}
+	e := Error{Kind: f.Kind, Property: f.Property, Summary: f.Text, Origin: x.Origin, Steps: f.steps, Did: f.did, Seed: x.Crash.Seed, Limit: x.Crash.Limit, Count: 1}
 	if f.fail != nil {
 		e.Fail = f.fail.plan
 	}
@@ -284,7 +286,7 @@ func (x *explorer) again(ctx context.Context, e Error) (f *finding, err error) {
 
 // sameKind returns a finding that is like an error, else nil.
 func sameKind(f *finding, e Error) *finding {
-	if f.Found == nil || f.Kind != e.Kind {
+	if f.Found == nil || !f.like(e.Kind, e.Property) {
 		return nil
 	}
 	return f

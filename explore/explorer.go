@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -91,6 +92,7 @@ type Event struct {
 // A Summary is what a run has found.
 type Summary struct {
 	Totals
+	Asked    map[string]uint64 // by property, how many crashes were tried for it: those that are like others are counted too
 	Errors   []Error
 	Complete bool // there is nothing more to explore
 }
@@ -101,6 +103,7 @@ type explorer struct {
 	store   *store
 	session *session
 	totals  Totals
+	asked   map[string]uint64
 	errors  []Error
 	began   time.Time
 	before  float64         // seconds of earlier parts of the run
@@ -128,7 +131,7 @@ func Run(ctx context.Context, cfg Config) (sum Summary, err error) {
 	if err := os.MkdirAll(cfg.Dir, 0o755); err != nil {
 		return sum, err
 	}
-	x := &explorer{Config: cfg, began: time.Now(), memo: make(map[string]bool), stop: ctx}
+	x := &explorer{Config: cfg, began: time.Now(), asked: make(map[string]uint64), memo: make(map[string]bool), stop: ctx}
 	ctx = context.WithoutCancel(ctx) // a machine that is left in the middle of something is in nobody knows which state
 	if x.store, err = openStore(cfg.Dir); err != nil {
 		return sum, err
@@ -150,7 +153,7 @@ func Run(ctx context.Context, cfg Config) (sum Summary, err error) {
 		err = nil
 	}
 	x.tick()
-	return Summary{Totals: x.totals, Errors: x.errors, Complete: complete}, errors.Join(err, x.store.update(x.keepTotals))
+	return Summary{Totals: x.totals, Asked: x.asked, Errors: x.errors, Complete: complete}, errors.Join(err, x.store.update(x.keepTotals))
 }
 
 // prepare has the session do what is configured.
@@ -167,7 +170,9 @@ func (x *explorer) begin(ctx context.Context) error {
 	}
 	if found {
 		x.before = x.totals.Seconds
-		x.errors, err = x.store.errors()
+		if x.errors, err = x.store.errors(); err == nil {
+			_, err = x.store.meta(keyAsked, &x.asked)
+		}
 		return err
 	}
 	r, err := x.session.run(ctx, &state{}, false)
@@ -184,7 +189,9 @@ func (x *explorer) begin(ctx context.Context) error {
 	})
 }
 
-func (x *explorer) keepTotals(c *change) error { return c.put(bucketMeta, keyTotals, &x.totals) }
+func (x *explorer) keepTotals(c *change) error {
+	return errors.Join(c.put(bucketMeta, keyTotals, &x.totals), c.put(bucketMeta, keyAsked, x.asked))
+}
 
 func (x *explorer) tick() { x.totals.Seconds = x.before + time.Since(x.began).Seconds() }
 
@@ -236,8 +243,9 @@ func (x *explorer) child(ctx context.Context, key []byte, st *state) error {
 	f := &finding{ran: r, Found: r.found}
 	var recovered uint64
 	if r.found == nil {
+		asked := maps.Clone(x.asked)
 		if f, recovered, err = x.checkCrashes(ctx, r); err != nil {
-			x.totals = before
+			x.totals, x.asked = before, asked
 			return err
 		}
 	}
@@ -365,6 +373,7 @@ func (x *explorer) checkCrashes(ctx context.Context, r *ran) (f *finding, recove
 		if err != nil {
 			return err
 		}
+		x.count(c, by.judge)
 		recovered = max(recovered, wrote)
 		if bad != nil {
 			f = &finding{Found: bad.Found, ran: r, disk: x.session.keep(bad.crashed)}
@@ -379,6 +388,17 @@ func (x *explorer) checkCrashes(ctx context.Context, r *ran) (f *finding, recove
 	x.totals.Possible += stats.Possible
 	x.totals.Sampled += uint64(stats.Sampled)
 	return f, recovered, err
+}
+
+// count notes for what a crash was tried.
+func (x *explorer) count(c crashed, judge Judge) {
+	x.asked[c.property()]++
+	if judge != nil {
+		x.asked[Invariant]++
+	}
+	if !x.HostOnly {
+		x.asked[Recovered]++
+	}
 }
 
 // An examiner is what looks at the crash disks of one run.
@@ -429,7 +449,7 @@ func (x *explorer) checkCrash(ctx context.Context, by *examiner, c crashed) (bad
 			x.totals.Pruned++
 		}
 		if err != nil || j.Found != nil {
-			return &badDisk{j.Found, c}, 0, err
+			return &badDisk{j.Found.of(Invariant), c}, 0, err
 		}
 	}
 	switch {
@@ -494,6 +514,9 @@ func Read(dir string) (sum Summary, err error) {
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
 	if _, err := s.meta(keyTotals, &sum.Totals); err != nil {
+		return sum, err
+	}
+	if _, err := s.meta(keyAsked, &sum.Asked); err != nil {
 		return sum, err
 	}
 	sum.Complete = sum.Waiting == 0

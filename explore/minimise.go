@@ -84,7 +84,7 @@ func (x *explorer) fewestMissing(ctx context.Context, best *finding) (*finding, 
 				return x.stopped()
 			}
 			bad, _, err := x.checkCrash(ctx, by, c)
-			if err == nil && bad != nil && bad.Kind == best.Kind {
+			if err == nil && bad != nil && bad.like(best.Kind, best.Property) {
 				smaller = &finding{Found: bad.Found, ran: best.ran, disk: x.session.keep(bad.crashed)}
 			}
 			return cmp.Or(err, errEnough)

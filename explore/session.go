@@ -495,12 +495,12 @@ func (s *session) recovered(ctx context.Context, disk *crash.State, about Crash)
 	}
 	e := NewEnv(ctx, s.system, new(Chooser))
 	e.frozen = true
-	f = s.mount(e, true)
+	f = s.mount(e, true).of(Recovered)
 	if f == nil && fatal(e) == nil {
 		if records, err = s.records(ctx); err != nil {
 			return nil, nil, err
 		}
-		f = s.judged(e, "check failed", s.stack.Checker.Check(e, about))
+		f = s.judged(e, "check failed", s.stack.Checker.Check(e, about)).of(about.property())
 	}
 	if err := fatal(e); err != nil {
 		return nil, nil, err
@@ -510,7 +510,7 @@ func (s *session) recovered(ctx context.Context, disk *crash.State, about Crash)
 	}
 	g, err := s.unmount(ctx, s.verify && f == nil)
 	if f == nil {
-		f = g
+		f = g.of(Recovered)
 	}
 	return f, records, err
 }

@@ -30,6 +30,7 @@ var (
 var (
 	keyConfig = []byte("config")
 	keyTotals = []byte("totals")
+	keyAsked  = []byte("asked") // Summary.Asked
 )
 
 // A state is one whose children are to be run.

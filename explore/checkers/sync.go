@@ -18,28 +18,58 @@ func (c *Sync) Mutate(e *explore.Env) error {
 		return err
 	}
 	ways := syncing(ops)
-	forced := forces(c.Promises, ops)
 	if how := e.ChooseAt(uint32(len(ways)+1), "sync"); how > 0 {
-		forced = true
 		if err := c.Step(e, ways[how-1]); err != nil {
 			return err
 		}
+		ops = ways[how-1]
 	}
-	if !forced {
+	by := forcedBy(c.Promises, ops)
+	if by == "" {
 		return nil
 	}
-	return e.CheckCrashesNow(c.fs.Clone())
+	return e.CheckCrashesNow(forced{c.fs.Clone(), by})
 }
 
-// forces says that a step is on the disk when it returns.
-func forces(p model.Promises, ops []model.Op) bool {
-	if p.Sync || p.Dirsync {
-		return true
+// forced is what is expected where something forced it to the disk.
+type forced struct {
+	*model.FS
+	by string
+}
+
+// Property names what did.
+func (f forced) Property() string { return f.by }
+
+// forcedBy says what has a step on the disk when it returns; "": nothing has.
+func forcedBy(p model.Promises, ops []model.Op) string {
+	switch {
+	case p.Sync:
+		return "mount -o sync"
+	case ops[0].Code == model.Sync:
+		return "sync"
 	}
-	return ops[0].Code == model.Open && ops[0].Flags&unix.O_DSYNC != 0
+	for _, o := range ops {
+		switch o.Code {
+		case model.Syncfs:
+			return "syncfs"
+		case model.Fsync:
+			return "fsync"
+		case model.Fdatasync:
+			return "fdatasync"
+		}
+	}
+	switch flags := ops[0].Flags; {
+	case ops[0].Code == model.Open && flags&unix.O_SYNC == unix.O_SYNC:
+		return "O_SYNC"
+	case ops[0].Code == model.Open && flags&unix.O_DSYNC != 0:
+		return "O_DSYNC"
+	case p.Dirsync:
+		return "mount -o dirsync"
+	}
+	return ""
 }
 
 // Check asks what was recovered.
 func (c *Sync) Check(e *explore.Env, crash explore.Crash) error {
-	return allowed(e, c.At, crash.After.(*model.FS))
+	return allowed(e, c.At, crash.After.(forced).FS)
 }
