@@ -22,6 +22,7 @@ type Config struct {
 	Dir      string   // of the run: its states, and a folder for each error. A run that was begun there goes on
 	Strategy Strategy // "": DepthFirst
 	Depth    int      // how many calls of Mutate follow each other; 0: as many as there are
+	Runs     uint64   // of Mutate, all parts of the run together, after which it stops; 0: as many as there are
 	Crash    crash.Options
 	Seed     uint64
 	// NewJudge makes a judge of the crash disks of one run, over what the pristine disks hold. nil: only recovery and the checker say
@@ -205,7 +206,7 @@ func (x *explorer) tell(e Event) {
 
 // loop runs one child after the other.
 func (x *explorer) loop(ctx context.Context) (complete bool, err error) {
-	for x.stopped() == nil {
+	for x.stopped() == nil && (x.Runs == 0 || x.totals.Runs < x.Runs) {
 		key, st, err := x.store.first()
 		if err != nil {
 			return false, err

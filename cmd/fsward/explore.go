@@ -35,7 +35,7 @@ docs/EXPLORE.md says how to begin, and how to write checkers and components.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(exploreRunCommand(), exploreResumeCommand(), exploreReplayCommand(), exploreReportCommand())
+	c.AddCommand(exploreRunCommand(), exploreSurveyCommand(), exploreResumeCommand(), exploreReplayCommand(), exploreReportCommand())
 	return c
 }
 
@@ -236,8 +236,8 @@ func exploreReportCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "report DIR...",
 		Short: "Make one HTML file of what runs have found",
-		Long: `A table of what was checked by what was asked, and each error with what was done, what was expected and found, a picture of
-the writes, the flushes and the crash, and the command that shows it again.`,
+		Long: `A table of storage by property, and each error with what was done, what was expected and found, a picture of the writes, the
+flushes and the crash, and the command that shows it again. A FILE that ends in .md has the table alone, with a line for each error.`,
 		Example: "  fsward explore report --out report.html ext3-sync ext3-reasonable vfat-sync",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -253,7 +253,11 @@ the writes, the flushes and the crash, and the command that shows it again.`,
 			if err != nil {
 				return err
 			}
-			return errors.Join(report.Write(f, runs), f.Close())
+			write := report.Write
+			if filepath.Ext(out) == ".md" {
+				write = report.WriteMarkdown
+			}
+			return errors.Join(write(f, runs), f.Close())
 		},
 	}
 	c.Flags().StringVarP(&out, "out", "o", "explore.html", "`FILE` that is written")
@@ -319,6 +323,7 @@ type exploreProgress struct {
 	out, err io.Writer
 	json     bool
 	limit    time.Duration
+	runs     uint64 // that end it; 0: none do
 	began    time.Time
 	first    *explore.Totals // of this part of the run
 	last     time.Time
@@ -388,6 +393,8 @@ func (p *exploreProgress) explored(sum explore.Summary, dir string) {
 		how := "the time was up"
 		if sum.Complete {
 			how = "all was done"
+		} else if p.runs > 0 && sum.Runs >= p.runs {
+			how = "its runs were done"
 		}
 		fmt.Fprintf(p.out, "%d states, %d crash disks, %d errors in %.0f s; %s\n", sum.States, sum.CrashStates, len(sum.Errors), sum.Seconds, how)
 		for _, e := range sum.Errors {

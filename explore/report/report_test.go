@@ -33,19 +33,19 @@ func runToy(t *testing.T, bug exploretest.Bug, fs, mount, checker string) Run {
 }
 
 func TestReport(t *testing.T) {
-	runs := []Run{runToy(t, "", "ext3", "", "sync"), runToy(t, exploretest.DroppedFlush, "vfat", "sync,<b>", "sync"), runToy(t, "", "ext3", "", "reasonable")}
+	runs := []Run{runToy(t, "", "ext3", "", "sync"), runToy(t, exploretest.DroppedFlush, "vfat", "noatime,<b>", "sync"), runToy(t, "", "ext3", "", "reasonable")}
 	var b bytes.Buffer
 	if err := Write(&b, runs); err != nil {
 		t.Fatal(err)
 	}
 	text := b.String()
-	for _, want := range []string{"<td>ext3</td>", "vfat -o sync,&lt;b&gt;", "✗ 1 kinds of errors", "not tried", "key 0 has 0, want 1", `class="missing"`, "crash</text>",
+	for _, want := range []string{"<th>ext3</th>", "vfat -o noatime,&lt;b&gt;", "✗ synced byte lost", `<td class="none">–`, "key 0 has 0, want 1", `<rect class="lost"`, "crash</text>",
 		"fsward explore replay " + runs[1].Dir, "1. toy put 0 1", "2. toy sync"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the report has no %q", want)
 		}
 	}
-	if n := strings.Count(text, "✗"); n != 1 {
+	if n := strings.Count(text, `<td class="bad"`); n != 1 {
 		t.Errorf("%d cells with errors", n)
 	}
 	if strings.Contains(text, "<b>") {

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"fsward/change"
+	"fsward/explore"
+	"fsward/explore/spec"
+	"fsward/hostd"
+)
+
+func exploreSurveyCommand() *cobra.Command {
+	var f exploreFlags
+	var common spec.Run
+	var ask []string
+	var budget surveyBudget
+	var out string
+	c := &cobra.Command{
+		Use:   "survey --out DIR FS...",
+		Short: "Explore many file systems, each with the same small budget",
+		Long: `Explores each file system with each checker, one after the other, in one guest, which is booted again where a run could not go on.
+DIR has a folder for each run, as explore run makes it; explore report makes a table of them. What has a folder in DIR already is left out.
+
+Exit status: 0 nothing was found, 1 errors were found, 2 wrong usage, 3 a run could not be made, as where the kernel does not have a
+file system.`,
+		Example: `  fsward explore survey --guest build/guest-amd64 --runs 120 --time 1m --out survey ext3 vfat
+  fsward explore report -o table.md survey/*`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			runs, err := surveyRuns(args, ask, common, out)
+			if err != nil {
+				return usageError{err, c.CommandPath()}
+			}
+			return f.survey(c, runs, budget)
+		},
+	}
+	f.add(c)
+	c.Flags().StringSliceVar(&ask, "ask", []string{"sync", "sync:sync", "reasonable"}, "checkers, each with mount options behind a colon where it is to have some")
+	c.Flags().StringVar(&out, "out", "", "`DIR` for the runs")
+	c.Flags().DurationVar(&budget.time, "time", time.Minute, "how long a run takes at most; 0: until all was done")
+	c.Flags().Uint64Var(&budget.runs, "runs", 0, "runs of a step after which a run stops; 0: as many as there are")
+	c.Flags().IntVar(&common.Files, "files", 1, "files that a checker makes at most, beside each other")
+	c.Flags().IntVar(&common.Dirs, "dirs", 1, "directories that a checker makes at most")
+	c.Flags().IntVar(&common.Limit, "crash-limit", 16, "crash disks at one moment; where there are more, they are a sample")
+	c.Flags().Uint64Var(&common.Seed, "seed", 1, "of what is sampled")
+	_ = c.MarkFlagRequired("out") // the flag is there
+	return c
+}
+
+type surveyBudget struct {
+	time time.Duration
+	runs uint64
+}
+
+// A surveyRun is one of a survey.
+type surveyRun struct {
+	spec.Run
+	dir string
+}
+
+// surveyRuns are those of each file system with each of what is asked that have no folder yet.
+func surveyRuns(systems, ask []string, common spec.Run, out string) (runs []surveyRun, err error) {
+	for _, fs := range systems {
+		for _, a := range ask {
+			checker, options, _ := strings.Cut(a, ":")
+			r := surveyRun{Run: common, dir: filepath.Join(out, strings.NewReplacer("/", "_", ":", "-").Replace(fs+"-"+a))}
+			if _, err := explore.Origin(r.dir); err == nil {
+				continue
+			}
+			if r.Spec, err = spec.FileSystem(fs, options, "", checker, ""); err != nil {
+				return nil, err
+			}
+			r.Strategy = explore.BreadthFirst
+			if _, err := r.Config(); err != nil {
+				return nil, err
+			}
+			runs = append(runs, r)
+		}
+	}
+	return runs, nil
+}
+
+// survey makes runs in one guest after the other: what a run that could not go on leaves of a guest nobody knows.
+func (f *exploreFlags) survey(c *cobra.Command, runs []surveyRun, budget surveyBudget) error {
+	var found, failed int
+	for len(runs) > 0 && c.Context().Err() == nil {
+		before := len(runs)
+		err := hostd.WithMachine(c.Context(), f.guest, f.log(), func(m *explore.Machine) error {
+			for len(runs) > 0 && c.Context().Err() == nil {
+				r := runs[0]
+				runs = runs[1:]
+				fmt.Fprintf(c.ErrOrStderr(), "%s: %s\n", r.dir, r.Spec)
+				n, err := f.surveyOne(c, m, r, budget)
+				if found += n; err != nil {
+					failed++
+					fmt.Fprintf(c.ErrOrStderr(), "%s could not be run: %v\n", r.dir, err)
+					return nil
+				}
+			}
+			return nil
+		})
+		if err != nil && len(runs) == before {
+			return err // there is no guest
+		}
+		if err != nil {
+			fmt.Fprintf(c.ErrOrStderr(), "the guest: %v\n", err)
+		}
+	}
+	switch err := c.Context().Err(); {
+	case err != nil:
+		return err
+	case failed > 0:
+		return outcome(change.Undecided)
+	case found > 0:
+		return outcome(change.Violated)
+	}
+	return nil
+}
+
+// surveyOne makes one run, and returns how many kinds of errors it found.
+func (f *exploreFlags) surveyOne(c *cobra.Command, m *explore.Machine, r surveyRun, budget surveyBudget) (int, error) {
+	cfg, err := r.Config()
+	if err != nil {
+		return 0, err
+	}
+	p := &exploreProgress{out: c.OutOrStdout(), err: c.ErrOrStderr(), json: f.json, limit: budget.time, runs: budget.runs, began: time.Now()}
+	cfg.System, cfg.Dir, cfg.Runs, cfg.OnEvent = m, r.dir, budget.runs, p.event
+	ctx := c.Context()
+	if budget.time > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, budget.time)
+		defer cancel()
+	}
+	sum, err := explore.Run(ctx, cfg)
+	if err == nil {
+		p.explored(sum, r.dir)
+	}
+	return len(sum.Errors), err
+}
