@@ -29,7 +29,7 @@ func (s *session) crashes(r *ran, options crash.Options, visit func(c crashed) e
 	at := crashed{}
 	visitAt := func(st *crash.State) error { at.State = st; return visit(at) }
 	begun, open := false, false
-	for ev, err := range crash.FromBios(eachRecord(r.records), numbers...) {
+	for ev, err := range crash.FromBios(s.each(r.records), numbers...) {
 		if err != nil {
 			return e.Stats(), err
 		}
@@ -81,10 +81,17 @@ func windowMark(ev crash.Event, windows []window) (kind string, number int, ok b
 	return "", 0, false
 }
 
-func eachRecord(records []ramdisk.Record) iter.Seq2[*ramdisk.Record, error] {
+// each yields records. A disk that writes through is one to which each write is FUA.
+func (s *session) each(records []ramdisk.Record) iter.Seq2[*ramdisk.Record, error] {
 	return func(yield func(*ramdisk.Record, error) bool) {
 		for i := range records {
-			if !yield(&records[i], nil) {
+			rec := &records[i]
+			if s.through && rec.Type == ramdisk.Submit {
+				through := *rec
+				through.Flags |= ramdisk.FUA
+				rec = &through
+			}
+			if !yield(rec, nil) {
 				return
 			}
 		}

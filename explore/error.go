@@ -217,7 +217,7 @@ func ReadError(dir string) (e Error, err error) {
 func Replay(ctx context.Context, cfg Config, e Error) (found *Found, err error) {
 	x := &explorer{Config: cfg, memo: make(map[string]bool), stop: ctx}
 	ctx = context.WithoutCancel(ctx)
-	if x.session, err = newSession(ctx, cfg.Stack, cfg.System); err != nil {
+	if x.session, err = newSession(ctx, cfg); err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, x.session.close(ctx)) }()

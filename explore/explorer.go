@@ -41,6 +41,8 @@ type Config struct {
 	RecoveryCrashes bool
 	// Verify: what was recovered and checked is unmounted, and each component that is a Verifier looks at all of it (FiSC's double fsck).
 	Verify bool
+	// WriteThrough: the disks have no cache that a crash empties. What has completed is durable, as on the RAM disks of EXPLODE.
+	WriteThrough bool
 	// HostOnly: crash disks are judged by Judge alone.
 	HostOnly bool
 }
@@ -138,7 +140,7 @@ func Run(ctx context.Context, cfg Config) (sum Summary, err error) {
 		return sum, err
 	}
 	defer func() { err = errors.Join(err, x.store.close()) }()
-	if x.session, err = newSession(ctx, cfg.Stack, cfg.System); err != nil {
+	if x.session, err = newSession(ctx, cfg); err != nil {
 		return sum, err
 	}
 	x.prepare()

@@ -263,3 +263,40 @@ func (i *interrupter) Check(e *explore.Env, c explore.Crash) error {
 	i.cancel()
 	return i.ToyChecker.Check(e, c)
 }
+
+// A disk without a cache needs no flush, and has nothing that was not written.
+func TestWriteThrough(t *testing.T) {
+	for bug, want := range map[exploretest.Bug][2]int{exploretest.DroppedFlush: {1, 0}, exploretest.EarlySync: {1, 1}} {
+		for i, through := range []bool{false, true} {
+			cfg := toy(t, bug, 2, 1)
+			cfg.Depth, cfg.Strategy, cfg.WriteThrough = 3, explore.BreadthFirst, through
+			got, err := explore.Run(context.Background(), cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(got.Errors) != want[i] {
+				t.Errorf("%s, write-through %v: %d kinds of errors, want %d", bug, through, len(got.Errors), want[i])
+			}
+			for _, e := range got.Errors {
+				if again, err := explore.Replay(context.Background(), cfg, e); err != nil || again == nil {
+					t.Errorf("%s, write-through %v: not found again: %v", bug, through, err)
+				}
+			}
+		}
+	}
+}
+
+// A run ends after as many runs of Mutate as it was given, and goes on from there.
+func TestRunsAreABudget(t *testing.T) {
+	cfg := toy(t, "", 2, 2)
+	for _, runs := range []uint64{3, 3, 7, 0} {
+		cfg.Runs = runs
+		got, err := explore.Run(context.Background(), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if runs > 0 && got.Totals.Runs != runs || got.Complete != (runs == 0) {
+			t.Errorf("%d runs, %v, want %d", got.Totals.Runs, got.Complete, runs)
+		}
+	}
+}

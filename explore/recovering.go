@@ -110,7 +110,7 @@ func (s *session) did(records []ramdisk.Record) (done crash.Recovered, err error
 			}
 		}
 	}
-	for ev, err := range crash.FromBios(eachRecord(records), numbers...) {
+	for ev, err := range crash.FromBios(s.each(records), numbers...) {
 		if err != nil {
 			return done, err
 		}

@@ -29,6 +29,7 @@ type session struct {
 	bases  []memory   // what the pristine disks hold
 	saved  Checkpoint // of the machine with pristine disks, nothing mounted; nil: it has none
 
+	through bool     // Config.WriteThrough
 	up      bool     // the stack is mounted
 	logging bool     // bios are logged
 	logged  bool     // the log may have records
@@ -70,11 +71,12 @@ func (m memory) bounds(b []byte, off int64) error {
 }
 
 // newSession makes the disks and what stands on them, and keeps that.
-func newSession(ctx context.Context, stack Stack, system System) (_ *session, err error) {
+func newSession(ctx context.Context, cfg Config) (_ *session, err error) {
+	stack, system := cfg.Stack, cfg.System
 	if err := stack.Check(); err != nil {
 		return nil, err
 	}
-	s := &session{stack: stack, system: system, disks: stack.Disks()}
+	s := &session{stack: stack, system: system, disks: stack.Disks(), through: cfg.WriteThrough}
 	for _, d := range s.disks {
 		if err := system.MakeDisk(ctx, d.Number, d.Bytes); err != nil {
 			return nil, err

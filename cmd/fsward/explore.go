@@ -143,6 +143,7 @@ fsward explore resume DIR.`, strings.Join(component.Names(), ", "), checkerList(
 	c.Flags().BoolVar(&r.Recovery, "recovery-crashes", false, "crash while the disks that crashes left are recovered, too")
 	c.Flags().BoolVar(&r.Verify, "double-fsck", false, "have the file system's comprehensive check look at what was recovered")
 	c.Flags().BoolVar(&r.NoJudge, "no-invariants", false, "do not judge crash disks by the invariants before they are recovered")
+	c.Flags().BoolVar(&r.Through, "write-through", false, "the disks have no cache: what has completed is durable without a flush")
 	c.Flags().BoolVar(&r.NoPrune, "no-prune", false, "judge and recover crash disks again that are like others")
 	_ = c.MarkFlagRequired("out") // the flag is there
 	return c

@@ -49,6 +49,7 @@ file system.`,
 	c.Flags().IntVar(&common.Dirs, "dirs", 1, "directories that a checker makes at most")
 	c.Flags().IntVar(&common.Limit, "crash-limit", 16, "crash disks at one moment; where there are more, they are a sample")
 	c.Flags().Uint64Var(&common.Seed, "seed", 1, "of what is sampled")
+	c.Flags().BoolVar(&common.Through, "write-through", false, "the disks have no cache: what has completed is durable without a flush")
 	_ = c.MarkFlagRequired("out") // the flag is there
 	return c
 }

@@ -3,6 +3,7 @@ package checkers
 import (
 	"context"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -104,6 +105,14 @@ func TestPlanted(t *testing.T) {
 			e := got.Errors[0]
 			if c.kind != "" && e.Kind != c.kind {
 				t.Errorf("%s finds %s: %s; want %s", c.checker, e.Kind, e.Summary, c.kind)
+			}
+			// The property that an error names is the call that does not do what it promises.
+			if call, is := strings.CutSuffix(c.bug, " does nothing"); is && e.Property != strings.TrimSuffix(call, " of directories") ||
+				strings.HasSuffix(c.bug, " ignored") && !strings.HasPrefix(c.bug, "write") && !strings.HasSuffix(e.Property, strings.TrimSuffix(c.bug, " ignored")) {
+				t.Errorf("it is said to be of %q", e.Property)
+			}
+			if e.Property != "" && got.Asked[e.Property] == 0 {
+				t.Errorf("%q was not asked for: %v", e.Property, got.Asked)
 			}
 			t.Logf("%s, %d runs, %d crash states, %v: %s: %.200s", c.checker, got.Runs, got.CrashStates, time.Since(begin).Round(time.Millisecond), e.Kind,
 				e.Summary)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -53,5 +54,49 @@ func TestReport(t *testing.T) {
 	}
 	if _, err := Read(t.TempDir()); err == nil {
 		t.Error("a folder without a run")
+	}
+}
+
+// What a guest named stands in the table as it is, and makes no cell, no line and no tag.
+func TestMarkdown(t *testing.T) {
+	bad := Run{Dir: "out", System: "vfat", Spec: spec.Run{Spec: spec.Spec{Checker: "sync", Layers: []spec.Layer{{Component: "vfat"}}}}}
+	bad.Asked = map[string]uint64{"sync": 3, "fsync": 2, explore.Recovered: 3}
+	bad.Errors = []Error{{Error: explore.Error{Kind: "lost", Property: "sync", Summary: "/a|b\\<i>`x` is gone\nand more", Count: 2}, Path: "out/001"},
+		{Error: explore.Error{Kind: "wrong result", Count: 1}, Path: "out/002"}}
+	mounted := bad
+	mounted.Spec.Layers, mounted.Asked, mounted.Errors = []spec.Layer{{Component: "vfat", MountOptions: "sync"}}, map[string]uint64{"mount -o sync": 7}, nil
+	mounted.Complete = true
+	var b bytes.Buffer
+	if err := WriteMarkdown(&b, []Run{bad, mounted}); err != nil {
+		t.Fatal(err)
+	}
+	want := `| | sync | fsync | mount -o sync | recovery | without a crash |
+|---|---|---|---|---|---|
+| vfat | ✗ lost | ✓ 2 | ✓ 7, all | ✓ 3 | ✗ wrong result |
+
+- vfat, sync: **lost**, 2 times (out/001): /a\|b\\\<i\>\` + "`x\\`" + ` is gone
+- vfat, without a crash: **wrong result**, 1 times (out/002): 
+`
+	if b.String() != want {
+		t.Errorf("%s\nwant\n%s", b.String(), want)
+	}
+}
+
+// The page loads nothing, runs nothing, and takes no text of a guest for its own.
+func TestSelfContained(t *testing.T) {
+	hostile := "</pre><script>alert(1)</script><img src=x onerror=alert(1)>\x1b[31m\x00\xff"
+	e := explore.Error{Kind: hostile, Property: hostile, Summary: hostile, Dir: hostile, Did: [][]string{{hostile}}, Crash: &explore.CrashError{Epoch: hostile, After: 2},
+		Fail: []explore.Failure{{Site: hostile}}, Count: 1}
+	r := Run{Dir: `"><script>`, System: hostile, Spec: spec.Run{Spec: spec.Spec{Checker: hostile, Layers: []spec.Layer{{Component: hostile, MountOptions: hostile}}}},
+		Errors: []Error{{e, hostile, pictureOf(e, []explore.Tick{{What: hostile, Record: 1}, {What: "write", Record: 2, Sectors: 1 << 60, Sector: 1 << 63}, {What: "flush", Record: 3}})}}}
+	var b bytes.Buffer
+	if err := Write(&b, []Run{r}); err != nil {
+		t.Fatal(err)
+	}
+	if m := regexp.MustCompile(`(?i)<script|<img|<link|<iframe|@import|url\(|https?:|\son[a-z]+="`).FindString(b.String()); m != "" {
+		t.Errorf("the page has %q", m)
+	}
+	if strings.Contains(b.String(), "NaN") || strings.Contains(b.String(), "ZgotmplZ") {
+		t.Error("the page has what templates leave of what they do not trust")
 	}
 }

@@ -28,6 +28,7 @@ type Run struct {
 	Verify   bool             `json:"double_fsck,omitempty"`
 	NoJudge  bool             `json:"no_judge,omitempty"` // the invariants are not asked
 	NoPrune  bool             `json:"no_prune,omitempty"`
+	Through  bool             `json:"write_through,omitempty"` // the disks have no cache
 }
 
 // Config makes the configuration of a run: all but the machine and the folder.
@@ -43,7 +44,7 @@ func (r Run) Config() (explore.Config, error) {
 	origin, err := json.Marshal(r)
 	cfg := explore.Config{Stack: explore.Stack{Top: top, Checker: checker}, Strategy: r.Strategy, Depth: r.Depth, Seed: r.Seed, Origin: origin,
 		Crash: crash.Options{Limit: r.Limit, Seed: r.Seed, Torn: r.Torn, Repeats: r.NoPrune}, NoPrune: r.NoPrune, Failures: r.Failures,
-		RecoveryCrashes: r.Recovery, Verify: r.Verify}
+		RecoveryCrashes: r.Recovery, Verify: r.Verify, WriteThrough: r.Through}
 	if disk, ok := top.On[0].(*explore.Disk); ok && top.Kind.Oracle != "" && !r.NoJudge {
 		i := slices.Index(cfg.Stack.Disks(), disk)
 		cfg.NewJudge = func(ctx context.Context, pristine []crash.Base) (explore.Judge, error) {
