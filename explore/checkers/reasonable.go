@@ -21,7 +21,7 @@ func (a after) Key() string { return a.under.Key() + a.done.Key() }
 // Mutate does one operation, and sometimes forces it to the disk; crashes are tried all the while.
 func (c *Reasonable) Mutate(e *explore.Env) error {
 	ops := choose(e, c.Steps())
-	ways := syncing(ops)
+	ways := c.syncing(ops)
 	how := e.ChooseAt(uint32(len(ways)+1), "sync")
 	if err := c.watched(e, ops); err != nil || how == 0 {
 		return err

@@ -23,7 +23,7 @@ func (c *Silent) Mutate(e *explore.Env) error {
 		return nil
 	}
 	ops := choose(e, c.Steps())
-	ways := syncing(ops)
+	ways := c.syncing(ops)
 	way := ways[e.ChooseAt(uint32(len(ways)), "sync")]
 	sites := c.Sites
 	if sites == 0 {

@@ -19,7 +19,7 @@ func (c *Sync) Mutate(e *explore.Env) error {
 	}
 	var ways [][]model.Op
 	if !c.Promises.Sync { // else each operation is on the disk when it returns
-		ways = syncing(ops)
+		ways = c.syncing(ops)
 	}
 	if how := e.ChooseAt(uint32(len(ways)+1), "sync"); how > 0 {
 		if err := c.Step(e, ways[how-1]); err != nil {

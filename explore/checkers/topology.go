@@ -189,9 +189,15 @@ func parents(p string) (out []string) {
 }
 
 // syncing are the ways to have what a step did on the disk: each a list of steps.
-func syncing(ops []model.Op) (out [][]model.Op) {
+func (c *Core) syncing(ops []model.Op) (out [][]model.Op) {
 	out = [][]model.Op{{{Code: model.Sync}}, opened("/", unix.O_RDONLY, model.Op{Code: model.Syncfs})}
 	p := touched(ops)
+	if c.Promises.NoDirFsync {
+		if ops[0].Code == model.Open { // else it may be a directory
+			out = append(out, opened(p, unix.O_RDONLY, model.Op{Code: model.Fsync}), opened(p, unix.O_RDONLY, model.Op{Code: model.Fdatasync}))
+		}
+		return out
+	}
 	dirs := parents(ops[0].Path)
 	if p != "" {
 		dirs = append(dirs, parents(p)...)

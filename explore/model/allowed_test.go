@@ -15,7 +15,8 @@ import (
 
 var (
 	posix   = model.Promises{}
-	journal = model.Promises{Ordered: true, AtomicRename: true, Data: model.Zeros} // ext4
+	journal = model.Promises{Ordered: true, AtomicRename: true, Data: model.Zeros}                   // ext4
+	alone   = model.Promises{Ordered: true, FsyncAlone: true, AtomicRename: true, Data: model.Zeros} // NILFS2
 	ordered = model.Promises{Ordered: true, AtomicRename: true, Data: model.Versions}
 	trees   = model.Promises{FsyncNames: true, AtomicRename: true, Data: model.Zeros} // btrfs
 	synced  = model.Promises{Sync: true}
@@ -128,6 +129,8 @@ func TestAllowed(t *testing.T) {
 		{"fsync keeps names", trees, "creat /f; fsync /f", "", "lost"},
 		{"fsync keeps directories", trees, "mkdir /d; creat /d/f; fsync /d/f", "mkdir /d", "lost"},
 		{"fsync keeps no others", trees, "creat /f; creat /g; fsync /g", "creat /g", ""},
+		{"a log that fsync leaves alone", alone, "creat /f; creat /g; fsync /g", "creat /f", ""},
+		{"and its directory", alone, "creat /f; fsync /f; fsync /", "", "lost"},
 		{"a transaction keeps others", journal, "creat /f; creat /g; fsync /g", "creat /g", "lost"},
 		{"the parent of a directory", posix, "mkdir /d; fsync /d; creat /d/f; fsync /d/f; fsync /d", "", ""},
 		{"all up to the root", posix, "mkdir /d; creat /d/f; fsync /d/f; fsync /d; fsync /", "mkdir /d", "lost"},

@@ -44,13 +44,13 @@ func (f *FS) fsync(i int, dataOnly bool) {
 	n.dataAt = f.now
 	if dataOnly {
 		// What is needed to read the data is their size. In an ordered file system it brings with it all that was before.
-		if f.can.Ordered {
+		if f.can.Ordered && !f.can.FsyncAlone {
 			f.meta = max(f.meta, n.sized)
 		}
 		return
 	}
 	n.meta, n.stored = f.now, f.now
-	if f.can.Ordered {
+	if f.can.Ordered && !f.can.FsyncAlone {
 		f.meta = max(f.meta, n.changed)
 	}
 	if f.can.FsyncNames {

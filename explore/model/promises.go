@@ -22,6 +22,9 @@ type Promises struct {
 	// running transaction, Documentation/filesystems/journalling.rst), XFS (xfs_fsync_flush_log, ili_commit_seq;
 	// xfs-delayed-logging-design.rst: "strictly ordered"), ReiserFS, JFS.
 	Ordered bool `yaml:"ordered"`
+	// FsyncAlone: in an ordered file system fsync of a file does not keep what was done before it: of a file whose data did not change it
+	// writes nothing, and of others only their data (NILFS2, nilfs_sync_file, nilfs_inode_dirty, order=relaxed).
+	FsyncAlone bool `yaml:"fsync_alone"`
 	// AtomicRename: a file that is renamed has one of its names after a crash, never none and never both. All that have a journal
 	// or copy on write.
 	AtomicRename bool `yaml:"atomic_rename"`
@@ -38,8 +41,9 @@ type Promises struct {
 	// "lost+found": nobody asks for them.
 	Own []string `yaml:"own"`
 
-	// What the file system does not have: link(2), symlink(2), permissions and owners of its own, extended attributes of users,
+	// What the file system does not have: fsync(2) of directories (EINVAL), link(2), symlink(2), permissions and owners of its own, extended attributes of users,
 	// holes, RENAME_EXCHANGE, fallocate(2), and FALLOC_FL_PUNCH_HOLE of it.
+	NoDirFsync  bool `yaml:"no_dir_fsync"`
 	NoLinks     bool `yaml:"no_links"`
 	NoSymlinks  bool `yaml:"no_symlinks"`
 	NoModes     bool `yaml:"no_modes"`
