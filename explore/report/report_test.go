@@ -35,12 +35,13 @@ func runToy(t *testing.T, bug exploretest.Bug, fs, mount, checker string) Run {
 
 func TestReport(t *testing.T) {
 	runs := []Run{runToy(t, "", "ext3", "", "sync"), runToy(t, exploretest.DroppedFlush, "vfat", "noatime,<b>", "sync"), runToy(t, "", "ext3", "", "reasonable")}
+	runs[1].Interrupted, runs[1].Errors[0].Crash.Second = 12, &explore.SecondCrash{Missing: []uint64{3, 4}}
 	var b bytes.Buffer
 	if err := Write(&b, runs); err != nil {
 		t.Fatal(err)
 	}
 	text := b.String()
-	for _, want := range []string{"<th>ext3</th>", "vfat -o noatime,&lt;b&gt;", "✗ synced byte lost", `<td class="none">–`, "key 0 has 0, want 1", `<rect class="lost"`, "crash</text>",
+	for _, want := range []string{"<th>ext3</th>", "vfat -o noatime,&lt;b&gt;", "✗ synced byte lost", `<td class="none">–`, "key 0 has 0, want 1", `<rect class="lost"`, "and 12 that crashes during recovery left", "recovered: 2 writes of the recovery", "crash</text>",
 		"fsward explore replay " + runs[1].Dir, "1. toy put 0 1", "2. toy sync"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the report has no %q", want)
