@@ -109,7 +109,6 @@ type delta struct {
 	faults   []change.Violation
 
 	inodes  map[uint32]bool // to be compared
-	born    int             // inodes that came into use
 	named   map[uint32]bool // by entries that changed
 	groups  map[uint32]bool // with records
 	bodies  map[uint32]bool // inodes that changed beyond their first 128 bytes, or came into use
@@ -180,7 +179,11 @@ func (d *delta) run() error {
 	if err := d.superCopy(); err != nil {
 		return err
 	}
-	for _, g := range d.touched() {
+	groups := d.touched()
+	if err := d.expectTurned(groups); err != nil {
+		return err
+	}
+	for _, g := range groups {
 		if err := d.group(g); err != nil {
 			return err
 		}
@@ -206,7 +209,6 @@ func (d *delta) run() error {
 	if err := d.orphans(); err != nil {
 		return err
 	}
-	d.expect(d.born * len(inodeFields)) // most records of new files come now
 	for _, ino := range slices.Sorted(maps.Keys(d.inodes)) {
 		if err := d.inodeFields(ino); err != nil {
 			return err

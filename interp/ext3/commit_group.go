@@ -2,6 +2,8 @@ package ext3
 
 import (
 	"bytes"
+	"encoding/binary"
+	"math/bits"
 
 	"fsward/change"
 )
@@ -41,9 +43,6 @@ func (d *delta) group(g uint32) error {
 	err = d.bitmap(p.inodeBitmap, hadInodes, d.geo.inodesPerGroup, func(n uint32, set bool) {
 		ino := g*d.geo.inodesPerGroup + n + 1
 		d.groups[g], d.inodes[ino] = true, true
-		if set {
-			d.born++
-		}
 		d.bitRecords(change.Object{Kind: kindInodeBit, ID: uint64(ino)}, fieldInodeGroup, g, set)
 	})
 	if err != nil {
@@ -79,6 +78,47 @@ func (d *delta) descriptor(g uint32, p places, block uint32) error {
 		d.groups[g] = true
 	}
 	return nil
+}
+
+// expectTurned makes room for the records that the bits which differ in the bitmaps of groups lead to: a block is one itself, and has
+// an owner; an inode has its fields, and an entry of a directory.
+func (d *delta) expectTurned(groups []uint32) error {
+	n := 0
+	for _, g := range groups {
+		if d.fresh(g) {
+			continue // of an image as a whole, which is compared in the background
+		}
+		blocks, err := d.turned(d.places[g].blockBitmap)
+		if err != nil {
+			return err
+		}
+		inodes, err := d.turned(d.places[g].inodeBitmap)
+		if err != nil {
+			return err
+		}
+		n += 2*blocks + inodes*(len(inodeFields)+4)
+	}
+	d.expect(n)
+	return nil
+}
+
+// turned counts the bits of a bitmap that differ.
+func (d *delta) turned(block uint32) (n int, err error) {
+	if !d.rewrote(block) {
+		return 0, nil
+	}
+	before, err := d.old.block(block)
+	if err != nil {
+		return 0, err
+	}
+	after, err := d.new.block(block)
+	if err != nil {
+		return 0, err
+	}
+	for i := 0; i < len(after); i += 8 {
+		n += bits.OnesCount64(binary.LittleEndian.Uint64(before[i:]) ^ binary.LittleEndian.Uint64(after[i:]))
+	}
+	return n, nil
 }
 
 // zeros is what was in a block of a group that was not there. It is only read.

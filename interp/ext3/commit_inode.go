@@ -168,7 +168,7 @@ func undated(i inode) bool { return i.mode() != 0 && i.dtime() == 0 }
 // room is left: append alone would move each of a million of them four times.
 func (d *delta) tooMany() error {
 	if n := len(d.txn.Records); n > maxExpected/4 && cap(d.txn.Records)-n < 2*len(inodeFields) {
-		d.txn.Records = slices.Grow(d.txn.Records, n/2)
+		d.move(n + n/2)
 	}
 	full := d.full()
 	if d.drop && d.dropped == nil {
@@ -184,9 +184,18 @@ func (d *delta) tooMany() error {
 
 // expect makes room for about n more records at once, if there is room.
 func (d *delta) expect(n int) {
-	if all := len(d.txn.Records) + n; !d.drop && all <= maxRecords && d.room.Holds(uint64(all)*interp.RecordBytes+d.txn.Names.Bytes()) {
-		d.txn.Records = slices.Grow(d.txn.Records, n)
+	all := len(d.txn.Records) + n
+	if all > cap(d.txn.Records) && !d.drop && all <= maxRecords && d.room.Holds(uint64(all)*interp.RecordBytes+d.txn.Names.Bytes()) {
+		d.move(all)
 	}
+}
+
+// move moves the records to where there is room for so many. Unlike slices.Grow it leaves what is behind them as the
+// system gives it: to clear many megabytes takes as long as filling them.
+func (d *delta) move(room int) {
+	records := make([]change.Record, len(d.txn.Records), room)
+	copy(records, d.txn.Records)
+	d.txn.Records = records
 }
 
 func (d *delta) full() error {

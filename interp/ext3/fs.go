@@ -148,7 +148,7 @@ func (f *FS) Settle(written bool) {
 	f.settle = nil
 	f.release()
 	if f.m != nil && written && len(f.m.state.cache) > 0 {
-		clear(f.m.state.cache)
+		f.m.state.forget()
 	}
 	if settle != nil && written {
 		f.failed = settle()

@@ -237,7 +237,7 @@ func (k *Known) Follow(d interp.Disk, _ []uint64) {
 		next.layout = was.layout
 	}
 	next.state.dev = d
-	clear(next.state.cache)
+	next.state.forget()
 	k.m, k.next, k.last = next, nil, comparison{}
 	k.journalMaps()
 }

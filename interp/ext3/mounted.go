@@ -153,7 +153,7 @@ func (m *mounted) replay() error {
 		}
 		m.commit(t)
 	}
-	clear(m.state.cache)
+	m.state.forget()
 	return nil
 }
 
@@ -168,7 +168,7 @@ func (m *mounted) commit(t *transaction) {
 	}
 	m.starts[t.seq] = t.start
 	m.head, m.seq = t.next, t.seq+1
-	clear(m.state.cache)
+	m.state.forget()
 }
 
 // lost returns a block of a transaction before seq that is metadata now and not in its place, if there is

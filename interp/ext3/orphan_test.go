@@ -33,7 +33,7 @@ func (c *chain) point(off uint64, ino uint32) {
 	b := make([]byte, 4)
 	put32(b, 0, ino)
 	c.d.apply(interp.Write{Off: off, Len: 4, Data: b})
-	clear(c.m.state.cache)
+	c.m.state.forget()
 }
 
 func (c *chain) head(ino uint32)       { c.point(superOff+sLastOrphan, ino) }
@@ -185,7 +185,7 @@ func TestLongOrphanList(t *testing.T) {
 		put32(b, 0, ino+1)
 		c.d.apply(interp.Write{Off: c.m.layout.inodeAddr(ino) + iDtime, Len: 4, Data: b})
 	}
-	c.m.state.cache = make(map[uint32][]byte)
+	c.m.state.forget()
 	var err error
 	if c.m.orphans, err = c.m.layout.readOrphans(c.m.state); err != nil || len(c.m.orphans.nodes) != last-first+1 {
 		t.Fatalf("%d inodes: %v", len(c.m.orphans.nodes), err)

@@ -31,8 +31,18 @@ type state struct {
 	over    map[uint32]copyPlace
 	revoked map[uint32]bool
 	cache   map[uint32][]byte
+	// recent are blocks of the cache that were asked for last, each at its number modulo their count.
+	recent  [recentBlocks]recentBlock
 	stopped *atomic.Bool // set when nobody waits for the answer any more; nil where that cannot be
 	lends   bool         // copies is read by another state as well: see lent
+}
+
+// recentBlocks is how many are found without the map: what one inode needs, and the next one again.
+const recentBlocks = 64
+
+type recentBlock struct {
+	block    uint32
+	contents []byte // nil: none
 }
 
 func newState(dev io.ReaderAt, geo *geometry, size uint64) *state {
@@ -75,7 +85,12 @@ func (s *state) block(block uint32) ([]byte, error) {
 	if s.stopped != nil && s.stopped.Load() {
 		return nil, errStopped
 	}
+	recent := &s.recent[block%recentBlocks]
+	if recent.block == block && recent.contents != nil {
+		return recent.contents, nil
+	}
 	if b, ok := s.cache[block]; ok {
+		*recent = recentBlock{block, b}
 		return b, nil
 	}
 	b, err := s.read(block, make([]byte, s.geo.blockSize))
@@ -83,10 +98,17 @@ func (s *state) block(block uint32) ([]byte, error) {
 		return nil, err
 	}
 	if len(s.cache) >= cacheBytes/int(s.geo.blockSize) {
-		clear(s.cache)
+		s.forget()
 	}
 	s.cache[block] = b
+	*recent = recentBlock{block, b}
 	return b, nil
+}
+
+// forget empties the cache.
+func (s *state) forget() {
+	clear(s.cache)
+	clear(s.recent[:])
 }
 
 // read is block for a caller who has room for the contents and does not come back to them.

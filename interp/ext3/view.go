@@ -16,12 +16,19 @@ type view struct {
 	state  *state
 	names  *change.Names
 	orphan func(ino uint32) bool
+
+	// What was asked last of inodes, since rules ask for several fields of one, and go through the records in order.
+	last struct {
+		ino uint32 // 0: none
+		side
+	}
+	super []change.Value // fields of the superblock that were asked for; nil until then
 }
 
 // Fork returns a View of the same state that keeps blocks of its own.
 func (v *view) Fork(names *change.Names) change.View {
 	s := *v.state
-	s.cache = make(map[uint32][]byte)
+	s.cache, s.recent = make(map[uint32][]byte), [recentBlocks]recentBlock{}
 	return &view{layout: v.layout, state: &s, names: names, orphan: v.orphan}
 }
 
@@ -42,11 +49,36 @@ func (v *view) fits(o change.Object) bool {
 }
 
 func (v *view) side(ino uint32) (s side, err error) {
+	if ino == v.last.ino && ino != 0 {
+		return v.last.side, nil
+	}
 	if s.inode, err = v.inode(v.state, ino); err != nil {
 		return s, err
 	}
-	s.marked, err = v.marked(v.state, ino)
-	return s, err
+	if s.marked, err = v.marked(v.state, ino); err != nil {
+		return s, err
+	}
+	v.last.ino, v.last.side = ino, s
+	return s, nil
+}
+
+// superField returns a field of the superblock.
+func (v *view) superField(f change.Field) (value change.Value, err error) {
+	if v.super == nil {
+		sb, err := v.state.super()
+		if err != nil {
+			return value, err
+		}
+		get := superValue(sb)
+		v.super = make([]change.Value, len(schema.Fields))
+		for _, f := range schema.Kinds[kindSuperblock].Fields {
+			v.super[f] = get(f)
+		}
+	}
+	if int(f) < len(v.super) {
+		value = v.super[f]
+	}
+	return value, nil
 }
 
 // Get returns a field of an object.
@@ -74,11 +106,7 @@ func (v *view) Values(o change.Object, fields []change.Field, values []change.Va
 func (v *view) get(o change.Object, f change.Field) (value change.Value, err error) {
 	switch o.Kind {
 	case kindSuperblock:
-		sb, err := v.state.super()
-		if err != nil {
-			return value, err
-		}
-		return superValue(sb)(f), nil
+		return v.superField(f)
 	case kindGroup:
 		desc, err := v.desc(v.state, uint32(o.ID))
 		if err != nil {
