@@ -30,23 +30,33 @@ lacks(FEATURES, FLAG) :-
 % Source: e2fsck PR_1_SET_NONZSIZE, PR_1_SET_IMMUTABLE, PR_2_BAD_CHAR_DEV, PR_2_BAD_BLOCK_DEV, PR_1_HTREE_NODIR, PR_1_HTREE_SET.
 % For the user: an inode is garbage: its type, or what it holds, is wrong.
 violation(18, inode, I) :-
-  new(inode, I, FIELD, _),
-  of_special(FIELD),
-  query(inode, I, f(mode,s_ifmt), TYPE),
+  new(inode, I, f(mode,s_ifmt), TYPE),
   special(TYPE),
   wrong_special(I, TYPE).
+violation(18, inode, I) :-
+  change(inode, I, size, OLD, SIZE),
+  OLD \== null,
+  SIZE \== null,
+  SIZE > 0,
+  query(inode, I, f(mode,s_ifmt), TYPE),
+  special(TYPE),
+  TYPE \== s_iflnk.
+violation(18, inode, I) :-
+  new(inode, I, f(flags,immutable), 1),
+  query(inode, I, f(mode,s_ifmt), TYPE),
+  special(TYPE).
+violation(18, inode, I) :-
+  new(inode, I, f(flags,append), 1),
+  query(inode, I, f(mode,s_ifmt), TYPE),
+  special(TYPE).
 violation(18, inode, I) :-
   new(inode, I, f(flags,index), 1),
   unfit_for_index(I).
 violation(18, inode, I) :-
-  new(inode, I, f(mode,s_ifmt), TYPE),
+  change(inode, I, f(mode,s_ifmt), OLD, _),
+  OLD \== null,
   query(inode, I, f(flags,index), 1),
   unfit_for_index(I).
-
-of_special(size).
-of_special(f(flags,immutable)).
-of_special(f(flags,append)).
-of_special(f(mode,s_ifmt)).
 
 special(s_ifchr).
 special(s_ifblk).

@@ -5,9 +5,10 @@
 % Source: e2fsck PR_1_BAD_I_BLOCKS; dquot_alloc_block, dquot_free_block.
 % For the user: du and quotas tell of space that a file does not have, or hide some.
 violation(13, inode, I) :-
-  new(inode, I, blocks, NEW),
+  change(inode, I, blocks, OLD_OR_NULL, NEW),
+  NEW \== null,
+  zero_for_null(OLD_OR_NULL, OLD),
   moved(I, BLOCKS),
-  ( change(inode, I, blocks, OLD, _), OLD \== null -> true ; OLD = 0 ),
   query(superblock, 0, log_block_size, LOG),
   NEW =\= OLD + (BLOCKS * (2 << LOG)).
 
@@ -45,12 +46,12 @@ too_long(I) :-
 
 % Whole blocks beyond the end: the last block may be mapped for a size within it.
 beyond(I, BLOCK) :-
-  query(inode, I, f(mode,s_ifmt), s_ifreg),
-  query(inode, I, links_count, LINKS),
-  LINKS > 0,
   query(inode, I, size, SIZE),
   query(superblock, 0, log_block_size, LOG),
   BLOCK * (1024 << LOG) > SIZE,
+  query(inode, I, f(mode,s_ifmt), s_ifreg),
+  query(inode, I, links_count, LINKS),
+  LINKS > 0,
   \+ query(orphan, I).
 
 directory_size(I) :-

@@ -1,10 +1,13 @@
-% A new inode has a block for its extended attributes alone.
+% A new inode has a block for its extended attributes alone; another one is deleted.
 rule(13).
 change(xattr_owner,a(900,13),object,null,present).
 object(xattr_owner,a(900,13)).
 change(inode,13,object,null,present).
 change(inode,13,blocks,null,8).
 object(inode,13).
+change(inode,14,object,present,null).
+change(inode,14,blocks,8,null).
+change(owner,k(901,owner,a(14,0)),object,present,null).
 object(superblock,0).
 state(superblock,0,first_ino,11).
 state(superblock,0,log_block_size,2).

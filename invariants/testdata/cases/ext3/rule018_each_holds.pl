@@ -45,4 +45,43 @@ state(inode,16,f(mode,s_ifmt),s_ifdir).
 state(inode,16,f(flags,index),1).
 change(inode,17,object,present,null).
 change(inode,17,f(mode,s_ifmt),s_ifreg,null).
+change(inode,17,size,5,null).
+
+% A file is made with contents, append-only; a link gets another size. A pipe loses the size
+% that it has had.
+change(inode,18,object,null,present).
+change(inode,18,f(mode,s_ifmt),null,s_ifreg).
+change(inode,18,size,null,5).
+change(inode,18,f(flags,append),null,1).
+object(inode,18).
+state(inode,18,f(mode,s_ifmt),s_ifreg).
+state(inode,18,size,5).
+state(inode,18,f(flags,append),1).
+change(inode,19,object,present,present).
+change(inode,19,size,5,6).
+object(inode,19).
+state(inode,19,f(mode,s_ifmt),s_iflnk).
+state(inode,19,size,6).
+change(inode,20,object,present,present).
+change(inode,20,size,5,0).
+object(inode,20).
+state(inode,20,f(mode,s_ifmt),s_ififo).
+state(inode,20,size,0).
+
+% Files turn into directories, one with an index, and a directory into a file without one.
+change(inode,21,object,present,present).
+change(inode,21,f(mode,s_ifmt),s_ifreg,s_ifdir).
+object(inode,21).
+state(inode,21,f(mode,s_ifmt),s_ifdir).
+state(inode,21,f(flags,index),0).
+change(inode,22,object,present,present).
+change(inode,22,f(mode,s_ifmt),s_ifreg,s_ifdir).
+object(inode,22).
+state(inode,22,f(mode,s_ifmt),s_ifdir).
+state(inode,22,f(flags,index),1).
+change(inode,23,object,present,present).
+change(inode,23,f(mode,s_ifmt),s_ifdir,s_ifreg).
+object(inode,23).
+state(inode,23,f(mode,s_ifmt),s_ifreg).
+state(inode,23,f(flags,index),0).
 expect_none.

@@ -61,7 +61,7 @@ change(inode,24,object,present,present).
 change(inode,24,f(mode,s_ifmt),s_ifreg,s_ififo).
 object(inode,24).
 state(inode,24,f(mode,s_ifmt),s_ififo).
-state(inode,24,size,5).
+state(inode,24,size,1).
 expect(18, inode, 20).
 expect(18, inode, 21).
 expect(18, inode, 22).
