@@ -41,8 +41,9 @@ func (f *FS) Forecast() interp.Forecast {
 	}
 	f.logged = false
 	f.dropForecast()
-	dev := watched{f.disk, newWatch(m.layout.geo.blockSize)}
-	fc := &forecast{m: m, journal: m.journal, head: m.head, seq: m.seq, old: m.state.lent(dev, &dev.watch.stopped), dev: dev, size: f.disk.Size(),
+	dev := watched{f.disk, newWatch(m.layout.geo.blockSize), f.tail.blocks}
+	f.tail = logTail{}
+	fc := &forecast{m: m, journal: m.journal, head: m.head, seq: m.seq, old: m.state.lent(dev), dev: dev, size: f.disk.Size(),
 		names: change.NewNames(), prepared: make(chan struct{}), room: interp.NewRoom(f.limits.Memory/4, f.limits.Reserve)}
 	f.ahead = fc
 	return fc
@@ -172,7 +173,11 @@ func (w *watch) note(off, n uint64, to, among map[uint64]bool) error {
 	return nil
 }
 
+// reads notes what is read; a nil watch notes nothing.
 func (w *watch) reads(off, n uint64) error {
+	if w == nil {
+		return nil
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.note(off, n, w.read, w.written)
@@ -189,6 +194,15 @@ func (w *watch) writes(write interp.Write) bool {
 type watched struct {
 	io.ReaderAt
 	watch *watch
+	log   map[uint32][]byte // blocks that need not be read
+}
+
+func (d watched) contents(g *geometry, block uint32) ([]byte, error) {
+	b := d.log[block]
+	if b == nil {
+		return nil, nil
+	}
+	return b, d.watch.reads(g.addr(block), uint64(g.blockSize))
 }
 
 func (d watched) ReadAt(p []byte, off int64) (int, error) {

@@ -64,7 +64,7 @@ func TestForecast(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			d := open(t, base)
 			ahead := newFS(t, d)
-			pair := &forecasttest.Pair{Plain: newFS(t, d), Ahead: ahead, Apply: d.apply}
+			pair := &forecasttest.Pair{Plain: withoutKept(t, d), Ahead: ahead, Apply: d.apply}
 			going := true
 			writes(t, log, func(w interp.Write) {
 				comes := ahead.m != nil && w.Len == uint64(ahead.m.layout.geo.blockSize) && isCommit(w.Data, ahead.m.seq)
@@ -154,7 +154,7 @@ func TestForecastOfModes(t *testing.T) {
 			}
 			d := newDisk(bytes.NewReader(base), uint64(len(base)))
 			ahead := newFS(t, d)
-			pair := &forecasttest.Pair{Plain: newFS(t, d), Ahead: ahead, Apply: d.apply}
+			pair := &forecasttest.Pair{Plain: withoutKept(t, d), Ahead: ahead, Apply: d.apply}
 			possible := 0
 			for n, w := range writes {
 				comes := ahead.m != nil && !ahead.m.idle && ahead.m.holdsCommit(w, ahead.m.seq)

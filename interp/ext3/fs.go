@@ -26,7 +26,10 @@ type FS struct {
 	settle func() error
 	order  order
 	data   dataOrder
-	wrote  writtenRun // what the write last observed makes of data; of 0 blocks: nothing
+	wrote  writtenRun   // what the write last observed makes of data; of 0 blocks: nothing
+	logs   interp.Write // the write last observed, if it is in the log; of 0 bytes: it is not
+	tail   logTail
+	stale  []uint32 // blocks that are kept, and of which it makes something else
 	// ordered: data comes before the commit that makes it reachable.
 	ordered bool
 	failed  error // a device that could not be read when a write was settled
@@ -69,6 +72,7 @@ func (f *FS) attach(dev io.ReaderAt, size uint64) (*mounted, error) {
 		return nil, err
 	}
 	m.most = f.most
+	m.state.kept = newKeptBlocks(maxKept(f.limits), m.layout.geo)
 	return m, m.readRoles()
 }
 
@@ -90,7 +94,7 @@ func (f *FS) Schema() *change.Schema {
 
 // Observe looks at a write before it is done.
 func (f *FS) Observe(w interp.Write) (obs interp.Observation) {
-	f.settle, f.wrote = nil, writtenRun{}
+	f.settle, f.wrote, f.logs, f.stale = nil, writtenRun{}, interp.Write{}, nil
 	f.release()
 	if f.geo == nil || w.Len == 0 {
 		return obs
@@ -117,11 +121,16 @@ func (f *FS) Observe(w interp.Write) (obs interp.Observation) {
 	if err != nil && judge {
 		obs.Unknown = err
 	}
+	f.stale = m.state.stale(w, placed)
 	if judge && len(obs.Violations) == 0 && obs.Unknown == nil {
 		f.observeJournal(w, &obs)
 	}
+	logs := m.inLog(w)
+	if logs {
+		f.logs = w
+	}
 	if obs.Point == interp.NoPoint {
-		if m.inLog(w) {
+		if logs {
 			f.order.last = max(f.order.last, w.Seq)
 			f.logged = true
 		}
@@ -150,6 +159,16 @@ func (f *FS) Settle(written bool) {
 	if f.m != nil && written && len(f.m.state.cache) > 0 {
 		f.m.state.forget()
 	}
+	if f.m != nil {
+		f.m.state.kept.drop(f.stale...)
+	}
+	if f.m != nil && f.logs.Len > 0 {
+		if !written {
+			f.logs.Data = nil
+		}
+		f.tail.wrote(f.logs, &f.m.journal, maxKept(f.limits))
+	}
+	f.logs = interp.Write{} // its bytes are the transport's
 	if settle != nil && written {
 		f.failed = settle()
 	}
@@ -363,6 +382,8 @@ func (f *FS) commit(c comparison, obs *interp.Observation) {
 				return err
 			}
 		}
+		m.state.kept.committed(c)
+		f.tail = logTail{}
 		m.commit(c.t)
 		f.data.committed(f.order.flushed)
 		f.order.committed()

@@ -1,11 +1,11 @@
 package ext3
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io"
 	"maps"
-	"sync/atomic"
 
 	"fsward/interp"
 )
@@ -32,9 +32,11 @@ type state struct {
 	revoked map[uint32]bool
 	cache   map[uint32][]byte
 	// recent are blocks of the cache that were asked for last, each at its number modulo their count.
-	recent  [recentBlocks]recentBlock
-	stopped *atomic.Bool // set when nobody waits for the answer any more; nil where that cannot be
-	lends   bool         // copies is read by another state as well: see lent
+	recent [recentBlocks]recentBlock
+	lender map[uint32][]byte // the cache of the state that this one is a fork of, which nobody adds to meanwhile
+	kept   *keptBlocks       // nil: nothing is kept
+	watch  *watch            // of a forecast, else nil
+	lends  bool              // copies is read by another state as well: see lent
 }
 
 // recentBlocks is how many are found without the map: what one inode needs, and the next one again.
@@ -51,13 +53,23 @@ func newState(dev io.ReaderAt, geo *geometry, size uint64) *state {
 
 // with returns the state that a transaction makes of s, read from dev.
 func (s *state) with(dev io.ReaderAt, t *transaction) *state {
-	return &state{dev: dev, geo: s.geo, blocks: s.blocks, copies: s.copies, over: t.copies, revoked: t.revoked, stopped: s.stopped, cache: make(map[uint32][]byte)}
+	return &state{dev: dev, geo: s.geo, blocks: s.blocks, copies: s.copies, over: t.copies, revoked: t.revoked, kept: s.kept, watch: s.watch, cache: make(map[uint32][]byte)}
 }
 
-// lent returns s for another goroutine, which reads from dev and can be stopped. It stays as it is now.
-func (s *state) lent(dev io.ReaderAt, stopped *atomic.Bool) *state {
+// lent returns s for another goroutine, which reads from dev. It stays as it is now.
+func (s *state) lent(dev watched) *state {
 	s.lends = true
-	return &state{dev: dev, geo: s.geo, blocks: s.blocks, copies: s.copies, stopped: stopped, cache: make(map[uint32][]byte)}
+	return &state{dev: dev, geo: s.geo, blocks: s.blocks, copies: s.copies, kept: s.kept, watch: dev.watch, cache: make(map[uint32][]byte)}
+}
+
+// fork returns s for another goroutine, while nobody asks s itself.
+func (s *state) fork() *state {
+	f := *s
+	f.cache, f.recent = make(map[uint32][]byte), [recentBlocks]recentBlock{}
+	if s.lender == nil {
+		f.lender = s.cache
+	}
+	return &f
 }
 
 // drop forgets the copy of a block.
@@ -82,27 +94,48 @@ func (s *state) place(block uint32) (copyPlace, bool) {
 
 // block returns the contents of a block of the device; the caller must not change them.
 func (s *state) block(block uint32) ([]byte, error) {
-	if s.stopped != nil && s.stopped.Load() {
+	if s.watch != nil && s.watch.stopped.Load() {
 		return nil, errStopped
 	}
 	recent := &s.recent[block%recentBlocks]
 	if recent.block == block && recent.contents != nil {
 		return recent.contents, nil
 	}
-	if b, ok := s.cache[block]; ok {
-		*recent = recentBlock{block, b}
-		return b, nil
+	b, ok := s.cache[block]
+	if !ok {
+		b, ok = s.lender[block]
 	}
-	b, err := s.read(block, make([]byte, s.geo.blockSize))
+	if !ok {
+		var err error
+		if b, err = s.fetch(block); err != nil {
+			return nil, err
+		}
+		if len(s.cache) >= cacheBytes/int(s.geo.blockSize) {
+			s.forget()
+		}
+		s.cache[block] = b
+	}
+	*recent = recentBlock{block, b}
+	return b, nil
+}
+
+// fetch returns the contents of a block that is not in the cache.
+func (s *state) fetch(block uint32) ([]byte, error) {
+	p, err := s.where(block)
 	if err != nil {
 		return nil, err
 	}
-	if len(s.cache) >= cacheBytes/int(s.geo.blockSize) {
-		s.forget()
+	if _, over := s.over[block]; !over && !s.revoked[block] {
+		if b := s.kept.get(block); b != nil {
+			return b, s.watch.reads(s.geo.addr(p.block), uint64(s.geo.blockSize))
+		}
 	}
-	s.cache[block] = b
-	*recent = recentBlock{block, b}
-	return b, nil
+	b, err := readBlock(s.dev, s.geo, p.block)
+	if err == nil && p.escaped {
+		b = bytes.Clone(b)
+		binary.BigEndian.PutUint32(b, journalMagic)
+	}
+	return b, err
 }
 
 // forget empties the cache.
@@ -113,12 +146,12 @@ func (s *state) forget() {
 
 // read is block for a caller who has room for the contents and does not come back to them.
 func (s *state) read(block uint32, b []byte) ([]byte, error) {
-	if uint64(block) >= s.blocks {
-		return nil, corrupt(0, "block %d lies outside the device of %d blocks", block, s.blocks)
+	if kept := s.kept.get(block); kept != nil {
+		return kept, nil
 	}
-	p, copied := s.place(block)
-	if !copied {
-		p = copyPlace{block: block}
+	p, err := s.where(block)
+	if err != nil {
+		return nil, err
 	}
 	if err := readInto(b, s.dev, s.geo, p.block); err != nil {
 		return nil, err
@@ -129,7 +162,25 @@ func (s *state) read(block uint32, b []byte) ([]byte, error) {
 	return b, nil
 }
 
+// where returns the place from which a block is read.
+func (s *state) where(block uint32) (copyPlace, error) {
+	if uint64(block) >= s.blocks {
+		return copyPlace{}, corrupt(0, "block %d lies outside the device of %d blocks", block, s.blocks)
+	}
+	p, copied := s.place(block)
+	if !copied {
+		p = copyPlace{block: block}
+	}
+	return p, nil
+}
+
+// readBlock returns a block of a device; the caller must not change it.
 func readBlock(dev io.ReaderAt, g *geometry, block uint32) ([]byte, error) {
+	if m, ok := dev.(memoryReader); ok {
+		if b, err := m.contents(g, block); b != nil || err != nil {
+			return b, err
+		}
+	}
 	b := make([]byte, g.blockSize)
 	return b, readInto(b, dev, g, block)
 }
@@ -163,6 +214,15 @@ func (d pending) ReadAt(p []byte, off int64) (int, error) {
 		copy(p[lo-start:hi-start], d.w.Data[lo-d.w.Off:hi-d.w.Off])
 	}
 	return n, err
+}
+
+// contents returns what of a block is in memory, unless it is being written.
+func (d pending) contents(g *geometry, block uint32) ([]byte, error) {
+	m, ok := d.ReaderAt.(memoryReader)
+	if !ok || touches(d.w, g.addr(block), uint64(g.blockSize)) {
+		return nil, nil
+	}
+	return m.contents(g, block)
 }
 
 // block returns a block as it will be: what is written, where that is all of it, or else in b.

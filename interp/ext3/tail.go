@@ -120,6 +120,7 @@ func (m *mounted) moveTail(js journalSuper, head, seq uint32, idle bool) {
 	for b, p := range m.state.copies {
 		if int32(p.seq-js.seq) < 0 || idle {
 			m.state.drop(b) // the superblock's, or one that was let pass as lost
+			m.state.kept.drop(b)
 		}
 	}
 }

@@ -27,9 +27,7 @@ type view struct {
 
 // Fork returns a View of the same state that keeps blocks of its own.
 func (v *view) Fork(names *change.Names) change.View {
-	s := *v.state
-	s.cache, s.recent = make(map[uint32][]byte), [recentBlocks]recentBlock{}
-	return &view{layout: v.layout, state: &s, names: names, orphan: v.orphan}
+	return &view{layout: v.layout, state: v.state.fork(), names: names, orphan: v.orphan}
 }
 
 var errNoScan = errors.New("ext3: the owners of a block can be queried one by one only, not listed")

@@ -1,0 +1,108 @@
+package ext3
+
+import (
+	"bytes"
+	"testing"
+
+	"fsward/interp"
+	"fsward/shareddata"
+)
+
+// withoutKept is an FS that reads everything from the device.
+func withoutKept(t *testing.T, d interp.Disk) *FS {
+	fs := newFS(t, d)
+	fs.limits.Memory = 1
+	if fs.m != nil {
+		fs.m.state.kept = nil
+	}
+	return fs
+}
+
+// keptIsRight tells whether what is kept is what the last commit left, and what is kept of the log what is on the device; and how
+// many blocks of each there are.
+func keptIsRight(t *testing.T, fs *FS) (blocks, log int) {
+	t.Helper()
+	if fs.m == nil {
+		return 0, 0
+	}
+	fresh := *fs.m.state
+	fresh.kept, fresh.cache = nil, make(map[uint32][]byte)
+	for b, contents := range fs.m.state.kept.blocks {
+		if want, err := fresh.fetch(b); err != nil || !bytes.Equal(contents, want) {
+			t.Fatalf("block %d is kept with something else: %v", b, err)
+		}
+	}
+	for b, contents := range fs.tail.blocks {
+		if want, err := readBlock(fs.disk, fs.geo, b); err != nil || !bytes.Equal(contents, want) {
+			t.Fatalf("block %d of the log is kept with something else: %v", b, err)
+		}
+	}
+	return len(fs.m.state.kept.blocks), len(fs.tail.blocks)
+}
+
+func TestKeptBlocks(t *testing.T) {
+	d := open(t, unpack(t, shareddata.Path(t, "logs/ext3-default.base.img.zst")))
+	fs := newFS(t, d)
+	n, blocks, log := 0, 0, 0
+	writes(t, unpack(t, shareddata.Path(t, "logs/ext3-default.log.zst")), func(w interp.Write) {
+		obs := fs.Observe(w)
+		d.apply(w)
+		fs.Settle(true)
+		if n++; n%64 == 0 || obs.Point == interp.CommitPoint {
+			b, l := keptIsRight(t, fs)
+			blocks, log = max(blocks, b), max(log, l)
+		}
+		if obs.Point != interp.CommitPoint || obs.Generation != 10 {
+			return
+		}
+		// What is written whatever is said of it.
+		for block := range fs.m.state.kept.blocks {
+			if block < 2 || block+2 > fs.geo.blocks {
+				continue // the superblock would be erased
+			}
+			was := present(t, fs, block)
+			for _, w := range []interp.Write{
+				{Off: was.Off, Len: was.Len, Data: bytes.Repeat([]byte{7}, int(was.Len))},
+				{Off: was.Off - 4096, Len: 3 * 4096},
+				{Off: was.Off + 100, Len: 8, Data: make([]byte, 8)},
+			} {
+				var before [3]interp.Write
+				for i := range before {
+					before[i] = present(t, fs, block+uint32(i)-1)
+				}
+				fs.Observe(w)
+				d.apply(w)
+				fs.Settle(true)
+				keptIsRight(t, fs)
+				for _, w := range before {
+					d.apply(w)
+				}
+			}
+		}
+	})
+	if blocks < 100 || log < 10 {
+		t.Errorf("%d blocks were kept, %d of the log", blocks, log)
+	}
+}
+
+// No more is kept than there is room for.
+func TestKeptBlocksAreBounded(t *testing.T) {
+	k := &keptBlocks{blocks: make(map[uint32][]byte), most: 10}
+	for b := range uint32(100) {
+		k.put(b, []byte{byte(b)})
+	}
+	if len(k.blocks) != 10 || k.blocks[99] == nil {
+		t.Errorf("%d blocks are kept, the last of them: %v", len(k.blocks), k.blocks[99])
+	}
+	if got := len(k.within(0, 1<<40)); got != 10 {
+		t.Errorf("%d blocks are within all", got)
+	}
+	var l logTail
+	j := &journal{geo: &geometry{blockSize: 1024}, runs: []run{{0, 100, 50}}, journalSuper: journalSuper{maxLen: 50}}
+	for n := range uint64(20) {
+		l.wrote(interp.Write{Off: (101 + n) * 1024, Len: 1024, Data: make([]byte, 1024)}, j, 10<<10)
+	}
+	if len(l.blocks) != 10 {
+		t.Errorf("%d blocks of the log are kept", len(l.blocks))
+	}
+}
