@@ -3,6 +3,7 @@ package ext3
 import (
 	"errors"
 	"io"
+	"iter"
 	"maps"
 	"slices"
 
@@ -97,6 +98,7 @@ type delta struct {
 	// leap: several commits lie between the states, so that what has become metadata need not be among what is rewritten.
 	leap      bool
 	rewritten map[uint32]bool // and revoked
+	order     []uint32        // the same, in order
 
 	device uint64 // size, bytes
 	txn    *change.Txn
@@ -121,6 +123,7 @@ type delta struct {
 	indirect map[uint32][]indirectBlock
 	owned    map[uint32]bool // inodes whose pointers changed
 	data     []dataRun       // blocks of files that become reachable
+	entries  *dirDiff        // of the directory that is compared
 
 	wasOrphans *orphanList // nil: of an image
 	orphanDiff *orphanDiff // nil: they are the same
@@ -143,10 +146,23 @@ func newDelta(was, l *layout, device uint64, old, new *state, r roles, rewritten
 	return &delta{layout: l, was: was, device: device, old: old, new: new, roles: r, rewritten: rewritten, txn: txn,
 		inodes: make(map[uint32]bool), named: make(map[uint32]bool), groups: make(map[uint32]bool), bodies: make(map[uint32]bool), xattrs: make(map[uint32]bool),
 		visited: newVisits(), newRole: make(roles), noRole: make(map[uint32]role), dirs: make(map[uint32][]dirBlock),
-		indirect: make(map[uint32][]indirectBlock), owned: make(map[uint32]bool)}
+		indirect: make(map[uint32][]indirectBlock), owned: make(map[uint32]bool), entries: newDirDiff()}
 }
 
 func (d *delta) rewrote(block uint32) bool { return d.image || d.rewritten[block] }
+
+// rewrittenIn returns those of n blocks from first on that were rewritten.
+func (d *delta) rewrittenIn(first, n uint32) iter.Seq[uint32] {
+	return func(yield func(uint32) bool) {
+		if d.image {
+			for b := first; b < first+n && yield(b); b++ {
+			}
+			return
+		}
+		for i, _ := slices.BinarySearch(d.order, first); i < len(d.order) && d.order[i] < first+n && yield(d.order[i]); i++ {
+		}
+	}
+}
 
 // fresh tells whether a group was not there before.
 func (d *delta) fresh(g uint32) bool { return d.image || g >= d.was.geo.groups }
@@ -159,7 +175,8 @@ func (d *delta) fault(v change.Violation) {
 
 // run makes all records. An error is a block that could not be read, errTooMany, or *interp.RoomError.
 func (d *delta) run() error {
-	for _, block := range slices.Sorted(maps.Keys(d.rewritten)) {
+	d.order = slices.Sorted(maps.Keys(d.rewritten))
+	for _, block := range d.order {
 		if r, ok := d.roles[block]; ok {
 			switch r.level {
 			case roleXattr:

@@ -3,11 +3,10 @@ package ext3
 import (
 	"bytes"
 	"cmp"
-	"fsward/interp"
-	"maps"
 	"slices"
 
 	"fsward/change"
+	"fsward/interp"
 )
 
 // A side is an inode in one of the two states; zero where the file system did not exist.
@@ -298,16 +297,11 @@ func (d *delta) deletionTime(ino uint32, before, after side) error {
 	return nil
 }
 
-// An entryValue is what the name of a directory entry stands for.
-type entryValue struct {
-	ino uint32
-	typ uint8
-}
-
 // directory compares the entries in the blocks of a directory that changed. Entries are compared by
 // name: where in the directory one stands says nothing.
 func (d *delta) directory(ino uint32, before, after side, oldBlocks, newBlocks []dirBlock) error {
-	was, is := make(map[string]entryValue), make(map[string]entryValue)
+	names := d.entries
+	names.reset()
 	bs := d.geo.blockSize
 	if before.inode != nil {
 		visible := before.inode.dirBlocks(bs)
@@ -319,37 +313,29 @@ func (d *delta) directory(ino uint32, before, after side, oldBlocks, newBlocks [
 			if err != nil {
 				return err
 			}
-			entries(b, d.geo.fileType, func(e entry) { was[string(e.name)] = entryValue{e.ino, e.typ} })
+			entries(b, d.geo.fileType, func(e entry) { names.at(e.name).was = entryValue{e.ino, e.typ} })
 		}
 	}
 	if after.mapped(ino) != nil && after.inode.listsNames() {
-		if err := d.newEntries(ino, before, after.inode, newBlocks, is); err != nil {
+		if err := d.newEntries(ino, before, after.inode, newBlocks); err != nil {
 			return err
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(was)) {
-		if _, ok := is[name]; !ok {
-			d.entryRecords(ino, name, was[name], entryValue{})
-		}
-	}
-	came := make(map[string]bool)
-	for name := range is {
-		if _, had := was[name]; !had {
-			came[name] = true
-		}
-	}
-	if after.inode != nil && len(came) > 0 {
-		if err := d.elsewhere(ino, after.inode, newBlocks, came); err != nil {
+	gone, now := names.changed()
+	if after.inode != nil && slices.ContainsFunc(now, func(n *nameDiff) bool { return n.was.ino == 0 }) {
+		if err := d.elsewhere(ino, after.inode, newBlocks); err != nil {
 			return err
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(is)) {
-		d.entryRecords(ino, name, was[name], is[name])
+	for _, list := range [][]*nameDiff{gone, now} {
+		for _, n := range list {
+			d.entryRecords(ino, n.name, n.was, n.is)
+		}
 	}
 	return d.tooMany()
 }
 
-func (d *delta) newEntries(ino uint32, before side, i inode, blocks []dirBlock, into map[string]entryValue) error {
+func (d *delta) newEntries(ino uint32, before side, i inode, blocks []dirBlock) error {
 	visible := i.dirBlocks(d.geo.blockSize)
 	if i.pointer(0) == 0 {
 		d.fault(on(checkDots.at(d.inodeAddr(ino), "the directory has no first block"), kindInode, uint64(ino)))
@@ -365,10 +351,11 @@ func (d *delta) newEntries(ino uint32, before side, i inode, blocks []dirBlock, 
 			return err
 		}
 		faults := d.checkDir(ino, b, db.block, db.start == 0, func(e entry) {
-			if _, twice := into[string(e.name)]; twice {
+			n := d.entries.at(e.name)
+			if n.is.ino != 0 {
 				d.fault(on(checkDirentName.at(d.geo.addr(db.block)+uint64(e.off), "%q occurs twice", e.name), kindInode, uint64(ino)))
 			}
-			into[string(e.name)] = entryValue{e.ino, e.typ}
+			n.is = entryValue{e.ino, e.typ}
 		})
 		for _, v := range faults {
 			d.fault(v)
@@ -382,10 +369,7 @@ func (d *delta) newEntries(ino uint32, before side, i inode, blocks []dirBlock, 
 
 // entryRecords makes the records of one entry; an entryValue of inode 0 is no entry. An entry whose type
 // alone changed has a record of its inode as well.
-func (d *delta) entryRecords(dir uint32, name string, was, is entryValue) {
-	if was == is {
-		return
-	}
+func (d *delta) entryRecords(dir uint32, name []byte, was, is entryValue) {
 	value := func(v entryValue) func(change.Field) change.Value {
 		if v.ino == 0 {
 			return nil
@@ -403,6 +387,6 @@ func (d *delta) entryRecords(dir uint32, name string, was, is entryValue) {
 			return change.Value{}
 		}
 	}
-	o := change.Object{Kind: kindDirent, ID: uint64(dir), Sub: d.txn.Names.Handle([]byte(name))}
+	o := change.Object{Kind: kindDirent, ID: uint64(dir), Sub: d.txn.Names.Handle(name)}
 	d.object(o, schema.Kinds[kindDirent].Fields, value(was), value(is), fieldInode)
 }

@@ -200,8 +200,8 @@ func (d *delta) leafHashes(r *indexReader, n uint32, own hashRange) error {
 // elsewhere tells of names that came to a directory and that a block of it has already which the transaction
 // did not rewrite. With an index, equal names are in one block; without, Linux looks through all of them too
 // before it adds a name.
-func (d *delta) elsewhere(ino uint32, i inode, blocks []dirBlock, came map[string]bool) error {
-	if len(came) == 0 || i.hasIndex() || d.image {
+func (d *delta) elsewhere(ino uint32, i inode, blocks []dirBlock) error {
+	if i.hasIndex() || d.image {
 		return nil
 	}
 	rewritten := make(map[uint64]bool, len(blocks))
@@ -224,7 +224,7 @@ func (d *delta) elsewhere(ino uint32, i inode, blocks []dirBlock, came map[strin
 			return err
 		}
 		entries(b, d.geo.fileType, func(e entry) {
-			if came[string(e.name)] {
+			if d.entries.came(e.name) {
 				d.fault(on(checkDirentName.at(d.geo.addr(block)+uint64(e.off), "%q occurs twice", e.name), kindInode, uint64(ino)))
 			}
 		})

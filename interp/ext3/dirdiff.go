@@ -1,0 +1,108 @@
+package ext3
+
+import (
+	"bytes"
+	"hash/maphash"
+	"slices"
+)
+
+// An entryValue is what the name of a directory entry stands for.
+type entryValue struct {
+	ino uint32 // 0: there is no entry
+	typ uint8
+}
+
+// A nameDiff is a name in a directory, before and after a transaction.
+type nameDiff struct {
+	name    []byte // in its block
+	hash    uint64
+	was, is entryValue
+}
+
+// A dirDiff holds the names in the blocks of a directory that a transaction changed. Most of them are the same before and
+// after: a name takes neither a string of its own nor two places in maps.
+type dirDiff struct {
+	seed  maphash.Seed
+	slots []uint32 // place in names plus 1; 0: none. As many as a power of two.
+	names []nameDiff
+}
+
+const (
+	minSlots = 64
+	maxSlots = 1 << 14 // that are emptied for the next directory
+)
+
+func newDirDiff() *dirDiff {
+	return &dirDiff{seed: maphash.MakeSeed(), slots: make([]uint32, minSlots)}
+}
+
+// reset empties it.
+func (d *dirDiff) reset() {
+	if len(d.slots) > maxSlots {
+		d.slots = make([]uint32, minSlots)
+	} else {
+		clear(d.slots)
+	}
+	clear(d.names) // lets go of the blocks
+	d.names = d.names[:0]
+}
+
+// find returns a name, and the slot where it is or would be; nil if it is not there.
+func (d *dirDiff) find(name []byte) (n *nameDiff, hash uint64, slot int) {
+	hash = maphash.Bytes(d.seed, name)
+	mask := len(d.slots) - 1
+	for slot = int(hash) & mask; d.slots[slot] != 0; slot = (slot + 1) & mask {
+		if n := &d.names[d.slots[slot]-1]; n.hash == hash && bytes.Equal(n.name, name) {
+			return n, hash, slot
+		}
+	}
+	return nil, hash, slot
+}
+
+// at returns a name, which is added if it is not there. It is valid until the next one is added.
+func (d *dirDiff) at(name []byte) *nameDiff {
+	n, hash, slot := d.find(name)
+	if n != nil {
+		return n
+	}
+	d.names = append(d.names, nameDiff{name: name, hash: hash})
+	d.slots[slot] = uint32(len(d.names))
+	if 2*len(d.names) > len(d.slots) {
+		d.grow()
+	}
+	return &d.names[len(d.names)-1]
+}
+
+func (d *dirDiff) grow() {
+	d.slots = make([]uint32, 2*len(d.slots))
+	mask := len(d.slots) - 1
+	for i := range d.names {
+		slot := int(d.names[i].hash) & mask
+		for d.slots[slot] != 0 {
+			slot = (slot + 1) & mask
+		}
+		d.slots[slot] = uint32(i + 1)
+	}
+}
+
+// came tells whether a name is new.
+func (d *dirDiff) came(name []byte) bool {
+	n, _, _ := d.find(name)
+	return n != nil && n.was.ino == 0 && n.is.ino != 0
+}
+
+// changed returns the names that went, and those that came or changed, each in the order of their bytes.
+func (d *dirDiff) changed() (gone, now []*nameDiff) {
+	for i := range d.names {
+		switch n := &d.names[i]; {
+		case n.is.ino == 0 && n.was.ino != 0:
+			gone = append(gone, n)
+		case n.is != n.was:
+			now = append(now, n)
+		}
+	}
+	byName := func(a, b *nameDiff) int { return bytes.Compare(a.name, b.name) }
+	slices.SortFunc(gone, byName)
+	slices.SortFunc(now, byName)
+	return gone, now
+}
