@@ -110,20 +110,20 @@ type delta struct {
 	told     uint64
 	faults   []change.Violation
 
-	inodes  map[uint32]bool // to be compared
-	named   map[uint32]bool // by entries that changed
-	groups  map[uint32]bool // with records
-	bodies  map[uint32]bool // inodes that changed beyond their first 128 bytes, or came into use
-	xattrs  map[uint32]bool // extended attribute blocks to be compared
+	inodes  numberSet // to be compared
+	named   numberSet // by entries that changed
+	groups  numberSet // with records
+	bodies  numberSet // inodes that changed beyond their first 128 bytes, or came into use
+	xattrs  numberSet // extended attribute blocks to be compared
 	visited visits
 	newRole roles           // roles that the transaction gives
 	noRole  map[uint32]role // and takes
 	dirs    map[uint32][]dirBlock
 	// indirect holds the rewritten indirect blocks of an inode: the pointers above one need not be rewritten.
 	indirect map[uint32][]indirectBlock
-	owned    map[uint32]bool // inodes whose pointers changed
-	data     []dataRun       // blocks of files that become reachable
-	entries  *dirDiff        // of the directory that is compared
+	owned    numberSet // inodes whose pointers changed
+	data     []dataRun // blocks of files that become reachable
+	entries  *dirDiff  // of the directory that is compared
 
 	wasOrphans *orphanList // nil: of an image
 	orphanDiff *orphanDiff // nil: they are the same
@@ -144,9 +144,8 @@ type dirBlock struct {
 
 func newDelta(was, l *layout, device uint64, old, new *state, r roles, rewritten map[uint32]bool, txn *change.Txn) *delta {
 	return &delta{layout: l, was: was, device: device, old: old, new: new, roles: r, rewritten: rewritten, txn: txn,
-		inodes: make(map[uint32]bool), named: make(map[uint32]bool), groups: make(map[uint32]bool), bodies: make(map[uint32]bool), xattrs: make(map[uint32]bool),
 		visited: newVisits(), newRole: make(roles), noRole: make(map[uint32]role), dirs: make(map[uint32][]dirBlock),
-		indirect: make(map[uint32][]indirectBlock), owned: make(map[uint32]bool), entries: newDirDiff()}
+		indirect: make(map[uint32][]indirectBlock), entries: newDirDiff()}
 }
 
 func (d *delta) rewrote(block uint32) bool { return d.image || d.rewritten[block] }
@@ -180,13 +179,13 @@ func (d *delta) run() error {
 		if r, ok := d.roles[block]; ok {
 			switch r.level {
 			case roleXattr:
-				d.xattrs[block] = true
+				d.xattrs.add(block)
 			case roleDir:
 				d.dirs[r.ino] = append(d.dirs[r.ino], dirBlock{uint64(r.start), block})
-				d.inodes[r.ino] = true
+				d.inodes.add(r.ino)
 			default:
 				d.indirect[r.ino] = append(d.indirect[r.ino], indirectBlock{int(r.level), uint64(r.start), block})
-				d.inodes[r.ino] = true
+				d.inodes.add(r.ino)
 			}
 		}
 	}
@@ -208,7 +207,8 @@ func (d *delta) run() error {
 			return err
 		}
 	}
-	for _, ino := range slices.Sorted(maps.Keys(d.inodes)) {
+	all := uint64(d.inodes.len())
+	for ino := range d.inodes.all() {
 		if err := d.inodeTree(ino); err != nil {
 			return err
 		}
@@ -217,16 +217,14 @@ func (d *delta) run() error {
 		}
 		d.told++
 		if d.progress != nil {
-			d.progress(d.told, uint64(len(d.inodes)))
+			d.progress(d.told, all)
 		}
 	}
-	for ino := range d.named {
-		d.inodes[ino] = true
-	}
+	d.inodes.addAll(&d.named)
 	if err := d.orphans(); err != nil {
 		return err
 	}
-	for _, ino := range slices.Sorted(maps.Keys(d.inodes)) {
+	for ino := range d.inodes.all() {
 		if err := d.inodeFields(ino); err != nil {
 			return err
 		}
@@ -234,17 +232,17 @@ func (d *delta) run() error {
 			return err
 		}
 	}
-	for _, ino := range slices.Sorted(maps.Keys(d.bodies)) {
+	for ino := range d.bodies.all() {
 		if err := d.body(ino); err != nil {
 			return err
 		}
 	}
-	for _, block := range slices.Sorted(maps.Keys(d.xattrs)) {
+	for block := range d.xattrs.all() {
 		if err := d.xattrBlock(block); err != nil {
 			return err
 		}
 	}
-	for _, g := range slices.Sorted(maps.Keys(d.groups)) {
+	for g := range d.groups.all() {
 		if err := d.groupFields(g); err != nil {
 			return err
 		}

@@ -34,7 +34,7 @@ func (d *delta) group(g uint32) error {
 		had, hadInodes = d.was.geo.groupBlocks(g), d.geo.inodesPerGroup
 	}
 	err := d.bitmap(p.blockBitmap, had, d.geo.groupBlocks(g), func(n uint32, set bool) {
-		d.groups[g] = true
+		d.groups.add(g)
 		d.bitRecords(change.Object{Kind: kindBlock, ID: uint64(start + n)}, fieldGroup, g, set)
 	})
 	if err != nil {
@@ -42,7 +42,8 @@ func (d *delta) group(g uint32) error {
 	}
 	err = d.bitmap(p.inodeBitmap, hadInodes, d.geo.inodesPerGroup, func(n uint32, set bool) {
 		ino := g*d.geo.inodesPerGroup + n + 1
-		d.groups[g], d.inodes[ino] = true, true
+		d.groups.add(g)
+		d.inodes.add(ino)
 		d.bitRecords(change.Object{Kind: kindInodeBit, ID: uint64(ino)}, fieldInodeGroup, g, set)
 	})
 	if err != nil {
@@ -67,7 +68,7 @@ func (d *delta) descriptor(g uint32, p places, block uint32) error {
 		return nil
 	}
 	if d.fresh(g) {
-		d.groups[g] = true
+		d.groups.add(g)
 		return nil
 	}
 	before, err := d.was.desc(d.old, g)
@@ -75,7 +76,7 @@ func (d *delta) descriptor(g uint32, p places, block uint32) error {
 		return err
 	}
 	if !bytes.Equal(before, after) {
-		d.groups[g] = true
+		d.groups.add(g)
 	}
 	return nil
 }
@@ -213,10 +214,10 @@ func (d *delta) inodeTable(g, table uint32) error {
 			}
 			ino := g*d.geo.inodesPerGroup + i + 1
 			if !bytes.Equal(was[:inodeLen], is[:inodeLen]) {
-				d.inodes[ino] = true
+				d.inodes.add(ino)
 			}
 			if d.geo.inodeSize > inodeLen {
-				d.bodies[ino] = true
+				d.bodies.add(ino)
 			}
 		}
 	}

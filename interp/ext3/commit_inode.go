@@ -91,7 +91,7 @@ func (d *delta) inodeTree(ino uint32) error {
 		whole: wasDir != isDir || wasDir && was.dirBlocks(d.geo.blockSize) != is.dirBlocks(d.geo.blockSize)}
 	tree.removed = func(level int, start uint64, block uint32) error {
 		d.txn.Delete(ownerOf(block, ino, level, start))
-		d.owned[ino] = true
+		d.owned.add(ino)
 		note(level, start, block, true, false)
 		return d.tooMany()
 	}
@@ -101,7 +101,7 @@ func (d *delta) inodeTree(ino uint32) error {
 			return false, nil
 		}
 		d.txn.Add(ownerOf(block, ino, level, start))
-		d.owned[ino] = true
+		d.owned.add(ino)
 		note(level, start, block, false, true)
 		if level == 0 {
 			d.showsData(ino, is, start, block)
@@ -231,7 +231,8 @@ func (d *delta) xattrPointer(ino uint32, before, after side) {
 		return
 	}
 	owner := func(block uint32) change.Object {
-		d.xattrs[block], d.owned[ino] = true, true
+		d.xattrs.add(block)
+		d.owned.add(ino)
 		return change.Object{Kind: kindXattrOwner, ID: uint64(block), Sub: uint64(ino)}
 	}
 	if was != 0 && d.geo.inRange(was) {
@@ -263,10 +264,10 @@ func (d *delta) inodeFields(ino uint32) error {
 		return nil
 	}
 	var always []change.Field
-	if d.named[ino] {
+	if d.named.has(ino) {
 		always = append(always, fieldLinks)
 	}
-	if d.owned[ino] {
+	if d.owned.has(ino) {
 		always = append(always, fieldBlocks)
 	}
 	d.object(change.Object{Kind: kindInode, ID: uint64(ino)}, inodeFields, was, is, always...)
@@ -277,7 +278,7 @@ func (d *delta) inodeFields(ino uint32) error {
 		return g
 	}
 	if group(was) != group(is) {
-		d.groups[(ino-1)/d.geo.inodesPerGroup] = true
+		d.groups.add((ino - 1) / d.geo.inodesPerGroup)
 	}
 	return nil
 }
@@ -375,7 +376,7 @@ func (d *delta) entryRecords(dir uint32, name []byte, was, is entryValue) {
 			return nil
 		}
 		if v.ino <= d.geo.inodes && was.ino != is.ino {
-			d.named[v.ino] = true
+			d.named.add(v.ino)
 		}
 		return func(f change.Field) change.Value {
 			switch {

@@ -47,14 +47,14 @@ type orphanDiff struct {
 }
 
 // diff follows the list in a state where inodes are those that may differ; nil if it is the same.
-func (o *orphanList) diff(l *layout, s *state, inodes map[uint32]bool) (*orphanDiff, error) {
+func (o *orphanList) diff(l *layout, s *state, inodes *numberSet) (*orphanDiff, error) {
 	sb, err := s.super()
 	if err != nil {
 		return nil, err
 	}
 	// An old piece ends where an inode no longer leads to the one that it led to.
 	var turns []uint32
-	for ino := range inodes {
+	for ino := range inodes.all() {
 		if !o.has(ino) {
 			continue
 		}
@@ -195,7 +195,7 @@ func (o *orphanList) join(d *orphanDiff) {
 // readOrphans reads the list in a state. One that is damaged is read as far as it makes sense.
 func (l *layout) readOrphans(s *state) (*orphanList, error) {
 	o := &orphanList{nodes: make(map[uint32]orphanNode)}
-	d, err := o.diff(l, s, nil)
+	d, err := o.diff(l, s, &numberSet{})
 	if err != nil || d == nil {
 		return o, err
 	}
@@ -209,7 +209,7 @@ func (d *delta) orphans() error {
 	if o == nil { // of an image
 		o = &orphanList{}
 	}
-	diff, err := o.diff(d.layout, d.new, d.inodes)
+	diff, err := o.diff(d.layout, d.new, &d.inodes)
 	if err != nil || diff == nil {
 		return err
 	}

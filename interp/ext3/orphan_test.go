@@ -42,7 +42,7 @@ func (c *chain) next(ino, then uint32) { c.point(c.m.layout.inodeAddr(ino)+iDtim
 // step compares the list with the one before, and with the one that is read anew.
 func (c *chain) step(changed map[uint32]bool) *orphanDiff {
 	c.t.Helper()
-	diff, err := c.m.orphans.diff(c.m.layout, c.m.state, changed)
+	diff, err := c.m.orphans.diff(c.m.layout, c.m.state, numbersOf(changed))
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func TestLongOrphanList(t *testing.T) {
 	c.next(99, first)
 	c.head(99)
 	c.next(30000, 30002)
-	diff, err := c.m.orphans.diff(c.m.layout, c.m.state, map[uint32]bool{99: true, 30000: true, 30001: true})
+	diff, err := c.m.orphans.diff(c.m.layout, c.m.state, numbersOf(map[uint32]bool{99: true, 30000: true, 30001: true}))
 	if err != nil || diff.fault != "" || len(diff.came) != 1 || !diff.came[99] || len(diff.gone) != 1 || !diff.gone[30001] {
 		t.Fatalf("%+v: %v", diff, err)
 	}
