@@ -2,7 +2,7 @@
 # make and a kernel of it can mount. Sourced by build.sh, whose functions it uses.
 #
 # Debian 12 has no mkfs for HFS+ (hfsprogs), UFS, bcachefs, affs and omfs, and no other kernel of it than 6.12 has ntfs3. The cloud kernels
-# have neither bfs, f2fs, gfs2, hfs, jfs, minix, nilfs2, ocfs2 nor reiserfs. explore/guest/filesystem.go says which programs are for which.
+# have neither bfs, f2fs, gfs2, hfs, jfs, minix, nilfs2, ocfs2 nor reiserfs. explore/component/fs says which programs are for which.
 
 # Packages, and those that they need and a machine that builds guests may not have. They are unpacked, and not installed.
 FS_PACKAGES='xfsprogs liburcu8 libinih1 dosfstools exfatprogs ntfs-3g libntfs-3g89 udftools f2fs-tools jfsutils reiserfsprogs nilfs-tools

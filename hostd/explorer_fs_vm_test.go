@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"fsward/explore/agent"
-	"fsward/explore/guest"
+	"fsward/explore/component"
 )
 
 // Every file system of the explorer's guest is made, mounted, written to, found sound, and holds afterwards what was written; and its
@@ -20,29 +20,42 @@ import (
 func TestGuestFileSystems(t *testing.T) {
 	r := newExplorerRig(t, 192)
 	t.Logf("memory: %s", strings.Join(strings.Fields(r.sh(t, "head -n 3 /proc/meminfo; mkdir -p /mnt/fs")), " "))
-	for _, f := range guest.FileSystems() {
-		t.Run(f.Name, func(t *testing.T) { r.fileSystem(t, &f) })
+	for _, k := range fileSystems(t) {
+		t.Run(k.Name, func(t *testing.T) { r.fileSystem(t, k) })
 	}
 }
 
-// command runs a command on a disk and says how it ended.
-func (r *explorerRig) command(t *testing.T, args []string, device string) agent.Exit {
+// fileSystems are the components that are one file system on one disk.
+func fileSystems(t *testing.T) (out []*component.Kind) {
 	t.Helper()
-	e, err := r.Run(r.ctx, agent.Command{Args: append(args[:len(args):len(args)], device), Timeout: 2 * time.Minute})
+	for _, name := range component.Names() {
+		k, err := component.Load(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if k.Type != "" {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// command runs a component's line of shell on a disk and says how it ended.
+func (r *explorerRig) command(t *testing.T, line, device string) agent.Exit {
+	t.Helper()
+	e, err := r.Run(r.ctx, agent.Command{Args: []string{"sh", "-c", line}, Env: []string{"DEVICE=" + device}, Timeout: 2 * time.Minute})
 	if err != nil || e.TimedOut {
-		t.Fatalf("%s: %v; %+v", args, err, e)
+		t.Fatalf("%s: %v; %+v", line, err, e)
 	}
 	return e
 }
 
-func (r *explorerRig) fileSystem(t *testing.T, f *guest.FileSystem) {
+func (r *explorerRig) fileSystem(t *testing.T, f *component.Kind) {
 	const device, dir = "/dev/fswrd2", "/mnt/fs"
 	begin := time.Now()
 	r.ok(t, agent.DiskMake(2, f.Bytes))
 	defer r.ok(t, agent.DiskRemove(2))
-	if e := r.command(t, f.Make, device); e.Code != 0 {
-		t.Fatalf("%s: status %d\n%s%s", f.Make, e.Code, e.Stdout, e.Stderr)
-	}
+	made := r.command(t, f.Init, device)
 	mount := agent.Mount(device, dir, f.Type, 0, f.Options)
 	if !f.In(r.Hello().Release) {
 		if d := r.ops(t, mount); d.Results[0].Errno != unix.ENODEV {
@@ -50,6 +63,9 @@ func (r *explorerRig) fileSystem(t *testing.T, f *guest.FileSystem) {
 		}
 		t.Log("not in this kernel")
 		return
+	}
+	if made.Code != 0 {
+		t.Fatalf("%s: status %d\n%s%s", f.Init, made.Code, made.Stdout, made.Stderr)
 	}
 	ops := []agent.Op{mount}
 	long := f.Names
@@ -74,10 +90,10 @@ func (r *explorerRig) fileSystem(t *testing.T, f *guest.FileSystem) {
 	d := r.ok(t, append(ops, agent.Rename(sub+"/f1", sub+"/"+strings.Repeat("n", long), 0), agent.Truncate(sub+"/f3", 30_000), agent.Sync(),
 		agent.Tree(dir), agent.Unmount(dir, 0))...)
 	want := contents(t, d.Results[n+3].Data)
-	if f.Check == nil {
+	if f.Verify == "" {
 		t.Log("there is no checker")
-	} else if e := r.command(t, f.Check, device); e.Code != 0 {
-		t.Errorf("%s: status %d\n%s%s", f.Check, e.Code, e.Stdout, e.Stderr)
+	} else if e := r.command(t, f.Verify, device); e.Code != 0 {
+		t.Errorf("%s: status %d\n%s%s", f.Verify, e.Code, e.Stdout, e.Stderr)
 	}
 	d = r.ok(t, agent.DropCaches(), agent.Mount(device, dir, f.Type, unix.MS_RDONLY, f.Options), agent.Tree(dir), agent.Unmount(dir, 0))
 	got := contents(t, d.Results[2].Data)
@@ -89,12 +105,12 @@ func (r *explorerRig) fileSystem(t *testing.T, f *guest.FileSystem) {
 		t.Errorf("mounted again, it holds (-written +read)\n%s", diff)
 	}
 	t.Logf("made, written to, checked and read in %.1f s", time.Since(begin).Seconds())
-	if f.Check == nil {
+	if f.Verify == "" {
 		return
 	}
 	r.sh(t, "dd if=/dev/urandom of="+device+" bs=64k count=32 conv=notrunc 2>/dev/null")
-	if e := r.command(t, f.Check, device); e.Code == 0 {
-		t.Errorf("%s says that a disk is sound whose first 2 MiB have been written over\n%s%s", f.Check, e.Stdout, e.Stderr)
+	if e := r.command(t, f.Verify, device); e.Code == 0 {
+		t.Errorf("%s says that a disk is sound whose first 2 MiB have been written over\n%s%s", f.Verify, e.Stdout, e.Stderr)
 	}
 }
 

@@ -53,10 +53,34 @@ type Kind struct {
 	Threads []string `yaml:"threads"`
 	Bytes   uint64   `yaml:"bytes"`  // that a disk for it needs; a good size
 	Oracle  string   `yaml:"oracle"` // the invariants that hold for it: "btrfs", "ext3"; none: there are none
+	// Kernels are the guest's that have it, see In. None: all.
+	Kernels string `yaml:"kernels"`
+	Names   int    `yaml:"names"` // bytes of the longest name; 0: 255
+	Flat    bool   `yaml:"flat"`  // it has neither folders nor fsync(2)
 
 	Promises model.Promises `yaml:"promises"`
 	// Weaker is what mount options make of the promises.
 	Weaker map[string]yaml.Node `yaml:"weaker"`
+}
+
+// What Kernels may be.
+const (
+	generic   = "generic" // not a cloud kernel: guest/build.sh DIR amd64, or 6.12-amd64
+	linux6_12 = "6.12"    // guest/build.sh DIR 6.12-cloud-amd64, or 6.12-amd64
+	nowhere   = "none"    // Debian has no program that makes it: it is for guests of one's own
+)
+
+// In tells whether the explorer's guest with a kernel of a release, as uname(2) says it, can make and mount it.
+func (k *Kind) In(release string) bool {
+	switch k.Kernels {
+	case generic:
+		return !strings.Contains(release, "cloud")
+	case linux6_12:
+		return !strings.HasPrefix(release, "6.1.")
+	case nowhere:
+		return false
+	}
+	return true
 }
 
 // Options are parameters of a component.
@@ -106,6 +130,9 @@ func parse(data []byte) (*Kind, error) {
 	}
 	if (k.Type == "") == (k.Mount == "") || (k.Mount == "") != (k.Unmount == "") {
 		return nil, errors.New("it has to have either type, or the commands mount and unmount")
+	}
+	if !slices.Contains([]string{"", generic, linux6_12, nowhere}, k.Kernels) {
+		return nil, fmt.Errorf("kernels: %q is none of %s, %s and %s", k.Kernels, generic, linux6_12, nowhere)
 	}
 	if k.Recovered == nil {
 		k.Recovered = []int{0}

@@ -43,6 +43,17 @@ func TestShipped(t *testing.T) {
 	}
 }
 
+// Which kernels have a kind is told by their release.
+func TestIn(t *testing.T) {
+	for kernels, want := range map[string][3]bool{"": {true, true, true}, generic: {false, true, false}, linux6_12: {false, false, true}, nowhere: {}} {
+		for i, release := range []string{"6.1.0-56-cloud-amd64", "6.1.0-56-amd64", "6.12.117+deb12-cloud-amd64"} {
+			if k := (&Kind{Kernels: kernels}); k.In(release) != want[i] {
+				t.Errorf("%q in %s: %t", kernels, release, !want[i])
+			}
+		}
+	}
+}
+
 // What is wrong with a file is said.
 func TestLoadOfAUser(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "mine.yaml")
@@ -54,6 +65,7 @@ func TestLoadOfAUser(t *testing.T) {
 		{"mount: x\nunmount: y\ntype: z\n", "either type"},
 		{"type: x\npromises: {odrered: true}\n", "odrered"},
 		{"mount: [", "yaml"},
+		{"type: x\nkernels: 6.13\n", "6.13"},
 		{"type: x\npromises: {own: [\"[a\"]}\n", "own"},
 	} {
 		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
