@@ -7,7 +7,7 @@
 # busybox, dash, btrfs, mkfs.btrfs, mke2fs, e2fsck and chrt with the libraries they need, fsload of hostd/load, fsagent of
 # explore/agent, sync of coreutils (that of busybox does not report what syncfs returns), the modules listed below, the modules of
 # ramdisk and guest-kmod with rdcheck, rdioctl and ekcheck that try them, and the scripts of this folder. What is up to date is not made
-# again.
+# again: each module, the programs of other file systems and the initramfs by itself.
 #
 # Our modules are built against the kernel's own headers, which are unpacked beside it and not installed either.
 #
@@ -135,10 +135,22 @@ fi
 release=$(ls "$out/kernel/lib/modules")
 [ "$have" = "$(cat "$out/headers/package" 2>/dev/null || true)" ] || fetch_headers "$have"
 
+# stamp_of FILE… prints what changes when what is made of these files has to be made again.
+stamp_of() {
+	{ echo "$have"; sha256sum "$here/build.sh" "$@"; } | sha256sum
+}
+
+# fresh THING STAMP tells whether $out has a thing that was made with this stamp.
+fresh() {
+	[ -s "$out/$1" ] && [ "$2" = "$(cat "$out/$1.stamp" 2>/dev/null)" ]
+}
+
 # build_module NAME SOURCE [HEADER…] builds fsw_NAME from a folder, what both modules have, and headers of another, into $out.
 build_module() {
 	name=$1 source=$2
 	shift 2
+	made=$(stamp_of "$source"/*.c "$source"/*.h "$source/Kbuild" "$here/../kmod"/*.[ch] "$@")
+	! fresh "fsw_$name.ko" "$made" || return 0
 	rm -rf "$out/module"
 	mkdir -p "$out/module"
 	cp "$source"/*.c "$source"/*.h "$source/Kbuild" "$here/../kmod"/*.[ch] "$@" "$out/module/"
@@ -149,6 +161,7 @@ build_module() {
 		strip --strip-debug -o "$out/${ko##*/}" "$ko"
 	done
 	rm -rf "$out/module"
+	echo "$made" >"$out/fsw_$name.ko.stamp"
 }
 
 # archive DIR FILE packs a tree for the kernel to unpack as it boots. Device nodes are not needed: the kernel's own initramfs has
@@ -178,15 +191,18 @@ scripts="$here/init $here/lib.sh $here/workload.sh $here/verify.sh $here/soak.sh
 ramdisk=$here/../ramdisk
 ekm=$here/../guest-kmod
 
-# shellcheck disable=SC2086
-stamp=$({ echo "$have"; sha256sum "$here/build.sh" "$here/filesystems.sh" "$sync" $bins $fsbins $libs /etc/mke2fs.conf $scripts "$ramdisk"/* "$ekm"/* "$here/../kmod"/*; } | sha256sum)
-if [ -s "$out/vmlinuz" ] && [ -s "$out/initramfs.cpio.zst" ] && [ -s "$out/explorer.cpio.zst" ] &&
-	[ "$stamp" = "$(cat "$out/stamp" 2>/dev/null)" ]; then
-	exit 0
-fi
-rm -f "$out/stamp"
 build_module ramdisk "$ramdisk"
 build_module ekm "$ekm" "$ramdisk/fsw_ramdisk.h" "$ramdisk/bioflags.h"
+kos="$out/fsw_ramdisk.ko $out/fsw_ekm.ko $out/fsw_choosetest.ko"
+# shellcheck disable=SC2086
+fsstamp=$(stamp_of "$here/filesystems.sh" $fsbins)
+# shellcheck disable=SC2086
+stamp=$({ stamp_of "$sync" $bins $libs /etc/mke2fs.conf $scripts $kos; echo "$fsstamp"; } | sha256sum)
+# Whoever boots reads these: they are there before the stamp, and whole.
+if [ -s "$out/vmlinuz" ] && [ -s "$out/initramfs.cpio.zst" ] && fresh explorer.cpio.zst "$stamp"; then
+	exit 0
+fi
+rm -f "$out/explorer.cpio.zst.stamp"
 
 root=$out/root
 rm -rf "$root"
@@ -220,20 +236,22 @@ while read -r module; do
 done <"$out/modules" >"$root/modules/list"
 
 cp "$here/init" "$root/init"
+# shellcheck disable=SC2086
 cp "$here/lib.sh" "$here/workload.sh" "$here/verify.sh" "$here/soak.sh" "$here/ramdisk.sh" "$here/ekm.sh" "$here/agent.sh" \
-	"$out/fsw_ramdisk.ko" "$out/fsw_ekm.ko" "$out/fsw_choosetest.ko" "$root/fsward/"
+	$kos "$root/fsward/"
 chmod 0755 "$root/init"
 
 archive "$root" "$out/initramfs.new"
 # shellcheck disable=SC2086
-fs_archive $fsbins
+fresh filesystems.cpio.zst "$fsstamp" || fs_archive $fsbins
+echo "$fsstamp" >"$out/filesystems.cpio.zst.stamp"
 # The kernel unpacks one archive after the other.
 cat "$out/initramfs.new" "$out/filesystems.cpio.zst" >"$out/explorer.new"
 cp "$out/kernel/boot/vmlinuz-$release" "$out/vmlinuz.new"
 mv "$out/explorer.new" "$out/explorer.cpio.zst"
 mv "$out/initramfs.new" "$out/initramfs.cpio.zst"
 mv "$out/vmlinuz.new" "$out/vmlinuz"
-rm -rf "$root" "$out/modules" "$out/filesystems.cpio.zst"
-echo "$stamp" >"$out/stamp"
+rm -rf "$root" "$out/modules"
+echo "$stamp" >"$out/explorer.cpio.zst.stamp"
 echo "guest/build.sh: $have, initramfs $(($(wc -c <"$out/initramfs.cpio.zst") / 1024)) KiB," \
 	"the explorer's $(($(wc -c <"$out/explorer.cpio.zst") / 1024)) KiB" >&2
