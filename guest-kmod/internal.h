@@ -51,6 +51,8 @@ struct fsw_site {
 	char text[FSW_EK_TEXT];			/* the first that is not of the allocator */
 };
 
+int fsw_site_init(void);
+void fsw_site_exit(void);
 u64 fsw_hash_text(const char *text);
 void fsw_site_take(struct fsw_site *site, unsigned long caller);
 bool fsw_site_has(const struct fsw_site *site, u64 symbol);

@@ -16,9 +16,12 @@ static int __init fsw_init(void)
 {
 	int err;
 
-	err = fsw_choose_init();
+	err = fsw_site_init();
 	if (err)
 		return err;
+	err = fsw_choose_init();
+	if (err)
+		goto exit_site;
 	err = fsw_point_init();
 	if (err)
 		goto exit_choose;
@@ -41,6 +44,8 @@ exit_point:
 	fsw_point_exit();
 exit_choose:
 	fsw_choose_exit();
+exit_site:
+	fsw_site_exit();
 	return err;
 }
 
@@ -56,6 +61,7 @@ static void __exit fsw_exit(void)
 	fsw_syscalls_exit();
 	fsw_point_exit();
 	fsw_choose_exit();
+	fsw_site_exit();
 }
 
 module_init(fsw_init);

@@ -111,9 +111,14 @@ int fsw_point_set(const struct fsw_ek_set *set)
 		return -EINVAL;
 	p = &points[set->point];
 	bit = 1U << set->point;
-	/* Without its probes nothing asks while the rest changes. */
+	/*
+	 * Nothing asks while the rest changes: probes go, and where one stays, since another
+	 * group has it too, who is in it has left it. They are in it without preemption.
+	 */
 	WRITE_ONCE(p->mode, FSW_EK_OFF);
 	fsw_probes_want(wanted & ~bit);
+	if (fsw_probes_on(set->point))
+		synchronize_rcu();
 	*p = (struct point){ .stack = set->stack, .symbol = len ? fsw_hash_text(set->symbol) : 0 };
 	spin_lock_irq(&sites_lock);
 	for (i = 0; i < site_count; i++)

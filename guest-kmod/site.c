@@ -6,6 +6,7 @@
  */
 #include <linux/hash.h>
 #include <linux/kallsyms.h>
+#include <linux/module.h>
 #include <linux/stacktrace.h>
 #include <linux/string.h>
 
@@ -80,6 +81,31 @@ static struct name *name_of(unsigned long address)
 	n->symbol = hash_bytes(HASH_START, symbol_buffer, end - symbol_buffer);
 	n->inner = is_inner(n->text);
 	return n;
+}
+
+/* A module that comes may have its functions where one that has gone, or one's initialisation, had others. */
+static int module_changes(struct notifier_block *nb, unsigned long what, void *module)
+{
+	unsigned long flags;
+
+	if (what == MODULE_STATE_COMING) {
+		spin_lock_irqsave(&site_lock, flags);
+		memset(names, 0, sizeof(names));
+		spin_unlock_irqrestore(&site_lock, flags);
+	}
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block modules = { .notifier_call = module_changes };
+
+int fsw_site_init(void)
+{
+	return register_module_notifier(&modules);
+}
+
+void fsw_site_exit(void)
+{
+	unregister_module_notifier(&modules);
 }
 
 /* fsw_symbol() - put symbol+0xoffset of an address into text, FSW_EK_TEXT bytes. */

@@ -89,8 +89,13 @@ void fsw_disk_quiesce(struct fsw_disk *d)
 
 	mutex_lock(&d->lock);
 	while (!list_empty(&d->delayed)) {
+		/*
+		 * One that cannot be cancelled has begun, and waits for the lock. It must not
+		 * be queued a second time: when it has ended there is no io any more.
+		 */
 		list_for_each_entry(io, &d->delayed, node)
-			mod_delayed_work(fsw_wq, &io->work, 0);
+			if (cancel_delayed_work(&io->work))
+				queue_delayed_work(fsw_wq, &io->work, 0);
 		mutex_unlock(&d->lock);
 		wait_event(d->idle, list_empty(&d->delayed));
 		mutex_lock(&d->lock);

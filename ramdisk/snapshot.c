@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Named states of a disk's contents: see struct fsw_snap. */
 #include <linux/bitmap.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
@@ -22,6 +23,7 @@ static struct fsw_slot *next_slot(const struct fsw_snap *snap, struct place *at)
 			return &at->chunk->slots[at->i++];
 		at->chunk = list_next_entry(at->chunk, node);
 		at->i = 0;
+		cond_resched(); /* there may be millions of slots */
 	}
 	return NULL;
 }

@@ -12,7 +12,7 @@ import (
 
 // checkGuest boots a guest whose script of this name runs checks of one of our kernel modules, and fails the test for each that did
 // not pass. It returns the facts that the guest has measured, by check.
-func checkGuest(t *testing.T, script, dir string, disks []Disk, checks ...string) (facts map[string][]string) {
+func checkGuest(t *testing.T, script, dir string, processors uint, disks []Disk, checks ...string) (facts map[string][]string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
@@ -20,6 +20,7 @@ func checkGuest(t *testing.T, script, dir string, disks []Disk, checks ...string
 	h := connect(ctx, t, filepath.Join(dir, "run"))
 	var log transcript
 	d, err := h.Start(ctx, Config{Name: "fsward-" + script, Kernel: kernel, Initramfs: initramfs,
+		VCPUs:   processors,
 		Cmdline: "fsward.script=" + script + " fsward.checks=" + strings.Join(checks, ","), Disks: disks,
 		Console: filepath.Join(dir, "console"), OnLine: log.add})
 	if err != nil {

@@ -19,10 +19,10 @@ import (
 	"fsward/blocktap/trace"
 )
 
-// rdcheck boots a guest that runs checks of fsw_ramdisk.
+// rdcheck boots a guest that runs checks of fsw_ramdisk, on two processors, so that what should not meet can.
 func rdcheck(t *testing.T, dir string, disks []Disk, checks ...string) (facts map[string][]string) {
 	t.Helper()
-	return checkGuest(t, "ramdisk", dir, disks, checks...)
+	return checkGuest(t, "ramdisk", dir, 2, disks, checks...)
 }
 
 // Disks of the module hold file systems, say when their log is full, give back what they held, and fail as they are told to.

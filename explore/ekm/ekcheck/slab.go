@@ -30,8 +30,9 @@ func mkdirOnce(c *ekm.Control, d *ramdisk.Disk, mode ekm.Mode, limit ekm.Limit, 
 	if err := os.WriteFile("/proc/sys/vm/drop_caches", []byte("3"), 0); err != nil {
 		return t, err
 	}
-	// Reading inodes ahead would be the most of all that is allocated.
-	err = guestcheck.Mounted("ext3", d.Path(), "inode_readahead_blks=0", func(dir string) error {
+	// Reading inodes ahead would be the most of all that is allocated. Block bitmaps are read ahead by a thread of the kernel
+	// (ext4_lazyinit_thread) that begins with the mount: mkdir would read those that it has not come to yet.
+	err = guestcheck.Mounted("ext3", d.Path(), "inode_readahead_blks=0,no_prefetch_block_bitmaps", func(dir string) error {
 		return asMember(c, func() error {
 			if err := errors.Join(c.Load(seq), c.Start(), c.Set(ekm.Slab, mode, limit)); err != nil {
 				return err

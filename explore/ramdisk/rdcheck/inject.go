@@ -31,7 +31,7 @@ func checkInject(c *ramdisk.Control) error {
 		name string
 		run  func(c *ramdisk.Control, d *ramdisk.Disk, f int) error
 	}{
-		{"fail", injectFail}, {"tear", injectTear}, {"delay", injectDelay}, {"hurry", injectHurry}, {"flush", injectFlush},
+		{"fail", injectFail}, {"tear", injectTear}, {"delay", injectDelay}, {"hurry", injectHurry}, {"meet", injectMeet}, {"flush", injectFlush},
 		{"limits", injectLimits},
 	} {
 		if err := t.run(c, d, f); err != nil {
@@ -234,6 +234,54 @@ func injectHurry(_ *ramdisk.Control, d *ramdisk.Disk, f int) error {
 		return fmt.Errorf("restored, the page holds %d", page[0])
 	}
 	return d.Drop("s")
+}
+
+// injectMeet: contents are restored just when writes that were delayed are done. Each is done once.
+func injectMeet(_ *ramdisk.Control, d *ramdisk.Disk, f int) error {
+	const bytes = 1 << 20 // copying so much takes long enough for others to wait for it
+	b, err := unix.Mmap(-1, 0, bytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
+	if err != nil {
+		return err
+	}
+	if err := d.Snapshot("s"); err != nil {
+		return err
+	}
+	for i := range 40 {
+		const ms = 30
+		before, err := d.Stat()
+		if err != nil {
+			return err
+		}
+		done := make(chan error, ramdisk.MaxRules)
+		for n := range ramdisk.MaxRules {
+			if err := d.Inject(ramdisk.Rule{Action: ramdisk.Delay, Ops: []ramdisk.Op{ramdisk.Write}, Nth: uint64(n + 1), Times: 1, Arg: ms}); err != nil {
+				return err
+			}
+		}
+		for range ramdisk.MaxRules {
+			go func() {
+				_, err := unix.Pwrite(f, b, 0)
+				done <- err
+			}()
+		}
+		time.Sleep((ms + time.Duration(i)) * time.Millisecond)
+		if _, err := d.Restore("s"); err != nil {
+			return err
+		}
+		for range ramdisk.MaxRules {
+			if err := <-done; err != nil {
+				return err
+			}
+		}
+		s, err := d.Stat()
+		if err != nil {
+			return err
+		}
+		if sub, com := s.Submitted-before.Submitted, s.Completed-before.Completed; sub != com {
+			return fmt.Errorf("%d bios came and %d ended", sub, com)
+		}
+	}
+	return errors.Join(d.Drop("s"), unix.Munmap(b))
 }
 
 // injectFlush: a flush that is dropped succeeds and the log says so; one that fails does not.
