@@ -265,7 +265,11 @@ func (f *FS) observeSuper(w interp.Write, obs *interp.Observation) {
 // cleanFaults checks what has to be true when a file system is marked clean. Counts that are left as they
 // were are no fault: e2fsck replays a journal, clears the mark, and only then counts.
 func (m *mounted) cleanFaults(sb []byte, obs *interp.Observation) error {
-	if block, p, found := m.lost(m.seq); found {
+	block, p, found, err := m.lost(m.state.dev, m.seq)
+	if err != nil {
+		return err
+	}
+	if found {
 		obs.Violations = append(obs.Violations, checkCleanJournal.at(m.layout.geo.addr(block),
 			"block %d is not as transaction %d committed it", block, p.seq))
 		return nil

@@ -1,9 +1,11 @@
 package ext3
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 )
 
 // A mounted file system is a baseline to compare commits with: where things are, the journal, the
@@ -172,14 +174,31 @@ func (m *mounted) commit(t *transaction) {
 }
 
 // lost returns a block of a transaction before seq that is metadata now and not in its place, if there is
-// one. Under data=journal, a block that was freed is forgotten without a revoke record.
-func (m *mounted) lost(seq uint32) (block uint32, p copyPlace, found bool) {
+// one. Under data=journal, a block that was freed is forgotten without a revoke record. What was written to its place before
+// the disk was attached is found there: nobody has seen it go.
+func (m *mounted) lost(dev io.ReaderAt, seq uint32) (block uint32, p copyPlace, found bool, err error) {
+	var left []uint32
 	for b, c := range m.state.copies {
-		if int32(c.seq-seq) < 0 && m.metadata(b) && (!found || b < block) {
-			block, p, found = b, c, true
+		if int32(c.seq-seq) < 0 && m.metadata(b) {
+			left = append(left, b)
 		}
 	}
-	return block, p, found
+	slices.Sort(left)
+	for _, b := range left {
+		committed, err := m.state.read(b, m.scratch[0][:m.layout.geo.blockSize])
+		if err != nil {
+			return 0, p, false, err
+		}
+		placed := m.scratch[1][:m.layout.geo.blockSize]
+		if err := readInto(placed, dev, m.layout.geo, b); err != nil {
+			return 0, p, false, err
+		}
+		if !bytes.Equal(committed, placed) {
+			return b, m.state.copies[b], true, nil
+		}
+		m.state.drop(b)
+	}
+	return 0, p, false, nil
 }
 
 // metadata tells whether a block is one that is interpreted. The superblock is written without the

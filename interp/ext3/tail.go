@@ -41,7 +41,11 @@ func (m *mounted) readTail(dev io.ReaderAt) (js journalSuper, resync bool, fault
 	if start, known := m.starts[js.seq]; known && js.start != 0 && start != js.start {
 		return fail(checkJournalSuper, addr, "transaction %d begins at block %d of the journal, not at %d", js.seq, start, js.start)
 	}
-	if lost, p, found := m.lost(js.seq); found {
+	lost, p, found, err := m.lost(dev, js.seq)
+	if err != nil {
+		return js, false, nil, err
+	}
+	if found {
 		v := checkTail.at(geo.addr(lost), "block %d is not as transaction %d committed it", lost, p.seq)
 		fault = &v
 	}
