@@ -33,7 +33,10 @@ type Config struct {
 }
 
 // DiskSpec names a disk and its image or block device.
-type DiskSpec struct{ Name, Path string }
+type DiskSpec struct {
+	Name, Path string
+	Disk       blocktap.Disk // if not nil, what is guarded in the place of what Path names; the daemon closes it
+}
 
 // ParseDiskSpec reads NAME=PATH, or PATH, whose name is then the file's without its extension.
 func ParseDiskSpec(s string) (DiskSpec, error) {
@@ -45,12 +48,14 @@ func ParseDiskSpec(s string) (DiskSpec, error) {
 	if name == "" || path == "" || strings.ContainsAny(name, "/ \t\n") {
 		return DiskSpec{}, fmt.Errorf("disk %q: expected IMG or NAME=IMG, with a name without spaces or slashes", s)
 	}
-	return DiskSpec{name, path}, nil
+	return DiskSpec{Name: name, Path: path}, nil
 }
 
 // A Daemon guards disks. Transports serve Devices; the daemon owns what is behind them.
 type Daemon struct {
+	cfg      Config
 	disks    []*guarded
+	set      *interp.Set // the disks as one address space
 	follower *detect.Follower
 	rules    *Rules
 	memory   Memory
@@ -100,8 +105,7 @@ func Open(cfg Config, log *zap.Logger) (*Daemon, error) {
 	if err := CheckPolicyName(cfg.OnViolation); err != nil {
 		return nil, err
 	}
-	d := &Daemon{log: log, memory: cfg.Memory, kept: maxKept}
-	d.limits = cfg.Memory.limits(d.yield)
+	d := &Daemon{cfg: cfg, log: log, memory: cfg.Memory, kept: maxKept}
 	if err := d.open(cfg); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
@@ -122,42 +126,36 @@ func (d *Daemon) open(cfg Config) error {
 	}
 	var disks []interp.Disk
 	for _, spec := range cfg.Disks {
-		file, err := blocktap.OpenFile(spec.Path, blocktap.FileOptions{})
-		if err != nil {
-			return err
+		file := spec.Disk
+		if file == nil {
+			if file, err = blocktap.OpenFile(spec.Path, blocktap.FileOptions{}); err != nil {
+				return err
+			}
 		}
 		d.disks = append(d.disks, &guarded{name: spec.Name, file: file})
 		disks = append(disks, file)
 	}
-	set, err := interp.NewSet(disks...)
-	if err != nil {
+	if d.set, err = interp.NewSet(disks...); err != nil {
 		return err
 	}
-	follower, err := followDisks(set, cfg.FS, d.limits, func(i int) string { return cfg.Disks[i].Path })
-	if err != nil {
+	if err := d.follow(); err != nil {
 		return err
-	}
-	d.follower = follower
-	if cfg.DataOrdered {
-		follower.ExpectOrdered()
 	}
 	var devices []*blocktap.Device
 	var guards []*Guard
 	for i, g := range d.disks {
-		g.guard = &Guard{name: g.name, disk: i, interp: follower, rules: d.rules,
-			sinks: append([]Sink{&g.counts}, cfg.Sinks...), log: d.log}
+		g.guard = &Guard{name: g.name, disk: i, rules: d.rules, sinks: append([]Sink{&g.counts}, cfg.Sinks...), log: d.log}
 		guards = append(guards, g.guard)
 		if cfg.Simulate {
-			g.sim = d.simulator(set, follower, i)
+			g.sim = d.simulator(i)
 		}
 		if err := g.serve(cfg, d.log); err != nil {
 			return err
 		}
 		devices = append(devices, g.device)
 	}
-	for i, g := range guards {
+	for _, g := range guards {
 		g.peers = guards
-		g.attached(context.Background(), follower.On(i), follower.Found(i))
 	}
 	blocktap.TakeTurns(devices...)
 	if cfg.Record != "" {
@@ -167,22 +165,65 @@ func (d *Daemon) open(cfg Config) error {
 		}
 		trace.Together(tapes...)
 	}
-	if cfg.Verify {
-		for i, g := range guards {
-			if d.disks[i].pass.Load() == nil {
-				d.beginPass(i, true)
-			}
-			g.unjudged = func(disk int) { d.beginPass(disk, false) }
-		}
-	}
+	d.begin()
 	return nil
 }
 
+// follow reads the baseline of what is on the disks.
+func (d *Daemon) follow() (err error) {
+	d.limits = d.memory.limits(d.yield)
+	d.follower, err = followDisks(d.set, d.cfg.FS, d.limits, func(i int) string { return d.cfg.Disks[i].Path })
+	if err == nil && d.cfg.DataOrdered {
+		d.follower.ExpectOrdered()
+	}
+	return err
+}
+
+// begin has the guards go on from the baseline that was read, and say so.
+func (d *Daemon) begin() {
+	for _, g := range d.disks {
+		g.guard.interp = d.follower
+	}
+	for i, g := range d.disks {
+		g.guard.attached(context.Background(), d.follower.On(i), d.follower.Found(i))
+	}
+	if !d.cfg.Verify {
+		return
+	}
+	for i, g := range d.disks {
+		if g.pass.Load() == nil {
+			d.beginPass(i, true)
+		}
+		g.guard.unjudged = func(disk int) { d.beginPass(disk, false) }
+	}
+}
+
+// Switched is told that the disks hold what they held at another moment: that of a checkpoint of their guest, which stands
+// still. What was known of them is forgotten, and their last commits are the baseline, as when a guard begins on the disks of
+// a guest that runs: docs/decisions/0030. After an error the daemon judges nothing that is right, and has to be closed.
+func (d *Daemon) Switched() (err error) {
+	if d.cfg.Record != "" {
+		return errors.New("the disks are recorded, and a log cannot say that they were put back")
+	}
+	d.endPasses()
+	d.disks[0].device.Between(func() { // all of them: they take turns
+		for _, g := range d.disks {
+			g.guard.forget()
+			g.sim.settle(interp.CommitPoint) // a transaction that carried a bug is none any more
+			g.pass.Store(nil)
+		}
+		if err = d.follow(); err == nil {
+			d.begin()
+		}
+	})
+	return err
+}
+
 // simulator returns what simulates a bug on disk i: the disks of one file system share theirs.
-func (d *Daemon) simulator(set *interp.Set, follower *detect.Follower, i int) *Simulator {
+func (d *Daemon) simulator(i int) *Simulator {
 	for j := range i {
-		if follower.Together(i, j) {
-			d.disks[j].sim.disk, d.disks[j].sim.start = set, 0
+		if d.follower.Together(i, j) {
+			d.disks[j].sim.disk, d.disks[j].sim.start = d.set, 0
 			return d.disks[j].sim
 		}
 	}
@@ -236,6 +277,15 @@ func (d *Daemon) Devices() map[string]*blocktap.Device {
 		out[g.name] = g.device
 	}
 	return out
+}
+
+// Device returns the guarded device of a disk by its name; nil if there is none.
+func (d *Daemon) Device(disk string) *blocktap.Device {
+	g, err := d.disk(disk)
+	if err != nil {
+		return nil
+	}
+	return g.device
 }
 
 // Simulator returns what simulates a bug on a disk; nil unless Config.Simulate.

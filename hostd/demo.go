@@ -130,7 +130,7 @@ func (d *demo) open(ctx context.Context) (*session, error) {
 		if err := os.Truncate(d.image(disk), demoDiskSize); err != nil {
 			return nil, err
 		}
-		cfg.Disks = append(cfg.Disks, DiskSpec{disk.name, d.image(disk)})
+		cfg.Disks = append(cfg.Disks, DiskSpec{Name: disk.name, Path: d.image(disk)})
 	}
 	return openSession(ctx, cfg, d.log)
 }

@@ -27,10 +27,12 @@ import (
 // explorerRig boots one guest for all tests of the explorer's side of it: under TCG that takes its time.
 type explorerRig struct {
 	*guest.Guest
-	ctx  context.Context
-	dir  string
-	disk *guest.Disk
-	con  *consoleClock
+	ctx context.Context
+	dir string
+	con *consoleClock
+
+	daemon   *Daemon // of the disks that are guarded
+	verdicts *recorder
 }
 
 // consoleClock is a hypervisor that notes when a line came.
@@ -121,9 +123,11 @@ func newExplorerRig(t *testing.T, memoryMiB uint) *explorerRig {
 			t.Error(err)
 		}
 	})
+	r := &explorerRig{ctx: ctx, dir: dir}
+	disks := append([]*guest.Disk{disk}, r.guardDisks(t, log)...)
 	con := &consoleClock{Hypervisor: Hypervisor{host}, at: make(map[string]time.Time)}
 	begin := time.Now()
-	g, err := guest.Start(ctx, con, guest.Config{Name: "fsward-agent", Files: files, Dir: dir, Disks: []*guest.Disk{disk},
+	g, err := guest.Start(ctx, con, guest.Config{Name: "fsward-agent", Files: files, Dir: dir, Disks: disks, Guard: r.daemon,
 		MemoryMiB: memoryMiB, Silence: 20 * time.Second}, log)
 	if err != nil {
 		t.Fatal(err)
@@ -134,7 +138,8 @@ func newExplorerRig(t *testing.T, memoryMiB uint) *explorerRig {
 		}
 	})
 	t.Logf("ready after %.1f s: kernel %s, up for %.1f s when the agent answered", time.Since(begin).Seconds(), g.Hello().Release, g.Hello().Uptime.Seconds())
-	return &explorerRig{Guest: g, ctx: ctx, dir: dir, disk: disk, con: con}
+	r.Guest, r.con = g, con
+	return r
 }
 
 // sh runs a script in the guest that succeeds.
@@ -174,6 +179,7 @@ func TestGuestAgent(t *testing.T) {
 	t.Run("commands", r.commands)
 	t.Run("operations", r.operations)
 	t.Run("checkpoint", r.checkpoint)
+	t.Run("guarded", r.guarded)
 	t.Run("log", func(t *testing.T) {
 		for _, fs := range []string{"ext3", "btrfs"} {
 			r.log(t, fs)

@@ -190,7 +190,7 @@ func TestUnsupportedFeatures(t *testing.T) {
 			}
 			cfg := Config{FS: detect.Auto, OnViolation: OnRefuse}
 			for _, image := range images {
-				cfg.Disks = append(cfg.Disks, DiskSpec{filepath.Base(image), image})
+				cfg.Disks = append(cfg.Disks, DiskSpec{Name: filepath.Base(image), Path: image})
 			}
 			if d, err := Open(cfg, zaptest.NewLogger(t)); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("guard: %v, want %q", err, want)

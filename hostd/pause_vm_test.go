@@ -32,7 +32,7 @@ func TestGuestIsPaused(t *testing.T) {
 	defer cancel()
 
 	seen := &recorder{}
-	s, err := openSession(ctx, VMConfig{RunDir: filepath.Join(dir, "run"), Config: Config{Disks: []DiskSpec{{"ext3", image}}, FS: detect.Auto,
+	s, err := openSession(ctx, VMConfig{RunDir: filepath.Join(dir, "run"), Config: Config{Disks: []DiskSpec{{Name: "ext3", Path: image}}, FS: detect.Auto,
 		OnViolation: OnPause, Simulate: true, Sinks: []Sink{seen}}}, zaptest.NewLogger(t))
 	if err != nil {
 		t.Fatal(err)

@@ -97,7 +97,7 @@ func attachDisks(t *testing.T, images []string, change func(*Config)) *rig {
 	r := &rig{t: t, image: images[0], images: images, seen: &recorder{}}
 	cfg := Config{FS: detect.Auto, OnViolation: OnRefuse, Simulate: true, Sinks: []Sink{r.seen}}
 	for i, image := range images {
-		cfg.Disks = append(cfg.Disks, DiskSpec{strings.TrimSuffix(fmt.Sprintf("disk%d", i), "0"), image})
+		cfg.Disks = append(cfg.Disks, DiskSpec{Name: strings.TrimSuffix(fmt.Sprintf("disk%d", i), "0"), Path: image})
 	}
 	if change != nil {
 		change(&cfg)

@@ -38,7 +38,7 @@ func TestGuestSoak(t *testing.T) {
 	for _, fs := range []string{"btrfs", "ext3"} {
 		image := filepath.Join(dir, fs)
 		run(t, "truncate", "-s", "1G", image)
-		cfg.Disks = append(cfg.Disks, DiskSpec{fs, image})
+		cfg.Disks = append(cfg.Disks, DiskSpec{Name: fs, Path: image})
 	}
 	seed := time.Now().UnixNano() >> 10
 	t.Logf("fsward.seed=%d", seed)

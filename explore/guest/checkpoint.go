@@ -85,6 +85,12 @@ func (g *Guest) Restore(ctx context.Context, c *Checkpoint) error {
 			return err
 		}
 	}
+	if g.cfg.Guard != nil {
+		if err := g.cfg.Guard.Switched(); err != nil {
+			return fmt.Errorf("checkpoint: the guard of the disks: %w", err)
+		}
+	}
+	steps.done("disks")
 	if err := g.domain.LoadState(ctx, c.name); err != nil {
 		return err
 	}

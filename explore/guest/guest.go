@@ -27,7 +27,8 @@ type Config struct {
 	MemoryMiB uint   // 0: 128
 	LogMiB    uint   // size of the RAM disks' log; 0: 8
 	Cmdline   string
-	Disks     []*Disk // vda, vdb, … with the serials disk0, disk1, …
+	Disks     []*Disk // vda, vdb, … with the names and serials disk0, disk1, …
+	Guard     Guard   // of some of the disks; may be nil
 
 	// Silence is how long the agent may not answer before the guest is said to hang, without the time in which the host had
 	// no processor for it. 0: 800 ms, which an emulated processor on a busy host does not always keep: see SetSilence.
@@ -142,7 +143,7 @@ func (g *Guest) serve(m *Machine) error {
 	for i, d := range g.cfg.Disks {
 		name := fmt.Sprintf("disk%d", i)
 		m.Exports = append(m.Exports, name)
-		exports = append(exports, nbd.Export{Name: name, Device: blocktap.NewDevice(d, nil)})
+		exports = append(exports, nbd.Export{Name: name, Device: g.device(name, d)})
 	}
 	l, err := nbd.Listen(m.NBDSocket)
 	if err != nil {
@@ -151,6 +152,16 @@ func (g *Guest) serve(m *Machine) error {
 	g.server, g.serving = nbd.NewServer(exports, g.logger), make(chan error, 1)
 	go func(l net.Listener) { g.serving <- g.server.Serve(context.Background(), l) }(l)
 	return nil
+}
+
+// device is what the guest is served as a disk.
+func (g *Guest) device(name string, d *Disk) *blocktap.Device {
+	if g.cfg.Guard != nil {
+		if guarded := g.cfg.Guard.Device(name); guarded != nil {
+			return guarded
+		}
+	}
+	return blocktap.NewDevice(d, nil)
 }
 
 // Hello is what the agent said first.

@@ -9,6 +9,8 @@ import (
 	"context"
 	"net"
 	"time"
+
+	"fsward/blocktap"
 )
 
 // A Machine is what a hypervisor is to boot.
@@ -43,4 +45,13 @@ type Domain interface {
 	// Starved is for how long in all the hypervisor, and the guest's processor, could not run because others did.
 	Starved() (hypervisor, processor time.Duration, err error)
 	Close() error // ends it
+}
+
+// A Guard stands between the guest and some of its disks, and knows what is on them: hostd's daemon does. It answers every
+// write: one that it held would hold up each checkpoint.
+type Guard interface {
+	// Device is the guarded device over a disk of Config.Disks, by its name; nil if that is not guarded.
+	Device(disk string) *blocktap.Device
+	// Switched is told that all disks hold what they held at a checkpoint. No request is under way.
+	Switched() error
 }
