@@ -490,7 +490,10 @@ func (x *explorer) remember(key string) {
 	x.memo[key] = true
 }
 
-// Origin returns Config.Origin of the run in a folder.
+// ErrNotBegun: a run could not be begun, and there is nothing in its folder.
+var ErrNotBegun = errors.New("it did not get as far as its first state")
+
+// Origin returns Config.Origin of the run in a folder. Where that is ErrNotBegun another may begin there.
 func Origin(dir string) (origin json.RawMessage, err error) {
 	if _, err := os.Stat(filepath.Join(dir, storeName)); err != nil {
 		return nil, fmt.Errorf("no run was begun in %s: %w", dir, err)
@@ -501,7 +504,7 @@ func Origin(dir string) (origin json.RawMessage, err error) {
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
 	if found, err := s.meta(keyConfig, &origin); err != nil || !found {
-		return nil, errors.Join(fmt.Errorf("the run in %s did not get as far as its first state", dir), err)
+		return nil, errors.Join(fmt.Errorf("the run in %s: %w", dir, ErrNotBegun), err)
 	}
 	return origin, nil
 }

@@ -241,10 +241,14 @@ func exploreReportCommand() *cobra.Command {
 flushes and the crash, and the command that shows it again. A FILE that ends in .md has the table alone, with a line for each error.`,
 		Example: "  fsward explore report --out report.html ext3-sync ext3-reasonable vfat-sync",
 		Args:    cobra.MinimumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
 			var runs []report.Run
 			for _, dir := range args {
 				r, err := report.Read(dir)
+				if errors.Is(err, explore.ErrNotBegun) {
+					fmt.Fprintf(c.ErrOrStderr(), "left out: %v\n", err)
+					continue
+				}
 				if err != nil {
 					return err
 				}

@@ -24,10 +24,22 @@ func WriteMarkdown(w io.Writer, runs []Run) error {
 	for _, r := range runs {
 		for _, e := range r.Errors {
 			first, _, _ := strings.Cut(e.Summary, "\n")
-			fmt.Fprintf(b, "- %s, %s: **%s**, %d times (%s): %s\n", plain(r.System), plain(r.property(e.Error)), plain(e.Kind), e.Count, plain(e.Path), plain(first))
+			fmt.Fprintf(b, "- %s, %s: **%s**, %d times (%s%s): %s\n", plain(r.System), plain(r.property(e.Error)), plain(e.Kind), e.Count, plain(e.Path), missing(e),
+				plain(first))
 		}
 	}
 	return b.Flush()
+}
+
+// missing says what an error needs to be seen: with no write missing, what is lost was never written.
+func missing(e Error) string {
+	switch {
+	case e.Crash == nil:
+		return ""
+	case len(e.Crash.Missing) == 0:
+		return ", no write missing"
+	}
+	return fmt.Sprintf(", writes missing: %d", len(e.Crash.Missing))
 }
 
 // String is what stands in a cell.

@@ -111,6 +111,6 @@ func (p *picture) SVG() template.HTML {
 	if at > width-40 {
 		anchor = "end"
 	}
-	fmt.Fprintf(&b, `<line class="crash" x1="%.1f" x2="%.1[1]f" y1="0" y2="%d"/><text class="crash" text-anchor="%s" x="%.1[1]f" y="%d">crash</text></svg>`, at, bottom+8, anchor, bottom+20)
+	fmt.Fprintf(&b, `<line class="crash" x1="%.1f" x2="%.1[1]f" y1="0" y2="%d"/><text class="crash" text-anchor="%s" x="%.1[1]f" y="%d">crash</text></svg>`, at, bottom+8, anchor, bottom+24)
 	return template.HTML(b.String()) //nolint:gosec // made here of numbers and of escaped text
 }
