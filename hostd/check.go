@@ -2,9 +2,6 @@ package hostd
 
 import (
 	"context"
-	"errors"
-	"math"
-	"runtime/debug"
 	"time"
 
 	"fsward/blocktap"
@@ -15,7 +12,19 @@ import (
 // Check judges a whole image as one transaction of additions, or the images of all disks of one file
 // system. They are only read.
 func Check(ctx context.Context, images []string, fs string, cfg RulesConfig) (*Event, error) {
+	return CheckTelling(ctx, images, fs, cfg, func(*PassStatus) {})
+}
+
+// CheckTelling is Check that tells now and then how far it is.
+func CheckTelling(ctx context.Context, images []string, fs string, cfg RulesConfig, tell func(*PassStatus)) (*Event, error) {
 	cfg.Patient = true
+	start := time.Now()
+	status := &PassStatus{began: start, told: start}
+	reach := func(phase string, part float64) {
+		if status.reach(phase, part, time.Now(), progressEvery) {
+			tell(status)
+		}
+	}
 	rules, err := cfg.Load()
 	if err != nil {
 		return nil, err
@@ -25,17 +34,18 @@ func Check(ctx context.Context, images []string, fs string, cfg RulesConfig) (*E
 		return nil, err
 	}
 	defer disks.Close()
-	start := time.Now()
 	name, obs, err := detect.ImageWith(disks, fs, interp.ImageOptions{
 		Room: interp.NewRoom(cfg.memory()/2, nil), CacheBytes: int(cfg.memory() / 16),
+		Progress: func(done, total uint64) { reach(PhaseReading, readPart(done, total)) },
 	})
-	if _, full := errors.AsType[*interp.RoomError](obs.Unknown); full && err == nil {
-		// Of ext3 all records have to be held, and nobody but this process needs the memory.
-		debug.SetMemoryLimit(math.MaxInt64)
-		name, obs, err = detect.Image(disks, fs)
-	}
 	if err != nil {
 		return nil, err
+	}
+	if obs.Stream != nil { // what is held is judged by two goroutines, and soon
+		cfg.Progress = func(done, total int) { reach(PhaseJudging, judgedPart(done, total)) }
+		if rules, err = cfg.Load(); err != nil {
+			return nil, err
+		}
 	}
 	interpreted := time.Since(start)
 	ev := judge(ctx, rules, name, obs, nil)

@@ -167,7 +167,7 @@ func (p *pass) judge(a *attempt) (*Event, error) {
 	config.Patient, config.Memory = true, p.memory.perDisk()
 	config.Progress = func(done, total int) {
 		_ = pace.rest() // the rules end with the context
-		p.progress(a, PhaseJudging, readingShare+(1-readingShare)*float64(done)/float64(max(total, 1)))
+		p.progress(a, PhaseJudging, judgedPart(done, total))
 	}
 	rules, err := config.Load()
 	if err != nil {
@@ -186,7 +186,7 @@ func (p *pass) judge(a *attempt) (*Event, error) {
 		InUse:   true,
 		Room:    a.room, CacheBytes: p.memory.passCache(),
 		Progress: func(done, total uint64) {
-			p.progress(a, PhaseReading, readingShare*float64(min(done, total))/float64(max(total, 1)))
+			p.progress(a, PhaseReading, readPart(done, total))
 		},
 	})
 	if err != nil {
@@ -200,6 +200,15 @@ func (p *pass) judge(a *attempt) (*Event, error) {
 	return ev, nil
 }
 
+// readPart and judgedPart are which part of a check is done, where so much of its reading or judging is.
+func readPart(done, total uint64) float64 {
+	return readingShare * float64(min(done, total)) / float64(max(total, 1))
+}
+
+func judgedPart(done, total int) float64 {
+	return readingShare + (1-readingShare)*float64(done)/float64(max(total, 1))
+}
+
 func (p *pass) requests() (n uint64) {
 	for _, g := range p.guards {
 		n += g.requests()
@@ -211,13 +220,9 @@ func (p *pass) requests() (n uint64) {
 func (p *pass) progress(a *attempt, phase string, part float64) {
 	now := time.Now()
 	p.mu.Lock()
-	p.status.Phase, p.status.Percent = phase, 100*part
-	if took := now.Sub(p.status.began); part > 0.01 {
-		p.status.LeftNS = int64(float64(took) * (1 - part) / part)
-	}
-	tell := now.Sub(p.status.told) >= p.every
+	tell := p.status.reach(phase, part, now, p.every)
 	if tell {
-		p.status.KeptB, p.status.told = a.kept(), now
+		p.status.KeptB = a.kept()
 	}
 	status := p.status
 	p.mu.Unlock()
@@ -225,6 +230,18 @@ func (p *pass) progress(a *attempt, phase string, part float64) {
 		p.report(&Event{Kind: KindProgress, Outcome: change.Holds, Progress: &status,
 			Note: fmt.Sprintf("the baseline is being checked (%s): %.0f %%, about %s left", status.Phase, status.Percent, leftText(status.LeftNS))})
 	}
+}
+
+// reach notes how far a check is, and tells whether that is to be told.
+func (s *PassStatus) reach(phase string, part float64, now time.Time, every time.Duration) (tell bool) {
+	s.Phase, s.Percent = phase, 100*part
+	if took := now.Sub(s.began); part > 0.01 {
+		s.LeftNS = int64(float64(took) * (1 - part) / part)
+	}
+	if tell = now.Sub(s.told) >= every; tell {
+		s.told = now
+	}
+	return tell
 }
 
 func leftText(ns int64) string {

@@ -30,7 +30,7 @@ func TestStreamJudgesAsOneTransaction(t *testing.T) {
 	err := EachTransaction(context.Background(), []ReplayDisk{{Base: base, Log: log}}, detect.Auto, func(tr *Transaction) error {
 		switch tr.Commit {
 		case few:
-			s.alterAll(tr.After.Disks[0])
+			s.alterAll(tr.After.Disks[0], 20)
 		case many:
 			if !s.same(tr.After.Disks[0]) {
 				t.Error("a state was not judged by rules")
@@ -44,11 +44,27 @@ func TestStreamJudgesAsOneTransaction(t *testing.T) {
 	}
 }
 
+// The same of ext3, with small blocks and all kinds of files.
+func TestStreamJudgesExt3AsOneTransaction(t *testing.T) {
+	t.Parallel()
+	src := t.TempDir()
+	run(t, "sh", "-ec", `cd `+src+`; mkdir -p a/b/c many; for i in $(seq 60); do echo $i >many/a-long-name-of-a-file-$i; done
+		head -c 300000 /dev/zero >large; ln large a/link; ln -s short fast; ln -s $(printf %0100d 0) slow; mkfifo a/pipe; cp large a/b/c/other
+		for f in large a many/a-long-name-of-a-file-7; do setfattr -n user.note -v $(printf %0200d 0) $f; done`)
+	d, err := blocktap.OpenImage(mkfs(t, "ext3", 4<<20, "-b", "1024", "-I", "128", "-N", "128", "-J", "size=1", "-d", src))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	newStreamTest(t, "ext3").alterAll(d, 15)
+}
+
 // A streamTest judges states in both ways.
 type streamTest struct {
 	*testing.T
 	fs       string
 	rules    *Rules
+	passes   int            // the most that these took
 	violated map[string]int // by rule: states of which both found it
 }
 
@@ -58,7 +74,18 @@ func newStreamTest(t *testing.T, fs string) *streamTest {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &streamTest{t, fs, rules, map[string]int{}}
+	return &streamTest{t, fs, rules, 0, map[string]int{}}
+}
+
+// countedStream counts how often it is gone through.
+type countedStream struct {
+	change.Stream
+	passes int
+}
+
+func (s *countedStream) Each(visit func(*change.Txn) error) error {
+	s.passes++
+	return s.Stream.Each(visit)
 }
 
 // found is a verdict in words: what violates which rule, and what is undecided.
@@ -82,7 +109,14 @@ func (s *streamTest) judge(d interp.Disk, stream bool) (*Event, interp.Observati
 	if err != nil {
 		return &Event{Outcome: change.Undecided, Undecided: []string{err.Error()}}, obs
 	}
-	return judge(context.Background(), s.rules, fs, obs, nil), obs
+	if obs.Stream == nil {
+		return judge(context.Background(), s.rules, fs, obs, nil), obs
+	}
+	counted := &countedStream{Stream: obs.Stream}
+	obs.Stream = counted
+	ev := judge(context.Background(), s.rules, fs, obs, nil)
+	s.passes = max(s.passes, counted.passes)
+	return ev, obs
 }
 
 // same judges a state in both ways and tells whether rules judged it.
@@ -107,8 +141,40 @@ func (s *streamTest) same(d interp.Disk) bool {
 	return true
 }
 
-// alterAll alters each field and does each action that there is, and judges what comes of it.
-func (s *streamTest) alterAll(d blocktap.Disk) {
+// A streamSpec is a way to alter a state.
+type streamSpec struct {
+	text string
+	pick int
+}
+
+// specs are the ways to alter an object that rules may speak of.
+func (s *streamTest) specs(object interp.Alterable) (specs []streamSpec) {
+	if s.fs == "btrfs" {
+		if !slices.Contains(object.Actions, "delete") || object.Object == "key_ptr" {
+			return nil // of blocks, not of items: mostly structure
+		}
+		specs = append(specs, streamSpec{object.Object + "!delete", 0}, streamSpec{object.Object + "!add", 0})
+		for _, f := range object.Fields {
+			specs = append(specs, streamSpec{object.Object + "." + f.Name + "+1", 0})
+		}
+		return specs
+	}
+	for _, pick := range []int{0, 12} {
+		for _, action := range object.Actions {
+			specs = append(specs, streamSpec{object.Object + "!" + action, pick})
+		}
+		for _, f := range object.Fields {
+			if slices.Contains(detect.Schema(s.fs).Fields, f.Name) || f.Name == "block" {
+				specs = append(specs, streamSpec{object.Object + "." + f.Name + "+1", pick})
+			}
+		}
+	}
+	return specs
+}
+
+// alterAll alters each field and does each action that there is, and judges what comes of it: at least so many rules
+// are violated by it.
+func (s *streamTest) alterAll(d blocktap.Disk, least int) {
 	s.Helper()
 	if !s.same(d) {
 		s.Fatal("the structure of the state that is to be altered does not hold")
@@ -119,36 +185,21 @@ func (s *streamTest) alterAll(d blocktap.Disk) {
 	}
 	judged := 0
 	for _, object := range detect.Alterables(s.fs) {
-		if !slices.Contains(object.Actions, "delete") || object.Object == "key_ptr" {
-			continue // of blocks, not of items: mostly structure
-		}
-		specs := []string{object.Object + "!delete", object.Object + "!add"}
-		for _, f := range object.Fields {
-			specs = append(specs, object.Object+"."+f.Name+"+1")
-		}
-		for _, spec := range specs {
-			c, err := corrupter.Corrupt(spec, 0)
+		for _, spec := range s.specs(object) {
+			c, err := corrupter.Corrupt(spec.text, spec.pick)
 			if errors.Is(err, interp.ErrNoPlace) {
 				continue
 			}
 			if err != nil {
-				s.Fatalf("%s: %v", spec, err)
+				s.Fatalf("%s: %v", spec.text, err)
 			}
-			altered, err := overlay.New(d)
-			if err != nil {
-				s.Fatal(err)
-			}
-			for _, p := range c.Patches {
-				if _, err := altered.WriteAt(p.Data, int64(p.Off)); err != nil {
-					s.Fatal(err)
-				}
-			}
+			altered := s.altered(d, c)
 			if s.same(altered) {
 				judged++
-				s.Log(spec)
+				s.Log(spec.text)
 			}
 			if s.Failed() {
-				s.Fatalf("after %s: %s", spec, c.What)
+				s.Fatalf("after %s: %s", spec.text, c.What)
 			}
 			if err := altered.Close(); err != nil {
 				s.Fatal(err)
@@ -157,8 +208,60 @@ func (s *streamTest) alterAll(d blocktap.Disk) {
 	}
 	names := slices.Sorted(maps.Keys(s.violated))
 	s.Logf("%d altered states were judged by rules, %d rules were violated: %s", judged, len(names), strings.Join(names, " "))
-	if judged < 50 || len(names) < 20 {
+	if judged < 50 || len(names) < least {
 		s.Error("too little was altered to show anything")
+	}
+}
+
+// altered is a disk with a change.
+func (s *streamTest) altered(d blocktap.Disk, c interp.Corruption) *overlay.Disk {
+	s.Helper()
+	altered, err := overlay.New(d)
+	if err != nil {
+		s.Fatal(err)
+	}
+	for _, p := range c.Patches {
+		if _, err := altered.WriteAt(p.Data, int64(p.Off)); err != nil {
+			s.Fatal(err)
+		}
+	}
+	return altered
+}
+
+// With so little memory that the sums over all files come in shares, the verdict is the same.
+func TestStreamInShares(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		fs, wrong, rule string
+		memory          uint64
+		picks           []int
+	}{{"btrfs", "extent_item.refs+1", "btrfs/9", 128 << 10, []int{0, 300}}, {"ext3", "inode.links_count+1", "ext3/7", 64 << 10, []int{500, 900}}} {
+		d, err := blocktap.OpenImage(populated(t, c.fs, 128<<20, 4, 400))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := newStreamTest(t, c.fs)
+		if s.rules, err = (RulesConfig{Patient: true, Memory: c.memory}).Load(); err != nil {
+			t.Fatal(err)
+		}
+		s.same(d)
+		corrupter, err := detect.Corrupter(d, c.fs, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, pick := range c.picks {
+			what, err := corrupter.Corrupt(c.wrong, pick)
+			if err != nil {
+				t.Fatal(err)
+			}
+			altered := s.altered(d, what)
+			s.same(altered)
+			_ = altered.Close()
+		}
+		if s.passes <= 2 || s.violated[c.rule] != 2 {
+			t.Errorf("%s: %d passes, violated: %v", c.fs, s.passes, s.violated)
+		}
+		_ = d.Close()
 	}
 }
 

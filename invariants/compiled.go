@@ -31,6 +31,7 @@ type compiledClause struct {
 	rows      int64
 	err       error
 	interpret bool // it met a mistake
+	shared    bool // it asked for a sum over a stream of which only a share is at hand
 }
 
 // plans are those of a clause in a half.

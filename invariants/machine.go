@@ -94,7 +94,9 @@ func (m *machine) run(c *compiledClause, plan *compiledPlan) {
 	m.stack = m.stack[:0]
 	m.frame = m.push(plan.registers, nil, nil)
 	m.r = m.frame.registers
+	at := m.resumption()
 	plan.first(m)
+	m.resume(at)
 	m.free(m.frame)
 	c.rows, c.err = m.rows, m.err
 }

@@ -191,6 +191,7 @@ func changeOp(g *changeGoal, info *stepInfo) op {
 
 // start goes through the records that start a rule, in the part of the transaction that is judged.
 func (g *changeGoal) start(m *machine, info *stepInfo, next step) bool {
+	at := m.resumption()
 	for _, i := range m.turn.list(g.starting) {
 		m.recordRows, m.trigger = m.rows, int32(i)
 		m.drop()
@@ -203,7 +204,10 @@ func (g *changeGoal) start(m *machine, info *stepInfo, next step) bool {
 		} else if !g.match(m, r) {
 			continue
 		}
-		if next(m) {
+		if m.streaming != nil {
+			m.streaming.asked = 1
+		}
+		if next(m) && !m.resume(at) {
 			return true
 		}
 	}

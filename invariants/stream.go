@@ -3,7 +3,7 @@ package invariants
 import (
 	"context"
 	"errors"
-	"fmt"
+	"slices"
 	"time"
 
 	"fsward/change"
@@ -30,7 +30,8 @@ type streaming struct {
 	of      change.Stream
 	emptied uint64 // how often the names had been when their literals were last looked up
 	summing bool   // it comes for the first time
-	sums    sumRoom
+	sums    *sumRoom
+	asked   uint64 // the most shares of a table of which the present record was given a sum
 	held    heldRecords
 }
 
@@ -53,30 +54,10 @@ func (e *Compiled) CheckStream(ctx context.Context, s change.Stream, v change.Vi
 	h := e.halves[0]
 	h.take(e.clauses, (*compiledPlan).partLists)
 	e.resetReports()
-	h.beginStream(ctx, t, v, s, memory)
+	sums := &sumRoom{free: memory}
+	h.beginStream(ctx, t, v, s, sums)
 	h.timing = e.timing
-	done := 0
-	progress := func(part *change.Txn) error {
-		if done += len(part.Records); e.reference.options.Progress != nil {
-			e.reference.options.Progress(done, 2*s.Len())
-		}
-		return ctx.Err()
-	}
-	err := s.Each(func(part *change.Txn) error {
-		h.sumUp(part)
-		return progress(part)
-	})
-	if err == nil {
-		h.machine.streaming.summing = false
-		h.machine.lists.begin(h.machine.streaming.held.records)
-		err = s.Each(func(part *change.Txn) error {
-			h.judgePart(part)
-			return progress(part)
-		})
-		h.machine.records = nil
-		h.runPlans(func(plan *compiledPlan) bool { return len(plan.parts) == 0 })
-		h.report.endPart(t)
-	}
+	err := h.rounds(ctx, s, t, sums)
 	report := e.reference.report
 	h.endStream()
 	report.take(h.report)
@@ -95,17 +76,66 @@ func (e *Compiled) CheckStream(ctx context.Context, s change.Stream, v change.Vi
 	return out
 }
 
-func (h *half) beginStream(ctx context.Context, t *change.Txn, v change.View, s change.Stream, memory uint64) {
+// rounds goes through a stream twice, and twice more for each further share of the sums.
+func (h *half) rounds(ctx context.Context, s change.Stream, t *change.Txn, sums *sumRoom) error {
+	done, rounds := 0, uint64(1)
+	progress := func(part *change.Txn) error {
+		if done += len(part.Records); h.machine.options.Progress != nil {
+			h.machine.options.Progress(done, 2*int(rounds)*s.Len())
+		}
+		return ctx.Err()
+	}
+	for round := uint64(0); round < rounds; round++ {
+		sums.begin(round)
+		if h.machine.streaming.summing = true; round > 0 {
+			h.machine.maxRows += h.machine.options.StepsPerRecord * int64(s.Len())
+		}
+		err := s.Each(func(part *change.Txn) error {
+			h.sumUp(part)
+			if round == 0 {
+				rounds = sums.rounds()
+			}
+			return progress(part)
+		})
+		if err != nil {
+			return err
+		}
+		h.machine.streaming.summing = false
+		h.machine.lists.begin(h.machine.streaming.held.records)
+		err = s.Each(func(part *change.Txn) error {
+			h.judgePart(part)
+			return progress(part)
+		})
+		if err != nil {
+			return err
+		}
+		h.machine.records = nil
+		h.runPlans(func(plan *compiledPlan) bool { return len(plan.parts) == 0 })
+		h.report.endPart(t)
+		// A rule that asked for no sum of which a share is at hand is done.
+		if !slices.ContainsFunc(h.clauses, func(c *compiledClause) bool { return c.shared }) {
+			return nil
+		}
+	}
+	return nil
+}
+
+func (h *half) beginStream(ctx context.Context, t *change.Txn, v change.View, s change.Stream, sums *sumRoom) {
 	h.run.txn, h.run.view = t, v
 	m := h.machine
 	m.begin(ctx, t, v, h.report)
 	m.maxRows = m.options.Steps + m.options.StepsPerRecord*int64(s.Len())
-	m.streaming = &streaming{of: s, emptied: s.Names().Emptied(), summing: true, sums: sumRoom{free: memory}, held: newHeldRecords(m.lists)}
+	m.streaming = &streaming{of: s, emptied: s.Names().Emptied(), sums: sums, asked: 1, held: newHeldRecords(m.lists)}
 	for _, t := range m.kept {
-		t.room = &m.streaming.sums
+		t.limit = sumCells
+	}
+	for i := range m.passes {
+		table := m.passes[i].sum.table
+		table.room, table.shares = sums, 1
+		sums.tables = append(sums.tables, table)
 	}
 	for _, c := range h.clauses {
-		c.rows, c.err = 0, nil
+		c.rows, c.err, c.shared = 0, nil, false
 		if len(c.programs) == 0 {
 			c.err = streamError{"what only the reference engine judges (" + c.why + ")"}
 		}
@@ -116,7 +146,6 @@ func (h *half) endStream() {
 	m := h.machine
 	m.streaming = nil
 	for _, t := range m.kept {
-		t.room = nil
 		*t = sumTable{seeds: t.seeds, eager: t.eager, width: t.width}
 	}
 	m.end()
@@ -152,10 +181,13 @@ func (h *half) sumUp(part *change.Txn) {
 	m := h.machine
 	m.next(part)
 	m.lists.begin(part.Records)
-	m.streaming.held.take(m.lists)
+	first := m.streaming.sums.round == 0
+	if first {
+		m.streaming.held.take(m.lists)
+	}
 	for i := range m.passes {
 		p := &m.passes[i]
-		if p.sum.table.unfit {
+		if p.sum.table.unfit || !first && p.sum.table.shares == 1 {
 			continue
 		}
 		m.err, m.rows, m.recordRows, m.checkAt, m.depth, m.trigger = nil, 0, 0, 0, 0, -1
@@ -189,7 +221,7 @@ func (h *half) runPlans(which func(*compiledPlan) bool) {
 		plans := c.plans(h)
 		for i := 0; c.err == nil && i < len(plans); i++ {
 			plan := &plans[i]
-			if !which(plan) {
+			if !which(plan) || h.machine.streaming.sums.round > 0 && !c.shared {
 				continue
 			}
 			h.machine.run(c, plan)
@@ -228,21 +260,8 @@ func (m *machine) addPass(k *keptSum, p *planner) {
 	m.passes = append(m.passes, sumPass{sum: k, planner: p})
 }
 
-// sumRoom is what is left of the memory for sums over a stream.
-type sumRoom struct{ free uint64 }
-
 // sumCells are the sums of objects that are near each other, which are kept from question to question.
 const sumCells = 1 << 12
-
-func (r *sumRoom) take(t *sumTable) bool {
-	n := uint64(t.width)*24 + 16 + 16
-	if r.free < n {
-		t.why = fmt.Errorf("the sums of the whole file system take more memory than there is")
-		return false
-	}
-	r.free -= n
-	return true
-}
 
 // askStream is ask of a stream.
 func (k *keptSum) askStream(m *machine, key []cell) (n number, ok bool) {
@@ -260,7 +279,10 @@ func (k *keptSum) askStream(m *machine, key []cell) (n number, ok bool) {
 		m.fail(streamError{"a sum inside a sum over all changes"})
 		return n, false
 	}
-	return t.get(key), true
+	if m.foreign(t, key) {
+		return n, false
+	}
+	return t.inStream(key), true
 }
 
 // remember keeps the sum of a key that was searched for in the state.
@@ -274,12 +296,9 @@ func (t *sumTable) remember(key []cell, n number) {
 		clear(t.slots)
 		t.keys, t.sums = t.keys[:0], t.sums[:0]
 	}
-	room := t.room
-	t.room = nil
 	if sum := t.at(key); sum != nil {
 		*sum = n
 	}
-	t.room = room
 }
 
 // heldRecords are the records of a stream that goals look up by what the state does not answer. They are few: those

@@ -10,17 +10,19 @@ const maxSumKeys = 4
 // sumTable holds the sums of one aggregate in one transaction by their keys.
 type sumTable struct {
 	seeds
-	eager bool  // the pass is worth it from the first question on
-	spent int64 // rows of the questions that were answered without it
-	built bool
-	unfit bool // a key has no form that lasts, or there are too many
-	why   error
-	room  *sumRoom // of a stream; nil for others
-	limit int      // entries
-	width int      // cells of a key
-	keys  []cell
-	sums  []number
-	slots []int32 // 1 + the entry
+	eager  bool  // the pass is worth it from the first question on
+	spent  int64 // rows of the questions that were answered without it
+	built  bool
+	unfit  bool // a key has no form that lasts, or there are too many
+	why    error
+	room   *sumRoom            // of a stream; nil for others
+	pages  map[uint64]*sumPage // of a stream
+	shares uint64              // of a stream: into how many its keys are divided, a power of two
+	limit  int                 // entries
+	width  int                 // cells of a key
+	keys   []cell
+	sums   []number
+	slots  []int32 // 1 + the entry
 }
 
 func (t *sumTable) reset(records int) {
@@ -107,7 +109,7 @@ func (t *sumTable) at(key []cell) *number {
 	}
 	i := t.slot(key)
 	if t.slots[i] == 0 {
-		if t.room == nil && len(t.sums) >= t.limit || t.room != nil && !t.room.take(t) {
+		if t.room == nil && len(t.sums) >= t.limit {
 			t.unfit = true
 			return nil
 		}
@@ -186,6 +188,9 @@ func accountOp(t *sumTable, amount expression, key []value) op {
 			cells := buffer[:0]
 			for _, v := range key {
 				cells = append(cells, v(m))
+			}
+			if t.room != nil {
+				return !t.account(m, cells, n)
 			}
 			sum := t.at(cells)
 			if sum == nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -33,7 +34,7 @@ func checkCommand() *cobra.Command {
 its file system first, then every rule, as if one transaction had made all that is there.
 The image is only read. It may be compressed with zstd or gzip. An ext3 journal that needs
 recovery is replayed in memory. The disks of a Btrfs that has several are given together, in
-any order.`,
+any order. What takes long tells on stderr, every ten seconds, how far it is.`,
 		Example: "  fsward check disk.img\n  fsward check --json disk.img.zst\n  fsward check raid1-a.img raid1-b.img",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -42,7 +43,7 @@ any order.`,
 				return usageError{err, c.CommandPath()}
 			}
 			holdTo(rules.Memory + processBytes)
-			ev, err := hostd.Check(c.Context(), args, fs, rules)
+			ev, err := hostd.CheckTelling(c.Context(), args, fs, rules, func(s *hostd.PassStatus) { fmt.Fprintln(c.ErrOrStderr(), s) })
 			if err != nil {
 				return err
 			}

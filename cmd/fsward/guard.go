@@ -73,7 +73,8 @@ func (f *guardFlags) config(c *cobra.Command) (hostd.Config, error) {
 	return f.cfg, nil
 }
 
-// processBytes is what the process needs beside what it knows of disks: programs, buffers of the transports.
+// processBytes is what the process needs beside what it knows of disks: rules, buffers of the transports. The pages of the
+// program itself, some 30 MB, come on top.
 const processBytes = 64 << 20
 
 // bound reads the flags for memory and holds the process to them.

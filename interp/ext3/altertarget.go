@@ -329,10 +329,10 @@ func (l *layout) usesOf(s *state, r roles) (func(uint32) string, error) {
 		if err != nil {
 			return nil, err
 		}
-		d := treeDiff{layout: l, new: s, visited: newVisits()}
+		d := treeDiff{layout: l, new: s, visited: &visits{}}
 		d.added = func(level int, _ uint64, block uint32) (bool, error) {
 			owner[block] = special.use
-			return level > 0 && l.geo.inRange(block) && first(d.visited.new, block), nil
+			return level > 0 && l.geo.inRange(block) && d.visited.new.add(block), nil
 		}
 		if i.maps(true) {
 			if err := d.inodes(nil, i); err != nil {

@@ -93,8 +93,8 @@ type delta struct {
 	was      *layout // before; another than layout where the file system grew
 	old, new *state
 	roles    roles
-	// image: old is a file system that has nothing; every block counts as rewritten.
-	image bool
+	// image, if not nil, is what is kept of a whole file system: old is one that has nothing, and every block counts as rewritten.
+	image *whole
 	// leap: several commits lie between the states, so that what has become metadata need not be among what is rewritten.
 	leap      bool
 	rewritten map[uint32]bool // and revoked
@@ -103,19 +103,14 @@ type delta struct {
 	device uint64 // size, bytes
 	txn    *change.Txn
 	room   *interp.Room
-	// drop: where there is no room for records, they are dropped, and what comes is checked for its structure alone.
-	drop     bool
-	dropped  error                    // why they were
-	progress func(done, total uint64) // told of inodes, if not nil
-	told     uint64
-	faults   []change.Violation
+	faults []change.Violation
 
 	inodes  numberSet // to be compared
 	named   numberSet // by entries that changed
 	groups  numberSet // with records
 	bodies  numberSet // inodes that changed beyond their first 128 bytes, or came into use
 	xattrs  numberSet // extended attribute blocks to be compared
-	visited visits
+	visited *visits
 	newRole roles           // roles that the transaction gives
 	noRole  map[uint32]role // and takes
 	dirs    map[uint32][]dirBlock
@@ -144,16 +139,16 @@ type dirBlock struct {
 
 func newDelta(was, l *layout, device uint64, old, new *state, r roles, rewritten map[uint32]bool, txn *change.Txn) *delta {
 	return &delta{layout: l, was: was, device: device, old: old, new: new, roles: r, rewritten: rewritten, txn: txn,
-		visited: newVisits(), newRole: make(roles), noRole: make(map[uint32]role), dirs: make(map[uint32][]dirBlock),
+		visited: &visits{}, newRole: make(roles), noRole: make(map[uint32]role), dirs: make(map[uint32][]dirBlock),
 		indirect: make(map[uint32][]indirectBlock), entries: newDirDiff()}
 }
 
-func (d *delta) rewrote(block uint32) bool { return d.image || d.rewritten[block] }
+func (d *delta) rewrote(block uint32) bool { return d.image != nil || d.rewritten[block] }
 
 // rewrittenIn returns those of n blocks from first on that were rewritten.
 func (d *delta) rewrittenIn(first, n uint32) iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
-		if d.image {
+		if d.image != nil {
 			for b := first; b < first+n && yield(b); b++ {
 			}
 			return
@@ -164,7 +159,7 @@ func (d *delta) rewrittenIn(first, n uint32) iter.Seq[uint32] {
 }
 
 // fresh tells whether a group was not there before.
-func (d *delta) fresh(g uint32) bool { return d.image || g >= d.was.geo.groups }
+func (d *delta) fresh(g uint32) bool { return d.image != nil || g >= d.was.geo.groups }
 
 func (d *delta) fault(v change.Violation) {
 	if len(d.faults) < maxFaults {
@@ -172,7 +167,7 @@ func (d *delta) fault(v change.Violation) {
 	}
 }
 
-// run makes all records. An error is a block that could not be read, errTooMany, or *interp.RoomError.
+// run makes all records of a transaction. An error is a block that could not be read, errTooMany, or *interp.RoomError.
 func (d *delta) run() error {
 	d.order = slices.Sorted(maps.Keys(d.rewritten))
 	for _, block := range d.order {
@@ -207,17 +202,12 @@ func (d *delta) run() error {
 			return err
 		}
 	}
-	all := uint64(d.inodes.len())
 	for ino := range d.inodes.all() {
 		if err := d.inodeTree(ino); err != nil {
 			return err
 		}
 		if err := d.tooMany(); err != nil {
 			return err
-		}
-		d.told++
-		if d.progress != nil {
-			d.progress(d.told, all)
 		}
 	}
 	d.inodes.addAll(&d.named)
@@ -254,11 +244,6 @@ func (d *delta) run() error {
 // of a group's metadata is in the group (see misplaced), so that the cost follows the transaction.
 func (d *delta) touched() []uint32 {
 	groups := make(map[uint32]bool)
-	if d.image {
-		for g := range d.geo.groups {
-			groups[g] = true
-		}
-	}
 	perBlock := d.geo.perDescBlock()
 	if d.was != d.layout {
 		for g := range d.geo.groups { // new ones, and those in which descriptors take more room
@@ -370,7 +355,7 @@ func (d *delta) superblock() error {
 	fields := schema.Kinds[kindSuperblock].Fields
 	var before []byte
 	var was func(change.Field) change.Value
-	if !d.image {
+	if d.image == nil {
 		if before, err = d.old.super(); err != nil {
 			return err
 		}
@@ -393,7 +378,7 @@ func (d *delta) xattrBlock(block uint32) error {
 		return columns(xattrColumns, b)
 	}
 	var old, now func(change.Field) change.Value
-	if wasRole, ok := d.roles[block]; ok && wasRole.level == roleXattr && !d.image {
+	if wasRole, ok := d.roles[block]; ok && wasRole.level == roleXattr {
 		b, err := d.old.block(block)
 		if err != nil {
 			return err
@@ -404,9 +389,11 @@ func (d *delta) xattrBlock(block uint32) error {
 	if err != nil {
 		return err
 	}
-	if !used {
+	switch {
+	case !used && d.image != nil:
+	case !used:
 		d.noRole[block] = role{level: roleXattr}
-	} else {
+	default:
 		b, err := d.new.block(block)
 		if err != nil {
 			return err

@@ -27,7 +27,9 @@ func (d *delta) group(g uint32) error {
 			return err
 		}
 	}
-	d.fixedOwners(g, p)
+	if err := d.fixedOwners(g, p); err != nil {
+		return err
+	}
 	start := d.geo.groupStart(g)
 	had, hadInodes := uint32(0), uint32(0)
 	if !d.fresh(g) {
@@ -35,7 +37,9 @@ func (d *delta) group(g uint32) error {
 	}
 	err := d.bitmap(p.blockBitmap, had, d.geo.groupBlocks(g), func(n uint32, set bool) {
 		d.groups.add(g)
-		d.bitRecords(change.Object{Kind: kindBlock, ID: uint64(start + n)}, fieldGroup, g, set)
+		if d.image == nil {
+			d.bitRecords(change.Object{Kind: kindBlock, ID: uint64(start + n)}, fieldGroup, g, set)
+		}
 	})
 	if err != nil {
 		return err
@@ -44,7 +48,9 @@ func (d *delta) group(g uint32) error {
 		ino := g*d.geo.inodesPerGroup + n + 1
 		d.groups.add(g)
 		d.inodes.add(ino)
-		d.bitRecords(change.Object{Kind: kindInodeBit, ID: uint64(ino)}, fieldInodeGroup, g, set)
+		if d.image == nil {
+			d.bitRecords(change.Object{Kind: kindInodeBit, ID: uint64(ino)}, fieldInodeGroup, g, set)
+		}
 	})
 	if err != nil {
 		return err
@@ -170,7 +176,7 @@ func (d *delta) padded(before, after []byte, had, count uint32) (n uint32, ok bo
 			n += 7
 			continue
 		}
-		if !bit(after, n) && (d.image || bit(before, n)) {
+		if !bit(after, n) && (d.image != nil || bit(before, n)) {
 			return n, false
 		}
 	}

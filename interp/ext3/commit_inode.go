@@ -34,7 +34,7 @@ func (s side) acl() uint32 {
 }
 
 func (d *delta) sides(ino uint32) (before, after side, err error) {
-	if !d.image && ino <= d.was.geo.inodes {
+	if d.image == nil && ino <= d.was.geo.inodes {
 		if before.inode, err = d.inode(d.old, ino); err != nil {
 			return
 		}
@@ -68,7 +68,9 @@ func (d *delta) inodeTree(ino uint32) error {
 	if err := d.slowLink(ino, after); err != nil {
 		return err
 	}
-	d.xattrPointer(ino, before, after)
+	if err := d.xattrPointer(ino, before, after); err != nil {
+		return err
+	}
 
 	was, is := before.mapped(ino), after.mapped(ino)
 	wasDir, isDir := was != nil && was.isDir(), is != nil && is.isDir()
@@ -79,6 +81,9 @@ func (d *delta) inodeTree(ino uint32) error {
 		}
 		if level == 0 && came && isDir {
 			newBlocks = append(newBlocks, dirBlock{start, block})
+		}
+		if d.image != nil {
+			return
 		}
 		if gone && (level > 0 || wasDir) {
 			d.noRole[block] = role{ino, uint8(level), uint32(start)}
@@ -100,8 +105,9 @@ func (d *delta) inodeTree(ino uint32) error {
 			d.fault(on(checkPointer.at(d.inodeAddr(ino), "the pointer at position %d names block %d", position(level, start), block), kindInode, uint64(ino)))
 			return false, nil
 		}
-		d.txn.Add(ownerOf(block, ino, level, start))
-		d.owned.add(ino)
+		if err := d.owner(ownerOf(block, ino, level, start)); err != nil {
+			return false, err
+		}
 		note(level, start, block, false, true)
 		if level == 0 {
 			d.showsData(ino, is, start, block)
@@ -111,8 +117,8 @@ func (d *delta) inodeTree(ino uint32) error {
 			d.fault(on(checkIndirect.at(d.geo.addr(block), format, args...), kindInode, uint64(ino)))
 		}
 		switch known := d.roles[block]; {
-		case !first(d.visited.new, block):
-			if !d.image { // of an image, rule 5 tells of the second owner
+		case !d.visited.new.add(block):
+			if d.image == nil { // of an image, rule 5 tells of the second owner
 				fault("it is used again at position %d", position(level, start))
 			}
 			return false, nil
@@ -136,6 +142,9 @@ func (d *delta) inodeTree(ino uint32) error {
 	}
 	if !tree.whole {
 		oldBlocks, newBlocks = d.addRewritten(ino, oldBlocks, newBlocks)
+	}
+	if d.image != nil && isDir {
+		return d.wholeDirectory(ino, after, newBlocks)
 	}
 	if wasDir || isDir {
 		return d.directory(ino, before, after, oldBlocks, newBlocks)
@@ -163,28 +172,37 @@ func (d *delta) slowLink(ino uint32, after side) error {
 // undated tells whether a deleted inode looks like one that was in use and has no time of deletion.
 func undated(i inode) bool { return i.mode() != 0 && i.dtime() == 0 }
 
+// owner makes the records of a pointer that comes to name a block.
+func (d *delta) owner(o change.Object) error {
+	d.txn.Add(o)
+	if d.image != nil {
+		return d.claim(uint32(o.ID))
+	}
+	d.owned.add(uint32(o.Sub))
+	return nil
+}
+
 // tooMany tells, as an error, that there is no room for more records. They are moved to half as much again when little
 // room is left: append alone would move each of a million of them four times.
 func (d *delta) tooMany() error {
+	if d.image != nil && (d.image.part != nil || d.image.dropped) {
+		return d.handOn(change.PartRecords)
+	}
 	if n := len(d.txn.Records); n > maxExpected/4 && cap(d.txn.Records)-n < 2*len(inodeFields) {
 		d.move(n + n/2)
 	}
 	full := d.full()
-	if d.drop && d.dropped == nil {
-		d.dropped = full
+	if full != nil && d.image != nil && d.image.drop {
+		d.image.dropped = true
+		return d.handOn(0)
 	}
-	if d.dropped == nil {
-		return full
-	}
-	d.txn.Records = nil
-	d.txn.Names.Reset()
-	return nil
+	return full
 }
 
 // expect makes room for about n more records at once, if there is room.
 func (d *delta) expect(n int) {
 	all := len(d.txn.Records) + n
-	if all > cap(d.txn.Records) && !d.drop && all <= maxRecords && d.room.Holds(uint64(all)*interp.RecordBytes+d.txn.Names.Bytes()) {
+	if all > cap(d.txn.Records) && all <= maxRecords && d.room.Holds(uint64(all)*interp.RecordBytes+d.txn.Names.Bytes()) {
 		d.move(all)
 	}
 }
@@ -225,10 +243,13 @@ func ownerOf(block, ino uint32, level int, start uint64) change.Object {
 	return change.Object{Kind: kindOwner, ID: uint64(block), Sub: uint64(ino), Aux: position(level, start)}
 }
 
-func (d *delta) xattrPointer(ino uint32, before, after side) {
+func (d *delta) xattrPointer(ino uint32, before, after side) error {
 	was, is := before.acl(), after.acl()
 	if was == is {
-		return
+		return nil
+	}
+	if d.image != nil {
+		return d.claimXattr(is, ino)
 	}
 	owner := func(block uint32) change.Object {
 		d.xattrs.add(block)
@@ -242,6 +263,7 @@ func (d *delta) xattrPointer(ino uint32, before, after side) {
 		d.txn.Add(owner(is))
 		d.newRole[is] = role{ino, roleXattr, 0}
 	}
+	return nil
 }
 
 // inodeFields makes the records of an inode's own fields.
@@ -375,7 +397,7 @@ func (d *delta) entryRecords(dir uint32, name []byte, was, is entryValue) {
 		if v.ino == 0 {
 			return nil
 		}
-		if v.ino <= d.geo.inodes && was.ino != is.ino {
+		if d.image == nil && v.ino <= d.geo.inodes && was.ino != is.ino {
 			d.named.add(v.ino)
 		}
 		return func(f change.Field) change.Value {

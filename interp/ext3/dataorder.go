@@ -127,7 +127,7 @@ func (f *FS) ExpectOrdered() { f.ordered = true }
 // showsData notes a block that a file begins to point to, if it can be read through a name after a crash, and is not in the
 // log as well.
 func (d *delta) showsData(ino uint32, i inode, start uint64, block uint32) {
-	if d.image || ino < d.geo.firstIno || i.links() == 0 || i.isDir() || start*uint64(d.geo.blockSize) >= i.size() {
+	if d.image != nil || ino < d.geo.firstIno || i.links() == 0 || i.isDir() || start*uint64(d.geo.blockSize) >= i.size() {
 		return
 	}
 	if _, logged := d.new.over[block]; logged {

@@ -49,7 +49,7 @@ func (d *delta) superCopy() error {
 	for g < d.geo.groups && !d.geo.hasSuper(g) {
 		g++
 	}
-	if block := d.geo.groupStart(g); !d.image && g < d.was.geo.groups && (d.rewrote(block) || d.geo.uuid != d.was.geo.uuid) {
+	if block := d.geo.groupStart(g); d.image == nil && g < d.was.geo.groups && (d.rewrote(block) || d.geo.uuid != d.was.geo.uuid) {
 		b, err := d.new.block(block)
 		if err != nil {
 			return err
@@ -67,10 +67,10 @@ func (m *mounted) become(l *layout) {
 }
 
 // fixedOwners makes the records of the blocks of a group that begin to belong to the file system itself.
-func (d *delta) fixedOwners(g uint32, p places) {
+func (d *delta) fixedOwners(g uint32, p places) (err error) {
 	add := func(first, n uint32) {
-		for b := first; b < first+n; b++ {
-			d.txn.Add(change.Object{Kind: kindOwner, ID: uint64(b)})
+		for b := first; b < first+n && err == nil; b++ {
+			err = d.owner(change.Object{Kind: kindOwner, ID: uint64(b)})
 		}
 	}
 	start, head := d.geo.groupStart(g), d.geo.headBlocks(g)
@@ -78,10 +78,11 @@ func (d *delta) fixedOwners(g uint32, p places) {
 		if had := d.was.geo.headBlocks(g); had < head {
 			add(start+had, head-had)
 		}
-		return
+		return err
 	}
 	add(start, head)
 	add(p.blockBitmap, 1)
 	add(p.inodeBitmap, 1)
 	add(p.inodeTable, d.geo.tableBlocks)
+	return err
 }

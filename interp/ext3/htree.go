@@ -201,7 +201,7 @@ func (d *delta) leafHashes(r *indexReader, n uint32, own hashRange) error {
 // did not rewrite. With an index, equal names are in one block; without, Linux looks through all of them too
 // before it adds a name.
 func (d *delta) elsewhere(ino uint32, i inode, blocks []dirBlock) error {
-	if i.hasIndex() || d.image {
+	if i.hasIndex() {
 		return nil
 	}
 	rewritten := make(map[uint64]bool, len(blocks))

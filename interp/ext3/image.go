@@ -32,26 +32,28 @@ func ImageWith(d interp.Disk, options interp.ImageOptions) (interp.Observation, 
 
 func (m *mounted) wholeImage(d io.ReaderAt, size uint64, options interp.ImageOptions) interp.Observation {
 	obs := interp.Observation{Point: interp.CommitPoint, Generation: uint64(m.seq)}
-	txn := &change.Txn{Schema: schema, Generation: obs.Generation, Names: change.NewNames()}
-	nothing := newState(d, m.layout.geo, size)
-	delta := newDelta(m.layout, m.layout, size, nothing, m.state, nil, nil, txn)
-	delta.image = true
-	delta.follows(options)
-	obs.Unknown = delta.run()
-	if obs.Unknown == nil && delta.dropped != nil {
+	w := &whole{drop: options.Room != nil, dropped: options.Stream, progress: options.Progress}
+	delta := m.wholeDelta(d, size, w, change.NewNames())
+	delta.room = options.Room
+	obs.Unknown = delta.whole()
+	switch {
+	case obs.Unknown != nil:
+	case len(delta.faults) > 0:
 		obs.Violations = delta.faults
-		obs.Unknown = delta.dropped
-		return obs
-	}
-	if obs.Unknown == nil {
+	case w.dropped:
+		obs.Unknown = m.streamed(d, size, delta, &obs)
+	default:
 		delta.conclude(&obs)
 	}
 	return obs
 }
 
-// follows makes an image keep to what was asked of it.
-func (d *delta) follows(options interp.ImageOptions) {
-	d.room, d.drop, d.progress = options.Room, options.Room != nil, options.Progress
+// wholeDelta begins the comparison of a file system that has nothing with all that is there.
+func (m *mounted) wholeDelta(d io.ReaderAt, size uint64, w *whole, names *change.Names) *delta {
+	txn := &change.Txn{Schema: schema, Generation: uint64(m.seq), Names: names}
+	delta := newDelta(m.layout, m.layout, size, newState(d, m.layout.geo, size), m.state, nil, nil, txn)
+	delta.image = w
+	return delta
 }
 
 // conclude puts what a delta found into an observation: records only if the structure is sound.

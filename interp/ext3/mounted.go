@@ -95,13 +95,13 @@ func (m *mounted) openJournal(size uint64) error {
 	j := &m.journal
 	j.geo, j.deviceBlocks = geo, size/uint64(geo.blockSize)
 	have := uint32(0)
-	d := treeDiff{layout: m.layout, new: m.state, visited: newVisits()}
+	d := treeDiff{layout: m.layout, new: m.state, visited: &visits{}}
 	d.added = func(level int, start uint64, block uint32) (bool, error) {
 		if !geo.inRange(block) || m.layout.fixedMeta(block) {
 			return false, corrupt(addr, "the journal's inode names block %d", block)
 		}
 		if level > 0 {
-			return first(d.visited.new, block), nil
+			return d.visited.new.add(block), nil
 		}
 		if start != uint64(have) {
 			return false, corrupt(addr, "the journal has no block %d", have)

@@ -30,7 +30,8 @@ func (s *numberSet) page(n uint32) *numberPage {
 	return s.last
 }
 
-func (s *numberSet) add(n uint32) {
+// add adds a number, and tells whether it was not there.
+func (s *numberSet) add(n uint32) (first bool) {
 	p := s.page(n)
 	if p == nil {
 		if s.pages == nil {
@@ -40,11 +41,20 @@ func (s *numberSet) add(n uint32) {
 		s.pages[n/pageBits] = p
 		s.at, s.last = n/pageBits, p
 	}
-	p[n%pageBits/64] |= 1 << (n % 64)
+	word, mask := &p[n%pageBits/64], uint64(1)<<(n%64)
+	first = *word&mask == 0
+	*word |= mask
+	return first
 }
 
 func (s *numberSet) has(n uint32) bool {
 	p := s.page(n)
+	return p != nil && p[n%pageBits/64]>>(n%64)&1 == 1
+}
+
+// contains is has, which several goroutines may ask at once.
+func (s *numberSet) contains(n uint32) bool {
+	p := s.pages[n/pageBits]
 	return p != nil && p[n%pageBits/64]>>(n%64)&1 == 1
 }
 

@@ -205,11 +205,7 @@ func (l *layout) readOrphans(s *state) (*orphanList, error) {
 
 // orphans makes the records of the list.
 func (d *delta) orphans() error {
-	o := d.wasOrphans
-	if o == nil { // of an image
-		o = &orphanList{}
-	}
-	diff, err := o.diff(d.layout, d.new, &d.inodes)
+	diff, err := d.wasOrphans.diff(d.layout, d.new, &d.inodes)
 	if err != nil || diff == nil {
 		return err
 	}
@@ -228,6 +224,9 @@ func (d *delta) orphans() error {
 
 // isOrphan tells whether an inode is on the list after the transaction.
 func (d *delta) isOrphan(ino uint32) bool {
+	if d.image != nil {
+		return d.image.orphans.contains(ino) // both halves of the rules ask
+	}
 	if c := d.orphanDiff; c != nil && (c.came[ino] || c.gone[ino]) {
 		return c.came[ino]
 	}

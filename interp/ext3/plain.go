@@ -42,6 +42,9 @@ func (f *FS) observePlain(sb []byte, geo *geometry, dev io.ReaderAt, obs *interp
 			return
 		}
 		*obs = m.wholeImage(dev, f.disk.Size(), interp.ImageOptions{Room: f.room})
+		if obs.Stream != nil { // the guest waits
+			obs.Stream, obs.View, obs.Unknown = nil, nil, f.room.Full()
+		}
 		obs.Generation = uint64(le32(sb, sWriteTime))
 		obs.Note = "unmounted: without a journal, this is when it is judged"
 	case !mounted && !marksClean(sb):

@@ -41,7 +41,7 @@ func (r roles) check(n, most int) error {
 // sense is passed over: it was there before.
 func (l *layout) readRoles(s *state, most int) (roles, error) {
 	r := make(roles)
-	visited := newVisits()
+	visited := &visits{}
 	for g := range l.geo.groups {
 		marks, err := s.block(l.places[g].inodeBitmap)
 		if err != nil {
@@ -73,7 +73,7 @@ func (l *layout) readRoles(s *state, most int) (roles, error) {
 	return r, nil
 }
 
-func (l *layout) addRoles(r roles, s *state, ino uint32, i inode, visited visits) error {
+func (l *layout) addRoles(r roles, s *state, ino uint32, i inode, visited *visits) error {
 	d := treeDiff{layout: l, new: s, visited: visited}
 	d.added = func(level int, start uint64, block uint32) (bool, error) {
 		if !l.geo.inRange(block) {
@@ -83,7 +83,7 @@ func (l *layout) addRoles(r roles, s *state, ino uint32, i inode, visited visits
 			r[block] = role{ino, uint8(level), uint32(start)}
 		}
 		// The blocks below a pointer of level 1 matter for a directory alone.
-		return level > 0 && (level > 1 || i.isDir()) && first(visited.new, block), nil
+		return level > 0 && (level > 1 || i.isDir()) && visited.new.add(block), nil
 	}
 	return d.inodes(nil, i)
 }

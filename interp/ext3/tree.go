@@ -12,7 +12,7 @@ type treeDiff struct {
 	old, new *state
 	rewrote  func(block uint32) bool
 	whole    bool // report the pointers that stay as well
-	visited  visits
+	visited  *visits
 	// removed, added and same are told of each pointer: level 0 for a block of the file, 1 to 3 for an
 	// indirect block; start is the number of the first block of the file below it. added tells whether
 	// the pointer is good to be followed.
@@ -22,18 +22,7 @@ type treeDiff struct {
 }
 
 // visits keeps the indirect blocks that were gone through, so that a loop of hostile pointers ends.
-type visits struct{ old, new map[uint32]bool }
-
-func newVisits() visits { return visits{make(map[uint32]bool), make(map[uint32]bool)} }
-
-// first tells whether a block is seen for the first time, and notes it.
-func first(seen map[uint32]bool, block uint32) bool {
-	if seen[block] {
-		return false
-	}
-	seen[block] = true
-	return true
-}
+type visits struct{ old, new numberSet }
 
 // span is the number of blocks of a file below a pointer of a level.
 func (l *layout) span(level int) uint64 {
@@ -70,7 +59,7 @@ func (d *treeDiff) rewritten(blocks []indirectBlock) error {
 	// From the top, so that a block below another is reached from there.
 	slices.SortFunc(blocks, func(a, b indirectBlock) int { return cmp.Compare(b.level, a.level) })
 	for _, b := range blocks {
-		if d.visited.old[b.block] || d.visited.new[b.block] {
+		if d.visited.old.has(b.block) || d.visited.new.has(b.block) {
 			continue
 		}
 		if err := d.pair(b.level, b.start, b.block, b.block); err != nil {
@@ -98,7 +87,7 @@ func (d *treeDiff) pair(level int, start uint64, before, after uint32) error {
 	if level == 0 || !d.whole && !d.rewrote(before) {
 		return nil
 	}
-	if !first(d.visited.old, before) || !first(d.visited.new, before) {
+	if !d.visited.old.add(before) || !d.visited.new.add(before) {
 		return nil
 	}
 	o, err := d.old.block(before)
@@ -130,7 +119,7 @@ func (d *treeDiff) gone(level int, start uint64, block uint32) error {
 	if err := d.removed(level, start, block); err != nil {
 		return err
 	}
-	if level == 0 || !d.layout.geo.inRange(block) || !first(d.visited.old, block) {
+	if level == 0 || !d.layout.geo.inRange(block) || !d.visited.old.add(block) {
 		return nil
 	}
 	return d.below(d.old, level, start, block, d.gone)

@@ -16,6 +16,11 @@ type view struct {
 	state  *state
 	names  *change.Names
 	orphan func(ino uint32) bool
+	owners *ownerView // of a file system that is not held; nil for others
+	near   struct {   // where a name was found last
+		dir   uint32
+		block uint64 // of the directory
+	}
 
 	// What was asked last of inodes, since rules ask for several fields of one, and go through the records in order.
 	last struct {
@@ -27,7 +32,7 @@ type view struct {
 
 // Fork returns a View of the same state that keeps blocks of its own.
 func (v *view) Fork(names *change.Names) change.View {
-	return &view{layout: v.layout, state: v.state.fork(), names: names, orphan: v.orphan}
+	return &view{layout: v.layout, state: v.state.fork(), names: names, orphan: v.orphan, owners: v.owners}
 }
 
 var errNoScan = errors.New("ext3: the owners of a block can be queried one by one only, not listed")
@@ -212,43 +217,69 @@ func (v *view) owns(o change.Object) (bool, error) {
 	return uint64(block) == o.ID, err
 }
 
-// each calls visit for the entries of a directory until it returns false.
-func (v *view) each(dir uint32, visit func(entry) bool) error {
+// each calls visit for the entries of a directory.
+func (v *view) each(dir uint32, visit func(entry)) error {
 	s, err := v.side(dir)
 	if err != nil || s.mapped(dir) == nil {
 		return err
 	}
 	for n := range s.inode.dirBlocks(v.geo.blockSize) {
-		block, err := v.mapBlock(v.state, s.inode, n)
-		if err != nil {
+		if err := v.eachIn(s.inode, n, visit); err != nil {
 			return err
-		}
-		if block == 0 || !v.geo.inRange(block) {
-			continue
-		}
-		b, err := v.state.block(block)
-		if err != nil {
-			return err
-		}
-		on := true
-		entries(b, v.geo.fileType, func(e entry) { on = on && visit(e) })
-		if !on {
-			return nil
 		}
 	}
 	return nil
 }
 
-// find looks a name up in a directory, from its beginning: a directory's index is not relied upon.
+// eachIn calls visit for the entries in a block of a directory.
+func (v *view) eachIn(dir inode, n uint64, visit func(entry)) error {
+	block, err := v.mapBlock(v.state, dir, n)
+	if err != nil || block == 0 || !v.geo.inRange(block) {
+		return err
+	}
+	b, err := v.state.block(block)
+	if err == nil {
+		entries(b, v.geo.fileType, visit)
+	}
+	return err
+}
+
+// find looks a name up in a directory. Names are asked for about as they stand there: it goes away, in both directions,
+// from where the last one was found. The index of a directory is not relied upon.
 func (v *view) find(dir uint32, name string) (found entry, err error) {
-	err = v.each(dir, func(e entry) bool {
-		if string(e.name) == name {
-			found = e
-			return false
+	s, err := v.side(dir)
+	if err != nil || s.mapped(dir) == nil {
+		return found, err
+	}
+	dots := name == "." || name == ".."
+	blocks, from := s.inode.dirBlocks(v.geo.blockSize), uint64(0)
+	if dir == v.near.dir && !dots {
+		from = min(v.near.block, blocks)
+	}
+	look := func(n uint64) (bool, error) {
+		err := v.eachIn(s.inode, n, func(e entry) {
+			if found.ino == 0 && string(e.name) == name {
+				found = e
+			}
+		})
+		if found.ino != 0 && !dots {
+			v.near.dir, v.near.block = dir, n
 		}
-		return true
-	})
-	return found, err
+		return err != nil || found.ino != 0, err
+	}
+	for away := uint64(0); away <= from || from+away < blocks; away++ {
+		if from+away < blocks {
+			if end, err := look(from + away); end {
+				return found, err
+			}
+		}
+		if away > 0 && away <= from {
+			if end, err := look(from - away); end {
+				return found, err
+			}
+		}
+	}
+	return found, nil
 }
 
 // Scan yields the objects of one kind from lo to hi.
@@ -263,7 +294,7 @@ func (v *view) scan(lo, hi change.Object, by int) iter.Seq2[change.Object, error
 	return func(yield func(change.Object, error) bool) {
 		switch lo.Kind {
 		case kindOwner, kindXattrOwner:
-			yield(change.Object{}, errNoScan)
+			v.scanOwners(lo, hi, by, yield)
 			return
 		case kindDirent:
 			if err := v.scanEntries(lo, hi, by, yield); err != nil {
@@ -284,6 +315,28 @@ func (v *view) scan(lo, hi change.Object, by int) iter.Seq2[change.Object, error
 			if by*o.Compare(end) > 0 || !yield(o, nil) {
 				return
 			}
+		}
+	}
+}
+
+// scanOwners yields the owners of one block.
+func (v *view) scanOwners(lo, hi change.Object, by int, yield func(change.Object, error) bool) {
+	if v.owners == nil || lo.ID != hi.ID {
+		yield(change.Object{}, errNoScan)
+		return
+	}
+	owners, err := v.owners.of(lo.Kind, lo.ID)
+	if err != nil {
+		yield(change.Object{}, err)
+		return
+	}
+	if by < 0 {
+		owners = slices.Clone(owners)
+		slices.Reverse(owners)
+	}
+	for _, o := range owners {
+		if o.Compare(lo) >= 0 && o.Compare(hi) <= 0 && !yield(o, nil) {
+			return
 		}
 	}
 }
@@ -350,10 +403,7 @@ func (v *view) step(o change.Object, by int) (change.Object, bool, error) {
 
 // entryHandles returns the handles of the names in a directory, sorted.
 func (v *view) entryHandles(dir uint64) (handles []uint64, err error) {
-	err = v.each(uint32(dir), func(e entry) bool {
-		handles = append(handles, v.names.Handle(e.name))
-		return true
-	})
+	err = v.each(uint32(dir), func(e entry) { handles = append(handles, v.names.Handle(e.name)) })
 	slices.Sort(handles)
 	return slices.Compact(handles), err // a damaged directory can have a name twice
 }

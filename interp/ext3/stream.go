@@ -1,0 +1,139 @@
+package ext3
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"fsward/change"
+	"fsward/interp"
+)
+
+// A stream is the records of a whole file system whose structure is sound, made anew each time that they are asked for.
+type stream struct {
+	m      *mounted
+	dev    io.ReaderAt
+	size   uint64 // of the device, bytes
+	names  *change.Names
+	tally  change.Tally
+	owners *ownerView
+}
+
+var _ change.Stream = (*stream)(nil)
+
+func (s *stream) Names() *change.Names                    { return s.names }
+func (s *stream) Len() int                                { return s.tally.Len() }
+func (s *stream) Made(k change.Kind, f change.Field) bool { return s.tally.Made(k, f) }
+
+// Each goes through the file system again.
+func (s *stream) Each(visit func(*change.Txn) error) error {
+	s.names.Reset()
+	w := &whole{again: true}
+	w.part = func(t *change.Txn) error {
+		s.owners.take(t.Records)
+		return visit(t)
+	}
+	return s.m.wholeDelta(s.dev, s.size, w, s.names).whole()
+}
+
+// streamed puts a stream into an observation, after a delta has found the structure sound.
+func (m *mounted) streamed(dev io.ReaderAt, size uint64, d *delta, obs *interp.Observation) error {
+	w := d.image
+	s := &stream{m: m, dev: dev, size: size, names: d.txn.Names, tally: w.tally, owners: &ownerView{owners: w.owners}}
+	if err := s.dispute(); err != nil {
+		return err
+	}
+	obs.Stream = s
+	obs.View = &view{layout: d.layout, state: d.new, names: s.names, orphan: w.orphans.contains, owners: s.owners}
+	return nil
+}
+
+// owners is who the blocks belong to, of a file system of which that is not held.
+type owners struct {
+	pointed  numberSet // blocks that a pointer names
+	disputed numberSet // more than one
+	sharers  []sharer  // of extended attribute blocks, in order: 8 bytes for an inode that has one
+}
+
+// A sharer is an inode that names an extended attribute block.
+type sharer struct{ block, ino uint32 }
+
+// An ownerView answers who owns a block: of those blocks that the part at hand speaks of, and of those that have several
+// owners.
+type ownerView struct {
+	owners
+	several map[uint32][]change.Object
+	part    map[uint32]change.Object
+}
+
+// maxDisputed bounds the owners of disputed blocks that are kept. Where there are more, the file system is known to be unsound.
+const maxDisputed = 1 << 16
+
+var errOwners = errors.New("ext3: the owners of a block can be asked for only beside the block, in a file system that is too large to be held")
+
+// dispute finds all owners of the blocks that have several.
+func (s *stream) dispute() error {
+	v := s.owners
+	if len(v.disputed.pages) == 0 {
+		return nil
+	}
+	v.several = make(map[uint32][]change.Object)
+	n := 0
+	err := s.Each(func(t *change.Txn) error {
+		for i := range t.Records {
+			if o := t.Records[i].Object; o.Kind == kindOwner && n < maxDisputed && v.disputed.has(uint32(o.ID)) {
+				v.several[uint32(o.ID)] = append(v.several[uint32(o.ID)], o)
+				n++
+			}
+		}
+		return nil
+	})
+	for _, owners := range v.several {
+		slices.SortFunc(owners, change.Object.Compare)
+	}
+	return err
+}
+
+// take notes the owners that a part speaks of.
+func (v *ownerView) take(records []change.Record) {
+	if v.part == nil {
+		v.part = make(map[uint32]change.Object, change.PartRecords)
+	}
+	clear(v.part)
+	for i := range records {
+		if o := records[i].Object; o.Kind == kindOwner {
+			v.part[uint32(o.ID)] = o
+		}
+	}
+}
+
+// of returns the owners of a block of a kind, in order.
+func (v *ownerView) of(k change.Kind, block uint64) (owners []change.Object, err error) {
+	if block > math.MaxUint32 {
+		return nil, nil
+	}
+	b := uint32(block)
+	if k == kindXattrOwner {
+		i, _ := slices.BinarySearchFunc(v.sharers, b, func(s sharer, b uint32) int { return int(s.block) - int(b) })
+		for ; i < len(v.sharers) && v.sharers[i].block == b; i++ {
+			owners = append(owners, change.Object{Kind: k, ID: block, Sub: uint64(v.sharers[i].ino)})
+		}
+		return owners, nil
+	}
+	if !v.pointed.has(b) {
+		return nil, nil
+	}
+	if all, ok := v.several[b]; ok {
+		return all, nil
+	}
+	o, ok := v.part[b]
+	switch {
+	case v.disputed.has(b):
+		return nil, fmt.Errorf("ext3: the blocks that several pointers name have more than %d owners", maxDisputed)
+	case !ok:
+		return nil, errOwners
+	}
+	return []change.Object{o}, nil
+}

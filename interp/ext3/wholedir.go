@@ -1,0 +1,102 @@
+package ext3
+
+import (
+	"hash/maphash"
+	"slices"
+)
+
+// maxHashes bounds the names of a directory that are compared at a time: 8 MiB of hashes.
+const maxHashes = 1 << 20
+
+// wholeDirectory makes the records of the entries of a directory in which everything is new, block by block.
+func (d *delta) wholeDirectory(ino uint32, s side, blocks []dirBlock) error {
+	i := s.inode
+	if !i.listsNames() {
+		return nil
+	}
+	if i.pointer(0) == 0 {
+		d.fault(on(checkDots.at(d.inodeAddr(ino), "the directory has no first block"), kindInode, uint64(ino)))
+		return nil
+	}
+	visible := i.dirBlocks(d.geo.blockSize)
+	blocks = slices.DeleteFunc(blocks, func(b dirBlock) bool { return b.start >= visible })
+	names := uint64(0)
+	for _, db := range blocks {
+		b, err := d.new.block(db.block)
+		if err != nil {
+			return err
+		}
+		faults := d.checkDir(ino, b, db.block, db.start == 0, func(e entry) {
+			names++
+			d.entryRecords(ino, e.name, entryValue{}, entryValue{e.ino, e.typ})
+		})
+		for _, v := range faults {
+			d.fault(v)
+		}
+		if err := d.tooMany(); err != nil {
+			return err
+		}
+	}
+	if d.image.again {
+		return nil
+	}
+	if err := d.namesTwice(ino, blocks, names); err != nil || !i.hasIndex() {
+		return err
+	}
+	return d.index(ino, side{}, i, blocks)
+}
+
+// namesTwice tells of names that occur twice in a directory. Where there are many, the directory is read several times,
+// for a part of their hashes each time.
+func (d *delta) namesTwice(ino uint32, blocks []dirBlock, names uint64) error {
+	seed := maphash.MakeSeed()
+	rounds := names/maxHashes + 1
+	for round := range rounds {
+		hashes := d.image.hashes[:0]
+		err := d.eachName(blocks, func(_ uint32, e entry) {
+			if h := maphash.Bytes(seed, e.name); h%rounds == round {
+				hashes = append(hashes, h)
+			}
+		})
+		if err != nil {
+			return err
+		}
+		d.image.hashes = hashes
+		slices.Sort(hashes)
+		twice := make(map[uint64]bool)
+		for i := 1; i < len(hashes) && len(twice) < maxFaults; i++ {
+			if hashes[i] == hashes[i-1] {
+				twice[hashes[i]] = true
+			}
+		}
+		if len(twice) == 0 {
+			continue
+		}
+		met := make(map[string]bool)
+		err = d.eachName(blocks, func(block uint32, e entry) {
+			if !twice[maphash.Bytes(seed, e.name)] {
+				return
+			}
+			if met[string(e.name)] {
+				d.fault(on(checkDirentName.at(d.geo.addr(block)+uint64(e.off), "%q occurs twice", e.name), kindInode, uint64(ino)))
+			}
+			met[string(e.name)] = true
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachName calls visit for the entries in blocks of a directory.
+func (d *delta) eachName(blocks []dirBlock, visit func(block uint32, e entry)) error {
+	for _, db := range blocks {
+		b, err := d.new.block(db.block)
+		if err != nil {
+			return err
+		}
+		entries(b, d.geo.fileType, func(e entry) { visit(db.block, e) })
+	}
+	return nil
+}
