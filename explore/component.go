@@ -62,6 +62,8 @@ type Disk struct {
 	Node
 	Number uint32 // 0 to ramdisk.MaxDisks-1
 	Bytes  uint64 // a multiple of ramdisk.PageSize
+	// Guarded: what a guard of the disk would refuse is an error (Config.Guard).
+	Guarded bool
 }
 
 // RAMDisk returns RAM disk number n, of so many bytes. Crash disks are made of number n, too.

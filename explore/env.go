@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,6 +31,9 @@ type Env struct {
 	heard   int      // how many of them the session has taken
 	did     []string // operations and commands, for people
 	fail    *failer  // of the first Try; nil: nothing fails
+	account bool     // calls that promise durability are marked in the log
+	calls   []promise
+	soft    *softer // nil: system calls are not counted
 	err     error
 }
 
@@ -37,6 +41,7 @@ type Env struct {
 type window struct {
 	now           bool // start and end are one
 	before, after any
+	from, to      int // system calls that were done at the start and at the end, where they are counted
 }
 
 // NewEnv returns an Env for tests of components and checkers, which the explorer makes itself.
@@ -91,13 +96,20 @@ func (e *Env) Run(args ...string) (agent.Exit, error) {
 
 // RunCommand runs a program with all that can be said of it.
 func (e *Env) RunCommand(c agent.Command) (agent.Exit, error) {
-	if e.err != nil {
-		return agent.Exit{}, e.err
+	if e.err != nil || e.ended() {
+		return agent.Exit{}, cmp.Or(e.err, errCut)
 	}
-	exit, err := e.system.Run(e.ctx, c)
+	run := e.system.Run
+	if e.soft != nil {
+		run = func(ctx context.Context, c agent.Command) (agent.Exit, error) { return e.soft.run(ctx, e.system, c) }
+	}
+	exit, err := run(e.ctx, c)
 	e.noteKernel(exit.Kernel)
 	what := strings.Join(c.Args, " ")
 	e.note(strings.TrimPrefix(what, "sh -c "), exit.Code != 0, exit.Code)
+	if err == nil && e.ended() {
+		return exit, errCut
+	}
 	return exit, e.failed(err)
 }
 
@@ -135,10 +147,13 @@ func (e *Env) Do(ops ...agent.Op) ([]agent.Result, error) {
 }
 
 func (e *Env) batch(b agent.Batch) ([]agent.Result, error) {
-	if e.err != nil {
-		return nil, e.err
+	if e.err != nil || e.ended() {
+		return nil, cmp.Or(e.err, errCut)
 	}
-	done, err := e.system.Do(e.ctx, b)
+	if e.soft != nil {
+		b = e.soft.do(b)
+	}
+	done, err := e.perform(b)
 	e.noteKernel(done.Kernel)
 	for i, r := range done.Results {
 		e.note(b.Ops[i].String(), r.Errno != 0, r.Errno)
@@ -146,8 +161,14 @@ func (e *Env) batch(b agent.Batch) ([]agent.Result, error) {
 	if err == nil && done.TimedOut {
 		err = Foundf("hang", "%v did not end within %v", b.Ops[len(done.Results)], opTimeout)
 	}
+	if err == nil && e.ended() {
+		return nil, errCut
+	}
 	return done.Results, e.failed(err)
 }
+
+// ended tells whether the program of a step was ended: it does no more.
+func (e *Env) ended() bool { return e.soft != nil && e.soft.cut }
 
 // Fsync opens a file or a directory, calls fsync(2), and closes it.
 func (e *Env) Fsync(path string) error {
@@ -187,7 +208,7 @@ func (e *Env) CheckCrashesStart(before any) error {
 	if err := e.mayCheck(false); err != nil {
 		return err
 	}
-	e.windows = append(e.windows, window{before: before})
+	e.windows = append(e.windows, window{before: before, from: e.counted()})
 	e.open = true
 	return e.mark(markStart, fmt.Sprint(len(e.windows)-1))
 }
@@ -197,9 +218,18 @@ func (e *Env) CheckCrashesEnd(after any) error {
 	if err := e.mayCheck(true); err != nil {
 		return err
 	}
-	e.windows[len(e.windows)-1].after = after
+	w := &e.windows[len(e.windows)-1]
+	w.after, w.to = after, e.counted()
 	e.open = false
 	return e.mark(markEnd, fmt.Sprint(len(e.windows)-1))
+}
+
+// counted is how many system calls were done.
+func (e *Env) counted() int {
+	if e.soft == nil {
+		return 0
+	}
+	return len(e.soft.calls)
 }
 
 func (e *Env) mayCheck(open bool) error {
@@ -224,8 +254,8 @@ const (
 )
 
 func (e *Env) mark(kind, text string) error {
-	if e.err != nil {
-		return e.err
+	if e.err != nil || e.ended() {
+		return cmp.Or(e.err, errCut)
 	}
 	if kind != markStep {
 		e.note(kind+text, false, 0)

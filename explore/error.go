@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -35,6 +36,7 @@ type Error struct {
 	Seed     uint64          `json:"seed"`           // of the crash states that are formed where there are too many
 	Limit    int             `json:"limit"`
 	Crash    *CrashError     `json:"crash,omitempty"` // nil: it was found without a crash
+	Soft     *SoftCrash      `json:"soft,omitempty"`  // nil: it was none of a program alone
 	Count    uint64          `json:"count"`           // how often errors of this kind were found, this one and those like it
 }
 
@@ -111,6 +113,7 @@ func (x *explorer) errorOf(f *finding) Error {
 	if f.disk != nil {
 		e.Crash = &f.disk.CrashError
 	}
+	e.Soft = f.soft
 	return e
 }
 
@@ -180,17 +183,20 @@ func writeImage(path string, image []byte) (err error) {
 	return errors.Join(err, w.Close())
 }
 
+func logName(d *Disk) string { return fmt.Sprintf("disk%d.log", d.Number) }
+
 // writeLogs writes what each disk was told as a dm-log-writes log, for fsward replay.
 func (s *session) writeLogs(dir string, records []ramdisk.Record) (err error) {
 	logs := make(map[uint32]*trace.Writer)
 	for _, d := range s.disks {
-		w, err := trace.Create(filepath.Join(dir, fmt.Sprintf("disk%d.log", d.Number)))
+		w, err := trace.Create(filepath.Join(dir, logName(d)))
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, w.Close()) }()
 		logs[d.Number] = w
 	}
+	trace.Together(slices.Collect(maps.Values(logs))...)
 	c := ramdisk.NewConverter(logs)
 	for i := range records {
 		if err := c.Add(&records[i]); err != nil {
@@ -216,17 +222,14 @@ func ReadError(dir string) (e Error, err error) {
 // again, nil if not.
 func Replay(ctx context.Context, cfg Config, e Error) (found *Found, err error) {
 	x := &explorer{Config: cfg, memo: make(map[string]bool), stop: ctx}
+	x.Crash.Seed, x.Crash.Limit, x.Failures = e.Seed, e.Limit, len(e.Fail)
 	ctx = context.WithoutCancel(ctx)
 	if x.session, err = newSession(ctx, cfg); err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, x.session.close(ctx)) }()
-	x.prepare()
-	x.Crash.Seed, x.Crash.Limit = e.Seed, e.Limit
-	if x.Failures = len(e.Fail); x.Failures > 0 {
-		if err := x.startFailing(ctx); err != nil {
-			return nil, err
-		}
+	if err := x.prepare(ctx); err != nil {
+		return nil, err
 	}
 	f, err := x.again(ctx, e)
 	if err != nil || f == nil {
@@ -247,6 +250,12 @@ func (x *explorer) again(ctx context.Context, e Error) (f *finding, err error) {
 	r, err := x.session.run(ctx, &state{Steps: e.Steps[:last], Next: Values(e.Steps[last]), Fail: e.Fail}, true)
 	if err != nil {
 		return nil, err
+	}
+	if i := slices.IndexFunc(r.beside, func(f *Found) bool { return f.Kind == e.Kind }); i >= 0 {
+		return &finding{Found: r.beside[i], ran: r}, nil
+	}
+	if r.found == nil && e.Soft != nil {
+		return x.softAgain(ctx, r, e)
 	}
 	if r.found != nil || e.Crash == nil {
 		return sameKind(&finding{Found: r.found, ran: r}, e), nil

@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"fsward/explore/crash"
+	"fsward/explore/durable"
 	"fsward/explore/ramdisk"
 )
 
@@ -28,6 +30,9 @@ type Config struct {
 	// NewJudge makes a judge of the crash disks of one run, over what the pristine disks hold. nil: only recovery and the checker say
 	// what is wrong.
 	NewJudge func(ctx context.Context, pristine []crash.Base) (Judge, error)
+	// NewAccount makes an account of flushes of the disks, which crash.Join has joined: a call that promised durability and returned too early
+	// is an error. nil: none is kept.
+	NewAccount func() *durable.Account
 	// NoPrune: what is like a crash disk that was judged, or recovered, before is judged, and recovered, again.
 	NoPrune bool
 	// Origin is what the stack was made of, for whoever replays an error: kept with each.
@@ -43,6 +48,13 @@ type Config struct {
 	Verify bool
 	// WriteThrough: the disks have no cache that a crash empties. What has completed is durable, as on the RAM disks of EXPLODE.
 	WriteThrough bool
+	// Guard watches the disks of the stack that are guarded.
+	Guard Guard
+	// Soft: crashes of the programs that a Mutate runs between CheckCrashesStart and CheckCrashesEnd are tried, too, at each of their system calls
+	// that changes what is below the top of the stack.
+	Soft bool
+	// Restore is how states are reached; "": ByCost.
+	Restore Restoring
 	// HostOnly: crash disks are judged by Judge alone.
 	HostOnly bool
 }
@@ -66,6 +78,7 @@ type Totals struct {
 	Runs        uint64  `json:"runs"`                  // of Mutate, each with other choices
 	CrashStates uint64  `json:"crash_states"`          // disks that crashes left, each different for what was expected
 	Possible    float64 `json:"possible"`              // crash states that there are, those that are equal counted as often as they arise
+	SoftStates  uint64  `json:"soft_states,omitempty"` // prefixes of system calls
 	Sampled     uint64  `json:"sampled"`               // moments with more crash states than the limit
 	Pruned      uint64  `json:"pruned"`                // crash states that were like others
 	Judged      uint64  `json:"judged"`                // on the host
@@ -75,6 +88,7 @@ type Totals struct {
 	Unread      uint64  `json:"unread,omitempty"`      // of them, those that differ in nothing that the recovery reads
 	Remembered  uint64  `json:"remembered,omitempty"`  // recoveries that were not run, since one that read the same was
 	Failed      uint64  `json:"failed"`                // runs in which calls inside the kernel failed
+	Loaded      uint64  `json:"loaded,omitempty"`      // runs that began with a checkpoint
 	Diverged    uint64  `json:"diverged"`              // replays that were not what they had been
 	Waiting     uint64  `json:"waiting"`               // states whose children are not all run
 	Deepest     int     `json:"deepest"`               // calls of Mutate
@@ -128,7 +142,8 @@ func Run(ctx context.Context, cfg Config) (sum Summary, err error) {
 	if cfg.Strategy == "" {
 		cfg.Strategy = DepthFirst
 	}
-	if err := cfg.Strategy.Check(); err != nil {
+	cfg.Restore = cmp.Or(cfg.Restore, ByCost)
+	if err := errors.Join(cfg.Strategy.Check(), cfg.Restore.Check()); err != nil {
 		return sum, err
 	}
 	if err := os.MkdirAll(cfg.Dir, 0o755); err != nil {
@@ -143,9 +158,8 @@ func Run(ctx context.Context, cfg Config) (sum Summary, err error) {
 	if x.session, err = newSession(ctx, cfg); err != nil {
 		return sum, err
 	}
-	x.prepare()
 	defer func() { err = errors.Join(err, x.session.close(ctx)) }()
-	if err := x.startFailing(ctx); err != nil {
+	if err := x.prepare(ctx); err != nil {
 		return sum, err
 	}
 	if err := x.begin(ctx); err != nil {
@@ -160,9 +174,11 @@ func Run(ctx context.Context, cfg Config) (sum Summary, err error) {
 }
 
 // prepare has the session do what is configured.
-func (x *explorer) prepare() {
+func (x *explorer) prepare(ctx context.Context) error {
 	x.session.work = x.Strategy == MostRecovery || x.RecoveryCrashes
 	x.session.verify = x.Verify
+	x.session.account, x.session.soft, x.session.restorer.way = x.NewAccount, x.Soft, x.Restore
+	return errors.Join(x.session.guardDisks(x.Guard), x.startFailing(ctx))
 }
 
 // begin puts the first state into the frontier, or finds where the run was.
@@ -247,7 +263,10 @@ func (x *explorer) child(ctx context.Context, key []byte, st *state) error {
 	var recovered uint64
 	if r.found == nil {
 		asked := maps.Clone(x.asked)
-		if f, recovered, err = x.checkCrashes(ctx, r); err != nil {
+		if f, recovered, err = x.checkCrashes(ctx, r); err == nil && (f == nil || f.Found == nil) {
+			f, err = x.checkSoft(ctx, r)
+		}
+		if err != nil {
 			x.totals, x.asked = before, asked
 			return err
 		}
@@ -258,13 +277,32 @@ func (x *explorer) child(ctx context.Context, key []byte, st *state) error {
 			return err
 		}
 	}
+	var besides []*Error
+	for _, found := range r.beside {
+		e, err := x.reportBeside(ctx, &finding{ran: r, Found: found})
+		if err != nil {
+			x.totals = before
+			return err
+		}
+		if e != nil {
+			besides = append(besides, e)
+		}
+	}
 	x.totals.Runs++
+	if r.loaded {
+		x.totals.Loaded++
+	}
 	if st.Fail != nil {
 		x.totals.Failed++
 	}
 	x.totals.Deepest = max(x.totals.Deepest, len(r.steps))
 	x.tick()
 	return x.store.update(func(c *change) error {
+		for _, e := range besides {
+			if err := c.keepError(e); err != nil {
+				return err
+			}
+		}
 		if reported != nil {
 			if err := c.keepError(reported); err != nil {
 				return err
@@ -279,6 +317,22 @@ func (x *explorer) child(ctx context.Context, key []byte, st *state) error {
 		}
 		return errors.Join(x.advance(c, key, st, r), x.keepTotals(c))
 	})
+}
+
+// reportBeside reports what is wrong and ends nothing. The first of its kind has to be seen twice: what the kernel writes back now and then, on
+// its own account, may have come between a call and its return.
+func (x *explorer) reportBeside(ctx context.Context, f *finding) (*Error, error) {
+	if !slices.ContainsFunc(x.errors, func(e Error) bool { return e.Kind == f.Kind }) {
+		again, err := x.again(ctx, x.errorOf(f))
+		var diverged *DivergedError
+		if errors.As(err, &diverged) {
+			err = nil
+		}
+		if err != nil || again == nil {
+			return nil, err
+		}
+	}
+	return x.report(ctx, f)
 }
 
 // grow puts the state that a run led to into the frontier, if it is new.
@@ -350,6 +404,7 @@ type finding struct {
 	*Found
 	*ran
 	disk *crashDisk // nil: no crash was needed
+	soft *SoftCrash
 }
 
 var errEnough = errors.New("an error was found")

@@ -7,12 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"fsward/explore/agent"
 	"fsward/explore/crash"
+	"fsward/explore/durable"
 	"fsward/explore/guest"
 	"fsward/explore/ramdisk"
 	"fsward/interp"
@@ -38,7 +40,12 @@ type session struct {
 	mounts  []string // lines of what is mounted while the stack is not; nil: nobody knows
 	heard   []string // what the kernel said since the last run, or recovery, began
 	failing bool     // the kernel is asked what could fail
+	soft    bool     // the system calls of the last step are counted
 	dead    bool     // the machine has failed, or nobody knows what is mounted
+
+	account  func() *durable.Account // a new one, of the disks joined; nil: none is kept
+	guarding *guarding               // nil: no disk is guarded
+	restorer restorer
 }
 
 // memory is what a pristine disk holds: a crash.Base, and what a disk is read into.
@@ -108,9 +115,11 @@ func newSession(ctx context.Context, cfg Config) (_ *session, err error) {
 	if err != nil {
 		return nil, err
 	}
+	begin := time.Now()
 	if s.saved, err = system.Save(ctx); errors.Is(err, errors.ErrUnsupported) {
 		s.saved, err = nil, nil
 	}
+	s.restorer.saving.since(begin)
 	return s, err
 }
 
@@ -125,11 +134,14 @@ func (s *session) close(ctx context.Context) error {
 		}
 	}
 	_, err := s.down(ctx)
+	if s.guarding != nil {
+		err = errors.Join(err, os.RemoveAll(s.guarding.dir))
+	}
 	for _, d := range s.disks {
 		err = errors.Join(err, s.system.RemoveDisk(ctx, d.Number))
 	}
 	if s.saved != nil {
-		err = errors.Join(err, s.system.Forget(ctx, s.saved))
+		err = errors.Join(err, s.forget(ctx), s.system.Forget(ctx, s.saved))
 	}
 	return err
 }
@@ -143,6 +155,9 @@ func (s *session) reset(ctx context.Context) error {
 		return fmt.Errorf("the machine has failed, and cannot be put back: %w", err)
 	}
 	s.dead, s.up, s.logging, s.logged = false, false, false, false
+	if s.failing { // the module was not loaded when that was made
+		return NewEnv(ctx, s.system, new(Chooser)).Sh("%s", loadEKM)
+	}
 	return nil
 }
 
@@ -350,11 +365,16 @@ type ran struct {
 	next    []uint32   // with what the next child of the same parent begins
 	more    bool       // there is one
 	found   *Found
-	sig     string  // hash
-	fail    *failer // nil: nothing was to fail
+	sig     string   // hash
+	fail    *failer  // nil: nothing was to fail
+	beside  []*Found // what is wrong and ends nothing: calls that returned too early, writes that a guard would refuse
+	calls   []promise
+	soft    []string // system calls of the last step
 	windows []window
+	before  []ramdisk.Record // that were read before the last step
 	records []ramdisk.Record
 	kernel  []string      // what the kernel said
+	loaded  bool          // a checkpoint was put back
 	took    time.Duration // to be where the parent is
 }
 
@@ -362,37 +382,12 @@ type ran struct {
 // more if alone is true. An error that is a *DivergedError says that the replay was not what it was.
 func (s *session) run(ctx context.Context, st *state, more bool) (r *ran, err error) {
 	begin := time.Now()
-	if _, err := s.down(ctx); err != nil {
-		return nil, err
-	}
-	s.heard = nil
-	if err := s.load(ctx, nil); err != nil {
-		return nil, err
-	}
-	if err := s.log(ctx, true); err != nil {
-		return nil, err
-	}
-	e := NewEnv(ctx, s.system, new(Chooser))
 	r = &ran{steps: slices.Clone(st.Steps)}
-	if f := s.mount(e, false); f != nil || fatal(e) != nil {
-		return nil, s.diverged(e, f, "mounting the pristine disks")
+	e, err := s.reach(ctx, st, r, more && st.Sig != "") // what has no signature is to be shown again: from the beginning
+	if err != nil {
+		return nil, err
 	}
 	checker := s.stack.Checker
-	if err := checker.Init(e); err != nil || e.Err() != nil {
-		return nil, s.diverged(e, s.judged(e, "init failed", err), "the checker's Init")
-	}
-	for i, step := range st.Steps {
-		e = NewEnv(ctx, s.system, new(Chooser))
-		e.chooser.Replay(step)
-		err := checker.Mutate(e)
-		r.did = append(r.did, e.did)
-		if f := s.judged(e, "mutate failed", err); f != nil || fatal(e) != nil {
-			return nil, s.diverged(e, f, fmt.Sprintf("step %d of %d", i+1, len(st.Steps)))
-		}
-		if err := e.chooser.Err(); err != nil {
-			return nil, fmt.Errorf("step %d of %d: %w", i+1, len(st.Steps), err)
-		}
-	}
 	if len(st.Steps) > 0 || !more {
 		if r.sig, r.found, err = s.signature(e, st.Steps); err != nil || r.found != nil {
 			return r, err
@@ -411,19 +406,43 @@ func (s *session) run(ctx context.Context, st *state, more bool) (r *ran, err er
 		e.fail = &failer{plan: st.Fail}
 		r.fail = e.fail
 	}
+	e.account = s.account != nil && st.soft == nil
+	if s.soft {
+		e.soft = &softer{at: s.stack.Top.Path(), plan: st.soft}
+	}
 	if err := e.mark(markStep, "last"); err != nil {
 		return nil, err
 	}
-	r.found = s.judged(e, "mutate failed", checker.Mutate(e))
+	began := time.Now()
+	mutated := checker.Mutate(e)
+	if r.loaded {
+		s.restorer.afterLoad.since(began)
+	} else {
+		s.restorer.afterReplay.since(began)
+	}
+	if e.ended() {
+		mutated = nil // whatever it made of that
+	}
+	r.found = s.judged(e, "mutate failed", mutated)
 	r.did = append(r.did, e.did)
 	r.steps = append(r.steps, e.chooser.Taken())
 	if err := errors.Join(fatal(e), e.chooser.Err()); err != nil {
 		return nil, err
 	}
+	if st.soft != nil {
+		if r.found == nil {
+			r.found, err = s.softChecked(e, st.soft)
+		}
+		return r, err
+	}
+	if e.soft != nil {
+		r.soft = e.soft.calls
+		e.soft = nil
+	}
 	if r.found == nil && e.open {
 		return nil, errors.New("the checker's Mutate has called CheckCrashesStart and not CheckCrashesEnd")
 	}
-	r.windows = e.windows
+	r.windows, r.calls = e.windows, e.calls
 	if e.chooser.Next() {
 		r.next, r.more = e.chooser.loaded, true
 	}
@@ -432,9 +451,31 @@ func (s *session) run(ctx context.Context, st *state, more bool) (r *ran, err er
 	}
 	if err == nil && !s.dead {
 		r.records, err = s.records(ctx)
+		r.records = slices.Concat(r.before, r.records)
+	}
+	if err == nil && !s.dead {
+		err = s.besides(ctx, r)
 	}
 	r.kernel = slices.Clone(s.heard)
 	return r, err
+}
+
+// besides looks at what was written.
+func (s *session) besides(ctx context.Context, r *ran) error {
+	var owed, refused *Found
+	var err error
+	if len(r.calls) > 0 {
+		owed, err = s.owed(r)
+	}
+	if err == nil && s.guarding != nil {
+		refused, err = s.refused(ctx, r)
+	}
+	for _, f := range []*Found{owed, refused} {
+		if f != nil {
+			r.beside = append(r.beside, f)
+		}
+	}
+	return err
 }
 
 // A SignatureError says that a replay of the same choices led to another state.

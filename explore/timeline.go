@@ -35,6 +35,10 @@ func ticks(r *ran) (out []Tick) {
 				continue
 			} else if ok {
 				text = kind
+			} else if n, ok := promiseMark(text, markBegin, r.calls); ok {
+				text = r.calls[n].call + " begins"
+			} else if n, ok := promiseMark(text, markReturn, r.calls); ok {
+				text = r.calls[n].call + " returns"
 			}
 			out = append(out, Tick{What: text, Record: rec.Seq})
 		case rec.Type == ramdisk.Submit && rec.Op == ramdisk.Flush, rec.Type == ramdisk.Submit && rec.Flags&ramdisk.Preflush != 0:

@@ -22,6 +22,9 @@ func writeWhat(dir string, e *Error, disks []*Disk) error {
 	for _, f := range e.Fail {
 		fmt.Fprintf(&b, "In the last step the kernel was made to fail at %s (hit %d).\n", f.Site, f.At)
 	}
+	if e.Soft != nil {
+		fmt.Fprintf(&b, "\nThe crash: the program of step %d was ended after these system calls, and the kernel went on: %s\n", len(e.Steps), strings.Join(e.Soft.Calls, ", "))
+	}
 	if e.Crash != nil {
 		fmt.Fprintf(&b, "\nThe crash: %s of what step %d asked for, after record %d of the log. %d writes that had been submitted did not reach the disk%s\n",
 			e.Crash.Epoch, len(e.Steps), e.Crash.After, len(e.Crash.Missing), missing(e.Crash.Missing))

@@ -177,6 +177,7 @@ func (r *explorerRig) ok(t *testing.T, ops ...agent.Op) agent.Done {
 func TestGuestAgent(t *testing.T) {
 	r := newExplorerRig(t, 128)
 	t.Run("commands", r.commands)
+	t.Run("prefix", r.prefix)
 	t.Run("operations", r.operations)
 	t.Run("checkpoint", r.checkpoint)
 	t.Run("guarded", r.guarded)
@@ -201,6 +202,21 @@ func (r *explorerRig) commands(t *testing.T) {
 		t.Errorf("%+v, %v", e, err)
 	}
 	t.Logf("a command with 0.3 s ended after %.2f s", time.Since(begin).Seconds())
+}
+
+// A command ends at a system call, with what it did before it and nothing after.
+func (r *explorerRig) prefix(t *testing.T) {
+	const line = "echo new > /tmp/prefix/f.new; mv /tmp/prefix/f.new /tmp/prefix/f"
+	for n, want := range []string{"", "f.new", "f.new", "f"} {
+		r.sh(t, "rm -rf /tmp/prefix; mkdir /tmp/prefix")
+		e, err := r.Run(r.ctx, agent.Command{Args: []string{"sh", "-c", line}, Timeout: time.Minute, Prefix: &agent.Prefix{At: "/tmp/prefix", Calls: uint64(n)}})
+		if calls := len(strings.Fields(e.Calls)); err != nil || e.TimedOut || calls != n || e.Cut != (n < 3) {
+			t.Errorf("%d calls: %+v, %v", n, e, err)
+		}
+		if got := strings.TrimSpace(r.sh(t, "ls /tmp/prefix")); got != want {
+			t.Errorf("after %d calls there is %q, want %q", n, got, want)
+		}
+	}
 }
 
 // Error numbers are those of the guest's file systems, and a thousand operations go in one request.

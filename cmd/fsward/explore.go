@@ -75,6 +75,7 @@ func exploreRunCommand() *cobra.Command {
 	var r spec.Run
 	var fs, mountOptions, mkfsOptions, stack, out, size string
 	var limit time.Duration
+	var guarded bool
 	c := &cobra.Command{
 		Use:   "run --fs FS --checker CHECKER --out DIR",
 		Short: "Explore a file system or a stack, until all was done or the time is up",
@@ -102,12 +103,15 @@ fsward explore resume DIR.`, strings.Join(component.Names(), ", "), checkerList(
 				}
 			default:
 				r.Spec, err = spec.FileSystem(fs, mountOptions, mkfsOptions, checker, size)
+				if guarded {
+					r.Guarded = []string{r.Layers[0].On[0]}
+				}
 			}
 			if err == nil && r.Checker == "" {
 				err = errors.New("no checker is named; --checker sync is one")
 			}
 			if err == nil {
-				err = r.Strategy.Check()
+				err = errors.Join(r.Strategy.Check(), r.Restore.Check())
 			}
 			if err != nil {
 				return usageError{err, c.CommandPath()}
@@ -145,6 +149,11 @@ fsward explore resume DIR.`, strings.Join(component.Names(), ", "), checkerList(
 	c.Flags().BoolVar(&r.NoJudge, "no-invariants", false, "do not judge crash disks by the invariants before they are recovered")
 	c.Flags().BoolVar(&r.Through, "write-through", false, "the disks have no cache: what has completed is durable without a flush")
 	c.Flags().BoolVar(&r.NoPrune, "no-prune", false, "judge and recover crash disks again that are like others")
+	c.Flags().BoolVar(&guarded, "guarded", false, "watch the disk of --fs as fsward guard would: what that would refuse is an error")
+	c.Flags().BoolVar(&r.Soft, "soft-crashes", false, "crash the programs of a step, too, at each system call between crash: start and crash: end")
+	c.Flags().StringVar((*string)(&r.Restore), "restore", string(explore.ByCost), fmt.Sprintf("how a state is reached: %v", explore.Restorings()))
+	c.Flags().BoolVar(&r.HostOnly, "host-only", false, "crash disks are judged by the invariants alone: no recovery, and nothing is asked of what was lost")
+	c.Flags().BoolVar(&r.NoAccount, "no-account", false, "do not hold calls that make things durable against the flushes that they waited for")
 	_ = c.MarkFlagRequired("out") // the flag is there
 	return c
 }
@@ -203,7 +212,7 @@ Exit status: 1 it is found again each time, 0 it is not found, 3 it is found now
 			}
 			found := 0
 			err = hostd.WithMachine(c.Context(), f.guest, f.log(), func(m *explore.Machine) error {
-				cfg.System = m
+				cfg.System, cfg.Guard = m, hostd.ExploreGuard(f.log())
 				for i := range times {
 					again, err := explore.Replay(c.Context(), cfg, e)
 					if err != nil {
@@ -301,7 +310,7 @@ func (f *exploreFlags) explore(c *cobra.Command, r spec.Run, dir string, limit t
 	cfg.OnEvent = p.event
 	var sum explore.Summary
 	err = hostd.WithMachine(c.Context(), f.guest, f.log(), func(m *explore.Machine) error {
-		cfg.System = m
+		cfg.System, cfg.Guard = m, hostd.ExploreGuard(f.log())
 		ctx := c.Context()
 		if limit > 0 {
 			var cancel context.CancelFunc

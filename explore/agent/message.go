@@ -17,7 +17,9 @@ const (
 	MaxOps    = 64 << 10  // operations of a Batch
 	MaxKernel = 64 << 10  // bytes of the kernel's log that come with an answer: the last ones
 	maxTime   = time.Hour // of a time-out
-	maxAnswer = 3 << 20   // bytes of data of all results of a Batch
+	// maxCallText is room for maxCalls names of system calls.
+	maxCallText = maxCalls * 32
+	maxAnswer   = 3 << 20 // bytes of data of all results of a Batch
 )
 
 // Hello is what an agent says of itself.
@@ -46,6 +48,7 @@ type Command struct {
 	Dir     string        // "" for /
 	Stdin   []byte        // at most MaxData
 	Timeout time.Duration // to the millisecond; then it and what it has started is killed
+	Prefix  *Prefix       // nil: it runs to its end
 }
 
 // Exit is how a command ended.
@@ -56,6 +59,8 @@ type Exit struct {
 	Stdout   []byte // the first MaxData bytes; the command gets EPERM for more
 	Stderr   []byte // likewise
 	Kernel   string // what the kernel has logged meanwhile
+	Calls    string // of a Command with a Prefix: the names of the calls that were done, each with a line feed, the first maxCalls
+	Cut      bool   // likewise: it was ended there
 }
 
 func (c *Command) encode() []byte {
@@ -63,13 +68,21 @@ func (c *Command) encode() []byte {
 	b = appendStrings(b, c.Env)
 	b = appendBytes(b, c.Dir)
 	b = appendBytes(b, c.Stdin)
-	return appendNumber(b, uint64(c.Timeout.Milliseconds()))
+	b = appendNumber(b, uint64(c.Timeout.Milliseconds()))
+	b = appendFlag(b, c.Prefix != nil)
+	if c.Prefix != nil {
+		b = appendNumber(appendBytes(b, c.Prefix.At), c.Prefix.Calls)
+	}
+	return b
 }
 
 func decodeCommand(p []byte) (c Command, err error) {
 	d := decoder{b: p}
 	c.Args, c.Env = d.texts(), d.texts()
 	c.Dir, c.Stdin, c.Timeout = d.text(MaxPath), d.bytes(MaxData), d.timeout()
+	if d.flag() {
+		c.Prefix = &Prefix{At: d.text(MaxPath), Calls: d.number()}
+	}
 	if len(c.Args) == 0 {
 		d.fail(fmt.Errorf("no program"))
 	}
@@ -101,13 +114,14 @@ func (e *Exit) encode() []byte {
 	b = appendFlag(b, e.TimedOut)
 	b = appendBytes(b, e.Stdout)
 	b = appendBytes(b, e.Stderr)
-	return appendBytes(b, e.Kernel)
+	b = appendBytes(b, e.Kernel)
+	return appendFlag(appendBytes(b, e.Calls), e.Cut)
 }
 
 func decodeExit(p []byte) (e Exit, err error) {
 	d := decoder{b: p}
 	e = Exit{Code: int(d.upTo(256)) - 1, Signal: unix.Signal(d.upTo(128)), TimedOut: d.flag(),
-		Stdout: d.bytes(MaxData), Stderr: d.bytes(MaxData), Kernel: d.text(MaxKernel)}
+		Stdout: d.bytes(MaxData), Stderr: d.bytes(MaxData), Kernel: d.text(MaxKernel), Calls: d.text(maxCallText), Cut: d.flag()}
 	return e, d.finish("exit")
 }
 

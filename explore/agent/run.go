@@ -2,9 +2,11 @@ package agent
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"strings"
 	"syscall"
 	"time"
 
@@ -40,7 +42,8 @@ func memoryFile() (*os.File, error) {
 
 // run runs a command. Why it could not be started is an error.
 func run(c *Command) (e Exit, err error) {
-	cmd := exec.Command(c.Args[0], c.Args[1:]...)
+	args := prefixed(c)
+	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Env = append(os.Environ(), c.Env...)
 	cmd.Dir = "/"
 	if c.Dir != "" {
@@ -67,6 +70,14 @@ func run(c *Command) (e Exit, err error) {
 	}
 	defer stderr.Close()
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, stdout, stderr
+	told, err := memoryFile()
+	if err != nil {
+		return e, err
+	}
+	defer told.Close()
+	if c.Prefix != nil {
+		cmd.ExtraFiles = []*os.File{told}
+	}
 	kernel := openKernelLog()
 	defer func() { e.Kernel = kernel.end() }()
 	if err := cmd.Start(); err != nil {
@@ -105,7 +116,26 @@ func run(c *Command) (e Exit, err error) {
 	if e.Stdout, err = written(stdout); err == nil {
 		e.Stderr, err = written(stderr)
 	}
+	if err == nil && c.Prefix != nil && !e.TimedOut {
+		err = e.prefix(told)
+	}
 	return e, err
+}
+
+// prefix takes what RunPrefix has told.
+func (e *Exit) prefix(told *os.File) error {
+	b, err := written(told)
+	if err != nil {
+		return err
+	}
+	text, ok := strings.CutSuffix(string(b), "true\n")
+	if e.Calls, e.Cut = text, ok; !ok {
+		e.Calls, ok = strings.CutSuffix(string(b), "false\n")
+	}
+	if !ok {
+		return fmt.Errorf("the command was not followed: %s", e.Stderr)
+	}
+	return nil
 }
 
 // written reads what a command has written: up to the place where it would write on.

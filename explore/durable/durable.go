@@ -49,13 +49,17 @@ const maxOpen = 1 << 20
 
 // An Account follows a disk. The zero value begins with a disk on which everything is durable. Used by one goroutine.
 type Account struct {
-	// Exempt tells of a write that nothing depends on, though it is not durable: the place of a block of which a journal has a
-	// durable copy, a further copy of a superblock. nil: every write counts.
+	// Exempt tells of a write that nothing depends on, though it is not durable, such as a further copy of a superblock. nil: every
+	// write counts.
 	Exempt func(off, n uint64) bool
+	// Copies: nothing depends on a write whose contents other writes have made durable, as a journal has those of a block that goes to
+	// its place. The account then keeps a hash of each KiB that was written.
+	Copies bool
 
-	open  []Write // in the order in which they were issued
-	order uint64
-	calls map[string]uint64 // by name: how many writes had been issued when it began
+	open   []Write // in the order in which they were issued
+	order  uint64
+	calls  map[string]uint64 // by name: how many writes had been issued when it began
+	copies copies
 }
 
 // Add takes an event of the log. Marks are passed over: see Begin and Return.
@@ -67,8 +71,14 @@ func (a *Account) Add(ev crash.Event) error {
 		}
 		a.order++
 		a.open = append(a.open, Write{ev.Write.ID, ev.Write.Off, ev.Write.Len, a.order})
+		if a.Copies {
+			return a.copies.issued(&ev.Write)
+		}
 	case crash.Settled:
 		if ev.All {
+			for _, w := range a.open {
+				a.copies.settled(w.ID)
+			}
 			a.open = a.open[:0]
 			return nil
 		}
@@ -76,6 +86,9 @@ func (a *Account) Add(ev crash.Event) error {
 			a.settle(id)
 		}
 	case crash.Failed: // an error was told to whoever wrote
+		for _, id := range ev.IDs {
+			delete(a.copies.waiting, id)
+		}
 		a.open = slices.DeleteFunc(a.open, func(w Write) bool { return slices.Contains(ev.IDs, w.ID) })
 	}
 	return nil
@@ -83,6 +96,7 @@ func (a *Account) Add(ev crash.Event) error {
 
 // settle closes a write, and those before it that it has overwritten.
 func (a *Account) settle(id uint64) {
+	a.copies.settled(id)
 	i := slices.IndexFunc(a.open, func(w Write) bool { return w.ID == id })
 	if i < 0 {
 		return
@@ -115,7 +129,7 @@ func (a *Account) Return(call string, scope Scope, at uint64) (d Debt, owed bool
 	}
 	d = Debt{Call: call, At: at}
 	for _, w := range a.open {
-		if w.order > since && (a.Exempt == nil || !a.Exempt(w.Off, w.Len)) {
+		if w.order > since && (a.Exempt == nil || !a.Exempt(w.Off, w.Len)) && !a.copies.have(w.ID) {
 			d.Writes = append(d.Writes, w)
 		}
 	}

@@ -63,7 +63,9 @@ func (s *System) Run(ctx context.Context, c agent.Command) (agent.Exit, error) {
 	return p(s, c)
 }
 
-// Do performs a batch with s.Perform.
+var markCode = agent.DiskMark("").Code
+
+// Do performs a batch with s.Perform; marks it sets itself.
 func (s *System) Do(ctx context.Context, b agent.Batch) (agent.Done, error) {
 	var done agent.Done
 	for _, op := range b.Ops {
@@ -71,7 +73,10 @@ func (s *System) Do(ctx context.Context, b agent.Batch) (agent.Done, error) {
 			return done, err
 		}
 		r := agent.Result{Errno: unix.ENOSYS}
-		if s.Perform != nil {
+		if _, _, texts, _ := op.Fields(); op.Code == markCode {
+			r.Errno = 0
+			_ = s.Mark(ctx, texts[0]) // it always can
+		} else if s.Perform != nil {
 			r = s.Perform(s, op)
 		}
 		done.Results = append(done.Results, r)

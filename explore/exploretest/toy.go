@@ -10,6 +10,7 @@ import (
 
 	"fsward/explore"
 	"fsward/explore/agent"
+	"fsward/explore/durable"
 	"fsward/explore/guest"
 	"fsward/explore/ramdisk"
 )
@@ -169,7 +170,7 @@ func (c *ToyChecker) Init(*explore.Env) error {
 // Mutate puts a byte, removes one, or syncs.
 func (c *ToyChecker) Mutate(e *explore.Env) error {
 	if e.Choose(2) == 1 {
-		if err := command(e, "toy", "sync"); err != nil {
+		if err := e.Promised("toy sync", durable.All, func() error { return command(e, "toy", "sync") }); err != nil {
 			return err
 		}
 		c.synced, c.changed = maps.Clone(c.values), make(map[int]bool)

@@ -19,9 +19,10 @@ import (
 
 // Spec is what a stack is made of.
 type Spec struct {
-	Disks   []Bytes `yaml:"disks" json:"disks"`     // RAM disks: /dev/fswrd0, /dev/fswrd1, …
-	Layers  []Layer `yaml:"layers" json:"layers"`   // from the bottom up; the last one is the top
-	Checker string  `yaml:"checker" json:"checker"` // its name, or a file
+	Disks   []Bytes  `yaml:"disks" json:"disks"`               // RAM disks: /dev/fswrd0, /dev/fswrd1, …
+	Guarded []string `yaml:"guarded" json:"guarded,omitempty"` // those of the disks that are guarded
+	Layers  []Layer  `yaml:"layers" json:"layers"`             // from the bottom up; the last one is the top
+	Checker string   `yaml:"checker" json:"checker"`           // its name, or a file
 }
 
 // Layer is a component on what is below it.
@@ -117,7 +118,13 @@ func (s Spec) Components() (*component.Component, error) {
 	made := make(map[string]explore.Component)
 	for i, bytes := range s.Disks {
 		d := explore.RAMDisk(uint32(i), uint64(bytes))
+		d.Guarded = slices.Contains(s.Guarded, d.Path())
 		made[d.Path()] = d
+	}
+	for _, path := range s.Guarded {
+		if made[path] == nil {
+			return nil, fmt.Errorf("there is no disk %s to guard", path)
+		}
 	}
 	var top *component.Component
 	for i, l := range s.Layers {

@@ -18,6 +18,14 @@ import (
 const portName = "org.fsward.agent"
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == agent.PrefixArg {
+		status, err := agent.RunPrefix(os.Args[2:], os.NewFile(3, "told"))
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "fsagent:", err)
+			status = 1
+		}
+		os.Exit(status)
+	}
 	if err := serve(); err != nil {
 		fmt.Fprintln(os.Stderr, "fsagent:", err)
 		os.Exit(1)
