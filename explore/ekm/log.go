@@ -2,13 +2,14 @@ package ekm
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"fsward/explore/device"
 )
 
 // Type is what a record tells. The zero value is invalid.
@@ -99,54 +100,29 @@ type SystemInfo struct {
 }
 
 // Reader reads the log's stream. It checks what the module promises; an error is final. Used by one goroutine.
-type Reader struct {
-	r    io.Reader
-	seq  uint64 // of the last record; 0 before the first
-	head [recordSize]byte
-	data [(MaxData + 7) &^ 7]byte
-	err  error
-}
+type Reader struct{ log *device.Log }
 
 // NewReader reads from a log that is open, or from a copy of the stream. It may begin at any record.
-func NewReader(r io.Reader) *Reader { return &Reader{r: r} }
+func NewReader(r io.Reader) *Reader { return &Reader{device.NewLog("ekm", r, recordSize)} }
 
 // Next returns the next record, valid until the next call. The end of the stream, between two records, is io.EOF.
-func (r *Reader) Next() (*Record, error) {
-	if r.err != nil {
-		return nil, r.err
-	}
-	rec, err := r.next()
-	if err != nil && !errors.Is(err, io.EOF) {
-		err = fmt.Errorf("ekm log: after record %d: %w", r.seq, err)
-	}
-	if err != nil {
-		r.err = err
-		return nil, err
-	}
-	r.seq = rec.Seq
-	return rec, nil
-}
-
-func (r *Reader) next() (*Record, error) {
-	if _, err := io.ReadFull(r.r, r.head[:]); err != nil {
-		return nil, err
-	}
-	rec, dataLen := decodeRecord(&r.head)
-	if err := r.check(rec, dataLen); err != nil {
-		return nil, err
-	}
-	data := r.data[:(dataLen+7)&^7]
-	if n, err := io.ReadFull(r.r, data); err != nil {
-		if errors.Is(err, io.EOF) {
-			err = io.ErrUnexpectedEOF
+func (r *Reader) Next() (rec *Record, err error) {
+	data, err := r.log.Next(func(b []byte) (device.LogHeader, error) {
+		var n uint32
+		rec, n = decodeRecord((*[recordSize]byte)(b))
+		step := uint64(1)
+		if rec.Type == Lost {
+			step = rec.Len
 		}
-		return nil, fmt.Errorf("record %d: %d of %d bytes of data: %w", rec.Seq, n, dataLen, err)
+		return device.LogHeader{Seq: rec.Seq, Step: step, Data: n}, check(rec, n)
+	})
+	if err != nil {
+		return nil, err
 	}
-	rec.Data = data[:dataLen]
+	rec.Data = data
 	if rec.Type == SystemCall {
-		var err error
-		if rec.Call, err = decodeCall(rec.Data); err != nil {
-			return nil, fmt.Errorf("record %d: %w", rec.Seq, err)
+		if rec.Call, err = decodeCall(data); err != nil {
+			return nil, r.log.Fail(fmt.Errorf("record %d: %w", rec.Seq, err))
 		}
 	}
 	return rec, nil
@@ -160,11 +136,7 @@ func decodeRecord(b *[recordSize]byte) (rec *Record, dataLen uint32) {
 }
 
 // check holds a record against what the module can have written.
-func (r *Reader) check(rec *Record, dataLen uint32) error {
-	step := uint64(1)
-	if rec.Type == Lost {
-		step = rec.Len
-	}
+func check(rec *Record, dataLen uint32) error {
 	least, most := uint32(0), uint32(0)
 	switch rec.Type {
 	case Mark:
@@ -182,12 +154,6 @@ func (r *Reader) check(rec *Record, dataLen uint32) error {
 	switch {
 	case rec.Type == 0 || rec.Type >= types:
 		return fmt.Errorf("a record of type %d", uint32(rec.Type))
-	case step == 0:
-		return errors.New("a record that says that none is lost")
-	case r.seq != 0 && rec.Seq != r.seq+step:
-		return fmt.Errorf("record %d follows, which is not the next", rec.Seq)
-	case rec.Seq < step:
-		return fmt.Errorf("record %d of %d lost ones", rec.Seq, step)
 	case dataLen < least || dataLen > most:
 		return fmt.Errorf("record %d, %s of %d bytes, has %d bytes of data", rec.Seq, rec.Type, rec.Len, dataLen)
 	case rec.Type == Chosen && (rec.Flags >= uint32(points) || rec.Status < 0 || uint64(rec.Status) >= rec.Len):

@@ -2,7 +2,6 @@ package ramdisk
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -10,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"fsward/explore/device"
 )
 
 // Type is what a record tells. The zero value is invalid.
@@ -56,52 +57,26 @@ type Record struct {
 const maxRecordData = 1 << 30
 
 // Reader reads the log's stream. It checks what the module promises; an error is final. Used by one goroutine.
-type Reader struct {
-	r    io.Reader
-	seq  uint64 // of the last record; 0 before the first
-	head [recordSize]byte
-	buf  bytes.Buffer
-	err  error
-}
+type Reader struct{ log *device.Log }
 
 // NewReader reads from a log that is open, or from a copy of the stream. It may begin at any record.
-func NewReader(r io.Reader) *Reader { return &Reader{r: r} }
+func NewReader(r io.Reader) *Reader { return &Reader{device.NewLog("bio", r, recordSize)} }
 
 // Next returns the next record, valid until the next call. The end of the stream, between two records, is io.EOF.
-func (r *Reader) Next() (*Record, error) {
-	if r.err != nil {
-		return nil, r.err
-	}
-	rec, err := r.next()
+func (r *Reader) Next() (rec *Record, err error) {
+	data, err := r.log.Next(func(b []byte) (device.LogHeader, error) {
+		var n uint32
+		rec, n = decodeRecord((*[recordSize]byte)(b))
+		step := uint64(1)
+		if rec.Type == Lost {
+			step = rec.Len
+		}
+		return device.LogHeader{Seq: rec.Seq, Step: step, Data: n}, check(rec, n)
+	})
 	if err != nil {
-		r.err = err
 		return nil, err
 	}
-	return rec, nil
-}
-
-func (r *Reader) next() (*Record, error) {
-	if _, err := io.ReadFull(r.r, r.head[:]); err != nil {
-		if errors.Is(err, io.EOF) {
-			return nil, io.EOF
-		}
-		return nil, fmt.Errorf("bio log: after record %d: %w", r.seq, err)
-	}
-	rec, dataLen := decodeRecord(&r.head)
-	if err := r.check(rec, dataLen); err != nil {
-		return nil, fmt.Errorf("bio log: after record %d: %w", r.seq, err)
-	}
-	r.seq = rec.Seq
-	r.buf.Reset()
-	// A length that is not true takes no more memory than there is data.
-	padded := (int64(dataLen) + 7) &^ 7
-	if n, err := io.CopyN(&r.buf, r.r, padded); err != nil {
-		if errors.Is(err, io.EOF) {
-			err = io.ErrUnexpectedEOF
-		}
-		return nil, fmt.Errorf("bio log: record %d: %d of %d bytes of data: %w", rec.Seq, n, padded, err)
-	}
-	rec.Data = r.buf.Bytes()[:dataLen]
+	rec.Data = data
 	return rec, nil
 }
 
@@ -114,20 +89,10 @@ func decodeRecord(b *[recordSize]byte) (rec *Record, dataLen uint32) {
 }
 
 // check holds a record against what the module can have written.
-func (r *Reader) check(rec *Record, dataLen uint32) error {
-	step := uint64(1)
-	if rec.Type == Lost {
-		step = rec.Len
-	}
+func check(rec *Record, dataLen uint32) error {
 	switch {
 	case rec.Type == 0 || rec.Type > Patch:
 		return fmt.Errorf("a record of type %d", uint16(rec.Type))
-	case step == 0:
-		return errors.New("a record that says that none is lost")
-	case r.seq != 0 && rec.Seq != r.seq+step:
-		return fmt.Errorf("record %d follows, which is not the next", rec.Seq)
-	case rec.Seq < step:
-		return fmt.Errorf("record %d of %d lost ones", rec.Seq, step)
 	case rec.Disk >= MaxDisks:
 		return fmt.Errorf("record %d is of disk %d, and there are %d", rec.Seq, rec.Disk, MaxDisks)
 	case rec.Sector > MaxBytes/SectorSize || rec.Type != Lost && rec.Len > MaxBytes-rec.Sector*SectorSize:
