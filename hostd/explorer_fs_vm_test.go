@@ -43,7 +43,7 @@ func fileSystems(t *testing.T) (out []*component.Kind) {
 // command runs a component's line of shell on a disk and says how it ended.
 func (r *explorerRig) command(t *testing.T, line, device string) agent.Exit {
 	t.Helper()
-	e, err := r.Run(r.ctx, agent.Command{Args: []string{"sh", "-c", line}, Env: []string{"DEVICE=" + device}, Timeout: 2 * time.Minute})
+	e, err := r.Run(r.ctx, agent.Command{Args: []string{"sh", "-c", line}, Env: []string{"DEVICE=" + device, "DEVICES=" + device}, Timeout: 2 * time.Minute})
 	if err != nil || e.TimedOut {
 		t.Fatalf("%s: %v; %+v", line, err, e)
 	}

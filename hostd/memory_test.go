@@ -181,8 +181,7 @@ func TestMemoryOfABaselineGivesWay(t *testing.T) {
 	}
 }
 
-// Beyond its memory the check of a Btrfs baseline judges part by part, and finds what is wrong in the structure and by
-// the rules. That of ext3 looks at the structure of everything, and says that no rule was asked.
+// Beyond its memory the check of a baseline judges part by part, and finds what is wrong in the structure and by the rules.
 func TestMemoryOfALargeBaseline(t *testing.T) {
 	small := func(c *Config) { c.Memory, c.Verify = Memory{PerDisk: MinMemory, NoReserve: true}, true }
 	alter := func(specs ...CorruptConfig) func(*testing.T, string) {
@@ -195,6 +194,7 @@ func TestMemoryOfALargeBaseline(t *testing.T) {
 		}
 	}
 	byRule := CorruptConfig{FS: "btrfs", Spec: "inode_item.nlink=2@mode=0o100644", Pick: 1950}
+	byExt3 := CorruptConfig{FS: "ext3", Spec: "inode.links_count=2@kind=file", Pick: 1900}
 	inStructure := CorruptConfig{FS: "btrfs", Spec: "extent_data.type=9", Pick: 1900}
 	for _, tc := range []struct {
 		fs      string
@@ -205,7 +205,8 @@ func TestMemoryOfALargeBaseline(t *testing.T) {
 		{"btrfs", alter(), change.Holds, ""},
 		{"btrfs", alter(byRule), change.Violated, "btrfs/14"},
 		{"btrfs", alter(byRule, inStructure), change.Violated, "btrfs/item"},
-		{"ext3", alter(), change.Undecided, "of memory that there are for it"},
+		{"ext3", alter(), change.Holds, ""},
+		{"ext3", alter(byExt3), change.Violated, "ext3/7"},
 	} {
 		image := populated(t, tc.fs, 512<<20, 20, 100)
 		tc.plant(t, image)

@@ -104,9 +104,10 @@ func serveControl(t *testing.T, d *Daemon) *Control {
 			t.Error(err)
 		}
 	})
+	control := NewControl(socket)
 	for range 500 {
-		if _, err := os.Stat(socket); err == nil {
-			return NewControl(socket)
+		if _, err := control.Status(); err == nil { // a socket that has its name does not yet listen
+			return control
 		}
 		time.Sleep(2 * time.Millisecond)
 	}
