@@ -104,7 +104,7 @@ func TestGuestWorkload(t *testing.T) {
 }
 
 // A server that holds a write must not keep Suspend and Resume from returning.
-func TestSuspendWhileWriteIsHeld(t *testing.T) {
+func TestGuestSuspendWhileWriteIsHeld(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	kernel, initramfs := guestFiles(t)

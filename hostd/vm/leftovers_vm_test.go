@@ -18,7 +18,7 @@ import (
 )
 
 // What a killed process leaves is ended by the next one with the same run directory.
-func TestLeftoversOfAKilledRun(t *testing.T) {
+func TestGuestLeftoversOfAKilledRun(t *testing.T) {
 	if os.Getenv(leftoverEnv) != "" {
 		leftoverRun(t, false)
 		return
@@ -52,7 +52,7 @@ func leftoverRun(t *testing.T, killDaemon bool) {
 		return
 	}
 	dir := shortDir(t)
-	cmd := exec.Command(os.Args[0], "-test.run=^TestLeftoversOfAKilledRun$", "-test.v")
+	cmd := exec.Command(os.Args[0], "-test.run=^TestGuestLeftoversOfAKilledRun$", "-test.v")
 	cmd.Env = append(os.Environ(), leftoverEnv+"="+dir)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
