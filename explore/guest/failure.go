@@ -33,8 +33,8 @@ func (f *Failure) Error() string {
 	return text
 }
 
-// tailLines is how many lines of the console a Failure has.
-const tailLines = 40
+// tailLines is how many lines of the console a Failure has. What 6.12 says of a panic can be more than 40.
+const tailLines = 80
 
 // tail keeps the last lines of the console.
 type tail struct {
