@@ -62,11 +62,15 @@ func TestUnguardedDeviceIsAdded(t *testing.T) {
 		"btrfs -q device add -f $DISK1 .; btrfs -q balance start -dconvert=raid1 -mconvert=raid1 .; sync -f .")
 	refused := 0
 	for _, ev := range r.seen.events() {
-		if ev.Action == Refused {
-			refused++
-			if ev.Outcome != change.Undecided || !strings.Contains(textOf(ev), "device 2") || !strings.Contains(textOf(ev), "not among those guarded") {
-				t.Errorf("refused for another reason: %s", textOf(ev))
-			}
+		if ev.Action != Refused {
+			continue
+		}
+		refused++
+		unguarded := ev.Outcome == change.Undecided && strings.Contains(textOf(ev), "device 2") && strings.Contains(textOf(ev), "not among those guarded")
+		// It goes on from a commit that this disk does not have, and writes where that has freed what this disk's last commit needs.
+		goesOn := refused > 1 && strings.Contains(textOf(ev), "btrfs/base-block")
+		if !unguarded && !goesOn {
+			t.Errorf("refused for another reason: %s", textOf(ev))
 		}
 	}
 	if refused == 0 {
