@@ -16,10 +16,11 @@ import (
 // not part of them.
 
 const (
-	stateNode = "fsward-state"   // node-name of the image
-	stateDisk = 1 << 20          // its virtual size, bytes; the states lie beyond
-	jobPoll   = time.Millisecond // how often a job is asked whether it has ended
-	jobName   = "fsward-state-job"
+	stateNode    = "fsward-state"   // node-name of the image
+	stateDisk    = 1 << 20          // its virtual size, bytes; the states lie beyond
+	stateCluster = 2 << 20          // bytes: the largest, since what is written is large
+	jobPoll      = time.Millisecond // how often a job is asked whether it has ended
+	jobName      = "fsward-state-job"
 )
 
 func (d *Domain) stateFile() string { return d.host.path(d.cfg.Name + ".state") }
@@ -75,10 +76,16 @@ func (d *Domain) makeStates(ctx context.Context) error {
 	if err := create(map[string]any{"driver": "file", "filename": d.stateFile(), "size": 0}); err != nil {
 		return err
 	}
+	// QEMU loads a state by thousands of reads, one after the other. They are in the page cache, where io_uring answers at once, and
+	// without it each goes to a thread and back. Not every host has io_uring, or lets QEMU use it.
+	file["aio"] = "io_uring"
 	if err := d.monitor("blockdev-add", file, nil); err != nil {
-		return err
+		delete(file, "aio")
+		if err := d.monitor("blockdev-add", file, nil); err != nil {
+			return err
+		}
 	}
-	if err := create(map[string]any{"driver": "qcow2", "file": stateNode + "-file", "size": stateDisk}); err != nil {
+	if err := create(map[string]any{"driver": "qcow2", "file": stateNode + "-file", "size": stateDisk, "cluster-size": stateCluster}); err != nil {
 		return err
 	}
 	return d.monitor("blockdev-add", map[string]any{"driver": "qcow2", "node-name": stateNode, "file": stateNode + "-file", "cache": noFlush}, nil)
