@@ -83,7 +83,7 @@ func askBtrfs(ctx context.Context, d disks) (Peer, error) {
 	if len(d.paths) > 1 {
 		command = append([]string{"env", "LD_PRELOAD=" + d.finder, "FSWARD_DISKS=" + strings.Join(d.paths, " "), "BLKID_FILE=/dev/null"}, command...)
 	}
-	out, exit, ended, err := runChecker(ctx, command[0], command[1:]...)
+	out, exit, ended, err := runChecker(ctx, checkTime, command[0], command[1:]...)
 	switch {
 	case err != nil:
 		return Peer{}, err

@@ -122,7 +122,7 @@ func askE2fsck(ctx context.Context, d disks) (p Peer, err error) {
 	}
 	defer func() { err = errors.Join(err, os.Remove(work)) }()
 	for _, args := range [][]string{{"-p", work}, {"-f", "-n", work}} {
-		out, exit, ended, err := runChecker(ctx, "e2fsck", args...)
+		out, exit, ended, err := runChecker(ctx, checkTime, "e2fsck", args...)
 		if err != nil {
 			return Peer{}, err
 		}

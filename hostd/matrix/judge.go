@@ -3,10 +3,12 @@ package matrix
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"fsward/change"
@@ -68,26 +70,38 @@ type Peer struct {
 // Reports tells whether the program found something.
 func (p Peer) Reports() bool { return p.Verdict != "" && p.Verdict != "ok" }
 
-// checkTime is what a checker may take: a corrupt image can make it run for ever.
-const checkTime = 20 * time.Second
+// A corrupt image can make a checker run for ever. It may have checkTime of the processor, since on a busy host it may have to wait
+// for that; waitTime ends one that does not run either.
+const (
+	checkTime = 20 * time.Second
+	waitTime  = 10 * time.Minute
+)
 
-// runChecker runs a file system's checker. Its exit status is for the caller to judge; ended is "" unless it did not
-// end, or crashed.
-func runChecker(ctx context.Context, name string, args ...string) (out []byte, exit int, ended string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, checkTime)
+// runChecker runs a file system's checker with so much of the processor, whole seconds. Its exit status is for the caller to judge;
+// ended is "" unless it did not end, or crashed.
+func runChecker(stop context.Context, cpu time.Duration, name string, args ...string) (out []byte, exit int, ended string, err error) {
+	ctx, cancel := context.WithTimeout(stop, waitTime)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, name, args...)
+	// The hard limit would be a SIGKILL, which says less.
+	limit := fmt.Sprintf("--cpu=%d:%d", int(cpu.Seconds()), int(cpu.Seconds())+5)
+	cmd := exec.CommandContext(ctx, "prlimit", append([]string{limit, name}, args...)...)
 	cmd.WaitDelay = checkTime // after it has ended, too: what it printed is read late on a busy host
 	out, err = cmd.CombinedOutput()
 	var status *exec.ExitError
 	switch {
+	case stop.Err() != nil:
+		return nil, 0, "", stop.Err()
 	case ctx.Err() != nil:
 		return out, 0, "hangs", nil
 	case err == nil:
 		return out, 0, "", nil
 	case !errors.As(err, &status):
 		return out, 0, "", err
-	case status.ExitCode() < 0:
+	}
+	if wait, ok := status.Sys().(syscall.WaitStatus); ok && wait.Signaled() {
+		if wait.Signal() == syscall.SIGXCPU {
+			return out, 0, "hangs", nil
+		}
 		return out, 0, "crashes", nil
 	}
 	return out, status.ExitCode(), "", nil

@@ -3,6 +3,7 @@ package matrix
 import (
 	"context"
 	_ "embed"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -125,13 +126,25 @@ func TestMissed(t *testing.T) {
 	}
 }
 
-// `btrfs check` that does not end is ended.
+// A checker that does not end is ended, and one that was stopped with the run has said nothing.
 func TestCheckIsBounded(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
-	defer cancel()
-	<-ctx.Done()
-	p, err := askBtrfs(ctx, disks{paths: []string{"/dev/null"}})
-	if err != nil || p.Verdict != "hangs" {
-		t.Errorf("%+v, %v", p, err)
+	run := func(ctx context.Context, script string) string {
+		out, exit, ended, err := runChecker(ctx, time.Second, "sh", "-c", script)
+		return fmt.Sprintf("%q %d %q %v", out, exit, ended, err)
+	}
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	for _, tc := range []struct {
+		ctx          context.Context
+		script, want string
+	}{
+		{t.Context(), "echo begun; while :; do :; done", `"begun\n" 0 "hangs" <nil>`},
+		{t.Context(), "sleep 1.5; echo late; exit 4", `"late\n" 4 "" <nil>`},
+		{t.Context(), "kill -SEGV $$", `"" 0 "crashes" <nil>`},
+		{stopped, "echo no", `"" 0 "" context canceled`},
+	} {
+		if got := run(tc.ctx, tc.script); got != tc.want {
+			t.Errorf("%s: %s, want %s", tc.script, got, tc.want)
+		}
 	}
 }

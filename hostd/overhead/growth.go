@@ -60,11 +60,12 @@ func (b *bench) point(ctx context.Context, files int) (point, error) {
 	log := filepath.Join(b.dir, "log")
 	defer os.Remove(log)
 	defer os.Remove(log + ".base")
-	_, commits, err := b.do(ctx, job{first: "touch first; sync -f .; ", load: fmt.Sprintf("-fill %d", files), size: 8 << 30, checked: true, record: log})
+	run, err := b.do(ctx, job{first: "touch first; sync -f .; ", load: fmt.Sprintf("-fill %d", files), size: 8 << 30, checked: true, record: log})
 	if err != nil {
 		return point{}, err
 	}
 	p := point{}
+	commits := run.commits
 	if len(commits) < 2 {
 		return point{}, errors.New("the files had no commit of their own")
 	}

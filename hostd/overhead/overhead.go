@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+	"golang.org/x/sys/unix"
 
 	"fsward/hostd"
 	"fsward/hostd/load"
@@ -121,30 +122,49 @@ type job struct {
 	record  string // "" or where to write a log of it, which begins with the disk as it is in record+".base"
 }
 
-// do does a job and returns how long it took and, if it was checked, the commits.
-func (b *bench) do(ctx context.Context, j job) (time.Duration, []commit, error) {
+// done is what a job took.
+type done struct {
+	took    time.Duration
+	cpu     time.Duration // of this process, which serves the disk and checks it; not of the load
+	commits []commit      // none if it was not checked
+}
+
+// do does a job.
+func (b *bench) do(ctx context.Context, j job) (out done, err error) {
 	image := filepath.Join(b.dir, "image")
 	defer os.Remove(image)
 	if err := load.Make(ctx, b.fs, []string{image}, j.size); err != nil {
-		return 0, nil, err
+		return done{}, err
 	}
 	if j.record != "" {
 		if err := load.Command(ctx, "cp", "--sparse=always", image, j.record+".base"); err != nil {
-			return 0, nil, err
+			return done{}, err
 		}
 	}
+	begun := cpuTime()
+	defer func() { out.cpu = cpuTime() - begun }()
 	r := load.Run{FS: b.fs, Mount: j.mount, Stages: []load.Stage{{Script: j.first + b.fsload + " -dir . " + j.load}}, Timeout: 10 * time.Minute}
 	if !j.checked {
-		took, err := r.Unguarded(ctx, image, b.log)
-		return took, nil, err
+		out.took, err = r.Unguarded(ctx, image, b.log)
+		return out, err
 	}
 	s := &seen{}
 	cfg := hostd.Config{Disks: []hostd.DiskSpec{{Name: "disk", Path: image}}, FS: detect.Auto, OnViolation: hostd.OnRefuse, Record: j.record, Sinks: []hostd.Sink{s}}
-	took, err := r.Guarded(ctx, cfg, b.log)
+	out.took, err = r.Guarded(ctx, cfg, b.log)
 	if err == nil {
 		err = s.err()
 	}
-	return took, s.commits, err
+	out.commits = s.commits
+	return out, err
+}
+
+// cpuTime is what this process has had of the processors.
+func cpuTime() time.Duration {
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+		panic(err) // its arguments are right
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 func round(d time.Duration) string { return d.Round(10 * time.Microsecond).String() }

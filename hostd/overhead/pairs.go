@@ -73,33 +73,33 @@ func (b *bench) syncs(ctx context.Context, n, commands int) error {
 }
 
 // pairs runs a load with and without checks, in turn, each pair in the other order. It returns the median of the ratios
-// of wall times. after, if not nil, is called after each run, which is unchecked (0) or checked (1).
+// of wall times. What checking takes of the processors is printed beside, since wall times differ by more than that on most
+// machines. after, if not nil, is called after each run, which is unchecked (0) or checked (1).
 func (b *bench) pairs(ctx context.Context, n int, load string, mount []string, after func(which int, commits []commit) error) (float64, error) {
-	fmt.Printf("%6s %12s %12s %8s %8s %8s %9s %9s %12s\n", "pair", "unchecked", "checked", "ratio", "commits", "ahead", "records", "largest", "longest held")
+	fmt.Printf("%6s %12s %12s %8s %9s %8s %8s %9s %9s %12s\n", "pair", "unchecked", "checked", "ratio", "more CPU", "commits", "ahead", "records", "largest", "longest held")
 	var ratios []float64
 	for i := range n {
-		var took [2]time.Duration
-		var commits []commit
+		var runs [2]done
 		for k := range 2 {
 			which := (i + k) % 2
-			t, c, err := b.do(ctx, job{load: fmt.Sprintf("%s -seed %d", load, i), mount: mount, size: 4 << 30, checked: which == 1})
+			r, err := b.do(ctx, job{load: fmt.Sprintf("%s -seed %d", load, i), mount: mount, size: 4 << 30, checked: which == 1})
 			if err == nil && after != nil {
-				err = after(which, c)
+				err = after(which, r.commits)
 			}
 			if err != nil {
 				return 0, err
 			}
-			took[which], commits = t, append(commits, c...)
+			runs[which] = r
 		}
 		ahead, records, largest, longest := 0, 0, 0, time.Duration(0)
-		for _, c := range commits {
+		for _, c := range runs[1].commits {
 			records, largest, longest = records+c.records, max(largest, c.records), max(longest, c.held)
 			if c.ahead > 0 {
 				ahead++
 			}
 		}
-		ratios = append(ratios, took[1].Seconds()/took[0].Seconds())
-		fmt.Printf("%6d %12s %12s %8.3f %8d %8d %9d %9d %12s\n", i+1, round(took[0]), round(took[1]), ratios[i], len(commits), ahead, records, largest, round(longest))
+		ratios = append(ratios, runs[1].took.Seconds()/runs[0].took.Seconds())
+		fmt.Printf("%6d %12s %12s %8.3f %9s %8d %8d %9d %9d %12s\n", i+1, round(runs[0].took), round(runs[1].took), ratios[i], round(runs[1].cpu-runs[0].cpu), len(runs[1].commits), ahead, records, largest, round(longest))
 	}
 	middle := median(ratios) // sorts them
 	fmt.Printf("wall time checked / unchecked: median %.3f, from %.3f to %.3f\n", middle, ratios[0], ratios[n-1])
