@@ -47,7 +47,7 @@ func (v *view) holdBlock(h *holding, o change.Object) error {
 // treeBlock looks a block up in a tree by its first key, as btrfs check does in its mode for low memory
 // (check_tree_block_backref).
 func (v *view) treeBlock(d *decoder, logical, tree uint64) error {
-	root, ok, err := v.state.treeRoot(tree)
+	root, ok, err := v.treeRoot(tree)
 	if !ok || err != nil {
 		return err
 	}

@@ -93,7 +93,7 @@ func bit(r disk.Region, i uint64) uint64 { return uint64(r.U8(int(i/8)) >> (i % 
 
 // freeSpace answers whether a part of the bytes from start is free by the tree of free space.
 func (v *view) freeSpace(d *decoder, start, length uint64) error {
-	root, ok, err := v.state.treeRoot(freeSpaceTreeID)
+	root, ok, err := v.treeRoot(freeSpaceTreeID)
 	if !ok || err != nil || length == 0 || start+length < start {
 		return err
 	}

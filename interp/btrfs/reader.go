@@ -25,9 +25,12 @@ type reader struct {
 	rules  nodeRules
 	chunks *chunkMap
 	cache  *nodeCache
+	near   *nearNodes // of a View; nil for others
 
 	stopped *atomic.Bool // set when nobody waits for the answer any more; nil where that cannot be
 }
+
+func (r *reader) isStopped() bool { return r.stopped != nil && r.stopped.Load() }
 
 var errStopped = errors.New("stopped")
 
@@ -35,6 +38,22 @@ var errStopped = errors.New("stopped")
 // every copy is read and has to be the same; without, the first good one will do. An error that is a
 // *structureError is about the block, any other means that it could not be read.
 func (r *reader) node(p pointer, all bool) (*node, error) {
+	if r.near == nil || all {
+		return r.follow(p, all)
+	}
+	near := r.near.at(p.logical)
+	if near.node != nil && near.pointer == p && !r.isStopped() {
+		return near.node, nil
+	}
+	n, err := r.follow(p, false)
+	if err == nil {
+		*near = nearNode{p, n}
+	}
+	return n, err
+}
+
+// follow is node without those that are near.
+func (r *reader) follow(p pointer, all bool) (*node, error) {
 	types := uint64(groupMetadata)
 	if p.chunkTree {
 		types = groupSystem
@@ -61,7 +80,7 @@ func (r *reader) block(logical, types uint64, all bool) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.stopped != nil && r.stopped.Load() {
+	if r.isStopped() {
 		return nil, errStopped
 	}
 	n, whole := r.cache.get(addrs[:count])

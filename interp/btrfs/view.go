@@ -21,6 +21,8 @@ type view struct {
 	// names would be decoded anew for each of them.
 	held    [kindCount]*holding
 	emptied uint64 // how often the names had been when these were looked up
+	tree    uint64 // of root; 0 where there is none
+	root    treeRoot
 }
 
 // A holding is the objects in the items from lo to hi of a tree, sorted, with the fields that were asked for so far of
@@ -37,6 +39,9 @@ type holding struct {
 var _ change.Forker = (*view)(nil)
 
 func newView(s *state, names *change.Names) *view {
+	own := *s
+	own.near = &nearNodes{}
+	s = &own
 	return &view{state: s, dec: newDecoder(s, names, &fieldSet{}), emptied: names.Emptied()}
 }
 
@@ -154,6 +159,18 @@ func (v *view) heldOf(k change.Kind) *holding {
 	return v.held[k]
 }
 
+// treeRoot is that of the state, with the last one at hand: mostly the same tree is asked again.
+func (v *view) treeRoot(tree uint64) (root treeRoot, ok bool, err error) {
+	if v.tree != 0 && v.tree == tree {
+		return v.root, true, nil
+	}
+	root, ok, err = v.state.treeRoot(tree)
+	if ok && err == nil {
+		v.tree, v.root = tree, root
+	}
+	return root, ok, err
+}
+
 // start returns a position in a tree from which a search for objects of a kind may begin.
 func (v *view) start(k change.Kind, tree uint64) position {
 	if p := &v.heldOf(k).near; p.placed && p.tree == tree {
@@ -177,7 +194,7 @@ func (v *view) hold(h *holding, tree uint64, lo, hi key) error {
 	if tree == superObject.Tree {
 		return h.dec.superBlock(v.state.sb)
 	}
-	root, ok, err := v.state.treeRoot(tree)
+	root, ok, err := v.treeRoot(tree)
 	if !ok || err != nil {
 		return err
 	}
@@ -236,7 +253,7 @@ func (v *view) scan(lo, hi change.Object, by int) iter.Seq2[change.Object, error
 			}
 			return
 		}
-		root, ok, err := v.state.treeRoot(lo.Tree)
+		root, ok, err := v.treeRoot(lo.Tree)
 		if !ok || err != nil || lo.Compare(hi) > 0 {
 			if err != nil {
 				yield(change.Object{}, err)
@@ -338,7 +355,7 @@ func (v *view) neighbour(o change.Object, by int) (change.Object, bool, error) {
 	if o.Kind > kindSuperBlock { // part of something that has a key, and in no order with what has
 		return none, false, nil
 	}
-	root, ok, err := v.state.treeRoot(o.Tree)
+	root, ok, err := v.treeRoot(o.Tree)
 	if !ok || err != nil {
 		return none, false, err
 	}
