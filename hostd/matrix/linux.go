@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -55,31 +56,37 @@ func askLinux(ctx context.Context, cfg Config, rows []*Row, checks *answers) err
 		return err
 	}
 	defer answers.close()
-	byStage := make(map[*stage][]*Row)
-	var order []*stage
-	todo := 0
+	var todo []*Row
 	for _, r := range rows {
 		var known bool
-		if r.Linux, known = answers.get(r.ID()); known {
-			continue
+		if r.Linux, known = answers.get(r.ID()); !known {
+			todo = append(todo, r)
 		}
-		if byStage[r.stage] == nil {
-			order = append(order, r.stage)
-		}
-		byStage[r.stage] = append(byStage[r.stage], r)
-		todo++
 	}
-	if !cfg.Linux || todo == 0 {
+	if !cfg.Linux || len(todo) == 0 {
 		return nil
 	}
+	// What fsward lets through is asked first, stage by stage, and of that in an order of chance: a run that is ended early has
+	// asked some of everything where the answer counts most.
+	refused := func(r *Row) int {
+		if r.Fsward.Refused() {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(todo, func(a, b *Row) int { return refused(a) - refused(b) })
 	m, err := newMachine(ctx, cfg.Dir)
 	if err != nil {
 		return err
 	}
-	progress := newProgress(cfg.Log, todo)
-	for _, st := range order {
-		list := byStage[st]
-		// In an order of chance, so that a run that is ended early has asked some of everything.
+	progress := newProgress(cfg.Log, len(todo))
+	for len(todo) > 0 {
+		st, n := todo[0].stage, 1
+		for n < len(todo) && todo[n].stage == st && refused(todo[n]) == refused(todo[0]) {
+			n++
+		}
+		list := todo[:n]
+		todo = todo[n:]
 		rand.New(rand.NewPCG(1, 0)).Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 		var wg sync.WaitGroup
 		errs := make([]error, cfg.Workers)
