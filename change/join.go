@@ -28,7 +28,7 @@ func (t *Txn) Take(other *Txn) {
 
 // takeNames adds what another table has, and returns by its indexes the handles of the names and the refs of the keys here.
 func (t *Names) takeNames(other *Names) (names, subs []uint32) {
-	names, subs = make([]uint32, len(other.names)), make([]uint32, len(other.subs))
+	names, subs = make([]uint32, len(other.names)), make([]uint32, len(other.subs.subs))
 	for i, name := range other.names {
 		at, ok := t.name([]byte(name))
 		if !ok {
@@ -36,7 +36,7 @@ func (t *Names) takeNames(other *Names) (names, subs []uint32) {
 		}
 		names[i] = at
 	}
-	for i, sub := range other.subs {
+	for i, sub := range other.subs.subs {
 		subs[i] = t.refOf(sub)
 	}
 	return names, subs

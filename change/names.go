@@ -6,8 +6,7 @@ package change
 type Names struct {
 	index map[string]uint32
 	names []string
-	subs  []uint64
-	subIx map[uint64]uint32
+	subs  subTable
 	bytes uint64
 
 	emptied uint64
@@ -18,14 +17,14 @@ type Names struct {
 
 // NewNames returns an empty table.
 func NewNames() *Names {
-	return &Names{index: make(map[string]uint32), subIx: make(map[uint64]uint32)}
+	return &Names{index: make(map[string]uint32), subs: newSubTable()}
 }
 
 // Fork returns a table that has what this one has, and to which more can be added beside other forks of it. This one
 // may not be added to as long as forks are in use. A value that only a fork made is the same in no other.
 func (t *Names) Fork() *Names {
 	f := NewNames()
-	f.base, f.baseNames, f.baseSubs = t, uint32(t.Len()), t.baseSubs+uint32(len(t.subs))
+	f.base, f.baseNames, f.baseSubs = t, uint32(t.Len()), t.baseSubs+uint32(len(t.subs.subs))
 	return f
 }
 
@@ -33,16 +32,15 @@ func (t *Names) Fork() *Names {
 // transaction. Values made from it before are no longer valid.
 func (t *Names) Reset() {
 	emptied := t.emptied + 1
-	if len(t.names)+len(t.subs) > maxKeptNames { // a map keeps the room that it once had
+	if len(t.names)+len(t.subs.subs) > maxKeptNames { // a map keeps the room that it once had
 		*t = *NewNames()
 		t.emptied = emptied
 		return
 	}
 	t.emptied = emptied
 	clear(t.index)
-	clear(t.subIx)
 	t.names = t.names[:0]
-	t.subs = t.subs[:0]
+	t.subs.reset()
 	t.bytes = 0
 	t.base, t.baseNames, t.baseSubs = nil, 0, 0
 }
@@ -122,8 +120,8 @@ func (t *Names) sub(n uint64) (i uint32, ok bool) {
 			return i, true
 		}
 	}
-	i, ok = t.subIx[n]
-	return i, ok
+	i, ok = t.subs.find(n)
+	return t.baseSubs + i, ok
 }
 
 // subAt returns the last part of a key by its index; 0 if there is none.
@@ -131,8 +129,8 @@ func (t *Names) subAt(i uint32) uint64 {
 	switch own := i - t.baseSubs; {
 	case i < t.baseSubs:
 		return t.base.subAt(i)
-	case int(own) < len(t.subs):
-		return t.subs[own]
+	case int(own) < len(t.subs.subs):
+		return t.subs.subs[own]
 	default:
 		return 0
 	}
@@ -152,9 +150,7 @@ func (t *Names) Key(id uint64, kind Kind, sub uint64) Value {
 func (t *Names) refOf(sub uint64) uint32 {
 	i, ok := t.sub(sub)
 	if !ok {
-		i = t.baseSubs + uint32(len(t.subs))
-		t.subs = append(t.subs, sub)
-		t.subIx[sub] = i
+		i = t.baseSubs + t.subs.add(sub)
 	}
 	return i + 1
 }

@@ -45,7 +45,7 @@ const (
 // NextPart empties a part for the next records, and its names when they are many.
 func (t *Txn) NextPart() {
 	t.Records = t.Records[:0]
-	if t.Names.Len()+len(t.Names.subs) > maxPartNames {
+	if t.Names.Len()+len(t.Names.subs.subs) > maxPartNames {
 		t.Names.Reset()
 	}
 }

@@ -18,7 +18,7 @@ const (
 // transaction's Names to make that so.
 type Value struct {
 	n    uint64 // U64: the number; Word, Name: the index; Key: the object id
-	ref  uint32 // Key: 0 for SUB 0, else 1 + index into Names.subs
+	ref  uint32 // Key: 0 for SUB 0, else 1 + place in Names.subs
 	tag  Tag
 	kind Kind // Key: the kind of the object named
 }

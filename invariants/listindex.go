@@ -88,9 +88,9 @@ func (x *listIndex) hash(l *recordLists, t *terms, place uint32) uint64 {
 	r := &l.records[place]
 	switch x.key {
 	case byObjectID:
-		return l.mix(r.Object.ID, 0)
+		return l.near(r.Object.ID, 0)
 	case byObjectSub:
-		return l.mix(r.Object.ID, r.Object.Sub)
+		return l.near(r.Object.ID, r.Object.Sub)
 	case byPair:
 		return l.mix(r.Object.ID, l.mix(r.Object.Sub, r.Object.Aux))
 	case byNewValue:

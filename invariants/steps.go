@@ -284,11 +284,11 @@ func (g *changeGoal) hash(m *machine) (h uint64, ok bool) {
 	case byIDOldValue:
 		return m.lists.mix(lo.ID, m.lists.cell(g.old.want(m))), true
 	case byObjectID:
-		return m.lists.mix(lo.ID, 0), true
+		return m.lists.near(lo.ID, 0), true
 	case byPair:
 		return m.lists.mix(lo.ID, m.lists.mix(lo.Sub, lo.Aux)), true
 	default:
-		return m.lists.mix(lo.ID, lo.Sub), true
+		return m.lists.near(lo.ID, lo.Sub), true
 	}
 }
 

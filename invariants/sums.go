@@ -53,8 +53,12 @@ func (c cell) lasting() bool {
 
 // slot returns the slot of a key, or the empty one where it belongs.
 func (t *sumTable) slot(key []cell) int {
-	h := uint64(len(key))
-	for _, c := range key {
+	h, last := uint64(len(key)), len(key)-1
+	for i, c := range key {
+		if i == last { // mostly an inode, and these in their order
+			h = t.near(c.n, t.mix(h, t.cell(cell{m: c.m, tag: c.tag, kind: c.kind})))
+			break
+		}
 		h = t.mix(h, t.cell(c))
 	}
 	mask := len(t.slots) - 1
