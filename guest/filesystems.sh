@@ -1,16 +1,18 @@
 # What the explorer's guest has beside the initramfs of every guest: programs and modules of the other file systems that Debian 12 can
-# make and a kernel of it can mount. Sourced by build.sh, whose functions it uses.
+# make and a kernel of it can mount, and of software RAID. Sourced by build.sh, whose functions it uses.
 #
 # Debian 12 has no mkfs for HFS+ (hfsprogs), UFS, bcachefs, affs and omfs, and no other kernel of it than 6.12 has ntfs3. The cloud kernels
 # have neither bfs, f2fs, gfs2, hfs, jfs, minix, nilfs2, ocfs2 nor reiserfs. explore/component/fs says which programs are for which.
 
 # Packages, and those that they need and a machine that builds guests may not have. They are unpacked, and not installed.
 FS_PACKAGES='xfsprogs liburcu8 libinih1 dosfstools exfatprogs ntfs-3g libntfs-3g89 udftools f2fs-tools jfsutils reiserfsprogs nilfs-tools
-gfs2-utils ocfs2-tools libaio1 libcmap4 libcorosync-common4 libqb100 libdlm3 hfsutils'
+gfs2-utils ocfs2-tools libaio1 libcmap4 libcorosync-common4 libqb100 libdlm3 hfsutils mdadm'
 FS_PROGRAMS='mkfs.xfs xfs_repair xfs_db mkfs.fat fsck.fat mkfs.exfat fsck.exfat mkntfs ntfsfix mkudffs mkfs.f2fs fsck.f2fs jfs_mkfs jfs_fsck
-mkreiserfs reiserfsck mkfs.nilfs2 mkfs.gfs2 fsck.gfs2 mkfs.ocfs2 fsck.ocfs2 hformat mkfs.minix fsck.minix mkfs.bfs'
-# The kernel asks for a file system's module, and for the character sets of FAT and HFS, when it is to mount one.
-FS_MODULES='xfs vfat msdos exfat ntfs3 udf f2fs jfs reiserfs nilfs2 gfs2 ocfs2 hfs minix bfs nls_cp437 nls_ascii nls_iso8859-1 nls_utf8'
+mkreiserfs reiserfsck mkfs.nilfs2 mkfs.gfs2 fsck.gfs2 mkfs.ocfs2 fsck.ocfs2 hformat mkfs.minix fsck.minix mkfs.bfs mdadm'
+# The kernel asks for a file system's module, and for the character sets of FAT and HFS, when it is to mount one; and for a RAID level's when an
+# array is to run.
+FS_MODULES='xfs vfat msdos exfat ntfs3 udf f2fs jfs reiserfs nilfs2 gfs2 ocfs2 hfs minix bfs nls_cp437 nls_ascii nls_iso8859-1 nls_utf8 raid0 raid1 raid10
+raid456'
 
 # fs_fetch unpacks the packages into $out/programs, unless it has these.
 fs_fetch() {
@@ -64,7 +66,8 @@ fs_modules() {
 fs_archive() {
 	root=$out/root
 	rm -rf "$root"
-	mkdir -p "$root/bin" "$root/sbin" "$root/etc"
+	# mdadm keeps its list of arrays below /run.
+	mkdir -p "$root/bin" "$root/sbin" "$root/etc" "$root/run"
 	cp -L "$@" "$root/bin/"
 	ln -s /proc/self/mounts "$root/etc/mtab"
 	ln -s ../bin/busybox "$root/sbin/modprobe"

@@ -9,13 +9,15 @@ import (
 	"fsward/explore"
 )
 
-const raid = `
-disks: [16M, 16M]
-layers:
-  - {component: raid1, at: /dev/md0, on: [/dev/fswrd0, /dev/fswrd1]}
-  - {component: ext3, at: /mnt/a, on: [/dev/md0], mount_options: data=journal}
-checker: sync
-`
+// raid is the stack that the documentation shows.
+func raid(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/examples/raid.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
 
 func write(t *testing.T, text string) string {
 	t.Helper()
@@ -27,7 +29,7 @@ func write(t *testing.T, text string) string {
 }
 
 func TestRead(t *testing.T) {
-	s, err := Read(write(t, raid))
+	s, err := Read(write(t, raid(t)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,22 +42,22 @@ func TestRead(t *testing.T) {
 		paths = append(paths, c.Path())
 	}
 	if got := strings.Join(paths, " "); got != "/dev/fswrd0 /dev/fswrd1 /dev/md0 /mnt/a" || s.Disks[1] != 16<<20 || s.Checker != "sync" ||
-		top.Options.Mount != "data=journal" {
+		top.Options.Mkfs != "-b 1024" {
 		t.Errorf("%s, %+v", got, s)
 	}
 }
 
 func TestWrongSpecs(t *testing.T) {
 	for change, wrong := range map[[2]string]string{
-		{"raid1", "raid7"}:                     "raid7",
-		{"[/dev/md0]", "[/dev/md1]"}:           "no /dev/md1",
-		{"16M, 16M", "16M, 16M, 16M"}:          "/dev/fswrd2 is no part",
-		{"16M, 16M", "16M, 16Q"}:               "16Q",
-		{"at: /mnt/a", "at: /dev/md0"}:         "already",
-		{"checker", "chequer"}:                 "chequer",
-		{"on: [/dev/fswrd0, ", "on: [/dev/x,"}: "no /dev/x",
+		{"component: raid", "component: raid7"}: "raid7",
+		{"[/dev/md0]", "[/dev/md1]"}:            "no /dev/md1",
+		{"16M, 16M", "16M, 16M, 16M"}:           "/dev/fswrd2 is no part",
+		{"16M, 16M", "16M, 16Q"}:                "16Q",
+		{"at: /mnt/a", "at: /dev/md0"}:          "already",
+		{"checker", "chequer"}:                  "chequer",
+		{"on: [/dev/fswrd0, ", "on: [/dev/x,"}:  "no /dev/x",
 	} {
-		s, err := Read(write(t, strings.Replace(raid, change[0], change[1], 1)))
+		s, err := Read(write(t, strings.Replace(raid(t), change[0], change[1], 1)))
 		if err == nil {
 			_, err = s.Components()
 		}
@@ -73,12 +75,12 @@ func TestWrongSpecs(t *testing.T) {
 
 // A file's paths hold from wherever it is read.
 func TestPathsAreOfTheFile(t *testing.T) {
-	path := write(t, strings.NewReplacer("ext3", "mine.yaml", "checker: sync", "checker: ./check.sh").Replace(raid))
+	path := write(t, strings.NewReplacer("ext3", "mine.yaml", "checker: sync", "checker: ./check.sh").Replace(raid(t)))
 	s, err := Read(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if dir := filepath.Dir(path); s.Layers[1].Component != dir+"/mine.yaml" || s.Checker != dir+"/check.sh" || s.Layers[0].Component != "raid1" {
+	if dir := filepath.Dir(path); s.Layers[1].Component != dir+"/mine.yaml" || s.Checker != dir+"/check.sh" || s.Layers[0].Component != "raid" {
 		t.Errorf("%+v", s)
 	}
 }
