@@ -128,16 +128,16 @@ func (b *bios) complete(f *bio, r *ramdisk.Record) {
 		if !failed && !r.Injected.Has(ramdisk.DropFlush) {
 			b.flushed(f)
 		}
-		if f.write != nil && r.Done > 0 { // only now is it known that the flush before it was done
+		if f.write != nil && !failed { // only now is it known that the flush before it was done
 			b.out = append(b.out, Event{Kind: Issued, Write: *f.write})
 		}
 	}
-	if f.write == nil || r.Done == 0 && f.flags&ramdisk.Preflush != 0 {
+	if f.write == nil || failed && f.flags&ramdisk.Preflush != 0 {
 		return
 	}
 	id := []uint64{f.write.ID}
 	if r.Done < f.write.Len {
-		b.out = append(b.out, Event{Kind: Failed, IDs: id, Done: r.Done})
+		b.out = append(b.out, Event{Kind: Failed, IDs: id, Done: r.Done, Silent: r.Status == 0})
 	}
 	switch {
 	case r.Done == f.write.Len && f.flags&ramdisk.FUA != 0:

@@ -117,6 +117,25 @@ func TestBios(t *testing.T) {
 	}), "000", "100", "110")
 }
 
+// A write of which only a part took effect, or nothing, is told of, and whether whoever wrote was.
+func TestBiosFailed(t *testing.T) {
+	for _, flags := range []ramdisk.Flags{0, ramdisk.FUA, ramdisk.Preflush | ramdisk.FUA} {
+		var l bioLog
+		l.submit(1, 0, flags)
+		l.record(ramdisk.Complete, ramdisk.Write, flags, 1, 0, SectorSize, 0, 1<<ramdisk.Tear, nil)
+		var got []Event
+		for ev, err := range FromBios(ReadBios(ramdisk.NewReader(&l.Buffer)), 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, ev)
+		}
+		if len(got) != 2 || got[0].Kind != Issued || got[1].Kind != Failed || got[1].Done != 0 || !got[1].Silent {
+			t.Errorf("flags %#x: %+v", flags, got)
+		}
+	}
+}
+
 // TestTrace reads a log of dm-log-writes.
 func TestTrace(t *testing.T) {
 	var file memory

@@ -30,13 +30,14 @@ type Write struct {
 
 // An Event is one step of a log.
 type Event struct {
-	Kind  Kind
-	At    uint64   // where it stands in what was recorded: number of the log's entry, or Seq of the record
-	Write Write    // of Issued
-	All   bool     // of Settled: all writes that were issued
-	IDs   []uint64 // of Settled and Failed
-	Done  uint64   // of Failed
-	Mark  string   // of Marked
+	Kind   Kind
+	At     uint64   // where it stands in what was recorded: number of the log's entry, or Seq of the record
+	Write  Write    // of Issued
+	All    bool     // of Settled: all writes that were issued
+	IDs    []uint64 // of Settled and Failed
+	Done   uint64   // of Failed
+	Silent bool     // of Failed: whoever wrote was told that all was done
+	Mark   string   // of Marked
 }
 
 // Events is a log. It ends with the first error.

@@ -23,6 +23,7 @@ const (
 type Write struct {
 	ID, Off, Len uint64 // bytes
 	order        uint64
+	lost         bool // it never will be, and nobody was told: only what is written there later helps
 }
 
 // A Debt is a call that returned too early.
@@ -70,7 +71,7 @@ func (a *Account) Add(ev crash.Event) error {
 			return &crash.LimitError{What: "writes that are not durable", Limit: maxOpen}
 		}
 		a.order++
-		a.open = append(a.open, Write{ev.Write.ID, ev.Write.Off, ev.Write.Len, a.order})
+		a.open = append(a.open, Write{ID: ev.Write.ID, Off: ev.Write.Off, Len: ev.Write.Len, order: a.order})
 		if a.Copies {
 			return a.copies.issued(&ev.Write)
 		}
@@ -79,25 +80,38 @@ func (a *Account) Add(ev crash.Event) error {
 			for _, w := range a.open {
 				a.copies.settled(w.ID)
 			}
-			a.open = a.open[:0]
+			a.open = slices.DeleteFunc(a.open, func(w Write) bool { return !w.lost })
 			return nil
 		}
 		for _, id := range ev.IDs {
 			a.settle(id)
 		}
-	case crash.Failed: // an error was told to whoever wrote
+	case crash.Failed:
 		for _, id := range ev.IDs {
-			delete(a.copies.waiting, id)
+			a.failed(id, ev.Done, ev.Silent)
 		}
-		a.open = slices.DeleteFunc(a.open, func(w Write) bool { return slices.Contains(ev.IDs, w.ID) })
 	}
 	return nil
+}
+
+// failed takes a write of which only the first bytes were done. Who was told of that does not count on it; else the rest is owed.
+func (a *Account) failed(id, done uint64, silent bool) {
+	delete(a.copies.waiting, id)
+	i := slices.IndexFunc(a.open, func(w Write) bool { return w.ID == id })
+	switch {
+	case i < 0:
+	case silent && done < a.open[i].Len:
+		w := &a.open[i]
+		w.Off, w.Len, w.lost = w.Off+done, w.Len-done, true
+	default:
+		a.open = slices.Delete(a.open, i, i+1)
+	}
 }
 
 // settle closes a write, and those before it that it has overwritten.
 func (a *Account) settle(id uint64) {
 	a.copies.settled(id)
-	i := slices.IndexFunc(a.open, func(w Write) bool { return w.ID == id })
+	i := slices.IndexFunc(a.open, func(w Write) bool { return w.ID == id && !w.lost })
 	if i < 0 {
 		return
 	}
