@@ -280,8 +280,11 @@ func (s *session) left(ctx context.Context) (*Found, error) {
 	if err != nil {
 		return s.judged(e, "", err), fatal(e)
 	}
+	before := slices.Clone(s.mounts)
 	for _, line := range now {
-		if !slices.Contains(s.mounts, line) {
+		if i := slices.Index(before, line); i >= 0 {
+			before = slices.Delete(before, i, i+1) // as often as it is there: one can be on top of another like it
+		} else {
 			s.dead = true // it holds the disk
 			return &Found{Kind: "mount left", Text: "all was unmounted, and this is still there: " + line}, nil
 		}
