@@ -280,6 +280,9 @@ func (x *explorer) child(ctx context.Context, key []byte, st *state) error {
 	var besides []*Error
 	for _, found := range r.beside {
 		e, err := x.reportBeside(ctx, &finding{ran: r, Found: found})
+		if stopped := x.stopped(); reported != nil && stopped != nil && errors.Is(err, stopped) {
+			break // what was reported is kept
+		}
 		if err != nil {
 			x.totals = before
 			return err

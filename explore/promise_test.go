@@ -129,3 +129,42 @@ func TestPromises(t *testing.T) {
 		})
 	}
 }
+
+// lossy is one, after which each crash has lost something.
+type lossy struct{ one }
+
+func (c lossy) Mutate(e *explore.Env) error {
+	if err := c.one.Mutate(e); err != nil {
+		return err
+	}
+	return e.CheckCrashesNow(nil)
+}
+
+func (lossy) Check(*explore.Env, explore.Crash) error { return explore.Foundf("lost", "all of it") }
+
+// A run that is stopped by what a crash shows keeps that, though what was found beside it could not be looked at again.
+func TestStoppedByAnError(t *testing.T) {
+	cfg := toy(t, "", 1, 1)
+	cfg.Stack.Checker, cfg.Depth, cfg.NewAccount = lossy{one{ops: []agent.Op{agent.Fsync(0)}}}, 1, newAccount
+	cfg.System.(*exploretest.System).Perform = func(s *exploretest.System, _ agent.Op) agent.Result {
+		if err := s.Submit(0, ramdisk.Write, 0, 8, make([]byte, ramdisk.SectorSize)); err != nil {
+			return agent.Result{Errno: unix.EIO}
+		}
+		return agent.Result{}
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	cfg.OnEvent = func(e explore.Event) {
+		if e.Event == "error" {
+			stop()
+		}
+	}
+	got, err := explore.Run(ctx, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := explore.Read(cfg.Dir)
+	if err != nil || len(got.Errors) != 1 || len(kept.Errors) != 1 || kept.Errors[0].Kind != "lost" || kept.Runs != 1 || kept.CrashStates == 0 {
+		t.Errorf("%v: kept %+v of %+v", err, kept, got)
+	}
+}
