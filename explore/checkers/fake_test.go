@@ -92,7 +92,15 @@ func (f *fake) command(s *exploretest.System, what string) error {
 		}
 		return f.load(s)
 	case "unmount":
-		err := f.commit(s)
+		var err error
+		switch f.bug {
+		case "unmount writes nothing":
+			f.pending = nil
+		case "unmount does not flush":
+			err = f.write(s)
+		default:
+			err = f.commit(s)
+		}
 		f.fs = nil
 		return err
 	case "recover":

@@ -16,6 +16,7 @@ func Names() [][2]string {
 		{"recovery", "the same, and has the recovery left nothing to repair, and gives the same again?"},
 		{"failed-syscalls", "have system calls that fail no effect, and all others the one that they should?"},
 		{"silent", "is a disk that fails told of?"},
+		{"unmount", "is all there when it was unmounted and is mounted again, and after a crash in between?"},
 		{"leaks", "does mounting, using and unmounting leave something in the kernel?"},
 	}
 }
@@ -34,6 +35,8 @@ func New(checker string, on Storage, p model.Promises, l Limits) (explore.Checke
 		return &Failed{Core: core, Disk: disk(on)}, nil
 	case "silent":
 		return &Silent{Core: core, On: on, Disk: disk(on)}, nil
+	case "unmount":
+		return &Unmount{Core: core, On: on}, nil
 	case "leaks":
 		return &Leaks{Core: core, On: on}, nil
 	}

@@ -89,6 +89,9 @@ func TestPlanted(t *testing.T) {
 		{"rename over a file is refused", "failed-syscalls", none, 3, "wrong result"},
 		{"chmod of one is of all", "failed-syscalls", none, 2, "mode"},
 		{"punching a hole cuts the end", "failed-syscalls", none, 3, "size"},
+		// Mounts.
+		{"unmount writes nothing", "unmount", none, 1, "lost"},
+		{"unmount does not flush", "unmount", none, 1, "lost"},
 		{"leak on mount", "leaks", none, 1, "leak"},
 	} {
 		t.Run(c.bug, func(t *testing.T) {
@@ -128,7 +131,7 @@ func TestNothingFalse(t *testing.T) {
 		depth   int
 	}{
 		{"sync", model.Promises{}, 2}, {"sync", model.Promises{Sync: true}, 2}, {"sync", model.Promises{Dirsync: true}, 2}, {"reasonable", model.Promises{}, 2},
-		{"recovery", model.Promises{}, 1}, {"failed-syscalls", model.Promises{}, 2}, {"silent", model.Promises{}, 2}, {"leaks", model.Promises{}, 1},
+		{"recovery", model.Promises{}, 1}, {"failed-syscalls", model.Promises{}, 2}, {"silent", model.Promises{}, 2}, {"unmount", model.Promises{}, 2}, {"leaks", model.Promises{}, 1},
 	} {
 		t.Run(c.checker, func(t *testing.T) {
 			t.Parallel()

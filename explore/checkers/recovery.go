@@ -6,7 +6,7 @@ import (
 	"fsward/explore"
 )
 
-// Storage is the file system that a checker stands on, as far as Recovery, Silent and Leaks use it: *component.Component.
+// Storage is the file system that a checker stands on, as far as Recovery, Silent, Unmount and Leaks use it: *component.Component.
 type Storage interface {
 	explore.Component
 	Verify(e *explore.Env) error // a comprehensive check, unmounted, that changes nothing
