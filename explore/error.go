@@ -37,6 +37,7 @@ type Error struct {
 	Limit    int             `json:"limit"`
 	Crash    *CrashError     `json:"crash,omitempty"` // nil: it was found without a crash
 	Soft     *SoftCrash      `json:"soft,omitempty"`  // nil: it was none of a program alone
+	Seconds  float64         `json:"seconds"`         // of the run, until it was found; after that it was made smaller
 	Count    uint64          `json:"count"`           // how often errors of this kind were found, this one and those like it
 }
 
@@ -88,6 +89,7 @@ func (x *explorer) report(ctx context.Context, f *finding) (*Error, error) {
 			return &x.errors[i], nil
 		}
 	}
+	x.tick()
 	totals := x.totals
 	f, err := x.minimise(ctx, f)
 	x.totals = totals // what was run again is no part of the exploration
@@ -95,6 +97,7 @@ func (x *explorer) report(ctx context.Context, f *finding) (*Error, error) {
 		return nil, err
 	}
 	e := x.errorOf(f)
+	e.Seconds = totals.Seconds
 	e.Dir = fmt.Sprintf("%03d-%s", len(x.errors)+1, fileName(f.Property+" "+f.Kind))
 	if err := x.writeFolder(&e, f); err != nil {
 		return nil, fmt.Errorf("the folder of an error: %w", err)
