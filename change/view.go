@@ -29,6 +29,13 @@ type View interface {
 	Next(o Object) (n Object, ok bool, err error)
 }
 
+// A Walker is a View that goes through objects without an iterator for each question.
+type Walker interface {
+	View
+	// Walk yields what Scan does.
+	Walk(lo, hi Object, yield func(Object, error) bool)
+}
+
 // A Forker is a View that several goroutines can ask at once, each a fork of its own.
 type Forker interface {
 	View

@@ -13,9 +13,8 @@ type Compiled struct {
 	reference *reference
 	clauses   []*compiledClause
 	timing    []Timing
-	halves    []*half // one or two
+	halves    [2]*half
 	lists     *recordLists
-	dealer    *dealer
 }
 
 // compiledClause is a clause of a rule with its programs.
@@ -56,9 +55,9 @@ func NewCompiled(schema *change.Schema, files []File, options Options) (*Compile
 	found := &mistakes{reported: map[string]bool{}}
 	e.lists = &recordLists{seeds: newSeeds()}
 	var compilers []*compiler
-	for i := range halvesOf(l.rules, r.options) {
+	for i := range e.halves {
 		h := newHalf(i, r, l, e.lists)
-		e.halves, compilers = append(e.halves, h), append(compilers, newCompiler(l, h.machine, found))
+		e.halves[i], compilers = h, append(compilers, newCompiler(l, h.machine, found))
 	}
 	for _, rule := range l.rules {
 		e.timing = append(e.timing, Timing{Rule: rule.Name})
@@ -68,6 +67,10 @@ func NewCompiled(schema *change.Schema, files []File, options Options) (*Compile
 				compiler.compile(c)
 			}
 			e.clauses = append(e.clauses, c)
+			for _, h := range e.halves {
+				own := *c
+				h.own = append(h.own, &own)
+			}
 		}
 	}
 	for _, c := range compilers {
@@ -76,7 +79,6 @@ func NewCompiled(schema *change.Schema, files []File, options Options) (*Compile
 	if err := found.err(); err != nil {
 		return nil, err
 	}
-	e.dealer = newDealer(len(l.rules), e.clauses, compilers[0].users)
 	return e, nil
 }
 

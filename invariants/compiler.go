@@ -3,7 +3,6 @@ package invariants
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/ichiban/prolog/engine"
@@ -38,9 +37,7 @@ type compiler struct {
 	predicates map[indicator][]parsedClause
 	recursive  map[indicator]bool
 	procedures map[string]*procedureEntry
-	properties map[string]uint64 // verify/1 goals, sums and what else rules have in common, numbered
-	users      [][]int32         // by these numbers, the rules that have them
-	rule       *rule             // that is compiled
+	properties map[string]uint64 // verify/1 goals and sums, numbered
 	counters   int               // of count/2 and sum/3 that can run at once
 	mistakes   *mistakes
 }
@@ -89,7 +86,7 @@ func (c *compiler) mistake(at clauseText, format string, args ...any) {
 // compile compiles a clause of a rule for a half more. Clauses on one line are one goal and one program.
 func (c *compiler) compile(out *compiledClause) {
 	r, clause := out.rule, out.clause
-	c.rule, out.explains = r, nil
+	out.explains = nil
 	prog := &program{}
 	for _, parsed := range c.loader.clauses {
 		head, ok := parsed.head.(engine.Compound)
@@ -194,19 +191,10 @@ func (c *compiler) property(t template) uint64 {
 		}
 	}
 	write(t)
-	return c.inCommon(b.String())
-}
-
-// inCommon returns the number of something that rules can have in common, and notes that the one which is compiled has it.
-func (c *compiler) inCommon(key string) uint64 {
-	n, ok := c.properties[key]
+	n, ok := c.properties[b.String()]
 	if !ok {
 		n = uint64(len(c.properties))
-		c.properties[key] = n
-		c.users = append(c.users, nil)
-	}
-	if c.rule != nil && !slices.Contains(c.users[n], c.rule.order) {
-		c.users[n] = append(c.users[n], c.rule.order)
+		c.properties[b.String()] = n
 	}
 	return n
 }

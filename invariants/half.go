@@ -8,41 +8,30 @@ import (
 	"fsward/change"
 )
 
-// A half is a machine that has the programs of all rules, and judges some of them, or all: two goroutines judge a large
-// transaction at once. They share the lists and indexes of its records and nothing else that changes; what they find is put
-// together when both are done, so that the verdict is the same as one after the other. See docs/decisions/0022.
+// A half is a machine that has the programs of all rules: two goroutines judge a large transaction at once, each a part of its records.
+// They share the lists and indexes of the records and nothing else that changes. See docs/decisions/0022.
 type half struct {
 	order   int               // 0 or 1
+	own     []*compiledClause // all of them, with what this half has spent
 	clauses []*compiledClause // those that it judges
-	all     bool              // clauses are all that there are, of a transaction that is held
-	timing  []Timing          // of all rules; a half adds to those of its own
+	all     bool              // its lists are those of all clauses, of a transaction that is held
+	timing  []Timing          // of all rules
+	watch   []Timing          // timing, while both judge
 	machine *machine
 	run     run // what the report needs of one
 	report  *report
 }
 
 func newHalf(order int, r *reference, l *loader, lists *recordLists) *half {
-	h := &half{order: order, machine: newMachine(l.vocabulary, r.options, lists)}
+	h := &half{order: order, machine: newMachine(l.vocabulary, r.options, lists), watch: make([]Timing, len(l.rules))}
 	h.run.vocabulary = l.vocabulary
 	h.report = newReport(&h.run, l.rules, r.options.MaxViolations)
 	return h
 }
 
-// parallelFrom is the number of records from which the halves are judged at once. A small commit, whose verdict is there
+// parallelFrom is the number of records from which the halves judge at once. A small commit, whose verdict is there
 // within a millisecond or two, is left to one processor and the other to the guest.
 const parallelFrom = 1 << 11
-
-// manyRules is the number of rules from which there are two halves. With fewer, most of the work is going through the
-// records, which each half does.
-const manyRules = 16
-
-// halvesOf returns into how many halves rules are divided.
-func halvesOf(rules []*rule, options Options) int {
-	if len(rules) < manyRules && options.parallelFrom == 0 {
-		return 1
-	}
-	return 2
-}
 
 // judgeHalves judges a transaction by the rules that are compiled.
 func (e *Compiled) judgeHalves(ctx context.Context, t *change.Txn, v change.View) {
@@ -53,20 +42,24 @@ func (e *Compiled) judgeHalves(ctx context.Context, t *change.Txn, v change.View
 		from = parallelFrom
 	}
 	forker, ok := v.(change.Forker)
-	if !ok || len(e.halves) == 1 || len(t.Records) < from || e.reference.options.Progress != nil {
-		h := e.halves[0]
-		if !h.all {
-			h.take(e.clauses, (*compiledPlan).startLists)
-			h.all = true
+	if ok && len(t.Records) >= from && e.reference.options.Progress == nil {
+		e.lists.fillHalves()
+		if e.both(ctx, t, forker) {
+			return
 		}
-		h.check(ctx, t, v, e.timing)
-		return
 	}
-	e.lists.fillHalves()
-	e.taste(ctx, t, forker)
-	counts := e.dealer.count(&e.halves[0].machine.turn, t.Records)
-	e.both(e.dealer.deal(counts), t, forker, func(h *half, t *change.Txn, v change.View) { h.check(ctx, t, v, e.timing) })
-	e.dealer.learn(counts, e.timing)
+	h := e.halves[0]
+	h.takeAll(e.clauses)
+	h.check(ctx, t, v, e.timing)
+}
+
+// takeAll takes all clauses to judge, of a transaction that is held.
+func (h *half) takeAll(clauses []*compiledClause) {
+	if !h.all {
+		h.take(clauses, (*compiledPlan).startLists)
+		h.all = true
+	}
+	h.clauses = clauses
 }
 
 // take takes clauses to judge, whose plans are started by the records in some lists.
@@ -84,7 +77,7 @@ func (h *half) take(clauses []*compiledClause, starts func(*compiledPlan) []int)
 	h.machine.turn.use(asked)
 }
 
-// check judges a transaction by the rules of a half.
+// check judges a transaction by a half alone.
 func (h *half) check(ctx context.Context, t *change.Txn, v change.View, timing []Timing) {
 	h.timing, h.run.txn, h.run.view = timing, t, v
 	h.machine.begin(ctx, t, v, h.report)
@@ -139,8 +132,8 @@ func (h *half) judge(clauses []*compiledClause, parts iter.Seq[[2]int]) {
 			}
 		}
 	}
-	if m.tasting {
-		return
+	if h.order > 0 || m.parts != nil && m.parts.stopped.Load() {
+		return // the first half does what is done once
 	}
 	took = time.Since(watch)
 	for _, c := range clauses {

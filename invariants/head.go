@@ -10,13 +10,16 @@ import (
 // errStop ends a clause whose rule has as many violations as are reported.
 var errStop = errors.New("no more violations of this rule are looked for")
 
+// errFound ends what both halves judge at once: one of them is to judge it.
+var errFound = errors.New("something does not hold")
+
 // violationOp notes a violation.
 func violationOp(tree, id template) op {
 	h, isKey := headOf(tree, id)
 	return func(step) step {
 		return func(m *machine) bool {
-			if m.tasting {
-				return false // sums are not made, so that what is found need not be so
+			if m.parts != nil {
+				return m.fail(errFound)
 			}
 			c := m.clause
 			if isKey {

@@ -163,7 +163,11 @@ func (g *queryGoal) each(m *machine, info *stepInfo, lo, hi change.Object, next 
 // matches is enough for a goal, if there is one.
 func (m *machine) scan(g *queryGoal, info *stepInfo, lo, hi change.Object) (stop bool) {
 	m.scanning, m.scanInfo, m.stop = g, info, false
-	m.view.Scan(lo, hi)(m.gather)
+	if m.walker != nil {
+		m.walker.Walk(lo, hi, m.gather)
+	} else {
+		m.view.Scan(lo, hi)(m.gather)
+	}
 	return m.stop
 }
 

@@ -24,8 +24,9 @@ type machine struct {
 	ctx     context.Context
 	records []change.Record
 	view    change.View
-	lists   *recordLists // of the transaction: what rules look up
-	turn    sorter       // of the part of it that is judged: what starts rules
+	walker  change.Walker // the view, if it is one
+	lists   *recordLists  // of the transaction: what rules look up
+	turn    sorter        // of the part of it that is judged: what starts rules
 	reverse reverseIndex
 	memo    memo
 
@@ -44,6 +45,7 @@ type machine struct {
 
 	rows, maxRows int64 // of the clause that runs
 	recordRows    int64 // rows when the clause was given its present record
+	perRecord     int64 // rows that one record may cost
 	checkAt       int64 // rows at which the bounds are looked at
 	trigger       int32 // the present record, −1 where there is none
 	err           error
@@ -56,8 +58,8 @@ type machine struct {
 	scanInfo *stepInfo
 	stop     bool // of gather: the scan found what was looked for, or failed
 
+	parts     *ends      // those that both halves judge at once; nil where one judges alone
 	streaming *streaming // nil where the transaction is held
-	tasting   bool       // see taste: sums are not made
 	passes    []sumPass
 }
 
@@ -71,6 +73,7 @@ func newMachine(v *vocabulary, o Options, lists *recordLists) *machine {
 
 func (m *machine) begin(ctx context.Context, t *change.Txn, v change.View, report *report) {
 	m.ctx, m.records, m.view, m.report = ctx, t.Records, v, report
+	m.walker, _ = v.(change.Walker)
 	m.terms.begin(t.Names)
 	m.memo.reset()
 	m.reverse.reset()
@@ -79,12 +82,13 @@ func (m *machine) begin(ctx context.Context, t *change.Txn, v change.View, repor
 		t.reset(len(m.records))
 	}
 	m.maxRows = m.options.Steps + m.options.StepsPerRecord*int64(len(t.Records))
+	m.perRecord = m.options.RowsPerRecord
 }
 
 // end lets go of the transaction.
 func (m *machine) end() {
 	m.terms.end()
-	m.ctx, m.records, m.view, m.report, m.clause = nil, nil, nil, nil, nil
+	m.ctx, m.records, m.view, m.walker, m.report, m.clause = nil, nil, nil, nil, nil, nil
 }
 
 // run runs a plan of a clause through all its solutions, in the part of the transaction that is judged.
@@ -119,15 +123,15 @@ func (m *machine) checkRows(s *stepInfo) bool {
 	case m.rows > m.maxRows:
 		return m.fail(budgetError{fmt.Sprintf("more than the %d rows that a transaction of %d records allows, at %s",
 			m.maxRows, len(m.records), s.goal)})
-	case m.rows-m.recordRows > m.options.RowsPerRecord:
+	case m.rows-m.recordRows > m.perRecord:
 		return m.fail(budgetError{fmt.Sprintf("more than %d rows for one change record, at %s; %d rows in all",
-			m.options.RowsPerRecord, s.goal, m.rows)})
+			m.perRecord, s.goal, m.rows)})
 	}
 	if err := m.ctx.Err(); err != nil {
 		return m.fail(err)
 	}
 	// The next record may only put the last of these off.
-	m.checkAt = min(m.rows+1024, m.maxRows, m.recordRows+m.options.RowsPerRecord)
+	m.checkAt = min(m.rows+1024, m.maxRows, m.recordRows+m.perRecord)
 	return false
 }
 
@@ -135,6 +139,9 @@ func (m *machine) checkRows(s *stepInfo) bool {
 func (m *machine) fail(err error) bool {
 	if m.err == nil {
 		m.err = err
+	}
+	if m.parts != nil {
+		m.parts.stopped.Store(true)
 	}
 	return true
 }

@@ -236,9 +236,6 @@ func (p *planner) placeQuery(g goal, t template, args []template, e *env, last b
 		}
 		goal.fields, goal.values = []change.Field{f}, []valuePattern{value}
 		goal.reverse = value.known() && !goal.object.sub.known() && goal.object.kind != 0 && p.machine.vocabulary.shape(goal.object.kind) != change.ShapeNum
-		if goal.reverse {
-			p.compiler.inCommon(reverseLookups)
-		}
 	}
 	goal.first = p.exists && last && len(args) == 2 && p.firstLoad(&goal.object) < 0
 	goal.key = p.machine.vocabulary.keyMaker(&goal.object)

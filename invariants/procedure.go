@@ -54,7 +54,6 @@ func (p *planner) placeCall(t template, q indicator, args []template, e *env, r 
 // procedure returns the procedure for a pattern of arguments, compiling it at its first use.
 func (p *planner) procedure(pattern string, q indicator) (*procedure, error) {
 	c := p.compiler
-	c.inCommon("procedure " + pattern) // what it proves is noted for the rule that is compiled first
 	if proc, ok := c.procedures[pattern]; ok {
 		if proc.failed != nil {
 			return nil, proc.failed

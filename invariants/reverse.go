@@ -11,9 +11,6 @@ type reverseIndex struct {
 	entries []reverseEntry
 }
 
-// reverseLookups stands for the reverse index in what rules have in common: a directory is read for one of them.
-const reverseLookups = "reverse"
-
 type reverseEntry struct {
 	key    reverseKey
 	object change.Object

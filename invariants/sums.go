@@ -163,9 +163,6 @@ func (k *keptSum) ask(m *machine) (n number, ok bool) {
 	if m.streaming != nil {
 		return k.askStream(m, key)
 	}
-	if m.tasting {
-		return n, true
-	}
 	if !k.table.built {
 		if !k.table.worthwhile(len(m.records)) {
 			return n, false

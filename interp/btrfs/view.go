@@ -36,7 +36,10 @@ type holding struct {
 	near   position // where the last search for objects of the kind ended
 }
 
-var _ change.Forker = (*view)(nil)
+var (
+	_ change.Forker = (*view)(nil)
+	_ change.Walker = (*view)(nil)
+)
 
 func newView(s *state, names *change.Names) *view {
 	own := *s
@@ -107,6 +110,9 @@ func (v *view) lookup(o change.Object, fields []change.Field) (*holding, entity,
 	h, err := v.holding(o, fields)
 	if err != nil {
 		return nil, entity{}, false, err
+	}
+	if ents := h.dec.ents; len(ents) == 1 { // as in most items
+		return h, ents[0], ents[0].obj == o, nil
 	}
 	i, ok := slices.BinarySearchFunc(h.dec.ents, o, func(e entity, o change.Object) int { return e.obj.Compare(o) })
 	if !ok {
@@ -228,77 +234,82 @@ func (v *view) decode(p *position) error {
 }
 
 // Scan yields the objects from lo to hi in order.
-func (v *view) Scan(lo, hi change.Object) iter.Seq2[change.Object, error] { return v.scan(lo, hi, 1) }
+func (v *view) Scan(lo, hi change.Object) iter.Seq2[change.Object, error] {
+	return func(yield func(change.Object, error) bool) { v.scan(lo, hi, 1, yield) }
+}
+
+// Walk yields what Scan does.
+func (v *view) Walk(lo, hi change.Object, yield func(change.Object, error) bool) {
+	v.scan(lo, hi, 1, yield)
+}
 
 // ScanDown yields the objects from hi to lo.
 func (v *view) ScanDown(lo, hi change.Object) iter.Seq2[change.Object, error] {
-	return v.scan(lo, hi, -1)
+	return func(yield func(change.Object, error) bool) { v.scan(lo, hi, -1, yield) }
 }
 
-func (v *view) scan(lo, hi change.Object, by int) iter.Seq2[change.Object, error] {
-	return func(yield func(change.Object, error) bool) {
-		if lo.Tree == superObject.Tree {
-			if lo.Compare(superObject) <= 0 && superObject.Compare(hi) <= 0 {
-				yield(superObject, nil)
-			}
-			return
+func (v *view) scan(lo, hi change.Object, by int, yield func(change.Object, error) bool) {
+	if lo.Tree == superObject.Tree {
+		if lo.Compare(superObject) <= 0 && superObject.Compare(hi) <= 0 {
+			yield(superObject, nil)
 		}
-		if lo.ID == hi.ID && lo.Kind == hi.Kind && lo.Sub == hi.Sub && lo.Kind != 0 && lo.Kind < kindCount {
-			v.scanKey(lo, hi, yield)
-			return
+		return
+	}
+	if lo.ID == hi.ID && lo.Kind == hi.Kind && lo.Sub == hi.Sub && lo.Kind != 0 && lo.Kind < kindCount {
+		v.scanKey(lo, hi, yield)
+		return
+	}
+	if lo.Tree == blockTree {
+		if by > 0 && lo.Kind == kindBlockPointers && hi.Kind == lo.Kind && hi.ID == lo.ID {
+			v.scanPointers(lo, hi, yield)
 		}
-		if lo.Tree == blockTree {
-			if by > 0 && lo.Kind == kindBlockPointers && hi.Kind == lo.Kind && hi.ID == lo.ID {
-				v.scanPointers(lo, hi, yield)
-			}
-			return
-		}
-		root, ok, err := v.treeRoot(lo.Tree)
-		if !ok || err != nil || lo.Compare(hi) > 0 {
-			if err != nil {
-				yield(change.Object{}, err)
-			}
-			return
-		}
-		first, last := scanStart(lo), scanEnd(hi)
-		var p position
-		if by > 0 {
-			p, ok, err = v.seek(lo.Kind, lo.Tree, root.pointer, first)
-		} else if p, ok, err = v.seek(lo.Kind, lo.Tree, root.pointer, last); err == nil {
-			ok, err = p.back(ok, last)
-		}
-		var objs []change.Object
-		for ok && err == nil && first.compare(p.key()) <= 0 && p.key().compare(last) <= 0 {
-			group := groupOf(p.key())
-			objs = objs[:0]
-			for ; ok && err == nil && groupOf(p.key()) == group; ok, err = p.move(by) {
-				if err = v.decode(&p); err != nil {
-					break
-				}
-				for _, e := range v.dec.ents {
-					objs = append(objs, e.obj)
-				}
-				if len(objs) > maxGroup {
-					err = &budgetError{"objects under one key", maxGroup}
-					break
-				}
-			}
-			if err != nil {
-				break
-			}
-			slices.SortFunc(objs, change.Object.Compare)
-			if by < 0 {
-				slices.Reverse(objs)
-			}
-			for _, o := range objs {
-				if o.Compare(lo) >= 0 && o.Compare(hi) <= 0 && !yield(o, nil) {
-					return
-				}
-			}
-		}
+		return
+	}
+	root, ok, err := v.treeRoot(lo.Tree)
+	if !ok || err != nil || lo.Compare(hi) > 0 {
 		if err != nil {
 			yield(change.Object{}, err)
 		}
+		return
+	}
+	first, last := scanStart(lo), scanEnd(hi)
+	var p position
+	if by > 0 {
+		p, ok, err = v.seek(lo.Kind, lo.Tree, root.pointer, first)
+	} else if p, ok, err = v.seek(lo.Kind, lo.Tree, root.pointer, last); err == nil {
+		ok, err = p.back(ok, last)
+	}
+	var objs []change.Object
+	for ok && err == nil && first.compare(p.key()) <= 0 && p.key().compare(last) <= 0 {
+		group := groupOf(p.key())
+		objs = objs[:0]
+		for ; ok && err == nil && groupOf(p.key()) == group; ok, err = p.move(by) {
+			if err = v.decode(&p); err != nil {
+				break
+			}
+			for _, e := range v.dec.ents {
+				objs = append(objs, e.obj)
+			}
+			if len(objs) > maxGroup {
+				err = &budgetError{"objects under one key", maxGroup}
+				break
+			}
+		}
+		if err != nil {
+			break
+		}
+		slices.SortFunc(objs, change.Object.Compare)
+		if by < 0 {
+			slices.Reverse(objs)
+		}
+		for _, o := range objs {
+			if o.Compare(lo) >= 0 && o.Compare(hi) <= 0 && !yield(o, nil) {
+				return
+			}
+		}
+	}
+	if err != nil {
+		yield(change.Object{}, err)
 	}
 }
 
