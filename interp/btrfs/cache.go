@@ -64,7 +64,8 @@ type cachedNode struct {
 	node   *node
 	others [maxCopies - 1]uint64 // addresses of the further copies
 	count  int                   // of them
-	whole  bool                  // all copies were read and found the same
+	whole  bool                  // all copies were read or written, and found the same
+	seen   uint8                 // a bit for each copy that was written since the guard began: see keptBlock
 }
 
 func (n *cachedNode) further() []uint64 { return n.others[:n.count] }
@@ -135,17 +136,21 @@ func (c *nodeCache) end(r *reading, n *node, whole bool) {
 	if n == nil || r.stale {
 		return
 	}
-	e := &cachedNode{node: n, whole: whole}
-	c.nodes.Remove(r.addrs[0])
-	for _, addr := range r.addrs[1:] {
-		e.others[e.count] = addr
-		e.count++
-		c.further[addr] = r.addrs[0]
-	}
-	c.nodes.Add(r.addrs[0], e)
+	c.add(r.addrs, &cachedNode{node: n, whole: whole})
 	if c.parent != nil && !slices.ContainsFunc(r.addrs, func(a uint64) bool { return !c.same(a, c.nodeSize) }) {
 		c.parent.end(c.parent.begin(r.addrs), n, whole)
 	}
+}
+
+// add keeps a block in the place of what is kept of it.
+func (c *nodeCache) add(addrs []uint64, e *cachedNode) {
+	c.nodes.Remove(addrs[0])
+	for _, addr := range addrs[1:] {
+		e.others[e.count] = addr
+		e.count++
+		c.further[addr] = addrs[0]
+	}
+	c.nodes.Add(addrs[0], e)
 }
 
 // forget drops every block that a write to the device touches.
@@ -171,7 +176,7 @@ func (c *nodeCache) forget(off, n uint64) {
 	}
 	start := uint64(0)
 	if off >= c.nodeSize {
-		start = (off - c.nodeSize) / c.step * c.step
+		start = ((off-c.nodeSize)/c.step + 1) * c.step // one that ends at off is not touched
 	}
 	if (n+c.nodeSize)/c.step <= uint64(2*c.nodes.Len()) {
 		for a := start; a < off+n; a += c.step {

@@ -154,3 +154,9 @@ func Difference(old, now State, tree uint64, halves bool) (lines []string, ok bo
 	}
 	return append(lines, fmt.Sprint(d.faults, d.unknown, d.used, txn.Names.Len())), ok
 }
+
+// Whole tells whether a block is kept that was written in all of its copies; first is the address of the first.
+func (f *FS) Whole(first uint64) bool {
+	e, ok := f.base.cache.nodes.Peek(first)
+	return ok && e.seen != 0 && e.whole
+}

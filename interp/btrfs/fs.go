@@ -19,8 +19,9 @@ type FS struct {
 	names  *change.Names
 	found  interp.Observation // of the log that was there
 
-	metadata bool // the write last observed may hold metadata
-	dataOnly bool // it does not, and is no superblock
+	written  []writtenBlock // in the write under observation
+	metadata bool           // the write last observed may hold metadata
+	dataOnly bool           // it does not, and is no superblock
 
 	coming   coming
 	foretold uint64    // coming.count when a commit was last forecast
@@ -66,6 +67,7 @@ func (f *FS) Observe(w interp.Write) interp.Observation {
 	f.found = interp.Observation{}
 	f.release()
 	f.disk.pending, f.settle, f.after, f.metadata, f.dataOnly = nil, nil, nil, false, false
+	f.written = f.written[:0]
 	if f.base != nil && !f.base.unsound && !f.givesUp(&w) {
 		if err := f.checkWrite(&w); err != nil {
 			f.refuseSuper(err, &obs)
@@ -146,7 +148,11 @@ func (f *FS) Settle(written bool) {
 	if w == nil {
 		return
 	}
-	if f.base != nil {
+	switch {
+	case f.base == nil:
+	case written:
+		f.keepWritten(w)
+	default:
 		f.base.cache.forget(w.Off, w.Len)
 	}
 	if !f.dataOnly {

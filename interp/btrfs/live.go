@@ -111,6 +111,9 @@ func (f *FS) checkDirection(w *interp.Write, p place) error {
 			return onWrite(violatedAt(directionRule, p.addr+at, "block %d is written where block %d stands", bytenr, p.logical+at))
 		}
 		f.coming.note(b)
+		if uint64(len(b)) >= size {
+			f.written = append(f.written, writtenBlock{p.logical + at, p.addr + at, b[:size]})
+		}
 	}
 	return nil
 }
