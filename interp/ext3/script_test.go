@@ -204,6 +204,14 @@ func TestAlteredScripts(t *testing.T) {
 			put32(i, inodeLen+int(le16(i, iExtraSize))+xattrBodyHead+xattrValueSize, 1000)
 			return true
 		}},
+		{"attribute in a large inode whose name has a zero byte", ": > f; setfattr -n user.abc -v some-value f; sync -f .", "ext3/inode-xattr", func(c copied) bool {
+			i := c.inode(12)
+			if i == nil {
+				return false
+			}
+			i[inodeLen+int(le16(i, iExtraSize))+xattrBodyHead]++ // of 3 bytes, with one of padding after them
+			return true
+		}},
 		{"extra size of a large inode", ": > f; sync -f .", "ext3/inode-xattr", func(c copied) bool {
 			i := c.inode(12)
 			if i == nil {

@@ -1,6 +1,7 @@
 package ext3
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -30,7 +31,7 @@ type span struct{ lo, hi int }
 // checkXattrEntries checks a list of extended attributes: b begins where the offsets of values count from, the
 // entries begin at first. hashed: every entry has its hash (else 0 says that it has none). It returns where a
 // fault is and what, "" if there is none. The checks are e2fsck's in check_ext_attr and check_ea_in_inode, and Linux's of
-// access lists.
+// names and access lists.
 func checkXattrEntries(b []byte, first int, hashed bool) (at int, fault string) {
 	var used []span
 	if first > 0 {
@@ -46,6 +47,8 @@ func checkXattrEntries(b []byte, first int, hashed bool) (at int, fault string) 
 		switch {
 		case end > len(b):
 			return off, fmt.Sprintf("a name of %d bytes goes beyond the end", nameLen)
+		case bytes.IndexByte(b[off+xattrEntryLen:off+xattrEntryLen+nameLen], 0) >= 0: // ext4_xattr_check_entries; e2fsck does not ask
+			return off, "the name has a zero byte in it"
 		case hashed && index == 0:
 			return off, "the name has no index"
 		case le32(b, off+xattrValueInum) != 0:
