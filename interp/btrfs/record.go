@@ -48,7 +48,12 @@ var recordsOf = func() (m [256]int) {
 		if i == 0 {
 			continue
 		}
-		n := 1 + len(t.extra)
+		n := 1
+		for _, f := range t.extra {
+			if f != fieldLink && f != fieldLeaf && f != fieldEndOffset { // the View alone answers these
+				n++
+			}
+		}
 		if t.layout != nil {
 			for _, f := range t.layout.fields {
 				if f.field != 0 && !f.quiet {
@@ -69,12 +74,20 @@ var recordsOf = func() (m [256]int) {
 	return m
 }()
 
+// inlineRecords is how many records an extent makes whose data are in the item: the fields behind them are none.
+const inlineRecords = 5
+
 // records is about how many records the items of a leaf would make if all were new.
 func (n *node) records() (sum int) {
 	for i := range n.nritems() {
 		at := headerSize + i*itemSize
+		typ, size := n.r.U8(at+8), int(n.r.U32(at+keySize+4))
+		if typ == extentDataKey && size != fileExtentLayout.size {
+			sum += inlineRecords
+			continue
+		}
 		// An item makes no more records than its bytes have fields, whatever its type says.
-		sum += min(recordsOf[n.r.U8(at+8)], 2+int(n.r.U32(at+keySize+4))/2)
+		sum += min(recordsOf[typ], 2+size/2)
 	}
 	return sum
 }
