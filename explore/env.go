@@ -34,6 +34,7 @@ type Env struct {
 	account bool     // calls that promise durability are marked in the log
 	calls   []promise
 	soft    *softer // nil: system calls are not counted
+	turns   *turns  // nil: threads run as they like
 	err     error
 }
 

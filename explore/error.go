@@ -35,10 +35,11 @@ type Error struct {
 	Fail     []Failure       `json:"fail,omitempty"` // calls inside the kernel that failed in the last step
 	Seed     uint64          `json:"seed"`           // of the crash states that are formed where there are too many
 	Limit    int             `json:"limit"`
-	Crash    *CrashError     `json:"crash,omitempty"` // nil: it was found without a crash
-	Soft     *SoftCrash      `json:"soft,omitempty"`  // nil: it was none of a program alone
-	Seconds  float64         `json:"seconds"`         // of the run, until it was found; after that it was made smaller
-	Count    uint64          `json:"count"`           // how often errors of this kind were found, this one and those like it
+	Crash    *CrashError     `json:"crash,omitempty"`   // nil: it was found without a crash
+	Soft     *SoftCrash      `json:"soft,omitempty"`    // nil: it was none of a program alone
+	Strayed  []string        `json:"strayed,omitempty"` // threads that ran though they were held: it may not replay
+	Seconds  float64         `json:"seconds"`           // of the run, until it was found; after that it was made smaller
+	Count    uint64          `json:"count"`             // how often errors of this kind were found, this one and those like it
 }
 
 // A CrashError says which crash it was.
@@ -116,7 +117,7 @@ func (x *explorer) errorOf(f *finding) Error {
 	if f.disk != nil {
 		e.Crash = &f.disk.CrashError
 	}
-	e.Soft = f.soft
+	e.Soft, e.Strayed = f.soft, f.strayed
 	return e
 }
 
@@ -253,6 +254,9 @@ func (x *explorer) again(ctx context.Context, e Error) (f *finding, err error) {
 	r, err := x.session.run(ctx, &state{Steps: e.Steps[:last], Next: Values(e.Steps[last]), Fail: e.Fail}, true)
 	if err != nil {
 		return nil, err
+	}
+	if r.idle != "" {
+		return nil, divergedTurn(r.idle)
 	}
 	if i := slices.IndexFunc(r.beside, func(f *Found) bool { return f.Kind == e.Kind }); i >= 0 {
 		return &finding{Found: r.beside[i], ran: r}, nil

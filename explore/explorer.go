@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"fsward/explore/crash"
@@ -57,6 +58,10 @@ type Config struct {
 	Restore Restoring
 	// HostOnly: crash disks are judged by Judge alone.
 	HostOnly bool
+	// Threads has the threads of the stack's components, as Component.Threads says, run when it is their turn: before each Mutate it is that of
+	// none, or of one, which has so long (at most 10 s) to have something to do. The System has to have the module fsw_ekm. 0: they run as they
+	// like.
+	Threads time.Duration
 }
 
 // A Judge looks at crash disks on the host, without a mount.
@@ -90,6 +95,8 @@ type Totals struct {
 	Failed      uint64  `json:"failed"`                // runs in which calls inside the kernel failed
 	Loaded      uint64  `json:"loaded,omitempty"`      // runs that began with a checkpoint
 	Diverged    uint64  `json:"diverged"`              // replays that were not what they had been
+	Idle        uint64  `json:"idle,omitempty"`        // turns of threads that had nothing to do
+	Strayed     uint64  `json:"strayed,omitempty"`     // runs in which a thread ran though it was held: they may not replay
 	Waiting     uint64  `json:"waiting"`               // states whose children are not all run
 	Deepest     int     `json:"deepest"`               // calls of Mutate
 	Seconds     float64 `json:"seconds"`
@@ -99,7 +106,7 @@ type Totals struct {
 
 // An Event is what happens in a run.
 type Event struct {
-	Event string `json:"event"` // "progress", "error", "diverged"
+	Event string `json:"event"` // "progress", "error", "diverged", "strayed"
 	Totals
 	Depth int    `json:"depth,omitempty"` // of what is run
 	Error *Error `json:"error,omitempty"`
@@ -143,7 +150,7 @@ func Run(ctx context.Context, cfg Config) (sum Summary, err error) {
 		cfg.Strategy = DepthFirst
 	}
 	cfg.Restore = cmp.Or(cfg.Restore, ByCost)
-	if err := errors.Join(cfg.Strategy.Check(), cfg.Restore.Check()); err != nil {
+	if err := errors.Join(cfg.Strategy.Check(), cfg.Restore.Check(), CheckThreads(cfg.Threads)); err != nil {
 		return sum, err
 	}
 	if err := os.MkdirAll(cfg.Dir, 0o755); err != nil {
@@ -178,7 +185,8 @@ func (x *explorer) prepare(ctx context.Context) error {
 	x.session.work = x.Strategy == MostRecovery || x.RecoveryCrashes
 	x.session.verify = x.Verify
 	x.session.account, x.session.soft, x.session.restorer.way = x.NewAccount, x.Soft, x.Restore
-	return errors.Join(x.session.guardDisks(x.Guard), x.startFailing(ctx))
+	x.session.failing, x.session.turns.wait = x.Failures > 0, x.Threads
+	return errors.Join(x.session.guardDisks(x.Guard), x.session.loadEKM(ctx))
 }
 
 // begin puts the first state into the frontier, or finds where the run was.
@@ -261,6 +269,7 @@ func (x *explorer) child(ctx context.Context, key []byte, st *state) error {
 	x.totals.Restoring += r.took.Seconds()
 	f := &finding{ran: r, Found: r.found}
 	var recovered uint64
+	x.strayed(r)
 	if r.found == nil {
 		asked := maps.Clone(x.asked)
 		if f, recovered, err = x.checkCrashes(ctx, r); err == nil && (f == nil || f.Found == nil) {
@@ -310,7 +319,7 @@ func (x *explorer) child(ctx context.Context, key []byte, st *state) error {
 			if err := c.keepError(reported); err != nil {
 				return err
 			}
-		} else if st.Fail == nil {
+		} else if st.Fail == nil && r.idle == "" {
 			if err := x.grow(c, r, recovered); err != nil {
 				return err
 			}
@@ -320,6 +329,18 @@ func (x *explorer) child(ctx context.Context, key []byte, st *state) error {
 		}
 		return errors.Join(x.advance(c, key, st, r), x.keepTotals(c))
 	})
+}
+
+// strayed tells of threads whose turn it was not, or that did not take it.
+func (x *explorer) strayed(r *ran) {
+	if r.idle != "" {
+		x.totals.Idle++
+	}
+	if len(r.strayed) == 0 {
+		return
+	}
+	x.totals.Strayed++
+	x.tell(Event{Event: "strayed", Depth: len(r.steps), Text: strings.Join(r.strayed, ", ") + " ran though held: this may not replay"})
 }
 
 // reportBeside reports what is wrong and ends nothing. The first of its kind has to be seen twice: what the kernel writes back now and then, on
@@ -370,18 +391,6 @@ func (x *explorer) advance(c *change, key []byte, st *state, r *ran) error {
 	}
 	p, err := x.Strategy.priority(x.Seed, c.sequence(), traits{}, c)
 	return errors.Join(err, c.dequeue(key), c.enqueue(p, st))
-}
-
-// startFailing has the kernel ready to fail.
-func (x *explorer) startFailing(ctx context.Context) error {
-	if x.Failures == 0 {
-		return nil
-	}
-	x.session.failing = true
-	if err := NewEnv(ctx, x.System, new(Chooser)).Sh("%s", loadEKM); err != nil {
-		return fmt.Errorf("the module that has the kernel fail cannot be loaded: %w", err)
-	}
-	return nil
 }
 
 // failMore has the same run be done again with one failure more, at each call site.

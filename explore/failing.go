@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -20,8 +21,16 @@ type Failure struct {
 // better, or how the agent's own memory is reached.
 var failPoints = []ekm.Point{ekm.Slab, ekm.BufferRead, ekm.PageRead}
 
-// loadEKM loads the module.
-const loadEKM = "grep -q '^fsw_ekm ' /proc/modules || insmod /fsward/fsw_ekm.ko"
+// loadEKM loads the module, if something needs it.
+func (s *session) loadEKM(ctx context.Context) error {
+	if !s.failing && s.turns.wait == 0 {
+		return nil
+	}
+	if err := NewEnv(ctx, s.system, new(Chooser)).Sh("grep -q '^fsw_ekm ' /proc/modules || insmod /fsward/fsw_ekm.ko"); err != nil {
+		return fmt.Errorf("the module fsw_ekm cannot be loaded: %w", err)
+	}
+	return nil
+}
 
 // failer fails the first Try of a Mutate, and says what could have failed.
 type failer struct {

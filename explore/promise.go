@@ -34,14 +34,14 @@ const (
 // promises.
 func (e *Env) Promised(call string, scope durable.Scope, f func() error) error {
 	if !e.account {
-		return f()
+		return e.waiting(f)
 	}
 	n := len(e.calls)
 	e.calls = append(e.calls, promise{name: call, call: call, scope: scope})
 	if err := e.mark(markBegin, strconv.Itoa(n)); err != nil {
 		return err
 	}
-	if err := f(); err != nil {
+	if err := e.waiting(f); err != nil {
 		return err
 	}
 	e.calls[n].kept = true
@@ -81,29 +81,39 @@ func promises(ops []agent.Op) []durable.Scope {
 	return out
 }
 
-// perform has a batch performed, with marks around the operations that promise.
+var strayCode = agent.StrayThreads().Code
+
+// perform has a batch performed. Around operations that promise there are marks for the account of flushes, and it is asked which threads
+// ran: those that such an operation waits for have to.
 func (e *Env) perform(b agent.Batch) (agent.Done, error) {
-	if !e.account || e.fail != nil && !e.fail.done { // marks would be among what fails
+	failing := e.fail != nil && !e.fail.done // what is around operations would be among what fails
+	if !e.account && e.turns == nil || failing {
 		return e.system.Do(e.ctx, b)
 	}
 	const other = -1
 	var ops []agent.Op
 	var of []int // by operation: which of b's it is
+	add := func(i int, op agent.Op) { ops, of = append(ops, op), append(of, i) }
 	numbers := make(map[int]int)
 	for i, scope := range promises(b.Ops) {
-		if scope == 0 {
-			ops, of = append(ops, b.Ops[i]), append(of, i)
-			continue
-		}
 		n := strconv.Itoa(len(e.calls))
-		numbers[i] = len(e.calls)
-		call := b.Ops[i].String()
-		e.calls = append(e.calls, promise{name: strings.Fields(call)[0], call: call, scope: scope})
-		ops = append(ops, agent.DiskMark(markBegin+n), b.Ops[i], agent.DiskMark(markReturn+n))
-		of = append(of, other, i, other)
-	}
-	if len(numbers) == 0 {
-		return e.system.Do(e.ctx, b)
+		mark, ask := scope != 0 && e.account, scope != 0 && e.turns != nil
+		if ask {
+			add(other, agent.StrayThreads())
+		}
+		if mark {
+			numbers[i] = len(e.calls)
+			call := b.Ops[i].String()
+			e.calls = append(e.calls, promise{name: strings.Fields(call)[0], call: call, scope: scope})
+			add(other, agent.DiskMark(markBegin+n))
+		}
+		add(i, b.Ops[i])
+		if mark {
+			add(other, agent.DiskMark(markReturn+n))
+		}
+		if ask {
+			add(other, agent.SettleThreads())
+		}
 	}
 	b.Ops = ops
 	done, err := e.system.Do(e.ctx, b)
@@ -112,6 +122,8 @@ func (e *Env) perform(b agent.Batch) (agent.Done, error) {
 		switch n, is := numbers[of[i]]; {
 		case of[i] == other && r.Errno != 0:
 			err = errors.Join(err, fmt.Errorf("%v: %w", ops[i], r.Err()))
+		case ops[i].Code == strayCode:
+			err = errors.Join(err, e.turns.note(r.Data))
 		case of[i] == other:
 		default:
 			if is {
@@ -122,6 +134,21 @@ func (e *Env) perform(b agent.Batch) (agent.Done, error) {
 	}
 	done.Results = results
 	return done, err
+}
+
+// waiting calls f, which waits for threads: that they run is as it has to be.
+func (e *Env) waiting(f func() error) error {
+	if e.turns == nil {
+		return f()
+	}
+	if _, err := e.attend(agent.StrayThreads()); err != nil {
+		return err
+	}
+	if err := f(); err != nil {
+		return err
+	}
+	_, err := e.attend(agent.SettleThreads())
+	return err
 }
 
 // owed holds the calls of a run's last step against the account of flushes, and returns the first that returned too early.

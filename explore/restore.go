@@ -41,7 +41,8 @@ type kept struct {
 	machine Checkpoint
 	tape    tape
 	records []ramdisk.Record // of the log, since the pristine disks were mounted
-	used    uint64           // when it was last used, or made
+	held    []thread
+	used    uint64 // when it was last used, or made
 }
 
 // restorer knows what restoring has cost, and keeps checkpoints.
@@ -170,7 +171,8 @@ func (s *session) checkpoint(ctx context.Context, st *state, r *ran, t tape) err
 	}
 	c.saving.since(begin)
 	c.turns++
-	c.kept = append(c.kept, &kept{steps: slices.Clone(st.Steps), machine: machine, tape: t.clone(), records: slices.Clip(r.before), used: c.turns})
+	c.kept = append(c.kept, &kept{steps: slices.Clone(st.Steps), machine: machine, tape: t.clone(), records: slices.Clip(r.before),
+		held: s.turns.held, used: c.turns})
 	return nil
 }
 
@@ -201,6 +203,7 @@ func (s *session) reach(ctx context.Context, st *state, r *ran, keeps bool) (e *
 		s.up, s.dead, s.logging, s.logged = true, false, true, true
 		s.heard, r.loaded = nil, true
 		r.before = slices.Clip(from.records)
+		s.turns.held, s.turns.strayed = from.held, make(map[uint32]bool)
 		t.answers, t.play = slices.Clone(from.tape.answers), true
 		e, err = s.reachInit(ctx, &t)
 		s.restorer.loading.since(begin)
@@ -240,6 +243,12 @@ func (s *session) reachMounted(ctx context.Context, t *tape) (e *Env, err error)
 	if f := s.mount(e, false); f != nil || fatal(e) != nil {
 		return nil, s.diverged(e, f, "mounting the pristine disks")
 	}
+	if err := s.holdThreads(e); err != nil {
+		if e.Err() == nil {
+			return nil, err
+		}
+		return nil, s.diverged(e, s.judged(e, "", err), "holding threads")
+	}
 	e, err = s.reachInit(ctx, t)
 	s.restorer.mounting.since(begin)
 	return e, err
@@ -257,7 +266,13 @@ func (s *session) reachInit(ctx context.Context, t *tape) (*Env, error) {
 func (s *session) replayStep(ctx context.Context, t *tape, i int, step []Choice, st *state, r *ran) (*Env, error) {
 	e := NewEnv(ctx, t, new(Chooser))
 	e.chooser.Replay(step)
-	err := s.stack.Checker.Mutate(e)
+	idle, err := s.turn(e)
+	if idle != "" {
+		return nil, divergedTurn(idle)
+	}
+	if err == nil {
+		err = s.stack.Checker.Mutate(e)
+	}
 	r.did = append(r.did, e.did)
 	if f := s.judged(e, "mutate failed", err); f != nil || fatal(e) != nil {
 		return nil, s.diverged(e, f, fmt.Sprintf("step %d of %d", i+1, len(st.Steps)))

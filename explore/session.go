@@ -46,6 +46,7 @@ type session struct {
 	account  func() *durable.Account // a new one, of the disks joined; nil: none is kept
 	guarding *guarding               // nil: no disk is guarded
 	restorer restorer
+	turns    turns
 }
 
 // memory is what a pristine disk holds: a crash.Base, and what a disk is read into.
@@ -155,10 +156,8 @@ func (s *session) reset(ctx context.Context) error {
 		return fmt.Errorf("the machine has failed, and cannot be put back: %w", err)
 	}
 	s.dead, s.up, s.logging, s.logged = false, false, false, false
-	if s.failing { // the module was not loaded when that was made
-		return NewEnv(ctx, s.system, new(Chooser)).Sh("%s", loadEKM)
-	}
-	return nil
+	s.turns.held = nil
+	return s.loadEKM(ctx) // it was not loaded when that was made
 }
 
 // log switches the log. While nobody asks what is written none is kept: it would have to be read.
@@ -243,15 +242,18 @@ func (s *session) unmount(ctx context.Context, verify bool) (*Found, error) {
 	e := NewEnv(ctx, s.system, new(Chooser))
 	s.up = false
 	var wrong error
-	err := s.stack.down(func(c Component) error {
-		if err := c.Unmount(e); err != nil {
-			return err
-		}
-		if v, ok := c.(Verifier); ok && verify && wrong == nil {
-			wrong = v.Verify(e)
-		}
-		return nil
-	})
+	err := s.releaseThreads(e)
+	if err == nil {
+		err = s.stack.down(func(c Component) error {
+			if err := c.Unmount(e); err != nil {
+				return err
+			}
+			if v, ok := c.(Verifier); ok && verify && wrong == nil {
+				wrong = v.Verify(e)
+			}
+			return nil
+		})
+	}
 	f := s.judged(e, "unmount failed", err)
 	if f != nil {
 		s.dead = true
@@ -379,6 +381,8 @@ type ran struct {
 	kernel  []string      // what the kernel said
 	loaded  bool          // a checkpoint was put back
 	took    time.Duration // to be where the parent is
+	idle    string        // the thread whose turn it was, and which had nothing to do: Mutate was not called
+	strayed []string      // threads that ran though they were held
 }
 
 // run mounts the pristine disks, replays the steps of a state, and calls Mutate once more, with choices that begin with next; not once
@@ -410,14 +414,22 @@ func (s *session) run(ctx context.Context, st *state, more bool) (r *ran, err er
 		r.fail = e.fail
 	}
 	e.account = s.account != nil && st.soft == nil
-	if s.soft {
-		e.soft = &softer{at: s.stack.Top.Path(), plan: st.soft}
-	}
 	if err := e.mark(markStep, "last"); err != nil {
 		return nil, err
 	}
+	idle, mutated := s.turn(e)
+	if r.idle = idle; idle != "" {
+		r.did, r.steps = append(r.did, e.did), append(r.steps, e.chooser.Taken())
+		r.ready(e)
+		return r, nil
+	}
+	if s.soft {
+		e.soft = &softer{at: s.stack.Top.Path(), plan: st.soft}
+	}
 	began := time.Now()
-	mutated := checker.Mutate(e)
+	if mutated == nil {
+		mutated = checker.Mutate(e)
+	}
 	if r.loaded {
 		s.restorer.afterLoad.since(began)
 	} else {
@@ -426,6 +438,7 @@ func (s *session) run(ctx context.Context, st *state, more bool) (r *ran, err er
 	if e.ended() {
 		mutated = nil // whatever it made of that
 	}
+	r.strayed = s.strays(e)
 	r.found = s.judged(e, "mutate failed", mutated)
 	r.did = append(r.did, e.did)
 	r.steps = append(r.steps, e.chooser.Taken())
@@ -446,9 +459,7 @@ func (s *session) run(ctx context.Context, st *state, more bool) (r *ran, err er
 		return nil, errors.New("the checker's Mutate has called CheckCrashesStart and not CheckCrashesEnd")
 	}
 	r.windows, r.calls = e.windows, e.calls
-	if e.chooser.Next() {
-		r.next, r.more = e.chooser.loaded, true
-	}
+	r.ready(e)
 	if r.found == nil {
 		r.sig, r.found, err = s.signature(e, r.steps)
 	}
@@ -461,6 +472,13 @@ func (s *session) run(ctx context.Context, st *state, more bool) (r *ran, err er
 	}
 	r.kernel = slices.Clone(s.heard)
 	return r, err
+}
+
+// ready notes which child of the same parent is next.
+func (r *ran) ready(e *Env) {
+	if e.chooser.Next() {
+		r.next, r.more = e.chooser.loaded, true
+	}
 }
 
 // besides looks at what was written.
@@ -506,6 +524,8 @@ func (s *session) signature(e *Env, steps [][]Choice) (string, *Found, error) {
 		for _, step := range steps {
 			sig = fmt.Appendf(sig, "%v;", Values(step))
 		}
+	} else if s.turns.wait > 0 {
+		sig = append(slices.Clip(sig), s.turns.taken(steps)...)
 	}
 	sum := sha256.Sum256(sig)
 	return hex.EncodeToString(sum[:16]), nil, nil

@@ -22,6 +22,9 @@ func writeWhat(dir string, e *Error, disks []*Disk) error {
 	for _, f := range e.Fail {
 		fmt.Fprintf(&b, "In the last step the kernel was made to fail at %s (hit %d).\n", f.Site, f.At)
 	}
+	if len(e.Strayed) > 0 {
+		fmt.Fprintf(&b, "%s ran though it was not their turn: this may not replay.\n", strings.Join(e.Strayed, ", "))
+	}
 	if e.Soft != nil {
 		fmt.Fprintf(&b, "\nThe crash: the program of step %d was ended after these system calls, and the kernel went on: %s\n", len(e.Steps), strings.Join(e.Soft.Calls, ", "))
 	}

@@ -6,6 +6,7 @@
  * is seen.
  */
 #include <linux/delay.h>
+#include <linux/jiffies.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
@@ -209,18 +210,16 @@ static bool ran(const struct held *h)
 /* Lets one that is held run before all others, while the caller waits. */
 static u32 run(struct held *h, u32 wait_ms)
 {
-	u32 waited = 0;
+	unsigned long end = jiffies + msecs_to_jiffies(wait_ms);
 	bool did;
 
 	note(h);
 	sched_set_fifo(h->task);
-	/* It may be asleep, with nothing to do. */
-	for (;;) {
+	/* It may be asleep, with nothing to do. One sleep of ours takes longer than it says: some ticks. */
+	do {
 		msleep_interruptible(1);
 		did = ran(h);
-		if (did || waited++ >= wait_ms || signal_pending(current))
-			break;
-	}
+	} while (!did && time_before(jiffies, end) && !signal_pending(current));
 	lowest(h);
 	note(h);
 	return did;

@@ -111,7 +111,7 @@ fsward explore resume DIR.`, strings.Join(component.Names(), ", "), checkerList(
 				err = errors.New("no checker is named; --checker sync is one")
 			}
 			if err == nil {
-				err = errors.Join(r.Strategy.Check(), r.Restore.Check())
+				err = errors.Join(r.Strategy.Check(), r.Restore.Check(), explore.CheckThreads(r.Threads))
 			}
 			if err != nil {
 				return usageError{err, c.CommandPath()}
@@ -153,6 +153,7 @@ fsward explore resume DIR.`, strings.Join(component.Names(), ", "), checkerList(
 	c.Flags().BoolVar(&r.Soft, "soft-crashes", false, "crash the programs of a step, too, at each system call between crash: start and crash: end")
 	c.Flags().StringVar((*string)(&r.Restore), "restore", string(explore.ByCost), fmt.Sprintf("how a state is reached: %v", explore.Restorings()))
 	c.Flags().BoolVar(&r.HostOnly, "host-only", false, "crash disks are judged by the invariants alone: no recovery, and nothing is asked of what was lost")
+	c.Flags().DurationVar(&r.Threads, "threads", 0, "have the kernel's threads of each component run when it is their turn: that of none, or of one, before each step; it has so long, such as 8s, to have something to do. 0: they run as they like")
 	c.Flags().BoolVar(&r.NoAccount, "no-account", false, "do not hold calls that make things durable against the flushes that they waited for")
 	_ = c.MarkFlagRequired("out") // the flag is there
 	return c
@@ -361,8 +362,8 @@ func (p *exploreProgress) event(e explore.Event) {
 	case "error":
 		p.errors++
 		fmt.Fprintf(p.out, "found: %s (%s)\n  %s\n", e.Error.Kind, e.Error.Dir, strings.ReplaceAll(e.Error.Summary, "\n", "\n  "))
-	case "diverged":
-		fmt.Fprintf(p.err, "diverged: %s\n", e.Text)
+	case "diverged", "strayed":
+		fmt.Fprintf(p.err, "%s: %s\n", e.Event, e.Text)
 	case "progress":
 		if time.Since(p.last) < progressLine {
 			return

@@ -61,6 +61,11 @@ const (
 	opDiskClear
 	opFailAt
 	opFailEnd
+	opHoldThread
+	opRunThread
+	opReleaseThread
+	opStrayThreads
+	opSettleThreads
 	opEnd
 )
 

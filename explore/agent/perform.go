@@ -26,6 +26,7 @@ type performer struct {
 	stop  func() bool   // no more is to be done
 	disks diskOps
 	fail  failing
+	turns threadOps
 	took  int // bytes of data in results
 }
 
@@ -44,6 +45,7 @@ func (p *performer) close() {
 		}
 	}
 	p.disks.close()
+	p.turns.close()
 	if p.fail.ctl != nil {
 		_, _ = p.fail.end()
 	}
@@ -66,6 +68,8 @@ func (p *performer) do(o *Op) (value uint64, data []byte, err error) {
 	case o.Code == opFailEnd:
 		hits, err := p.fail.end()
 		return uint64(len(hits)), EncodeHits(hits), err
+	case o.Code >= opHoldThread:
+		return p.turns.do(o)
 	case o.Code >= opDiskMake:
 		return p.disks.do(o)
 	case o.Code >= opOpen && o.Code <= opSyncfs:

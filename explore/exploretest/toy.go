@@ -23,6 +23,7 @@ const (
 	DroppedFlush Bug = "dropped flush" // sync writes, and does not flush
 	EarlySync    Bug = "early sync"    // sync returns before the last dirty key was written
 	Panic        Bug = "panic"         // the third key's removal ends the machine
+	LazySync     Bug = "lazy sync"     // where nothing is dirty any more, sync does not flush
 )
 
 // A Toy is storage that can be told in a few lines: keys 0 to Keys-1, each with a byte that is not zero or none. What is put is kept in
@@ -34,6 +35,7 @@ type Toy struct {
 	mounted bool
 	values  map[int]byte // as seen
 	dirty   map[int]bool
+	flusher *Flusher // nil: there is none
 }
 
 var toyMagic = []byte("a toy, not a file system")
@@ -44,7 +46,16 @@ func NewToy(s *System, bug Bug) *Toy {
 	s.Programs["toy"] = t.run
 	s.Memory = func() func() {
 		was := Toy{mounted: t.mounted, values: maps.Clone(t.values), dirty: maps.Clone(t.dirty)}
-		return func() { t.mounted, t.values, t.dirty = was.mounted, maps.Clone(was.values), maps.Clone(was.dirty) }
+		var held, strayed bool
+		if t.flusher != nil {
+			held, strayed = t.flusher.held, t.flusher.strayed
+		}
+		return func() {
+			t.mounted, t.values, t.dirty = was.mounted, maps.Clone(was.values), maps.Clone(was.dirty)
+			if t.flusher != nil {
+				t.flusher.held, t.flusher.strayed = held, strayed
+			}
+		}
 	}
 	return t
 }
@@ -108,6 +119,10 @@ func (t *Toy) do(s *System, args []string) (out []byte, err error) {
 			return nil, &guest.Failure{Kind: guest.Panicked, Text: "Kernel panic - not syncing: a toy's"}
 		}
 		t.values[key], t.dirty[key] = byte(value), true
+		if f := t.flusher; f != nil && f.held && f.Eager == key && value != 0 {
+			f.strayed = true
+			return nil, t.write(s, []int{key})
+		}
 		return nil, nil
 	case "get":
 		return []byte(strconv.Itoa(int(t.values[key]))), nil
@@ -139,6 +154,20 @@ func (t *Toy) sync(s *System) error {
 	if t.Bug == EarlySync && len(keys) > 1 {
 		keys = keys[:len(keys)-1]
 	}
+	if t.Bug == LazySync && len(keys) == 0 {
+		return nil
+	}
+	if f := t.flusher; f != nil && f.held && len(keys) > 0 {
+		f.strayed = true // sync has it write, and waits for that
+	}
+	if err := t.write(s, keys); err != nil || t.Bug == DroppedFlush {
+		return err
+	}
+	return s.Submit(0, ramdisk.Flush, ramdisk.Preflush, 0, nil)
+}
+
+// write writes keys that are dirty, and flushes nothing.
+func (t *Toy) write(s *System, keys []int) error {
 	for _, key := range keys {
 		sector := bytes.Repeat([]byte{t.values[key]}, ramdisk.SectorSize)
 		if err := s.Submit(0, ramdisk.Write, 0, uint64(1+key), sector); err != nil {
@@ -146,10 +175,7 @@ func (t *Toy) sync(s *System) error {
 		}
 		delete(t.dirty, key)
 	}
-	if t.Bug == DroppedFlush {
-		return nil
-	}
-	return s.Submit(0, ramdisk.Flush, ramdisk.Preflush, 0, nil)
+	return nil
 }
 
 // A ToyChecker puts bytes and syncs. What was synced has to be there after a crash, and what was put since may.

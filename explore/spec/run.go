@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"fsward/change"
 	"fsward/explore"
@@ -35,6 +36,8 @@ type Run struct {
 	Restore  explore.Restoring `json:"restore,omitempty"`
 	// NoAccount: calls are not held against the flushes that they waited for.
 	NoAccount bool `json:"no_account,omitempty"`
+	// Threads is explore.Config.Threads.
+	Threads time.Duration `json:"threads,omitempty"`
 }
 
 // Config makes the configuration of a run: all but the machine and the folder.
@@ -50,7 +53,7 @@ func (r Run) Config() (explore.Config, error) {
 	origin, err := json.Marshal(r)
 	cfg := explore.Config{Stack: explore.Stack{Top: top, Checker: checker}, Strategy: r.Strategy, Depth: r.Depth, Seed: r.Seed, Origin: origin,
 		Crash: crash.Options{Limit: r.Limit, Seed: r.Seed, Torn: r.Torn, Repeats: r.NoPrune}, NoPrune: r.NoPrune, Failures: r.Failures,
-		RecoveryCrashes: r.Recovery, Verify: r.Verify, WriteThrough: r.Through, Soft: r.Soft, Restore: r.Restore}
+		RecoveryCrashes: r.Recovery, Verify: r.Verify, WriteThrough: r.Through, Soft: r.Soft, Restore: r.Restore, Threads: r.Threads}
 	disk, ok := top.On[0].(*explore.Disk)
 	alone := ok && len(top.On) == 1
 	if alone && top.Kind.Account != nil && !r.NoAccount && !r.Through {
