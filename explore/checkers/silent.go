@@ -23,7 +23,8 @@ func (c *Silent) Mutate(e *explore.Env) error {
 		return nil
 	}
 	ops := choose(e, c.Steps())
-	ways := c.syncing(ops)
+	// Of sync(2) nobody learns that it failed: it returns nothing.
+	ways := slices.DeleteFunc(c.syncing(ops), func(way []model.Op) bool { return way[0].Code == model.Sync })
 	way := ways[e.ChooseAt(uint32(len(ways)), "sync")]
 	sites := c.Sites
 	if sites == 0 {
