@@ -9,7 +9,7 @@ FUZZTIME ?= 30s
 GOLANGCI_LINT_VERSION := v2.15.0
 GOTESTSUM_VERSION := v1.13.0
 
-.PHONY: help setup build run test test-disks test-apart vm-test variants lint fuzz bench soak matrix mutants man clean guest
+.PHONY: help setup build run test test-disks test-apart vm-test planted variants lint fuzz bench soak matrix mutants man clean guest
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -53,6 +53,11 @@ vm-test: setup build guest build/bin/gotestsum ## the tests that boot a guest un
 
 variants: setup ## every way to make and mount Btrfs that is supported, under the guard (about two minutes)
 	FSWARD_VARIANTS=all go test -count=1 -v -run '^TestVariants$$' ./hostd
+
+PLANTED ?= .
+
+planted: setup guest ## bugs planted above and below ext3 in a guest, each of which is found (about half an hour); PLANTED=fsync and other regular expressions
+	FSWARD_PLANTED='$(PLANTED)' go test -tags vmtest -count=1 -v -timeout 60m -run '^TestGuestPlanted$$' ./hostd
 
 lint: setup build/bin/golangci-lint ## golangci-lint, go vet, the import arrows, every rule file parsed, checkpatch of the C
 	golangci-lint run ./...
