@@ -17,7 +17,7 @@ type Options struct {
 	// Torn: of each unit the first sectors can be on the disk without the others.
 	Torn bool
 	// Limit is how many states are formed at a point. Where there are more, each prefix of what is in flight is formed,
-	// then all but one unit, one unit alone, and what the seed chooses, up to Limit, and half as many as that in any case, since
+	// then all but one unit (of blocks that were dirtied: and its later versions), one unit alone, and what the seed chooses, up to Limit, and half as many as that in any case, since
 	// prefixes alone say nothing of a disk that changes the order. 0: DefaultLimit.
 	Limit int
 	Seed  uint64 // of the choice
@@ -152,6 +152,8 @@ func (e *Enumerator) Add(ev Event, visit func(*State) error) error {
 	switch ev.Kind {
 	case Issued:
 		return e.issue(ev.Write)
+	case Dirtied:
+		return e.dirty(ev.Write)
 	case Settled:
 		if err := e.point(visit); err != nil {
 			return err
@@ -180,9 +182,17 @@ func (e *Enumerator) Add(ev Event, visit func(*State) error) error {
 func (e *Enumerator) Now(visit func(*State) error) error { return e.point(visit) }
 
 func (e *Enumerator) issue(w Write) error {
-	if w.Len == 0 {
+	if err := e.checkWrite(w); err != nil || w.Len == 0 {
+		return err
+	}
+	if e.take(w) {
 		return nil
 	}
+	return e.enter(cut(w, e.options.Unit))
+}
+
+// checkWrite says what is wrong with a write.
+func (e *Enumerator) checkWrite(w Write) error {
 	size := e.layer.base.Size()
 	if d := joined(e.layer.base); d != nil && !d.holds(w.Off, w.Len) {
 		return fmt.Errorf("crash states: write %d of %d bytes at %d: no disk has that", w.ID, w.Len, w.Off)
@@ -190,7 +200,11 @@ func (e *Enumerator) issue(w Write) error {
 	if w.Off > size || w.Len > size-w.Off || (w.Off|w.Len)%SectorSize != 0 || w.Data != nil && uint64(len(w.Data)) != w.Len {
 		return fmt.Errorf("crash states: write %d of %d bytes at %d with %d bytes of data, on a disk of %d bytes", w.ID, w.Len, w.Off, len(w.Data), size)
 	}
-	units := cut(w, e.options.Unit)
+	return nil
+}
+
+// enter puts the units of a write behind those that are in flight.
+func (e *Enumerator) enter(units []*unit) error {
 	if len(e.flight)+len(units) > maxUnits {
 		return &LimitError{"writes in flight", maxUnits}
 	}
@@ -202,7 +216,11 @@ func (e *Enumerator) issue(w Write) error {
 		}
 	}
 	e.flight = append(e.flight, units...)
-	return e.grow(uint64(len(w.Data)))
+	held := uint64(0)
+	for _, u := range units {
+		held += uint64(len(u.spans[0].data))
+	}
+	return e.grow(held)
 }
 
 func (e *Enumerator) grow(n uint64) error {
@@ -216,7 +234,7 @@ func (e *Enumerator) grow(n uint64) error {
 func (e *Enumerator) settle(ev Event) error {
 	var done, left []*unit
 	for _, u := range e.flight {
-		if ev.All || slices.Contains(ev.IDs, u.id) {
+		if u.issued() && (ev.All || slices.Contains(ev.IDs, u.write())) {
 			done = append(done, u)
 		} else {
 			left = append(left, u)
@@ -241,8 +259,9 @@ func (e *Enumerator) settle(ev Event) error {
 
 // fail takes from writes what was not done of them.
 func (e *Enumerator) fail(ev Event) {
+	e.giveBack(ev)
 	for _, u := range e.flight {
-		if slices.Contains(ev.IDs, u.id) {
+		if !u.dirty && slices.Contains(ev.IDs, u.id) {
 			from, was := u.off+ev.Done, u.bytes()
 			u.without(from, math.MaxUint64-from)
 			u.fresh = u.fresh || u.bytes() < was // what is left is another write
@@ -398,11 +417,13 @@ func (e *Enumerator) sample(visit func(*State) error) error {
 	left = max(left, (e.options.Limit+1)/2)
 	for i := 0; i < n && left > 0; i++ { // all but one, the last first: it is the commit, mostly
 		k := n - 1 - i
-		levels[k] = 0
+		e.without(k, levels)
 		if err := form(); err != nil {
 			return err
 		}
-		levels[k] = e.flight[k].steps
+		for j := k; j < n; j++ {
+			levels[j] = e.flight[j].steps
+		}
 	}
 	clear(levels)
 	for i := 0; i < n && left > 0; i++ {

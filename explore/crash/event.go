@@ -3,7 +3,7 @@
 // writes if asked for. What is durable is a layer over the base that all states share; a state costs what it adds to that.
 //
 // The log is a sequence of events, whatever it was recorded by: a write was issued, writes became durable, a mark was set.
-// FromTrace and FromBios make it. States are formed where what is in flight is about to shrink, where a mark
+// FromTrace, FromBios and FromWriteSet make it. States are formed where what is in flight is about to shrink, where a mark
 // is set (if states before and after marks are told apart) and at the end: between these points what is in flight only
 // grows, so that every state that can arise there can arise at the next of them too.
 package crash
@@ -18,6 +18,10 @@ const (
 	Settled                 // the writes with IDs, or All that were issued, are durable
 	Marked                  // a mark was set: a call began or returned
 	Failed                  // of the writes with IDs nothing beyond the first Done bytes will ever be on the disk
+	// Dirtied: Write is what a block holds in memory, and the kernel may write it whenever it likes: from now on it may be on the disk,
+	// or not, until something that was issued later is durable there. Only what is issued becomes durable; that this may be what was
+	// dirtied, with the same contents, is seen.
+	Dirtied
 )
 
 // A Write is a change of a range of the disk.

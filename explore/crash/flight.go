@@ -11,10 +11,12 @@ type span struct {
 // A unit is a write in flight, or a part of one that can be on the disk without the others.
 type unit struct {
 	id    uint64 // of the write
-	off   uint64 // where the write begins
+	off   uint64 // where the write that was issued begins
 	seq   uint64 // units are applied in this order
 	spans []span
 	fresh bool   // issued since the last point whose states were all formed
+	dirty bool   // it was dirtied: the kernel can write it whenever it likes
+	of    uint64 // of a dirty one: the write that was issued with these contents; 0: none was
 	steps uint32 // in which it can be done: 1, or its sectors if writes can be torn
 }
 
@@ -45,7 +47,7 @@ func cut(w Write, size uint64) (units []*unit) {
 
 // without takes a range from a unit: something that was issued later is durable there.
 func (u *unit) without(off, n uint64) {
-	if !slices.ContainsFunc(u.spans, func(s span) bool { return s.off < off+n && off < s.off+s.len }) {
+	if !u.touches(off, n) {
 		return
 	}
 	var left []span
@@ -62,6 +64,19 @@ func (u *unit) without(off, n uint64) {
 		}
 	}
 	u.spans = left
+}
+
+// touches tells whether a unit writes to a range.
+func (u *unit) touches(off, n uint64) bool {
+	return slices.ContainsFunc(u.spans, func(s span) bool { return s.off < off+n && off < s.off+s.len })
+}
+
+// at returns the spans of a unit at a level: so many of its steps are done.
+func (u *unit) at(level uint32) []span {
+	if level < u.steps {
+		return u.first(uint64(level) * SectorSize)
+	}
+	return u.spans
 }
 
 // sub is the part of a span from one address of the disk to another.

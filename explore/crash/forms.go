@@ -68,12 +68,7 @@ func (f *forms) page(number uint64, was page, levels []uint32) page {
 	}
 	var spans []span
 	for _, i := range f.writers[number] {
-		u := f.flight[i]
-		done := u.spans
-		if levels[i] < u.steps {
-			done = u.first(uint64(levels[i]) * SectorSize)
-		}
-		for _, s := range done {
+		for _, s := range f.flight[i].at(levels[i]) {
 			if s.meets(number*PageSize, uint64(len(was.contents))) {
 				spans = append(spans, s)
 			}

@@ -223,12 +223,36 @@ func parseID(id string) (point int, which func(i int) (level uint32, all bool), 
 	}, nil
 }
 
-// Missing lists the writes in flight that are not on the disk, or not whole, in the order in which they were issued.
+// Missing lists the writes in flight that had been issued and are not on the disk, or not whole, in the order in which they were issued.
 func (s *State) Missing() (writes []uint64) {
 	for i, u := range s.flight {
-		if s.levels[i] < u.steps && (len(writes) == 0 || writes[len(writes)-1] != u.id) {
-			writes = append(writes, u.id)
+		if s.levels[i] < u.steps && u.issued() && !slices.Contains(writes, u.write()) {
+			writes = append(writes, u.write())
 		}
 	}
 	return writes
+}
+
+// Early lists what is on the disk and had not been issued: blocks that the kernel held, and could write whenever it liked, in the order
+// in which they were dirtied. What a later version hides is none of it.
+func (s *State) Early() (blocks []Write) {
+	var over []span
+	for i, u := range slices.Backward(s.flight) {
+		if s.levels[i] == 0 {
+			continue
+		}
+		there := &unit{spans: u.at(s.levels[i])}
+		if !u.issued() {
+			seen := &unit{spans: there.spans}
+			for _, p := range over {
+				seen.without(p.off, p.len)
+			}
+			for _, p := range seen.spans {
+				blocks = append(blocks, Write{ID: u.id, Off: p.off, Len: p.len, Data: p.data})
+			}
+		}
+		over = append(over, there.spans...)
+	}
+	slices.Reverse(blocks)
+	return blocks
 }
