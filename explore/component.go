@@ -68,7 +68,7 @@ type Disk struct {
 
 // RAMDisk returns RAM disk number n, of so many bytes. Crash disks are made of number n, too.
 func RAMDisk(n uint32, bytes uint64) *Disk {
-	return &Disk{Node: Node{At: fmt.Sprintf("/dev/fswrd%d", n)}, Number: n, Bytes: bytes}
+	return &Disk{Node: Node{At: ramdisk.Path(n)}, Number: n, Bytes: bytes}
 }
 
 func (d *Disk) check() error {

@@ -151,9 +151,14 @@ func TestNoModule(t *testing.T) {
 	if got := errnos(perform(t, c, DiskMake(0, 1<<20), Sync())); !cmp.Equal(got, []unix.Errno{unix.ENOENT, 0}) {
 		t.Errorf("error numbers %v", got)
 	}
+	if got := errnos(perform(t, c, WatchWrites(0, true), MarkWrites("m"), EndWrites())); !cmp.Equal(got, []unix.Errno{unix.ENOENT, unix.ENOENT, unix.ENOENT}) {
+		t.Errorf("error numbers of the write set %v", got)
+	}
 	var remote *RemoteError
-	if _, err := c.ReadLog(t.Context(), 0); !errors.As(err, &remote) {
-		t.Errorf("the log without a module: %v", err)
+	for _, read := range []func(context.Context, time.Duration) ([]byte, error){c.ReadLog, c.ReadWrites} {
+		if _, err := read(t.Context(), 0); !errors.As(err, &remote) {
+			t.Errorf("the log without a module: %v", err)
+		}
 	}
 }
 

@@ -226,10 +226,19 @@ func (c *Client) Do(ctx context.Context, batch Batch) (Done, error) {
 
 // ReadLog takes up to MaxData bytes out of the log of the RAM disks, for ramdisk.Reader. It waits so long for the first.
 func (c *Client) ReadLog(ctx context.Context, wait time.Duration) ([]byte, error) {
+	return c.readLog(ctx, kindLog, wait)
+}
+
+// ReadWrites is ReadLog of the log of fsw_ekm, for ekm.Reader.
+func (c *Client) ReadWrites(ctx context.Context, wait time.Duration) ([]byte, error) {
+	return c.readLog(ctx, kindWrites, wait)
+}
+
+func (c *Client) readLog(ctx context.Context, k kind, wait time.Duration) ([]byte, error) {
 	r := logRequest{most: MaxData, wait: wait}
 	ctx, cancel := within(ctx, wait)
 	defer cancel()
-	b, err := c.call(ctx, kindLog, r.encode())
+	b, err := c.call(ctx, k, r.encode())
 	if err == nil && len(b) > MaxData {
 		err = fmt.Errorf("the agent gives %d bytes of the log, it was asked for %d", len(b), MaxData)
 	}

@@ -45,6 +45,7 @@ const (
 	kindLog          // a piece of the RAM disks' log
 	kindHold         // all requests up to the next release are passed over
 	kindRelease      // answered in any case
+	kindWrites       // a piece of the log of fsw_ekm
 )
 
 const (

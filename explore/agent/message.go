@@ -199,7 +199,7 @@ func decodeDone(p []byte) (r Done, err error) {
 	return r, d.finish("results")
 }
 
-// logRequest asks for bytes of the RAM disks' log.
+// logRequest asks for bytes of a log: of the RAM disks', or of that of fsw_ekm.
 type logRequest struct {
 	most uint64        // bytes
 	wait time.Duration // for the first byte, to the millisecond

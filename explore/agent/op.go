@@ -61,6 +61,9 @@ const (
 	opDiskClear
 	opFailAt
 	opFailEnd
+	opWatchWrites
+	opMarkWrites
+	opEndWrites
 	opHoldThread
 	opRunThread
 	opReleaseThread

@@ -68,6 +68,9 @@ func (p *performer) do(o *Op) (value uint64, data []byte, err error) {
 	case o.Code == opFailEnd:
 		hits, err := p.fail.end()
 		return uint64(len(hits)), EncodeHits(hits), err
+	case o.Code == opWatchWrites || o.Code == opMarkWrites || o.Code == opEndWrites:
+		value, err := writeSet(o)
+		return value, nil, err
 	case o.Code >= opHoldThread:
 		return p.turns.do(o)
 	case o.Code >= opDiskMake:

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"fsward/explore/ekm"
 	"fsward/explore/ramdisk"
 )
 
@@ -101,10 +102,14 @@ func (s *Server) handle(f *frame) (payload []byte, done <-chan struct{}, err err
 		if b, err = decodeBatch(f.payload); err == nil {
 			payload, done = do(&b)
 		}
-	case kindLog:
+	case kindLog, kindWrites:
+		open := ramdisk.OpenLog
+		if f.kind == kindWrites {
+			open = ekm.OpenLog
+		}
 		var r logRequest
 		if r, err = decodeLogRequest(f.payload); err == nil {
-			payload, err = readLog(&r)
+			payload, err = readLog(&r, open)
 		}
 	default:
 		err = fmt.Errorf("no request has the number %d", f.kind)
@@ -192,9 +197,9 @@ func do(b *Batch) (payload []byte, done <-chan struct{}) {
 	return d.encode(), ended
 }
 
-// readLog takes bytes out of the RAM disks' log: what there is, or what comes first.
-func readLog(r *logRequest) ([]byte, error) {
-	f, err := ramdisk.OpenLog()
+// readLog takes bytes out of a module's log: what there is, or what comes first.
+func readLog(r *logRequest, open func() (*os.File, error)) ([]byte, error) {
+	f, err := open()
 	if err != nil {
 		return nil, err
 	}

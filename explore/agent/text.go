@@ -22,6 +22,8 @@ var opText = [opEnd]string{
 	opDiskSet: "set disk %n page %a, %d", opDiskForget: "forget the cache of disk %n", opDiskInject: "inject disk %n", opDiskClear: "clear rules of disk %n",
 	opFailAt: "fail in the kernel", opFailEnd: "fail no more", opHoldThread: "hold thread %a", opRunThread: "run thread %a within %b ms",
 	opReleaseThread: "release thread %a", opStrayThreads: "threads that ran though held", opSettleThreads: "wait for held threads",
+	opWatchWrites: "watch what could be written to disk %n %a",
+	opMarkWrites: "mark the write set %s", opEndWrites: "watch no more",
 }
 
 // String writes an operation for people.

@@ -199,19 +199,27 @@ func (g *Guest) explained(err error) error {
 }
 
 // Log reads the log of the guest's RAM disks, for ramdisk.NewReader. Reading waits for bytes, and ends with ctx or the guest.
-func (g *Guest) Log(ctx context.Context) io.Reader { return &logReader{g: g, ctx: ctx} }
+func (g *Guest) Log(ctx context.Context) io.Reader {
+	return &logReader{g: g, ctx: ctx, read: g.client.ReadLog}
+}
+
+// WriteSetLog is Log of the log of fsw_ekm, for ekm.NewReader.
+func (g *Guest) WriteSetLog(ctx context.Context) io.Reader {
+	return &logReader{g: g, ctx: ctx, read: g.client.ReadWrites}
+}
 
 type logReader struct {
-	g   *Guest
-	ctx context.Context
-	buf []byte
+	g    *Guest
+	ctx  context.Context
+	read func(context.Context, time.Duration) ([]byte, error)
+	buf  []byte
 }
 
 func (r *logReader) Read(p []byte) (n int, err error) {
 	ctx, cancel := r.g.while(r.ctx)
 	defer cancel()
 	for len(r.buf) == 0 {
-		if r.buf, err = r.g.client.ReadLog(ctx, time.Second); err != nil {
+		if r.buf, err = r.read(ctx, time.Second); err != nil {
 			return 0, r.g.explained(err)
 		}
 	}

@@ -83,7 +83,10 @@ func (c *Control) Disk(n uint32) *Disk { return &Disk{c, n} }
 func (d *Disk) Number() uint32 { return d.n }
 
 // Path returns the block device.
-func (d *Disk) Path() string { return fmt.Sprintf("/dev/fswrd%d", d.n) }
+func (d *Disk) Path() string { return Path(d.n) }
+
+// Path returns the block device of disk number n.
+func Path(n uint32) string { return fmt.Sprintf("/dev/fswrd%d", n) }
 
 func (d *Disk) do(what string, cmd uint32, arg []byte) error {
 	if err := d.c.dev.Call(cmd, arg); err != nil {
