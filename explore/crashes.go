@@ -29,7 +29,7 @@ func (s *session) crashes(r *ran, options crash.Options, visit func(c crashed) e
 	at := crashed{}
 	visitAt := func(st *crash.State) error { at.State = st; return visit(at) }
 	begun, open := false, false
-	for ev, err := range crash.FromBios(s.each(r.records), numbers...) {
+	for ev, err := range crash.FromWriteSet(s.each(r.records), r.blocks, numbers...) {
 		if err != nil {
 			return e.Stats(), err
 		}

@@ -49,6 +49,8 @@ type CrashError struct {
 	Contents string   `json:"contents"` // signature of what the disks held
 	After    uint64   `json:"after"`    // number of the record of the log after which it was
 	Missing  []uint64 `json:"missing"`  // writes, by their bios, that had been submitted and did not reach the disk
+	// Early are the blocks that had not been submitted and did reach the disk.
+	Early []EarlyBlock `json:"early,omitempty"`
 	// Second is a crash in the middle of the recovery; nil: there was none.
 	Second *SecondCrash `json:"second,omitempty"`
 }
@@ -68,7 +70,7 @@ type crashDisk struct {
 
 // keep copies a crash disk.
 func (s *session) keep(c crashed) *crashDisk {
-	k := &crashDisk{CrashError: CrashError{Window: c.window, Epoch: c.Epoch.String(), Contents: c.sum(), After: c.At, Missing: c.Missing()}}
+	k := &crashDisk{CrashError: CrashError{Window: c.window, Epoch: c.Epoch.String(), Contents: c.sum(), After: c.At, Missing: c.Missing(), Early: s.early(c)}}
 	left := c.State
 	if c.second != nil {
 		left, k.Second = c.second, &SecondCrash{Contents: c.second.Contents().String(), Missing: c.second.Missing()}

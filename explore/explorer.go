@@ -27,7 +27,9 @@ type Config struct {
 	Depth    int      // how many calls of Mutate follow each other; 0: as many as there are
 	Runs     uint64   // of Mutate, all parts of the run together, after which it stops; 0: as many as there are
 	Crash    crash.Options
-	Seed     uint64
+	// CrashFrom is what crash disks are formed from; "": FromWrites. FromWriteSet takes a WriteSetSystem.
+	CrashFrom CrashSource
+	Seed      uint64
 	// NewJudge makes a judge of the crash disks of one run, over what the pristine disks hold. nil: only recovery and the checker say
 	// what is wrong.
 	NewJudge func(ctx context.Context, pristine []crash.Base) (Judge, error)
@@ -82,6 +84,7 @@ type Totals struct {
 	States      uint64  `json:"states"`                // with different signatures
 	Runs        uint64  `json:"runs"`                  // of Mutate, each with other choices
 	CrashStates uint64  `json:"crash_states"`          // disks that crashes left, each different for what was expected
+	Early       uint64  `json:"early,omitempty"`       // of them, those with blocks that had not been submitted
 	Possible    float64 `json:"possible"`              // crash states that there are, those that are equal counted as often as they arise
 	SoftStates  uint64  `json:"soft_states,omitempty"` // prefixes of system calls
 	Sampled     uint64  `json:"sampled"`               // moments with more crash states than the limit
@@ -150,7 +153,7 @@ func Run(ctx context.Context, cfg Config) (sum Summary, err error) {
 		cfg.Strategy = DepthFirst
 	}
 	cfg.Restore = cmp.Or(cfg.Restore, ByCost)
-	if err := errors.Join(cfg.Strategy.Check(), cfg.Restore.Check(), CheckThreads(cfg.Threads)); err != nil {
+	if err := errors.Join(cfg.Strategy.Check(), cfg.Restore.Check(), cfg.CrashFrom.Check(), CheckThreads(cfg.Threads)); err != nil {
 		return sum, err
 	}
 	if err := os.MkdirAll(cfg.Dir, 0o755); err != nil {
@@ -186,7 +189,7 @@ func (x *explorer) prepare(ctx context.Context) error {
 	x.session.verify = x.Verify
 	x.session.account, x.session.soft, x.session.restorer.way = x.NewAccount, x.Soft, x.Restore
 	x.session.failing, x.session.turns.wait = x.Failures > 0, x.Threads
-	return errors.Join(x.session.guardDisks(x.Guard), x.session.loadEKM(ctx))
+	return errors.Join(x.session.guardDisks(x.Guard), x.session.dirty.begin(x.System, x.CrashFrom), x.session.loadEKM(ctx))
 }
 
 // begin puts the first state into the frontier, or finds where the run was.
@@ -509,6 +512,9 @@ func (x *explorer) checkCrash(ctx context.Context, by *examiner, c crashed) (bad
 		return nil, 0, nil
 	}
 	x.totals.CrashStates++
+	if x.CrashFrom == FromWriteSet && len(c.Early()) > 0 {
+		x.totals.Early++
+	}
 	if by.judge != nil {
 		x.totals.Judged++
 		j, err := by.judge.Judge(ctx, c.State)

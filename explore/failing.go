@@ -23,7 +23,7 @@ var failPoints = []ekm.Point{ekm.Slab, ekm.BufferRead, ekm.PageRead}
 
 // loadEKM loads the module, if something needs it.
 func (s *session) loadEKM(ctx context.Context) error {
-	if !s.failing && s.turns.wait == 0 {
+	if !s.failing && s.turns.wait == 0 && s.dirty.system == nil {
 		return nil
 	}
 	if err := NewEnv(ctx, s.system, new(Chooser)).Sh("grep -q '^fsw_ekm ' /proc/modules || insmod /fsward/fsw_ekm.ko"); err != nil {

@@ -4,10 +4,13 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"time"
 
 	"fsward/explore/agent"
+	"fsward/explore/crash"
+	"fsward/explore/ekm"
 	"fsward/explore/guest"
 	"fsward/explore/ramdisk"
 )
@@ -22,16 +25,18 @@ const diskTimeout = time.Minute
 type Machine struct {
 	*guest.Guest
 	log     *ramdisk.Reader
-	marks   uint64 // that Records has put
+	marks   uint64 // that Records and WriteSet have put
+	dirty   *ekm.Reader
+	watched map[uint32]uint32 // disks whose write set was logged, by the numbers of their devices
 	later   []agent.Op
 	carried int      // bytes of pages in later
 	stale   []uint32 // disks that later changes beside the kernel
 }
 
-var _ System = (*Machine)(nil)
+var _ WriteSetSystem = (*Machine)(nil)
 
 // NewMachine returns a guest as a System. The log of its RAM disks is the System's.
-func NewMachine(g *guest.Guest) *Machine { return &Machine{Guest: g} }
+func NewMachine(g *guest.Guest) *Machine { return &Machine{Guest: g, watched: make(map[uint32]uint32)} }
 
 // waiting takes what goes with the next request.
 func (m *Machine) waiting() []agent.Op {
@@ -115,6 +120,7 @@ func (m *Machine) MakeDisk(ctx context.Context, disk uint32, bytes uint64) error
 
 // RemoveDisk is agent.DiskRemove.
 func (m *Machine) RemoveDisk(ctx context.Context, disk uint32) error {
+	maps.DeleteFunc(m.watched, func(_, known uint32) bool { return known == disk })
 	return m.do(ctx, agent.DiskRemove(disk))
 }
 
@@ -133,6 +139,58 @@ func (m *Machine) Restore(_ context.Context, disk uint32, name string) error {
 // Drop is agent.DiskDrop.
 func (m *Machine) Drop(ctx context.Context, disk uint32, name string) error {
 	return m.do(ctx, agent.DiskDrop(disk, name))
+}
+
+// LogWriteSet is agent.WatchWrites. The module fsw_ekm is loaded.
+func (m *Machine) LogWriteSet(ctx context.Context, disk uint32, on bool) error {
+	op := agent.WatchWrites(disk, on)
+	for _, known := range m.watched {
+		if known == disk {
+			m.put(op)
+			return nil
+		}
+	}
+	if !on {
+		return nil
+	}
+	done, err := m.Do(ctx, agent.Batch{Ops: []agent.Op{op}, Timeout: diskTimeout})
+	if err == nil {
+		err = succeeded([]agent.Op{op}, done.Results, diskTimeout)
+	}
+	if err == nil {
+		m.watched[uint32(done.Results[0].Value)] = disk
+	}
+	return err
+}
+
+// EndWriteSet is agent.EndWrites.
+func (m *Machine) EndWriteSet(ctx context.Context) error { return m.do(ctx, agent.EndWrites()) }
+
+// WriteSet reads the log of the write set up to a mark that it puts there.
+func (m *Machine) WriteSet(ctx context.Context) (out []crash.Block, err error) {
+	m.marks++
+	mark := fmt.Sprintf("write set %d", m.marks)
+	if err := m.do(ctx, agent.MarkWrites(mark)); err != nil {
+		return nil, err
+	}
+	if m.dirty == nil {
+		m.dirty = ekm.NewReader(m.Guest.WriteSetLog(context.WithoutCancel(ctx)))
+	}
+	for {
+		r, err := m.dirty.Next()
+		if err != nil {
+			return nil, err
+		}
+		disk, watched := m.watched[r.Dev]
+		switch {
+		case r.Type == ekm.Mark && string(r.Data) == mark:
+			return out, nil
+		case r.Type == ekm.Lost:
+			return nil, fmt.Errorf("log of the write set: record %d: %d were lost, since the log was full: %w", r.Seq, r.Len, ramdisk.ErrNotWhole)
+		case r.Type == ekm.BufferDirty && watched:
+			out = append(out, crash.Block{Time: r.Time, Disk: disk, Off: r.Pos, Data: slices.Clone(r.Data)})
+		}
+	}
 }
 
 // Log is agent.DiskLog.
@@ -216,7 +274,7 @@ func (m *Machine) Load(ctx context.Context, c Checkpoint) error {
 	if err := m.Guest.Restore(ctx, c.(*guest.Checkpoint)); err != nil {
 		return err
 	}
-	m.log = nil // its stream goes back with the guest
+	m.log, m.dirty = nil, nil // their streams go back with the guest
 	_ = m.waiting()
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 // Bounds of what is tried to make an error smaller.
 const (
 	minimiseTime = 2 * time.Minute
-	minimiseMost = 32 // crash disks with fewer writes missing
+	minimiseMost = 32 // crash disks with fewer writes missing, or blocks early
 )
 
 // minimise makes what leads to an error smaller: fewer steps, then fewer writes that are missing. What cannot be made smaller, or not in
@@ -53,26 +53,30 @@ func (x *explorer) fewestSteps(ctx context.Context, best *finding) (*finding, er
 	return best, nil
 }
 
-// fewestMissing looks for a crash disk with the same error on which fewer writes are missing.
+// odd counts what makes a crash disk another than one on which the writes have all come to their end: those that are missing, and the
+// blocks that are there early.
+func odd(c crashed) int { return len(c.Missing()) + len(c.Early()) }
+
+// fewestMissing looks for a crash disk with the same error on which fewer writes are missing, or blocks early.
 func (x *explorer) fewestMissing(ctx context.Context, best *finding) (*finding, error) {
 	type candidate struct {
-		sum     string
-		missing int
+		sum string
+		odd int
 	}
 	var list []candidate
 	like := func(c crashed) bool {
-		return c.window == best.disk.Window && c.Epoch.String() == best.disk.Epoch && len(c.Missing()) < len(best.disk.Missing)
+		return c.window == best.disk.Window && c.Epoch.String() == best.disk.Epoch && odd(c) < len(best.disk.Missing)+len(best.disk.Early)
 	}
 	_, err := x.session.crashes(best.ran, x.Crash, func(c crashed) error {
 		if like(c) {
-			list = append(list, candidate{c.sum(), len(c.Missing())})
+			list = append(list, candidate{c.sum(), odd(c)})
 		}
 		return x.stopped()
 	})
 	if err != nil {
 		return best, err
 	}
-	slices.SortStableFunc(list, func(a, b candidate) int { return cmp.Compare(a.missing, b.missing) })
+	slices.SortStableFunc(list, func(a, b candidate) int { return cmp.Compare(a.odd, b.odd) })
 	for _, want := range list[:min(len(list), minimiseMost)] {
 		var smaller *finding
 		by, err := x.newExaminer(ctx)

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"fsward/explore/agent"
-	"fsward/explore/ramdisk"
 )
 
 // Restoring says how the explorer gets to where a state is.
@@ -40,7 +39,7 @@ type kept struct {
 	steps   [][]Choice
 	machine Checkpoint
 	tape    tape
-	records []ramdisk.Record // of the log, since the pristine disks were mounted
+	before  history // since the pristine disks were mounted
 	held    []thread
 	used    uint64 // when it was last used, or made
 }
@@ -142,11 +141,15 @@ func (r *restorer) bear(st *state) {
 
 // checkpoint makes one of where the machine is, and gives up the one that was not used for longest.
 func (s *session) checkpoint(ctx context.Context, st *state, r *ran, t tape) error {
-	records, err := s.system.Records(ctx)
+	var now history
+	var err error
+	if now.records, err = s.system.Records(ctx); err == nil {
+		now.blocks, err = s.dirty.take(ctx)
+	}
 	if err != nil {
 		return err
 	}
-	r.before = append(r.before, records...)
+	r.before = r.before.and(now)
 	c := &s.restorer
 	if len(c.kept) == maxKept {
 		i := 0
@@ -171,7 +174,7 @@ func (s *session) checkpoint(ctx context.Context, st *state, r *ran, t tape) err
 	}
 	c.saving.since(begin)
 	c.turns++
-	c.kept = append(c.kept, &kept{steps: slices.Clone(st.Steps), machine: machine, tape: t.clone(), records: slices.Clip(r.before),
+	c.kept = append(c.kept, &kept{steps: slices.Clone(st.Steps), machine: machine, tape: t.clone(), before: r.before,
 		held: s.turns.held, used: c.turns})
 	return nil
 }
@@ -200,9 +203,9 @@ func (s *session) reach(ctx context.Context, st *state, r *ran, keeps bool) (e *
 		if err := s.system.Load(ctx, from.machine); err != nil {
 			return nil, fmt.Errorf("the machine cannot be put back: %w", err)
 		}
-		s.up, s.dead, s.logging, s.logged = true, false, true, true
+		s.up, s.dead, s.logging, s.logged, s.dirty.on, s.dirty.some = true, false, true, true, s.dirty.system != nil, s.dirty.system != nil
 		s.heard, r.loaded = nil, true
-		r.before = slices.Clip(from.records)
+		r.before = from.before
 		s.turns.held, s.turns.strayed = from.held, make(map[uint32]bool)
 		t.answers, t.play = slices.Clone(from.tape.answers), true
 		e, err = s.reachInit(ctx, &t)
@@ -236,7 +239,7 @@ func (s *session) reachMounted(ctx context.Context, t *tape) (e *Env, err error)
 	if err := s.load(ctx, nil); err != nil {
 		return nil, err
 	}
-	if err := s.log(ctx, true); err != nil {
+	if err := errors.Join(s.log(ctx, true), s.dirty.log(ctx, s.disks, true)); err != nil {
 		return nil, err
 	}
 	e = NewEnv(ctx, s.system, new(Chooser))

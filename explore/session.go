@@ -32,6 +32,7 @@ type session struct {
 	saved  Checkpoint // of the machine with pristine disks, nothing mounted; nil: it has none
 
 	through bool     // Config.WriteThrough
+	dirty   writeSet // what the kernel could write
 	up      bool     // the stack is mounted
 	logging bool     // bios are logged
 	logged  bool     // the log may have records
@@ -135,6 +136,7 @@ func (s *session) close(ctx context.Context) error {
 		}
 	}
 	_, err := s.down(ctx)
+	err = errors.Join(err, s.dirty.end(ctx, s.disks))
 	if s.guarding != nil {
 		err = errors.Join(err, os.RemoveAll(s.guarding.dir))
 	}
@@ -155,7 +157,7 @@ func (s *session) reset(ctx context.Context) error {
 	if err := s.system.Load(ctx, s.saved); err != nil {
 		return fmt.Errorf("the machine has failed, and cannot be put back: %w", err)
 	}
-	s.dead, s.up, s.logging, s.logged = false, false, false, false
+	s.dead, s.up, s.logging, s.logged, s.dirty.on, s.dirty.some = false, false, false, false, false, false
 	s.turns.held = nil
 	return s.loadEKM(ctx) // it was not loaded when that was made
 }
@@ -184,6 +186,28 @@ func (s *session) records(ctx context.Context) ([]ramdisk.Record, error) {
 	return out, err
 }
 
+// A history is what was written to the disks, and what the kernel could have written.
+type history struct {
+	records []ramdisk.Record
+	blocks  []crash.Block
+}
+
+// and is a history with what followed.
+func (h history) and(later history) history {
+	return history{slices.Concat(h.records, later.records), slices.Concat(h.blocks, later.blocks)}
+}
+
+// history switches both logs off and takes what there is in them.
+func (s *session) history(ctx context.Context) (h history, err error) {
+	if err := s.dirty.log(ctx, s.disks, false); err != nil {
+		return h, err
+	}
+	if h.records, err = s.records(ctx); err == nil {
+		h.blocks, err = s.dirty.take(ctx)
+	}
+	return h, err
+}
+
 // written is how many sectors bios have written.
 func written(records []ramdisk.Record) (sectors uint64) {
 	for _, r := range records {
@@ -201,7 +225,7 @@ func (s *session) load(ctx context.Context, pages map[uint32][]agent.Page) error
 			return err
 		}
 	}
-	if _, err := s.records(ctx); err != nil { // of what did not get to its end
+	if _, err := s.history(ctx); err != nil { // of what did not get to its end
 		return err
 	}
 	for _, d := range s.disks {
@@ -376,8 +400,8 @@ type ran struct {
 	calls   []promise
 	soft    []string // system calls of the last step
 	windows []window
-	before  []ramdisk.Record // that were read before the last step
-	records []ramdisk.Record
+	before  history // that was read before the last step
+	history
 	kernel  []string      // what the kernel said
 	loaded  bool          // a checkpoint was put back
 	took    time.Duration // to be where the parent is
@@ -464,8 +488,8 @@ func (s *session) run(ctx context.Context, st *state, more bool) (r *ran, err er
 		r.sig, r.found, err = s.signature(e, r.steps)
 	}
 	if err == nil && !s.dead {
-		r.records, err = s.records(ctx)
-		r.records = slices.Concat(r.before, r.records)
+		r.history, err = s.history(ctx)
+		r.history = r.before.and(r.history)
 	}
 	if err == nil && !s.dead {
 		err = s.besides(ctx, r)

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"fsward/explore/agent"
+	"fsward/explore/crash"
 	"fsward/explore/ramdisk"
 )
 
@@ -37,6 +38,16 @@ type System interface {
 	Save(ctx context.Context) (Checkpoint, error)
 	Load(ctx context.Context, c Checkpoint) error
 	Forget(ctx context.Context, c Checkpoint) error
+}
+
+// A WriteSetSystem is a System that tells what its kernel could write at any moment.
+type WriteSetSystem interface {
+	System
+	// LogWriteSet switches the log of the blocks of a disk that the kernel marks dirty. WriteSet takes out of it those that there are; they
+	// come in the order of time, and their Data is the caller's. EndWriteSet ends what it takes to log them, after the last of them.
+	LogWriteSet(ctx context.Context, disk uint32, on bool) error
+	WriteSet(ctx context.Context) ([]crash.Block, error)
+	EndWriteSet(ctx context.Context) error
 }
 
 // A Checkpoint is all of a machine at one moment. What it is only its System knows.

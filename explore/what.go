@@ -32,6 +32,12 @@ func writeWhat(dir string, e *Error, disks []*Disk) error {
 		fmt.Fprintf(&b, "\nThe crash: %s of what step %d asked for, after record %d of the log. %d writes that had been submitted did not reach the disk%s\n",
 			e.Crash.Epoch, len(e.Steps), e.Crash.After, len(e.Crash.Missing), missing(e.Crash.Missing))
 	}
+	if e.Crash != nil && len(e.Crash.Early) > 0 {
+		fmt.Fprintf(&b, "%d blocks that the kernel had marked dirty, and had not submitted yet, are on the disk: it may write them whenever it likes.\n", len(e.Crash.Early))
+		for _, w := range e.Crash.Early {
+			fmt.Fprintf(&b, "  %d bytes at sector %d of disk %d\n", w.Bytes, w.Sector, w.Disk)
+		}
+	}
 	if e.Crash != nil && e.Crash.Second != nil {
 		fmt.Fprintf(&b, "\nAnd a second crash while the disk was recovered from the first: %d writes of the recovery did not reach the disk%s\n",
 			len(e.Crash.Second.Missing), missing(e.Crash.Second.Missing))

@@ -111,7 +111,7 @@ fsward explore resume DIR.`, strings.Join(component.Names(), ", "), checkerList(
 				err = errors.New("no checker is named; --checker sync is one")
 			}
 			if err == nil {
-				err = errors.Join(r.Strategy.Check(), r.Restore.Check(), explore.CheckThreads(r.Threads))
+				err = errors.Join(r.Strategy.Check(), r.Restore.Check(), r.From.Check(), explore.CheckThreads(r.Threads))
 			}
 			if err != nil {
 				return usageError{err, c.CommandPath()}
@@ -141,6 +141,7 @@ fsward explore resume DIR.`, strings.Join(component.Names(), ", "), checkerList(
 	c.Flags().StringVar((*string)(&r.Strategy), "search", string(explore.BreadthFirst), fmt.Sprintf("which state is next: %v", explore.Strategies()))
 	c.Flags().IntVar(&r.Depth, "depth", 0, "how many steps follow each other at most; 0: as many as there are")
 	c.Flags().IntVar(&r.Limit, "crash-limit", 64, "crash disks at one moment; where there are more, they are a sample")
+	c.Flags().StringVar((*string)(&r.From), "crash-from", string(explore.FromWrites), "what crash disks are formed from: writes, those that were submitted; write-set, also what the kernel had marked dirty and could write whenever it liked")
 	c.Flags().BoolVar(&r.Torn, "torn", false, "a crash can cut a write between two sectors")
 	c.Flags().Uint64Var(&r.Seed, "seed", 1, "of what is sampled, and of --search random")
 	c.Flags().IntVar(&r.Failures, "failures", 0, "how many calls inside the kernel fail at most in one step: none, then each call site alone, then two, …")
@@ -374,9 +375,17 @@ func (p *exploreProgress) event(e explore.Event) {
 		}
 		took := time.Since(p.began)
 		rate := float64(e.CrashStates-p.first.CrashStates) / max(took.Seconds(), 1e-9)
-		fmt.Fprintf(p.err, "%6.0fs  %d states, %d waiting, depth %d; %d runs; %d crash disks (%.1f/s), %d pruned; %d errors; %s%s\n", took.Seconds(), e.States, e.Waiting,
-			e.Depth, e.Runs, e.CrashStates, rate, e.Pruned, p.errors, p.estimate(e.Totals, took), p.quiet())
+		fmt.Fprintf(p.err, "%6.0fs  %d states, %d waiting, depth %d; %d runs; %d crash disks (%.1f/s)%s, %d pruned; %d errors; %s%s\n", took.Seconds(), e.States, e.Waiting,
+			e.Depth, e.Runs, e.CrashStates, rate, early(e.Totals), e.Pruned, p.errors, p.estimate(e.Totals, took), p.quiet())
 	}
+}
+
+// early says how many crash disks have what had not been submitted, where there are some.
+func early(t explore.Totals) string {
+	if t.Early == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d of them with blocks written early", t.Early)
 }
 
 // quiet says why nothing can be found.
@@ -411,7 +420,7 @@ func (p *exploreProgress) explored(sum explore.Summary, dir string) {
 		} else if p.runs > 0 && sum.Runs >= p.runs {
 			how = "its runs were done"
 		}
-		fmt.Fprintf(p.out, "%d states, %d crash disks, %d errors in %.0f s; %s\n", sum.States, sum.CrashStates, len(sum.Errors), sum.Seconds, how)
+		fmt.Fprintf(p.out, "%d states, %d crash disks%s, %d errors in %.0f s; %s\n", sum.States, sum.CrashStates, early(sum.Totals), len(sum.Errors), sum.Seconds, how)
 		for _, e := range sum.Errors {
 			fmt.Fprintf(p.out, "  %s, %d times: fsward explore replay %s\n", e.Kind, e.Count, filepath.Join(dir, e.Dir))
 		}

@@ -23,7 +23,7 @@ var opText = [opEnd]string{
 	opFailAt: "fail in the kernel", opFailEnd: "fail no more", opHoldThread: "hold thread %a", opRunThread: "run thread %a within %b ms",
 	opReleaseThread: "release thread %a", opStrayThreads: "threads that ran though held", opSettleThreads: "wait for held threads",
 	opWatchWrites: "watch what could be written to disk %n %a",
-	opMarkWrites: "mark the write set %s", opEndWrites: "watch no more",
+	opMarkWrites:  "mark the write set %s", opEndWrites: "watch no more",
 }
 
 // String writes an operation for people.

@@ -9,11 +9,13 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 
 	"fsward/explore"
 	"fsward/explore/agent"
+	"fsward/explore/crash"
 	"fsward/explore/ramdisk"
 )
 
@@ -32,9 +34,11 @@ type System struct {
 	disks   map[uint32]*disk
 	records []ramdisk.Record
 	seq, id uint64
+	blocks  []crash.Block
+	clock   time.Duration // of records and blocks: the next comes later
 }
 
-var _ explore.System = (*System)(nil)
+var _ explore.WriteSetSystem = (*System)(nil)
 
 type page = [ramdisk.PageSize]byte
 
@@ -44,6 +48,7 @@ type disk struct {
 	pages     map[uint64]*page
 	snapshots map[string]map[uint64]*page
 	logging   bool
+	watched   bool // what is marked dirty is logged
 }
 
 // New returns a system without disks.
@@ -186,7 +191,8 @@ func (s *System) Mark(_ context.Context, text string) error {
 
 func (s *System) add(r ramdisk.Record) {
 	s.seq++
-	r.Seq = s.seq
+	s.clock++
+	r.Seq, r.Time = s.seq, s.clock
 	s.records = append(s.records, r)
 }
 
@@ -197,6 +203,34 @@ func (s *System) Records(context.Context) ([]ramdisk.Record, error) {
 	out := s.records
 	s.records = nil
 	return out, nil
+}
+
+// LogWriteSet switches the log of what is marked dirty.
+func (s *System) LogWriteSet(_ context.Context, n uint32, on bool) error {
+	return s.with(n, func(d *disk) error { d.watched = on; return nil })
+}
+
+// WriteSet takes the blocks out.
+func (s *System) WriteSet(context.Context) ([]crash.Block, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := s.blocks
+	s.blocks = nil
+	return out, nil
+}
+
+// EndWriteSet does nothing: nothing is taken.
+func (s *System) EndWriteSet(context.Context) error { return nil }
+
+// Dirty tells that a block could be written from now on. For programs.
+func (s *System) Dirty(n uint32, sector uint64, data []byte) error {
+	return s.with(n, func(d *disk) error {
+		if d.watched {
+			s.clock++
+			s.blocks = append(s.blocks, crash.Block{Time: s.clock, Disk: n, Off: sector * ramdisk.SectorSize, Data: slices.Clone(data)})
+		}
+		return nil
+	})
 }
 
 // saved is a checkpoint.
@@ -235,7 +269,7 @@ func (s *System) Load(_ context.Context, c explore.Checkpoint) error {
 		d := d.clone()
 		s.disks[n] = &d
 	}
-	s.records = nil
+	s.records, s.blocks = nil, nil
 	c.(*saved).back()
 	return nil
 }

@@ -27,7 +27,7 @@ const (
 )
 
 // A Toy is storage that can be told in a few lines: keys 0 to Keys-1, each with a byte that is not zero or none. What is put is kept in
-// memory until it is synced. Each key has a sector of its own, after sector 0, which says that this is a Toy.
+// memory until it is synced, as a dirty block. Each key has a sector of its own, after sector 0, which says that this is a Toy.
 type Toy struct {
 	explore.Node
 	Bug Bug
@@ -123,7 +123,7 @@ func (t *Toy) do(s *System, args []string) (out []byte, err error) {
 			f.strayed = true
 			return nil, t.write(s, []int{key})
 		}
-		return nil, nil
+		return nil, s.Dirty(0, uint64(1+key), bytes.Repeat([]byte{byte(value)}, ramdisk.SectorSize))
 	case "get":
 		return []byte(strconv.Itoa(int(t.values[key]))), nil
 	default:
