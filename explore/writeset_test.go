@@ -25,10 +25,6 @@ func (ordered) Mutate(e *explore.Env) error {
 	return e.CheckCrashesNow(nil)
 }
 
-type bytesOfNothing struct{}
-
-func (bytesOfNothing) Key() string { return "" }
-
 func (ordered) Check(e *explore.Env, _ explore.Crash) error {
 	var has [2]string
 	for i, key := range []string{"0", "1"} {

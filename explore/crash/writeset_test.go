@@ -156,7 +156,10 @@ func TestFromWriteSet(t *testing.T) {
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("states, with what is missing and early:\n%v, want\n%v", got, want)
 	}
-	for range FromWriteSet(log, blocks, 3) {
+	for _, err := range FromWriteSet(log, blocks, 3) {
+		if err != nil {
+			t.Fatal(err)
+		}
 		break // a reader may stop anywhere
 	}
 }

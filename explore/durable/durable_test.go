@@ -23,9 +23,9 @@ func write(id, sector uint64) crash.Event {
 
 func mark(text string) crash.Event { return crash.Event{Kind: crash.Marked, Mark: text} }
 
-// lost has of a write only the first bytes done, and nobody told.
-func lost(id, done uint64) crash.Event {
-	return crash.Event{Kind: crash.Failed, IDs: []uint64{id}, Done: done, Silent: true}
+// lost has of write 1 only the first bytes done, and nobody told.
+func lost(done uint64) crash.Event {
+	return crash.Event{Kind: crash.Failed, IDs: []uint64{1}, Done: done, Silent: true}
 }
 
 // long is a write of two sectors.
@@ -53,10 +53,10 @@ func TestFollow(t *testing.T) {
 		{"written again with FUA", []crash.Event{begin, write(1, 0), write(2, 0), settled(2), end}, nil},
 		{"the first version is durable, the second is not", []crash.Event{begin, write(1, 0), write(2, 0), settled(1), end}, []uint64{2}},
 		{"it failed", []crash.Event{begin, write(1, 0), {Kind: crash.Failed, IDs: []uint64{1}}, end}, nil},
-		{"it was lost, and nobody told", []crash.Event{begin, write(1, 0), lost(1, 0), flush, end}, []uint64{1}},
-		{"its end was lost", []crash.Event{begin, long, lost(1, 512), settled(1), end}, []uint64{1}},
-		{"it was lost, and written again", []crash.Event{begin, write(1, 0), lost(1, 0), write(2, 0), settled(2), end}, nil},
-		{"its end was lost, and its beginning written again", []crash.Event{begin, long, lost(1, 512), write(2, 0), settled(1, 2), end}, []uint64{1}},
+		{"it was lost, and nobody told", []crash.Event{begin, write(1, 0), lost(0), flush, end}, []uint64{1}},
+		{"its end was lost", []crash.Event{begin, long, lost(512), settled(1), end}, []uint64{1}},
+		{"it was lost, and written again", []crash.Event{begin, write(1, 0), lost(0), write(2, 0), settled(2), end}, nil},
+		{"its end was lost, and its beginning written again", []crash.Event{begin, long, lost(512), write(2, 0), settled(1, 2), end}, []uint64{1}},
 		{"two calls", []crash.Event{begin, mark("begin g"), write(1, 0), mark("return g"), flush, end}, []uint64{1}},
 		{"nothing was written", []crash.Event{begin, end, mark("user text")}, nil},
 	} {

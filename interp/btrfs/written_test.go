@@ -142,7 +142,7 @@ func TestWrittenBlocksThatGo(t *testing.T) {
 						show(then(interp.Write{Off: w.Off + at, Len: size, Data: b}))
 					}
 				}
-				return found == 0 && !(done && (w.Off == primary))
+				return found == 0 && (!done || w.Off != primary)
 			}, func(seq uint64) { f.Flushed(0, seq) })
 			if !done || found == 0 {
 				t.Errorf("a root was written %t, violations %d", done, found)
