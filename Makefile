@@ -49,7 +49,7 @@ VMTESTS ?= ^TestGuest
 
 vm-test: setup build guest build/bin/gotestsum ## the tests that boot a guest under libvirt; KERNEL=6.12-cloud-amd64 VMTESTS=^TestGuestRamdisk and others
 	@! grep -rl --include='*_test.go' 'go:build vmtest' hostd | xargs grep -nE '^func Test' | grep -v ':func TestGuest'
-	gotestsum --format pkgname-and-test-fails -- -tags vmtest -p 1 -timeout 25m -run '$(VMTESTS)' ./hostd/...
+	gotestsum --format pkgname-and-test-fails -- -tags vmtest -p 1 -timeout 40m -run '$(VMTESTS)' ./hostd/...
 
 variants: setup ## every way to make and mount Btrfs that is supported, under the guard (about two minutes)
 	FSWARD_VARIANTS=all go test -count=1 -v -run '^TestVariants$$' ./hostd
