@@ -39,6 +39,7 @@ const (
 	byLater   = "buffer or folio marked dirty, and changed since"
 	byOwner   = "buffer that its owner submits without marking it dirty"
 	byBio     = "bio alone"
+	onItsWay  = "changed on its way: in a bio that was seen, with other contents"
 )
 
 // explainer keeps what events say of the blocks of one device.
@@ -52,6 +53,7 @@ type explainer struct {
 	bodies  map[uint64]string  // contents, wherever: of folios, whose place on the device nobody knows yet
 	owned   map[content]bool
 	bios    map[content]time.Duration // when contents were first on their way
+	places  map[uint64]time.Duration  // when anything was first on its way to a sector
 	how     map[content]string
 	lone    map[uint64]int // sectors by their place in units of 4 KiB: neither marked dirty, nor of the journal's own thread
 	open    map[uint64]int // bios submitted and not ended
@@ -63,7 +65,7 @@ type explainer struct {
 
 func newExplainer(dev uint32) *explainer {
 	return &explainer{seed: maphash.MakeSeed(), dev: dev, types: make(map[ekm.Type]int), dirty: make(map[content]string),
-		pages: make(map[uint64]bool), bodies: make(map[uint64]string), owned: make(map[content]bool), bios: make(map[content]time.Duration),
+		pages: make(map[uint64]bool), bodies: make(map[uint64]string), owned: make(map[content]bool), bios: make(map[content]time.Duration), places: make(map[uint64]time.Duration),
 		how: make(map[content]string), lone: make(map[uint64]int), open: make(map[uint64]int)}
 }
 
@@ -104,6 +106,9 @@ func (e *explainer) add(r *ekm.Record) error {
 		e.sectors(r.Pos, r.Data, func(c content) {
 			if _, there := e.bios[c]; !there {
 				e.bios[c] = r.Time
+			}
+			if _, there := e.places[c.sector]; !there {
+				e.places[c.sector] = r.Time
 			}
 			how := e.explain(c, r)
 			if (how == byBio || how == byOwner) && !strings.HasPrefix(r.Comm, "jbd2/") {
@@ -190,6 +195,13 @@ func checkWrites(c *ekm.Control, fs string) error {
 	hows := make(map[string]int)
 	for _, w := range disk {
 		at, seen := e.bios[w.content]
+		if !seen && fs == "ext2" {
+			// Nothing keeps a buffer of ext4 without a journal as it is while it is written (jbd2 does).
+			if at, there := e.places[w.sector]; there && at <= w.at {
+				hows[onItsWay]++
+				continue
+			}
+		}
 		if !seen || at > w.at {
 			return fmt.Errorf("sector %d was written with contents that no event had before (seen at all: %v)", w.sector, seen)
 		}
@@ -233,6 +245,8 @@ func (e *explainer) lonely(fs string, hows map[string]int) error {
 		superblocks = 1
 	}
 	switch {
+	case hows[onItsWay] > 8: // a race, and no more
+		return fmt.Errorf("%d sectors were changed on their way", hows[onItsWay])
 	case hows[byBio] > 0:
 		return fmt.Errorf("%d sectors came in bios without buffers", hows[byBio])
 	case hows[byBuffer] == 0:
