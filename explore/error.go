@@ -15,7 +15,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"fsward/blocktap/trace"
-	"fsward/explore/crash"
 	"fsward/explore/ramdisk"
 )
 
@@ -309,5 +308,3 @@ func sameKind(f *finding, e Error) *finding {
 	}
 	return f
 }
-
-var _ crash.Base = memory(nil)

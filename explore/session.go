@@ -2,11 +2,8 @@ package explore
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -15,9 +12,7 @@ import (
 	"fsward/explore/agent"
 	"fsward/explore/crash"
 	"fsward/explore/durable"
-	"fsward/explore/guest"
 	"fsward/explore/ramdisk"
-	"fsward/interp"
 )
 
 // pristine is the name of the snapshots of the disks as Init left them.
@@ -48,35 +43,6 @@ type session struct {
 	guarding *guarding               // nil: no disk is guarded
 	restorer restorer
 	turns    turns
-}
-
-// memory is what a pristine disk holds: a crash.Base, and what a disk is read into.
-type memory []byte
-
-// Size returns the size in bytes.
-func (m memory) Size() uint64 { return uint64(len(m)) }
-
-// ReadAt reads.
-func (m memory) ReadAt(b []byte, off int64) (int, error) {
-	if err := m.bounds(b, off); err != nil {
-		return 0, err
-	}
-	return copy(b, m[off:]), nil
-}
-
-// WriteAt writes.
-func (m memory) WriteAt(b []byte, off int64) (int, error) {
-	if err := m.bounds(b, off); err != nil {
-		return 0, err
-	}
-	return copy(m[off:], b), nil
-}
-
-func (m memory) bounds(b []byte, off int64) error {
-	if off < 0 || off > int64(len(m)) || len(b) > len(m)-int(off) {
-		return fmt.Errorf("%d bytes at %d: outside the disk of %d bytes", len(b), off, len(m))
-	}
-	return nil
 }
 
 // newSession makes the disks and what stands on them, and keeps that.
@@ -160,62 +126,6 @@ func (s *session) reset(ctx context.Context) error {
 	s.dead, s.up, s.logging, s.logged, s.dirty.on, s.dirty.some = false, false, false, false, false, false
 	s.turns.held = nil
 	return s.loadEKM(ctx) // it was not loaded when that was made
-}
-
-// log switches the log. While nobody asks what is written none is kept: it would have to be read.
-func (s *session) log(ctx context.Context, on bool) error {
-	if s.logging == on {
-		return nil
-	}
-	for _, d := range s.disks {
-		if err := s.system.Log(ctx, d.Number, on); err != nil {
-			return err
-		}
-	}
-	s.logging, s.logged = on, s.logged || on
-	return nil
-}
-
-// records switches the log off and takes what there is in it.
-func (s *session) records(ctx context.Context) ([]ramdisk.Record, error) {
-	if err := s.log(ctx, false); err != nil || !s.logged {
-		return nil, err
-	}
-	out, err := s.system.Records(ctx)
-	s.logged = err != nil
-	return out, err
-}
-
-// A history is what was written to the disks, and what the kernel could have written.
-type history struct {
-	records []ramdisk.Record
-	blocks  []crash.Block
-}
-
-// and is a history with what followed.
-func (h history) and(later history) history {
-	return history{slices.Concat(h.records, later.records), slices.Concat(h.blocks, later.blocks)}
-}
-
-// history switches both logs off and takes what there is in them.
-func (s *session) history(ctx context.Context) (h history, err error) {
-	if err := s.dirty.log(ctx, s.disks, false); err != nil {
-		return h, err
-	}
-	if h.records, err = s.records(ctx); err == nil {
-		h.blocks, err = s.dirty.take(ctx)
-	}
-	return h, err
-}
-
-// written is how many sectors bios have written.
-func written(records []ramdisk.Record) (sectors uint64) {
-	for _, r := range records {
-		if r.Type == ramdisk.Complete && r.Op == ramdisk.Write {
-			sectors += r.Done / ramdisk.SectorSize
-		}
-	}
-	return sectors
 }
 
 // load puts pages over the pristine disks. Nothing is mounted, and nothing is logged.
@@ -318,243 +228,6 @@ func (s *session) left(ctx context.Context) (*Found, error) {
 	return nil, nil
 }
 
-// judged makes of an error, of a machine that failed, and of what its kernel said, what was found. An error that is not a *Found is of
-// the given kind.
-func (s *session) judged(e *Env, kind string, err error) *Found {
-	var found *Found
-	var failure *guest.Failure
-	s.heard = append(s.heard, e.kernel[e.heard:]...)
-	e.heard = len(e.kernel)
-	switch {
-	case errors.As(e.Err(), &failure):
-		s.dead = true
-		return &Found{Kind: string(failure.Kind), Text: failure.Error()}
-	case e.Err() != nil && errors.As(e.Err(), &found): // a request that did not end
-		s.dead = true
-		return found
-	case e.Err() != nil: // fatal tells
-	case errors.As(err, &found):
-		return found
-	case err != nil:
-		found = &Found{Kind: kind, Text: err.Error()}
-	default:
-		return s.kernelFault(e)
-	}
-	return found
-}
-
-// kernelFault is what the kernel has said that it does not say while it is well.
-func (s *session) kernelFault(e *Env) *Found {
-	if text := kernelFault(e.kernel); text != "" {
-		s.dead = true // what a kernel does after that nobody knows
-		return &Found{Kind: "kernel: " + faultKind(text), Text: text}
-	}
-	return nil
-}
-
-// fatal is the failure of a machine that is no finding: it is gone, or we are.
-func fatal(e *Env) error {
-	var failure *guest.Failure
-	var found *Found
-	if err := e.Err(); err != nil && !errors.As(err, &found) && (!errors.As(err, &failure) || failure.Kind == guest.Gone) {
-		return err
-	}
-	return nil
-}
-
-// faults begin what a kernel says of its own bugs: BUG() and WARN(), lib/bug.c; hung tasks, kernel/hung_task.c; stalls, kernel/rcu and
-// kernel/watchdog.c are left out, since an emulated processor on a busy host has them.
-var faults = []string{"BUG: ", "kernel BUG at ", "WARNING: CPU: ", "INFO: task ", "general protection fault", "Oops: "}
-
-// kernelFault returns the part of a kernel's log that tells of a bug in it; "" if none does.
-func kernelFault(texts []string) string {
-	for _, text := range texts {
-		for _, word := range faults {
-			if i := strings.Index(text, word); i >= 0 {
-				return text[i:]
-			}
-		}
-	}
-	return ""
-}
-
-// faultKind is the part of a fault that is the same whenever it comes: the place in the source where it says so.
-func faultKind(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	if _, place, ok := strings.Cut(line, " at "); ok {
-		return strings.TrimRight(place, "!")
-	}
-	return line
-}
-
-// A ran is what one run of a sequence of Mutates gave.
-type ran struct {
-	steps   [][]Choice // as taken
-	did     [][]string // by step
-	next    []uint32   // with what the next child of the same parent begins
-	more    bool       // there is one
-	found   *Found
-	sig     string   // hash
-	fail    *failer  // nil: nothing was to fail
-	beside  []*Found // what is wrong and ends nothing: calls that returned too early, writes that a guard would refuse
-	calls   []promise
-	soft    []string // system calls of the last step
-	windows []window
-	before  history // that was read before the last step
-	history
-	kernel  []string      // what the kernel said
-	loaded  bool          // a checkpoint was put back
-	took    time.Duration // to be where the parent is
-	idle    string        // the thread whose turn it was, and which had nothing to do: Mutate was not called
-	strayed []string      // threads that ran though they were held
-}
-
-// run mounts the pristine disks, replays the steps of a state, and calls Mutate once more, with choices that begin with next; not once
-// more if alone is true. An error that is a *DivergedError says that the replay was not what it was.
-func (s *session) run(ctx context.Context, st *state, more bool) (r *ran, err error) {
-	begin := time.Now()
-	r = &ran{steps: slices.Clone(st.Steps)}
-	e, err := s.reach(ctx, st, r, more && st.Sig != "") // what has no signature is to be shown again: from the beginning
-	if err != nil {
-		return nil, err
-	}
-	checker := s.stack.Checker
-	if len(st.Steps) > 0 || !more {
-		if r.sig, r.found, err = s.signature(e, st.Steps); err != nil || r.found != nil {
-			return r, err
-		}
-		if st.Sig != "" && r.sig != st.Sig {
-			return nil, &SignatureError{Want: st.Sig, Got: r.sig}
-		}
-	}
-	r.took = time.Since(begin)
-	if !more {
-		return r, nil
-	}
-	e = NewEnv(ctx, s.system, new(Chooser))
-	e.chooser.loaded = st.Next
-	if s.failing || st.Fail != nil {
-		e.fail = &failer{plan: st.Fail}
-		r.fail = e.fail
-	}
-	e.account = s.account != nil && st.soft == nil
-	if err := e.mark(markStep, "last"); err != nil {
-		return nil, err
-	}
-	idle, mutated := s.turn(e)
-	if r.idle = idle; idle != "" {
-		r.did, r.steps = append(r.did, e.did), append(r.steps, e.chooser.Taken())
-		r.ready(e)
-		return r, nil
-	}
-	if s.soft {
-		e.soft = &softer{at: s.stack.Top.Path(), plan: st.soft}
-	}
-	began := time.Now()
-	if mutated == nil {
-		mutated = checker.Mutate(e)
-	}
-	if r.loaded {
-		s.restorer.afterLoad.since(began)
-	} else {
-		s.restorer.afterReplay.since(began)
-	}
-	if e.ended() {
-		mutated = nil // whatever it made of that
-	}
-	r.strayed = s.strays(e)
-	r.found = s.judged(e, "mutate failed", mutated)
-	r.did = append(r.did, e.did)
-	r.steps = append(r.steps, e.chooser.Taken())
-	if err := errors.Join(fatal(e), e.chooser.Err()); err != nil {
-		return nil, err
-	}
-	if st.soft != nil {
-		if r.found == nil {
-			r.found, err = s.softChecked(e, st.soft)
-		}
-		return r, err
-	}
-	if e.soft != nil {
-		r.soft = e.soft.calls
-		e.soft = nil
-	}
-	if r.found == nil && e.open {
-		return nil, errors.New("the checker's Mutate has called CheckCrashesStart and not CheckCrashesEnd")
-	}
-	r.windows, r.calls = e.windows, e.calls
-	r.ready(e)
-	if r.found == nil {
-		r.sig, r.found, err = s.signature(e, r.steps)
-	}
-	if err == nil && !s.dead {
-		r.history, err = s.history(ctx)
-		r.history = r.before.and(r.history)
-	}
-	if err == nil && !s.dead {
-		err = s.besides(ctx, r)
-	}
-	r.kernel = slices.Clone(s.heard)
-	return r, err
-}
-
-// ready notes which child of the same parent is next.
-func (r *ran) ready(e *Env) {
-	if e.chooser.Next() {
-		r.next, r.more = e.chooser.loaded, true
-	}
-}
-
-// besides looks at what was written.
-func (s *session) besides(ctx context.Context, r *ran) error {
-	var owed, refused *Found
-	var err error
-	if len(r.calls) > 0 {
-		owed, err = s.owed(r)
-	}
-	if err == nil && s.guarding != nil {
-		refused, err = s.refused(ctx, r)
-	}
-	for _, f := range []*Found{owed, refused} {
-		if f != nil {
-			r.beside = append(r.beside, f)
-		}
-	}
-	return err
-}
-
-// A SignatureError says that a replay of the same choices led to another state.
-type SignatureError struct{ Want, Got string }
-
-func (e *SignatureError) Error() string {
-	return "the replay diverged: the same choices led to a state with another signature"
-}
-
-// diverged is the error of a replay in which something went wrong that did not the first time.
-func (s *session) diverged(e *Env, f *Found, where string) error {
-	if err := fatal(e); err != nil {
-		return err
-	}
-	return &DivergedError{Want: Choice{N: 1, Site: where + " without an error"}, Got: Choice{Site: where + ": " + f.Error()}}
-}
-
-// signature is the hash of the state's signature.
-func (s *session) signature(e *Env, steps [][]Choice) (string, *Found, error) {
-	sig, err := s.stack.Checker.Signature(e)
-	if f := s.judged(e, "signature failed", err); f != nil || fatal(e) != nil {
-		return "", f, fatal(e)
-	}
-	if sig == nil {
-		for _, step := range steps {
-			sig = fmt.Appendf(sig, "%v;", Values(step))
-		}
-	} else if s.turns.wait > 0 {
-		sig = append(slices.Clip(sig), s.turns.taken(steps)...)
-	}
-	sum := sha256.Sum256(sig)
-	return hex.EncodeToString(sum[:16]), nil, nil
-}
-
 // finish unmounts the stack without a crash.
 func (s *session) finish(ctx context.Context) (*Found, error) {
 	if s.dead || !s.up {
@@ -603,23 +276,4 @@ func (s *session) recovered(ctx context.Context, disk *crash.State, about Crash)
 		f = g.of(Recovered)
 	}
 	return f, records, err
-}
-
-// pages are those in which a disk differs from the pristine ones, by number of the disk.
-func (s *session) pages(disk *crash.State) map[uint32][]agent.Page {
-	over := make(map[uint64][]byte)
-	for ; disk != nil; disk = disk.From() {
-		for addr, contents := range disk.Pages() {
-			if _, is := over[addr]; !is {
-				over[addr] = contents
-			}
-		}
-	}
-	out := make(map[uint32][]agent.Page)
-	for _, addr := range slices.Sorted(maps.Keys(over)) {
-		i, off := interp.Locate(addr)
-		n := s.disks[i].Number
-		out[n] = append(out[n], agent.Page{Number: off / ramdisk.PageSize, Data: over[addr]})
-	}
-	return out
 }

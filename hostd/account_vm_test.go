@@ -3,17 +3,11 @@
 package hostd
 
 import (
-	"cmp"
 	"context"
-	"os"
 	"testing"
 	"time"
 
-	"go.uber.org/zap"
-	"go.uber.org/zap/zaptest"
-
 	"fsward/explore"
-	"fsward/explore/guest"
 	"fsward/explore/spec"
 )
 
@@ -26,15 +20,8 @@ const (
 // The account of flushes, kept while an explorer runs: with barriers ext3 and ext4 owe nothing when a call that makes something durable
 // returns, and without them ext3 does. Of the others it is told which do.
 func TestGuestAccount(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Minute)
-	defer cancel()
-	log := zaptest.NewLogger(t, zaptest.WrapOptions(zap.AddStacktrace(zap.PanicLevel)))
-	dir := cmp.Or(os.Getenv("FSWARD_GUEST"), "../build/guest")
-	if _, err := guest.Build(ctx, "..", dir); err != nil {
-		t.Fatal(err)
-	}
-	owes := map[[2]string]bool{{"ext3", ""}: false, {"ext3", "nobarrier"}: true, {"ext4", ""}: false}
-	err := WithMachine(ctx, ExploreGuest{Dir: dir}, log, func(m *explore.Machine) error {
+	inGuest(t, 20*time.Minute, func(ctx context.Context, m *explore.Machine) error {
+		owes := map[[2]string]bool{{"ext3", ""}: false, {"ext3", "nobarrier"}: true, {"ext4", ""}: false}
 		runs := make([][2]string, 0, len(owes))
 		for run := range owes {
 			runs = append(runs, run)
@@ -75,7 +62,4 @@ func TestGuestAccount(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }

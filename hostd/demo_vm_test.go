@@ -3,7 +3,6 @@
 package hostd
 
 import (
-	"cmp"
 	"context"
 	"os"
 	"os/exec"
@@ -42,7 +41,7 @@ func TestGuestDemo(t *testing.T) {
 // buildGuest builds the kernel and the initramfs, or finds them built, in the folder that $FSWARD_GUEST names, and returns that.
 func buildGuest(t *testing.T) string {
 	t.Helper()
-	dir, err := filepath.Abs(cmp.Or(os.Getenv("FSWARD_GUEST"), "../build/guest"))
+	dir, err := filepath.Abs(guestDir())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ package hostd
 import (
 	"cmp"
 	"context"
-	"os"
 	"testing"
 	"time"
 
@@ -18,7 +17,7 @@ import (
 // BenchmarkGuestExplore tells how fast crash disks are recovered, mounted, checked and unmounted in a guest, and how long it takes to be in a
 // state again, of the first half minute of an exploration. EXPLODE had 3.2 crash disks a second.
 func BenchmarkGuestExplore(b *testing.B) {
-	dir := cmp.Or(os.Getenv("FSWARD_GUEST"), "../build/guest")
+	dir := guestDir()
 	err := WithMachine(b.Context(), ExploreGuest{Dir: dir}, zap.NewNop(), func(m *explore.Machine) error {
 		for _, fs := range []string{"ext3", "vfat", "btrfs"} {
 			var failed error

@@ -3,21 +3,15 @@
 package hostd
 
 import (
-	"cmp"
 	"context"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
-
-	"go.uber.org/zap"
-	"go.uber.org/zap/zaptest"
 
 	"fsward/explore"
 	"fsward/explore/agent"
 	"fsward/explore/component"
 	"fsward/explore/crash"
-	"fsward/explore/guest"
 	"fsward/explore/ramdisk"
 )
 
@@ -102,14 +96,7 @@ func exploreStack(t *testing.T, fs string) (*component.Component, explore.Stack)
 
 // In a guest ext3 keeps what was synced, and one on a disk that drops flushes does not, which its folder shows again.
 func TestGuestExplore(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Minute)
-	defer cancel()
-	log := zaptest.NewLogger(t, zaptest.WrapOptions(zap.AddStacktrace(zap.PanicLevel)))
-	dir := cmp.Or(os.Getenv("FSWARD_GUEST"), "../build/guest")
-	if _, err := guest.Build(ctx, "..", dir); err != nil {
-		t.Fatal(err)
-	}
-	err := WithMachine(ctx, ExploreGuest{Dir: dir}, log, func(m *explore.Machine) error {
+	inGuest(t, 20*time.Minute, func(ctx context.Context, m *explore.Machine) error {
 		c, stack := exploreStack(t, "ext3")
 		began := time.Now()
 		cfg := explore.Config{System: m, Dir: t.TempDir(), Stack: stack, Strategy: explore.BreadthFirst, Depth: 1,
@@ -165,7 +152,4 @@ func TestGuestExplore(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -3,7 +3,6 @@
 package hostd
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -94,7 +93,7 @@ func newExplorerRig(t *testing.T, memoryMiB uint) *explorerRig {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	t.Cleanup(cancel)
 	log := zaptest.NewLogger(t, zaptest.WrapOptions(zap.AddStacktrace(zap.PanicLevel)))
-	files, err := guest.Build(ctx, "..", cmp.Or(os.Getenv("FSWARD_GUEST"), "../build/guest"))
+	files, err := guest.Build(ctx, "..", guestDir())
 	if err != nil {
 		t.Fatal(err)
 	}

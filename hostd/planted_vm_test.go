@@ -13,9 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/zap"
-	"go.uber.org/zap/zaptest"
-
 	"fsward/explore"
 	"fsward/explore/agent"
 	"fsward/explore/checkers"
@@ -160,22 +157,15 @@ func foundBy(e *explore.Error) string {
 // Bugs that are planted above and below ext3 in a guest are found, and without them nothing is. The log has how long each took. A few
 // are run; those that match the regular expression $FSWARD_PLANTED, if that is set: "." is all.
 func TestGuestPlanted(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), 55*time.Minute)
-	defer cancel()
-	log := zaptest.NewLogger(t, zaptest.WrapOptions(zap.AddStacktrace(zap.PanicLevel)))
-	dir := cmp.Or(os.Getenv("FSWARD_GUEST"), "../build/guest")
-	if _, err := guest.Build(ctx, "..", dir); err != nil {
-		t.Fatal(err)
-	}
-	run := func(p *plant) bool { return p.cut }
-	if which := os.Getenv("FSWARD_PLANTED"); which != "" {
-		re, err := regexp.Compile(which)
-		if err != nil {
-			t.Fatal(err)
+	inGuest(t, 55*time.Minute, func(ctx context.Context, m *explore.Machine) error {
+		run := func(p *plant) bool { return p.cut }
+		if which := os.Getenv("FSWARD_PLANTED"); which != "" {
+			re, err := regexp.Compile(which)
+			if err != nil {
+				t.Fatal(err)
+			}
+			run = func(p *plant) bool { return re.MatchString(p.String()) }
 		}
-		run = func(p *plant) bool { return re.MatchString(p.String()) }
-	}
-	err := WithMachine(ctx, ExploreGuest{Dir: dir}, log, func(m *explore.Machine) error {
 		clean, err := m.Save(ctx)
 		if err != nil {
 			return err
@@ -193,9 +183,6 @@ func TestGuestPlanted(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func (p *plant) String() string { return cmp.Or(p.bug, "no bug") + ", " + p.how() }

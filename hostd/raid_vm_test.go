@@ -3,22 +3,17 @@
 package hostd
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"testing"
 	"time"
 
-	"go.uber.org/zap"
-	"go.uber.org/zap/zaptest"
 	"golang.org/x/sys/unix"
 
 	"fsward/explore"
 	"fsward/explore/agent"
 	"fsward/explore/component"
 	"fsward/explore/crash"
-	"fsward/explore/guest"
 	"fsward/explore/ramdisk"
 	"fsward/explore/spec"
 )
@@ -125,25 +120,18 @@ func (a array) Recover(e *explore.Env) error {
 
 // The stack of the documentation, ext3 on a mirror of two disks.
 func TestGuestRAID(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Minute)
-	defer cancel()
-	log := zaptest.NewLogger(t, zaptest.WrapOptions(zap.AddStacktrace(zap.PanicLevel)))
-	dir := cmp.Or(os.Getenv("FSWARD_GUEST"), "../build/guest")
-	if _, err := guest.Build(ctx, "..", dir); err != nil {
-		t.Fatal(err)
-	}
-	s, err := spec.Read("../docs/examples/raid.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Disks = []spec.Bytes{8 << 20, 8 << 20}
-	const at = "/mnt/a"
-	// One disk is replaced by an empty one after the crash.
-	replaced := func(lost, kept int) string {
-		return fmt.Sprintf("dd if=/dev/zero of=/dev/fswrd%d bs=64k count=128 2> /dev/null; mdadm --assemble --quiet --run /dev/md0 /dev/fswrd%d && "+
-			"mdadm --add --quiet /dev/md0 /dev/fswrd%[1]d && { mdadm --wait /dev/md0; [ $? -le 1 ]; }", lost, kept)
-	}
-	err = WithMachine(ctx, ExploreGuest{Dir: dir}, log, func(m *explore.Machine) error {
+	inGuest(t, 20*time.Minute, func(ctx context.Context, m *explore.Machine) error {
+		s, err := spec.Read("../docs/examples/raid.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Disks = []spec.Bytes{8 << 20, 8 << 20}
+		const at = "/mnt/a"
+		// One disk is replaced by an empty one after the crash.
+		replaced := func(lost, kept int) string {
+			return fmt.Sprintf("dd if=/dev/zero of=/dev/fswrd%d bs=64k count=128 2> /dev/null; mdadm --assemble --quiet --run /dev/md0 /dev/fswrd%d && "+
+				"mdadm --add --quiet /dev/md0 /dev/fswrd%[1]d && { mdadm --wait /dev/md0; [ $? -le 1 ]; }", lost, kept)
+		}
 		for _, c := range []struct {
 			name    string
 			array   array
@@ -189,7 +177,4 @@ func TestGuestRAID(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }

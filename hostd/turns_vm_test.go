@@ -3,23 +3,18 @@
 package hostd
 
 import (
-	"cmp"
 	"context"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"go.uber.org/zap"
-	"go.uber.org/zap/zaptest"
 	"golang.org/x/sys/unix"
 
 	"fsward/explore"
 	"fsward/explore/agent"
 	"fsward/explore/crash"
-	"fsward/explore/guest"
 )
 
 // early is a checker that says that a directory which nobody has forced to the disk is not there after a crash: that is so until the journal's
@@ -65,14 +60,7 @@ func (c sleeper) Mutate(e *explore.Env) error {
 // The journal's thread of ext3 runs between two operations when that is chosen, and what it does then is found, and found again; when it runs
 // on its own account that is told.
 func TestGuestTurns(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Minute)
-	defer cancel()
-	log := zaptest.NewLogger(t, zaptest.WrapOptions(zap.AddStacktrace(zap.PanicLevel)))
-	dir := cmp.Or(os.Getenv("FSWARD_GUEST"), "../build/guest")
-	if _, err := guest.Build(ctx, "..", dir); err != nil {
-		t.Fatal(err)
-	}
-	err := WithMachine(ctx, ExploreGuest{Dir: dir}, log, func(m *explore.Machine) error {
+	inGuest(t, 20*time.Minute, func(ctx context.Context, m *explore.Machine) error {
 		run := func(t *testing.T, fs string, checker explore.Checker, depth int, wait time.Duration) (explore.Config, explore.Summary, []string) {
 			_, stack := exploreStack(t, fs)
 			stack.Checker = checker
@@ -137,7 +125,4 @@ func TestGuestTurns(t *testing.T) {
 		})
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }

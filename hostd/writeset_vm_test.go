@@ -3,24 +3,19 @@
 package hostd
 
 import (
-	"cmp"
 	"context"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"go.uber.org/zap"
-	"go.uber.org/zap/zaptest"
 	"golang.org/x/sys/unix"
 
 	"fsward/explore"
 	"fsward/explore/agent"
 	"fsward/explore/component"
 	"fsward/explore/crash"
-	"fsward/explore/guest"
 )
 
 // namedFile is a checker: what a directory names is there, though nothing was synced. ext2 does not promise that.
@@ -53,29 +48,22 @@ func (c namedFile) Check(e *explore.Env, _ explore.Crash) error {
 // ext2 writes its blocks in any order: a name can be on the disk before the inode that it names. No bio shows that, since nothing is
 // written so soon; the write set does, and its folder shows it again. ext3 with its journal loses nothing that was synced.
 func TestGuestExploreWriteSet(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
-	defer cancel()
-	log := zaptest.NewLogger(t, zaptest.WrapOptions(zap.AddStacktrace(zap.PanicLevel)))
-	dir := cmp.Or(os.Getenv("FSWARD_GUEST"), "../build/guest")
-	if _, err := guest.Build(ctx, "..", dir); err != nil {
-		t.Fatal(err)
-	}
-	explored := func(m *explore.Machine, top explore.Component, checker explore.Checker, from explore.CrashSource, limit int) (explore.Config, explore.Summary, error) {
-		cfg := explore.Config{System: m, Dir: t.TempDir(), Stack: explore.Stack{Top: top, Checker: checker}, Strategy: explore.BreadthFirst, Depth: 1,
-			CrashFrom: from, Crash: crash.Options{Limit: limit}}
-		sum, err := explore.Run(ctx, cfg)
-		t.Logf("%s, %s: %+v", top.Path(), from, sum)
-		return cfg, sum, err
-	}
-	storage := func(fs, at string) (*component.Component, error) {
-		k, err := component.Load(fs)
-		if err != nil {
-			return nil, err
+	inGuest(t, 10*time.Minute, func(ctx context.Context, m *explore.Machine) error {
+		explored := func(m *explore.Machine, top explore.Component, checker explore.Checker, from explore.CrashSource, limit int) (explore.Config, explore.Summary, error) {
+			cfg := explore.Config{System: m, Dir: t.TempDir(), Stack: explore.Stack{Top: top, Checker: checker}, Strategy: explore.BreadthFirst, Depth: 1,
+				CrashFrom: from, Crash: crash.Options{Limit: limit}}
+			sum, err := explore.Run(ctx, cfg)
+			t.Logf("%s, %s: %+v", top.Path(), from, sum)
+			return cfg, sum, err
 		}
-		k.Recover = "" // e2fsck would take the name away
-		return k.New(at, component.Options{}, explore.RAMDisk(0, k.Bytes))
-	}
-	err := WithMachine(ctx, ExploreGuest{Dir: dir}, log, func(m *explore.Machine) error {
+		storage := func(fs, at string) (*component.Component, error) {
+			k, err := component.Load(fs)
+			if err != nil {
+				return nil, err
+			}
+			k.Recover = "" // e2fsck would take the name away
+			return k.New(at, component.Options{}, explore.RAMDisk(0, k.Bytes))
+		}
 		ext2, err := storage("ext2", "/mnt/ext2")
 		if err != nil {
 			return err
@@ -117,7 +105,4 @@ func TestGuestExploreWriteSet(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }

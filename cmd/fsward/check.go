@@ -42,7 +42,7 @@ any order. What takes long tells on stderr, every ten seconds, how far it is.`,
 			if rules.Memory, err = memoryFlag(memory); err != nil {
 				return usageError{err, c.CommandPath()}
 			}
-			holdTo(rules.Memory + processBytes)
+			hostd.HoldTo(rules.Memory)
 			ev, err := hostd.CheckTelling(c.Context(), args, fs, rules, func(s *hostd.PassStatus) { fmt.Fprintln(c.ErrOrStderr(), s) })
 			if err != nil {
 				return err

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
@@ -73,10 +72,6 @@ func (f *guardFlags) config(c *cobra.Command) (hostd.Config, error) {
 	return f.cfg, nil
 }
 
-// processBytes is what the process needs beside what it knows of disks: rules, buffers of the transports. The pages of the
-// program itself, some 30 MB, come on top.
-const processBytes = 64 << 20
-
 // bound reads the flags for memory and holds the process to them.
 func (f *guardFlags) bound() (err error) {
 	m := &f.cfg.Memory
@@ -87,7 +82,7 @@ func (f *guardFlags) bound() (err error) {
 		return fmt.Errorf("--reserve: %w", err)
 	}
 	m.NoReserve = m.Reserve == 0
-	holdTo(m.Total(len(f.cfg.Disks)) + processBytes)
+	hostd.HoldTo(m.Total(len(f.cfg.Disks)))
 	return nil
 }
 
@@ -100,13 +95,6 @@ func memoryFlag(text string) (bytes uint64, err error) {
 		return 0, fmt.Errorf("the memory for a disk: %w", err)
 	}
 	return bytes, nil
-}
-
-// holdTo makes the collector work harder near a limit, so that garbage does not come on top.
-func holdTo(bytes uint64) {
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(int64(bytes))
-	}
 }
 
 func guardCommand() *cobra.Command {

@@ -44,6 +44,7 @@ func run() error {
 	if flag.NArg() > 0 || *pairs < 1 || *largest < 1 || !slices.Contains([]string{"", "programs", "syncs", "growth"}, *only) {
 		return fmt.Errorf("unexpected arguments %q, or too few pairs or files", flag.Args())
 	}
+	hostd.HoldTo(hostd.Memory{}.Total(1)) // as fsward guard does
 	var err error
 	if b.dir, err = os.MkdirTemp("", "fsward-overhead-"); err != nil {
 		return err
