@@ -134,13 +134,21 @@ fsward explore resume DIR.`, strings.Join(component.Names(), ", "), checkerList(
 	c.Flags().StringVar(&size, "size", "", "`SIZE` of the RAM disk, such as 64M; as the file system wants it where it is not given")
 	c.Flags().StringVar(&stack, "stack", "", "YAML `FILE` of disks, layers and the checker")
 	c.Flags().StringVar(&r.Checker, "checker", "", "what is asked: a name, or a YAML `FILE`")
-	c.Flags().IntVar(&r.Files, "files", 0, "files that a checker makes at most, beside each other; 0: as it likes")
-	c.Flags().IntVar(&r.Dirs, "dirs", 0, "directories that a checker makes at most; 0: as it likes")
 	c.Flags().DurationVar(&limit, "time", 10*time.Minute, "how long, such as 10m; 0: until all was done")
 	c.Flags().StringVar(&out, "out", "", "`DIR` for the run's state and a folder for each error")
+	c.Flags().BoolVar(&guarded, "guarded", false, "watch the disk of --fs as fsward guard would: what that would refuse is an error")
+	addHowFlags(c, &r, spec.Run{Limit: 64})
+	_ = c.MarkFlagRequired("out") // the flag is there
+	return c
+}
+
+// addHowFlags adds the flags that say how something is explored. d has what some are where they are not given.
+func addHowFlags(c *cobra.Command, r *spec.Run, d spec.Run) {
+	c.Flags().IntVar(&r.Files, "files", d.Files, "files that a checker makes at most, beside each other; 0: as it likes")
+	c.Flags().IntVar(&r.Dirs, "dirs", d.Dirs, "directories that a checker makes at most; 0: as it likes")
 	c.Flags().StringVar((*string)(&r.Strategy), "search", string(explore.BreadthFirst), fmt.Sprintf("which state is next: %v", explore.Strategies()))
 	c.Flags().IntVar(&r.Depth, "depth", 0, "how many steps follow each other at most; 0: as many as there are")
-	c.Flags().IntVar(&r.Limit, "crash-limit", 64, "crash disks at one moment; where there are more, they are a sample")
+	c.Flags().IntVar(&r.Limit, "crash-limit", d.Limit, "crash disks at one moment; where there are more, they are a sample")
 	c.Flags().StringVar((*string)(&r.From), "crash-from", string(explore.FromWrites), "what crash disks are formed from: writes, those that were submitted; write-set, also what the kernel had marked dirty and could write whenever it liked")
 	c.Flags().BoolVar(&r.Torn, "torn", false, "a crash can cut a write between two sectors")
 	c.Flags().Uint64Var(&r.Seed, "seed", 1, "of what is sampled, and of --search random")
@@ -150,14 +158,11 @@ fsward explore resume DIR.`, strings.Join(component.Names(), ", "), checkerList(
 	c.Flags().BoolVar(&r.NoJudge, "no-invariants", false, "do not judge crash disks by the invariants before they are recovered")
 	c.Flags().BoolVar(&r.Through, "write-through", false, "the disks have no cache: what has completed is durable without a flush")
 	c.Flags().BoolVar(&r.NoPrune, "no-prune", false, "judge and recover crash disks again that are like others")
-	c.Flags().BoolVar(&guarded, "guarded", false, "watch the disk of --fs as fsward guard would: what that would refuse is an error")
 	c.Flags().BoolVar(&r.Soft, "soft-crashes", false, "crash the programs of a step, too, at each system call between crash: start and crash: end")
 	c.Flags().StringVar((*string)(&r.Restore), "restore", string(explore.ByCost), fmt.Sprintf("how a state is reached: %v", explore.Restorings()))
 	c.Flags().BoolVar(&r.HostOnly, "host-only", false, "crash disks are judged by the invariants alone: no recovery, and nothing is asked of what was lost")
 	c.Flags().DurationVar(&r.Threads, "threads", 0, "have the kernel's threads of each component run when it is their turn: that of none, or of one, before each step; it has so long, such as 8s, to have something to do. 0: they run as they like")
 	c.Flags().BoolVar(&r.NoAccount, "no-account", false, "do not hold calls that make things durable against the flushes that they waited for")
-	_ = c.MarkFlagRequired("out") // the flag is there
-	return c
 }
 
 func exploreResumeCommand() *cobra.Command {

@@ -45,11 +45,7 @@ file system.`,
 	c.Flags().StringVar(&out, "out", "", "`DIR` for the runs")
 	c.Flags().DurationVar(&budget.time, "time", time.Minute, "how long a run takes at most; 0: until all was done")
 	c.Flags().Uint64Var(&budget.runs, "runs", 0, "runs of a step after which a run stops; 0: as many as there are")
-	c.Flags().IntVar(&common.Files, "files", 1, "files that a checker makes at most, beside each other")
-	c.Flags().IntVar(&common.Dirs, "dirs", 1, "directories that a checker makes at most")
-	c.Flags().IntVar(&common.Limit, "crash-limit", 16, "crash disks at one moment; where there are more, they are a sample")
-	c.Flags().Uint64Var(&common.Seed, "seed", 1, "of what is sampled")
-	c.Flags().BoolVar(&common.Through, "write-through", false, "the disks have no cache: what has completed is durable without a flush")
+	addHowFlags(c, &common, spec.Run{Files: 1, Dirs: 1, Limit: 16})
 	_ = c.MarkFlagRequired("out") // the flag is there
 	return c
 }
@@ -77,7 +73,6 @@ func surveyRuns(systems, ask []string, common spec.Run, out string) (runs []surv
 			if r.Spec, err = spec.FileSystem(fs, options, "", checker, ""); err != nil {
 				return nil, err
 			}
-			r.Strategy = explore.BreadthFirst
 			if _, err := r.Config(); err != nil {
 				return nil, err
 			}
