@@ -99,6 +99,7 @@ const (
 	fieldLogRoot
 	fieldSuperDevTotal
 	fieldSuperDevUsed
+	fieldLogOf
 	fieldChunk
 	fieldBackref
 	fieldLeaf
@@ -144,7 +145,7 @@ var fieldNames = [fieldEnd]string{
 	fieldMaxExclusive: "max_excl", fieldReservedReferenced: "rsv_rfer", fieldReservedExclusive: "rsv_excl",
 	fieldSectorsize: "sectorsize", fieldNodesize: "nodesize", fieldCsumType: "csum_type", fieldNumDevices: "num_devices",
 	fieldCacheGeneration: "cache_generation", fieldLogRoot: "log_root", fieldSuperDevTotal: "f(dev_item,total_bytes)",
-	fieldSuperDevUsed: "f(dev_item,bytes_used)", fieldChunk: "chunk", fieldBackref: "backref", fieldLeaf: "leaf",
+	fieldSuperDevUsed: "f(dev_item,bytes_used)", fieldLogOf: "log_of", fieldChunk: "chunk", fieldBackref: "backref", fieldLeaf: "leaf",
 	fieldNoHoles: "f(incompat_flags,no_holes)", fieldFreeSpaceValid: "f(compat_ro_flags,free_space_tree_valid)", fieldUUIDTreeGeneration: "uuid_tree_generation", fieldLink: "link",
 	fieldUUID: "uuid", fieldReceivedUUID: "received_uuid", fieldCTransID: "ctransid", fieldOTransID: "otransid",
 	fieldRTransID: "rtransid", fieldEndOffset: "end", fieldQuotaOn: "f(flags,on)", fieldQuotaRescan: "f(flags,rescan)",

@@ -85,6 +85,9 @@ func (f *FS) readLog(base *state, sb superblock, prev *logState) *logReader {
 func (r *logReader) tree(id uint64, root pointer) map[uint64]pointer {
 	now, old := *r.state, *r.state
 	now.log = root
+	if id != treeLogID {
+		now.logOf, old.logOf = id, id
+	}
 	t := r.start(&old, &now)
 	tree := &logged{root: root}
 	r.now.trees[id] = tree

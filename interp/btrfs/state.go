@@ -15,6 +15,7 @@ type state struct {
 	reader
 	roots map[treeKey]treeRoot // those looked up so far; the View's
 	log   pointer              // root of tree -6: of one tree of the log, where that is looked at
+	logOf uint64               // the subvolume that that is the log of; 0: it is the log root tree, or none
 	// unsound: it was let through although it was not judged, or judged unsound. What differs from it
 	// says nothing, so the next commit is judged as a whole image.
 	unsound bool

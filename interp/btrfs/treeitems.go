@@ -84,9 +84,12 @@ func (d *decoder) rootItem(k key, r disk.Region) error {
 		return bad(208, "flags is %#x, unknown are %#x", flags, flags&^rootFlags)
 	}
 	if r.Len() == rootItemLayout.size {
-		// A kernel that did not know generation_v2 leaves it behind when it writes the item.
-		if v2 := r.U64(239); v2 > d.ctx.generation {
+		// A kernel that did not know generation_v2 leaves it behind when it writes the item. Those of a log are new (btrfs_insert_root).
+		switch v2 := r.U64(239); {
+		case v2 > d.ctx.generation:
 			return bad(239, "generation_v2 is %d, the superblock's is %d", v2, d.ctx.generation)
+		case v2 != generation && generation == d.ctx.generation && d.tree == treeLogID: // its block says whether the generation is right
+			return bad(239, "generation_v2 is %d, generation is %d, in a log", v2, generation)
 		}
 	}
 	d.begin(kindRootItem, k.objectid, k.offset, 0)

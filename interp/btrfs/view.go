@@ -198,7 +198,11 @@ func (v *view) hold(h *holding, tree uint64, lo, hi key) error {
 	h.dec.reset()
 	h.dec.tree = tree
 	if tree == superObject.Tree {
-		return h.dec.superBlock(v.state.sb)
+		err := h.dec.superBlock(v.state.sb)
+		if v.state.logOf != 0 {
+			h.dec.num(fieldLogOf, v.state.logOf)
+		}
+		return err
 	}
 	root, ok, err := v.treeRoot(tree)
 	if !ok || err != nil {

@@ -7,7 +7,8 @@
 % For the user: after a crash a file would get its parts and not itself: it could not be opened.
 violation(91, -6, k(INODE, KIND, OFFSET)) :-
   add(-6, k(INODE, KIND, OFFSET)),
-  inode_number(INODE),
+  KIND \== extent_csum,
+  KIND \== root_item,
   not(query(-6, k(INODE, inode_item, 0))).
 
 violation(91, -6, k(INODE, KIND, OFFSET)) :-
@@ -132,7 +133,50 @@ violation(100, -6, k(INODE, extent_data, OFFSET)) :-
   query(-6, k(INODE, extent_data, OFFSET), extent_offset, SKIP),
   query(-6, k(INODE, extent_data, OFFSET), num_bytes, LENGTH),
   FROM is BYTENR + SKIP,
-  last_of_range(-6, k(-10, extent_csum, START), 0, FROM + LENGTH - 1),
-  query(-6, k(-10, extent_csum, START), nsums, SUMS),
+  has_a_sum(-6, FROM, FROM + LENGTH).
+
+has_a_sum(TREE, FROM, TO) :-
+  last_of_range(TREE, k(-10, extent_csum, START), 0, TO - 1),
+  query(TREE, k(-10, extent_csum, START), nsums, SUMS),
   query(0, k(0, super_block, 0), sectorsize, SECTOR),
   START + SUMS * SECTOR > FROM.
+
+% Rule 102. A log is of a subvolume that the last commit has.
+% Source: fs/btrfs/tree-log.c, btrfs_recover_log_trees(), which passes over the log of a subvolume that is not there, and btrfs_log_inode_parent(): of a
+% subvolume that is made in the same transaction nothing is logged.
+% For the user: after a crash all that was synced in a subvolume would be gone.
+violation(102, -6, k(-6, root_item, SUBVOL)) :-
+  new(-6, k(-6, root_item, SUBVOL)),
+  not(query(1, k(SUBVOL, root_item, _))).
+
+% Rule 103. The data of a file that goes without checksums (nodatasum) in a log has none, in the log or in the csum tree.
+% Source: btrfs check, "odd csum item": rules 21 and 22 say it of trees. The flag changes while a file is empty (btrfs_ioctl_setflags).
+% For the user: after a crash the file is written without its checksums being kept up to date, and then cannot be read.
+violation(103, -6, k(INODE, extent_data, OFFSET)) :-
+  new(-6, k(INODE, extent_data, OFFSET)),
+  query(-6, k(INODE, inode_item, 0), f(flags,nodatasum), 1),
+  logged_with_sums(k(INODE, extent_data, OFFSET)).
+
+violation(103, -6, k(INODE, extent_data, OFFSET)) :-
+  new(-6, k(INODE, inode_item, 0), f(flags,nodatasum), 1),
+  logged_with_sums(k(INODE, extent_data, OFFSET)).
+
+logged_with_sums(EXTENT) :-
+  query(-6, EXTENT, type, data),
+  query(-6, EXTENT, disk_bytenr, BYTENR),
+  BYTENR > 0,
+  logged_range(EXTENT, BYTENR, FROM, TO),
+  csum_tree(TREE),
+  has_a_sum(TREE, FROM, TO).
+
+% Rule 104. An inode of a log that is older than the running transaction is one of the subvolume, made in the same transaction.
+% Source: fs/btrfs/tree-log.c, overwrite_item(), which puts what the log has over what the subvolume has. fill_inode_item() gives an inode that is only
+% said to be there no generation.
+% For the user: after a crash files would be put over others, or the file system could not be mounted.
+violation(104, -6, k(INODE, inode_item, 0)) :-
+  new(-6, k(INODE, inode_item, 0), generation, MADE),
+  MADE > 0,
+  query(0, k(0, super_block, 0), generation, COMMITTED),
+  MADE =< COMMITTED,
+  query(0, k(0, super_block, 0), log_of, SUBVOL),
+  not(query(SUBVOL, k(INODE, inode_item, 0), generation, MADE)).

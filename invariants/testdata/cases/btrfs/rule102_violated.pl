@@ -1,0 +1,10 @@
+% The log of a subvolume that is not there.
+rule(102).
+change(-6,k(-6,root_item,257),object,null,present).
+change(-6,k(-6,root_item,257),level,null,0).
+
+object(-6,k(-6,root_item,257)).
+state(-6,k(-6,root_item,257),level,0).
+object(1,k(256,root_item,0)).
+state(1,k(256,root_item,0),refs,1).
+expect(102, -6, k(-6,root_item,257)).

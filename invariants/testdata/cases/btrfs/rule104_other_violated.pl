@@ -1,0 +1,17 @@
+% The number is that of another file: it was made in the last transaction. Another says that it is of the first one.
+rule(104).
+object(0,k(0,super_block,0)).
+state(0,k(0,super_block,0),generation,9).
+state(0,k(0,super_block,0),log_of,256).
+change(-6,k(257,inode_item,0),object,null,present).
+change(-6,k(257,inode_item,0),generation,null,9).
+object(-6,k(257,inode_item,0)).
+state(-6,k(257,inode_item,0),generation,9).
+object(256,k(257,inode_item,0)).
+state(256,k(257,inode_item,0),generation,8).
+change(-6,k(261,inode_item,0),object,null,present).
+change(-6,k(261,inode_item,0),generation,null,1).
+object(-6,k(261,inode_item,0)).
+state(-6,k(261,inode_item,0),generation,1).
+expect(104, -6, k(257,inode_item,0)).
+expect(104, -6, k(261,inode_item,0)).
