@@ -96,6 +96,9 @@ func TestLogsAreReplayed(t *testing.T) {
 		{Variant: "log", Object: "extent_data", Where: logTree, Field: "disk_bytenr", Change: "+1048576"},
 		{Variant: "log", Object: "extent_data", Where: logTree, Field: "disk_num_bytes", Change: "-4096"},
 		{Variant: "log", Object: "extent_data", Where: logTree, Field: "disk_bytenr", Change: "-4096"},
+		{Variant: "log", Object: "inode_item", Where: logTree, Field: "flags", Change: "+1"},
+		{Variant: "log", Object: "root_item", Where: logTree, Change: "swap"},
+		{Variant: "log", Object: "root_item", Where: logTree, Field: "key.offset", Change: "+4096"},
 		{Variant: "log", Object: "inode_item", Where: logTree, Field: "uid", Change: "+1"},
 	}
 	rows, err := Run(context.Background(), Config{FS: "btrfs", Dir: t.TempDir(), Picks: 1, Workers: 2, Cells: cells, Linux: true, Log: t.Output()})
@@ -106,7 +109,7 @@ func TestLogsAreReplayed(t *testing.T) {
 		t.Fatalf("%d rows, want %d", len(rows), len(cells))
 	}
 	for _, r := range rows {
-		sound := r.Object == "inode_item"
+		sound := r.Field == "uid"
 		if found := r.Check.Reports() || r.Linux.Reports(); found == sound || r.Fsward.Refused() == sound {
 			t.Errorf("%s: fsward %s %v, Linux %+v, btrfs check %+v", r.ID(), r.Fsward.Verdict, r.Fsward.Rules, r.Linux, r.Check)
 		}

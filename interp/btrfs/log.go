@@ -25,10 +25,12 @@ type logged struct {
 	leaves []pointer
 }
 
-// A keySpan is the first and the last key of a block; empty has none.
+// A keySpan is the first and the last key of a block; empty has none. It has the block's tree, as logState.trees has it: a block that
+// another tree had before is not known.
 type keySpan struct {
 	first, last key
 	empty       bool
+	tree        uint64
 }
 
 // logPointer is what a superblock says of its log; ok is false if it has none.
@@ -41,6 +43,7 @@ func (s superblock) logPointer() (p pointer, ok bool) {
 // read again. Blocks of earlier log commits the kernel uses again.
 type logReader struct {
 	state  *state // of the last commit, with the superblock that leads to the log
+	id     uint64 // of the tree that is read
 	prev   *logState
 	now    *logState
 	budget *budget
@@ -88,6 +91,7 @@ func (r *logReader) tree(id uint64, root pointer) map[uint64]pointer {
 	if id != treeLogID {
 		now.logOf, old.logOf = id, id
 	}
+	r.id = id
 	t := r.start(&old, &now)
 	tree := &logged{root: root}
 	r.now.trees[id] = tree
@@ -95,7 +99,7 @@ func (r *logReader) tree(id uint64, root pointer) map[uint64]pointer {
 	if was := r.prev.trees[id]; was != nil {
 		old.log = was.root
 		for _, p := range was.leaves {
-			if _, ok := r.now.blocks[p.logical]; !ok {
+			if keys, ok := r.now.blocks[p.logical]; !ok || keys.tree != id {
 				t.olds = append(t.olds, p)
 			}
 		}
@@ -159,6 +163,7 @@ func (t *treeDiff) walkLog(r *logReader, s span) {
 		return
 	}
 	keys, known := r.prev.blocks[s.logical]
+	known = known && keys.tree == r.id
 	if known && s.level == 0 && keys.fits(s) {
 		r.now.blocks[s.logical] = keys
 		s.shared = true
@@ -177,15 +182,15 @@ func (t *treeDiff) walkLog(r *logReader, s span) {
 			t.fault(err)
 		}
 	}
-	r.now.blocks[s.logical] = spanOf(n)
+	r.now.blocks[s.logical] = spanOf(n, r.id)
 	t.descend(n, s, func(c span) { t.walkLog(r, c) })
 }
 
-func spanOf(n *node) keySpan {
+func spanOf(n *node, tree uint64) keySpan {
 	if n.nritems() == 0 {
-		return keySpan{empty: true}
+		return keySpan{empty: true, tree: tree}
 	}
-	return keySpan{first: n.key(0), last: n.key(n.nritems() - 1)}
+	return keySpan{first: n.key(0), last: n.key(n.nritems() - 1), tree: tree}
 }
 
 // fits tells whether the keys of a block fit its place in a tree; if not, checked says how.
