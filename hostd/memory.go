@@ -59,14 +59,19 @@ const (
 	gcPercent = 400
 )
 
-// HoldTo has the collector of this process be lazy while it has so many bytes for what it knows of disks, and work near that, so that garbage
-// does not come on top. GOGC and GOMEMLIMIT come first.
+// HoldTo has the collector of this process work harder near so many bytes for what it knows of disks, so that garbage does not come on top.
+// GOMEMLIMIT comes first.
 func HoldTo(bytes uint64) {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(int64(bytes) + processBytes)
+	}
+}
+
+// CollectLate has the collector be lazy while there is memory, for a process that guards. One that reads an image once gains nothing by it, and
+// comes nearer to its limit. GOGC comes first.
+func CollectLate() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
 	}
 }
 

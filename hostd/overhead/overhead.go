@@ -45,6 +45,7 @@ func run() error {
 		return fmt.Errorf("unexpected arguments %q, or too few pairs or files", flag.Args())
 	}
 	hostd.HoldTo(hostd.Memory{}.Total(1)) // as fsward guard does
+	hostd.CollectLate()
 	var err error
 	if b.dir, err = os.MkdirTemp("", "fsward-overhead-"); err != nil {
 		return err
