@@ -32,22 +32,28 @@ func (x *explorer) minimise(ctx context.Context, f *finding) (*finding, error) {
 	return best, err
 }
 
-// fewestSteps leaves out one step after the other, the first ones first.
+// fewestSteps leaves out runs of steps: half of them, then quarters, and so on, down to each step. A file that is removed and made again, over and
+// over, as random searches do, goes in pairs and not step by step; so pairs are tried at each place.
 func (x *explorer) fewestSteps(ctx context.Context, best *finding) (*finding, error) {
-	for i := 0; i < len(best.steps)-1; {
-		e := x.errorOf(best)
-		e.Steps = slices.Delete(slices.Clone(best.steps), i, i+1)
-		smaller, err := x.again(ctx, e)
-		var diverged *DivergedError
-		switch {
-		case errors.As(err, &diverged): // a step after it cannot be done without it
-			i++
-		case err != nil:
-			return best, err
-		case smaller == nil:
-			i++
-		default:
-			best = smaller
+	for n := len(best.steps) / 2; n > 0; n /= 2 {
+		if n == 3 {
+			n = 2 // no run of two is passed over
+		}
+		for i := 0; i+n < len(best.steps); { // the last one is where it shows
+			e := x.errorOf(best)
+			e.Steps = slices.Delete(slices.Clone(best.steps), i, i+n)
+			smaller, err := x.again(ctx, e)
+			var diverged *DivergedError
+			switch {
+			case err != nil && !errors.As(err, &diverged): // which is that a step after it cannot be done without it
+				return best, err
+			case smaller != nil:
+				best = smaller
+			case n == 2:
+				i++
+			default:
+				i += n
+			}
 		}
 	}
 	return best, nil

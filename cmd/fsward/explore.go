@@ -189,65 +189,6 @@ func exploreResumeCommand() *cobra.Command {
 	return c
 }
 
-func exploreReplayCommand() *cobra.Command {
-	var f exploreFlags
-	var times int
-	c := &cobra.Command{
-		Use:   "replay DIR",
-		Short: "Show an error again that a run has found",
-		Long: `Makes the stack anew, takes the same choices and tries the crash that showed the error, in the folder
-that explore run made for it.
-
-Exit status: 1 it is found again each time, 0 it is not found, 3 it is found now and then, or could not run.`,
-		Example: "  fsward explore replay ext3/001-file-gone",
-		Args:    cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			if times < 1 {
-				return usageError{errors.New("--times has to be 1 or more"), c.CommandPath()}
-			}
-			e, err := explore.ReadError(args[0])
-			if err != nil {
-				return err
-			}
-			r, err := spec.Saved(e.Origin)
-			if err != nil {
-				return err
-			}
-			cfg, err := r.Config()
-			if err != nil {
-				return err
-			}
-			found := 0
-			err = hostd.WithMachine(c.Context(), f.guest, f.log(), func(m *explore.Machine) error {
-				cfg.System, cfg.Guard = m, hostd.ExploreGuard(f.log())
-				for i := range times {
-					again, err := explore.Replay(c.Context(), cfg, e)
-					if err != nil {
-						return err
-					}
-					if again != nil {
-						found++
-					}
-					f.replayed(c.OutOrStdout(), i+1, again)
-				}
-				return nil
-			})
-			switch {
-			case err != nil:
-				return err
-			case found == times:
-				return outcome(change.Violated)
-			case found > 0:
-				return outcome(change.Undecided)
-			}
-			return nil
-		},
-	}
-	f.add(c)
-	c.Flags().IntVar(&times, "times", 1, "how many times")
-	return c
-}
-
 func exploreReportCommand() *cobra.Command {
 	var out string
 	c := &cobra.Command{
@@ -283,27 +224,6 @@ flushes and the crash, and the command that shows it again. A FILE that ends in 
 	}
 	c.Flags().StringVarP(&out, "out", "o", "explore.html", "`FILE` that is written")
 	return c
-}
-
-func (f *exploreFlags) replayed(w io.Writer, number int, found *explore.Found) {
-	line := struct {
-		Event  string `json:"event"`
-		Number int    `json:"number"`
-		Found  bool   `json:"found"`
-		Kind   string `json:"kind,omitempty"`
-		Text   string `json:"text,omitempty"`
-	}{Event: "replayed", Number: number, Found: found != nil}
-	if found != nil {
-		line.Kind, line.Text = found.Kind, found.Text
-	}
-	switch {
-	case f.json:
-		_ = json.NewEncoder(w).Encode(line)
-	case found != nil:
-		fmt.Fprintf(w, "%d: found again: %v\n", number, found)
-	default:
-		fmt.Fprintf(w, "%d: not found\n", number)
-	}
 }
 
 // explore runs or goes on with a run, and prints what it finds.

@@ -7,7 +7,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"fsward/hostd"
@@ -92,9 +91,9 @@ func (b *bench) point(ctx context.Context, files int) (point, error) {
 // replay returns how long the commits of a log were judged, and the time of the processors for the whole replay.
 func (b *bench) replay(ctx context.Context, log string) (checked, cpu time.Duration, err error) {
 	s := &seen{}
-	before := processorTime()
+	before := cpuTime()
 	_, err = hostd.Replay(ctx, hostd.ReplayConfig{Disks: []hostd.ReplayDisk{{Base: log + ".base", Log: log}}, FS: detect.Auto, Sinks: []hostd.Sink{s}}, b.log)
-	cpu = processorTime() - before
+	cpu = cpuTime() - before
 	if err == nil {
 		err = s.err()
 	}
@@ -105,15 +104,6 @@ func (b *bench) replay(ctx context.Context, log string) (checked, cpu time.Durat
 		checked += c.ahead + c.held
 	}
 	return checked, cpu, nil
-}
-
-// processorTime is what this process has used, user and system.
-func processorTime() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // slope is that of the line of least squares through points.

@@ -160,7 +160,7 @@ func (b *bench) do(ctx context.Context, j job) (out done, err error) {
 	return out, err
 }
 
-// cpuTime is what this process has had of the processors.
+// cpuTime is what this process has had of the processors, user and system.
 func cpuTime() time.Duration {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"fsward/change"
+	"fsward/explore"
+	"fsward/explore/spec"
+	"fsward/hostd"
+)
+
+func exploreReplayCommand() *cobra.Command {
+	var f exploreFlags
+	var times int
+	c := &cobra.Command{
+		Use:   "replay DIR...",
+		Short: "Show errors again that runs have found",
+		Long: `Makes the stack anew, takes the same choices and tries the crash that showed the error, in the folder
+that explore run made for it. Several are shown in one guest, which is booted again after an error that ends it.
+
+Exit status: 1 each is found again each time, 0 none is ever found, 3 some are found now and then or not at all, or could not run.`,
+		Example: `  fsward explore replay ext3/001-file-gone
+  fsward explore replay --times 10 survey/*/0*`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if times < 1 {
+				return usageError{errors.New("--times has to be 1 or more"), c.CommandPath()}
+			}
+			var list []*replaying
+			for _, dir := range args {
+				r, err := newReplaying(dir, times)
+				if err != nil {
+					return err
+				}
+				list = append(list, r)
+			}
+			return f.replay(c, list)
+		},
+	}
+	f.add(c)
+	c.Flags().IntVar(&times, "times", 1, "how many times each")
+	return c
+}
+
+// replaying is an error that is shown again.
+type replaying struct {
+	dir                string
+	again              explore.Error
+	cfg                explore.Config
+	times, done, found int
+}
+
+func newReplaying(dir string, times int) (*replaying, error) {
+	e, err := explore.ReadError(dir)
+	if err != nil {
+		return nil, err
+	}
+	r, err := spec.Saved(e.Origin)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, err)
+	}
+	cfg, err := r.Config()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, err)
+	}
+	return &replaying{dir: dir, again: e, cfg: cfg, times: times}, nil
+}
+
+// replay shows errors one after the other, in one guest after the other: what a replay that failed leaves of a guest nobody knows.
+func (f *exploreFlags) replay(c *cobra.Command, list []*replaying) error {
+	failed := 0
+	for left := list; len(left) > 0 && c.Context().Err() == nil; {
+		before := len(left)
+		err := hostd.WithMachine(c.Context(), f.guest, f.log(), func(m *explore.Machine) error {
+			for len(left) > 0 && c.Context().Err() == nil {
+				r := left[0]
+				left = left[1:]
+				if err := f.replayOne(c, m, r); err != nil {
+					failed++
+					fmt.Fprintf(c.ErrOrStderr(), "%s could not be shown: %v\n", r.dir, err)
+					return nil
+				}
+			}
+			return nil
+		})
+		if err != nil && len(left) == before {
+			return err // there is no guest
+		}
+		if err != nil {
+			fmt.Fprintf(c.ErrOrStderr(), "the guest: %v\n", err)
+		}
+	}
+	if err := c.Context().Err(); err != nil {
+		return err
+	}
+	every, none := failed == 0, failed == 0
+	for _, r := range list {
+		if len(list) > 1 && !f.json {
+			fmt.Fprintf(c.OutOrStdout(), "found %d times of %d: %s\n", r.found, r.times, r.dir)
+		}
+		every, none = every && r.found == r.times, none && r.found == 0
+	}
+	switch {
+	case every:
+		return outcome(change.Violated)
+	case !none:
+		return outcome(change.Undecided)
+	}
+	return nil
+}
+
+// replayOne shows one error as often as it is to be.
+func (f *exploreFlags) replayOne(c *cobra.Command, m *explore.Machine, r *replaying) error {
+	r.cfg.System, r.cfg.Guard = m, hostd.ExploreGuard(f.log())
+	for r.done < r.times {
+		found, err := explore.Replay(c.Context(), r.cfg, r.again)
+		if err != nil {
+			return err
+		}
+		r.done++
+		if found != nil {
+			r.found++
+		}
+		f.replayed(c.OutOrStdout(), r, found)
+	}
+	return nil
+}
+
+// replayed prints what the last replay of an error gave.
+func (f *exploreFlags) replayed(w io.Writer, r *replaying, found *explore.Found) {
+	line := struct {
+		Event  string `json:"event"`
+		Dir    string `json:"dir"`
+		Number int    `json:"number"`
+		Found  bool   `json:"found"`
+		Kind   string `json:"kind,omitempty"`
+		Text   string `json:"text,omitempty"`
+	}{Event: "replayed", Dir: r.dir, Number: r.done, Found: found != nil}
+	if found != nil {
+		line.Kind, line.Text = found.Kind, found.Text
+	}
+	switch {
+	case f.json:
+		_ = json.NewEncoder(w).Encode(line)
+	case found != nil:
+		fmt.Fprintf(w, "%d: found again: %v\n", r.done, found)
+	default:
+		fmt.Fprintf(w, "%d: not found\n", r.done)
+	}
+}
