@@ -207,7 +207,7 @@ func (m *matcher) history(t task) string {
 	d := m.f.inodes[t.dir]
 	e := d.names[t.name]
 	if e == nil {
-		return "no operation made it"
+		return "no operation made it since all was last on the disk"
 	}
 	s := ""
 	for _, v := range e.since(max(0, m.f.nameSince(d, e))) {
