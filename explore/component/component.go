@@ -18,7 +18,6 @@ import (
 
 	"fsward/explore"
 	"fsward/explore/agent"
-	"fsward/explore/durable"
 	"fsward/explore/model"
 )
 
@@ -85,31 +84,6 @@ func (k *Kind) In(release string) bool {
 		return false
 	}
 	return true
-}
-
-// Account says which writes need not be durable when a call returns that makes others so.
-type Account struct {
-	Copies bool `yaml:"copies"` // those whose contents are durable elsewhere, too: the place of a block of which the journal has a copy
-	Spare  []struct {
-		At    uint64 `yaml:"at"`
-		Bytes uint64 `yaml:"bytes"`
-	} `yaml:"spare"` // those to these places on the disk, which hold copies of what is elsewhere
-}
-
-// New makes an account of a disk.
-func (a *Account) New() *durable.Account {
-	out := &durable.Account{Copies: a.Copies}
-	if len(a.Spare) > 0 {
-		out.Exempt = func(off, n uint64) bool {
-			for _, s := range a.Spare {
-				if off >= s.At && off-s.At <= s.Bytes && n <= s.Bytes-(off-s.At) {
-					return true
-				}
-			}
-			return false
-		}
-	}
-	return out
 }
 
 // Options are parameters of a component.

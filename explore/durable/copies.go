@@ -4,6 +4,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"fsward/explore/crash"
+	"fsward/interp"
 )
 
 // copyUnit is what contents are compared by, in bytes: the smallest block of a file system that keeps copies in a journal.
@@ -11,8 +12,14 @@ const copyUnit = 1024
 
 // copies knows the contents of writes by their hashes. The zero value is ready.
 type copies struct {
-	waiting map[uint64][]uint64 // by ID: hashes of the units of a write that is not durable
-	durable map[uint64]struct{} // hashes of what is
+	waiting map[uint64][]unit // by ID: the units of a write that is not durable
+	durable map[unit]struct{}
+}
+
+// A unit is known by its hash, and by the disk that it was written to: what one mirror has does not help another.
+type unit struct {
+	disk int
+	hash uint64
 }
 
 // issued keeps what a write has. One of zeros, and one of parts of units, has no copy.
@@ -21,34 +28,35 @@ func (c *copies) issued(w *crash.Write) error {
 		return nil
 	}
 	if c.waiting == nil {
-		c.waiting, c.durable = make(map[uint64][]uint64), make(map[uint64]struct{})
+		c.waiting, c.durable = make(map[uint64][]unit), make(map[unit]struct{})
 	}
 	if len(c.durable) >= maxOpen {
 		return &crash.LimitError{What: "durable KiB", Limit: maxOpen}
 	}
-	hashes := make([]uint64, 0, len(w.Data)/copyUnit)
+	disk, _ := interp.Locate(w.Off)
+	units := make([]unit, 0, len(w.Data)/copyUnit)
 	for at := 0; at < len(w.Data); at += copyUnit {
-		hashes = append(hashes, xxhash.Sum64(w.Data[at:at+copyUnit]))
+		units = append(units, unit{disk, xxhash.Sum64(w.Data[at : at+copyUnit])})
 	}
-	c.waiting[w.ID] = hashes
+	c.waiting[w.ID] = units
 	return nil
 }
 
 // settled notes that a write is durable.
 func (c *copies) settled(id uint64) {
-	for _, h := range c.waiting[id] {
-		c.durable[h] = struct{}{}
+	for _, u := range c.waiting[id] {
+		c.durable[u] = struct{}{}
 	}
 	delete(c.waiting, id)
 }
 
 // have tells whether all that a write has is durable elsewhere.
 func (c *copies) have(id uint64) bool {
-	hashes := c.waiting[id]
-	for _, h := range hashes {
-		if _, is := c.durable[h]; !is {
+	units := c.waiting[id]
+	for _, u := range units {
+		if _, is := c.durable[u]; !is {
 			return false
 		}
 	}
-	return len(hashes) > 0
+	return len(units) > 0
 }

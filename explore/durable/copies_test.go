@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"fsward/explore/crash"
+	"fsward/interp"
 )
 
 // A block that goes to its place is not owed once the journal has it, and is until then.
@@ -29,6 +30,8 @@ func TestCopies(t *testing.T) {
 		{"copies of a part", []crash.Event{begin, block(1, 0, 7), flush, block(2, 8192, 7, 8), all}, true},
 		{"copies in two writes", []crash.Event{begin, block(1, 0, 7), block(3, 4096, 8), flush, block(2, 8192, 7, 8), all}, false},
 		{"the copy failed", []crash.Event{begin, block(1, 0, 7), {Kind: crash.Failed, IDs: []uint64{1}}, flush, block(2, 8192, 7), all}, true},
+		{"only the other mirror has it", []crash.Event{begin, block(1, 0, 7), settled(1), block(2, interp.Address(1, 0), 7), all}, true},
+		{"each mirror has a copy", []crash.Event{begin, block(1, 0, 7), block(2, interp.Address(1, 0), 7), flush, block(3, 8192, 7), block(4, interp.Address(1, 8192), 7), all}, false},
 		{"a sector", []crash.Event{begin, write(1, 0), flush, write(2, 1), all}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"fsward/explore/crash"
+	"fsward/interp"
 )
 
 // Scope says which writes a call depends on. The zero value is invalid.
@@ -40,7 +41,12 @@ func (d Debt) String() string {
 			parts = append(parts, fmt.Sprintf("and %d more", len(d.Writes)-i))
 			break
 		}
-		parts = append(parts, fmt.Sprintf("%d bytes at %d", w.Len, w.Off))
+		disk, off := interp.Locate(w.Off)
+		part := fmt.Sprintf("%d bytes at %d", w.Len, off)
+		if disk > 0 {
+			part += fmt.Sprintf(" of disk %d", disk)
+		}
+		parts = append(parts, part)
 	}
 	return fmt.Sprintf("%s returned, and what it wrote is not durable: %s", d.Call, strings.Join(parts, ", "))
 }
@@ -48,7 +54,7 @@ func (d Debt) String() string {
 // maxOpen bounds the writes that are not durable, and the calls that run.
 const maxOpen = 1 << 20
 
-// An Account follows a disk. The zero value begins with a disk on which everything is durable. Used by one goroutine.
+// An Account follows a disk, or several that crash.Join has joined. The zero value begins with a disk on which everything is durable. Used by one goroutine.
 type Account struct {
 	// Exempt tells of a write that nothing depends on, though it is not durable, such as a further copy of a superblock. nil: every
 	// write counts.

@@ -58,8 +58,8 @@ func (r Run) Config() (explore.Config, error) {
 		RecoveryCrashes: r.Recovery, Verify: r.Verify, WriteThrough: r.Through, Soft: r.Soft, Restore: r.Restore, CrashFrom: r.From, Threads: r.Threads}
 	disk, ok := top.On[0].(*explore.Disk)
 	alone := ok && len(top.On) == 1
-	if alone && top.Kind.Account != nil && !r.NoAccount && !r.Through {
-		cfg.NewAccount = top.Kind.Account.New
+	if !r.NoAccount && !r.Through {
+		cfg.NewAccount = top.NewAccount()
 	}
 	if alone && top.Kind.Oracle != "" && !r.NoJudge {
 		i := slices.Index(cfg.Stack.Disks(), disk)
