@@ -18,7 +18,7 @@ func (c *Sync) Mutate(e *explore.Env) error {
 		return err
 	}
 	var ways [][]model.Op
-	if !c.Promises.Sync { // else each operation is on the disk when it returns
+	if !c.Promises.Sync { // else that is what is asked for, and nothing beside it forces anything
 		ways = c.syncing(ops)
 	}
 	if how := e.ChooseAt(uint32(len(ways)+1), "sync"); how > 0 {

@@ -195,6 +195,9 @@ func TestAllowed(t *testing.T) {
 
 		// Mounted synchronously.
 		{"-o sync", synced, "creat /f; write /f 1", "creat /f", "size"},
+		{"-o sync, names", synced, "mkdir /a; creat /a/f", "mkdir /a", "lost"},
+		{"-o sync, no write", synced, "creat /f; chmod /f 448; truncate /f 8192", "creat /f", ""},
+		{"-o sync, a write after it", synced, "creat /f; chmod /f 448; write /f 1", "creat /f; write /f 1", "mode"},
 		{"-o dirsync", dirsync, "mkdir /a; creat /a/f", "mkdir /a", "lost"},
 		{"-o dirsync and data", dirsync, "creat /f; write /f 1", "creat /f", ""},
 		{"-o dirsync and unlink", dirsync, "creat /f; unlink /f", "creat /f", "appeared"},

@@ -193,7 +193,7 @@ func (f *FS) point(d int, s string, to int) {
 		}
 	}
 	e.set(f.now, to)
-	if f.can.Dirsync && !f.volatile {
+	if (f.can.Sync || f.can.Dirsync) && !f.volatile {
 		e.stored = f.now
 		if to != 0 {
 			f.inodes[to].meta = f.now

@@ -174,7 +174,7 @@ func (f *FS) write(slot *file, n *inode, o Op) Result {
 		n.changed, n.sized = f.now, f.now
 	}
 	switch {
-	case slot.flags&unix.O_SYNC == unix.O_SYNC:
+	case f.can.Sync, slot.flags&unix.O_SYNC == unix.O_SYNC:
 		f.fsync(slot.inode, false)
 	case slot.flags&unix.O_DSYNC != 0:
 		f.fsync(slot.inode, true)

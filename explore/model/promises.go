@@ -31,7 +31,9 @@ type Promises struct {
 	// Data is what may stand where a file was written and not synchronised.
 	Data Data `yaml:"data"`
 
-	// Sync: mounted with -o sync, "All I/O to the filesystem should be done synchronously." (mount(8))
+	// Sync: mounted with -o sync, "Make writes on this filesystem synchronous (as though the O_SYNC flag to open(2) was specified for all
+	// file opens to this filesystem)." (mount(2), MS_SYNCHRONOUS), and Dirsync with it (IS_DIRSYNC in linux/fs.h). Nobody promises that chmod(2) or
+	// ftruncate(2) wait.
 	Sync bool `yaml:"sync"`
 	// Dirsync: mounted with -o dirsync, "All directory updates within the filesystem should be done synchronously. This affects the
 	// following system calls: creat(2), link(2), unlink(2), symlink(2), mkdir(2), rmdir(2), mknod(2) and rename(2)." (mount(8))
