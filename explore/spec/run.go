@@ -52,6 +52,9 @@ func (r Run) Config() (explore.Config, error) {
 	if err != nil {
 		return explore.Config{}, err
 	}
+	if _, script := checker.(*checkers.Script); top.Kind.Flat && !script {
+		return explore.Config{}, fmt.Errorf("%s has neither folders nor fsync(2), which the checker %s needs; a checker in a YAML file can do without", top.Kind.Name, r.Checker)
+	}
 	origin, err := json.Marshal(r)
 	cfg := explore.Config{Stack: explore.Stack{Top: top, Checker: checker}, Strategy: r.Strategy, Depth: r.Depth, Seed: r.Seed, Origin: origin,
 		Crash: crash.Options{Limit: r.Limit, Seed: r.Seed, Torn: r.Torn, Repeats: r.NoPrune}, NoPrune: r.NoPrune, Failures: r.Failures,

@@ -84,3 +84,23 @@ func TestPathsAreOfTheFile(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+// What the checkers that are shipped need, a flat file system does not have.
+func TestFlatFileSystems(t *testing.T) {
+	checker := filepath.Join(t.TempDir(), "own.yaml")
+	if err := os.WriteFile(checker, []byte("mutate: [sync]\ncheck: \"true\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		fs, checker string
+		taken       bool
+	}{{"bfs", "sync", false}, {"bfs", checker, true}, {"minix", "sync", true}} {
+		s, err := FileSystem(c.fs, "", "", c.checker, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := (Run{Spec: s}).Config(); (err == nil) != c.taken {
+			t.Errorf("%s with %s: %v", c.fs, c.checker, err)
+		}
+	}
+}
