@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -163,13 +164,16 @@ func readTree(root string, stop func() bool) (data []byte, n int, err error) {
 	return data, n, nil
 }
 
-// readNames lists a directory in order. What was read before an error comes with it.
+// readNames lists a directory in order. What was read before an error comes with it. os.ReadDir does more: where the file system does not say what
+// a name leads to it looks, and the list ends at the first name that leads to nothing.
 func readNames(path string) ([]string, error) {
-	list, err := os.ReadDir(path)
-	names := make([]string, len(list))
-	for i, e := range list {
-		names[i] = e.Name()
+	d, err := os.Open(path)
+	if err != nil {
+		return nil, err
 	}
+	defer d.Close()
+	names, err := d.Readdirnames(-1)
+	slices.Sort(names)
 	return names, err
 }
 

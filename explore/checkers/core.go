@@ -148,10 +148,17 @@ func (c *Core) Same(e *explore.Env) error {
 // allowed holds what was recovered against what may be there.
 func allowed(e *explore.Env, at string, f *model.FS) error {
 	s, err := look(e, at, f)
+	if err == nil {
+		err = found(f.Allowed(s))
+	}
 	if err != nil {
 		return err
 	}
-	return found(f.Allowed(s))
+	// It may be lost, and is not: nobody promised more of it than of what the recovery leaves.
+	if what := s.Unreadable(); what != "" {
+		return &explore.Found{Kind: "unreadable", Property: explore.Recovered, Text: what}
+	}
+	return nil
 }
 
 // choose takes one of several steps.

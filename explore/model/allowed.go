@@ -1,6 +1,7 @@
 package model
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -22,13 +23,25 @@ func wrongf(kind, format string, args ...any) error {
 // Equal holds a tree of a file system that is in use against f: all has to be the same but times, sizes of directories, and
 // inode numbers, of which only counts which are the same. A *Wrong names the first difference. What Wants lists has to be known.
 func (f *FS) Equal(s *Seen) error {
+	if what := s.Unreadable(); what != "" {
+		return &Wrong{"unreadable", what}
+	}
 	m := matcher{f: f, seen: s, exact: true, moment: f.now}
 	return m.run()
 }
 
 // Allowed says whether a tree may be there when f crashed now and was recovered. A *Wrong names the first thing that was lost, or
-// that was never so. What Wants lists has to be known.
+// that was never so. What Wants lists has to be known. A name that leads to what cannot be read leads to nothing.
 func (f *FS) Allowed(s *Seen) error {
+	err := f.allowed(s)
+	var w *Wrong
+	if what := s.Unreadable(); what != "" && errors.As(err, &w) {
+		return &Wrong{w.Kind, w.Text + "; " + what}
+	}
+	return err
+}
+
+func (f *FS) allowed(s *Seen) error {
 	m := matcher{f: f, seen: s, moment: -1}
 	if err := m.run(); err != nil || !f.can.Ordered {
 		return err

@@ -326,11 +326,35 @@ func TestSee(t *testing.T) {
 	}
 	for _, wrong := range [][]agent.Entry{
 		{}, {{Path: "f", Mode: file}}, {rootDir, {Path: "d/f", Mode: file}}, {rootDir, {Path: "f", Mode: file}, {Path: "f", Mode: file}},
-		{rootDir, {Path: "f", Mode: file, Errno: unix.EIO}},
+		{{Path: ".", Mode: dir, Inode: 1, Links: 3, Errno: unix.EIO}},
 	} {
 		if _, err := model.See(wrong); err == nil {
 			t.Errorf("%v is taken to be a tree", wrong)
 		}
+	}
+}
+
+// A name that leads to what cannot be read is as good as gone: where it may be, what else is there counts; where it may not, it is lost. What is
+// in use is read whole.
+func TestUnreadable(t *testing.T) {
+	const dir, file = unix.S_IFDIR | 0o755, unix.S_IFREG | 0o644
+	s, err := model.See([]agent.Entry{{Path: ".", Mode: dir, Inode: 1, Links: 3}, {Path: "d", Mode: dir, Inode: 2, Links: 2},
+		{Path: "f", Errno: unix.ESTALE}, {Path: "u", Mode: dir, Inode: 3, Links: 2, Errno: unix.EIO}, {Path: "u/x", Mode: file, Inode: 4, Links: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if what := s.Unreadable(); what != "/f cannot be read: stale file handle" {
+		t.Errorf("unreadable: %q", what)
+	}
+	if err := after(t, posix, "mkdir /d; sync; creat /f; mkdir /u").Allowed(s); err != nil {
+		t.Errorf("what was not forced to the disk: %v", err)
+	}
+	var w *model.Wrong
+	if err := after(t, posix, "mkdir /d; creat /f; sync; mkdir /u").Allowed(s); !errors.As(err, &w) || w.Kind != "lost" || !strings.Contains(w.Text, "/f cannot be read: stale") {
+		t.Errorf("what was: %v", err)
+	}
+	if err := after(t, posix, "mkdir /d; creat /f; mkdir /u").Equal(s); !errors.As(err, &w) || w.Kind != "unreadable" {
+		t.Errorf("in use: %v", err)
 	}
 }
 

@@ -18,6 +18,16 @@ import (
 type Seen struct {
 	nodes map[string]*node
 	names map[uint64]uint64 // by inode: how many lead to it
+	// unreadable are the paths of those that are listed and cannot be looked at, or not whole, with the errors. They are not among nodes.
+	unreadable map[string]unix.Errno
+}
+
+// Unreadable names a file that is listed and cannot be read; "" where all can.
+func (s *Seen) Unreadable() string {
+	for _, p := range slices.Sorted(maps.Keys(s.unreadable)) {
+		return fmt.Sprintf("/%s cannot be read: %v", p, s.unreadable[p])
+	}
+	return ""
 }
 
 // node is one of its files.
@@ -36,7 +46,7 @@ const MaxContent = 64 << 20
 // else is the file system's own in the root directory, by patterns of path.Match.
 func See(entries []agent.Entry, own ...string) (*Seen, error) {
 	own = append([]string{"lost+found"}, own...)
-	s := &Seen{make(map[string]*node, len(entries)), make(map[uint64]uint64)}
+	s := &Seen{nodes: make(map[string]*node, len(entries)), names: make(map[uint64]uint64), unreadable: make(map[string]unix.Errno)}
 	for _, e := range entries {
 		p := path.Clean(e.Path)
 		s.names[e.Inode]++
@@ -49,10 +59,25 @@ func See(entries []agent.Entry, own ...string) (*Seen, error) {
 		}
 		s.nodes[p] = &node{Entry: e}
 	}
-	if s.nodes["."] == nil {
+	switch top := s.nodes["."]; {
+	case top == nil:
 		return nil, fmt.Errorf("there is no root directory")
+	case top.Errno != 0:
+		return nil, fmt.Errorf("the root directory cannot be read: %w", top.Errno)
 	}
 	for p, n := range s.nodes {
+		if n.Errno != 0 {
+			s.unreadable[p] = n.Errno
+		}
+	}
+	for p := range s.nodes { // and what is below them
+		for above := p; above != "."; above = path.Dir(above) {
+			if s.unreadable[above] != 0 {
+				delete(s.nodes, p)
+			}
+		}
+	}
+	for p := range s.nodes {
 		if p == "." {
 			continue
 		}
@@ -61,9 +86,6 @@ func See(entries []agent.Entry, own ...string) (*Seen, error) {
 			return nil, fmt.Errorf("%s is in no directory", p)
 		}
 		d.entries = append(d.entries, path.Base(p))
-		if n.Errno != 0 {
-			return nil, fmt.Errorf("/%s cannot be read: %w", p, n.Errno)
-		}
 	}
 	for _, n := range s.nodes {
 		slices.Sort(n.entries)
@@ -125,7 +147,7 @@ func below(p string) string { return path.Join(".", p) }
 
 // Seen is the tree that f has now, as Look would find it.
 func (f *FS) Seen() *Seen {
-	s := &Seen{make(map[string]*node), make(map[uint64]uint64)}
+	s := &Seen{nodes: make(map[string]*node), names: make(map[uint64]uint64)}
 	var walk func(i int, p string)
 	walk = func(i int, p string) {
 		n := f.inodes[i]
