@@ -67,13 +67,16 @@ func TestMarkdown(t *testing.T) {
 	mounted := bad
 	mounted.Spec.Layers, mounted.Asked, mounted.Errors = []spec.Layer{{Component: "vfat", MountOptions: "sync"}}, map[string]uint64{"mount -o sync": 7}, nil
 	mounted.Complete = true
+	through := mounted
+	through.Spec.Layers, through.Spec.Through, through.Asked = bad.Spec.Layers, true, map[string]uint64{"sync": 5}
 	var b bytes.Buffer
-	if err := WriteMarkdown(&b, []Run{bad, mounted}); err != nil {
+	if err := WriteMarkdown(&b, []Run{bad, mounted, through}); err != nil {
 		t.Fatal(err)
 	}
 	want := `| | sync | fsync | mount -o sync | recovery | without a crash |
 |---|---|---|---|---|---|
 | vfat | ✗ lost | ✓ 2 | ✓ 7, all | ✓ 3 | ✗ wrong result |
+| vfat, disks without a cache | ✓ 5, all |  |  |  |  |
 
 - vfat, sync: **lost**, 2 times (out/001): /a\|b\\\<i\>\` + "`x\\`" + ` is gone
 - vfat, without a crash: **wrong result**, 1 times (out/002): 

@@ -77,13 +77,18 @@ func (r Run) asked() map[string]uint64 {
 	return out
 }
 
-// system names what was checked. That it was mounted with sync or dirsync is a property that is asked for, and no other system.
-func system(s spec.Spec) string {
+// system names what was checked. That it was mounted with sync or dirsync is a property that is asked for, and no other system; that its disks
+// have no cache makes it one.
+func system(r spec.Run) string {
+	s := r.Spec
 	s.Layers = slices.Clone(s.Layers)
 	if n := len(s.Layers); n > 0 {
 		options := strings.Split(s.Layers[n-1].MountOptions, ",")
 		options = slices.DeleteFunc(options, func(o string) bool { return o == "sync" || o == "dirsync" })
 		s.Layers[n-1].MountOptions = strings.Join(options, ",")
+	}
+	if r.Through {
+		return s.String() + ", disks without a cache"
 	}
 	return s.String()
 }
@@ -98,7 +103,7 @@ func tableOf(runs []Run) (t table) {
 	}
 	slices.SortFunc(t.Properties, compareProperties)
 	for _, r := range runs {
-		name := system(r.Spec.Spec)
+		name := system(r.Spec)
 		i := slices.IndexFunc(t.Rows, func(w row) bool { return w.System == name })
 		if i < 0 {
 			i = len(t.Rows)
