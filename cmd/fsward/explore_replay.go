@@ -98,11 +98,18 @@ func (f *exploreFlags) replay(c *cobra.Command, list []*replaying) error {
 	if err := c.Context().Err(); err != nil {
 		return err
 	}
-	every, none := failed == 0, failed == 0
 	for _, r := range list {
 		if len(list) > 1 && !f.json {
 			fmt.Fprintf(c.OutOrStdout(), "found %d times of %d: %s\n", r.found, r.times, r.dir)
 		}
+	}
+	return replayOutcome(list, failed)
+}
+
+// replayOutcome is the exit status after replays of some errors, of which so many could not be shown.
+func replayOutcome(list []*replaying, failed int) error {
+	every, none := failed == 0, failed == 0
+	for _, r := range list {
 		every, none = every && r.found == r.times, none && r.found == 0
 	}
 	switch {
