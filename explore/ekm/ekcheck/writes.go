@@ -158,7 +158,8 @@ func (e *explainer) reason(w written) (string, error) {
 	if seen && at <= w.at {
 		return e.how[w.content], nil
 	}
-	if first, there := e.places[w.sector]; !seen && there && first <= w.at && e.dirty[w.content] == byBuffer {
+	// Marked dirty once more, it may be written a second time, with a bio that has what the disk got from the first.
+	if first, there := e.places[w.sector]; there && first <= w.at && e.dirty[w.content] == byBuffer {
 		return onItsWay, nil
 	}
 	return "", fmt.Errorf("sector %d was written with contents that no event had before (seen at all: %v, marked dirty with them: %q)", w.sector, seen, e.dirty[w.content])

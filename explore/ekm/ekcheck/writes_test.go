@@ -25,6 +25,9 @@ func TestReason(t *testing.T) {
 	event(ekm.BufferJournal, 3, 8, 'j')
 	event(ekm.BufferDirty, 3, 9, 'b')
 	event(ekm.BioData, 9, 10, 'c')
+	event(ekm.BioData, 2, 11, 'a')
+	event(ekm.BufferDirty, 3, 11, 'd')
+	event(ekm.BioData, 6, 11, 'd')
 	for _, tc := range []struct {
 		name  string
 		place uint64
@@ -35,6 +38,7 @@ func TestReason(t *testing.T) {
 		{"as it was in its bio", 8, 'a', 4, byBuffer},
 		{"before its bio", 8, 'a', 1, ""},
 		{"changed on its way", 8, 'b', 4, onItsWay},
+		{"changed on its way, and written again", 11, 'd', 4, onItsWay},
 		{"marked dirty, and no bio to there", 9, 'b', 4, ""},
 		{"marked dirty before a bio to there", 8, 'b', 1, ""},
 		{"the journal's copy", 8, 'j', 4, ""},
