@@ -130,7 +130,11 @@ func (x *explorer) loop(ctx context.Context) (complete bool, err error) {
 		}
 		if time.Since(x.told) > progressEvery {
 			x.told = time.Now()
-			x.tell(Event{Event: "progress", Depth: len(st.Steps) + 1})
+			free, err := x.session.available(ctx)
+			if err != nil {
+				return false, err
+			}
+			x.tell(Event{Event: "progress", Depth: len(st.Steps) + 1, Available: free})
 		}
 		if err := x.child(ctx, key, st); err != nil {
 			return false, err

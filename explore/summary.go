@@ -40,9 +40,10 @@ type Totals struct {
 type Event struct {
 	Event string `json:"event"` // "progress", "error", "diverged", "strayed"
 	Totals
-	Depth int    `json:"depth,omitempty"` // of what is run
-	Error *Error `json:"error,omitempty"`
-	Text  string `json:"text,omitempty"`
+	Depth     int    `json:"depth,omitempty"` // of what is run
+	Error     *Error `json:"error,omitempty"`
+	Text      string `json:"text,omitempty"`
+	Available uint64 `json:"guest_available,omitempty"` // with "progress": bytes of the machine's memory that it could still use; 0: it does not say
 }
 
 // A Summary is what a run has found.

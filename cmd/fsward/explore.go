@@ -300,8 +300,8 @@ func (p *exploreProgress) event(e explore.Event) {
 		}
 		took := time.Since(p.began)
 		rate := float64(e.CrashStates-p.first.CrashStates) / max(took.Seconds(), 1e-9)
-		fmt.Fprintf(p.err, "%6.0fs  %d states, %d waiting, depth %d; %d runs; %d crash disks (%.1f/s)%s, %d pruned; %d errors; %s%s\n", took.Seconds(), e.States, e.Waiting,
-			e.Depth, e.Runs, e.CrashStates, rate, early(e.Totals), e.Pruned, p.errors, p.estimate(e.Totals, took), p.quiet())
+		fmt.Fprintf(p.err, "%6.0fs  %d states, %d waiting, depth %d; %d runs; %d crash disks (%.1f/s)%s, %d pruned; %d errors; %s%s%s\n", took.Seconds(), e.States, e.Waiting,
+			e.Depth, e.Runs, e.CrashStates, rate, early(e.Totals), e.Pruned, p.errors, p.estimate(e.Totals, took), available(e), p.quiet())
 	}
 }
 
@@ -311,6 +311,14 @@ func early(t explore.Totals) string {
 		return ""
 	}
 	return fmt.Sprintf(", %d of them with blocks written early", t.Early)
+}
+
+// available says how much memory the guest has left, where it tells.
+func available(e explore.Event) string {
+	if e.Available == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; the guest has %d MiB left", e.Available>>20)
 }
 
 // quiet says why nothing can be found.
