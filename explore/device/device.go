@@ -27,17 +27,47 @@ type Device struct {
 	fd int
 }
 
-// Open opens a control device. module is what has to be loaded for it to be there.
-func Open(path, module string) (*Device, error) {
+// size returns the size in bytes of a command's struct.
+func size(cmd uint32) uint32 { return cmd >> 16 & (1<<14 - 1) }
+
+// Open opens the control device of a module that is loaded. hello is the command whose answer begins with the version of the module's ABI: a
+// module of another one than abi is an error.
+func Open(path, module string, hello, abi uint32) (*Device, error) {
 	fd, err := unix.Open(path, unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: is the module %s loaded?", path, err, module)
 	}
-	return &Device{fd: fd}, nil
+	d := &Device{fd: fd}
+	answer := make([]byte, size(hello))
+	if err = d.Call(hello, answer); err != nil {
+		err = fmt.Errorf("%s: hello: %w", path, err)
+	} else if is := binary.LittleEndian.Uint32(answer); is != abi {
+		err = fmt.Errorf("%s: the module speaks version %d, this program %d", path, is, abi)
+	}
+	if err != nil {
+		_ = d.Close()
+		return nil, err
+	}
+	return d, nil
 }
 
 // Close closes the device.
 func (d *Device) Close() error { return unix.Close(d.fd) }
+
+// Mark runs a command that puts a text into the module's log: its struct is the text's length, 4 bytes, and room for the text. One that is longer
+// than that is an error.
+func (d *Device) Mark(cmd uint32, text string) error {
+	b := make([]byte, size(cmd))
+	if most := len(b) - 8; len(text) > most {
+		return fmt.Errorf("a mark of %d bytes, at most %d fit", len(text), most)
+	}
+	binary.LittleEndian.PutUint32(b, uint32(len(text)))
+	copy(b[8:], text)
+	if err := d.Call(cmd, b); err != nil {
+		return fmt.Errorf("mark: %w", err)
+	}
+	return nil
+}
 
 // Call runs a command on its struct. The answer, if there is one, is put into arg. The error is the module's, an errno.
 func (d *Device) Call(cmd uint32, arg []byte) error {

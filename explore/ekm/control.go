@@ -19,20 +19,11 @@ type Control struct{ dev *device.Device }
 
 // Open opens the control device of a module that is loaded. One of another ABI is an error.
 func Open() (*Control, error) {
-	dev, err := device.Open(controlPath, "fsw_ekm")
+	dev, err := device.Open(controlPath, "fsw_ekm", cmdHello, ABI)
 	if err != nil {
 		return nil, err
 	}
-	c := &Control{dev}
-	h, err := c.Hello()
-	if err == nil && h.ABI != ABI {
-		err = fmt.Errorf("%s: the module speaks version %d, this program %d", controlPath, h.ABI, ABI)
-	}
-	if err != nil {
-		_ = c.Close()
-		return nil, err
-	}
-	return c, nil
+	return &Control{dev}, nil
 }
 
 // Close closes the device. What was set stays.
@@ -206,12 +197,4 @@ func (c *Control) Log(what What) error {
 }
 
 // Mark puts a text of 1 to MaxMark bytes into the log.
-func (c *Control) Mark(text string) error {
-	var b [markSize]byte
-	if len(text) > MaxMark {
-		return fmt.Errorf("a mark of %d bytes, at most %d fit", len(text), MaxMark)
-	}
-	le.PutUint32(b[0:], uint32(len(text)))
-	copy(b[8:], text)
-	return c.do("mark", cmdMark, b[:])
-}
+func (c *Control) Mark(text string) error { return c.dev.Mark(cmdMark, text) }

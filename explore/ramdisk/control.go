@@ -18,20 +18,11 @@ type Control struct{ dev *device.Device }
 
 // Open opens the control device of a module that is loaded. One of another ABI is an error.
 func Open() (*Control, error) {
-	dev, err := device.Open(controlPath, "fsw_ramdisk")
+	dev, err := device.Open(controlPath, "fsw_ramdisk", cmdHello, ABI)
 	if err != nil {
 		return nil, err
 	}
-	c := &Control{dev}
-	h, err := c.Hello()
-	if err == nil && h.ABI != ABI {
-		err = fmt.Errorf("%s: the module speaks version %d, this program %d", controlPath, h.ABI, ABI)
-	}
-	if err != nil {
-		_ = c.Close()
-		return nil, err
-	}
-	return c, nil
+	return &Control{dev}, nil
 }
 
 // Close closes the device. Disks stay.
@@ -48,18 +39,7 @@ func (c *Control) Hello() (h Hello, err error) {
 }
 
 // Mark puts a text of 1 to MaxText bytes into the log.
-func (c *Control) Mark(text string) error {
-	var b [markSize]byte
-	if len(text) > MaxText {
-		return fmt.Errorf("a mark of %d bytes, at most %d fit", len(text), MaxText)
-	}
-	le.PutUint32(b[0:], uint32(len(text)))
-	copy(b[8:], text)
-	if err := c.dev.Call(cmdMark, b[:]); err != nil {
-		return fmt.Errorf("mark: %w", err)
-	}
-	return nil
-}
+func (c *Control) Mark(text string) error { return c.dev.Mark(cmdMark, text) }
 
 // Make makes disk number n (0 to MaxDisks-1), of zeros. Its size in bytes is a multiple of PageSize, at most MaxBytes.
 func (c *Control) Make(n uint32, bytes uint64) (*Disk, error) {

@@ -5,11 +5,9 @@ import (
 	"fmt"
 
 	"fsward/explore/ekm"
+	"fsward/explore/guestcheck"
 	"fsward/explore/ramdisk"
 )
-
-// endMark is the last record of a log that a check reads.
-const endMark = "ekcheck end"
 
 // logged has the module log while do runs, and gives each record to see.
 func logged(c *ekm.Control, what ekm.What, do func() error, see func(r *ekm.Record) error) error {
@@ -21,30 +19,15 @@ func logged(c *ekm.Control, what ekm.What, do func() error, see func(r *ekm.Reco
 	if err := c.Log(what); err != nil {
 		return err
 	}
-	read := make(chan error, 1)
-	go func() {
-		r := ekm.NewReader(f)
-		var seen error // the log is read on, lest it be full
-		for {
-			rec, err := r.Next()
-			if err != nil {
-				read <- err
-				return
-			}
-			if rec.Type == ekm.Mark && string(rec.Data) == endMark {
-				read <- seen
-				return
-			}
-			if seen == nil && rec.Type == ekm.Lost {
-				seen = fmt.Errorf("%d records are lost", rec.Len)
-			}
-			if seen == nil {
-				seen = see(rec)
-			}
+	end := func(r *ekm.Record) bool { return r.Type == ekm.Mark && string(r.Data) == guestcheck.EndMark }
+	read := guestcheck.Read(ekm.NewReader(f).Next, end, func(r *ekm.Record) error {
+		if r.Type == ekm.Lost {
+			return fmt.Errorf("%d records are lost", r.Len)
 		}
-	}()
+		return see(r)
+	})
 	err = do()
-	err = errors.Join(err, c.Log(0), c.Mark(endMark), <-read)
+	err = errors.Join(err, c.Log(0), c.Mark(guestcheck.EndMark), <-read)
 	h, e := c.Hello()
 	if e == nil && h.Missed != 0 {
 		e = fmt.Errorf("probes missed %d hits", h.Missed)
@@ -62,28 +45,13 @@ func diskLogged(rd *ramdisk.Control, d *ramdisk.Disk, do func() error, see func(
 	if err := d.Log(true); err != nil {
 		return err
 	}
-	read := make(chan error, 1)
-	go func() {
-		r := ramdisk.NewReader(f)
-		var seen error
-		for {
-			rec, err := r.Next()
-			if err != nil {
-				read <- err
-				return
-			}
-			if rec.Type == ramdisk.Mark && string(rec.Data) == endMark {
-				read <- seen
-				return
-			}
-			if seen == nil && rec.Type == ramdisk.Lost {
-				seen = fmt.Errorf("%d records of bios are lost", rec.Len)
-			}
-			if seen == nil {
-				seen = see(rec)
-			}
+	end := func(r *ramdisk.Record) bool { return r.Type == ramdisk.Mark && string(r.Data) == guestcheck.EndMark }
+	read := guestcheck.Read(ramdisk.NewReader(f).Next, end, func(r *ramdisk.Record) error {
+		if r.Type == ramdisk.Lost {
+			return fmt.Errorf("%d records of bios are lost", r.Len)
 		}
-	}()
+		return see(r)
+	})
 	err = do()
-	return errors.Join(err, d.Log(false), rd.Mark(endMark), <-read)
+	return errors.Join(err, d.Log(false), rd.Mark(guestcheck.EndMark), <-read)
 }

@@ -14,37 +14,17 @@ import (
 	"fsward/explore/ramdisk"
 )
 
-// endMark is the last record of a log that a check reads.
-const endMark = "rdcheck end"
-
-// logged reads the log until endMark, while do runs, and gives each record to see.
+// logged reads the log until guestcheck.EndMark, while do runs, and gives each record to see.
 func logged(c *ramdisk.Control, do func() error, see func(r *ramdisk.Record) error) error {
 	f, err := ramdisk.OpenLog()
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	read := make(chan error, 1)
-	go func() {
-		r := ramdisk.NewReader(f)
-		var seen error // the log is read on, lest it be full
-		for {
-			rec, err := r.Next()
-			if err != nil {
-				read <- err
-				return
-			}
-			if rec.Type == ramdisk.Mark && string(rec.Data) == endMark {
-				read <- seen
-				return
-			}
-			if seen == nil {
-				seen = see(rec)
-			}
-		}
-	}()
+	end := func(r *ramdisk.Record) bool { return r.Type == ramdisk.Mark && string(r.Data) == guestcheck.EndMark }
+	read := guestcheck.Read(ramdisk.NewReader(f).Next, end, see)
 	err = do()
-	return errors.Join(err, c.Mark(endMark), <-read)
+	return errors.Join(err, c.Mark(guestcheck.EndMark), <-read)
 }
 
 // virtioDisk is the device with a serial.
