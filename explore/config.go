@@ -38,7 +38,8 @@ type Config struct {
 	Failures int
 	// RecoveryCrashes: while a crash disk is recovered there is a second crash, at each moment and with each subset of the recovery's writes, too.
 	RecoveryCrashes bool
-	// Verify: what was recovered and checked is unmounted, and each component that is a Verifier looks at all of it (FiSC's double fsck).
+	// Verify: what was recovered and checked is unmounted, and each component that is a Verifier looks at all of it; then the crash disk is
+	// recovered again, by each component that is a Repairer in its second way, and has to hold the same (FiSC's double fsck).
 	Verify bool
 	// WriteThrough: the disks have no cache that a crash empties. What has completed is durable, as on the RAM disks of EXPLODE.
 	WriteThrough bool

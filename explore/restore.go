@@ -243,7 +243,7 @@ func (s *session) reachMounted(ctx context.Context, t *tape) (e *Env, err error)
 		return nil, err
 	}
 	e = NewEnv(ctx, s.system, new(Chooser))
-	if f := s.mount(e, false); f != nil || fatal(e) != nil {
+	if f := s.mount(e, nil); f != nil || fatal(e) != nil {
 		return nil, s.diverged(e, f, "mounting the pristine disks")
 	}
 	if err := s.holdThreads(e); err != nil {

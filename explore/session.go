@@ -151,11 +151,11 @@ func (s *session) load(ctx context.Context, pages map[uint32][]agent.Page) error
 	return nil
 }
 
-// mount mounts the stack, after a crash recovered.
-func (s *session) mount(e *Env, crashed bool) *Found {
+// mount mounts the stack. After a crash recover recovers each component before; nil: there was none.
+func (s *session) mount(e *Env, recover func(e *Env, c Component) error) *Found {
 	s.up = true
-	if crashed {
-		if err := s.stack.up(func(c Component) error { return c.Recover(e) }); err != nil {
+	if recover != nil {
+		if err := s.stack.up(func(c Component) error { return recover(e, c) }); err != nil {
 			return s.judged(e, "recovery failed", err)
 		}
 	}
@@ -258,11 +258,18 @@ func (s *session) recovered(ctx context.Context, disk *crash.State, about Crash)
 	}
 	e := NewEnv(ctx, s.system, new(Chooser))
 	e.frozen = true
-	f = s.mount(e, true).of(Recovered)
+	f = s.mount(e, func(e *Env, c Component) error { return c.Recover(e) }).of(Recovered)
+	var quick map[string]agent.Entry // nil: it is not held against anything
 	if f == nil && fatal(e) == nil {
 		if records, err = s.records(ctx); err != nil {
 			return nil, nil, err
 		}
+		if s.repairs() {
+			quick, err = s.tree(e)
+			f = s.judged(e, "unreadable", err).of(Recovered)
+		}
+	}
+	if f == nil && fatal(e) == nil {
 		f = s.judged(e, "check failed", s.stack.Checker.Check(e, about)).of(about.property())
 	}
 	if err := fatal(e); err != nil {
@@ -274,6 +281,10 @@ func (s *session) recovered(ctx context.Context, disk *crash.State, about Crash)
 	g, err := s.unmount(ctx, s.verify && f == nil)
 	if f == nil {
 		f = g.of(Recovered)
+	}
+	if f == nil && err == nil && quick != nil {
+		f, err = s.repaired(ctx, disk, quick)
+		f = f.of(Recovered)
 	}
 	return f, records, err
 }

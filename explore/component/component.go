@@ -47,6 +47,9 @@ type Kind struct {
 	Recover string `yaml:"recover"` // after a crash, before mount; none: mount does it
 	// Recovered lists the exit statuses by which recover says that all is well again: [0] where there is no list.
 	Recovered []int `yaml:"recovered"`
+	// Repair recovers it after a crash by looking at all of it, in the place of recover; exit status 0 or 1 says that all is well again. None:
+	// recover does so, or there is no such program.
+	Repair string `yaml:"repair"`
 	// Verify looks at all of it, unmounted, and changes nothing; exit status 0 says that it is sound. None: there is no such program.
 	Verify string `yaml:"verify"`
 	// Threads are patterns of the shell: the names of kernel threads that work for it, as /proc/PID/comm has them.
@@ -310,6 +313,14 @@ func (c *Component) Recover(e *explore.Env) error {
 	}
 	return c.run(e, c.Kind.Recover, c.Kind.Recovered...)
 }
+
+var _ explore.Repairer = (*Component)(nil)
+
+// Repairs tells whether it can be recovered in a second way.
+func (c *Component) Repairs() bool { return c.Kind.Repair != "" }
+
+// Repair recovers it in the second way. fsck(8): 1 says that errors were corrected.
+func (c *Component) Repair(e *explore.Env) error { return c.run(e, c.Kind.Repair, 0, 1) }
 
 // Verify has its own program look at all of it, unmounted, and change nothing: FiSC's comprehensive fsck. Nil where there is none.
 func (c *Component) Verify(e *explore.Env) error {
