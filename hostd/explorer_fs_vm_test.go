@@ -95,6 +95,11 @@ func (r *explorerRig) fileSystem(t *testing.T, f *component.Kind) {
 	} else if e := r.command(t, f.Verify, device); e.Code != 0 {
 		t.Errorf("%s: status %d\n%s%s", f.Verify, e.Code, e.Stdout, e.Stderr)
 	}
+	if f.Repair != "" {
+		if e := r.command(t, f.Repair, device); e.Code > 1 {
+			t.Errorf("%s: status %d\n%s%s", f.Repair, e.Code, e.Stdout, e.Stderr)
+		}
+	}
 	d = r.ok(t, agent.DropCaches(), agent.Mount(device, dir, f.Type, unix.MS_RDONLY, f.Options), agent.Tree(dir), agent.Unmount(dir, 0))
 	got := contents(t, d.Results[2].Data)
 	files := 4

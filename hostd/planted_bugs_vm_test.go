@@ -3,6 +3,7 @@
 package hostd
 
 import (
+	"errors"
 	"path"
 	"slices"
 	"strings"
@@ -41,6 +42,7 @@ var plants = []plant{
 	{bug: "recovery does not flush", checker: "sync", run: spec.Run{Recovery: true}, recovery: always(ramdisk.DropFlush, 0)},
 	{bug: "recovery loses a write", checker: "sync", run: spec.Run{Verify: true}, recovery: lostWrite(3)},
 	{bug: "what was recovered has a wrong bitmap", checker: "sync", run: spec.Run{Verify: true}, spoil: wrongBitmap, by: "fsck", cut: true},
+	{bug: "recovery removes what was never synced", checker: "reasonable", run: spec.Run{Verify: true}, recover: emptied, by: "fsck", cut: true},
 	{bug: "an unmount does not flush", checker: "unmount", ops: unflushedUnmount},
 	{bug: "a mount leaves another", checker: "sync", ops: leaving("/tmp", 1), by: "kernel"},
 	{bug: "a mount leaves objects in the kernel", checker: "leaks", ops: leaving("/tmp", 1)},
@@ -358,6 +360,14 @@ func noFUA(list []ramdisk.Record) []ramdisk.Record {
 func forgetJournal(e *explore.Env, c *component.Component) error {
 	const incompat = 1024 + 0x60
 	return e.Sh(`printf '\002' | dd of=%s bs=1 seek=%d conv=notrunc,fsync 2>/dev/null`, c.On[0].Path(), incompat)
+}
+
+// emptied removes all files of what it has recovered: where they were in no sync, no checker wants them, and what is left is sound.
+func emptied(e *explore.Env, c *component.Component) error {
+	if err := errors.Join(c.Recover(e), c.Mount(e)); err != nil {
+		return err
+	}
+	return errors.Join(e.Sh("find %s -mindepth 1 -maxdepth 1 ! -name lost+found -exec rm -rf {} +", c.At), c.Unmount(e))
 }
 
 // wrongBitmap has blocks that nothing uses be in use: some of the last ones of the second group, whose descriptor is the second one in the

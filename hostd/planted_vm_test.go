@@ -142,7 +142,7 @@ func foundBy(e *explore.Error) string {
 		return "account of flushes"
 	case strings.HasPrefix(e.Kind, "kernel: ") || e.Kind == string(guest.Panicked) || e.Kind == "mount left" || e.Kind == "hang":
 		return "kernel"
-	case e.Kind == "not repaired":
+	case e.Kind == "not repaired" || e.Kind == "recoveries differ":
 		return "fsck"
 	case e.Property == explore.Invariant:
 		return "invariants"

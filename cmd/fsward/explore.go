@@ -154,7 +154,7 @@ func addHowFlags(c *cobra.Command, r *spec.Run, d spec.Run) {
 	c.Flags().Uint64Var(&r.Seed, "seed", 1, "of what is sampled, and of --search random")
 	c.Flags().IntVar(&r.Failures, "failures", 0, "how many calls inside the kernel fail at most in one step: none, then each call site alone, then two, …")
 	c.Flags().BoolVar(&r.Recovery, "recovery-crashes", false, "crash while the disks that crashes left are recovered, too")
-	c.Flags().BoolVar(&r.Verify, "double-fsck", false, "have the file system's comprehensive check look at what was recovered")
+	c.Flags().BoolVar(&r.Verify, "double-fsck", false, "have the file system's comprehensive check look at what was recovered, and recover in that way, too: both have to come to the same")
 	c.Flags().BoolVar(&r.NoJudge, "no-invariants", false, "do not judge crash disks by the invariants before they are recovered")
 	c.Flags().BoolVar(&r.Through, "write-through", false, "the disks have no cache: what has completed is durable without a flush")
 	c.Flags().BoolVar(&r.NoPrune, "no-prune", false, "judge and recover crash disks again that are like others")

@@ -32,7 +32,7 @@ func TestShipped(t *testing.T) {
 		if k.Name != name || k.Doc == "" || k.Init == "" {
 			t.Errorf("%s: name %q, doc %q, init %q", name, k.Name, k.Doc, k.Init)
 		}
-		for _, line := range []string{k.Init, k.Mount, k.Unmount, k.Recover, k.Verify} {
+		for _, line := range []string{k.Init, k.Mount, k.Unmount, k.Recover, k.Repair, k.Verify} {
 			if out, err := exec.Command("sh", "-n", "-c", line).CombinedOutput(); err != nil {
 				t.Errorf("%s: %s: %v: %s", name, line, err, out)
 			}
@@ -95,7 +95,7 @@ func TestLoadOfAUser(t *testing.T) {
 
 // A component runs its commands with what it stands on, and sees how they end.
 func TestCommands(t *testing.T) {
-	k, err := parse([]byte("init: mk $MKFS_OPTIONS $DEVICES\nmount: mount $OPTIONS\nunmount: umount $AT\nrecover: fsck\nrecovered: [0, 1]\nverify: look\nthreads: [\"x/$NAME*\", y]"))
+	k, err := parse([]byte("init: mk $MKFS_OPTIONS $DEVICES\nmount: mount $OPTIONS\nunmount: umount $AT\nrecover: fsck\nrecovered: [0, 1]\nrepair: all\nverify: look\nthreads: [\"x/$NAME*\", y]"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,10 +115,13 @@ func TestCommands(t *testing.T) {
 	if !c.Promises.Sync {
 		t.Error("mounted with sync, it does not promise to be")
 	}
-	for _, f := range []func(*explore.Env) error{c.Init, c.Mount, c.Unmount, c.Recover, c.Verify} {
+	for _, f := range []func(*explore.Env) error{c.Init, c.Mount, c.Unmount, c.Recover, c.Repair, c.Verify} {
 		if err := f(e); err != nil {
 			t.Error(err)
 		}
+	}
+	if none := (&Component{Kind: &Kind{Recover: "fsck", Verify: "look"}}); !c.Repairs() || none.Repairs() {
+		t.Error("it repairs if there is a command for it")
 	}
 	threads, err := c.Threads(e)
 	if err != nil || !slices.Equal(threads, []uint32{12, 345}) {
@@ -128,8 +131,8 @@ func TestCommands(t *testing.T) {
 	for _, r := range ran {
 		lines = append(lines, r.Args[2])
 	}
-	want := []string{"mk $MKFS_OPTIONS $DEVICES", "mount $OPTIONS", "umount $AT", "fsck", "look"}
-	if d := cmp.Diff(want, lines[:5]); d != "" {
+	want := []string{"mk $MKFS_OPTIONS $DEVICES", "mount $OPTIONS", "umount $AT", "fsck", "all", "look"}
+	if d := cmp.Diff(want, lines[:6]); d != "" {
 		t.Error(d)
 	}
 	env := []string{"DEVICE=/dev/fswrd0", "DEVICES=/dev/fswrd0 /dev/fswrd1", "COUNT=2", "AT=/mnt/a", "NAME=fswrd0", "OPTIONS=sync,x", "MKFS_OPTIONS=-b 1024"}
@@ -140,6 +143,9 @@ func TestCommands(t *testing.T) {
 		status = code
 		if err := c.Recover(e); (err == nil) != ok {
 			t.Errorf("recover ends with %d: %v", code, err)
+		}
+		if err := c.Repair(e); (err == nil) != ok {
+			t.Errorf("repair ends with %d: %v", code, err)
 		}
 		if err := c.Mount(e); (err == nil) != (code == 0) {
 			t.Errorf("mount ends with %d: %v", code, err)
@@ -214,6 +220,13 @@ func TestOnTheHost(t *testing.T) {
 			for _, f := range []func(*explore.Env) error{c.Unmount, c.Recover, c.Verify, c.Mount, c.Unmount} {
 				if err := f(e); err != nil {
 					t.Fatal(err)
+				}
+			}
+			if journaled := name == "ext3" || name == "ext4"; c.Repairs() != journaled {
+				t.Errorf("it can be recovered in two ways: %t", c.Repairs())
+			} else if journaled {
+				if err := c.Repair(e); err != nil {
+					t.Error(err)
 				}
 			}
 		})
