@@ -90,7 +90,7 @@ func TestStrayWrites(t *testing.T) {
 	at := r.strayTargets(t, disk)
 	for i := range at.writes(disk, data) {
 		t.Run(at.writes(disk, data)[i].name, func(t *testing.T) {
-			for range 5 {
+			for range 20 {
 				if at.same(disk) {
 					before := len(r.seen.events())
 					tc := at.writes(disk, data)[i]

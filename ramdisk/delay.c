@@ -25,8 +25,16 @@ static void delayed(struct work_struct *work)
 	struct fsw_disk *d = io->disk;
 	struct iov_iter iter;
 	struct kvec vec;
+	s64 early;
 
 	mutex_lock(&d->lock);
+	/* A timer counts from the last tick that was noticed, long ago where the host is busy. */
+	early = ktime_us_delta(io->due, ktime_get());
+	if (early > 0) {
+		queue_delayed_work(fsw_wq, &io->work, usecs_to_jiffies(early));
+		mutex_unlock(&d->lock);
+		return;
+	}
 	io_iter(io, &vec, &iter);
 	mutex_lock(&fsw_log_lock);
 	fsw_io_end(io, fsw_io_do(io, &iter));
@@ -72,6 +80,7 @@ int fsw_io_delay(const struct fsw_io *now)
 		fsw_log_put(&io->rec, &iter, place);
 		mutex_unlock(&fsw_log_lock);
 	}
+	io->due = ktime_add_ms(ktime_get(), io->fate.delay_ms);
 	list_add_tail(&io->node, &io->disk->delayed);
 	INIT_DELAYED_WORK(&io->work, delayed);
 	queue_delayed_work(fsw_wq, &io->work, msecs_to_jiffies(io->fate.delay_ms));
@@ -93,9 +102,11 @@ void fsw_disk_quiesce(struct fsw_disk *d)
 		 * One that cannot be cancelled has begun, and waits for the lock. It must not
 		 * be queued a second time: when it has ended there is no io any more.
 		 */
-		list_for_each_entry(io, &d->delayed, node)
+		list_for_each_entry(io, &d->delayed, node) {
+			io->due = 0;
 			if (cancel_delayed_work(&io->work))
 				queue_delayed_work(fsw_wq, &io->work, 0);
+		}
 		mutex_unlock(&d->lock);
 		wait_event(d->idle, list_empty(&d->delayed));
 		mutex_lock(&d->lock);

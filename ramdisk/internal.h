@@ -155,6 +155,7 @@ struct fsw_io {
 	struct fsw_fate fate;
 	bool logged;			/* its SUBMIT was */
 	unsigned long start;		/* bio_start_io_acct() */
+	ktime_t due;			/* of a delayed bio: not before */
 	void *data;			/* of a delayed write: a copy */
 	struct list_head node;		/* in fsw_disk.delayed */
 	struct delayed_work work;
