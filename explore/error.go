@@ -226,7 +226,7 @@ func ReadError(dir string) (e Error, err error) {
 // Replay runs the choices that led to an error once more, with the same crashes after them, and returns the error if it is found
 // again, nil if not.
 func Replay(ctx context.Context, cfg Config, e Error) (found *Found, err error) {
-	x := &explorer{Config: cfg, memo: make(map[string]bool), stop: ctx}
+	x := &explorer{Config: cfg, memo: make(memo), stop: ctx}
 	x.Crash.Seed, x.Crash.Limit, x.Failures = e.Seed, e.Limit, len(e.Fail)
 	ctx = context.WithoutCancel(ctx)
 	if x.session, err = newSession(ctx, cfg); err != nil {

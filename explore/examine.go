@@ -103,7 +103,7 @@ type badDisk struct {
 func (x *explorer) checkCrash(ctx context.Context, by *examiner, c crashed) (bad *badDisk, wrote uint64, err error) {
 	key, known := c.key()
 	key += c.sum()
-	if known && !x.NoPrune && x.memo[key] {
+	if known && !x.NoPrune && x.memo.has(key) {
 		x.totals.Pruned++
 		return nil, 0, nil
 	}
@@ -137,7 +137,7 @@ func (x *explorer) checkCrash(ctx context.Context, by *examiner, c crashed) (bad
 		wrote = written(records)
 	}
 	if err == nil && bad == nil && known {
-		x.remember(key)
+		x.memo.add(key)
 	}
 	return bad, wrote, err
 }
@@ -149,14 +149,4 @@ func (x *explorer) recover(ctx context.Context, disk *crash.State, about Crash) 
 	found, records, err := x.session.recovered(ctx, disk, about)
 	x.totals.Recovering += time.Since(begin).Seconds()
 	return found, records, err
-}
-
-const maxMemo = 1 << 20
-
-// remember notes that a disk is as it should be.
-func (x *explorer) remember(key string) {
-	if len(x.memo) >= maxMemo {
-		clear(x.memo) // what is equal to one of these is recovered again
-	}
-	x.memo[key] = true
 }

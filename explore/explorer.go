@@ -21,9 +21,9 @@ type explorer struct {
 	asked   map[string]uint64
 	errors  []Error
 	began   time.Time
-	before  float64         // seconds of earlier parts of the run
-	told    time.Time       // of the last progress
-	memo    map[string]bool // crash disks that are recovered as they should be
+	before  float64   // seconds of earlier parts of the run
+	told    time.Time // of the last progress
+	memo    memo
 	stop    context.Context // its end stops the run, between two things that are done to the machine
 }
 
@@ -44,7 +44,7 @@ func Run(ctx context.Context, cfg Config) (sum Summary, err error) {
 	if err := os.MkdirAll(cfg.Dir, 0o755); err != nil {
 		return sum, err
 	}
-	x := &explorer{Config: cfg, began: time.Now(), asked: make(map[string]uint64), memo: make(map[string]bool), stop: ctx}
+	x := &explorer{Config: cfg, began: time.Now(), asked: make(map[string]uint64), memo: make(memo), stop: ctx}
 	ctx = context.WithoutCancel(ctx) // a machine that is left in the middle of something is in nobody knows which state
 	if x.store, err = openStore(cfg.Dir); err != nil {
 		return sum, err

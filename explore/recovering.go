@@ -76,7 +76,7 @@ func (r *recovering) visit(second, left *crash.State) error {
 	}
 	key, known := r.of.key()
 	key += "recovered " + left.Contents().String()
-	if known && r.x.memo[key] {
+	if known && r.x.memo.has(key) {
 		return nil
 	}
 	found, _, err := r.x.recover(r.ctx, left, r.of.Crash)
@@ -90,7 +90,7 @@ func (r *recovering) visit(second, left *crash.State) error {
 		return errEnough
 	}
 	if known {
-		r.x.remember(key)
+		r.x.memo.add(key)
 	}
 	return nil
 }
