@@ -14,7 +14,7 @@ import (
 )
 
 // A Repairer is a Component that can be recovered in two ways: the quick one, Recover, which replays a journal, and one that looks at all
-// that it holds. FiSC holds what they come to against each other (4.2.3, double fsck): if they differ, one of them is wrong.
+// that it holds. FiSC holds what they come to against each other (4.2, double fsck): if they differ, one of them is wrong.
 type Repairer interface {
 	Component
 	Repairs() bool       // it has the second way
