@@ -37,14 +37,12 @@ func (s *session) repairs() bool {
 	})
 }
 
-// tree is what is mounted at the top of the stack, by path, without what no recovery promises: times and inode numbers. Nil: it cannot be read.
+// tree is what is mounted at the top of the stack, by path, without what no recovery promises: times and inode numbers. One that cannot
+// be read at all is empty.
 func (s *session) tree(e *Env) (map[string]agent.Entry, error) {
 	r, err := e.Try(agent.Tree(s.stack.Top.Path()))
 	if err != nil {
 		return nil, err
-	}
-	if r[0].Errno != 0 {
-		return nil, nil
 	}
 	entries, err := agent.DecodeTree(r[0].Data)
 	if err != nil {
