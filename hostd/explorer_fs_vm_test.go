@@ -40,10 +40,13 @@ func fileSystems(t *testing.T) (out []*component.Kind) {
 	return out
 }
 
-// command runs a component's line of shell on a disk and says how it ended.
-func (r *explorerRig) command(t *testing.T, line, device string) agent.Exit {
+// fsDevice is the RAM disk that file systems are made on.
+const fsDevice = "/dev/fswrd2"
+
+// command runs a component's line of shell on that disk and says how it ended.
+func (r *explorerRig) command(t *testing.T, line string) agent.Exit {
 	t.Helper()
-	e, err := r.Run(r.ctx, agent.Command{Args: []string{"sh", "-c", line}, Env: []string{"DEVICE=" + device, "DEVICES=" + device}, Timeout: 2 * time.Minute})
+	e, err := r.Run(r.ctx, agent.Command{Args: []string{"sh", "-c", line}, Env: []string{"DEVICE=" + fsDevice, "DEVICES=" + fsDevice}, Timeout: 2 * time.Minute})
 	if err != nil || e.TimedOut {
 		t.Fatalf("%s: %v; %+v", line, err, e)
 	}
@@ -51,12 +54,12 @@ func (r *explorerRig) command(t *testing.T, line, device string) agent.Exit {
 }
 
 func (r *explorerRig) fileSystem(t *testing.T, f *component.Kind) {
-	const device, dir = "/dev/fswrd2", "/mnt/fs"
+	const dir = "/mnt/fs"
 	begin := time.Now()
 	r.ok(t, agent.DiskMake(2, f.Bytes))
 	defer r.ok(t, agent.DiskRemove(2))
-	made := r.command(t, f.Init, device)
-	mount := agent.Mount(device, dir, f.Type, 0, f.Options)
+	made := r.command(t, f.Init)
+	mount := agent.Mount(fsDevice, dir, f.Type, 0, f.Options)
 	if !f.In(r.Hello().Release) {
 		if d := r.ops(t, mount); d.Results[0].Errno != unix.ENODEV {
 			t.Errorf("the kernel is said not to have it, and mounting gives %v", d.Results[0].Errno)
@@ -92,15 +95,15 @@ func (r *explorerRig) fileSystem(t *testing.T, f *component.Kind) {
 	want := contents(t, d.Results[n+3].Data)
 	if f.Verify == "" {
 		t.Log("there is no checker")
-	} else if e := r.command(t, f.Verify, device); e.Code != 0 {
+	} else if e := r.command(t, f.Verify); e.Code != 0 {
 		t.Errorf("%s: status %d\n%s%s", f.Verify, e.Code, e.Stdout, e.Stderr)
 	}
 	if f.Repair != "" {
-		if e := r.command(t, f.Repair, device); e.Code > 1 {
+		if e := r.command(t, f.Repair); e.Code > 1 {
 			t.Errorf("%s: status %d\n%s%s", f.Repair, e.Code, e.Stdout, e.Stderr)
 		}
 	}
-	d = r.ok(t, agent.DropCaches(), agent.Mount(device, dir, f.Type, unix.MS_RDONLY, f.Options), agent.Tree(dir), agent.Unmount(dir, 0))
+	d = r.ok(t, agent.DropCaches(), agent.Mount(fsDevice, dir, f.Type, unix.MS_RDONLY, f.Options), agent.Tree(dir), agent.Unmount(dir, 0))
 	got := contents(t, d.Results[2].Data)
 	files := 4
 	if !f.Flat {
@@ -113,8 +116,8 @@ func (r *explorerRig) fileSystem(t *testing.T, f *component.Kind) {
 	if f.Verify == "" {
 		return
 	}
-	r.sh(t, "dd if=/dev/urandom of="+device+" bs=64k count=32 conv=notrunc 2>/dev/null")
-	if e := r.command(t, f.Verify, device); e.Code == 0 {
+	r.sh(t, "dd if=/dev/urandom of="+fsDevice+" bs=64k count=32 conv=notrunc 2>/dev/null")
+	if e := r.command(t, f.Verify); e.Code == 0 {
 		t.Errorf("%s says that a disk is sound whose first 2 MiB have been written over\n%s%s", f.Verify, e.Stdout, e.Stderr)
 	}
 }
