@@ -22,6 +22,12 @@ type ExploreGuest struct {
 	Console   string // file of its console; "": none is kept
 }
 
+// Names of the folders that a machine has while it is there, and of the run directory in them.
+const (
+	exploreDirs = "fsward-explore-"
+	exploreRun  = "run"
+)
+
 // exploreSilence is how long a guest that is emulated on a busy host may not answer.
 const exploreSilence = 30 * time.Second
 
@@ -39,7 +45,10 @@ func WithMachine(ctx context.Context, cfg ExploreGuest, log *zap.Logger, f func(
 			return errors.Join(errors.New("the guest's files are not there; make guest makes them in build/guest"), err)
 		}
 	}
-	dir, err := os.MkdirTemp("", "fsward-explore-")
+	if err := vm.RemoveAbandoned(ctx, filepath.Join(os.TempDir(), exploreDirs+"*"), exploreRun); err != nil {
+		log.Warn("what a run that was killed has left could not be removed", zap.Error(err))
+	}
+	dir, err := os.MkdirTemp("", exploreDirs)
 	if err != nil {
 		return err
 	}
@@ -49,7 +58,7 @@ func WithMachine(ctx context.Context, cfg ExploreGuest, log *zap.Logger, f func(
 		}
 		err = errors.Join(err, os.RemoveAll(dir))
 	}()
-	host, err := vm.Connect(ctx, filepath.Join(dir, "run"), log)
+	host, err := vm.Connect(ctx, filepath.Join(dir, exploreRun), log)
 	if err != nil {
 		return err
 	}
