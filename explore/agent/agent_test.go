@@ -377,3 +377,12 @@ func TestClosed(t *testing.T) {
 	}
 	_ = c.Close()
 }
+
+// A guest whose clock went back meanwhile is one that works.
+func TestDoneOfAClockThatWentBack(t *testing.T) {
+	d := Done{Took: -5 * time.Millisecond, Results: []Result{{Value: 7}}}
+	got, err := decodeDone(d.encode())
+	if err != nil || got.Took != 0 || len(got.Results) != 1 || got.Results[0].Value != 7 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}

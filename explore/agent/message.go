@@ -149,10 +149,10 @@ func (r *Result) Err() error {
 
 // Done is what a Batch gave.
 type Done struct {
-	Results  []Result // of the first operations, in order: all of them, unless it stopped or its time was up
-	TimedOut bool     // the operation after the last result was under way; nobody knows what became of it
-	Took     time.Duration
-	Kernel   string // what the kernel has logged meanwhile
+	Results  []Result      // of the first operations, in order: all of them, unless it stopped or its time was up
+	TimedOut bool          // the operation after the last result was under way; nobody knows what became of it
+	Took     time.Duration // by the guest's clock; 0 where that went back, as an emulated one does now and then
+	Kernel   string        // what the kernel has logged meanwhile
 }
 
 func (c *Batch) encode() []byte {
@@ -176,7 +176,7 @@ func decodeBatch(p []byte) (c Batch, err error) {
 
 func (r *Done) encode() []byte {
 	b := appendFlag(nil, r.TimedOut)
-	b = appendNumber(b, uint64(r.Took))
+	b = appendNumber(b, uint64(max(r.Took, 0)))
 	b = appendBytes(b, r.Kernel)
 	b = appendNumber(b, uint64(len(r.Results)))
 	for i := range r.Results {

@@ -19,8 +19,8 @@ func RemoveAbandoned(ctx context.Context, pattern, run string) error {
 	var errs []error
 	for _, dir := range list {
 		runDir := filepath.Join(dir, run)
-		// With a libvirtd it has been locked once: one that is only just made has none.
-		if _, err := os.Lstat(pidFile(runDir)); err != nil || !ownFolder(dir) {
+		// What is there for a libvirtd was made under the lock: a folder that is only just made has none of it. The libvirtd may have ended by itself.
+		if _, err := os.Lstat(configFile(runDir)); err != nil || !ownFolder(dir) {
 			continue
 		}
 		lock, err := lockDir(runDir)
