@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"fsward/explore"
 	"fsward/explore/agent"
 	"fsward/explore/exploretest"
@@ -31,7 +33,7 @@ func TestProgressTellsTheMemory(t *testing.T) {
 			case strings.HasPrefix(text, "read ") && strings.Contains(path, "/proc/meminfo") && c.meminfo != "":
 				return agent.Result{Data: []byte(c.meminfo)}
 			case strings.Contains(path, "/proc/meminfo"):
-				return agent.Result{Errno: 2}
+				return agent.Result{Errno: unix.ENOENT}
 			}
 			return agent.Result{}
 		}

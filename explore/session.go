@@ -151,11 +151,11 @@ func (s *session) load(ctx context.Context, pages map[uint32][]agent.Page) error
 	return nil
 }
 
-// mount mounts the stack. After a crash recover recovers each component before; nil: there was none.
-func (s *session) mount(e *Env, recover func(e *Env, c Component) error) *Found {
+// mount mounts the stack. After a crash each component is repaired by heal before; nil: there was none.
+func (s *session) mount(e *Env, heal func(e *Env, c Component) error) *Found {
 	s.up = true
-	if recover != nil {
-		if err := s.stack.up(func(c Component) error { return recover(e, c) }); err != nil {
+	if heal != nil {
+		if err := s.stack.up(func(c Component) error { return heal(e, c) }); err != nil {
 			return s.judged(e, "recovery failed", err)
 		}
 	}
