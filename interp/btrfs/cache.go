@@ -19,7 +19,8 @@ type nodeCache struct {
 	nodes    *lru.LRU[uint64, *cachedNode]
 	further  map[uint64]uint64 // the address of a further copy → that of the first
 	nodeSize uint64
-	step     uint64    // addresses of blocks are multiples of it
+	sector   uint64    // addresses of blocks are multiples of it
+	odd      bool      // one is no multiple of nodeSize, as old tools have made them
 	buffers  sync.Pool // of *[]byte of nodeSize, for what is not kept
 
 	// parent has the blocks of another state of the same disk, and same tells of a range whether it is the same there; nil
@@ -30,7 +31,7 @@ type nodeCache struct {
 
 // fork returns a cache for another state of the disk, which takes the blocks that are the same from this one.
 func (c *nodeCache) fork(same func(off, n uint64) bool) *nodeCache {
-	f := newNodeCache(uint32(c.nodeSize), uint32(c.step), forkBytes)
+	f := newNodeCache(uint32(c.nodeSize), uint32(c.sector), forkBytes)
 	f.parent, f.same = c, same
 	return f
 }
@@ -71,7 +72,7 @@ type cachedNode struct {
 func (n *cachedNode) further() []uint64 { return n.others[:n.count] }
 
 func newNodeCache(nodeSize, sectorSize uint32, bytes int) *nodeCache {
-	c := &nodeCache{further: make(map[uint64]uint64), nodeSize: uint64(nodeSize), step: uint64(sectorSize)}
+	c := &nodeCache{further: make(map[uint64]uint64), nodeSize: uint64(nodeSize), sector: uint64(sectorSize)}
 	// The error is for a size below one.
 	c.nodes, _ = lru.NewLRU(max(bytes/int(nodeSize), 1), func(_ uint64, n *cachedNode) {
 		for _, addr := range n.further() {
@@ -112,7 +113,7 @@ func (c *nodeCache) get(addrs []uint64) (n *node, whole bool) {
 		return e.node, e.whole
 	}
 	if e := c.shared(addrs); e != nil {
-		c.nodes.Add(addrs[0], e)
+		c.insert(addrs, e)
 		return e.node, e.whole
 	}
 	return nil, false
@@ -150,7 +151,21 @@ func (c *nodeCache) add(addrs []uint64, e *cachedNode) {
 		e.count++
 		c.further[addr] = addrs[0]
 	}
+	c.insert(addrs, e)
+}
+
+// insert keeps a block that knows its addresses.
+func (c *nodeCache) insert(addrs []uint64, e *cachedNode) {
+	c.odd = c.odd || slices.ContainsFunc(addrs, func(a uint64) bool { return a%c.nodeSize != 0 })
 	c.nodes.Add(addrs[0], e)
+}
+
+// step is what the addresses of all blocks are multiples of.
+func (c *nodeCache) step() uint64 {
+	if c.odd {
+		return c.sector
+	}
+	return c.nodeSize
 }
 
 // forget drops every block that a write to the device touches.
@@ -174,12 +189,12 @@ func (c *nodeCache) forget(off, n uint64) {
 			c.nodes.Remove(first)
 		}
 	}
-	start := uint64(0)
+	start, step := uint64(0), c.step()
 	if off >= c.nodeSize {
-		start = ((off-c.nodeSize)/c.step + 1) * c.step // one that ends at off is not touched
+		start = ((off-c.nodeSize)/step + 1) * step // one that ends at off is not touched
 	}
-	if (n+c.nodeSize)/c.step <= uint64(2*c.nodes.Len()) {
-		for a := start; a < off+n; a += c.step {
+	if (n+c.nodeSize)/step <= uint64(2*c.nodes.Len()) {
+		for a := start; a < off+n; a += step {
 			drop(a)
 		}
 		return
