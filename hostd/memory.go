@@ -49,29 +49,15 @@ func (m Memory) reserve() uint64 {
 // Total is what a daemon with so many disks may use for what it knows of them, bytes.
 func (m Memory) Total(disks int) uint64 { return m.perDisk()*uint64(disks) + m.reserve() }
 
-// What the collector of a process that guards is told.
-const (
-	// processBytes is what the process needs beside what it knows of disks: rules, buffers of the transports. The pages of the
-	// program itself, some 30 MB, come on top.
-	processBytes = 64 << 20
-	// gcPercent is how much garbage there may be, of what is in use, while there is memory. Each commit leaves its records behind, and to
-	// look through the heap for them while it is judged takes of the time for which it is held.
-	gcPercent = 400
-)
+// processBytes is what the process needs beside what it knows of disks: rules, buffers of the transports. The pages of the
+// program itself, some 30 MB, come on top.
+const processBytes = 64 << 20
 
 // HoldTo has the collector of this process work harder near so many bytes for what it knows of disks, so that garbage does not come on top.
 // GOMEMLIMIT comes first.
 func HoldTo(bytes uint64) {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(int64(bytes) + processBytes)
-	}
-}
-
-// CollectLate has the collector be lazy while there is memory, for a process that guards. One that reads an image once gains nothing by it, and
-// comes nearer to its limit. GOGC comes first.
-func CollectLate() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
 	}
 }
 

@@ -24,8 +24,9 @@ import (
 const FileName = "disk"
 
 const (
-	// maxRequest is the largest read or write that the kernel sends in one piece (FUSE_MAX_MAX_PAGES).
-	maxRequest = 1 << 20
+	// maxRequest is the largest read or write that the kernel sends in one piece. Each request under way has a buffer of this size, so that at
+	// most 70 MB are in use; FUSE would allow 1 MiB.
+	maxRequest = 128 << 10
 	// maxBackground is how many requests of a loop device may be under way. Writes on hold count, and
 	// reads have to find room beside them; the queue of a loop device holds 128.
 	maxBackground = 512

@@ -83,7 +83,6 @@ func (f *guardFlags) bound() (err error) {
 	}
 	m.NoReserve = m.Reserve == 0
 	hostd.HoldTo(m.Total(len(f.cfg.Disks)))
-	hostd.CollectLate()
 	return nil
 }
 

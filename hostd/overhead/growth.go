@@ -91,9 +91,9 @@ func (b *bench) point(ctx context.Context, files int) (point, error) {
 // replay returns how long the commits of a log were judged, and the time of the processors for the whole replay.
 func (b *bench) replay(ctx context.Context, log string) (checked, cpu time.Duration, err error) {
 	s := &seen{}
-	before := cpuTime()
+	before := usage().cpu
 	_, err = hostd.Replay(ctx, hostd.ReplayConfig{Disks: []hostd.ReplayDisk{{Base: log + ".base", Log: log}}, FS: detect.Auto, Sinks: []hostd.Sink{s}}, b.log)
-	cpu = cpuTime() - before
+	cpu = usage().cpu - before
 	if err == nil {
 		err = s.err()
 	}

@@ -12,6 +12,8 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -45,7 +47,7 @@ func run() error {
 		return fmt.Errorf("unexpected arguments %q, or too few pairs or files", flag.Args())
 	}
 	hostd.HoldTo(hostd.Memory{}.Total(1)) // as fsward guard does
-	hostd.CollectLate()
+	notePages()
 	var err error
 	if b.dir, err = os.MkdirTemp("", "fsward-overhead-"); err != nil {
 		return err
@@ -127,8 +129,8 @@ type job struct {
 // done is what a job took.
 type done struct {
 	took    time.Duration
-	cpu     time.Duration // of this process, which serves the disk and checks it; not of the load
-	commits []commit      // none if it was not checked
+	used             // by this process, which serves the disk and checks it; not by the load
+	commits []commit // none if it was not checked
 }
 
 // do does a job.
@@ -143,8 +145,8 @@ func (b *bench) do(ctx context.Context, j job) (out done, err error) {
 			return done{}, err
 		}
 	}
-	begun := cpuTime()
-	defer func() { out.cpu = cpuTime() - begun }()
+	before := usage()
+	defer func() { out.used = usage().less(before) }()
 	r := load.Run{FS: b.fs, Mount: j.mount, Stages: []load.Stage{{Script: j.first + b.fsload + " -dir . " + j.load}}, Timeout: 10 * time.Minute}
 	if !j.checked {
 		out.took, err = r.Unguarded(ctx, image, b.log)
@@ -160,13 +162,36 @@ func (b *bench) do(ctx context.Context, j job) (out done, err error) {
 	return out, err
 }
 
-// cpuTime is what this process has had of the processors, user and system.
-func cpuTime() time.Duration {
+// used is what a process has had of its machine.
+type used struct {
+	cpu    time.Duration // user and system
+	faults int64         // pages that it used for the first time, or again after they had been given back
+}
+
+func usage() used {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
 		panic(err) // its arguments are right
 	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	return used{time.Duration(u.Utime.Nano() + u.Stime.Nano()), u.Minflt}
 }
+
+func (u used) less(o used) used { return used{u.cpu - o.cpu, u.faults - o.faults} }
+
+// notePages says so if the host takes back what this virtual machine has free: each page that is used for the first time is then fetched
+// from there, and how long that takes is what is measured.
+func notePages() {
+	const order = "/sys/module/page_reporting/parameters/page_reporting_order"
+	text, err := os.ReadFile(order)
+	if err != nil {
+		return
+	}
+	if n, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && n >= 0 && n <= maxOrder {
+		fmt.Printf("note: this machine reports free pages to its host, which takes them: times are longer, and differ more. echo %d > %s ends that\n\n", maxOrder+1, order)
+	}
+}
+
+// maxOrder is that of the largest stretch of pages that Linux keeps as one (MAX_PAGE_ORDER).
+const maxOrder = 10
 
 func round(d time.Duration) string { return d.Round(10 * time.Microsecond).String() }

@@ -73,10 +73,10 @@ func (b *bench) syncs(ctx context.Context, n, commands int) error {
 }
 
 // pairs runs a load with and without checks, in turn, each pair in the other order. It returns the median of the ratios
-// of wall times. What checking takes of the processors is printed beside, since wall times differ by more than that on most
+// of wall times. What checking takes of the processors and of new pages is printed beside, since wall times differ by more than that on most
 // machines. after, if not nil, is called after each run, which is unchecked (0) or checked (1).
 func (b *bench) pairs(ctx context.Context, n int, load string, mount []string, after func(which int, commits []commit) error) (float64, error) {
-	fmt.Printf("%6s %12s %12s %8s %9s %8s %8s %9s %9s %12s\n", "pair", "unchecked", "checked", "ratio", "more CPU", "commits", "ahead", "records", "largest", "longest held")
+	fmt.Printf("%6s %12s %12s %8s %9s %8s %8s %8s %9s %9s %12s\n", "pair", "unchecked", "checked", "ratio", "more CPU", "faults", "commits", "ahead", "records", "largest", "longest held")
 	var ratios []float64
 	for i := range n {
 		var runs [2]done
@@ -98,8 +98,9 @@ func (b *bench) pairs(ctx context.Context, n int, load string, mount []string, a
 				ahead++
 			}
 		}
+		more := runs[1].less(runs[0].used)
 		ratios = append(ratios, runs[1].took.Seconds()/runs[0].took.Seconds())
-		fmt.Printf("%6d %12s %12s %8.3f %9s %8d %8d %9d %9d %12s\n", i+1, round(runs[0].took), round(runs[1].took), ratios[i], round(runs[1].cpu-runs[0].cpu), len(runs[1].commits), ahead, records, largest, round(longest))
+		fmt.Printf("%6d %12s %12s %8.3f %9s %8d %8d %8d %9d %9d %12s\n", i+1, round(runs[0].took), round(runs[1].took), ratios[i], round(more.cpu), more.faults, len(runs[1].commits), ahead, records, largest, round(longest))
 	}
 	middle := median(ratios) // sorts them
 	fmt.Printf("wall time checked / unchecked: median %.3f, from %.3f to %.3f\n", middle, ratios[0], ratios[n-1])
