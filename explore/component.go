@@ -62,7 +62,7 @@ type Disk struct {
 	Node
 	Number uint32 // 0 to ramdisk.MaxDisks-1
 	Bytes  uint64 // a multiple of ramdisk.PageSize
-	// Guarded: what a guard of the disk would refuse is an error (Config.Guard).
+	// Guarded: a guard stands before the disk (Config.Guard). What it refuses fails in the machine, and is an error.
 	Guarded bool
 }
 

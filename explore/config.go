@@ -43,7 +43,7 @@ type Config struct {
 	Verify bool
 	// WriteThrough: the disks have no cache that a crash empties. What has completed is durable, as on the RAM disks of EXPLODE.
 	WriteThrough bool
-	// Guard watches the disks of the stack that are guarded.
+	// Guard stands between the System and the disks of the stack that are guarded. The System is a GuardedSystem where there are any.
 	Guard Guard
 	// Soft: crashes of the programs that a Mutate runs between CheckCrashesStart and CheckCrashesEnd are tried, too, at each of their system calls
 	// that changes what is below the top of the stack.

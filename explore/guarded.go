@@ -3,70 +3,161 @@ package explore
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"fsward/explore/crash"
+	"fsward/explore/ramdisk"
 )
 
-// A Guard watches what a run does to the guarded disks of a stack, as if it stood between the machine and them: it is given what each held
-// when it was pristine (an image), and what was written to it since (a dm-log-writes log), and says what it would have refused first; nil: nothing.
-type Guard func(ctx context.Context, disks []Recorded) (*Found, error)
-
-// Recorded is a disk with what was written to it: paths of files.
-type Recorded struct{ Name, Base, Log string }
-
-// guarding is a Guard, and the files that it is given.
-type guarding struct {
-	guard Guard
-	dir   string
+// A Guard stands between a machine and the guarded disks of a stack.
+type Guard interface {
+	// Begin has the guard know disks by what they hold now: the file systems on them are not in use.
+	Begin(disks []GuardedDisk) (Guarding, error)
 }
 
-// guardDisks has the guarded disks of the stack watched, if there are any.
+// GuardedDisk is a disk, by the name of its device, and what it holds.
+type GuardedDisk struct {
+	Name string
+	Base crash.Base
+}
+
+// Guarding is what a Guard does for one run. Allow is called for what changes a disk, and for its flushes, one at a time and in their order;
+// Refused and Close when nothing of that is under way.
+type Guarding interface {
+	// Allow says whether what a bio of disk i asks for is done; an error number is what the machine gets in its place.
+	Allow(i int, bio *ramdisk.Record) unix.Errno
+	// Refused is what was refused first; nil: nothing was.
+	Refused() *Found
+	Close() error
+}
+
+// A GuardedSystem is a System whose disks can be guarded.
+type GuardedSystem interface {
+	System
+	// Guard has each bio that changes a disk, and each flush, wait for what allow says of it; nil: of the disk nothing waits any more,
+	// and what did has its answer. The disk is logged while it is guarded. allow is called by one goroutine for all disks.
+	Guard(ctx context.Context, disk uint32, allow func(bio *ramdisk.Record) unix.Errno) error
+}
+
+// guarding is the guard of a session's disks.
+type guarding struct {
+	guard  Guard
+	system GuardedSystem
+	disks  []*Disk
+	bases  []GuardedDisk
+	now    Guarding // of the run that is under way, or was last; nil: of none
+	on     bool     // the machine asks it
+}
+
+// guardDisks has the guarded disks of the stack guarded, if there are any. Each state is reached from pristine disks then: a guard has no
+// checkpoints.
 func (s *session) guardDisks(guard Guard) error {
-	var guarded []int
+	g := &guarding{guard: guard}
 	for i, d := range s.disks {
 		if d.Guarded {
-			guarded = append(guarded, i)
+			g.disks, g.bases = append(g.disks, d), append(g.bases, GuardedDisk{d.Path(), s.bases[i]})
 		}
 	}
-	if len(guarded) == 0 {
+	if len(g.disks) == 0 {
 		return nil
 	}
-	if guard == nil {
-		return errors.New("disks of the stack are to be guarded, and there is no guard")
+	var ok bool
+	if g.system, ok = s.system.(GuardedSystem); !ok || guard == nil {
+		return errors.New("disks of the stack are to be guarded, and there is no guard, or the machine has no disks that can be")
 	}
-	dir, err := os.MkdirTemp("", "fsward-guarded-")
-	if err != nil {
+	s.guarding, s.restorer.way = g, ByReplay
+	return nil
+}
+
+// begin guards disks that are pristine and not mounted, and logged.
+func (g *guarding) begin(ctx context.Context) error {
+	if g == nil {
+		return nil
+	}
+	if err := g.close(); err != nil {
 		return err
 	}
-	s.guarding = &guarding{guard, dir}
-	for _, i := range guarded {
-		if err := os.WriteFile(s.guarding.base(s.disks[i]), s.bases[i], 0o600); err != nil {
+	var err error
+	if g.now, err = g.guard.Begin(g.bases); err != nil {
+		return err
+	}
+	for i, d := range g.disks {
+		if err := g.system.Guard(ctx, d.Number, func(bio *ramdisk.Record) unix.Errno { return g.now.Allow(i, bio) }); err != nil {
 			return err
 		}
+		g.on = true
 	}
 	return nil
 }
 
-func (g *guarding) base(d *Disk) string {
-	return filepath.Join(g.dir, fmt.Sprintf("disk%d.base", d.Number))
+// end lets everything pass from now on. What was refused stays known.
+func (g *guarding) end(ctx context.Context) error {
+	if g == nil || !g.on {
+		return nil
+	}
+	for _, d := range g.disks {
+		if err := g.system.Guard(ctx, d.Number, nil); err != nil {
+			return err
+		}
+	}
+	g.on = false
+	return nil
 }
 
-// refused is what the guard of the disks would have refused of a run.
-func (s *session) refused(ctx context.Context, r *ran) (*Found, error) {
-	for _, d := range s.disks { // a log is not written over
-		if err := os.Remove(filepath.Join(s.guarding.dir, logName(d))); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return nil, err
-		}
+// lost notes that the machine was put back, to when nothing was guarded.
+func (g *guarding) lost() {
+	if g != nil {
+		g.on = false
 	}
-	if err := s.writeLogs(s.guarding.dir, r.records); err != nil {
-		return nil, err
+}
+
+// close forgets the run that was guarded last. Nothing is guarded.
+func (g *guarding) close() error {
+	if g == nil || g.now == nil {
+		return nil
 	}
-	var list []Recorded
-	for _, d := range s.disks {
-		if d.Guarded {
-			list = append(list, Recorded{d.Path(), s.guarding.base(d), filepath.Join(s.guarding.dir, logName(d))})
-		}
+	err := g.now.Close()
+	g.now = nil
+	return err
+}
+
+// run is attempt, with what the guard of the disks has refused: that is what is wrong then, and whatever else came of it follows from it.
+func (s *session) run(ctx context.Context, st *state, more bool) (*ran, error) {
+	r, err := s.attempt(ctx, st, more)
+	g := s.guarding
+	if g == nil || g.now == nil || ctx.Err() != nil {
+		return r, err
 	}
-	return s.guarding.guard(ctx, list)
+	if e := g.end(ctx); e != nil && !s.dead {
+		return nil, errors.Join(err, e)
+	}
+	refused := g.now.Refused()
+	if refused == nil {
+		return r, err
+	}
+	if r == nil { // it did not get to its last step
+		r = &ran{steps: slices.Clone(st.Steps)}
+	}
+	r.kernel = slices.Clone(s.heard)
+	r.found, r.beside = refused.met(r.kernel, r.found), nil
+	return r, nil
+}
+
+// maxMet bounds the lines of the kernel in a text; all are in the error's folder.
+const maxMet = 8
+
+// met is a refusal with what the machine made of it.
+func (f *Found) met(kernel []string, then *Found) *Found {
+	var text strings.Builder
+	text.WriteString(strings.TrimRight(f.Text, "\n"))
+	if len(kernel) > 0 {
+		text.WriteString("\nthe kernel met it:\n  " + strings.Join(kernel[:min(len(kernel), maxMet)], "\n  "))
+	}
+	if then != nil && len(kernel) == 0 {
+		text.WriteString("\nit led to: " + then.Kind)
+	}
+	return &Found{Kind: f.Kind, Text: text.String(), Property: f.Property}
 }

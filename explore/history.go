@@ -24,6 +24,11 @@ func (s *session) log(ctx context.Context, on bool) error {
 	if s.logging == on {
 		return nil
 	}
+	if !on {
+		if err := s.guarding.end(ctx); err != nil {
+			return err
+		}
+	}
 	for _, d := range s.disks {
 		if err := s.system.Log(ctx, d.Number, on); err != nil {
 			return err

@@ -28,10 +28,12 @@ func TestKilledRunGoesOn(t *testing.T) {
 	}
 	whole := toy(t, exploretest.EarlySync, 3, 2)
 	whole.Strategy = explore.Random
+	begin := time.Now()
 	want, err := explore.Run(context.Background(), whole)
 	if err != nil {
 		t.Fatal(err)
 	}
+	took := time.Since(begin)
 	dir := toy(t, "", 1, 1).Dir
 	random := rand.New(rand.NewPCG(1, 2))
 	killed := 0
@@ -41,7 +43,7 @@ func TestKilledRunGoesOn(t *testing.T) {
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
-		patience := time.Duration(50+random.IntN(150)) * time.Millisecond
+		patience := 20*time.Millisecond + time.Duration(random.Int64N(int64(took/8)))
 		if killed >= 20 {
 			patience = time.Minute // it has to end at last
 		}

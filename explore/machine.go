@@ -2,11 +2,14 @@ package explore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"fsward/explore/agent"
 	"fsward/explore/crash"
@@ -25,6 +28,7 @@ const diskTimeout = time.Minute
 type Machine struct {
 	*guest.Guest
 	log     *ramdisk.Reader
+	asked   *asked // reads the log in the place of log; nil: no disk was guarded
 	marks   uint64 // that Records and WriteSet have put
 	dirty   *ekm.Reader
 	watched map[uint32]uint32 // disks whose write set was logged, by the numbers of their devices
@@ -33,7 +37,10 @@ type Machine struct {
 	stale   []uint32 // disks that later changes beside the kernel
 }
 
-var _ WriteSetSystem = (*Machine)(nil)
+var (
+	_ WriteSetSystem = (*Machine)(nil)
+	_ GuardedSystem  = (*Machine)(nil)
+)
 
 // NewMachine returns a guest as a System. The log of its RAM disks is the System's.
 func NewMachine(g *guest.Guest) *Machine { return &Machine{Guest: g, watched: make(map[uint32]uint32)} }
@@ -239,10 +246,12 @@ func (m *Machine) WritePages(ctx context.Context, disk uint32, pages []agent.Pag
 
 // Records reads the log up to a mark that it puts there, which is not among them.
 func (m *Machine) Records(ctx context.Context) (out []ramdisk.Record, err error) {
-	m.marks++
-	mark := fmt.Sprintf("records %d", m.marks)
-	if err := m.do(ctx, agent.DiskMark(mark)); err != nil {
+	mark, err := m.mark(ctx)
+	if err != nil {
 		return nil, err
+	}
+	if m.asked != nil {
+		return m.asked.until(ctx, mark, true)
 	}
 	if m.log == nil {
 		m.log = ramdisk.NewReader(m.Guest.Log(context.WithoutCancel(ctx))) // it outlives this call, and what is read is there
@@ -261,8 +270,41 @@ func (m *Machine) Records(ctx context.Context) (out []ramdisk.Record, err error)
 	}
 }
 
-// Save makes a checkpoint of the guest.
+// mark puts a mark of its own into the log.
+func (m *Machine) mark(ctx context.Context) (string, error) {
+	m.marks++
+	mark := fmt.Sprintf("records %d", m.marks)
+	return mark, m.do(ctx, agent.DiskMark(mark))
+}
+
+// Guard is agent.DiskGuard, with the answers. From then on the log is read as it comes.
+func (m *Machine) Guard(ctx context.Context, disk uint32, allow func(bio *ramdisk.Record) unix.Errno) error {
+	if err := m.flush(ctx); err != nil {
+		return err
+	}
+	if m.asked == nil {
+		m.asked, m.log = newAsked(m.Guest, m.log), nil
+	}
+	if allow != nil {
+		m.asked.guard(disk, allow)
+		return m.do(ctx, agent.DiskGuard(disk, true))
+	}
+	if err := m.do(ctx, agent.DiskGuard(disk, false)); err != nil {
+		return err
+	}
+	mark, err := m.mark(ctx)
+	if err == nil {
+		_, err = m.asked.until(ctx, mark, false)
+	}
+	m.asked.guard(disk, nil)
+	return err
+}
+
+// Save makes a checkpoint of the guest. Once a disk was guarded, none can be made: its log is read all the time.
 func (m *Machine) Save(ctx context.Context) (Checkpoint, error) {
+	if m.asked != nil {
+		return nil, errors.ErrUnsupported
+	}
 	if err := m.flush(ctx); err != nil {
 		return nil, err
 	}
@@ -275,6 +317,10 @@ func (m *Machine) Load(ctx context.Context, c Checkpoint) error {
 		return err
 	}
 	m.log, m.dirty = nil, nil // their streams go back with the guest
+	if m.asked != nil {
+		m.asked.end()
+		m.asked = nil
+	}
 	_ = m.waiting()
 	return nil
 }

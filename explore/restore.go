@@ -242,6 +242,9 @@ func (s *session) reachMounted(ctx context.Context, t *tape) (e *Env, err error)
 	if err := errors.Join(s.log(ctx, true), s.dirty.log(ctx, s.disks, true)); err != nil {
 		return nil, err
 	}
+	if err := s.guarding.begin(ctx); err != nil {
+		return nil, err
+	}
 	e = NewEnv(ctx, s.system, new(Chooser))
 	if f := s.mount(e, nil); f != nil || fatal(e) != nil {
 		return nil, s.diverged(e, f, "mounting the pristine disks")

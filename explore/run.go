@@ -19,7 +19,7 @@ type ran struct {
 	found   *Found
 	sig     string   // hash
 	fail    *failer  // nil: nothing was to fail
-	beside  []*Found // what is wrong and ends nothing: calls that returned too early, writes that a guard would refuse
+	beside  []*Found // what is wrong and ends nothing: calls that returned too early
 	calls   []promise
 	soft    []string // system calls of the last step
 	windows []window
@@ -32,9 +32,9 @@ type ran struct {
 	strayed []string      // threads that ran though they were held
 }
 
-// run mounts the pristine disks, replays the steps of a state, and calls Mutate once more, with choices that begin with next; not once
+// attempt mounts the pristine disks, replays the steps of a state, and calls Mutate once more, with choices that begin with next; not once
 // more if alone is true. An error that is a *DivergedError says that the replay was not what it was.
-func (s *session) run(ctx context.Context, st *state, more bool) (r *ran, err error) {
+func (s *session) attempt(ctx context.Context, st *state, more bool) (r *ran, err error) {
 	begin := time.Now()
 	r = &ran{steps: slices.Clone(st.Steps)}
 	e, err := s.reach(ctx, st, r, more && st.Sig != "") // what has no signature is to be shown again: from the beginning
@@ -114,8 +114,8 @@ func (s *session) run(ctx context.Context, st *state, more bool) (r *ran, err er
 		r.history, err = s.history(ctx)
 		r.history = r.before.and(r.history)
 	}
-	if err == nil && !s.dead {
-		err = s.besides(ctx, r)
+	if err == nil && !s.dead && len(r.calls) > 0 {
+		err = s.besides(r)
 	}
 	r.kernel = slices.Clone(s.heard)
 	return r, err
@@ -129,19 +129,10 @@ func (r *ran) ready(e *Env) {
 }
 
 // besides looks at what was written.
-func (s *session) besides(ctx context.Context, r *ran) error {
-	var owed, refused *Found
-	var err error
-	if len(r.calls) > 0 {
-		owed, err = s.owed(r)
-	}
-	if err == nil && s.guarding != nil {
-		refused, err = s.refused(ctx, r)
-	}
-	for _, f := range []*Found{owed, refused} {
-		if f != nil {
-			r.beside = append(r.beside, f)
-		}
+func (s *session) besides(r *ran) error {
+	owed, err := s.owed(r)
+	if owed != nil {
+		r.beside = append(r.beside, owed)
 	}
 	return err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -103,9 +102,7 @@ func (s *session) close(ctx context.Context) error {
 	}
 	_, err := s.down(ctx)
 	err = errors.Join(err, s.dirty.end(ctx, s.disks))
-	if s.guarding != nil {
-		err = errors.Join(err, os.RemoveAll(s.guarding.dir))
-	}
+	err = errors.Join(err, s.guarding.end(ctx), s.guarding.close())
 	for _, d := range s.disks {
 		err = errors.Join(err, s.system.RemoveDisk(ctx, d.Number))
 	}
@@ -125,6 +122,7 @@ func (s *session) reset(ctx context.Context) error {
 	}
 	s.dead, s.up, s.logging, s.logged, s.dirty.on, s.dirty.some = false, false, false, false, false, false
 	s.turns.held = nil
+	s.guarding.lost()
 	return s.loadEKM(ctx) // it was not loaded when that was made
 }
 

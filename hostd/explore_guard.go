@@ -2,33 +2,118 @@ package hostd
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"go.uber.org/zap"
+	"golang.org/x/sys/unix"
 
+	"fsward/blocktap"
+	"fsward/blocktap/overlay"
 	"fsward/change"
 	"fsward/explore"
+	"fsward/explore/ramdisk"
+	"fsward/interp"
 	"fsward/interp/detect"
 )
 
-// ExploreGuard is a guard of the disks of an explored stack: what was written to them takes the way of a guest's writes, and what is refused
-// first, by the structure or by the rules, is an error that the explorer has found.
-func ExploreGuard(log *zap.Logger) explore.Guard {
-	return func(ctx context.Context, disks []explore.Recorded) (*explore.Found, error) {
-		cfg := ReplayConfig{FS: detect.Auto, Sinks: []Sink{new(firstRefusal)}}
-		for _, d := range disks {
-			name := d.Name
-			if len(disks) == 1 {
-				name = ""
-			}
-			cfg.Disks = append(cfg.Disks, ReplayDisk{Name: name, Base: d.Base, Log: d.Log})
+// ExploreGuard guards the disks of an explored stack: what a machine writes to them takes the way of any guest's writes, on copies of the
+// disks that have what was let through.
+type ExploreGuard struct {
+	Log   *zap.Logger
+	Rules RulesConfig
+
+	rules *Rules // loaded once
+}
+
+// Begin makes the copies, and reads the file systems on them as the baseline.
+func (x *ExploreGuard) Begin(disks []explore.GuardedDisk) (explore.Guarding, error) {
+	if x.rules == nil {
+		var err error
+		if x.rules, err = x.Rules.Load(); err != nil {
+			return nil, err
 		}
-		_, err := Replay(ctx, cfg, log)
-		if refused := cfg.Sinks[0].(*firstRefusal).found; refused != nil {
-			return refused, nil
-		}
-		return nil, err
 	}
+	g := &exploreGuarding{}
+	if err := g.begin(x, disks); err != nil {
+		return nil, errors.Join(err, g.Close())
+	}
+	return g, nil
+}
+
+// exploreGuarding is an explore.Guarding.
+type exploreGuarding struct {
+	copies  closers
+	guards  []*Guard
+	devices []*blocktap.Device
+	first   firstRefusal
+}
+
+func (g *exploreGuarding) begin(x *ExploreGuard, guarded []explore.GuardedDisk) error {
+	var disks []blocktap.Disk
+	var parts []interp.Disk
+	for _, d := range guarded {
+		disk, err := overlay.New(d.Base)
+		if err != nil {
+			return err
+		}
+		g.copies.add(disk)
+		disks, parts = append(disks, disk), append(parts, disk)
+	}
+	set, err := interp.NewSet(parts...)
+	if err != nil {
+		return err
+	}
+	follower, err := followDisks(set, detect.Auto, interp.Limits{}, func(i int) string { return guarded[i].Name })
+	if err != nil {
+		return err
+	}
+	g.guards, g.devices = guardDisks(disks, follower, func() *Guard {
+		return &Guard{rules: x.rules, policy: refusePolicy{}, sinks: []Sink{&g.first}, log: x.Log}
+	})
+	if len(guarded) > 1 { // one has no need of a name
+		for i, d := range guarded {
+			g.guards[i].name = d.Name
+		}
+	}
+	return nil
+}
+
+// Allow performs a bio on the copy. What comes with a flush before it asks for that first.
+func (g *exploreGuarding) Allow(i int, bio *ramdisk.Record) unix.Errno {
+	var requests []blocktap.Request
+	if bio.Op == ramdisk.Flush || bio.Flags&ramdisk.Preflush != 0 {
+		requests = append(requests, blocktap.Request{Op: blocktap.OpFlush})
+	}
+	r := blocktap.Request{Off: bio.Sector * ramdisk.SectorSize, Len: bio.Len, FUA: bio.Flags&ramdisk.FUA != 0, Meta: bio.Flags&ramdisk.Meta != 0}
+	switch bio.Op {
+	case ramdisk.Write:
+		r.Op, r.Data = blocktap.OpWrite, bio.Data
+	case ramdisk.Discard:
+		r.Op = blocktap.OpTrim
+	case ramdisk.Zeroes:
+		r.Op = blocktap.OpZero
+	}
+	if r.Op != blocktap.OpInvalid {
+		requests = append(requests, r)
+	}
+	for _, r := range requests {
+		if err := g.devices[i].Do(context.Background(), &r); err != nil {
+			return blocktap.Errno(err)
+		}
+	}
+	return 0
+}
+
+// Refused is what was refused first.
+func (g *exploreGuarding) Refused() *explore.Found { return g.first.found }
+
+// Close gives up the copies.
+func (g *exploreGuarding) Close() error {
+	for _, one := range g.guards {
+		one.forget()
+	}
+	return g.copies.close()
 }
 
 // firstRefusal keeps the first event that says that something was refused: a Sink.

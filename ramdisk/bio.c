@@ -130,6 +130,8 @@ void fsw_submit_bio(struct bio *bio)
 	io.rec.id = atomic64_inc_return(&last_id);
 	io.logged = d->logging;
 	fsw_rules_ask(&d->rules, io.rec.op, io.rec.flags, &io.fate);
+	if (d->guarded && io.rec.op != FSW_RD_READ)
+		io.fate = (struct fsw_fate){ .error = EIO, .delay_ms = FSW_RD_HOLD_MS, .held = true };
 	if (io.fate.delay_ms) {
 		if (!fsw_io_delay(&io)) {
 			mutex_unlock(&d->lock);

@@ -47,8 +47,37 @@ static int do_log(void *arg)
 	/* What is held up was not logged when it came, so its effect must not come later. */
 	fsw_disk_quiesce(d);
 	d->logging = a->on;
+	d->guarded = d->guarded && a->on;
 	mutex_unlock(&d->lock);
 	return 0;
+}
+
+static int do_guard(void *arg)
+{
+	const struct fsw_rd_switch *a = arg;
+	struct fsw_disk *d = fsw_disk_get(a->disk);
+	int err = 0;
+
+	if (IS_ERR(d))
+		return PTR_ERR(d);
+	if (a->on > 1)
+		return -EINVAL;
+	mutex_lock(&d->lock);
+	/* Who answers learns of a bio by the log. What is held when it ends still waits for its answer. */
+	if (a->on && !d->logging)
+		err = -EINVAL;
+	else
+		d->guarded = a->on;
+	mutex_unlock(&d->lock);
+	return err;
+}
+
+static int do_answer(void *arg)
+{
+	const struct fsw_rd_answer *a = arg;
+	struct fsw_disk *d = fsw_disk_get(a->disk);
+
+	return IS_ERR(d) ? PTR_ERR(d) : fsw_io_answer(d, a);
 }
 
 static int do_mark(void *arg)
@@ -273,5 +302,7 @@ const struct fsw_command fsw_commands[] = {
 	{ FSW_RD_IOC_INJECT, do_inject },
 	{ FSW_RD_IOC_CLEAR, do_clear },
 	{ FSW_RD_IOC_STAT, do_stat },
+	{ FSW_RD_IOC_GUARD, do_guard },
+	{ FSW_RD_IOC_ANSWER, do_answer },
 	{ }
 };

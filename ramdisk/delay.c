@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Bios that a rule holds up: a worker does each when its time has come. */
+/*
+ * Bios that a rule holds up: a worker does each when its time has come. Those of a guarded disk are held for their answer; what has none
+ * when its time has come fails, since nobody has allowed it.
+ */
+#include <linux/err.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 
@@ -54,7 +58,8 @@ static void delayed(struct work_struct *work)
  * fsw_io_delay() - have a bio done later.
  * @io: what is known of it; copied
  *
- * The disk's lock is held. Rules that delay hit one bio each, so that there are few at a time.
+ * The disk's lock is held. Rules that delay hit one bio each, so that there are few at a time; of a guarded disk all that were
+ * submitted can be there.
  */
 int fsw_io_delay(const struct fsw_io *now)
 {
@@ -87,10 +92,44 @@ int fsw_io_delay(const struct fsw_io *now)
 	return 0;
 }
 
+/* Has a bio done now. One that cannot be cancelled has begun, and waits for the lock; it must not be queued a second time: when it has ended
+ * there is no io any more.
+ */
+static void hurry(struct fsw_io *io)
+{
+	io->due = 0;
+	if (cancel_delayed_work(&io->work))
+		queue_delayed_work(fsw_wq, &io->work, 0);
+}
+
+/* fsw_io_answer() - end the wait of a bio that is held. One that has ended meanwhile is no error's cause: its time was up. */
+int fsw_io_answer(struct fsw_disk *d, const struct fsw_rd_answer *a)
+{
+	struct fsw_io *io;
+	int err = -ENOENT;
+
+	if (a->error > MAX_ERRNO)
+		return -EINVAL;
+	mutex_lock(&d->lock);
+	list_for_each_entry(io, &d->delayed, node) {
+		if (io->rec.id != a->id || !io->fate.held)
+			continue;
+		io->fate.held = false;
+		io->fate.error = a->error;
+		io->fate.tear = a->error ? 0 : U64_MAX;
+		hurry(io);
+		err = 0;
+		break;
+	}
+	mutex_unlock(&d->lock);
+	return err;
+}
+
 /*
  * fsw_disk_quiesce() - lock a disk when no bio is held up.
  *
- * Those that are held up are done at once. It ends, since each rule delays one bio.
+ * Those that are held up are done at once, and fail if a guard has held them. It ends, since each rule delays one bio; what is
+ * submitted to a guarded disk meanwhile is not waited for.
  */
 void fsw_disk_quiesce(struct fsw_disk *d)
 {
@@ -98,15 +137,8 @@ void fsw_disk_quiesce(struct fsw_disk *d)
 
 	mutex_lock(&d->lock);
 	while (!list_empty(&d->delayed)) {
-		/*
-		 * One that cannot be cancelled has begun, and waits for the lock. It must not
-		 * be queued a second time: when it has ended there is no io any more.
-		 */
-		list_for_each_entry(io, &d->delayed, node) {
-			io->due = 0;
-			if (cancel_delayed_work(&io->work))
-				queue_delayed_work(fsw_wq, &io->work, 0);
-		}
+		list_for_each_entry(io, &d->delayed, node)
+			hurry(io);
 		mutex_unlock(&d->lock);
 		wait_event(d->idle, list_empty(&d->delayed));
 		mutex_lock(&d->lock);

@@ -31,6 +31,7 @@
 #define FSW_RD_TEXT		256	/* bytes of a mark */
 #define FSW_RD_NUMBERS		256	/* page numbers of one answer */
 #define FSW_RD_DELAY_MS		60000	/* the longest delay */
+#define FSW_RD_HOLD_MS		60000	/* how long a bio of a guarded disk waits for its answer */
 
 /* What a bio does. */
 enum fsw_rd_op {
@@ -104,6 +105,13 @@ struct fsw_rd_disk {
 struct fsw_rd_switch {
 	__u32 disk;
 	__u32 on;		/* 1: what the disk does is logged; 0: it is not */
+};
+
+/* What becomes of a bio of a guarded disk. */
+struct fsw_rd_answer {
+	__u32 disk;
+	__u32 error;		/* errno that it ends with, and nothing takes effect; 0: it is done */
+	__u64 id;		/* of its SUBMIT */
 };
 
 struct fsw_rd_mark {
@@ -184,5 +192,7 @@ struct fsw_rd_number {
 #define FSW_RD_IOC_INJECT	_IOW(0xf5, 10, struct fsw_rd_rule)
 #define FSW_RD_IOC_CLEAR	_IOW(0xf5, 11, struct fsw_rd_number)
 #define FSW_RD_IOC_STAT		_IOWR(0xf5, 12, struct fsw_rd_stat)
+#define FSW_RD_IOC_GUARD	_IOW(0xf5, 13, struct fsw_rd_switch)
+#define FSW_RD_IOC_ANSWER	_IOW(0xf5, 14, struct fsw_rd_answer)
 
 #endif

@@ -6,7 +6,7 @@
  * main.c     the module
  * disk.c     makes and removes disks
  * bio.c      what is done with a bio
- * delay.c    bios that a rule holds up
+ * delay.c    bios that a rule holds up, or a guard
  * store.c    contents, page by page
  * snapshot.c named states of the contents, and the way from one to the other
  * log.c      the records of the log
@@ -127,6 +127,7 @@ struct fsw_fate {
 	u32 error;		/* errno, 0 for none */
 	u64 tear;		/* bytes that take effect */
 	unsigned int delay_ms;
+	bool held;		/* for its answer, and fails without */
 };
 
 int fsw_rules_add(struct fsw_rules *rules, const struct fsw_rd_rule *r);
@@ -142,6 +143,7 @@ struct fsw_disk {
 	struct fsw_store store;
 	struct fsw_rules rules;
 	bool logging;
+	bool guarded;			/* what changes it waits for its answer */
 	u64 submitted, completed, no_memory;
 	struct list_head delayed;	/* of struct fsw_io */
 	wait_queue_head_t idle;		/* delayed has become empty */
@@ -174,6 +176,7 @@ void fsw_bio_to_iter(struct bio *bio, struct iov_iter *iter);
 blk_status_t fsw_io_do(struct fsw_io *io, struct iov_iter *iter);
 void fsw_io_end(struct fsw_io *io, blk_status_t status);
 int fsw_io_delay(const struct fsw_io *io);
+int fsw_io_answer(struct fsw_disk *d, const struct fsw_rd_answer *a);
 void fsw_disk_quiesce(struct fsw_disk *d);
 
 /* log.c */

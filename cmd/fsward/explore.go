@@ -136,7 +136,7 @@ fsward explore resume DIR.`, strings.Join(component.Names(), ", "), checkerList(
 	c.Flags().StringVar(&r.Checker, "checker", "", "what is asked: a name, or a YAML `FILE`")
 	c.Flags().DurationVar(&limit, "time", 10*time.Minute, "how long, such as 10m; 0: until all was done")
 	c.Flags().StringVar(&out, "out", "", "`DIR` for the run's state and a folder for each error")
-	c.Flags().BoolVar(&guarded, "guarded", false, "watch the disk of --fs as fsward guard would: what that would refuse is an error")
+	c.Flags().BoolVar(&guarded, "guarded", false, "guard the disk of --fs as fsward guard does: what that refuses fails in the guest, and is an error")
 	addHowFlags(c, &r, spec.Run{Limit: 64})
 	_ = c.MarkFlagRequired("out") // the flag is there
 	return c
@@ -237,7 +237,7 @@ func (f *exploreFlags) explore(c *cobra.Command, r spec.Run, dir string, limit t
 	cfg.OnEvent = p.event
 	var sum explore.Summary
 	err = hostd.WithMachine(c.Context(), f.guest, f.log(), func(m *explore.Machine) error {
-		cfg.System, cfg.Guard = m, hostd.ExploreGuard(f.log())
+		cfg.System, cfg.Guard = m, &hostd.ExploreGuard{Log: f.log()}
 		ctx := c.Context()
 		if limit > 0 {
 			var cancel context.CancelFunc

@@ -123,7 +123,7 @@ func replayOutcome(list []*replaying, failed int) error {
 
 // replayOne shows one error as often as it is to be.
 func (f *exploreFlags) replayOne(c *cobra.Command, m *explore.Machine, r *replaying) error {
-	r.cfg.System, r.cfg.Guard = m, hostd.ExploreGuard(f.log())
+	r.cfg.System, r.cfg.Guard = m, &hostd.ExploreGuard{Log: f.log()}
 	for r.done < r.times {
 		found, err := explore.Replay(c.Context(), r.cfg, r.again)
 		if err != nil {

@@ -59,6 +59,12 @@ func (d *diskOps) do(o *Op) (value uint64, data []byte, err error) {
 		}
 	case opDiskClear:
 		err = disk.ClearRules()
+	case opDiskGuard:
+		err = disk.Guard(o.a != 0)
+	case opDiskAnswer:
+		if err = unix.EINVAL; o.b <= maxErrno {
+			err = disk.Answer(o.a, uint32(o.b))
+		}
 	default:
 		err = unix.ENOSYS
 	}

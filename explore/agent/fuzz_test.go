@@ -7,12 +7,15 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"fsward/explore/ramdisk"
 )
 
 func seedBatch() *Batch {
 	return &Batch{StopAtError: true, Timeout: time.Second, Ops: []Op{Mkdir("/a", 0o700), Rename("/a", "/b", 1), Setxattr("/b", "user.x", []byte("v"), 0),
-		DiskInject(3, ramdisk.Rule{Action: ramdisk.Fail, Ops: []ramdisk.Op{ramdisk.Write}, Error: 5, Nth: 2, Times: 3, Arg: 4})}}
+		DiskInject(3, ramdisk.Rule{Action: ramdisk.Fail, Ops: []ramdisk.Op{ramdisk.Write}, Error: 5, Nth: 2, Times: 3, Arg: 4}),
+		DiskGuard(3, true), DiskAnswer(3, 1<<40, unix.EIO)}}
 }
 
 // What an agent or a client decodes is a value or an error, and a value that is encoded again is the same.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"fsward/explore/ramdisk"
 )
 
@@ -59,6 +61,8 @@ const (
 	opDiskForget
 	opDiskInject
 	opDiskClear
+	opDiskGuard
+	opDiskAnswer
 	opFailAt
 	opFailEnd
 	opWatchWrites
@@ -242,8 +246,18 @@ func DiskMake(disk uint32, bytes uint64) Op { return Op{Code: opDiskMake, n: dis
 func DiskRemove(disk uint32) Op { return Op{Code: opDiskRemove, n: disk} }
 
 // DiskLog switches the log of a disk's bios on or off.
-func DiskLog(disk uint32, on bool) Op {
-	o := Op{Code: opDiskLog, n: disk}
+func DiskLog(disk uint32, on bool) Op { return turned(opDiskLog, disk, on) }
+
+// DiskGuard has what changes a disk, and its flushes, wait for DiskAnswer, or no more. The disk is logged.
+func DiskGuard(disk uint32, on bool) Op { return turned(opDiskGuard, disk, on) }
+
+// DiskAnswer has a bio that waits be done, or fail with an error number.
+func DiskAnswer(disk uint32, id uint64, errno unix.Errno) Op {
+	return Op{Code: opDiskAnswer, n: disk, a: id, b: uint64(errno)}
+}
+
+func turned(code Code, disk uint32, on bool) Op {
+	o := Op{Code: code, n: disk}
 	if on {
 		o.a = 1
 	}

@@ -20,6 +20,7 @@ var opText = [opEnd]string{
 	opDiskLog: "log disk %n %a", opDiskMark: "mark %s", opDiskSnapshot: "snapshot disk %n %s", opDiskRestore: "restore disk %n %s",
 	opDiskDrop: "drop disk %n %s", opDiskChanged: "changed disk %n %s", opDiskPages: "pages of disk %n from %a to %b",
 	opDiskSet: "set disk %n page %a, %d", opDiskForget: "forget the cache of disk %n", opDiskInject: "inject disk %n", opDiskClear: "clear rules of disk %n",
+	opDiskGuard: "guard disk %n %a", opDiskAnswer: "answer bio %a of disk %n: %b",
 	opFailAt: "fail in the kernel", opFailEnd: "fail no more", opHoldThread: "hold thread %a", opRunThread: "run thread %a within %b ms",
 	opReleaseThread: "release thread %a", opStrayThreads: "threads that ran though held", opSettleThreads: "wait for held threads",
 	opWatchWrites: "watch what could be written to disk %n %a",

@@ -38,7 +38,10 @@ type System struct {
 	clock   time.Duration // of records and blocks: the next comes later
 }
 
-var _ explore.WriteSetSystem = (*System)(nil)
+var (
+	_ explore.WriteSetSystem = (*System)(nil)
+	_ explore.GuardedSystem  = (*System)(nil)
+)
 
 type page = [ramdisk.PageSize]byte
 
@@ -48,7 +51,8 @@ type disk struct {
 	pages     map[uint64]*page
 	snapshots map[string]map[uint64]*page
 	logging   bool
-	watched   bool // what is marked dirty is logged
+	watched   bool                             // what is marked dirty is logged
+	allow     func(*ramdisk.Record) unix.Errno // nil: it is not guarded
 }
 
 // New returns a system without disks.
@@ -196,6 +200,17 @@ func (s *System) add(r ramdisk.Record) {
 	s.records = append(s.records, r)
 }
 
+// Guard has what is submitted to a disk wait for what allow says.
+func (s *System) Guard(_ context.Context, n uint32, allow func(*ramdisk.Record) unix.Errno) error {
+	return s.with(n, func(d *disk) error {
+		if allow != nil && !d.logging {
+			return unix.EINVAL
+		}
+		d.allow = allow
+		return nil
+	})
+}
+
 // Records takes the records out.
 func (s *System) Records(context.Context) ([]ramdisk.Record, error) {
 	s.mu.Lock()
@@ -303,6 +318,14 @@ func (s *System) Submit(n uint32, op ramdisk.Op, flags ramdisk.Flags, sector uin
 		}
 		s.id++
 		r := ramdisk.Record{ID: s.id, Disk: n, Type: ramdisk.Submit, Op: op, Flags: flags, Sector: sector, Len: size, Data: slices.Clone(data)}
+		if d.allow != nil {
+			if errno := d.allow(&r); errno != 0 {
+				s.add(r)
+				r.Type, r.Status, r.Data = ramdisk.Complete, errno, nil
+				s.add(r)
+				return errno
+			}
+		}
 		for at := off; op == ramdisk.Write && at < off+size; at += ramdisk.SectorSize {
 			p := new(page)
 			if was := d.pages[at/ramdisk.PageSize]; was != nil {

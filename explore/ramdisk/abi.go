@@ -24,6 +24,7 @@ const (
 	MaxText      = 256     // FSW_RD_TEXT
 	maxNumbers   = 256     // FSW_RD_NUMBERS
 	MaxDelayMS   = 60000   // FSW_RD_DELAY_MS
+	HoldMS       = 60000   // FSW_RD_HOLD_MS
 )
 
 func command(dir, nr, size uint32) uint32 { return device.Command(dir, 0xf5, nr, size) }
@@ -40,6 +41,7 @@ const (
 	ruleSize     = 40
 	numberSize   = 8
 	statSize     = 72
+	answerSize   = 16
 	recordSize   = 96
 )
 
@@ -57,6 +59,8 @@ var (
 	cmdInject   = command(device.Write, 10, ruleSize)
 	cmdClear    = command(device.Write, 11, numberSize)
 	cmdStat     = command(device.Write|device.Read, 12, statSize)
+	cmdGuard    = command(device.Write, 13, switchSize)
+	cmdAnswer   = command(device.Write, 14, answerSize)
 )
 
 var le = binary.LittleEndian // the module runs on amd64

@@ -86,13 +86,27 @@ func (d *Disk) disk(bytes uint64) []byte {
 func (d *Disk) Remove() error { return d.do("remove", cmdDisk, d.disk(0)) }
 
 // Log switches logging on or off. Bios that a rule delays are done before.
-func (d *Disk) Log(on bool) error {
+func (d *Disk) Log(on bool) error { return d.turn("log", cmdLog, on) }
+
+func (d *Disk) turn(what string, cmd uint32, on bool) error {
 	b := make([]byte, switchSize)
 	le.PutUint32(b, d.n)
 	if on {
 		b[4] = 1
 	}
-	return d.do("log", cmdLog, b)
+	return d.do(what, cmd, b)
+}
+
+// Guard has each bio that changes the disk, and each flush, wait for Answer from now on, or no more. The disk is logged: its log tells of
+// them. Those that wait when it ends still wait for their answer.
+func (d *Disk) Guard(on bool) error { return d.turn("guard", cmdGuard, on) }
+
+// Answer has a bio that waits be done, or fail with an error number. One that has waited HoldMS milliseconds has failed, and is ENOENT.
+func (d *Disk) Answer(id uint64, errno uint32) error {
+	b := make([]byte, 0, answerSize)
+	b = le.AppendUint32(b, d.n)
+	b = le.AppendUint32(b, errno)
+	return d.do("answer", cmdAnswer, le.AppendUint64(b, id))
 }
 
 // Snapshot gives what the disk holds now a name of 1 to MaxName bytes. It copies nothing, and costs time for the pages

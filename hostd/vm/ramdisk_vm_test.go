@@ -25,9 +25,9 @@ func rdcheck(t *testing.T, dir string, disks []Disk, checks ...string) (facts ma
 	return checkGuest(t, "ramdisk", dir, 2, disks, checks...)
 }
 
-// Disks of the module hold file systems, say when their log is full, give back what they held, and fail as they are told to.
+// Disks of the module hold file systems, say when their log is full, give back what they held, fail as they are told to, and wait for a guard.
 func TestGuestRamdisk(t *testing.T) {
-	facts := rdcheck(t, shortDir(t), nil, "mount", "ioctl", "overflow", "tree", "load", "time", "rate", "inject")
+	facts := rdcheck(t, shortDir(t), nil, "mount", "ioctl", "overflow", "tree", "load", "time", "rate", "inject", "guard")
 
 	// The aim: a disk of 64 MiB of which 200 pages have changed is restored in less than 5 ms under TCG. The best of
 	// several, since other programs of this machine can be in between.

@@ -34,7 +34,7 @@ func checkLoad(c *ramdisk.Control) error {
 		failed := make(chan error, writers)
 		var all sync.WaitGroup
 		for w := range writers {
-			all.Go(func() { failed <- writer(d, pages, uint64(w), stop) })
+			all.Go(func() { failed <- writer(c, d, pages, uint64(w), stop) })
 		}
 		var err error
 		for i := 0; i < rounds && err == nil; i++ {
@@ -91,8 +91,8 @@ func checkLoad(c *ramdisk.Control) error {
 	return d.Remove()
 }
 
-// writer writes at random until it is stopped.
-func writer(d *ramdisk.Disk, pages int, seed uint64, stop <-chan struct{}) error {
+// writer writes at random until it is stopped. It waits for who reads the log: three writers fill it faster than it is read.
+func writer(c *ramdisk.Control, d *ramdisk.Disk, pages int, seed uint64, stop <-chan struct{}) error {
 	f, err := direct(d)
 	if err != nil {
 		return err
@@ -105,6 +105,12 @@ func writer(d *ramdisk.Disk, pages int, seed uint64, stop <-chan struct{}) error
 		case <-stop:
 			return nil
 		default:
+		}
+		if h, err := c.Hello(); err != nil {
+			return err
+		} else if h.LogUsed > h.LogBytes/2 {
+			time.Sleep(time.Millisecond)
+			continue
 		}
 		n := (1 + rnd.IntN(16)) * ramdisk.SectorSize
 		for i := 0; i < n; i += 8 {

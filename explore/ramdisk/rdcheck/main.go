@@ -22,6 +22,7 @@ func main() {
 		{Name: "time", Modules: ours, Run: with(checkTime)},
 		{Name: "rate", Modules: ours, Run: with(checkRate)},
 		{Name: "inject", Modules: ours, Run: with(checkInject)},
+		{Name: "guard", Modules: ours, Run: with(checkGuard)},
 		{Name: "cycles", Run: checkCycles},
 	})
 }
