@@ -73,6 +73,7 @@ func (a *asked) fail(err error) {
 
 // read keeps the records of the log, and has what waits judged.
 func (a *asked) read(ctx context.Context, log *ramdisk.Reader) error {
+	allowed := make(map[uint64]bool) // of bios that have not completed
 	for ctx.Err() == nil {
 		r, err := log.Next()
 		if err != nil {
@@ -84,8 +85,16 @@ func (a *asked) read(ctx context.Context, log *ramdisk.Reader) error {
 		allow := a.allow[r.Disk]
 		a.mu.Unlock()
 		var answer []agent.Op
-		if allow != nil && r.Type == ramdisk.Submit && r.Op != ramdisk.Read {
-			answer = append(answer, agent.DiskAnswer(r.Disk, r.ID, allow(&kept)))
+		switch {
+		case allow != nil && r.Type == ramdisk.Submit && r.Op != ramdisk.Read:
+			errno := allow(&kept)
+			answer = append(answer, agent.DiskAnswer(r.Disk, r.ID, errno))
+			allowed[r.ID] = errno == 0
+		case r.Type == ramdisk.Complete:
+			if allowed[r.ID] && r.Status != 0 {
+				return fmt.Errorf("disk %d: bio %d was allowed, and ended with %w: its guard no longer knows what is on it", r.Disk, r.ID, r.Status)
+			}
+			delete(allowed, r.ID)
 		}
 		a.mu.Lock()
 		a.records, a.answers, a.bytes = append(a.records, kept), append(a.answers, answer...), a.bytes+len(kept.Data)

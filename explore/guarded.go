@@ -146,18 +146,23 @@ func (s *session) run(ctx context.Context, st *state, more bool) (*ran, error) {
 	return r, nil
 }
 
-// maxMet bounds the lines of the kernel in a text; all are in the error's folder.
+// maxMet bounds the lines of the kernel in a text, of which the last count; all are in the error's folder.
 const maxMet = 8
 
 // met is a refusal with what the machine made of it.
 func (f *Found) met(kernel []string, then *Found) *Found {
-	var text strings.Builder
-	text.WriteString(strings.TrimRight(f.Text, "\n"))
-	if len(kernel) > 0 {
-		text.WriteString("\nthe kernel met it:\n  " + strings.Join(kernel[:min(len(kernel), maxMet)], "\n  "))
+	var lines []string
+	for line := range strings.Lines(strings.Join(kernel, "\n")) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
 	}
-	if then != nil && len(kernel) == 0 {
-		text.WriteString("\nit led to: " + then.Kind)
+	text := strings.TrimSpace(f.Text)
+	switch {
+	case len(lines) > 0:
+		text += "\n\nthe kernel, to which it is an I/O error:\n  " + strings.Join(lines[max(0, len(lines)-maxMet):], "\n  ")
+	case then != nil:
+		text += "\n\nit led to: " + then.Kind
 	}
-	return &Found{Kind: f.Kind, Text: text.String(), Property: f.Property}
+	return &Found{Kind: f.Kind, Text: text, Property: f.Property}
 }

@@ -4,12 +4,17 @@
  * submitter waits; with the disk's lock held, so that bios take effect one after
  * the other and in the order of the log.
  */
+#include <linux/module.h>
 #include <linux/sched.h>
 
 #include "bioflags.h"
 #include "internal.h"
 
 static atomic64_t last_id;
+
+static unsigned int hold_ms = 60000;
+module_param(hold_ms, uint, 0444);
+MODULE_PARM_DESC(hold_ms, "how long a bio of a guarded disk waits for its answer, ms (60000)");
 
 /* fsw_bio_to_iter() - where the data of a bio is, or goes. */
 void fsw_bio_to_iter(struct bio *bio, struct iov_iter *iter)
@@ -131,14 +136,16 @@ void fsw_submit_bio(struct bio *bio)
 	io.logged = d->logging;
 	fsw_rules_ask(&d->rules, io.rec.op, io.rec.flags, &io.fate);
 	if (d->guarded && io.rec.op != FSW_RD_READ)
-		io.fate = (struct fsw_fate){ .error = EIO, .delay_ms = FSW_RD_HOLD_MS, .held = true };
+		io.fate = (struct fsw_fate){ .error = EIO, .delay_ms = hold_ms, .held = true };
 	if (io.fate.delay_ms) {
-		if (!fsw_io_delay(&io)) {
+		int err = fsw_io_delay(&io);
+
+		if (!err) {
 			mutex_unlock(&d->lock);
 			return;
 		}
-		d->no_memory++;
-		bio->bi_status = BLK_STS_RESOURCE;
+		d->no_memory += err == -ENOMEM;
+		bio->bi_status = errno_to_blk_status(err);
 		d->completed++;
 	} else {
 		io_now(&io);

@@ -80,10 +80,17 @@ int fsw_io_delay(const struct fsw_io *now)
 		fsw_copy_from(io->data, io->rec.len, &iter);
 	}
 	if (io->logged) {
+		bool told;
+
 		io_iter(io, &vec, &iter);
 		mutex_lock(&fsw_log_lock);
-		fsw_log_put(&io->rec, &iter, place);
+		told = fsw_log_put(&io->rec, &iter, place);
 		mutex_unlock(&fsw_log_lock);
+		if (!told && io->fate.held) { /* nobody will answer what nobody hears of */
+			kvfree(io->data);
+			kfree(io);
+			return -EIO;
+		}
 	}
 	io->due = ktime_add_ms(ktime_get(), io->fate.delay_ms);
 	list_add_tail(&io->node, &io->disk->delayed);

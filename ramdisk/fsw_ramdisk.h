@@ -31,7 +31,6 @@
 #define FSW_RD_TEXT		256	/* bytes of a mark */
 #define FSW_RD_NUMBERS		256	/* page numbers of one answer */
 #define FSW_RD_DELAY_MS		60000	/* the longest delay */
-#define FSW_RD_HOLD_MS		60000	/* how long a bio of a guarded disk waits for its answer */
 
 /* What a bio does. */
 enum fsw_rd_op {

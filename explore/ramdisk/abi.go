@@ -24,7 +24,6 @@ const (
 	MaxText      = 256     // FSW_RD_TEXT
 	maxNumbers   = 256     // FSW_RD_NUMBERS
 	MaxDelayMS   = 60000   // FSW_RD_DELAY_MS
-	HoldMS       = 60000   // FSW_RD_HOLD_MS
 )
 
 func command(dir, nr, size uint32) uint32 { return device.Command(dir, 0xf5, nr, size) }

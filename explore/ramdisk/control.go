@@ -101,7 +101,8 @@ func (d *Disk) turn(what string, cmd uint32, on bool) error {
 // them. Those that wait when it ends still wait for their answer.
 func (d *Disk) Guard(on bool) error { return d.turn("guard", cmdGuard, on) }
 
-// Answer has a bio that waits be done, or fail with an error number. One that has waited HoldMS milliseconds has failed, and is ENOENT.
+// Answer has a bio that waits be done, or fail with an error number. One that has waited for a minute (the module's hold_ms) has failed,
+// and is ENOENT.
 func (d *Disk) Answer(id uint64, errno uint32) error {
 	b := make([]byte, 0, answerSize)
 	b = le.AppendUint32(b, d.n)

@@ -12,8 +12,8 @@ import (
 // means than bios.
 var ErrNotWhole = errors.New("the log does not have all changes")
 
-// maxHeld bounds the bios that were submitted and not yet completed: rules delay few.
-const maxHeld = 1024
+// maxHeld bounds the bios that were submitted and not yet completed: rules delay few, and a guard holds up what a kernel has under way.
+const maxHeld = 1 << 16
 
 // Converter writes dm-log-writes logs of what the log's records say reached the disks, as they come: writes in the order in
 // which they completed, as far as they took effect, and flushes that were done. Reads, and what failed, leave no trace.

@@ -27,7 +27,7 @@ func rdcheck(t *testing.T, dir string, disks []Disk, checks ...string) (facts ma
 
 // Disks of the module hold file systems, say when their log is full, give back what they held, fail as they are told to, and wait for a guard.
 func TestGuestRamdisk(t *testing.T) {
-	facts := rdcheck(t, shortDir(t), nil, "mount", "ioctl", "overflow", "tree", "load", "time", "rate", "inject", "guard")
+	facts := rdcheck(t, shortDir(t), nil, "mount", "ioctl", "overflow", "tree", "load", "time", "rate", "inject", "guard", "patience")
 
 	// The aim: a disk of 64 MiB of which 200 pages have changed is restored in less than 5 ms under TCG. The best of
 	// several, since other programs of this machine can be in between.

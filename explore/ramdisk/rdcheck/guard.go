@@ -60,6 +60,45 @@ func checkGuard(c *ramdisk.Control) error {
 	return d.Remove()
 }
 
+// checkPatience: what has no answer fails when its time, of which the module is told, is up, and not before.
+func checkPatience(c *ramdisk.Control) error {
+	d, err := c.Make(0, 1<<20)
+	if err != nil {
+		return err
+	}
+	f, err := direct(d)
+	if err != nil {
+		return err
+	}
+	begin := time.Now()
+	err = logged(c, func() error {
+		if err := errors.Join(d.Log(true), d.Guard(true)); err != nil {
+			return err
+		}
+		if err := <-written(f, 1, 0); !errors.Is(err, unix.EIO) {
+			return errors.Join(errors.New("a write that nobody has answered did not fail"), err)
+		}
+		return errors.Join(d.Guard(false), d.Log(false))
+	}, func(*ramdisk.Record) error { return nil })
+	if err != nil {
+		return err
+	}
+	if took := time.Since(begin); took < patience || took > 20*time.Second {
+		return fmt.Errorf("a write that nobody has answered took %v", took)
+	}
+	var page, zero [ramdisk.PageSize]byte
+	if err := d.Page(0, &page); err != nil {
+		return err
+	}
+	if page != zero {
+		return errors.New("a write that nobody has answered is on the disk")
+	}
+	return errors.Join(unix.Close(f), d.Remove())
+}
+
+// patience is what the module is told for checkPatience.
+const patience = 700 * time.Millisecond
+
 // guarded does what waits, and answers. came are the bios.
 func guarded(d *ramdisk.Disk, f int, came <-chan ramdisk.Record) error {
 	holds := func(want byte) error {

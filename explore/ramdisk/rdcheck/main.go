@@ -3,6 +3,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 
 	"fsward/explore/guestcheck"
 	"fsward/explore/ramdisk"
@@ -23,6 +24,7 @@ func main() {
 		{Name: "rate", Modules: ours, Run: with(checkRate)},
 		{Name: "inject", Modules: ours, Run: with(checkInject)},
 		{Name: "guard", Modules: ours, Run: with(checkGuard)},
+		{Name: "patience", Modules: []guestcheck.Module{{Name: "fsw_ramdisk", Params: fmt.Sprintf("hold_ms=%d", patience.Milliseconds())}}, Run: with(checkPatience)},
 		{Name: "cycles", Run: checkCycles},
 	})
 }
