@@ -79,25 +79,14 @@ func (g *exploreGuarding) begin(x *ExploreGuard, guarded []explore.GuardedDisk) 
 	return nil
 }
 
-// Allow performs a bio on the copy. What comes with a flush before it asks for that first.
+// Allow performs a bio, as if it were done whole, on the copy.
 func (g *exploreGuarding) Allow(i int, bio *ramdisk.Record) unix.Errno {
-	var requests []blocktap.Request
-	if bio.Op == ramdisk.Flush || bio.Flags&ramdisk.Preflush != 0 {
-		requests = append(requests, blocktap.Request{Op: blocktap.OpFlush})
+	if bio.Op == ramdisk.Write && uint64(len(bio.Data)) != bio.Len {
+		return unix.EIO // the log does not have what it writes
 	}
-	r := blocktap.Request{Off: bio.Sector * ramdisk.SectorSize, Len: bio.Len, FUA: bio.Flags&ramdisk.FUA != 0, Meta: bio.Flags&ramdisk.Meta != 0}
-	switch bio.Op {
-	case ramdisk.Write:
-		r.Op, r.Data = blocktap.OpWrite, bio.Data
-	case ramdisk.Discard:
-		r.Op = blocktap.OpTrim
-	case ramdisk.Zeroes:
-		r.Op = blocktap.OpZero
-	}
-	if r.Op != blocktap.OpInvalid {
-		requests = append(requests, r)
-	}
-	for _, r := range requests {
+	whole := *bio
+	whole.Done = bio.Len
+	for _, r := range whole.Requests() {
 		if err := g.devices[i].Do(context.Background(), &r); err != nil {
 			return blocktap.Errno(err)
 		}

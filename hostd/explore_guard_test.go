@@ -51,7 +51,7 @@ func TestExploreGuard(t *testing.T) {
 				t.Errorf("%d inodes more: %v", c.inodes, errno)
 			}
 		}
-		for _, other := range []*ramdisk.Record{{Op: ramdisk.Flush}, {Op: ramdisk.Discard, Sector: 30000, Len: 4096}, {Op: ramdisk.Zeroes, Sector: 30000, Len: 4096}} {
+		for _, other := range []*ramdisk.Record{{Op: ramdisk.Flush, Flags: ramdisk.Preflush}, {Op: ramdisk.Discard, Sector: 30000, Len: 4096}, {Op: ramdisk.Zeroes, Sector: 30000, Len: 4096}} {
 			if errno := g.Allow(0, other); errno != 0 {
 				t.Errorf("%v: %v", other.Op, errno)
 			}

@@ -87,25 +87,35 @@ func (c *Converter) complete(w *trace.Writer, r *Record) error {
 	if r.Done > s.Len || r.Disk != s.Disk || r.Op != s.Op {
 		return fmt.Errorf("bio log: record %d: not of the bio %d that record %d submitted", r.Seq, r.ID, s.Seq)
 	}
-	failed := r.Status != 0 && r.Done == 0
-	if s.Flags&Preflush != 0 && !failed && !r.Injected.Has(DropFlush) {
-		if err := w.Log(&blocktap.Request{Op: blocktap.OpFlush}); err != nil {
+	s.Data, s.Done, s.Status, s.Injected = h.data, r.Done, r.Status, r.Injected
+	for _, q := range s.Requests() {
+		if err := w.Log(&q); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// Requests are what a bio has its disk do, as far as Done, Status and Injected say: a flush, a change, or one after the other. They share the
+// record's Data, which is no shorter than Done if it is a write.
+func (r *Record) Requests() (out []blocktap.Request) {
+	failed := r.Status != 0 && r.Done == 0
+	if r.Flags&Preflush != 0 && !failed && !r.Injected.Has(DropFlush) {
+		out = append(out, blocktap.Request{Op: blocktap.OpFlush})
+	}
 	// A write that failed half-way is durable in no part.
-	q := blocktap.Request{Off: s.Sector * SectorSize, Len: r.Done, FUA: s.Flags&FUA != 0 && r.Done == s.Len, Meta: s.Flags&Meta != 0}
-	switch s.Op {
+	q := blocktap.Request{Off: r.Sector * SectorSize, Len: r.Done, FUA: r.Flags&FUA != 0 && r.Done == r.Len, Meta: r.Flags&Meta != 0}
+	switch r.Op {
 	case Write:
-		q.Op, q.Data = blocktap.OpWrite, h.data[:r.Done]
+		q.Op, q.Data = blocktap.OpWrite, r.Data[:r.Done]
 	case Discard:
 		q.Op = blocktap.OpTrim
 	case Zeroes:
 		q.Op = blocktap.OpZero
 	default:
-		return nil
+		return out
 	}
-	return w.Log(&q)
+	return append(out, q)
 }
 
 // Held returns the number of bios that were submitted and have not completed.
