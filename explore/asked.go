@@ -42,7 +42,7 @@ func newAsked(g *guest.Guest, log *ramdisk.Reader) *asked {
 		allow: make(map[uint32]func(bio *ramdisk.Record) unix.Errno)}
 	a.change.L = &a.mu
 	if log == nil {
-		log = ramdisk.NewReader(g.Log(context.Background())) // a piece of the log that is on its way when ctx ends would be lost
+		log = ramdisk.NewReader(g.Log(ctx))
 	}
 	go func() {
 		defer close(a.ended)
@@ -55,10 +55,10 @@ func newAsked(g *guest.Guest, log *ramdisk.Reader) *asked {
 	return a
 }
 
-// end gives it up. The machine is put back, or ends: no bio that waits is there any more.
+// end gives it up, which cancel has begun. The machine was put back: no bio that waits is there any more, and no request that was under way.
 func (a *asked) end() {
-	a.cancel()
 	a.fail(errUnread)
+	<-a.ended
 	<-a.sent
 }
 
@@ -110,13 +110,6 @@ func (a *asked) read(ctx context.Context, log *ramdisk.Reader) error {
 
 // maxUntaken bounds the data of the records that nobody has taken: a guest that writes without end does not fill the host's memory.
 const maxUntaken = 512 << 20
-
-func dataOf(records []ramdisk.Record) (n int) {
-	for i := range records {
-		n += len(records[i].Data)
-	}
-	return n
-}
 
 // send sends the answers that there are, in their order.
 func (a *asked) send(ctx context.Context) error {
@@ -171,13 +164,16 @@ func (a *asked) until(ctx context.Context, mark string, take bool) ([]ramdisk.Re
 		switch {
 		case i >= 0 && len(a.answers) == 0 && !a.sending:
 			out := a.records[:at+i]
-			a.records = slices.Delete(slices.Clone(a.records), at+i, at+i+1)
-			if take {
-				a.records = a.records[len(out):]
-				a.bytes -= dataOf(out)
-				return out, nil
+			a.bytes -= len(mark)
+			if !take {
+				a.records = slices.Concat(out, a.records[at+i+1:])
+				return nil, nil
 			}
-			return nil, nil
+			a.records = slices.Clone(a.records[at+i+1:])
+			for j := range out {
+				a.bytes -= len(out[j].Data)
+			}
+			return out, nil
 		case a.err != nil:
 			return nil, a.err
 		case ctx.Err() != nil:

@@ -313,6 +313,9 @@ func (m *Machine) Save(ctx context.Context) (Checkpoint, error) {
 
 // Load puts the guest back. What its log had is lost.
 func (m *Machine) Load(ctx context.Context, c Checkpoint) error {
+	if m.asked != nil {
+		m.asked.cancel() // before the guest is back: it is not to be asked for what its log has then
+	}
 	if err := m.Guest.Restore(ctx, c.(*guest.Checkpoint)); err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 
 	"go.uber.org/zap"
 	"golang.org/x/sys/unix"
@@ -95,7 +96,11 @@ func (g *exploreGuarding) Allow(i int, bio *ramdisk.Record) unix.Errno {
 }
 
 // Refused is what was refused first.
-func (g *exploreGuarding) Refused() *explore.Found { return g.first.found }
+func (g *exploreGuarding) Refused() *explore.Found {
+	g.first.mu.Lock()
+	defer g.first.mu.Unlock()
+	return g.first.found
+}
 
 // Close gives up the copies.
 func (g *exploreGuarding) Close() error {
@@ -106,10 +111,15 @@ func (g *exploreGuarding) Close() error {
 }
 
 // firstRefusal keeps the first event that says that something was refused: a Sink.
-type firstRefusal struct{ found *explore.Found }
+type firstRefusal struct {
+	mu    sync.Mutex
+	found *explore.Found
+}
 
 // Event takes it.
 func (f *firstRefusal) Event(ev *Event) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if f.found != nil || ev.Action != Refused {
 		return
 	}

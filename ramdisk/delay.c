@@ -99,8 +99,11 @@ int fsw_io_delay(const struct fsw_io *now)
 	return 0;
 }
 
-/* Has a bio done now. One that cannot be cancelled has begun, and waits for the lock; it must not be queued a second time: when it has ended
- * there is no io any more.
+/*
+ * hurry() - have a bio done now.
+ *
+ * One that cannot be cancelled has begun, and waits for the lock. It must not be queued
+ * a second time: when it has ended there is no io any more.
  */
 static void hurry(struct fsw_io *io)
 {
@@ -109,7 +112,7 @@ static void hurry(struct fsw_io *io)
 		queue_delayed_work(fsw_wq, &io->work, 0);
 }
 
-/* fsw_io_answer() - end the wait of a bio that is held. One that has ended meanwhile is no error's cause: its time was up. */
+/* fsw_io_answer() - end the wait of a bio that is held. -ENOENT: its time was up, or it had its answer. */
 int fsw_io_answer(struct fsw_disk *d, const struct fsw_rd_answer *a)
 {
 	struct fsw_io *io;
