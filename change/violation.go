@@ -28,6 +28,7 @@ const (
 	ByStructure ViolationKind = "structure" // types, bounds, reachability, uniqueness: checked in Go before any rule
 	ByRule      ViolationKind = "rule"      // a rule of a .pl file
 	ByWrite     ViolationKind = "write"     // a single write, judged as it arrived
+	ByCall      ViolationKind = "call"      // a system call of the guest, held against what its disk did
 )
 
 // A Violation is one thing that does not hold, in words and with the place where it was seen.

@@ -3,6 +3,7 @@
 #
 # Kernel command line:
 #   fsward.btrfs=SERIAL fsward.ext3=SERIAL   as for the workload
+#   fsward.profiles=P,…  which they are (mixed,fsync,names,space, and of Btrfs verity)
 #   fsward.seconds=N     how long each profile runs (20)
 #   fsward.seed=N        what is done follows from this number (1)
 # Lines: "loaded FS PROFILE" for each, "unmounted FS" at the end.
@@ -20,7 +21,9 @@ load() {
 	btrfs) mkfs.btrfs -q -f "$device" ;;
 	ext3) mkfs.ext3 -q -F "$device" ;;
 	esac && mkdir -p "/mnt/$fs" && mount -t "$fs" -o noatime "$device" "/mnt/$fs" || return
-	for profile in mixed fsync names space $([ "$fs" != btrfs ] || echo verity); do
+	profiles=mixed,fsync,names,space
+	[ "$fs" != btrfs ] || profiles=$profiles,verity
+	for profile in $(param profiles "$profiles" | tr , ' '); do
 		fsload -dir "/mnt/$fs" -seed "$seed" -seconds "$seconds" -profile $profile "$@" || return
 		echo "FSWARD: loaded $fs $profile"
 	done

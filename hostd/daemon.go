@@ -13,6 +13,7 @@ import (
 	"fsward/blocktap"
 	"fsward/blocktap/trace"
 	"fsward/change"
+	"fsward/hostd/calls"
 	"fsward/interp"
 	"fsward/interp/detect"
 )
@@ -28,6 +29,7 @@ type Config struct {
 	Simulate    bool // disks can be told to simulate a bug
 	Verify      bool // check the baseline as a whole, in the background
 	DataOrdered bool // the guest mounts ext3 with data=ordered
+	Calls       bool // the guest's calls are held against the disks: see ServeCalls
 	Memory      Memory
 	Sinks       []Sink
 }
@@ -73,6 +75,7 @@ type guarded struct {
 	holder *Holder // nil unless the policy pauses
 	sim    *Simulator
 	tape   *trace.Writer
+	diary  *calls.Diary         // nil unless Config.Calls
 	pass   atomic.Pointer[pass] // the last one over the disk's file system
 	counts counter
 }
@@ -241,7 +244,13 @@ func followDisks(d interp.Disk, fs string, limits interp.Limits, path func(i int
 
 // serve makes the device of a disk whose guard is there.
 func (g *guarded) serve(cfg Config, log *zap.Logger) error {
-	g.device = blocktap.NewDevice(g.file, g.guard)
+	disk := g.file
+	if cfg.Calls {
+		g.diary = &calls.Diary{}
+		g.guard.diary = g.diary
+		disk = g.diary.Of(disk)
+	}
+	g.device = blocktap.NewDevice(disk, g.guard)
 	g.guard.base, g.guard.requests = g.file, g.device.Requests
 	switch cfg.OnViolation {
 	case OnRefuse:

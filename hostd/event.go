@@ -21,6 +21,7 @@ const (
 	KindImage     = "image"      // a whole image, judged as one transaction of additions
 	KindBaseline  = "baseline"   // the state that was there before any commit was judged, as a whole
 	KindProgress  = "progress"   // how far the check of the baseline has come
+	KindCall      = "call"       // a call of the guest returned before what it promised was durable
 )
 
 func kindOf(obs interp.Observation) string {

@@ -13,6 +13,7 @@ import (
 	"fsward/blocktap"
 	"fsward/blocktap/overlay"
 	"fsward/change"
+	"fsward/hostd/calls"
 	"fsward/interp"
 )
 
@@ -29,6 +30,7 @@ type Guard struct {
 	bug    *Simulator // nil where no bug is simulated
 	log    *zap.Logger
 
+	diary    *calls.Diary           // of the disk; nil unless the guest's calls are followed
 	base     overlay.Base           // the disk itself
 	requests func() uint64          // of the guest so far
 	unjudged func(disk int)         // told when a state becomes the baseline that was not judged; may be nil
@@ -95,6 +97,9 @@ func (g *Guard) Handle(ctx context.Context, r *blocktap.Request, do func() error
 	g.bug.settle(obs.Point)
 
 	ev.settle(err)
+	if err != nil && g.diary != nil {
+		g.diary.Refused()
+	}
 	g.report(ev)
 	return err
 }

@@ -138,13 +138,15 @@ func commitText(ev *Event) string {
 		return fmt.Sprintf("%d log", ev.Generation)
 	case KindBaseline:
 		return "baseline"
+	case KindCall:
+		return "call"
 	default:
 		return "write"
 	}
 }
 
 func recordsText(ev *Event) string {
-	if ev.Kind == KindWrite {
+	if ev.Kind == KindWrite || ev.Kind == KindCall {
 		return "-"
 	}
 	return fmt.Sprint(ev.Records)

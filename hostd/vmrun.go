@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
 
+	"fsward/blocktap/nbd"
 	"fsward/change"
 	"fsward/hostd/vm"
 )
@@ -44,7 +45,8 @@ type session struct {
 	guest  *guestRef
 	dir    string
 	rmDir  bool
-	nbd    string
+	socket string // of the disks
+	calls  string // path of the socket for the guest's calls; "" for none
 	served *errgroup.Group
 	stop   context.CancelFunc
 }
@@ -68,11 +70,19 @@ func openSession(ctx context.Context, cfg VMConfig, log *zap.Logger) (s *session
 	if s.Daemon, err = Open(cfg.Config, log); err != nil {
 		return s, err
 	}
-	s.nbd = filepath.Join(s.dir, "nbd")
+	s.socket = filepath.Join(s.dir, "nbd")
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	s.stop = stop
 	s.served, serving = errgroup.WithContext(serving)
-	s.served.Go(func() error { return s.Serve(serving, TransportNBD, s.nbd) })
+	s.served.Go(func() error { return s.Serve(serving, TransportNBD, s.socket) })
+	if cfg.Calls {
+		s.calls = filepath.Join(s.dir, "calls")
+		l, err := nbd.Listen(s.calls)
+		if err != nil {
+			return s, err
+		}
+		s.served.Go(func() error { return s.serveCalls(serving, l) })
+	}
 	if cfg.Control != "" {
 		s.served.Go(func() error { return s.ServeControl(serving, cfg.Control) })
 	}
@@ -83,8 +93,9 @@ func openSession(ctx context.Context, cfg VMConfig, log *zap.Logger) (s *session
 // start starts a guest with every disk of the session, in their order and with their names as serials.
 func (s *session) start(ctx context.Context, cfg vm.Config) (*vm.Domain, error) {
 	for _, g := range s.disks {
-		cfg.Disks = append(cfg.Disks, vm.Disk{NBDSocket: s.nbd, Export: g.name, Serial: g.name})
+		cfg.Disks = append(cfg.Disks, vm.Disk{NBDSocket: s.socket, Export: g.name, Serial: g.name})
 	}
+	cfg.Calls = s.calls
 	if cfg.Console == "" {
 		cfg.Console = filepath.Join(s.dir, cfg.Name+".log")
 	}

@@ -99,7 +99,7 @@ func memoryFlag(text string) (bytes uint64, err error) {
 
 func guardCommand() *cobra.Command {
 	var f guardFlags
-	var listen, transport, domain, libvirtURI string
+	var listen, transport, calls, domain, libvirtURI string
 	c := &cobra.Command{
 		Use:   "guard --disk IMG --listen unix:PATH",
 		Short: "Serve disks to a guest and check every commit before it reaches them",
@@ -132,6 +132,7 @@ It runs until it is told to stop (SIGTERM, Ctrl-C). Its exit status then tells o
 			if err != nil {
 				return usageError{err, c.CommandPath()}
 			}
+			cfg.Calls = calls != ""
 			log := newLog(f.verbose)
 			defer func() { _ = log.Sync() }()
 			if domain != "" {
@@ -145,7 +146,7 @@ It runs until it is told to stop (SIGTERM, Ctrl-C). Its exit status then tells o
 			if err != nil {
 				return err
 			}
-			err = serveAll(c.Context(), d, transport, path, f.control)
+			err = serveAll(c.Context(), d, transport, path, f.control, calls)
 			judged := d.Outcome()
 			if err = errors.Join(err, d.Close()); err != nil {
 				return err
@@ -158,21 +159,30 @@ It runs until it is told to stop (SIGTERM, Ctrl-C). Its exit status then tells o
 	c.Flags().StringVar(&listen, "listen", "", "`unix:PATH` to serve at (required)")
 	_ = c.MarkFlagRequired("listen")
 	c.Flags().StringVar(&transport, "transport", hostd.TransportNBD, "nbd or fuse")
+	c.Flags().StringVar(&calls, "calls", "", "`unix:PATH` of a socket for the guest's virtio-serial port org.fsward.calls: hold its calls that make things durable against what the disks did")
 	c.Flags().StringVar(&domain, "domain", "", "libvirt `DOMAIN` to suspend with --on-violation pause")
 	c.Flags().StringVar(&libvirtURI, "connect", "qemu:///system", "libvirt `URI` of --domain")
 	return c
 }
 
-// serveAll serves devices and the control socket until ctx ends or one of them fails.
-func serveAll(ctx context.Context, d *hostd.Daemon, transport, path, control string) error {
+// serveAll serves devices, and the sockets of those that are not "", until ctx ends or one of them fails.
+func serveAll(ctx context.Context, d *hostd.Daemon, transport, path, control, calls string) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return d.Serve(ctx, transport, path) })
-	if control != "" {
-		at, err := hostd.Address(control)
-		if err != nil {
-			return err
+	for _, s := range []struct {
+		address string
+		serve   func(context.Context, string) error
+	}{{control, d.ServeControl}, {calls, d.ServeCalls}} {
+		if s.address == "" {
+			continue
 		}
-		g.Go(func() error { return d.ServeControl(ctx, at) })
+		g.Go(func() error {
+			at, err := hostd.Address(s.address)
+			if err != nil {
+				return err
+			}
+			return s.serve(ctx, at)
+		})
 	}
 	return g.Wait()
 }

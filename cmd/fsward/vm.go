@@ -22,6 +22,7 @@ func vmCommand() *cobra.Command {
 func vmRunCommand() *cobra.Command {
 	var f guardFlags
 	var cfg hostd.VMConfig
+	var calls bool
 	c := &cobra.Command{
 		Use:   "run --disk IMG",
 		Short: "Start a libvirt guest whose disks are guarded, and wait for it",
@@ -41,6 +42,7 @@ console goes to a file.`,
 				return err
 			}
 			cfg.Config = daemon
+			cfg.Calls = calls
 			if f.control != "" {
 				if cfg.Control, err = hostd.Address(f.control); err != nil {
 					return usageError{err, c.CommandPath()}
@@ -67,6 +69,7 @@ console goes to a file.`,
 	c.Flags().UintVar(&cfg.Guest.MemoryMiB, "memory", 512, "memory of the guest, `MIB`")
 	c.Flags().UintVar(&cfg.Guest.VCPUs, "cpus", 1, "processors of the guest")
 	c.Flags().StringVar(&cfg.Guest.Console, "console", "fsward-guest.console", "`FILE` for the serial console")
+	c.Flags().BoolVar(&calls, "calls", false, "hold the guest's calls that make things durable against what the disks did: fswcalls has to run in it")
 	c.Flags().StringVar(&cfg.RunDir, "run-dir", "", "`DIR` for sockets and a private libvirtd's files (default: a temporary one)")
 	return c
 }

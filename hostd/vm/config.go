@@ -44,6 +44,7 @@ type Config struct {
 	OnLine  func(string) // if not nil: is given each line of the console, and must return soon
 	Channel bool         // give the guest the virtio-serial port org.fsward.0: see Domain.Channel
 	Agent   bool         // and the port org.fsward.agent: see Domain.Agent
+	Calls   string       // path of a socket that somebody listens on, for the port of fswcalls; "" for none
 }
 
 // Limits that the formats beneath impose.
@@ -81,6 +82,9 @@ func (c *Config) check() error {
 	}
 	paths := []*string{&c.Kernel, &c.Initramfs, &c.Console}
 	c.Disks = append([]Disk(nil), c.Disks...)
+	if c.Calls != "" {
+		paths = append(paths, &c.Calls)
+	}
 	for i := range c.Disks {
 		paths = append(paths, &c.Disks[i].NBDSocket)
 	}
@@ -93,6 +97,9 @@ func (c *Config) check() error {
 			return err
 		}
 		*p = abs
+	}
+	if err := checkSocketPath(c.Calls); err != nil {
+		return err
 	}
 	seen := make(map[string]bool)
 	for _, d := range c.Disks {

@@ -22,7 +22,7 @@ func example() Config {
 	return Config{
 		Name: "guest", Kernel: "/g/vmlinuz", Initramfs: "/g/initramfs", Cmdline: "quiet fsward.btrfs=b&<",
 		Disks:   []Disk{{NBDSocket: "/r/nbd", Export: "root", Serial: "root"}, {NBDSocket: "/r/nbd", Export: "data"}},
-		Console: "/r/console", Channel: true,
+		Console: "/r/console", Channel: true, Calls: "/r/calls",
 	}
 }
 

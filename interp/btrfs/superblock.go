@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"fsward/interp"
 )
@@ -27,6 +28,12 @@ const (
 
 // superOffsets are the places of the superblock and its mirrors (btrfs_sb_offset).
 var superOffsets = [...]uint64{superOffset, 64 << 20, 256 << 30}
+
+// IsSuperCopy tells of a write whether it is that of a further superblock, for which no commit waits: only the first is written with FUA
+// (write_dev_supers).
+func IsSuperCopy(off, n uint64) bool {
+	return n == superSize && slices.Contains(superOffsets[1:], off)
+}
 
 // Features that are handled. Any other bit is named in an UnsupportedError.
 const (

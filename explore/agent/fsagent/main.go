@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
-	"strings"
 
 	"golang.org/x/sys/unix"
 
 	"fsward/explore/agent"
+	"fsward/explore/agent/virtioport"
 )
 
 // portName is that of the virtio-serial port.
@@ -33,7 +32,7 @@ func main() {
 }
 
 func serve() error {
-	path, err := findPort()
+	path, err := virtioport.Find(portName)
 	if err != nil {
 		return err
 	}
@@ -42,20 +41,6 @@ func serve() error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return agent.NewServer(port{fd}).Serve()
-}
-
-// findPort looks for the port by the name that the hypervisor has given it.
-func findPort() (string, error) {
-	names, err := filepath.Glob("/sys/class/virtio-ports/*/name")
-	if err != nil {
-		return "", err
-	}
-	for _, name := range names {
-		if b, err := os.ReadFile(name); err == nil && strings.TrimSpace(string(b)) == portName {
-			return "/dev/" + filepath.Base(filepath.Dir(name)), nil
-		}
-	}
-	return "", fmt.Errorf("no virtio-serial port has the name %s", portName)
 }
 
 // port is the open port.

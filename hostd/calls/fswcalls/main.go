@@ -1,0 +1,197 @@
+// Command fswcalls runs in a guest whose disks are guarded, and tells the guard over a virtio-serial port of the calls that promise
+// durability: see hostd/calls. It loads nothing into the kernel, reads its trace events, and needs root. Which device is which disk
+// of the guard it tells by their serials, or as it is told: fswcalls vda=root vdb=data.
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sys/unix"
+
+	"fsward/explore/agent/virtioport"
+	"fsward/hostd/calls"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "fswcalls:", err)
+		os.Exit(1)
+	}
+}
+
+// run returns when it is told to end (SIGTERM, Ctrl-C), or cannot go on.
+func run(args []string) error {
+	told, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	named := make(map[string]string)
+	for _, arg := range args {
+		dev, name, ok := strings.Cut(arg, "=")
+		if !ok {
+			return fmt.Errorf("%q: expected DEVICE=DISK, such as vda=root", arg)
+		}
+		named[strings.TrimPrefix(dev, "/dev/")] = name
+	}
+	disks, err := findDisks(named)
+	if err != nil {
+		return err
+	}
+	path, err := virtioport.Find(calls.Port)
+	if err != nil {
+		return fmt.Errorf("%w: see fsward guard --calls", err)
+	}
+	port, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	tracing, err := begin()
+	if err != nil {
+		return err
+	}
+	t := &teller{port: bufio.NewWriterSize(port, 64<<10)}
+	t.say("fswcalls %d", calls.Version)
+	for dev, name := range disks {
+		t.say("disk %s %s", dev, name)
+	}
+	g, ctx := errgroup.WithContext(told)
+	context.AfterFunc(ctx, func() { _ = port.Close() })
+	g.Go(func() error { return t.answer(port, tracing) })
+	g.Go(func() error { return t.follow(ctx, tracing, disks) })
+	if err = g.Wait(); told.Err() != nil {
+		err = nil
+	}
+	return errors.Join(err, tracing.end())
+}
+
+// findDisks returns the names of disks by their numbers, MAJOR,MINOR: those that have been named, or all that have a serial.
+func findDisks(named map[string]string) (map[string]string, error) {
+	dirs, err := filepath.Glob("/sys/block/*")
+	if err != nil {
+		return nil, err
+	}
+	disks := make(map[string]string)
+	bySerial := len(named) == 0
+	for _, dir := range dirs {
+		device := filepath.Base(dir)
+		name := named[device]
+		delete(named, device)
+		if bySerial {
+			name = content(filepath.Join(dir, "serial"))
+		}
+		if name != "" && !strings.ContainsAny(name, " \t") {
+			disks[strings.Replace(content(filepath.Join(dir, "dev")), ":", ",", 1)] = name
+		}
+	}
+	for device := range named {
+		return nil, fmt.Errorf("there is no disk %s", device)
+	}
+	if len(disks) == 0 {
+		return nil, errors.New("no disk has a serial: say which is which, as in fswcalls vda=root")
+	}
+	return disks, nil
+}
+
+// content is what a small file has, without what surrounds it; "" if it is not there.
+func content(path string) string {
+	b, _ := os.ReadFile(path)
+	return strings.TrimSpace(string(b))
+}
+
+// teller writes lines to the host.
+type teller struct {
+	mu   sync.Mutex
+	port *bufio.Writer
+}
+
+// say writes a line; it is on its way after the next flush.
+func (t *teller) say(format string, args ...any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	fmt.Fprintf(t.port, format+"\n", args...) // an error stays: flush returns it
+}
+
+func (t *teller) flush() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.port.Flush()
+}
+
+// answer tells the host the time when it asks, until the port is closed.
+func (t *teller) answer(port io.Reader, tracing *tracing) error {
+	for lines := bufio.NewScanner(port); lines.Scan(); {
+		var n uint64
+		if _, err := fmt.Sscanf(lines.Text(), "ping %d", &n); err != nil {
+			return fmt.Errorf("%q: %w", lines.Text(), err)
+		}
+		var ts unix.Timespec
+		if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
+			return err
+		}
+		t.say("pong %d %d", n, ts.Nano())
+		if err := errors.Join(t.flush(), tracing.enable()); err != nil { // a module may have been loaded
+			return err
+		}
+	}
+	return errors.New("the host has closed the port")
+}
+
+// pause is how long events gather before they are read: to be woken for each costs the guest more than all else that this program does.
+const pause = 100 * time.Millisecond
+
+// follow reads what the kernel traces and tells of calls that have returned, until ctx ends.
+func (t *teller) follow(ctx context.Context, tracing *tracing, disks map[string]string) error {
+	tracer := calls.Tracer{Watched: func(dev string) bool { return disks[dev] != "" }, Devices: devicesOf}
+	var rest []byte // the beginning of a line
+	buf := make([]byte, 64<<10)
+	for ctx.Err() == nil {
+		n, err := tracing.read(buf[copy(buf, rest):])
+		if err != nil {
+			return err
+		}
+		text := buf[:len(rest)+n]
+		for line := range bytes.Lines(text) {
+			if rest = line; !bytes.HasSuffix(line, []byte("\n")) {
+				break
+			}
+			rest = nil
+			switch call, lost := tracer.Line(string(bytes.TrimSuffix(line, []byte("\n")))); {
+			case lost:
+				t.say("lost")
+			case call != nil:
+				t.say("%s", call)
+			}
+		}
+		if len(rest) == len(buf) {
+			rest = nil // no line of the kernel
+		}
+		if n > 0 {
+			continue
+		}
+		if err := t.flush(); err != nil {
+			return err
+		}
+		time.Sleep(pause)
+	}
+	return nil
+}
+
+// devicesOf returns the devices of a Btrfs, MAJOR,MINOR.
+func devicesOf(uuid string) (devs []string) {
+	paths, _ := filepath.Glob("/sys/fs/btrfs/" + uuid + "/devices/*/dev")
+	for _, path := range paths {
+		devs = append(devs, strings.Replace(content(path), ":", ",", 1))
+	}
+	return devs
+}
