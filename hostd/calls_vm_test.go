@@ -66,7 +66,7 @@ func TestGuestCalls(t *testing.T) {
 			}
 			t.Logf("early: %v", early)
 			for _, disk := range cfg.Disks {
-				for _, call := range []string{"fsync", "fdatasync", "syncfs"} {
+				for _, call := range []string{"fsync", "syncfs"} { // the others come by chance
 					if c.early && early[disk.Name+" "+call] == 0 {
 						t.Errorf("%s: no %s came too early", disk.Name, call)
 					}
