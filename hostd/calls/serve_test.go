@@ -64,11 +64,9 @@ func TestServe(t *testing.T) {
 	pong()
 	pong()
 	d.wrote(4096, 512, now(), nil)
-	time.Sleep(10 * time.Millisecond)
 	pong()
-	began := now() - behind
-	time.Sleep(5 * time.Millisecond)
-	fmt.Fprintf(c, "call sync 5 %d %d 254,0\n", began+int64(4*time.Millisecond), now()-behind)
+	time.Sleep(300 * time.Millisecond) // far more than a ping takes
+	fmt.Fprintf(c, "call sync 5 %d %d 254,0\n", now()-behind, now()-behind)
 	pong()
 	select {
 	case e := <-early:
