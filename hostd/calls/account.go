@@ -42,8 +42,8 @@ func (e *Early) String() string {
 // maxWaiting bounds the calls for which the next ping is waited.
 const maxWaiting = 1 << 14
 
-// An Account judges the calls of one guest, from when its fswcalls began until it ends. Used by one goroutine.
-type Account struct {
+// An account judges the calls of one guest, from when its fswcalls began until it ends. Used by one goroutine.
+type account struct {
 	disks  []Disk
 	told   func(*Early)
 	clock  clock
@@ -55,12 +55,12 @@ type Account struct {
 }
 
 // newAccount returns one that tells of calls that came too early.
-func newAccount(disks []Disk, told func(*Early)) *Account {
-	return &Account{disks: disks, told: told, byDev: make(map[string]*Disk)}
+func newAccount(disks []Disk, told func(*Early)) *account {
+	return &account{disks: disks, told: told, byDev: make(map[string]*Disk)}
 }
 
 // found notes which of the disks is a device of the guest.
-func (a *Account) found(dev, name string) {
+func (a *account) found(dev, name string) {
 	for i := range a.disks {
 		if a.disks[i].Name == name {
 			a.byDev[dev] = &a.disks[i]
@@ -69,7 +69,7 @@ func (a *Account) found(dev, name string) {
 }
 
 // call takes a call, to be judged with the next ping that comes back after it.
-func (a *Account) call(c Call) {
+func (a *account) call(c Call) {
 	if len(a.calls) >= maxWaiting {
 		a.open++
 		return
@@ -78,7 +78,7 @@ func (a *Account) call(c Call) {
 }
 
 // ping takes one that came back, and judges what it lets be judged.
-func (a *Account) ping(p ping) error {
+func (a *account) ping(p ping) error {
 	if err := a.clock.add(p); err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (a *Account) ping(p ping) error {
 
 // judge holds a call against the diaries of the disks. Sync and syncfs owe all that was written before they began, the others what their own
 // thread wrote while they ran. What comes out as early was so at every time that the bounds of the clock allow.
-func (a *Account) judge(c *Call) {
+func (a *account) judge(c *Call) {
 	began, _, okBegan := a.clock.bounds(c.Began)
 	_, returned, okReturned := a.clock.bounds(c.Returned)
 	known := okBegan && okReturned
@@ -120,7 +120,7 @@ func (a *Account) judge(c *Call) {
 
 // owed counts what a call owes of a disk; false if that is not known: the diary does not reach back to where it had to begin, or something was
 // refused or failed, after which a file system does what it can, or gives up. sync(2) has no way to say so.
-func (a *Account) owed(d *Disk, e *Early, began, returned int64) (known bool) {
+func (a *account) owed(d *Disk, e *Early, began, returned int64) (known bool) {
 	d.Diary.mu.Lock()
 	defer d.Diary.mu.Unlock()
 	covered, known := d.Diary.covered(returned)

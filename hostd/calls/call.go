@@ -5,7 +5,7 @@
 // Two sides that do not know of each other are compared. In the guest, fswcalls reads the kernel's own trace events (nothing is loaded)
 // and says which call ran when, and which writes its thread submitted meanwhile. On the host a Diary has when each write and each
 // flush was done on the disk itself. A Clock says how the two times compare, with bounds: what they do not decide is no finding. Start
-// reading at Account.judge.
+// reading at account.judge.
 package calls
 
 import (

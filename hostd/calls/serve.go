@@ -79,7 +79,7 @@ type stream struct {
 	conn net.Conn
 
 	mu      sync.Mutex
-	account *Account // nil until fswcalls has said hello
+	account *account // nil until fswcalls has said hello
 	number  uint64   // of the last ping
 	sent    int64    // when it was sent; 0: it came back
 }
