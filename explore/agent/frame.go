@@ -27,13 +27,13 @@ const (
 )
 
 // Version is that of the protocol. Both sides have to have the same.
-const Version = 1
+const Version = 2
 
 // MaxPayload bounds a frame, bytes.
 const MaxPayload = 4 << 20
 
 // ErrVersion means that the other side speaks another version.
-var ErrVersion = errors.New("the other side speaks another version of the agent's protocol")
+var ErrVersion = errors.New("the other side speaks another version of the agent's protocol (make guest builds the guest anew)")
 
 type kind uint16
 

@@ -111,6 +111,18 @@ has_shared(TARGET, BLOCK) :- shared_kind(SHARED), query(2, k(TARGET, SHARED, BLO
 shared_kind(shared_block_ref).
 shared_kind(shared_data_ref).
 
+% Rule 105. A block that a tree refers to is referred to by the tree that its header names too, unless it counts as a whole, balance made it, or that tree leads to it.
+% Source: btrfs check, check_owner_ref ("owner ref check failed"); btrfs_alloc_tree_block gives a new block a reference of the tree that
+% btrfs_init_new_buffer puts into its header, and update_ref_for_cow has it count as a whole before that tree gives its reference back.
+% For the user: what a leaf points to would count for another subvolume, and be freed while it is in use, or never.
+violation(105, 2, k(BLOCK, tree_block_ref, TREE)) :-
+  add(2, k(BLOCK, tree_block_ref, TREE)),
+  query(-1, k(BLOCK, block, 0), owner, OWNER),
+  not(query(2, k(BLOCK, tree_block_ref, OWNER))),
+  query(-1, k(BLOCK, block, 0), f(flags, reloc), 0),
+  not(whole_block(BLOCK, _)),
+  not(query(-1, k(BLOCK, tree_block, OWNER))).
+
 % The generation of the youngest block that a tree can share. The trees of roots and of chunks have no root_item, and no snapshots.
 last_shared(OWNER, LAST) :- query(1, k(OWNER, root_item, _), last_snapshot, LAST).
 last_shared(1, 0).
