@@ -28,6 +28,7 @@ var spaceViolations = []violation{
 	{"btrfs/101", "metadata_item.flags^0x100@tree_block_ref.root=7,offset=0", 2},   // of a tree that has no snapshots
 	{"btrfs/101", "metadata_item.flags^0x100@tree_block_ref.root=256,offset=1", 2}, // a node, whose children have no references of it
 	{"btrfs/101", "metadata_item.flags^0x100@flags=0x102", 2},                      // a leaf that snapshots have
+	{"btrfs/106", "metadata_item.generation-1", 2},
 	{"btrfs/105", "header.owner+4096@tree=256,level=0", 2},
 	{"btrfs/5", "extent_data.disk_num_bytes+4096@type=1", 2},
 	{"btrfs/5", "extent_data.disk_bytenr+4096@type=1", 2},

@@ -123,6 +123,21 @@ violation(105, 2, k(BLOCK, tree_block_ref, TREE)) :-
   not(whole_block(BLOCK, _)),
   not(query(-1, k(BLOCK, tree_block, OWNER))).
 
+% Rule 106. The extent of a block has the generation of the block.
+% Source: alloc_reserved_tree_block and btrfs_init_new_buffer put that of the transaction into both. btrfs check compares that of a tree's root with its
+% root_item, "root item for root ..., current gen ..., new gen ...".
+% For the user: btrfs check would have a subvolume begin with a block that is not its newest, or refuse to repair it.
+violation(106, 2, k(BLOCK, metadata_item, LEVEL)) :-
+  new(2, k(BLOCK, metadata_item, LEVEL), generation, GENERATION),
+  query(-1, k(BLOCK, block, 0), generation, FOUND),
+  GENERATION =\= FOUND.
+
+violation(106, 2, k(BLOCK, extent_item, LENGTH)) :-
+  new(2, k(BLOCK, extent_item, LENGTH), generation, GENERATION),
+  query(2, k(BLOCK, extent_item, LENGTH), level, _), % a block, and not data
+  query(-1, k(BLOCK, block, 0), generation, FOUND),
+  GENERATION =\= FOUND.
+
 % The generation of the youngest block that a tree can share. The trees of roots and of chunks have no root_item, and no snapshots.
 last_shared(OWNER, LAST) :- query(1, k(OWNER, root_item, _), last_snapshot, LAST).
 last_shared(1, 0).
