@@ -17,6 +17,21 @@ type judgement struct {
 	settled    bool
 	written    bool // it was let through
 	stale      bool // metadata was written since
+	// before is what was followed until a copy was written that is not the first of its disk, as long as no first one is. Linux mounts by
+	// that alone: docs/decisions/0003.
+	before    *state
+	beforeLog *logState
+}
+
+// takeBack goes back to the commit before the last one if of that only further copies were written, and now metadata is: the kernel waits for all
+// copies before it goes on, so another one has begun with what the first copy says.
+func (f *FS) takeBack(w *interp.Write) {
+	j := f.judged
+	if j == nil || j.before == nil || superAlone(*w) || !j.chunks.holdsMetadata(w.Off, w.Len) {
+		return
+	}
+	f.dropForecast()
+	f.base, f.log, f.judged = j.before, j.beforeLog, nil
 }
 
 // commit judges a new generation.
@@ -68,6 +83,9 @@ func (f *FS) judge(base, s *state, at uint64, sb superblock, obs *interp.Observa
 		j.settled, j.written = true, written
 		if !written {
 			return
+		}
+		if !isPrimary(at) {
+			j.before, j.beforeLog = base, f.log
 		}
 		if s == nil || obs.Txn == nil {
 			f.letThrough(base, sb, at)

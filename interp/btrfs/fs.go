@@ -68,6 +68,7 @@ func (f *FS) Observe(w interp.Write) interp.Observation {
 	f.release()
 	f.disk.pending, f.settle, f.after, f.metadata, f.dataOnly = nil, nil, nil, false, false
 	f.written = f.written[:0]
+	f.takeBack(&w)
 	if f.base != nil && !f.base.unsound && !f.givesUp(&w) {
 		if err := f.checkWrite(&w); err != nil {
 			f.refuseSuper(err, &obs)

@@ -197,6 +197,8 @@ func TestSuperblockCopies(t *testing.T) {
 		{"refused", false, false, false, interp.NoPoint, true},
 		{"refused, mirror first", true, false, false, interp.NoPoint, true},
 		{"metadata between", false, false, true, interp.CommitPoint, false},
+		// Nothing but the mirror had come when the power went: the file system begins with what the primary says.
+		{"metadata between, mirror first", true, true, true, interp.CommitPoint, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			d := k.disk.clone()

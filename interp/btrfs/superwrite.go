@@ -83,6 +83,9 @@ func (f *FS) follow(at uint64, sb superblock, obs *interp.Observation) {
 	if j := f.judged; j != nil && j.settled && !j.stale && j.identity == sb.identity() {
 		f.again(j, at, obs)
 		f.keep(base)
+		if isPrimary(at) {
+			j.before, j.beforeLog = nil, nil
+		}
 		return
 	}
 	switch {
