@@ -18,20 +18,25 @@ type judgement struct {
 	written    bool // it was let through
 	stale      bool // metadata was written since
 	// before is what was followed until a copy was written that is not the first of its disk, as long as no first one is. Linux mounts by
-	// that alone: docs/decisions/0003.
+	// that alone, on any disk: docs/decisions/0003.
 	before    *state
 	beforeLog *logState
 }
 
 // takeBack goes back to the commit before the last one if of that only further copies were written, and now metadata is: the kernel waits for all
-// copies before it goes on, so another one has begun with what the first copy says.
+// copies before it goes on, so another one has begun with what the first copy says. It does the same with a log commit.
 func (f *FS) takeBack(w *interp.Write) {
-	j := f.judged
-	if j == nil || j.before == nil || superAlone(*w) || !j.chunks.holdsMetadata(w.Off, w.Len) {
+	if superAlone(*w) {
 		return
 	}
-	f.dropForecast()
-	f.base, f.log, f.judged = j.before, j.beforeLog, nil
+	if j := f.judged; j != nil && j.before != nil && j.chunks.holdsMetadata(w.Off, w.Len) {
+		f.dropForecast()
+		f.base, f.log, f.judged = j.before, j.beforeLog, nil
+	}
+	if f.log != nil && f.log.elder != nil && f.base.chunks.holdsMetadata(w.Off, w.Len) {
+		f.dropForecast()
+		f.base.sb, f.log = f.log.elder.sb, f.log.elder.log
+	}
 }
 
 // commit judges a new generation.

@@ -62,15 +62,41 @@ func (d *devices) with(start, size uint64, sb *superblock) (*devices, error) {
 	return out, nil
 }
 
-// newest returns the superblock of the highest generation, from which a mount would go on
-// (fs_devices->latest_dev).
+// newest returns the superblock of the highest generation, from which a mount would go on: of several, that of the
+// lowest devid (open_fs_devices goes through the devices in that order and sets latest_dev).
 func (d *devices) newest() (sb superblock, start uint64) {
 	for i := range d.list {
-		if i == 0 || d.list[i].sb.generation() > sb.generation() {
+		if i == 0 || d.list[i].sb.before(sb) {
 			sb, start = d.list[i].sb, d.list[i].start
 		}
 	}
 	return sb, start
+}
+
+// before tells whether a mount goes by one superblock rather than by that of another device.
+func (s superblock) before(o superblock) bool {
+	if s.generation() != o.generation() {
+		return s.generation() > o.generation()
+	}
+	return s.devID() < o.devID()
+}
+
+// decides tells whether a mount would go by a superblock that is at a device address, as the disks are now.
+func (d *devices) decides(disk interp.Disk, at uint64, sb superblock) bool {
+	if !isPrimary(at) {
+		return false
+	}
+	for i := range d.list {
+		dev := &d.list[i]
+		if dev.start+superOffset == at {
+			continue
+		}
+		now, err := readSuper(disk, dev.start+superOffset)
+		if err == nil && magicOf(now) == superMagic && (superblock{now}).before(sb) {
+			return false
+		}
+	}
+	return true
 }
 
 // replacement returns the devices of a replacement that is under way: the one that is replaced, and the one

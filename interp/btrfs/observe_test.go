@@ -1,10 +1,12 @@
 package btrfs_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -238,6 +240,23 @@ func TestSuperblockCopies(t *testing.T) {
 			f.Settle(!tc.secondBroken)
 		})
 	}
+	t.Run("mirror first, a primary with something else in it", func(t *testing.T) {
+		d := k.disk.clone()
+		f := follow(t, d)
+		other := supers[0]
+		other.Data = bytes.Clone(other.Data)
+		binary.LittleEndian.PutUint64(other.Data[555:], 1) // cache_generation
+		reseal(other.Data)
+		// Linux mounts by the primary, whatever else is in it: the mirror's commit stays the last one.
+		for i, w := range slices.Concat(blocks, []interp.Write{supers[1], other, blocks[len(blocks)-1], supers[1]}) {
+			obs := f.Observe(w)
+			if len(obs.Violations) > 0 || obs.Unknown != nil || (obs.Point == interp.CommitPoint) != (i == len(blocks)) {
+				t.Errorf("write %d of %d: %+v", i, len(blocks)+4, obs)
+			}
+			d.apply(w)
+			f.Settle(true)
+		}
+	})
 	k.disk.apply(supers[0]) // so that the end is what the kernel left
 }
 

@@ -80,12 +80,12 @@ func (f *FS) follow(at uint64, sb superblock, obs *interp.Observation) {
 		return
 	}
 	obs.Generation = sb.generation()
+	if j := f.judged; j != nil && isPrimary(at) && j.generation == sb.generation() {
+		j.before, j.beforeLog = nil, nil // Linux mounts by this one
+	}
 	if j := f.judged; j != nil && j.settled && !j.stale && j.identity == sb.identity() {
 		f.again(j, at, obs)
 		f.keep(base)
-		if isPrimary(at) {
-			j.before, j.beforeLog = nil, nil
-		}
 		return
 	}
 	switch {
@@ -97,12 +97,12 @@ func (f *FS) follow(at uint64, sb superblock, obs *interp.Observation) {
 	case sb.generation() > old.generation():
 		f.commit(base, at, sb, obs)
 	case sb.identity() == old.identity():
-		f.keep(base) // a copy that is written again
+		f.copied(base, at, sb)
 	case !sb.sameTrees(old):
 		obs.Violations = append(obs.Violations, violatedAt(superRule, at, "the roots of the trees changed and the generation stayed %d", old.generation()).v)
 	default:
 		if sb.logRoot() != old.logRoot() || sb.b[200] != old.b[200] {
-			f.logCommit(base, sb, obs)
+			f.logCommit(base, at, sb, obs)
 			return
 		}
 		f.settle = func(written bool) {
