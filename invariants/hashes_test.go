@@ -40,3 +40,20 @@ state(5, k(256,dir_item,1), name, 'elsewhere').
 		t.Errorf("neither name nor hash: %v", v)
 	}
 }
+
+// What has no hash is an error, also where no hash could be what is wanted.
+func TestHashOfNoName(t *testing.T) {
+	f := parseFacts(t, "change(5, k(256,dir_item,1), name, null, 'new name').\n")
+	for body, undecided := range map[string]int{
+		"V = k(1, dir_item, 2), crc32c(V, V)":                     1,
+		"V = k(1, dir_item, 2), crc32c(V, name)":                  1,
+		"V = name, crc32c(V, V)":                                  0,
+		"V = k(1, dir_item, 2), \\+ crc32c(V, V)":                 1,
+		"V = k(1, dir_item, 2), (crc32c(V, V) ; crc32c(name, V))": 1,
+	} {
+		e := newBoth(t, f.Txn.Schema, "violation(1, 5, 1) :- change(5, _, name, _, _), "+body+".", invariants.Options{OpenVocabulary: true})
+		if v := e.Check(context.Background(), f.Txn, f.View); len(v.Undecided) != undecided || len(v.Violations) != 0 {
+			t.Errorf("%s: %+v", body, v)
+		}
+	}
+}

@@ -185,7 +185,7 @@ func (p *planner) plan(goals []goal, e *env, needed []template, done doneFunc) (
 			return nil, err
 		}
 		if r.dead {
-			return append(ops, p.kill(e, g.t)...), nil // what comes before may err
+			return slices.Concat(ops, r.ops, p.kill(e, g.t)), nil // what comes before may err, and so may what the goal itself computes
 		}
 		ops = append(ops, r.ops...)
 		if r.query != nil {
