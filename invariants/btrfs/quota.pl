@@ -81,35 +81,44 @@ violation(65, 1, k(SUBVOL, root_item, OFFSET)) :-
   live_tree(SUBVOL),
   not(query(8, k(0, qgroup_info, SUBVOL))).
 
-% Rule 99. While quota is consistent, what a subvolume uses changes by at most the extents that its files take or leave and the blocks of its tree; what it uses alone, by those of all trees.
+% Rule 99. While quota is consistent, what a subvolume uses grows by at most the extents that its files take and the blocks that are made for its tree, and shrinks by at most those that they leave; what it uses alone changes by at most those of all trees.
 % Source: qgroup_update_counters: what a group refers to are the extents and blocks that its tree leads to. Not where the
 % kernel counts otherwise: during a rescan, in the commits of a balance (qgroup_trace_subtree_swap), of a subvolume that is
 % made or dropped, and with simple quotas, where who made an extent is charged for it. Copies of counts that a subvolume is made with
-% (btrfs_qgroup_inherit) leave quota inconsistent. Each object of the tree that changed
-% stands for two blocks, since one that two trees share can go without a trace in the extent tree.
+% (btrfs_qgroup_inherit) leave quota inconsistent. Of the blocks that go, each object of the tree that changed
+% stands for two, since one that two trees share can go without a trace in the extent tree.
 % For the user: a subvolume would run into its limit too early or never.
 violation(99, 8, k(0, qgroup_info, GROUP)) :-
-  count_moved(GROUP, rfer, LEAST),
+  count_moved(GROUP, rfer, GREW),
   not(add(1, k(GROUP, root_item, _))),
-  sum(BYTES, moved(GROUP, BYTES), MOVED),
-  LEAST > MOVED,
+  sum(BYTES, extent_came(GROUP, BYTES), EXTENTS),
+  GREW > EXTENTS,
+  sum(BYTES, block_came(GROUP, BYTES), BLOCKS),
+  sum(BYTES, whole_block_came(BYTES), WHOLE),
+  GREW > EXTENTS + BLOCKS + WHOLE.
+
+violation(99, 8, k(0, qgroup_info, GROUP)) :-
+  count_moved(GROUP, rfer, MOVED),
+  sum(BYTES, freed(GROUP, BYTES), FREED),
+  MOVED + FREED < 0,
   sum(BYTES, changed_block(BYTES), BLOCKS),
-  LEAST > MOVED + BLOCKS.
+  MOVED + FREED + BLOCKS < 0.
 
 % Another tree that takes or leaves an extent makes it one of several or of one; one that comes or goes, all of its extents.
 violation(99, 8, k(0, qgroup_info, GROUP)) :-
-  count_moved(GROUP, excl, LEAST),
+  count_moved(GROUP, excl, MOVED),
+  LEAST is abs(MOVED),
   not(add(1, k(_, root_item, _))),
   not(delete(1, k(_, root_item, _))),
   not(query(1, k(-5, orphan_item, _))),
-  sum(BYTES, moved_anywhere(BYTES), MOVED),
-  LEAST > MOVED,
+  sum(BYTES, moved_anywhere(BYTES), EXTENTS),
+  LEAST > EXTENTS,
   sum(BYTES, changed_block(BYTES), BLOCKS),
-  LEAST > MOVED + BLOCKS.
+  LEAST > EXTENTS + BLOCKS.
 
 % By how much a count of a subvolume changed, where Linux counts what the trees lead to. Counts below zero stand there as the same
 % 64 bits.
-count_moved(GROUP, FIELD, LEAST) :-
+count_moved(GROUP, FIELD, MOVED) :-
   change(8, k(0, qgroup_info, GROUP), FIELD, OLD, NEW),
   OLD \== null,
   NEW \== null,
@@ -120,20 +129,48 @@ count_moved(GROUP, FIELD, LEAST) :-
   live_tree(GROUP),
   not(query(1, k(-8, root_item, _))),
   not(delete(1, k(-8, root_item, _))),
-  CHANGE is abs(NEW - OLD),
-  LEAST is min(CHANGE, 18446744073709551616 - CHANGE).
+  MOVED is (NEW - OLD + 9223372036854775808) mod 18446744073709551616 - 9223372036854775808.
 
-moved(GROUP, BYTES) :-
-  new(GROUP, k(INODE, extent_data, OFFSET)),
+% Not looked at: another file of the subvolume may have had the extent before.
+extent_came(GROUP, BYTES) :-
+  new(GROUP, k(INODE, extent_data, OFFSET), disk_bytenr, _),
   query(GROUP, k(INODE, extent_data, OFFSET), disk_num_bytes, BYTES).
-moved(GROUP, BYTES) :-
+
+% A block that is new in a tree was made for it (btrfs_force_cow_block).
+block_came(GROUP, NODESIZE) :-
+  add(2, k(BLOCK, tree_block_ref, GROUP)),
+  made(BLOCK),
+  query(0, k(0, super_block, 0), nodesize, NODESIZE).
+
+% One that counts as a whole does not say for which tree: so it is after a snapshot in the same commit.
+whole_block_came(NODESIZE) :-
+  add(2, k(BLOCK, shared_block_ref, _)),
+  made(BLOCK),
+  query(0, k(0, super_block, 0), nodesize, NODESIZE).
+
+made(BLOCK) :- add(2, k(BLOCK, metadata_item, _)).
+made(BLOCK) :- add(2, k(BLOCK, extent_item, _)).
+
+freed(GROUP, BYTES) :-
   old(GROUP, k(_, extent_data, _), disk_num_bytes, BYTES).
-moved(GROUP, BYTES) :-
+freed(GROUP, BYTES) :-
+  old(GROUP, k(INODE, extent_data, OFFSET), disk_bytenr, _),
+  query(GROUP, k(INODE, extent_data, OFFSET), disk_num_bytes, BYTES).
+freed(GROUP, BYTES) :- two_blocks(GROUP, BYTES).
+
+two_blocks(GROUP, BYTES) :-
   ( new(GROUP, k(_, _, _)) ; delete(GROUP, k(_, _, _)) ),
   query(0, k(0, super_block, 0), nodesize, NODESIZE),
   BYTES is 2 * NODESIZE.
 
 moved_anywhere(BYTES) :- moved(TREE, BYTES), file_tree(TREE).
+
+moved(TREE, BYTES) :-
+  new(TREE, k(INODE, extent_data, OFFSET)),
+  query(TREE, k(INODE, extent_data, OFFSET), disk_num_bytes, BYTES).
+moved(TREE, BYTES) :-
+  old(TREE, k(_, extent_data, _), disk_num_bytes, BYTES).
+moved(TREE, BYTES) :- two_blocks(TREE, BYTES).
 
 changed_block(LENGTH) :-
   block_kind(KIND),

@@ -1,4 +1,4 @@
-% A subvolume uses a sector more than its tree can account for, another, below zero, a sector less.
+% A subvolume grows by a sector more than came to its tree; others, one of them below zero, shrink by a sector too much.
 rule(99).
 object(8,k(0,qgroup_status,0)).
 state(8,k(0,qgroup_status,0),flags,1).
@@ -11,41 +11,85 @@ object(1,k(256,root_item,0)).
 state(1,k(256,root_item,0),refs,1).
 object(1,k(257,root_item,0)).
 state(1,k(257,root_item,0),refs,1).
-% An extent comes, one goes, one takes the place of another; an inode goes. Each is two blocks besides.
+object(1,k(258,root_item,0)).
+state(1,k(258,root_item,0),refs,1).
+% An extent comes, one goes, one takes the place of another; a hole comes; an inode goes.
 change(256,k(257,extent_data,0),object,null,present).
+change(256,k(257,extent_data,0),disk_bytenr,null,1048576).
 change(256,k(257,extent_data,0),disk_num_bytes,null,8192).
 object(256,k(257,extent_data,0)).
 state(256,k(257,extent_data,0),disk_num_bytes,8192).
 change(256,k(258,extent_data,0),object,present,null).
+change(256,k(258,extent_data,0),disk_bytenr,3145728,null).
 change(256,k(258,extent_data,0),disk_num_bytes,4096,null).
 change(256,k(259,extent_data,0),object,present,present).
 change(256,k(259,extent_data,0),disk_bytenr,1048576,2097152).
 object(256,k(259,extent_data,0)).
 state(256,k(259,extent_data,0),disk_num_bytes,4096).
+change(256,k(260,extent_data,0),object,null,present).
+change(256,k(260,extent_data,0),disk_bytenr,null,0).
+change(256,k(260,extent_data,0),disk_num_bytes,null,0).
+object(256,k(260,extent_data,0)).
+state(256,k(260,extent_data,0),disk_num_bytes,0).
 change(256,k(258,inode_item,0),object,present,null).
 % Extents of another tree do not count.
 change(300,k(257,extent_data,0),object,null,present).
+change(300,k(257,extent_data,0),disk_bytenr,null,4194304).
 change(300,k(257,extent_data,0),disk_num_bytes,null,1048576).
 object(300,k(257,extent_data,0)).
 state(300,k(257,extent_data,0),disk_num_bytes,1048576).
-% Four blocks, of both kinds, and an extent of data.
+% Two blocks are made for the tree, of both kinds, and one that counts as a whole. One of another tree, one that the tree only
+% names anew, one that counts as a whole from now on, and an extent of data do not count.
 change(2,k(30408704,metadata_item,0),object,null,present).
+change(2,k(30408704,tree_block_ref,256),object,null,present).
 object(2,k(30408704,metadata_item,0)).
-change(2,k(30425088,metadata_item,0),object,present,null).
-change(2,k(30457856,metadata_item,1),object,present,null).
-change(2,k(30441472,extent_item,16384),object,present,null).
-change(2,k(30441472,extent_item,16384),refs,1,null).
+object(2,k(30408704,tree_block_ref,256)).
+change(2,k(30441472,extent_item,16384),object,null,present).
+change(2,k(30441472,tree_block_ref,256),object,null,present).
+object(2,k(30441472,extent_item,16384)).
+object(2,k(30441472,tree_block_ref,256)).
+change(2,k(30474240,metadata_item,0),object,null,present).
+change(2,k(30474240,shared_block_ref,30408704),object,null,present).
+object(2,k(30474240,metadata_item,0)).
+object(2,k(30474240,shared_block_ref,30408704)).
+change(2,k(30507008,metadata_item,0),object,null,present).
+change(2,k(30507008,tree_block_ref,300),object,null,present).
+object(2,k(30507008,metadata_item,0)).
+object(2,k(30507008,tree_block_ref,300)).
+change(2,k(30523392,tree_block_ref,256),object,null,present).
+object(2,k(30523392,tree_block_ref,256)).
+change(2,k(30539776,shared_block_ref,30408704),object,null,present).
+object(2,k(30539776,shared_block_ref,30408704)).
 change(2,k(13631488,extent_item,8192),object,null,present).
 object(2,k(13631488,extent_item,8192)).
 change(8,k(0,qgroup_info,256),object,present,present).
-change(8,k(0,qgroup_info,256),rfer,1048576,1265664).
+change(8,k(0,qgroup_info,256),rfer,1048576,1114112).
 object(8,k(0,qgroup_info,256)).
-state(8,k(0,qgroup_info,256),rfer,1265664).
+state(8,k(0,qgroup_info,256),rfer,1114112).
+change(2,k(30556160,metadata_item,1),object,present,null).
+change(2,k(30572544,extent_item,16384),object,present,null).
+change(2,k(30572544,extent_item,16384),refs,1,null).
+% In the others an extent goes and one comes, and one takes the place of another: with two blocks for each, and all blocks that changed.
 change(257,k(257,extent_data,0),object,present,null).
+change(257,k(257,extent_data,0),disk_bytenr,5242880,null).
 change(257,k(257,extent_data,0),disk_num_bytes,8192,null).
+change(257,k(258,extent_data,0),object,null,present).
+change(257,k(258,extent_data,0),disk_bytenr,null,8388608).
+change(257,k(258,extent_data,0),disk_num_bytes,null,8192).
+object(257,k(258,extent_data,0)).
+state(257,k(258,extent_data,0),disk_num_bytes,8192).
 change(8,k(0,qgroup_info,257),object,present,present).
-change(8,k(0,qgroup_info,257),rfer,4096,18446744073709445120).
+change(8,k(0,qgroup_info,257),rfer,4096,18446744073709379584).
 object(8,k(0,qgroup_info,257)).
-state(8,k(0,qgroup_info,257),rfer,18446744073709445120).
+state(8,k(0,qgroup_info,257),rfer,18446744073709379584).
+change(258,k(257,extent_data,0),object,present,present).
+change(258,k(257,extent_data,0),disk_bytenr,6291456,7340032).
+object(258,k(257,extent_data,0)).
+state(258,k(257,extent_data,0),disk_num_bytes,4096).
+change(8,k(0,qgroup_info,258),object,present,present).
+change(8,k(0,qgroup_info,258),rfer,1048576,909312).
+object(8,k(0,qgroup_info,258)).
+state(8,k(0,qgroup_info,258),rfer,909312).
 expect(99, 8, k(0,qgroup_info,256)).
 expect(99, 8, k(0,qgroup_info,257)).
+expect(99, 8, k(0,qgroup_info,258)).

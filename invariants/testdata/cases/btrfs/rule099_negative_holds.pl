@@ -1,0 +1,25 @@
+% A count that is below zero grows past it by what came.
+rule(99).
+object(8,k(0,qgroup_status,0)).
+state(8,k(0,qgroup_status,0),flags,1).
+state(8,k(0,qgroup_status,0),f(flags,on),1).
+state(8,k(0,qgroup_status,0),f(flags,rescan),0).
+state(8,k(0,qgroup_status,0),f(flags,inconsistent),0).
+object(0,k(0,super_block,0)).
+state(0,k(0,super_block,0),nodesize,16384).
+object(1,k(256,root_item,0)).
+state(1,k(256,root_item,0),refs,1).
+object(1,k(257,root_item,0)).
+state(1,k(257,root_item,0),refs,1).
+object(1,k(258,root_item,0)).
+state(1,k(258,root_item,0),refs,1).
+change(256,k(257,extent_data,0),object,null,present).
+change(256,k(257,extent_data,0),disk_bytenr,null,1048576).
+change(256,k(257,extent_data,0),disk_num_bytes,null,8192).
+object(256,k(257,extent_data,0)).
+state(256,k(257,extent_data,0),disk_num_bytes,8192).
+change(8,k(0,qgroup_info,256),object,present,present).
+change(8,k(0,qgroup_info,256),rfer,18446744073709547520,4096).
+object(8,k(0,qgroup_info,256)).
+state(8,k(0,qgroup_info,256),rfer,4096).
+expect_none.
