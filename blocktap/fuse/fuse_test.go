@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"go.uber.org/zap/zaptest"
 
@@ -115,5 +116,36 @@ func TestAbort(t *testing.T) {
 	<-done
 	if err := os.Remove(filepath.Dir(s.Path())); err != nil {
 		t.Errorf("the mount point is still in use: %v", err)
+	}
+}
+
+// What comes after the power is cut is neither done nor answered, until the connection ends.
+func TestCut(t *testing.T) {
+	seen := &requests{}
+	s, image := mount(t, seen)
+	shell(t, "printf before | dd of=%s bs=4096 conv=notrunc,sync", s.Path(), true)
+	s.Cut()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		shell(t, "printf after | dd of=%s bs=4096 conv=notrunc,sync", s.Path(), false)
+	}()
+	select {
+	case <-done:
+		t.Error("a write is answered after the power was cut")
+	case <-time.After(300 * time.Millisecond):
+	}
+	if err := s.Abort(); err != nil {
+		t.Fatal(err)
+	}
+	<-done
+	writes := 0
+	for _, r := range seen.seen {
+		if r.Op == blocktap.OpWrite {
+			writes++
+		}
+	}
+	if b, err := os.ReadFile(image); err != nil || writes != 1 || !bytes.HasPrefix(b, []byte("before")) {
+		t.Errorf("%d writes, the disk begins with %q, %v", writes, b[:8], err)
 	}
 }

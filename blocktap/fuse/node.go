@@ -2,6 +2,7 @@ package fuse
 
 import (
 	"context"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/hanwen/go-fuse/v2/fs"
@@ -18,6 +19,7 @@ type diskNode struct {
 	fs.Inode
 	dev *blocktap.Device
 	ctx context.Context // ends when the connection is aborted: what a hook waits with
+	cut atomic.Bool     // the power is cut: nothing is done and nothing is answered any more
 	log *zap.Logger
 }
 
@@ -34,6 +36,10 @@ var (
 type handle struct{ sync bool }
 
 func (n *diskNode) do(r *blocktap.Request) syscall.Errno {
+	if n.cut.Load() {
+		<-n.ctx.Done()
+		return syscall.EIO
+	}
 	err := n.dev.Do(n.ctx, r)
 	if err != nil {
 		n.log.Warn("request failed", zap.Stringer("op", r.Op), zap.Uint64("offset", r.Off), zap.Uint64("length", r.Len), zap.Error(err))

@@ -40,6 +40,7 @@ type Server struct {
 	conn   uint32 // number of the connection, under /sys/fs/fuse/connections
 	srv    *gofuse.Server
 	dev    *blocktap.Device
+	disk   *diskNode
 	cancel context.CancelFunc
 	log    *zap.Logger
 }
@@ -81,7 +82,7 @@ func Mount(dir string, dev *blocktap.Device, log *zap.Logger) (*Server, error) {
 		cancel()
 		return nil, fmt.Errorf("mounting %s: %w", dir, err)
 	}
-	s := &Server{dir: dir, srv: srv, dev: dev, cancel: cancel, log: log}
+	s := &Server{dir: dir, srv: srv, dev: dev, disk: disk, cancel: cancel, log: log}
 	if s.conn, err = connection(dir); err != nil {
 		return nil, errors.Join(err, s.Unmount())
 	}
@@ -106,6 +107,11 @@ func (s *Server) Unmount() error {
 		time.Sleep(20 * time.Millisecond)
 	}
 }
+
+// Cut leaves every later request without an answer, until Abort ends the wait: whoever sent it learns nothing. So the power of several
+// disks is cut at one instant, by a Cut of each before the first Abort. After an Abort alone, the kernel would hear that one disk
+// fails while others still take what it writes.
+func (s *Server) Cut() { s.disk.cut.Store(true) }
 
 // Abort ends the connection with the kernel: every request under way and every later one is an I/O
 // error to whoever sent it, and a hook that waits is told by its context. It is the way out when

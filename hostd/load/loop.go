@@ -49,6 +49,9 @@ func (r Run) throughLoop(ctx context.Context, st Stage, devices []*blocktap.Devi
 		start = time.Now()
 		pull := time.AfterFunc(cmp.Or(st.Cut, 2*r.Timeout), func() {
 			for _, l := range loops {
+				l.Cut()
+			}
+			for _, l := range loops {
 				_ = l.Abort() // told again by Close
 			}
 		})

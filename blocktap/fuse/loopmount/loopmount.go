@@ -123,6 +123,9 @@ func (m *Loop) Unmount() error {
 	return nil
 }
 
+// Cut leaves every request to the device unanswered from now on, until Abort: see fuse.Server.
+func (m *Loop) Cut() { m.server.Cut() }
+
 // Abort makes every request to the device fail from now on, as if its cable were pulled. It is safe to
 // call from another goroutine while a method waits.
 func (m *Loop) Abort() error {
