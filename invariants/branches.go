@@ -148,7 +148,7 @@ func (p *planner) placeBranches(branches []branch, e *env, rest []goal, needed [
 			for i, v := range outs {
 				x, ok := p.pack(e, v)
 				if !ok {
-					return nil, unsupportedf("%s may have no value behind a disjunction", p.variableName(v))
+					return nil, unsupportedf("%s may have no value behind a disjunction", e.name(v))
 				}
 				values[i] = x
 				t := typeAny
@@ -178,7 +178,7 @@ func (p *planner) placeBranches(branches []branch, e *env, rest []goal, needed [
 	}
 	for i, v := range outs {
 		e.bound[v] = register{registers[i], types[i]}
-		p.nameRegister(registers[i], v)
+		p.nameRegister(e, registers[i], v)
 	}
 	for len(e.bound) < maxEnv(branches) { // variables that the branches made stay theirs
 		e.fresh(1)

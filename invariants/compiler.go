@@ -110,7 +110,7 @@ func (c *compiler) violation(out *compiledClause, parsed parsedClause, head engi
 	e := &env{}
 	n := newInstance(&c.machine.terms, e, parsed)
 	tree, id, body := n.template(head.Arg(1)), n.template(head.Arg(2)), n.template(bodyOf(parsed))
-	p := &planner{compiler: c, machine: c.machine, at: parsed.text, names: n.names(), top: true}
+	p := &planner{compiler: c, machine: c.machine, at: parsed.text, top: true}
 	why := c.contradiction(parsed)
 	if why != "" && !c.loader.open {
 		c.mistake(parsed.text, "this clause can never find anything: %s", why)
@@ -137,7 +137,7 @@ func (c *compiler) contradiction(parsed parsedClause) string {
 	e := &env{}
 	n := newInstance(&c.machine.terms, e, parsed)
 	body := n.template(bodyOf(parsed))
-	p := &planner{compiler: c, machine: c.machine, at: parsed.text, names: n.names()}
+	p := &planner{compiler: c, machine: c.machine, at: parsed.text}
 	goals, alive, err := p.flatten([]goal{{body, parsed.text}}, e)
 	if err != nil || !alive {
 		return ""

@@ -3,6 +3,7 @@ package invariants_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -132,6 +133,43 @@ func TestExplainWays(t *testing.T) {
 		}
 		if strings.Join(got, ", ") != want {
 			t.Errorf("%s: %s, want %s", body, strings.Join(got, ", "), want)
+		}
+	}
+}
+
+// What explain writes can be read again: with brackets where they are needed, and with the names of the text alone.
+func TestExplainText(t *testing.T) {
+	const begin = "change(T,k(I,inode_item,0),size,_,S)"
+	for goal, want := range map[string]string{
+		"(S + 1) * 2 > 3 + 4 * S":        "(S + 1) * 2 > 3 + 4 * S",
+		"S - (1 - S) > 0":                "S - (1 - S) > 0",
+		"S - 1 - S > 0":                  "S - 1 - S > 0",
+		"(S + 7) mod 8 - 1 =:= S /\\ 3":  "(S + 7) mod 8 - 1 =:= S /\\ 3",
+		"not((S > 1, S < 5))":            "\\+((S > 1, S < 5))",
+		"not((S > 1 ; S < 5, I > 3))":    "\\+((S > 1 ; S < 5, I > 3))",
+		"not(((S > 1 ; S < 5), I > 3))":  "\\+(((S > 1 ; S < 5), I > 3))",
+		"not((S > 1 -> I > 3 ; I > 4))":  "\\+((S > 1 -> I > 3 ; I > 4))",
+		"not(query(T,k(I,dir_index,_)))": "\\+(query(T,k(I,dir_index,_)))",
+		"( query(T,k(I,dir_index,NUMBER)), NUMBER > S ; change(T,k(I,extent_data,_),object,null,present) )": "change(T,k(I,extent_data,_),object,null,present)",
+	} {
+		rule := "violation(1, T, I) :- " + begin + ", " + goal + "."
+		f := parseFacts(t, "change(5, k(300,inode_item,0), size, null, 7).\nobject(5, k(300,dir_index,2)).\nobject(5, k(300,extent_data,0)).\n")
+		e, err := invariants.NewCompiled(f.Txn.Schema, []invariants.File{{Name: "test.pl", Text: []byte(rule)}}, invariants.Options{OpenVocabulary: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		plans, err := e.Explain("1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var goals []string
+		for _, plan := range plans {
+			for _, s := range plan.Steps {
+				goals = append(goals, s.Goal)
+			}
+		}
+		if !slices.Contains(goals, want) {
+			t.Errorf("%s: %q", goal, goals)
 		}
 	}
 }

@@ -134,9 +134,6 @@ func (p *planner) inline(g goal, q indicator, args []template, e *env) ([]goal, 
 			}
 		}
 		before, after, hasCut := splitAtCut(n.template(bodyOf(c)))
-		for v, name := range n.names() {
-			p.names[v] = name
-		}
 		at = c.text
 		if !hasCut {
 			branches = append(branches, conjunctionOf(append(conj, after)))

@@ -175,7 +175,7 @@ func (p *planner) placeVerify(g goal, t, inner template, e *env, r *result) erro
 func (p *planner) give(e *env, want template, have register, r *result) error {
 	if v, ok := e.walk(want).(variable); ok {
 		e.bound[v] = have
-		p.nameRegister(have.index, v)
+		p.nameRegister(e, have.index, v)
 		return nil
 	}
 	ops, alive := p.unify(e, want, have, true)
@@ -184,11 +184,11 @@ func (p *planner) give(e *env, want template, have register, r *result) error {
 	return nil
 }
 
-func (p *planner) nameRegister(r int, v variable) {
+func (p *planner) nameRegister(e *env, r int, v variable) {
 	if p.byReg == nil {
 		p.byReg = map[int]string{}
 	}
-	p.byReg[r] = p.variableName(v)
+	p.byReg[r] = e.name(v)
 }
 
 func (p *planner) placeIs(t template, args []template, e *env, r *result) error {

@@ -2,7 +2,6 @@ package invariants
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -60,11 +59,11 @@ func (p *planner) keepSum(g goal, amount, inner template, e *env, at int) *keptS
 	}
 	outer := *p
 	trial, open := e.clone(), map[int]variable{}
-	p.names, p.unknown = maps.Clone(p.names), slices.Clone(p.unknown)
+	p.unknown = slices.Clone(p.unknown)
 	keys := make([]template, len(kept.keys))
 	for i, r := range kept.keys {
 		v := trial.fresh(maxArity)
-		keys[i], open[r.index], p.names[v] = v, v, p.byReg[r.index]
+		keys[i], open[r.index], trial.names[v] = v, v, p.byReg[r.index]
 		p.unknown = append(p.unknown, v)
 	}
 	table := p.machine.sumTable(p.compiler.property(whole), len(keys))

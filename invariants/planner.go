@@ -25,7 +25,6 @@ type planner struct {
 	machine   *machine
 	at        clauseText
 	registers int
-	names     map[variable]string
 	byReg     map[int]string
 
 	steps     []Step
@@ -58,6 +57,7 @@ type doneFunc func(e *env) ([]op, error)
 
 func (p *planner) register() int {
 	p.registers++
+	delete(p.byReg, p.registers-1) // that of another path may have had a name
 	return p.registers - 1
 }
 
@@ -75,26 +75,23 @@ func (p *planner) load(e *env, v variable, t valueType) int {
 	if p.byReg == nil {
 		p.byReg = map[int]string{}
 	}
-	p.byReg[r] = p.variableName(v)
+	p.byReg[r] = e.name(v)
 	e.bound[v] = register{r, t}
 	return r
-}
-
-func (p *planner) variableName(v variable) string {
-	if n, ok := p.names[v]; ok {
-		return n
-	}
-	return "_"
 }
 
 // text writes a goal for a person.
 func (p *planner) text(e *env, t template) string {
 	var b strings.Builder
-	p.write(&b, e, t, maxTextDepth)
+	p.write(&b, e, t, maxPriority, maxTextDepth)
 	return b.String()
 }
 
-func (p *planner) write(b *strings.Builder, e *env, t template, depth int) {
+// infixOf are the operators that write has between their operands.
+var infixOf = standardOperators().infix
+
+// write puts brackets around what has a higher priority than most.
+func (p *planner) write(b *strings.Builder, e *env, t template, most, depth int) {
 	if depth == 0 || b.Len() > maxTextLen {
 		b.WriteString("...")
 		return
@@ -103,7 +100,7 @@ func (p *planner) write(b *strings.Builder, e *env, t template, depth int) {
 	case constant:
 		b.WriteString(termText(p.machine.term(cell(t)), nil))
 	case variable:
-		b.WriteString(p.variableName(t))
+		b.WriteString(e.name(t))
 	case register:
 		if n := p.byReg[t.index]; n != "" {
 			b.WriteString(n)
@@ -112,20 +109,24 @@ func (p *planner) write(b *strings.Builder, e *env, t template, depth int) {
 		}
 	case compoundTemplate:
 		f := t.functor.String()
-		if len(t.args) == 2 && (isGraphicName(f) || f == "is") {
-			p.write(b, e, t.args[0], depth-1)
+		if op, infix := infixOf[f]; infix && len(t.args) == 2 {
+			if op.priority > most {
+				b.WriteByte('(')
+				defer b.WriteByte(')')
+			}
+			p.write(b, e, t.args[0], op.left, depth-1)
 			if f == "," {
 				b.WriteString(", ")
 			} else {
 				b.WriteString(" " + f + " ")
 			}
-			p.write(b, e, t.args[1], depth-1)
+			p.write(b, e, t.args[1], op.right, depth-1)
 			return
 		}
 		b.WriteString(atomText(f))
 		for i, a := range t.args {
 			b.WriteByte("(,"[min(i, 1)])
-			p.write(b, e, a, depth-1)
+			p.write(b, e, a, argumentPriority, depth-1)
 		}
 		b.WriteByte(')')
 	}

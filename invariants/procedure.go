@@ -76,8 +76,7 @@ type procedureEntry struct {
 
 func (c *compiler) compileProcedure(proc *procedure, pattern string, q indicator) error {
 	clauses := c.predicates[q]
-	p := &planner{compiler: c, machine: c.machine, at: clauses[0].text, counting: true, depth: 1,
-		names: map[variable]string{}}
+	p := &planner{compiler: c, machine: c.machine, at: clauses[0].text, counting: true, depth: 1}
 	e := &env{}
 	args := make([]template, q.arity)
 	var outs []variable

@@ -1,6 +1,8 @@
 package invariants
 
 import (
+	"cmp"
+
 	"github.com/ichiban/prolog/engine"
 )
 
@@ -41,18 +43,23 @@ type env struct {
 	bound  []template // nil: no value
 	single []bool     // the variable occurs once in its clause: its value is not needed
 	uses   []int      // how often it occurs
+	names  []string   // as the text has it; "": it does not
 }
 
 func (e *env) clone() *env {
-	return &env{append([]template(nil), e.bound...), append([]bool(nil), e.single...), append([]int(nil), e.uses...)}
+	return &env{append([]template(nil), e.bound...), append([]bool(nil), e.single...), append([]int(nil), e.uses...), append([]string(nil), e.names...)}
 }
 
 func (e *env) fresh(uses int) variable {
 	e.bound = append(e.bound, nil)
 	e.single = append(e.single, uses == 1)
 	e.uses = append(e.uses, uses)
+	e.names = append(e.names, "")
 	return variable(len(e.bound) - 1)
 }
+
+// name returns the name of a variable for a person.
+func (e *env) name(v variable) string { return cmp.Or(e.names[v], "_") }
 
 // walk returns what a template is bound to.
 func (e *env) walk(t template) template {
@@ -164,17 +171,6 @@ func newInstance(t *terms, e *env, c parsedClause) *instance {
 	return n
 }
 
-// names returns the variables by the names that they have in the text.
-func (n *instance) names() map[variable]string {
-	names := map[variable]string{}
-	for in, v := range n.variables {
-		if name, ok := n.clause.variables[in]; ok {
-			names[v] = name
-		}
-	}
-	return names
-}
-
 func (n *instance) count(t engine.Term) {
 	switch t := t.(type) {
 	case engine.Variable:
@@ -192,6 +188,7 @@ func (n *instance) template(t engine.Term) template {
 		v, ok := n.variables[t]
 		if !ok {
 			v = n.env.fresh(n.counts[t])
+			n.env.names[v] = n.clause.variables[t]
 			n.variables[t] = v
 		}
 		return v

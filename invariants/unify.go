@@ -29,7 +29,7 @@ func (p *planner) unify(e *env, x, y template, bind bool) (ops []op, alive bool)
 		}
 		e.bound[x] = y
 		if r, ok := y.(register); ok && p.byReg[r.index] == "" {
-			p.nameRegister(r.index, x)
+			p.nameRegister(e, r.index, x)
 		}
 		return nil, true
 	case constant:
