@@ -214,7 +214,8 @@ func (r *explorerRig) checkpoint(t *testing.T) {
 	r.ok(t, agent.DiskMake(3, 16<<20))
 	r.sh(t, `mkfs.ext3 -q /dev/fswrd3; mount -t ext3 /dev/vda /mnt/v; mount -t ext3 /dev/fswrd3 /mnt/r
 		(i=0; while [ ! -e /tmp/stop ]; do i=$((i + 1)); for d in /tmp /mnt/v /mnt/r; do echo $i >>$d/count; done; done) >/dev/null 2>&1 &
-		echo $! >/tmp/counter`)
+		echo $! >/tmp/counter
+		while [ ! -s /mnt/r/count ]; do sleep 0.1; done`) // the last of the three: each has a number
 	counts := func() (out []int) {
 		for _, s := range strings.Fields(r.sh(t, "for d in /tmp /mnt/v /mnt/r; do tail -n 1 $d/count; done")) {
 			n := 0
