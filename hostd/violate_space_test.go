@@ -79,4 +79,5 @@ var bitmapViolations = []violation{
 	{"btrfs/79", "free_space_info.extent_count+1@flags=1", 3},
 	{"btrfs/77", "free_space_info.flags=0@flags=1", 3},
 	{"btrfs/78", "free_space_bitmap!delete", 3},
+	{"btrfs/107", "free_space_bitmap.key.offset-4096", 3},
 }

@@ -69,6 +69,29 @@ in_group_with(START, KIND, LENGTH, FLAGS) :-
   query(10, k(GROUP, free_space_info, SIZE), flags, FLAGS),
   START + LENGTH =< GROUP + SIZE.
 
+% Rule 107. Where bitmaps hold the free space of a block group, they lie one behind the other from its beginning to its end: each has 2048 sectors, the last what is left.
+% Source: convert_free_space_to_bitmaps, which makes them, and all of them go at once (convert_free_space_to_extents, remove_block_group_free_space);
+% btrfs check, load_free_space_bitmaps, in which a run of free sectors goes on over a gap: "wanted bytes ..., found ...".
+% For the user: space that is in use would be given out again, and what it holds be overwritten.
+violation(107, 10, k(START, free_space_bitmap, LENGTH)) :-
+  add(10, k(START, free_space_bitmap, LENGTH)),
+  free_space_followed,
+  query(10, k(START, free_space_bitmap, LENGTH), chunk, GROUP),
+  query(10, k(GROUP, free_space_info, SIZE)),
+  not(is_piece(START - GROUP, LENGTH, SIZE)).
+
+violation(107, 10, k(START, free_space_bitmap, LENGTH)) :-
+  old(10, k(START, free_space_bitmap, LENGTH), chunk, GROUP),
+  free_space_followed,
+  query(10, k(GROUP, free_space_info, _), flags, 1),
+  not(query(10, k(START, free_space_bitmap, _))).
+
+% What begins OFFSET bytes behind the beginning of a block group of SIZE bytes is the bitmap that is there (BTRFS_FREE_SPACE_BITMAP_BITS).
+is_piece(OFFSET, LENGTH, SIZE) :-
+  sectorsize(SECTOR),
+  OFFSET mod (2048 * SECTOR) =:= 0,
+  LENGTH =:= min(2048 * SECTOR, SIZE - OFFSET).
+
 % Rule 78. Space is in use or free: the free space of a block group shrinks by as much as used grows, and the two fill a new one.
 % Source: add_to_free_space_tree, remove_from_free_space_tree; btrfs check, "there is no free space entry for ...". As
 % an invariant of the change.
