@@ -81,7 +81,7 @@ violation(65, 1, k(SUBVOL, root_item, OFFSET)) :-
   live_tree(SUBVOL),
   not(query(8, k(0, qgroup_info, SUBVOL))).
 
-% Rule 99. While quota is consistent, what a subvolume uses grows by at most the extents that its files take and the blocks that are made for its tree, and shrinks by at most those that they leave; what it uses alone changes by at most those of all trees.
+% Rule 99. While quota is consistent, what a subvolume uses grows by at most the extents that its files take and the blocks that are made for its tree less those that are freed, and shrinks by at most those that it leaves; what it uses alone changes by at most those of all trees.
 % Source: qgroup_update_counters: what a group refers to are the extents and blocks that its tree leads to. Not where the
 % kernel counts otherwise: during a rescan, in the commits of a balance (qgroup_trace_subtree_swap), of a subvolume that is
 % made or dropped, and with simple quotas, where who made an extent is charged for it. Copies of counts that a subvolume is made with
@@ -89,20 +89,21 @@ violation(65, 1, k(SUBVOL, root_item, OFFSET)) :-
 % stands for two, since one that two trees share can go without a trace in the extent tree.
 % For the user: a subvolume would run into its limit too early or never.
 violation(99, 8, k(0, qgroup_info, GROUP)) :-
-  count_moved(GROUP, rfer, GREW),
+  count_moved(GROUP, rfer, MOVED),
   not(add(1, k(GROUP, root_item, _))),
+  sum(BYTES, freed(GROUP, BYTES), FREED),
   sum(BYTES, extent_came(GROUP, BYTES), EXTENTS),
-  GREW > EXTENTS,
+  MOVED + FREED > EXTENTS,
   sum(BYTES, block_came(GROUP, BYTES), BLOCKS),
   sum(BYTES, whole_block_came(BYTES), WHOLE),
-  GREW > EXTENTS + BLOCKS + WHOLE.
+  MOVED + FREED > EXTENTS + BLOCKS + WHOLE.
 
 violation(99, 8, k(0, qgroup_info, GROUP)) :-
   count_moved(GROUP, rfer, MOVED),
-  sum(BYTES, freed(GROUP, BYTES), FREED),
-  MOVED + FREED < 0,
+  sum(BYTES, left(GROUP, BYTES), LEFT),
+  MOVED + LEFT < 0,
   sum(BYTES, changed_block(BYTES), BLOCKS),
-  MOVED + FREED + BLOCKS < 0.
+  MOVED + LEFT + BLOCKS < 0.
 
 % Another tree that takes or leaves an extent makes it one of several or of one; one that comes or goes, all of its extents.
 violation(99, 8, k(0, qgroup_info, GROUP)) :-
@@ -151,12 +152,23 @@ whole_block_came(NODESIZE) :-
 made(BLOCK) :- add(2, k(BLOCK, metadata_item, _)).
 made(BLOCK) :- add(2, k(BLOCK, extent_item, _)).
 
-freed(GROUP, BYTES) :-
+% What the tree has used, and is gone. An extent counts once, with the first of the references that name the tree.
+freed(GROUP, LENGTH) :-
+  old(2, k(EXTENT, extent_data_ref, HASH), root, GROUP),
+  delete(2, k(EXTENT, extent_item, LENGTH)),
+  not(( old(2, k(EXTENT, extent_data_ref, OTHER), root, GROUP), OTHER < HASH )).
+freed(GROUP, NODESIZE) :-
+  delete(2, k(BLOCK, tree_block_ref, GROUP)),
+  block_kind(KIND),
+  delete(2, k(BLOCK, KIND, _)),
+  query(0, k(0, super_block, 0), nodesize, NODESIZE).
+
+left(GROUP, BYTES) :-
   old(GROUP, k(_, extent_data, _), disk_num_bytes, BYTES).
-freed(GROUP, BYTES) :-
+left(GROUP, BYTES) :-
   old(GROUP, k(INODE, extent_data, OFFSET), disk_bytenr, _),
   query(GROUP, k(INODE, extent_data, OFFSET), disk_num_bytes, BYTES).
-freed(GROUP, BYTES) :- two_blocks(GROUP, BYTES).
+left(GROUP, BYTES) :- two_blocks(GROUP, BYTES).
 
 two_blocks(GROUP, BYTES) :-
   ( new(GROUP, k(_, _, _)) ; delete(GROUP, k(_, _, _)) ),

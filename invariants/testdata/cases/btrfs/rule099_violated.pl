@@ -63,12 +63,39 @@ object(2,k(30539776,shared_block_ref,30408704)).
 change(2,k(13631488,extent_item,8192),object,null,present).
 object(2,k(13631488,extent_item,8192)).
 change(8,k(0,qgroup_info,256),object,present,present).
-change(8,k(0,qgroup_info,256),rfer,1048576,1114112).
+change(8,k(0,qgroup_info,256),rfer,1048576,1052672).
 object(8,k(0,qgroup_info,256)).
-state(8,k(0,qgroup_info,256),rfer,1114112).
+state(8,k(0,qgroup_info,256),rfer,1052672).
+% What the tree alone has used is freed: two blocks of both kinds and an extent.
 change(2,k(30556160,metadata_item,1),object,present,null).
+change(2,k(30556160,metadata_item,1),refs,1,null).
+change(2,k(30556160,tree_block_ref,256),object,present,null).
 change(2,k(30572544,extent_item,16384),object,present,null).
 change(2,k(30572544,extent_item,16384),refs,1,null).
+change(2,k(30572544,tree_block_ref,256),object,present,null).
+change(2,k(3145728,extent_item,4096),object,present,null).
+change(2,k(3145728,extent_item,4096),refs,1,null).
+change(2,k(3145728,extent_data_ref,77),object,present,null).
+change(2,k(3145728,extent_data_ref,77),root,256,null).
+% So are a block and an extent that other trees have used too, and the extent by two files: it counts once. One stays, with what
+% another has of it, and so does a block.
+change(2,k(30588928,metadata_item,0),object,present,null).
+change(2,k(30588928,metadata_item,0),refs,2,null).
+change(2,k(30588928,tree_block_ref,256),object,present,null).
+change(2,k(8388608,extent_item,8192),object,present,null).
+change(2,k(8388608,extent_item,8192),refs,2,null).
+change(2,k(8388608,extent_data_ref,78),object,present,null).
+change(2,k(8388608,extent_data_ref,78),root,256,null).
+change(2,k(8388608,extent_data_ref,76),object,present,null).
+change(2,k(8388608,extent_data_ref,76),root,256,null).
+change(2,k(8388608,extent_data_ref,75),object,present,null).
+change(2,k(8388608,extent_data_ref,75),root,300,null).
+change(2,k(30605312,tree_block_ref,256),object,present,null).
+change(2,k(9437184,extent_item,8192),object,present,present).
+change(2,k(9437184,extent_item,8192),refs,1,2).
+object(2,k(9437184,extent_item,8192)).
+change(2,k(9437184,extent_data_ref,79),object,present,null).
+change(2,k(9437184,extent_data_ref,79),root,256,null).
 % In the others an extent goes and one comes, and one takes the place of another: with two blocks for each, and all blocks that changed.
 change(257,k(257,extent_data,0),object,present,null).
 change(257,k(257,extent_data,0),disk_bytenr,5242880,null).
@@ -79,17 +106,17 @@ change(257,k(258,extent_data,0),disk_num_bytes,null,8192).
 object(257,k(258,extent_data,0)).
 state(257,k(258,extent_data,0),disk_num_bytes,8192).
 change(8,k(0,qgroup_info,257),object,present,present).
-change(8,k(0,qgroup_info,257),rfer,4096,18446744073709379584).
+change(8,k(0,qgroup_info,257),rfer,4096,18446744073709363200).
 object(8,k(0,qgroup_info,257)).
-state(8,k(0,qgroup_info,257),rfer,18446744073709379584).
+state(8,k(0,qgroup_info,257),rfer,18446744073709363200).
 change(258,k(257,extent_data,0),object,present,present).
 change(258,k(257,extent_data,0),disk_bytenr,6291456,7340032).
 object(258,k(257,extent_data,0)).
 state(258,k(257,extent_data,0),disk_num_bytes,4096).
 change(8,k(0,qgroup_info,258),object,present,present).
-change(8,k(0,qgroup_info,258),rfer,1048576,909312).
+change(8,k(0,qgroup_info,258),rfer,1048576,892928).
 object(8,k(0,qgroup_info,258)).
-state(8,k(0,qgroup_info,258),rfer,909312).
+state(8,k(0,qgroup_info,258),rfer,892928).
 expect(99, 8, k(0,qgroup_info,256)).
 expect(99, 8, k(0,qgroup_info,257)).
 expect(99, 8, k(0,qgroup_info,258)).
