@@ -48,9 +48,9 @@ var workloads = []workload{
 		mkdir -p stress && cd stress
 		not=bind-mount,binderfs,procfs,verity
 		[ -n "$GUEST" ] || not=$not,dentry,fanotify,io,iomix,mknod,open,touch
-		(while sleep 0.3; do sync -f . || exit; done) & commits=$!
+		(until [ -e stop ]; do sleep 0.3; sync -f . || exit; done) & commits=$!
 		stress-ng --quiet --class filesystem --exclude $not --sequential 1 --timeout 1s --temp-path . || [ $? -le 3 ]
-		kill $commits; wait $commits || true
+		: > stop; wait $commits || true
 		cd .. && rm -rf stress`},
 	{name: "tools", fs: "ext3", script: `$LOAD`, lives: 6, between: ext3Tools},
 	// The file system grows in steps while it is in use. The host's root may have no CAP_SYS_RESOURCE, which this takes.
