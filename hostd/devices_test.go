@@ -186,27 +186,31 @@ func TestRefusalOnSeveralDisks(t *testing.T) {
 // A guard that begins on disks whose superblocks are of different generations, as a loss of power between the
 // devices leaves them, goes on from the newest.
 func TestAttachAfterCrashBetweenDevices(t *testing.T) {
-	images := madeDisks(t, 2, 256<<20, "-d", "raid1", "-m", "raid1")
-	r := attachDisks(t, images, nil)
-	r.mustMount("btrfs")
-	r.mustRun("echo one > one; sync -f .")
-	before := make([]byte, 4096)
-	readAt(t, images[1], before, 64<<10)
-	r.mustRun("echo two > two; sync -f .")
-	if err := r.Unmount(); err != nil {
-		t.Fatal(err)
-	}
-	r.noAlarm()
-	r.close()
-	writeAt(t, images[1], before, 64<<10)
+	for older := range 2 {
+		t.Run(fmt.Sprintf("device %d is older", older+1), func(t *testing.T) {
+			images := madeDisks(t, 2, 256<<20, "-d", "raid1", "-m", "raid1")
+			r := attachDisks(t, images, nil)
+			r.mustMount("btrfs")
+			r.mustRun("echo one > one; sync -f .")
+			before := make([]byte, 4096)
+			readAt(t, images[older], before, 64<<10)
+			r.mustRun("echo two > two; sync -f .")
+			if err := r.Unmount(); err != nil {
+				t.Fatal(err)
+			}
+			r.noAlarm()
+			r.close()
+			writeAt(t, images[older], before, 64<<10)
 
-	r = attachDisks(t, images, nil)
-	r.mustMount("btrfs")
-	if got := r.mustRun("cat one two"); got != "one\ntwo\n" {
-		t.Errorf("after the crash: %q", got)
+			r = attachDisks(t, images, nil)
+			r.mustMount("btrfs")
+			if got := r.mustRun("cat one two"); got != "one\ntwo\n" {
+				t.Errorf("after the crash: %q", got)
+			}
+			r.mustRun("echo three > three; sync -f .")
+			r.finish(true)
+		})
 	}
-	r.mustRun("echo three > three; sync -f .")
-	r.finish(true)
 }
 
 // loop returns the loop device of disk i.

@@ -57,7 +57,7 @@ func (f *FS) take(at uint64, sb superblock, obs *interp.Observation) {
 	f.after = s.devs
 	f.settle = func(written bool) {
 		if written {
-			f.base, f.judged = s, nil
+			f.base, f.judged, f.earlier = s, nil, nil
 		}
 	}
 }
@@ -113,7 +113,7 @@ func (f *FS) leave(at uint64, why string, obs *interp.Observation) {
 		if !written {
 			return
 		}
-		f.judged = nil
+		f.judged, f.earlier = nil, nil
 		if f.base = &base; left == 0 {
 			f.base, f.log = nil, nil
 		}

@@ -17,26 +17,6 @@ type judgement struct {
 	settled    bool
 	written    bool // it was let through
 	stale      bool // metadata was written since
-	// before is what was followed until a copy was written that is not the first of its disk, as long as no first one is. Linux mounts by
-	// that alone, on any disk: docs/decisions/0003.
-	before    *state
-	beforeLog *logState
-}
-
-// takeBack goes back to the commit before the last one if of that only further copies were written, and now metadata is: the kernel waits for all
-// copies before it goes on, so another one has begun with what the first copy says. It does the same with a log commit.
-func (f *FS) takeBack(w *interp.Write) {
-	if superAlone(*w) {
-		return
-	}
-	if j := f.judged; j != nil && j.before != nil && j.chunks.holdsMetadata(w.Off, w.Len) {
-		f.dropForecast()
-		f.base, f.log, f.judged = j.before, j.beforeLog, nil
-	}
-	if f.log != nil && f.log.elder != nil && f.base.chunks.holdsMetadata(w.Off, w.Len) {
-		f.dropForecast()
-		f.base.sb, f.log = f.log.elder.sb, f.log.elder.log
-	}
 }
 
 // commit judges a new generation.
@@ -88,9 +68,6 @@ func (f *FS) judge(base, s *state, at uint64, sb superblock, obs *interp.Observa
 		j.settled, j.written = true, written
 		if !written {
 			return
-		}
-		if !isPrimary(at) {
-			j.before, j.beforeLog = base, f.log
 		}
 		if s == nil || obs.Txn == nil {
 			f.letThrough(base, sb, at)

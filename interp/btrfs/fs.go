@@ -11,13 +11,14 @@ type FS struct {
 	sizes []uint64 // of the disks
 	base  *state   // as of the last commit on disk; nil while there is no file system
 
-	after  *devices           // once the write under observation is done, if it changes them
-	settle func(written bool) // what Settle does besides forgetting the write
-	judged *judgement         // the last commit that was judged
-	order  unflushed          // writes of metadata that are not durable yet
-	log    *logState          // what fsync wrote since; nil if there is no log or none that can be relied on
-	names  *change.Names
-	found  interp.Observation // of the log that was there
+	after   *devices           // once the write under observation is done, if it changes them
+	settle  func(written bool) // what Settle does besides forgetting the write
+	judged  *judgement         // the last commit that was judged
+	order   unflushed          // writes of metadata that are not durable yet
+	log     *logState          // what fsync wrote since; nil if there is no log or none that can be relied on
+	earlier *earlier           // what a mount would still go by; nil if that is base and log
+	names   *change.Names
+	found   interp.Observation // of the log that was there
 
 	written  []writtenBlock // in the write under observation
 	metadata bool           // the write last observed may hold metadata

@@ -17,14 +17,6 @@ type logState struct {
 	root   pointer            // of the log root tree
 	trees  map[uint64]*logged // by subvolume; the log root tree itself stands under treeLogID
 	blocks map[uint64]keySpan // all blocks by logical address
-	elder  *elderLog          // what a mount would still go by; nil if that is this log
-}
-
-// An elderLog is what was followed until a log commit reached a disk that does not decide (devices.decides), as long as it has reached no
-// other: docs/decisions/0003.
-type elderLog struct {
-	sb  superblock
-	log *logState
 }
 
 // A logged is a tree of the log.
@@ -210,7 +202,7 @@ func (k keySpan) fits(s span) bool {
 }
 
 // logCommit judges a superblock that leads to another log: what fsync has written is on the disk now.
-func (f *FS) logCommit(base *state, at uint64, sb superblock, obs *interp.Observation) {
+func (f *FS) logCommit(base *state, sb superblock, obs *interp.Observation) {
 	obs.Point = interp.LogPoint
 	var log *logState
 	if !base.unsound {
@@ -224,29 +216,9 @@ func (f *FS) logCommit(base *state, at uint64, sb superblock, obs *interp.Observ
 		}
 	}
 	f.settle = func(written bool) {
-		if !written {
-			return
-		}
-		if log != nil && !base.devs.decides(f.disk, at, sb) {
-			log.elder = &elderLog{sb: base.sb, log: f.log}
-			if f.log != nil && f.log.elder != nil {
-				log.elder = f.log.elder // no metadata came between: it is still what a mount goes by
-			}
-		}
-		base.sb = sb
-		f.base, f.log = base, log
-	}
-}
-
-// copied is shown a further copy of the superblock that is followed. If a mount goes by it, nothing else is waited for.
-func (f *FS) copied(base *state, at uint64, sb superblock) {
-	f.settle = func(written bool) {
-		if !written {
-			return
-		}
-		f.base = base
-		if f.log != nil && f.log.elder != nil && base.devs.decides(f.disk, at, sb) {
-			f.log.elder = nil
+		if written {
+			base.sb = sb
+			f.base, f.log = base, log
 		}
 	}
 }

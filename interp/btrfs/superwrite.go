@@ -69,8 +69,7 @@ func (f *FS) refuseSuper(err error, obs *interp.Observation) {
 
 // follow judges a superblock of the file system that is followed.
 func (f *FS) follow(at uint64, sb superblock, obs *interp.Observation) {
-	old := f.base.sb
-	if err := sb.checkUnchanged(old, at); err != nil {
+	if err := sb.checkUnchanged(f.base.sb, at); err != nil {
 		f.refuseSuper(err, obs)
 		return
 	}
@@ -80,9 +79,22 @@ func (f *FS) follow(at uint64, sb superblock, obs *interp.Observation) {
 		return
 	}
 	obs.Generation = sb.generation()
-	if j := f.judged; j != nil && isPrimary(at) && j.generation == sb.generation() {
-		j.before, j.beforeLog = nil, nil // Linux mounts by this one
+	was := earlier{base, base.sb, f.log}
+	f.judgeSuper(base, at, sb, obs)
+	settle := f.settle
+	f.settle = func(written bool) {
+		if settle != nil {
+			settle(written)
+		}
+		if written {
+			f.remember(was, at, sb)
+		}
 	}
+}
+
+// judgeSuper judges a superblock that is of the file system that is followed, by what it changes.
+func (f *FS) judgeSuper(base *state, at uint64, sb superblock, obs *interp.Observation) {
+	old := f.base.sb
 	if j := f.judged; j != nil && j.settled && !j.stale && j.identity == sb.identity() {
 		f.again(j, at, obs)
 		f.keep(base)
@@ -97,12 +109,12 @@ func (f *FS) follow(at uint64, sb superblock, obs *interp.Observation) {
 	case sb.generation() > old.generation():
 		f.commit(base, at, sb, obs)
 	case sb.identity() == old.identity():
-		f.copied(base, at, sb)
+		f.keep(base) // a copy that is written again
 	case !sb.sameTrees(old):
 		obs.Violations = append(obs.Violations, violatedAt(superRule, at, "the roots of the trees changed and the generation stayed %d", old.generation()).v)
 	default:
 		if sb.logRoot() != old.logRoot() || sb.b[200] != old.b[200] {
-			f.logCommit(base, at, sb, obs)
+			f.logCommit(base, sb, obs)
 			return
 		}
 		f.settle = func(written bool) {
