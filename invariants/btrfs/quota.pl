@@ -152,7 +152,8 @@ whole_block_came(NODESIZE) :-
 made(BLOCK) :- add(2, k(BLOCK, metadata_item, _)).
 made(BLOCK) :- add(2, k(BLOCK, extent_item, _)).
 
-% What the tree has used, and is gone. An extent counts once, with the first of the references that name the tree.
+% What the tree has used, and is gone. An extent counts once, with the first of the references that name the tree: they come in the
+% order of their hashes, so that the first one met is it or ends the search.
 freed(GROUP, LENGTH) :-
   old(2, k(EXTENT, extent_data_ref, HASH), root, GROUP),
   delete(2, k(EXTENT, extent_item, LENGTH)),
@@ -168,21 +169,13 @@ left(GROUP, BYTES) :-
 left(GROUP, BYTES) :-
   old(GROUP, k(INODE, extent_data, OFFSET), disk_bytenr, _),
   query(GROUP, k(INODE, extent_data, OFFSET), disk_num_bytes, BYTES).
-left(GROUP, BYTES) :- two_blocks(GROUP, BYTES).
-
-two_blocks(GROUP, BYTES) :-
+left(GROUP, BYTES) :-
   ( new(GROUP, k(_, _, _)) ; delete(GROUP, k(_, _, _)) ),
   query(0, k(0, super_block, 0), nodesize, NODESIZE),
   BYTES is 2 * NODESIZE.
 
-moved_anywhere(BYTES) :- moved(TREE, BYTES), file_tree(TREE).
-
-moved(TREE, BYTES) :-
-  new(TREE, k(INODE, extent_data, OFFSET)),
-  query(TREE, k(INODE, extent_data, OFFSET), disk_num_bytes, BYTES).
-moved(TREE, BYTES) :-
-  old(TREE, k(_, extent_data, _), disk_num_bytes, BYTES).
-moved(TREE, BYTES) :- two_blocks(TREE, BYTES).
+moved_anywhere(BYTES) :- extent_came(TREE, BYTES), file_tree(TREE).
+moved_anywhere(BYTES) :- left(TREE, BYTES), file_tree(TREE).
 
 changed_block(LENGTH) :-
   block_kind(KIND),

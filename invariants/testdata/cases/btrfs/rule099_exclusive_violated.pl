@@ -11,12 +11,19 @@ object(1,k(256,root_item,0)).
 state(1,k(256,root_item,0),refs,1).
 % Two trees change an extent each: with two blocks for each, and a block of a tree.
 change(256,k(257,extent_data,0),object,null,present).
+change(256,k(257,extent_data,0),disk_bytenr,null,1048576).
 change(256,k(257,extent_data,0),disk_num_bytes,null,8192).
 object(256,k(257,extent_data,0)).
 state(256,k(257,extent_data,0),disk_num_bytes,8192).
 change(5,k(257,extent_data,0),object,present,null).
+change(5,k(257,extent_data,0),disk_bytenr,2097152,null).
 change(5,k(257,extent_data,0),disk_num_bytes,4096,null).
-% What is no file tree does not count.
+% What is no file tree does not count: checksums, and the file of a space cache.
+change(1,k(300,extent_data,0),object,null,present).
+change(1,k(300,extent_data,0),disk_bytenr,null,3145728).
+change(1,k(300,extent_data,0),disk_num_bytes,null,65536).
+object(1,k(300,extent_data,0)).
+state(1,k(300,extent_data,0),disk_num_bytes,65536).
 change(7,k(-10,extent_csum,1048576),object,null,present).
 object(7,k(-10,extent_csum,1048576)).
 change(2,k(30408704,metadata_item,0),object,null,present).
