@@ -37,7 +37,7 @@ test: setup build build/bin/gotestsum ## every test that needs no guest
 	go build ./...
 	$(MAKE) --no-print-directory -k -j 2 test-disks test-apart
 
-APART := ./invariants/... ./hostd/mutants/... ./interp/... ./explore/...
+APART := ./invariants/... ./dev/mutants/... ./interp/... ./explore/...
 
 test-disks:
 	gotestsum --format pkgname-and-test-fails -- -p 1 -timeout 20m $$(go list ./... | grep -vxF "$$(go list $(APART))")
@@ -75,15 +75,15 @@ fuzz: setup ## run each fuzz target for FUZZTIME (30s)
 bench: setup guest ## benchmarks, each beside a peer
 	@scripts/bench.sh
 
-soak: setup ## real loads until 20,000 commits of btrfs were judged without an alarm; SOAK="-fs ext3 -commits 500" and others: see go run ./hostd/soak -help
-	PATH=$(CURDIR)/build/btrfs-progs/sbin:$(CURDIR)/build/btrfs-progs/bin:$$PATH go run ./hostd/soak -keep build/soak $(SOAK)
+soak: setup ## real loads until 20,000 commits of btrfs were judged without an alarm; SOAK="-fs ext3 -commits 500" and others: see go run ./dev/soak -help
+	PATH=$(CURDIR)/build/btrfs-progs/sbin:$(CURDIR)/build/btrfs-progs/bin:$$PATH go run ./dev/soak -keep build/soak $(SOAK)
 
 matrix: setup ## the corruption matrices into build/matrix: fsward, the checker and Linux on thousands of altered commits; MATRIX="-fs btrfs -only extent_item" and others
-	go run ./hostd/matrix/cmd -dir build/matrix -linux $(MATRIX)
+	go run ./dev/matrix/cmd -dir build/matrix -linux $(MATRIX)
 
 mutants: setup ## each rule weakened in one place at a time: what no test notices
-	go run ./hostd/mutants/cmd -fs btrfs
-	go run ./hostd/mutants/cmd -fs ext3 -commits=false
+	go run ./dev/mutants/cmd -fs btrfs
+	go run ./dev/mutants/cmd -fs ext3 -commits=false
 
 man: build ## write the man pages to build/man
 	./fsward man build/man

@@ -18,7 +18,7 @@ part "the rule engine, beside hand-written Go, the reference engine and SWI-Prol
 	go test -tags bench -count=1 -timeout 60m -run '^TestBenchTable$' -v ./invariants
 mapfile -t dirs < <(grep -rlE --include='*_test.go' '^func Benchmark' . | xargs -r -n 1 dirname | sort -u)
 part "single writes, beside pwrite (half a minute)" go test -run '^$' -bench . -benchmem "${dirs[@]}"
-part "btrfs of the host's kernel, checked beside unchecked (some minutes)" go run ./hostd/overhead -fs btrfs
-part "ext3 of the host's kernel, checked beside unchecked (some minutes)" go run ./hostd/overhead -fs ext3
+part "btrfs of the host's kernel, checked beside unchecked (some minutes)" go run ./dev/overhead -fs btrfs
+part "ext3 of the host's kernel, checked beside unchecked (some minutes)" go run ./dev/overhead -fs ext3
 part "crash disks recovered and checked in a guest under TCG; EXPLODE had 3.2 a second (two minutes)" \
 	go test -tags vmtest -run '^$' -bench '^BenchmarkGuestExplore$' -benchtime 1x ./hostd

@@ -35,7 +35,7 @@ func inGuest(t *testing.T, image string, reread int, visit func(interp.Observati
 			t.Fatal(err)
 		}
 	}
-	peer(t, "gcc", "-O2", "-shared", "-fPIC", "-o", at("ptrace.so"), "../../hostd/uml/shim/ptrace.c")
+	peer(t, "gcc", "-O2", "-shared", "-fPIC", "-o", at("ptrace.so"), "../../dev/uml/shim/ptrace.c")
 	init := fmt.Sprintf("#!/bin/sh\nexport PATH=/usr/sbin:/usr/bin:/sbin:/bin MNT=%s\nmount -t proc proc /proc; mount -t devtmpfs dev %s; mount --bind %s /dev\n(set -ex\n%s\n) > %s 2>&1\necho ended $? >> %s\necho o > /proc/sysrq-trigger\nsleep 100\n",
 		at("mnt"), at("dev"), at("dev"), script, at("output"), at("output"))
 	if err := os.WriteFile(at("init"), []byte(init), 0o700); err != nil {

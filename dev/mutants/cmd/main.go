@@ -14,8 +14,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"fsward/hostd/matrix"
-	"fsward/hostd/mutants"
+	"fsward/dev/matrix"
+	"fsward/dev/mutants"
 	"fsward/interp/detect"
 	"fsward/invariants"
 )

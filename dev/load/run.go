@@ -9,8 +9,8 @@ import (
 	"go.uber.org/zap"
 
 	"fsward/blocktap"
+	"fsward/dev/uml"
 	"fsward/hostd"
-	"fsward/hostd/uml"
 	"fsward/interp/detect"
 )
 

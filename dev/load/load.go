@@ -17,7 +17,7 @@ import (
 // process of its own, since the one that serves a device must not wait for the file system on it.
 func Build(ctx context.Context, dir string) (string, error) {
 	path := filepath.Join(dir, "fsload")
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", path, "fsward/hostd/load/fsload")
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", path, "fsward/dev/load/fsload")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building fsload: %w: %s", err, out)

@@ -9,7 +9,7 @@ import (
 
 	"go.uber.org/zap/zaptest"
 
-	"fsward/hostd/load"
+	"fsward/dev/load"
 )
 
 // TestSoakCut is a short cut of `make soak`: random load on each file system, in so many operations that the machine's

@@ -17,8 +17,8 @@ import (
 
 	"go.uber.org/zap"
 
-	"fsward/hostd/load"
-	"fsward/hostd/uml"
+	"fsward/dev/load"
+	"fsward/dev/uml"
 )
 
 func main() {

@@ -13,7 +13,7 @@ import (
 
 	"fsward/blocktap"
 	"fsward/blocktap/fuse"
-	"fsward/hostd/uml"
+	"fsward/dev/uml"
 )
 
 // guestInit is the first process of the guest. What it prints is on the host, in the file named last.

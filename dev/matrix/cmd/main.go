@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"fsward/hostd/matrix"
+	"fsward/dev/matrix"
 )
 
 func main() {

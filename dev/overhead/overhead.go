@@ -21,8 +21,8 @@ import (
 	"go.uber.org/zap"
 	"golang.org/x/sys/unix"
 
+	"fsward/dev/load"
 	"fsward/hostd"
-	"fsward/hostd/load"
 	"fsward/interp/detect"
 )
 

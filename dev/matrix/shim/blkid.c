@@ -5,7 +5,7 @@
  * among which there may be copies of the file system, and a mount namespace in
  * which there are none would keep the mounts of everyone else.
  *
- * For LD_PRELOAD, which hostd/matrix/scratch.go compiles.
+ * For LD_PRELOAD, which dev/matrix/scratch.go compiles.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -16,7 +16,7 @@ import (
 	"sync"
 	"time"
 
-	"fsward/hostd/uml"
+	"fsward/dev/uml"
 	"fsward/interp"
 )
 
@@ -40,7 +40,7 @@ func newMachine(ctx context.Context, dir string) (*machine, error) {
 	if m.Machine, err = uml.New(ctx, dir); err != nil {
 		return nil, err
 	}
-	build := exec.CommandContext(ctx, "go", "build", "-o", m.init, "fsward/hostd/matrix/umlinit")
+	build := exec.CommandContext(ctx, "go", "build", "-o", m.init, "fsward/dev/matrix/umlinit")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("umlinit: %w\n%s", err, out)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"fsward/hostd/load"
+	"fsward/dev/load"
 )
 
 // A workload changes the file system that is mounted in its working directory until $LIMIT is reached, in the shell.

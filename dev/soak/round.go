@@ -15,8 +15,8 @@ import (
 
 	"fsward/blocktap"
 	"fsward/change"
+	"fsward/dev/load"
 	"fsward/hostd"
-	"fsward/hostd/load"
 	"fsward/interp/detect"
 )
 

@@ -19,8 +19,8 @@ import (
 	"fsward/blocktap"
 	"fsward/blocktap/fuse/loopmount"
 	"fsward/blocktap/trace"
+	"fsward/dev/load"
 	"fsward/hostd"
-	"fsward/hostd/load"
 )
 
 // A Variant is a file system whose commits are altered.

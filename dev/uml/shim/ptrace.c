@@ -5,7 +5,7 @@
  * area, and the host takes NT_X86_XSTATE only whole (xstateregs_set in
  * arch/x86/kernel/fpu/regset.c): here the rest is put behind what UML gives.
  *
- * For LD_PRELOAD. The Makefile is Go's: hostd/uml/uml.go compiles it.
+ * For LD_PRELOAD. The Makefile is Go's: dev/uml/uml.go compiles it.
  */
 #include <elf.h>
 #include <errno.h>
