@@ -20,7 +20,7 @@ var mayImport = map[string][]string{
 	"explore":    {"change", "blocktap", "interp", "invariants"},
 	"hostd":      {"change", "blocktap", "interp", "invariants", "explore"},
 	"cmd":        {"change", "blocktap", "interp", "invariants", "explore", "hostd"},
-	"dev":        {"change", "blocktap", "interp", "invariants", "explore", "hostd"}, // nothing imports it
+	"dev":        {"change", "blocktap", "interp", "invariants", "explore", "hostd"}, // nothing but tests imports it
 	"shareddata": {},                                                                 // of tests
 }
 

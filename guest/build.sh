@@ -178,9 +178,9 @@ libraries() {
 sync=$(command -v sync)
 (cd "$here" && CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o "$out/fsload" fsward/dev/load/fsload) || die "cannot build fsload"
 (cd "$here" && CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o "$out/fswcalls" fsward/hostd/calls/fswcalls) || die "cannot build fswcalls"
-(cd "$here" && CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o "$out/rdcheck" fsward/explore/ramdisk/rdcheck) || die "cannot build rdcheck"
+(cd "$here" && CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o "$out/rdcheck" fsward/dev/rdcheck) || die "cannot build rdcheck"
 (cd "$here" && CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o "$out/fsagent" fsward/explore/agent/fsagent) || die "cannot build fsagent"
-(cd "$here" && CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o "$out/ekcheck" fsward/explore/ekm/ekcheck) || die "cannot build ekcheck"
+(cd "$here" && CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o "$out/ekcheck" fsward/dev/ekcheck) || die "cannot build ekcheck"
 gcc-12 -Wall -Werror -static -o "$out/rdioctl" "$here/rdioctl.c" || die "cannot build rdioctl"
 dynamic="$(command -v dash) $(command -v btrfs) $(command -v mkfs.btrfs) $(command -v mke2fs) $(command -v e2fsck) $(command -v chrt)"
 bins="$(command -v busybox) $out/fsload $out/fswcalls $out/rdcheck $out/ekcheck $out/rdioctl $out/fsagent $dynamic"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tries fsw_ekm: see explore/ekm/ekcheck.
+# Tries fsw_ekm: see dev/ekcheck.
 #
 # Kernel command line:
 #   fsward.checks=A,B   the checks to run

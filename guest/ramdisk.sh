@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tries fsw_ramdisk: see explore/ramdisk/rdcheck.
+# Tries fsw_ramdisk: see dev/rdcheck.
 #
 # Kernel command line:
 #   fsward.checks=A,B   the checks to run

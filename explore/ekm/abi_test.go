@@ -3,7 +3,7 @@ package ekm
 import (
 	"testing"
 
-	"fsward/explore/device/abitest"
+	"fsward/dev/abitest"
 )
 
 // The C compiler says what is in the header that the module is built with; this package has to agree.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"fsward/dev/guestcheck"
 	"fsward/explore/ekm"
-	"fsward/explore/guestcheck"
 	"fsward/explore/ramdisk"
 )
 

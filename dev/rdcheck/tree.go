@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"fsward/explore/guestcheck"
+	"fsward/dev/guestcheck"
 	"fsward/explore/ramdisk"
 )
 

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"fsward/dev/guestcheck"
 	"fsward/explore/ekm"
-	"fsward/explore/guestcheck"
 )
 
 // checkRates measures what each probe costs when 1,000 files are made.

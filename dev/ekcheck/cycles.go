@@ -7,8 +7,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"fsward/dev/guestcheck"
 	"fsward/explore/ekm"
-	"fsward/explore/guestcheck"
 )
 
 // checkCycles loads the module, has it do all that it does, and unloads it, many times.

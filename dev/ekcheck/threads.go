@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"fsward/dev/guestcheck"
 	"fsward/explore/ekm"
-	"fsward/explore/guestcheck"
 )
 
 // checkThreads finds who serves a mounted file system, holds all of them, and sees who runs anyway.

@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"fsward/explore/guestcheck"
+	"fsward/dev/guestcheck"
 	"fsward/explore/ramdisk"
 )
 

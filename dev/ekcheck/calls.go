@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"fsward/dev/guestcheck"
 	"fsward/explore/ekm"
-	"fsward/explore/guestcheck"
 )
 
 // checkCalls logs the system calls of a tree of processes, and holds them against what was called.

@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"fsward/explore/guestcheck"
+	"fsward/dev/guestcheck"
 	"fsward/explore/ramdisk"
 )
 

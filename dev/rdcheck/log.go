@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"fsward/blocktap/trace"
-	"fsward/explore/guestcheck"
+	"fsward/dev/guestcheck"
 	"fsward/explore/ramdisk"
 )
 

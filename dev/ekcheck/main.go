@@ -1,4 +1,4 @@
-// Command ekcheck tries fsw_ekm in a guest, with the disks of fsw_ramdisk: see explore/guestcheck.
+// Command ekcheck tries fsw_ekm in a guest, with the disks of fsw_ramdisk: see dev/guestcheck.
 package main
 
 import (
@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"fsward/dev/guestcheck"
 	"fsward/explore/ekm"
-	"fsward/explore/guestcheck"
 	"fsward/explore/ramdisk"
 )
 

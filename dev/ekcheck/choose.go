@@ -9,8 +9,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"fsward/dev/guestcheck"
 	"fsward/explore/ekm"
-	"fsward/explore/guestcheck"
 )
 
 // next is the sequence after that of choices that were taken, as an odometer; nil after the last.

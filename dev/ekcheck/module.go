@@ -6,8 +6,8 @@ import (
 	"os"
 	"strings"
 
+	"fsward/dev/guestcheck"
 	"fsward/explore/ekm"
-	"fsward/explore/guestcheck"
 )
 
 // chooser is the module that asks fsw_ekm for choices: guest-kmod/fsw_choosetest.c.

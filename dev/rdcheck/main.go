@@ -1,11 +1,11 @@
-// Command rdcheck tries fsw_ramdisk in a guest: see explore/guestcheck.
+// Command rdcheck tries fsw_ramdisk in a guest: see dev/guestcheck.
 package main
 
 import (
 	"errors"
 	"fmt"
 
-	"fsward/explore/guestcheck"
+	"fsward/dev/guestcheck"
 	"fsward/explore/ramdisk"
 )
 

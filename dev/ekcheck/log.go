@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"fsward/dev/guestcheck"
 	"fsward/explore/ekm"
-	"fsward/explore/guestcheck"
 	"fsward/explore/ramdisk"
 )
 

@@ -5,7 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"fsward/explore/guestcheck"
+	"fsward/dev/guestcheck"
 	"fsward/explore/ramdisk"
 )
 
