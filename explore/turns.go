@@ -140,7 +140,7 @@ func (e *Env) attend(ops ...agent.Op) ([]agent.Result, error) {
 	done, err := e.system.Do(e.ctx, agent.Batch{Ops: ops, StopAtError: true, Timeout: opTimeout})
 	e.noteKernel(done.Kernel)
 	if err == nil {
-		err = succeeded(ops, done.Results, opTimeout)
+		err = agent.CheckResults(ops, done.Results, opTimeout)
 	}
 	for i, op := range ops {
 		if err == nil && op.Code == strayCode {

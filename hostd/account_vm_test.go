@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fsward/explore"
+	"fsward/explore/machine"
 	"fsward/explore/spec"
 )
 
@@ -20,7 +21,7 @@ const (
 // The account of flushes, kept while an explorer runs: with barriers ext3 and ext4 owe nothing when a call that makes something durable
 // returns, and without them ext3 does. Of the others it is told which do.
 func TestGuestAccount(t *testing.T) {
-	inGuest(t, 20*time.Minute, func(ctx context.Context, m *explore.Machine) error {
+	inGuest(t, 20*time.Minute, func(ctx context.Context, m *machine.Machine) error {
 		owes := map[[2]string]bool{{"ext3", ""}: false, {"ext3", "nobarrier"}: true, {"ext4", ""}: false}
 		runs := make([][2]string, 0, len(owes))
 		for run := range owes {

@@ -10,6 +10,7 @@ import (
 	"fsward/explore"
 	"fsward/explore/checkers"
 	"fsward/explore/component"
+	"fsward/explore/machine"
 )
 
 // Each file system of the guest, as a component: what the checkers do to it gives what it should, and leaves it sound. What a checker
@@ -34,7 +35,7 @@ func TestGuestComponents(t *testing.T) {
 
 // component makes a file system and does random steps to it.
 func (r *explorerRig) component(k *component.Kind) error {
-	m := explore.NewMachine(r.Guest)
+	m := machine.New(r.Guest)
 	if err := m.MakeDisk(r.ctx, 0, k.Bytes); err != nil {
 		return err
 	}

@@ -9,8 +9,8 @@ import (
 
 	"go.uber.org/zap"
 
-	"fsward/explore"
 	"fsward/explore/guest"
+	"fsward/explore/machine"
 	"fsward/hostd/vm"
 )
 
@@ -32,7 +32,7 @@ const (
 const exploreSilence = 30 * time.Second
 
 // WithMachine boots a guest, calls f with it as a System, and ends it.
-func WithMachine(ctx context.Context, cfg ExploreGuest, log *zap.Logger, f func(m *explore.Machine) error) (err error) {
+func WithMachine(ctx context.Context, cfg ExploreGuest, log *zap.Logger, f func(m *machine.Machine) error) (err error) {
 	if cfg.MemoryMiB == 0 {
 		cfg.MemoryMiB = 384
 	}
@@ -69,7 +69,7 @@ func WithMachine(ctx context.Context, cfg ExploreGuest, log *zap.Logger, f func(
 		return err
 	}
 	defer func() { err = errors.Join(err, g.Close()) }()
-	return f(explore.NewMachine(g))
+	return f(machine.New(g))
 }
 
 // guestName is the domain's.

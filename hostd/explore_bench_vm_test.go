@@ -11,6 +11,7 @@ import (
 	"go.uber.org/zap"
 
 	"fsward/explore"
+	"fsward/explore/machine"
 	"fsward/explore/spec"
 )
 
@@ -18,7 +19,7 @@ import (
 // state again, of the first half minute of an exploration. EXPLODE had 3.2 crash disks a second.
 func BenchmarkGuestExplore(b *testing.B) {
 	dir := guestDir()
-	err := WithMachine(b.Context(), ExploreGuest{Dir: dir}, zap.NewNop(), func(m *explore.Machine) error {
+	err := WithMachine(b.Context(), ExploreGuest{Dir: dir}, zap.NewNop(), func(m *machine.Machine) error {
 		for _, fs := range []string{"ext3", "vfat", "btrfs"} {
 			var failed error
 			b.Run(fs, func(b *testing.B) {
@@ -37,7 +38,7 @@ func BenchmarkGuestExplore(b *testing.B) {
 	}
 }
 
-func benchExplore(b *testing.B, m *explore.Machine, fs string) error {
+func benchExplore(b *testing.B, m *machine.Machine, fs string) error {
 	s, err := spec.FileSystem(fs, "", "", "sync", "")
 	if err != nil {
 		return err

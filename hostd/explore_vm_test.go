@@ -12,6 +12,7 @@ import (
 	"fsward/explore/agent"
 	"fsward/explore/component"
 	"fsward/explore/crash"
+	"fsward/explore/machine"
 	"fsward/explore/ramdisk"
 )
 
@@ -96,7 +97,7 @@ func exploreStack(t *testing.T, fs string) (*component.Component, explore.Stack)
 
 // In a guest ext3 keeps what was synced, and one on a disk that drops flushes does not, which its folder shows again.
 func TestGuestExplore(t *testing.T) {
-	inGuest(t, 20*time.Minute, func(ctx context.Context, m *explore.Machine) error {
+	inGuest(t, 20*time.Minute, func(ctx context.Context, m *machine.Machine) error {
 		c, stack := exploreStack(t, "ext3")
 		began := time.Now()
 		cfg := explore.Config{System: m, Dir: t.TempDir(), Stack: stack, Strategy: explore.BreadthFirst, Depth: 1,

@@ -20,6 +20,7 @@ import (
 
 	"fsward/explore"
 	"fsward/explore/agent"
+	"fsward/explore/machine"
 	"fsward/explore/ramdisk"
 )
 
@@ -64,7 +65,7 @@ func TestGuestGuardedDisk(t *testing.T) {
 		}, "btrfs/", "", []string{"btrfs", "check"}},
 	} {
 		t.Run(c.fs, func(t *testing.T) {
-			inGuest(t, 3*time.Minute, func(ctx context.Context, m *explore.Machine) error {
+			inGuest(t, 3*time.Minute, func(ctx context.Context, m *machine.Machine) error {
 				kernel := ""
 				sh := func(format string, args ...any) error {
 					e, err := m.Run(ctx, agent.Command{Args: []string{"sh", "-c", fmt.Sprintf(format, args...)}, Timeout: time.Minute})

@@ -12,15 +12,15 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest"
 
-	"fsward/explore"
 	"fsward/explore/guest"
+	"fsward/explore/machine"
 )
 
 // guestDir is where the guest's kernel and initramfs are.
 func guestDir() string { return cmp.Or(os.Getenv("FSWARD_GUEST"), "../build/guest") }
 
 // inGuest boots a guest with the agent as it is now, and does there what a test does, for so long at most.
-func inGuest(t *testing.T, limit time.Duration, do func(ctx context.Context, m *explore.Machine) error) {
+func inGuest(t *testing.T, limit time.Duration, do func(ctx context.Context, m *machine.Machine) error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
@@ -29,7 +29,7 @@ func inGuest(t *testing.T, limit time.Duration, do func(ctx context.Context, m *
 		t.Fatal(err)
 	}
 	log := zaptest.NewLogger(t, zaptest.WrapOptions(zap.AddStacktrace(zap.PanicLevel)))
-	if err := WithMachine(ctx, ExploreGuest{Dir: dir}, log, func(m *explore.Machine) error { return do(ctx, m) }); err != nil {
+	if err := WithMachine(ctx, ExploreGuest{Dir: dir}, log, func(m *machine.Machine) error { return do(ctx, m) }); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"fsward/explore/checkers"
 	"fsward/explore/component"
 	"fsward/explore/guest"
+	"fsward/explore/machine"
 	"fsward/explore/ramdisk"
 	"fsward/explore/spec"
 )
@@ -47,7 +48,7 @@ type rewrite func(o agent.Op) []agent.Op
 
 // mutated is a guest above which there is a bug.
 type mutated struct {
-	*explore.Machine
+	*machine.Machine
 	*plant
 	rewrite rewrite
 }
@@ -157,7 +158,7 @@ func foundBy(e *explore.Error) string {
 // Bugs that are planted above and below ext3 in a guest are found, and without them nothing is. The log has how long each took. A few
 // are run; those that match the regular expression $FSWARD_PLANTED, if that is set: "." is all.
 func TestGuestPlanted(t *testing.T) {
-	inGuest(t, 55*time.Minute, func(ctx context.Context, m *explore.Machine) error {
+	inGuest(t, 55*time.Minute, func(ctx context.Context, m *machine.Machine) error {
 		run := func(p *plant) bool { return p.cut }
 		if which := os.Getenv("FSWARD_PLANTED"); which != "" {
 			re, err := regexp.Compile(which)
@@ -209,7 +210,7 @@ func (p *plant) how() string {
 }
 
 // find explores ext3 with it up to the first error.
-func (p *plant) find(ctx context.Context, t *testing.T, m *explore.Machine) error {
+func (p *plant) find(ctx context.Context, t *testing.T, m *machine.Machine) error {
 	r := p.run
 	var err error
 	if r.Spec, err = spec.FileSystem("ext3", p.mount, "", p.checker, ""); err != nil {

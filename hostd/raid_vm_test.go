@@ -14,6 +14,7 @@ import (
 	"fsward/explore/agent"
 	"fsward/explore/component"
 	"fsward/explore/crash"
+	"fsward/explore/machine"
 	"fsward/explore/ramdisk"
 	"fsward/explore/spec"
 )
@@ -120,7 +121,7 @@ func (a array) Recover(e *explore.Env) error {
 
 // The stack of the documentation, ext3 on a mirror of two disks.
 func TestGuestRAID(t *testing.T) {
-	inGuest(t, 20*time.Minute, func(ctx context.Context, m *explore.Machine) error {
+	inGuest(t, 20*time.Minute, func(ctx context.Context, m *machine.Machine) error {
 		s, err := spec.Read("../docs/examples/raid.yaml")
 		if err != nil {
 			t.Fatal(err)

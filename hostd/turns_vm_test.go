@@ -15,6 +15,7 @@ import (
 	"fsward/explore"
 	"fsward/explore/agent"
 	"fsward/explore/crash"
+	"fsward/explore/machine"
 )
 
 // early is a checker that says that a directory which nobody has forced to the disk is not there after a crash: that is so until the journal's
@@ -60,7 +61,7 @@ func (c sleeper) Mutate(e *explore.Env) error {
 // The journal's thread of ext3 runs between two operations when that is chosen, and what it does then is found, and found again; when it runs
 // on its own account that is told.
 func TestGuestTurns(t *testing.T) {
-	inGuest(t, 20*time.Minute, func(ctx context.Context, m *explore.Machine) error {
+	inGuest(t, 20*time.Minute, func(ctx context.Context, m *machine.Machine) error {
 		run := func(t *testing.T, fs string, checker explore.Checker, depth int, wait time.Duration) (explore.Config, explore.Summary, []string) {
 			_, stack := exploreStack(t, fs)
 			stack.Checker = checker

@@ -16,6 +16,7 @@ import (
 	"fsward/explore/agent"
 	"fsward/explore/component"
 	"fsward/explore/crash"
+	"fsward/explore/machine"
 )
 
 // namedFile is a checker: what a directory names is there, though nothing was synced. ext2 does not promise that.
@@ -48,8 +49,8 @@ func (c namedFile) Check(e *explore.Env, _ explore.Crash) error {
 // ext2 writes its blocks in any order: a name can be on the disk before the inode that it names. No bio shows that, since nothing is
 // written so soon; the write set does, and its folder shows it again. ext3 with its journal loses nothing that was synced.
 func TestGuestExploreWriteSet(t *testing.T) {
-	inGuest(t, 10*time.Minute, func(ctx context.Context, m *explore.Machine) error {
-		explored := func(m *explore.Machine, top explore.Component, checker explore.Checker, from explore.CrashSource, limit int) (explore.Config, explore.Summary, error) {
+	inGuest(t, 10*time.Minute, func(ctx context.Context, m *machine.Machine) error {
+		explored := func(m *machine.Machine, top explore.Component, checker explore.Checker, from explore.CrashSource, limit int) (explore.Config, explore.Summary, error) {
 			cfg := explore.Config{System: m, Dir: t.TempDir(), Stack: explore.Stack{Top: top, Checker: checker}, Strategy: explore.BreadthFirst, Depth: 1,
 				CrashFrom: from, Crash: crash.Options{Limit: limit}}
 			sum, err := explore.Run(ctx, cfg)

@@ -18,6 +18,7 @@ import (
 	"fsward/explore"
 	"fsward/explore/checkers"
 	"fsward/explore/component"
+	"fsward/explore/machine"
 	"fsward/explore/report"
 	"fsward/explore/spec"
 	"fsward/hostd"
@@ -236,7 +237,7 @@ func (f *exploreFlags) explore(c *cobra.Command, r spec.Run, dir string, limit t
 	p := &exploreProgress{out: c.OutOrStdout(), err: c.ErrOrStderr(), json: f.json, limit: limit}
 	cfg.OnEvent = p.event
 	var sum explore.Summary
-	err = hostd.WithMachine(c.Context(), f.guest, f.log(), func(m *explore.Machine) error {
+	err = hostd.WithMachine(c.Context(), f.guest, f.log(), func(m *machine.Machine) error {
 		cfg.System, cfg.Guard = m, &hostd.ExploreGuard{Log: f.log()}
 		ctx := c.Context()
 		if limit > 0 {

@@ -11,6 +11,7 @@ import (
 
 	"fsward/change"
 	"fsward/explore"
+	"fsward/explore/machine"
 	"fsward/explore/spec"
 	"fsward/hostd"
 )
@@ -87,7 +88,7 @@ func (f *exploreFlags) survey(c *cobra.Command, runs []surveyRun, budget surveyB
 	var found, failed int
 	for len(runs) > 0 && c.Context().Err() == nil {
 		before := len(runs)
-		err := hostd.WithMachine(c.Context(), f.guest, f.log(), func(m *explore.Machine) error {
+		err := hostd.WithMachine(c.Context(), f.guest, f.log(), func(m *machine.Machine) error {
 			for len(runs) > 0 && c.Context().Err() == nil {
 				r := runs[0]
 				runs = runs[1:]
@@ -120,7 +121,7 @@ func (f *exploreFlags) survey(c *cobra.Command, runs []surveyRun, budget surveyB
 }
 
 // surveyOne makes one run, and returns how many kinds of errors it found.
-func (f *exploreFlags) surveyOne(c *cobra.Command, m *explore.Machine, r surveyRun, budget surveyBudget) (int, error) {
+func (f *exploreFlags) surveyOne(c *cobra.Command, m *machine.Machine, r surveyRun, budget surveyBudget) (int, error) {
 	cfg, err := r.Config()
 	if err != nil {
 		return 0, err

@@ -1,4 +1,4 @@
-package explore
+package machine
 
 import (
 	"context"
@@ -14,9 +14,9 @@ import (
 	"fsward/explore/ramdisk"
 )
 
-// asked has the bios of guarded disks wait for what is said of them. From the first of them on it reads the log of the RAM disks as it comes,
-// beside what the machine is asked to do, and keeps the records for who asks for them.
-type asked struct {
+// ioGate has the bios of guarded disks wait for what is said of them. From the first of them on it reads the log of the RAM disks as it comes,
+// beside the requests to the machine, and keeps the records for who asks for them.
+type ioGate struct {
 	guest  *guest.Guest
 	cancel context.CancelFunc
 	ended  chan struct{} // closed when the log is read no more
@@ -32,13 +32,13 @@ type asked struct {
 	err     error // that ended it
 }
 
-// errUnread ends what is asked: the machine was put back, or given up.
+// errUnread ends the gate: the machine was put back, or given up.
 var errUnread = errors.New("the log of the RAM disks is read no more")
 
-// newAsked begins to read where a reader of the log is; nil: at its beginning.
-func newAsked(g *guest.Guest, log *ramdisk.Reader) *asked {
+// newIOGate begins to read where a reader of the log is; nil: at its beginning.
+func newIOGate(g *guest.Guest, log *ramdisk.Reader) *ioGate {
 	ctx, cancel := context.WithCancel(context.Background())
-	a := &asked{guest: g, cancel: cancel, ended: make(chan struct{}), sent: make(chan struct{}),
+	a := &ioGate{guest: g, cancel: cancel, ended: make(chan struct{}), sent: make(chan struct{}),
 		allow: make(map[uint32]func(bio *ramdisk.Record) unix.Errno)}
 	a.change.L = &a.mu
 	if log == nil {
@@ -56,13 +56,13 @@ func newAsked(g *guest.Guest, log *ramdisk.Reader) *asked {
 }
 
 // end gives it up, which cancel has begun. The machine was put back: no bio that waits is there any more, and no request that was under way.
-func (a *asked) end() {
+func (a *ioGate) end() {
 	a.fail(errUnread)
 	<-a.ended
 	<-a.sent
 }
 
-func (a *asked) fail(err error) {
+func (a *ioGate) fail(err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.err == nil {
@@ -72,7 +72,7 @@ func (a *asked) fail(err error) {
 }
 
 // read keeps the records of the log, and has what waits judged.
-func (a *asked) read(ctx context.Context, log *ramdisk.Reader) error {
+func (a *ioGate) read(ctx context.Context, log *ramdisk.Reader) error {
 	allowed := make(map[uint64]bool) // of bios that have not completed
 	for ctx.Err() == nil {
 		r, err := log.Next()
@@ -112,7 +112,7 @@ func (a *asked) read(ctx context.Context, log *ramdisk.Reader) error {
 const maxUntaken = 512 << 20
 
 // send sends the answers that there are, in their order.
-func (a *asked) send(ctx context.Context) error {
+func (a *ioGate) send(ctx context.Context) error {
 	for {
 		a.mu.Lock()
 		for len(a.answers) == 0 && a.err == nil {
@@ -126,7 +126,7 @@ func (a *asked) send(ctx context.Context) error {
 		}
 		done, err := a.guest.Do(ctx, agent.Batch{Ops: ops, StopAtError: true, Timeout: diskTimeout})
 		if err == nil {
-			err = succeeded(ops, done.Results, diskTimeout)
+			err = agent.CheckResults(ops, done.Results, diskTimeout)
 		}
 		if err != nil {
 			return fmt.Errorf("answering what waits on a guarded disk: %w", err)
@@ -139,7 +139,7 @@ func (a *asked) send(ctx context.Context) error {
 }
 
 // guard sets what says of a disk what is done.
-func (a *asked) guard(disk uint32, allow func(bio *ramdisk.Record) unix.Errno) {
+func (a *ioGate) guard(disk uint32, allow func(bio *ramdisk.Record) unix.Errno) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.allow[disk] = allow; allow == nil {
@@ -149,7 +149,7 @@ func (a *asked) guard(disk uint32, allow func(bio *ramdisk.Record) unix.Errno) {
 
 // until returns once the log was read up to a mark, and what waited before it has its answer; take: with the records before the mark, which
 // are forgotten.
-func (a *asked) until(ctx context.Context, mark string, take bool) ([]ramdisk.Record, error) {
+func (a *ioGate) until(ctx context.Context, mark string, take bool) ([]ramdisk.Record, error) {
 	stop := context.AfterFunc(ctx, func() {
 		a.mu.Lock()
 		defer a.mu.Unlock()
