@@ -32,7 +32,7 @@ type comparison struct {
 }
 
 // compare makes the change records of a transaction: old is the state before it, and its copies are read from dev.
-func (m *mounted) compare(t *transaction, old *state, dev io.ReaderAt, size uint64, names *change.Names, room *interp.Room) comparison {
+func (m *mounted) compare(t *transaction, old *state, dev io.ReaderAt, size uint64, names *change.Names, room *interp.MemoryBudget) comparison {
 	c := comparison{t: t}
 	rewritten := make(map[uint32]bool, len(t.copies)+len(t.revoked))
 	for b := range t.copies {
@@ -50,7 +50,7 @@ func (m *mounted) compare(t *transaction, old *state, dev io.ReaderAt, size uint
 	}
 	txn := &change.Txn{Schema: schema, Generation: uint64(t.seq), Names: names, Records: make([]change.Record, 0, m.expected)}
 	c.delta = newDelta(m.layout, c.layout, size, old, after, m.roles, rewritten, txn)
-	c.delta.wasOrphans, c.delta.room = m.orphans, room
+	c.delta.wasOrphans, c.delta.memory = m.orphans, room
 	if c.err = c.delta.run(); c.err == nil {
 		c.err = m.roles.check(len(c.delta.newRole), m.most)
 	}
@@ -102,7 +102,7 @@ type delta struct {
 
 	device uint64 // size, bytes
 	txn    *change.Txn
-	room   *interp.Room
+	memory *interp.MemoryBudget
 	faults []change.Violation
 
 	inodes  numberSet // to be compared
@@ -167,7 +167,7 @@ func (d *delta) fault(v change.Violation) {
 	}
 }
 
-// run makes all records of a transaction. An error is a block that could not be read, errTooMany, or *interp.RoomError.
+// run makes all records of a transaction. An error is a block that could not be read, errTooMany, or *interp.MemoryError.
 func (d *delta) run() error {
 	d.order = slices.Sorted(maps.Keys(d.rewritten))
 	for _, block := range d.order {

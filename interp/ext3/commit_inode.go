@@ -202,7 +202,7 @@ func (d *delta) tooMany() error {
 // expect makes room for about n more records at once, if there is room.
 func (d *delta) expect(n int) {
 	all := len(d.txn.Records) + n
-	if all > cap(d.txn.Records) && all <= maxRecords && d.room.Holds(uint64(all)*interp.RecordBytes+d.txn.Names.Bytes()) {
+	if all > cap(d.txn.Records) && all <= maxRecords && d.memory.Holds(uint64(all)*interp.RecordBytes+d.txn.Names.Bytes()) {
 		d.move(all)
 	}
 }
@@ -219,8 +219,8 @@ func (d *delta) full() error {
 	if len(d.txn.Records) > maxRecords {
 		return errTooMany
 	}
-	if !d.room.Holds(uint64(len(d.txn.Records))*interp.RecordBytes + d.txn.Names.Bytes()) {
-		return d.room.Full()
+	if !d.memory.Holds(uint64(len(d.txn.Records))*interp.RecordBytes + d.txn.Names.Bytes()) {
+		return d.memory.Full()
 	}
 	return nil
 }

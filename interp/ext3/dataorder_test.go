@@ -102,7 +102,7 @@ func dataOf(t *testing.T, fs *FS, d *memDisk, w interp.Write) []dataRun {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := fs.m.compare(tr, fs.m.state, pending{d, w}, d.Size(), change.NewNames(), fs.room)
+	c := fs.m.compare(tr, fs.m.state, pending{d, w}, d.Size(), change.NewNames(), fs.memory)
 	if c.err != nil || c.fault != nil {
 		t.Fatal(c.err, c.fault)
 	}

@@ -23,7 +23,7 @@ type forecast struct {
 	dev       watched
 	size      uint64 // of the device, bytes
 	names     *change.Names
-	room      *interp.Room
+	memory    *interp.MemoryBudget
 	prepared  chan struct{} // closed when Prepare ends
 
 	// Valid if ok is set, once prepared is closed.
@@ -44,7 +44,7 @@ func (f *FS) Forecast() interp.Forecast {
 	dev := watched{f.disk, newWatch(m.layout.geo.blockSize), f.tail.blocks}
 	f.tail = logTail{}
 	fc := &forecast{m: m, journal: m.journal, head: m.head, seq: m.seq, old: m.state.lent(dev), dev: dev, size: f.disk.Size(),
-		names: change.NewNames(), prepared: make(chan struct{}), room: interp.NewRoom(f.limits.Memory/4, f.limits.Reserve)}
+		names: change.NewNames(), prepared: make(chan struct{}), memory: interp.NewMemoryBudget(f.limits.Memory/4, f.limits.Pool)}
 	f.ahead = fc
 	return fc
 }
@@ -64,7 +64,7 @@ func (fc *forecast) Prepare() (interp.Part, bool) {
 	binary.BigEndian.PutUint32(block[4:], typeCommit)
 	binary.BigEndian.PutUint32(block[8:], fc.seq)
 	w := interp.Write{Off: fc.journal.geo.addr(fc.journal.block(t.commit)), Len: uint64(len(block)), Data: block}
-	fc.cmp = fc.m.compare(t, fc.old, pending{fc.dev, w}, fc.size, fc.names, fc.room)
+	fc.cmp = fc.m.compare(t, fc.old, pending{fc.dev, w}, fc.size, fc.names, fc.memory)
 	var obs interp.Observation
 	if fc.cmp.conclude(&obs); obs.Txn == nil {
 		return interp.Part{}, false
@@ -78,7 +78,7 @@ func (f *FS) dropForecast() {
 	if fc := f.ahead; fc != nil {
 		fc.Stop()
 		<-fc.prepared
-		fc.room.Release()
+		fc.memory.Release()
 		f.ahead = nil
 	}
 }

@@ -35,7 +35,7 @@ type FS struct {
 	failed  error // a device that could not be read when a write was settled
 	// loose: something was written while the file system was not mounted, by a tool that repairs it, say.
 	loose  bool
-	room   *interp.Room
+	memory *interp.MemoryBudget
 	limits interp.Limits
 	most   int // roles; 0: any number
 
@@ -55,7 +55,7 @@ func NewWithin(d interp.Disk, limits interp.Limits) (*FS, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &FS{disk: d, names: change.NewNames(), room: limits.NewRoom(), limits: limits, most: maxRoles(limits)}
+	f := &FS{disk: d, names: change.NewNames(), memory: limits.NewMemoryBudget(), limits: limits, most: maxRoles(limits)}
 	if f.geo, err = readGeometry(sb, d.Size()); err != nil {
 		return nil, err
 	}
@@ -179,9 +179,9 @@ func (f *FS) Settle(written bool) {
 
 // release gives back the memory of the write observed before.
 func (f *FS) release() {
-	f.room.Release()
+	f.memory.Release()
 	if f.came != nil {
-		f.came.room.Release()
+		f.came.memory.Release()
 		f.came = nil
 	}
 }
@@ -365,7 +365,7 @@ func (f *FS) observeJournal(w interp.Write, obs *interp.Observation) {
 		return
 	}
 	f.names.Reset()
-	f.commit(m.compare(t, m.state, dev, f.disk.Size(), f.names, f.room), obs)
+	f.commit(m.compare(t, m.state, dev, f.disk.Size(), f.names, f.memory), obs)
 }
 
 // commit puts what a transaction changes into an observation.

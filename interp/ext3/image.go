@@ -32,9 +32,9 @@ func ImageWith(d interp.Disk, options interp.ImageOptions) (interp.Observation, 
 
 func (m *mounted) wholeImage(d io.ReaderAt, size uint64, options interp.ImageOptions) interp.Observation {
 	obs := interp.Observation{Point: interp.CommitPoint, Generation: uint64(m.seq)}
-	w := &whole{drop: options.Room != nil, dropped: options.Stream, progress: options.Progress}
+	w := &whole{drop: options.Budget != nil, dropped: options.Stream, progress: options.Progress}
 	delta := m.wholeDelta(d, size, w, change.NewNames())
-	delta.room = options.Room
+	delta.memory = options.Budget
 	obs.Unknown = delta.whole()
 	switch {
 	case obs.Unknown != nil:

@@ -41,9 +41,9 @@ func (f *FS) observePlain(sb []byte, geo *geometry, dev io.ReaderAt, obs *interp
 			obs.Unknown = err
 			return
 		}
-		*obs = m.wholeImage(dev, f.disk.Size(), interp.ImageOptions{Room: f.room})
+		*obs = m.wholeImage(dev, f.disk.Size(), interp.ImageOptions{Budget: f.memory})
 		if obs.Stream != nil { // the guest waits
-			obs.Stream, obs.View, obs.Unknown = nil, nil, f.room.Full()
+			obs.Stream, obs.View, obs.Unknown = nil, nil, f.memory.Full()
 		}
 		obs.Generation = uint64(le32(sb, sWriteTime))
 		obs.Note = "unmounted: without a journal, this is when it is judged"

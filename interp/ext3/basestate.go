@@ -8,9 +8,9 @@ import (
 	"fsward/interp"
 )
 
-// A Known is an ext3 file system as a disk defines it that stays, its journal replayed. Its roles and its orphans need not
+// A BaseState is an ext3 file system as a disk defines it that stays, its journal replayed. Its roles and its orphans need not
 // be read anew for each state that is compared with it.
-type Known struct {
+type BaseState struct {
 	m     *mounted
 	sb    []byte // as it is in its place
 	size  uint64 // of the device, bytes
@@ -22,15 +22,15 @@ type Known struct {
 	next *mounted // the state compared last
 }
 
-var _ interp.Known = (*Known)(nil)
+var _ interp.BaseState = (*BaseState)(nil)
 
-// NewKnown reads a state as a baseline. The errors are those of New.
-func NewKnown(d interp.Disk) (interp.Known, error) {
+// NewBaseState reads a state as a baseline. The errors are those of New.
+func NewBaseState(d interp.Disk) (interp.BaseState, error) {
 	m, err := mount(d, d.Size())
 	if err != nil {
 		return nil, err
 	}
-	k := &Known{m: m, size: d.Size(), names: change.NewNames()}
+	k := &BaseState{m: m, size: d.Size(), names: change.NewNames()}
 	if k.sb, err = readSuper(d); err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func NewKnown(d interp.Disk) (interp.Known, error) {
 	return k, nil
 }
 
-func (k *Known) journalMaps() {
+func (k *BaseState) journalMaps() {
 	k.maps = k.maps[:0]
 	for block, r := range k.m.roles {
 		if r.ino == k.m.layout.geo.journalInum && r.level != roleDir && r.level != roleXattr {
@@ -51,7 +51,7 @@ func (k *Known) journalMaps() {
 }
 
 // Compare reads the journal of a fork as recovery does, and compares what both states then define.
-func (k *Known) Compare(f interp.Fork) (obs interp.Observation, err error) {
+func (k *BaseState) Compare(f interp.CrashImage) (obs interp.Observation, err error) {
 	k.last, k.next = comparison{}, nil
 	next, err := k.mount(f)
 	var bad *interp.CorruptError
@@ -84,7 +84,7 @@ func (k *Known) Compare(f interp.Fork) (obs interp.Observation, err error) {
 }
 
 // mount is mount of a fork, where the journal is found again without a walk if it is where it was.
-func (k *Known) mount(f interp.Fork) (*mounted, error) {
+func (k *BaseState) mount(f interp.CrashImage) (*mounted, error) {
 	sb, err := readSuper(f)
 	if err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (k *Known) mount(f interp.Fork) (*mounted, error) {
 	return m, m.begin(sb)
 }
 
-func (k *Known) openJournal(f interp.Fork, m *mounted) error {
+func (k *BaseState) openJournal(f interp.CrashImage, m *mounted) error {
 	same := k.m.layout.geo.changedFrom(m.layout.geo) == "" && k.m.journal.runs != nil
 	for i := 0; same && i < len(k.maps); i++ {
 		same = f.Same(m.layout.geo.addr(k.maps[i]), uint64(m.layout.geo.blockSize))
@@ -136,7 +136,7 @@ func (k *Known) openJournal(f interp.Fork, m *mounted) error {
 }
 
 // rewritten returns the blocks whose contents may be metadata, before or after, and differ.
-func (k *Known) rewritten(f interp.Fork, next *mounted) (map[uint32]bool, error) {
+func (k *BaseState) rewritten(f interp.CrashImage, next *mounted) (map[uint32]bool, error) {
 	geo := next.layout.geo
 	bs := uint64(geo.blockSize)
 	out := make(map[uint32]bool)
@@ -184,7 +184,7 @@ func (k *Known) rewritten(f interp.Fork, next *mounted) (map[uint32]bool, error)
 		return block == geo.superBlock() || k.m.metadata(block)
 	}
 	each := func(addr uint64, visit func(block uint32)) {
-		for b := addr / bs; b*bs < addr+interp.ForkPage && b < next.state.blocks; b++ {
+		for b := addr / bs; b*bs < addr+interp.CrashPage && b < next.state.blocks; b++ {
 			visit(uint32(b))
 		}
 	}
@@ -207,7 +207,7 @@ func (k *Known) rewritten(f interp.Fork, next *mounted) (map[uint32]bool, error)
 }
 
 // compare makes the change records between the known state and another.
-func (k *Known) compare(next *mounted, rewritten map[uint32]bool) (c comparison) {
+func (k *BaseState) compare(next *mounted, rewritten map[uint32]bool) (c comparison) {
 	m := k.m
 	c.layout = m.layout
 	if next.layout.geo.grownFrom(m.layout.geo) {
@@ -223,7 +223,7 @@ func (k *Known) compare(next *mounted, rewritten map[uint32]bool) (c comparison)
 }
 
 // Follow takes over what the comparison found.
-func (k *Known) Follow(d interp.Disk, _ []uint64) {
+func (k *BaseState) Follow(d interp.Disk, _ []uint64) {
 	if k.next == nil {
 		return
 	}

@@ -12,11 +12,11 @@ import (
 // room for them, it is not decided.
 func TestSubtreesTakeRoom(t *testing.T) {
 	limits := interp.Limits{Memory: 64 << 20}
-	if err := btrfs.KeepSpans(100_000, limits.NewRoom()); err != nil {
+	if err := btrfs.KeepSpans(100_000, limits.NewMemoryBudget()); err != nil {
 		t.Errorf("100,000 subtrees: %v", err)
 	}
-	var full *interp.RoomError
-	if err := btrfs.KeepSpans(10_000_000, limits.NewRoom()); !errors.As(err, &full) {
+	var full *interp.MemoryError
+	if err := btrfs.KeepSpans(10_000_000, limits.NewMemoryBudget()); !errors.As(err, &full) {
 		t.Errorf("10,000,000 subtrees in %d MiB: %v", limits.Memory>>20, err)
 	}
 }
