@@ -32,7 +32,7 @@ func exploreCommand() *cobra.Command {
 a checker knows to do, in all orders. Where the checker asks for it, each disk that a crash could have
 left is recovered and looked at. What is found can be replayed.
 
-docs/EXPLORE.md says how to begin, and how to write checkers and components.`,
+docs/user/exploring.md says how to begin, and how to write checkers and components.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}

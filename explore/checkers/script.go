@@ -21,7 +21,7 @@ import (
 //	      n: 5
 //	…
 //
-// See docs/CHECKERS.md.
+// See docs/user/checkers.md.
 type Script struct {
 	explore.Plain
 	At   string

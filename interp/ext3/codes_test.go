@@ -10,9 +10,9 @@ import (
 	"fsward/shareddata"
 )
 
-// docs/INVARIANTS-ext3.md has every problem code of e2fsck once, and names rules and checks that there are.
+// docs/user/invariants-ext3.md has every problem code of e2fsck once, and names rules and checks that there are.
 func TestProblemCodes(t *testing.T) {
-	doc, err := os.ReadFile("../../docs/INVARIANTS-ext3.md")
+	doc, err := os.ReadFile("../../docs/user/invariants-ext3.md")
 	if err != nil {
 		t.Fatal(err)
 	}

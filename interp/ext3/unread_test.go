@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What docs/INVARIANTS-ext3.md says that e2fsck does not look at, it does not: copies of the superblock and of the group
+// What docs/user/invariants-ext3.md says that e2fsck does not look at, it does not: copies of the superblock and of the group
 // descriptors, and quota files of a file system without ext4's feature quota.
 func TestWhatE2fsckDoesNotRead(t *testing.T) {
 	image := mkfs(t, "24M", "-b", "1024")
