@@ -88,7 +88,7 @@ func TestScriptCheck(t *testing.T) {
 		}
 	}
 	exit = agent.Exit{Code: 1, Stdout: []byte("file gone\n/mnt/x/f is not there\n")}
-	found, ok := s.Check(e, crash).(*explore.Found) //nolint:errorlint // not wrapped
+	found, ok := s.Check(e, crash).(*explore.Failure) //nolint:errorlint // not wrapped
 	if !ok || found.Kind != "file gone" || found.Text != "/mnt/x/f is not there" {
 		t.Errorf("found %v", found)
 	}

@@ -58,7 +58,7 @@ func (mkdirer) Mutate(e *explore.Env) error {
 	}
 	seen, err := e.Try(agent.Stat("/x"))
 	if err == nil && (made[0].Errno == 0) != (seen[0].Errno == 0) {
-		err = explore.Foundf("failed call has an effect", "mkdir gives %v, stat %v", made[0].Errno, seen[0].Errno)
+		err = explore.Failuref("failed call has an effect", "mkdir gives %v, stat %v", made[0].Errno, seen[0].Errno)
 	}
 	return err
 }
@@ -73,7 +73,7 @@ func TestIterativeFailing(t *testing.T) {
 		s := cfg.System.(*exploretest.System)
 		s.Perform = k.perform
 		s.Programs["sh"] = func(*exploretest.System, agent.Command) (agent.Exit, error) { return agent.Exit{}, nil } // insmod
-		cfg.Stack.Checker, cfg.Depth, cfg.Failures, cfg.Strategy = mkdirer{}, 1, failures, explore.BreadthFirst
+		cfg.Stack.Checker, cfg.Depth, cfg.MaxFaults, cfg.Strategy = mkdirer{}, 1, failures, explore.BreadthFirst
 		sum, err := explore.Run(context.Background(), cfg)
 		if err != nil || !sum.Complete {
 			t.Fatal(sum, err)

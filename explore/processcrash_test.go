@@ -63,7 +63,7 @@ func (a *app) Mutate(e *explore.Env) error {
 
 func (a *app) Check(*explore.Env, explore.Crash) error {
 	if _, logged := a.files["log"]; !logged && a.files["a"] != a.files["b"] {
-		return explore.Foundf("torn", "a has %d, b %d", a.files["a"], a.files["b"])
+		return explore.Failuref("torn", "a has %d, b %d", a.files["a"], a.files["b"])
 	}
 	return nil
 }
@@ -74,19 +74,19 @@ func TestSoftCrashes(t *testing.T) {
 		cfg := toy(t, "", 1, 1)
 		a := &app{log: log, files: make(map[string]int)}
 		cfg.System.(*exploretest.System).Programs["app"] = a.run
-		cfg.Stack.Checker, cfg.Depth, cfg.Soft = a, 2, true
+		cfg.Stack.Checker, cfg.Depth, cfg.ProcessCrashes = a, 2, true
 		got, err := explore.Run(context.Background(), cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if log {
 			// Two ways at each of two depths from three states, each with five places to end.
-			if len(got.Errors) != 0 || !got.Complete || got.SoftStates != 6*5 || got.Diverged != 0 {
+			if len(got.Errors) != 0 || !got.Complete || got.ProcessCrashes != 6*5 || got.Diverged != 0 {
 				t.Errorf("with a log: %+v, %+v", got.Totals, got.Errors)
 			}
 			continue
 		}
-		if len(got.Errors) != 1 || got.Errors[0].Kind != "soft crash: torn" || strings.Join(got.Errors[0].Soft.Calls, " ") != "write" {
+		if len(got.Errors) != 1 || got.Errors[0].Kind != "soft crash: torn" || strings.Join(got.Errors[0].ProcessCrash.Calls, " ") != "write" {
 			t.Fatalf("without a log: %+v", got.Errors)
 		}
 		e, err := explore.ReadError(filepath.Join(cfg.Dir, got.Errors[0].Dir))

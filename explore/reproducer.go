@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// whatName is the file of an error's folder that is for people.
-const whatName = "what.txt"
+// reproducerName is the file of an error's folder that is for people.
+const reproducerName = "what.txt"
 
-// writeWhat says what was done, what is wrong, and how to see it again.
-func writeWhat(dir string, e *Error, disks []*Disk) error {
+// writeReproducer says what was done, what is wrong, and how to see it again.
+func writeReproducer(dir string, e *Error, disks []*Disk) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n%s\n\nWhat was done:\n", e.Kind, e.Summary)
 	for i, did := range e.Did {
@@ -22,11 +22,11 @@ func writeWhat(dir string, e *Error, disks []*Disk) error {
 	for _, f := range e.Fail {
 		fmt.Fprintf(&b, "In the last step the kernel was made to fail at %s (hit %d).\n", f.Site, f.At)
 	}
-	if len(e.Strayed) > 0 {
-		fmt.Fprintf(&b, "%s ran though it was not their turn: this may not replay.\n", strings.Join(e.Strayed, ", "))
+	if len(e.Unscheduled) > 0 {
+		fmt.Fprintf(&b, "%s ran though it was not their turn: this may not replay.\n", strings.Join(e.Unscheduled, ", "))
 	}
-	if e.Soft != nil {
-		fmt.Fprintf(&b, "\nThe crash: the program of step %d was ended after these system calls, and the kernel went on: %s\n", len(e.Steps), strings.Join(e.Soft.Calls, ", "))
+	if e.ProcessCrash != nil {
+		fmt.Fprintf(&b, "\nThe crash: the program of step %d was ended after these system calls, and the kernel went on: %s\n", len(e.Steps), strings.Join(e.ProcessCrash.Calls, ", "))
 	}
 	if e.Crash != nil {
 		fmt.Fprintf(&b, "\nThe crash: %s of what step %d asked for, after record %d of the log. %d writes that had been submitted did not reach the disk%s\n",
@@ -49,7 +49,7 @@ func writeWhat(dir string, e *Error, disks []*Disk) error {
 		}
 		fmt.Fprintf(&b, "All writes and flushes, on the disk from before:\n  zstd -d %s/disk%d.base.zst -o base.img; fsward replay --base base.img %[1]s/disk%[2]d.log\n", dir, d.Number)
 	}
-	return os.WriteFile(filepath.Join(dir, whatName), []byte(b.String()), 0o644)
+	return os.WriteFile(filepath.Join(dir, reproducerName), []byte(b.String()), 0o644)
 }
 
 // missing lists bios.

@@ -30,7 +30,7 @@ func TestTurns(t *testing.T) {
 			cfg := flushed(t, exploretest.LazySync, -1)
 			cfg.Threads, cfg.Restore = wait, restore
 			sum, err := explore.Run(context.Background(), cfg)
-			if err != nil || !sum.Complete || sum.Diverged != 0 || sum.Strayed != 0 {
+			if err != nil || !sum.Complete || sum.Diverged != 0 || sum.Unscheduled != 0 {
 				t.Fatalf("%s: %+v, %v", restore, sum, err)
 			}
 			if found := len(sum.Errors) == 1; found != (wait > 0) || (sum.Idle > 0) != (wait > 0) {
@@ -96,7 +96,7 @@ func TestStrayed(t *testing.T) {
 		}
 	}
 	sum, err := explore.Run(context.Background(), cfg)
-	if err != nil || len(sum.Errors) != 0 || sum.Strayed == 0 || int(sum.Strayed) != told || sum.Strayed >= sum.Runs {
+	if err != nil || len(sum.Errors) != 0 || sum.Unscheduled == 0 || int(sum.Unscheduled) != told || sum.Unscheduled >= sum.Runs {
 		t.Errorf("told %d times: %+v, %v", told, sum, err)
 	}
 
@@ -106,8 +106,8 @@ func TestStrayed(t *testing.T) {
 	if sum, err = explore.Run(context.Background(), cfg); err != nil || len(sum.Errors) != 1 {
 		t.Fatal(sum, err)
 	}
-	if e, err := explore.ReadError(filepath.Join(cfg.Dir, sum.Errors[0].Dir)); err != nil || !slices.Equal(e.Strayed, []string{"toyd"}) {
-		t.Errorf("strayed %v, %v", e.Strayed, err)
+	if e, err := explore.ReadError(filepath.Join(cfg.Dir, sum.Errors[0].Dir)); err != nil || !slices.Equal(e.Unscheduled, []string{"toyd"}) {
+		t.Errorf("strayed %v, %v", e.Unscheduled, err)
 	}
 }
 

@@ -2,8 +2,8 @@ package explore
 
 import "fmt"
 
-// A Found is an error of what is checked. Any other error says that it could not be checked.
-type Found struct {
+// A Failure is an error of what is checked. Any other error says that it could not be checked.
+type Failure struct {
 	Kind string // what is wrong, in a word or two, the same for errors of one cause: "file gone"
 	Text string // what was expected and what is there
 	// Property is what does not hold: "fsync", "recovery"; "" is what the checker asks, if that is one thing. The explorer sets it for
@@ -11,10 +11,10 @@ type Found struct {
 	Property string
 }
 
-func (f *Found) Error() string { return f.Kind + ": " + f.Text }
+func (f *Failure) Error() string { return f.Kind + ": " + f.Text }
 
 // of returns an error as one of a property, unless it is of one already; nil where there is none.
-func (f *Found) of(property string) *Found {
+func (f *Failure) of(property string) *Failure {
 	if f != nil && f.Property == "" {
 		f.Property = property
 	}
@@ -22,7 +22,7 @@ func (f *Found) of(property string) *Found {
 }
 
 // like says that two errors are of one kind: they are counted together, and one shows the other again.
-func (f *Found) like(kind, property string) bool { return f.Kind == kind && f.Property == property }
+func (f *Failure) like(kind, property string) bool { return f.Kind == kind && f.Property == property }
 
 // Properties that do not hold whatever a checker asks.
 const (
@@ -30,7 +30,7 @@ const (
 	Invariant = "invariants" // what a crash left holds to them
 )
 
-// Foundf makes a Found.
-func Foundf(kind, format string, args ...any) error {
-	return &Found{Kind: kind, Text: fmt.Sprintf(format, args...)}
+// Failuref makes a Failure.
+func Failuref(kind, format string, args ...any) error {
+	return &Failure{Kind: kind, Text: fmt.Sprintf(format, args...)}
 }

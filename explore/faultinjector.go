@@ -10,8 +10,8 @@ import (
 	"fsward/explore/ekm"
 )
 
-// A Failure is a call inside the kernel that is made to fail, in the first Env.Try of a Mutate.
-type Failure struct {
+// An InjectedFault is a call inside the kernel that is made to fail, in the first Env.Try of a Mutate.
+type InjectedFault struct {
 	At    uint32 `json:"at"`    // number of the hit of a choice point, from 0
 	Stack uint64 `json:"stack"` // hash of the call stack there
 	Site  string `json:"site"`
@@ -34,7 +34,7 @@ func (s *session) loadEKM(ctx context.Context) error {
 
 // failer fails the first Try of a Mutate, and says what could have failed.
 type failer struct {
-	plan []Failure
+	plan []InjectedFault
 	done bool
 	hits []agent.Hit
 }
@@ -76,7 +76,7 @@ func (f *failer) unwrap(results []agent.Result) ([]agent.Result, error) {
 }
 
 // more returns the plans that follow: one more failure, at each call site after the last that has failed.
-func (f *failer) more() (out [][]Failure) {
+func (f *failer) more() (out [][]InjectedFault) {
 	var stacks []uint64
 	from := 0
 	for _, p := range f.plan {
@@ -88,7 +88,7 @@ func (f *failer) more() (out [][]Failure) {
 			continue
 		}
 		stacks = append(stacks, h.Stack)
-		out = append(out, append(slices.Clone(f.plan), Failure{uint32(i), h.Stack, h.Site}))
+		out = append(out, append(slices.Clone(f.plan), InjectedFault{uint32(i), h.Stack, h.Site}))
 	}
 	return out
 }

@@ -10,33 +10,33 @@ import (
 	"time"
 )
 
-// A ran is what one run of a sequence of Mutates gave.
-type ran struct {
+// An execution is what one run of a sequence of Mutates gave.
+type execution struct {
 	steps   [][]Choice // as taken
 	did     [][]string // by step
 	next    []uint32   // with what the next child of the same parent begins
 	more    bool       // there is one
-	found   *Found
-	sig     string   // hash
-	fail    *failer  // nil: nothing was to fail
-	beside  []*Found // what is wrong and ends nothing: calls that returned too early
+	found   *Failure
+	sig     string     // hash
+	fail    *failer    // nil: nothing was to fail
+	beside  []*Failure // what is wrong and ends nothing: calls that returned too early
 	calls   []promise
 	soft    []string // system calls of the last step
 	windows []window
 	before  history // that was read before the last step
 	history
-	kernel  []string      // what the kernel said
-	loaded  bool          // a checkpoint was put back
-	took    time.Duration // to be where the parent is
-	idle    string        // the thread whose turn it was, and which had nothing to do: Mutate was not called
-	strayed []string      // threads that ran though they were held
+	kernel      []string      // what the kernel said
+	loaded      bool          // a checkpoint was put back
+	took        time.Duration // to be where the parent is
+	idle        string        // the thread whose turn it was, and which had nothing to do: Mutate was not called
+	unscheduled []string      // threads that ran though they were held
 }
 
 // attempt mounts the pristine disks, replays the steps of a state, and calls Mutate once more, with choices that begin with next; not once
 // more if alone is true. An error that is a *DivergedError says that the replay was not what it was.
-func (s *session) attempt(ctx context.Context, st *state, more bool) (r *ran, err error) {
+func (s *session) attempt(ctx context.Context, st *state, more bool) (r *execution, err error) {
 	begin := time.Now()
-	r = &ran{steps: slices.Clone(st.Steps)}
+	r = &execution{steps: slices.Clone(st.Steps)}
 	e, err := s.reach(ctx, st, r, more && st.Sig != "") // what has no signature is to be shown again: from the beginning
 	if err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func (s *session) attempt(ctx context.Context, st *state, more bool) (r *ran, er
 		return r, nil
 	}
 	if s.soft {
-		e.soft = &softer{at: s.stack.Top.Path(), plan: st.soft}
+		e.soft = &processCrasher{at: s.stack.Top.Path(), plan: st.soft}
 	}
 	began := time.Now()
 	if mutated == nil {
@@ -85,7 +85,7 @@ func (s *session) attempt(ctx context.Context, st *state, more bool) (r *ran, er
 	if e.ended() {
 		mutated = nil // whatever it made of that
 	}
-	r.strayed = s.strays(e)
+	r.unscheduled = s.strays(e)
 	r.found = s.judged(e, "mutate failed", mutated)
 	r.did = append(r.did, e.did)
 	r.steps = append(r.steps, e.chooser.Taken())
@@ -122,23 +122,23 @@ func (s *session) attempt(ctx context.Context, st *state, more bool) (r *ran, er
 }
 
 // ready notes which child of the same parent is next.
-func (r *ran) ready(e *Env) {
+func (r *execution) ready(e *Env) {
 	if e.chooser.Next() {
 		r.next, r.more = e.chooser.loaded, true
 	}
 }
 
 // besides looks at what was written.
-func (s *session) besides(r *ran) error {
-	owed, err := s.owed(r)
-	if owed != nil {
-		r.beside = append(r.beside, owed)
+func (s *session) besides(r *execution) error {
+	found, err := s.checkDurability(r)
+	if found != nil {
+		r.beside = append(r.beside, found)
 	}
 	return err
 }
 
 // signature is the hash of the state's signature.
-func (s *session) signature(e *Env, steps [][]Choice) (string, *Found, error) {
+func (s *session) signature(e *Env, steps [][]Choice) (string, *Failure, error) {
 	sig, err := s.stack.Checker.Signature(e)
 	if f := s.judged(e, "signature failed", err); f != nil || fatal(e) != nil {
 		return "", f, fatal(e)
@@ -162,7 +162,7 @@ func (e *SignatureError) Error() string {
 }
 
 // diverged is the error of a replay in which something went wrong that did not the first time.
-func (s *session) diverged(e *Env, f *Found, where string) error {
+func (s *session) diverged(e *Env, f *Failure, where string) error {
 	if err := fatal(e); err != nil {
 		return err
 	}

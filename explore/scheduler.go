@@ -22,9 +22,9 @@ type thread struct {
 // turns have the threads of a mounted stack run when it is their turn: before each Mutate it is that of none, or of one that is chosen (EXPLODE,
 // 4 and 5.2). A thread that is held still runs when nobody else wants to; what it did then was not chosen, and may be otherwise the next time.
 type turns struct {
-	wait    time.Duration // for one whose turn it is to have something to do; 0: threads run as they like
-	held    []thread
-	strayed map[uint32]bool // those that ran though they were held, by PIDs
+	wait        time.Duration // for one whose turn it is to have something to do; 0: threads run as they like
+	held        []thread
+	unscheduled map[uint32]bool // those that ran though they were held, by PIDs
 }
 
 // CheckThreads says whether Config.Threads may be so.
@@ -49,7 +49,7 @@ func (t *turns) site() string {
 // holdThreads holds the threads of a stack that was mounted.
 func (s *session) holdThreads(e *Env) error {
 	t := &s.turns
-	t.held, t.strayed = nil, make(map[uint32]bool)
+	t.held, t.unscheduled = nil, make(map[uint32]bool)
 	if t.wait == 0 {
 		return nil
 	}
@@ -128,7 +128,7 @@ func (s *session) strays(e *Env) (names []string) {
 	}
 	_, _ = e.attend(agent.StrayThreads())
 	for _, h := range s.turns.held {
-		if s.turns.strayed[h.pid] {
+		if s.turns.unscheduled[h.pid] {
 			names = append(names, h.name)
 		}
 	}
@@ -154,7 +154,7 @@ func (e *Env) attend(ops ...agent.Op) ([]agent.Result, error) {
 func (t *turns) note(data []byte) error {
 	pids, err := agent.DecodeNumbers(data)
 	for _, pid := range pids {
-		t.strayed[uint32(pid)] = true
+		t.unscheduled[uint32(pid)] = true
 	}
 	return err
 }

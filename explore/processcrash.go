@@ -10,9 +10,9 @@ import (
 	"fsward/explore/agent"
 )
 
-// A SoftCrash is one of the program that a checker runs, and not of the machine (EXPLODE, 6.4): of the system calls of the last step that change
+// A ProcessCrash is one of the program that a checker runs, and not of the machine (EXPLODE, 6.4): of the system calls of the last step that change
 // the storage only the first are done.
-type SoftCrash struct {
+type ProcessCrash struct {
 	Window int      `json:"window"` // of the last step, from 0
 	Calls  []string `json:"calls"`  // that were done
 }
@@ -20,8 +20,8 @@ type SoftCrash struct {
 // errCut is what all that a step wants to do fails with once its program has ended.
 var errCut = errors.New("the program was ended")
 
-// softer counts the system calls of a step, and ends it after some.
-type softer struct {
+// processCrasher counts the system calls of a step, and ends it after some.
+type processCrasher struct {
 	at    string   // what is below it counts
 	plan  *soft    // nil: nothing ends
 	calls []string // that were done
@@ -30,12 +30,12 @@ type softer struct {
 
 // soft is a soft crash that is to be tried.
 type soft struct {
-	SoftCrash
+	ProcessCrash
 	crash Crash // what Check is told
 }
 
 // limit is how many calls are still to be done.
-func (s *softer) limit() uint64 {
+func (s *processCrasher) limit() uint64 {
 	if s.plan == nil {
 		return 1 << 62
 	}
@@ -43,7 +43,7 @@ func (s *softer) limit() uint64 {
 }
 
 // run runs a command up to where the program is to end.
-func (s *softer) run(ctx context.Context, system System, c agent.Command) (agent.Exit, error) {
+func (s *processCrasher) run(ctx context.Context, system System, c agent.Command) (agent.Exit, error) {
 	c.Prefix = &agent.Prefix{At: s.at, Calls: s.limit()}
 	exit, err := system.Run(ctx, c)
 	s.calls, s.cut = append(s.calls, strings.Fields(exit.Calls)...), s.cut || exit.Cut
@@ -55,7 +55,7 @@ var looking = []agent.Code{syncCode, syncfsCode, fsyncCode, datasyncCode, agent.
 	agent.Readdir("").Code, agent.Readlink("").Code, agent.Getxattr("", "").Code, agent.Listxattr("").Code}
 
 // do performs the operations of a batch up to where the program is to end.
-func (s *softer) do(b agent.Batch) agent.Batch {
+func (s *processCrasher) do(b agent.Batch) agent.Batch {
 	n := s.limit()
 	for i, o := range b.Ops {
 		if slices.Contains(looking, o.Code) {
@@ -72,13 +72,13 @@ func (s *softer) do(b agent.Batch) agent.Batch {
 }
 
 // softCrashes are those of a run that was counted: after each call between the start and the end of what it asked crashes for.
-func softCrashes(r *ran) (out []soft) {
+func softCrashes(r *execution) (out []soft) {
 	for i, w := range r.windows {
 		if w.now {
 			continue
 		}
 		for n := w.from; n <= w.to; n++ {
-			s := soft{SoftCrash{Window: i, Calls: r.soft[:n]}, Crash{Epoch: InBetween, Before: w.before, After: w.after}}
+			s := soft{ProcessCrash{Window: i, Calls: r.soft[:n]}, Crash{Epoch: InBetween, Before: w.before, After: w.after}}
 			if n == w.from {
 				s.crash.Epoch = Begin
 			}
@@ -89,15 +89,15 @@ func softCrashes(r *ran) (out []soft) {
 }
 
 // checkSoft tries the soft crashes of a run, up to the first error.
-func (x *explorer) checkSoft(ctx context.Context, r *ran) (*finding, error) {
-	if !x.Soft {
+func (x *explorer) checkSoft(ctx context.Context, r *execution) (*failureContext, error) {
+	if !x.ProcessCrashes {
 		return nil, nil
 	}
 	for _, plan := range softCrashes(r) {
 		if err := x.stopped(); err != nil {
 			return nil, err
 		}
-		x.totals.SoftStates++
+		x.totals.ProcessCrashes++
 		f, err := x.softCrash(ctx, r.steps, plan)
 		if f != nil || err != nil {
 			return f, err
@@ -107,7 +107,7 @@ func (x *explorer) checkSoft(ctx context.Context, r *ran) (*finding, error) {
 }
 
 // softCrash runs steps again, of which the last one ends where it is to, and asks the checker. A replay that went another way is counted.
-func (x *explorer) softCrash(ctx context.Context, steps [][]Choice, plan soft) (*finding, error) {
+func (x *explorer) softCrash(ctx context.Context, steps [][]Choice, plan soft) (*failureContext, error) {
 	last := len(steps) - 1
 	r, err := x.session.run(ctx, &state{Steps: steps[:last], Next: Values(steps[last]), soft: &plan}, true)
 	var diverged *DivergedError
@@ -119,13 +119,13 @@ func (x *explorer) softCrash(ctx context.Context, steps [][]Choice, plan soft) (
 	if err != nil || r.found == nil {
 		return nil, err
 	}
-	return &finding{ran: r, Found: r.found, soft: &plan.SoftCrash}, nil
+	return &failureContext{execution: r, Failure: r.found, soft: &plan.ProcessCrash}, nil
 }
 
 // softAgain looks for the soft crash of an error.
-func (x *explorer) softAgain(ctx context.Context, r *ran, e Error) (*finding, error) {
+func (x *explorer) softAgain(ctx context.Context, r *execution, e Error) (*failureContext, error) {
 	for _, plan := range softCrashes(r) {
-		if plan.Window != e.Soft.Window || !slices.Equal(plan.Calls, e.Soft.Calls) {
+		if plan.Window != e.ProcessCrash.Window || !slices.Equal(plan.Calls, e.ProcessCrash.Calls) {
 			continue
 		}
 		f, err := x.softCrash(ctx, r.steps, plan)
@@ -138,7 +138,7 @@ func (x *explorer) softAgain(ctx context.Context, r *ran, e Error) (*finding, er
 }
 
 // softChecked asks the checker what is there after a soft crash: nothing was unmounted.
-func (s *session) softChecked(e *Env, plan *soft) (*Found, error) {
+func (s *session) softChecked(e *Env, plan *soft) (*Failure, error) {
 	if got := e.soft.calls; !e.soft.cut && len(got) < len(plan.Calls) || !slices.Equal(got, plan.Calls) {
 		return nil, &DivergedError{Want: Choice{N: 1, Site: fmt.Sprintf("the system calls %v", plan.Calls)}, Got: Choice{Site: fmt.Sprintf("%v", got)}}
 	}
