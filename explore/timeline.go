@@ -25,7 +25,7 @@ type Tick struct {
 }
 
 // ticks are those of a run's last step.
-func ticks(r *execution) (out []Tick) {
+func ticks(r *ran) (out []Tick) {
 	for _, rec := range r.records {
 		switch {
 		case rec.Type == ramdisk.Mark:
@@ -51,7 +51,7 @@ func ticks(r *execution) (out []Tick) {
 	return out
 }
 
-func writeTimeline(dir string, r *execution) error {
+func writeTimeline(dir string, r *ran) error {
 	b, err := json.Marshal(ticks(r))
 	if err != nil {
 		return err

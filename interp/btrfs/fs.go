@@ -31,7 +31,7 @@ type FS struct {
 	writes   uint64    // how many writes changed something other than data
 
 	limits interp.Limits
-	memory *interp.MemoryBudget // for what a commit changes
+	room   *interp.Room         // for what a commit changes
 	image  *interp.ImageOptions // while a whole image is read
 }
 
@@ -108,9 +108,9 @@ func (f *FS) Observe(w interp.Write) interp.Observation {
 
 // release gives back the memory of the commit that was observed.
 func (f *FS) release() {
-	f.memory.Release()
+	f.room.Release()
 	if f.came != nil {
-		f.came.memory.Release()
+		f.came.room.Release()
 		f.came = nil
 	}
 }

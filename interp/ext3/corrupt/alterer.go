@@ -1,0 +1,217 @@
+package corrupt
+
+import (
+	"bytes"
+	"strings"
+
+	"fsward/interp"
+	"fsward/interp/ext3"
+	"fsward/interp/ext3/ondisk"
+)
+
+// An alterer changes an object in a block on its way into the journal. What a journal block is a copy of,
+// the descriptor before it says, which arrives before it or with it.
+type alterer struct {
+	survey
+	spec    alterSpec
+	disk    interp.Disk
+	journal ext3.Journal
+	seq     uint32            // the lowest transaction that may be altered
+	homes   map[uint32]logTag // by block of the journal, of the running transaction
+	tags    map[uint32]uint32 // where the descriptor of a copy is, both by block of the device
+	start   uint32            // where the transaction begins in the journal; 0: not known
+	done    bool
+}
+
+// NewAlterer returns an Alterer for an ext3 file system; SpecHelp says what spec may be. Of several objects in
+// a block, the first one that the transaction changes is altered, or the one that the spec names; of inodes, one in use, and for a pointer
+// a file that has it; of the bits of a bitmap, one that the transaction leaves alone, or for set_freed and
+// unset_new one that it changes. What stands where is told from the bytes, so that indexes, indirect blocks and the log
+// itself cannot be altered. If the journal has checksums of version 2 or 3, a block is altered that comes in one write
+// with its descriptor.
+func NewAlterer(d interp.Disk, spec string) (interp.Alterer, error) {
+	s, err := parseAlterSpec(spec)
+	if err != nil {
+		return nil, err
+	}
+	m, err := ext3.Mount(d, d.Size())
+	if err != nil {
+		return nil, err
+	}
+	a := &alterer{spec: s, disk: d, journal: m.Journal, seq: m.Seq, homes: make(map[uint32]logTag), tags: make(map[uint32]uint32)}
+	a.survey = survey{Layout: m.Layout, state: m.State, role: a.guess, use: func(uint32) string { return "data" }}
+	return a, nil
+}
+
+// guess tells what a block is from its bytes.
+func (a *alterer) guess(_ uint32, b []byte) (ext3.Role, bool) {
+	switch {
+	case ondisk.LE32(b, 0) == ondisk.XattrMagic:
+		return ext3.Role{Level: ext3.RoleXattr}, true
+	case looksLikeDirectory(b, a.Geo.FileType):
+		r := ext3.Role{Level: ext3.RoleDir, Start: 1}
+		if b[ondisk.DirNameLen] == 1 && b[ondisk.DirHeaderLen] == '.' {
+			r.Start = 0
+		}
+		return r, true
+	}
+	return ext3.Role{}, false
+}
+
+// looksLikeDirectory tells a directory block from file data in the journal, as far as bytes can tell.
+func looksLikeDirectory(b []byte, fileType bool) bool {
+	n := 0
+	_, fault := ondisk.Entries(b, fileType, func(ondisk.Dirent) { n++ })
+	return fault == "" && n > 0
+}
+
+// Alter changes the write if the object is in it.
+func (a *alterer) Alter(w interp.Write) string {
+	if w.Data == nil || a.done && !a.journal.Checksum {
+		return ""
+	}
+	bs := uint64(a.Geo.BlockSize)
+	var blocks []uint32 // of the journal, that the write has as a whole
+	for _, r := range a.journal.Runs {
+		lo := max((w.Off+bs-1)/bs, uint64(r.Block))
+		hi := min((w.Off+w.Len)/bs, uint64(r.Block)+uint64(r.N))
+		for b := lo; b < hi; b++ {
+			blocks = append(blocks, uint32(b))
+		}
+	}
+	at := func(block uint32) []byte { return w.Data[uint64(block)*bs-w.Off:][:bs] }
+	has := func(block uint32) bool { return uint64(block)*bs >= w.Off && uint64(block+1)*bs <= w.Off+w.Len }
+	if !a.done {
+		for _, block := range blocks {
+			a.follow(block, at(block))
+		}
+	}
+	text := ""
+	for _, block := range blocks {
+		t, ok := a.homes[block]
+		if a.done || !ok || t.Flags&ondisk.TagFlagEscape != 0 || a.journal.CsumVersion != 0 && !has(a.tags[block]) {
+			continue
+		}
+		copied := at(block)
+		if text = a.alter(t.Block, copied); text == "" {
+			continue
+		}
+		a.done = true
+		if a.journal.CsumVersion != 0 {
+			descriptor := at(a.tags[block])
+			a.journal.SealTag(descriptor, t.off, ondisk.BE32(descriptor, 8), copied)
+			a.journal.SealTail(descriptor)
+		}
+	}
+	if a.done && a.journal.Checksum && a.start != 0 {
+		a.sealCommit(w, blocks, at)
+	}
+	return text
+}
+
+// Follow learns from descriptors which blocks come after them, and forgets at a commit.
+func (a *alterer) follow(block uint32, b []byte) {
+	if ondisk.BE32(b, 0) != ondisk.JournalMagic || int32(ondisk.BE32(b, 8)-a.seq) < 0 {
+		return
+	}
+	at, ok := a.journal.Logical(block)
+	switch kind := ondisk.BE32(b, 4); {
+	case !ok:
+	case kind == ondisk.TypeCommit:
+		a.seq, a.start = ondisk.BE32(b, 8)+1, a.journal.Next(at)
+		clear(a.homes)
+		clear(a.tags)
+	case kind == ondisk.TypeDescriptor:
+		if a.start == 0 {
+			a.start = at // the first one seen
+		}
+		for _, t := range logTags(&a.journal, b, at) {
+			a.homes[a.journal.Block(t.at)] = t
+			a.tags[a.journal.Block(t.at)] = block
+		}
+	}
+}
+
+// sealCommit makes the checksum of version 1 in the commit block of the altered transaction right again.
+func (a *alterer) sealCommit(w interp.Write, blocks []uint32, at func(uint32) []byte) {
+	for _, block := range blocks {
+		b := at(block)
+		if !ondisk.IsCommit(b, a.seq) {
+			continue
+		}
+		dev := ext3.PendingDevice{ReaderAt: a.disk, W: w}
+		log, err := logBlocks(&a.journal, dev, a.start, a.seq)
+		if err != nil {
+			return // the device cannot be read: the transaction is refused for its checksum
+		}
+		err = seal(&a.journal, log, func(n uint32) ([]byte, error) {
+			if a.journal.Block(n) == block {
+				return b, nil
+			}
+			return ext3.ReadBlock(dev, a.Geo, a.journal.Block(n))
+		})
+		if err == nil {
+			a.start = 0
+		}
+	}
+}
+
+// alter changes the copy of a block if it has the object.
+func (a *alterer) alter(home uint32, b []byte) string {
+	if !a.Geo.InRange(home) {
+		return ""
+	}
+	before, err := ext3.ReadBlock(a.disk, a.Geo, home)
+	if err != nil {
+		return ""
+	}
+	had := make(map[string]bool) // names
+	if looksLikeDirectory(before, a.Geo.FileType) {
+		ondisk.Entries(before, a.Geo.FileType, func(e ondisk.Dirent) { had[string(e.Name)] = true })
+	}
+	d := &draft{sites: make(map[site][]byte), layout: a.Layout,
+		load:   func(p site) ([]byte, error) { return bytes.Clone(b), nil },
+		before: func(uint32) ([]byte, bool) { return before, true }, others: func(string) ([]target, error) { return nil, nil }}
+	err = a.block(home, b, func(t target) {
+		if t.object == a.spec.object {
+			d.ts = append(d.ts, t)
+		}
+	})
+	if err != nil {
+		return ""
+	}
+	for i, t := range d.ts {
+		if !a.spec.fits(t) || !a.wanted(t, b, before, had) {
+			continue
+		}
+		clear(d.sites)
+		if text, ok, err := d.apply(&a.spec, i); err == nil && ok {
+			copy(b, d.sites[t.site])
+			return text
+		}
+	}
+	return ""
+}
+
+// wanted tells whether an object is one to be altered: the transaction changes it, and it is in use.
+func (a *alterer) wanted(t target, b, before []byte, had map[string]bool) bool {
+	was, is := before[t.off:t.off+t.n], b[t.off:t.off+t.n]
+	switch t.object.name {
+	case objBlockBitmap, objInodeBitmap:
+		left := was[0]>>t.bit&1 == is[0]>>t.bit&1
+		return left == (a.spec.action == actSet || a.spec.action == actUnset)
+	case objDirent:
+		return t.kind != "dot" && t.kind != "dotdot" && t.kind != "unused" && !had[string(nameAt(b, t.off))]
+	case objInode:
+		i := ondisk.Inode(is)
+		pointer := strings.HasPrefix(a.spec.member.Name, "block") && a.spec.member.Off >= ondisk.InodeBlock && a.spec.member.Off < ondisk.InodeBlock+4*ondisk.NPointers
+		if i.Links() == 0 || pointer && (i.Type() != ondisk.ModeRegular || a.spec.member.Get(is) == 0) {
+			return false
+		}
+	case objSuper:
+		return true
+	}
+	return a.spec.id != 0 || !bytes.Equal(was, is)
+}
+
+var _ interp.Alterer = (*alterer)(nil)

@@ -1,0 +1,228 @@
+package corrupt
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"fsward/interp"
+	"fsward/interp/ext3"
+	"fsward/interp/ext3/ondisk"
+)
+
+// A corrupter alters the state that a disk defines: where a block's contents are in the journal, they are altered there,
+// and the checksums of the transaction are made right again.
+type corrupter struct {
+	survey
+	disk    interp.Disk
+	m       *ext3.Mounted
+	old     *ext3.State // before the last transaction; nil: nothing is known of it
+	log     map[uint32][]logBlock
+	blocks  []uint32 // that may be altered
+	targets map[string][]target
+}
+
+// NewCorrupter reads the state of a disk. With last, only what the last transaction in the journal wrote is altered, and
+// the journal's superblock. The errors are those of New.
+func NewCorrupter(d interp.Disk, last bool) (interp.Corrupter, error) {
+	m, err := ext3.Mount(d, d.Size())
+	if err != nil {
+		return nil, err
+	}
+	if err := m.ReadRoles(); err != nil {
+		return nil, err
+	}
+	c := &corrupter{disk: d, m: m, log: make(map[uint32][]logBlock), targets: make(map[string][]target)}
+	c.survey = survey{Layout: m.Layout, state: m.State, orphans: m.Orphans, role: func(block uint32, _ []byte) (ext3.Role, bool) {
+		r, ok := m.Roles[block]
+		return r, ok
+	}}
+	if c.use, err = usesOf(m.Layout, m.State, m.Roles); err != nil {
+		return nil, err
+	}
+	seqs := slices.SortedFunc(maps.Keys(m.Starts), func(a, b uint32) int { return cmp.Compare(int32(a-b), 0) })
+	for _, seq := range seqs {
+		if c.log[seq], err = logBlocks(&m.Journal, d, m.Starts[seq], seq); err != nil {
+			return nil, err
+		}
+	}
+	if !last {
+		if c.links, err = linkBlocks(m.Layout, m.State); err != nil {
+			return nil, err
+		}
+		c.blocks = slices.Sorted(maps.Keys(c.links))
+		c.blocks = append(c.blocks, m.MetadataBlocks()...)
+		return c, nil
+	}
+	if len(seqs) == 0 {
+		return nil, fmt.Errorf("ext3: the journal holds no transaction: %w", interp.ErrNoPlace)
+	}
+	return c, c.narrow(seqs)
+}
+
+// narrow leaves what the last transaction wrote, and reads the state before it.
+func (c *corrupter) narrow(seqs []uint32) error {
+	c.old = ext3.NewState(c.disk, c.Geo, c.disk.Size())
+	for _, seq := range seqs {
+		t, err := c.m.Journal.Read(c.disk, c.m.Starts[seq], seq)
+		if err != nil {
+			return err
+		}
+		if seq != seqs[len(seqs)-1] {
+			for b := range t.Revoked {
+				delete(c.old.Copies, b)
+			}
+			maps.Copy(c.old.Copies, t.Copies)
+			delete(c.log, seq)
+			continue
+		}
+		c.blocks = slices.Sorted(maps.Keys(t.Copies))
+	}
+	return nil
+}
+
+// find lists the objects of one kind.
+func (c *corrupter) find(object string) ([]target, error) {
+	if list, ok := c.targets[object]; ok {
+		return list, nil
+	}
+	var list []target
+	keep := func(t target) {
+		if t.object.name == object {
+			list = append(list, t)
+		}
+	}
+	for _, block := range c.blocks {
+		b, err := c.state.Block(block)
+		if err != nil {
+			return nil, err
+		}
+		if err := c.block(block, b, keep); err != nil {
+			return nil, err
+		}
+	}
+	if c.Geo.JournalInum != 0 {
+		keep(target{object: findAlterable(objJournal), site: site{true, 0}, n: ondisk.JournalSuperLen})
+	}
+	for _, seq := range slices.Sorted(maps.Keys(c.log)) {
+		logTargets(c.log[seq], keep)
+	}
+	c.targets[object] = list
+	return list, nil
+}
+
+// load returns a copy of what a site has.
+func (c *corrupter) load(p site) ([]byte, error) {
+	if p.log {
+		return ext3.ReadBlock(c.disk, c.Geo, c.m.Journal.Block(p.block))
+	}
+	b, err := c.state.Block(p.block)
+	return bytes.Clone(b), err
+}
+
+// Corrupt makes the change at the pick-th place that it fits.
+func (c *corrupter) Corrupt(spec string, pick int) (interp.Corruption, error) {
+	s, err := parseAlterSpec(spec)
+	if err != nil {
+		return interp.Corruption{}, err
+	}
+	list, err := c.find(s.object.name)
+	if err != nil {
+		return interp.Corruption{}, err
+	}
+	for i, t := range list {
+		if !s.fits(t) {
+			continue
+		}
+		d := &draft{sites: make(map[site][]byte), load: c.load, ts: list, others: c.find, layout: c.Layout, before: c.before}
+		text, ok, err := d.apply(&s, i)
+		if err != nil {
+			return interp.Corruption{}, err
+		}
+		if !ok {
+			continue
+		}
+		if pick > 0 {
+			pick--
+			continue
+		}
+		patches, err := c.patches(d, unsealed(s.member))
+		return interp.Corruption{What: text, Patches: patches}, err
+	}
+	return interp.Corruption{}, fmt.Errorf("%s: %w", spec, interp.ErrNoPlace)
+}
+
+// before returns what a block had before the last transaction.
+func (c *corrupter) before(block uint32) ([]byte, bool) {
+	if c.old == nil {
+		return nil, false
+	}
+	b, err := c.old.Block(block)
+	return b, err == nil
+}
+
+var errEscape = errors.New("ext3: the altered block would begin like one of the journal's own")
+
+// patches returns what the disk is to hold. unsealed: checksums are left as they are.
+func (c *corrupter) patches(d *draft, unsealed bool) ([]interp.Patch, error) {
+	out := make(map[uint32][]byte) // by block of the device
+	inLog := make(map[uint32]bool) // transactions
+	for p, b := range d.sites {
+		switch at, copied := c.state.Place(p.block); {
+		case p.log && p.block == 0:
+			if out[c.m.Journal.Block(0)] = b; !unsealed {
+				c.m.Journal.SealSuper(b)
+			}
+		case p.log:
+			out[c.m.Journal.Block(p.block)] = b
+			for seq, log := range c.log {
+				if slices.ContainsFunc(log, func(l logBlock) bool { return l.at == p.block }) {
+					inLog[seq] = true
+				}
+			}
+		case !copied:
+			out[p.block] = b
+		default:
+			if (ondisk.BE32(b, 0) == ondisk.JournalMagic) != at.Escaped {
+				return nil, errEscape
+			}
+			if at.Escaped {
+				binary.BigEndian.PutUint32(b, 0)
+			}
+			out[at.Block], inLog[at.Seq] = b, true
+		}
+	}
+	if j := &c.m.Journal; !unsealed && (j.CsumVersion != 0 || j.Checksum) {
+		for _, seq := range slices.Sorted(maps.Keys(inLog)) {
+			err := seal(j, c.log[seq], func(at uint32) ([]byte, error) {
+				n := j.Block(at)
+				if out[n] == nil {
+					b, err := ext3.ReadBlock(c.disk, c.Geo, n)
+					if err != nil {
+						return nil, err
+					}
+					out[n] = b
+				}
+				return out[n], nil
+			})
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	var list []interp.Patch
+	for _, n := range slices.Sorted(maps.Keys(out)) {
+		was, err := ext3.ReadBlock(c.disk, c.Geo, n)
+		if err != nil {
+			return nil, err
+		}
+		if !bytes.Equal(was, out[n]) {
+			list = append(list, interp.Patch{Off: c.Geo.Addr(n), Data: out[n]})
+		}
+	}
+	return list, nil
+}

@@ -1,0 +1,244 @@
+package ext3
+
+import (
+	"bytes"
+	"errors"
+
+	"fsward/change"
+	"fsward/interp"
+	"fsward/interp/ext3/ondisk"
+)
+
+// A Known is an ext3 file system as a disk defines it that stays, its journal replayed. Its roles and its orphans need not
+// be read anew for each state that is compared with it.
+type Known struct {
+	m     *Mounted
+	sb    []byte // as it is in its place
+	size  uint64 // of the device, bytes
+	names *change.Names
+	most  int // Roles
+
+	maps []uint32 // indirect blocks of the journal: while they and its inode stay, so does its place
+	last comparison
+	next *Mounted // the state compared last
+}
+
+var _ interp.Known = (*Known)(nil)
+
+// NewKnown reads a state as a baseline. The errors are those of New.
+func NewKnown(d interp.Disk) (interp.Known, error) {
+	m, err := Mount(d, d.Size())
+	if err != nil {
+		return nil, err
+	}
+	k := &Known{m: m, size: d.Size(), names: change.NewNames()}
+	if k.sb, err = readSuper(d); err != nil {
+		return nil, err
+	}
+	if err := m.ReadRoles(); err != nil {
+		return nil, err
+	}
+	k.journalMaps()
+	return k, nil
+}
+
+func (k *Known) journalMaps() {
+	k.maps = k.maps[:0]
+	for block, r := range k.m.Roles {
+		if r.Ino == k.m.Layout.Geo.JournalInum && r.Level != RoleDir && r.Level != RoleXattr {
+			k.maps = append(k.maps, block)
+		}
+	}
+}
+
+// Compare reads the journal of a fork as recovery does, and compares what both states then define.
+func (k *Known) Compare(f interp.Fork) (obs interp.Observation, err error) {
+	k.last, k.next = comparison{}, nil
+	next, err := k.mount(f)
+	var bad *interp.CorruptError
+	switch {
+	case errors.As(err, &bad):
+		obs.Point = interp.CommitPoint
+		obs.Violations = append(obs.Violations, checkBaseline.at(bad.Addr, "%s", bad.Reason))
+		return obs, nil
+	case errors.Is(err, interp.ErrNotFound):
+		obs.Point = interp.CommitPoint
+		obs.Violations = append(obs.Violations, on(checkSuperblock.at(ondisk.SuperOff, "there is none"), ondisk.KindSuperblock, 0))
+		return obs, nil
+	case err != nil:
+		return obs, err
+	}
+	rewritten, err := k.rewritten(f, next)
+	if err != nil {
+		return obs, err
+	}
+	k.next = next
+	obs.Generation = uint64(next.Seq)
+	if len(rewritten) == 0 {
+		return obs, nil
+	}
+	obs.Point = interp.CommitPoint
+	k.names.Reset()
+	k.last = k.compare(next, rewritten)
+	k.last.conclude(&obs)
+	return obs, nil
+}
+
+// Mount is mount of a fork, where the journal is found again without a walk if it is where it was.
+func (k *Known) mount(f interp.Fork) (*Mounted, error) {
+	sb, err := readSuper(f)
+	if err != nil {
+		return nil, err
+	}
+	// Mounting and unmounting change the superblock in place as no transaction does.
+	if ondisk.NeedsRecovery(sb) != ondisk.NeedsRecovery(k.sb) || ondisk.LE32(sb, ondisk.SuperMountTime) != ondisk.LE32(k.sb, ondisk.SuperMountTime) {
+		return nil, interp.ErrApart
+	}
+	geo, err := ondisk.ParseGeometry(sb, k.size)
+	if err != nil {
+		return nil, err
+	}
+	m := &Mounted{State: NewState(f, geo, k.size), Starts: make(map[uint32]uint32), most: k.most}
+	if m.Layout, err = readLayout(geo, m.State.Block); err != nil {
+		return nil, err
+	}
+	if geo.JournalInum == 0 {
+		m.idle = true
+		return m, nil
+	}
+	if err := k.openJournal(f, m); err != nil {
+		return nil, err
+	}
+	return m, m.begin(sb)
+}
+
+func (k *Known) openJournal(f interp.Fork, m *Mounted) error {
+	same := k.m.Layout.Geo.ChangedFrom(m.Layout.Geo) == "" && k.m.Journal.Runs != nil
+	for i := 0; same && i < len(k.maps); i++ {
+		same = f.Same(m.Layout.Geo.Addr(k.maps[i]), uint64(m.Layout.Geo.BlockSize))
+	}
+	if same {
+		was, err := k.m.Layout.Inode(k.m.State, m.Layout.Geo.JournalInum)
+		if err != nil {
+			return err
+		}
+		now, err := m.Layout.Inode(m.State, m.Layout.Geo.JournalInum)
+		if err != nil {
+			return err
+		}
+		same = bytes.Equal(was, now)
+	}
+	if !same {
+		return m.openJournal(k.size)
+	}
+	m.Journal = k.m.Journal
+	m.Journal.Geo = m.Layout.Geo
+	return m.readJournalSuper()
+}
+
+// rewritten returns the blocks whose contents may be metadata, before or after, and differ.
+func (k *Known) rewritten(f interp.Fork, next *Mounted) (map[uint32]bool, error) {
+	geo := next.Layout.Geo
+	bs := uint64(geo.BlockSize)
+	out := make(map[uint32]bool)
+	look := func(block uint32) error {
+		was, _ := k.m.State.Place(block)
+		now, copied := next.State.Place(block)
+		at := now.Block
+		if !copied {
+			at = block
+		}
+		if _, had := k.m.State.Place(block); had == copied && was.Block == now.Block && was.Escaped == now.Escaped && f.Same(geo.Addr(at), bs) {
+			return nil
+		}
+		old, err := k.m.State.Block(block)
+		if err != nil {
+			return err
+		}
+		b, err := next.State.Block(block)
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(old, b) {
+			out[block] = true
+		}
+		return nil
+	}
+	for block := range k.m.State.Copies {
+		if err := look(block); err != nil {
+			return nil, err
+		}
+	}
+	for block := range next.State.Copies {
+		if _, done := k.m.State.Copies[block]; done {
+			continue
+		}
+		if err := look(block); err != nil {
+			return nil, err
+		}
+	}
+	// In their places, what has no copy in the journal and was metadata. What becomes metadata is found by what leads there.
+	inPlace := func(block uint32) bool {
+		if _, copied := next.State.Copies[block]; copied {
+			return false
+		}
+		return block == geo.SuperBlock() || k.m.metadata(block)
+	}
+	each := func(addr uint64, visit func(block uint32)) {
+		for b := addr / bs; b*bs < addr+interp.ForkPage && b < next.State.blocks; b++ {
+			visit(uint32(b))
+		}
+	}
+	pages := f.Differing(func(addr uint64) (keep bool) {
+		each(addr, func(block uint32) { keep = keep || inPlace(block) })
+		return keep
+	})
+	for _, addr := range pages {
+		var err error
+		each(addr, func(block uint32) {
+			if err == nil && inPlace(block) {
+				err = look(block)
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// compare makes the change records between the known state and another.
+func (k *Known) compare(next *Mounted, rewritten map[uint32]bool) (c comparison) {
+	m := k.m
+	c.layout = m.Layout
+	if next.Layout.Geo.GrownFrom(m.Layout.Geo) {
+		c.layout = next.Layout
+	}
+	txn := &change.Txn{Schema: schema, Generation: uint64(next.Seq), Names: k.names, Records: make([]change.Record, 0, m.expected)}
+	c.delta = newDelta(m.Layout, c.layout, k.size, m.State, next.State, m.Roles, rewritten, txn)
+	c.delta.wasOrphans, c.delta.leap = m.Orphans, true
+	if c.err = c.delta.run(); c.err == nil {
+		c.err = m.Roles.check(len(c.delta.newRole), m.most)
+	}
+	return c
+}
+
+// Follow takes over what the comparison found.
+func (k *Known) Follow(d interp.Disk, _ []uint64) {
+	if k.next == nil {
+		return
+	}
+	was := k.m
+	if k.last.delta != nil {
+		was.follow(k.last.delta)
+	}
+	next := k.next
+	next.Roles, next.Orphans, next.expected = was.Roles, was.Orphans, was.expected
+	if k.last.layout == was.Layout {
+		next.Layout = was.Layout
+	}
+	next.State.dev = d
+	next.State.forget()
+	k.m, k.next, k.last = next, nil, comparison{}
+	k.journalMaps()
+}
