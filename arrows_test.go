@@ -24,7 +24,7 @@ var mayImport = map[string][]string{
 	"shareddata": {},                                                                 // of tests
 }
 
-// TestImportArrows keeps the direction of imports that docs/ARCHITECTURE.md draws.
+// TestImportArrows keeps the direction of imports that docs/dev/architecture.md draws.
 func TestImportArrows(t *testing.T) {
 	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", "./...")
 	out, err := cmd.Output()
@@ -49,7 +49,7 @@ func TestImportArrows(t *testing.T) {
 		from := folder(p.ImportPath)
 		allowed, known := mayImport[from]
 		if !known {
-			t.Errorf("%s is in a folder that docs/ARCHITECTURE.md does not place", p.ImportPath)
+			t.Errorf("%s is in a folder that docs/dev/architecture.md does not place", p.ImportPath)
 		}
 		for _, imp := range p.Imports {
 			if to := folder(imp); to != "" && to != from && !slices.Contains(allowed, to) {

@@ -7,9 +7,9 @@ type Checker interface {
 	// Init is called when the stack was mounted, pristine: what the checker remembers of it is forgotten.
 	Init(e *Env) error
 	// Mutate does one step: some choices, and what follows of them. It is called again and again, and says with CheckCrashes…
-	// where crashes are to be tried. A *Found that it returns is an error that was found without a crash.
+	// where crashes are to be tried. A *Failure that it returns is an error that was found without a crash.
 	Mutate(e *Env) error
-	// Check is called for each crash, when the stack was recovered and mounted, and returns a *Found where what is there may not be.
+	// Check is called for each crash, when the stack was recovered and mounted, and returns a *Failure where what is there may not be.
 	// It is called when the Mutate that asked for it has returned, and so goes by what that passed on in the Crash.
 	Check(e *Env, c Crash) error
 	// Signature returns bytes that are the same for states that need not be told from each other; nil stands for the choices.

@@ -33,9 +33,9 @@ type Config struct {
 	Origin json.RawMessage
 	// OnEvent is told what happens, and returns soon.
 	OnEvent func(Event)
-	// Failures is how many calls inside the kernel fail at most in one step, FiSC's iterative way: none, then each call site alone, then
+	// MaxFaults is how many calls inside the kernel fail at most in one step, FiSC's iterative way: none, then each call site alone, then
 	// two. The System has to have the module fsw_ekm. A state behind a failure is checked, and has no children.
-	Failures int
+	MaxFaults int
 	// RecoveryCrashes: while a crash disk is recovered there is a second crash, at each moment and with each subset of the recovery's writes, too.
 	RecoveryCrashes bool
 	// Verify: what was recovered and checked is unmounted, and each component that is a Verifier looks at all of it; then the crash disk is
@@ -45,9 +45,9 @@ type Config struct {
 	WriteThrough bool
 	// Guard stands between the System and the disks of the stack that are guarded. The System is a GuardedSystem where there are any.
 	Guard Guard
-	// Soft: crashes of the programs that a Mutate runs between CheckCrashesStart and CheckCrashesEnd are tried, too, at each of their system calls
+	// ProcessCrashes: crashes of the programs that a Mutate runs between CheckCrashesStart and CheckCrashesEnd are tried, too, at each of their system calls
 	// that changes what is below the top of the stack.
-	Soft bool
+	ProcessCrashes bool
 	// Restore is how states are reached; "": ByCost.
 	Restore Restoring
 	// HostOnly: crash disks are judged by Judge alone.
@@ -66,7 +66,7 @@ type Judge interface {
 
 // A Judgement is what a Judge says.
 type Judgement struct {
-	Found     *Found
+	Failure   *Failure
 	Undecided bool // it could not say
 	Pruned    bool // it is what it said of another that is the same in all that counts
 }

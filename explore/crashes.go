@@ -18,7 +18,7 @@ type crashed struct {
 }
 
 // crashes visits the crash disks of a run, window by window of what its Mutate asked for.
-func (s *session) crashes(r *ran, options crash.Options, visit func(c crashed) error) (crash.Stats, error) {
+func (s *session) crashes(r *execution, options crash.Options, visit func(c crashed) error) (crash.Stats, error) {
 	var bases []crash.Base
 	var numbers []uint32
 	for i, d := range s.disks {

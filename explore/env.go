@@ -33,8 +33,8 @@ type Env struct {
 	fail    *failer  // of the first Try; nil: nothing fails
 	account bool     // calls that promise durability are marked in the log
 	calls   []promise
-	soft    *softer // nil: system calls are not counted
-	turns   *turns  // nil: threads run as they like
+	soft    *processCrasher // nil: system calls are not counted
+	turns   *turns          // nil: threads run as they like
 	err     error
 }
 
@@ -160,7 +160,7 @@ func (e *Env) batch(b agent.Batch) ([]agent.Result, error) {
 		e.note(b.Ops[i].String(), r.Errno != 0, r.Errno)
 	}
 	if err == nil && done.TimedOut {
-		err = Foundf("hang", "%v did not end within %v", b.Ops[len(done.Results)], opTimeout)
+		err = Failuref("hang", "%v did not end within %v", b.Ops[len(done.Results)], opTimeout)
 	}
 	if err == nil && e.ended() {
 		return nil, errCut

@@ -24,21 +24,21 @@ const errorName = "error.json"
 // An Error is one that was found, with all that finds it again.
 type Error struct {
 	Kind string `json:"kind"`
-	// Property is that of Found.
-	Property string          `json:"property,omitempty"`
-	Summary  string          `json:"summary"` // what was expected and what is there
-	Dir      string          `json:"dir"`     // its folder, in that of the run
-	Origin   json.RawMessage `json:"origin,omitempty"`
-	Steps    [][]Choice      `json:"steps"`
-	Did      [][]string      `json:"did"`            // what each step did, for people
-	Fail     []Failure       `json:"fail,omitempty"` // calls inside the kernel that failed in the last step
-	Seed     uint64          `json:"seed"`           // of the crash states that are formed where there are too many
-	Limit    int             `json:"limit"`
-	Crash    *CrashError     `json:"crash,omitempty"`   // nil: it was found without a crash
-	Soft     *SoftCrash      `json:"soft,omitempty"`    // nil: it was none of a program alone
-	Strayed  []string        `json:"strayed,omitempty"` // threads that ran though they were held: it may not replay
-	Seconds  float64         `json:"seconds"`           // of the run, until it was found; after that it was made smaller
-	Count    uint64          `json:"count"`             // how often errors of this kind were found, this one and those like it
+	// Property is that of Failure.
+	Property     string          `json:"property,omitempty"`
+	Summary      string          `json:"summary"` // what was expected and what is there
+	Dir          string          `json:"dir"`     // its folder, in that of the run
+	Origin       json.RawMessage `json:"origin,omitempty"`
+	Steps        [][]Choice      `json:"steps"`
+	Did          [][]string      `json:"did"`            // what each step did, for people
+	Fail         []InjectedFault `json:"fail,omitempty"` // calls inside the kernel that failed in the last step
+	Seed         uint64          `json:"seed"`           // of the crash states that are formed where there are too many
+	Limit        int             `json:"limit"`
+	Crash        *CrashError     `json:"crash,omitempty"`   // nil: it was found without a crash
+	ProcessCrash *ProcessCrash   `json:"soft,omitempty"`    // nil: it was none of a program alone
+	Unscheduled  []string        `json:"strayed,omitempty"` // threads that ran though they were held: it may not replay
+	Seconds      float64         `json:"seconds"`           // of the run, until it was found; after that it was made smaller
+	Count        uint64          `json:"count"`             // how often errors of this kind were found, this one and those like it
 }
 
 // A CrashError says which crash it was.
@@ -84,7 +84,7 @@ func (s *session) keep(c crashed) *crashDisk {
 }
 
 // report makes the first error of its kind as small as it can and writes its folder, and counts the others.
-func (x *explorer) report(ctx context.Context, f *finding) (*Error, error) {
+func (x *explorer) report(ctx context.Context, f *failureContext) (*Error, error) {
 	for i := range x.errors {
 		if f.like(x.errors[i].Kind, x.errors[i].Property) {
 			x.errors[i].Count++
@@ -109,8 +109,8 @@ func (x *explorer) report(ctx context.Context, f *finding) (*Error, error) {
 	return &e, nil
 }
 
-// errorOf is what there is to say of a finding.
-func (x *explorer) errorOf(f *finding) Error {
+// errorOf is what there is to say of a failureContext.
+func (x *explorer) errorOf(f *failureContext) Error {
 	e := Error{Kind: f.Kind, Property: f.Property, Summary: f.Text, Origin: x.Origin, Steps: f.steps, Did: f.did, Seed: x.Crash.Seed, Limit: x.Crash.Limit, Count: 1}
 	if f.fail != nil {
 		e.Fail = f.fail.plan
@@ -118,7 +118,7 @@ func (x *explorer) errorOf(f *finding) Error {
 	if f.disk != nil {
 		e.Crash = &f.disk.CrashError
 	}
-	e.Soft, e.Strayed = f.soft, f.strayed
+	e.ProcessCrash, e.Unscheduled = f.soft, f.unscheduled
 	return e
 }
 
@@ -129,7 +129,7 @@ func fileName(kind string) string {
 	return name[:min(len(name), 40)]
 }
 
-func (x *explorer) writeFolder(e *Error, f *finding) error {
+func (x *explorer) writeFolder(e *Error, f *failureContext) error {
 	dir := filepath.Join(x.Dir, e.Dir)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -154,10 +154,10 @@ func (x *explorer) writeFolder(e *Error, f *finding) error {
 	if err := writeKernelLog(dir, f); err != nil {
 		return err
 	}
-	if err := writeTimeline(dir, f.ran); err != nil {
+	if err := writeTimeline(dir, f.execution); err != nil {
 		return err
 	}
-	if err := writeWhat(dir, e, x.session.disks); err != nil {
+	if err := writeReproducer(dir, e, x.session.disks); err != nil {
 		return err
 	}
 	return x.session.writeLogs(dir, f.records)
@@ -166,7 +166,7 @@ func (x *explorer) writeFolder(e *Error, f *finding) error {
 // kernelName is the file of an error's folder with what the kernel has logged.
 const kernelName = "kernel.log"
 
-func writeKernelLog(dir string, f *finding) error {
+func writeKernelLog(dir string, f *failureContext) error {
 	text := "# From the mount of the pristine disks to the error, or to the unmount before its crash disks are looked at:\n" + strings.Join(f.kernel, "")
 	if f.disk != nil {
 		text += "# While the crash disk was recovered and checked:\n" + strings.Join(f.disk.kernel, "")
@@ -225,9 +225,9 @@ func ReadError(dir string) (e Error, err error) {
 
 // Replay runs the choices that led to an error once more, with the same crashes after them, and returns the error if it is found
 // again, nil if not.
-func Replay(ctx context.Context, cfg Config, e Error) (found *Found, err error) {
+func Replay(ctx context.Context, cfg Config, e Error) (found *Failure, err error) {
 	x := &explorer{Config: cfg, memo: make(memo), stop: ctx}
-	x.Crash.Seed, x.Crash.Limit, x.Failures = e.Seed, e.Limit, len(e.Fail)
+	x.Crash.Seed, x.Crash.Limit, x.MaxFaults = e.Seed, e.Limit, len(e.Fail)
 	ctx = context.WithoutCancel(ctx)
 	if x.session, err = newSession(ctx, cfg); err != nil {
 		return nil, err
@@ -240,11 +240,11 @@ func Replay(ctx context.Context, cfg Config, e Error) (found *Found, err error) 
 	if err != nil || f == nil {
 		return nil, err
 	}
-	return f.Found, nil
+	return f.Failure, nil
 }
 
 // again runs the choices of an error, and tries its crash, or those like it.
-func (x *explorer) again(ctx context.Context, e Error) (f *finding, err error) {
+func (x *explorer) again(ctx context.Context, e Error) (f *failureContext, err error) {
 	if len(e.Steps) == 0 {
 		return nil, errors.New("an error without a step")
 	}
@@ -259,17 +259,17 @@ func (x *explorer) again(ctx context.Context, e Error) (f *finding, err error) {
 	if r.idle != "" {
 		return nil, divergedTurn(r.idle)
 	}
-	if i := slices.IndexFunc(r.beside, func(f *Found) bool { return f.Kind == e.Kind }); i >= 0 {
-		return &finding{Found: r.beside[i], ran: r}, nil
+	if i := slices.IndexFunc(r.beside, func(f *Failure) bool { return f.Kind == e.Kind }); i >= 0 {
+		return &failureContext{Failure: r.beside[i], execution: r}, nil
 	}
-	if r.found == nil && e.Soft != nil {
+	if r.found == nil && e.ProcessCrash != nil {
 		return x.softAgain(ctx, r, e)
 	}
 	if r.found != nil || e.Crash == nil {
-		return sameKind(&finding{Found: r.found, ran: r}, e), nil
+		return sameKind(&failureContext{Failure: r.found, execution: r}, e), nil
 	}
 	if found, err := x.session.finish(ctx); err != nil || found != nil {
-		return sameKind(&finding{Found: found, ran: r}, e), err
+		return sameKind(&failureContext{Failure: found, execution: r}, e), err
 	}
 	var by *examiner
 	// What is equal to the disk that was kept first. Where blocks were allocated otherwise, any that shows the error will do.
@@ -285,7 +285,7 @@ func (x *explorer) again(ctx context.Context, e Error) (f *finding, err error) {
 			if err != nil || bad == nil {
 				return err
 			}
-			if f = sameKind(&finding{Found: bad.Found, ran: r}, e); f != nil {
+			if f = sameKind(&failureContext{Failure: bad.Failure, execution: r}, e); f != nil {
 				f.disk = x.session.keep(bad.crashed)
 				return errEnough
 			}
@@ -301,9 +301,9 @@ func (x *explorer) again(ctx context.Context, e Error) (f *finding, err error) {
 	return nil, nil
 }
 
-// sameKind returns a finding that is like an error, else nil.
-func sameKind(f *finding, e Error) *finding {
-	if f.Found == nil || !f.like(e.Kind, e.Property) {
+// sameKind returns a failureContext that is like an error, else nil.
+func sameKind(f *failureContext, e Error) *failureContext {
+	if f.Failure == nil || !f.like(e.Kind, e.Property) {
 		return nil
 	}
 	return f

@@ -10,24 +10,24 @@ import (
 	"fsward/explore/ramdisk"
 )
 
-// A finding is an error with what led to it.
-type finding struct {
-	*Found
-	*ran
+// A failureContext is an error with what led to it.
+type failureContext struct {
+	*Failure
+	*execution
 	disk *crashDisk // nil: no crash was needed
-	soft *SoftCrash
+	soft *ProcessCrash
 }
 
 var errEnough = errors.New("an error was found")
 
 // checkCrashes tries the crashes that a run asked for, up to the first error. recovered is the most that a recovery wrote, in sectors.
-func (x *explorer) checkCrashes(ctx context.Context, r *ran) (f *finding, recovered uint64, err error) {
+func (x *explorer) checkCrashes(ctx context.Context, r *execution) (f *failureContext, recovered uint64, err error) {
 	if len(r.windows) == 0 {
 		return nil, 0, nil
 	}
 	if found, err := x.session.finish(ctx); err != nil || found != nil {
 		r.kernel = slices.Clone(x.session.heard)
-		return &finding{Found: found, ran: r}, 0, err
+		return &failureContext{Failure: found, execution: r}, 0, err
 	}
 	r.kernel = slices.Clone(x.session.heard)
 	by, err := x.newExaminer(ctx)
@@ -45,7 +45,7 @@ func (x *explorer) checkCrashes(ctx context.Context, r *ran) (f *finding, recove
 		x.count(c, by.judge)
 		recovered = max(recovered, wrote)
 		if bad != nil {
-			f = &finding{Found: bad.Found, ran: r, disk: x.session.keep(bad.crashed)}
+			f = &failureContext{Failure: bad.Failure, execution: r, disk: x.session.keep(bad.crashed)}
 			return errEnough
 		}
 		return nil
@@ -95,7 +95,7 @@ func (x *explorer) newExaminer(ctx context.Context) (*examiner, error) {
 
 // A badDisk is a crash disk on which an error shows.
 type badDisk struct {
-	*Found
+	*Failure
 	crashed
 }
 
@@ -120,8 +120,8 @@ func (x *explorer) checkCrash(ctx context.Context, by *examiner, c crashed) (bad
 		if j.Pruned {
 			x.totals.Pruned++
 		}
-		if err != nil || j.Found != nil {
-			return &badDisk{j.Found.of(Invariant), c}, 0, err
+		if err != nil || j.Failure != nil {
+			return &badDisk{j.Failure.of(Invariant), c}, 0, err
 		}
 	}
 	switch {
@@ -129,7 +129,7 @@ func (x *explorer) checkCrash(ctx context.Context, by *examiner, c crashed) (bad
 	case by.recovering != nil:
 		bad, wrote, err = by.recovering.check(c)
 	default:
-		var found *Found
+		var found *Failure
 		var records []ramdisk.Record
 		if found, records, err = x.recover(ctx, c.State, c.Crash); found != nil {
 			bad = &badDisk{found, c}
@@ -143,7 +143,7 @@ func (x *explorer) checkCrash(ctx context.Context, by *examiner, c crashed) (bad
 }
 
 // recover recovers and checks a disk. What its recovery read and wrote is told where it is logged.
-func (x *explorer) recover(ctx context.Context, disk *crash.State, about Crash) (*Found, []ramdisk.Record, error) {
+func (x *explorer) recover(ctx context.Context, disk *crash.State, about Crash) (*Failure, []ramdisk.Record, error) {
 	begin := time.Now()
 	x.totals.Recovered++
 	found, records, err := x.session.recovered(ctx, disk, about)

@@ -38,10 +38,10 @@ func (FsChecker) Mutate(e *explore.Env) error {
 func (FsChecker) Check(e *explore.Env, _ explore.Crash) error {
 	data, err := e.ReadFile(file)
 	if err != nil {
-		return explore.Foundf("file gone", "%s: %v", file, err)
+		return explore.Failuref("file gone", "%s: %v", file, err)
 	}
 	if string(data) != "test\n" {
-		return explore.Foundf("wrong contents", "%s has %q", file, data)
+		return explore.Failuref("wrong contents", "%s has %q", file, data)
 	}
 	return nil
 }

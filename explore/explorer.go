@@ -72,8 +72,8 @@ func Run(ctx context.Context, cfg Config) (sum Summary, err error) {
 func (x *explorer) prepare(ctx context.Context) error {
 	x.session.work = x.Strategy == MostRecovery || x.RecoveryCrashes
 	x.session.verify = x.Verify
-	x.session.account, x.session.soft, x.session.restorer.way = x.NewAccount, x.Soft, x.Restore
-	x.session.failing, x.session.turns.wait = x.Failures > 0, x.Threads
+	x.session.account, x.session.soft, x.session.restorer.way = x.NewAccount, x.ProcessCrashes, x.Restore
+	x.session.failing, x.session.turns.wait = x.MaxFaults > 0, x.Threads
 	return errors.Join(x.session.guardDisks(x.Guard), x.session.dirty.begin(x.System, x.CrashFrom), x.session.loadEKM(ctx))
 }
 
@@ -159,12 +159,12 @@ func (x *explorer) child(ctx context.Context, key []byte, st *state) error {
 		return err
 	}
 	x.totals.Restoring += r.took.Seconds()
-	f := &finding{ran: r, Found: r.found}
+	f := &failureContext{execution: r, Failure: r.found}
 	var recovered uint64
-	x.strayed(r)
+	x.unscheduled(r)
 	if r.found == nil {
 		asked := maps.Clone(x.asked)
-		if f, recovered, err = x.checkCrashes(ctx, r); err == nil && (f == nil || f.Found == nil) {
+		if f, recovered, err = x.checkCrashes(ctx, r); err == nil && (f == nil || f.Failure == nil) {
 			f, err = x.checkSoft(ctx, r)
 		}
 		if err != nil {
@@ -173,14 +173,14 @@ func (x *explorer) child(ctx context.Context, key []byte, st *state) error {
 		}
 	}
 	var reported *Error
-	if f != nil && f.Found != nil {
+	if f != nil && f.Failure != nil {
 		if reported, err = x.report(ctx, f); err != nil {
 			return err
 		}
 	}
 	var besides []*Error
 	for _, found := range r.beside {
-		e, err := x.reportBeside(ctx, &finding{ran: r, Found: found})
+		e, err := x.reportBeside(ctx, &failureContext{execution: r, Failure: found})
 		if stopped := x.stopped(); reported != nil && stopped != nil && errors.Is(err, stopped) {
 			break // what was reported is kept
 		}
@@ -223,21 +223,21 @@ func (x *explorer) child(ctx context.Context, key []byte, st *state) error {
 	})
 }
 
-// strayed tells of threads whose turn it was not, or that did not take it.
-func (x *explorer) strayed(r *ran) {
+// unscheduled tells of threads whose turn it was not, or that did not take it.
+func (x *explorer) unscheduled(r *execution) {
 	if r.idle != "" {
 		x.totals.Idle++
 	}
-	if len(r.strayed) == 0 {
+	if len(r.unscheduled) == 0 {
 		return
 	}
-	x.totals.Strayed++
-	x.tell(Event{Event: "strayed", Depth: len(r.steps), Text: strings.Join(r.strayed, ", ") + " ran though held: this may not replay"})
+	x.totals.Unscheduled++
+	x.tell(Event{Event: "strayed", Depth: len(r.steps), Text: strings.Join(r.unscheduled, ", ") + " ran though held: this may not replay"})
 }
 
 // reportBeside reports what is wrong and ends nothing. The first of its kind has to be seen twice: what the kernel writes back now and then, on
 // its own account, may have come between a call and its return.
-func (x *explorer) reportBeside(ctx context.Context, f *finding) (*Error, error) {
+func (x *explorer) reportBeside(ctx context.Context, f *failureContext) (*Error, error) {
 	if !slices.ContainsFunc(x.errors, func(e Error) bool { return e.Kind == f.Kind }) {
 		again, err := x.again(ctx, x.errorOf(f))
 		var diverged *DivergedError
@@ -252,7 +252,7 @@ func (x *explorer) reportBeside(ctx context.Context, f *finding) (*Error, error)
 }
 
 // grow puts the state that a run led to into the frontier, if it is new.
-func (x *explorer) grow(c *change, r *ran, recovered uint64) error {
+func (x *explorer) grow(c *change, r *execution, recovered uint64) error {
 	fresh, err := c.see(r.sig)
 	if err != nil || !fresh {
 		return err
@@ -272,7 +272,7 @@ func (x *explorer) grow(c *change, r *ran, recovered uint64) error {
 }
 
 // advance has a state's next child be the next one, or takes it from the frontier.
-func (x *explorer) advance(c *change, key []byte, st *state, r *ran) error {
+func (x *explorer) advance(c *change, key []byte, st *state, r *execution) error {
 	if !r.more || st.Fail != nil {
 		x.totals.Waiting--
 		return c.dequeue(key)
@@ -286,8 +286,8 @@ func (x *explorer) advance(c *change, key []byte, st *state, r *ran) error {
 }
 
 // failMore has the same run be done again with one failure more, at each call site.
-func (x *explorer) failMore(c *change, st *state, r *ran) error {
-	if r.fail == nil || len(st.Fail) >= x.Failures {
+func (x *explorer) failMore(c *change, st *state, r *execution) error {
+	if r.fail == nil || len(st.Fail) >= x.MaxFaults {
 		return nil
 	}
 	for _, plan := range r.fail.more() {

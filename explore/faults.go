@@ -7,17 +7,17 @@ import (
 	"fsward/explore/guest"
 )
 
-// judged makes of an error, of a machine that failed, and of what its kernel said, what was found. An error that is not a *Found is of
+// judged makes of an error, of a machine that failed, and of what its kernel said, what was found. An error that is not a *Failure is of
 // the given kind.
-func (s *session) judged(e *Env, kind string, err error) *Found {
-	var found *Found
+func (s *session) judged(e *Env, kind string, err error) *Failure {
+	var found *Failure
 	var failure *guest.Failure
 	s.heard = append(s.heard, e.kernel[e.heard:]...)
 	e.heard = len(e.kernel)
 	switch {
 	case errors.As(e.Err(), &failure):
 		s.dead = true
-		return &Found{Kind: string(failure.Kind), Text: failure.Error()}
+		return &Failure{Kind: string(failure.Kind), Text: failure.Error()}
 	case e.Err() != nil && errors.As(e.Err(), &found): // a request that did not end
 		s.dead = true
 		return found
@@ -25,7 +25,7 @@ func (s *session) judged(e *Env, kind string, err error) *Found {
 	case errors.As(err, &found):
 		return found
 	case err != nil:
-		found = &Found{Kind: kind, Text: err.Error()}
+		found = &Failure{Kind: kind, Text: err.Error()}
 	default:
 		return s.kernelFault(e)
 	}
@@ -33,18 +33,18 @@ func (s *session) judged(e *Env, kind string, err error) *Found {
 }
 
 // kernelFault is what the kernel has said that it does not say while it is well.
-func (s *session) kernelFault(e *Env) *Found {
+func (s *session) kernelFault(e *Env) *Failure {
 	if text := kernelFault(e.kernel); text != "" {
 		s.dead = true // what a kernel does after that nobody knows
-		return &Found{Kind: "kernel: " + faultKind(text), Text: text}
+		return &Failure{Kind: "kernel: " + faultKind(text), Text: text}
 	}
 	return nil
 }
 
-// fatal is the failure of a machine that is no finding: it is gone, or we are.
+// fatal is the failure of a machine that is no failureContext: it is gone, or we are.
 func fatal(e *Env) error {
 	var failure *guest.Failure
-	var found *Found
+	var found *Failure
 	if err := e.Err(); err != nil && !errors.As(err, &found) && (!errors.As(err, &failure) || failure.Kind == guest.Gone) {
 		return err
 	}

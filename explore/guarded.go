@@ -30,7 +30,7 @@ type Guarding interface {
 	// Allow says whether what a bio of disk i asks for is done; an error number is what the machine gets in its place.
 	Allow(i int, bio *ramdisk.Record) unix.Errno
 	// Refused is what was refused first; nil: nothing was.
-	Refused() *Found
+	Refused() *Failure
 	Close() error
 }
 
@@ -125,7 +125,7 @@ func (g *guarding) close() error {
 }
 
 // run is attempt, with what the guard of the disks has refused: that is what is wrong then, and whatever else came of it follows from it.
-func (s *session) run(ctx context.Context, st *state, more bool) (*ran, error) {
+func (s *session) run(ctx context.Context, st *state, more bool) (*execution, error) {
 	r, err := s.attempt(ctx, st, more)
 	g := s.guarding
 	if g == nil || g.now == nil || ctx.Err() != nil {
@@ -139,7 +139,7 @@ func (s *session) run(ctx context.Context, st *state, more bool) (*ran, error) {
 		return r, err
 	}
 	if r == nil { // it did not get to its last step
-		r = &ran{steps: slices.Clone(st.Steps)}
+		r = &execution{steps: slices.Clone(st.Steps)}
 	}
 	r.kernel = slices.Clone(s.heard)
 	r.found, r.beside = refused.met(r.kernel, r.found), nil
@@ -150,7 +150,7 @@ func (s *session) run(ctx context.Context, st *state, more bool) (*ran, error) {
 const maxMet = 8
 
 // met is a refusal with what the machine made of it.
-func (f *Found) met(kernel []string, then *Found) *Found {
+func (f *Failure) met(kernel []string, then *Failure) *Failure {
 	var lines []string
 	for line := range strings.Lines(strings.Join(kernel, "\n")) {
 		if line = strings.TrimSpace(line); line != "" {
@@ -164,5 +164,5 @@ func (f *Found) met(kernel []string, then *Found) *Found {
 	case then != nil:
 		text += "\n\nit led to: " + then.Kind
 	}
-	return &Found{Kind: f.Kind, Text: text, Property: f.Property}
+	return &Failure{Kind: f.Kind, Text: text, Property: f.Property}
 }

@@ -32,7 +32,7 @@ func (g *few) Begin(disks []explore.GuardedDisk) (explore.Guarding, error) {
 type fewLeft struct {
 	*few
 	left    int
-	refused *explore.Found
+	refused *explore.Failure
 }
 
 func (g *fewLeft) Allow(i int, bio *ramdisk.Record) unix.Errno {
@@ -46,12 +46,12 @@ func (g *fewLeft) Allow(i int, bio *ramdisk.Record) unix.Errno {
 		return 0
 	}
 	if g.refused == nil {
-		g.refused = &explore.Found{Kind: "refused: 1", Text: "too much"}
+		g.refused = &explore.Failure{Kind: "refused: 1", Text: "too much"}
 	}
 	return unix.EIO
 }
 
-func (g *fewLeft) Refused() *explore.Found { return g.refused }
+func (g *fewLeft) Refused() *explore.Failure { return g.refused }
 
 func (g *fewLeft) Close() error { g.open--; return nil }
 

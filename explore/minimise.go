@@ -16,7 +16,7 @@ const (
 
 // minimise makes what leads to an error smaller: fewer steps, then fewer writes that are missing. What cannot be made smaller, or not in
 // time, comes back as it is.
-func (x *explorer) minimise(ctx context.Context, f *finding) (*finding, error) {
+func (x *explorer) minimise(ctx context.Context, f *failureContext) (*failureContext, error) {
 	all := x.stop
 	defer func() { x.stop = all }()
 	var cancel context.CancelFunc
@@ -34,7 +34,7 @@ func (x *explorer) minimise(ctx context.Context, f *finding) (*finding, error) {
 
 // fewestSteps leaves out runs of steps: half of them, then quarters, and so on, down to each step. A file that is removed and made again, over and
 // over, as random searches do, goes in pairs and not step by step; so pairs are tried at each place.
-func (x *explorer) fewestSteps(ctx context.Context, best *finding) (*finding, error) {
+func (x *explorer) fewestSteps(ctx context.Context, best *failureContext) (*failureContext, error) {
 	for n := len(best.steps) / 2; n > 0; n /= 2 {
 		if n == 3 {
 			n = 2 // no run of two is passed over
@@ -59,43 +59,43 @@ func (x *explorer) fewestSteps(ctx context.Context, best *finding) (*finding, er
 	return best, nil
 }
 
-// odd counts what makes a crash disk another than one on which the writes have all come to their end: those that are missing, and the
+// crashDistance counts what makes a crash disk another than one on which the writes have all come to their end: those that are missing, and the
 // blocks that are there early.
-func odd(c crashed) int { return len(c.Missing()) + len(c.Early()) }
+func crashDistance(c crashed) int { return len(c.Missing()) + len(c.Early()) }
 
 // fewestMissing looks for a crash disk with the same error on which fewer writes are missing, or blocks early.
-func (x *explorer) fewestMissing(ctx context.Context, best *finding) (*finding, error) {
+func (x *explorer) fewestMissing(ctx context.Context, best *failureContext) (*failureContext, error) {
 	type candidate struct {
-		sum string
-		odd int
+		sum           string
+		crashDistance int
 	}
 	var list []candidate
 	like := func(c crashed) bool {
-		return c.window == best.disk.Window && c.Epoch.String() == best.disk.Epoch && odd(c) < len(best.disk.Missing)+len(best.disk.Early)
+		return c.window == best.disk.Window && c.Epoch.String() == best.disk.Epoch && crashDistance(c) < len(best.disk.Missing)+len(best.disk.Early)
 	}
-	_, err := x.session.crashes(best.ran, x.Crash, func(c crashed) error {
+	_, err := x.session.crashes(best.execution, x.Crash, func(c crashed) error {
 		if like(c) {
-			list = append(list, candidate{c.sum(), odd(c)})
+			list = append(list, candidate{c.sum(), crashDistance(c)})
 		}
 		return x.stopped()
 	})
 	if err != nil {
 		return best, err
 	}
-	slices.SortStableFunc(list, func(a, b candidate) int { return cmp.Compare(a.odd, b.odd) })
+	slices.SortStableFunc(list, func(a, b candidate) int { return cmp.Compare(a.crashDistance, b.crashDistance) })
 	for _, want := range list[:min(len(list), minimiseMost)] {
-		var smaller *finding
+		var smaller *failureContext
 		by, err := x.newExaminer(ctx)
 		if err != nil {
 			return best, err
 		}
-		_, err = x.session.crashes(best.ran, x.Crash, func(c crashed) error {
+		_, err = x.session.crashes(best.execution, x.Crash, func(c crashed) error {
 			if c.sum() != want.sum || !like(c) {
 				return x.stopped()
 			}
 			bad, _, err := x.checkCrash(ctx, by, c)
 			if err == nil && bad != nil && bad.like(best.Kind, best.Property) {
-				smaller = &finding{Found: bad.Found, ran: best.ran, disk: x.session.keep(bad.crashed)}
+				smaller = &failureContext{Failure: bad.Failure, execution: best.execution, disk: x.session.keep(bad.crashed)}
 			}
 			return cmp.Or(err, errEnough)
 		})

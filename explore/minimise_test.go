@@ -33,7 +33,7 @@ func (d *door) Mutate(e *explore.Env) error {
 		return nil
 	}
 	if d.tries > 40 {
-		return explore.Foundf("ajar", "after %d turns", d.turns)
+		return explore.Failuref("ajar", "after %d turns", d.turns)
 	}
 	return nil
 }

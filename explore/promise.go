@@ -151,8 +151,8 @@ func (e *Env) waiting(f func() error) error {
 	return err
 }
 
-// owed holds the calls of a run's last step against the account of flushes, and returns the first that returned too early.
-func (s *session) owed(r *ran) (*Found, error) {
+// checkDurability holds the calls of a run's last step against the account of flushes, and returns the first that returned too early.
+func (s *session) checkDurability(r *execution) (*Failure, error) {
 	account := s.account()
 	var numbers []uint32
 	for _, d := range s.disks {
@@ -177,9 +177,9 @@ func (s *session) owed(r *ran) (*Found, error) {
 		}
 		if n, ok := promiseMark(ev.Mark, markReturn, r.calls); ok && last {
 			p := r.calls[n]
-			d, owed := account.Return(strconv.Itoa(n), p.scope, ev.At)
-			if d.Call = p.call; owed && p.kept {
-				return &Found{Kind: "not flushed: " + p.name, Text: d.String()}, nil
+			d, early := account.Return(strconv.Itoa(n), p.scope, ev.At)
+			if d.Call = p.call; early && p.kept {
+				return &Failure{Kind: "not flushed: " + p.name, Text: d.String()}, nil
 			}
 		}
 	}

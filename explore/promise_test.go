@@ -71,7 +71,7 @@ type one struct {
 func (c one) Mutate(e *explore.Env) error {
 	results, err := e.Try(c.ops...)
 	if err == nil && len(results) != len(c.ops) {
-		err = explore.Foundf("results", "%d of %d operations", len(results), len(c.ops))
+		err = explore.Failuref("results", "%d of %d operations", len(results), len(c.ops))
 	}
 	return err
 }
@@ -140,7 +140,7 @@ func (c lossy) Mutate(e *explore.Env) error {
 	return e.CheckCrashesNow(nil)
 }
 
-func (lossy) Check(*explore.Env, explore.Crash) error { return explore.Foundf("lost", "all of it") }
+func (lossy) Check(*explore.Env, explore.Crash) error { return explore.Failuref("lost", "all of it") }
 
 // A run that is stopped by what a crash shows keeps that, though what was found beside it could not be looked at again.
 func TestStoppedByAnError(t *testing.T) {

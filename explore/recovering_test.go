@@ -90,7 +90,7 @@ func (j *journaled) recover() error {
 func (j *journaled) Verify(*explore.Env) error {
 	b, err := j.s.Read(0, marked)
 	if err == nil && b[0] != 0 {
-		err = explore.Foundf("not repaired", "a mark is left")
+		err = explore.Failuref("not repaired", "a mark is left")
 	}
 	return err
 }
@@ -123,7 +123,7 @@ func (p pair) Mutate(e *explore.Env) error {
 func (p pair) Check(*explore.Env, explore.Crash) error {
 	for i := range uint64(2) {
 		if b, err := p.s.Read(0, places+8*i); err != nil || b[0] != 7 {
-			return explore.Foundf("lost", "place %d has %d, %v", i, b[0], err)
+			return explore.Failuref("lost", "place %d has %d, %v", i, b[0], err)
 		}
 	}
 	return nil

@@ -60,7 +60,7 @@ func (s *session) tree(e *Env) (map[string]agent.Entry, error) {
 }
 
 // repaired recovers a crash disk in the thorough way, and says in what it differs from what the quick one has left.
-func (s *session) repaired(ctx context.Context, disk *crash.State, quick map[string]agent.Entry) (*Found, error) {
+func (s *session) repaired(ctx context.Context, disk *crash.State, quick map[string]agent.Entry) (*Failure, error) {
 	if err := s.load(ctx, s.pages(disk)); err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func (s *session) repaired(ctx context.Context, disk *crash.State, quick map[str
 		thorough, err := s.tree(e)
 		if err == nil {
 			if text := differences(quick, thorough); text != "" {
-				err = Foundf("recoveries differ", "%s", text)
+				err = Failuref("recoveries differ", "%s", text)
 			}
 		}
 		f = s.judged(e, "unreadable", err)

@@ -36,12 +36,12 @@ const maxKept = 4
 
 // A kept checkpoint stands for the choices that led to it: a state below it begins with it, and takes only the choices after it.
 type kept struct {
-	steps   [][]Choice
-	machine Checkpoint
-	tape    tape
-	before  history // since the pristine disks were mounted
-	held    []thread
-	used    uint64 // when it was last used, or made
+	steps     [][]Choice
+	machine   Checkpoint
+	responses responseLog
+	before    history // since the pristine disks were mounted
+	held      []thread
+	used      uint64 // when it was last used, or made
 }
 
 // restorer knows what restoring has cost, and keeps checkpoints.
@@ -50,31 +50,31 @@ type restorer struct {
 	kept  []*kept
 	turns uint64
 
-	saving   mean // making a checkpoint
-	loading  mean // putting one back
-	mounting mean // pristine disks, and the checker's Init
-	step     mean // one Mutate that is replayed
+	saving   ewma // making a checkpoint
+	loading  ewma // putting one back
+	mounting ewma // pristine disks, and the checker's Init
+	step     ewma // one Mutate that is replayed
 	// What the next Mutate takes: an emulated machine that was put back is slow for a while.
-	afterLoad, afterReplay mean
-	children               mean // of a state
+	afterLoad, afterReplay ewma
+	children               ewma // of a state
 	parent                 string
 	born                   float64 // children of parent so far
 }
 
-// mean is one of durations or counts of which the recent ones count more.
-type mean struct {
+// ewma is one of durations or counts of which the recent ones count more.
+type ewma struct {
 	value float64
 	known bool
 }
 
-func (m *mean) add(v float64) {
+func (m *ewma) add(v float64) {
 	if !m.known {
 		m.value, m.known = v, true
 	}
 	m.value += (v - m.value) / 8
 }
 
-func (m *mean) since(begin time.Time) { m.add(time.Since(begin).Seconds()) }
+func (m *ewma) since(begin time.Time) { m.add(time.Since(begin).Seconds()) }
 
 // replay is what taking so many steps from pristine disks costs, in seconds.
 func (r *restorer) replay(steps int) float64 {
@@ -128,8 +128,8 @@ func (r *restorer) worth(st *state, from *kept) bool {
 	return false
 }
 
-// bear notes that a child of a state is run.
-func (r *restorer) bear(st *state) {
+// countChild notes that a child of a state is run.
+func (r *restorer) countChild(st *state) {
 	if key := fmt.Sprint(st.Steps); key != r.parent {
 		if r.parent != "" {
 			r.children.add(r.born)
@@ -140,7 +140,7 @@ func (r *restorer) bear(st *state) {
 }
 
 // checkpoint makes one of where the machine is, and gives up the one that was not used for longest.
-func (s *session) checkpoint(ctx context.Context, st *state, r *ran, t tape) error {
+func (s *session) checkpoint(ctx context.Context, st *state, r *execution, t responseLog) error {
 	var now history
 	var err error
 	if now.records, err = s.system.Records(ctx); err == nil {
@@ -174,7 +174,7 @@ func (s *session) checkpoint(ctx context.Context, st *state, r *ran, t tape) err
 	}
 	c.saving.since(begin)
 	c.turns++
-	c.kept = append(c.kept, &kept{steps: slices.Clone(st.Steps), machine: machine, tape: t.clone(), before: r.before,
+	c.kept = append(c.kept, &kept{steps: slices.Clone(st.Steps), machine: machine, responses: t.clone(), before: r.before,
 		held: s.turns.held, used: c.turns})
 	return nil
 }
@@ -189,13 +189,13 @@ func (s *session) forget(ctx context.Context) (err error) {
 }
 
 // reach brings machine and checker to where a state is, and returns the Env of the last step. keeps: a checkpoint may be used, or made.
-func (s *session) reach(ctx context.Context, st *state, r *ran, keeps bool) (e *Env, err error) {
+func (s *session) reach(ctx context.Context, st *state, r *execution, keeps bool) (e *Env, err error) {
 	var from *kept
 	if keeps = keeps && s.saved != nil && s.restorer.way != ByReplay; keeps {
-		s.restorer.bear(st)
+		s.restorer.countChild(st)
 		from = s.restorer.nearest(st)
 	}
-	t := tape{System: s.system}
+	t := responseLog{System: s.system}
 	if from == nil {
 		e, err = s.reachMounted(ctx, &t)
 	} else {
@@ -206,8 +206,8 @@ func (s *session) reach(ctx context.Context, st *state, r *ran, keeps bool) (e *
 		s.up, s.dead, s.logging, s.logged, s.dirty.on, s.dirty.some = true, false, true, true, s.dirty.system != nil, s.dirty.system != nil
 		s.heard, r.loaded = nil, true
 		r.before = from.before
-		s.turns.held, s.turns.strayed = from.held, make(map[uint32]bool)
-		t.answers, t.play = slices.Clone(from.tape.answers), true
+		s.turns.held, s.turns.unscheduled = from.held, make(map[uint32]bool)
+		t.answers, t.play = slices.Clone(from.responses.answers), true
 		e, err = s.reachInit(ctx, &t)
 		s.restorer.loading.since(begin)
 	}
@@ -230,7 +230,7 @@ func (s *session) reach(ctx context.Context, st *state, r *ran, keeps bool) (e *
 }
 
 // reachMounted mounts pristine disks.
-func (s *session) reachMounted(ctx context.Context, t *tape) (e *Env, err error) {
+func (s *session) reachMounted(ctx context.Context, t *responseLog) (e *Env, err error) {
 	begin := time.Now()
 	if _, err := s.down(ctx); err != nil {
 		return nil, err
@@ -260,7 +260,7 @@ func (s *session) reachMounted(ctx context.Context, t *tape) (e *Env, err error)
 	return e, err
 }
 
-func (s *session) reachInit(ctx context.Context, t *tape) (*Env, error) {
+func (s *session) reachInit(ctx context.Context, t *responseLog) (*Env, error) {
 	e := NewEnv(ctx, t, new(Chooser))
 	if err := s.stack.Checker.Init(e); err != nil || e.Err() != nil {
 		return nil, s.diverged(e, s.judged(e, "init failed", err), "the checker's Init")
@@ -269,7 +269,7 @@ func (s *session) reachInit(ctx context.Context, t *tape) (*Env, error) {
 }
 
 // replayStep has the checker do a step as it was done before.
-func (s *session) replayStep(ctx context.Context, t *tape, i int, step []Choice, st *state, r *ran) (*Env, error) {
+func (s *session) replayStep(ctx context.Context, t *responseLog, i int, step []Choice, st *state, r *execution) (*Env, error) {
 	e := NewEnv(ctx, t, new(Chooser))
 	e.chooser.Replay(step)
 	idle, err := s.turn(e)
@@ -290,7 +290,7 @@ func (s *session) replayStep(ctx context.Context, t *tape, i int, step []Choice,
 }
 
 // A tape is a System that keeps what the machine answered, and plays that to a checker which is to be where it was, without the machine.
-type tape struct {
+type responseLog struct {
 	System
 	answers []answer
 	next    int // that is played
@@ -304,10 +304,12 @@ type answer struct {
 	done  agent.Done
 }
 
-func (t *tape) clone() tape { return tape{answers: slices.Clip(slices.Clone(t.answers))} }
+func (t *responseLog) clone() responseLog {
+	return responseLog{answers: slices.Clip(slices.Clone(t.answers))}
+}
 
 // again returns the next answer, or asks for it and keeps it.
-func (t *tape) again(asked string, ask func() (answer, error)) (answer, error) {
+func (t *responseLog) again(asked string, ask func() (answer, error)) (answer, error) {
 	if !t.play {
 		a, err := ask()
 		a.asked = asked
@@ -326,19 +328,19 @@ func (t *tape) again(asked string, ask func() (answer, error)) (answer, error) {
 }
 
 // Run is that of System.
-func (t *tape) Run(ctx context.Context, c agent.Command) (agent.Exit, error) {
+func (t *responseLog) Run(ctx context.Context, c agent.Command) (agent.Exit, error) {
 	a, err := t.again(fmt.Sprint(c.Args, c.Env), func() (a answer, err error) { a.exit, err = t.System.Run(ctx, c); return a, err })
 	return a.exit, err
 }
 
 // Do is that of System.
-func (t *tape) Do(ctx context.Context, b agent.Batch) (agent.Done, error) {
+func (t *responseLog) Do(ctx context.Context, b agent.Batch) (agent.Done, error) {
 	a, err := t.again(fmt.Sprint(b.Ops), func() (a answer, err error) { a.done, err = t.System.Do(ctx, b); return a, err })
 	return a.done, err
 }
 
 // Mark is that of System.
-func (t *tape) Mark(ctx context.Context, text string) error {
+func (t *responseLog) Mark(ctx context.Context, text string) error {
 	_, err := t.again("mark "+text, func() (answer, error) { return answer{}, t.System.Mark(ctx, text) })
 	return err
 }

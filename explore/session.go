@@ -150,7 +150,7 @@ func (s *session) load(ctx context.Context, pages map[uint32][]agent.Page) error
 }
 
 // mount mounts the stack. After a crash each component is repaired by heal before; nil: there was none.
-func (s *session) mount(e *Env, heal func(e *Env, c Component) error) *Found {
+func (s *session) mount(e *Env, heal func(e *Env, c Component) error) *Failure {
 	s.up = true
 	if heal != nil {
 		if err := s.stack.up(func(c Component) error { return heal(e, c) }); err != nil {
@@ -164,10 +164,10 @@ func (s *session) mount(e *Env, heal func(e *Env, c Component) error) *Found {
 }
 
 // down unmounts the stack.
-func (s *session) down(ctx context.Context) (*Found, error) { return s.unmount(ctx, false) }
+func (s *session) down(ctx context.Context) (*Failure, error) { return s.unmount(ctx, false) }
 
 // unmount unmounts the stack. If verify is set, each component that can looks at all that it holds, before what it stands on is unmounted.
-func (s *session) unmount(ctx context.Context, verify bool) (*Found, error) {
+func (s *session) unmount(ctx context.Context, verify bool) (*Failure, error) {
 	if !s.up || s.dead {
 		return nil, nil
 	}
@@ -205,7 +205,7 @@ func mounts(e *Env) ([]string, error) {
 }
 
 // left is a mount that is still there, though the stack was unmounted.
-func (s *session) left(ctx context.Context) (*Found, error) {
+func (s *session) left(ctx context.Context) (*Failure, error) {
 	if s.mounts == nil || s.dead {
 		return nil, nil
 	}
@@ -220,14 +220,14 @@ func (s *session) left(ctx context.Context) (*Found, error) {
 			before = slices.Delete(before, i, i+1) // as often as it is there: one can be on top of another like it
 		} else {
 			s.dead = true // it holds the disk
-			return &Found{Kind: "mount left", Text: "all was unmounted, and this is still there: " + line}, nil
+			return &Failure{Kind: "mount left", Text: "all was unmounted, and this is still there: " + line}, nil
 		}
 	}
 	return nil, nil
 }
 
 // finish unmounts the stack without a crash.
-func (s *session) finish(ctx context.Context) (*Found, error) {
+func (s *session) finish(ctx context.Context) (*Failure, error) {
 	if s.dead || !s.up {
 		return nil, nil
 	}
@@ -243,7 +243,7 @@ func (s *session) finish(ctx context.Context) (*Found, error) {
 }
 
 // recovered puts a disk in, recovers and mounts it, and asks the checker. records are what the recovery read and wrote, if that is logged.
-func (s *session) recovered(ctx context.Context, disk *crash.State, about Crash) (f *Found, records []ramdisk.Record, err error) {
+func (s *session) recovered(ctx context.Context, disk *crash.State, about Crash) (f *Failure, records []ramdisk.Record, err error) {
 	if _, err := s.down(ctx); err != nil {
 		return nil, nil, err
 	}

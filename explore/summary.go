@@ -10,30 +10,30 @@ import (
 
 // Totals are what a run has done, all its parts together.
 type Totals struct {
-	States      uint64  `json:"states"`                // with different signatures
-	Runs        uint64  `json:"runs"`                  // of Mutate, each with other choices
-	CrashStates uint64  `json:"crash_states"`          // disks that crashes left, each different for what was expected
-	Early       uint64  `json:"early,omitempty"`       // of them, those with blocks that had not been submitted
-	Possible    float64 `json:"possible"`              // crash states that there are, those that are equal counted as often as they arise
-	SoftStates  uint64  `json:"soft_states,omitempty"` // prefixes of system calls
-	Sampled     uint64  `json:"sampled"`               // moments with more crash states than the limit
-	Pruned      uint64  `json:"pruned"`                // crash states that were like others
-	Judged      uint64  `json:"judged"`                // on the host
-	Undecided   uint64  `json:"undecided"`             // of them, those of which the judge could not say
-	Recovered   uint64  `json:"recovered"`             // in the guest
-	Interrupted uint64  `json:"interrupted,omitempty"` // disks that crashes during recovery left
-	Unread      uint64  `json:"unread,omitempty"`      // of them, those that differ in nothing that the recovery reads
-	Remembered  uint64  `json:"remembered,omitempty"`  // recoveries that were not run, since one that read the same was
-	Failed      uint64  `json:"failed"`                // runs in which calls inside the kernel failed
-	Loaded      uint64  `json:"loaded,omitempty"`      // runs that began with a checkpoint
-	Diverged    uint64  `json:"diverged"`              // replays that were not what they had been
-	Idle        uint64  `json:"idle,omitempty"`        // turns of threads that had nothing to do
-	Strayed     uint64  `json:"strayed,omitempty"`     // runs in which a thread ran though it was held: they may not replay
-	Waiting     uint64  `json:"waiting"`               // states whose children are not all run
-	Deepest     int     `json:"deepest"`               // calls of Mutate
-	Seconds     float64 `json:"seconds"`
-	Restoring   float64 `json:"restoring_seconds"`  // of them: to be in a state again, once for each run
-	Recovering  float64 `json:"recovering_seconds"` // of them: recovering and checking crash disks
+	States         uint64  `json:"states"`                // with different signatures
+	Runs           uint64  `json:"runs"`                  // of Mutate, each with other choices
+	CrashStates    uint64  `json:"crash_states"`          // disks that crashes left, each different for what was expected
+	Early          uint64  `json:"early,omitempty"`       // of them, those with blocks that had not been submitted
+	Possible       float64 `json:"possible"`              // crash states that there are, those that are equal counted as often as they arise
+	ProcessCrashes uint64  `json:"soft_states,omitempty"` // prefixes of system calls
+	Sampled        uint64  `json:"sampled"`               // moments with more crash states than the limit
+	Pruned         uint64  `json:"pruned"`                // crash states that were like others
+	Judged         uint64  `json:"judged"`                // on the host
+	Undecided      uint64  `json:"undecided"`             // of them, those of which the judge could not say
+	Recovered      uint64  `json:"recovered"`             // in the guest
+	Interrupted    uint64  `json:"interrupted,omitempty"` // disks that crashes during recovery left
+	Unread         uint64  `json:"unread,omitempty"`      // of them, those that differ in nothing that the recovery reads
+	Remembered     uint64  `json:"remembered,omitempty"`  // recoveries that were not run, since one that read the same was
+	Failed         uint64  `json:"failed"`                // runs in which calls inside the kernel failed
+	Loaded         uint64  `json:"loaded,omitempty"`      // runs that began with a checkpoint
+	Diverged       uint64  `json:"diverged"`              // replays that were not what they had been
+	Idle           uint64  `json:"idle,omitempty"`        // turns of threads that had nothing to do
+	Unscheduled    uint64  `json:"strayed,omitempty"`     // runs in which a thread ran though it was held: they may not replay
+	Waiting        uint64  `json:"waiting"`               // states whose children are not all run
+	Deepest        int     `json:"deepest"`               // calls of Mutate
+	Seconds        float64 `json:"seconds"`
+	Restoring      float64 `json:"restoring_seconds"`  // of them: to be in a state again, once for each run
+	Recovering     float64 `json:"recovering_seconds"` // of them: recovering and checking crash disks
 }
 
 // An Event is what happens in a run.

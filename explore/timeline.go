@@ -25,7 +25,7 @@ type Tick struct {
 }
 
 // ticks are those of a run's last step.
-func ticks(r *ran) (out []Tick) {
+func ticks(r *execution) (out []Tick) {
 	for _, rec := range r.records {
 		switch {
 		case rec.Type == ramdisk.Mark:
@@ -51,7 +51,7 @@ func ticks(r *ran) (out []Tick) {
 	return out
 }
 
-func writeTimeline(dir string, r *ran) error {
+func writeTimeline(dir string, r *execution) error {
 	b, err := json.Marshal(ticks(r))
 	if err != nil {
 		return err

@@ -35,7 +35,7 @@ func (ordered) Check(e *explore.Env, _ explore.Crash) error {
 		has[i] = string(exit.Stdout)
 	}
 	if has[1] == "7" && has[0] != "7" {
-		return explore.Foundf("out of order", "key 1 has %s, and key 0 %s", has[1], has[0])
+		return explore.Failuref("out of order", "key 1 has %s, and key 0 %s", has[1], has[0])
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ func CheckTelling(ctx context.Context, images []string, fs string, cfg RulesConf
 	}
 	defer disks.Close()
 	name, obs, err := detect.ImageWith(disks, fs, interp.ImageOptions{
-		Room: interp.NewRoom(cfg.memory()/2, nil), CacheBytes: int(cfg.memory() / 16),
+		Budget: interp.NewMemoryBudget(cfg.memory()/2, nil), CacheBytes: int(cfg.memory() / 16),
 		Progress: func(done, total uint64) { reach(PhaseReading, readPart(done, total)) },
 	})
 	if err != nil {

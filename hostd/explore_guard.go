@@ -96,7 +96,7 @@ func (g *exploreGuarding) Allow(i int, bio *ramdisk.Record) unix.Errno {
 }
 
 // Refused is what was refused first.
-func (g *exploreGuarding) Refused() *explore.Found {
+func (g *exploreGuarding) Refused() *explore.Failure {
 	g.first.mu.Lock()
 	defer g.first.mu.Unlock()
 	return g.first.found
@@ -113,7 +113,7 @@ func (g *exploreGuarding) Close() error {
 // firstRefusal keeps the first event that says that something was refused: a Sink.
 type firstRefusal struct {
 	mu    sync.Mutex
-	found *explore.Found
+	found *explore.Failure
 }
 
 // Event takes it.
@@ -129,5 +129,5 @@ func (f *firstRefusal) Event(ev *Event) {
 	}
 	var text strings.Builder
 	NewTextReport(&text).Event(ev)
-	f.found = &explore.Found{Kind: "refused: " + kind, Text: text.String()}
+	f.found = &explore.Failure{Kind: "refused: " + kind, Text: text.String()}
 }

@@ -44,10 +44,10 @@ func (c syncedFile) Mutate(e *explore.Env) error {
 func (c syncedFile) Check(e *explore.Env, _ explore.Crash) error {
 	data, err := e.ReadFile(c.at + "/file")
 	if err != nil {
-		return explore.Foundf("file gone", "%v", err)
+		return explore.Failuref("file gone", "%v", err)
 	}
 	if string(data) != "test\n" {
-		return explore.Foundf("wrong contents", "%q", data)
+		return explore.Failuref("wrong contents", "%q", data)
 	}
 	return nil
 }

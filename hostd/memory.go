@@ -64,13 +64,13 @@ func HoldTo(bytes uint64) {
 // limits are those of each interpreter. Those who hold something of the reserve that a commit can have are asked by
 // pressure.
 func (m Memory) limits(pressure func()) interp.Limits {
-	return interp.Limits{Memory: m.perDisk(), Reserve: interp.NewReserve(m.reserve(), pressure)}
+	return interp.Limits{Memory: m.perDisk(), Pool: interp.NewMemoryPool(m.reserve(), pressure)}
 }
 
-// passRoom is the memory for the change records of a check of the baseline: a sixteenth of the disk's, and what of
+// passBudget is the memory for the change records of a check of the baseline: a sixteenth of the disk's, and what of
 // the reserve no commit needs.
-func (m Memory) passRoom(limits interp.Limits) *interp.Room {
-	return interp.NewRoom(m.perDisk()/16, limits.Reserve)
+func (m Memory) passBudget(limits interp.Limits) *interp.MemoryBudget {
+	return interp.NewMemoryBudget(m.perDisk()/16, limits.Pool)
 }
 
 // passCache is how many bytes of metadata blocks such a check may keep.

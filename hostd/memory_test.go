@@ -117,7 +117,7 @@ func TestMemoryOfALargeCommit(t *testing.T) {
 			for _, ev := range r.seen.events() {
 				if ev.Action == Refused {
 					undecided++
-					if ev.Outcome != change.Undecided || !strings.Contains(textOf(ev), "of memory that there are for it") {
+					if ev.Outcome != change.Undecided || !strings.Contains(textOf(ev), "MiB of memory") {
 						t.Errorf("refused for another reason: %s", textOf(ev))
 					}
 				}
@@ -156,7 +156,7 @@ func TestMemoryOfTheReserve(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.noAlarm()
-	whole := interp.NewRoom(1, r.daemon.limits.Reserve)
+	whole := interp.NewMemoryBudget(1, r.daemon.limits.Pool)
 	if !whole.Holds(DefaultReserve) {
 		t.Error("the reserve is not whole again")
 	}

@@ -71,10 +71,10 @@ const (
 
 // An attempt is a pass over one state.
 type attempt struct {
-	ctx   context.Context
-	fail  context.CancelCauseFunc
-	disks []*frozen
-	room  *interp.Room
+	ctx    context.Context
+	fail   context.CancelCauseFunc
+	disks  []*frozen
+	memory *interp.MemoryBudget
 }
 
 // kept is how many bytes of the old state the guest has written over.
@@ -87,7 +87,7 @@ func (a *attempt) kept() (bytes uint64) {
 
 // freeze begins an attempt: the state is that of now. It is called while no write is under way.
 func (p *pass) freeze(ctx context.Context, needs func(disk int) func(off, n uint64) bool) (*attempt, error) {
-	a := &attempt{room: p.memory.passRoom(p.limits)}
+	a := &attempt{memory: p.memory.passBudget(p.limits)}
 	a.ctx, a.fail = context.WithCancelCause(ctx)
 	for _, g := range p.guards {
 		disk, err := overlay.New(g.base)
@@ -111,7 +111,7 @@ func (p *pass) thaw(a *attempt) {
 		_ = f.disk.Close()
 	}
 	a.fail(nil)
-	a.room.Release()
+	a.memory.Release()
 }
 
 // yield ends the present attempt for want of memory: a commit comes first.
@@ -184,7 +184,7 @@ func (p *pass) judge(a *attempt) (*Event, error) {
 	fs, obs, err := detect.ImageWith(set, p.fs, interp.ImageOptions{
 		SkipLog: p.skipLog,
 		InUse:   true,
-		Room:    a.room, CacheBytes: p.memory.passCache(),
+		Budget:  a.memory, CacheBytes: p.memory.passCache(),
 		Progress: func(done, total uint64) {
 			p.progress(a, PhaseReading, readPart(done, total))
 		},

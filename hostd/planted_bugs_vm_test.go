@@ -18,7 +18,7 @@ import (
 	"fsward/explore/spec"
 )
 
-// plants are the bugs, and at the end none, for each way in which they are looked for. docs/PLANTED.md has what came of them.
+// plants are the bugs, and at the end none, for each way in which they are looked for. docs/results/planted.md has what came of them.
 var plants = []plant{
 	// Below: the disk.
 	{bug: "flushes are dropped", checker: "sync", rules: always(ramdisk.DropFlush, 0), cut: true},

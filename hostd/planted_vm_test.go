@@ -247,7 +247,7 @@ func (p *plant) find(ctx context.Context, t *testing.T, m *machine.Machine) erro
 	if err != nil {
 		return err
 	}
-	// A row of the table in docs/PLANTED.md.
+	// A row of the table in docs/results/planted.md.
 	row := func(by, what string, seconds float64) {
 		t.Logf("| %s | %s | %s | %.60s | %d | %d | %.1f |", cmp.Or(p.bug, "none"), p.how(), by, what, sum.Runs, sum.CrashStates, seconds)
 	}

@@ -37,7 +37,7 @@ func TestThesisProperties(t *testing.T) {
 	for n := range 5 {
 		want = append(want, "4.1 ("+strconv.Itoa(n+1)+")")
 	}
-	doc, err := os.ReadFile("../docs/INVARIANTS.md")
+	doc, err := os.ReadFile("../docs/user/invariants.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestThesisProperties(t *testing.T) {
 		}
 		want = slices.Delete(want, i, i+1)
 		if !strings.Contains(string(doc), "| "+p.number+" | `"+p.by+"` | "+p.origin+" |") {
-			t.Errorf("property %s (%s) is not in docs/INVARIANTS.md", p.number, p.by)
+			t.Errorf("property %s (%s) is not in docs/user/invariants.md", p.number, p.by)
 		}
 		if !slices.ContainsFunc(broken, func(v violation) bool { return v.rule == p.by }) {
 			t.Errorf("property %s (%s) is violated by no bytes", p.number, p.by)

@@ -46,11 +46,11 @@ func (m mirrored) Check(e *explore.Env, c explore.Crash) error {
 		want := make([]byte, 8192)
 		agent.Pattern(want, 0, 1)
 		if err != nil || string(data) != string(want) {
-			return explore.Foundf("synced file lost", "%d bytes of it are there, %v", len(data), err)
+			return explore.Failuref("synced file lost", "%d bytes of it are there, %v", len(data), err)
 		}
 	}
 	if err := e.Sh("echo check > /sys/block/md0/md/sync_action; mdadm --wait /dev/md0; n=$(cat /sys/block/md0/md/mismatch_cnt); [ $n = 0 ]"); err != nil {
-		return explore.Foundf("mirrors differ", "%v", err)
+		return explore.Failuref("mirrors differ", "%v", err)
 	}
 	return nil
 }
@@ -78,13 +78,13 @@ func (u unreadable) Mutate(e *explore.Env) error {
 			return err
 		}
 		if err := e.Sh("cat %s/file > /dev/null", u.at); err != nil {
-			return explore.Foundf("unreadable", "a sector of disk %d: %v", disk, err)
+			return explore.Failuref("unreadable", "a sector of disk %d: %v", disk, err)
 		}
 		if _, err := e.Do(agent.DiskClear(disk)); err != nil {
 			return err
 		}
 		if err := e.Sh("n=$(cat /sys/block/md0/md/degraded); [ $n = 0 ]"); err != nil {
-			return explore.Foundf("disk given up", "disk %d for a sector: %v", disk, err)
+			return explore.Failuref("disk given up", "disk %d for a sector: %v", disk, err)
 		}
 		if err := e.Sh("dmesg | grep -q 'read error corrected .* on fswrd%d'", disk); err != nil {
 			return fmt.Errorf("disk %d was not read: %w", disk, err)

@@ -11,15 +11,15 @@ import (
 	"fsward/interp/detect"
 )
 
-// WriteInvariants writes docs/INVARIANTS.md from the comment blocks of the built-in rules.
+// WriteInvariants writes docs/user/invariants.md from the comment blocks of the built-in rules.
 func WriteInvariants(w io.Writer) error {
 	rules, err := RulesConfig{}.Load()
 	if err != nil {
 		return err
 	}
 	fmt.Fprint(w, "# The invariants\n\n<!-- Written by `fsward rules doc`; do not edit: edit the comment block above the rule. -->\n\n"+
-		"What fsward holds every commit to. Each is a rule in `invariants/`; how a rule is written is in [RULES.md](RULES.md), and how\n"+
-		"to add one in [AUTHORING.md](AUTHORING.md). What is checked before the rules, and the objects that they speak of, stands behind\n"+
+		"What fsward holds every commit to. Each is a rule in `invariants/`; how a rule is written is in [rules.md](rules.md), and how\n"+
+		"to add one in [authoring.md](authoring.md). What is checked before the rules, and the objects that they speak of, stands behind\n"+
 		"those of each file system.\n")
 	for _, fs := range FileSystems() {
 		fmt.Fprintf(w, "\n## %s\n", fs)

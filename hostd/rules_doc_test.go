@@ -8,17 +8,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// docs/INVARIANTS.md is what `fsward rules doc` prints.
+// docs/user/invariants.md is what `fsward rules doc` prints.
 func TestInvariantsDoc(t *testing.T) {
 	var want bytes.Buffer
 	if err := WriteInvariants(&want); err != nil {
 		t.Fatal(err)
 	}
-	have, err := os.ReadFile("../docs/INVARIANTS.md")
+	have, err := os.ReadFile("../docs/user/invariants.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(want.String(), string(have)); d != "" {
-		t.Errorf("docs/INVARIANTS.md is out of date: run `go run ./cmd/fsward rules doc > docs/INVARIANTS.md` (-want +have):\n%s", d)
+		t.Errorf("docs/user/invariants.md is out of date: run `go run ./cmd/fsward rules doc > docs/user/invariants.md` (-want +have):\n%s", d)
 	}
 }

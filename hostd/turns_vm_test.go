@@ -36,7 +36,7 @@ func (c early) Mutate(e *explore.Env) error {
 func (c early) Check(e *explore.Env, _ explore.Crash) error {
 	r, err := e.Try(agent.Stat(c.at + "/dir"))
 	if err == nil && r[0].Errno == 0 {
-		err = explore.Foundf("there already", "nobody has forced it to the disk")
+		err = explore.Failuref("there already", "nobody has forced it to the disk")
 	}
 	return err
 }
@@ -114,13 +114,13 @@ func TestGuestTurns(t *testing.T) {
 			}
 		})
 		t.Run("what is waited for", func(t *testing.T) {
-			if _, sum, told := run(t, "ext3", sleeper{at, true}, 1, time.Second); sum.Strayed != 0 || len(sum.Errors) != 0 {
+			if _, sum, told := run(t, "ext3", sleeper{at, true}, 1, time.Second); sum.Unscheduled != 0 || len(sum.Errors) != 0 {
 				t.Errorf("%+v, %v", sum, told)
 			}
 		})
 		t.Run("on its own account", func(t *testing.T) {
 			_, sum, told := run(t, "ext3", sleeper{at, false}, 1, time.Second)
-			if sum.Strayed != 1 || len(sum.Errors) != 0 || !strings.HasPrefix(strings.Join(told, ""), "jbd2/fswrd0-8 ran though held") {
+			if sum.Unscheduled != 1 || len(sum.Errors) != 0 || !strings.HasPrefix(strings.Join(told, ""), "jbd2/fswrd0-8 ran though held") {
 				t.Errorf("%+v, %v", sum, told)
 			}
 		})

@@ -41,7 +41,7 @@ func (c namedFile) Check(e *explore.Env, _ explore.Crash) error {
 		return nil
 	}
 	if _, err := e.Do(agent.Stat(c.at + "/file")); err != nil {
-		return explore.Foundf("name without file", "%v", err)
+		return explore.Failuref("name without file", "%v", err)
 	}
 	return nil
 }

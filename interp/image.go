@@ -7,9 +7,9 @@ var ErrNoState = errors.New("it is in use and has no journal, so that there is n
 
 // ImageOptions bound and follow the reading of a whole file system. The zero value reads as fast as it can.
 type ImageOptions struct {
-	// Room bounds the change records that are kept. Beyond it there is no Txn: Stream has the records part by part. nil: the
+	// Budget bounds the change records that are kept. Beyond it there is no Txn: Stream has the records part by part. nil: the
 	// file system's own bound, beyond which Unknown says so.
-	Room *Room
+	Budget *MemoryBudget
 	// Stream asks for a Stream in any case, where there can be one.
 	Stream bool
 	// CacheBytes bounds the metadata blocks that are kept. 0: the file system's own bound.

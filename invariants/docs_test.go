@@ -11,9 +11,9 @@ import (
 	"fsward/invariants"
 )
 
-// The rules that docs/RULES.md shows load, and find what it says.
+// The rules that docs/user/rules.md shows load, and find what it says.
 func TestDocsExamples(t *testing.T) {
-	text, err := os.ReadFile("../docs/RULES.md")
+	text, err := os.ReadFile("../docs/user/rules.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ func (l *loader) hint(p indicator) string {
 	if like := meant(p.name.String(), all); like != "" {
 		return like
 	}
-	return "; docs/RULES.md has those that are built in"
+	return "; docs/user/rules.md has those that are built in"
 }
 
 // meant asks whether the word that is most like another one was meant; "" if none is like it.

@@ -23,7 +23,7 @@ func smallSchema() *change.Schema {
 func TestLoadErrors(t *testing.T) {
 	const good = "violation(1, T, ID) :- new(T, ID).\n"
 	tests := []struct{ name, text, want string }{
-		{"unknown predicate", "\n\nviolation(1, T, ID) :- new(T, ID), frobnicate(ID).", "test.pl:3: in violation(1, T, ID): unknown predicate frobnicate/1; docs/RULES.md has those"},
+		{"unknown predicate", "\n\nviolation(1, T, ID) :- new(T, ID), frobnicate(ID).", "test.pl:3: in violation(1, T, ID): unknown predicate frobnicate/1; docs/user/rules.md has those"},
 		{"wrong arity", "violation(1, T, ID) :- new(T, ID, size).", "unknown predicate new/3; there is new/2, new/4"},
 		{"inside negation", "violation(1, T, ID) :- not(gone(T, ID)).", "unknown predicate gone/2"},
 		{"inside if-then-else", "violation(1, T, ID) :- ( new(T, ID) -> true ; nope ).", "unknown predicate nope/0"},

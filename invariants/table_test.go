@@ -22,7 +22,7 @@ import (
 	"fsward/shareddata"
 )
 
-// TestBenchTable prints what docs/BENCHMARKS.md keeps of the rule engine, in one run.
+// TestBenchTable prints what docs/results/benchmarks.md keeps of the rule engine, in one run.
 func TestBenchTable(t *testing.T) {
 	fmt.Printf("%s, %d × %s, %s. Times are of the CPU, all threads together, the least of several runs.\n\n", time.Now().Format(time.DateOnly),
 		runtime.NumCPU(), cpuModel(), runtime.Version())

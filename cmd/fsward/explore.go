@@ -32,7 +32,7 @@ func exploreCommand() *cobra.Command {
 a checker knows to do, in all orders. Where the checker asks for it, each disk that a crash could have
 left is recovered and looked at. What is found can be replayed.
 
-docs/EXPLORE.md says how to begin, and how to write checkers and components.`,
+docs/user/exploring.md says how to begin, and how to write checkers and components.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -153,13 +153,13 @@ func addHowFlags(c *cobra.Command, r *spec.Run, d spec.Run) {
 	c.Flags().StringVar((*string)(&r.From), "crash-from", string(explore.FromWrites), "what crash disks are formed from: writes, those that were submitted; write-set, also what the kernel had marked dirty and could write whenever it liked")
 	c.Flags().BoolVar(&r.Torn, "torn", false, "a crash can cut a write between two sectors")
 	c.Flags().Uint64Var(&r.Seed, "seed", 1, "of what is sampled, and of --search random")
-	c.Flags().IntVar(&r.Failures, "failures", 0, "how many calls inside the kernel fail at most in one step: none, then each call site alone, then two, …")
+	c.Flags().IntVar(&r.MaxFaults, "failures", 0, "how many calls inside the kernel fail at most in one step: none, then each call site alone, then two, …")
 	c.Flags().BoolVar(&r.Recovery, "recovery-crashes", false, "crash while the disks that crashes left are recovered, too")
 	c.Flags().BoolVar(&r.Verify, "double-fsck", false, "have the file system's comprehensive check look at what was recovered, and recover in that way, too: both have to come to the same")
 	c.Flags().BoolVar(&r.NoJudge, "no-invariants", false, "do not judge crash disks by the invariants before they are recovered")
 	c.Flags().BoolVar(&r.Through, "write-through", false, "the disks have no cache: what has completed is durable without a flush")
 	c.Flags().BoolVar(&r.NoPrune, "no-prune", false, "judge and recover crash disks again that are like others")
-	c.Flags().BoolVar(&r.Soft, "soft-crashes", false, "crash the programs of a step, too, at each system call between crash: start and crash: end")
+	c.Flags().BoolVar(&r.ProcessCrashes, "soft-crashes", false, "crash the programs of a step, too, at each system call between crash: start and crash: end")
 	c.Flags().StringVar((*string)(&r.Restore), "restore", string(explore.ByCost), fmt.Sprintf("how a state is reached: %v", explore.Restorings()))
 	c.Flags().BoolVar(&r.HostOnly, "host-only", false, "crash disks are judged by the invariants alone: no recovery, and nothing is asked of what was lost")
 	c.Flags().DurationVar(&r.Threads, "threads", 0, "have the kernel's threads of each component run when it is their turn: that of none, or of one, before each step; it has so long, such as 8s, to have something to do. 0: they run as they like")

@@ -140,7 +140,7 @@ func (f *exploreFlags) replayOne(c *cobra.Command, m *machine.Machine, r *replay
 }
 
 // replayed prints what the last replay of an error gave.
-func (f *exploreFlags) replayed(w io.Writer, r *replaying, found *explore.Found) {
+func (f *exploreFlags) replayed(w io.Writer, r *replaying, found *explore.Failure) {
 	line := struct {
 		Event  string `json:"event"`
 		Dir    string `json:"dir"`

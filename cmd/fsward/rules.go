@@ -19,7 +19,7 @@ func rulesCommand() *cobra.Command {
 		Short: "Read, write, test and ask the invariants",
 		Long: `A rule says, in Prolog, what a corrupt commit of a file system looks like. fsward runs all rules
 over what each commit changed. These commands are for reading the rules, and for writing new ones:
-docs/AUTHORING.md leads through them, docs/RULES.md describes the language.`,
+docs/user/authoring.md leads through them, docs/user/rules.md describes the language.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}

@@ -16,10 +16,10 @@ var (
 	exitStatus = regexp.MustCompile(` # exit status (\d+)$`)
 )
 
-// TestAuthoring follows docs/AUTHORING.md to the letter: it writes the files, runs each command line, and
+// TestAuthoring follows docs/user/authoring.md to the letter: it writes the files, runs each command line, and
 // looks for what the document says that they print.
 func TestAuthoring(t *testing.T) {
-	text, err := os.ReadFile("../../docs/AUTHORING.md")
+	text, err := os.ReadFile("../../docs/user/authoring.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func TestRead(t *testing.T) {
 	} {
 		var seen []int
 		left := c.records
-		err := <-Read(func() (int, error) {
+		err := <-read(func() (int, error) {
 			if len(left) == 0 {
 				return 0, io.EOF
 			}

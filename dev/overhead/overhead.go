@@ -1,6 +1,6 @@
 // Command overhead measures what checking costs a real file system of the host's kernel: the same load
 // through the same transport with and without checks, in turn, and how the time of a commit grows with it.
-// It says of each aim (docs/BENCHMARKS.md) whether it was met.
+// It says of each aim (docs/results/benchmarks.md) whether it was met.
 package main
 
 import (

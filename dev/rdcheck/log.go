@@ -14,17 +14,9 @@ import (
 	"fsward/explore/ramdisk"
 )
 
-// logged reads the log until guestcheck.EndMark, while do runs, and gives each record to see.
+// logged reads the log while do runs, and gives each record to see.
 func logged(c *ramdisk.Control, do func() error, see func(r *ramdisk.Record) error) error {
-	f, err := ramdisk.OpenLog()
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	end := func(r *ramdisk.Record) bool { return r.Type == ramdisk.Mark && string(r.Data) == guestcheck.EndMark }
-	read := guestcheck.Read(ramdisk.NewReader(f).Next, end, see)
-	err = do()
-	return errors.Join(err, c.Mark(guestcheck.EndMark), <-read)
+	return guestcheck.DiskLog(c).During(do, see)
 }
 
 // virtioDisk is the device with a serial.

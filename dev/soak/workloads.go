@@ -78,7 +78,7 @@ const quota = `
 	wait $load; repquota -u $PWD | grep -q '^#'; quotaoff -ug $PWD`
 
 // afterCrash is what a system does before it mounts again: ext2 has to be looked at, and ext3 may be. Linux (6.1, 6.18) writes logs of
-// mixed block groups that it cannot replay itself (docs/SOAK.md); its administrator gives such a log up.
+// mixed block groups that it cannot replay itself (docs/results/soak.md); its administrator gives such a log up.
 func afterCrash(r *round) string {
 	if r.fs == "btrfs" && slices.Contains(r.variant.mkfs, "--mixed") {
 		return `for disk in $DISKS; do btrfs device scan -q $disk || true; done

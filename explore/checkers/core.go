@@ -97,7 +97,7 @@ func (c *Core) judge(o model.Op, is model.Result) error {
 			c.torn = true
 		}
 		if want.Errno != is.Errno && !slices.Contains(resource, is.Errno) {
-			return explore.Foundf("wrong result", "%v gives %s, and should give %s", o, name(is.Errno), name(want.Errno))
+			return explore.Failuref("wrong result", "%v gives %s, and should give %s", o, name(is.Errno), name(want.Errno))
 		}
 		return nil
 	}
@@ -105,7 +105,7 @@ func (c *Core) judge(o model.Op, is model.Result) error {
 		o.Len = is.Value
 	}
 	if want := c.fs.Apply(o); want != is {
-		return explore.Foundf("wrong result", "%v gives %s %d %.40q, and should give %s %d %.40q", o, name(is.Errno), is.Value, is.Data, name(want.Errno),
+		return explore.Failuref("wrong result", "%v gives %s %d %.40q, and should give %s %d %.40q", o, name(is.Errno), is.Value, is.Data, name(want.Errno),
 			want.Value, want.Data)
 	}
 	return nil
@@ -131,7 +131,7 @@ func look(e *explore.Env, at string, f *model.FS) (*model.Seen, error) {
 func found(err error) error {
 	var w *model.Wrong
 	if errors.As(err, &w) {
-		return &explore.Found{Kind: w.Kind, Text: w.Text}
+		return &explore.Failure{Kind: w.Kind, Text: w.Text}
 	}
 	return err
 }
@@ -156,7 +156,7 @@ func allowed(e *explore.Env, at string, f *model.FS) error {
 	}
 	// It may be lost, and is not: nobody promised more of it than of what the recovery leaves.
 	if what := s.Unreadable(); what != "" {
-		return &explore.Found{Kind: "unreadable", Property: explore.Recovered, Text: what}
+		return &explore.Failure{Kind: "unreadable", Property: explore.Recovered, Text: what}
 	}
 	return nil
 }

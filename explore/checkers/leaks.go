@@ -53,7 +53,7 @@ func (c *Leaks) Mutate(e *explore.Env) error {
 		}
 	}
 	if slices.Sort(leaks); leaks != nil {
-		return explore.Foundf("leak", "in twice %d mounts after %s: objects of %s", c.Cycles, describe(ops), strings.Join(leaks, ", "))
+		return explore.Failuref("leak", "in twice %d mounts after %s: objects of %s", c.Cycles, describe(ops), strings.Join(leaks, ", "))
 	}
 	return c.Same(e)
 }

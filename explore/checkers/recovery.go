@@ -51,7 +51,7 @@ func (c *Recovery) Check(e *explore.Env, crash explore.Crash) error {
 func failed(kind string, err error) error {
 	var c *explore.CommandError
 	if errors.As(err, &c) {
-		return explore.Foundf(kind, "%v", c)
+		return explore.Failuref(kind, "%v", c)
 	}
 	return err
 }

@@ -21,7 +21,7 @@ import (
 //	      n: 5
 //	…
 //
-// See docs/CHECKERS.md.
+// See docs/user/checkers.md.
 type Script struct {
 	explore.Plain
 	At   string
@@ -154,7 +154,7 @@ func (s *Script) act(e *explore.Env, a act, site string) error {
 	var c *explore.CommandError
 	switch {
 	case errors.As(err, &c) && a.Must:
-		return explore.Foundf("command failed", "%v", c)
+		return explore.Failuref("command failed", "%v", c)
 	case errors.As(err, &c):
 		return e.Err()
 	}
@@ -180,5 +180,5 @@ func (s *Script) Check(e *explore.Env, crash explore.Crash) error {
 	if kind == "" {
 		kind, text = "check failed", c.Error()
 	}
-	return &explore.Found{Kind: kind, Text: text}
+	return &explore.Failure{Kind: kind, Text: text}
 }

@@ -12,7 +12,7 @@ import (
 	"fsward/explore/exploretest"
 )
 
-// figure2 is the checker of figure 2 of the paper, without Go. It is in docs/CHECKERS.md, too.
+// figure2 is the checker of figure 2 of the paper, without Go. It is in docs/user/checkers.md, too.
 const figure2 = `
 doc: a file that was written synchronously is there after a crash
 mutate:
@@ -28,7 +28,7 @@ check: |
   [ "$(cat $AT/test-file)" = test ] || { echo wrong contents; cat $AT/test-file; exit 1; }
 `
 
-// The script has the choices of figure 3: thirteen; it is what docs/CHECKERS.md shows.
+// The script has the choices of figure 3: thirteen; it is what docs/user/checkers.md shows.
 func TestScript(t *testing.T) {
 	s, err := parseScript([]byte(figure2), "/mnt/x")
 	if err != nil {
@@ -56,12 +56,12 @@ func TestScript(t *testing.T) {
 	if want := "N=4 AT=/mnt/x: rmdir $AT/test-dir$N"; !slices.Contains(ran, want) {
 		t.Errorf("nobody ran %q: %q", want, ran)
 	}
-	doc, err := os.ReadFile("../../docs/CHECKERS.md")
+	doc, err := os.ReadFile("../../docs/user/checkers.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(string(doc), strings.TrimSpace(figure2)) {
-		t.Error("docs/CHECKERS.md shows another script")
+		t.Error("docs/user/checkers.md shows another script")
 	}
 }
 
@@ -88,7 +88,7 @@ func TestScriptCheck(t *testing.T) {
 		}
 	}
 	exit = agent.Exit{Code: 1, Stdout: []byte("file gone\n/mnt/x/f is not there\n")}
-	found, ok := s.Check(e, crash).(*explore.Found) //nolint:errorlint // not wrapped
+	found, ok := s.Check(e, crash).(*explore.Failure) //nolint:errorlint // not wrapped
 	if !ok || found.Kind != "file gone" || found.Text != "/mnt/x/f is not there" {
 		t.Errorf("found %v", found)
 	}

@@ -64,7 +64,7 @@ func (c *Silent) Mutate(e *explore.Env) error {
 		}
 	}
 	if err := allowed(e, c.At, before); err != nil {
-		return explore.Foundf("silent failure", "write %d to the disk failed, no call said so, and after mounting again: %v", nth, err)
+		return explore.Failuref("silent failure", "write %d to the disk failed, no call said so, and after mounting again: %v", nth, err)
 	}
 	return nil
 }

@@ -2,44 +2,35 @@ package ekm
 
 import (
 	"fmt"
+	"os"
 
 	"golang.org/x/sys/unix"
 
 	"fsward/explore/device"
 )
 
-// The module's devices.
-const (
-	controlPath = "/dev/fsw_ekm"
-	logPath     = "/dev/fsw_ekm_log"
-)
+var module = device.Module{Name: "fsw_ekm", ABI: ABI, Hello: cmdHello, Mark: cmdMark}
 
-// Control is the open control device. Safe for concurrent use.
-type Control struct{ dev *device.Device }
+// Control is the open control device of the module. Safe for concurrent use. Mark puts a text of 1 to MaxMark bytes into the
+// log; Close closes the device and leaves everything set as it is.
+type Control struct{ *device.Control }
 
-// Open opens the control device of a module that is loaded. One of another ABI is an error.
+// Open opens the control device of the loaded module. A module of another version of the ABI is an error.
 func Open() (*Control, error) {
-	dev, err := device.Open(controlPath, "fsw_ekm", cmdHello, ABI)
+	c, err := module.Open()
 	if err != nil {
 		return nil, err
 	}
-	return &Control{dev}, nil
+	return &Control{c}, nil
 }
 
-// Close closes the device. What was set stays.
-func (c *Control) Close() error { return c.dev.Close() }
-
-func (c *Control) do(what string, cmd uint32, arg []byte) error {
-	if err := c.dev.Call(cmd, arg); err != nil {
-		return fmt.Errorf("%s: %w", what, err)
-	}
-	return nil
-}
+// OpenLog opens the log, as device.Module.OpenLog does, for a Reader.
+func OpenLog() (*os.File, error) { return module.OpenLog() }
 
 // Hello asks the module about itself.
 func (c *Control) Hello() (h Hello, err error) {
 	var b [helloSize]byte
-	if err = c.do("hello", cmdHello, b[:]); err == nil {
+	if err = c.Call("hello", cmdHello, b[:]); err == nil {
 		h.decode(&b)
 	}
 	return h, err
@@ -53,7 +44,7 @@ func (c *Control) Choose(n uint32, site string) (uint32, error) {
 	if err := putText(b[8:], site); err != nil {
 		return 0, err
 	}
-	if err := c.do("choose", cmdChoose, b[:]); err != nil {
+	if err := c.Call("choose", cmdChoose, b[:]); err != nil {
 		return 0, err
 	}
 	v := le.Uint32(b[4:])
@@ -73,7 +64,7 @@ func (c *Control) Load(values []uint32) error {
 		for i, v := range piece {
 			le.PutUint32(b[8+4*i:], v)
 		}
-		if err := c.do("load", cmdLoad, b[:]); err != nil {
+		if err := c.Call("load", cmdLoad, b[:]); err != nil {
 			return err
 		}
 	}
@@ -81,12 +72,12 @@ func (c *Control) Load(values []uint32) error {
 }
 
 // Start begins a run: the next choice is the first. What is loaded stays.
-func (c *Control) Start() error { return c.do("start", cmdStart, nil) }
+func (c *Control) Start() error { return c.Call("start", cmdStart, nil) }
 
 // State returns the state of the run.
 func (c *Control) State() (r Run, err error) {
 	var b [runSize]byte
-	if err = c.do("state", cmdState, b[:]); err == nil {
+	if err = c.Call("state", cmdState, b[:]); err == nil {
 		r.decode(&b)
 	}
 	return r, err
@@ -97,7 +88,7 @@ func all[T any](c *Control, what string, cmd uint32, per, size int, decode func(
 	for {
 		b := make([]byte, 8+per*size)
 		le.PutUint32(b, uint32(len(out)))
-		if err := c.do(what, cmd, b); err != nil {
+		if err := c.Call(what, cmd, b); err != nil {
 			return nil, err
 		}
 		some, err := list(b, size, decode)
@@ -131,14 +122,14 @@ func (c *Control) Set(p Point, mode Mode, limit Limit) error {
 	if err := putText(b[16:], limit.Symbol); err != nil {
 		return err
 	}
-	return c.do("set "+p.String(), cmdSet, b[:])
+	return c.Call("set "+p.String(), cmdSet, b[:])
 }
 
 // Stat returns what a point of the kernel has seen since it was set.
 func (c *Control) Stat(p Point) (s PointStat, err error) {
 	var b [statSize]byte
 	le.PutUint32(b[:], uint32(p))
-	if err = c.do("stat of "+p.String(), cmdStat, b[:]); err == nil {
+	if err = c.Call("stat of "+p.String(), cmdStat, b[:]); err == nil {
 		s.decode(&b)
 	}
 	return s, err
@@ -161,7 +152,7 @@ func (c *Control) member(what string, pid, kind uint32, on bool) error {
 	if on {
 		b[8] = 1
 	}
-	return c.do(fmt.Sprintf("%s %d", what, pid), cmdMember, b[:])
+	return c.Call(fmt.Sprintf("%s %d", what, pid), cmdMember, b[:])
 }
 
 // AddTree has a process and its descendants belong to the checked system. A descendant whose parents up to it have ended does
@@ -186,15 +177,12 @@ func (c *Control) Watch(dev uint32, on bool) error {
 	if on {
 		b[4] = 1
 	}
-	return c.do(fmt.Sprintf("watch %d:%d", dev>>20, dev&(1<<20-1)), cmdWatch, b[:])
+	return c.Call(fmt.Sprintf("watch %d:%d", dev>>20, dev&(1<<20-1)), cmdWatch, b[:])
 }
 
 // Log says what is logged from now on.
 func (c *Control) Log(what What) error {
 	var b [logSize]byte
 	le.PutUint32(b[0:], uint32(what))
-	return c.do("log", cmdLog, b[:])
+	return c.Call("log", cmdLog, b[:])
 }
-
-// Mark puts a text of 1 to MaxMark bytes into the log.
-func (c *Control) Mark(text string) error { return c.dev.Mark(cmdMark, text) }

@@ -4,10 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"fsward/explore/device"
 )
@@ -99,33 +96,25 @@ type SystemInfo struct {
 	Paths  [2]string // as far as the call has any
 }
 
-// Reader reads the log's stream. It checks what the module promises; an error is final. Used by one goroutine.
-type Reader struct{ log *device.Log }
+// Reader reads the records of the log.
+type Reader = device.Reader[Record]
 
-// NewReader reads from a log that is open, or from a copy of the stream. It may begin at any record.
-func NewReader(r io.Reader) *Reader { return &Reader{device.NewLog("ekm", r, recordSize)} }
+// NewReader reads from a log that is open, or from a copy of the stream, which may begin at any record.
+func NewReader(r io.Reader) *Reader { return device.NewReader(r, &format) }
 
-// Next returns the next record, valid until the next call. The end of the stream, between two records, is io.EOF.
-func (r *Reader) Next() (rec *Record, err error) {
-	data, err := r.log.Next(func(b []byte) (device.LogHeader, error) {
-		var n uint32
-		rec, n = decodeRecord((*[recordSize]byte)(b))
-		step := uint64(1)
-		if rec.Type == Lost {
-			step = rec.Len
+var format = device.Format[Record]{
+	Name: "ekm", Size: recordSize,
+	Decode: func(b []byte) (*Record, device.Header, error) {
+		rec, n := decodeRecord((*[recordSize]byte)(b))
+		h := device.Header{Seq: rec.Seq, Gap: rec.Type == Lost, Lost: rec.Len, Data: n}
+		return rec, h, check(rec, n)
+	},
+	Attach: func(rec *Record, data []byte) (err error) {
+		if rec.Data = data; rec.Type == SystemCall {
+			rec.Call, err = decodeCall(data)
 		}
-		return device.LogHeader{Seq: rec.Seq, Step: step, Data: n}, check(rec, n)
-	})
-	if err != nil {
-		return nil, err
-	}
-	rec.Data = data
-	if rec.Type == SystemCall {
-		if rec.Call, err = decodeCall(data); err != nil {
-			return nil, r.log.Fail(fmt.Errorf("record %d: %w", rec.Seq, err))
-		}
-	}
-	return rec, nil
+		return err
+	},
 }
 
 func decodeRecord(b *[recordSize]byte) (rec *Record, dataLen uint32) {
@@ -186,9 +175,4 @@ func decodeCall(b []byte) (*SystemInfo, error) {
 		return nil, fmt.Errorf("%d bytes after the paths of %s", len(rest), s.Name)
 	}
 	return s, nil
-}
-
-// OpenLog opens the log. One process at a time can. Reads wait for records, and are ended by its deadlines and Close.
-func OpenLog() (*os.File, error) {
-	return os.OpenFile(logPath, os.O_RDONLY|unix.O_NONBLOCK, 0)
 }

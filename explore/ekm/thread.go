@@ -12,7 +12,7 @@ func (c *Control) Threads() (out []Thread, err error) {
 	for from := uint32(0); ; from = out[len(out)-1].PID {
 		b := make([]byte, threadsSize)
 		le.PutUint32(b, from)
-		if err := c.do("threads", cmdThreads, b); err != nil {
+		if err := c.Call("threads", cmdThreads, b); err != nil {
 			return nil, err
 		}
 		some, err := list(b, threadSize, func(b []byte) (Thread, error) {
@@ -59,7 +59,7 @@ func (c *Control) hold(what string, pid, how uint32, wait time.Duration) (ran bo
 	le.PutUint32(b[0:], pid)
 	le.PutUint32(b[4:], how)
 	le.PutUint32(b[8:], uint32(wait.Milliseconds()))
-	err = c.do(fmt.Sprintf("%s %d", what, pid), cmdHold, b[:])
+	err = c.Call(fmt.Sprintf("%s %d", what, pid), cmdHold, b[:])
 	return le.Uint32(b[12:]) != 0, err
 }
 
@@ -85,7 +85,7 @@ func (c *Control) Release(pid uint32) error {
 // would not replay.
 func (c *Control) Stray() (held int, strayed []Strayed, err error) {
 	b := make([]byte, straySize)
-	if err := c.do("stray", cmdStray, b); err != nil {
+	if err := c.Call("stray", cmdStray, b); err != nil {
 		return 0, nil, err
 	}
 	strayed, err = list(b, strayedSize, func(b []byte) (Strayed, error) { return decodeStrayed((*[strayedSize]byte)(b)), nil })

@@ -226,7 +226,7 @@ func (c *ToyChecker) Check(e *explore.Env, crash explore.Crash) error {
 			return err
 		}
 		if want := strconv.Itoa(int(crash.After.(bytesOf)[key])); string(exit.Stdout) != want {
-			return explore.Foundf("synced byte lost", "key %d has %s, want %s", key, exit.Stdout, want)
+			return explore.Failuref("synced byte lost", "key %d has %s, want %s", key, exit.Stdout, want)
 		}
 	}
 	return nil

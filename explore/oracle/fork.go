@@ -20,7 +20,7 @@ type fork struct {
 	asked map[uint64]struct{}
 }
 
-var _ interp.Fork = (*fork)(nil)
+var _ interp.CrashImage = (*fork)(nil)
 
 func (o *Oracle) fork(s *crash.State) *fork {
 	f := &fork{state: s, disk: s.Disk(o.options.Disk), first: interp.Address(o.options.Disk, 0) / crash.PageSize, asked: make(map[uint64]struct{})}

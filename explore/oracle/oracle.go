@@ -84,7 +84,7 @@ type Oracle struct {
 	options Options
 	fs      string
 	engine  invariants.Engine
-	known   interp.Known
+	known   interp.BaseState
 	base    *crash.Snapshot // the known state; nil: the base of the log
 	tried   crash.Signature // the durable state that was last tried as the known one
 	apart   bool            // a state could not be compared with the known one
@@ -99,7 +99,7 @@ var ErrUnsound = errors.New("the file system is not sound before the log begins"
 func New(ctx context.Context, fs string, base interp.Disk, options Options) (*Oracle, error) {
 	o := &Oracle{options: options}
 	var err error
-	if o.fs, o.known, err = detect.Known(base, fs); err != nil {
+	if o.fs, o.known, err = detect.BaseState(base, fs); err != nil {
 		return nil, err
 	}
 	files := options.Rules
@@ -200,7 +200,7 @@ func (o *Oracle) advance(ctx context.Context, s *crash.State) bool {
 		if o.whole(ctx, disk).Outcome != change.Holds {
 			return false
 		}
-		_, known, err := detect.Known(disk, o.fs)
+		_, known, err := detect.BaseState(disk, o.fs)
 		if err != nil {
 			return false
 		}

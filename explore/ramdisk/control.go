@@ -2,44 +2,38 @@ package ramdisk
 
 import (
 	"fmt"
+	"os"
 	"time"
 
 	"fsward/explore/device"
 )
 
-// The module's devices.
-const (
-	controlPath = "/dev/fsw_ramdisk"
-	logPath     = "/dev/fsw_ramdisk_log"
-)
+var module = device.Module{Name: "fsw_ramdisk", ABI: ABI, Hello: cmdHello, Mark: cmdMark}
 
-// Control is the open control device. Safe for concurrent use.
-type Control struct{ dev *device.Device }
+// Control is the open control device of the module. Safe for concurrent use. Mark puts a text of 1 to MaxText bytes into the
+// log; Close closes the device and leaves the disks as they are.
+type Control struct{ *device.Control }
 
-// Open opens the control device of a module that is loaded. One of another ABI is an error.
+// Open opens the control device of the loaded module. A module of another version of the ABI is an error.
 func Open() (*Control, error) {
-	dev, err := device.Open(controlPath, "fsw_ramdisk", cmdHello, ABI)
+	c, err := module.Open()
 	if err != nil {
 		return nil, err
 	}
-	return &Control{dev}, nil
+	return &Control{c}, nil
 }
 
-// Close closes the device. Disks stay.
-func (c *Control) Close() error { return c.dev.Close() }
+// OpenLog opens the log, as device.Module.OpenLog does, for a Reader.
+func OpenLog() (*os.File, error) { return module.OpenLog() }
 
 // Hello asks the module about itself.
 func (c *Control) Hello() (h Hello, err error) {
 	var b [helloSize]byte
-	if err = c.dev.Call(cmdHello, b[:]); err != nil {
-		return h, fmt.Errorf("hello: %w", err)
+	if err = c.Call("hello", cmdHello, b[:]); err == nil {
+		h.decode(&b)
 	}
-	h.decode(&b)
-	return h, nil
+	return h, err
 }
-
-// Mark puts a text of 1 to MaxText bytes into the log.
-func (c *Control) Mark(text string) error { return c.dev.Mark(cmdMark, text) }
 
 // Make makes disk number n (0 to MaxDisks-1), of zeros. Its size in bytes is a multiple of PageSize, at most MaxBytes.
 func (c *Control) Make(n uint32, bytes uint64) (*Disk, error) {
@@ -69,10 +63,7 @@ func (d *Disk) Path() string { return Path(d.n) }
 func Path(n uint32) string { return fmt.Sprintf("/dev/fswrd%d", n) }
 
 func (d *Disk) do(what string, cmd uint32, arg []byte) error {
-	if err := d.c.dev.Call(cmd, arg); err != nil {
-		return fmt.Errorf("%s: %s: %w", d.Path(), what, err)
-	}
-	return nil
+	return d.c.Call(d.Path()+": "+what, cmd, arg)
 }
 
 func (d *Disk) disk(bytes uint64) []byte {

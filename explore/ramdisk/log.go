@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -56,28 +55,23 @@ type Record struct {
 // maxRecordData is the most that one record can hold: the length of a bio has 32 bits, and the log is smaller.
 const maxRecordData = 1 << 30
 
-// Reader reads the log's stream. It checks what the module promises; an error is final. Used by one goroutine.
-type Reader struct{ log *device.Log }
+// Reader reads the records of the log.
+type Reader = device.Reader[Record]
 
-// NewReader reads from a log that is open, or from a copy of the stream. It may begin at any record.
-func NewReader(r io.Reader) *Reader { return &Reader{device.NewLog("bio", r, recordSize)} }
+// NewReader reads from a log that is open, or from a copy of the stream, which may begin at any record.
+func NewReader(r io.Reader) *Reader { return device.NewReader(r, &format) }
 
-// Next returns the next record, valid until the next call. The end of the stream, between two records, is io.EOF.
-func (r *Reader) Next() (rec *Record, err error) {
-	data, err := r.log.Next(func(b []byte) (device.LogHeader, error) {
-		var n uint32
-		rec, n = decodeRecord((*[recordSize]byte)(b))
-		step := uint64(1)
-		if rec.Type == Lost {
-			step = rec.Len
-		}
-		return device.LogHeader{Seq: rec.Seq, Step: step, Data: n}, check(rec, n)
-	})
-	if err != nil {
-		return nil, err
-	}
-	rec.Data = data
-	return rec, nil
+var format = device.Format[Record]{
+	Name: "bio", Size: recordSize,
+	Decode: func(b []byte) (*Record, device.Header, error) {
+		rec, n := decodeRecord((*[recordSize]byte)(b))
+		h := device.Header{Seq: rec.Seq, Gap: rec.Type == Lost, Lost: rec.Len, Data: n}
+		return rec, h, check(rec, n)
+	},
+	Attach: func(rec *Record, data []byte) error {
+		rec.Data = data
+		return nil
+	},
 }
 
 func decodeRecord(b *[recordSize]byte) (rec *Record, dataLen uint32) {
@@ -120,9 +114,4 @@ func check(rec *Record, dataLen uint32) error {
 		return fmt.Errorf("record %d, %s of %s of %d bytes, has %d bytes of data", rec.Seq, rec.Type, rec.Op, rec.Len, dataLen)
 	}
 	return nil
-}
-
-// OpenLog opens the log. One process at a time can. Reads wait for records, and are ended by its deadlines and Close.
-func OpenLog() (*os.File, error) {
-	return os.OpenFile(logPath, os.O_RDONLY|unix.O_NONBLOCK, 0)
 }

@@ -90,7 +90,7 @@ func TestMarkdown(t *testing.T) {
 func TestSelfContained(t *testing.T) {
 	hostile := "</pre><script>alert(1)</script><img src=x onerror=alert(1)>\x1b[31m\x00\xff"
 	e := explore.Error{Kind: hostile, Property: hostile, Summary: hostile, Dir: hostile, Did: [][]string{{hostile}}, Crash: &explore.CrashError{Epoch: hostile, After: 2},
-		Fail: []explore.Failure{{Site: hostile}}, Count: 1}
+		Fail: []explore.InjectedFault{{Site: hostile}}, Count: 1}
 	r := Run{Dir: `"><script>`, System: hostile, Spec: spec.Run{Spec: spec.Spec{Checker: hostile, Layers: []spec.Layer{{Component: hostile, MountOptions: hostile}}}},
 		Errors: []Error{{e, hostile, pictureOf(e, []explore.Tick{{What: hostile, Record: 1}, {What: "write", Record: 2, Sectors: 1 << 60, Sector: 1 << 63}, {What: "flush", Record: 3}})}}}
 	var b bytes.Buffer

@@ -23,19 +23,19 @@ type Run struct {
 	Seed     uint64           `json:"seed,omitempty"`
 	Limit    int              `json:"limit,omitempty"` // crash disks at one moment, beyond which they are a sample
 	// From is what crash disks are formed from.
-	From     explore.CrashSource `json:"crash_from,omitempty"`
-	Torn     bool                `json:"torn,omitempty"`  // writes can be torn
-	Files    int                 `json:"files,omitempty"` // that a checker makes at most; 0: as it likes
-	Dirs     int                 `json:"dirs,omitempty"`
-	Failures int                 `json:"failures,omitempty"`         // calls inside the kernel that fail in one step
-	Recovery bool                `json:"recovery_crashes,omitempty"` // crashes during recovery, too
-	Verify   bool                `json:"double_fsck,omitempty"`
-	NoJudge  bool                `json:"no_judge,omitempty"` // the invariants are not asked
-	NoPrune  bool                `json:"no_prune,omitempty"`
-	Through  bool                `json:"write_through,omitempty"` // the disks have no cache
-	HostOnly bool                `json:"host_only,omitempty"`     // crash disks are judged by the invariants alone
-	Soft     bool                `json:"soft,omitempty"`          // programs crash, too
-	Restore  explore.Restoring   `json:"restore,omitempty"`
+	From           explore.CrashSource `json:"crash_from,omitempty"`
+	Torn           bool                `json:"torn,omitempty"`  // writes can be torn
+	Files          int                 `json:"files,omitempty"` // that a checker makes at most; 0: as it likes
+	Dirs           int                 `json:"dirs,omitempty"`
+	MaxFaults      int                 `json:"failures,omitempty"`         // calls inside the kernel that fail in one step
+	Recovery       bool                `json:"recovery_crashes,omitempty"` // crashes during recovery, too
+	Verify         bool                `json:"double_fsck,omitempty"`
+	NoJudge        bool                `json:"no_judge,omitempty"` // the invariants are not asked
+	NoPrune        bool                `json:"no_prune,omitempty"`
+	Through        bool                `json:"write_through,omitempty"` // the disks have no cache
+	HostOnly       bool                `json:"host_only,omitempty"`     // crash disks are judged by the invariants alone
+	ProcessCrashes bool                `json:"soft,omitempty"`          // programs crash, too
+	Restore        explore.Restoring   `json:"restore,omitempty"`
 	// NoAccount: calls are not held against the flushes that they waited for.
 	NoAccount bool `json:"no_account,omitempty"`
 	// Threads is explore.Config.Threads.
@@ -57,8 +57,8 @@ func (r Run) Config() (explore.Config, error) {
 	}
 	origin, err := json.Marshal(r)
 	cfg := explore.Config{Stack: explore.Stack{Top: top, Checker: checker}, Strategy: r.Strategy, Depth: r.Depth, Seed: r.Seed, Origin: origin,
-		Crash: crash.Options{Limit: r.Limit, Seed: r.Seed, Torn: r.Torn, Repeats: r.NoPrune}, NoPrune: r.NoPrune, Failures: r.Failures,
-		RecoveryCrashes: r.Recovery, Verify: r.Verify, WriteThrough: r.Through, Soft: r.Soft, Restore: r.Restore, CrashFrom: r.From, Threads: r.Threads}
+		Crash: crash.Options{Limit: r.Limit, Seed: r.Seed, Torn: r.Torn, Repeats: r.NoPrune}, NoPrune: r.NoPrune, MaxFaults: r.MaxFaults,
+		RecoveryCrashes: r.Recovery, Verify: r.Verify, WriteThrough: r.Through, ProcessCrashes: r.ProcessCrashes, Restore: r.Restore, CrashFrom: r.From, Threads: r.Threads}
 	disk, ok := top.On[0].(*explore.Disk)
 	alone := ok && len(top.On) == 1
 	if !r.NoAccount && !r.Through {
@@ -84,7 +84,7 @@ func (j judge) Judge(ctx context.Context, s *crash.State) (explore.Judgement, er
 	v, err := j.Oracle.Judge(ctx, s)
 	out := explore.Judgement{Undecided: v.Outcome == change.Undecided, Pruned: v.Pruned}
 	if v.Outcome == change.Violated {
-		out.Found = &explore.Found{Kind: "invariant " + v.Kind(), Text: v.String()}
+		out.Failure = &explore.Failure{Kind: "invariant " + v.Kind(), Text: v.String()}
 	}
 	return out, err
 }

@@ -31,7 +31,7 @@ func (f *FS) take(at uint64, sb superblock, obs *interp.Observation) {
 	var s *state
 	if err == nil {
 		var d *diff
-		f.image = &interp.ImageOptions{Room: f.room} // its structure counts: no rule is asked
+		f.image = &interp.ImageOptions{Budget: f.memory} // its structure counts: no rule is asked
 		s, d, err = f.compare(nil, sb, at, devs, f.newCache(sb))
 		f.image = nil
 		if err == nil {

@@ -70,5 +70,5 @@ func Watch(d interp.Disk) *FS { return WatchWithin(d, interp.Limits{}) }
 
 // WatchWithin is Watch with bounds on memory.
 func WatchWithin(d interp.Disk, limits interp.Limits) *FS {
-	return &FS{disk: &overlay{Disk: d}, sizes: interp.Sizes(d), names: change.NewNames(), limits: limits, room: limits.NewRoom()}
+	return &FS{disk: &overlay{Disk: d}, sizes: interp.Sizes(d), names: change.NewNames(), limits: limits, memory: limits.NewMemoryBudget()}
 }

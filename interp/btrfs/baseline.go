@@ -22,7 +22,7 @@ func (f *FS) follows(d *diff) {
 	if f.image == nil {
 		return
 	}
-	d.out.room, d.out.drop, d.out.dropped = f.image.Room, f.image.Room != nil, f.image.Stream
+	d.out.memory, d.out.drop, d.out.dropped = f.image.Budget, f.image.Budget != nil, f.image.Stream
 	if tell := f.image.Progress; tell != nil {
 		var total uint64
 		counted := false

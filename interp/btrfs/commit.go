@@ -100,7 +100,7 @@ func (f *FS) letThrough(base *state, sb superblock, at uint64) {
 // compare makes the state of a superblock and its difference from a base; nil compares with nothing.
 func (f *FS) compare(base *state, sb superblock, at uint64, devs *devices, cache *nodeCache) (*state, *diff, error) {
 	f.names.Reset()
-	c := comparison{base: base, sb: sb, at: at, disk: f.disk, devs: devs, cache: cache, names: f.names, room: f.room}
+	c := comparison{base: base, sb: sb, at: at, disk: f.disk, devs: devs, cache: cache, names: f.names, memory: f.memory}
 	if base != nil {
 		c.unflushed = f.order.stretches()
 	} else {
@@ -120,7 +120,7 @@ type comparison struct {
 	names     *change.Names
 	unflushed []stretch    // what was written and is not durable yet
 	stopped   *atomic.Bool // nil, or what ends it before its time
-	room      *interp.Room
+	memory    *interp.MemoryBudget
 	follows   func(*diff) // nil, or what looks on
 	// superLater: the superblock is not known in full. The records begin with superRoom empty ones in the place of its own.
 	superLater bool
@@ -134,7 +134,7 @@ func (c comparison) run() (*state, *diff, error) {
 	s.stopped = c.stopped
 	txn := &change.Txn{Schema: schema, Generation: c.sb.generation(), Names: c.names}
 	d := &diff{old: c.base, new: s, budget: newBudget(), out: newRecorder(txn, s.itemContext()), unflushed: c.unflushed, superLater: c.superLater}
-	d.out.room = c.room
+	d.out.memory = c.memory
 	if c.follows != nil {
 		c.follows(d)
 	}

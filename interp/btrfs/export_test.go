@@ -108,9 +108,9 @@ func checkLocate(c *chunk) {
 }
 
 // KeepSpans makes a comparison keep n subtrees in mind, within a room, and returns why it had to stop, or nil.
-func KeepSpans(n int, room *interp.Room) error {
+func KeepSpans(n int, room *interp.MemoryBudget) error {
 	d := &diff{out: newRecorder(&change.Txn{Names: change.NewNames()}, itemContext{})}
-	d.out.room = room
+	d.out.memory = room
 	t := &treeDiff{diff: d}
 	for range n {
 		t.addSpan(span{})

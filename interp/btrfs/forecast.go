@@ -46,7 +46,7 @@ type forecast struct {
 	at       uint64           // where
 	writes   uint64           // FS.writes when the forecast was made
 	names    *change.Names
-	room     *interp.Room
+	memory   *interp.MemoryBudget
 	stopped  atomic.Bool
 	prepared chan struct{} // closed when Prepare ends
 
@@ -72,7 +72,7 @@ func (f *FS) Forecast() interp.Forecast {
 	b := *base.sb.b
 	fc := &forecast{base: base, baseSB: base.sb.b, old: *base, sb: superblock{&b}, at: base.devs.list[0].start + superOffset,
 		writes: f.writes, names: change.NewNames(), prepared: make(chan struct{}),
-		room: interp.NewRoom(f.limits.Memory/4, f.limits.Reserve)}
+		memory: interp.NewMemoryBudget(f.limits.Memory/4, f.limits.Pool)}
 	// Neither state is read through the write under observation, which goes elsewhere.
 	fc.old.disk, fc.old.stopped, fc.old.roots = f.disk.Disk, &fc.stopped, make(map[treeKey]treeRoot)
 	fc.expect(f.coming)
@@ -116,7 +116,7 @@ func (fc *forecast) Stop() { fc.stopped.Store(true) }
 func (fc *forecast) Prepare() (interp.Part, bool) {
 	defer close(fc.prepared)
 	s, d, err := comparison{base: &fc.old, sb: fc.sb, at: fc.at, disk: fc.old.disk, stopped: &fc.stopped,
-		devs: fc.old.devs, cache: fc.old.cache, names: fc.names, room: fc.room, superLater: true}.run()
+		devs: fc.old.devs, cache: fc.old.cache, names: fc.names, memory: fc.memory, superLater: true}.run()
 	if err != nil || d.failed() {
 		return interp.Part{}, false
 	}
@@ -163,7 +163,7 @@ func (f *FS) dropForecast() {
 	if fc := f.ahead; fc != nil {
 		fc.Stop()
 		<-fc.prepared
-		fc.room.Release()
+		fc.memory.Release()
 		f.ahead = nil
 	}
 }

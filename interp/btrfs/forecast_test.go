@@ -87,13 +87,13 @@ func TestForecastGivesBack(t *testing.T) {
 	log := shareddata.Path(t, "logs/btrfs-single-4k.log.zst")
 	for _, expected := range []bool{true, false} {
 		d := base.clone()
-		reserve := interp.NewReserve(piece, nil)
-		fs, err := btrfs.NewWithin(d, 0, interp.Limits{Memory: 64 << 10, Reserve: reserve})
+		reserve := interp.NewMemoryPool(piece, nil)
+		fs, err := btrfs.NewWithin(d, 0, interp.Limits{Memory: 64 << 10, Pool: reserve})
 		if err != nil {
 			t.Fatal(err)
 		}
 		free := func() bool {
-			room := interp.NewRoom(1, reserve)
+			room := interp.NewMemoryBudget(1, reserve)
 			defer room.Release()
 			return room.Holds(piece)
 		}

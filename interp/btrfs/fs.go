@@ -31,7 +31,7 @@ type FS struct {
 	writes   uint64    // how many writes changed something other than data
 
 	limits interp.Limits
-	room   *interp.Room         // for what a commit changes
+	memory *interp.MemoryBudget // for what a commit changes
 	image  *interp.ImageOptions // while a whole image is read
 }
 
@@ -108,9 +108,9 @@ func (f *FS) Observe(w interp.Write) interp.Observation {
 
 // release gives back the memory of the commit that was observed.
 func (f *FS) release() {
-	f.room.Release()
+	f.memory.Release()
 	if f.came != nil {
-		f.came.room.Release()
+		f.came.memory.Release()
 		f.came = nil
 	}
 }

@@ -69,16 +69,16 @@ func unpackTo(t testing.TB, src, dst string) {
 	}
 }
 
-// exceptions are the images that docs/TREE-CHECKER.md names as faulty and not found to be.
+// exceptions are the images that docs/dev/tree-checker.md names as faulty and not found to be.
 func exceptions(t testing.TB) map[string]bool {
 	t.Helper()
-	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "TREE-CHECKER.md"))
+	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "dev", "tree-checker.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, list, ok := strings.Cut(string(doc), "### Exceptions\n")
 	if !ok {
-		t.Fatal("docs/TREE-CHECKER.md has no list of exceptions")
+		t.Fatal("docs/dev/tree-checker.md has no list of exceptions")
 	}
 	names := make(map[string]bool)
 	for _, m := range regexp.MustCompile("(?m)^- `([^`]+)`").FindAllStringSubmatch(list, -1) {

@@ -48,7 +48,7 @@ type logReader struct {
 	now    *logState
 	budget *budget
 	names  *change.Names
-	room   *interp.Room
+	memory *interp.MemoryBudget
 	bytes  uint64 // of the room that is taken
 	order  []stretch
 	parts  []interp.Part
@@ -61,7 +61,7 @@ type logReader struct {
 func (f *FS) readLog(base *state, sb superblock, prev *logState) *logReader {
 	s := *base
 	s.sb = sb
-	r := &logReader{state: &s, prev: prev, budget: newBudget(), names: f.names, room: f.room,
+	r := &logReader{state: &s, prev: prev, budget: newBudget(), names: f.names, memory: f.memory,
 		now: &logState{trees: make(map[uint64]*logged), blocks: make(map[uint64]keySpan)}}
 	if r.prev == nil {
 		r.prev = &logState{}
@@ -126,7 +126,7 @@ func (r *logReader) tree(id uint64, root pointer) map[uint64]pointer {
 func (r *logReader) start(old, now *state) *treeDiff {
 	txn := &change.Txn{Schema: schema, Generation: now.sb.generation(), Names: r.names}
 	d := &diff{old: old, new: now, budget: r.budget, out: newRecorder(txn, now.itemContext()), unflushed: r.order}
-	d.out.room, d.out.beside = r.room, r.bytes
+	d.out.memory, d.out.beside = r.memory, r.bytes
 	return &treeDiff{diff: d, tree: treeLogID, seen: make(map[uint64]bool)}
 }
 

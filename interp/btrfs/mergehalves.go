@@ -30,7 +30,7 @@ func (d *diff) mergeHalves(t *treeDiff) bool {
 	have := len(out.txn.Records)
 	// A name has its bytes in a leaf, and those of its item.
 	names := 3 * uint64(len(news)+len(olds)) * uint64(d.new.rules.nodeSize)
-	if have+most > maxRecords || !out.room.Holds(out.beside+uint64(have+most)*interp.RecordBytes+out.txn.Names.Bytes()+names) {
+	if have+most > maxRecords || !out.memory.Holds(out.beside+uint64(have+most)*interp.RecordBytes+out.txn.Names.Bytes()+names) {
 		return false
 	}
 	middle, ok := d.middle(news, olds)

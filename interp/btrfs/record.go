@@ -17,7 +17,7 @@ type recorder struct {
 	oldDec   decoder
 	group    key // of the items gathered in the decoders
 	gathered bool
-	room     *interp.Room
+	memory   *interp.MemoryBudget
 	beside   uint64 // bytes that the comparison takes beside records
 	// drop: where there is no room for records, they are dropped, and what comes is checked for its structure alone.
 	drop    bool
@@ -99,7 +99,7 @@ func (r *recorder) expect(n int) {
 	}
 	have := len(r.txn.Records)
 	if n = min(n, maxRecords-have); n <= cap(r.txn.Records)-have ||
-		!r.room.Holds(r.beside+uint64(have+n)*interp.RecordBytes+r.txn.Names.Bytes()) {
+		!r.memory.Holds(r.beside+uint64(have+n)*interp.RecordBytes+r.txn.Names.Bytes()) {
 		return
 	}
 	records := make([]change.Record, have, have+n+n/16)
@@ -265,8 +265,8 @@ func (r *recorder) over() error {
 	if len(r.txn.Records) > maxRecords {
 		return &budgetError{"change records", maxRecords}
 	}
-	if !r.room.Holds(r.beside + uint64(len(r.txn.Records))*interp.RecordBytes + r.txn.Names.Bytes()) {
-		return r.room.Full()
+	if !r.memory.Holds(r.beside + uint64(len(r.txn.Records))*interp.RecordBytes + r.txn.Names.Bytes()) {
+		return r.memory.Full()
 	}
 	return nil
 }

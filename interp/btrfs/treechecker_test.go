@@ -18,7 +18,7 @@ import (
 const header = -1000
 
 // An alteration changes one number in the first item of a type in a tree: the table is by tree and type,
-// in the order of docs/TREE-CHECKER.md.
+// in the order of docs/dev/tree-checker.md.
 type alteration struct {
 	off, width int
 	value      uint64
@@ -194,9 +194,9 @@ func join(parts ...[]byte) (b []byte) {
 // dataRef is a btrfs_extent_data_ref: of tree 5, inode 257, offset 0.
 var dataRef = join(num(8, 5), num(8, 257), num(8, 0), num(4, 1))
 
-// docs/TREE-CHECKER.md names functions and rules that there are, but for Linux's own.
+// docs/dev/tree-checker.md names functions and rules that there are, but for Linux's own.
 func TestTreeCheckerDocument(t *testing.T) {
-	doc, err := os.ReadFile("../../docs/TREE-CHECKER.md")
+	doc, err := os.ReadFile("../../docs/dev/tree-checker.md")
 	must(t, err)
 	files, err := filepath.Glob("*.go")
 	must(t, err)

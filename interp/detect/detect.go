@@ -11,7 +11,6 @@ import (
 	"fsward/interp"
 	"fsward/interp/btrfs"
 	"fsward/interp/ext3"
-	extcorrupt "fsward/interp/ext3/corrupt"
 )
 
 // Auto asks to look which file system it is.
@@ -23,7 +22,7 @@ type format struct {
 	open       func(d interp.Disk, i int, limits interp.Limits) (interp.Interpreter, error) // that on disk i of d
 	watch      func(interp.Disk, interp.Limits) interp.Interpreter                          // of one that is about to appear; nil: open does
 	image      func(interp.Disk, interp.ImageOptions) (interp.Observation, error)
-	known      func(interp.Disk) (interp.Known, error)
+	known      func(interp.Disk) (interp.BaseState, error)
 	schema     func() *change.Schema
 	alter      func(interp.Disk, string) (interp.Alterer, error)
 	corrupt    func(d interp.Disk, last bool) (interp.Corrupter, error)
@@ -32,8 +31,8 @@ type format struct {
 }
 
 var formats = []format{
-	{"btrfs", btrfs.Detect, opener(btrfs.NewWithin), watcher(btrfs.WatchWithin), btrfs.ImageWith, btrfs.NewKnown, btrfs.Schema, btrfs.NewAlterer, btrfs.NewCorrupter, btrfs.Alterables, btrfs.Checks},
-	{"ext3", ext3.Detect, alone(ext3.NewWithin), nil, ext3.ImageWith, ext3.NewKnown, ext3.Schema, extcorrupt.NewAlterer, extcorrupt.NewCorrupter, extcorrupt.Alterables, ext3.Checks},
+	{"btrfs", btrfs.Detect, opener(btrfs.NewWithin), watcher(btrfs.WatchWithin), btrfs.ImageWith, btrfs.NewBaseState, btrfs.Schema, btrfs.NewAlterer, btrfs.NewCorrupter, btrfs.Alterables, btrfs.Checks},
+	{"ext3", ext3.Detect, alone(ext3.NewWithin), nil, ext3.ImageWith, ext3.NewBaseState, ext3.Schema, ext3.NewAlterer, ext3.NewCorrupter, ext3.Alterables, ext3.Checks},
 }
 
 // opener widens a constructor's result to the interface, and keeps a nil result nil.
@@ -107,8 +106,8 @@ func ImageWith(d interp.Disk, fs string, options interp.ImageOptions) (string, i
 	return f.name, obs, err
 }
 
-// Known reads the file system on a disk as one that other states are compared with. It is not judged: see Image.
-func Known(d interp.Disk, fs string) (string, interp.Known, error) {
+// BaseState reads the file system on a disk as the base state of comparisons. It is not judged: see Image.
+func BaseState(d interp.Disk, fs string) (string, interp.BaseState, error) {
 	f, err := find(d, fs)
 	if err != nil {
 		return "", nil, err

@@ -9,7 +9,6 @@ import (
 
 	"fsward/change"
 	"fsward/interp"
-	"fsward/interp/ext3/ondisk"
 )
 
 const (
@@ -26,21 +25,21 @@ var errTooMany = errors.New("ext3: the transaction has more than 8,388,608 chang
 // A comparison is what a transaction changes.
 type comparison struct {
 	t      *transaction
-	layout *Layout           // after it
+	layout *layout           // after it
 	delta  *delta            // nil if a fault or an error kept it from being begun
 	fault  *change.Violation // of the group descriptors of a file system that grows
 	err    error
 }
 
 // compare makes the change records of a transaction: old is the state before it, and its copies are read from dev.
-func (m *Mounted) compare(t *transaction, old *State, dev io.ReaderAt, size uint64, names *change.Names, room *interp.Room) comparison {
+func (m *mounted) compare(t *transaction, old *state, dev io.ReaderAt, size uint64, names *change.Names, room *interp.MemoryBudget) comparison {
 	c := comparison{t: t}
-	rewritten := make(map[uint32]bool, len(t.Copies)+len(t.Revoked))
-	for b := range t.Copies {
+	rewritten := make(map[uint32]bool, len(t.copies)+len(t.revoked))
+	for b := range t.copies {
 		rewritten[b] = true
 	}
-	for b := range t.Revoked {
-		if b < m.Layout.Geo.Blocks {
+	for b := range t.revoked {
+		if b < m.layout.geo.blocks {
 			rewritten[b] = true
 		}
 	}
@@ -50,10 +49,10 @@ func (m *Mounted) compare(t *transaction, old *State, dev io.ReaderAt, size uint
 		return c
 	}
 	txn := &change.Txn{Schema: schema, Generation: uint64(t.seq), Names: names, Records: make([]change.Record, 0, m.expected)}
-	c.delta = newDelta(m.Layout, c.layout, size, old, after, m.Roles, rewritten, txn)
-	c.delta.wasOrphans, c.delta.room = m.Orphans, room
+	c.delta = newDelta(m.layout, c.layout, size, old, after, m.roles, rewritten, txn)
+	c.delta.wasOrphans, c.delta.memory = m.orphans, room
 	if c.err = c.delta.run(); c.err == nil {
-		c.err = m.Roles.check(len(c.delta.newRole), m.most)
+		c.err = m.roles.check(len(c.delta.newRole), m.most)
 	}
 	return c
 }
@@ -70,30 +69,30 @@ func (c comparison) conclude(obs *interp.Observation) {
 	}
 }
 
-// Follow makes what the blocks are used for what a delta found.
-func (m *Mounted) follow(d *delta) {
+// follow makes what the blocks are used for what a delta found.
+func (m *mounted) follow(d *delta) {
 	n := len(d.txn.Records)
 	m.expected = min(n+n/4, maxExpected)
 	for b, r := range d.noRole {
-		if r.Level == RoleXattr || m.Roles[b] == r {
-			delete(m.Roles, b)
+		if r.level == roleXattr || m.roles[b] == r {
+			delete(m.roles, b)
 		}
 	}
 	if d.orphanDiff != nil {
-		m.Orphans.apply(d.orphanDiff)
+		m.orphans.apply(d.orphanDiff)
 	}
 	for b, r := range d.newRole {
-		m.Roles[b] = r
+		m.roles[b] = r
 	}
 }
 
 // A delta makes the change records of one transaction: what differs between two states, looking only
 // at the blocks that the transaction rewrote.
 type delta struct {
-	*Layout
-	was      *Layout // before; another than layout where the file system grew
-	old, new *State
-	roles    Roles
+	*layout
+	was      *layout // before; another than layout where the file system grew
+	old, new *state
+	roles    roles
 	// image, if not nil, is what is kept of a whole file system: old is one that has nothing, and every block counts as rewritten.
 	image *whole
 	// leap: several commits lie between the states, so that what has become metadata need not be among what is rewritten.
@@ -103,7 +102,7 @@ type delta struct {
 
 	device uint64 // size, bytes
 	txn    *change.Txn
-	room   *interp.Room
+	memory *interp.MemoryBudget
 	faults []change.Violation
 
 	inodes  numberSet // to be compared
@@ -111,9 +110,9 @@ type delta struct {
 	groups  numberSet // with records
 	bodies  numberSet // inodes that changed beyond their first 128 bytes, or came into use
 	xattrs  numberSet // extended attribute blocks to be compared
-	visited *Visits
-	newRole Roles           // Roles that the transaction gives
-	noRole  map[uint32]Role // and takes
+	visited *visits
+	newRole roles           // roles that the transaction gives
+	noRole  map[uint32]role // and takes
 	dirs    map[uint32][]dirBlock
 	// indirect holds the rewritten indirect blocks of an inode: the pointers above one need not be rewritten.
 	indirect map[uint32][]indirectBlock
@@ -121,7 +120,7 @@ type delta struct {
 	data     []dataRun // blocks of files that become reachable
 	entries  *dirDiff  // of the directory that is compared
 
-	wasOrphans *OrphanList // nil: of an image
+	wasOrphans *orphanList // nil: of an image
 	orphanDiff *orphanDiff // nil: they are the same
 }
 
@@ -138,9 +137,9 @@ type dirBlock struct {
 	block uint32
 }
 
-func newDelta(was, l *Layout, device uint64, old, new *State, r Roles, rewritten map[uint32]bool, txn *change.Txn) *delta {
-	return &delta{Layout: l, was: was, device: device, old: old, new: new, roles: r, rewritten: rewritten, txn: txn,
-		visited: &Visits{}, newRole: make(Roles), noRole: make(map[uint32]Role), dirs: make(map[uint32][]dirBlock),
+func newDelta(was, l *layout, device uint64, old, new *state, r roles, rewritten map[uint32]bool, txn *change.Txn) *delta {
+	return &delta{layout: l, was: was, device: device, old: old, new: new, roles: r, rewritten: rewritten, txn: txn,
+		visited: &visits{}, newRole: make(roles), noRole: make(map[uint32]role), dirs: make(map[uint32][]dirBlock),
 		indirect: make(map[uint32][]indirectBlock), entries: newDirDiff()}
 }
 
@@ -160,7 +159,7 @@ func (d *delta) rewrittenIn(first, n uint32) iter.Seq[uint32] {
 }
 
 // fresh tells whether a group was not there before.
-func (d *delta) fresh(g uint32) bool { return d.image != nil || g >= d.was.Geo.Groups }
+func (d *delta) fresh(g uint32) bool { return d.image != nil || g >= d.was.geo.groups }
 
 func (d *delta) fault(v change.Violation) {
 	if len(d.faults) < maxFaults {
@@ -168,20 +167,20 @@ func (d *delta) fault(v change.Violation) {
 	}
 }
 
-// run makes all records of a transaction. An error is a block that could not be read, errTooMany, or *interp.RoomError.
+// run makes all records of a transaction. An error is a block that could not be read, errTooMany, or *interp.MemoryError.
 func (d *delta) run() error {
 	d.order = slices.Sorted(maps.Keys(d.rewritten))
 	for _, block := range d.order {
 		if r, ok := d.roles[block]; ok {
-			switch r.Level {
-			case RoleXattr:
-				d.xattrs.Add(block)
-			case RoleDir:
-				d.dirs[r.Ino] = append(d.dirs[r.Ino], dirBlock{uint64(r.Start), block})
-				d.inodes.Add(r.Ino)
+			switch r.level {
+			case roleXattr:
+				d.xattrs.add(block)
+			case roleDir:
+				d.dirs[r.ino] = append(d.dirs[r.ino], dirBlock{uint64(r.start), block})
+				d.inodes.add(r.ino)
 			default:
-				d.indirect[r.Ino] = append(d.indirect[r.Ino], indirectBlock{int(r.Level), uint64(r.Start), block})
-				d.inodes.Add(r.Ino)
+				d.indirect[r.ino] = append(d.indirect[r.ino], indirectBlock{int(r.level), uint64(r.start), block})
+				d.inodes.add(r.ino)
 			}
 		}
 	}
@@ -245,22 +244,22 @@ func (d *delta) run() error {
 // of a group's metadata is in the group (see misplaced), so that the cost follows the transaction.
 func (d *delta) touched() []uint32 {
 	groups := make(map[uint32]bool)
-	perBlock := d.Geo.PerDescBlock()
-	if d.was != d.Layout {
-		for g := range d.Geo.Groups { // new ones, and those in which descriptors take more room
-			if d.fresh(g) || d.was.Geo.HeadBlocks(g) != d.Geo.HeadBlocks(g) {
+	perBlock := d.geo.perDescBlock()
+	if d.was != d.layout {
+		for g := range d.geo.groups { // new ones, and those in which descriptors take more room
+			if d.fresh(g) || d.was.geo.headBlocks(g) != d.geo.headBlocks(g) {
 				groups[g] = true
 			}
 		}
-		groups[d.was.Geo.Groups-1] = true // it may have become longer
+		groups[d.was.geo.groups-1] = true // it may have become longer
 	}
 	for block := range d.rewritten {
-		if !d.Geo.InRange(block) {
+		if !d.geo.inRange(block) {
 			continue
 		}
-		groups[d.Geo.GroupOf(block)] = true
-		if i, ok := d.Geo.DescIndex(block); ok {
-			for g := i * perBlock; g < min((i+1)*perBlock, d.Geo.Groups); g++ {
+		groups[d.geo.groupOf(block)] = true
+		if i, ok := d.geo.descIndex(block); ok {
+			for g := i * perBlock; g < min((i+1)*perBlock, d.geo.groups); g++ {
 				groups[g] = true
 			}
 		}
@@ -300,8 +299,44 @@ func (d *delta) object(o change.Object, fields []change.Field, before, after fun
 	d.txn.Records[at] = r
 }
 
+// columns reads the fields of a table from a structure's bytes.
+func columns(table []column, b []byte) func(change.Field) change.Value {
+	return func(f change.Field) change.Value {
+		for _, c := range table {
+			if c.field == f {
+				return change.Num(c.get(b))
+			}
+		}
+		return change.Value{}
+	}
+}
+
+func superValue(sb []byte) func(change.Field) change.Value {
+	get := columns(superColumns, sb)
+	return func(f change.Field) change.Value {
+		dynamic := le32(sb, sRevLevel) > 0
+		switch {
+		case f == fieldRecover:
+			return change.Bit(needsRecovery(sb))
+		case f == fieldJournalUUID: // the first of four parts
+			return change.Num(uint64(le32(sb, sJournalUUID)))
+		case f == fieldHashSeedLow:
+			return change.Num(uint64(le32(sb, sHashSeed)) | uint64(le32(sb, sHashSeed+4))<<32)
+		case f == fieldHashSeedHigh:
+			return change.Num(uint64(le32(sb, sHashSeed+8)) | uint64(le32(sb, sHashSeed+12))<<32)
+		case f == fieldHashFlags:
+			return change.Num(uint64(le32(sb, sFlags) & (flagSignedHash | flagUnsignedHash)))
+		case f == fieldFirstIno && !dynamic: // EXT2_GOOD_OLD_FIRST_INO, EXT2_GOOD_OLD_INODE_SIZE
+			return change.Num(oldFirstIno)
+		case f == fieldInodeSize && !dynamic:
+			return change.Num(inodeLen)
+		}
+		return get(f)
+	}
+}
+
 func (d *delta) superblock() error {
-	block := d.Geo.SuperBlock()
+	block := d.geo.superBlock()
 	if !d.rewrote(block) {
 		return nil
 	}
@@ -309,24 +344,24 @@ func (d *delta) superblock() error {
 	if err != nil {
 		return err
 	}
-	if g, err := ondisk.ParseGeometry(after, d.device); err != nil {
-		d.fault(on(checkSuperblock.at(ondisk.SuperOff, "%v", err), ondisk.KindSuperblock, 0))
+	if g, err := readGeometry(after, d.device); err != nil {
+		d.fault(on(checkSuperblock.at(superOff, "%v", err), kindSuperblock, 0))
 		return nil
-	} else if changed := g.ChangedFrom(d.Geo); changed != "" {
-		d.fault(on(checkSuperblock.at(ondisk.SuperOff, "%s", changed), ondisk.KindSuperblock, 0))
+	} else if changed := g.changedFrom(d.geo); changed != "" {
+		d.fault(on(checkSuperblock.at(superOff, "%s", changed), kindSuperblock, 0))
 		return nil
 	}
-	o := change.Object{Kind: ondisk.KindSuperblock}
-	fields := schema.Kinds[ondisk.KindSuperblock].Fields
+	o := change.Object{Kind: kindSuperblock}
+	fields := schema.Kinds[kindSuperblock].Fields
 	var before []byte
 	var was func(change.Field) change.Value
 	if d.image == nil {
 		if before, err = d.old.super(); err != nil {
 			return err
 		}
-		was = ondisk.SuperValue(before)
+		was = superValue(before)
 	}
-	d.object(o, fields, was, ondisk.SuperValue(after))
+	d.object(o, fields, was, superValue(after))
 	fault, err := d.journalCopyFault(d.new, before, after)
 	if fault != nil {
 		d.fault(*fault)
@@ -335,16 +370,16 @@ func (d *delta) superblock() error {
 }
 
 func (d *delta) xattrBlock(block uint32) error {
-	o := change.Object{Kind: ondisk.KindXattrBlock, ID: uint64(block)}
+	o := change.Object{Kind: kindXattrBlock, ID: uint64(block)}
 	value := func(b []byte) func(change.Field) change.Value {
-		if ondisk.LE32(b, 0) != ondisk.XattrMagic {
+		if le32(b, 0) != xattrMagic {
 			return nil
 		}
-		return ondisk.Values(ondisk.XattrFields, b)
+		return columns(xattrColumns, b)
 	}
 	var old, now func(change.Field) change.Value
-	if wasRole, ok := d.roles[block]; ok && wasRole.Level == RoleXattr {
-		b, err := d.old.Block(block)
+	if wasRole, ok := d.roles[block]; ok && wasRole.level == roleXattr {
+		b, err := d.old.block(block)
 		if err != nil {
 			return err
 		}
@@ -357,9 +392,9 @@ func (d *delta) xattrBlock(block uint32) error {
 	switch {
 	case !used && d.image != nil:
 	case !used:
-		d.noRole[block] = Role{Level: RoleXattr}
+		d.noRole[block] = role{level: roleXattr}
 	default:
-		b, err := d.new.Block(block)
+		b, err := d.new.block(block)
 		if err != nil {
 			return err
 		}
@@ -369,17 +404,17 @@ func (d *delta) xattrBlock(block uint32) error {
 		}
 	}
 	if old != nil || now != nil {
-		d.object(o, schema.Kinds[ondisk.KindXattrBlock].Fields, old, now, ondisk.FieldRefcount)
+		d.object(o, schema.Kinds[kindXattrBlock].Fields, old, now, fieldRefcount)
 	}
 	return nil
 }
 
 // super returns the superblock's bytes in a state.
-func (s *State) super() ([]byte, error) {
-	b, err := s.Block(s.geo.SuperBlock())
+func (s *state) super() ([]byte, error) {
+	b, err := s.block(s.geo.superBlock())
 	if err != nil {
 		return nil, err
 	}
-	off := ondisk.SuperOff % s.geo.BlockSize
-	return b[off : off+ondisk.SuperLen], nil
+	off := superOff % s.geo.blockSize
+	return b[off : off+superLen], nil
 }

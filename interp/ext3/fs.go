@@ -14,14 +14,13 @@ import (
 
 	"fsward/change"
 	"fsward/interp"
-	"fsward/interp/ext3/ondisk"
 )
 
 // FS is the Interpreter of one ext3 file system.
 type FS struct {
 	disk  interp.Disk
-	geo   *ondisk.Geometry // nil: the superblock is gone
-	m     *Mounted         // nil while the file system is not mounted
+	geo   *geometry // nil: the superblock is gone
+	m     *mounted  // nil while the file system is not mounted
 	names *change.Names
 	// settle is what the write last observed does to the above once it is on the device.
 	settle func() error
@@ -36,9 +35,9 @@ type FS struct {
 	failed  error // a device that could not be read when a write was settled
 	// loose: something was written while the file system was not mounted, by a tool that repairs it, say.
 	loose  bool
-	room   *interp.Room
+	memory *interp.MemoryBudget
 	limits interp.Limits
-	most   int // Roles; 0: any number
+	most   int // roles; 0: any number
 
 	logged bool      // something was written to the log since the last commit, or since one was expected
 	ahead  *forecast // the commit that is expected; nil if there is none
@@ -46,7 +45,7 @@ type FS struct {
 }
 
 // New attaches to a disk. A file system that needs recovery, or is in use, is read with what its
-// Journal commits; one that is marked clean is read when it is mounted. The errors are
+// journal commits; one that is marked clean is read when it is mounted. The errors are
 // interp.ErrNotFound, *interp.UnsupportedError, *interp.CorruptError, or of reading the disk.
 func New(d interp.Disk) (*FS, error) { return NewWithin(d, interp.Limits{}) }
 
@@ -56,25 +55,25 @@ func NewWithin(d interp.Disk, limits interp.Limits) (*FS, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &FS{disk: d, names: change.NewNames(), room: limits.NewRoom(), limits: limits, most: maxRoles(limits)}
-	if f.geo, err = ondisk.ParseGeometry(sb, d.Size()); err != nil {
+	f := &FS{disk: d, names: change.NewNames(), memory: limits.NewMemoryBudget(), limits: limits, most: maxRoles(limits)}
+	if f.geo, err = readGeometry(sb, d.Size()); err != nil {
 		return nil, err
 	}
-	if !ondisk.NeedsRecovery(sb) {
+	if !needsRecovery(sb) {
 		return f, nil
 	}
 	f.m, err = f.attach(d, d.Size())
 	return f, err
 }
 
-func (f *FS) attach(dev io.ReaderAt, size uint64) (*Mounted, error) {
-	m, err := Mount(dev, size)
+func (f *FS) attach(dev io.ReaderAt, size uint64) (*mounted, error) {
+	m, err := mount(dev, size)
 	if err != nil {
 		return nil, err
 	}
 	m.most = f.most
-	m.State.kept = newKeptBlocks(maxKept(f.limits), m.Layout.Geo)
-	return m, m.ReadRoles()
+	m.state.kept = newKeptBlocks(maxKept(f.limits), m.layout.geo)
+	return m, m.readRoles()
 }
 
 // FS is "ext3", or "" once the superblock has been erased.
@@ -105,7 +104,7 @@ func (f *FS) Observe(w interp.Write) (obs interp.Observation) {
 		return obs
 	}
 	m := f.m
-	if touches(w, ondisk.SuperOff, ondisk.SuperLen) {
+	if touches(w, superOff, superLen) {
 		f.observeSuper(w, &obs)
 	}
 	if m == nil {
@@ -114,15 +113,15 @@ func (f *FS) Observe(w interp.Write) (obs interp.Observation) {
 		}
 		return obs
 	}
-	if bs := uint64(m.Layout.Geo.BlockSize); !w.Discard {
+	if bs := uint64(m.layout.geo.blockSize); !w.Discard {
 		f.wrote = writtenRun{uint32(w.Off / bs), uint32((w.Off+w.Len-1)/bs - w.Off/bs + 1), w.Seq}
 	}
 	judge := f.settle == nil && len(obs.Violations) == 0 && obs.Unknown == nil
-	placed, err := m.observeHome(w, PendingDevice{f.disk, w}, judge && !m.recovering, &obs)
+	placed, err := m.observeHome(w, pending{f.disk, w}, judge && !m.recovering, &obs)
 	if err != nil && judge {
 		obs.Unknown = err
 	}
-	f.stale = m.State.stale(w, placed)
+	f.stale = m.state.stale(w, placed)
 	if judge && len(obs.Violations) == 0 && obs.Unknown == nil {
 		f.observeJournal(w, &obs)
 	}
@@ -141,7 +140,7 @@ func (f *FS) Observe(w interp.Write) (obs interp.Observation) {
 	if then := f.settle; then != nil || len(placed) > 0 || err != nil {
 		f.settle = func() error {
 			for _, block := range placed {
-				m.State.drop(block)
+				m.state.drop(block)
 			}
 			if err != nil || then == nil {
 				return err
@@ -157,17 +156,17 @@ func (f *FS) Settle(written bool) {
 	settle := f.settle
 	f.settle = nil
 	f.release()
-	if f.m != nil && written && len(f.m.State.cache) > 0 {
-		f.m.State.forget()
+	if f.m != nil && written && len(f.m.state.cache) > 0 {
+		f.m.state.forget()
 	}
 	if f.m != nil {
-		f.m.State.kept.drop(f.stale...)
+		f.m.state.kept.drop(f.stale...)
 	}
 	if f.m != nil && f.logs.Len > 0 {
 		if !written {
 			f.logs.Data = nil
 		}
-		f.tail.wrote(f.logs, &f.m.Journal, maxKept(f.limits))
+		f.tail.wrote(f.logs, &f.m.journal, maxKept(f.limits))
 	}
 	f.logs = interp.Write{} // its bytes are the transport's
 	if settle != nil && written {
@@ -180,9 +179,9 @@ func (f *FS) Settle(written bool) {
 
 // release gives back the memory of the write observed before.
 func (f *FS) release() {
-	f.room.Release()
+	f.memory.Release()
 	if f.came != nil {
-		f.came.room.Release()
+		f.came.memory.Release()
 		f.came = nil
 	}
 }
@@ -190,7 +189,7 @@ func (f *FS) release() {
 // observeSuper judges a write over the primary superblock. It is not journaled: the kernel writes its
 // counts and flags in place when the file system is mounted, synced and unmounted.
 func (f *FS) observeSuper(w interp.Write, obs *interp.Observation) {
-	dev := PendingDevice{f.disk, w}
+	dev := pending{f.disk, w}
 	sb, err := readSuper(dev)
 	if err != nil {
 		obs.Unknown = err
@@ -201,28 +200,28 @@ func (f *FS) observeSuper(w interp.Write, obs *interp.Observation) {
 		f.settle = func() error { f.geo, f.m = nil, nil; return nil }
 		return
 	}
-	geo, err := ondisk.ParseGeometry(sb, f.disk.Size())
+	geo, err := readGeometry(sb, f.disk.Size())
 	var foreign *interp.UnsupportedError
 	switch {
 	case errors.As(err, &foreign) && f.m == nil:
 		obs.Unknown = err
 		return
 	case err != nil:
-		obs.Violations = append(obs.Violations, on(checkSuperblock.at(ondisk.SuperOff, "%v", err), ondisk.KindSuperblock, 0))
+		obs.Violations = append(obs.Violations, on(checkSuperblock.at(superOff, "%v", err), kindSuperblock, 0))
 		return
 	}
-	if geo.JournalInum == 0 && f.m == nil {
+	if geo.journalInum == 0 && f.m == nil {
 		f.observePlain(sb, geo, dev, obs)
 		return
 	}
-	inUse := ondisk.NeedsRecovery(sb)
+	inUse := needsRecovery(sb)
 	switch {
-	case f.m != nil && geo.UUID != f.geo.UUID && !inUse:
+	case f.m != nil && geo.uuid != f.geo.uuid && !inUse:
 		obs.Note = "another ext3 file system was made here: it is read when it is mounted"
 		f.settle = func() error { f.geo, f.m = geo, nil; return nil }
 	case f.m != nil:
-		if changed := geo.ChangedFrom(f.geo); changed != "" {
-			obs.Violations = append(obs.Violations, on(checkImmutable.at(ondisk.SuperOff, "%s", changed), ondisk.KindSuperblock, 0))
+		if changed := geo.changedFrom(f.geo); changed != "" {
+			obs.Violations = append(obs.Violations, on(checkImmutable.at(superOff, "%s", changed), kindSuperblock, 0))
 			return
 		}
 		if err := f.m.copyFault(sb, obs); err != nil {
@@ -253,9 +252,9 @@ func (f *FS) observeSuper(w interp.Write, obs *interp.Observation) {
 		obs.Note = "mounted; its present state is the baseline: " + m.describe()
 		obs.Baseline = f.loose
 		f.settle = func() error {
-			m.State.dev = f.disk
+			m.state.dev = f.disk
 			f.order, f.data = order{durable: f.order.durable}, dataOrder{commits: 2} // nothing was written before it was mounted
-			f.geo, f.m, f.loose = m.Layout.Geo, m, false
+			f.geo, f.m, f.loose = m.layout.geo, m, false
 			return nil
 		}
 	default:
@@ -265,37 +264,37 @@ func (f *FS) observeSuper(w interp.Write, obs *interp.Observation) {
 
 // cleanFaults checks what has to be true when a file system is marked clean. Counts that are left as they
 // were are no fault: e2fsck replays a journal, clears the mark, and only then counts.
-func (m *Mounted) cleanFaults(sb []byte, obs *interp.Observation) error {
-	block, p, found, err := m.lost(m.State.dev, m.Seq)
+func (m *mounted) cleanFaults(sb []byte, obs *interp.Observation) error {
+	block, p, found, err := m.lost(m.state.dev, m.seq)
 	if err != nil {
 		return err
 	}
 	if found {
-		obs.Violations = append(obs.Violations, checkCleanJournal.at(m.Layout.Geo.Addr(block),
-			"block %d is not as transaction %d committed it", block, p.Seq))
+		obs.Violations = append(obs.Violations, checkCleanJournal.at(m.layout.geo.addr(block),
+			"block %d is not as transaction %d committed it", block, p.seq))
 		return nil
 	}
-	before, err := readSuper(m.State.dev)
+	before, err := readSuper(m.state.dev)
 	if err != nil {
 		return err
 	}
 	var blocks, inodes uint64
-	for g := range m.Layout.Geo.Groups {
-		desc, err := m.Layout.desc(m.State, g)
+	for g := range m.layout.geo.groups {
+		desc, err := m.layout.desc(m.state, g)
 		if err != nil {
 			return err
 		}
-		blocks += uint64(ondisk.LE16(desc, ondisk.GroupFreeBlocks))
-		inodes += uint64(ondisk.LE16(desc, ondisk.GroupFreeInodes))
+		blocks += uint64(le16(desc, bgFreeBlocks))
+		inodes += uint64(le16(desc, bgFreeInodes))
 	}
 	for _, c := range []struct {
 		name string
 		at   int
 		want uint64
-	}{{"blocks", ondisk.SuperFreeBlocks, blocks}, {"inodes", ondisk.SuperFreeInodes, inodes}} {
-		if have := ondisk.LE32(sb, c.at); uint64(have) != c.want && have != ondisk.LE32(before, c.at) {
-			obs.Violations = append(obs.Violations, on(checkCleanCounts.at(ondisk.SuperOff,
-				"the superblock counts %d free %s, the groups %d", have, c.name, c.want), ondisk.KindSuperblock, 0))
+	}{{"blocks", sFreeBlocks, blocks}, {"inodes", sFreeInodes, inodes}} {
+		if have := le32(sb, c.at); uint64(have) != c.want && have != le32(before, c.at) {
+			obs.Violations = append(obs.Violations, on(checkCleanCounts.at(superOff,
+				"the superblock counts %d free %s, the groups %d", have, c.name, c.want), kindSuperblock, 0))
 		}
 	}
 	return nil
@@ -304,9 +303,9 @@ func (m *Mounted) cleanFaults(sb []byte, obs *interp.Observation) error {
 // observeJournal judges a write as far as it is in the journal.
 func (f *FS) observeJournal(w interp.Write, obs *interp.Observation) {
 	m := f.m
-	head, seq, idle := m.head, m.Seq, m.idle
-	dev := PendingDevice{f.disk, w}
-	if at := m.Layout.Geo.Addr(m.Journal.Block(0)); touches(w, at, ondisk.JournalSuperLen) {
+	head, seq, idle := m.head, m.seq, m.idle
+	dev := pending{f.disk, w}
+	if at := m.layout.geo.addr(m.journal.block(0)); touches(w, at, jSuperLen) {
 		js, resync, fault, err := m.readTail(dev)
 		switch {
 		case err != nil:
@@ -318,8 +317,8 @@ func (f *FS) observeJournal(w interp.Write, obs *interp.Observation) {
 				return
 			}
 		}
-		if js.Start == 0 || resync {
-			head, seq, idle = js.Start, js.Seq, js.Start == 0
+		if js.start == 0 || resync {
+			head, seq, idle = js.start, js.seq, js.start == 0
 		}
 		f.settle = func() error { m.moveTail(js, head, seq, idle); return nil }
 	}
@@ -339,7 +338,7 @@ func (f *FS) observeJournal(w interp.Write, obs *interp.Observation) {
 	if fc := f.foreseen(w); fc != nil {
 		t = fc.cmp.t
 	} else {
-		t, err = m.Journal.Read(dev, head, seq)
+		t, err = m.journal.read(dev, head, seq)
 	}
 	var chain *chainError
 	switch {
@@ -350,14 +349,14 @@ func (f *FS) observeJournal(w interp.Write, obs *interp.Observation) {
 		obs.Unknown = err
 		return
 	}
-	if _, err := m.Journal.Read(dev, t.next, seq+1); err == nil {
-		obs.Violations = append(obs.Violations, checkJournalChain.at(m.Layout.Geo.Addr(m.Journal.Block(t.next)),
+	if _, err := m.journal.read(dev, t.next, seq+1); err == nil {
+		obs.Violations = append(obs.Violations, checkJournalChain.at(m.layout.geo.addr(m.journal.block(t.next)),
 			"transaction %d is whole before %d was committed", seq+1, seq))
 		return
 	}
-	if m.Journal.Errno != 0 { // cleared at the next mount, before its first transaction (ext4_clear_journal_err)
-		obs.Violations = append(obs.Violations, checkJournalSuper.at(m.Layout.Geo.Addr(m.Journal.Block(0)),
-			"transaction %d is committed to a journal that was given up with error %d", seq, int32(m.Journal.Errno)))
+	if m.journal.errno != 0 { // cleared at the next mount, before its first transaction (ext4_clear_journal_err)
+		obs.Violations = append(obs.Violations, checkJournalSuper.at(m.layout.geo.addr(m.journal.block(0)),
+			"transaction %d is committed to a journal that was given up with error %d", seq, int32(m.journal.errno)))
 		return
 	}
 	f.observeOrder(w, t, obs)
@@ -366,7 +365,7 @@ func (f *FS) observeJournal(w interp.Write, obs *interp.Observation) {
 		return
 	}
 	f.names.Reset()
-	f.commit(m.compare(t, m.State, dev, f.disk.Size(), f.names, f.room), obs)
+	f.commit(m.compare(t, m.state, dev, f.disk.Size(), f.names, f.memory), obs)
 }
 
 // commit puts what a transaction changes into an observation.
@@ -377,8 +376,8 @@ func (f *FS) commit(c comparison, obs *interp.Observation) {
 		return
 	}
 	f.observeData(c, obs)
-	if c.layout.Geo.UUID != m.Layout.Geo.UUID && obs.Note == "" {
-		obs.Note = fmt.Sprintf("the file system gets another UUID: %x, was %x", c.layout.Geo.UUID, m.Layout.Geo.UUID)
+	if c.layout.geo.uuid != m.layout.geo.uuid && obs.Note == "" {
+		obs.Note = fmt.Sprintf("the file system gets another UUID: %x, was %x", c.layout.geo.uuid, m.layout.geo.uuid)
 	}
 	then := f.settle
 	f.settle = func() error {
@@ -387,17 +386,17 @@ func (f *FS) commit(c comparison, obs *interp.Observation) {
 				return err
 			}
 		}
-		m.State.kept.committed(c)
+		m.state.kept.committed(c)
 		f.tail = logTail{}
 		m.commit(c.t)
 		f.data.committed(f.order.flushed)
 		f.order.committed()
-		if c.layout != m.Layout {
+		if c.layout != m.layout {
 			m.become(c.layout)
-			f.geo = c.layout.Geo
+			f.geo = c.layout.geo
 		}
 		if obs.Unknown != nil || len(c.delta.faults) > 0 {
-			return m.ReadRoles() // the delta is not whole
+			return m.readRoles() // the delta is not whole
 		}
 		m.follow(c.delta)
 		return nil
@@ -411,8 +410,3 @@ func (f *FS) Flushed(_ int, seq uint64) {
 }
 
 var _ interp.Interpreter = (*FS)(nil)
-
-// Schema names the numbers in the records of ext3.
-func Schema() *change.Schema { return schema }
-
-var schema = ondisk.Schema()

@@ -1,9 +1,10 @@
 % Back references: an extent says who uses it.
 
-% Rule 5. A file extent leads to an extent: disk_bytenr and disk_num_bytes are the address and length of an extent_item.
-% A log has extents that get theirs when it is replayed (rule 93).
+% Rule 5. Each extent_data whose disk_bytenr is not 0 has an extent_item at disk_bytenr with the
+% length disk_num_bytes. An extent in a log gets its extent_item when the log is replayed (rule
+% 93).
 % Source: thesis, table 5.1; btrfs check, "ref mismatch" and "backpointer mismatch".
-% For the user: the disk space of the file counts as free, and will be given to another one.
+% For the user: the disk space of the file counts as free and will be given to another file.
 violation(5, TREE, k(INODE, extent_data, OFFSET)) :-
   new(TREE, k(INODE, extent_data, OFFSET), disk_num_bytes, LENGTH),
   query(TREE, k(INODE, extent_data, OFFSET), disk_bytenr, EXTENT),
@@ -18,12 +19,13 @@ violation(5, TREE, k(INODE, extent_data, OFFSET)) :-
   query(TREE, k(INODE, extent_data, OFFSET), disk_num_bytes, LENGTH),
   not(query(2, k(EXTENT, extent_item, LENGTH))).
 
-% Rule 7. An extent counts the file extents that use it: count of an extent_data_ref changes by those that came and went.
-% Source: thesis, table 5.1, as an invariant of the change. A leaf that two trees share counts once, so that a
-% snapshot takes over references without a change to its items: where the change does not explain the count,
-% the file extents are counted.
-% For the user: with a count too low, deleting one file frees what another still uses; with one too high, the
-% space is never freed.
+% Rule 7. The count of an extent_data_ref is the number of extent_data items that use the extent:
+% it changes by those added less those removed.
+% Source: thesis, table 5.1, checked incrementally. A leaf that two trees share counts once, so a
+% snapshot can take over references without a change to its items. Where the change does not
+% explain the count, the rule counts the file extents.
+% For the user: if count is too low, deleting one file frees space that another file still uses;
+% if it is too high, the space is never freed.
 violation(7, 2, k(EXTENT, extent_data_ref, HASH)) :-
   change(2, k(EXTENT, extent_data_ref, HASH), count, _, _),
   verify(uses_explained(EXTENT, HASH)),
@@ -43,8 +45,9 @@ uses_explained(EXTENT, HASH) :-
   count(change(_, k(_, extent_data, _), backref, k(EXTENT, extent_data_ref, HASH), _), WENT),
   NEW + WENT =:= OLD + CAME.
 
-% The reference that there is counts right, or there is none any more and nothing needs it. Nothing can be
-% said of a tree that is being dropped: its items go without a word.
+% Succeeds if the reference exists and has the right count, or if it is gone and no file extent
+% needs it. Always succeeds for a tree that is being dropped: its items disappear without change
+% records.
 uses_counted(EXTENT, HASH) :-
   query(2, k(EXTENT, extent_data_ref, HASH), root, ROOT),
   ( dropped(ROOT) ->
@@ -60,19 +63,21 @@ uses_counted(EXTENT, HASH) :-
   old(2, k(EXTENT, extent_data_ref, HASH), offset, START),
   not(uses(ROOT, INODE, START, EXTENT, HASH)).
 
-% The file extents that a back reference stands for. START is where in the file the extent would begin, which
-% may be before the file's beginning (below 0, in 64 bits), and an extent has at most 256 MiB (SZ_256M in
-% __btrfs_prealloc_file_range).
+% Finds the file extents that a back reference stands for. START is the file offset at which the
+% extent would begin. It may lie before the beginning of the file (below 0, in 64 bits). An extent
+% has at most 256 MiB (SZ_256M in __btrfs_prealloc_file_range).
 uses(ROOT, INODE, START, EXTENT, HASH) :-
   ( range(ROOT, k(INODE, extent_data, OFFSET), START, START + 268435455) ;
     range(ROOT, k(INODE, extent_data, OFFSET), 0, START + 268435455 - 18446744073709551616) ),
   query(ROOT, k(INODE, extent_data, OFFSET), backref, k(EXTENT, extent_data_ref, HASH)),
   not(in_whole_leaf(ROOT, k(INODE, extent_data, OFFSET), _)).
 
-% A tree that is not there, or that is there without a name and being taken down.
+% A tree that does not exist, or that has no name left and is being dropped. The root tree (1) and
+% the chunk tree (3) have no root_item.
 dropped(ROOT) :- ROOT =\= 1, ROOT =\= 3, not(query(1, k(ROOT, root_item, _), refs, REFS), REFS > 0).
 
-% The leaf of an item has FULL_BACKREF: what its items use counts for the leaf and not for a tree.
+% The leaf of the item has FULL_BACKREF: what its items use counts for the leaf and not for a
+% tree.
 in_whole_leaf(TREE, ID, LEAF) :-
   query(TREE, ID, leaf, LEAF),
   whole_block(LEAF, 0).
@@ -80,10 +85,11 @@ in_whole_leaf(TREE, ID, LEAF) :-
 whole_block(BLOCK, LEVEL) :- query(2, k(BLOCK, metadata_item, LEVEL), f(flags, full_backref), 1).
 whole_block(BLOCK, _) :- query(2, k(BLOCK, extent_item, _), f(flags, full_backref), 1).
 
-% Rule 71. A file extent has its back reference: the extent names the file, or the leaf if that counts as a whole.
+% Rule 71. The extent of a file extent refers back to it: with an extent_data_ref, or with a
+% shared_data_ref of the leaf if the leaf has FULL_BACKREF.
 % Source: btrfs check, "Data extent ... backref lost"; the reverse of rule 10.
-% For the user: the disk space is freed when the last other user of it goes, and the file reads what was
-% written there since.
+% For the user: the disk space is freed when its last other user goes, and the file then reads
+% whatever was written there since.
 violation(71, TREE, k(INODE, extent_data, OFFSET)) :-
   new(TREE, k(INODE, extent_data, OFFSET), backref, k(EXTENT, extent_data_ref, HASH)),
   not(query(2, k(EXTENT, extent_data_ref, HASH))),
@@ -95,9 +101,11 @@ violation(71, TREE, k(INODE, extent_data, OFFSET)) :-
   not(plain_leaf(LEAF)),
   not(query(2, k(EXTENT, shared_data_ref, LEAF))).
 
-% Rule 9. An extent has as many references as its back references count: refs is their sum.
-% Source: thesis, table 5.1; btrfs check, "extent item ..., found ...". As an invariant of the change.
-% For the user: with refs too low the space is freed while it is in use; with refs too high it is never freed.
+% Rule 9. The refs of an extent is the sum of its back references: each data reference adds its
+% count, each block reference adds 1.
+% Source: thesis, table 5.1; btrfs check, "extent item ..., found ...". Checked incrementally.
+% For the user: if refs is too low, the space is freed while it is in use; if it is too high, the
+% space is never freed.
 violation(9, 2, k(EXTENT, KIND, X)) :-
   extent_kind(KIND),
   change(2, k(EXTENT, KIND, X), refs, _, _),
@@ -135,16 +143,16 @@ backref_kind(shared_block_ref).
 backref_kind(extent_data_ref).
 backref_kind(shared_data_ref).
 
-% Rule 10. An extent_data_ref that is added has a file extent that it stands for.
-% Source: thesis, table 5.2; btrfs check, "Backref ... not found in extent tree" the other way. What is in a leaf that counts
-% as a whole has the reference of the leaf (rule 8).
-% For the user: the space would never be freed.
+% Rule 10. Each extent_data_ref that is added has a file extent that uses it.
+% Source: thesis, table 5.2; btrfs check, "Backref ... not found in extent tree" in reverse. A
+% file extent in a leaf with FULL_BACKREF has the reference of the leaf (rule 8).
+% For the user: the space is never freed.
 violation(10, 2, k(EXTENT, extent_data_ref, HASH)) :-
   add(2, k(EXTENT, extent_data_ref, HASH)),
   count(change(_, k(_, extent_data, _), backref, _, k(EXTENT, extent_data_ref, HASH)), 0),
   not(used(EXTENT, HASH)).
 
-% That a file extent came does not answer for the reference if its leaf counts as a whole.
+% A new file extent does not account for the reference if its leaf has FULL_BACKREF.
 violation(10, 2, k(EXTENT, extent_data_ref, HASH)) :-
   new(TREE, k(INODE, extent_data, OFFSET), backref, k(EXTENT, extent_data_ref, HASH)),
   query(TREE, k(INODE, extent_data, OFFSET), leaf, LEAF),
@@ -152,10 +160,10 @@ violation(10, 2, k(EXTENT, extent_data_ref, HASH)) :-
   query(2, k(EXTENT, extent_data_ref, HASH)),
   not(used(EXTENT, HASH)).
 
-% Asked once for each leaf.
+% A leaf without FULL_BACKREF. The engine asks once for each leaf.
 plain_leaf(LEAF) :- verify(whole_block(LEAF, 0)).
 
-% A file extent has the reference. Of a tree that is being dropped nothing can be said.
+% A file extent uses the reference. Always succeeds for a tree that is being dropped.
 used(EXTENT, HASH) :-
   query(2, k(EXTENT, extent_data_ref, HASH), root, ROOT),
   ( dropped(ROOT) ->

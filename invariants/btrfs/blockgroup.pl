@@ -1,13 +1,15 @@
 % Block groups: how much of each chunk is in use.
 
-% Rule 48. A block group counts what is in use of it: used changes by the extents that came and went.
-% Source: btrfs check, "block group ... used ... but extent items used ...". As an invariant of the change.
-% For the user: the file system would run out of space that it has, or remove a chunk that is in use.
+% Rule 48. The used of a block group is the number of bytes of its extents: it changes by the
+% extents added less those removed.
+% Source: btrfs check, "block group ... used ... but extent items used ...". Checked
+% incrementally.
+% For the user: the file system runs out of space that it has, or removes a chunk that is in use.
 violation(48, TREE, k(CHUNK, block_group_item, LENGTH)) :-
   change(TREE, k(CHUNK, block_group_item, LENGTH), used, _, _),
   verify(group_use_agrees(CHUNK)).
 
-% Where used did not change at all, what came must be what went.
+% Where used did not change, the extents that were added have as many bytes as those removed.
 violation(48, 3, k(256, chunk_item, CHUNK)) :-
   extent_kind(KIND),
   ( new(2, k(_, KIND, _), chunk, CHUNK) ; old(2, k(_, KIND, _), chunk, CHUNK) ),
@@ -24,9 +26,11 @@ group_use_agrees(CHUNK) :-
   query(0, k(0, super_block, 0), nodesize, NODESIZE),
   USED_NEW + EXTENTS_OLD + BLOCKS_OLD * NODESIZE =:= USED_OLD + EXTENTS_NEW + BLOCKS_NEW * NODESIZE.
 
-% Rule 49. An extent lies within one block group, and in one for what it is: data or metadata.
+% Rule 49. An extent lies within one block group, and the type of the block group fits it: data or
+% metadata.
 % Source: btrfs check, "bad extent [...), type mismatch with chunk".
-% For the user: data would overwrite metadata or lie on a device with fewer copies than were asked for.
+% For the user: data overwrites metadata, or lies on a device with fewer copies than were asked
+% for.
 violation(49, 2, k(EXTENT, KIND, X)) :-
   extent_kind(KIND),
   new(2, k(EXTENT, KIND, X), flags, TYPE),
@@ -41,6 +45,7 @@ in_chunk_for(TYPE, k(EXTENT, KIND, X)) :-
   extent_length(KIND, X, SIZE),
   EXTENT + SIZE =< CHUNK + LENGTH.
 
-% The types of chunks, BTRFS_BLOCK_GROUP_*: 1 data, 2 system, 4 metadata. A mixed chunk has two.
+% Bits of a chunk's type, BTRFS_BLOCK_GROUP_*: 1 data, 2 system, 4 metadata. A mixed chunk has two
+% of them.
 chunk_for(data, 1).
 chunk_for(tree_block, 6).

@@ -1,8 +1,10 @@
-% Chunks: which logical addresses there are, and on which part of which device they lie.
+% Chunks: which logical addresses exist, and on which part of which device they lie.
 
-% Rule 41. A chunk and a block group belong together: they have the same address, length and type.
-% Source: btrfs check, "Chunk ... relation with block group"; check_chunk_block_group_mappings() of the kernel.
-% For the user: space would be used of which nobody keeps account, or be accounted that does not exist; the
+% Rule 41. Each chunk_item has a block_group_item with the same address, length and type, and each
+% block_group_item has such a chunk_item.
+% Source: btrfs check, "Chunk ... relation with block group"; check_chunk_block_group_mappings()
+% of the kernel.
+% For the user: space is used without being accounted for, or accounted for without existing; the
 % file system does not mount.
 violation(41, 3, k(256, chunk_item, CHUNK)) :-
   new(3, k(256, chunk_item, CHUNK)),
@@ -32,13 +34,15 @@ is_chunk(CHUNK, LENGTH, TYPE) :-
   query(3, k(256, chunk_item, CHUNK), length, LENGTH),
   query(3, k(256, chunk_item, CHUNK), type, TYPE).
 
-% Block groups stand in the extent tree, or in a tree of their own.
+% Block group items lie in the extent tree (2), or in the block group tree (11).
 group_tree(2).
 group_tree(11).
 
-% Rule 42. A stripe of a chunk and a device extent belong together: the same place on the same device, as long as the chunk needs.
-% Source: btrfs check, "Chunk ... relation with dev extent"; verify_one_dev_extent() of the kernel.
-% For the user: two chunks would be given the same part of a disk, and the data of one overwritten by the
+% Rule 42. Each stripe of a chunk has a dev_extent at its place on its device, of the length that
+% the chunk takes there, and each dev_extent has such a stripe.
+% Source: btrfs check, "Chunk ... relation with dev extent"; verify_one_dev_extent() of the
+% kernel.
+% For the user: two chunks get the same part of a disk, and the data of one is overwritten by the
 % other's; the file system does not mount.
 violation(42, 3, k(256, chunk_stripe, a(CHUNK, N))) :-
   new(3, k(256, chunk_stripe, a(CHUNK, N))),
@@ -73,8 +77,8 @@ has_stripe(DEVICE, START) :-
   query(4, k(DEVICE, dev_extent, START), length, LENGTH),
   stripe_length(CHUNK, LENGTH).
 
-% How much of a device one stripe takes (btrfs_calc_stripe_length): RAID0 and RAID10 spread a chunk over
-% their stripes, all others put the whole of it on each.
+% The length that one stripe takes on a device (btrfs_calc_stripe_length). RAID0 and RAID10 spread
+% a chunk over their stripes. All other profiles put the whole chunk on each stripe.
 stripe_length(CHUNK, STRIPE) :-
   query(3, k(256, chunk_item, CHUNK), length, LENGTH),
   query(3, k(256, chunk_item, CHUNK), type, TYPE),

@@ -1,8 +1,10 @@
 % Checksums of data.
 
-% Rule 23. What is written to a file has checksums, unless the inode says that it has none (nodatasum): all that a file extent with data reads, and as long as the extent is there.
-% Source: thesis, table 5.1; btrfs check, "some csum missing" (count_csum_range in process_file_extent).
-% Preallocated extents have no data yet. A compressed extent is read as a whole.
+% Rule 23. All data that a file extent reads has checksums, for as long as the extent exists,
+% unless the inode has the flag nodatasum.
+% Source: thesis, table 5.1; btrfs check, "some csum missing" (count_csum_range in
+% process_file_extent). A preallocated extent has no data yet. A compressed extent is read as a
+% whole.
 % For the user: the file cannot be read: each read of it ends with EIO.
 violation(23, TREE, k(INODE, extent_data, OFFSET)) :-
   new(TREE, k(INODE, extent_data, OFFSET)),
@@ -19,8 +21,8 @@ violation(23, TREE, k(INODE, extent_data, OFFSET)) :-
   read_range(TREE, k(INODE, extent_data, OFFSET), START, END),
   verify(csums_cover(START, END)).
 
-% What an extent has of checksums it keeps (btrfs_del_csums is for extents that go). btrfs check --init-csum-tree makes
-% all of them anew, of what files read.
+% An extent keeps its checksums: btrfs_del_csums is only for extents that are freed. btrfs check
+% --init-csum-tree makes all checksums anew, from what files read.
 violation(23, 7, k(-10, extent_csum, START)) :-
   default_zero(7, k(-10, extent_csum, START), nsums, OLD, NEW),
   NEW < OLD,
@@ -34,8 +36,8 @@ violation(23, 7, k(-10, extent_csum, START)) :-
   HIGH is min(TO, EXTENT + LENGTH),
   not(csums_cover(LOW, HIGH)).
 
-% An extent that has something from START up to END: the one that begins before, and those that begin there. None is
-% longer than 256 MiB.
+% Finds each extent with bytes from START up to END: the one that begins before START, and those
+% that begin inside. No extent is longer than 256 MiB.
 extent_from_to(START, _, EXTENT, LENGTH) :-
   LOW is max(0, START - 268435456),
   BEFORE is START - 1,
@@ -47,7 +49,7 @@ extent_from_to(START, END, EXTENT, LENGTH) :-
 
 sectorsize(SECTOR) :- query(0, k(0, super_block, 0), sectorsize, SECTOR).
 
-% What a file extent reads of the disk, from START and below END. A hole reads nothing.
+% The range of the disk that a file extent reads, from START up to END. A hole reads nothing.
 read_range(TREE, ID, START, END) :-
   query(TREE, ID, disk_bytenr, EXTENT),
   EXTENT =\= 0,
@@ -60,7 +62,7 @@ read_range(TREE, ID, START, END) :-
     query(TREE, ID, num_bytes, LENGTH) ),
   END is START + LENGTH.
 
-% There are checksums from START up to END, in as many items as it takes.
+% All bytes from START up to END have checksums, in as many items as it takes.
 csums_cover(START, END) :-
   last_of_range(7, k(-10, extent_csum, AT), 0, START),
   query(7, k(-10, extent_csum, AT), nsums, COUNT),
@@ -69,16 +71,17 @@ csums_cover(START, END) :-
   REACH > START,
   ( REACH >= END -> true ; csums_cover(REACH, END) ).
 
-% There is a checksum of something from START up to END.
+% Some byte from START up to END has a checksum.
 csums_touch(START, END) :-
   last_of_range(7, k(-10, extent_csum, AT), 0, END - 1),
   query(7, k(-10, extent_csum, AT), nsums, COUNT),
   sectorsize(SECTOR),
   AT + COUNT * SECTOR > START.
 
-% Rule 21. What a file without checksums (nodatasum) reads has none, nor has what is preallocated.
+% Rule 21. Data of a file with the flag nodatasum has no checksums, and neither has preallocated
+% space.
 % Source: thesis, table 5.1; btrfs check, "odd csum item" (check_prealloc_extent_written).
-% For the user: the file is written without its checksums being kept up to date, and then cannot be read.
+% For the user: the file is written without updating its checksums, and then cannot be read.
 violation(21, TREE, k(INODE, extent_data, OFFSET)) :-
   new(TREE, k(INODE, extent_data, OFFSET)),
   file_tree(TREE),
@@ -94,8 +97,10 @@ violation(21, TREE, k(INODE, extent_data, OFFSET)) :-
   read_range(TREE, k(INODE, extent_data, OFFSET), START, END),
   csums_touch(START, END).
 
-% What is preallocated was not written yet. Only that is held to it which the commit allocates or turns from data, for
-% one file: old kernels wrote where several files share what is preallocated, and each is shown that by its own extents.
+% Preallocated space is not written yet. In a commit, the clause asks only for an extent that the
+% commit allocates, or turns from data to preallocated, and that one file alone uses: old kernels
+% wrote where several files share preallocated space, and each file's own extents show what it
+% wrote.
 violation(21, TREE, k(INODE, extent_data, OFFSET)) :-
   new(TREE, k(INODE, extent_data, OFFSET), type, prealloc),
   file_tree(TREE),
@@ -109,9 +114,10 @@ violation(21, TREE, k(INODE, extent_data, OFFSET)) :-
   read_range(TREE, k(INODE, extent_data, OFFSET), START, END),
   csums_touch(START, END).
 
-% Rule 22. No checksum is added to what a file without checksums (nodatasum) uses.
-% Source: thesis, table 5.2: rule 21 seen from the checksum, by the back references of an extent that is added.
-% For the user: the file is written without its checksums being kept up to date, and then cannot be read.
+% Rule 22. No checksum is added for an extent of a file with the flag nodatasum.
+% Source: thesis, table 5.2: rule 21 seen from the checksum, through the back references of an
+% extent that is added.
+% For the user: the file is written without updating its checksums, and then cannot be read.
 violation(22, 7, k(-10, extent_csum, START)) :-
   default_zero(7, k(-10, extent_csum, START), nsums, OLD, NEW),
   NEW > OLD,
@@ -125,10 +131,12 @@ violation(22, 7, k(-10, extent_csum, START)) :-
   query(2, k(EXTENT, extent_data_ref, HASH), objectid, INODE),
   query(ROOT, k(INODE, inode_item, 0), f(flags, nodatasum), 1).
 
-% Rule 72. A checksum is of data that is there: it lies within extents, and goes with them.
-% Source: btrfs check, "csum exists for ... but there is no extent record". While a log waits to be replayed, which
-% is never so after a commit, it may be what adds the extent.
-% For the user: what is written to that space later does not match its checksum and cannot be read.
+% Rule 72. A checksum lies within extents, and is removed with them.
+% Source: btrfs check, "csum exists for ... but there is no extent record". A log that waits to be
+% replayed may still add the extent, so an added checksum is not checked while log_root is set;
+% after a commit it never is.
+% For the user: data that is written to that space later does not match its checksum and cannot be
+% read.
 violation(72, 7, k(-10, extent_csum, START)) :-
   default_zero(7, k(-10, extent_csum, START), nsums, OLD, NEW),
   NEW > OLD,
@@ -144,7 +152,7 @@ violation(72, 2, k(EXTENT, extent_item, LENGTH)) :-
   csums_touch(EXTENT, EXTENT + SECTOR),
   not(extents_cover(EXTENT, EXTENT + SECTOR)).
 
-% There are extents from START up to END. None is longer than 256 MiB.
+% Extents cover all bytes from START up to END. No extent is longer than 256 MiB.
 extents_cover(START, END) :-
   LOW is max(0, START - 268435456),
   once(range_down(2, k(EXTENT, extent_item, LENGTH), k(LOW, _, _), k(START, extent_item, 18446744073709551615))),

@@ -1,10 +1,12 @@
 % Directories and their entries.
 
-% Rule 13. Only a directory has entries: an inode that is or becomes something else has no dir_item and no dir_index, and an entry is only added to a directory.
+% Rule 13. Only a directory has dir_item and dir_index items: an inode that becomes something else
+% has none, and an entry is only added to a directory.
 % Source: thesis, table 5.1.
-% For the user: a directory would have turned into a file and all that is in it could not be reached.
+% For the user: a directory has turned into a file, and nothing in it can be reached.
 violation(13, TREE, k(INODE, inode_item, 0)) :-
-  change(TREE, k(INODE, inode_item, 0), f(mode, s_ifmt), s_ifdir, TYPE), % another has had none; the clause below sees new ones
+  % Any other type had no entries. The clause below sees entries that are added.
+  change(TREE, k(INODE, inode_item, 0), f(mode, s_ifmt), s_ifdir, TYPE),
   TYPE \== null,
   file_tree(TREE),
   has_entry(TREE, INODE).
@@ -18,14 +20,16 @@ violation(13, TREE, k(DIR, KIND, OFFSET)) :-
 
 directory(TREE, DIR) :- query(TREE, k(DIR, inode_item, 0), f(mode, s_ifmt), s_ifdir).
 
-% Holds once, however many entries there are.
+% Has one solution, however many entries there are.
 has_entry(TREE, INODE) :- \+ \+ ( entry_kind(KIND), query(TREE, k(INODE, KIND, _)) ).
 
-% Rule 15. The size of a directory is the sum of the lengths of the names in its dir_items and dir_indexes, which have as many; and its nbytes is 0.
-% Source: thesis, table 5.1 (15a, 15b), as an invariant of the change; btrfs check, I_ERR_DIR_ISIZE_WRONG. Names count with
-% their bytes however long they are, and the items of fs-verity do not count. mkfs writes nodesize as nbytes of a root directory.
-% A directory without a name is exempt, as its entries go with it.
-% For the user: a directory could look empty, or could not be removed when it is.
+% Rule 15. The size of a directory is the sum of the name lengths in its dir_items and
+% dir_indexes; both kinds have the same sum; its nbytes is 0.
+% Source: thesis, table 5.1 (15a, 15b), checked incrementally; btrfs check, I_ERR_DIR_ISIZE_WRONG.
+% A name counts all its bytes, however long it is; the items of fs-verity do not count. mkfs
+% writes nodesize as the nbytes of a root directory. A directory without a name is exempt, as its
+% entries go with it.
+% For the user: a directory looks empty, or cannot be removed when it is.
 violation(15, TREE, k(DIR, inode_item, 0)) :-
   change(TREE, k(DIR, inode_item, 0), size, _, _),
   file_tree(TREE),
@@ -62,9 +66,10 @@ size_change(TREE, INODE, OLD, NEW) :-
 
 made_by_mkfs(256, NBYTES) :- query(0, k(0, super_block, 0), nodesize, NBYTES).
 
-% Rule 16. A directory entry says of what type its inode is: when either changes, the other agrees; an entry of a subvolume is one of a directory.
+% Rule 16. The type in a directory entry is the type of the inode that it leads to; an entry of a
+% subvolume has the type of a directory.
 % Source: thesis, figure 3.6 and table 5.1.
-% For the user: a file would be taken for a directory or a device, and opening it would fail or do harm.
+% For the user: a file is taken for a directory or a device, and opening it fails or does harm.
 violation(16, TREE, k(DIR, KIND, OFFSET)) :-
   entry_kind(KIND),
   new(TREE, k(DIR, KIND, OFFSET), location, k(ID, WHAT, _)),
@@ -95,11 +100,13 @@ violation(16, TREE, k(INODE, inode_item, 0)) :-
 target_type(inode_item, TREE, INODE, TYPE) :- inode_type(TREE, INODE, TYPE).
 target_type(root_item, _, _, s_ifdir).
 
-% Rule 17. The three records of a name agree: dir_item, dir_index and inode_ref (or inode_extref) have the same name and index, and dir_item stands under the hash of the name.
-% Source: thesis, figure 4.2 and table 5.1: the same property, joined from the inode's name through its hash,
-% so that the cost does not grow with the size of the directory. The link of a record is its inode together with its
-% name: two names with one hash stand under one key, and the record of one must not stand in for the other's.
-% For the user: the name would be listed and could not be opened, or could be opened and not be deleted.
+% Rule 17. The three records of a name agree: dir_item, dir_index and inode_ref (or inode_extref)
+% have the same name, inode and index, and the key of dir_item has the hash of the name.
+% Source: thesis, figure 4.2 and table 5.1: the same property, joined from the inode's name
+% through its hash, so that the cost does not grow with the size of the directory. The link of a
+% record is its inode together with its name. Two names with one hash share a key, and the link
+% keeps the record of one from standing in for the other's.
+% For the user: the name is listed but cannot be opened, or can be opened but not deleted.
 violation(17, TREE, k(DIR, dir_index, INDEX)) :-
   new(TREE, k(DIR, dir_index, INDEX)),
   file_tree(TREE),
@@ -121,7 +128,7 @@ violation(17, TREE, k(INODE, KIND, a(DIR, INDEX))) :-
   not(root_parent(INODE, DIR, INDEX)),
   verify(name_agrees(TREE, DIR, INDEX, INODE)).
 
-% The entries of a name agree with the inode's own record of it.
+% The directory entries of a name agree with the inode's own record of it.
 name_agrees(TREE, DIR, INDEX, INODE) :-
   name_kind(KIND),
   query(TREE, k(INODE, KIND, a(DIR, INDEX)), name, NAME),
@@ -130,7 +137,7 @@ name_agrees(TREE, DIR, INDEX, INODE) :-
   query(TREE, k(DIR, dir_index, INDEX), link, LINK),
   query(TREE, k(DIR, dir_item, HASH), link, LINK).
 
-% The entry with a link under a hash is of a name that its inode has in this directory.
+% The entry with this link under HASH is of a name that its inode has in this directory.
 item_agrees(TREE, DIR, HASH, INODE, WHICH) :-
   query(TREE, k(DIR, dir_item, HASH), name, NAME),
   crc32c(NAME, HASH),
@@ -138,16 +145,18 @@ item_agrees(TREE, DIR, HASH, INODE, WHICH) :-
   query(TREE, k(DIR, dir_index, INDEX), link, k(INODE, inode_item, WHICH)),
   not(verify(name_agrees(TREE, DIR, INDEX, INODE))).
 
-% The index of a name that is given in this transaction, as nearly all are: without going through the other
-% names of an inode that has thousands of them.
+% The index of a name that this transaction adds, as almost all are. This saves the walk through
+% the other names of an inode that has thousands of them.
 named_now(TREE, INODE, DIR, INDEX, NAME) :-
   name_kind(KIND),
   change(TREE, k(INODE, KIND, a(DIR, INDEX)), name, _, NAME).
 
-% Rule 18. The three records of a name are removed together: where one of them is gone, no other is left.
-% Source: thesis, table 5.2. Entries of a directory that is removed itself can stay until its items go, one transaction later: what Linux had put
-% off of them is forgotten by then (btrfs_evict_inode, btrfs_kill_delayed_inode_items).
-% For the user: a deleted name would still be listed, or could not be used again.
+% Rule 18. The three records of a name are removed together: if one is removed, none of them
+% remains.
+% Source: thesis, table 5.2. Entries of a directory that is itself removed can stay until its
+% items go, one transaction later: by then Linux has forgotten the removals that it had delayed
+% (btrfs_evict_inode, btrfs_kill_delayed_inode_items).
+% For the user: a deleted name is still listed, or cannot be used again.
 violation(18, TREE, k(INODE, KIND, a(DIR, INDEX))) :-
   change(TREE, k(DIR, dir_index, INDEX), location, k(INODE, inode_item, _), null),
   file_tree(TREE),
@@ -183,9 +192,9 @@ name_gone(TREE, INODE, DIR, NAME) :-
   name_kind(KIND),
   change(TREE, k(INODE, KIND, a(DIR, _)), name, NAME, null).
 
-% Rule 54. A directory entry has an index from 2 on, and no name that stands for the directory itself or its parent.
+% Rule 54. The index of a directory entry is 2 or more, and its name is neither '.' nor '..'.
 % Source: BTRFS_DIR_START_INDEX; is_dot_dotdot.
-% For the user: the entry could not be opened, and a program that walks the tree would never come to an end.
+% For the user: the entry cannot be opened, and a program that walks the tree never ends.
 violation(54, TREE, k(DIR, dir_index, INDEX)) :-
   add(TREE, k(DIR, dir_index, INDEX)),
   INDEX < 2,
@@ -199,9 +208,11 @@ violation(54, TREE, k(DIR, dir_index, INDEX)) :-
 dot('.').
 dot('..').
 
-% Rule 98. The index of a name in its directory is below 2^63, in a log too.
-% Source: fs/btrfs/inode.c, btrfs_set_inode_index(), which counts; btrfs_real_readdir() keeps its place in a signed number.
-% For the user: to list the directory would not end, after a crash if the name is in a log.
+% Rule 98. The index of a name in its directory is below 2^63, in a log as well.
+% Source: fs/btrfs/inode.c, btrfs_set_inode_index(), which counts up; btrfs_real_readdir() keeps
+% its position in a signed number.
+% For the user: listing the directory never ends; if the name is in a log, this happens after a
+% crash.
 violation(98, TREE, k(INODE, KIND, a(DIR, INDEX))) :-
   name_kind(KIND),
   add(TREE, k(INODE, KIND, a(DIR, INDEX))),

@@ -1,10 +1,12 @@
 % Extents: which parts of the disk are in use.
 
-% Rule 6. Extents do not overlap: one that is added ends before the next begins, and begins after the one before it has ended.
-% Source: thesis, figure 3.2 and table 5.2. Extended to metadata_item, whose key has no length: a metadata
-% block is nodesize long. Back references and block groups that have keys between extents are passed over.
-% For the user: two files, or a file and the file system itself, would share the same disk space, and
-% writing one would destroy the other.
+% Rule 6. Extents do not overlap: an added extent begins at or after the end of the previous one,
+% and ends at or before the beginning of the next.
+% Source: thesis, figure 3.2 and table 5.2. Extended to metadata_item, whose key has no length: a
+% metadata block is nodesize long. Back references and block groups, whose keys can stand between
+% extents, are skipped.
+% For the user: two files, or a file and the file system itself, share the same disk space, and
+% writing to one destroys the other.
 violation(6, 2, k(EXTENT, KIND, X)) :-
   extent_kind(KIND),
   add(2, k(EXTENT, KIND, X)),

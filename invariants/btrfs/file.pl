@@ -1,9 +1,10 @@
-% The data of files. The nbytes of an extent_data is what it counts for in the nbytes of its inode (nothing
-% for a hole), its end is the offset in the file where it ends.
+% The data of files. The nbytes of an extent_data is what it adds to the nbytes of its inode (0
+% for a hole). Its end is the file offset at which it ends.
 
-% Rule 20. Only files and symbolic links have data.
-% Source: thesis, table 5.2, on directories; btrfs check, I_ERR_ODD_FILE_EXTENT. The same goes for devices, pipes and sockets.
-% For the user: a file would have turned into something else, and its contents could not be read.
+% Rule 20. Only regular files and symbolic links have extent_data items.
+% Source: thesis, table 5.2, on directories; btrfs check, I_ERR_ODD_FILE_EXTENT. The same holds
+% for devices, pipes and sockets.
+% For the user: a file has turned into something else, and its contents cannot be read.
 violation(20, TREE, k(INODE, extent_data, OFFSET)) :-
   add(TREE, k(INODE, extent_data, OFFSET)),
   file_tree(TREE),
@@ -18,13 +19,14 @@ violation(20, TREE, k(INODE, inode_item, 0)) :-
   file_tree(TREE),
   has_data(TREE, INODE).
 
-% Holds once, however much data there is.
+% Has one solution, however much data there is.
 has_data(TREE, INODE) :- \+ \+ query(TREE, k(INODE, extent_data, _)).
 
-% Rule 24. The nbytes of a file is the sum of what its extents count for: num_bytes, ram_bytes if it is inline, nothing for a hole.
-% Source: thesis, table 5.1, as an invariant of the change; btrfs check, I_ERR_FILE_NBYTES_WRONG. An inode without names
-% is exempt, as its extents go one by one.
-% For the user: the space that the file takes would be shown wrong, and quota would follow it.
+% Rule 24. The nbytes of a file is the sum over its extents: num_bytes each, ram_bytes for inline
+% data, 0 for a hole.
+% Source: thesis, table 5.1, checked incrementally; btrfs check, I_ERR_FILE_NBYTES_WRONG. An inode
+% without names is exempt, as its extents go one by one.
+% For the user: the space that the file takes is shown wrong, and quota follows it.
 violation(24, TREE, k(INODE, inode_item, 0)) :-
   change(TREE, k(INODE, inode_item, 0), nbytes, _, _),
   file_tree(TREE),
@@ -49,10 +51,11 @@ nbytes_agrees(TREE, INODE) :-
 nbytes_change(TREE, INODE, OLD, NEW) :-
   ( default_zero(TREE, k(INODE, inode_item, 0), nbytes, BEFORE, AFTER) -> OLD = BEFORE, NEW = AFTER ; OLD = 0, NEW = 0 ).
 
-% Rule 25. A file has an extent for each part of it up to its size, if the file system writes holes as extents.
-% Source: thesis, table 5.1; btrfs check, I_ERR_FILE_EXTENT_DISCOUNT. With the feature NO_HOLES, the default since
-% btrfs-progs 5.15, there need be no extent where there is no data, and this rule has nothing to say.
-% For the user: contents of the file would be lost and read as zeros.
+% Rule 25. Without the feature NO_HOLES, the extents of a file cover every byte up to its size.
+% Source: thesis, table 5.1; btrfs check, I_ERR_FILE_EXTENT_DISCOUNT. With the feature NO_HOLES,
+% the default since btrfs-progs 5.15, a file needs no extent where it has no data, and this rule
+% says nothing.
+% For the user: contents of the file are lost and read as zeros.
 violation(25, TREE, k(INODE, extent_data, OFFSET)) :-
   new(TREE, k(INODE, extent_data, OFFSET)),
   file_tree(TREE),
@@ -92,7 +95,7 @@ violation(25, TREE, k(INODE, extent_data, OFFSET)) :-
 
 holes_need_no_extent :- query(0, k(0, super_block, 0), f(incompat_flags, no_holes), 1).
 
-% The size of a file or symbolic link that has names.
+% The size of a regular file or symbolic link that has names.
 file_size(TREE, INODE, SIZE) :-
   inode_type(TREE, INODE, TYPE),
   data_type(TYPE),
@@ -103,19 +106,21 @@ file_size(TREE, INODE, SIZE) :-
 data_type(s_ifreg).
 data_type(s_iflnk).
 
-% An extent of the file has the byte at POSITION.
+% An extent of the file contains the byte at POSITION.
 covered(TREE, INODE, POSITION) :-
   extent_from(TREE, INODE, POSITION, END),
   END > POSITION.
 
-% The end of the last extent that begins at POSITION or before.
+% The end of the last extent that begins at or before POSITION.
 extent_from(TREE, INODE, POSITION, END) :-
   last_of_range(TREE, k(INODE, extent_data, OFFSET), 0, POSITION),
   query(TREE, k(INODE, extent_data, OFFSET), end, END).
 
-% Rule 55. The extents of a file do not overlap: one that is added or changed ends before the next begins, and begins after the one before it has ended.
+% Rule 55. The extents of a file do not overlap: an added or changed extent begins at or after the
+% end of the previous one, and ends at or before the beginning of the next.
 % Source: btrfs check, I_ERR_FILE_EXTENT_OVERLAP; check_extent_data_item, within a leaf.
-% For the user: which of two contents the file has would depend on how it is read.
+% For the user: the file has two contents in one place, and the way it is read decides which one
+% appears.
 violation(55, TREE, k(INODE, extent_data, OFFSET)) :-
   new(TREE, k(INODE, extent_data, OFFSET)),
   file_tree(TREE),

@@ -1,16 +1,20 @@
-% The tree of free space against block groups and extents.
+% The free space tree, checked against block groups and extents.
 
-% The superblock says that the tree is valid, and this is a commit and no whole image: mkfs.btrfs leaves behind the
-% free space of the block groups that it began with and then removed. It is a commit of Linux: what btrfs check --repair
-% does to extents it does not do to the tree, which it makes anew at its end.
+% The superblock says that the tree is valid, and this is a commit and not a whole image:
+% mkfs.btrfs leaves behind the free space of the block groups that it began with and then removed.
+% The commit is Linux's own: btrfs check --repair changes extents without changing this tree, and
+% rebuilds the tree at its end.
 free_space_followed :-
   query(0, k(0, super_block, 0), f(compat_ro_flags, free_space_tree_valid), 1),
   not(add(0, k(0, super_block, 0))),
   by_linux.
 
-% Rule 76. A block group has a free_space_info with its address and length, and there is none of anything else.
-% Source: btrfs check, load_free_space_tree; add_block_group_free_space, remove_block_group_free_space.
-% For the user: the free space of the block group could not be found, and the file system not be written to.
+% Rule 76. Each block group has a free_space_info with its address and length, and each
+% free_space_info has such a block group.
+% Source: btrfs check, load_free_space_tree; add_block_group_free_space,
+% remove_block_group_free_space.
+% For the user: the free space of the block group cannot be found, and the file system cannot be
+% written to.
 violation(76, 10, k(GROUP, free_space_info, LENGTH)) :-
   add(10, k(GROUP, free_space_info, LENGTH)),
   free_space_followed,
@@ -35,9 +39,10 @@ is_block_group(GROUP, LENGTH) :-
   group_tree(TREE),
   query(TREE, k(GROUP, block_group_item, LENGTH)).
 
-% Rule 77. Free space lies within a block group, in extents or in bitmaps as the flags of its free_space_info say.
+% Rule 77. Free space lies within a block group, in the form that the flags of its free_space_info
+% name: free_space_extents or free_space_bitmaps.
 % Source: btrfs check, load_free_space_extents and load_free_space_bitmaps.
-% For the user: space that is in use would be given out again, and what it holds be overwritten.
+% For the user: space that is in use is given out again, and its contents are overwritten.
 violation(77, 10, k(START, KIND, LENGTH)) :-
   free_kind(KIND, FLAGS),
   add(10, k(START, KIND, LENGTH)),
@@ -69,10 +74,13 @@ in_group_with(START, KIND, LENGTH, FLAGS) :-
   query(10, k(GROUP, free_space_info, SIZE), flags, FLAGS),
   START + LENGTH =< GROUP + SIZE.
 
-% Rule 107. Where bitmaps hold the free space of a block group, they lie one behind the other from its beginning to its end: each has 2048 sectors, the last what is left.
-% Source: convert_free_space_to_bitmaps, which makes them, and all of them go at once (convert_free_space_to_extents, remove_block_group_free_space);
-% btrfs check, load_free_space_bitmaps, in which a run of free sectors goes on over a gap: "wanted bytes ..., found ...".
-% For the user: space that is in use would be given out again, and what it holds be overwritten.
+% Rule 107. The bitmaps of a block group that uses bitmaps follow each other from its beginning to
+% its end without a gap: each covers 2048 sectors, the last one the rest.
+% Source: convert_free_space_to_bitmaps makes all of them, and all of them go at once
+% (convert_free_space_to_extents, remove_block_group_free_space); btrfs check,
+% load_free_space_bitmaps, in which a run of free sectors continues over a gap: "wanted bytes ...,
+% found ...".
+% For the user: space that is in use is given out again, and its contents are overwritten.
 violation(107, 10, k(START, free_space_bitmap, LENGTH)) :-
   add(10, k(START, free_space_bitmap, LENGTH)),
   free_space_followed,
@@ -86,16 +94,18 @@ violation(107, 10, k(START, free_space_bitmap, LENGTH)) :-
   query(10, k(GROUP, free_space_info, _), flags, 1),
   not(query(10, k(START, free_space_bitmap, _))).
 
-% What begins OFFSET bytes behind the beginning of a block group of SIZE bytes is the bitmap that is there (BTRFS_FREE_SPACE_BITMAP_BITS).
+% A bitmap that begins OFFSET bytes into a block group of SIZE bytes has the right place and
+% length (BTRFS_FREE_SPACE_BITMAP_BITS).
 is_piece(OFFSET, LENGTH, SIZE) :-
   sectorsize(SECTOR),
   OFFSET mod (2048 * SECTOR) =:= 0,
   LENGTH =:= min(2048 * SECTOR, SIZE - OFFSET).
 
-% Rule 78. Space is in use or free: the free space of a block group shrinks by as much as used grows, and the two fill a new one.
-% Source: add_to_free_space_tree, remove_from_free_space_tree; btrfs check, "there is no free space entry for ...". As
-% an invariant of the change.
-% For the user: free space would be lost, or space that is in use be given out again.
+% Rule 78. Space is either in use or free: the free space of a block group shrinks by as much as
+% used grows, and in a new block group the two add up to its length.
+% Source: add_to_free_space_tree, remove_from_free_space_tree; btrfs check, "there is no free
+% space entry for ...". Checked incrementally.
+% For the user: free space is lost, or space that is in use is given out again.
 violation(78, 10, k(GROUP, free_space_info, LENGTH)) :-
   ( change(_, k(GROUP, block_group_item, _), used, _, _) ; free_space_changed(GROUP) ),
   verify(space_agrees(GROUP)),
@@ -108,8 +118,8 @@ free_space_changed(GROUP) :-
 free_piece(k(_, free_space_extent, _)).
 free_piece(k(_, free_space_run, a(_, _))).
 
-% A block group that was there before with the same length, or that is new. Nothing is known of what was there before
-% the superblock said that the tree is valid.
+% A block group that existed before with the same length, or that is new. Nothing is known about
+% the tree before the superblock first said that it is valid.
 group_followed(GROUP, LENGTH) :-
   query(10, k(GROUP, free_space_info, LENGTH)),
   not(delete(10, k(GROUP, free_space_info, _))),
@@ -144,9 +154,12 @@ bits_changed(GROUP, BITS) :-
   old(10, k(START, free_space_bitmap, SIZE), free, FREE),
   BITS is -FREE.
 
-% Rule 79. A free_space_info counts the extents of free space: extent_count changes with the free_space_extents of its block group, or with the runs of bits in its bitmaps.
-% Source: update_free_space_extent_count; btrfs check, "free space info recorded ... extents, counted ...".
-% For the user: the free space would have to be searched anew, or the file system not be written to.
+% Rule 79. The extent_count of a free_space_info is the number of free_space_extents in its block
+% group, or of runs of free sectors in its bitmaps.
+% Source: update_free_space_extent_count; btrfs check, "free space info recorded ... extents,
+% counted ...".
+% For the user: the free space has to be searched for again, or the file system cannot be written
+% to.
 violation(79, 10, k(GROUP, free_space_info, LENGTH)) :-
   change(10, k(GROUP, free_space_info, LENGTH), extent_count, _, _),
   verify(free_extents_agree(GROUP, LENGTH)),
@@ -157,7 +170,7 @@ violation(79, 10, k(GROUP, free_space_info, LENGTH)) :-
   group_followed(GROUP, LENGTH),
   verify(free_extents_agree(GROUP, LENGTH)).
 
-% Where extents give way to bitmaps or the other way, all that is there now is new.
+% If the block group changes from extents to bitmaps or back, all its pieces are new.
 free_extents_agree(GROUP, LENGTH) :-
   query(10, k(GROUP, free_space_info, LENGTH), flags, FLAGS),
   ( change(10, k(GROUP, free_space_info, LENGTH), flags, _, _) ->
@@ -174,8 +187,9 @@ free_extents_agree(GROUP, LENGTH) :-
     sum(N_JOINED, runs_joined(GROUP, N_JOINED), JOINED) ),
   NEW + WENT + JOINED =:= OLD + CAME.
 
-% Runs that meet where one bitmap ends and the next begins count as one: how many more of them there are. Between the
-% bitmaps of two block groups there is a free_space_info.
+% Two runs that meet where one bitmap ends and the next begins count as one. JOINED is how many
+% more such pairs there are than before. A free_space_info stands between the bitmaps of two block
+% groups.
 runs_joined(GROUP, JOINED) :-
   default_zero(10, k(START, free_space_bitmap, SIZE), first, OLD, NEW),
   query(10, k(START, free_space_bitmap, SIZE), chunk, GROUP),
@@ -191,9 +205,9 @@ runs_joined(GROUP, JOINED) :-
   query(10, k(AFTER, free_space_bitmap, LENGTH), first, FIRST),
   JOINED is (NEW - OLD) * FIRST.
 
-% Rule 80. Free space is not in use: what is added to it has no extent in it.
+% Rule 80. Space that is added to the free space tree has no extent in it.
 % Source: btrfs check, "there is no free space entry for ..." and "wanted offset ..., found ...".
-% For the user: the space would be given out again, and what it holds be overwritten.
+% For the user: the space is given out again, and its contents are overwritten.
 violation(80, 10, k(START, free_space_extent, LENGTH)) :-
   add(10, k(START, free_space_extent, LENGTH)),
   free_space_followed,
@@ -205,15 +219,15 @@ violation(80, 10, k(BITMAP, free_space_run, a(LENGTH, START))) :-
   free_space_followed,
   extent_within(START, END).
 
-% There is an extent that has something from START up to END.
+% Some extent has bytes from START up to END.
 extent_within(START, END) :-
   previous_extent(k(END, extent_item, 0), k(EXTENT, KIND, X)),
   extent_length(KIND, X, SIZE),
   EXTENT + SIZE > START.
 
-% Rule 81. What is in use is not free: an extent that is added has no part that the tree of free space gives out.
+% Rule 81. An extent that is added has no part in the free space tree.
 % Source: alloc_reserved_file_extent, alloc_reserved_tree_block, which take it out of the tree.
-% For the user: the space would be given out again, and what it holds be overwritten.
+% For the user: the space is given out again, and its contents are overwritten.
 violation(81, 2, k(EXTENT, KIND, X)) :-
   extent_kind(KIND),
   add(2, k(EXTENT, KIND, X)),

@@ -1,9 +1,10 @@
-% Inodes and what belongs to them.
+% Inodes and the items that belong to them.
 
-% Rule 11. An inode without a name is an orphan: where nlink is 0 there is an orphan_item that names the inode.
-% Source: thesis, table 5.2; btrfs check, I_ERR_NO_ORPHAN_ITEM; btrfs_orphan_add. The reverse does not hold: an inode
-% with names is an orphan while fs-verity is being enabled, and was during a truncation before Linux 4.18.
-% For the user: a deleted file would keep its space for ever.
+% Rule 11. An inode whose nlink is 0 has an orphan_item.
+% Source: thesis, table 5.2; btrfs check, I_ERR_NO_ORPHAN_ITEM; btrfs_orphan_add. The reverse does
+% not hold: an inode with names is an orphan while fs-verity is being enabled, and was one during
+% a truncate before Linux 4.18.
+% For the user: a deleted file keeps its space forever.
 violation(11, TREE, k(INODE, inode_item, 0)) :-
   new(TREE, k(INODE, inode_item, 0), nlink, 0),
   file_tree(TREE),
@@ -14,11 +15,13 @@ violation(11, TREE, k(INODE, inode_item, 0)) :-
   file_tree(TREE),
   query(TREE, k(INODE, inode_item, 0), nlink, 0).
 
-% Rule 12. Everything that belongs to an inode has its inode: when an inode is removed nothing of it remains in its tree, and what is added belongs to an inode that is there.
-% Source: thesis, figure 3.11 and table 5.2 (12a, 12b). An orphan item may outlive its inode: btrfs_evict_inode()
-% removes it in a transaction of its own, and btrfs_orphan_cleanup() when it finds no inode.
-% For the user: parts of a file would be left over, or a file would have its parts and not itself: it
-% cannot be opened, and its space is never freed.
+% Rule 12. Items of an inode exist only with its inode_item: when an inode is removed, none of its
+% items remains, and an item is only added to an inode that exists.
+% Source: thesis, figure 3.11 and table 5.2 (12a, 12b). An orphan item may outlive its inode:
+% btrfs_evict_inode() removes it in a transaction of its own, and btrfs_orphan_cleanup() when it
+% finds no inode.
+% For the user: parts of a file are left over, or a file has parts but no inode: it cannot be
+% opened, and its space is never freed.
 violation(12, TREE, k(INODE, KIND, OFFSET)) :-
   delete(TREE, k(INODE, inode_item, _)),
   file_tree(TREE),
@@ -31,11 +34,13 @@ violation(12, TREE, k(INODE, KIND, OFFSET)) :-
   not(new(TREE, k(INODE, inode_item, 0))),
   not(query(TREE, k(INODE, inode_item, 0))).
 
-% Rule 14. The link count of an inode grows and shrinks with its names: nlink changes by the number of names that were added less those that were removed.
-% Source: thesis, table 5.1, as an invariant of the change instead of a count of all names. With extended inode
-% references the names that do not fit into the inode_ref of a directory stand in inode_extref, and count alike.
-% For the user: with a count too low, deleting one name frees a file that others still name; with one too
-% high, a deleted file keeps its space for ever.
+% Rule 14. The nlink of an inode is the number of its names: it changes by the names added less
+% the names removed.
+% Source: thesis, table 5.1, checked incrementally instead of by counting all names. With extended
+% inode references, the names that do not fit into the inode_ref of a directory are in
+% inode_extref, and count alike.
+% For the user: if nlink is too low, deleting one name frees a file that others still name; if it
+% is too high, a deleted file keeps its space forever.
 violation(14, TREE, k(INODE, inode_item, 0)) :-
   default_zero(TREE, k(INODE, inode_item, 0), nlink, OLD, NEW),
   file_tree(TREE),
@@ -63,9 +68,9 @@ names_deleted(TREE, INODE, COUNT) :-
   count(delete(TREE, k(INODE, inode_extref, _)), EXTREFS),
   COUNT is REFS + EXTREFS.
 
-% Rule 51. Only a device has a device number.
+% Rule 51. Only a character or block device has an rdev other than 0.
 % Source: init_special_inode, fill_inode_item.
-% For the user: what the kernel takes for a device would be decided by a damaged field.
+% For the user: a damaged field decides what the kernel takes for a device.
 violation(51, TREE, k(INODE, inode_item, 0)) :-
   new(TREE, k(INODE, inode_item, 0), rdev, NUMBER),
   NUMBER =\= 0,
@@ -74,9 +79,11 @@ violation(51, TREE, k(INODE, inode_item, 0)) :-
   TYPE \= s_ifchr,
   TYPE \= s_ifblk.
 
-% Rule 52. A symbolic link has its target as inline data of the length of its size, no other data, and is neither immutable nor append-only.
-% Source: btrfs_symlink; btrfs check, I_ERR_ODD_INODE_FLAGS. Old kernels stored the zero at the end of the target as well.
-% For the user: the link would lead elsewhere or nowhere.
+% Rule 52. A symbolic link has its target as inline data of the length of its size, has no other
+% data, and is neither immutable nor append-only.
+% Source: btrfs_symlink; btrfs check, I_ERR_ODD_INODE_FLAGS. Old kernels also stored the zero byte
+% at the end of the target.
+% For the user: the link leads elsewhere or nowhere.
 violation(52, TREE, k(INODE, inode_item, 0)) :-
   new(TREE, k(INODE, inode_item, 0), size, SIZE),
   file_tree(TREE),
@@ -102,9 +109,9 @@ has_target(TREE, INODE, SIZE) :-
   LENGTH >= SIZE,
   LENGTH =< SIZE + 1.
 
-% Rule 53. An inode that is protected by fs-verity has its descriptor.
+% Rule 53. An inode that is protected by fs-verity has a verity_desc_item.
 % Source: finish_verity, btrfs_get_verity_descriptor.
-% For the user: the file could not be opened any more.
+% For the user: the file cannot be opened any more.
 violation(53, TREE, k(INODE, inode_item, 0)) :-
   new(TREE, k(INODE, inode_item, 0), flags, FLAGS),
   FLAGS >= 4294967296, % BTRFS_INODE_RO_VERITY, in the upper half
@@ -117,9 +124,10 @@ violation(53, TREE, k(INODE, inode_item, 0)) :-
   query(TREE, k(INODE, inode_item, 0), flags, FLAGS),
   FLAGS >= 4294967296.
 
-% Rule 66. No tree of files has a cache of free inode numbers.
+% Rule 66. No file tree has a cache of free inode numbers (object -12).
 % Source: btrfs check of btrfs-progs from 6.5 on; Linux 5.11 removed the mount option inode_cache.
-% For the user: a part of the disk would be taken by what no kernel uses; btrfs rescue clear-ino-cache removes it.
+% For the user: a part of the disk is taken by something that no kernel uses; btrfs rescue
+% clear-ino-cache removes it.
 % Severity: warning
 violation(66, TREE, k(-12, inode_item, 0)) :-
   add(TREE, k(-12, inode_item, 0)),

@@ -1,10 +1,12 @@
-% The log: what fsync wrote since the last commit. After a crash the next mount puts it into the trees, so
-% that what is wrong in it is wrong in them. Its objects stand in tree -6; the logs of several subvolumes
-% are judged one by one. In the other trees queries find what the last commit left.
+% The log: what fsync wrote since the last commit. After a crash the next mount replays it into
+% the trees, so that a fault in the log becomes a fault in the trees. Its objects are in tree -6.
+% The logs of several subvolumes are checked one by one. In the other trees, queries find what the
+% last commit left.
 
-% Rule 91. What a log has of an inode comes with the inode.
-% Source: fs/btrfs/tree-log.c, btrfs_log_inode(): the inode_item is always logged, and replay_one_buffer() relies on it.
-% For the user: after a crash a file would get its parts and not itself: it could not be opened.
+% Rule 91. Each item of an inode in a log comes with the inode's inode_item.
+% Source: fs/btrfs/tree-log.c, btrfs_log_inode(): the inode_item is always logged, and
+% replay_one_buffer() relies on it.
+% For the user: after a crash a file has its parts but no inode, and cannot be opened.
 violation(91, -6, k(INODE, KIND, OFFSET)) :-
   add(-6, k(INODE, KIND, OFFSET)),
   KIND \== extent_csum,
@@ -15,9 +17,10 @@ violation(91, -6, k(INODE, KIND, OFFSET)) :-
   delete(-6, k(INODE, inode_item, 0)),
   query(-6, k(INODE, KIND, OFFSET)).
 
-% Rule 92. Data that a log makes part of a file has checksums, in the log or in the csum tree, unless the file goes without.
+% Rule 92. Data that a log makes part of a file has checksums, in the log or in the csum tree,
+% unless the inode has the flag nodatasum.
 % Source: fs/btrfs/tree-log.c, log_extent_csums() and copy_items(); btrfs check, check_log_csum().
-% For the user: after a crash, reading the file that was synced would fail with an I/O error.
+% For the user: after a crash, reading the file that was synced fails with an I/O error.
 violation(92, -6, k(INODE, extent_data, OFFSET)) :-
   new(-6, k(INODE, extent_data, OFFSET)),
   query(-6, k(INODE, extent_data, OFFSET), type, data),
@@ -27,7 +30,7 @@ violation(92, -6, k(INODE, extent_data, OFFSET)) :-
   logged_range(k(INODE, extent_data, OFFSET), BYTENR, FROM, TO),
   not(has_sums(FROM, TO)).
 
-% The part of the disk that is read for an extent: a compressed one is read whole.
+% The range of the disk that is read for an extent. A compressed extent is read as a whole.
 logged_range(EXTENT, BYTENR, FROM, TO) :-
   query(-6, EXTENT, compression, 0),
   query(-6, EXTENT, extent_offset, OFFSET),
@@ -56,9 +59,11 @@ sums_at(FROM, END) :-
 csum_tree(-6).
 csum_tree(7).
 
-% Rule 93. An extent in a log is one of the last commit, or lies where that has none.
-% Source: fs/btrfs/tree-log.c, replay_one_extent(), which takes an extent that is not there for a new one.
-% For the user: after a crash, two files would share the same disk space, and writing one would destroy the other.
+% Rule 93. An extent in a log is an extent of the last commit, or overlaps none of them.
+% Source: fs/btrfs/tree-log.c, replay_one_extent(), which takes an extent that does not exist for
+% a new one.
+% For the user: after a crash, two files share the same disk space, and writing to one destroys
+% the other.
 violation(93, -6, k(INODE, extent_data, OFFSET)) :-
   new(-6, k(INODE, extent_data, OFFSET)),
   query(-6, k(INODE, extent_data, OFFSET), disk_bytenr, BYTENR),
@@ -71,7 +76,8 @@ violation(93, -6, k(INODE, extent_data, OFFSET)) :-
 
 % Rule 94. The extents of a file in a log do not overlap.
 % Source: fs/btrfs/tree-checker.c, check_extent_data_item().
-% For the user: after a crash, the same part of a file would be in two places, and old data could come back.
+% For the user: after a crash, the same part of a file is in two places, and old data can come
+% back.
 violation(94, -6, k(INODE, extent_data, OFFSET)) :-
   new(-6, k(INODE, extent_data, OFFSET)),
   query(-6, k(INODE, extent_data, OFFSET), num_bytes, LENGTH),
@@ -84,9 +90,11 @@ violation(94, -6, k(INODE, extent_data, OFFSET)) :-
   query(-6, k(INODE, extent_data, BEFORE), num_bytes, LENGTH),
   OFFSET < BEFORE + LENGTH.
 
-% Rule 95. A log has directory entries of directories alone, each of the type that its inode has in the log.
-% Source: fs/btrfs/tree-log.c, replay_one_dir_item(); rules 13 and 16 say it of trees.
-% For the user: after a crash, a file would be taken for a directory or a device, and opening it would fail or do harm.
+% Rule 95. In a log, only a directory has directory entries, and the type in each entry is the
+% type of its inode in the log.
+% Source: fs/btrfs/tree-log.c, replay_one_dir_item(); rules 13 and 16 say the same of file trees.
+% For the user: after a crash, a file is taken for a directory or a device, and opening it fails
+% or does harm.
 violation(95, -6, k(DIR, KIND, OFFSET)) :-
   logged_entry(KIND),
   new(-6, k(DIR, KIND, OFFSET)),
@@ -104,9 +112,10 @@ logged_entry(KIND) :- entry_kind(KIND).
 logged_entry(dir_log_item).
 logged_entry(dir_log_index).
 
-% Rule 96. A range of directory entries that a log has in full ends at or behind its start.
+% Rule 96. A dir_log_item or dir_log_index, which is a range of directory entries that the log has
+% in full, ends at or after its start.
 % Source: fs/btrfs/tree-log.c, insert_dir_log_key() and replay_dir_deletes().
-% For the user: after a crash, entries that were there would be deleted, or deleted ones come back.
+% For the user: after a crash, entries that existed are deleted, or deleted ones come back.
 violation(96, -6, k(DIR, KIND, FIRST)) :-
   logged_range_kind(KIND),
   new(-6, k(DIR, KIND, FIRST), end, LAST),
@@ -115,17 +124,19 @@ violation(96, -6, k(DIR, KIND, FIRST)) :-
 logged_range_kind(dir_log_item).
 logged_range_kind(dir_log_index).
 
-% Rule 97. An inode has at most 65,535 names, in a log too, which does not have all of them to be counted.
-% Source: BTRFS_LINK_MAX, btrfs_link().
-% For the user: the file could get no further name, and be kept for ever when its names go.
+% Rule 97. The nlink of an inode is at most 65,535, in a log as well.
+% Source: BTRFS_LINK_MAX, btrfs_link(). A log does not have all names of an inode, so the rule
+% reads nlink and does not count names.
+% For the user: the file can get no further name, and is kept forever when its names go.
 violation(97, TREE, k(INODE, inode_item, 0)) :-
   new(TREE, k(INODE, inode_item, 0), nlink, LINKS),
   LINKS > 65535.
 
-% Rule 100. What a log says is preallocated was not written: it has no checksums in the log.
-% Source: fs/btrfs/tree-log.c, log_extent_csums(); btrfs check, "odd csum item" (rule 21). Of an extent that has checksums
-% in the csum tree it is not said: old kernels wrote where several files share what is preallocated.
-% For the user: after a crash, the data that was synced would be gone: the file would read as zeros.
+% Rule 100. Preallocated space in a log has no checksums in the log.
+% Source: fs/btrfs/tree-log.c, log_extent_csums(); btrfs check, "odd csum item" (rule 21).
+% Checksums of it in the csum tree are allowed: old kernels wrote where several files share
+% preallocated space.
+% For the user: after a crash, the data that was synced is gone: the file reads as zeros.
 violation(100, -6, k(INODE, extent_data, OFFSET)) :-
   new(-6, k(INODE, extent_data, OFFSET)),
   query(-6, k(INODE, extent_data, OFFSET), type, prealloc),
@@ -141,17 +152,21 @@ has_a_sum(TREE, FROM, TO) :-
   query(0, k(0, super_block, 0), sectorsize, SECTOR),
   START + SUMS * SECTOR > FROM.
 
-% Rule 102. A log is of a subvolume that the last commit has.
-% Source: fs/btrfs/tree-log.c, btrfs_recover_log_trees(), which passes over the log of a subvolume that is not there, and btrfs_log_inode_parent(): of a
-% subvolume that is made in the same transaction nothing is logged.
-% For the user: after a crash all that was synced in a subvolume would be gone.
+% Rule 102. A log belongs to a subvolume that the last commit has.
+% Source: fs/btrfs/tree-log.c, btrfs_recover_log_trees(), which skips the log of a subvolume that
+% does not exist, and btrfs_log_inode_parent(): nothing is logged for a subvolume that is made in
+% the same transaction.
+% For the user: after a crash, everything that was synced in a subvolume is gone.
 violation(102, -6, k(-6, root_item, SUBVOL)) :-
   new(-6, k(-6, root_item, SUBVOL)),
   not(query(1, k(SUBVOL, root_item, _))).
 
-% Rule 103. The data of a file that goes without checksums (nodatasum) in a log has none, in the log or in the csum tree.
-% Source: btrfs check, "odd csum item": rules 21 and 22 say it of trees. The flag changes while a file is empty (btrfs_ioctl_setflags).
-% For the user: after a crash the file is written without its checksums being kept up to date, and then cannot be read.
+% Rule 103. Data in a log of a file with the flag nodatasum has no checksums, in the log or in the
+% csum tree.
+% Source: btrfs check, "odd csum item": rules 21 and 22 say the same of file trees. The flag
+% changes while a file is empty (btrfs_ioctl_setflags).
+% For the user: after a crash the file is written without updating its checksums, and then cannot
+% be read.
 violation(103, -6, k(INODE, extent_data, OFFSET)) :-
   new(-6, k(INODE, extent_data, OFFSET)),
   query(-6, k(INODE, inode_item, 0), f(flags,nodatasum), 1),
@@ -169,10 +184,12 @@ logged_with_sums(EXTENT) :-
   csum_tree(TREE),
   has_a_sum(TREE, FROM, TO).
 
-% Rule 104. An inode of a log that is older than the running transaction is one of the subvolume, made in the same transaction; one that is new is none of it yet.
-% Source: fs/btrfs/tree-log.c, overwrite_item(), which puts what the log has over what the subvolume has; btrfs_get_free_objectid(), which gives no number
-% twice (inode_cache, of kernels before 5.11, did). fill_inode_item() gives an inode that is only said to be there no generation.
-% For the user: after a crash files would be put over others, or the file system could not be mounted.
+% Rule 104. An inode of a log whose generation the last commit has reached is in the subvolume
+% with the same generation; an inode with a later generation is not in the subvolume yet.
+% Source: fs/btrfs/tree-log.c, overwrite_item(), which puts the log's inode over the subvolume's;
+% btrfs_get_free_objectid(), which gives no number twice (inode_cache, of kernels before 5.11,
+% did). fill_inode_item() gives generation 0 to an inode that is only logged to exist.
+% For the user: after a crash files are put over others, or the file system cannot be mounted.
 violation(104, -6, k(INODE, inode_item, 0)) :-
   new(-6, k(INODE, inode_item, 0), generation, MADE),
   MADE > 0,

@@ -1,9 +1,10 @@
-% Quota groups. A group has the number LEVEL << 48 + ID; that of a subvolume has level 0 and the subvolume's id.
-% What a group uses is not counted here: that takes all extents and who refers to them.
+% Quota groups. A quota group has the number LEVEL << 48 + ID. The group of a subvolume has level
+% 0 and the subvolume's id. The rules do not recount what a group uses: that takes all extents and
+% all references to them.
 
-% Rule 62. A quota group has both its use and its limits.
+% Rule 62. A quota group has both a qgroup_info and a qgroup_limit.
 % Source: add_qgroup_item, del_qgroup_item.
-% For the user: quota could not be switched on, or would not limit anything.
+% For the user: quota cannot be switched on, or does not limit anything.
 violation(62, 8, k(0, KIND, GROUP)) :-
   qgroup_pair(KIND, OTHER),
   add(8, k(0, KIND, GROUP)),
@@ -17,9 +18,10 @@ violation(62, 8, k(0, OTHER, GROUP)) :-
 qgroup_pair(qgroup_info, qgroup_limit).
 qgroup_pair(qgroup_limit, qgroup_info).
 
-% Rule 63. That a quota group is a member of another is written both ways, of groups that exist, and of different level.
+% Rule 63. A qgroup_relation is recorded in both directions, between quota groups that exist and
+% have different levels.
 % Source: add_qgroup_relation_item, del_qgroup_relation_item, btrfs_add_qgroup_relation.
-% For the user: what the members use would not count for the group, or for ever.
+% For the user: what the members use does not count for the group, or counts forever.
 violation(63, 8, k(GROUP, qgroup_relation, OTHER)) :-
   add(8, k(GROUP, qgroup_relation, OTHER)),
   ( not(query(8, k(OTHER, qgroup_relation, GROUP)))
@@ -34,11 +36,14 @@ violation(63, 8, k(GROUP, qgroup_relation, OTHER)) :-
   delete(8, k(0, qgroup_info, GROUP)),
   query(8, k(GROUP, qgroup_relation, OTHER)).
 
-% Rule 64. While quota is consistent, what a quota group uses is whole sectors.
-% Source: qgroup_update_counters. Not during a rescan, and not where the kernel has marked the numbers inconsistent. That a subvolume
-% uses no more alone than in all is not said: Linux (6.18) itself lets it happen, in a balance and where groups are counted
-% anew while snapshots are deleted, and goes on from there; it lets counts go below zero, too. What a commit adds is for rule 99.
-% For the user: a subvolume would run into its limit too early or never.
+% Rule 64. While quota is consistent, the rfer and excl of a quota group are multiples of
+% sectorsize.
+% Source: qgroup_update_counters. Not during a rescan, and not where the kernel has marked the
+% numbers inconsistent. The rule does not say that excl is at most rfer: Linux (6.18) itself
+% breaks this, in a balance and where groups are recounted while snapshots are deleted, and
+% continues from there; it also lets counts go below zero. The limit on what a commit adds is rule
+% 99.
+% For the user: a subvolume runs into its limit too early or never.
 violation(64, 8, k(0, qgroup_info, GROUP)) :-
   use_field(FIELD),
   new(8, k(0, qgroup_info, GROUP), FIELD, BYTES),
@@ -56,10 +61,11 @@ quota_consistent :-
   query(8, k(0, qgroup_status, 0), f(flags, rescan), 0),
   query(8, k(0, qgroup_status, 0), f(flags, inconsistent), 0).
 
-% Rule 67. What quota counts it counts twice, and alike: rfer_cmpr is rfer, and excl_cmpr is excl.
-% Source: qgroup_update_counters, btrfs_qgroup_inherit, qgroup_rescan_zero_tracking. Simple quotas (record_squota_delta)
-% leave the second numbers alone. btrfs check counts anew, "Counts for qgroup id ... are different".
-% For the user: a subvolume would run into its limit too early or never.
+% Rule 67. The rfer of a quota group equals its rfer_cmpr, and its excl equals its excl_cmpr.
+% Source: qgroup_update_counters, btrfs_qgroup_inherit, qgroup_rescan_zero_tracking. Simple quotas
+% (record_squota_delta) do not update the second numbers, and the rule does not ask for them.
+% btrfs check counts anew, "Counts for qgroup id ... are different".
+% For the user: a subvolume runs into its limit too early or never.
 violation(67, 8, k(0, qgroup_info, GROUP)) :-
   counted_twice(FIELD, COPY),
   new(8, k(0, qgroup_info, GROUP)),
@@ -71,9 +77,9 @@ violation(67, 8, k(0, qgroup_info, GROUP)) :-
 counted_twice(rfer, rfer_cmpr).
 counted_twice(excl, excl_cmpr).
 
-% Rule 65. A subvolume that is made while quota is on has a quota group.
+% Rule 65. A subvolume that is made while quota is on has a qgroup_info.
 % Source: btrfs_qgroup_inherit.
-% For the user: what is written to the subvolume would not be counted.
+% For the user: data that is written to the subvolume is not counted.
 violation(65, 1, k(SUBVOL, root_item, OFFSET)) :-
   add(1, k(SUBVOL, root_item, OFFSET)),
   subvolume(SUBVOL),
@@ -81,13 +87,17 @@ violation(65, 1, k(SUBVOL, root_item, OFFSET)) :-
   live_tree(SUBVOL),
   not(query(8, k(0, qgroup_info, SUBVOL))).
 
-% Rule 99. While quota is consistent, what a subvolume uses grows by at most the extents that its files take and the blocks that are made for its tree less those that are freed, and shrinks by at most those that it leaves; what it uses alone changes by at most those of all trees.
-% Source: qgroup_update_counters: what a group refers to are the extents and blocks that its tree leads to. Not where the
-% kernel counts otherwise: during a rescan, in the commits of a balance (qgroup_trace_subtree_swap), of a subvolume that is
-% made or dropped, and with simple quotas, where who made an extent is charged for it. Copies of counts that a subvolume is made with
-% (btrfs_qgroup_inherit) leave quota inconsistent. Of the blocks that go, each object of the tree that changed
-% stands for two, since one that two trees share can go without a trace in the extent tree.
-% For the user: a subvolume would run into its limit too early or never.
+% Rule 99. While quota is consistent, the rfer of a subvolume grows by at most the extents that
+% its files take and the blocks made for its tree, less those that are freed, and shrinks by at
+% most those that it leaves; its excl changes by at most those of all trees.
+% Source: qgroup_update_counters: a group refers to the extents and blocks that its tree leads to.
+% The rule is silent where the kernel counts otherwise: during a rescan, in the commits of a
+% balance (qgroup_trace_subtree_swap), for a subvolume that is made or dropped, and with simple
+% quotas, which charge an extent to its creator. A subvolume that is made with copies of counts
+% (btrfs_qgroup_inherit) leaves quota inconsistent. For blocks that go, each changed object of the
+% tree stands for two blocks, since a block that two trees share can go without a trace in the
+% extent tree.
+% For the user: a subvolume runs into its limit too early or never.
 violation(99, 8, k(0, qgroup_info, GROUP)) :-
   count_moved(GROUP, rfer, MOVED),
   not(add(1, k(GROUP, root_item, _))),
@@ -105,7 +115,9 @@ violation(99, 8, k(0, qgroup_info, GROUP)) :-
   sum(BYTES, changed_block(BYTES), BLOCKS),
   MOVED + LEFT + BLOCKS < 0.
 
-% Another tree that takes or leaves an extent makes it one of several or of one; one that comes or goes, all of its extents.
+% The excl of a group also changes when another tree takes or leaves an extent: the extent becomes
+% shared or exclusive. A tree that is made or dropped does this with all of its extents, so the
+% clause is silent then.
 violation(99, 8, k(0, qgroup_info, GROUP)) :-
   count_moved(GROUP, excl, MOVED),
   LEAST is abs(MOVED),
@@ -117,8 +129,8 @@ violation(99, 8, k(0, qgroup_info, GROUP)) :-
   sum(BYTES, changed_block(BYTES), BLOCKS),
   LEAST > EXTENTS + BLOCKS.
 
-% By how much a count of a subvolume changed, where Linux counts what the trees lead to. Counts below zero stand there as the same
-% 64 bits.
+% By how much a count of a subvolume changed, where Linux counts what the trees lead to. A count
+% below zero is stored as the same 64 bits.
 count_moved(GROUP, FIELD, MOVED) :-
   change(8, k(0, qgroup_info, GROUP), FIELD, OLD, NEW),
   OLD \== null,
@@ -132,7 +144,7 @@ count_moved(GROUP, FIELD, MOVED) :-
   not(delete(1, k(-8, root_item, _))),
   MOVED is (NEW - OLD + 9223372036854775808) mod 18446744073709551616 - 9223372036854775808.
 
-% Not looked at: another file of the subvolume may have had the extent before.
+% An upper bound: another file of the subvolume may have had the extent before.
 extent_came(GROUP, BYTES) :-
   new(GROUP, k(INODE, extent_data, OFFSET), disk_bytenr, _),
   query(GROUP, k(INODE, extent_data, OFFSET), disk_num_bytes, BYTES).
@@ -143,7 +155,8 @@ block_came(GROUP, NODESIZE) :-
   made(BLOCK),
   query(0, k(0, super_block, 0), nodesize, NODESIZE).
 
-% One that counts as a whole does not say for which tree: so it is after a snapshot in the same commit.
+% A new block with a shared_block_ref does not say for which tree it was made. Such blocks appear
+% after a snapshot in the same commit.
 whole_block_came(NODESIZE) :-
   add(2, k(BLOCK, shared_block_ref, _)),
   made(BLOCK),
@@ -152,8 +165,9 @@ whole_block_came(NODESIZE) :-
 made(BLOCK) :- add(2, k(BLOCK, metadata_item, _)).
 made(BLOCK) :- add(2, k(BLOCK, extent_item, _)).
 
-% What the tree has used, and is gone. An extent counts once, with the first of the references that name the tree: they come in the
-% order of their hashes, so that the first one met is it or ends the search.
+% What the tree used and the commit freed. An extent counts once, with the first of the references
+% that name the tree. References come in the order of their hashes, so the first one met is that
+% one or ends the search.
 freed(GROUP, LENGTH) :-
   old(2, k(EXTENT, extent_data_ref, HASH), root, GROUP),
   delete(2, k(EXTENT, extent_item, LENGTH)),

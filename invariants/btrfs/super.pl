@@ -1,7 +1,8 @@
-% The superblock against the trees.
+% The superblock, checked against the trees.
 
-% Rule 45. The superblock sums up the devices: num_devices is their number, total_bytes the sum of their sizes.
-% Source: btrfs_read_chunk_tree() of the kernel, which refuses the mount. As an invariant of the change.
+% Rule 45. The superblock's num_devices is the number of devices, and its total_bytes is the sum
+% of their sizes.
+% Source: btrfs_read_chunk_tree() of the kernel, which refuses the mount. Checked incrementally.
 % For the user: the file system does not mount any more.
 violation(45, 0, k(0, super_block, 0)) :-
   change(0, k(0, super_block, 0), total_bytes, _, _),
@@ -33,12 +34,13 @@ num_devices_agree :-
   count(delete(3, k(1, dev_item, _)), DELETED),
   NEW + DELETED =:= OLD + ADDED.
 
-% Rule 46. The superblock has a copy of its device's dev_item, with the same size and use.
-% The first superblock of a commit can be that of a device without a dev_item: the target of a replacement, which is
-% device 0, or one that the next transaction adds while the superblocks of this one are being written.
-% Source: write_all_supers(), btrfs_init_new_device(), btrfs_init_dev_replace_tgtdev() of the kernel; btrfs check,
-% "device size mismatch".
-% For the user: the file system would take its disk for larger or smaller than it is.
+% Rule 46. The dev_item in the superblock has the total_bytes and bytes_used of its device's
+% dev_item in the chunk tree. The first superblock of a commit can belong to a device without a
+% dev_item: the target of a replacement, which is device 0, or a device that the next transaction
+% adds while the superblocks of this one are being written.
+% Source: write_all_supers(), btrfs_init_new_device(), btrfs_init_dev_replace_tgtdev() of the
+% kernel; btrfs check, "device size mismatch".
+% For the user: the file system takes its disk for larger or smaller than it is.
 violation(46, 0, k(0, super_block, 0)) :-
   new(0, k(0, super_block, 0), f(dev_item, total_bytes), SIZE),
   query(0, k(0, super_block, 0), devid, DEVICE),
@@ -61,9 +63,10 @@ violation(46, 0, k(0, super_block, 0)) :-
   new(3, k(1, dev_item, DEVICE), bytes_used, USED),
   not(query(0, k(0, super_block, 0), f(dev_item, bytes_used), USED)).
 
-% Rule 47. The superblock sums up the block groups: bytes_used changes as the used bytes of all block groups together.
-% Source: btrfs check, "super bytes used ... mismatches actual used". As an invariant of the change.
-% For the user: df would lie, and the file system report that it is full when it is not.
+% Rule 47. The superblock's bytes_used is the sum of used over all block groups.
+% Source: btrfs check, "super bytes used ... mismatches actual used". Checked incrementally.
+% For the user: df shows wrong numbers, and the file system reports that it is full when it is
+% not.
 violation(47, 0, k(0, super_block, 0)) :-
   change(0, k(0, super_block, 0), bytes_used, _, _),
   verify(bytes_used_agree).

@@ -1,9 +1,11 @@
-% The tree of UUIDs, by which send and receive find subvolumes. It is complete while the superblock says so:
-% a kernel that does not know it leaves uuid_tree_generation behind, and the next one fills it in.
+% The UUID tree, by which send and receive find subvolumes. It is complete while the superblock's
+% uuid_tree_generation is up to date: a kernel that does not know the tree leaves this field
+% behind, and the next kernel that knows it fills the tree in.
 
-% Rule 61. The tree of UUIDs has each subvolume under its uuid and received_uuid, and no other.
+% Rule 61. The UUID tree has an entry for the uuid and the received_uuid of each subvolume, and no
+% other entries.
 % Source: btrfs_uuid_tree_add, btrfs_uuid_tree_remove, btrfs_check_uuid_tree_entry.
-% For the user: an incremental receive would take the wrong subvolume, or find none.
+% For the user: an incremental receive takes the wrong subvolume, or finds none.
 violation(61, 1, k(SUBVOL, root_item, OFFSET)) :-
   uuid_kind(FIELD, KIND),
   new(1, k(SUBVOL, root_item, OFFSET), FIELD, k(FIRST, KIND, SECOND)),

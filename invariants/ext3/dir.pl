@@ -1,6 +1,6 @@
 % Directory entries.
 
-% Rule 8. A directory entry that appears names an inode in use.
+% Rule 8. A directory entry that is added or changed names an inode in use.
 % Source: e2fsck PR_2_UNUSED_INODE; Recon (FAST 2012).
 % For the user: a name in a directory leads nowhere, or to whatever file gets that inode next.
 violation(8, dirent, D) :-
@@ -12,9 +12,10 @@ in_use(I) :-
   query(inode, I, links_count, N),
   N > 0.
 
-% Rule 9. The file type in a directory entry is that of the inode it names.
+% Rule 9. The file type in a directory entry is the type of the inode that it names.
 % Source: e2fsck PR_2_BAD_FILETYPE, PR_2_SET_FILETYPE; ext4_set_de_type.
-% For the user: programs that walk a directory by its types take a file for a directory or pass over it.
+% For the user: programs that walk a directory by file types take a file for a directory or skip
+% it.
 violation(9, dirent, D) :-
   change(dirent, D, file_type, _, TYPE),
   change(dirent, D, inode, _, I),
@@ -28,9 +29,11 @@ violation(9, inode, I) :-
   query(superblock, 0, feature_incompat, FLAGS),
   FLAGS /\ 2 =:= 2.
 
-% Rule 19. A directory has one name, in the directory that its entry .. names; the root is its own parent and has no name.
-% Source: e2fsck PR_3_BAD_DOT_DOT, PR_2_LINK_DIR, PR_2_LINK_ROOT, PR_3_UNCONNECTED_DIR; ext4_rename, which sets .. anew.
-% For the user: a directory is reached on two ways, or .. leads out of it to another place.
+% Rule 19. A directory has one name, in the directory that its entry '..' names; the root
+% directory is its own parent and has no name.
+% Source: e2fsck PR_3_BAD_DOT_DOT, PR_2_LINK_DIR, PR_2_LINK_ROOT, PR_3_UNCONNECTED_DIR;
+% ext4_rename, which rewrites '..'.
+% For the user: two paths lead to one directory, or its '..' leads out of it to another place.
 violation(19, dirent, a(P,N)) :-
   change(dirent, a(P,N), inode, _, D),
   a_name(N),
@@ -64,19 +67,21 @@ a_name(N) :- N \== '.', N \== '..'.
 
 directory(D) :- query(inode, D, f(mode,s_ifmt), s_ifdir).
 
-% A name that a directory gets. That it stands where .. says is asked of each.
+% A name that a directory gets. A clause of its own asks of each name whether '..' names its
+% directory.
 name_of(D) :- change(dirent, a(_,N), inode, _, D), a_name(N).
 
 renamed(D) :- change(dirent, a(_,N), inode, D, _), a_name(N).
 
-% It had links before, and was a directory.
+% It was a directory with links before.
 was_there(D) :-
   \+ change(inode, D, f(mode,s_ifmt), _, _),
   \+ change(inode, D, links_count, 0, _).
 
-% Rule 20. A directory does not lie in itself or below: it is not moved there, and no circle of directories is made.
+% Rule 20. A directory does not lie in itself or below itself: no move and no set of new
+% directories makes a circle.
 % Source: e2fsck PR_3_LOOPED_DIR; the VFS's lock_rename.
-% For the user: directories go round in a circle that no path leads to, with all that is in them.
+% For the user: directories form a circle that no path leads to, with everything in them.
 violation(20, dirent, a(D,'..')) :-
   change(dirent, a(D,'..'), inode, OLD, P),
   OLD \== null,
@@ -87,7 +92,8 @@ violation(20, dirent, a(D,'..')) :-
   D =\= 2,
   new_below(P, D, 0).
 
-% Paths have at most 4096 bytes, but what is deeper can be reached in steps: beyond 10,000 nothing is said.
+% Paths have at most 4096 bytes, but deeper directories can be reached in steps. Beyond 10,000
+% levels the rule says nothing.
 below(X, D, N) :-
   ( X =:= D -> true
   ; X =\= 2,
@@ -96,7 +102,7 @@ below(X, D, N) :-
     M is N + 1,
     below(Y, D, M) ).
 
-% The same by directories that are all new: a circle of which nothing was there before.
+% The same over directories that are all new: a circle of which no part existed before.
 new_below(X, D, N) :-
   ( X =:= D -> true
   ; N < 10000,

@@ -1,8 +1,10 @@
-% Fields of inodes, and who may have which.
+% Fields of inodes: which inodes may have which values.
 
-% Rule 17. Fields of an inode that ext3 has no use for are 0.
-% Source: e2fsck PR_2_FADDR_ZERO, PR_2_FILE_ACL_ZERO, PR_2_I_FILE_ACL_HI_ZERO, PR_2_DIR_SIZE_HIGH_ZERO, PR_2_BLOCKS_HI_ZERO, PR_1_SET_IMAGIC.
-% For the user: an inode is garbage, or a later version of the file system takes it for something else.
+% Rule 17. Fields and flags of an inode that the file system does not use are 0.
+% Source: e2fsck PR_2_FADDR_ZERO, PR_2_FILE_ACL_ZERO, PR_2_I_FILE_ACL_HI_ZERO,
+% PR_2_DIR_SIZE_HIGH_ZERO, PR_2_BLOCKS_HI_ZERO, PR_1_SET_IMAGIC.
+% For the user: the inode is garbage, or a later version of the file system takes the field for
+% something else.
 violation(17, inode, I) :-
   unused(FIELD),
   new(inode, I, FIELD, N),
@@ -25,10 +27,11 @@ lacks(FEATURES, FLAG) :-
   query(superblock, 0, FEATURES, SET),
   SET /\ FLAG =:= 0.
 
-% Rule 18. Devices, pipes and sockets have no size, nor do they or symbolic links have the flags immutable and append; what
-% has an index is a directory of a file system with the feature dir_index.
-% Source: e2fsck PR_1_SET_NONZSIZE, PR_1_SET_IMMUTABLE, PR_2_BAD_CHAR_DEV, PR_2_BAD_BLOCK_DEV, PR_1_HTREE_NODIR, PR_1_HTREE_SET.
-% For the user: an inode is garbage: its type, or what it holds, is wrong.
+% Rule 18. Devices, pipes and sockets have no size; they and symbolic links are neither immutable
+% nor append-only; only a directory has the index flag, and only with the feature dir_index.
+% Source: e2fsck PR_1_SET_NONZSIZE, PR_1_SET_IMMUTABLE, PR_2_BAD_CHAR_DEV, PR_2_BAD_BLOCK_DEV,
+% PR_1_HTREE_NODIR, PR_1_HTREE_SET.
+% For the user: the inode is garbage: its type, or what it holds, is wrong.
 violation(18, inode, I) :-
   new(inode, I, f(mode,s_ifmt), TYPE),
   special(TYPE),
@@ -71,9 +74,12 @@ wrong_special(I, _) :- query(inode, I, f(flags,append), 1).
 unfit_for_index(I) :- query(inode, I, f(mode,s_ifmt), TYPE), TYPE \== s_ifdir.
 unfit_for_index(_) :- lacks(feature_compat, 32).
 
-% Rule 21. The root is a directory, the journal a file; inodes that are reserved and have no use have no mode.
-% Source: e2fsck PR_1_ROOT_NO_DIR, PR_1_INVALID_BAD_INODE, PR_1_JOURNAL_BAD_MODE, PR_1_JOURNAL_INODE_NOT_CLEAR, PR_0_CLEAR_RESIZE_INODE, PR_1_RESERVED_BAD_MODE.
-% For the user: without its root the file system cannot be mounted, and without its journal not written.
+% Rule 21. The root inode is a directory, the journal is a regular file, and reserved inodes
+% without a use have no mode.
+% Source: e2fsck PR_1_ROOT_NO_DIR, PR_1_INVALID_BAD_INODE, PR_1_JOURNAL_BAD_MODE,
+% PR_1_JOURNAL_INODE_NOT_CLEAR, PR_0_CLEAR_RESIZE_INODE, PR_1_RESERVED_BAD_MODE.
+% For the user: without its root the file system cannot be mounted, and without its journal it
+% cannot be written.
 violation(21, inode, 2) :-
   delete(inode, 2).
 violation(21, inode, 2) :-
@@ -90,14 +96,15 @@ violation(21, inode, I) :-
   I < FIRST,
   \+ reserved_for(I).
 
-% The boot loader, the resize inode, and the journal.
+% The boot loader (5), the resize inode (7) and the journal (8).
 reserved_for(5).
 reserved_for(7) :- \+ lacks(feature_compat, 16).
 reserved_for(8) :- \+ lacks(feature_compat, 4).
 
 % Rule 27. The journal keeps its links, its size and its blocks as long as it is in use.
-% Source: e2fsck PR_0_JOURNAL_BAD_INODE; ext4_get_journal_inode. Linux finds the blocks of the log once, when it mounts.
-% For the user: after a crash the last transactions are read from where they are not, and are lost.
+% Source: e2fsck PR_0_JOURNAL_BAD_INODE; ext4_get_journal_inode. Linux looks up the blocks of the
+% log once, when it mounts.
+% For the user: after a crash the last transactions are read from the wrong blocks, and are lost.
 violation(27, inode, I) :-
   new(inode, I, links_count, 0),
   journal(I).
@@ -122,9 +129,10 @@ journal(I) :-
   I > 0,
   \+ lacks(feature_compat, 4).
 
-% Rule 28. A file of 2 GiB or more is one of a file system with the feature large_file.
-% Source: e2fsck PR_2_FEATURE_LARGE_FILES; ext4_do_update_inode, which sets the feature with the first such file.
-% For the user: an old system that mounts it cuts the file off.
+% Rule 28. A regular file of 2 GiB or more requires the feature large_file.
+% Source: e2fsck PR_2_FEATURE_LARGE_FILES; ext4_do_update_inode, which sets the feature with the
+% first such file.
+% For the user: an old system that mounts the file system cuts the file off.
 violation(28, inode, I) :-
   new(inode, I, size, SIZE),
   SIZE > 0x7fffffff,

@@ -1,8 +1,12 @@
-% Free counts. A group whose bitmaps changed has records of its counts even where those stayed as they were.
+% Free counts. A group whose bitmaps changed has records of its counts, even if the counts did not
+% change.
 
-% Rule 10. The counts of a block group move with its bitmaps and its directories.
-% Source: e2fsck PR_5_FREE_BLOCK_COUNT_GROUP, PR_5_FREE_INODE_COUNT_GROUP, PR_5_FREE_DIR_COUNT_GROUP; Recon (FAST 2012).
-% For the user: the file system is full although there is room, or finds no room although it counts some.
+% Rule 10. The free_blocks_count, free_inodes_count and used_dirs_count of a block group change
+% with its bitmaps and its directories.
+% Source: e2fsck PR_5_FREE_BLOCK_COUNT_GROUP, PR_5_FREE_INODE_COUNT_GROUP,
+% PR_5_FREE_DIR_COUNT_GROUP; Recon (FAST 2012).
+% For the user: the file system is full although there is room, or finds no room although it
+% counts some.
 violation(10, group, G) :-
   change(group, G, free_blocks_count, OLD, NEW),
   before(OLD, G, blocks_count, BASE),
@@ -21,16 +25,19 @@ violation(10, group, G) :-
   count(change(inode, _, dir_group, G, _), GONE),
   NEW + GONE =\= OLD + MADE.
 
-% A group that was not there before had everything free; one that got longer has what came to it free.
+% A group that did not exist before had everything free. A group that became longer has the added
+% part free.
 before(OLD, G, ALL, BASE) :-
   ( OLD == null -> query(group, G, ALL, BASE)
   ; change(group, G, ALL, WAS, NOW) -> BASE is OLD + NOW - WAS
   ; BASE = OLD
   ).
 
-% Rule 11. The free counts of the superblock of a clean file system are the sums of those of its groups.
-% Source: e2fsck PR_5_FREE_BLOCK_COUNT, PR_5_FREE_INODE_COUNT. While the file system is mounted, the counts in the superblock are not kept up to date.
-% For the user: df tells of space that is not there, or hides some that is.
+% Rule 11. In a clean file system, the superblock's free_blocks_count and free_inodes_count are
+% the sums over its groups.
+% Source: e2fsck PR_5_FREE_BLOCK_COUNT, PR_5_FREE_INODE_COUNT. While the file system is mounted,
+% the counts in the superblock are not kept up to date.
+% For the user: df shows space that does not exist, or hides space that does.
 violation(11, superblock, 0) :-
   whole_and_clean,
   new(superblock, 0, free_blocks_count, N),

@@ -1,8 +1,10 @@
 % Inodes, their bitmap, and their links.
 
-% Rule 6. The inode bitmap marks the inodes that have links, and besides them only those that wait for being deleted.
+% Rule 6. The inode bitmap marks each inode that has links, and besides these only reserved inodes
+% and orphans.
 % Source: e2fsck PR_5_INODE_UNUSED, PR_5_INODE_USED, Recon (FAST 2012) inode bitmap invariants.
-% For the user: an inode that is in use but counts as free is given to another file, and the first one's contents are gone.
+% For the user: an inode in use counts as free and is given to another file, and the first file's
+% contents are gone.
 violation(6, inode, I) :-
   default_zero(inode, I, links_count, _, NEW),
   NEW > 0,
@@ -17,13 +19,15 @@ violation(6, inode_bit, I) :-
   I >= FIRST,
   \+ in_use_or_orphan(I).
 
-% An inode without links that is still open is on the list of orphans.
+% An inode without links that is still open is on the orphan list.
 in_use_or_orphan(I) :- query(inode, I, links_count, N), N > 0.
 in_use_or_orphan(I) :- query(orphan, I).
 
-% Rule 7. The link count of an inode moves with the directory entries that name it.
+% Rule 7. The links_count of an inode is the number of directory entries that name it: it changes
+% by the entries added less those removed.
 % Source: e2fsck PR_4_BAD_REF_COUNT; Recon (FAST 2012); ext4_inc_count, ext4_dec_count.
-% For the user: with too low a count the file is deleted while a name still leads to it; with too high a count its space is never given back.
+% For the user: if the count is too low, the file is deleted while a name still leads to it; if it
+% is too high, its space is never given back.
 violation(7, inode, I) :-
   default_zero(inode, I, links_count, OLD, NEW),
   ( I =:= 2 -> true ; query(superblock, 0, first_ino, FIRST), I >= FIRST ),

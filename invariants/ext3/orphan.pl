@@ -1,8 +1,12 @@
-% The list of inodes that wait for being deleted or truncated, and the times of deletion.
+% The orphan list, which has the inodes that wait to be deleted or truncated, and the times of
+% deletion.
 
-% Rule 14. An inode without links that is marked as used is on the list of orphans, and what is on it is in use.
-% Source: ext4_orphan_add, ext4_orphan_del; e2fsck PR_0_ORPHAN_CLEAR_INODE, PR_0_ORPHAN_ILLEGAL_INODE, PR_1_ORPHAN_LIST_REFUGEES.
-% For the user: after a crash the space of deleted files is never given back, or a file is taken apart that is in use.
+% Rule 14. An inode that is marked as used and has no links is on the orphan list; an inode on the
+% list is marked as used; the list of a clean file system is empty.
+% Source: ext4_orphan_add, ext4_orphan_del; e2fsck PR_0_ORPHAN_CLEAR_INODE,
+% PR_0_ORPHAN_ILLEGAL_INODE, PR_1_ORPHAN_LIST_REFUGEES.
+% For the user: after a crash the space of deleted files is never given back, or a file in use is
+% taken apart.
 violation(14, orphan, I) :-
   add(orphan, I),
   \+ query(inode_bit, I).
@@ -20,9 +24,10 @@ violation(14, superblock, 0) :-
   new(superblock, 0, last_orphan, I),
   I =\= 0.
 
-% Rule 15. An inode with links has no time of deletion, unless it is on the list of orphans, which goes on with that field.
+% Rule 15. An inode with links has dtime 0, unless it is on the orphan list, which uses dtime to
+% name the next inode.
 % Source: e2fsck PR_1_SET_DTIME, PR_1_LOW_DTIME, PR_1_ROOT_DTIME; ext4_new_inode, ext4_orphan_del.
-% For the user: a file that is in use looks like one that was deleted.
+% For the user: a file in use looks like a deleted file.
 violation(15, inode, I) :-
   new(inode, I, dtime, T),
   T > 0,

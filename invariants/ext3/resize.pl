@@ -1,10 +1,14 @@
-% The resize inode keeps blocks free behind the group descriptors, and behind each copy of them, for descriptors of groups
-% to come. Its one double indirect block names the blocks behind the descriptors in the order of the descriptor table, and
-% each of these the blocks at the same place in the groups that have a copy.
+% The resize inode keeps blocks free behind the group descriptors, and behind each copy of them,
+% for the descriptors of later groups. Its one double indirect block names the blocks behind the
+% descriptors, in the order of the descriptor table. Each of these blocks names the blocks at the
+% same place in the groups that have a copy.
 
-% Rule 24. What the resize inode points to are the blocks that are reserved for group descriptors, each at its place.
-% Source: e2fsck PR_0_RESIZE_INODE_INVALID; ext2fs_create_resize_inode; reserve_backup_gdb, verify_reserved_gdb.
-% For the user: the file system cannot grow while it is mounted, or writes descriptors over files when it does.
+% Rule 24. Each block that the resize inode points to is reserved for group descriptors and has
+% its place among them.
+% Source: e2fsck PR_0_RESIZE_INODE_INVALID; ext2fs_create_resize_inode; reserve_backup_gdb,
+% verify_reserved_gdb.
+% For the user: the file system cannot grow while it is mounted, or writes descriptors over files
+% when it does.
 violation(24, owner, k(B,owner,a(7,P))) :-
   add(owner, k(B,owner,a(7,P))),
   \+ lacks(feature_compat, 16),
@@ -34,7 +38,8 @@ reserved(P, B) :-
   BEFORE is GROUP - 1,
   copies_up_to(BEFORE, RANK).
 
-% The block for the descriptors at a place of the table. There can be more than a block names, and they go round.
+% The block that is reserved for the descriptors at a place of the table. There can be more such
+% blocks than one block names; the places then start again at the beginning.
 reserved_for_descriptors(INDEX, N, BLOCK) :-
   descriptor_blocks(USED),
   query(superblock, 0, reserved_gdt_blocks, RESERVED),
@@ -71,7 +76,7 @@ power(BASE, POWER, N) :-
   NEXT is POWER * BASE,
   power(BASE, NEXT, N).
 
-% How many groups have a copy of the descriptors, beside the first one, up to a group.
+% How many groups up to GROUP have a copy of the descriptors, without group 0.
 copies_up_to(GROUP, N) :-
   ( lacks(feature_ro_compat, 1) -> N = GROUP
   ; GROUP =:= 0 -> N = 0
@@ -85,8 +90,10 @@ powers_up_to(BASE, POWER, LIMIT, N) :-
   powers_up_to(BASE, NEXT, LIMIT, M),
   N is M + 1.
 
-% Rule 25. The resize inode is a file, and has all blocks that are reserved for group descriptors and none besides.
-% Source: e2fsck PR_0_RESIZE_INODE_INVALID; ext2fs_create_resize_inode; add_new_gdb, ext4_convert_meta_bg.
+% Rule 25. The resize inode is a regular file that has all blocks reserved for group descriptors,
+% and no others.
+% Source: e2fsck PR_0_RESIZE_INODE_INVALID; ext2fs_create_resize_inode; add_new_gdb,
+% ext4_convert_meta_bg.
 % For the user: the file system cannot grow while it is mounted.
 violation(25, inode, 7) :-
   resized,

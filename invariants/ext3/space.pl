@@ -1,9 +1,9 @@
-% How large an inode is: the blocks that it counts, and its size.
+% How large an inode is: the number of its blocks, and its size.
 
-% Rule 13. The count of blocks of an inode moves with the blocks that it points to, indirect blocks and that of its
-% extended attributes included. It is in units of 512 bytes.
+% Rule 13. The field blocks of an inode counts, in units of 512 bytes, the blocks that it points
+% to, including indirect blocks and its extended attribute block.
 % Source: e2fsck PR_1_BAD_I_BLOCKS; dquot_alloc_block, dquot_free_block.
-% For the user: du and quotas tell of space that a file does not have, or hide some.
+% For the user: du and quotas show space that a file does not have, or hide some.
 violation(13, inode, I) :-
   change(inode, I, blocks, OLD_OR_NULL, NEW),
   NEW \== null,
@@ -18,10 +18,12 @@ moved(I, BLOCKS) :-
   count(delete(xattr_owner, a(_,I)), WENT),
   BLOCKS is MAPPED + CAME - WENT.
 
-% Rule 16. A file does not map blocks beyond its end, unless it is on the list of orphans, to be truncated. The size of a
-% directory is that of its blocks.
-% Source: e2fsck PR_1_BAD_I_SIZE; ext4_truncate, ext4_handle_inode_extension, ext4_truncate_failed_write.
-% For the user: the end of a file is cut off, or space is in use behind it that nobody can reach.
+% Rule 16. A file maps no blocks beyond its size, unless it is on the orphan list to be truncated;
+% the size of a directory is that of its blocks.
+% Source: e2fsck PR_1_BAD_I_SIZE; ext4_truncate, ext4_handle_inode_extension,
+% ext4_truncate_failed_write.
+% For the user: the end of a file is cut off, or space behind its end is in use that nobody can
+% reach.
 violation(16, owner, k(B,owner,a(I,P))) :-
   add(owner, k(B,owner,a(I,P))),
   P < 0x10000000000,
@@ -44,7 +46,7 @@ too_long(I) :-
   LAST is END - 1,
   beyond(I, LAST).
 
-% Whole blocks beyond the end: the last block may be mapped for a size within it.
+% Whole blocks beyond the end: a size may lie within the last block.
 beyond(I, BLOCK) :-
   query(inode, I, size, SIZE),
   query(superblock, 0, log_block_size, LOG),
@@ -63,7 +65,7 @@ directory_size(I) :-
   query(superblock, 0, log_block_size, LOG),
   SIZE =\= END * (1024 << LOG).
 
-% Rule 30. A symbolic link keeps its size.
+% Rule 30. The size of a symbolic link does not change.
 % Source: e2fsck PR_2_INVALID_SYMLINK (e2fsck_pass1_check_symlink); ext4_symlink.
 % For the user: a symbolic link leads elsewhere, or cannot be read.
 violation(30, inode, I) :-

@@ -1,10 +1,10 @@
 % The superblock and the group descriptors.
 
-% Rule 22. The superblock has no features in revision 0, blocks are reserved for descriptors only for the resize inode, which
-% there is not where descriptors go with their groups, and no recovery is needed without a journal.
-% Source: e2fsck PR_0_FS_REV_LEVEL, PR_1_FS_REV_LEVEL, PR_0_NONZERO_RESERVED_GDT_BLOCKS, PR_0_DISABLE_RESIZE_INODE,
-% PR_0_JOURNAL_RECOVER_SET; ext4_resize_fs.
-% For the user: an old kernel mounts what it does not understand.
+% Rule 22. A superblock of revision 0 has no features; blocks are reserved for descriptors only
+% with resize_inode; resize_inode excludes meta_bg; a recovery is needed only with a journal.
+% Source: e2fsck PR_0_FS_REV_LEVEL, PR_1_FS_REV_LEVEL, PR_0_NONZERO_RESERVED_GDT_BLOCKS,
+% PR_0_DISABLE_RESIZE_INODE, PR_0_JOURNAL_RECOVER_SET; ext4_resize_fs.
+% For the user: an old kernel mounts a file system that it does not understand.
 violation(22, superblock, 0) :-
   new(superblock, 0, FIELD, _),
   of_revision(FIELD),
@@ -43,7 +43,8 @@ some_feature :- query(superblock, 0, feature_ro_compat, FLAGS), FLAGS =\= 0.
 of_reserved(feature_compat).
 of_reserved(reserved_gdt_blocks).
 
-% Rule 23. No group is marked as one whose bitmaps are to be taken as empty: that is a feature of ext4.
+% Rule 23. No group descriptor has a mark for bitmaps to be taken as empty, or an itable_unused:
+% both belong to a feature of ext4.
 % Source: e2fsck PR_0_GDT_UNINIT, PR_0_GDT_ITABLE_UNUSED.
 % For the user: a file system that believes the mark gives away blocks and inodes that are in use.
 violation(23, group, G) :-
@@ -53,12 +54,15 @@ violation(23, group, G) :-
   new(group, G, itable_unused, N),
   N =\= 0.
 
-% Rule 29. What no transaction changes while a file system is mounted stays as it is in the superblock, and features and marks
-% change only as Linux changes them: an error is marked with the count of errors.
-% Source: ext4_setup_super, ext4_update_super, ext4_update_dynamic_rev, ext4_convert_meta_bg, ext4_xattr_update_super_block;
-% e2fsck PR_0_SB_CORRUPT, PR_0_FS_REV_LEVEL, PR_0_FUTURE_SB_LAST_MOUNT, PR_0_HURD_CLEAR_FILETYPE, PR_0_CANT_FIND_JOURNAL,
-% PR_0_DIRHASH_HINT, PR_0_INVALID_QUOTA_INO, PR_0_BACKUP_JNL, PR_2_HTREE_MIN_HASH, PR_2_HTREE_MAX_HASH.
-% For the user: the file system is not mounted any more, or another one is taken for it, or names in large directories are not found.
+% Rule 29. Superblock fields that no transaction of a mounted file system changes stay as they
+% are; features and state change only as Linux changes them; an error is marked together with a
+% change of error_count.
+% Source: ext4_setup_super, ext4_update_super, ext4_update_dynamic_rev, ext4_convert_meta_bg,
+% ext4_xattr_update_super_block; e2fsck PR_0_SB_CORRUPT, PR_0_FS_REV_LEVEL,
+% PR_0_FUTURE_SB_LAST_MOUNT, PR_0_HURD_CLEAR_FILETYPE, PR_0_CANT_FIND_JOURNAL, PR_0_DIRHASH_HINT,
+% PR_0_INVALID_QUOTA_INO, PR_0_BACKUP_JNL, PR_2_HTREE_MIN_HASH, PR_2_HTREE_MAX_HASH.
+% For the user: the file system cannot be mounted any more, or is taken for another one, or names
+% in large directories are not found.
 violation(29, superblock, 0) :-
   frozen(FIELD),
   change(superblock, 0, FIELD, OLD, _),
@@ -95,8 +99,9 @@ frozen(usr_quota_inum).
 frozen(grp_quota_inum).
 frozen(prj_quota_inum).
 
-% The bits that stay: of the features all but ext_attr, resize_inode, recover, meta_bg and large_file; of the state all but
-% the marks of errors and of orphans. Flags tell how names are hashed, once Linux has decided that.
+% The bits that stay. Of the features: all but ext_attr, resize_inode, recover, meta_bg and
+% large_file. Of the state: all but the marks of errors and of orphans. The flags say how names
+% are hashed, once Linux has decided that.
 stays(feature_compat, 0xffffffe7).
 stays(feature_incompat, 0xffffffeb).
 stays(feature_ro_compat, 0xfffffffd).
@@ -104,9 +109,11 @@ stays(state, 0xfff9).
 
 counted_error :- change(superblock, 0, error_count, _, _).
 
-% Rule 26. What the superblock reserves is possible: no more than half of the blocks for root, no more blocks for
-% descriptors than a block can name, and fields of large inodes within these.
-% Source: e2fsck PR_0_SB_CORRUPT (check_super_value), PR_0_BAD_MIN_EXTRA_ISIZE, PR_0_BAD_WANT_EXTRA_ISIZE; ext4_fill_super.
+% Rule 26. What the superblock reserves is possible: at most half of the blocks for root, at most
+% as many blocks for descriptors as one block can name, and extra fields of inodes that fit into
+% the inode size.
+% Source: e2fsck PR_0_SB_CORRUPT (check_super_value), PR_0_BAD_MIN_EXTRA_ISIZE,
+% PR_0_BAD_WANT_EXTRA_ISIZE; ext4_fill_super.
 % For the user: the file system cannot be mounted, or is full although there is room.
 violation(26, superblock, 0) :-
   new(superblock, 0, FIELD, _),

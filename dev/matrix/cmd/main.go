@@ -1,4 +1,4 @@
-// Command matrix draws the corruption matrix: see docs/MATRIX.md.
+// Command matrix draws the corruption matrix: see docs/results/matrix.md.
 package main
 
 import (
@@ -24,7 +24,7 @@ func main() {
 	flag.IntVar(&cfg.Workers, "workers", 2, "cells at a time")
 	flag.StringVar(&cfg.Only, "only", "", "only cells whose name this `regexp` matches")
 	flag.BoolVar(&cfg.Linux, "linux", false, "mount each image with user-mode Linux")
-	result := flag.String("result", "", "write the tables for docs/MATRIX_RESULT.md to `FILE`")
+	result := flag.String("result", "", "write the tables for docs/results/matrix-btrfs.md to `FILE`")
 	flag.Parse()
 	cfg.Log = os.Stderr
 	if err := run(cfg, *result); err != nil {

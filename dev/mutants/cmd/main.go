@@ -1,4 +1,4 @@
-// Command mutants weakens each rule and lists what no test notices: see docs/MUTANTS.md.
+// Command mutants weakens each rule and lists what no test notices: see docs/results/mutants.md.
 package main
 
 import (

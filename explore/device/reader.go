@@ -1,0 +1,112 @@
+package device
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Format describes the records of one module's log. R is the Go type of a record.
+type Format[R any] struct {
+	Name string // of the log, for errors
+	Size int    // bytes of a record's header; data follows it
+	// Decode decodes a record's header, of Size bytes, and checks it against what the module can write. The reader checks the
+	// sequence numbers of what it returns.
+	Decode func(header []byte) (*R, Header, error)
+	// Attach gives a record its data, and checks the data. The record may keep the data until the next Next.
+	Attach func(r *R, data []byte) error
+}
+
+// Header is what every record says of itself.
+type Header struct {
+	Seq  uint64 // number of the record, from 1
+	Gap  bool   // the log was full: the record stands in the place of Lost others, of which Seq is the last
+	Lost uint64
+	Data uint32 // bytes of data that follow; Decode has bounded them
+}
+
+// Reader reads the stream of a module's log (kmod/ring.c): records, each followed by its data and zeros up to a multiple of 8
+// bytes. It checks that no record is missing. An error is final. Used by one goroutine.
+type Reader[R any] struct {
+	format *Format[R]
+	r      io.Reader
+	header []byte
+	data   bytes.Buffer
+	seq    uint64 // of the last record; 0 before the first
+	err    error
+}
+
+// NewReader reads from a log that is open, or from a copy of the stream, which may begin at any record.
+func NewReader[R any](r io.Reader, f *Format[R]) *Reader[R] {
+	return &Reader[R]{format: f, r: r, header: make([]byte, f.Size)}
+}
+
+// Next returns the next record. Its data is valid until the next call. The end of the stream, between two records, is io.EOF;
+// other errors name the log and the last good record.
+func (l *Reader[R]) Next() (*R, error) {
+	if l.err != nil {
+		return nil, l.err
+	}
+	rec, err := l.next()
+	if err == nil {
+		return rec, nil
+	}
+	if !errors.Is(err, io.EOF) {
+		err = fmt.Errorf("%s log: after record %d: %w", l.format.Name, l.seq, err)
+	}
+	l.err = err
+	return nil, err
+}
+
+func (l *Reader[R]) next() (*R, error) {
+	if _, err := io.ReadFull(l.r, l.header); err != nil {
+		return nil, err
+	}
+	rec, h, err := l.format.Decode(l.header)
+	if err == nil {
+		err = l.follows(&h)
+	}
+	if err != nil {
+		return nil, err
+	}
+	data, err := l.read(&h)
+	if err == nil {
+		l.seq = h.Seq
+		err = l.format.Attach(rec, data)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("record %d: %w", h.Seq, err)
+	}
+	return rec, nil
+}
+
+// follows checks that a record is the next one.
+func (l *Reader[R]) follows(h *Header) error {
+	step := uint64(1)
+	if h.Gap {
+		step = h.Lost
+	}
+	switch {
+	case step == 0:
+		return errors.New("a record of lost ones counts none")
+	case l.seq != 0 && h.Seq != l.seq+step:
+		return fmt.Errorf("record %d follows, which is not the next", h.Seq)
+	case h.Seq < step:
+		return fmt.Errorf("record %d stands for %d lost ones", h.Seq, step)
+	}
+	return nil
+}
+
+// read reads the data of a record and its padding. A false length takes no more memory than there is data.
+func (l *Reader[R]) read(h *Header) ([]byte, error) {
+	l.data.Reset()
+	padded := (int64(h.Data) + 7) &^ 7
+	if n, err := io.CopyN(&l.data, l.r, padded); err != nil {
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		return nil, fmt.Errorf("%d of %d bytes of data: %w", n, padded, err)
+	}
+	return l.data.Bytes()[:h.Data], nil
+}

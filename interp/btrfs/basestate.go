@@ -1,0 +1,191 @@
+package btrfs
+
+import (
+	"errors"
+	"fmt"
+
+	"fsward/change"
+	"fsward/interp"
+)
+
+// A BaseState is a Btrfs as disks define it that stay. Blocks that a state shares with it are taken from its cache.
+type BaseState struct {
+	f        *FS // its limits and names; it follows nothing
+	base     *state
+	needed   map[uint64]bool // by the address of a page, as far as it was asked
+	next     *state          // the state compared last
+	logNames *change.Names
+}
+
+var _ interp.BaseState = (*BaseState)(nil)
+
+// NewBaseState reads a state as a baseline. The errors are those of New.
+func NewBaseState(d interp.Disk) (interp.BaseState, error) {
+	f, devs, err := open(d, first(d), interp.Limits{})
+	if err != nil {
+		return nil, err
+	}
+	base, err := f.attach(devs)
+	if err != nil {
+		return nil, err
+	}
+	return &BaseState{f: f, base: base, needed: make(map[uint64]bool), logNames: change.NewNames()}, nil
+}
+
+// Compare compares what the superblock of a fork leads to, which is the first: mount looks at no other.
+func (b *BaseState) Compare(fork interp.CrashImage) (interp.Observation, error) {
+	b.next = nil
+	b.f.release()
+	obs, err := b.compare(fork)
+	return refused(obs, err)
+}
+
+func (b *BaseState) compare(fork interp.CrashImage) (obs interp.Observation, err error) {
+	obs.Point = interp.CommitPoint
+	devs, err := findDevices(fork, b.f.sizes, 0)
+	if errors.Is(err, interp.ErrNotFound) {
+		err = violatedAt(superRule, superOffset, "there is none")
+	}
+	if err != nil {
+		return obs, err
+	}
+	sb, start := devs.newest()
+	obs.Generation = sb.generation()
+	old := b.base.sb
+	if err := sb.checkUnchanged(old, start+superOffset); err != nil {
+		return obs, err
+	}
+	lost := fork.Differing(b.needs)
+	var s *state
+	switch {
+	case sb.generation() < old.generation():
+		return obs, interp.ErrApart
+	case sb.generation() == old.generation():
+		s, err = b.sameCommit(fork, sb, start, devs, lost)
+		obs.Point = interp.NoPoint
+	default:
+		s, err = b.newCommit(fork, sb, start, devs, lost, &obs)
+	}
+	if err != nil || len(obs.Violations) > 0 || obs.Unknown != nil {
+		return obs, err
+	}
+	if _, ok := sb.logPointer(); ok {
+		if obs.Point == interp.NoPoint {
+			obs.Point = interp.LogPoint
+		}
+		b.f.names, b.logNames = b.logNames, b.f.names // those of the trees are in use
+		r := b.f.readLog(s, sb, nil)
+		b.f.names, b.logNames = b.logNames, b.f.names
+		if obs.Violations, obs.Unknown = r.faults, r.err; len(obs.Violations) > 0 || obs.Unknown != nil {
+			obs.Txn, obs.View = nil, nil
+			return obs, nil //nolint:nilerr // what could not be read is told by the observation
+		}
+		obs.Logs = r.parts
+	}
+	b.next = s
+	return obs, nil
+}
+
+// refused puts an error into an observation, where it is a violation.
+func refused(obs interp.Observation, err error) (interp.Observation, error) {
+	e, ok := errors.AsType[*structureError](err)
+	if !ok {
+		return obs, err
+	}
+	obs.Point = interp.CommitPoint
+	obs.Violations = append(obs.Violations, e.v)
+	return obs, nil
+}
+
+// needs tells whether a page holds a part of a block that the known commit needs.
+func (b *BaseState) needs(addr uint64) bool {
+	if known, ok := b.needed[addr]; ok {
+		return known
+	}
+	found := false
+	for p := range b.base.chunks.places(addr, interp.CrashPage) {
+		if p.chunk.typ&(groupMetadata|groupSystem) == 0 {
+			continue
+		}
+		err := b.base.eachTreeBlock(p.logical, p.logical+p.n, func(uint64) error { found = true; return nil })
+		found = found || err != nil // what cannot be told counts as needed
+	}
+	b.needed[addr] = found
+	return found
+}
+
+// sameCommit is the state of a fork on which no later commit has come.
+func (b *BaseState) sameCommit(fork interp.CrashImage, sb superblock, start uint64, devs *devices, lost []uint64) (*state, error) {
+	if !sb.sameTrees(b.base.sb) {
+		return nil, violatedAt(superRule, start+superOffset, "the roots of the trees changed and the generation stayed %d", sb.generation())
+	}
+	if len(lost) > 0 {
+		return nil, violatedAt(baseRule, lost[0], "a block that the commit of generation %d needs is overwritten", sb.generation())
+	}
+	s := *b.base
+	s.sb, s.devs, s.disk, s.cache, s.roots = sb, devs, fork, b.base.cache.fork(fork.Same), make(map[treeKey]treeRoot)
+	return &s, nil
+}
+
+// newCommit compares the state of a later commit with the known one. Blocks that both have must have stayed as they are.
+func (b *BaseState) newCommit(fork interp.CrashImage, sb superblock, start uint64, devs *devices, lost []uint64, obs *interp.Observation) (*state, error) {
+	old := *b.base
+	old.roots = make(map[treeKey]treeRoot)
+	b.f.names.Reset()
+	c := comparison{base: &old, sb: sb, at: start + superOffset, disk: fork, devs: devs, cache: b.base.cache.fork(fork.Same), names: b.f.names, memory: b.f.memory}
+	s, d, err := c.run()
+	if err != nil {
+		return nil, err
+	}
+	if d.failed() {
+		obs.Violations = d.faults
+		if d.unknown != nil {
+			obs.Unknown = fmt.Errorf("the commit of generation %d: %w", sb.generation(), d.unknown)
+		}
+		return nil, nil
+	}
+	for _, addr := range lost {
+		if err := b.checkShared(s, addr); err != nil {
+			return nil, err
+		}
+	}
+	obs.Txn, obs.View = d.out.txn, newView(s, b.f.names)
+	return s, nil
+}
+
+// checkShared looks at a page that the known commit needs and that has changed: a later commit may not need it any more.
+func (b *BaseState) checkShared(s *state, addr uint64) error {
+	for p := range s.chunks.places(addr, interp.CrashPage) {
+		if p.chunk.typ&(groupMetadata|groupSystem) == 0 {
+			continue
+		}
+		err := s.eachTreeBlock(p.logical, p.logical+p.n, func(logical uint64) error {
+			n, err := s.block(logical, groupMetadata|groupSystem, true)
+			if err != nil {
+				return err
+			}
+			if n.generation() <= b.base.sb.generation() {
+				return violatedAt(baseRule, addr, "block %d, which the commits of generation %d and %d need, is overwritten", logical, b.base.sb.generation(), s.sb.generation())
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Follow takes over the state that was compared last.
+func (b *BaseState) Follow(d interp.Disk, differing []uint64) {
+	if b.next == nil {
+		return
+	}
+	s, cache := *b.next, b.base.cache
+	for _, addr := range differing {
+		cache.forget(addr, interp.CrashPage)
+	}
+	s.disk, s.cache, s.roots = d, cache, make(map[treeKey]treeRoot)
+	b.base, b.next = &s, nil
+	clear(b.needed)
+}

@@ -1,0 +1,72 @@
+package ext3
+
+import "fmt"
+
+// An access list is an extended attribute without a name (fs/ext4/acl.h): a header with a version, and entries of four bytes, or of
+// eight where a user or a group is named. e2fsck does not look into it. Linux does not open a file whose list it cannot read
+// (ext4_acl_from_disk), nor one whose entries are out of order (posix_acl_permission).
+const (
+	indexACLAccess  = 2 // EXT4_XATTR_INDEX_POSIX_ACL_ACCESS
+	indexACLDefault = 3
+	aclVersion      = 1
+	aclHeaderLen    = 4
+	aclShortLen     = 4 // tag and permissions
+	aclLongLen      = 8 // and an ID
+)
+
+// The tags of entries (ACL_USER_OBJ and so on).
+const (
+	aclUserObj  = 0x01
+	aclUser     = 0x02
+	aclGroupObj = 0x04
+	aclGroup    = 0x08
+	aclMask     = 0x10
+	aclOther    = 0x20
+)
+
+// aclFollows tells which tags may follow one.
+var aclFollows = map[uint16]uint16{
+	0:           aclUserObj,
+	aclUserObj:  aclUser | aclGroupObj,
+	aclUser:     aclUser | aclGroupObj,
+	aclGroupObj: aclGroup | aclMask | aclOther,
+	aclGroup:    aclGroup | aclMask,
+	aclMask:     aclOther,
+}
+
+// aclFault says what is wrong with an access list, "" if nothing is: what Linux demands of one that is set (posix_acl_valid).
+func aclFault(b []byte) string {
+	if len(b) == 0 || len(b) == aclHeaderLen && le32(b, 0) == aclVersion {
+		return "" // there is none
+	}
+	if len(b) < aclHeaderLen || le32(b, 0) != aclVersion {
+		return fmt.Sprintf("an access list of %d bytes does not begin with version %d", len(b), aclVersion)
+	}
+	last, named := uint16(0), false
+	for at := aclHeaderLen; at < len(b); {
+		if len(b)-at < aclShortLen {
+			return fmt.Sprintf("an access list ends within an entry, at byte %d", at)
+		}
+		tag, perm := le16(b, at), le16(b, at+2)
+		next, size := aclFollows[last], aclShortLen
+		if named && last == aclGroupObj {
+			next &^= aclOther // a mask has to come first
+		}
+		switch {
+		case tag&(tag-1) != 0 || tag&next == 0:
+			return fmt.Sprintf("an access list has an entry of tag %#x after one of tag %#x", tag, last)
+		case perm > 7:
+			return fmt.Sprintf("an access list gives permissions %#o", perm)
+		case tag == aclUser || tag == aclGroup:
+			named, size = true, aclLongLen
+		}
+		if len(b)-at < size {
+			return fmt.Sprintf("an access list ends within an entry, at byte %d", at)
+		}
+		last, at = tag, at+size
+	}
+	if last != aclOther {
+		return "an access list does not say what others may do"
+	}
+	return ""
+}

@@ -1,0 +1,267 @@
+package ext3
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+)
+
+// The actions, which change more of an object than one member.
+const (
+	actDelete    = "delete"    // it is gone
+	actDuplicate = "duplicate" // it is there twice
+	actAdd       = "add"       // a dirent with another name, a revoke record of the next block
+	actSwap      = "swap"      // it and the next of its kind change places
+	actMove      = "move"      // a dirent goes to another directory
+	actCycle     = "cycle"     // a directory goes below its own subdirectory, with all names and counts right
+	actClear     = "clear"     // all zeros
+	actFree      = "free"      // no links, and a time of deletion
+	actCopy      = "copy"      // it becomes like the next of its kind
+	actCrossLink = "crosslink" // it begins to point to a block that another one points to
+	actSet       = "set"       // a bit is set
+	actUnset     = "unset"
+	actSetFreed  = "set_freed" // a bit that the transaction clears stays set
+	actUnsetNew  = "unset_new"
+)
+
+// A draft is what an alteration makes of the blocks that it changes.
+type draft struct {
+	sites  map[site][]byte
+	load   func(site) ([]byte, error)        // a copy of what a site has
+	before func(block uint32) ([]byte, bool) // what a block of the file system had before the transaction
+	ts     []target                          // all objects of the kind that is altered
+	others func(object string) ([]target, error)
+	layout *layout
+}
+
+func (d *draft) bytes(p site) ([]byte, error) {
+	if b, ok := d.sites[p]; ok {
+		return b, nil
+	}
+	b, err := d.load(p)
+	if err == nil {
+		d.sites[p] = b
+	}
+	return b, err
+}
+
+// apply makes the change that a specification asks for to the i-th target; ok is false if it cannot be made there, or
+// changes nothing, and the draft is of no use then.
+func (d *draft) apply(s *alterSpec, i int) (text string, ok bool, err error) {
+	t := d.ts[i]
+	b, err := d.bytes(t.site)
+	if err != nil {
+		return "", false, err
+	}
+	if s.action == "" {
+		text, ok = s.set(b[t.off : t.off+t.n])
+	} else {
+		text, ok, err = d.act(s.action, i, b)
+	}
+	return t.name() + ": " + text, ok, err
+}
+
+func (d *draft) act(action string, i int, b []byte) (string, bool, error) {
+	t := d.ts[i]
+	switch t.object.name {
+	case objBlockBitmap, objInodeBitmap:
+		return action, d.flip(action, t, b), nil
+	case objDirent:
+		return d.actDirent(action, i, b)
+	case objInode:
+		return d.actInode(action, i, b)
+	}
+	o := b[t.off : t.off+t.n]
+	next, hasNext := d.next(i)
+	switch {
+	case action == actSwap && !hasNext, action == actDuplicate && t.object.name == objTag && !hasNext:
+		return "", false, nil
+	case t.object.name == objXattrEntry:
+		return action, actXattrEntry(action, b[:d.xattrEnd(t, len(b))], t, next), nil
+	case t.object.name == objIndexEntry:
+		return action, actIndexEntry(action, b, t, next), nil
+	case t.object.name == objRevoked:
+		return action, actRevoked(action, b, t), nil
+	case action == actSwap && t.object.name == objTag:
+		swap(b, t.off, next.off, 4)
+		return "its block changed places with the next", true, nil
+	case action == actDuplicate:
+		copy(o[:4], b[next.off:])
+		return "it is of the next one's block", true, nil
+	case action == actSwap:
+		before := string(o)
+		swap(b, t.off, next.off, t.n)
+		return "exchanged with the next", string(o) != before, nil
+	case action == actCrossLink && hasNext && le32(b, next.off) != 0: // of a pointer
+		old := le32(o, 0)
+		copy(o, b[next.off:next.off+t.n])
+		return fmt.Sprintf("block %d → %d, the next one's", old, le32(o, 0)), old != le32(o, 0), nil
+	}
+	return "", false, nil
+}
+
+// next returns the next object of the kind in the same block.
+func (d *draft) next(i int) (target, bool) {
+	if i+1 < len(d.ts) && d.ts[i+1].site == d.ts[i].site {
+		return d.ts[i+1], true
+	}
+	return target{}, false
+}
+
+// swap exchanges n bytes at two places that do not overlap.
+func swap(b []byte, x, y, n int) {
+	for k := range n {
+		b[x+k], b[y+k] = b[y+k], b[x+k]
+	}
+}
+
+func (d *draft) flip(action string, t target, b []byte) bool {
+	set := b[t.off]>>t.bit&1 != 0
+	switch action {
+	case actSet:
+		if set {
+			return false
+		}
+	case actUnset:
+		if !set {
+			return false
+		}
+	default:
+		old, known := d.before(t.site.block)
+		if want := action == actUnsetNew; !known || set != want || old[t.off]>>t.bit&1 != 0 == want {
+			return false
+		}
+	}
+	b[t.off] ^= 1 << t.bit
+	return true
+}
+
+func (d *draft) actInode(action string, i int, b []byte) (string, bool, error) {
+	t := d.ts[i]
+	raw := b[t.off : t.off+t.n]
+	switch action {
+	case actClear:
+		clear(raw)
+		return "all zeros", t.kind != "free", nil
+	case actFree:
+		binary.LittleEndian.PutUint16(raw[iLinks:], 0)
+		copy(raw[iDtime:iDtime+4], raw[12:16]) // i_ctime
+		return "no links, and deleted when it was last changed", t.kind != "free" && t.kind != "orphan", nil
+	case actCrossLink:
+		return d.crossLink(t, raw)
+	}
+	next, ok := d.next(i)
+	if !ok || t.kind == "free" || next.kind == "free" {
+		return "", false, nil
+	}
+	if action == actCopy {
+		copy(raw, b[next.off:next.off+next.n])
+		return fmt.Sprintf("a copy of inode %d", next.id), true, nil
+	}
+	swap(b, t.off, next.off, t.n)
+	return fmt.Sprintf("exchanged with inode %d", next.id), true, nil
+}
+
+// crossLink makes the first block of a file that of another.
+func (d *draft) crossLink(t target, raw []byte) (string, bool, error) {
+	mine := inode(raw[:inodeLen])
+	if !mine.maps(true) || mine.pointer(0) == 0 {
+		return "", false, nil
+	}
+	for _, o := range d.ts {
+		b, err := d.load(o.site)
+		if err != nil {
+			return "", false, err
+		}
+		other := inode(b[o.off : o.off+inodeLen])
+		if p := other.pointer(0); o.id != t.id && other.links() > 0 && other.maps(true) && p != 0 && p != mine.pointer(0) {
+			copy(raw[iBlock:iBlock+4], other[iBlock:])
+			return fmt.Sprintf("block0 → %d, that of inode %d", p, o.id), true, nil
+		}
+	}
+	return "", false, nil
+}
+
+// xattrEnd is where the place for a list of extended attributes ends.
+func (d *draft) xattrEnd(t target, blockSize int) int {
+	if t.kind == "block" {
+		return blockSize
+	}
+	size := int(d.layout.geo.inodeSize)
+	return (t.off/size + 1) * size
+}
+
+func actXattrEntry(action string, b []byte, t, next target) bool {
+	end := t.off // of the last entry
+	for end+4 <= len(b) && le32(b, end) != 0 {
+		end += xattrEntryLen + (int(b[end])+3)&^3
+	}
+	if end+4 > len(b) {
+		return false
+	}
+	entry := string(b[t.off : t.off+t.n])
+	switch action {
+	case actDelete:
+		copy(b[t.off:], b[t.off+t.n:end])
+		clear(b[end-t.n : end])
+		return true
+	case actDuplicate:
+		if end+4+t.n > len(b) || bytes.Count(b[end:end+4+t.n], []byte{0}) < 4+t.n {
+			return false
+		}
+		copy(b[t.off+t.n:end+t.n], b[t.off:end])
+		return true
+	default:
+		if next.off != t.off+t.n {
+			return false
+		}
+		copy(b[t.off:], b[next.off:next.off+next.n])
+		copy(b[t.off+next.n:], entry)
+		return true
+	}
+}
+
+func actIndexEntry(action string, b []byte, t, next target) bool {
+	at := dxRootEntries
+	if t.kind == "node" {
+		at = dxNodeEntries
+	}
+	if t.off == at { // the first has the limit and the count where others have a hash
+		return false
+	}
+	count, limit := int(le16(b, at+2)), int(le16(b, at))
+	end := at + count*dxEntryLen
+	switch {
+	case end > len(b) || end < t.off+dxEntryLen:
+		return false
+	case action == actSwap:
+		swap(b, t.off, next.off, dxEntryLen)
+		return true
+	case action == actDelete:
+		copy(b[t.off:], b[t.off+dxEntryLen:end])
+		count--
+	case count < limit && end+dxEntryLen <= len(b):
+		copy(b[t.off+dxEntryLen:], b[t.off:end])
+		count++
+	default:
+		return false
+	}
+	binary.LittleEndian.PutUint16(b[at+2:], uint16(count))
+	return true
+}
+
+func actRevoked(action string, b []byte, t target) bool {
+	used := int(be32(b, journalHeader))
+	switch {
+	case used > len(b)-8 || used < t.off+4: // a checksum may stand in the last four bytes
+		return false
+	case action == actDelete:
+		copy(b[t.off:], b[t.off+4:used])
+		used -= 4
+	default:
+		binary.BigEndian.PutUint32(b[used:], be32(b, t.off)+1)
+		used += 4
+	}
+	binary.BigEndian.PutUint32(b[journalHeader:], uint32(used))
+	return true
+}

@@ -1,0 +1,172 @@
+package ext3
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// actDirent changes the entries of directories.
+func (d *draft) actDirent(action string, i int, b []byte) (string, bool, error) {
+	t := d.ts[i]
+	if t.kind == "unused" || len(b) == 1<<16 {
+		return "", false, nil
+	}
+	name := string(nameAt(b, t.off))
+	if name == "" {
+		return "", false, nil
+	}
+	typ := b[t.off+dirFileType]
+	switch action {
+	case actDelete:
+		d.remove(i, b)
+		return fmt.Sprintf("%q is gone", name), true, nil
+	case actDuplicate:
+		return fmt.Sprintf("%q is there twice", name), insert(b, t.ino, typ, name), nil
+	case actAdd:
+		other := name[:len(name)-1] + string(name[len(name)-1]^1)
+		return fmt.Sprintf("%q is there too", other), insert(b, t.ino, typ, other), nil
+	case actSwap:
+		next, ok := d.next(i)
+		if !ok || next.kind == "unused" {
+			return "", false, nil
+		}
+		swap(b, t.off+dirInode, next.off+dirInode, 4)
+		swap(b, t.off+dirFileType, next.off+dirFileType, 1)
+		return fmt.Sprintf("%q and %q changed inodes", name, nameAt(b, next.off)), t.ino != next.ino, nil
+	case actMove:
+		return d.move(i, b, name, typ)
+	default:
+		return d.cycle(i, b, name)
+	}
+}
+
+func nameAt(b []byte, off int) []byte {
+	return b[off+dirHeaderLen : min(off+dirHeaderLen+int(b[off+dirNameLen]), len(b))]
+}
+
+// remove takes an entry away, as the kernel does: the one before it gets its room.
+func (d *draft) remove(i int, b []byte) {
+	t := d.ts[i]
+	if i > 0 && d.ts[i-1].site == t.site {
+		p := d.ts[i-1]
+		binary.LittleEndian.PutUint16(b[p.off+dirRecLen:], uint16(recLen(b, p.off)+recLen(b, t.off)))
+		return
+	}
+	binary.LittleEndian.PutUint32(b[t.off+dirInode:], 0)
+}
+
+// insert puts an entry where a block of a directory has room for it.
+func insert(b []byte, ino uint32, typ byte, name string) bool {
+	need := dirHeaderLen + (len(name)+3)&^3
+	for off := 0; off+dirHeaderLen <= len(b); {
+		length, used := recLen(b, off), 0
+		if length < dirHeaderLen || off+length > len(b) {
+			return false
+		}
+		if le32(b, off) != 0 {
+			used = dirHeaderLen + (int(b[off+dirNameLen])+3)&^3
+		}
+		root := off == 12 && off+length == len(b) && b[dxRootInfo+5] == dxInfoLen // what .. covers there is an index
+		if length-used < need || root {
+			off += length
+			continue
+		}
+		if used > 0 {
+			binary.LittleEndian.PutUint16(b[off+dirRecLen:], uint16(used))
+			off, length = off+used, length-used
+		}
+		binary.LittleEndian.PutUint32(b[off+dirInode:], ino)
+		binary.LittleEndian.PutUint16(b[off+dirRecLen:], uint16(length))
+		b[off+dirNameLen], b[off+dirFileType] = byte(len(name)), typ
+		copy(b[off+dirHeaderLen:], name)
+		return true
+	}
+	return false
+}
+
+// move takes an entry to another directory.
+func (d *draft) move(i int, b []byte, name string, typ byte) (string, bool, error) {
+	t := d.ts[i]
+	if t.kind == "dot" || t.kind == "dotdot" {
+		return "", false, nil
+	}
+	for _, o := range d.ts {
+		if o.id == t.id || o.id == uint64(t.ino) || o.kind != "linear" && o.kind != "root" {
+			continue
+		}
+		other, err := d.bytes(o.site)
+		if err != nil {
+			return "", false, err
+		}
+		if insert(other, t.ino, typ, name) {
+			d.remove(i, b)
+			return fmt.Sprintf("%q is in directory %d now", name, o.id), true, nil
+		}
+	}
+	return "", false, nil
+}
+
+// cycle moves the directory D that an entry names below its own subdirectory E: the name from P to E, .. of D to E, and
+// the links that .. counts for from P to E. Each of them by itself is as after a rename.
+func (d *draft) cycle(i int, b []byte, name string) (string, bool, error) {
+	t := d.ts[i]
+	if t.kind != "linear" && t.kind != "root" {
+		return "", false, nil
+	}
+	dotdots := make(map[uint64]target) // by directory
+	for _, o := range d.ts {
+		if o.kind == "dotdot" {
+			dotdots[o.id] = o
+		}
+	}
+	mine, ok := dotdots[uint64(t.ino)]
+	if !ok {
+		return "", false, nil
+	}
+	for _, o := range d.ts {
+		below, isDir := dotdots[uint64(o.ino)]
+		if o.id != uint64(t.ino) || !isDir || o.kind == "dot" || o.kind == "dotdot" {
+			continue
+		}
+		inner, err := d.bytes(below.site)
+		if err != nil {
+			return "", false, err
+		}
+		own, err := d.bytes(mine.site)
+		if err != nil {
+			return "", false, err
+		}
+		if !insert(inner, t.ino, 2, name) {
+			continue
+		}
+		d.remove(i, b)
+		binary.LittleEndian.PutUint32(own[mine.off+dirInode:], o.ino)
+		moved, err := d.addLinks(t.id, -1)
+		if err != nil || !moved {
+			return "", false, err
+		}
+		moved, err = d.addLinks(uint64(o.ino), 1)
+		return fmt.Sprintf("%q, directory %d, is below its subdirectory %d now", name, t.ino, o.ino), moved, err
+	}
+	return "", false, nil
+}
+
+// addLinks changes the link count of an inode; ok is false if it cannot be altered.
+func (d *draft) addLinks(ino uint64, by int) (ok bool, err error) {
+	inodes, err := d.others(objInode)
+	if err != nil {
+		return false, err
+	}
+	for _, o := range inodes {
+		if o.id != ino {
+			continue
+		}
+		b, err := d.bytes(o.site)
+		if err != nil {
+			return false, err
+		}
+		binary.LittleEndian.PutUint16(b[o.off+iLinks:], uint16(int(le16(b, o.off+iLinks))+by))
+		return true, nil
+	}
+	return false, nil
+}

@@ -1,0 +1,104 @@
+package ext3
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"fsward/interp"
+)
+
+// An alterSpec says what to change and where, as SpecHelp describes.
+type alterSpec struct {
+	object *alterable
+	action string // "": change member
+	member member
+	op     byte // '=', '+', '-', '^'
+	value  uint64
+	kind   string // of the object; "": any
+	id     uint64 // of the object; 0: any
+}
+
+// SpecHelp is the grammar of alterations, for people.
+const SpecHelp = `OBJECT.FIELD=N  OBJECT.FIELD+N  OBJECT.FIELD-N  OBJECT.FIELD^N  OBJECT!ACTION
+
+OBJECT is a structure on the disk (superblock, group, inode, pointer: one in an indirect block,
+dirent, index: the root or a node of a directory's, xattr_block, journal_superblock and others), FIELD
+a member of it. N is decimal, 0x or 0o; a negative one stands for the same bits, and what does not
+fit in the field is cut off. ^ flips the bits of N.
+
+Conditions may follow, with a comma between: OBJECT.FIELD=N@kind=directory,id=12. The id of an inode
+is its number, of a dirent that of its directory, of a pointer that of its file, of a group its number.`
+
+func parseAlterSpec(spec string) (s alterSpec, err error) {
+	bad := func(why string) (alterSpec, error) {
+		return s, fmt.Errorf("ext3: %s in %q; want OBJECT.FIELD and one of =N +N -N ^N, or OBJECT!ACTION, of %s", why, spec, known())
+	}
+	what, where, _ := strings.Cut(spec, "@")
+	i := strings.IndexAny(what, ".!")
+	if i < 0 {
+		return bad("no field and no action")
+	}
+	if s.object = findAlterable(what[:i]); s.object == nil {
+		return bad("no such object")
+	}
+	if what[i] == '!' {
+		if s.action = what[i+1:]; !slices.Contains(s.object.actions, s.action) {
+			return bad("no such action")
+		}
+	} else {
+		rest := what[i+1:]
+		at := strings.IndexAny(rest, "=+-^")
+		if at < 0 {
+			return bad("no operation")
+		}
+		j := slices.IndexFunc(s.object.members, func(m member) bool { return m.name == rest[:at] })
+		if j < 0 {
+			return bad("no such field")
+		}
+		s.member, s.op = s.object.members[j], rest[at]
+		if s.value, err = interp.ParseNumber(rest[at+1:]); err != nil {
+			return bad(err.Error())
+		}
+	}
+	for part := range strings.SplitSeq(where, ",") {
+		field, value, _ := strings.Cut(part, "=")
+		switch {
+		case where == "":
+		case field == "kind" && slices.Contains(s.object.kinds, value):
+			s.kind = value
+		case field == "id":
+			if s.id, err = interp.ParseNumber(value); err != nil {
+				return bad(err.Error())
+			}
+		default:
+			return s, fmt.Errorf("ext3: condition %q in %q; want id=N or kind= and one of %s", part, spec, strings.Join(s.object.kinds, ", "))
+		}
+	}
+	return s, nil
+}
+
+// fits tells whether a target is one that the specification speaks of.
+func (s *alterSpec) fits(t target) bool {
+	return t.object == s.object && (s.kind == "" || t.kind == s.kind) && (s.id == 0 || t.id == s.id)
+}
+
+// set changes the member of an object, and says how; ok is false if the object does not have it, or nothing changes.
+func (s *alterSpec) set(b []byte) (text string, ok bool) {
+	if s.member.off+s.member.width > len(b) {
+		return "", false
+	}
+	old := s.member.get(b)
+	now := s.value
+	switch s.op {
+	case '+':
+		now = old + s.value
+	case '-':
+		now = old - s.value
+	case '^':
+		now = old ^ s.value
+	}
+	s.member.put(b, now)
+	now = s.member.get(b)
+	return fmt.Sprintf("%s %d → %d", s.member.name, old, now), now != old
+}

@@ -1,0 +1,87 @@
+package ext3
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The tables of columns stand as the headers of e2fsprogs have the structures.
+func TestColumnsStandAsInTheHeaders(t *testing.T) {
+	var source strings.Builder
+	source.WriteString("#include <stdio.h>\n#include <stddef.h>\n#include <ext2fs/ext2_fs.h>\n#include <ext2fs/ext2_ext_attr.h>\nint main(void){\n")
+	var want []string
+	for _, s := range []struct {
+		name    string
+		columns []column
+		member  func(string) string
+	}{
+		{"struct ext2_super_block", superColumns, func(n string) string { return "s_" + n }},
+		{"struct ext2_group_desc", groupColumns, func(n string) string { return "bg_" + n }},
+		{"struct ext2_inode", inodeColumns, func(n string) string {
+			switch n {
+			case "blocks_high":
+				return "osd2.linux2.l_i_blocks_hi"
+			case "file_acl_high":
+				return "osd2.linux2.l_i_file_acl_high"
+			}
+			if i, ok := strings.CutPrefix(n, "block"); ok && i != "s" {
+				return "i_block[" + i + "]"
+			}
+			return "i_" + n
+		}},
+		{"struct ext2_dir_entry_2", direntColumns, func(n string) string { return n }},
+		{"struct ext2_ext_attr_header", xattrColumns, func(n string) string { return "h_" + n }},
+	} {
+		for _, c := range s.columns {
+			m := s.member(c.name)
+			fmt.Fprintf(&source, "{%s x; printf(\"%s.%s %%zu %%zu\\n\", (size_t)((char *)&x.%s - (char *)&x), sizeof x.%s);}\n",
+				s.name, s.name, m, m, m)
+			want = append(want, fmt.Sprintf("%s.%s %d %d", s.name, m, c.off, c.width))
+		}
+	}
+	source.WriteString("return 0;}\n")
+	dir := t.TempDir()
+	file, binary := filepath.Join(dir, "offsets.c"), filepath.Join(dir, "offsets")
+	if err := os.WriteFile(file, []byte(source.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("cc", "-o", binary, file).CombinedOutput(); err != nil {
+		t.Fatalf("cannot compile against ext2fs/ext2_fs.h (Debian packages gcc, libext2fs-dev): %v\n%s", err, out)
+	}
+	out, err := exec.Command(binary).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Split(strings.TrimSpace(string(out)), "\n")
+	for i := range want {
+		if i >= len(got) || got[i] != want[i] {
+			t.Errorf("the header says %q, the table %q", got[min(i, len(got)-1)], want[i])
+		}
+	}
+}
+
+func TestSchemaNamesEveryField(t *testing.T) {
+	if got, want := len(schema.Fields), int(fieldHashSeedHigh)+1; got != want {
+		t.Errorf("%d names for %d fields", got, want)
+	}
+	if got, want := len(schema.Kinds), int(kindOrphan)+1; got != want {
+		t.Errorf("%d names for %d kinds", got, want)
+	}
+	if got, want := schema.FieldName(fieldGroup)+schema.FieldName(fieldType)+schema.FieldName(fieldDtime), "groupf(mode,s_ifmt)dtime"; got != want {
+		t.Errorf("got %q, want %q: names and numbers are out of step", got, want)
+	}
+	for _, s := range []struct {
+		name string
+		c    []column
+	}{{"superblock", superColumns}, {"group", groupColumns}, {"inode", inodeColumns}} {
+		for _, c := range s.c {
+			if c.field != 0 && schema.FieldName(c.field) != c.name {
+				t.Errorf("%s.%s is called %s in the schema", s.name, c.name, schema.FieldName(c.field))
+			}
+		}
+	}
+}

@@ -1,0 +1,157 @@
+package ext3
+
+import (
+	"slices"
+
+	"fsward/change"
+)
+
+// The kinds of objects. In change/5 the kind stands in the place of the tree.
+const (
+	kindSuperblock change.Kind = iota + 1
+	kindGroup
+	kindInode
+	kindInodeBit
+	kindBlock
+	kindOwner
+	kindXattrOwner
+	kindXattrBlock
+	kindDirent
+	kindOrphan
+)
+
+// The fields of objects.
+const (
+	fieldInodesCount change.Field = iota + 1
+	fieldBlocksCount
+	fieldRBlocksCount
+	fieldFreeBlocks
+	fieldFreeInodes
+	fieldFirstData
+	fieldLogBlockSize
+	fieldBlocksPerGroup
+	fieldInodesPerGroup
+	fieldState
+	fieldRevLevel
+	fieldFirstIno
+	fieldInodeSize
+	fieldFeatureCompat
+	fieldFeatureIncompat
+	fieldRecover
+	fieldFeatureROCompat
+	fieldJournalInum
+	fieldLastOrphan
+	fieldBlockBitmap
+	fieldInodeBitmap
+	fieldInodeTable
+	fieldUsedDirs
+	fieldGroup
+	fieldInodeGroup
+	fieldDirGroup
+	fieldMode
+	fieldType
+	fieldPerm
+	fieldUID
+	fieldGID
+	fieldSize
+	fieldLinks
+	fieldBlocks
+	fieldFlags
+	fieldFlagImmutable
+	fieldFlagAppend
+	fieldFlagIndex
+	fieldFlagJournal
+	fieldFlagOther
+	fieldFileACL
+	fieldGeneration
+	fieldDtime
+	fieldInode
+	fieldFileType
+	fieldRefcount
+	fieldEnd
+	fieldFaddr
+	fieldBlocksHigh
+	fieldFileACLHigh
+	fieldSizeHigh
+	fieldReservedGDT
+	fieldGroupFlags
+	fieldUnusedInodes
+	fieldMountTime
+	fieldCreatorOS
+	fieldJournalUUID
+	fieldDescSize
+	fieldBlocksCountHigh
+	fieldHashFlags
+	fieldGroupsPerFlex
+	fieldErrorCount
+	fieldUserQuota
+	fieldGroupQuota
+	fieldProjectQuota
+	fieldMinExtraSize
+	fieldWantExtraSize
+	fieldJournalBackup
+	fieldHashSeedLow
+	fieldHashSeedHigh
+)
+
+// The words: the file types, by the names that stat(2) gives them, in the order of the types in
+// directory entries (EXT2_FT_*), so that a type's word is wordType+type.
+const (
+	wordType change.WordID = change.WordPresent + 1 // of type 0, unknown
+)
+
+var inodeFields = []change.Field{fieldType, fieldPerm, fieldUID, fieldGID, fieldSize, fieldLinks, fieldBlocks,
+	fieldFlagImmutable, fieldFlagAppend, fieldFlagIndex, fieldFlagJournal, fieldFlagOther, fieldFileACL,
+	fieldGeneration, fieldDtime, fieldDirGroup, fieldFaddr, fieldBlocksHigh, fieldFileACLHigh, fieldSizeHigh}
+
+var schema = &change.Schema{
+	FS:         "ext3",
+	KindIsTree: true,
+	Kinds: []change.KindInfo{
+		{},
+		{Name: "superblock", Shape: change.ShapeNum, Fields: fieldsOf(superColumns, fieldRecover, fieldHashFlags, fieldJournalUUID, fieldHashSeedLow, fieldHashSeedHigh),
+			Doc: "superblock(0): the primary superblock. f(flags,hash): the bits of flags that say whether names are hashed as signed or as unsigned characters; hash_seed, of 16 bytes, is in two halves"},
+		{Name: "group", Shape: change.ShapeNum, Fields: fieldsOf(groupColumns, fieldBlocksCount, fieldInodesCount),
+			Doc: "group(NUMBER): a block group. A group whose bitmaps changed has records of its counts even where those did not change; blocks_count and inodes_count are how many of each it has"},
+		{Name: "inode", Shape: change.ShapeNum, Fields: append(slices.Clone(inodeFields), fieldEnd),
+			Doc: "inode(NUMBER): an inode with links, or one marked as used in the inode bitmap whose mode is not 0 (unlinked but open: links_count is 0 and dtime the next such inode). An inode whose directory entries changed has a record of links_count even where that did not change, one whose pointers changed a record of blocks. dir_group: the number of its group, of a directory that is marked as used. size_high: of all but files, where it has no meaning; faddr, blocks_high and file_acl_high have none in ext3. end: the number of blocks up to the last one that is mapped, holes included; it can be queried only"},
+		{Name: "inode_bit", Shape: change.ShapeNum, Fields: []change.Field{fieldInodeGroup},
+			Doc: "inode_bit(NUMBER): an inode that the inode bitmap of the group inode_group marks as used"},
+		{Name: "block", Shape: change.ShapeNum, Fields: []change.Field{fieldGroup},
+			Doc: "block(NUMBER): a block that the block bitmap of its group marks as used"},
+		{Name: "owner", Shape: change.ShapePair,
+			Doc: "k(BLOCK,owner,a(INODE,POSITION)): a pointer of an inode to a block. POSITION is the number of the block in the file; of an indirect block, its level times 2^40 plus the number of the first block below it. INODE 0 owns the superblocks, group descriptors, bitmaps and inode tables (only in the check of a whole image)"},
+		{Name: "xattr_owner", Shape: change.ShapeNums,
+			Doc: "a(BLOCK,INODE): i_file_acl of INODE names the extended attribute block; several inodes may share one"},
+		{Name: "xattr_block", Shape: change.ShapeNum, Fields: []change.Field{fieldRefcount},
+			Doc: "xattr_block(NUMBER): an extended attribute block"},
+		{Name: "dirent", Shape: change.ShapeNamed, Fields: []change.Field{fieldInode, fieldFileType},
+			Doc: "a(DIRECTORY,'name'): an entry of a directory that has links, . and .. included, wherever in the directory it stands. An entry whose file_type alone changed has a record of its inode as well"},
+		{Name: "orphan", Shape: change.ShapeNum,
+			Doc: "orphan(NUMBER): an inode on the list of those that are to be deleted or truncated, which begins with last_orphan and goes on with dtime"},
+	},
+	Fields: []string{"object", "inodes_count", "blocks_count", "r_blocks_count", "free_blocks_count", "free_inodes_count",
+		"first_data_block", "log_block_size", "blocks_per_group", "inodes_per_group", "state", "rev_level", "first_ino",
+		"inode_size", "feature_compat", "feature_incompat", "f(feature_incompat,recover)", "feature_ro_compat", "journal_inum",
+		"last_orphan", "block_bitmap", "inode_bitmap", "inode_table", "used_dirs_count", "group", "inode_group", "dir_group",
+		"mode", "f(mode,s_ifmt)", "f(mode,perm)", "uid", "gid", "size", "links_count", "blocks", "flags", "f(flags,immutable)",
+		"f(flags,append)", "f(flags,index)", "f(flags,journal_data)", "f(flags,other)", "file_acl", "generation", "dtime",
+		"inode", "file_type", "refcount", "end", "faddr", "blocks_high", "file_acl_high", "size_high", "reserved_gdt_blocks", "flags",
+		"itable_unused", "mtime", "creator_os", "journal_uuid", "desc_size", "blocks_count_hi", "f(flags,hash)", "log_groups_per_flex", "error_count",
+		"usr_quota_inum", "grp_quota_inum", "prj_quota_inum",
+		"min_extra_isize", "want_extra_isize", "jnl_backup_type", "f(hash_seed,low)", "f(hash_seed,high)"},
+	Words: []string{"present", "s_unknown", "s_ifreg", "s_ifdir", "s_ifchr", "s_ifblk", "s_ififo", "s_ifsock", "s_iflnk"},
+}
+
+func fieldsOf(columns []column, more ...change.Field) []change.Field {
+	var fields []change.Field
+	for _, c := range columns {
+		if c.field != 0 {
+			fields = append(fields, c.field)
+		}
+	}
+	return append(fields, more...)
+}
+
+// Schema names the numbers in the records of ext3.
+func Schema() *change.Schema { return schema }
