@@ -3,6 +3,7 @@
 #include <linux/string.h>
 
 #include "command.h"
+#include "devices.h"
 #include "internal.h"
 
 static u32 probe_count(void)
@@ -124,9 +125,7 @@ static int do_mark(void *arg)
 	struct fsw_ek_record rec = { .type = FSW_EK_T_MARK, .data_len = a->len };
 	int err;
 
-	if (a->pad || !a->len || a->len > sizeof(a->text))
-		return -EINVAL;
-	err = fsw_ring_alloc();
+	err = fsw_mark_check(a->len, a->pad, sizeof(a->text));
 	if (err)
 		return err;
 	fsw_log_put(&rec, a->text, NULL);

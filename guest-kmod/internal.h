@@ -14,8 +14,8 @@
  * thread.c   threads of the kernel: who serves the file system, and who may run
  * log.c      the records of the log
  * ctl.c      the commands
- * Of kmod/, which fsw_ramdisk has too: ring.c, the log, and command.c, the way of
- * commands.
+ * From kmod/, which fsw_ramdisk is built with too: ring.c, the log; command.c, how a
+ * command arrives; devices.c, what both modules do alike with these.
  *
  * Probes are hit in any context. What they share with commands is under
  * spinlocks taken with interrupts off, in this order: choose_lock, site_lock,

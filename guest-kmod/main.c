@@ -3,7 +3,7 @@
 #include <linux/init.h>
 #include <linux/module.h>
 
-#include "command.h"
+#include "devices.h"
 #include "internal.h"
 
 /* The user's header gives structs the same layout everywhere. */
@@ -28,16 +28,11 @@ static int __init fsw_init(void)
 	err = fsw_syscalls_init();
 	if (err)
 		goto exit_point;
-	err = fsw_logdev_init();
+	err = fsw_devices_init();
 	if (err)
 		goto exit_syscalls;
-	err = fsw_ctl_init();
-	if (err)
-		goto exit_logdev;
 	return 0;
 
-exit_logdev:
-	fsw_logdev_exit();
 exit_syscalls:
 	fsw_syscalls_exit();
 exit_point:
@@ -49,11 +44,9 @@ exit_site:
 	return err;
 }
 
-/* Nobody has a device open, or the module would not be unloaded. */
 static void __exit fsw_exit(void)
 {
-	fsw_ctl_exit();
-	fsw_logdev_exit();
+	fsw_devices_exit();
 	fsw_syscalls_want(false);
 	fsw_probes_exit();
 	fsw_release_all();

@@ -3,6 +3,7 @@
 #include <linux/string.h>
 
 #include "command.h"
+#include "devices.h"
 #include "internal.h"
 
 static int do_hello(void *arg)
@@ -85,9 +86,7 @@ static int do_mark(void *arg)
 	const struct fsw_rd_mark *a = arg;
 	int err;
 
-	if (a->pad || !a->len || a->len > sizeof(a->text))
-		return -EINVAL;
-	err = fsw_ring_alloc();
+	err = fsw_mark_check(a->len, a->pad, sizeof(a->text));
 	if (err)
 		return err;
 	fsw_log_text(FSW_RD_MARK, 0, a->text, a->len);

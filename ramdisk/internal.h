@@ -12,8 +12,8 @@
  * log.c      the records of the log
  * inject.c   rules of errors
  * ctl.c      the commands
- * Of kmod/, which fsw_ekm has too: ring.c, the log, and command.c, the way of
- * commands.
+ * From kmod/, which fsw_ekm is built with too: ring.c, the log; command.c, how a
+ * command arrives; devices.c, what both modules do alike with these.
  *
  * Locks, in the order in which they are taken: fsw_ctl_lock, fsw_disk.lock,
  * fsw_log_lock. All are mutexes: submit_bio of a disk without a request queue

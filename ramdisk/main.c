@@ -3,7 +3,7 @@
 #include <linux/init.h>
 #include <linux/module.h>
 
-#include "command.h"
+#include "devices.h"
 #include "internal.h"
 
 /* The user's header gives structs the same layout everywhere. */
@@ -19,16 +19,11 @@ static int __init fsw_init(void)
 	fsw_wq = alloc_workqueue("fsw_ramdisk", WQ_MEM_RECLAIM, 0);
 	if (!fsw_wq)
 		return -ENOMEM;
-	err = fsw_logdev_init();
+	err = fsw_devices_init();
 	if (err)
 		goto destroy_wq;
-	err = fsw_ctl_init();
-	if (err)
-		goto exit_logdev;
 	return 0;
 
-exit_logdev:
-	fsw_logdev_exit();
 destroy_wq:
 	destroy_workqueue(fsw_wq);
 	return err;
@@ -37,8 +32,7 @@ destroy_wq:
 /* Nobody has a disk or a device open, or the module would not be unloaded. */
 static void __exit fsw_exit(void)
 {
-	fsw_ctl_exit();
-	fsw_logdev_exit();
+	fsw_devices_exit();
 	fsw_disk_remove_all();
 	destroy_workqueue(fsw_wq);
 	fsw_ring_free();

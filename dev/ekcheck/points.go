@@ -14,7 +14,7 @@ import (
 	"fsward/explore/ramdisk"
 )
 
-// An operation is one on a file system that was just mounted, and holds parent/file.
+// An operation is done on a file system that was just mounted, and that holds parent/file.
 type operation struct {
 	name string
 	run  func(dir string) error
@@ -56,14 +56,16 @@ func writeSync(dir string) error {
 	return f.Sync()
 }
 
-// pointTrials say where a point is to fail, and what the program is told then.
-var pointTrials = []struct {
+// pointTrial says where a point is to fail, and what the program is told then.
+type pointTrial struct {
 	point  ekm.Point
-	symbol string // on the stack of what fails
+	symbol string // on the stack of the call that fails
 	op     operation
 	want   error
 	fail   uint64 // how many hits, from the first on
-}{
+}
+
+var pointTrials = []pointTrial{
 	{ekm.Slab, "ext4_alloc_inode", operation{"mkdir", mkdir}, unix.ENOMEM, 1},
 	{ekm.Page, "generic_perform_write", operation{"write", write}, unix.ENOMEM, 1},
 	{ekm.BufferRead, "ext4_readdir", operation{"readdir", readDir}, unix.EIO, 1},
@@ -77,7 +79,7 @@ var pointTrials = []struct {
 	{ekm.End, "ext4_sync_file", operation{"write and fsync", writeSync}, unix.EIO, 1},
 }
 
-// checkPoints has each point of the kernel counted, and made to fail: by a thread of the checked system alone.
+// checkPoints counts each point of the kernel and makes it fail, and checks that it fails in threads of the checked system alone.
 func checkPoints(c *ekm.Control) error {
 	d, err := makeDisk("ext3")
 	if err != nil {
@@ -107,59 +109,68 @@ func checkPoints(c *ekm.Control) error {
 		return err
 	}
 	for _, t := range pointTrials {
-		limit := ekm.Limit{Symbol: t.symbol}
-		var counted, failed, foreign ekm.PointStat
-		var taken []ekm.Choice
-		counting, err := pointOnce(c, d, t.point, ekm.Count, limit, t.op, true, t.fail, &counted)
-		if err != nil {
+		if err := t.run(c, d); err != nil {
 			return fmt.Errorf("%v: %w", t.point, err)
 		}
-		if counting != nil || counted.Functions == 0 || counted.Hits == 0 || counted.Failed != 0 {
-			return fmt.Errorf("%v, counted: %s ends with %s; %+v", t.point, t.op.name, guestcheck.Said(counting), counted)
-		}
-		failing, err := pointOnce(c, d, t.point, ekm.On, limit, t.op, true, t.fail, &failed)
-		if err != nil {
-			return fmt.Errorf("%v: %w", t.point, err)
-		}
-		if taken, err = c.Taken(); err != nil {
-			return err
-		}
-		if !errors.Is(failing, t.want) || failed.Failed != t.fail || len(taken) == 0 || taken[0].Value != 1 || taken[0].Point != t.point {
-			return fmt.Errorf("%v: %s ends with %s, want %s; %+v, %+v", t.point, t.op.name, guestcheck.Said(failing), guestcheck.Said(t.want),
-				failed, taken)
-		}
-		other, err := pointOnce(c, d, t.point, ekm.On, limit, t.op, false, t.fail, &foreign)
-		if err != nil {
-			return fmt.Errorf("%v: %w", t.point, err)
-		}
-		if other != nil || foreign.Hits != 0 || foreign.Foreign == 0 {
-			return fmt.Errorf("%v, of a thread that is no member: %s ends with %s; %+v", t.point, t.op.name, guestcheck.Said(other), foreign)
-		}
-		guestcheck.Fact("points", "%v, %d functions, %d hits under %q in %s, %d elsewhere, %d exempt, %d foreign, %d in interrupts; "+
-			"%d fail, the first at %s: %v", t.point, counted.Functions, counted.Hits, t.symbol, t.op.name, counted.Elsewhere, counted.Exempt, counted.Foreign, counted.Interrupts,
-			t.fail, taken[0].Site, failing)
 	}
 	if err := c.Set(ekm.Call, ekm.On, ekm.Limit{}); !errors.Is(err, unix.EINVAL) {
-		return errors.Join(errors.New("a point that cannot be set is not refused as it should be"), err)
+		return errors.Join(errors.New("setting a point that cannot be set does not fail with EINVAL"), err)
 	}
 	return d.Drop("base")
 }
 
-// pointOnce runs an operation on the disk as it was, with a point switched on, and the first choices failing.
-func pointOnce(c *ekm.Control, d *ramdisk.Disk, p ekm.Point, mode ekm.Mode, limit ekm.Limit, op operation, member bool, fail uint64,
-	stat *ekm.PointStat) (result, err error) {
+// run does the operation three times: with the point counted, with the point failing, and with the point failing in a thread
+// that is no member.
+func (t *pointTrial) run(c *ekm.Control, d *ramdisk.Disk) error {
+	var counted, failed, foreign ekm.PointStat
+	counting, err := t.once(c, d, ekm.Count, true, &counted)
+	if err != nil {
+		return err
+	}
+	if counting != nil || counted.Functions == 0 || counted.Hits == 0 || counted.Failed != 0 {
+		return fmt.Errorf("counted: %s ends with %s; %+v", t.op.name, guestcheck.Said(counting), counted)
+	}
+	failing, err := t.once(c, d, ekm.On, true, &failed)
+	if err != nil {
+		return err
+	}
+	taken, err := c.Taken()
+	if err != nil {
+		return err
+	}
+	if !errors.Is(failing, t.want) || failed.Failed != t.fail || len(taken) == 0 || taken[0].Value != 1 || taken[0].Point != t.point {
+		return fmt.Errorf("%s ends with %s, want %s; %+v, %+v", t.op.name, guestcheck.Said(failing), guestcheck.Said(t.want),
+			failed, taken)
+	}
+	other, err := t.once(c, d, ekm.On, false, &foreign)
+	if err != nil {
+		return err
+	}
+	if other != nil || foreign.Hits != 0 || foreign.Foreign == 0 {
+		return fmt.Errorf("in a thread that is no member: %s ends with %s; %+v", t.op.name, guestcheck.Said(other), foreign)
+	}
+	guestcheck.Fact("points", "%v, %d functions, %d hits under %q in %s, %d elsewhere, %d exempt, %d foreign, %d in interrupts; "+
+		"%d fail, the first at %s: %v", t.point, counted.Functions, counted.Hits, t.symbol, t.op.name, counted.Elsewhere,
+		counted.Exempt, counted.Foreign, counted.Interrupts, t.fail, taken[0].Site, failing)
+	return nil
+}
+
+// once restores the disk and does the operation with the point switched on, and the first choices failing. result is how the
+// operation ended.
+func (t *pointTrial) once(c *ekm.Control, d *ramdisk.Disk, mode ekm.Mode, member bool, stat *ekm.PointStat) (result, err error) {
 	if _, err := d.Restore("base"); err != nil {
 		return nil, err
 	}
 	err = guestcheck.Mounted("ext3", d.Path(), "", func(dir string) error {
 		run := func() error {
-			if err := errors.Join(c.Load(slices.Repeat([]uint32{1}, int(fail))), c.Start(), c.Set(p, mode, limit)); err != nil {
+			if err := errors.Join(c.Load(slices.Repeat([]uint32{1}, int(t.fail))), c.Start(),
+				c.Set(t.point, mode, ekm.Limit{Symbol: t.symbol})); err != nil {
 				return err
 			}
-			result = op.run(dir)
+			result = t.op.run(dir)
 			var err error
-			*stat, err = c.Stat(p)
-			return errors.Join(err, c.Set(p, ekm.Off, ekm.Limit{}))
+			*stat, err = c.Stat(t.point)
+			return errors.Join(err, c.Set(t.point, ekm.Off, ekm.Limit{}))
 		}
 		if member {
 			return asMember(c, run)

@@ -108,51 +108,70 @@ func checkSlab(c *ekm.Control) error {
 		return fmt.Errorf("with zeros mkdir ends with %s after %d choices; %d were counted", guestcheck.Said(base.result), len(base.taken),
 			counted.stat.Hits)
 	}
-	failed := 0
-	var strayed []string
-	var inode *ekm.Choice
+	trials := slabTrials{c: c, d: d, base: base.taken}
 	for n := range base.taken {
-		var first trial
-		const times = 2
-		for done := 0; done < times; {
-			t, err := mkdirOnce(c, d, ekm.On, inMkdir, failing(n))
-			if err != nil {
-				return err
-			}
-			if other := differs(base.taken, t.taken, n); other != "" {
-				strayed = append(strayed, fmt.Sprintf("failing allocation %d: %s", n, other))
-				if len(strayed) > mostStrayed {
-					return fmt.Errorf("too many runs take another way: %s", strings.Join(strayed, "; "))
-				}
-				continue
-			}
-			if t.stat.Failed != 1 || t.taken[n].Value != 1 {
-				return fmt.Errorf("failing allocation %d: choice %+v, %d failed", n, t.taken[n], t.stat.Failed)
-			}
-			if done++; done == 1 {
-				first = t
-			} else if !errors.Is(t.result, first.result) {
-				return fmt.Errorf("failing allocation %d at %s: mkdir ends with %s, and with %s before", n, t.taken[n].Site,
-					guestcheck.Said(t.result), guestcheck.Said(first.result))
-			}
+		if err := trials.fail(n); err != nil {
+			return err
 		}
-		if errors.Is(first.result, unix.ENOMEM) {
-			failed++
-		}
-		if strings.HasPrefix(first.taken[n].Site, "ext4_alloc_inode+") {
-			inode = &first.taken[n]
-		}
-		guestcheck.Fact("slab", "allocation %d, at %s, fails: mkdir %d times ends with %q", n, first.taken[n].Site, times,
-			fmt.Sprint(first.result))
 	}
-	if failed == 0 || inode == nil {
-		return fmt.Errorf("%d of %d failing allocations make mkdir fail, that of the inode seen: %v", failed, len(base.taken), inode != nil)
+	inode := trials.inode
+	if trials.failed == 0 || inode == nil {
+		return fmt.Errorf("%d of %d failing allocations make mkdir fail, that of the inode seen: %v", trials.failed,
+			len(base.taken), inode != nil)
 	}
-	for _, s := range strayed {
+	for _, s := range trials.strayed {
 		guestcheck.Fact("slab", "took another way, and was run again: %s", s)
 	}
-	guestcheck.Fact("slab", "%d allocations: %d make mkdir fail with ENOMEM, the others are done without", len(base.taken), failed)
+	guestcheck.Fact("slab", "%d allocations: %d make mkdir fail with ENOMEM, the others are done without", len(base.taken),
+		trials.failed)
 	return slabLimits(c, d, inode, counted.stat.Hits)
+}
+
+// slabTrials has the allocations of a mkdir fail.
+type slabTrials struct {
+	c       *ekm.Control
+	d       *ramdisk.Disk
+	base    []ekm.Choice // of a mkdir in which none fails
+	failed  int          // trials in which mkdir failed with ENOMEM
+	strayed []string     // runs that took another way
+	inode   *ekm.Choice  // the allocation of the inode
+}
+
+// fail has allocation n fail twice. Both times mkdir has to end alike.
+func (s *slabTrials) fail(n int) error {
+	const times = 2
+	var first trial
+	for done := 0; done < times; {
+		t, err := mkdirOnce(s.c, s.d, ekm.On, inMkdir, failing(n))
+		if err != nil {
+			return err
+		}
+		if other := differs(s.base, t.taken, n); other != "" {
+			s.strayed = append(s.strayed, fmt.Sprintf("failing allocation %d: %s", n, other))
+			if len(s.strayed) > mostStrayed {
+				return fmt.Errorf("too many runs take another way: %s", strings.Join(s.strayed, "; "))
+			}
+			continue
+		}
+		if t.stat.Failed != 1 || t.taken[n].Value != 1 {
+			return fmt.Errorf("failing allocation %d: choice %+v, %d failed", n, t.taken[n], t.stat.Failed)
+		}
+		if done++; done == 1 {
+			first = t
+		} else if !errors.Is(t.result, first.result) {
+			return fmt.Errorf("failing allocation %d at %s: mkdir ends with %s, and with %s before", n, t.taken[n].Site,
+				guestcheck.Said(t.result), guestcheck.Said(first.result))
+		}
+	}
+	if errors.Is(first.result, unix.ENOMEM) {
+		s.failed++
+	}
+	if strings.HasPrefix(first.taken[n].Site, "ext4_alloc_inode+") {
+		s.inode = &first.taken[n]
+	}
+	guestcheck.Fact("slab", "allocation %d, at %s, fails: mkdir %d times ends with %q", n, first.taken[n].Site, times,
+		fmt.Sprint(first.result))
+	return nil
 }
 
 // slabLimits: limited to a call site, by its symbol, its place or its stack, the point chooses there alone.

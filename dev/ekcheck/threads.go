@@ -15,7 +15,7 @@ import (
 	"fsward/explore/ekm"
 )
 
-// checkThreads finds who serves a mounted file system, holds all of them, and sees who runs anyway.
+// checkThreads finds the threads that serve a mounted file system, holds all of them, and sees which run anyway.
 func checkThreads(c *ekm.Control) error {
 	for _, t := range []struct {
 		fs   string
@@ -36,7 +36,9 @@ func checkThreads(c *ekm.Control) error {
 		if err := c.Log(ekm.Writes); err != nil {
 			return err
 		}
-		if err := guestcheck.Mounted(t.fs, d.Path(), "", func(dir string) error { return serve(c, dir, before, t.fs, t.need) }); err != nil {
+		if err := guestcheck.Mounted(t.fs, d.Path(), "", func(dir string) error {
+			return holdThreads(c, dir, before, t.fs, t.need)
+		}); err != nil {
 			return fmt.Errorf("%s: %w", t.fs, err)
 		}
 		if err := errors.Join(c.Log(0), c.Watch(dev, false), d.Remove()); err != nil {
@@ -46,6 +48,7 @@ func checkThreads(c *ekm.Control) error {
 	return nil
 }
 
+// syncFile makes a file and syncs it, and then the file system.
 func syncFile(dir, name string) error {
 	f, err := os.Create(filepath.Join(dir, name))
 	if err != nil {
@@ -61,17 +64,58 @@ func syncFile(dir, name string) error {
 	return unix.Syncfs(int(f.Fd()))
 }
 
-func serve(c *ekm.Control, dir string, before []ekm.Thread, fs string, need []string) error {
+// holdThreads holds the threads that serve a mounted file system, and releases them.
+func holdThreads(c *ekm.Control, dir string, before []ekm.Thread, fs string, need []string) error {
 	if err := syncFile(dir, "first"); err != nil {
 		return err
 	}
-	now, err := c.Threads()
+	serving, err := serving(c, before, fs, need)
 	if err != nil {
 		return err
 	}
-	serving := ekm.Serving(before, now, "fswrd0")
+	commit := serving[slices.IndexFunc(serving, commits)]
+	held, err := holdAll(c, serving, commit.PID)
+	if err != nil {
+		return err
+	}
+	// A commit of Btrfs is made by the thread that syncs. Its own thread is woken by a timer, or when memory is short.
+	force := func() error { return syncFile(dir, "second") }
+	if fs == "btrfs" {
+		force = func() error { _, err := c.Run(commit.PID, 0); return err }
+	}
+	if err := force(); err != nil {
+		return err
+	}
+	_, strayed, err := c.Stray()
+	if err != nil {
+		return err
+	}
+	ran := slices.ContainsFunc(strayed, func(s ekm.Strayed) bool { return s.PID == commit.PID && s.RunNS > 0 && s.LastRunNS > 0 })
+	if fs == "ext3" {
+		if !ran {
+			return fmt.Errorf("%s has committed, and is not among those that ran while held: %+v", commit.Comm, strayed)
+		}
+		if err := runHeld(c, dir, commit); err != nil {
+			return err
+		}
+	}
+	return releaseAll(c, held, commit)
+}
+
+// commits reports whether a thread is the one that commits transactions.
+func commits(t ekm.Thread) bool {
+	return strings.HasPrefix(t.Comm, "jbd2/") || strings.HasPrefix(t.Comm, "btrfs-transacti")
+}
+
+// serving returns the threads that serve the file system, and checks that those with certain names are among them.
+func serving(c *ekm.Control, before []ekm.Thread, fs string, need []string) ([]ekm.Thread, error) {
+	now, err := c.Threads()
+	if err != nil {
+		return nil, err
+	}
+	found := ekm.Serving(before, now, "fswrd0")
 	var names []string
-	for _, t := range serving {
+	for _, t := range found {
 		name := t.Comm
 		if t.Work != "" {
 			name += " (" + t.Work + ")"
@@ -83,73 +127,65 @@ func serve(c *ekm.Control, dir string, before []ekm.Thread, fs string, need []st
 	}
 	guestcheck.Fact("threads", "%s is served by %s", fs, strings.Join(names, ", "))
 	for _, n := range need {
-		if !slices.ContainsFunc(serving, func(t ekm.Thread) bool { return strings.HasPrefix(t.Comm, n) }) {
-			return fmt.Errorf("%s is not among %v", n, names)
+		if !slices.ContainsFunc(found, func(t ekm.Thread) bool { return strings.HasPrefix(t.Comm, n) }) {
+			return nil, fmt.Errorf("%s is not among %v", n, names)
 		}
 	}
-	// The one that commits.
-	i := slices.IndexFunc(serving, func(t ekm.Thread) bool {
-		return strings.HasPrefix(t.Comm, "jbd2/") || strings.HasPrefix(t.Comm, "btrfs-transacti")
-	})
-	commit := serving[i]
-	held := 0
+	return found, nil
+}
+
+// holdAll holds threads, but for workers of queues, which work for others too, and returns how many it held. Holding the thread
+// that commits twice has to fail.
+func holdAll(c *ekm.Control, serving []ekm.Thread, commit uint32) (held int, err error) {
 	for _, t := range serving {
-		if t.Policy == 0 && !t.Worker { // a worker of queues works for others too
+		if t.Policy == 0 && !t.Worker {
 			if err := c.Hold(t.PID); err != nil {
-				return err
+				return 0, err
 			}
 			held++
 		}
 	}
-	if err := c.Hold(commit.PID); !errors.Is(err, unix.EEXIST) {
-		return errors.Join(errors.New("what is held is not refused to be held again as it should be"), err)
+	if err := c.Hold(commit); !errors.Is(err, unix.EEXIST) {
+		return 0, errors.Join(errors.New("holding a thread twice does not fail with EEXIST"), err)
 	}
 	n, strayed, err := c.Stray()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if n != held {
-		return fmt.Errorf("%d are held of %d", n, held)
+		return 0, fmt.Errorf("the module holds %d threads, want %d", n, held)
 	}
 	guestcheck.Fact("threads", "%d held, %d of them ran at once", n, len(strayed))
-	// What has to run does, and is told of.
-	forced := func() error { return syncFile(dir, "second") }
-	if fs == "btrfs" { // a commit is made by who syncs; the thread is asked by a timer, or woken when memory is short
-		forced = func() error { _, err := c.Run(commit.PID, 0); return err }
-	}
-	if err := forced(); err != nil {
+	return held, nil
+}
+
+// runHeld lets the thread that commits run while it has work.
+func runHeld(c *ekm.Control, dir string, commit ekm.Thread) error {
+	done := make(chan error, 1)
+	go func() { done <- syncFile(dir, "third") }()
+	ran, err := c.Run(commit.PID, 5*time.Second)
+	if err := errors.Join(err, <-done); err != nil {
 		return err
 	}
-	_, strayed, err = c.Stray()
-	if err != nil {
-		return err
+	if !ran {
+		return fmt.Errorf("%s was let to run with work to do, and did not", commit.Comm)
 	}
-	ran := slices.ContainsFunc(strayed, func(s ekm.Strayed) bool { return s.PID == commit.PID && s.RunNS > 0 && s.LastRunNS > 0 })
-	if fs == "ext3" {
-		if !ran {
-			return fmt.Errorf("%s has committed, and is not among those that ran while held: %+v", commit.Comm, strayed)
-		}
-		done := make(chan error, 1)
-		go func() { done <- syncFile(dir, "third") }()
-		ran, err := c.Run(commit.PID, 5*time.Second)
-		if err := errors.Join(err, <-done); err != nil {
-			return err
-		}
-		if !ran {
-			return fmt.Errorf("%s did not run when it was let to, and had work", commit.Comm)
-		}
-		guestcheck.Fact("threads", "%s ran though it was held, when it had to, and that was seen; let to run, it did", commit.Comm)
-	}
-	now, err = c.Threads()
+	guestcheck.Fact("threads", "%s ran though it was held, when it had to, and that was seen; let to run, it did", commit.Comm)
+	return nil
+}
+
+// releaseAll releases the threads that are held, and checks the priorities of all before, and that of one after.
+func releaseAll(c *ekm.Control, held int, commit ekm.Thread) error {
+	now, err := c.Threads()
 	if err != nil {
 		return err
 	}
 	for _, t := range now {
-		if t.Held && t.Nice != 19 {
-			return fmt.Errorf("%s is held and has priority %d", t.Comm, t.Nice)
-		}
 		if !t.Held {
 			continue
+		}
+		if t.Nice != 19 {
+			return fmt.Errorf("%s is held and has priority %d, want 19", t.Comm, t.Nice)
 		}
 		if err := c.Release(t.PID); err != nil {
 			return err
@@ -157,10 +193,9 @@ func serve(c *ekm.Control, dir string, before []ekm.Thread, fs string, need []st
 		held--
 	}
 	if held != 0 {
-		return fmt.Errorf("%d held threads are not listed", held)
+		return fmt.Errorf("the list of threads lacks %d that are held", held)
 	}
-	now, err = c.Threads()
-	if err != nil {
+	if now, err = c.Threads(); err != nil {
 		return err
 	}
 	for _, t := range now {

@@ -165,8 +165,8 @@ func (e *explainer) reason(w written) (string, error) {
 	return "", fmt.Errorf("sector %d was written with contents that no event had before (seen at all: %v, marked dirty with them: %q)", w.sector, seen, e.dirty[w.content])
 }
 
-// checkWrites holds the log of the write set against the log of bios that the disk keeps, for a load on a file system: all that was
-// written was seen before, with its contents, and what made it a candidate for being written too.
+// checkWrites compares the log of the write set with the log of bios that the disk keeps, for a load on a file system: an event
+// has to precede each sector that the disk is given, with its contents, and has to tell what made it a candidate.
 func checkWrites(c *ekm.Control, fs string) error {
 	d, err := makeDisk(fs)
 	if err != nil {
@@ -181,26 +181,20 @@ func checkWrites(c *ekm.Control, fs string) error {
 		return err
 	}
 	e := newExplainer(dev)
-	var disk []written
-	bios := 0
-	begin := time.Now()
+	var disk diskWrites
 	var took time.Duration
 	err = logged(c, ekm.Writes, func() error {
 		return diskLogged(rd, d, func() error {
-			err := guestcheck.Mounted(fs, d.Path(), "", func(dir string) error {
-				for _, profile := range []string{"mixed", "fsync"} {
-					if err := guestcheck.Program("fsload", "-dir", dir, "-seed", "1", "-ops", "60", "-seconds", "60", "-profile", profile); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
+			begin := time.Now()
+			err := loadFS(fs, d)
 			took = time.Since(begin)
 			return err
 		}, func(r *ramdisk.Record) error {
 			if r.Type == ramdisk.Submit {
-				bios++
-				e.sectors(r.Sector*ramdisk.SectorSize, r.Data, func(c content) { disk = append(disk, written{c, r.Time}) })
+				disk.bios++
+				e.sectors(r.Sector*ramdisk.SectorSize, r.Data, func(c content) {
+					disk.sectors = append(disk.sectors, written{c, r.Time})
+				})
 			}
 			return nil
 		})
@@ -208,31 +202,64 @@ func checkWrites(c *ekm.Control, fs string) error {
 	if err != nil {
 		return err
 	}
-	hows := make(map[string]int)
-	for _, w := range disk {
-		how, err := e.reason(w)
-		if err != nil {
-			return err
-		}
-		hows[how]++
+	hows, err := e.reasons(disk.sectors)
+	if err != nil {
+		return err
 	}
-	var list []string
-	for _, how := range slices.Sorted(maps.Keys(hows)) {
-		list = append(list, fmt.Sprintf("%d %s", hows[how], how))
-	}
-	name := "writes-" + fs
-	guestcheck.Fact(name, "%d events of %d types while %d sectors were written in %d bios, %.0f events a second", e.events, len(e.types),
-		len(disk), bios, float64(e.events)/took.Seconds())
-	guestcheck.Fact(name, "each sector was seen before it was written: %s", strings.Join(list, ", "))
-	guestcheck.Fact(name, "%v; written without being marked dirty, other than by the journal's thread: %v", e.types, e.lone)
-	if bios == 0 || bios != e.submits || e.ends-e.alone != e.submits || len(e.open) != 0 || e.failed != 0 || fs != "btrfs" && e.alone != 0 {
-		return fmt.Errorf("the disk has %d bios; %d were seen, and %d ended, %d of them not submitted, %d with errors; %d objects are open", bios,
-			e.submits, e.ends, e.alone, e.failed, len(e.open))
+	e.tell("writes-"+fs, &disk, hows, took)
+	if disk.bios == 0 || disk.bios != e.submits || e.ends-e.alone != e.submits || len(e.open) != 0 || e.failed != 0 ||
+		fs != "btrfs" && e.alone != 0 {
+		return fmt.Errorf("the disk has %d bios; the events have %d submitted, %d ended, %d of these not submitted, %d with errors; "+
+			"%d objects are open", disk.bios, e.submits, e.ends, e.alone, e.failed, len(e.open))
 	}
 	if err := e.lonely(fs, hows); err != nil {
 		return err
 	}
 	return errors.Join(c.Watch(dev, false), d.Remove(), rd.Close())
+}
+
+// diskWrites is what the disk was given.
+type diskWrites struct {
+	bios    int
+	sectors []written
+}
+
+// loadFS mounts the file system, runs two loads on it, and unmounts it.
+func loadFS(fs string, d *ramdisk.Disk) error {
+	return guestcheck.Mounted(fs, d.Path(), "", func(dir string) error {
+		for _, profile := range []string{"mixed", "fsync"} {
+			if err := guestcheck.Program("fsload", "-dir", dir, "-seed", "1", "-ops", "60", "-seconds", "60",
+				"-profile", profile); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// reasons counts how the sectors that the disk was given are explained.
+func (e *explainer) reasons(disk []written) (map[string]int, error) {
+	hows := make(map[string]int)
+	for _, w := range disk {
+		how, err := e.reason(w)
+		if err != nil {
+			return nil, err
+		}
+		hows[how]++
+	}
+	return hows, nil
+}
+
+// tell reports what was seen.
+func (e *explainer) tell(name string, disk *diskWrites, hows map[string]int, took time.Duration) {
+	var list []string
+	for _, how := range slices.Sorted(maps.Keys(hows)) {
+		list = append(list, fmt.Sprintf("%d %s", hows[how], how))
+	}
+	guestcheck.Fact(name, "%d events of %d types while %d sectors were written in %d bios, %.0f events a second", e.events,
+		len(e.types), len(disk.sectors), disk.bios, float64(e.events)/took.Seconds())
+	guestcheck.Fact(name, "each sector was seen before it was written: %s", strings.Join(list, ", "))
+	guestcheck.Fact(name, "%v; written without being marked dirty, other than by the journal's thread: %v", e.types, e.lone)
 }
 
 // lonely: what was not marked dirty is what a file system is known to write from pages of its own: superblocks. ext4_commit_super()

@@ -14,69 +14,57 @@ import (
 	"fsward/explore/ramdisk"
 )
 
-// checkLoad makes and restores snapshots while writers write, with the log on. The log says what the disk has to hold at
-// each of them.
+// loadPages is the size of the disk of checkLoad.
+const loadPages = 512
+
+// replayed is what the log says that a disk and its snapshots hold.
+type replayed struct {
+	now              image
+	saved            map[string]image
+	held             map[uint64][]byte // data of bios that have not completed
+	writes, restores int
+}
+
+// add does what a record says.
+func (p *replayed) add(r *ramdisk.Record) error {
+	switch r.Type {
+	case ramdisk.Submit:
+		p.held[r.ID] = slices.Clone(r.Data)
+	case ramdisk.Complete:
+		if r.Op == ramdisk.Write {
+			copy(p.now[r.Sector*ramdisk.SectorSize:], p.held[r.ID][:r.Done])
+			p.writes++
+		}
+		delete(p.held, r.ID)
+	case ramdisk.Snapshot:
+		p.saved[string(r.Data)] = slices.Clone(p.now)
+	case ramdisk.Restore:
+		copy(p.now, p.saved[string(r.Data)])
+		p.restores++
+	case ramdisk.Lost:
+		return fmt.Errorf("%d records are lost", r.Len)
+	}
+	return nil
+}
+
+// checkLoad makes and restores snapshots while writers write, and compares the disk and its snapshots with the log.
 func checkLoad(c *ramdisk.Control) error {
-	const pages, writers, rounds = 512, 3, 40
-	d, err := c.Make(0, pages*ramdisk.PageSize)
+	const rounds = 40
+	d, err := c.Make(0, loadPages*ramdisk.PageSize)
 	if err != nil {
 		return err
 	}
-	now := make(image, pages*ramdisk.PageSize)
-	saved := make(map[string]image)
-	held := make(map[uint64][]byte)
-	writes, restores := 0, 0
+	p := replayed{now: make(image, loadPages*ramdisk.PageSize), saved: make(map[string]image), held: make(map[uint64][]byte)}
 	err = logged(c, func() error {
-		if err := d.Log(true); err != nil {
-			return err
-		}
-		stop := make(chan struct{})
-		failed := make(chan error, writers)
-		var all sync.WaitGroup
-		for w := range writers {
-			all.Go(func() { failed <- writer(c, d, pages, uint64(w), stop) })
-		}
-		var err error
-		for i := 0; i < rounds && err == nil; i++ {
-			time.Sleep(10 * time.Millisecond)
-			if err = d.Snapshot(fmt.Sprint("s", i)); err == nil && i%2 == 1 {
-				time.Sleep(10 * time.Millisecond)
-				_, err = d.Restore(fmt.Sprint("s", rand.IntN(i+1)))
-			}
-		}
-		close(stop)
-		all.Wait()
-		for range writers {
-			err = errors.Join(err, <-failed)
-		}
-		return errors.Join(err, d.Log(false))
-	}, func(r *ramdisk.Record) error {
-		switch r.Type {
-		case ramdisk.Submit:
-			held[r.ID] = slices.Clone(r.Data)
-		case ramdisk.Complete:
-			if r.Op == ramdisk.Write {
-				copy(now[r.Sector*ramdisk.SectorSize:], held[r.ID][:r.Done])
-				writes++
-			}
-			delete(held, r.ID)
-		case ramdisk.Snapshot:
-			saved[string(r.Data)] = slices.Clone(now)
-		case ramdisk.Restore:
-			copy(now, saved[string(r.Data)])
-			restores++
-		case ramdisk.Lost:
-			return fmt.Errorf("%d records are lost", r.Len)
-		}
-		return nil
-	})
+		return errors.Join(d.Log(true), snapshotsUnderLoad(c, d, rounds), d.Log(false))
+	}, p.add)
 	if err != nil {
 		return err
 	}
-	if err := now.compare(d); err != nil {
+	if err := p.now.compare(d); err != nil {
 		return fmt.Errorf("at the end: %w", err)
 	}
-	for name, want := range saved {
+	for name, want := range p.saved {
 		if _, err := d.Restore(name); err != nil {
 			return err
 		}
@@ -84,15 +72,41 @@ func checkLoad(c *ramdisk.Control) error {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	guestcheck.Fact("load", "%d snapshots and %d restores among %d writes: each exact", len(saved), restores, writes)
-	if len(saved) != rounds || restores != rounds/2 || writes < rounds {
-		return errors.New("that is not what was done")
+	guestcheck.Fact("load", "%d snapshots and %d restores among %d writes: each exact", len(p.saved), p.restores, p.writes)
+	if len(p.saved) != rounds || p.restores != rounds/2 || p.writes < rounds {
+		return fmt.Errorf("want %d snapshots, %d restores and at least %d writes", rounds, rounds/2, rounds)
 	}
 	return d.Remove()
 }
 
-// writer writes at random until it is stopped. It waits for who reads the log: three writers fill it faster than it is read.
-func writer(c *ramdisk.Control, d *ramdisk.Disk, pages int, seed uint64, stop <-chan struct{}) error {
+// snapshotsUnderLoad makes snapshots, and restores one after every other, while three writers write.
+func snapshotsUnderLoad(c *ramdisk.Control, d *ramdisk.Disk, rounds int) error {
+	const writers = 3
+	stop := make(chan struct{})
+	failed := make(chan error, writers)
+	var all sync.WaitGroup
+	for w := range writers {
+		all.Go(func() { failed <- writer(c, d, uint64(w), stop) })
+	}
+	var err error
+	for i := 0; i < rounds && err == nil; i++ {
+		time.Sleep(10 * time.Millisecond)
+		if err = d.Snapshot(fmt.Sprint("s", i)); err == nil && i%2 == 1 {
+			time.Sleep(10 * time.Millisecond)
+			_, err = d.Restore(fmt.Sprint("s", rand.IntN(i+1)))
+		}
+	}
+	close(stop)
+	all.Wait()
+	for range writers {
+		err = errors.Join(err, <-failed)
+	}
+	return err
+}
+
+// writer writes at random until it is stopped. It waits for the reader of the log: three writers fill the log faster than it is
+// read.
+func writer(c *ramdisk.Control, d *ramdisk.Disk, seed uint64, stop <-chan struct{}) error {
 	f, err := direct(d)
 	if err != nil {
 		return err
@@ -116,13 +130,16 @@ func writer(c *ramdisk.Control, d *ramdisk.Disk, pages int, seed uint64, stop <-
 		for i := 0; i < n; i += 8 {
 			buf[i] = byte(rnd.Uint32())
 		}
-		if _, err := unix.Pwrite(f, buf[:n], int64(rnd.IntN(pages*8-16)*ramdisk.SectorSize)); err != nil {
+		if _, err := unix.Pwrite(f, buf[:n], int64(rnd.IntN(loadPages*8-16)*ramdisk.SectorSize)); err != nil {
 			return err
 		}
 	}
 }
 
-// checkTime measures restoring. The aim is a disk of 64 MiB with 200 changed pages in less than 5 ms.
+// timePages is how much of each disk checkTime writes.
+const timePages = 64 << 20 / ramdisk.PageSize
+
+// checkTime measures how long restoring takes. The aim: less than 5 ms for a disk of 64 MiB of which 200 pages have changed.
 func checkTime(c *ramdisk.Control) error {
 	for n, mib := range []uint64{64, 1024} {
 		d, err := c.Make(uint32(n), mib<<20)
@@ -138,7 +155,7 @@ func checkTime(c *ramdisk.Control) error {
 			buf[i] = byte(i)
 		}
 		begin := time.Now()
-		for i := range 64 { // the first 64 MiB of either
+		for i := range timePages * ramdisk.PageSize >> 20 {
 			if _, err := unix.Pwrite(f, buf, int64(i)<<20); err != nil {
 				return err
 			}
@@ -148,23 +165,10 @@ func checkTime(c *ramdisk.Control) error {
 			return err
 		}
 		for _, change := range []int{0, 20, 200, 2000} {
-			var took []time.Duration
-			for range 15 {
-				for _, p := range rand.Perm(64 << 20 / ramdisk.PageSize)[:change] {
-					if _, err := unix.Pwrite(f, buf[:ramdisk.PageSize], int64(p)*ramdisk.PageSize); err != nil {
-						return err
-					}
-				}
-				r, err := d.Restore("base")
-				if err != nil {
-					return err
-				}
-				if r.Pages != uint64(change) {
-					return fmt.Errorf("%d pages put back of %d", r.Pages, change)
-				}
-				took = append(took, r.Took)
+			took, err := timeRestores(d, f, buf[:ramdisk.PageSize], change)
+			if err != nil {
+				return err
 			}
-			slices.Sort(took)
 			guestcheck.Fact("time", "%d MiB, %d pages changed: restored in %d us at best, %d us in the middle, %d us at worst of %d",
 				mib, change, took[0].Microseconds(), took[len(took)/2].Microseconds(), took[len(took)-1].Microseconds(), len(took))
 		}
@@ -174,4 +178,25 @@ func checkTime(c *ramdisk.Control) error {
 		}
 	}
 	return nil
+}
+
+// timeRestores changes as many pages as it is told and restores the disk, several times. It returns the times, rising.
+func timeRestores(d *ramdisk.Disk, f int, page []byte, change int) (took []time.Duration, err error) {
+	for range 15 {
+		for _, p := range rand.Perm(timePages)[:change] {
+			if _, err := unix.Pwrite(f, page, int64(p)*ramdisk.PageSize); err != nil {
+				return nil, err
+			}
+		}
+		r, err := d.Restore("base")
+		if err != nil {
+			return nil, err
+		}
+		if r.Pages != uint64(change) {
+			return nil, fmt.Errorf("%d pages put back of %d", r.Pages, change)
+		}
+		took = append(took, r.Took)
+	}
+	slices.Sort(took)
+	return took, nil
 }

@@ -10,9 +10,11 @@ import (
 	"fsward/explore/ramdisk"
 )
 
-// checkRate measures how fast a log is read out: the bytes alone, which is what a log that is mapped would save, and taken apart.
+// rateWrites is how many writes of a page checkRate logs: some 25 of the 32 MiB of the log.
+const rateWrites = 6000
+
+// checkRate measures how fast a log is read: its bytes alone, which is what a log that is mapped would save, and as records.
 func checkRate(c *ramdisk.Control) error {
-	const writes = 6000 // of a page each: some 25 of 32 MiB
 	d, err := c.Make(0, 32<<20)
 	if err != nil {
 		return err
@@ -22,33 +24,13 @@ func checkRate(c *ramdisk.Control) error {
 		return err
 	}
 	defer unix.Close(f)
-	buf := alignedPage()
-	fillLog := func() (bytes uint64, err error) {
-		if err := d.Log(true); err != nil {
-			return 0, err
-		}
-		for i := range int64(writes) {
-			if _, err := unix.Pwrite(f, buf, i*ramdisk.PageSize); err != nil {
-				return 0, err
-			}
-		}
-		if err := d.Log(false); err != nil {
-			return 0, err
-		}
-		h, err := c.Hello()
-		if err == nil && h.Lost > 0 {
-			err = errors.New("the log is too small for what is measured")
-		}
-		return h.LogUsed, err
-	}
 	log, err := ramdisk.OpenLog()
 	if err != nil {
 		return err
 	}
 	defer log.Close()
-	mbs := func(bytes uint64, took time.Duration) float64 { return float64(bytes) / 1e6 / took.Seconds() }
 
-	bytes, err := fillLog()
+	bytes, err := fillLog(c, d, f)
 	if err != nil {
 		return err
 	}
@@ -63,19 +45,41 @@ func checkRate(c *ramdisk.Control) error {
 	}
 	raw := time.Since(begin)
 
-	if bytes, err = fillLog(); err != nil {
+	if bytes, err = fillLog(c, d, f); err != nil {
 		return err
 	}
 	r := ramdisk.NewReader(log)
 	begin = time.Now()
-	for range 2 * writes {
+	for range 2 * rateWrites {
 		if _, err := r.Next(); err != nil {
 			return err
 		}
 	}
 	records := time.Since(begin)
 
+	mbs := func(took time.Duration) float64 { return float64(bytes) / 1e6 / took.Seconds() }
 	guestcheck.Fact("rate", "%d records, %d bytes: read at %.0f MB/s; as records at %.0f MB/s, %.0f records/s",
-		2*writes, bytes, mbs(bytes, raw), mbs(bytes, records), 2*writes/records.Seconds())
+		2*rateWrites, bytes, mbs(raw), mbs(records), 2*rateWrites/records.Seconds())
 	return nil
+}
+
+// fillLog logs writes, and returns the size of the log in bytes.
+func fillLog(c *ramdisk.Control, d *ramdisk.Disk, f int) (bytes uint64, err error) {
+	if err := d.Log(true); err != nil {
+		return 0, err
+	}
+	buf := alignedPage()
+	for i := range int64(rateWrites) {
+		if _, err := unix.Pwrite(f, buf, i*ramdisk.PageSize); err != nil {
+			return 0, err
+		}
+	}
+	if err := d.Log(false); err != nil {
+		return 0, err
+	}
+	h, err := c.Hello()
+	if err == nil && h.Lost > 0 {
+		err = errors.New("the log is too small for what is measured")
+	}
+	return h.LogUsed, err
 }
