@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// errnoOf is the error number of an error, 0 of none. Errors of the agent itself have numbers, too.
+// errnoOf returns the error number of an error, 0 for nil. An error of the agent itself is EPROTO.
 func errnoOf(err error) unix.Errno {
 	var e unix.Errno
 	switch {
@@ -20,14 +20,14 @@ func errnoOf(err error) unix.Errno {
 	return unix.EPROTO
 }
 
-// performer performs operations, and has the files that they open.
+// performer performs the operations of a batch, and holds the files that they open.
 type performer struct {
-	slots [MaxSlots]int // file descriptors, -1 for none
-	stop  func() bool   // no more is to be done
-	disks diskOps
-	fail  failing
-	turns threadOps
-	took  int // bytes of data in results
+	slots   [MaxSlots]int // file descriptors, -1 for none
+	stop    func() bool   // reports whether the time of the batch is up
+	disks   diskOps
+	fail    failing
+	threads threadOps
+	took    int // bytes of data in all results
 }
 
 func newPerformer(stop func() bool) *performer {
@@ -45,7 +45,7 @@ func (p *performer) close() {
 		}
 	}
 	p.disks.close()
-	p.turns.close()
+	p.threads.close()
 	if p.fail.ctl != nil {
 		_, _ = p.fail.end()
 	}
@@ -72,77 +72,93 @@ func (p *performer) do(o *Op) (value uint64, data []byte, err error) {
 		value, err := writeSet(o)
 		return value, nil, err
 	case o.Code >= opHoldThread:
-		return p.turns.do(o)
+		return p.threads.do(o)
 	case o.Code >= opDiskMake:
 		return p.disks.do(o)
 	case o.Code >= opOpen && o.Code <= opSyncfs:
 		return p.file(o)
 	}
 	switch o.Code {
+	case opReadlink, opStat, opGetxattr, opListxattr, opReaddir, opTree:
+		return p.read(o)
+	}
+	return 0, nil, change(o)
+}
+
+// change performs an operation that gives no data.
+func change(o *Op) error {
+	switch o.Code {
 	case opMkdir:
-		err = unix.Mkdir(o.s, uint32(o.a))
+		return unix.Mkdir(o.s, uint32(o.a))
 	case opRmdir:
-		err = unix.Rmdir(o.s)
+		return unix.Rmdir(o.s)
 	case opUnlink:
-		err = unix.Unlink(o.s)
+		return unix.Unlink(o.s)
 	case opRename:
-		err = unix.Renameat2(unix.AT_FDCWD, o.s, unix.AT_FDCWD, o.t, uint(o.a))
+		return unix.Renameat2(unix.AT_FDCWD, o.s, unix.AT_FDCWD, o.t, uint(o.a))
 	case opLink:
-		err = unix.Link(o.s, o.t)
+		return unix.Link(o.s, o.t)
 	case opSymlink:
-		err = unix.Symlink(o.s, o.t)
-	case opReadlink:
-		data = make([]byte, MaxPath)
-		n, e := unix.Readlink(o.s, data)
-		data, err = data[:max(n, 0)], e
+		return unix.Symlink(o.s, o.t)
 	case opMknod:
-		err = unix.Mknod(o.s, uint32(o.a), int(o.b))
+		return unix.Mknod(o.s, uint32(o.a), int(o.b))
 	case opChmod:
-		err = unix.Chmod(o.s, uint32(o.a))
+		return unix.Chmod(o.s, uint32(o.a))
 	case opChown:
-		err = unix.Lchown(o.s, int(uint32(o.a)), int(uint32(o.b)))
+		return unix.Lchown(o.s, int(uint32(o.a)), int(uint32(o.b)))
 	case opUtimes:
-		err = unix.UtimesNanoAt(unix.AT_FDCWD, o.s, []unix.Timespec{unix.NsecToTimespec(int64(o.a)), unix.NsecToTimespec(int64(o.b))},
-			unix.AT_SYMLINK_NOFOLLOW)
+		times := []unix.Timespec{unix.NsecToTimespec(int64(o.a)), unix.NsecToTimespec(int64(o.b))}
+		return unix.UtimesNanoAt(unix.AT_FDCWD, o.s, times, unix.AT_SYMLINK_NOFOLLOW)
 	case opTruncate:
-		err = unix.Truncate(o.s, int64(o.a))
-	case opStat:
-		data, err = statEntry(o.s)
+		return unix.Truncate(o.s, int64(o.a))
 	case opSetxattr:
-		err = unix.Lsetxattr(o.s, o.t, o.data, int(o.a))
-	case opGetxattr:
-		data, err = grown(func(b []byte) (int, error) { return unix.Lgetxattr(o.s, o.t, b) })
+		return unix.Lsetxattr(o.s, o.t, o.data, int(o.a))
 	case opRemovexattr:
-		err = unix.Lremovexattr(o.s, o.t)
-	case opListxattr:
-		data, err = grown(func(b []byte) (int, error) { return unix.Llistxattr(o.s, b) })
+		return unix.Lremovexattr(o.s, o.t)
 	case opSync:
 		unix.Sync()
+		return nil
+	case opMount:
+		return unix.Mount(o.s, o.t, o.u, uintptr(o.a), string(o.data))
+	case opUnmount:
+		return unix.Unmount(o.s, int(o.a))
+	case opDropCaches:
+		return os.WriteFile("/proc/sys/vm/drop_caches", []byte("3"), 0)
+	}
+	return unix.ENOSYS
+}
+
+// read performs an operation that reads a path.
+func (p *performer) read(o *Op) (value uint64, data []byte, err error) {
+	switch o.Code {
+	case opReadlink:
+		data = make([]byte, MaxPath)
+		n, err := unix.Readlink(o.s, data)
+		return 0, data[:max(n, 0)], err
+	case opStat:
+		data, err = statEntry(o.s)
+	case opGetxattr:
+		data, err = readXattr(func(b []byte) (int, error) { return unix.Lgetxattr(o.s, o.t, b) })
+	case opListxattr:
+		data, err = readXattr(func(b []byte) (int, error) { return unix.Llistxattr(o.s, b) })
 	case opReaddir:
-		names, e := readNames(o.s)
+		names, err := readNames(o.s)
 		var b bytes.Buffer
 		for _, name := range names {
 			b.WriteString(name)
 			b.WriteByte(0)
 		}
-		value, data, err = uint64(len(names)), b.Bytes(), e
+		return uint64(len(names)), b.Bytes(), err
 	case opTree:
-		tree, n, e := readTree(o.s, p.stop)
-		value, data, err = uint64(n), tree, e
-	case opMount:
-		err = unix.Mount(o.s, o.t, o.u, uintptr(o.a), string(o.data))
-	case opUnmount:
-		err = unix.Unmount(o.s, int(o.a))
-	case opDropCaches:
-		err = os.WriteFile("/proc/sys/vm/drop_caches", []byte("3"), 0)
-	default:
-		err = unix.ENOSYS
+		data, n, err := readTree(o.s, p.stop)
+		return uint64(n), data, err
 	}
-	return value, data, err
+	return 0, data, err
 }
 
-// grown reads a value of up to 64 KiB, the most that the kernel has of an extended attribute or of a list of their names.
-func grown(read func([]byte) (int, error)) ([]byte, error) {
+// readXattr reads a value of up to 64 KiB, the bound of the kernel for an extended attribute and for a list of their names
+// (XATTR_SIZE_MAX, XATTR_LIST_MAX).
+func readXattr(read func([]byte) (int, error)) ([]byte, error) {
 	b := make([]byte, 64<<10)
 	n, err := read(b)
 	return b[:max(n, 0)], err

@@ -3,8 +3,6 @@ package agent
 import (
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"os/exec"
 	"strings"
 	"syscall"
@@ -13,93 +11,59 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// killPatience is how long a command that was killed is waited for. One that the kernel holds does not end.
+// killPatience is how long run waits for a command that it has killed. A command that the kernel holds does not end.
 const killPatience = 500 * time.Millisecond
 
-// outputFile is for what a command writes. A pipe would be held open by what the command leaves running. It takes MaxData
-// bytes, and what is written beyond fails with EPERM: a guest has little memory.
-func outputFile() (*os.File, error) {
-	f, err := memoryFile()
-	if err != nil {
-		return nil, err
-	}
-	if err := f.Truncate(MaxData); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	if _, err := unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, unix.F_SEAL_GROW|unix.F_SEAL_SHRINK); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
-}
-
-func memoryFile() (*os.File, error) {
-	fd, err := unix.MemfdCreate("fsagent", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
-	if err != nil {
-		return nil, err
-	}
-	return os.NewFile(uintptr(fd), "fsagent"), nil
-}
-
-// run runs a command. Why it could not be started is an error.
+// run runs a command. An error means that the command could not be started, or that its output could not be read.
 func run(c *Command) (e Exit, err error) {
-	args := prefixed(c)
-	cmd := exec.Command(args[0], args[1:]...)
-	cmd.Env = append(os.Environ(), c.Env...)
-	cmd.Dir = "/"
-	if c.Dir != "" {
-		cmd.Dir = c.Dir
-	}
-	// Its process group ends with it when the time is up.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	in, err := memoryFile()
+	s, err := openStreams(c.Stdin)
 	if err != nil {
 		return e, err
 	}
-	defer in.Close()
-	if _, err := in.WriteAt(c.Stdin, 0); err != nil {
-		return e, err
-	}
-	stdout, err := outputFile()
-	if err != nil {
-		return e, err
-	}
-	defer stdout.Close()
-	stderr, err := outputFile()
-	if err != nil {
-		return e, err
-	}
-	defer stderr.Close()
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, stdout, stderr
-	told, err := memoryFile()
-	if err != nil {
-		return e, err
-	}
-	defer told.Close()
-	if c.Prefix != nil {
-		cmd.ExtraFiles = []*os.File{told}
-	}
+	defer s.close()
+	cmd := s.command(c)
 	kernel := openKernelLog()
 	defer func() { e.Kernel = kernel.end() }()
 	if err := cmd.Start(); err != nil {
 		return e, err
 	}
+	e.TimedOut, err = wait(cmd, c.Timeout)
+	if err = e.setStatus(err); err != nil {
+		return e, err
+	}
+	if e.Stdout, err = s.out.written(); err != nil {
+		return e, err
+	}
+	if e.Stderr, err = s.err.written(); err == nil && c.Prefix != nil && !e.TimedOut {
+		err = e.setPrefix(s.told)
+	}
+	return e, err
+}
+
+// wait waits for a command to end. When its time is up it kills the command's process group.
+func wait(cmd *exec.Cmd, timeout time.Duration) (timedOut bool, err error) {
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	e.Code = -1
-	timer := time.NewTimer(c.Timeout)
+	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	select {
 	case err = <-ended:
+		return false, err
 	case <-timer.C:
-		e.TimedOut = true
-		if err := unix.Kill(-cmd.Process.Pid, unix.SIGKILL); err != nil && !errors.Is(err, unix.ESRCH) {
-			return e, err
-		}
-		select {
-		case err = <-ended:
-		case <-time.After(killPatience):
-		}
 	}
+	if err := unix.Kill(-cmd.Process.Pid, unix.SIGKILL); err != nil && !errors.Is(err, unix.ESRCH) {
+		return true, err
+	}
+	select {
+	case err = <-ended:
+	case <-time.After(killPatience):
+	}
+	return true, err
+}
+
+// setStatus sets how the command ended, from the error of exec.Cmd.Wait. It returns an error that is not the command's.
+func (e *Exit) setStatus(err error) error {
+	e.Code = -1
 	var status *exec.ExitError
 	switch {
 	case errors.As(err, &status):
@@ -108,23 +72,16 @@ func run(c *Command) (e Exit, err error) {
 		} else {
 			e.Code = status.ExitCode()
 		}
-	case err != nil:
-		return e, err
-	case !e.TimedOut:
+		return nil
+	case err == nil && !e.TimedOut:
 		e.Code = 0
 	}
-	if e.Stdout, err = written(stdout); err == nil {
-		e.Stderr, err = written(stderr)
-	}
-	if err == nil && c.Prefix != nil && !e.TimedOut {
-		err = e.prefix(told)
-	}
-	return e, err
+	return err
 }
 
-// prefix takes what RunPrefix has told.
-func (e *Exit) prefix(told *os.File) error {
-	b, err := written(told)
+// setPrefix takes the report of RunPrefix.
+func (e *Exit) setPrefix(report memory) error {
+	b, err := report.written()
 	if err != nil {
 		return err
 	}
@@ -136,15 +93,4 @@ func (e *Exit) prefix(told *os.File) error {
 		return fmt.Errorf("the command was not followed: %s", e.Stderr)
 	}
 	return nil
-}
-
-// written reads what a command has written: up to the place where it would write on.
-func written(f *os.File) ([]byte, error) {
-	end, err := f.Seek(0, io.SeekCurrent)
-	if err != nil {
-		return nil, err
-	}
-	b := make([]byte, min(end, MaxData))
-	n, err := f.ReadAt(b, 0)
-	return b[:n], err
 }
