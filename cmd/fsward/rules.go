@@ -16,28 +16,32 @@ import (
 func rulesCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rules",
-		Short: "Read, write, test and ask the invariants",
-		Long: `A rule says, in Prolog, what a corrupt commit of a file system looks like. fsward runs all rules
-over what each commit changed. These commands are for reading the rules, and for writing new ones:
-docs/user/authoring.md leads through them, docs/user/rules.md describes the language.`,
+		Short: "Show, write, test and query the rules",
+		Long: `A rule describes in Prolog what a corrupt commit of a file system looks like. fsward runs
+all rules over the changes of each commit. These commands show the rules, and help to
+write new ones. docs/user/authoring.md is a tutorial; docs/user/rules.md describes the
+language.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(rulesListCommand(), rulesLintCommand(), rulesExplainCommand(), rulesQueryCommand(), rulesTestCommand(), rulesRunCommand(),
-		rulesDocCommand(), rulesReloadCommand())
+	c.AddCommand(rulesListCommand(), rulesLintCommand(), rulesExplainCommand(), rulesQueryCommand(),
+		rulesTestCommand(), rulesRunCommand(), rulesDocCommand(), rulesReloadCommand())
 	return c
 }
 
-// addRulesFlags adds the flags that say how rules judge.
+// addRulesFlags adds the flags that choose the rules and how they are run.
 func addRulesFlags(c *cobra.Command, cfg *hostd.RulesConfig) {
-	c.Flags().StringVar(&cfg.Dir, "rules", "", "use the rules in `DIR`/btrfs/*.pl and DIR/ext3/*.pl instead of the built-in ones")
+	c.Flags().StringVar(&cfg.Dir, "rules", "",
+		"use the rules in `DIR`/btrfs/*.pl and DIR/ext3/*.pl instead of the built-in ones")
 	addJudgeFlags(c, &cfg.Engine, &cfg.Why, &cfg.Timing)
 }
 
 func addJudgeFlags(c *cobra.Command, engine *string, why, timing *bool) {
-	c.Flags().StringVar(engine, "engine", hostd.Engines[0], "engine that runs the rules: "+strings.Join(hostd.Engines, " or "))
-	c.Flags().BoolVar(why, "why", false, "explain each violation: the records and objects that made each goal of its rule true")
-	c.Flags().BoolVar(timing, "timing", false, "tell what each rule cost")
+	c.Flags().StringVar(engine, "engine", hostd.Engines[0],
+		"run the rules with this engine: "+strings.Join(hostd.Engines, " or "))
+	c.Flags().BoolVar(why, "why", false,
+		"explain each violation: the records and objects that made each goal of its rule true")
+	c.Flags().BoolVar(timing, "timing", false, "print the time that each rule took")
 	check := c.PreRunE
 	c.PreRunE = func(c *cobra.Command, args []string) error {
 		if err := hostd.CheckEngine(*engine); err != nil {
@@ -68,13 +72,18 @@ func rulesListCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list [FS]",
 		Short: "List the rules: number, sentence, severity, source",
-		Long: `Lists the rules of one file system (btrfs, ext3) or of all: the number, the property in a sentence,
-how bad a violation is, where the property comes from, and the file and line.
+		Long: `Lists the rules of one file system (btrfs, ext3) or of all. Each entry has the number of
+the rule, the sentence that says what must be true, the severity, the file and line, and
+where the rule comes from.
 
-With --timing IMG it lists what each rule costs instead: the image is checked as by fsward check, or,
-with --base, every commit of a log is judged as by fsward replay, and the time in each rule is added up.`,
-		Example: "  fsward rules list\n  fsward rules list ext3 --json\n  fsward rules list --timing disk.img\n  fsward rules list --timing disk.log --base disk.base.img",
-		Args:    cobra.MaximumNArgs(1),
+With --timing, list measures instead how long each rule takes. It checks an image, as
+fsward check does. With --base, it judges every commit of a log, as fsward replay does,
+and adds up the time of each rule.`,
+		Example: `  fsward rules list
+  fsward rules list ext3 --json
+  fsward rules list --timing disk.img
+  fsward rules list --timing disk.log --base disk.base.img`,
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			systems := hostd.FileSystems()
 			if len(args) == 1 {
@@ -107,8 +116,8 @@ with --base, every commit of a log is judged as by fsward replay, and the time i
 	}
 	c.Flags().StringVar(&cfg.Dir, "rules", "", "list the rules in `DIR` instead of the built-in ones")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line")
-	c.Flags().StringVar(&timing.Target, "timing", "", "measure what each rule costs on `IMG|LOG`")
-	c.Flags().StringVar(&timing.Base, "base", "", "`IMG` that the log of --timing starts from")
+	c.Flags().StringVar(&timing.Target, "timing", "", "measure how long each rule takes on `IMG|LOG`")
+	c.Flags().StringVar(&timing.Base, "base", "", "base image `IMG` of the log that --timing names")
 	return c
 }
 

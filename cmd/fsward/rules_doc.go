@@ -10,9 +10,12 @@ import (
 
 func rulesDocCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:     "doc",
-		Short:   "Print docs/user/invariants.md, made from the comment blocks of the rules",
-		Long:    "Prints a page of all built-in invariants: property, what a violation means, source, file and line,\nand the kinds of objects and fields that rules can speak of. docs/user/invariants.md is this page.",
+		Use:   "doc",
+		Short: "Print docs/user/invariants.md from the comment blocks of the rules",
+		Long: `Prints docs/user/invariants.md, the page of all built-in rules: for each rule what must
+be true, what a violation means for the user, the source of the property, and the file
+and line. The page also lists the checks that run before the rules, and the kinds of
+objects and fields that rules can use.`,
 		Example: "  fsward rules doc > docs/user/invariants.md",
 		Args:    cobra.NoArgs,
 		RunE:    func(*cobra.Command, []string) error { return hostd.WriteInvariants(os.Stdout) },

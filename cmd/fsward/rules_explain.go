@@ -32,18 +32,20 @@ func rulesExplainCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "explain RULE",
-		Short: "Show how a rule is run: what starts it, the order of its goals, what each costs",
-		Long: `Shows for each clause of a rule the change that starts it, and its goals in the order in which they are
-run, which need not be the order in which they are written. Beneath each goal stands how it is answered and
-how what that costs grows, for each answer of the goals before it. "or" parts the ways of a disjunction:
+		Short: "Show the plan of a rule: what triggers it, the order of its goals, what each costs",
+		Long: `Shows the plan of each clause of a rule: the change that triggers it, and its goals in
+the order in which they run. This order can differ from the order in the text. Below each
+goal stands how it is answered, and how the cost grows. The cost arises once for each
+answer of the goals before it. "or" separates the branches of a disjunction. The cost of
+a goal grows:
 
-  constant    not at all: a test, a record found by its key
-  log n       as the depth of a tree on the disk
+  constant    not at all: a test, or a record found by its key
+  log n       with the depth of a tree on the disk
   directory   with the entries of a directory, or the parts of a file
   tree        with all records of the commit, or all objects of a kind
 
-A clause that cannot be compiled is run by the reference engine, which is slow; the reason is shown.
-RULE is a number, or a name such as btrfs/17.`,
+If a clause cannot be compiled, the slow reference engine runs it, and explain shows the
+reason. RULE is a number, or a name such as btrfs/17.`,
 		Example: "  fsward rules explain btrfs/17\n  fsward rules explain 101 --rules my-rules",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -67,7 +69,8 @@ RULE is a number, or a name such as btrfs/17.`,
 			return nil
 		},
 	}
-	c.Flags().StringVar(&dir, "rules", "", "explain a rule in `DIR`/btrfs/*.pl or DIR/ext3/*.pl instead of the built-in ones")
+	c.Flags().StringVar(&dir, "rules", "",
+		"explain a rule in `DIR`/btrfs/*.pl or DIR/ext3/*.pl instead of the built-in ones")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line, one for each plan")
 	return c
 }

@@ -15,17 +15,22 @@ func rulesLintCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "lint FILE...",
 		Short: "Find mistakes in rule files, with file, line, clause and a hint",
-		Long: `Reads rule files as fsward does before a guest runs, and prints all mistakes, not only the first:
-an unknown predicate, kind or field, a wrong number of arguments, a clause that is not well formed. It
-also warns of rules whose comment block lacks what reports show.
+		Long: `Loads rule files as fsward does before it guards a disk, and prints all mistakes, not
+only the first: an unknown predicate, kind or field, a wrong number of arguments, a
+malformed clause. It also warns about rules whose comment block lacks a part that reports
+show.
 
-A FILE may be a folder: then all .pl files in it are read. The file system is the one that the folder of
-a FILE is named for (btrfs, ext3); all files of such a folder are read, as helpers may be in any of them.
-Elsewhere say --fs; then only the FILEs are read.
+A FILE may be a folder; lint then reads all .pl files in it. The folder's name (btrfs or
+ext3) says which file system the rules are for. lint reads all files of such a folder,
+because helpers may be in any of them. For a FILE in a folder with another name, give
+--fs; lint then reads only the FILEs.
 
-Exit status: 0 no mistakes (there may be warnings), 1 mistakes, 2 wrong usage, 3 could not run.`,
-		Example: "  fsward rules lint invariants/ext3/inode.pl\n  fsward rules lint my-rules/btrfs my-rules/ext3\n  fsward rules lint --fs ext3 try.pl",
-		Args:    cobra.MinimumNArgs(1),
+Exit status: 0 no mistakes (there may be warnings), 1 mistakes, 2 wrong usage, 3 could
+not run.`,
+		Example: `  fsward rules lint invariants/ext3/inode.pl
+  fsward rules lint my-rules/btrfs my-rules/ext3
+  fsward rules lint --fs ext3 try.pl`,
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			findings, err := hostd.LintRules(fs, args)
 			if err != nil {
@@ -50,7 +55,8 @@ Exit status: 0 no mistakes (there may be warnings), 1 mistakes, 2 wrong usage, 3
 			return nil
 		},
 	}
-	c.Flags().StringVar(&fs, "fs", "", "file system that the rules are for: btrfs or ext3 (default: the folder's name)")
+	c.Flags().StringVar(&fs, "fs", "",
+		"file system that the rules are for: btrfs or ext3 (default: the folder's name)")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line")
 	return c
 }

@@ -21,18 +21,25 @@ func rulesQueryCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "query ['GOAL'] IMG...|LOG[@COMMIT]",
-		Short: "Ask what a rule would see: all answers of a goal",
-		Long: `Prints all answers of a goal, written as in a rule. About an image: its state, and its objects as
-additions; give the images of all disks of a file system that has several. About a log (with --base): the changes of one commit and the state after it, of the commit
-with generation COMMIT, or the last one. Helpers of the rules can be used, and violation(N, TREE, ID).
+		Short: "Print all answers of a goal about an image or a commit",
+		Long: `Prints all answers of a goal, which is written as in a rule. It can use the helpers of
+the rules, and violation(N, TREE, ID).
 
-Without a GOAL, which is where the first argument is a file, it asks for goals: on a terminal with history (arrow up) and completion of predicates,
-kinds and fields (Tab). There, "help" lists the kinds of objects with their fields, Ctrl-D ends.
+In an image, a goal sees the state of the file system, and all objects as additions. Give
+the images of all disks if the file system has several. In a log (with --base), a goal
+sees the changes of one commit and the state after it: the commit with generation COMMIT,
+or the last one.
 
-Answers are a table, or with --json one object a line. "_" stands for a variable that the goal leaves
-open; variables that begin with _ are not printed.
+If the first argument is a file, there is no GOAL, and query reads goals from standard
+input, one a line. A terminal has history (arrow up) and completes predicates, kinds and
+fields (Tab). There, "help" lists the kinds of objects with their fields, and Ctrl-D
+ends.
 
-Exit status: 0 answered (also if there are no answers), 2 wrong usage, 3 could not be answered.`,
+Answers are printed as a table, or with --json as one object a line. "_" stands for a
+variable that the goal leaves open. Variables whose names begin with _ are not printed.
+
+Exit status: 0 answered (also if there are no answers), 2 wrong usage, 3 could not be
+answered.`,
 		Example: `  fsward rules query 'query(inode, 2, links_count, N)' ext3.img
   fsward rules query 'add(5, k(INODE, inode_item, 0))' disk.log@9 --base disk.img
   fsward rules query 'query(3, k(1, dev_item, N), total_bytes, SIZE)' disk0.img disk1.img
@@ -55,11 +62,14 @@ Exit status: 0 answered (also if there are no answers), 2 wrong usage, 3 could n
 			})
 		},
 	}
-	c.Flags().StringVar(&cfg.Base, "base", "", "`IMG` that the log starts from; without it the argument is an image")
+	c.Flags().StringVar(&cfg.Base, "base", "",
+		"base image `IMG` of the log; without it the argument is an image")
 	c.Flags().StringVar(&cfg.FS, "fs", detect.Auto, "file system: auto, btrfs or ext3")
-	c.Flags().StringVar(&cfg.Dir, "rules", "", "use the helpers of the rules in `DIR` instead of the built-in ones")
+	c.Flags().StringVar(&cfg.Dir, "rules", "",
+		"use the helpers of the rules in `DIR` instead of the built-in ones")
 	c.Flags().IntVar(&cfg.Limit, "limit", 10000, "print at most this many answers")
-	c.Flags().Int64Var(&cfg.Steps, "steps", 20_000_000, "give up after this many steps (a step is about a microsecond)")
+	c.Flags().Int64Var(&cfg.Steps, "steps", 20_000_000,
+		"give up after this many steps (a step takes about a microsecond)")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line")
 	return c
 }
@@ -74,7 +84,8 @@ func answer(ctx context.Context, w io.Writer, q *hostd.Querier, goal string, asJ
 	return err
 }
 
-// answerLines answers the goals on the lines of r. A goal that cannot be answered does not stop the next.
+// answerLines answers the goals on the lines of r. After a goal that cannot be answered it goes on
+// with the next, and returns all errors at the end.
 func answerLines(ctx context.Context, r io.Reader, q *hostd.Querier, asJSON bool) error {
 	var errs []error
 	lines := bufio.NewScanner(r)
@@ -86,7 +97,7 @@ func answerLines(ctx context.Context, r io.Reader, q *hostd.Querier, asJSON bool
 	return errors.Join(append(errs, lines.Err())...)
 }
 
-// converse asks for goals on the terminal.
+// converse reads goals from the terminal and answers them until Ctrl-D.
 func converse(ctx context.Context, q *hostd.Querier, asJSON bool) error {
 	old, err := term.MakeRaw(int(os.Stdin.Fd()))
 	if err != nil {
@@ -110,7 +121,8 @@ func converse(ctx context.Context, q *hostd.Querier, asJSON bool) error {
 		}
 		return newLine, newPos, true
 	}
-	fmt.Fprintf(t, "%s. A goal and Enter; Tab completes, \"help\" lists kinds and fields, Ctrl-D ends.\n", q.Title)
+	fmt.Fprintf(t, "%s. Type a goal and press Enter. "+
+		"Tab completes, \"help\" lists kinds and fields, Ctrl-D ends.\n", q.Title)
 	for {
 		goal, err := t.ReadLine()
 		if errors.Is(err, io.EOF) {

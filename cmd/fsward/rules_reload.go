@@ -11,9 +11,10 @@ func rulesReloadCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "reload --control unix:PATH",
 		Short: "Make a running daemon read its rules again",
-		Long: `A daemon that was started with --rules DIR reads the rules in DIR again, as it also does on SIGHUP. The
-new set is loaded beside the old one and takes its place between two commits; no commit goes unjudged.
-A set that does not load leaves the old one in force: the reason is printed here and in the daemon's log.`,
+		Long: `Makes a daemon that was started with --rules DIR read the rules in DIR again; SIGHUP does
+the same. The daemon loads the new set beside the old one, and switches between two
+commits: every commit is judged. If the new set does not load, the old one stays in
+force. The reason is printed here and in the daemon's log.`,
 		Example: "  fsward rules reload --control unix:/run/vm.ctl",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {

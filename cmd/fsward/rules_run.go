@@ -14,15 +14,19 @@ func rulesRunCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run --rules FILE --facts FILE",
 		Short: "Run rules over files of facts, without a disk",
-		Long: `Runs the rules of files over one transaction that is written as facts: change/5 for its records,
-object/2, state/4 and adjacent/3 for the state after it, as fsward rules test --help describes them. Files
-of facts may be packed with zstd. Repeat --rules and --facts for several files. Kinds and fields may be any.
+		Long: `Runs rules over one transaction that is written as facts: change/5 for its records, and
+object/2, state/4 and adjacent/3 for the state after it. fsward rules test --help
+describes these facts. A file of facts may be compressed with zstd. Repeat --rules and
+--facts to give several files. Any kinds and fields are allowed.
 
-Times are in nanoseconds: load_ns reads the files, check_ns runs the rules.
+Times are in nanoseconds: load_ns is the time to read the files, check_ns the time to run
+the rules.
 
-Exit status: 0 everything holds, 1 something is violated, 2 wrong usage, 3 undecided or could not run.`,
-		Example: "  fsward rules run --rules invariants/testdata/thesis.pl --facts tree-1k.pl.zst --json\n  fsward rules run --rules mine.pl --facts changes.pl --facts state.pl --why",
-		Args:    cobra.NoArgs,
+Exit status: 0 everything holds, 1 something is violated, 2 wrong usage, 3 undecided or
+could not run.`,
+		Example: `  fsward rules run --rules invariants/testdata/thesis.pl --facts tree-1k.pl.zst --json
+  fsward rules run --rules mine.pl --facts changes.pl --facts state.pl --why`,
+		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			run, err := hostd.RunRules(c.Context(), cfg)
 			if err != nil {

@@ -15,23 +15,27 @@ func rulesTestCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "test DIR",
 		Short: "Run unit tests of rules: facts and the violations expected",
-		Long: `Runs every .pl file below DIR as a test of rules, on every engine. A test is a small transaction,
-written as facts, for the file system that the file's folder is named for (btrfs, ext3):
+		Long: `Runs every .pl file below DIR as a unit test of rules, on every engine. A test is a small
+transaction, written as facts. The name of its folder (btrfs or ext3) says which file
+system it is for:
 
   change(TREE, ID, FIELD, OLD, NEW).   a change record; FIELD object stands for the object itself
   object(TREE, ID).                    an object that exists after the transaction
-  state(TREE, ID, FIELD, VALUE).       a field of it
-  adjacent(TREE, ID, NEXT).            neighbours, for previous/3 and next/3
-  rule(N).                             the test is about rule N; what other rules find does not matter
+  state(TREE, ID, FIELD, VALUE).       a field of this object after the transaction
+  adjacent(TREE, ID, NEXT).            two neighboring objects, for previous/3 and next/3
+  rule(N).                             the test is about rule N; violations of other rules are ignored
   expect(N, TREE, ID).                 rule N is violated at this object
   expect_none.                         nothing is violated
 
-Names of files are written in quotes, words such as s_ifdir are not. The violations found must be exactly
-those expected. What differs is printed: "-" was expected and not found, "+" was found and not expected.
+Quote the names of files; do not quote words such as s_ifdir. A test passes if the
+violations found are exactly those expected. If not, the difference is printed: "-"
+stands for a violation that was expected and not found, "+" for one that was found and
+not expected.
 
 Exit status: 0 all pass, 1 some fail, 2 wrong usage, 3 could not run.`,
-		Example: "  fsward rules test invariants/testdata/cases\n  fsward rules test my-cases --rules my-rules",
-		Args:    cobra.ExactArgs(1),
+		Example: `  fsward rules test invariants/testdata/cases
+  fsward rules test my-cases --rules my-rules`,
+		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			results, err := hostd.TestRules(c.Context(), fs, args[0], rules)
 			if err != nil {
@@ -59,10 +63,12 @@ Exit status: 0 all pass, 1 some fail, 2 wrong usage, 3 could not run.`,
 			return nil
 		},
 	}
-	c.Flags().StringVar(&fs, "fs", "", "file system that the tests are for: btrfs or ext3 (default: the folder's name)")
-	c.Flags().StringVar(&rules, "rules", "", "test the rules in `DIR`/btrfs/*.pl and DIR/ext3/*.pl instead of the built-in ones")
+	c.Flags().StringVar(&fs, "fs", "",
+		"file system that the tests are for: btrfs or ext3 (default: the folder's name)")
+	c.Flags().StringVar(&rules, "rules", "",
+		"test the rules in `DIR`/btrfs/*.pl and DIR/ext3/*.pl instead of the built-in ones")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line")
-	c.Flags().BoolVarP(&verbose, "verbose", "v", false, "name the tests that pass, too")
+	c.Flags().BoolVarP(&verbose, "verbose", "v", false, "also print the tests that pass")
 	return c
 }
 
