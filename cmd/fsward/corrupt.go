@@ -11,7 +11,7 @@ import (
 	"fsward/hostd"
 	"fsward/interp/btrfs"
 	"fsward/interp/detect"
-	"fsward/interp/ext3"
+	extcorrupt "fsward/interp/ext3/corrupt"
 )
 
 func corruptCommand() *cobra.Command {
@@ -47,7 +47,7 @@ next key), swap (contents exchanged with those of the next item of its kind and 
 
 Of ext3, one of
 
-  ` + strings.ReplaceAll(ext3.SpecHelp, "\n", "\n  ") + `
+  ` + strings.ReplaceAll(extcorrupt.SpecHelp, "\n", "\n  ") + `
 
 Where the contents of a block are in the journal, they are altered there, with the checksums of the
 journal made right again where it has some. The actions: delete, duplicate, add (under another

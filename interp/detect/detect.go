@@ -11,6 +11,7 @@ import (
 	"fsward/interp"
 	"fsward/interp/btrfs"
 	"fsward/interp/ext3"
+	extcorrupt "fsward/interp/ext3/corrupt"
 )
 
 // Auto asks to look which file system it is.
@@ -32,7 +33,7 @@ type format struct {
 
 var formats = []format{
 	{"btrfs", btrfs.Detect, opener(btrfs.NewWithin), watcher(btrfs.WatchWithin), btrfs.ImageWith, btrfs.NewBaseState, btrfs.Schema, btrfs.NewAlterer, btrfs.NewCorrupter, btrfs.Alterables, btrfs.Checks},
-	{"ext3", ext3.Detect, alone(ext3.NewWithin), nil, ext3.ImageWith, ext3.NewBaseState, ext3.Schema, ext3.NewAlterer, ext3.NewCorrupter, ext3.Alterables, ext3.Checks},
+	{"ext3", ext3.Detect, alone(ext3.NewWithin), nil, ext3.ImageWith, ext3.NewBaseState, ext3.Schema, extcorrupt.NewAlterer, extcorrupt.NewCorrupter, extcorrupt.Alterables, ext3.Checks},
 }
 
 // opener widens a constructor's result to the interface, and keeps a nil result nil.

@@ -6,15 +6,17 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"fsward/interp/ext3/ondisk"
 )
 
 // acl writes an access list: pairs of tag and permissions, with an ID where the tag names somebody.
 func acl(entries ...uint16) []byte {
-	b := binary.LittleEndian.AppendUint32(nil, aclVersion)
+	b := binary.LittleEndian.AppendUint32(nil, ondisk.AclVersion)
 	for i := 0; i < len(entries); i += 2 {
 		b = binary.LittleEndian.AppendUint16(b, entries[i])
 		b = binary.LittleEndian.AppendUint16(b, entries[i+1])
-		if entries[i]&(aclUser|aclGroup) != 0 {
+		if entries[i]&(ondisk.AclUser|ondisk.AclGroup) != 0 {
 			b = binary.LittleEndian.AppendUint32(b, 1000)
 		}
 	}
@@ -24,10 +26,10 @@ func acl(entries ...uint16) []byte {
 // Linux has the last word on access lists: what can be read here, it reads, and what cannot, it does not. e2fsck says nothing
 // of any.
 func TestAccessLists(t *testing.T) {
-	full := acl(aclUserObj, 6, aclUser, 4, aclUser, 7, aclGroupObj, 4, aclGroup, 5, aclMask, 7, aclOther, 0)
-	version := acl(aclUserObj, 6, aclGroupObj, 4, aclOther, 4)
+	full := acl(ondisk.AclUserObj, 6, ondisk.AclUser, 4, ondisk.AclUser, 7, ondisk.AclGroupObj, 4, ondisk.AclGroup, 5, ondisk.AclMask, 7, ondisk.AclOther, 0)
+	version := acl(ondisk.AclUserObj, 6, ondisk.AclGroupObj, 4, ondisk.AclOther, 4)
 	version[0]++
-	unknown := acl(aclUserObj, 6, aclGroupObj, 4, aclOther, 4)
+	unknown := acl(ondisk.AclUserObj, 6, ondisk.AclGroupObj, 4, ondisk.AclOther, 4)
 	unknown[8] = 0x40
 	lists := []struct {
 		name  string
@@ -36,23 +38,23 @@ func TestAccessLists(t *testing.T) {
 		read  bool // Linux reads it all the same, does not let it be set, and refuses those whom it does not tell of
 	}{
 		{"full", full, "", false},
-		{"short", acl(aclUserObj, 6, aclGroupObj, 4, aclOther, 4), "", false},
-		{"mask-of-nobody", acl(aclUserObj, 6, aclGroupObj, 4, aclMask, 4, aclOther, 4), "", false},
+		{"short", acl(ondisk.AclUserObj, 6, ondisk.AclGroupObj, 4, ondisk.AclOther, 4), "", false},
+		{"mask-of-nobody", acl(ondisk.AclUserObj, 6, ondisk.AclGroupObj, 4, ondisk.AclMask, 4, ondisk.AclOther, 4), "", false},
 		{"version", version, "version", false},
 		{"cut-short", full[:len(full)-2], "ends within", false},
 		{"cut-in-long", full[:14], "ends within", false},
 		{"unknown-tag", unknown, "tag 0x40", false},
-		{"no-mask", acl(aclUserObj, 6, aclUser, 4, aclGroupObj, 4, aclOther, 4), "tag 0x20 after", false},
-		{"out-of-order", acl(aclUserObj, 6, aclOther, 4, aclGroupObj, 4), "tag 0x20 after", true},
-		{"no-others", acl(aclUserObj, 6, aclGroupObj, 4), "others", true},
-		{"permissions", acl(aclUserObj, 8, aclGroupObj, 4, aclOther, 4), "permissions", true},
+		{"no-mask", acl(ondisk.AclUserObj, 6, ondisk.AclUser, 4, ondisk.AclGroupObj, 4, ondisk.AclOther, 4), "tag 0x20 after", false},
+		{"out-of-order", acl(ondisk.AclUserObj, 6, ondisk.AclOther, 4, ondisk.AclGroupObj, 4), "tag 0x20 after", true},
+		{"no-others", acl(ondisk.AclUserObj, 6, ondisk.AclGroupObj, 4), "others", true},
+		{"permissions", acl(ondisk.AclUserObj, 8, ondisk.AclGroupObj, 4, ondisk.AclOther, 4), "permissions", true},
 	}
-	image := mkfs(t, "16M", "-b", "1024")
+	image := Mkfs(t, "16M", "-b", "1024")
 	dir := t.TempDir()
 	var commands, asked strings.Builder
 	bad := 0
 	for _, l := range lists {
-		if have := aclFault(l.b); (have == "") != (l.fault == "") || !strings.Contains(have, l.fault) {
+		if have := ondisk.AclFault(l.b); (have == "") != (l.fault == "") || !strings.Contains(have, l.fault) {
 			t.Errorf("%s: %q, want %q", l.name, have, l.fault)
 		}
 		path := filepath.Join(dir, l.name)
@@ -74,8 +76,8 @@ func TestAccessLists(t *testing.T) {
 	}
 	peer(t, "debugfs", "-w", "-f", script, image)
 	peer(t, "e2fsck", "-fn", image)
-	follow(t, image, 0, nil, []string{"noatime"}, asked.String())
-	found, err := Image(open(t, image))
+	Follow(t, image, 0, nil, []string{"noatime"}, asked.String())
+	found, err := Image(OpenImage(t, image))
 	if err != nil {
 		t.Fatal(err)
 	}

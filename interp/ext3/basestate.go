@@ -6,27 +6,28 @@ import (
 
 	"fsward/change"
 	"fsward/interp"
+	"fsward/interp/ext3/ondisk"
 )
 
 // A BaseState is an ext3 file system as a disk defines it that stays, its journal replayed. Its roles and its orphans need not
 // be read anew for each state that is compared with it.
 type BaseState struct {
-	m     *mounted
+	m     *Mounted
 	sb    []byte // as it is in its place
 	size  uint64 // of the device, bytes
 	names *change.Names
-	most  int // roles
+	most  int // Roles
 
 	maps []uint32 // indirect blocks of the journal: while they and its inode stay, so does its place
 	last comparison
-	next *mounted // the state compared last
+	next *Mounted // the state compared last
 }
 
 var _ interp.BaseState = (*BaseState)(nil)
 
 // NewBaseState reads a state as a baseline. The errors are those of New.
 func NewBaseState(d interp.Disk) (interp.BaseState, error) {
-	m, err := mount(d, d.Size())
+	m, err := Mount(d, d.Size())
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +35,7 @@ func NewBaseState(d interp.Disk) (interp.BaseState, error) {
 	if k.sb, err = readSuper(d); err != nil {
 		return nil, err
 	}
-	if err := m.readRoles(); err != nil {
+	if err := m.ReadRoles(); err != nil {
 		return nil, err
 	}
 	k.journalMaps()
@@ -43,8 +44,8 @@ func NewBaseState(d interp.Disk) (interp.BaseState, error) {
 
 func (k *BaseState) journalMaps() {
 	k.maps = k.maps[:0]
-	for block, r := range k.m.roles {
-		if r.ino == k.m.layout.geo.journalInum && r.level != roleDir && r.level != roleXattr {
+	for block, r := range k.m.Roles {
+		if r.Ino == k.m.Layout.Geo.JournalInum && r.Level != RoleDir && r.Level != RoleXattr {
 			k.maps = append(k.maps, block)
 		}
 	}
@@ -62,7 +63,7 @@ func (k *BaseState) Compare(f interp.CrashImage) (obs interp.Observation, err er
 		return obs, nil
 	case errors.Is(err, interp.ErrNotFound):
 		obs.Point = interp.CommitPoint
-		obs.Violations = append(obs.Violations, on(checkSuperblock.at(superOff, "there is none"), kindSuperblock, 0))
+		obs.Violations = append(obs.Violations, on(checkSuperblock.at(ondisk.SuperOff, "there is none"), ondisk.KindSuperblock, 0))
 		return obs, nil
 	case err != nil:
 		return obs, err
@@ -72,7 +73,7 @@ func (k *BaseState) Compare(f interp.CrashImage) (obs interp.Observation, err er
 		return obs, err
 	}
 	k.next = next
-	obs.Generation = uint64(next.seq)
+	obs.Generation = uint64(next.Seq)
 	if len(rewritten) == 0 {
 		return obs, nil
 	}
@@ -83,25 +84,25 @@ func (k *BaseState) Compare(f interp.CrashImage) (obs interp.Observation, err er
 	return obs, nil
 }
 
-// mount is mount of a fork, where the journal is found again without a walk if it is where it was.
-func (k *BaseState) mount(f interp.CrashImage) (*mounted, error) {
+// Mount is mount of a fork, where the journal is found again without a walk if it is where it was.
+func (k *BaseState) mount(f interp.CrashImage) (*Mounted, error) {
 	sb, err := readSuper(f)
 	if err != nil {
 		return nil, err
 	}
 	// Mounting and unmounting change the superblock in place as no transaction does.
-	if needsRecovery(sb) != needsRecovery(k.sb) || le32(sb, sMountTime) != le32(k.sb, sMountTime) {
+	if ondisk.NeedsRecovery(sb) != ondisk.NeedsRecovery(k.sb) || ondisk.LE32(sb, ondisk.SuperMountTime) != ondisk.LE32(k.sb, ondisk.SuperMountTime) {
 		return nil, interp.ErrApart
 	}
-	geo, err := readGeometry(sb, k.size)
+	geo, err := ondisk.ParseGeometry(sb, k.size)
 	if err != nil {
 		return nil, err
 	}
-	m := &mounted{state: newState(f, geo, k.size), starts: make(map[uint32]uint32), most: k.most}
-	if m.layout, err = readLayout(geo, m.state.block); err != nil {
+	m := &Mounted{State: NewState(f, geo, k.size), Starts: make(map[uint32]uint32), most: k.most}
+	if m.Layout, err = readLayout(geo, m.State.Block); err != nil {
 		return nil, err
 	}
-	if geo.journalInum == 0 {
+	if geo.JournalInum == 0 {
 		m.idle = true
 		return m, nil
 	}
@@ -111,17 +112,17 @@ func (k *BaseState) mount(f interp.CrashImage) (*mounted, error) {
 	return m, m.begin(sb)
 }
 
-func (k *BaseState) openJournal(f interp.CrashImage, m *mounted) error {
-	same := k.m.layout.geo.changedFrom(m.layout.geo) == "" && k.m.journal.runs != nil
+func (k *BaseState) openJournal(f interp.CrashImage, m *Mounted) error {
+	same := k.m.Layout.Geo.ChangedFrom(m.Layout.Geo) == "" && k.m.Journal.Runs != nil
 	for i := 0; same && i < len(k.maps); i++ {
-		same = f.Same(m.layout.geo.addr(k.maps[i]), uint64(m.layout.geo.blockSize))
+		same = f.Same(m.Layout.Geo.Addr(k.maps[i]), uint64(m.Layout.Geo.BlockSize))
 	}
 	if same {
-		was, err := k.m.layout.inode(k.m.state, m.layout.geo.journalInum)
+		was, err := k.m.Layout.Inode(k.m.State, m.Layout.Geo.JournalInum)
 		if err != nil {
 			return err
 		}
-		now, err := m.layout.inode(m.state, m.layout.geo.journalInum)
+		now, err := m.Layout.Inode(m.State, m.Layout.Geo.JournalInum)
 		if err != nil {
 			return err
 		}
@@ -130,31 +131,31 @@ func (k *BaseState) openJournal(f interp.CrashImage, m *mounted) error {
 	if !same {
 		return m.openJournal(k.size)
 	}
-	m.journal = k.m.journal
-	m.journal.geo = m.layout.geo
+	m.Journal = k.m.Journal
+	m.Journal.Geo = m.Layout.Geo
 	return m.readJournalSuper()
 }
 
 // rewritten returns the blocks whose contents may be metadata, before or after, and differ.
-func (k *BaseState) rewritten(f interp.CrashImage, next *mounted) (map[uint32]bool, error) {
-	geo := next.layout.geo
-	bs := uint64(geo.blockSize)
+func (k *BaseState) rewritten(f interp.CrashImage, next *Mounted) (map[uint32]bool, error) {
+	geo := next.Layout.Geo
+	bs := uint64(geo.BlockSize)
 	out := make(map[uint32]bool)
 	look := func(block uint32) error {
-		was, _ := k.m.state.place(block)
-		now, copied := next.state.place(block)
-		at := now.block
+		was, _ := k.m.State.Place(block)
+		now, copied := next.State.Place(block)
+		at := now.Block
 		if !copied {
 			at = block
 		}
-		if _, had := k.m.state.place(block); had == copied && was.block == now.block && was.escaped == now.escaped && f.Same(geo.addr(at), bs) {
+		if _, had := k.m.State.Place(block); had == copied && was.Block == now.Block && was.Escaped == now.Escaped && f.Same(geo.Addr(at), bs) {
 			return nil
 		}
-		old, err := k.m.state.block(block)
+		old, err := k.m.State.Block(block)
 		if err != nil {
 			return err
 		}
-		b, err := next.state.block(block)
+		b, err := next.State.Block(block)
 		if err != nil {
 			return err
 		}
@@ -163,13 +164,13 @@ func (k *BaseState) rewritten(f interp.CrashImage, next *mounted) (map[uint32]bo
 		}
 		return nil
 	}
-	for block := range k.m.state.copies {
+	for block := range k.m.State.Copies {
 		if err := look(block); err != nil {
 			return nil, err
 		}
 	}
-	for block := range next.state.copies {
-		if _, done := k.m.state.copies[block]; done {
+	for block := range next.State.Copies {
+		if _, done := k.m.State.Copies[block]; done {
 			continue
 		}
 		if err := look(block); err != nil {
@@ -178,13 +179,13 @@ func (k *BaseState) rewritten(f interp.CrashImage, next *mounted) (map[uint32]bo
 	}
 	// In their places, what has no copy in the journal and was metadata. What becomes metadata is found by what leads there.
 	inPlace := func(block uint32) bool {
-		if _, copied := next.state.copies[block]; copied {
+		if _, copied := next.State.Copies[block]; copied {
 			return false
 		}
-		return block == geo.superBlock() || k.m.metadata(block)
+		return block == geo.SuperBlock() || k.m.metadata(block)
 	}
 	each := func(addr uint64, visit func(block uint32)) {
-		for b := addr / bs; b*bs < addr+interp.CrashPage && b < next.state.blocks; b++ {
+		for b := addr / bs; b*bs < addr+interp.CrashPage && b < next.State.blocks; b++ {
 			visit(uint32(b))
 		}
 	}
@@ -207,17 +208,17 @@ func (k *BaseState) rewritten(f interp.CrashImage, next *mounted) (map[uint32]bo
 }
 
 // compare makes the change records between the known state and another.
-func (k *BaseState) compare(next *mounted, rewritten map[uint32]bool) (c comparison) {
+func (k *BaseState) compare(next *Mounted, rewritten map[uint32]bool) (c comparison) {
 	m := k.m
-	c.layout = m.layout
-	if next.layout.geo.grownFrom(m.layout.geo) {
-		c.layout = next.layout
+	c.layout = m.Layout
+	if next.Layout.Geo.GrownFrom(m.Layout.Geo) {
+		c.layout = next.Layout
 	}
-	txn := &change.Txn{Schema: schema, Generation: uint64(next.seq), Names: k.names, Records: make([]change.Record, 0, m.expected)}
-	c.delta = newDelta(m.layout, c.layout, k.size, m.state, next.state, m.roles, rewritten, txn)
-	c.delta.wasOrphans, c.delta.leap = m.orphans, true
+	txn := &change.Txn{Schema: schema, Generation: uint64(next.Seq), Names: k.names, Records: make([]change.Record, 0, m.expected)}
+	c.delta = newDelta(m.Layout, c.layout, k.size, m.State, next.State, m.Roles, rewritten, txn)
+	c.delta.wasOrphans, c.delta.leap = m.Orphans, true
 	if c.err = c.delta.run(); c.err == nil {
-		c.err = m.roles.check(len(c.delta.newRole), m.most)
+		c.err = m.Roles.check(len(c.delta.newRole), m.most)
 	}
 	return c
 }
@@ -232,12 +233,12 @@ func (k *BaseState) Follow(d interp.Disk, _ []uint64) {
 		was.follow(k.last.delta)
 	}
 	next := k.next
-	next.roles, next.orphans, next.expected = was.roles, was.orphans, was.expected
-	if k.last.layout == was.layout {
-		next.layout = was.layout
+	next.Roles, next.Orphans, next.expected = was.Roles, was.Orphans, was.expected
+	if k.last.layout == was.Layout {
+		next.Layout = was.Layout
 	}
-	next.state.dev = d
-	next.state.forget()
+	next.State.dev = d
+	next.State.forget()
 	k.m, k.next, k.last = next, nil, comparison{}
 	k.journalMaps()
 }

@@ -27,7 +27,7 @@ func TestProblemCodes(t *testing.T) {
 			t.Errorf("%s is not in the list of checks", m[1])
 		}
 	}
-	for _, r := range engine(t).Rules() {
+	for _, r := range Engine(t).Rules() {
 		known["ext3/"+strings.TrimPrefix(r.Name, "ext3/")] = true
 	}
 	row := regexp.MustCompile(`(?m)^\| (PR_\w+) \| (.+) \|$`)
@@ -44,7 +44,7 @@ func TestProblemCodes(t *testing.T) {
 			}
 		}
 	}
-	for n, line := range strings.Split(string(readFile(t, shareddata.Path(t, "ext3/problem_codes.tsv"))), "\n") {
+	for n, line := range strings.Split(string(ReadFile(t, shareddata.Path(t, "ext3/problem_codes.tsv"))), "\n") {
 		code, _, _ := strings.Cut(line, "\t")
 		if n == 0 || code == "" {
 			continue

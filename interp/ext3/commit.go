@@ -9,6 +9,7 @@ import (
 
 	"fsward/change"
 	"fsward/interp"
+	"fsward/interp/ext3/ondisk"
 )
 
 const (
@@ -25,21 +26,21 @@ var errTooMany = errors.New("ext3: the transaction has more than 8,388,608 chang
 // A comparison is what a transaction changes.
 type comparison struct {
 	t      *transaction
-	layout *layout           // after it
+	layout *Layout           // after it
 	delta  *delta            // nil if a fault or an error kept it from being begun
 	fault  *change.Violation // of the group descriptors of a file system that grows
 	err    error
 }
 
 // compare makes the change records of a transaction: old is the state before it, and its copies are read from dev.
-func (m *mounted) compare(t *transaction, old *state, dev io.ReaderAt, size uint64, names *change.Names, room *interp.MemoryBudget) comparison {
+func (m *Mounted) compare(t *transaction, old *State, dev io.ReaderAt, size uint64, names *change.Names, memory *interp.MemoryBudget) comparison {
 	c := comparison{t: t}
-	rewritten := make(map[uint32]bool, len(t.copies)+len(t.revoked))
-	for b := range t.copies {
+	rewritten := make(map[uint32]bool, len(t.Copies)+len(t.Revoked))
+	for b := range t.Copies {
 		rewritten[b] = true
 	}
-	for b := range t.revoked {
-		if b < m.layout.geo.blocks {
+	for b := range t.Revoked {
+		if b < m.Layout.Geo.Blocks {
 			rewritten[b] = true
 		}
 	}
@@ -49,10 +50,10 @@ func (m *mounted) compare(t *transaction, old *state, dev io.ReaderAt, size uint
 		return c
 	}
 	txn := &change.Txn{Schema: schema, Generation: uint64(t.seq), Names: names, Records: make([]change.Record, 0, m.expected)}
-	c.delta = newDelta(m.layout, c.layout, size, old, after, m.roles, rewritten, txn)
-	c.delta.wasOrphans, c.delta.memory = m.orphans, room
+	c.delta = newDelta(m.Layout, c.layout, size, old, after, m.Roles, rewritten, txn)
+	c.delta.wasOrphans, c.delta.memory = m.Orphans, memory
 	if c.err = c.delta.run(); c.err == nil {
-		c.err = m.roles.check(len(c.delta.newRole), m.most)
+		c.err = m.Roles.check(len(c.delta.newRole), m.most)
 	}
 	return c
 }
@@ -69,30 +70,30 @@ func (c comparison) conclude(obs *interp.Observation) {
 	}
 }
 
-// follow makes what the blocks are used for what a delta found.
-func (m *mounted) follow(d *delta) {
+// Follow makes what the blocks are used for what a delta found.
+func (m *Mounted) follow(d *delta) {
 	n := len(d.txn.Records)
 	m.expected = min(n+n/4, maxExpected)
 	for b, r := range d.noRole {
-		if r.level == roleXattr || m.roles[b] == r {
-			delete(m.roles, b)
+		if r.Level == RoleXattr || m.Roles[b] == r {
+			delete(m.Roles, b)
 		}
 	}
 	if d.orphanDiff != nil {
-		m.orphans.apply(d.orphanDiff)
+		m.Orphans.apply(d.orphanDiff)
 	}
 	for b, r := range d.newRole {
-		m.roles[b] = r
+		m.Roles[b] = r
 	}
 }
 
 // A delta makes the change records of one transaction: what differs between two states, looking only
 // at the blocks that the transaction rewrote.
 type delta struct {
-	*layout
-	was      *layout // before; another than layout where the file system grew
-	old, new *state
-	roles    roles
+	*Layout
+	was      *Layout // before; another than layout where the file system grew
+	old, new *State
+	roles    Roles
 	// image, if not nil, is what is kept of a whole file system: old is one that has nothing, and every block counts as rewritten.
 	image *whole
 	// leap: several commits lie between the states, so that what has become metadata need not be among what is rewritten.
@@ -110,9 +111,9 @@ type delta struct {
 	groups  numberSet // with records
 	bodies  numberSet // inodes that changed beyond their first 128 bytes, or came into use
 	xattrs  numberSet // extended attribute blocks to be compared
-	visited *visits
-	newRole roles           // roles that the transaction gives
-	noRole  map[uint32]role // and takes
+	visited *Visits
+	newRole Roles           // Roles that the transaction gives
+	noRole  map[uint32]Role // and takes
 	dirs    map[uint32][]dirBlock
 	// indirect holds the rewritten indirect blocks of an inode: the pointers above one need not be rewritten.
 	indirect map[uint32][]indirectBlock
@@ -120,7 +121,7 @@ type delta struct {
 	data     []dataRun // blocks of files that become reachable
 	entries  *dirDiff  // of the directory that is compared
 
-	wasOrphans *orphanList // nil: of an image
+	wasOrphans *OrphanList // nil: of an image
 	orphanDiff *orphanDiff // nil: they are the same
 }
 
@@ -137,9 +138,9 @@ type dirBlock struct {
 	block uint32
 }
 
-func newDelta(was, l *layout, device uint64, old, new *state, r roles, rewritten map[uint32]bool, txn *change.Txn) *delta {
-	return &delta{layout: l, was: was, device: device, old: old, new: new, roles: r, rewritten: rewritten, txn: txn,
-		visited: &visits{}, newRole: make(roles), noRole: make(map[uint32]role), dirs: make(map[uint32][]dirBlock),
+func newDelta(was, l *Layout, device uint64, old, new *State, r Roles, rewritten map[uint32]bool, txn *change.Txn) *delta {
+	return &delta{Layout: l, was: was, device: device, old: old, new: new, roles: r, rewritten: rewritten, txn: txn,
+		visited: &Visits{}, newRole: make(Roles), noRole: make(map[uint32]Role), dirs: make(map[uint32][]dirBlock),
 		indirect: make(map[uint32][]indirectBlock), entries: newDirDiff()}
 }
 
@@ -159,7 +160,7 @@ func (d *delta) rewrittenIn(first, n uint32) iter.Seq[uint32] {
 }
 
 // fresh tells whether a group was not there before.
-func (d *delta) fresh(g uint32) bool { return d.image != nil || g >= d.was.geo.groups }
+func (d *delta) fresh(g uint32) bool { return d.image != nil || g >= d.was.Geo.Groups }
 
 func (d *delta) fault(v change.Violation) {
 	if len(d.faults) < maxFaults {
@@ -172,15 +173,15 @@ func (d *delta) run() error {
 	d.order = slices.Sorted(maps.Keys(d.rewritten))
 	for _, block := range d.order {
 		if r, ok := d.roles[block]; ok {
-			switch r.level {
-			case roleXattr:
-				d.xattrs.add(block)
-			case roleDir:
-				d.dirs[r.ino] = append(d.dirs[r.ino], dirBlock{uint64(r.start), block})
-				d.inodes.add(r.ino)
+			switch r.Level {
+			case RoleXattr:
+				d.xattrs.Add(block)
+			case RoleDir:
+				d.dirs[r.Ino] = append(d.dirs[r.Ino], dirBlock{uint64(r.Start), block})
+				d.inodes.Add(r.Ino)
 			default:
-				d.indirect[r.ino] = append(d.indirect[r.ino], indirectBlock{int(r.level), uint64(r.start), block})
-				d.inodes.add(r.ino)
+				d.indirect[r.Ino] = append(d.indirect[r.Ino], indirectBlock{int(r.Level), uint64(r.Start), block})
+				d.inodes.Add(r.Ino)
 			}
 		}
 	}
@@ -244,22 +245,22 @@ func (d *delta) run() error {
 // of a group's metadata is in the group (see misplaced), so that the cost follows the transaction.
 func (d *delta) touched() []uint32 {
 	groups := make(map[uint32]bool)
-	perBlock := d.geo.perDescBlock()
-	if d.was != d.layout {
-		for g := range d.geo.groups { // new ones, and those in which descriptors take more room
-			if d.fresh(g) || d.was.geo.headBlocks(g) != d.geo.headBlocks(g) {
+	perBlock := d.Geo.PerDescBlock()
+	if d.was != d.Layout {
+		for g := range d.Geo.Groups { // new ones, and those in which descriptors take more room
+			if d.fresh(g) || d.was.Geo.HeadBlocks(g) != d.Geo.HeadBlocks(g) {
 				groups[g] = true
 			}
 		}
-		groups[d.was.geo.groups-1] = true // it may have become longer
+		groups[d.was.Geo.Groups-1] = true // it may have become longer
 	}
 	for block := range d.rewritten {
-		if !d.geo.inRange(block) {
+		if !d.Geo.InRange(block) {
 			continue
 		}
-		groups[d.geo.groupOf(block)] = true
-		if i, ok := d.geo.descIndex(block); ok {
-			for g := i * perBlock; g < min((i+1)*perBlock, d.geo.groups); g++ {
+		groups[d.Geo.GroupOf(block)] = true
+		if i, ok := d.Geo.DescIndex(block); ok {
+			for g := i * perBlock; g < min((i+1)*perBlock, d.Geo.Groups); g++ {
 				groups[g] = true
 			}
 		}
@@ -299,44 +300,8 @@ func (d *delta) object(o change.Object, fields []change.Field, before, after fun
 	d.txn.Records[at] = r
 }
 
-// columns reads the fields of a table from a structure's bytes.
-func columns(table []column, b []byte) func(change.Field) change.Value {
-	return func(f change.Field) change.Value {
-		for _, c := range table {
-			if c.field == f {
-				return change.Num(c.get(b))
-			}
-		}
-		return change.Value{}
-	}
-}
-
-func superValue(sb []byte) func(change.Field) change.Value {
-	get := columns(superColumns, sb)
-	return func(f change.Field) change.Value {
-		dynamic := le32(sb, sRevLevel) > 0
-		switch {
-		case f == fieldRecover:
-			return change.Bit(needsRecovery(sb))
-		case f == fieldJournalUUID: // the first of four parts
-			return change.Num(uint64(le32(sb, sJournalUUID)))
-		case f == fieldHashSeedLow:
-			return change.Num(uint64(le32(sb, sHashSeed)) | uint64(le32(sb, sHashSeed+4))<<32)
-		case f == fieldHashSeedHigh:
-			return change.Num(uint64(le32(sb, sHashSeed+8)) | uint64(le32(sb, sHashSeed+12))<<32)
-		case f == fieldHashFlags:
-			return change.Num(uint64(le32(sb, sFlags) & (flagSignedHash | flagUnsignedHash)))
-		case f == fieldFirstIno && !dynamic: // EXT2_GOOD_OLD_FIRST_INO, EXT2_GOOD_OLD_INODE_SIZE
-			return change.Num(oldFirstIno)
-		case f == fieldInodeSize && !dynamic:
-			return change.Num(inodeLen)
-		}
-		return get(f)
-	}
-}
-
 func (d *delta) superblock() error {
-	block := d.geo.superBlock()
+	block := d.Geo.SuperBlock()
 	if !d.rewrote(block) {
 		return nil
 	}
@@ -344,24 +309,24 @@ func (d *delta) superblock() error {
 	if err != nil {
 		return err
 	}
-	if g, err := readGeometry(after, d.device); err != nil {
-		d.fault(on(checkSuperblock.at(superOff, "%v", err), kindSuperblock, 0))
+	if g, err := ondisk.ParseGeometry(after, d.device); err != nil {
+		d.fault(on(checkSuperblock.at(ondisk.SuperOff, "%v", err), ondisk.KindSuperblock, 0))
 		return nil
-	} else if changed := g.changedFrom(d.geo); changed != "" {
-		d.fault(on(checkSuperblock.at(superOff, "%s", changed), kindSuperblock, 0))
+	} else if changed := g.ChangedFrom(d.Geo); changed != "" {
+		d.fault(on(checkSuperblock.at(ondisk.SuperOff, "%s", changed), ondisk.KindSuperblock, 0))
 		return nil
 	}
-	o := change.Object{Kind: kindSuperblock}
-	fields := schema.Kinds[kindSuperblock].Fields
+	o := change.Object{Kind: ondisk.KindSuperblock}
+	fields := schema.Kinds[ondisk.KindSuperblock].Fields
 	var before []byte
 	var was func(change.Field) change.Value
 	if d.image == nil {
 		if before, err = d.old.super(); err != nil {
 			return err
 		}
-		was = superValue(before)
+		was = ondisk.SuperValue(before)
 	}
-	d.object(o, fields, was, superValue(after))
+	d.object(o, fields, was, ondisk.SuperValue(after))
 	fault, err := d.journalCopyFault(d.new, before, after)
 	if fault != nil {
 		d.fault(*fault)
@@ -370,16 +335,16 @@ func (d *delta) superblock() error {
 }
 
 func (d *delta) xattrBlock(block uint32) error {
-	o := change.Object{Kind: kindXattrBlock, ID: uint64(block)}
+	o := change.Object{Kind: ondisk.KindXattrBlock, ID: uint64(block)}
 	value := func(b []byte) func(change.Field) change.Value {
-		if le32(b, 0) != xattrMagic {
+		if ondisk.LE32(b, 0) != ondisk.XattrMagic {
 			return nil
 		}
-		return columns(xattrColumns, b)
+		return ondisk.Values(ondisk.XattrFields, b)
 	}
 	var old, now func(change.Field) change.Value
-	if wasRole, ok := d.roles[block]; ok && wasRole.level == roleXattr {
-		b, err := d.old.block(block)
+	if wasRole, ok := d.roles[block]; ok && wasRole.Level == RoleXattr {
+		b, err := d.old.Block(block)
 		if err != nil {
 			return err
 		}
@@ -392,9 +357,9 @@ func (d *delta) xattrBlock(block uint32) error {
 	switch {
 	case !used && d.image != nil:
 	case !used:
-		d.noRole[block] = role{level: roleXattr}
+		d.noRole[block] = Role{Level: RoleXattr}
 	default:
-		b, err := d.new.block(block)
+		b, err := d.new.Block(block)
 		if err != nil {
 			return err
 		}
@@ -404,17 +369,17 @@ func (d *delta) xattrBlock(block uint32) error {
 		}
 	}
 	if old != nil || now != nil {
-		d.object(o, schema.Kinds[kindXattrBlock].Fields, old, now, fieldRefcount)
+		d.object(o, schema.Kinds[ondisk.KindXattrBlock].Fields, old, now, ondisk.FieldRefcount)
 	}
 	return nil
 }
 
 // super returns the superblock's bytes in a state.
-func (s *state) super() ([]byte, error) {
-	b, err := s.block(s.geo.superBlock())
+func (s *State) super() ([]byte, error) {
+	b, err := s.Block(s.geo.SuperBlock())
 	if err != nil {
 		return nil, err
 	}
-	off := superOff % s.geo.blockSize
-	return b[off : off+superLen], nil
+	off := ondisk.SuperOff % s.geo.BlockSize
+	return b[off : off+ondisk.SuperLen], nil
 }

@@ -6,23 +6,24 @@ import (
 	"math/bits"
 
 	"fsward/change"
+	"fsward/interp/ext3/ondisk"
 )
 
 // desc returns the descriptor of a group in a state.
-func (l *layout) desc(s *state, g uint32) ([]byte, error) {
-	perBlock := l.geo.perDescBlock()
-	b, err := s.block(l.geo.descBlock(g / perBlock))
+func (l *Layout) desc(s *State, g uint32) ([]byte, error) {
+	perBlock := l.Geo.PerDescBlock()
+	b, err := s.Block(l.Geo.DescBlock(g / perBlock))
 	if err != nil {
 		return nil, err
 	}
-	off := g % perBlock * descLen
-	return b[off : off+descLen], nil
+	off := g % perBlock * ondisk.DescLen
+	return b[off : off+ondisk.DescLen], nil
 }
 
 // group compares the bitmaps and the inode table of a group, and notes whether it has anything to tell.
 func (d *delta) group(g uint32) error {
-	p := d.places[g]
-	if descBlock := d.geo.descBlock(g / d.geo.perDescBlock()); d.rewrote(descBlock) || d.fresh(g) {
+	p := d.Places[g]
+	if descBlock := d.Geo.DescBlock(g / d.Geo.PerDescBlock()); d.rewrote(descBlock) || d.fresh(g) {
 		if err := d.descriptor(g, p, descBlock); err != nil {
 			return err
 		}
@@ -30,51 +31,51 @@ func (d *delta) group(g uint32) error {
 	if err := d.fixedOwners(g, p); err != nil {
 		return err
 	}
-	start := d.geo.groupStart(g)
+	start := d.Geo.GroupStart(g)
 	had, hadInodes := uint32(0), uint32(0)
 	if !d.fresh(g) {
-		had, hadInodes = d.was.geo.groupBlocks(g), d.geo.inodesPerGroup
+		had, hadInodes = d.was.Geo.GroupBlocks(g), d.Geo.InodesPerGroup
 	}
-	err := d.bitmap(p.blockBitmap, had, d.geo.groupBlocks(g), func(n uint32, set bool) {
-		d.groups.add(g)
+	err := d.bitmap(p.BlockBitmap, had, d.Geo.GroupBlocks(g), func(n uint32, set bool) {
+		d.groups.Add(g)
 		if d.image == nil {
-			d.bitRecords(change.Object{Kind: kindBlock, ID: uint64(start + n)}, fieldGroup, g, set)
+			d.bitRecords(change.Object{Kind: ondisk.KindBlock, ID: uint64(start + n)}, ondisk.FieldGroup, g, set)
 		}
 	})
 	if err != nil {
 		return err
 	}
-	err = d.bitmap(p.inodeBitmap, hadInodes, d.geo.inodesPerGroup, func(n uint32, set bool) {
-		ino := g*d.geo.inodesPerGroup + n + 1
-		d.groups.add(g)
-		d.inodes.add(ino)
+	err = d.bitmap(p.InodeBitmap, hadInodes, d.Geo.InodesPerGroup, func(n uint32, set bool) {
+		ino := g*d.Geo.InodesPerGroup + n + 1
+		d.groups.Add(g)
+		d.inodes.Add(ino)
 		if d.image == nil {
-			d.bitRecords(change.Object{Kind: kindInodeBit, ID: uint64(ino)}, fieldInodeGroup, g, set)
+			d.bitRecords(change.Object{Kind: ondisk.KindInodeBit, ID: uint64(ino)}, ondisk.FieldInodeGroup, g, set)
 		}
 	})
 	if err != nil {
 		return err
 	}
-	return d.inodeTable(g, p.inodeTable)
+	return d.inodeTable(g, p.InodeTable)
 }
 
-func (d *delta) descriptor(g uint32, p places, block uint32) error {
+func (d *delta) descriptor(g uint32, p ondisk.Places, block uint32) error {
 	after, err := d.desc(d.new, g)
 	if err != nil {
 		return err
 	}
-	addr := d.geo.addr(block) + uint64(g%d.geo.perDescBlock())*descLen
-	if now := (places{le32(after, bgBlockBitmap), le32(after, bgInodeBitmap), le32(after, bgInodeTable)}); now != p {
-		d.fault(on(checkGroup.at(addr, "the bitmaps and the inode table were at blocks %v, the descriptor now says %v", p, now), kindGroup, uint64(g)))
+	addr := d.Geo.Addr(block) + uint64(g%d.Geo.PerDescBlock())*ondisk.DescLen
+	if now := (ondisk.Places{BlockBitmap: ondisk.LE32(after, ondisk.GroupBlockBitmap), InodeBitmap: ondisk.LE32(after, ondisk.GroupInodeBitmap), InodeTable: ondisk.LE32(after, ondisk.GroupInodeTable)}); now != p {
+		d.fault(on(checkGroup.at(addr, "the bitmaps and the inode table were at blocks %v, the descriptor now says %v", p, now), ondisk.KindGroup, uint64(g)))
 		return nil
 	}
-	free, inodes, dirs := uint32(le16(after, bgFreeBlocks)), uint32(le16(after, bgFreeInodes)), uint32(le16(after, bgUsedDirs))
-	if free > d.geo.groupBlocks(g) || inodes > d.geo.inodesPerGroup || dirs > d.geo.inodesPerGroup {
-		d.fault(on(checkGroup.at(addr, "%d of %d blocks and %d of %d inodes free, %d directories", free, d.geo.groupBlocks(g), inodes, d.geo.inodesPerGroup, dirs), kindGroup, uint64(g)))
+	free, inodes, dirs := uint32(ondisk.LE16(after, ondisk.GroupFreeBlocks)), uint32(ondisk.LE16(after, ondisk.GroupFreeInodes)), uint32(ondisk.LE16(after, ondisk.GroupUsedDirs))
+	if free > d.Geo.GroupBlocks(g) || inodes > d.Geo.InodesPerGroup || dirs > d.Geo.InodesPerGroup {
+		d.fault(on(checkGroup.at(addr, "%d of %d blocks and %d of %d inodes free, %d directories", free, d.Geo.GroupBlocks(g), inodes, d.Geo.InodesPerGroup, dirs), ondisk.KindGroup, uint64(g)))
 		return nil
 	}
 	if d.fresh(g) {
-		d.groups.add(g)
+		d.groups.Add(g)
 		return nil
 	}
 	before, err := d.was.desc(d.old, g)
@@ -82,7 +83,7 @@ func (d *delta) descriptor(g uint32, p places, block uint32) error {
 		return err
 	}
 	if !bytes.Equal(before, after) {
-		d.groups.add(g)
+		d.groups.Add(g)
 	}
 	return nil
 }
@@ -95,17 +96,17 @@ func (d *delta) expectTurned(groups []uint32) error {
 		if d.fresh(g) {
 			continue // of an image as a whole, which is compared in the background
 		}
-		blocks, err := d.turned(d.places[g].blockBitmap)
+		blocks, err := d.turned(d.Places[g].BlockBitmap)
 		if err != nil {
 			return err
 		}
-		inodes, err := d.turned(d.places[g].inodeBitmap)
+		inodes, err := d.turned(d.Places[g].InodeBitmap)
 		if err != nil {
 			return err
 		}
-		n += 2*blocks + inodes*(len(inodeFields)+4)
+		n += 2*blocks + inodes*(len(ondisk.InodeRecordFields)+4)
 	}
-	d.expect(n + n/16 + 4*len(inodeFields))
+	d.expect(n + n/16 + 4*len(ondisk.InodeRecordFields))
 	return nil
 }
 
@@ -114,11 +115,11 @@ func (d *delta) turned(block uint32) (n int, err error) {
 	if !d.rewrote(block) {
 		return 0, nil
 	}
-	before, err := d.old.block(block)
+	before, err := d.old.Block(block)
 	if err != nil {
 		return 0, err
 	}
-	after, err := d.new.block(block)
+	after, err := d.new.Block(block)
 	if err != nil {
 		return 0, err
 	}
@@ -129,20 +130,20 @@ func (d *delta) turned(block uint32) (n int, err error) {
 }
 
 // zeros is what was in a block of a group that was not there. It is only read.
-var zeros [maxBlockSize]byte
+var zeros [ondisk.MaxBlockSize]byte
 
 // bitmap calls visit for each bit below count that changed. Before, there were had bits.
 func (d *delta) bitmap(block, had, count uint32, visit func(n uint32, set bool)) error {
 	if !d.rewrote(block) && had == count {
 		return nil
 	}
-	after, err := d.new.block(block)
+	after, err := d.new.Block(block)
 	if err != nil {
 		return err
 	}
 	before := zeros[:len(after)]
 	if had > 0 {
-		if before, err = d.old.block(block); err != nil {
+		if before, err = d.old.Block(block); err != nil {
 			return err
 		}
 	}
@@ -153,14 +154,14 @@ func (d *delta) bitmap(block, had, count uint32, visit func(n uint32, set bool))
 		}
 	}
 	if n, ok := d.padded(before, after, had, count); !ok {
-		d.fault(checkPadding.at(d.geo.addr(block)+uint64(n/8), "bit %d is clear, the group has %d", n, count))
+		d.fault(checkPadding.at(d.Geo.Addr(block)+uint64(n/8), "bit %d is clear, the group has %d", n, count))
 	}
 	for i := range (count + 7) / 8 {
 		if before[i] == after[i] {
 			continue
 		}
 		for n := 8 * i; n < min(8*i+8, count); n++ {
-			if set := bit(after, n); set != bit(before, n) {
+			if set := ondisk.Bit(after, n); set != ondisk.Bit(before, n) {
 				visit(n, set)
 			}
 		}
@@ -171,12 +172,12 @@ func (d *delta) bitmap(block, had, count uint32, visit func(n uint32, set bool))
 // padded looks for a bit behind the end of a bitmap that was cleared; in an image, for one that is clear.
 // Old mke2fs left them clear, and Linux leaves them as they are.
 func (d *delta) padded(before, after []byte, had, count uint32) (n uint32, ok bool) {
-	for n := max(had, count); n < 8*d.geo.blockSize; n++ {
+	for n := max(had, count); n < 8*d.Geo.BlockSize; n++ {
 		if n%8 == 0 && after[n/8] == 0xff {
 			n += 7
 			continue
 		}
-		if !bit(after, n) && (d.image != nil || bit(before, n)) {
+		if !ondisk.Bit(after, n) && (d.image != nil || ondisk.Bit(before, n)) {
 			return n, false
 		}
 	}
@@ -197,33 +198,33 @@ func (d *delta) bitRecords(o change.Object, f change.Field, g uint32, set bool) 
 
 // inodeTable notes the inodes that differ in the blocks of a group's table that were rewritten.
 func (d *delta) inodeTable(g, table uint32) error {
-	perBlock := d.geo.blockSize / d.geo.inodeSize
-	for block := range d.rewrittenIn(table, d.geo.tableBlocks) { // in a new group, the inodes that the bitmap marks are looked at
-		after, err := d.new.block(block)
+	perBlock := d.Geo.BlockSize / d.Geo.InodeSize
+	for block := range d.rewrittenIn(table, d.Geo.TableBlocks) { // in a new group, the inodes that the bitmap marks are looked at
+		after, err := d.new.Block(block)
 		if err != nil {
 			return err
 		}
 		before := zeros[:len(after)]
 		if !d.fresh(g) {
-			if before, err = d.old.block(block); err != nil {
+			if before, err = d.old.Block(block); err != nil {
 				return err
 			}
 		}
 		for n := range perBlock {
 			i := (block-table)*perBlock + n
-			if i >= d.geo.inodesPerGroup {
+			if i >= d.Geo.InodesPerGroup {
 				break
 			}
-			was, is := before[n*d.geo.inodeSize:][:d.geo.inodeSize], after[n*d.geo.inodeSize:][:d.geo.inodeSize]
+			was, is := before[n*d.Geo.InodeSize:][:d.Geo.InodeSize], after[n*d.Geo.InodeSize:][:d.Geo.InodeSize]
 			if bytes.Equal(was, is) {
 				continue
 			}
-			ino := g*d.geo.inodesPerGroup + i + 1
-			if !bytes.Equal(was[:inodeLen], is[:inodeLen]) {
-				d.inodes.add(ino)
+			ino := g*d.Geo.InodesPerGroup + i + 1
+			if !bytes.Equal(was[:ondisk.InodeLen], is[:ondisk.InodeLen]) {
+				d.inodes.Add(ino)
 			}
-			if d.geo.inodeSize > inodeLen {
-				d.bodies.add(ino)
+			if d.Geo.InodeSize > ondisk.InodeLen {
+				d.bodies.Add(ino)
 			}
 		}
 	}
@@ -244,32 +245,32 @@ func (d *delta) groupFields(g uint32) error {
 		old = d.was.groupValue(g, before)
 	}
 	now := d.groupValue(g, after)
-	o := change.Object{Kind: kindGroup, ID: uint64(g)}
+	o := change.Object{Kind: ondisk.KindGroup, ID: uint64(g)}
 	r := change.Record{Object: o, Field: change.FieldObject, New: change.Present}
 	if old != nil {
 		r.Old = change.Present
 	}
 	d.txn.Append(r)
-	for _, f := range schema.Kinds[kindGroup].Fields {
+	for _, f := range schema.Kinds[ondisk.KindGroup].Fields {
 		r := change.Record{Object: o, Field: f, New: now(f)}
 		if old != nil {
 			r.Old = old(f)
 		}
-		if r.Old != r.New || f == fieldFreeBlocks || f == fieldFreeInodes || f == fieldUsedDirs {
+		if r.Old != r.New || f == ondisk.FieldFreeBlocks || f == ondisk.FieldFreeInodes || f == ondisk.FieldUsedDirs {
 			d.txn.Append(r)
 		}
 	}
 	return nil
 }
 
-func (l *layout) groupValue(g uint32, desc []byte) func(change.Field) change.Value {
-	get := columns(groupColumns, desc)
+func (l *Layout) groupValue(g uint32, desc []byte) func(change.Field) change.Value {
+	get := ondisk.Values(ondisk.GroupFields, desc)
 	return func(f change.Field) change.Value {
 		switch f {
-		case fieldBlocksCount:
-			return change.Num(uint64(l.geo.groupBlocks(g)))
-		case fieldInodesCount:
-			return change.Num(uint64(l.geo.inodesPerGroup))
+		case ondisk.FieldBlocksCount:
+			return change.Num(uint64(l.Geo.GroupBlocks(g)))
+		case ondisk.FieldInodesCount:
+			return change.Num(uint64(l.Geo.InodesPerGroup))
 		}
 		return get(f)
 	}

@@ -7,20 +7,21 @@ import (
 
 	"fsward/change"
 	"fsward/interp"
+	"fsward/interp/ext3/ondisk"
 )
 
 // A side is an inode in one of the two states; zero where the file system did not exist.
 type side struct {
-	inode  inode
+	inode  ondisk.Inode
 	marked bool
 }
 
-func (s side) exists() bool { return s.inode != nil && s.inode.exists(s.marked) }
+func (s side) exists() bool { return s.inode != nil && s.inode.Exists(s.marked) }
 
 // mapped returns the inode if its pointers are pointers, else nil. Those of the inode of bad blocks are, though it
 // has neither a type nor links.
-func (s side) mapped(ino uint32) inode {
-	if s.inode == nil || !s.inode.maps(s.marked) && (ino != badIno || !s.marked) {
+func (s side) mapped(ino uint32) ondisk.Inode {
+	if s.inode == nil || !s.inode.Maps(s.marked) && (ino != ondisk.BadIno || !s.marked) {
 		return nil
 	}
 	return s.inode
@@ -30,19 +31,19 @@ func (s side) acl() uint32 {
 	if !s.exists() {
 		return 0
 	}
-	return s.inode.fileACL()
+	return s.inode.FileACL()
 }
 
 func (d *delta) sides(ino uint32) (before, after side, err error) {
-	if d.image == nil && ino <= d.was.geo.inodes {
-		if before.inode, err = d.inode(d.old, ino); err != nil {
+	if d.image == nil && ino <= d.was.Geo.Inodes {
+		if before.inode, err = d.Inode(d.old, ino); err != nil {
 			return
 		}
 		if before.marked, err = d.marked(d.old, ino); err != nil {
 			return
 		}
 	}
-	if after.inode, err = d.inode(d.new, ino); err != nil {
+	if after.inode, err = d.Inode(d.new, ino); err != nil {
 		return
 	}
 	after.marked, err = d.marked(d.new, ino)
@@ -62,8 +63,8 @@ func (d *delta) inodeTree(ino uint32) error {
 	if len(faults) > 0 {
 		return nil
 	}
-	if i := after.inode; !after.exists() && ino >= d.geo.firstIno && undated(i) && (before.inode == nil || before.exists() || !undated(before.inode)) {
-		d.fault(on(checkDeleted.at(d.inodeAddr(ino), "the mode is %#o and there is no time", i.mode()), kindInode, uint64(ino)))
+	if i := after.inode; !after.exists() && ino >= d.Geo.FirstIno && undated(i) && (before.inode == nil || before.exists() || !undated(before.inode)) {
+		d.fault(on(checkDeleted.at(d.inodeAddr(ino), "the mode is %#o and there is no time", i.Mode()), ondisk.KindInode, uint64(ino)))
 	}
 	if err := d.slowLink(ino, after); err != nil {
 		return err
@@ -73,7 +74,7 @@ func (d *delta) inodeTree(ino uint32) error {
 	}
 
 	was, is := before.mapped(ino), after.mapped(ino)
-	wasDir, isDir := was != nil && was.isDir(), is != nil && is.isDir()
+	wasDir, isDir := was != nil && was.IsDir(), is != nil && is.IsDir()
 	var oldBlocks, newBlocks []dirBlock
 	note := func(level int, start uint64, block uint32, gone, came bool) {
 		if level == 0 && gone && wasDir {
@@ -86,23 +87,23 @@ func (d *delta) inodeTree(ino uint32) error {
 			return
 		}
 		if gone && (level > 0 || wasDir) {
-			d.noRole[block] = role{ino, uint8(level), uint32(start)}
+			d.noRole[block] = Role{ino, uint8(level), uint32(start)}
 		}
 		if came && (level > 0 || isDir) {
-			d.newRole[block] = role{ino, uint8(level), uint32(start)}
+			d.newRole[block] = Role{ino, uint8(level), uint32(start)}
 		}
 	}
-	tree := treeDiff{layout: d.layout, old: d.old, new: d.new, rewrote: d.rewrote, visited: d.visited,
-		whole: wasDir != isDir || wasDir && was.dirBlocks(d.geo.blockSize) != is.dirBlocks(d.geo.blockSize)}
+	tree := TreeDiff{Layout: d.Layout, old: d.old, New: d.new, rewrote: d.rewrote, Visited: d.visited,
+		whole: wasDir != isDir || wasDir && was.DirBlocks(d.Geo.BlockSize) != is.DirBlocks(d.Geo.BlockSize)}
 	tree.removed = func(level int, start uint64, block uint32) error {
 		d.txn.Delete(ownerOf(block, ino, level, start))
-		d.owned.add(ino)
+		d.owned.Add(ino)
 		note(level, start, block, true, false)
 		return d.tooMany()
 	}
-	tree.added = func(level int, start uint64, block uint32) (bool, error) {
-		if !d.geo.inRange(block) || d.fixedMeta(block) {
-			d.fault(on(checkPointer.at(d.inodeAddr(ino), "the pointer at position %d names block %d", position(level, start), block), kindInode, uint64(ino)))
+	tree.Added = func(level int, start uint64, block uint32) (bool, error) {
+		if !d.Geo.InRange(block) || d.FixedMeta(block) {
+			d.fault(on(checkPointer.at(d.inodeAddr(ino), "the pointer at position %d names block %d", position(level, start), block), ondisk.KindInode, uint64(ino)))
 			return false, nil
 		}
 		if err := d.owner(ownerOf(block, ino, level, start)); err != nil {
@@ -114,15 +115,15 @@ func (d *delta) inodeTree(ino uint32) error {
 			return false, d.tooMany()
 		}
 		fault := func(format string, args ...any) {
-			d.fault(on(checkIndirect.at(d.geo.addr(block), format, args...), kindInode, uint64(ino)))
+			d.fault(on(checkIndirect.at(d.Geo.Addr(block), format, args...), ondisk.KindInode, uint64(ino)))
 		}
 		switch known := d.roles[block]; {
-		case !d.visited.new.add(block):
+		case !d.visited.New.Add(block):
 			if d.image == nil { // of an image, rule 5 tells of the second owner
 				fault("it is used again at position %d", position(level, start))
 			}
 			return false, nil
-		case !d.leap && !d.rewrote(block) && int(known.level) != level:
+		case !d.leap && !d.rewrote(block) && int(known.Level) != level:
 			fault("position %d begins to point to it, and the transaction does not write it", position(level, start))
 			return false, nil
 		}
@@ -132,7 +133,7 @@ func (d *delta) inodeTree(ino uint32) error {
 		note(level, start, block, true, true)
 		return nil
 	}
-	if err := tree.inodes(was, is); err != nil {
+	if err := tree.Inodes(was, is); err != nil {
 		return err
 	}
 	if was != nil && is != nil {
@@ -156,21 +157,21 @@ func (d *delta) inodeTree(ino uint32) error {
 // to the journal but, mounted as by default, to its place before the commit; that is not waited for with data=writeback.
 func (d *delta) slowLink(ino uint32, after side) error {
 	i := after.mapped(ino)
-	if i == nil || i.typ() != modeLink || i.links() == 0 || !d.geo.inRange(i.pointer(0)) || !d.leap && !d.rewrote(i.pointer(0)) {
+	if i == nil || i.Type() != ondisk.ModeLink || i.Links() == 0 || !d.Geo.InRange(i.Pointer(0)) || !d.leap && !d.rewrote(i.Pointer(0)) {
 		return nil
 	}
-	b, err := d.new.block(i.pointer(0))
+	b, err := d.new.Block(i.Pointer(0))
 	if err != nil {
 		return err
 	}
-	if n := bytes.IndexByte(b, 0); uint64(n) != i.size() {
-		d.fault(on(checkSymlink.at(d.geo.addr(i.pointer(0)), "size is %d, the name ends after %d bytes", i.size(), n), kindInode, uint64(ino)))
+	if n := bytes.IndexByte(b, 0); uint64(n) != i.Size() {
+		d.fault(on(checkSymlink.at(d.Geo.Addr(i.Pointer(0)), "size is %d, the name ends after %d bytes", i.Size(), n), ondisk.KindInode, uint64(ino)))
 	}
 	return nil
 }
 
 // undated tells whether a deleted inode looks like one that was in use and has no time of deletion.
-func undated(i inode) bool { return i.mode() != 0 && i.dtime() == 0 }
+func undated(i ondisk.Inode) bool { return i.Mode() != 0 && i.Dtime() == 0 }
 
 // owner makes the records of a pointer that comes to name a block.
 func (d *delta) owner(o change.Object) error {
@@ -178,7 +179,7 @@ func (d *delta) owner(o change.Object) error {
 	if d.image != nil {
 		return d.claim(uint32(o.ID))
 	}
-	d.owned.add(uint32(o.Sub))
+	d.owned.Add(uint32(o.Sub))
 	return nil
 }
 
@@ -188,7 +189,7 @@ func (d *delta) tooMany() error {
 	if d.image != nil && (d.image.part != nil || d.image.dropped) {
 		return d.handOn(change.PartRecords)
 	}
-	if n := len(d.txn.Records); n > maxExpected/4 && cap(d.txn.Records)-n < 2*len(inodeFields) {
+	if n := len(d.txn.Records); n > maxExpected/4 && cap(d.txn.Records)-n < 2*len(ondisk.InodeRecordFields) {
 		d.move(n + n/2)
 	}
 	full := d.full()
@@ -240,7 +241,7 @@ func (d *delta) addRewritten(ino uint32, before, after []dirBlock) (oldBlocks, n
 }
 
 func ownerOf(block, ino uint32, level int, start uint64) change.Object {
-	return change.Object{Kind: kindOwner, ID: uint64(block), Sub: uint64(ino), Aux: position(level, start)}
+	return change.Object{Kind: ondisk.KindOwner, ID: uint64(block), Sub: uint64(ino), Aux: position(level, start)}
 }
 
 func (d *delta) xattrPointer(ino uint32, before, after side) error {
@@ -252,21 +253,21 @@ func (d *delta) xattrPointer(ino uint32, before, after side) error {
 		return d.claimXattr(is, ino)
 	}
 	owner := func(block uint32) change.Object {
-		d.xattrs.add(block)
-		d.owned.add(ino)
-		return change.Object{Kind: kindXattrOwner, ID: uint64(block), Sub: uint64(ino)}
+		d.xattrs.Add(block)
+		d.owned.Add(ino)
+		return change.Object{Kind: ondisk.KindXattrOwner, ID: uint64(block), Sub: uint64(ino)}
 	}
-	if was != 0 && d.geo.inRange(was) {
+	if was != 0 && d.Geo.InRange(was) {
 		d.txn.Delete(owner(was))
 	}
-	if is != 0 && d.geo.inRange(is) { // what is not was reported
+	if is != 0 && d.Geo.InRange(is) { // what is not was reported
 		d.txn.Add(owner(is))
-		d.newRole[is] = role{ino, roleXattr, 0}
+		d.newRole[is] = Role{ino, RoleXattr, 0}
 	}
 	return nil
 }
 
-// inodeFields makes the records of an inode's own fields.
+// InodeRecordFields makes the records of an inode's own fields.
 func (d *delta) inodeFields(ino uint32) error {
 	before, after, err := d.sides(ino)
 	if err != nil {
@@ -287,36 +288,36 @@ func (d *delta) inodeFields(ino uint32) error {
 	}
 	var always []change.Field
 	if d.named.has(ino) {
-		always = append(always, fieldLinks)
+		always = append(always, ondisk.FieldLinks)
 	}
 	if d.owned.has(ino) {
-		always = append(always, fieldBlocks)
+		always = append(always, ondisk.FieldBlocks)
 	}
-	d.object(change.Object{Kind: kindInode, ID: uint64(ino)}, inodeFields, was, is, always...)
+	d.object(change.Object{Kind: ondisk.KindInode, ID: uint64(ino)}, ondisk.InodeRecordFields, was, is, always...)
 	group := func(v func(change.Field) change.Value) (g change.Value) {
 		if v != nil {
-			g = v(fieldDirGroup)
+			g = v(ondisk.FieldDirGroup)
 		}
 		return g
 	}
 	if group(was) != group(is) {
-		d.groups.add((ino - 1) / d.geo.inodesPerGroup)
+		d.groups.Add((ino - 1) / d.Geo.InodesPerGroup)
 	}
 	return nil
 }
 
 // deletionTime checks that a deleted inode has a time and not, as those on the list of orphans do, the number of another
-// inode. A clock that begins with 1970 makes such times; e2fsck tells it by the same.
+// Inode. A clock that begins with 1970 makes such times; e2fsck tells it by the same.
 func (d *delta) deletionTime(ino uint32, before, after side) error {
-	t := after.inode.dtime()
-	if after.exists() || t == 0 || t >= d.geo.inodes || before.inode != nil && before.inode.dtime() == t || d.isOrphan(ino) {
+	t := after.inode.Dtime()
+	if after.exists() || t == 0 || t >= d.Geo.Inodes || before.inode != nil && before.inode.Dtime() == t || d.isOrphan(ino) {
 		return nil
 	}
 	sb, err := d.new.super()
-	if err != nil || le32(sb, sWriteTime) < d.geo.inodes {
+	if err != nil || ondisk.LE32(sb, ondisk.SuperWriteTime) < d.Geo.Inodes {
 		return err
 	}
-	d.fault(on(checkDeleted.at(d.inodeAddr(ino), "the time is %d, the number of an inode", t), kindInode, uint64(ino)))
+	d.fault(on(checkDeleted.at(d.inodeAddr(ino), "the time is %d, the number of an inode", t), ondisk.KindInode, uint64(ino)))
 	return nil
 }
 
@@ -325,21 +326,21 @@ func (d *delta) deletionTime(ino uint32, before, after side) error {
 func (d *delta) directory(ino uint32, before, after side, oldBlocks, newBlocks []dirBlock) error {
 	names := d.entries
 	names.reset()
-	bs := d.geo.blockSize
+	bs := d.Geo.BlockSize
 	if before.inode != nil {
-		visible := before.inode.dirBlocks(bs)
+		visible := before.inode.DirBlocks(bs)
 		for _, db := range oldBlocks {
-			if db.start >= visible || !before.marked && before.inode.links() == 0 || !d.geo.inRange(db.block) {
+			if db.start >= visible || !before.marked && before.inode.Links() == 0 || !d.Geo.InRange(db.block) {
 				continue
 			}
-			b, err := d.old.block(db.block)
+			b, err := d.old.Block(db.block)
 			if err != nil {
 				return err
 			}
-			entries(b, d.geo.fileType, func(e entry) { names.at(e.name).was = entryValue{e.ino, e.typ} })
+			ondisk.Entries(b, d.Geo.FileType, func(e ondisk.Dirent) { names.at(e.Name).was = entryValue{e.Ino, e.Type} })
 		}
 	}
-	if after.mapped(ino) != nil && after.inode.listsNames() {
+	if after.mapped(ino) != nil && after.inode.ListsNames() {
 		if err := d.newEntries(ino, before, after.inode, newBlocks); err != nil {
 			return err
 		}
@@ -358,10 +359,10 @@ func (d *delta) directory(ino uint32, before, after side, oldBlocks, newBlocks [
 	return d.tooMany()
 }
 
-func (d *delta) newEntries(ino uint32, before side, i inode, blocks []dirBlock) error {
-	visible := i.dirBlocks(d.geo.blockSize)
-	if i.pointer(0) == 0 {
-		d.fault(on(checkDots.at(d.inodeAddr(ino), "the directory has no first block"), kindInode, uint64(ino)))
+func (d *delta) newEntries(ino uint32, before side, i ondisk.Inode, blocks []dirBlock) error {
+	visible := i.DirBlocks(d.Geo.BlockSize)
+	if i.Pointer(0) == 0 {
+		d.fault(on(checkDots.at(d.inodeAddr(ino), "the directory has no first block"), ondisk.KindInode, uint64(ino)))
 		return nil
 	}
 	slices.SortFunc(blocks, func(a, b dirBlock) int { return cmp.Compare(a.start, b.start) })
@@ -369,22 +370,22 @@ func (d *delta) newEntries(ino uint32, before side, i inode, blocks []dirBlock) 
 		if db.start >= visible {
 			continue
 		}
-		b, err := d.new.block(db.block)
+		b, err := d.new.Block(db.block)
 		if err != nil {
 			return err
 		}
-		faults := d.checkDir(ino, b, db.block, db.start == 0, func(e entry) {
-			n := d.entries.at(e.name)
+		faults := d.checkDir(ino, b, db.block, db.start == 0, func(e ondisk.Dirent) {
+			n := d.entries.at(e.Name)
 			if n.is.ino != 0 {
-				d.fault(on(checkDirentName.at(d.geo.addr(db.block)+uint64(e.off), "%q occurs twice", e.name), kindInode, uint64(ino)))
+				d.fault(on(checkDirentName.at(d.Geo.Addr(db.block)+uint64(e.Off), "%q occurs twice", e.Name), ondisk.KindInode, uint64(ino)))
 			}
-			n.is = entryValue{e.ino, e.typ}
+			n.is = entryValue{e.Ino, e.Type}
 		})
 		for _, v := range faults {
 			d.fault(v)
 		}
 	}
-	if old := before.mapped(ino); i.hasIndex() && (len(blocks) > 0 || old == nil || !old.hasIndex()) {
+	if old := before.mapped(ino); i.HasIndex() && (len(blocks) > 0 || old == nil || !old.HasIndex()) {
 		return d.index(ino, before, i, blocks)
 	}
 	return nil
@@ -397,19 +398,19 @@ func (d *delta) entryRecords(dir uint32, name []byte, was, is entryValue) {
 		if v.ino == 0 {
 			return nil
 		}
-		if d.image == nil && v.ino <= d.geo.inodes && was.ino != is.ino {
-			d.named.add(v.ino)
+		if d.image == nil && v.ino <= d.Geo.Inodes && was.ino != is.ino {
+			d.named.Add(v.ino)
 		}
 		return func(f change.Field) change.Value {
 			switch {
-			case f == fieldInode:
+			case f == ondisk.FieldInode:
 				return change.Num(uint64(v.ino))
-			case d.geo.fileType:
-				return typeWord(v.typ)
+			case d.Geo.FileType:
+				return ondisk.TypeWord(v.typ)
 			}
 			return change.Value{}
 		}
 	}
-	o := change.Object{Kind: kindDirent, ID: uint64(dir), Sub: d.txn.Names.Handle(name)}
-	d.object(o, schema.Kinds[kindDirent].Fields, value(was), value(is), fieldInode)
+	o := change.Object{Kind: ondisk.KindDirent, ID: uint64(dir), Sub: d.txn.Names.Handle(name)}
+	d.object(o, schema.Kinds[ondisk.KindDirent].Fields, value(was), value(is), ondisk.FieldInode)
 }

@@ -1,4 +1,4 @@
-package ext3
+package ext3_test
 
 import (
 	"bytes"
@@ -9,10 +9,12 @@ import (
 	"testing"
 
 	"fsward/interp"
+	"fsward/interp/ext3"
+	"fsward/interp/ext3/corrupt"
 )
 
 // What is altered in a journal with checksums is what a mount reads of it, and nothing but that changes; debugfs made the
-// journal and finds it whole.
+// Journal and finds it whole.
 func TestCorruptedJournalsHaveRightChecksums(t *testing.T) {
 	for version := range 4 {
 		for _, spec := range []string{"journal_tag.blocknr+7", "journal_commit.commit_sec+1", "revoke_record.blocknr+1", "journal_tag!swap", "journal_superblock.errno=5"} {
@@ -20,12 +22,12 @@ func TestCorruptedJournalsHaveRightChecksums(t *testing.T) {
 				continue // the journal has none
 			}
 			t.Run(fmt.Sprintf("version %d %s", version, spec), func(t *testing.T) {
-				d := open(t, journaled(t, version))
-				before, err := mount(d, d.Size())
+				d := ext3.OpenImage(t, ext3.Journaled(t, version))
+				before, err := ext3.Mount(d, d.Size())
 				if err != nil {
 					t.Fatal(err)
 				}
-				c, err := NewCorrupter(d, false)
+				c, err := corrupt.NewCorrupter(d, false)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -34,12 +36,12 @@ func TestCorruptedJournalsHaveRightChecksums(t *testing.T) {
 					t.Fatal(err)
 				}
 				altered := patched(d, out)
-				m, err := mount(altered, d.Size())
+				m, err := ext3.Mount(altered, d.Size())
 				if err != nil {
 					t.Fatalf("%s: %v", out.What, err)
 				}
-				if m.seq != before.seq {
-					t.Errorf("%s: the log goes on with %d, before with %d", out.What, m.seq, before.seq)
+				if m.Seq != before.Seq {
+					t.Errorf("%s: the log goes on with %d, before with %d", out.What, m.Seq, before.Seq)
 				}
 				if len(out.Patches) == 0 {
 					t.Errorf("%s: nothing is patched", out.What)
@@ -49,10 +51,10 @@ func TestCorruptedJournalsHaveRightChecksums(t *testing.T) {
 	}
 }
 
-func patched(d interp.Disk, c interp.Corruption) *memDisk {
-	out := newDisk(d, d.Size())
+func patched(d interp.Disk, c interp.Corruption) *ext3.MemDisk {
+	out := ext3.NewDisk(d, d.Size())
 	for _, p := range c.Patches {
-		out.apply(interp.Write{Off: p.Off, Len: uint64(len(p.Data)), Data: p.Data})
+		out.Apply(interp.Write{Off: p.Off, Len: uint64(len(p.Data)), Data: p.Data})
 	}
 	return out
 }
@@ -60,8 +62,8 @@ func patched(d interp.Disk, c interp.Corruption) *memDisk {
 // Of a checksum itself nothing is made right again.
 func TestCorruptedChecksum(t *testing.T) {
 	for version := 1; version < 4; version++ {
-		d := open(t, journaled(t, version))
-		c, err := NewCorrupter(d, false)
+		d := ext3.OpenImage(t, ext3.Journaled(t, version))
+		c, err := corrupt.NewCorrupter(d, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +71,7 @@ func TestCorruptedChecksum(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := mount(patched(d, out), d.Size()); err == nil || !strings.Contains(err.Error(), "checksum") {
+		if _, err := ext3.Mount(patched(d, out), d.Size()); err == nil || !strings.Contains(err.Error(), "checksum") {
 			t.Errorf("version %d: %v", version, err)
 		}
 	}
@@ -79,19 +81,19 @@ func TestCorruptedChecksum(t *testing.T) {
 // blocks, at least one byte differs, and the text names the object. What there is no place for is said to have none.
 // After it was unmounted, nothing is known of the last transaction.
 func TestEveryAlterationIsMade(t *testing.T) {
-	image := mkfs(t, "16M", "-b", "1024", "-J", "size=1")
-	follow(t, image, 0, nil, nil, `mkdir a a/b a/c; for i in 1 2 3; do echo $i > a/f$i; done; ln -s x a/link; ln -s $(head -c 90 /dev/zero | tr '\0' n) a/slow; mkfifo a/pipe
+	image := ext3.Mkfs(t, "16M", "-b", "1024", "-J", "size=1")
+	ext3.Follow(t, image, 0, nil, nil, `mkdir a a/b a/c; for i in 1 2 3; do echo $i > a/f$i; done; ln -s x a/link; ln -s $(head -c 90 /dev/zero | tr '\0' n) a/slow; mkfifo a/pipe
 		head -c 400000 /dev/urandom > a/big; for i in $(seq 200); do ln a/f1 a/b/name$(head -c 90 /dev/zero | tr '\0' n)$i; done
 		for i in 1 2 3 4 5; do setfattr -n user.n$i -v $(head -c 90 /dev/zero | tr '\0' n) a/f1; done; sync -f .
 		rm a/f2 a/b/*11; sync -f .; exec 9> open; echo x >&9; rm open; sync -f .`)
-	d := open(t, image)
-	c, err := NewCorrupter(d, false)
+	d := ext3.OpenImage(t, image)
+	c, err := corrupt.NewCorrupter(d, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	nowhere := regexp.MustCompile(`^(journal_(descriptor|tag|commit|revoke)|revoke_record|.*_bitmap!(set_freed|unset_new)$)`)
 	made, none := 0, 0
-	for _, a := range Alterables() {
+	for _, a := range corrupt.Alterables() {
 		specs := make([]string, 0, len(a.Fields)+len(a.Actions))
 		for _, f := range a.Fields {
 			specs = append(specs, a.Object+"."+f.Name+"^1")
@@ -128,10 +130,35 @@ func TestEveryAlterationIsMade(t *testing.T) {
 	}
 }
 
-func TestBadCorruption(t *testing.T) {
-	for _, spec := range []string{"inode.mode=1@kind=nosuch", "inode.mode=1@level=3", "inode!nosuch", "inode.mode=x", "inode@id=1"} {
-		if _, err := parseAlterSpec(spec); err == nil {
-			t.Errorf("%q is taken", spec)
+// FuzzCorrupt alters what is damaged already.
+func FuzzCorrupt(f *testing.F) {
+	base := ext3.Small(f)
+	meta := ext3.Metadata(f, base)
+	var specs []string
+	for _, a := range corrupt.Alterables() {
+		for _, action := range a.Actions {
+			specs = append(specs, a.Object+"!"+action)
+		}
+		for _, field := range a.Fields {
+			specs = append(specs, a.Object+"."+field.Name+"+1")
 		}
 	}
+	for i := range specs {
+		f.Add([]byte{8, 1, 2, 0, 8, 4, 2, 0}, uint16(i)) // the names of . and .. are empty
+		f.Add([]byte{}, uint16(i))
+	}
+	f.Fuzz(func(t *testing.T, edits []byte, spec uint16) {
+		d := ext3.NewDisk(bytes.NewReader(base), uint64(len(base)))
+		ext3.Patch(d, meta, edits)
+		c, err := corrupt.NewCorrupter(d, false)
+		if err != nil {
+			return
+		}
+		out, err := c.Corrupt(specs[int(spec)%len(specs)], 0)
+		for _, p := range out.Patches {
+			if err != nil || p.Off+uint64(len(p.Data)) > d.Size() {
+				t.Errorf("%d bytes at %d, %v", len(p.Data), p.Off, err)
+			}
+		}
+	})
 }

@@ -4,10 +4,11 @@ import (
 	"fmt"
 
 	"fsward/interp"
+	"fsward/interp/ext3/ondisk"
 )
 
 // With data=ordered, the blocks of a file are written before the commit that makes them reachable: ext4_map_blocks puts the
-// inode on the transaction's list, and jbd2_journal_commit_transaction writes and waits for what is on it before it writes
+// Inode on the transaction's list, and jbd2_journal_commit_transaction writes and waits for what is on it before it writes
 // the commit block, which comes after a flush. Otherwise a crash shows in the file what another one had in its blocks.
 //
 // A transaction begins to run when the one before it is being committed, and that when the one before has its commit block on
@@ -111,9 +112,9 @@ func (f *FS) observeData(c comparison, obs *interp.Observation) {
 		if unwritten == 0 {
 			what = "was written and not flushed before the commit"
 		}
-		obs.Violations = append(obs.Violations, on(checkData.at(c.layout.geo.addr(first.block),
+		obs.Violations = append(obs.Violations, on(checkData.at(c.layout.Geo.Addr(first.block),
 			"block %d, which inode %d begins to point to, %s (%d blocks not written, %d not flushed)", first.block, first.ino, what, unwritten, unflushed),
-			kindInode, uint64(first.ino)))
+			ondisk.KindInode, uint64(first.ino)))
 	case unwritten > 0 && obs.Note == "":
 		obs.Note = fmt.Sprintf("transaction %d makes %d blocks reachable that were not written before (the first is block %d, of inode %d): "+
 			"data=writeback? If the guest mounts with data=ordered, guard it with --data-ordered", c.t.seq, unwritten, first.block, first.ino)
@@ -126,8 +127,8 @@ func (f *FS) ExpectOrdered() { f.ordered = true }
 
 // showsData notes a block that a file begins to point to, if it can be read through a name after a crash, and is not in the
 // log as well.
-func (d *delta) showsData(ino uint32, i inode, start uint64, block uint32) {
-	if d.image != nil || ino < d.geo.firstIno || i.links() == 0 || i.isDir() || start*uint64(d.geo.blockSize) >= i.size() {
+func (d *delta) showsData(ino uint32, i ondisk.Inode, start uint64, block uint32) {
+	if d.image != nil || ino < d.Geo.FirstIno || i.Links() == 0 || i.IsDir() || start*uint64(d.Geo.BlockSize) >= i.Size() {
 		return
 	}
 	if _, logged := d.new.over[block]; logged {

@@ -23,9 +23,9 @@ const unsynced = `sync -f .; for i in 1 2 3 4 5 6; do head -c 30000 /dev/urandom
 // recordMode returns a file system and what is written to it while it is mounted in a mode.
 func recordMode(t *testing.T, mode string, mkfsOpts ...string) (base []byte, writes []interp.Write) {
 	t.Helper()
-	image := mkfs(t, "16M", append([]string{"-b", "1024"}, mkfsOpts...)...)
-	base = readFile(t, image)
-	writes = follow(t, image, 0, nil, []string{"data=" + mode}, unsynced).writes
+	image := Mkfs(t, "16M", append([]string{"-b", "1024"}, mkfsOpts...)...)
+	base = ReadFile(t, image)
+	writes = Follow(t, image, 0, nil, []string{"data=" + mode}, unsynced).Writes
 	for n := range writes {
 		writes[n].Seq = uint64(n) + 1
 	}
@@ -34,15 +34,15 @@ func recordMode(t *testing.T, mode string, mkfsOpts ...string) (base []byte, wri
 
 // feedOrdered gives writes to an interpreter, with a flush before each commit block and after it, and returns what is found of
 // data and what is noted of it. commit, which may be nil, is told of each write of a commit block before it is done.
-func feedOrdered(t *testing.T, base []byte, writes []interp.Write, ordered bool, commit func(fs *FS, d *memDisk, n int, w interp.Write)) (found []change.Violation, notes int) {
+func feedOrdered(t *testing.T, base []byte, writes []interp.Write, ordered bool, commit func(fs *FS, d *MemDisk, n int, w interp.Write)) (found []change.Violation, notes int) {
 	t.Helper()
-	d := newDisk(bytes.NewReader(base), uint64(len(base)))
+	d := NewDisk(bytes.NewReader(base), uint64(len(base)))
 	fs := newFS(t, d)
 	if ordered {
 		fs.ExpectOrdered()
 	}
 	for n, w := range writes {
-		commits := fs.m != nil && !fs.m.idle && fs.m.holdsCommit(w, fs.m.seq)
+		commits := fs.m != nil && !fs.m.idle && fs.m.holdsCommit(w, fs.m.Seq)
 		if commits {
 			fs.Flushed(0, w.Seq-1)
 			if commit != nil {
@@ -62,7 +62,7 @@ func feedOrdered(t *testing.T, base []byte, writes []interp.Write, ordered bool,
 		if strings.Contains(obs.Note, "data=writeback?") {
 			notes++
 		}
-		d.apply(w)
+		d.Apply(w)
 		fs.Settle(true)
 		if commits {
 			fs.Flushed(0, w.Seq)
@@ -78,7 +78,7 @@ func TestDataModes(t *testing.T) {
 		t.Run(mode.mount, func(t *testing.T) {
 			base, writes := recordMode(t, mode.mount)
 			shown := 0
-			found, _ := feedOrdered(t, base, writes, true, func(fs *FS, d *memDisk, _ int, w interp.Write) {
+			found, _ := feedOrdered(t, base, writes, true, func(fs *FS, d *MemDisk, _ int, w interp.Write) {
 				shown += len(dataOf(t, fs, d, w))
 			})
 			if (len(found) == 0) != mode.ordered {
@@ -96,13 +96,13 @@ func TestDataModes(t *testing.T) {
 }
 
 // dataOf returns the blocks of files that a commit makes reachable.
-func dataOf(t *testing.T, fs *FS, d *memDisk, w interp.Write) []dataRun {
+func dataOf(t *testing.T, fs *FS, d *MemDisk, w interp.Write) []dataRun {
 	t.Helper()
-	tr, err := fs.m.journal.read(pending{d, w}, fs.m.head, fs.m.seq)
+	tr, err := fs.m.Journal.Read(PendingDevice{d, w}, fs.m.head, fs.m.Seq)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := fs.m.compare(tr, fs.m.state, pending{d, w}, d.Size(), change.NewNames(), fs.memory)
+	c := fs.m.compare(tr, fs.m.State, PendingDevice{d, w}, d.Size(), change.NewNames(), fs.memory)
 	if c.err != nil || c.fault != nil {
 		t.Fatal(c.err, c.fault)
 	}
@@ -115,7 +115,7 @@ func TestDataOutOfOrder(t *testing.T) {
 	// The last commit that shows data written between it and the commit before it, and that write.
 	bs := uint64(1024)
 	at, data, before := -1, -1, 0
-	feedOrdered(t, base, writes, true, func(fs *FS, d *memDisk, n int, w interp.Write) {
+	feedOrdered(t, base, writes, true, func(fs *FS, d *MemDisk, n int, w interp.Write) {
 		for _, r := range dataOf(t, fs, d, w) {
 			for k := before; k < n; k++ {
 				if touches(writes[k], uint64(r.block)*bs, bs) {

@@ -1,18 +1,20 @@
 package ext3
 
+import "fsward/interp/ext3/ondisk"
+
 // maxTail bounds the indirect blocks that are looked at for the end of a file. Linux leaves none behind that
 // has no pointers (ext4_ind_truncate), so that one for each level is enough.
 const maxTail = 64
 
 // end returns the number of blocks up to the last one that an inode maps, holes included; ok is false if its
 // last indirect blocks are so many empty ones that it cannot be told.
-func (l *layout) end(s *state, i inode) (n uint64, ok bool, err error) {
-	start := l.span(0)*nDirect + l.span(1) + l.span(2) + l.span(3)
+func (l *Layout) end(s *State, i ondisk.Inode) (n uint64, ok bool, err error) {
+	start := l.span(0)*ondisk.NDirect + l.span(1) + l.span(2) + l.span(3)
 	budget := maxTail
-	for k := nPointers - 1; k >= 0; k-- {
-		level := max(0, k-nDirect+1)
+	for k := ondisk.NPointers - 1; k >= 0; k-- {
+		level := max(0, k-ondisk.NDirect+1)
 		start -= l.span(level)
-		n, ok, err := l.endBelow(s, i.pointer(k), level, start, &budget)
+		n, ok, err := l.endBelow(s, i.Pointer(k), level, start, &budget)
 		if err != nil || !ok || n > 0 {
 			return n, ok, err
 		}
@@ -20,9 +22,9 @@ func (l *layout) end(s *state, i inode) (n uint64, ok bool, err error) {
 	return 0, true, nil
 }
 
-func (l *layout) endBelow(s *state, block uint32, level int, start uint64, budget *int) (n uint64, ok bool, err error) {
+func (l *Layout) endBelow(s *State, block uint32, level int, start uint64, budget *int) (n uint64, ok bool, err error) {
 	switch {
-	case block == 0 || !l.geo.inRange(block):
+	case block == 0 || !l.Geo.InRange(block):
 		return 0, true, nil
 	case level == 0:
 		return start + 1, true, nil
@@ -30,13 +32,13 @@ func (l *layout) endBelow(s *state, block uint32, level int, start uint64, budge
 		return 0, false, nil
 	}
 	*budget--
-	b, err := s.block(block)
+	b, err := s.Block(block)
 	if err != nil {
 		return 0, false, err
 	}
 	step := l.span(level - 1)
 	for off := len(b) - 4; off >= 0; off -= 4 {
-		p := le32(b, off)
+		p := ondisk.LE32(b, off)
 		if p == 0 {
 			continue
 		}

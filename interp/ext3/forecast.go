@@ -9,6 +9,7 @@ import (
 
 	"fsward/change"
 	"fsward/interp"
+	"fsward/interp/ext3/ondisk"
 )
 
 // A forecast is what the running transaction changes, found while the guest still waits for the flush before its
@@ -16,10 +17,10 @@ import (
 // (journal_submit_commit_record), which comes here as a flush and then the write. The verdict is used if that block
 // comes where the transaction ends and nothing that was read for it was written meanwhile. See docs/decisions/0021.
 type forecast struct {
-	m         *mounted
-	journal   journal // of m, as it was
+	m         *Mounted
+	journal   Journal // of m, as it was
 	head, seq uint32
-	old       *state // of m, as it was
+	old       *State // of m, as it was
 	dev       watched
 	size      uint64 // of the device, bytes
 	names     *change.Names
@@ -41,9 +42,9 @@ func (f *FS) Forecast() interp.Forecast {
 	}
 	f.logged = false
 	f.dropForecast()
-	dev := watched{f.disk, newWatch(m.layout.geo.blockSize), f.tail.blocks}
+	dev := watched{f.disk, newWatch(m.Layout.Geo.BlockSize), f.tail.blocks}
 	f.tail = logTail{}
-	fc := &forecast{m: m, journal: m.journal, head: m.head, seq: m.seq, old: m.state.lent(dev), dev: dev, size: f.disk.Size(),
+	fc := &forecast{m: m, journal: m.Journal, head: m.head, seq: m.Seq, old: m.State.lent(dev), dev: dev, size: f.disk.Size(),
 		names: change.NewNames(), prepared: make(chan struct{}), memory: interp.NewMemoryBudget(f.limits.Memory/4, f.limits.Pool)}
 	f.ahead = fc
 	return fc
@@ -56,15 +57,15 @@ func (fc *forecast) Stop() { fc.dev.watch.stop() }
 func (fc *forecast) Prepare() (interp.Part, bool) {
 	defer close(fc.prepared)
 	t, last, err := fc.journal.collect(fc.dev, fc.head, fc.seq)
-	if err != nil || t.commit == t.start || ofTransaction(last, fc.seq) {
+	if err != nil || t.commit == t.start || ondisk.OfTransaction(last, fc.seq) {
 		return interp.Part{}, false
 	}
-	block := make([]byte, fc.journal.geo.blockSize) // its time and checksum matter to nobody
-	binary.BigEndian.PutUint32(block, journalMagic)
-	binary.BigEndian.PutUint32(block[4:], typeCommit)
+	block := make([]byte, fc.journal.Geo.BlockSize) // its time and checksum matter to nobody
+	binary.BigEndian.PutUint32(block, ondisk.JournalMagic)
+	binary.BigEndian.PutUint32(block[4:], ondisk.TypeCommit)
 	binary.BigEndian.PutUint32(block[8:], fc.seq)
-	w := interp.Write{Off: fc.journal.geo.addr(fc.journal.block(t.commit)), Len: uint64(len(block)), Data: block}
-	fc.cmp = fc.m.compare(t, fc.old, pending{fc.dev, w}, fc.size, fc.names, fc.memory)
+	w := interp.Write{Off: fc.journal.Geo.Addr(fc.journal.Block(t.commit)), Len: uint64(len(block)), Data: block}
+	fc.cmp = fc.m.compare(t, fc.old, PendingDevice{fc.dev, w}, fc.size, fc.names, fc.memory)
 	var obs interp.Observation
 	if fc.cmp.conclude(&obs); obs.Txn == nil {
 		return interp.Part{}, false
@@ -90,14 +91,14 @@ func (f *FS) foreseen(w interp.Write) *forecast {
 	if fc == nil {
 		return nil
 	}
-	geo := m.layout.geo
-	place, inside := m.journal.logical(uint32(w.Off / uint64(geo.blockSize)))
-	if fc.m != m || m.idle || fc.head != m.head || fc.seq != m.seq || !inside || w.Off%uint64(geo.blockSize) != 0 ||
-		w.Len != uint64(geo.blockSize) || w.Data == nil || !isCommit(w.Data, fc.seq) {
+	geo := m.Layout.Geo
+	place, inside := m.Journal.Logical(uint32(w.Off / uint64(geo.BlockSize)))
+	if fc.m != m || m.idle || fc.head != m.head || fc.seq != m.Seq || !inside || w.Off%uint64(geo.BlockSize) != 0 ||
+		w.Len != uint64(geo.BlockSize) || w.Data == nil || !ondisk.IsCommit(w.Data, fc.seq) {
 		f.dropForecast()
 		return nil
 	}
-	if <-fc.prepared; !fc.ok || place != fc.cmp.t.commit || !fc.journal.commitFits(w.Data, fc.cmp.t.sum) || !fc.dev.watch.keep() {
+	if <-fc.prepared; !fc.ok || place != fc.cmp.t.commit || !fc.journal.CommitFits(w.Data, fc.cmp.t.sum) || !fc.dev.watch.keep() {
 		f.dropForecast()
 		return nil
 	}
@@ -108,8 +109,8 @@ func (f *FS) foreseen(w interp.Write) *forecast {
 // meanwhile is shown a write that is no commit: a forecast that it makes wrong is dropped.
 func (f *FS) meanwhile(w interp.Write) {
 	if fc := f.ahead; fc != nil {
-		super := fc.journal.geo.addr(fc.journal.block(0))
-		if fc.m != f.m || touches(w, super, uint64(fc.journal.geo.blockSize)) || !fc.dev.watch.writes(w) {
+		super := fc.journal.Geo.Addr(fc.journal.Block(0))
+		if fc.m != f.m || touches(w, super, uint64(fc.journal.Geo.BlockSize)) || !fc.dev.watch.writes(w) {
 			f.dropForecast()
 		}
 	}
@@ -197,12 +198,12 @@ type watched struct {
 	log   map[uint32][]byte // blocks that need not be read
 }
 
-func (d watched) contents(g *geometry, block uint32) ([]byte, error) {
+func (d watched) contents(g *ondisk.Geometry, block uint32) ([]byte, error) {
 	b := d.log[block]
 	if b == nil {
 		return nil, nil
 	}
-	return b, d.watch.reads(g.addr(block), uint64(g.blockSize))
+	return b, d.watch.reads(g.Addr(block), uint64(g.BlockSize))
 }
 
 func (d watched) ReadAt(p []byte, off int64) (int, error) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"fsward/interp"
+	"fsward/interp/ext3/ondisk"
 	"fsward/interp/forecasttest"
 	"fsward/shareddata"
 )
@@ -14,12 +15,12 @@ import (
 // Commits are forecast while the guest flushes. What is said of each write is the same as without, whether what comes is
 // what was expected or not.
 func TestForecast(t *testing.T) {
-	base := unpack(t, shareddata.Path(t, "logs/ext3-default.base.img.zst"))
-	log := unpack(t, shareddata.Path(t, "logs/ext3-default.log.zst"))
+	base := Unpack(t, shareddata.Path(t, "logs/ext3-default.base.img.zst"))
+	log := Unpack(t, shareddata.Path(t, "logs/ext3-default.log.zst"))
 	const commits = 6 // of 21
 	all := func(foreseen int) bool { return foreseen == commits }
 	none := func(foreseen int) bool { return foreseen == 0 }
-	first := func(fs *FS) interp.Write { return present(t, fs, fs.m.journal.block(fs.m.head)) }
+	first := func(fs *FS) interp.Write { return present(t, fs, fs.m.Journal.Block(fs.m.head)) }
 	for _, tc := range []struct {
 		name    string
 		stop    bool // the forecast is stopped
@@ -39,18 +40,18 @@ func TestForecast(t *testing.T) {
 			w.Len *= 2
 			return w
 		}, holds: none},
-		{name: "data written meanwhile", between: func(fs *FS) interp.Write { return present(t, fs, fs.m.layout.geo.blocks-1) }, holds: all},
+		{name: "data written meanwhile", between: func(fs *FS) interp.Write { return present(t, fs, fs.m.Layout.Geo.Blocks-1) }, holds: all},
 		{name: "a copy put into its place meanwhile", between: func(fs *FS) interp.Write {
-			for _, b := range slices.Sorted(maps.Keys(fs.m.state.copies)) {
+			for _, b := range slices.Sorted(maps.Keys(fs.m.State.Copies)) {
 				if fs.m.metadata(b) {
-					content, err := fs.m.state.block(b)
+					content, err := fs.m.State.Block(b)
 					if err != nil {
 						t.Fatal(err)
 					}
-					return interp.Write{Off: fs.m.layout.geo.addr(b), Len: uint64(len(content)), Data: bytes.Clone(content)}
+					return interp.Write{Off: fs.m.Layout.Geo.Addr(b), Len: uint64(len(content)), Data: bytes.Clone(content)}
 				}
 			}
-			return present(t, fs, fs.m.layout.geo.blocks-1)
+			return present(t, fs, fs.m.Layout.Geo.Blocks-1)
 		}, holds: all},
 		{name: "the log written again", between: first, holds: none},
 		{name: "the log written otherwise", between: func(fs *FS) interp.Write {
@@ -58,16 +59,16 @@ func TestForecast(t *testing.T) {
 			w.Data[12] ^= 0x80 // a block far behind the end
 			return w
 		}, ends: true, holds: none},
-		{name: "the journal's superblock written", between: func(fs *FS) interp.Write { return present(t, fs, fs.m.journal.block(0)) }, holds: none},
+		{name: "the journal's superblock written", between: func(fs *FS) interp.Write { return present(t, fs, fs.m.Journal.Block(0)) }, holds: none},
 		{name: "too early", before: func(w interp.Write) bool { return w.Off/4096%3 == 0 }, holds: func(int) bool { return true }},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			d := open(t, base)
+			d := OpenImage(t, base)
 			ahead := newFS(t, d)
-			pair := &forecasttest.Pair{Plain: withoutKept(t, d), Ahead: ahead, Apply: d.apply}
+			pair := &forecasttest.Pair{Plain: withoutKept(t, d), Ahead: ahead, Apply: d.Apply}
 			going := true
 			writes(t, log, func(w interp.Write) {
-				comes := ahead.m != nil && w.Len == uint64(ahead.m.layout.geo.blockSize) && isCommit(w.Data, ahead.m.seq)
+				comes := ahead.m != nil && w.Len == uint64(ahead.m.Layout.Geo.BlockSize) && ondisk.IsCommit(w.Data, ahead.m.Seq)
 				if !going || pair.Commits == commits {
 					return
 				}
@@ -102,11 +103,11 @@ func TestForecast(t *testing.T) {
 
 // present is a write of what is on the device.
 func present(t *testing.T, fs *FS, block uint32) interp.Write {
-	b, err := readBlock(fs.disk, fs.m.layout.geo, block)
+	b, err := ReadBlock(fs.disk, fs.m.Layout.Geo, block)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return interp.Write{Off: fs.m.layout.geo.addr(block), Len: uint64(len(b)), Data: b}
+	return interp.Write{Off: fs.m.Layout.Geo.Addr(block), Len: uint64(len(b)), Data: b}
 }
 
 func newFS(t *testing.T, d interp.Disk) *FS {
@@ -148,16 +149,16 @@ func TestForecastOfModes(t *testing.T) {
 				base, writes = logWrites(t, tc.version)
 				least = 3
 			} else {
-				image := mkfs(t, "16M", "-b", "1024", "-J", "size=1")
-				base = readFile(t, image)
-				writes = followAs(t, tc.as, image, 0, nil, tc.mount, manyCommits).writes
+				image := Mkfs(t, "16M", "-b", "1024", "-J", "size=1")
+				base = ReadFile(t, image)
+				writes = followAs(t, tc.as, image, 0, nil, tc.mount, manyCommits).Writes
 			}
-			d := newDisk(bytes.NewReader(base), uint64(len(base)))
+			d := NewDisk(bytes.NewReader(base), uint64(len(base)))
 			ahead := newFS(t, d)
-			pair := &forecasttest.Pair{Plain: withoutKept(t, d), Ahead: ahead, Apply: d.apply}
+			pair := &forecasttest.Pair{Plain: withoutKept(t, d), Ahead: ahead, Apply: d.Apply}
 			possible := 0
 			for n, w := range writes {
-				comes := ahead.m != nil && !ahead.m.idle && ahead.m.holdsCommit(w, ahead.m.seq)
+				comes := ahead.m != nil && !ahead.m.idle && ahead.m.holdsCommit(w, ahead.m.Seq)
 				alone := comes && w.Len == 1024 && !empty(t, ahead, d, w)
 				if alone {
 					possible++
@@ -170,8 +171,8 @@ func TestForecastOfModes(t *testing.T) {
 				if !pair.Show(t, w) {
 					t.Fatalf("write %d is refused", n)
 				}
-				if comes && tc.version > 0 && (ahead.m.journal.checksum != (tc.version == 1) || tc.version > 1 && ahead.m.journal.csum != tc.version) {
-					t.Fatalf("checksums %t, version %d", ahead.m.journal.checksum, ahead.m.journal.csum)
+				if comes && tc.version > 0 && (ahead.m.Journal.Checksum != (tc.version == 1) || tc.version > 1 && ahead.m.Journal.CsumVersion != tc.version) {
+					t.Fatalf("checksums %t, version %d", ahead.m.Journal.Checksum, ahead.m.Journal.CsumVersion)
 				}
 			}
 			t.Logf("%d commits, %d foreseen", pair.Commits, pair.Foreseen)
@@ -183,9 +184,9 @@ func TestForecastOfModes(t *testing.T) {
 }
 
 // empty tells whether a commit block is all of its transaction: with data=journal, sync makes such commits.
-func empty(t *testing.T, fs *FS, d *memDisk, w interp.Write) bool {
+func empty(t *testing.T, fs *FS, d *MemDisk, w interp.Write) bool {
 	t.Helper()
-	tr, err := fs.m.journal.read(pending{d, w}, fs.m.head, fs.m.seq)
+	tr, err := fs.m.Journal.Read(PendingDevice{d, w}, fs.m.head, fs.m.Seq)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,24 +197,24 @@ func empty(t *testing.T, fs *FS, d *memDisk, w interp.Write) bool {
 // ext3 no checksums of versions 2 and 3 (set_journal_csum_feature_set); debugfs does.
 func logWrites(t *testing.T, version int) (base []byte, writes []interp.Write) {
 	t.Helper()
-	image := journaled(t, version)
-	base = readFile(t, image)
-	d := open(t, image)
-	m, err := mount(d, d.Size())
+	image := Journaled(t, version)
+	base = ReadFile(t, image)
+	d := OpenImage(t, image)
+	m, err := Mount(d, d.Size())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, seq := range slices.Sorted(maps.Keys(m.starts)) {
-		tr, err := m.journal.read(d, m.starts[seq], seq)
+	for _, seq := range slices.Sorted(maps.Keys(m.Starts)) {
+		tr, err := m.Journal.Read(d, m.Starts[seq], seq)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for at := tr.start; at != tr.next; at = m.journal.next(at) {
-			b, err := readBlock(d, m.layout.geo, m.journal.block(at))
+		for at := tr.start; at != tr.next; at = m.Journal.Next(at) {
+			b, err := ReadBlock(d, m.Layout.Geo, m.Journal.Block(at))
 			if err != nil {
 				t.Fatal(err)
 			}
-			addr := m.layout.geo.addr(m.journal.block(at))
+			addr := m.Layout.Geo.Addr(m.Journal.Block(at))
 			writes = append(writes, interp.Write{Off: addr, Len: uint64(len(b)), Data: b})
 			clear(base[addr : addr+uint64(len(b))])
 		}

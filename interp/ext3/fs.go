@@ -14,13 +14,14 @@ import (
 
 	"fsward/change"
 	"fsward/interp"
+	"fsward/interp/ext3/ondisk"
 )
 
 // FS is the Interpreter of one ext3 file system.
 type FS struct {
 	disk  interp.Disk
-	geo   *geometry // nil: the superblock is gone
-	m     *mounted  // nil while the file system is not mounted
+	geo   *ondisk.Geometry // nil: the superblock is gone
+	m     *Mounted         // nil while the file system is not mounted
 	names *change.Names
 	// settle is what the write last observed does to the above once it is on the device.
 	settle func() error
@@ -37,7 +38,7 @@ type FS struct {
 	loose  bool
 	memory *interp.MemoryBudget
 	limits interp.Limits
-	most   int // roles; 0: any number
+	most   int // Roles; 0: any number
 
 	logged bool      // something was written to the log since the last commit, or since one was expected
 	ahead  *forecast // the commit that is expected; nil if there is none
@@ -45,7 +46,7 @@ type FS struct {
 }
 
 // New attaches to a disk. A file system that needs recovery, or is in use, is read with what its
-// journal commits; one that is marked clean is read when it is mounted. The errors are
+// Journal commits; one that is marked clean is read when it is mounted. The errors are
 // interp.ErrNotFound, *interp.UnsupportedError, *interp.CorruptError, or of reading the disk.
 func New(d interp.Disk) (*FS, error) { return NewWithin(d, interp.Limits{}) }
 
@@ -56,24 +57,24 @@ func NewWithin(d interp.Disk, limits interp.Limits) (*FS, error) {
 		return nil, err
 	}
 	f := &FS{disk: d, names: change.NewNames(), memory: limits.NewMemoryBudget(), limits: limits, most: maxRoles(limits)}
-	if f.geo, err = readGeometry(sb, d.Size()); err != nil {
+	if f.geo, err = ondisk.ParseGeometry(sb, d.Size()); err != nil {
 		return nil, err
 	}
-	if !needsRecovery(sb) {
+	if !ondisk.NeedsRecovery(sb) {
 		return f, nil
 	}
 	f.m, err = f.attach(d, d.Size())
 	return f, err
 }
 
-func (f *FS) attach(dev io.ReaderAt, size uint64) (*mounted, error) {
-	m, err := mount(dev, size)
+func (f *FS) attach(dev io.ReaderAt, size uint64) (*Mounted, error) {
+	m, err := Mount(dev, size)
 	if err != nil {
 		return nil, err
 	}
 	m.most = f.most
-	m.state.kept = newKeptBlocks(maxKept(f.limits), m.layout.geo)
-	return m, m.readRoles()
+	m.State.kept = newKeptBlocks(maxKept(f.limits), m.Layout.Geo)
+	return m, m.ReadRoles()
 }
 
 // FS is "ext3", or "" once the superblock has been erased.
@@ -104,7 +105,7 @@ func (f *FS) Observe(w interp.Write) (obs interp.Observation) {
 		return obs
 	}
 	m := f.m
-	if touches(w, superOff, superLen) {
+	if touches(w, ondisk.SuperOff, ondisk.SuperLen) {
 		f.observeSuper(w, &obs)
 	}
 	if m == nil {
@@ -113,15 +114,15 @@ func (f *FS) Observe(w interp.Write) (obs interp.Observation) {
 		}
 		return obs
 	}
-	if bs := uint64(m.layout.geo.blockSize); !w.Discard {
+	if bs := uint64(m.Layout.Geo.BlockSize); !w.Discard {
 		f.wrote = writtenRun{uint32(w.Off / bs), uint32((w.Off+w.Len-1)/bs - w.Off/bs + 1), w.Seq}
 	}
 	judge := f.settle == nil && len(obs.Violations) == 0 && obs.Unknown == nil
-	placed, err := m.observeHome(w, pending{f.disk, w}, judge && !m.recovering, &obs)
+	placed, err := m.observeHome(w, PendingDevice{f.disk, w}, judge && !m.recovering, &obs)
 	if err != nil && judge {
 		obs.Unknown = err
 	}
-	f.stale = m.state.stale(w, placed)
+	f.stale = m.State.stale(w, placed)
 	if judge && len(obs.Violations) == 0 && obs.Unknown == nil {
 		f.observeJournal(w, &obs)
 	}
@@ -140,7 +141,7 @@ func (f *FS) Observe(w interp.Write) (obs interp.Observation) {
 	if then := f.settle; then != nil || len(placed) > 0 || err != nil {
 		f.settle = func() error {
 			for _, block := range placed {
-				m.state.drop(block)
+				m.State.drop(block)
 			}
 			if err != nil || then == nil {
 				return err
@@ -156,17 +157,17 @@ func (f *FS) Settle(written bool) {
 	settle := f.settle
 	f.settle = nil
 	f.release()
-	if f.m != nil && written && len(f.m.state.cache) > 0 {
-		f.m.state.forget()
+	if f.m != nil && written && len(f.m.State.cache) > 0 {
+		f.m.State.forget()
 	}
 	if f.m != nil {
-		f.m.state.kept.drop(f.stale...)
+		f.m.State.kept.drop(f.stale...)
 	}
 	if f.m != nil && f.logs.Len > 0 {
 		if !written {
 			f.logs.Data = nil
 		}
-		f.tail.wrote(f.logs, &f.m.journal, maxKept(f.limits))
+		f.tail.wrote(f.logs, &f.m.Journal, maxKept(f.limits))
 	}
 	f.logs = interp.Write{} // its bytes are the transport's
 	if settle != nil && written {
@@ -189,7 +190,7 @@ func (f *FS) release() {
 // observeSuper judges a write over the primary superblock. It is not journaled: the kernel writes its
 // counts and flags in place when the file system is mounted, synced and unmounted.
 func (f *FS) observeSuper(w interp.Write, obs *interp.Observation) {
-	dev := pending{f.disk, w}
+	dev := PendingDevice{f.disk, w}
 	sb, err := readSuper(dev)
 	if err != nil {
 		obs.Unknown = err
@@ -200,28 +201,28 @@ func (f *FS) observeSuper(w interp.Write, obs *interp.Observation) {
 		f.settle = func() error { f.geo, f.m = nil, nil; return nil }
 		return
 	}
-	geo, err := readGeometry(sb, f.disk.Size())
+	geo, err := ondisk.ParseGeometry(sb, f.disk.Size())
 	var foreign *interp.UnsupportedError
 	switch {
 	case errors.As(err, &foreign) && f.m == nil:
 		obs.Unknown = err
 		return
 	case err != nil:
-		obs.Violations = append(obs.Violations, on(checkSuperblock.at(superOff, "%v", err), kindSuperblock, 0))
+		obs.Violations = append(obs.Violations, on(checkSuperblock.at(ondisk.SuperOff, "%v", err), ondisk.KindSuperblock, 0))
 		return
 	}
-	if geo.journalInum == 0 && f.m == nil {
+	if geo.JournalInum == 0 && f.m == nil {
 		f.observePlain(sb, geo, dev, obs)
 		return
 	}
-	inUse := needsRecovery(sb)
+	inUse := ondisk.NeedsRecovery(sb)
 	switch {
-	case f.m != nil && geo.uuid != f.geo.uuid && !inUse:
+	case f.m != nil && geo.UUID != f.geo.UUID && !inUse:
 		obs.Note = "another ext3 file system was made here: it is read when it is mounted"
 		f.settle = func() error { f.geo, f.m = geo, nil; return nil }
 	case f.m != nil:
-		if changed := geo.changedFrom(f.geo); changed != "" {
-			obs.Violations = append(obs.Violations, on(checkImmutable.at(superOff, "%s", changed), kindSuperblock, 0))
+		if changed := geo.ChangedFrom(f.geo); changed != "" {
+			obs.Violations = append(obs.Violations, on(checkImmutable.at(ondisk.SuperOff, "%s", changed), ondisk.KindSuperblock, 0))
 			return
 		}
 		if err := f.m.copyFault(sb, obs); err != nil {
@@ -252,9 +253,9 @@ func (f *FS) observeSuper(w interp.Write, obs *interp.Observation) {
 		obs.Note = "mounted; its present state is the baseline: " + m.describe()
 		obs.Baseline = f.loose
 		f.settle = func() error {
-			m.state.dev = f.disk
+			m.State.dev = f.disk
 			f.order, f.data = order{durable: f.order.durable}, dataOrder{commits: 2} // nothing was written before it was mounted
-			f.geo, f.m, f.loose = m.layout.geo, m, false
+			f.geo, f.m, f.loose = m.Layout.Geo, m, false
 			return nil
 		}
 	default:
@@ -264,37 +265,37 @@ func (f *FS) observeSuper(w interp.Write, obs *interp.Observation) {
 
 // cleanFaults checks what has to be true when a file system is marked clean. Counts that are left as they
 // were are no fault: e2fsck replays a journal, clears the mark, and only then counts.
-func (m *mounted) cleanFaults(sb []byte, obs *interp.Observation) error {
-	block, p, found, err := m.lost(m.state.dev, m.seq)
+func (m *Mounted) cleanFaults(sb []byte, obs *interp.Observation) error {
+	block, p, found, err := m.lost(m.State.dev, m.Seq)
 	if err != nil {
 		return err
 	}
 	if found {
-		obs.Violations = append(obs.Violations, checkCleanJournal.at(m.layout.geo.addr(block),
-			"block %d is not as transaction %d committed it", block, p.seq))
+		obs.Violations = append(obs.Violations, checkCleanJournal.at(m.Layout.Geo.Addr(block),
+			"block %d is not as transaction %d committed it", block, p.Seq))
 		return nil
 	}
-	before, err := readSuper(m.state.dev)
+	before, err := readSuper(m.State.dev)
 	if err != nil {
 		return err
 	}
 	var blocks, inodes uint64
-	for g := range m.layout.geo.groups {
-		desc, err := m.layout.desc(m.state, g)
+	for g := range m.Layout.Geo.Groups {
+		desc, err := m.Layout.desc(m.State, g)
 		if err != nil {
 			return err
 		}
-		blocks += uint64(le16(desc, bgFreeBlocks))
-		inodes += uint64(le16(desc, bgFreeInodes))
+		blocks += uint64(ondisk.LE16(desc, ondisk.GroupFreeBlocks))
+		inodes += uint64(ondisk.LE16(desc, ondisk.GroupFreeInodes))
 	}
 	for _, c := range []struct {
 		name string
 		at   int
 		want uint64
-	}{{"blocks", sFreeBlocks, blocks}, {"inodes", sFreeInodes, inodes}} {
-		if have := le32(sb, c.at); uint64(have) != c.want && have != le32(before, c.at) {
-			obs.Violations = append(obs.Violations, on(checkCleanCounts.at(superOff,
-				"the superblock counts %d free %s, the groups %d", have, c.name, c.want), kindSuperblock, 0))
+	}{{"blocks", ondisk.SuperFreeBlocks, blocks}, {"inodes", ondisk.SuperFreeInodes, inodes}} {
+		if have := ondisk.LE32(sb, c.at); uint64(have) != c.want && have != ondisk.LE32(before, c.at) {
+			obs.Violations = append(obs.Violations, on(checkCleanCounts.at(ondisk.SuperOff,
+				"the superblock counts %d free %s, the groups %d", have, c.name, c.want), ondisk.KindSuperblock, 0))
 		}
 	}
 	return nil
@@ -303,9 +304,9 @@ func (m *mounted) cleanFaults(sb []byte, obs *interp.Observation) error {
 // observeJournal judges a write as far as it is in the journal.
 func (f *FS) observeJournal(w interp.Write, obs *interp.Observation) {
 	m := f.m
-	head, seq, idle := m.head, m.seq, m.idle
-	dev := pending{f.disk, w}
-	if at := m.layout.geo.addr(m.journal.block(0)); touches(w, at, jSuperLen) {
+	head, seq, idle := m.head, m.Seq, m.idle
+	dev := PendingDevice{f.disk, w}
+	if at := m.Layout.Geo.Addr(m.Journal.Block(0)); touches(w, at, ondisk.JournalSuperLen) {
 		js, resync, fault, err := m.readTail(dev)
 		switch {
 		case err != nil:
@@ -317,8 +318,8 @@ func (f *FS) observeJournal(w interp.Write, obs *interp.Observation) {
 				return
 			}
 		}
-		if js.start == 0 || resync {
-			head, seq, idle = js.start, js.seq, js.start == 0
+		if js.Start == 0 || resync {
+			head, seq, idle = js.Start, js.Seq, js.Start == 0
 		}
 		f.settle = func() error { m.moveTail(js, head, seq, idle); return nil }
 	}
@@ -338,7 +339,7 @@ func (f *FS) observeJournal(w interp.Write, obs *interp.Observation) {
 	if fc := f.foreseen(w); fc != nil {
 		t = fc.cmp.t
 	} else {
-		t, err = m.journal.read(dev, head, seq)
+		t, err = m.Journal.Read(dev, head, seq)
 	}
 	var chain *chainError
 	switch {
@@ -349,14 +350,14 @@ func (f *FS) observeJournal(w interp.Write, obs *interp.Observation) {
 		obs.Unknown = err
 		return
 	}
-	if _, err := m.journal.read(dev, t.next, seq+1); err == nil {
-		obs.Violations = append(obs.Violations, checkJournalChain.at(m.layout.geo.addr(m.journal.block(t.next)),
+	if _, err := m.Journal.Read(dev, t.next, seq+1); err == nil {
+		obs.Violations = append(obs.Violations, checkJournalChain.at(m.Layout.Geo.Addr(m.Journal.Block(t.next)),
 			"transaction %d is whole before %d was committed", seq+1, seq))
 		return
 	}
-	if m.journal.errno != 0 { // cleared at the next mount, before its first transaction (ext4_clear_journal_err)
-		obs.Violations = append(obs.Violations, checkJournalSuper.at(m.layout.geo.addr(m.journal.block(0)),
-			"transaction %d is committed to a journal that was given up with error %d", seq, int32(m.journal.errno)))
+	if m.Journal.Errno != 0 { // cleared at the next mount, before its first transaction (ext4_clear_journal_err)
+		obs.Violations = append(obs.Violations, checkJournalSuper.at(m.Layout.Geo.Addr(m.Journal.Block(0)),
+			"transaction %d is committed to a journal that was given up with error %d", seq, int32(m.Journal.Errno)))
 		return
 	}
 	f.observeOrder(w, t, obs)
@@ -365,7 +366,7 @@ func (f *FS) observeJournal(w interp.Write, obs *interp.Observation) {
 		return
 	}
 	f.names.Reset()
-	f.commit(m.compare(t, m.state, dev, f.disk.Size(), f.names, f.memory), obs)
+	f.commit(m.compare(t, m.State, dev, f.disk.Size(), f.names, f.memory), obs)
 }
 
 // commit puts what a transaction changes into an observation.
@@ -376,8 +377,8 @@ func (f *FS) commit(c comparison, obs *interp.Observation) {
 		return
 	}
 	f.observeData(c, obs)
-	if c.layout.geo.uuid != m.layout.geo.uuid && obs.Note == "" {
-		obs.Note = fmt.Sprintf("the file system gets another UUID: %x, was %x", c.layout.geo.uuid, m.layout.geo.uuid)
+	if c.layout.Geo.UUID != m.Layout.Geo.UUID && obs.Note == "" {
+		obs.Note = fmt.Sprintf("the file system gets another UUID: %x, was %x", c.layout.Geo.UUID, m.Layout.Geo.UUID)
 	}
 	then := f.settle
 	f.settle = func() error {
@@ -386,17 +387,17 @@ func (f *FS) commit(c comparison, obs *interp.Observation) {
 				return err
 			}
 		}
-		m.state.kept.committed(c)
+		m.State.kept.committed(c)
 		f.tail = logTail{}
 		m.commit(c.t)
 		f.data.committed(f.order.flushed)
 		f.order.committed()
-		if c.layout != m.layout {
+		if c.layout != m.Layout {
 			m.become(c.layout)
-			f.geo = c.layout.geo
+			f.geo = c.layout.Geo
 		}
 		if obs.Unknown != nil || len(c.delta.faults) > 0 {
-			return m.readRoles() // the delta is not whole
+			return m.ReadRoles() // the delta is not whole
 		}
 		m.follow(c.delta)
 		return nil
@@ -410,3 +411,8 @@ func (f *FS) Flushed(_ int, seq uint64) {
 }
 
 var _ interp.Interpreter = (*FS)(nil)
+
+// Schema names the numbers in the records of ext3.
+func Schema() *change.Schema { return schema }
+
+var schema = ondisk.Schema()

@@ -11,6 +11,7 @@ import (
 
 	"fsward/change"
 	"fsward/interp"
+	"fsward/interp/ext3/ondisk"
 )
 
 var update = flag.Bool("update", false, "rewrite the goldens")
@@ -35,9 +36,9 @@ func TestGoldenCommits(t *testing.T) {
 			}
 			script, want, _ := strings.Cut(string(text), "----\n")
 			got := ""
-			image := mkfs(t, "8M", "-b", "1024", "-I", "128")
+			image := Mkfs(t, "8M", "-b", "1024", "-I", "128")
 			last, over := "", false
-			follow(t, image, 1, func(obs interp.Observation) {
+			Follow(t, image, 1, func(obs interp.Observation) {
 				if obs.Txn == nil || over {
 					return
 				}
@@ -62,7 +63,7 @@ func normal(txn *change.Txn) string {
 	var b strings.Builder
 	seen := make(map[string]int)
 	for _, r := range txn.Records {
-		if r.Field == fieldGeneration || r.Field == fieldDtime {
+		if r.Field == ondisk.FieldGeneration || r.Field == ondisk.FieldDtime {
 			r.Old, r.New = known0(r.Old), known0(r.New)
 		}
 		line := schema.RecordText(r, txn.Names)

@@ -5,6 +5,7 @@ import (
 
 	"fsward/change"
 	"fsward/interp"
+	"fsward/interp/ext3/ondisk"
 )
 
 // A transaction can make another layout: of a file system that grows, or gets another UUID (EXT4_IOC_SETFSUUID).
@@ -15,17 +16,17 @@ import (
 
 // grown returns the layout that a transaction makes, the same as before if the file system stays as it is.
 // A superblock that is damaged or changed otherwise is told of where it is compared.
-func (m *mounted) grown(after *state, t *transaction, device uint64) (*layout, *change.Violation, error) {
-	if _, ok := t.copies[m.layout.geo.superBlock()]; !ok {
-		return m.layout, nil, nil
+func (m *Mounted) grown(after *State, t *transaction, device uint64) (*Layout, *change.Violation, error) {
+	if _, ok := t.Copies[m.Layout.Geo.SuperBlock()]; !ok {
+		return m.Layout, nil, nil
 	}
 	sb, err := after.super()
 	if err != nil {
 		return nil, nil, err
 	}
-	geo, err := readGeometry(sb, device)
-	if err == nil && geo.grownFrom(m.layout.geo) {
-		l, err := readLayout(geo, after.block)
+	geo, err := ondisk.ParseGeometry(sb, device)
+	if err == nil && geo.GrownFrom(m.Layout.Geo) {
+		l, err := readLayout(geo, after.Block)
 		var bad *interp.CorruptError
 		if errors.As(err, &bad) {
 			v := checkGroup.at(bad.Addr, "%s", bad.Reason)
@@ -33,12 +34,12 @@ func (m *mounted) grown(after *state, t *transaction, device uint64) (*layout, *
 		}
 		return l, nil, err
 	}
-	if err == nil && geo.renamedFrom(m.layout.geo) {
-		l := *m.layout
-		l.geo = geo
+	if err == nil && geo.RenamedFrom(m.Layout.Geo) {
+		l := *m.Layout
+		l.Geo = geo
 		return &l, nil, nil
 	}
-	return m.layout, nil, nil
+	return m.Layout, nil, nil
 }
 
 // superCopy checks the first copy of the superblock where a transaction writes it, or gives the file system another UUID: e2fsck
@@ -46,43 +47,43 @@ func (m *mounted) grown(after *state, t *transaction, device uint64) (*layout, *
 // How large the file system is comes to the copies later (update_backups).
 func (d *delta) superCopy() error {
 	g := uint32(1)
-	for g < d.geo.groups && !d.geo.hasSuper(g) {
+	for g < d.Geo.Groups && !d.Geo.HasSuper(g) {
 		g++
 	}
-	if block := d.geo.groupStart(g); d.image == nil && g < d.was.geo.groups && (d.rewrote(block) || d.geo.uuid != d.was.geo.uuid) {
-		b, err := d.new.block(block)
+	if block := d.Geo.GroupStart(g); d.image == nil && g < d.was.Geo.Groups && (d.rewrote(block) || d.Geo.UUID != d.was.Geo.UUID) {
+		b, err := d.new.Block(block)
 		if err != nil {
 			return err
 		}
-		if uuid := [uuidLen]byte(b[sUUID:]); le16(b, sMagic) != superMagic || uuid != d.geo.uuid {
-			d.fault(on(checkSuperblock.at(d.geo.addr(block), "the first copy of the superblock has the UUID %x, want %x", uuid, d.geo.uuid), kindSuperblock, 0))
+		if uuid := [ondisk.UuidLen]byte(b[ondisk.SuperUUID:]); ondisk.LE16(b, ondisk.SuperMagic) != ondisk.Magic || uuid != d.Geo.UUID {
+			d.fault(on(checkSuperblock.at(d.Geo.Addr(block), "the first copy of the superblock has the UUID %x, want %x", uuid, d.Geo.UUID), ondisk.KindSuperblock, 0))
 		}
 	}
 	return nil
 }
 
 // become takes the layout that a transaction made.
-func (m *mounted) become(l *layout) {
-	m.layout, m.state.geo, m.journal.geo = l, l.geo, l.geo
+func (m *Mounted) become(l *Layout) {
+	m.Layout, m.State.geo, m.Journal.Geo = l, l.Geo, l.Geo
 }
 
 // fixedOwners makes the records of the blocks of a group that begin to belong to the file system itself.
-func (d *delta) fixedOwners(g uint32, p places) (err error) {
+func (d *delta) fixedOwners(g uint32, p ondisk.Places) (err error) {
 	add := func(first, n uint32) {
 		for b := first; b < first+n && err == nil; b++ {
-			err = d.owner(change.Object{Kind: kindOwner, ID: uint64(b)})
+			err = d.owner(change.Object{Kind: ondisk.KindOwner, ID: uint64(b)})
 		}
 	}
-	start, head := d.geo.groupStart(g), d.geo.headBlocks(g)
+	start, head := d.Geo.GroupStart(g), d.Geo.HeadBlocks(g)
 	if !d.fresh(g) {
-		if had := d.was.geo.headBlocks(g); had < head {
+		if had := d.was.Geo.HeadBlocks(g); had < head {
 			add(start+had, head-had)
 		}
 		return err
 	}
 	add(start, head)
-	add(p.blockBitmap, 1)
-	add(p.inodeBitmap, 1)
-	add(p.inodeTable, d.geo.tableBlocks)
+	add(p.BlockBitmap, 1)
+	add(p.InodeBitmap, 1)
+	add(p.InodeTable, d.Geo.TableBlocks)
 	return err
 }

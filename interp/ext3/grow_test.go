@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"fsward/interp"
+	"fsward/interp/ext3/ondisk"
 )
 
 // Linux grows a mounted file system: every commit on the way holds, what is kept is what reading anew
@@ -20,7 +21,7 @@ func TestGrowth(t *testing.T) {
 		{"descriptors with their groups", []string{"-b", "1024", "-O", "meta_bg,^resize_inode"}, []string{"20M", "300M", "700M"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			image := mkfs(t, tc.sizes[0], append([]string{"-J", "size=2"}, tc.mkfs...)...)
+			image := Mkfs(t, tc.sizes[0], append([]string{"-J", "size=2"}, tc.mkfs...)...)
 			if err := os.Truncate(image, 700<<20); err != nil {
 				t.Fatal(err)
 			}
@@ -35,7 +36,7 @@ func TestGrowth(t *testing.T) {
 					return
 				}
 				for _, r := range obs.Txn.Records {
-					if r.Object.Kind == kindSuperblock && r.Field == fieldBlocksCount {
+					if r.Object.Kind == ondisk.KindSuperblock && r.Field == ondisk.FieldBlocksCount {
 						steps++
 					}
 				}
@@ -44,17 +45,17 @@ func TestGrowth(t *testing.T) {
 				t.Errorf("grew in %d steps\n%s", steps, out)
 			}
 			peer(t, "e2fsck", "-fn", image)
-			d := open(t, image)
+			d := OpenImage(t, image)
 			sb, err := readSuper(d)
-			if err != nil || le32(sb, sBlocksCount) != f.fs.geo.blocks {
-				t.Errorf("%d blocks followed, the superblock has %d: %v", f.fs.geo.blocks, le32(sb, sBlocksCount), err)
+			if err != nil || ondisk.LE32(sb, ondisk.SuperBlocksCount) != f.fs.geo.Blocks {
+				t.Errorf("%d blocks followed, the superblock has %d: %v", f.fs.geo.Blocks, ondisk.LE32(sb, ondisk.SuperBlocksCount), err)
 			}
 			t.Logf("%d commits, %d steps", f.commits, steps)
 			obs, err := Image(d)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, line := range judge(engine(t), obs) {
+			for _, line := range Judge(Engine(t), obs) {
 				t.Error(line)
 			}
 		})

@@ -5,34 +5,35 @@ import (
 	"math"
 
 	"fsward/interp"
+	"fsward/interp/ext3/ondisk"
 )
 
 // A metadata block goes to its place only as the last commit made it (jbd2 lets a buffer be written once the
 // transaction that changed it is in the log, and not while the next one changes it). Blocks that are no
-// metadata yet, or not any more, can be written at will, as can the superblock, which has checks of its own.
+// Metadata yet, or not any more, can be written at will, as can the superblock, which has checks of its own.
 
 // observeHome looks at the blocks that a write puts into their places, and judges those that are metadata in the
 // committed state. placed are those whose copies in the journal are the same: they are not needed any more. The
 // superblock is written to its place without the journal as well: what is there is always newer. The error is of reading.
-func (m *mounted) observeHome(w interp.Write, dev pending, judge bool, obs *interp.Observation) (placed []uint32, err error) {
-	geo := m.layout.geo
-	bs := uint64(geo.blockSize)
-	for b := w.Off / bs; b <= (w.Off+w.Len-1)/bs && b < m.state.blocks; b++ {
+func (m *Mounted) observeHome(w interp.Write, dev PendingDevice, judge bool, obs *interp.Observation) (placed []uint32, err error) {
+	geo := m.Layout.Geo
+	bs := uint64(geo.BlockSize)
+	for b := w.Off / bs; b <= (w.Off+w.Len-1)/bs && b < m.State.blocks; b++ {
 		block := uint32(b)
-		_, copied := m.state.copies[block]
+		_, copied := m.State.Copies[block]
 		judged := judge && m.metadata(block)
 		switch {
-		case copied && block == geo.superBlock():
+		case copied && block == geo.SuperBlock():
 			placed = append(placed, block)
 			continue
 		case !copied && !judged:
 			continue
 		}
-		committed, err := m.state.read(block, m.scratch[0][:geo.blockSize])
+		committed, err := m.State.read(block, m.scratch[0][:geo.BlockSize])
 		if err != nil {
 			return placed, err
 		}
-		written, err := dev.block(geo, block, m.scratch[1][:geo.blockSize])
+		written, err := dev.block(geo, block, m.scratch[1][:geo.BlockSize])
 		if err != nil {
 			return placed, err
 		}
@@ -40,45 +41,37 @@ func (m *mounted) observeHome(w interp.Write, dev pending, judge bool, obs *inte
 		if copied && same {
 			placed = append(placed, block)
 		}
-		if same || !judged || !w.Discard && geo.isSuperCopy(block) && sameSuper(committed, written, geo) {
+		if same || !judged || !w.Discard && geo.IsSuperCopy(block) && sameSuper(committed, written, geo) {
 			continue
 		}
 		what := "is written with something else than was committed"
 		if w.Discard {
 			what = "is discarded"
 		}
-		obs.Violations = append(obs.Violations, checkHome.at(geo.addr(block), "block %d, %s, %s", block, m.describeBlock(block), what))
+		obs.Violations = append(obs.Violations, checkHome.at(geo.Addr(block), "block %d, %s, %s", block, m.describeBlock(block), what))
 		judge = false
 	}
 	return placed, nil
 }
 
-// isSuperCopy tells whether a block begins with a copy of the superblock. Linux takes those beyond the first two past the
-// journal, when it has changed its superblock's label or the count of blocks that hold no data
-// (ext4_update_superblocks_fn: EXT4_IOC_SETFSLABEL, EXT4_IOC_SETFSUUID, and ext4_update_overhead in mounting after resize2fs).
-func (g *geometry) isSuperCopy(block uint32) bool {
-	group := g.groupOf(block)
-	return group > 0 && block == g.groupStart(group) && g.hasSuper(group)
-}
-
 // sameSuper tells whether a block that begins with a copy of the superblock still does, of the same file system, and
 // differs in that copy alone. How large the file system is may differ: a copy can be older than the last resize2fs. One that
 // differs in its UUID and nowhere else comes before the commit that gives the file system that UUID.
-func sameSuper(committed, written []byte, geo *geometry) bool {
-	copied, err := readGeometry(written[:superLen], math.MaxUint64)
-	renamed := bytes.Equal(committed[:sUUID], written[:sUUID]) && bytes.Equal(committed[sUUID+uuidLen:superLen], written[sUUID+uuidLen:superLen])
-	return err == nil && (renamed || copied.reshapedFrom(geo) == "") && bytes.Equal(committed[superLen:], written[superLen:])
+func sameSuper(committed, written []byte, geo *ondisk.Geometry) bool {
+	copied, err := ondisk.ParseGeometry(written[:ondisk.SuperLen], math.MaxUint64)
+	renamed := bytes.Equal(committed[:ondisk.SuperUUID], written[:ondisk.SuperUUID]) && bytes.Equal(committed[ondisk.SuperUUID+ondisk.UuidLen:ondisk.SuperLen], written[ondisk.SuperUUID+ondisk.UuidLen:ondisk.SuperLen])
+	return err == nil && (renamed || copied.ReshapedFrom(geo) == "") && bytes.Equal(committed[ondisk.SuperLen:], written[ondisk.SuperLen:])
 }
 
 // describeBlock says what a metadata block is.
-func (m *mounted) describeBlock(block uint32) string {
-	r, known := m.roles[block]
+func (m *Mounted) describeBlock(block uint32) string {
+	r, known := m.Roles[block]
 	switch {
 	case !known:
 		return "of fixed place"
-	case r.level == roleDir:
+	case r.Level == RoleDir:
 		return "a directory's"
-	case r.level == roleXattr:
+	case r.Level == RoleXattr:
 		return "of extended attributes"
 	}
 	return "an indirect block"

@@ -6,24 +6,25 @@ import (
 	"testing"
 
 	"fsward/interp"
+	"fsward/interp/ext3/ondisk"
 )
 
 // Metadata of a mounted file system is written to its place as it was committed, and not otherwise.
 func TestHomeWrites(t *testing.T) {
-	ready := func(fs *FS, w interp.Write) bool { return mountedNow(fs, w) && len(fs.m.state.copies) > 1 }
+	ready := func(fs *FS, w interp.Write) bool { return mountedNow(fs, w) && len(fs.m.State.Copies) > 1 }
 	fs, d, _ := replay(t, ready)
-	p := fs.m.layout.places[0]
+	p := fs.m.Layout.Places[0]
 	for _, tc := range []struct {
 		name  string
 		block uint32
 	}{
-		{"block bitmap", p.blockBitmap}, {"inode bitmap", p.inodeBitmap}, {"inode table", p.inodeTable}, {"descriptors", fs.geo.descBlock(0)},
+		{"block bitmap", p.BlockBitmap}, {"inode bitmap", p.InodeBitmap}, {"inode table", p.InodeTable}, {"descriptors", fs.geo.DescBlock(0)},
 	} {
-		b, err := fs.m.state.block(tc.block)
+		b, err := fs.m.State.Block(tc.block)
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := interp.Write{Off: fs.geo.addr(tc.block), Len: uint64(len(b)), Data: bytes.Clone(b)}
+		w := interp.Write{Off: fs.geo.Addr(tc.block), Len: uint64(len(b)), Data: bytes.Clone(b)}
 		if obs := fs.Observe(w); len(obs.Violations) > 0 || obs.Unknown != nil {
 			t.Errorf("%s, as committed: %v %v", tc.name, obs.Violations, obs.Unknown)
 		}
@@ -31,23 +32,23 @@ func TestHomeWrites(t *testing.T) {
 		only(t, fs.Observe(w), "ext3/home")
 		only(t, fs.Observe(interp.Write{Off: w.Off, Len: w.Len, Discard: true}), "ext3/home")
 	}
-	root, err := fs.m.layout.inode(fs.m.state, rootIno)
+	root, err := fs.m.Layout.Inode(fs.m.State, ondisk.RootIno)
 	if err != nil {
 		t.Fatal(err)
 	}
-	only(t, fs.Observe(interp.Write{Off: fs.geo.addr(root.pointer(0)), Len: 512, Data: make([]byte, 512)}), "ext3/home")
+	only(t, fs.Observe(interp.Write{Off: fs.geo.Addr(root.Pointer(0)), Len: 512, Data: make([]byte, 512)}), "ext3/home")
 	// What is committed and not in its place yet, written as it was before: the update is lost.
 	lost := 0
-	for b := range fs.m.state.copies {
-		old, err := readBlock(d, fs.geo, b)
+	for b := range fs.m.State.Copies {
+		old, err := ReadBlock(d, fs.geo, b)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if now, err := fs.m.state.block(b); err != nil || bytes.Equal(now, old) || !fs.m.metadata(b) {
+		if now, err := fs.m.State.Block(b); err != nil || bytes.Equal(now, old) || !fs.m.metadata(b) {
 			continue
 		}
 		lost++
-		only(t, fs.Observe(interp.Write{Off: fs.geo.addr(b), Len: uint64(len(old)), Data: old}), "ext3/home")
+		only(t, fs.Observe(interp.Write{Off: fs.geo.Addr(b), Len: uint64(len(old)), Data: old}), "ext3/home")
 	}
 	if lost == 0 {
 		t.Error("nothing was committed that was not in its place")
@@ -68,7 +69,7 @@ func TestCommitOrder(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			base, writes := record(t)
-			d := newDisk(bytes.NewReader(base), uint64(len(base)))
+			d := NewDisk(bytes.NewReader(base), uint64(len(base)))
 			fs, err := New(d)
 			if err != nil {
 				t.Fatal(err)
@@ -76,7 +77,7 @@ func TestCommitOrder(t *testing.T) {
 			commits, lastLog, note := 0, uint64(0), ""
 			for n, w := range writes {
 				w.Seq = uint64(n) + 1
-				commit := fs.m != nil && !fs.m.idle && fs.m.holdsCommit(w, fs.m.seq)
+				commit := fs.m != nil && !fs.m.idle && fs.m.holdsCommit(w, fs.m.Seq)
 				now := commits > learned
 				switch {
 				case commit && now && tc.early:
@@ -99,7 +100,7 @@ func TestCommitOrder(t *testing.T) {
 				} else if fs.m != nil && fs.m.inLog(w) {
 					lastLog = w.Seq
 				}
-				d.apply(w)
+				d.Apply(w)
 				fs.Settle(true)
 			}
 			if commits <= learned || tc.rule != "" {
@@ -115,15 +116,15 @@ func TestCommitOrder(t *testing.T) {
 // A program that writes through the page cache writes a whole page. What of the log is in it stays as it was.
 func TestLogWrittenAsItWas(t *testing.T) {
 	ready := func(fs *FS, w interp.Write) bool {
-		return mountedNow(fs, w) && !fs.m.idle && fs.m.seq-fs.m.journal.seq > 1 && len(fs.m.state.copies) > 1
+		return mountedNow(fs, w) && !fs.m.idle && fs.m.Seq-fs.m.Journal.Seq > 1 && len(fs.m.State.Copies) > 1
 	}
 	fs, d, _ := replay(t, ready)
-	block := fs.m.journal.block(fs.m.journal.start)
-	b, err := readBlock(d, fs.geo, block)
+	block := fs.m.Journal.Block(fs.m.Journal.Start)
+	b, err := ReadBlock(d, fs.geo, block)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := interp.Write{Off: fs.geo.addr(block), Len: uint64(len(b)), Data: b}
+	w := interp.Write{Off: fs.geo.Addr(block), Len: uint64(len(b)), Data: b}
 	if obs := fs.Observe(w); len(obs.Violations) > 0 || obs.Unknown != nil {
 		t.Errorf("as it was: %v %v", obs.Violations, obs.Unknown)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"fsward/change"
 	"fsward/interp"
+	"fsward/interp/ext3/ondisk"
 )
 
 // Image reads a whole image as one transaction of additions; a journal that is needed is replayed in
@@ -14,24 +15,24 @@ func Image(d interp.Disk) (interp.Observation, error) { return ImageWith(d, inte
 
 // ImageWith is Image with bounds, and with word of how far it has come.
 func ImageWith(d interp.Disk, options interp.ImageOptions) (interp.Observation, error) {
-	m, err := mount(d, d.Size())
+	m, err := Mount(d, d.Size())
 	if err != nil {
 		return interp.Observation{}, err
 	}
-	if options.InUse && m.layout.geo.journalInum == 0 {
+	if options.InUse && m.Layout.Geo.JournalInum == 0 {
 		sb, err := readSuper(d)
 		if err != nil {
 			return interp.Observation{}, err
 		}
-		if !marksClean(sb) {
+		if !ondisk.MarksClean(sb) {
 			return interp.Observation{}, interp.ErrNoState
 		}
 	}
 	return m.wholeImage(d, d.Size(), options), nil
 }
 
-func (m *mounted) wholeImage(d io.ReaderAt, size uint64, options interp.ImageOptions) interp.Observation {
-	obs := interp.Observation{Point: interp.CommitPoint, Generation: uint64(m.seq)}
+func (m *Mounted) wholeImage(d io.ReaderAt, size uint64, options interp.ImageOptions) interp.Observation {
+	obs := interp.Observation{Point: interp.CommitPoint, Generation: uint64(m.Seq)}
 	w := &whole{drop: options.Budget != nil, dropped: options.Stream, progress: options.Progress}
 	delta := m.wholeDelta(d, size, w, change.NewNames())
 	delta.memory = options.Budget
@@ -49,9 +50,9 @@ func (m *mounted) wholeImage(d io.ReaderAt, size uint64, options interp.ImageOpt
 }
 
 // wholeDelta begins the comparison of a file system that has nothing with all that is there.
-func (m *mounted) wholeDelta(d io.ReaderAt, size uint64, w *whole, names *change.Names) *delta {
-	txn := &change.Txn{Schema: schema, Generation: uint64(m.seq), Names: names}
-	delta := newDelta(m.layout, m.layout, size, newState(d, m.layout.geo, size), m.state, nil, nil, txn)
+func (m *Mounted) wholeDelta(d io.ReaderAt, size uint64, w *whole, names *change.Names) *delta {
+	txn := &change.Txn{Schema: schema, Generation: uint64(m.Seq), Names: names}
+	delta := newDelta(m.Layout, m.Layout, size, NewState(d, m.Layout.Geo, size), m.State, nil, nil, txn)
 	delta.image = w
 	return delta
 }
@@ -59,6 +60,6 @@ func (m *mounted) wholeDelta(d io.ReaderAt, size uint64, w *whole, names *change
 // conclude puts what a delta found into an observation: records only if the structure is sound.
 func (d *delta) conclude(obs *interp.Observation) {
 	if obs.Violations = append(obs.Violations, d.faults...); len(obs.Violations) == 0 {
-		obs.Txn, obs.View = d.txn, &view{layout: d.layout, state: d.new, names: d.txn.Names, orphan: d.isOrphan}
+		obs.Txn, obs.View = d.txn, &view{Layout: d.Layout, state: d.new, names: d.txn.Names, orphan: d.isOrphan}
 	}
 }

@@ -20,7 +20,7 @@ func TestImagesOfE2fsprogs(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer table.Close()
-	rules := engine(t)
+	rules := Engine(t)
 	judged, flagged := 0, 0
 	lines := bufio.NewScanner(table)
 	lines.Buffer(nil, 1<<20)
@@ -30,9 +30,9 @@ func TestImagesOfE2fsprogs(t *testing.T) {
 			continue
 		}
 		verdict := col[9]
-		path := unpack(t, shareddata.Path(t, "ext3/"+col[1]))
+		path := Unpack(t, shareddata.Path(t, "ext3/"+col[1]))
 		start := time.Now()
-		obs, err := Image(open(t, path))
+		obs, err := Image(OpenImage(t, path))
 		if took := time.Since(start); took > 10*time.Second {
 			t.Errorf("%s took %v", col[0], took)
 		}
@@ -53,7 +53,7 @@ func TestImagesOfE2fsprogs(t *testing.T) {
 			continue
 		}
 		judged++
-		found := judge(rules, obs)
+		found := Judge(rules, obs)
 		if len(found) > 0 {
 			flagged++
 		}

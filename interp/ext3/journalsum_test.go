@@ -12,9 +12,9 @@ import (
 	"fsward/interp"
 )
 
-// journaled makes a file system whose journal holds transactions that debugfs wrote, with checksums of a
+// Journaled makes a file system whose journal holds transactions that debugfs wrote, with checksums of a
 // version (0: none). Its blocks 333, 334 and 2000 are data of nobody, with contents to be told apart.
-func journaled(t *testing.T, version int) string {
+func Journaled(t *testing.T, version int) string {
 	t.Helper()
 	dir := t.TempDir()
 	image, commands, data := filepath.Join(dir, "disk.img"), filepath.Join(dir, "commands"), filepath.Join(dir, "data")
@@ -53,37 +53,37 @@ func journaled(t *testing.T, version int) string {
 func TestJournalChecksums(t *testing.T) {
 	for version := range 4 {
 		t.Run(fmt.Sprintf("version %d", version), func(t *testing.T) {
-			image := journaled(t, version)
-			d := open(t, image)
-			m, err := mount(d, d.Size())
+			image := Journaled(t, version)
+			d := OpenImage(t, image)
+			m, err := Mount(d, d.Size())
 			if err != nil {
 				t.Fatal(err)
 			}
-			if j := m.journal; j.checksum != (version == 1) || version > 1 && j.csum != version {
-				t.Fatalf("checksums: %v, version %d", j.checksum, j.csum)
+			if j := m.Journal; j.Checksum != (version == 1) || version > 1 && j.CsumVersion != version {
+				t.Fatalf("checksums: %v, version %d", j.Checksum, j.CsumVersion)
 			}
 			transactions, blocks := uint32(3), 3 // 2333 is revoked
 			if version == 1 {
 				transactions, blocks = 2, 4
 			}
-			if m.seq != transactions+1 {
-				t.Errorf("the log goes on with %d, want %d", m.seq, transactions+1)
+			if m.Seq != transactions+1 {
+				t.Errorf("the log goes on with %d, want %d", m.Seq, transactions+1)
 			}
 			run := filepath.Join(t.TempDir(), "run.img")
 			peer(t, "cp", image, run)
 			peer(t, "debugfs", "-w", "-R", "journal_run", run)
-			after := open(t, run)
+			after := OpenImage(t, run)
 			changed := 0
 			for b := uint32(2000); b < 5000; b++ {
-				have, err := m.state.block(b)
+				have, err := m.State.Block(b)
 				if err != nil {
 					t.Fatal(err)
 				}
-				want, err := readBlock(after, m.layout.geo, b)
+				want, err := ReadBlock(after, m.Layout.Geo, b)
 				if err != nil {
 					t.Fatal(err)
 				}
-				before, err := readBlock(d, m.layout.geo, b)
+				before, err := ReadBlock(d, m.Layout.Geo, b)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -109,14 +109,14 @@ func TestJournalChecksums(t *testing.T) {
 				{6, 900, "revoke block", []int{1, 2, 3}}, // with version 1, a descriptor: what is behind its tags counts
 				{5, 60, "commit block", []int{2, 3}},
 			} {
-				alter := newDisk(d, d.size)
-				block := m.journal.block(at.block)
-				b, err := readBlock(d, m.layout.geo, block)
+				alter := NewDisk(d, d.size)
+				block := m.Journal.Block(at.block)
+				b, err := ReadBlock(d, m.Layout.Geo, block)
 				if err != nil {
 					t.Fatal(err)
 				}
-				alter.apply(interp.Write{Off: m.layout.geo.addr(block) + at.off, Len: 1, Data: []byte{b[at.off] ^ 0x40}})
-				_, err = mount(alter, d.Size())
+				alter.Apply(interp.Write{Off: m.Layout.Geo.Addr(block) + at.off, Len: 1, Data: []byte{b[at.off] ^ 0x40}})
+				_, err = Mount(alter, d.Size())
 				if want := slices.Contains(at.found, version); want != (err != nil && strings.Contains(err.Error(), "checksum")) {
 					t.Errorf("with another byte in a %s: %v", at.what, err)
 				}
@@ -128,32 +128,32 @@ func TestJournalChecksums(t *testing.T) {
 // The checksums that Linux puts into commit blocks (mount -o journal_checksum) are those of the
 // transactions, and a copy that is damaged on its way is refused with its commit.
 func TestJournalChecksumsOfLinux(t *testing.T) {
-	image := mkfs(t, "16M", "-b", "1024", "-J", "size=1")
-	base := readFile(t, image)
+	image := Mkfs(t, "16M", "-b", "1024", "-J", "size=1")
+	base := ReadFile(t, image)
 	f := followAs(t, "ext4", image, 3, nil, []string{"journal_checksum"},
 		"for i in 1 2 3 4 5 6 7 8 9; do echo $i > f$i; sync f$i; done; rm f3; sync -f .")
 	if f.commits < 9 {
 		t.Fatalf("%d commits", f.commits)
 	}
-	d := newDisk(bytes.NewReader(base), uint64(len(base)))
+	d := NewDisk(bytes.NewReader(base), uint64(len(base)))
 	fs, err := New(d)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, w := range f.writes {
-		if fs.m == nil || !fs.m.journal.checksum || !fs.m.holdsCommit(w, fs.m.seq) {
+	for _, w := range f.Writes {
+		if fs.m == nil || !fs.m.Journal.Checksum || !fs.m.holdsCommit(w, fs.m.Seq) {
 			fs.Observe(w)
-			d.apply(w)
+			d.Apply(w)
 			fs.Settle(true)
 			continue
 		}
-		copied := fs.geo.addr(fs.m.journal.block(fs.m.journal.next(fs.m.head)))
+		copied := fs.geo.Addr(fs.m.Journal.Block(fs.m.Journal.Next(fs.m.head)))
 		b := make([]byte, 1)
-		if _, err := (pending{d, w}).ReadAt(b, int64(copied)+100); err != nil {
+		if _, err := (PendingDevice{d, w}).ReadAt(b, int64(copied)+100); err != nil {
 			t.Fatal(err)
 		}
 		b[0]++
-		d.apply(interp.Write{Off: copied + 100, Len: 1, Data: b})
+		d.Apply(interp.Write{Off: copied + 100, Len: 1, Data: b})
 		if touches(w, copied+100, 1) {
 			w.Data[copied+100-w.Off] = b[0]
 		}

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"fsward/interp"
+	"fsward/interp/ext3/ondisk"
 )
 
 // Someone waits for the verdict on a commit. So what it is compared with is kept in memory, as is the log from when it was
@@ -30,8 +31,8 @@ type keptBlocks struct {
 	most   int
 }
 
-func newKeptBlocks(bytes int, geo *geometry) *keptBlocks {
-	return &keptBlocks{blocks: make(map[uint32][]byte), most: bytes / int(geo.blockSize)}
+func newKeptBlocks(bytes int, geo *ondisk.Geometry) *keptBlocks {
+	return &keptBlocks{blocks: make(map[uint32][]byte), most: bytes / int(geo.BlockSize)}
 }
 
 // get returns the contents of a block, which the caller must not change; nil if they are not kept.
@@ -113,11 +114,11 @@ func (k *keptBlocks) put(block uint32, contents []byte) {
 
 // stale lists the blocks that are kept and that a write makes something else of. placed are those, in order, that it writes as the
 // last commit made them.
-func (s *state) stale(w interp.Write, placed []uint32) []uint32 {
-	bs := uint64(s.geo.blockSize)
+func (s *State) stale(w interp.Write, placed []uint32) []uint32 {
+	bs := uint64(s.geo.BlockSize)
 	return slices.DeleteFunc(s.kept.within(w.Off/bs, (w.Off+w.Len-1)/bs), func(b uint32) bool {
 		_, same := slices.BinarySearch(placed, b)
-		return same && b != s.geo.superBlock()
+		return same && b != s.geo.SuperBlock()
 	})
 }
 
@@ -129,8 +130,8 @@ type logTail struct {
 
 // wrote is told of a write, and takes a copy of what of it is in the log, up to most bytes in all. It has no data where it may not be
 // on the device as a whole.
-func (l *logTail) wrote(w interp.Write, j *journal, most int) {
-	bs := uint64(j.geo.blockSize)
+func (l *logTail) wrote(w interp.Write, j *Journal, most int) {
+	bs := uint64(j.Geo.BlockSize)
 	var data []byte
 	if l.bytes+len(w.Data) <= most {
 		data = bytes.Clone(w.Data)
@@ -140,7 +141,7 @@ func (l *logTail) wrote(w interp.Write, j *journal, most int) {
 		l.blocks = make(map[uint32][]byte)
 	}
 	for b := w.Off / bs; b*bs < w.Off+w.Len; b++ {
-		if logical, inside := j.logical(uint32(b)); !inside || logical == 0 {
+		if logical, inside := j.Logical(uint32(b)); !inside || logical == 0 {
 			continue // the journal's superblock is none of it
 		}
 		if at := b * bs; data != nil && at >= w.Off && at+bs <= w.Off+w.Len {
@@ -155,5 +156,5 @@ func (l *logTail) wrote(w interp.Write, j *journal, most int) {
 type memoryReader interface {
 	io.ReaderAt
 	// contents returns a block, which the caller must not change; nil if it has to be read.
-	contents(g *geometry, block uint32) ([]byte, error)
+	contents(g *ondisk.Geometry, block uint32) ([]byte, error)
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"fsward/interp"
+	"fsward/interp/ext3/ondisk"
 	"fsward/shareddata"
 )
 
@@ -13,7 +14,7 @@ func withoutKept(t *testing.T, d interp.Disk) *FS {
 	fs := newFS(t, d)
 	fs.limits.Memory = 1
 	if fs.m != nil {
-		fs.m.state.kept = nil
+		fs.m.State.kept = nil
 	}
 	return fs
 }
@@ -25,28 +26,28 @@ func keptIsRight(t *testing.T, fs *FS) (blocks, log int) {
 	if fs.m == nil {
 		return 0, 0
 	}
-	fresh := *fs.m.state
+	fresh := *fs.m.State
 	fresh.kept, fresh.cache = nil, make(map[uint32][]byte)
-	for b, contents := range fs.m.state.kept.blocks {
+	for b, contents := range fs.m.State.kept.blocks {
 		if want, err := fresh.fetch(b); err != nil || !bytes.Equal(contents, want) {
 			t.Fatalf("block %d is kept with something else: %v", b, err)
 		}
 	}
 	for b, contents := range fs.tail.blocks {
-		if want, err := readBlock(fs.disk, fs.geo, b); err != nil || !bytes.Equal(contents, want) {
+		if want, err := ReadBlock(fs.disk, fs.geo, b); err != nil || !bytes.Equal(contents, want) {
 			t.Fatalf("block %d of the log is kept with something else: %v", b, err)
 		}
 	}
-	return len(fs.m.state.kept.blocks), len(fs.tail.blocks)
+	return len(fs.m.State.kept.blocks), len(fs.tail.blocks)
 }
 
 func TestKeptBlocks(t *testing.T) {
-	d := open(t, unpack(t, shareddata.Path(t, "logs/ext3-default.base.img.zst")))
+	d := OpenImage(t, Unpack(t, shareddata.Path(t, "logs/ext3-default.base.img.zst")))
 	fs := newFS(t, d)
 	n, blocks, log := 0, 0, 0
-	writes(t, unpack(t, shareddata.Path(t, "logs/ext3-default.log.zst")), func(w interp.Write) {
+	writes(t, Unpack(t, shareddata.Path(t, "logs/ext3-default.log.zst")), func(w interp.Write) {
 		obs := fs.Observe(w)
-		d.apply(w)
+		d.Apply(w)
 		fs.Settle(true)
 		if n++; n%64 == 0 || obs.Point == interp.CommitPoint {
 			b, l := keptIsRight(t, fs)
@@ -56,8 +57,8 @@ func TestKeptBlocks(t *testing.T) {
 			return
 		}
 		// What is written whatever is said of it.
-		for block := range fs.m.state.kept.blocks {
-			if block < 2 || block+2 > fs.geo.blocks {
+		for block := range fs.m.State.kept.blocks {
+			if block < 2 || block+2 > fs.geo.Blocks {
 				continue // the superblock would be erased
 			}
 			was := present(t, fs, block)
@@ -71,11 +72,11 @@ func TestKeptBlocks(t *testing.T) {
 					before[i] = present(t, fs, block+uint32(i)-1)
 				}
 				fs.Observe(w)
-				d.apply(w)
+				d.Apply(w)
 				fs.Settle(true)
 				keptIsRight(t, fs)
 				for _, w := range before {
-					d.apply(w)
+					d.Apply(w)
 				}
 			}
 		}
@@ -98,7 +99,7 @@ func TestKeptBlocksAreBounded(t *testing.T) {
 		t.Errorf("%d blocks are within all", got)
 	}
 	var l logTail
-	j := &journal{geo: &geometry{blockSize: 1024}, runs: []run{{0, 100, 50}}, journalSuper: journalSuper{maxLen: 50}}
+	j := &Journal{Geo: &ondisk.Geometry{BlockSize: 1024}, Runs: []run{{0, 100, 50}}, JournalSuper: ondisk.JournalSuper{MaxLen: 50}}
 	for n := range uint64(20) {
 		l.wrote(interp.Write{Off: (101 + n) * 1024, Len: 1024, Data: make([]byte, 1024)}, j, 10<<10)
 	}

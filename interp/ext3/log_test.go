@@ -11,15 +11,15 @@ import (
 // The log of a real kernel, from mount to unmount: every commit in it is sound, and so is the
 // file system that it leaves.
 func TestRealLog(t *testing.T) {
-	d := open(t, unpack(t, shareddata.Path(t, "logs/ext3-default.base.img.zst")))
+	d := OpenImage(t, Unpack(t, shareddata.Path(t, "logs/ext3-default.base.img.zst")))
 	fs, err := New(d)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules := engine(t)
+	rules := Engine(t)
 	commits, records := 0, 0
 	var spent time.Duration
-	writes(t, unpack(t, shareddata.Path(t, "logs/ext3-default.log.zst")), func(w interp.Write) {
+	writes(t, Unpack(t, shareddata.Path(t, "logs/ext3-default.log.zst")), func(w interp.Write) {
 		start := time.Now()
 		obs := fs.Observe(w)
 		took := time.Since(start)
@@ -28,7 +28,7 @@ func TestRealLog(t *testing.T) {
 			t.Log(obs.Note)
 		}
 		start = time.Now()
-		for _, line := range judge(rules, obs) {
+		for _, line := range Judge(rules, obs) {
 			t.Error(line)
 		}
 		judged := time.Since(start)
@@ -36,10 +36,10 @@ func TestRealLog(t *testing.T) {
 			commits++
 			if obs.Txn != nil {
 				records += len(obs.Txn.Records)
-				t.Logf("commit %d: %d records, %d copies, %v, rules %v", obs.Generation, len(obs.Txn.Records), len(fs.m.state.copies), took, judged)
+				t.Logf("commit %d: %d records, %d copies, %v, rules %v", obs.Generation, len(obs.Txn.Records), len(fs.m.State.Copies), took, judged)
 			}
 		}
-		d.apply(w)
+		d.Apply(w)
 		fs.Settle(true)
 	})
 	t.Logf("%d commits, %d records in %v", commits, records, spent)
@@ -55,14 +55,14 @@ func TestRealLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("attached in %v: %d directory and indirect blocks", time.Since(start), len(m.roles))
+	t.Logf("attached in %v: %d directory and indirect blocks", time.Since(start), len(m.Roles))
 	start = time.Now()
 	obs, err := Image(d)
 	if err != nil {
 		t.Fatal(err)
 	}
 	took := time.Since(start)
-	for _, line := range judge(rules, obs) {
+	for _, line := range Judge(rules, obs) {
 		t.Errorf("the image at the end: %s", line)
 	}
 	t.Logf("the image at the end: %d records in %v, rules %v", len(obs.Txn.Records), took, time.Since(start)-took)

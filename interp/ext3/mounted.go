@@ -6,17 +6,19 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"fsward/interp/ext3/ondisk"
 )
 
 // A mounted file system is a baseline to compare commits with: where things are, the journal, the
-// state that all commits so far define, and what its blocks are used for.
-type mounted struct {
-	layout  *layout
-	journal journal
-	state   *state
-	roles   roles
-	orphans *orphanList
-	most    int // roles; 0: any number
+// State that all commits so far define, and what its blocks are used for.
+type Mounted struct {
+	Layout  *Layout
+	Journal Journal
+	State   *State
+	Roles   Roles
+	Orphans *OrphanList
+	most    int // Roles; 0: any number
 	// The log: where the next transaction begins, and its number. If idle, the journal's superblock
 	// says that nothing in the log is needed, and the next transaction begins with a write of it.
 	idle bool
@@ -24,33 +26,33 @@ type mounted struct {
 	// its place first. It ends with the next write of the journal's superblock.
 	recovering bool
 	head       uint32
-	seq        uint32
+	Seq        uint32
 	// starts holds where each transaction begins that the log still holds, by number.
-	starts map[uint32]uint32
+	Starts map[uint32]uint32
 	// expected is for how many change records the next transaction begins with room.
 	expected int
 	// scratch is room for the contents of two blocks that are compared.
-	scratch [2][maxBlockSize]byte
+	scratch [2][ondisk.MaxBlockSize]byte
 }
 
-// mount reads a baseline. If the file system needs recovery, what its journal commits is part of it.
+// Mount reads a baseline. If the file system needs recovery, what its journal commits is part of it.
 // The errors are interp.ErrNotFound, *interp.UnsupportedError, *interp.CorruptError, or of reading.
-func mount(dev io.ReaderAt, size uint64) (*mounted, error) {
+func Mount(dev io.ReaderAt, size uint64) (*Mounted, error) {
 	sb, err := readSuper(dev)
 	if err != nil {
 		return nil, err
 	}
-	geo, err := readGeometry(sb, size)
+	geo, err := ondisk.ParseGeometry(sb, size)
 	if err != nil {
 		return nil, err
 	}
-	m := &mounted{state: newState(dev, geo, size), starts: make(map[uint32]uint32)}
+	m := &Mounted{State: NewState(dev, geo, size), Starts: make(map[uint32]uint32)}
 	// The group descriptors' places and the journal's inode do not change while the file system is
-	// mounted, so that they can be read before the journal is replayed.
-	if m.layout, err = readLayout(geo, m.state.block); err != nil {
+	// Mounted, so that they can be read before the journal is replayed.
+	if m.Layout, err = readLayout(geo, m.State.Block); err != nil {
 		return nil, err
 	}
-	if geo.journalInum == 0 {
+	if geo.JournalInum == 0 {
 		m.idle = true
 		return m, nil
 	}
@@ -61,9 +63,9 @@ func mount(dev io.ReaderAt, size uint64) (*mounted, error) {
 }
 
 // begin takes what the journal commits into the state, if the superblock says that recovery is needed.
-func (m *mounted) begin(sb []byte) error {
-	m.idle, m.head, m.seq = m.journal.start == 0, m.journal.start, m.journal.seq
-	if !needsRecovery(sb) {
+func (m *Mounted) begin(sb []byte) error {
+	m.idle, m.head, m.Seq = m.Journal.Start == 0, m.Journal.Start, m.Journal.Seq
+	if !ondisk.NeedsRecovery(sb) {
 		m.idle = true
 		return nil
 	}
@@ -71,147 +73,147 @@ func (m *mounted) begin(sb []byte) error {
 	return m.replay()
 }
 
-// readRoles completes the baseline for comparing: it goes through the inodes in use.
-func (m *mounted) readRoles() (err error) {
-	if m.roles, err = m.layout.readRoles(m.state, m.most); err != nil {
+// ReadRoles completes the baseline for comparing: it goes through the inodes in use.
+func (m *Mounted) ReadRoles() (err error) {
+	if m.Roles, err = m.Layout.readRoles(m.State, m.most); err != nil {
 		return err
 	}
-	m.orphans, err = m.layout.readOrphans(m.state)
+	m.Orphans, err = m.Layout.readOrphans(m.State)
 	return err
 }
 
 // openJournal finds the journal's blocks and reads its superblock. size is the device's, bytes.
-func (m *mounted) openJournal(size uint64) error {
-	geo := m.layout.geo
-	ino := geo.journalInum
-	i, err := m.layout.inode(m.state, ino)
+func (m *Mounted) openJournal(size uint64) error {
+	geo := m.Layout.Geo
+	ino := geo.JournalInum
+	i, err := m.Layout.Inode(m.State, ino)
 	if err != nil {
 		return err
 	}
-	addr := m.layout.inodeAddr(ino)
-	if i.typ() != modeRegular || i.links() == 0 || i.flags()&flagsForeign != 0 {
-		return corrupt(addr, "the journal's inode %d is no file: mode %#o, %d links, flags %#x", ino, i.mode(), i.links(), i.flags())
+	addr := m.Layout.inodeAddr(ino)
+	if i.Type() != ondisk.ModeRegular || i.Links() == 0 || i.Flags()&ondisk.FlagsForeign != 0 {
+		return ondisk.Corrupt(addr, "the journal's inode %d is no file: mode %#o, %d links, flags %#x", ino, i.Mode(), i.Links(), i.Flags())
 	}
-	j := &m.journal
-	j.geo, j.deviceBlocks = geo, size/uint64(geo.blockSize)
+	j := &m.Journal
+	j.Geo, j.deviceBlocks = geo, size/uint64(geo.BlockSize)
 	have := uint32(0)
-	d := treeDiff{layout: m.layout, new: m.state, visited: &visits{}}
-	d.added = func(level int, start uint64, block uint32) (bool, error) {
-		if !geo.inRange(block) || m.layout.fixedMeta(block) {
-			return false, corrupt(addr, "the journal's inode names block %d", block)
+	d := TreeDiff{Layout: m.Layout, New: m.State, Visited: &Visits{}}
+	d.Added = func(level int, start uint64, block uint32) (bool, error) {
+		if !geo.InRange(block) || m.Layout.FixedMeta(block) {
+			return false, ondisk.Corrupt(addr, "the journal's inode names block %d", block)
 		}
 		if level > 0 {
-			return d.visited.new.add(block), nil
+			return d.Visited.New.Add(block), nil
 		}
 		if start != uint64(have) {
-			return false, corrupt(addr, "the journal has no block %d", have)
+			return false, ondisk.Corrupt(addr, "the journal has no block %d", have)
 		}
-		if n := len(j.runs); n > 0 && j.runs[n-1].block+j.runs[n-1].n == block {
-			j.runs[n-1].n++
+		if n := len(j.Runs); n > 0 && j.Runs[n-1].Block+j.Runs[n-1].N == block {
+			j.Runs[n-1].N++
 		} else {
-			j.runs = append(j.runs, run{have, block, 1})
+			j.Runs = append(j.Runs, run{have, block, 1})
 		}
 		have++
 		return false, nil
 	}
-	if err := d.inodes(nil, i); err != nil {
+	if err := d.Inodes(nil, i); err != nil {
 		return err
 	}
-	if size := i.size(); have < minJournal || size < minJournal*uint64(geo.blockSize) || size > uint64(have)*uint64(geo.blockSize) {
-		return corrupt(addr, "the journal has %d blocks and a size of %d, want %d blocks and as much as there are", have, size, minJournal)
+	if size := i.Size(); have < ondisk.MinJournal || size < ondisk.MinJournal*uint64(geo.BlockSize) || size > uint64(have)*uint64(geo.BlockSize) {
+		return ondisk.Corrupt(addr, "the journal has %d blocks and a size of %d, want %d blocks and as much as there are", have, size, ondisk.MinJournal)
 	}
 	return m.readJournalSuper()
 }
 
 // readJournalSuper reads the superblock of a journal whose place is known.
-func (m *mounted) readJournalSuper() error {
-	j, geo := &m.journal, m.layout.geo
-	b, err := m.state.block(j.block(0))
+func (m *Mounted) readJournalSuper() error {
+	j, geo := &m.Journal, m.Layout.Geo
+	b, err := m.State.Block(j.Block(0))
 	if err != nil {
 		return err
 	}
-	last := j.runs[len(j.runs)-1]
-	j.journalSuper, err = parseJournalSuper(b, geo.addr(j.block(0)), geo.blockSize, last.logical+last.n)
+	last := j.Runs[len(j.Runs)-1]
+	j.JournalSuper, err = ondisk.ParseJournalSuper(b, geo.Addr(j.Block(0)), geo.BlockSize, last.logical+last.N)
 	return err
 }
 
 // replay takes what the log commits into the state, as recovery does: transactions in order, up to the
 // first that is not whole; a block that a later transaction revokes is left as it is.
-func (m *mounted) replay() error {
+func (m *Mounted) replay() error {
 	for total := uint32(0); !m.idle; {
-		t, err := m.journal.read(m.state.dev, m.head, m.seq)
+		t, err := m.Journal.Read(m.State.dev, m.head, m.Seq)
 		var chain *chainError
 		if errors.As(err, &chain) {
 			if chain.check != checkJournalChain {
-				return corrupt(chain.addr, "%s", chain.reason)
+				return ondisk.Corrupt(chain.addr, "%s", chain.reason)
 			}
 			break
 		}
 		if err != nil {
 			return err
 		}
-		if total += uint32(len(t.copies)) + 1; total > m.journal.maxLen {
+		if total += uint32(len(t.Copies)) + 1; total > m.Journal.MaxLen {
 			break // the log has been gone round once
 		}
 		m.commit(t)
 	}
-	m.state.forget()
+	m.State.forget()
 	return nil
 }
 
 // commit makes a transaction part of the state.
-func (m *mounted) commit(t *transaction) {
-	m.state.lends = false // the commit that was judged ahead is this one, or has been dropped
-	for b := range t.revoked {
-		delete(m.state.copies, b)
+func (m *Mounted) commit(t *transaction) {
+	m.State.lends = false // the commit that was judged ahead is this one, or has been dropped
+	for b := range t.Revoked {
+		delete(m.State.Copies, b)
 	}
-	for b, p := range t.copies {
-		m.state.copies[b] = p
+	for b, p := range t.Copies {
+		m.State.Copies[b] = p
 	}
-	m.starts[t.seq] = t.start
-	m.head, m.seq = t.next, t.seq+1
-	m.state.forget()
+	m.Starts[t.seq] = t.start
+	m.head, m.Seq = t.next, t.seq+1
+	m.State.forget()
 }
 
 // lost returns a block of a transaction before seq that is metadata now and not in its place, if there is
 // one. Under data=journal, a block that was freed is forgotten without a revoke record. What was written to its place before
 // the disk was attached is found there: nobody has seen it go.
-func (m *mounted) lost(dev io.ReaderAt, seq uint32) (block uint32, p copyPlace, found bool, err error) {
+func (m *Mounted) lost(dev io.ReaderAt, seq uint32) (block uint32, p copyPlace, found bool, err error) {
 	var left []uint32
-	for b, c := range m.state.copies {
-		if int32(c.seq-seq) < 0 && m.metadata(b) {
+	for b, c := range m.State.Copies {
+		if int32(c.Seq-seq) < 0 && m.metadata(b) {
 			left = append(left, b)
 		}
 	}
 	slices.Sort(left)
 	for _, b := range left {
-		committed, err := m.state.read(b, m.scratch[0][:m.layout.geo.blockSize])
+		committed, err := m.State.read(b, m.scratch[0][:m.Layout.Geo.BlockSize])
 		if err != nil {
 			return 0, p, false, err
 		}
-		placed := m.scratch[1][:m.layout.geo.blockSize]
-		if err := readInto(placed, dev, m.layout.geo, b); err != nil {
+		placed := m.scratch[1][:m.Layout.Geo.BlockSize]
+		if err := readInto(placed, dev, m.Layout.Geo, b); err != nil {
 			return 0, p, false, err
 		}
 		if !bytes.Equal(committed, placed) {
-			return b, m.state.copies[b], true, nil
+			return b, m.State.Copies[b], true, nil
 		}
-		m.state.drop(b)
+		m.State.drop(b)
 	}
 	return 0, p, false, nil
 }
 
-// metadata tells whether a block is one that is interpreted. The superblock is written without the
-// journal as well, so that its copies there say nothing.
-func (m *mounted) metadata(block uint32) bool {
-	if block == m.layout.geo.superBlock() || !m.layout.geo.inRange(block) {
+// Metadata tells whether a block is one that is interpreted. The superblock is written without the
+// Journal as well, so that its copies there say nothing.
+func (m *Mounted) metadata(block uint32) bool {
+	if block == m.Layout.Geo.SuperBlock() || !m.Layout.Geo.InRange(block) {
 		return false
 	}
-	_, known := m.roles[block]
-	return known || m.layout.fixedMeta(block)
+	_, known := m.Roles[block]
+	return known || m.Layout.FixedMeta(block)
 }
 
-func (m *mounted) describe() string {
+func (m *Mounted) describe() string {
 	return fmt.Sprintf("%d blocks of %d bytes, %d groups, journal of %d blocks, %d blocks to be written home",
-		m.layout.geo.blocks, m.layout.geo.blockSize, m.layout.geo.groups, m.journal.maxLen, len(m.state.copies))
+		m.Layout.Geo.Blocks, m.Layout.Geo.BlockSize, m.Layout.Geo.Groups, m.Journal.MaxLen, len(m.State.Copies))
 }

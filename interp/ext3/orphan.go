@@ -6,14 +6,15 @@ import (
 	"slices"
 
 	"fsward/change"
+	"fsward/interp/ext3/ondisk"
 )
 
 // Inodes that are to be deleted or truncated are on a list: the superblock names the first, and i_dtime of
 // each the next (ext4_orphan_add). After a crash the file system finishes with them.
 
-// An orphanList is that list, kept so that following a change of it costs what changed: a guest can keep
+// An OrphanList is that list, kept so that following a change of it costs what changed: a guest can keep
 // hundreds of thousands of deleted files open.
-type orphanList struct {
+type OrphanList struct {
 	head, tail uint32
 	nodes      map[uint32]orphanNode
 	fault      string // why it ends early, "" if it does not
@@ -25,7 +26,7 @@ type orphanNode struct {
 	place      int64
 }
 
-func (o *orphanList) has(ino uint32) bool {
+func (o *OrphanList) Has(ino uint32) bool {
 	if o == nil {
 		return false
 	}
@@ -47,7 +48,7 @@ type orphanDiff struct {
 }
 
 // diff follows the list in a state where inodes are those that may differ; nil if it is the same.
-func (o *orphanList) diff(l *layout, s *state, inodes *numberSet) (*orphanDiff, error) {
+func (o *OrphanList) diff(l *Layout, s *State, inodes *numberSet) (*orphanDiff, error) {
 	sb, err := s.super()
 	if err != nil {
 		return nil, err
@@ -55,18 +56,18 @@ func (o *orphanList) diff(l *layout, s *state, inodes *numberSet) (*orphanDiff, 
 	// An old piece ends where an inode no longer leads to the one that it led to.
 	var turns []uint32
 	for ino := range inodes.all() {
-		if !o.has(ino) {
+		if !o.Has(ino) {
 			continue
 		}
-		i, err := l.inode(s, ino)
+		i, err := l.Inode(s, ino)
 		if err != nil {
 			return nil, err
 		}
-		if i.dtime() != o.nodes[ino].next {
+		if i.Dtime() != o.nodes[ino].next {
 			turns = append(turns, ino)
 		}
 	}
-	at := le32(sb, sLastOrphan)
+	at := ondisk.LE32(sb, ondisk.SuperLastOrphan)
 	if at == o.head && len(turns) == 0 {
 		return nil, nil
 	}
@@ -86,7 +87,7 @@ func (o *orphanList) diff(l *layout, s *state, inodes *numberSet) (*orphanDiff, 
 			last = turns[n]
 		}
 		switch {
-		case at < l.geo.firstIno || at > l.geo.inodes:
+		case at < l.Geo.FirstIno || at > l.Geo.Inodes:
 			d.fault = "the list names inode " + change.NumText(uint64(at))
 			continue
 		case d.came[at] || turned[last]: // a piece has one end
@@ -98,18 +99,18 @@ func (o *orphanList) diff(l *layout, s *state, inodes *numberSet) (*orphanDiff, 
 			d.came[at] = true
 		}
 		d.runs = append(d.runs, orphanRun{first: at, last: last, came: !old})
-		i, err := l.inode(s, last)
+		i, err := l.Inode(s, last)
 		if err != nil {
 			return nil, err
 		}
-		at = i.dtime()
+		at = i.Dtime()
 	}
 	d.missing(o)
 	return d, nil
 }
 
 // missing finds the inodes of the old list that are in none of the pieces.
-func (d *orphanDiff) missing(o *orphanList) {
+func (d *orphanDiff) missing(o *OrphanList) {
 	kept := slices.DeleteFunc(slices.Clone(d.runs), func(r orphanRun) bool { return r.came })
 	slices.SortFunc(kept, func(a, b orphanRun) int { return cmp.Compare(o.nodes[a.first].place, o.nodes[b.first].place) })
 	for at, end := o.head, false; !end && len(o.nodes) > 0; {
@@ -125,7 +126,7 @@ func (d *orphanDiff) missing(o *orphanList) {
 
 // apply makes the list what a diff found. Linux puts inodes in front, and takes them from anywhere: what is in
 // another order is put together anew.
-func (o *orphanList) apply(d *orphanDiff) {
+func (o *OrphanList) apply(d *orphanDiff) {
 	first := slices.IndexFunc(d.runs, func(r orphanRun) bool { return !r.came })
 	if first < 0 {
 		first = len(d.runs)
@@ -161,7 +162,7 @@ func (o *orphanList) apply(d *orphanDiff) {
 }
 
 // rebuild is apply for a list in another order.
-func (o *orphanList) rebuild(d *orphanDiff) {
+func (o *OrphanList) rebuild(d *orphanDiff) {
 	was := o.nodes
 	o.nodes = make(map[uint32]orphanNode, len(was)+len(d.came))
 	prev := uint32(0)
@@ -177,7 +178,7 @@ func (o *orphanList) rebuild(d *orphanDiff) {
 }
 
 // join makes the last of each piece lead to the first of the next one.
-func (o *orphanList) join(d *orphanDiff) {
+func (o *OrphanList) join(d *orphanDiff) {
 	o.head, o.tail, o.fault = 0, 0, d.fault
 	for k, r := range d.runs {
 		if k == 0 {
@@ -193,8 +194,8 @@ func (o *orphanList) join(d *orphanDiff) {
 }
 
 // readOrphans reads the list in a state. One that is damaged is read as far as it makes sense.
-func (l *layout) readOrphans(s *state) (*orphanList, error) {
-	o := &orphanList{nodes: make(map[uint32]orphanNode)}
+func (l *Layout) readOrphans(s *State) (*OrphanList, error) {
+	o := &OrphanList{nodes: make(map[uint32]orphanNode)}
 	d, err := o.diff(l, s, &numberSet{})
 	if err != nil || d == nil {
 		return o, err
@@ -205,19 +206,19 @@ func (l *layout) readOrphans(s *state) (*orphanList, error) {
 
 // orphans makes the records of the list.
 func (d *delta) orphans() error {
-	diff, err := d.wasOrphans.diff(d.layout, d.new, &d.inodes)
+	diff, err := d.wasOrphans.diff(d.Layout, d.new, &d.inodes)
 	if err != nil || diff == nil {
 		return err
 	}
 	d.orphanDiff = diff
 	if diff.fault != "" {
-		d.fault(on(checkOrphans.at(superOff+sLastOrphan, "%s", diff.fault), kindSuperblock, 0))
+		d.fault(on(checkOrphans.at(ondisk.SuperOff+ondisk.SuperLastOrphan, "%s", diff.fault), ondisk.KindSuperblock, 0))
 	}
 	for _, ino := range slices.Sorted(maps.Keys(diff.came)) {
-		d.txn.Add(change.Object{Kind: kindOrphan, ID: uint64(ino)})
+		d.txn.Add(change.Object{Kind: ondisk.KindOrphan, ID: uint64(ino)})
 	}
 	for _, ino := range slices.Sorted(maps.Keys(diff.gone)) {
-		d.txn.Delete(change.Object{Kind: kindOrphan, ID: uint64(ino)})
+		d.txn.Delete(change.Object{Kind: ondisk.KindOrphan, ID: uint64(ino)})
 	}
 	return nil
 }
@@ -230,5 +231,5 @@ func (d *delta) isOrphan(ino uint32) bool {
 	if c := d.orphanDiff; c != nil && (c.came[ino] || c.gone[ino]) {
 		return c.came[ino]
 	}
-	return d.wasOrphans.has(ino)
+	return d.wasOrphans.Has(ino)
 }

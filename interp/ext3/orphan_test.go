@@ -8,22 +8,23 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"fsward/interp"
+	"fsward/interp/ext3/ondisk"
 )
 
 // chain is a file system whose list of orphans can be set.
 type chain struct {
 	t testing.TB
-	d *memDisk
-	m *mounted
+	d *MemDisk
+	m *Mounted
 }
 
 func newChain(t testing.TB, inodes string) *chain {
-	d := open(t, mkfs(t, "64M", "-N", inodes))
-	m, err := mount(d, d.Size())
+	d := OpenImage(t, Mkfs(t, "64M", "-N", inodes))
+	m, err := Mount(d, d.Size())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.orphans, err = m.layout.readOrphans(m.state); err != nil {
+	if m.Orphans, err = m.Layout.readOrphans(m.State); err != nil {
 		t.Fatal(err)
 	}
 	return &chain{t, d, m}
@@ -32,33 +33,34 @@ func newChain(t testing.TB, inodes string) *chain {
 func (c *chain) point(off uint64, ino uint32) {
 	b := make([]byte, 4)
 	put32(b, 0, ino)
-	c.d.apply(interp.Write{Off: off, Len: 4, Data: b})
-	c.m.state.forget()
+	c.d.Apply(interp.Write{Off: off, Len: 4, Data: b})
+	c.m.State.forget()
 }
 
-func (c *chain) head(ino uint32)       { c.point(superOff+sLastOrphan, ino) }
-func (c *chain) next(ino, then uint32) { c.point(c.m.layout.inodeAddr(ino)+iDtime, then) }
+func (c *chain) head(ino uint32) { c.point(ondisk.SuperOff+ondisk.SuperLastOrphan, ino) }
+
+func (c *chain) next(ino, then uint32) { c.point(c.m.Layout.inodeAddr(ino)+ondisk.InodeDtime, then) }
 
 // step compares the list with the one before, and with the one that is read anew.
 func (c *chain) step(changed map[uint32]bool) *orphanDiff {
 	c.t.Helper()
-	diff, err := c.m.orphans.diff(c.m.layout, c.m.state, numbersOf(changed))
+	diff, err := c.m.Orphans.diff(c.m.Layout, c.m.State, numbersOf(changed))
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	was := c.m.orphans.inodes()
+	was := c.m.Orphans.inodes()
 	if diff != nil && diff.fault == "" {
-		c.m.orphans.apply(diff)
+		c.m.Orphans.apply(diff)
 	}
-	anew, err := c.m.layout.readOrphans(c.m.state)
+	anew, err := c.m.Layout.readOrphans(c.m.State)
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	if diff != nil && diff.fault != "" {
 		return diff
 	}
-	now := c.m.orphans.inodes()
-	if d := cmp.Diff(anew.inodes(), now); d != "" || c.m.orphans.tail != anew.tail || len(now) != len(c.m.orphans.nodes) {
+	now := c.m.Orphans.inodes()
+	if d := cmp.Diff(anew.inodes(), now); d != "" || c.m.Orphans.tail != anew.tail || len(now) != len(c.m.Orphans.nodes) {
 		c.t.Fatalf("-read anew +kept:\n%s", d)
 	}
 	for ino := range uint32(1000) {
@@ -71,7 +73,7 @@ func (c *chain) step(changed map[uint32]bool) *orphanDiff {
 }
 
 // inodes are those on the list in order, read backward and forward.
-func (o *orphanList) inodes() (list []uint32) {
+func (o *OrphanList) inodes() (list []uint32) {
 	for at := o.head; at != 0; at = o.nodes[at].next {
 		list = append(list, at)
 	}
@@ -183,26 +185,26 @@ func TestLongOrphanList(t *testing.T) {
 	for ino := uint32(first); ino < last; ino++ {
 		b := make([]byte, 4)
 		put32(b, 0, ino+1)
-		c.d.apply(interp.Write{Off: c.m.layout.inodeAddr(ino) + iDtime, Len: 4, Data: b})
+		c.d.Apply(interp.Write{Off: c.m.Layout.inodeAddr(ino) + ondisk.InodeDtime, Len: 4, Data: b})
 	}
-	c.m.state.forget()
+	c.m.State.forget()
 	var err error
-	if c.m.orphans, err = c.m.layout.readOrphans(c.m.state); err != nil || len(c.m.orphans.nodes) != last-first+1 {
-		t.Fatalf("%d inodes: %v", len(c.m.orphans.nodes), err)
+	if c.m.Orphans, err = c.m.Layout.readOrphans(c.m.State); err != nil || len(c.m.Orphans.nodes) != last-first+1 {
+		t.Fatalf("%d inodes: %v", len(c.m.Orphans.nodes), err)
 	}
 	c.next(99, first)
 	c.head(99)
 	c.next(30000, 30002)
-	diff, err := c.m.orphans.diff(c.m.layout, c.m.state, numbersOf(map[uint32]bool{99: true, 30000: true, 30001: true}))
+	diff, err := c.m.Orphans.diff(c.m.Layout, c.m.State, numbersOf(map[uint32]bool{99: true, 30000: true, 30001: true}))
 	if err != nil || diff.fault != "" || len(diff.came) != 1 || !diff.came[99] || len(diff.gone) != 1 || !diff.gone[30001] {
 		t.Fatalf("%+v: %v", diff, err)
 	}
-	if n := len(c.m.state.cache); n > 4 {
+	if n := len(c.m.State.cache); n > 4 {
 		t.Errorf("%d blocks were read", n)
 	}
-	c.m.orphans.apply(diff)
-	anew, err := c.m.layout.readOrphans(c.m.state)
-	if err != nil || !slices.Equal(anew.inodes(), c.m.orphans.inodes()) {
+	c.m.Orphans.apply(diff)
+	anew, err := c.m.Layout.readOrphans(c.m.State)
+	if err != nil || !slices.Equal(anew.inodes(), c.m.Orphans.inodes()) {
 		t.Errorf("it is another list than the one read anew: %v", err)
 	}
 }

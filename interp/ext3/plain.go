@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"fsward/interp"
+	"fsward/interp/ext3/ondisk"
 )
 
 // A file system without a journal (ext2, and what the ext4 driver mounts without one) has no transactions:
@@ -15,23 +16,23 @@ import (
 // and e2fsck runs before it is mounted again. In between, its superblock has to stay that of the same file system.
 
 // observePlain judges a write over the superblock of a file system without a journal.
-func (f *FS) observePlain(sb []byte, geo *geometry, dev io.ReaderAt, obs *interp.Observation) {
+func (f *FS) observePlain(sb []byte, geo *ondisk.Geometry, dev io.ReaderAt, obs *interp.Observation) {
 	before, err := readSuper(f.disk)
 	if err != nil {
 		obs.Unknown = err
 		return
 	}
 	f.settle = func() error { f.geo = geo; return nil }
-	mounted := !marksClean(before) && f.geo.journalInum == 0
-	if mounted && geo.uuid == f.geo.uuid && le32(sb, sFeatureCompat) == le32(before, sFeatureCompat) {
-		if changed := geo.reshapedFrom(f.geo); changed != "" {
-			obs.Violations = append(obs.Violations, on(checkImmutable.at(superOff, "%s", changed), kindSuperblock, 0))
+	mounted := !ondisk.MarksClean(before) && f.geo.JournalInum == 0
+	if mounted && geo.UUID == f.geo.UUID && ondisk.LE32(sb, ondisk.SuperFeatureCompat) == ondisk.LE32(before, ondisk.SuperFeatureCompat) {
+		if changed := geo.ReshapedFrom(f.geo); changed != "" {
+			obs.Violations = append(obs.Violations, on(checkImmutable.at(ondisk.SuperOff, "%s", changed), ondisk.KindSuperblock, 0))
 			return
 		}
 	}
 	switch {
-	case mounted && marksClean(sb):
-		m, err := mount(dev, f.disk.Size())
+	case mounted && ondisk.MarksClean(sb):
+		m, err := Mount(dev, f.disk.Size())
 		var bad *interp.CorruptError
 		if errors.As(err, &bad) {
 			obs.Violations = append(obs.Violations, checkBaseline.at(bad.Addr, "%s", bad.Reason))
@@ -45,9 +46,9 @@ func (f *FS) observePlain(sb []byte, geo *geometry, dev io.ReaderAt, obs *interp
 		if obs.Stream != nil { // the guest waits
 			obs.Stream, obs.View, obs.Unknown = nil, nil, f.memory.Full()
 		}
-		obs.Generation = uint64(le32(sb, sWriteTime))
+		obs.Generation = uint64(ondisk.LE32(sb, ondisk.SuperWriteTime))
 		obs.Note = "unmounted: without a journal, this is when it is judged"
-	case !mounted && !marksClean(sb):
+	case !mounted && !ondisk.MarksClean(sb):
 		obs.Note = "mounted, without a journal: it is judged when it is marked clean again"
 	}
 }

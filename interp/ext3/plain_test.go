@@ -8,6 +8,7 @@ import (
 
 	"fsward/blocktap/fuse/loopmount"
 	"fsward/interp"
+	"fsward/interp/ext3/ondisk"
 )
 
 // Without a journal, the commit is the moment of unmounting, and of remounting read-only: what Linux leaves
@@ -47,26 +48,26 @@ func TestWithoutJournal(t *testing.T) {
 			}
 			peer(t, "e2fsck", "-fn", image)
 
-			d := open(t, image)
-			apply := func(w interp.Write) { d.apply(w) }
+			d := OpenImage(t, image)
+			apply := func(w interp.Write) { d.Apply(w) }
 			mark := func(state byte) interp.Write {
-				return superWrite(t, d, func(sb []byte) { sb[sState] = state })
+				return superWrite(t, d, func(sb []byte) { sb[ondisk.SuperState] = state })
 			}
 			apply(mark(0))
 			fs, err := New(d)
 			if err != nil {
 				t.Fatal(err)
 			}
-			desc, err := readBlock(d, f.fs.geo, f.fs.geo.descBlock(0))
+			desc, err := ReadBlock(d, f.fs.geo, f.fs.geo.DescBlock(0))
 			if err != nil {
 				t.Fatal(err)
 			}
-			apply(interp.Write{Off: f.fs.geo.addr(le32(desc, bgBlockBitmap)), Len: 1024})
-			if obs := fs.Observe(mark(stateValid)); len(judge(f.rules, obs)) == 0 {
+			apply(interp.Write{Off: f.fs.geo.Addr(ondisk.LE32(desc, ondisk.GroupBlockBitmap)), Len: 1024})
+			if obs := fs.Observe(mark(ondisk.StateValid)); len(Judge(f.Rules, obs)) == 0 {
 				t.Error("a damaged file system is marked clean without an alarm")
 			}
-			only(t, fs.Observe(superWrite(t, d, func(sb []byte) { sb[sInodesPerGroup+1]++ })), "ext3/superblock")
-			if obs := fs.Observe(superWrite(t, d, func(sb []byte) { sb[sUUID]++ })); len(obs.Violations) > 0 {
+			only(t, fs.Observe(superWrite(t, d, func(sb []byte) { sb[ondisk.SuperInodesPerGroup+1]++ })), "ext3/superblock")
+			if obs := fs.Observe(superWrite(t, d, func(sb []byte) { sb[ondisk.SuperUUID]++ })); len(obs.Violations) > 0 {
 				t.Errorf("another file system: %v", obs.Violations)
 			}
 		})

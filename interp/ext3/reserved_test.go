@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"fsward/interp"
+	"fsward/interp/ext3/ondisk"
 )
 
 // A fault is a change of a sound file system, and what has to be found then.
@@ -17,7 +18,7 @@ type imageFault struct {
 	name    string
 	mkfs    []string
 	debugfs string
-	alter   func(b []byte, m *mounted) // after debugfs
+	alter   func(b []byte, m *Mounted) // after debugfs
 	e2fsck  string                     // says this; "": it says nothing
 	rule    string
 }
@@ -25,7 +26,7 @@ type imageFault struct {
 // altered makes an image with a fault.
 func altered(t *testing.T, tc imageFault) string {
 	t.Helper()
-	image := mkfs(t, "20M", tc.mkfs...)
+	image := Mkfs(t, "20M", tc.mkfs...)
 	if tc.debugfs != "" {
 		commands := filepath.Join(t.TempDir(), "commands")
 		if err := os.WriteFile(commands, []byte(tc.debugfs), 0o600); err != nil {
@@ -34,8 +35,8 @@ func altered(t *testing.T, tc imageFault) string {
 		peer(t, "debugfs", "-w", "-f", commands, image)
 	}
 	if tc.alter != nil {
-		b := readFile(t, image)
-		m, err := mount(open(t, image), uint64(len(b)))
+		b := ReadFile(t, image)
+		m, err := Mount(OpenImage(t, image), uint64(len(b)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +51,7 @@ func altered(t *testing.T, tc imageFault) string {
 // judgedImage names the rules and checks that do not hold in an image.
 func judgedImage(t *testing.T, image string) (found []string) {
 	t.Helper()
-	obs, err := Image(open(t, image))
+	obs, err := Image(OpenImage(t, image))
 	var bad *interp.CorruptError
 	if errors.As(err, &bad) {
 		return []string{checkBaseline.name}
@@ -58,7 +59,7 @@ func judgedImage(t *testing.T, image string) (found []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range judge(engine(t), obs) {
+	for _, line := range Judge(Engine(t), obs) {
 		if rule, _, _ := strings.Cut(line, " "); !slices.Contains(found, rule) {
 			found = append(found, rule)
 		}
@@ -70,12 +71,12 @@ func judgedImage(t *testing.T, image string) (found []string) {
 func TestAlteredImages(t *testing.T) {
 	one := []string{"-b", "1024", "-I", "128"}
 	large := []string{"-b", "1024", "-I", "256"}
-	resize := func(b []byte, m *mounted) []byte { return b[m.layout.inodeAddr(resizeIno):] }
-	dind := func(b []byte, m *mounted) []byte {
-		return b[m.layout.geo.addr(inode(resize(b, m)).pointer(13)):]
+	resize := func(b []byte, m *Mounted) []byte { return b[m.Layout.inodeAddr(ondisk.ResizeIno):] }
+	dind := func(b []byte, m *Mounted) []byte {
+		return b[m.Layout.Geo.Addr(ondisk.Inode(resize(b, m)).Pointer(13)):]
 	}
-	firstReserved := func(b []byte, m *mounted) (off int) {
-		for off = 0; le32(dind(b, m), off) == 0; off += 4 {
+	firstReserved := func(b []byte, m *Mounted) (off int) {
+		for off = 0; ondisk.LE32(dind(b, m), off) == 0; off += 4 {
 		}
 		return off
 	}
@@ -84,18 +85,18 @@ func TestAlteredImages(t *testing.T) {
 		{"resize inode with a block of data", one, "sif <7> block[0] 5000", nil, "Resize inode not valid", "ext3/24"},
 		{"resize inode that is a pipe", one, "sif <7> mode 010600", nil, "Resize inode not valid", "ext3/25"},
 		{"resize inode without links", one, "sif <7> links_count 0", nil, "Resize inode not valid", "ext3/25"},
-		{"reserved blocks of descriptors in another order", one, "", func(b []byte, m *mounted) {
+		{"reserved blocks of descriptors in another order", one, "", func(b []byte, m *Mounted) {
 			d, at := dind(b, m), firstReserved(b, m)
-			x, y := le32(d, at), le32(d, at+4)
+			x, y := ondisk.LE32(d, at), ondisk.LE32(d, at+4)
 			put32(d, at, y)
 			put32(d, at+4, x)
 		}, "Resize inode not valid", "ext3/24"},
-		{"reserved block of a copy in another place", one, "", func(b []byte, m *mounted) {
-			first := b[m.layout.geo.addr(le32(dind(b, m), firstReserved(b, m))):]
-			put32(first, 0, le32(first, 0)+700)
+		{"reserved block of a copy in another place", one, "", func(b []byte, m *Mounted) {
+			first := b[m.Layout.Geo.Addr(ondisk.LE32(dind(b, m), firstReserved(b, m))):]
+			put32(first, 0, ondisk.LE32(first, 0)+700)
 		}, "Resize inode not valid", "ext3/24"},
 		{"one block is reserved less", one, "ssv reserved_gdt_blocks 50", nil, "Block bitmap differences:  -(53--81)", "ext3/24"},
-		{"one block is reserved more", one, "", func(b []byte, _ *mounted) { b[superOff+sReservedGDT]++ }, "", "ext3/25"},
+		{"one block is reserved more", one, "", func(b []byte, _ *Mounted) { b[ondisk.SuperOff+ondisk.SuperReservedGDT]++ }, "", "ext3/25"},
 		{"more blocks are reserved than a block can name", one, "ssv reserved_gdt_blocks 257", nil, "Corrupt group descriptor", "ext3/26"},
 		{"pointers of the resize inode without the feature", append(one, "-O", "^resize_inode"), "sif <7> block[0] 5000", nil, "", "ext3/reserved-inode"},
 		{"resize inode and descriptors with their groups", one, "feature +meta_bg", nil, "Resize_inode and meta_bg features are enabled", "ext3/22"},
@@ -103,8 +104,8 @@ func TestAlteredImages(t *testing.T) {
 		{"most blocks are for root", one, "ssv r_blocks_count 15000", nil, "r_blocks_count = 15000", "ext3/26"},
 		{"fields of large inodes", large, "ssv min_extra_isize 30", nil, "Bad required extra isize", "ext3/26"},
 		{"wanted fields of large inodes", large, "ssv want_extra_isize 200", nil, "Bad desired extra isize", "ext3/26"},
-		{"clusters of another number", one, "", func(b []byte, _ *mounted) { b[superOff+sClustersPerGrp] ^= 8 }, "Superblock invalid", "ext3/baseline"},
-		{"few inodes in a group", one, "", func(b []byte, _ *mounted) { put32(b, superOff+sInodesPerGroup, 4) }, "Superblock invalid", "ext3/baseline"},
+		{"clusters of another number", one, "", func(b []byte, _ *Mounted) { b[ondisk.SuperOff+ondisk.SuperClustersPerGrp] ^= 8 }, "Superblock invalid", "ext3/baseline"},
+		{"few inodes in a group", one, "", func(b []byte, _ *Mounted) { put32(b, ondisk.SuperOff+ondisk.SuperInodesPerGroup, 4) }, "Superblock invalid", "ext3/baseline"},
 		{"large file without the feature", one, "feature -large_file\nmkdir d\nwrite /etc/passwd f\nsif f size 0x90000000", nil, "lacks LARGE_FILE flag", "ext3/28"},
 		{"reserved inode of no use with a count of blocks", one, "sif <9> blocks 8", nil, "Inode 9, i_blocks is 8, should be 0", "ext3/reserved-inode"},
 		{"reserved inode of no use with attributes", one, "sif <9> file_acl 5000", nil, "Inode 9 has a bad extended attribute block 5000", "ext3/reserved-inode"},
@@ -114,27 +115,27 @@ func TestAlteredImages(t *testing.T) {
 		{"bad blocks inode with links", one, "sif <1> links_count 1", nil, "bad block inode looks invalid", "ext3/reserved-inode"},
 		{"bad block that counts as free", one, "sif <1> block[0] 15000", nil, "Block bitmap differences", "ext3/1"},
 		{"bad block outside", one, "sif <1> block[0] 150000", nil, "Illegal block", "ext3/block-pointer"},
-		{"bad block in the block bitmap", one, "", func(b []byte, m *mounted) {
-			put32(b[m.layout.inodeAddr(badIno):], iBlock, m.layout.places[0].blockBitmap)
+		{"bad block in the block bitmap", one, "", func(b []byte, m *Mounted) {
+			put32(b[m.Layout.inodeAddr(ondisk.BadIno):], ondisk.InodeBlock, m.Layout.Places[0].BlockBitmap)
 		}, "block bitmap (82) is bad", "ext3/block-pointer"},
-		{"bad block in a directory", one, "", func(b []byte, m *mounted) {
-			put32(b[m.layout.inodeAddr(badIno):], iBlock, le32(b[m.layout.inodeAddr(rootIno):], iBlock))
+		{"bad block in a directory", one, "", func(b []byte, m *Mounted) {
+			put32(b[m.Layout.inodeAddr(ondisk.BadIno):], ondisk.InodeBlock, ondisk.LE32(b[m.Layout.inodeAddr(ondisk.RootIno):], ondisk.InodeBlock))
 		}, "multiply-claimed", "ext3/5"},
 		{"copy of the superblock is a bad block", one, "sif <1> block[0] 8193", nil, "is bad", "ext3/block-pointer"},
-		{"copy of the journal's pointers", one, "", func(b []byte, _ *mounted) { b[superOff+sJournalBlocks]++ }, "", "ext3/journal-backup"},
+		{"copy of the journal's pointers", one, "", func(b []byte, _ *Mounted) { b[ondisk.SuperOff+ondisk.SuperJournalBlocks]++ }, "", "ext3/journal-backup"},
 		{"journal with a size beyond its blocks", one, "sif <8> size 30000000", nil, "ournal", "ext3/baseline"},
-		{". that is not ended", one, "", func(b []byte, m *mounted) {
-			b[m.layout.geo.addr(le32(b[m.layout.inodeAddr(rootIno):], iBlock))+9] = 'x'
+		{". that is not ended", one, "", func(b []byte, m *Mounted) {
+			b[m.Layout.Geo.Addr(ondisk.LE32(b[m.Layout.inodeAddr(ondisk.RootIno):], ondisk.InodeBlock))+9] = 'x'
 		}, "not NULL terminated", "ext3/directory-dots"},
-		{".. that is not ended", one, "", func(b []byte, m *mounted) {
-			b[m.layout.geo.addr(le32(b[m.layout.inodeAddr(rootIno):], iBlock))+22] = 'x'
+		{".. that is not ended", one, "", func(b []byte, m *Mounted) {
+			b[m.Layout.Geo.Addr(ondisk.LE32(b[m.Layout.inodeAddr(ondisk.RootIno):], ondisk.InodeBlock))+22] = 'x'
 		}, "not NULL terminated", "ext3/directory-dots"},
-		{". with room for more", one, "mkdir d\nsif d flags 0", func(b []byte, m *mounted) {
-			dir := b[m.layout.geo.addr(le32(b[m.layout.inodeAddr(12):], iBlock)):]
-			dir[dirRecLen] = 36 // .. is moved behind the room
+		{". with room for more", one, "mkdir d\nsif d flags 0", func(b []byte, m *Mounted) {
+			dir := b[m.Layout.Geo.Addr(ondisk.LE32(b[m.Layout.inodeAddr(12):], ondisk.InodeBlock)):]
+			dir[ondisk.DirRecLen] = 36 // .. is moved behind the room
 			copy(dir[36:48], dir[12:24])
-			n := le16(dir, 12+dirRecLen) - 24
-			dir[36+dirRecLen], dir[36+dirRecLen+1] = byte(n), byte(n>>8)
+			n := ondisk.LE16(dir, 12+ondisk.DirRecLen) - 24
+			dir[36+ondisk.DirRecLen], dir[36+ondisk.DirRecLen+1] = byte(n), byte(n>>8)
 		}, "is big", "ext3/directory-dots"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

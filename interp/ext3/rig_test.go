@@ -13,8 +13,8 @@ import (
 	"fsward/interp"
 )
 
-// memDisk is a disk over a base that is only read; what is written stays in memory.
-type memDisk struct {
+// MemDisk is a disk over a base that is only read; what is written stays in memory.
+type MemDisk struct {
 	base  io.ReaderAt
 	size  uint64
 	pages map[uint64][]byte
@@ -22,13 +22,13 @@ type memDisk struct {
 
 const page = 4096
 
-func newDisk(base io.ReaderAt, size uint64) *memDisk {
-	return &memDisk{base: base, size: size, pages: make(map[uint64][]byte)}
+func NewDisk(base io.ReaderAt, size uint64) *MemDisk {
+	return &MemDisk{base: base, size: size, pages: make(map[uint64][]byte)}
 }
 
-func (d *memDisk) Size() uint64 { return d.size }
+func (d *MemDisk) Size() uint64 { return d.size }
 
-func (d *memDisk) ReadAt(p []byte, off int64) (int, error) {
+func (d *MemDisk) ReadAt(p []byte, off int64) (int, error) {
 	if off < 0 || uint64(off) >= d.size {
 		return 0, io.EOF
 	}
@@ -50,7 +50,7 @@ func (d *memDisk) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-func (d *memDisk) apply(w interp.Write) {
+func (d *MemDisk) Apply(w interp.Write) {
 	for at := w.Off; at < w.Off+w.Len; {
 		start := at / page * page
 		b, ok := d.pages[start]
@@ -75,8 +75,8 @@ var unpacked struct {
 	file map[string]string
 }
 
-// unpack unpacks a compressed file once for all tests of the package.
-func unpack(t testing.TB, path string) string {
+// Unpack unpacks a compressed file once for all tests of the package.
+func Unpack(t testing.TB, path string) string {
 	t.Helper()
 	unpacked.Lock()
 	defer unpacked.Unlock()
@@ -108,7 +108,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-func open(t testing.TB, path string) *memDisk {
+func OpenImage(t testing.TB, path string) *MemDisk {
 	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {
@@ -119,17 +119,17 @@ func open(t testing.TB, path string) *memDisk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newDisk(f, uint64(size))
+	return NewDisk(f, uint64(size))
 }
 
 // writes calls visit for each write of a dm-log-writes log.
 func writes(t testing.TB, path string, visit func(interp.Write)) {
 	t.Helper()
-	_ = eachWrite(t, path, func(w interp.Write) error { visit(w); return nil })
+	_ = EachWrite(t, path, func(w interp.Write) error { visit(w); return nil })
 }
 
-// eachWrite is writes until visit returns an error.
-func eachWrite(t testing.TB, path string, visit func(interp.Write) error) error {
+// EachWrite is writes until visit returns an error.
+func EachWrite(t testing.TB, path string, visit func(interp.Write) error) error {
 	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {
@@ -174,7 +174,7 @@ func eachWrite(t testing.TB, path string, visit func(interp.Write) error) error 
 
 func putBE(b []byte, off int, n uint32) { binary.BigEndian.PutUint32(b[off:], n) }
 
-func readFile(t testing.TB, path string) []byte {
+func ReadFile(t testing.TB, path string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {

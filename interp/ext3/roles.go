@@ -2,26 +2,48 @@ package ext3
 
 import (
 	"fmt"
+	"slices"
 
 	"fsward/interp"
+	"fsward/interp/ext3/ondisk"
 )
 
+// MetadataBlocks lists all blocks that are interpreted.
+func (m *Mounted) MetadataBlocks() []uint32 {
+	l := m.Layout
+	list := []uint32{l.Geo.SuperBlock()}
+	for i := range l.Geo.DescBlocks {
+		list = append(list, l.Geo.DescBlock(i))
+	}
+	for _, p := range l.Places {
+		list = append(list, p.BlockBitmap, p.InodeBitmap)
+		for k := range l.Geo.TableBlocks {
+			list = append(list, p.InodeTable+k)
+		}
+	}
+	for block := range m.Roles {
+		list = append(list, block)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
 // A role is what a block of no fixed place is used for as metadata.
-type role struct {
-	ino   uint32 // whose; of a shared extended attribute block, one of them
-	level uint8  // roleDir, 1 to 3 for an indirect block, roleXattr
-	start uint32 // number of the first block of the file below it
+type Role struct {
+	Ino   uint32 // whose; of a shared extended attribute block, one of them
+	Level uint8  // RoleDir, 1 to 3 for an indirect block, RoleXattr
+	Start uint32 // number of the first block of the file below it
 }
 
 const (
-	roleDir   = 0
-	roleXattr = 0xff
+	RoleDir   = 0
+	RoleXattr = 0xff
 )
 
-// roles knows every directory block, indirect block and extended attribute block. A block that the
-// journal holds and that has no role is file data, and is not interpreted. The map takes about 40
+// Roles knows every directory block, indirect block and extended attribute block. A block that the
+// Journal holds and that has no role is file data, and is not interpreted. The map takes about 40
 // bytes for each such block: one block in a thousand of a file system full of large files.
-type roles map[uint32]role
+type Roles map[uint32]Role
 
 // roleBytes is what an entry takes.
 const roleBytes = 48
@@ -30,7 +52,7 @@ const roleBytes = 48
 func maxRoles(limits interp.Limits) int { return int(limits.Memory / 4 / roleBytes) }
 
 // check tells, as an error, whether there would be too many with n more.
-func (r roles) check(n, most int) error {
+func (r Roles) check(n, most int) error {
 	if most > 0 && len(r)+n > most {
 		return &interp.UnsupportedError{FS: schema.FS, Feature: fmt.Sprintf("a file system of more than %d blocks of directories and indirect blocks in the memory that it may have", most)}
 	}
@@ -39,27 +61,27 @@ func (r roles) check(n, most int) error {
 
 // readRoles reads them from a state: all inodes in use, and the indirect blocks. What does not make
 // sense is passed over: it was there before.
-func (l *layout) readRoles(s *state, most int) (roles, error) {
-	r := make(roles)
-	visited := &visits{}
-	for g := range l.geo.groups {
-		marks, err := s.block(l.places[g].inodeBitmap)
+func (l *Layout) readRoles(s *State, most int) (Roles, error) {
+	r := make(Roles)
+	visited := &Visits{}
+	for g := range l.Geo.Groups {
+		marks, err := s.Block(l.Places[g].InodeBitmap)
 		if err != nil {
 			return nil, err
 		}
-		for n := range l.geo.inodesPerGroup {
-			if !bit(marks, n) {
+		for n := range l.Geo.InodesPerGroup {
+			if !ondisk.Bit(marks, n) {
 				continue
 			}
-			ino := g*l.geo.inodesPerGroup + n + 1
-			i, err := l.inode(s, ino)
+			ino := g*l.Geo.InodesPerGroup + n + 1
+			i, err := l.Inode(s, ino)
 			if err != nil {
 				return nil, err
 			}
-			if acl := i.fileACL(); i.exists(true) && acl != 0 && l.geo.inRange(acl) {
-				r[acl] = role{ino, roleXattr, 0}
+			if acl := i.FileACL(); i.Exists(true) && acl != 0 && l.Geo.InRange(acl) {
+				r[acl] = Role{ino, RoleXattr, 0}
 			}
-			if !i.maps(true) && ino != badIno || !i.isDir() && i.pointer(12)|i.pointer(13)|i.pointer(14) == 0 {
+			if !i.Maps(true) && ino != ondisk.BadIno || !i.IsDir() && i.Pointer(12)|i.Pointer(13)|i.Pointer(14) == 0 {
 				continue
 			}
 			if err := r.check(0, most); err != nil {
@@ -73,17 +95,17 @@ func (l *layout) readRoles(s *state, most int) (roles, error) {
 	return r, nil
 }
 
-func (l *layout) addRoles(r roles, s *state, ino uint32, i inode, visited *visits) error {
-	d := treeDiff{layout: l, new: s, visited: visited}
-	d.added = func(level int, start uint64, block uint32) (bool, error) {
-		if !l.geo.inRange(block) {
+func (l *Layout) addRoles(r Roles, s *State, ino uint32, i ondisk.Inode, visited *Visits) error {
+	d := TreeDiff{Layout: l, New: s, Visited: visited}
+	d.Added = func(level int, start uint64, block uint32) (bool, error) {
+		if !l.Geo.InRange(block) {
 			return false, nil
 		}
-		if level > 0 || i.isDir() {
-			r[block] = role{ino, uint8(level), uint32(start)}
+		if level > 0 || i.IsDir() {
+			r[block] = Role{ino, uint8(level), uint32(start)}
 		}
 		// The blocks below a pointer of level 1 matter for a directory alone.
-		return level > 0 && (level > 1 || i.isDir()) && visited.new.add(block), nil
+		return level > 0 && (level > 1 || i.IsDir()) && visited.New.Add(block), nil
 	}
-	return d.inodes(nil, i)
+	return d.Inodes(nil, i)
 }

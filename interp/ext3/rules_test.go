@@ -10,8 +10,8 @@ import (
 	"fsward/invariants"
 )
 
-// engine loads the rules as the daemon does.
-func engine(t testing.TB) invariants.Engine {
+// Engine loads the rules as the daemon does.
+func Engine(t testing.TB) invariants.Engine {
 	t.Helper()
 	files, err := invariants.Builtin("ext3")
 	if err != nil {
@@ -24,8 +24,8 @@ func engine(t testing.TB) invariants.Engine {
 	return e
 }
 
-// judge says what the structure checks and the rules find in an observation, one line for each.
-func judge(e invariants.Engine, obs interp.Observation) (found []string) {
+// Judge says what the structure checks and the rules find in an observation, one line for each.
+func Judge(e invariants.Engine, obs interp.Observation) (found []string) {
 	tell := func(v change.Violation) {
 		found = append(found, fmt.Sprintf("%s %s %s: %s%s %s", v.Rule, v.Tree, v.ID, v.Doc, v.Detail, v.Witness))
 	}

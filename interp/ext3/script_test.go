@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"fsward/interp"
+	"fsward/interp/ext3/ondisk"
 )
 
 // A copied block is one that a commit is about to bring: its place in the file system and its contents, which
@@ -17,9 +18,9 @@ type copied struct {
 	b    []byte
 }
 
-// inode finds an inode in the block.
+// Inode finds an inode in the block.
 func (c copied) inode(ino uint32) []byte {
-	if block, off := c.fs.m.layout.inodePlace(ino); block == c.home {
+	if block, off := c.fs.m.Layout.inodePlace(ino); block == c.home {
 		return c.b[off:]
 	}
 	return nil
@@ -29,23 +30,23 @@ func (c copied) inode(ino uint32) []byte {
 // changes a block looks at what is found. It wants the rule.
 func alterScript(t *testing.T, mkfsOpts []string, script, rule string, alter func(copied) bool) {
 	t.Helper()
-	image := mkfs(t, "8M", append([]string{"-b", "1024"}, mkfsOpts...)...)
-	base := readFile(t, image)
-	f := follow(t, image, 0, nil, nil, script)
-	d := newDisk(bytes.NewReader(base), uint64(len(base)))
+	image := Mkfs(t, "8M", append([]string{"-b", "1024"}, mkfsOpts...)...)
+	base := ReadFile(t, image)
+	f := Follow(t, image, 0, nil, nil, script)
+	d := NewDisk(bytes.NewReader(base), uint64(len(base)))
 	fs, err := New(d)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, w := range f.writes {
+	for _, w := range f.Writes {
 		changed := false
-		if fs.m != nil && !fs.m.idle && fs.m.holdsCommit(w, fs.m.seq) {
-			tr, err := fs.m.journal.read(pending{d, w}, fs.m.head, fs.m.seq)
+		if fs.m != nil && !fs.m.idle && fs.m.holdsCommit(w, fs.m.Seq) {
+			tr, err := fs.m.Journal.Read(PendingDevice{d, w}, fs.m.head, fs.m.Seq)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for home, p := range tr.copies {
-				b, err := readBlock(pending{d, w}, fs.geo, p.block)
+			for home, p := range tr.Copies {
+				b, err := ReadBlock(PendingDevice{d, w}, fs.geo, p.Block)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -53,23 +54,23 @@ func alterScript(t *testing.T, mkfsOpts []string, script, rule string, alter fun
 					continue
 				}
 				changed = true
-				at := fs.geo.addr(p.block)
+				at := fs.geo.Addr(p.Block)
 				if touches(w, at, 1) {
 					w.Data = bytes.Clone(w.Data)
 					copy(w.Data[at-w.Off:], b)
 				} else {
-					d.apply(interp.Write{Off: at, Len: uint64(len(b)), Data: b})
+					d.Apply(interp.Write{Off: at, Len: uint64(len(b)), Data: b})
 				}
 			}
 		}
 		obs := fs.Observe(w)
 		if changed {
-			if found := strings.Join(judge(f.rules, obs), "\n"); !strings.Contains(found, rule+" ") {
+			if found := strings.Join(Judge(f.Rules, obs), "\n"); !strings.Contains(found, rule+" ") {
 				t.Errorf("want %s, found %s", rule, found)
 			}
 			return
 		}
-		d.apply(w)
+		d.Apply(w)
 		fs.Settle(true)
 	}
 	t.Error("nothing was altered")
@@ -82,10 +83,10 @@ const manyFiles = "mkdir d; i=0; while [ $i -lt 400 ]; do : > d/name-of-some-len
 // What only certain commits have in them, altered there.
 func TestAlteredScripts(t *testing.T) {
 	super := func(c copied) []byte {
-		if c.home != c.fs.geo.superBlock() {
+		if c.home != c.fs.geo.SuperBlock() {
 			return nil
 		}
-		return c.b[superOff%len(c.b):]
+		return c.b[ondisk.SuperOff%len(c.b):]
 	}
 	openUnlinked := "exec 3> open; echo x >&3; sync -f .; rm open; sync -f .; exec 3>&-; sync -f ."
 	for _, tc := range []struct {
@@ -94,60 +95,60 @@ func TestAlteredScripts(t *testing.T) {
 	}{
 		{"orphan not on the list", openUnlinked, "ext3/14", func(c copied) bool {
 			sb := super(c)
-			if sb == nil || le32(sb, sLastOrphan) == 0 {
+			if sb == nil || ondisk.LE32(sb, ondisk.SuperLastOrphan) == 0 {
 				return false
 			}
-			put32(sb, sLastOrphan, 0)
+			put32(sb, ondisk.SuperLastOrphan, 0)
 			return true
 		}},
 		{"orphan list to nowhere", openUnlinked, "ext3/orphan-list", func(c copied) bool {
 			sb := super(c)
-			if sb == nil || le32(sb, sLastOrphan) == 0 {
+			if sb == nil || ondisk.LE32(sb, ondisk.SuperLastOrphan) == 0 {
 				return false
 			}
-			put32(sb, sLastOrphan, 3)
+			put32(sb, ondisk.SuperLastOrphan, 3)
 			return true
 		}},
 		{"deleted without a time", "echo x > f; sync -f .; rm f; sync -f .", "ext3/inode-deleted", func(c copied) bool {
 			i := c.inode(12)
-			if i == nil || le32(i, iDtime) == 0 {
+			if i == nil || ondisk.LE32(i, ondisk.InodeDtime) == 0 {
 				return false
 			}
-			put32(i, iDtime, 0)
+			put32(i, ondisk.InodeDtime, 0)
 			return true
 		}},
 		{"directory below itself", "mkdir a b; mkdir a/x; sync -f .; mv b a/x/y; sync -f .", "ext3/20", func(c copied) bool {
 			// .. of what was b, moved below a/x: names itself.
-			if len(c.b) < 24 || string(c.b[8:10]) != ".\x00" || string(c.b[20:22]) != ".." || le32(c.b, 12) == 2 {
+			if len(c.b) < 24 || string(c.b[8:10]) != ".\x00" || string(c.b[20:22]) != ".." || ondisk.LE32(c.b, 12) == 2 {
 				return false
 			}
-			if r := c.fs.m.roles[c.home]; r.level != roleDir || le32(c.b, 12) == 12 {
+			if r := c.fs.m.Roles[c.home]; r.Level != RoleDir || ondisk.LE32(c.b, 12) == 12 {
 				return false
 			}
-			put32(c.b, 12, le32(c.b, 0))
+			put32(c.b, 12, ondisk.LE32(c.b, 0))
 			return true
 		}},
 		{"circle of new directories", "mkdir a a/x; sync -f .", "ext3/20", func(c copied) bool {
 			// .. of a names a/x.
-			if len(c.b) < 33 || le32(c.b, 0) != 12 || string(c.b[8:10]) != ".\x00" || le32(c.b, 12) != 2 || string(c.b[32:33]) != "x" {
+			if len(c.b) < 33 || ondisk.LE32(c.b, 0) != 12 || string(c.b[8:10]) != ".\x00" || ondisk.LE32(c.b, 12) != 2 || string(c.b[32:33]) != "x" {
 				return false
 			}
-			put32(c.b, 12, le32(c.b, 24))
+			put32(c.b, 12, ondisk.LE32(c.b, 24))
 			return true
 		}},
 		{".. to another place", "mkdir a b; sync -f .; mv b a/y; sync -f .", "ext3/19", func(c copied) bool {
-			if r, ok := c.fs.m.roles[c.home]; !ok || r.level != roleDir || string(c.b[20:22]) != ".." || le32(c.b, 12) == 2 {
+			if r, ok := c.fs.m.Roles[c.home]; !ok || r.Level != RoleDir || string(c.b[20:22]) != ".." || ondisk.LE32(c.b, 12) == 2 {
 				return false
 			}
 			put32(c.b, 12, 2)
 			return true
 		}},
 		{"root without its type", "chmod 700 .; sync -f .", "ext3/21", func(c copied) bool {
-			i := c.inode(rootIno)
+			i := c.inode(ondisk.RootIno)
 			if i == nil {
 				return false
 			}
-			binary.LittleEndian.PutUint16(i, modeRegular|0o700)
+			binary.LittleEndian.PutUint16(i, ondisk.ModeRegular|0o700)
 			return true
 		}},
 		{"reserved inode of no use with blocks", "echo x > f; sync -f .", "ext3/reserved-inode", func(c copied) bool {
@@ -155,7 +156,7 @@ func TestAlteredScripts(t *testing.T) {
 			if i == nil {
 				return false
 			}
-			put32(i, iBlocks, 8)
+			put32(i, ondisk.InodeBlocks, 8)
 			return true
 		}},
 		{"reserved inode of no use with a pointer", "echo x > f; sync -f .", "ext3/reserved-inode", func(c copied) bool {
@@ -163,7 +164,7 @@ func TestAlteredScripts(t *testing.T) {
 			if i == nil {
 				return false
 			}
-			put32(i, iBlock, 5000)
+			put32(i, ondisk.InodeBlock, 5000)
 			return true
 		}},
 		{"revision 0", openUnlinked, "ext3/22", func(c copied) bool {
@@ -171,7 +172,7 @@ func TestAlteredScripts(t *testing.T) {
 			if sb == nil {
 				return false
 			}
-			put32(sb, sRevLevel, 0)
+			put32(sb, ondisk.SuperRevLevel, 0)
 			return true
 		}},
 		{"grown without its blocks", openUnlinked, "ext3/superblock", func(c copied) bool {
@@ -179,21 +180,21 @@ func TestAlteredScripts(t *testing.T) {
 			if sb == nil {
 				return false
 			}
-			put32(sb, sBlocksCount, le32(sb, sBlocksCount)-1)
+			put32(sb, ondisk.SuperBlocksCount, ondisk.LE32(sb, ondisk.SuperBlocksCount)-1)
 			return true
 		}},
 		{"value of an attribute", ": > f; setfattr -n user.a -v some-value f; sync -f .", "ext3/xattr-block", func(c copied) bool {
-			if le32(c.b, 0) != xattrMagic {
+			if ondisk.LE32(c.b, 0) != ondisk.XattrMagic {
 				return false
 			}
 			c.b[len(c.b)-12] ^= 1 // values stand at the end
 			return true
 		}},
 		{"attribute without its hash", ": > f; setfattr -n user.a -v some-value f; sync -f .", "ext3/xattr-block", func(c copied) bool {
-			if le32(c.b, 0) != xattrMagic {
+			if ondisk.LE32(c.b, 0) != ondisk.XattrMagic {
 				return false
 			}
-			put32(c.b, xattrHeader+xattrEntryHash, 0)
+			put32(c.b, ondisk.XattrHeader+ondisk.XattrEntryHash, 0)
 			return true
 		}},
 		{"attribute in a large inode", ": > f; setfattr -n user.a -v some-value f; sync -f .", "ext3/inode-xattr", func(c copied) bool {
@@ -201,7 +202,7 @@ func TestAlteredScripts(t *testing.T) {
 			if i == nil {
 				return false
 			}
-			put32(i, inodeLen+int(le16(i, iExtraSize))+xattrBodyHead+xattrValueSize, 1000)
+			put32(i, ondisk.InodeLen+int(ondisk.LE16(i, ondisk.InodeExtraSize))+ondisk.XattrBodyHead+ondisk.XattrValueSize, 1000)
 			return true
 		}},
 		{"attribute in a large inode whose name has a zero byte", ": > f; setfattr -n user.abc -v some-value f; sync -f .", "ext3/inode-xattr", func(c copied) bool {
@@ -209,7 +210,7 @@ func TestAlteredScripts(t *testing.T) {
 			if i == nil {
 				return false
 			}
-			i[inodeLen+int(le16(i, iExtraSize))+xattrBodyHead]++ // of 3 bytes, with one of padding after them
+			i[ondisk.InodeLen+int(ondisk.LE16(i, ondisk.InodeExtraSize))+ondisk.XattrBodyHead]++ // of 3 bytes, with one of padding after them
 			return true
 		}},
 		{"extra size of a large inode", ": > f; sync -f .", "ext3/inode-xattr", func(c copied) bool {
@@ -217,39 +218,39 @@ func TestAlteredScripts(t *testing.T) {
 			if i == nil {
 				return false
 			}
-			binary.LittleEndian.PutUint16(i[iExtraSize:], 30)
+			binary.LittleEndian.PutUint16(i[ondisk.InodeExtraSize:], 30)
 			return true
 		}},
 		{"padding of a bitmap", ": > f; sync -f .", "ext3/bitmap-padding", func(c copied) bool {
-			if c.home != c.fs.m.layout.places[0].inodeBitmap {
+			if c.home != c.fs.m.Layout.Places[0].InodeBitmap {
 				return false
 			}
 			c.b[1000] = 0
 			return true
 		}},
 		{"hash of a block of names", manyFiles, "ext3/htree", func(c copied) bool {
-			if r, ok := c.fs.m.roles[c.home]; !ok || r.level != roleDir || r.start != 0 || r.ino == rootIno || le16(c.b, dxRootEntries+2) < 3 {
+			if r, ok := c.fs.m.Roles[c.home]; !ok || r.Level != RoleDir || r.Start != 0 || r.Ino == ondisk.RootIno || ondisk.LE16(c.b, ondisk.IndexRootEntries+2) < 3 {
 				return false
 			}
-			at := dxRootEntries + 2*dxEntryLen
-			put32(c.b, at, le32(c.b, at)+2) // the block began with this hash when it was split off
+			at := ondisk.IndexRootEntries + 2*ondisk.IndexEntryLen
+			put32(c.b, at, ondisk.LE32(c.b, at)+2) // the block began with this hash when it was split off
 			return true
 		}},
 		{"two entries of an index for a block", manyFiles, "ext3/htree", func(c copied) bool {
-			if r, ok := c.fs.m.roles[c.home]; !ok || r.level != roleDir || r.start != 0 || r.ino == rootIno || le16(c.b, dxRootEntries+2) < 3 {
+			if r, ok := c.fs.m.Roles[c.home]; !ok || r.Level != RoleDir || r.Start != 0 || r.Ino == ondisk.RootIno || ondisk.LE16(c.b, ondisk.IndexRootEntries+2) < 3 {
 				return false
 			}
-			at := dxRootEntries + dxEntryLen
-			put32(c.b, at+4, le32(c.b, at+dxEntryLen+4))
+			at := ondisk.IndexRootEntries + ondisk.IndexEntryLen
+			put32(c.b, at+4, ondisk.LE32(c.b, at+ondisk.IndexEntryLen+4))
 			return true
 		}},
 		{"a name twice, without an index", "i=0; mkdir d; while [ $i -lt 99 ]; do : > d/name-of-some-length-$i; i=$((i + 1)); done; sync -f .; : > d/other-of-some-length; sync -f .", "ext3/dirent-name", func(c copied) bool {
 			at := bytes.Index(c.b, []byte("other-of-some-length"))
-			if r, ok := c.fs.m.roles[c.home]; !ok || r.level != roleDir || r.start == 0 || at < 0 {
+			if r, ok := c.fs.m.Roles[c.home]; !ok || r.Level != RoleDir || r.Start == 0 || at < 0 {
 				return false
 			}
 			copy(c.b[at:], "name-of-some-length-")
-			c.b[at+20], c.b[at-dirHeaderLen+dirNameLen] = '1', 21
+			c.b[at+20], c.b[at-ondisk.DirHeaderLen+ondisk.DirNameLen] = '1', 21
 			return true
 		}},
 	} {

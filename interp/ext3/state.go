@@ -8,6 +8,7 @@ import (
 	"maps"
 
 	"fsward/interp"
+	"fsward/interp/ext3/ondisk"
 )
 
 // cacheBytes bounds the blocks that a state keeps in memory.
@@ -15,18 +16,18 @@ const cacheBytes = 16 << 20
 
 // A copyPlace is where the journal holds a block that belongs elsewhere.
 type copyPlace struct {
-	block   uint32 // of the file system
-	seq     uint32 // of the transaction
-	escaped bool   // begins with the journal's magic, which the journal replaced by zeros
+	Block   uint32 // of the file system
+	Seq     uint32 // of the transaction
+	Escaped bool   // begins with the journal's magic, which the journal replaced by zeros
 }
 
 // A state is the file system as a sequence of commits defines it: the blocks in their places, except
 // for those that a commit put into the journal and that have not been written to their places since.
-type state struct {
+type State struct {
 	dev    io.ReaderAt
-	geo    *geometry
+	geo    *ondisk.Geometry
 	blocks uint64               // of the device; those beyond the end of the file system are read when it grows
-	copies map[uint32]copyPlace // by home block
+	Copies map[uint32]copyPlace // by home block
 	// over and revoked are what one more transaction adds: they come before copies. Both can be nil.
 	over    map[uint32]copyPlace
 	revoked map[uint32]bool
@@ -47,23 +48,23 @@ type recentBlock struct {
 	contents []byte // nil: none
 }
 
-func newState(dev io.ReaderAt, geo *geometry, size uint64) *state {
-	return &state{dev: dev, geo: geo, blocks: size / uint64(geo.blockSize), copies: make(map[uint32]copyPlace), cache: make(map[uint32][]byte)}
+func NewState(dev io.ReaderAt, geo *ondisk.Geometry, size uint64) *State {
+	return &State{dev: dev, geo: geo, blocks: size / uint64(geo.BlockSize), Copies: make(map[uint32]copyPlace), cache: make(map[uint32][]byte)}
 }
 
 // with returns the state that a transaction makes of s, read from dev.
-func (s *state) with(dev io.ReaderAt, t *transaction) *state {
-	return &state{dev: dev, geo: s.geo, blocks: s.blocks, copies: s.copies, over: t.copies, revoked: t.revoked, kept: s.kept, watch: s.watch, cache: make(map[uint32][]byte)}
+func (s *State) with(dev io.ReaderAt, t *transaction) *State {
+	return &State{dev: dev, geo: s.geo, blocks: s.blocks, Copies: s.Copies, over: t.Copies, revoked: t.Revoked, kept: s.kept, watch: s.watch, cache: make(map[uint32][]byte)}
 }
 
 // lent returns s for another goroutine, which reads from dev. It stays as it is now.
-func (s *state) lent(dev watched) *state {
+func (s *State) lent(dev watched) *State {
 	s.lends = true
-	return &state{dev: dev, geo: s.geo, blocks: s.blocks, copies: s.copies, kept: s.kept, watch: dev.watch, cache: make(map[uint32][]byte)}
+	return &State{dev: dev, geo: s.geo, blocks: s.blocks, Copies: s.Copies, kept: s.kept, watch: dev.watch, cache: make(map[uint32][]byte)}
 }
 
 // fork returns s for another goroutine, while nobody asks s itself.
-func (s *state) fork() *state {
+func (s *State) fork() *State {
 	f := *s
 	f.cache, f.recent = make(map[uint32][]byte), [recentBlocks]recentBlock{}
 	if s.lender == nil {
@@ -73,27 +74,27 @@ func (s *state) fork() *state {
 }
 
 // drop forgets the copy of a block.
-func (s *state) drop(block uint32) {
+func (s *State) drop(block uint32) {
 	if s.lends {
-		s.copies, s.lends = maps.Clone(s.copies), false
+		s.Copies, s.lends = maps.Clone(s.Copies), false
 	}
-	delete(s.copies, block)
+	delete(s.Copies, block)
 }
 
-// place returns where the present contents of a block are.
-func (s *state) place(block uint32) (copyPlace, bool) {
+// Place returns where the present contents of a block are.
+func (s *State) Place(block uint32) (copyPlace, bool) {
 	if p, ok := s.over[block]; ok {
 		return p, true
 	}
 	if s.revoked[block] {
 		return copyPlace{}, false
 	}
-	p, ok := s.copies[block]
+	p, ok := s.Copies[block]
 	return p, ok
 }
 
-// block returns the contents of a block of the device; the caller must not change them.
-func (s *state) block(block uint32) ([]byte, error) {
+// Block returns the contents of a block of the device; the caller must not change them.
+func (s *State) Block(block uint32) ([]byte, error) {
 	if s.watch != nil && s.watch.stopped.Load() {
 		return nil, errStopped
 	}
@@ -110,7 +111,7 @@ func (s *state) block(block uint32) ([]byte, error) {
 		if b, err = s.fetch(block); err != nil {
 			return nil, err
 		}
-		if len(s.cache) >= cacheBytes/int(s.geo.blockSize) {
+		if len(s.cache) >= cacheBytes/int(s.geo.BlockSize) {
 			s.forget()
 		}
 		s.cache[block] = b
@@ -120,32 +121,32 @@ func (s *state) block(block uint32) ([]byte, error) {
 }
 
 // fetch returns the contents of a block that is not in the cache.
-func (s *state) fetch(block uint32) ([]byte, error) {
+func (s *State) fetch(block uint32) ([]byte, error) {
 	p, err := s.where(block)
 	if err != nil {
 		return nil, err
 	}
 	if _, over := s.over[block]; !over && !s.revoked[block] {
 		if b := s.kept.get(block); b != nil {
-			return b, s.watch.reads(s.geo.addr(p.block), uint64(s.geo.blockSize))
+			return b, s.watch.reads(s.geo.Addr(p.Block), uint64(s.geo.BlockSize))
 		}
 	}
-	b, err := readBlock(s.dev, s.geo, p.block)
-	if err == nil && p.escaped {
+	b, err := ReadBlock(s.dev, s.geo, p.Block)
+	if err == nil && p.Escaped {
 		b = bytes.Clone(b)
-		binary.BigEndian.PutUint32(b, journalMagic)
+		binary.BigEndian.PutUint32(b, ondisk.JournalMagic)
 	}
 	return b, err
 }
 
 // forget empties the cache.
-func (s *state) forget() {
+func (s *State) forget() {
 	clear(s.cache)
 	clear(s.recent[:])
 }
 
 // read is block for a caller who has room for the contents and does not come back to them.
-func (s *state) read(block uint32, b []byte) ([]byte, error) {
+func (s *State) read(block uint32, b []byte) ([]byte, error) {
 	if kept := s.kept.get(block); kept != nil {
 		return kept, nil
 	}
@@ -153,82 +154,78 @@ func (s *state) read(block uint32, b []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := readInto(b, s.dev, s.geo, p.block); err != nil {
+	if err := readInto(b, s.dev, s.geo, p.Block); err != nil {
 		return nil, err
 	}
-	if p.escaped {
-		binary.BigEndian.PutUint32(b, journalMagic)
+	if p.Escaped {
+		binary.BigEndian.PutUint32(b, ondisk.JournalMagic)
 	}
 	return b, nil
 }
 
 // where returns the place from which a block is read.
-func (s *state) where(block uint32) (copyPlace, error) {
+func (s *State) where(block uint32) (copyPlace, error) {
 	if uint64(block) >= s.blocks {
-		return copyPlace{}, corrupt(0, "block %d lies outside the device of %d blocks", block, s.blocks)
+		return copyPlace{}, ondisk.Corrupt(0, "block %d lies outside the device of %d blocks", block, s.blocks)
 	}
-	p, copied := s.place(block)
+	p, copied := s.Place(block)
 	if !copied {
-		p = copyPlace{block: block}
+		p = copyPlace{Block: block}
 	}
 	return p, nil
 }
 
-// readBlock returns a block of a device; the caller must not change it.
-func readBlock(dev io.ReaderAt, g *geometry, block uint32) ([]byte, error) {
+// ReadBlock returns a block of a device; the caller must not change it.
+func ReadBlock(dev io.ReaderAt, g *ondisk.Geometry, block uint32) ([]byte, error) {
 	if m, ok := dev.(memoryReader); ok {
 		if b, err := m.contents(g, block); b != nil || err != nil {
 			return b, err
 		}
 	}
-	b := make([]byte, g.blockSize)
+	b := make([]byte, g.BlockSize)
 	return b, readInto(b, dev, g, block)
 }
 
-func readInto(b []byte, dev io.ReaderAt, g *geometry, block uint32) error {
-	if n, err := dev.ReadAt(b, int64(g.addr(block))); n < len(b) {
-		return fmt.Errorf("ext3: cannot read the block at device address %d: %w", g.addr(block), err)
+func readInto(b []byte, dev io.ReaderAt, g *ondisk.Geometry, block uint32) error {
+	if n, err := dev.ReadAt(b, int64(g.Addr(block))); n < len(b) {
+		return fmt.Errorf("ext3: cannot read the block at device address %d: %w", g.Addr(block), err)
 	}
 	return nil
 }
 
-func corrupt(addr uint64, format string, args ...any) error {
-	return &interp.CorruptError{FS: "ext3", Addr: addr, Reason: fmt.Sprintf(format, args...)}
-}
-
 // A pending device is the device as it will be when a write is done.
-type pending struct {
+type PendingDevice struct {
 	io.ReaderAt
-	w interp.Write
+	W interp.Write
 }
 
-func (d pending) ReadAt(p []byte, off int64) (int, error) {
+func (d PendingDevice) ReadAt(p []byte, off int64) (int, error) {
 	n, err := d.ReaderAt.ReadAt(p, off)
 	start, end := uint64(off), uint64(off)+uint64(n)
-	lo, hi := max(start, d.w.Off), min(end, d.w.Off+d.w.Len)
+	lo, hi := max(start, d.W.Off), min(end, d.W.Off+d.W.Len)
 	switch {
 	case lo >= hi:
-	case d.w.Data == nil:
+	case d.W.Data == nil:
 		clear(p[lo-start : hi-start])
 	default:
-		copy(p[lo-start:hi-start], d.w.Data[lo-d.w.Off:hi-d.w.Off])
+		copy(p[lo-start:hi-start], d.W.Data[lo-d.W.Off:hi-d.W.Off])
 	}
 	return n, err
 }
 
 // contents returns what of a block is in memory, unless it is being written.
-func (d pending) contents(g *geometry, block uint32) ([]byte, error) {
+func (d PendingDevice) contents(g *ondisk.Geometry, block uint32) ([]byte, error) {
 	m, ok := d.ReaderAt.(memoryReader)
-	if !ok || touches(d.w, g.addr(block), uint64(g.blockSize)) {
+	if !ok || touches(d.W, g.Addr(block), uint64(g.BlockSize)) {
 		return nil, nil
 	}
 	return m.contents(g, block)
 }
 
 // block returns a block as it will be: what is written, where that is all of it, or else in b.
-func (d pending) block(g *geometry, block uint32, b []byte) ([]byte, error) {
-	if at := g.addr(block); d.w.Data != nil && at >= d.w.Off && at+uint64(g.blockSize) <= d.w.Off+d.w.Len {
-		return d.w.Data[at-d.w.Off:][:g.blockSize], nil
+func (d PendingDevice) block(g *ondisk.Geometry, block uint32, b []byte) ([]byte, error) {
+	if at := g.Addr(block); d.W.Data != nil && at >= d.W.Off && at+uint64(g.BlockSize) <= d.W.Off+d.W.Len {
+		return d.W.Data[at-d.W.Off:][:g.BlockSize], nil
 	}
 	return b, readInto(b, d, g, block)
 }

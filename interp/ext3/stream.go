@@ -9,11 +9,12 @@ import (
 
 	"fsward/change"
 	"fsward/interp"
+	"fsward/interp/ext3/ondisk"
 )
 
 // A stream is the records of a whole file system whose structure is sound, made anew each time that they are asked for.
 type stream struct {
-	m      *mounted
+	m      *Mounted
 	dev    io.ReaderAt
 	size   uint64 // of the device, bytes
 	names  *change.Names
@@ -23,8 +24,10 @@ type stream struct {
 
 var _ change.Stream = (*stream)(nil)
 
-func (s *stream) Names() *change.Names                    { return s.names }
-func (s *stream) Len() int                                { return s.tally.Len() }
+func (s *stream) Names() *change.Names { return s.names }
+
+func (s *stream) Len() int { return s.tally.Len() }
+
 func (s *stream) Made(k change.Kind, f change.Field) bool { return s.tally.Made(k, f) }
 
 // Each goes through the file system again.
@@ -39,14 +42,14 @@ func (s *stream) Each(visit func(*change.Txn) error) error {
 }
 
 // streamed puts a stream into an observation, after a delta has found the structure sound.
-func (m *mounted) streamed(dev io.ReaderAt, size uint64, d *delta, obs *interp.Observation) error {
+func (m *Mounted) streamed(dev io.ReaderAt, size uint64, d *delta, obs *interp.Observation) error {
 	w := d.image
 	s := &stream{m: m, dev: dev, size: size, names: d.txn.Names, tally: w.tally, owners: &ownerView{owners: w.owners}}
 	if err := s.dispute(); err != nil {
 		return err
 	}
 	obs.Stream = s
-	obs.View = &view{layout: d.layout, state: d.new, names: s.names, orphan: w.orphans.contains, owners: s.owners}
+	obs.View = &view{Layout: d.Layout, state: d.new, names: s.names, orphan: w.orphans.contains, owners: s.owners}
 	return nil
 }
 
@@ -83,7 +86,7 @@ func (s *stream) dispute() error {
 	n := 0
 	err := s.Each(func(t *change.Txn) error {
 		for i := range t.Records {
-			if o := t.Records[i].Object; o.Kind == kindOwner && n < maxDisputed && v.disputed.has(uint32(o.ID)) {
+			if o := t.Records[i].Object; o.Kind == ondisk.KindOwner && n < maxDisputed && v.disputed.has(uint32(o.ID)) {
 				v.several[uint32(o.ID)] = append(v.several[uint32(o.ID)], o)
 				n++
 			}
@@ -103,7 +106,7 @@ func (v *ownerView) take(records []change.Record) {
 	}
 	clear(v.part)
 	for i := range records {
-		if o := records[i].Object; o.Kind == kindOwner {
+		if o := records[i].Object; o.Kind == ondisk.KindOwner {
 			v.part[uint32(o.ID)] = o
 		}
 	}
@@ -115,7 +118,7 @@ func (v *ownerView) of(k change.Kind, block uint64) (owners []change.Object, err
 		return nil, nil
 	}
 	b := uint32(block)
-	if k == kindXattrOwner {
+	if k == ondisk.KindXattrOwner {
 		i, _ := slices.BinarySearchFunc(v.sharers, b, func(s sharer, b uint32) int { return int(s.block) - int(b) })
 		for ; i < len(v.sharers) && v.sharers[i].block == b; i++ {
 			owners = append(owners, change.Object{Kind: k, ID: block, Sub: uint64(v.sharers[i].ino)})

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"fsward/interp"
+	"fsward/interp/ext3/ondisk"
 )
 
 // recording is a small file system before it is mounted, and all writes until it is unmounted again.
@@ -27,22 +28,22 @@ func record(t *testing.T) ([]byte, []interp.Write) {
 	if recording.base != nil {
 		return recording.base, recording.writes
 	}
-	image := mkfs(t, "8M", "-b", "1024", "-I", "128")
+	image := Mkfs(t, "8M", "-b", "1024", "-I", "128")
 	base, err := os.ReadFile(image)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := follow(t, image, 0, nil, nil, `mkdir dir; echo one > dir/one; sync dir/one; ln dir/one two; sync two; sync -f .
+	f := Follow(t, image, 0, nil, nil, `mkdir dir; echo one > dir/one; sync dir/one; ln dir/one two; sync two; sync -f .
 		head -c 30000 /dev/urandom > large; sync large; rm dir/one; sync two; echo three > three; sync three`)
-	recording.base, recording.writes = base, f.writes
-	return base, f.writes
+	recording.base, recording.writes = base, f.Writes
+	return base, f.Writes
 }
 
 // replay gives the recorded writes to an interpreter until stop says so of one, and returns that one.
-func replay(t *testing.T, stop func(*FS, interp.Write) bool) (*FS, *memDisk, interp.Write) {
+func replay(t *testing.T, stop func(*FS, interp.Write) bool) (*FS, *MemDisk, interp.Write) {
 	t.Helper()
 	base, writes := record(t)
-	d := newDisk(bytes.NewReader(base), uint64(len(base)))
+	d := NewDisk(bytes.NewReader(base), uint64(len(base)))
 	fs, err := New(d)
 	if err != nil {
 		t.Fatal(err)
@@ -52,14 +53,14 @@ func replay(t *testing.T, stop func(*FS, interp.Write) bool) (*FS, *memDisk, int
 			return fs, d, w
 		}
 		fs.Observe(w)
-		d.apply(w)
+		d.Apply(w)
 		fs.Settle(true)
 	}
 	t.Fatal("no such write in the recording")
 	return nil, nil, interp.Write{}
 }
 
-func mountedNow(fs *FS, _ interp.Write) bool { return fs.m != nil && fs.m.seq > fs.m.journal.seq }
+func mountedNow(fs *FS, _ interp.Write) bool { return fs.m != nil && fs.m.Seq > fs.m.Journal.Seq }
 
 func only(t *testing.T, obs interp.Observation, rule string) {
 	t.Helper()
@@ -72,14 +73,14 @@ func only(t *testing.T, obs interp.Observation, rule string) {
 	}
 }
 
-func superWrite(t *testing.T, d *memDisk, change func(sb []byte)) interp.Write {
+func superWrite(t *testing.T, d *MemDisk, change func(sb []byte)) interp.Write {
 	t.Helper()
 	sb, err := readSuper(d)
 	if err != nil {
 		t.Fatal(err)
 	}
 	change(sb)
-	return interp.Write{Off: superOff, Len: superLen, Data: sb}
+	return interp.Write{Off: ondisk.SuperOff, Len: ondisk.SuperLen, Data: sb}
 }
 
 // What is written over the superblock of a mounted file system.
@@ -94,19 +95,19 @@ func TestSuperblockWrites(t *testing.T) {
 		gone   bool
 	}{
 		{"label", func(sb []byte) { copy(sb[120:], "label") }, "", false},
-		{"free counts", put32(sFreeBlocks, 17), "", false},
-		{"magic", func(sb []byte) { sb[sMagic] = 0 }, "ext3/superblock", false},
-		{"garbage", func(sb []byte) { copy(sb, bytes.Repeat([]byte("garbage!"), superLen/8)) }, "ext3/superblock", false},
-		{"a feature of ext4", put32(sFeatureIncompat, incompatFiletype|incompatRecover|0x40), "ext3/superblock", false},
-		{"blocks_count", put32(sBlocksCount, 8191), "ext3/superblock-geometry", false},
-		{"uuid", func(sb []byte) { sb[sUUID]++ }, "ext3/superblock-geometry", false},
-		{"first_ino", put32(sFirstIno, 12), "ext3/superblock-geometry", false},
+		{"free counts", put32(ondisk.SuperFreeBlocks, 17), "", false},
+		{"magic", func(sb []byte) { sb[ondisk.SuperMagic] = 0 }, "ext3/superblock", false},
+		{"garbage", func(sb []byte) { copy(sb, bytes.Repeat([]byte("garbage!"), ondisk.SuperLen/8)) }, "ext3/superblock", false},
+		{"a feature of ext4", put32(ondisk.SuperFeatureIncompat, ondisk.IncompatFiletype|ondisk.IncompatRecover|0x40), "ext3/superblock", false},
+		{"blocks_count", put32(ondisk.SuperBlocksCount, 8191), "ext3/superblock-geometry", false},
+		{"uuid", func(sb []byte) { sb[ondisk.SuperUUID]++ }, "ext3/superblock-geometry", false},
+		{"first_ino", put32(ondisk.SuperFirstIno, 12), "ext3/superblock-geometry", false},
 		{"zeros", func(sb []byte) { clear(sb) }, "", true},
-		{"clean while the journal is needed", func(sb []byte) { sb[sFeatureIncompat] &^= incompatRecover }, "ext3/clean-journal", false},
-		{"another file system", func(sb []byte) { sb[sFeatureIncompat] &^= incompatRecover; sb[sUUID]++ }, "", false},
+		{"clean while the journal is needed", func(sb []byte) { sb[ondisk.SuperFeatureIncompat] &^= ondisk.IncompatRecover }, "ext3/clean-journal", false},
+		{"another file system", func(sb []byte) { sb[ondisk.SuperFeatureIncompat] &^= ondisk.IncompatRecover; sb[ondisk.SuperUUID]++ }, "", false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			fs, d, _ := replay(t, func(fs *FS, w interp.Write) bool { return mountedNow(fs, w) && len(fs.m.state.copies) > 1 })
+			fs, d, _ := replay(t, func(fs *FS, w interp.Write) bool { return mountedNow(fs, w) && len(fs.m.State.Copies) > 1 })
 			w := superWrite(t, d, tc.change)
 			obs := fs.Observe(w)
 			if tc.rule != "" {
@@ -114,7 +115,7 @@ func TestSuperblockWrites(t *testing.T) {
 			} else if len(obs.Violations) > 0 || obs.Unknown != nil {
 				t.Errorf("%v %v", obs.Violations, obs.Unknown)
 			}
-			d.apply(w)
+			d.Apply(w)
 			fs.Settle(true)
 			if gone := fs.FS() == ""; gone != tc.gone || gone && (fs.Schema() != nil || obs.Note == "") {
 				t.Errorf("the file system is gone: %v, want %v; note %q", gone, tc.gone, obs.Note)
@@ -126,42 +127,42 @@ func TestSuperblockWrites(t *testing.T) {
 // The counts of a clean file system are checked when it is marked clean.
 func TestCountsAtUnmount(t *testing.T) {
 	unmounting := func(fs *FS, w interp.Write) bool {
-		sb, err := readSuper(pending{fs.disk, w})
-		return fs.m != nil && touches(w, superOff, superLen) && err == nil && !needsRecovery(sb)
+		sb, err := readSuper(PendingDevice{fs.disk, w})
+		return fs.m != nil && touches(w, ondisk.SuperOff, ondisk.SuperLen) && err == nil && !ondisk.NeedsRecovery(sb)
 	}
 	fs, _, w := replay(t, unmounting)
 	if obs := fs.Observe(w); len(obs.Violations) > 0 || !strings.Contains(obs.Note, "unmounted") {
 		t.Errorf("%v, note %q", obs.Violations, obs.Note)
 	}
-	for _, off := range []int{sFreeBlocks, sFreeInodes} {
+	for _, off := range []int{ondisk.SuperFreeBlocks, ondisk.SuperFreeInodes} {
 		w.Data = bytes.Clone(w.Data)
-		w.Data[superOff-w.Off+uint64(off)]++
+		w.Data[ondisk.SuperOff-w.Off+uint64(off)]++
 		only(t, fs.Observe(w), "ext3/clean-counts")
 	}
 }
 
 // What is written into the journal of a mounted file system besides commits.
 func TestJournalWrites(t *testing.T) {
-	ready := func(fs *FS, w interp.Write) bool { return mountedNow(fs, w) && len(fs.m.state.copies) > 1 }
-	journalSuperWrite := func(fs *FS, d *memDisk, at int, n uint32) interp.Write {
-		block := fs.m.journal.block(0)
-		b, err := readBlock(d, fs.geo, block)
+	ready := func(fs *FS, w interp.Write) bool { return mountedNow(fs, w) && len(fs.m.State.Copies) > 1 }
+	journalSuperWrite := func(fs *FS, d *MemDisk, at int, n uint32) interp.Write {
+		block := fs.m.Journal.Block(0)
+		b, err := ReadBlock(d, fs.geo, block)
 		if err != nil {
 			t.Fatal(err)
 		}
 		binary.BigEndian.PutUint32(b[at:], n)
-		return interp.Write{Off: fs.geo.addr(block), Len: uint64(len(b)), Data: b}
+		return interp.Write{Off: fs.geo.Addr(block), Len: uint64(len(b)), Data: b}
 	}
 	t.Run("a tail beyond what is in its place", func(t *testing.T) {
 		fs, d, _ := replay(t, ready)
-		only(t, fs.Observe(journalSuperWrite(fs, d, jStart, 0)), "ext3/journal-superblock")
-		w := journalSuperWrite(fs, d, jStart, fs.m.head)
-		binary.BigEndian.PutUint32(w.Data[jSequence:], fs.m.seq)
+		only(t, fs.Observe(journalSuperWrite(fs, d, ondisk.JournalStart, 0)), "ext3/journal-superblock")
+		w := journalSuperWrite(fs, d, ondisk.JournalStart, fs.m.head)
+		binary.BigEndian.PutUint32(w.Data[ondisk.JournalSequence:], fs.m.Seq)
 		only(t, fs.Observe(w), "ext3/journal-tail")
 	})
 	t.Run("a tail at no transaction", func(t *testing.T) {
 		fs, d, _ := replay(t, ready)
-		only(t, fs.Observe(journalSuperWrite(fs, d, jStart, fs.m.journal.start+1)), "ext3/journal-superblock")
+		only(t, fs.Observe(journalSuperWrite(fs, d, ondisk.JournalStart, fs.m.Journal.Start+1)), "ext3/journal-superblock")
 	})
 	t.Run("no magic", func(t *testing.T) {
 		fs, d, _ := replay(t, ready)
@@ -169,14 +170,14 @@ func TestJournalWrites(t *testing.T) {
 	})
 	t.Run("over a committed transaction", func(t *testing.T) {
 		fs, _, _ := replay(t, ready)
-		b := make([]byte, fs.geo.blockSize)
-		only(t, fs.Observe(interp.Write{Off: fs.geo.addr(fs.m.journal.block(fs.m.journal.start)), Len: uint64(len(b)), Data: b}), "ext3/journal-overwrite")
+		b := make([]byte, fs.geo.BlockSize)
+		only(t, fs.Observe(interp.Write{Off: fs.geo.Addr(fs.m.Journal.Block(fs.m.Journal.Start)), Len: uint64(len(b)), Data: b}), "ext3/journal-overwrite")
 	})
-	commit := func(fs *FS, w interp.Write) bool { return mountedNow(fs, w) && fs.m.holdsCommit(w, fs.m.seq) }
+	commit := func(fs *FS, w interp.Write) bool { return mountedNow(fs, w) && fs.m.holdsCommit(w, fs.m.Seq) }
 	t.Run("a commit block without its transaction", func(t *testing.T) {
 		fs, d, w := replay(t, commit)
-		d.apply(interp.Write{Off: fs.geo.addr(fs.m.journal.block(fs.m.head)), Len: uint64(fs.geo.blockSize)})
-		obs := fs.Observe(interp.Write{Off: w.Off + w.Len - uint64(fs.geo.blockSize), Len: uint64(fs.geo.blockSize), Data: w.Data[w.Len-uint64(fs.geo.blockSize):]})
+		d.Apply(interp.Write{Off: fs.geo.Addr(fs.m.Journal.Block(fs.m.head)), Len: uint64(fs.geo.BlockSize)})
+		obs := fs.Observe(interp.Write{Off: w.Off + w.Len - uint64(fs.geo.BlockSize), Len: uint64(fs.geo.BlockSize), Data: w.Data[w.Len-uint64(fs.geo.BlockSize):]})
 		only(t, obs, "ext3/journal-chain")
 		if obs.Point != interp.CommitPoint || obs.Txn != nil {
 			t.Errorf("point %v, records %v", obs.Point, obs.Txn)
@@ -184,13 +185,13 @@ func TestJournalWrites(t *testing.T) {
 	})
 	t.Run("a copy of a block of the journal", func(t *testing.T) {
 		fs, d, w := replay(t, commit)
-		at := fs.geo.addr(fs.m.journal.block(fs.m.head))
-		b, err := readBlock(pending{d, w}, fs.geo, fs.m.journal.block(fs.m.head))
+		at := fs.geo.Addr(fs.m.Journal.Block(fs.m.head))
+		b, err := ReadBlock(PendingDevice{d, w}, fs.geo, fs.m.Journal.Block(fs.m.head))
 		if err != nil {
 			t.Fatal(err)
 		}
-		binary.BigEndian.PutUint32(b[journalHeader:], fs.m.journal.block(0))
-		d.apply(interp.Write{Off: at, Len: uint64(len(b)), Data: b})
+		binary.BigEndian.PutUint32(b[ondisk.JournalHeader:], fs.m.Journal.Block(0))
+		d.Apply(interp.Write{Off: at, Len: uint64(len(b)), Data: b})
 		if touches(w, at, 1) {
 			copy(w.Data[at-w.Off:], b)
 		}
@@ -200,28 +201,28 @@ func TestJournalWrites(t *testing.T) {
 
 // A commit that is refused leaves the base as it was: the same commit comes again as the same change.
 func TestRefusedCommit(t *testing.T) {
-	fs, d, w := replay(t, func(fs *FS, w interp.Write) bool { return mountedNow(fs, w) && fs.m.holdsCommit(w, fs.m.seq) })
+	fs, d, w := replay(t, func(fs *FS, w interp.Write) bool { return mountedNow(fs, w) && fs.m.holdsCommit(w, fs.m.Seq) })
 	obs := fs.Observe(w)
 	before := len(obs.Txn.Records)
-	seq := fs.m.seq
+	seq := fs.m.Seq
 	fs.Settle(false)
-	if obs = fs.Observe(w); fs.m.seq != seq || obs.Txn == nil || len(obs.Txn.Records) != before {
-		t.Errorf("after a refusal the log goes on with %d, was %d", fs.m.seq, seq)
+	if obs = fs.Observe(w); fs.m.Seq != seq || obs.Txn == nil || len(obs.Txn.Records) != before {
+		t.Errorf("after a refusal the log goes on with %d, was %d", fs.m.Seq, seq)
 	}
-	d.apply(w)
+	d.Apply(w)
 	fs.Settle(true)
-	if fs.m.seq != seq+1 {
-		t.Errorf("the log goes on with %d, want %d", fs.m.seq, seq+1)
+	if fs.m.Seq != seq+1 {
+		t.Errorf("the log goes on with %d, want %d", fs.m.Seq, seq+1)
 	}
 }
 
 // After a crash at any write, reading anew finds what was committed, and the guest's recovery is followed.
 func TestCrashAnywhere(t *testing.T) {
 	base, writes := record(t)
-	rules := engine(t)
-	d := newDisk(bytes.NewReader(base), uint64(len(base)))
+	rules := Engine(t)
+	d := NewDisk(bytes.NewReader(base), uint64(len(base)))
 	for n, w := range writes {
-		d.apply(w)
+		d.Apply(w)
 		if n%3 != 0 {
 			continue
 		}
@@ -233,48 +234,48 @@ func TestCrashAnywhere(t *testing.T) {
 		if err != nil {
 			t.Fatalf("after write %d: %v", n, err)
 		}
-		for _, line := range judge(rules, obs) {
+		for _, line := range Judge(rules, obs) {
 			t.Errorf("after write %d: %s", n, line)
 		}
 		// Recovery: copies to their places, then the journal's superblock, then the superblock.
-		after := newDisk(d, d.size)
+		after := NewDisk(d, d.size)
 		step := func(w interp.Write) {
 			obs := fs.Observe(w)
 			for _, v := range obs.Violations {
 				t.Errorf("recovery after write %d: %v", n, v)
 			}
-			after.apply(w)
+			after.Apply(w)
 			fs.Settle(true)
 		}
 		if fs.m == nil {
 			continue
 		}
-		fs.disk, fs.m.state.dev = after, after
-		copies := make([]uint32, 0, len(fs.m.state.copies))
-		for b := range fs.m.state.copies {
+		fs.disk, fs.m.State.dev = after, after
+		copies := make([]uint32, 0, len(fs.m.State.Copies))
+		for b := range fs.m.State.Copies {
 			copies = append(copies, b)
 		}
 		slices.Sort(copies)
 		for _, b := range copies {
-			data, err := fs.m.state.block(b)
+			data, err := fs.m.State.Block(b)
 			if err != nil {
 				t.Fatal(err)
 			}
-			step(interp.Write{Off: fs.geo.addr(b), Len: uint64(len(data)), Data: bytes.Clone(data)})
+			step(interp.Write{Off: fs.geo.Addr(b), Len: uint64(len(data)), Data: bytes.Clone(data)})
 		}
-		if len(fs.m.state.copies) != 0 {
-			t.Errorf("after write %d, %d blocks are not in their places after recovery", n, len(fs.m.state.copies))
+		if len(fs.m.State.Copies) != 0 {
+			t.Errorf("after write %d, %d blocks are not in their places after recovery", n, len(fs.m.State.Copies))
 		}
-		js, err := readBlock(after, fs.geo, fs.m.journal.block(0))
+		js, err := ReadBlock(after, fs.geo, fs.m.Journal.Block(0))
 		if err != nil {
 			t.Fatal(err)
 		}
-		binary.BigEndian.PutUint32(js[jSequence:], fs.m.seq+1)
-		binary.BigEndian.PutUint32(js[jStart:], fs.m.journal.first)
-		seq := fs.m.seq
-		step(interp.Write{Off: fs.geo.addr(fs.m.journal.block(0)), Len: uint64(len(js)), Data: js})
-		if fs.m.seq != seq+1 || fs.m.head != fs.m.journal.first {
-			t.Errorf("after recovery the log goes on with %d at %d", fs.m.seq, fs.m.head)
+		binary.BigEndian.PutUint32(js[ondisk.JournalSequence:], fs.m.Seq+1)
+		binary.BigEndian.PutUint32(js[ondisk.JournalStart:], fs.m.Journal.First)
+		seq := fs.m.Seq
+		step(interp.Write{Off: fs.geo.Addr(fs.m.Journal.Block(0)), Len: uint64(len(js)), Data: js})
+		if fs.m.Seq != seq+1 || fs.m.head != fs.m.Journal.First {
+			t.Errorf("after recovery the log goes on with %d at %d", fs.m.Seq, fs.m.head)
 		}
 	}
 }
@@ -287,14 +288,17 @@ func TestNewErrors(t *testing.T) {
 		change func(b []byte)
 		want   string
 	}{
-		{"extents", func(b []byte) { b[superOff+sFeatureIncompat] |= 0x40 }, "extents (incompat flag 0x40)"},
-		{"metadata_csum", func(b []byte) { b[superOff+sFeatureROCompat+1] |= 0x4 }, "metadata_csum (ro_compat flag 0x400)"},
-		{"journal_dev", func(b []byte) { b[superOff+sFeatureIncompat] |= 0x8 }, "journal_dev"},
-		{"external journal", func(b []byte) { clear(b[superOff+sJournalInum:][:4]) }, "external journal"},
-		{"magic", func(b []byte) { b[superOff+sMagic] = 0 }, interp.ErrNotFound.Error()},
-		{"block size", func(b []byte) { b[superOff+sLogBlockSize] = 40 }, "device address 1024: log_block_size is 40"},
-		{"inodes_per_group", func(b []byte) { clear(b[superOff+sInodesPerGroup:][:4]) }, "device address 1024: inodes_per_group is 0"},
-		{"descriptor", func(b []byte) { b[superOff+sFeatureIncompat] |= incompatRecover; clear(b[2048:][:4]) }, "device address 2048: the block bitmap of group 0 is at block 0"},
+		{"extents", func(b []byte) { b[ondisk.SuperOff+ondisk.SuperFeatureIncompat] |= 0x40 }, "extents (incompat flag 0x40)"},
+		{"metadata_csum", func(b []byte) { b[ondisk.SuperOff+ondisk.SuperFeatureROCompat+1] |= 0x4 }, "metadata_csum (ro_compat flag 0x400)"},
+		{"journal_dev", func(b []byte) { b[ondisk.SuperOff+ondisk.SuperFeatureIncompat] |= 0x8 }, "journal_dev"},
+		{"external journal", func(b []byte) { clear(b[ondisk.SuperOff+ondisk.SuperJournalInum:][:4]) }, "external journal"},
+		{"magic", func(b []byte) { b[ondisk.SuperOff+ondisk.SuperMagic] = 0 }, interp.ErrNotFound.Error()},
+		{"block size", func(b []byte) { b[ondisk.SuperOff+ondisk.SuperLogBlockSize] = 40 }, "device address 1024: log_block_size is 40"},
+		{"inodes_per_group", func(b []byte) { clear(b[ondisk.SuperOff+ondisk.SuperInodesPerGroup:][:4]) }, "device address 1024: inodes_per_group is 0"},
+		{"descriptor", func(b []byte) {
+			b[ondisk.SuperOff+ondisk.SuperFeatureIncompat] |= ondisk.IncompatRecover
+			clear(b[2048:][:4])
+		}, "device address 2048: the block bitmap of group 0 is at block 0"},
 		{"truncated", nil, "do not fit the device"},
 	} {
 		b := bytes.Clone(base)
@@ -303,7 +307,7 @@ func TestNewErrors(t *testing.T) {
 		} else {
 			b = b[:len(b)/2]
 		}
-		d := newDisk(bytes.NewReader(b), uint64(len(b)))
+		d := NewDisk(bytes.NewReader(b), uint64(len(b)))
 		_, err := New(d)
 		if err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: %v, want %q", tc.name, err, tc.want)
@@ -319,24 +323,24 @@ func TestNewErrors(t *testing.T) {
 // Rules that concern a whole image.
 func TestImageRules(t *testing.T) {
 	base, _ := record(t)
-	rules := engine(t)
+	rules := Engine(t)
 	for _, tc := range []struct {
 		name   string
 		change func(b []byte)
 		rule   string
 	}{
 		{"sound", func([]byte) {}, ""},
-		{"free blocks", func(b []byte) { b[superOff+sFreeBlocks]++ }, "ext3/11"},
-		{"free inodes", func(b []byte) { b[superOff+sFreeInodes]++ }, "ext3/11"},
-		{"group", func(b []byte) { b[2048+bgFreeBlocks]++; b[superOff+sFreeBlocks]++ }, "ext3/10"},
+		{"free blocks", func(b []byte) { b[ondisk.SuperOff+ondisk.SuperFreeBlocks]++ }, "ext3/11"},
+		{"free inodes", func(b []byte) { b[ondisk.SuperOff+ondisk.SuperFreeInodes]++ }, "ext3/11"},
+		{"group", func(b []byte) { b[2048+ondisk.GroupFreeBlocks]++; b[ondisk.SuperOff+ondisk.SuperFreeBlocks]++ }, "ext3/10"},
 	} {
 		b := bytes.Clone(base)
 		tc.change(b)
-		obs, err := Image(newDisk(bytes.NewReader(b), uint64(len(b))))
+		obs, err := Image(NewDisk(bytes.NewReader(b), uint64(len(b))))
 		if err != nil {
 			t.Fatal(err)
 		}
-		found := strings.Join(judge(rules, obs), "\n")
+		found := strings.Join(Judge(rules, obs), "\n")
 		if tc.rule == "" && found != "" || !strings.Contains(found, tc.rule) {
 			t.Errorf("%s: want %q, found %s", tc.name, tc.rule, found)
 		}

@@ -6,39 +6,40 @@ import (
 	"testing"
 
 	"fsward/interp"
+	"fsward/interp/ext3/ondisk"
 )
 
 // Mounting a file system whose count of blocks that hold no data is wrong, as resize2fs leaves it, Linux brings the
 // copies of its superblock up to date, the later ones past the journal. That is no alarm; another change of them is.
 func TestSuperCopies(t *testing.T) {
-	image := mkfs(t, "512M", "-b", "1024")
-	base := bytes.Clone(readFile(t, image))
+	image := Mkfs(t, "512M", "-b", "1024")
+	base := bytes.Clone(ReadFile(t, image))
 	for _, group := range []int{0, 1, 3, 5, 7, 9, 25, 27, 49} {
 		base[(group*8192+1)*1024+584]++ // s_overhead_clusters
 	}
 	if err := os.WriteFile(image, base, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f := follow(t, image, 1, nil, nil, "echo x > file; sync -f .")
+	f := Follow(t, image, 1, nil, nil, "echo x > file; sync -f .")
 	peer(t, "e2fsck", "-fn", image)
 
-	d := newDisk(bytes.NewReader(base), uint64(len(base)))
+	d := NewDisk(bytes.NewReader(base), uint64(len(base)))
 	fs, err := New(d)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, w := range f.writes {
-		if block := uint32(w.Off / 1024); fs.m != nil && fs.geo.inRange(block) && fs.geo.isSuperCopy(block) {
-			if committed, err := fs.m.state.block(block); err != nil {
+	for _, w := range f.Writes {
+		if block := uint32(w.Off / 1024); fs.m != nil && fs.geo.InRange(block) && fs.geo.IsSuperCopy(block) {
+			if committed, err := fs.m.State.Block(block); err != nil {
 				t.Fatal(err)
 			} else if !bytes.Equal(committed, w.Data[:1024]) {
-				t.Logf("the copy of group %d", fs.geo.groupOf(block))
+				t.Logf("the copy of group %d", fs.geo.GroupOf(block))
 				alterSuperCopy(t, fs, w)
 				return
 			}
 		}
 		fs.Observe(w)
-		d.apply(w)
+		d.Apply(w)
 		fs.Settle(true)
 	}
 	t.Error("Linux wrote no copy of the superblock past the journal")
@@ -53,15 +54,15 @@ func alterSuperCopy(t *testing.T, fs *FS, w interp.Write) {
 		{"as Linux wrote it", func([]byte) {}, true},
 		{"the label", func(b []byte) { copy(b[120:], "label") }, true},
 		{"before the file system grew by a group", func(b []byte) {
-			put32(b, sBlocksCount, le32(b, sBlocksCount)-8192)
-			put32(b, sInodesCount, le32(b, sInodesCount)-le32(b, sInodesPerGroup))
-			put32(b, sFreeBlocks, 0)
-			put32(b, sFreeInodes, 0)
+			put32(b, ondisk.SuperBlocksCount, ondisk.LE32(b, ondisk.SuperBlocksCount)-8192)
+			put32(b, ondisk.SuperInodesCount, ondisk.LE32(b, ondisk.SuperInodesCount)-ondisk.LE32(b, ondisk.SuperInodesPerGroup))
+			put32(b, ondisk.SuperFreeBlocks, 0)
+			put32(b, ondisk.SuperFreeInodes, 0)
 		}, true},
-		{"no magic", func(b []byte) { b[sMagic]++ }, false},
-		{"another file system's", func(b []byte) { b[sUUID]++ }, false},
-		{"other groups", func(b []byte) { b[sBlocksPerGroup+1]-- }, false},
-		{"a feature that is not known", func(b []byte) { b[sFeatureIncompat+2] = 1 }, false},
+		{"no magic", func(b []byte) { b[ondisk.SuperMagic]++ }, false},
+		{"another file system's", func(b []byte) { b[ondisk.SuperUUID]++ }, false},
+		{"other groups", func(b []byte) { b[ondisk.SuperBlocksPerGroup+1]-- }, false},
+		{"a feature that is not known", func(b []byte) { b[ondisk.SuperFeatureIncompat+2] = 1 }, false},
 	} {
 		altered := w
 		altered.Data = bytes.Clone(w.Data)

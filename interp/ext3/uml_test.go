@@ -46,7 +46,7 @@ func inGuest(t *testing.T, image string, reread int, visit func(interp.Observati
 		t.Fatal(err)
 	}
 	defer disk.Close()
-	f = &follower{t: t, disk: disk, rules: engine(t), reread: reread, visit: visit}
+	f = &follower{t: t, disk: disk, Rules: Engine(t), reread: reread, visit: visit}
 	if f.fs, err = New(disk); err != nil {
 		t.Fatal(err)
 	}

@@ -9,17 +9,17 @@ import (
 // What docs/user/invariants-ext3.md says that e2fsck does not look at, it does not: copies of the superblock and of the group
 // descriptors, and quota files of a file system without ext4's feature quota.
 func TestWhatE2fsckDoesNotRead(t *testing.T) {
-	image := mkfs(t, "24M", "-b", "1024")
+	image := Mkfs(t, "24M", "-b", "1024")
 	quota := filepath.Join(t.TempDir(), "quota")
 	if err := os.WriteFile(quota, []byte("no quota file"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	peer(t, "debugfs", "-w", "-R", "write "+quota+" aquota.user", image)
-	b := readFile(t, image)
-	geo := newFS(t, open(t, image)).geo
-	for g := uint32(1); g < geo.groups; g++ {
-		if geo.hasSuper(g) {
-			clear(b[geo.addr(geo.groupStart(g)):geo.addr(geo.groupStart(g)+1+geo.descBlocks)])
+	b := ReadFile(t, image)
+	geo := newFS(t, OpenImage(t, image)).geo
+	for g := uint32(1); g < geo.Groups; g++ {
+		if geo.HasSuper(g) {
+			clear(b[geo.Addr(geo.GroupStart(g)):geo.Addr(geo.GroupStart(g)+1+geo.DescBlocks)])
 		}
 	}
 	if err := os.WriteFile(image, b, 0o600); err != nil {

@@ -8,12 +8,13 @@ import (
 	"slices"
 
 	"fsward/change"
+	"fsward/interp/ext3/ondisk"
 )
 
 // A view answers the queries of rules from a state. It keeps no more than the state's bounded cache.
 type view struct {
-	*layout
-	state  *state
+	*Layout
+	state  *State
 	names  *change.Names
 	orphan func(ino uint32) bool
 	owners *ownerView // of a file system that is not held; nil for others
@@ -32,7 +33,7 @@ type view struct {
 
 // Fork returns a View of the same state that keeps blocks of its own.
 func (v *view) Fork(names *change.Names) change.View {
-	return &view{layout: v.layout, state: v.state.fork(), names: names, orphan: v.orphan, owners: v.owners}
+	return &view{Layout: v.Layout, state: v.state.fork(), names: names, orphan: v.orphan, owners: v.owners}
 }
 
 var errNoScan = errors.New("ext3: the owners of a block can be queried one by one only, not listed")
@@ -40,14 +41,14 @@ var errNoScan = errors.New("ext3: the owners of a block can be queried one by on
 // fits tells whether a number of an object is one of a group, inode or block.
 func (v *view) fits(o change.Object) bool {
 	switch o.Kind {
-	case kindSuperblock:
+	case ondisk.KindSuperblock:
 		return o.ID == 0
-	case kindGroup:
-		return o.ID < uint64(v.geo.groups)
-	case kindInode, kindInodeBit, kindDirent, kindOrphan:
-		return o.ID >= 1 && o.ID <= uint64(v.geo.inodes)
+	case ondisk.KindGroup:
+		return o.ID < uint64(v.Geo.Groups)
+	case ondisk.KindInode, ondisk.KindInodeBit, ondisk.KindDirent, ondisk.KindOrphan:
+		return o.ID >= 1 && o.ID <= uint64(v.Geo.Inodes)
 	default:
-		return o.ID <= math.MaxUint32 && v.geo.inRange(uint32(o.ID))
+		return o.ID <= math.MaxUint32 && v.Geo.InRange(uint32(o.ID))
 	}
 }
 
@@ -55,7 +56,7 @@ func (v *view) side(ino uint32) (s side, err error) {
 	if ino == v.last.ino && ino != 0 {
 		return v.last.side, nil
 	}
-	if s.inode, err = v.inode(v.state, ino); err != nil {
+	if s.inode, err = v.Inode(v.state, ino); err != nil {
 		return s, err
 	}
 	if s.marked, err = v.marked(v.state, ino); err != nil {
@@ -72,9 +73,9 @@ func (v *view) superField(f change.Field) (value change.Value, err error) {
 		if err != nil {
 			return value, err
 		}
-		get := superValue(sb)
+		get := ondisk.SuperValue(sb)
 		v.super = make([]change.Value, len(schema.Fields))
-		for _, f := range schema.Kinds[kindSuperblock].Fields {
+		for _, f := range schema.Kinds[ondisk.KindSuperblock].Fields {
 			v.super[f] = get(f)
 		}
 	}
@@ -108,20 +109,20 @@ func (v *view) Values(o change.Object, fields []change.Field, values []change.Va
 
 func (v *view) get(o change.Object, f change.Field) (value change.Value, err error) {
 	switch o.Kind {
-	case kindSuperblock:
+	case ondisk.KindSuperblock:
 		return v.superField(f)
-	case kindGroup:
+	case ondisk.KindGroup:
 		desc, err := v.desc(v.state, uint32(o.ID))
 		if err != nil {
 			return value, err
 		}
 		return v.groupValue(uint32(o.ID), desc)(f), nil
-	case kindInode:
+	case ondisk.KindInode:
 		s, err := v.side(uint32(o.ID))
 		if err != nil || !s.exists() {
 			return value, err
 		}
-		if f == fieldEnd {
+		if f == ondisk.FieldEnd {
 			i := s.mapped(uint32(o.ID))
 			if i == nil {
 				return change.Num(0), nil
@@ -133,15 +134,15 @@ func (v *view) get(o change.Object, f change.Field) (value change.Value, err err
 			return change.Num(n), nil
 		}
 		return v.inodeValue(uint32(o.ID), s.inode, s.marked, f), nil
-	case kindDirent:
+	case ondisk.KindDirent:
 		e, err := v.find(uint32(o.ID), v.names.At(o.Sub))
 		switch {
-		case err != nil || e.ino == 0:
+		case err != nil || e.Ino == 0:
 			return value, err
-		case f == fieldInode:
-			return change.Num(uint64(e.ino)), nil
-		case f == fieldFileType && v.geo.fileType:
-			return typeWord(e.typ), nil
+		case f == ondisk.FieldInode:
+			return change.Num(uint64(e.Ino)), nil
+		case f == ondisk.FieldFileType && v.Geo.FileType:
+			return ondisk.TypeWord(e.Type), nil
 		}
 		return value, nil
 	}
@@ -150,16 +151,16 @@ func (v *view) get(o change.Object, f change.Field) (value change.Value, err err
 		return value, err
 	}
 	switch {
-	case o.Kind == kindInodeBit && f == fieldInodeGroup:
-		return change.Num((o.ID - 1) / uint64(v.geo.inodesPerGroup)), nil
-	case o.Kind == kindBlock && f == fieldGroup:
-		return change.Num(uint64(v.geo.groupOf(uint32(o.ID)))), nil
-	case o.Kind == kindXattrBlock && f == fieldRefcount:
-		b, err := v.state.block(uint32(o.ID))
+	case o.Kind == ondisk.KindInodeBit && f == ondisk.FieldInodeGroup:
+		return change.Num((o.ID - 1) / uint64(v.Geo.InodesPerGroup)), nil
+	case o.Kind == ondisk.KindBlock && f == ondisk.FieldGroup:
+		return change.Num(uint64(v.Geo.GroupOf(uint32(o.ID)))), nil
+	case o.Kind == ondisk.KindXattrBlock && f == ondisk.FieldRefcount:
+		b, err := v.state.Block(uint32(o.ID))
 		if err != nil {
 			return value, err
 		}
-		return change.Num(uint64(le32(b, xattrRefcount))), nil
+		return change.Num(uint64(ondisk.LE32(b, ondisk.XattrRefcount))), nil
 	}
 	return value, nil
 }
@@ -170,43 +171,43 @@ func (v *view) Exists(o change.Object) (bool, error) {
 		return false, nil
 	}
 	switch o.Kind {
-	case kindInode:
+	case ondisk.KindInode:
 		s, err := v.side(uint32(o.ID))
 		return err == nil && s.exists(), err
-	case kindInodeBit:
+	case ondisk.KindInodeBit:
 		return v.marked(v.state, uint32(o.ID))
-	case kindBlock:
+	case ondisk.KindBlock:
 		return v.allocated(v.state, uint32(o.ID))
-	case kindOwner, kindXattrOwner:
+	case ondisk.KindOwner, ondisk.KindXattrOwner:
 		return v.owns(o)
-	case kindOrphan:
+	case ondisk.KindOrphan:
 		return v.orphan(uint32(o.ID)), nil
-	case kindXattrBlock:
+	case ondisk.KindXattrBlock:
 		used, err := v.allocated(v.state, uint32(o.ID))
 		if err != nil || !used {
 			return false, err
 		}
-		b, err := v.state.block(uint32(o.ID))
-		return err == nil && le32(b, 0) == xattrMagic, err
-	case kindDirent:
+		b, err := v.state.Block(uint32(o.ID))
+		return err == nil && ondisk.LE32(b, 0) == ondisk.XattrMagic, err
+	case ondisk.KindDirent:
 		e, err := v.find(uint32(o.ID), v.names.At(o.Sub))
-		return e.ino != 0, err
+		return e.Ino != 0, err
 	}
-	return o.Kind == kindSuperblock || o.Kind == kindGroup, nil
+	return o.Kind == ondisk.KindSuperblock || o.Kind == ondisk.KindGroup, nil
 }
 
 func (v *view) owns(o change.Object) (bool, error) {
-	if o.Kind == kindOwner && o.Sub == 0 {
-		return v.fixedMeta(uint32(o.ID)), nil
+	if o.Kind == ondisk.KindOwner && o.Sub == 0 {
+		return v.FixedMeta(uint32(o.ID)), nil
 	}
-	if o.Sub == 0 || o.Sub > uint64(v.geo.inodes) {
+	if o.Sub == 0 || o.Sub > uint64(v.Geo.Inodes) {
 		return false, nil
 	}
 	s, err := v.side(uint32(o.Sub))
 	if err != nil {
 		return false, err
 	}
-	if o.Kind == kindXattrOwner {
+	if o.Kind == ondisk.KindXattrOwner {
 		return uint64(s.acl()) == o.ID, nil
 	}
 	i := s.mapped(uint32(o.Sub))
@@ -218,12 +219,12 @@ func (v *view) owns(o change.Object) (bool, error) {
 }
 
 // each calls visit for the entries of a directory.
-func (v *view) each(dir uint32, visit func(entry)) error {
+func (v *view) each(dir uint32, visit func(ondisk.Dirent)) error {
 	s, err := v.side(dir)
 	if err != nil || s.mapped(dir) == nil {
 		return err
 	}
-	for n := range s.inode.dirBlocks(v.geo.blockSize) {
+	for n := range s.inode.DirBlocks(v.Geo.BlockSize) {
 		if err := v.eachIn(s.inode, n, visit); err != nil {
 			return err
 		}
@@ -232,40 +233,40 @@ func (v *view) each(dir uint32, visit func(entry)) error {
 }
 
 // eachIn calls visit for the entries in a block of a directory.
-func (v *view) eachIn(dir inode, n uint64, visit func(entry)) error {
+func (v *view) eachIn(dir ondisk.Inode, n uint64, visit func(ondisk.Dirent)) error {
 	block, err := v.mapBlock(v.state, dir, n)
-	if err != nil || block == 0 || !v.geo.inRange(block) {
+	if err != nil || block == 0 || !v.Geo.InRange(block) {
 		return err
 	}
-	b, err := v.state.block(block)
+	b, err := v.state.Block(block)
 	if err == nil {
-		entries(b, v.geo.fileType, visit)
+		ondisk.Entries(b, v.Geo.FileType, visit)
 	}
 	return err
 }
 
 // find looks a name up in a directory. Names are asked for about as they stand there: it goes away, in both directions,
 // from where the last one was found. The index of a directory is not relied upon.
-func (v *view) find(dir uint32, name string) (found entry, err error) {
+func (v *view) find(dir uint32, name string) (found ondisk.Dirent, err error) {
 	s, err := v.side(dir)
 	if err != nil || s.mapped(dir) == nil {
 		return found, err
 	}
 	dots := name == "." || name == ".."
-	blocks, from := s.inode.dirBlocks(v.geo.blockSize), uint64(0)
+	blocks, from := s.inode.DirBlocks(v.Geo.BlockSize), uint64(0)
 	if dir == v.near.dir && !dots {
 		from = min(v.near.block, blocks)
 	}
 	look := func(n uint64) (bool, error) {
-		err := v.eachIn(s.inode, n, func(e entry) {
-			if found.ino == 0 && string(e.name) == name {
+		err := v.eachIn(s.inode, n, func(e ondisk.Dirent) {
+			if found.Ino == 0 && string(e.Name) == name {
 				found = e
 			}
 		})
-		if found.ino != 0 && !dots {
+		if found.Ino != 0 && !dots {
 			v.near.dir, v.near.block = dir, n
 		}
-		return err != nil || found.ino != 0, err
+		return err != nil || found.Ino != 0, err
 	}
 	for away := uint64(0); away <= from || from+away < blocks; away++ {
 		if from+away < blocks {
@@ -293,10 +294,10 @@ func (v *view) ScanDown(lo, hi change.Object) iter.Seq2[change.Object, error] {
 func (v *view) scan(lo, hi change.Object, by int) iter.Seq2[change.Object, error] {
 	return func(yield func(change.Object, error) bool) {
 		switch lo.Kind {
-		case kindOwner, kindXattrOwner:
+		case ondisk.KindOwner, ondisk.KindXattrOwner:
 			v.scanOwners(lo, hi, by, yield)
 			return
-		case kindDirent:
+		case ondisk.KindDirent:
 			if err := v.scanEntries(lo, hi, by, yield); err != nil {
 				yield(change.Object{}, err)
 			}
@@ -353,14 +354,14 @@ func (v *view) from(o change.Object, by int) (change.Object, bool, error) {
 // lastID is the greatest number that an object of a kind can have.
 func (v *view) lastID(k change.Kind) uint64 {
 	switch k {
-	case kindSuperblock:
+	case ondisk.KindSuperblock:
 		return 0
-	case kindGroup:
-		return uint64(v.geo.groups) - 1
-	case kindInode, kindInodeBit, kindDirent, kindOrphan:
-		return uint64(v.geo.inodes)
+	case ondisk.KindGroup:
+		return uint64(v.Geo.Groups) - 1
+	case ondisk.KindInode, ondisk.KindInodeBit, ondisk.KindDirent, ondisk.KindOrphan:
+		return uint64(v.Geo.Inodes)
 	default:
-		return uint64(v.geo.blocks) - 1
+		return uint64(v.Geo.Blocks) - 1
 	}
 }
 
@@ -378,9 +379,9 @@ var errGap = fmt.Errorf("ext3: more than %d numbers without an object; a narrowe
 
 func (v *view) step(o change.Object, by int) (change.Object, bool, error) {
 	switch o.Kind {
-	case kindOwner, kindXattrOwner:
+	case ondisk.KindOwner, ondisk.KindXattrOwner:
 		return change.Object{}, false, errNoScan
-	case kindDirent:
+	case ondisk.KindDirent:
 		return v.stepEntry(o, by)
 	}
 	n := change.Object{Kind: o.Kind, ID: o.ID + uint64(by)}
@@ -403,7 +404,7 @@ func (v *view) step(o change.Object, by int) (change.Object, bool, error) {
 
 // entryHandles returns the handles of the names in a directory, sorted.
 func (v *view) entryHandles(dir uint64) (handles []uint64, err error) {
-	err = v.each(uint32(dir), func(e entry) { handles = append(handles, v.names.Handle(e.name)) })
+	err = v.each(uint32(dir), func(e ondisk.Dirent) { handles = append(handles, v.names.Handle(e.Name)) })
 	slices.Sort(handles)
 	return slices.Compact(handles), err // a damaged directory can have a name twice
 }
@@ -421,7 +422,7 @@ func (v *view) scanEntries(lo, hi change.Object, by int, yield func(change.Objec
 		slices.Reverse(handles)
 	}
 	for _, h := range handles {
-		if lo.Sub <= h && h <= hi.Sub && !yield(change.Object{Kind: kindDirent, ID: lo.ID, Sub: h}, nil) {
+		if lo.Sub <= h && h <= hi.Sub && !yield(change.Object{Kind: ondisk.KindDirent, ID: lo.ID, Sub: h}, nil) {
 			return nil
 		}
 	}
@@ -447,7 +448,7 @@ func (v *view) stepEntry(o change.Object, by int) (change.Object, bool, error) {
 	if i < 0 || i >= len(handles) {
 		return change.Object{}, false, nil
 	}
-	return change.Object{Kind: kindDirent, ID: o.ID, Sub: handles[i]}, true, nil
+	return change.Object{Kind: ondisk.KindDirent, ID: o.ID, Sub: handles[i]}, true, nil
 }
 
 var _ change.Forker = (*view)(nil)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"fsward/change"
+	"fsward/interp/ext3/ondisk"
 )
 
 // A whole is what is kept while all of a file system is gone through. What grows with the file system are sets of bits.
@@ -36,7 +37,7 @@ func (d *delta) whole() error {
 		return err
 	}
 	told := uint64(0)
-	for g := range d.geo.groups {
+	for g := range d.Geo.Groups {
 		if err := d.group(g); err != nil {
 			return err
 		}
@@ -58,7 +59,7 @@ func (d *delta) whole() error {
 			return err
 		}
 	}
-	for g := range d.geo.groups {
+	for g := range d.Geo.Groups {
 		if err := d.unowned(g); err != nil {
 			return err
 		}
@@ -96,12 +97,12 @@ func (d *delta) handOn(least int) error {
 
 // inodesInUse is what the groups count.
 func (d *delta) inodesInUse() (n uint64, err error) {
-	for g := range d.geo.groups {
+	for g := range d.Geo.Groups {
 		desc, err := d.desc(d.new, g)
 		if err != nil {
 			return 0, err
 		}
-		n += uint64(d.geo.inodesPerGroup - min(d.geo.inodesPerGroup, uint32(le16(desc, bgFreeInodes))))
+		n += uint64(d.Geo.InodesPerGroup - min(d.Geo.InodesPerGroup, uint32(ondisk.LE16(desc, ondisk.GroupFreeInodes))))
 	}
 	return n, nil
 }
@@ -112,7 +113,7 @@ func (d *delta) wholeInode(ino uint32) error {
 		return err
 	}
 	if marked {
-		d.bitRecords(change.Object{Kind: kindInodeBit, ID: uint64(ino)}, fieldInodeGroup, (ino-1)/d.geo.inodesPerGroup, true)
+		d.bitRecords(change.Object{Kind: ondisk.KindInodeBit, ID: uint64(ino)}, ondisk.FieldInodeGroup, (ino-1)/d.Geo.InodesPerGroup, true)
 	}
 	if err := d.inodeTree(ino); err != nil {
 		return err
@@ -128,33 +129,33 @@ func (d *delta) wholeInode(ino uint32) error {
 	return d.tooMany()
 }
 
-// orphanList follows the list of orphans.
+// OrphanList follows the list of orphans.
 func (d *delta) orphanList() error {
 	sb, err := d.new.super()
 	if err != nil {
 		return err
 	}
 	fault := func(format string, ino uint32) {
-		d.fault(on(checkOrphans.at(superOff+sLastOrphan, format, ino), kindSuperblock, 0))
+		d.fault(on(checkOrphans.at(ondisk.SuperOff+ondisk.SuperLastOrphan, format, ino), ondisk.KindSuperblock, 0))
 	}
-	for at := le32(sb, sLastOrphan); at != 0; {
+	for at := ondisk.LE32(sb, ondisk.SuperLastOrphan); at != 0; {
 		switch {
-		case at < d.geo.firstIno || at > d.geo.inodes:
+		case at < d.Geo.FirstIno || at > d.Geo.Inodes:
 			fault("the list names inode %d", at)
 			return nil
-		case !d.image.orphans.add(at):
+		case !d.image.orphans.Add(at):
 			fault("the list comes back to inode %d", at)
 			return nil
 		}
-		d.txn.Add(change.Object{Kind: kindOrphan, ID: uint64(at)})
+		d.txn.Add(change.Object{Kind: ondisk.KindOrphan, ID: uint64(at)})
 		if err := d.tooMany(); err != nil {
 			return err
 		}
-		i, err := d.inode(d.new, at)
+		i, err := d.Inode(d.new, at)
 		if err != nil {
 			return err
 		}
-		at = i.dtime()
+		at = i.Dtime()
 	}
 	return nil
 }
@@ -162,8 +163,8 @@ func (d *delta) orphanList() error {
 // claim notes that a pointer names a block; the first one brings the records of the block.
 func (d *delta) claim(block uint32) error {
 	w := d.image
-	if !w.pointed.add(block) {
-		w.disputed.add(block)
+	if !w.pointed.Add(block) {
+		w.disputed.Add(block)
 		return nil
 	}
 	if w.attrs.has(block) {
@@ -175,14 +176,14 @@ func (d *delta) claim(block uint32) error {
 // claimXattr is claim for an extended attribute block, which inodes may share.
 func (d *delta) claimXattr(block, ino uint32) error {
 	w := d.image
-	if !d.geo.inRange(block) {
+	if !d.Geo.InRange(block) {
 		return nil // it was reported
 	}
-	d.txn.Add(change.Object{Kind: kindXattrOwner, ID: uint64(block), Sub: uint64(ino)})
+	d.txn.Add(change.Object{Kind: ondisk.KindXattrOwner, ID: uint64(block), Sub: uint64(ino)})
 	if !w.again {
 		w.sharers = append(w.sharers, sharer{block, ino})
 	}
-	if !w.attrs.add(block) || w.pointed.has(block) {
+	if !w.attrs.Add(block) || w.pointed.has(block) {
 		return nil
 	}
 	return d.blockRecords(block)
@@ -191,15 +192,15 @@ func (d *delta) claimXattr(block, ino uint32) error {
 func (d *delta) blockRecords(block uint32) error {
 	used, err := d.allocated(d.new, block)
 	if err == nil && used {
-		d.bitRecords(change.Object{Kind: kindBlock, ID: uint64(block)}, fieldGroup, d.geo.groupOf(block), true)
+		d.bitRecords(change.Object{Kind: ondisk.KindBlock, ID: uint64(block)}, ondisk.FieldGroup, d.Geo.GroupOf(block), true)
 	}
 	return err
 }
 
 // unowned makes the records of the blocks of a group that are marked as used and that nothing names.
 func (d *delta) unowned(g uint32) error {
-	start := d.geo.groupStart(g)
-	for n := range d.geo.groupBlocks(g) {
+	start := d.Geo.GroupStart(g)
+	for n := range d.Geo.GroupBlocks(g) {
 		if block := start + n; !d.image.pointed.has(block) && !d.image.attrs.has(block) {
 			if err := d.blockRecords(block); err != nil {
 				return err

@@ -3,6 +3,8 @@ package ext3
 import (
 	"hash/maphash"
 	"slices"
+
+	"fsward/interp/ext3/ondisk"
 )
 
 // maxHashes bounds the names of a directory that are compared at a time: 8 MiB of hashes.
@@ -11,24 +13,24 @@ const maxHashes = 1 << 20
 // wholeDirectory makes the records of the entries of a directory in which everything is new, block by block.
 func (d *delta) wholeDirectory(ino uint32, s side, blocks []dirBlock) error {
 	i := s.inode
-	if !i.listsNames() {
+	if !i.ListsNames() {
 		return nil
 	}
-	if i.pointer(0) == 0 {
-		d.fault(on(checkDots.at(d.inodeAddr(ino), "the directory has no first block"), kindInode, uint64(ino)))
+	if i.Pointer(0) == 0 {
+		d.fault(on(checkDots.at(d.inodeAddr(ino), "the directory has no first block"), ondisk.KindInode, uint64(ino)))
 		return nil
 	}
-	visible := i.dirBlocks(d.geo.blockSize)
+	visible := i.DirBlocks(d.Geo.BlockSize)
 	blocks = slices.DeleteFunc(blocks, func(b dirBlock) bool { return b.start >= visible })
 	names := uint64(0)
 	for _, db := range blocks {
-		b, err := d.new.block(db.block)
+		b, err := d.new.Block(db.block)
 		if err != nil {
 			return err
 		}
-		faults := d.checkDir(ino, b, db.block, db.start == 0, func(e entry) {
+		faults := d.checkDir(ino, b, db.block, db.start == 0, func(e ondisk.Dirent) {
 			names++
-			d.entryRecords(ino, e.name, entryValue{}, entryValue{e.ino, e.typ})
+			d.entryRecords(ino, e.Name, entryValue{}, entryValue{e.Ino, e.Type})
 		})
 		for _, v := range faults {
 			d.fault(v)
@@ -40,7 +42,7 @@ func (d *delta) wholeDirectory(ino uint32, s side, blocks []dirBlock) error {
 	if d.image.again {
 		return nil
 	}
-	if err := d.namesTwice(ino, blocks, names); err != nil || !i.hasIndex() {
+	if err := d.namesTwice(ino, blocks, names); err != nil || !i.HasIndex() {
 		return err
 	}
 	return d.index(ino, side{}, i, blocks)
@@ -53,8 +55,8 @@ func (d *delta) namesTwice(ino uint32, blocks []dirBlock, names uint64) error {
 	rounds := names/maxHashes + 1
 	for round := range rounds {
 		hashes := d.image.hashes[:0]
-		err := d.eachName(blocks, func(_ uint32, e entry) {
-			if h := maphash.Bytes(seed, e.name); h%rounds == round {
+		err := d.eachName(blocks, func(_ uint32, e ondisk.Dirent) {
+			if h := maphash.Bytes(seed, e.Name); h%rounds == round {
 				hashes = append(hashes, h)
 			}
 		})
@@ -73,14 +75,14 @@ func (d *delta) namesTwice(ino uint32, blocks []dirBlock, names uint64) error {
 			continue
 		}
 		met := make(map[string]bool)
-		err = d.eachName(blocks, func(block uint32, e entry) {
-			if !twice[maphash.Bytes(seed, e.name)] {
+		err = d.eachName(blocks, func(block uint32, e ondisk.Dirent) {
+			if !twice[maphash.Bytes(seed, e.Name)] {
 				return
 			}
-			if met[string(e.name)] {
-				d.fault(on(checkDirentName.at(d.geo.addr(block)+uint64(e.off), "%q occurs twice", e.name), kindInode, uint64(ino)))
+			if met[string(e.Name)] {
+				d.fault(on(checkDirentName.at(d.Geo.Addr(block)+uint64(e.Off), "%q occurs twice", e.Name), ondisk.KindInode, uint64(ino)))
 			}
-			met[string(e.name)] = true
+			met[string(e.Name)] = true
 		})
 		if err != nil {
 			return err
@@ -90,13 +92,13 @@ func (d *delta) namesTwice(ino uint32, blocks []dirBlock, names uint64) error {
 }
 
 // eachName calls visit for the entries in blocks of a directory.
-func (d *delta) eachName(blocks []dirBlock, visit func(block uint32, e entry)) error {
+func (d *delta) eachName(blocks []dirBlock, visit func(block uint32, e ondisk.Dirent)) error {
 	for _, db := range blocks {
-		b, err := d.new.block(db.block)
+		b, err := d.new.Block(db.block)
 		if err != nil {
 			return err
 		}
-		entries(b, d.geo.fileType, func(e entry) { visit(db.block, e) })
+		ondisk.Entries(b, d.Geo.FileType, func(e ondisk.Dirent) { visit(db.block, e) })
 	}
 	return nil
 }

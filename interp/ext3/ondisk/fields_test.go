@@ -1,4 +1,4 @@
-package ext3
+package ondisk
 
 import (
 	"fmt"
@@ -16,12 +16,12 @@ func TestColumnsStandAsInTheHeaders(t *testing.T) {
 	var want []string
 	for _, s := range []struct {
 		name    string
-		columns []column
+		columns []Field
 		member  func(string) string
 	}{
-		{"struct ext2_super_block", superColumns, func(n string) string { return "s_" + n }},
-		{"struct ext2_group_desc", groupColumns, func(n string) string { return "bg_" + n }},
-		{"struct ext2_inode", inodeColumns, func(n string) string {
+		{"struct ext2_super_block", SuperFields, func(n string) string { return "s_" + n }},
+		{"struct ext2_group_desc", GroupFields, func(n string) string { return "bg_" + n }},
+		{"struct ext2_inode", InodeFields, func(n string) string {
 			switch n {
 			case "blocks_high":
 				return "osd2.linux2.l_i_blocks_hi"
@@ -33,14 +33,14 @@ func TestColumnsStandAsInTheHeaders(t *testing.T) {
 			}
 			return "i_" + n
 		}},
-		{"struct ext2_dir_entry_2", direntColumns, func(n string) string { return n }},
-		{"struct ext2_ext_attr_header", xattrColumns, func(n string) string { return "h_" + n }},
+		{"struct ext2_dir_entry_2", DirentFields, func(n string) string { return n }},
+		{"struct ext2_ext_attr_header", XattrFields, func(n string) string { return "h_" + n }},
 	} {
 		for _, c := range s.columns {
-			m := s.member(c.name)
+			m := s.member(c.Name)
 			fmt.Fprintf(&source, "{%s x; printf(\"%s.%s %%zu %%zu\\n\", (size_t)((char *)&x.%s - (char *)&x), sizeof x.%s);}\n",
 				s.name, s.name, m, m, m)
-			want = append(want, fmt.Sprintf("%s.%s %d %d", s.name, m, c.off, c.width))
+			want = append(want, fmt.Sprintf("%s.%s %d %d", s.name, m, c.Off, c.Width()))
 		}
 	}
 	source.WriteString("return 0;}\n")
@@ -68,19 +68,19 @@ func TestSchemaNamesEveryField(t *testing.T) {
 	if got, want := len(schema.Fields), int(fieldHashSeedHigh)+1; got != want {
 		t.Errorf("%d names for %d fields", got, want)
 	}
-	if got, want := len(schema.Kinds), int(kindOrphan)+1; got != want {
+	if got, want := len(schema.Kinds), int(KindOrphan)+1; got != want {
 		t.Errorf("%d names for %d kinds", got, want)
 	}
-	if got, want := schema.FieldName(fieldGroup)+schema.FieldName(fieldType)+schema.FieldName(fieldDtime), "groupf(mode,s_ifmt)dtime"; got != want {
+	if got, want := schema.FieldName(FieldGroup)+schema.FieldName(FieldType)+schema.FieldName(FieldDtime), "groupf(mode,s_ifmt)dtime"; got != want {
 		t.Errorf("got %q, want %q: names and numbers are out of step", got, want)
 	}
 	for _, s := range []struct {
 		name string
-		c    []column
-	}{{"superblock", superColumns}, {"group", groupColumns}, {"inode", inodeColumns}} {
+		c    []Field
+	}{{"superblock", SuperFields}, {"group", GroupFields}, {"inode", InodeFields}} {
 		for _, c := range s.c {
-			if c.field != 0 && schema.FieldName(c.field) != c.name {
-				t.Errorf("%s.%s is called %s in the schema", s.name, c.name, schema.FieldName(c.field))
+			if c.field != 0 && schema.FieldName(c.field) != c.Name {
+				t.Errorf("%s.%s is called %s in the schema", s.name, c.Name, schema.FieldName(c.field))
 			}
 		}
 	}

@@ -1,10 +1,12 @@
-package ext3
+package corrupt
 
 import (
 	"bytes"
 	"strings"
 
 	"fsward/interp"
+	"fsward/interp/ext3"
+	"fsward/interp/ext3/ondisk"
 )
 
 // An alterer changes an object in a block on its way into the journal. What a journal block is a copy of,
@@ -13,7 +15,7 @@ type alterer struct {
 	survey
 	spec    alterSpec
 	disk    interp.Disk
-	journal journal
+	journal ext3.Journal
 	seq     uint32            // the lowest transaction that may be altered
 	homes   map[uint32]logTag // by block of the journal, of the running transaction
 	tags    map[uint32]uint32 // where the descriptor of a copy is, both by block of the device
@@ -32,47 +34,47 @@ func NewAlterer(d interp.Disk, spec string) (interp.Alterer, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := mount(d, d.Size())
+	m, err := ext3.Mount(d, d.Size())
 	if err != nil {
 		return nil, err
 	}
-	a := &alterer{spec: s, disk: d, journal: m.journal, seq: m.seq, homes: make(map[uint32]logTag), tags: make(map[uint32]uint32)}
-	a.survey = survey{layout: m.layout, state: m.state, role: a.guess, use: func(uint32) string { return "data" }}
+	a := &alterer{spec: s, disk: d, journal: m.Journal, seq: m.Seq, homes: make(map[uint32]logTag), tags: make(map[uint32]uint32)}
+	a.survey = survey{Layout: m.Layout, state: m.State, role: a.guess, use: func(uint32) string { return "data" }}
 	return a, nil
 }
 
 // guess tells what a block is from its bytes.
-func (a *alterer) guess(_ uint32, b []byte) (role, bool) {
+func (a *alterer) guess(_ uint32, b []byte) (ext3.Role, bool) {
 	switch {
-	case le32(b, 0) == xattrMagic:
-		return role{level: roleXattr}, true
-	case looksLikeDirectory(b, a.geo.fileType):
-		r := role{level: roleDir, start: 1}
-		if b[dirNameLen] == 1 && b[dirHeaderLen] == '.' {
-			r.start = 0
+	case ondisk.LE32(b, 0) == ondisk.XattrMagic:
+		return ext3.Role{Level: ext3.RoleXattr}, true
+	case looksLikeDirectory(b, a.Geo.FileType):
+		r := ext3.Role{Level: ext3.RoleDir, Start: 1}
+		if b[ondisk.DirNameLen] == 1 && b[ondisk.DirHeaderLen] == '.' {
+			r.Start = 0
 		}
 		return r, true
 	}
-	return role{}, false
+	return ext3.Role{}, false
 }
 
 // looksLikeDirectory tells a directory block from file data in the journal, as far as bytes can tell.
 func looksLikeDirectory(b []byte, fileType bool) bool {
 	n := 0
-	_, fault := entries(b, fileType, func(entry) { n++ })
+	_, fault := ondisk.Entries(b, fileType, func(ondisk.Dirent) { n++ })
 	return fault == "" && n > 0
 }
 
 // Alter changes the write if the object is in it.
 func (a *alterer) Alter(w interp.Write) string {
-	if w.Data == nil || a.done && !a.journal.checksum {
+	if w.Data == nil || a.done && !a.journal.Checksum {
 		return ""
 	}
-	bs := uint64(a.geo.blockSize)
+	bs := uint64(a.Geo.BlockSize)
 	var blocks []uint32 // of the journal, that the write has as a whole
-	for _, r := range a.journal.runs {
-		lo := max((w.Off+bs-1)/bs, uint64(r.block))
-		hi := min((w.Off+w.Len)/bs, uint64(r.block)+uint64(r.n))
+	for _, r := range a.journal.Runs {
+		lo := max((w.Off+bs-1)/bs, uint64(r.Block))
+		hi := min((w.Off+w.Len)/bs, uint64(r.Block)+uint64(r.N))
 		for b := lo; b < hi; b++ {
 			blocks = append(blocks, uint32(b))
 		}
@@ -87,45 +89,45 @@ func (a *alterer) Alter(w interp.Write) string {
 	text := ""
 	for _, block := range blocks {
 		t, ok := a.homes[block]
-		if a.done || !ok || t.flags&tagFlagEscape != 0 || a.journal.csum != 0 && !has(a.tags[block]) {
+		if a.done || !ok || t.Flags&ondisk.TagFlagEscape != 0 || a.journal.CsumVersion != 0 && !has(a.tags[block]) {
 			continue
 		}
 		copied := at(block)
-		if text = a.alter(t.block, copied); text == "" {
+		if text = a.alter(t.Block, copied); text == "" {
 			continue
 		}
 		a.done = true
-		if a.journal.csum != 0 {
+		if a.journal.CsumVersion != 0 {
 			descriptor := at(a.tags[block])
-			a.journal.sealTag(descriptor, t, be32(descriptor, 8), copied)
-			a.journal.sealTail(descriptor)
+			a.journal.SealTag(descriptor, t.off, ondisk.BE32(descriptor, 8), copied)
+			a.journal.SealTail(descriptor)
 		}
 	}
-	if a.done && a.journal.checksum && a.start != 0 {
+	if a.done && a.journal.Checksum && a.start != 0 {
 		a.sealCommit(w, blocks, at)
 	}
 	return text
 }
 
-// follow learns from descriptors which blocks come after them, and forgets at a commit.
+// Follow learns from descriptors which blocks come after them, and forgets at a commit.
 func (a *alterer) follow(block uint32, b []byte) {
-	if be32(b, 0) != journalMagic || int32(be32(b, 8)-a.seq) < 0 {
+	if ondisk.BE32(b, 0) != ondisk.JournalMagic || int32(ondisk.BE32(b, 8)-a.seq) < 0 {
 		return
 	}
-	at, ok := a.journal.logical(block)
-	switch kind := be32(b, 4); {
+	at, ok := a.journal.Logical(block)
+	switch kind := ondisk.BE32(b, 4); {
 	case !ok:
-	case kind == typeCommit:
-		a.seq, a.start = be32(b, 8)+1, a.journal.next(at)
+	case kind == ondisk.TypeCommit:
+		a.seq, a.start = ondisk.BE32(b, 8)+1, a.journal.Next(at)
 		clear(a.homes)
 		clear(a.tags)
-	case kind == typeDescriptor:
+	case kind == ondisk.TypeDescriptor:
 		if a.start == 0 {
 			a.start = at // the first one seen
 		}
-		for _, t := range a.journal.logTags(b, at) {
-			a.homes[a.journal.block(t.at)] = t
-			a.tags[a.journal.block(t.at)] = block
+		for _, t := range logTags(&a.journal, b, at) {
+			a.homes[a.journal.Block(t.at)] = t
+			a.tags[a.journal.Block(t.at)] = block
 		}
 	}
 }
@@ -134,19 +136,19 @@ func (a *alterer) follow(block uint32, b []byte) {
 func (a *alterer) sealCommit(w interp.Write, blocks []uint32, at func(uint32) []byte) {
 	for _, block := range blocks {
 		b := at(block)
-		if !isCommit(b, a.seq) {
+		if !ondisk.IsCommit(b, a.seq) {
 			continue
 		}
-		dev := pending{a.disk, w}
-		log, err := a.journal.logBlocks(dev, a.start, a.seq)
+		dev := ext3.PendingDevice{ReaderAt: a.disk, W: w}
+		log, err := logBlocks(&a.journal, dev, a.start, a.seq)
 		if err != nil {
 			return // the device cannot be read: the transaction is refused for its checksum
 		}
-		err = a.journal.seal(log, func(n uint32) ([]byte, error) {
-			if a.journal.block(n) == block {
+		err = seal(&a.journal, log, func(n uint32) ([]byte, error) {
+			if a.journal.Block(n) == block {
 				return b, nil
 			}
-			return readBlock(dev, a.geo, a.journal.block(n))
+			return ext3.ReadBlock(dev, a.Geo, a.journal.Block(n))
 		})
 		if err == nil {
 			a.start = 0
@@ -156,18 +158,18 @@ func (a *alterer) sealCommit(w interp.Write, blocks []uint32, at func(uint32) []
 
 // alter changes the copy of a block if it has the object.
 func (a *alterer) alter(home uint32, b []byte) string {
-	if !a.geo.inRange(home) {
+	if !a.Geo.InRange(home) {
 		return ""
 	}
-	before, err := readBlock(a.disk, a.geo, home)
+	before, err := ext3.ReadBlock(a.disk, a.Geo, home)
 	if err != nil {
 		return ""
 	}
 	had := make(map[string]bool) // names
-	if looksLikeDirectory(before, a.geo.fileType) {
-		entries(before, a.geo.fileType, func(e entry) { had[string(e.name)] = true })
+	if looksLikeDirectory(before, a.Geo.FileType) {
+		ondisk.Entries(before, a.Geo.FileType, func(e ondisk.Dirent) { had[string(e.Name)] = true })
 	}
-	d := &draft{sites: make(map[site][]byte), layout: a.layout,
+	d := &draft{sites: make(map[site][]byte), layout: a.Layout,
 		load:   func(p site) ([]byte, error) { return bytes.Clone(b), nil },
 		before: func(uint32) ([]byte, bool) { return before, true }, others: func(string) ([]target, error) { return nil, nil }}
 	err = a.block(home, b, func(t target) {
@@ -201,9 +203,9 @@ func (a *alterer) wanted(t target, b, before []byte, had map[string]bool) bool {
 	case objDirent:
 		return t.kind != "dot" && t.kind != "dotdot" && t.kind != "unused" && !had[string(nameAt(b, t.off))]
 	case objInode:
-		i := inode(is)
-		pointer := strings.HasPrefix(a.spec.member.name, "block") && a.spec.member.off >= iBlock && a.spec.member.off < iBlock+4*nPointers
-		if i.links() == 0 || pointer && (i.typ() != modeRegular || a.spec.member.get(is) == 0) {
+		i := ondisk.Inode(is)
+		pointer := strings.HasPrefix(a.spec.member.Name, "block") && a.spec.member.Off >= ondisk.InodeBlock && a.spec.member.Off < ondisk.InodeBlock+4*ondisk.NPointers
+		if i.Links() == 0 || pointer && (i.Type() != ondisk.ModeRegular || a.spec.member.Get(is) == 0) {
 			return false
 		}
 	case objSuper:

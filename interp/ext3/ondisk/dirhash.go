@@ -1,4 +1,4 @@
-package ext3
+package ondisk
 
 import "math/bits"
 
@@ -8,24 +8,24 @@ const (
 	hashLegacy = iota
 	hashHalfMD4
 	hashTEA
-	hashVersions = 3
+	HashVersions = 3
 
 	flagSignedHash   = 0x1 // in s_flags
 	flagUnsignedHash = 0x2
 )
 
-// A dirHash is a hash of names: its version, and the seed that the superblock gives.
-type dirHash struct {
+// A DirHash is a hash of names: its version, and the seed that the superblock gives.
+type DirHash struct {
 	version  int // hashLegacy to hashTEA
 	unsigned bool
 	seed     [4]uint32
 }
 
-// newDirHash reads the hash of a directory; version is below hashVersions.
-func newDirHash(sb []byte, version uint8) dirHash {
-	h := dirHash{version: int(version), unsigned: le32(sb, sFlags)&flagUnsignedHash != 0}
+// NewDirHash reads the hash of a directory; version is below HashVersions.
+func NewDirHash(sb []byte, version uint8) DirHash {
+	h := DirHash{version: int(version), unsigned: LE32(sb, sFlags)&flagUnsignedHash != 0}
 	for i := range h.seed {
-		h.seed[i] = le32(sb, sHashSeed+4*i)
+		h.seed[i] = LE32(sb, sHashSeed+4*i)
 	}
 	if h.seed == [4]uint32{} {
 		h.seed = [4]uint32{0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476}
@@ -34,16 +34,16 @@ func newDirHash(sb []byte, version uint8) dirHash {
 }
 
 // char is a byte of a name as the C of the kernel adds it.
-func (h dirHash) char(c byte) uint32 {
+func (h DirHash) char(c byte) uint32 {
 	if h.unsigned {
 		return uint32(c)
 	}
 	return uint32(int32(int8(c)))
 }
 
-// of returns the hash of a name. Its lowest bit is 0: in the index that bit says that a hash goes on from the
+// Of returns the hash of a name. Its lowest bit is 0: in the index that bit says that a hash goes on from the
 // block before.
-func (h dirHash) of(name []byte) uint32 {
+func (h DirHash) Of(name []byte) uint32 {
 	buf := h.seed
 	switch h.version {
 	case hashLegacy:
@@ -66,7 +66,7 @@ func (h dirHash) of(name []byte) uint32 {
 }
 
 // legacy is dx_hack_hash.
-func (h dirHash) legacy(name []byte) uint32 {
+func (h DirHash) legacy(name []byte) uint32 {
 	hash0, hash1 := uint32(0x12a3fe2d), uint32(0x37abe8f9)
 	for _, c := range name {
 		hash := hash1 + (hash0 ^ h.char(c)*7152373)
@@ -79,7 +79,7 @@ func (h dirHash) legacy(name []byte) uint32 {
 }
 
 // chunk fills in with the beginning of a name, padded with its length, and returns the rest (str2hashbuf).
-func (h dirHash) chunk(name []byte, in []uint32) (rest []byte) {
+func (h DirHash) chunk(name []byte, in []uint32) (rest []byte) {
 	pad := uint32(len(name)) | uint32(len(name))<<8
 	pad |= pad << 16
 	n := min(len(name), 4*len(in))

@@ -1,8 +1,10 @@
-package ext3
+package corrupt
 
 import (
 	"encoding/binary"
 	"fmt"
+
+	"fsward/interp/ext3/ondisk"
 )
 
 // actDirent changes the entries of directories.
@@ -15,7 +17,7 @@ func (d *draft) actDirent(action string, i int, b []byte) (string, bool, error) 
 	if name == "" {
 		return "", false, nil
 	}
-	typ := b[t.off+dirFileType]
+	typ := b[t.off+ondisk.DirFileType]
 	switch action {
 	case actDelete:
 		d.remove(i, b)
@@ -30,8 +32,8 @@ func (d *draft) actDirent(action string, i int, b []byte) (string, bool, error) 
 		if !ok || next.kind == "unused" {
 			return "", false, nil
 		}
-		swap(b, t.off+dirInode, next.off+dirInode, 4)
-		swap(b, t.off+dirFileType, next.off+dirFileType, 1)
+		swap(b, t.off+ondisk.DirInode, next.off+ondisk.DirInode, 4)
+		swap(b, t.off+ondisk.DirFileType, next.off+ondisk.DirFileType, 1)
 		return fmt.Sprintf("%q and %q changed inodes", name, nameAt(b, next.off)), t.ino != next.ino, nil
 	case actMove:
 		return d.move(i, b, name, typ)
@@ -41,7 +43,7 @@ func (d *draft) actDirent(action string, i int, b []byte) (string, bool, error) 
 }
 
 func nameAt(b []byte, off int) []byte {
-	return b[off+dirHeaderLen : min(off+dirHeaderLen+int(b[off+dirNameLen]), len(b))]
+	return b[off+ondisk.DirHeaderLen : min(off+ondisk.DirHeaderLen+int(b[off+ondisk.DirNameLen]), len(b))]
 }
 
 // remove takes an entry away, as the kernel does: the one before it gets its room.
@@ -49,36 +51,36 @@ func (d *draft) remove(i int, b []byte) {
 	t := d.ts[i]
 	if i > 0 && d.ts[i-1].site == t.site {
 		p := d.ts[i-1]
-		binary.LittleEndian.PutUint16(b[p.off+dirRecLen:], uint16(recLen(b, p.off)+recLen(b, t.off)))
+		binary.LittleEndian.PutUint16(b[p.off+ondisk.DirRecLen:], uint16(ondisk.RecLen(b, p.off)+ondisk.RecLen(b, t.off)))
 		return
 	}
-	binary.LittleEndian.PutUint32(b[t.off+dirInode:], 0)
+	binary.LittleEndian.PutUint32(b[t.off+ondisk.DirInode:], 0)
 }
 
 // insert puts an entry where a block of a directory has room for it.
 func insert(b []byte, ino uint32, typ byte, name string) bool {
-	need := dirHeaderLen + (len(name)+3)&^3
-	for off := 0; off+dirHeaderLen <= len(b); {
-		length, used := recLen(b, off), 0
-		if length < dirHeaderLen || off+length > len(b) {
+	need := ondisk.DirHeaderLen + (len(name)+3)&^3
+	for off := 0; off+ondisk.DirHeaderLen <= len(b); {
+		length, used := ondisk.RecLen(b, off), 0
+		if length < ondisk.DirHeaderLen || off+length > len(b) {
 			return false
 		}
-		if le32(b, off) != 0 {
-			used = dirHeaderLen + (int(b[off+dirNameLen])+3)&^3
+		if ondisk.LE32(b, off) != 0 {
+			used = ondisk.DirHeaderLen + (int(b[off+ondisk.DirNameLen])+3)&^3
 		}
-		root := off == 12 && off+length == len(b) && b[dxRootInfo+5] == dxInfoLen // what .. covers there is an index
+		root := off == 12 && off+length == len(b) && b[ondisk.IndexRootInfo+5] == ondisk.IndexInfoLen // what .. covers there is an index
 		if length-used < need || root {
 			off += length
 			continue
 		}
 		if used > 0 {
-			binary.LittleEndian.PutUint16(b[off+dirRecLen:], uint16(used))
+			binary.LittleEndian.PutUint16(b[off+ondisk.DirRecLen:], uint16(used))
 			off, length = off+used, length-used
 		}
-		binary.LittleEndian.PutUint32(b[off+dirInode:], ino)
-		binary.LittleEndian.PutUint16(b[off+dirRecLen:], uint16(length))
-		b[off+dirNameLen], b[off+dirFileType] = byte(len(name)), typ
-		copy(b[off+dirHeaderLen:], name)
+		binary.LittleEndian.PutUint32(b[off+ondisk.DirInode:], ino)
+		binary.LittleEndian.PutUint16(b[off+ondisk.DirRecLen:], uint16(length))
+		b[off+ondisk.DirNameLen], b[off+ondisk.DirFileType] = byte(len(name)), typ
+		copy(b[off+ondisk.DirHeaderLen:], name)
 		return true
 	}
 	return false
@@ -140,7 +142,7 @@ func (d *draft) cycle(i int, b []byte, name string) (string, bool, error) {
 			continue
 		}
 		d.remove(i, b)
-		binary.LittleEndian.PutUint32(own[mine.off+dirInode:], o.ino)
+		binary.LittleEndian.PutUint32(own[mine.off+ondisk.DirInode:], o.ino)
 		moved, err := d.addLinks(t.id, -1)
 		if err != nil || !moved {
 			return "", false, err
@@ -165,7 +167,7 @@ func (d *draft) addLinks(ino uint64, by int) (ok bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		binary.LittleEndian.PutUint16(b[o.off+iLinks:], uint16(int(le16(b, o.off+iLinks))+by))
+		binary.LittleEndian.PutUint16(b[o.off+ondisk.InodeLinks:], uint16(int(ondisk.LE16(b, o.off+ondisk.InodeLinks))+by))
 		return true, nil
 	}
 	return false, nil

@@ -1,9 +1,12 @@
-package ext3
+package corrupt
 
 import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+
+	"fsward/interp/ext3"
+	"fsward/interp/ext3/ondisk"
 )
 
 // The actions, which change more of an object than one member.
@@ -31,7 +34,7 @@ type draft struct {
 	before func(block uint32) ([]byte, bool) // what a block of the file system had before the transaction
 	ts     []target                          // all objects of the kind that is altered
 	others func(object string) ([]target, error)
-	layout *layout
+	layout *ext3.Layout
 }
 
 func (d *draft) bytes(p site) ([]byte, error) {
@@ -92,10 +95,10 @@ func (d *draft) act(action string, i int, b []byte) (string, bool, error) {
 		before := string(o)
 		swap(b, t.off, next.off, t.n)
 		return "exchanged with the next", string(o) != before, nil
-	case action == actCrossLink && hasNext && le32(b, next.off) != 0: // of a pointer
-		old := le32(o, 0)
+	case action == actCrossLink && hasNext && ondisk.LE32(b, next.off) != 0: // of a pointer
+		old := ondisk.LE32(o, 0)
 		copy(o, b[next.off:next.off+t.n])
-		return fmt.Sprintf("block %d → %d, the next one's", old, le32(o, 0)), old != le32(o, 0), nil
+		return fmt.Sprintf("block %d → %d, the next one's", old, ondisk.LE32(o, 0)), old != ondisk.LE32(o, 0), nil
 	}
 	return "", false, nil
 }
@@ -144,8 +147,8 @@ func (d *draft) actInode(action string, i int, b []byte) (string, bool, error) {
 		clear(raw)
 		return "all zeros", t.kind != "free", nil
 	case actFree:
-		binary.LittleEndian.PutUint16(raw[iLinks:], 0)
-		copy(raw[iDtime:iDtime+4], raw[12:16]) // i_ctime
+		binary.LittleEndian.PutUint16(raw[ondisk.InodeLinks:], 0)
+		copy(raw[ondisk.InodeDtime:ondisk.InodeDtime+4], raw[12:16]) // i_ctime
 		return "no links, and deleted when it was last changed", t.kind != "free" && t.kind != "orphan", nil
 	case actCrossLink:
 		return d.crossLink(t, raw)
@@ -164,8 +167,8 @@ func (d *draft) actInode(action string, i int, b []byte) (string, bool, error) {
 
 // crossLink makes the first block of a file that of another.
 func (d *draft) crossLink(t target, raw []byte) (string, bool, error) {
-	mine := inode(raw[:inodeLen])
-	if !mine.maps(true) || mine.pointer(0) == 0 {
+	mine := ondisk.Inode(raw[:ondisk.InodeLen])
+	if !mine.Maps(true) || mine.Pointer(0) == 0 {
 		return "", false, nil
 	}
 	for _, o := range d.ts {
@@ -173,9 +176,9 @@ func (d *draft) crossLink(t target, raw []byte) (string, bool, error) {
 		if err != nil {
 			return "", false, err
 		}
-		other := inode(b[o.off : o.off+inodeLen])
-		if p := other.pointer(0); o.id != t.id && other.links() > 0 && other.maps(true) && p != 0 && p != mine.pointer(0) {
-			copy(raw[iBlock:iBlock+4], other[iBlock:])
+		other := ondisk.Inode(b[o.off : o.off+ondisk.InodeLen])
+		if p := other.Pointer(0); o.id != t.id && other.Links() > 0 && other.Maps(true) && p != 0 && p != mine.Pointer(0) {
+			copy(raw[ondisk.InodeBlock:ondisk.InodeBlock+4], other[ondisk.InodeBlock:])
 			return fmt.Sprintf("block0 → %d, that of inode %d", p, o.id), true, nil
 		}
 	}
@@ -187,14 +190,14 @@ func (d *draft) xattrEnd(t target, blockSize int) int {
 	if t.kind == "block" {
 		return blockSize
 	}
-	size := int(d.layout.geo.inodeSize)
+	size := int(d.layout.Geo.InodeSize)
 	return (t.off/size + 1) * size
 }
 
 func actXattrEntry(action string, b []byte, t, next target) bool {
 	end := t.off // of the last entry
-	for end+4 <= len(b) && le32(b, end) != 0 {
-		end += xattrEntryLen + (int(b[end])+3)&^3
+	for end+4 <= len(b) && ondisk.LE32(b, end) != 0 {
+		end += ondisk.XattrEntryLen + (int(b[end])+3)&^3
 	}
 	if end+4 > len(b) {
 		return false
@@ -222,26 +225,26 @@ func actXattrEntry(action string, b []byte, t, next target) bool {
 }
 
 func actIndexEntry(action string, b []byte, t, next target) bool {
-	at := dxRootEntries
+	at := ondisk.IndexRootEntries
 	if t.kind == "node" {
-		at = dxNodeEntries
+		at = ondisk.IndexNodeEntries
 	}
 	if t.off == at { // the first has the limit and the count where others have a hash
 		return false
 	}
-	count, limit := int(le16(b, at+2)), int(le16(b, at))
-	end := at + count*dxEntryLen
+	count, limit := int(ondisk.LE16(b, at+2)), int(ondisk.LE16(b, at))
+	end := at + count*ondisk.IndexEntryLen
 	switch {
-	case end > len(b) || end < t.off+dxEntryLen:
+	case end > len(b) || end < t.off+ondisk.IndexEntryLen:
 		return false
 	case action == actSwap:
-		swap(b, t.off, next.off, dxEntryLen)
+		swap(b, t.off, next.off, ondisk.IndexEntryLen)
 		return true
 	case action == actDelete:
-		copy(b[t.off:], b[t.off+dxEntryLen:end])
+		copy(b[t.off:], b[t.off+ondisk.IndexEntryLen:end])
 		count--
-	case count < limit && end+dxEntryLen <= len(b):
-		copy(b[t.off+dxEntryLen:], b[t.off:end])
+	case count < limit && end+ondisk.IndexEntryLen <= len(b):
+		copy(b[t.off+ondisk.IndexEntryLen:], b[t.off:end])
 		count++
 	default:
 		return false
@@ -251,7 +254,7 @@ func actIndexEntry(action string, b []byte, t, next target) bool {
 }
 
 func actRevoked(action string, b []byte, t target) bool {
-	used := int(be32(b, journalHeader))
+	used := int(ondisk.BE32(b, ondisk.JournalHeader))
 	switch {
 	case used > len(b)-8 || used < t.off+4: // a checksum may stand in the last four bytes
 		return false
@@ -259,9 +262,9 @@ func actRevoked(action string, b []byte, t target) bool {
 		copy(b[t.off:], b[t.off+4:used])
 		used -= 4
 	default:
-		binary.BigEndian.PutUint32(b[used:], be32(b, t.off)+1)
+		binary.BigEndian.PutUint32(b[used:], ondisk.BE32(b, t.off)+1)
 		used += 4
 	}
-	binary.BigEndian.PutUint32(b[journalHeader:], uint32(used))
+	binary.BigEndian.PutUint32(b[ondisk.JournalHeader:], uint32(used))
 	return true
 }

@@ -1,4 +1,4 @@
-package ext3
+package ondisk
 
 import "fmt"
 
@@ -8,56 +8,56 @@ import "fmt"
 const (
 	indexACLAccess  = 2 // EXT4_XATTR_INDEX_POSIX_ACL_ACCESS
 	indexACLDefault = 3
-	aclVersion      = 1
-	aclHeaderLen    = 4
-	aclShortLen     = 4 // tag and permissions
+	AclVersion      = 1
+	AclHeaderLen    = 4
+	AclShortLen     = 4 // Tag and permissions
 	aclLongLen      = 8 // and an ID
 )
 
 // The tags of entries (ACL_USER_OBJ and so on).
 const (
-	aclUserObj  = 0x01
-	aclUser     = 0x02
-	aclGroupObj = 0x04
-	aclGroup    = 0x08
-	aclMask     = 0x10
-	aclOther    = 0x20
+	AclUserObj  = 0x01
+	AclUser     = 0x02
+	AclGroupObj = 0x04
+	AclGroup    = 0x08
+	AclMask     = 0x10
+	AclOther    = 0x20
 )
 
 // aclFollows tells which tags may follow one.
 var aclFollows = map[uint16]uint16{
-	0:           aclUserObj,
-	aclUserObj:  aclUser | aclGroupObj,
-	aclUser:     aclUser | aclGroupObj,
-	aclGroupObj: aclGroup | aclMask | aclOther,
-	aclGroup:    aclGroup | aclMask,
-	aclMask:     aclOther,
+	0:           AclUserObj,
+	AclUserObj:  AclUser | AclGroupObj,
+	AclUser:     AclUser | AclGroupObj,
+	AclGroupObj: AclGroup | AclMask | AclOther,
+	AclGroup:    AclGroup | AclMask,
+	AclMask:     AclOther,
 }
 
-// aclFault says what is wrong with an access list, "" if nothing is: what Linux demands of one that is set (posix_acl_valid).
-func aclFault(b []byte) string {
-	if len(b) == 0 || len(b) == aclHeaderLen && le32(b, 0) == aclVersion {
+// AclFault says what is wrong with an access list, "" if nothing is: what Linux demands of one that is set (posix_acl_valid).
+func AclFault(b []byte) string {
+	if len(b) == 0 || len(b) == AclHeaderLen && LE32(b, 0) == AclVersion {
 		return "" // there is none
 	}
-	if len(b) < aclHeaderLen || le32(b, 0) != aclVersion {
-		return fmt.Sprintf("an access list of %d bytes does not begin with version %d", len(b), aclVersion)
+	if len(b) < AclHeaderLen || LE32(b, 0) != AclVersion {
+		return fmt.Sprintf("an access list of %d bytes does not begin with version %d", len(b), AclVersion)
 	}
 	last, named := uint16(0), false
-	for at := aclHeaderLen; at < len(b); {
-		if len(b)-at < aclShortLen {
+	for at := AclHeaderLen; at < len(b); {
+		if len(b)-at < AclShortLen {
 			return fmt.Sprintf("an access list ends within an entry, at byte %d", at)
 		}
-		tag, perm := le16(b, at), le16(b, at+2)
-		next, size := aclFollows[last], aclShortLen
-		if named && last == aclGroupObj {
-			next &^= aclOther // a mask has to come first
+		tag, perm := LE16(b, at), LE16(b, at+2)
+		next, size := aclFollows[last], AclShortLen
+		if named && last == AclGroupObj {
+			next &^= AclOther // a mask has to come first
 		}
 		switch {
 		case tag&(tag-1) != 0 || tag&next == 0:
 			return fmt.Sprintf("an access list has an entry of tag %#x after one of tag %#x", tag, last)
 		case perm > 7:
 			return fmt.Sprintf("an access list gives permissions %#o", perm)
-		case tag == aclUser || tag == aclGroup:
+		case tag == AclUser || tag == AclGroup:
 			named, size = true, aclLongLen
 		}
 		if len(b)-at < size {
@@ -65,7 +65,7 @@ func aclFault(b []byte) string {
 		}
 		last, at = tag, at+size
 	}
-	if last != aclOther {
+	if last != AclOther {
 		return "an access list does not say what others may do"
 	}
 	return ""

@@ -1,4 +1,4 @@
-package ext3
+package corrupt
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 	"slices"
 
 	"fsward/interp"
+	"fsward/interp/ext3"
+	"fsward/interp/ext3/ondisk"
 )
 
 // A corrupter alters the state that a disk defines: where a block's contents are in the journal, they are altered there,
@@ -17,8 +19,8 @@ import (
 type corrupter struct {
 	survey
 	disk    interp.Disk
-	m       *mounted
-	old     *state // before the last transaction; nil: nothing is known of it
+	m       *ext3.Mounted
+	old     *ext3.State // before the last transaction; nil: nothing is known of it
 	log     map[uint32][]logBlock
 	blocks  []uint32 // that may be altered
 	targets map[string][]target
@@ -27,33 +29,33 @@ type corrupter struct {
 // NewCorrupter reads the state of a disk. With last, only what the last transaction in the journal wrote is altered, and
 // the journal's superblock. The errors are those of New.
 func NewCorrupter(d interp.Disk, last bool) (interp.Corrupter, error) {
-	m, err := mount(d, d.Size())
+	m, err := ext3.Mount(d, d.Size())
 	if err != nil {
 		return nil, err
 	}
-	if err := m.readRoles(); err != nil {
+	if err := m.ReadRoles(); err != nil {
 		return nil, err
 	}
 	c := &corrupter{disk: d, m: m, log: make(map[uint32][]logBlock), targets: make(map[string][]target)}
-	c.survey = survey{layout: m.layout, state: m.state, orphans: m.orphans, role: func(block uint32, _ []byte) (role, bool) {
-		r, ok := m.roles[block]
+	c.survey = survey{Layout: m.Layout, state: m.State, orphans: m.Orphans, role: func(block uint32, _ []byte) (ext3.Role, bool) {
+		r, ok := m.Roles[block]
 		return r, ok
 	}}
-	if c.use, err = m.layout.usesOf(m.state, m.roles); err != nil {
+	if c.use, err = usesOf(m.Layout, m.State, m.Roles); err != nil {
 		return nil, err
 	}
-	seqs := slices.SortedFunc(maps.Keys(m.starts), func(a, b uint32) int { return cmp.Compare(int32(a-b), 0) })
+	seqs := slices.SortedFunc(maps.Keys(m.Starts), func(a, b uint32) int { return cmp.Compare(int32(a-b), 0) })
 	for _, seq := range seqs {
-		if c.log[seq], err = m.journal.logBlocks(d, m.starts[seq], seq); err != nil {
+		if c.log[seq], err = logBlocks(&m.Journal, d, m.Starts[seq], seq); err != nil {
 			return nil, err
 		}
 	}
 	if !last {
-		if c.links, err = m.layout.linkBlocks(m.state); err != nil {
+		if c.links, err = linkBlocks(m.Layout, m.State); err != nil {
 			return nil, err
 		}
 		c.blocks = slices.Sorted(maps.Keys(c.links))
-		c.blocks = append(c.blocks, m.metadataBlocks()...)
+		c.blocks = append(c.blocks, m.MetadataBlocks()...)
 		return c, nil
 	}
 	if len(seqs) == 0 {
@@ -64,43 +66,23 @@ func NewCorrupter(d interp.Disk, last bool) (interp.Corrupter, error) {
 
 // narrow leaves what the last transaction wrote, and reads the state before it.
 func (c *corrupter) narrow(seqs []uint32) error {
-	c.old = newState(c.disk, c.geo, c.disk.Size())
+	c.old = ext3.NewState(c.disk, c.Geo, c.disk.Size())
 	for _, seq := range seqs {
-		t, err := c.m.journal.read(c.disk, c.m.starts[seq], seq)
+		t, err := c.m.Journal.Read(c.disk, c.m.Starts[seq], seq)
 		if err != nil {
 			return err
 		}
 		if seq != seqs[len(seqs)-1] {
-			for b := range t.revoked {
-				delete(c.old.copies, b)
+			for b := range t.Revoked {
+				delete(c.old.Copies, b)
 			}
-			maps.Copy(c.old.copies, t.copies)
+			maps.Copy(c.old.Copies, t.Copies)
 			delete(c.log, seq)
 			continue
 		}
-		c.blocks = slices.Sorted(maps.Keys(t.copies))
+		c.blocks = slices.Sorted(maps.Keys(t.Copies))
 	}
 	return nil
-}
-
-// metadataBlocks lists all blocks that are interpreted.
-func (m *mounted) metadataBlocks() []uint32 {
-	l := m.layout
-	list := []uint32{l.geo.superBlock()}
-	for i := range l.geo.descBlocks {
-		list = append(list, l.geo.descBlock(i))
-	}
-	for _, p := range l.places {
-		list = append(list, p.blockBitmap, p.inodeBitmap)
-		for k := range l.geo.tableBlocks {
-			list = append(list, p.inodeTable+k)
-		}
-	}
-	for block := range m.roles {
-		list = append(list, block)
-	}
-	slices.Sort(list)
-	return slices.Compact(list)
 }
 
 // find lists the objects of one kind.
@@ -115,7 +97,7 @@ func (c *corrupter) find(object string) ([]target, error) {
 		}
 	}
 	for _, block := range c.blocks {
-		b, err := c.state.block(block)
+		b, err := c.state.Block(block)
 		if err != nil {
 			return nil, err
 		}
@@ -123,8 +105,8 @@ func (c *corrupter) find(object string) ([]target, error) {
 			return nil, err
 		}
 	}
-	if c.geo.journalInum != 0 {
-		keep(target{object: findAlterable(objJournal), site: site{true, 0}, n: jSuperLen})
+	if c.Geo.JournalInum != 0 {
+		keep(target{object: findAlterable(objJournal), site: site{true, 0}, n: ondisk.JournalSuperLen})
 	}
 	for _, seq := range slices.Sorted(maps.Keys(c.log)) {
 		logTargets(c.log[seq], keep)
@@ -136,9 +118,9 @@ func (c *corrupter) find(object string) ([]target, error) {
 // load returns a copy of what a site has.
 func (c *corrupter) load(p site) ([]byte, error) {
 	if p.log {
-		return readBlock(c.disk, c.geo, c.m.journal.block(p.block))
+		return ext3.ReadBlock(c.disk, c.Geo, c.m.Journal.Block(p.block))
 	}
-	b, err := c.state.block(p.block)
+	b, err := c.state.Block(p.block)
 	return bytes.Clone(b), err
 }
 
@@ -156,7 +138,7 @@ func (c *corrupter) Corrupt(spec string, pick int) (interp.Corruption, error) {
 		if !s.fits(t) {
 			continue
 		}
-		d := &draft{sites: make(map[site][]byte), load: c.load, ts: list, others: c.find, layout: c.layout, before: c.before}
+		d := &draft{sites: make(map[site][]byte), load: c.load, ts: list, others: c.find, layout: c.Layout, before: c.before}
 		text, ok, err := d.apply(&s, i)
 		if err != nil {
 			return interp.Corruption{}, err
@@ -168,7 +150,7 @@ func (c *corrupter) Corrupt(spec string, pick int) (interp.Corruption, error) {
 			pick--
 			continue
 		}
-		patches, err := c.patches(d, s.member.sum)
+		patches, err := c.patches(d, unsealed(s.member))
 		return interp.Corruption{What: text, Patches: patches}, err
 	}
 	return interp.Corruption{}, fmt.Errorf("%s: %w", spec, interp.ErrNoPlace)
@@ -179,7 +161,7 @@ func (c *corrupter) before(block uint32) ([]byte, bool) {
 	if c.old == nil {
 		return nil, false
 	}
-	b, err := c.old.block(block)
+	b, err := c.old.Block(block)
 	return b, err == nil
 }
 
@@ -190,13 +172,13 @@ func (c *corrupter) patches(d *draft, unsealed bool) ([]interp.Patch, error) {
 	out := make(map[uint32][]byte) // by block of the device
 	inLog := make(map[uint32]bool) // transactions
 	for p, b := range d.sites {
-		switch at, copied := c.state.place(p.block); {
+		switch at, copied := c.state.Place(p.block); {
 		case p.log && p.block == 0:
-			if out[c.m.journal.block(0)] = b; !unsealed {
-				c.m.journal.sealSuper(b)
+			if out[c.m.Journal.Block(0)] = b; !unsealed {
+				c.m.Journal.SealSuper(b)
 			}
 		case p.log:
-			out[c.m.journal.block(p.block)] = b
+			out[c.m.Journal.Block(p.block)] = b
 			for seq, log := range c.log {
 				if slices.ContainsFunc(log, func(l logBlock) bool { return l.at == p.block }) {
 					inLog[seq] = true
@@ -205,21 +187,21 @@ func (c *corrupter) patches(d *draft, unsealed bool) ([]interp.Patch, error) {
 		case !copied:
 			out[p.block] = b
 		default:
-			if (be32(b, 0) == journalMagic) != at.escaped {
+			if (ondisk.BE32(b, 0) == ondisk.JournalMagic) != at.Escaped {
 				return nil, errEscape
 			}
-			if at.escaped {
+			if at.Escaped {
 				binary.BigEndian.PutUint32(b, 0)
 			}
-			out[at.block], inLog[at.seq] = b, true
+			out[at.Block], inLog[at.Seq] = b, true
 		}
 	}
-	if j := &c.m.journal; !unsealed && (j.csum != 0 || j.checksum) {
+	if j := &c.m.Journal; !unsealed && (j.CsumVersion != 0 || j.Checksum) {
 		for _, seq := range slices.Sorted(maps.Keys(inLog)) {
-			err := j.seal(c.log[seq], func(at uint32) ([]byte, error) {
-				n := j.block(at)
+			err := seal(j, c.log[seq], func(at uint32) ([]byte, error) {
+				n := j.Block(at)
 				if out[n] == nil {
-					b, err := readBlock(c.disk, c.geo, n)
+					b, err := ext3.ReadBlock(c.disk, c.Geo, n)
 					if err != nil {
 						return nil, err
 					}
@@ -234,12 +216,12 @@ func (c *corrupter) patches(d *draft, unsealed bool) ([]interp.Patch, error) {
 	}
 	var list []interp.Patch
 	for _, n := range slices.Sorted(maps.Keys(out)) {
-		was, err := readBlock(c.disk, c.geo, n)
+		was, err := ext3.ReadBlock(c.disk, c.Geo, n)
 		if err != nil {
 			return nil, err
 		}
 		if !bytes.Equal(was, out[n]) {
-			list = append(list, interp.Patch{Off: c.geo.addr(n), Data: out[n]})
+			list = append(list, interp.Patch{Off: c.Geo.Addr(n), Data: out[n]})
 		}
 	}
 	return list, nil

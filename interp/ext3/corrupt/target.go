@@ -1,8 +1,11 @@
-package ext3
+package corrupt
 
 import (
 	"bytes"
 	"fmt"
+
+	"fsward/interp/ext3"
+	"fsward/interp/ext3/ondisk"
 )
 
 // A site is a block that can be altered: one of the file system, wherever its contents are, or one of the log itself.
@@ -40,58 +43,58 @@ func (t *target) name() string {
 
 // A survey finds the objects in the blocks of a state.
 type survey struct {
-	*layout
-	state   *state
-	orphans *orphanList
-	role    func(block uint32, b []byte) (role, bool)
+	*ext3.Layout
+	state   *ext3.State
+	orphans *ext3.OrphanList
+	role    func(block uint32, b []byte) (ext3.Role, bool)
 	use     func(block uint32) string // of a block, as in blockUses
 	links   map[uint32]uint32         // which inode's name a block holds; nil: they have not been looked for
 }
 
 // blocks calls visit for each object in a block of the file system.
 func (s *survey) block(block uint32, b []byte, visit func(target)) error {
-	geo := s.geo
-	if !geo.inRange(block) {
+	geo := s.Geo
+	if !geo.InRange(block) {
 		return nil // of a group that is to come
 	}
-	g := geo.groupOf(block)
-	p := s.places[g]
+	g := geo.GroupOf(block)
+	p := s.Places[g]
 	add := func(object string, off, n int, kind string, id uint64) {
 		visit(target{object: findAlterable(object), site: site{false, block}, off: off, n: n, kind: kind, id: id})
 	}
-	if desc, ok := geo.descIndex(block); ok {
-		for n := uint32(0); n < geo.perDescBlock() && desc*geo.perDescBlock()+n < geo.groups; n++ {
-			add(objGroup, int(n)*descLen, descLen, "", uint64(desc*geo.perDescBlock()+n))
+	if desc, ok := geo.DescIndex(block); ok {
+		for n := uint32(0); n < geo.PerDescBlock() && desc*geo.PerDescBlock()+n < geo.Groups; n++ {
+			add(objGroup, int(n)*ondisk.DescLen, ondisk.DescLen, "", uint64(desc*geo.PerDescBlock()+n))
 		}
 		return nil
 	}
 	switch {
-	case block == geo.superBlock():
-		add(objSuper, int(superOff%geo.blockSize), superLen, "", 0)
-	case block == p.blockBitmap:
-		s.bits(objBlockBitmap, block, geo.groupBlocks(g), uint64(geo.groupStart(g)), visit, s.use)
-	case block == p.inodeBitmap:
-		s.bits(objInodeBitmap, block, geo.inodesPerGroup, uint64(g*geo.inodesPerGroup)+1, visit, func(ino uint32) string {
-			return s.inodeUse(ino, bit(b, (ino-1)%geo.inodesPerGroup))
+	case block == geo.SuperBlock():
+		add(objSuper, int(ondisk.SuperOff%geo.BlockSize), ondisk.SuperLen, "", 0)
+	case block == p.BlockBitmap:
+		s.bits(objBlockBitmap, block, geo.GroupBlocks(g), uint64(geo.GroupStart(g)), visit, s.use)
+	case block == p.InodeBitmap:
+		s.bits(objInodeBitmap, block, geo.InodesPerGroup, uint64(g*geo.InodesPerGroup)+1, visit, func(ino uint32) string {
+			return s.inodeUse(ino, ondisk.Bit(b, (ino-1)%geo.InodesPerGroup))
 		})
-	case block-p.inodeTable < geo.tableBlocks:
+	case block-p.InodeTable < geo.TableBlocks:
 		return s.inodeTable(g, block, b, visit)
 	default:
 		r, ok := s.role(block, b)
 		if !ok {
 			return s.linkName(block, visit)
 		}
-		switch r.level {
-		case roleXattr:
-			add(objXattr, 0, xattrHeader, "", uint64(r.ino))
-			xattrTargets(b, xattrHeader, func(off, n int) { add(objXattrEntry, off, n, "block", uint64(r.ino)) })
-		case roleDir:
+		switch r.Level {
+		case ext3.RoleXattr:
+			add(objXattr, 0, ondisk.XattrHeader, "", uint64(r.Ino))
+			xattrTargets(b, ondisk.XattrHeader, func(off, n int) { add(objXattrEntry, off, n, "block", uint64(r.Ino)) })
+		case ext3.RoleDir:
 			return s.directory(r, block, b, visit)
 		default:
-			kind := []string{"single", "double", "triple"}[r.level-1]
+			kind := []string{"single", "double", "triple"}[r.Level-1]
 			for off := 0; off < len(b); off += 4 {
-				if le32(b, off) != 0 || off+4 == len(b) {
-					add(objPointer, off, 4, kind, uint64(r.ino))
+				if ondisk.LE32(b, off) != 0 || off+4 == len(b) {
+					add(objPointer, off, 4, kind, uint64(r.Ino))
 				}
 			}
 		}
@@ -101,7 +104,7 @@ func (s *survey) block(block uint32, b []byte, visit func(target)) error {
 
 // bits yields a target for each bit of a bitmap, whose first is of the object with the number first.
 func (s *survey) bits(object string, block, count uint32, first uint64, visit func(target), use func(uint32) string) {
-	for n := range 8 * s.geo.blockSize {
+	for n := range 8 * s.Geo.BlockSize {
 		t := target{object: findAlterable(object), site: site{false, block}, off: int(n / 8), n: 1, bit: n % 8, kind: "padding", id: first + uint64(n)}
 		if n < count {
 			t.kind = use(uint32(first) + n)
@@ -112,31 +115,31 @@ func (s *survey) bits(object string, block, count uint32, first uint64, visit fu
 
 func (s *survey) inodeUse(ino uint32, marked bool) string {
 	switch {
-	case s.orphans.has(ino):
+	case s.orphans.Has(ino):
 		return "orphan"
 	case !marked:
 		return "free"
-	case ino < s.geo.firstIno:
+	case ino < s.Geo.FirstIno:
 		return "reserved"
 	}
 	return "used"
 }
 
 func (s *survey) inodeTable(g, block uint32, b []byte, visit func(target)) error {
-	per := s.geo.blockSize / s.geo.inodeSize
+	per := s.Geo.BlockSize / s.Geo.InodeSize
 	for n := range per {
-		at := (block-s.places[g].inodeTable)*per + n
-		if at >= s.geo.inodesPerGroup {
+		at := (block-s.Places[g].InodeTable)*per + n
+		if at >= s.Geo.InodesPerGroup {
 			break
 		}
-		ino, off := g*s.geo.inodesPerGroup+at+1, int(n*s.geo.inodeSize)
-		raw := b[off : off+int(s.geo.inodeSize)]
-		i := inode(raw[:inodeLen])
+		ino, off := g*s.Geo.InodesPerGroup+at+1, int(n*s.Geo.InodeSize)
+		raw := b[off : off+int(s.Geo.InodeSize)]
+		i := ondisk.Inode(raw[:ondisk.InodeLen])
 		visit(target{object: findAlterable(objInode), site: site{false, block}, off: off, n: len(raw), kind: s.inodeKind(ino, i), id: uint64(ino)})
-		if len(raw) > inodeLen && i.links() > 0 {
-			extra := int(le16(raw, iExtraSize))
-			if head := inodeLen + extra; extra >= minExtraSize && head+xattrBodyHead < len(raw) && le32(raw, head) == xattrMagic {
-				xattrTargets(raw, head+xattrBodyHead, func(at, n int) {
+		if len(raw) > ondisk.InodeLen && i.Links() > 0 {
+			extra := int(ondisk.LE16(raw, ondisk.InodeExtraSize))
+			if head := ondisk.InodeLen + extra; extra >= ondisk.MinExtraSize && head+ondisk.XattrBodyHead < len(raw) && ondisk.LE32(raw, head) == ondisk.XattrMagic {
+				xattrTargets(raw, head+ondisk.XattrBodyHead, func(at, n int) {
 					visit(target{object: findAlterable(objXattrEntry), site: site{false, block}, off: off + at, n: n, kind: "inode", id: uint64(ino)})
 				})
 			}
@@ -145,37 +148,37 @@ func (s *survey) inodeTable(g, block uint32, b []byte, visit func(target)) error
 	return nil
 }
 
-func (s *survey) inodeKind(ino uint32, i inode) string {
+func (s *survey) inodeKind(ino uint32, i ondisk.Inode) string {
 	switch {
-	case ino == rootIno:
+	case ino == ondisk.RootIno:
 		return "root"
-	case ino == s.geo.journalInum:
+	case ino == s.Geo.JournalInum:
 		return "journal"
-	case ino == resizeIno:
+	case ino == ondisk.ResizeIno:
 		return "resize"
-	case ino < s.geo.firstIno:
+	case ino < s.Geo.FirstIno:
 		return "reserved"
-	case s.orphans.has(ino):
+	case s.orphans.Has(ino):
 		return "orphan"
-	case i.links() == 0:
+	case i.Links() == 0:
 		return "free"
 	}
-	switch i.typ() {
-	case modeDir:
-		if i.hasIndex() {
+	switch i.Type() {
+	case ondisk.ModeDir:
+		if i.HasIndex() {
 			return "indexed"
 		}
 		return "directory"
-	case modeRegular:
+	case ondisk.ModeRegular:
 		return "file"
-	case modeLink:
-		if i.fast() {
+	case ondisk.ModeLink:
+		if i.Fast() {
 			return "fast_link"
 		}
 		return "slow_link"
-	case modeFIFO:
+	case ondisk.ModeFIFO:
 		return "fifo"
-	case modeSocket:
+	case ondisk.ModeSocket:
 		return "socket"
 	}
 	return "device"
@@ -185,25 +188,25 @@ func (s *survey) inodeKind(ino uint32, i inode) string {
 func (s *survey) linkName(block uint32, visit func(target)) error {
 	if s.links == nil {
 		var err error
-		if s.links, err = s.linkBlocks(s.state); err != nil {
+		if s.links, err = linkBlocks(s.Layout, s.state); err != nil {
 			return err
 		}
 	}
 	if ino, ok := s.links[block]; ok {
-		visit(target{object: findAlterable(objLinkName), site: site{false, block}, n: int(s.geo.blockSize), id: uint64(ino)})
+		visit(target{object: findAlterable(objLinkName), site: site{false, block}, n: int(s.Geo.BlockSize), id: uint64(ino)})
 	}
 	return nil
 }
 
 // linkBlocks returns which inode's name a block holds, of symbolic links with a block of their own.
-func (l *layout) linkBlocks(s *state) (map[uint32]uint32, error) {
+func linkBlocks(l *ext3.Layout, s *ext3.State) (map[uint32]uint32, error) {
 	links := make(map[uint32]uint32)
-	for ino := l.geo.firstIno; ino <= l.geo.inodes; ino++ {
-		i, err := l.inode(s, ino)
+	for ino := l.Geo.FirstIno; ino <= l.Geo.Inodes; ino++ {
+		i, err := l.Inode(s, ino)
 		if err != nil {
 			return nil, err
 		}
-		if block := i.pointer(0); i.typ() == modeLink && i.links() > 0 && !i.fast() && l.geo.inRange(block) {
+		if block := i.Pointer(0); i.Type() == ondisk.ModeLink && i.Links() > 0 && !i.Fast() && l.Geo.InRange(block) {
 			links[block] = ino
 		}
 	}
@@ -212,8 +215,8 @@ func (l *layout) linkBlocks(s *state) (map[uint32]uint32, error) {
 
 // xattrTargets yields the entries of a list of extended attributes.
 func xattrTargets(b []byte, off int, visit func(off, n int)) {
-	for off+xattrEntryLen <= len(b) && le32(b, off) != 0 {
-		n := xattrEntryLen + (int(b[off])+3)&^3
+	for off+ondisk.XattrEntryLen <= len(b) && ondisk.LE32(b, off) != 0 {
+		n := ondisk.XattrEntryLen + (int(b[off])+3)&^3
 		if off+n > len(b) {
 			return
 		}
@@ -223,55 +226,55 @@ func xattrTargets(b []byte, off int, visit func(off, n int)) {
 }
 
 // directory yields the entries of a block of a directory, and what it has of the index.
-func (s *survey) directory(r role, block uint32, b []byte, visit func(target)) error {
+func (s *survey) directory(r ext3.Role, block uint32, b []byte, visit func(target)) error {
 	add := func(object string, off, n int, kind string) {
-		visit(target{object: findAlterable(object), site: site{false, block}, off: off, n: n, kind: kind, id: uint64(r.ino), ino: le32(b, min(off, len(b)-4))})
+		visit(target{object: findAlterable(object), site: site{false, block}, off: off, n: n, kind: kind, id: uint64(r.Ino), ino: ondisk.LE32(b, min(off, len(b)-4))})
 	}
-	var i inode
-	if r.ino != 0 {
+	var i ondisk.Inode
+	if r.Ino != 0 {
 		var err error
-		if i, err = s.inode(s.state, r.ino); err != nil {
+		if i, err = s.Inode(s.state, r.Ino); err != nil {
 			return err
 		}
 	}
-	indexed := i != nil && i.hasIndex()
+	indexed := i != nil && i.HasIndex()
 	if indexed {
-		index := &indexReader{layout: s.layout, state: s.state, dir: r.ino, inode: i}
-		if err := index.read(); err != nil {
+		index := &ext3.IndexReader{Layout: s.Layout, State: s.state, Dir: r.Ino, Inode: i}
+		if err := index.Read(); err != nil {
 			return err
 		}
 		entriesOf := func(at int, kind string) {
-			for n := range int(le16(b, at+2)) {
-				if off := at + n*dxEntryLen; off+dxEntryLen <= len(b) {
-					add(objIndexEntry, off, dxEntryLen, kind)
+			for n := range int(ondisk.LE16(b, at+2)) {
+				if off := at + n*ondisk.IndexEntryLen; off+ondisk.IndexEntryLen <= len(b) {
+					add(objIndexEntry, off, ondisk.IndexEntryLen, kind)
 				}
 			}
 		}
 		switch {
-		case r.start == 0:
-			add(objIndex, dxRootInfo, dxInfoLen+4, "root")
-			entriesOf(dxRootEntries, "root")
-		case index.nodes[r.start]:
+		case r.Start == 0:
+			add(objIndex, ondisk.IndexRootInfo, ondisk.IndexInfoLen+4, "root")
+			entriesOf(ondisk.IndexRootEntries, "root")
+		case index.Nodes[r.Start]:
 			// Where a root has its info, a node has the entry that covers it: its limit and count stand at the same distance.
-			add(objIndex, dxNodeEntries-dxInfoLen, dxInfoLen+4, "node")
-			entriesOf(dxNodeEntries, "node")
+			add(objIndex, ondisk.IndexNodeEntries-ondisk.IndexInfoLen, ondisk.IndexInfoLen+4, "node")
+			entriesOf(ondisk.IndexNodeEntries, "node")
 			return nil
 		}
 	}
-	for off, n := 0, 0; off+dirHeaderLen <= len(b); n++ {
-		length := recLen(b, off)
-		if length < dirHeaderLen || off+length > len(b) {
+	for off, n := 0, 0; off+ondisk.DirHeaderLen <= len(b); n++ {
+		length := ondisk.RecLen(b, off)
+		if length < ondisk.DirHeaderLen || off+length > len(b) {
 			break
 		}
 		kind := "linear"
 		switch {
-		case le32(b, off) == 0:
+		case ondisk.LE32(b, off) == 0:
 			kind = "unused"
-		case r.start == 0 && n == 0:
+		case r.Start == 0 && n == 0:
 			kind = "dot"
-		case r.start == 0 && n == 1:
+		case r.Start == 0 && n == 1:
 			kind = "dotdot"
-		case r.ino == rootIno:
+		case r.Ino == ondisk.RootIno:
 			kind = "root"
 		case indexed:
 			kind = "indexed"
@@ -289,30 +292,30 @@ func logTargets(log []logBlock, visit func(target)) {
 			visit(target{object: findAlterable(object), site: site{true, l.at}, off: off, n: n})
 		}
 		switch l.kind {
-		case typeDescriptor:
-			add(objDescriptor, 0, journalHeader)
+		case ondisk.TypeDescriptor:
+			add(objDescriptor, 0, ondisk.JournalHeader)
 			for _, t := range l.tags {
 				add(objTag, t.off, 8)
 			}
-		case typeRevoke:
-			add(objRevoke, 0, revokeHeader)
-			for off := revokeHeader; off+l.width <= l.used; off += l.width {
+		case ondisk.TypeRevoke:
+			add(objRevoke, 0, ondisk.RevokeHeader)
+			for off := ondisk.RevokeHeader; off+l.width <= l.used; off += l.width {
 				add(objRevoked, off+l.width-4, 4)
 			}
-		case typeCommit:
+		case ondisk.TypeCommit:
 			add(objCommit, 0, 60)
 		}
 	}
 }
 
 // usesOf tells what each block of a state is used for.
-func (l *layout) usesOf(s *state, r roles) (func(uint32) string, error) {
+func usesOf(l *ext3.Layout, s *ext3.State, r ext3.Roles) (func(uint32) string, error) {
 	owner := make(map[uint32]string)
 	for block, role := range r {
-		switch role.level {
-		case roleXattr:
+		switch role.Level {
+		case ext3.RoleXattr:
 			owner[block] = "xattr"
-		case roleDir:
+		case ext3.RoleDir:
 			owner[block] = "directory"
 		default:
 			owner[block] = "indirect"
@@ -321,50 +324,50 @@ func (l *layout) usesOf(s *state, r roles) (func(uint32) string, error) {
 	for _, special := range []struct {
 		ino uint32
 		use string
-	}{{l.geo.journalInum, "journal"}, {resizeIno, "resize"}} {
+	}{{l.Geo.JournalInum, "journal"}, {ondisk.ResizeIno, "resize"}} {
 		if special.ino == 0 {
 			continue
 		}
-		i, err := l.inode(s, special.ino)
+		i, err := l.Inode(s, special.ino)
 		if err != nil {
 			return nil, err
 		}
-		d := treeDiff{layout: l, new: s, visited: &visits{}}
-		d.added = func(level int, _ uint64, block uint32) (bool, error) {
+		d := ext3.TreeDiff{Layout: l, New: s, Visited: &ext3.Visits{}}
+		d.Added = func(level int, _ uint64, block uint32) (bool, error) {
 			owner[block] = special.use
-			return level > 0 && l.geo.inRange(block) && d.visited.new.add(block), nil
+			return level > 0 && l.Geo.InRange(block) && d.Visited.New.Add(block), nil
 		}
-		if i.maps(true) {
-			if err := d.inodes(nil, i); err != nil {
+		if i.Maps(true) {
+			if err := d.Inodes(nil, i); err != nil {
 				return nil, err
 			}
 		}
 	}
-	marks := make([][]byte, l.geo.groups)
+	marks := make([][]byte, l.Geo.Groups)
 	for g := range marks {
-		b, err := s.block(l.places[g].blockBitmap)
+		b, err := s.Block(l.Places[g].BlockBitmap)
 		if err != nil {
 			return nil, err
 		}
 		marks[g] = bytes.Clone(b)
 	}
 	return func(block uint32) string {
-		g := l.geo.groupOf(block)
-		at, p := block-l.geo.groupStart(g), l.places[g]
+		g := l.Geo.GroupOf(block)
+		at, p := block-l.Geo.GroupStart(g), l.Places[g]
 		switch {
-		case l.fixedMeta(block):
+		case l.FixedMeta(block):
 			switch {
-			case block == p.blockBitmap || block == p.inodeBitmap:
+			case block == p.BlockBitmap || block == p.InodeBitmap:
 				return "bitmap"
-			case block-p.inodeTable < l.geo.tableBlocks:
+			case block-p.InodeTable < l.Geo.TableBlocks:
 				return "inode_table"
-			case at == 0 && l.geo.hasSuper(g):
+			case at == 0 && l.Geo.HasSuper(g):
 				return "superblock"
 			}
 			return "descriptors"
 		case owner[block] != "":
 			return owner[block]
-		case bit(marks[g], at):
+		case ondisk.Bit(marks[g], at):
 			return "data"
 		}
 		return "free"

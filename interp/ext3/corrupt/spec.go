@@ -1,4 +1,4 @@
-package ext3
+package corrupt
 
 import (
 	"fmt"
@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"fsward/interp"
+	"fsward/interp/ext3/ondisk"
 )
 
 // An alterSpec says what to change and where, as SpecHelp describes.
 type alterSpec struct {
 	object *alterable
 	action string // "": change member
-	member member
+	member ondisk.Field
 	op     byte // '=', '+', '-', '^'
 	value  uint64
 	kind   string // of the object; "": any
@@ -52,7 +53,7 @@ func parseAlterSpec(spec string) (s alterSpec, err error) {
 		if at < 0 {
 			return bad("no operation")
 		}
-		j := slices.IndexFunc(s.object.members, func(m member) bool { return m.name == rest[:at] })
+		j := slices.IndexFunc(s.object.members, func(m ondisk.Field) bool { return m.Name == rest[:at] })
 		if j < 0 {
 			return bad("no such field")
 		}
@@ -85,10 +86,10 @@ func (s *alterSpec) fits(t target) bool {
 
 // set changes the member of an object, and says how; ok is false if the object does not have it, or nothing changes.
 func (s *alterSpec) set(b []byte) (text string, ok bool) {
-	if s.member.off+s.member.width > len(b) {
+	if s.member.Off+s.member.Width() > len(b) {
 		return "", false
 	}
-	old := s.member.get(b)
+	old := s.member.Get(b)
 	now := s.value
 	switch s.op {
 	case '+':
@@ -98,7 +99,7 @@ func (s *alterSpec) set(b []byte) (text string, ok bool) {
 	case '^':
 		now = old ^ s.value
 	}
-	s.member.put(b, now)
-	now = s.member.get(b)
-	return fmt.Sprintf("%s %d → %d", s.member.name, old, now), now != old
+	s.member.Put(b, now)
+	now = s.member.Get(b)
+	return fmt.Sprintf("%s %d → %d", s.member.Name, old, now), now != old
 }

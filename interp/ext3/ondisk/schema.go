@@ -1,4 +1,4 @@
-package ext3
+package ondisk
 
 import (
 	"slices"
@@ -8,25 +8,25 @@ import (
 
 // The kinds of objects. In change/5 the kind stands in the place of the tree.
 const (
-	kindSuperblock change.Kind = iota + 1
-	kindGroup
-	kindInode
-	kindInodeBit
-	kindBlock
-	kindOwner
-	kindXattrOwner
-	kindXattrBlock
-	kindDirent
-	kindOrphan
+	KindSuperblock change.Kind = iota + 1
+	KindGroup
+	KindInode
+	KindInodeBit
+	KindBlock
+	KindOwner
+	KindXattrOwner
+	KindXattrBlock
+	KindDirent
+	KindOrphan
 )
 
 // The fields of objects.
 const (
-	fieldInodesCount change.Field = iota + 1
-	fieldBlocksCount
+	FieldInodesCount change.Field = iota + 1
+	FieldBlocksCount
 	fieldRBlocksCount
-	fieldFreeBlocks
-	fieldFreeInodes
+	FieldFreeBlocks
+	FieldFreeInodes
 	fieldFirstData
 	fieldLogBlockSize
 	fieldBlocksPerGroup
@@ -44,35 +44,35 @@ const (
 	fieldBlockBitmap
 	fieldInodeBitmap
 	fieldInodeTable
-	fieldUsedDirs
-	fieldGroup
-	fieldInodeGroup
-	fieldDirGroup
+	FieldUsedDirs
+	FieldGroup
+	FieldInodeGroup
+	FieldDirGroup
 	fieldMode
-	fieldType
-	fieldPerm
-	fieldUID
-	fieldGID
-	fieldSize
-	fieldLinks
-	fieldBlocks
+	FieldType
+	FieldPerm
+	FieldUID
+	FieldGID
+	FieldSize
+	FieldLinks
+	FieldBlocks
 	fieldFlags
-	fieldFlagImmutable
-	fieldFlagAppend
-	fieldFlagIndex
-	fieldFlagJournal
-	fieldFlagOther
-	fieldFileACL
-	fieldGeneration
-	fieldDtime
-	fieldInode
-	fieldFileType
-	fieldRefcount
-	fieldEnd
-	fieldFaddr
-	fieldBlocksHigh
-	fieldFileACLHigh
-	fieldSizeHigh
+	FieldFlagImmutable
+	FieldFlagAppend
+	FieldFlagIndex
+	FieldFlagJournal
+	FieldFlagOther
+	FieldFileACL
+	FieldGeneration
+	FieldDtime
+	FieldInode
+	FieldFileType
+	FieldRefcount
+	FieldEnd
+	FieldFaddr
+	FieldBlocksHigh
+	FieldFileACLHigh
+	FieldSizeHigh
 	fieldReservedGDT
 	fieldGroupFlags
 	fieldUnusedInodes
@@ -100,32 +100,32 @@ const (
 	wordType change.WordID = change.WordPresent + 1 // of type 0, unknown
 )
 
-var inodeFields = []change.Field{fieldType, fieldPerm, fieldUID, fieldGID, fieldSize, fieldLinks, fieldBlocks,
-	fieldFlagImmutable, fieldFlagAppend, fieldFlagIndex, fieldFlagJournal, fieldFlagOther, fieldFileACL,
-	fieldGeneration, fieldDtime, fieldDirGroup, fieldFaddr, fieldBlocksHigh, fieldFileACLHigh, fieldSizeHigh}
+var InodeRecordFields = []change.Field{FieldType, FieldPerm, FieldUID, FieldGID, FieldSize, FieldLinks, FieldBlocks,
+	FieldFlagImmutable, FieldFlagAppend, FieldFlagIndex, FieldFlagJournal, FieldFlagOther, FieldFileACL,
+	FieldGeneration, FieldDtime, FieldDirGroup, FieldFaddr, FieldBlocksHigh, FieldFileACLHigh, FieldSizeHigh}
 
 var schema = &change.Schema{
 	FS:         "ext3",
 	KindIsTree: true,
 	Kinds: []change.KindInfo{
 		{},
-		{Name: "superblock", Shape: change.ShapeNum, Fields: fieldsOf(superColumns, fieldRecover, fieldHashFlags, fieldJournalUUID, fieldHashSeedLow, fieldHashSeedHigh),
+		{Name: "superblock", Shape: change.ShapeNum, Fields: fieldsOf(SuperFields, fieldRecover, fieldHashFlags, fieldJournalUUID, fieldHashSeedLow, fieldHashSeedHigh),
 			Doc: "superblock(0): the primary superblock. f(flags,hash): the bits of flags that say whether names are hashed as signed or as unsigned characters; hash_seed, of 16 bytes, is in two halves"},
-		{Name: "group", Shape: change.ShapeNum, Fields: fieldsOf(groupColumns, fieldBlocksCount, fieldInodesCount),
+		{Name: "group", Shape: change.ShapeNum, Fields: fieldsOf(GroupFields, FieldBlocksCount, FieldInodesCount),
 			Doc: "group(NUMBER): a block group. A group whose bitmaps changed has records of its counts even where those did not change; blocks_count and inodes_count are how many of each it has"},
-		{Name: "inode", Shape: change.ShapeNum, Fields: append(slices.Clone(inodeFields), fieldEnd),
+		{Name: "inode", Shape: change.ShapeNum, Fields: append(slices.Clone(InodeRecordFields), FieldEnd),
 			Doc: "inode(NUMBER): an inode with links, or one marked as used in the inode bitmap whose mode is not 0 (unlinked but open: links_count is 0 and dtime the next such inode). An inode whose directory entries changed has a record of links_count even where that did not change, one whose pointers changed a record of blocks. dir_group: the number of its group, of a directory that is marked as used. size_high: of all but files, where it has no meaning; faddr, blocks_high and file_acl_high have none in ext3. end: the number of blocks up to the last one that is mapped, holes included; it can be queried only"},
-		{Name: "inode_bit", Shape: change.ShapeNum, Fields: []change.Field{fieldInodeGroup},
+		{Name: "inode_bit", Shape: change.ShapeNum, Fields: []change.Field{FieldInodeGroup},
 			Doc: "inode_bit(NUMBER): an inode that the inode bitmap of the group inode_group marks as used"},
-		{Name: "block", Shape: change.ShapeNum, Fields: []change.Field{fieldGroup},
+		{Name: "block", Shape: change.ShapeNum, Fields: []change.Field{FieldGroup},
 			Doc: "block(NUMBER): a block that the block bitmap of its group marks as used"},
 		{Name: "owner", Shape: change.ShapePair,
 			Doc: "k(BLOCK,owner,a(INODE,POSITION)): a pointer of an inode to a block. POSITION is the number of the block in the file; of an indirect block, its level times 2^40 plus the number of the first block below it. INODE 0 owns the superblocks, group descriptors, bitmaps and inode tables (only in the check of a whole image)"},
 		{Name: "xattr_owner", Shape: change.ShapeNums,
 			Doc: "a(BLOCK,INODE): i_file_acl of INODE names the extended attribute block; several inodes may share one"},
-		{Name: "xattr_block", Shape: change.ShapeNum, Fields: []change.Field{fieldRefcount},
+		{Name: "xattr_block", Shape: change.ShapeNum, Fields: []change.Field{FieldRefcount},
 			Doc: "xattr_block(NUMBER): an extended attribute block"},
-		{Name: "dirent", Shape: change.ShapeNamed, Fields: []change.Field{fieldInode, fieldFileType},
+		{Name: "dirent", Shape: change.ShapeNamed, Fields: []change.Field{FieldInode, FieldFileType},
 			Doc: "a(DIRECTORY,'name'): an entry of a directory that has links, . and .. included, wherever in the directory it stands. An entry whose file_type alone changed has a record of its inode as well"},
 		{Name: "orphan", Shape: change.ShapeNum,
 			Doc: "orphan(NUMBER): an inode on the list of those that are to be deleted or truncated, which begins with last_orphan and goes on with dtime"},
@@ -143,7 +143,7 @@ var schema = &change.Schema{
 	Words: []string{"present", "s_unknown", "s_ifreg", "s_ifdir", "s_ifchr", "s_ifblk", "s_ififo", "s_ifsock", "s_iflnk"},
 }
 
-func fieldsOf(columns []column, more ...change.Field) []change.Field {
+func fieldsOf(columns []Field, more ...change.Field) []change.Field {
 	var fields []change.Field
 	for _, c := range columns {
 		if c.field != 0 {
@@ -153,5 +153,5 @@ func fieldsOf(columns []column, more ...change.Field) []change.Field {
 	return append(fields, more...)
 }
 
-// Schema names the numbers in the records of ext3.
+// Schema names the numbers in the records of ext3. The caller must not change it.
 func Schema() *change.Schema { return schema }

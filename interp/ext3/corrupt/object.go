@@ -1,0 +1,118 @@
+package corrupt
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"fsward/interp"
+	"fsward/interp/ext3/ondisk"
+)
+
+// An alterable is a kind of object that can be altered.
+type alterable struct {
+	name    string
+	members []ondisk.Field
+	actions []string
+	kinds   []string // what a condition @kind=… tells apart
+}
+
+// unsealed reports whether a field is a checksum of the journal: no checksum is made right again where it is altered.
+func unsealed(c ondisk.Field) bool {
+	return c.Big() && slices.Contains([]string{"checksum", "chksum", "chksum_type", "chksum_size"}, c.Name)
+}
+
+// The names of objects.
+const (
+	objSuper       = "superblock"
+	objGroup       = "group"
+	objInode       = "inode"
+	objPointer     = "pointer"
+	objDirent      = "dirent"
+	objIndex       = "index"
+	objIndexEntry  = "index_entry"
+	objLinkName    = "link_name"
+	objXattr       = "xattr_block"
+	objXattrEntry  = "xattr_entry"
+	objBlockBitmap = "block_bitmap"
+	objInodeBitmap = "inode_bitmap"
+	objJournal     = "journal_superblock"
+	objDescriptor  = "journal_descriptor"
+	objTag         = "journal_tag"
+	objCommit      = "journal_commit"
+	objRevoke      = "journal_revoke"
+	objRevoked     = "revoke_record"
+)
+
+// alterables lists every object in the order of the matrix.
+var alterables = []alterable{
+	{name: objSuper, members: join(ondisk.SuperFields, ondisk.SuperOthers)},
+	{name: objGroup, members: join(ondisk.GroupFields, ondisk.GroupOthers), actions: []string{actSwap}},
+	{name: objInode, members: join(ondisk.InodeFields, ondisk.InodeOthers), actions: []string{actClear, actFree, actCopy, actSwap, actCrossLink},
+		kinds: []string{"root", "journal", "resize", "reserved", "directory", "indexed", "file", "fast_link", "slow_link", "device", "fifo", "socket", "orphan", "free"}},
+	{name: objPointer, members: ondisk.PointerFields, actions: []string{actCrossLink, actSwap}, kinds: []string{"single", "double", "triple"}},
+	{name: objDirent, members: join(ondisk.DirentFields, ondisk.DirentOthers), actions: []string{actDelete, actDuplicate, actAdd, actSwap, actMove, actCycle},
+		kinds: []string{"dot", "dotdot", "root", "linear", "indexed", "unused"}},
+	{name: objIndex, members: ondisk.IndexFields, kinds: []string{"root", "node"}},
+	{name: objIndexEntry, members: ondisk.IndexEntryFields, actions: []string{actDelete, actDuplicate, actSwap}, kinds: []string{"root", "node"}},
+	{name: objLinkName, members: ondisk.LinkNameFields},
+	{name: objXattr, members: join(ondisk.XattrFields, ondisk.XattrOthers)},
+	{name: objXattrEntry, members: ondisk.XattrEntryFields, actions: []string{actDelete, actDuplicate, actSwap}, kinds: []string{"block", "inode"}},
+	{name: objBlockBitmap, actions: []string{actSet, actUnset, actSetFreed, actUnsetNew}, kinds: blockUses},
+	{name: objInodeBitmap, actions: []string{actSet, actUnset, actSetFreed, actUnsetNew}, kinds: []string{"reserved", "used", "orphan", "free", "padding"}},
+	{name: objJournal, members: ondisk.JournalFields},
+	{name: objDescriptor, members: ondisk.JournalHeaderFields},
+	{name: objTag, members: ondisk.TagFields, actions: []string{actSwap, actDuplicate}},
+	{name: objCommit, members: join(ondisk.JournalHeaderFields, ondisk.CommitFields)},
+	{name: objRevoke, members: join(ondisk.JournalHeaderFields, ondisk.RevokeFields)},
+	{name: objRevoked, members: ondisk.RevokedFields, actions: []string{actDelete, actAdd}},
+}
+
+func join(tables ...[]ondisk.Field) []ondisk.Field { return slices.Concat(tables...) }
+
+// blockUses are the kinds of blocks that a block bitmap has bits of. padding is what follows the last block.
+var blockUses = []string{"superblock", "descriptors", "bitmap", "inode_table", "journal", "resize", "directory", "indirect", "xattr", "data", "free", "padding"}
+
+func findAlterable(name string) *alterable {
+	for i := range alterables {
+		if alterables[i].name == name {
+			return &alterables[i]
+		}
+	}
+	return nil
+}
+
+func (a *alterable) fieldNames() (names []string) {
+	for _, m := range a.members {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
+// Alterables lists what alterations can speak of.
+func Alterables() (list []interp.Alterable) {
+	for i := range alterables {
+		a := &alterables[i]
+		out := interp.Alterable{Object: a.name, Actions: a.actions, Kinds: a.kinds}
+		for _, m := range a.members {
+			out.Fields = append(out.Fields, interp.AlterableField{Name: m.Name, Width: m.Width()})
+		}
+		list = append(list, out)
+	}
+	return list
+}
+
+// known lists every object with its fields and actions, for error messages.
+func known() string {
+	var all []string
+	for i := range alterables {
+		a := &alterables[i]
+		for _, f := range a.fieldNames() {
+			all = append(all, a.name+"."+f)
+		}
+		for _, act := range a.actions {
+			all = append(all, fmt.Sprintf("%s!%s", a.name, act))
+		}
+	}
+	return strings.Join(all, ", ")
+}

@@ -1,0 +1,52 @@
+package ondisk
+
+// An entry is a directory entry that names an inode.
+type Dirent struct {
+	Off  int // in its block
+	Ino  uint32
+	Type uint8 // EXT2_FT_*; 0 without the feature filetype
+	Name []byte
+}
+
+// RecLen reads the length of a directory entry. With blocks of 64 KiB, 65535 and 0 mean 65536
+// (ext4_rec_len_from_disk).
+func RecLen(b []byte, off int) int {
+	n := int(LE16(b, off+DirRecLen))
+	if len(b) == 1<<16 && (n == 0 || n == 1<<16-1) {
+		return 1 << 16
+	}
+	return n
+}
+
+// Entries calls visit for each entry in a directory block that names an inode, and stops at the first
+// Dirent whose length is wrong: fault then says why ("" else). The checks are those of the kernel's
+// ext4_check_dir_entry. As there, a name's length is one byte wide even without the feature filetype: the
+// kernel leaves what it finds in the byte after it (ext4_init_dot_dotdot in a block that it has used before).
+func Entries(b []byte, fileType bool, visit func(Dirent)) (at int, fault string) {
+	for off := 0; off < len(b); {
+		if len(b)-off < DirHeaderLen {
+			return off, "no room for an entry before the end of the block"
+		}
+		n, nameLen := RecLen(b, off), int(b[off+DirNameLen])
+		e := Dirent{Off: off, Ino: LE32(b, off+DirInode)}
+		if fileType {
+			e.Type = b[off+DirFileType]
+		}
+		switch {
+		case n < DirHeaderLen || n < DirHeaderLen+4 && e.Ino != 0:
+			return off, "the entry is too short"
+		case n%4 != 0:
+			return off, "the entry's length is no multiple of 4"
+		case n > len(b)-off:
+			return off, "the entry goes beyond its block"
+		case DirHeaderLen+nameLen > n:
+			return off, "the name does not fit the entry"
+		}
+		if e.Ino != 0 {
+			e.Name = b[off+DirHeaderLen : off+DirHeaderLen+nameLen]
+			visit(e)
+		}
+		off += n
+	}
+	return 0, ""
+}

@@ -1,0 +1,174 @@
+package ondisk
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// The sizes of blocks are 1024 << s_log_block_size (EXT2_MAX_BLOCK_LOG_SIZE).
+const (
+	maxLogBlockSize = 6
+	MaxBlockSize    = 1024 << maxLogBlockSize
+	UuidLen         = 16
+)
+
+// A geometry is what of a superblock does not change while the file system is mounted.
+type Geometry struct {
+	BlockSize      uint32 // bytes
+	Blocks         uint32 // in the file system; the last is blocks-1
+	FirstData      uint32 // 1 with blocks of 1024 bytes, else 0
+	BlocksPerGroup uint32
+	InodesPerGroup uint32
+	Inodes         uint32 // the last inode is inodes
+	InodeSize      uint32 // bytes, a power of two
+	FirstIno       uint32 // the first inode that is not reserved
+	Groups         uint32
+	DescBlocks     uint32 // blocks of the group descriptor table
+	firstMetaBG    uint32 // descriptor blocks before this one stand behind the superblock; with meta_bg, the others with their groups
+	TableBlocks    uint32 // blocks of a group's inode table
+	JournalInum    uint32 // 0: there is no journal (ext2)
+	FileType       bool   // directory entries have a file type
+	sparseSuper    bool
+	resizeInode    bool
+	UUID           [UuidLen]byte
+}
+
+// ChangedFrom describes the first difference between two geometries, "" if there is none.
+func (g *Geometry) ChangedFrom(old *Geometry) string {
+	if g.Blocks != old.Blocks {
+		return fmt.Sprintf("blocks_count changed from %d to %d", old.Blocks, g.Blocks)
+	}
+	if g.Inodes != old.Inodes {
+		return fmt.Sprintf("inodes_count changed from %d to %d", old.Inodes, g.Inodes)
+	}
+	if g.firstMetaBG != old.firstMetaBG {
+		return fmt.Sprintf("first_meta_bg changed from %d to %d", old.firstMetaBG, g.firstMetaBG)
+	}
+	return g.ReshapedFrom(old)
+}
+
+// GrownFrom tells whether a file system grew while it was mounted (ext4_resize_fs), and is the same else.
+func (g *Geometry) GrownFrom(old *Geometry) bool {
+	// Descriptors beyond what was reserved for them go with their groups (ext4_convert_meta_bg).
+	places := old.firstMetaBG == old.DescBlocks && g.firstMetaBG == g.DescBlocks || g.firstMetaBG == old.firstMetaBG
+	return g.Blocks > old.Blocks && places && g.ReshapedFrom(old) == ""
+}
+
+// RenamedFrom tells whether a file system got another UUID, and is the same else.
+func (g *Geometry) RenamedFrom(old *Geometry) bool {
+	as := *g
+	as.UUID = old.UUID
+	return g.UUID != old.UUID && as.ChangedFrom(old) == ""
+}
+
+// ReshapedFrom describes the first difference between two geometries apart from how large they are.
+func (g *Geometry) ReshapedFrom(old *Geometry) string {
+	for _, f := range []struct {
+		name     string
+		old, new uint32
+	}{
+		{"block size", old.BlockSize, g.BlockSize},
+		{"first_data_block", old.FirstData, g.FirstData}, {"blocks_per_group", old.BlocksPerGroup, g.BlocksPerGroup},
+		{"inodes_per_group", old.InodesPerGroup, g.InodesPerGroup},
+		{"inode_size", old.InodeSize, g.InodeSize}, {"first_ino", old.FirstIno, g.FirstIno}, {"journal_inum", old.JournalInum, g.JournalInum},
+	} {
+		if f.old != f.new {
+			return fmt.Sprintf("%s changed from %d to %d", f.name, f.old, f.new)
+		}
+	}
+	switch {
+	case !bytes.Equal(old.UUID[:], g.UUID[:]):
+		return fmt.Sprintf("uuid changed from %x to %x", old.UUID, g.UUID)
+	case old.FileType != g.FileType:
+		return "the feature filetype changed"
+	case old.sparseSuper != g.sparseSuper:
+		return "the feature sparse_super changed"
+	}
+	return ""
+}
+
+func (g *Geometry) Addr(block uint32) uint64 { return uint64(block) * uint64(g.BlockSize) }
+
+// SuperBlock is the number of the block that the superblock is in.
+func (g *Geometry) SuperBlock() uint32 { return SuperOff / g.BlockSize }
+
+func (g *Geometry) InRange(block uint32) bool { return block >= g.FirstData && block < g.Blocks }
+
+func (g *Geometry) GroupOf(block uint32) uint32 { return (block - g.FirstData) / g.BlocksPerGroup }
+
+func (g *Geometry) GroupStart(group uint32) uint32 { return g.FirstData + group*g.BlocksPerGroup }
+
+// GroupBlocks is the number of blocks of a group: the last one can be short.
+func (g *Geometry) GroupBlocks(group uint32) uint32 {
+	return min(g.BlocksPerGroup, g.Blocks-g.GroupStart(group))
+}
+
+// HasSuper tells whether a group begins with a copy of the superblock (ext2fs_bg_has_super).
+func (g *Geometry) HasSuper(group uint32) bool {
+	if group <= 1 || !g.sparseSuper {
+		return true
+	}
+	for _, base := range []uint64{3, 5, 7} {
+		n := base
+		for n < uint64(group) {
+			n *= base
+		}
+		if n == uint64(group) {
+			return true
+		}
+	}
+	return false
+}
+
+// PerDescBlock is the number of group descriptors in a block.
+func (g *Geometry) PerDescBlock() uint32 { return g.BlockSize / DescLen }
+
+// DescBlock is the block that holds the descriptors number i·perDescBlock() and on.
+func (g *Geometry) DescBlock(i uint32) uint32 {
+	if i < g.firstMetaBG {
+		return g.SuperBlock() + 1 + i
+	}
+	group := i * g.PerDescBlock()
+	return g.GroupStart(group) + uint32(btoi(g.HasSuper(group)))
+}
+
+// DescIndex is the inverse of descBlock; ok is false for any other block in range.
+func (g *Geometry) DescIndex(block uint32) (i uint32, ok bool) {
+	if i := block - g.SuperBlock() - 1; i < g.firstMetaBG {
+		return i, true
+	}
+	i = g.GroupOf(block) / g.PerDescBlock()
+	return i, i >= g.firstMetaBG && g.DescBlock(i) == block
+}
+
+// HeadBlocks is the number of blocks at the beginning of a group that hold a copy of the superblock and of
+// group descriptors (ext2fs_super_and_bgd_loc2).
+func (g *Geometry) HeadBlocks(group uint32) uint32 {
+	n := uint32(btoi(g.HasSuper(group)))
+	per := g.PerDescBlock()
+	if group/per < g.firstMetaBG {
+		return n * (1 + min(g.firstMetaBG, g.DescBlocks))
+	}
+	if k := group % per; k == 0 || k == 1 || k == per-1 {
+		n++
+	}
+	return n
+}
+
+// PointersPerBlock is the number of block numbers in an indirect block.
+func (g *Geometry) PointersPerBlock() uint64 { return uint64(g.BlockSize / 4) }
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// IsSuperCopy tells whether a block begins with a copy of the superblock. Linux takes those beyond the first two past the
+// Journal, when it has changed its superblock's label or the count of blocks that hold no data
+// (ext4_update_superblocks_fn: EXT4_IOC_SETFSLABEL, EXT4_IOC_SETFSUUID, and ext4_update_overhead in mounting after resize2fs).
+func (g *Geometry) IsSuperCopy(block uint32) bool {
+	group := g.GroupOf(block)
+	return group > 0 && block == g.GroupStart(group) && g.HasSuper(group)
+}

@@ -1,0 +1,138 @@
+package ondisk
+
+import "fsward/change"
+
+// An inode is the first 128 bytes of an inode on disk, or nil.
+type Inode []byte
+
+// The file types in i_mode.
+const (
+	ModeFIFO    = 0x1000
+	modeChar    = 0x2000
+	ModeDir     = 0x4000
+	modeBlock   = 0x6000
+	ModeRegular = 0x8000
+	ModeLink    = 0xa000
+	ModeSocket  = 0xc000
+	ModeType    = 0xf000
+)
+
+// Flags in i_flags.
+const (
+	FlagImmutable = 0x10
+	FlagAppend    = 0x20
+	FlagIndex     = 0x1000
+	FlagJournal   = 0x4000
+	flagExtents   = 0x80000
+	flagEAInode   = 0x200000
+	flagInline    = 0x10000000
+
+	FlagsForeign = flagExtents | flagEAInode | flagInline | 0x800 | 0x40000 | 0x100000 | 0x40000000 // encrypt, huge_file, verity, casefold
+	FlagsNamed   = FlagImmutable | FlagAppend | FlagIndex | FlagJournal
+)
+
+const (
+	RootIno    = 2
+	BadIno     = 1
+	ResizeIno  = 7
+	FastLink   = NPointers * 4
+	EntryTypes = 8 // directory entries know the types 0 to 7
+)
+
+func (i Inode) Mode() uint16 { return LE16(i, iMode) }
+
+func (i Inode) Type() uint16 { return i.Mode() & ModeType }
+
+func (i Inode) Links() uint16 { return LE16(i, InodeLinks) }
+
+func (i Inode) Flags() uint32 { return LE32(i, iFlags) }
+
+func (i Inode) FileACL() uint32 { return LE32(i, iFileACL) }
+
+func (i Inode) Dtime() uint32 { return LE32(i, InodeDtime) }
+
+func (i Inode) Pointer(n int) uint32 { return LE32(i, InodeBlock+4*n) }
+
+func (i Inode) UID() uint64 { return uint64(LE16(i, iUID)) | uint64(LE16(i, iUIDHigh))<<16 }
+
+func (i Inode) GID() uint64 { return uint64(LE16(i, iGID)) | uint64(LE16(i, iGIDHigh))<<16 }
+
+func (i Inode) IsDir() bool { return i.Type() == ModeDir }
+
+func (i Inode) Exists(marked bool) bool { return i.Links() > 0 || marked && i.Mode() != 0 }
+
+func (i Inode) ListsNames() bool { return i.IsDir() && i.Links() > 0 }
+
+func (i Inode) HasIndex() bool { return i.Flags()&FlagIndex != 0 }
+
+// HoldsSomething tells whether an inode that is not in use has contents, or what e2fsck takes for such: it looks at reserved inodes
+// even then (e2fsck/pass1.c, check_blocks). The time of its deletion is there where e2fsck has cleared it.
+func (i Inode) HoldsSomething() bool {
+	return LE32(i, InodeSize)|LE32(i, InodeSizeHigh)|LE32(i, InodeBlocks)|i.Flags()|i.FileACL() != 0 || i.Pointers() != [NPointers]uint32{}
+}
+
+func (i Inode) Pointers() (p [NPointers]uint32) {
+	for n := range p {
+		p[n] = i.Pointer(n)
+	}
+	return p
+}
+
+func (i Inode) Size() (bytes uint64) {
+	bytes = uint64(LE32(i, InodeSize))
+	if i.Type() == ModeRegular { // elsewhere the upper half is i_dir_acl
+		bytes |= uint64(LE32(i, InodeSizeHigh)) << 32
+	}
+	return bytes
+}
+
+// Fast tells whether a symbolic link is kept in the inode itself, in the place of its pointers.
+func (i Inode) Fast() bool { return i.Type() == ModeLink && i.Size() > 0 && i.Size() < FastLink }
+
+// Maps tells whether the pointers of the inode are pointers: an inode that is neither linked nor marked
+// as used owns nothing, and a device keeps its number in their place.
+func (i Inode) Maps(marked bool) bool {
+	if !i.Exists(marked) {
+		return false
+	}
+	switch i.Type() {
+	case ModeRegular, ModeDir:
+		return true
+	case ModeLink:
+		return !i.Fast()
+	}
+	return false
+}
+
+// DirBlocks is the number of blocks in which a directory keeps entries: none once it has no links.
+func (i Inode) DirBlocks(blockSize uint32) uint64 {
+	if !i.ListsNames() {
+		return 0
+	}
+	return i.Size() / uint64(blockSize)
+}
+
+// EntryType is the type that directory entries give to a mode (EXT2_FT_*), 0 for a mode of no type.
+func EntryType(mode uint16) uint8 {
+	switch mode & ModeType {
+	case ModeRegular:
+		return 1
+	case ModeDir:
+		return 2
+	case modeChar:
+		return 3
+	case modeBlock:
+		return 4
+	case ModeFIFO:
+		return 5
+	case ModeSocket:
+		return 6
+	case ModeLink:
+		return 7
+	}
+	return 0
+}
+
+func TypeWord(entryType uint8) change.Value {
+	return change.WordValue(wordType + change.WordID(entryType))
+}

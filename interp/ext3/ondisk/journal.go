@@ -1,0 +1,59 @@
+package ondisk
+
+import "fmt"
+
+// A tag says which block of the file system a block of the journal is a copy of.
+type Tag struct {
+	Block, High uint32
+	Flags       uint16
+	sum         uint32 // checksum; of the low 16 bits with csum_v2
+}
+
+// ParseTags reads the tags of a descriptor block, up to the last one or the end of the block.
+func (j *JournalSuper) ParseTags(b []byte) []Tag {
+	var tags []Tag
+	size := j.TagBytes()
+	for off, end := JournalHeader, len(b)-j.TailBytes(); off+size <= end; {
+		t := Tag{Block: BE32(b, off), Flags: uint16(BE32(b, off+4)), sum: BE32(b, off+4) >> 16}
+		if j.Wide {
+			t.High = BE32(b, off+8)
+		}
+		if j.CsumVersion == 3 {
+			t.High, t.sum = BE32(b, off+8), BE32(b, off+12)
+		}
+		tags = append(tags, t)
+		off += size
+		if t.Flags&TagFlagSameUUID == 0 {
+			off += 16
+		}
+		if t.Flags&TagFlagLast != 0 {
+			break
+		}
+	}
+	return tags
+}
+
+// ParseRevoke reads the block numbers of a revoke block.
+func (j *JournalSuper) ParseRevoke(b []byte) ([]uint32, error) {
+	end, width := BE32(b, JournalHeader), 4
+	if j.Wide {
+		width = 8
+	}
+	if end < RevokeHeader || uint64(end) > uint64(len(b)-j.TailBytes()) {
+		return nil, fmt.Errorf("a revoke block uses %d bytes of %d", end, len(b)-j.TailBytes())
+	}
+	var blocks []uint32
+	for off := RevokeHeader; off+width <= int(end); off += width {
+		if width == 8 && BE32(b, off) != 0 {
+			continue // no block of this file system
+		}
+		blocks = append(blocks, BE32(b, off+width-4))
+	}
+	return blocks, nil
+}
+
+// OfTransaction tells whether a block of the journal begins with the header of a transaction's blocks.
+func OfTransaction(b []byte, seq uint32) bool { return BE32(b, 0) == JournalMagic && BE32(b, 8) == seq }
+
+// IsCommit tells whether a block is the commit block of a transaction.
+func IsCommit(b []byte, seq uint32) bool { return OfTransaction(b, seq) && BE32(b, 4) == TypeCommit }

@@ -1,0 +1,178 @@
+package ondisk
+
+import (
+	"fmt"
+	"math/bits"
+
+	"fsward/change"
+	"fsward/interp"
+)
+
+func SuperValue(sb []byte) func(change.Field) change.Value {
+	get := Values(SuperFields, sb)
+	return func(f change.Field) change.Value {
+		dynamic := LE32(sb, SuperRevLevel) > 0
+		switch {
+		case f == fieldRecover:
+			return change.Bit(NeedsRecovery(sb))
+		case f == fieldJournalUUID: // the first of four parts
+			return change.Num(uint64(LE32(sb, sJournalUUID)))
+		case f == fieldHashSeedLow:
+			return change.Num(uint64(LE32(sb, sHashSeed)) | uint64(LE32(sb, sHashSeed+4))<<32)
+		case f == fieldHashSeedHigh:
+			return change.Num(uint64(LE32(sb, sHashSeed+8)) | uint64(LE32(sb, sHashSeed+12))<<32)
+		case f == fieldHashFlags:
+			return change.Num(uint64(LE32(sb, sFlags) & (flagSignedHash | flagUnsignedHash)))
+		case f == fieldFirstIno && !dynamic: // EXT2_GOOD_OLD_FIRST_INO, EXT2_GOOD_OLD_INODE_SIZE
+			return change.Num(oldFirstIno)
+		case f == fieldInodeSize && !dynamic:
+			return change.Num(InodeLen)
+		}
+		return get(f)
+	}
+}
+
+// Feature flags, as in e2fsprogs' ext2_fs.h.
+const (
+	compatHasJournal  = 0x4
+	compatResizeInode = 0x10
+	IncompatFiletype  = 0x2
+	IncompatRecover   = 0x4
+	incompatMetaBG    = 0x10
+	roSparseSuper     = 0x1
+
+	StateValid = 0x1 // in s_state
+)
+
+// What ext3 has. A flag outside of these is named and refused.
+const (
+	supportedCompat   = 0x1 | 0x2 | compatHasJournal | 0x8 | compatResizeInode | 0x20 // dir_prealloc, imagic_inodes, has_journal, ext_attr, resize_inode, dir_index
+	supportedIncompat = IncompatFiletype | IncompatRecover | incompatMetaBG
+	supportedROCompat = roSparseSuper | 0x2 | 0x4 // sparse_super, large_file, btree_dir
+)
+
+var featureNames = map[string][]string{
+	"compat": {"dir_prealloc", "imagic_inodes", "has_journal", "ext_attr", "resize_inode", "dir_index", "lazy_bg", "exclude_inode",
+		"exclude_bitmap", "sparse_super2", "fast_commit", "stable_inodes", "orphan_file"},
+	"incompat": {"compression", "filetype", "needs_recovery", "journal_dev", "meta_bg", "", "extents", "64bit", "mmp", "flex_bg",
+		"ea_inode", "", "dirdata", "metadata_csum_seed", "large_dir", "inline_data", "encrypt", "casefold"},
+	"ro_compat": {"sparse_super", "large_file", "btree_dir", "huge_file", "uninit_bg", "dir_nlink", "extra_isize", "has_snapshot",
+		"quota", "bigalloc", "metadata_csum", "replica", "readonly", "project", "shared_blocks", "verity", "orphan_present"},
+}
+
+// MarksClean tells whether a file system says of itself that it was unmounted. With a journal this says little.
+func MarksClean(sb []byte) bool { return LE16(sb, SuperState)&StateValid != 0 }
+
+func NeedsRecovery(sb []byte) bool { return LE32(sb, SuperFeatureIncompat)&IncompatRecover != 0 }
+
+// unsupported names a feature flag that fsward cannot check, or returns nil.
+func unsupported(sb []byte) error {
+	name := func(feature string) error { return &interp.UnsupportedError{FS: "ext3", Feature: feature} }
+	for _, set := range []struct {
+		name       string
+		have, know uint32
+	}{
+		{"incompat", LE32(sb, SuperFeatureIncompat), supportedIncompat},
+		{"ro_compat", LE32(sb, SuperFeatureROCompat), supportedROCompat},
+		{"compat", LE32(sb, SuperFeatureCompat), supportedCompat},
+	} {
+		extra := set.have &^ set.know
+		if extra == 0 {
+			continue
+		}
+		i := bits.TrailingZeros32(extra)
+		label := "unknown feature"
+		if names := featureNames[set.name]; i < len(names) && names[i] != "" {
+			label = names[i]
+		}
+		return name(fmt.Sprintf("%s (%s flag %#x)", label, set.name, uint32(1)<<i))
+	}
+	if LE32(sb, SuperFeatureCompat)&compatHasJournal != 0 && LE32(sb, SuperJournalInum) == 0 {
+		return name(fmt.Sprintf("an external journal (journal_dev %#x)", LE32(sb, sJournalDev)))
+	}
+	return nil
+}
+
+// ParseGeometry checks a superblock and takes from it what the rest of the package relies on: every
+// number in the result is within bounds and consistent with the others. size is the device's, bytes.
+// The errors are interp.ErrNotFound, *interp.UnsupportedError and *interp.CorruptError.
+func ParseGeometry(sb []byte, size uint64) (*Geometry, error) {
+	if LE16(sb, SuperMagic) != Magic {
+		return nil, interp.ErrNotFound
+	}
+	if err := unsupported(sb); err != nil {
+		return nil, err
+	}
+	bad := func(format string, args ...any) (*Geometry, error) {
+		return nil, &interp.CorruptError{FS: "ext3", Addr: SuperOff, Reason: fmt.Sprintf(format, args...)}
+	}
+	log := LE32(sb, SuperLogBlockSize)
+	if log > maxLogBlockSize {
+		return bad("log_block_size is %d, at most %d is known", log, maxLogBlockSize)
+	}
+	if c := LE32(sb, sLogClusterSize); c != log {
+		return bad("log_cluster_size is %d, want %d", c, log)
+	}
+	g := &Geometry{
+		BlockSize: 1024 << log, Blocks: LE32(sb, SuperBlocksCount), FirstData: LE32(sb, sFirstData),
+		BlocksPerGroup: LE32(sb, SuperBlocksPerGroup), InodesPerGroup: LE32(sb, SuperInodesPerGroup), Inodes: LE32(sb, SuperInodesCount),
+		InodeSize: InodeLen, FirstIno: oldFirstIno,
+		FileType:    LE32(sb, SuperFeatureIncompat)&IncompatFiletype != 0,
+		sparseSuper: LE32(sb, SuperFeatureROCompat)&roSparseSuper != 0,
+		resizeInode: LE32(sb, SuperFeatureCompat)&compatResizeInode != 0,
+	}
+	copy(g.UUID[:], sb[SuperUUID:])
+	if LE32(sb, SuperFeatureCompat)&compatHasJournal != 0 {
+		g.JournalInum = LE32(sb, SuperJournalInum)
+	}
+	if LE32(sb, SuperRevLevel) > 0 {
+		g.InodeSize, g.FirstIno = uint32(LE16(sb, sInodeSize)), LE32(sb, SuperFirstIno)
+	}
+	wantFirst := uint32(0)
+	if log == 0 {
+		wantFirst = 1
+	}
+	perBitmap := 8 * g.BlockSize
+	switch {
+	case g.FirstData != wantFirst:
+		return bad("first_data_block is %d, want %d", g.FirstData, wantFirst)
+	case g.Blocks <= g.FirstData:
+		return bad("blocks_count is %d", g.Blocks)
+	case uint64(g.Blocks)*uint64(g.BlockSize) > size:
+		return bad("%d blocks of %d bytes do not fit the device of %d bytes", g.Blocks, g.BlockSize, size)
+	case g.BlocksPerGroup == 0 || g.BlocksPerGroup > perBitmap || g.BlocksPerGroup%8 != 0:
+		return bad("blocks_per_group is %d, want a multiple of 8 up to %d", g.BlocksPerGroup, perBitmap)
+	case LE32(sb, SuperClustersPerGrp) != g.BlocksPerGroup:
+		return bad("clusters_per_group is %d, blocks_per_group %d", LE32(sb, SuperClustersPerGrp), g.BlocksPerGroup)
+	case g.InodeSize < InodeLen || g.InodeSize > g.BlockSize || g.InodeSize&(g.InodeSize-1) != 0:
+		return bad("inode_size is %d, want a power of two from %d to %d", g.InodeSize, InodeLen, g.BlockSize)
+	case g.InodesPerGroup < g.BlockSize/g.InodeSize || g.InodesPerGroup > perBitmap:
+		return bad("inodes_per_group is %d, want %d to %d", g.InodesPerGroup, g.BlockSize/g.InodeSize, perBitmap)
+	case g.FirstIno < 11 || g.FirstIno > g.Inodes:
+		return bad("first_ino is %d, want 11 to %d", g.FirstIno, g.Inodes)
+	case g.JournalInum > g.Inodes:
+		return bad("journal_inum is %d, there are %d inodes", g.JournalInum, g.Inodes)
+	}
+	g.Groups = (g.Blocks-g.FirstData-1)/g.BlocksPerGroup + 1
+	if uint64(g.Groups)*uint64(g.InodesPerGroup) != uint64(g.Inodes) {
+		return bad("inodes_count is %d, want %d groups of %d", g.Inodes, g.Groups, g.InodesPerGroup)
+	}
+	g.DescBlocks = (g.Groups-1)/(g.BlockSize/DescLen) + 1
+	g.firstMetaBG = g.DescBlocks
+	if LE32(sb, SuperFeatureIncompat)&incompatMetaBG != 0 {
+		if g.firstMetaBG = LE32(sb, sFirstMetaBG); g.firstMetaBG > g.DescBlocks {
+			return bad("first_meta_bg is %d, there are %d blocks of group descriptors", g.firstMetaBG, g.DescBlocks)
+		}
+	}
+	g.TableBlocks = uint32((uint64(g.InodesPerGroup)*uint64(g.InodeSize)-1)/uint64(g.BlockSize)) + 1
+	if uint64(g.TableBlocks)+uint64(g.firstMetaBG)+4 > uint64(g.BlocksPerGroup) {
+		return bad("the inode table of a group has %d blocks, the group only %d", g.TableBlocks, g.BlocksPerGroup)
+	}
+	if f := LE32(sb, SuperFreeBlocks); f > g.Blocks {
+		return bad("free_blocks_count is %d of %d", f, g.Blocks)
+	}
+	if f := LE32(sb, SuperFreeInodes); f > g.Inodes {
+		return bad("free_inodes_count is %d of %d", f, g.Inodes)
+	}
+	return g, nil
+}

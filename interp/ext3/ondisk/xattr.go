@@ -1,0 +1,107 @@
+package ondisk
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// struct ext2_ext_attr_entry.
+const (
+	XattrEntryLen   = 16 // before the name
+	xattrNameIndex  = 1
+	xattrValueOff   = 2
+	xattrValueInum  = 4
+	XattrValueSize  = 8
+	XattrEntryHash  = 12
+	xattrNameShift  = 5
+	xattrValueShift = 16
+
+	InodeExtraSize = 128 // i_extra_isize, 2 bytes, where inodes are larger than 128 bytes
+	MinExtraSize   = 4   // i_extra_isize and i_checksum_hi
+	XattrBodyHead  = 4   // the magic in front of the entries in an inode
+)
+
+// A span is a range of bytes in a block or inode.
+type span struct{ lo, hi int }
+
+// CheckXattrEntries checks a list of extended attributes: b begins where the offsets of values count from, the
+// Entries begin at first. hashed: every entry has its hash (else 0 says that it has none). It returns where a
+// fault is and what, "" if there is none. The checks are e2fsck's in check_ext_attr and check_ea_in_inode, and Linux's of
+// names and access lists.
+func CheckXattrEntries(b []byte, first int, hashed bool) (at int, fault string) {
+	var used []span
+	if first > 0 {
+		used = append(used, span{0, first})
+	}
+	off := first
+	for off+4 <= len(b) && LE32(b, off) != 0 {
+		if len(b)-off < XattrEntryLen {
+			return off, "an entry goes beyond the end"
+		}
+		nameLen, index, valueOff, size := int(b[off]), b[off+xattrNameIndex], int(LE16(b, off+xattrValueOff)), LE32(b, off+XattrValueSize)
+		end := off + XattrEntryLen + (nameLen+3)&^3
+		switch {
+		case end > len(b):
+			return off, fmt.Sprintf("a name of %d bytes goes beyond the end", nameLen)
+		case bytes.IndexByte(b[off+XattrEntryLen:off+XattrEntryLen+nameLen], 0) >= 0: // ext4_xattr_check_entries; e2fsck does not ask
+			return off, "the name has a zero byte in it"
+		case hashed && index == 0:
+			return off, "the name has no index"
+		case LE32(b, off+xattrValueInum) != 0:
+			return off, fmt.Sprintf("the value is in inode %d", LE32(b, off+xattrValueInum))
+		case uint64(valueOff)+uint64(size) > uint64(len(b)):
+			return off, fmt.Sprintf("the value, %d bytes at %d, goes beyond the end", size, valueOff)
+		}
+		used = append(used, span{off, end})
+		if size > 0 {
+			used = append(used, span{valueOff, valueOff + (int(size)+3)&^3})
+		}
+		if have := LE32(b, off+XattrEntryHash); hashed || have != 0 {
+			name, value := b[off+XattrEntryLen:off+XattrEntryLen+nameLen], b[valueOff:valueOff+int(size)]
+			if have != xattrHash(name, value, false) && have != xattrHash(name, value, true) {
+				return off, fmt.Sprintf("the hash %#x does not fit the name and the value", have)
+			}
+		}
+		if nameLen == 0 && (index == indexACLAccess || index == indexACLDefault) {
+			if fault := AclFault(b[valueOff : valueOff+int(size)]); fault != "" {
+				return off, fault
+			}
+		}
+		off = end
+	}
+	if off+4 <= len(b) {
+		used = append(used, span{off, off + 4}) // the end of the list
+	}
+	slices.SortFunc(used, func(x, y span) int { return cmp.Compare(x.lo, y.lo) })
+	if len(used) > 0 && used[len(used)-1].hi > len(b) {
+		return used[len(used)-1].lo, "a value is not aligned, and goes beyond the end"
+	}
+	for i := 1; i < len(used); i++ {
+		if used[i].lo < used[i-1].hi {
+			return used[i].lo, "entries and values overlap"
+		}
+	}
+	return 0, ""
+}
+
+// xattrHash is ext4_xattr_hash_entry: Linux before 6.2 took the bytes of a name as signed, later ones do not,
+// and both read what the other wrote.
+func xattrHash(name, value []byte, signed bool) uint32 {
+	hash := uint32(0)
+	for _, c := range name {
+		add := uint32(c)
+		if signed {
+			add = uint32(int32(int8(c)))
+		}
+		hash = hash<<xattrNameShift ^ hash>>(32-xattrNameShift) ^ add
+	}
+	for len(value) > 0 {
+		var word [4]byte
+		n := copy(word[:], value)
+		value = value[n:]
+		hash = hash<<xattrValueShift ^ hash>>(32-xattrValueShift) ^ LE32(word[:], 0)
+	}
+	return hash
+}
