@@ -1,4 +1,4 @@
-// Command mutants weakens each rule and lists what no test notices: see docs/results/mutants.md.
+// Command mutants weakens each rule and lists what no test notices: see docs/dev/mutants.md.
 package main
 
 import (
