@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"fsward/interp"
+	"fsward/interp/btrfs/ondisk"
 	"fsward/interp/disk"
 )
 
@@ -17,7 +18,7 @@ type alterer struct {
 
 	chosen     bool   // an object was changed; it is
 	tree       uint64 // of an item
-	key        key
+	key        ondisk.Key
 	logical    uint64 // of the block of a header or pointer
 	slot       int
 	generation uint64 // of the transaction
@@ -39,7 +40,7 @@ func (a *alterer) Alter(w interp.Write) string {
 	if w.Data == nil || a.over {
 		return ""
 	}
-	if _, off := interp.Locate(w.Off); overlap(off, w.Len, superOffset, superSize) {
+	if _, off := interp.Locate(w.Off); overlap(off, w.Len, ondisk.SuperOffset, ondisk.SuperSize) {
 		text := a.alterSuper(w, off)
 		a.state = nil // what is on disk is another one after this write
 		a.over = a.chosen
@@ -61,7 +62,7 @@ func (a *alterer) Alter(w interp.Write) string {
 			continue
 		}
 		if t := a.alterBlock(n); t != "" {
-			a.state.rules.csum.seal(block)
+			a.state.rules.csum.Seal(block)
 			text = t
 		}
 	}
@@ -70,11 +71,11 @@ func (a *alterer) Alter(w interp.Write) string {
 
 // alterSuper changes the primary superblock in a write at an offset of its disk; the mirrors stay.
 func (a *alterer) alterSuper(w interp.Write, off uint64) string {
-	if a.spec.object.form != formSuper || off > superOffset || off+w.Len < superOffset+superSize {
+	if a.spec.object.form != formSuper || off > ondisk.SuperOffset || off+w.Len < ondisk.SuperOffset+ondisk.SuperSize {
 		return ""
 	}
-	at := superOffset - off
-	text, ok := a.spec.alterSuper(w.Data[at : at+superSize : at+superSize])
+	at := ondisk.SuperOffset - off
+	text, ok := a.spec.alterSuper(w.Data[at : at+ondisk.SuperSize : at+ondisk.SuperSize])
 	if !ok {
 		return ""
 	}
@@ -84,8 +85,8 @@ func (a *alterer) alterSuper(w interp.Write, off uint64) string {
 
 // alterSuper changes the bytes of a superblock.
 func (s *alterSpec) alterSuper(block []byte) (text string, ok bool) {
-	csum := superblock{(*[superSize]byte)(block)}.csumType()
-	if number(block[superMagicAt:][:8]) != superMagic || csum >= csumTypes {
+	csum := ondisk.NewSuperblock((*[ondisk.SuperSize]byte)(block)).CsumType()
+	if number(block[ondisk.SuperMagicAt:][:8]) != ondisk.SuperMagic || csum >= ondisk.CsumTypes {
 		return "", false
 	}
 	for _, c := range s.where {
@@ -94,41 +95,41 @@ func (s *alterSpec) alterSuper(block []byte) (text string, ok bool) {
 		}
 	}
 	if text, ok = s.set(block[s.member.off:][:s.member.width]); ok {
-		csum.seal(block)
+		csum.Seal(block)
 	}
 	return "superblock: " + text, ok
 }
 
 // block returns the block at a device address if it is one that the guest writes for its next commit.
 // Those of the log are not, unless the alteration asks for their tree.
-func (a *alterer) block(block []byte, addr uint64) *node {
-	if [16]byte(block[32:48]) != a.state.rules.fsid {
+func (a *alterer) block(block []byte, addr uint64) *ondisk.Node {
+	if [16]byte(block[ondisk.HeaderFSIDAt:]) != a.state.rules.fsid {
 		return nil
 	}
-	logical := binary.LittleEndian.Uint64(block[48:])
-	copies, count, err := a.state.chunks.copies(logical, uint64(len(block)), groupMetadata|groupSystem)
+	logical := binary.LittleEndian.Uint64(block[ondisk.HeaderBytenrAt:])
+	copies, count, err := a.state.chunks.copies(logical, uint64(len(block)), ondisk.GroupMetadata|ondisk.GroupSystem)
 	if err != nil || !slices.Contains(copies[:count], addr) {
 		return nil
 	}
 	n, err := checkNode(disk.NewRegion(block, addr), logical, a.state.rules)
-	if err != nil || n.owner() == treeLogID && !a.spec.inLog() || n.generation() <= a.state.sb.generation() ||
-		a.chosen && n.generation() != a.generation {
+	if err != nil || n.Owner() == ondisk.TreeLogID && !a.spec.inLog() || n.Generation() <= a.state.sb.Generation() ||
+		a.chosen && n.Generation() != a.generation {
 		return nil
 	}
 	return n
 }
 
 // alterBlock changes the object in a block, and says how, or returns "".
-func (a *alterer) alterBlock(n *node) string {
+func (a *alterer) alterBlock(n *ondisk.Node) string {
 	for slot := range a.spec.slots(n) {
 		if a.chosen && !a.same(n, slot) || !a.chosen && !a.spec.fits(n, slot) {
 			continue
 		}
 		place := a.spec.place(n, slot)
 		chosen := *a
-		chosen.chosen, chosen.tree, chosen.logical, chosen.slot, chosen.generation = true, n.owner(), n.logical(), slot, n.generation()
+		chosen.chosen, chosen.tree, chosen.logical, chosen.slot, chosen.generation = true, n.Owner(), n.Logical(), slot, n.Generation()
 		if a.spec.object.form == formItem {
-			chosen.key = n.key(slot)
+			chosen.key = n.Key(slot)
 		}
 		text, ok := a.spec.alter(n, slot)
 		if !ok {
@@ -141,9 +142,9 @@ func (a *alterer) alterBlock(n *node) string {
 }
 
 // same tells whether a place holds the object that was changed before.
-func (a *alterer) same(n *node, slot int) bool {
+func (a *alterer) same(n *ondisk.Node, slot int) bool {
 	if a.spec.object.form == formItem {
-		return n.owner() == a.tree && n.key(slot) == a.key
+		return n.Owner() == a.tree && n.Key(slot) == a.key
 	}
-	return n.logical() == a.logical && slot == a.slot
+	return n.Logical() == a.logical && slot == a.slot
 }

@@ -2,6 +2,8 @@ package btrfs
 
 import (
 	"encoding/binary"
+
+	"fsward/interp/btrfs/ondisk"
 )
 
 // An action changes more of an object than one member.
@@ -41,24 +43,24 @@ func (a *alterable) actionNames() []string {
 }
 
 // act does the action at a place in a block.
-func (s *alterSpec) act(n *node, slot int) (text string, ok bool) {
-	step := itemSize
+func (s *alterSpec) act(n *ondisk.Node, slot int) (text string, ok bool) {
+	step := ondisk.ItemSize
 	if s.object.form == formPointer {
-		step = ptrSize
+		step = ondisk.KeyPtrSize
 	}
 	switch s.action {
 	case actSwapKeys:
-		return "its key exchanged with the next", exchange(n, slot, slot+1, step, 0, keySize)
+		return "its key exchanged with the next", exchange(n, slot, slot+1, step, 0, ondisk.DiskKeySize)
 	case actSwap:
 		if s.object.form == formPointer {
-			return "its block exchanged with the next", exchange(n, slot, slot+1, step, keySize, ptrSize-keySize)
+			return "its block exchanged with the next", exchange(n, slot, slot+1, step, ondisk.DiskKeySize, ondisk.KeyPtrSize-ondisk.DiskKeySize)
 		}
 		return "its contents exchanged with the next", swapData(n, slot)
 	}
 	if s.object.form == formPointer {
 		return s.actPointer(n, slot)
 	}
-	if first := slot == 0 && n.nritems() > 1; s.action == actDelete && (first || n.nritems() < 2) {
+	if first := slot == 0 && n.NrItems() > 1; s.action == actDelete && (first || n.NrItems() < 2) {
 		return "", false // what would show is that the parent's key is another
 	}
 	switch s.action {
@@ -66,16 +68,16 @@ func (s *alterSpec) act(n *node, slot int) (text string, ok bool) {
 		removeItem(n, slot)
 		return "deleted", true
 	case actDuplicate:
-		return "there twice", copyItem(n, slot, n.key(slot))
+		return "there twice", copyItem(n, slot, n.Key(slot))
 	case actAdd:
-		k := n.key(slot)
-		k.offset++
-		if k.offset == 0 || slot+1 < n.nritems() && k.compare(n.key(slot+1)) >= 0 {
+		k := n.Key(slot)
+		k.Offset++
+		if k.Offset == 0 || slot+1 < n.NrItems() && k.Compare(n.Key(slot+1)) >= 0 {
 			return "", false
 		}
-		return "a copy added as " + keyText(k), copyItem(n, slot, k)
+		return "a copy added as " + k.String(), copyItem(n, slot, k)
 	case actShrink:
-		if n.item(slot).Len() == 0 {
+		if n.Item(slot).Len() == 0 {
 			return "", false
 		}
 		return "its last byte cut off", resizeItem(n, slot, -1)
@@ -85,36 +87,36 @@ func (s *alterSpec) act(n *node, slot int) (text string, ok bool) {
 }
 
 // actPointer deletes or duplicates a pointer of a node.
-func (s *alterSpec) actPointer(n *node, slot int) (text string, ok bool) {
-	b, count := n.r.Bytes(), n.nritems()
-	at, end := headerSize+slot*ptrSize, headerSize+count*ptrSize
+func (s *alterSpec) actPointer(n *ondisk.Node, slot int) (text string, ok bool) {
+	b, count := n.Bytes(), n.NrItems()
+	at, end := ondisk.HeaderSize+slot*ondisk.KeyPtrSize, ondisk.HeaderSize+count*ondisk.KeyPtrSize
 	if s.action == actDelete {
 		if count < 2 {
 			return "", false
 		}
-		copy(b[at:end-ptrSize], b[at+ptrSize:end])
-		clear(b[end-ptrSize : end])
+		copy(b[at:end-ondisk.KeyPtrSize], b[at+ondisk.KeyPtrSize:end])
+		clear(b[end-ondisk.KeyPtrSize : end])
 		count--
 		text = "deleted"
 	} else {
-		if end+ptrSize > len(b) {
+		if end+ondisk.KeyPtrSize > len(b) {
 			return "", false
 		}
-		copy(b[at+ptrSize:end+ptrSize], b[at:end])
+		copy(b[at+ondisk.KeyPtrSize:end+ondisk.KeyPtrSize], b[at:end])
 		count++
 		text = "there twice"
 	}
-	binary.LittleEndian.PutUint32(b[96:], uint32(count))
+	binary.LittleEndian.PutUint32(b[ondisk.HeaderNrItemsAt:], uint32(count))
 	return text, true
 }
 
 // exchange makes n bytes at off in the heads of two neighbours change places.
-func exchange(n *node, i, j, step, off, length int) bool {
-	if j >= n.nritems() {
+func exchange(n *ondisk.Node, i, j, step, off, length int) bool {
+	if j >= n.NrItems() {
 		return false
 	}
-	b := n.r.Bytes()
-	p, q := b[headerSize+i*step+off:][:length], b[headerSize+j*step+off:][:length]
+	b := n.Bytes()
+	p, q := b[ondisk.HeaderSize+i*step+off:][:length], b[ondisk.HeaderSize+j*step+off:][:length]
 	same := true
 	for k := range p {
 		same = same && p[k] == q[k]
@@ -124,11 +126,11 @@ func exchange(n *node, i, j, step, off, length int) bool {
 }
 
 // swapData exchanges the data of an item and of the next one in the leaf of its type and length.
-func swapData(n *node, i int) bool {
-	p := n.item(i).Bytes()
-	for j := i + 1; j < n.nritems(); j++ {
-		q := n.item(j).Bytes()
-		if n.key(j).typ != n.key(i).typ || len(q) != len(p) || string(p) == string(q) {
+func swapData(n *ondisk.Node, i int) bool {
+	p := n.Item(i).Bytes()
+	for j := i + 1; j < n.NrItems(); j++ {
+		q := n.Item(j).Bytes()
+		if n.Key(j).Type != n.Key(i).Type || len(q) != len(p) || string(p) == string(q) {
 			continue
 		}
 		for k := range p {
@@ -141,49 +143,49 @@ func swapData(n *node, i int) bool {
 
 // removeItem takes item i out of a leaf as btrfs_del_items does: the data of the items behind it moves
 // up, and their headers with it.
-func removeItem(n *node, i int) {
-	b, count := n.r.Bytes(), n.nritems()
-	if size := n.item(i).Len(); size > 0 {
+func removeItem(n *ondisk.Node, i int) {
+	b, count := n.Bytes(), n.NrItems()
+	if size := n.Item(i).Len(); size > 0 {
 		resizeItem(n, i, -size)
 	}
-	at, end := headerSize+i*itemSize, headerSize+count*itemSize
-	copy(b[at:end-itemSize], b[at+itemSize:end])
-	clear(b[end-itemSize : end])
-	binary.LittleEndian.PutUint32(b[96:], uint32(count-1))
+	at, end := ondisk.HeaderSize+i*ondisk.ItemSize, ondisk.HeaderSize+count*ondisk.ItemSize
+	copy(b[at:end-ondisk.ItemSize], b[at+ondisk.ItemSize:end])
+	clear(b[end-ondisk.ItemSize : end])
+	binary.LittleEndian.PutUint32(b[ondisk.HeaderNrItemsAt:], uint32(count-1))
 }
 
 // copyItem puts a copy of item i behind it under a key; false if there is no room.
-func copyItem(n *node, i int, k key) bool {
-	b, count := n.r.Bytes(), n.nritems()
-	data := append([]byte(nil), n.item(i).Bytes()...)
-	at, end := headerSize+i*itemSize, headerSize+count*itemSize
-	if lowest(n)-end < itemSize+len(data) {
+func copyItem(n *ondisk.Node, i int, k ondisk.Key) bool {
+	b, count := n.Bytes(), n.NrItems()
+	data := append([]byte(nil), n.Item(i).Bytes()...)
+	at, end := ondisk.HeaderSize+i*ondisk.ItemSize, ondisk.HeaderSize+count*ondisk.ItemSize
+	if lowest(n)-end < ondisk.ItemSize+len(data) {
 		return false
 	}
-	copy(b[at+itemSize:end+itemSize], b[at:end])
-	binary.LittleEndian.PutUint32(b[96:], uint32(count+1))
-	head := b[at+itemSize:][:itemSize]
-	binary.LittleEndian.PutUint64(head, k.objectid)
-	head[8] = k.typ
-	binary.LittleEndian.PutUint64(head[9:], k.offset)
+	copy(b[at+ondisk.ItemSize:end+ondisk.ItemSize], b[at:end])
+	binary.LittleEndian.PutUint32(b[ondisk.HeaderNrItemsAt:], uint32(count+1))
+	head := b[at+ondisk.ItemSize:][:ondisk.ItemSize]
+	binary.LittleEndian.PutUint64(head, k.ObjectID)
+	head[8] = k.Type
+	binary.LittleEndian.PutUint64(head[9:], k.Offset)
 	// The copy begins empty, where the item begins, and grows.
-	binary.LittleEndian.PutUint32(head[keySize+4:], 0)
+	binary.LittleEndian.PutUint32(head[ondisk.DiskKeySize+4:], 0)
 	if len(data) > 0 {
 		resizeItem(n, i+1, len(data))
 	}
-	copy(n.item(i+1).Bytes(), data)
+	copy(n.Item(i+1).Bytes(), data)
 	return true
 }
 
 // resizeItem makes item i longer or shorter at its end by moving all data below that; false if there is
 // no room.
-func resizeItem(n *node, i, by int) bool {
-	b, count := n.r.Bytes(), n.nritems()
+func resizeItem(n *ondisk.Node, i, by int) bool {
+	b, count := n.Bytes(), n.NrItems()
 	low := lowest(n)
-	if by > low-headerSize-count*itemSize {
+	if by > low-ondisk.HeaderSize-count*ondisk.ItemSize {
 		return false
 	}
-	end := int(n.item(i).Addr()-n.addr()) + n.item(i).Len()
+	end := int(n.Item(i).Addr()-n.Addr()) + n.Item(i).Len()
 	if by < 0 {
 		end += by
 		copy(b[low-by:end-by], b[low:end])
@@ -193,18 +195,18 @@ func resizeItem(n *node, i, by int) bool {
 		clear(b[end-by : end])
 	}
 	for j := i; j < count; j++ {
-		at := headerSize + j*itemSize + keySize
+		at := ondisk.HeaderSize + j*ondisk.ItemSize + ondisk.DiskKeySize
 		binary.LittleEndian.PutUint32(b[at:], uint32(int(binary.LittleEndian.Uint32(b[at:]))-by))
 	}
-	at := headerSize + i*itemSize + keySize + 4
+	at := ondisk.HeaderSize + i*ondisk.ItemSize + ondisk.DiskKeySize + 4
 	binary.LittleEndian.PutUint32(b[at:], uint32(int(binary.LittleEndian.Uint32(b[at:]))+by))
 	return true
 }
 
 // lowest is where the data of a leaf's items begins in it.
-func lowest(n *node) int {
-	if n.nritems() == 0 {
-		return n.r.Len()
+func lowest(n *ondisk.Node) int {
+	if n.NrItems() == 0 {
+		return n.Region().Len()
 	}
-	return int(n.item(n.nritems()-1).Addr() - n.addr())
+	return int(n.Item(n.NrItems()-1).Addr() - n.Addr())
 }

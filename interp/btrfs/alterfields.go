@@ -7,6 +7,7 @@ import (
 
 	"fsward/change"
 	"fsward/interp"
+	"fsward/interp/btrfs/ondisk"
 	"fsward/interp/disk"
 )
 
@@ -39,7 +40,7 @@ type member struct {
 }
 
 // isKey tells whether a member is part of the key of an item or pointer.
-func (m member) isKey() bool { return m.inHead && m.off < keySize }
+func (m member) isKey() bool { return m.inHead && m.off < ondisk.DiskKeySize }
 
 // alterables lists every object, items in the order of their kinds.
 var alterables = func() []alterable {
@@ -49,8 +50,8 @@ var alterables = func() []alterable {
 		{name: "key_ptr", form: formPointer, fields: append(keyMembers("key", true, 0),
 			member{name: "blockptr", inHead: true, off: 17, width: 8}, member{name: "generation", inHead: true, off: 25, width: 8})},
 	}
-	for k := kindFreeSpaceHeader; k < kindSuperBlock; k++ {
-		list = append(list, alterable{name: itemTypes[k].name, form: formItem, kind: k, fields: itemMembers(k)})
+	for k := ondisk.KindFreeSpaceHeader; k < ondisk.KindSuperBlock; k++ {
+		list = append(list, alterable{name: ondisk.ItemTypes[k].Name, form: formItem, kind: k, fields: itemMembers(k)})
 	}
 	return list
 }()
@@ -104,18 +105,18 @@ func (a *alterable) fieldNames() []string {
 }
 
 // bytes returns the bytes of a member at a place in a block; ok is false if the object there has none.
-func (a *alterable) bytes(n *node, slot int, m member) ([]byte, bool) {
+func (a *alterable) bytes(n *ondisk.Node, slot int, m member) ([]byte, bool) {
 	var from disk.Region
 	var err error
 	switch {
 	case a.form == formHeader:
-		from = n.r
+		from = n.Region()
 	case a.form == formPointer:
-		from, err = n.r.Sub(headerSize+uint64(slot)*ptrSize, ptrSize)
+		from, err = n.Region().Sub(ondisk.HeaderSize+uint64(slot)*ondisk.KeyPtrSize, ondisk.KeyPtrSize)
 	case m.inHead:
-		from, err = n.r.Sub(headerSize+uint64(slot)*itemSize, itemSize)
+		from, err = n.Region().Sub(ondisk.HeaderSize+uint64(slot)*ondisk.ItemSize, ondisk.ItemSize)
 	default:
-		from = n.item(slot)
+		from = n.Item(slot)
 	}
 	if err != nil {
 		return nil, false
@@ -141,13 +142,13 @@ func keyMembers(prefix string, inHead bool, off int) []member {
 }
 
 // layoutMembers turns the fields of a layout into members, a key into its parts.
-func layoutMembers(s *structure) []member {
+func layoutMembers(s *ondisk.Structure) []member {
 	var list []member
-	for _, f := range s.fields {
-		if f.width == keySize {
-			list = append(list, keyMembers(f.member, false, f.off)...)
+	for _, f := range s.Fields {
+		if f.Width == ondisk.DiskKeySize {
+			list = append(list, keyMembers(f.Name, false, f.Off)...)
 		} else {
-			list = append(list, member{name: f.member, off: f.off, width: min(f.width, 8)})
+			list = append(list, member{name: f.Name, off: f.Off, width: min(f.Width, 8)})
 		}
 	}
 	return list
@@ -157,11 +158,11 @@ func layoutMembers(s *structure) []member {
 // byte of its name, what change records leave out, its key, and its place in the leaf.
 func itemMembers(kind change.Kind) []member {
 	var list []member
-	t := &itemTypes[kind]
-	if t.layout != nil {
-		list = layoutMembers(t.layout)
-		if slices.Contains(t.extra, fieldName) {
-			list = append(list, member{name: "name", off: t.layout.size, width: 1})
+	t := &ondisk.ItemTypes[kind]
+	if t.Layout != nil {
+		list = layoutMembers(t.Layout)
+		if slices.Contains(t.Extra, ondisk.FieldName) {
+			list = append(list, member{name: "name", off: t.Layout.Size, width: 1})
 		}
 	}
 	for _, m := range unrecorded[kind] {
@@ -175,24 +176,24 @@ func itemMembers(kind change.Kind) []member {
 
 // unrecorded has the members that layouts leave out, since no change record has them.
 var unrecorded = map[change.Kind][]member{
-	kindRootItem: append(prefixed("inode", layoutMembers(&inodeItemLayout)),
+	ondisk.KindRootItem: append(prefixed("inode", layoutMembers(&ondisk.InodeItemLayout)),
 		member{name: "generation_v2", off: 239, width: 8}, member{name: "parent_uuid", off: 263, width: 8}, member{name: "stransid", off: 311, width: 8}),
-	kindDevItem: {{name: "dev_group", off: 60, width: 4}, {name: "seek_speed", off: 64, width: 1}, {name: "bandwidth", off: 65, width: 1},
+	ondisk.KindDevItem: {{name: "dev_group", off: 60, width: 4}, {name: "seek_speed", off: 64, width: 1}, {name: "bandwidth", off: 65, width: 1},
 		{name: "uuid", off: 66, width: 8}, {name: "fsid", off: 82, width: 8}},
-	kindChunkItem: {{name: "stripe.dev_uuid", off: 64, width: 8}, {name: "stripe1.devid", off: 80, width: 8}, {name: "stripe1.offset", off: 88, width: 8},
+	ondisk.KindChunkItem: {{name: "stripe.dev_uuid", off: 64, width: 8}, {name: "stripe1.devid", off: 80, width: 8}, {name: "stripe1.offset", off: 88, width: 8},
 		{name: "stripe1.dev_uuid", off: 96, width: 8}},
-	kindDevExtent:       {{name: "chunk_tree_uuid", off: 32, width: 8}},
-	kindExtentData:      {{name: "encryption", off: 17, width: 1}, {name: "other_encoding", off: 18, width: 2}},
-	kindExtentCsum:      {{name: "sum", off: 0, width: 4}},
-	kindFreeSpaceBitmap: {{name: "bits", off: 0, width: 1}},
-	kindUUIDSubvol:      {{name: "subvol", off: 0, width: 8}},
-	kindUUIDReceived:    {{name: "subvol", off: 0, width: 8}},
-	kindPersistentItem:  {{name: "value", off: 0, width: 8}},
-	kindTemporaryItem:   {{name: "value", off: 0, width: 8}},
-	kindVerityDesc:      {{name: "offset", off: 0, width: 8}},
-	kindVerityMerkle:    {{name: "bytes", off: 0, width: 8}},
-	kindExtentItem:      inlineMembers,
-	kindMetadataItem:    inlineMembers,
+	ondisk.KindDevExtent:       {{name: "chunk_tree_uuid", off: 32, width: 8}},
+	ondisk.KindExtentData:      {{name: "encryption", off: 17, width: 1}, {name: "other_encoding", off: 18, width: 2}},
+	ondisk.KindExtentCsum:      {{name: "sum", off: 0, width: 4}},
+	ondisk.KindFreeSpaceBitmap: {{name: "bits", off: 0, width: 1}},
+	ondisk.KindUUIDSubvol:      {{name: "subvol", off: 0, width: 8}},
+	ondisk.KindUUIDReceived:    {{name: "subvol", off: 0, width: 8}},
+	ondisk.KindPersistentItem:  {{name: "value", off: 0, width: 8}},
+	ondisk.KindTemporaryItem:   {{name: "value", off: 0, width: 8}},
+	ondisk.KindVerityDesc:      {{name: "offset", off: 0, width: 8}},
+	ondisk.KindVerityMerkle:    {{name: "bytes", off: 0, width: 8}},
+	ondisk.KindExtentItem:      inlineMembers,
+	ondisk.KindMetadataItem:    inlineMembers,
 }
 
 func prefixed(prefix string, list []member) []member {
@@ -205,24 +206,24 @@ func prefixed(prefix string, list []member) []member {
 // inlineMembers are of the first back reference of each type inside an extent item.
 var inlineMembers = []member{
 	{name: "ref.type", off: 0, width: 1, from: inlineRef(0)},
-	{name: "tree_block_ref.root", off: 1, width: 8, from: inlineRef(treeBlockRefKey)},
-	{name: "shared_block_ref.parent", off: 1, width: 8, from: inlineRef(sharedBlockRefKey)},
-	{name: "extent_data_ref.root", off: 1, width: 8, from: inlineRef(extentDataRefKey)},
-	{name: "extent_data_ref.objectid", off: 9, width: 8, from: inlineRef(extentDataRefKey)},
-	{name: "extent_data_ref.offset", off: 17, width: 8, from: inlineRef(extentDataRefKey)},
-	{name: "extent_data_ref.count", off: 25, width: 4, from: inlineRef(extentDataRefKey)},
-	{name: "shared_data_ref.parent", off: 1, width: 8, from: inlineRef(sharedDataRefKey)},
-	{name: "shared_data_ref.count", off: 9, width: 4, from: inlineRef(sharedDataRefKey)},
+	{name: "tree_block_ref.root", off: 1, width: 8, from: inlineRef(ondisk.TreeBlockRefKey)},
+	{name: "shared_block_ref.parent", off: 1, width: 8, from: inlineRef(ondisk.SharedBlockRefKey)},
+	{name: "extent_data_ref.root", off: 1, width: 8, from: inlineRef(ondisk.ExtentDataRefKey)},
+	{name: "extent_data_ref.objectid", off: 9, width: 8, from: inlineRef(ondisk.ExtentDataRefKey)},
+	{name: "extent_data_ref.offset", off: 17, width: 8, from: inlineRef(ondisk.ExtentDataRefKey)},
+	{name: "extent_data_ref.count", off: 25, width: 4, from: inlineRef(ondisk.ExtentDataRefKey)},
+	{name: "shared_data_ref.parent", off: 1, width: 8, from: inlineRef(ondisk.SharedDataRefKey)},
+	{name: "shared_data_ref.count", off: 9, width: 4, from: inlineRef(ondisk.SharedDataRefKey)},
 }
 
 // inlineRef returns what finds the first inline reference of a type, 0 for any. It passes over the
 // btrfs_tree_block_info of an extent_item that is a tree block: the first byte behind that is a type.
 func inlineRef(typ uint8) func(disk.Region) (int, bool) {
-	size := map[uint8]int{treeBlockRefKey: 9, sharedBlockRefKey: 9, extentDataRefKey: 29, sharedDataRefKey: 13}
+	size := map[uint8]int{ondisk.TreeBlockRefKey: 9, ondisk.SharedBlockRefKey: 9, ondisk.ExtentDataRefKey: 29, ondisk.SharedDataRefKey: 13}
 	return func(data disk.Region) (int, bool) {
-		off := extentItemLayout.size
+		off := ondisk.ExtentItemSize
 		if off < data.Len() && size[data.U8(off)] == 0 {
-			off += keySize + 1
+			off += ondisk.DiskKeySize + 1
 		}
 		for off < data.Len() {
 			t := data.U8(off)
@@ -267,9 +268,9 @@ func superMembers() []member {
 		}
 	}
 	const devItem, sysArray, backup = 201, 811, 2859
-	at("dev_item", devItem, append(layoutMembers(&devItemLayout), unrecorded[kindDevItem]...))
+	at("dev_item", devItem, append(layoutMembers(&ondisk.DevItemLayout), unrecorded[ondisk.KindDevItem]...))
 	at("sys_chunk", sysArray, keyMembers("key", false, 0))
-	at("sys_chunk", sysArray+keySize, append(layoutMembers(&chunkLayout), unrecorded[kindChunkItem]...))
+	at("sys_chunk", sysArray+ondisk.DiskKeySize, append(layoutMembers(&ondisk.ChunkLayout), unrecorded[ondisk.KindChunkItem]...))
 	at("backup", backup, []member{{name: "tree_root", off: 0, width: 8}, {name: "tree_root_gen", off: 8, width: 8}, {name: "chunk_root", off: 16, width: 8},
 		{name: "extent_root", off: 32, width: 8}, {name: "fs_root", off: 48, width: 8}, {name: "num_devices", off: 112, width: 8}, {name: "tree_root_level", off: 152, width: 1}})
 	return list

@@ -7,6 +7,7 @@ import (
 
 	"fsward/change"
 	"fsward/interp"
+	"fsward/interp/btrfs/ondisk"
 )
 
 // An alterSpec says what to change and where, as SpecHelp describes.
@@ -107,36 +108,36 @@ func (s *alterSpec) parseChange(spec, text string) error {
 }
 
 // slots returns how many places for the object a block has.
-func (s *alterSpec) slots(n *node) int {
+func (s *alterSpec) slots(n *ondisk.Node) int {
 	switch {
 	case s.object.form == formHeader:
 		return 1
-	case s.object.form == formPointer && n.level() > 0, s.object.form == formItem && n.level() == 0:
-		return n.nritems()
+	case s.object.form == formPointer && n.Level() > 0, s.object.form == formItem && n.Level() == 0:
+		return n.NrItems()
 	default:
 		return 0
 	}
 }
 
 // fits tells whether a place in a block is one that the specification speaks of.
-func (s *alterSpec) fits(n *node, slot int) bool {
+func (s *alterSpec) fits(n *ondisk.Node, slot int) bool {
 	inTree := true
 	if s.object.form == formItem {
-		t := &itemTypes[s.object.kind]
-		if n.key(slot).typ != t.typ || classOf(n.owner())&t.trees == 0 {
+		t := &ondisk.ItemTypes[s.object.kind]
+		if n.Key(slot).Type != t.Type || ondisk.ClassOf(n.Owner())&t.Trees == 0 {
 			return false
 		}
-		inTree = t.trees&inFile == 0 || fileTree(n.owner())
+		inTree = t.Trees&ondisk.InFile == 0 || ondisk.IsFileTree(n.Owner())
 	}
 	for _, c := range s.where {
 		switch {
 		case c.tree:
-			if n.owner() != c.value {
+			if n.Owner() != c.value {
 				return false
 			}
 			inTree = true
 		case c.level:
-			if uint64(n.level()) != c.value {
+			if uint64(n.Level()) != c.value {
 				return false
 			}
 		default:
@@ -150,16 +151,16 @@ func (s *alterSpec) fits(n *node, slot int) bool {
 
 // inLog tells whether the log is to be changed, as @tree=-6 asks for.
 func (s *alterSpec) inLog() bool {
-	return slices.ContainsFunc(s.where, func(c condition) bool { return c.tree && c.value == treeLogID })
+	return slices.ContainsFunc(s.where, func(c condition) bool { return c.tree && c.value == ondisk.TreeLogID })
 }
 
 // alter makes the change at a place in a block, and says how; ok is false if it cannot be made there,
 // or changes nothing. The block's checksum is not right afterwards.
-func (s *alterSpec) alter(n *node, slot int) (text string, ok bool) {
+func (s *alterSpec) alter(n *ondisk.Node, slot int) (text string, ok bool) {
 	if s.action != 0 {
 		return s.act(n, slot)
 	}
-	first := s.object.form == formItem && slot == 0 && n.nritems() > 1
+	first := s.object.form == formItem && slot == 0 && n.NrItems() > 1
 	b, ok := s.object.bytes(n, slot, s.member)
 	if !ok || s.member.isKey() && first {
 		return "", false
@@ -202,19 +203,19 @@ func number(b []byte) uint64 {
 }
 
 // inOrder tells whether the key of an item stands between its neighbours'.
-func inOrder(n *node, i int) bool {
-	return (i == 0 || n.key(i-1).compare(n.key(i)) < 0) && (i+1 == n.nritems() || n.key(i).compare(n.key(i+1)) < 0)
+func inOrder(n *ondisk.Node, i int) bool {
+	return (i == 0 || n.Key(i-1).Compare(n.Key(i)) < 0) && (i+1 == n.NrItems() || n.Key(i).Compare(n.Key(i+1)) < 0)
 }
 
 // place names a place in a block for people.
-func (s *alterSpec) place(n *node, slot int) string {
-	tree := change.NumText(n.owner())
+func (s *alterSpec) place(n *ondisk.Node, slot int) string {
+	tree := change.NumText(n.Owner())
 	switch s.object.form {
 	case formHeader:
-		return fmt.Sprintf("header of block %d of tree %s, level %d", n.logical(), tree, n.level())
+		return fmt.Sprintf("header of block %d of tree %s, level %d", n.Logical(), tree, n.Level())
 	case formPointer:
-		return fmt.Sprintf("pointer %d of block %d of tree %s, level %d", slot, n.logical(), tree, n.level())
+		return fmt.Sprintf("pointer %d of block %d of tree %s, level %d", slot, n.Logical(), tree, n.Level())
 	default:
-		return fmt.Sprintf("%s of tree %s", keyText(n.key(slot)), tree)
+		return fmt.Sprintf("%s of tree %s", n.Key(slot).String(), tree)
 	}
 }

@@ -5,12 +5,13 @@ import (
 	"fmt"
 
 	"fsward/interp"
+	"fsward/interp/btrfs/ondisk"
 )
 
 // appear takes up a file system whose primary superblock shows up where there was none. What mkfs wrote
 // may still be on its way, so its trees are judged with the first commit.
-func (f *FS) appear(at uint64, now *[superSize]byte, obs *interp.Observation) {
-	if !isPrimary(at) || magicOf(now) != superMagic {
+func (f *FS) appear(at uint64, now *[ondisk.SuperSize]byte, obs *interp.Observation) {
+	if !isPrimary(at) || ondisk.NewSuperblock(now).Magic() != ondisk.SuperMagic {
 		return
 	}
 	sb, err := parseSuper(now, at)
@@ -18,14 +19,14 @@ func (f *FS) appear(at uint64, now *[superSize]byte, obs *interp.Observation) {
 		f.refuseSuper(err, obs)
 		return
 	}
-	if !sb.rewritten() {
+	if !inRewrite(sb) {
 		f.take(at, sb, obs)
 	}
 }
 
 // take takes up another file system. If its trees are all there and sound it is the new baseline;
 // else mkfs has not written all yet, and the next commit is judged as a whole image.
-func (f *FS) take(at uint64, sb superblock, obs *interp.Observation) {
+func (f *FS) take(at uint64, sb ondisk.Superblock, obs *interp.Observation) {
 	disk, _ := interp.Locate(at)
 	devs, err := findDevices(f.disk, f.sizes, disk)
 	var s *state
@@ -45,7 +46,7 @@ func (f *FS) take(at uint64, sb superblock, obs *interp.Observation) {
 		obs.Unknown = unsupported
 		return
 	}
-	obs.Note = fmt.Sprintf("a btrfs file system appeared, generation %d", sb.generation())
+	obs.Note = fmt.Sprintf("a btrfs file system appeared, generation %d", sb.Generation())
 	if err != nil {
 		obs.Note += "; not all of it is on the disk yet, its next commit is checked as a whole: " + err.Error()
 		if s == nil {
@@ -64,14 +65,14 @@ func (f *FS) take(at uint64, sb superblock, obs *interp.Observation) {
 
 // erase lets a superblock go that is given up: by wipefs (the magic becomes zero and the rest stays), by
 // mkfs, which writes its own magic first, or by a discard. A bug seldom writes just that.
-func (f *FS) erase(at uint64, now *[superSize]byte, obs *interp.Observation) {
-	var onDisk [superSize]byte
+func (f *FS) erase(at uint64, now *[ondisk.SuperSize]byte, obs *interp.Observation) {
+	var onDisk [ondisk.SuperSize]byte
 	if err := readFull(f.disk.Disk, onDisk[:], at); err != nil {
 		obs.Unknown = err
 		return
 	}
-	if magicOf(now) == 0 && *now != [superSize]byte{} {
-		clear(onDisk[superMagicAt : superMagicAt+8])
+	if ondisk.NewSuperblock(now).Magic() == 0 && *now != [ondisk.SuperSize]byte{} {
+		clear(onDisk[ondisk.SuperMagicAt : ondisk.SuperMagicAt+8])
 		if onDisk != *now {
 			obs.Violations = append(obs.Violations, violatedAt(superRule, at, "the superblock is overwritten by something that is none").v)
 			return
@@ -81,7 +82,7 @@ func (f *FS) erase(at uint64, now *[superSize]byte, obs *interp.Observation) {
 		return // a mirror: the primary is what counts
 	}
 	why := "its superblock is erased"
-	if magicOf(now) == mkfsMagic {
+	if ondisk.NewSuperblock(now).Magic() == ondisk.MkfsMagic {
 		why = "a new btrfs file system is being made"
 	}
 	f.leave(at, why, obs)

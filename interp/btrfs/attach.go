@@ -5,6 +5,7 @@ import (
 
 	"fsward/change"
 	"fsward/interp"
+	"fsward/interp/btrfs/ondisk"
 )
 
 // New attaches to the Btrfs on a disk, or to that on the first disk of an interp.Set that has one, and takes
@@ -57,7 +58,7 @@ func open(d interp.Disk, i int, limits interp.Limits) (*FS, *devices, error) {
 // attach reads the baseline from the newest superblock.
 func (f *FS) attach(devs *devices) (*state, error) {
 	sb, start := devs.newest()
-	s, err := loadState(f.disk, sb, start+superOffset, devs, f.newCache(sb))
+	s, err := loadState(f.disk, sb, start+ondisk.SuperOffset, devs, f.newCache(sb))
 	if err != nil {
 		return nil, baseline(err)
 	}

@@ -1,6 +1,9 @@
 package btrfs
 
-import "fsward/interp"
+import (
+	"fsward/interp"
+	"fsward/interp/btrfs/ondisk"
+)
 
 // Needs tells what Image reads of the present state: superblocks, and whatever lies in a chunk that has metadata. The
 // log lies there too.
@@ -8,8 +11,8 @@ func (f *FS) Needs() func(off, n uint64) bool {
 	chunks := f.base.chunks
 	return func(off, n uint64) bool {
 		disk, _ := interp.Locate(off)
-		for _, at := range superOffsets {
-			if overlap(off, n, interp.Address(disk, at), superSize) {
+		for _, at := range ondisk.SuperOffsets {
+			if overlap(off, n, interp.Address(disk, at), ondisk.SuperSize) {
 				return true
 			}
 		}
@@ -28,7 +31,7 @@ func (f *FS) follows(d *diff) {
 		counted := false
 		d.budget.read = func(blocks uint64) {
 			// At first only the chunks are known that hold the chunk tree.
-			if !counted && d.new.chunks.find(d.new.sb.root(), 1) != nil {
+			if !counted && d.new.chunks.find(d.new.sb.Root(), 1) != nil {
 				counted, total = true, d.new.metadataBlocks()
 			}
 			tell(blocks, max(total, blocks))
@@ -40,7 +43,7 @@ func (f *FS) follows(d *diff) {
 func (s *state) metadataBlocks() (blocks uint64) {
 	for i := range s.chunks.chunks {
 		c := &s.chunks.chunks[i]
-		if c.typ&(groupMetadata|groupSystem) == 0 {
+		if c.typ&(ondisk.GroupMetadata|ondisk.GroupSystem) == 0 {
 			continue
 		}
 		used, err := s.used(c)
@@ -54,7 +57,7 @@ func (s *state) metadataBlocks() (blocks uint64) {
 
 // used returns the bytes in use in the block group of a chunk.
 func (s *state) used(c *chunk) (uint64, error) {
-	for _, tree := range []uint64{blockGroupTreeID, extentTreeID} {
+	for _, tree := range []uint64{ondisk.BlockGroupTreeID, ondisk.ExtentTreeID} {
 		root, ok, err := s.treeRoot(tree)
 		if err != nil {
 			return 0, err
@@ -62,13 +65,13 @@ func (s *state) used(c *chunk) (uint64, error) {
 		if !ok {
 			continue
 		}
-		k := key{c.logical, blockGroupItemKey, c.length}
+		k := ondisk.Key{ObjectID: c.logical, Type: ondisk.BlockGroupItemKey, Offset: c.length}
 		p, ok, err := s.seek(tree, root.pointer, k)
 		if err != nil {
 			return 0, err
 		}
 		if ok && p.key() == k {
-			if item := p.item(); item.data().Len() == blockGroupLayout.size {
+			if item := p.item(); item.data().Len() == ondisk.BlockGroupSize {
 				return item.data().U64(0), nil
 			}
 		}

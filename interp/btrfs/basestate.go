@@ -6,6 +6,7 @@ import (
 
 	"fsward/change"
 	"fsward/interp"
+	"fsward/interp/btrfs/ondisk"
 )
 
 // A BaseState is a Btrfs as disks define it that stay. Blocks that a state shares with it are taken from its cache.
@@ -44,23 +45,23 @@ func (b *BaseState) compare(fork interp.CrashImage) (obs interp.Observation, err
 	obs.Point = interp.CommitPoint
 	devs, err := findDevices(fork, b.f.sizes, 0)
 	if errors.Is(err, interp.ErrNotFound) {
-		err = violatedAt(superRule, superOffset, "there is none")
+		err = violatedAt(superRule, ondisk.SuperOffset, "there is none")
 	}
 	if err != nil {
 		return obs, err
 	}
 	sb, start := devs.newest()
-	obs.Generation = sb.generation()
+	obs.Generation = sb.Generation()
 	old := b.base.sb
-	if err := sb.checkUnchanged(old, start+superOffset); err != nil {
+	if err := checkUnchanged(sb, old, start+ondisk.SuperOffset); err != nil {
 		return obs, err
 	}
 	lost := fork.Differing(b.needs)
 	var s *state
 	switch {
-	case sb.generation() < old.generation():
+	case sb.Generation() < old.Generation():
 		return obs, interp.ErrApart
-	case sb.generation() == old.generation():
+	case sb.Generation() == old.Generation():
 		s, err = b.sameCommit(fork, sb, start, devs, lost)
 		obs.Point = interp.NoPoint
 	default:
@@ -69,7 +70,7 @@ func (b *BaseState) compare(fork interp.CrashImage) (obs interp.Observation, err
 	if err != nil || len(obs.Violations) > 0 || obs.Unknown != nil {
 		return obs, err
 	}
-	if _, ok := sb.logPointer(); ok {
+	if _, ok := logPointer(sb); ok {
 		if obs.Point == interp.NoPoint {
 			obs.Point = interp.LogPoint
 		}
@@ -104,7 +105,7 @@ func (b *BaseState) needs(addr uint64) bool {
 	}
 	found := false
 	for p := range b.base.chunks.places(addr, interp.CrashPage) {
-		if p.chunk.typ&(groupMetadata|groupSystem) == 0 {
+		if p.chunk.typ&(ondisk.GroupMetadata|ondisk.GroupSystem) == 0 {
 			continue
 		}
 		err := b.base.eachTreeBlock(p.logical, p.logical+p.n, func(uint64) error { found = true; return nil })
@@ -115,12 +116,12 @@ func (b *BaseState) needs(addr uint64) bool {
 }
 
 // sameCommit is the state of a fork on which no later commit has come.
-func (b *BaseState) sameCommit(fork interp.CrashImage, sb superblock, start uint64, devs *devices, lost []uint64) (*state, error) {
-	if !sb.sameTrees(b.base.sb) {
-		return nil, violatedAt(superRule, start+superOffset, "the roots of the trees changed and the generation stayed %d", sb.generation())
+func (b *BaseState) sameCommit(fork interp.CrashImage, sb ondisk.Superblock, start uint64, devs *devices, lost []uint64) (*state, error) {
+	if !sameTrees(sb, b.base.sb) {
+		return nil, violatedAt(superRule, start+ondisk.SuperOffset, "the roots of the trees changed and the generation stayed %d", sb.Generation())
 	}
 	if len(lost) > 0 {
-		return nil, violatedAt(baseRule, lost[0], "a block that the commit of generation %d needs is overwritten", sb.generation())
+		return nil, violatedAt(baseRule, lost[0], "a block that the commit of generation %d needs is overwritten", sb.Generation())
 	}
 	s := *b.base
 	s.sb, s.devs, s.disk, s.cache, s.roots = sb, devs, fork, b.base.cache.fork(fork.Same), make(map[treeKey]treeRoot)
@@ -128,11 +129,11 @@ func (b *BaseState) sameCommit(fork interp.CrashImage, sb superblock, start uint
 }
 
 // newCommit compares the state of a later commit with the known one. Blocks that both have must have stayed as they are.
-func (b *BaseState) newCommit(fork interp.CrashImage, sb superblock, start uint64, devs *devices, lost []uint64, obs *interp.Observation) (*state, error) {
+func (b *BaseState) newCommit(fork interp.CrashImage, sb ondisk.Superblock, start uint64, devs *devices, lost []uint64, obs *interp.Observation) (*state, error) {
 	old := *b.base
 	old.roots = make(map[treeKey]treeRoot)
 	b.f.names.Reset()
-	c := comparison{base: &old, sb: sb, at: start + superOffset, disk: fork, devs: devs, cache: b.base.cache.fork(fork.Same), names: b.f.names, memory: b.f.memory}
+	c := comparison{base: &old, sb: sb, at: start + ondisk.SuperOffset, disk: fork, devs: devs, cache: b.base.cache.fork(fork.Same), names: b.f.names, memory: b.f.memory}
 	s, d, err := c.run()
 	if err != nil {
 		return nil, err
@@ -140,7 +141,7 @@ func (b *BaseState) newCommit(fork interp.CrashImage, sb superblock, start uint6
 	if d.failed() {
 		obs.Violations = d.faults
 		if d.unknown != nil {
-			obs.Unknown = fmt.Errorf("the commit of generation %d: %w", sb.generation(), d.unknown)
+			obs.Unknown = fmt.Errorf("the commit of generation %d: %w", sb.Generation(), d.unknown)
 		}
 		return nil, nil
 	}
@@ -156,16 +157,16 @@ func (b *BaseState) newCommit(fork interp.CrashImage, sb superblock, start uint6
 // checkShared looks at a page that the known commit needs and that has changed: a later commit may not need it any more.
 func (b *BaseState) checkShared(s *state, addr uint64) error {
 	for p := range s.chunks.places(addr, interp.CrashPage) {
-		if p.chunk.typ&(groupMetadata|groupSystem) == 0 {
+		if p.chunk.typ&(ondisk.GroupMetadata|ondisk.GroupSystem) == 0 {
 			continue
 		}
 		err := s.eachTreeBlock(p.logical, p.logical+p.n, func(logical uint64) error {
-			n, err := s.block(logical, groupMetadata|groupSystem, true)
+			n, err := s.block(logical, ondisk.GroupMetadata|ondisk.GroupSystem, true)
 			if err != nil {
 				return err
 			}
-			if n.generation() <= b.base.sb.generation() {
-				return violatedAt(baseRule, addr, "block %d, which the commits of generation %d and %d need, is overwritten", logical, b.base.sb.generation(), s.sb.generation())
+			if n.Generation() <= b.base.sb.Generation() {
+				return violatedAt(baseRule, addr, "block %d, which the commits of generation %d and %d need, is overwritten", logical, b.base.sb.Generation(), s.sb.Generation())
 			}
 			return nil
 		})

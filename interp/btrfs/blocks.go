@@ -2,10 +2,12 @@ package btrfs
 
 import (
 	"errors"
+	"iter"
 	"math"
 	"slices"
 
 	"fsward/change"
+	"fsward/interp/btrfs/ondisk"
 )
 
 // blockTree is the number under which a View answers what metadata blocks lead to, and what of the free space no item
@@ -17,28 +19,28 @@ func (v *view) holdBlock(h *holding, o change.Object) error {
 	h.dec.reset()
 	h.dec.tree = blockTree
 	switch o.Kind {
-	case kindTreeBlock:
+	case ondisk.KindTreeBlock:
 		return v.treeBlock(&h.dec, o.ID, o.Sub)
-	case kindFreeSpace:
+	case ondisk.KindFreeSpace:
 		return v.freeSpace(&h.dec, o.ID, o.Sub)
-	case kindBlock:
+	case ondisk.KindBlock:
 		n, err := v.state.metadata(o.ID)
 		if n == nil || o.Sub != 0 {
 			return err
 		}
 		h.dec.begin(o.Kind, o.ID, 0, 0)
-		h.dec.num(fieldLevel, uint64(n.level()))
-		h.dec.num(fieldOwner, n.owner())
-		h.dec.num(fieldGeneration, n.generation())
-		h.dec.num(fieldReloc, n.flags()&headerFlagReloc>>1)
-	case kindBlockPointers:
+		h.dec.num(ondisk.FieldLevel, uint64(n.Level()))
+		h.dec.num(ondisk.FieldOwner, n.Owner())
+		h.dec.num(ondisk.FieldGeneration, n.Generation())
+		h.dec.num(ondisk.FieldReloc, n.Flags()&ondisk.HeaderFlagReloc>>1)
+	case ondisk.KindBlockPointers:
 		n, err := v.state.metadata(o.ID)
 		if n == nil {
 			return err
 		}
-		if count := n.pointsTo(o.Sub); count > 0 {
+		if count := pointsTo(n, o.Sub); count > 0 {
 			h.dec.begin(o.Kind, o.ID, o.Sub, 0)
-			h.dec.num(fieldCount, count)
+			h.dec.num(ondisk.FieldCount, count)
 		}
 	}
 	return nil
@@ -52,35 +54,35 @@ func (v *view) treeBlock(d *decoder, logical, tree uint64) error {
 		return err
 	}
 	found := func(parent, owner uint64, level uint8) error {
-		d.begin(kindTreeBlock, logical, tree, 0)
-		d.num(fieldParent, parent)
-		d.num(fieldOwner, owner)
-		d.num(fieldLevel, uint64(level))
+		d.begin(ondisk.KindTreeBlock, logical, tree, 0)
+		d.num(ondisk.FieldParent, parent)
+		d.num(ondisk.FieldOwner, owner)
+		d.num(ondisk.FieldLevel, uint64(level))
 		return nil
 	}
 	if root.logical == logical {
 		return found(0, tree, root.level)
 	}
 	block, err := v.state.metadata(logical)
-	if block == nil || block.nritems() == 0 { // an empty block is a root or nothing
+	if block == nil || block.NrItems() == 0 { // an empty block is a root or nothing
 		return err
 	}
-	for p := root.pointer; p.level > block.level(); {
+	for p := root.pointer; p.level > block.Level(); {
 		n, err := v.state.node(p, false)
 		if err != nil {
 			return err
 		}
-		i, exact := n.search(block.key(0))
+		i, exact := n.Search(block.Key(0))
 		if !exact {
 			i--
 		}
-		if i < 0 || i >= n.nritems() {
+		if i < 0 || i >= n.NrItems() {
 			return nil
 		}
 		parent := p
 		p = childOf(n, i, p.chunkTree)
 		if p.logical == logical {
-			return found(parent.logical, n.owner(), p.level)
+			return found(parent.logical, n.Owner(), p.level)
 		}
 	}
 	return nil
@@ -96,23 +98,23 @@ func (v *view) scanPointers(lo, hi change.Object, yield func(change.Object, erro
 	if n == nil {
 		return
 	}
-	var targets []uint64
-	for target := range n.targets {
+	var found []uint64
+	for target := range targets(n) {
 		if lo.Sub <= target && target <= hi.Sub {
-			targets = append(targets, target)
+			found = append(found, target)
 		}
 	}
-	slices.Sort(targets)
-	for _, target := range slices.Compact(targets) {
-		if !yield(change.Object{Tree: blockTree, Kind: kindBlockPointers, ID: lo.ID, Sub: target}, nil) {
+	slices.Sort(found)
+	for _, target := range slices.Compact(found) {
+		if !yield(change.Object{Tree: blockTree, Kind: ondisk.KindBlockPointers, ID: lo.ID, Sub: target}, nil) {
 			return
 		}
 	}
 }
 
 // pointsTo counts the pointers of a node to a block, or the file extents of a leaf in an extent.
-func (n *node) pointsTo(logical uint64) (count uint64) {
-	for target := range n.targets {
+func pointsTo(n *ondisk.Node, logical uint64) (count uint64) {
+	for target := range targets(n) {
 		if target == logical {
 			count++
 		}
@@ -121,26 +123,28 @@ func (n *node) pointsTo(logical uint64) (count uint64) {
 }
 
 // targets yields the children of a node, or the extents in which the file extents of a leaf lie.
-func (n *node) targets(yield func(logical uint64) bool) {
-	for i := range n.nritems() {
-		target := uint64(0)
-		switch {
-		case n.level() > 0:
-			target, _ = n.child(i)
-		case n.key(i).typ == extentDataKey:
-			if r := n.item(i); r.Len() == fileExtentLayout.size && r.U8(20) != 0 {
-				target = r.U64(21)
+func targets(n *ondisk.Node) iter.Seq[uint64] {
+	return func(yield func(logical uint64) bool) {
+		for i := range n.NrItems() {
+			target := uint64(0)
+			switch {
+			case n.Level() > 0:
+				target, _ = n.Child(i)
+			case n.Key(i).Type == ondisk.ExtentDataKey:
+				if r := n.Item(i); r.Len() == ondisk.FileExtentSize && r.U8(20) != 0 {
+					target = r.U64(21)
+				}
 			}
-		}
-		if target != 0 && !yield(target) { // 0 is a hole
-			return
+			if target != 0 && !yield(target) { // 0 is a hole
+				return
+			}
 		}
 	}
 }
 
 // metadata reads a block by its address alone; nil if there is no sound block of metadata.
-func (r *reader) metadata(logical uint64) (*node, error) {
-	n, err := r.block(logical, groupMetadata|groupSystem, false)
+func (r *reader) metadata(logical uint64) (*ondisk.Node, error) {
+	n, err := r.block(logical, ondisk.GroupMetadata|ondisk.GroupSystem, false)
 	if _, ok := errors.AsType[*structureError](err); ok {
 		return nil, nil
 	}

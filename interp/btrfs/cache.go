@@ -5,6 +5,8 @@ import (
 	"sync"
 
 	lru "github.com/hashicorp/golang-lru/v2/simplelru"
+
+	"fsward/interp/btrfs/ondisk"
 )
 
 // cacheBytes bounds the metadata blocks that are kept, checked, between and within transactions, where nothing
@@ -62,7 +64,7 @@ type reading struct {
 }
 
 type cachedNode struct {
-	node   *node
+	node   *ondisk.Node
 	others [maxCopies - 1]uint64 // addresses of the further copies
 	count  int                   // of them
 	whole  bool                  // all copies were read or written, and found the same
@@ -83,7 +85,7 @@ func newNodeCache(nodeSize, sectorSize uint32, bytes int) *nodeCache {
 }
 
 // newCache makes a cache for the file system of a superblock.
-func (f *FS) newCache(sb superblock) *nodeCache {
+func (f *FS) newCache(sb ondisk.Superblock) *nodeCache {
 	bytes := cacheBytes
 	switch {
 	case f.image != nil && f.image.CacheBytes > 0:
@@ -91,7 +93,7 @@ func (f *FS) newCache(sb superblock) *nodeCache {
 	case f.limits.Memory > 0:
 		bytes = int(f.limits.Memory / 4)
 	}
-	return newNodeCache(sb.nodeSize(), sb.sectorSize(), bytes)
+	return newNodeCache(sb.NodeSize(), sb.SectorSize(), bytes)
 }
 
 // borrow returns room for a block that is compared and not kept.
@@ -106,7 +108,7 @@ func (c *nodeCache) borrow() *[]byte {
 func (c *nodeCache) giveBack(b *[]byte) { c.buffers.Put(b) }
 
 // get returns the block whose copies are at addresses, or nil.
-func (c *nodeCache) get(addrs []uint64) (n *node, whole bool) {
+func (c *nodeCache) get(addrs []uint64) (n *ondisk.Node, whole bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if e, ok := c.nodes.Get(addrs[0]); ok {
@@ -129,7 +131,7 @@ func (c *nodeCache) begin(addrs []uint64) *reading {
 }
 
 // end keeps the block that was read, unless that is nil or the block was written over since begin.
-func (c *nodeCache) end(r *reading, n *node, whole bool) {
+func (c *nodeCache) end(r *reading, n *ondisk.Node, whole bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	i := slices.Index(c.reading, r)

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"fsward/interp/btrfs/ondisk"
 	"fsward/interp/disk"
 )
 
@@ -22,7 +23,7 @@ func TestCacheForgets(t *testing.T) {
 				if odd && i == blocks/2 {
 					addrs[1] = (2000+i)*nodeSize + sector
 				}
-				c.put(keptBlock{addrs: addrs, node: &node{disk.NewRegion(make([]byte, nodeSize), addrs[0])}, seen: 3})
+				c.put(keptBlock{addrs: addrs, node: blankNode(addrs[0], nodeSize), seen: 3})
 				kept = append(kept, addrs)
 			}
 			off, n := uint64(random.IntN(2200*nodeSize/sector))*sector, uint64(1+random.IntN(40))*sector
@@ -45,4 +46,10 @@ func TestCacheForgets(t *testing.T) {
 			t.Errorf("only %d blocks were forgotten", forgotten)
 		}
 	}
+}
+
+// blankNode is a block of zeros.
+func blankNode(addr uint64, size int) *ondisk.Node {
+	n, _ := ondisk.NewNode(disk.NewRegion(make([]byte, size), addr))
+	return n
 }

@@ -1,20 +1,20 @@
 package btrfs
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sort"
 
 	"fsward/interp"
+	"fsward/interp/btrfs/ondisk"
 	"fsward/interp/disk"
 )
 
 const (
-	chunkItemSize = 80 // struct btrfs_chunk with its first stripe
-	stripeSize    = 32
-	maxChunks     = 1 << 17 // of 1 GiB each that is 128 TiB
-	maxStripes    = 1 << 10 // BTRFS_MAX_DEVS is smaller with every nodesize
-	maxCopies     = 4       // RAID1C4
+	maxChunks  = 1 << 17 // of 1 GiB each that is 128 TiB
+	maxStripes = 1 << 10 // BTRFS_MAX_DEVS is smaller with every nodesize
+	maxCopies  = 4       // RAID1C4
 )
 
 // A chunk is a run of logical addresses and where its copies lie on the devices.
@@ -40,10 +40,10 @@ func (c *chunk) equal(o *chunk) bool {
 func (c *chunk) locate(off uint64) (addrs [maxCopies]uint64, run uint64) {
 	column, at, run := 0, off, c.length-off
 	if c.columns > 1 {
-		row := off / stripeLen
+		row := off / ondisk.StripeLen
 		column = int(row % uint64(c.columns))
-		at = row/uint64(c.columns)*stripeLen + off%stripeLen
-		run = stripeLen - off%stripeLen
+		at = row/uint64(c.columns)*ondisk.StripeLen + off%ondisk.StripeLen
+		run = ondisk.StripeLen - off%ondisk.StripeLen
 	}
 	for i := range c.copies {
 		addrs[i] = c.stripes[column*c.copies+i] + at
@@ -61,44 +61,44 @@ type profile struct {
 
 var profiles = []profile{
 	{0, "single", 1, false},
-	{groupRAID0, "RAID0", 1, true},
-	{groupRAID1, "RAID1", 2, false},
-	{groupDUP, "DUP", 2, false},
-	{groupRAID10, "RAID10", 2, true},
-	{groupRAID1C3, "RAID1C3", 3, false},
-	{groupRAID1C4, "RAID1C4", 4, false},
+	{ondisk.GroupRAID0, "RAID0", 1, true},
+	{ondisk.GroupRAID1, "RAID1", 2, false},
+	{ondisk.GroupDUP, "DUP", 2, false},
+	{ondisk.GroupRAID10, "RAID10", 2, true},
+	{ondisk.GroupRAID1C3, "RAID1C3", 3, false},
+	{ondisk.GroupRAID1C4, "RAID1C4", 4, false},
 }
 
 // parseChunk reads a chunk item as btrfs_check_chunk_valid does. Its stripes have to lie on the devices.
 // The error is a *structureError, an *interp.UnsupportedError, or a *missingError.
-func parseChunk(k key, r disk.Region, sectorSize uint32, devs *devices) (chunk, error) {
+func parseChunk(k ondisk.Key, r disk.Region, sectorSize uint32, devs *devices) (chunk, error) {
 	bad := func(format string, args ...any) (chunk, error) {
-		return chunk{}, violatedAt(chunkRule, r.Addr(), "chunk %d: "+format, append([]any{k.offset}, args...)...)
+		return chunk{}, violatedAt(chunkRule, r.Addr(), "chunk %d: "+format, append([]any{k.Offset}, args...)...)
 	}
-	if r.Len() < chunkItemSize {
-		return bad("the item has %d bytes, at least %d are needed", r.Len(), chunkItemSize)
+	if r.Len() < ondisk.ChunkSize {
+		return bad("the item has %d bytes, at least %d are needed", r.Len(), ondisk.ChunkSize)
 	}
-	c := chunk{logical: k.offset, length: r.U64(0), typ: r.U64(24)}
+	c := chunk{logical: k.Offset, length: r.U64(0), typ: r.U64(24)}
 	n := int(r.U16(44))
 	switch {
-	case k.objectid != firstChunkTreeID:
-		return bad("its objectid is %d", k.objectid)
-	case n == 0 || n > maxStripes || r.Len() != chunkItemSize+(n-1)*stripeSize:
+	case k.ObjectID != ondisk.FirstChunkTreeID:
+		return bad("its objectid is %d", k.ObjectID)
+	case n == 0 || n > maxStripes || r.Len() != ondisk.ChunkSize+(n-1)*ondisk.StripeSize:
 		return bad("num_stripes is %d in an item of %d bytes", n, r.Len())
 	case c.logical%uint64(sectorSize) != 0 || c.length == 0 || c.length%uint64(sectorSize) != 0 || c.logical+c.length < c.logical:
 		return bad("it has %d bytes, which are no whole sectors there", c.length)
-	case r.U64(16) != stripeLen:
-		return bad("stripe_len is %d, want %d", r.U64(16), stripeLen)
+	case r.U64(16) != ondisk.StripeLen:
+		return bad("stripe_len is %d, want %d", r.U64(16), ondisk.StripeLen)
 	case r.U32(40) != sectorSize:
 		return bad("sector_size is %d, want %d", r.U32(40), sectorSize)
-	case c.typ&groupTypes == 0 || c.typ&^(groupTypes|groupProfiles) != 0:
+	case c.typ&ondisk.GroupTypes == 0 || c.typ&^(ondisk.GroupTypes|ondisk.GroupProfiles) != 0:
 		return bad("type is %#x", c.typ)
-	case c.typ&groupSystem != 0 && c.typ&groupTypes != groupSystem:
+	case c.typ&ondisk.GroupSystem != 0 && c.typ&ondisk.GroupTypes != ondisk.GroupSystem:
 		return bad("type is %#x: SYSTEM stands alone", c.typ)
-	case c.typ&groupRAID56 != 0:
-		return chunk{}, &interp.UnsupportedError{FS: fsName, Feature: featureName("incompat", incompatRAID56, incompatNames)}
+	case c.typ&ondisk.GroupRAID56 != 0:
+		return chunk{}, &interp.UnsupportedError{FS: ondisk.FSName, Feature: featureName("incompat", ondisk.IncompatRAID56, incompatNames)}
 	}
-	i := slices.IndexFunc(profiles, func(p profile) bool { return p.flag == c.typ&groupProfiles })
+	i := slices.IndexFunc(profiles, func(p profile) bool { return p.flag == c.typ&ondisk.GroupProfiles })
 	if i < 0 {
 		return bad("type is %#x, with more than one profile", c.typ)
 	}
@@ -110,14 +110,14 @@ func parseChunk(k key, r disk.Region, sectorSize uint32, devs *devices) (chunk, 
 	switch {
 	case n != c.columns*c.copies || c.columns == 0:
 		return bad("num_stripes is %d under %s", n, p.name)
-	case p.flag == groupRAID10 && r.U16(46) != 2:
+	case p.flag == ondisk.GroupRAID10 && r.U16(46) != 2:
 		return bad("sub_stripes is %d under RAID10, want 2", r.U16(46))
-	case c.columns > 1 && (c.length%uint64(c.columns) != 0 || c.stripeLength()%stripeLen != 0):
-		return bad("length %d does not divide into %d stripes of whole %d bytes", c.length, c.columns, stripeLen)
+	case c.columns > 1 && (c.length%uint64(c.columns) != 0 || c.stripeLength()%ondisk.StripeLen != 0):
+		return bad("length %d does not divide into %d stripes of whole %d bytes", c.length, c.columns, ondisk.StripeLen)
 	}
 	c.stripes = make([]uint64, n)
 	for i := range c.stripes {
-		at := 48 + i*stripeSize
+		at := 48 + i*ondisk.StripeSize
 		id, off := r.U64(at), r.U64(at+8)
 		if off%uint64(sectorSize) != 0 {
 			return bad("stripe %d is at %d, which is not a multiple of sectorsize", i, off)
@@ -155,10 +155,7 @@ func newChunkMap(chunks []chunk) (*chunkMap, error) {
 		return nil, fmt.Errorf("more than %d chunks", maxChunks)
 	}
 	slices.SortFunc(chunks, func(a, b chunk) int {
-		if a.logical == b.logical {
-			return 0
-		}
-		return order(a.logical < b.logical)
+		return cmp.Compare(a.logical, b.logical)
 	})
 	m := &chunkMap{chunks: chunks}
 	for i := range chunks {
@@ -170,10 +167,7 @@ func newChunkMap(chunks []chunk) (*chunkMap, error) {
 		}
 	}
 	slices.SortFunc(m.onDisk, func(a, b chunkStripe) int {
-		if a.addr == b.addr {
-			return 0
-		}
-		return order(a.addr < b.addr)
+		return cmp.Compare(a.addr, b.addr)
 	})
 	for i := 1; i < len(m.onDisk); i++ {
 		p, q := m.onDisk[i-1], m.onDisk[i]
@@ -232,14 +226,11 @@ func (m *chunkMap) copies(logical, n, types uint64) (addrs [maxCopies]uint64, co
 // holdsMetadata tells whether a range of the device touches a chunk of metadata.
 func (m *chunkMap) holdsMetadata(off, n uint64) bool {
 	i, _ := slices.BinarySearchFunc(m.onDisk, off, func(s chunkStripe, a uint64) int {
-		if s.addr == a {
-			return 0
-		}
-		return order(s.addr < a)
+		return cmp.Compare(s.addr, a)
 	})
 	for i = max(i-1, 0); i < len(m.onDisk) && m.onDisk[i].addr < off+n; i++ {
 		c := &m.chunks[m.onDisk[i].chunk]
-		if c.typ&(groupMetadata|groupSystem) != 0 && off < m.onDisk[i].addr+c.stripeLength() {
+		if c.typ&(ondisk.GroupMetadata|ondisk.GroupSystem) != 0 && off < m.onDisk[i].addr+c.stripeLength() {
 			return true
 		}
 	}
@@ -248,32 +239,32 @@ func (m *chunkMap) holdsMetadata(off, n uint64) bool {
 
 // parseSysArray reads the chunks that the superblock carries to bootstrap the chunk tree
 // (btrfs_read_sys_array).
-func parseSysArray(s superblock, addr uint64, devs *devices) ([]chunk, error) {
-	r := disk.NewRegion(s.sysArray()[:s.sysArraySize()], addr+811)
+func parseSysArray(s ondisk.Superblock, addr uint64, devs *devices) ([]chunk, error) {
+	r := disk.NewRegion(s.SysArray()[:s.SysArraySize()], addr+811)
 	var chunks []chunk
 	for off := uint64(0); off < uint64(r.Len()); {
-		head, err := r.Sub(off, keySize+chunkItemSize)
+		head, err := r.Sub(off, ondisk.DiskKeySize+ondisk.ChunkSize)
 		if err != nil {
 			return nil, violatedAt(chunkRule, addr, "sys_chunk_array: %v", err)
 		}
-		k := readKey(head, 0)
-		n := uint64(head.U16(keySize + 44))
-		if k.typ != chunkItemKey || n == 0 {
-			return nil, violatedAt(chunkRule, addr, "sys_chunk_array has %s with %d stripes", keyText(k), n)
+		k := ondisk.ReadKey(head, 0)
+		n := uint64(head.U16(ondisk.DiskKeySize + 44))
+		if k.Type != ondisk.ChunkItemKey || n == 0 {
+			return nil, violatedAt(chunkRule, addr, "sys_chunk_array has %s with %d stripes", k.String(), n)
 		}
-		item, err := r.Sub(off+keySize, chunkItemSize+(n-1)*stripeSize)
+		item, err := r.Sub(off+ondisk.DiskKeySize, ondisk.ChunkSize+(n-1)*ondisk.StripeSize)
 		if err != nil {
 			return nil, violatedAt(chunkRule, addr, "sys_chunk_array: %v", err)
 		}
-		c, err := parseChunk(k, item, s.sectorSize(), devs)
+		c, err := parseChunk(k, item, s.SectorSize(), devs)
 		if err != nil {
 			return nil, err
 		}
-		if c.typ&groupSystem == 0 {
+		if c.typ&ondisk.GroupSystem == 0 {
 			return nil, violatedAt(chunkRule, addr, "sys_chunk_array has a chunk of type %#x", c.typ)
 		}
 		chunks = append(chunks, c)
-		off += keySize + uint64(item.Len())
+		off += ondisk.DiskKeySize + uint64(item.Len())
 	}
 	return chunks, nil
 }

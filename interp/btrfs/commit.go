@@ -5,11 +5,12 @@ import (
 
 	"fsward/change"
 	"fsward/interp"
+	"fsward/interp/btrfs/ondisk"
 )
 
 // A judgement is what was said of a superblock, for the further copies of it.
 type judgement struct {
-	identity   [superSize]byte
+	identity   [ondisk.SuperSize]byte
 	chunks     *chunkMap // where metadata lies
 	generation uint64
 	violations []change.Violation
@@ -20,7 +21,7 @@ type judgement struct {
 }
 
 // commit judges a new generation.
-func (f *FS) commit(base *state, at uint64, sb superblock, obs *interp.Observation) {
+func (f *FS) commit(base *state, at uint64, sb ondisk.Superblock, obs *interp.Observation) {
 	obs.Point = interp.CommitPoint
 	if fc := f.foreseen(base, sb); fc != nil {
 		obs.Txn, obs.View = fc.diff.out.txn, fc.view
@@ -43,7 +44,7 @@ func (f *FS) commit(base *state, at uint64, sb superblock, obs *interp.Observati
 	case d.failed():
 		obs.Violations = d.faults
 		if d.unknown != nil {
-			obs.Unknown = describe(sb.generation(), d.unknown)
+			obs.Unknown = describe(sb.Generation(), d.unknown)
 		}
 	default:
 		obs.Txn, obs.View = d.out.txn, newView(s, f.names)
@@ -53,13 +54,13 @@ func (f *FS) commit(base *state, at uint64, sb superblock, obs *interp.Observati
 
 // judge notes what was said of a new generation, and what to do when it is written. s is its state, nil if there
 // is none.
-func (f *FS) judge(base, s *state, at uint64, sb superblock, obs *interp.Observation) {
+func (f *FS) judge(base, s *state, at uint64, sb ondisk.Superblock, obs *interp.Observation) {
 	if obs.Txn != nil {
 		if err := s.complete(); err != nil && base.complete() == nil {
 			obs.Note = err.Error()
 		}
 	}
-	j := &judgement{identity: sb.identity(), chunks: base.chunks, generation: sb.generation(), violations: obs.Violations, unknown: obs.Unknown}
+	j := &judgement{identity: identityOf(sb), chunks: base.chunks, generation: sb.Generation(), violations: obs.Violations, unknown: obs.Unknown}
 	if s != nil {
 		j.chunks = s.chunks
 	}
@@ -78,7 +79,7 @@ func (f *FS) judge(base, s *state, at uint64, sb superblock, obs *interp.Observa
 }
 
 // compareBase is compare with the base, unless that is not to be compared with.
-func (f *FS) compareBase(base *state, sb superblock, at uint64) (*state, *diff, error) {
+func (f *FS) compareBase(base *state, sb ondisk.Superblock, at uint64) (*state, *diff, error) {
 	if base.unsound {
 		return f.compare(nil, sb, at, base.devs, base.cache)
 	}
@@ -87,7 +88,7 @@ func (f *FS) compareBase(base *state, sb superblock, at uint64) (*state, *diff, 
 
 // letThrough goes on after a commit that was not judged sound, as good as it can: with what the new
 // superblock says if that can be read, else with the chunks as they were.
-func (f *FS) letThrough(base *state, sb superblock, at uint64) {
+func (f *FS) letThrough(base *state, sb ondisk.Superblock, at uint64) {
 	s, err := loadState(f.disk, sb, at, base.devs, base.cache)
 	if err != nil {
 		s = base
@@ -98,7 +99,7 @@ func (f *FS) letThrough(base *state, sb superblock, at uint64) {
 }
 
 // compare makes the state of a superblock and its difference from a base; nil compares with nothing.
-func (f *FS) compare(base *state, sb superblock, at uint64, devs *devices, cache *nodeCache) (*state, *diff, error) {
+func (f *FS) compare(base *state, sb ondisk.Superblock, at uint64, devs *devices, cache *nodeCache) (*state, *diff, error) {
 	f.names.Reset()
 	c := comparison{base: base, sb: sb, at: at, disk: f.disk, devs: devs, cache: cache, names: f.names, memory: f.memory}
 	if base != nil {
@@ -112,7 +113,7 @@ func (f *FS) compare(base *state, sb superblock, at uint64, devs *devices, cache
 // A comparison is what a state and its difference from a base are made of.
 type comparison struct {
 	base      *state // nil: there is nothing to compare with
-	sb        superblock
+	sb        ondisk.Superblock
 	at        uint64 // where it stands
 	disk      interp.Disk
 	devs      *devices
@@ -132,7 +133,7 @@ func (c comparison) run() (*state, *diff, error) {
 		return nil, nil, err
 	}
 	s.stopped = c.stopped
-	txn := &change.Txn{Schema: schema, Generation: c.sb.generation(), Names: c.names}
+	txn := &change.Txn{Schema: ondisk.Schema, Generation: c.sb.Generation(), Names: c.names}
 	d := &diff{old: c.base, new: s, budget: newBudget(), out: newRecorder(txn, s.itemContext()), unflushed: c.unflushed, superLater: c.superLater}
 	d.out.memory = c.memory
 	if c.follows != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"fsward/interp"
+	"fsward/interp/btrfs/ondisk"
 	"fsward/interp/disk"
 )
 
@@ -12,7 +13,7 @@ import (
 type corrupter struct {
 	disk   interp.Disk
 	state  *state
-	blocks []*node
+	blocks []*ondisk.Node
 }
 
 // NewCorrupter reads the state that the superblock on a disk defines. With last, only what the last
@@ -26,7 +27,7 @@ func NewCorrupter(d interp.Disk, last bool) (interp.Corrupter, error) {
 	c := &corrupter{disk: d, state: s}
 	oldest := uint64(0)
 	if last {
-		oldest = s.sb.generation()
+		oldest = s.sb.Generation()
 	}
 	w := corruptWalk{corrupter: c, oldest: oldest, seen: make(map[uint64]bool), budget: newBudget()}
 	if err := w.below(s.chunkRoot()); err != nil {
@@ -35,7 +36,7 @@ func NewCorrupter(d interp.Disk, last bool) (interp.Corrupter, error) {
 	if err := w.below(s.rootTree()); err != nil {
 		return nil, baseline(err)
 	}
-	if log, ok := s.sb.logPointer(); ok {
+	if log, ok := logPointer(s.sb); ok {
 		if err := w.below(log); err != nil {
 			return nil, baseline(err)
 		}
@@ -64,13 +65,13 @@ func (w *corruptWalk) below(p pointer) error {
 		return err
 	}
 	w.blocks = append(w.blocks, n)
-	for i := range n.nritems() {
-		k := n.key(i)
+	for i := range n.NrItems() {
+		k := n.Key(i)
 		switch {
-		case n.level() > 0:
+		case n.Level() > 0:
 			err = w.below(childOf(n, i, p.chunkTree))
-		case (n.owner() == rootTreeID || n.owner() == treeLogID) && k.typ == rootItemKey:
-			if root, ok := parseRoot(k.objectid, n.item(i)); ok && !root.dropping {
+		case (n.Owner() == ondisk.RootTreeID || n.Owner() == ondisk.TreeLogID) && k.Type == ondisk.RootItemKey:
+			if root, ok := parseRoot(k.ObjectID, n.Item(i)); ok && !root.dropping {
 				err = w.below(root.pointer)
 			}
 		}
@@ -91,13 +92,13 @@ func (c *corrupter) Corrupt(spec string, pick int) (interp.Corruption, error) {
 		return c.super(&s, pick)
 	}
 	for _, n := range c.blocks {
-		var altered *node
+		var altered *ondisk.Node
 		for slot := range s.slots(n) {
 			if !s.fits(n, slot) {
 				continue
 			}
 			if altered == nil {
-				altered = &node{disk.NewRegion(bytes.Clone(n.r.Bytes()), n.addr())}
+				altered, _ = ondisk.NewNode(disk.NewRegion(bytes.Clone(n.Bytes()), n.Addr()))
 			}
 			text, ok := s.alter(altered, slot)
 			if !ok { // and nothing has changed
@@ -109,9 +110,9 @@ func (c *corrupter) Corrupt(spec string, pick int) (interp.Corruption, error) {
 				continue
 			}
 			out := interp.Corruption{What: fmt.Sprintf("%s: %s", s.place(n, slot), text)}
-			block := altered.r.Bytes()
-			c.state.rules.csum.seal(block)
-			addrs, count, err := c.state.chunks.copies(n.logical(), uint64(len(block)), groupMetadata|groupSystem)
+			block := altered.Bytes()
+			c.state.rules.csum.Seal(block)
+			addrs, count, err := c.state.chunks.copies(n.Logical(), uint64(len(block)), ondisk.GroupMetadata|ondisk.GroupSystem)
 			if err != nil {
 				return interp.Corruption{}, err
 			}
@@ -128,15 +129,15 @@ func (c *corrupter) Corrupt(spec string, pick int) (interp.Corruption, error) {
 func (c *corrupter) super(s *alterSpec, pick int) (interp.Corruption, error) {
 	var out interp.Corruption
 	for _, dev := range c.state.devs.list {
-		for _, off := range superOffsets {
-			if off+superSize > dev.size {
+		for _, off := range ondisk.SuperOffsets {
+			if off+ondisk.SuperSize > dev.size {
 				break
 			}
 			b, err := readSuper(c.disk, dev.start+off)
 			if err != nil {
 				return out, err
 			}
-			if (superblock{b}).generation() != c.state.sb.generation() {
+			if ondisk.NewSuperblock(b).Generation() != c.state.sb.Generation() {
 				continue // a mirror that is still to be written
 			}
 			text, ok := s.alterSuper(b[:])

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"fsward/change"
+	"fsward/interp/btrfs/ondisk"
 	"fsward/interp/disk"
 )
 
@@ -25,7 +26,7 @@ type itemContext struct {
 	sectorSize, nodeSize uint32
 	generation           uint64 // of the superblock: nothing in its trees is newer
 	incompat             uint64 // of the superblock
-	csum                 csumType
+	csum                 ondisk.CsumType
 	fsid                 [16]byte // of the nodes and the devices
 	rewritten            bool     // a tool is at work that writes the fsid in place
 	devs                 *devices
@@ -43,18 +44,18 @@ type decoder struct {
 	only  *fieldSet // which fields; nil: each. Contents are checked all the same
 	tree  uint64
 	names *change.Names
-	leaf  *node // that the items are in
+	leaf  *ondisk.Node // that the items are in
 	ents  []entity
 	vals  []fieldValue
 }
 
 // A fieldSet is some of the fields that objects have.
-type fieldSet [(fieldEnd + 63) / 64]uint64
+type fieldSet [(ondisk.FieldEnd + 63) / 64]uint64
 
-func (s *fieldSet) has(f change.Field) bool { return f < fieldEnd && s[f/64]&(1<<(f%64)) != 0 }
+func (s *fieldSet) has(f change.Field) bool { return f < ondisk.FieldEnd && s[f/64]&(1<<(f%64)) != 0 }
 
 func (s *fieldSet) add(f change.Field) {
-	if f < fieldEnd {
+	if f < ondisk.FieldEnd {
 		s[f/64] |= 1 << (f % 64)
 	}
 }
@@ -85,18 +86,18 @@ func (d *decoder) put(f change.Field, quiet bool, v change.Value) {
 func (d *decoder) num(f change.Field, n uint64) { d.put(f, false, change.Num(n)) }
 
 func (d *decoder) name(b []byte) {
-	if d.wants(fieldName, false) {
-		d.put(fieldName, false, d.names.Intern(b))
+	if d.wants(ondisk.FieldName, false) {
+		d.put(ondisk.FieldName, false, d.names.Intern(b))
 	}
 }
 
 // chunkOf puts the chunk that an address is in, by its first address. An address in none has no such field.
 func (d *decoder) chunkOf(logical uint64) {
-	if d.ctx.where == nil || !d.wants(fieldChunk, false) {
+	if d.ctx.where == nil || !d.wants(ondisk.FieldChunk, false) {
 		return
 	}
 	if c := d.ctx.where.find(logical, 1); c != nil {
-		d.num(fieldChunk, c.logical)
+		d.num(ondisk.FieldChunk, c.logical)
 	}
 }
 
@@ -116,41 +117,41 @@ func read(r disk.Region, off, width int) uint64 {
 
 // structure puts the fields of a structure. The caller has checked that r has at least its size, or as
 // many bytes as limit says, where a structure may be cut short.
-func (d *decoder) structure(s *structure, r disk.Region, limit int) error {
-	for i := range s.fields {
-		f := &s.fields[i]
-		if f.off+f.width > limit {
+func (d *decoder) structure(s *ondisk.Structure, r disk.Region, limit int) error {
+	for i := range s.Fields {
+		f := &s.Fields[i]
+		if f.Off+f.Width > limit {
 			continue
 		}
-		if f.width == keySize {
-			if d.wants(f.field, f.quiet) {
-				d.put(f.field, f.quiet, d.keyValue(readKey(r, f.off)))
+		if f.Width == ondisk.DiskKeySize {
+			if d.wants(f.Field, f.Quiet) {
+				d.put(f.Field, f.Quiet, d.keyValue(ondisk.ReadKey(r, f.Off)))
 			}
 			continue
 		}
-		if f.width == uuidSize {
+		if f.Width == ondisk.UUIDSize {
 			d.uuid(f, r)
 			continue
 		}
-		if f.field != 0 && (f.words != nil || d.wants(f.field, f.quiet)) {
-			n := read(r, f.off, f.width)
-			v, err := wordOrNum(n, f.words)
+		if f.Field != 0 && (f.Words != nil || d.wants(f.Field, f.Quiet)) {
+			n := read(r, f.Off, f.Width)
+			v, err := wordOrNum(n, f.Words)
 			if err != nil {
-				return violatedAt(itemRule, r.Addr()+uint64(f.off), "%s of %s is %d", f.member, s.name, n)
+				return violatedAt(itemRule, r.Addr()+uint64(f.Off), "%s of %s is %d", f.Name, s.Name, n)
 			}
-			d.put(f.field, f.quiet, v)
+			d.put(f.Field, f.Quiet, v)
 		}
-		for j := range f.parts {
-			p := &f.parts[j]
-			if p.words == nil && !d.wants(p.field, p.quiet) {
+		for j := range f.Parts {
+			p := &f.Parts[j]
+			if p.Words == nil && !d.wants(p.Field, p.Quiet) {
 				continue
 			}
-			n := read(r, f.off, f.width)
-			v, err := wordOrNum(n&p.mask>>p.shift, p.words)
+			n := read(r, f.Off, f.Width)
+			v, err := wordOrNum(n&p.Mask>>p.Shift, p.Words)
 			if err != nil {
-				return violatedAt(itemRule, r.Addr()+uint64(f.off), "%s of %s is %#x", f.member, s.name, n)
+				return violatedAt(itemRule, r.Addr()+uint64(f.Off), "%s of %s is %#x", f.Name, s.Name, n)
 			}
-			d.put(p.field, p.quiet, v)
+			d.put(p.Field, p.Quiet, v)
 		}
 	}
 	return nil
@@ -162,15 +163,15 @@ func wordOrNum(n uint64, words []change.WordID) (change.Value, error) {
 	if words == nil {
 		return change.Num(n), nil
 	}
-	if n >= uint64(len(words)) || words[n] == wordNone {
+	if n >= uint64(len(words)) || words[n] == ondisk.WordNone {
 		return change.Value{}, errNoWord
 	}
 	return change.WordValue(words[n]), nil
 }
 
 // keyValue makes the value of a key that stands in an item. A type that is not known has kind 0.
-func (d *decoder) keyValue(k key) change.Value {
-	return d.names.Key(k.objectid, kindByType[k.typ], k.offset)
+func (d *decoder) keyValue(k ondisk.Key) change.Value {
+	return d.names.Key(k.ObjectID, ondisk.KindByType[k.Type], k.Offset)
 }
 
 // ref decodes an item in a leaf.
@@ -181,18 +182,18 @@ func (d *decoder) ref(item *itemRef) error {
 
 // uuid puts a UUID as the key under which the uuid tree files it (btrfs_uuid_to_key); none if it is all
 // zeros (btrfs_is_empty_uuid).
-func (d *decoder) uuid(f *layoutField, r disk.Region) {
-	if low, high := r.U64(f.off), r.U64(f.off+8); low|high != 0 && d.wants(f.field, f.quiet) {
-		d.put(f.field, f.quiet, d.names.Key(low, f.kind, high))
+func (d *decoder) uuid(f *ondisk.Member, r disk.Region) {
+	if low, high := r.U64(f.Off), r.U64(f.Off+8); low|high != 0 && d.wants(f.Field, f.Quiet) {
+		d.put(f.Field, f.Quiet, d.names.Key(low, f.Kind, high))
 	}
 }
 
 // item decodes one item and checks its contents (btrfs_check_leaf's check_leaf_item). The error is a
 // *structureError or an *interp.UnsupportedError.
-func (d *decoder) item(k key, r disk.Region) error {
-	kind := kindByType[k.typ]
-	if kind == 0 || itemTypes[kind].trees&classOf(d.tree) == 0 {
-		return violatedAt(itemTypeRule, r.Addr(), "an item of type %d in tree %s", k.typ, change.NumText(d.tree)).in(d.tree, k)
+func (d *decoder) item(k ondisk.Key, r disk.Region) error {
+	kind := ondisk.KindByType[k.Type]
+	if kind == 0 || ondisk.ItemTypes[kind].Trees&ondisk.ClassOf(d.tree) == 0 {
+		return violatedAt(itemTypeRule, r.Addr(), "an item of type %d in tree %s", k.Type, change.NumText(d.tree)).in(d.tree, k)
 	}
 	err := d.contents(kind, k, r)
 	if e, ok := errors.AsType[*structureError](err); ok {
@@ -201,70 +202,70 @@ func (d *decoder) item(k key, r disk.Region) error {
 	return err
 }
 
-func (d *decoder) contents(kind change.Kind, k key, r disk.Region) error {
-	t := &itemTypes[kind]
+func (d *decoder) contents(kind change.Kind, k ondisk.Key, r disk.Region) error {
+	t := &ondisk.ItemTypes[kind]
 	switch kind {
-	case kindInodeItem:
+	case ondisk.KindInodeItem:
 		return d.inodeItem(k, r)
-	case kindInodeRef:
+	case ondisk.KindInodeRef:
 		return d.inodeRefs(k, r)
-	case kindInodeExtref:
+	case ondisk.KindInodeExtref:
 		return d.inodeExtrefs(k, r)
-	case kindXattrItem, kindDirItem, kindDirIndex:
+	case ondisk.KindXattrItem, ondisk.KindDirItem, ondisk.KindDirIndex:
 		return d.dirItems(kind, k, r)
-	case kindExtentData:
+	case ondisk.KindExtentData:
 		return d.fileExtent(k, r)
-	case kindExtentCsum:
+	case ondisk.KindExtentCsum:
 		return d.extentCsum(k, r)
-	case kindRootItem:
+	case ondisk.KindRootItem:
 		return d.rootItem(k, r)
-	case kindRootRef, kindRootBackref:
+	case ondisk.KindRootRef, ondisk.KindRootBackref:
 		return d.rootRef(kind, k, r)
-	case kindExtentItem, kindMetadataItem:
+	case ondisk.KindExtentItem, ondisk.KindMetadataItem:
 		return d.extentItem(kind, k, r)
-	case kindTreeBlockRef, kindSharedBlockRef, kindExtentDataRef, kindSharedDataRef:
+	case ondisk.KindTreeBlockRef, ondisk.KindSharedBlockRef, ondisk.KindExtentDataRef, ondisk.KindSharedDataRef:
 		return d.keyedRef(kind, k, r)
-	case kindBlockGroupItem:
+	case ondisk.KindBlockGroupItem:
 		return d.blockGroup(k, r)
-	case kindUUIDSubvol, kindUUIDReceived:
+	case ondisk.KindUUIDSubvol, ondisk.KindUUIDReceived:
 		return d.uuidItem(kind, k, r)
-	case kindQgroupStatus, kindQgroupInfo, kindQgroupLimit, kindQgroupRelation:
+	case ondisk.KindQgroupStatus, ondisk.KindQgroupInfo, ondisk.KindQgroupLimit, ondisk.KindQgroupRelation:
 		return d.quotaItem(kind, k, r)
-	case kindFreeSpaceInfo:
+	case ondisk.KindFreeSpaceInfo:
 		return d.freeSpaceInfo(k, r)
-	case kindFreeSpaceExtent:
+	case ondisk.KindFreeSpaceExtent:
 		return d.freeSpaceExtent(k, r)
-	case kindFreeSpaceBitmap:
+	case ondisk.KindFreeSpaceBitmap:
 		return d.freeSpaceBitmap(k, r)
-	case kindDevItem:
+	case ondisk.KindDevItem:
 		return d.devItem(k, r)
-	case kindDevExtent:
+	case ondisk.KindDevExtent:
 		return d.devExtent(k, r)
-	case kindFreeSpaceHeader, kindOrphanItem, kindVerityDesc, kindVerityMerkle, kindTemporaryItem, kindPersistentItem,
-		kindDevReplace:
+	case ondisk.KindFreeSpaceHeader, ondisk.KindOrphanItem, ondisk.KindVerityDesc, ondisk.KindVerityMerkle, ondisk.KindTemporaryItem, ondisk.KindPersistentItem,
+		ondisk.KindDevReplace:
 		if err := checkSmallItem(kind, k, r); err != nil {
 			return err
 		}
-	case kindChunkItem:
+	case ondisk.KindChunkItem:
 		return d.chunkItem(k, r)
 	}
-	d.begin(kind, k.objectid, k.offset, 0)
+	d.begin(kind, k.ObjectID, k.Offset, 0)
 	switch {
-	case t.layout != nil:
-		if r.Len() != t.layout.size {
-			return sizeError(t, r, t.layout.size)
+	case t.Layout != nil:
+		if r.Len() != t.Layout.Size {
+			return sizeError(t, r, t.Layout.Size)
 		}
-		return d.structure(t.layout, r, t.layout.size)
-	case t.extra == nil: // all is in the key
+		return d.structure(t.Layout, r, t.Layout.Size)
+	case t.Extra == nil: // all is in the key
 		if r.Len() != 0 {
 			return sizeError(t, r, 0)
 		}
 	default:
-		d.num(fieldSize, uint64(r.Len()))
+		d.num(ondisk.FieldSize, uint64(r.Len()))
 	}
 	return nil
 }
 
-func sizeError(t *itemType, r disk.Region, want int) error {
-	return violatedAt(itemRule, r.Addr(), "%s has %d bytes, want %d", t.name, r.Len(), want)
+func sizeError(t *ondisk.ItemType, r disk.Region, want int) error {
+	return violatedAt(itemRule, r.Addr(), "%s has %d bytes, want %d", t.Name, r.Len(), want)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"fsward/interp"
+	"fsward/interp/btrfs/ondisk"
 )
 
 // A device is one of the disks that a file system consists of.
@@ -12,7 +13,7 @@ type device struct {
 	uuid  [16]byte
 	start uint64 // device address of its first byte
 	size  uint64 // bytes
-	sb    superblock
+	sb    ondisk.Superblock
 }
 
 // devices are the disks of a file system that are there. They are not changed once they are made: when
@@ -52,21 +53,21 @@ func (d *devices) without(start uint64) *devices {
 
 // with returns the devices with that on one disk being what its superblock says. It is an error if two
 // disks then claim to be the same device.
-func (d *devices) with(start, size uint64, sb *superblock) (*devices, error) {
+func (d *devices) with(start, size uint64, sb *ondisk.Superblock) (*devices, error) {
 	out := d.without(start)
-	if other := out.find(sb.devID()); other != nil {
-		return nil, &interp.UnsupportedError{FS: fsName, Feature: fmt.Sprintf("a file system with device %d on two disks, %d and %d",
-			sb.devID(), other.start/interp.DiskStride, start/interp.DiskStride)}
+	if other := out.find(sb.DevItem().DevID()); other != nil {
+		return nil, &interp.UnsupportedError{FS: ondisk.FSName, Feature: fmt.Sprintf("a file system with device %d on two disks, %d and %d",
+			sb.DevItem().DevID(), other.start/interp.DiskStride, start/interp.DiskStride)}
 	}
-	out.list = append(out.list, device{id: sb.devID(), uuid: sb.devUUID(), start: start, size: size, sb: *sb})
+	out.list = append(out.list, device{id: sb.DevItem().DevID(), uuid: sb.DevItem().UUID(), start: start, size: size, sb: *sb})
 	return out, nil
 }
 
 // newest returns the superblock of the highest generation, from which a mount would go on: of several, that of the
 // lowest devid (open_fs_devices goes through the devices in that order and sets latest_dev).
-func (d *devices) newest() (sb superblock, start uint64) {
+func (d *devices) newest() (sb ondisk.Superblock, start uint64) {
 	for i := range d.list {
-		if i == 0 || d.list[i].sb.before(sb) {
+		if i == 0 || precedes(d.list[i].sb, sb) {
 			sb, start = d.list[i].sb, d.list[i].start
 		}
 	}
@@ -74,25 +75,25 @@ func (d *devices) newest() (sb superblock, start uint64) {
 }
 
 // before tells whether a mount goes by one superblock rather than by that of another device.
-func (s superblock) before(o superblock) bool {
-	if s.generation() != o.generation() {
-		return s.generation() > o.generation()
+func precedes(s, o ondisk.Superblock) bool {
+	if s.Generation() != o.Generation() {
+		return s.Generation() > o.Generation()
 	}
-	return s.devID() < o.devID()
+	return s.DevItem().DevID() < o.DevItem().DevID()
 }
 
 // decides tells whether a mount would go by a superblock that is at a device address, as the disks are now.
-func (d *devices) decides(disk interp.Disk, at uint64, sb superblock) bool {
+func (d *devices) decides(disk interp.Disk, at uint64, sb ondisk.Superblock) bool {
 	if !isPrimary(at) {
 		return false
 	}
 	for i := range d.list {
 		dev := &d.list[i]
-		if dev.start+superOffset == at {
+		if dev.start+ondisk.SuperOffset == at {
 			continue
 		}
-		now, err := readSuper(disk, dev.start+superOffset)
-		if err == nil && magicOf(now) == superMagic && (superblock{now}).before(sb) {
+		now, err := readSuper(disk, dev.start+ondisk.SuperOffset)
+		if err == nil && ondisk.NewSuperblock(now).Magic() == ondisk.SuperMagic && precedes(ondisk.NewSuperblock(now), sb) {
 			return false
 		}
 	}
@@ -106,12 +107,12 @@ func (s *state) replacement() (source, target *device) {
 	if target == nil {
 		return nil, nil
 	}
-	root, ok, err := s.treeRoot(devTreeID)
+	root, ok, err := s.treeRoot(ondisk.DevTreeID)
 	if !ok || err != nil {
 		return nil, nil
 	}
-	p, ok, err := s.seek(devTreeID, root.pointer, key{0, devReplaceKey, 0})
-	if !ok || err != nil || p.key() != (key{0, devReplaceKey, 0}) {
+	p, ok, err := s.seek(ondisk.DevTreeID, root.pointer, ondisk.Key{Type: ondisk.DevReplaceKey})
+	if !ok || err != nil || p.key() != (ondisk.Key{Type: ondisk.DevReplaceKey}) {
 		return nil, nil
 	}
 	item := p.item()

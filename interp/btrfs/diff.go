@@ -1,12 +1,14 @@
 package btrfs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 
 	"fsward/change"
 	"fsward/interp"
+	"fsward/interp/btrfs/ondisk"
 )
 
 // A diff compares two states of a file system, reading only what the newer one does not share with the
@@ -63,15 +65,12 @@ func (d *diff) run() {
 	for k := range roots {
 		keys = append(keys, k)
 	}
-	keys = append(keys, treeKey{id: chunkTreeID})
+	keys = append(keys, treeKey{id: ondisk.ChunkTreeID})
 	slices.SortFunc(keys, func(a, b treeKey) int {
-		if a == b {
-			return 0
-		}
-		return order(a.id < b.id || a.id == b.id && a.offset < b.offset)
+		return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.offset, b.offset))
 	})
 	for _, k := range keys {
-		if k.id == chunkTreeID {
+		if k.id == ondisk.ChunkTreeID {
 			d.mergeTree(d.chunkTree(), nil)
 		} else {
 			d.diffTree(k.id, roots[k])
@@ -86,7 +85,7 @@ func (d *diff) super() {
 		d.out.txn.Records = make([]change.Record, superRoom)
 		return
 	}
-	var old *superblock
+	var old *ondisk.Superblock
 	if d.old != nil {
 		old = &d.old.sb
 	}
@@ -105,7 +104,7 @@ func (d *diff) oldPointer(of func(*state) pointer) *pointer {
 
 func (d *diff) chunkTree() *treeDiff {
 	p := d.new.chunkRoot()
-	return d.newTree(chunkTreeID, d.oldPointer((*state).chunkRoot), &p, false)
+	return d.newTree(ondisk.ChunkTreeID, d.oldPointer((*state).chunkRoot), &p, false)
 }
 
 // readChunks makes the chunk map of the new state from the old one and what changed in the chunk tree.
@@ -115,9 +114,9 @@ func (d *diff) readChunks() error {
 	if err != nil {
 		return err
 	}
-	d.new.rules.chunkTreeUUID, d.new.rules.anyChunkTree = root.chunkTreeUUID(), false
+	d.new.rules.chunkTreeUUID, d.new.rules.anyChunkTree = root.ChunkTreeUUID(), false
 	if d.old != nil && d.old.rules.chunkTreeUUID != d.new.rules.chunkTreeUUID {
-		return violatedAt(headerRule, root.addr(), "block %d: chunk_tree_uuid changed", root.logical())
+		return violatedAt(headerRule, root.Addr(), "block %d: chunk_tree_uuid changed", root.Logical())
 	}
 	sys := d.new.chunks
 	chunks := make(map[uint64]chunk)
@@ -131,20 +130,20 @@ func (d *diff) readChunks() error {
 		return nil
 	}
 	var chunkErr error
-	err = t.merge(func(k key, old, now *itemRef) error {
-		if k.typ != chunkItemKey {
+	err = t.merge(func(k ondisk.Key, old, now *itemRef) error {
+		if k.Type != ondisk.ChunkItemKey {
 			return nil
 		}
 		if now == nil {
-			delete(chunks, k.offset)
+			delete(chunks, k.Offset)
 			return nil
 		}
-		c, err := parseChunk(k, now.data(), d.new.sb.sectorSize(), d.new.devs)
+		c, err := parseChunk(k, now.data(), d.new.sb.SectorSize(), d.new.devs)
 		if err != nil {
 			chunkErr = errors.Join(chunkErr, err)
 			return nil
 		}
-		chunks[k.offset] = c
+		chunks[k.Offset] = c
 		return nil
 	})
 	if err := errors.Join(err, chunkErr); err != nil {
@@ -177,18 +176,18 @@ type rootChange struct {
 // diffRoots compares the root trees and collects the trees whose root items differ.
 func (d *diff) diffRoots(roots map[treeKey]*rootChange) {
 	p := d.new.rootTree()
-	t := d.newTree(rootTreeID, d.oldPointer((*state).rootTree), &p, false)
-	d.mergeTree(t, func(k key, old, now *itemRef) {
-		if k.typ != rootItemKey {
+	t := d.newTree(ondisk.RootTreeID, d.oldPointer((*state).rootTree), &p, false)
+	d.mergeTree(t, func(k ondisk.Key, old, now *itemRef) {
+		if k.Type != ondisk.RootItemKey {
 			return
 		}
-		if now != nil && (k.objectid == rootTreeID || k.objectid == chunkTreeID) {
-			d.fault(violatedAt(rootRule, now.data().Addr(), "a root item of tree %d, which the superblock leads to", k.objectid).in(rootTreeID, k))
+		if now != nil && (k.ObjectID == ondisk.RootTreeID || k.ObjectID == ondisk.ChunkTreeID) {
+			d.fault(violatedAt(rootRule, now.data().Addr(), "a root item of tree %d, which the superblock leads to", k.ObjectID).in(ondisk.RootTreeID, k))
 			return
 		}
-		id := treeKey{id: k.objectid}
-		if k.objectid == treeRelocID {
-			id.offset = k.offset
+		id := treeKey{id: k.ObjectID}
+		if k.ObjectID == ondisk.TreeRelocID {
+			id.offset = k.Offset
 		}
 		c := roots[id]
 		if c == nil {
@@ -196,18 +195,18 @@ func (d *diff) diffRoots(roots map[treeKey]*rootChange) {
 			roots[id] = c
 		}
 		if old != nil {
-			if r, ok := parseRoot(k.objectid, old.data()); ok {
+			if r, ok := parseRoot(k.ObjectID, old.data()); ok {
 				c.old = &r
 			}
 		}
 		if now != nil {
 			c.added = c.added || old == nil
-			if r, ok := parseRoot(k.objectid, now.data()); ok {
+			if r, ok := parseRoot(k.ObjectID, now.data()); ok {
 				c.new = &r
 			}
 		}
-		if classOf(k.objectid) == 0 {
-			d.fault(&interp.UnsupportedError{FS: fsName, Feature: "the tree " + change.NumText(k.objectid)})
+		if ondisk.ClassOf(k.ObjectID) == 0 {
+			d.fault(&interp.UnsupportedError{FS: ondisk.FSName, Feature: "the tree " + change.NumText(k.ObjectID)})
 		}
 	})
 }
@@ -229,7 +228,7 @@ func (d *diff) diffTree(id uint64, c *rootChange) {
 	if oldRoot != nil && newRoot != nil && *oldRoot == *newRoot && c.old.dead == c.new.dead {
 		return
 	}
-	quiet := id == treeRelocID || c.new != nil && c.new.dead
+	quiet := id == ondisk.TreeRelocID || c.new != nil && c.new.dead
 	if quiet {
 		d.newTree(id, nil, newRoot, true)
 		return
@@ -241,18 +240,18 @@ func (d *diff) diffTree(id uint64, c *rootChange) {
 // once.
 func (d *diff) checkTrees(roots map[treeKey]*rootChange) {
 	var ids []uint64
-	for _, id := range []uint64{extentTreeID, devTreeID, fsTreeID, csumTreeID} {
+	for _, id := range []uint64{ondisk.ExtentTreeID, ondisk.DevTreeID, ondisk.FSTreeID, ondisk.CsumTreeID} {
 		if _, changed := roots[treeKey{id: id}]; changed || d.old == nil {
 			ids = append(ids, id)
 		}
 	}
 	for k, c := range roots {
-		if c.added && k.id != treeRelocID {
+		if c.added && k.id != ondisk.TreeRelocID {
 			ids = append(ids, k.id)
 		}
 	}
-	if _, changed := roots[treeKey{id: dataRelocTreeID}]; changed {
-		ids = append(ids, dataRelocTreeID) // there from the first mount on
+	if _, changed := roots[treeKey{id: ondisk.DataRelocTreeID}]; changed {
+		ids = append(ids, ondisk.DataRelocTreeID) // there from the first mount on
 	}
 	slices.Sort(ids)
 	for _, id := range slices.Compact(ids) {

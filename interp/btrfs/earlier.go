@@ -1,22 +1,25 @@
 package btrfs
 
-import "fsward/interp"
+import (
+	"fsward/interp"
+	"fsward/interp/btrfs/ondisk"
+)
 
 // An earlier is what was followed until a superblock was written by which no mount goes (devices.decides), as long as no other came: a
 // further copy of a commit, or a log commit on a disk that does not decide. If power is cut then, it is as if that had never been written:
 // docs/decisions/0003.
 type earlier struct {
 	base *state
-	sb   superblock // of base, which log commits change
+	sb   ondisk.Superblock // of base, which log commits change
 	log  *logState
 }
 
 // remember is told of a superblock that was written, and what was followed before it.
-func (f *FS) remember(was earlier, at uint64, sb superblock) {
+func (f *FS) remember(was earlier, at uint64, sb ondisk.Superblock) {
 	switch {
 	case was.base.devs.decides(f.disk, at, sb):
 		f.earlier = nil
-	case f.earlier == nil && (f.base != was.base || f.base.sb.b != was.sb.b):
+	case f.earlier == nil && (f.base != was.base || f.base.sb.Bytes() != was.sb.Bytes()):
 		f.earlier = &was
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"fsward/change"
 	"fsward/interp"
+	"fsward/interp/btrfs/ondisk"
 	"fsward/interp/disk"
 )
 
@@ -18,14 +19,10 @@ var fuzzedDevices = &devices{list: []device{{id: 1, size: 1 << 30}, {id: 2, star
 // FuzzedItem decodes an item and returns the number of objects in it.
 func FuzzedItem(tree, id, offset uint64, typ uint8, data []byte) (int, error) {
 	d := decoder{tree: tree, names: change.NewNames(), ctx: itemContext{sectorSize: 4096, nodeSize: 16384, generation: 100,
-		incompat: incompatSkinnyMetadata | incompatSimpleQuota, devs: fuzzedDevices}}
-	err := d.item(key{id, typ, offset}, disk.NewRegion(data, 1<<20))
+		incompat: ondisk.IncompatSkinnyMetadata | ondisk.IncompatSimpleQuota, devs: fuzzedDevices}}
+	err := d.item(ondisk.Key{ObjectID: id, Type: typ, Offset: offset}, disk.NewRegion(data, 1<<20))
 	return len(d.ents), err
 }
-
-// NameHash and DataRefHash are what keys of items have for an offset.
-func NameHash(name []byte) uint64   { return nameHash(name) }
-func DataRefHash(ref []byte) uint64 { return extentDataRefHash(ref) }
 
 // FuzzedNode checks a node, makes its checksum right first, and reads all of it if it is sound.
 func FuzzedNode(data []byte) error {
@@ -33,22 +30,22 @@ func FuzzedNode(data []byte) error {
 		return nil
 	}
 	b := append([]byte(nil), data...)
-	csumCRC32C.seal(b)
+	ondisk.CsumCRC32C.Seal(b)
 	rules := nodeRules{nodeSize: uint32(len(b)), sectorSize: 4096, anyChunkTree: true, fsid: [16]byte(b[32:48])}
 	n, err := checkNode(disk.NewRegion(b, 1<<20), binary.LittleEndian.Uint64(b[48:]), rules)
 	if err != nil {
 		return err
 	}
-	for i := range n.nritems() {
-		if j, found := n.search(n.key(i)); !found || j != i {
+	for i := range n.NrItems() {
+		if j, found := n.Search(n.Key(i)); !found || j != i {
 			panic("a key that is there is not found")
 		}
-		if n.level() > 0 {
+		if n.Level() > 0 {
 			childOf(n, i, false)
 			continue
 		}
-		k := n.key(i)
-		if _, err := FuzzedItem(n.owner(), k.objectid, k.offset, k.typ, n.item(i).Bytes()); err != nil {
+		k := n.Key(i)
+		if _, err := FuzzedItem(n.Owner(), k.ObjectID, k.Offset, k.Type, n.Item(i).Bytes()); err != nil {
 			continue
 		}
 	}
@@ -57,16 +54,16 @@ func FuzzedNode(data []byte) error {
 
 // FuzzedSuper parses a superblock and its chunks, with a checksum that is made right first.
 func FuzzedSuper(data []byte) error {
-	b := new([superSize]byte)
+	b := new([ondisk.SuperSize]byte)
 	copy(b[:], data)
-	if t := csumType(binary.LittleEndian.Uint16(b[196:])); t < csumTypes {
-		t.seal(b[:])
+	if t := ondisk.CsumType(binary.LittleEndian.Uint16(b[196:])); t < ondisk.CsumTypes {
+		t.Seal(b[:])
 	}
-	sb, err := parseSuper(b, superOffset)
+	sb, err := parseSuper(b, ondisk.SuperOffset)
 	if err != nil {
 		return err
 	}
-	chunks, err := parseSysArray(sb, superOffset, fuzzedDevices)
+	chunks, err := parseSysArray(sb, ondisk.SuperOffset, fuzzedDevices)
 	if err != nil {
 		return err
 	}
@@ -85,7 +82,7 @@ func FuzzedSuper(data []byte) error {
 
 // FuzzedChunk parses a chunk item and maps addresses in it.
 func FuzzedChunk(logical uint64, data []byte) error {
-	c, err := parseChunk(key{firstChunkTreeID, chunkItemKey, logical}, disk.NewRegion(data, 1<<20), 4096, fuzzedDevices)
+	c, err := parseChunk(ondisk.Key{ObjectID: ondisk.FirstChunkTreeID, Type: ondisk.ChunkItemKey, Offset: logical}, disk.NewRegion(data, 1<<20), 4096, fuzzedDevices)
 	if err == nil {
 		checkLocate(&c)
 	}
@@ -129,7 +126,7 @@ func BaseOf(f *FS) State { return State{f.base} }
 
 // Difference returns what differs in a tree, as text, found by one goroutine or by two; ok is false if two cannot share it.
 func Difference(old, now State, tree uint64, halves bool) (lines []string, ok bool) {
-	txn := &change.Txn{Schema: schema, Names: change.NewNames()}
+	txn := &change.Txn{Schema: ondisk.Schema, Names: change.NewNames()}
 	d := &diff{old: old.s, new: now.s, budget: newBudget(), out: newRecorder(txn, now.s.itemContext())}
 	root := func(s State) *pointer {
 		if s.s == nil {
@@ -150,7 +147,7 @@ func Difference(old, now State, tree uint64, halves bool) (lines []string, ok bo
 		d.record(t.merge, nil)
 	}
 	for _, r := range txn.Records {
-		lines = append(lines, fmt.Sprintf("%s %#v %#v", schema.RecordText(r, txn.Names), r.Old, r.New))
+		lines = append(lines, fmt.Sprintf("%s %#v %#v", ondisk.Schema.RecordText(r, txn.Names), r.Old, r.New))
 	}
 	return append(lines, fmt.Sprint(d.faults, d.unknown, d.used, txn.Names.Len())), ok
 }

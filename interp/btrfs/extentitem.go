@@ -4,65 +4,66 @@ import (
 	"math"
 
 	"fsward/change"
+	"fsward/interp/btrfs/ondisk"
 	"fsward/interp/disk"
 )
 
 // extentItem follows check_extent_item: an extent and the back references that fit inside the item. Its
 // generation is held to that of the superblock itself, as btrfs check does.
-func (d *decoder) extentItem(kind change.Kind, k key, r disk.Region) error {
+func (d *decoder) extentItem(kind change.Kind, k ondisk.Key, r disk.Region) error {
 	const blockInfoSize = 18 // struct btrfs_tree_block_info
 	bad := func(format string, args ...any) error {
-		return violatedAt(itemRule, r.Addr(), itemTypes[kind].name+": "+format, args...)
+		return violatedAt(itemRule, r.Addr(), ondisk.ItemTypes[kind].Name+": "+format, args...)
 	}
-	if r.Len() < extentItemLayout.size {
-		return bad("%d bytes, at least %d are needed", r.Len(), extentItemLayout.size)
+	if r.Len() < ondisk.ExtentItemSize {
+		return bad("%d bytes, at least %d are needed", r.Len(), ondisk.ExtentItemSize)
 	}
 	refs, generation, flags := r.U64(0), r.U64(8), r.U64(16)
-	treeBlock := flags&extentFlagTreeBlock != 0
+	treeBlock := flags&ondisk.ExtentFlagTreeBlock != 0
 	switch {
-	case kind == kindMetadataItem && d.ctx.incompat&incompatSkinnyMetadata == 0:
+	case kind == ondisk.KindMetadataItem && d.ctx.incompat&ondisk.IncompatSkinnyMetadata == 0:
 		return bad("the feature SKINNY_METADATA is off")
-	case !d.ctx.aligned(k.objectid):
-		return bad("its address %d is not a multiple of sectorsize", k.objectid)
-	case kind == kindMetadataItem && k.offset >= maxLevel:
-		return bad("level is %d, at most %d", k.offset, maxLevel-1)
+	case !d.ctx.aligned(k.ObjectID):
+		return bad("its address %d is not a multiple of sectorsize", k.ObjectID)
+	case kind == ondisk.KindMetadataItem && k.Offset >= ondisk.MaxLevel:
+		return bad("level is %d, at most %d", k.Offset, ondisk.MaxLevel-1)
 	case generation > d.ctx.generation:
 		return bad("generation is %d, the superblock's is %d", generation, d.ctx.generation)
-	case flags&^(extentFlagData|extentFlagTreeBlock|extentFlagFullBackref) != 0:
+	case flags&^(ondisk.ExtentFlagData|ondisk.ExtentFlagTreeBlock|ondisk.ExtentFlagFullBackref) != 0:
 		return bad("flags is %#x", flags)
-	case flags&extentFlagData != 0 == treeBlock:
+	case flags&ondisk.ExtentFlagData != 0 == treeBlock:
 		return bad("flags is %#x: an extent is either of data or a tree block", flags)
-	case !treeBlock && flags&extentFlagFullBackref != 0:
+	case !treeBlock && flags&ondisk.ExtentFlagFullBackref != 0:
 		return bad("flags is %#x: full_backref is for tree blocks", flags)
-	case !treeBlock && kind == kindMetadataItem:
+	case !treeBlock && kind == ondisk.KindMetadataItem:
 		return bad("flags is %#x: it is of data", flags)
-	case kind == kindExtentItem && (k.offset == 0 || !d.ctx.aligned(k.offset) || k.objectid+k.offset < k.objectid):
-		return bad("length is %d", k.offset)
-	case kind == kindExtentItem && treeBlock && k.offset != uint64(d.ctx.nodeSize):
-		return bad("length of a tree block is %d, nodesize is %d", k.offset, d.ctx.nodeSize)
+	case kind == ondisk.KindExtentItem && (k.Offset == 0 || !d.ctx.aligned(k.Offset) || k.ObjectID+k.Offset < k.ObjectID):
+		return bad("length is %d", k.Offset)
+	case kind == ondisk.KindExtentItem && treeBlock && k.Offset != uint64(d.ctx.nodeSize):
+		return bad("length of a tree block is %d, nodesize is %d", k.Offset, d.ctx.nodeSize)
 	}
-	d.begin(kind, k.objectid, k.offset, 0)
-	if err := d.structure(&extentItemLayout, r, extentItemLayout.size); err != nil {
+	d.begin(kind, k.ObjectID, k.Offset, 0)
+	if err := d.structure(&ondisk.ExtentItemLayout, r, ondisk.ExtentItemSize); err != nil {
 		return err
 	}
-	d.chunkOf(k.objectid)
+	d.chunkOf(k.ObjectID)
 	if treeBlock {
-		d.num(fieldFullBackref, flags&extentFlagFullBackref>>8)
+		d.num(ondisk.FieldFullBackref, flags&ondisk.ExtentFlagFullBackref>>8)
 	}
-	off := uint64(extentItemLayout.size)
-	if kind == kindExtentItem && treeBlock {
+	off := uint64(ondisk.ExtentItemSize)
+	if kind == ondisk.KindExtentItem && treeBlock {
 		info, err := r.Sub(off, blockInfoSize)
 		if err != nil {
 			return bad("%d bytes end within its btrfs_tree_block_info", r.Len())
 		}
-		level := info.U8(keySize)
-		if level >= maxLevel {
-			return bad("level is %d, at most %d", level, maxLevel-1)
+		level := info.U8(ondisk.DiskKeySize)
+		if level >= ondisk.MaxLevel {
+			return bad("level is %d, at most %d", level, ondisk.MaxLevel-1)
 		}
-		d.num(fieldLevel, uint64(level))
+		d.num(ondisk.FieldLevel, uint64(level))
 		off += blockInfoSize
 	}
-	inline, err := d.inlineRefs(k.objectid, r, off, treeBlock)
+	inline, err := d.inlineRefs(k.ObjectID, r, off, treeBlock)
 	if err != nil {
 		return err
 	}
@@ -81,11 +82,11 @@ func (d *decoder) inlineRefs(bytenr uint64, r disk.Region, off uint64, treeBlock
 		typ := r.U8(int(off))
 		rest, size := off+1, uint64(8)
 		switch typ {
-		case extentDataRefKey:
-			size = uint64(extentDataRefLayout.size)
-		case sharedDataRefKey:
-			size = 8 + uint64(sharedDataRefLayout.size)
-		case treeBlockRefKey, sharedBlockRefKey, extentOwnerRefKey:
+		case ondisk.ExtentDataRefKey:
+			size = uint64(ondisk.ExtentDataRefSize)
+		case ondisk.SharedDataRefKey:
+			size = 8 + uint64(ondisk.SharedDataRefSize)
+		case ondisk.TreeBlockRefKey, ondisk.SharedBlockRefKey, ondisk.ExtentOwnerRefKey:
 		default:
 			return 0, violatedAt(itemRule, r.Addr()+off, "a back reference has type %d", typ)
 		}
@@ -93,28 +94,28 @@ func (d *decoder) inlineRefs(bytenr uint64, r disk.Region, off uint64, treeBlock
 		if err != nil {
 			return 0, violatedAt(itemRule, r.Addr()+off, "a back reference of type %d lies beyond the end of the item", typ)
 		}
-		if blockRef := typ == treeBlockRefKey || typ == sharedBlockRefKey; typ != extentOwnerRefKey && blockRef != treeBlock {
+		if blockRef := typ == ondisk.TreeBlockRefKey || typ == ondisk.SharedBlockRefKey; typ != ondisk.ExtentOwnerRefKey && blockRef != treeBlock {
 			return 0, violatedAt(itemRule, r.Addr()+off, "a back reference of type %d does not fit the flags of its extent", typ)
 		}
 		seq := ref.U64(0)
 		switch typ {
-		case extentOwnerRefKey:
-			if d.ctx.incompat&incompatSimpleQuota == 0 || treeBlock || lastType != 0 {
+		case ondisk.ExtentOwnerRefKey:
+			if d.ctx.incompat&ondisk.IncompatSimpleQuota == 0 || treeBlock || lastType != 0 {
 				return 0, violatedAt(itemRule, r.Addr()+off, "an extent_owner_ref out of place: it comes first, on data, with the feature SIMPLE_QUOTA")
 			}
-			d.begin(kindExtentOwnerRef, bytenr, seq, 0)
-			d.num(fieldRoot, seq)
-		case treeBlockRefKey, sharedBlockRefKey:
+			d.begin(ondisk.KindExtentOwnerRef, bytenr, seq, 0)
+			d.num(ondisk.FieldRoot, seq)
+		case ondisk.TreeBlockRefKey, ondisk.SharedBlockRefKey:
 			refs++
-			err = d.blockRef(kindByType[typ], bytenr, seq, ref)
-		case extentDataRefKey:
+			err = d.blockRef(ondisk.KindByType[typ], bytenr, seq, ref)
+		case ondisk.ExtentDataRefKey:
 			refs += uint64(ref.U32(24))
-			seq = extentDataRefHash(ref.Bytes())
+			seq = ondisk.ExtentDataRefHash(ref.Bytes())
 			err = d.extentDataRef(bytenr, ref)
-		case sharedDataRefKey:
+		case ondisk.SharedDataRefKey:
 			refs += uint64(ref.U32(8))
 			var count disk.Region
-			if count, err = ref.Sub(8, uint64(sharedDataRefLayout.size)); err == nil {
+			if count, err = ref.Sub(8, uint64(ondisk.SharedDataRefSize)); err == nil {
 				err = d.sharedDataRef(bytenr, seq, count)
 			}
 		}
@@ -132,28 +133,28 @@ func (d *decoder) inlineRefs(bytenr uint64, r disk.Region, off uint64, treeBlock
 
 // keyedRef reads a back reference that has an item of its own, as check_simple_keyed_refs and
 // check_extent_data_ref do.
-func (d *decoder) keyedRef(kind change.Kind, k key, r disk.Region) error {
+func (d *decoder) keyedRef(kind change.Kind, k ondisk.Key, r disk.Region) error {
 	size := 0
-	if layout := itemTypes[kind].layout; layout != nil {
-		size = layout.size
+	if layout := ondisk.ItemTypes[kind].Layout; layout != nil {
+		size = layout.Size
 	}
 	if r.Len() != size {
-		return sizeError(&itemTypes[kind], r, size)
+		return sizeError(&ondisk.ItemTypes[kind], r, size)
 	}
-	if !d.ctx.aligned(k.objectid) {
-		return violatedAt(itemRule, r.Addr(), "%s of an extent at %d, which is not a multiple of sectorsize", itemTypes[kind].name, k.objectid)
+	if !d.ctx.aligned(k.ObjectID) {
+		return violatedAt(itemRule, r.Addr(), "%s of an extent at %d, which is not a multiple of sectorsize", ondisk.ItemTypes[kind].Name, k.ObjectID)
 	}
 	switch kind {
-	case kindExtentDataRef:
+	case ondisk.KindExtentDataRef:
 		// Where hashes are the same, each next item takes the next offset that is free.
-		if h := extentDataRefHash(r.Bytes()); k.offset-h > maxHashChain {
-			return violatedAt(itemRule, r.Addr(), "the key offset of an extent_data_ref is %#x, its hash is %#x", k.offset, h)
+		if h := ondisk.ExtentDataRefHash(r.Bytes()); k.Offset-h > maxHashChain {
+			return violatedAt(itemRule, r.Addr(), "the key offset of an extent_data_ref is %#x, its hash is %#x", k.Offset, h)
 		}
-		return d.extentDataRef(k.objectid, r)
-	case kindSharedDataRef:
-		return d.sharedDataRef(k.objectid, k.offset, r)
+		return d.extentDataRef(k.ObjectID, r)
+	case ondisk.KindSharedDataRef:
+		return d.sharedDataRef(k.ObjectID, k.Offset, r)
 	default:
-		return d.blockRef(kind, k.objectid, k.offset, r)
+		return d.blockRef(kind, k.ObjectID, k.Offset, r)
 	}
 }
 
@@ -163,17 +164,17 @@ const maxHashChain = 1 << 16
 // blockRef puts a reference from a tree or from a shared block.
 func (d *decoder) blockRef(kind change.Kind, bytenr, from uint64, r disk.Region) error {
 	d.begin(kind, bytenr, from, 0)
-	if kind == kindTreeBlockRef {
-		d.num(fieldRoot, from)
+	if kind == ondisk.KindTreeBlockRef {
+		d.num(ondisk.FieldRoot, from)
 		return nil
 	}
-	d.num(fieldParent, from)
+	d.num(ondisk.FieldParent, from)
 	return d.checkParent(kind, from, r)
 }
 
 func (d *decoder) checkParent(kind change.Kind, parent uint64, r disk.Region) error {
 	if !d.ctx.aligned(parent) {
-		return violatedAt(itemRule, r.Addr(), "parent of a %s is %d, not a multiple of sectorsize", itemTypes[kind].name, parent)
+		return violatedAt(itemRule, r.Addr(), "parent of a %s is %d, not a multiple of sectorsize", ondisk.ItemTypes[kind].Name, parent)
 	}
 	return nil
 }
@@ -187,36 +188,29 @@ func (d *decoder) extentDataRef(bytenr uint64, r disk.Region) error {
 	root, inode, offset, count := r.U64(0), r.U64(8), r.U64(16), r.U32(24)
 	switch {
 	// A file tree, balance's tree of data, or the root tree, which has the v1 space cache.
-	case !fileTree(root) && root != dataRelocTreeID && root != rootTreeID:
+	case !ondisk.IsFileTree(root) && root != ondisk.DataRelocTreeID && root != ondisk.RootTreeID:
 		return bad(0, "root is %s", change.NumText(root))
-	case !inodeID(inode) || inode == rootTreeDirID:
+	case !inodeID(inode) || inode == ondisk.RootTreeDirID:
 		return bad(8, "objectid is %s", change.NumText(inode))
 	case !d.ctx.aligned(offset):
 		return bad(16, "offset is %d, not a multiple of sectorsize", offset)
 	case count == 0:
 		return bad(24, "count is 0")
 	}
-	d.begin(kindExtentDataRef, bytenr, extentDataRefHash(r.Bytes()), nameID(r.Bytes()[:24])) // of root, objectid, offset
-	return d.structure(&extentDataRefLayout, r, r.Len())
+	d.begin(ondisk.KindExtentDataRef, bytenr, ondisk.ExtentDataRefHash(r.Bytes()), nameID(r.Bytes()[:24])) // of root, objectid, offset
+	return d.structure(&ondisk.ExtentDataRefLayout, r, r.Len())
 }
 
 func (d *decoder) sharedDataRef(bytenr, parent uint64, r disk.Region) error {
-	d.begin(kindSharedDataRef, bytenr, parent, 0)
+	d.begin(ondisk.KindSharedDataRef, bytenr, parent, 0)
 	if r.U32(0) == 0 {
 		return violatedAt(itemRule, r.Addr(), "count of a shared_data_ref is 0")
 	}
-	if err := d.structure(&sharedDataRefLayout, r, r.Len()); err != nil {
+	if err := d.structure(&ondisk.SharedDataRefLayout, r, r.Len()); err != nil {
 		return err
 	}
-	d.num(fieldParent, parent)
-	return d.checkParent(kindSharedDataRef, parent, r)
-}
-
-// extentDataRefHash is hash_extent_data_ref of a btrfs_extent_data_ref.
-func extentDataRefHash(ref []byte) uint64 {
-	high := rawCRC32C(math.MaxUint32, ref[0:8])
-	low := rawCRC32C(math.MaxUint32, ref[8:24])
-	return uint64(high)<<31 ^ uint64(low)
+	d.num(ondisk.FieldParent, parent)
+	return d.checkParent(ondisk.KindSharedDataRef, parent, r)
 }
 
 // nameID is a number that tells apart the names in one item, FNV-1a. It has nothing to do with the hash

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"fsward/change"
+	"fsward/interp/btrfs/ondisk"
 	"fsward/interp/disk"
 )
 
@@ -12,24 +13,24 @@ const inodeFlags = 1<<12 - 1 | 1<<31 | 1<<32
 
 // inodeID tells whether a number can be that of an inode (check_inode_key).
 func inodeID(id uint64) bool {
-	return id >= firstFreeID && id <= lastFreeID || id == rootTreeDirID || id == freeInoID
+	return id >= ondisk.FirstFreeID && id <= ondisk.LastFreeID || id == ondisk.RootTreeDirID || id == ondisk.FreeInoID
 }
 
 // inodeItem follows check_inode_item. The generations are held to that of the superblock itself, as
 // btrfs check does: an inode of a later one has not been committed.
-func (d *decoder) inodeItem(k key, r disk.Region) error {
-	if r.Len() != inodeItemLayout.size {
-		return sizeError(&itemTypes[kindInodeItem], r, inodeItemLayout.size)
+func (d *decoder) inodeItem(k ondisk.Key, r disk.Region) error {
+	if r.Len() != ondisk.InodeItemSize {
+		return sizeError(&ondisk.ItemTypes[ondisk.KindInodeItem], r, ondisk.InodeItemSize)
 	}
 	bad := func(off int, format string, args ...any) error {
 		return violatedAt(itemRule, r.Addr()+uint64(off), "inode_item: "+format, args...)
 	}
 	generation, transid, nlink, mode, flags := r.U64(0), r.U64(8), r.U32(40), r.U32(52), r.U64(64)
 	switch {
-	case !inodeID(k.objectid):
-		return bad(0, "%d is no number of an inode", int64(k.objectid))
-	case k.offset != 0:
-		return bad(0, "key offset is %d, want 0", k.offset)
+	case !inodeID(k.ObjectID):
+		return bad(0, "%d is no number of an inode", int64(k.ObjectID))
+	case k.Offset != 0:
+		return bad(0, "key offset is %d, want 0", k.Offset)
 	case generation > d.ctx.generation:
 		return bad(0, "generation is %d, the superblock's is %d", generation, d.ctx.generation)
 	case transid > d.ctx.generation:
@@ -41,14 +42,14 @@ func (d *decoder) inodeItem(k key, r disk.Region) error {
 	case flags&^inodeFlags != 0:
 		return bad(64, "flags is %#x, unknown are %#x", flags, flags&^inodeFlags)
 	}
-	d.begin(kindInodeItem, k.objectid, 0, 0)
-	return d.structure(&inodeItemLayout, r, inodeItemLayout.size)
+	d.begin(ondisk.KindInodeItem, k.ObjectID, 0, 0)
+	return d.structure(&ondisk.InodeItemLayout, r, ondisk.InodeItemSize)
 }
 
 // nameIn returns a name of n bytes at an offset; a name has from 1 to 255.
 func nameIn(r disk.Region, off, n uint64) ([]byte, error) {
-	if n == 0 || n > maxNameLen {
-		return nil, violatedAt(itemRule, r.Addr(), "name_len is %d, from 1 to %d are allowed", n, maxNameLen)
+	if n == 0 || n > ondisk.MaxNameLen {
+		return nil, violatedAt(itemRule, r.Addr(), "name_len is %d, from 1 to %d are allowed", n, ondisk.MaxNameLen)
 	}
 	name, err := r.Sub(off, n)
 	if err != nil {
@@ -60,61 +61,61 @@ func nameIn(r disk.Region, off, n uint64) ([]byte, error) {
 // link puts what a name leads to together with which name it is. It is the same in each record of a name
 // and in no record of another, where names with one hash stand side by side under one key.
 func (d *decoder) link(id uint64, kind change.Kind, name []byte) {
-	if d.wants(fieldLink, true) {
-		d.put(fieldLink, true, d.names.Key(id, kind, nameID(name)))
+	if d.wants(ondisk.FieldLink, true) {
+		d.put(ondisk.FieldLink, true, d.names.Key(id, kind, nameID(name)))
 	}
 }
 
 // inodeRefs follows check_inode_ref: names of one inode in one directory, each with its index.
-func (d *decoder) inodeRefs(k key, r disk.Region) error {
+func (d *decoder) inodeRefs(k ondisk.Key, r disk.Region) error {
 	for off := uint64(0); ; {
-		head, err := r.Sub(off, uint64(inodeRefLayout.size))
+		head, err := r.Sub(off, uint64(ondisk.InodeRefSize))
 		if err != nil {
 			return violatedAt(itemRule, r.Addr(), "inode_ref: %v", err)
 		}
 		n := uint64(head.U16(8))
-		name, err := nameIn(r, off+uint64(inodeRefLayout.size), n)
+		name, err := nameIn(r, off+uint64(ondisk.InodeRefSize), n)
 		if err != nil {
 			return err
 		}
-		if k.objectid == k.offset && string(name) != ".." {
-			return violatedAt(itemRule, r.Addr(), "the root directory %d has the name %q in itself, want \"..\"", k.objectid, name)
+		if k.ObjectID == k.Offset && string(name) != ".." {
+			return violatedAt(itemRule, r.Addr(), "the root directory %d has the name %q in itself, want \"..\"", k.ObjectID, name)
 		}
-		d.begin(kindInodeRef, k.objectid, k.offset, head.U64(0))
-		if err := d.structure(&inodeRefLayout, head, head.Len()); err != nil {
+		d.begin(ondisk.KindInodeRef, k.ObjectID, k.Offset, head.U64(0))
+		if err := d.structure(&ondisk.InodeRefLayout, head, head.Len()); err != nil {
 			return err
 		}
 		d.name(name)
-		d.link(k.objectid, kindInodeItem, name)
-		if off += uint64(inodeRefLayout.size) + n; off == uint64(r.Len()) {
+		d.link(k.ObjectID, ondisk.KindInodeItem, name)
+		if off += uint64(ondisk.InodeRefSize) + n; off == uint64(r.Len()) {
 			return nil
 		}
 	}
 }
 
 // inodeExtrefs reads the names of an inode that did not fit into its inode_refs.
-func (d *decoder) inodeExtrefs(k key, r disk.Region) error {
+func (d *decoder) inodeExtrefs(k ondisk.Key, r disk.Region) error {
 	for off := uint64(0); ; {
-		head, err := r.Sub(off, uint64(inodeExtrefLayout.size))
+		head, err := r.Sub(off, uint64(ondisk.InodeExtrefSize))
 		if err != nil {
 			return violatedAt(itemRule, r.Addr(), "inode_extref: %v", err)
 		}
 		n := uint64(head.U16(16))
-		name, err := nameIn(r, off+uint64(inodeExtrefLayout.size), n)
+		name, err := nameIn(r, off+uint64(ondisk.InodeExtrefSize), n)
 		if err != nil {
 			return err
 		}
 		parent := head.U64(0)
-		if h := extrefHash(parent, name); h != k.offset {
-			return violatedAt(itemRule, r.Addr(), "the key offset of an inode_extref is %d, the hash of its name is %d", k.offset, h)
+		if h := ondisk.ExtrefHash(parent, name); h != k.Offset {
+			return violatedAt(itemRule, r.Addr(), "the key offset of an inode_extref is %d, the hash of its name is %d", k.Offset, h)
 		}
-		d.begin(kindInodeExtref, k.objectid, parent, head.U64(8))
-		if err := d.structure(&inodeExtrefLayout, head, head.Len()); err != nil {
+		d.begin(ondisk.KindInodeExtref, k.ObjectID, parent, head.U64(8))
+		if err := d.structure(&ondisk.InodeExtrefLayout, head, head.Len()); err != nil {
 			return err
 		}
 		d.name(name)
-		d.link(k.objectid, kindInodeItem, name)
-		if off += uint64(inodeExtrefLayout.size) + n; off == uint64(r.Len()) {
+		d.link(k.ObjectID, ondisk.KindInodeItem, name)
+		if off += uint64(ondisk.InodeExtrefSize) + n; off == uint64(r.Len()) {
 			return nil
 		}
 	}
@@ -122,51 +123,51 @@ func (d *decoder) inodeExtrefs(k key, r disk.Region) error {
 
 // dirItems follows check_dir_item: entries whose names have the same hash share an item. That a name and
 // its data fit into a leaf (BTRFS_MAX_XATTR_SIZE) follows from their lying in the item.
-func (d *decoder) dirItems(kind change.Kind, k key, r disk.Region) error {
+func (d *decoder) dirItems(kind change.Kind, k ondisk.Key, r disk.Region) error {
 	for off := uint64(0); ; {
-		head, err := r.Sub(off, uint64(dirItemLayout.size))
+		head, err := r.Sub(off, uint64(ondisk.DirItemSize))
 		if err != nil {
-			return violatedAt(itemRule, r.Addr(), "%s: %v", itemTypes[kind].name, err)
+			return violatedAt(itemRule, r.Addr(), "%s: %v", ondisk.ItemTypes[kind].Name, err)
 		}
-		location, dataLen, nameLen, typ := readKey(head, 0), uint64(head.U16(25)), uint64(head.U16(27)), head.U8(29)
-		name, err := nameIn(r, off+uint64(dirItemLayout.size), nameLen)
+		location, dataLen, nameLen, typ := ondisk.ReadKey(head, 0), uint64(head.U16(25)), uint64(head.U16(27)), head.U8(29)
+		name, err := nameIn(r, off+uint64(ondisk.DirItemSize), nameLen)
 		if err != nil {
 			return err
 		}
-		if _, err := r.Sub(off+uint64(dirItemLayout.size)+nameLen, dataLen); err != nil {
+		if _, err := r.Sub(off+uint64(ondisk.DirItemSize)+nameLen, dataLen); err != nil {
 			return violatedAt(itemRule, r.Addr(), "data_len is %d, beyond the end of the item", dataLen)
 		}
 		aux := uint64(0)
-		if kind != kindDirIndex {
-			if h := nameHash(name); h != k.offset {
-				return violatedAt(itemRule, head.Addr(), "the key offset of a %s is %d, the hash of its name is %d", itemTypes[kind].name, k.offset, h)
+		if kind != ondisk.KindDirIndex {
+			if h := ondisk.NameHash(name); h != k.Offset {
+				return violatedAt(itemRule, head.Addr(), "the key offset of a %s is %d, the hash of its name is %d", ondisk.ItemTypes[kind].Name, k.Offset, h)
 			}
 			aux = nameID(name)
 		}
-		d.begin(kind, k.objectid, k.offset, aux)
-		if kind == kindXattrItem {
-			if typ != fileTypeXattr {
-				return violatedAt(itemRule, head.Addr()+29, "type of an xattr_item is %d, want %d", typ, fileTypeXattr)
+		d.begin(kind, k.ObjectID, k.Offset, aux)
+		if kind == ondisk.KindXattrItem {
+			if typ != ondisk.FileTypeXattr {
+				return violatedAt(itemRule, head.Addr()+29, "type of an xattr_item is %d, want %d", typ, ondisk.FileTypeXattr)
 			}
-			if location != (key{}) {
-				return violatedAt(itemRule, head.Addr(), "an xattr_item has location %s", keyText(location))
+			if location != (ondisk.Key{}) {
+				return violatedAt(itemRule, head.Addr(), "an xattr_item has location %s", location.String())
 			}
-			d.num(fieldNameLen, nameLen)
-			d.num(fieldDataLen, dataLen)
+			d.num(ondisk.FieldNameLen, nameLen)
+			d.num(ondisk.FieldDataLen, dataLen)
 		} else {
 			if dataLen != 0 {
 				return violatedAt(itemRule, head.Addr()+25, "data_len of a directory entry is %d", dataLen)
 			}
 			if !entryLocation(location) {
-				return violatedAt(itemRule, head.Addr(), "a directory entry leads to %s", keyText(location))
+				return violatedAt(itemRule, head.Addr(), "a directory entry leads to %s", location.String())
 			}
-			if err := d.structure(&dirItemLayout, head, head.Len()); err != nil {
+			if err := d.structure(&ondisk.DirItemLayout, head, head.Len()); err != nil {
 				return err
 			}
-			d.link(location.objectid, kindByType[location.typ], name)
+			d.link(location.ObjectID, ondisk.KindByType[location.Type], name)
 		}
 		d.name(name)
-		if off += uint64(dirItemLayout.size) + nameLen + dataLen; off == uint64(r.Len()) {
+		if off += uint64(ondisk.DirItemSize) + nameLen + dataLen; off == uint64(r.Len()) {
 			return nil
 		}
 	}
@@ -174,12 +175,12 @@ func (d *decoder) dirItems(kind change.Kind, k key, r disk.Region) error {
 
 // entryLocation tells whether a directory entry can lead to a key: that of an inode, or of the root item
 // of a subvolume (check_inode_key, check_root_key).
-func entryLocation(k key) bool {
-	switch k.typ {
-	case inodeItemKey:
-		return inodeID(k.objectid) && k.offset == 0
-	case rootItemKey:
-		return fileTree(k.objectid)
+func entryLocation(k ondisk.Key) bool {
+	switch k.Type {
+	case ondisk.InodeItemKey:
+		return inodeID(k.ObjectID) && k.Offset == 0
+	case ondisk.RootItemKey:
+		return ondisk.IsFileTree(k.ObjectID)
 	}
 	return false
 }
@@ -188,43 +189,34 @@ func entryLocation(k key) bool {
 // BTRFS_MAX_UNCOMPRESSED in memory.
 const maxCompressed = 128 << 10
 
-// inlineStart is where the data of an inline extent begins (BTRFS_FILE_EXTENT_INLINE_DATA_START).
-const inlineStart = 21
-
-// Types of a file extent (BTRFS_FILE_EXTENT_*).
-const (
-	extentInline   = 0
-	extentPrealloc = 2
-)
-
 // fileExtent follows check_extent_data_item and, in the bounds on lengths, process_file_extent of btrfs
 // check.
-func (d *decoder) fileExtent(k key, r disk.Region) error {
+func (d *decoder) fileExtent(k ondisk.Key, r disk.Region) error {
 	bad := func(format string, args ...any) error { return extentDataError(r, format, args...) }
-	if r.Len() < inlineStart {
-		return bad("%d bytes, at least %d are needed", r.Len(), inlineStart)
+	if r.Len() < ondisk.InlineStart {
+		return bad("%d bytes, at least %d are needed", r.Len(), ondisk.InlineStart)
 	}
 	generation, ram, compression, typ := r.U64(0), r.U64(8), r.U8(16), r.U8(20)
 	switch {
 	case generation > d.ctx.generation:
 		return bad("generation is %d, the superblock's is %d", generation, d.ctx.generation)
-	case typ > extentPrealloc:
-		return bad("type is %d, at most %d", typ, extentPrealloc)
+	case typ > ondisk.ExtentPrealloc:
+		return bad("type is %d, at most %d", typ, ondisk.ExtentPrealloc)
 	case compression > 3:
 		return bad("compression is %d, at most 3", compression)
 	case r.U8(17) != 0 || r.U16(18) != 0:
 		return bad("encryption is %d, other_encoding is %d", r.U8(17), r.U16(18))
-	case !d.ctx.aligned(k.offset):
-		return bad("its file offset %d is not a multiple of sectorsize", k.offset)
+	case !d.ctx.aligned(k.Offset):
+		return bad("its file offset %d is not a multiple of sectorsize", k.Offset)
 	case compression != 0 && ram > maxCompressed:
 		return bad("ram_bytes is %d, at most %d are compressed together", ram, maxCompressed)
 	}
-	d.begin(kindExtentData, k.objectid, k.offset, 0)
-	if typ == extentInline {
+	d.begin(ondisk.KindExtentData, k.ObjectID, k.Offset, 0)
+	if typ == ondisk.ExtentInline {
 		return d.inlineExtent(k, r)
 	}
-	if r.Len() != fileExtentLayout.size {
-		return sizeError(&itemTypes[kindExtentData], r, fileExtentLayout.size)
+	if r.Len() != ondisk.FileExtentSize {
+		return sizeError(&ondisk.ItemTypes[ondisk.KindExtentData], r, ondisk.FileExtentSize)
 	}
 	bytenr, length, offset, num := r.U64(21), r.U64(29), r.U64(37), r.U64(45)
 	for _, m := range [...]struct {
@@ -236,11 +228,11 @@ func (d *decoder) fileExtent(k key, r disk.Region) error {
 		}
 	}
 	switch {
-	case num == 0 || k.offset+num < k.offset:
-		return bad("num_bytes is %d at file offset %d", num, k.offset)
+	case num == 0 || k.Offset+num < k.Offset:
+		return bad("num_bytes is %d at file offset %d", num, k.Offset)
 	case offset > ram || num > ram-offset:
 		return bad("offset %d and num_bytes %d lie beyond ram_bytes %d", offset, num, ram)
-	case compression != 0 && typ == extentPrealloc:
+	case compression != 0 && typ == ondisk.ExtentPrealloc:
 		return bad("a preallocated extent has compression %d", compression)
 	case compression != 0 && length > maxCompressed:
 		return bad("disk_num_bytes is %d, a compressed extent has at most %d", length, maxCompressed)
@@ -248,7 +240,7 @@ func (d *decoder) fileExtent(k key, r disk.Region) error {
 		return bad("offset %d and num_bytes %d lie beyond disk_num_bytes %d", offset, num, length)
 	}
 	if bytenr != 0 && d.ctx.chunks != nil {
-		if c := d.ctx.chunks.find(bytenr, length); c == nil || c.typ&groupData == 0 {
+		if c := d.ctx.chunks.find(bytenr, length); c == nil || c.typ&ondisk.GroupData == 0 {
 			return bad("disk_bytenr %d with disk_num_bytes %d does not lie in a chunk of data", bytenr, length)
 		}
 	}
@@ -256,12 +248,12 @@ func (d *decoder) fileExtent(k key, r disk.Region) error {
 	if bytenr == 0 {
 		counted = 0
 	}
-	d.extentSpan(counted, k.offset+num)
-	if err := d.structure(&fileExtentLayout, r, fileExtentLayout.size); err != nil {
+	d.extentSpan(counted, k.Offset+num)
+	if err := d.structure(&ondisk.FileExtentLayout, r, ondisk.FileExtentSize); err != nil {
 		return err
 	}
-	if bytenr != 0 && d.tree != treeLogID { // an extent gets its back reference when the log is replayed
-		d.dataBackref(bytenr, k.objectid, k.offset-r.U64(37))
+	if bytenr != 0 && d.tree != ondisk.TreeLogID { // an extent gets its back reference when the log is replayed
+		d.dataBackref(bytenr, k.ObjectID, k.Offset-r.U64(37))
 	}
 	return nil
 }
@@ -272,32 +264,32 @@ func (d *decoder) fileExtent(k key, r disk.Region) error {
 func (d *decoder) dataBackref(bytenr, objectid, offset uint64) {
 	root, leaf := d.tree, uint64(0)
 	if d.leaf != nil {
-		root, leaf = d.leaf.owner(), d.leaf.logical()
+		root, leaf = d.leaf.Owner(), d.leaf.Logical()
 	}
-	if d.wants(fieldBackref, false) {
+	if d.wants(ondisk.FieldBackref, false) {
 		var ref [24]byte
 		binary.LittleEndian.PutUint64(ref[0:], root)
 		binary.LittleEndian.PutUint64(ref[8:], objectid)
 		binary.LittleEndian.PutUint64(ref[16:], offset)
-		d.put(fieldBackref, false, d.names.Key(bytenr, kindExtentDataRef, extentDataRefHash(ref[:])))
+		d.put(ondisk.FieldBackref, false, d.names.Key(bytenr, ondisk.KindExtentDataRef, ondisk.ExtentDataRefHash(ref[:])))
 	}
-	d.put(fieldLeaf, true, change.Num(leaf))
+	d.put(ondisk.FieldLeaf, true, change.Num(leaf))
 }
 
 // extentSpan puts what an extent counts for in the nbytes of its inode, and where in the file it ends
 // (btrfs_file_extent_end).
 func (d *decoder) extentSpan(nbytes, end uint64) {
-	d.num(fieldNBytes, nbytes)
-	d.put(fieldEndOffset, true, change.Num(end))
+	d.num(ondisk.FieldNBytes, nbytes)
+	d.put(ondisk.FieldEndOffset, true, change.Num(end))
 }
 
 // inlineExtent is of data that stand in the item itself: less than a sector before compression.
-func (d *decoder) inlineExtent(k key, r disk.Region) error {
+func (d *decoder) inlineExtent(k ondisk.Key, r disk.Region) error {
 	bad := func(format string, args ...any) error { return extentDataError(r, format, args...) }
-	ram, compressed, data := r.U64(8), r.U8(16) != 0, uint64(r.Len()-inlineStart)
+	ram, compressed, data := r.U64(8), r.U8(16) != 0, uint64(r.Len()-ondisk.InlineStart)
 	switch {
-	case k.offset != 0:
-		return bad("inline data at file offset %d", k.offset)
+	case k.Offset != 0:
+		return bad("inline data at file offset %d", k.Offset)
 	case ram == 0 || data == 0:
 		return bad("inline data of %d bytes, ram_bytes is %d", data, ram)
 	case !compressed && data != ram:
@@ -307,7 +299,7 @@ func (d *decoder) inlineExtent(k key, r disk.Region) error {
 	}
 	sector := uint64(d.ctx.sectorSize)
 	d.extentSpan(ram, (ram+sector-1)/sector*sector)
-	return d.structure(&fileExtentLayout, r, inlineStart)
+	return d.structure(&ondisk.FileExtentLayout, r, ondisk.InlineStart)
 }
 
 func extentDataError(r disk.Region, format string, args ...any) error {

@@ -1,6 +1,12 @@
 package btrfs
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"fsward/interp/btrfs/ondisk"
+)
 
 // maxUnflushed bounds the writes that are remembered as not durable. A guest that writes more between two
 // flushes is held to the newest of them.
@@ -46,10 +52,7 @@ func (u *unflushed) stretches() []stretch {
 		all = append(all, stretch{w.addr, w.n})
 	}
 	slices.SortFunc(all, func(a, b stretch) int {
-		if a.addr == b.addr {
-			return 0
-		}
-		return order(a.addr < b.addr)
+		return cmp.Compare(a.addr, b.addr)
 	})
 	out := all[:0]
 	for _, s := range all {
@@ -64,22 +67,22 @@ func (u *unflushed) stretches() []stretch {
 
 // touches tells whether part of [addr, addr+n) is in a list that stretches made.
 func touches(list []stretch, addr, n uint64) bool {
-	i, _ := slices.BinarySearchFunc(list, addr, func(s stretch, a uint64) int { return order(s.addr+s.n <= a) })
+	i := sort.Search(len(list), func(i int) bool { return list[i].addr+list[i].n > addr })
 	return i < len(list) && overlap(list[i].addr, list[i].n, addr, n)
 }
 
 // checkFlushed holds a block that a new superblock leads to against the flushes of the guest.
-func (d *diff) checkFlushed(n *node) error {
+func (d *diff) checkFlushed(n *ondisk.Node) error {
 	if len(d.unflushed) == 0 {
 		return nil
 	}
-	addrs, count, err := d.new.chunks.copies(n.logical(), uint64(d.new.rules.nodeSize), groupMetadata|groupSystem)
+	addrs, count, err := d.new.chunks.copies(n.Logical(), uint64(d.new.rules.nodeSize), ondisk.GroupMetadata|ondisk.GroupSystem)
 	if err != nil {
 		return err
 	}
 	for _, addr := range addrs[:count] {
 		if touches(d.unflushed, addr, uint64(d.new.rules.nodeSize)) {
-			return onWrite(violatedAt(flushRule, addr, "block %d was written and not flushed before the superblock that leads to it", n.logical()))
+			return onWrite(violatedAt(flushRule, addr, "block %d was written and not flushed before the superblock that leads to it", n.Logical()))
 		}
 	}
 	return nil

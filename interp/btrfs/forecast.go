@@ -7,6 +7,7 @@ import (
 
 	"fsward/change"
 	"fsward/interp"
+	"fsward/interp/btrfs/ondisk"
 )
 
 // coming has the roots that the next superblock will lead to, as far as they were written: Btrfs writes all trees
@@ -20,12 +21,12 @@ type coming struct {
 // the highest is its root; one that was changed again after it had been written stands in two places, and the
 // later counts.
 func (c *coming) note(b []byte) {
-	p := pointer{binary.LittleEndian.Uint64(b[48:]), binary.LittleEndian.Uint64(b[80:]), b[100], false}
+	p := pointer{binary.LittleEndian.Uint64(b[ondisk.HeaderBytenrAt:]), binary.LittleEndian.Uint64(b[ondisk.HeaderGenerationAt:]), b[ondisk.HeaderLevelAt], false}
 	at := &c.root
-	switch binary.LittleEndian.Uint64(b[88:]) {
-	case rootTreeID:
+	switch binary.LittleEndian.Uint64(b[ondisk.HeaderOwnerAt:]) {
+	case ondisk.RootTreeID:
 		c.count++
-	case chunkTreeID:
+	case ondisk.ChunkTreeID:
 		at, p.chunkTree = &c.chunkRoot, true
 	default:
 		return
@@ -40,11 +41,11 @@ func (c *coming) note(b []byte) {
 // it is what would have been found with the superblock; else it is thrown away. See docs/decisions/0021.
 type forecast struct {
 	base     *state
-	baseSB   *[superSize]byte // of base: log commits put another in its place
-	old      state            // base, with a reader of its own
-	sb       superblock       // the one expected
-	at       uint64           // where
-	writes   uint64           // FS.writes when the forecast was made
+	baseSB   *[ondisk.SuperSize]byte // of base: log commits put another in its place
+	old      state                   // base, with a reader of its own
+	sb       ondisk.Superblock       // the one expected
+	at       uint64                  // where
+	writes   uint64                  // FS.writes when the forecast was made
 	names    *change.Names
 	memory   *interp.MemoryBudget
 	stopped  atomic.Bool
@@ -64,13 +65,13 @@ var _ interp.Forecaster = (*FS)(nil)
 func (f *FS) Forecast() interp.Forecast {
 	base := f.base
 	if base == nil || base.unsound || len(base.devs.list) != 1 || base.devs.list[0].id == 0 ||
-		f.coming.root.generation <= base.sb.generation() || f.coming.count == f.foretold {
+		f.coming.root.generation <= base.sb.Generation() || f.coming.count == f.foretold {
 		return nil
 	}
 	f.foretold = f.coming.count
 	f.dropForecast()
-	b := *base.sb.b
-	fc := &forecast{base: base, baseSB: base.sb.b, old: *base, sb: superblock{&b}, at: base.devs.list[0].start + superOffset,
+	b := *base.sb.Bytes()
+	fc := &forecast{base: base, baseSB: base.sb.Bytes(), old: *base, sb: ondisk.NewSuperblock(&b), at: base.devs.list[0].start + ondisk.SuperOffset,
 		writes: f.writes, names: change.NewNames(), prepared: make(chan struct{}),
 		memory: interp.NewMemoryBudget(f.limits.Memory/4, f.limits.Pool)}
 	// Neither state is read through the write under observation, which goes elsewhere.
@@ -82,30 +83,31 @@ func (f *FS) Forecast() interp.Forecast {
 
 // expect sets what a commit changes in the superblock (update_super_roots).
 func (fc *forecast) expect(c coming) {
-	b, old := fc.sb.b, fc.base.sb
+	b, old := fc.sb.Bytes(), fc.base.sb
 	set := func(off int, n uint64) { binary.LittleEndian.PutUint64(b[off:], n) }
-	set(72, c.root.generation)
-	set(80, c.root.logical)
-	b[198] = c.root.level
-	if c.chunkRoot.generation > old.generation() {
-		set(88, c.chunkRoot.logical)
-		set(164, c.chunkRoot.generation)
-		b[199] = c.chunkRoot.level
+	set(ondisk.SuperGenerationAt, c.root.generation)
+	set(ondisk.SuperRootAt, c.root.logical)
+	b[ondisk.SuperRootLevelAt] = c.root.level
+	if c.chunkRoot.generation > old.Generation() {
+		set(ondisk.SuperChunkRootAt, c.chunkRoot.logical)
+		set(ondisk.SuperChunkRootGenerationAt, c.chunkRoot.generation)
+		b[ondisk.SuperChunkRootLevelAt] = c.chunkRoot.level
 	}
-	set(96, 0) // log_root
-	b[200] = 0
-	if old.u64(uuidTreeGenerationAt) == 0 {
+	set(ondisk.SuperLogRootAt, 0)
+	b[ondisk.SuperLogRootLevelAt] = 0
+	if old.UUIDTreeGeneration() == 0 {
 		// The first mount after mkfs: the kernel reads the tree of UUIDs (btrfs_check_uuid_tree), and adds the flag of nodes that are larger
 		// than its pages, which most often have 4 KiB (open_ctree).
-		set(uuidTreeGenerationAt, c.root.generation)
-		if old.nodeSize() > 4096 {
-			set(188, old.incompat()|incompatBigMetadata)
+		set(ondisk.SuperUUIDTreeGenerationAt, c.root.generation)
+		if old.NodeSize() > 4096 {
+			set(ondisk.SuperIncompatFlagsAt, old.Incompat()|ondisk.IncompatBigMetadata)
 		}
 	}
-	for _, off := range []int{cacheGenerationAt, uuidTreeGenerationAt} {
-		if fc.sb.u64(off) == old.generation() {
-			set(off, c.root.generation)
-		}
+	if fc.sb.CacheGeneration() == old.Generation() {
+		set(ondisk.SuperCacheGenerationAt, c.root.generation)
+	}
+	if fc.sb.UUIDTreeGeneration() == old.Generation() {
+		set(ondisk.SuperUUIDTreeGenerationAt, c.root.generation)
 	}
 }
 
@@ -128,25 +130,27 @@ func (fc *forecast) Prepare() (interp.Part, bool) {
 }
 
 // superRoom is how many records changes of the superblock can make.
-var superRoom = 1 + len(superLayout.fields)
+var superRoom = 1 + len(ondisk.SuperLayout.Fields)
 
 // complete sets what follows in the superblock from what changed in the trees: the bytes in use, and what of the
 // device is. Then its own records, which are the first, are known. ok is false if that cannot be told.
 func (fc *forecast) complete(s *state, d *diff) (ok bool) {
-	binary.LittleEndian.PutUint64(fc.sb.b[bytesUsedAt:], fc.sb.u64(bytesUsedAt)+d.used)
-	k := key{devItemsID, devItemKey, fc.sb.devID()}
-	p, found, err := s.seek(chunkTreeID, s.chunkRoot(), k)
+	binary.LittleEndian.PutUint64(fc.sb.Bytes()[ondisk.SuperBytesUsedAt:], fc.sb.BytesUsed()+d.used)
+	k := ondisk.Key{ObjectID: ondisk.DevItemsID, Type: ondisk.DevItemKey, Offset: fc.sb.DevItem().DevID()}
+	p, found, err := s.seek(ondisk.ChunkTreeID, s.chunkRoot(), k)
 	if err != nil || !found || p.key() != k {
 		return false
 	}
 	item := p.item()
 	data := item.data()
-	if data.Len() != devItemSize {
+	if data.Len() != ondisk.DevItemSize {
 		return false
 	}
-	copy(fc.sb.b[devItemAt+8:devItemAt+24], data.Bytes()[8:24]) // total_bytes and bytes_used
+	// total_bytes and bytes_used, which stand side by side
+	const from, to = ondisk.DevItemTotalBytesAt, ondisk.DevItemIOAlignAt
+	copy(fc.sb.Bytes()[ondisk.SuperDevItemAt+from:ondisk.SuperDevItemAt+to], data.Bytes()[from:to])
 
-	super := newRecorder(&change.Txn{Schema: schema, Names: fc.names}, s.itemContext())
+	super := newRecorder(&change.Txn{Schema: ondisk.Schema, Names: fc.names}, s.itemContext())
 	super.oldDec.ctx.where = fc.base.chunks
 	if err := super.super(&fc.old.sb, &fc.sb); err != nil || len(super.txn.Records) > superRoom {
 		return false
@@ -170,17 +174,17 @@ func (f *FS) dropForecast() {
 
 // foreseen returns the forecast of a commit if it holds for this superblock, once it is prepared; else nil. There
 // is none afterwards. Its memory is given back when the write has been settled.
-func (f *FS) foreseen(base *state, sb superblock) *forecast {
+func (f *FS) foreseen(base *state, sb ondisk.Superblock) *forecast {
 	fc := f.ahead
 	if fc == nil {
 		return nil
 	}
-	if fc.base != base || fc.baseSB != base.sb.b || fc.writes != f.writes ||
-		fc.sb.generation() != sb.generation() || fc.sb.root() != sb.root() || len(f.order.stretches()) > 0 {
+	if fc.base != base || fc.baseSB != base.sb.Bytes() || fc.writes != f.writes ||
+		fc.sb.Generation() != sb.Generation() || fc.sb.Root() != sb.Root() || len(f.order.stretches()) > 0 {
 		f.dropForecast()
 		return nil
 	}
-	if <-fc.prepared; !fc.ok || !fc.sb.sameState(sb) {
+	if <-fc.prepared; !fc.ok || !sameState(fc.sb, sb) {
 		f.dropForecast()
 		return nil
 	}
@@ -190,14 +194,15 @@ func (f *FS) foreseen(base *state, sb superblock) *forecast {
 
 // sameState tells whether two superblocks define the same state: all is the same but the checksum, the address, and
 // the roots of earlier commits, which nothing is read from.
-func (s superblock) sameState(o superblock) bool {
-	const behind = 48 + 8 // bytenr
-	return bytes.Equal(s.b[csumArea:48], o.b[csumArea:48]) && bytes.Equal(s.b[behind:backupRootsAt], o.b[behind:backupRootsAt]) &&
-		bytes.Equal(s.b[backupRootsAt+backupRootsSize:], o.b[backupRootsAt+backupRootsSize:])
+func sameState(s, o ondisk.Superblock) bool {
+	a, b := s.Bytes(), o.Bytes()
+	same := func(from, to int) bool { return bytes.Equal(a[from:to], b[from:to]) }
+	const behindBytenr, behindRoots = ondisk.SuperBytenrAt + 8, ondisk.SuperSuperRootsAt + ondisk.BackupRoots*ondisk.RootBackupSize
+	return same(ondisk.CsumArea, ondisk.SuperBytenrAt) && same(behindBytenr, ondisk.SuperSuperRootsAt) && same(behindRoots, ondisk.SuperSize)
 }
 
 // settled is the state of a forecast that came true, for those who follow the file system.
-func (fc *forecast) settled(d interp.Disk, sb superblock) *state {
+func (fc *forecast) settled(d interp.Disk, sb ondisk.Superblock) *state {
 	s := *fc.now // the View may still be read
 	s.sb, s.roots = sb, make(map[treeKey]treeRoot)
 	s.disk, s.stopped = d, nil

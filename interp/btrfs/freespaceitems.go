@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 
+	"fsward/interp/btrfs/ondisk"
 	"fsward/interp/disk"
 )
 
@@ -14,64 +15,64 @@ const maxBitmapBits = 256 * 8
 const usesBitmaps = 1 << 0
 
 // freeSpaceInfo follows check_free_space_info.
-func (d *decoder) freeSpaceInfo(k key, r disk.Region) error {
-	if r.Len() != freeSpaceInfoLayout.size {
-		return sizeError(&itemTypes[kindFreeSpaceInfo], r, freeSpaceInfoLayout.size)
+func (d *decoder) freeSpaceInfo(k ondisk.Key, r disk.Region) error {
+	if r.Len() != ondisk.FreeSpaceInfoSize {
+		return sizeError(&ondisk.ItemTypes[ondisk.KindFreeSpaceInfo], r, ondisk.FreeSpaceInfoSize)
 	}
 	if err := d.freeSpaceRange(k, r); err != nil {
 		return err
 	}
 	count, flags := uint64(r.U32(0)), r.U32(4)
-	switch most := k.offset / uint64(d.ctx.sectorSize); {
+	switch most := k.Offset / uint64(d.ctx.sectorSize); {
 	case flags&^usesBitmaps != 0:
 		return violatedAt(itemRule, r.Addr()+4, "flags of a free_space_info is %#x", flags)
 	case count > most:
 		return violatedAt(itemRule, r.Addr(), "extent_count of a free_space_info is %d, the block group has %d sectors", count, most)
 	}
-	d.begin(kindFreeSpaceInfo, k.objectid, k.offset, 0)
-	return d.structure(&freeSpaceInfoLayout, r, r.Len())
+	d.begin(ondisk.KindFreeSpaceInfo, k.ObjectID, k.Offset, 0)
+	return d.structure(&ondisk.FreeSpaceInfoLayout, r, r.Len())
 }
 
 // freeSpaceRange checks a key of the free space tree: the address and length of what it is about.
-func (d *decoder) freeSpaceRange(k key, r disk.Region) error {
-	if !d.ctx.aligned(k.objectid) || !d.ctx.aligned(k.offset) || k.offset == 0 || k.objectid+k.offset < k.objectid {
-		return violatedAt(itemRule, r.Addr(), "%d bytes from %d are no whole sectors", k.offset, k.objectid)
+func (d *decoder) freeSpaceRange(k ondisk.Key, r disk.Region) error {
+	if !d.ctx.aligned(k.ObjectID) || !d.ctx.aligned(k.Offset) || k.Offset == 0 || k.ObjectID+k.Offset < k.ObjectID {
+		return violatedAt(itemRule, r.Addr(), "%d bytes from %d are no whole sectors", k.Offset, k.ObjectID)
 	}
 	return nil
 }
 
 // freeSpaceExtent is all in its key.
-func (d *decoder) freeSpaceExtent(k key, r disk.Region) error {
+func (d *decoder) freeSpaceExtent(k ondisk.Key, r disk.Region) error {
 	if r.Len() != 0 {
-		return sizeError(&itemTypes[kindFreeSpaceExtent], r, 0)
+		return sizeError(&ondisk.ItemTypes[ondisk.KindFreeSpaceExtent], r, 0)
 	}
 	if err := d.freeSpaceRange(k, r); err != nil {
 		return err
 	}
-	d.begin(kindFreeSpaceExtent, k.objectid, k.offset, 0)
-	d.chunkOf(k.objectid)
+	d.begin(ondisk.KindFreeSpaceExtent, k.ObjectID, k.Offset, 0)
+	d.chunkOf(k.ObjectID)
 	return nil
 }
 
 // freeSpaceBitmap has a bit for each sector of the range in its key (free_space_bitmap_size).
-func (d *decoder) freeSpaceBitmap(k key, r disk.Region) error {
+func (d *decoder) freeSpaceBitmap(k ondisk.Key, r disk.Region) error {
 	if err := d.freeSpaceRange(k, r); err != nil {
 		return err
 	}
-	sectors := k.offset / uint64(d.ctx.sectorSize)
+	sectors := k.Offset / uint64(d.ctx.sectorSize)
 	if sectors > maxBitmapBits || uint64(r.Len()) != (sectors+7)/8 {
 		return violatedAt(itemRule, r.Addr(), "free_space_bitmap has %d bytes for %d sectors", r.Len(), sectors)
 	}
-	d.begin(kindFreeSpaceBitmap, k.objectid, k.offset, 0)
-	d.num(fieldSize, uint64(r.Len()))
+	d.begin(ondisk.KindFreeSpaceBitmap, k.ObjectID, k.Offset, 0)
+	d.num(ondisk.FieldSize, uint64(r.Len()))
 	free := 0
 	for _, b := range r.Bytes() {
 		free += bits.OnesCount8(b)
 	}
-	d.num(fieldFree, uint64(free))
-	d.num(fieldFirst, bit(r, 0))
-	d.num(fieldLast, bit(r, sectors-1))
-	d.chunkOf(k.objectid)
+	d.num(ondisk.FieldFree, uint64(free))
+	d.num(ondisk.FieldFirst, bit(r, 0))
+	d.num(ondisk.FieldLast, bit(r, sectors-1))
+	d.chunkOf(k.ObjectID)
 	for from := uint64(0); from < sectors; from++ {
 		if bit(r, from) == 0 {
 			continue
@@ -80,9 +81,9 @@ func (d *decoder) freeSpaceBitmap(k key, r disk.Region) error {
 		for end < sectors && bit(r, end) == 1 {
 			end++
 		}
-		d.begin(kindFreeSpaceRun, k.objectid, k.offset, k.objectid+from*uint64(d.ctx.sectorSize))
-		d.num(fieldEndOffset, k.objectid+end*uint64(d.ctx.sectorSize))
-		d.chunkOf(k.objectid)
+		d.begin(ondisk.KindFreeSpaceRun, k.ObjectID, k.Offset, k.ObjectID+from*uint64(d.ctx.sectorSize))
+		d.num(ondisk.FieldEndOffset, k.ObjectID+end*uint64(d.ctx.sectorSize))
+		d.chunkOf(k.ObjectID)
 		from = end
 	}
 	return nil
@@ -93,13 +94,13 @@ func bit(r disk.Region, i uint64) uint64 { return uint64(r.U8(int(i/8)) >> (i % 
 
 // freeSpace answers whether a part of the bytes from start is free by the tree of free space.
 func (v *view) freeSpace(d *decoder, start, length uint64) error {
-	root, ok, err := v.treeRoot(freeSpaceTreeID)
+	root, ok, err := v.treeRoot(ondisk.FreeSpaceTreeID)
 	if !ok || err != nil || length == 0 || start+length < start {
 		return err
 	}
 	end := start + length
-	last := key{end - 1, math.MaxUint8, math.MaxUint64}
-	p, ok, err := v.seek(kindFreeSpace, freeSpaceTreeID, root.pointer, last)
+	last := ondisk.Key{ObjectID: end - 1, Type: math.MaxUint8, Offset: math.MaxUint64}
+	p, ok, err := v.seek(ondisk.KindFreeSpace, ondisk.FreeSpaceTreeID, root.pointer, last)
 	if err == nil {
 		ok, err = p.back(ok, last)
 	}
@@ -109,11 +110,11 @@ func (v *view) freeSpace(d *decoder, start, length uint64) error {
 		}
 		k := p.key()
 		item := p.item()
-		if k.objectid+k.offset > start && isFree(k, item.data(), max(start, k.objectid), min(end, k.objectid+k.offset), uint64(v.state.sb.sectorSize())) {
-			d.begin(kindFreeSpace, start, length, 0)
+		if k.ObjectID+k.Offset > start && isFree(k, item.data(), max(start, k.ObjectID), min(end, k.ObjectID+k.Offset), uint64(v.state.sb.SectorSize())) {
+			d.begin(ondisk.KindFreeSpace, start, length, 0)
 			return nil
 		}
-		if k.objectid <= start {
+		if k.ObjectID <= start {
 			return nil
 		}
 	}
@@ -121,12 +122,12 @@ func (v *view) freeSpace(d *decoder, start, length uint64) error {
 }
 
 // isFree tells whether an item of the free space tree says of any sector from start to end, which it has, that it is free.
-func isFree(k key, r disk.Region, start, end, sector uint64) bool {
-	switch k.typ {
-	case freeSpaceExtentKey:
+func isFree(k ondisk.Key, r disk.Region, start, end, sector uint64) bool {
+	switch k.Type {
+	case ondisk.FreeSpaceExtentKey:
 		return true
-	case freeSpaceBitmapKey:
-		for i := (start - k.objectid) / sector; i*sector < end-k.objectid && i < uint64(r.Len())*8; i++ {
+	case ondisk.FreeSpaceBitmapKey:
+		for i := (start - k.ObjectID) / sector; i*sector < end-k.ObjectID && i < uint64(r.Len())*8; i++ {
 			if bit(r, i) == 1 {
 				return true
 			}

@@ -3,6 +3,7 @@ package btrfs
 import (
 	"fsward/change"
 	"fsward/interp"
+	"fsward/interp/btrfs/ondisk"
 )
 
 // FS follows one Btrfs file system through the writes to its disks. It implements interp.Interpreter.
@@ -51,7 +52,7 @@ func (f *FS) FS() string {
 	if f.base == nil {
 		return ""
 	}
-	return fsName
+	return ondisk.FSName
 }
 
 // Schema names the numbers in the records.
@@ -59,7 +60,7 @@ func (f *FS) Schema() *change.Schema {
 	if f.base == nil {
 		return nil
 	}
-	return schema
+	return ondisk.Schema
 }
 
 // Observe is shown a write before it is done.
@@ -91,9 +92,9 @@ func (f *FS) Observe(w interp.Write) interp.Observation {
 		return obs
 	}
 	disk, _ := interp.Locate(w.Off)
-	for _, off := range superOffsets {
+	for _, off := range ondisk.SuperOffsets {
 		at := interp.Address(disk, off)
-		if disk < len(f.sizes) && off+superSize <= f.sizes[disk] && overlap(w.Off, w.Len, at, superSize) {
+		if disk < len(f.sizes) && off+ondisk.SuperSize <= f.sizes[disk] && overlap(w.Off, w.Len, at, ondisk.SuperSize) {
 			if f.base != nil { // blocks in this write are read through it, not from the cache
 				f.base.cache.forget(w.Off, w.Len)
 			}
@@ -119,11 +120,11 @@ func (f *FS) release() {
 // primary superblock is none of ours. Then there is nothing left that needs the rest.
 func (f *FS) givesUp(w *interp.Write) bool {
 	disk, off := interp.Locate(w.Off)
-	if !overlap(off, w.Len, superOffset, superSize) {
+	if !overlap(off, w.Len, ondisk.SuperOffset, ondisk.SuperSize) {
 		return false
 	}
-	now, err := readSuper(&overlay{f.disk.Disk, w}, interp.Address(disk, superOffset))
-	return err == nil && (magicOf(now) != superMagic || (superblock{now}).fsid() != f.base.sb.fsid())
+	now, err := readSuper(&overlay{f.disk.Disk, w}, interp.Address(disk, ondisk.SuperOffset))
+	return err == nil && (ondisk.NewSuperblock(now).Magic() != ondisk.SuperMagic || ondisk.NewSuperblock(now).FSID() != f.base.sb.FSID())
 }
 
 // Flushed is told that writes to a disk are durable.
@@ -134,8 +135,8 @@ func (f *FS) Flushed(disk int, seq uint64) {
 // superAlone tells whether a write is of a superblock and nothing else.
 func superAlone(w interp.Write) bool {
 	_, off := interp.Locate(w.Off)
-	for _, at := range superOffsets {
-		if off >= at && off < at+superSize && w.Len <= at+superSize-off {
+	for _, at := range ondisk.SuperOffsets {
+		if off >= at && off < at+ondisk.SuperSize && w.Len <= at+ondisk.SuperSize-off {
 			return true
 		}
 	}

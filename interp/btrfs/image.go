@@ -6,6 +6,7 @@ import (
 
 	"fsward/change"
 	"fsward/interp"
+	"fsward/interp/btrfs/ondisk"
 )
 
 // Image reads the whole file system on a disk, or on the disks of an interp.Set, as one transaction of
@@ -26,8 +27,8 @@ func ImageWith(d interp.Disk, options interp.ImageOptions) (interp.Observation, 
 		}
 	}
 	sb, start := devs.newest()
-	obs := interp.Observation{Point: interp.CommitPoint, Generation: sb.generation()}
-	s, diff, err := f.compare(nil, sb, start+superOffset, devs, f.newCache(sb))
+	obs := interp.Observation{Point: interp.CommitPoint, Generation: sb.Generation()}
+	s, diff, err := f.compare(nil, sb, start+ondisk.SuperOffset, devs, f.newCache(sb))
 	if s != nil {
 		if err := s.complete(); err != nil {
 			return interp.Observation{}, err

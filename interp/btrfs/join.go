@@ -1,21 +1,24 @@
 package btrfs
 
-import "fsward/interp"
+import (
+	"fsward/interp"
+	"fsward/interp/btrfs/ondisk"
+)
 
 // join returns the base with a superblock in the place of what its disk had before: it is as it was, unless a
 // device is added or one takes the place of another. It fails if a device changes what it is.
-func (f *FS) join(at uint64, sb superblock) (*state, error) {
+func (f *FS) join(at uint64, sb ondisk.Superblock) (*state, error) {
 	start := at - at%interp.DiskStride
 	disk, _ := interp.Locate(at)
 	known := f.base.devs.on(start)
-	if known != nil && known.id == sb.devID() && known.uuid == sb.devUUID() {
+	if known != nil && known.id == sb.DevItem().DevID() && known.uuid == sb.DevItem().UUID() {
 		return f.base, nil
 	}
 	if known != nil && known.id != 0 {
 		return nil, violatedAt(superRule, at, "dev_item is that of device %d (uuid %s), this is device %d (uuid %s)",
-			sb.devID(), uuidText(sb.devUUID()), known.id, uuidText(known.uuid))
+			sb.DevItem().DevID(), uuidText(sb.DevItem().UUID()), known.id, uuidText(known.uuid))
 	}
-	if source := f.base.devs.find(sb.devID()); known != nil && source != nil {
+	if source := f.base.devs.find(sb.DevItem().DevID()); known != nil && source != nil {
 		s, err := f.base.replaced(source.start, start)
 		if err == nil {
 			f.after = s.devs

@@ -2,12 +2,14 @@ package btrfs
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"iter"
 	"slices"
 
 	"fsward/interp"
+	"fsward/interp/btrfs/ondisk"
 )
 
 // checkWrite holds a write against what the last commit needs: Btrfs never changes in place what a
@@ -21,11 +23,11 @@ func (f *FS) checkWrite(w *interp.Write) error {
 	for p := range f.base.chunks.places(w.Off, w.Len) {
 		mapped += p.n
 		var err error
-		if p.chunk.typ&(groupMetadata|groupSystem) != 0 {
+		if p.chunk.typ&(ondisk.GroupMetadata|ondisk.GroupSystem) != 0 {
 			f.metadata = true
 			err = f.checkMetadata(w, p)
 		}
-		if err == nil && p.chunk.typ&groupData != 0 {
+		if err == nil && p.chunk.typ&ondisk.GroupData != 0 {
 			err = f.checkData(w, p)
 		}
 		if err != nil {
@@ -45,10 +47,7 @@ type place struct {
 func (m *chunkMap) places(off, n uint64) iter.Seq[place] {
 	return func(yield func(place) bool) {
 		i, _ := slices.BinarySearchFunc(m.onDisk, off, func(s chunkStripe, a uint64) int {
-			if s.addr == a {
-				return 0
-			}
-			return order(s.addr < a)
+			return cmp.Compare(s.addr, a)
 		})
 		for i = max(i-1, 0); i < len(m.onDisk) && m.onDisk[i].addr < off+n; i++ {
 			s, c := m.onDisk[i].addr, &m.chunks[m.onDisk[i].chunk]
@@ -71,8 +70,8 @@ func (c *chunk) offsetOf(stripe int, at uint64) (off, run uint64) {
 	if c.columns == 1 {
 		return at, c.length - at
 	}
-	row := at/stripeLen*uint64(c.columns) + uint64(stripe/c.copies)
-	return row*stripeLen + at%stripeLen, stripeLen - at%stripeLen
+	row := at/ondisk.StripeLen*uint64(c.columns) + uint64(stripe/c.copies)
+	return row*ondisk.StripeLen + at%ondisk.StripeLen, ondisk.StripeLen - at%ondisk.StripeLen
 }
 
 // contents returns what a write puts at a place; nil if that becomes zeros or is given up.
@@ -85,7 +84,7 @@ func (p place) contents(w *interp.Write) []byte {
 
 // checkMetadata looks at a place in a chunk of metadata.
 func (f *FS) checkMetadata(w *interp.Write, p place) error {
-	if p.chunk.typ&groupData == 0 {
+	if p.chunk.typ&ondisk.GroupData == 0 {
 		if err := f.checkDirection(w, p); err != nil {
 			return err
 		}
@@ -102,12 +101,12 @@ func (f *FS) checkMetadata(w *interp.Write, p place) error {
 // Blocks stand at multiples of nodesize, apart from file systems that old tools have made.
 func (f *FS) checkDirection(w *interp.Write, p place) error {
 	data, size := p.contents(w), uint64(f.base.rules.nodeSize)
-	for at := (size - p.logical%size) % size; at+headerSize <= uint64(len(data)); at += size {
+	for at := (size - p.logical%size) % size; at+ondisk.HeaderSize <= uint64(len(data)); at += size {
 		b := data[at:]
-		if [16]byte(b[32:48]) != f.base.rules.fsid || slices.Contains(superOffsets[:], (p.addr+at)%interp.DiskStride) {
+		if [16]byte(b[ondisk.HeaderFSIDAt:]) != f.base.rules.fsid || slices.Contains(ondisk.SuperOffsets[:], (p.addr+at)%interp.DiskStride) {
 			continue
 		}
-		if bytenr := binary.LittleEndian.Uint64(b[48:]); bytenr != p.logical+at {
+		if bytenr := binary.LittleEndian.Uint64(b[ondisk.HeaderBytenrAt:]); bytenr != p.logical+at {
 			return onWrite(violatedAt(directionRule, p.addr+at, "block %d is written where block %d stands", bytenr, p.logical+at))
 		}
 		f.coming.note(b)
@@ -121,7 +120,7 @@ func (f *FS) checkDirection(w *interp.Write, p place) error {
 // eachTreeBlock visits the logical addresses of the metadata blocks of a state that share a byte with [lo, hi).
 func (s *state) eachTreeBlock(lo, hi uint64, visit func(logical uint64) error) error {
 	size := uint64(s.rules.nodeSize)
-	root, ok, err := s.treeRoot(extentTreeID)
+	root, ok, err := s.treeRoot(ondisk.ExtentTreeID)
 	if err != nil || !ok {
 		return err
 	}
@@ -129,15 +128,15 @@ func (s *state) eachTreeBlock(lo, hi uint64, visit func(logical uint64) error) e
 	if lo >= size {
 		from = lo - size + 1
 	}
-	p, ok, err := s.seek(extentTreeID, root.pointer, key{from, 0, 0})
-	for ok && err == nil && p.key().objectid < hi {
+	p, ok, err := s.seek(ondisk.ExtentTreeID, root.pointer, ondisk.Key{ObjectID: from})
+	for ok && err == nil && p.key().ObjectID < hi {
 		k := p.key()
-		if k.typ == metadataItemKey || k.typ == extentItemKey && treeBlockItem(p) {
-			if err := visit(k.objectid); err != nil {
+		if k.Type == ondisk.MetadataItemKey || k.Type == ondisk.ExtentItemKey && treeBlockItem(p) {
+			if err := visit(k.ObjectID); err != nil {
 				return err
 			}
 			// Past its back references, of which there may be many.
-			p, ok, err = s.seek(extentTreeID, root.pointer, key{k.objectid + size, 0, 0})
+			p, ok, err = s.seek(ondisk.ExtentTreeID, root.pointer, ondisk.Key{ObjectID: k.ObjectID + size})
 			continue
 		}
 		ok, err = p.move(1)
@@ -149,7 +148,7 @@ func (s *state) eachTreeBlock(lo, hi uint64, visit func(logical uint64) error) e
 func treeBlockItem(p *position) bool {
 	item := p.item()
 	r := item.data()
-	return r.Len() >= extentItemLayout.size && r.U64(16)&extentFlagTreeBlock != 0
+	return r.Len() >= ondisk.ExtentItemSize && r.U64(16)&ondisk.ExtentFlagTreeBlock != 0
 }
 
 // checkKept makes sure that a write leaves a block as it is: it may only write what stands there, or what
@@ -177,7 +176,7 @@ func (f *FS) checkKept(w *interp.Write, p place, logical uint64, rule structureR
 	if bytes.Equal(old, data) {
 		return nil
 	}
-	addrs, count, err := f.base.chunks.copies(logical, size, groupMetadata|groupSystem)
+	addrs, count, err := f.base.chunks.copies(logical, size, ondisk.GroupMetadata|ondisk.GroupSystem)
 	if err != nil {
 		return err
 	}
@@ -185,7 +184,7 @@ func (f *FS) checkKept(w *interp.Write, p place, logical uint64, rule structureR
 	if err != nil {
 		return bad()
 	}
-	if !bytes.Equal(n.r.Bytes()[lo-logical:hi-logical], data) {
+	if !bytes.Equal(n.Bytes()[lo-logical:hi-logical], data) {
 		return bad()
 	}
 	return nil
@@ -195,33 +194,33 @@ func (f *FS) checkKept(w *interp.Write, p place, logical uint64, rule structureR
 // written with contents that have them. The kernel never writes such data in place (can_nocow_extent), and
 // scrub and read repair write what fits the checksum.
 func (f *FS) checkData(w *interp.Write, p place) error {
-	root, ok, err := f.base.treeRoot(csumTreeID)
+	root, ok, err := f.base.treeRoot(ondisk.CsumTreeID)
 	if err != nil || !ok {
 		return err
 	}
-	sector, size := uint64(f.base.rules.sectorSize), uint64(f.base.rules.csum.size())
-	pos, ok, err := f.base.seek(csumTreeID, root.pointer, key{extentCsumID, extentCsumKey, p.logical})
+	sector, size := uint64(f.base.rules.sectorSize), uint64(f.base.rules.csum.Size())
+	pos, ok, err := f.base.seek(ondisk.CsumTreeID, root.pointer, ondisk.Key{ObjectID: ondisk.ExtentCsumID, Type: ondisk.ExtentCsumKey, Offset: p.logical})
 	if err != nil {
 		return err
 	}
 	// The item before may reach up to here; behind the last item the position stays on it.
-	if ok && (pos.key().objectid != extentCsumID || pos.key().offset > p.logical) {
+	if ok && (pos.key().ObjectID != ondisk.ExtentCsumID || pos.key().Offset > p.logical) {
 		if _, err := pos.move(-1); err != nil {
 			return err
 		}
 	}
-	for ok = pos.path[pos.depth].n.nritems() > 0; ok && err == nil; ok, err = pos.move(1) {
+	for ok = pos.path[pos.depth].n.NrItems() > 0; ok && err == nil; ok, err = pos.move(1) {
 		k := pos.key()
-		if k.offset >= p.logical+p.n && k.objectid == extentCsumID {
+		if k.Offset >= p.logical+p.n && k.ObjectID == ondisk.ExtentCsumID {
 			break
 		}
-		if k.objectid != extentCsumID || k.typ != extentCsumKey {
+		if k.ObjectID != ondisk.ExtentCsumID || k.Type != ondisk.ExtentCsumKey {
 			continue
 		}
 		item := pos.item()
 		sums := item.data().Bytes()
-		for i := firstSum(k.offset, p.logical, sector); (i+1)*size <= uint64(len(sums)); i++ {
-			at := k.offset + i*sector
+		for i := firstSum(k.Offset, p.logical, sector); (i+1)*size <= uint64(len(sums)); i++ {
+			at := k.Offset + i*sector
 			if at >= p.logical+p.n {
 				break
 			}
@@ -258,7 +257,7 @@ func (f *FS) checkSector(w *interp.Write, p place, logical uint64, sum []byte) e
 	} else if data := p.contents(w); data != nil {
 		b = data[logical-p.logical : logical-p.logical+sector]
 	}
-	if have := f.base.rules.csum.sum(b); !bytes.Equal(have[:len(sum)], sum) {
+	if have := f.base.rules.csum.Sum(b); !bytes.Equal(have[:len(sum)], sum) {
 		return bad(fmt.Sprintf("overwritten with contents that have %x instead of %x", have[:len(sum)], sum))
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 
 	"fsward/change"
 	"fsward/interp"
+	"fsward/interp/btrfs/ondisk"
 )
 
 // A logState is the log that a superblock leads to: what fsync wrote since the last commit. The log root
@@ -28,14 +29,14 @@ type logged struct {
 // A keySpan is the first and the last key of a block; empty has none. It has the block's tree, as logState.trees has it: a block that
 // another tree had before is not known.
 type keySpan struct {
-	first, last key
+	first, last ondisk.Key
 	empty       bool
 	tree        uint64
 }
 
 // logPointer is what a superblock says of its log; ok is false if it has none.
-func (s superblock) logPointer() (p pointer, ok bool) {
-	return pointer{s.logRoot(), s.generation() + 1, s.b[200], false}, s.logRoot() != 0
+func logPointer(s ondisk.Superblock) (p pointer, ok bool) {
+	return pointer{s.LogRoot(), s.Generation() + 1, s.LogRootLevel(), false}, s.LogRoot() != 0
 }
 
 // A logReader reads the log of a superblock and compares it with the one before, block by block: a block
@@ -58,7 +59,7 @@ type logReader struct {
 
 // readLog reads the log of a superblock of the base's generation. prev is nil if there is none before or
 // none that is known. Nil is returned if there is no log or after a fault.
-func (f *FS) readLog(base *state, sb superblock, prev *logState) *logReader {
+func (f *FS) readLog(base *state, sb ondisk.Superblock, prev *logState) *logReader {
 	s := *base
 	s.sb = sb
 	r := &logReader{state: &s, prev: prev, budget: newBudget(), names: f.names, memory: f.memory,
@@ -68,13 +69,13 @@ func (f *FS) readLog(base *state, sb superblock, prev *logState) *logReader {
 	} else {
 		r.order = f.order.stretches()
 	}
-	p, ok := sb.logPointer()
+	p, ok := logPointer(sb)
 	if !ok {
 		return r
 	}
 	r.now.root = p
 	f.names.Reset()
-	roots := r.tree(treeLogID, p)
+	roots := r.tree(ondisk.TreeLogID, p)
 	for _, id := range slices.Sorted(maps.Keys(roots)) {
 		if len(r.faults) > 0 || r.err != nil {
 			break
@@ -88,7 +89,7 @@ func (f *FS) readLog(base *state, sb superblock, prev *logState) *logReader {
 func (r *logReader) tree(id uint64, root pointer) map[uint64]pointer {
 	now, old := *r.state, *r.state
 	now.log = root
-	if id != treeLogID {
+	if id != ondisk.TreeLogID {
 		now.logOf, old.logOf = id, id
 	}
 	r.id = id
@@ -107,7 +108,7 @@ func (r *logReader) tree(id uint64, root pointer) map[uint64]pointer {
 	roots := make(map[uint64]pointer)
 	for _, s := range t.spans {
 		tree.leaves = append(tree.leaves, s.pointer)
-		if id == treeLogID {
+		if id == ondisk.TreeLogID {
 			r.roots(&now, s.pointer, roots)
 		}
 	}
@@ -124,10 +125,10 @@ func (r *logReader) tree(id uint64, root pointer) map[uint64]pointer {
 }
 
 func (r *logReader) start(old, now *state) *treeDiff {
-	txn := &change.Txn{Schema: schema, Generation: now.sb.generation(), Names: r.names}
+	txn := &change.Txn{Schema: ondisk.Schema, Generation: now.sb.Generation(), Names: r.names}
 	d := &diff{old: old, new: now, budget: r.budget, out: newRecorder(txn, now.itemContext()), unflushed: r.order}
 	d.out.memory, d.out.beside = r.memory, r.bytes
-	return &treeDiff{diff: d, tree: treeLogID, seen: make(map[uint64]bool)}
+	return &treeDiff{diff: d, tree: ondisk.TreeLogID, seen: make(map[uint64]bool)}
 }
 
 // roots collects the root items of a leaf of the log root tree.
@@ -136,15 +137,15 @@ func (r *logReader) roots(s *state, leaf pointer, roots map[uint64]pointer) {
 	if err != nil {
 		return // a fault of the walk already
 	}
-	for i := range n.nritems() {
-		k := n.key(i)
-		if k.typ != rootItemKey {
+	for i := range n.NrItems() {
+		k := n.Key(i)
+		if k.Type != ondisk.RootItemKey {
 			continue
 		}
-		if k.objectid != treeLogID || !fileTree(k.offset) {
-			r.faults = append(r.faults, violatedAt(rootRule, n.addr(), "a root item of the log is for %s", keyText(k)).in(treeLogID, k).v)
-		} else if root, ok := parseRoot(k.objectid, n.item(i)); ok {
-			roots[k.offset] = root.pointer
+		if k.ObjectID != ondisk.TreeLogID || !ondisk.IsFileTree(k.Offset) {
+			r.faults = append(r.faults, violatedAt(rootRule, n.Addr(), "a root item of the log is for %s", k.String()).in(ondisk.TreeLogID, k).v)
+		} else if root, ok := parseRoot(k.ObjectID, n.Item(i)); ok {
+			roots[k.Offset] = root.pointer
 		}
 	}
 }
@@ -158,7 +159,7 @@ func (t *treeDiff) walkLog(r *logReader, s span) {
 		t.fault(violated(twiceRule, "block %d is reached twice in the log", s.logical))
 		return
 	}
-	if want := t.new.sb.generation() + 1; s.generation != want {
+	if want := t.new.sb.Generation() + 1; s.generation != want {
 		t.fault(violated(generationRule, "block %d of the log: its parent says generation %d, the running transaction is %d", s.logical, s.generation, want))
 		return
 	}
@@ -174,8 +175,8 @@ func (t *treeDiff) walkLog(r *logReader, s span) {
 	if n == nil {
 		return
 	}
-	if n.owner() != treeLogID {
-		t.fault(violatedAt(ownerRule, n.addr(), "block %d: owner is %s in the log", n.logical(), change.NumText(n.owner())))
+	if n.Owner() != ondisk.TreeLogID {
+		t.fault(violatedAt(ownerRule, n.Addr(), "block %d: owner is %s in the log", n.Logical(), change.NumText(n.Owner())))
 	}
 	if !known {
 		if err := t.checkFlushed(n); err != nil {
@@ -186,11 +187,11 @@ func (t *treeDiff) walkLog(r *logReader, s span) {
 	t.descend(n, s, func(c span) { t.walkLog(r, c) })
 }
 
-func spanOf(n *node, tree uint64) keySpan {
-	if n.nritems() == 0 {
+func spanOf(n *ondisk.Node, tree uint64) keySpan {
+	if n.NrItems() == 0 {
 		return keySpan{empty: true, tree: tree}
 	}
-	return keySpan{first: n.key(0), last: n.key(n.nritems() - 1), tree: tree}
+	return keySpan{first: n.Key(0), last: n.Key(n.NrItems() - 1), tree: tree}
 }
 
 // fits tells whether the keys of a block fit its place in a tree; if not, checked says how.
@@ -198,18 +199,18 @@ func (k keySpan) fits(s span) bool {
 	if k.empty {
 		return !s.hasFirst
 	}
-	return (!s.hasFirst || k.first == s.first) && (!s.hasEnd || k.last.compare(s.end) < 0)
+	return (!s.hasFirst || k.first == s.first) && (!s.hasEnd || k.last.Compare(s.end) < 0)
 }
 
 // logCommit judges a superblock that leads to another log: what fsync has written is on the disk now.
-func (f *FS) logCommit(base *state, sb superblock, obs *interp.Observation) {
+func (f *FS) logCommit(base *state, sb ondisk.Superblock, obs *interp.Observation) {
 	obs.Point = interp.LogPoint
 	var log *logState
 	if !base.unsound {
 		r := f.readLog(base, sb, f.log)
 		obs.Violations, obs.Logs, log = r.faults, r.parts, r.now
 		if r.err != nil {
-			obs.Unknown = fmt.Errorf("the log of generation %d: %w", sb.generation()+1, r.err)
+			obs.Unknown = fmt.Errorf("the log of generation %d: %w", sb.Generation()+1, r.err)
 		}
 		if len(obs.Violations) > 0 || obs.Unknown != nil {
 			obs.Logs, log = nil, nil

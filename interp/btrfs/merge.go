@@ -4,21 +4,22 @@ import (
 	"bytes"
 	"errors"
 
+	"fsward/interp/btrfs/ondisk"
 	"fsward/interp/disk"
 )
 
 // An itemRef is an item in a leaf.
 type itemRef struct {
-	leaf *node
+	leaf *ondisk.Node
 	i    int
 }
 
-func (r *itemRef) key() key          { return r.leaf.key(r.i) }
-func (r *itemRef) data() disk.Region { return r.leaf.item(r.i) }
+func (r *itemRef) key() ondisk.Key   { return r.leaf.Key(r.i) }
+func (r *itemRef) data() disk.Region { return r.leaf.Item(r.i) }
 
 // used returns how many bytes are used in the block group that an item is about; 0 for nil.
 func (r *itemRef) used() uint64 {
-	if r == nil || r.data().Len() != blockGroupLayout.size {
+	if r == nil || r.data().Len() != ondisk.BlockGroupSize {
 		return 0
 	}
 	return r.data().U64(0)
@@ -26,7 +27,7 @@ func (r *itemRef) used() uint64 {
 
 // A stretchOfKeys is the keys from one on and below another.
 type stretchOfKeys struct {
-	from, end key
+	from, end ondisk.Key
 	hasEnd    bool
 }
 
@@ -43,7 +44,7 @@ type cursor struct {
 func (c *cursor) start() error {
 	c.at.i = -1
 	err := c.next()
-	for err == nil && !c.done && c.at.key().compare(c.keys.from) < 0 {
+	for err == nil && !c.done && c.at.key().Compare(c.keys.from) < 0 {
 		err = c.next()
 	}
 	return err
@@ -52,7 +53,7 @@ func (c *cursor) start() error {
 // next moves to the next item; done is set behind the last.
 func (c *cursor) next() error {
 	c.at.i++
-	for c.at.leaf == nil || c.at.i >= c.at.leaf.nritems() {
+	for c.at.leaf == nil || c.at.i >= c.at.leaf.NrItems() {
 		if len(c.leaves) == 0 {
 			c.done = true
 			return nil
@@ -63,7 +64,7 @@ func (c *cursor) next() error {
 		}
 		c.leaves, c.at = c.leaves[1:], itemRef{n, 0}
 	}
-	c.done = c.keys.hasEnd && c.at.key().compare(c.keys.end) >= 0
+	c.done = c.keys.hasEnd && c.at.key().Compare(c.keys.end) >= 0
 	return nil
 }
 
@@ -80,12 +81,12 @@ func (t *treeDiff) news() []pointer {
 
 // merge visits, in the order of keys, each item that only one of the trees has (the other is nil) or
 // whose bytes differ.
-func (t *treeDiff) merge(visit func(k key, old, now *itemRef) error) error {
+func (t *treeDiff) merge(visit func(k ondisk.Key, old, now *itemRef) error) error {
 	return t.mergePart(t.news(), t.olds, stretchOfKeys{}, visit)
 }
 
 // mergePart is merge for a stretch of keys, which are in these leaves.
-func (t *treeDiff) mergePart(news, olds []pointer, keys stretchOfKeys, visit func(k key, old, now *itemRef) error) error {
+func (t *treeDiff) mergePart(news, olds []pointer, keys stretchOfKeys, visit func(k ondisk.Key, old, now *itemRef) error) error {
 	now, old := cursor{state: t.new, leaves: news, keys: keys}, cursor{state: t.old, leaves: olds, keys: keys}
 	if err := errors.Join(now.start(), old.start()); err != nil {
 		return err
@@ -98,7 +99,7 @@ func (t *treeDiff) mergePart(news, olds []pointer, keys stretchOfKeys, visit fun
 		case old.done:
 			c = -1
 		default:
-			c = now.at.key().compare(old.at.key())
+			c = now.at.key().Compare(old.at.key())
 		}
 		var err error
 		switch {
@@ -127,7 +128,7 @@ func (t *treeDiff) mergePart(news, olds []pointer, keys stretchOfKeys, visit fun
 }
 
 // mergeTree turns the difference of a tree into records. also, if not nil, sees each differing item.
-func (d *diff) mergeTree(t *treeDiff, also func(k key, old, now *itemRef)) {
+func (d *diff) mergeTree(t *treeDiff, also func(k ondisk.Key, old, now *itemRef)) {
 	if d.failedHard() {
 		return
 	}
@@ -141,12 +142,12 @@ func (d *diff) mergeTree(t *treeDiff, also func(k key, old, now *itemRef)) {
 }
 
 // record turns what a merge visits into records.
-func (d *diff) record(merge func(visit func(k key, old, now *itemRef) error) error, also func(k key, old, now *itemRef)) {
-	err := merge(func(k key, old, now *itemRef) error {
+func (d *diff) record(merge func(visit func(k ondisk.Key, old, now *itemRef) error) error, also func(k ondisk.Key, old, now *itemRef)) {
+	err := merge(func(k ondisk.Key, old, now *itemRef) error {
 		if also != nil {
 			also(k, old, now)
 		}
-		if k.typ == blockGroupItemKey {
+		if k.Type == ondisk.BlockGroupItemKey {
 			d.used += now.used() - old.used()
 		}
 		if err := d.out.item(k, old, now); err != nil {

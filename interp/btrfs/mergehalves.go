@@ -6,6 +6,7 @@ import (
 
 	"fsward/change"
 	"fsward/interp"
+	"fsward/interp/btrfs/ondisk"
 )
 
 // halvesFrom is for how many records two goroutines compare a tree. Where there are fewer, that is done within ten
@@ -51,7 +52,7 @@ func (d *diff) mergeHalves(t *treeDiff) bool {
 	behind := have + (cap(out.txn.Records)-have)*newsAt/max(len(news), 1)
 	other := *d
 	other.faults, other.unknown, other.used = nil, nil, 0
-	other.out = newRecorder(&change.Txn{Schema: schema, Generation: out.txn.Generation, Names: change.NewNames(),
+	other.out = newRecorder(&change.Txn{Schema: ondisk.Schema, Generation: out.txn.Generation, Names: change.NewNames(),
 		Records: out.txn.Records[behind:behind]}, out.dec.ctx)
 	other.out.dec.ctx, other.out.oldDec.ctx = out.dec.ctx, out.oldDec.ctx
 	other.out.begin(t.tree)
@@ -60,11 +61,11 @@ func (d *diff) mergeHalves(t *treeDiff) bool {
 
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		other.record(func(visit func(k key, old, now *itemRef) error) error {
+		other.record(func(visit func(k ondisk.Key, old, now *itemRef) error) error {
 			return t.mergePart(news[max(newsAt-1, 0):], olds[max(oldsAt-1, 0):], second, visit)
 		}, nil)
 	})
-	d.record(func(visit func(k key, old, now *itemRef) error) error {
+	d.record(func(visit func(k ondisk.Key, old, now *itemRef) error) error {
 		return t.mergePart(news[:newsAt], olds[:oldsAt], first, visit)
 	}, nil)
 	wg.Wait()
@@ -93,30 +94,30 @@ func (d *diff) take(other *diff) {
 
 // middle returns the first key of a group of items about which as many leaves are on either side; ok is false if there
 // is none.
-func (d *diff) middle(news, olds []pointer) (k key, ok bool) {
+func (d *diff) middle(news, olds []pointer) (k ondisk.Key, ok bool) {
 	s, leaves := d.new, news
 	if len(olds) > len(news) {
 		s, leaves = d.old, olds
 	}
 	if len(leaves) < 2 {
-		return key{}, false
+		return ondisk.Key{}, false
 	}
 	n, err := s.node(leaves[len(leaves)/2], false)
-	if err != nil || n.nritems() == 0 {
-		return key{}, false
+	if err != nil || n.NrItems() == 0 {
+		return ondisk.Key{}, false
 	}
-	return groupOf(n.key(0)), true
+	return groupOf(n.Key(0)), true
 }
 
 // leavesBelow returns how many of some leaves, which are in order, begin below a key.
-func (s *state) leavesBelow(leaves []pointer, k key) (count int, err error) {
+func (s *state) leavesBelow(leaves []pointer, k ondisk.Key) (count int, err error) {
 	count = sort.Search(len(leaves), func(i int) bool {
 		n, nodeErr := s.node(leaves[i], false)
 		if nodeErr != nil {
 			err = nodeErr
 			return true
 		}
-		return n.nritems() > 0 && n.key(0).compare(k) >= 0
+		return n.NrItems() > 0 && n.Key(0).Compare(k) >= 0
 	})
 	return count, err
 }

@@ -1,5 +1,7 @@
 package btrfs
 
+import "fsward/interp/btrfs/ondisk"
+
 // nearNodes are the blocks that one View has read of late. A search that goes back and forth between leaves, as from the
 // names of inodes to their hashes in a directory, would ask the cache for each, which is locked and keeps their order of use. A View
 // is of one state, whose blocks do not change while it is read.
@@ -10,7 +12,7 @@ const nearCount = 1 << 8
 
 type nearNode struct {
 	pointer pointer
-	node    *node // nil: nothing was read yet
+	node    *ondisk.Node // nil: nothing was read yet
 }
 
 // at is the one place of a block, which it shares with others.

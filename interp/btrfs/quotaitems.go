@@ -2,6 +2,7 @@ package btrfs
 
 import (
 	"fsward/change"
+	"fsward/interp/btrfs/ondisk"
 	"fsward/interp/disk"
 )
 
@@ -14,28 +15,28 @@ const (
 
 // quotaItem reads an item of the quota tree (btrfs_read_qgroup_config). The object id is 0 but for a
 // relation, whose two keys name member and group, each in the place of the other.
-func (d *decoder) quotaItem(kind change.Kind, k key, r disk.Region) error {
-	t := &itemTypes[kind]
+func (d *decoder) quotaItem(kind change.Kind, k ondisk.Key, r disk.Region) error {
+	t := &ondisk.ItemTypes[kind]
 	bad := func(off int, format string, args ...any) error {
-		return violatedAt(itemRule, r.Addr()+uint64(off), t.name+": "+format, args...)
+		return violatedAt(itemRule, r.Addr()+uint64(off), t.Name+": "+format, args...)
 	}
 	size := 0
-	if t.layout != nil {
-		size = t.layout.size
+	if t.Layout != nil {
+		size = t.Layout.Size
 	}
 	// The status has grown by enable_gen in Linux 6.7.
-	if r.Len() != size && (kind != kindQgroupStatus || r.Len() != size+8) {
+	if r.Len() != size && (kind != ondisk.KindQgroupStatus || r.Len() != size+8) {
 		return sizeError(t, r, size)
 	}
-	if kind != kindQgroupRelation && k.objectid != 0 {
-		return bad(0, "objectid is %d, want 0", k.objectid)
+	if kind != ondisk.KindQgroupRelation && k.ObjectID != 0 {
+		return bad(0, "objectid is %d, want 0", k.ObjectID)
 	}
 	switch kind {
-	case kindQgroupStatus:
+	case ondisk.KindQgroupStatus:
 		version, generation, flags := r.U64(0), r.U64(8), r.U64(16)
 		switch {
-		case k.offset != 0:
-			return bad(0, "key offset is %d, want 0", k.offset)
+		case k.Offset != 0:
+			return bad(0, "key offset is %d, want 0", k.Offset)
 		case version != qgroupStatusVersion:
 			return bad(0, "version is %d, want %d", version, qgroupStatusVersion)
 		case generation > d.ctx.generation:
@@ -43,14 +44,14 @@ func (d *decoder) quotaItem(kind change.Kind, k key, r disk.Region) error {
 		case flags&^qgroupStatusFlags != 0:
 			return bad(16, "flags is %#x, unknown are %#x", flags, flags&^qgroupStatusFlags)
 		}
-	case kindQgroupInfo:
+	case ondisk.KindQgroupInfo:
 		if generation := r.U64(0); generation > d.ctx.generation {
 			return bad(0, "generation is %d, the superblock's is %d", generation, d.ctx.generation)
 		}
 	}
-	d.begin(kind, k.objectid, k.offset, 0)
-	if t.layout == nil {
+	d.begin(kind, k.ObjectID, k.Offset, 0)
+	if t.Layout == nil {
 		return nil
 	}
-	return d.structure(t.layout, r, size)
+	return d.structure(t.Layout, r, size)
 }

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"fsward/interp"
+	"fsward/interp/btrfs/ondisk"
 	"fsward/interp/disk"
 )
 
@@ -37,7 +38,7 @@ var errStopped = errors.New("stopped")
 // node returns the block that a pointer leads to, checked in itself and against the pointer. With all,
 // every copy is read and has to be the same; without, the first good one will do. An error that is a
 // *structureError is about the block, any other means that it could not be read.
-func (r *reader) node(p pointer, all bool) (*node, error) {
+func (r *reader) node(p pointer, all bool) (*ondisk.Node, error) {
 	if r.near == nil || all {
 		return r.follow(p, all)
 	}
@@ -53,26 +54,26 @@ func (r *reader) node(p pointer, all bool) (*node, error) {
 }
 
 // follow is node without those that are near.
-func (r *reader) follow(p pointer, all bool) (*node, error) {
-	types := uint64(groupMetadata)
+func (r *reader) follow(p pointer, all bool) (*ondisk.Node, error) {
+	types := uint64(ondisk.GroupMetadata)
 	if p.chunkTree {
-		types = groupSystem
+		types = ondisk.GroupSystem
 	}
 	n, err := r.block(p.logical, types, all)
 	if err != nil {
 		return nil, err
 	}
-	if n.level() != p.level {
-		return nil, violatedAt(levelRule, n.addr(), "block %d: level is %d, its parent says %d", p.logical, n.level(), p.level)
+	if n.Level() != p.level {
+		return nil, violatedAt(levelRule, n.Addr(), "block %d: level is %d, its parent says %d", p.logical, n.Level(), p.level)
 	}
-	if n.generation() != p.generation {
-		return nil, violatedAt(generationRule, n.addr(), "block %d: generation is %d, its parent says %d", p.logical, n.generation(), p.generation)
+	if n.Generation() != p.generation {
+		return nil, violatedAt(generationRule, n.Addr(), "block %d: generation is %d, its parent says %d", p.logical, n.Generation(), p.generation)
 	}
 	return n, nil
 }
 
 // block returns the block at an address in a chunk of some types, checked in itself.
-func (r *reader) block(logical, types uint64, all bool) (*node, error) {
+func (r *reader) block(logical, types uint64, all bool) (*ondisk.Node, error) {
 	if logical%uint64(r.rules.sectorSize) != 0 {
 		return nil, violated(pointerRule, "a pointer leads to %d, which is not a multiple of sectorsize", logical)
 	}
@@ -84,14 +85,14 @@ func (r *reader) block(logical, types uint64, all bool) (*node, error) {
 		return nil, errStopped
 	}
 	n, whole := r.cache.get(addrs[:count])
-	if n == nil || all && !whole || n.logical() != logical {
+	if n == nil || all && !whole || n.Logical() != logical {
 		return r.fetch(logical, slices.Clone(addrs[:count]), all) // what is found in the cache allocates nothing
 	}
 	return n, nil
 }
 
 // fetch reads a block, and keeps it in the cache.
-func (r *reader) fetch(logical uint64, addrs []uint64, all bool) (*node, error) {
+func (r *reader) fetch(logical uint64, addrs []uint64, all bool) (*ondisk.Node, error) {
 	reading := r.cache.begin(addrs)
 	n, err := r.load(logical, addrs, all)
 	r.cache.end(reading, n, all || len(addrs) == 1)
@@ -102,8 +103,8 @@ func (r *reader) fetch(logical uint64, addrs []uint64, all bool) (*node, error) 
 }
 
 // load reads the copies of a block.
-func (r *reader) load(logical uint64, addrs []uint64, all bool) (*node, error) {
-	var first *node
+func (r *reader) load(logical uint64, addrs []uint64, all bool) (*ondisk.Node, error) {
+	var first *ondisk.Node
 	var firstErr error
 	for _, addr := range addrs {
 		var b []byte
@@ -121,7 +122,7 @@ func (r *reader) load(logical uint64, addrs []uint64, all bool) (*node, error) {
 			firstErr = errors.Join(firstErr, err)
 			continue
 		}
-		if first != nil && bytes.Equal(first.r.Bytes(), b) {
+		if first != nil && bytes.Equal(first.Bytes(), b) {
 			continue
 		}
 		n, err := checkNode(disk.NewRegion(b, addr), logical, r.rules)
@@ -136,7 +137,7 @@ func (r *reader) load(logical uint64, addrs []uint64, all bool) (*node, error) {
 		case !all:
 			return n, nil
 		case first != nil:
-			return nil, violatedAt(copiesRule, addr, "block %d differs from its copy at %s", logical, addressText(first.addr()))
+			return nil, violatedAt(copiesRule, addr, "block %d differs from its copy at %s", logical, addressText(first.Addr()))
 		}
 		first = n
 	}

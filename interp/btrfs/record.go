@@ -6,6 +6,7 @@ import (
 
 	"fsward/change"
 	"fsward/interp"
+	"fsward/interp/btrfs/ondisk"
 )
 
 // A recorder turns differing items into change records. Items that can hand objects to each other are
@@ -15,7 +16,7 @@ type recorder struct {
 	txn      *change.Txn
 	dec      decoder // of the new state
 	oldDec   decoder
-	group    key // of the items gathered in the decoders
+	group    ondisk.Key // of the items gathered in the decoders
 	gathered bool
 	memory   *interp.MemoryBudget
 	beside   uint64 // bytes that the comparison takes beside records
@@ -43,34 +44,34 @@ func (r *recorder) begin(tree uint64) {
 
 // recordsOf is about how many records an item of each type makes if it is new.
 var recordsOf = func() (m [256]int) {
-	for i := range itemTypes[:kindSuperBlock] {
-		t := &itemTypes[i]
+	for i := range ondisk.ItemTypes[:ondisk.KindSuperBlock] {
+		t := &ondisk.ItemTypes[i]
 		if i == 0 {
 			continue
 		}
 		n := 1
-		for _, f := range t.extra {
-			if f != fieldLink && f != fieldLeaf && f != fieldEndOffset { // the View alone answers these
+		for _, f := range t.Extra {
+			if f != ondisk.FieldLink && f != ondisk.FieldLeaf && f != ondisk.FieldEndOffset { // the View alone answers these
 				n++
 			}
 		}
-		if t.layout != nil {
-			for _, f := range t.layout.fields {
-				if f.field != 0 && !f.quiet {
+		if t.Layout != nil {
+			for _, f := range t.Layout.Fields {
+				if f.Field != 0 && !f.Quiet {
 					n++
 				}
-				for _, p := range f.parts {
-					if !p.quiet {
+				for _, p := range f.Parts {
+					if !p.Quiet {
 						n++
 					}
 				}
 			}
 		}
-		m[t.typ] = n
+		m[t.Type] = n
 	}
 	// One back reference mostly stands in the item of its extent.
-	m[extentItemKey] += m[extentDataRefKey]
-	m[metadataItemKey] += m[treeBlockRefKey]
+	m[ondisk.ExtentItemKey] += m[ondisk.ExtentDataRefKey]
+	m[ondisk.MetadataItemKey] += m[ondisk.TreeBlockRefKey]
 	return m
 }()
 
@@ -78,11 +79,12 @@ var recordsOf = func() (m [256]int) {
 const inlineRecords = 5
 
 // records is about how many records the items of a leaf would make if all were new.
-func (n *node) records() (sum int) {
-	for i := range n.nritems() {
-		at := headerSize + i*itemSize
-		typ, size := n.r.U8(at+8), int(n.r.U32(at+keySize+4))
-		if typ == extentDataKey && size != fileExtentLayout.size {
+func expectedRecords(n *ondisk.Node) (sum int) {
+	for i := range n.NrItems() {
+		typ := n.ItemType(i)
+		_, length := n.ItemRange(i)
+		size := int(length)
+		if typ == ondisk.ExtentDataKey && size != ondisk.FileExtentSize {
 			sum += inlineRecords
 			continue
 		}
@@ -108,8 +110,8 @@ func (r *recorder) expect(n int) {
 }
 
 // super takes the superblocks; old is nil if there is none to compare with.
-func (r *recorder) super(old, now *superblock) error {
-	r.begin(superObject.Tree)
+func (r *recorder) super(old, now *ondisk.Superblock) error {
+	r.begin(ondisk.SuperObject.Tree)
 	if old != nil {
 		if err := r.oldDec.superBlock(*old); err != nil {
 			return err
@@ -123,33 +125,33 @@ func (r *recorder) super(old, now *superblock) error {
 }
 
 // groupOf returns the first key of the items that may hold the same objects as an item with key k.
-func groupOf(k key) key {
+func groupOf(k ondisk.Key) ondisk.Key {
 	switch {
-	case k.typ >= extentItemKey && k.typ <= sharedDataRefKey:
-		return key{k.objectid, extentItemKey, 0}
-	case k.typ == inodeExtrefKey:
-		return key{k.objectid, inodeExtrefKey, 0}
-	case k.typ == chunkItemKey: // the stripes come behind all chunks
-		return key{k.objectid, chunkItemKey, 0}
+	case k.Type >= ondisk.ExtentItemKey && k.Type <= ondisk.SharedDataRefKey:
+		return ondisk.Key{ObjectID: k.ObjectID, Type: ondisk.ExtentItemKey}
+	case k.Type == ondisk.InodeExtrefKey:
+		return ondisk.Key{ObjectID: k.ObjectID, Type: ondisk.InodeExtrefKey}
+	case k.Type == ondisk.ChunkItemKey: // the stripes come behind all chunks
+		return ondisk.Key{ObjectID: k.ObjectID, Type: ondisk.ChunkItemKey}
 	default:
 		return k
 	}
 }
 
 // lastOfGroup returns the last key of the items that may hold the same objects as an item with key k.
-func lastOfGroup(k key) key {
-	switch groupOf(k).typ {
-	case extentItemKey:
-		return key{k.objectid, sharedDataRefKey, ^uint64(0)}
-	case inodeExtrefKey:
-		return key{k.objectid, inodeExtrefKey, ^uint64(0)}
+func lastOfGroup(k ondisk.Key) ondisk.Key {
+	switch groupOf(k).Type {
+	case ondisk.ExtentItemKey:
+		return ondisk.Key{ObjectID: k.ObjectID, Type: ondisk.SharedDataRefKey, Offset: ^uint64(0)}
+	case ondisk.InodeExtrefKey:
+		return ondisk.Key{ObjectID: k.ObjectID, Type: ondisk.InodeExtrefKey, Offset: ^uint64(0)}
 	default:
 		return k
 	}
 }
 
 // item takes one differing item; old or now is nil if it has no other side.
-func (r *recorder) item(k key, old, now *itemRef) error {
+func (r *recorder) item(k ondisk.Key, old, now *itemRef) error {
 	if g := groupOf(k); !r.gathered || g != r.group {
 		if err := r.flush(); err != nil {
 			return err
@@ -197,7 +199,7 @@ func (r *recorder) flush() error {
 	for i := 1; i < len(now); i++ {
 		if now[i].obj == now[i-1].obj {
 			e := violated(uniqueRule, "it is there more than once")
-			e.v.Tree, e.v.ID = schema.TreeText(now[i].obj), schema.IDText(now[i].obj, r.txn.Names)
+			e.v.Tree, e.v.ID = ondisk.Schema.TreeText(now[i].obj), ondisk.Schema.IDText(now[i].obj, r.txn.Names)
 			err = e
 		}
 	}

@@ -2,6 +2,7 @@ package btrfs
 
 import (
 	"fsward/change"
+	"fsward/interp/btrfs/ondisk"
 	"fsward/interp/disk"
 )
 
@@ -16,57 +17,57 @@ const (
 
 // checkSmallItem checks the key and the size of items of which the rules use no more than that they are
 // there.
-func checkSmallItem(kind change.Kind, k key, r disk.Region) error {
-	t, n := &itemTypes[kind], uint64(r.Len())
+func checkSmallItem(kind change.Kind, k ondisk.Key, r disk.Region) error {
+	t, n := &ondisk.ItemTypes[kind], uint64(r.Len())
 	badKey := func() error {
-		return violatedAt(itemRule, r.Addr(), "%s has the key %s", t.name, keyText(k))
+		return violatedAt(itemRule, r.Addr(), "%s has the key %s", t.Name, k.String())
 	}
-	badSize := func() error { return violatedAt(itemRule, r.Addr(), "%s has %d bytes", t.name, n) }
+	badSize := func() error { return violatedAt(itemRule, r.Addr(), "%s has %d bytes", t.Name, n) }
 	switch kind {
-	case kindFreeSpaceHeader: // __load_free_space_cache, load_free_ino_cache
+	case ondisk.KindFreeSpaceHeader: // __load_free_space_cache, load_free_ino_cache
 		switch {
-		case k.objectid != freeSpaceID:
+		case k.ObjectID != ondisk.FreeSpaceID:
 			return badKey()
-		case r.Len() != freeSpaceHeaderLayout.size:
-			return sizeError(t, r, freeSpaceHeaderLayout.size)
-		case readKey(r, 0).typ != inodeItemKey:
-			return violatedAt(itemRule, r.Addr(), "location of a free_space_header is %s", keyText(readKey(r, 0)))
+		case r.Len() != ondisk.FreeSpaceHeaderSize:
+			return sizeError(t, r, ondisk.FreeSpaceHeaderSize)
+		case ondisk.ReadKey(r, 0).Type != ondisk.InodeItemKey:
+			return violatedAt(itemRule, r.Addr(), "location of a free_space_header is %s", ondisk.ReadKey(r, 0).String())
 		}
-	case kindOrphanItem:
+	case ondisk.KindOrphanItem:
 		switch {
-		case k.objectid != orphanID && k.objectid != logFixupID:
+		case k.ObjectID != ondisk.OrphanID && k.ObjectID != ondisk.LogFixupID:
 			return badKey()
 		case n != 0:
 			return badSize()
 		}
-	case kindVerityDesc: // write_key_bytes: the descriptor item, then its bytes from offset 1 on
+	case ondisk.KindVerityDesc: // write_key_bytes: the descriptor item, then its bytes from offset 1 on
 		switch {
-		case k.offset == 0 && n != verityItemSize:
+		case k.Offset == 0 && n != verityItemSize:
 			return badSize()
-		case k.offset == 0 && (r.U64(8) != 0 || r.U64(16) != 0 || r.U8(24) != 0):
+		case k.Offset == 0 && (r.U64(8) != 0 || r.U64(16) != 0 || r.U8(24) != 0):
 			return violatedAt(itemRule, r.Addr()+8, "reserved or encryption of a verity_desc_item is not 0")
-		case k.offset != 0:
-			return checkVerityPiece((k.offset-1)%verityPieceSize, n, badKey, badSize)
+		case k.Offset != 0:
+			return checkVerityPiece((k.Offset-1)%verityPieceSize, n, badKey, badSize)
 		}
-	case kindVerityMerkle:
-		return checkVerityPiece(k.offset%verityBlockSize, n, badKey, badSize)
-	case kindTemporaryItem: // insert_balance_item
+	case ondisk.KindVerityMerkle:
+		return checkVerityPiece(k.Offset%verityBlockSize, n, badKey, badSize)
+	case ondisk.KindTemporaryItem: // insert_balance_item
 		switch {
-		case k.objectid != balanceID || k.offset != 0:
+		case k.ObjectID != ondisk.BalanceID || k.Offset != 0:
 			return badKey()
 		case n != balanceItemSize:
 			return badSize()
 		}
-	case kindPersistentItem: // update_dev_stat_item; the item may grow
+	case ondisk.KindPersistentItem: // update_dev_stat_item; the item may grow
 		switch {
-		case k.objectid != 0:
+		case k.ObjectID != 0:
 			return badKey()
 		case n == 0 || n%8 != 0:
 			return badSize()
 		}
-	case kindDevReplace: // btrfs_init_dev_replace
+	case ondisk.KindDevReplace: // btrfs_init_dev_replace
 		switch {
-		case k.objectid != 0 || k.offset != 0:
+		case k.ObjectID != 0 || k.Offset != 0:
 			return badKey()
 		case n != devReplaceItemSize:
 			return badSize()

@@ -5,12 +5,13 @@ import (
 	"fmt"
 
 	"fsward/interp"
+	"fsward/interp/btrfs/ondisk"
 	"fsward/interp/disk"
 )
 
 // A state is a file system as one superblock defines it.
 type state struct {
-	sb   superblock
+	sb   ondisk.Superblock
 	devs *devices
 	reader
 	roots map[treeKey]treeRoot // those looked up so far; the View's
@@ -32,27 +33,27 @@ type treeRoot struct {
 }
 
 func (s *state) chunkRoot() pointer {
-	return pointer{s.sb.chunkRoot(), s.sb.chunkRootGen(), s.sb.chunkRootLevel(), true}
+	return pointer{s.sb.ChunkRoot(), s.sb.ChunkRootGen(), s.sb.ChunkRootLevel(), true}
 }
 
 func (s *state) rootTree() pointer {
-	return pointer{s.sb.root(), s.sb.generation(), s.sb.rootLevel(), false}
+	return pointer{s.sb.Root(), s.sb.Generation(), s.sb.RootLevel(), false}
 }
 
 // parseRoot reads from the root item of a tree what leads into it. The item has passed the decoder, or is cut
 // short: then ok is false. Only of a tree that files are in does refs tell that it is being dropped: that of others is
 // not looked at, and btrfstune (--convert-to-block-group-tree) makes one with 0.
 func parseRoot(tree uint64, r disk.Region) (root treeRoot, ok bool) {
-	if r.Len() < legacyRootItemSize {
+	if r.Len() < ondisk.LegacyRootItemSize {
 		return treeRoot{}, false
 	}
-	dead, progress := r.U32(216) == 0 && classOf(tree) == inFile, readKey(r, 220)
-	return treeRoot{pointer{r.U64(176), r.U64(160), r.U8(238), false}, dead, dead && progress != key{}}, true
+	dead, progress := r.U32(216) == 0 && ondisk.ClassOf(tree) == ondisk.InFile, ondisk.ReadKey(r, 220)
+	return treeRoot{pointer{r.U64(176), r.U64(160), r.U8(238), false}, dead, dead && progress != ondisk.Key{}}, true
 }
 
 // readSuper reads the superblock at one of its places.
-func readSuper(d interp.Disk, addr uint64) (*[superSize]byte, error) {
-	b := new([superSize]byte)
+func readSuper(d interp.Disk, addr uint64) (*[ondisk.SuperSize]byte, error) {
+	b := new([ondisk.SuperSize]byte)
 	if err := readFull(d, b[:], addr); err != nil {
 		return nil, err
 	}
@@ -61,34 +62,34 @@ func readSuper(d interp.Disk, addr uint64) (*[superSize]byte, error) {
 
 // Detect tells whether a disk has the magic of Btrfs where its superblock stands.
 func Detect(d interp.Disk) bool {
-	b, err := readSuper(d, superOffset)
-	return err == nil && magicOf(b) == superMagic
+	b, err := readSuper(d, ondisk.SuperOffset)
+	return err == nil && ondisk.NewSuperblock(b).Magic() == ondisk.SuperMagic
 }
 
 // findDevices reads the superblocks of the file system that has one on a disk of d, from all disks of d.
 // The error is interp.ErrNotFound, or that of parseSuper.
 func findDevices(d interp.Disk, sizes []uint64, on int) (*devices, error) {
-	b, err := readSuper(d, interp.Address(on, superOffset))
-	if err != nil || magicOf(b) != superMagic {
+	b, err := readSuper(d, interp.Address(on, ondisk.SuperOffset))
+	if err != nil || ondisk.NewSuperblock(b).Magic() != ondisk.SuperMagic {
 		return nil, interp.ErrNotFound // also: too small, or not readable there
 	}
-	fsid := superblock{b}.fsid()
+	fsid := ondisk.NewSuperblock(b).FSID()
 	devs := &devices{}
 	for i, size := range sizes {
-		at := interp.Address(i, superOffset)
+		at := interp.Address(i, ondisk.SuperOffset)
 		b, err := readSuper(d, at)
-		if err != nil || magicOf(b) != superMagic || i != on && (superblock{b}).fsid() != fsid {
+		if err != nil || ondisk.NewSuperblock(b).Magic() != ondisk.SuperMagic || i != on && ondisk.NewSuperblock(b).FSID() != fsid {
 			continue
 		}
 		sb, err := parseSuper(b, at)
 		if err != nil {
 			return nil, err
 		}
-		if sb.rewritten() {
+		if inRewrite(sb) {
 			if i != on {
 				continue
 			}
-			return nil, &interp.UnsupportedError{FS: fsName, Feature: fmt.Sprintf("a change of format that has not finished (super flags %#x)", sb.flags())}
+			return nil, &interp.UnsupportedError{FS: ondisk.FSName, Feature: fmt.Sprintf("a change of format that has not finished (super flags %#x)", sb.Flags())}
 		}
 		if devs, err = devs.with(interp.Address(i, 0), size, &sb); err != nil {
 			return nil, err
@@ -99,7 +100,7 @@ func findDevices(d interp.Disk, sizes []uint64, on int) (*devices, error) {
 
 // bootstrap makes the state of a superblock, which stands at addr, that can read the chunk tree and
 // nothing else.
-func bootstrap(d interp.Disk, sb superblock, addr uint64, devs *devices, cache *nodeCache) (*state, error) {
+func bootstrap(d interp.Disk, sb ondisk.Superblock, addr uint64, devs *devices, cache *nodeCache) (*state, error) {
 	sys, err := parseSysArray(sb, addr, devs)
 	if err != nil {
 		return nil, err
@@ -108,13 +109,13 @@ func bootstrap(d interp.Disk, sb superblock, addr uint64, devs *devices, cache *
 	if err != nil {
 		return nil, err
 	}
-	rules := nodeRules{nodeSize: sb.nodeSize(), sectorSize: sb.sectorSize(), csum: sb.csumType(), fsid: sb.metadataUUID(), anyChunkTree: true}
+	rules := nodeRules{nodeSize: sb.NodeSize(), sectorSize: sb.SectorSize(), csum: sb.CsumType(), fsid: sb.MetadataUUID(), anyChunkTree: true}
 	return &state{sb: sb, devs: devs, reader: reader{disk: d, rules: rules, chunks: chunks, cache: cache}, roots: make(map[treeKey]treeRoot)}, nil
 }
 
 // loadState reads the chunk tree of a superblock on disk and the root of its root tree, and nothing
 // else: the baseline.
-func loadState(d interp.Disk, sb superblock, addr uint64, devs *devices, cache *nodeCache) (*state, error) {
+func loadState(d interp.Disk, sb ondisk.Superblock, addr uint64, devs *devices, cache *nodeCache) (*state, error) {
 	s, err := bootstrap(d, sb, addr, devs, cache)
 	if err != nil {
 		return nil, err
@@ -123,16 +124,16 @@ func loadState(d interp.Disk, sb superblock, addr uint64, devs *devices, cache *
 	if err != nil {
 		return nil, fmt.Errorf("chunk tree: %w", err)
 	}
-	s.rules.chunkTreeUUID, s.rules.anyChunkTree = root.chunkTreeUUID(), false
+	s.rules.chunkTreeUUID, s.rules.anyChunkTree = root.ChunkTreeUUID(), false
 	var chunks []chunk
 	budget := newBudget()
-	err = s.eachLeaf(s.chunkRoot(), budget, func(n *node) error {
-		for i := range n.nritems() {
-			k := n.key(i)
-			if k.typ != chunkItemKey {
+	err = s.eachLeaf(s.chunkRoot(), budget, func(n *ondisk.Node) error {
+		for i := range n.NrItems() {
+			k := n.Key(i)
+			if k.Type != ondisk.ChunkItemKey {
 				continue
 			}
-			c, err := parseChunk(k, n.item(i), sb.sectorSize(), devs)
+			c, err := parseChunk(k, n.Item(i), sb.SectorSize(), devs)
 			if err != nil {
 				return err
 			}
@@ -161,15 +162,15 @@ func (s *state) complete() error {
 			there++
 		}
 	}
-	if there < s.sb.numDevices() {
-		return &interp.MissingDiskError{FS: fsName, Device: fmt.Sprintf("the file system %s has %d devices, %d of them are here",
-			uuidText(s.sb.fsid()), s.sb.numDevices(), there)}
+	if there < s.sb.NumDevices() {
+		return &interp.MissingDiskError{FS: ondisk.FSName, Device: fmt.Sprintf("the file system %s has %d devices, %d of them are here",
+			uuidText(s.sb.FSID()), s.sb.NumDevices(), there)}
 	}
 	return nil
 }
 
 // eachLeaf visits the leaves below a block in the order of keys.
-func (s *state) eachLeaf(p pointer, b *budget, visit func(*node) error) error {
+func (s *state) eachLeaf(p pointer, b *budget, visit func(*ondisk.Node) error) error {
 	if err := b.node(); err != nil {
 		return err
 	}
@@ -177,10 +178,10 @@ func (s *state) eachLeaf(p pointer, b *budget, visit func(*node) error) error {
 	if err != nil {
 		return err
 	}
-	if n.level() == 0 {
+	if n.Level() == 0 {
 		return visit(n)
 	}
-	for i := range n.nritems() {
+	for i := range n.NrItems() {
 		if err := s.eachLeaf(childOf(n, i, p.chunkTree), b, visit); err != nil {
 			return err
 		}
@@ -189,9 +190,9 @@ func (s *state) eachLeaf(p pointer, b *budget, visit func(*node) error) error {
 }
 
 // childOf is the pointer i of a node. Levels fall with every step, so that no walk can go round.
-func childOf(n *node, i int, chunkTree bool) pointer {
-	logical, generation := n.child(i)
-	return pointer{logical, generation, n.level() - 1, chunkTree}
+func childOf(n *ondisk.Node, i int, chunkTree bool) pointer {
+	logical, generation := n.Child(i)
+	return pointer{logical, generation, n.Level() - 1, chunkTree}
 }
 
 // Limits of one transaction. They are far above what a guest of terabytes writes in one commit, and
@@ -236,10 +237,10 @@ func baseline(err error) error {
 		return unsupported
 	}
 	if e, ok := errors.AsType[*structureError](err); ok {
-		return &interp.CorruptError{FS: fsName, Addr: e.v.Addr, Reason: e.v.Rule + ": " + e.v.Detail}
+		return &interp.CorruptError{FS: ondisk.FSName, Addr: e.v.Addr, Reason: e.v.Rule + ": " + e.v.Detail}
 	}
 	if missing, ok := errors.AsType[*missingError](err); ok {
-		return &interp.MissingDiskError{FS: fsName, Device: missing.Error()}
+		return &interp.MissingDiskError{FS: ondisk.FSName, Device: missing.Error()}
 	}
 	return fmt.Errorf("btrfs: %w", err)
 }

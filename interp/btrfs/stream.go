@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"fsward/change"
+	"fsward/interp/btrfs/ondisk"
 )
 
 // A stream is the records of a whole file system whose structure is sound, made anew each time that they are asked for.
@@ -24,7 +25,7 @@ func (s *stream) Made(k change.Kind, f change.Field) bool { return s.tally.Made(
 // Each follows diff.run: the superblock, the root tree, then each tree in the order of their numbers.
 func (s *stream) Each(visit func(*change.Txn) error) error {
 	s.names.Reset()
-	txn := &change.Txn{Schema: schema, Generation: s.state.sb.generation(), Names: s.names}
+	txn := &change.Txn{Schema: ondisk.Schema, Generation: s.state.sb.Generation(), Names: s.names}
 	w := streamWalk{state: s.state, budget: newBudget(), out: newRecorder(txn, s.state.itemContext())}
 	w.out.part = visit
 	if err := w.run(); err != nil {
@@ -48,15 +49,15 @@ func (w *streamWalk) run() error {
 		id   uint64
 		root pointer
 	}
-	trees := []tree{{chunkTreeID, w.chunkRoot()}}
-	err := w.tree(rootTreeID, w.rootTree(), func(item *itemRef) {
+	trees := []tree{{ondisk.ChunkTreeID, w.chunkRoot()}}
+	err := w.tree(ondisk.RootTreeID, w.rootTree(), func(item *itemRef) {
 		k := item.key()
-		if k.typ != rootItemKey || k.objectid == treeRelocID {
+		if k.Type != ondisk.RootItemKey || k.ObjectID == ondisk.TreeRelocID {
 			return
 		}
 		// Of a tree that goes piece by piece only the structure is checked: see diff.diffTree.
-		if r, ok := parseRoot(k.objectid, item.data()); ok && !r.dead {
-			trees = append(trees, tree{k.objectid, r.pointer})
+		if r, ok := parseRoot(k.ObjectID, item.data()); ok && !r.dead {
+			trees = append(trees, tree{k.ObjectID, r.pointer})
 		}
 	})
 	if err != nil {
@@ -74,9 +75,9 @@ func (w *streamWalk) run() error {
 // tree makes the records of a tree. also, if not nil, sees each item.
 func (w *streamWalk) tree(id uint64, root pointer, also func(*itemRef)) error {
 	w.out.begin(id)
-	err := w.eachLeaf(root, w.budget, func(n *node) error {
+	err := w.eachLeaf(root, w.budget, func(n *ondisk.Node) error {
 		item := itemRef{leaf: n}
-		for ; item.i < n.nritems(); item.i++ {
+		for ; item.i < n.NrItems(); item.i++ {
 			if also != nil {
 				also(&item)
 			}

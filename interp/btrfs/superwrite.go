@@ -5,16 +5,17 @@ import (
 
 	"fsward/change"
 	"fsward/interp"
+	"fsward/interp/btrfs/ondisk"
 )
 
 // superWrite judges what a write does to the superblock at one of its places.
 func (f *FS) superWrite(at uint64, w interp.Write, obs *interp.Observation) {
-	now := new([superSize]byte)
+	now := new([ondisk.SuperSize]byte)
 	if err := readFull(f.disk, now[:], at); err != nil {
 		obs.Unknown = err
 		return
 	}
-	if fc := f.ahead; fc != nil && (magicOf(now) != superMagic || (superblock{now}).generation() != fc.sb.generation()) {
+	if fc := f.ahead; fc != nil && (ondisk.NewSuperblock(now).Magic() != ondisk.SuperMagic || ondisk.NewSuperblock(now).Generation() != fc.sb.Generation()) {
 		f.dropForecast() // what comes instead may need its memory
 	}
 	if f.base == nil {
@@ -22,12 +23,12 @@ func (f *FS) superWrite(at uint64, w interp.Write, obs *interp.Observation) {
 		return
 	}
 	member := f.base.devs.on(at-at%interp.DiskStride) != nil
-	if !member && (magicOf(now) != superMagic || (superblock{now}).fsid() != f.base.sb.fsid()) {
+	if !member && (ondisk.NewSuperblock(now).Magic() != ondisk.SuperMagic || ondisk.NewSuperblock(now).FSID() != f.base.sb.FSID()) {
 		return // of a disk that has nothing to do with us
 	}
-	switch magicOf(now) {
-	case superMagic:
-	case 0, mkfsMagic:
+	switch ondisk.NewSuperblock(now).Magic() {
+	case ondisk.SuperMagic:
+	case 0, ondisk.MkfsMagic:
 		f.erase(at, now, obs)
 		return
 	default:
@@ -35,7 +36,7 @@ func (f *FS) superWrite(at uint64, w interp.Write, obs *interp.Observation) {
 			f.erase(at, now, obs)
 			return
 		}
-		obs.Violations = append(obs.Violations, violatedAt(superRule, at, "the superblock is overwritten by something that is none (magic %q)", now[superMagicAt:superMagicAt+8]).v)
+		obs.Violations = append(obs.Violations, violatedAt(superRule, at, "the superblock is overwritten by something that is none (magic %q)", now[ondisk.SuperMagicAt:ondisk.SuperMagicAt+8]).v)
 		return
 	}
 	sb, err := parseSuper(now, at)
@@ -44,10 +45,10 @@ func (f *FS) superWrite(at uint64, w interp.Write, obs *interp.Observation) {
 		return
 	}
 	switch {
-	case sb.rewritten():
+	case inRewrite(sb):
 		f.leave(at, "a tool changes its format in place; it is taken up again when that is done", obs)
 		return
-	case sb.fsid() != f.base.sb.fsid():
+	case sb.FSID() != f.base.sb.FSID():
 		if isPrimary(at) {
 			f.leave(at, "another file system takes its place", obs)
 		}
@@ -57,7 +58,7 @@ func (f *FS) superWrite(at uint64, w interp.Write, obs *interp.Observation) {
 }
 
 // isPrimary tells whether an address is that of a disk's first superblock.
-func isPrimary(at uint64) bool { return at%interp.DiskStride == superOffset }
+func isPrimary(at uint64) bool { return at%interp.DiskStride == ondisk.SuperOffset }
 
 func (f *FS) refuseSuper(err error, obs *interp.Observation) {
 	if e, ok := errors.AsType[*structureError](err); ok {
@@ -68,8 +69,8 @@ func (f *FS) refuseSuper(err error, obs *interp.Observation) {
 }
 
 // follow judges a superblock of the file system that is followed.
-func (f *FS) follow(at uint64, sb superblock, obs *interp.Observation) {
-	if err := sb.checkUnchanged(f.base.sb, at); err != nil {
+func (f *FS) follow(at uint64, sb ondisk.Superblock, obs *interp.Observation) {
+	if err := checkUnchanged(sb, f.base.sb, at); err != nil {
 		f.refuseSuper(err, obs)
 		return
 	}
@@ -78,7 +79,7 @@ func (f *FS) follow(at uint64, sb superblock, obs *interp.Observation) {
 		f.refuseSuper(err, obs)
 		return
 	}
-	obs.Generation = sb.generation()
+	obs.Generation = sb.Generation()
 	was := earlier{base, base.sb, f.log}
 	f.judgeSuper(base, at, sb, obs)
 	settle := f.settle
@@ -93,27 +94,27 @@ func (f *FS) follow(at uint64, sb superblock, obs *interp.Observation) {
 }
 
 // judgeSuper judges a superblock that is of the file system that is followed, by what it changes.
-func (f *FS) judgeSuper(base *state, at uint64, sb superblock, obs *interp.Observation) {
+func (f *FS) judgeSuper(base *state, at uint64, sb ondisk.Superblock, obs *interp.Observation) {
 	old := f.base.sb
-	if j := f.judged; j != nil && j.settled && !j.stale && j.identity == sb.identity() {
+	if j := f.judged; j != nil && j.settled && !j.stale && j.identity == identityOf(sb) {
 		f.again(j, at, obs)
 		f.keep(base)
 		return
 	}
 	switch {
-	case sb.generation() < old.generation():
-		obs.Violations = append(obs.Violations, violatedAt(superRule, at, "generation goes back from %d to %d", old.generation(), sb.generation()).v)
-	case sb.generation() > old.generation() && sb.logRoot() != 0 && sb.logRoot() != old.logRoot():
+	case sb.Generation() < old.Generation():
+		obs.Violations = append(obs.Violations, violatedAt(superRule, at, "generation goes back from %d to %d", old.Generation(), sb.Generation()).v)
+	case sb.Generation() > old.Generation() && sb.LogRoot() != 0 && sb.LogRoot() != old.LogRoot():
 		// A commit ends the log (btrfs_commit_transaction); tools may leave the one that is there.
-		obs.Violations = append(obs.Violations, violatedAt(superRule, at, "log_root is %d in a commit, which ends the log", sb.logRoot()).v)
-	case sb.generation() > old.generation():
+		obs.Violations = append(obs.Violations, violatedAt(superRule, at, "log_root is %d in a commit, which ends the log", sb.LogRoot()).v)
+	case sb.Generation() > old.Generation():
 		f.commit(base, at, sb, obs)
-	case sb.identity() == old.identity():
+	case identityOf(sb) == identityOf(old):
 		f.keep(base) // a copy that is written again
-	case !sb.sameTrees(old):
-		obs.Violations = append(obs.Violations, violatedAt(superRule, at, "the roots of the trees changed and the generation stayed %d", old.generation()).v)
+	case !sameTrees(sb, old):
+		obs.Violations = append(obs.Violations, violatedAt(superRule, at, "the roots of the trees changed and the generation stayed %d", old.Generation()).v)
 	default:
-		if sb.logRoot() != old.logRoot() || sb.b[200] != old.b[200] {
+		if sb.LogRoot() != old.LogRoot() || sb.LogRootLevel() != old.LogRootLevel() {
 			f.logCommit(base, sb, obs)
 			return
 		}
@@ -127,9 +128,9 @@ func (f *FS) judgeSuper(base *state, at uint64, sb superblock, obs *interp.Obser
 }
 
 // sameTrees tells whether two superblocks lead to the same trees, apart from the log.
-func (s superblock) sameTrees(o superblock) bool {
-	return s.root() == o.root() && s.rootLevel() == o.rootLevel() && s.chunkRoot() == o.chunkRoot() &&
-		s.chunkRootLevel() == o.chunkRootLevel() && s.chunkRootGen() == o.chunkRootGen()
+func sameTrees(s, o ondisk.Superblock) bool {
+	return s.Root() == o.Root() && s.RootLevel() == o.RootLevel() && s.ChunkRoot() == o.ChunkRoot() &&
+		s.ChunkRootLevel() == o.ChunkRootLevel() && s.ChunkRootGen() == o.ChunkRootGen()
 }
 
 // again answers a further copy of a superblock that was judged as the first was.

@@ -11,6 +11,7 @@ import (
 
 	"fsward/change"
 	"fsward/interp/btrfs"
+	"fsward/interp/btrfs/ondisk"
 )
 
 // header is where an alteration counts from to reach the header of an item: its key is at header,
@@ -244,7 +245,7 @@ func TestTreeCheckerItems(t *testing.T) {
 	xattr := func(typ byte, location uint64, name string) []byte {
 		return join(num(8, location), num(9, 0)[:8], []byte{0}, num(8, 7), num(2, 1), num(2, uint64(len(name))), []byte{typ}, []byte(name), []byte{'v'})
 	}
-	hash := btrfs.NameHash([]byte("user.a"))
+	hash := ondisk.NameHash([]byte("user.a"))
 	const orphan, balance = ^uint64(4), ^uint64(3)
 	for _, tc := range []struct {
 		what     string
@@ -298,10 +299,10 @@ func TestTreeCheckerItems(t *testing.T) {
 		{"block info", 2, 1 << 20, 168, 16384, extent(1, 2, make([]byte, 17), []byte{3}, shared(176, 5)), ""},
 		{"block info level", 2, 1 << 20, 168, 16384, extent(1, 2, make([]byte, 17), []byte{8}, shared(176, 5)), "level is 8"},
 		{"block info cut short", 2, 1 << 20, 168, 16384, extent(1, 2, make([]byte, 9)), "btrfs_tree_block_info"},
-		{"keyed data ref", 2, 1 << 20, 178, btrfs.DataRefHash(dataRef), dataRef, ""},
+		{"keyed data ref", 2, 1 << 20, 178, ondisk.ExtentDataRefHash(dataRef), dataRef, ""},
 		{"keyed data ref hash", 2, 1 << 20, 178, 5, dataRef, "its hash is"},
 		{"keyed data ref size", 2, 1 << 20, 178, 0, dataRef[:27], "27 bytes"},
-		{"keyed data ref extent", 2, 1<<20 + 1, 178, btrfs.DataRefHash(dataRef), dataRef, "not a multiple"},
+		{"keyed data ref extent", 2, 1<<20 + 1, 178, ondisk.ExtentDataRefHash(dataRef), dataRef, "not a multiple"},
 		{"keyed block ref", 2, 1 << 20, 176, 5, nil, ""},
 		{"keyed block ref size", 2, 1 << 20, 176, 5, []byte{1}, "1 bytes"},
 		{"keyed block ref extent", 2, 1<<20 + 1, 176, 5, nil, "not a multiple"},

@@ -4,14 +4,15 @@ import (
 	"errors"
 
 	"fsward/change"
+	"fsward/interp/btrfs/ondisk"
 )
 
 // A span is a subtree with the keys that its parent gives it: from first on and below end.
 type span struct {
 	pointer
-	first    key
+	first    ondisk.Key
 	hasFirst bool // false for a root: it has no parent that names its first key
-	end      key
+	end      ondisk.Key
 	hasEnd   bool
 	shared   bool // of the base: not read until it is known that the old tree does not have it
 	met      bool // the old tree has it
@@ -51,7 +52,7 @@ func (t *treeDiff) baseGeneration() uint64 {
 	if t.old == nil {
 		return 0
 	}
-	return t.old.sb.generation()
+	return t.old.sb.Generation()
 }
 
 // walkNew goes down the new tree as far as it is new.
@@ -64,9 +65,9 @@ func (t *treeDiff) walkNew(s span) {
 		return
 	}
 	t.seen[s.logical] = true
-	if s.generation > t.new.sb.generation() {
+	if s.generation > t.new.sb.Generation() {
 		t.fault(violated(generationRule, "block %d of tree %s: its parent says generation %d, the superblock's is %d",
-			s.logical, change.NumText(t.tree), s.generation, t.new.sb.generation()))
+			s.logical, change.NumText(t.tree), s.generation, t.new.sb.Generation()))
 		return
 	}
 	if s.generation <= t.baseGeneration() {
@@ -83,35 +84,35 @@ func (t *treeDiff) walkNew(s span) {
 	if err := t.checkFlushed(n); err != nil {
 		t.fault(err)
 	}
-	if n.level() == 0 {
+	if n.Level() == 0 {
 		t.checkLeaf(n, s)
 	}
 	t.descend(n, s, t.walkNew)
 }
 
 // descend visits the children of a node, or notes a leaf.
-func (t *treeDiff) descend(n *node, s span, visit func(span)) {
-	if n.level() == 0 {
+func (t *treeDiff) descend(n *ondisk.Node, s span, visit func(span)) {
+	if n.Level() == 0 {
 		t.addSpan(s)
-		t.newRecords += n.records()
+		t.newRecords += expectedRecords(n)
 		return
 	}
-	for i := range n.nritems() {
+	for i := range n.NrItems() {
 		visit(childSpan(n, s, i))
 	}
 }
 
-func childSpan(n *node, s span, i int) span {
-	c := span{pointer: childOf(n, i, s.chunkTree), first: n.key(i), hasFirst: true, end: s.end, hasEnd: s.hasEnd}
-	if i+1 < n.nritems() {
-		c.end, c.hasEnd = n.key(i+1), true
+func childSpan(n *ondisk.Node, s span, i int) span {
+	c := span{pointer: childOf(n, i, s.chunkTree), first: n.Key(i), hasFirst: true, end: s.end, hasEnd: s.hasEnd}
+	if i+1 < n.NrItems() {
+		c.end, c.hasEnd = n.Key(i+1), true
 	}
 	return c
 }
 
 // checked reads a block of the new state and holds its keys against its place in the tree. It returns
 // nil after a fault.
-func (t *treeDiff) checked(s span, all bool) *node {
+func (t *treeDiff) checked(s span, all bool) *ondisk.Node {
 	if err := t.budget.node(); err != nil {
 		t.fault(err)
 		return nil
@@ -132,19 +133,19 @@ func (t *treeDiff) checked(s span, all bool) *node {
 }
 
 // checkSpan holds the first and the last key of a block against what its parent says.
-func (t *treeDiff) checkSpan(n *node, s span) error {
-	count := n.nritems()
+func (t *treeDiff) checkSpan(n *ondisk.Node, s span) error {
+	count := n.NrItems()
 	if count == 0 {
 		if s.hasFirst {
-			return violatedAt(nritemsRule, n.addr(), "block %d: nritems is 0 in a leaf that is not a root", n.logical())
+			return violatedAt(nritemsRule, n.Addr(), "block %d: nritems is 0 in a leaf that is not a root", n.Logical())
 		}
 		return nil
 	}
-	if s.hasFirst && n.key(0) != s.first {
-		return violatedAt(parentKeyRule, n.addr(), "block %d: its first key is %s, its parent says %s", n.logical(), keyText(n.key(0)), keyText(s.first)).in(t.tree, s.first)
+	if s.hasFirst && n.Key(0) != s.first {
+		return violatedAt(parentKeyRule, n.Addr(), "block %d: its first key is %s, its parent says %s", n.Logical(), n.Key(0).String(), s.first.String()).in(t.tree, s.first)
 	}
-	if last := n.key(count - 1); s.hasEnd && last.compare(s.end) >= 0 {
-		return violatedAt(keyOrderRule, n.addr(), "block %d: its last key is %s, the next block begins with %s", n.logical(), keyText(last), keyText(s.end)).in(t.tree, last)
+	if last := n.Key(count - 1); s.hasEnd && last.Compare(s.end) >= 0 {
+		return violatedAt(keyOrderRule, n.Addr(), "block %d: its last key is %s, the next block begins with %s", n.Logical(), last.String(), s.end.String()).in(t.tree, last)
 	}
 	return nil
 }
@@ -152,13 +153,13 @@ func (t *treeDiff) checkSpan(n *node, s span) error {
 // checkOwner holds the owner in a new block against the tree. A snapshot taken in this transaction
 // shares new blocks of its source, though never the root (btrfs_copy_root), and balance puts blocks of its own
 // into the trees it works on.
-func (t *treeDiff) checkOwner(n *node, root bool) {
-	owner := n.owner()
-	if owner == t.tree || !root && fileTree(t.tree) && fileTree(owner) || n.flags()&headerFlagReloc != 0 ||
-		owner == treeRelocID && (classOf(t.tree) == inFile) || t.tree == treeRelocID && fileTree(owner) {
+func (t *treeDiff) checkOwner(n *ondisk.Node, root bool) {
+	owner := n.Owner()
+	if owner == t.tree || !root && ondisk.IsFileTree(t.tree) && ondisk.IsFileTree(owner) || n.Flags()&ondisk.HeaderFlagReloc != 0 ||
+		owner == ondisk.TreeRelocID && (ondisk.ClassOf(t.tree) == ondisk.InFile) || t.tree == ondisk.TreeRelocID && ondisk.IsFileTree(owner) {
 		return
 	}
-	t.fault(violatedAt(ownerRule, n.addr(), "block %d: owner is %s in tree %s", n.logical(), change.NumText(owner), change.NumText(t.tree)))
+	t.fault(violatedAt(ownerRule, n.Addr(), "block %d: owner is %s in tree %s", n.Logical(), change.NumText(owner), change.NumText(t.tree)))
 }
 
 // walkOld goes down the old tree as far as it is not shared.
@@ -177,17 +178,17 @@ func (t *treeDiff) walkOld(s span) {
 	n, err := t.old.node(s.pointer, false)
 	if err != nil {
 		if e, ok := errors.AsType[*structureError](err); ok {
-			err = violatedAt(baseRule, e.v.Addr, "tree %s of generation %d: %s", change.NumText(t.tree), t.old.sb.generation(), e.Error())
+			err = violatedAt(baseRule, e.v.Addr, "tree %s of generation %d: %s", change.NumText(t.tree), t.old.sb.Generation(), e.Error())
 		}
 		t.fault(err)
 		return
 	}
-	if n.level() == 0 {
+	if n.Level() == 0 {
 		t.olds = append(t.olds, s.pointer)
-		t.oldRecords += n.records()
+		t.oldRecords += expectedRecords(n)
 		return
 	}
-	for i := range n.nritems() {
+	for i := range n.NrItems() {
 		t.walkOld(childSpan(n, s, i))
 	}
 }
@@ -199,7 +200,7 @@ func (t *treeDiff) meet(now *span, was span) {
 	if now.hasFirst && (!was.hasFirst || now.first != was.first) {
 		t.checked(*now, false)
 	}
-	if now.hasEnd && (!was.hasEnd || now.end.compare(was.end) < 0) {
+	if now.hasEnd && (!was.hasEnd || now.end.Compare(was.end) < 0) {
 		t.checkLast(*now)
 	}
 }
@@ -208,10 +209,10 @@ func (t *treeDiff) meet(now *span, was span) {
 func (t *treeDiff) checkLast(s span) {
 	for {
 		n := t.checked(s, false)
-		if n == nil || n.level() == 0 || n.nritems() == 0 {
+		if n == nil || n.Level() == 0 || n.NrItems() == 0 {
 			return
 		}
-		s = childSpan(n, s, n.nritems()-1)
+		s = childSpan(n, s, n.NrItems()-1)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"fsward/change"
+	"fsward/interp/btrfs/ondisk"
 )
 
 // maxGroup bounds the objects that are looked through for one: the names of an inode, of which the kernel
@@ -19,7 +20,7 @@ type view struct {
 	// held has what was last looked up of each kind. Rules ask for several fields of one object, and for
 	// several names of one inode, with questions about other kinds in between: an inode with thousands of
 	// names would be decoded anew for each of them.
-	held    [kindCount]*holding
+	held    [ondisk.KindCount]*holding
 	emptied uint64 // how often the names had been when these were looked up
 	tree    uint64 // of root; 0 where there is none
 	root    treeRoot
@@ -31,7 +32,7 @@ type holding struct {
 	valid  bool
 	asked  fieldSet
 	tree   uint64
-	lo, hi key
+	lo, hi ondisk.Key
 	dec    decoder
 	near   position // where the last search for objects of the kind ended
 }
@@ -61,12 +62,12 @@ func newDecoder(s *state, names *change.Names, only *fieldSet) decoder {
 
 // itemContext is what items of the state are checked against.
 func (s *state) itemContext() itemContext {
-	generation := s.sb.generation()
+	generation := s.sb.Generation()
 	if s.log.logical != 0 {
 		generation++ // the log is of the running transaction
 	}
-	return itemContext{sectorSize: s.sb.sectorSize(), nodeSize: s.sb.nodeSize(), generation: generation,
-		incompat: s.sb.incompat(), csum: s.sb.csumType(), fsid: s.sb.metadataUUID(), rewritten: s.sb.rewritten(), devs: s.devs, chunks: s.chunks, where: s.chunks}
+	return itemContext{sectorSize: s.sb.SectorSize(), nodeSize: s.sb.NodeSize(), generation: generation,
+		incompat: s.sb.Incompat(), csum: s.sb.CsumType(), fsid: s.sb.MetadataUUID(), rewritten: inRewrite(s.sb), devs: s.devs, chunks: s.chunks, where: s.chunks}
 }
 
 // Get returns the value of a field of an object.
@@ -104,7 +105,7 @@ func (v *view) Exists(o change.Object) (bool, error) {
 
 // lookup finds an object with some of its fields among those in the items that can hold it.
 func (v *view) lookup(o change.Object, fields []change.Field) (*holding, entity, bool, error) {
-	if o.Kind >= kindCount {
+	if o.Kind >= ondisk.KindCount {
 		return nil, entity{}, false, nil
 	}
 	h, err := v.holding(o, fields)
@@ -154,7 +155,7 @@ func (v *view) holding(o change.Object, fields []change.Field) (*holding, error)
 }
 
 func (v *view) heldOf(k change.Kind) *holding {
-	if k >= kindCount {
+	if k >= ondisk.KindCount {
 		k = 0
 	}
 	if v.held[k] == nil {
@@ -186,7 +187,7 @@ func (v *view) start(k change.Kind, tree uint64) position {
 }
 
 // seek finds the first item of a tree whose key is not below k, where objects of a kind are looked for.
-func (v *view) seek(kind change.Kind, tree uint64, root pointer, k key) (p position, ok bool, err error) {
+func (v *view) seek(kind change.Kind, tree uint64, root pointer, k ondisk.Key) (p position, ok bool, err error) {
 	p = v.start(kind, tree)
 	ok, err = p.seek(root, k)
 	v.heldOf(kind).near = p
@@ -194,13 +195,13 @@ func (v *view) seek(kind change.Kind, tree uint64, root pointer, k key) (p posit
 }
 
 // hold decodes the items from lo to hi.
-func (v *view) hold(h *holding, tree uint64, lo, hi key) error {
+func (v *view) hold(h *holding, tree uint64, lo, hi ondisk.Key) error {
 	h.dec.reset()
 	h.dec.tree = tree
-	if tree == superObject.Tree {
+	if tree == ondisk.SuperObject.Tree {
 		err := h.dec.superBlock(v.state.sb)
 		if v.state.logOf != 0 {
-			h.dec.num(fieldLogOf, v.state.logOf)
+			h.dec.num(ondisk.FieldLogOf, v.state.logOf)
 		}
 		return err
 	}
@@ -213,7 +214,7 @@ func (v *view) hold(h *holding, tree uint64, lo, hi key) error {
 		*p = position{state: v.state, tree: tree}
 	}
 	ok, err = p.seek(root.pointer, lo)
-	for ; ok && err == nil && p.key().compare(hi) <= 0; ok, err = p.move(1) {
+	for ; ok && err == nil && p.key().Compare(hi) <= 0; ok, err = p.move(1) {
 		item := p.item()
 		if err := h.dec.ref(&item); err != nil {
 			return err
@@ -253,18 +254,18 @@ func (v *view) ScanDown(lo, hi change.Object) iter.Seq2[change.Object, error] {
 }
 
 func (v *view) scan(lo, hi change.Object, by int, yield func(change.Object, error) bool) {
-	if lo.Tree == superObject.Tree {
-		if lo.Compare(superObject) <= 0 && superObject.Compare(hi) <= 0 {
-			yield(superObject, nil)
+	if lo.Tree == ondisk.SuperObject.Tree {
+		if lo.Compare(ondisk.SuperObject) <= 0 && ondisk.SuperObject.Compare(hi) <= 0 {
+			yield(ondisk.SuperObject, nil)
 		}
 		return
 	}
-	if lo.ID == hi.ID && lo.Kind == hi.Kind && lo.Sub == hi.Sub && lo.Kind != 0 && lo.Kind < kindCount {
+	if lo.ID == hi.ID && lo.Kind == hi.Kind && lo.Sub == hi.Sub && lo.Kind != 0 && lo.Kind < ondisk.KindCount {
 		v.scanKey(lo, hi, yield)
 		return
 	}
 	if lo.Tree == blockTree {
-		if by > 0 && lo.Kind == kindBlockPointers && hi.Kind == lo.Kind && hi.ID == lo.ID {
+		if by > 0 && lo.Kind == ondisk.KindBlockPointers && hi.Kind == lo.Kind && hi.ID == lo.ID {
 			v.scanPointers(lo, hi, yield)
 		}
 		return
@@ -284,7 +285,7 @@ func (v *view) scan(lo, hi change.Object, by int, yield func(change.Object, erro
 		ok, err = p.back(ok, last)
 	}
 	var objs []change.Object
-	for ok && err == nil && first.compare(p.key()) <= 0 && p.key().compare(last) <= 0 {
+	for ok && err == nil && first.Compare(p.key()) <= 0 && p.key().Compare(last) <= 0 {
 		group := groupOf(p.key())
 		objs = objs[:0]
 		for ; ok && err == nil && groupOf(p.key()) == group; ok, err = p.move(by) {
@@ -338,25 +339,25 @@ func (v *view) scanKey(lo, hi change.Object, yield func(change.Object, error) bo
 }
 
 // scanStart is the first key that can hold objects from lo on.
-func scanStart(lo change.Object) key {
+func scanStart(lo change.Object) ondisk.Key {
 	switch {
 	case lo.Kind == 0:
-		return key{lo.ID, 0, 0}
-	case lo.Kind >= kindCount:
-		return key{lo.ID, math.MaxUint8, math.MaxUint64}
+		return ondisk.Key{ObjectID: lo.ID}
+	case lo.Kind >= ondisk.KindCount:
+		return ondisk.Key{ObjectID: lo.ID, Type: math.MaxUint8, Offset: math.MaxUint64}
 	}
-	return groupOf(key{lo.ID, itemTypes[lo.Kind].typ, lo.Sub})
+	return groupOf(ondisk.Key{ObjectID: lo.ID, Type: ondisk.ItemTypes[lo.Kind].Type, Offset: lo.Sub})
 }
 
 // scanEnd is the last key that can hold objects up to hi.
-func scanEnd(hi change.Object) key {
+func scanEnd(hi change.Object) ondisk.Key {
 	switch {
 	case hi.Kind == 0:
-		return key{hi.ID, 0, 0}
-	case hi.Kind >= kindCount:
-		return key{hi.ID, math.MaxUint8, math.MaxUint64}
+		return ondisk.Key{ObjectID: hi.ID}
+	case hi.Kind >= ondisk.KindCount:
+		return ondisk.Key{ObjectID: hi.ID, Type: math.MaxUint8, Offset: math.MaxUint64}
 	}
-	return lastOfGroup(key{hi.ID, itemTypes[hi.Kind].typ, hi.Sub})
+	return lastOfGroup(ondisk.Key{ObjectID: hi.ID, Type: ondisk.ItemTypes[hi.Kind].Type, Offset: hi.Sub})
 }
 
 // Previous returns the first object of the item before that of o.
@@ -367,7 +368,7 @@ func (v *view) Next(o change.Object) (change.Object, bool, error) { return v.nei
 
 func (v *view) neighbour(o change.Object, by int) (change.Object, bool, error) {
 	none := change.Object{}
-	if o.Kind > kindSuperBlock { // part of something that has a key, and in no order with what has
+	if o.Kind > ondisk.KindSuperBlock { // part of something that has a key, and in no order with what has
 		return none, false, nil
 	}
 	root, ok, err := v.treeRoot(o.Tree)
@@ -378,7 +379,7 @@ func (v *view) neighbour(o change.Object, by int) (change.Object, bool, error) {
 	var p position
 	if k != hi { // the item is one of several: look which
 		p, ok, err = v.seek(o.Kind, o.Tree, root.pointer, k)
-		for ; ok && err == nil && p.key().compare(hi) <= 0; ok, err = p.move(1) {
+		for ; ok && err == nil && p.key().Compare(hi) <= 0; ok, err = p.move(1) {
 			if err := v.decode(&p); err != nil {
 				return none, false, err
 			}
@@ -397,7 +398,7 @@ func (v *view) neighbour(o change.Object, by int) (change.Object, bool, error) {
 		return none, false, err
 	}
 	switch {
-	case !ok && by > 0, !ok && p.path[p.depth].n.nritems() == 0:
+	case !ok && by > 0, !ok && p.path[p.depth].n.NrItems() == 0:
 		return none, false, nil
 	case !ok: // behind the last item, where the position stays
 	case by < 0 || p.key() == k:

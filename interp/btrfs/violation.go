@@ -5,9 +5,8 @@ import (
 
 	"fsward/change"
 	"fsward/interp"
+	"fsward/interp/btrfs/ondisk"
 )
-
-const fsName = "btrfs"
 
 // A structureRule is a check that is made in Go before any rule runs: its name and the property in one
 // sentence.
@@ -96,18 +95,9 @@ func onWrite(e *structureError) *structureError {
 }
 
 // in names the tree and key at which an error was found, if it does not name any yet.
-func (e *structureError) in(tree uint64, k key) *structureError {
+func (e *structureError) in(tree uint64, k ondisk.Key) *structureError {
 	if e.v.Tree == "" {
-		e.v.Tree, e.v.ID = change.NumText(tree), keyText(k)
+		e.v.Tree, e.v.ID = change.NumText(tree), k.String()
 	}
 	return e
-}
-
-// keyText writes a key as rules do; a type that is not known stays a number.
-func keyText(k key) string {
-	name := fmt.Sprint(k.typ)
-	if t := itemTypeOf(k.typ); t != nil {
-		name = t.name
-	}
-	return fmt.Sprintf("k(%s,%s,%s)", change.NumText(k.objectid), name, change.NumText(k.offset))
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"fsward/interp"
+	"fsward/interp/btrfs/ondisk"
 	"fsward/interp/disk"
 )
 
@@ -35,19 +36,19 @@ func (f *FS) keepWritten(w *interp.Write) {
 // A keptBlock is what the cache has of a block of which a copy was written.
 type keptBlock struct {
 	addrs []uint64
-	node  *node
+	node  *ondisk.Node
 	seen  uint8 // a bit for each copy that was written with these contents
 }
 
 // keptOf returns what is known of a block, with a copy that was written.
 func (f *FS) keptOf(b writtenBlock) (k keptBlock, ok bool) {
-	addrs, count, err := f.base.chunks.copies(b.logical, uint64(len(b.contents)), groupMetadata|groupSystem)
+	addrs, count, err := f.base.chunks.copies(b.logical, uint64(len(b.contents)), ondisk.GroupMetadata|ondisk.GroupSystem)
 	which := slices.Index(addrs[:count], b.addr)
 	if err != nil || which < 0 {
 		return k, false
 	}
 	k.addrs = slices.Clone(addrs[:count])
-	if k.node, k.seen = f.base.cache.written(addrs[0]); k.seen == 0 || !bytes.Equal(k.node.r.Bytes(), b.contents) {
+	if k.node, k.seen = f.base.cache.written(addrs[0]); k.seen == 0 || !bytes.Equal(k.node.Bytes(), b.contents) {
 		k.seen = 0
 		k.node, err = checkNode(disk.NewRegion(bytes.Clone(b.contents), addrs[0]), b.logical, f.base.rules)
 	}
@@ -56,7 +57,7 @@ func (f *FS) keptOf(b writtenBlock) (k keptBlock, ok bool) {
 }
 
 // written returns a block of which copies were written, and which of them; 0 if there is none such.
-func (c *nodeCache) written(first uint64) (n *node, seen uint8) {
+func (c *nodeCache) written(first uint64) (n *ondisk.Node, seen uint8) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if e, ok := c.nodes.Peek(first); ok {

@@ -1,4 +1,4 @@
-package btrfs
+package ondisk
 
 import (
 	"bytes"
@@ -13,27 +13,27 @@ import (
 
 // csumType is the checksum of a file system (enum btrfs_csum_type): that of its superblock, its metadata
 // blocks and its data.
-type csumType uint16
+type CsumType uint16
 
 const (
-	csumCRC32C csumType = iota
+	CsumCRC32C CsumType = iota
 	csumXXHash
 	csumSHA256
 	csumBlake2b
-	csumTypes // how many there are
+	CsumTypes // how many there are
 )
 
 // csumArea is the size of the field at the start of a superblock or a metadata block that holds the
 // checksum of what follows it (BTRFS_CSUM_SIZE). What the checksum does not fill is zero.
-const csumArea = 32
+const CsumArea = 32
 
 // size is the length of a checksum in bytes (btrfs_super_csum_size).
-func (t csumType) size() int { return [csumTypes]int{4, 8, 32, 32}[t] }
+func (t CsumType) Size() int { return [CsumTypes]int{4, 8, 32, 32}[t] }
 
 // sum is btrfs_csum.
-func (t csumType) sum(b []byte) (s [csumArea]byte) {
+func (t CsumType) Sum(b []byte) (s [CsumArea]byte) {
 	switch t {
-	case csumCRC32C:
+	case CsumCRC32C:
 		binary.LittleEndian.PutUint32(s[:], crc32.Checksum(b, castagnoli))
 	case csumXXHash:
 		binary.LittleEndian.PutUint64(s[:], xxhash.Sum64(b))
@@ -46,16 +46,16 @@ func (t csumType) sum(b []byte) (s [csumArea]byte) {
 }
 
 // check holds the checksum at the start of a block against the rest. The error is text without a place.
-func (t csumType) check(block []byte) error {
-	want := t.sum(block[csumArea:])
-	if have := block[:t.size()]; !bytes.Equal(have, want[:t.size()]) {
-		return fmt.Errorf("checksum is %x, the contents have %x", have, want[:t.size()])
+func (t CsumType) Check(block []byte) error {
+	want := t.Sum(block[CsumArea:])
+	if have := block[:t.Size()]; !bytes.Equal(have, want[:t.Size()]) {
+		return fmt.Errorf("checksum is %x, the contents have %x", have, want[:t.Size()])
 	}
 	return nil
 }
 
 // seal makes the checksum at the start of a block right.
-func (t csumType) seal(block []byte) {
-	s := t.sum(block[csumArea:])
+func (t CsumType) Seal(block []byte) {
+	s := t.Sum(block[CsumArea:])
 	copy(block, s[:])
 }

@@ -1,0 +1,112 @@
+package ondisk
+
+import (
+	"encoding/binary"
+
+	"fsward/interp/disk"
+)
+
+const (
+	SuperOffset = 64 << 10           // of the primary (BTRFS_SUPER_INFO_OFFSET)
+	SuperMagic  = 0x4D5F53665248425F // "_BHRfS_M"
+	MkfsMagic   = 0x4D5F536652484221 // "!BHRfS_M": mkfs has not finished (BTRFS_MAGIC_TEMPORARY)
+	SysArrayMax = 2048
+	BackupRoots = 4 // entries of super_roots (BTRFS_NUM_BACKUP_ROOTS)
+)
+
+// superOffsets are the places of the superblock and its mirrors (btrfs_sb_offset).
+var SuperOffsets = [...]uint64{SuperOffset, 64 << 20, 256 << 30}
+
+// Features of a file system, and flags of its superblock.
+const (
+	IncompatMixedBackref   = 1 << 0
+	IncompatDefaultSubvol  = 1 << 1
+	IncompatMixedGroups    = 1 << 2
+	IncompatCompressLZO    = 1 << 3
+	IncompatCompressZSTD   = 1 << 4
+	IncompatBigMetadata    = 1 << 5
+	IncompatExtendedIref   = 1 << 6
+	IncompatRAID56         = 1 << 7
+	IncompatSkinnyMetadata = 1 << 8
+	IncompatNoHoles        = 1 << 9
+	IncompatMetadataUUID   = 1 << 10
+	IncompatRAID1C34       = 1 << 11
+	IncompatSimpleQuota    = 1 << 16
+	CompatROFreeSpaceTree  = 1 << 0
+	CompatROFreeSpaceValid = 1 << 1
+	CompatROVerity         = 1 << 2
+	CompatROBlockGroupTree = 1 << 3
+	SuperFlagError         = 1 << 2
+	SuperFlagSeeding       = 1 << 32
+	SuperFlagMetadump      = 1<<33 | 1<<34 // btrfs-image
+	SuperFlagChangingFSID  = 1 << 35       // btrfstune -u
+	SuperFlagChangingUUID  = 1 << 36       // btrfstune -m (CHANGING_FSID_V2)
+	SuperFlagChangingTree  = 1 << 38       // btrfstune --convert-to-block-group-tree
+	SuperFlagChangingCsums = 1<<39 | 1<<40
+)
+
+// superFlags are the flags that Linux (BTRFS_SUPER_FLAG_SUPP) or its tools know.
+const SuperFlags = HeaderFlagWritten | HeaderFlagReloc | SuperFlagError | SuperFlagSeeding | SuperFlagMetadump |
+	SuperFlagChangingFSID | SuperFlagChangingUUID | SuperFlagChangingTree | SuperFlagChangingCsums
+
+// superblock is a view on the bytes of a btrfs_super_block that has passed parseSuper.
+type Superblock struct{ b *[SuperSize]byte }
+
+// superblockOf returns the view on the bytes of a superblock.
+func NewSuperblock(b *[SuperSize]byte) Superblock { return Superblock{b} }
+
+func (s Superblock) Bytes() *[SuperSize]byte { return s.b }
+
+func (s Superblock) FSID() [16]byte     { return [16]byte(s.b[SuperFSIDAt:]) }
+func (s Superblock) Magic() uint64      { return binary.LittleEndian.Uint64(s.b[SuperMagicAt:]) }
+func (s Superblock) Bytenr() uint64     { return binary.LittleEndian.Uint64(s.b[SuperBytenrAt:]) }
+func (s Superblock) Flags() uint64      { return binary.LittleEndian.Uint64(s.b[SuperFlagsAt:]) }
+func (s Superblock) Generation() uint64 { return binary.LittleEndian.Uint64(s.b[SuperGenerationAt:]) }
+func (s Superblock) Root() uint64       { return binary.LittleEndian.Uint64(s.b[SuperRootAt:]) }
+func (s Superblock) ChunkRoot() uint64  { return binary.LittleEndian.Uint64(s.b[SuperChunkRootAt:]) }
+func (s Superblock) LogRoot() uint64    { return binary.LittleEndian.Uint64(s.b[SuperLogRootAt:]) }
+func (s Superblock) TotalBytes() uint64 { return binary.LittleEndian.Uint64(s.b[SuperTotalBytesAt:]) }
+func (s Superblock) BytesUsed() uint64  { return binary.LittleEndian.Uint64(s.b[SuperBytesUsedAt:]) }
+func (s Superblock) NumDevices() uint64 { return binary.LittleEndian.Uint64(s.b[SuperNumDevicesAt:]) }
+func (s Superblock) SectorSize() uint32 { return binary.LittleEndian.Uint32(s.b[SuperSectorsizeAt:]) }
+func (s Superblock) NodeSize() uint32   { return binary.LittleEndian.Uint32(s.b[SuperNodesizeAt:]) }
+func (s Superblock) LeafSize() uint32   { return binary.LittleEndian.Uint32(s.b[SuperLeafsizeAt:]) }
+func (s Superblock) StripeSize() uint32 { return binary.LittleEndian.Uint32(s.b[SuperStripesizeAt:]) }
+func (s Superblock) SysArraySize() uint32 {
+	return binary.LittleEndian.Uint32(s.b[SuperSysChunkArraySizeAt:])
+}
+func (s Superblock) ChunkRootGen() uint64 {
+	return binary.LittleEndian.Uint64(s.b[SuperChunkRootGenerationAt:])
+}
+func (s Superblock) CompatRO() uint64      { return binary.LittleEndian.Uint64(s.b[SuperCompatROFlagsAt:]) }
+func (s Superblock) Incompat() uint64      { return binary.LittleEndian.Uint64(s.b[SuperIncompatFlagsAt:]) }
+func (s Superblock) RootLevel() uint8      { return s.b[SuperRootLevelAt] }
+func (s Superblock) ChunkRootLevel() uint8 { return s.b[SuperChunkRootLevelAt] }
+func (s Superblock) LogRootLevel() uint8   { return s.b[SuperLogRootLevelAt] }
+func (s Superblock) CacheGeneration() uint64 {
+	return binary.LittleEndian.Uint64(s.b[SuperCacheGenerationAt:])
+}
+func (s Superblock) UUIDTreeGeneration() uint64 {
+	return binary.LittleEndian.Uint64(s.b[SuperUUIDTreeGenerationAt:])
+}
+func (s Superblock) CsumType() CsumType {
+	return CsumType(binary.LittleEndian.Uint16(s.b[SuperCsumTypeAt:]))
+}
+
+// devItem returns the dev_item of the device on which the superblock stands.
+func (s Superblock) DevItem() DevItem {
+	return DevItem{disk.NewRegion(s.b[SuperDevItemAt:SuperDevItemAt+DevItemSize], s.Bytenr()+SuperDevItemAt)}
+}
+
+// sysArray returns the room for the chunks that the superblock carries, all of it.
+func (s Superblock) SysArray() []byte {
+	return s.b[SuperSysChunkArrayAt : SuperSysChunkArrayAt+SysArrayMax]
+}
+
+// metadataUUID is the fsid that stands in the headers of nodes.
+func (s Superblock) MetadataUUID() [16]byte {
+	if s.Incompat()&IncompatMetadataUUID != 0 {
+		return [16]byte(s.b[SuperMetadataUUIDAt:])
+	}
+	return s.FSID()
+}

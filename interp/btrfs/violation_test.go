@@ -1,0 +1,17 @@
+package btrfs
+
+import (
+	"strings"
+	"testing"
+)
+
+// Every structure rule has a name of its own and a sentence.
+func TestStructureRules(t *testing.T) {
+	rules := map[string]bool{}
+	for _, r := range structureRules {
+		if rules[r.name] || !strings.HasPrefix(r.name, "btrfs/") || !strings.HasSuffix(r.doc, ".") {
+			t.Errorf("rule %q: %q", r.name, r.doc)
+		}
+		rules[r.name] = true
+	}
+}
