@@ -14,8 +14,8 @@ import (
 type failureContext struct {
 	*Failure
 	*execution
-	disk *crashDisk // nil: no crash was needed
-	soft *ProcessCrash
+	disk    *crashDisk // nil: the machine did not crash
+	process *ProcessCrash
 }
 
 var errEnough = errors.New("an error was found")
@@ -25,16 +25,16 @@ func (x *explorer) checkCrashes(ctx context.Context, r *execution) (f *failureCo
 	if len(r.windows) == 0 {
 		return nil, 0, nil
 	}
-	if found, err := x.session.finish(ctx); err != nil || found != nil {
-		r.kernel = slices.Clone(x.session.heard)
+	if found, err := x.session.target.finish(ctx); err != nil || found != nil {
+		r.kernel = slices.Clone(x.session.target.kernel)
 		return &failureContext{Failure: found, execution: r}, 0, err
 	}
-	r.kernel = slices.Clone(x.session.heard)
+	r.kernel = slices.Clone(x.session.target.kernel)
 	by, err := x.newExaminer(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
-	stats, err := x.session.crashes(r, x.Crash, func(c crashed) error {
+	stats, err := x.session.disks.crashes(r, x.Crash, func(c crashed) error {
 		if err := x.stopped(); err != nil {
 			return err
 		}
@@ -84,12 +84,8 @@ func (x *explorer) newExaminer(ctx context.Context) (*examiner, error) {
 	if x.NewJudge == nil {
 		return by, nil
 	}
-	var bases []crash.Base
-	for _, b := range x.session.bases {
-		bases = append(bases, b)
-	}
 	var err error
-	by.judge, err = x.NewJudge(ctx, bases)
+	by.judge, err = x.NewJudge(ctx, x.session.disks.crashBases())
 	return by, err
 }
 

@@ -10,148 +10,26 @@ import (
 	"time"
 )
 
-// An execution is what one run of a sequence of Mutates gave.
+// An execution is one run of a sequence of Mutates from the pristine disks, and what it observed.
 type execution struct {
-	steps   [][]Choice // as taken
-	did     [][]string // by step
-	next    []uint32   // with what the next child of the same parent begins
-	more    bool       // there is one
-	found   *Failure
-	sig     string     // hash
-	fail    *failer    // nil: nothing was to fail
-	beside  []*Failure // what is wrong and ends nothing: calls that returned too early
+	steps   [][]Choice     // as taken
+	did     [][]string     // by step
+	next    []uint32       // the values that the next child of the same parent begins with
+	more    bool           // there is a next child
+	found   *Failure       // it ended the execution
+	beside  []*Failure     // failures that end nothing: calls that returned too early
+	sig     string         // hash of the signature
+	faults  *faultInjector // nil: none was asked for
 	calls   []promise
-	soft    []string // system calls of the last step
+	process *processCrasher // that counted the system calls of the last step; nil: they were not counted
 	windows []window
-	before  history // that was read before the last step
+	before  history // that was taken before the last step
 	history
-	kernel      []string      // what the kernel said
-	loaded      bool          // a checkpoint was put back
-	took        time.Duration // to be where the parent is
-	idle        string        // the thread whose turn it was, and which had nothing to do: Mutate was not called
-	unscheduled []string      // threads that ran though they were held
-}
-
-// attempt mounts the pristine disks, replays the steps of a state, and calls Mutate once more, with choices that begin with next; not once
-// more if alone is true. An error that is a *DivergedError says that the replay was not what it was.
-func (s *session) attempt(ctx context.Context, st *state, more bool) (r *execution, err error) {
-	begin := time.Now()
-	r = &execution{steps: slices.Clone(st.Steps)}
-	e, err := s.reach(ctx, st, r, more && st.Sig != "") // what has no signature is to be shown again: from the beginning
-	if err != nil {
-		return nil, err
-	}
-	checker := s.stack.Checker
-	if len(st.Steps) > 0 || !more {
-		if r.sig, r.found, err = s.signature(e, st.Steps); err != nil || r.found != nil {
-			return r, err
-		}
-		if st.Sig != "" && r.sig != st.Sig {
-			return nil, &SignatureError{Want: st.Sig, Got: r.sig}
-		}
-	}
-	r.took = time.Since(begin)
-	if !more {
-		return r, nil
-	}
-	e = NewEnv(ctx, s.system, new(Chooser))
-	e.chooser.loaded = st.Next
-	if s.failing || st.Fail != nil {
-		e.fail = &failer{plan: st.Fail}
-		r.fail = e.fail
-	}
-	e.account = s.account != nil && st.soft == nil
-	if err := e.mark(markStep, "last"); err != nil {
-		return nil, err
-	}
-	idle, mutated := s.turn(e)
-	if r.idle = idle; idle != "" {
-		r.did, r.steps = append(r.did, e.did), append(r.steps, e.chooser.Taken())
-		r.ready(e)
-		return r, nil
-	}
-	if s.soft {
-		e.soft = &processCrasher{at: s.stack.Top.Path(), plan: st.soft}
-	}
-	began := time.Now()
-	if mutated == nil {
-		mutated = checker.Mutate(e)
-	}
-	if r.loaded {
-		s.restorer.afterLoad.since(began)
-	} else {
-		s.restorer.afterReplay.since(began)
-	}
-	if e.ended() {
-		mutated = nil // whatever it made of that
-	}
-	r.unscheduled = s.strays(e)
-	r.found = s.judged(e, "mutate failed", mutated)
-	r.did = append(r.did, e.did)
-	r.steps = append(r.steps, e.chooser.Taken())
-	if err := errors.Join(fatal(e), e.chooser.Err()); err != nil {
-		return nil, err
-	}
-	if st.soft != nil {
-		if r.found == nil {
-			r.found, err = s.softChecked(e, st.soft)
-		}
-		return r, err
-	}
-	if e.soft != nil {
-		r.soft = e.soft.calls
-		e.soft = nil
-	}
-	if r.found == nil && e.open {
-		return nil, errors.New("the checker's Mutate has called CheckCrashesStart and not CheckCrashesEnd")
-	}
-	r.windows, r.calls = e.windows, e.calls
-	r.ready(e)
-	if r.found == nil {
-		r.sig, r.found, err = s.signature(e, r.steps)
-	}
-	if err == nil && !s.dead {
-		r.history, err = s.history(ctx)
-		r.history = r.before.and(r.history)
-	}
-	if err == nil && !s.dead && len(r.calls) > 0 {
-		err = s.besides(r)
-	}
-	r.kernel = slices.Clone(s.heard)
-	return r, err
-}
-
-// ready notes which child of the same parent is next.
-func (r *execution) ready(e *Env) {
-	if e.chooser.Next() {
-		r.next, r.more = e.chooser.loaded, true
-	}
-}
-
-// besides looks at what was written.
-func (s *session) besides(r *execution) error {
-	found, err := s.checkDurability(r)
-	if found != nil {
-		r.beside = append(r.beside, found)
-	}
-	return err
-}
-
-// signature is the hash of the state's signature.
-func (s *session) signature(e *Env, steps [][]Choice) (string, *Failure, error) {
-	sig, err := s.stack.Checker.Signature(e)
-	if f := s.judged(e, "signature failed", err); f != nil || fatal(e) != nil {
-		return "", f, fatal(e)
-	}
-	if sig == nil {
-		for _, step := range steps {
-			sig = fmt.Appendf(sig, "%v;", Values(step))
-		}
-	} else if s.turns.wait > 0 {
-		sig = append(slices.Clip(sig), s.turns.taken(steps)...)
-	}
-	sum := sha256.Sum256(sig)
-	return hex.EncodeToString(sum[:16]), nil, nil
+	kernel      []string      // what the kernel logged
+	loaded      bool          // a checkpoint was loaded
+	took        time.Duration // to get to the parent
+	idle        string        // the chosen thread that found nothing to do: Mutate was not called
+	unscheduled []string      // threads that ran although they were held
 }
 
 // A SignatureError says that a replay of the same choices led to another state.
@@ -161,10 +39,195 @@ func (e *SignatureError) Error() string {
 	return "the replay diverged: the same choices led to a state with another signature"
 }
 
-// diverged is the error of a replay in which something went wrong that did not the first time.
-func (s *session) diverged(e *Env, f *Failure, where string) error {
-	if err := fatal(e); err != nil {
-		return err
+// run executes the next child of a state. If the guard of the disks refused something, that is the
+// failure: any other follows from it.
+func (s *session) run(ctx context.Context, st *state) (*execution, error) {
+	return s.guarded(ctx, st, s.attempt)
+}
+
+// show executes the steps of a state alone, and the execution has the signature of the state.
+func (s *session) show(ctx context.Context, st *state) (*execution, error) {
+	return s.guarded(ctx, st, func(ctx context.Context, st *state) (*execution, error) {
+		return s.parent(ctx, st, true)
+	})
+}
+
+// guarded returns what run gives, or what the guard refused meanwhile.
+func (s *session) guarded(ctx context.Context, st *state,
+	run func(ctx context.Context, st *state) (*execution, error)) (*execution, error) {
+	r, err := run(ctx, st)
+	g := s.guarding
+	if g == nil || g.now == nil || ctx.Err() != nil {
+		return r, err
 	}
-	return &DivergedError{Want: Choice{N: 1, Site: where + " without an error"}, Got: Choice{Site: where + ": " + f.Error()}}
+	if e := g.end(ctx); e != nil && !s.target.dead {
+		return nil, errors.Join(err, e)
+	}
+	refused := g.now.Refused()
+	if refused == nil {
+		return r, err
+	}
+	if r == nil { // it did not get to its last step
+		r = &execution{steps: slices.Clone(st.Steps)}
+	}
+	r.kernel = slices.Clone(s.target.kernel)
+	r.found, r.beside = refused.met(r.kernel, r.found), nil
+	return r, nil
+}
+
+// attempt mounts the pristine disks, replays the steps of a state, and calls Mutate once more, with
+// choices that begin with st.Next. It returns a *DivergedError, or a *SignatureError, if the replay
+// is not what it was.
+func (s *session) attempt(ctx context.Context, st *state) (*execution, error) {
+	r, err := s.parent(ctx, st, false)
+	if err != nil || r.found != nil {
+		return r, err
+	}
+	i := s.intercept(st)
+	r.faults, r.process = i.faults, i.process
+	e := newEnv(ctx, s.target.system, new(Chooser), i)
+	e.chooser.loaded = st.Next
+	if err := e.mark(markStep, "last"); err != nil {
+		return nil, err
+	}
+	if err := s.mutate(e, r); err != nil {
+		return nil, err
+	}
+	if r.idle != "" {
+		r.ready(e)
+		return r, nil
+	}
+	if st.crash != nil {
+		if r.found == nil {
+			r.found, err = s.checkProcessCrash(e, r.process)
+		}
+		return r, err
+	}
+	if r.process != nil {
+		e.remove(r.process)
+	}
+	if r.found == nil && e.windows.open {
+		return nil, errors.New("the checker's Mutate has called CheckCrashesStart without CheckCrashesEnd")
+	}
+	r.windows = e.windows.list
+	if i.promises != nil {
+		r.calls = i.promises.calls
+	}
+	r.ready(e)
+	return r, s.observe(ctx, e, r)
+}
+
+// parent brings the machine and the checker to where a state is. alone: the execution ends there.
+func (s *session) parent(ctx context.Context, st *state, alone bool) (*execution, error) {
+	begin := time.Now()
+	r := &execution{steps: slices.Clone(st.Steps)}
+	// An execution that has no signature yet replays an error: from the beginning.
+	e, err := s.reach(ctx, st, r, !alone && st.Sig != "")
+	if err != nil {
+		return nil, err
+	}
+	if len(st.Steps) > 0 || alone {
+		if r.sig, r.found, err = s.signature(e, st.Steps); err != nil || r.found != nil {
+			return r, err
+		}
+		if st.Sig != "" && r.sig != st.Sig {
+			return nil, &SignatureError{Want: st.Sig, Got: r.sig}
+		}
+	}
+	r.took = time.Since(begin)
+	return r, nil
+}
+
+// intercept returns the interceptors of the last step of an execution.
+func (s *session) intercept(st *state) (i interceptors) {
+	if s.inject || st.Fail != nil {
+		i.faults = &faultInjector{plan: st.Fail}
+	}
+	if s.countCalls || st.crash != nil {
+		i.process = &processCrasher{at: s.target.stack.Top.Path(), plan: st.crash, spans: make(map[int]callSpan)}
+	}
+	i.threads = s.threads
+	if s.newAccount != nil && st.crash == nil {
+		i.promises = new(promiseMarker)
+	}
+	return i
+}
+
+// mutate does the last step of an execution: the turn of a thread, and then Mutate.
+func (s *session) mutate(e *Env, r *execution) (err error) {
+	if r.idle, err = s.threads.turn(e); r.idle != "" {
+		r.did, r.steps = append(r.did, e.did), append(r.steps, e.chooser.Taken())
+		return nil
+	}
+	began := time.Now()
+	if err == nil {
+		err = s.target.stack.Checker.Mutate(e)
+	}
+	s.restorer.mutated(r, began)
+	if r.process != nil && r.process.cut {
+		err = nil // whatever the checker made of that
+	}
+	r.unscheduled = s.threads.ran(e)
+	r.found = s.target.failure(e, "mutate failed", err)
+	r.did, r.steps = append(r.did, e.did), append(r.steps, e.chooser.Taken())
+	return errors.Join(fatal(e), e.chooser.Err())
+}
+
+// checkProcessCrash asks the checker what is there after a process crash. Nothing was unmounted.
+func (s *session) checkProcessCrash(e *Env, p *processCrasher) (*Failure, error) {
+	if err := p.followed(); err != nil {
+		return nil, err
+	}
+	e.remove(p)
+	e.windows.frozen = true
+	f := s.target.failure(e, "check failed", s.target.stack.Checker.Check(e, p.plan.crash))
+	if f != nil && !s.target.dead {
+		named := *f
+		named.Kind = "soft crash: " + f.Kind
+		f = &named
+	}
+	return f, fatal(e)
+}
+
+// observe takes the signature of the state that an execution led to, and what was written.
+func (s *session) observe(ctx context.Context, e *Env, r *execution) (err error) {
+	if r.found == nil {
+		r.sig, r.found, err = s.signature(e, r.steps)
+	}
+	if err == nil && !s.target.dead {
+		r.history, err = s.recorder.history(ctx)
+		r.history = r.before.and(r.history)
+	}
+	if err == nil && !s.target.dead && len(r.calls) > 0 {
+		var early *Failure
+		if early, err = r.checkDurability(s.disks, s.newAccount()); early != nil {
+			r.beside = append(r.beside, early)
+		}
+	}
+	r.kernel = slices.Clone(s.target.kernel)
+	return err
+}
+
+// ready notes which child of the same parent is next.
+func (r *execution) ready(e *Env) {
+	if e.chooser.Next() {
+		r.next, r.more = e.chooser.loaded, true
+	}
+}
+
+// signature returns the hash of a state's signature; of its choices, if the checker has none.
+func (s *session) signature(e *Env, steps [][]Choice) (string, *Failure, error) {
+	sig, err := s.target.stack.Checker.Signature(e)
+	if f := s.target.failure(e, "signature failed", err); f != nil || fatal(e) != nil {
+		return "", f, fatal(e)
+	}
+	if sig == nil {
+		for _, step := range steps {
+			sig = fmt.Appendf(sig, "%v;", Values(step))
+		}
+	} else if s.threads.wait > 0 {
+		sig = append(slices.Clip(sig), s.threads.taken(steps)...)
+	}
+	sum := sha256.Sum256(sig)
+	return hex.EncodeToString(sum[:16]), nil, nil
 }

@@ -1,7 +1,6 @@
 package explore
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,37 +9,47 @@ import (
 	"fsward/explore/ekm"
 )
 
-// An InjectedFault is a call inside the kernel that is made to fail, in the first Env.Try of a Mutate.
+// An InjectedFault is a call inside the kernel that is made to fail, in the first Env.Try of a
+// Mutate.
 type InjectedFault struct {
 	At    uint32 `json:"at"`    // number of the hit of a choice point, from 0
 	Stack uint64 `json:"stack"` // hash of the call stack there
 	Site  string `json:"site"`
 }
 
-// failPoints are those at which the explorer has the kernel fail: memory and reads. What else fsw_ekm knows fails disks, which RAM disks do
-// better, or how the agent's own memory is reached.
+// failPoints are the choice points at which the explorer makes the kernel fail: memory and reads.
+// The other points of fsw_ekm fail disks, which RAM disks do better, or the way in which the agent's
+// own memory is reached.
 var failPoints = []ekm.Point{ekm.Slab, ekm.BufferRead, ekm.PageRead}
 
-// loadEKM loads the module, if something needs it.
-func (s *session) loadEKM(ctx context.Context) error {
-	if !s.failing && s.turns.wait == 0 && s.dirty.system == nil {
-		return nil
-	}
-	if err := NewEnv(ctx, s.system, new(Chooser)).Sh("grep -q '^fsw_ekm ' /proc/modules || insmod /fsward/fsw_ekm.ko"); err != nil {
-		return fmt.Errorf("the module fsw_ekm cannot be loaded: %w", err)
-	}
-	return nil
-}
-
-// failer fails the first Try of a Mutate, and says what could have failed.
-type failer struct {
+// A faultInjector makes calls inside the kernel fail during the first Try of a Mutate, and records
+// which calls could have failed.
+type faultInjector struct {
+	passThrough
 	plan []InjectedFault
-	done bool
+	done bool // the first Try is over
 	hits []agent.Hit
 }
 
+// batch wraps the operations of the first Try. Up to then, nothing is added around any operation.
+func (f *faultInjector) batch(_ *Env, r request, next sendBatch) (agent.Done, error) {
+	if f.done {
+		return next(r)
+	}
+	r.bare = true
+	if r.StopAtError { // of Env.Do
+		return next(r)
+	}
+	r.Ops = f.wrap(r.Ops)
+	done, err := next(r)
+	if err == nil {
+		done.Results, err = f.unwrap(done.Results)
+	}
+	return done, err
+}
+
 // wrap puts the plan around operations.
-func (f *failer) wrap(ops []agent.Op) []agent.Op {
+func (f *faultInjector) wrap(ops []agent.Op) []agent.Op {
 	at := make([]uint32, len(f.plan))
 	for i, p := range f.plan {
 		at[i] = p.At
@@ -48,15 +57,16 @@ func (f *failer) wrap(ops []agent.Op) []agent.Op {
 	return slices.Concat([]agent.Op{agent.FailAt(failPoints, at)}, ops, []agent.Op{agent.FailEnd()})
 }
 
-// unwrap takes the results of operations out of those of what wrap made, and keeps the hits.
-func (f *failer) unwrap(results []agent.Result) ([]agent.Result, error) {
+// unwrap returns the results of the operations that were wrapped, and keeps the hits. It returns a
+// *DivergedError if the faults of the plan were not met.
+func (f *faultInjector) unwrap(results []agent.Result) ([]agent.Result, error) {
 	f.done = true
 	last := len(results) - 1
 	if last < 1 {
-		return nil, errors.New("failing in the kernel: there is no answer")
+		return nil, errors.New("injecting faults into the kernel: there is no answer")
 	}
 	if err := errors.Join(results[0].Err(), results[last].Err()); err != nil {
-		return nil, fmt.Errorf("failing in the kernel: %w", err)
+		return nil, fmt.Errorf("injecting faults into the kernel: %w", err)
 	}
 	hits, err := agent.DecodeHits(results[last].Data)
 	if err != nil {
@@ -69,14 +79,16 @@ func (f *failer) unwrap(results []agent.Result) ([]agent.Result, error) {
 			if int(p.At) < len(hits) {
 				got = hits[p.At].Site
 			}
-			return nil, &DivergedError{At: int(p.At), Want: Choice{N: 2, Value: 1, Site: p.Site}, Got: Choice{Site: got}}
+			want := Choice{N: 2, Value: 1, Site: p.Site}
+			return nil, &DivergedError{At: int(p.At), Want: want, Got: Choice{Site: got}}
 		}
 	}
 	return results[1:last], nil
 }
 
-// more returns the plans that follow: one more failure, at each call site after the last that has failed.
-func (f *failer) more() (out [][]InjectedFault) {
+// more returns the plans that follow: one more fault, at each call site after the last one that
+// failed.
+func (f *faultInjector) more() (out [][]InjectedFault) {
 	var stacks []uint64
 	from := 0
 	for _, p := range f.plan {

@@ -7,55 +7,65 @@ import (
 	"fsward/explore/guest"
 )
 
-// judged makes of an error, of a machine that failed, and of what its kernel said, what was found. An error that is not a *Failure is of
-// the given kind.
-func (s *session) judged(e *Env, kind string, err error) *Failure {
+// failure returns what an error, a failed machine, or the kernel's log shows to be wrong; nil:
+// nothing. kind is that of an error that is no *Failure.
+func (t *target) failure(e *Env, kind string, err error) *Failure {
 	var found *Failure
-	var failure *guest.Failure
-	s.heard = append(s.heard, e.kernel[e.heard:]...)
-	e.heard = len(e.kernel)
+	var failed *guest.Failure
+	t.kernel = append(t.kernel, e.kernel.take()...)
 	switch {
-	case errors.As(e.Err(), &failure):
-		s.dead = true
-		return &Failure{Kind: string(failure.Kind), Text: failure.Error()}
+	case errors.As(e.Err(), &failed):
+		t.dead = true
+		return &Failure{Kind: string(failed.Kind), Text: failed.Error()}
 	case e.Err() != nil && errors.As(e.Err(), &found): // a request that did not end
-		s.dead = true
+		t.dead = true
 		return found
-	case e.Err() != nil: // fatal tells
+	case e.Err() != nil: // fatal returns it
 	case errors.As(err, &found):
 		return found
 	case err != nil:
 		found = &Failure{Kind: kind, Text: err.Error()}
 	default:
-		return s.kernelFault(e)
+		return t.kernelFault(e)
 	}
 	return found
 }
 
-// kernelFault is what the kernel has said that it does not say while it is well.
-func (s *session) kernelFault(e *Env) *Failure {
-	if text := kernelFault(e.kernel); text != "" {
-		s.dead = true // what a kernel does after that nobody knows
+// kernelFault returns the failure that the kernel's log shows; nil: none.
+func (t *target) kernelFault(e *Env) *Failure {
+	if text := kernelFault(e.kernel.texts); text != "" {
+		t.dead = true // nobody knows what a kernel does after that
 		return &Failure{Kind: "kernel: " + faultKind(text), Text: text}
 	}
 	return nil
 }
 
-// fatal is the failure of a machine that is no failureContext: it is gone, or we are.
+// diverged returns the error of a replay in which something failed that did not fail before.
+func (t *target) diverged(e *Env, f *Failure, where string) error {
+	if err := fatal(e); err != nil {
+		return err
+	}
+	want := Choice{N: 1, Site: where + " without an error"}
+	return &DivergedError{Want: want, Got: Choice{Site: where + ": " + f.Error()}}
+}
+
+// fatal returns the error of a machine that is no Failure of what is checked: the machine is gone, or
+// the explorer was ended.
 func fatal(e *Env) error {
-	var failure *guest.Failure
+	var failed *guest.Failure
 	var found *Failure
-	if err := e.Err(); err != nil && !errors.As(err, &found) && (!errors.As(err, &failure) || failure.Kind == guest.Gone) {
+	if err := e.Err(); err != nil && !errors.As(err, &found) && (!errors.As(err, &failed) || failed.Kind == guest.Gone) {
 		return err
 	}
 	return nil
 }
 
-// faults begin what a kernel says of its own bugs: BUG() and WARN(), lib/bug.c; hung tasks, kernel/hung_task.c; stalls, kernel/rcu and
-// kernel/watchdog.c are left out, since an emulated processor on a busy host has them.
+// faults begin the messages of a kernel about its own bugs: BUG() and WARN() (lib/bug.c), and hung
+// tasks (kernel/hung_task.c). Stalls (kernel/rcu, kernel/watchdog.c) are left out, since an emulated
+// processor on a busy host has them.
 var faults = []string{"BUG: ", "kernel BUG at ", "WARNING: CPU: ", "INFO: task ", "general protection fault", "Oops: "}
 
-// kernelFault returns the part of a kernel's log that tells of a bug in it; "" if none does.
+// kernelFault returns the part of a kernel's log that begins with a bug in it; "" if there is none.
 func kernelFault(texts []string) string {
 	for _, text := range texts {
 		for _, word := range faults {
@@ -67,7 +77,7 @@ func kernelFault(texts []string) string {
 	return ""
 }
 
-// faultKind is the part of a fault that is the same whenever it comes: the place in the source where it says so.
+// faultKind returns the part of a fault that is the same each time: the place in the kernel's source.
 func faultKind(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	if _, place, ok := strings.Cut(line, " at "); ok {

@@ -3,7 +3,6 @@ package explore
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -52,24 +51,22 @@ type guarding struct {
 	on     bool     // the machine asks it
 }
 
-// guardDisks has the guarded disks of the stack guarded, if there are any. Each state is reached from pristine disks then: a guard has no
-// checkpoints.
-func (s *session) guardDisks(guard Guard) error {
+// guardDisks returns the guarding of the disks that are to be guarded; nil where there are none.
+func guardDisks(disks *diskSet, guard Guard) (*guarding, error) {
 	g := &guarding{guard: guard}
-	for i, d := range s.disks {
+	for i, d := range disks.list {
 		if d.Guarded {
-			g.disks, g.bases = append(g.disks, d), append(g.bases, GuardedDisk{d.Path(), s.bases[i]})
+			g.disks, g.bases = append(g.disks, d), append(g.bases, GuardedDisk{d.Path(), disks.bases[i]})
 		}
 	}
 	if len(g.disks) == 0 {
-		return nil
+		return nil, nil
 	}
 	var ok bool
-	if g.system, ok = s.system.(GuardedSystem); !ok || guard == nil {
-		return errors.New("disks of the stack are to be guarded, and there is no guard, or the machine has no disks that can be")
+	if g.system, ok = disks.system.(GuardedSystem); !ok || guard == nil {
+		return nil, errors.New("disks of the stack must be guarded, but there is no guard, or the machine cannot guard disks")
 	}
-	s.guarding, s.restorer.way = g, ByReplay
-	return nil
+	return g, nil
 }
 
 // begin guards disks that are pristine and not mounted, and logged.
@@ -122,28 +119,6 @@ func (g *guarding) close() error {
 	err := g.now.Close()
 	g.now = nil
 	return err
-}
-
-// run is attempt, with what the guard of the disks has refused: that is what is wrong then, and whatever else came of it follows from it.
-func (s *session) run(ctx context.Context, st *state, more bool) (*execution, error) {
-	r, err := s.attempt(ctx, st, more)
-	g := s.guarding
-	if g == nil || g.now == nil || ctx.Err() != nil {
-		return r, err
-	}
-	if e := g.end(ctx); e != nil && !s.dead {
-		return nil, errors.Join(err, e)
-	}
-	refused := g.now.Refused()
-	if refused == nil {
-		return r, err
-	}
-	if r == nil { // it did not get to its last step
-		r = &execution{steps: slices.Clone(st.Steps)}
-	}
-	r.kernel = slices.Clone(s.heard)
-	r.found, r.beside = refused.met(r.kernel, r.found), nil
-	return r, nil
 }
 
 // maxMet bounds the lines of the kernel in a text, of which the last count; all are in the error's folder.

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"fsward/explore/crash"
@@ -14,52 +15,81 @@ type history struct {
 	blocks  []crash.Block
 }
 
-// and is a history with what followed.
+// and returns a history followed by a later one.
 func (h history) and(later history) history {
 	return history{slices.Concat(h.records, later.records), slices.Concat(h.blocks, later.blocks)}
 }
 
-// log switches the log. While nobody asks what is written none is kept: it would have to be read.
-func (s *session) log(ctx context.Context, on bool) error {
-	if s.logging == on {
+// A recorder switches the logs of the disks on and off, and takes their contents.
+type recorder struct {
+	disks    *diskSet
+	guarding *guarding // ends where the log of bios does
+	writeSet writeSet
+	on       bool // bios are logged
+	some     bool // the log of bios may have records
+}
+
+// log switches the log of bios. It is off while nobody needs it: a log that is kept must be read.
+func (r *recorder) log(ctx context.Context, on bool) error {
+	if r.on == on {
 		return nil
 	}
 	if !on {
-		if err := s.guarding.end(ctx); err != nil {
+		if err := r.guarding.end(ctx); err != nil {
 			return err
 		}
 	}
-	for _, d := range s.disks {
-		if err := s.system.Log(ctx, d.Number, on); err != nil {
+	for _, d := range r.disks.list {
+		if err := r.disks.system.Log(ctx, d.Number, on); err != nil {
 			return err
 		}
 	}
-	s.logging, s.logged = on, s.logged || on
+	r.on, r.some = on, r.some || on
 	return nil
 }
 
-// records switches the log off and takes what there is in it.
-func (s *session) records(ctx context.Context) ([]ramdisk.Record, error) {
-	if err := s.log(ctx, false); err != nil || !s.logged {
+// begin switches both logs on.
+func (r *recorder) begin(ctx context.Context) error {
+	return errors.Join(r.log(ctx, true), r.writeSet.log(ctx, r.disks.list, true))
+}
+
+// records switches the log of bios off and takes its records.
+func (r *recorder) records(ctx context.Context) ([]ramdisk.Record, error) {
+	if err := r.log(ctx, false); err != nil || !r.some {
 		return nil, err
 	}
-	out, err := s.system.Records(ctx)
-	s.logged = err != nil
+	out, err := r.disks.system.Records(ctx)
+	r.some = err != nil
 	return out, err
 }
 
-// history switches both logs off and takes what there is in them.
-func (s *session) history(ctx context.Context) (h history, err error) {
-	if err := s.dirty.log(ctx, s.disks, false); err != nil {
+// history switches both logs off and takes their records.
+func (r *recorder) history(ctx context.Context) (h history, err error) {
+	if err := r.writeSet.log(ctx, r.disks.list, false); err != nil {
 		return h, err
 	}
-	if h.records, err = s.records(ctx); err == nil {
-		h.blocks, err = s.dirty.take(ctx)
+	if h.records, err = r.records(ctx); err == nil {
+		h.blocks, err = r.writeSet.take(ctx)
 	}
 	return h, err
 }
 
-// written is how many sectors bios have written.
+// soFar takes the records of both logs, which go on.
+func (r *recorder) soFar(ctx context.Context) (h history, err error) {
+	if h.records, err = r.disks.system.Records(ctx); err == nil {
+		h.blocks, err = r.writeSet.take(ctx)
+	}
+	return h, err
+}
+
+// restored notes that the machine was put back to where both logs were on, or off.
+func (r *recorder) restored(on bool) {
+	r.on, r.some = on, on
+	r.writeSet.on = on && r.writeSet.system != nil
+	r.writeSet.some = r.writeSet.on
+}
+
+// written returns how many sectors bios have written.
 func written(records []ramdisk.Record) (sectors uint64) {
 	for _, r := range records {
 		if r.Type == ramdisk.Complete && r.Op == ramdisk.Write {

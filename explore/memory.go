@@ -2,13 +2,8 @@ package explore
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 
-	"fsward/explore/agent"
 	"fsward/explore/crash"
-	"fsward/explore/ramdisk"
-	"fsward/interp"
 )
 
 // memory is what a pristine disk holds: a crash.Base, and what a disk is read into.
@@ -40,23 +35,4 @@ func (m memory) bounds(b []byte, off int64) error {
 		return fmt.Errorf("%d bytes at %d: outside the disk of %d bytes", len(b), off, len(m))
 	}
 	return nil
-}
-
-// pages are those in which a disk differs from the pristine ones, by number of the disk.
-func (s *session) pages(disk *crash.State) map[uint32][]agent.Page {
-	over := make(map[uint64][]byte)
-	for ; disk != nil; disk = disk.From() {
-		for addr, contents := range disk.Pages() {
-			if _, is := over[addr]; !is {
-				over[addr] = contents
-			}
-		}
-	}
-	out := make(map[uint32][]agent.Page)
-	for _, addr := range slices.Sorted(maps.Keys(over)) {
-		i, off := interp.Locate(addr)
-		n := s.disks[i].Number
-		out[n] = append(out[n], agent.Page{Number: off / ramdisk.PageSize, Data: over[addr]})
-	}
-	return out
 }

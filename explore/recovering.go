@@ -62,7 +62,7 @@ func (r *recovering) recover(disk *crash.State) (done crash.Recovered, err error
 		r.bad = &badDisk{found, at}
 		return done, errEnough
 	}
-	return r.x.session.did(records)
+	return r.x.session.disks.recoveredFrom(records)
 }
 
 // visit checks what a recovery leaves, where it was not run again since one that did the same is known.
@@ -95,13 +95,11 @@ func (r *recovering) visit(second, left *crash.State) error {
 	return nil
 }
 
-// did is what a recovery read and wrote.
-func (s *session) did(records []ramdisk.Record) (done crash.Recovered, err error) {
-	var numbers []uint32
-	for i, d := range s.disks {
-		numbers = append(numbers, d.Number)
+// recoveredFrom returns what a recovery read and wrote.
+func (d *diskSet) recoveredFrom(records []ramdisk.Record) (done crash.Recovered, err error) {
+	for i, disk := range d.list {
 		for _, r := range records {
-			if r.Disk != d.Number || r.Type != ramdisk.Submit || r.Op != ramdisk.Read || r.Len == 0 {
+			if r.Disk != disk.Number || r.Type != ramdisk.Submit || r.Op != ramdisk.Read || r.Len == 0 {
 				continue
 			}
 			from := interp.Address(i, r.Sector*ramdisk.SectorSize)
@@ -110,7 +108,7 @@ func (s *session) did(records []ramdisk.Record) (done crash.Recovered, err error
 			}
 		}
 	}
-	for ev, err := range crash.FromBios(s.each(records), numbers...) {
+	for ev, err := range crash.FromBios(d.each(records), d.numbers()...) {
 		if err != nil {
 			return done, err
 		}

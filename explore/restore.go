@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"fsward/explore/agent"
 )
 
 // Restoring says how the explorer gets to where a state is.
@@ -36,19 +34,20 @@ const maxKept = 4
 
 // A kept checkpoint stands for the choices that led to it: a state below it begins with it, and takes only the choices after it.
 type kept struct {
-	steps     [][]Choice
-	machine   Checkpoint
-	responses responseLog
-	before    history // since the pristine disks were mounted
-	held      []thread
-	used      uint64 // when it was last used, or made
+	steps   [][]Choice
+	machine Checkpoint
+	answers []answer // of the machine to the checker, on the way
+	before  history  // since the pristine disks were mounted
+	held    []thread
+	used    uint64 // by restorer.clock: when it was used last, or made
 }
 
-// restorer knows what restoring has cost, and keeps checkpoints.
+// A restorer knows what restoring has cost, and keeps checkpoints.
 type restorer struct {
-	way   Restoring
-	kept  []*kept
-	turns uint64
+	system System
+	way    Restoring
+	kept   []*kept
+	clock  uint64 // counts uses of checkpoints
 
 	saving   ewma // making a checkpoint
 	loading  ewma // putting one back
@@ -104,8 +103,7 @@ func (r *restorer) nearest(st *state) *kept {
 	if best == nil || r.way == ByCost && r.load(len(st.Steps)-len(best.steps)) >= r.replay(len(st.Steps)) {
 		return nil
 	}
-	r.turns++
-	best.used = r.turns
+	r.use(best)
 	return best
 }
 
@@ -128,6 +126,21 @@ func (r *restorer) worth(st *state, from *kept) bool {
 	return false
 }
 
+// use notes that a checkpoint is used.
+func (r *restorer) use(k *kept) {
+	r.clock++
+	k.used = r.clock
+}
+
+// mutated notes what the last Mutate of an execution took.
+func (r *restorer) mutated(e *execution, began time.Time) {
+	if e.loaded {
+		r.afterLoad.since(began)
+	} else {
+		r.afterReplay.since(began)
+	}
+}
+
 // countChild notes that a child of a state is run.
 func (r *restorer) countChild(st *state) {
 	if key := fmt.Sprint(st.Steps); key != r.parent {
@@ -139,208 +152,38 @@ func (r *restorer) countChild(st *state) {
 	r.born++
 }
 
-// checkpoint makes one of where the machine is, and gives up the one that was not used for longest.
-func (s *session) checkpoint(ctx context.Context, st *state, r *execution, t responseLog) error {
-	var now history
-	var err error
-	if now.records, err = s.system.Records(ctx); err == nil {
-		now.blocks, err = s.dirty.take(ctx)
-	}
-	if err != nil {
-		return err
-	}
-	r.before = r.before.and(now)
-	c := &s.restorer
-	if len(c.kept) == maxKept {
-		i := 0
-		for j, k := range c.kept {
-			if k.used < c.kept[i].used {
-				i = j
-			}
-		}
-		if err := s.system.Forget(ctx, c.kept[i].machine); err != nil {
+// keep makes a checkpoint of where the machine is, and gives up the one that was not used for longest.
+// If the machine makes none, all states are reached by replay from now on.
+func (r *restorer) keep(ctx context.Context, k *kept) (err error) {
+	if len(r.kept) == maxKept {
+		oldest := slices.IndexFunc(r.kept, func(k *kept) bool {
+			return !slices.ContainsFunc(r.kept, func(other *kept) bool { return other.used < k.used })
+		})
+		if err := r.system.Forget(ctx, r.kept[oldest].machine); err != nil {
 			return err
 		}
-		c.kept = slices.Delete(c.kept, i, i+1)
+		r.kept = slices.Delete(r.kept, oldest, oldest+1)
 	}
 	begin := time.Now()
-	machine, err := s.system.Save(ctx)
+	k.machine, err = r.system.Save(ctx)
 	if errors.Is(err, errors.ErrUnsupported) {
-		c.way = ByReplay
+		r.way = ByReplay
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	c.saving.since(begin)
-	c.turns++
-	c.kept = append(c.kept, &kept{steps: slices.Clone(st.Steps), machine: machine, responses: t.clone(), before: r.before,
-		held: s.turns.held, used: c.turns})
+	r.saving.since(begin)
+	r.use(k)
+	r.kept = append(r.kept, k)
 	return nil
 }
 
-// forget gives all checkpoints up.
-func (s *session) forget(ctx context.Context) (err error) {
-	for _, k := range s.restorer.kept {
-		err = errors.Join(err, s.system.Forget(ctx, k.machine))
+// forget gives up all checkpoints.
+func (r *restorer) forget(ctx context.Context) (err error) {
+	for _, k := range r.kept {
+		err = errors.Join(err, r.system.Forget(ctx, k.machine))
 	}
-	s.restorer.kept = nil
-	return err
-}
-
-// reach brings machine and checker to where a state is, and returns the Env of the last step. keeps: a checkpoint may be used, or made.
-func (s *session) reach(ctx context.Context, st *state, r *execution, keeps bool) (e *Env, err error) {
-	var from *kept
-	if keeps = keeps && s.saved != nil && s.restorer.way != ByReplay; keeps {
-		s.restorer.countChild(st)
-		from = s.restorer.nearest(st)
-	}
-	t := responseLog{System: s.system}
-	if from == nil {
-		e, err = s.reachMounted(ctx, &t)
-	} else {
-		begin := time.Now()
-		if err := s.system.Load(ctx, from.machine); err != nil {
-			return nil, fmt.Errorf("the machine cannot be put back: %w", err)
-		}
-		s.up, s.dead, s.logging, s.logged, s.dirty.on, s.dirty.some = true, false, true, true, s.dirty.system != nil, s.dirty.system != nil
-		s.heard, r.loaded = nil, true
-		r.before = from.before
-		s.turns.held, s.turns.unscheduled = from.held, make(map[uint32]bool)
-		t.answers, t.play = slices.Clone(from.responses.answers), true
-		e, err = s.reachInit(ctx, &t)
-		s.restorer.loading.since(begin)
-	}
-	for i, step := range st.Steps {
-		if err != nil {
-			return nil, err
-		}
-		begin := time.Now()
-		t.play = from != nil && i < len(from.steps)
-		e, err = s.replayStep(ctx, &t, i, step, st, r)
-		if !t.play {
-			s.restorer.step.since(begin)
-		}
-	}
-	t.play = false // what is asked from now on is asked of the machine
-	if err == nil && keeps && s.restorer.worth(st, from) {
-		err = s.checkpoint(ctx, st, r, t)
-	}
-	return e, err
-}
-
-// reachMounted mounts pristine disks.
-func (s *session) reachMounted(ctx context.Context, t *responseLog) (e *Env, err error) {
-	begin := time.Now()
-	if _, err := s.down(ctx); err != nil {
-		return nil, err
-	}
-	s.heard = nil
-	if err := s.load(ctx, nil); err != nil {
-		return nil, err
-	}
-	if err := errors.Join(s.log(ctx, true), s.dirty.log(ctx, s.disks, true)); err != nil {
-		return nil, err
-	}
-	if err := s.guarding.begin(ctx); err != nil {
-		return nil, err
-	}
-	e = NewEnv(ctx, s.system, new(Chooser))
-	if f := s.mount(e, nil); f != nil || fatal(e) != nil {
-		return nil, s.diverged(e, f, "mounting the pristine disks")
-	}
-	if err := s.holdThreads(e); err != nil {
-		if e.Err() == nil {
-			return nil, err
-		}
-		return nil, s.diverged(e, s.judged(e, "", err), "holding threads")
-	}
-	e, err = s.reachInit(ctx, t)
-	s.restorer.mounting.since(begin)
-	return e, err
-}
-
-func (s *session) reachInit(ctx context.Context, t *responseLog) (*Env, error) {
-	e := NewEnv(ctx, t, new(Chooser))
-	if err := s.stack.Checker.Init(e); err != nil || e.Err() != nil {
-		return nil, s.diverged(e, s.judged(e, "init failed", err), "the checker's Init")
-	}
-	return e, nil
-}
-
-// replayStep has the checker do a step as it was done before.
-func (s *session) replayStep(ctx context.Context, t *responseLog, i int, step []Choice, st *state, r *execution) (*Env, error) {
-	e := NewEnv(ctx, t, new(Chooser))
-	e.chooser.Replay(step)
-	idle, err := s.turn(e)
-	if idle != "" {
-		return nil, divergedTurn(idle)
-	}
-	if err == nil {
-		err = s.stack.Checker.Mutate(e)
-	}
-	r.did = append(r.did, e.did)
-	if f := s.judged(e, "mutate failed", err); f != nil || fatal(e) != nil {
-		return nil, s.diverged(e, f, fmt.Sprintf("step %d of %d", i+1, len(st.Steps)))
-	}
-	if err := e.chooser.Err(); err != nil {
-		return nil, fmt.Errorf("step %d of %d: %w", i+1, len(st.Steps), err)
-	}
-	return e, nil
-}
-
-// A tape is a System that keeps what the machine answered, and plays that to a checker which is to be where it was, without the machine.
-type responseLog struct {
-	System
-	answers []answer
-	next    int // that is played
-	play    bool
-}
-
-// An answer of a machine.
-type answer struct {
-	asked string
-	exit  agent.Exit
-	done  agent.Done
-}
-
-func (t *responseLog) clone() responseLog {
-	return responseLog{answers: slices.Clip(slices.Clone(t.answers))}
-}
-
-// again returns the next answer, or asks for it and keeps it.
-func (t *responseLog) again(asked string, ask func() (answer, error)) (answer, error) {
-	if !t.play {
-		a, err := ask()
-		a.asked = asked
-		t.answers, t.next = append(t.answers, a), t.next+1
-		return a, err
-	}
-	if t.next == len(t.answers) || t.answers[t.next].asked != asked {
-		want := "nothing more"
-		if t.next < len(t.answers) {
-			want = t.answers[t.next].asked
-		}
-		return answer{}, &DivergedError{At: t.next, Want: Choice{N: 1, Site: want}, Got: Choice{N: 1, Site: asked}}
-	}
-	t.next++
-	return t.answers[t.next-1], nil
-}
-
-// Run is that of System.
-func (t *responseLog) Run(ctx context.Context, c agent.Command) (agent.Exit, error) {
-	a, err := t.again(fmt.Sprint(c.Args, c.Env), func() (a answer, err error) { a.exit, err = t.System.Run(ctx, c); return a, err })
-	return a.exit, err
-}
-
-// Do is that of System.
-func (t *responseLog) Do(ctx context.Context, b agent.Batch) (agent.Done, error) {
-	a, err := t.again(fmt.Sprint(b.Ops), func() (a answer, err error) { a.done, err = t.System.Do(ctx, b); return a, err })
-	return a.done, err
-}
-
-// Mark is that of System.
-func (t *responseLog) Mark(ctx context.Context, text string) error {
-	_, err := t.again("mark "+text, func() (answer, error) { return answer{}, t.System.Mark(ctx, text) })
+	r.kept = nil
 	return err
 }

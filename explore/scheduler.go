@@ -19,26 +19,28 @@ type thread struct {
 	name string
 }
 
-// turns have the threads of a mounted stack run when it is their turn: before each Mutate it is that of none, or of one that is chosen (EXPLODE,
-// 4 and 5.2). A thread that is held still runs when nobody else wants to; what it did then was not chosen, and may be otherwise the next time.
-type turns struct {
-	wait        time.Duration // for one whose turn it is to have something to do; 0: threads run as they like
+// A threadScheduler holds the kernel threads of a mounted stack, and runs at most one of them before
+// each Mutate, by choice (EXPLODE, 4 and 5.2). A held thread still runs when nobody else wants to.
+// Nobody chose what it did then, and it may differ the next time.
+type threadScheduler struct {
+	passThrough
+	wait        time.Duration // how long a chosen thread may take to find work; 0: threads run freely
 	held        []thread
-	unscheduled map[uint32]bool // those that ran though they were held, by PIDs
+	unscheduled map[uint32]bool // PIDs of threads that ran although they were held
 }
 
-// CheckThreads says whether Config.Threads may be so.
+// CheckThreads reports an error if Config.Threads may not have this value.
 func CheckThreads(wait time.Duration) error {
 	if most := ekm.MaxWaitMS * time.Millisecond; wait < 0 || wait > most {
-		return fmt.Errorf("threads: %v; at most %v are possible", wait, most)
+		return fmt.Errorf("threads: %v is outside 0 to %v", wait, most)
 	}
 	return nil
 }
 
-// turnSite begins the site of a choice of whose turn it is.
+// turnSite begins the site of the choice which thread runs.
 const turnSite = "turn of "
 
-func (t *turns) site() string {
+func (t *threadScheduler) site() string {
 	var names []string
 	for _, h := range t.held {
 		names = append(names, h.name)
@@ -46,15 +48,14 @@ func (t *turns) site() string {
 	return turnSite + strings.Join(names, ", ")
 }
 
-// holdThreads holds the threads of a stack that was mounted.
-func (s *session) holdThreads(e *Env) error {
-	t := &s.turns
-	t.held, t.unscheduled = nil, make(map[uint32]bool)
+// hold holds the threads of components that were mounted.
+func (t *threadScheduler) hold(e *Env, components []Component) error {
+	t.resume(nil)
 	if t.wait == 0 {
 		return nil
 	}
 	pids := []uint32{agent.Flusher}
-	for _, c := range s.stack.Components() {
+	for _, c := range components {
 		some, err := c.Threads(e)
 		if err != nil {
 			return err
@@ -75,83 +76,89 @@ func (s *session) holdThreads(e *Env) error {
 			return fmt.Errorf("thread %d cannot be held: %w", pid, errno)
 		}
 	}
-	slices.SortFunc(t.held, func(a, b thread) int { return cmp.Or(strings.Compare(a.name, b.name), cmp.Compare(a.pid, b.pid)) })
+	slices.SortFunc(t.held, func(a, b thread) int {
+		return cmp.Or(strings.Compare(a.name, b.name), cmp.Compare(a.pid, b.pid))
+	})
 	return nil
 }
 
-// releaseThreads has all run as they like, before they end with the stack.
-func (s *session) releaseThreads(e *Env) error {
-	held := s.turns.held
-	s.turns.held = nil
+// resume notes that the machine was put back to where these threads were held.
+func (t *threadScheduler) resume(held []thread) {
+	t.held, t.unscheduled = held, make(map[uint32]bool)
+}
+
+// release lets all threads run freely, before they end with the stack.
+func (t *threadScheduler) release(e *Env) error {
+	held := t.held
+	t.held = nil
 	for _, h := range held {
 		r, err := e.Try(agent.ReleaseThread(h.pid))
 		if err != nil {
 			return err
 		}
-		if errno := r[0].Errno; errno != 0 && errno != unix.ESRCH { // that one has ended
+		if errno := r[0].Errno; errno != 0 && errno != unix.ESRCH { // ESRCH: it has ended
 			return fmt.Errorf("%s cannot be released: %w", h.name, errno)
 		}
 	}
 	return nil
 }
 
-// turn chooses whose turn it is before a Mutate, and has that thread run. idle names one that had nothing to do: it is as if it were nobody's
-// turn.
-func (s *session) turn(e *Env) (idle string, err error) {
-	if len(s.turns.held) == 0 {
+// turn chooses which thread runs before a Mutate, and runs it. idle names a chosen thread that found
+// nothing to do: the state is as if none had been chosen.
+func (t *threadScheduler) turn(e *Env) (idle string, err error) {
+	if len(t.held) == 0 {
 		return "", nil
 	}
-	e.turns = &s.turns
-	n := e.ChooseAt(uint32(len(s.turns.held)+1), s.turns.site())
+	n := e.ChooseAt(uint32(len(t.held)+1), t.site())
 	if n == 0 {
 		return "", nil
 	}
-	h := s.turns.held[n-1]
+	h := t.held[n-1]
 	e.note(h.name+" runs", false, nil)
-	results, err := e.attend(agent.StrayThreads(), agent.RunThread(h.pid, s.turns.wait), agent.SettleThreads())
+	results, err := t.ask(e, agent.StrayThreads(), agent.RunThread(h.pid, t.wait), agent.SettleThreads())
 	if err == nil && results[1].Value == 0 {
 		idle = h.name
 	}
 	return idle, err
 }
 
-// divergedTurn is the error of a replay in which a thread has nothing to do that had.
-func divergedTurn(name string) error {
-	return &DivergedError{Want: Choice{N: 1, Site: name + ", which had something to do"}, Got: Choice{Site: name + ", which has not"}}
+// idleDivergence returns the error of a replay in which a thread finds nothing to do that found
+// something before.
+func idleDivergence(name string) error {
+	return &DivergedError{Want: Choice{N: 1, Site: name + ", which had something to do"},
+		Got: Choice{Site: name + ", which has not"}}
 }
 
-// strays asks which threads ran since the stack was mounted though they were held, but for those that an operation waited for. That the machine
-// failed is kept by e.
-func (s *session) strays(e *Env) (names []string) {
-	if len(s.turns.held) == 0 {
+// ran returns the names of the threads that ran although they were held, since the stack was mounted.
+// Threads that an operation waited for are not among them. e keeps an error of the machine.
+func (t *threadScheduler) ran(e *Env) (names []string) {
+	if len(t.held) == 0 {
 		return nil
 	}
-	_, _ = e.attend(agent.StrayThreads())
-	for _, h := range s.turns.held {
-		if s.turns.unscheduled[h.pid] {
+	_, _ = t.ask(e, agent.StrayThreads())
+	for _, h := range t.held {
+		if t.unscheduled[h.pid] {
 			names = append(names, h.name)
 		}
 	}
 	return names
 }
 
-// attend performs operations on threads, which succeed. What StrayThreads says is kept.
-func (e *Env) attend(ops ...agent.Op) ([]agent.Result, error) {
-	done, err := e.system.Do(e.ctx, agent.Batch{Ops: ops, StopAtError: true, Timeout: opTimeout})
-	e.noteKernel(done.Kernel)
-	if err == nil {
-		err = agent.CheckResults(ops, done.Results, opTimeout)
-	}
+// ask performs operations on threads, which must succeed, and notes what StrayThreads returns.
+func (t *threadScheduler) ask(e *Env, ops ...agent.Op) ([]agent.Result, error) {
+	results, err := e.ask(ops...)
 	for i, op := range ops {
 		if err == nil && op.Code == strayCode {
-			err = e.turns.note(done.Results[i].Data)
+			err = e.failed(t.note(results[i].Data))
 		}
 	}
-	return done.Results, e.failed(err)
+	return results, err
 }
 
-// note keeps what StrayThreads has said.
-func (t *turns) note(data []byte) error {
+var strayCode = agent.StrayThreads().Code
+
+// note keeps which threads StrayThreads found.
+func (t *threadScheduler) note(data []byte) error {
 	pids, err := agent.DecodeNumbers(data)
 	for _, pid := range pids {
 		t.unscheduled[uint32(pid)] = true
@@ -159,8 +166,47 @@ func (t *turns) note(data []byte) error {
 	return err
 }
 
-// taken are the turns in some steps: a state that a thread has changed is another one.
-func (t *turns) taken(steps [][]Choice) (out []byte) {
+// batch asks which threads ran before each operation that makes something durable, and forgets those
+// that run during it: the operation waits for them.
+func (t *threadScheduler) batch(_ *Env, r request, next sendBatch) (agent.Done, error) {
+	if r.bare {
+		return next(r)
+	}
+	var p padded
+	for i, scope := range promises(r.Ops) {
+		if scope == 0 {
+			p.own(r.Ops[i])
+			continue
+		}
+		p.add(agent.StrayThreads())
+		p.own(r.Ops[i])
+		p.add(agent.SettleThreads())
+	}
+	r.Ops = p.ops
+	done, err := next(r)
+	done.Results, err = p.strip(done.Results, err, func(op agent.Op, r agent.Result) error {
+		if op.Code == strayCode {
+			return t.note(r.Data)
+		}
+		return nil
+	})
+	return done, err
+}
+
+// promised does the same around a call that a checker declared.
+func (t *threadScheduler) promised(e *Env, _ promise, next func() error) error {
+	if _, err := t.ask(e, agent.StrayThreads()); err != nil {
+		return err
+	}
+	if err := next(); err != nil {
+		return err
+	}
+	_, err := t.ask(e, agent.SettleThreads())
+	return err
+}
+
+// taken returns the turns in some steps: a state that a thread has changed is another state.
+func (t *threadScheduler) taken(steps [][]Choice) (out []byte) {
 	for i, step := range steps {
 		for _, c := range step {
 			if strings.HasPrefix(c.Site, turnSite) && c.Value > 0 {

@@ -35,11 +35,11 @@ var (
 
 // A state is one whose children are to be run.
 type state struct {
-	Steps [][]Choice      `json:"steps"`          // by call of Mutate
-	Sig   string          `json:"sig"`            // hash of its signature
-	Next  []uint32        `json:"next"`           // the values that the next child begins with
-	Fail  []InjectedFault `json:"fail,omitempty"` // in the next child, which is the only one then
-	soft  *soft           // where the next child ends; nil: it does not
+	Steps [][]Choice        `json:"steps"`          // by call of Mutate
+	Sig   string            `json:"sig"`            // hash of its signature
+	Next  []uint32          `json:"next"`           // the values that the next child begins with
+	Fail  []InjectedFault   `json:"fail,omitempty"` // in the next child, which is the only one then
+	crash *processCrashPlan // where the next child ends; nil: it does not
 }
 
 // store is what a run keeps on disk, so that it goes on after it was killed. What one child gave is written at once or not at all.

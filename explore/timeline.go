@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"fsward/explore/crash"
 	"fsward/explore/ramdisk"
 )
 
@@ -30,10 +29,10 @@ func ticks(r *execution) (out []Tick) {
 		switch {
 		case rec.Type == ramdisk.Mark:
 			text := string(rec.Data)
-			if kind, _, ok := windowMark(crash.Event{Kind: crash.Marked, Mark: text}, r.windows); kind == markStep {
-				out = nil // of steps before
+			if kind, window, ok := parseWindowMark(text); kind == markStep {
+				out = nil // of earlier steps
 				continue
-			} else if ok {
+			} else if ok && window < len(r.windows) {
 				text = kind
 			} else if n, ok := promiseMark(text, markBegin, r.calls); ok {
 				text = r.calls[n].call + " begins"

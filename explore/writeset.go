@@ -7,8 +7,6 @@ import (
 	"slices"
 
 	"fsward/explore/crash"
-	"fsward/explore/ramdisk"
-	"fsward/interp"
 )
 
 // CrashSource says what crash disks are formed from.
@@ -88,13 +86,4 @@ type EarlyBlock struct {
 	Disk   uint32 `json:"disk"`
 	Sector uint64 `json:"sector"`
 	Bytes  uint64 `json:"bytes"`
-}
-
-// early are those of a crash disk.
-func (s *session) early(c crashed) (out []EarlyBlock) {
-	for _, w := range c.Early() {
-		i, off := interp.Locate(w.Off)
-		out = append(out, EarlyBlock{Disk: s.disks[i].Number, Sector: off / ramdisk.SectorSize, Bytes: w.Len})
-	}
-	return out
 }

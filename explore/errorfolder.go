@@ -1,0 +1,132 @@
+package explore
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// report makes the first error of its kind as small as it can and writes its folder, and counts the others.
+func (x *explorer) report(ctx context.Context, f *failureContext) (*Error, error) {
+	for i := range x.errors {
+		if f.like(x.errors[i].Kind, x.errors[i].Property) {
+			x.errors[i].Count++
+			return &x.errors[i], nil
+		}
+	}
+	x.tick()
+	totals := x.totals
+	f, err := x.minimise(ctx, f)
+	x.totals = totals // what was run again is no part of the exploration
+	if err != nil {
+		return nil, err
+	}
+	e := x.errorOf(f)
+	e.Seconds = totals.Seconds
+	e.Dir = fmt.Sprintf("%03d-%s", len(x.errors)+1, fileName(f.Property+" "+f.Kind))
+	if err := x.writeFolder(&e, f); err != nil {
+		return nil, fmt.Errorf("the folder of an error: %w", err)
+	}
+	x.errors = append(x.errors, e)
+	x.tell(Event{Event: "error", Error: &e})
+	return &e, nil
+}
+
+// errorOf is what there is to say of a failureContext.
+func (x *explorer) errorOf(f *failureContext) Error {
+	e := Error{Kind: f.Kind, Property: f.Property, Summary: f.Text, Origin: x.Origin, Steps: f.steps, Did: f.did, Seed: x.Crash.Seed, Limit: x.Crash.Limit, Count: 1}
+	if f.faults != nil {
+		e.Fail = f.faults.plan
+	}
+	if f.disk != nil {
+		e.Crash = &f.disk.CrashError
+	}
+	e.ProcessCrash, e.Unscheduled = f.process, f.unscheduled
+	return e
+}
+
+// keep copies a crash disk.
+func (s *session) keep(c crashed) *crashDisk {
+	k := &crashDisk{CrashError: CrashError{Window: c.window, Epoch: c.Epoch.String(), Contents: c.sum(), After: c.At, Missing: c.Missing(), Early: s.disks.early(c)}}
+	left := c.State
+	if c.second != nil {
+		left, k.Second = c.second, &SecondCrash{Contents: c.second.Contents().String(), Missing: c.second.Missing()}
+	}
+	k.kernel = slices.Clone(s.target.kernel)
+	k.disks = s.disks.images(left)
+	return k
+}
+
+var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
+
+func fileName(kind string) string {
+	name := strings.Trim(notInNames.ReplaceAllString(strings.ToLower(kind), "-"), "-")
+	return name[:min(len(name), 40)]
+}
+
+func (x *explorer) writeFolder(e *Error, f *failureContext) error {
+	dir := filepath.Join(x.Dir, e.Dir)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	b, err := json.MarshalIndent(e, "", "  ")
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, errorName), append(b, '\n'), 0o644)
+	}
+	if err != nil {
+		return err
+	}
+	for i, d := range x.session.disks.list {
+		if err := writeImage(filepath.Join(dir, fmt.Sprintf("disk%d.base.zst", d.Number)), x.session.disks.bases[i]); err != nil {
+			return err
+		}
+		if f.disk != nil {
+			if err := writeImage(filepath.Join(dir, fmt.Sprintf("disk%d.crash.zst", d.Number)), f.disk.disks[i]); err != nil {
+				return err
+			}
+		}
+	}
+	if err := writeKernelLog(dir, f); err != nil {
+		return err
+	}
+	if err := writeTimeline(dir, f.execution); err != nil {
+		return err
+	}
+	if err := writeReproducer(dir, e, x.session.disks.list); err != nil {
+		return err
+	}
+	return x.session.disks.writeLogs(dir, f.records)
+}
+
+// kernelName is the file of an error's folder with what the kernel has logged.
+const kernelName = "kernel.log"
+
+func writeKernelLog(dir string, f *failureContext) error {
+	text := "# From the mount of the pristine disks to the error, or to the unmount before its crash disks are looked at:\n" + strings.Join(f.kernel, "")
+	if f.disk != nil {
+		text += "# While the crash disk was recovered and checked:\n" + strings.Join(f.disk.kernel, "")
+	}
+	return os.WriteFile(filepath.Join(dir, kernelName), []byte(text), 0o644)
+}
+
+func writeImage(path string, image []byte) (err error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	w, err := zstd.NewWriter(f)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(image)
+	return errors.Join(err, w.Close())
+}

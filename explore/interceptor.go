@@ -1,0 +1,173 @@
+package explore
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"fsward/explore/agent"
+)
+
+// An interceptor stands between a checker and the machine, in the path of an Env. Each method gets a
+// request and next, which passes a request on towards the machine, and returns the answer.
+type interceptor interface {
+	batch(e *Env, r request, next sendBatch) (agent.Done, error)
+	command(e *Env, c agent.Command, next sendCommand) (agent.Exit, error)
+	mark(e *Env, text string, next sendMark) error
+	// promised surrounds a call that promises durability: Env.Promised.
+	promised(e *Env, p promise, next func() error) error
+}
+
+type (
+	sendBatch   func(r request) (agent.Done, error)
+	sendCommand func(c agent.Command) (agent.Exit, error)
+	sendMark    func(text string) error
+)
+
+// A request is a batch of operations on its way to the machine.
+type request struct {
+	agent.Batch
+	bare bool // no interceptor may add operations: the kernel is made to fail around them
+}
+
+// passThrough passes every request on. Interceptors embed it.
+type passThrough struct{}
+
+func (passThrough) batch(_ *Env, r request, next sendBatch) (agent.Done, error) { return next(r) }
+func (passThrough) mark(_ *Env, text string, next sendMark) error               { return next(text) }
+func (passThrough) promised(_ *Env, _ promise, next func() error) error         { return next() }
+func (passThrough) command(_ *Env, c agent.Command, next sendCommand) (agent.Exit, error) {
+	return next(c)
+}
+
+// interceptors are those of one Env; nil: it has none of that kind.
+type interceptors struct {
+	faults   *faultInjector
+	process  *processCrasher
+	threads  *threadScheduler
+	promises *promiseMarker
+}
+
+// path lists them from the checker to the machine. The order has these reasons:
+//   - the fault injector is first: the operations that it adds are counted, noted and sent as the
+//     checker's own;
+//   - the process crasher decides which operations remain, before they are noted;
+//   - the journal notes what remains, and not the operations that are added for the explorer itself;
+//   - the scheduler asks which threads ran around a call that makes something durable;
+//   - the promise marker is last, so that nothing stands between its marks and the call.
+//
+// Below all of them a responseLog may stand in the place of the machine.
+func (i interceptors) path() (out []interceptor) {
+	if i.faults != nil {
+		out = append(out, i.faults)
+	}
+	if i.process != nil {
+		out = append(out, i.process)
+	}
+	out = append(out, journal{})
+	if i.threads != nil && len(i.threads.held) > 0 {
+		out = append(out, i.threads)
+	}
+	if i.promises != nil {
+		out = append(out, i.promises)
+	}
+	return out
+}
+
+// remove takes an interceptor out of the path: its part of the step is over.
+func (e *Env) remove(i interceptor) {
+	e.path = slices.DeleteFunc(e.path, func(other interceptor) bool { return other == i })
+}
+
+// sendBatch passes a batch to interceptor i and those after it, and then to the machine.
+func (e *Env) sendBatch(i int, r request) (agent.Done, error) {
+	if i < len(e.path) {
+		return e.path[i].batch(e, r, func(r request) (agent.Done, error) { return e.sendBatch(i+1, r) })
+	}
+	done, err := e.system.Do(e.ctx, r.Batch)
+	e.kernel.add(done.Kernel)
+	return done, err
+}
+
+func (e *Env) sendCommand(i int, c agent.Command) (agent.Exit, error) {
+	if i < len(e.path) {
+		next := func(c agent.Command) (agent.Exit, error) { return e.sendCommand(i+1, c) }
+		return e.path[i].command(e, c, next)
+	}
+	exit, err := e.system.Run(e.ctx, c)
+	e.kernel.add(exit.Kernel)
+	return exit, err
+}
+
+func (e *Env) sendMark(i int, text string) error {
+	if i < len(e.path) {
+		return e.path[i].mark(e, text, func(text string) error { return e.sendMark(i+1, text) })
+	}
+	return e.system.Mark(e.ctx, text)
+}
+
+func (e *Env) sendPromised(i int, p promise, f func() error) error {
+	if i < len(e.path) {
+		return e.path[i].promised(e, p, func() error { return e.sendPromised(i+1, p, f) })
+	}
+	return f()
+}
+
+// journal notes what is done, for people, and finds what does not end.
+type journal struct{ passThrough }
+
+func (journal) batch(e *Env, r request, next sendBatch) (agent.Done, error) {
+	done, err := next(r)
+	for i, result := range done.Results {
+		e.note(r.Ops[i].String(), result.Errno != 0, result.Errno)
+	}
+	if err == nil && done.TimedOut {
+		err = Failuref("hang", "%v did not end within %v", r.Ops[len(done.Results)], opTimeout)
+	}
+	return done, err
+}
+
+func (journal) command(e *Env, c agent.Command, next sendCommand) (agent.Exit, error) {
+	exit, err := next(c)
+	e.note(strings.TrimPrefix(strings.Join(c.Args, " "), "sh -c "), exit.Code != 0, exit.Code)
+	return exit, err
+}
+
+func (journal) mark(e *Env, text string, next sendMark) error {
+	if !strings.HasPrefix(text, markStep) {
+		e.note(text, false, 0)
+	}
+	return next(text)
+}
+
+// padded is a batch with operations that were added to it.
+type padded struct {
+	ops   []agent.Op
+	added []bool // by operation
+}
+
+func (p *padded) own(op agent.Op) { p.ops, p.added = append(p.ops, op), append(p.added, false) }
+
+func (p *padded) add(op agent.Op) { p.ops, p.added = append(p.ops, op), append(p.added, true) }
+
+// strip returns the results of the batch's own operations. It passes those of the added ones to take,
+// if that is not nil, and joins the errors of those that failed to err.
+func (p *padded) strip(results []agent.Result, err error, take func(op agent.Op, r agent.Result) error) ([]agent.Result, error) {
+	var own []agent.Result
+	for i, r := range results {
+		var wrong error
+		switch {
+		case !p.added[i]:
+			own = append(own, r)
+		case r.Errno != 0:
+			wrong = fmt.Errorf("%v: %w", p.ops[i], r.Err())
+		case take != nil:
+			wrong = take(p.ops[i], r)
+		}
+		if wrong != nil {
+			err = errors.Join(err, wrong)
+		}
+	}
+	return own, err
+}

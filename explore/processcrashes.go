@@ -1,0 +1,60 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"slices"
+)
+
+// checkProcessCrashes tries the process crashes of an execution, up to the first failure.
+func (x *explorer) checkProcessCrashes(ctx context.Context, r *execution) (*failureContext, error) {
+	if r.process == nil {
+		return nil, nil
+	}
+	for _, plan := range r.process.plans(r.windows) {
+		if err := x.stopped(); err != nil {
+			return nil, err
+		}
+		x.totals.ProcessCrashes++
+		f, err := x.crashProcess(ctx, r.steps, plan)
+		if f != nil || err != nil {
+			return f, err
+		}
+	}
+	return nil, nil
+}
+
+// crashProcess executes steps again, ends the program during the last one, and asks the checker. It
+// counts a replay that diverges.
+func (x *explorer) crashProcess(ctx context.Context, steps [][]Choice, plan processCrashPlan) (*failureContext, error) {
+	last := len(steps) - 1
+	r, err := x.session.run(ctx, &state{Steps: steps[:last], Next: Values(steps[last]), crash: &plan})
+	var diverged *DivergedError
+	if errors.As(err, &diverged) {
+		x.totals.Diverged++
+		x.tell(Event{Event: "diverged", Depth: len(steps), Text: err.Error()})
+		return nil, nil
+	}
+	if err != nil || r.found == nil {
+		return nil, err
+	}
+	return &failureContext{execution: r, Failure: r.found, process: &plan.ProcessCrash}, nil
+}
+
+// crashProcessAgain looks for the process crash of an error.
+func (x *explorer) crashProcessAgain(ctx context.Context, r *execution, e Error) (*failureContext, error) {
+	if r.process == nil {
+		return nil, nil
+	}
+	for _, plan := range r.process.plans(r.windows) {
+		if plan.Window != e.ProcessCrash.Window || !slices.Equal(plan.Calls, e.ProcessCrash.Calls) {
+			continue
+		}
+		f, err := x.crashProcess(ctx, r.steps, plan)
+		if err == nil && f != nil {
+			f = sameKind(f, e)
+		}
+		return f, err
+	}
+	return nil, nil
+}

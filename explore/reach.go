@@ -1,0 +1,128 @@
+package explore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// reach brings the machine and the checker to where a state is, and returns the Env of its last step.
+// With keeps, a checkpoint may be used and made.
+func (s *session) reach(ctx context.Context, st *state, r *execution, keeps bool) (e *Env, err error) {
+	var from *kept
+	if keeps = keeps && s.pristine != nil && s.restorer.way != ByReplay; keeps {
+		s.restorer.countChild(st)
+		from = s.restorer.nearest(st)
+	}
+	log := &responseLog{System: s.target.system}
+	if from == nil {
+		e, err = s.reachPristine(ctx, log)
+	} else {
+		e, err = s.reachCheckpoint(ctx, from, log, r)
+	}
+	for i, step := range st.Steps {
+		if err != nil {
+			return nil, err
+		}
+		begin := time.Now()
+		log.play = from != nil && i < len(from.steps)
+		e, err = s.replayStep(ctx, log, step, fmt.Sprintf("step %d of %d", i+1, len(st.Steps)), r)
+		if !log.play {
+			s.restorer.step.since(begin)
+		}
+	}
+	log.play = false // the machine answers from now on
+	if err == nil && keeps && s.restorer.worth(st, from) {
+		err = s.checkpoint(ctx, st, r, log)
+	}
+	return e, err
+}
+
+// reachPristine mounts the pristine disks, and has the checker begin.
+func (s *session) reachPristine(ctx context.Context, log *responseLog) (*Env, error) {
+	begin := time.Now()
+	if _, err := s.target.unmount(ctx, false); err != nil {
+		return nil, err
+	}
+	s.target.kernel = nil
+	if err := s.load(ctx, nil); err != nil {
+		return nil, err
+	}
+	if err := s.recorder.begin(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.guarding.begin(ctx); err != nil {
+		return nil, err
+	}
+	e := s.target.env(ctx)
+	if f := s.target.mount(e, nil); f != nil || fatal(e) != nil {
+		return nil, s.target.diverged(e, f, "mounting the pristine disks")
+	}
+	if err := s.threads.hold(e, s.target.stack.Components()); err != nil {
+		if e.Err() == nil {
+			return nil, err
+		}
+		return nil, s.target.diverged(e, s.target.failure(e, "", err), "holding threads")
+	}
+	e, err := s.initChecker(ctx, log)
+	s.restorer.mounting.since(begin)
+	return e, err
+}
+
+// reachCheckpoint loads a checkpoint, and has the checker begin with the answers that led to it.
+func (s *session) reachCheckpoint(ctx context.Context, from *kept, log *responseLog, r *execution) (*Env, error) {
+	begin := time.Now()
+	if err := s.target.system.Load(ctx, from.machine); err != nil {
+		return nil, fmt.Errorf("the machine cannot be put back: %w", err)
+	}
+	s.target.restored(true)
+	s.recorder.restored(true)
+	s.threads.resume(from.held)
+	s.target.kernel, r.loaded, r.before = nil, true, from.before
+	log.answers, log.play = slices.Clone(from.answers), true
+	e, err := s.initChecker(ctx, log)
+	s.restorer.loading.since(begin)
+	return e, err
+}
+
+func (s *session) initChecker(ctx context.Context, log *responseLog) (*Env, error) {
+	e := NewEnv(ctx, log, new(Chooser))
+	if err := s.target.stack.Checker.Init(e); err != nil || e.Err() != nil {
+		return nil, s.target.diverged(e, s.target.failure(e, "init failed", err), "the checker's Init")
+	}
+	return e, nil
+}
+
+// replayStep has the checker do a step as it was done before. where names the step.
+func (s *session) replayStep(ctx context.Context, log *responseLog, step []Choice, where string,
+	r *execution) (*Env, error) {
+	e := newEnv(ctx, log, new(Chooser), interceptors{threads: s.threads})
+	e.chooser.Replay(step)
+	idle, err := s.threads.turn(e)
+	if idle != "" {
+		return nil, idleDivergence(idle)
+	}
+	if err == nil {
+		err = s.target.stack.Checker.Mutate(e)
+	}
+	r.did = append(r.did, e.did)
+	if f := s.target.failure(e, "mutate failed", err); f != nil || fatal(e) != nil {
+		return nil, s.target.diverged(e, f, where)
+	}
+	if err := e.chooser.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", where, err)
+	}
+	return e, nil
+}
+
+// checkpoint keeps where the machine and the checker are, and what was written on the way.
+func (s *session) checkpoint(ctx context.Context, st *state, r *execution, log *responseLog) error {
+	now, err := s.recorder.soFar(ctx)
+	if err != nil {
+		return err
+	}
+	r.before = r.before.and(now)
+	return s.restorer.keep(ctx, &kept{steps: slices.Clone(st.Steps), answers: slices.Clip(slices.Clone(log.answers)),
+		before: r.before, held: s.threads.held})
+}

@@ -1,0 +1,129 @@
+package explore
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"fsward/explore/agent"
+	"fsward/explore/crash"
+	"fsward/explore/ramdisk"
+)
+
+// recovered puts a crash state in, recovers and mounts it, and asks the checker. records are what the
+// recovery read and wrote, if that is logged.
+func (s *session) recovered(ctx context.Context, disk *crash.State, about Crash) (f *Failure, records []ramdisk.Record, err error) {
+	e, err := s.putIn(ctx, disk, s.logRecovery)
+	if err != nil {
+		return nil, nil, err
+	}
+	f = s.target.mount(e, func(e *Env, c Component) error { return c.Recover(e) }).of(Recovered)
+	var quick map[string]agent.Entry // what the recovery left; nil: it is not compared
+	if f == nil && fatal(e) == nil {
+		if records, err = s.recorder.records(ctx); err != nil {
+			return nil, nil, err
+		}
+		if s.repairs() {
+			quick, err = s.tree(e)
+			f = s.target.failure(e, "unreadable", err).of(Recovered)
+		}
+	}
+	if f == nil && fatal(e) == nil {
+		f = s.target.failure(e, "check failed", s.target.stack.Checker.Check(e, about)).of(about.property())
+	}
+	if err := fatal(e); err != nil {
+		return nil, nil, err
+	}
+	if s.target.dead {
+		return f, nil, nil
+	}
+	unmounted, err := s.target.unmount(ctx, s.verify && f == nil)
+	if f == nil {
+		f = unmounted.of(Recovered)
+	}
+	if f == nil && err == nil && quick != nil {
+		f, err = s.compareRepair(ctx, disk, quick)
+		f = f.of(Recovered)
+	}
+	return f, records, err
+}
+
+// putIn unmounts the stack, and loads a crash state. With log, bios are logged from then on. The
+// checker may not request crashes through the Env.
+func (s *session) putIn(ctx context.Context, disk *crash.State, log bool) (*Env, error) {
+	if _, err := s.target.unmount(ctx, false); err != nil {
+		return nil, err
+	}
+	s.target.kernel = nil
+	if err := s.load(ctx, s.disks.pages(disk)); err != nil {
+		return nil, err
+	}
+	if err := s.recorder.log(ctx, log); err != nil {
+		return nil, err
+	}
+	e := s.target.env(ctx)
+	e.windows.frozen = true
+	return e, nil
+}
+
+// repairs reports whether the result of a thorough recovery can be compared with that of the quick one.
+func (s *session) repairs() bool {
+	stack := s.target.stack
+	return s.verify && !strings.HasPrefix(stack.Top.Path(), "/dev/") &&
+		slices.ContainsFunc(stack.Components(), func(c Component) bool {
+			r, ok := c.(Repairer)
+			return ok && r.Repairs()
+		})
+}
+
+// tree returns what is mounted at the top of the stack, by path, without what no recovery promises:
+// times and inode numbers. A tree that cannot be read at all is empty.
+func (s *session) tree(e *Env) (map[string]agent.Entry, error) {
+	r, err := e.Try(agent.Tree(s.target.stack.Top.Path()))
+	if err != nil {
+		return nil, err
+	}
+	entries, err := agent.DecodeTree(r[0].Data)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]agent.Entry, len(entries))
+	for _, entry := range entries {
+		entry.Inode, entry.Mtime = 0, 0
+		if entry.Mode&unix.S_IFMT == unix.S_IFDIR {
+			entry.Size = 0 // blocks that fsck may give back
+		}
+		out[entry.Path] = entry
+	}
+	return out, nil
+}
+
+// compareRepair recovers a crash state in the thorough way, and reports in what the result differs from
+// what the quick way has left. The stack is not mounted.
+func (s *session) compareRepair(ctx context.Context, disk *crash.State, quick map[string]agent.Entry) (*Failure, error) {
+	if err := s.load(ctx, s.disks.pages(disk)); err != nil {
+		return nil, err
+	}
+	e := s.target.env(ctx)
+	e.windows.frozen = true
+	f := s.target.mount(e, repair)
+	if f == nil && fatal(e) == nil {
+		thorough, err := s.tree(e)
+		if err == nil {
+			if text := differences(quick, thorough); text != "" {
+				err = Failuref("recoveries differ", "%s", text)
+			}
+		}
+		f = s.target.failure(e, "unreadable", err)
+	}
+	if err := fatal(e); err != nil {
+		return nil, err
+	}
+	unmounted, err := s.target.unmount(ctx, false)
+	if f == nil {
+		f = unmounted
+	}
+	return f, err
+}

@@ -1,0 +1,156 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A target is the stack on the machine, and what is known of both.
+type target struct {
+	stack   Stack
+	system  System
+	threads *threadScheduler
+	mounted bool     // the stack is mounted
+	dead    bool     // the machine has failed, or nobody knows what is mounted
+	mounts  []string // lines of what is mounted while the stack is not; nil: not known
+	kernel  []string // what the kernel has logged since the last execution, or recovery, began
+}
+
+// env returns an Env without choices.
+func (t *target) env(ctx context.Context) *Env { return NewEnv(ctx, t.system, new(Chooser)) }
+
+// make makes the stack. It mounts it once: what the first mount changes must not be part of each
+// replay, and a stack that cannot be mounted must be known as such.
+func (t *target) make(ctx context.Context) error {
+	e := t.env(ctx)
+	if err := t.stack.up(func(c Component) error { return errors.Join(c.Init(e), c.Mount(e)) }); err != nil {
+		return fmt.Errorf("cannot make the stack: %w", err)
+	}
+	if err := t.stack.down(func(c Component) error { return c.Unmount(e) }); err != nil {
+		return fmt.Errorf("cannot unmount the stack: %w", err)
+	}
+	return nil
+}
+
+// mount mounts the stack. heal repairs each component before, as after a crash; nil: there was none.
+func (t *target) mount(e *Env, heal func(e *Env, c Component) error) *Failure {
+	t.mounted = true
+	if heal != nil {
+		if err := t.stack.up(func(c Component) error { return heal(e, c) }); err != nil {
+			return t.failure(e, "recovery failed", err)
+		}
+	}
+	if err := t.stack.up(func(c Component) error { return c.Mount(e) }); err != nil {
+		return t.failure(e, "mount failed", err)
+	}
+	return t.failure(e, "", nil)
+}
+
+// unmount unmounts the stack. With verify, each Verifier looks at all that it holds, before what it
+// stands on is unmounted.
+func (t *target) unmount(ctx context.Context, verify bool) (*Failure, error) {
+	if !t.mounted || t.dead {
+		return nil, nil
+	}
+	e := t.env(ctx)
+	t.mounted = false
+	var wrong error
+	err := t.threads.release(e)
+	if err == nil {
+		err = t.stack.down(func(c Component) error {
+			if err := c.Unmount(e); err != nil {
+				return err
+			}
+			if v, ok := c.(Verifier); ok && verify && wrong == nil {
+				wrong = v.Verify(e)
+			}
+			return nil
+		})
+	}
+	f := t.failure(e, "unmount failed", err)
+	if f != nil {
+		t.dead = true
+	} else if wrong != nil {
+		f = t.failure(e, "not repaired", wrong)
+	}
+	return f, fatal(e)
+}
+
+// finish unmounts the stack without a crash.
+func (t *target) finish(ctx context.Context) (*Failure, error) {
+	if t.dead || !t.mounted {
+		return nil, nil
+	}
+	e := t.env(ctx)
+	err := t.stack.Checker.Finish(e)
+	if f := t.failure(e, "finish failed", err); f != nil || fatal(e) != nil {
+		return f, fatal(e)
+	}
+	if f, err := t.unmount(ctx, false); err != nil || f != nil {
+		return f, err
+	}
+	return t.mountLeft(ctx)
+}
+
+// mountLines returns the lines of what is mounted; nil on a machine without /proc.
+func mountLines(e *Env) ([]string, error) {
+	text, err := e.ReadFile("/proc/self/mounts")
+	if err != nil {
+		return nil, e.Err()
+	}
+	return slices.Collect(strings.Lines(string(text))), nil
+}
+
+// mountLeft reports a mount that is still there although the stack was unmounted.
+func (t *target) mountLeft(ctx context.Context) (*Failure, error) {
+	if t.mounts == nil || t.dead {
+		return nil, nil
+	}
+	e := t.env(ctx)
+	now, err := mountLines(e)
+	if err != nil {
+		return t.failure(e, "", err), fatal(e)
+	}
+	before := slices.Clone(t.mounts)
+	for _, line := range now {
+		if i := slices.Index(before, line); i >= 0 {
+			before = slices.Delete(before, i, i+1) // each as often as it is there: mounts can be stacked
+		} else {
+			t.dead = true // it holds the disk
+			text := "the stack was unmounted, and this mount is still there: " + line
+			return &Failure{Kind: "mount left", Text: text}, nil
+		}
+	}
+	return nil, nil
+}
+
+// restored notes that the machine was put back to where the stack was mounted, or not.
+func (t *target) restored(mounted bool) { t.dead, t.mounted = false, mounted }
+
+// available returns how many bytes of the machine's memory are free or can be freed (proc(5),
+// MemAvailable): a leak in the kernel lowers it. 0: it is not known.
+func (t *target) available(ctx context.Context) (uint64, error) {
+	if t.dead {
+		return 0, nil
+	}
+	e := t.env(ctx)
+	text, err := e.ReadFile("/proc/meminfo")
+	if err != nil {
+		return 0, fatal(e)
+	}
+	return parseAvailable(string(text)), nil
+}
+
+// parseAvailable returns the bytes of MemAvailable in /proc/meminfo; 0 where there is no such line.
+func parseAvailable(meminfo string) uint64 {
+	for line := range strings.Lines(meminfo) {
+		var kib uint64
+		if n, _ := fmt.Sscanf(line, "MemAvailable: %d kB", &kib); n == 1 {
+			return kib << 10
+		}
+	}
+	return 0
+}
