@@ -47,22 +47,23 @@ test-apart:
 
 # The tests of such files that have another name would not be run.
 VMTESTS ?= ^TestGuest
+VMPACKAGES := ./hostd/... ./explore/host/...
 
 vm-test: setup build guest build/bin/gotestsum ## the tests that boot a guest under libvirt; KERNEL=6.12-cloud-amd64 VMTESTS=^TestGuestRamdisk and others
-	@! grep -rl --include='*_test.go' 'go:build vmtest' hostd | xargs grep -nE '^func Test' | grep -v ':func TestGuest'
-	gotestsum --format pkgname-and-test-fails -- -tags vmtest -p 1 -timeout 40m -run '$(VMTESTS)' ./hostd/...
+	@! grep -rl --include='*_test.go' 'go:build vmtest' $(VMPACKAGES:/...=) | xargs grep -nE '^func Test' | grep -v ':func TestGuest'
+	gotestsum --format pkgname-and-test-fails -- -tags vmtest -p 1 -timeout 40m -run '$(VMTESTS)' $(VMPACKAGES)
 
 variants: setup ## every way to make and mount Btrfs that is supported, under the guard (about two minutes)
-	FSWARD_VARIANTS=all go test -count=1 -v -run '^TestVariants$$' ./hostd
+	FSWARD_VARIANTS=all go test -count=1 -v -run '^TestVariants$$' ./hostd/guard
 
 PLANTED ?= .
 
 planted: setup guest ## bugs planted above and below ext3 in a guest, each of which is found (about half an hour); PLANTED=fsync and other regular expressions
-	FSWARD_PLANTED='$(PLANTED)' go test -tags vmtest -count=1 -v -timeout 60m -run '^TestGuestPlanted$$' ./hostd
+	FSWARD_PLANTED='$(PLANTED)' go test -tags vmtest -count=1 -v -timeout 60m -run '^TestGuestPlanted$$' ./explore/host
 
 lint: setup build/bin/golangci-lint ## golangci-lint, go vet, the import arrows, every rule file parsed, checkpatch of the C
 	golangci-lint run ./...
-	golangci-lint run --build-tags vmtest ./hostd/...
+	golangci-lint run --build-tags vmtest $(VMPACKAGES)
 	golangci-lint run --build-tags bench ./invariants/...
 	go vet ./...
 	go test -count=1 -run '^TestImportArrows$$' .

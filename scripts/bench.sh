@@ -21,4 +21,4 @@ part "single writes, beside pwrite (half a minute)" go test -run '^$' -bench . -
 part "btrfs of the host's kernel, checked beside unchecked (some minutes)" go run ./dev/overhead -fs btrfs
 part "ext3 of the host's kernel, checked beside unchecked (some minutes)" go run ./dev/overhead -fs ext3
 part "crash disks recovered and checked in a guest under TCG; EXPLODE had 3.2 a second (two minutes)" \
-	go test -tags vmtest -run '^$' -bench '^BenchmarkGuestExplore$' -benchtime 1x ./hostd
+	go test -tags vmtest -run '^$' -bench '^BenchmarkGuestExplore$' -benchtime 1x ./explore/host

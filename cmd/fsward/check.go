@@ -6,16 +6,17 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"fsward/hostd"
+	"fsward/hostd/guard"
+	"fsward/hostd/offline"
 	"fsward/interp/detect"
 )
 
 // sink returns the report that --json asks for.
-func sink(asJSON bool) hostd.Sink {
+func sink(asJSON bool) guard.Sink {
 	if asJSON {
-		return hostd.NewJSONReport(os.Stdout)
+		return guard.NewJSONReport(os.Stdout)
 	}
-	return hostd.NewTextReport(os.Stdout)
+	return guard.NewTextReport(os.Stdout)
 }
 
 func addFSFlag(c *cobra.Command, fs *string) {
@@ -24,7 +25,7 @@ func addFSFlag(c *cobra.Command, fs *string) {
 
 func checkCommand() *cobra.Command {
 	var fs string
-	var rules hostd.RulesConfig
+	var rules guard.RulesConfig
 	var asJSON bool
 	var memory string
 	c := &cobra.Command{
@@ -42,8 +43,8 @@ any order. What takes long tells on stderr, every ten seconds, how far it is.`,
 			if rules.Memory, err = memoryFlag(memory); err != nil {
 				return usageError{err, c.CommandPath()}
 			}
-			hostd.HoldTo(rules.Memory)
-			ev, err := hostd.CheckTelling(c.Context(), args, fs, rules, func(s *hostd.PassStatus) { fmt.Fprintln(c.ErrOrStderr(), s) })
+			guard.SetMemoryLimit(rules.Memory)
+			ev, err := offline.CheckTelling(c.Context(), args, fs, rules, func(s *guard.Progress) { fmt.Fprintln(c.ErrOrStderr(), s) })
 			if err != nil {
 				return err
 			}
@@ -68,11 +69,11 @@ func dumpCommand() *cobra.Command {
 		Example: "  fsward dump disk.img | less\n  fsward dump --records disk.img | grep inode_ref",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			broken, err := hostd.Dump(os.Stdout, args, fs, records)
+			broken, err := offline.Dump(os.Stdout, args, fs, records)
 			if err != nil || broken == nil {
 				return err
 			}
-			hostd.WriteFindings(os.Stdout, broken)
+			guard.WriteFindings(os.Stdout, broken)
 			return outcome(broken.Outcome)
 		},
 	}

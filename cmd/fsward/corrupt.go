@@ -8,14 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"fsward/hostd"
+	"fsward/hostd/offline"
 	"fsward/interp/btrfs"
 	"fsward/interp/detect"
 	extcorrupt "fsward/interp/ext3/corrupt"
 )
 
 func corruptCommand() *cobra.Command {
-	var cfg hostd.CorruptConfig
+	var cfg offline.CorruptConfig
 	var bases []string
 	var list, asJSON bool
 	c := &cobra.Command{
@@ -105,15 +105,15 @@ bitmaps set, unset, and set_freed and unset_new, of those that the commit change
 }
 
 // corrupt alters images, or logs where they have bases.
-func corrupt(c *cobra.Command, cfg hostd.CorruptConfig, bases, args []string) (*hostd.Corrupted, error) {
+func corrupt(c *cobra.Command, cfg offline.CorruptConfig, bases, args []string) (*offline.Corrupted, error) {
 	if len(bases) == 0 {
-		return hostd.CorruptImages(args, cfg)
+		return offline.CorruptImages(args, cfg)
 	}
 	disks, err := replayDisks(bases, args)
 	if err != nil {
 		return nil, usageError{err, c.CommandPath()}
 	}
-	return hostd.CorruptLogs(c.Context(), disks, cfg)
+	return offline.CorruptLogs(c.Context(), disks, cfg)
 }
 
 // listAlterables prints what can be altered in a file system: Btrfs unless another is named.

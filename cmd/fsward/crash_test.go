@@ -120,17 +120,17 @@ func recoverAndVerify(t *testing.T, fs, image string, synced int) {
 	}
 }
 
-// daemon is a `fsward guard` of its own process, with the disk shown as a file by FUSE.
-type daemon struct {
+// daemonProcess is a `fsward guard` of its own process, with the disk shown as a file by FUSE.
+type daemonProcess struct {
 	cmd *exec.Cmd
 	dir string
 	out bytes.Buffer // what it prints; read after stop
 	log bytes.Buffer
 }
 
-func startDaemon(t *testing.T, image string) *daemon {
+func startDaemon(t *testing.T, image string) *daemonProcess {
 	t.Helper()
-	d := &daemon{dir: t.TempDir()}
+	d := &daemonProcess{dir: t.TempDir()}
 	d.cmd = exec.Command("fsward", "guard", "--json", "--disk", image, "--transport", "fuse", "--listen", d.dir)
 	d.cmd.Stdout, d.cmd.Stderr = &d.out, &d.log
 	if err := d.cmd.Start(); err != nil {
@@ -153,7 +153,7 @@ func startDaemon(t *testing.T, image string) *daemon {
 }
 
 // stop ends the daemon by a signal and takes its mount away if it could not do so itself.
-func (d *daemon) stop(t *testing.T, signal syscall.Signal) {
+func (d *daemonProcess) stop(t *testing.T, signal syscall.Signal) {
 	t.Helper()
 	if d.cmd.ProcessState != nil {
 		return
@@ -170,7 +170,7 @@ func (d *daemon) stop(t *testing.T, signal syscall.Signal) {
 // mounted is a file system that the host's kernel has mounted from a daemon's disk.
 type mounted struct{ dir, loop string }
 
-func (d *daemon) mount(t *testing.T, fs string) *mounted {
+func (d *daemonProcess) mount(t *testing.T, fs string) *mounted {
 	t.Helper()
 	m := &mounted{dir: t.TempDir()}
 	m.loop = strings.TrimSpace(run(t, "losetup", "--find", "--show", "--direct-io=on", filepath.Join(d.dir, "disk")))

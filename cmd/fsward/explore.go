@@ -18,10 +18,10 @@ import (
 	"fsward/explore"
 	"fsward/explore/checkers"
 	"fsward/explore/component"
+	"fsward/explore/host"
 	"fsward/explore/machine"
 	"fsward/explore/report"
 	"fsward/explore/spec"
-	"fsward/hostd"
 )
 
 func exploreCommand() *cobra.Command {
@@ -50,7 +50,7 @@ func checkerList() string {
 
 // exploreFlags are those of all that boots a guest.
 type exploreFlags struct {
-	guest   hostd.ExploreGuest
+	guest   host.GuestConfig
 	json    bool
 	verbose bool
 }
@@ -237,8 +237,8 @@ func (f *exploreFlags) explore(c *cobra.Command, r spec.Run, dir string, limit t
 	p := &exploreProgress{out: c.OutOrStdout(), err: c.ErrOrStderr(), json: f.json, limit: limit}
 	cfg.OnEvent = p.event
 	var sum explore.Summary
-	err = hostd.WithMachine(c.Context(), f.guest, f.log(), func(m *machine.Machine) error {
-		cfg.System, cfg.Guard = m, &hostd.ExploreGuard{Log: f.log()}
+	err = host.WithMachine(c.Context(), f.guest, f.log(), func(m *machine.Machine) error {
+		cfg.System, cfg.Guard = m, &host.Guard{Log: f.log()}
 		ctx := c.Context()
 		if limit > 0 {
 			var cancel context.CancelFunc

@@ -10,9 +10,9 @@ import (
 
 	"fsward/change"
 	"fsward/explore"
+	"fsward/explore/host"
 	"fsward/explore/machine"
 	"fsward/explore/spec"
-	"fsward/hostd"
 )
 
 func exploreReplayCommand() *cobra.Command {
@@ -77,7 +77,7 @@ func (f *exploreFlags) replay(c *cobra.Command, list []*replaying) error {
 	failed := 0
 	for left := list; len(left) > 0 && c.Context().Err() == nil; {
 		before := len(left)
-		err := hostd.WithMachine(c.Context(), f.guest, f.log(), func(m *machine.Machine) error {
+		err := host.WithMachine(c.Context(), f.guest, f.log(), func(m *machine.Machine) error {
 			for len(left) > 0 && c.Context().Err() == nil {
 				r := left[0]
 				left = left[1:]
@@ -124,7 +124,7 @@ func replayOutcome(list []*replaying, failed int) error {
 
 // replayOne shows one error as often as it is to be.
 func (f *exploreFlags) replayOne(c *cobra.Command, m *machine.Machine, r *replaying) error {
-	r.cfg.System, r.cfg.Guard = m, &hostd.ExploreGuard{Log: f.log()}
+	r.cfg.System, r.cfg.Guard = m, &host.Guard{Log: f.log()}
 	for r.done < r.times {
 		found, err := explore.Replay(c.Context(), r.cfg, r.again)
 		if err != nil {

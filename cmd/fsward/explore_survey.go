@@ -11,9 +11,9 @@ import (
 
 	"fsward/change"
 	"fsward/explore"
+	"fsward/explore/host"
 	"fsward/explore/machine"
 	"fsward/explore/spec"
-	"fsward/hostd"
 )
 
 func exploreSurveyCommand() *cobra.Command {
@@ -88,7 +88,7 @@ func (f *exploreFlags) survey(c *cobra.Command, runs []surveyRun, budget surveyB
 	var found, failed int
 	for len(runs) > 0 && c.Context().Err() == nil {
 		before := len(runs)
-		err := hostd.WithMachine(c.Context(), f.guest, f.log(), func(m *machine.Machine) error {
+		err := host.WithMachine(c.Context(), f.guest, f.log(), func(m *machine.Machine) error {
 			for len(runs) > 0 && c.Context().Err() == nil {
 				r := runs[0]
 				runs = runs[1:]

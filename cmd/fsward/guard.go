@@ -9,7 +9,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"fsward/hostd"
+	"fsward/hostd/daemon"
+	"fsward/hostd/guard"
 )
 
 // guardFlags are the flags that guard and vm run share.
@@ -20,7 +21,7 @@ type guardFlags struct {
 	verbose bool
 	memory  string
 	reserve string
-	cfg     hostd.Config
+	cfg     guard.Config
 }
 
 func (f *guardFlags) add(c *cobra.Command) {
@@ -28,7 +29,7 @@ func (f *guardFlags) add(c *cobra.Command) {
 	_ = c.MarkFlagRequired("disk")
 	addFSFlag(c, &f.cfg.FS)
 	addRulesFlags(c, &f.cfg.Rules)
-	c.Flags().StringVar(&f.cfg.OnViolation, "on-violation", hostd.OnRefuse,
+	c.Flags().StringVar(&f.cfg.OnViolation, "on-violation", guard.OnRefuse,
 		"what to do with a commit that does not hold: refuse (EIO), pause (suspend the guest and wait for fsward resume or reject), log (let it through)")
 	c.Flags().StringVar(&f.cfg.Record, "record", "", "record every write to `LOG` (dm-log-writes format; with several disks LOG.NAME)")
 	c.Flags().BoolVar(&f.cfg.Verify, "verify-baseline", true, "check the state that the file system has at the beginning as a whole, in the background")
@@ -51,24 +52,24 @@ func (f *guardFlags) addMemory(c *cobra.Command, name string) {
 }
 
 // config checks the flags that cobra cannot and returns the daemon's configuration.
-func (f *guardFlags) config(c *cobra.Command) (hostd.Config, error) {
+func (f *guardFlags) config(c *cobra.Command) (guard.Config, error) {
 	for _, s := range f.disks {
-		spec, err := hostd.ParseDiskSpec(s)
+		spec, err := guard.ParseDiskSpec(s)
 		if err != nil {
 			return f.cfg, usageError{err, c.CommandPath()}
 		}
 		f.cfg.Disks = append(f.cfg.Disks, spec)
 	}
-	if err := hostd.CheckPolicyName(f.cfg.OnViolation); err != nil {
+	if err := guard.CheckPolicyName(f.cfg.OnViolation); err != nil {
 		return f.cfg, usageError{err, c.CommandPath()}
 	}
-	if f.cfg.OnViolation == hostd.OnPause && f.control == "" {
+	if f.cfg.OnViolation == guard.OnPause && f.control == "" {
 		return f.cfg, usageError{errors.New("--on-violation pause needs --control, or nobody could decide"), c.CommandPath()}
 	}
 	if err := f.bound(); err != nil {
 		return f.cfg, usageError{err, c.CommandPath()}
 	}
-	f.cfg.Sinks = []hostd.Sink{sink(f.json)}
+	f.cfg.Sinks = []guard.Sink{sink(f.json)}
 	return f.cfg, nil
 }
 
@@ -78,18 +79,18 @@ func (f *guardFlags) bound() (err error) {
 	if m.PerDisk, err = memoryFlag(f.memory); err != nil {
 		return err
 	}
-	if m.Reserve, err = hostd.ParseBytes(f.reserve); err != nil {
+	if m.Reserve, err = guard.ParseBytes(f.reserve); err != nil {
 		return fmt.Errorf("--reserve: %w", err)
 	}
 	m.NoReserve = m.Reserve == 0
-	hostd.HoldTo(m.Total(len(f.cfg.Disks)))
+	guard.SetMemoryLimit(m.Total(len(f.cfg.Disks)))
 	return nil
 }
 
 // memoryFlag reads what there is for a disk.
 func memoryFlag(text string) (bytes uint64, err error) {
-	if bytes, err = hostd.ParseBytes(text); err == nil && bytes < hostd.MinMemory {
-		err = fmt.Errorf("%s is less than %d MiB", text, hostd.MinMemory>>20)
+	if bytes, err = guard.ParseBytes(text); err == nil && bytes < guard.MinMemory {
+		err = fmt.Errorf("%s is less than %d MiB", text, guard.MinMemory>>20)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("the memory for a disk: %w", err)
@@ -125,14 +126,13 @@ It runs until it is told to stop (SIGTERM, Ctrl-C). Its exit status then tells o
 			if err != nil {
 				return err
 			}
-			path, err := hostd.Address(listen)
+			path, err := daemon.Address(listen)
 			if err == nil {
-				err = hostd.CheckTransport(transport)
+				err = daemon.CheckTransport(transport)
 			}
 			if err != nil {
 				return usageError{err, c.CommandPath()}
 			}
-			cfg.Calls = calls != ""
 			log := newLog(f.verbose)
 			defer func() { _ = log.Sync() }()
 			if domain != "" {
@@ -142,7 +142,7 @@ It runs until it is told to stop (SIGTERM, Ctrl-C). Its exit status then tells o
 				}
 				cfg.Guest = guest
 			}
-			d, err := hostd.Open(cfg, log)
+			d, err := daemon.Open(daemon.Config{Config: cfg, Calls: calls != ""}, log)
 			if err != nil {
 				return err
 			}
@@ -158,7 +158,7 @@ It runs until it is told to stop (SIGTERM, Ctrl-C). Its exit status then tells o
 	f.addMemory(c, "memory")
 	c.Flags().StringVar(&listen, "listen", "", "`unix:PATH` to serve at (required)")
 	_ = c.MarkFlagRequired("listen")
-	c.Flags().StringVar(&transport, "transport", hostd.TransportNBD, "nbd or fuse")
+	c.Flags().StringVar(&transport, "transport", daemon.TransportNBD, "nbd or fuse")
 	c.Flags().StringVar(&calls, "calls", "", "`unix:PATH` of a socket for the guest's virtio-serial port org.fsward.calls: hold its calls that make things durable against what the disks did")
 	c.Flags().StringVar(&domain, "domain", "", "libvirt `DOMAIN` to suspend with --on-violation pause")
 	c.Flags().StringVar(&libvirtURI, "connect", "qemu:///system", "libvirt `URI` of --domain")
@@ -166,7 +166,7 @@ It runs until it is told to stop (SIGTERM, Ctrl-C). Its exit status then tells o
 }
 
 // serveAll serves devices, and the sockets of those that are not "", until ctx ends or one of them fails.
-func serveAll(ctx context.Context, d *hostd.Daemon, transport, path, control, calls string) error {
+func serveAll(ctx context.Context, d *daemon.Daemon, transport, path, control, calls string) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return d.Serve(ctx, transport, path) })
 	for _, s := range []struct {
@@ -177,7 +177,7 @@ func serveAll(ctx context.Context, d *hostd.Daemon, transport, path, control, ca
 			continue
 		}
 		g.Go(func() error {
-			at, err := hostd.Address(s.address)
+			at, err := daemon.Address(s.address)
 			if err != nil {
 				return err
 			}
@@ -240,13 +240,13 @@ func addControlFlag(c *cobra.Command, control *string) {
 	c.Flags().StringVar(control, "control", os.Getenv("FSWARD_CONTROL"), "`unix:PATH` of the daemon's control socket (or $FSWARD_CONTROL)")
 }
 
-func controlClient(address string) (*hostd.Control, error) {
+func controlClient(address string) (*daemon.Control, error) {
 	if address == "" {
 		return nil, usageError{errors.New("--control is needed, or FSWARD_CONTROL in the environment"), "fsward"}
 	}
-	path, err := hostd.Address(address)
+	path, err := daemon.Address(address)
 	if err != nil {
 		return nil, err
 	}
-	return hostd.NewControl(path), nil
+	return daemon.NewControl(path), nil
 }

@@ -7,11 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"fsward/hostd"
+	"fsward/hostd/guard"
+	"fsward/hostd/offline"
 )
 
 func replayCommand() *cobra.Command {
-	var cfg hostd.ReplayConfig
+	var cfg offline.ReplayConfig
 	var bases []string
 	var asJSON bool
 	c := &cobra.Command{
@@ -35,14 +36,14 @@ the writes of that commit taken as written.`,
 			if cfg.Disks, err = replayDisks(bases, args); err != nil {
 				return usageError{err, c.CommandPath()}
 			}
-			text := hostd.NewTextReport(os.Stdout)
-			lines := hostd.NewJSONReport(os.Stdout)
+			text := guard.NewTextReport(os.Stdout)
+			lines := guard.NewJSONReport(os.Stdout)
 			if asJSON {
-				cfg.Sinks = []hostd.Sink{lines}
+				cfg.Sinks = []guard.Sink{lines}
 			} else {
-				cfg.Sinks = []hostd.Sink{text}
+				cfg.Sinks = []guard.Sink{text}
 			}
-			sum, err := hostd.Replay(c.Context(), cfg, newLog(false))
+			sum, err := offline.Replay(c.Context(), cfg, newLog(false))
 			if err != nil {
 				return err
 			}
@@ -66,20 +67,20 @@ the writes of that commit taken as written.`,
 }
 
 // replayDisks puts bases and logs together.
-func replayDisks(bases, logs []string) ([]hostd.ReplayDisk, error) {
+func replayDisks(bases, logs []string) ([]offline.ReplayDisk, error) {
 	if len(bases) != len(logs) {
 		return nil, fmt.Errorf("%d of --base and %d logs: each log needs the image that it starts from", len(bases), len(logs))
 	}
 	if len(logs) == 1 {
-		return []hostd.ReplayDisk{{Base: bases[0], Log: logs[0]}}, nil
+		return []offline.ReplayDisk{{Base: bases[0], Log: logs[0]}}, nil
 	}
-	var disks []hostd.ReplayDisk
+	var disks []offline.ReplayDisk
 	for i, base := range bases {
-		spec, err := hostd.ParseDiskSpec(base)
+		spec, err := guard.ParseDiskSpec(base)
 		if err != nil {
 			return nil, err
 		}
-		disks = append(disks, hostd.ReplayDisk{Name: spec.Name, Base: spec.Path, Log: logs[i]})
+		disks = append(disks, offline.ReplayDisk{Name: spec.Name, Base: spec.Path, Log: logs[i]})
 	}
 	return disks, nil
 }

@@ -10,7 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"fsward/hostd"
+	"fsward/hostd/guard"
+	"fsward/hostd/offline"
 )
 
 func rulesCommand() *cobra.Command {
@@ -30,21 +31,21 @@ language.`,
 }
 
 // addRulesFlags adds the flags that choose the rules and how they are run.
-func addRulesFlags(c *cobra.Command, cfg *hostd.RulesConfig) {
+func addRulesFlags(c *cobra.Command, cfg *guard.RulesConfig) {
 	c.Flags().StringVar(&cfg.Dir, "rules", "",
 		"use the rules in `DIR`/btrfs/*.pl and DIR/ext3/*.pl instead of the built-in ones")
 	addJudgeFlags(c, &cfg.Engine, &cfg.Why, &cfg.Timing)
 }
 
 func addJudgeFlags(c *cobra.Command, engine *string, why, timing *bool) {
-	c.Flags().StringVar(engine, "engine", hostd.Engines[0],
-		"run the rules with this engine: "+strings.Join(hostd.Engines, " or "))
+	c.Flags().StringVar(engine, "engine", guard.Engines[0],
+		"run the rules with this engine: "+strings.Join(guard.Engines, " or "))
 	c.Flags().BoolVar(why, "why", false,
 		"explain each violation: the records and objects that made each goal of its rule true")
 	c.Flags().BoolVar(timing, "timing", false, "print the time that each rule took")
 	check := c.PreRunE
 	c.PreRunE = func(c *cobra.Command, args []string) error {
-		if err := hostd.CheckEngine(*engine); err != nil {
+		if err := guard.CheckEngine(*engine); err != nil {
 			return usageError{err, c.CommandPath()}
 		}
 		if check != nil {
@@ -66,9 +67,9 @@ type ruleJSON struct {
 }
 
 func rulesListCommand() *cobra.Command {
-	var cfg hostd.RulesConfig
+	var cfg guard.RulesConfig
 	var asJSON bool
-	var timing hostd.TimingConfig
+	var timing offline.TimingConfig
 	c := &cobra.Command{
 		Use:   "list [FS]",
 		Short: "List the rules: number, sentence, severity, source",
@@ -85,7 +86,7 @@ and adds up the time of each rule.`,
   fsward rules list --timing disk.log --base disk.base.img`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			systems := hostd.FileSystems()
+			systems := guard.FileSystems()
 			if len(args) == 1 {
 				if !slices.Contains(systems, args[0]) {
 					return usageError{fmt.Errorf("file system %q is not one of %s", args[0], strings.Join(systems, ", ")), c.CommandPath()}
@@ -121,8 +122,8 @@ and adds up the time of each rule.`,
 	return c
 }
 
-func listTiming(c *cobra.Command, cfg hostd.TimingConfig, asJSON bool) error {
-	times, err := hostd.MeasureRules(c.Context(), cfg, newLog(false))
+func listTiming(c *cobra.Command, cfg offline.TimingConfig, asJSON bool) error {
+	times, err := offline.MeasureRules(c.Context(), cfg, newLog(false))
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"fsward/hostd"
+	"fsward/hostd/offline"
 )
 
 func rulesDocCommand() *cobra.Command {
@@ -18,6 +18,6 @@ and line. The page also lists the checks that run before the rules, and the kind
 objects and fields that rules can use.`,
 		Example: "  fsward rules doc > docs/user/invariants.md",
 		Args:    cobra.NoArgs,
-		RunE:    func(*cobra.Command, []string) error { return hostd.WriteInvariants(os.Stdout) },
+		RunE:    func(*cobra.Command, []string) error { return offline.WriteInvariants(os.Stdout) },
 	}
 }

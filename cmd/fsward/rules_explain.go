@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"fsward/hostd"
+	"fsward/hostd/offline"
 	"fsward/invariants"
 )
 
@@ -49,13 +49,13 @@ reason. RULE is a number, or a name such as btrfs/17.`,
 		Example: "  fsward rules explain btrfs/17\n  fsward rules explain 101 --rules my-rules",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			plans, err := hostd.ExplainRule(args[0], dir)
+			plans, err := offline.ExplainRule(args[0], dir)
 			if err != nil {
 				return err
 			}
 			for _, p := range plans {
 				if !asJSON {
-					hostd.WritePlan(os.Stdout, p)
+					offline.WritePlan(os.Stdout, p)
 					continue
 				}
 				out := planJSON{p.Rule, p.Source, p.Trigger, []stepJSON{}, p.Reference}

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"fsward/change"
-	"fsward/hostd"
+	"fsward/hostd/offline"
 )
 
 func rulesLintCommand() *cobra.Command {
@@ -32,13 +32,13 @@ not run.`,
   fsward rules lint --fs ext3 try.pl`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			findings, err := hostd.LintRules(fs, args)
+			findings, err := offline.LintRules(fs, args)
 			if err != nil {
 				return err
 			}
 			errors := 0
 			for _, f := range findings {
-				if f.Level == hostd.LintError {
+				if f.Level == offline.LintError {
 					errors++
 				}
 				if asJSON {

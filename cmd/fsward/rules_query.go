@@ -12,12 +12,12 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"fsward/hostd"
+	"fsward/hostd/offline"
 	"fsward/interp/detect"
 )
 
 func rulesQueryCommand() *cobra.Command {
-	var cfg hostd.QueryConfig
+	var cfg offline.QueryConfig
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "query ['GOAL'] IMG...|LOG[@COMMIT]",
@@ -51,7 +51,7 @@ answered.`,
 			if _, err := os.Stat(args[0]); err != nil && len(args) > 1 {
 				goal, cfg.Targets = args[0], args[1:]
 			}
-			return hostd.Query(c.Context(), cfg, func(q *hostd.Querier) error {
+			return offline.Query(c.Context(), cfg, func(q *offline.Querier) error {
 				if goal != "" {
 					return answer(c.Context(), os.Stdout, q, goal, asJSON)
 				}
@@ -74,10 +74,10 @@ answered.`,
 	return c
 }
 
-func answer(ctx context.Context, w io.Writer, q *hostd.Querier, goal string, asJSON bool) error {
+func answer(ctx context.Context, w io.Writer, q *offline.Querier, goal string, asJSON bool) error {
 	a, err := q.Ask(ctx, goal)
 	if a != nil && (err == nil || len(a.Rows) > 0) {
-		if e := hostd.WriteAnswers(w, a, asJSON); e != nil {
+		if e := offline.WriteAnswers(w, a, asJSON); e != nil {
 			return e
 		}
 	}
@@ -86,7 +86,7 @@ func answer(ctx context.Context, w io.Writer, q *hostd.Querier, goal string, asJ
 
 // answerLines answers the goals on the lines of r. After a goal that cannot be answered it goes on
 // with the next, and returns all errors at the end.
-func answerLines(ctx context.Context, r io.Reader, q *hostd.Querier, asJSON bool) error {
+func answerLines(ctx context.Context, r io.Reader, q *offline.Querier, asJSON bool) error {
 	var errs []error
 	lines := bufio.NewScanner(r)
 	for lines.Scan() {
@@ -98,7 +98,7 @@ func answerLines(ctx context.Context, r io.Reader, q *hostd.Querier, asJSON bool
 }
 
 // converse reads goals from the terminal and answers them until Ctrl-D.
-func converse(ctx context.Context, q *hostd.Querier, asJSON bool) error {
+func converse(ctx context.Context, q *offline.Querier, asJSON bool) error {
 	old, err := term.MakeRaw(int(os.Stdin.Fd()))
 	if err != nil {
 		return err

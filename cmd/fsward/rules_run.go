@@ -5,11 +5,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"fsward/hostd"
+	"fsward/hostd/offline"
 )
 
 func rulesRunCommand() *cobra.Command {
-	var cfg hostd.RunConfig
+	var cfg offline.RunConfig
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "run --rules FILE --facts FILE",
@@ -28,7 +28,7 @@ could not run.`,
   fsward rules run --rules mine.pl --facts changes.pl --facts state.pl --why`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			run, err := hostd.RunRules(c.Context(), cfg)
+			run, err := offline.RunRules(c.Context(), cfg)
 			if err != nil {
 				return err
 			}

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"fsward/change"
-	"fsward/hostd"
+	"fsward/hostd/offline"
 )
 
 func rulesTestCommand() *cobra.Command {
@@ -37,7 +37,7 @@ Exit status: 0 all pass, 1 some fail, 2 wrong usage, 3 could not run.`,
   fsward rules test my-cases --rules my-rules`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			results, err := hostd.TestRules(c.Context(), fs, args[0], rules)
+			results, err := offline.TestRules(c.Context(), fs, args[0], rules)
 			if err != nil {
 				return err
 			}
@@ -72,7 +72,7 @@ Exit status: 0 all pass, 1 some fail, 2 wrong usage, 3 could not run.`,
 	return c
 }
 
-func printCase(r hostd.CaseResult) {
+func printCase(r offline.CaseResult) {
 	verdict := map[bool]string{true: "ok  ", false: "FAIL"}[r.Passed]
 	by := ""
 	if r.Engine != "" { // else the file could not be read

@@ -8,8 +8,11 @@ import (
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
 
-	"fsward/hostd"
+	"fsward/hostd/daemon"
+	"fsward/hostd/demo"
+	"fsward/hostd/guard"
 	"fsward/hostd/vm"
+	"fsward/hostd/vmrun"
 )
 
 func vmCommand() *cobra.Command {
@@ -21,7 +24,7 @@ func vmCommand() *cobra.Command {
 
 func vmRunCommand() *cobra.Command {
 	var f guardFlags
-	var cfg hostd.VMConfig
+	var cfg vmrun.Config
 	var calls bool
 	c := &cobra.Command{
 		Use:   "run --disk IMG",
@@ -37,20 +40,19 @@ console goes to a file.`,
   fsward vm run --disk root.img --kernel vmlinuz --initrd initrd.img --append 'root=/dev/vda ro'`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			daemon, err := f.config(c)
+			guarded, err := f.config(c)
 			if err != nil {
 				return err
 			}
-			cfg.Config = daemon
-			cfg.Calls = calls
+			cfg.Config = daemon.Config{Config: guarded, Calls: calls}
 			if f.control != "" {
-				if cfg.Control, err = hostd.Address(f.control); err != nil {
+				if cfg.Control, err = daemon.Address(f.control); err != nil {
 					return usageError{err, c.CommandPath()}
 				}
 			}
 			log := newLog(f.verbose)
 			defer func() { _ = log.Sync() }()
-			end, judged, err := hostd.RunVM(c.Context(), cfg, log)
+			end, judged, err := vmrun.Run(c.Context(), cfg, log)
 			if err != nil {
 				return err
 			}
@@ -75,7 +77,7 @@ console goes to a file.`,
 }
 
 func demoCommand() *cobra.Command {
-	cfg := hostd.DemoConfig{Out: os.Stdout}
+	cfg := demo.Config{Out: os.Stdout}
 	var verbose bool
 	c := &cobra.Command{
 		Use:   "demo",
@@ -89,7 +91,7 @@ each disk. fsward refuses both commits; the disks stay clean at the last good on
 			if verbose {
 				log = newLog(true)
 			}
-			return hostd.Demo(c.Context(), cfg, log)
+			return demo.Run(c.Context(), cfg, log)
 		},
 	}
 	c.Flags().StringVar(&cfg.GuestDir, "guest", "build/guest", "`DIR` with what make guest built")
@@ -100,6 +102,6 @@ each disk. fsward refuses both commits; the disks stay clean at the last good on
 }
 
 // suspendable finds the domain of --domain.
-func suspendable(ctx context.Context, uri, name string, log *zap.Logger) (hostd.Suspender, error) {
+func suspendable(ctx context.Context, uri, name string, log *zap.Logger) (guard.Suspender, error) {
 	return vm.Find(ctx, uri, name, log)
 }

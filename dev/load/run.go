@@ -10,7 +10,7 @@ import (
 
 	"fsward/blocktap"
 	"fsward/dev/uml"
-	"fsward/hostd"
+	"fsward/hostd/guard"
 	"fsward/interp/detect"
 )
 
@@ -34,8 +34,8 @@ type Stage struct {
 
 // Guarded does the run under a guard of cfg and leaves its disks unmounted; those that hold no file system
 // at the start are there for the scripts. The time is that of the stages, from mounted to unmounted.
-func (r Run) Guarded(ctx context.Context, cfg hostd.Config, log *zap.Logger) (took time.Duration, err error) {
-	d, err := hostd.Open(cfg, log)
+func (r Run) Guarded(ctx context.Context, cfg guard.Config, log *zap.Logger) (took time.Duration, err error) {
+	d, err := guard.Open(cfg, log)
 	if err != nil {
 		return 0, err
 	}

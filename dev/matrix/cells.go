@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"fsward/hostd"
+	"fsward/hostd/offline"
 	"fsward/interp"
 	"fsward/interp/detect"
 )
@@ -49,7 +49,7 @@ func (f *format) universe() []Cell {
 	for _, a := range detect.Alterables(f.name) {
 		for _, where := range f.wheresOf(a.Object) {
 			for _, field := range a.Fields {
-				for _, change := range hostd.Changes(field.Width) {
+				for _, change := range offline.Changes(field.Width) {
 					out = append(out, Cell{Object: a.Object, Where: where, Field: field.Name, Change: change})
 				}
 			}
@@ -64,7 +64,7 @@ func (f *format) universe() []Cell {
 // generate makes the cells of a stage: for each of the corruptions wanted as many places as picks, spread
 // over those that there are. made counts them, so that a later stage makes only what is missing.
 func generate(st *stage, wanted []Cell, picks int, made map[string]int) ([]*Cell, error) {
-	disks, err := hostd.OpenOverlays(st.after)
+	disks, err := offline.OpenOverlays(st.after)
 	if err != nil {
 		return nil, err
 	}

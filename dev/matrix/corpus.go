@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"fsward/change"
-	"fsward/hostd"
+	"fsward/hostd/offline"
 )
 
 // A Commit is an altered commit, or a sound one, as rules see it.
@@ -77,7 +77,7 @@ func Commits(ctx context.Context, dir, fs string) (list []*Commit, closeAll func
 
 // commit interprets the transaction of a cell; nil if its structure is not sound, or if it does not write what is altered.
 func (c *Cell) commit(ctx context.Context) (*Commit, error) {
-	disks, err := hostd.OpenOverlays(c.stage.before)
+	disks, err := offline.OpenOverlays(c.stage.before)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func (c *Cell) commit(ctx context.Context) (*Commit, error) {
 	if err != nil { // the cell alters what another transaction wrote
 		return nil, out.close()
 	}
-	obs, err := hostd.FirstCommit(ctx, disks, c.format.name, requests)
+	obs, err := offline.FirstCommit(ctx, disks, c.format.name, requests)
 	if err != nil || obs.Txn == nil {
 		return nil, errors.Join(err, out.close())
 	}

@@ -12,7 +12,8 @@ import (
 	"time"
 
 	"fsward/change"
-	"fsward/hostd"
+	"fsward/hostd/guard"
+	"fsward/hostd/offline"
 )
 
 // What fsward says of a cell.
@@ -26,8 +27,8 @@ type Fsward struct {
 func (f Fsward) Refused() bool { return f.Verdict != "" && f.Verdict != change.Holds.String() }
 
 // askFsward replays the transaction of a cell with the corruption in it.
-func askFsward(ctx context.Context, rules *hostd.Rules, c *Cell) (Fsward, error) {
-	disks, err := hostd.OpenOverlays(c.stage.before)
+func askFsward(ctx context.Context, rules *guard.Rules, c *Cell) (Fsward, error) {
+	disks, err := offline.OpenOverlays(c.stage.before)
 	if err != nil {
 		return Fsward{}, err
 	}
@@ -36,7 +37,7 @@ func askFsward(ctx context.Context, rules *hostd.Rules, c *Cell) (Fsward, error)
 	if err != nil {
 		return Fsward{}, err
 	}
-	ev, err := hostd.Try(ctx, disks, c.format.name, rules, requests)
+	ev, err := offline.Try(ctx, disks, c.format.name, rules, requests)
 	if err != nil {
 		return Fsward{}, err
 	}

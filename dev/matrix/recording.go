@@ -20,7 +20,7 @@ import (
 	"fsward/blocktap/fuse/loopmount"
 	"fsward/blocktap/trace"
 	"fsward/dev/load"
-	"fsward/hostd"
+	"fsward/hostd/offline"
 )
 
 // A Variant is a file system whose commits are altered.
@@ -42,7 +42,7 @@ func (v *Variant) several() bool { return v.Disks > 1 }
 type recording struct {
 	format  *format
 	variant Variant
-	disks   []hostd.ReplayDisk
+	disks   []offline.ReplayDisk
 }
 
 // name is the path of a file of disk i of a recording.
@@ -58,7 +58,7 @@ func (f *format) record(ctx context.Context, dir string, v Variant) (rec recordi
 	v.Disks = max(v.Disks, 1)
 	rec.format, rec.variant = f, v
 	for i := range v.Disks + v.Spare {
-		rec.disks = append(rec.disks, hostd.ReplayDisk{Name: fmt.Sprintf("disk%d", i), Base: v.name(dir, i, "base.img"), Log: v.name(dir, i, "log")})
+		rec.disks = append(rec.disks, offline.ReplayDisk{Name: fmt.Sprintf("disk%d", i), Base: v.name(dir, i, "base.img"), Log: v.name(dir, i, "log")})
 	}
 	done := filepath.Join(dir, v.Name+".done")
 	if _, err := os.Stat(done); err == nil {
@@ -150,22 +150,22 @@ type stage struct {
 	number  int // of the commit, from the end of the log
 	before  []string
 	after   []string
-	txn     *hostd.Transaction
+	txn     *offline.Transaction
 	log     bool // it ends with a log commit
 }
 
 // cut makes the stages of a recording as images in a directory.
 func cut(ctx context.Context, dir string, rec recording) ([]*stage, error) {
-	each := hostd.EachTransaction
+	each := offline.EachTransaction
 	if rec.variant.Log {
-		each = hostd.EachLogTransaction
+		each = offline.EachLogTransaction
 	}
 	numbers := rec.format.stages
 	if rec.variant.Stages != nil {
 		numbers = rec.variant.Stages
 	}
 	last := 0
-	err := each(ctx, rec.disks, rec.format.name, func(t *hostd.Transaction) error {
+	err := each(ctx, rec.disks, rec.format.name, func(t *offline.Transaction) error {
 		last = max(last, t.Commit)
 		return nil
 	})
@@ -179,7 +179,7 @@ func cut(ctx context.Context, dir string, rec recording) ([]*stage, error) {
 		return paths
 	}
 	var out []*stage
-	err = each(ctx, rec.disks, rec.format.name, func(t *hostd.Transaction) error {
+	err = each(ctx, rec.disks, rec.format.name, func(t *offline.Transaction) error {
 		for _, n := range numbers {
 			if t.Commit != 0 && t.Commit+n-1 == last || t.Commit+n == last {
 				for i, path := range images(t.Commit) {

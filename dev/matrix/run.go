@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"fsward/hostd"
+	"fsward/hostd/guard"
 )
 
 // Config says how large the matrix is and where it goes.
@@ -129,7 +129,7 @@ func judgeAll(ctx context.Context, cfg Config, rows []*Row, answers *answers) er
 }
 
 func worker(ctx context.Context, cfg Config, next <-chan *Row, answers *answers, progress *progress) (err error) {
-	rules, err := hostd.RulesConfig{}.Load()
+	rules, err := guard.RulesConfig{}.Load()
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"fsward/hostd"
+	"fsward/hostd/guard"
+	"fsward/hostd/offline"
 	"fsward/interp/detect"
 )
 
@@ -92,7 +93,7 @@ func (b *bench) point(ctx context.Context, files int) (point, error) {
 func (b *bench) replay(ctx context.Context, log string) (checked, cpu time.Duration, err error) {
 	s := &seen{}
 	before := usage().cpu
-	_, err = hostd.Replay(ctx, hostd.ReplayConfig{Disks: []hostd.ReplayDisk{{Base: log + ".base", Log: log}}, FS: detect.Auto, Sinks: []hostd.Sink{s}}, b.log)
+	_, err = offline.Replay(ctx, offline.ReplayConfig{Disks: []offline.ReplayDisk{{Base: log + ".base", Log: log}}, FS: detect.Auto, Sinks: []guard.Sink{s}}, b.log)
 	cpu = usage().cpu - before
 	if err == nil {
 		err = s.err()

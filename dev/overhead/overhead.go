@@ -22,7 +22,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"fsward/dev/load"
-	"fsward/hostd"
+	"fsward/hostd/guard"
 	"fsward/interp/detect"
 )
 
@@ -46,7 +46,7 @@ func run() error {
 	if flag.NArg() > 0 || *pairs < 1 || *largest < 1 || !slices.Contains([]string{"", "programs", "syncs", "growth"}, *only) {
 		return fmt.Errorf("unexpected arguments %q, or too few pairs or files", flag.Args())
 	}
-	hostd.HoldTo(hostd.Memory{}.Total(1)) // as fsward guard does
+	guard.SetMemoryLimit(guard.Memory{}.Total(1)) // as fsward guard does
 	notePages()
 	var err error
 	if b.dir, err = os.MkdirTemp("", "fsward-overhead-"); err != nil {
@@ -94,13 +94,13 @@ type commit struct {
 	ahead   time.Duration // how long before that its judging began; 0: it did not
 }
 
-func (s *seen) Event(ev *hostd.Event) {
+func (s *seen) Event(ev *guard.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if ev.Action == hostd.Refused {
+	if ev.Action == guard.Refused {
 		s.bad++
 	}
-	if ev.Kind == hostd.KindCommit || ev.Kind == hostd.KindLogCommit {
+	if ev.Kind == guard.KindCommit || ev.Kind == guard.KindLogCommit {
 		s.commits = append(s.commits, commit{ev.Records, time.Duration(ev.CheckNS), time.Duration(ev.AheadNS)})
 	}
 }
@@ -153,7 +153,7 @@ func (b *bench) do(ctx context.Context, j job) (out done, err error) {
 		return out, err
 	}
 	s := &seen{}
-	cfg := hostd.Config{Disks: []hostd.DiskSpec{{Name: "disk", Path: image}}, FS: detect.Auto, OnViolation: hostd.OnRefuse, Record: j.record, Sinks: []hostd.Sink{s}}
+	cfg := guard.Config{Disks: []guard.DiskSpec{{Name: "disk", Path: image}}, FS: detect.Auto, OnViolation: guard.OnRefuse, Record: j.record, Sinks: []guard.Sink{s}}
 	out.took, err = r.Guarded(ctx, cfg, b.log)
 	if err == nil {
 		err = s.err()

@@ -16,7 +16,8 @@ import (
 	"fsward/blocktap"
 	"fsward/change"
 	"fsward/dev/load"
-	"fsward/hostd"
+	"fsward/hostd/guard"
+	"fsward/hostd/offline"
 	"fsward/interp/detect"
 )
 
@@ -35,16 +36,16 @@ func (r *round) name() string { return fmt.Sprintf("%s, %s", r.variant.name, r.l
 type judge struct {
 	mu     sync.Mutex
 	counts counts
-	alarms []*hostd.Event
+	alarms []*guard.Event
 }
 
-func (j *judge) Event(ev *hostd.Event) {
+func (j *judge) Event(ev *guard.Event) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	switch ev.Kind {
-	case hostd.KindCommit:
+	case guard.KindCommit:
 		j.counts.commits++
-	case hostd.KindLogCommit:
+	case guard.KindLogCommit:
 		j.counts.logCommits++
 	}
 	j.counts.records += ev.Records
@@ -60,7 +61,7 @@ func (j *judge) result() (counts, error) {
 		return j.counts, nil
 	}
 	var text strings.Builder
-	report := hostd.NewTextReport(&text)
+	report := guard.NewTextReport(&text)
 	for _, ev := range j.alarms {
 		report.Event(ev)
 	}
@@ -120,10 +121,10 @@ func (r *round) make(ctx context.Context, images []string) error {
 
 // guarded runs the load on images under the guard and lets what is left be judged.
 func (r *round) guarded(ctx context.Context, images []string, log string, seen *judge) error {
-	cfg := hostd.Config{FS: detect.Auto, OnViolation: hostd.OnRefuse, Verify: true, Sinks: []hostd.Sink{seen},
+	cfg := guard.Config{FS: detect.Auto, OnViolation: guard.OnRefuse, Verify: true, Sinks: []guard.Sink{seen},
 		DataOrdered: !slices.Contains(r.variant.mount, "data=writeback")}
 	for i, image := range images {
-		cfg.Disks = append(cfg.Disks, hostd.DiskSpec{Name: fmt.Sprintf("disk%d", i), Path: image})
+		cfg.Disks = append(cfg.Disks, guard.DiskSpec{Name: fmt.Sprintf("disk%d", i), Path: image})
 	}
 	if r.keep != "" {
 		cfg.Record = log
@@ -137,7 +138,7 @@ func (r *round) guarded(ctx context.Context, images []string, log string, seen *
 	if err != nil {
 		return err
 	}
-	ev, err := hostd.Check(ctx, held, detect.Auto, hostd.RulesConfig{})
+	ev, err := offline.Check(ctx, held, detect.Auto, guard.RulesConfig{})
 	if err == nil && ev.Outcome != change.Holds {
 		seen.Event(ev)
 	}

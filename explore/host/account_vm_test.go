@@ -1,0 +1,66 @@
+//go:build vmtest
+
+package host
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"fsward/explore"
+	"fsward/explore/machine"
+	"fsward/explore/spec"
+)
+
+// Bounds of how long the calls of one file system are held against its flushes.
+const (
+	accountRuns = 12
+	accountTime = 2 * time.Minute
+)
+
+// The account of flushes, kept while an explorer runs: with barriers ext3 and ext4 owe nothing when a call that makes something durable
+// returns, and without them ext3 does. Of the others it is told which do.
+func TestGuestAccount(t *testing.T) {
+	inGuest(t, 20*time.Minute, func(ctx context.Context, m *machine.Machine) error {
+		owes := map[[2]string]bool{{"ext3", ""}: false, {"ext3", "nobarrier"}: true, {"ext4", ""}: false}
+		runs := make([][2]string, 0, len(owes))
+		for run := range owes {
+			runs = append(runs, run)
+		}
+		for _, k := range fileSystems(t) {
+			if _, known := owes[[2]string{k.Name, ""}]; !known && !k.Flat && k.In(m.Hello().Release) && k.Account != nil {
+				runs = append(runs, [2]string{k.Name, ""})
+			}
+		}
+		for _, run := range runs {
+			s, err := spec.FileSystem(run[0], run[1], "", "sync", "")
+			if err != nil {
+				return err
+			}
+			cfg, err := spec.Run{Spec: s, Strategy: explore.BreadthFirst, NoJudge: true}.Config()
+			if err != nil {
+				return err
+			}
+			cfg.System, cfg.Dir, cfg.HostOnly = m, t.TempDir(), true // no crash disk is looked at
+			once, stop := context.WithTimeout(ctx, accountTime)
+			cfg.OnEvent = func(e explore.Event) {
+				if e.Runs >= accountRuns {
+					stop()
+				}
+			}
+			sum, err := explore.Run(once, cfg)
+			stop()
+			if err != nil {
+				return err
+			}
+			if want, known := owes[run]; known && want != (len(sum.Errors) > 0) {
+				t.Errorf("%s -o %q: %+v", run[0], run[1], sum.Errors)
+			}
+			t.Logf("%s -o %q: %d runs, diverged %d", run[0], run[1], sum.Runs, sum.Diverged)
+			for _, e := range sum.Errors {
+				t.Logf("  %s, %d times: %s; %v", e.Kind, e.Count, e.Summary, e.Did)
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,144 @@
+//go:build vmtest
+
+package host
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
+
+	"fsward/explore/agent"
+	"fsward/explore/component"
+)
+
+// Every file system of the explorer's guest is made, mounted, written to, found sound, and holds afterwards what was written; and its
+// checker says so of a disk that has been written over. A kernel that does not have one says so.
+func TestGuestFileSystems(t *testing.T) {
+	r := newExplorerRig(t, 192)
+	t.Logf("memory: %s", strings.Join(strings.Fields(r.sh(t, "head -n 3 /proc/meminfo; mkdir -p /mnt/fs")), " "))
+	for _, k := range fileSystems(t) {
+		t.Run(k.Name, func(t *testing.T) { r.fileSystem(t, k) })
+	}
+}
+
+// fileSystems are the components that are one file system on one disk.
+func fileSystems(t *testing.T) (out []*component.Kind) {
+	t.Helper()
+	for _, name := range component.Names() {
+		k, err := component.Load(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if k.Type != "" {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// fsDevice is the RAM disk that file systems are made on.
+const fsDevice = "/dev/fswrd2"
+
+// command runs a component's line of shell on that disk and says how it ended.
+func (r *explorerRig) command(t *testing.T, line string) agent.Exit {
+	t.Helper()
+	e, err := r.Run(r.ctx, agent.Command{Args: []string{"sh", "-c", line}, Env: []string{"DEVICE=" + fsDevice, "DEVICES=" + fsDevice}, Timeout: 2 * time.Minute})
+	if err != nil || e.TimedOut {
+		t.Fatalf("%s: %v; %+v", line, err, e)
+	}
+	return e
+}
+
+func (r *explorerRig) fileSystem(t *testing.T, f *component.Kind) {
+	const dir = "/mnt/fs"
+	begin := time.Now()
+	r.ok(t, agent.DiskMake(2, f.Bytes))
+	defer r.ok(t, agent.DiskRemove(2))
+	made := r.command(t, f.Init)
+	mount := agent.Mount(fsDevice, dir, f.Type, 0, f.Options)
+	if !f.In(r.Hello().Release) {
+		if d := r.ops(t, mount); d.Results[0].Errno != unix.ENODEV {
+			t.Errorf("the kernel is said not to have it, and mounting gives %v", d.Results[0].Errno)
+		}
+		t.Log("not in this kernel")
+		return
+	}
+	if made.Code != 0 {
+		t.Fatalf("%s: status %d\n%s%s", f.Init, made.Code, made.Stdout, made.Stderr)
+	}
+	ops := []agent.Op{mount}
+	long := f.Names
+	if long == 0 {
+		long = 255
+	}
+	sub := dir + "/sub"
+	if f.Flat {
+		sub = dir
+	} else {
+		ops = append(ops, agent.Mkdir(sub, 0o755), agent.Mkdir(sub+"/gone", 0o755), agent.Rmdir(sub+"/gone"))
+	}
+	for i, size := range []uint32{0, 100, 5000, 70_000} {
+		name := fmt.Sprintf("%s/f%d", sub, i)
+		ops = append(ops, agent.Open(0, name, unix.O_CREAT|unix.O_RDWR, 0o644), agent.Fill(0, 0, size, uint64(i)))
+		if !f.Flat {
+			ops = append(ops, agent.Fsync(0))
+		}
+		ops = append(ops, agent.Close(0))
+	}
+	n := len(ops)
+	d := r.ok(t, append(ops, agent.Rename(sub+"/f1", sub+"/"+strings.Repeat("n", long), 0), agent.Truncate(sub+"/f3", 30_000), agent.Sync(),
+		agent.Tree(dir), agent.Unmount(dir, 0))...)
+	want := contents(t, d.Results[n+3].Data)
+	if f.Verify == "" {
+		t.Log("there is no checker")
+	} else if e := r.command(t, f.Verify); e.Code != 0 {
+		t.Errorf("%s: status %d\n%s%s", f.Verify, e.Code, e.Stdout, e.Stderr)
+	}
+	if f.Repair != "" {
+		if e := r.command(t, f.Repair); e.Code > 1 {
+			t.Errorf("%s: status %d\n%s%s", f.Repair, e.Code, e.Stdout, e.Stderr)
+		}
+	}
+	d = r.ok(t, agent.DropCaches(), agent.Mount(fsDevice, dir, f.Type, unix.MS_RDONLY, f.Options), agent.Tree(dir), agent.Unmount(dir, 0))
+	got := contents(t, d.Results[2].Data)
+	files := 4
+	if !f.Flat {
+		files++
+	}
+	if diff := gocmp.Diff(want, got); diff != "" || len(got) < files {
+		t.Errorf("mounted again, it holds (-written +read)\n%s", diff)
+	}
+	t.Logf("made, written to, checked and read in %.1f s", time.Since(begin).Seconds())
+	if f.Verify == "" {
+		return
+	}
+	r.sh(t, "dd if=/dev/urandom of="+fsDevice+" bs=64k count=32 conv=notrunc 2>/dev/null")
+	if e := r.command(t, f.Verify); e.Code == 0 {
+		t.Errorf("%s says that a disk is sound whose first 2 MiB have been written over\n%s%s", f.Verify, e.Stdout, e.Stderr)
+	}
+}
+
+// contents is what a tree says of regular files and of folders, without what a file system may say as it likes.
+func contents(t *testing.T, data []byte) (out []string) {
+	t.Helper()
+	tree, err := agent.DecodeTree(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range tree {
+		e := &tree[i]
+		switch {
+		case e.Errno != 0:
+			t.Errorf("%s cannot be read: %v", e.Path, e.Errno)
+		case e.Mode&unix.S_IFMT == unix.S_IFREG:
+			out = append(out, fmt.Sprintf("%s %d %x", e.Path, e.Size, e.Sum))
+		default:
+			out = append(out, fmt.Sprintf("%s %o", e.Path, e.Mode&unix.S_IFMT))
+		}
+	}
+	return out
+}

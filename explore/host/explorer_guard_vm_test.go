@@ -1,0 +1,161 @@
+//go:build vmtest
+
+package host
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+
+	"fsward/change"
+	"fsward/explore/agent"
+	"fsward/explore/guest"
+	"fsward/hostd/guard"
+	"fsward/hostd/guardtest"
+	"fsward/interp/detect"
+)
+
+// guardedDisks are what a daemon of hostd guards of the explorer's guest, by file system.
+var guardedDisks = []struct {
+	fs, name, device string
+	mib              uint64
+	bug              string // a field that is changed on its way, and what is refused for it
+}{
+	{"ext3", "disk1", "/dev/vdb", 48, "inode.links_count+1"},
+	{"btrfs", "disk2", "/dev/vdc", 128, "inode_item.nlink+1@mode=0o100644"},
+}
+
+// blank is a disk that holds nothing yet.
+type blank uint64
+
+func (b blank) Size() uint64 { return uint64(b) }
+
+func (b blank) ReadAt(p []byte, _ int64) (int, error) {
+	clear(p)
+	return len(p), nil
+}
+
+// guardDisks makes the disks and the daemon that guards them.
+func (r *explorerRig) guardDisks(t *testing.T, log *zap.Logger) (disks []*guest.Disk) {
+	t.Helper()
+	r.verdicts = &guardtest.Recorder{}
+	cfg := guard.Config{FS: detect.Auto, OnViolation: guard.OnRefuse, Simulate: true, Sinks: []guard.Sink{r.verdicts}}
+	for _, g := range guardedDisks {
+		d, err := guest.NewDisk(blank(g.mib << 20))
+		if err != nil {
+			t.Fatal(err)
+		}
+		disks = append(disks, d)
+		cfg.Disks = append(cfg.Disks, guard.DiskSpec{Name: g.name, Disk: d})
+	}
+	daemon, err := guard.Open(cfg, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := daemon.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	r.daemon = daemon
+	return disks
+}
+
+// commits returns the generations of the commits of a disk from the n-th event on, and fails for what does not hold.
+func (r *explorerRig) commits(t *testing.T, n int, disk string) (generations []uint64) {
+	t.Helper()
+	for _, ev := range r.verdicts.Events()[n:] {
+		if ev.Outcome != change.Holds {
+			t.Errorf("%s", guardtest.TextOf(ev))
+		}
+		if ev.Disk == disk && ev.Kind == guard.KindCommit {
+			generations = append(generations, ev.Generation)
+		}
+	}
+	return generations
+}
+
+// A disk under a guard goes back with its guest, in the middle of what is written to it, and the guard with it: what the guest
+// commits then begins with the commit after the checkpoint's last, and holds. A commit that is refused is undone in the same way.
+func (r *explorerRig) guarded(t *testing.T) {
+	for _, g := range guardedDisks {
+		r.sh(t, fmt.Sprintf("mkfs.%s -q %s; mkdir -p /mnt/%[1]s; mount -t %[1]s -o commit=1 %[2]s /mnt/%[1]s", g.fs, g.device))
+	}
+	r.sh(t, `for d in ext3 btrfs; do
+		(i=0; while [ ! -e /tmp/stop ]; do i=$((i + 1)); mkdir -p /mnt/$d/d$((i % 5)); cp /bin/chrt /mnt/$d/d$((i % 5))/f$((i % 40))
+			echo $i >>/mnt/$d/count; [ $((i % 9)) != 0 ] || sync.coreutils -f /mnt/$d/count; done) >/dev/null 2>&1 &
+		done`)
+	// busy waits until each disk has had some commits more, and returns them.
+	busy := func() (out [][]uint64) {
+		t.Helper()
+		n := len(r.verdicts.Events())
+		for begin := time.Now(); time.Since(begin) < time.Minute && !t.Failed(); time.Sleep(50 * time.Millisecond) {
+			out = out[:0]
+			enough := true
+			for _, g := range guardedDisks {
+				c := r.commits(t, n, g.name)
+				out = append(out, c)
+				enough = enough && len(c) >= 2
+			}
+			if enough {
+				return out
+			}
+		}
+		t.Fatalf("commits %v in a minute", out)
+		return nil
+	}
+	busy()
+	c, err := r.Save(r.ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := busy()
+	for range 3 {
+		begin := time.Now()
+		if err := r.Restore(r.ctx, c); err != nil {
+			t.Fatal(err)
+		}
+		took := time.Since(begin)
+		again := busy()
+		t.Logf("put back in %v: commits %v, the first time %v", took.Round(time.Millisecond), again, first)
+		for i, g := range guardedDisks {
+			// Some are made between the checkpoint and the look at what has been judged, on either side.
+			if again[i][0] > first[i][len(first[i])-1] {
+				t.Errorf("%s is put back, and commit %d follows on %d", g.fs, again[i][0], first[i][0])
+			}
+		}
+	}
+	for _, g := range guardedDisks {
+		if err := r.daemon.Simulator(g.name).Arm(g.bug); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n := len(r.verdicts.Events())
+	refused := func() bool {
+		on := make(map[string]bool)
+		for _, ev := range r.verdicts.Events()[n:] {
+			on[ev.Disk] = on[ev.Disk] || ev.Kind == guard.KindCommit && ev.Action == guard.Refused
+		}
+		return on["disk1"] && on["disk2"]
+	}
+	for begin := time.Now(); !refused(); time.Sleep(50 * time.Millisecond) {
+		if time.Since(begin) > time.Minute {
+			t.Fatal("a bug on its way to each disk is not refused")
+		}
+	}
+	if err := r.Restore(r.ctx, c); err != nil {
+		t.Fatal(err)
+	}
+	busy()
+	// What the guest has now is what is on the disks.
+	r.sh(t, `touch /tmp/stop; sleep 1; umount /mnt/ext3 /mnt/btrfs; rm /tmp/stop; e2fsck -fn /dev/vdb >/dev/null; btrfs check /dev/vdc >/dev/null 2>&1`)
+	for _, g := range guardedDisks {
+		r.ok(t, agent.DropCaches(), agent.Mount(g.device, "/mnt/"+g.fs, g.fs, 0, ""))
+		r.sh(t, fmt.Sprintf(`n=$(tail -n 1 /mnt/%s/count); seq $n | cmp - /mnt/%[1]s/count; umount /mnt/%[1]s`, g.fs))
+	}
+	if err := r.Drop(r.ctx, c); err != nil {
+		t.Error(err)
+	}
+}

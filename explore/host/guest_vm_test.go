@@ -1,0 +1,31 @@
+//go:build vmtest
+
+package host
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest"
+
+	"fsward/explore/guest"
+	"fsward/explore/machine"
+	"fsward/hostd/guardtest"
+)
+
+// inGuest boots a guest with the agent as it is now, and does there what a test does, for so long at most.
+func inGuest(t *testing.T, limit time.Duration, do func(ctx context.Context, m *machine.Machine) error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	dir := guardtest.GuestDir(t)
+	if _, err := guest.Build(ctx, guardtest.Project(t), dir); err != nil {
+		t.Fatal(err)
+	}
+	log := zaptest.NewLogger(t, zaptest.WrapOptions(zap.AddStacktrace(zap.PanicLevel)))
+	if err := WithMachine(ctx, GuestConfig{Dir: dir}, log, func(m *machine.Machine) error { return do(ctx, m) }); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,273 @@
+//go:build vmtest
+
+package host
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"fsward/explore"
+	"fsward/explore/agent"
+	"fsward/explore/checkers"
+	"fsward/explore/component"
+	"fsward/explore/guest"
+	"fsward/explore/machine"
+	"fsward/explore/ramdisk"
+	"fsward/explore/spec"
+)
+
+// A plant is ext3 with a bug that was put above or below it: the kernel is not touched, nor is what judges.
+type plant struct {
+	bug     string // "": none, a control
+	checker string
+	mount   string
+	run     spec.Run // how it is explored, beside that; Depth 0: one step
+	account bool     // the account of flushes is asked, and nothing else
+	runs    uint64   // after which it ends; 0: when there is no more
+	by      string   // the oracle that finds it; "": whichever is the first
+	missed  bool     // it is not found
+	cut     bool     // it is one of those that are always run
+
+	ops             func() rewrite                                     // above: what becomes of an operation; nil: nothing
+	result          func(o agent.Op, r agent.Result) agent.Result      // above: and of what it gave
+	rules, recovery []ramdisk.Rule                                     // below: of the disk, always and while it is recovered
+	records         func(list []ramdisk.Record) []ramdisk.Record       // below: what the disk makes of its bios
+	recover         func(e *explore.Env, c *component.Component) error // in the place of what recovers it
+	spoil           func(e *explore.Env, device string) error          // what happens to what was recovered when it was unmounted
+}
+
+// A rewrite says what is performed in the place of an operation.
+type rewrite func(o agent.Op) []agent.Op
+
+// mutated is a guest above which there is a bug.
+type mutated struct {
+	*machine.Machine
+	*plant
+	rewrite rewrite
+}
+
+// Do performs other operations than it was given, and gives a result for each that was: the first that failed of what stands for it, or the
+// last.
+func (m *mutated) Do(ctx context.Context, b agent.Batch) (agent.Done, error) {
+	given := b.Ops
+	ends := make([]int, len(given))
+	b.Ops = nil
+	for i, o := range given {
+		if m.rewrite == nil {
+			b.Ops = append(b.Ops, o)
+		} else {
+			b.Ops = append(b.Ops, m.rewrite(o)...)
+		}
+		ends[i] = len(b.Ops)
+	}
+	done, err := m.Machine.Do(ctx, b)
+	var results []agent.Result
+	begin := 0
+	for i, end := range ends {
+		if begin >= len(done.Results) {
+			break
+		}
+		part := done.Results[begin:min(end, len(done.Results))]
+		r := part[len(part)-1]
+		if j := slices.IndexFunc(part, func(r agent.Result) bool { return r.Errno != 0 }); j >= 0 {
+			r = part[j]
+		}
+		if m.result != nil {
+			r = m.result(given[i], r)
+		}
+		results, begin = append(results, r), end
+	}
+	done.Results = results
+	return done, err
+}
+
+// Records gives what the disk has made of its bios.
+func (m *mutated) Records(ctx context.Context) ([]ramdisk.Record, error) {
+	list, err := m.Machine.Records(ctx)
+	if m.records != nil {
+		list = m.records(list)
+	}
+	return list, err
+}
+
+// broken is a file system on a disk that goes wrong, or that is recovered wrongly.
+type broken struct {
+	*component.Component
+	*plant
+	recovered bool // it is mounted as it was recovered
+}
+
+func (b *broken) Mount(e *explore.Env) error {
+	ops := []agent.Op{agent.DiskClear(0)}
+	rules := b.rules
+	if b.recovered {
+		rules = append(slices.Clone(rules), b.recovery...)
+	}
+	for _, r := range rules {
+		ops = append(ops, agent.DiskInject(0, r))
+	}
+	if _, err := e.Do(ops...); err != nil {
+		return err
+	}
+	return b.Component.Mount(e)
+}
+
+func (b *broken) Recover(e *explore.Env) error {
+	b.recovered = true
+	if b.recover != nil {
+		return b.recover(e, b.Component)
+	}
+	return b.Component.Recover(e)
+}
+
+func (b *broken) Unmount(e *explore.Env) error {
+	after := b.recovered
+	b.recovered = false
+	if err := b.Component.Unmount(e); err != nil || b.spoil == nil || !after {
+		return err
+	}
+	return b.spoil(e, b.On[0].Path())
+}
+
+// foundBy names the oracle that has found an error.
+func foundBy(e *explore.Error) string {
+	switch {
+	case strings.HasPrefix(e.Kind, "not flushed: "):
+		return "account of flushes"
+	case strings.HasPrefix(e.Kind, "kernel: ") || e.Kind == string(guest.Panicked) || e.Kind == "mount left" || e.Kind == "hang":
+		return "kernel"
+	case e.Kind == "not repaired" || e.Kind == "recoveries differ":
+		return "fsck"
+	case e.Property == explore.Invariant:
+		return "invariants"
+	case e.Property == explore.Recovered:
+		return "recovery"
+	case e.Crash != nil:
+		return "checker, after a crash"
+	}
+	return "checker, without a crash"
+}
+
+// Bugs that are planted above and below ext3 in a guest are found, and without them nothing is. The log has how long each took. A few
+// are run; those that match the regular expression $FSWARD_PLANTED, if that is set: "." is all.
+func TestGuestPlanted(t *testing.T) {
+	inGuest(t, 55*time.Minute, func(ctx context.Context, m *machine.Machine) error {
+		run := func(p *plant) bool { return p.cut }
+		if which := os.Getenv("FSWARD_PLANTED"); which != "" {
+			re, err := regexp.Compile(which)
+			if err != nil {
+				t.Fatal(err)
+			}
+			run = func(p *plant) bool { return re.MatchString(p.String()) }
+		}
+		clean, err := m.Save(ctx)
+		if err != nil {
+			return err
+		}
+		for _, p := range plants {
+			if !run(&p) {
+				continue
+			}
+			if err := m.Load(ctx, clean); err != nil { // what a bug has left is not the next one's
+				return err
+			}
+			if err := p.find(ctx, t, m); err != nil {
+				t.Errorf("%v: %v", &p, err)
+			}
+		}
+		return nil
+	})
+}
+
+func (p *plant) String() string { return cmp.Or(p.bug, "no bug") + ", " + p.how() }
+
+// how is the way in which it is looked for.
+func (p *plant) how() string {
+	s := p.checker
+	if p.run.Depth > 1 {
+		s += fmt.Sprintf(", depth %d", p.run.Depth)
+	}
+	if p.mount != "" {
+		s += ", -o " + p.mount
+	}
+	if p.account {
+		s += ", the account alone"
+	}
+	if p.run.Recovery {
+		s += ", crashes during recovery"
+	}
+	if p.run.Verify {
+		s += ", double fsck"
+	}
+	return s
+}
+
+// find explores ext3 with it up to the first error.
+func (p *plant) find(ctx context.Context, t *testing.T, m *machine.Machine) error {
+	r := p.run
+	var err error
+	if r.Spec, err = spec.FileSystem("ext3", p.mount, "", p.checker, ""); err != nil {
+		return err
+	}
+	r.Strategy, r.Depth, r.Limit, r.NoJudge = explore.BreadthFirst, max(r.Depth, 1), 6, p.account
+	cfg, err := r.Config()
+	if err != nil {
+		return err
+	}
+	ext3 := cfg.Stack.Top.(*component.Component)
+	limits := checkers.Limits{}
+	if r.Depth > 1 { // of one file there are few states
+		limits.Files, limits.Dirs, ext3.Promises.NoSymlinks = 1, -1, true
+	}
+	top := &broken{Component: ext3, plant: p}
+	cfg.Stack.Top = top
+	if cfg.Stack.Checker, err = checkers.New(p.checker, top, ext3.Promises, limits); err != nil {
+		return err
+	}
+	system := &mutated{Machine: m, plant: p}
+	if p.ops != nil {
+		system.rewrite = p.ops()
+	}
+	once, stop := context.WithCancel(ctx)
+	defer stop()
+	cfg.System, cfg.Dir, cfg.Runs, cfg.HostOnly = system, t.TempDir(), p.runs, p.account
+	cfg.OnEvent = func(e explore.Event) {
+		if e.Event == "error" {
+			stop()
+		}
+	}
+	sum, err := explore.Run(once, cfg)
+	if err != nil {
+		return err
+	}
+	// A row of the table in docs/results/planted.md.
+	row := func(by, what string, seconds float64) {
+		t.Logf("| %s | %s | %s | %.60s | %d | %d | %.1f |", cmp.Or(p.bug, "none"), p.how(), by, what, sum.Runs, sum.CrashStates, seconds)
+	}
+	whole := sum.Complete || p.runs > 0 && sum.Runs >= p.runs
+	if found := len(sum.Errors) > 0; found != (p.bug != "" && !p.missed) || !found && !whole || p.bug == "" && sum.Diverged > 0 {
+		t.Errorf("%v: %d errors; %+v", p, len(sum.Errors), sum.Totals)
+	}
+	if len(sum.Errors) == 0 {
+		row("–", "–", sum.Seconds)
+	}
+	for _, e := range sum.Errors {
+		what := e.Kind
+		if e.Property != "" && e.Property != explore.Invariant && e.Property != explore.Recovered {
+			what = e.Property + ": " + what
+		}
+		row(foundBy(&e), what, e.Seconds)
+		t.Logf("%.300s", e.Summary)
+		if p.by != "" && p.by != foundBy(&e) {
+			t.Errorf("%v: found by %s, want %s", p, foundBy(&e), p.by)
+		}
+	}
+	return nil
+}

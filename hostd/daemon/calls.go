@@ -1,0 +1,60 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"net"
+
+	"fsward/blocktap/nbd"
+	"fsward/change"
+	"fsward/hostd/calls"
+	"fsward/hostd/guard"
+	"fsward/interp/btrfs"
+)
+
+// ServeCalls follows the calls of the guest, which fswcalls tells at a socket, until ctx ends: each that returned before what it
+// promised was durable is an event. It needs Config.Calls.
+func (d *Daemon) ServeCalls(ctx context.Context, path string) error {
+	l, err := nbd.Listen(path)
+	if err != nil {
+		return fmt.Errorf("socket for the guest's calls: %w", err)
+	}
+	return d.ServeCallsOn(ctx, l)
+}
+
+func (d *Daemon) ServeCallsOn(ctx context.Context, l net.Listener) error {
+	host := calls.Host{Log: d.log, Ended: d.callsEnded}
+	early := make(map[earlyKind]uint64)
+	host.Told = func(e *calls.Early) { d.tooEarly(e, early) }
+	for i, name := range d.Names() {
+		fs := func() string { return d.FS(name) }
+		host.Disks = append(host.Disks, calls.Disk{Name: name, Diary: d.diaries[i], FS: fs,
+			Spare: func(off, n uint64) bool { return fs() == "btrfs" && btrfs.IsSuperCopy(off, n) }})
+	}
+	return host.Serve(ctx, l)
+}
+
+type earlyKind struct{ disk, call string }
+
+// tooEarly reports a call that came too early. Where a stack loses flushes, all do: after some, those whose number is a power of two.
+func (d *Daemon) tooEarly(e *calls.Early, count map[earlyKind]uint64) {
+	kind := earlyKind{e.Disk, e.Call.Name}
+	count[kind]++
+	if n := count[kind]; n > 8 && n&(n-1) != 0 {
+		return
+	}
+	d.Report(e.Disk, &guard.Event{Disk: e.Disk, FS: d.FS(e.Disk), Kind: guard.KindCall, Outcome: change.Violated, Violations: []change.Violation{{
+		Rule: "calls/" + e.Call.Name, Kind: change.ByCall, Doc: "A call that promised durability returned before that was kept.",
+		Detail: fmt.Sprintf("%s; number %d of its kind", e, count[kind]), Addr: e.Off, HasAddr: true}}})
+}
+
+// callsEnded reports what there was of a guest's calls.
+func (d *Daemon) callsEnded(s calls.Sum) {
+	note := fmt.Sprintf("calls of the guest: %d held against the disks, %d of them came too early", s.Judged, s.Early)
+	if s.Open > 0 {
+		note += fmt.Sprintf("; of %d it is not known", s.Open)
+	}
+	for _, sink := range d.sinks {
+		sink.Event(&guard.Event{Kind: guard.KindNote, Outcome: change.Holds, Note: note})
+	}
+}

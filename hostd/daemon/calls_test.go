@@ -1,0 +1,117 @@
+package daemon
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/zap/zaptest"
+
+	"fsward/blocktap"
+	"fsward/change"
+	"fsward/hostd/guard"
+	"fsward/hostd/guardtest"
+	"fsward/interp/detect"
+)
+
+// A guest says that sync returned: that is an event while what was written before has not been flushed, and none when it has, or when it is a copy of
+// the superblock of Btrfs.
+func TestCalls(t *testing.T) {
+	const free, copyOfSuper = 100 << 20, 64 << 20
+	for _, c := range []struct {
+		fs    string
+		off   uint64
+		early bool
+	}{{"ext3", free, true}, {"btrfs", free, true}, {"btrfs", copyOfSuper, false}} {
+		t.Run(fmt.Sprint(c.fs, " ", c.off), func(t *testing.T) {
+			seen := &guardtest.Recorder{}
+			d, err := Open(Config{Calls: true, Config: guard.Config{FS: detect.Auto, OnViolation: guard.OnRefuse, Sinks: []guard.Sink{seen},
+				Disks: []guard.DiskSpec{{Name: "root", Path: guardtest.Mkfs(t, c.fs, 128<<20)}}}}, zaptest.NewLogger(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer d.Close()
+			ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+			defer stop()
+			l, err := net.Listen("unix", filepath.Join(t.TempDir(), "calls"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			served := make(chan error, 1)
+			go func() { served <- d.ServeCallsOn(ctx, l) }()
+			guest, err := net.Dial("unix", l.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines, booted := bufio.NewScanner(guest), time.Now()
+			clock := func() int64 { return time.Since(booted).Nanoseconds() }
+			fmt.Fprint(guest, "fswcalls 1\ndisk 254,0 root\n")
+			pong := func() {
+				var n int
+				if _, err := fmt.Sscanf(next(t, lines), "ping %d", &n); err != nil {
+					t.Fatal(err)
+				}
+				fmt.Fprintf(guest, "pong %d %d\n", n, clock())
+			}
+			device := d.Device("root")
+			sync := func() {
+				time.Sleep(300 * time.Millisecond) // far more than a ping takes
+				began := clock()
+				time.Sleep(time.Millisecond)
+				fmt.Fprintf(guest, "call sync 12 %d %d 254,0\n", began, clock())
+				pong()
+				pong() // the first one is judged by then
+			}
+			pong()
+			block := make([]byte, 4096)
+			if _, err := device.Disk().ReadAt(block, int64(c.off)); err != nil {
+				t.Fatal(err)
+			}
+			if err := device.Do(ctx, &blocktap.Request{Op: blocktap.OpWrite, Off: c.off, Len: uint64(len(block)), Data: block}); err != nil {
+				t.Fatal(err)
+			}
+			sync()
+			if err := device.Do(ctx, &blocktap.Request{Op: blocktap.OpFlush}); err != nil {
+				t.Fatal(err)
+			}
+			sync()
+			stop()
+			if err := <-served; err != nil {
+				t.Error(err)
+			}
+			early, told := 0, ""
+			for _, ev := range seen.Events() {
+				if ev.Kind == guard.KindCall {
+					early++
+					if v := ev.Violations[0]; ev.Disk != "root" || ev.FS != c.fs || v.Addr != c.off || v.Rule != "calls/sync" ||
+						!strings.Contains(guardtest.TextOf(ev), "sync of thread 12 returned after 1.") {
+						t.Errorf("%s", guardtest.TextOf(ev))
+					}
+				}
+				if strings.HasPrefix(ev.Note, "calls") {
+					told = ev.Note
+				}
+			}
+			want, outcome := 0, change.Holds
+			if c.early {
+				want, outcome = 1, change.Violated
+			}
+			if early != want || d.Outcome() != outcome || told != fmt.Sprintf("calls of the guest: 2 held against the disks, %d of them came too early", want) {
+				t.Errorf("%d calls came too early, want %d; %v; %q", early, want, d.Outcome(), told)
+			}
+		})
+	}
+}
+
+func next(t *testing.T, lines *bufio.Scanner) string {
+	t.Helper()
+	if !lines.Scan() {
+		t.Fatal("no line", lines.Err())
+	}
+	return lines.Text()
+}

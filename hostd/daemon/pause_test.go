@@ -1,0 +1,153 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/zap/zaptest"
+
+	"fsward/change"
+	"fsward/hostd/guard"
+	"fsward/hostd/guardtest"
+)
+
+// A commit that does not hold is held on a real file system: the guest is suspended, the control socket
+// says what is held, and what the operator decides there is what happens.
+func TestPauseOnARealFileSystem(t *testing.T) {
+	for _, tc := range []struct {
+		fs, bug string
+		pass    bool
+	}{
+		{"btrfs", "inode_item.nlink+1@mode=0o100644", false},
+		{"btrfs", "inode_item.nlink+1@mode=0o100644", true},
+		{"ext3", "inode.links_count+1", false},
+	} {
+		name := tc.fs + map[bool]string{true: " resumed", false: " rejected"}[tc.pass]
+		t.Run(name, func(t *testing.T) {
+			guest := &guardtest.Domain{}
+			r := guardtest.Attach(t, guardtest.Mkfs(t, tc.fs, 256<<20), func(c *guard.Config) { c.OnViolation, c.Guest = guard.OnPause, guest })
+			control := serveControl(t, r.Daemon)
+			if err := control.Release("disk", true); err == nil || !strings.Contains(err.Error(), guard.ErrNotHeld.Error()) {
+				t.Errorf("resume while nothing is held: %v", err)
+			}
+			if err := control.Release("nodisk", true); err == nil || !strings.Contains(err.Error(), "this daemon guards disk") {
+				t.Errorf("resume of a disk that is not there: %v", err)
+			}
+			r.MustMount(tc.fs)
+			r.MustRun("echo one > one; sync -f .")
+			if err := r.Daemon.Simulator("disk").Arm(tc.bug); err != nil {
+				t.Fatal(err)
+			}
+			done := make(chan error, 1)
+			go func() {
+				_, err := r.Run(context.Background(), "echo two > two; sync -f .; echo three > three; sync -f .")
+				done <- err
+			}()
+			held := waitStatus(t, control)
+			if !strings.Contains(held.Held, "violated") || guest.Suspended != 1 {
+				t.Errorf("held %q, suspended %d times", held.Held, guest.Suspended)
+			}
+			select {
+			case err := <-done:
+				t.Fatalf("the sync ended while its commit was held: %v", err)
+			case <-time.After(200 * time.Millisecond):
+			}
+			if err := control.Release("disk", tc.pass); err != nil {
+				t.Fatal(err)
+			}
+			// A rejected commit comes again, as a copy of a superblock for one, and is held again.
+			stop := rejectAll(control, tc.pass)
+			err := <-done
+			stop()
+			if (err == nil) != tc.pass {
+				t.Errorf("the sync ended with %v", err)
+			}
+			if guest.Resumed == 0 {
+				t.Error("the guest was not resumed")
+			}
+			if err := r.Unmount(); err != nil {
+				t.Fatal(err)
+			}
+			r.End()
+			want := map[bool]string{true: guard.Passed, false: guard.Refused}[tc.pass]
+			for _, ev := range r.Seen.Events() {
+				if ev.Outcome == change.Violated && ev.Action != want {
+					t.Errorf("decided otherwise: %s", guardtest.TextOf(ev))
+				}
+			}
+			if !tc.pass {
+				guardtest.RecoverImage(t, tc.fs, r.Image)
+				guardtest.MustBeClean(t, tc.fs, r.Image)
+			}
+		})
+	}
+}
+
+// serveControl serves a daemon's control socket for the length of the test.
+func serveControl(t *testing.T, disks *guard.Disks) *Control {
+	d := &Daemon{Disks: disks, log: zaptest.NewLogger(t)}
+	t.Helper()
+	dir, err := os.MkdirTemp("", "fsward-ctl-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	socket := filepath.Join(dir, "ctl")
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- d.ServeControl(ctx, socket) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	control := NewControl(socket)
+	for range 500 {
+		if _, err := control.Status(); err == nil { // a socket that has its name does not yet listen
+			return control
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+	t.Fatal("the control socket did not come up")
+	return nil
+}
+
+// waitStatus waits until the daemon says that a write is held.
+func waitStatus(t *testing.T, control *Control) guard.DiskStatus {
+	t.Helper()
+	for range 1000 {
+		disks, err := control.Status()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(disks) == 1 && disks[0].Held != "" {
+			return disks[0]
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	t.Fatal("nothing was held within five seconds")
+	return guard.DiskStatus{}
+}
+
+// rejectAll decides everything that is still held until the function it returns is called.
+func rejectAll(control *Control, pass bool) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for ctx.Err() == nil {
+			if err := control.Release("disk", pass); err != nil && !errors.Is(err, context.Canceled) {
+				time.Sleep(10 * time.Millisecond)
+			}
+		}
+	}()
+	return func() { cancel(); <-ended }
+}

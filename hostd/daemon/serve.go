@@ -1,0 +1,126 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"fsward/blocktap/fuse"
+	"fsward/blocktap/nbd"
+)
+
+// Transports that Serve knows.
+const (
+	TransportNBD  = "nbd"
+	TransportFUSE = "fuse"
+)
+
+// CheckTransport returns an error that lists the choices if name is none of them.
+func CheckTransport(name string) error {
+	if name != TransportNBD && name != TransportFUSE {
+		return fmt.Errorf("--transport %q is not one of %s, %s", name, TransportNBD, TransportFUSE)
+	}
+	return nil
+}
+
+// Address reads a --listen address: unix:PATH, or a plain path.
+func Address(s string) (string, error) {
+	path := strings.TrimPrefix(s, "unix:")
+	if path == "" || strings.Contains(path, "://") || strings.HasPrefix(path, "tcp:") {
+		return "", fmt.Errorf("--listen %q: expected unix:PATH", s)
+	}
+	return path, nil
+}
+
+// Serve offers the devices at an address until ctx ends, then lets requests in flight finish.
+func (d *Daemon) Serve(ctx context.Context, transport, path string) error {
+	if err := CheckTransport(transport); err != nil {
+		return err
+	}
+	defer d.reloadOnHangup(ctx)()
+	if transport == TransportFUSE {
+		return d.serveFUSE(ctx, path)
+	}
+	return d.serveNBD(ctx, path)
+}
+
+func (d *Daemon) serveNBD(ctx context.Context, path string) error {
+	l, err := nbd.Listen(path)
+	if err != nil {
+		return err
+	}
+	var exports []nbd.Export
+	for _, name := range d.Names() {
+		exports = append(exports, nbd.Export{Name: name, Device: d.Device(name), Description: "guarded by fsward"})
+	}
+	if len(exports) == 1 {
+		// Clients that ask for no name in particular get the only disk there is.
+		only := exports[0]
+		only.Name = ""
+		exports = append(exports, only)
+	}
+	server := nbd.NewServer(exports, d.log)
+	for _, name := range d.Names() {
+		d.log.Info("serving", zap.String("disk", name), zap.String("uri", fmt.Sprintf("nbd+unix:///%s?socket=%s", name, path)))
+	}
+	return server.Serve(ctx, l)
+}
+
+// serveFUSE mounts one directory for each disk, with the block device as the file "disk" in it: the
+// directory itself for a single disk, DIR/NAME for several.
+func (d *Daemon) serveFUSE(ctx context.Context, dir string) error {
+	var mounts []*fuse.Server
+	var errs []error
+	names := d.Names()
+	for _, name := range names {
+		at := dir
+		if len(names) > 1 {
+			at = filepath.Join(dir, name)
+		}
+		if err := os.MkdirAll(at, 0o700); err != nil {
+			errs = append(errs, err)
+			break
+		}
+		m, err := fuse.Mount(at, d.Device(name), d.log)
+		if err != nil {
+			errs = append(errs, err)
+			break
+		}
+		mounts = append(mounts, m)
+		d.log.Info("serving", zap.String("disk", name), zap.String("file", filepath.Join(at, "disk")))
+	}
+	if len(errs) == 0 {
+		<-ctx.Done()
+	}
+	for _, m := range mounts {
+		errs = append(errs, m.Unmount())
+	}
+	return errors.Join(errs...)
+}
+
+// ServeControl answers on the control socket until ctx ends.
+func (d *Daemon) ServeControl(ctx context.Context, path string) error {
+	l, err := nbd.Listen(path)
+	if err != nil {
+		return fmt.Errorf("control socket: %w", err)
+	}
+	return d.serveControl(ctx, l)
+}
+
+func (d *Daemon) serveControl(ctx context.Context, l net.Listener) error {
+	server := &http.Server{Handler: d.controlHandler(), ReadHeaderTimeout: 5 * time.Second}
+	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
+	defer stop()
+	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,251 @@
+package guard_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"fsward/blocktap"
+	"fsward/change"
+	"fsward/hostd/guard"
+	"fsward/hostd/guardtest"
+	"fsward/hostd/offline"
+)
+
+// baseline waits for the check of the baseline and returns what it reported.
+func baselineOf(r *guardtest.Rig, within time.Duration) *guard.Event {
+	r.T.Helper()
+	p := r.Daemon.BaselineCheckOf(0)
+	if p == nil {
+		r.T.Fatal("no check of the baseline was begun")
+	}
+	select {
+	case <-p.Ended():
+	case <-time.After(within):
+		r.T.Fatalf("the check of the baseline is not done after %s: %s", within, r.Daemon.Status()[0].Baseline)
+	}
+	var found *guard.Event
+	for _, ev := range r.Seen.Events() {
+		if ev.Kind == guard.KindBaseline {
+			found = ev
+		}
+	}
+	if found == nil {
+		r.T.Fatal("the check of the baseline ended without a report")
+	}
+	return found
+}
+
+func verify(c *guard.Config) { c.Verify = true }
+
+// populated makes an image with a good number of files on it.
+func populated(t *testing.T, fs string, size int64, dirs, files int) string {
+	t.Helper()
+	src := t.TempDir()
+	for d := range dirs {
+		dir := fmt.Sprintf("%s/dir%d", src, d)
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for i := range files {
+			if err := os.WriteFile(fmt.Sprintf("%s/a-file-%d", dir, i), make([]byte, i%3*3000+1), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return guardtest.Mkfs(t, fs, size, map[string]string{"btrfs": "--rootdir", "ext3": "-d"}[fs], src)
+}
+
+// beside is a load that takes away from what was there at the beginning, and brings in more.
+const beside = `rm -rf dir%[1]d; for i in 1 2 3; do mkdir -p new%[1]d.$i; for j in $(seq 40); do echo $j > new%[1]d.$i/f$j; done; sync -f .; done`
+
+// While a real load goes on, the check of the baseline judges the state of the beginning to its end, and neither it
+// nor any commit raises a false alarm.
+func TestBaselineBesideALoad(t *testing.T) {
+	for _, fs := range []string{"btrfs", "ext3"} {
+		t.Run(fs, func(t *testing.T) {
+			image := populated(t, fs, 512<<20, 20, 100)
+			r := guardtest.Attach(t, image, verify)
+			r.MustMount(fs)
+			for n := 0; n < 2 || r.Daemon.Status()[0].Baseline.Phase != guard.PhaseDone && n < 10; n++ {
+				r.MustRun(fmt.Sprintf(beside, n))
+			}
+			ev := baselineOf(r, 2*time.Minute)
+			if ev.Outcome != change.Holds || ev.Records == 0 {
+				t.Errorf("the baseline: %s", guardtest.TextOf(ev))
+			}
+			r.NoAlarm()
+			commits := 0
+			for _, ev := range r.Seen.Events() {
+				if ev.Kind == guard.KindBaseline {
+					break
+				}
+				if ev.Kind == guard.KindCommit {
+					commits++
+				}
+			}
+			status := r.Daemon.Status()[0].Baseline
+			if commits < 2 || status.KeptB == 0 {
+				t.Errorf("the check was to run beside commits that rewrite what it reads: %d commits, %+v", commits, *status)
+			}
+			t.Logf("%d records in %s, %d commits beside it, %d bytes kept", ev.Records, time.Duration(ev.CheckNS), commits, status.KeptB)
+			line, err := json.Marshal(ev)
+			if err != nil || !strings.HasPrefix(string(line), `{"event":"baseline","disk":"disk","fs":"`+fs+`"`) {
+				t.Errorf("as JSON: %s (%v)", line, err)
+			}
+			r.End()
+			guardtest.MustBeClean(t, fs, image)
+		})
+	}
+}
+
+// A fault that was there before the guard is found by the check of the baseline, in all its copies, while commits
+// that have nothing to do with it pass.
+func TestBaselineFindsWhatWasThere(t *testing.T) {
+	for _, tc := range []struct {
+		fs, rule string
+		plant    func(t *testing.T, image string)
+	}{
+		{"btrfs", "btrfs/14", func(t *testing.T, image string) {
+			done, err := offline.CorruptImages([]string{image}, offline.CorruptConfig{FS: "btrfs", Spec: "inode_item.nlink+1@mode=0o100644", Pick: 1950})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Log(done.What)
+		}},
+		{"ext3", "ext3/7", func(t *testing.T, image string) {
+			guardtest.Run(t, "debugfs", "-w", "-R", "set_inode_field /dir19/a-file-7 links_count 3", image)
+		}},
+	} {
+		t.Run(tc.fs, func(t *testing.T) {
+			image := populated(t, tc.fs, 512<<20, 20, 100)
+			tc.plant(t, image)
+			r := guardtest.Attach(t, image, verify)
+			r.MustMount(tc.fs)
+			r.MustRun(fmt.Sprintf(beside, 0))
+			ev := baselineOf(r, 2*time.Minute)
+			if ev.Outcome != change.Violated || len(ev.Violations) != 1 || ev.Violations[0].Rule != tc.rule {
+				t.Errorf("the baseline: %s", guardtest.TextOf(ev))
+			}
+			r.MustRun(fmt.Sprintf(beside, 1))
+			commits := 0
+			for _, ev := range r.Seen.Events() {
+				if ev.Kind == guard.KindBaseline {
+					continue
+				}
+				if ev.Kind == guard.KindCommit {
+					commits++
+				}
+				if ev.Outcome != change.Holds {
+					t.Errorf("besides the baseline: %s", guardtest.TextOf(ev))
+				}
+			}
+			if commits < 6 {
+				t.Errorf("%d commits, want 6 at least", commits)
+			}
+			if got := r.Daemon.Outcome(); got != change.Violated {
+				t.Errorf("the daemon's outcome is %s", got)
+			}
+			t.Log(guardtest.TextOf(ev))
+		})
+	}
+}
+
+// A daemon that stops in the middle of the check says so, and the next one begins anew.
+func TestBaselineInterrupted(t *testing.T) {
+	image := populated(t, "btrfs", 512<<20, 20, 100)
+	r := guardtest.Attach(t, image, verify)
+	p := r.Daemon.BaselineCheckOf(0)
+	r.End()
+	if s := p.Status(); s.Phase != guard.PhaseInterrupted {
+		t.Fatalf("after the end: %+v", s)
+	}
+	last := r.Seen.Events()[len(r.Seen.Events())-1]
+	if last.Kind != guard.KindNote || !strings.Contains(last.Note, "interrupted at") {
+		t.Errorf("the last event is %s", guardtest.TextOf(last))
+	}
+	again := guardtest.Attach(t, image, verify)
+	if ev := baselineOf(again, 2*time.Minute); ev.Outcome != change.Holds {
+		t.Errorf("the second time: %s", guardtest.TextOf(ev))
+	}
+}
+
+// Where the guest rewrites more than is kept, the check begins anew, and says at last that it cannot tell.
+func TestBaselineOutrun(t *testing.T) {
+	for _, tc := range []struct {
+		times int // that the guest is too fast
+		want  change.Outcome
+	}{{guard.MaxAttempts - 1, change.Holds}, {guard.MaxAttempts, change.Undecided}} {
+		r := guardtest.Attach(t, populated(t, "btrfs", 256<<20, 10, 100), nil)
+		begun := overwritten(t, r.Daemon, tc.times)
+		ev := baselineOf(r, 2*time.Minute)
+		if ev.Outcome != tc.want || *begun < tc.times {
+			t.Errorf("overwritten %d times: %s", *begun, guardtest.TextOf(ev))
+		}
+		if tc.want == change.Undecided && !strings.Contains(guardtest.TextOf(ev), guard.ErrMoved.Error()) {
+			t.Errorf("it does not say why: %s", guardtest.TextOf(ev))
+		}
+		r.End()
+	}
+}
+
+// overwritten begins a check of the baseline, and makes the guest write over what its first attempts need, each time that it is asked
+// how busy it is.
+func overwritten(t *testing.T, d *guard.Disks, times int) *int {
+	const super = 65536
+	b := make([]byte, 4096)
+	if _, err := d.Device("disk").Disk().ReadAt(b, super); err != nil {
+		t.Fatal(err)
+	}
+	done := new(int)
+	d.CheckAgain(func(device *blocktap.Device, another bool) uint64 {
+		if another && *done < times {
+			*done++
+			if err := device.Do(context.Background(), &blocktap.Request{Op: blocktap.OpWrite, Off: super, Len: 4096, Data: b}); err != nil {
+				t.Error(err)
+			}
+		}
+		return uint64(*done)
+	})
+	return done
+}
+
+// A file system that is made while the disk is guarded is checked as soon as it is there.
+func TestBaselineOfWhatAppears(t *testing.T) {
+	for _, fs := range []string{"btrfs", "ext3"} {
+		t.Run(fs, func(t *testing.T) {
+			r := guardtest.Attach(t, guardtest.BlankImage(t, 256<<20), verify)
+			guardtest.Run(t, "mkfs."+fs, map[string]string{"btrfs": "-q", "ext3": "-Fq"}[fs], r.LoopDev)
+			r.MustMount(fs)
+			if ev := baselineOf(r, time.Minute); ev.Outcome != change.Holds || ev.Records == 0 {
+				t.Errorf("the baseline: %s", guardtest.TextOf(ev))
+			}
+			r.NoAlarm()
+		})
+	}
+}
+
+// A file system without a journal is in no state while it is in use: there is nothing to check then. Marked clean, it is.
+func TestBaselineWithoutAJournal(t *testing.T) {
+	image := guardtest.BlankImage(t, 64<<20)
+	guardtest.Run(t, "mkfs.ext2", "-q", "-F", image)
+	for _, state := range []string{"1", "0"} {
+		guardtest.Run(t, "debugfs", "-w", "-R", "set_super_value state "+state, image)
+		r := guardtest.Attach(t, image, verify)
+		<-r.Daemon.BaselineCheckOf(0).Ended()
+		judged := ""
+		for _, ev := range r.Seen.Events() {
+			if ev.Kind == guard.KindBaseline || strings.Contains(ev.Note, "not checked") {
+				judged += ev.Kind + " " + ev.Outcome.String()
+			}
+		}
+		if want := map[string]string{"1": "baseline holds", "0": "note holds"}[state]; judged != want {
+			t.Errorf("state %s: %q, want %q", state, judged, want)
+		}
+		r.End()
+	}
+}

@@ -1,0 +1,69 @@
+package guard
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"fsward/change"
+	"fsward/invariants"
+)
+
+// The engines that can run rules.
+const (
+	EngineCompiled  = "compiled"  // compiles each rule to a join plan
+	EngineReference = "reference" // interprets: slow, complete, the judge of other engines
+)
+
+// Engines lists the engines; the first is the default.
+var Engines = []string{EngineCompiled, EngineReference}
+
+// CheckEngine returns an error that lists the choices if name is none of them; "" is the default.
+func CheckEngine(name string) error {
+	if name != "" && !slices.Contains(Engines, name) {
+		return fmt.Errorf("--engine %q is not one of %s", name, strings.Join(Engines, ", "))
+	}
+	return nil
+}
+
+func NewEngine(name string, schema *change.Schema, files []invariants.File, options invariants.Options) (invariants.Engine, error) {
+	if err := CheckEngine(name); err != nil {
+		return nil, err
+	}
+	if name == EngineReference {
+		return invariants.NewReference(schema, files, options)
+	}
+	e, err := invariants.NewCompiled(schema, files, options)
+	if err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// RuleTime is what a rule cost for one transaction.
+type RuleTime struct {
+	Rule string `json:"rule"`
+	NS   int64  `json:"ns"`
+	Rows int64  `json:"rows"` // records and objects that it looked at
+}
+
+// times returns what each rule cost for the transaction judged last; nil if the engine does not measure it or
+// it was not asked for.
+func (r *Rules) times(fs string) []RuleTime {
+	if !r.config.Timing {
+		return nil
+	}
+	return EngineTimes(r.set.Load().engines[fs])
+}
+
+func EngineTimes(e invariants.Engine) []RuleTime {
+	c, ok := e.(*invariants.Compiled)
+	if !ok {
+		return nil
+	}
+	var out []RuleTime
+	for _, t := range c.Timing() {
+		out = append(out, RuleTime{t.Rule, t.Last.Nanoseconds(), t.Rows})
+	}
+	return out
+}

@@ -1,0 +1,293 @@
+package guard_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"testing"
+	"time"
+
+	"fsward/blocktap"
+	"fsward/change"
+	"fsward/hostd/guard"
+	"fsward/hostd/guardtest"
+	"fsward/hostd/offline"
+	"fsward/interp"
+)
+
+// heap returns the bytes that are in use after a collection.
+func heap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// heapSettled is heap, once a write that may still be under way is done: at most most bytes, or what it is after a while.
+func heapSettled(most uint64) uint64 {
+	for until := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		if now := heap(); now <= most || time.Now().After(until) {
+			return now
+		}
+	}
+}
+
+// peak measures the most that the heap and the process have while f runs, bytes.
+func peak(t *testing.T, f func()) (inHeap, resident uint64) {
+	t.Helper()
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		var m runtime.MemStats
+		for {
+			runtime.ReadMemStats(&m)
+			inHeap, resident = max(inHeap, m.HeapAlloc), max(resident, rss(t))
+			select {
+			case <-stop:
+				return
+			case <-time.After(5 * time.Millisecond):
+			}
+		}
+	}()
+	f()
+	close(stop)
+	<-done
+	return inHeap, resident
+}
+
+func rss(t *testing.T) uint64 {
+	b, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		t.Error(err)
+		return 0
+	}
+	var size, resident uint64
+	if _, err := fmt.Sscan(string(b), &size, &resident); err != nil {
+		t.Error(err)
+	}
+	return resident * uint64(os.Getpagesize())
+}
+
+// A guest that writes what looks like metadata without end, and never commits, leaves nothing behind in memory.
+func TestMemoryWithoutCommits(t *testing.T) {
+	for _, fs := range []string{"btrfs", "ext3"} {
+		t.Run(fs, func(t *testing.T) {
+			image := populated(t, fs, 1<<30, 3, 20)
+			r := guardtest.Attach(t, image, nil)
+			r.MustMount(fs)
+			r.MustRun("echo one > one; sync -f .")
+			device := r.Daemon.Device("disk")
+			disk := device.Disk()
+			// A block that a commit could lead to, written over and over where nothing is: at the end of the disk.
+			block := make([]byte, 16384)
+			if _, err := disk.ReadAt(block, map[string]int64{"btrfs": 65536, "ext3": 0}[fs]); err != nil {
+				t.Fatal(err)
+			}
+			before := heap()
+			size := disk.Size()
+			for i := range uint64(100_000) {
+				off := size/2 + i*16384%(size/2-1<<20)
+				if err := device.Do(context.Background(), &blocktap.Request{Op: blocktap.OpWrite, Off: off, Len: 16384, Data: block}); err != nil && !errors.Is(err, blocktap.ErrRefused) {
+					t.Fatal(err)
+				}
+			}
+			after := heapSettled(before + 8<<20)
+			t.Logf("1.6 GB of writes: the heap has %d KiB, before %d KiB", after>>10, before>>10)
+			if after > before+8<<20 {
+				t.Errorf("the heap grew from %d to %d bytes", before, after)
+			}
+		})
+	}
+}
+
+// A commit of more change records than there is memory for is undecided, and so refused: the disk stays as it is, and
+// the memory is given back.
+func TestMemoryOfALargeCommit(t *testing.T) {
+	for _, fs := range []string{"btrfs", "ext3"} {
+		t.Run(fs, func(t *testing.T) {
+			image := guardtest.Mkfs(t, fs, 1<<30)
+			r := guardtest.Attach(t, image, func(c *guard.Config) { c.Memory = guard.Memory{PerDisk: guard.MinMemory, NoReserve: true} })
+			r.MustMount(fs)
+			r.MustRun("echo one > one; sync -f .")
+			before := heap()
+			inHeap, _ := peak(t, func() {
+				_, _ = r.Run(context.Background(), "i=0; while [ $i -lt 8000 ]; do : > file$i; i=$((i + 1)); done; sync -f .")
+			})
+			undecided := 0
+			for _, ev := range r.Seen.Events() {
+				if ev.Action == guard.Refused {
+					undecided++
+					if ev.Outcome != change.Undecided || !strings.Contains(guardtest.TextOf(ev), "MiB of memory") {
+						t.Errorf("refused for another reason: %s", guardtest.TextOf(ev))
+					}
+				}
+			}
+			if undecided == 0 {
+				t.Fatalf("nothing was refused: %d commits", r.NoAlarm())
+			}
+			after := heapSettled(before + guard.MinMemory/2)
+			t.Logf("heap: %d KiB before, %d KiB at most, %d KiB after", before>>10, inHeap>>10, after>>10)
+			if after > before+guard.MinMemory/2 {
+				t.Errorf("the heap keeps %d bytes more than before the commit", after-before)
+			}
+			if got := r.MustRun("cat one"); got != "one\n" {
+				t.Errorf("what was committed before reads %q", got)
+			}
+			r.End()
+			guardtest.RecoverImage(t, fs, image)
+			guardtest.MustBeClean(t, fs, image)
+		})
+	}
+}
+
+// The same load passes where the reserve has what the disk's own memory lacks, and the reserve is whole afterwards.
+func TestMemoryOfTheReserve(t *testing.T) {
+	r := guardtest.Attach(t, guardtest.Mkfs(t, "btrfs", 1<<30), func(c *guard.Config) { c.Memory = guard.Memory{PerDisk: guard.MinMemory} })
+	r.MustMount("btrfs")
+	r.MustRun("i=0; while [ $i -lt 8000 ]; do : > file$i; i=$((i + 1)); done; sync -f .")
+	most := 0
+	for _, ev := range r.Seen.Events() {
+		most = max(most, ev.Records)
+	}
+	if uint64(most)*interp.RecordBytes < guard.MinMemory/2 {
+		t.Errorf("the largest commit had %d records: they do not need the reserve", most)
+	}
+	if err := r.Unmount(); err != nil {
+		t.Fatal(err)
+	}
+	r.NoAlarm()
+	whole := interp.NewMemoryBudget(1, r.Daemon.Pool())
+	if !whole.Holds(guard.DefaultReserve) {
+		t.Error("the reserve is not whole again")
+	}
+	whole.Release()
+}
+
+// A check of the baseline that holds the reserve gives it back for a commit.
+func TestMemoryOfABaselineGivesWay(t *testing.T) {
+	r := guardtest.Attach(t, populated(t, "btrfs", 512<<20, 20, 100), func(c *guard.Config) {
+		c.Memory = guard.Memory{PerDisk: guard.MinMemory, Reserve: 64 << 20}
+		c.Verify = true
+	})
+	r.MustMount("btrfs")
+	r.MustRun("i=0; while [ $i -lt 12000 ]; do : > file$i; i=$((i + 1)); done; sync -f .")
+	if ev := baselineOf(r, 3*time.Minute); ev.Outcome == change.Violated {
+		t.Errorf("the baseline: %s", guardtest.TextOf(ev))
+	}
+	for _, ev := range r.Seen.Events() {
+		if ev.Kind == guard.KindCommit && ev.Outcome != change.Holds {
+			t.Errorf("a commit had to wait for the check: %s", guardtest.TextOf(ev))
+		}
+	}
+}
+
+// Beyond its memory the check of a baseline judges part by part, and finds what is wrong in the structure and by the rules.
+func TestMemoryOfALargeBaseline(t *testing.T) {
+	small := func(c *guard.Config) {
+		c.Memory, c.Verify = guard.Memory{PerDisk: guard.MinMemory, NoReserve: true}, true
+	}
+	alter := func(specs ...offline.CorruptConfig) func(*testing.T, string) {
+		return func(t *testing.T, image string) {
+			for _, spec := range specs {
+				if _, err := offline.CorruptImages([]string{image}, spec); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	byRule := offline.CorruptConfig{FS: "btrfs", Spec: "inode_item.nlink=2@mode=0o100644", Pick: 1950}
+	byExt3 := offline.CorruptConfig{FS: "ext3", Spec: "inode.links_count=2@kind=file", Pick: 1900}
+	inStructure := offline.CorruptConfig{FS: "btrfs", Spec: "extent_data.type=9", Pick: 1900}
+	for _, tc := range []struct {
+		fs      string
+		plant   func(t *testing.T, image string)
+		outcome change.Outcome
+		says    string
+	}{
+		{"btrfs", alter(), change.Holds, ""},
+		{"btrfs", alter(byRule), change.Violated, "btrfs/14"},
+		{"btrfs", alter(byRule, inStructure), change.Violated, "btrfs/item"},
+		{"ext3", alter(), change.Holds, ""},
+		{"ext3", alter(byExt3), change.Violated, "ext3/7"},
+	} {
+		image := populated(t, tc.fs, 512<<20, 20, 100)
+		tc.plant(t, image)
+		r := guardtest.Attach(t, image, small)
+		ev := baselineOf(r, 2*time.Minute)
+		if ev.Outcome != tc.outcome || !strings.Contains(guardtest.TextOf(ev), tc.says) {
+			t.Errorf("%s, want %s %s: %s", tc.fs, tc.outcome, tc.says, guardtest.TextOf(ev))
+		}
+		r.End()
+	}
+}
+
+// Thousands of small logs, and a commit now and then, leave the heap as it is.
+func TestMemoryOfManyLogs(t *testing.T) {
+	r := guardtest.Attach(t, guardtest.Mkfs(t, "btrfs", 512<<20), func(c *guard.Config) { c.Memory = guard.Memory{PerDisk: guard.MinMemory, NoReserve: true} })
+	r.MustMount("btrfs")
+	round := "i=0; while [ $i -lt 150 ]; do echo $i >> f$((i % 20)); sync f$((i % 20)); i=$((i + 1)); done; sync -f ."
+	r.MustRun(round)
+	before := heap()
+	for range 6 {
+		r.MustRun(round)
+	}
+	after, logs := heapSettled(before+guard.MinMemory/2), 0
+	for _, ev := range r.Seen.Events() {
+		if ev.Kind == guard.KindLogCommit {
+			logs++
+		}
+	}
+	r.NoAlarm()
+	t.Logf("%d log commits: the heap has %d KiB, before %d KiB", logs, after>>10, before>>10)
+	if logs < 500 {
+		t.Errorf("%d log commits, want 500 at least", logs)
+	}
+	if after > before+guard.MinMemory/2 {
+		t.Errorf("the heap grew from %d to %d bytes", before, after)
+	}
+}
+
+// A commit that touches every leaf of a large tree.
+func TestMemoryOfALargeTree(t *testing.T) {
+	src := t.TempDir()
+	for i := range 12_000 {
+		if err := os.WriteFile(fmt.Sprintf("%s/a-file-with-a-name-%d", src, i), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := guardtest.Attach(t, guardtest.Mkfs(t, "btrfs", 1<<30, "--nodesize", "4096", "--rootdir", src), func(c *guard.Config) { c.Memory = guard.Memory{PerDisk: 64 << 20, NoReserve: true} })
+	r.MustMount("btrfs", "commit=300")
+	before := heap()
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(int64(before + 64<<20))) // as fsward guard does
+	inHeap, resident := peak(t, func() { r.MustRun("find . -type f | xargs touch; sync -f .") })
+	r.NoAlarm()
+	most := 0
+	for _, ev := range r.Seen.Events() {
+		most = max(most, ev.Records)
+	}
+	if most < 12_000 {
+		t.Errorf("the largest commit had %d records, want one of each file", most)
+	}
+	t.Logf("%d records: heap %d KiB before, %d KiB at most; the process had %d KiB", most, before>>10, inHeap>>10, resident>>10)
+	if inHeap > before+64<<20 {
+		t.Errorf("the heap took %d bytes", inHeap-before)
+	}
+}
+
+// A number of bytes is read as people write it.
+func TestParseBytes(t *testing.T) {
+	for s, want := range map[string]uint64{"0": 0, "512": 512, "256M": 256 << 20, "256MiB": 256 << 20, "1g": 1 << 30, "4K": 4096} {
+		if got, err := guard.ParseBytes(s); err != nil || got != want {
+			t.Errorf("%q: %d, %v", s, got, err)
+		}
+	}
+	for _, s := range []string{"", "M", "-1", "1.5G", "99999999999T", "12X"} {
+		if got, err := guard.ParseBytes(s); err == nil {
+			t.Errorf("%q: %d and no error", s, got)
+		}
+	}
+}

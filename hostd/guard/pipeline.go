@@ -1,0 +1,62 @@
+package guard
+
+import (
+	"errors"
+	"fmt"
+
+	"go.uber.org/zap"
+
+	"fsward/blocktap"
+	"fsward/interp"
+	"fsward/interp/detect"
+)
+
+// PipelineConfig says what a pipeline is made of.
+type PipelineConfig struct {
+	Disks       []blocktap.Disk // of one guest
+	Names       []string        // of the disks, for events; nil: they have none
+	Interpreter interp.Interpreter
+	Rules       *Rules
+	Policy      Policy
+	Sinks       []Sink
+	Simulator   *Simulator // nil: no bug is simulated
+}
+
+// A Pipeline puts a guard before each of a guest's disks and serves nobody. Its devices do not take turns: they are for
+// one goroutine.
+type Pipeline struct {
+	Devices []*blocktap.Device // in the order of the disks
+	Guards  []*Guard           // of the devices
+}
+
+// NewPipeline puts new guards before disks, which it does not own.
+func NewPipeline(cfg PipelineConfig, log *zap.Logger) *Pipeline {
+	p := &Pipeline{}
+	for i, disk := range cfg.Disks {
+		g := &Guard{disk: i, interp: cfg.Interpreter, rules: cfg.Rules, policy: cfg.Policy, sinks: cfg.Sinks, bug: cfg.Simulator, log: log}
+		if cfg.Names != nil {
+			g.name = cfg.Names[i]
+		}
+		p.Guards, p.Devices = append(p.Guards, g), append(p.Devices, blocktap.NewDevice(disk, g))
+	}
+	for _, g := range p.Guards {
+		g.peers = p.Guards
+	}
+	return p
+}
+
+// Close ends what the guards judge ahead.
+func (p *Pipeline) Close() {
+	for _, g := range p.Guards {
+		g.dropSpeculative()
+	}
+}
+
+// Follow is detect.Follow with errors that name the image of the disk.
+func Follow(d interp.Disk, fs string, limits interp.Limits, path func(i int) string) (*detect.Follower, error) {
+	follower, err := detect.FollowWithin(d, fs, limits)
+	if e, ok := errors.AsType[*detect.DiskError](err); ok {
+		return nil, fmt.Errorf("%s: %w", path(e.Disk), e.Err)
+	}
+	return follower, err
+}

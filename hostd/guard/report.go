@@ -1,0 +1,187 @@
+package guard
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"fsward/change"
+)
+
+// JSONReport writes one object a line.
+type JSONReport struct {
+	mu  sync.Mutex
+	enc *json.Encoder
+}
+
+// NewJSONReport writes to w.
+func NewJSONReport(w io.Writer) *JSONReport {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return &JSONReport{enc: enc}
+}
+
+// Event writes the event as a line.
+func (r *JSONReport) Event(ev *Event) { r.Object(ev) }
+
+// Object writes any other object as a line.
+func (r *JSONReport) Object(v any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_ = r.enc.Encode(v) // a closed stdout must not stop a guest's writes
+}
+
+// TextReport writes for people: a row for each commit, a block for each violation.
+type TextReport struct {
+	mu     sync.Mutex
+	w      io.Writer
+	headed bool
+}
+
+// NewTextReport writes to w.
+func NewTextReport(w io.Writer) *TextReport { return &TextReport{w: w} }
+
+const rowFormat = "%-8s %-8s %-6s %10s %9s %10s  %s\n"
+
+// Event writes the event.
+func (r *TextReport) Event(ev *Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if ev.Kind == KindAttach || ev.Kind == KindProgress || ev.Kind == KindNote && ev.Action != Failed {
+		fmt.Fprintf(r.w, "%-8s %s\n", orDash(ev.Disk), ev.Note)
+		return
+	}
+	if !r.headed {
+		fmt.Fprintf(r.w, rowFormat, "TIME", "DISK", "FS", "COMMIT", "RECORDS", "CHECKED", "VERDICT")
+		r.headed = true
+	}
+	fmt.Fprintf(r.w, rowFormat, time.Now().Format("15:04:05"), orDash(ev.Disk), orDash(ev.FS), CommitText(ev), recordsText(ev),
+		DurationText(ev.CheckNS), VerdictText(ev))
+	WriteFindings(r.w, ev)
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+// WriteFindings writes a block for each violation of ev and for what could not be decided.
+func WriteFindings(w io.Writer, ev *Event) {
+	for _, v := range ev.Violations {
+		fmt.Fprintf(w, "\n  %-12s %s\n", v.Rule, v.Doc)
+		writePair(w, "object", objectText(v))
+		if v.HasAddr {
+			writePair(w, "device", addressText(v))
+		}
+		writePair(w, "found", v.Detail)
+		writePair(w, "rule", v.Source)
+		for i, rec := range v.Witness {
+			writePair(w, [...]string{"records", ""}[min(i, 1)], rec)
+		}
+		WriteReasons(w, v.Why)
+	}
+	for _, u := range ev.Undecided {
+		fmt.Fprintf(w, "\n  undecided    %s\n", u)
+	}
+	for _, t := range ev.RuleTimes {
+		fmt.Fprintf(w, "  %-12s %10.3f ms\n", t.Rule, float64(t.NS)/1e6)
+	}
+	if len(ev.Violations)+len(ev.Undecided) > 0 {
+		fmt.Fprintln(w)
+	}
+}
+
+// WriteReasons writes what made the goals of a rule true, indented beneath its violation.
+func WriteReasons(w io.Writer, reasons []change.Reason) {
+	for i, r := range reasons {
+		writePair(w, [...]string{"because", ""}[min(i, 1)], fmt.Sprintf("%-7s %s", r.Kind, r.Goal))
+		if r.Because != "" {
+			fmt.Fprintf(w, "%23s the search ends at %s\n", "", r.Because)
+		}
+	}
+}
+
+func writePair(w io.Writer, name, value string) {
+	if value != "" {
+		fmt.Fprintf(w, "    %-10s %s\n", name, value)
+	}
+}
+
+func addressText(v change.Violation) string {
+	if v.Disk != "" {
+		return fmt.Sprintf("address %d of %s", v.Addr, v.Disk)
+	}
+	return fmt.Sprintf("address %d", v.Addr)
+}
+
+func objectText(v change.Violation) string {
+	switch {
+	case v.ID == "":
+		return ""
+	case strings.HasPrefix(v.ID, "k("):
+		return "tree " + v.Tree + ", " + v.ID
+	default:
+		return v.Tree + " " + v.ID
+	}
+}
+
+func CommitText(ev *Event) string {
+	switch ev.Kind {
+	case KindCommit, KindImage:
+		return fmt.Sprint(ev.Generation)
+	case KindLogCommit:
+		return fmt.Sprintf("%d log", ev.Generation)
+	case KindBaseline:
+		return "baseline"
+	case KindCall:
+		return "call"
+	default:
+		return "write"
+	}
+}
+
+func recordsText(ev *Event) string {
+	if ev.Kind == KindWrite || ev.Kind == KindCall {
+		return "-"
+	}
+	return fmt.Sprint(ev.Records)
+}
+
+func DurationText(ns int64) string {
+	return fmt.Sprintf("%.1f ms", float64(ns)/1e6)
+}
+
+func VerdictText(ev *Event) string {
+	s := ev.Outcome.String()
+	if ev.Outcome != change.Holds && ev.Action != "" {
+		s += ", " + ev.Action
+	}
+	if n := len(ev.Violations); n > 0 {
+		s += fmt.Sprintf(" (%s)", strings.Join(RuleNames(ev.Violations), ", "))
+	}
+	if ev.Err != "" {
+		s += ", the disk failed: " + ev.Err
+	}
+	if ev.Note != "" {
+		s += "; " + ev.Note
+	}
+	return s
+}
+
+// RuleNames lists the rules violated, each once, in order.
+func RuleNames(vs []change.Violation) []string {
+	var names []string
+	seen := make(map[string]bool)
+	for _, v := range vs {
+		if !seen[v.Rule] {
+			seen[v.Rule] = true
+			names = append(names, v.Rule)
+		}
+	}
+	return names
+}

@@ -1,0 +1,162 @@
+package guard_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"fsward/blocktap"
+	"fsward/change"
+	"fsward/hostd/guard"
+	"fsward/hostd/guardtest"
+	"fsward/interp"
+	"fsward/interp/detect"
+)
+
+// Rules are replaced while commits come: each commit is judged once, by one set of rules and the whole of it, and a
+// set that does not load leaves the one before it in force.
+func TestReloadUnderLoad(t *testing.T) {
+	dir := t.TempDir()
+	write := func(text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Join(dir, "btrfs"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "btrfs", "mine.pl"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Each set has two rules that find the same object: a commit judged by parts of two sets would show.
+	set := func(n int) string {
+		return fmt.Sprintf("violation(a%d, T, I) :- add(T, I).\nviolation(b%d, T, I) :- add(T, I).\n", n, n)
+	}
+	write(set(0))
+	rules, err := guard.RulesConfig{Dir: dir}.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema := detect.Schema("btrfs")
+	kind, _ := schema.KindByName("inode_item")
+	txn := &change.Txn{Schema: schema, Names: change.NewNames()}
+	txn.Add(change.Object{Tree: 5, ID: 257, Kind: kind})
+	interpreter := &scripted{next: interp.Observation{Point: interp.CommitPoint, Generation: 7, Txn: txn}}
+	var seen guardtest.Events
+	g := guard.NewGuard(interpreter, rules, guard.LogPolicy{}, &seen)
+	defer g.Drop()
+	disks := guard.NewDisks(rules)
+
+	const reloads = 200
+	stop, done := make(chan struct{}), make(chan int)
+	go func() {
+		commits := 0
+		for {
+			select {
+			case <-stop:
+				done <- commits
+				return
+			default:
+			}
+			commits++
+			if err := g.Handle(context.Background(), &blocktap.Request{Op: blocktap.OpWrite, Len: 4, Data: []byte("data")},
+				func() error { return nil }); err != nil {
+				t.Error(err)
+			}
+		}
+	}()
+	for n := 1; n <= reloads; n++ {
+		write(set(n % 2))
+		if rules, err := disks.Reload(); err != nil || rules != 2 {
+			t.Fatalf("%d rules, %v", rules, err)
+		}
+		if n%10 == 0 {
+			write("violation(a9, T, I) :- ad(T, I).\n")
+			_, err := disks.Reload()
+			if err == nil || !strings.Contains(err.Error(), "stay") || !strings.Contains(err.Error(), "mine.pl:1: in violation(a9, T, I): unknown predicate ad/2") {
+				t.Errorf("a set that does not load: %v", err)
+			}
+		}
+	}
+	close(stop)
+	commits := <-done
+	if len(seen) != commits || len(interpreter.settled) != commits {
+		t.Errorf("%d commits, %d events, %d settled", commits, len(seen), len(interpreter.settled))
+	}
+	by := map[string]int{}
+	for _, ev := range seen {
+		var found []string
+		for _, v := range ev.Violations {
+			found = append(found, v.Rule)
+		}
+		by[strings.Join(found, " ")]++
+	}
+	if len(by) != 2 || by["btrfs/a0 btrfs/b0"] == 0 || by["btrfs/a1 btrfs/b1"] == 0 {
+		t.Errorf("commits by the rules that judged them: %v", by)
+	}
+	t.Logf("%d commits, %d reloads: %v", commits, reloads, by)
+}
+
+// foretold is an interpreter that expected the commit that comes, and the View of that, of which only Exists is asked.
+type foretold struct {
+	scripted
+	change.View
+	stopped atomic.Bool
+}
+
+func (f *foretold) Forecast() interp.Forecast    { return f }
+func (f *foretold) Prepare() (interp.Part, bool) { return interp.Part{Txn: f.next.Txn, View: f}, true }
+func (f *foretold) Stop()                        { f.stopped.Store(true) }
+
+func (f *foretold) Exists(change.Object) (bool, error) {
+	if f.stopped.Load() {
+		return false, errors.New("stopped")
+	}
+	return true, nil
+}
+
+// Rules are replaced between the flush, when a commit is judged ahead, and the commit: it is judged by the new ones, on the state that
+// was expected.
+func TestReloadBehindAFlush(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "btrfs", "mine.pl")
+	if err := os.Mkdir(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write := func(number int) {
+		t.Helper()
+		if err := os.WriteFile(file, fmt.Appendf(nil, "violation(%d, T, I) :- add(T, I), query(T, I).\n", number), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(901)
+	rules, err := guard.RulesConfig{Dir: dir}.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema := detect.Schema("btrfs")
+	kind, _ := schema.KindByName("inode_item")
+	txn := &change.Txn{Schema: schema, Names: change.NewNames()}
+	txn.Add(change.Object{Tree: 5, ID: 257, Kind: kind})
+	interpreter := &foretold{}
+	interpreter.next = interp.Observation{Point: interp.CommitPoint, Generation: 7, Txn: txn, View: interpreter}
+	var seen guardtest.Events
+	g := guard.NewGuard(interpreter, rules, guard.LogPolicy{}, &seen)
+	defer g.Drop()
+	g.Flushing()
+	write(902)
+	swap, err := rules.Reload()
+	if err != nil {
+		t.Fatal(err)
+	}
+	swap()
+	if err := g.Handle(context.Background(), &blocktap.Request{Op: blocktap.OpWrite, Len: 4, Data: []byte("data")}, func() error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if len(seen) != 1 || seen[0].Outcome != change.Violated || len(seen[0].Undecided) > 0 || seen[0].Violations[0].Rule != "btrfs/902" {
+		t.Errorf("%+v", seen[0])
+	}
+}

@@ -1,0 +1,91 @@
+// Package offline holds the commands that need no guest: check, dump, replay, corrupt and those of rules. It builds without cgo.
+// Start reading at Check and Replay.
+package offline
+
+import (
+	"context"
+	"time"
+
+	"fsward/blocktap"
+	"fsward/hostd/guard"
+	"fsward/interp"
+	"fsward/interp/detect"
+)
+
+// Check judges a whole image as one transaction of additions, or the images of all disks of one file
+// system. They are only read.
+func Check(ctx context.Context, images []string, fs string, cfg guard.RulesConfig) (*guard.Event, error) {
+	return CheckTelling(ctx, images, fs, cfg, func(*guard.Progress) {})
+}
+
+// CheckTelling is Check that tells now and then how far it is.
+func CheckTelling(ctx context.Context, images []string, fs string, cfg guard.RulesConfig, tell func(*guard.Progress)) (*guard.Event, error) {
+	cfg.Patient = true
+	start := time.Now()
+	status := guard.NewProgress(start)
+	due := func(is bool) {
+		if is {
+			tell(status)
+		}
+	}
+	rules, err := cfg.Load()
+	if err != nil {
+		return nil, err
+	}
+	disks, err := openImages(images)
+	if err != nil {
+		return nil, err
+	}
+	defer disks.Close()
+	name, obs, err := detect.ImageWith(disks, fs, interp.ImageOptions{
+		Budget: interp.NewMemoryBudget(cfg.MemoryBytes()/2, nil), CacheBytes: int(cfg.MemoryBytes() / 16),
+		Progress: func(done, total uint64) { due(status.Read(done, total)) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	if obs.Stream != nil { // what is held is judged by two goroutines, and soon
+		cfg.Progress = func(done, total int) { due(status.Judged(done, total)) }
+		if rules, err = cfg.Load(); err != nil {
+			return nil, err
+		}
+	}
+	interpreted := time.Since(start)
+	ev := guard.JudgeImage(ctx, rules, name, obs, func(i int) string { return images[i] })
+	ev.InterpNS, ev.CheckNS = interpreted.Nanoseconds(), time.Since(start).Nanoseconds()
+	return ev, nil
+}
+
+// images are the images of the disks of one guest, opened for reading.
+type images struct {
+	*interp.Set
+	disks []blocktap.Disk
+}
+
+// openImages opens images. On an error nothing stays open.
+func openImages(paths []string) (*images, error) {
+	m := &images{}
+	var disks []interp.Disk
+	for _, path := range paths {
+		d, err := blocktap.OpenImage(path)
+		if err != nil {
+			m.Close()
+			return nil, err
+		}
+		m.disks = append(m.disks, d)
+		disks = append(disks, d)
+	}
+	var err error
+	if m.Set, err = interp.NewSet(disks...); err != nil {
+		m.Close()
+		return nil, err
+	}
+	return m, nil
+}
+
+// Close closes the images.
+func (m *images) Close() {
+	for _, d := range m.disks {
+		_ = d.Close() // nothing was written
+	}
+}

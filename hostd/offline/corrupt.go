@@ -1,0 +1,157 @@
+package offline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	"fsward/blocktap"
+	"fsward/blocktap/trace"
+	"fsward/interp"
+	"fsward/interp/detect"
+)
+
+// CorruptConfig says what to alter, and where.
+type CorruptConfig struct {
+	FS   string
+	Spec string // the alteration; "": one chosen by Seed
+	Pick int    // at which place of those that it fits, from 0
+	Seed uint64
+
+	// Of logs only.
+	Commit int      // the commit to alter, 1 for the first in the logs
+	Out    []string // the new logs, one for each disk
+}
+
+// Corrupted says what was altered.
+type Corrupted struct {
+	Event  string `json:"event"` // "corrupted"
+	Spec   string `json:"spec"`
+	Pick   int    `json:"pick"`
+	Commit int    `json:"commit,omitempty"`
+	What   string `json:"what"`
+}
+
+// CorruptImages alters a file system on the images of its disks, in place and in all copies.
+func CorruptImages(images []string, cfg CorruptConfig) (*Corrupted, error) {
+	var disks []blocktap.Disk
+	var set []interp.Disk
+	for _, image := range images {
+		disk, err := blocktap.OpenFile(image, blocktap.FileOptions{})
+		if err != nil {
+			return nil, err
+		}
+		defer disk.Close()
+		disks, set = append(disks, disk), append(set, disk)
+	}
+	whole, err := interp.NewSet(set...)
+	if err != nil {
+		return nil, err
+	}
+	out, c, err := cfg.corrupt(whole, false)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", strings.Join(images, " "), err)
+	}
+	for _, p := range c.Patches {
+		disk, off := interp.Locate(p.Off)
+		if _, err := disks[disk].WriteAt(p.Data, int64(off)); err != nil {
+			return nil, err
+		}
+	}
+	for _, d := range disks {
+		err = errors.Join(err, d.Flush())
+	}
+	return out, err
+}
+
+// CorruptLogs copies the logs of a guest's disks and alters one commit in the copies, among what its transaction
+// wrote.
+func CorruptLogs(ctx context.Context, disks []ReplayDisk, cfg CorruptConfig) (out *Corrupted, err error) {
+	if len(cfg.Out) != len(disks) {
+		return nil, fmt.Errorf("%d logs and %d names for new ones", len(disks), len(cfg.Out))
+	}
+	var tapes []*trace.Writer
+	for _, path := range cfg.Out {
+		w, err := trace.Create(path)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, w.Close()) }()
+		tapes = append(tapes, w)
+	}
+	trace.Together(tapes...)
+	commits := 0
+	err = EachTransaction(ctx, disks, cfg.FS, func(t *Transaction) error {
+		commits = max(commits, t.Commit)
+		requests := t.Requests
+		if t.Commit == cfg.Commit {
+			var c interp.Corruption
+			var err error
+			if out, c, err = cfg.corrupt(t.After, true); err != nil {
+				return fmt.Errorf("commit %d: %w", t.Commit, err)
+			}
+			if requests, err = t.Patched(c.Patches); err != nil {
+				return err
+			}
+			out.Commit = t.Commit
+		}
+		for i := range requests {
+			if err := tapes[requests[i].Disk].Log(&requests[i].Request); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil && out == nil {
+		err = fmt.Errorf("%s has %d commits, there is none with number %d", disks[0].Log, commits, cfg.Commit)
+	}
+	return out, err
+}
+
+// corrupt makes the alteration that is asked for, or one by chance.
+func (cfg CorruptConfig) corrupt(d interp.Disk, last bool) (*Corrupted, interp.Corruption, error) {
+	corrupter, err := detect.Corrupter(d, cfg.FS, last)
+	if err != nil {
+		return nil, interp.Corruption{}, err
+	}
+	if cfg.Spec != "" {
+		c, err := corrupter.Corrupt(cfg.Spec, cfg.Pick)
+		return &Corrupted{"corrupted", cfg.Spec, cfg.Pick, 0, c.What}, c, err
+	}
+	name, err := detect.Name(d, cfg.FS)
+	if err != nil {
+		return nil, interp.Corruption{}, err
+	}
+	const attempts = 10_000
+	rng := rand.New(rand.NewPCG(cfg.Seed, 0))
+	all := detect.Alterables(name)
+	for range attempts {
+		spec, pick := randomSpec(rng, all), rng.IntN(8)
+		c, err := corrupter.Corrupt(spec, pick)
+		if !errors.Is(err, interp.ErrNoPlace) {
+			return &Corrupted{"corrupted", spec, pick, 0, c.What}, c, err
+		}
+	}
+	return nil, interp.Corruption{}, interp.ErrNoPlace
+}
+
+func randomSpec(rng *rand.Rand, all []interp.Alterable) string {
+	a := all[rng.IntN(len(all))]
+	if n := rng.IntN(len(a.Fields) + len(a.Actions)); n < len(a.Fields) {
+		changes := Changes(a.Fields[n].Width)
+		return a.Object + "." + a.Fields[n].Name + changes[rng.IntN(len(changes))]
+	}
+	return a.Object + "!" + a.Actions[rng.IntN(len(a.Actions))]
+}
+
+// Changes lists ways to alter a number of a width in bytes: by little, by a sector, by its highest bit,
+// to nothing and to everything.
+func Changes(width int) []string {
+	list := []string{"+1", "-1", "=0", "=-1", fmt.Sprintf("^%#x", uint64(1)<<(8*width-1))}
+	if width >= 4 {
+		list = append(list, "+4096", "-4096", "+16384", "+1048576")
+	}
+	return list
+}

@@ -1,0 +1,71 @@
+package offline
+
+import (
+	"errors"
+
+	"fsward/blocktap"
+	"fsward/blocktap/overlay"
+	"fsward/blocktap/trace"
+	"fsward/interp"
+)
+
+// Overlays are the disks of a guest that begin as images do; what is written to them goes to temporary files, and
+// the images stay as they are.
+type Overlays struct {
+	*interp.Set                 // the disks as one address space
+	Disks       []blocktap.Disk // each of them
+	closers     closers
+}
+
+// OpenOverlays puts overlays over images, in their order.
+func OpenOverlays(images []string) (*Overlays, error) {
+	o := &Overlays{}
+	var disks []interp.Disk
+	for _, path := range images {
+		base, err := blocktap.OpenImage(path)
+		if err != nil {
+			return nil, errors.Join(err, o.Close())
+		}
+		o.closers.add(base)
+		disk, err := overlay.New(base)
+		if err != nil {
+			return nil, errors.Join(err, o.Close())
+		}
+		o.closers.add(disk)
+		o.Disks, disks = append(o.Disks, disk), append(disks, disk)
+	}
+	var err error
+	if o.Set, err = interp.NewSet(disks...); err != nil {
+		return nil, errors.Join(err, o.Close())
+	}
+	return o, nil
+}
+
+// Close releases the temporary files and the images.
+func (o *Overlays) Close() error { return o.closers.close() }
+
+// openRecorded opens what was recorded of some disks: overlays over their bases, and their logs in one order.
+func openRecorded(recorded []ReplayDisk) (*Overlays, *trace.Merged, error) {
+	var bases []string
+	for _, d := range recorded {
+		bases = append(bases, d.Base)
+	}
+	o, err := OpenOverlays(bases)
+	if err != nil {
+		return nil, nil, err
+	}
+	var tapes []*trace.Reader
+	for _, d := range recorded {
+		tape, err := trace.Open(d.Log)
+		if err != nil {
+			return nil, nil, errors.Join(err, o.Close())
+		}
+		o.closers.add(tape)
+		tapes = append(tapes, tape.Reader)
+	}
+	merged, err := trace.Merge(tapes...)
+	if err != nil {
+		return nil, nil, errors.Join(err, o.Close())
+	}
+	return o, merged, nil
+}

@@ -1,0 +1,154 @@
+package offline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"go.uber.org/zap"
+
+	"fsward/blocktap"
+	"fsward/blocktap/trace"
+	"fsward/change"
+	"fsward/hostd/guard"
+	"fsward/interp"
+)
+
+// ReplayConfig says what to replay.
+type ReplayConfig struct {
+	Disks []ReplayDisk // of one guest
+	FS    string
+	Rules guard.RulesConfig
+	// DataOrdered: the guest mounted ext3 with data=ordered.
+	DataOrdered bool
+	KeepGoing   bool // go on after a violation, the refused commit's writes taken as written
+	Sinks       []guard.Sink
+}
+
+// A ReplayDisk is a disk with what was written to it. Where there are several, their logs have to be of one
+// recording, which holds their order.
+type ReplayDisk struct {
+	Name string // "" for a disk that stands alone
+	Base string // image that the log starts from; plain, sparse, or compressed with zstd or gzip
+	Log  string // dm-log-writes log; may be compressed
+}
+
+// Replayed sums up a replay.
+type Replayed struct {
+	Kind      string `json:"event"` // "replayed"
+	Commits   uint64 `json:"commits"`
+	Violated  uint64 `json:"violated"`
+	Undecided uint64 `json:"undecided"`
+	Records   uint64 `json:"records"`
+	NS        int64  `json:"ns"` // the whole replay, nanoseconds
+}
+
+// Event counts: Replayed is a Sink.
+func (r *Replayed) Event(ev *guard.Event) {
+	if ev.Kind == guard.KindCommit {
+		r.Commits++
+		r.Records += uint64(ev.Records)
+	}
+	switch ev.Outcome {
+	case change.Violated:
+		r.Violated++
+	case change.Undecided:
+		r.Undecided++
+	}
+}
+
+// Outcome is that of the whole replay.
+func (r *Replayed) Outcome() change.Outcome {
+	switch {
+	case r.Violated > 0:
+		return change.Violated
+	case r.Undecided > 0:
+		return change.Undecided
+	default:
+		return change.Holds
+	}
+}
+
+// Replay feeds a log of writes through the same flow as a guest's, over a base that it does not change.
+func Replay(ctx context.Context, cfg ReplayConfig, log *zap.Logger) (*Replayed, error) {
+	rules, err := cfg.Rules.Load()
+	if err != nil {
+		return nil, err
+	}
+	disks, tape, err := openRecorded(cfg.Disks)
+	if err != nil {
+		return nil, err
+	}
+	defer disks.Close()
+	follower, err := guard.Follow(disks, cfg.FS, interp.Limits{}, func(i int) string { return cfg.Disks[i].Base })
+	if err != nil {
+		return nil, err
+	}
+	if cfg.DataOrdered {
+		follower.ExpectOrdered()
+	}
+	out := &Replayed{Kind: "replayed"}
+	var policy guard.Policy = guard.RefusePolicy{}
+	if cfg.KeepGoing {
+		policy = guard.LogPolicy{}
+	}
+	var names []string
+	for _, d := range cfg.Disks {
+		names = append(names, d.Name)
+	}
+	p := guard.NewPipeline(guard.PipelineConfig{Disks: disks.Disks, Names: names, Interpreter: follower, Rules: rules, Policy: policy,
+		Sinks: append([]guard.Sink{out}, cfg.Sinks...)}, log)
+	defer p.Close()
+	start := time.Now()
+	err = Feed(ctx, p.Devices, tape)
+	out.NS = time.Since(start).Nanoseconds()
+	return out, err
+}
+
+// closers are what is closed at the end, the last first.
+type closers []io.Closer
+
+func (c *closers) add(one io.Closer) { *c = append(*c, one) }
+
+func (c *closers) close() error {
+	var all error
+	for _, one := range slices.Backward(*c) {
+		all = errors.Join(all, one.Close())
+	}
+	return all
+}
+
+// Feed performs the requests of logs on the devices that they are of, until their end or until one is refused.
+func Feed(ctx context.Context, devices []*blocktap.Device, tape *trace.Merged) error {
+	for {
+		i, entry, err := tape.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		case ctx.Err() != nil:
+			return ctx.Err()
+		}
+		r, ok := entry.Request()
+		if !ok {
+			continue
+		}
+		if entry.Flags&trace.Flush != 0 && r.Op != blocktap.OpFlush {
+			if err := devices[i].Do(ctx, &blocktap.Request{Op: blocktap.OpFlush}); err != nil {
+				return err
+			}
+		}
+		switch err := devices[i].Do(ctx, &r); {
+		case errors.Is(err, blocktap.ErrRefused):
+			return nil
+		case errors.Is(err, blocktap.ErrRange):
+			return fmt.Errorf("log entry %d: %w: is it the right base?", entry.Index, err)
+		case err != nil:
+			return fmt.Errorf("log entry %d: %w", entry.Index, err)
+		}
+	}
+}

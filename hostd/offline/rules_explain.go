@@ -1,0 +1,65 @@
+package offline
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"fsward/hostd/guard"
+	"fsward/interp/detect"
+	"fsward/invariants"
+)
+
+// ExplainRule returns the plans of a rule: by its name ("btrfs/17"), or its number, which may be a rule of
+// several file systems. The rules are those of rulesDir, or if it is "" those built in.
+func ExplainRule(rule, rulesDir string) ([]invariants.Plan, error) {
+	var plans []invariants.Plan
+	for _, fs := range guard.FileSystems() {
+		if system, _, ok := strings.Cut(rule, "/"); ok && system != fs {
+			continue
+		}
+		files, err := guard.RuleFiles(rulesDir, fs)
+		if err != nil {
+			return nil, err
+		}
+		if files == nil {
+			continue
+		}
+		engine, err := invariants.NewCompiled(detect.Schema(fs), files, invariants.Options{})
+		if err != nil {
+			return nil, fmt.Errorf("rules of %s: %w", fs, err)
+		}
+		if found, err := engine.Explain(rule); err == nil {
+			plans = append(plans, found...)
+		}
+	}
+	if len(plans) == 0 {
+		return nil, fmt.Errorf("there is no rule %s: fsward rules list shows all", rule)
+	}
+	return plans, nil
+}
+
+// WritePlan writes how a clause of a rule is run, for people.
+func WritePlan(w io.Writer, p invariants.Plan) {
+	fmt.Fprintf(w, "%s at %s\n", p.Rule, p.Source)
+	if p.Reference != "" {
+		fmt.Fprintf(w, "  interpreted by the reference engine: %s\n\n", p.Reference)
+		return
+	}
+	trigger := p.Trigger
+	if trigger == "" {
+		trigger = "nothing: it runs for every commit"
+	}
+	fmt.Fprintf(w, "  started by  %s\n", trigger)
+	for i, s := range p.Steps {
+		indent := strings.Repeat("  ", s.Depth)
+		if s.Or {
+			fmt.Fprintf(w, "   %sor\n", indent)
+		}
+		fmt.Fprintf(w, "  %2d %s%s\n       %s%s (%s)\n", i+1, indent, s.Goal, indent, s.Access, s.Class)
+		if s.Warning != "" {
+			fmt.Fprintf(w, "       warning: %s\n", s.Warning)
+		}
+	}
+	fmt.Fprintln(w)
+}

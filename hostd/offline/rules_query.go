@@ -1,0 +1,305 @@
+package offline
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"fsward/blocktap"
+	"fsward/blocktap/overlay"
+	"fsward/blocktap/trace"
+	"fsward/change"
+	"fsward/hostd/guard"
+	"fsward/interp"
+	"fsward/interp/detect"
+	"fsward/invariants"
+)
+
+// QueryConfig says what is asked about, and under which bounds.
+type QueryConfig struct {
+	Targets []string // images, of the disks of one file system; or a log with "" or @GENERATION behind its name
+	Base    string   // the image that the log starts from; "": Targets are images
+	FS      string
+	Dir     string // rules whose helpers goals may use; "" for those built in
+	Steps   int64  // budget of a goal; 0 for that of rules
+	Limit   int    // answers of a goal
+}
+
+// A Querier answers goals about one transaction.
+type Querier struct {
+	prober *invariants.Prober
+	obs    interp.Observation
+	limit  int
+	Title  string // what is asked about: "btrfs generation 8, 412 records"
+}
+
+// Query opens the images of a file system or a commit of a log and calls ask, during which goals can be answered.
+func Query(ctx context.Context, cfg QueryConfig, ask func(*Querier) error) error {
+	if cfg.Base == "" {
+		disks, err := openImages(cfg.Targets)
+		if err != nil {
+			return err
+		}
+		defer disks.Close()
+		name, obs, err := detect.Image(disks, cfg.FS)
+		if err != nil {
+			return err
+		}
+		return cfg.ask(name, obs, ask)
+	}
+	if len(cfg.Targets) != 1 {
+		return fmt.Errorf("goals are asked about one log, %d were given", len(cfg.Targets))
+	}
+	log, commit, err := splitCommit(cfg.Targets[0])
+	if err != nil {
+		return err
+	}
+	if commit == 0 { // which is the last one, shows only at the end
+		if err := cfg.replay(ctx, log, func(_ string, obs interp.Observation) (bool, error) {
+			commit = obs.Generation
+			return false, nil
+		}); err != nil {
+			return err
+		}
+	}
+	found := false
+	err = cfg.replay(ctx, log, func(name string, obs interp.Observation) (bool, error) {
+		if obs.Generation != commit {
+			return false, nil
+		}
+		found = true
+		return true, cfg.ask(name, obs, ask)
+	})
+	if err == nil && !found {
+		err = fmt.Errorf("no commit %d in %s: fsward replay lists them", commit, log)
+	}
+	return err
+}
+
+// splitCommit reads LOG or LOG@GENERATION.
+func splitCommit(target string) (log string, commit uint64, err error) {
+	log, text, ok := strings.Cut(target, "@")
+	if !ok {
+		return target, 0, nil
+	}
+	if commit, err = strconv.ParseUint(text, 10, 64); err != nil || commit == 0 {
+		return "", 0, fmt.Errorf("%s: behind @ stands the generation of a commit, as fsward replay shows it", target)
+	}
+	return log, commit, nil
+}
+
+// replay shows each commit of a log to see, until that says that it has seen enough. Nothing is judged.
+func (cfg QueryConfig) replay(ctx context.Context, log string, see func(fs string, obs interp.Observation) (done bool, err error)) error {
+	base, err := blocktap.OpenImage(cfg.Base)
+	if err != nil {
+		return err
+	}
+	defer base.Close()
+	tape, err := trace.Open(log)
+	if err != nil {
+		return err
+	}
+	defer tape.Close()
+	disk, err := overlay.New(base)
+	if err != nil {
+		return err
+	}
+	defer disk.Close()
+	follower, err := detect.Follow(disk, cfg.FS)
+	if err != nil {
+		return fmt.Errorf("%s: %w", cfg.Base, err)
+	}
+	merged, err := trace.Merge(tape.Reader)
+	if err != nil {
+		return err
+	}
+	err = Feed(ctx, []*blocktap.Device{blocktap.NewDevice(disk, &onlooker{follower, see})}, merged)
+	if errors.Is(err, errSeen) {
+		return nil
+	}
+	return err
+}
+
+// errSeen ends a replay in which the wanted commit was seen.
+var errSeen = errors.New("the commit was found")
+
+// An onlooker is a hook that lets every write through and shows commits.
+type onlooker struct {
+	interp interp.Interpreter
+	see    func(fs string, obs interp.Observation) (done bool, err error)
+}
+
+func (o *onlooker) Handle(_ context.Context, r *blocktap.Request, do func() error) error {
+	obs := o.interp.Observe(guard.WriteOf(r))
+	if obs.Point == interp.CommitPoint {
+		done, err := o.see(o.interp.FS(), obs)
+		if err == nil && done {
+			err = errSeen
+		}
+		if err != nil {
+			o.interp.Settle(false)
+			return err
+		}
+	}
+	err := do()
+	o.interp.Settle(err == nil)
+	return err
+}
+
+func (cfg QueryConfig) ask(fs string, obs interp.Observation, ask func(*Querier) error) error {
+	switch {
+	case obs.Unknown != nil:
+		return obs.Unknown
+	case obs.Txn == nil:
+		return fmt.Errorf("the structure of this %s is not sound, so nothing can be asked about it: %s", fs, structureText(obs))
+	}
+	files, err := guard.RuleFiles(cfg.Dir, fs)
+	if err != nil {
+		return err
+	}
+	options := invariants.Options{}
+	if cfg.Steps > 0 {
+		options = invariants.Options{Steps: cfg.Steps, StepsPerRecord: 1}
+	}
+	prober, err := invariants.NewProber(obs.Txn.Schema, files, options)
+	if err != nil {
+		return err
+	}
+	return ask(&Querier{prober, obs, cfg.Limit, fmt.Sprintf("%s generation %d, %d records", fs, obs.Generation, len(obs.Txn.Records))})
+}
+
+func structureText(obs interp.Observation) string {
+	if len(obs.Violations) == 0 {
+		return "no reason is known"
+	}
+	v := obs.Violations[0]
+	return v.Rule + ": " + v.Doc + " " + v.Detail
+}
+
+// Ask answers a goal.
+func (q *Querier) Ask(ctx context.Context, goal string) (*invariants.Answers, error) {
+	return q.prober.Ask(ctx, q.obs.Txn, q.obs.View, goal, q.limit)
+}
+
+// Words lists what can stand in a goal, for completion: predicates, kinds, fields, words, sorted.
+func (q *Querier) Words() []string {
+	var words []string
+	for _, p := range q.prober.Predicates() {
+		name, _, _ := strings.Cut(p, "/")
+		if name != "" && name[0] >= 'a' && name[0] <= 'z' {
+			words = append(words, name)
+		}
+	}
+	s := q.obs.Txn.Schema
+	for _, k := range s.Kinds[1:] {
+		words = append(words, k.Name)
+	}
+	words = append(append(words, s.Fields...), s.Words...)
+	slices.Sort(words)
+	return slices.Compact(words)
+}
+
+// Complete completes the word that ends at pos of a line: with all that the words beginning so have in common.
+// choices are the words if there are several.
+func (q *Querier) Complete(line string, pos int) (newLine string, newPos int, choices []string) {
+	start := pos
+	for start > 0 && (line[start-1] == '_' || line[start-1] >= '0' && line[start-1] <= '9' || line[start-1] >= 'a' && line[start-1] <= 'z') {
+		start--
+	}
+	prefix := line[start:pos]
+	common := ""
+	for _, w := range q.Words() {
+		if prefix == "" || !strings.HasPrefix(w, prefix) {
+			continue
+		}
+		if len(choices) == 0 {
+			common = w
+		}
+		for !strings.HasPrefix(w, common) {
+			common = common[:len(common)-1]
+		}
+		choices = append(choices, w)
+	}
+	if len(choices) == 0 {
+		return line, pos, nil
+	}
+	return line[:start] + common + line[pos:], start + len(common), choices
+}
+
+// WriteAnswers writes answers as a table, or with asJSON one object a line.
+func WriteAnswers(w io.Writer, a *invariants.Answers, asJSON bool) error {
+	if asJSON {
+		return writeAnswerLines(w, a)
+	}
+	switch {
+	case len(a.Rows) == 0:
+		fmt.Fprintln(w, "no answers")
+		return nil
+	case len(a.Variables) == 0:
+		fmt.Fprintln(w, "yes")
+		return nil
+	}
+	width := make([]int, len(a.Variables))
+	for i, v := range a.Variables {
+		width[i] = len(v)
+		for _, row := range a.Rows {
+			width[i] = max(width[i], len(row[i].Text))
+		}
+	}
+	writeRow := func(cell func(i int) string) {
+		var b strings.Builder
+		for i := range a.Variables {
+			fmt.Fprintf(&b, "%-*s  ", width[i], cell(i))
+		}
+		fmt.Fprintln(w, strings.TrimRight(b.String(), " "))
+	}
+	writeRow(func(i int) string { return a.Variables[i] })
+	for _, row := range a.Rows {
+		writeRow(func(i int) string { return row[i].Text })
+	}
+	if a.More {
+		fmt.Fprintf(w, "and more: only the first %d answers are shown (--limit)\n", len(a.Rows))
+	}
+	return nil
+}
+
+func writeAnswerLines(w io.Writer, a *invariants.Answers) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	for _, row := range a.Rows {
+		object := map[string]any{}
+		for i, x := range row {
+			if x.Number {
+				object[a.Variables[i]] = json.Number(x.Text)
+			} else {
+				object[a.Variables[i]] = x.Text
+			}
+		}
+		if err := enc.Encode(object); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Fields lists the kinds of objects with their fields, for people who write goals.
+func (q *Querier) Fields(w io.Writer) { WriteSchema(w, q.obs.Txn.Schema) }
+
+// WriteSchema writes the kinds of objects of a file system with their fields.
+func WriteSchema(w io.Writer, s *change.Schema) {
+	for _, k := range s.Kinds[1:] {
+		fmt.Fprintf(w, "%-20s %s\n", k.Name, k.Doc)
+		var names []string
+		for _, f := range k.Fields {
+			names = append(names, s.FieldName(f))
+		}
+		if len(names) > 0 {
+			fmt.Fprintf(w, "%-20s   fields: %s\n", "", strings.Join(names, ", "))
+		}
+	}
+}

@@ -1,0 +1,148 @@
+package offline
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fsward/hostd/guard"
+	"fsward/interp/detect"
+	"fsward/invariants"
+	"fsward/invariants/facts"
+	"fsward/shareddata"
+)
+
+// The rules as the thesis prints them find in every shared transaction what SWI-Prolog finds, on each engine.
+func TestRunThesisRules(t *testing.T) {
+	t.Parallel()
+	paths, err := filepath.Glob(filepath.Join(shareddata.Path(t, "rules"), "*.pl.zst"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no transactions: %v", err)
+	}
+	for _, p := range paths {
+		name := strings.TrimSuffix(filepath.Base(p), ".pl.zst")
+		for _, engine := range guard.Engines {
+			t.Run(name+"/"+engine, func(t *testing.T) {
+				t.Parallel()
+				run, err := RunRules(context.Background(), RunConfig{Rules: []string{"../../invariants/testdata/thesis.pl"},
+					Facts: []string{p}, Engine: engine})
+				if err != nil {
+					t.Fatal(err)
+				}
+				var got []string
+				for _, v := range run.Violations {
+					got = append(got, fmt.Sprintf("%s\t%v\t%s", v.Rule, v.Tree, v.ID))
+				}
+				sort.Strings(got)
+				text, err := os.ReadFile(strings.TrimSuffix(p, ".pl.zst") + ".expected.tsv")
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := strings.Split(strings.TrimSpace(string(text)), "\n")
+				sort.Strings(want)
+				if d := cmp.Diff(want, got); d != "" || len(run.Undecided) > 0 {
+					t.Errorf("violations (-SWI-Prolog +%s):\n%s%v", engine, d, run.Undecided)
+				}
+			})
+		}
+	}
+}
+
+const casesDir = "../../invariants/testdata/cases"
+
+// Every shipped rule has a case that holds and one that is violated, and all cases pass on each engine.
+func TestCases(t *testing.T) {
+	t.Parallel()
+	results, err := TestRules(context.Background(), "", casesDir, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range results {
+		if !r.Passed {
+			t.Errorf("%s (%s): %v %s", r.File, r.Engine, r.Diff, r.Error)
+		}
+	}
+	rules, err := guard.RulesConfig{}.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fs := range guard.FileSystems() {
+		holds, violated := map[string]bool{}, map[string]bool{}
+		paths, err := filepath.Glob(filepath.Join(casesDir, fs, "*.pl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range paths {
+			c, err := facts.LoadCase(detect.Schema(fs), p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range c.Expect {
+				violated[e.Rule] = true
+			}
+			if len(c.Expect) == 0 {
+				for _, r := range c.Rules {
+					holds[r] = true
+				}
+			}
+		}
+		for _, r := range rules.List(fs) {
+			if name := bareName(r.Name); !holds[name] || !violated[name] {
+				t.Errorf("%s needs a case that holds (has %v) and one that is violated (has %v) in %s/%s", r.Name, holds[name], violated[name], casesDir, fs)
+			}
+		}
+	}
+}
+
+// Every violation of the cases can be explained, and the explanation begins with a change.
+func TestCasesExplained(t *testing.T) {
+	for _, fs := range guard.FileSystems() {
+		paths, err := filepath.Glob(filepath.Join(casesDir, fs, "*violated.pl"))
+		if err != nil || len(paths) == 0 {
+			t.Fatalf("no cases: %v", err)
+		}
+		files, err := invariants.Builtin(fs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rules, err := guard.RulesConfig{Why: true}.Load()
+		if err != nil {
+			t.Fatal(err)
+		}
+		prober, err := invariants.NewProber(detect.Schema(fs), files, invariants.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range paths {
+			c, err := facts.LoadCase(detect.Schema(fs), p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := rules.Check(context.Background(), c.Txn, c.View).Violations
+			for _, v := range found[:min(len(found), guard.MaxExplained)] {
+				record := false
+				for _, r := range v.Why {
+					record = record || r.Kind == "record"
+					if r.Kind == "unknown" {
+						t.Errorf("%s: %s %s: %s", p, v.Rule, v.ID, r.Goal)
+					}
+					if r.Kind != "record" {
+						continue
+					}
+					if a, err := prober.Ask(context.Background(), c.Txn, c.View, r.Goal, 1); err != nil || len(a.Rows) != 1 {
+						t.Errorf("%s: the reason %s does not hold: %v", p, r.Goal, err)
+					}
+				}
+				if !record {
+					t.Errorf("%s: %s %s has no record among its reasons: %v", p, v.Rule, v.ID, v.Why)
+				}
+			}
+		}
+	}
+}

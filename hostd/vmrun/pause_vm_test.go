@@ -1,0 +1,112 @@
+//go:build vmtest
+
+package vmrun
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/zap/zaptest"
+
+	"fsward/hostd/daemon"
+	"fsward/hostd/guard"
+	"fsward/hostd/guardtest"
+	"fsward/hostd/vm"
+	"fsward/interp/detect"
+)
+
+// A violation pauses a real guest: libvirt suspends it while its commit is held, and once the operator has
+// rejected the commit the guest goes on, with its file system read-only.
+func TestGuestIsPaused(t *testing.T) {
+	dir, err := os.MkdirTemp("", "fsward-pause-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	image := filepath.Join(dir, "ext3.img")
+	guardtest.Run(t, "truncate", "-s", "512M", image)
+	guestDir := guardtest.BuildGuest(t)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	defer cancel()
+
+	seen := &guardtest.Recorder{}
+	s, err := Open(ctx, Config{RunDir: filepath.Join(dir, "run"), Config: daemon.Config{Config: guard.Config{Disks: []guard.DiskSpec{{Name: "ext3", Path: image}}, FS: detect.Auto,
+		OnViolation: guard.OnPause, Simulate: true, Sinks: []guard.Sink{seen}}}}, zaptest.NewLogger(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	guest, err := s.Start(ctx, vm.Config{Name: "fsward-pause", Kernel: filepath.Join(guestDir, "vmlinuz"),
+		Initramfs: filepath.Join(guestDir, "initramfs.cpio.zst"), Cmdline: "fsward.btrfs=none fsward.ext3=ext3", Channel: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer guest.Close()
+	work := vm.NewWorkload(guest.Channel())
+	if err := work.Ready(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := work.Go(ctx, 1, ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Simulator("ext3").Arm("inode.links_count+1"); err != nil {
+		t.Fatal(err)
+	}
+	// The guest is suspended as that of somebody else is (fsward guard --domain): found by its name.
+	found, err := vm.Find(ctx, s.host.URI(), "fsward-pause", zaptest.NewLogger(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.guest.set(found)
+	rounds := make(chan error, 1)
+	go func() { rounds <- work.Go(ctx, 2, "") }()
+
+	holder, err := s.Holder("ext3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	guardtest.WaitHeld(t, holder)
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+		state, err := exec.Command("virsh", "--connect", s.host.URI(), "domstate", "fsward-pause").CombinedOutput()
+		if err != nil {
+			t.Fatalf("virsh domstate: %v %s", err, state)
+		}
+		if strings.TrimSpace(string(state)) == "paused" {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the guest is %q while its commit is held", state)
+		}
+	}
+	select {
+	case err := <-rounds:
+		t.Fatalf("the guest's rounds ended while its commit was held: %v", err)
+	case <-time.After(time.Second):
+	}
+	if err := holder.Release(false); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-rounds; err != nil {
+		t.Fatal(err)
+	}
+	if p := work.Progress("ext3"); !p.ReadOnly || p.Synced != 1 {
+		t.Errorf("after the rejection: %+v, want read-only after round 1", p)
+	}
+	if err := work.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := guest.Wait(ctx); err != nil {
+		t.Fatal(err)
+	}
+	guardtest.RecoverImage(t, "ext3", image)
+	guardtest.MustBeClean(t, "ext3", image)
+}
