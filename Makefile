@@ -19,7 +19,7 @@ setup: ## install what fsward needs: Debian packages, Go, Go modules
 
 build: ## build the fsward binary, and build/fswcalls for guests (after make setup)
 	go build -o fsward ./cmd/fsward
-	CGO_ENABLED=0 go build -trimpath -o build/fswcalls ./hostd/calls/fswcalls
+	CGO_ENABLED=0 go build -trimpath -o build/fswcalls ./hostd/daemon/fsynccheck/fswcalls
 
 # The guest's kernel: Debian's linux-image-$(KERNEL). Only the first has a guest in the folder that fsward looks in by default.
 KERNEL ?= cloud-amd64

@@ -4,7 +4,7 @@
 #
 # The kernel is Debian's stock linux-image-KERNEL, unpacked and not installed. If none is named it is the one that OUTDIR has, or
 # cloud-amd64; amd64 is the generic one of 6.1, and 6.12-cloud-amd64 and 6.12-amd64 are later ones. The initramfs holds
-# busybox, dash, btrfs, mkfs.btrfs, mke2fs, e2fsck and chrt with the libraries they need, fsload of dev/load, fswcalls of hostd/calls, fsagent of
+# busybox, dash, btrfs, mkfs.btrfs, mke2fs, e2fsck and chrt with the libraries they need, fsload of dev/load, fswcalls of hostd/daemon/fsynccheck, fsagent of
 # explore/agent, sync of coreutils (that of busybox does not report what syncfs returns), the modules listed below, the modules of
 # ramdisk and guest-kmod with rdcheck, rdioctl and ekcheck that try them, and the scripts of this folder. What is up to date is not made
 # again: each module, the programs of other file systems and the initramfs by itself.
@@ -177,7 +177,7 @@ libraries() {
 
 sync=$(command -v sync)
 (cd "$here" && CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o "$out/fsload" fsward/dev/load/fsload) || die "cannot build fsload"
-(cd "$here" && CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o "$out/fswcalls" fsward/hostd/calls/fswcalls) || die "cannot build fswcalls"
+(cd "$here" && CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o "$out/fswcalls" fsward/hostd/daemon/fsynccheck/fswcalls) || die "cannot build fswcalls"
 (cd "$here" && CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o "$out/rdcheck" fsward/dev/rdcheck) || die "cannot build rdcheck"
 (cd "$here" && CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o "$out/fsagent" fsward/explore/agent/fsagent) || die "cannot build fsagent"
 (cd "$here" && CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o "$out/ekcheck" fsward/dev/ekcheck) || die "cannot build ekcheck"

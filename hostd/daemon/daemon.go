@@ -7,7 +7,7 @@ import (
 
 	"go.uber.org/zap"
 
-	"fsward/hostd/calls"
+	"fsward/hostd/daemon/fsynccheck"
 	"fsward/hostd/guard"
 )
 
@@ -21,7 +21,7 @@ type Config struct {
 type Daemon struct {
 	*guard.Disks
 	sinks   []guard.Sink
-	diaries []*calls.Diary // of the disks in their order; nil unless Config.Calls
+	diaries []*fsynccheck.Diary // of the disks in their order; nil unless Config.Calls
 	log     *zap.Logger
 }
 
@@ -31,7 +31,7 @@ func Open(cfg Config, log *zap.Logger) (*Daemon, error) {
 	if cfg.Calls {
 		cfg.Disks = slices.Clone(cfg.Disks)
 		for i := range cfg.Disks {
-			diary := &calls.Diary{}
+			diary := &fsynccheck.Diary{}
 			cfg.Disks[i].Witness, d.diaries = diary, append(d.diaries, diary)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 
 	"libvirt.org/go/libvirtxml"
 
-	"fsward/hostd/calls"
+	"fsward/hostd/daemon/fsynccheck"
 )
 
 // place is what a domain's definition needs besides its Config.
@@ -60,7 +60,7 @@ func domainXML(c *Config, p *place) (string, error) {
 	for i, disk := range c.Disks {
 		d.Devices.Disks = append(d.Devices.Disks, diskXML(i, disk))
 	}
-	for _, port := range []struct{ socket, name string }{{p.channelSocket, channelName}, {p.agentSocket, agentName}, {c.Calls, calls.Port}} {
+	for _, port := range []struct{ socket, name string }{{p.channelSocket, channelName}, {p.agentSocket, agentName}, {c.Calls, fsynccheck.Port}} {
 		if port.socket != "" {
 			d.Devices.Channels = append(d.Devices.Channels, libvirtxml.DomainChannel{
 				Source: dial(port.socket),

@@ -1,4 +1,4 @@
-// Package calls holds the calls of a guest that promise durability (sync, syncfs, fsync, fdatasync, msync with MS_SYNC) against what
+// Package fsynccheck holds the calls of a guest that promise durability (sync, syncfs, fsync, fdatasync, msync with MS_SYNC) against what
 // a guarded disk did: a call that returned with success while what it had to make durable was neither flushed nor FUA came too early,
 // whichever of file system, block layer and hypervisor is to blame. No crash is needed to see that.
 //
@@ -6,7 +6,7 @@
 // and says which call ran when, and which writes its thread submitted meanwhile. On the host a Diary has when each write and each
 // flush was done on the disk itself. A Clock says how the two times compare, with bounds: what they do not decide is no finding. Start
 // reading at account.judge.
-package calls
+package fsynccheck
 
 import (
 	"fmt"

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"fsward/hostd/calls"
+	"fsward/hostd/daemon/fsynccheck"
 )
 
 // tracefs is where the kernel's tracing is controlled (Documentation/trace/ftrace.rst).
@@ -37,8 +37,8 @@ func begin() (*tracing, error) {
 	if err := os.Mkdir(t.dir, 0o700); err != nil {
 		return nil, err
 	}
-	for _, name := range calls.EventNames() {
-		t.off[name] = calls.Events[name]
+	for _, name := range fsynccheck.EventNames() {
+		t.off[name] = fsynccheck.Events[name]
 	}
 	err := errors.Join(t.set("trace_clock", "mono"), t.set("buffer_size_kb", "4096"), t.enable())
 	if err == nil {

@@ -1,5 +1,5 @@
 // Command fswcalls runs in a guest whose disks are guarded, and tells the guard over a virtio-serial port of the calls that promise
-// durability: see hostd/calls. It loads nothing into the kernel, reads its trace events, and needs root. Which device is which disk
+// durability: see hostd/daemon/fsynccheck. It loads nothing into the kernel, reads its trace events, and needs root. Which device is which disk
 // of the guard it tells by their serials, or as it is told: fswcalls vda=root vdb=data.
 package main
 
@@ -22,7 +22,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"fsward/explore/agent/virtioport"
-	"fsward/hostd/calls"
+	"fsward/hostd/daemon/fsynccheck"
 )
 
 func main() {
@@ -48,7 +48,7 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	path, err := virtioport.Find(calls.Port)
+	path, err := virtioport.Find(fsynccheck.Port)
 	if err != nil {
 		return fmt.Errorf("%w: see fsward guard --calls", err)
 	}
@@ -61,7 +61,7 @@ func run(args []string) error {
 		return err
 	}
 	t := &teller{port: bufio.NewWriterSize(port, 64<<10)}
-	t.say("fswcalls %d", calls.Version)
+	t.say("fswcalls %d", fsynccheck.Version)
 	for dev, name := range disks {
 		t.say("disk %s %s", dev, name)
 	}
@@ -152,7 +152,7 @@ const pause = 100 * time.Millisecond
 
 // follow reads what the kernel traces and tells of calls that have returned, until ctx ends.
 func (t *teller) follow(ctx context.Context, tracing *tracing, disks map[string]string) error {
-	tracer := calls.Tracer{Watched: func(dev string) bool { return disks[dev] != "" }, Devices: devicesOf}
+	tracer := fsynccheck.Tracer{Watched: func(dev string) bool { return disks[dev] != "" }, Devices: devicesOf}
 	var rest []byte // the beginning of a line
 	buf := make([]byte, 64<<10)
 	for ctx.Err() == nil {

@@ -7,7 +7,7 @@ import (
 
 	"fsward/blocktap/nbd"
 	"fsward/change"
-	"fsward/hostd/calls"
+	"fsward/hostd/daemon/fsynccheck"
 	"fsward/hostd/guard"
 	"fsward/interp/btrfs"
 )
@@ -23,12 +23,12 @@ func (d *Daemon) ServeCalls(ctx context.Context, path string) error {
 }
 
 func (d *Daemon) ServeCallsOn(ctx context.Context, l net.Listener) error {
-	host := calls.Host{Log: d.log, Ended: d.callsEnded}
+	host := fsynccheck.Host{Log: d.log, Ended: d.callsEnded}
 	early := make(map[earlyKind]uint64)
-	host.Told = func(e *calls.Early) { d.tooEarly(e, early) }
+	host.Told = func(e *fsynccheck.Early) { d.tooEarly(e, early) }
 	for i, name := range d.Names() {
 		fs := func() string { return d.FS(name) }
-		host.Disks = append(host.Disks, calls.Disk{Name: name, Diary: d.diaries[i], FS: fs,
+		host.Disks = append(host.Disks, fsynccheck.Disk{Name: name, Diary: d.diaries[i], FS: fs,
 			Spare: func(off, n uint64) bool { return fs() == "btrfs" && btrfs.IsSuperCopy(off, n) }})
 	}
 	return host.Serve(ctx, l)
@@ -37,7 +37,7 @@ func (d *Daemon) ServeCallsOn(ctx context.Context, l net.Listener) error {
 type earlyKind struct{ disk, call string }
 
 // tooEarly reports a call that came too early. Where a stack loses flushes, all do: after some, those whose number is a power of two.
-func (d *Daemon) tooEarly(e *calls.Early, count map[earlyKind]uint64) {
+func (d *Daemon) tooEarly(e *fsynccheck.Early, count map[earlyKind]uint64) {
 	kind := earlyKind{e.Disk, e.Call.Name}
 	count[kind]++
 	if n := count[kind]; n > 8 && n&(n-1) != 0 {
@@ -49,7 +49,7 @@ func (d *Daemon) tooEarly(e *calls.Early, count map[earlyKind]uint64) {
 }
 
 // callsEnded reports what there was of a guest's calls.
-func (d *Daemon) callsEnded(s calls.Sum) {
+func (d *Daemon) callsEnded(s fsynccheck.Sum) {
 	note := fmt.Sprintf("calls of the guest: %d held against the disks, %d of them came too early", s.Judged, s.Early)
 	if s.Open > 0 {
 		note += fmt.Sprintf("; of %d it is not known", s.Open)
