@@ -1,5 +1,5 @@
-% The superblock says that the tree of free space is not valid: mounted without it, it is not kept. It is made anew
-% when it is wanted again.
+% The superblock says that the free space tree is not valid: mounted without it, it is not kept.
+% It is made anew when it is wanted again.
 rule(76).
 rule(77).
 rule(78).

@@ -1,5 +1,5 @@
-% btrfs check --repair, which leaves the tree of UUIDs behind, changes extents and makes the tree of free space anew
-% at its end.
+% btrfs check --repair, which leaves the UUID tree behind, changes extents and makes the free
+% space tree anew at its end.
 rule(76).
 rule(77).
 rule(78).

@@ -1,5 +1,5 @@
-% A log has parts of inodes, some of them without the rest; what must hold of it is said by the rules 91 to 96. A file
-% without a name is synced.
+% A log has parts of inodes, some of them without the rest; what must hold of it is said by the
+% rules 91 to 96. A file without a name is synced.
 rule(11).
 rule(12).
 rule(13).
@@ -119,8 +119,8 @@ change(-6,k(260,dir_item,763318075),name,'c',null).
 object(-6,k(263,inode_ref,a(260,15))).
 state(-6,k(263,inode_ref,a(260,15)),name,'c').
 
-% Data of a directory, a pipe with data, a link with none, a file whose descriptor is not logged; two extents that
-% overlap.
+% Data of a directory, a pipe with data, a link with none, a file whose descriptor is not logged;
+% two extents that overlap.
 change(-6,k(261,extent_data,0),object,null,present).
 change(-6,k(261,extent_data,0),type,null,data).
 change(-6,k(261,extent_data,0),nbytes,null,4096).

@@ -1,4 +1,5 @@
-% A block gets a reference of a tree that is not there, and of one that is there and does not lead to the block.
+% A block gets a reference of a tree that is not there, and of one that is there and does not lead
+% to the block.
 rule(1).
 change(2,k(65536,tree_block_ref,300),object,null,present).
 change(2,k(65536,tree_block_ref,300),root,null,300).
@@ -13,7 +14,7 @@ state(1,k(301,root_item,0),refs,1).
 expect(1, 2, k(65536,tree_block_ref,300)).
 expect(1, 2, k(81920,tree_block_ref,301)).
 
-% The tree of roots and the chunk tree do not lead to a block either.
+% The root tree and the chunk tree do not lead to a block either.
 change(2,k(98304,tree_block_ref,1),object,null,present).
 change(2,k(98304,tree_block_ref,1),root,null,1).
 object(2,k(98304,tree_block_ref,1)).

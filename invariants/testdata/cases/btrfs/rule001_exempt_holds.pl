@@ -1,4 +1,5 @@
-% A tree that is being dropped gets references, as balance moves its blocks: it does not lead to them by name.
+% A tree that is being dropped gets references, as balance moves its blocks: it does not lead to
+% them by name.
 rule(1).
 change(2,k(65536,tree_block_ref,300),object,null,present).
 change(2,k(65536,tree_block_ref,300),root,null,300).
@@ -15,8 +16,8 @@ state(2,k(81920,tree_block_ref,301),root,301).
 change(1,k(301,root_item,0),object,present,null).
 change(1,k(301,root_item,0),refs,0,null).
 
-% The tree of roots and the chunk tree have no root item, the superblock leads to them; that of balance has one for
-% each tree that it works on, under the number of that tree.
+% The root tree and the chunk tree have no root item, the superblock leads to them; that of
+% balance has one for each tree that it works on, under the number of that tree.
 change(2,k(98304,tree_block_ref,1),object,null,present).
 change(2,k(98304,tree_block_ref,1),root,null,1).
 object(2,k(98304,tree_block_ref,1)).

@@ -1,4 +1,5 @@
-% Trees that are no subvolumes have refs and no names: the tree of UUIDs is made, and the tree of balance.
+% Trees that are no subvolumes have refs and no names: the UUID tree is made, and the relocation
+% tree.
 rule(2).
 change(1,k(9,root_item,0),object,null,present).
 change(1,k(9,root_item,0),refs,null,1).

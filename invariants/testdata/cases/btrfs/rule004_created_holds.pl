@@ -45,7 +45,7 @@ state(5,k(256,dir_item,3427024844),type,s_ifdir).
 state(5,k(256,dir_item,3427024844),name,'a').
 state(5,k(256,dir_item,3427024844),link,k(300,root_item,97)).
 
-% The entry 'default' of the tree of roots leads to a subvolume, and no root_ref belongs to it.
+% The entry 'default' of the root tree leads to a subvolume, and no root_ref belongs to it.
 change(1,k(6,dir_item,2378154706),object,null,present).
 change(1,k(6,dir_item,2378154706),location,null,k(300,root_item,-1)).
 change(1,k(6,dir_item,2378154706),type,null,s_ifdir).

@@ -1,4 +1,5 @@
-% A subvolume is deleted: its names go and refs becomes 0. Of another, dropped before, the root item goes.
+% A subvolume is deleted: its names go and refs becomes 0. Of another, dropped before, the root
+% item goes.
 rule(4).
 change(1,k(300,root_item,0),object,present,present).
 change(1,k(300,root_item,0),refs,1,0).

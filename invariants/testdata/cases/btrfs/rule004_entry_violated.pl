@@ -1,4 +1,5 @@
-% The entry of a subvolume by index gets another name; that of a file in the same directory is written again.
+% The entry of a subvolume by index gets another name; that of a file in the same directory is
+% written again.
 rule(4).
 object(1,k(300,root_item,0)).
 state(1,k(300,root_item,0),refs,1).
@@ -47,7 +48,8 @@ change(5,k(257,dir_item,3427024844),location,k(301,root_item,-1),null).
 change(5,k(257,dir_item,3427024844),link,k(301,root_item,97),null).
 expect(4, 1, k(5,root_ref,301)).
 
-% An entry of the first that has another directory, as a snapshot takes along, goes; and that of a file.
+% An entry of the first that has another directory, as a snapshot takes along, goes; and that of a
+% file.
 change(5,k(258,dir_item,3427024844),object,present,null).
 change(5,k(258,dir_item,3427024844),location,k(302,root_item,-1),null).
 object(1,k(5,root_ref,302)).
@@ -98,8 +100,8 @@ state(5,k(261,dir_item,3742682168),type,s_ifdir).
 change(5,k(261,dir_item,3427024844),object,present,null).
 change(5,k(261,dir_item,3427024844),location,k(304,root_item,-1),null).
 
-% Two entries are added that are those of a subvolume: under its index, and under the hash of its name. Others are
-% not.
+% Two entries are added that are those of a subvolume: under its index, and under the hash of its
+% name. Others are not.
 object(1,k(305,root_item,0)).
 state(1,k(305,root_item,0),refs,1).
 object(1,k(5,root_ref,305)).

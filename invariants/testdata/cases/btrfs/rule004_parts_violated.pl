@@ -1,4 +1,5 @@
-% Each part in which the records of a subvolume's name can disagree. Each reference is written in this commit.
+% Each part in which the records of a subvolume's name can disagree. Each reference is written in
+% this commit.
 rule(4).
 
 % The directory, in the reference itself.

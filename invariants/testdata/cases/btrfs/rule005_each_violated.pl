@@ -1,4 +1,5 @@
-% A file extent becomes longer than its extent, and another one begins to lead to an extent of another length.
+% A file extent becomes longer than its extent, and another one begins to lead to an extent of
+% another length.
 rule(5).
 change(5,k(257,extent_data,0),object,present,present).
 change(5,k(257,extent_data,0),disk_num_bytes,4096,8192).

@@ -1,4 +1,5 @@
-% The extent before one that is added reaches into it, with a back reference of its own between them; another one reaches into the next, over its back reference.
+% The extent before one that is added reaches into it, with a back reference of its own between
+% them; another one reaches into the next, over its back reference.
 rule(6).
 object(2,k(131072,extent_item,16384)).
 object(2,k(131072,shared_data_ref,99)).

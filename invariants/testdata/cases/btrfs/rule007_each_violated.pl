@@ -57,7 +57,7 @@ state(5,k(260,extent_data,4096),backref,k(262144,extent_data_ref,99)).
 state(5,k(260,extent_data,4096),leaf,32768).
 expect(7, 2, k(262144,extent_data_ref,99)).
 
-% The tree of roots has one use of it more than the count says.
+% The root tree has one use of it more than the count says.
 change(2,k(327680,extent_data_ref,99),object,present,present).
 change(2,k(327680,extent_data_ref,99),count,3,1).
 object(2,k(327680,extent_data_ref,99)).

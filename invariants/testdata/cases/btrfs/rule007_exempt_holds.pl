@@ -1,5 +1,5 @@
-% A snapshot that lets go of a leaf leaves two references: the count grows without a change to the file extents, and
-% fits them.
+% A snapshot that lets go of a leaf leaves two references: the count grows without a change to the
+% file extents, and fits them.
 rule(7).
 object(1,k(5,root_item,0)).
 state(1,k(5,root_item,0),refs,1).
@@ -53,7 +53,8 @@ object(5,k(258,extent_data,8192)).
 state(5,k(258,extent_data,8192),backref,k(131072,extent_data_ref,99)).
 state(5,k(258,extent_data,8192),leaf,32768).
 
-% A file extent comes with a leaf that counts as a whole: it has a reference of that leaf and none of the file.
+% A file extent comes with a leaf that has FULL_BACKREF: it has a reference of that leaf and none
+% of the file.
 object(2,k(49152,metadata_item,0)).
 state(2,k(49152,metadata_item,0),f(flags,full_backref),1).
 change(5,k(259,extent_data,0),object,null,present).
@@ -131,7 +132,7 @@ state(2,k(393216,extent_data_ref,98),root,301).
 state(2,k(393216,extent_data_ref,98),objectid,257).
 state(2,k(393216,extent_data_ref,98),offset,0).
 
-% The reference of a file goes as the leaf begins to count as a whole.
+% The reference of a file goes as the leaf gets FULL_BACKREF.
 change(2,k(458752,extent_data_ref,99),object,present,null).
 change(2,k(458752,extent_data_ref,99),root,5,null).
 change(2,k(458752,extent_data_ref,99),objectid,262,null).
@@ -156,7 +157,8 @@ object(5,k(263,extent_data,268427263)).
 state(5,k(263,extent_data,268427263),backref,k(524288,extent_data_ref,99)).
 state(5,k(263,extent_data,268427263),leaf,32768).
 
-% A reference of the tree of roots, for its cache of free space; of that tree nothing tells that it is in use.
+% A reference of the root tree, for its cache of free space; of that tree nothing tells that it is
+% in use.
 change(2,k(589824,extent_data_ref,99),object,present,present).
 change(2,k(589824,extent_data_ref,99),count,1,2).
 object(2,k(589824,extent_data_ref,99)).

@@ -1,4 +1,4 @@
-% The same while the tree of balance is in use.
+% The same while the relocation tree is in use.
 rule(8).
 change(2,k(1048576,shared_data_ref,65536),object,present,null).
 object(2,k(65536,metadata_item,0)).

@@ -1,4 +1,4 @@
-% Without skinny metadata an extent_item as long as a block says that the leaf counts as a whole.
+% Without skinny metadata an extent_item as long as a block says that the leaf has FULL_BACKREF.
 rule(8).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),nodesize,4096).

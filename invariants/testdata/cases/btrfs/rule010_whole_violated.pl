@@ -1,4 +1,5 @@
-% The file extent that comes with the reference is in a leaf that counts as a whole: what it uses counts for the leaf.
+% The file extent that comes with the reference is in a leaf that has FULL_BACKREF: what it uses
+% counts for the leaf.
 rule(10).
 object(2,k(32768,metadata_item,0)).
 state(2,k(32768,metadata_item,0),f(flags,full_backref),1).
@@ -16,7 +17,7 @@ state(5,k(257,extent_data,0),backref,k(65536,extent_data_ref,99)).
 state(5,k(257,extent_data,0),leaf,32768).
 expect(10, 2, k(65536,extent_data_ref,99)).
 
-% The same in a leaf that does not.
+% The same in a leaf without FULL_BACKREF.
 object(2,k(49152,metadata_item,0)).
 state(2,k(49152,metadata_item,0),f(flags,full_backref),0).
 change(2,k(131072,extent_data_ref,99),object,null,present).

@@ -1,4 +1,5 @@
-% A file is renamed: one name goes, another comes. A name moves from an inode_ref to an inode_extref.
+% A file is renamed: one name goes, another comes. A name moves from an inode_ref to an
+% inode_extref.
 rule(14).
 object(5,k(257,inode_item,0)).
 state(5,k(257,inode_item,0),nlink,1).

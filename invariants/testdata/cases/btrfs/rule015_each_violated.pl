@@ -56,7 +56,8 @@ change(5,k(261,dir_index,8),name_len,3,null).
 expect(15, 5, k(260,inode_item,0)).
 expect(15, 5, k(261,inode_item,0)).
 
-% The nbytes of a directory is not 0: that of a subdirectory, and of a root directory that mkfs did not make.
+% The nbytes of a directory is not 0: that of a subdirectory, and of a root directory that mkfs
+% did not make.
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),nodesize,16384).
 change(5,k(262,inode_item,0),object,present,present).

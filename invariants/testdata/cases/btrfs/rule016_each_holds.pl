@@ -49,8 +49,8 @@ state(5,k(256,dir_index,8),transid,9).
 state(5,k(256,dir_index,8),type,s_ifdir).
 state(5,k(256,dir_index,8),location,k(262,inode_item,0)).
 
-% What an extended attribute has as its location and type means nothing. That a name outlives its inode is said by
-% rule 12.
+% What an extended attribute has as its location and type means nothing. That a name outlives its
+% inode is said by rule 12.
 change(5,k(257,xattr_item,9),object,null,present).
 change(5,k(257,xattr_item,9),location,null,k(257,inode_item,0)).
 change(5,k(257,xattr_item,9),type,null,s_ifdir).

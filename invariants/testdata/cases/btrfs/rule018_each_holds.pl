@@ -1,4 +1,5 @@
-% A name moves from an inode_ref to an inode_extref. A file is renamed to the same name and gets another index.
+% A name moves from an inode_ref to an inode_extref. A file is renamed to the same name and gets
+% another index.
 rule(18).
 change(5,k(257,inode_ref,a(256,2)),object,present,null).
 change(5,k(257,inode_ref,a(256,2)),name,'a',null).

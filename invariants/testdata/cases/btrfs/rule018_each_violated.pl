@@ -1,5 +1,5 @@
-% Each record of a name is removed alone: the dir_index, while the inode has its name in an inode_ref or an
-% inode_extref,
+% Each record of a name is removed alone: the dir_index, while the inode has its name in an
+% inode_ref or an inode_extref,
 rule(18).
 object(5,k(257,inode_ref,a(256,2))).
 state(5,k(257,inode_ref,a(256,2)),name,'a').

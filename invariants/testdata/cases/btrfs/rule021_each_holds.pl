@@ -21,7 +21,8 @@ state(5,k(257,extent_data,0),num_bytes,8192).
 object(7,k(-10,extent_csum,65536)).
 state(7,k(-10,extent_csum,65536),nsums,2).
 
-% A file becomes one without checksums, and has none; another one becomes one with checksums, and has some.
+% A file becomes one without checksums, and has none; another one becomes one with checksums, and
+% has some.
 change(5,k(258,inode_item,0),object,present,present).
 change(5,k(258,inode_item,0),f(flags,nodatasum),0,1).
 object(5,k(258,inode_item,0)).

@@ -1,4 +1,5 @@
-% What is allocated and not written has no checksum; what lies before and behind it in the extent has.
+% What is allocated and not written has no checksum; what lies before and behind it in the extent
+% has.
 rule(21).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),generation,9).

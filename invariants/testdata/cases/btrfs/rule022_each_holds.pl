@@ -69,7 +69,7 @@ object(2,k(196608,extent_data_ref,99)).
 state(2,k(196608,extent_data_ref,99),root,5).
 state(2,k(196608,extent_data_ref,99),objectid,257).
 
-% An extent that was there, and an extent of the tree of roots (a cache of free space), get checksums.
+% An extent that was there, and an extent of the root tree (a cache of free space), get checksums.
 change(7,k(-10,extent_csum,262144),object,null,present).
 change(7,k(-10,extent_csum,262144),nsums,null,1).
 object(7,k(-10,extent_csum,262144)).

@@ -55,8 +55,8 @@ state(-6,k(259,extent_data,0),compression,0).
 state(-6,k(259,extent_data,0),extent_offset,0).
 state(-6,k(259,extent_data,0),num_bytes,4096).
 
-% A file without checksums becomes one with: what was preallocated has none, what was written has them. A log does the
-% same.
+% A file without checksums becomes one with: what was preallocated has none, what was written has
+% them. A log does the same.
 change(5,k(260,inode_item,0),object,present,present).
 change(5,k(260,inode_item,0),f(flags,nodatasum),1,0).
 object(5,k(260,inode_item,0)).

@@ -1,4 +1,5 @@
-% A checksum item loses the sums of an extent that goes. The one before it keeps its own, and those behind it, and before it, of a file without checksums, have none.
+% A checksum item loses the sums of an extent that goes. The one before it keeps its own, and
+% those behind it, and before it, of a file without checksums, have none.
 rule(23).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),generation,9).

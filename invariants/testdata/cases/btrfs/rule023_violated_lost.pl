@@ -1,4 +1,5 @@
-% A checksum item loses four sums: the first two are of an extent that stays, and that begins before them.
+% A checksum item loses four sums: the first two are of an extent that stays, and that begins
+% before them.
 rule(23).
 change(7,k(-10,extent_csum,65536),nsums,6,2).
 object(7,k(-10,extent_csum,65536)).

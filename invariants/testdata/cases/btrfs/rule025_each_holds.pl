@@ -56,8 +56,8 @@ change(5,k(262,inode_item,0),size,4096,12288).
 change(5,k(262,extent_data,8192),object,null,present).
 change(5,k(262,extent_data,0),object,present,null).
 
-% Space is preallocated behind the end of a file, of which a part has long been missing; what comes behind the end is
-% no part of it.
+% Space is preallocated behind the end of a file, of which a part has long been missing; what
+% comes behind the end is no part of it.
 object(5,k(263,inode_item,0)).
 state(5,k(263,inode_item,0),f(mode,s_ifmt),s_ifreg).
 state(5,k(263,inode_item,0),nlink,1).

@@ -34,7 +34,8 @@ change(4,k(1,dev_extent,2097152),object,present,null).
 change(4,k(1,dev_extent,2097152),length,8192,null).
 change(4,k(1,dev_extent,2097152),chunk_offset,131072,null).
 
-% Two copies on one device; RAID0 over two, each with half of the chunk; RAID10 over four, each with half.
+% Two copies on one device; RAID0 over two, each with half of the chunk; RAID10 over four, each
+% with half.
 object(3,k(256,chunk_item,196608)).
 state(3,k(256,chunk_item,196608),length,8192).
 state(3,k(256,chunk_item,196608),type,33).
@@ -130,8 +131,8 @@ object(4,k(1,dev_extent,7340032)).
 state(4,k(1,dev_extent,7340032),length,8192).
 state(4,k(1,dev_extent,7340032),chunk_offset,393216).
 
-% A chunk that becomes single keeps one device extent, which its first stripe now has; so does a chunk that is
-% replaced by another one.
+% A chunk that becomes single keeps one device extent, which its first stripe now has; so does a
+% chunk that is replaced by another one.
 object(3,k(256,chunk_item,458752)).
 state(3,k(256,chunk_item,458752),length,8192).
 state(3,k(256,chunk_item,458752),type,1).

@@ -1,4 +1,5 @@
-% A stripe comes without a device extent, with one that is for another chunk, and with one that is too short.
+% A stripe comes without a device extent, with one that is for another chunk, and with one that is
+% too short.
 rule(42).
 object(3,k(256,chunk_item,65536)).
 state(3,k(256,chunk_item,65536),length,8192).
@@ -43,8 +44,8 @@ expect(42, 3, k(256,chunk_stripe,a(65536,0))).
 expect(42, 3, k(256,chunk_stripe,a(131072,0))).
 expect(42, 3, k(256,chunk_stripe,a(196608,0))).
 
-% A device extent comes to which the stripe of its chunk does not lead: on another device, at another place; to no
-% chunk.
+% A device extent comes to which the stripe of its chunk does not lead: on another device, at
+% another place; to no chunk.
 object(3,k(256,chunk_item,262144)).
 state(3,k(256,chunk_item,262144),length,8192).
 state(3,k(256,chunk_item,262144),type,1).
@@ -185,7 +186,8 @@ state(4,k(2,dev_extent,17825792),length,8192).
 state(4,k(2,dev_extent,17825792),chunk_offset,983040).
 expect(42, 4, k(1,dev_extent,16777216)).
 
-% RAID0 over two devices, with stripes as long as the chunk; RAID10 over four with stripes as long as a fourth.
+% RAID0 over two devices, with stripes as long as the chunk; RAID10 over four with stripes as long
+% as a fourth.
 object(3,k(256,chunk_item,655360)).
 state(3,k(256,chunk_item,655360),length,8192).
 state(3,k(256,chunk_item,655360),type,9).

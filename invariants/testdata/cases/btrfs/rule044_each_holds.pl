@@ -1,4 +1,5 @@
-% Three device extents that touch, the second of them new. Those of another device lie at the same places.
+% Three device extents that touch, the second of them new. Those of another device lie at the same
+% places.
 rule(44).
 object(3,k(1,dev_item,1)).
 state(3,k(1,dev_item,1),total_bytes,1073741824).

@@ -1,4 +1,5 @@
-% The first superblock of the commit is that of a device that has no dev_item yet: the target of a replacement.
+% The first superblock of the commit is that of a device that has no dev_item yet: the target of a
+% replacement.
 rule(46).
 change(0,k(0,super_block,0),devid,1,0).
 change(0,k(0,super_block,0),f(dev_item,bytes_used),8192,4096).

@@ -1,4 +1,5 @@
-% Extents at the end of their chunks: of metadata, of the system, of data. A block group has flags, too.
+% Extents at the end of their chunks: of metadata, of the system, of data. A block group has
+% flags, too.
 rule(49).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),nodesize,16384).

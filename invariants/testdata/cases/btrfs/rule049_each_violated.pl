@@ -1,4 +1,5 @@
-% Data reaches beyond its chunk. Metadata lies in a chunk of data, although there is one for it behind.
+% Data reaches beyond its chunk. Metadata lies in a chunk of data, although there is one for it
+% behind.
 rule(49).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),nodesize,16384).

@@ -1,4 +1,5 @@
-% A file is made that is not protected; of another, the protection is given up (a crash came before it was complete).
+% A file is made that is not protected; of another, the protection is given up (a crash came
+% before it was complete).
 rule(53).
 change(5,k(257,inode_item,0),object,null,present).
 change(5,k(257,inode_item,0),flags,null,0).

@@ -1,5 +1,5 @@
-% A subvolume is being dropped, and its root directory goes; another one is gone, of which the root item is written
-% last.
+% A subvolume is being dropped, and its root directory goes; another one is gone, of which the
+% root item is written last.
 rule(56).
 object(1,k(300,root_item,0)).
 state(1,k(300,root_item,0),refs,0).

@@ -1,4 +1,4 @@
-% A file of the tree of roots is a directory, and others can be read, or written, by others.
+% A file of the root tree is a directory, and others can be read, or written, by others.
 rule(60).
 change(1,k(256,inode_item,0),object,null,present).
 change(1,k(256,inode_item,0),f(mode,s_ifmt),null,s_ifdir).

@@ -1,4 +1,5 @@
-% A new group of a snapshot uses nothing alone, and another one all that it uses. Linux lets counts go below zero.
+% A new group of a snapshot uses nothing alone, and another one all that it uses. Linux lets
+% counts go below zero.
 rule(64).
 object(8,k(0,qgroup_status,0)).
 state(8,k(0,qgroup_status,0),f(flags,on),1).

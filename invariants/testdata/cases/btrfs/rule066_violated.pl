@@ -1,4 +1,4 @@
-% A tree of files gets a cache of inode numbers.
+% A file tree gets a cache of inode numbers.
 rule(66).
 change(5,k(-12,inode_item,0),object,null,present).
 object(5,k(-12,inode_item,0)).

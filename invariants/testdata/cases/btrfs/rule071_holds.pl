@@ -1,4 +1,4 @@
-% The leaf counts as a whole, and has a reference.
+% The leaf has FULL_BACKREF, and has a reference.
 rule(71).
 change(5,k(257,extent_data,0),backref,null,k(65536,extent_data_ref,99)).
 object(5,k(257,extent_data,0)).

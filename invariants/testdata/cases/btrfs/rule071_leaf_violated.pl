@@ -1,4 +1,4 @@
-% The leaf of a file extent counts as a whole, and the extent has no reference of it.
+% The leaf of a file extent has FULL_BACKREF, and the extent has no reference of it.
 rule(71).
 object(2,k(32768,metadata_item,0)).
 state(2,k(32768,metadata_item,0),f(flags,full_backref),1).

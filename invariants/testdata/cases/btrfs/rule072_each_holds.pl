@@ -1,4 +1,5 @@
-% An extent is freed with its checksums; another gives way to one that covers the same; a metadata block goes.
+% An extent is freed with its checksums; another gives way to one that covers the same; a metadata
+% block goes.
 rule(72).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),generation,7).

@@ -1,5 +1,5 @@
-% The free space of a block group is forgotten; a block group comes without; free space comes of none, and of another
-% length.
+% The free space of a block group is forgotten; a block group comes without; free space comes of
+% none, and of another length.
 rule(76).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),generation,7).

@@ -1,4 +1,5 @@
-% A block group begins to have bitmaps, and another one extents; a sector of each comes into use, or is free again.
+% A block group begins to have bitmaps, and another one extents; a sector of each comes into use,
+% or is free again.
 rule(78).
 rule(79).
 object(0,k(0,super_block,0)).

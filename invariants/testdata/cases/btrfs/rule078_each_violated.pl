@@ -15,7 +15,8 @@ object(10,k(65536,free_space_info,65536)).
 state(10,k(65536,free_space_info,65536),flags,0).
 state(10,k(65536,free_space_info,65536),extent_count,1).
 
-% A free extent comes, another one goes, and a bit is set: what is in use does not change, nor does the count of free extents.
+% A free extent comes, another one goes, and a bit is set: what is in use does not change, nor
+% does the count of free extents.
 object(2,k(131072,block_group_item,65536)).
 state(2,k(131072,block_group_item,65536),used,4096).
 object(10,k(131072,free_space_info,65536)).

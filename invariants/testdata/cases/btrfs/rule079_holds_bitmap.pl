@@ -1,4 +1,5 @@
-% In two bitmaps that meet a run grows over the border, and another one begins: two runs come and one goes, but they are one more.
+% In two bitmaps that meet a run grows over the border, and another one begins: two runs come and
+% one goes, but they are one more.
 rule(79).
 change(10,k(65536,free_space_info,65536),extent_count,1,2).
 state(10,k(65536,free_space_info,65536),flags,1).

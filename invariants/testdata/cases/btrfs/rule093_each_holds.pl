@@ -1,4 +1,5 @@
-% A hole; an extent of the last commit that a file shares; and a new extent before one of the last commit.
+% A hole; an extent of the last commit that a file shares; and a new extent before one of the last
+% commit.
 rule(93).
 change(-6,k(257,extent_data,0),object,null,present).
 change(-6,k(257,extent_data,0),type,null,data).

@@ -1,4 +1,5 @@
-% A snapshot is made, which uses what its source uses; a subvolume without a name is dropped; a group is made and one goes.
+% A snapshot is made, which uses what its source uses; a subvolume without a name is dropped; a
+% group is made and one goes.
 rule(99).
 object(8,k(0,qgroup_status,0)).
 state(8,k(0,qgroup_status,0),flags,1).

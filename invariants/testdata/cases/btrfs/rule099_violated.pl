@@ -1,4 +1,5 @@
-% A subvolume grows by a sector more than came to its tree; others, one of them below zero, shrink by a sector too much.
+% A subvolume grows by a sector more than came to its tree; others, one of them below zero, shrink
+% by a sector too much.
 rule(99).
 object(8,k(0,qgroup_status,0)).
 state(8,k(0,qgroup_status,0),flags,1).
@@ -38,8 +39,9 @@ change(300,k(257,extent_data,0),disk_bytenr,null,4194304).
 change(300,k(257,extent_data,0),disk_num_bytes,null,1048576).
 object(300,k(257,extent_data,0)).
 state(300,k(257,extent_data,0),disk_num_bytes,1048576).
-% Two blocks are made for the tree, of both kinds, and one that counts as a whole. One of another tree, one that the tree only
-% names anew, one that counts as a whole from now on, and an extent of data do not count.
+% Two blocks are made for the tree, of both kinds, and one that has FULL_BACKREF. One of another
+% tree, one that the tree only names anew, one that has FULL_BACKREF from now on, and an extent of
+% data do not count.
 change(2,k(30408704,metadata_item,0),object,null,present).
 change(2,k(30408704,tree_block_ref,256),object,null,present).
 object(2,k(30408704,metadata_item,0)).
@@ -77,8 +79,8 @@ change(2,k(3145728,extent_item,4096),object,present,null).
 change(2,k(3145728,extent_item,4096),refs,1,null).
 change(2,k(3145728,extent_data_ref,77),object,present,null).
 change(2,k(3145728,extent_data_ref,77),root,256,null).
-% So are a block and an extent that other trees have used too, and the extent by two files: it counts once. One stays, with what
-% another has of it, and so does a block.
+% So are a block and an extent that other trees have used too, and the extent by two files: it
+% counts once. One stays, with what another has of it, and so does a block.
 change(2,k(30588928,metadata_item,0),object,present,null).
 change(2,k(30588928,metadata_item,0),refs,2,null).
 change(2,k(30588928,tree_block_ref,256),object,present,null).
@@ -96,7 +98,8 @@ change(2,k(9437184,extent_item,8192),refs,1,2).
 object(2,k(9437184,extent_item,8192)).
 change(2,k(9437184,extent_data_ref,79),object,present,null).
 change(2,k(9437184,extent_data_ref,79),root,256,null).
-% In the others an extent goes and one comes, and one takes the place of another: with two blocks for each, and all blocks that changed.
+% In the others an extent goes and one comes, and one takes the place of another: with two blocks
+% for each, and all blocks that changed.
 change(257,k(257,extent_data,0),object,present,null).
 change(257,k(257,extent_data,0),disk_bytenr,5242880,null).
 change(257,k(257,extent_data,0),disk_num_bytes,8192,null).

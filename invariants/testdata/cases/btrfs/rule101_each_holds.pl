@@ -57,7 +57,8 @@ object(-1,k(163840,tree_block,5)).
 object(-1,k(163840,block_pointers,2097152)).
 object(2,k(2097152,shared_data_ref,98304)).
 
-% A block that is gone with its reference; one that another tree has let go, while its own still leads to it.
+% A block that is gone with its reference; one that another tree has let go, while its own still
+% leads to it.
 change(2,k(180224,tree_block_ref,5),object,present,null).
 object(-1,k(180224,block,0)).
 state(-1,k(180224,block,0),owner,5).
@@ -68,7 +69,7 @@ object(-1,k(196608,block,0)).
 state(-1,k(196608,block,0),owner,5).
 object(-1,k(196608,tree_block,5)).
 
-% The tree leads to a block through one that counts as a whole now, and that has the reference.
+% The tree leads to a block through one that has FULL_BACKREF now, and that has the reference.
 change(2,k(212992,tree_block_ref,5),object,present,null).
 object(2,k(212992,metadata_item,0)).
 state(2,k(212992,metadata_item,0),f(flags,full_backref),0).

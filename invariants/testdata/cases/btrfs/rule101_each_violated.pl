@@ -1,4 +1,4 @@
-% Blocks of the trees of roots and of chunks, without skinny metadata, count as a whole.
+% Blocks of the trees of roots and of chunks, without skinny metadata, have FULL_BACKREF.
 rule(101).
 change(2,k(65536,extent_item,16384),f(flags,full_backref),0,1).
 object(-1,k(65536,block,0)).
@@ -23,7 +23,7 @@ object(1,k(5,root_item,0)).
 state(1,k(5,root_item,0),last_snapshot,7).
 expect(101, 2, k(98304,metadata_item,1)).
 
-% One that balance made does not count as a whole.
+% One that balance made has no FULL_BACKREF.
 change(2,k(114688,metadata_item,0),object,null,present).
 change(2,k(114688,metadata_item,0),f(flags,full_backref),null,0).
 object(2,k(114688,metadata_item,0)).
@@ -54,7 +54,8 @@ object(-1,k(163840,block_pointers,1048576)).
 object(2,k(1048576,extent_data_ref,99)).
 expect(101, 2, k(163840,metadata_item,0)).
 
-% A node and a leaf do not count as a whole any more, and have given references, though their tree leads to them.
+% A node and a leaf do not have FULL_BACKREF any more, and have given references, though their
+% tree leads to them.
 change(2,k(180224,metadata_item,1),f(flags,full_backref),1,0).
 object(-1,k(180224,block,0)).
 state(-1,k(180224,block,0),owner,5).
@@ -80,7 +81,7 @@ state(-1,k(229376,block,0),owner,5).
 state(-1,k(229376,block,0),f(flags,reloc),0).
 expect(101, 2, k(229376,metadata_item,0)).
 
-% The tree that made a block has let it go to others, and the block does not count as a whole.
+% The tree that made a block has let it go to others, and the block has no FULL_BACKREF.
 change(2,k(245760,tree_block_ref,5),object,present,null).
 object(2,k(245760,metadata_item,0)).
 state(2,k(245760,metadata_item,0),f(flags,full_backref),0).
@@ -88,7 +89,7 @@ object(-1,k(245760,block,0)).
 state(-1,k(245760,block,0),owner,5).
 expect(101, 2, k(245760,tree_block_ref,5)).
 
-% References of a node and of a leaf that do not count as a whole.
+% References of a node and of a leaf that do not have FULL_BACKREF.
 object(2,k(262144,metadata_item,1)).
 state(2,k(262144,metadata_item,1),f(flags,full_backref),0).
 change(2,k(278528,shared_block_ref,262144),object,null,present).

@@ -1,4 +1,5 @@
-% A subvolume has a block to itself that it shared with its snapshot: the old one counts as a whole from now on.
+% A subvolume has a block to itself that it shared with its snapshot: the old one has FULL_BACKREF
+% from now on.
 rule(101).
 change(2,k(65536,metadata_item,1),f(flags,full_backref),0,1).
 change(2,k(65536,tree_block_ref,256),object,present,null).

@@ -1,4 +1,4 @@
-% A leaf of the csum tree counts as a whole: that tree has no snapshots.
+% A leaf of the csum tree has FULL_BACKREF: that tree has no snapshots.
 rule(101).
 change(2,k(65536,metadata_item,0),f(flags,full_backref),0,1).
 object(2,k(65536,metadata_item,0)).

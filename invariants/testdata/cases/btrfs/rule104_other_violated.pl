@@ -1,4 +1,5 @@
-% The number is that of another file: it was made in the last transaction. Another says that it is of the first one.
+% The number is that of another file: it was made in the last transaction. Another says that it is
+% of the first one.
 rule(104).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),generation,9).

@@ -8,7 +8,7 @@ object(-1,k(65536,block,0)).
 state(-1,k(65536,block,0),owner,5).
 state(-1,k(65536,block,0),f(flags,reloc),0).
 
-% A snapshot has a leaf of a subvolume that is gone: it counts as a whole.
+% A snapshot has a leaf of a subvolume that is gone: it has FULL_BACKREF.
 change(2,k(81920,tree_block_ref,257),object,null,present).
 object(2,k(81920,tree_block_ref,257)).
 object(2,k(81920,metadata_item,0)).
@@ -24,7 +24,7 @@ object(-1,k(98304,block,0)).
 state(-1,k(98304,block,0),owner,18446744073709551608).
 state(-1,k(98304,block,0),f(flags,reloc),1).
 
-% One to which the tree in its header leads through a block that counts as a whole.
+% One to which the tree in its header leads through a block that has FULL_BACKREF.
 change(2,k(114688,tree_block_ref,257),object,null,present).
 object(2,k(114688,tree_block_ref,257)).
 object(-1,k(114688,block,0)).

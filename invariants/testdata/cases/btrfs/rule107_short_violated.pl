@@ -1,4 +1,5 @@
-% A bitmap ends a sector before the next one begins, and the last one a sector before the block group.
+% A bitmap ends a sector before the next one begins, and the last one a sector before the block
+% group.
 rule(107).
 object(10,k(1048576,free_space_info,20971520)).
 state(10,k(1048576,free_space_info,20971520),flags,1).

@@ -1,4 +1,5 @@
-% The bit of an inode that has a link goes; that of the first inode that is not reserved comes, and nothing uses it.
+% The bit of an inode that has a link goes; that of the first inode that is not reserved comes,
+% and nothing uses it.
 rule(6).
 object(superblock,0).
 state(superblock,0,first_ino,11).

@@ -1,4 +1,4 @@
-% A temporary file (O_TMPFILE) has its bit and no link, and is on the list of orphans.
+% A temporary file (O_TMPFILE) has its bit and no link, and is on the orphan list.
 rule(6).
 object(superblock,0).
 state(superblock,0,first_ino,11).

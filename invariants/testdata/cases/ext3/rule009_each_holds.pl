@@ -1,4 +1,5 @@
-% A file and its entry turn into those of a pipe. An entry is removed, an inode is made and another one deleted.
+% A file and its entry turn into those of a pipe. An entry is removed, an inode is made and
+% another one deleted.
 rule(9).
 object(superblock,0).
 state(superblock,0,feature_incompat,6).

@@ -1,4 +1,5 @@
-% The file system grows: its last group gets 1000 blocks more, and a group comes with some of its blocks in use.
+% The file system grows: its last group gets 1000 blocks more, and a group comes with some of its
+% blocks in use.
 rule(10).
 change(group,1,object,present,present).
 change(group,1,blocks_count,3000,4000).

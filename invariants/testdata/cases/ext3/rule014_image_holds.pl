@@ -1,4 +1,4 @@
-% The superblock of a clean image has no list of orphans.
+% The superblock of a clean image has no orphan list.
 rule(14).
 object(superblock,0).
 state(superblock,0,first_ino,11).

@@ -1,4 +1,4 @@
-% The superblock of a clean image begins a list of orphans.
+% The superblock of a clean image begins an orphan list.
 rule(14).
 object(superblock,0).
 state(superblock,0,first_ino,11).

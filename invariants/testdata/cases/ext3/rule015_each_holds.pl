@@ -1,4 +1,5 @@
-% A file is deleted, one that was open is too; a truncation is done; a file that is to be truncated gets a name.
+% A file is deleted, one that was open is too; a truncation is done; a file that is to be
+% truncated gets a name.
 rule(15).
 object(superblock,0).
 state(superblock,0,first_ino,11).

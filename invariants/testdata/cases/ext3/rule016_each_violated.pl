@@ -1,4 +1,4 @@
-% A file leaves the list of orphans and was not truncated. A directory gets a block, or a size, alone.
+% A file leaves the orphan list and was not truncated. A directory gets a block, or a size, alone.
 rule(16).
 object(superblock,0).
 state(superblock,0,first_ino,11).

@@ -1,4 +1,5 @@
-% Without the feature of extended attributes an inode has none. Other flags are no matter of a feature.
+% Without the feature of extended attributes an inode has none. Other flags are no matter of a
+% feature.
 rule(17).
 object(superblock,0).
 state(superblock,0,first_ino,11).

@@ -30,7 +30,8 @@ object(inode,14).
 state(inode,14,f(mode,s_ifmt),s_ififo).
 state(inode,14,size,0).
 
-% The owner changes, of a pipe that has long had a size. A directory is made with an index, and a file deleted.
+% The owner changes, of a pipe that has long had a size. A directory is made with an index, and a
+% file deleted.
 change(inode,15,object,present,present).
 change(inode,15,uid,0,1).
 object(inode,15).

@@ -35,8 +35,8 @@ expect(18, inode, 13).
 expect(18, inode, 14).
 expect(18, inode, 15).
 
-% A symbolic link becomes immutable, a pipe append-only; a file that is so turns into a link, and one with contents
-% into a pipe.
+% A symbolic link becomes immutable, a pipe append-only; a file that is so turns into a link, and
+% one with contents into a pipe.
 change(inode,20,object,present,present).
 change(inode,20,f(flags,immutable),0,1).
 object(inode,20).

@@ -100,7 +100,8 @@ object(inode,18).
 state(inode,18,f(mode,s_ifmt),s_ifreg).
 state(inode,18,links_count,1).
 
-% A directory takes the number of a file that is deleted, and another one that of a directory which was open still.
+% A directory takes the number of a file that is deleted, and another one that of a directory
+% which was open still.
 change(dirent,a(2,'j'),object,present,null).
 change(dirent,a(2,'j'),inode,19,null).
 change(dirent,a(2,'k'),object,null,present).

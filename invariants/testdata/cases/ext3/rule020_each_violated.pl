@@ -1,4 +1,5 @@
-% Two new directories lie in each other, and a third one in the first: they form a circle. One moves to where a circle was before.
+% Two new directories lie in each other, and a third one in the first: they form a circle. One
+% moves to where a circle was before.
 rule(20).
 change(dirent,a(31,'a'),object,null,present).
 change(dirent,a(31,'a'),inode,null,30).

@@ -1,4 +1,5 @@
-% As many blocks of descriptors as a block can name: the first that is reserved stands in the first place.
+% As many blocks of descriptors as a block can name: the first that is reserved stands in the
+% first place.
 rule(24).
 object(superblock,0).
 state(superblock,0,first_ino,11).

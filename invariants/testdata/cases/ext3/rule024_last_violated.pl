@@ -1,4 +1,5 @@
-% What belongs to the last place stands in front of the first, and a copy in the place of a first block.
+% What belongs to the last place stands in front of the first, and a copy in the place of a first
+% block.
 rule(24).
 object(superblock,0).
 state(superblock,0,first_ino,11).
