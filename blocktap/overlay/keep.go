@@ -21,7 +21,7 @@ func (d *Disk) Keep(off, n uint64) error {
 	end := (off + n + blockSize - 1) / blockSize
 	for block := off / blockSize; block < end; {
 		run := block
-		for run < min(end, block+keepBlocks) && !d.has(run) {
+		for run < min(end, block+keepBlocks) && !d.changed.has(run) {
 			run++
 		}
 		if run == block {
@@ -52,8 +52,6 @@ func (d *Disk) copyRun(from, to uint64) error {
 			return fmt.Errorf("overlay: %w", err)
 		}
 	}
-	for block := from; block < to; block++ {
-		d.mark(block)
-	}
+	d.changed.add(from, to)
 	return nil
 }

@@ -14,8 +14,6 @@ import (
 const (
 	// blockSize is the unit of copying: the first write to a part of a block copies the rest of it.
 	blockSize = 4096
-	// chunkBlocks is the number of blocks in one entry of the map of changed blocks.
-	chunkBlocks = 4096
 	// zeroPiece bounds the buffer with which a range is made zeros.
 	zeroPiece = 1 << 20
 )
@@ -26,9 +24,6 @@ type Base interface {
 	Size() uint64 // bytes
 }
 
-// chunk has a bit for each of chunkBlocks blocks.
-type chunk [chunkBlocks / 64]uint64
-
 // Disk is a copy-on-write disk over a base. Safe for concurrent use.
 type Disk struct {
 	base Base
@@ -36,8 +31,7 @@ type Disk struct {
 
 	mu      sync.RWMutex // held for writing while blocks change
 	changes *os.File     // sparse, without a name; a block stands where it stands in the base
-	changed map[uint64]*chunk
-	blocks  uint64 // number of changed blocks
+	changed blockSet
 }
 
 var _ blocktap.Disk = (*Disk)(nil)
@@ -49,7 +43,7 @@ func New(base Base) (*Disk, error) {
 	if err != nil {
 		return nil, fmt.Errorf("overlay: %w", err)
 	}
-	d := &Disk{base: base, size: base.Size(), changes: f, changed: make(map[uint64]*chunk)}
+	d := &Disk{base: base, size: base.Size(), changes: f, changed: newBlockSet()}
 	// As long as the base, so that a changed block at its end reads whole.
 	if err := f.Truncate(int64(d.size+blockSize-1) / blockSize * blockSize); err != nil {
 		_ = f.Close()
@@ -65,7 +59,7 @@ func (d *Disk) Size() uint64 { return d.size }
 func (d *Disk) Changed() uint64 {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	return d.blocks * blockSize
+	return d.changed.n * blockSize
 }
 
 // Flush does nothing: the changes of an overlay are gone with the process anyhow.
@@ -73,23 +67,6 @@ func (d *Disk) Flush() error { return nil }
 
 // Close gives up the changes.
 func (d *Disk) Close() error { return d.changes.Close() }
-
-func (d *Disk) has(block uint64) bool {
-	c := d.changed[block/chunkBlocks]
-	return c != nil && c[block%chunkBlocks/64]&(1<<(block%64)) != 0
-}
-
-func (d *Disk) mark(block uint64) {
-	c := d.changed[block/chunkBlocks]
-	if c == nil {
-		c = new(chunk)
-		d.changed[block/chunkBlocks] = c
-	}
-	if word, bit := &c[block%chunkBlocks/64], uint64(1)<<(block%64); *word&bit == 0 {
-		*word |= bit
-		d.blocks++
-	}
-}
 
 func (d *Disk) bounds(off, n uint64) error {
 	if off > d.size || n > d.size-off {
@@ -109,9 +86,9 @@ func (d *Disk) ReadAt(p []byte, off int64) (int, error) {
 	for done < len(p) {
 		at := uint64(off) + uint64(done)
 		end := uint64(off) + uint64(len(p))
-		own := d.has(at / blockSize)
+		own := d.changed.has(at / blockSize)
 		next := (at/blockSize + 1) * blockSize
-		for next < end && d.has(next/blockSize) == own {
+		for next < end && d.changed.has(next/blockSize) == own {
 			next += blockSize
 		}
 		piece := p[done : done+int(min(next, end)-at)]
@@ -146,7 +123,7 @@ func (d *Disk) write(p []byte, off uint64) (int, error) {
 	// Only the blocks at the two ends can be written in part.
 	for _, block := range [2]uint64{off / blockSize, (end - 1) / blockSize} {
 		start := block * blockSize
-		if whole := off <= start && start+blockSize <= end; !whole && !d.has(block) {
+		if whole := off <= start && start+blockSize <= end; !whole && !d.changed.has(block) {
 			if err := d.copyUp(block); err != nil {
 				return 0, err
 			}
@@ -156,9 +133,7 @@ func (d *Disk) write(p []byte, off uint64) (int, error) {
 	if err != nil {
 		return n, fmt.Errorf("overlay: %w", err)
 	}
-	for block := off / blockSize; block*blockSize < end; block++ {
-		d.mark(block)
-	}
+	d.changed.add(off/blockSize, (end+blockSize-1)/blockSize)
 	return n, nil
 }
 
@@ -172,7 +147,7 @@ func (d *Disk) copyUp(block uint64) error {
 	if _, err := d.changes.WriteAt(buf, int64(start)); err != nil {
 		return fmt.Errorf("overlay: %w", err)
 	}
-	d.mark(block)
+	d.changed.add(block, block+1)
 	return nil
 }
 

@@ -49,9 +49,7 @@ func (d *Disk) punch(first, last uint64) error {
 	if err != nil {
 		return fmt.Errorf("overlay: %w", err)
 	}
-	for block := first / blockSize; block < last/blockSize; block++ {
-		d.mark(block)
-	}
+	d.changed.add(first/blockSize, last/blockSize)
 	return nil
 }
 

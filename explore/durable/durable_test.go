@@ -1,6 +1,8 @@
 package durable
 
 import (
+	"errors"
+	"fmt"
 	"testing"
 
 	"fsward/explore/crash"
@@ -100,5 +102,24 @@ func BenchmarkAccount(b *testing.B) {
 		if err := a.Add(ev); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// BenchmarkSettle is what a write with FUA costs beside writes that are not flushed.
+func BenchmarkSettle(b *testing.B) {
+	for _, n := range []uint64{10, 1000, 100_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			var a Account
+			for i := range n {
+				if err := a.Add(write(i, i)); err != nil {
+					b.Fatal(err)
+				}
+			}
+			for i := n; b.Loop(); i++ {
+				if err := errors.Join(a.Add(write(i, n)), a.Add(settled(i))); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

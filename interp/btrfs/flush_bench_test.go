@@ -1,0 +1,106 @@
+package btrfs
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/btree"
+)
+
+// unflushedTree is unflushed as a tree in the order of addresses, to compare with (decision 33).
+type unflushedTree struct {
+	writes *btree.BTreeG[numbered]
+	gone   []numbered
+}
+
+func newUnflushedTree() *unflushedTree {
+	return &unflushedTree{writes: btree.NewG(32, func(a, b numbered) bool {
+		return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(a.seq, b.seq)) < 0
+	})}
+}
+
+func (u *unflushedTree) add(addr, n, seq uint64) { u.writes.ReplaceOrInsert(numbered{addr, n, seq}) }
+
+func (u *unflushedTree) flushed(from, to, seq uint64) {
+	u.gone = u.gone[:0]
+	u.writes.AscendRange(numbered{addr: from}, numbered{addr: to}, func(w numbered) bool {
+		if w.seq <= seq {
+			u.gone = append(u.gone, w)
+		}
+		return true
+	})
+	if len(u.gone) == u.writes.Len() {
+		u.writes.Clear(true)
+		return
+	}
+	for _, w := range u.gone {
+		u.writes.Delete(w)
+	}
+}
+
+func (u *unflushedTree) stretches() []stretch {
+	out := make([]stretch, 0, u.writes.Len())
+	u.writes.Ascend(func(w numbered) bool {
+		if last := len(out) - 1; last >= 0 && w.addr <= out[last].addr+out[last].n {
+			out[last].n = max(out[last].n, w.addr+w.n-out[last].addr)
+		} else {
+			out = append(out, stretch{w.addr, w.n})
+		}
+		return true
+	})
+	return out
+}
+
+// BenchmarkUnflushed measures writes with a flush behind them, a commit with nothing flushed, and a write and a flush of another
+// disk beside writes that stay.
+func BenchmarkUnflushed(b *testing.B) {
+	type set interface {
+		add(addr, n, seq uint64)
+		flushed(from, to, seq uint64)
+		stretches() []stretch
+	}
+	const block, other, all = 16 << 10, 1 << 50, 1 << 60
+	for name, make := range map[string]func() set{
+		"slice": func() set { return &unflushed{seen: true} },
+		"btree": func() set { return newUnflushedTree() },
+	} {
+		for _, n := range []int{10, 1000, maxUnflushed} {
+			for _, order := range []string{"sequential", "random"} {
+				at := rand.New(rand.NewPCG(1, 0)).Perm(n)
+				if order == "sequential" {
+					for i := range at {
+						at[i] = i
+					}
+				}
+				fill := func(s set) {
+					for i, p := range at {
+						s.add(2*uint64(p)*block, block, uint64(i))
+					}
+				}
+				sub := fmt.Sprintf("%s/%d/%s", name, n, order)
+				b.Run("write/"+sub, func(b *testing.B) {
+					for s := make(); b.Loop(); {
+						fill(s)
+						s.flushed(0, all, uint64(n))
+					}
+					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/write")
+				})
+				s := make()
+				fill(s)
+				b.Run("commit/"+sub, func(b *testing.B) {
+					for b.Loop() {
+						s.stretches()
+					}
+				})
+				b.Run("other/"+sub, func(b *testing.B) {
+					for b.Loop() {
+						s.add(other, block, all)
+						s.flushed(other, 2*other, all)
+					}
+				})
+			}
+		}
+	}
+}
