@@ -47,7 +47,7 @@ func (f *FS) allowed(s *Seen) error {
 		return err
 	}
 	var last error
-	for _, moment := range f.moments() {
+	for _, moment := range f.disk.moments(&f.tree) {
 		m := matcher{f: f, seen: s, moment: moment}
 		err := m.run()
 		if err == nil {
@@ -58,32 +58,6 @@ func (f *FS) allowed(s *Seen) error {
 		}
 	}
 	return wrongf("order", "each file may be as it is, but there was no moment at which all were so; as of the last operation: %v", last)
-}
-
-// moments are those at which the metadata became another since they were last on the disk, the last one first.
-func (f *FS) moments() []int {
-	at := map[int]bool{f.meta: true}
-	note := func(moment int) {
-		if moment > f.meta {
-			at[moment] = true
-		}
-	}
-	for _, n := range f.inodes {
-		for _, v := range n.attrs {
-			note(v.at)
-		}
-		for _, v := range n.data {
-			note(v.at)
-		}
-		for _, e := range n.names {
-			for _, v := range e.history {
-				note(v.at)
-			}
-		}
-	}
-	out := slices.Sorted(maps.Keys(at))
-	slices.Reverse(out)
-	return out
 }
 
 // matcher finds out which inode of the model each file is.
@@ -131,7 +105,7 @@ func (m *matcher) run() error {
 // names are the tasks of a directory.
 func (m *matcher) names(d int, p string) (out []task) {
 	all := slices.Clone(m.seen.nodes[p].entries)
-	for s := range m.f.inodes[d].names {
+	for s := range m.f.tree.inodes[d].names {
 		if _, is := slices.BinarySearch(m.seen.nodes[p].entries, s); !is {
 			all = append(all, s)
 		}
@@ -145,7 +119,7 @@ func (m *matcher) names(d int, p string) (out []task) {
 
 // candidates are the inodes that a name may lead to.
 func (m *matcher) candidates(t task) []int {
-	d := m.f.inodes[t.dir]
+	d := m.f.tree.inodes[t.dir]
 	e := d.names[t.name]
 	switch {
 	case e == nil:
@@ -154,11 +128,11 @@ func (m *matcher) candidates(t task) []int {
 		return []int{e.history[max(0, e.at(m.moment))].what}
 	}
 	var out []int
-	for _, v := range e.since(m.f.nameSince(d, e)) {
+	for _, v := range e.since(m.f.disk.nameSince(d, e)) {
 		if !slices.Contains(out, v.what) {
 			out = append(out, v.what)
 		}
-		if v.what != 0 && !m.f.there(m.f.inodes[v.what]) && !slices.Contains(out, 0) {
+		if v.what != 0 && !m.f.disk.there(m.f.tree.inodes[v.what]) && !slices.Contains(out, 0) {
 			out = append(out, 0)
 		}
 	}
@@ -217,13 +191,13 @@ func (m *matcher) note(err error) {
 
 // history says how a name came to be what it is.
 func (m *matcher) history(t task) string {
-	d := m.f.inodes[t.dir]
+	d := m.f.tree.inodes[t.dir]
 	e := d.names[t.name]
 	if e == nil {
 		return "no operation made it since all was last on the disk"
 	}
 	s := ""
-	for _, v := range e.since(max(0, m.f.nameSince(d, e))) {
+	for _, v := range e.since(max(0, m.f.disk.nameSince(d, e))) {
 		if s != "" {
 			s += "; "
 		}
@@ -236,7 +210,7 @@ func (m *matcher) history(t task) string {
 			s += "it was there"
 		}
 	}
-	if since := m.f.nameSince(d, e); since > 0 && !m.exact {
+	if since := m.f.disk.nameSince(d, e); since > 0 && !m.exact {
 		s += fmt.Sprintf("; on the disk since operation %d, %v", since, m.f.log[since-1])
 	}
 	return s
@@ -264,54 +238,24 @@ func (m *matcher) counts() bool {
 	if !m.f.can.AtomicRename || m.moment >= 0 {
 		return true
 	}
-	for _, i := range slices.Sorted(maps.Keys(m.f.inodes)) {
-		n := m.f.inodes[i]
-		least, most := m.f.links(i, max(m.f.meta, n.named))
+	for _, i := range slices.Sorted(maps.Keys(m.f.tree.inodes)) {
+		n := m.f.tree.inodes[i]
+		least, most := m.f.tree.links(i, max(m.f.disk.meta, n.named))
 		switch {
 		case i == root:
 		case m.found[i] < least:
 			m.done++
-			m.note(wrongf("lost", "%s has none of its names: %s", m.f.path(i), m.f.lastOf(n)))
+			m.note(wrongf("lost", "%s has none of its names: %s", m.f.tree.path(i), m.f.lastOf(n)))
 			m.done--
 			return false
 		case m.found[i] > most:
 			m.done++
-			m.note(wrongf("renamed", "%s is there by %d names, and never had more than %d: %s", m.f.path(i), m.found[i], most, m.f.lastOf(n)))
+			m.note(wrongf("renamed", "%s is there by %d names, and never had more than %d: %s", m.f.tree.path(i), m.found[i], most, m.f.lastOf(n)))
 			m.done--
 			return false
 		}
 	}
 	return true
-}
-
-// links is the least and the greatest number of names that led to an inode at a moment and since.
-func (f *FS) links(i, since int) (least, most int) {
-	count := map[int]int{} // what changes at which moment
-	now := 0
-	for _, d := range f.inodes {
-		for _, e := range d.names {
-			if e.history[max(0, e.at(since))].what == i {
-				now++
-			}
-			for k, v := range e.history {
-				if v.at <= since || k == 0 {
-					continue
-				}
-				if v.what == i {
-					count[v.at]++
-				}
-				if e.history[k-1].what == i {
-					count[v.at]--
-				}
-			}
-		}
-	}
-	least, most = now, now
-	for _, at := range slices.Sorted(maps.Keys(count)) {
-		now += count[at]
-		least, most = min(least, now), max(most, now)
-	}
-	return least, most
 }
 
 // lastOf names the operation that last changed an inode.
@@ -320,35 +264,4 @@ func (f *FS) lastOf(n *inode) string {
 		return "it was there from the beginning"
 	}
 	return fmt.Sprintf("operation %d was %v", n.changed, f.log[n.changed-1])
-}
-
-// path is a name that an inode has now, or had.
-func (f *FS) path(i int) string {
-	best := ""
-	for _, d := range slices.Sorted(maps.Keys(f.inodes)) {
-		for s, e := range f.inodes[d].names {
-			for _, v := range e.history {
-				if p := path.Join(f.dirPath(d), s); v.what == i && (best == "" || p < best) {
-					best = p
-				}
-			}
-		}
-	}
-	return best
-}
-
-// dirPath is the path of a directory.
-func (f *FS) dirPath(d int) string {
-	if d == root {
-		return "/"
-	}
-	up := f.inodes[d].parent
-	if n := f.inodes[up]; n != nil {
-		for s, e := range n.names {
-			if e.now() == d {
-				return path.Join(f.dirPath(up), s)
-			}
-		}
-	}
-	return "…"
 }

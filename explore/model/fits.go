@@ -9,7 +9,7 @@ import (
 
 // fits says what speaks against a file being an inode of the model.
 func (m *matcher) fits(i int, p string, here *node) error {
-	n := m.f.inodes[i]
+	n := m.f.tree.inodes[i]
 	if here.kind() != n.kind {
 		return wrongf("kind", "/%s is %v, not %v", p, here.kind(), n.kind)
 	}
@@ -37,7 +37,7 @@ func (m *matcher) fits(i int, p string, here *node) error {
 
 // attributes: at one moment all that was so then, else each for itself what it was at any time.
 func (m *matcher) attributes(n *inode, p string, here *node) error {
-	list := n.attrs.since(m.f.metaSince(n))
+	list := n.attrs.since(m.f.disk.metaSince(n))
 	if m.moment >= 0 {
 		i := max(0, n.attrs.at(m.moment))
 		list = n.attrs[i : i+1]
@@ -66,9 +66,9 @@ func (m *matcher) content(n *inode, p string, here *node) error {
 	if !m.exact {
 		meta := m.moment
 		if meta < 0 {
-			meta = m.f.meta
+			meta = m.f.disk.meta
 		}
-		list = n.data.since(m.f.dataSince(n, meta))
+		list = n.data.since(m.f.disk.dataSince(n, meta))
 	}
 	sizes := false
 	for i, v := range list {

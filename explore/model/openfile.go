@@ -1,19 +1,10 @@
 package model
 
 import (
-	"strings"
-
 	"golang.org/x/sys/unix"
 
 	"fsward/explore/agent"
 )
-
-func (f *FS) resize(n *inode, size uint64) {
-	if size != n.data.now().size {
-		n.changed, n.sized = f.now, f.now
-	}
-	n.data = append(n.data, version[content]{f.now, n.data.now().truncate(size), true})
-}
 
 // open is path_openat and do_open (fs/namei.c).
 func (f *FS) open(o Op) unix.Errno {
@@ -23,12 +14,12 @@ func (f *FS) open(o Op) unix.Errno {
 	if o.Flags&^known != 0 || o.Flags&unix.O_CREAT != 0 && o.Flags&unix.O_DIRECTORY != 0 {
 		return unix.EINVAL
 	}
-	w, errno := f.parent(o.Path)
+	w, errno := f.tree.parent(o.Path)
 	if errno != 0 {
 		return errno
 	}
 	follow := o.Flags&unix.O_NOFOLLOW == 0 && o.Flags&(unix.O_CREAT|unix.O_EXCL) != unix.O_CREAT|unix.O_EXCL
-	i, errno := f.reach(&w, follow)
+	i, errno := f.tree.reach(&w, follow)
 	create := o.Flags&unix.O_CREAT != 0
 	switch {
 	case w.dir == 0:
@@ -43,20 +34,20 @@ func (f *FS) open(o Op) unix.Errno {
 		if errno != 0 {
 			return errno
 		}
-		if errno = f.openable(f.inodes[i], o.Flags); errno != 0 {
+		if errno = f.tree.inodes[i].openable(o.Flags); errno != 0 {
 			return errno
 		}
-		if o.Flags&unix.O_TRUNC != 0 && f.inodes[i].kind == File {
-			f.resize(f.inodes[i], 0)
+		if o.Flags&unix.O_TRUNC != 0 && f.tree.inodes[i].kind == File {
+			f.tree.inodes[i].resize(0, f.now)
 		}
 	}
-	f.inodes[i].open++
+	f.tree.inodes[i].open++
 	*slot = file{i, o.Flags}
 	return 0
 }
 
 // openable says whether what is there can be opened so: do_open and may_open (fs/namei.c).
-func (f *FS) openable(n *inode, flags int) unix.Errno {
+func (n *inode) openable(flags int) unix.Errno {
 	create := flags&unix.O_CREAT != 0
 	switch {
 	case create && flags&unix.O_EXCL != 0:
@@ -73,34 +64,9 @@ func (f *FS) openable(n *inode, flags int) unix.Errno {
 	return 0
 }
 
-// reach follows the links at the end of a path as far as open(2) does, and leaves w where the file is or would be made; without a
-// directory, where the links lead to no such place.
-func (f *FS) reach(w *where, follow bool) (int, unix.Errno) {
-	for links := 0; ; {
-		i, errno := f.step(*w, false, &links)
-		if errno != 0 || !follow || f.inodes[i].kind != Symbolic {
-			return i, errno
-		}
-		if links++; links > maxLinks {
-			return 0, unix.ELOOP
-		}
-		target := f.inodes[i].target
-		if strings.HasPrefix(target, "/") {
-			*w = where{}
-			return 0, unix.ENOENT
-		}
-		next, errno := f.walk(w.dir, target, &links)
-		if errno != 0 {
-			*w = where{}
-			return 0, errno
-		}
-		*w = next
-	}
-}
-
 func (f *FS) close(s *file) {
 	if s.inode != 0 {
-		f.inodes[s.inode].open--
+		f.tree.inodes[s.inode].open--
 	}
 	*s = file{}
 }
@@ -119,7 +85,7 @@ func (f *FS) onFile(o Op) (r Result) {
 	if slot.inode == 0 {
 		return Result{Errno: unix.EBADF}
 	}
-	n := f.inodes[slot.inode]
+	n := f.tree.inodes[slot.inode]
 	write := slot.flags&writable != 0
 	switch o.Code {
 	case Close:
@@ -146,11 +112,11 @@ func (f *FS) onFile(o Op) (r Result) {
 		if !write || int64(o.Len) < 0 {
 			return Result{Errno: unix.EINVAL}
 		}
-		f.resize(n, o.Len)
+		n.resize(o.Len, f.now)
 	case Write:
 		r = f.write(slot, n, o)
 	case Fallocate:
-		if !write && int64(o.Off) >= 0 && int64(o.Len) > 0 && f.fallocateMode(o.Flags) == 0 {
+		if !write && int64(o.Off) >= 0 && int64(o.Len) > 0 && fallocateMode(o.Flags) == 0 {
 			return Result{Errno: unix.EBADF}
 		}
 		r.Errno = f.fallocate(n, o)
@@ -183,7 +149,7 @@ func (f *FS) write(slot *file, n *inode, o Op) Result {
 }
 
 // fallocateMode is what vfs_fallocate says of a mode before it looks at the file (fs/open.c).
-func (f *FS) fallocateMode(mode int) unix.Errno {
+func fallocateMode(mode int) unix.Errno {
 	switch mode {
 	case 0, unix.FALLOC_FL_KEEP_SIZE, unix.FALLOC_FL_PUNCH_HOLE | unix.FALLOC_FL_KEEP_SIZE:
 		return 0
@@ -195,7 +161,7 @@ func (f *FS) fallocate(n *inode, o Op) unix.Errno {
 	if int64(o.Off) < 0 || int64(o.Len) <= 0 {
 		return unix.EINVAL
 	}
-	if errno := f.fallocateMode(o.Flags); errno != 0 {
+	if errno := fallocateMode(o.Flags); errno != 0 {
 		return errno
 	}
 	punch := o.Flags&unix.FALLOC_FL_PUNCH_HOLE != 0

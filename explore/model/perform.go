@@ -2,7 +2,6 @@ package model
 
 import (
 	"maps"
-	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -21,29 +20,23 @@ func (f *FS) Apply(o Op) (r Result) {
 	case Rename:
 		r.Errno = f.rename(o)
 	case Readlink:
-		i, errno := f.find(o.Path, false)
-		if errno == 0 && f.inodes[i].kind != Symbolic {
-			errno = unix.EINVAL
-		}
-		if r.Errno = errno; errno == 0 {
-			r.Data = f.inodes[i].target
-		}
+		r = f.tree.readlink(o.Path)
 	case Chmod, Chown:
 		r.Errno = f.setAttributes(o)
 	case Setxattr, Getxattr, Removexattr:
 		r = f.xattr(o)
 	case Readdir:
-		r = f.readdir(o)
+		r = f.tree.readdir(o.Path)
 	case Truncate:
-		i, errno := f.find(o.Path, true)
+		i, errno := f.tree.find(o.Path, true)
 		switch {
 		case int64(o.Len) < 0:
 			errno = unix.EINVAL
 		case errno != 0:
-		case f.inodes[i].kind == Dir:
+		case f.tree.inodes[i].kind == Dir:
 			errno = unix.EISDIR
 		default:
-			f.resize(f.inodes[i], o.Len)
+			f.tree.inodes[i].resize(o.Len, f.now)
 		}
 		r.Errno = errno
 	case Open:
@@ -66,7 +59,7 @@ func (f *FS) add(o Op) unix.Errno {
 	}
 	switch o.Code {
 	case Link:
-		i, errno := f.find(o.Path, false)
+		i, errno := f.tree.find(o.Path, false)
 		if errno != 0 {
 			return errno
 		}
@@ -77,7 +70,7 @@ func (f *FS) add(o Op) unix.Errno {
 			return unix.ENOENT
 		}
 	}
-	w, errno := f.free(made)
+	w, errno := f.tree.free(made)
 	if errno != 0 {
 		return errno
 	}
@@ -85,7 +78,7 @@ func (f *FS) add(o Op) unix.Errno {
 	case o.Code == Mkdir:
 		i, _ := f.create(Dir, o.Mode&0o777)
 		f.point(w.dir, w.name, i)
-	case o.Code == Symlink && f.can.NoSymlinks, o.Code == Link && (f.can.NoLinks || f.inodes[old].kind == Dir):
+	case o.Code == Symlink && f.can.NoSymlinks, o.Code == Link && (f.can.NoLinks || f.tree.inodes[old].kind == Dir):
 		return unix.EPERM
 	case o.Code == Symlink:
 		i, n := f.create(Symbolic, 0o777)
@@ -98,7 +91,7 @@ func (f *FS) add(o Op) unix.Errno {
 }
 
 func (f *FS) remove(o Op) unix.Errno {
-	w, errno := f.parent(o.Path)
+	w, errno := f.tree.parent(o.Path)
 	if errno != 0 {
 		return errno
 	}
@@ -114,11 +107,11 @@ func (f *FS) remove(o Op) unix.Errno {
 		return unix.EBUSY
 	}
 	links := 0
-	i, errno := f.step(w, false, &links)
+	i, errno := f.tree.step(w, false, &links)
 	if errno != 0 {
 		return errno
 	}
-	n := f.inodes[i]
+	n := f.tree.inodes[i]
 	switch {
 	case o.Code == Unlink && n.kind == Dir:
 		return unix.EISDIR
@@ -134,92 +127,39 @@ func (f *FS) remove(o Op) unix.Errno {
 
 // rename is do_renameat2 and vfs_rename (fs/namei.c).
 func (f *FS) rename(o Op) unix.Errno {
-	if o.Flags&^(unix.RENAME_NOREPLACE|unix.RENAME_EXCHANGE) != 0 || o.Flags == unix.RENAME_NOREPLACE|unix.RENAME_EXCHANGE {
-		return unix.EINVAL
-	}
-	from, errno := f.parent(o.Path)
-	if errno != 0 {
+	r := renaming{tree: &f.tree, flags: o.Flags, exchange: o.Flags == unix.RENAME_EXCHANGE}
+	if errno := r.places(o.Path, o.To); errno != 0 {
 		return errno
 	}
-	to, errno := f.parent(o.To)
-	if errno != 0 {
+	if errno := r.inodes(); errno != 0 {
 		return errno
 	}
-	exchange := o.Flags == unix.RENAME_EXCHANGE
-	switch {
-	case from.name == "" || to.name == "": // where it is mounted belongs to another file system
-		return unix.EXDEV
-	case from.special():
-		return unix.EBUSY
-	case to.special() && o.Flags == unix.RENAME_NOREPLACE:
-		return unix.EEXIST
-	case to.special():
-		return unix.EBUSY
-	}
-	links := 0
-	source, errno := f.step(from, false, &links)
-	if errno != 0 {
-		return errno
-	}
-	target, errno := f.step(to, false, &links)
-	if errno != 0 && errno != unix.ENOENT {
-		return errno
-	}
-	switch {
-	case target != 0 && o.Flags == unix.RENAME_NOREPLACE:
-		return unix.EEXIST
-	case target == 0 && exchange:
-		return unix.ENOENT
-	case f.above(source, to.dir):
-		return unix.EINVAL
-	case target != 0 && f.above(target, from.dir) && exchange:
-		return unix.EINVAL
-	case target != 0 && f.above(target, from.dir):
-		return unix.ENOTEMPTY
-	case source == target:
+	if r.source == r.target {
 		return 0
 	}
-	isDir := f.inodes[source].kind == Dir
-	if t := f.inodes[target]; t != nil && !exchange {
-		switch {
-		case isDir && t.kind != Dir:
-			return unix.ENOTDIR
-		case !isDir && t.kind == Dir:
-			return unix.EISDIR
-		case isDir && !t.empty():
-			return unix.ENOTEMPTY
-		}
+	if errno := r.replaceable(); errno != 0 {
+		return errno
 	}
-	if exchange && f.can.NoExchange {
+	if r.exchange && f.can.NoExchange {
 		return unix.EINVAL
 	}
-	if !exchange {
-		if t := f.inodes[target]; t != nil && t.kind == Dir {
+	if !r.exchange {
+		if t := f.tree.inodes[r.target]; t != nil && t.kind == Dir {
 			t.gone = true
 		}
-		target = 0
+		r.target = 0
 	}
-	f.point(from.dir, from.name, target)
-	f.point(to.dir, to.name, source)
+	f.point(r.from.dir, r.from.name, r.target)
+	f.point(r.to.dir, r.to.name, r.source)
 	return 0
 }
 
-// above says whether a directory is another one or above it.
-func (f *FS) above(i, d int) bool {
-	for ; d != i; d = f.inodes[d].parent {
-		if d == root {
-			return false
-		}
-	}
-	return true
-}
-
 func (f *FS) setAttributes(o Op) unix.Errno {
-	i, errno := f.find(o.Path, o.Code == Chmod)
+	i, errno := f.tree.find(o.Path, o.Code == Chmod)
 	if errno != 0 {
 		return errno
 	}
-	n := f.inodes[i]
+	n := f.tree.inodes[i]
 	a := n.attrs.now()
 	switch {
 	case f.can.NoModes:
@@ -229,26 +169,17 @@ func (f *FS) setAttributes(o Op) unix.Errno {
 	default:
 		a.uid, a.gid = o.UID, o.GID
 	}
-	f.describe(n, a)
+	n.describe(a, f.now)
 	return 0
-}
-
-// describe changes attributes. Where nothing changes, the inode need not be written (ext4_xattr_set_handle), and keeps nothing else.
-func (f *FS) describe(n *inode, a attrs) {
-	if was := n.attrs.now(); was.mode == a.mode && was.uid == a.uid && was.gid == a.gid && maps.Equal(was.xattrs, a.xattrs) {
-		return
-	}
-	n.changed = f.now
-	n.attrs.set(f.now, a)
 }
 
 // xattr is fs/xattr.c; only names of users (xattr_permission).
 func (f *FS) xattr(o Op) (r Result) {
-	i, errno := f.find(o.Path, false)
+	i, errno := f.tree.find(o.Path, false)
 	if errno != 0 {
 		return Result{Errno: errno}
 	}
-	n := f.inodes[i]
+	n := f.tree.inodes[i]
 	a := n.attrs.now()
 	value, is := a.xattrs[o.Name]
 	switch {
@@ -278,33 +209,6 @@ func (f *FS) xattr(o Op) (r Result) {
 		x[o.Name] = o.Value
 	}
 	a.xattrs = x
-	f.describe(n, a)
+	n.describe(a, f.now)
 	return Result{}
-}
-
-func (f *FS) readdir(o Op) Result {
-	i, errno := f.find(o.Path, true)
-	if errno == 0 && f.inodes[i].kind != Dir {
-		errno = unix.ENOTDIR
-	}
-	if errno != 0 {
-		return Result{Errno: errno}
-	}
-	names := f.inodes[i].current()
-	data := strings.Join(names, "\x00")
-	if len(names) > 0 {
-		data += "\x00"
-	}
-	return Result{Value: uint64(len(names)), Data: data}
-}
-
-// current are the names of a directory, in order.
-func (n *inode) current() (out []string) {
-	for s, e := range n.names {
-		if e.now() != 0 {
-			out = append(out, s)
-		}
-	}
-	slices.Sort(out)
-	return out
 }

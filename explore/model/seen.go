@@ -117,7 +117,7 @@ type Want struct {
 // the contents of files of which a checksum does not say that they are what f has now.
 func (s *Seen) Wants(f *FS) (out []Want) {
 	sums := make(map[[sha256.Size]byte]bool)
-	for _, n := range f.inodes {
+	for _, n := range f.tree.inodes {
 		if n.kind == File {
 			sums[n.data.now().sum()] = true
 		}
@@ -150,7 +150,7 @@ func (f *FS) Seen() *Seen {
 	s := &Seen{nodes: make(map[string]*node), names: make(map[uint64]uint64)}
 	var walk func(i int, p string)
 	walk = func(i int, p string) {
-		n := f.inodes[i]
+		n := f.tree.inodes[i]
 		a := n.attrs.now()
 		e := agent.Entry{Path: p, Inode: uint64(i), Links: uint64(n.links), UID: a.uid, GID: a.gid, Target: n.target,
 			Mode: a.mode | [...]uint32{Dir: unix.S_IFDIR, File: unix.S_IFREG, Symbolic: unix.S_IFLNK}[n.kind]}

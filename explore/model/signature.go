@@ -12,10 +12,10 @@ import (
 // Signature is the same for trees that differ only in names and in inode numbers, and for no others (targets of symbolic links are
 // compared as they are written): it is a hash of the tree with
 // its names numbered anew, in the one order of all that gives the least encoding. What may be on the disk does not count.
-func (f *FS) Signature() []byte { return f.graph(false).canonical() }
+func (f *FS) Signature() []byte { return f.labeler(false).graph().canonical() }
 
 // StableSignature is Signature of what is, and of what may be there after a crash.
-func (f *FS) StableSignature() []byte { return f.graph(true).canonical() }
+func (f *FS) StableSignature() []byte { return f.labeler(true).graph().canonical() }
 
 // graph is what a signature is made of: inodes and names, by what they are, and what leads where. What is compared are the labels of
 // vertices and edges.
@@ -29,41 +29,45 @@ type edge struct {
 	label uint32
 }
 
-// graph makes names into vertices as well, since a name that leads to several inodes in turn is one thing.
-func (f *FS) graph(history bool) *graph {
+// A labeler says of the inodes and names of a file system what tells them apart.
+type labeler struct {
+	f       *FS
+	history bool        // also what may be there after a crash
+	rank    map[int]int // of the moments of histories: how many operations are in between does not count
+}
+
+func (f *FS) labeler(history bool) labeler {
+	moments := f.disk.moments(&f.tree)
+	l := labeler{f, history, make(map[int]int)}
+	for i, at := range moments {
+		l.rank[at] = len(moments) - 1 - i
+	}
+	return l
+}
+
+// graph makes names into vertices as well as inodes: a name that led to several inodes in turn is one
+// thing.
+func (l labeler) graph() *graph {
 	g := new(graph)
 	at := make(map[int]int)
-	vertex := func(label string) int {
-		g.labels, g.edges = append(g.labels, label), append(g.edges, nil)
-		return len(g.labels) - 1
-	}
-	join := func(a, b int, label uint32) {
-		g.edges[a] = append(g.edges[a], edge{b, label})
-		g.edges[b] = append(g.edges[b], edge{a, label | 1<<31})
-	}
-	rank := f.ranks()
-	for _, i := range slices.Sorted(maps.Keys(f.inodes)) {
-		n := f.inodes[i]
-		if history || n.links > 0 || n.open > 0 {
-			at[i] = vertex(f.label(i, n, history, rank))
+	inodes := l.f.tree.inodes
+	for _, i := range slices.Sorted(maps.Keys(inodes)) {
+		if n := inodes[i]; l.history || n.links > 0 || n.open > 0 {
+			at[i] = g.vertex(l.label(i, n))
 		}
 	}
 	for _, i := range slices.Sorted(maps.Keys(at)) {
-		d := f.inodes[i]
+		d := inodes[i]
 		for _, s := range slices.Sorted(maps.Keys(d.names)) {
-			e := d.names[s]
-			list, when := e.history[len(e.history)-1:], func(int) uint32 { return 1 }
-			if history {
-				list, when = e.since(f.nameSince(d, e)), func(at int) uint32 { return 1 + uint32(rank[at]) }
-			}
+			list := l.name(d, d.names[s])
 			if len(list) == 1 && list[0].what == 0 {
 				continue
 			}
-			v := vertex(fmt.Sprint("name ", len(list)))
-			join(at[i], v, 0)
+			v := g.vertex(fmt.Sprint("name ", len(list)))
+			g.join(at[i], v, 0)
 			for _, w := range list {
 				if w.what != 0 {
-					join(v, at[w.what], when(w.at))
+					g.join(v, at[w.what], l.when(w.at))
 				}
 			}
 		}
@@ -71,22 +75,41 @@ func (f *FS) graph(history bool) *graph {
 	return g
 }
 
-// ranks numbers the moments that histories have, so that the number of operations in between does not count.
-func (f *FS) ranks() map[int]int {
-	out := make(map[int]int)
-	moments := f.moments()
-	for i, at := range moments {
-		out[at] = len(moments) - 1 - i
+// name returns the inodes that a name leads to.
+func (l labeler) name(d *inode, e *name) history[int] {
+	if l.history {
+		return e.since(l.f.disk.nameSince(d, e))
 	}
-	return out
+	return e.history[len(e.history)-1:]
 }
 
-func (f *FS) label(i int, n *inode, history bool, rank map[int]int) string {
+// when returns the label of the edge from a name to what it led to from a moment on.
+func (l labeler) when(at int) uint32 {
+	if l.history {
+		return 1 + uint32(l.rank[at])
+	}
+	return 1
+}
+
+// vertex adds a vertex, and returns its number.
+func (g *graph) vertex(label string) int {
+	g.labels, g.edges = append(g.labels, label), append(g.edges, nil)
+	return len(g.labels) - 1
+}
+
+// join adds an edge in both directions.
+func (g *graph) join(a, b int, label uint32) {
+	g.edges[a] = append(g.edges[a], edge{b, label})
+	g.edges[b] = append(g.edges[b], edge{a, label | 1<<31})
+}
+
+// label returns what an inode is.
+func (l labeler) label(i int, n *inode) string {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%d %t %t %q", n.kind, i == root, n.open > 0, n.target)
 	put := func(at int, ordered bool, v any) {
-		if history {
-			fmt.Fprintf(&b, " @%d %t", rank[at], ordered)
+		if l.history {
+			fmt.Fprintf(&b, " @%d %t", l.rank[at], ordered)
 		}
 		fmt.Fprintf(&b, " %v", v)
 	}
@@ -94,12 +117,12 @@ func (f *FS) label(i int, n *inode, history bool, rank map[int]int) string {
 	if n.kind == File {
 		cs = cs[len(cs)-1:]
 	}
-	if history {
-		as = n.attrs.since(f.metaSince(n))
+	if l.history {
+		as = n.attrs.since(l.f.disk.metaSince(n))
 		if n.kind == File {
-			cs = n.data.since(f.dataSince(n, f.meta))
+			cs = n.data.since(l.f.disk.dataSince(n, l.f.disk.meta))
 		}
-		fmt.Fprintf(&b, " %t", f.there(n))
+		fmt.Fprintf(&b, " %t", l.f.disk.there(n))
 	}
 	for _, v := range as {
 		put(v.at, true, v.what) // fmt prints maps in the order of their keys
@@ -214,15 +237,15 @@ func (g *graph) encode(colours []int) []byte {
 // Key is the same only for file systems of which Equal and Allowed say the same, names and all. Others may have different ones as well.
 func (f *FS) Key() string {
 	h := sha256.New()
-	rank := f.ranks()
+	l := f.labeler(true)
 	fmt.Fprintf(h, "%+v", f.can)
-	for _, i := range slices.Sorted(maps.Keys(f.inodes)) {
-		n := f.inodes[i]
-		fmt.Fprintf(h, "\n%d %s %d %d", i, f.label(i, n, true, rank), n.links, rank[n.named])
+	for _, i := range slices.Sorted(maps.Keys(f.tree.inodes)) {
+		n := f.tree.inodes[i]
+		fmt.Fprintf(h, "\n%d %s %d %d", i, l.label(i, n), n.links, l.rank[n.named])
 		for _, s := range slices.Sorted(maps.Keys(n.names)) {
 			fmt.Fprintf(h, " %q", s)
-			for _, v := range n.names[s].since(f.nameSince(n, n.names[s])) {
-				fmt.Fprintf(h, " %d@%d", v.what, rank[v.at])
+			for _, v := range l.name(n, n.names[s]) {
+				fmt.Fprintf(h, " %d@%d", v.what, l.rank[v.at])
 			}
 		}
 	}

@@ -1,0 +1,78 @@
+package model
+
+import "golang.org/x/sys/unix"
+
+// A renaming is one call of renameat2(2). Its methods find errors in the order in which the kernel does.
+type renaming struct {
+	tree           *tree
+	flags          int
+	exchange       bool
+	from, to       where
+	source, target int // inodes; target is 0 if there is none
+}
+
+// places finds the places of both paths.
+func (r *renaming) places(from, to string) (errno unix.Errno) {
+	const both = unix.RENAME_NOREPLACE | unix.RENAME_EXCHANGE
+	if r.flags&^both != 0 || r.flags == both {
+		return unix.EINVAL
+	}
+	if r.from, errno = r.tree.parent(from); errno != 0 {
+		return errno
+	}
+	if r.to, errno = r.tree.parent(to); errno != 0 {
+		return errno
+	}
+	switch {
+	case r.from.name == "" || r.to.name == "": // the mount point belongs to another file system
+		return unix.EXDEV
+	case r.from.special():
+		return unix.EBUSY
+	case r.to.special() && r.flags == unix.RENAME_NOREPLACE:
+		return unix.EEXIST
+	case r.to.special():
+		return unix.EBUSY
+	}
+	return 0
+}
+
+// inodes finds what is at both places.
+func (r *renaming) inodes() (errno unix.Errno) {
+	links := 0
+	if r.source, errno = r.tree.step(r.from, false, &links); errno != 0 {
+		return errno
+	}
+	r.target, errno = r.tree.step(r.to, false, &links)
+	if errno != 0 && errno != unix.ENOENT {
+		return errno
+	}
+	switch {
+	case r.target != 0 && r.flags == unix.RENAME_NOREPLACE:
+		return unix.EEXIST
+	case r.target == 0 && r.exchange:
+		return unix.ENOENT
+	case r.tree.above(r.source, r.to.dir):
+		return unix.EINVAL
+	case r.target != 0 && r.tree.above(r.target, r.from.dir) && r.exchange:
+		return unix.EINVAL
+	case r.target != 0 && r.tree.above(r.target, r.from.dir):
+		return unix.ENOTEMPTY
+	}
+	return 0
+}
+
+// replaceable returns the error if the source may not take the place of the target.
+func (r *renaming) replaceable() unix.Errno {
+	isDir := r.tree.inodes[r.source].kind == Dir
+	if t := r.tree.inodes[r.target]; t != nil && !r.exchange {
+		switch {
+		case isDir && t.kind != Dir:
+			return unix.ENOTDIR
+		case !isDir && t.kind == Dir:
+			return unix.EISDIR
+		case isDir && !t.empty():
+			return unix.ENOTEMPTY
+		}
+	}
+	return 0
+}

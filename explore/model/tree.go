@@ -1,0 +1,201 @@
+package model
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// A tree is the inodes and names of a file system, with what each of them was since it was last
+// synchronized.
+type tree struct {
+	inodes map[int]*inode // all that a name leads to or led to since it was last synchronized, and what is open
+	last   int            // the highest inode number that was used
+}
+
+// newTree makes a root directory of the mode 0755.
+func newTree() tree {
+	top := &inode{kind: Dir, names: make(map[string]*name), parent: root, links: 1,
+		attrs: history[attrs]{{what: attrs{mode: 0o755}}}}
+	return tree{map[int]*inode{root: top}, root}
+}
+
+// clone returns a copy that changes on its own.
+func (t *tree) clone() tree {
+	out := tree{make(map[int]*inode, len(t.inodes)), t.last}
+	for i, n := range t.inodes {
+		m := *n
+		m.attrs, m.data = slices.Clip(n.attrs), slices.Clip(n.data)
+		if n.names != nil {
+			m.names = make(map[string]*name, len(n.names))
+			for s, e := range n.names {
+				m.names[s] = &name{slices.Clip(e.history), e.stored}
+			}
+		}
+		out.inodes[i] = &m
+	}
+	return out
+}
+
+// create makes an inode without a name at a moment.
+func (t *tree) create(k Kind, mode uint32, now int) (int, *inode) {
+	t.last++
+	n := &inode{kind: k, born: now, changed: now, sized: now}
+	n.attrs.set(now, attrs{mode: mode})
+	switch k {
+	case Dir:
+		n.names = make(map[string]*name)
+	case File:
+		n.data.set(now, content{})
+	}
+	t.inodes[t.last] = n
+	return t.last, n
+}
+
+// point makes a name of directory d lead to an inode, or to none (0), at a moment.
+func (t *tree) point(d int, s string, to, now int) *name {
+	n := t.inodes[d]
+	e := n.names[s]
+	if e == nil {
+		e = &name{history: history[int]{{at: 0}}}
+		n.names[s] = e
+	}
+	n.changed = now
+	if old := t.inodes[e.now()]; old != nil {
+		old.links--
+		old.changed = now
+	}
+	if to != 0 {
+		i := t.inodes[to]
+		i.links++
+		i.changed = now
+		if i.kind == Dir {
+			i.parent = d
+		}
+	}
+	e.set(now, to)
+	return e
+}
+
+// drop forgets an inode that nothing leads to, now or on the disk.
+func (t *tree) drop() {
+	used := map[int]bool{root: true}
+	for i, n := range t.inodes {
+		if n.open > 0 {
+			used[i] = true
+		}
+		for _, e := range n.names {
+			for _, v := range e.history {
+				used[v.what] = true
+			}
+		}
+	}
+	maps.DeleteFunc(t.inodes, func(i int, _ *inode) bool { return !used[i] })
+}
+
+// visit calls visit of each name that there is, in order of paths; the root is "/".
+func (t *tree) visit(visit func(path string, n *inode, names []string)) {
+	var walk func(i int, p string)
+	walk = func(i int, p string) {
+		n := t.inodes[i]
+		names := n.current()
+		visit(p, n, names)
+		for _, s := range names {
+			walk(n.lookup(s), strings.TrimSuffix(p, "/")+"/"+s)
+		}
+	}
+	walk(root, "/")
+}
+
+// links is the least and the greatest number of names that led to an inode at a moment and since.
+func (t *tree) links(i, since int) (least, most int) {
+	count := map[int]int{} // what changes at which moment
+	now := 0
+	for _, d := range t.inodes {
+		for _, e := range d.names {
+			if e.history[max(0, e.at(since))].what == i {
+				now++
+			}
+			for k, v := range e.history {
+				if v.at <= since || k == 0 {
+					continue
+				}
+				if v.what == i {
+					count[v.at]++
+				}
+				if e.history[k-1].what == i {
+					count[v.at]--
+				}
+			}
+		}
+	}
+	least, most = now, now
+	for _, at := range slices.Sorted(maps.Keys(count)) {
+		now += count[at]
+		least, most = min(least, now), max(most, now)
+	}
+	return least, most
+}
+
+// path is a name that an inode has now, or had.
+func (t *tree) path(i int) string {
+	best := ""
+	for _, d := range slices.Sorted(maps.Keys(t.inodes)) {
+		for s, e := range t.inodes[d].names {
+			for _, v := range e.history {
+				if p := path.Join(t.dirPath(d), s); v.what == i && (best == "" || p < best) {
+					best = p
+				}
+			}
+		}
+	}
+	return best
+}
+
+// dirPath is the path of a directory.
+func (t *tree) dirPath(d int) string {
+	if d == root {
+		return "/"
+	}
+	up := t.inodes[d].parent
+	if n := t.inodes[up]; n != nil {
+		for s, e := range n.names {
+			if e.now() == d {
+				return path.Join(t.dirPath(up), s)
+			}
+		}
+	}
+	return "…"
+}
+
+// readdir returns the names in a directory.
+func (t *tree) readdir(dir string) Result {
+	i, errno := t.find(dir, true)
+	if errno == 0 && t.inodes[i].kind != Dir {
+		errno = unix.ENOTDIR
+	}
+	if errno != 0 {
+		return Result{Errno: errno}
+	}
+	names := t.inodes[i].current()
+	data := strings.Join(names, "\x00")
+	if len(names) > 0 {
+		data += "\x00"
+	}
+	return Result{Value: uint64(len(names)), Data: data}
+}
+
+// readlink returns the target of a symbolic link.
+func (t *tree) readlink(link string) Result {
+	i, errno := t.find(link, false)
+	if errno == 0 && t.inodes[i].kind != Symbolic {
+		errno = unix.EINVAL
+	}
+	if errno != 0 {
+		return Result{Errno: errno}
+	}
+	return Result{Data: t.inodes[i].target}
+}
