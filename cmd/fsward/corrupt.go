@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"fsward/hostd/offline"
-	"fsward/interp/btrfs"
+	btrfscorrupt "fsward/interp/btrfs/corrupt"
 	"fsward/interp/detect"
-	extcorrupt "fsward/interp/ext3/corrupt"
+	ext3corrupt "fsward/interp/ext3/corrupt"
 )
 
 func corruptCommand() *cobra.Command {
@@ -39,7 +39,7 @@ with their fields, actions and kinds.
 
 Of Btrfs, an alteration is one of
 
-  ` + strings.ReplaceAll(btrfs.SpecHelp, "\n", "\n  ") + `
+  ` + strings.ReplaceAll(btrfscorrupt.SpecHelp, "\n", "\n  ") + `
 
 The actions of items: delete, duplicate (there twice under the same key), add (a copy under the
 next key), swap (contents exchanged with those of the next item of its kind and length), swapkeys
@@ -47,7 +47,7 @@ next key), swap (contents exchanged with those of the next item of its kind and 
 
 Of ext3, one of
 
-  ` + strings.ReplaceAll(extcorrupt.SpecHelp, "\n", "\n  ") + `
+  ` + strings.ReplaceAll(ext3corrupt.SpecHelp, "\n", "\n  ") + `
 
 Where the contents of a block are in the journal, they are altered there, with the checksums of the
 journal made right again where it has some. The actions: delete, duplicate, add (under another

@@ -10,6 +10,7 @@ import (
 	"fsward/change"
 	"fsward/interp"
 	"fsward/interp/btrfs"
+	"fsward/interp/btrfs/corrupt"
 	"fsward/shareddata"
 )
 
@@ -51,7 +52,7 @@ func TestEachRuleIsViolated(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a, err := btrfs.NewAlterer(d, tc.spec)
+			a, err := corrupt.NewAlterer(d, tc.spec)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -108,7 +109,7 @@ func TestAlterSpecErrorsNameWhatThereIs(t *testing.T) {
 		"inode_item.nlink+1@x=1": "nlink",
 		"dir_item!remove":        "not of the form",
 	} {
-		_, err := btrfs.NewAlterer(newSparseDisk(1<<20), spec)
+		_, err := corrupt.NewAlterer(newSparseDisk(1<<20), spec)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want it to name %s", spec, err, want)
 		}

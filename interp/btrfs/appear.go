@@ -10,12 +10,11 @@ import (
 
 // appear takes up a file system whose primary superblock shows up where there was none. What mkfs wrote
 // may still be on its way, so its trees are judged with the first commit.
-func (f *FS) appear(at uint64, now *[ondisk.SuperSize]byte, obs *interp.Observation) {
-	if !isPrimary(at) || ondisk.NewSuperblock(now).Magic() != ondisk.SuperMagic {
+func (f *FS) appear(at uint64, sb ondisk.Superblock, obs *interp.Observation) {
+	if !isPrimary(at) || sb.Magic() != ondisk.SuperMagic {
 		return
 	}
-	sb, err := parseSuper(now, at)
-	if err != nil {
+	if err := checkSuper(sb, at); err != nil {
 		f.refuseSuper(err, obs)
 		return
 	}
@@ -65,15 +64,15 @@ func (f *FS) take(at uint64, sb ondisk.Superblock, obs *interp.Observation) {
 
 // erase lets a superblock go that is given up: by wipefs (the magic becomes zero and the rest stays), by
 // mkfs, which writes its own magic first, or by a discard. A bug seldom writes just that.
-func (f *FS) erase(at uint64, now *[ondisk.SuperSize]byte, obs *interp.Observation) {
+func (f *FS) erase(at uint64, sb ondisk.Superblock, obs *interp.Observation) {
 	var onDisk [ondisk.SuperSize]byte
 	if err := readFull(f.disk.Disk, onDisk[:], at); err != nil {
 		obs.Unknown = err
 		return
 	}
-	if ondisk.NewSuperblock(now).Magic() == 0 && *now != [ondisk.SuperSize]byte{} {
+	if sb.Magic() == 0 && *sb.Bytes() != [ondisk.SuperSize]byte{} {
 		clear(onDisk[ondisk.SuperMagicAt : ondisk.SuperMagicAt+8])
-		if onDisk != *now {
+		if onDisk != *sb.Bytes() {
 			obs.Violations = append(obs.Violations, violatedAt(superRule, at, "the superblock is overwritten by something that is none").v)
 			return
 		}
@@ -82,7 +81,7 @@ func (f *FS) erase(at uint64, now *[ondisk.SuperSize]byte, obs *interp.Observati
 		return // a mirror: the primary is what counts
 	}
 	why := "its superblock is erased"
-	if ondisk.NewSuperblock(now).Magic() == ondisk.MkfsMagic {
+	if sb.Magic() == ondisk.MkfsMagic {
 		why = "a new btrfs file system is being made"
 	}
 	f.leave(at, why, obs)

@@ -41,24 +41,23 @@ func inRewrite(s ondisk.Superblock) bool {
 	return s.Flags()&(ondisk.SuperFlagChangingFSID|ondisk.SuperFlagChangingTree|ondisk.SuperFlagChangingCsums) != 0
 }
 
-// parseSuper checks a superblock that claims the Btrfs magic and stands at a device address, as
+// checkSuper checks a superblock that claims the Btrfs magic and stands at a device address, as
 // btrfs_validate_super does. The error is a *structureError or an *interp.UnsupportedError.
-func parseSuper(b *[ondisk.SuperSize]byte, addr uint64) (ondisk.Superblock, error) {
-	s := ondisk.NewSuperblock(b)
-	bad := func(format string, args ...any) (ondisk.Superblock, error) {
-		return ondisk.Superblock{}, violatedAt(superRule, addr, format, args...)
+func checkSuper(s ondisk.Superblock, addr uint64) error {
+	bad := func(format string, args ...any) error {
+		return violatedAt(superRule, addr, format, args...)
 	}
-	unsupported := func(format string, args ...any) (ondisk.Superblock, error) {
-		return ondisk.Superblock{}, &interp.UnsupportedError{FS: ondisk.FSName, Feature: fmt.Sprintf(format, args...)}
+	unsupported := func(format string, args ...any) error {
+		return &interp.UnsupportedError{FS: ondisk.FSName, Feature: fmt.Sprintf(format, args...)}
 	}
 	if s.Magic() != ondisk.SuperMagic {
-		return bad("magic is %q, want _BHRfS_M", b[ondisk.SuperMagicAt:ondisk.SuperMagicAt+8])
+		return bad("magic is %q, want _BHRfS_M", s.Bytes()[ondisk.SuperMagicAt:ondisk.SuperMagicAt+8])
 	}
 	// The checksum cannot be judged before its type is known.
 	if s.CsumType() >= ondisk.CsumTypes {
-		return ondisk.Superblock{}, violatedAt(csumTypeRule, addr, "csum_type is %d, at most %d is known", s.CsumType(), ondisk.CsumTypes-1)
+		return violatedAt(csumTypeRule, addr, "csum_type is %d, at most %d is known", s.CsumType(), ondisk.CsumTypes-1)
 	}
-	if err := s.CsumType().Check(b[:]); err != nil {
+	if err := s.CsumType().Check(s.Bytes()[:]); err != nil {
 		return bad("%v", err)
 	}
 	if _, off := interp.Locate(addr); s.Bytenr() != off {
@@ -100,7 +99,7 @@ func parseSuper(b *[ondisk.SuperSize]byte, addr uint64) (ondisk.Superblock, erro
 	case s.DevItem().FSID() != s.MetadataUUID() && !inRewrite(s):
 		return bad("the fsid in dev_item is not that of the superblock")
 	}
-	return s, nil
+	return nil
 }
 
 func powerOfTwo(n uint64) bool { return n != 0 && n&(n-1) == 0 }

@@ -11,6 +11,7 @@ import (
 
 	"fsward/interp"
 	"fsward/interp/btrfs"
+	"fsward/interp/btrfs/corrupt"
 	"fsward/shareddata"
 )
 
@@ -18,7 +19,7 @@ import (
 // there, fits its checksum, and is found where another choice than the same one finds nothing.
 func TestEveryAlterationIsMade(t *testing.T) {
 	d := openDisk(t, shareddata.Path(t, "logs/btrfs-single-4k.base.img.zst"))
-	c, err := btrfs.NewCorrupter(d, false)
+	c, err := corrupt.NewCorrupter(d, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +51,7 @@ func TestEveryAlterationIsMade(t *testing.T) {
 			}
 		}
 	}
-	for _, a := range btrfs.Alterables() {
+	for _, a := range corrupt.Alterables() {
 		for _, f := range a.Fields {
 			try(a.Object + "." + f.Name + "+1")
 			try(a.Object + "." + f.Name + "=0")
@@ -67,7 +68,7 @@ func TestEveryAlterationIsMade(t *testing.T) {
 // Deleting, adding and resizing leave a leaf that is well formed but for what was asked.
 func TestActionsKeepLeavesWellFormed(t *testing.T) {
 	base := openDisk(t, shareddata.Path(t, "logs/btrfs-single-4k.base.img.zst"))
-	c, err := btrfs.NewCorrupter(base, false)
+	c, err := corrupt.NewCorrupter(base, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +100,7 @@ func TestActionsKeepLeavesWellFormed(t *testing.T) {
 // What is wrong with a block by itself is found wherever the block is reached.
 func TestStructureOfAlteredImages(t *testing.T) {
 	base := openDisk(t, shareddata.Path(t, "logs/btrfs-single-4k.base.img.zst"))
-	c, err := btrfs.NewCorrupter(base, false)
+	c, err := corrupt.NewCorrupter(base, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,8 +124,8 @@ func TestStructureOfAlteredImages(t *testing.T) {
 		}
 		var found []string
 		obs, err := btrfs.Image(d)
-		if corrupt, ok := errors.AsType[*interp.CorruptError](err); ok {
-			found = append(found, corrupt.Reason)
+		if corrupted, ok := errors.AsType[*interp.CorruptError](err); ok {
+			found = append(found, corrupted.Reason)
 		} else if err != nil {
 			t.Errorf("%s: %v", spec, err)
 		}

@@ -93,7 +93,7 @@ func (d *devices) decides(disk interp.Disk, at uint64, sb ondisk.Superblock) boo
 			continue
 		}
 		now, err := readSuper(disk, dev.start+ondisk.SuperOffset)
-		if err == nil && ondisk.NewSuperblock(now).Magic() == ondisk.SuperMagic && precedes(ondisk.NewSuperblock(now), sb) {
+		if err == nil && now.Magic() == ondisk.SuperMagic && precedes(now, sb) {
 			return false
 		}
 	}

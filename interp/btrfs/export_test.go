@@ -59,8 +59,8 @@ func FuzzedSuper(data []byte) error {
 	if t := ondisk.CsumType(binary.LittleEndian.Uint16(b[196:])); t < ondisk.CsumTypes {
 		t.Seal(b[:])
 	}
-	sb, err := parseSuper(b, ondisk.SuperOffset)
-	if err != nil {
+	sb := ondisk.NewSuperblock(b)
+	if err := checkSuper(sb, ondisk.SuperOffset); err != nil {
 		return err
 	}
 	chunks, err := parseSysArray(sb, ondisk.SuperOffset, fuzzedDevices)

@@ -124,7 +124,7 @@ func (f *FS) givesUp(w *interp.Write) bool {
 		return false
 	}
 	now, err := readSuper(&overlay{f.disk.Disk, w}, interp.Address(disk, ondisk.SuperOffset))
-	return err == nil && (ondisk.NewSuperblock(now).Magic() != ondisk.SuperMagic || ondisk.NewSuperblock(now).FSID() != f.base.sb.FSID())
+	return err == nil && (now.Magic() != ondisk.SuperMagic || now.FSID() != f.base.sb.FSID())
 }
 
 // Flushed is told that writes to a disk are durable.

@@ -12,6 +12,7 @@ import (
 	"fsward/change"
 	"fsward/interp"
 	"fsward/interp/btrfs"
+	"fsward/interp/btrfs/corrupt"
 )
 
 const nodeSize = 16384
@@ -283,7 +284,7 @@ func FuzzAlter(f *testing.F) {
 	f.Add("inode_item.nlink+1@tree=5,objectid=256", []byte{})
 	f.Add("dir_item!delete", []byte{0, 21, 4})
 	f.Fuzz(func(t *testing.T, spec string, edits []byte) {
-		a, err := btrfs.NewAlterer(d, spec)
+		a, err := corrupt.NewAlterer(d, spec)
 		if err != nil {
 			return
 		}

@@ -52,37 +52,33 @@ func parseRoot(tree uint64, r disk.Region) (root treeRoot, ok bool) {
 }
 
 // readSuper reads the superblock at one of its places.
-func readSuper(d interp.Disk, addr uint64) (*[ondisk.SuperSize]byte, error) {
-	b := new([ondisk.SuperSize]byte)
-	if err := readFull(d, b[:], addr); err != nil {
-		return nil, err
-	}
-	return b, nil
+func readSuper(d interp.Disk, addr uint64) (ondisk.Superblock, error) {
+	sb := ondisk.NewSuperblock(new([ondisk.SuperSize]byte))
+	return sb, readFull(d, sb.Bytes()[:], addr)
 }
 
 // Detect tells whether a disk has the magic of Btrfs where its superblock stands.
 func Detect(d interp.Disk) bool {
-	b, err := readSuper(d, ondisk.SuperOffset)
-	return err == nil && ondisk.NewSuperblock(b).Magic() == ondisk.SuperMagic
+	sb, err := readSuper(d, ondisk.SuperOffset)
+	return err == nil && sb.Magic() == ondisk.SuperMagic
 }
 
 // findDevices reads the superblocks of the file system that has one on a disk of d, from all disks of d.
 // The error is interp.ErrNotFound, or that of parseSuper.
 func findDevices(d interp.Disk, sizes []uint64, on int) (*devices, error) {
-	b, err := readSuper(d, interp.Address(on, ondisk.SuperOffset))
-	if err != nil || ondisk.NewSuperblock(b).Magic() != ondisk.SuperMagic {
+	sb, err := readSuper(d, interp.Address(on, ondisk.SuperOffset))
+	if err != nil || sb.Magic() != ondisk.SuperMagic {
 		return nil, interp.ErrNotFound // also: too small, or not readable there
 	}
-	fsid := ondisk.NewSuperblock(b).FSID()
+	fsid := sb.FSID()
 	devs := &devices{}
 	for i, size := range sizes {
 		at := interp.Address(i, ondisk.SuperOffset)
-		b, err := readSuper(d, at)
-		if err != nil || ondisk.NewSuperblock(b).Magic() != ondisk.SuperMagic || i != on && ondisk.NewSuperblock(b).FSID() != fsid {
+		sb, err := readSuper(d, at)
+		if err != nil || sb.Magic() != ondisk.SuperMagic || i != on && sb.FSID() != fsid {
 			continue
 		}
-		sb, err := parseSuper(b, at)
-		if err != nil {
+		if err := checkSuper(sb, at); err != nil {
 			return nil, err
 		}
 		if inRewrite(sb) {

@@ -10,12 +10,12 @@ import (
 
 // superWrite judges what a write does to the superblock at one of its places.
 func (f *FS) superWrite(at uint64, w interp.Write, obs *interp.Observation) {
-	now := new([ondisk.SuperSize]byte)
-	if err := readFull(f.disk, now[:], at); err != nil {
+	now, err := readSuper(f.disk, at)
+	if err != nil {
 		obs.Unknown = err
 		return
 	}
-	if fc := f.ahead; fc != nil && (ondisk.NewSuperblock(now).Magic() != ondisk.SuperMagic || ondisk.NewSuperblock(now).Generation() != fc.sb.Generation()) {
+	if fc := f.ahead; fc != nil && (now.Magic() != ondisk.SuperMagic || now.Generation() != fc.sb.Generation()) {
 		f.dropForecast() // what comes instead may need its memory
 	}
 	if f.base == nil {
@@ -23,10 +23,10 @@ func (f *FS) superWrite(at uint64, w interp.Write, obs *interp.Observation) {
 		return
 	}
 	member := f.base.devs.on(at-at%interp.DiskStride) != nil
-	if !member && (ondisk.NewSuperblock(now).Magic() != ondisk.SuperMagic || ondisk.NewSuperblock(now).FSID() != f.base.sb.FSID()) {
+	if !member && (now.Magic() != ondisk.SuperMagic || now.FSID() != f.base.sb.FSID()) {
 		return // of a disk that has nothing to do with us
 	}
-	switch ondisk.NewSuperblock(now).Magic() {
+	switch now.Magic() {
 	case ondisk.SuperMagic:
 	case 0, ondisk.MkfsMagic:
 		f.erase(at, now, obs)
@@ -36,11 +36,11 @@ func (f *FS) superWrite(at uint64, w interp.Write, obs *interp.Observation) {
 			f.erase(at, now, obs)
 			return
 		}
-		obs.Violations = append(obs.Violations, violatedAt(superRule, at, "the superblock is overwritten by something that is none (magic %q)", now[ondisk.SuperMagicAt:ondisk.SuperMagicAt+8]).v)
+		obs.Violations = append(obs.Violations, violatedAt(superRule, at, "the superblock is overwritten by something that is none (magic %q)", now.Bytes()[ondisk.SuperMagicAt:ondisk.SuperMagicAt+8]).v)
 		return
 	}
-	sb, err := parseSuper(now, at)
-	if err != nil {
+	sb := now
+	if err := checkSuper(sb, at); err != nil {
 		f.refuseSuper(err, obs)
 		return
 	}

@@ -10,8 +10,9 @@ import (
 	"fsward/change"
 	"fsward/interp"
 	"fsward/interp/btrfs"
+	btrfscorrupt "fsward/interp/btrfs/corrupt"
 	"fsward/interp/ext3"
-	extcorrupt "fsward/interp/ext3/corrupt"
+	ext3corrupt "fsward/interp/ext3/corrupt"
 )
 
 // Auto asks to look which file system it is.
@@ -23,7 +24,7 @@ type format struct {
 	open       func(d interp.Disk, i int, limits interp.Limits) (interp.Interpreter, error) // that on disk i of d
 	watch      func(interp.Disk, interp.Limits) interp.Interpreter                          // of one that is about to appear; nil: open does
 	image      func(interp.Disk, interp.ImageOptions) (interp.Observation, error)
-	known      func(interp.Disk) (interp.BaseState, error)
+	base       func(interp.Disk) (interp.BaseState, error)
 	schema     func() *change.Schema
 	alter      func(interp.Disk, string) (interp.Alterer, error)
 	corrupt    func(d interp.Disk, last bool) (interp.Corrupter, error)
@@ -32,8 +33,8 @@ type format struct {
 }
 
 var formats = []format{
-	{"btrfs", btrfs.Detect, opener(btrfs.NewWithin), watcher(btrfs.WatchWithin), btrfs.ImageWith, btrfs.NewBaseState, btrfs.Schema, btrfs.NewAlterer, btrfs.NewCorrupter, btrfs.Alterables, btrfs.Checks},
-	{"ext3", ext3.Detect, alone(ext3.NewWithin), nil, ext3.ImageWith, ext3.NewBaseState, ext3.Schema, extcorrupt.NewAlterer, extcorrupt.NewCorrupter, extcorrupt.Alterables, ext3.Checks},
+	{"btrfs", btrfs.Detect, opener(btrfs.NewWithin), watcher(btrfs.WatchWithin), btrfs.ImageWith, btrfs.NewBaseState, btrfs.Schema, btrfscorrupt.NewAlterer, btrfscorrupt.NewCorrupter, btrfscorrupt.Alterables, btrfs.Checks},
+	{"ext3", ext3.Detect, alone(ext3.NewWithin), nil, ext3.ImageWith, ext3.NewBaseState, ext3.Schema, ext3corrupt.NewAlterer, ext3corrupt.NewCorrupter, ext3corrupt.Alterables, ext3.Checks},
 }
 
 // opener widens a constructor's result to the interface, and keeps a nil result nil.
@@ -113,7 +114,7 @@ func BaseState(d interp.Disk, fs string) (string, interp.BaseState, error) {
 	if err != nil {
 		return "", nil, err
 	}
-	k, err := f.known(d)
+	k, err := f.base(d)
 	return f.name, k, err
 }
 

@@ -1,6 +1,7 @@
 package ondisk
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"fsward/change"
@@ -15,7 +16,14 @@ type Key struct {
 
 const UUIDSize = 16 // BTRFS_UUID_SIZE
 
-// compare orders keys as btrfs_comp_cpu_keys does.
+// Put writes the key into b as a btrfs_disk_key.
+func (k Key) Put(b []byte) {
+	binary.LittleEndian.PutUint64(b[DiskKeyObjectIDAt:], k.ObjectID)
+	b[DiskKeyTypeAt] = k.Type
+	binary.LittleEndian.PutUint64(b[DiskKeyOffsetAt:], k.Offset)
+}
+
+// Compare orders keys as btrfs_comp_cpu_keys does.
 func (k Key) Compare(o Key) int {
 	switch {
 	case k.ObjectID != o.ObjectID:

@@ -1,4 +1,4 @@
-package btrfs
+package corrupt
 
 import (
 	"encoding/binary"
@@ -6,15 +6,15 @@ import (
 	"slices"
 
 	"fsward/interp"
+	"fsward/interp/btrfs"
 	"fsward/interp/btrfs/ondisk"
-	"fsward/interp/disk"
 )
 
 // alterer changes one object in the blocks that pass through it.
 type alterer struct {
 	disk  interp.Disk
 	spec  alterSpec
-	state *state // of the superblock on disk; nil: read it again
+	state *btrfs.Metadata // of the superblock on disk; nil: read it again
 
 	chosen     bool   // an object was changed; it is
 	tree       uint64 // of an item
@@ -40,21 +40,22 @@ func (a *alterer) Alter(w interp.Write) string {
 	if w.Data == nil || a.over {
 		return ""
 	}
-	if _, off := interp.Locate(w.Off); overlap(off, w.Len, ondisk.SuperOffset, ondisk.SuperSize) {
+	if _, off := interp.Locate(w.Off); off < ondisk.SuperOffset+ondisk.SuperSize && ondisk.SuperOffset < off+w.Len {
 		text := a.alterSuper(w, off)
 		a.state = nil // what is on disk is another one after this write
 		a.over = a.chosen
 		return text
 	}
 	if a.state == nil {
-		f, err := New(a.disk)
+		m, err := btrfs.OpenMetadata(a.disk)
 		if err != nil {
 			return "" // no file system yet
 		}
-		a.state = f.base
+		a.state = m
 	}
 	text := ""
-	step, size := uint64(a.state.rules.sectorSize), uint64(a.state.rules.nodeSize)
+	sb := a.state.Superblock()
+	step, size := uint64(sb.SectorSize()), uint64(sb.NodeSize())
 	for at := (step - w.Off%step) % step; at+size <= uint64(len(w.Data)); at += step {
 		block := w.Data[at : at+size : at+size]
 		n := a.block(block, w.Off+at)
@@ -62,7 +63,7 @@ func (a *alterer) Alter(w interp.Write) string {
 			continue
 		}
 		if t := a.alterBlock(n); t != "" {
-			a.state.rules.csum.Seal(block)
+			sb.CsumType().Seal(block)
 			text = t
 		}
 	}
@@ -103,16 +104,16 @@ func (s *alterSpec) alterSuper(block []byte) (text string, ok bool) {
 // block returns the block at a device address if it is one that the guest writes for its next commit.
 // Those of the log are not, unless the alteration asks for their tree.
 func (a *alterer) block(block []byte, addr uint64) *ondisk.Node {
-	if [16]byte(block[ondisk.HeaderFSIDAt:]) != a.state.rules.fsid {
+	if [16]byte(block[ondisk.HeaderFSIDAt:]) != a.state.Superblock().MetadataUUID() {
 		return nil
 	}
 	logical := binary.LittleEndian.Uint64(block[ondisk.HeaderBytenrAt:])
-	copies, count, err := a.state.chunks.copies(logical, uint64(len(block)), ondisk.GroupMetadata|ondisk.GroupSystem)
-	if err != nil || !slices.Contains(copies[:count], addr) {
+	copies, err := a.state.Copies(logical)
+	if err != nil || !slices.Contains(copies, addr) {
 		return nil
 	}
-	n, err := checkNode(disk.NewRegion(block, addr), logical, a.state.rules)
-	if err != nil || n.Owner() == ondisk.TreeLogID && !a.spec.inLog() || n.Generation() <= a.state.sb.Generation() ||
+	n, err := a.state.Check(block, addr, logical)
+	if err != nil || n.Owner() == ondisk.TreeLogID && !a.spec.inLog() || n.Generation() <= a.state.Superblock().Generation() ||
 		a.chosen && n.Generation() != a.generation {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package btrfs
+package corrupt
 
 import (
 	"encoding/binary"
@@ -165,11 +165,9 @@ func copyItem(n *ondisk.Node, i int, k ondisk.Key) bool {
 	copy(b[at+ondisk.ItemSize:end+ondisk.ItemSize], b[at:end])
 	binary.LittleEndian.PutUint32(b[ondisk.HeaderNrItemsAt:], uint32(count+1))
 	head := b[at+ondisk.ItemSize:][:ondisk.ItemSize]
-	binary.LittleEndian.PutUint64(head, k.ObjectID)
-	head[8] = k.Type
-	binary.LittleEndian.PutUint64(head[9:], k.Offset)
+	k.Put(head[ondisk.ItemKeyAt:])
 	// The copy begins empty, where the item begins, and grows.
-	binary.LittleEndian.PutUint32(head[ondisk.DiskKeySize+4:], 0)
+	binary.LittleEndian.PutUint32(head[ondisk.ItemSizeAt:], 0)
 	if len(data) > 0 {
 		resizeItem(n, i+1, len(data))
 	}
@@ -195,10 +193,10 @@ func resizeItem(n *ondisk.Node, i, by int) bool {
 		clear(b[end-by : end])
 	}
 	for j := i; j < count; j++ {
-		at := ondisk.HeaderSize + j*ondisk.ItemSize + ondisk.DiskKeySize
+		at := ondisk.HeaderSize + j*ondisk.ItemSize + ondisk.ItemOffsetAt
 		binary.LittleEndian.PutUint32(b[at:], uint32(int(binary.LittleEndian.Uint32(b[at:]))-by))
 	}
-	at := ondisk.HeaderSize + i*ondisk.ItemSize + ondisk.DiskKeySize + 4
+	at := ondisk.HeaderSize + i*ondisk.ItemSize + ondisk.ItemSizeAt
 	binary.LittleEndian.PutUint32(b[at:], uint32(int(binary.LittleEndian.Uint32(b[at:]))+by))
 	return true
 }

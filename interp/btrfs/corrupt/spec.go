@@ -1,4 +1,4 @@
-package btrfs
+package corrupt
 
 import (
 	"fmt"

@@ -1,0 +1,102 @@
+package corrupt
+
+import (
+	"bytes"
+	"fmt"
+
+	"fsward/interp"
+	"fsward/interp/btrfs"
+	"fsward/interp/btrfs/ondisk"
+	"fsward/interp/disk"
+)
+
+// corrupter alters the state of one superblock. It holds the blocks that may be altered.
+type corrupter struct {
+	state  *btrfs.Metadata
+	blocks []*ondisk.Node
+}
+
+// NewCorrupter reads the state that the superblock on a disk defines. With last, only what the last
+// transaction wrote is altered. The errors are those of btrfs.New.
+func NewCorrupter(d interp.Disk, last bool) (interp.Corrupter, error) {
+	m, err := btrfs.OpenMetadata(d)
+	if err != nil {
+		return nil, err
+	}
+	oldest := uint64(0)
+	if last {
+		oldest = m.Superblock().Generation()
+	}
+	blocks, err := m.Blocks(oldest)
+	if err != nil {
+		return nil, err
+	}
+	return &corrupter{state: m, blocks: blocks}, nil
+}
+
+// Corrupt makes the change at the pick-th place that it fits.
+func (c *corrupter) Corrupt(spec string, pick int) (interp.Corruption, error) {
+	s, err := parseAlterSpec(spec)
+	if err != nil {
+		return interp.Corruption{}, err
+	}
+	if s.object.form == formSuper {
+		return c.super(&s, pick)
+	}
+	for _, n := range c.blocks {
+		var altered *ondisk.Node
+		for slot := range s.slots(n) {
+			if !s.fits(n, slot) {
+				continue
+			}
+			if altered == nil {
+				altered, _ = ondisk.NewNode(disk.NewRegion(bytes.Clone(n.Bytes()), n.Addr()))
+			}
+			text, ok := s.alter(altered, slot)
+			if !ok { // and nothing has changed
+				continue
+			}
+			if pick > 0 {
+				pick--
+				altered = nil
+				continue
+			}
+			out := interp.Corruption{What: fmt.Sprintf("%s: %s", s.place(n, slot), text)}
+			block := altered.Bytes()
+			c.state.Superblock().CsumType().Seal(block)
+			addrs, err := c.state.Copies(n.Logical())
+			if err != nil {
+				return interp.Corruption{}, err
+			}
+			for _, addr := range addrs {
+				out.Patches = append(out.Patches, interp.Patch{Off: addr, Data: block})
+			}
+			return out, nil
+		}
+	}
+	return interp.Corruption{}, fmt.Errorf("%s: %w", spec, interp.ErrNoPlace)
+}
+
+// super changes the superblocks of all devices, and their mirrors.
+func (c *corrupter) super(s *alterSpec, pick int) (interp.Corruption, error) {
+	var out interp.Corruption
+	copies, err := c.state.Superblocks()
+	if err != nil {
+		return out, err
+	}
+	for _, at := range copies {
+		block := at.Super.Bytes()[:]
+		text, ok := s.alterSuper(block)
+		if !ok {
+			continue
+		}
+		if out.What == "" {
+			out.What = text
+		}
+		out.Patches = append(out.Patches, interp.Patch{Off: at.Addr, Data: block})
+	}
+	if len(out.Patches) == 0 || pick > 0 {
+		return out, fmt.Errorf("%s: %w", s.object.name, interp.ErrNoPlace)
+	}
+	return out, nil
+}
