@@ -1,0 +1,169 @@
+package crash
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/btree"
+)
+
+// numberedPage is a page in a tree.
+type numberedPage struct {
+	number uint64
+	page
+}
+
+// pageTree has the pages of a layer as a tree in the order of their numbers, to compare with the map
+// of a layer (decision 33).
+func pageTree() *btree.BTreeG[numberedPage] {
+	return btree.NewG(32, func(a, b numberedPage) bool { return a.number < b.number })
+}
+
+// BenchmarkPages sets the pages of a layer in random order, looks one up, and visits all in the order
+// of their numbers, as State.Pages does.
+func BenchmarkPages(b *testing.B) {
+	for _, n := range []int{10, 1000, 100_000} {
+		at := rand.New(rand.NewPCG(1, 0)).Perm(n)
+		set := func(add func(number uint64)) {
+			for _, i := range at {
+				add(uint64(i))
+			}
+		}
+		fillMap := func() map[uint64]page {
+			pages := make(map[uint64]page)
+			set(func(number uint64) { pages[number] = page{} })
+			return pages
+		}
+		fillTree := func() *btree.BTreeG[numberedPage] {
+			tree := pageTree()
+			set(func(number uint64) { tree.ReplaceOrInsert(numberedPage{number: number}) })
+			return tree
+		}
+		perPage := func(b *testing.B) {
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/page")
+		}
+		b.Run(fmt.Sprintf("set/map/%d", n), func(b *testing.B) {
+			for b.Loop() {
+				fillMap()
+			}
+			perPage(b)
+		})
+		b.Run(fmt.Sprintf("set/btree/%d", n), func(b *testing.B) {
+			for b.Loop() {
+				fillTree()
+			}
+			perPage(b)
+		})
+		pages, tree := fillMap(), fillTree()
+		b.Run(fmt.Sprintf("look/map/%d", n), func(b *testing.B) {
+			for i := 0; b.Loop(); i++ {
+				_ = pages[uint64(at[i%n])]
+			}
+		})
+		b.Run(fmt.Sprintf("look/btree/%d", n), func(b *testing.B) {
+			for i := 0; b.Loop(); i++ {
+				tree.Get(numberedPage{number: uint64(at[i%n])})
+			}
+		})
+		b.Run(fmt.Sprintf("visit/map/%d", n), func(b *testing.B) {
+			for b.Loop() {
+				for _, number := range slices.Sorted(maps.Keys(pages)) {
+					_ = pages[number]
+				}
+			}
+			perPage(b)
+		})
+		b.Run(fmt.Sprintf("visit/btree/%d", n), func(b *testing.B) {
+			for b.Loop() {
+				tree.Ascend(func(numberedPage) bool { return true })
+			}
+			perPage(b)
+		})
+	}
+}
+
+// flightTree has the units in flight as a tree in the order of their addresses, to compare with the
+// slice in the order of issue (decision 33). No span is longer than longest.
+type flightTree struct {
+	units   *btree.BTreeG[*unit]
+	longest uint64
+}
+
+func newFlightTree() *flightTree {
+	return &flightTree{units: btree.NewG(32, func(a, b *unit) bool {
+		return cmp.Or(cmp.Compare(a.off, b.off), cmp.Compare(a.seq, b.seq)) < 0
+	})}
+}
+
+func (t *flightTree) enter(u *unit) {
+	t.units.ReplaceOrInsert(u)
+	t.longest = max(t.longest, u.spans[0].len)
+}
+
+// lastAt is Enumerator.lastAt.
+func (t *flightTree) lastAt(s span) (last *unit) {
+	t.units.DescendLessOrEqual(&unit{off: s.off + s.len - 1, seq: math.MaxUint64}, func(u *unit) bool {
+		if u.off+t.longest <= s.off {
+			return false
+		}
+		if u.touches(s.off, s.len) && (last == nil || u.seq > last.seq) {
+			last = u
+		}
+		return true
+	})
+	return last
+}
+
+// BenchmarkFlight enters units of a page in random order, finds the last one of a page that is in
+// flight and of one that is not, and makes all durable.
+func BenchmarkFlight(b *testing.B) {
+	for _, n := range []int{10, 100, 1000, 10_000} {
+		var units []*unit
+		for i, at := range rand.New(rand.NewPCG(1, 0)).Perm(n) {
+			off := 2 * uint64(at) * PageSize
+			units = append(units, &unit{id: uint64(i), off: off, seq: uint64(i), spans: []span{{off: off, len: PageSize}}})
+		}
+		perUnit := func(b *testing.B) {
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/unit")
+		}
+		b.Run(fmt.Sprintf("enter/slice/%d", n), func(b *testing.B) {
+			for b.Loop() {
+				e := &Enumerator{}
+				for _, u := range units {
+					e.flight = append(e.flight, u)
+				}
+			}
+			perUnit(b)
+		})
+		b.Run(fmt.Sprintf("enter/btree/%d", n), func(b *testing.B) {
+			for b.Loop() {
+				t := newFlightTree()
+				for _, u := range units {
+					t.enter(u)
+				}
+			}
+			perUnit(b)
+		})
+		e, t := &Enumerator{flight: units}, newFlightTree()
+		for _, u := range units {
+			t.enter(u)
+		}
+		for name, shift := range map[string]uint64{"there": 0, "not there": PageSize} {
+			b.Run(fmt.Sprintf("%s/slice/%d", name, n), func(b *testing.B) {
+				for i := 0; b.Loop(); i++ {
+					e.lastAt(span{off: units[i%n].off + shift, len: PageSize})
+				}
+			})
+			b.Run(fmt.Sprintf("%s/btree/%d", name, n), func(b *testing.B) {
+				for i := 0; b.Loop(); i++ {
+					t.lastAt(span{off: units[i%n].off + shift, len: PageSize})
+				}
+			})
+		}
+	}
+}
