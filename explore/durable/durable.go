@@ -139,9 +139,9 @@ func (a *Account) Begin(call string) error {
 	return nil
 }
 
-// Return notes that a call returned with success, at an event. owed tells whether it should have waited. Of a call that was
+// Return notes that a call returned with success, at an event. early reports whether it should have waited. Of a call that was
 // not seen to begin, all writes count.
-func (a *Account) Return(call string, scope Scope, at uint64) (d Debt, owed bool) {
+func (a *Account) Return(call string, scope Scope, at uint64) (d Debt, early bool) {
 	since := a.calls[call]
 	delete(a.calls, call)
 	if scope == All {
@@ -178,7 +178,7 @@ func (a *Account) Follow(events crash.Events) (debts []Debt, err error) {
 			if all, ok := strings.CutPrefix(call, "all "); ok {
 				call, scope = all, All
 			}
-			if d, owed := a.Return(call, scope, ev.At); owed {
+			if d, early := a.Return(call, scope, ev.At); owed {
 				debts = append(debts, d)
 			}
 		}

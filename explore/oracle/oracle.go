@@ -142,11 +142,11 @@ func (o *Oracle) Judge(ctx context.Context, s *crash.State) (Verdict, error) {
 }
 
 func (o *Oracle) judge(ctx context.Context, s *crash.State) Verdict {
-	f := o.fork(s)
+	f := o.image(s)
 	if s.Durable != o.tried && (o.apart || len(f.differs) > followPages) {
 		o.tried = s.Durable
 		if o.advance(ctx, s.Settled()) {
-			f = o.fork(s)
+			f = o.image(s)
 		}
 	}
 	if !o.options.NoPrune {
@@ -172,7 +172,7 @@ func (o *Oracle) judge(ctx context.Context, s *crash.State) Verdict {
 }
 
 // difference judges what a state changes of the known one.
-func (o *Oracle) difference(ctx context.Context, f *fork) Verdict {
+func (o *Oracle) difference(ctx context.Context, f *crashImage) Verdict {
 	obs, err := o.known.Compare(f)
 	if err != nil {
 		o.apart = o.apart || errors.Is(err, interp.ErrApart)
@@ -183,9 +183,9 @@ func (o *Oracle) difference(ctx context.Context, f *fork) Verdict {
 
 // advance makes a state the known one, if it is sound.
 func (o *Oracle) advance(ctx context.Context, s *crash.State) bool {
-	f := o.fork(s)
+	f := o.image(s)
 	snapshot := s.Keep()
-	disk := frozen{snapshot, f.first * crash.PageSize, f.Size()}
+	disk := snapshotDisk{snapshot, f.first * crash.PageSize, f.Size()}
 	obs, err := o.known.Compare(f)
 	if err == nil {
 		if o.check(ctx, obs).Outcome != change.Holds {
