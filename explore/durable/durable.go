@@ -178,7 +178,7 @@ func (a *Account) Follow(events crash.Events) (debts []Debt, err error) {
 			if all, ok := strings.CutPrefix(call, "all "); ok {
 				call, scope = all, All
 			}
-			if d, early := a.Return(call, scope, ev.At); owed {
+			if d, early := a.Return(call, scope, ev.At); early {
 				debts = append(debts, d)
 			}
 		}
