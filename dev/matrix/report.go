@@ -44,7 +44,9 @@ func WriteResult(fs, path string, rows []*Row) error {
 		return err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "# The corruption matrix of %s: result\n\nMade by `make matrix MATRIX=\"-fs %s -result %s\"`, %s. [matrix.md](matrix.md) says what it is.\n\n", f.title, f.name, path, time.Now().Format(time.DateOnly))
+	fmt.Fprintf(&b, "# The corruption matrix of %s: result\n\n"+
+		"**Command**: `make matrix MATRIX=\"-fs %s -result %s\"`.\n**Date**: %s. [matrix.md](matrix.md) explains it.\n\n",
+		f.title, f.name, path, time.Now().Format(time.DateOnly))
 	if err := errors.Join(f.writeSummary(&b, rows), f.writeOneSided(&b, rows)); err != nil {
 		return err
 	}
