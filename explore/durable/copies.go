@@ -7,7 +7,8 @@ import (
 	"fsward/interp"
 )
 
-// copyUnit is what contents are compared by, in bytes: the smallest block of a file system that keeps copies in a journal.
+// copyUnit is the unit of comparison of contents, in bytes: the smallest block of a file system that
+// keeps copies in a journal.
 const copyUnit = 1024
 
 // copies knows the contents of writes by their hashes. The zero value is ready.
@@ -16,13 +17,14 @@ type copies struct {
 	durable map[unit]struct{}
 }
 
-// A unit is known by its hash, and by the disk that it was written to: what one mirror has does not help another.
+// A unit is identified by its hash and by the disk that it was written to: a copy on one mirror does
+// not make another mirror durable.
 type unit struct {
 	disk int
 	hash uint64
 }
 
-// issued keeps what a write has. One of zeros, and one of parts of units, has no copy.
+// issued keeps the hashes of a write. A write of zeros and a write of part of a unit have no copy.
 func (c *copies) issued(w *crash.Write) error {
 	if len(w.Data) == 0 || len(w.Data)%copyUnit != 0 {
 		return nil
@@ -42,7 +44,7 @@ func (c *copies) issued(w *crash.Write) error {
 	return nil
 }
 
-// settled notes that a write is durable.
+// settled records that a write is durable.
 func (c *copies) settled(id uint64) {
 	for _, u := range c.waiting[id] {
 		c.durable[u] = struct{}{}
@@ -50,7 +52,7 @@ func (c *copies) settled(id uint64) {
 	delete(c.waiting, id)
 }
 
-// have tells whether all that a write has is durable elsewhere.
+// have reports whether the whole contents of a write are durable elsewhere.
 func (c *copies) have(id uint64) bool {
 	units := c.waiting[id]
 	for _, u := range units {

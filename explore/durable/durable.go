@@ -1,11 +1,12 @@
-// Package durable keeps account of flushes: a call that promised that something is on the disk returned while writes that it
-// made were neither flushed nor written with FUA. No crash is needed to find that. What is kept is the place of each write
-// that is not durable yet, and not its contents, so that it can run beside a guest in production.
+// Package durable accounts for flushes. A call that promises durability, such as fsync, must not
+// return before the writes that it depends on were flushed or written with FUA. The account finds
+// calls that return too early without any crash. It keeps the place of each write that is not
+// durable yet and not its contents, so that it can run beside a guest in production. Start reading
+// at Account.
 package durable
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"fsward/explore/crash"
@@ -16,21 +17,21 @@ import (
 type Scope uint8
 
 const (
-	Own Scope = 1 + iota // those that were issued while it ran: fsync, fdatasync, a write with O_SYNC
-	All                  // all that were issued before it returned: sync, syncfs, unmount
+	Own Scope = 1 + iota // the writes issued while it ran: fsync, fdatasync, a write with O_SYNC
+	All                  // all writes issued before it returned: sync, syncfs, unmount
 )
 
-// A Write is one that is not durable.
+// A Write is a write that is not durable.
 type Write struct {
-	ID, Off, Len uint64 // bytes
-	order        uint64
-	lost         bool // it never will be, and nobody was told: only what is written there later helps
+	ID, Off, Len uint64 // Off and Len in bytes
+	order        uint64 // 1 for the first write of the account
+	lost         bool   // it never becomes durable and no error was reported: only a later write to its place helps
 }
 
 // A Debt is a call that returned too early.
 type Debt struct {
 	Call   string
-	At     uint64 // of the event with which it returned
+	At     uint64 // position in the log of the event with which it returned
 	Writes []Write
 }
 
@@ -54,39 +55,41 @@ func (d Debt) String() string {
 // maxOpen bounds the writes that are not durable, and the calls that run.
 const maxOpen = 1 << 20
 
-// An Account follows a disk, or several that crash.Join has joined. The zero value begins with a disk on which everything is durable. Used by one goroutine.
+// An Account follows a disk, or several disks that crash.Join has joined. The zero value begins with
+// a disk on which everything is durable. One goroutine uses it.
 type Account struct {
-	// Exempt tells of a write that nothing depends on, though it is not durable, such as a further copy of a superblock. nil: every
-	// write counts.
+	// Exempt reports whether nothing depends on a write, such as one to a further copy of a
+	// superblock. If Exempt is nil, every write counts.
 	Exempt func(off, n uint64) bool
-	// Copies: nothing depends on a write whose contents other writes have made durable, as a journal has those of a block that goes to
-	// its place. The account then keeps a hash of each KiB that was written.
+	// Copies exempts a write whose contents other writes have made durable: a journal holds the
+	// contents of a block that goes to its place. The account then keeps a hash of each KiB written.
 	Copies bool
 
-	open   []Write // in the order in which they were issued
-	order  uint64
-	calls  map[string]uint64 // by name: how many writes had been issued when it began
+	open   *openWrites       // nil: none
+	order  uint64            // number of writes issued so far
+	calls  map[string]uint64 // by name: how many writes had been issued when the call began
 	copies copies
 }
 
-// Add takes an event of the log. Marks are passed over: see Begin and Return.
+// Add takes an event of the log. It ignores marks: see Begin and Return. The error is a
+// crash.LimitError if more than 1,048,576 writes are not durable.
 func (a *Account) Add(ev crash.Event) error {
+	if a.open == nil {
+		a.open = newOpenWrites()
+	}
 	switch ev.Kind {
 	case crash.Issued:
-		if len(a.open) >= maxOpen {
+		if a.open.count() >= maxOpen {
 			return &crash.LimitError{What: "writes that are not durable", Limit: maxOpen}
 		}
 		a.order++
-		a.open = append(a.open, Write{ID: ev.Write.ID, Off: ev.Write.Off, Len: ev.Write.Len, order: a.order})
+		a.open.add(&Write{ID: ev.Write.ID, Off: ev.Write.Off, Len: ev.Write.Len, order: a.order})
 		if a.Copies {
 			return a.copies.issued(&ev.Write)
 		}
 	case crash.Settled:
 		if ev.All {
-			for _, w := range a.open {
-				a.copies.settled(w.ID)
-			}
-			a.open = slices.DeleteFunc(a.open, func(w Write) bool { return !w.lost })
+			a.open.flush(a.copies.settled)
 			return nil
 		}
 		for _, id := range ev.IDs {
@@ -94,40 +97,39 @@ func (a *Account) Add(ev crash.Event) error {
 		}
 	case crash.Failed:
 		for _, id := range ev.IDs {
-			a.failed(id, ev.Done, ev.Silent)
+			a.fail(id, ev.Done, ev.Silent)
 		}
 	}
 	return nil
 }
 
-// failed takes a write of which only the first bytes were done. Who was told of that does not count on it; else the rest is owed.
-func (a *Account) failed(id, done uint64, silent bool) {
+// fail takes a write of which only the first done bytes reached the disk. A caller that was told of
+// the error does not rely on the write. If nobody was told, the rest of the write is lost.
+func (a *Account) fail(id, done uint64, silent bool) {
 	delete(a.copies.waiting, id)
-	i := slices.IndexFunc(a.open, func(w Write) bool { return w.ID == id })
+	w := a.open.byID[id]
 	switch {
-	case i < 0:
-	case silent && done < a.open[i].Len:
-		w := &a.open[i]
-		w.Off, w.Len, w.lost = w.Off+done, w.Len-done, true
+	case w == nil:
+	case silent && done < w.Len:
+		a.open.lose(w, done)
 	default:
-		a.open = slices.Delete(a.open, i, i+1)
+		a.open.remove(w)
 	}
 }
 
-// settle closes a write, and those before it that it has overwritten.
+// settle removes a write that is durable, and the earlier writes that it has overwritten.
 func (a *Account) settle(id uint64) {
 	a.copies.settled(id)
-	i := slices.IndexFunc(a.open, func(w Write) bool { return w.ID == id && !w.lost })
-	if i < 0 {
+	w := a.open.byID[id]
+	if w == nil || w.lost {
 		return
 	}
-	done := a.open[i]
-	a.open = slices.DeleteFunc(a.open, func(w Write) bool {
-		return w.ID == id || w.order < done.order && done.Off <= w.Off && w.Off+w.Len <= done.Off+done.Len
-	})
+	a.open.remove(w)
+	a.open.removeOverwritten(w)
 }
 
-// Begin notes that a call begins. Its name tells it from those that run beside it.
+// Begin records that a call begins. Its name distinguishes it from the calls that run beside it. The
+// error is a crash.LimitError if more than 1,048,576 calls run.
 func (a *Account) Begin(call string) error {
 	if a.calls == nil {
 		a.calls = make(map[string]uint64)
@@ -139,8 +141,8 @@ func (a *Account) Begin(call string) error {
 	return nil
 }
 
-// Return notes that a call returned with success, at an event. early reports whether it should have waited. Of a call that was
-// not seen to begin, all writes count.
+// Return records that a call returned with success at position at of the log. early reports whether
+// the call should have waited. If the account did not see the call begin, all writes count.
 func (a *Account) Return(call string, scope Scope, at uint64) (d Debt, early bool) {
 	since := a.calls[call]
 	delete(a.calls, call)
@@ -148,16 +150,19 @@ func (a *Account) Return(call string, scope Scope, at uint64) (d Debt, early boo
 		since = 0
 	}
 	d = Debt{Call: call, At: at}
-	for _, w := range a.open {
-		if w.order > since && (a.Exempt == nil || !a.Exempt(w.Off, w.Len)) && !a.copies.have(w.ID) {
-			d.Writes = append(d.Writes, w)
-		}
+	if a.open == nil {
+		return d, false
 	}
+	a.open.since(since, func(w *Write) {
+		if (a.Exempt == nil || !a.Exempt(w.Off, w.Len)) && !a.copies.have(w.ID) {
+			d.Writes = append(d.Writes, *w)
+		}
+	})
 	return d, len(d.Writes) > 0
 }
 
-// Follow goes through a log in which marks say when calls begin and return: "begin NAME", and "return NAME" or, of a call that
-// depends on all writes, "return all NAME". Other marks are passed over.
+// Follow reads a log whose marks say when calls begin and return: "begin NAME", then "return NAME",
+// or "return all NAME" if the call depends on all writes. It ignores other marks.
 func (a *Account) Follow(events crash.Events) (debts []Debt, err error) {
 	for ev, err := range events {
 		if err != nil {
