@@ -98,7 +98,7 @@ func (k *BaseState) mount(f interp.CrashImage) (*Mounted, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Mounted{State: NewState(f, geo, k.size), Starts: make(map[uint32]uint32), most: k.most}
+	m := &Mounted{Snapshot: Snapshot{State: NewState(f, geo, k.size)}, Starts: make(map[uint32]uint32), most: k.most}
 	if m.Layout, err = readLayout(geo, m.State.Block); err != nil {
 		return nil, err
 	}
@@ -118,11 +118,11 @@ func (k *BaseState) openJournal(f interp.CrashImage, m *Mounted) error {
 		same = f.Same(m.Layout.Geo.Addr(k.maps[i]), uint64(m.Layout.Geo.BlockSize))
 	}
 	if same {
-		was, err := k.m.Layout.Inode(k.m.State, m.Layout.Geo.JournalInum)
+		was, err := k.m.Inode(m.Layout.Geo.JournalInum)
 		if err != nil {
 			return err
 		}
-		now, err := m.Layout.Inode(m.State, m.Layout.Geo.JournalInum)
+		now, err := m.Inode(m.Layout.Geo.JournalInum)
 		if err != nil {
 			return err
 		}
@@ -216,9 +216,9 @@ func (k *BaseState) compare(next *Mounted, rewritten map[uint32]bool) (c compari
 	}
 	txn := &change.Txn{Schema: schema, Generation: uint64(next.Seq), Names: k.names, Records: make([]change.Record, 0, m.expected)}
 	c.delta = newDelta(m.Layout, c.layout, k.size, m.State, next.State, m.Roles, rewritten, txn)
-	c.delta.wasOrphans, c.delta.leap = m.Orphans, true
+	c.delta.orphans.was, c.delta.leap = m.Orphans, true
 	if c.err = c.delta.run(); c.err == nil {
-		c.err = m.Roles.check(len(c.delta.newRole), m.most)
+		c.err = m.Roles.check(len(c.delta.inodes.newRole), m.most)
 	}
 	return c
 }

@@ -101,10 +101,10 @@ func (o *dataOrder) missing(runs []dataRun, flushes bool) (unwritten, unflushed 
 
 // observeData judges a commit by the data that it makes reachable.
 func (f *FS) observeData(c comparison, obs *interp.Observation) {
-	if f.data.commits < 2 || len(c.delta.data) == 0 || !f.ordered && f.data.noted {
+	if f.data.commits < 2 || len(c.delta.inodes.data) == 0 || !f.ordered && f.data.noted {
 		return
 	}
-	unwritten, unflushed, first := f.data.missing(c.delta.data, f.order.orderly >= learned)
+	unwritten, unflushed, first := f.data.missing(c.delta.inodes.data, f.order.orderly >= learned)
 	switch {
 	case unwritten+unflushed == 0:
 	case f.ordered:
@@ -124,22 +124,6 @@ func (f *FS) observeData(c comparison, obs *interp.Observation) {
 
 // ExpectOrdered is told that the file system is mounted with data=ordered (or data=journal), and in no other way.
 func (f *FS) ExpectOrdered() { f.ordered = true }
-
-// showsData notes a block that a file begins to point to, if it can be read through a name after a crash, and is not in the
-// log as well.
-func (d *delta) showsData(ino uint32, i ondisk.Inode, start uint64, block uint32) {
-	if d.image != nil || ino < d.Geo.FirstIno || i.Links() == 0 || i.IsDir() || start*uint64(d.Geo.BlockSize) >= i.Size() {
-		return
-	}
-	if _, logged := d.new.over[block]; logged {
-		return
-	}
-	if n := len(d.data); n > 0 && d.data[n-1].ino == ino && d.data[n-1].block+d.data[n-1].n == block {
-		d.data[n-1].n++
-		return
-	}
-	d.data = append(d.data, dataRun{block, 1, ino})
-}
 
 // A blockSet is a set of block numbers. It takes 4 KiB for each 32,768 blocks of which one is in it, at most 16 MiB: a set that would
 // take more has all blocks, so that what is written everywhere counts as written.

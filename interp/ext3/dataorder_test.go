@@ -106,7 +106,7 @@ func dataOf(t *testing.T, fs *FS, d *MemDisk, w interp.Write) []dataRun {
 	if c.err != nil || c.fault != nil {
 		t.Fatal(c.err, c.fault)
 	}
-	return c.delta.data
+	return c.delta.inodes.data
 }
 
 // A write of data that is lost, or comes after the commit, or after the flush before it, makes the commit wrong.

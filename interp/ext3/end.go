@@ -8,13 +8,13 @@ const maxTail = 64
 
 // end returns the number of blocks up to the last one that an inode maps, holes included; ok is false if its
 // last indirect blocks are so many empty ones that it cannot be told.
-func (l *Layout) end(s *State, i ondisk.Inode) (n uint64, ok bool, err error) {
-	start := l.span(0)*ondisk.NDirect + l.span(1) + l.span(2) + l.span(3)
+func (s Snapshot) end(i ondisk.Inode) (n uint64, ok bool, err error) {
+	start := s.Geo.Span(0)*ondisk.NDirect + s.Geo.Span(1) + s.Geo.Span(2) + s.Geo.Span(3)
 	budget := maxTail
 	for k := ondisk.NPointers - 1; k >= 0; k-- {
 		level := max(0, k-ondisk.NDirect+1)
-		start -= l.span(level)
-		n, ok, err := l.endBelow(s, i.Pointer(k), level, start, &budget)
+		start -= s.Geo.Span(level)
+		n, ok, err := s.endBelow(i.Pointer(k), level, start, &budget)
 		if err != nil || !ok || n > 0 {
 			return n, ok, err
 		}
@@ -22,9 +22,9 @@ func (l *Layout) end(s *State, i ondisk.Inode) (n uint64, ok bool, err error) {
 	return 0, true, nil
 }
 
-func (l *Layout) endBelow(s *State, block uint32, level int, start uint64, budget *int) (n uint64, ok bool, err error) {
+func (s Snapshot) endBelow(block uint32, level int, start uint64, budget *int) (n uint64, ok bool, err error) {
 	switch {
-	case block == 0 || !l.Geo.InRange(block):
+	case block == 0 || !s.Geo.InRange(block):
 		return 0, true, nil
 	case level == 0:
 		return start + 1, true, nil
@@ -36,13 +36,13 @@ func (l *Layout) endBelow(s *State, block uint32, level int, start uint64, budge
 	if err != nil {
 		return 0, false, err
 	}
-	step := l.span(level - 1)
+	step := s.Geo.Span(level - 1)
 	for off := len(b) - 4; off >= 0; off -= 4 {
 		p := ondisk.LE32(b, off)
 		if p == 0 {
 			continue
 		}
-		if n, ok, err = l.endBelow(s, p, level-1, start+uint64(off/4)*step, budget); err != nil || !ok || n > 0 {
+		if n, ok, err = s.endBelow(p, level-1, start+uint64(off/4)*step, budget); err != nil || !ok || n > 0 {
 			return n, ok, err
 		}
 	}

@@ -281,7 +281,7 @@ func (m *Mounted) cleanFaults(sb []byte, obs *interp.Observation) error {
 	}
 	var blocks, inodes uint64
 	for g := range m.Layout.Geo.Groups {
-		desc, err := m.Layout.desc(m.State, g)
+		desc, err := m.desc(g)
 		if err != nil {
 			return err
 		}

@@ -27,7 +27,7 @@ func FuzzDirectoryBlock(f *testing.F) {
 		}
 		l := &Layout{Geo: &ondisk.Geometry{BlockSize: uint32(len(b)), Inodes: 64, FirstIno: 11, FileType: fileType}}
 		l.checkDir(2, b, 7, true, func(ondisk.Dirent) {})
-		r := &IndexReader{Layout: l, Dir: 2, Inode: make(ondisk.Inode, ondisk.InodeLen), leaves: make(map[uint32]hashRange), Nodes: make(map[uint32]bool)}
+		r := &IndexReader{Snapshot: Snapshot{Layout: l}, dir: 2, inode: make(ondisk.Inode, ondisk.InodeLen), leaves: make(map[uint32]hashRange), nodes: make(map[uint32]bool)}
 		if err := r.entries(b, 7, ondisk.IndexRootEntries, hashRange{0, ondisk.IndexMaxHash}, 0); err != nil || len(r.leaves) > len(b)/ondisk.IndexEntryLen {
 			t.Errorf("%d leaves, %v", len(r.leaves), err)
 		}
@@ -103,7 +103,7 @@ func Metadata(f *testing.F, base []byte) []uint64 {
 	for _, b := range []uint32{p.BlockBitmap, p.InodeBitmap, p.InodeTable, p.InodeTable + 1, m.Journal.Block(0), m.Journal.Block(1)} {
 		meta = append(meta, uint64(b))
 	}
-	root, err := m.Layout.Inode(m.State, ondisk.RootIno)
+	root, err := m.Inode(ondisk.RootIno)
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -42,48 +42,7 @@ func (m *Mounted) grown(after *State, t *transaction, device uint64) (*Layout, *
 	return m.Layout, nil, nil
 }
 
-// superCopy checks the first copy of the superblock where a transaction writes it, or gives the file system another UUID: e2fsck
-// compares the UUID with the first copy's (check_backup_super_block), and Linux writes both at once (ext4_update_superblocks_fn).
-// How large the file system is comes to the copies later (update_backups).
-func (d *delta) superCopy() error {
-	g := uint32(1)
-	for g < d.Geo.Groups && !d.Geo.HasSuper(g) {
-		g++
-	}
-	if block := d.Geo.GroupStart(g); d.image == nil && g < d.was.Geo.Groups && (d.rewrote(block) || d.Geo.UUID != d.was.Geo.UUID) {
-		b, err := d.new.Block(block)
-		if err != nil {
-			return err
-		}
-		if uuid := [ondisk.UuidLen]byte(b[ondisk.SuperUUID:]); ondisk.LE16(b, ondisk.SuperMagic) != ondisk.Magic || uuid != d.Geo.UUID {
-			d.fault(on(checkSuperblock.at(d.Geo.Addr(block), "the first copy of the superblock has the UUID %x, want %x", uuid, d.Geo.UUID), ondisk.KindSuperblock, 0))
-		}
-	}
-	return nil
-}
-
 // become takes the layout that a transaction made.
 func (m *Mounted) become(l *Layout) {
 	m.Layout, m.State.geo, m.Journal.Geo = l, l.Geo, l.Geo
-}
-
-// fixedOwners makes the records of the blocks of a group that begin to belong to the file system itself.
-func (d *delta) fixedOwners(g uint32, p ondisk.Places) (err error) {
-	add := func(first, n uint32) {
-		for b := first; b < first+n && err == nil; b++ {
-			err = d.owner(change.Object{Kind: ondisk.KindOwner, ID: uint64(b)})
-		}
-	}
-	start, head := d.Geo.GroupStart(g), d.Geo.HeadBlocks(g)
-	if !d.fresh(g) {
-		if had := d.was.Geo.HeadBlocks(g); had < head {
-			add(start+had, head-had)
-		}
-		return err
-	}
-	add(start, head)
-	add(p.BlockBitmap, 1)
-	add(p.InodeBitmap, 1)
-	add(p.InodeTable, d.Geo.TableBlocks)
-	return err
 }

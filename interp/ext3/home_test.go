@@ -32,7 +32,7 @@ func TestHomeWrites(t *testing.T) {
 		only(t, fs.Observe(w), "ext3/home")
 		only(t, fs.Observe(interp.Write{Off: w.Off, Len: w.Len, Discard: true}), "ext3/home")
 	}
-	root, err := fs.m.Layout.Inode(fs.m.State, ondisk.RootIno)
+	root, err := fs.m.Inode(ondisk.RootIno)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ func ImageWith(d interp.Disk, options interp.ImageOptions) (interp.Observation, 
 	if err != nil {
 		return interp.Observation{}, err
 	}
-	if options.InUse && m.Layout.Geo.JournalInum == 0 {
+	if options.InUse && m.Geo.JournalInum == 0 {
 		sb, err := readSuper(d)
 		if err != nil {
 			return interp.Observation{}, err
@@ -28,38 +28,24 @@ func ImageWith(d interp.Disk, options interp.ImageOptions) (interp.Observation, 
 			return interp.Observation{}, interp.ErrNoState
 		}
 	}
-	return m.wholeImage(d, d.Size(), options), nil
+	return wholeImage(m.Snapshot, m.Seq, d, d.Size(), options), nil
 }
 
-func (m *Mounted) wholeImage(d io.ReaderAt, size uint64, options interp.ImageOptions) interp.Observation {
-	obs := interp.Observation{Point: interp.CommitPoint, Generation: uint64(m.Seq)}
-	w := &whole{drop: options.Budget != nil, dropped: options.Stream, progress: options.Progress}
-	delta := m.wholeDelta(d, size, w, change.NewNames())
-	delta.memory = options.Budget
-	obs.Unknown = delta.whole()
+// wholeImage makes the records of all that a state holds.
+func wholeImage(now Snapshot, generation uint32, dev io.ReaderAt, size uint64, options interp.ImageOptions) interp.Observation {
+	obs := interp.Observation{Point: interp.CommitPoint, Generation: uint64(generation)}
+	p := &parts{drop: options.Budget != nil, dropped: options.Stream}
+	d := newImageDiff(now, generation, dev, size, p, change.NewNames())
+	d.memory, d.progress = options.Budget, options.Progress
+	obs.Unknown = d.run()
 	switch {
 	case obs.Unknown != nil:
-	case len(delta.faults) > 0:
-		obs.Violations = delta.faults
-	case w.dropped:
-		obs.Unknown = m.streamed(d, size, delta, &obs)
+	case len(d.faults) > 0:
+		obs.Violations = d.faults
+	case p.dropped:
+		obs.Unknown = d.stream(generation, dev, &obs)
 	default:
-		delta.conclude(&obs)
+		d.conclude(&obs)
 	}
 	return obs
-}
-
-// wholeDelta begins the comparison of a file system that has nothing with all that is there.
-func (m *Mounted) wholeDelta(d io.ReaderAt, size uint64, w *whole, names *change.Names) *delta {
-	txn := &change.Txn{Schema: schema, Generation: uint64(m.Seq), Names: names}
-	delta := newDelta(m.Layout, m.Layout, size, NewState(d, m.Layout.Geo, size), m.State, nil, nil, txn)
-	delta.image = w
-	return delta
-}
-
-// conclude puts what a delta found into an observation: records only if the structure is sound.
-func (d *delta) conclude(obs *interp.Observation) {
-	if obs.Violations = append(obs.Violations, d.faults...); len(obs.Violations) == 0 {
-		obs.Txn, obs.View = d.txn, &view{Layout: d.Layout, state: d.new, names: d.txn.Names, orphan: d.isOrphan}
-	}
 }

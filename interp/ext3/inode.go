@@ -2,7 +2,6 @@ package ext3
 
 import (
 	"bytes"
-	"fmt"
 
 	"fsward/change"
 	"fsward/interp/ext3/ondisk"
@@ -89,8 +88,8 @@ func (l *Layout) checkInode(ino uint32, i ondisk.Inode, marked bool) (faults []c
 		fault(checkSize, "the size of a directory is %d, want a multiple of %d", i.Size(), bs)
 	case i.Type() == ondisk.ModeLink && i.Links() > 0 && (i.Size() == 0 || i.Size() >= bs):
 		fault(checkSize, "the size of a symbolic link is %d, want 1 to %d", i.Size(), bs-1)
-	case i.Type() == ondisk.ModeRegular && i.Size() > l.maxFile():
-		fault(checkSize, "the size of a file is %d, its pointers reach %d", i.Size(), l.maxFile())
+	case i.Type() == ondisk.ModeRegular && i.Size() > l.Geo.MaxFile():
+		fault(checkSize, "the size of a file is %d, its pointers reach %d", i.Size(), l.Geo.MaxFile())
 	}
 	if i.Fast() && i.Links() > 0 {
 		if n := bytes.IndexByte(i[ondisk.InodeBlock:ondisk.InodeBlock+ondisk.FastLink], 0); uint64(n) != i.Size() {
@@ -109,42 +108,4 @@ func (l *Layout) checkInode(ino uint32, i ondisk.Inode, marked bool) (faults []c
 		fault(checkPointer, "file_acl is %d", acl)
 	}
 	return faults
-}
-
-// maxFile is the largest size that the pointers of an inode can reach.
-func (l *Layout) maxFile() uint64 {
-	n := l.Geo.PointersPerBlock()
-	return (ondisk.NDirect + n + n*n + n*n*n) * uint64(l.Geo.BlockSize)
-}
-
-// Inode reads an inode in a state; ino is from 1 to geo.inodes.
-func (l *Layout) Inode(s *State, ino uint32) (ondisk.Inode, error) {
-	if ino == 0 || ino > l.Geo.Inodes {
-		return nil, fmt.Errorf("ext3: there is no inode %d", ino)
-	}
-	block, off := l.inodePlace(ino)
-	b, err := s.Block(block)
-	if err != nil {
-		return nil, err
-	}
-	return ondisk.Inode(b[off : off+ondisk.InodeLen]), nil
-}
-
-// marked tells whether the inode bitmap marks an inode as used.
-func (l *Layout) marked(s *State, ino uint32) (bool, error) {
-	b, err := s.Block(l.Places[(ino-1)/l.Geo.InodesPerGroup].InodeBitmap)
-	if err != nil {
-		return false, err
-	}
-	return ondisk.Bit(b, (ino-1)%l.Geo.InodesPerGroup), nil
-}
-
-// allocated tells whether the block bitmap marks a block as used; block is in range.
-func (l *Layout) allocated(s *State, block uint32) (bool, error) {
-	g := l.Geo.GroupOf(block)
-	b, err := s.Block(l.Places[g].BlockBitmap)
-	if err != nil {
-		return false, err
-	}
-	return ondisk.Bit(b, block-l.Geo.GroupStart(g)), nil
 }

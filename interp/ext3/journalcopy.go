@@ -15,20 +15,20 @@ const journalCopyBlocks = 1 // s_jnl_backup_type (EXT3_JNL_BACKUP_BLOCKS)
 
 // journalCopyFault judges the copy in a superblock. before is the superblock that was there, in which the copy may
 // have been wrong, nil if there was none.
-func (l *Layout) journalCopyFault(s *State, before, sb []byte) (*change.Violation, error) {
+func (s Snapshot) journalCopyFault(before, sb []byte) (*change.Violation, error) {
 	copied := func(b []byte) []byte {
 		return b[ondisk.SuperJournalBlocks : ondisk.SuperJournalBlocks+4*ondisk.NPointers]
 	}
 	same := before != nil && before[ondisk.SuperJournalBackup] == sb[ondisk.SuperJournalBackup] && bytes.Equal(copied(before), copied(sb))
-	if l.Geo.JournalInum == 0 || sb[ondisk.SuperJournalBackup] != journalCopyBlocks || same {
+	if s.Geo.JournalInum == 0 || sb[ondisk.SuperJournalBackup] != journalCopyBlocks || same {
 		return nil, nil
 	}
-	i, err := l.Inode(s, l.Geo.JournalInum)
+	i, err := s.Inode(s.Geo.JournalInum)
 	if err != nil || bytes.Equal(copied(sb), i[ondisk.InodeBlock:ondisk.InodeBlock+4*ondisk.NPointers]) {
 		return nil, err
 	}
 	v := on(checkJournalCopy.at(ondisk.SuperOff+ondisk.SuperJournalBlocks, "it has %d as the first block of the journal, inode %d has %d",
-		ondisk.LE32(copied(sb), 0), l.Geo.JournalInum, i.Pointer(0)), ondisk.KindSuperblock, 0)
+		ondisk.LE32(copied(sb), 0), s.Geo.JournalInum, i.Pointer(0)), ondisk.KindSuperblock, 0)
 	return &v, nil
 }
 
@@ -38,7 +38,7 @@ func (m *Mounted) copyFault(sb []byte, obs *interp.Observation) error {
 	if err != nil {
 		return err
 	}
-	fault, err := m.Layout.journalCopyFault(m.State, before, sb)
+	fault, err := m.journalCopyFault(before, sb)
 	if fault != nil {
 		obs.Violations = append(obs.Violations, *fault)
 	}

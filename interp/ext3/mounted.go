@@ -13,9 +13,8 @@ import (
 // A mounted file system is a baseline to compare commits with: where things are, the journal, the
 // State that all commits so far define, and what its blocks are used for.
 type Mounted struct {
-	Layout  *Layout
+	Snapshot
 	Journal Journal
-	State   *State
 	Roles   Roles
 	Orphans *OrphanList
 	most    int // Roles; 0: any number
@@ -46,7 +45,7 @@ func Mount(dev io.ReaderAt, size uint64) (*Mounted, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Mounted{State: NewState(dev, geo, size), Starts: make(map[uint32]uint32)}
+	m := &Mounted{Snapshot: Snapshot{State: NewState(dev, geo, size)}, Starts: make(map[uint32]uint32)}
 	// The group descriptors' places and the journal's inode do not change while the file system is
 	// Mounted, so that they can be read before the journal is replayed.
 	if m.Layout, err = readLayout(geo, m.State.Block); err != nil {
@@ -75,10 +74,10 @@ func (m *Mounted) begin(sb []byte) error {
 
 // ReadRoles completes the baseline for comparing: it goes through the inodes in use.
 func (m *Mounted) ReadRoles() (err error) {
-	if m.Roles, err = m.Layout.readRoles(m.State, m.most); err != nil {
+	if m.Roles, err = m.readRoles(m.most); err != nil {
 		return err
 	}
-	m.Orphans, err = m.Layout.readOrphans(m.State)
+	m.Orphans, err = m.readOrphans()
 	return err
 }
 
@@ -86,7 +85,7 @@ func (m *Mounted) ReadRoles() (err error) {
 func (m *Mounted) openJournal(size uint64) error {
 	geo := m.Layout.Geo
 	ino := geo.JournalInum
-	i, err := m.Layout.Inode(m.State, ino)
+	i, err := m.Inode(ino)
 	if err != nil {
 		return err
 	}
@@ -97,13 +96,13 @@ func (m *Mounted) openJournal(size uint64) error {
 	j := &m.Journal
 	j.Geo, j.deviceBlocks = geo, size/uint64(geo.BlockSize)
 	have := uint32(0)
-	d := TreeDiff{Layout: m.Layout, New: m.State, Visited: &Visits{}}
-	d.Added = func(level int, start uint64, block uint32) (bool, error) {
+	visited := &Visits{}
+	err = m.Walk(i, visited, func(level int, start uint64, block uint32) (bool, error) {
 		if !geo.InRange(block) || m.Layout.FixedMeta(block) {
 			return false, ondisk.Corrupt(addr, "the journal's inode names block %d", block)
 		}
 		if level > 0 {
-			return d.Visited.New.Add(block), nil
+			return visited.Enter(block), nil
 		}
 		if start != uint64(have) {
 			return false, ondisk.Corrupt(addr, "the journal has no block %d", have)
@@ -115,8 +114,8 @@ func (m *Mounted) openJournal(size uint64) error {
 		}
 		have++
 		return false, nil
-	}
-	if err := d.Inodes(nil, i); err != nil {
+	})
+	if err != nil {
 		return err
 	}
 	if size := i.Size(); have < ondisk.MinJournal || size < ondisk.MinJournal*uint64(geo.BlockSize) || size > uint64(have)*uint64(geo.BlockSize) {

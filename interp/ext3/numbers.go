@@ -30,8 +30,8 @@ func (s *numberSet) page(n uint32) *numberPage {
 	return s.last
 }
 
-// Add adds a number, and tells whether it was not there.
-func (s *numberSet) Add(n uint32) (first bool) {
+// add adds a number, and tells whether it was not there.
+func (s *numberSet) add(n uint32) (first bool) {
 	p := s.page(n)
 	if p == nil {
 		if s.pages == nil {
@@ -61,7 +61,7 @@ func (s *numberSet) contains(n uint32) bool {
 // addAll adds another set.
 func (s *numberSet) addAll(other *numberSet) {
 	for n := range other.all() {
-		s.Add(n)
+		s.add(n)
 	}
 }
 

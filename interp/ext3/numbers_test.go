@@ -10,7 +10,7 @@ import (
 func numbersOf(m map[uint32]bool) *numberSet {
 	s := new(numberSet)
 	for n := range m {
-		s.Add(n)
+		s.add(n)
 	}
 	return s
 }
@@ -28,9 +28,9 @@ func TestNumberSet(t *testing.T) {
 			n := at + uint32(random.IntN(2000))
 			want[n] = true
 			if random.IntN(3) == 0 {
-				other.Add(n)
+				other.add(n)
 			} else {
-				s.Add(n)
+				s.add(n)
 			}
 			if probe := at + uint32(random.IntN(2000)); (s.has(probe) || other.has(probe)) != want[probe] {
 				t.Fatalf("%d is in the set: %t", probe, !want[probe])

@@ -48,7 +48,7 @@ type orphanDiff struct {
 }
 
 // diff follows the list in a state where inodes are those that may differ; nil if it is the same.
-func (o *OrphanList) diff(l *Layout, s *State, inodes *numberSet) (*orphanDiff, error) {
+func (o *OrphanList) diff(s Snapshot, inodes *numberSet) (*orphanDiff, error) {
 	sb, err := s.super()
 	if err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (o *OrphanList) diff(l *Layout, s *State, inodes *numberSet) (*orphanDiff, 
 		if !o.Has(ino) {
 			continue
 		}
-		i, err := l.Inode(s, ino)
+		i, err := s.Inode(ino)
 		if err != nil {
 			return nil, err
 		}
@@ -87,7 +87,7 @@ func (o *OrphanList) diff(l *Layout, s *State, inodes *numberSet) (*orphanDiff, 
 			last = turns[n]
 		}
 		switch {
-		case at < l.Geo.FirstIno || at > l.Geo.Inodes:
+		case at < s.Geo.FirstIno || at > s.Geo.Inodes:
 			d.fault = "the list names inode " + change.NumText(uint64(at))
 			continue
 		case d.came[at] || turned[last]: // a piece has one end
@@ -99,7 +99,7 @@ func (o *OrphanList) diff(l *Layout, s *State, inodes *numberSet) (*orphanDiff, 
 			d.came[at] = true
 		}
 		d.runs = append(d.runs, orphanRun{first: at, last: last, came: !old})
-		i, err := l.Inode(s, last)
+		i, err := s.Inode(last)
 		if err != nil {
 			return nil, err
 		}
@@ -194,9 +194,9 @@ func (o *OrphanList) join(d *orphanDiff) {
 }
 
 // readOrphans reads the list in a state. One that is damaged is read as far as it makes sense.
-func (l *Layout) readOrphans(s *State) (*OrphanList, error) {
+func (s Snapshot) readOrphans() (*OrphanList, error) {
 	o := &OrphanList{nodes: make(map[uint32]orphanNode)}
-	d, err := o.diff(l, s, &numberSet{})
+	d, err := o.diff(s, &numberSet{})
 	if err != nil || d == nil {
 		return o, err
 	}
@@ -204,32 +204,36 @@ func (l *Layout) readOrphans(s *State) (*OrphanList, error) {
 	return o, nil
 }
 
-// orphans makes the records of the list.
-func (d *delta) orphans() error {
-	diff, err := d.wasOrphans.diff(d.Layout, d.new, &d.inodes)
-	if err != nil || diff == nil {
-		return err
-	}
-	d.orphanDiff = diff
-	if diff.fault != "" {
-		d.fault(on(checkOrphans.at(ondisk.SuperOff+ondisk.SuperLastOrphan, "%s", diff.fault), ondisk.KindSuperblock, 0))
-	}
-	for _, ino := range slices.Sorted(maps.Keys(diff.came)) {
-		d.txn.Add(change.Object{Kind: ondisk.KindOrphan, ID: uint64(ino)})
-	}
-	for _, ino := range slices.Sorted(maps.Keys(diff.gone)) {
-		d.txn.Delete(change.Object{Kind: ondisk.KindOrphan, ID: uint64(ino)})
-	}
-	return nil
+// An orphanChange is the list of orphans before a transaction and how the transaction changes it.
+type orphanChange struct {
+	was  *OrphanList // nil: of an image
+	diff *orphanDiff // nil: the list stays the same
 }
 
-// isOrphan tells whether an inode is on the list after the transaction.
-func (d *delta) isOrphan(ino uint32) bool {
-	if d.image != nil {
-		return d.image.orphans.contains(ino) // both halves of the rules ask
+// compare finds how the list differs in a state where inodes are those that may differ, and makes the records.
+func (c *orphanChange) compare(now Snapshot, inodes *numberSet, txn *change.Txn) (*change.Violation, error) {
+	diff, err := c.was.diff(now, inodes)
+	if err != nil || diff == nil {
+		return nil, err
 	}
-	if c := d.orphanDiff; c != nil && (c.came[ino] || c.gone[ino]) {
-		return c.came[ino]
+	c.diff = diff
+	for _, ino := range slices.Sorted(maps.Keys(diff.came)) {
+		txn.Add(change.Object{Kind: ondisk.KindOrphan, ID: uint64(ino)})
 	}
-	return d.wasOrphans.Has(ino)
+	for _, ino := range slices.Sorted(maps.Keys(diff.gone)) {
+		txn.Delete(change.Object{Kind: ondisk.KindOrphan, ID: uint64(ino)})
+	}
+	if diff.fault == "" {
+		return nil, nil
+	}
+	v := on(checkOrphans.at(ondisk.SuperOff+ondisk.SuperLastOrphan, "%s", diff.fault), ondisk.KindSuperblock, 0)
+	return &v, nil
+}
+
+// has reports whether an inode is on the list after the transaction.
+func (c *orphanChange) has(ino uint32) bool {
+	if c.diff != nil && (c.diff.came[ino] || c.diff.gone[ino]) {
+		return c.diff.came[ino]
+	}
+	return c.was.Has(ino)
 }

@@ -24,7 +24,7 @@ func newChain(t testing.TB, inodes string) *chain {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Orphans, err = m.Layout.readOrphans(m.State); err != nil {
+	if m.Orphans, err = m.readOrphans(); err != nil {
 		t.Fatal(err)
 	}
 	return &chain{t, d, m}
@@ -44,7 +44,7 @@ func (c *chain) next(ino, then uint32) { c.point(c.m.Layout.inodeAddr(ino)+ondis
 // step compares the list with the one before, and with the one that is read anew.
 func (c *chain) step(changed map[uint32]bool) *orphanDiff {
 	c.t.Helper()
-	diff, err := c.m.Orphans.diff(c.m.Layout, c.m.State, numbersOf(changed))
+	diff, err := c.m.Orphans.diff(c.m.Snapshot, numbersOf(changed))
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func (c *chain) step(changed map[uint32]bool) *orphanDiff {
 	if diff != nil && diff.fault == "" {
 		c.m.Orphans.apply(diff)
 	}
-	anew, err := c.m.Layout.readOrphans(c.m.State)
+	anew, err := c.m.readOrphans()
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -189,13 +189,13 @@ func TestLongOrphanList(t *testing.T) {
 	}
 	c.m.State.forget()
 	var err error
-	if c.m.Orphans, err = c.m.Layout.readOrphans(c.m.State); err != nil || len(c.m.Orphans.nodes) != last-first+1 {
+	if c.m.Orphans, err = c.m.readOrphans(); err != nil || len(c.m.Orphans.nodes) != last-first+1 {
 		t.Fatalf("%d inodes: %v", len(c.m.Orphans.nodes), err)
 	}
 	c.next(99, first)
 	c.head(99)
 	c.next(30000, 30002)
-	diff, err := c.m.Orphans.diff(c.m.Layout, c.m.State, numbersOf(map[uint32]bool{99: true, 30000: true, 30001: true}))
+	diff, err := c.m.Orphans.diff(c.m.Snapshot, numbersOf(map[uint32]bool{99: true, 30000: true, 30001: true}))
 	if err != nil || diff.fault != "" || len(diff.came) != 1 || !diff.came[99] || len(diff.gone) != 1 || !diff.gone[30001] {
 		t.Fatalf("%+v: %v", diff, err)
 	}
@@ -203,7 +203,7 @@ func TestLongOrphanList(t *testing.T) {
 		t.Errorf("%d blocks were read", n)
 	}
 	c.m.Orphans.apply(diff)
-	anew, err := c.m.Layout.readOrphans(c.m.State)
+	anew, err := c.m.readOrphans()
 	if err != nil || !slices.Equal(anew.inodes(), c.m.Orphans.inodes()) {
 		t.Errorf("it is another list than the one read anew: %v", err)
 	}

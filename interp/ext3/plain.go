@@ -42,7 +42,7 @@ func (f *FS) observePlain(sb []byte, geo *ondisk.Geometry, dev io.ReaderAt, obs 
 			obs.Unknown = err
 			return
 		}
-		*obs = m.wholeImage(dev, f.disk.Size(), interp.ImageOptions{Budget: f.memory})
+		*obs = wholeImage(m.Snapshot, m.Seq, dev, f.disk.Size(), interp.ImageOptions{Budget: f.memory})
 		if obs.Stream != nil { // the guest waits
 			obs.Stream, obs.View, obs.Unknown = nil, nil, f.memory.Full()
 		}

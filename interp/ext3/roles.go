@@ -61,24 +61,24 @@ func (r Roles) check(n, most int) error {
 
 // readRoles reads them from a state: all inodes in use, and the indirect blocks. What does not make
 // sense is passed over: it was there before.
-func (l *Layout) readRoles(s *State, most int) (Roles, error) {
+func (s Snapshot) readRoles(most int) (Roles, error) {
 	r := make(Roles)
 	visited := &Visits{}
-	for g := range l.Geo.Groups {
-		marks, err := s.Block(l.Places[g].InodeBitmap)
+	for g := range s.Geo.Groups {
+		marks, err := s.Block(s.Places[g].InodeBitmap)
 		if err != nil {
 			return nil, err
 		}
-		for n := range l.Geo.InodesPerGroup {
+		for n := range s.Geo.InodesPerGroup {
 			if !ondisk.Bit(marks, n) {
 				continue
 			}
-			ino := g*l.Geo.InodesPerGroup + n + 1
-			i, err := l.Inode(s, ino)
+			ino := g*s.Geo.InodesPerGroup + n + 1
+			i, err := s.Inode(ino)
 			if err != nil {
 				return nil, err
 			}
-			if acl := i.FileACL(); i.Exists(true) && acl != 0 && l.Geo.InRange(acl) {
+			if acl := i.FileACL(); i.Exists(true) && acl != 0 && s.Geo.InRange(acl) {
 				r[acl] = Role{ino, RoleXattr, 0}
 			}
 			if !i.Maps(true) && ino != ondisk.BadIno || !i.IsDir() && i.Pointer(12)|i.Pointer(13)|i.Pointer(14) == 0 {
@@ -87,7 +87,7 @@ func (l *Layout) readRoles(s *State, most int) (Roles, error) {
 			if err := r.check(0, most); err != nil {
 				return nil, err
 			}
-			if err := l.addRoles(r, s, ino, i, visited); err != nil {
+			if err := s.addRoles(r, ino, i, visited); err != nil {
 				return nil, err
 			}
 		}
@@ -95,17 +95,15 @@ func (l *Layout) readRoles(s *State, most int) (Roles, error) {
 	return r, nil
 }
 
-func (l *Layout) addRoles(r Roles, s *State, ino uint32, i ondisk.Inode, visited *Visits) error {
-	d := TreeDiff{Layout: l, New: s, Visited: visited}
-	d.Added = func(level int, start uint64, block uint32) (bool, error) {
-		if !l.Geo.InRange(block) {
+func (s Snapshot) addRoles(r Roles, ino uint32, i ondisk.Inode, visited *Visits) error {
+	return s.Walk(i, visited, func(level int, start uint64, block uint32) (bool, error) {
+		if !s.Geo.InRange(block) {
 			return false, nil
 		}
 		if level > 0 || i.IsDir() {
 			r[block] = Role{ino, uint8(level), uint32(start)}
 		}
 		// The blocks below a pointer of level 1 matter for a directory alone.
-		return level > 0 && (level > 1 || i.IsDir()) && visited.New.Add(block), nil
-	}
-	return d.Inodes(nil, i)
+		return level > 0 && (level > 1 || i.IsDir()) && visited.Enter(block), nil
+	})
 }

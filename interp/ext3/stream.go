@@ -14,7 +14,8 @@ import (
 
 // A stream is the records of a whole file system whose structure is sound, made anew each time that they are asked for.
 type stream struct {
-	m      *Mounted
+	now    Snapshot
+	seq    uint32 // of the transaction after it
 	dev    io.ReaderAt
 	size   uint64 // of the device, bytes
 	names  *change.Names
@@ -33,23 +34,23 @@ func (s *stream) Made(k change.Kind, f change.Field) bool { return s.tally.Made(
 // Each goes through the file system again.
 func (s *stream) Each(visit func(*change.Txn) error) error {
 	s.names.Reset()
-	w := &whole{again: true}
-	w.part = func(t *change.Txn) error {
+	p := &parts{take: func(t *change.Txn) error {
 		s.owners.take(t.Records)
 		return visit(t)
-	}
-	return s.m.wholeDelta(s.dev, s.size, w, s.names).whole()
+	}}
+	d := newImageDiff(s.now, s.seq, s.dev, s.size, p, s.names)
+	d.again = true
+	return d.run()
 }
 
-// streamed puts a stream into an observation, after a delta has found the structure sound.
-func (m *Mounted) streamed(dev io.ReaderAt, size uint64, d *delta, obs *interp.Observation) error {
-	w := d.image
-	s := &stream{m: m, dev: dev, size: size, names: d.txn.Names, tally: w.tally, owners: &ownerView{owners: w.owners}}
+// stream puts a stream into an observation. The structure has been found sound.
+func (d *imageDiff) stream(seq uint32, dev io.ReaderAt, obs *interp.Observation) error {
+	s := &stream{now: d.new, seq: seq, dev: dev, size: d.device, names: d.txn.Names, tally: d.parts.tally, owners: &ownerView{owners: d.owners}}
 	if err := s.dispute(); err != nil {
 		return err
 	}
 	obs.Stream = s
-	obs.View = &view{Layout: d.Layout, state: d.new, names: s.names, orphan: w.orphans.contains, owners: s.owners}
+	obs.View = &view{Snapshot: d.new, names: s.names, orphan: d.onList.contains, owners: s.owners}
 	return nil
 }
 

@@ -7,36 +7,38 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// A TreeDiff compares the blocks that an inode maps before and after a transaction. A subtree is left
+// A treeDiff compares the blocks that an inode maps before and after a transaction. A subtree is left
 // out if the pointer to it is the same and the transaction did not rewrite its block.
-type TreeDiff struct {
-	Layout   *Layout
-	old, New *State
+type treeDiff struct {
+	geo      *ondisk.Geometry
+	old, new *State
 	rewrote  func(block uint32) bool
 	whole    bool // report the pointers that stay as well
-	Visited  *Visits
+	visited  *Visits
 	// removed, added and same are told of each pointer: level 0 for a block of the file, 1 to 3 for an
 	// indirect block; start is the number of the first block of the file below it. added tells whether
 	// the pointer is good to be followed.
 	removed func(level int, start uint64, block uint32) error
-	Added   func(level int, start uint64, block uint32) (follow bool, err error)
+	added   func(level int, start uint64, block uint32) (follow bool, err error)
 	same    func(level int, start uint64, block uint32) error
 }
 
 // Visits keeps the indirect blocks that were gone through, so that a loop of hostile pointers ends.
-type Visits struct{ old, New numberSet }
+type Visits struct{ old, new numberSet }
 
-// span is the number of blocks of a file below a pointer of a level.
-func (l *Layout) span(level int) uint64 {
-	n := uint64(1)
-	for range level {
-		n *= l.Geo.PointersPerBlock()
-	}
-	return n
+// Walk visits each pointer of an inode: level 0 for a block of the file, 1 to 3 for an indirect block; start is the number of
+// the first block of the file below it. visit reports whether the pointer is to be followed; visited makes sure that a loop of
+// hostile pointers ends.
+func (s Snapshot) Walk(i ondisk.Inode, visited *Visits, visit func(level int, start uint64, block uint32) (follow bool, err error)) error {
+	d := treeDiff{geo: s.Geo, new: s.State, visited: visited, added: visit}
+	return d.inodes(nil, i)
 }
 
-// Inodes compares the pointers of two versions of an inode; nil is an inode that maps nothing.
-func (d *TreeDiff) Inodes(before, after ondisk.Inode) error {
+// Enter notes an indirect block of the new state, and reports whether it was not there yet.
+func (v *Visits) Enter(block uint32) (first bool) { return v.new.add(block) }
+
+// inodes compares the pointers of two versions of an inode; nil is an inode that maps nothing.
+func (d *treeDiff) inodes(before, after ondisk.Inode) error {
 	start := uint64(0)
 	for n := range ondisk.NPointers {
 		level := max(0, n-ondisk.NDirect+1)
@@ -50,18 +52,18 @@ func (d *TreeDiff) Inodes(before, after ondisk.Inode) error {
 		if err := d.pair(level, start, o, w); err != nil {
 			return err
 		}
-		start += d.Layout.span(level)
+		start += d.geo.Span(level)
 	}
 	return nil
 }
 
 // rewritten compares indirect blocks that the transaction rewrote below pointers that it did not: the
 // walk from the inode does not get to them. One that it did get to has been compared.
-func (d *TreeDiff) rewritten(blocks []indirectBlock) error {
+func (d *treeDiff) rewritten(blocks []indirectBlock) error {
 	// From the top, so that a block below another is reached from there.
 	slices.SortFunc(blocks, func(a, b indirectBlock) int { return cmp.Compare(b.level, a.level) })
 	for _, b := range blocks {
-		if d.Visited.old.has(b.block) || d.Visited.New.has(b.block) {
+		if d.visited.old.has(b.block) || d.visited.new.has(b.block) {
 			continue
 		}
 		if err := d.pair(b.level, b.start, b.block, b.block); err != nil {
@@ -71,14 +73,14 @@ func (d *TreeDiff) rewritten(blocks []indirectBlock) error {
 	return nil
 }
 
-func (d *TreeDiff) pair(level int, start uint64, before, after uint32) error {
+func (d *treeDiff) pair(level int, start uint64, before, after uint32) error {
 	if before != after {
 		if err := d.gone(level, start, before); err != nil {
 			return err
 		}
 		return d.came(level, start, after)
 	}
-	if before == 0 || !d.Layout.Geo.InRange(before) {
+	if before == 0 || !d.geo.InRange(before) {
 		return nil
 	}
 	if d.whole {
@@ -89,18 +91,18 @@ func (d *TreeDiff) pair(level int, start uint64, before, after uint32) error {
 	if level == 0 || !d.whole && !d.rewrote(before) {
 		return nil
 	}
-	if !d.Visited.old.Add(before) || !d.Visited.New.Add(before) {
+	if !d.visited.old.add(before) || !d.visited.new.add(before) {
 		return nil
 	}
 	o, err := d.old.Block(before)
 	if err != nil {
 		return err
 	}
-	w, err := d.New.Block(before)
+	w, err := d.new.Block(before)
 	if err != nil {
 		return err
 	}
-	step := d.Layout.span(level - 1)
+	step := d.geo.Span(level - 1)
 	for off := 0; off < len(o); off += 4 {
 		a, b := ondisk.LE32(o, off), ondisk.LE32(w, off)
 		if a|b == 0 || a == b && level == 1 && !d.whole {
@@ -114,36 +116,36 @@ func (d *TreeDiff) pair(level int, start uint64, before, after uint32) error {
 }
 
 // gone goes through what a pointer reached before. What is wrong with it was wrong before, and is passed over.
-func (d *TreeDiff) gone(level int, start uint64, block uint32) error {
+func (d *treeDiff) gone(level int, start uint64, block uint32) error {
 	if block == 0 {
 		return nil
 	}
 	if err := d.removed(level, start, block); err != nil {
 		return err
 	}
-	if level == 0 || !d.Layout.Geo.InRange(block) || !d.Visited.old.Add(block) {
+	if level == 0 || !d.geo.InRange(block) || !d.visited.old.add(block) {
 		return nil
 	}
 	return d.below(d.old, level, start, block, d.gone)
 }
 
-func (d *TreeDiff) came(level int, start uint64, block uint32) error {
+func (d *treeDiff) came(level int, start uint64, block uint32) error {
 	if block == 0 {
 		return nil
 	}
-	follow, err := d.Added(level, start, block)
+	follow, err := d.added(level, start, block)
 	if err != nil || level == 0 || !follow {
 		return err
 	}
-	return d.below(d.New, level, start, block, d.came)
+	return d.below(d.new, level, start, block, d.came)
 }
 
-func (d *TreeDiff) below(s *State, level int, start uint64, block uint32, do func(int, uint64, uint32) error) error {
+func (d *treeDiff) below(s *State, level int, start uint64, block uint32, do func(int, uint64, uint32) error) error {
 	b, err := s.Block(block)
 	if err != nil {
 		return err
 	}
-	step := d.Layout.span(level - 1)
+	step := d.geo.Span(level - 1)
 	for off := 0; off < len(b); off += 4 {
 		if p := ondisk.LE32(b, off); p != 0 {
 			if err := do(level-1, start+uint64(off/4)*step, p); err != nil {
@@ -158,26 +160,26 @@ func (d *TreeDiff) below(s *State, level int, start uint64, block uint32, do fun
 func position(level int, start uint64) uint64 { return uint64(level)<<40 + start }
 
 // mapBlock returns the block that a pointer at a position of an inode names, 0 if there is none.
-func (l *Layout) mapBlock(s *State, i ondisk.Inode, pos uint64) (uint32, error) {
+func (s Snapshot) mapBlock(i ondisk.Inode, pos uint64) (uint32, error) {
 	target, start := int(pos>>40), pos&(1<<40-1)
 	at := uint64(0)
 	for n := range ondisk.NPointers {
 		level := max(0, n-ondisk.NDirect+1)
-		size := l.span(level)
+		size := s.Geo.Span(level)
 		if start < at || start >= at+size || target > level {
 			at += size
 			continue
 		}
 		block := i.Pointer(n)
 		for ; level > target && block != 0; level-- {
-			if !l.Geo.InRange(block) {
+			if !s.Geo.InRange(block) {
 				return 0, nil
 			}
 			b, err := s.Block(block)
 			if err != nil {
 				return 0, err
 			}
-			step := l.span(level - 1)
+			step := s.Geo.Span(level - 1)
 			k := (start - at) / step
 			block, at = ondisk.LE32(b, int(4*k)), at+k*step
 		}

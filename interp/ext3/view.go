@@ -13,8 +13,7 @@ import (
 
 // A view answers the queries of rules from a state. It keeps no more than the state's bounded cache.
 type view struct {
-	*Layout
-	state  *State
+	Snapshot
 	names  *change.Names
 	orphan func(ino uint32) bool
 	owners *ownerView // of a file system that is not held; nil for others
@@ -33,7 +32,7 @@ type view struct {
 
 // Fork returns a View of the same state that keeps blocks of its own.
 func (v *view) Fork(names *change.Names) change.View {
-	return &view{Layout: v.Layout, state: v.state.fork(), names: names, orphan: v.orphan, owners: v.owners}
+	return &view{Snapshot: Snapshot{v.Layout, v.State.fork()}, names: names, orphan: v.orphan, owners: v.owners}
 }
 
 var errNoScan = errors.New("ext3: the owners of a block can be queried one by one only, not listed")
@@ -56,10 +55,10 @@ func (v *view) side(ino uint32) (s side, err error) {
 	if ino == v.last.ino && ino != 0 {
 		return v.last.side, nil
 	}
-	if s.inode, err = v.Inode(v.state, ino); err != nil {
+	if s.inode, err = v.Inode(ino); err != nil {
 		return s, err
 	}
-	if s.marked, err = v.marked(v.state, ino); err != nil {
+	if s.marked, err = v.marked(ino); err != nil {
 		return s, err
 	}
 	v.last.ino, v.last.side = ino, s
@@ -69,7 +68,7 @@ func (v *view) side(ino uint32) (s side, err error) {
 // superField returns a field of the superblock.
 func (v *view) superField(f change.Field) (value change.Value, err error) {
 	if v.super == nil {
-		sb, err := v.state.super()
+		sb, err := v.State.super()
 		if err != nil {
 			return value, err
 		}
@@ -112,7 +111,7 @@ func (v *view) get(o change.Object, f change.Field) (value change.Value, err err
 	case ondisk.KindSuperblock:
 		return v.superField(f)
 	case ondisk.KindGroup:
-		desc, err := v.desc(v.state, uint32(o.ID))
+		desc, err := v.desc(uint32(o.ID))
 		if err != nil {
 			return value, err
 		}
@@ -127,7 +126,7 @@ func (v *view) get(o change.Object, f change.Field) (value change.Value, err err
 			if i == nil {
 				return change.Num(0), nil
 			}
-			n, ok, err := v.end(v.state, i)
+			n, ok, err := v.end(i)
 			if err != nil || !ok {
 				return value, err
 			}
@@ -156,7 +155,7 @@ func (v *view) get(o change.Object, f change.Field) (value change.Value, err err
 	case o.Kind == ondisk.KindBlock && f == ondisk.FieldGroup:
 		return change.Num(uint64(v.Geo.GroupOf(uint32(o.ID)))), nil
 	case o.Kind == ondisk.KindXattrBlock && f == ondisk.FieldRefcount:
-		b, err := v.state.Block(uint32(o.ID))
+		b, err := v.State.Block(uint32(o.ID))
 		if err != nil {
 			return value, err
 		}
@@ -175,19 +174,19 @@ func (v *view) Exists(o change.Object) (bool, error) {
 		s, err := v.side(uint32(o.ID))
 		return err == nil && s.exists(), err
 	case ondisk.KindInodeBit:
-		return v.marked(v.state, uint32(o.ID))
+		return v.marked(uint32(o.ID))
 	case ondisk.KindBlock:
-		return v.allocated(v.state, uint32(o.ID))
+		return v.allocated(uint32(o.ID))
 	case ondisk.KindOwner, ondisk.KindXattrOwner:
 		return v.owns(o)
 	case ondisk.KindOrphan:
 		return v.orphan(uint32(o.ID)), nil
 	case ondisk.KindXattrBlock:
-		used, err := v.allocated(v.state, uint32(o.ID))
+		used, err := v.allocated(uint32(o.ID))
 		if err != nil || !used {
 			return false, err
 		}
-		b, err := v.state.Block(uint32(o.ID))
+		b, err := v.State.Block(uint32(o.ID))
 		return err == nil && ondisk.LE32(b, 0) == ondisk.XattrMagic, err
 	case ondisk.KindDirent:
 		e, err := v.find(uint32(o.ID), v.names.At(o.Sub))
@@ -214,7 +213,7 @@ func (v *view) owns(o change.Object) (bool, error) {
 	if i == nil || o.Aux>>40 > 3 {
 		return false, nil
 	}
-	block, err := v.mapBlock(v.state, i, o.Aux)
+	block, err := v.mapBlock(i, o.Aux)
 	return uint64(block) == o.ID, err
 }
 
@@ -234,11 +233,11 @@ func (v *view) each(dir uint32, visit func(ondisk.Dirent)) error {
 
 // eachIn calls visit for the entries in a block of a directory.
 func (v *view) eachIn(dir ondisk.Inode, n uint64, visit func(ondisk.Dirent)) error {
-	block, err := v.mapBlock(v.state, dir, n)
+	block, err := v.mapBlock(dir, n)
 	if err != nil || block == 0 || !v.Geo.InRange(block) {
 		return err
 	}
-	b, err := v.state.Block(block)
+	b, err := v.State.Block(block)
 	if err == nil {
 		ondisk.Entries(b, v.Geo.FileType, visit)
 	}

@@ -39,7 +39,7 @@ func NewAlterer(d interp.Disk, spec string) (interp.Alterer, error) {
 		return nil, err
 	}
 	a := &alterer{spec: s, disk: d, journal: m.Journal, seq: m.Seq, homes: make(map[uint32]logTag), tags: make(map[uint32]uint32)}
-	a.survey = survey{Layout: m.Layout, state: m.State, role: a.guess, use: func(uint32) string { return "data" }}
+	a.survey = survey{Snapshot: m.Snapshot, role: a.guess, use: func(uint32) string { return "data" }}
 	return a, nil
 }
 

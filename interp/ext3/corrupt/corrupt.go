@@ -37,13 +37,15 @@ func NewCorrupter(d interp.Disk, last bool) (interp.Corrupter, error) {
 		return nil, err
 	}
 	c := &corrupter{disk: d, m: m, log: make(map[uint32][]logBlock), targets: make(map[string][]target)}
-	c.survey = survey{Layout: m.Layout, state: m.State, orphans: m.Orphans, role: func(block uint32, _ []byte) (ext3.Role, bool) {
+	c.survey = survey{Snapshot: m.Snapshot, orphans: m.Orphans, role: func(block uint32, _ []byte) (ext3.Role, bool) {
 		r, ok := m.Roles[block]
 		return r, ok
 	}}
-	if c.use, err = usesOf(m.Layout, m.State, m.Roles); err != nil {
+	uses, err := readUsage(m.Snapshot, m.Roles)
+	if err != nil {
 		return nil, err
 	}
+	c.use = uses.of
 	seqs := slices.SortedFunc(maps.Keys(m.Starts), func(a, b uint32) int { return cmp.Compare(int32(a-b), 0) })
 	for _, seq := range seqs {
 		if c.log[seq], err = logBlocks(&m.Journal, d, m.Starts[seq], seq); err != nil {
@@ -51,7 +53,7 @@ func NewCorrupter(d interp.Disk, last bool) (interp.Corrupter, error) {
 		}
 	}
 	if !last {
-		if c.links, err = linkBlocks(m.Layout, m.State); err != nil {
+		if c.links, err = linkBlocks(m.Snapshot); err != nil {
 			return nil, err
 		}
 		c.blocks = slices.Sorted(maps.Keys(c.links))
@@ -97,11 +99,11 @@ func (c *corrupter) find(object string) ([]target, error) {
 		}
 	}
 	for _, block := range c.blocks {
-		b, err := c.state.Block(block)
+		b, err := c.Block(block)
 		if err != nil {
 			return nil, err
 		}
-		if err := c.block(block, b, keep); err != nil {
+		if err := c.survey.block(block, b, keep); err != nil {
 			return nil, err
 		}
 	}
@@ -120,7 +122,7 @@ func (c *corrupter) load(p site) ([]byte, error) {
 	if p.log {
 		return ext3.ReadBlock(c.disk, c.Geo, c.m.Journal.Block(p.block))
 	}
-	b, err := c.state.Block(p.block)
+	b, err := c.Block(p.block)
 	return bytes.Clone(b), err
 }
 
@@ -172,7 +174,7 @@ func (c *corrupter) patches(d *draft, unsealed bool) ([]interp.Patch, error) {
 	out := make(map[uint32][]byte) // by block of the device
 	inLog := make(map[uint32]bool) // transactions
 	for p, b := range d.sites {
-		switch at, copied := c.state.Place(p.block); {
+		switch at, copied := c.Place(p.block); {
 		case p.log && p.block == 0:
 			if out[c.m.Journal.Block(0)] = b; !unsealed {
 				c.m.Journal.SealSuper(b)

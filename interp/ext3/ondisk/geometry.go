@@ -155,8 +155,24 @@ func (g *Geometry) HeadBlocks(group uint32) uint32 {
 	return n
 }
 
-// PointersPerBlock is the number of block numbers in an indirect block.
-func (g *Geometry) PointersPerBlock() uint64 { return uint64(g.BlockSize / 4) }
+// pointersPerBlock is the number of block numbers in an indirect block.
+func (g *Geometry) pointersPerBlock() uint64 { return uint64(g.BlockSize / 4) }
+
+// Span returns the number of blocks of a file below a pointer of a level: 0 for a block of the file, 1 to 3 for an indirect
+// block.
+func (g *Geometry) Span(level int) uint64 {
+	n := uint64(1)
+	for range level {
+		n *= g.pointersPerBlock()
+	}
+	return n
+}
+
+// MaxFile returns the largest size that the pointers of an inode can reach, bytes.
+func (g *Geometry) MaxFile() uint64 {
+	n := g.pointersPerBlock()
+	return (NDirect + n + n*n + n*n*n) * uint64(g.BlockSize)
+}
 
 func btoi(b bool) int {
 	if b {

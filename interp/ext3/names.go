@@ -19,9 +19,9 @@ type nameDiff struct {
 	was, is entryValue
 }
 
-// A dirDiff holds the names in the blocks of a directory that a transaction changed. Most of them are the same before and
+// A nameTable holds the names in the blocks of a directory that a transaction changed. Most of them are the same before and
 // after: a name takes neither a string of its own nor two places in maps.
-type dirDiff struct {
+type nameTable struct {
 	seed  maphash.Seed
 	slots []uint32 // place in names plus 1; 0: none. As many as a power of two.
 	names []nameDiff
@@ -32,12 +32,12 @@ const (
 	maxSlots = 1 << 14 // that are emptied for the next directory
 )
 
-func newDirDiff() *dirDiff {
-	return &dirDiff{seed: maphash.MakeSeed(), slots: make([]uint32, minSlots)}
+func newNameTable() *nameTable {
+	return &nameTable{seed: maphash.MakeSeed(), slots: make([]uint32, minSlots)}
 }
 
 // reset empties it.
-func (d *dirDiff) reset() {
+func (d *nameTable) reset() {
 	if len(d.slots) > maxSlots {
 		d.slots = make([]uint32, minSlots)
 	} else {
@@ -48,7 +48,7 @@ func (d *dirDiff) reset() {
 }
 
 // find returns a name, and the slot where it is or would be; nil if it is not there.
-func (d *dirDiff) find(name []byte) (n *nameDiff, hash uint64, slot int) {
+func (d *nameTable) find(name []byte) (n *nameDiff, hash uint64, slot int) {
 	hash = maphash.Bytes(d.seed, name)
 	mask := len(d.slots) - 1
 	for slot = int(hash) & mask; d.slots[slot] != 0; slot = (slot + 1) & mask {
@@ -60,7 +60,7 @@ func (d *dirDiff) find(name []byte) (n *nameDiff, hash uint64, slot int) {
 }
 
 // at returns a name, which is added if it is not there. It is valid until the next one is added.
-func (d *dirDiff) at(name []byte) *nameDiff {
+func (d *nameTable) at(name []byte) *nameDiff {
 	n, hash, slot := d.find(name)
 	if n != nil {
 		return n
@@ -73,7 +73,7 @@ func (d *dirDiff) at(name []byte) *nameDiff {
 	return &d.names[len(d.names)-1]
 }
 
-func (d *dirDiff) grow() {
+func (d *nameTable) grow() {
 	d.slots = make([]uint32, 2*len(d.slots))
 	mask := len(d.slots) - 1
 	for i := range d.names {
@@ -86,13 +86,13 @@ func (d *dirDiff) grow() {
 }
 
 // came tells whether a name is new.
-func (d *dirDiff) came(name []byte) bool {
+func (d *nameTable) came(name []byte) bool {
 	n, _, _ := d.find(name)
 	return n != nil && n.was.ino == 0 && n.is.ino != 0
 }
 
 // changed returns the names that went, and those that came or changed, each in the order of their bytes.
-func (d *dirDiff) changed() (gone, now []*nameDiff) {
+func (d *nameTable) changed() (gone, now []*nameDiff) {
 	for i := range d.names {
 		switch n := &d.names[i]; {
 		case n.is.ino == 0 && n.was.ino != 0:

@@ -10,7 +10,7 @@ import (
 // The names that differ are those of two maps.
 func TestDirDiff(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	d := newDirDiff()
+	d := newNameTable()
 	for n := range 200 {
 		d.reset()
 		was, is := make(map[string]entryValue), make(map[string]entryValue)

@@ -1,17 +1,16 @@
 package ext3
 
 import (
+	"fsward/interp/ext3/ondisk"
 	"hash/maphash"
 	"slices"
-
-	"fsward/interp/ext3/ondisk"
 )
 
 // maxHashes bounds the names of a directory that are compared at a time: 8 MiB of hashes.
 const maxHashes = 1 << 20
 
-// wholeDirectory makes the records of the entries of a directory in which everything is new, block by block.
-func (d *delta) wholeDirectory(ino uint32, s side, blocks []dirBlock) error {
+// directory makes the records of the entries of a directory in which everything is new, block by block.
+func (d *imageDiff) directory(ino uint32, s side, blocks []dirBlock) error {
 	i := s.inode
 	if !i.ListsNames() {
 		return nil
@@ -30,7 +29,7 @@ func (d *delta) wholeDirectory(ino uint32, s side, blocks []dirBlock) error {
 		}
 		faults := d.checkDir(ino, b, db.block, db.start == 0, func(e ondisk.Dirent) {
 			names++
-			d.entryRecords(ino, e.Name, entryValue{}, entryValue{e.Ino, e.Type})
+			d.inodes.dirs.entryRecords(ino, e.Name, entryValue{}, entryValue{e.Ino, e.Type})
 		})
 		for _, v := range faults {
 			d.fault(v)
@@ -39,22 +38,22 @@ func (d *delta) wholeDirectory(ino uint32, s side, blocks []dirBlock) error {
 			return err
 		}
 	}
-	if d.image.again {
+	if d.again {
 		return nil
 	}
 	if err := d.namesTwice(ino, blocks, names); err != nil || !i.HasIndex() {
 		return err
 	}
-	return d.index(ino, side{}, i, blocks)
+	return d.inodes.dirs.index(ino, side{}, i, blocks)
 }
 
 // namesTwice tells of names that occur twice in a directory. Where there are many, the directory is read several times,
 // for a part of their hashes each time.
-func (d *delta) namesTwice(ino uint32, blocks []dirBlock, names uint64) error {
+func (d *imageDiff) namesTwice(ino uint32, blocks []dirBlock, names uint64) error {
 	seed := maphash.MakeSeed()
 	rounds := names/maxHashes + 1
 	for round := range rounds {
-		hashes := d.image.hashes[:0]
+		hashes := d.hashes[:0]
 		err := d.eachName(blocks, func(_ uint32, e ondisk.Dirent) {
 			if h := maphash.Bytes(seed, e.Name); h%rounds == round {
 				hashes = append(hashes, h)
@@ -63,7 +62,7 @@ func (d *delta) namesTwice(ino uint32, blocks []dirBlock, names uint64) error {
 		if err != nil {
 			return err
 		}
-		d.image.hashes = hashes
+		d.hashes = hashes
 		slices.Sort(hashes)
 		twice := make(map[uint64]bool)
 		for i := 1; i < len(hashes) && len(twice) < maxFaults; i++ {
@@ -92,7 +91,7 @@ func (d *delta) namesTwice(ino uint32, blocks []dirBlock, names uint64) error {
 }
 
 // eachName calls visit for the entries in blocks of a directory.
-func (d *delta) eachName(blocks []dirBlock, visit func(block uint32, e ondisk.Dirent)) error {
+func (d *imageDiff) eachName(blocks []dirBlock, visit func(block uint32, e ondisk.Dirent)) error {
 	for _, db := range blocks {
 		b, err := d.new.Block(db.block)
 		if err != nil {

@@ -1,0 +1,81 @@
+package corrupt
+
+import (
+	"bytes"
+
+	"fsward/interp/ext3"
+	"fsward/interp/ext3/ondisk"
+)
+
+// usage knows what each block of a state is used for.
+type usage struct {
+	*ext3.Layout
+	owners map[uint32]string // what the blocks with a role, of the journal, and of the resize inode are used for
+	marks  [][]byte          // the block bitmaps, by group
+}
+
+// readUsage reads what the blocks of a state are used for.
+func readUsage(s ext3.Snapshot, r ext3.Roles) (*usage, error) {
+	u := &usage{Layout: s.Layout, owners: make(map[uint32]string)}
+	for block, role := range r {
+		switch role.Level {
+		case ext3.RoleXattr:
+			u.owners[block] = "xattr"
+		case ext3.RoleDir:
+			u.owners[block] = "directory"
+		default:
+			u.owners[block] = "indirect"
+		}
+	}
+	if err := u.take(s, s.Geo.JournalInum, "journal"); err != nil {
+		return nil, err
+	}
+	if err := u.take(s, ondisk.ResizeIno, "resize"); err != nil {
+		return nil, err
+	}
+	for _, p := range s.Places {
+		b, err := s.Block(p.BlockBitmap)
+		if err != nil {
+			return nil, err
+		}
+		u.marks = append(u.marks, bytes.Clone(b))
+	}
+	return u, nil
+}
+
+// take gives a use to all blocks of an inode, if there is one.
+func (u *usage) take(s ext3.Snapshot, ino uint32, use string) error {
+	if ino == 0 {
+		return nil
+	}
+	i, err := s.Inode(ino)
+	if err != nil || !i.Maps(true) {
+		return err
+	}
+	visited := &ext3.Visits{}
+	return s.Walk(i, visited, func(level int, _ uint64, block uint32) (bool, error) {
+		u.owners[block] = use
+		return level > 0 && u.Geo.InRange(block) && visited.Enter(block), nil
+	})
+}
+
+// of returns what a block is used for, as the kinds of a block bitmap call it.
+func (u *usage) of(block uint32) string {
+	g := u.Geo.GroupOf(block)
+	at, p := block-u.Geo.GroupStart(g), u.Places[g]
+	switch {
+	case block == p.BlockBitmap || block == p.InodeBitmap:
+		return "bitmap"
+	case block-p.InodeTable < u.Geo.TableBlocks:
+		return "inode_table"
+	case u.FixedMeta(block) && at == 0 && u.Geo.HasSuper(g):
+		return "superblock"
+	case u.FixedMeta(block):
+		return "descriptors"
+	case u.owners[block] != "":
+		return u.owners[block]
+	case ondisk.Bit(u.marks[g], at):
+		return "data"
+	}
+	return "free"
+}

@@ -1,0 +1,61 @@
+package ext3
+
+import (
+	"bytes"
+	"fsward/interp/ext3/ondisk"
+)
+
+// zeros is what was in a block of a group that was not there. It is only read.
+var zeros [ondisk.MaxBlockSize]byte
+
+// bitmap calls visit for each bit below count that changed. Before, there were had bits.
+func (d *groupDiff) bitmap(block, had, count uint32, visit func(n uint32, set bool)) error {
+	if !d.rewrote(block) && had == count {
+		return nil
+	}
+	after, err := d.new.Block(block)
+	if err != nil {
+		return err
+	}
+	before := zeros[:len(after)]
+	if had > 0 {
+		if before, err = d.old.Block(block); err != nil {
+			return err
+		}
+	}
+	if 0 < had && had < count { // what was padding
+		before = bytes.Clone(before)
+		for n := had; n < count; n++ {
+			before[n/8] &^= 1 << (n % 8)
+		}
+	}
+	if n, ok := d.padded(before, after, had, count); !ok {
+		d.fault(checkPadding.at(d.Geo.Addr(block)+uint64(n/8), "bit %d is clear, the group has %d", n, count))
+	}
+	for i := range (count + 7) / 8 {
+		if before[i] == after[i] {
+			continue
+		}
+		for n := 8 * i; n < min(8*i+8, count); n++ {
+			if set := ondisk.Bit(after, n); set != ondisk.Bit(before, n) {
+				visit(n, set)
+			}
+		}
+	}
+	return nil
+}
+
+// padded looks for a bit behind the end of a bitmap that was cleared; in an image, for one that is clear.
+// Old mke2fs left them clear, and Linux leaves them as they are.
+func (d *groupDiff) padded(before, after []byte, had, count uint32) (n uint32, ok bool) {
+	for n := max(had, count); n < 8*d.Geo.BlockSize; n++ {
+		if n%8 == 0 && after[n/8] == 0xff {
+			n += 7
+			continue
+		}
+		if !ondisk.Bit(after, n) && (d.image != nil || ondisk.Bit(before, n)) {
+			return n, false
+		}
+	}
+	return 0, true
+}

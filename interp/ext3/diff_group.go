@@ -1,0 +1,254 @@
+package ext3
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fsward/change"
+	"fsward/interp/ext3/ondisk"
+	"maps"
+	"math/bits"
+	"slices"
+)
+
+// A groupDiff compares the bitmaps, the inode tables and the descriptors of groups. It puts the inodes that differ on the list
+// of what is to be compared.
+type groupDiff struct{ *compared }
+
+// touched returns the groups of which the transaction rewrote a block or the descriptor, in order. All
+// of a group's metadata is in the group (see misplaced), so that the cost follows the transaction.
+func (d *groupDiff) touched() []uint32 {
+	groups := make(map[uint32]bool)
+	perBlock := d.Geo.PerDescBlock()
+	if d.was != d.Layout {
+		for g := range d.Geo.Groups { // new ones, and those in which descriptors take more room
+			if d.fresh(g) || d.was.Geo.HeadBlocks(g) != d.Geo.HeadBlocks(g) {
+				groups[g] = true
+			}
+		}
+		groups[d.was.Geo.Groups-1] = true // it may have become longer
+	}
+	for block := range d.rewritten {
+		if !d.Geo.InRange(block) {
+			continue
+		}
+		groups[d.Geo.GroupOf(block)] = true
+		if i, ok := d.Geo.DescIndex(block); ok {
+			for g := i * perBlock; g < min((i+1)*perBlock, d.Geo.Groups); g++ {
+				groups[g] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(groups))
+}
+
+// compare compares the bitmaps and the inode table of a group, and notes whether it has anything to tell.
+func (d *groupDiff) compare(g uint32) error {
+	p := d.Places[g]
+	if descBlock := d.Geo.DescBlock(g / d.Geo.PerDescBlock()); d.rewrote(descBlock) || d.fresh(g) {
+		if err := d.descriptor(g, p, descBlock); err != nil {
+			return err
+		}
+	}
+	if err := d.fixedOwners(g, p); err != nil {
+		return err
+	}
+	start := d.Geo.GroupStart(g)
+	had, hadInodes := uint32(0), uint32(0)
+	if !d.fresh(g) {
+		had, hadInodes = d.was.Geo.GroupBlocks(g), d.Geo.InodesPerGroup
+	}
+	err := d.bitmap(p.BlockBitmap, had, d.Geo.GroupBlocks(g), func(n uint32, set bool) {
+		d.todo.groups.add(g)
+		if d.image == nil {
+			d.bitRecords(change.Object{Kind: ondisk.KindBlock, ID: uint64(start + n)}, ondisk.FieldGroup, g, set)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	err = d.bitmap(p.InodeBitmap, hadInodes, d.Geo.InodesPerGroup, func(n uint32, set bool) {
+		ino := g*d.Geo.InodesPerGroup + n + 1
+		d.todo.groups.add(g)
+		d.todo.inodes.add(ino)
+		if d.image == nil {
+			d.bitRecords(change.Object{Kind: ondisk.KindInodeBit, ID: uint64(ino)}, ondisk.FieldInodeGroup, g, set)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return d.inodeTable(g, p.InodeTable)
+}
+
+// descriptor compares the descriptor of a group, and checks it.
+func (d *groupDiff) descriptor(g uint32, p ondisk.Places, block uint32) error {
+	after, err := d.new.desc(g)
+	if err != nil {
+		return err
+	}
+	addr := d.Geo.Addr(block) + uint64(g%d.Geo.PerDescBlock())*ondisk.DescLen
+	if now := (ondisk.Places{BlockBitmap: ondisk.LE32(after, ondisk.GroupBlockBitmap), InodeBitmap: ondisk.LE32(after, ondisk.GroupInodeBitmap), InodeTable: ondisk.LE32(after, ondisk.GroupInodeTable)}); now != p {
+		d.fault(on(checkGroup.at(addr, "the bitmaps and the inode table were at blocks %v, the descriptor now says %v", p, now), ondisk.KindGroup, uint64(g)))
+		return nil
+	}
+	free, inodes, dirs := uint32(ondisk.LE16(after, ondisk.GroupFreeBlocks)), uint32(ondisk.LE16(after, ondisk.GroupFreeInodes)), uint32(ondisk.LE16(after, ondisk.GroupUsedDirs))
+	if free > d.Geo.GroupBlocks(g) || inodes > d.Geo.InodesPerGroup || dirs > d.Geo.InodesPerGroup {
+		d.fault(on(checkGroup.at(addr, "%d of %d blocks and %d of %d inodes free, %d directories", free, d.Geo.GroupBlocks(g), inodes, d.Geo.InodesPerGroup, dirs), ondisk.KindGroup, uint64(g)))
+		return nil
+	}
+	if d.fresh(g) {
+		d.todo.groups.add(g)
+		return nil
+	}
+	before, err := Snapshot{d.was, d.old.State}.desc(g)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(before, after) {
+		d.todo.groups.add(g)
+	}
+	return nil
+}
+
+// compareFields makes the records of the descriptor of a group.
+func (d *groupDiff) compareFields(g uint32) error {
+	after, err := d.new.desc(g)
+	if err != nil {
+		return err
+	}
+	var old func(change.Field) change.Value
+	if !d.fresh(g) {
+		before, err := Snapshot{d.was, d.old.State}.desc(g)
+		if err != nil {
+			return err
+		}
+		old = d.was.groupValue(g, before)
+	}
+	now := d.groupValue(g, after)
+	o := change.Object{Kind: ondisk.KindGroup, ID: uint64(g)}
+	r := change.Record{Object: o, Field: change.FieldObject, New: change.Present}
+	if old != nil {
+		r.Old = change.Present
+	}
+	d.txn.Append(r)
+	for _, f := range schema.Kinds[ondisk.KindGroup].Fields {
+		r := change.Record{Object: o, Field: f, New: now(f)}
+		if old != nil {
+			r.Old = old(f)
+		}
+		if r.Old != r.New || f == ondisk.FieldFreeBlocks || f == ondisk.FieldFreeInodes || f == ondisk.FieldUsedDirs {
+			d.txn.Append(r)
+		}
+	}
+	return nil
+}
+
+// inodeTable notes the inodes that differ in the blocks of a group's table that were rewritten.
+func (d *groupDiff) inodeTable(g, table uint32) error {
+	perBlock := d.Geo.BlockSize / d.Geo.InodeSize
+	for block := range d.rewrittenIn(table, d.Geo.TableBlocks) { // in a new group, the inodes that the bitmap marks are looked at
+		after, err := d.new.Block(block)
+		if err != nil {
+			return err
+		}
+		before := zeros[:len(after)]
+		if !d.fresh(g) {
+			if before, err = d.old.Block(block); err != nil {
+				return err
+			}
+		}
+		for n := range perBlock {
+			i := (block-table)*perBlock + n
+			if i >= d.Geo.InodesPerGroup {
+				break
+			}
+			was, is := before[n*d.Geo.InodeSize:][:d.Geo.InodeSize], after[n*d.Geo.InodeSize:][:d.Geo.InodeSize]
+			if bytes.Equal(was, is) {
+				continue
+			}
+			ino := g*d.Geo.InodesPerGroup + i + 1
+			if !bytes.Equal(was[:ondisk.InodeLen], is[:ondisk.InodeLen]) {
+				d.todo.inodes.add(ino)
+			}
+			if d.Geo.InodeSize > ondisk.InodeLen {
+				d.todo.bodies.add(ino)
+			}
+		}
+	}
+	return nil
+}
+
+// expectTurned makes room for the records that the bits which differ in the bitmaps of groups lead to: a block is one itself, and has
+// an owner; an inode has its fields, and an entry of a directory.
+func (d *groupDiff) expectTurned(groups []uint32) error {
+	n := 0
+	for _, g := range groups {
+		if d.fresh(g) {
+			continue // of an image as a whole, which is compared in the background
+		}
+		blocks, err := d.turned(d.Places[g].BlockBitmap)
+		if err != nil {
+			return err
+		}
+		inodes, err := d.turned(d.Places[g].InodeBitmap)
+		if err != nil {
+			return err
+		}
+		n += 2*blocks + inodes*(len(ondisk.InodeRecordFields)+4)
+	}
+	d.expect(n + n/16 + 4*len(ondisk.InodeRecordFields))
+	return nil
+}
+
+// turned counts the bits of a bitmap that differ.
+func (d *groupDiff) turned(block uint32) (n int, err error) {
+	if !d.rewrote(block) {
+		return 0, nil
+	}
+	before, err := d.old.Block(block)
+	if err != nil {
+		return 0, err
+	}
+	after, err := d.new.Block(block)
+	if err != nil {
+		return 0, err
+	}
+	for i := 0; i < len(after); i += 8 {
+		n += bits.OnesCount64(binary.LittleEndian.Uint64(before[i:]) ^ binary.LittleEndian.Uint64(after[i:]))
+	}
+	return n, nil
+}
+
+// fixedOwners makes the records of the blocks of a group that begin to belong to the file system itself.
+func (d *groupDiff) fixedOwners(g uint32, p ondisk.Places) (err error) {
+	add := func(first, n uint32) {
+		for b := first; b < first+n && err == nil; b++ {
+			err = d.owner(change.Object{Kind: ondisk.KindOwner, ID: uint64(b)})
+		}
+	}
+	start, head := d.Geo.GroupStart(g), d.Geo.HeadBlocks(g)
+	if !d.fresh(g) {
+		if had := d.was.Geo.HeadBlocks(g); had < head {
+			add(start+had, head-had)
+		}
+		return err
+	}
+	add(start, head)
+	add(p.BlockBitmap, 1)
+	add(p.InodeBitmap, 1)
+	add(p.InodeTable, d.Geo.TableBlocks)
+	return err
+}
+
+func (l *Layout) groupValue(g uint32, desc []byte) func(change.Field) change.Value {
+	get := ondisk.Values(ondisk.GroupFields, desc)
+	return func(f change.Field) change.Value {
+		switch f {
+		case ondisk.FieldBlocksCount:
+			return change.Num(uint64(l.Geo.GroupBlocks(g)))
+		case ondisk.FieldInodesCount:
+			return change.Num(uint64(l.Geo.InodesPerGroup))
+		}
+		return get(f)
+	}
+}

@@ -1,0 +1,213 @@
+package ext3
+
+import (
+	"cmp"
+	"fsward/change"
+	"fsward/interp/ext3/ondisk"
+	"io"
+	"slices"
+)
+
+// An imageDiff makes the records of a file system in which everything is new. What it keeps and what grows with the file system
+// are sets of bits.
+type imageDiff struct {
+	*compared
+	groups groupDiff
+	inodes inodeDiff
+	owners
+	attrs  numberSet // extended attribute blocks that an inode names
+	onList numberSet // inodes on the list of orphans
+	hashes []uint64  // room for those of the names of a directory
+
+	again    bool // it was gone through before, and its structure is sound
+	progress func(done, total uint64)
+}
+
+// newImageDiff begins the comparison of a file system that has nothing with all that is in a state.
+func newImageDiff(s Snapshot, generation uint32, dev io.ReaderAt, size uint64, p *parts, names *change.Names) *imageDiff {
+	txn := &change.Txn{Schema: schema, Generation: uint64(generation), Names: names}
+	c := &compared{Layout: s.Layout, was: s.Layout, device: size, old: Snapshot{s.Layout, NewState(dev, s.Geo, size)}, new: s,
+		records: &records{txn: txn, parts: p}}
+	c.image = &imageDiff{compared: c, groups: groupDiff{c}, inodes: newInodeDiff(c)}
+	return c.image
+}
+
+// run makes the records, group by group and inode by inode, so that what is
+// kept does not grow with them. The records of a block stand beside that of the first pointer to it.
+func (d *imageDiff) run() error {
+	if err := d.superblock(); err != nil {
+		return err
+	}
+	if err := d.orphanList(); err != nil {
+		return err
+	}
+	if err := d.allInodes(); err != nil {
+		return err
+	}
+	for block := range d.attrs.all() {
+		if err := d.inodes.compareXattrBlock(block); err != nil {
+			return err
+		}
+		if err := d.tooMany(); err != nil {
+			return err
+		}
+	}
+	for g := range d.Geo.Groups {
+		if err := d.unowned(g); err != nil {
+			return err
+		}
+		if err := d.groups.compareFields(g); err != nil {
+			return err
+		}
+		if err := d.tooMany(); err != nil {
+			return err
+		}
+	}
+	slices.SortFunc(d.sharers, func(a, b sharer) int { return cmp.Or(cmp.Compare(a.block, b.block), cmp.Compare(a.ino, b.ino)) })
+	if d.parts.partial() {
+		return d.handOn(0)
+	}
+	return nil
+}
+
+// allInodes makes the records of the bitmaps and of the inodes, group by group.
+func (d *imageDiff) allInodes() error {
+	total, err := d.inodesInUse()
+	if err != nil {
+		return err
+	}
+	told := uint64(0)
+	for g := range d.Geo.Groups {
+		if err := d.groups.compare(g); err != nil {
+			return err
+		}
+		for ino := range d.todo.inodes.all() {
+			if err := d.inode(ino); err != nil {
+				return err
+			}
+			if told++; d.progress != nil {
+				d.progress(told, max(told, total))
+			}
+		}
+		d.todo.inodes, d.todo.bodies = numberSet{}, numberSet{}
+	}
+	return nil
+}
+
+// inodesInUse returns how many inodes the groups count as used.
+func (d *imageDiff) inodesInUse() (n uint64, err error) {
+	for g := range d.Geo.Groups {
+		desc, err := d.new.desc(g)
+		if err != nil {
+			return 0, err
+		}
+		n += uint64(d.Geo.InodesPerGroup - min(d.Geo.InodesPerGroup, uint32(ondisk.LE16(desc, ondisk.GroupFreeInodes))))
+	}
+	return n, nil
+}
+
+// inode makes the records of an inode and of what it points to.
+func (d *imageDiff) inode(ino uint32) error {
+	marked, err := d.new.marked(ino)
+	if err != nil {
+		return err
+	}
+	if marked {
+		d.bitRecords(change.Object{Kind: ondisk.KindInodeBit, ID: uint64(ino)}, ondisk.FieldInodeGroup, (ino-1)/d.Geo.InodesPerGroup, true)
+	}
+	if err := d.inodes.compareTree(ino); err != nil {
+		return err
+	}
+	if err := d.inodes.compareFields(ino); err != nil {
+		return err
+	}
+	if d.todo.bodies.has(ino) {
+		if err := d.inodes.checkBody(ino); err != nil {
+			return err
+		}
+	}
+	return d.tooMany()
+}
+
+// orphanList follows the list of orphans.
+func (d *imageDiff) orphanList() error {
+	sb, err := d.new.super()
+	if err != nil {
+		return err
+	}
+	fault := func(format string, ino uint32) {
+		d.fault(on(checkOrphans.at(ondisk.SuperOff+ondisk.SuperLastOrphan, format, ino), ondisk.KindSuperblock, 0))
+	}
+	for at := ondisk.LE32(sb, ondisk.SuperLastOrphan); at != 0; {
+		switch {
+		case at < d.Geo.FirstIno || at > d.Geo.Inodes:
+			fault("the list names inode %d", at)
+			return nil
+		case !d.onList.add(at):
+			fault("the list comes back to inode %d", at)
+			return nil
+		}
+		d.txn.Add(change.Object{Kind: ondisk.KindOrphan, ID: uint64(at)})
+		if err := d.tooMany(); err != nil {
+			return err
+		}
+		i, err := d.new.Inode(at)
+		if err != nil {
+			return err
+		}
+		at = i.Dtime()
+	}
+	return nil
+}
+
+// claim notes that a pointer names a block; the first one brings the records of the block.
+func (d *imageDiff) claim(block uint32) error {
+	if !d.pointed.add(block) {
+		d.disputed.add(block)
+		return nil
+	}
+	if d.attrs.has(block) {
+		return nil
+	}
+	return d.blockRecords(block)
+}
+
+// claimXattr is claim for an extended attribute block, which inodes may share.
+func (d *imageDiff) claimXattr(block, ino uint32) error {
+	if !d.Geo.InRange(block) {
+		return nil // it was reported
+	}
+	d.txn.Add(change.Object{Kind: ondisk.KindXattrOwner, ID: uint64(block), Sub: uint64(ino)})
+	if !d.again {
+		d.sharers = append(d.sharers, sharer{block, ino})
+	}
+	if !d.attrs.add(block) || d.pointed.has(block) {
+		return nil
+	}
+	return d.blockRecords(block)
+}
+
+// blockRecords makes the records of a block that is marked as used.
+func (d *imageDiff) blockRecords(block uint32) error {
+	used, err := d.new.allocated(block)
+	if err == nil && used {
+		d.bitRecords(change.Object{Kind: ondisk.KindBlock, ID: uint64(block)}, ondisk.FieldGroup, d.Geo.GroupOf(block), true)
+	}
+	return err
+}
+
+// unowned makes the records of the blocks of a group that are marked as used and that nothing names.
+func (d *imageDiff) unowned(g uint32) error {
+	start := d.Geo.GroupStart(g)
+	for n := range d.Geo.GroupBlocks(g) {
+		if block := start + n; !d.pointed.has(block) && !d.attrs.has(block) {
+			if err := d.blockRecords(block); err != nil {
+				return err
+			}
+			if err := d.tooMany(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

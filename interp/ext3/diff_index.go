@@ -1,0 +1,98 @@
+package ext3
+
+import (
+	"fsward/interp/ext3/ondisk"
+)
+
+// index checks the index of a directory that has one now, or of which blocks were rewritten, and that the names in these have the
+// hashes that it says, and those in blocks for which it says something else than before.
+func (d *dirDiff) index(ino uint32, before side, i ondisk.Inode, blocks []dirBlock) error {
+	now := NewIndexReader(d.new, ino, i)
+	if err := now.Read(); err != nil {
+		return err
+	}
+	if len(now.faults) > 0 {
+		for _, v := range now.faults {
+			d.fault(v)
+		}
+		return nil
+	}
+	check, moved := make(map[uint32]bool), false
+	for _, b := range blocks {
+		n := uint32(b.start)
+		check[n] = true
+		moved = moved || n == 0 || now.nodes[n]
+	}
+	was := NewIndexReader(Snapshot{d.was, d.old.State}, ino, before.inode)
+	if old := before.mapped(ino); moved && old != nil && old.HasIndex() {
+		if err := was.Read(); err != nil {
+			return err
+		}
+	}
+	for n, own := range now.leaves {
+		if !check[n] && (!moved || was.leaves[n] == own) {
+			continue
+		}
+		if err := d.leafHashes(now, n, own); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leafHashes checks that the names in a block of a directory have hashes within the range that the index gives it.
+func (d *dirDiff) leafHashes(r *IndexReader, n uint32, own hashRange) error {
+	block, err := d.new.mapBlock(r.inode, uint64(n))
+	if err != nil || block == 0 || !d.Geo.InRange(block) {
+		return err
+	}
+	b, err := d.new.Block(block)
+	if err != nil {
+		return err
+	}
+	ondisk.Entries(b, d.Geo.FileType, func(e ondisk.Dirent) {
+		if h := r.hash.Of(e.Name); h < own.low || h > own.high {
+			r.fault(block, e.Off, "%q has the hash %#x, its block is for %#x to %#x", e.Name, h, own.low, own.high)
+		}
+	})
+	for _, v := range r.faults {
+		d.fault(v)
+	}
+	r.faults = nil
+	return nil
+}
+
+// elsewhere tells of names that came to a directory and that a block of it has already which the transaction
+// did not rewrite. With an index, equal names are in one block; without, Linux looks through all of them too
+// before it adds a name.
+func (d *dirDiff) elsewhere(ino uint32, i ondisk.Inode, blocks []dirBlock) error {
+	if i.HasIndex() {
+		return nil
+	}
+	rewritten := make(map[uint64]bool, len(blocks))
+	for _, b := range blocks {
+		rewritten[b.start] = true
+	}
+	for n := range i.DirBlocks(d.Geo.BlockSize) {
+		if rewritten[n] {
+			continue
+		}
+		block, err := d.new.mapBlock(i, n)
+		if err != nil {
+			return err
+		}
+		if block == 0 || !d.Geo.InRange(block) {
+			continue
+		}
+		b, err := d.new.Block(block)
+		if err != nil {
+			return err
+		}
+		ondisk.Entries(b, d.Geo.FileType, func(e ondisk.Dirent) {
+			if d.names.came(e.Name) {
+				d.fault(on(checkDirentName.at(d.Geo.Addr(block)+uint64(e.Off), "%q occurs twice", e.Name), ondisk.KindInode, uint64(ino)))
+			}
+		})
+	}
+	return nil
+}

@@ -1,0 +1,210 @@
+package ext3
+
+import (
+	"bytes"
+	"fsward/change"
+	"fsward/interp/ext3/ondisk"
+)
+
+// An inodeDiff compares inodes: their fields, what they point to, and the extended attribute blocks that they name.
+type inodeDiff struct {
+	*compared
+	dirs    dirDiff
+	visited *Visits
+	newRole Roles           // roles that the transaction gives
+	noRole  map[uint32]Role // and takes
+	// dirBlocks and indirect hold the rewritten blocks of an inode: the pointers above one need not be rewritten.
+	dirBlocks map[uint32][]dirBlock
+	indirect  map[uint32][]indirectBlock
+	data      []dataRun // blocks of files that become reachable
+}
+
+func newInodeDiff(c *compared) inodeDiff {
+	return inodeDiff{compared: c, dirs: dirDiff{c, newNameTable()}, visited: &Visits{}, newRole: make(Roles),
+		noRole: make(map[uint32]Role), dirBlocks: make(map[uint32][]dirBlock), indirect: make(map[uint32][]indirectBlock)}
+}
+
+// rewroteRole notes that the transaction rewrote a block of an inode, in the role of a directory block or an indirect block.
+func (d *inodeDiff) rewroteRole(block uint32, r Role) {
+	if r.Level == RoleDir {
+		d.dirBlocks[r.Ino] = append(d.dirBlocks[r.Ino], dirBlock{uint64(r.Start), block})
+		return
+	}
+	d.indirect[r.Ino] = append(d.indirect[r.Ino], indirectBlock{int(r.Level), uint64(r.Start), block})
+}
+
+// An indirectBlock is one that the transaction rewrote where it is.
+type indirectBlock struct {
+	level int
+	start uint64
+	block uint32
+}
+
+// A dirBlock is a block of a directory that the transaction rewrote.
+type dirBlock struct {
+	start uint64
+	block uint32
+}
+
+// compareTree compares what an inode points to: its blocks, its extended attribute block, its entries.
+func (d *inodeDiff) compareTree(ino uint32) error {
+	before, after, err := d.sides(ino)
+	if err != nil {
+		return err
+	}
+	if !d.sound(ino, before, after) {
+		return nil
+	}
+	if err := d.slowLink(ino, after); err != nil {
+		return err
+	}
+	if err := d.xattrPointer(ino, before, after); err != nil {
+		return err
+	}
+
+	t := &pointerDiff{inodeDiff: d, ino: ino, was: before.mapped(ino), is: after.mapped(ino)}
+	if err := t.compare(); err != nil {
+		return err
+	}
+	switch {
+	case t.isDir() && d.image != nil:
+		return d.image.directory(ino, after, t.newBlocks)
+	case t.isDir() || t.wasDir():
+		return d.dirs.compare(ino, before, after, t.oldBlocks, t.newBlocks)
+	}
+	return nil
+}
+
+// sound checks an inode by itself, and reports whether its pointers can be followed.
+func (d *inodeDiff) sound(ino uint32, before, after side) bool {
+	faults := d.checkInode(ino, after.inode, after.marked)
+	for _, v := range faults {
+		d.fault(v)
+	}
+	if len(faults) > 0 {
+		return false
+	}
+	if i := after.inode; !after.exists() && ino >= d.Geo.FirstIno && undated(i) && (before.inode == nil || before.exists() || !undated(before.inode)) {
+		d.fault(on(checkDeleted.at(d.inodeAddr(ino), "the mode is %#o and there is no time", i.Mode()), ondisk.KindInode, uint64(ino)))
+	}
+	return true
+}
+
+// slowLink checks a symbolic link with a block of its own that the transaction writes. Linux before 6.2 does not write it
+// to the journal but, mounted as by default, to its place before the commit; that is not waited for with data=writeback.
+func (d *inodeDiff) slowLink(ino uint32, after side) error {
+	i := after.mapped(ino)
+	if i == nil || i.Type() != ondisk.ModeLink || i.Links() == 0 || !d.Geo.InRange(i.Pointer(0)) || !d.leap && !d.rewrote(i.Pointer(0)) {
+		return nil
+	}
+	b, err := d.new.Block(i.Pointer(0))
+	if err != nil {
+		return err
+	}
+	if n := bytes.IndexByte(b, 0); uint64(n) != i.Size() {
+		d.fault(on(checkSymlink.at(d.Geo.Addr(i.Pointer(0)), "size is %d, the name ends after %d bytes", i.Size(), n), ondisk.KindInode, uint64(ino)))
+	}
+	return nil
+}
+
+// xattrPointer compares which extended attribute block an inode names.
+func (d *inodeDiff) xattrPointer(ino uint32, before, after side) error {
+	was, is := before.acl(), after.acl()
+	if was == is {
+		return nil
+	}
+	if d.image != nil {
+		return d.image.claimXattr(is, ino)
+	}
+	owner := func(block uint32) change.Object {
+		d.todo.xattrs.add(block)
+		d.todo.owned.add(ino)
+		return change.Object{Kind: ondisk.KindXattrOwner, ID: uint64(block), Sub: uint64(ino)}
+	}
+	if was != 0 && d.Geo.InRange(was) {
+		d.txn.Delete(owner(was))
+	}
+	if is != 0 && d.Geo.InRange(is) { // what is not was reported
+		d.txn.Add(owner(is))
+		d.newRole[is] = Role{ino, RoleXattr, 0}
+	}
+	return nil
+}
+
+// compareFields makes the records of an inode's own fields.
+func (d *inodeDiff) compareFields(ino uint32) error {
+	before, after, err := d.sides(ino)
+	if err != nil {
+		return err
+	}
+	value := func(s side) func(change.Field) change.Value {
+		if !s.exists() {
+			return nil
+		}
+		return func(f change.Field) change.Value { return d.inodeValue(ino, s.inode, s.marked, f) }
+	}
+	if err := d.deletionTime(ino, before, after); err != nil {
+		return err
+	}
+	was, is := value(before), value(after)
+	if was == nil && is == nil {
+		return nil
+	}
+	var always []change.Field
+	if d.todo.named.has(ino) {
+		always = append(always, ondisk.FieldLinks)
+	}
+	if d.todo.owned.has(ino) {
+		always = append(always, ondisk.FieldBlocks)
+	}
+	d.object(change.Object{Kind: ondisk.KindInode, ID: uint64(ino)}, ondisk.InodeRecordFields, was, is, always...)
+	group := func(v func(change.Field) change.Value) (g change.Value) {
+		if v != nil {
+			g = v(ondisk.FieldDirGroup)
+		}
+		return g
+	}
+	if group(was) != group(is) {
+		d.todo.groups.add((ino - 1) / d.Geo.InodesPerGroup)
+	}
+	return nil
+}
+
+// deletionTime checks that a deleted inode has a time and not, as those on the list of orphans do, the number of another
+// inode. A clock that begins with 1970 makes such times; e2fsck tells it by the same.
+func (d *inodeDiff) deletionTime(ino uint32, before, after side) error {
+	t := after.inode.Dtime()
+	if after.exists() || t == 0 || t >= d.Geo.Inodes || before.inode != nil && before.inode.Dtime() == t || d.isOrphan(ino) {
+		return nil
+	}
+	sb, err := d.new.super()
+	if err != nil || ondisk.LE32(sb, ondisk.SuperWriteTime) < d.Geo.Inodes {
+		return err
+	}
+	d.fault(on(checkDeleted.at(d.inodeAddr(ino), "the time is %d, the number of an inode", t), ondisk.KindInode, uint64(ino)))
+	return nil
+}
+
+// undated reports whether a deleted inode looks like one that was in use and has no time of deletion.
+func undated(i ondisk.Inode) bool { return i.Mode() != 0 && i.Dtime() == 0 }
+
+// ownerOf returns the object that stands for a pointer of an inode to a block.
+func ownerOf(block, ino uint32, level int, start uint64) change.Object {
+	return change.Object{Kind: ondisk.KindOwner, ID: uint64(block), Sub: uint64(ino), Aux: position(level, start)}
+}
+
+// showsData notes a block that a file begins to point to, if it can be read through a name after a crash, and is not in the
+// log as well.
+func (d *inodeDiff) showsData(ino uint32, i ondisk.Inode, start uint64, block uint32) {
+	if d.image != nil || ino < d.Geo.FirstIno || i.Links() == 0 || i.IsDir() || start*uint64(d.Geo.BlockSize) >= i.Size() {
+		return
+	}
+	if _, logged := d.new.over[block]; logged {
+		return
+	}
+	if n := len(d.data); n > 0 && d.data[n-1].ino == ino && d.data[n-1].block+d.data[n-1].n == block {
+		d.data[n-1].n++
+		return
+	}
+	d.data = append(d.data, dataRun{block, 1, ino})
+}

@@ -1,0 +1,114 @@
+package ext3
+
+import "fsward/interp/ext3/ondisk"
+
+// A pointerDiff compares the pointers of one inode, makes the records of those that differ, and gathers the blocks of a
+// directory whose entries are to be compared.
+type pointerDiff struct {
+	*inodeDiff
+	ino                  uint32
+	was, is              ondisk.Inode // nil: maps nothing
+	oldBlocks, newBlocks []dirBlock
+}
+
+func (d *pointerDiff) wasDir() bool { return d.was != nil && d.was.IsDir() }
+func (d *pointerDiff) isDir() bool  { return d.is != nil && d.is.IsDir() }
+
+// reshaped reports whether all blocks of the inode are to be compared: it became a directory, or was one, or shows more of
+// its blocks or fewer.
+func (d *pointerDiff) reshaped() bool {
+	return d.wasDir() != d.isDir() || d.wasDir() && d.was.DirBlocks(d.Geo.BlockSize) != d.is.DirBlocks(d.Geo.BlockSize)
+}
+
+func (d *pointerDiff) compare() error {
+	tree := treeDiff{geo: d.Geo, old: d.old.State, new: d.new.State, rewrote: d.rewrote, visited: d.visited, whole: d.reshaped(),
+		removed: d.removed, added: d.added, same: d.same}
+	if err := tree.inodes(d.was, d.is); err != nil {
+		return err
+	}
+	if d.was != nil && d.is != nil {
+		if err := tree.rewritten(d.indirect[d.ino]); err != nil {
+			return err
+		}
+	}
+	if !tree.whole {
+		d.addRewritten()
+	}
+	return nil
+}
+
+func (d *pointerDiff) removed(level int, start uint64, block uint32) error {
+	d.txn.Delete(ownerOf(block, d.ino, level, start))
+	d.todo.owned.add(d.ino)
+	d.noteOld(level, start, block)
+	return d.tooMany()
+}
+
+func (d *pointerDiff) added(level int, start uint64, block uint32) (follow bool, err error) {
+	if !d.Geo.InRange(block) || d.FixedMeta(block) {
+		d.fault(on(checkPointer.at(d.inodeAddr(d.ino), "the pointer at position %d names block %d", position(level, start), block),
+			ondisk.KindInode, uint64(d.ino)))
+		return false, nil
+	}
+	if err := d.owner(ownerOf(block, d.ino, level, start)); err != nil {
+		return false, err
+	}
+	d.noteNew(level, start, block)
+	if level == 0 {
+		d.showsData(d.ino, d.is, start, block)
+		return false, d.tooMany()
+	}
+	fault := func(format string, args ...any) {
+		d.fault(on(checkIndirect.at(d.Geo.Addr(block), format, args...), ondisk.KindInode, uint64(d.ino)))
+	}
+	switch known := d.roles[block]; {
+	case !d.visited.Enter(block):
+		if d.image == nil { // of an image, rule 5 tells of the second owner
+			fault("it is used again at position %d", position(level, start))
+		}
+		return false, nil
+	case !d.leap && !d.rewrote(block) && int(known.Level) != level:
+		fault("position %d begins to point to it, and the transaction does not write it", position(level, start))
+		return false, nil
+	}
+	return true, d.tooMany()
+}
+
+func (d *pointerDiff) same(level int, start uint64, block uint32) error {
+	d.noteOld(level, start, block)
+	d.noteNew(level, start, block)
+	return nil
+}
+
+// noteOld notes what a block was used for.
+func (d *pointerDiff) noteOld(level int, start uint64, block uint32) {
+	if level == 0 && d.wasDir() {
+		d.oldBlocks = append(d.oldBlocks, dirBlock{start, block})
+	}
+	if d.image == nil && (level > 0 || d.wasDir()) {
+		d.noRole[block] = Role{d.ino, uint8(level), uint32(start)}
+	}
+}
+
+// noteNew notes what a block is used for.
+func (d *pointerDiff) noteNew(level int, start uint64, block uint32) {
+	if level == 0 && d.isDir() {
+		d.newBlocks = append(d.newBlocks, dirBlock{start, block})
+	}
+	if d.image == nil && (level > 0 || d.isDir()) {
+		d.newRole[block] = Role{d.ino, uint8(level), uint32(start)}
+	}
+}
+
+// addRewritten adds the blocks of a directory that were rewritten where they are.
+func (d *pointerDiff) addRewritten() {
+	moved := make(map[uint32]bool, len(d.oldBlocks)+len(d.newBlocks))
+	for _, b := range d.oldBlocks {
+		moved[b.block] = true
+	}
+	for _, b := range d.dirBlocks[d.ino] {
+		if !moved[b.block] {
+			d.oldBlocks, d.newBlocks = append(d.oldBlocks, b), append(d.newBlocks, b)
+		}
+	}
+}

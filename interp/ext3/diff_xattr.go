@@ -1,0 +1,95 @@
+package ext3
+
+import (
+	"fsward/change"
+	"fsward/interp/ext3/ondisk"
+)
+
+// compareXattrBlock compares an extended attribute block, and checks it.
+func (d *inodeDiff) compareXattrBlock(block uint32) error {
+	o := change.Object{Kind: ondisk.KindXattrBlock, ID: uint64(block)}
+	value := func(b []byte) func(change.Field) change.Value {
+		if ondisk.LE32(b, 0) != ondisk.XattrMagic {
+			return nil
+		}
+		return ondisk.Values(ondisk.XattrFields, b)
+	}
+	var old, now func(change.Field) change.Value
+	if wasRole, ok := d.roles[block]; ok && wasRole.Level == RoleXattr {
+		b, err := d.old.Block(block)
+		if err != nil {
+			return err
+		}
+		old = value(b)
+	}
+	used, err := d.new.allocated(block)
+	if err != nil {
+		return err
+	}
+	switch {
+	case !used && d.image != nil:
+	case !used:
+		d.noRole[block] = Role{Level: RoleXattr}
+	default:
+		b, err := d.new.Block(block)
+		if err != nil {
+			return err
+		}
+		now = value(b)
+		for _, v := range d.checkXattrBlock(block, b) {
+			d.fault(v)
+		}
+	}
+	if old != nil || now != nil {
+		d.object(o, schema.Kinds[ondisk.KindXattrBlock].Fields, old, now, ondisk.FieldRefcount)
+	}
+	return nil
+}
+
+// checkBody checks what an inode has beyond its first 128 bytes: how much of it are fields, and the extended
+// attributes in the rest.
+func (d *inodeDiff) checkBody(ino uint32) error {
+	_, after, err := d.sides(ino)
+	if err != nil || !after.exists() {
+		return err
+	}
+	block, off := d.inodePlace(ino)
+	b, err := d.new.Block(block)
+	if err != nil {
+		return err
+	}
+	raw := b[off : off+d.Geo.InodeSize]
+	fault := func(at int, format string, args ...any) {
+		d.fault(on(checkInodeXattr.at(d.inodeAddr(ino)+uint64(at), format, args...), ondisk.KindInode, uint64(ino)))
+	}
+	extra := int(ondisk.LE16(raw, ondisk.InodeExtraSize))
+	switch {
+	case extra == 0:
+		return nil // an inode of a kernel that does not use the room
+	case extra < ondisk.MinExtraSize || extra%4 != 0 || extra > len(raw)-ondisk.InodeLen:
+		fault(ondisk.InodeExtraSize, "i_extra_isize is %d, want a multiple of 4 from %d to %d", extra, ondisk.MinExtraSize, len(raw)-ondisk.InodeLen)
+		return nil
+	}
+	head := ondisk.InodeLen + extra
+	if len(raw)-head < 2*ondisk.XattrBodyHead || ondisk.LE32(raw, head) != ondisk.XattrMagic {
+		return nil
+	}
+	first := head + ondisk.XattrBodyHead
+	if at, what := ondisk.CheckXattrEntries(raw[first:], 0, false); what != "" {
+		fault(first+at, "%s", what)
+	}
+	return nil
+}
+
+// checkXattrBlock checks the contents of an extended attribute block.
+func (l *Layout) checkXattrBlock(block uint32, b []byte) (faults []change.Violation) {
+	switch {
+	case ondisk.LE32(b, 0) != ondisk.XattrMagic || ondisk.LE32(b, ondisk.XattrRefcount) == 0 || ondisk.LE32(b, ondisk.XattrBlocks) != 1:
+		return append(faults, checkXattr.at(l.Geo.Addr(block), "magic %#x, %d references, %d blocks", ondisk.LE32(b, 0), ondisk.LE32(b, ondisk.XattrRefcount), ondisk.LE32(b, ondisk.XattrBlocks)))
+	default:
+		if at, fault := ondisk.CheckXattrEntries(b, ondisk.XattrHeader, true); fault != "" {
+			faults = append(faults, checkXattr.at(l.Geo.Addr(block)+uint64(at), "%s", fault))
+		}
+	}
+	return faults
+}

@@ -1,0 +1,151 @@
+package ext3
+
+import (
+	"errors"
+	"slices"
+
+	"fsward/change"
+	"fsward/interp"
+	"fsward/interp/ext3/ondisk"
+)
+
+const (
+	// maxRecords bounds the records of a transaction: about 600 MB. Beyond it a commit is undecided.
+	maxRecords = 8 << 20
+	// maxFaults bounds the violations of structure that are reported of one write.
+	maxFaults = 100
+	// maxExpected bounds the records for which there is room at first: 5 MB.
+	maxExpected = 1 << 16
+)
+
+var errTooMany = errors.New("ext3: the transaction has more than 8,388,608 change records")
+
+// records collects what a comparison finds: change records, within a memory budget, and faults of the structure.
+type records struct {
+	txn    *change.Txn
+	memory *interp.MemoryBudget
+	faults []change.Violation
+	parts  *parts // nil: all records are kept
+}
+
+// parts says what becomes of records that are not all kept, those of a whole file system.
+type parts struct {
+	take    func(*change.Txn) error // takes the records part by part, if not nil
+	drop    bool                    // records for which there is no room are counted and dropped
+	dropped bool                    // they are
+	tally   change.Tally            // of the dropped records
+}
+
+// partial reports whether the records leave memory part by part.
+func (p *parts) partial() bool { return p != nil && (p.take != nil || p.dropped) }
+
+// fault adds a violation of the structure.
+func (r *records) fault(v change.Violation) {
+	if len(r.faults) < maxFaults {
+		r.faults = append(r.faults, v)
+	}
+}
+
+// object appends the records of an object: the one for itself, and one for each field that changed or
+// that is always told of. before and after are nil where the object does not exist.
+func (r *records) object(o change.Object, fields []change.Field, before, after func(change.Field) change.Value, always ...change.Field) {
+	at := len(r.txn.Records)
+	r.txn.Append(change.Record{}) // filled in below, if there is anything to tell
+	for _, f := range fields {
+		var rec change.Record
+		rec.Object, rec.Field = o, f
+		if before != nil {
+			rec.Old = before(f)
+		}
+		if after != nil {
+			rec.New = after(f)
+		}
+		if rec.Old != rec.New || !rec.New.IsNull() && slices.Contains(always, f) {
+			r.txn.Append(rec)
+		}
+	}
+	rec := change.Record{Object: o, Field: change.FieldObject}
+	if before != nil {
+		rec.Old = change.Present
+	}
+	if after != nil {
+		rec.New = change.Present
+	}
+	if rec.Old == rec.New && len(r.txn.Records) == at+1 {
+		r.txn.Records = r.txn.Records[:at]
+		return
+	}
+	r.txn.Records[at] = rec
+}
+
+func (r *records) bitRecords(o change.Object, f change.Field, g uint32, set bool) {
+	rec := change.Record{Object: o, Field: f}
+	if set {
+		r.txn.Add(o)
+		rec.New = change.Num(uint64(g))
+	} else {
+		r.txn.Delete(o)
+		rec.Old = change.Num(uint64(g))
+	}
+	r.txn.Append(rec)
+}
+
+// tooMany tells, as an error, that there is no room for more records. They are moved to half as much again when little
+// room is left: append alone would move each of a million of them four times.
+func (r *records) tooMany() error {
+	if r.parts.partial() {
+		return r.handOn(change.PartRecords)
+	}
+	if n := len(r.txn.Records); n > maxExpected/4 && cap(r.txn.Records)-n < 2*len(ondisk.InodeRecordFields) {
+		r.move(n + n/2)
+	}
+	full := r.full()
+	if full != nil && r.parts != nil && r.parts.drop {
+		r.parts.dropped = true
+		return r.handOn(0)
+	}
+	return full
+}
+
+// expect makes room for about n more records at once, if there is room.
+func (r *records) expect(n int) {
+	all := len(r.txn.Records) + n
+	if all > cap(r.txn.Records) && all <= maxRecords && r.memory.Holds(uint64(all)*interp.RecordBytes+r.txn.Names.Bytes()) {
+		r.move(all)
+	}
+}
+
+// move moves the records to where there is room for so many. Unlike slices.Grow it leaves what is behind them as the
+// system gives it: to clear many megabytes takes as long as filling them.
+func (r *records) move(room int) {
+	records := make([]change.Record, len(r.txn.Records), room)
+	copy(records, r.txn.Records)
+	r.txn.Records = records
+}
+
+func (r *records) full() error {
+	if len(r.txn.Records) > maxRecords {
+		return errTooMany
+	}
+	if !r.memory.Holds(uint64(len(r.txn.Records))*interp.RecordBytes + r.txn.Names.Bytes()) {
+		return r.memory.Full()
+	}
+	return nil
+}
+
+// handOn gives away the records, or counts them, once there are so many.
+func (r *records) handOn(least int) error {
+	if len(r.txn.Records) <= least {
+		return nil
+	}
+	if r.parts.take != nil {
+		defer r.txn.NextPart()
+		return r.parts.take(r.txn)
+	}
+	r.parts.tally.Add(r.txn.Records)
+	if cap(r.txn.Records) > 2*change.PartRecords {
+		r.txn.Records = nil // it once held what was kept
+	}
+	r.txn.NextPart()
+	return nil
+}

@@ -1,0 +1,66 @@
+package ext3
+
+import (
+	"fmt"
+
+	"fsward/interp/ext3/ondisk"
+)
+
+// A Snapshot is a file system in one state: where its metadata of fixed place is, and what its blocks hold.
+type Snapshot struct {
+	*Layout
+	*State
+}
+
+// Inode reads an inode in a state; ino is from 1 to geo.inodes.
+func (s Snapshot) Inode(ino uint32) (ondisk.Inode, error) {
+	if ino == 0 || ino > s.Geo.Inodes {
+		return nil, fmt.Errorf("ext3: there is no inode %d", ino)
+	}
+	block, off := s.inodePlace(ino)
+	b, err := s.Block(block)
+	if err != nil {
+		return nil, err
+	}
+	return ondisk.Inode(b[off : off+ondisk.InodeLen]), nil
+}
+
+// marked tells whether the inode bitmap marks an inode as used.
+func (s Snapshot) marked(ino uint32) (bool, error) {
+	b, err := s.Block(s.Places[(ino-1)/s.Geo.InodesPerGroup].InodeBitmap)
+	if err != nil {
+		return false, err
+	}
+	return ondisk.Bit(b, (ino-1)%s.Geo.InodesPerGroup), nil
+}
+
+// allocated tells whether the block bitmap marks a block as used; block is in range.
+func (s Snapshot) allocated(block uint32) (bool, error) {
+	g := s.Geo.GroupOf(block)
+	b, err := s.Block(s.Places[g].BlockBitmap)
+	if err != nil {
+		return false, err
+	}
+	return ondisk.Bit(b, block-s.Geo.GroupStart(g)), nil
+}
+
+// desc returns the descriptor of a group in a state.
+func (s Snapshot) desc(g uint32) ([]byte, error) {
+	perBlock := s.Geo.PerDescBlock()
+	b, err := s.Block(s.Geo.DescBlock(g / perBlock))
+	if err != nil {
+		return nil, err
+	}
+	off := g % perBlock * ondisk.DescLen
+	return b[off : off+ondisk.DescLen], nil
+}
+
+// super returns the superblock's bytes in a state.
+func (s *State) super() ([]byte, error) {
+	b, err := s.Block(s.geo.SuperBlock())
+	if err != nil {
+		return nil, err
+	}
+	off := ondisk.SuperOff % s.geo.BlockSize
+	return b[off : off+ondisk.SuperLen], nil
+}
