@@ -45,7 +45,7 @@ func NewBaseState(d interp.Disk) (interp.BaseState, error) {
 func (k *BaseState) journalMaps() {
 	k.maps = k.maps[:0]
 	for block, r := range k.m.Roles {
-		if r.Ino == k.m.Layout.Geo.JournalInum && r.Level != RoleDir && r.Level != RoleXattr {
+		if r.Ino == k.m.Geo.JournalInum && r.Level != RoleDir && r.Level != RoleXattr {
 			k.maps = append(k.maps, block)
 		}
 	}
@@ -73,7 +73,7 @@ func (k *BaseState) Compare(f interp.CrashImage) (obs interp.Observation, err er
 		return obs, err
 	}
 	k.next = next
-	obs.Generation = uint64(next.Seq)
+	obs.Generation = uint64(next.Log.nextSeq)
 	if len(rewritten) == 0 {
 		return obs, nil
 	}
@@ -98,12 +98,12 @@ func (k *BaseState) mount(f interp.CrashImage) (*Mounted, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Mounted{Snapshot: Snapshot{State: NewState(f, geo, k.size)}, Starts: make(map[uint32]uint32), most: k.most}
+	m := &Mounted{Snapshot: Snapshot{State: NewState(f, geo, k.size)}, Log: Log{starts: make(map[uint32]uint32)}, most: k.most}
 	if m.Layout, err = readLayout(geo, m.State.Block); err != nil {
 		return nil, err
 	}
 	if geo.JournalInum == 0 {
-		m.idle = true
+		m.Log.idle = true
 		return m, nil
 	}
 	if err := k.openJournal(f, m); err != nil {
@@ -113,16 +113,16 @@ func (k *BaseState) mount(f interp.CrashImage) (*Mounted, error) {
 }
 
 func (k *BaseState) openJournal(f interp.CrashImage, m *Mounted) error {
-	same := k.m.Layout.Geo.ChangedFrom(m.Layout.Geo) == "" && k.m.Journal.Runs != nil
+	same := k.m.Geo.ChangedFrom(m.Geo) == "" && k.m.Log.Runs != nil
 	for i := 0; same && i < len(k.maps); i++ {
-		same = f.Same(m.Layout.Geo.Addr(k.maps[i]), uint64(m.Layout.Geo.BlockSize))
+		same = f.Same(m.Geo.Addr(k.maps[i]), uint64(m.Geo.BlockSize))
 	}
 	if same {
-		was, err := k.m.Inode(m.Layout.Geo.JournalInum)
+		was, err := k.m.Inode(m.Geo.JournalInum)
 		if err != nil {
 			return err
 		}
-		now, err := m.Inode(m.Layout.Geo.JournalInum)
+		now, err := m.Inode(m.Geo.JournalInum)
 		if err != nil {
 			return err
 		}
@@ -131,8 +131,8 @@ func (k *BaseState) openJournal(f interp.CrashImage, m *Mounted) error {
 	if !same {
 		return m.openJournal(k.size)
 	}
-	m.Journal = k.m.Journal
-	m.Journal.Geo = m.Layout.Geo
+	m.Log.Journal = k.m.Log.Journal
+	m.Log.Geo = m.Geo
 	return m.readJournalSuper()
 }
 
@@ -211,10 +211,10 @@ func (k *BaseState) rewritten(f interp.CrashImage, next *Mounted) (map[uint32]bo
 func (k *BaseState) compare(next *Mounted, rewritten map[uint32]bool) (c comparison) {
 	m := k.m
 	c.layout = m.Layout
-	if next.Layout.Geo.GrownFrom(m.Layout.Geo) {
+	if next.Layout.Geo.GrownFrom(m.Geo) {
 		c.layout = next.Layout
 	}
-	txn := &change.Txn{Schema: schema, Generation: uint64(next.Seq), Names: k.names, Records: make([]change.Record, 0, m.expected)}
+	txn := &change.Txn{Schema: schema, Generation: uint64(next.Log.nextSeq), Names: k.names, Records: make([]change.Record, 0, m.expected)}
 	c.delta = newDelta(m.Layout, c.layout, k.size, m.State, next.State, m.Roles, rewritten, txn)
 	c.delta.orphans.was, c.delta.leap = m.Orphans, true
 	if c.err = c.delta.run(); c.err == nil {

@@ -24,7 +24,7 @@ func (m *Mounted) compare(t *transaction, old *State, dev io.ReaderAt, size uint
 		rewritten[b] = true
 	}
 	for b := range t.Revoked {
-		if b < m.Layout.Geo.Blocks {
+		if b < m.Geo.Blocks {
 			rewritten[b] = true
 		}
 	}

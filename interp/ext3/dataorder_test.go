@@ -42,7 +42,7 @@ func feedOrdered(t *testing.T, base []byte, writes []interp.Write, ordered bool,
 		fs.ExpectOrdered()
 	}
 	for n, w := range writes {
-		commits := fs.m != nil && !fs.m.idle && fs.m.holdsCommit(w, fs.m.Seq)
+		commits := fs.m != nil && !fs.m.Log.idle && fs.m.Log.holdsCommit(w, fs.m.Log.nextSeq)
 		if commits {
 			fs.Flushed(0, w.Seq-1)
 			if commit != nil {
@@ -98,7 +98,7 @@ func TestDataModes(t *testing.T) {
 // dataOf returns the blocks of files that a commit makes reachable.
 func dataOf(t *testing.T, fs *FS, d *MemDisk, w interp.Write) []dataRun {
 	t.Helper()
-	tr, err := fs.m.Journal.Read(PendingDevice{d, w}, fs.m.head, fs.m.Seq)
+	tr, err := fs.m.Log.Read(PendingDevice{d, w}, fs.m.Log.head, fs.m.Log.nextSeq)
 	if err != nil {
 		t.Fatal(err)
 	}

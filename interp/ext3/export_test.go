@@ -5,5 +5,5 @@ func NextCommit(fs *FS) (seq uint32, mounted bool) {
 	if fs.m == nil {
 		return 0, false
 	}
-	return fs.m.Seq, true
+	return fs.m.Log.nextSeq, true
 }

@@ -37,14 +37,14 @@ var _ interp.Forecaster = (*FS)(nil)
 // Forecast expects a commit if something was written to the log since the last one.
 func (f *FS) Forecast() interp.Forecast {
 	m := f.m
-	if m == nil || m.idle || f.failed != nil || !f.logged {
+	if m == nil || m.Log.idle || f.failed != nil || !f.logged {
 		return nil
 	}
 	f.logged = false
 	f.dropForecast()
-	dev := watched{f.disk, newWatch(m.Layout.Geo.BlockSize), f.tail.blocks}
+	dev := watched{f.disk, newWatch(m.Geo.BlockSize), f.tail.blocks}
 	f.tail = logTail{}
-	fc := &forecast{m: m, journal: m.Journal, head: m.head, seq: m.Seq, old: m.State.lent(dev), dev: dev, size: f.disk.Size(),
+	fc := &forecast{m: m, journal: m.Log.Journal, head: m.Log.head, seq: m.Log.nextSeq, old: m.State.lent(dev), dev: dev, size: f.disk.Size(),
 		names: change.NewNames(), prepared: make(chan struct{}), memory: interp.NewMemoryBudget(f.limits.Memory/4, f.limits.Pool)}
 	f.ahead = fc
 	return fc
@@ -91,9 +91,9 @@ func (f *FS) foreseen(w interp.Write) *forecast {
 	if fc == nil {
 		return nil
 	}
-	geo := m.Layout.Geo
-	place, inside := m.Journal.Logical(uint32(w.Off / uint64(geo.BlockSize)))
-	if fc.m != m || m.idle || fc.head != m.head || fc.seq != m.Seq || !inside || w.Off%uint64(geo.BlockSize) != 0 ||
+	geo := m.Geo
+	place, inside := m.Log.Logical(uint32(w.Off / uint64(geo.BlockSize)))
+	if fc.m != m || m.Log.idle || fc.head != m.Log.head || fc.seq != m.Log.nextSeq || !inside || w.Off%uint64(geo.BlockSize) != 0 ||
 		w.Len != uint64(geo.BlockSize) || w.Data == nil || !ondisk.IsCommit(w.Data, fc.seq) {
 		f.dropForecast()
 		return nil

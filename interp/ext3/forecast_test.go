@@ -20,7 +20,7 @@ func TestForecast(t *testing.T) {
 	const commits = 6 // of 21
 	all := func(foreseen int) bool { return foreseen == commits }
 	none := func(foreseen int) bool { return foreseen == 0 }
-	first := func(fs *FS) interp.Write { return present(t, fs, fs.m.Journal.Block(fs.m.head)) }
+	first := func(fs *FS) interp.Write { return present(t, fs, fs.m.Log.Block(fs.m.Log.head)) }
 	for _, tc := range []struct {
 		name    string
 		stop    bool // the forecast is stopped
@@ -40,7 +40,7 @@ func TestForecast(t *testing.T) {
 			w.Len *= 2
 			return w
 		}, holds: none},
-		{name: "data written meanwhile", between: func(fs *FS) interp.Write { return present(t, fs, fs.m.Layout.Geo.Blocks-1) }, holds: all},
+		{name: "data written meanwhile", between: func(fs *FS) interp.Write { return present(t, fs, fs.m.Geo.Blocks-1) }, holds: all},
 		{name: "a copy put into its place meanwhile", between: func(fs *FS) interp.Write {
 			for _, b := range slices.Sorted(maps.Keys(fs.m.State.Copies)) {
 				if fs.m.metadata(b) {
@@ -48,10 +48,10 @@ func TestForecast(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					return interp.Write{Off: fs.m.Layout.Geo.Addr(b), Len: uint64(len(content)), Data: bytes.Clone(content)}
+					return interp.Write{Off: fs.m.Geo.Addr(b), Len: uint64(len(content)), Data: bytes.Clone(content)}
 				}
 			}
-			return present(t, fs, fs.m.Layout.Geo.Blocks-1)
+			return present(t, fs, fs.m.Geo.Blocks-1)
 		}, holds: all},
 		{name: "the log written again", between: first, holds: none},
 		{name: "the log written otherwise", between: func(fs *FS) interp.Write {
@@ -59,7 +59,7 @@ func TestForecast(t *testing.T) {
 			w.Data[12] ^= 0x80 // a block far behind the end
 			return w
 		}, ends: true, holds: none},
-		{name: "the journal's superblock written", between: func(fs *FS) interp.Write { return present(t, fs, fs.m.Journal.Block(0)) }, holds: none},
+		{name: "the journal's superblock written", between: func(fs *FS) interp.Write { return present(t, fs, fs.m.Log.Block(0)) }, holds: none},
 		{name: "too early", before: func(w interp.Write) bool { return w.Off/4096%3 == 0 }, holds: func(int) bool { return true }},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestForecast(t *testing.T) {
 			pair := &forecasttest.Pair{Plain: withoutKept(t, d), Ahead: ahead, Apply: d.Apply}
 			going := true
 			writes(t, log, func(w interp.Write) {
-				comes := ahead.m != nil && w.Len == uint64(ahead.m.Layout.Geo.BlockSize) && ondisk.IsCommit(w.Data, ahead.m.Seq)
+				comes := ahead.m != nil && w.Len == uint64(ahead.m.Geo.BlockSize) && ondisk.IsCommit(w.Data, ahead.m.Log.nextSeq)
 				if !going || pair.Commits == commits {
 					return
 				}
@@ -103,11 +103,11 @@ func TestForecast(t *testing.T) {
 
 // present is a write of what is on the device.
 func present(t *testing.T, fs *FS, block uint32) interp.Write {
-	b, err := ReadBlock(fs.disk, fs.m.Layout.Geo, block)
+	b, err := ReadBlock(fs.disk, fs.m.Geo, block)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return interp.Write{Off: fs.m.Layout.Geo.Addr(block), Len: uint64(len(b)), Data: b}
+	return interp.Write{Off: fs.m.Geo.Addr(block), Len: uint64(len(b)), Data: b}
 }
 
 func newFS(t *testing.T, d interp.Disk) *FS {
@@ -158,7 +158,7 @@ func TestForecastOfModes(t *testing.T) {
 			pair := &forecasttest.Pair{Plain: withoutKept(t, d), Ahead: ahead, Apply: d.Apply}
 			possible := 0
 			for n, w := range writes {
-				comes := ahead.m != nil && !ahead.m.idle && ahead.m.holdsCommit(w, ahead.m.Seq)
+				comes := ahead.m != nil && !ahead.m.Log.idle && ahead.m.Log.holdsCommit(w, ahead.m.Log.nextSeq)
 				alone := comes && w.Len == 1024 && !empty(t, ahead, d, w)
 				if alone {
 					possible++
@@ -171,8 +171,8 @@ func TestForecastOfModes(t *testing.T) {
 				if !pair.Show(t, w) {
 					t.Fatalf("write %d is refused", n)
 				}
-				if comes && tc.version > 0 && (ahead.m.Journal.Checksum != (tc.version == 1) || tc.version > 1 && ahead.m.Journal.CsumVersion != tc.version) {
-					t.Fatalf("checksums %t, version %d", ahead.m.Journal.Checksum, ahead.m.Journal.CsumVersion)
+				if comes && tc.version > 0 && (ahead.m.Log.Checksum != (tc.version == 1) || tc.version > 1 && ahead.m.Log.CsumVersion != tc.version) {
+					t.Fatalf("checksums %t, version %d", ahead.m.Log.Checksum, ahead.m.Log.CsumVersion)
 				}
 			}
 			t.Logf("%d commits, %d foreseen", pair.Commits, pair.Foreseen)
@@ -186,7 +186,7 @@ func TestForecastOfModes(t *testing.T) {
 // empty tells whether a commit block is all of its transaction: with data=journal, sync makes such commits.
 func empty(t *testing.T, fs *FS, d *MemDisk, w interp.Write) bool {
 	t.Helper()
-	tr, err := fs.m.Journal.Read(PendingDevice{d, w}, fs.m.head, fs.m.Seq)
+	tr, err := fs.m.Log.Read(PendingDevice{d, w}, fs.m.Log.head, fs.m.Log.nextSeq)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,17 +204,17 @@ func logWrites(t *testing.T, version int) (base []byte, writes []interp.Write) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, seq := range slices.Sorted(maps.Keys(m.Starts)) {
-		tr, err := m.Journal.Read(d, m.Starts[seq], seq)
+	for _, seq := range slices.Sorted(maps.Keys(m.Log.starts)) {
+		tr, err := m.Log.Read(d, m.Log.starts[seq], seq)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for at := tr.start; at != tr.next; at = m.Journal.Next(at) {
-			b, err := ReadBlock(d, m.Layout.Geo, m.Journal.Block(at))
+		for at := tr.start; at != tr.next; at = m.Log.Next(at) {
+			b, err := ReadBlock(d, m.Geo, m.Log.Block(at))
 			if err != nil {
 				t.Fatal(err)
 			}
-			addr := m.Layout.Geo.Addr(m.Journal.Block(at))
+			addr := m.Geo.Addr(m.Log.Block(at))
 			writes = append(writes, interp.Write{Off: addr, Len: uint64(len(b)), Data: b})
 			clear(base[addr : addr+uint64(len(b))])
 		}

@@ -100,7 +100,7 @@ func Metadata(f *testing.F, base []byte) []uint64 {
 		f.Fatal(err)
 	}
 	p := m.Layout.Places[0]
-	for _, b := range []uint32{p.BlockBitmap, p.InodeBitmap, p.InodeTable, p.InodeTable + 1, m.Journal.Block(0), m.Journal.Block(1)} {
+	for _, b := range []uint32{p.BlockBitmap, p.InodeBitmap, p.InodeTable, p.InodeTable + 1, m.Log.Block(0), m.Log.Block(1)} {
 		meta = append(meta, uint64(b))
 	}
 	root, err := m.Inode(ondisk.RootIno)
@@ -154,7 +154,7 @@ func FuzzObserve(f *testing.F) {
 			t.Fatal("not mounted")
 		}
 		// A transaction that rewrites the blocks of the first group's metadata, edited.
-		geo, j := fs.geo, &fs.m.Journal
+		geo, j := fs.geo, &fs.m.Log.Journal
 		js, err := ReadBlock(d, geo, j.Block(0))
 		if err != nil {
 			t.Fatal(err)
@@ -166,21 +166,21 @@ func FuzzObserve(f *testing.F) {
 		for b := range fs.m.Roles {
 			homes = append(homes, b)
 		}
-		seq := fs.m.Seq
+		seq := fs.m.Log.nextSeq
 		desc := make([]byte, 1024)
 		putBE(desc, 0, ondisk.JournalMagic)
 		putBE(desc, 4, ondisk.TypeDescriptor)
 		putBE(desc, 8, seq)
 		for n, b := range homes {
-			putBE(desc, ondisk.JournalHeader+fs.m.Journal.TagBytes()*n, b)
+			putBE(desc, ondisk.JournalHeader+fs.m.Log.TagBytes()*n, b)
 			flags := uint32(ondisk.TagFlagSameUUID)
 			if n == len(homes)-1 {
 				flags |= ondisk.TagFlagLast
 			}
-			putBE(desc, ondisk.JournalHeader+fs.m.Journal.TagBytes()*n+4, flags)
+			putBE(desc, ondisk.JournalHeader+fs.m.Log.TagBytes()*n+4, flags)
 		}
 		// The descriptor begins with its own tags; a few bytes of it are the fuzzer's as well.
-		copy(desc[ondisk.JournalHeader+fs.m.Journal.TagBytes()*int(at%64):], block[:min(len(block), 8)])
+		copy(desc[ondisk.JournalHeader+fs.m.Log.TagBytes()*int(at%64):], block[:min(len(block), 8)])
 		all := bytes.Clone(desc)
 		for n, b := range homes {
 			c, err := ReadBlock(d, geo, b)

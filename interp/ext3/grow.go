@@ -17,7 +17,7 @@ import (
 // grown returns the layout that a transaction makes, the same as before if the file system stays as it is.
 // A superblock that is damaged or changed otherwise is told of where it is compared.
 func (m *Mounted) grown(after *State, t *transaction, device uint64) (*Layout, *change.Violation, error) {
-	if _, ok := t.Copies[m.Layout.Geo.SuperBlock()]; !ok {
+	if _, ok := t.Copies[m.Geo.SuperBlock()]; !ok {
 		return m.Layout, nil, nil
 	}
 	sb, err := after.super()
@@ -25,7 +25,7 @@ func (m *Mounted) grown(after *State, t *transaction, device uint64) (*Layout, *
 		return nil, nil, err
 	}
 	geo, err := ondisk.ParseGeometry(sb, device)
-	if err == nil && geo.GrownFrom(m.Layout.Geo) {
+	if err == nil && geo.GrownFrom(m.Geo) {
 		l, err := readLayout(geo, after.Block)
 		var bad *interp.CorruptError
 		if errors.As(err, &bad) {
@@ -34,7 +34,7 @@ func (m *Mounted) grown(after *State, t *transaction, device uint64) (*Layout, *
 		}
 		return l, nil, err
 	}
-	if err == nil && geo.RenamedFrom(m.Layout.Geo) {
+	if err == nil && geo.RenamedFrom(m.Geo) {
 		l := *m.Layout
 		l.Geo = geo
 		return &l, nil, nil
@@ -44,5 +44,5 @@ func (m *Mounted) grown(after *State, t *transaction, device uint64) (*Layout, *
 
 // become takes the layout that a transaction made.
 func (m *Mounted) become(l *Layout) {
-	m.Layout, m.State.geo, m.Journal.Geo = l, l.Geo, l.Geo
+	m.Layout, m.State.geo, m.Log.Geo = l, l.Geo, l.Geo
 }

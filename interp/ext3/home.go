@@ -16,7 +16,7 @@ import (
 // committed state. placed are those whose copies in the journal are the same: they are not needed any more. The
 // superblock is written to its place without the journal as well: what is there is always newer. The error is of reading.
 func (m *Mounted) observeHome(w interp.Write, dev PendingDevice, judge bool, obs *interp.Observation) (placed []uint32, err error) {
-	geo := m.Layout.Geo
+	geo := m.Geo
 	bs := uint64(geo.BlockSize)
 	for b := w.Off / bs; b <= (w.Off+w.Len-1)/bs && b < m.State.blocks; b++ {
 		block := uint32(b)

@@ -77,7 +77,7 @@ func TestCommitOrder(t *testing.T) {
 			commits, lastLog, note := 0, uint64(0), ""
 			for n, w := range writes {
 				w.Seq = uint64(n) + 1
-				commit := fs.m != nil && !fs.m.idle && fs.m.holdsCommit(w, fs.m.Seq)
+				commit := fs.m != nil && !fs.m.Log.idle && fs.m.Log.holdsCommit(w, fs.m.Log.nextSeq)
 				now := commits > learned
 				switch {
 				case commit && now && tc.early:
@@ -97,7 +97,7 @@ func TestCommitOrder(t *testing.T) {
 				}
 				if commit {
 					commits++
-				} else if fs.m != nil && fs.m.inLog(w) {
+				} else if fs.m != nil && fs.m.Log.contains(w) {
 					lastLog = w.Seq
 				}
 				d.Apply(w)
@@ -116,10 +116,10 @@ func TestCommitOrder(t *testing.T) {
 // A program that writes through the page cache writes a whole page. What of the log is in it stays as it was.
 func TestLogWrittenAsItWas(t *testing.T) {
 	ready := func(fs *FS, w interp.Write) bool {
-		return mountedNow(fs, w) && !fs.m.idle && fs.m.Seq-fs.m.Journal.Seq > 1 && len(fs.m.State.Copies) > 1
+		return mountedNow(fs, w) && !fs.m.Log.idle && fs.m.Log.nextSeq-fs.m.Log.Seq > 1 && len(fs.m.State.Copies) > 1
 	}
 	fs, d, _ := replay(t, ready)
-	block := fs.m.Journal.Block(fs.m.Journal.Start)
+	block := fs.m.Log.Block(fs.m.Log.Start)
 	b, err := ReadBlock(d, fs.geo, block)
 	if err != nil {
 		t.Fatal(err)

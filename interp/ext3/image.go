@@ -28,7 +28,7 @@ func ImageWith(d interp.Disk, options interp.ImageOptions) (interp.Observation, 
 			return interp.Observation{}, interp.ErrNoState
 		}
 	}
-	return wholeImage(m.Snapshot, m.Seq, d, d.Size(), options), nil
+	return wholeImage(m.Snapshot, m.Log.nextSeq, d, d.Size(), options), nil
 }
 
 // wholeImage makes the records of all that a state holds.

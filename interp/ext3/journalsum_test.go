@@ -59,15 +59,15 @@ func TestJournalChecksums(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if j := m.Journal; j.Checksum != (version == 1) || version > 1 && j.CsumVersion != version {
+			if j := m.Log.Journal; j.Checksum != (version == 1) || version > 1 && j.CsumVersion != version {
 				t.Fatalf("checksums: %v, version %d", j.Checksum, j.CsumVersion)
 			}
 			transactions, blocks := uint32(3), 3 // 2333 is revoked
 			if version == 1 {
 				transactions, blocks = 2, 4
 			}
-			if m.Seq != transactions+1 {
-				t.Errorf("the log goes on with %d, want %d", m.Seq, transactions+1)
+			if m.Log.nextSeq != transactions+1 {
+				t.Errorf("the log goes on with %d, want %d", m.Log.nextSeq, transactions+1)
 			}
 			run := filepath.Join(t.TempDir(), "run.img")
 			peer(t, "cp", image, run)
@@ -79,11 +79,11 @@ func TestJournalChecksums(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				want, err := ReadBlock(after, m.Layout.Geo, b)
+				want, err := ReadBlock(after, m.Geo, b)
 				if err != nil {
 					t.Fatal(err)
 				}
-				before, err := ReadBlock(d, m.Layout.Geo, b)
+				before, err := ReadBlock(d, m.Geo, b)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -110,12 +110,12 @@ func TestJournalChecksums(t *testing.T) {
 				{5, 60, "commit block", []int{2, 3}},
 			} {
 				alter := NewDisk(d, d.size)
-				block := m.Journal.Block(at.block)
-				b, err := ReadBlock(d, m.Layout.Geo, block)
+				block := m.Log.Block(at.block)
+				b, err := ReadBlock(d, m.Geo, block)
 				if err != nil {
 					t.Fatal(err)
 				}
-				alter.Apply(interp.Write{Off: m.Layout.Geo.Addr(block) + at.off, Len: 1, Data: []byte{b[at.off] ^ 0x40}})
+				alter.Apply(interp.Write{Off: m.Geo.Addr(block) + at.off, Len: 1, Data: []byte{b[at.off] ^ 0x40}})
 				_, err = Mount(alter, d.Size())
 				if want := slices.Contains(at.found, version); want != (err != nil && strings.Contains(err.Error(), "checksum")) {
 					t.Errorf("with another byte in a %s: %v", at.what, err)
@@ -141,13 +141,13 @@ func TestJournalChecksumsOfLinux(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, w := range f.Writes {
-		if fs.m == nil || !fs.m.Journal.Checksum || !fs.m.holdsCommit(w, fs.m.Seq) {
+		if fs.m == nil || !fs.m.Log.Checksum || !fs.m.Log.holdsCommit(w, fs.m.Log.nextSeq) {
 			fs.Observe(w)
 			d.Apply(w)
 			fs.Settle(true)
 			continue
 		}
-		copied := fs.geo.Addr(fs.m.Journal.Block(fs.m.Journal.Next(fs.m.head)))
+		copied := fs.geo.Addr(fs.m.Log.Block(fs.m.Log.Next(fs.m.Log.head)))
 		b := make([]byte, 1)
 		if _, err := (PendingDevice{d, w}).ReadAt(b, int64(copied)+100); err != nil {
 			t.Fatal(err)

@@ -113,15 +113,15 @@ func (f *follower) compare() {
 	f.t.Helper()
 	anew, err := New(f.disk)
 	if err != nil {
-		f.t.Errorf("after commit %d: %v", f.fs.m.Seq-1, err)
+		f.t.Errorf("after commit %d: %v", f.fs.m.Log.nextSeq-1, err)
 		return
 	}
-	if f.fs.m.Seq != anew.m.Seq || f.fs.m.head != anew.m.head {
-		f.t.Errorf("the log goes on with %d at %d, read anew with %d at %d", f.fs.m.Seq, f.fs.m.head, anew.m.Seq, anew.m.head)
+	if f.fs.m.Log.nextSeq != anew.m.Log.nextSeq || f.fs.m.Log.head != anew.m.Log.head {
+		f.t.Errorf("the log goes on with %d at %d, read anew with %d at %d", f.fs.m.Log.nextSeq, f.fs.m.Log.head, anew.m.Log.nextSeq, anew.m.Log.head)
 	}
 	for b, p := range f.fs.m.State.Copies {
 		if q, ok := anew.m.State.Copies[b]; ok && q != p {
-			f.t.Errorf("after commit %d, block %d is at %v, read anew at %v", f.fs.m.Seq-1, b, p, q)
+			f.t.Errorf("after commit %d, block %d is at %v, read anew at %v", f.fs.m.Log.nextSeq-1, b, p, q)
 		}
 	}
 	// An extended attribute block that several inodes share can be listed under any of them.
@@ -129,12 +129,12 @@ func (f *follower) compare() {
 	if !maps.EqualFunc(f.fs.m.Roles, anew.m.Roles, same) {
 		for b, r := range f.fs.m.Roles {
 			if s, ok := anew.m.Roles[b]; !ok || !same(r, s) {
-				f.t.Errorf("after commit %d, block %d has role %v, read anew %v", f.fs.m.Seq-1, b, r, s)
+				f.t.Errorf("after commit %d, block %d has role %v, read anew %v", f.fs.m.Log.nextSeq-1, b, r, s)
 			}
 		}
 		for b, s := range anew.m.Roles {
 			if _, ok := f.fs.m.Roles[b]; !ok {
-				f.t.Errorf("after commit %d, block %d has no role, read anew %v", f.fs.m.Seq-1, b, s)
+				f.t.Errorf("after commit %d, block %d has no role, read anew %v", f.fs.m.Log.nextSeq-1, b, s)
 			}
 		}
 	}

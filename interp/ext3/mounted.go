@@ -14,20 +14,10 @@ import (
 // State that all commits so far define, and what its blocks are used for.
 type Mounted struct {
 	Snapshot
-	Journal Journal
+	Log     Log
 	Roles   Roles
 	Orphans *OrphanList
 	most    int // Roles; 0: any number
-	// The log: where the next transaction begins, and its number. If idle, the journal's superblock
-	// says that nothing in the log is needed, and the next transaction begins with a write of it.
-	idle bool
-	// recovering: the log is being replayed by the guest, which may put what later transactions change again in
-	// its place first. It ends with the next write of the journal's superblock.
-	recovering bool
-	head       uint32
-	Seq        uint32
-	// starts holds where each transaction begins that the log still holds, by number.
-	Starts map[uint32]uint32
 	// expected is for how many change records the next transaction begins with room.
 	expected int
 	// scratch is room for the contents of two blocks that are compared.
@@ -45,14 +35,14 @@ func Mount(dev io.ReaderAt, size uint64) (*Mounted, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Mounted{Snapshot: Snapshot{State: NewState(dev, geo, size)}, Starts: make(map[uint32]uint32)}
+	m := &Mounted{Snapshot: Snapshot{State: NewState(dev, geo, size)}, Log: Log{starts: make(map[uint32]uint32)}}
 	// The group descriptors' places and the journal's inode do not change while the file system is
 	// Mounted, so that they can be read before the journal is replayed.
 	if m.Layout, err = readLayout(geo, m.State.Block); err != nil {
 		return nil, err
 	}
 	if geo.JournalInum == 0 {
-		m.idle = true
+		m.Log.idle = true
 		return m, nil
 	}
 	if err := m.openJournal(size); err != nil {
@@ -63,12 +53,11 @@ func Mount(dev io.ReaderAt, size uint64) (*Mounted, error) {
 
 // begin takes what the journal commits into the state, if the superblock says that recovery is needed.
 func (m *Mounted) begin(sb []byte) error {
-	m.idle, m.head, m.Seq = m.Journal.Start == 0, m.Journal.Start, m.Journal.Seq
-	if !ondisk.NeedsRecovery(sb) {
-		m.idle = true
+	recover := ondisk.NeedsRecovery(sb)
+	m.Log.begin(recover)
+	if !recover {
 		return nil
 	}
-	m.recovering = !m.idle
 	return m.replay()
 }
 
@@ -83,7 +72,7 @@ func (m *Mounted) ReadRoles() (err error) {
 
 // openJournal finds the journal's blocks and reads its superblock. size is the device's, bytes.
 func (m *Mounted) openJournal(size uint64) error {
-	geo := m.Layout.Geo
+	geo := m.Geo
 	ino := geo.JournalInum
 	i, err := m.Inode(ino)
 	if err != nil {
@@ -93,7 +82,7 @@ func (m *Mounted) openJournal(size uint64) error {
 	if i.Type() != ondisk.ModeRegular || i.Links() == 0 || i.Flags()&ondisk.FlagsForeign != 0 {
 		return ondisk.Corrupt(addr, "the journal's inode %d is no file: mode %#o, %d links, flags %#x", ino, i.Mode(), i.Links(), i.Flags())
 	}
-	j := &m.Journal
+	j := &m.Log.Journal
 	j.Geo, j.deviceBlocks = geo, size/uint64(geo.BlockSize)
 	have := uint32(0)
 	visited := &Visits{}
@@ -126,7 +115,7 @@ func (m *Mounted) openJournal(size uint64) error {
 
 // readJournalSuper reads the superblock of a journal whose place is known.
 func (m *Mounted) readJournalSuper() error {
-	j, geo := &m.Journal, m.Layout.Geo
+	j, geo := &m.Log.Journal, m.Geo
 	b, err := m.State.Block(j.Block(0))
 	if err != nil {
 		return err
@@ -139,8 +128,8 @@ func (m *Mounted) readJournalSuper() error {
 // replay takes what the log commits into the state, as recovery does: transactions in order, up to the
 // first that is not whole; a block that a later transaction revokes is left as it is.
 func (m *Mounted) replay() error {
-	for total := uint32(0); !m.idle; {
-		t, err := m.Journal.Read(m.State.dev, m.head, m.Seq)
+	for total := uint32(0); !m.Log.idle; {
+		t, err := m.Log.Read(m.State.dev, m.Log.head, m.Log.nextSeq)
 		var chain *chainError
 		if errors.As(err, &chain) {
 			if chain.check != checkJournalChain {
@@ -151,7 +140,7 @@ func (m *Mounted) replay() error {
 		if err != nil {
 			return err
 		}
-		if total += uint32(len(t.Copies)) + 1; total > m.Journal.MaxLen {
+		if total += uint32(len(t.Copies)) + 1; total > m.Log.MaxLen {
 			break // the log has been gone round once
 		}
 		m.commit(t)
@@ -169,8 +158,7 @@ func (m *Mounted) commit(t *transaction) {
 	for b, p := range t.Copies {
 		m.State.Copies[b] = p
 	}
-	m.Starts[t.seq] = t.start
-	m.head, m.Seq = t.next, t.seq+1
+	m.Log.committed(t)
 	m.State.forget()
 }
 
@@ -186,12 +174,12 @@ func (m *Mounted) lost(dev io.ReaderAt, seq uint32) (block uint32, p copyPlace, 
 	}
 	slices.Sort(left)
 	for _, b := range left {
-		committed, err := m.State.read(b, m.scratch[0][:m.Layout.Geo.BlockSize])
+		committed, err := m.State.read(b, m.scratch[0][:m.Geo.BlockSize])
 		if err != nil {
 			return 0, p, false, err
 		}
-		placed := m.scratch[1][:m.Layout.Geo.BlockSize]
-		if err := readInto(placed, dev, m.Layout.Geo, b); err != nil {
+		placed := m.scratch[1][:m.Geo.BlockSize]
+		if err := readInto(placed, dev, m.Geo, b); err != nil {
 			return 0, p, false, err
 		}
 		if !bytes.Equal(committed, placed) {
@@ -205,7 +193,7 @@ func (m *Mounted) lost(dev io.ReaderAt, seq uint32) (block uint32, p copyPlace, 
 // Metadata tells whether a block is one that is interpreted. The superblock is written without the
 // Journal as well, so that its copies there say nothing.
 func (m *Mounted) metadata(block uint32) bool {
-	if block == m.Layout.Geo.SuperBlock() || !m.Layout.Geo.InRange(block) {
+	if block == m.Geo.SuperBlock() || !m.Geo.InRange(block) {
 		return false
 	}
 	_, known := m.Roles[block]
@@ -214,5 +202,5 @@ func (m *Mounted) metadata(block uint32) bool {
 
 func (m *Mounted) describe() string {
 	return fmt.Sprintf("%d blocks of %d bytes, %d groups, journal of %d blocks, %d blocks to be written home",
-		m.Layout.Geo.Blocks, m.Layout.Geo.BlockSize, m.Layout.Geo.Groups, m.Journal.MaxLen, len(m.State.Copies))
+		m.Geo.Blocks, m.Geo.BlockSize, m.Geo.Groups, m.Log.MaxLen, len(m.State.Copies))
 }

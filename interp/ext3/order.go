@@ -38,12 +38,12 @@ func (o *order) committed() { o.flushed, o.last = false, 0 }
 // observeOrder judges a write of a commit block against the flushes before it.
 func (f *FS) observeOrder(w interp.Write, t *transaction, obs *interp.Observation) {
 	m := f.m
-	geo := m.Layout.Geo
-	whole := t.commit != t.start && touches(w, geo.Addr(m.Journal.Block(t.start)), uint64(geo.BlockSize))
+	geo := m.Geo
+	whole := t.commit != t.start && touches(w, geo.Addr(m.Log.Block(t.start)), uint64(geo.BlockSize))
 	broken, given := f.order.commit(whole)
 	switch {
 	case broken:
-		obs.Violations = append(obs.Violations, checkFlushed.at(geo.Addr(m.Journal.Block(t.commit)),
+		obs.Violations = append(obs.Violations, checkFlushed.at(geo.Addr(m.Log.Block(t.commit)),
 			"part of transaction %d was written and not flushed before its commit block", t.seq))
 	case given:
 		obs.Note = "commits are not flushed any more (barrier=0?): their order cannot be judged"

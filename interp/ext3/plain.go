@@ -22,7 +22,7 @@ func (f *FS) observePlain(sb []byte, geo *ondisk.Geometry, dev io.ReaderAt, obs 
 		obs.Unknown = err
 		return
 	}
-	f.settle = func() error { f.geo = geo; return nil }
+	f.pending.super = &superChange{geo: geo}
 	mounted := !ondisk.MarksClean(before) && f.geo.JournalInum == 0
 	if mounted && geo.UUID == f.geo.UUID && ondisk.LE32(sb, ondisk.SuperFeatureCompat) == ondisk.LE32(before, ondisk.SuperFeatureCompat) {
 		if changed := geo.ReshapedFrom(f.geo); changed != "" {
@@ -42,7 +42,7 @@ func (f *FS) observePlain(sb []byte, geo *ondisk.Geometry, dev io.ReaderAt, obs 
 			obs.Unknown = err
 			return
 		}
-		*obs = wholeImage(m.Snapshot, m.Seq, dev, f.disk.Size(), interp.ImageOptions{Budget: f.memory})
+		*obs = wholeImage(m.Snapshot, m.Log.nextSeq, dev, f.disk.Size(), interp.ImageOptions{Budget: f.memory})
 		if obs.Stream != nil { // the guest waits
 			obs.Stream, obs.View, obs.Unknown = nil, nil, f.memory.Full()
 		}

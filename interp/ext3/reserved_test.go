@@ -73,7 +73,7 @@ func TestAlteredImages(t *testing.T) {
 	large := []string{"-b", "1024", "-I", "256"}
 	resize := func(b []byte, m *Mounted) []byte { return b[m.Layout.inodeAddr(ondisk.ResizeIno):] }
 	dind := func(b []byte, m *Mounted) []byte {
-		return b[m.Layout.Geo.Addr(ondisk.Inode(resize(b, m)).Pointer(13)):]
+		return b[m.Geo.Addr(ondisk.Inode(resize(b, m)).Pointer(13)):]
 	}
 	firstReserved := func(b []byte, m *Mounted) (off int) {
 		for off = 0; ondisk.LE32(dind(b, m), off) == 0; off += 4 {
@@ -92,7 +92,7 @@ func TestAlteredImages(t *testing.T) {
 			put32(d, at+4, x)
 		}, "Resize inode not valid", "ext3/24"},
 		{"reserved block of a copy in another place", one, "", func(b []byte, m *Mounted) {
-			first := b[m.Layout.Geo.Addr(ondisk.LE32(dind(b, m), firstReserved(b, m))):]
+			first := b[m.Geo.Addr(ondisk.LE32(dind(b, m), firstReserved(b, m))):]
 			put32(first, 0, ondisk.LE32(first, 0)+700)
 		}, "Resize inode not valid", "ext3/24"},
 		{"one block is reserved less", one, "ssv reserved_gdt_blocks 50", nil, "Block bitmap differences:  -(53--81)", "ext3/24"},
@@ -125,13 +125,13 @@ func TestAlteredImages(t *testing.T) {
 		{"copy of the journal's pointers", one, "", func(b []byte, _ *Mounted) { b[ondisk.SuperOff+ondisk.SuperJournalBlocks]++ }, "", "ext3/journal-backup"},
 		{"journal with a size beyond its blocks", one, "sif <8> size 30000000", nil, "ournal", "ext3/baseline"},
 		{". that is not ended", one, "", func(b []byte, m *Mounted) {
-			b[m.Layout.Geo.Addr(ondisk.LE32(b[m.Layout.inodeAddr(ondisk.RootIno):], ondisk.InodeBlock))+9] = 'x'
+			b[m.Geo.Addr(ondisk.LE32(b[m.Layout.inodeAddr(ondisk.RootIno):], ondisk.InodeBlock))+9] = 'x'
 		}, "not NULL terminated", "ext3/directory-dots"},
 		{".. that is not ended", one, "", func(b []byte, m *Mounted) {
-			b[m.Layout.Geo.Addr(ondisk.LE32(b[m.Layout.inodeAddr(ondisk.RootIno):], ondisk.InodeBlock))+22] = 'x'
+			b[m.Geo.Addr(ondisk.LE32(b[m.Layout.inodeAddr(ondisk.RootIno):], ondisk.InodeBlock))+22] = 'x'
 		}, "not NULL terminated", "ext3/directory-dots"},
 		{". with room for more", one, "mkdir d\nsif d flags 0", func(b []byte, m *Mounted) {
-			dir := b[m.Layout.Geo.Addr(ondisk.LE32(b[m.Layout.inodeAddr(12):], ondisk.InodeBlock)):]
+			dir := b[m.Geo.Addr(ondisk.LE32(b[m.Layout.inodeAddr(12):], ondisk.InodeBlock)):]
 			dir[ondisk.DirRecLen] = 36 // .. is moved behind the room
 			copy(dir[36:48], dir[12:24])
 			n := ondisk.LE16(dir, 12+ondisk.DirRecLen) - 24

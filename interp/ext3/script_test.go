@@ -40,8 +40,8 @@ func alterScript(t *testing.T, mkfsOpts []string, script, rule string, alter fun
 	}
 	for _, w := range f.Writes {
 		changed := false
-		if fs.m != nil && !fs.m.idle && fs.m.holdsCommit(w, fs.m.Seq) {
-			tr, err := fs.m.Journal.Read(PendingDevice{d, w}, fs.m.head, fs.m.Seq)
+		if fs.m != nil && !fs.m.Log.idle && fs.m.Log.holdsCommit(w, fs.m.Log.nextSeq) {
+			tr, err := fs.m.Log.Read(PendingDevice{d, w}, fs.m.Log.head, fs.m.Log.nextSeq)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -60,7 +60,7 @@ func replay(t *testing.T, stop func(*FS, interp.Write) bool) (*FS, *MemDisk, int
 	return nil, nil, interp.Write{}
 }
 
-func mountedNow(fs *FS, _ interp.Write) bool { return fs.m != nil && fs.m.Seq > fs.m.Journal.Seq }
+func mountedNow(fs *FS, _ interp.Write) bool { return fs.m != nil && fs.m.Log.nextSeq > fs.m.Log.Seq }
 
 func only(t *testing.T, obs interp.Observation, rule string) {
 	t.Helper()
@@ -145,7 +145,7 @@ func TestCountsAtUnmount(t *testing.T) {
 func TestJournalWrites(t *testing.T) {
 	ready := func(fs *FS, w interp.Write) bool { return mountedNow(fs, w) && len(fs.m.State.Copies) > 1 }
 	journalSuperWrite := func(fs *FS, d *MemDisk, at int, n uint32) interp.Write {
-		block := fs.m.Journal.Block(0)
+		block := fs.m.Log.Block(0)
 		b, err := ReadBlock(d, fs.geo, block)
 		if err != nil {
 			t.Fatal(err)
@@ -156,13 +156,13 @@ func TestJournalWrites(t *testing.T) {
 	t.Run("a tail beyond what is in its place", func(t *testing.T) {
 		fs, d, _ := replay(t, ready)
 		only(t, fs.Observe(journalSuperWrite(fs, d, ondisk.JournalStart, 0)), "ext3/journal-superblock")
-		w := journalSuperWrite(fs, d, ondisk.JournalStart, fs.m.head)
-		binary.BigEndian.PutUint32(w.Data[ondisk.JournalSequence:], fs.m.Seq)
+		w := journalSuperWrite(fs, d, ondisk.JournalStart, fs.m.Log.head)
+		binary.BigEndian.PutUint32(w.Data[ondisk.JournalSequence:], fs.m.Log.nextSeq)
 		only(t, fs.Observe(w), "ext3/journal-tail")
 	})
 	t.Run("a tail at no transaction", func(t *testing.T) {
 		fs, d, _ := replay(t, ready)
-		only(t, fs.Observe(journalSuperWrite(fs, d, ondisk.JournalStart, fs.m.Journal.Start+1)), "ext3/journal-superblock")
+		only(t, fs.Observe(journalSuperWrite(fs, d, ondisk.JournalStart, fs.m.Log.Start+1)), "ext3/journal-superblock")
 	})
 	t.Run("no magic", func(t *testing.T) {
 		fs, d, _ := replay(t, ready)
@@ -171,12 +171,12 @@ func TestJournalWrites(t *testing.T) {
 	t.Run("over a committed transaction", func(t *testing.T) {
 		fs, _, _ := replay(t, ready)
 		b := make([]byte, fs.geo.BlockSize)
-		only(t, fs.Observe(interp.Write{Off: fs.geo.Addr(fs.m.Journal.Block(fs.m.Journal.Start)), Len: uint64(len(b)), Data: b}), "ext3/journal-overwrite")
+		only(t, fs.Observe(interp.Write{Off: fs.geo.Addr(fs.m.Log.Block(fs.m.Log.Start)), Len: uint64(len(b)), Data: b}), "ext3/journal-overwrite")
 	})
-	commit := func(fs *FS, w interp.Write) bool { return mountedNow(fs, w) && fs.m.holdsCommit(w, fs.m.Seq) }
+	commit := func(fs *FS, w interp.Write) bool { return mountedNow(fs, w) && fs.m.Log.holdsCommit(w, fs.m.Log.nextSeq) }
 	t.Run("a commit block without its transaction", func(t *testing.T) {
 		fs, d, w := replay(t, commit)
-		d.Apply(interp.Write{Off: fs.geo.Addr(fs.m.Journal.Block(fs.m.head)), Len: uint64(fs.geo.BlockSize)})
+		d.Apply(interp.Write{Off: fs.geo.Addr(fs.m.Log.Block(fs.m.Log.head)), Len: uint64(fs.geo.BlockSize)})
 		obs := fs.Observe(interp.Write{Off: w.Off + w.Len - uint64(fs.geo.BlockSize), Len: uint64(fs.geo.BlockSize), Data: w.Data[w.Len-uint64(fs.geo.BlockSize):]})
 		only(t, obs, "ext3/journal-chain")
 		if obs.Point != interp.CommitPoint || obs.Txn != nil {
@@ -185,12 +185,12 @@ func TestJournalWrites(t *testing.T) {
 	})
 	t.Run("a copy of a block of the journal", func(t *testing.T) {
 		fs, d, w := replay(t, commit)
-		at := fs.geo.Addr(fs.m.Journal.Block(fs.m.head))
-		b, err := ReadBlock(PendingDevice{d, w}, fs.geo, fs.m.Journal.Block(fs.m.head))
+		at := fs.geo.Addr(fs.m.Log.Block(fs.m.Log.head))
+		b, err := ReadBlock(PendingDevice{d, w}, fs.geo, fs.m.Log.Block(fs.m.Log.head))
 		if err != nil {
 			t.Fatal(err)
 		}
-		binary.BigEndian.PutUint32(b[ondisk.JournalHeader:], fs.m.Journal.Block(0))
+		binary.BigEndian.PutUint32(b[ondisk.JournalHeader:], fs.m.Log.Block(0))
 		d.Apply(interp.Write{Off: at, Len: uint64(len(b)), Data: b})
 		if touches(w, at, 1) {
 			copy(w.Data[at-w.Off:], b)
@@ -201,18 +201,18 @@ func TestJournalWrites(t *testing.T) {
 
 // A commit that is refused leaves the base as it was: the same commit comes again as the same change.
 func TestRefusedCommit(t *testing.T) {
-	fs, d, w := replay(t, func(fs *FS, w interp.Write) bool { return mountedNow(fs, w) && fs.m.holdsCommit(w, fs.m.Seq) })
+	fs, d, w := replay(t, func(fs *FS, w interp.Write) bool { return mountedNow(fs, w) && fs.m.Log.holdsCommit(w, fs.m.Log.nextSeq) })
 	obs := fs.Observe(w)
 	before := len(obs.Txn.Records)
-	seq := fs.m.Seq
+	seq := fs.m.Log.nextSeq
 	fs.Settle(false)
-	if obs = fs.Observe(w); fs.m.Seq != seq || obs.Txn == nil || len(obs.Txn.Records) != before {
-		t.Errorf("after a refusal the log goes on with %d, was %d", fs.m.Seq, seq)
+	if obs = fs.Observe(w); fs.m.Log.nextSeq != seq || obs.Txn == nil || len(obs.Txn.Records) != before {
+		t.Errorf("after a refusal the log goes on with %d, was %d", fs.m.Log.nextSeq, seq)
 	}
 	d.Apply(w)
 	fs.Settle(true)
-	if fs.m.Seq != seq+1 {
-		t.Errorf("the log goes on with %d, want %d", fs.m.Seq, seq+1)
+	if fs.m.Log.nextSeq != seq+1 {
+		t.Errorf("the log goes on with %d, want %d", fs.m.Log.nextSeq, seq+1)
 	}
 }
 
@@ -266,16 +266,16 @@ func TestCrashAnywhere(t *testing.T) {
 		if len(fs.m.State.Copies) != 0 {
 			t.Errorf("after write %d, %d blocks are not in their places after recovery", n, len(fs.m.State.Copies))
 		}
-		js, err := ReadBlock(after, fs.geo, fs.m.Journal.Block(0))
+		js, err := ReadBlock(after, fs.geo, fs.m.Log.Block(0))
 		if err != nil {
 			t.Fatal(err)
 		}
-		binary.BigEndian.PutUint32(js[ondisk.JournalSequence:], fs.m.Seq+1)
-		binary.BigEndian.PutUint32(js[ondisk.JournalStart:], fs.m.Journal.First)
-		seq := fs.m.Seq
-		step(interp.Write{Off: fs.geo.Addr(fs.m.Journal.Block(0)), Len: uint64(len(js)), Data: js})
-		if fs.m.Seq != seq+1 || fs.m.head != fs.m.Journal.First {
-			t.Errorf("after recovery the log goes on with %d at %d", fs.m.Seq, fs.m.head)
+		binary.BigEndian.PutUint32(js[ondisk.JournalSequence:], fs.m.Log.nextSeq+1)
+		binary.BigEndian.PutUint32(js[ondisk.JournalStart:], fs.m.Log.First)
+		seq := fs.m.Log.nextSeq
+		step(interp.Write{Off: fs.geo.Addr(fs.m.Log.Block(0)), Len: uint64(len(js)), Data: js})
+		if fs.m.Log.nextSeq != seq+1 || fs.m.Log.head != fs.m.Log.First {
+			t.Errorf("after recovery the log goes on with %d at %d", fs.m.Log.nextSeq, fs.m.Log.head)
 		}
 	}
 }

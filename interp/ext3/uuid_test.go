@@ -32,8 +32,8 @@ func TestNewUUID(t *testing.T) {
 			altered.Data[ondisk.SuperMagic+10]++
 			only(t, fs.Observe(altered), "ext3/home")
 		}
-		if fs.m != nil && !fs.m.idle && fs.m.holdsCommit(w, fs.m.Seq) {
-			tr, err := fs.m.Journal.Read(PendingDevice{d, w}, fs.m.head, fs.m.Seq)
+		if fs.m != nil && !fs.m.Log.idle && fs.m.Log.holdsCommit(w, fs.m.Log.nextSeq) {
+			tr, err := fs.m.Log.Read(PendingDevice{d, w}, fs.m.Log.head, fs.m.Log.nextSeq)
 			if err != nil {
 				t.Fatal(err)
 			}

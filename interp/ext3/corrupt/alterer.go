@@ -38,7 +38,7 @@ func NewAlterer(d interp.Disk, spec string) (interp.Alterer, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &alterer{spec: s, disk: d, journal: m.Journal, seq: m.Seq, homes: make(map[uint32]logTag), tags: make(map[uint32]uint32)}
+	a := &alterer{spec: s, disk: d, journal: m.Log.Journal, seq: m.Log.NextSeq(), homes: make(map[uint32]logTag), tags: make(map[uint32]uint32)}
 	a.survey = survey{Snapshot: m.Snapshot, role: a.guess, use: func(uint32) string { return "data" }}
 	return a, nil
 }
@@ -140,7 +140,7 @@ func (a *alterer) sealCommit(w interp.Write, blocks []uint32, at func(uint32) []
 			continue
 		}
 		dev := ext3.PendingDevice{ReaderAt: a.disk, W: w}
-		log, err := logBlocks(&a.journal, dev, a.start, a.seq)
+		log, err := logBlocks(&a.journal, dev, ext3.LogEntry{Seq: a.seq, Start: a.start})
 		if err != nil {
 			return // the device cannot be read: the transaction is refused for its checksum
 		}

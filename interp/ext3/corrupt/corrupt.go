@@ -2,7 +2,6 @@ package corrupt
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -46,9 +45,9 @@ func NewCorrupter(d interp.Disk, last bool) (interp.Corrupter, error) {
 		return nil, err
 	}
 	c.use = uses.of
-	seqs := slices.SortedFunc(maps.Keys(m.Starts), func(a, b uint32) int { return cmp.Compare(int32(a-b), 0) })
-	for _, seq := range seqs {
-		if c.log[seq], err = logBlocks(&m.Journal, d, m.Starts[seq], seq); err != nil {
+	entries := m.Log.Entries()
+	for _, e := range entries {
+		if c.log[e.Seq], err = logBlocks(&m.Log.Journal, d, e); err != nil {
 			return nil, err
 		}
 	}
@@ -60,26 +59,26 @@ func NewCorrupter(d interp.Disk, last bool) (interp.Corrupter, error) {
 		c.blocks = append(c.blocks, m.MetadataBlocks()...)
 		return c, nil
 	}
-	if len(seqs) == 0 {
+	if len(entries) == 0 {
 		return nil, fmt.Errorf("ext3: the journal holds no transaction: %w", interp.ErrNoPlace)
 	}
-	return c, c.narrow(seqs)
+	return c, c.narrow(entries)
 }
 
 // narrow leaves what the last transaction wrote, and reads the state before it.
-func (c *corrupter) narrow(seqs []uint32) error {
+func (c *corrupter) narrow(entries []ext3.LogEntry) error {
 	c.old = ext3.NewState(c.disk, c.Geo, c.disk.Size())
-	for _, seq := range seqs {
-		t, err := c.m.Journal.Read(c.disk, c.m.Starts[seq], seq)
+	for n, e := range entries {
+		t, err := c.m.Log.Read(c.disk, e.Start, e.Seq)
 		if err != nil {
 			return err
 		}
-		if seq != seqs[len(seqs)-1] {
+		if n+1 < len(entries) {
 			for b := range t.Revoked {
 				delete(c.old.Copies, b)
 			}
 			maps.Copy(c.old.Copies, t.Copies)
-			delete(c.log, seq)
+			delete(c.log, e.Seq)
 			continue
 		}
 		c.blocks = slices.Sorted(maps.Keys(t.Copies))
@@ -120,7 +119,7 @@ func (c *corrupter) find(object string) ([]target, error) {
 // load returns a copy of what a site has.
 func (c *corrupter) load(p site) ([]byte, error) {
 	if p.log {
-		return ext3.ReadBlock(c.disk, c.Geo, c.m.Journal.Block(p.block))
+		return ext3.ReadBlock(c.disk, c.Geo, c.m.Log.Block(p.block))
 	}
 	b, err := c.Block(p.block)
 	return bytes.Clone(b), err
@@ -176,11 +175,11 @@ func (c *corrupter) patches(d *draft, unsealed bool) ([]interp.Patch, error) {
 	for p, b := range d.sites {
 		switch at, copied := c.Place(p.block); {
 		case p.log && p.block == 0:
-			if out[c.m.Journal.Block(0)] = b; !unsealed {
-				c.m.Journal.SealSuper(b)
+			if out[c.m.Log.Block(0)] = b; !unsealed {
+				c.m.Log.SealSuper(b)
 			}
 		case p.log:
-			out[c.m.Journal.Block(p.block)] = b
+			out[c.m.Log.Block(p.block)] = b
 			for seq, log := range c.log {
 				if slices.ContainsFunc(log, func(l logBlock) bool { return l.at == p.block }) {
 					inLog[seq] = true
@@ -198,7 +197,7 @@ func (c *corrupter) patches(d *draft, unsealed bool) ([]interp.Patch, error) {
 			out[at.Block], inLog[at.Seq] = b, true
 		}
 	}
-	if j := &c.m.Journal; !unsealed && (j.CsumVersion != 0 || j.Checksum) {
+	if j := &c.m.Log.Journal; !unsealed && (j.CsumVersion != 0 || j.Checksum) {
 		for _, seq := range slices.Sorted(maps.Keys(inLog)) {
 			err := seal(j, c.log[seq], func(at uint32) ([]byte, error) {
 				n := j.Block(at)

@@ -37,13 +37,13 @@ func logTags(j *ext3.Journal, b []byte, at uint32) (list []logTag) {
 }
 
 // logBlocks reads what a transaction, which is whole, has besides copies.
-func logBlocks(j *ext3.Journal, dev io.ReaderAt, start, seq uint32) (list []logBlock, err error) {
-	for at := start; ; at = j.Next(at) {
+func logBlocks(j *ext3.Journal, dev io.ReaderAt, e ext3.LogEntry) (list []logBlock, err error) {
+	for at := e.Start; ; at = j.Next(at) {
 		b, err := ext3.ReadBlock(dev, j.Geo, j.Block(at))
 		if err != nil {
 			return nil, err
 		}
-		l := logBlock{at: at, seq: seq, kind: ondisk.BE32(b, 4), width: 4}
+		l := logBlock{at: at, seq: e.Seq, kind: ondisk.BE32(b, 4), width: 4}
 		switch l.kind {
 		case ondisk.TypeDescriptor:
 			l.tags = logTags(j, b, at)
