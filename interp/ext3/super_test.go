@@ -173,7 +173,9 @@ func TestJournalWrites(t *testing.T) {
 		b := make([]byte, fs.geo.BlockSize)
 		only(t, fs.Observe(interp.Write{Off: fs.geo.Addr(fs.m.Log.Block(fs.m.Log.Start)), Len: uint64(len(b)), Data: b}), "ext3/journal-overwrite")
 	})
-	commit := func(fs *FS, w interp.Write) bool { return mountedNow(fs, w) && fs.m.Log.holdsCommit(w, fs.m.Log.nextSeq) }
+	commit := func(fs *FS, w interp.Write) bool {
+		return mountedNow(fs, w) && fs.m.Log.holdsCommit(w, fs.m.Log.nextSeq)
+	}
 	t.Run("a commit block without its transaction", func(t *testing.T) {
 		fs, d, w := replay(t, commit)
 		d.Apply(interp.Write{Off: fs.geo.Addr(fs.m.Log.Block(fs.m.Log.head)), Len: uint64(fs.geo.BlockSize)})
@@ -201,7 +203,9 @@ func TestJournalWrites(t *testing.T) {
 
 // A commit that is refused leaves the base as it was: the same commit comes again as the same change.
 func TestRefusedCommit(t *testing.T) {
-	fs, d, w := replay(t, func(fs *FS, w interp.Write) bool { return mountedNow(fs, w) && fs.m.Log.holdsCommit(w, fs.m.Log.nextSeq) })
+	fs, d, w := replay(t, func(fs *FS, w interp.Write) bool {
+		return mountedNow(fs, w) && fs.m.Log.holdsCommit(w, fs.m.Log.nextSeq)
+	})
 	obs := fs.Observe(w)
 	before := len(obs.Txn.Records)
 	seq := fs.m.Log.nextSeq
