@@ -3,9 +3,7 @@ package btrfs
 import (
 	"errors"
 
-	"fsward/change"
 	"fsward/interp"
-	"fsward/interp/btrfs/ondisk"
 )
 
 // New attaches to the Btrfs on a disk, or to that on the first disk of an interp.Set that has one, and takes
@@ -29,47 +27,32 @@ func NewOn(d interp.Disk, i int) (*FS, error) { return NewWithin(d, i, interp.Li
 
 // NewWithin is NewOn with bounds on memory.
 func NewWithin(d interp.Disk, i int, limits interp.Limits) (*FS, error) {
-	f, devs, err := open(d, i, limits)
+	f := WatchWithin(d, limits)
+	devs, err := open(d, i)
 	if err != nil {
 		return nil, err
 	}
-	s, err := f.attach(devs)
-	if err != nil {
+	if f.base, err = f.comparer.attach(devs); err != nil {
 		return nil, err
 	}
-	f.base = s
 	f.findLog()
 	return f, nil
 }
 
-// open finds the devices of the file system that has a superblock on disk i.
-func open(d interp.Disk, i int, limits interp.Limits) (*FS, *devices, error) {
-	f := WatchWithin(d, limits)
-	devs, err := findDevices(d, f.sizes, i)
-	if errors.Is(err, interp.ErrNotFound) {
-		return nil, nil, err
+// open finds the devices of the file system that has a superblock on disk i of d.
+func open(d interp.Disk, i int) (*devices, error) {
+	devs, err := findDevices(d, interp.Sizes(d), i)
+	if err != nil && !errors.Is(err, interp.ErrNotFound) {
+		err = baseline(err)
 	}
-	if err != nil {
-		return nil, nil, baseline(err)
-	}
-	return f, devs, nil
+	return devs, err
 }
 
-// attach reads the baseline from the newest superblock.
-func (f *FS) attach(devs *devices) (*state, error) {
-	sb, start := devs.newest()
-	s, err := loadState(f.disk, sb, start+ondisk.SuperOffset, devs, f.newCache(sb))
-	if err != nil {
-		return nil, baseline(err)
-	}
-	return s, s.complete()
-}
-
-// Watch returns what follows a file system that is about to appear: the next superblock that is written is
-// its. Until then, and if it is none, FS is "".
+// Watch returns an interpreter for a file system that is about to appear: the next superblock that is
+// written is its. Until then its FS is "".
 func Watch(d interp.Disk) *FS { return WatchWithin(d, interp.Limits{}) }
 
 // WatchWithin is Watch with bounds on memory.
 func WatchWithin(d interp.Disk, limits interp.Limits) *FS {
-	return &FS{disk: &overlay{Disk: d}, sizes: interp.Sizes(d), names: change.NewNames(), limits: limits, memory: limits.NewMemoryBudget()}
+	return &FS{comparer: newComparer(d, limits), sizes: interp.Sizes(d)}
 }

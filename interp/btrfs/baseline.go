@@ -20,13 +20,10 @@ func (f *FS) Needs() func(off, n uint64) bool {
 	}
 }
 
-// follows makes a comparison with nothing keep to what was asked of it.
-func (f *FS) follows(d *diff) {
-	if f.image == nil {
-		return
-	}
-	d.out.memory, d.out.drop, d.out.dropped = f.image.Budget, f.image.Budget != nil, f.image.Stream
-	if tell := f.image.Progress; tell != nil {
+// follow makes a comparison with nothing keep to the options for a whole image.
+func (d *diff) follow(options *interp.ImageOptions) {
+	d.out.memory, d.out.drop, d.out.dropped = options.Budget, options.Budget != nil, options.Stream
+	if tell := options.Progress; tell != nil {
 		var total uint64
 		counted := false
 		d.budget.read = func(blocks uint64) {

@@ -11,7 +11,8 @@ import (
 
 // A BaseState is a Btrfs as disks define it that stay. Blocks that a state shares with it are taken from its cache.
 type BaseState struct {
-	f        *FS // its limits and names; it follows nothing
+	cmp      comparer
+	sizes    []uint64 // of the disks, in bytes
 	base     *state
 	needed   map[uint64]bool // by the address of a page, as far as it was asked
 	next     *state          // the state compared last
@@ -22,28 +23,29 @@ var _ interp.BaseState = (*BaseState)(nil)
 
 // NewBaseState reads a state as a baseline. The errors are those of New.
 func NewBaseState(d interp.Disk) (interp.BaseState, error) {
-	f, devs, err := open(d, first(d), interp.Limits{})
+	devs, err := open(d, first(d))
 	if err != nil {
 		return nil, err
 	}
-	base, err := f.attach(devs)
+	cmp := newComparer(d, interp.Limits{})
+	base, err := cmp.attach(devs)
 	if err != nil {
 		return nil, err
 	}
-	return &BaseState{f: f, base: base, needed: make(map[uint64]bool), logNames: change.NewNames()}, nil
+	return &BaseState{cmp: cmp, sizes: interp.Sizes(d), base: base, needed: make(map[uint64]bool), logNames: change.NewNames()}, nil
 }
 
 // Compare compares what the superblock of a fork leads to, which is the first: mount looks at no other.
 func (b *BaseState) Compare(fork interp.CrashImage) (interp.Observation, error) {
 	b.next = nil
-	b.f.release()
+	b.cmp.memory.Release()
 	obs, err := b.compare(fork)
 	return refused(obs, err)
 }
 
 func (b *BaseState) compare(fork interp.CrashImage) (obs interp.Observation, err error) {
 	obs.Point = interp.CommitPoint
-	devs, err := findDevices(fork, b.f.sizes, 0)
+	devs, err := findDevices(fork, b.sizes, 0)
 	if errors.Is(err, interp.ErrNotFound) {
 		err = violatedAt(superRule, ondisk.SuperOffset, "there is none")
 	}
@@ -74,9 +76,9 @@ func (b *BaseState) compare(fork interp.CrashImage) (obs interp.Observation, err
 		if obs.Point == interp.NoPoint {
 			obs.Point = interp.LogPoint
 		}
-		b.f.names, b.logNames = b.logNames, b.f.names // those of the trees are in use
-		r := b.f.readLog(s, sb, nil)
-		b.f.names, b.logNames = b.logNames, b.f.names
+		b.cmp.names, b.logNames = b.logNames, b.cmp.names // those of the trees are in use
+		r := b.cmp.readLog(s, sb, nil)
+		b.cmp.names, b.logNames = b.logNames, b.cmp.names
 		if obs.Violations, obs.Unknown = r.faults, r.err; len(obs.Violations) > 0 || obs.Unknown != nil {
 			obs.Txn, obs.View = nil, nil
 			return obs, nil //nolint:nilerr // what could not be read is told by the observation
@@ -132,8 +134,8 @@ func (b *BaseState) sameCommit(fork interp.CrashImage, sb ondisk.Superblock, sta
 func (b *BaseState) newCommit(fork interp.CrashImage, sb ondisk.Superblock, start uint64, devs *devices, lost []uint64, obs *interp.Observation) (*state, error) {
 	old := *b.base
 	old.roots = make(map[treeKey]treeRoot)
-	b.f.names.Reset()
-	c := comparison{base: &old, sb: sb, at: start + ondisk.SuperOffset, disk: fork, devs: devs, cache: b.base.cache.fork(fork.Same), names: b.f.names, memory: b.f.memory}
+	b.cmp.names.Reset()
+	c := comparison{base: &old, sb: sb, at: start + ondisk.SuperOffset, disk: fork, devs: devs, cache: b.base.cache.fork(fork.Same), names: b.cmp.names, memory: b.cmp.memory}
 	s, d, err := c.run()
 	if err != nil {
 		return nil, err
@@ -150,7 +152,7 @@ func (b *BaseState) newCommit(fork interp.CrashImage, sb ondisk.Superblock, star
 			return nil, err
 		}
 	}
-	obs.Txn, obs.View = d.out.txn, newView(s, b.f.names)
+	obs.Txn, obs.View = d.out.txn, newView(s, b.cmp.names)
 	return s, nil
 }
 

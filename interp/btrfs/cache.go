@@ -84,18 +84,6 @@ func newNodeCache(nodeSize, sectorSize uint32, bytes int) *nodeCache {
 	return c
 }
 
-// newCache makes a cache for the file system of a superblock.
-func (f *FS) newCache(sb ondisk.Superblock) *nodeCache {
-	bytes := cacheBytes
-	switch {
-	case f.image != nil && f.image.CacheBytes > 0:
-		bytes = f.image.CacheBytes
-	case f.limits.Memory > 0:
-		bytes = int(f.limits.Memory / 4)
-	}
-	return newNodeCache(sb.NodeSize(), sb.SectorSize(), bytes)
-}
-
 // borrow returns room for a block that is compared and not kept.
 func (c *nodeCache) borrow() *[]byte {
 	if b, ok := c.buffers.Get().(*[]byte); ok {

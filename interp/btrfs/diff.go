@@ -46,9 +46,9 @@ func (d *diff) failed() bool { return len(d.faults) > 0 || d.unknown != nil }
 // failedHard tells whether going on would find nothing more that is worth reporting.
 func (d *diff) failedHard() bool { return d.unknown != nil || len(d.faults) >= maxFaults }
 
-// run compares the two states: the chunk tree first, which says where everything lies, then the root
+// diffTrees compares the two states: the chunk tree first, which says where everything lies, then the root
 // tree, then each tree whose root item changed. Records come in the order of trees.
-func (d *diff) run() {
+func (d *diff) diffTrees() {
 	if err := d.readChunks(); err != nil {
 		d.fault(err)
 	}
@@ -82,7 +82,7 @@ func (d *diff) run() {
 // super takes the superblocks, or leaves room for their records.
 func (d *diff) super() {
 	if d.superLater {
-		d.out.txn.Records = make([]change.Record, superRoom)
+		d.out.txn.Records = make([]change.Record, superRecords)
 		return
 	}
 	var old *ondisk.Superblock

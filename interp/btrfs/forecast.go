@@ -10,9 +10,9 @@ import (
 	"fsward/interp/btrfs/ondisk"
 )
 
-// coming has the roots that the next superblock will lead to, as far as they were written: Btrfs writes all trees
+// pendingRoots are the roots that the next superblock will lead to, as far as they were written: Btrfs writes all trees
 // of a transaction, flushes, and then writes the superblock (btrfs_write_and_wait_transaction, write_all_supers).
-type coming struct {
+type pendingRoots struct {
 	root, chunkRoot pointer // of the highest generation seen; logical is 0 where none was
 	count           uint64  // blocks of root trees seen
 }
@@ -20,7 +20,7 @@ type coming struct {
 // note looks at a block that is written, which is as long as its header at least. Of the blocks of a root tree
 // the highest is its root; one that was changed again after it had been written stands in two places, and the
 // later counts.
-func (c *coming) note(b []byte) {
+func (c *pendingRoots) note(b []byte) {
 	p := pointer{binary.LittleEndian.Uint64(b[ondisk.HeaderBytenrAt:]), binary.LittleEndian.Uint64(b[ondisk.HeaderGenerationAt:]), b[ondisk.HeaderLevelAt], false}
 	at := &c.root
 	switch binary.LittleEndian.Uint64(b[ondisk.HeaderOwnerAt:]) {
@@ -60,29 +60,65 @@ type forecast struct {
 
 var _ interp.Forecaster = (*FS)(nil)
 
+// A forecaster expects the next commit: it sees the blocks of root trees that are written, and has the
+// forecast that was made of the commit that they belong to.
+type forecaster struct {
+	roots    pendingRoots
+	foretold uint64    // roots.count when a commit was last forecast
+	ahead    *forecast // of the next commit; nil: there is none
+	came     *forecast // the commit that is observed; nil: it was not foreseen
+	writes   uint64    // how many writes changed something other than data
+}
+
 // Forecast expects a commit if a root of the root tree was written since the last one. Of a file system on
 // several devices, whose superblocks differ, it expects none.
 func (f *FS) Forecast() interp.Forecast {
 	base := f.base
-	if base == nil || base.unsound || len(base.devs.list) != 1 || base.devs.list[0].id == 0 ||
-		f.coming.root.generation <= base.sb.Generation() || f.coming.count == f.foretold {
+	if base == nil || base.unsound || len(base.devs.list) != 1 || base.devs.list[0].id == 0 {
 		return nil
 	}
-	f.foretold = f.coming.count
-	f.dropForecast()
-	b := *base.sb.Bytes()
-	fc := &forecast{base: base, baseSB: base.sb.Bytes(), old: *base, sb: ondisk.NewSuperblock(&b), at: base.devs.list[0].start + ondisk.SuperOffset,
-		writes: f.writes, names: change.NewNames(), prepared: make(chan struct{}),
-		memory: interp.NewMemoryBudget(f.limits.Memory/4, f.limits.Pool)}
 	// Neither state is read through the write under observation, which goes elsewhere.
-	fc.old.disk, fc.old.stopped, fc.old.roots = f.disk.Disk, &fc.stopped, make(map[treeKey]treeRoot)
-	fc.expect(f.coming)
+	if fc := f.forecasts.expect(base, f.comparer.disk.Disk, f.comparer.limits); fc != nil {
+		return fc
+	}
+	return nil
+}
+
+// expect makes a forecast of the commit whose root tree was seen, if there is one.
+func (f *forecaster) expect(base *state, disk interp.Disk, limits interp.Limits) *forecast {
+	if f.roots.root.generation <= base.sb.Generation() || f.roots.count == f.foretold {
+		return nil
+	}
+	f.foretold = f.roots.count
+	f.drop()
+	b := *base.sb.Bytes()
+	fc := &forecast{base: base, baseSB: base.sb.Bytes(), old: *base, sb: ondisk.NewSuperblock(&b),
+		at: base.devs.list[0].start + ondisk.SuperOffset, writes: f.writes, names: change.NewNames(),
+		prepared: make(chan struct{}), memory: interp.NewMemoryBudget(limits.Memory/4, limits.Pool)}
+	fc.old.disk, fc.old.stopped, fc.old.roots = disk, &fc.stopped, make(map[treeKey]treeRoot)
+	fc.expect(f.roots)
 	f.ahead = fc
 	return fc
 }
 
+// expectGeneration drops the forecast if a superblock is not of its generation: what comes instead may
+// need its memory.
+func (f *forecaster) expectGeneration(now ondisk.Superblock) {
+	if fc := f.ahead; fc != nil && (now.Magic() != ondisk.SuperMagic || now.Generation() != fc.sb.Generation()) {
+		f.drop()
+	}
+}
+
+// release gives back the memory of the forecast commit that was observed.
+func (f *forecaster) release() {
+	if f.came != nil {
+		f.came.memory.Release()
+		f.came = nil
+	}
+}
+
 // expect sets what a commit changes in the superblock (update_super_roots).
-func (fc *forecast) expect(c coming) {
+func (fc *forecast) expect(c pendingRoots) {
 	b, old := fc.sb.Bytes(), fc.base.sb
 	set := func(off int, n uint64) { binary.LittleEndian.PutUint64(b[off:], n) }
 	set(ondisk.SuperGenerationAt, c.root.generation)
@@ -129,8 +165,8 @@ func (fc *forecast) Prepare() (interp.Part, bool) {
 	return interp.Part{Txn: d.out.txn, View: fc.view}, true
 }
 
-// superRoom is how many records changes of the superblock can make.
-var superRoom = 1 + len(ondisk.SuperLayout.Fields)
+// superRecords is how many records changes of the superblock can make.
+var superRecords = 1 + len(ondisk.SuperLayout.Fields)
 
 // complete sets what follows in the superblock from what changed in the trees: the bytes in use, and what of the
 // device is. Then its own records, which are the first, are known. ok is false if that cannot be told.
@@ -152,18 +188,18 @@ func (fc *forecast) complete(s *state, d *diff) (ok bool) {
 
 	super := newRecorder(&change.Txn{Schema: ondisk.Schema, Names: fc.names}, s.itemContext())
 	super.oldDec.ctx.where = fc.base.chunks
-	if err := super.super(&fc.old.sb, &fc.sb); err != nil || len(super.txn.Records) > superRoom {
+	if err := super.super(&fc.old.sb, &fc.sb); err != nil || len(super.txn.Records) > superRecords {
 		return false
 	}
 	txn := d.out.txn
-	txn.Records = txn.Records[superRoom-len(super.txn.Records):]
+	txn.Records = txn.Records[superRecords-len(super.txn.Records):]
 	copy(txn.Records, super.txn.Records)
 	return true
 }
 
-// dropForecast ends the forecast that there is, and gives back its memory: nothing is expected any more, or something
+// drop ends the forecast that there is, and gives back its memory: nothing is expected any more, or something
 // else.
-func (f *FS) dropForecast() {
+func (f *forecaster) drop() {
 	if fc := f.ahead; fc != nil {
 		fc.Stop()
 		<-fc.prepared
@@ -174,18 +210,18 @@ func (f *FS) dropForecast() {
 
 // foreseen returns the forecast of a commit if it holds for this superblock, once it is prepared; else nil. There
 // is none afterwards. Its memory is given back when the write has been settled.
-func (f *FS) foreseen(base *state, sb ondisk.Superblock) *forecast {
+func (f *forecaster) foreseen(base *state, sb ondisk.Superblock, order *unflushed) *forecast {
 	fc := f.ahead
 	if fc == nil {
 		return nil
 	}
 	if fc.base != base || fc.baseSB != base.sb.Bytes() || fc.writes != f.writes ||
-		fc.sb.Generation() != sb.Generation() || fc.sb.Root() != sb.Root() || len(f.order.stretches()) > 0 {
-		f.dropForecast()
+		fc.sb.Generation() != sb.Generation() || fc.sb.Root() != sb.Root() || len(order.stretches()) > 0 {
+		f.drop()
 		return nil
 	}
 	if <-fc.prepared; !fc.ok || !sameState(fc.sb, sb) {
-		f.dropForecast()
+		f.drop()
 		return nil
 	}
 	f.ahead, f.came = nil, fc

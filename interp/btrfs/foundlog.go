@@ -13,7 +13,7 @@ func (f *FS) findLog() {
 		return
 	}
 	f.found = interp.Observation{Point: interp.LogPoint, Generation: f.base.sb.Generation()}
-	r := f.readLog(f.base, f.base.sb, nil)
+	r := f.comparer.readLog(f.base, f.base.sb, nil)
 	switch {
 	case len(r.faults) > 0:
 		f.found.Violations = r.faults

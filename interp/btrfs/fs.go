@@ -8,46 +8,34 @@ import (
 
 // FS follows one Btrfs file system through the writes to its disks. It implements interp.Interpreter.
 type FS struct {
-	disk  *overlay
-	sizes []uint64 // of the disks
-	base  *state   // as of the last commit on disk; nil while there is no file system
+	followed
+	pending   pendingWrite
+	comparer  comparer
+	forecasts forecaster
+	sizes     []uint64           // of the disks, in bytes
+	found     interp.Observation // of the log that was there when the disk was attached
+}
 
-	after   *devices           // once the write under observation is done, if it changes them
-	settle  func(written bool) // what Settle does besides forgetting the write
-	judged  *judgement         // the last commit that was judged
-	order   unflushed          // writes of metadata that are not durable yet
-	log     *logState          // what fsync wrote since; nil if there is no log or none that can be relied on
-	earlier *earlier           // what a mount would still go by; nil if that is base and log
-	names   *change.Names
-	found   interp.Observation // of the log that was there
-
-	written  []writtenBlock // in the write under observation
-	metadata bool           // the write last observed may hold metadata
-	dataOnly bool           // it does not, and is no superblock
-
-	coming   coming
-	foretold uint64    // coming.count when a commit was last forecast
-	ahead    *forecast // of the next commit; nil if there is none
-	came     *forecast // the commit that is observed; nil if it was not foreseen
-	writes   uint64    // how many writes changed something other than data
-
-	limits interp.Limits
-	memory *interp.MemoryBudget // for what a commit changes
-	image  *interp.ImageOptions // while a whole image is read
+// A followed is what the file system consists of as far as the disk has it.
+type followed struct {
+	base       *state           // of the last commit; nil while there is no file system
+	log        *logState        // what fsync wrote since; nil without a log that can be relied on
+	judged     *judgement       // the last commit that was judged
+	superseded *supersededState // what a mount would still go by; nil if that is base and log
 }
 
 var _ interp.Interpreter = (*FS)(nil)
 
-// Owns tells whether disk i belongs to the file system, once the write under observation is done.
+// Owns reports whether disk i belongs to the file system, once the write under observation has landed.
 func (f *FS) Owns(i int) bool {
-	devs := f.after
+	devs := f.pending.next.devs
 	if devs == nil && f.base != nil {
 		devs = f.base.devs
 	}
 	return devs != nil && devs.on(interp.Address(i, 0)) != nil
 }
 
-// FS is "btrfs", or "" while the superblock is erased.
+// FS returns "btrfs", or "" while the superblock is erased.
 func (f *FS) FS() string {
 	if f.base == nil {
 		return ""
@@ -55,7 +43,7 @@ func (f *FS) FS() string {
 	return ondisk.FSName
 }
 
-// Schema names the numbers in the records.
+// Schema returns the names of the numbers in the records; nil while there is no file system.
 func (f *FS) Schema() *change.Schema {
 	if f.base == nil {
 		return nil
@@ -63,76 +51,85 @@ func (f *FS) Schema() *change.Schema {
 	return ondisk.Schema
 }
 
-// Observe is shown a write before it is done.
+// Observe judges a write before it is done.
 func (f *FS) Observe(w interp.Write) interp.Observation {
 	var obs interp.Observation
 	f.found = interp.Observation{}
 	f.release()
-	f.disk.pending, f.settle, f.after, f.metadata, f.dataOnly = nil, nil, nil, false, false
-	f.written = f.written[:0]
+	f.comparer.disk.pending = nil
+	f.pending.begin(&w)
 	f.takeBack(&w)
 	if f.base != nil && !f.base.unsound && !f.givesUp(&w) {
-		if err := f.checkWrite(&w); err != nil {
-			f.refuseSuper(err, &obs)
-			f.disk.pending, f.settle = &w, func(written bool) {
-				if written && f.base != nil {
-					f.base.unsound = true
-				}
-			}
+		if err := f.checkOverwrite(&w); err != nil {
+			refuse(err, &obs)
+			f.comparer.disk.pending = &w
+			f.pending.next = outcome{damages: true}
 			return obs
 		}
-		f.dataOnly = !f.metadata
+		f.pending.dataOnly = !f.pending.metadata
 	}
-	f.disk.pending = &w
+	f.comparer.disk.pending = &w
 	// A mirror may lie inside a chunk of metadata, where no block is allocated.
 	if j := f.judged; j != nil && !j.stale && !superAlone(w) && j.chunks.holdsMetadata(w.Off, w.Len) {
 		j.stale = true
 	}
-	if w.Len == 0 {
-		return obs
-	}
-	disk, _ := interp.Locate(w.Off)
-	for _, off := range ondisk.SuperOffsets {
-		at := interp.Address(disk, off)
-		if disk < len(f.sizes) && off+ondisk.SuperSize <= f.sizes[disk] && overlap(w.Off, w.Len, at, ondisk.SuperSize) {
-			if f.base != nil { // blocks in this write are read through it, not from the cache
-				f.base.cache.forget(w.Off, w.Len)
-			}
-			f.superWrite(at, w, &obs)
-			if obs.Point == interp.CommitPoint || len(obs.Violations) > 0 || obs.Unknown != nil {
-				break
-			}
-		}
+	if w.Len > 0 {
+		f.observeSuperblocks(&w, &obs)
 	}
 	return obs
 }
 
-// release gives back the memory of the commit that was observed.
-func (f *FS) release() {
-	f.memory.Release()
-	if f.came != nil {
-		f.came.memory.Release()
-		f.came = nil
+// observeSuperblocks looks at each copy of the superblock that a write touches.
+func (f *FS) observeSuperblocks(w *interp.Write, obs *interp.Observation) {
+	disk, _ := interp.Locate(w.Off)
+	for _, off := range ondisk.SuperOffsets {
+		at := interp.Address(disk, off)
+		if disk >= len(f.sizes) || off+ondisk.SuperSize > f.sizes[disk] ||
+			!overlap(w.Off, w.Len, at, ondisk.SuperSize) {
+			continue
+		}
+		if f.base != nil { // blocks in this write are read through it, not from the cache
+			f.base.cache.forget(w.Off, w.Len)
+		}
+		f.onSuperblockWrite(at, w, obs)
+		if obs.Point == interp.CommitPoint || len(obs.Violations) > 0 || obs.Unknown != nil {
+			return
+		}
 	}
 }
 
-// givesUp tells whether a write takes a disk from the file system, or tries to: what it leaves of the
-// primary superblock is none of ours. Then there is nothing left that needs the rest.
+// checkOverwrite holds a write against what the last commit and the last log commit need, and notes
+// what metadata the write holds.
+func (f *FS) checkOverwrite(w *interp.Write) error {
+	c := overwriteCheck{disk: f.comparer.disk.Disk, base: f.base, log: f.log, write: w,
+		pending: &f.pending, roots: &f.forecasts.roots}
+	return c.run()
+}
+
+// release gives back the memory of the commit that was observed.
+func (f *FS) release() {
+	f.comparer.memory.Release()
+	f.forecasts.release()
+}
+
+// givesUp reports whether a write takes a disk from the file system, or tries to: the primary
+// superblock is then no longer one of this file system, and nothing is left that needs the rest.
 func (f *FS) givesUp(w *interp.Write) bool {
 	disk, off := interp.Locate(w.Off)
 	if !overlap(off, w.Len, ondisk.SuperOffset, ondisk.SuperSize) {
 		return false
 	}
-	now, err := readSuper(&overlay{f.disk.Disk, w}, interp.Address(disk, ondisk.SuperOffset))
+	after := &overlay{f.comparer.disk.Disk, w}
+	now, err := readSuper(after, interp.Address(disk, ondisk.SuperOffset))
 	return err == nil && (now.Magic() != ondisk.SuperMagic || now.FSID() != f.base.sb.FSID())
 }
 
-// Flushed is told that writes to a disk are durable.
+// Flushed notes that the writes to a disk up to the number seq are durable.
 func (f *FS) Flushed(disk int, seq uint64) {
-	f.order.flushed(interp.Address(disk, 0), interp.Address(disk+1, 0), seq)
+	f.comparer.unflushed.flushed(interp.Address(disk, 0), interp.Address(disk+1, 0), seq)
 }
 
-// superAlone tells whether a write is of a superblock and nothing else.
+// superAlone reports whether a write holds a superblock and nothing else.
 func superAlone(w interp.Write) bool {
 	_, off := interp.Locate(w.Off)
 	for _, at := range ondisk.SuperOffsets {
@@ -143,30 +140,24 @@ func superAlone(w interp.Write) bool {
 	return false
 }
 
-// Settle says what became of the write last observed.
+// Settle says whether the write last observed has landed on the disk, or was refused or failed.
 func (f *FS) Settle(written bool) {
-	w := f.disk.pending
-	f.disk.pending = nil
+	f.comparer.disk.pending = nil
 	f.release()
+	w := f.pending.write
 	if w == nil {
 		return
 	}
-	switch {
-	case f.base == nil:
-	case written:
-		f.keepWritten(w)
-	default:
-		f.base.cache.forget(w.Off, w.Len)
+	if !f.pending.dataOnly {
+		f.forecasts.writes++
 	}
-	if !f.dataOnly {
-		f.writes++
+	if written {
+		if f.pending.metadata && w.Seq != 0 {
+			f.comparer.unflushed.add(w.Off, w.Len, w.Seq)
+		}
+		f.pending.landed(&f.followed, f.comparer.disk)
+	} else {
+		f.pending.refused(&f.followed)
 	}
-	if f.metadata && written && w.Seq != 0 {
-		f.order.add(w.Off, w.Len, w.Seq)
-	}
-	if f.settle != nil {
-		f.settle(written)
-		f.settle = nil
-	}
-	f.after = nil
+	f.pending.begin(nil)
 }

@@ -16,26 +16,27 @@ func Image(d interp.Disk) (interp.Observation, error) { return ImageWith(d, inte
 
 // ImageWith is Image with bounds, and with word of how far it has come.
 func ImageWith(d interp.Disk, options interp.ImageOptions) (interp.Observation, error) {
-	f, devs, err := open(d, first(d), interp.Limits{})
+	devs, err := open(d, first(d))
 	if err != nil {
 		return interp.Observation{}, err
 	}
-	f.image = &options
-	for i := range f.sizes {
+	c := newComparer(d, interp.Limits{})
+	c.image = &options
+	for i := range interp.Sizes(d) {
 		if devs.on(interp.Address(i, 0)) == nil {
 			return interp.Observation{}, fmt.Errorf("btrfs: disk %d is not of the file system on disk %d", i, first(d))
 		}
 	}
 	sb, start := devs.newest()
 	obs := interp.Observation{Point: interp.CommitPoint, Generation: sb.Generation()}
-	s, diff, err := f.compare(nil, sb, start+ondisk.SuperOffset, devs, f.newCache(sb))
+	s, diff, err := c.compare(nil, sb, start+ondisk.SuperOffset, devs, c.newCache(sb))
 	if s != nil {
 		if err := s.complete(); err != nil {
 			return interp.Observation{}, err
 		}
 	}
 	if err == nil && !diff.failed() {
-		return f.imageLog(s, diff, obs), nil
+		return c.imageLog(s, diff, obs), nil
 	}
 	if err == nil {
 		obs.Violations = diff.faults
@@ -48,14 +49,14 @@ func ImageWith(d interp.Disk, options interp.ImageOptions) (interp.Observation, 
 		return interp.Observation{}, baseline(err)
 	}
 	if err != nil {
-		f.refuseSuper(err, &obs)
+		refuse(err, &obs)
 	}
 	return obs, nil
 }
 
 // imageLog adds the log to an image whose trees are sound.
-func (f *FS) imageLog(s *state, d *diff, obs interp.Observation) interp.Observation {
-	names := f.names
+func (c *comparer) imageLog(s *state, d *diff, obs interp.Observation) interp.Observation {
+	names := c.names
 	view := newView(s, names)
 	if d.out.dropped {
 		d.out.tally.Add(d.out.txn.Records)
@@ -65,11 +66,11 @@ func (f *FS) imageLog(s *state, d *diff, obs interp.Observation) interp.Observat
 		obs.Txn = d.out.txn
 	}
 	obs.View = view
-	if f.image != nil && f.image.SkipLog {
+	if c.image != nil && c.image.SkipLog {
 		return obs
 	}
-	f.names = change.NewNames() // those of the trees are in use
-	r := f.readLog(s, s.sb, nil)
+	c.names = change.NewNames() // those of the trees are in use
+	r := c.readLog(s, s.sb, nil)
 	if len(r.faults) > 0 || r.err != nil {
 		return interp.Observation{Point: obs.Point, Generation: obs.Generation, Violations: r.faults, Unknown: r.err}
 	}

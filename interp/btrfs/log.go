@@ -59,22 +59,22 @@ type logReader struct {
 
 // readLog reads the log of a superblock of the base's generation. prev is nil if there is none before or
 // none that is known. Nil is returned if there is no log or after a fault.
-func (f *FS) readLog(base *state, sb ondisk.Superblock, prev *logState) *logReader {
+func (c *comparer) readLog(base *state, sb ondisk.Superblock, prev *logState) *logReader {
 	s := *base
 	s.sb = sb
-	r := &logReader{state: &s, prev: prev, budget: newBudget(), names: f.names, memory: f.memory,
+	r := &logReader{state: &s, prev: prev, budget: newBudget(), names: c.names, memory: c.memory,
 		now: &logState{trees: make(map[uint64]*logged), blocks: make(map[uint64]keySpan)}}
 	if r.prev == nil {
 		r.prev = &logState{}
 	} else {
-		r.order = f.order.stretches()
+		r.order = c.unflushed.stretches()
 	}
 	p, ok := logPointer(sb)
 	if !ok {
 		return r
 	}
 	r.now.root = p
-	f.names.Reset()
+	c.names.Reset()
 	roots := r.tree(ondisk.TreeLogID, p)
 	for _, id := range slices.Sorted(maps.Keys(roots)) {
 		if len(r.faults) > 0 || r.err != nil {
@@ -202,42 +202,21 @@ func (k keySpan) fits(s span) bool {
 	return (!s.hasFirst || k.first == s.first) && (!s.hasEnd || k.last.Compare(s.end) < 0)
 }
 
-// logCommit judges a superblock that leads to another log: what fsync has written is on the disk now.
-func (f *FS) logCommit(base *state, sb ondisk.Superblock, obs *interp.Observation) {
-	obs.Point = interp.LogPoint
+// judgeLogCommit judges a superblock that leads to another log: what fsync has written is on the disk now.
+func (s *superblockWrite) judgeLogCommit() {
+	s.obs.Point = interp.LogPoint
 	var log *logState
-	if !base.unsound {
-		r := f.readLog(base, sb, f.log)
-		obs.Violations, obs.Logs, log = r.faults, r.parts, r.now
+	if !s.old.unsound {
+		r := s.comparer.readLog(s.old, s.sb, s.log)
+		s.obs.Violations, s.obs.Logs, log = r.faults, r.parts, r.now
 		if r.err != nil {
-			obs.Unknown = fmt.Errorf("the log of generation %d: %w", sb.Generation()+1, r.err)
+			s.obs.Unknown = fmt.Errorf("the log of generation %d: %w", s.sb.Generation()+1, r.err)
 		}
-		if len(obs.Violations) > 0 || obs.Unknown != nil {
-			obs.Logs, log = nil, nil
-		}
-	}
-	f.settle = func(written bool) {
-		if written {
-			base.sb = sb
-			f.base, f.log = base, log
+		if len(s.obs.Violations) > 0 || s.obs.Unknown != nil {
+			s.obs.Logs, log = nil, nil
 		}
 	}
-}
-
-// checkLogKept holds a write to a chunk of metadata against what the last log commit needs.
-func (f *FS) checkLogKept(w *interp.Write, p place) error {
-	if f.log == nil || len(f.log.blocks) == 0 {
-		return nil
-	}
-	size, step := uint64(f.base.rules.nodeSize), uint64(f.base.rules.sectorSize)
-	from := p.logical / step * step
-	for at := from - min(from, size-step); at < p.logical+p.n; at += step {
-		if _, ok := f.log.blocks[at]; !ok {
-			continue
-		}
-		if err := f.checkKept(w, p, at, logBlockRule, "the last log commit"); err != nil {
-			return err
-		}
-	}
-	return nil
+	next := &s.pending.next
+	next.base, next.takesSuper = s.old, true
+	next.log, next.newLog = log, true
 }

@@ -18,11 +18,12 @@ type Metadata struct {
 // OpenMetadata reads the superblock and the chunks of the file system on a disk. The errors are those
 // of New.
 func OpenMetadata(d interp.Disk) (*Metadata, error) {
-	f, devs, err := open(d, first(d), interp.Limits{})
+	devs, err := open(d, first(d))
 	if err != nil {
 		return nil, err
 	}
-	s, err := f.attach(devs)
+	c := newComparer(d, interp.Limits{})
+	s, err := c.attach(devs)
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ func (s *stream) Names() *change.Names                    { return s.names }
 func (s *stream) Len() int                                { return s.tally.Len() }
 func (s *stream) Made(k change.Kind, f change.Field) bool { return s.tally.Made(k, f) }
 
-// Each follows diff.run: the superblock, the root tree, then each tree in the order of their numbers.
+// Each follows diff.diffTrees: the superblock, the root tree, then each tree in the order of their numbers.
 func (s *stream) Each(visit func(*change.Txn) error) error {
 	s.names.Reset()
 	txn := &change.Txn{Schema: ondisk.Schema, Generation: s.state.sb.Generation(), Names: s.names}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"slices"
 
-	"fsward/interp"
 	"fsward/interp/btrfs/ondisk"
 	"fsward/interp/disk"
 )
@@ -15,21 +14,21 @@ type writtenBlock struct {
 	contents      []byte // of the write
 }
 
-// keepWritten puts the blocks of a write that is done into the cache, and what else the write touched out of it. So what a commit is
-// compared with is read, summed and held against its other copies while the kernel still writes, and not while the guest waits for the
-// flush. A block whose copies have not all been written with the same contents is read again when it is asked for, and so is one with which
-// something is wrong.
-func (f *FS) keepWritten(w *interp.Write) {
-	cache := f.base.cache
+// keepWritten puts the blocks of a write that has landed into the cache, and takes out of it what else the
+// write touched. So the blocks that a commit is compared with are read, summed and held against their
+// other copies while the kernel still writes, and not while the guest waits for the flush. A block is
+// read again when it is asked for if its copies have not all been written with the same contents, or if
+// something is wrong with it.
+func keepWritten(base *state, p *pendingWrite) {
 	var kept []keptBlock
-	for _, b := range f.written {
-		if k, ok := f.keptOf(b); ok {
+	for _, b := range p.blocks {
+		if k, ok := keptOf(base, b); ok {
 			kept = append(kept, k)
 		}
 	}
-	cache.forget(w.Off, w.Len)
+	base.cache.forget(p.write.Off, p.write.Len)
 	for _, k := range kept {
-		cache.put(k)
+		base.cache.put(k)
 	}
 }
 
@@ -41,16 +40,16 @@ type keptBlock struct {
 }
 
 // keptOf returns what is known of a block, with a copy that was written.
-func (f *FS) keptOf(b writtenBlock) (k keptBlock, ok bool) {
-	addrs, count, err := f.base.chunks.copies(b.logical, uint64(len(b.contents)), ondisk.GroupMetadata|ondisk.GroupSystem)
+func keptOf(base *state, b writtenBlock) (k keptBlock, ok bool) {
+	addrs, count, err := base.chunks.copies(b.logical, uint64(len(b.contents)), ondisk.GroupMetadata|ondisk.GroupSystem)
 	which := slices.Index(addrs[:count], b.addr)
 	if err != nil || which < 0 {
 		return k, false
 	}
 	k.addrs = slices.Clone(addrs[:count])
-	if k.node, k.seen = f.base.cache.written(addrs[0]); k.seen == 0 || !bytes.Equal(k.node.Bytes(), b.contents) {
+	if k.node, k.seen = base.cache.written(addrs[0]); k.seen == 0 || !bytes.Equal(k.node.Bytes(), b.contents) {
 		k.seen = 0
-		k.node, err = checkNode(disk.NewRegion(bytes.Clone(b.contents), addrs[0]), b.logical, f.base.rules)
+		k.node, err = checkNode(disk.NewRegion(bytes.Clone(b.contents), addrs[0]), b.logical, base.rules)
 	}
 	k.seen |= 1 << which
 	return k, err == nil

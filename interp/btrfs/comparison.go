@@ -1,0 +1,109 @@
+package btrfs
+
+import (
+	"sync/atomic"
+
+	"fsward/change"
+	"fsward/interp"
+	"fsward/interp/btrfs/ondisk"
+)
+
+// A comparer reads the states that superblocks define, and finds how they differ. It owns what all
+// comparisons of a file system share: the disk, the names in the records, and the bounds on memory.
+type comparer struct {
+	disk      *overlay
+	names     *change.Names
+	unflushed unflushed // writes of metadata that are not durable yet
+	limits    interp.Limits
+	memory    *interp.MemoryBudget // for what a commit changes
+	image     *interp.ImageOptions // while a whole image is read
+}
+
+func newComparer(d interp.Disk, limits interp.Limits) comparer {
+	return comparer{disk: &overlay{Disk: d}, names: change.NewNames(), limits: limits, memory: limits.NewMemoryBudget()}
+}
+
+// newCache returns a cache for the file system of a superblock.
+func (c *comparer) newCache(sb ondisk.Superblock) *nodeCache {
+	bytes := cacheBytes
+	switch {
+	case c.image != nil && c.image.CacheBytes > 0:
+		bytes = c.image.CacheBytes
+	case c.limits.Memory > 0:
+		bytes = int(c.limits.Memory / 4)
+	}
+	return newNodeCache(sb.NodeSize(), sb.SectorSize(), bytes)
+}
+
+// attach reads the baseline from the newest superblock.
+func (c *comparer) attach(devs *devices) (*state, error) {
+	sb, start := devs.newest()
+	s, err := loadState(c.disk, sb, start+ondisk.SuperOffset, devs, c.newCache(sb))
+	if err != nil {
+		return nil, baseline(err)
+	}
+	return s, s.complete()
+}
+
+// compare returns the state of a superblock that stands at a device address, and how it differs from a
+// base. Without a base everything is new.
+func (c *comparer) compare(base *state, sb ondisk.Superblock, at uint64, devs *devices, cache *nodeCache) (*state, *diff, error) {
+	c.names.Reset()
+	with := comparison{base: base, sb: sb, at: at, disk: c.disk, devs: devs, cache: cache, names: c.names, memory: c.memory}
+	if base != nil {
+		with.unflushed = c.unflushed.stretches()
+	} else {
+		with.image = c.image
+	}
+	return with.run()
+}
+
+// A comparison is what a state and its difference from a base are made of.
+type comparison struct {
+	base      *state // nil: there is nothing to compare with
+	sb        ondisk.Superblock
+	at        uint64 // device address of sb
+	disk      interp.Disk
+	devs      *devices
+	cache     *nodeCache
+	names     *change.Names
+	unflushed []stretch    // what was written and is not durable yet
+	stopped   *atomic.Bool // nil, or what ends the comparison before its time
+	memory    *interp.MemoryBudget
+	image     *interp.ImageOptions // nil, or how a whole image is read
+	// superLater: the superblock is not known in full. The records begin with superRecords empty ones, for
+	// its own.
+	superLater bool
+}
+
+// run reads the new state and compares it with the base. An error means that there is no new state; what
+// is wrong with the trees is in the diff.
+func (c comparison) run() (*state, *diff, error) {
+	s, err := bootstrap(c.disk, c.sb, c.at, c.devs, c.cache)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.stopped = c.stopped
+	txn := &change.Txn{Schema: ondisk.Schema, Generation: c.sb.Generation(), Names: c.names}
+	d := &diff{old: c.base, new: s, budget: newBudget(), out: newRecorder(txn, s.itemContext()),
+		unflushed: c.unflushed, superLater: c.superLater}
+	d.out.memory = c.memory
+	if c.image != nil {
+		d.follow(c.image)
+	}
+	// While the chunk tree is read, only the chunks of the superblock are known.
+	d.out.dec.ctx.chunks, d.out.dec.ctx.where = nil, nil
+	if c.base != nil {
+		d.out.oldDec.ctx.where = c.base.chunks
+	}
+	d.diffTrees()
+	return s, d, nil
+}
+
+// err returns the first thing that is wrong with the new state, or nil.
+func (d *diff) err() error {
+	if len(d.faults) > 0 {
+		return &structureError{d.faults[0]}
+	}
+	return d.unknown
+}

@@ -1,0 +1,153 @@
+package btrfs
+
+import (
+	"errors"
+
+	"fsward/change"
+	"fsward/interp"
+	"fsward/interp/btrfs/ondisk"
+)
+
+// A superblockWrite is the write under observation as far as it touches one copy of the superblock.
+//
+// The way of a commit: onSuperblockWrite → validate → classify → judgeCommit → comparison.run →
+// diff.diffTrees.
+type superblockWrite struct {
+	*FS
+	at      uint64            // device address of the copy
+	sb      ondisk.Superblock // as it is once the write has landed
+	discard bool              // the copy was given up by the guest
+	old     *state            // the base, with this superblock's device in it
+	obs     *interp.Observation
+}
+
+// onSuperblockWrite judges what a write does to the superblock at one of its places.
+func (f *FS) onSuperblockWrite(at uint64, w *interp.Write, obs *interp.Observation) {
+	now, err := readSuper(f.comparer.disk, at)
+	if err != nil {
+		obs.Unknown = err
+		return
+	}
+	f.forecasts.expectGeneration(now)
+	s := superblockWrite{FS: f, at: at, sb: now, discard: w.Discard, obs: obs}
+	if f.base == nil {
+		s.appear()
+		return
+	}
+	if s.validate() {
+		s.classify()
+	}
+}
+
+// validate reports whether the write leaves a well-formed superblock of some Btrfs. It handles every
+// other write: a superblock that is given up, and one that is destroyed or not well formed.
+func (s *superblockWrite) validate() bool {
+	member := s.base.devs.on(s.at-s.at%interp.DiskStride) != nil
+	ours := s.sb.Magic() == ondisk.SuperMagic && s.sb.FSID() == s.base.sb.FSID()
+	switch magic := s.sb.Magic(); {
+	case !member && !ours:
+		return false // on a disk that has nothing to do with this file system
+	case magic == ondisk.SuperMagic:
+	case magic == 0 || magic == ondisk.MkfsMagic || s.discard:
+		s.erase()
+		return false
+	default:
+		bytes := s.sb.Bytes()[ondisk.SuperMagicAt : ondisk.SuperMagicAt+8]
+		s.violate("the write destroys the superblock (magic %q)", bytes)
+		return false
+	}
+	if err := checkSuper(s.sb, s.at); err != nil {
+		refuse(err, s.obs)
+		return false
+	}
+	return true
+}
+
+// isPrimary reports whether a device address is that of a disk's first superblock.
+func isPrimary(at uint64) bool { return at%interp.DiskStride == ondisk.SuperOffset }
+
+// refuse puts an error into an observation: as a violation, or as what could not be judged.
+func refuse(err error, obs *interp.Observation) {
+	if e, ok := errors.AsType[*structureError](err); ok {
+		obs.Violations = append(obs.Violations, e.v)
+	} else {
+		obs.Unknown = err
+	}
+}
+
+// violate reports that the superblock breaks superRule.
+func (s *superblockWrite) violate(format string, args ...any) {
+	s.obs.Violations = append(s.obs.Violations, violatedAt(superRule, s.at, format, args...).v)
+}
+
+// classify tells apart what a well-formed superblock means for the file system that is followed: it may
+// belong to another one, and a superblock of this one is judged by what it changes.
+func (s *superblockWrite) classify() {
+	switch {
+	case inRewrite(s.sb):
+		s.leave("a tool changes its format in place; it is taken up again when that is done")
+		return
+	case s.sb.FSID() != s.base.sb.FSID():
+		if isPrimary(s.at) {
+			s.leave("another file system takes its place")
+		}
+		return
+	}
+	err := checkUnchanged(s.sb, s.base.sb, s.at)
+	if err == nil {
+		s.old, err = s.join()
+	}
+	if err != nil {
+		refuse(err, s.obs)
+		return
+	}
+	s.obs.Generation = s.sb.Generation()
+	s.pending.next.super = superblockCopy{s.sb, s.at}
+	s.pending.next.former = &supersededState{s.old, s.old.sb, s.log}
+	s.judge()
+}
+
+// judge judges the superblock by what it changes. It decides what the base is once the write has landed.
+func (s *superblockWrite) judge() {
+	old, now := s.base.sb, s.sb
+	if j := s.judged; j != nil && j.settled && !j.stale && j.identity == identityOf(now) {
+		s.judgeAgain(j)
+		s.keep()
+		return
+	}
+	switch {
+	case now.Generation() < old.Generation():
+		s.violate("generation goes back from %d to %d", old.Generation(), now.Generation())
+	case now.Generation() > old.Generation() && now.LogRoot() != 0 && now.LogRoot() != old.LogRoot():
+		// A commit ends the log (btrfs_commit_transaction); tools may leave the one that is there.
+		s.violate("log_root is %d in a commit, which ends the log", now.LogRoot())
+	case now.Generation() > old.Generation():
+		s.judgeCommit()
+	case identityOf(now) == identityOf(old):
+		s.keep() // a copy that is written again
+	case !sameTrees(now, old):
+		s.violate("the roots of the trees changed and the generation stayed %d", old.Generation())
+	case now.LogRoot() != old.LogRoot() || now.LogRootLevel() != old.LogRootLevel():
+		s.judgeLogCommit()
+	default:
+		s.pending.next.base, s.pending.next.takesSuper = s.old, true
+	}
+}
+
+// sameTrees reports whether two superblocks lead to the same trees, apart from the log.
+func sameTrees(s, o ondisk.Superblock) bool {
+	return s.Root() == o.Root() && s.RootLevel() == o.RootLevel() && s.ChunkRoot() == o.ChunkRoot() &&
+		s.ChunkRootLevel() == o.ChunkRootLevel() && s.ChunkRootGen() == o.ChunkRootGen()
+}
+
+// judgeAgain answers a further copy of a superblock that was judged as it answered the first copy.
+func (s *superblockWrite) judgeAgain(j *judgement) {
+	if j.written {
+		return
+	}
+	s.obs.Violations, s.obs.Unknown = j.violations, j.unknown
+	if len(s.obs.Violations) == 0 && s.obs.Unknown == nil {
+		s.obs.Violations = []change.Violation{violatedAt(refusedRule, s.at,
+			"the commit of generation %d was refused", j.generation).v}
+	}
+}
