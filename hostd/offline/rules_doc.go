@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"fsward/change"
 	"fsward/hostd/guard"
@@ -18,30 +19,34 @@ func WriteInvariants(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprint(w, "# The invariants\n\n<!-- Written by `fsward rules doc`; do not edit: edit the comment block above the rule. -->\n\n"+
-		"What fsward holds every commit to. Each is a rule in `invariants/`; how a rule is written is in [rules.md](rules.md), and how\n"+
-		"to add one in [authoring.md](authoring.md). What is checked before the rules, and the objects that they speak of, stands behind\n"+
-		"those of each file system.\n")
+	fmt.Fprint(w, "# The invariants\n\n<!-- Written by `fsward rules doc`; do not edit: edit the comment block above the rule. -->\n\n")
+	writeWrapped(w, "Every commit must satisfy these invariants. Each is a rule in `invariants/`. [rules.md](rules.md) explains how a rule "+
+		"is written, and [authoring.md](authoring.md) how to add one. The rules of each file system are followed by the checks that "+
+		"run before them, and by the objects that they can use.", "")
 	for _, fs := range guard.FileSystems() {
 		fmt.Fprintf(w, "\n## %s\n", fs)
 		for _, r := range rules.List(fs) {
-			fmt.Fprintf(w, "\n### %s\n\n%s\n\n", r.Name, r.Doc)
-			fmt.Fprintf(w, "- If it does not hold: %s\n- Severity: %s\n- Comes from: %s\n- Written in: `%s`\n", r.User, r.Severity, r.Origin, r.Source)
+			fmt.Fprintf(w, "\n### %s\n\n", r.Name)
+			writeWrapped(w, r.Doc, "")
+			fmt.Fprintln(w)
+			writeWrapped(w, "- If violated: "+r.User, "  ")
+			writeWrapped(w, "- Severity: "+r.Severity, "  ")
+			writeWrapped(w, "- Source: "+r.Origin, "  ")
+			writeWrapped(w, "- Defined in: `"+r.Source+"`", "  ")
 		}
-		fmt.Fprintf(w, "\n### Checks before the rules of %s\n\nOf each block and of each write, in Go: rules rely on them.\n\n| check | what it holds |\n|---|---|\n", fs)
+		fmt.Fprintf(w, "\n### Checks before the rules of %s\n\nGo checks each block and each write before any rule runs; rules rely on these checks.\n\n| check | what must be true |\n|---|---|\n", fs)
 		for _, c := range detect.Checks(fs) {
 			fmt.Fprintf(w, "| `%s` | %s |\n", c.Name, c.Doc)
 		}
 		if fs == "btrfs" {
 			writeThesis(w, rules)
 		}
-		fmt.Fprintf(w, "\n### Objects and fields of %s\n\nWhat its rules can speak of.\n\n| kind | what it is | fields |\n|---|---|---|\n", fs)
+		fmt.Fprintf(w, "\n### Objects and fields of %s\n\nThe objects that its rules can use.\n\n| kind | what it is | fields |\n|---|---|---|\n", fs)
 		writeKinds(w, detect.Schema(fs))
 	}
 	return nil
 }
 
-// A ThesisProperty is one of the thirty of the thesis that this comes from, under its number there, and what holds it here.
 // A ThesisProperty is a property of the thesis, and the rule or check that holds it.
 type ThesisProperty struct{ Number, By, Origin string }
 
@@ -71,8 +76,8 @@ func ThesisProperties(rules *guard.Rules) []ThesisProperty {
 }
 
 func writeThesis(w io.Writer, rules *guard.Rules) {
-	fmt.Fprint(w, "\n### The thirty properties of the thesis\n\nThose of tables 5.1 and 5.2 under their numbers, and of table 4.1.\n\n"+
-		"| property | held by | comes from |\n|---|---|---|\n")
+	fmt.Fprint(w, "\n### The thirty properties of the thesis\n\nThe properties of tables 5.1 and 5.2 under their numbers, and those of table 4.1.\n\n"+
+		"| property | rule or check | source |\n|---|---|---|\n")
 	for _, p := range ThesisProperties(rules) {
 		fmt.Fprintf(w, "| %s | `%s` | %s |\n", p.Number, p.By, p.Origin)
 	}
@@ -89,4 +94,32 @@ func writeKinds(w io.Writer, s *change.Schema) {
 		}
 		fmt.Fprintf(w, "| `%s` | %s | %s |\n", k.Name, k.Doc, fields)
 	}
+}
+
+// maxColumns is where the lines of the document wrap. A table's do not.
+const maxColumns = 100
+
+// startsItem matches a word that Markdown would take for the beginning of a list item, a heading or a quotation
+// at the beginning of a line.
+var startsItem = regexp.MustCompile(`^([-+*>]|#+|\d+[.)])$`)
+
+// writeWrapped writes text as one paragraph of lines of at most maxColumns. indent begins each line but the first.
+func writeWrapped(w io.Writer, text, indent string) {
+	var line strings.Builder
+	columns := 0
+	for _, word := range strings.Fields(text) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case columns == 0:
+		case columns+1+n <= maxColumns || startsItem.MatchString(word):
+			line.WriteByte(' ')
+			columns++
+		default:
+			line.WriteString("\n" + indent)
+			columns = len(indent)
+		}
+		line.WriteString(word)
+		columns += n
+	}
+	fmt.Fprintln(w, line.String())
 }
