@@ -81,12 +81,11 @@ func (l *loader) checkBody(c parsedClause, goal engine.Term, inRule, top bool) {
 		l.fail(c.text, "unknown predicate %s: those that begin with $ are not for rules", p)
 		return
 	}
-	b, isBuiltin := l.builtins[p]
+	goals, isBuiltin := builtinGoals[p]
 	if _, isDefined := l.defined[p]; !isBuiltin && !isDefined {
 		l.fail(c.text, "unknown predicate %s%s", p, l.hint(p))
 		return
 	}
-	goals := b.goals
 	if !isBuiltin {
 		goals = preludeGoals[p]
 	}
@@ -115,7 +114,7 @@ func (l *loader) checkClosure(c parsedClause, t engine.Term, more int) {
 		return
 	}
 	p.arity += more
-	_, isBuiltin := l.builtins[p]
+	_, isBuiltin := builtinGoals[p]
 	if _, isDefined := l.defined[p]; !isBuiltin && !isDefined {
 		l.fail(c.text, "unknown predicate %s%s", p, l.hint(p))
 	}
@@ -168,20 +167,6 @@ func (v *vocabulary) fieldNames(k change.Kind) string {
 		return "none but object"
 	}
 	return strings.Join(names, ", ")
-}
-
-func ground(t engine.Term) bool {
-	switch t := t.(type) {
-	case engine.Variable:
-		return false
-	case engine.Compound:
-		for i := range t.Arity() {
-			if !ground(t.Arg(i)) {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 func hasField(k change.KindInfo, f change.Field) bool {

@@ -3,6 +3,7 @@ package invariants
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -154,45 +155,12 @@ func ruleBlocks(comments []comment) map[string][]comment {
 	return blocks
 }
 
-// ruleDoc is what the comment block above a rule says.
-type ruleDoc struct{ doc, origin, user, severity string }
-
-// DefaultSeverity is that of a rule whose comment block has no "Severity:".
-const DefaultSeverity = "corruption"
-
-// parseDoc reads a comment block: "Rule N. Sentence.", then "Source: …", then "For the user: …", and where
-// it is not the default "Severity: …"; each may go on over several lines.
-func parseDoc(block []comment) ruleDoc {
-	var d ruleDoc
-	at := &d.doc
-	for _, c := range block {
-		text := c.text
-		if s, ok := strings.CutPrefix(text, "Source:"); ok {
-			at, text = &d.origin, s
-		} else if s, ok := strings.CutPrefix(text, "For the user:"); ok {
-			at, text = &d.user, s
-		} else if s, ok := strings.CutPrefix(text, "Severity:"); ok {
-			at, text = &d.severity, s
-		} else if strings.HasPrefix(text, "Rule ") {
-			if _, s, ok := strings.Cut(text, "."); ok {
-				at, text = &d.doc, s
-			}
-		}
-		*at = strings.TrimSpace(*at + " " + strings.TrimSpace(text))
-	}
-	d.doc = firstSentence(d.doc)
-	if d.severity == "" {
-		d.severity = DefaultSeverity
-	}
-	return d
-}
-
-// firstSentence cuts a text behind its first full stop that a capital letter follows.
-func firstSentence(s string) string {
-	for i := 0; i+2 < len(s); i++ {
-		if s[i] == '.' && s[i+1] == ' ' && isUpper(s[i+2]) {
-			return s[:i+1]
+// variableNames returns the names of the variables of a clause in their order, without those that begin with _.
+func (c clauseText) variableNames() (names []string) {
+	for _, t := range c.tokens {
+		if t.kind == tokenVariable && !strings.HasPrefix(t.text, "_") && !slices.Contains(names, t.text) {
+			names = append(names, t.text)
 		}
 	}
-	return s
+	return names
 }

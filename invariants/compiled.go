@@ -2,6 +2,7 @@ package invariants
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"fsward/change"
@@ -45,21 +46,19 @@ func (c *compiledClause) plans(h *half) []compiledPlan {
 // finds, it reports those that show in the plan of a rule: a variable that has no value where a comparison
 // or a negation needs it, recursion through a negation, a rule that can never find anything.
 func NewCompiled(schema *change.Schema, files []File, options Options) (*Compiled, error) {
-	r := &reference{options: options.withDefaults()}
-	l := newLoader(schema, r.run.builtins(), options.OpenVocabulary)
-	if err := l.load(files); err != nil {
+	r, err := newReference(schema, files, options, nil)
+	if err != nil {
 		return nil, err
 	}
-	r.take(l)
 	e := &Compiled{reference: r}
 	found := &mistakes{reported: map[string]bool{}}
 	e.lists = &recordLists{seeds: newSeeds()}
 	var compilers []*compiler
 	for i := range e.halves {
-		h := newHalf(i, r, l, e.lists)
-		e.halves[i], compilers = h, append(compilers, newCompiler(l, h.machine, found))
+		h := newHalf(i, r.set, r.options, e.lists)
+		e.halves[i], compilers = h, append(compilers, newCompiler(r.set, h.machine, found))
 	}
-	for _, rule := range l.rules {
+	for _, rule := range r.set.rules {
 		e.timing = append(e.timing, Timing{Rule: rule.Name})
 		for _, clause := range rule.clauses {
 			c := &compiledClause{rule: rule, clause: clause, source: clause.source}
@@ -103,7 +102,7 @@ func (e *Compiled) Check(ctx context.Context, t *change.Txn, v change.View) Verd
 	e.judgeHalves(ctx, t, v)
 	for _, h := range e.halves {
 		report.take(h.report)
-		h.run.txn, h.run.view = nil, nil
+		h.report.close()
 	}
 	e.interpret()
 	for _, c := range e.clauses {
@@ -135,4 +134,37 @@ func (e *Compiled) interpret() {
 		c.err = e.reference.runClause(c.rule, c.clause)
 		e.timing[rule.order].add(time.Since(start))
 	}
+}
+
+// Explain returns the plans of a rule, by its name ("btrfs/17") or its number ("17").
+func (e *Compiled) Explain(rule string) ([]Plan, error) {
+	var plans []Plan
+	known := false
+	for _, c := range e.clauses {
+		if c.rule.Name != rule && termText(c.rule.number, nil) != rule {
+			continue
+		}
+		known = true
+		plans = append(plans, c.explains...)
+	}
+	if !known {
+		return nil, fmt.Errorf("there is no rule %s", rule)
+	}
+	return plans, nil
+}
+
+// Timing returns what each rule has cost, in the order of Rules.
+func (e *Compiled) Timing() []Timing {
+	return append([]Timing(nil), e.timing...)
+}
+
+// Fallbacks returns the clauses that are not compiled, in the order of the files.
+func (e *Compiled) Fallbacks() []Fallback {
+	var list []Fallback
+	for _, c := range e.clauses {
+		if len(c.programs) == 0 {
+			list = append(list, Fallback{c.rule.Name, c.source, c.why})
+		}
+	}
+	return list
 }

@@ -259,7 +259,7 @@ func (c *compiler) calls(goal engine.Term, negative bool, f func(p indicator, ne
 	if _, defined := c.predicates[p]; defined {
 		f(p, negative)
 	}
-	goals := c.loader.builtins[p].goals
+	goals := builtinGoals[p]
 	if preludeGoals[p] != nil {
 		goals = preludeGoals[p]
 	}

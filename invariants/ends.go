@@ -97,7 +97,8 @@ func (e *Compiled) both(ctx context.Context, t *change.Txn, v change.Forker) (ho
 // judgeEnd judges parts of a transaction until there are none left, or something does not hold.
 func (h *half) judgeEnd(ctx context.Context, t *change.Txn, v change.View, parts *ends, atEnd bool) {
 	clear(h.watch)
-	h.timing, h.run.txn, h.run.view = h.watch, t, v
+	h.timing = h.watch
+	h.report.open(t)
 	m := h.machine
 	m.begin(ctx, t, v, h.report)
 	m.maxRows, m.perRecord, m.parts = m.maxRows/cautious, m.perRecord/cautious, parts

@@ -1,7 +1,6 @@
 package invariants
 
 import (
-	"fmt"
 	"time"
 )
 
@@ -57,37 +56,4 @@ type Fallback struct {
 	Rule   string
 	Source string // file and line of the clause
 	Why    string
-}
-
-// Explain returns the plans of a rule, by its name ("btrfs/17") or its number ("17").
-func (e *Compiled) Explain(rule string) ([]Plan, error) {
-	var plans []Plan
-	known := false
-	for _, c := range e.clauses {
-		if c.rule.Name != rule && termText(c.rule.number, nil) != rule {
-			continue
-		}
-		known = true
-		plans = append(plans, c.explains...)
-	}
-	if !known {
-		return nil, fmt.Errorf("there is no rule %s", rule)
-	}
-	return plans, nil
-}
-
-// Timing returns what each rule has cost, in the order of Rules.
-func (e *Compiled) Timing() []Timing {
-	return append([]Timing(nil), e.timing...)
-}
-
-// Fallbacks returns the clauses that are not compiled, in the order of the files.
-func (e *Compiled) Fallbacks() []Fallback {
-	var list []Fallback
-	for _, c := range e.clauses {
-		if len(c.programs) == 0 {
-			list = append(list, Fallback{c.rule.Name, c.source, c.why})
-		}
-	}
-	return list
 }

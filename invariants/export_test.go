@@ -3,12 +3,12 @@ package invariants
 // EagerSums makes the compiled engine keep sums from the first question on, as small transactions would seldom
 // come to it.
 func EagerSums(o Options) Options {
-	o.eagerSums = true
+	o.EagerSums = true
 	return o
 }
 
 // Parallel makes the compiled engine judge every transaction by two goroutines, as small ones would never be.
 func Parallel(o Options) Options {
-	o.parallelFrom = 1
+	o.ParallelFrom = 1
 	return o
 }

@@ -1,7 +1,6 @@
 package invariants
 
 import (
-	"embed"
 	"fmt"
 	"io/fs"
 	"os"
@@ -13,26 +12,6 @@ import (
 type File struct {
 	Name string // as reports show it: "invariants/btrfs/dir.pl"
 	Text []byte
-}
-
-//go:embed btrfs ext3
-var shipped embed.FS
-
-//go:embed prelude.pl
-var prelude []byte
-
-const preludeName = "invariants/prelude.pl"
-
-// Builtin returns the rules that come with fsward for a file system ("btrfs", "ext3"), sorted by name.
-func Builtin(fileSystem string) ([]File, error) {
-	files, err := readFiles(shipped, fileSystem, "invariants/"+fileSystem)
-	if err != nil {
-		return nil, fmt.Errorf("no rules for %q: %w", fileSystem, err)
-	}
-	if len(files) == 0 {
-		return nil, fmt.Errorf("no rules for %q", fileSystem)
-	}
-	return files, nil
 }
 
 // ReadDir returns the .pl files of a folder, sorted by name.

@@ -18,14 +18,12 @@ type half struct {
 	timing  []Timing          // of all rules
 	watch   []Timing          // timing, while both judge
 	machine *machine
-	run     run // what the report needs of one
 	report  *report
 }
 
-func newHalf(order int, r *reference, l *loader, lists *recordLists) *half {
-	h := &half{order: order, machine: newMachine(l.vocabulary, r.options, lists), watch: make([]Timing, len(l.rules))}
-	h.run.vocabulary = l.vocabulary
-	h.report = newReport(&h.run, l.rules, r.options.MaxViolations)
+func newHalf(order int, set *loader, options Options, lists *recordLists) *half {
+	h := &half{order: order, machine: newMachine(set.vocabulary, options, lists), watch: make([]Timing, len(set.rules))}
+	h.report = newReport(set.vocabulary, set.rules, options.MaxViolations)
 	return h
 }
 
@@ -37,7 +35,7 @@ const parallelFrom = 1 << 11
 func (e *Compiled) judgeHalves(ctx context.Context, t *change.Txn, v change.View) {
 	e.lists.begin(t.Records)
 	defer e.lists.end()
-	from := e.reference.options.parallelFrom
+	from := e.reference.options.ParallelFrom
 	if from == 0 {
 		from = parallelFrom
 	}
@@ -79,7 +77,8 @@ func (h *half) take(clauses []*compiledClause, starts func(*compiledPlan) []int)
 
 // check judges a transaction by a half alone.
 func (h *half) check(ctx context.Context, t *change.Txn, v change.View, timing []Timing) {
-	h.timing, h.run.txn, h.run.view = timing, t, v
+	h.timing = timing
+	h.report.open(t)
 	h.machine.begin(ctx, t, v, h.report)
 	h.judge(h.clauses, h.machine.turns)
 	for _, c := range h.clauses {

@@ -95,28 +95,3 @@ func (r *run) unhash(v engine.Variable, hash engine.Term, k engine.Cont, env *en
 		return e, ok, r.spend(1)
 	})
 }
-
-// unhashOp gives a register each name with a hash.
-func unhashOp(hash value, register int, info *stepInfo) op {
-	return func(next step) step {
-		return func(m *machine) bool {
-			c := hash(m)
-			if c.tag != cellNumber {
-				return false
-			}
-			if m.streaming != nil {
-				return m.fail(streamError{info.goal})
-			}
-			for _, handle := range m.hashed.find(m.records, m.names, c.n) {
-				if m.row(info) {
-					return true
-				}
-				m.r[register] = m.name(handle)
-				if next(m) {
-					return true
-				}
-			}
-			return false
-		}
-	}
-}

@@ -2,13 +2,9 @@ package invariants
 
 import (
 	"errors"
-	"fmt"
 
 	"fsward/change"
 )
-
-// errStop ends a clause whose rule has as many violations as are reported.
-var errStop = errors.New("no more violations of this rule are looked for")
 
 // errFound ends what both halves judge at once: one of them is to judge it.
 var errFound = errors.New("something does not hold")
@@ -98,12 +94,4 @@ func (h *head) object(m *machine) (o change.Object, ok bool) {
 		o.Sub, o.Aux, ok = sub.n, sub.m, sub.tag == cellPair
 	}
 	return o, ok
-}
-
-// stopped says why a rule was not judged to its end, if it was errStop.
-func (p *report) stopped(err error) error {
-	if errors.Is(err, errStop) {
-		return fmt.Errorf("stopped after %d violations", p.maxPerRule)
-	}
-	return err
 }

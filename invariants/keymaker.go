@@ -18,9 +18,9 @@ type keyMaker struct {
 	openSub, openAux uint64        // all bits set where the range has any number
 }
 
-// keyMaker returns that of a pattern of one kind, of which a first part is known; it is neither exact nor ranged
+// newKeyMaker returns that of a pattern of one kind, of which a first part is known; it is neither exact nor ranged
 // if the pattern is none such.
-func (v *vocabulary) keyMaker(x *objectPattern) (k keyMaker) {
+func newKeyMaker(v *vocabulary, x *objectPattern) (k keyMaker) {
 	if x.kind == 0 || x.kindPlace.mode != placeAny || !x.id.known() || !x.tree.known() && !v.schema.KindIsTree {
 		return k
 	}

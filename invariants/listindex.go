@@ -94,13 +94,13 @@ func (x *listIndex) hash(l *recordLists, t *terms, place uint32) uint64 {
 	case byPair:
 		return l.mix(r.Object.ID, l.mix(r.Object.Sub, r.Object.Aux))
 	case byNewValue:
-		return l.cell(t.value(r.New))
+		return hashOf(l.seeds, t.value(r.New))
 	case byOldValue:
-		return l.cell(t.value(r.Old))
+		return hashOf(l.seeds, t.value(r.Old))
 	case byIDNewValue:
-		return l.mix(r.Object.ID, l.cell(t.value(r.New)))
+		return l.mix(r.Object.ID, hashOf(l.seeds, t.value(r.New)))
 	default:
-		return l.mix(r.Object.ID, l.cell(t.value(r.Old)))
+		return l.mix(r.Object.ID, hashOf(l.seeds, t.value(r.Old)))
 	}
 }
 

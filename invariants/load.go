@@ -1,31 +1,16 @@
 package invariants
 
 import (
-	"context"
+	_ "embed"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/ichiban/prolog/engine"
 
 	"fsward/change"
 )
-
-// A rule is all clauses of violation/3 with one number.
-type rule struct {
-	Rule
-	file    string
-	number  engine.Term
-	order   int32 // among the rules
-	clauses []ruleClause
-}
-
-// A ruleClause is one clause of a rule. Each is a predicate of its own, goal(TREE, ID), so that a
-// violation can name the line of the clause that found it.
-type ruleClause struct {
-	goal   engine.Atom
-	source string
-	order  int32 // among the clauses of the rule
-}
 
 // definition is a predicate that rule text defines.
 type definition struct {
@@ -42,12 +27,10 @@ type parsedClause struct {
 	variables  map[engine.Variable]string // their names
 }
 
-// loader turns rule text into clauses of the interpreter.
+// loader turns rule text into clauses.
 type loader struct {
-	vm         *engine.VM
 	vocabulary *vocabulary
 	operators  operators
-	builtins   map[indicator]builtin
 	open       bool // Options.OpenVocabulary
 	defined    map[indicator]definition
 	clauses    []parsedClause
@@ -55,8 +38,17 @@ type loader struct {
 	errs       []error
 }
 
-// load reads the prelude and the files and puts their clauses into the interpreter. It reports every
-// mistake that it finds, up to a bound.
+// loadSet reads the prelude and files of rules for the file system of a schema. The error joins a LoadError for each
+// mistake found, up to a bound. With open, kinds and fields that the schema does not have are accepted.
+func loadSet(schema *change.Schema, files []File, open bool) (*loader, error) {
+	l := &loader{vocabulary: newVocabulary(schema), operators: standardOperators(), open: open, defined: map[indicator]definition{}}
+	if err := l.load(files); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// load reads the prelude and the files. It reports every mistake that it finds, up to a bound.
 func (l *loader) load(files []File) error {
 	var clauses []parsedClause
 	clauses = append(clauses, l.read(File{preludeName, prelude}, true)...)
@@ -77,9 +69,7 @@ func (l *loader) load(files []File) error {
 	}
 	l.clauses = clauses
 	for _, c := range clauses {
-		if err := l.add(c); err != nil {
-			return c.text.errorf("%s", err)
-		}
+		l.noteClause(c)
 	}
 	return nil
 }
@@ -135,26 +125,10 @@ func (l *loader) directive(text clauseText, t engine.Term) {
 	}
 }
 
-// indicatorOf returns the predicate of a goal or head; ok is false if it is none.
-func indicatorOf(t engine.Term) (p indicator, ok bool) {
-	switch t := t.(type) {
-	case engine.Atom:
-		return indicator{t, 0}, true
-	case engine.Compound:
-		return indicator{t.Functor(), t.Arity()}, true
-	default:
-		return indicator{}, false
-	}
-}
-
-func (p indicator) String() string { return fmt.Sprintf("%s/%d", atomText(p.name.String()), p.arity) }
-
-var atomViolation = engine.NewAtom("violation")
-
 // define notes the predicate or the rule that a clause belongs to.
 func (l *loader) define(c parsedClause) {
 	p, ok := indicatorOf(c.head)
-	switch _, isBuiltin := l.builtins[p]; {
+	switch _, isBuiltin := builtinGoals[p]; {
 	case !ok:
 		l.fail(c.text, "the head of a clause must be a predicate")
 		return
@@ -200,11 +174,7 @@ func (l *loader) defineRule(c parsedClause) {
 	source := fmt.Sprintf("%s:%d", c.text.file, c.text.line)
 	r := l.ruleOf(number)
 	if r == nil {
-		block := c.text.blocks[text]
-		if block == nil {
-			block = c.text.above
-		}
-		d := parseDoc(block)
+		d := c.text.ruleDoc(text)
 		r = &rule{file: c.text.file, number: number, order: int32(len(l.rules))}
 		r.Rule = Rule{Name: text, Doc: d.doc, Source: source, Origin: d.origin, User: d.user, Severity: d.severity}
 		if fs := l.vocabulary.schema.FS; fs != "" {
@@ -231,38 +201,6 @@ func (l *loader) ruleOf(number engine.Term) *rule {
 	return nil
 }
 
-// add puts a clause into the interpreter. '$step' is put before its body, and the head of a rule becomes
-// the goal of its own clause.
-func (l *loader) add(c parsedClause) error {
-	head, body := c.head, c.body
-	if p, _ := indicatorOf(head); p.name == atomViolation {
-		v := head.(engine.Compound)
-		head = l.goalOf(v.Arg(0), fmt.Sprintf("%s:%d", c.text.file, c.text.line)).Apply(v.Arg(1), v.Arg(2))
-	}
-	l.noteLiterals(head)
-	if body == nil {
-		return l.assert(head)
-	}
-	l.noteLiterals(body)
-	// A disjunction that is the whole body is two clauses: the interpreter runs those faster.
-	for {
-		or, ok := body.(engine.Compound)
-		if !ok || or.Functor() != atomOr || or.Arity() != 2 || isFunctor(or.Arg(0), atomThen, 2) {
-			break
-		}
-		if err := l.assert(atomIf.Apply(head, atomComma.Apply(atomStep, or.Arg(0)))); err != nil {
-			return err
-		}
-		body = or.Arg(1)
-	}
-	return l.assert(atomIf.Apply(head, atomComma.Apply(atomStep, body)))
-}
-
-func isFunctor(t engine.Term, name engine.Atom, arity int) bool {
-	p, ok := indicatorOf(t)
-	return ok && p == indicator{name, arity}
-}
-
 // goalOf returns the goal of the clause of a rule at a source line. Two clauses on one line share it.
 func (l *loader) goalOf(number engine.Term, source string) engine.Atom {
 	for _, c := range l.ruleOf(number).clauses {
@@ -273,9 +211,18 @@ func (l *loader) goalOf(number engine.Term, source string) engine.Atom {
 	return atomIf // not reached: define noted every clause
 }
 
-func (l *loader) assert(t engine.Term) error {
-	_, err := engine.Assertz(l.vm, t, engine.Success, nil).Force(context.Background())
-	return err
+// noteClause tells the vocabulary the atoms in a clause; the number of a rule is none.
+func (l *loader) noteClause(c parsedClause) {
+	if p, _ := indicatorOf(c.head); p.name == atomViolation {
+		v := c.head.(engine.Compound)
+		l.noteLiterals(v.Arg(1))
+		l.noteLiterals(v.Arg(2))
+	} else {
+		l.noteLiterals(c.head)
+	}
+	if c.body != nil {
+		l.noteLiterals(c.body)
+	}
 }
 
 // noteLiterals tells the vocabulary the atoms in a term.
@@ -290,12 +237,35 @@ func (l *loader) noteLiterals(t engine.Term) {
 	}
 }
 
-// newLoader returns a loader with an interpreter of the builtins alone.
-func newLoader(schema *change.Schema, list []builtin, open bool) *loader {
-	l := &loader{vm: newVM(list), vocabulary: newVocabulary(schema), operators: standardOperators(), open: open,
-		builtins: map[indicator]builtin{}, defined: map[indicator]definition{}}
-	for _, b := range list {
-		l.builtins[b.indicator] = b
+// checkGoal checks a goal that is asked and is no part of a clause, and tells the vocabulary its atoms.
+func (l *loader) checkGoal(text clauseText, goal engine.Term) error {
+	l.errs = nil
+	l.check(parsedClause{text: text, head: engine.NewAtom("query"), body: goal})
+	if err := errors.Join(l.errs...); err != nil {
+		return err
 	}
-	return l
+	l.noteLiterals(goal)
+	return nil
 }
+
+// allowViolation makes violation/3 a predicate that a goal may call.
+func (l *loader) allowViolation() { l.defined[indicator{atomViolation, 3}] = definition{} }
+
+// predicates lists what goals can call, as NAME/ARITY, sorted.
+func (l *loader) predicates() []string {
+	var out []string
+	for q := range builtinGoals {
+		out = append(out, q.String())
+	}
+	for q := range l.defined {
+		out = append(out, q.String())
+	}
+	out = slices.DeleteFunc(out, func(s string) bool { return strings.Contains(s, "$") })
+	slices.Sort(out)
+	return out
+}
+
+const preludeName = "invariants/prelude.pl"
+
+//go:embed prelude.pl
+var prelude []byte

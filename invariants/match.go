@@ -89,10 +89,6 @@ type objectPattern struct {
 	loads   objectLoads
 }
 
-func (v *vocabulary) unique(k change.Kind) bool {
-	return int(k) < len(v.schema.Kinds) && v.schema.Kinds[k].Unique
-}
-
 // sub returns the last part of an object's identifier as a term.
 func (m *machine) subOf(o *change.Object) cell {
 	if m.pairs[o.Kind] {

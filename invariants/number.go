@@ -157,3 +157,11 @@ func (n number) mul(m number) number {
 	}
 	return number{big: new(big.Int).Mul(n.wide(), m.wide())}
 }
+
+// bits returns a number that is not negative; ok is false if it has more than 64 bits.
+func (n number) bits() (u uint64, ok bool) {
+	if n.big == nil {
+		return uint64(n.small), true
+	}
+	return n.big.Uint64(), n.big.IsUint64()
+}

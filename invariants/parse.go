@@ -2,6 +2,7 @@ package invariants
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/ichiban/prolog/engine"
 )
@@ -107,6 +108,24 @@ func parseNamed(c clauseText, ops operators) (engine.Term, map[engine.Variable]s
 		names[v] = name
 	}
 	return t, names, nil
+}
+
+// parseTerm reads the text of one term, with or without a full stop. It returns the variables by name and the tokens
+// as well.
+func parseTerm(file, text string, ops operators) (engine.Term, map[string]engine.Variable, clauseText, error) {
+	if text = strings.TrimSpace(text); !strings.HasSuffix(text, ".") {
+		text += " ." // a stop of its own, also behind an operator
+	}
+	clauses, err := split(File{Name: file, Text: []byte(text)})
+	if err != nil {
+		return nil, nil, clauseText{}, err
+	}
+	if len(clauses) != 1 {
+		return nil, nil, clauseText{}, LoadError{File: file, Line: 1, Text: "one goal is needed; write A, B for two that are to hold together"}
+	}
+	p := &parser{clause: clauses[0], operators: ops, variables: map[string]engine.Variable{}}
+	t, err := p.whole()
+	return t, p.variables, clauses[0], err
 }
 
 // whole reads the term that all tokens of the clause are.
@@ -304,11 +323,6 @@ func (p *parser) arguments() (args []engine.Term, err error) {
 		p.pos++
 	}
 }
-
-var (
-	atomDot       = engine.NewAtom(".")
-	atomEmptyList = engine.NewAtom("[]")
-)
 
 // list reads a list, behind its bracket.
 func (p *parser) list() (engine.Term, error) {

@@ -238,7 +238,7 @@ func (p *planner) placeQuery(g goal, t template, args []template, e *env, last b
 		goal.reverse = value.known() && !goal.object.sub.known() && goal.object.kind != 0 && p.machine.vocabulary.shape(goal.object.kind) != change.ShapeNum
 	}
 	goal.first = p.exists && last && len(args) == 2 && p.firstLoad(&goal.object) < 0
-	goal.key = p.machine.vocabulary.keyMaker(&goal.object)
+	goal.key = newKeyMaker(p.machine.vocabulary, &goal.object)
 	goal.key.narrow(&goal.object)
 	goal.object.settle(p.spare())
 	access, class := accessOfQuery(rank, goal)
@@ -321,7 +321,7 @@ func (p *planner) placeNeighbour(t template, args []template, e *env, walk walk,
 	}
 	beside.tree = place{} // the neighbour is in the same one
 	beside.settle(p.spare())
-	goal := &neighbourGoal{object: object, beside: beside, key: p.machine.vocabulary.keyMaker(&object), walk: walk}
+	goal := &neighbourGoal{object: object, beside: beside, key: newKeyMaker(p.machine.vocabulary, &object), walk: walk}
 	r.ops = append(append(ops, more...), neighbourOp(goal, p.step(e, t, "the neighbour of a key", LogN)))
 	return nil
 }

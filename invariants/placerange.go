@@ -188,7 +188,7 @@ func (g *rangeGoal) keyRange(m *machine) (k keyRange, ok bool) {
 	if !ok {
 		return k, false
 	}
-	if k, ok = m.vocabulary.between(change.Object{Tree: tree, ID: id, Kind: kind}, lo, hi, g.down); !ok {
+	if k, ok = rangeBetween(m.vocabulary, change.Object{Tree: tree, ID: id, Kind: kind}, lo, hi, g.down); !ok {
 		m.fail(errMistake)
 	}
 	return k, ok

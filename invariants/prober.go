@@ -16,39 +16,31 @@ import (
 // found. It runs on the reference interpreter, under the same budget as a rule. One goroutine at a time.
 type Prober struct {
 	engine *reference
-	loader *loader
 	proof  *proof // nil unless the evidence of a proof is kept
 }
 
 // NewProber loads rules, whose helpers goals may use. The error is that of NewReference.
 func NewProber(schema *change.Schema, files []File, options Options) (*Prober, error) {
-	e := &reference{options: options.withDefaults()}
-	p := &Prober{engine: e}
-	list := e.run.builtins()
-	for i := range list {
-		list[i] = p.evident(list[i])
-	}
-	p.loader = newLoader(schema, list, options.OpenVocabulary)
-	if err := p.loader.load(files); err != nil {
+	p := &Prober{}
+	var err error
+	if p.engine, err = newReference(schema, files, options, p.evident); err != nil {
 		return nil, err
 	}
-	e.take(p.loader)
 	return p, p.defineViolation()
 }
 
 // defineViolation makes violation(NUMBER, TREE, ID) a goal that can be asked: rules are predicates of their
 // own in the interpreter.
 func (p *Prober) defineViolation() error {
-	violation := indicator{atomViolation, 3}
-	p.loader.defined[violation] = definition{}
-	if len(p.engine.rules) == 0 {
-		return p.loader.assert(atomIf.Apply(atomViolation.Apply(engine.NewVariable(), engine.NewVariable(), engine.NewVariable()),
+	p.engine.set.allowViolation()
+	if len(p.engine.set.rules) == 0 {
+		return p.engine.run.assert(atomIf.Apply(atomViolation.Apply(engine.NewVariable(), engine.NewVariable(), engine.NewVariable()),
 			engine.NewAtom("fail")))
 	}
-	for _, r := range p.engine.rules {
+	for _, r := range p.engine.set.rules {
 		for _, c := range r.clauses {
 			tree, id := engine.NewVariable(), engine.NewVariable()
-			if err := p.loader.assert(atomIf.Apply(atomViolation.Apply(r.number, tree, id), c.goal.Apply(tree, id))); err != nil {
+			if err := p.engine.run.assert(atomIf.Apply(atomViolation.Apply(r.number, tree, id), c.goal.Apply(tree, id))); err != nil {
 				return err
 			}
 		}
@@ -116,58 +108,27 @@ func plainError(err error) error {
 
 // parseGoal reads a goal and checks it as the body of a clause. names are its variables in order.
 func (p *Prober) parseGoal(goal string) (t engine.Term, variables map[string]engine.Variable, names []string, err error) {
-	t, reader, err := p.parseTerm(strings.TrimPrefix(strings.TrimSpace(goal), "?-"))
+	t, variables, clause, err := p.parseTerm(strings.TrimPrefix(strings.TrimSpace(goal), "?-"))
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	p.loader.errs = nil
-	p.loader.check(parsedClause{text: reader.clause, head: engine.NewAtom("query"), body: t})
-	if err := errors.Join(p.loader.errs...); err != nil {
+	if err := p.engine.set.checkGoal(clause, t); err != nil {
 		return nil, nil, nil, err
 	}
-	p.loader.noteLiterals(t)
-	for _, tok := range reader.clause.tokens {
-		if tok.kind == tokenVariable && !strings.HasPrefix(tok.text, "_") && !slices.Contains(names, tok.text) {
-			names = append(names, tok.text)
-		}
-	}
-	return t, reader.variables, names, nil
+	return t, variables, clause.variableNames(), nil
 }
 
 // parseTerm reads the text of one term, with or without a full stop.
-func (p *Prober) parseTerm(text string) (engine.Term, *parser, error) {
-	if text = strings.TrimSpace(text); !strings.HasSuffix(text, ".") {
-		text += " ." // a stop of its own, also behind an operator
-	}
-	clauses, err := split(File{Name: "query", Text: []byte(text)})
-	if err != nil {
-		return nil, nil, err
-	}
-	if len(clauses) != 1 {
-		return nil, nil, LoadError{File: "query", Line: 1, Text: "one goal is needed; write A, B for two that are to hold together"}
-	}
-	reader := &parser{clause: clauses[0], operators: p.loader.operators, variables: map[string]engine.Variable{}}
-	t, err := reader.whole()
-	return t, reader, err
+func (p *Prober) parseTerm(text string) (engine.Term, map[string]engine.Variable, clauseText, error) {
+	return parseTerm("query", text, p.engine.set.operators)
 }
 
 // Predicates lists what goals can call, as NAME/ARITY, sorted.
-func (p *Prober) Predicates() []string {
-	var out []string
-	for q := range p.loader.builtins {
-		out = append(out, q.String())
-	}
-	for q := range p.loader.defined {
-		out = append(out, q.String())
-	}
-	out = slices.DeleteFunc(out, func(s string) bool { return strings.Contains(s, "$") })
-	slices.Sort(out)
-	return out
-}
+func (p *Prober) Predicates() []string { return p.engine.set.predicates() }
 
 // ruleAt returns a rule by its name in reports, and its clauses with that at source first.
 func (p *Prober) ruleAt(name, source string) ([]ruleClause, error) {
-	for _, r := range p.engine.rules {
+	for _, r := range p.engine.set.rules {
 		if r.Name != name {
 			continue
 		}

@@ -28,7 +28,7 @@ func (r *run) query2(_ *engine.VM, tree, id engine.Term, k engine.Cont, env *eng
 	if !ok {
 		return engine.Bool(false)
 	}
-	if o, ok := r.single(&p); ok {
+	if o, ok := r.vocabulary.single(&p); ok {
 		exists, err := r.view.Exists(o)
 		if err != nil {
 			return engine.Error(viewError{err})
@@ -96,7 +96,7 @@ func (r *run) query4(_ *engine.VM, tree, id, field, value engine.Term, k engine.
 		e, ok = r.vocabulary.unify(&p, o, r.txn.Names, e)
 		return e, ok, nil
 	}
-	if o, ok := r.single(&p); ok {
+	if o, ok := r.vocabulary.single(&p); ok {
 		e, ok, err := read(o)
 		if err != nil {
 			return engine.Error(err)
@@ -149,25 +149,6 @@ func (r *run) statePattern(predicate string, tree, id engine.Term, env *engine.E
 		}
 	}
 	return p, true, nil
-}
-
-// single returns the one object that a pattern can match; ok is false if there may be several. Objects of
-// ShapeKey may be several although their whole identifier is known, unless their kind is Unique.
-func (r *run) single(p *pattern) (o change.Object, ok bool) {
-	if p.kind == 0 {
-		return o, false
-	}
-	switch r.vocabulary.shape(p.kind) {
-	case change.ShapeKey:
-		ok = p.sub.bound && r.vocabulary.schema.Kinds[p.kind].Unique
-	case change.ShapePair:
-		ok = p.sub.bound && p.aux.bound
-	case change.ShapeNum:
-		ok = true
-	case change.ShapeNums, change.ShapeNamed:
-		ok = p.sub.bound
-	}
-	return change.Object{Tree: p.tree.n, Kind: p.kind, ID: p.id.n, Sub: p.sub.n, Aux: p.aux.n}, ok
 }
 
 // scan returns the objects that a pattern with an object id matches.
@@ -239,7 +220,7 @@ func (r *run) neighbour(predicate string, walk walk) engine.Predicate3 {
 		if !ok {
 			return engine.Bool(false)
 		}
-		o, whole := r.single(&p)
+		o, whole := r.vocabulary.single(&p)
 		if !whole && (p.kind == 0 || !p.sub.bound || r.vocabulary.shape(p.kind) != change.ShapeKey) {
 			return engine.Error(errorf("%s needs the whole identifier, not %s", predicate, termText(p.idTerm, env)))
 		}

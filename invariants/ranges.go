@@ -108,17 +108,9 @@ func interval(low, high number) (lo, hi uint64, ok bool) {
 	return lo, hi, true
 }
 
-// bits returns a number that is not negative; ok is false if it has more than 64 bits.
-func (n number) bits() (u uint64, ok bool) {
-	if n.big == nil {
-		return uint64(n.small), true
-	}
-	return n.big.Uint64(), n.big.IsUint64()
-}
-
-// between makes the range of the objects of one kind whose last number is from lo to hi. ok is false if the
+// rangeBetween makes the range of the objects of one kind whose last number is from lo to hi. ok is false if the
 // objects of that kind are not ordered by such a number.
-func (v *vocabulary) between(o change.Object, lo, hi uint64, down bool) (k keyRange, ok bool) {
+func rangeBetween(v *vocabulary, o change.Object, lo, hi uint64, down bool) (k keyRange, ok bool) {
 	k = keyRange{lo: o, hi: o, down: down}
 	switch v.shape(o.Kind) {
 	case change.ShapeNamed:
@@ -210,7 +202,7 @@ func (r *run) rangeOf(predicate string, p *pattern, low, high engine.Term, env *
 	if !ok {
 		return k, false, nil
 	}
-	if k, ok = r.vocabulary.between(change.Object{Tree: p.tree.n, ID: p.id.n, Kind: p.kind}, first, last, false); !ok {
+	if k, ok = rangeBetween(r.vocabulary, change.Object{Tree: p.tree.n, ID: p.id.n, Kind: p.kind}, first, last, false); !ok {
 		return k, false, errorf("%s: names have no order", predicate)
 	}
 	return k, true, nil

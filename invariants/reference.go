@@ -8,53 +8,10 @@ import (
 	"fsward/change"
 )
 
-// Options bound what rules may spend. The zero value of each field means its default.
-type Options struct {
-	// Steps and StepsPerRecord give each rule Steps + StepsPerRecord × records steps for a transaction. A
-	// step is a clause entered, a primitive called, a record or an object looked at. Defaults: 1,000,000
-	// and 1,000.
-	Steps, StepsPerRecord int64
-	// MaxDepth bounds the clauses on one branch of a proof, and with them memory. Default: 20,000.
-	MaxDepth int
-	// MaxViolations bounds the violations that are reported of one rule. Default: 1,000.
-	MaxViolations int
-	// RowsPerRecord bounds the records and objects that the compiled engine looks at for one change record
-	// that triggers a rule. Default: 4,194,304.
-	RowsPerRecord int64
-	// OpenVocabulary accepts kinds and fields that the schema does not have; they match nothing. It is for
-	// files of facts, whose schema has what occurs in them.
-	OpenVocabulary bool
-
-	// Progress, if not nil, is told how many change records the compiled engine has judged by all rules, of how
-	// many. What it does in between is its own affair: the search goes on when it returns. Then one goroutine judges.
-	Progress func(done, total int)
-
-	eagerSums    bool // sums are kept from the first question on: for tests
-	parallelFrom int  // records from which rules are judged by two goroutines; 0: the default
-}
-
-func (o Options) withDefaults() Options {
-	orDefault := func(n *int64, d int64) {
-		if *n <= 0 {
-			*n = d
-		}
-	}
-	orDefault(&o.Steps, 1_000_000)
-	orDefault(&o.StepsPerRecord, 1_000)
-	orDefault(&o.RowsPerRecord, 1<<22)
-	if o.MaxDepth <= 0 {
-		o.MaxDepth = 20_000
-	}
-	if o.MaxViolations <= 0 {
-		o.MaxViolations = 1_000
-	}
-	return o
-}
-
 // reference is the Engine that interprets rules: slow, complete, and what other engines are compared with.
 type reference struct {
 	options Options
-	rules   []*rule
+	set     *loader
 	run     run
 	report  *report
 }
@@ -62,26 +19,33 @@ type reference struct {
 // NewReference loads rules for the file system of a schema into the reference engine. The prelude is
 // added to them. The error joins a LoadError for each mistake found.
 func NewReference(schema *change.Schema, files []File, options Options) (Engine, error) {
-	e := &reference{options: options.withDefaults()}
-	l := newLoader(schema, e.run.builtins(), options.OpenVocabulary)
-	if err := l.load(files); err != nil {
-		return nil, err
-	}
-	e.take(l)
-	return e, nil
+	return newReference(schema, files, options, nil)
 }
 
-// take takes the rules that were loaded.
-func (e *reference) take(l *loader) {
-	e.rules = l.rules
-	e.run.vm, e.run.vocabulary = l.vm, l.vocabulary
-	e.report = newReport(&e.run, l.rules, e.options.MaxViolations)
+// newReference is NewReference with builtins that wrap changes, if it is not nil.
+func newReference(schema *change.Schema, files []File, options Options, wrap func(builtin) builtin) (*reference, error) {
+	set, err := loadSet(schema, files, options.OpenVocabulary)
+	if err != nil {
+		return nil, err
+	}
+	e := &reference{options: options.withDefaults(), set: set}
+	list := e.run.builtins()
+	for i := range list {
+		if wrap != nil {
+			list[i] = wrap(list[i])
+		}
+	}
+	if err := e.run.load(set, list); err != nil {
+		return nil, err
+	}
+	e.report = newReport(set.vocabulary, set.rules, e.options.MaxViolations)
+	return e, nil
 }
 
 // Rules describes the rules in the order of the files.
 func (e *reference) Rules() []Rule {
-	list := make([]Rule, len(e.rules))
-	for i, r := range e.rules {
+	list := make([]Rule, len(e.set.rules))
+	for i, r := range e.set.rules {
 		list[i] = r.Rule
 	}
 	return list
@@ -93,7 +57,7 @@ func (e *reference) Check(ctx context.Context, t *change.Txn, v change.View) Ver
 	end := e.begin(ctx, t, v)
 	defer end()
 
-	for _, rule := range e.rules {
+	for _, rule := range e.set.rules {
 		r.steps = 0
 		for _, c := range rule.clauses {
 			if err := e.runClause(rule, c); err != nil {
@@ -115,7 +79,9 @@ func (e *reference) begin(ctx context.Context, t *change.Txn, v change.View) (en
 	r.maxSteps = e.options.Steps + e.options.StepsPerRecord*int64(len(t.Records))
 	r.maxDepth = e.options.MaxDepth
 	e.report.reset()
+	e.report.open(t)
 	return func() {
+		e.report.close()
 		r.ctx, r.txn, r.view, r.index, r.held, r.reverse = nil, nil, nil, recordIndex{}, nil, nil
 		r.last = lookup{}
 	}

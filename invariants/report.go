@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
-	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -17,7 +16,8 @@ import (
 // report collects what rules find. While rules run, a violation is a few numbers; its text and the records that
 // bear on it are made once, for the verdict. An engine has one report, whose memory is used again.
 type report struct {
-	run        *run
+	vocabulary *vocabulary
+	txn        *change.Txn // that is judged
 	rules      []*rule
 	byNumber   []int32 // the rules in the order of their numbers
 	maxPerRule int
@@ -50,8 +50,8 @@ type findingText struct {
 	number   uint64 // of the tree, 0 if it is none
 }
 
-func newReport(r *run, rules []*rule, maxPerRule int) *report {
-	p := &report{run: r, rules: rules, maxPerRule: maxPerRule, seeds: seeds{rand.Uint64() | 1, rand.Uint64() | 1},
+func newReport(v *vocabulary, rules []*rule, maxPerRule int) *report {
+	p := &report{vocabulary: v, rules: rules, maxPerRule: maxPerRule, seeds: newSeeds(),
 		textSeed: maphash.MakeSeed(), perRule: make([]int, len(rules))}
 	for i := range rules {
 		p.byNumber = append(p.byNumber, int32(i))
@@ -73,6 +73,12 @@ func (p *report) reset() {
 	clear(p.perRule)
 }
 
+// open takes the transaction that is judged.
+func (p *report) open(t *change.Txn) { p.txn = t }
+
+// close lets go of the transaction.
+func (p *report) close() { p.txn = nil }
+
 // add notes a violation that a rule gives as terms; it reports false if there were enough of the rule.
 func (p *report) add(rule *rule, c ruleClause, tree, id engine.Term, env *engine.Env) bool {
 	if object, ok := p.object(tree, id, env); ok {
@@ -88,14 +94,14 @@ func (p *report) add(rule *rule, c ruleClause, tree, id engine.Term, env *engine
 
 // object returns the object that the arguments of a violation name; ok is false if they do not name one.
 func (p *report) object(tree, id engine.Term, env *engine.Env) (o change.Object, ok bool) {
-	pattern, ok := p.run.vocabulary.pattern(tree, id, p.run.txn.Names, env)
+	pattern, ok := p.vocabulary.pattern(tree, id, p.txn.Names, env)
 	if !ok || !pattern.id.bound || isVariable(pattern.treeTerm) {
 		return o, false
 	}
-	if o, ok = p.run.single(&pattern); ok {
+	if o, ok = p.vocabulary.single(&pattern); ok {
 		return o, true
 	}
-	return o, pattern.kind != 0 && pattern.sub.bound && p.run.vocabulary.shape(pattern.kind) == change.ShapeKey
+	return o, pattern.kind != 0 && pattern.sub.bound && p.vocabulary.shape(pattern.kind) == change.ShapeKey
 }
 
 // note notes a violation; it reports false if there were enough of the rule. Of several clauses that find it,
@@ -156,12 +162,12 @@ func (p *report) take(o *report) {
 	if len(o.found) == 0 {
 		return
 	}
-	names, of := p.run.txn.Names, o.run.txn.Names
+	names, of := p.txn.Names, o.txn.Names
 	for _, f := range o.found {
 		if f.text != 0 {
 			p.texts = append(p.texts, o.texts[f.text-1])
 			f.text = int32(len(p.texts))
-		} else if names != of && p.run.vocabulary.shape(f.object.Kind) == change.ShapeNamed {
+		} else if names != of && p.vocabulary.shape(f.object.Kind) == change.ShapeNamed {
 			f.object.Sub = names.Handle([]byte(of.At(f.object.Sub))) // a fork may have names of its own
 		}
 		p.found = append(p.found, f)
@@ -206,7 +212,7 @@ func (p *report) verdict() Verdict {
 
 // written makes the violations of findings. All identifiers are parts of one string.
 func (p *report) written(order []int32) []change.Violation {
-	schema, names := p.run.vocabulary.schema, p.run.txn.Names
+	schema, names := p.vocabulary.schema, p.txn.Names
 	ids := make([]byte, 0, 40*len(order))
 	ends := make([]int32, len(order))
 	for i, at := range order {
@@ -262,7 +268,7 @@ func (p *report) sorted() []int32 {
 
 // compare orders the findings of one rule: by tree, then those that name no object, then by object.
 func (p *report) compare(f, g *finding) int {
-	if f.text == 0 && g.text == 0 && !p.run.vocabulary.schema.KindIsTree {
+	if f.text == 0 && g.text == 0 && !p.vocabulary.schema.KindIsTree {
 		return f.object.Compare(g.object)
 	}
 	x, y := p.textOf(f), p.textOf(g)
@@ -275,7 +281,7 @@ func (p *report) textOf(f *finding) findingText {
 	if f.text != 0 {
 		return p.texts[f.text-1]
 	}
-	return findingText{tree: p.run.vocabulary.schema.TreeText(f.object), number: f.object.Tree}
+	return findingText{tree: p.vocabulary.schema.TreeText(f.object), number: f.object.Tree}
 }
 
 // compareNumbers orders rule names by their number where they have one: btrfs/6 before btrfs/12.
@@ -289,4 +295,15 @@ func digits(s string) string {
 		i--
 	}
 	return s[i:]
+}
+
+// errStop ends a clause whose rule has as many violations as are reported.
+var errStop = errors.New("no more violations of this rule are looked for")
+
+// stopped says why a rule was not judged to its end, if it was errStop.
+func (p *report) stopped(err error) error {
+	if errors.Is(err, errStop) {
+		return fmt.Errorf("stopped after %d violations", p.maxPerRule)
+	}
+	return err
 }

@@ -29,7 +29,7 @@ func (x *reverseIndex) reset() {
 }
 
 func (x *reverseIndex) hash(k reverseKey, v cell) uint64 {
-	return x.mix(x.mix(k.tree, k.id), x.mix(uint64(k.kind)<<8|uint64(k.field), x.cell(v)))
+	return x.mix(x.mix(k.tree, k.id), x.mix(uint64(k.kind)<<8|uint64(k.field), hashOf(x.seeds, v)))
 }
 
 func (x *reverseIndex) add(k reverseKey, o change.Object, v cell) {

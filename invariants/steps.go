@@ -270,9 +270,9 @@ type changeGoal struct {
 func (g *changeGoal) hash(m *machine) (h uint64, ok bool) {
 	switch g.key {
 	case byNewValue:
-		return m.lists.cell(g.new.want(m)), true
+		return hashOf(m.lists.seeds, g.new.want(m)), true
 	case byOldValue:
-		return m.lists.cell(g.old.want(m)), true
+		return hashOf(m.lists.seeds, g.old.want(m)), true
 	}
 	lo, _, _, ok := g.object.bounds(m)
 	if !ok {
@@ -280,9 +280,9 @@ func (g *changeGoal) hash(m *machine) (h uint64, ok bool) {
 	}
 	switch g.key {
 	case byIDNewValue:
-		return m.lists.mix(lo.ID, m.lists.cell(g.new.want(m))), true
+		return m.lists.mix(lo.ID, hashOf(m.lists.seeds, g.new.want(m))), true
 	case byIDOldValue:
-		return m.lists.mix(lo.ID, m.lists.cell(g.old.want(m))), true
+		return m.lists.mix(lo.ID, hashOf(m.lists.seeds, g.old.want(m))), true
 	case byObjectID:
 		return m.lists.near(lo.ID, 0), true
 	case byPair:
@@ -307,26 +307,6 @@ func (m *machine) field(f change.Field) cell {
 		return m.fieldCells[f]
 	}
 	return cell{tag: cellNone}
-}
-
-// crcOp is crc32c/2.
-func crcOp(text value, hash place) op {
-	return func(next step) step {
-		return func(m *machine) bool {
-			c := text(m)
-			var h uint32
-			switch c.tag {
-			case cellName:
-				m.text = append(m.text[:0], m.names.At(c.n)...)
-				h = nameHash(m.text)
-			case cellAtom:
-				h = nameHash([]byte(engine.Atom(c.n).String()))
-			default:
-				return m.fail(errMistake)
-			}
-			return hash.match(m, numberCell(uint64(h))) && next(m)
-		}
-	}
 }
 
 // A value makes a cell of registers.

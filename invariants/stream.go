@@ -14,17 +14,6 @@ import (
 // records of each part start rules. A change of an object that a goal names is then looked up in the state: as
 // everything is new, change(T, ID, F, null, V) and query(T, ID, F, V) say the same. See docs/decisions/0027.
 
-// A StreamEngine is an Engine that judges what is not held.
-type StreamEngine interface {
-	Engine
-	// CheckStream is Check for a change.Stream. The verdict is the same, but for rules that need more than memory bytes
-	// of sums, or look for changes in a way that the state does not answer: they are undecided. Violations have
-	// witnesses.
-	CheckStream(ctx context.Context, s change.Stream, v change.View, memory uint64) Verdict
-}
-
-var _ StreamEngine = (*Compiled)(nil)
-
 // streaming is what a machine knows of a stream.
 type streaming struct {
 	of      change.Stream
@@ -44,7 +33,7 @@ func (e streamError) Error() string {
 
 // CheckStream judges a file system.
 func (e *Compiled) CheckStream(ctx context.Context, s change.Stream, v change.View, memory uint64) Verdict {
-	t := &change.Txn{Schema: e.reference.run.vocabulary.schema, Names: s.Names()}
+	t := &change.Txn{Schema: e.reference.set.vocabulary.schema, Names: s.Names()}
 	end := e.reference.begin(ctx, t, v)
 	defer end()
 	for i := range e.timing {
@@ -121,7 +110,7 @@ func (h *half) rounds(ctx context.Context, s change.Stream, t *change.Txn, sums 
 }
 
 func (h *half) beginStream(ctx context.Context, t *change.Txn, v change.View, s change.Stream, sums *sumRoom) {
-	h.run.txn, h.run.view = t, v
+	h.report.open(t)
 	m := h.machine
 	m.begin(ctx, t, v, h.report)
 	m.maxRows = m.options.Steps + m.options.StepsPerRecord*int64(s.Len())
@@ -150,7 +139,6 @@ func (h *half) endStream() {
 	}
 	m.end()
 	m.lists.end()
-	h.run.view = nil
 }
 
 // next takes a part. What was kept of names that are no longer valid goes.

@@ -12,8 +12,8 @@ func (p *report) endPart(part *change.Txn) {
 	if p.settled == len(p.found) {
 		return
 	}
-	w := newWitnesses(part, p.run.vocabulary)
-	schema := p.run.vocabulary.schema
+	w := newWitnesses(part, p.vocabulary)
+	schema := p.vocabulary.schema
 	renamed := false
 	for i := p.settled; i < len(p.found); i++ {
 		f := &p.found[i]
@@ -33,7 +33,7 @@ func (p *report) endPart(part *change.Txn) {
 			p.shown[findingShown{f.rule, of}] = texts
 		}
 		f.trigger = -1
-		if p.run.vocabulary.shape(f.object.Kind) == change.ShapeNamed {
+		if p.vocabulary.shape(f.object.Kind) == change.ShapeNamed {
 			p.texts = append(p.texts, of)
 			f.text, f.object = int32(len(p.texts)), change.Object{}
 			renamed = true

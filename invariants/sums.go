@@ -56,10 +56,10 @@ func (t *sumTable) slot(key []cell) int {
 	h, last := uint64(len(key)), len(key)-1
 	for i, c := range key {
 		if i == last { // mostly an inode, and these in their order
-			h = t.near(c.n, t.mix(h, t.cell(cell{m: c.m, tag: c.tag, kind: c.kind})))
+			h = t.near(c.n, t.mix(h, hashOf(t.seeds, cell{m: c.m, tag: c.tag, kind: c.kind})))
 			break
 		}
-		h = t.mix(h, t.cell(c))
+		h = t.mix(h, hashOf(t.seeds, c))
 	}
 	mask := len(t.slots) - 1
 next:
@@ -134,7 +134,7 @@ func (t *sumTable) grow() {
 func (m *machine) sumTable(number uint64, width int) *sumTable {
 	t, ok := m.kept[number]
 	if !ok {
-		t = &sumTable{seeds: m.memo.seeds, width: width, eager: m.options.eagerSums}
+		t = &sumTable{seeds: m.memo.seeds, width: width, eager: m.options.EagerSums}
 		m.kept[number] = t
 	}
 	return t

@@ -104,7 +104,7 @@ func (t *sumTable) shareOf(key []cell) uint64 {
 	}
 	h := uint64(len(key))
 	for _, c := range key {
-		h = t.mix(h, t.cell(c))
+		h = t.mix(h, hashOf(t.seeds, c))
 	}
 	return h >> 32
 }

@@ -3,8 +3,6 @@
 package invariants
 
 import (
-	"context"
-
 	"fsward/change"
 )
 
@@ -25,26 +23,4 @@ func (v *Verdict) AddWitnesses(t *change.Txn) {
 	if len(v.Violations) > 0 {
 		v.report.addWitnesses(t, v.order, v.Violations)
 	}
-}
-
-// An Engine holds a set of rules for one schema and checks transactions against them. It is used by
-// one goroutine at a time.
-type Engine interface {
-	// Check judges a transaction by every rule. It does not return an error: what could not be judged
-	// is in the verdict. Violations come sorted by rule, tree and id, and without witnesses: see
-	// Verdict.AddWitnesses.
-	Check(ctx context.Context, t *change.Txn, v change.View) Verdict
-	// Rules describes the rules, in the order in which they are run.
-	Rules() []Rule
-}
-
-// A Rule describes a rule: all clauses of violation/3 with one number.
-type Rule struct {
-	Name   string // "btrfs/17"
-	Doc    string // the property in one sentence: the first sentence of the comment block
-	Source string // "invariants/btrfs/dir.pl:12", of the first clause
-	Origin string // where the property comes from: "Source:" of the comment block
-	User   string // what it means for the user: "For the user:" of the comment block
-	// Severity is how bad it is, in a word: "Severity:" of the comment block, DefaultSeverity without it.
-	Severity string
 }

@@ -188,7 +188,7 @@ func (p *Prober) Why(ctx context.Context, t *change.Txn, v change.View, found ch
 	if err != nil {
 		return nil, err
 	}
-	written, _, err := p.parseTerm(found.Tree)
+	written, _, _, err := p.parseTerm(found.Tree)
 	if err != nil {
 		return nil, err
 	}
@@ -229,7 +229,7 @@ func (p *Prober) Why(ctx context.Context, t *change.Txn, v change.View, found ch
 
 // object reads an argument of a violation as it is reported.
 func (p *Prober) object(text string) (engine.Term, error) {
-	t, _, err := p.parseTerm(text)
+	t, _, _, err := p.parseTerm(text)
 	if err != nil {
 		return nil, err
 	}

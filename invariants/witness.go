@@ -31,7 +31,7 @@ func (p *report) addWitnesses(t *change.Txn, order []int32, out []change.Violati
 		records recordPlaces
 	}
 	var list []shown
-	w := newWitnesses(t, p.run.vocabulary)
+	w := newWitnesses(t, p.vocabulary)
 	n, rule := 0, int32(-1)
 	for i, at := range order {
 		f := &p.found[at]

@@ -1,0 +1,49 @@
+package invariants
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ichiban/prolog/engine"
+)
+
+// load puts the clauses of a set of rules into the interpreter.
+func (r *run) load(set *loader, builtins []builtin) error {
+	r.vm, r.vocabulary = newVM(builtins), set.vocabulary
+	for _, c := range set.clauses {
+		if err := r.add(set, c); err != nil {
+			return c.text.errorf("%s", err)
+		}
+	}
+	return nil
+}
+
+// add puts a clause into the interpreter. '$step' is put before its body, and the head of a rule becomes
+// the goal of its own clause.
+func (r *run) add(set *loader, c parsedClause) error {
+	head, body := c.head, c.body
+	if p, _ := indicatorOf(head); p.name == atomViolation {
+		v := head.(engine.Compound)
+		head = set.goalOf(v.Arg(0), fmt.Sprintf("%s:%d", c.text.file, c.text.line)).Apply(v.Arg(1), v.Arg(2))
+	}
+	if body == nil {
+		return r.assert(head)
+	}
+	// A disjunction that is the whole body is two clauses: the interpreter runs those faster.
+	for {
+		or, ok := body.(engine.Compound)
+		if !ok || or.Functor() != atomOr || or.Arity() != 2 || isFunctor(or.Arg(0), atomThen, 2) {
+			break
+		}
+		if err := r.assert(atomIf.Apply(head, atomComma.Apply(atomStep, or.Arg(0)))); err != nil {
+			return err
+		}
+		body = or.Arg(1)
+	}
+	return r.assert(atomIf.Apply(head, atomComma.Apply(atomStep, body)))
+}
+
+func (r *run) assert(t engine.Term) error {
+	_, err := engine.Assertz(r.vm, t, engine.Success, nil).Force(context.Background())
+	return err
+}
