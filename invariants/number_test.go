@@ -8,16 +8,6 @@ import (
 	"github.com/ichiban/prolog/engine"
 )
 
-// Known hashes of names: in a real Btrfs directory the entry of "default" in the root tree stands at
-// k(6, dir_item, 2378154706); the others are from the thesis's figure 4.3 and the kernel's test of crc32c.
-func TestNameHash(t *testing.T) {
-	for name, want := range map[string]uint32{"default": 2378154706, "brunch": 1732636812} {
-		if got := nameHash([]byte(name)); got != want {
-			t.Errorf("nameHash(%q) = %d, want %d", name, got, want)
-		}
-	}
-}
-
 // add, sub and mul agree with big integers at the edges of int64.
 func TestArithmeticAtTheEdges(t *testing.T) {
 	edges := []int64{math.MinInt64, math.MinInt64 + 1, -1 << 32, -2, -1, 0, 1, 2, 1 << 31, 1 << 32, math.MaxInt64 - 1, math.MaxInt64}
