@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"fsward/change"
+	"fsward/invariants/keyhash"
 )
 
 // Compiled is the Engine that compiles each rule to a join plan. What it cannot compile it gives to the
@@ -52,7 +53,7 @@ func NewCompiled(schema *change.Schema, files []File, options Options) (*Compile
 	}
 	e := &Compiled{reference: r}
 	found := &mistakes{reported: map[string]bool{}}
-	e.lists = &recordLists{seeds: newSeeds()}
+	e.lists = &recordLists{Seeds: keyhash.New()}
 	var compilers []*compiler
 	for i := range e.halves {
 		h := newHalf(i, r.set, r.options, e.lists)

@@ -88,19 +88,19 @@ func (x *listIndex) hash(l *recordLists, t *terms, place uint32) uint64 {
 	r := &l.records[place]
 	switch x.key {
 	case byObjectID:
-		return l.near(r.Object.ID, 0)
+		return l.Near(r.Object.ID, 0)
 	case byObjectSub:
-		return l.near(r.Object.ID, r.Object.Sub)
+		return l.Near(r.Object.ID, r.Object.Sub)
 	case byPair:
-		return l.mix(r.Object.ID, l.mix(r.Object.Sub, r.Object.Aux))
+		return l.Mix(r.Object.ID, l.Mix(r.Object.Sub, r.Object.Aux))
 	case byNewValue:
-		return hashOf(l.seeds, t.value(r.New))
+		return hashOf(l.Seeds, t.value(r.New))
 	case byOldValue:
-		return hashOf(l.seeds, t.value(r.Old))
+		return hashOf(l.Seeds, t.value(r.Old))
 	case byIDNewValue:
-		return l.mix(r.Object.ID, hashOf(l.seeds, t.value(r.New)))
+		return l.Mix(r.Object.ID, hashOf(l.Seeds, t.value(r.New)))
 	default:
-		return l.mix(r.Object.ID, hashOf(l.seeds, t.value(r.Old)))
+		return l.Mix(r.Object.ID, hashOf(l.Seeds, t.value(r.Old)))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"fsward/change"
+	"fsward/invariants/keyhash"
 )
 
 // side says what a list wants of a side of a record: the value before or after.
@@ -167,7 +168,7 @@ func (s *sorter) hasAny(lists []int) bool {
 // recordLists has the records of a transaction in the lists in which programs look changes up, and indexes of them. They are
 // declared when programs are compiled. The halves of the rules share them: what one has made the other finds.
 type recordLists struct {
-	seeds
+	keyhash.Seeds
 	whole   sorter      // filled when a program first looks something up
 	filled  atomic.Bool // written under filling
 	filling sync.Mutex

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"fsward/change"
+	"fsward/invariants/keyhash"
 )
 
 // A step is one goal of a program at run time: it binds registers and calls what comes after it, once for
@@ -63,7 +64,7 @@ type machine struct {
 
 func newMachine(v *vocabulary, o Options, lists *recordLists) *machine {
 	m := &machine{terms: *newTerms(v), options: o, lists: lists}
-	m.reverse.seeds, m.memo.seeds = lists.seeds, lists.seeds
+	m.reverse.Seeds, m.memo.Seeds = lists.Seeds, lists.Seeds
 	m.gather, m.collect = m.take, newCollector()
 	m.kept = map[uint64]*sumTable{}
 	return m
@@ -187,13 +188,13 @@ func (m *machine) push(n int, caller *frame, then step) *frame {
 func (m *machine) free(f *frame) { m.frames = append(m.frames, f) }
 
 // hashOf returns the hash of a cell.
-func hashOf(s seeds, c cell) uint64 {
-	return s.mix(s.mix(c.n, uint64(c.tag)<<8|uint64(c.kind)), c.m)
+func hashOf(s keyhash.Seeds, c cell) uint64 {
+	return s.Mix(s.Mix(c.n, uint64(c.tag)<<8|uint64(c.kind)), c.m)
 }
 
 // memo is the set of properties that verify/1 found to hold: words of a fixed meaning for each property.
 type memo struct {
-	seeds
+	keyhash.Seeds
 	slots []uint32 // 1 + start of the entry in words
 	words []uint64 // of each entry: its length, the number of the property, the values of its variables
 	count int
@@ -201,7 +202,7 @@ type memo struct {
 
 func (t *memo) reset() {
 	if len(t.slots) > 1<<20 {
-		*t = memo{seeds: t.seeds}
+		*t = memo{Seeds: t.Seeds}
 		return
 	}
 	clear(t.slots)
@@ -212,10 +213,10 @@ func (t *memo) reset() {
 func (t *memo) place(key []uint64) (slot int, found bool) {
 	h, i := uint64(len(key)), 1
 	for ; i < len(key); i += 2 {
-		h = t.mix(h^key[i-1], key[i])
+		h = t.Mix(h^key[i-1], key[i])
 	}
 	if i == len(key) {
-		h = t.mix(h, key[i-1])
+		h = t.Mix(h, key[i-1])
 	}
 	mask := len(t.slots) - 1
 	for i := int(h) & mask; ; i = (i + 1) & mask {

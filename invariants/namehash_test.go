@@ -11,4 +11,3 @@ func TestNameHash(t *testing.T) {
 		}
 	}
 }
-

@@ -11,6 +11,7 @@ import (
 	"github.com/ichiban/prolog/engine"
 
 	"fsward/change"
+	"fsward/invariants/keyhash"
 )
 
 // report collects what rules find. While rules run, a violation is a few numbers; its text and the records that
@@ -21,7 +22,7 @@ type report struct {
 	rules      []*rule
 	byNumber   []int32 // the rules in the order of their numbers
 	maxPerRule int
-	seeds
+	keyhash.Seeds
 	textSeed maphash.Seed
 
 	found   []finding
@@ -51,7 +52,7 @@ type findingText struct {
 }
 
 func newReport(v *vocabulary, rules []*rule, maxPerRule int) *report {
-	p := &report{vocabulary: v, rules: rules, maxPerRule: maxPerRule, seeds: newSeeds(),
+	p := &report{vocabulary: v, rules: rules, maxPerRule: maxPerRule, Seeds: keyhash.New(),
 		textSeed: maphash.MakeSeed(), perRule: make([]int, len(rules))}
 	for i := range rules {
 		p.byNumber = append(p.byNumber, int32(i))
@@ -130,7 +131,7 @@ func (p *report) note(rule *rule, c ruleClause, f finding) bool {
 // slot returns the slot of a finding, or the empty one where it belongs.
 func (p *report) slot(f *finding) int {
 	o := &f.object
-	h := p.mix(p.mix(o.Tree, o.ID), p.mix(o.Sub^uint64(f.rule)<<32, o.Aux^uint64(o.Kind)))
+	h := p.Mix(p.Mix(o.Tree, o.ID), p.Mix(o.Sub^uint64(f.rule)<<32, o.Aux^uint64(o.Kind)))
 	if f.text != 0 {
 		text := &p.texts[f.text-1]
 		h ^= maphash.String(p.textSeed, text.tree) + 3*maphash.String(p.textSeed, text.id)

@@ -1,11 +1,14 @@
 package invariants
 
-import "fsward/change"
+import (
+	"fsward/change"
+	"fsward/invariants/keyhash"
+)
 
 // reverseIndex finds the objects of one id and kind, such as the entries of a directory, by the value of a
 // field. A directory is read once, when the first such question about it comes.
 type reverseIndex struct {
-	seeds
+	keyhash.Seeds
 	read    map[reverseKey]struct{}
 	first   map[uint64]int32 // by hash: 1 + the entry that came last
 	entries []reverseEntry
@@ -29,7 +32,7 @@ func (x *reverseIndex) reset() {
 }
 
 func (x *reverseIndex) hash(k reverseKey, v cell) uint64 {
-	return x.mix(x.mix(k.tree, k.id), x.mix(uint64(k.kind)<<8|uint64(k.field), hashOf(x.seeds, v)))
+	return x.Mix(x.Mix(k.tree, k.id), x.Mix(uint64(k.kind)<<8|uint64(k.field), hashOf(x.Seeds, v)))
 }
 
 func (x *reverseIndex) add(k reverseKey, o change.Object, v cell) {

@@ -270,9 +270,9 @@ type changeGoal struct {
 func (g *changeGoal) hash(m *machine) (h uint64, ok bool) {
 	switch g.key {
 	case byNewValue:
-		return hashOf(m.lists.seeds, g.new.want(m)), true
+		return hashOf(m.lists.Seeds, g.new.want(m)), true
 	case byOldValue:
-		return hashOf(m.lists.seeds, g.old.want(m)), true
+		return hashOf(m.lists.Seeds, g.old.want(m)), true
 	}
 	lo, _, _, ok := g.object.bounds(m)
 	if !ok {
@@ -280,15 +280,15 @@ func (g *changeGoal) hash(m *machine) (h uint64, ok bool) {
 	}
 	switch g.key {
 	case byIDNewValue:
-		return m.lists.mix(lo.ID, hashOf(m.lists.seeds, g.new.want(m))), true
+		return m.lists.Mix(lo.ID, hashOf(m.lists.Seeds, g.new.want(m))), true
 	case byIDOldValue:
-		return m.lists.mix(lo.ID, hashOf(m.lists.seeds, g.old.want(m))), true
+		return m.lists.Mix(lo.ID, hashOf(m.lists.Seeds, g.old.want(m))), true
 	case byObjectID:
-		return m.lists.near(lo.ID, 0), true
+		return m.lists.Near(lo.ID, 0), true
 	case byPair:
-		return m.lists.mix(lo.ID, m.lists.mix(lo.Sub, lo.Aux)), true
+		return m.lists.Mix(lo.ID, m.lists.Mix(lo.Sub, lo.Aux)), true
 	default:
-		return m.lists.near(lo.ID, lo.Sub), true
+		return m.lists.Near(lo.ID, lo.Sub), true
 	}
 }
 

@@ -135,7 +135,7 @@ func (h *half) endStream() {
 	m := h.machine
 	m.streaming = nil
 	for _, t := range m.kept {
-		*t = sumTable{seeds: t.seeds, eager: t.eager, width: t.width}
+		*t = sumTable{Seeds: t.Seeds, eager: t.eager, width: t.width}
 	}
 	m.end()
 	m.lists.end()

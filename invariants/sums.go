@@ -1,5 +1,7 @@
 package invariants
 
+import "fsward/invariants/keyhash"
+
 // A sum over changes is asked for again and again: the names that an inode won and lost, for each of its names.
 // Where its goal allows, it is kept for all keys at once: one pass over the changes adds up signed amounts for
 // each combination of the values that the goal would have been given, and every question is a look-up.
@@ -9,7 +11,7 @@ const maxSumKeys = 4
 
 // sumTable holds the sums of one aggregate in one transaction by their keys.
 type sumTable struct {
-	seeds
+	keyhash.Seeds
 	eager  bool  // the pass is worth it from the first question on
 	spent  int64 // rows of the questions that were answered without it
 	built  bool
@@ -56,10 +58,10 @@ func (t *sumTable) slot(key []cell) int {
 	h, last := uint64(len(key)), len(key)-1
 	for i, c := range key {
 		if i == last { // mostly an inode, and these in their order
-			h = t.near(c.n, t.mix(h, hashOf(t.seeds, cell{m: c.m, tag: c.tag, kind: c.kind})))
+			h = t.Near(c.n, t.Mix(h, hashOf(t.Seeds, cell{m: c.m, tag: c.tag, kind: c.kind})))
 			break
 		}
-		h = t.mix(h, hashOf(t.seeds, c))
+		h = t.Mix(h, hashOf(t.Seeds, c))
 	}
 	mask := len(t.slots) - 1
 next:
@@ -134,7 +136,7 @@ func (t *sumTable) grow() {
 func (m *machine) sumTable(number uint64, width int) *sumTable {
 	t, ok := m.kept[number]
 	if !ok {
-		t = &sumTable{seeds: m.memo.seeds, width: width, eager: m.options.EagerSums}
+		t = &sumTable{Seeds: m.memo.Seeds, width: width, eager: m.options.EagerSums}
 		m.kept[number] = t
 	}
 	return t

@@ -100,11 +100,11 @@ func (r *sumRoom) holds(n uint64) bool {
 // shareOf tells which share a key belongs to, by its low bits.
 func (t *sumTable) shareOf(key []cell) uint64 {
 	if t.paged(key) {
-		return t.mix(key[0].n>>sumPageShift, 1) >> 32
+		return t.Mix(key[0].n>>sumPageShift, 1) >> 32
 	}
 	h := uint64(len(key))
 	for _, c := range key {
-		h = t.mix(h, hashOf(t.seeds, c))
+		h = t.Mix(h, hashOf(t.Seeds, c))
 	}
 	return h >> 32
 }
