@@ -6,6 +6,7 @@ import (
 	"github.com/ichiban/prolog/engine"
 
 	"fsward/change"
+	"fsward/invariants/syntax"
 )
 
 // analysis follows the goals of a conjunction in the order in which they are written: which variables have
@@ -74,7 +75,7 @@ func (a *analysis) object(tree, id template) {
 	}
 	switch id := a.env.walk(id).(type) {
 	case compoundTemplate:
-		if id.functor == atomK && len(id.args) == 3 {
+		if id.functor == syntax.AtomK && len(id.args) == 3 {
 			a.bind(id.args[0], typeWord)
 			a.bind(id.args[1], typeAny)
 			if c, ok := a.env.walk(id.args[1]).(constant); ok && c.tag == cellAtom {
@@ -114,7 +115,7 @@ func (a *analysis) after(t template) {
 	if !ok {
 		return
 	}
-	switch p.name.String() {
+	switch p.Name.String() {
 	case ",":
 		a.after(args[0])
 		a.after(args[1])
@@ -126,7 +127,7 @@ func (a *analysis) after(t template) {
 		a.join(left, right)
 		return
 	case "->", "once", "call":
-		if p.arity <= 2 && p.name.String() != "call" || p.arity == 1 {
+		if p.Arity <= 2 && p.Name.String() != "call" || p.Arity == 1 {
 			for _, x := range args {
 				a.after(x)
 			}
@@ -161,7 +162,7 @@ func (a *analysis) after(t template) {
 		a.bind(args[r.arg], r.typ)
 		return
 	}
-	if a.planner.compiler.defines(p) && !negations[p.name] || p.name == atomZero {
+	if a.planner.compiler.defines(p) && !negations[p.Name] || p.Name == atomZero {
 		for _, x := range args {
 			a.bind(x, typeAny)
 		}
@@ -169,15 +170,15 @@ func (a *analysis) after(t template) {
 }
 
 // results are the arguments that goals give values to, for goals that do so to one alone.
-var results = map[indicator]struct {
+var results = map[syntax.Indicator]struct {
 	arg int
 	typ valueType
 }{
-	pi("count", 2):   {1, typeWord},
-	pi("sum", 3):     {2, typeNumber},
-	pi("findall", 3): {2, typeAny},
-	pi("is", 2):      {0, typeNumber},
-	pi("between", 3): {2, typeNumber},
+	syntax.Pred("count", 2):   {1, typeWord},
+	syntax.Pred("sum", 3):     {2, typeNumber},
+	syntax.Pred("findall", 3): {2, typeAny},
+	syntax.Pred("is", 2):      {0, typeNumber},
+	syntax.Pred("between", 3): {2, typeNumber},
 }
 
 // isName tells whether a field holds names: that of this name does, in each file system.

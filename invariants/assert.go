@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/ichiban/prolog/engine"
+
+	"fsward/invariants/syntax"
 )
 
 // load puts the clauses of a set of rules into the interpreter.
@@ -12,7 +14,7 @@ func (r *run) load(set *loader, builtins []builtin) error {
 	r.vm, r.vocabulary = newVM(builtins), set.vocabulary
 	for _, c := range set.clauses {
 		if err := r.add(set, c); err != nil {
-			return c.text.errorf("%s", err)
+			return c.text.Errorf("%s", err)
 		}
 	}
 	return nil
@@ -22,9 +24,9 @@ func (r *run) load(set *loader, builtins []builtin) error {
 // the goal of its own clause.
 func (r *run) add(set *loader, c parsedClause) error {
 	head, body := c.head, c.body
-	if p, _ := indicatorOf(head); p.name == atomViolation {
+	if p, _ := syntax.IndicatorOf(head); p.Name == syntax.AtomViolation {
 		v := head.(engine.Compound)
-		head = set.goalOf(v.Arg(0), fmt.Sprintf("%s:%d", c.text.file, c.text.line)).Apply(v.Arg(1), v.Arg(2))
+		head = set.goalOf(v.Arg(0), fmt.Sprintf("%s:%d", c.text.File, c.text.Line)).Apply(v.Arg(1), v.Arg(2))
 	}
 	if body == nil {
 		return r.assert(head)
@@ -32,15 +34,15 @@ func (r *run) add(set *loader, c parsedClause) error {
 	// A disjunction that is the whole body is two clauses: the interpreter runs those faster.
 	for {
 		or, ok := body.(engine.Compound)
-		if !ok || or.Functor() != atomOr || or.Arity() != 2 || isFunctor(or.Arg(0), atomThen, 2) {
+		if !ok || or.Functor() != syntax.AtomOr || or.Arity() != 2 || syntax.IsFunctor(or.Arg(0), syntax.AtomThen, 2) {
 			break
 		}
-		if err := r.assert(atomIf.Apply(head, atomComma.Apply(atomStep, or.Arg(0)))); err != nil {
+		if err := r.assert(syntax.AtomIf.Apply(head, syntax.AtomComma.Apply(syntax.AtomStep, or.Arg(0)))); err != nil {
 			return err
 		}
 		body = or.Arg(1)
 	}
-	return r.assert(atomIf.Apply(head, atomComma.Apply(atomStep, body)))
+	return r.assert(syntax.AtomIf.Apply(head, syntax.AtomComma.Apply(syntax.AtomStep, body)))
 }
 
 func (r *run) assert(t engine.Term) error {

@@ -1,6 +1,9 @@
 package invariants
 
-import "slices"
+import (
+	"fsward/invariants/syntax"
+	"slices"
+)
 
 // placeThen places if-then-else; otherwise is nil for if-then.
 func (p *planner) placeThen(g goal, condition, then, otherwise template, e *env, rest []goal, needed []template, done doneFunc, r *result) error {
@@ -49,7 +52,7 @@ func templatesOf(goals []goal) template {
 	for i, g := range goals {
 		args[i] = g.t
 	}
-	return compoundTemplate{atomComma, args}
+	return compoundTemplate{syntax.AtomComma, args}
 }
 
 // branch is one way on from a goal.

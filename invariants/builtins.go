@@ -2,11 +2,13 @@ package invariants
 
 import (
 	"github.com/ichiban/prolog/engine"
+
+	"fsward/invariants/syntax"
 )
 
 // A builtin is the function of a predicate that rules may call: see ruleset.Builtins.
 type builtin struct {
-	indicator
+	syntax.Indicator
 	predicate any // engine.Predicate0 to engine.Predicate5, or the plain function of one
 }
 
@@ -14,62 +16,62 @@ type builtin struct {
 func (r *run) builtins() []builtin {
 	list := []builtin{
 		// Records and state.
-		{pi("change", 5), r.change},
-		{pi("query", 2), r.query2},
-		{pi("query", 4), r.query4},
-		{pi("previous", 3), r.neighbour("previous/3", walks["previous"])},
-		{pi("next", 3), r.neighbour("next/3", walks["next"])},
-		{pi("at_or_before", 3), r.neighbour("at_or_before/3", walks["at_or_before"])},
-		{pi("at_or_after", 3), r.neighbour("at_or_after/3", walks["at_or_after"])},
-		{pi("range", 4), r.keyRange("range/4", false)},
-		{pi("range_down", 4), r.keyRange("range_down/4", true)},
-		{pi("crc32c", 2), r.crc32c},
+		{syntax.Pred("change", 5), r.change},
+		{syntax.Pred("query", 2), r.query2},
+		{syntax.Pred("query", 4), r.query4},
+		{syntax.Pred("previous", 3), r.neighbour("previous/3", walks["previous"])},
+		{syntax.Pred("next", 3), r.neighbour("next/3", walks["next"])},
+		{syntax.Pred("at_or_before", 3), r.neighbour("at_or_before/3", walks["at_or_before"])},
+		{syntax.Pred("at_or_after", 3), r.neighbour("at_or_after/3", walks["at_or_after"])},
+		{syntax.Pred("range", 4), r.keyRange("range/4", false)},
+		{syntax.Pred("range_down", 4), r.keyRange("range_down/4", true)},
+		{syntax.Pred("crc32c", 2), r.crc32c},
 		// Control.
-		{pi("$step", 0), r.step},
-		{pi("$holds", 1), r.holds},
-		{pi("true", 0), func(_ *engine.VM, k engine.Cont, env *engine.Env) *engine.Promise { return k(env) }},
-		{pi("fail", 0), func(*engine.VM, engine.Cont, *engine.Env) *engine.Promise { return engine.Bool(false) }},
-		{pi("false", 0), func(*engine.VM, engine.Cont, *engine.Env) *engine.Promise { return engine.Bool(false) }},
-		{pi(",", 2), r.conjunction},
-		{pi(";", 2), r.or},
-		{pi("->", 2), r.ifThen},
-		{pi(`\+`, 1), r.not},
-		{pi("once", 1), r.first},
-		{pi("forall", 2), r.forall},
-		{pi("call", 1), func(_ *engine.VM, g engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+		{syntax.Pred("$step", 0), r.step},
+		{syntax.Pred("$holds", 1), r.holds},
+		{syntax.Pred("true", 0), func(_ *engine.VM, k engine.Cont, env *engine.Env) *engine.Promise { return k(env) }},
+		{syntax.Pred("fail", 0), func(*engine.VM, engine.Cont, *engine.Env) *engine.Promise { return engine.Bool(false) }},
+		{syntax.Pred("false", 0), func(*engine.VM, engine.Cont, *engine.Env) *engine.Promise { return engine.Bool(false) }},
+		{syntax.Pred(",", 2), r.conjunction},
+		{syntax.Pred(";", 2), r.or},
+		{syntax.Pred("->", 2), r.ifThen},
+		{syntax.Pred(`\+`, 1), r.not},
+		{syntax.Pred("once", 1), r.first},
+		{syntax.Pred("forall", 2), r.forall},
+		{syntax.Pred("call", 1), func(_ *engine.VM, g engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 			return r.solve(g, k, env)
 		}},
-		{pi("call", 2), func(_ *engine.VM, g, a engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+		{syntax.Pred("call", 2), func(_ *engine.VM, g, a engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 			return r.call(g, []engine.Term{a}, k, env)
 		}},
-		{pi("call", 3), func(_ *engine.VM, g, a, b engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+		{syntax.Pred("call", 3), func(_ *engine.VM, g, a, b engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 			return r.call(g, []engine.Term{a, b}, k, env)
 		}},
 		// Sets of solutions.
-		{pi("count", 2), r.count},
-		{pi("sum", 3), r.sum},
-		{pi("findall", 3), r.findall},
-		{pi("between", 3), r.between},
+		{syntax.Pred("count", 2), r.count},
+		{syntax.Pred("sum", 3), r.sum},
+		{syntax.Pred("findall", 3), r.findall},
+		{syntax.Pred("between", 3), r.between},
 		// Unification.
-		{pi("=", 2), r.unify},
-		{pi(`\=`, 2), r.differ},
+		{syntax.Pred("=", 2), r.unify},
+		{syntax.Pred(`\=`, 2), r.differ},
 		// Arithmetic.
-		{pi("is", 2), r.is},
+		{syntax.Pred("is", 2), r.is},
 		// Inspection of terms.
-		{pi("arg", 3), engine.Arg},
-		{pi("=..", 2), engine.Univ},
-		{pi("functor", 3), functor},
+		{syntax.Pred("arg", 3), engine.Arg},
+		{syntax.Pred("=..", 2), engine.Univ},
+		{syntax.Pred("functor", 3), functor},
 	}
-	for name, holds := range numberOrders {
-		list = append(list, builtin{pi(name, 2), r.comparison(name, holds)})
+	for name, holds := range syntax.NumberOrders {
+		list = append(list, builtin{syntax.Pred(name, 2), r.comparison(name, holds)})
 	}
-	for name, holds := range termOrders {
-		list = append(list, builtin{pi(name, 2), func(_ *engine.VM, x, y engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+	for name, holds := range syntax.TermOrders {
+		list = append(list, builtin{syntax.Pred(name, 2), func(_ *engine.VM, x, y engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 			return unless(!holds(env.Resolve(x).Compare(y, env)), k, env)
 		}})
 	}
-	for name, is := range termTests {
-		list = append(list, builtin{pi(name, 1), func(_ *engine.VM, x engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+	for name, is := range syntax.TermTests {
+		list = append(list, builtin{syntax.Pred(name, 1), func(_ *engine.VM, x engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 			return unless(!is(env.Resolve(x)), k, env)
 		}})
 	}
@@ -85,8 +87,8 @@ func unless(fails bool, k engine.Cont, env *engine.Env) *engine.Promise {
 
 // functor is functor/3 for a term that is known: a rule has no use for making terms of any arity.
 func functor(vm *engine.VM, t, name, arity engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
-	if isVariable(env.Resolve(t)) {
-		return engine.Error(errorf("functor/3 needs a term"))
+	if syntax.IsVariable(env.Resolve(t)) {
+		return engine.Error(syntax.RuleErrorf("functor/3 needs a term"))
 	}
 	return engine.Functor(vm, t, name, arity, k, env)
 }
@@ -97,21 +99,21 @@ func newVM(builtins []builtin) *engine.VM {
 	for _, b := range builtins {
 		switch p := b.predicate.(type) {
 		case func(*engine.VM, engine.Cont, *engine.Env) *engine.Promise:
-			vm.Register0(b.name, p)
+			vm.Register0(b.Name, p)
 		case func(*engine.VM, engine.Term, engine.Cont, *engine.Env) *engine.Promise:
-			vm.Register1(b.name, p)
+			vm.Register1(b.Name, p)
 		case func(*engine.VM, engine.Term, engine.Term, engine.Cont, *engine.Env) *engine.Promise:
-			vm.Register2(b.name, p)
+			vm.Register2(b.Name, p)
 		case engine.Predicate2:
-			vm.Register2(b.name, p)
+			vm.Register2(b.Name, p)
 		case func(*engine.VM, engine.Term, engine.Term, engine.Term, engine.Cont, *engine.Env) *engine.Promise:
-			vm.Register3(b.name, p)
+			vm.Register3(b.Name, p)
 		case engine.Predicate3:
-			vm.Register3(b.name, p)
+			vm.Register3(b.Name, p)
 		case func(*engine.VM, engine.Term, engine.Term, engine.Term, engine.Term, engine.Cont, *engine.Env) *engine.Promise:
-			vm.Register4(b.name, p)
+			vm.Register4(b.Name, p)
 		case func(*engine.VM, engine.Term, engine.Term, engine.Term, engine.Term, engine.Term, engine.Cont, *engine.Env) *engine.Promise:
-			vm.Register5(b.name, p)
+			vm.Register5(b.Name, p)
 		}
 	}
 	return vm

@@ -7,6 +7,7 @@ import (
 	"github.com/ichiban/prolog/engine"
 
 	"fsward/change"
+	"fsward/invariants/syntax"
 )
 
 // A cell is a ground term in a register of the compiled engine: 24 bytes without pointers, and equal with ==
@@ -184,14 +185,14 @@ func (t *terms) value(v change.Value) cell {
 		id, kind, sub, _ := t.names.KeyOf(v)
 		return cell{n: id, m: sub, tag: cellKey, kind: kind}
 	default:
-		return atomCell(atomNull)
+		return atomCell(syntax.AtomNull)
 	}
 }
 
 // compound returns the cell of a compound.
 func (t *terms) compound(functor engine.Atom, args []cell) cell {
 	switch {
-	case functor == atomK && len(args) == 3 && args[1].tag == cellAtom:
+	case functor == syntax.AtomK && len(args) == 3 && args[1].tag == cellAtom:
 		if k, known := t.vocabulary.kinds[engine.Atom(args[1].n)]; known {
 			id, ok1 := args[0].bits()
 			sub, ok2 := args[2].bits()
@@ -199,7 +200,7 @@ func (t *terms) compound(functor engine.Atom, args []cell) cell {
 				return cell{n: id, m: sub, tag: cellKey, kind: k}
 			}
 		}
-	case functor == atomA && len(args) == 2 && args[0].tag == cellNumber && args[1].tag == cellNumber:
+	case functor == syntax.AtomA && len(args) == 2 && args[0].tag == cellNumber && args[1].tag == cellNumber:
 		return cell{n: args[0].n, m: args[1].n, tag: cellPair}
 	}
 	key := compoundKey(functor, args)
@@ -234,13 +235,13 @@ func appendWord(b []byte, n uint64) []byte {
 func (t *terms) open(c cell, functor engine.Atom, out []cell) bool {
 	switch c.tag {
 	case cellKey:
-		if functor != atomK || len(out) != 3 {
+		if functor != syntax.AtomK || len(out) != 3 {
 			return false
 		}
 		out[0], out[1], out[2] = numberCell(c.n), t.kind(c.kind), numberCell(c.m)
 		return true
 	case cellPair:
-		if functor != atomA || len(out) != 2 {
+		if functor != syntax.AtomA || len(out) != 2 {
 			return false
 		}
 		out[0], out[1] = numberCell(c.n), numberCell(c.m)
@@ -277,30 +278,30 @@ func (t *terms) big(b *big.Int) cell {
 }
 
 // number returns the number that a cell is; ok is false for any other.
-func (t *terms) number(c cell) (n number, ok bool) {
+func (t *terms) number(c cell) (n syntax.Number, ok bool) {
 	switch c.tag {
 	case cellNumber:
 		if c.n <= math.MaxInt64 {
-			return number{small: int64(c.n)}, true
+			return syntax.Number{Small: int64(c.n)}, true
 		}
-		return number{big: new(big.Int).SetUint64(c.n)}, true
+		return syntax.Number{Big: new(big.Int).SetUint64(c.n)}, true
 	case cellNegative:
-		return number{small: int64(c.n)}, true
+		return syntax.Number{Small: int64(c.n)}, true
 	case cellBig:
-		return number{big: t.bigs[c.n]}, true
+		return syntax.Number{Big: t.bigs[c.n]}, true
 	default:
-		return number{}, false
+		return syntax.Number{}, false
 	}
 }
 
-func (t *terms) numberCell(n number) cell {
-	if n.big != nil {
-		return t.big(n.big)
+func (t *terms) numberCell(n syntax.Number) cell {
+	if n.Big != nil {
+		return t.big(n.Big)
 	}
-	if n.small < 0 {
-		return cell{n: uint64(n.small), tag: cellNegative}
+	if n.Small < 0 {
+		return cell{n: uint64(n.Small), tag: cellNegative}
 	}
-	return numberCell(uint64(n.small))
+	return numberCell(uint64(n.Small))
 }
 
 // ground returns the cell of a field's term.
@@ -323,19 +324,19 @@ func (t *terms) ground(x engine.Term) cell {
 func (t *terms) term(c cell) engine.Term {
 	switch c.tag {
 	case cellNumber:
-		return numTerm(c.n)
+		return syntax.NumTerm(c.n)
 	case cellNegative:
 		return engine.Integer(int64(c.n))
 	case cellBig:
-		return bigTerm(t.bigs[c.n])
+		return syntax.BigTerm(t.bigs[c.n])
 	case cellAtom:
 		return engine.Atom(c.n)
 	case cellName:
-		return name(t.names.At(c.n))
+		return syntax.Name(t.names.At(c.n))
 	case cellKey:
-		return atomK.Apply(numTerm(c.n), t.vocabulary.kindTerm(c.kind), numTerm(c.m))
+		return syntax.AtomK.Apply(syntax.NumTerm(c.n), t.vocabulary.kindTerm(c.kind), syntax.NumTerm(c.m))
 	case cellPair:
-		return atomA.Apply(numTerm(c.n), numTerm(c.m))
+		return syntax.AtomA.Apply(syntax.NumTerm(c.n), syntax.NumTerm(c.m))
 	case cellCompound:
 		x := t.compounds[c.n]
 		args := make([]engine.Term, len(x.args))

@@ -7,36 +7,37 @@ import (
 	"github.com/ichiban/prolog/engine"
 
 	"fsward/change"
+	"fsward/invariants/syntax"
 )
 
 // objectArgs says where the predicates that speak of objects have their arguments: TREE is the first, ID
 // the second.
-var objectArgs = map[indicator]struct {
+var objectArgs = map[syntax.Indicator]struct {
 	field int   // -1: none
 	more  []int // further identifiers, and keys that bound a range
 }{
-	pi("change", 5):         {2, nil},
-	pi("query", 2):          {-1, nil},
-	pi("query", 4):          {2, nil},
-	pi("previous", 3):       {-1, []int{2}},
-	pi("next", 3):           {-1, []int{2}},
-	pi("at_or_before", 3):   {-1, []int{2}},
-	pi("at_or_after", 3):    {-1, []int{2}},
-	pi("range", 4):          {-1, []int{2, 3}},
-	pi("range_down", 4):     {-1, []int{2, 3}},
-	pi("first_of_range", 4): {-1, nil},
-	pi("last_of_range", 4):  {-1, nil},
-	pi("add", 2):            {-1, nil},
-	pi("update", 2):         {-1, nil},
-	pi("delete", 2):         {-1, nil},
-	pi("new", 2):            {-1, nil},
-	pi("new", 4):            {2, nil},
-	pi("old", 2):            {-1, nil},
-	pi("old", 4):            {2, nil},
-	pi("delta", 4):          {2, nil},
-	pi("delta_count", 3):    {-1, nil},
-	pi("one_more", 3):       {-1, nil},
-	pi("default_zero", 5):   {2, nil},
+	syntax.Pred("change", 5):         {2, nil},
+	syntax.Pred("query", 2):          {-1, nil},
+	syntax.Pred("query", 4):          {2, nil},
+	syntax.Pred("previous", 3):       {-1, []int{2}},
+	syntax.Pred("next", 3):           {-1, []int{2}},
+	syntax.Pred("at_or_before", 3):   {-1, []int{2}},
+	syntax.Pred("at_or_after", 3):    {-1, []int{2}},
+	syntax.Pred("range", 4):          {-1, []int{2, 3}},
+	syntax.Pred("range_down", 4):     {-1, []int{2, 3}},
+	syntax.Pred("first_of_range", 4): {-1, nil},
+	syntax.Pred("last_of_range", 4):  {-1, nil},
+	syntax.Pred("add", 2):            {-1, nil},
+	syntax.Pred("update", 2):         {-1, nil},
+	syntax.Pred("delete", 2):         {-1, nil},
+	syntax.Pred("new", 2):            {-1, nil},
+	syntax.Pred("new", 4):            {2, nil},
+	syntax.Pred("old", 2):            {-1, nil},
+	syntax.Pred("old", 4):            {2, nil},
+	syntax.Pred("delta", 4):          {2, nil},
+	syntax.Pred("delta_count", 3):    {-1, nil},
+	syntax.Pred("one_more", 3):       {-1, nil},
+	syntax.Pred("default_zero", 5):   {2, nil},
 }
 
 // check looks for mistakes in the body of a clause that would show only when it runs, or never.
@@ -45,8 +46,8 @@ func (l *loader) check(c parsedClause) {
 		return
 	}
 	inRule := false
-	if p, ok := indicatorOf(c.head); ok {
-		inRule = p.name == atomViolation
+	if p, ok := syntax.IndicatorOf(c.head); ok {
+		inRule = p.Name == syntax.AtomViolation
 	}
 	l.checkBody(c, c.body, inRule, true)
 }
@@ -57,12 +58,12 @@ func (l *loader) checkBody(c parsedClause, goal engine.Term, inRule, top bool) {
 	if _, ok := goal.(engine.Variable); ok {
 		return // called with what the variable will hold
 	}
-	p, ok := indicatorOf(goal)
+	p, ok := syntax.IndicatorOf(goal)
 	if !ok {
-		l.fail(c.text, "%s is not a goal", termText(goal, nil))
+		l.fail(c.text, "%s is not a goal", syntax.TermText(goal, nil))
 		return
 	}
-	if p.name == atomCut && p.arity == 0 {
+	if p.Name == syntax.AtomCut && p.Arity == 0 {
 		switch {
 		case inRule:
 			l.fail(c.text, "a cut in a rule would hide other violations; use once/1 or a helper predicate")
@@ -71,13 +72,13 @@ func (l *loader) checkBody(c parsedClause, goal engine.Term, inRule, top bool) {
 		}
 		return
 	}
-	if p == pi(",", 2) {
+	if p == syntax.Pred(",", 2) {
 		g := goal.(engine.Compound)
 		l.checkBody(c, g.Arg(0), inRule, top)
 		l.checkBody(c, g.Arg(1), inRule, top)
 		return
 	}
-	if strings.HasPrefix(p.name.String(), "$") && !c.prelude {
+	if strings.HasPrefix(p.Name.String(), "$") && !c.prelude {
 		l.fail(c.text, "unknown predicate %s: those that begin with $ are not for rules", p)
 		return
 	}
@@ -101,19 +102,19 @@ func (l *loader) checkBody(c parsedClause, goal engine.Term, inRule, top bool) {
 }
 
 // preludeGoals are the goals among the arguments of the prelude's own predicates.
-var preludeGoals = map[indicator][]goalArg{
-	pi("not", 1):    {{0, 0}},
-	pi("not", 2):    {{0, 0}, {1, 0}},
-	pi("verify", 1): {{0, 0}},
+var preludeGoals = map[syntax.Indicator][]goalArg{
+	syntax.Pred("not", 1):    {{0, 0}},
+	syntax.Pred("not", 2):    {{0, 0}, {1, 0}},
+	syntax.Pred("verify", 1): {{0, 0}},
 }
 
 // checkClosure checks the first argument of call/N.
 func (l *loader) checkClosure(c parsedClause, t engine.Term, more int) {
-	p, ok := indicatorOf(t)
+	p, ok := syntax.IndicatorOf(t)
 	if !ok {
 		return
 	}
-	p.arity += more
+	p.Arity += more
 	_, isBuiltin := builtinGoals[p]
 	if _, isDefined := l.defined[p]; !isBuiltin && !isDefined {
 		l.fail(c.text, "unknown predicate %s%s", p, l.hint(p))
@@ -121,7 +122,7 @@ func (l *loader) checkClosure(c parsedClause, t engine.Term, more int) {
 }
 
 // checkNames checks the literal kinds and fields of a goal against the schema.
-func (l *loader) checkNames(c parsedClause, goal engine.Term, p indicator) {
+func (l *loader) checkNames(c parsedClause, goal engine.Term, p syntax.Indicator) {
 	args, ok := objectArgs[p]
 	if !ok || l.open {
 		return
@@ -129,7 +130,7 @@ func (l *loader) checkNames(c parsedClause, goal engine.Term, p indicator) {
 	g := goal.(engine.Compound)
 	kind := l.checkObject(c, g.Arg(0), g.Arg(1))
 	for _, i := range args.more {
-		if bound := g.Arg(i); i == 2 && g.Arity() == 3 || isFunctor(bound, atomK, 3) {
+		if bound := g.Arg(i); i == 2 && g.Arity() == 3 || syntax.IsFunctor(bound, syntax.AtomK, 3) {
 			l.checkObject(c, g.Arg(0), bound)
 		}
 	}
@@ -137,15 +138,15 @@ func (l *loader) checkNames(c parsedClause, goal engine.Term, p indicator) {
 		return
 	}
 	field := g.Arg(args.field)
-	if !ground(field) {
+	if !syntax.Ground(field) {
 		return
 	}
 	f, known := l.vocabulary.field(field, nil)
 	switch {
 	case !known:
-		l.fail(c.text, "unknown field %s in %s%s", termText(field, nil), p, meant(termText(field, nil), slices.Clone(l.vocabulary.schema.Fields)))
+		l.fail(c.text, "unknown field %s in %s%s", syntax.TermText(field, nil), p, meant(syntax.TermText(field, nil), slices.Clone(l.vocabulary.schema.Fields)))
 	case kind != 0 && f != change.FieldObject && !hasField(l.vocabulary.schema.Kinds[kind], f):
-		l.fail(c.text, "%s has no field %s; it has %s", l.vocabulary.schema.KindName(kind), termText(field, nil), l.vocabulary.fieldNames(kind))
+		l.fail(c.text, "%s has no field %s; it has %s", l.vocabulary.schema.KindName(kind), syntax.TermText(field, nil), l.vocabulary.fieldNames(kind))
 	}
 }
 
@@ -188,7 +189,7 @@ func (l *loader) checkObject(c parsedClause, tree, id engine.Term) (kind change.
 		}
 		k, known := v.kinds[a]
 		if !known {
-			l.fail(c.text, "unknown kind of object %s%s", termText(a, nil), meant(a.String(), v.kindNames()))
+			l.fail(c.text, "unknown kind of object %s%s", syntax.TermText(a, nil), meant(a.String(), v.kindNames()))
 			return
 		}
 		kind = k
@@ -196,30 +197,30 @@ func (l *loader) checkObject(c parsedClause, tree, id engine.Term) (kind change.
 	if v.schema.KindIsTree {
 		named(tree)
 	} else if a, ok := tree.(engine.Atom); ok {
-		l.fail(c.text, "a tree is a number, not %s", termText(a, nil))
+		l.fail(c.text, "a tree is a number, not %s", syntax.TermText(a, nil))
 	}
 	key, ok := id.(engine.Compound)
 	if !ok {
 		return kind
 	}
 	switch {
-	case key.Functor() == atomK && key.Arity() == 3:
+	case key.Functor() == syntax.AtomK && key.Arity() == 3:
 		named(key.Arg(1))
-		if pair := isFunctor(key.Arg(2), atomA, 2); kind != 0 && ground(key.Arg(2)) || pair {
+		if pair := syntax.IsFunctor(key.Arg(2), syntax.AtomA, 2); kind != 0 && syntax.Ground(key.Arg(2)) || pair {
 			want := change.ShapeKey
 			if pair {
 				want = change.ShapePair
 			}
 			if !v.shapeIs(kind, want) {
-				l.fail(c.text, "the identifier of %s is not written so: %s", v.schema.KindName(kind), termText(id, nil))
+				l.fail(c.text, "the identifier of %s is not written so: %s", v.schema.KindName(kind), syntax.TermText(id, nil))
 			}
 		}
-	case key.Functor() == atomA && key.Arity() == 2:
+	case key.Functor() == syntax.AtomA && key.Arity() == 2:
 		if !v.shapeIs(kind, change.ShapeNums, change.ShapeNamed) {
-			l.fail(c.text, "the identifier of %s is not written so: %s", v.schema.KindName(kind), termText(id, nil))
+			l.fail(c.text, "the identifier of %s is not written so: %s", v.schema.KindName(kind), syntax.TermText(id, nil))
 		}
 	default:
-		l.fail(c.text, "%s is not an identifier of an object", termText(id, nil))
+		l.fail(c.text, "%s is not an identifier of an object", syntax.TermText(id, nil))
 	}
 	return kind
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/ichiban/prolog/engine"
+
+	"fsward/invariants/syntax"
 )
 
 // The ranks of goals: what costs least comes first. A goal that filters comes as soon as it can be called.
@@ -50,9 +52,9 @@ func (p *planner) choose(list []*pending, e *env) (int, error) {
 		}
 		q, _, _ := goalOfTemplate(e.walk(g.t))
 		switch {
-		case q == pi("change", 5) && rank < triggerRank:
+		case q == syntax.Pred("change", 5) && rank < triggerRank:
 			trigger, triggerRank = i, rank
-		case q == pi(";", 2) && p.specialises(g.t, i, list, e):
+		case q == syntax.Pred(";", 2) && p.specialises(g.t, i, list, e):
 			return i, nil
 		}
 	}
@@ -65,7 +67,7 @@ func (p *planner) choose(list []*pending, e *env) (int, error) {
 		return trigger, nil
 	}
 	for i, g := range list {
-		if q, _, _ := goalOfTemplate(e.walk(g.t)); q == pi(";", 2) && hasChange(e, g.t) && p.mayCome(list, i, e) && g.plain {
+		if q, _, _ := goalOfTemplate(e.walk(g.t)); q == syntax.Pred(";", 2) && hasChange(e, g.t) && p.mayCome(list, i, e) && g.plain {
 			return i, nil
 		}
 	}
@@ -79,7 +81,7 @@ func (p *planner) specialises(t template, at int, list []*pending, e *env) bool 
 		n++
 		for _, c := range conjuncts(e, b) {
 			q, args, ok := goalOfTemplate(c)
-			if !ok || q.name != atomEquals && q.name != atomTrue || q.name == atomEquals && !e.constantOrFree(args[0], args[1]) {
+			if !ok || q.Name != atomEquals && q.Name != atomTrue || q.Name == atomEquals && !e.constantOrFree(args[0], args[1]) {
 				return false
 			}
 		}
@@ -93,7 +95,7 @@ func (p *planner) specialises(t template, at int, list []*pending, e *env) bool 
 			continue
 		}
 		q, args, _ := goalOfTemplate(e.walk(g.t))
-		if q != pi("change", 5) {
+		if q != syntax.Pred("change", 5) {
 			continue
 		}
 		e.free(t, func(v variable) {
@@ -118,11 +120,11 @@ func (e *env) constantOrFree(list ...template) bool {
 // conditional returns the condition of if-then-else; ok is false for any other goal.
 func conditional(e *env, t template) (condition template, ok bool) {
 	c, ok := e.walk(t).(compoundTemplate)
-	if !ok || c.functor != atomOr || len(c.args) != 2 {
+	if !ok || c.functor != syntax.AtomOr || len(c.args) != 2 {
 		return nil, false
 	}
 	then, ok := e.walk(c.args[0]).(compoundTemplate)
-	if !ok || then.functor != atomThen || len(then.args) != 2 {
+	if !ok || then.functor != syntax.AtomThen || len(then.args) != 2 {
 		return nil, false
 	}
 	return then.args[0], true
@@ -133,7 +135,7 @@ func isConditional(e *env, t template) bool { _, ok := conditional(e, t); return
 // alternatives are the branches of a disjunction; if-then-else is one branch.
 func alternatives(e *env, t template) []template {
 	c, ok := e.walk(t).(compoundTemplate)
-	if !ok || c.functor != atomOr || len(c.args) != 2 {
+	if !ok || c.functor != syntax.AtomOr || len(c.args) != 2 {
 		return []template{t}
 	}
 	if _, ok := conditional(e, c); ok {
@@ -144,7 +146,7 @@ func alternatives(e *env, t template) []template {
 
 func conjuncts(e *env, t template) []template {
 	t = e.walk(t)
-	if c, ok := t.(compoundTemplate); ok && c.functor == atomComma && len(c.args) == 2 {
+	if c, ok := t.(compoundTemplate); ok && c.functor == syntax.AtomComma && len(c.args) == 2 {
 		return append(conjuncts(e, c.args[0]), conjuncts(e, c.args[1])...)
 	}
 	return []template{t}
@@ -158,7 +160,7 @@ func hasChange(e *env, t template) bool {
 	for _, b := range alternatives(e, t) {
 		if !slices.ContainsFunc(conjuncts(e, b), func(t template) bool {
 			q, _, _ := goalOfTemplate(t)
-			return q.arity > 0 && (q.name == atomChange || wrappers[q] || q.name == atomOr && hasChange(e, t))
+			return q.Arity > 0 && (q.Name == atomChange || wrappers[q] || q.Name == syntax.AtomOr && hasChange(e, t))
 		}) {
 			return false
 		}
@@ -169,8 +171,8 @@ func hasChange(e *env, t template) bool {
 var atomChange = engine.NewAtom("change")
 
 // wrappers are the words of the prelude that go through changes.
-var wrappers = map[indicator]bool{pi("add", 2): true, pi("update", 2): true, pi("delete", 2): true, pi("new", 2): true, pi("new", 4): true,
-	pi("old", 2): true, pi("old", 4): true, pi("default_zero", 5): true}
+var wrappers = map[syntax.Indicator]bool{syntax.Pred("add", 2): true, syntax.Pred("update", 2): true, syntax.Pred("delete", 2): true, syntax.Pred("new", 2): true, syntax.Pred("new", 4): true,
+	syntax.Pred("old", 2): true, syntax.Pred("old", 4): true, syntax.Pred("default_zero", 5): true}
 
 // rank estimates what a goal costs if it comes next.
 func (p *planner) rank(t template, e *env) int {
@@ -179,14 +181,14 @@ func (p *planner) rank(t template, e *env) int {
 	if !ok {
 		return rankNever
 	}
-	name := q.name.String()
-	if numberOrders[name] != nil || termOrders[name] != nil || termTests[name] != nil || name == `\=` {
+	name := q.Name.String()
+	if syntax.NumberOrders[name] != nil || syntax.TermOrders[name] != nil || syntax.TermTests[name] != nil || name == `\=` {
 		return rankTest
 	}
 	switch q {
-	case pi("=", 2), pi("fail", 0):
+	case syntax.Pred("=", 2), syntax.Pred("fail", 0):
 		return rankUnify
-	case pi("is", 2), pi("crc32c", 2):
+	case syntax.Pred("is", 2), syntax.Pred("crc32c", 2):
 		from := args[0]
 		if name == "is" {
 			from = args[1]
@@ -195,25 +197,25 @@ func (p *planner) rank(t template, e *env) int {
 			return rankFunction
 		}
 		return rankNever // a name that has no value where it is written either is asked for there: see choose
-	case pi("change", 5):
+	case syntax.Pred("change", 5):
 		return p.rankChange(args, e)
-	case pi("query", 2), pi("query", 4):
+	case syntax.Pred("query", 2), syntax.Pred("query", 4):
 		return p.rankQuery(args, e)
-	case pi("previous", 3), pi("next", 3), pi("at_or_before", 3), pi("at_or_after", 3):
+	case syntax.Pred("previous", 3), syntax.Pred("next", 3), syntax.Pred("at_or_before", 3), syntax.Pred("at_or_after", 3):
 		if r := p.rankQuery(args[:2], e); r != rankKey && r != rankKeyGroup {
 			return rankNever
 		}
 		return rankKeyGroup
-	case pi("range", 4), pi("range_down", 4):
+	case syntax.Pred("range", 4), syntax.Pred("range_down", 4):
 		if !p.rangeKnown(args, e) {
 			return rankNever
 		}
 		return rankDirectory
-	case pi(",", 2):
+	case syntax.Pred(",", 2):
 		return min(p.rank(args[0], e), max(p.rank(args[0], e), p.rank(args[1], e)))
-	case pi(";", 2):
+	case syntax.Pred(";", 2):
 		if condition, ok := conditional(e, t); ok {
-			return p.rank(compoundTemplate{atomNot, []template{condition}}, e)
+			return p.rank(compoundTemplate{syntax.AtomNot, []template{condition}}, e)
 		}
 		worst := rankNegation
 		for _, b := range alternatives(e, t) {
@@ -228,7 +230,7 @@ func (p *planner) rank(t template, e *env) int {
 			worst = max(worst, rank)
 		}
 		return worst
-	case pi("->", 2), pi("once", 1), pi(`\+`, 1), pi("verify", 1):
+	case syntax.Pred("->", 2), syntax.Pred("once", 1), syntax.Pred(`\+`, 1), syntax.Pred("verify", 1):
 		worst := rankNegation
 		for _, c := range conjuncts(e, args[0]) {
 			if r := p.rank(c, e); r >= rankDirectory && r < rankNever {
@@ -236,11 +238,11 @@ func (p *planner) rank(t template, e *env) int {
 			}
 		}
 		return worst
-	case pi("count", 2):
+	case syntax.Pred("count", 2):
 		return max(rankChangeID, min(rankObject, p.rank(args[0], e)))
-	case pi("sum", 3):
+	case syntax.Pred("sum", 3):
 		return max(rankChangeID, min(rankObject, p.rank(args[1], e)))
-	case pi("between", 3):
+	case syntax.Pred("between", 3):
 		if !e.ground(args[0]) || !e.ground(args[1]) {
 			return rankNever
 		}
@@ -272,7 +274,7 @@ func (p *planner) known(tree, id template, e *env) (k objectKnown) {
 	case compoundTemplate:
 		last := id.args[len(id.args)-1]
 		k.id = isKnown(id.args[0])
-		if id.functor == atomK && len(id.args) == 3 {
+		if id.functor == syntax.AtomK && len(id.args) == 3 {
 			if c, ok := e.walk(id.args[1]).(constant); ok && c.tag == cellAtom {
 				k.unique = v.unique(v.kinds[engine.Atom(c.n)])
 			}
@@ -343,7 +345,7 @@ func telling(e *env, t template) bool {
 	case compoundTemplate:
 		return e.ground(t)
 	case constant:
-		return !cell(t).is(atomNull) && !cell(t).is(atomPresent)
+		return !cell(t).is(syntax.AtomNull) && !cell(t).is(atomPresent)
 	default:
 		return false
 	}

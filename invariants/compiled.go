@@ -7,6 +7,7 @@ import (
 
 	"fsward/change"
 	"fsward/invariants/keyhash"
+	"fsward/invariants/syntax"
 )
 
 // Compiled is the Engine that compiles each rule to a join plan. What it cannot compile it gives to the
@@ -46,7 +47,7 @@ func (c *compiledClause) plans(h *half) []compiledPlan {
 // NewCompiled loads rules as NewReference does and compiles them. Besides the mistakes that NewReference
 // finds, it reports those that show in the plan of a rule: a variable that has no value where a comparison
 // or a negation needs it, recursion through a negation, a rule that can never find anything.
-func NewCompiled(schema *change.Schema, files []File, options Options) (*Compiled, error) {
+func NewCompiled(schema *change.Schema, files []syntax.File, options Options) (*Compiled, error) {
 	r, err := newReference(schema, files, options, nil)
 	if err != nil {
 		return nil, err
@@ -142,7 +143,7 @@ func (e *Compiled) Explain(rule string) ([]Plan, error) {
 	var plans []Plan
 	known := false
 	for _, c := range e.clauses {
-		if c.rule.Name != rule && termText(c.rule.number, nil) != rule {
+		if c.rule.Name != rule && syntax.TermText(c.rule.number, nil) != rule {
 			continue
 		}
 		known = true

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/ichiban/prolog/engine"
+
+	"fsward/invariants/syntax"
 )
 
 // program is a clause of a rule, compiled.
@@ -34,8 +36,8 @@ func unsupportedf(format string, args ...any) error { return unsupported{fmt.Spr
 type compiler struct {
 	loader     *loader
 	machine    *machine
-	predicates map[indicator][]parsedClause
-	recursive  map[indicator]bool
+	predicates map[syntax.Indicator][]parsedClause
+	recursive  map[syntax.Indicator]bool
 	procedures map[string]*procedureEntry
 	properties map[string]uint64 // verify/1 goals and sums, numbered
 	counters   int               // of count/2 and sum/3 that can run at once
@@ -49,10 +51,10 @@ type mistakes struct {
 }
 
 func newCompiler(l *loader, m *machine, found *mistakes) *compiler {
-	c := &compiler{loader: l, machine: m, predicates: map[indicator][]parsedClause{}, procedures: map[string]*procedureEntry{},
+	c := &compiler{loader: l, machine: m, predicates: map[syntax.Indicator][]parsedClause{}, procedures: map[string]*procedureEntry{},
 		properties: map[string]uint64{}, mistakes: found}
 	for _, clause := range l.clauses {
-		if p, ok := indicatorOf(clause.head); ok && p.name != atomViolation {
+		if p, ok := syntax.IndicatorOf(clause.head); ok && p.Name != syntax.AtomViolation {
 			c.predicates[p] = append(c.predicates[p], clause)
 		}
 	}
@@ -63,20 +65,20 @@ func newCompiler(l *loader, m *machine, found *mistakes) *compiler {
 // finish makes the terms in the rules stay.
 func (c *compiler) finish() {
 	c.machine.keep()
-	c.machine.sums = make([]number, c.counters)
+	c.machine.sums = make([]syntax.Number, c.counters)
 	c.machine.finishPasses()
 }
 
 func (f *mistakes) err() error {
-	if len(f.errs) > maxLoadErrors {
-		f.errs = append(f.errs[:maxLoadErrors], errors.New("and more"))
+	if len(f.errs) > syntax.MaxLoadErrors {
+		f.errs = append(f.errs[:syntax.MaxLoadErrors], errors.New("and more"))
 	}
 	return errors.Join(f.errs...)
 }
 
 // mistake reports a mistake once, however many plans it is found in.
-func (c *compiler) mistake(at clauseText, format string, args ...any) {
-	err := at.errorf(format, args...)
+func (c *compiler) mistake(at syntax.ClauseText, format string, args ...any) {
+	err := at.Errorf(format, args...)
 	if f := c.mistakes; !f.reported[err.Error()] {
 		f.reported[err.Error()] = true
 		f.errs = append(f.errs, err)
@@ -90,8 +92,8 @@ func (c *compiler) compile(out *compiledClause) {
 	prog := &program{}
 	for _, parsed := range c.loader.clauses {
 		head, ok := parsed.head.(engine.Compound)
-		if !ok || head.Functor() != atomViolation || head.Arg(0) != r.number ||
-			fmt.Sprintf("%s:%d", parsed.text.file, parsed.text.line) != clause.source {
+		if !ok || head.Functor() != syntax.AtomViolation || head.Arg(0) != r.number ||
+			fmt.Sprintf("%s:%d", parsed.text.File, parsed.text.Line) != clause.source {
 			continue
 		}
 		plan, err := c.violation(out, parsed, head)
@@ -200,31 +202,31 @@ func (c *compiler) property(t template) uint64 {
 }
 
 // defines tells whether a predicate is one of the rules' text.
-func (c *compiler) defines(p indicator) bool { return c.predicates[p] != nil }
+func (c *compiler) defines(p syntax.Indicator) bool { return c.predicates[p] != nil }
 
 // edge is a call from one predicate to another.
 type edge struct {
-	to       indicator
+	to       syntax.Indicator
 	negative bool
-	at       clauseText
+	at       syntax.ClauseText
 }
 
 // findRecursion returns the predicates that call themselves, by whatever way, and reports those that do so
 // through a negation: what they mean is not defined.
-func (c *compiler) findRecursion() map[indicator]bool {
-	edges := map[indicator][]edge{}
+func (c *compiler) findRecursion() map[syntax.Indicator]bool {
+	edges := map[syntax.Indicator][]edge{}
 	for p, clauses := range c.predicates {
 		for _, clause := range clauses {
-			c.calls(clause.body, false, func(to indicator, negative bool) {
+			c.calls(clause.body, false, func(to syntax.Indicator, negative bool) {
 				edges[p] = append(edges[p], edge{to, negative, clause.text})
 			})
 		}
 	}
-	reach := map[indicator]map[indicator]bool{}
+	reach := map[syntax.Indicator]map[syntax.Indicator]bool{}
 	for p := range edges {
-		seen := map[indicator]bool{}
-		var visit func(indicator)
-		visit = func(q indicator) {
+		seen := map[syntax.Indicator]bool{}
+		var visit func(syntax.Indicator)
+		visit = func(q syntax.Indicator) {
 			for _, e := range edges[q] {
 				if !seen[e.to] {
 					seen[e.to] = true
@@ -235,7 +237,7 @@ func (c *compiler) findRecursion() map[indicator]bool {
 		visit(p)
 		reach[p] = seen
 	}
-	recursive := map[indicator]bool{}
+	recursive := map[syntax.Indicator]bool{}
 	for p, seen := range reach {
 		if !seen[p] {
 			continue
@@ -251,8 +253,8 @@ func (c *compiler) findRecursion() map[indicator]bool {
 }
 
 // calls goes through the user's predicates that a goal calls.
-func (c *compiler) calls(goal engine.Term, negative bool, f func(p indicator, negative bool)) {
-	p, ok := indicatorOf(goal)
+func (c *compiler) calls(goal engine.Term, negative bool, f func(p syntax.Indicator, negative bool)) {
+	p, ok := syntax.IndicatorOf(goal)
 	if !ok {
 		return
 	}
@@ -264,11 +266,11 @@ func (c *compiler) calls(goal engine.Term, negative bool, f func(p indicator, ne
 		goals = preludeGoals[p]
 	}
 	for i, g := range goals {
-		plain := p == pi(",", 2) || p == pi(";", 2) || p == pi("call", 1) || p == pi("->", 2) && i == 1
+		plain := p == syntax.Pred(",", 2) || p == syntax.Pred(";", 2) || p == syntax.Pred("call", 1) || p == syntax.Pred("->", 2) && i == 1
 		inner := negative || !plain
 		arg := goal.(engine.Compound).Arg(g.arg)
-		if q, isGoal := indicatorOf(arg); isGoal && g.more > 0 {
-			f(indicator{q.name, q.arity + g.more}, inner)
+		if q, isGoal := syntax.IndicatorOf(arg); isGoal && g.more > 0 {
+			f(syntax.Indicator{Name: q.Name, Arity: q.Arity + g.more}, inner)
 			continue
 		}
 		c.calls(arg, inner, f)

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/ichiban/prolog/engine"
+
+	"fsward/invariants/syntax"
 )
 
 // conjunction is (,)/2, where a goal that is a term has it.
@@ -15,7 +17,7 @@ func (r *run) conjunction(_ *engine.VM, a, b engine.Term, k engine.Cont, env *en
 
 // or is (;)/2, with if-then-else.
 func (r *run) or(_ *engine.VM, a, b engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
-	if c, ok := env.Resolve(a).(engine.Compound); ok && c.Functor() == atomThen && c.Arity() == 2 {
+	if c, ok := env.Resolve(a).(engine.Compound); ok && c.Functor() == syntax.AtomThen && c.Arity() == 2 {
 		return engine.Delay(func(ctx context.Context) *engine.Promise {
 			first, ok, err := r.once(ctx, c.Arg(0), env)
 			switch {
@@ -81,7 +83,7 @@ func (r *run) first(_ *engine.VM, goal engine.Term, k engine.Cont, env *engine.E
 
 // forall is forall(CONDITION, GOAL): GOAL holds for every solution of CONDITION.
 func (r *run) forall(_ *engine.VM, condition, goal engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
-	return r.not(nil, atomComma.Apply(condition, atomNot.Apply(goal)), k, env)
+	return r.not(nil, syntax.AtomComma.Apply(condition, syntax.AtomNot.Apply(goal)), k, env)
 }
 
 // call is call/N: a goal with further arguments.
@@ -147,7 +149,7 @@ func writeKey(b *strings.Builder, t engine.Term, env *engine.Env) bool {
 		}
 	case engine.Atom:
 		fmt.Fprintf(b, "a%d", t)
-	case name:
+	case syntax.Name:
 		fmt.Fprintf(b, "n%d:%s", len(t), string(t))
 	default:
 		fmt.Fprintf(b, "%v", t)
@@ -174,19 +176,19 @@ func (r *run) count(_ *engine.VM, goal, n engine.Term, k engine.Cont, env *engin
 // sum is sum(EXPRESSION, GOAL, S): S is the sum of EXPRESSION over all solutions of GOAL; 0 if none.
 func (r *run) sum(_ *engine.VM, expression, goal, s engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 	return engine.Delay(func(ctx context.Context) *engine.Promise {
-		var total number
+		var total syntax.Number
 		err := r.each(ctx, goal, env, func(e *engine.Env) error {
 			x, err := r.evaluate(expression, e)
 			if err != nil {
 				return err
 			}
-			total = total.add(x)
+			total = total.Add(x)
 			return r.spend(1)
 		})
 		if err != nil {
 			return engine.Error(err)
 		}
-		e, ok := env.Unify(s, total.term())
+		e, ok := env.Unify(s, total.Term())
 		if !ok {
 			return engine.Bool(false)
 		}
@@ -210,12 +212,12 @@ func (r *run) between(_ *engine.VM, low, high, x engine.Term, k engine.Cont, env
 		return engine.Error(err)
 	}
 	return r.solutions(k, func() (*engine.Env, bool, error) {
-		for lo.cmp(hi) <= 0 {
+		for lo.Cmp(hi) <= 0 {
 			if err := r.spend(1); err != nil {
 				return nil, false, err
 			}
-			e, ok := env.Unify(x, lo.term())
-			lo = lo.add(number{small: 1})
+			e, ok := env.Unify(x, lo.Term())
+			lo = lo.Add(syntax.Number{Small: 1})
 			if ok {
 				return e, true, nil
 			}

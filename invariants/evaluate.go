@@ -4,62 +4,64 @@ import (
 	"errors"
 
 	"github.com/ichiban/prolog/engine"
+
+	"fsward/invariants/syntax"
 )
 
 // evaluate computes an arithmetic expression. Each function in it is a step, as a rule can build an
 // expression that doubles with every goal.
-func (r *run) evaluate(t engine.Term, env *engine.Env) (number, error) {
+func (r *run) evaluate(t engine.Term, env *engine.Env) (syntax.Number, error) {
 	t = env.Resolve(t)
-	if n, ok := numberOf(t); ok {
+	if n, ok := syntax.NumberOf(t); ok {
 		return n, nil
 	}
 	c, ok := t.(engine.Compound)
 	if !ok {
 		if _, unbound := t.(engine.Variable); unbound {
-			return number{}, errorf("arithmetic on a variable that has no value yet")
+			return syntax.Number{}, syntax.RuleErrorf("arithmetic on a variable that has no value yet")
 		}
-		return number{}, errorf("%s is not a number", termText(t, env))
+		return syntax.Number{}, syntax.RuleErrorf("%s is not a number", syntax.TermText(t, env))
 	}
 	if err := r.spend(1); err != nil {
-		return number{}, err
+		return syntax.Number{}, err
 	}
-	var result number
+	var result syntax.Number
 	switch c.Arity() {
 	case 1:
-		f := unaryFunctions[c.Functor()]
+		f := syntax.UnaryFunctions[c.Functor()]
 		if f == nil {
-			return number{}, errorf("%s is not a number or a function of arithmetic", termText(t, env))
+			return syntax.Number{}, syntax.RuleErrorf("%s is not a number or a function of arithmetic", syntax.TermText(t, env))
 		}
 		x, err := r.evaluate(c.Arg(0), env)
 		if err != nil {
-			return number{}, err
+			return syntax.Number{}, err
 		}
 		result = f(x)
 	case 2:
-		f := binaryFunctions[c.Functor()]
+		f := syntax.BinaryFunctions[c.Functor()]
 		if f == nil {
-			return number{}, errorf("%s is not a number or a function of arithmetic", termText(t, env))
+			return syntax.Number{}, syntax.RuleErrorf("%s is not a number or a function of arithmetic", syntax.TermText(t, env))
 		}
 		x, err := r.evaluate(c.Arg(0), env)
 		if err != nil {
-			return number{}, err
+			return syntax.Number{}, err
 		}
 		y, err := r.evaluate(c.Arg(1), env)
 		if err != nil {
-			return number{}, err
+			return syntax.Number{}, err
 		}
 		if result, err = f(x, y); err != nil {
-			return number{}, err
+			return syntax.Number{}, err
 		}
 	default:
-		return number{}, errorf("%s is not a number", termText(t, env))
+		return syntax.Number{}, syntax.RuleErrorf("%s is not a number", syntax.TermText(t, env))
 	}
-	if result.big != nil {
-		if result.big.BitLen() > maxNumberBits {
-			return number{}, errorf("a number of more than %d bits", maxNumberBits)
+	if result.Big != nil {
+		if result.Big.BitLen() > syntax.MaxNumberBits {
+			return syntax.Number{}, syntax.RuleErrorf("a number of more than %d bits", syntax.MaxNumberBits)
 		}
-		if result.big.IsInt64() { // back to the one form that it has
-			result = number{small: result.big.Int64()}
+		if result.Big.IsInt64() { // back to the one form that it has
+			result = syntax.Number{Small: result.Big.Int64()}
 		}
 	}
 	return result, nil
@@ -71,7 +73,7 @@ func (r *run) is(_ *engine.VM, result, expression engine.Term, k engine.Cont, en
 	if err != nil {
 		return engine.Error(inGoal(err, "is", result, expression, env))
 	}
-	e, ok := env.Unify(result, n.term())
+	e, ok := env.Unify(result, n.Term())
 	if !ok {
 		return engine.Bool(false)
 	}
@@ -90,7 +92,7 @@ func (r *run) comparison(operator string, holds func(order int) bool) engine.Pre
 		if err != nil {
 			return engine.Error(inGoal(err, operator, left, right, env))
 		}
-		if !holds(x.cmp(y)) {
+		if !holds(x.Cmp(y)) {
 			return engine.Bool(false)
 		}
 		return k(env)
@@ -99,9 +101,9 @@ func (r *run) comparison(operator string, holds func(order int) bool) engine.Pre
 
 // inGoal adds the goal to a mistake in it.
 func inGoal(err error, operator string, left, right engine.Term, env *engine.Env) error {
-	mistake, ok := errors.AsType[ruleError](err)
+	mistake, ok := errors.AsType[syntax.RuleError](err)
 	if !ok {
 		return err
 	}
-	return errorf("%s %s %s: %s", termText(left, env), operator, termText(right, env), mistake.text)
+	return syntax.RuleErrorf("%s %s %s: %s", syntax.TermText(left, env), operator, syntax.TermText(right, env), mistake.Text)
 }

@@ -5,23 +5,25 @@ import (
 	"slices"
 
 	"github.com/ichiban/prolog/engine"
+
+	"fsward/invariants/syntax"
 )
 
 // errMistake stands for whatever the reference engine will say of a mistake that a program met.
-var errMistake = ruleError{"a mistake in the rule"}
+var errMistake = syntax.RuleError{Text: "a mistake in the rule"}
 
 // An expression computes a number; ok is false after an error.
-type expression func(m *machine) (n number, ok bool)
+type expression func(m *machine) (n syntax.Number, ok bool)
 
 // expression compiles an arithmetic expression; ok is false where a variable in it has no value, or it is none.
 func (p *planner) expression(e *env, t template) (x expression, ok bool) {
 	switch t := p.fold(e, t).(type) {
 	case constant:
 		n, ok := p.machine.number(cell(t))
-		return func(*machine) (number, bool) { return n, true }, ok
+		return func(*machine) (syntax.Number, bool) { return n, true }, ok
 	case register:
 		i := t.index
-		return func(m *machine) (number, bool) {
+		return func(m *machine) (syntax.Number, bool) {
 			n, ok := m.number(m.r[i])
 			if !ok {
 				m.fail(errMistake)
@@ -37,10 +39,10 @@ func (p *planner) expression(e *env, t template) (x expression, ok bool) {
 		}
 		switch len(args) {
 		case 1:
-			f := unaryFunctions[t.functor]
+			f := syntax.UnaryFunctions[t.functor]
 			return unary(f, args[0]), f != nil
 		case 2:
-			f := binaryFunctions[t.functor]
+			f := syntax.BinaryFunctions[t.functor]
 			return binary(f, args[0], args[1]), f != nil
 		}
 	}
@@ -55,7 +57,7 @@ func (p *planner) fold(e *env, t template) template {
 	if !ok {
 		return t
 	}
-	var args [2]number
+	var args [2]syntax.Number
 	if len(c.args) > len(args) {
 		return t
 	}
@@ -64,10 +66,10 @@ func (p *planner) fold(e *env, t template) template {
 			return t
 		}
 	}
-	var n number
-	if unary := unaryFunctions[c.functor]; len(c.args) == 1 && unary != nil {
+	var n syntax.Number
+	if unary := syntax.UnaryFunctions[c.functor]; len(c.args) == 1 && unary != nil {
 		n = unary(args[0])
-	} else if binary := binaryFunctions[c.functor]; len(c.args) == 2 && binary != nil {
+	} else if binary := syntax.BinaryFunctions[c.functor]; len(c.args) == 2 && binary != nil {
 		var err error
 		if n, err = binary(args[0], args[1]); err != nil {
 			return t
@@ -75,14 +77,14 @@ func (p *planner) fold(e *env, t template) template {
 	} else {
 		return t
 	}
-	if n.big != nil && n.big.BitLen() > maxNumberBits {
+	if n.Big != nil && n.Big.BitLen() > syntax.MaxNumberBits {
 		return t
 	}
 	return constant(p.machine.numberCell(n))
 }
 
-func unary(f func(number) number, x expression) expression {
-	return func(m *machine) (number, bool) {
+func unary(f func(syntax.Number) syntax.Number, x expression) expression {
+	return func(m *machine) (syntax.Number, bool) {
 		n, ok := x(m)
 		if !ok {
 			return n, false
@@ -91,8 +93,8 @@ func unary(f func(number) number, x expression) expression {
 	}
 }
 
-func binary(f func(x, y number) (number, error), x, y expression) expression {
-	return func(m *machine) (number, bool) {
+func binary(f func(x, y syntax.Number) (syntax.Number, error), x, y expression) expression {
+	return func(m *machine) (syntax.Number, bool) {
 		a, ok := x(m)
 		if !ok {
 			return a, false
@@ -111,15 +113,15 @@ func binary(f func(x, y number) (number, error), x, y expression) expression {
 }
 
 // bounded gives a number the one form that it has, unless it is too large.
-func (m *machine) bounded(n number) (number, bool) {
-	if n.big == nil {
+func (m *machine) bounded(n syntax.Number) (syntax.Number, bool) {
+	if n.Big == nil {
 		return n, true
 	}
-	if n.big.BitLen() > maxNumberBits {
+	if n.Big.BitLen() > syntax.MaxNumberBits {
 		return n, !m.fail(errMistake)
 	}
-	if n.big.IsInt64() {
-		return number{small: n.big.Int64()}, true
+	if n.Big.IsInt64() {
+		return syntax.Number{Small: n.Big.Int64()}, true
 	}
 	return n, true
 }
@@ -189,7 +191,7 @@ func (p *planner) comparison(e *env, left, right template, holds func(order int)
 			return false
 		}
 		b, ok := y(m)
-		return ok && holds(a.cmp(b))
+		return ok && holds(a.Cmp(b))
 	}
 	below, equal, above := holds(-1), holds(0), holds(1)
 	wx, ok1 := p.wordOf(e, left)
@@ -255,7 +257,7 @@ func (a *analysis) exact(t template) bool {
 		if len(t.args) == 2 && slices.Contains(partialFunctions, t.functor) {
 			return a.exact(t.args[0]) && a.divisor(t.functor, t.args[1])
 		}
-		if len(t.args) == 1 && unaryFunctions[t.functor] == nil || len(t.args) == 2 && binaryFunctions[t.functor] == nil || len(t.args) > 2 {
+		if len(t.args) == 1 && syntax.UnaryFunctions[t.functor] == nil || len(t.args) == 2 && syntax.BinaryFunctions[t.functor] == nil || len(t.args) > 2 {
 			return false
 		}
 		for _, x := range t.args {

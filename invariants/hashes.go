@@ -7,6 +7,7 @@ import (
 	"github.com/ichiban/prolog/engine"
 
 	"fsward/change"
+	"fsward/invariants/syntax"
 )
 
 // castagnoli is the polynomial of CRC-32C; the table is made by the standard library.
@@ -59,14 +60,14 @@ func (r *run) crc32c(_ *engine.VM, nameTerm, hash engine.Term, k engine.Cont, en
 	}
 	var text string
 	switch n := env.Resolve(nameTerm).(type) {
-	case name:
+	case syntax.Name:
 		text = string(n)
 	case engine.Atom:
 		text = n.String()
 	case engine.Variable:
 		return r.unhash(n, hash, k, env)
 	default:
-		return engine.Error(errorf("crc32c needs a name, not %s", termText(n, env)))
+		return engine.Error(syntax.RuleErrorf("crc32c needs a name, not %s", syntax.TermText(n, env)))
 	}
 	e, ok := env.Unify(hash, engine.Integer(nameHash([]byte(text))))
 	if !ok {
@@ -78,10 +79,10 @@ func (r *run) crc32c(_ *engine.VM, nameTerm, hash engine.Term, k engine.Cont, en
 // unhash finds the names that have a hash.
 func (r *run) unhash(v engine.Variable, hash engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 	t := env.Resolve(hash)
-	if isVariable(t) {
-		return engine.Error(errorf("crc32c needs a name or a hash"))
+	if syntax.IsVariable(t) {
+		return engine.Error(syntax.RuleErrorf("crc32c needs a name or a hash"))
 	}
-	h, ok := u64(t)
+	h, ok := syntax.U64(t)
 	if !ok {
 		return engine.Bool(false)
 	}

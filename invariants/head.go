@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"fsward/change"
+	"fsward/invariants/syntax"
 )
 
 // errFound ends what both halves judge at once: one of them is to judge it.
@@ -61,7 +62,7 @@ func headOf(tree, id template) (h head, ok bool) {
 		return false
 	}
 	key, isKey := id.(compoundTemplate)
-	if !isKey || key.functor != atomK || len(key.args) != 3 ||
+	if !isKey || key.functor != syntax.AtomK || len(key.args) != 3 ||
 		!part(&h.tree, tree) || !part(&h.id, key.args[0]) || !part(&h.kind, key.args[1]) {
 		return h, false
 	}
@@ -70,7 +71,7 @@ func headOf(tree, id template) (h head, ok bool) {
 		return h, part(&h.sub, key.args[2])
 	}
 	h.pair = true
-	return h, pair.functor == atomA && len(pair.args) == 2 && part(&h.sub, pair.args[0]) && part(&h.aux, pair.args[1])
+	return h, pair.functor == syntax.AtomA && len(pair.args) == 2 && part(&h.sub, pair.args[0]) && part(&h.aux, pair.args[1])
 }
 
 // object returns the object that the head names; ok is false if it names none.

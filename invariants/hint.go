@@ -4,17 +4,19 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"fsward/invariants/syntax"
 )
 
 // hint names the predicates that may be meant: those of the same name, else one with a name like it, else where to look.
-func (l *loader) hint(p indicator) string {
+func (l *loader) hint(p syntax.Indicator) string {
 	var same, all []string
-	note := func(q indicator) {
-		if q.name == p.name {
+	note := func(q syntax.Indicator) {
+		if q.Name == p.Name {
 			same = append(same, q.String())
 		}
-		if q.arity == p.arity && !strings.HasPrefix(q.name.String(), "$") {
-			all = append(all, q.name.String())
+		if q.Arity == p.Arity && !strings.HasPrefix(q.Name.String(), "$") {
+			all = append(all, q.Name.String())
 		}
 	}
 	for q := range builtinGoals {
@@ -27,7 +29,7 @@ func (l *loader) hint(p indicator) string {
 		sort.Strings(same)
 		return "; there is " + strings.Join(same, ", ")
 	}
-	if like := meant(p.name.String(), all); like != "" {
+	if like := meant(p.Name.String(), all); like != "" {
 		return like
 	}
 	return "; docs/user/rules.md has those that are built in"

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/ichiban/prolog/engine"
+
+	"fsward/invariants/syntax"
 )
 
 // flatten takes conjunctions apart and puts helpers with one clause in the place of their calls. It ends with
@@ -32,31 +34,31 @@ func (p *planner) flattenGoal(g goal, e *env) (out []goal, alive bool, err error
 		return nil, false, unsupportedf("a goal that is a variable is not known before it runs")
 	}
 	switch {
-	case q == pi(",", 2):
+	case q == syntax.Pred(",", 2):
 		return p.flatten([]goal{{args[0], g.at}, {args[1], g.at}}, e)
-	case q == pi("true", 0):
+	case q == syntax.Pred("true", 0):
 		return nil, true, nil
-	case q == pi("fail", 0), q == pi("false", 0):
+	case q == syntax.Pred("fail", 0), q == syntax.Pred("false", 0):
 		p.kill(e, t)
 		return nil, false, nil
-	case q == pi("call", 1) && isControl(e, args[0]):
+	case q == syntax.Pred("call", 1) && isControl(e, args[0]):
 		return p.flattenGoal(goal{args[0], g.at}, e)
-	case q == pi("call", 2), q == pi("call", 3):
+	case q == syntax.Pred("call", 2), q == syntax.Pred("call", 3):
 		closure, bound, ok := goalOfTemplate(e.walk(args[0]))
 		if !ok {
 			return nil, false, unsupportedf("a goal that is a variable is not known before it runs")
 		}
 		all := append(slices.Clone(bound), args[1:]...)
-		return p.flattenGoal(goal{compoundTemplate{closure.name, all}, g.at}, e)
-	case q == pi("not", 2):
-		t = compoundTemplate{atomNot, []template{compoundTemplate{atomComma, args}}}
-	case q == pi("not", 1):
-		t = compoundTemplate{atomNot, args}
-	case q == pi("forall", 2):
-		t = compoundTemplate{atomNot, []template{compoundTemplate{atomComma, []template{args[0], compoundTemplate{atomNot, args[1:]}}}}}
-	case q == pi("member", 2):
+		return p.flattenGoal(goal{compoundTemplate{closure.Name, all}, g.at}, e)
+	case q == syntax.Pred("not", 2):
+		t = compoundTemplate{syntax.AtomNot, []template{compoundTemplate{syntax.AtomComma, args}}}
+	case q == syntax.Pred("not", 1):
+		t = compoundTemplate{syntax.AtomNot, args}
+	case q == syntax.Pred("forall", 2):
+		t = compoundTemplate{syntax.AtomNot, []template{compoundTemplate{syntax.AtomComma, []template{args[0], compoundTemplate{syntax.AtomNot, args[1:]}}}}}
+	case q == syntax.Pred("member", 2):
 		return p.member(g, args, e)
-	case q == pi("verify", 1), q.name == atomZero && q.arity == 2:
+	case q == syntax.Pred("verify", 1), q.Name == atomZero && q.Arity == 2:
 	case p.compiler.predicates[q] != nil:
 		return p.inline(g, q, args, e)
 	}
@@ -66,7 +68,7 @@ func (p *planner) flattenGoal(g goal, e *env) (out []goal, alive bool, err error
 // isControl tells whether a goal for call/1 is known and has no cut in it that call would keep inside.
 func isControl(e *env, t template) bool {
 	q, _, ok := goalOfTemplate(e.walk(t))
-	return ok && q.name != atomCut
+	return ok && q.Name != syntax.AtomCut
 }
 
 func isFail(t template) bool {
@@ -78,11 +80,11 @@ func isFail(t template) bool {
 func (p *planner) member(g goal, args []template, e *env) ([]goal, bool, error) {
 	var branches []template
 	for rest := e.walk(args[1]); ; {
-		if c, ok := rest.(constant); ok && cell(c).is(atomEmptyList) {
+		if c, ok := rest.(constant); ok && cell(c).is(syntax.AtomEmptyList) {
 			break
 		}
 		c, ok := rest.(compoundTemplate)
-		if !ok || c.functor != atomDot || len(c.args) != 2 {
+		if !ok || c.functor != syntax.AtomDot || len(c.args) != 2 {
 			return nil, false, unsupportedf("member/2 of a list that is not in the text")
 		}
 		branches = append(branches, compoundTemplate{atomEquals, []template{args[0], c.args[0]}})
@@ -102,13 +104,13 @@ func (p *planner) disjunction(g goal, branches []template, e *env) ([]goal, bool
 	}
 	t := branches[len(branches)-1]
 	for i := len(branches) - 2; i >= 0; i-- {
-		t = compoundTemplate{atomOr, []template{branches[i], t}}
+		t = compoundTemplate{syntax.AtomOr, []template{branches[i], t}}
 	}
 	return []goal{{t, g.at}}, true, nil
 }
 
 // inline puts the clauses of a helper in the place of a call. Those whose head cannot match are left out.
-func (p *planner) inline(g goal, q indicator, args []template, e *env) ([]goal, bool, error) {
+func (p *planner) inline(g goal, q syntax.Indicator, args []template, e *env) ([]goal, bool, error) {
 	if p.compiler.recursive[q] {
 		return []goal{g}, true, nil
 	}
@@ -146,11 +148,11 @@ func (p *planner) inline(g goal, q indicator, args []template, e *env) ([]goal, 
 			if j == len(branches)-1 {
 				otherwise = branches[j]
 			} else {
-				otherwise = compoundTemplate{atomOr, []template{branches[j], otherwise}}
+				otherwise = compoundTemplate{syntax.AtomOr, []template{branches[j], otherwise}}
 			}
 		}
-		then := compoundTemplate{atomThen, []template{conjunctionOf(append(conj, before)), after}}
-		branches = []template{compoundTemplate{atomOr, []template{then, otherwise}}}
+		then := compoundTemplate{syntax.AtomThen, []template{conjunctionOf(append(conj, before)), after}}
+		branches = []template{compoundTemplate{syntax.AtomOr, []template{then, otherwise}}}
 	}
 	slices.Reverse(branches)
 	return p.disjunction(goal{g.t, at}, branches, e)
@@ -166,7 +168,7 @@ func bodyOf(c parsedClause) engine.Term {
 func conjunctionOf(list []template) template {
 	t := list[len(list)-1]
 	for i := len(list) - 2; i >= 0; i-- {
-		t = compoundTemplate{atomComma, []template{list[i], t}}
+		t = compoundTemplate{syntax.AtomComma, []template{list[i], t}}
 	}
 	return t
 }
@@ -176,7 +178,7 @@ func splitAtCut(body template) (before, after template, hasCut bool) {
 	var list []template
 	var collect func(t template)
 	collect = func(t template) {
-		if c, ok := t.(compoundTemplate); ok && c.functor == atomComma && len(c.args) == 2 {
+		if c, ok := t.(compoundTemplate); ok && c.functor == syntax.AtomComma && len(c.args) == 2 {
 			collect(c.args[0])
 			collect(c.args[1])
 			return
@@ -186,10 +188,10 @@ func splitAtCut(body template) (before, after template, hasCut bool) {
 	collect(body)
 	yes := template(constant(atomCell(atomTrue)))
 	for i := len(list) - 1; i >= 0; i-- {
-		if c, ok := list[i].(constant); ok && cell(c).is(atomCut) {
+		if c, ok := list[i].(constant); ok && cell(c).is(syntax.AtomCut) {
 			var first []template
 			for _, t := range list[:i] {
-				if c, ok := t.(constant); !ok || !cell(c).is(atomCut) {
+				if c, ok := t.(constant); !ok || !cell(c).is(syntax.AtomCut) {
 					first = append(first, t)
 				}
 			}

@@ -8,6 +8,7 @@ import (
 
 	"fsward/change"
 	"fsward/invariants/keyhash"
+	"fsward/invariants/syntax"
 )
 
 // A step is one goal of a program at run time: it binds registers and calls what comes after it, once for
@@ -35,7 +36,7 @@ type machine struct {
 	frames   []*frame
 	depth    int
 	returned [maxArity]cell
-	sums     []number // of the aggregates that run
+	sums     []syntax.Number // of the aggregates that run
 	kept     map[uint64]*sumTable
 	hashed   nameIndex
 	objects  []change.Object // of the scans that run
@@ -155,7 +156,7 @@ func (e budgetError) Error() string { return e.text }
 // isMistake tells whether an error comes from the rule and not from its budget, the disk or the caller:
 // then the reference engine says what it is.
 func isMistake(err error) bool {
-	_, ok := errors.AsType[ruleError](err)
+	_, ok := errors.AsType[syntax.RuleError](err)
 	return ok
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/ichiban/prolog/engine"
 
 	"fsward/change"
+	"fsward/invariants/syntax"
 )
 
 // placeMode says what a place of a pattern does with the part of a record or an object that stands in it.
@@ -326,7 +327,7 @@ func (x *valuePattern) known() bool {
 func (x *valuePattern) want(m *machine) cell {
 	if x.key {
 		args := [3]cell{x.id.get(m), x.kind.get(m), x.sub.get(m)}
-		return m.compound(atomK, args[:])
+		return m.compound(syntax.AtomK, args[:])
 	}
 	return x.get(m)
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/ichiban/prolog/engine"
+
+	"fsward/invariants/syntax"
 )
 
 // errs tells whether a goal can meet a mistake when it is called where the analysis stands.
@@ -12,8 +14,8 @@ func (a *analysis) errs(t template) bool {
 	if !ok {
 		return true
 	}
-	name := p.name.String()
-	if _, isComparison := numberOrders[name]; isComparison && p.arity == 2 {
+	name := p.Name.String()
+	if _, isComparison := syntax.NumberOrders[name]; isComparison && p.Arity == 2 {
 		return !a.exact(args[0]) || !a.exact(args[1])
 	}
 	switch name {
@@ -47,10 +49,10 @@ func (a *analysis) errs(t template) bool {
 		b.after(args[1])
 		return !b.exact(args[0])
 	case "count", "once", `\+`, "not", "verify", "call":
-		if p.arity > 1 && name != "count" && name != "not" {
+		if p.Arity > 1 && name != "count" && name != "not" {
 			return true
 		}
-		if name == "not" && p.arity == 2 {
+		if name == "not" && p.Arity == 2 {
 			b := a.clone()
 			if b.errs(args[0]) {
 				return true
@@ -62,13 +64,13 @@ func (a *analysis) errs(t template) bool {
 	case "findall", "forall", "arg", "functor", "=..":
 		return true
 	}
-	return a.planner.compiler.defines(p) && p.name != atomZero
+	return a.planner.compiler.defines(p) && p.Name != atomZero
 }
 
 // asked returns the part of an identifier that has to be known in a query, which is its object id, or in a walk: all of it.
-func (a *analysis) asked(p indicator, id template) template {
+func (a *analysis) asked(p syntax.Indicator, id template) template {
 	id = a.env.walk(id)
-	if c, ok := id.(compoundTemplate); ok && p.name == atomQuery {
+	if c, ok := id.(compoundTemplate); ok && p.Name == atomQuery {
 		return c.args[0]
 	}
 	return id
@@ -77,7 +79,7 @@ func (a *analysis) asked(p indicator, id template) template {
 var atomQuery = engine.NewAtom("query")
 
 // checkBound reports a variable that has no value where a comparison or a negation needs it.
-func (p *planner) checkBound(a *analysis, g goal, q indicator, args []template, rest []goal, needed []template) {
+func (p *planner) checkBound(a *analysis, g goal, q syntax.Indicator, args []template, rest []goal, needed []template) {
 	report := func(format string, args ...any) {
 		if p.refused = p.refused || p.trial; !p.trial {
 			p.compiler.mistake(g.at, format, args...)
@@ -90,23 +92,23 @@ func (p *planner) checkBound(a *analysis, g goal, q indicator, args []template, 
 			}
 		})
 	}
-	name := q.name.String()
+	name := q.Name.String()
 	_, walks := walks[name]
 	switch {
-	case numberOrders[name] != nil && q.arity == 2:
-		unbound(compoundTemplate{q.name, args}, func(v variable) {
+	case syntax.NumberOrders[name] != nil && q.Arity == 2:
+		unbound(compoundTemplate{q.Name, args}, func(v variable) {
 			report("%s has no value in the comparison %s; put the goal that gives it one before", a.env.name(v), p.text(a.env, g.t))
 		})
-	case q == pi("is", 2):
+	case q == syntax.Pred("is", 2):
 		unbound(args[1], func(v variable) {
 			report("%s has no value in %s; put the goal that gives it one before", a.env.name(v), p.text(a.env, g.t))
 		})
 	case name == "query" || walks:
-		unbound(compoundTemplate{q.name, []template{args[0], a.asked(q, args[1])}}, func(v variable) {
+		unbound(compoundTemplate{q.Name, []template{args[0], a.asked(q, args[1])}}, func(v variable) {
 			report("%s has no value in %s, which asks for one object id of one tree; put the goal that gives it one before", a.env.name(v), p.text(a.env, g.t))
 		})
-	case negations[q.name]:
-		unbound(compoundTemplate{q.name, args}, func(v variable) {
+	case negations[q.Name]:
+		unbound(compoundTemplate{q.Name, args}, func(v variable) {
 			outside := slices.ContainsFunc(needed, func(t template) bool { return a.env.occurs(v, t) }) ||
 				slices.ContainsFunc(rest, func(h goal) bool { return a.env.occurs(v, h.t) })
 			if outside {
@@ -116,4 +118,4 @@ func (p *planner) checkBound(a *analysis, g goal, q indicator, args []template, 
 	}
 }
 
-var negations = map[engine.Atom]bool{engine.NewAtom("not"): true, engine.NewAtom("verify"): true, atomNot: true, engine.NewAtom("forall"): true}
+var negations = map[engine.Atom]bool{engine.NewAtom("not"): true, engine.NewAtom("verify"): true, syntax.AtomNot: true, engine.NewAtom("forall"): true}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"fsward/change"
+	"fsward/invariants/syntax"
 )
 
 // neverTrue tells why goals that are all to be true never are: a number above what another goal has it below, a
@@ -16,12 +17,12 @@ func (p *planner) neverTrue(goals []goal, e *env) string {
 		if !ok {
 			continue
 		}
-		switch name := q.name.String(); {
-		case q == pi("change", 5):
+		switch name := q.Name.String(); {
+		case q == syntax.Pred("change", 5):
 			if p.changesNothing(e, args[2], args[3], args[4]) {
 				return fmt.Sprintf("%s: a change of a field has two values that differ", p.text(e, g.t))
 			}
-		case numberOrders[name] != nil && q.arity == 2:
+		case syntax.NumberOrders[name] != nil && q.Arity == 2:
 			for _, a := range args {
 				if c, ok := e.walk(a).(constant); ok && cell(c).tag == cellAtom {
 					return fmt.Sprintf("%s is never true: %s is not a number", p.text(e, g.t), p.text(e, a))
@@ -47,7 +48,7 @@ func (p *planner) changesNothing(e *env, field, before, after template) bool {
 
 // A limit is between which numbers a variable is, and by which goals.
 type limit struct {
-	low, high     *number
+	low, high     *syntax.Number
 	lowBy, highBy template
 }
 
@@ -67,14 +68,14 @@ func (p *planner) bound(limits map[variable]*limit, name string, t template, arg
 		l = &limit{}
 		limits[v] = l
 	}
-	one := number{small: 1}
+	one := syntax.Number{Small: 1}
 	switch name {
 	case ">":
-		l.atLeast(n.add(one), t)
+		l.atLeast(n.Add(one), t)
 	case ">=":
 		l.atLeast(n, t)
 	case "<":
-		l.atMost(n.sub(one), t)
+		l.atMost(n.Sub(one), t)
 	case "=<":
 		l.atMost(n, t)
 	case "=:=":
@@ -82,7 +83,7 @@ func (p *planner) bound(limits map[variable]*limit, name string, t template, arg
 		l.atMost(n, t)
 	}
 	switch {
-	case l.low == nil || l.high == nil || l.low.cmp(*l.high) <= 0:
+	case l.low == nil || l.high == nil || l.low.Cmp(*l.high) <= 0:
 		return nil
 	case e.same(l.lowBy, t):
 		return l.highBy
@@ -94,23 +95,23 @@ func (p *planner) bound(limits map[variable]*limit, name string, t template, arg
 // mirrored are the comparisons with their sides exchanged.
 var mirrored = map[string]string{"<": ">", ">": "<", "=<": ">=", ">=": "=<", "=:=": "=:=", `=\=`: `=\=`}
 
-func (l *limit) atLeast(n number, by template) {
-	if l.low == nil || n.cmp(*l.low) > 0 {
+func (l *limit) atLeast(n syntax.Number, by template) {
+	if l.low == nil || n.Cmp(*l.low) > 0 {
 		l.low, l.lowBy = &n, by
 	}
 }
 
-func (l *limit) atMost(n number, by template) {
-	if l.high == nil || n.cmp(*l.high) < 0 {
+func (l *limit) atMost(n syntax.Number, by template) {
+	if l.high == nil || n.Cmp(*l.high) < 0 {
 		l.high, l.highBy = &n, by
 	}
 }
 
 // literal returns the number that a template is in the text.
-func (p *planner) literal(t template) (number, bool) {
+func (p *planner) literal(t template) (syntax.Number, bool) {
 	c, ok := t.(constant)
 	if !ok || !cell(c).isNumber() {
-		return number{}, false
+		return syntax.Number{}, false
 	}
-	return numberOf(p.machine.term(cell(c)))
+	return syntax.NumberOf(p.machine.term(cell(c)))
 }

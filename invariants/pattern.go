@@ -2,6 +2,7 @@ package invariants
 
 import (
 	"fsward/change"
+	"fsward/invariants/syntax"
 
 	"github.com/ichiban/prolog/engine"
 )
@@ -36,7 +37,7 @@ func (v *vocabulary) pattern(tree, id engine.Term, names *change.Names, env *eng
 			return p, false
 		}
 	default:
-		n, isNumber := idBits(t)
+		n, isNumber := syntax.IDBits(t)
 		if !isNumber || v.schema.KindIsTree {
 			return p, false
 		}
@@ -45,13 +46,13 @@ func (v *vocabulary) pattern(tree, id engine.Term, names *change.Names, env *eng
 	switch t := p.idTerm.(type) {
 	case engine.Variable:
 		return p, true
-	case engine.Integer, wide:
+	case engine.Integer, syntax.Wide:
 		return p, v.shapeIs(p.kind, change.ShapeNum) && p.id.bind(t)
 	case engine.Compound:
 		switch {
-		case t.Functor() == atomK && t.Arity() == 3:
+		case t.Functor() == syntax.AtomK && t.Arity() == 3:
 			return p, v.keyPattern(&p, t, env)
-		case t.Functor() == atomA && t.Arity() == 2:
+		case t.Functor() == syntax.AtomA && t.Arity() == 2:
 			if !p.id.bind(env.Resolve(t.Arg(0))) {
 				return p, false
 			}
@@ -66,7 +67,7 @@ func (p *part) bind(t engine.Term) bool {
 	if _, isVariable := t.(engine.Variable); isVariable {
 		return true
 	}
-	p.n, p.bound = idBits(t)
+	p.n, p.bound = syntax.IDBits(t)
 	return p.bound
 }
 
@@ -102,10 +103,10 @@ func (v *vocabulary) keyPattern(p *pattern, t engine.Compound, env *engine.Env) 
 	switch sub := env.Resolve(t.Arg(2)).(type) {
 	case engine.Variable:
 		return v.shapeIs(p.kind, change.ShapeKey, change.ShapePair)
-	case engine.Integer, wide:
+	case engine.Integer, syntax.Wide:
 		return v.shapeIs(p.kind, change.ShapeKey) && p.sub.bind(sub)
 	case engine.Compound:
-		return v.shapeIs(p.kind, change.ShapePair) && sub.Functor() == atomA && sub.Arity() == 2 &&
+		return v.shapeIs(p.kind, change.ShapePair) && sub.Functor() == syntax.AtomA && sub.Arity() == 2 &&
 			p.sub.bind(env.Resolve(sub.Arg(0))) && p.aux.bind(env.Resolve(sub.Arg(1)))
 	default:
 		return false
@@ -117,12 +118,12 @@ func (v *vocabulary) secondPart(p *pattern, t engine.Term, names *change.Names) 
 	switch t := t.(type) {
 	case engine.Variable:
 		return v.shapeIs(p.kind, change.ShapeNums, change.ShapeNamed)
-	case engine.Integer, wide:
+	case engine.Integer, syntax.Wide:
 		return v.shapeIs(p.kind, change.ShapeNums) && p.sub.bind(t)
 	case engine.Atom:
 		p.sub = part{names.Handle([]byte(t.String())), true}
 		return v.shapeIs(p.kind, change.ShapeNamed)
-	case name:
+	case syntax.Name:
 		p.sub = part{names.Handle([]byte(t)), true}
 		return v.shapeIs(p.kind, change.ShapeNamed)
 	default:
@@ -154,12 +155,12 @@ func (v *vocabulary) unifyID(id engine.Term, o change.Object, names *change.Name
 	shape := v.shape(o.Kind)
 	var first, second engine.Term // the number ID; what comes last
 	switch {
-	case c.Functor() == atomK && c.Arity() == 3 && (shape == change.ShapeKey || shape == change.ShapePair):
+	case c.Functor() == syntax.AtomK && c.Arity() == 3 && (shape == change.ShapeKey || shape == change.ShapePair):
 		if env, ok = env.Unify(c.Arg(1), v.kindTerm(o.Kind)); !ok {
 			return env, false
 		}
 		first, second = c.Arg(0), c.Arg(2)
-	case c.Functor() == atomA && c.Arity() == 2 && (shape == change.ShapeNums || shape == change.ShapeNamed):
+	case c.Functor() == syntax.AtomA && c.Arity() == 2 && (shape == change.ShapeNums || shape == change.ShapeNamed):
 		first, second = c.Arg(0), c.Arg(1)
 	default:
 		return env, false
@@ -173,9 +174,9 @@ func (v *vocabulary) unifyID(id engine.Term, o change.Object, names *change.Name
 	case change.ShapePair:
 		pair, isPair := env.Resolve(second).(engine.Compound)
 		if !isPair {
-			return env.Unify(second, atomA.Apply(numTerm(o.Sub), numTerm(o.Aux)))
+			return env.Unify(second, syntax.AtomA.Apply(syntax.NumTerm(o.Sub), syntax.NumTerm(o.Aux)))
 		}
-		if pair.Functor() != atomA || pair.Arity() != 2 {
+		if pair.Functor() != syntax.AtomA || pair.Arity() != 2 {
 			return env, false
 		}
 		if env, ok = unifyNumber(pair.Arg(0), o.Sub, env); !ok {
@@ -191,9 +192,9 @@ func (v *vocabulary) unifyID(id engine.Term, o change.Object, names *change.Name
 func unifyNumber(t engine.Term, n uint64, env *engine.Env) (*engine.Env, bool) {
 	t = env.Resolve(t)
 	if _, free := t.(engine.Variable); free {
-		return env.Unify(t, numTerm(n))
+		return env.Unify(t, syntax.NumTerm(n))
 	}
-	m, ok := idBits(t)
+	m, ok := syntax.IDBits(t)
 	return env, ok && m == n
 }
 

@@ -4,6 +4,7 @@ import (
 	"github.com/ichiban/prolog/engine"
 
 	"fsward/change"
+	"fsward/invariants/syntax"
 )
 
 // errKind asks for a disjunction over the kinds of objects.
@@ -44,15 +45,15 @@ func (p *planner) object(e *env, tree, id template) (x objectPattern, ops []op, 
 		}
 	}
 	// A pair in a register is taken apart first as well.
-	if c, ok := idT.(compoundTemplate); ok && c.functor == atomK && len(c.args) == 3 {
+	if c, ok := idT.(compoundTemplate); ok && c.functor == syntax.AtomK && len(c.args) == 3 {
 		kind := x.kind
 		if a, ok := e.walk(c.args[1]).(constant); ok && a.tag == cellAtom {
 			kind = v.kinds[engine.Atom(a.n)]
 		}
 		if r, ok := e.walk(c.args[2]).(register); ok && kind != 0 && v.shape(kind) == change.ShapePair {
-			more, parts := p.take(r, atomA, 2)
+			more, parts := p.take(r, syntax.AtomA, 2)
 			ops = append(ops, more...)
-			idT = compoundTemplate{atomK, []template{c.args[0], c.args[1], compoundTemplate{atomA, parts}}}
+			idT = compoundTemplate{syntax.AtomK, []template{c.args[0], c.args[1], compoundTemplate{syntax.AtomA, parts}}}
 		}
 	}
 	mark := p.registers
@@ -68,9 +69,9 @@ func (p *planner) object(e *env, tree, id template) (x objectPattern, ops []op, 
 // identifier returns the functor of the identifiers of a kind.
 func (p *planner) identifier(k change.Kind) (functor engine.Atom, arity int) {
 	if shape := p.machine.vocabulary.shape(k); k != 0 && (shape == change.ShapeNums || shape == change.ShapeNamed) {
-		return atomA, 2
+		return syntax.AtomA, 2
 	}
-	return atomK, 3
+	return syntax.AtomK, 3
 }
 
 // identifierPlaces makes the places of an identifier.
@@ -90,9 +91,9 @@ func (p *planner) identifierPlaces(e *env, x *objectPattern, id template, mark i
 			return false
 		}
 		switch {
-		case t.functor == atomK && len(t.args) == 3:
+		case t.functor == syntax.AtomK && len(t.args) == 3:
 			return p.keyPlaces(e, x, t, mark)
-		case t.functor == atomA && len(t.args) == 2 && x.kind != 0:
+		case t.functor == syntax.AtomA && len(t.args) == 2 && x.kind != 0:
 			switch v.shape(x.kind) {
 			case change.ShapeNums:
 				return p.numberPlace(e, &x.sub, t.args[1], mark)
@@ -131,13 +132,13 @@ func (p *planner) wholeIdentifier(e *env, x *objectPattern, id variable, mark in
 		e.bound[id] = t
 		return true
 	case change.ShapeNums, change.ShapeNamed:
-		t = compoundTemplate{atomA, []template{number(), number()}}
+		t = compoundTemplate{syntax.AtomA, []template{number(), number()}}
 	default:
 		kind := number()
 		if x.kind != 0 {
 			kind = constant(p.machine.terms.kind(x.kind))
 		}
-		t = compoundTemplate{atomK, []template{number(), kind, number()}}
+		t = compoundTemplate{syntax.AtomK, []template{number(), kind, number()}}
 	}
 	e.bound[id] = t
 	return p.identifierPlaces(e, x, t, mark)
@@ -208,10 +209,10 @@ func (p *planner) pairPlaces(e *env, x *objectPattern, t template, mark int) boo
 			return true
 		}
 		a, b := e.fresh(2), e.fresh(2)
-		e.bound[t] = compoundTemplate{atomA, []template{a, b}}
+		e.bound[t] = compoundTemplate{syntax.AtomA, []template{a, b}}
 		return p.numberPlace(e, &x.sub, a, mark) && p.numberPlace(e, &x.aux, b, mark)
 	case compoundTemplate:
-		return t.functor == atomA && len(t.args) == 2 && p.numberPlace(e, &x.sub, t.args[0], mark) && p.numberPlace(e, &x.aux, t.args[1], mark)
+		return t.functor == syntax.AtomA && len(t.args) == 2 && p.numberPlace(e, &x.sub, t.args[0], mark) && p.numberPlace(e, &x.aux, t.args[1], mark)
 	default:
 		return false
 	}
@@ -280,7 +281,7 @@ func (p *planner) value(e *env, t template, mark int) (x valuePattern, alive boo
 		}
 		return x, true
 	case compoundTemplate:
-		if t.functor != atomK || len(t.args) != 3 {
+		if t.functor != syntax.AtomK || len(t.args) != 3 {
 			return x, false
 		}
 		x.key = true

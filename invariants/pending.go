@@ -1,5 +1,7 @@
 package invariants
 
+import "fsward/invariants/syntax"
+
 // pending is a goal that has no place in the plan yet.
 type pending struct {
 	goal
@@ -32,11 +34,11 @@ func (p *planner) analyse(goals []goal, e *env, needed []template) []*pending {
 		})
 		q, args, ok := goalOfTemplate(e.walk(g.t))
 		x.exact = !a.errs(g.t)
-		branches := ok && q == pi(";", 2) && !isConditional(e, g.t) // which are analysed one by one
+		branches := ok && q == syntax.Pred(";", 2) && !isConditional(e, g.t) // which are analysed one by one
 		if p.trial && !x.plain && !branches && a.asksFor(g.t, p.unknown) {
 			p.refused = true // it would mean another thing for all keys at once
 		}
-		x.compare = !x.plain || ok && (numberOrders[q.name.String()] != nil || computing[q])
+		x.compare = !x.plain || ok && (syntax.NumberOrders[q.Name.String()] != nil || computing[q])
 		x.barrier = !x.exact || !x.plain && uncertain
 		if ok {
 			p.checkBound(a, g, q, args, goals[i+1:], needed)
@@ -54,10 +56,10 @@ func plain(e *env, t template) bool {
 	if !ok {
 		return false
 	}
-	if _, isComparison := numberOrders[p.name.String()]; isComparison && p.arity == 2 {
+	if _, isComparison := syntax.NumberOrders[p.Name.String()]; isComparison && p.Arity == 2 {
 		return true
 	}
-	switch p.name.String() {
+	switch p.Name.String() {
 	case ",", ";":
 		return plain(e, args[0]) && plain(e, args[1])
 	case "change", "query", "previous", "next", "at_or_before", "at_or_after", "crc32c", "is", "=", "between", "true", "fail", "false":
@@ -69,7 +71,7 @@ func plain(e *env, t template) bool {
 }
 
 // computing are the goals that err with what is no number, besides comparisons.
-var computing = map[indicator]bool{pi("is", 2): true, pi(";", 2): true, pi("between", 3): true, pi("range", 4): true, pi("range_down", 4): true}
+var computing = map[syntax.Indicator]bool{syntax.Pred("is", 2): true, syntax.Pred(";", 2): true, syntax.Pred("between", 3): true, syntax.Pred("range", 4): true, syntax.Pred("range_down", 4): true}
 
 // mayCome tells whether the goals before the i-th may wait for it.
 func (p *planner) mayCome(list []*pending, i int, e *env) bool {

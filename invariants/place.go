@@ -1,13 +1,16 @@
 package invariants
 
-import "slices"
+import (
+	"fsward/invariants/syntax"
+	"slices"
+)
 
 // place makes the ops of a goal that comes next.
 func (p *planner) place(g *pending, e *env, rest []goal, needed []template, done doneFunc, r *result) error {
 	t := e.walk(g.t)
 	q, args, _ := goalOfTemplate(t)
-	name := q.name.String()
-	if holds := numberOrders[name]; holds != nil && q.arity == 2 {
+	name := q.Name.String()
+	if holds := syntax.NumberOrders[name]; holds != nil && q.Arity == 2 {
 		compare, ok := p.comparison(e, args[0], args[1], holds)
 		if !ok {
 			return unsupportedf("%s compares what is no number, or has no value yet", p.text(e, t))
@@ -16,64 +19,64 @@ func (p *planner) place(g *pending, e *env, rest []goal, needed []template, done
 		r.ops = []op{compare}
 		return nil
 	}
-	if holds := termOrders[name]; holds != nil && q.arity == 2 {
+	if holds := syntax.TermOrders[name]; holds != nil && q.Arity == 2 {
 		return p.placeOrder(t, name, args, holds, e, r)
 	}
-	if termTests[name] != nil && q.arity == 1 {
+	if syntax.TermTests[name] != nil && q.Arity == 1 {
 		p.placeTypeTest(name, args[0], e, r)
 		return nil
 	}
 	switch q {
-	case pi("fail", 0):
+	case syntax.Pred("fail", 0):
 		r.dead = true
 		return nil
-	case pi("=", 2):
+	case syntax.Pred("=", 2):
 		text := p.text(e, t) // before it gives variables values
 		ops, alive := p.unify(e, args[0], args[1], true)
 		if r.ops, r.dead = ops, !alive; len(ops) > 0 {
 			p.steps = append(p.steps, Step{Goal: text, Access: "test", Class: Constant, Depth: p.depth})
 		}
 		return nil
-	case pi(`\=`, 2):
+	case syntax.Pred(`\=`, 2):
 		if p.placeDifference(t, args, e, r) {
 			return nil
 		}
 		ops, alive := p.unify(e.clone(), args[0], args[1], true)
 		p.placeDenial(t, ops, alive, e, r)
 		return nil
-	case pi("is", 2):
+	case syntax.Pred("is", 2):
 		return p.placeIs(t, args, e, r)
-	case pi("crc32c", 2):
+	case syntax.Pred("crc32c", 2):
 		return p.placeCRC(t, args, e, r)
-	case pi("zero_for_null", 2):
+	case syntax.Pred("zero_for_null", 2):
 		return p.placeZero(args, e, r)
-	case pi("change", 5):
+	case syntax.Pred("change", 5):
 		return p.placeChange(g.goal, t, args, e, r)
-	case pi("query", 2), pi("query", 4):
+	case syntax.Pred("query", 2), syntax.Pred("query", 4):
 		return p.placeQuery(g.goal, t, args, e, len(rest) == 0, r)
-	case pi("previous", 3), pi("next", 3), pi("at_or_before", 3), pi("at_or_after", 3):
+	case syntax.Pred("previous", 3), syntax.Pred("next", 3), syntax.Pred("at_or_before", 3), syntax.Pred("at_or_after", 3):
 		return p.placeNeighbour(t, args, e, walks[name], r)
-	case pi("range", 4), pi("range_down", 4):
+	case syntax.Pred("range", 4), syntax.Pred("range_down", 4):
 		return p.placeRange(t, args, e, name == "range_down", r)
-	case pi("between", 3):
+	case syntax.Pred("between", 3):
 		return p.placeBetween(t, args, e, r)
-	case pi(`\+`, 1):
+	case syntax.Pred(`\+`, 1):
 		return p.placeNot(g.goal, t, args[0], e, r)
-	case pi("verify", 1):
+	case syntax.Pred("verify", 1):
 		return p.placeVerify(g.goal, t, args[0], e, r)
-	case pi("once", 1):
+	case syntax.Pred("once", 1):
 		yes := template(constant(atomCell(atomTrue)))
 		return p.placeThen(g.goal, args[0], yes, nil, e, rest, needed, done, r)
-	case pi("->", 2):
+	case syntax.Pred("->", 2):
 		return p.placeThen(g.goal, args[0], args[1], nil, e, rest, needed, done, r)
-	case pi(";", 2):
-		if then, ok := e.walk(args[0]).(compoundTemplate); ok && then.functor == atomThen && len(then.args) == 2 {
+	case syntax.Pred(";", 2):
+		if then, ok := e.walk(args[0]).(compoundTemplate); ok && then.functor == syntax.AtomThen && len(then.args) == 2 {
 			return p.placeThen(g.goal, then.args[0], then.args[1], args[1], e, rest, needed, done, r)
 		}
 		return p.placeOr(g, alternatives(e, t), e, rest, needed, done, r)
-	case pi("count", 2):
+	case syntax.Pred("count", 2):
 		return p.placeSum(g.goal, t, constant(numberCell(1)), args[0], args[1], typeWord, e, r)
-	case pi("sum", 3):
+	case syntax.Pred("sum", 3):
 		return p.placeSum(g.goal, t, args[0], args[1], args[2], typeNumber, e, r)
 	}
 	if p.compiler.recursive[q] {
@@ -227,7 +230,7 @@ func (p *planner) placeZero(args []template, e *env, r *result) error {
 	}
 	n := p.register()
 	r.ops = []op{assignOp([]int{n}, []value{func(m *machine) cell {
-		if c := from(m); !c.is(atomNull) {
+		if c := from(m); !c.is(syntax.AtomNull) {
 			return c
 		}
 		return numberCell(0)

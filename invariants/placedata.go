@@ -8,6 +8,7 @@ import (
 	"github.com/ichiban/prolog/engine"
 
 	"fsward/change"
+	"fsward/invariants/syntax"
 )
 
 // kinds replaces a goal of which the kind of object is not known by a disjunction over all kinds.
@@ -17,13 +18,13 @@ func (p *planner) kinds(g goal, t template, tree template, r *result) error {
 	var or template
 	for k := len(v.kindTerms) - 1; k > 0; k-- {
 		kind := constant(p.machine.terms.kind(change.Kind(k)))
-		b := compoundTemplate{atomComma, []template{
+		b := compoundTemplate{syntax.AtomComma, []template{
 			compoundTemplate{atomEquals, []template{tree, kind}},
-			compoundTemplate{q.name, append([]template{kind}, args[1:]...)}}}
+			compoundTemplate{q.Name, append([]template{kind}, args[1:]...)}}}
 		if or == nil {
 			or = b
 		} else {
-			or = compoundTemplate{atomOr, []template{b, or}}
+			or = compoundTemplate{syntax.AtomOr, []template{b, or}}
 		}
 	}
 	if or == nil {
@@ -134,7 +135,7 @@ func (g *changeGoal) sideOf(x *valuePattern) side {
 		return hasValue
 	case x.mode != placeConst:
 		return anySide
-	case x.cell.is(atomNull):
+	case x.cell.is(syntax.AtomNull):
 		*x = valuePattern{}
 		return isNull
 	case isObject && x.cell.is(atomPresent):
@@ -157,7 +158,7 @@ func (p *planner) firstLoad(x *objectPattern) int {
 // accessOfChange picks an index for a goal.
 func (p *planner) accessOfChange(g *changeGoal) (access string, class Class) {
 	telling := func(x *valuePattern) bool {
-		always := x.place.mode == placeConst && (x.cell.is(atomNull) || x.cell.is(atomPresent))
+		always := x.place.mode == placeConst && (x.cell.is(syntax.AtomNull) || x.cell.is(atomPresent))
 		return x.known() && !always
 	}
 	known := g.object.kind != 0 && g.object.id.known() && g.object.sub.known() && g.object.form != subAny
@@ -260,7 +261,7 @@ func (p *planner) joinQueries(g *queryGoal, t template, list []*pending, e *env)
 	_, args, _ := goalOfTemplate(e.walk(t))
 	for i := 0; i < len(list) && len(g.fields) < maxFields; i++ {
 		q, more, _ := goalOfTemplate(e.walk(list[i].t))
-		if q != pi("query", 4) || !e.same(args[0], more[0]) || !e.same(args[1], more[1]) || !e.ground(more[2]) || !p.mayCome(list, i, e) {
+		if q != syntax.Pred("query", 4) || !e.same(args[0], more[0]) || !e.same(args[1], more[1]) || !e.ground(more[2]) || !p.mayCome(list, i, e) {
 			continue
 		}
 		f, known := p.fieldOf(e, more[2])

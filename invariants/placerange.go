@@ -7,6 +7,7 @@ import (
 	"github.com/ichiban/prolog/engine"
 
 	"fsward/change"
+	"fsward/invariants/syntax"
 )
 
 // rangeGoal is range/4 or range_down/4.
@@ -27,7 +28,7 @@ type boundPlaces struct {
 
 func isKeyTemplate(e *env, t template) bool {
 	c, ok := e.walk(t).(compoundTemplate)
-	return ok && c.functor == atomK && len(c.args) == 3
+	return ok && c.functor == syntax.AtomK && len(c.args) == 3
 }
 
 // rangeKnown tells whether all is known that a range needs.

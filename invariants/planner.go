@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/ichiban/prolog/engine"
+
+	"fsward/invariants/syntax"
 )
 
 const (
@@ -16,14 +18,14 @@ const (
 // goal is a goal of a conjunction, with the clause in which it is written.
 type goal struct {
 	t  template
-	at clauseText
+	at syntax.ClauseText
 }
 
 // planner makes the plan of one clause of a rule, or of a procedure.
 type planner struct {
 	compiler  *compiler
 	machine   *machine
-	at        clauseText
+	at        syntax.ClauseText
 	registers int
 	byReg     map[int]string
 
@@ -83,22 +85,22 @@ func (p *planner) load(e *env, v variable, t valueType) int {
 // text writes a goal for a person.
 func (p *planner) text(e *env, t template) string {
 	var b strings.Builder
-	p.write(&b, e, t, maxPriority, maxTextDepth)
+	p.write(&b, e, t, syntax.MaxPriority, syntax.MaxTextDepth)
 	return b.String()
 }
 
 // infixOf are the operators that write has between their operands.
-var infixOf = standardOperators().infix
+var infixOf = syntax.StandardOperators().Infix
 
 // write puts brackets around what has a higher priority than most.
 func (p *planner) write(b *strings.Builder, e *env, t template, most, depth int) {
-	if depth == 0 || b.Len() > maxTextLen {
+	if depth == 0 || b.Len() > syntax.MaxTextLen {
 		b.WriteString("...")
 		return
 	}
 	switch t := e.walk(t).(type) {
 	case constant:
-		b.WriteString(termText(p.machine.term(cell(t)), nil))
+		b.WriteString(syntax.TermText(p.machine.term(cell(t)), nil))
 	case variable:
 		b.WriteString(e.name(t))
 	case register:
@@ -110,23 +112,23 @@ func (p *planner) write(b *strings.Builder, e *env, t template, most, depth int)
 	case compoundTemplate:
 		f := t.functor.String()
 		if op, infix := infixOf[f]; infix && len(t.args) == 2 {
-			if op.priority > most {
+			if op.Priority > most {
 				b.WriteByte('(')
 				defer b.WriteByte(')')
 			}
-			p.write(b, e, t.args[0], op.left, depth-1)
+			p.write(b, e, t.args[0], op.Left, depth-1)
 			if f == "," {
 				b.WriteString(", ")
 			} else {
 				b.WriteString(" " + f + " ")
 			}
-			p.write(b, e, t.args[1], op.right, depth-1)
+			p.write(b, e, t.args[1], op.Right, depth-1)
 			return
 		}
-		b.WriteString(atomText(f))
+		b.WriteString(syntax.AtomText(f))
 		for i, a := range t.args {
 			b.WriteByte("(,"[min(i, 1)])
-			p.write(b, e, a, argumentPriority, depth-1)
+			p.write(b, e, a, syntax.ArgumentPriority, depth-1)
 		}
 		b.WriteByte(')')
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/ichiban/prolog/engine"
 
 	"fsward/change"
+	"fsward/invariants/syntax"
 )
 
 // A Prober answers questions of people about a transaction: all answers of a goal, and why a violation was
@@ -20,7 +21,7 @@ type Prober struct {
 }
 
 // NewProber loads rules, whose helpers goals may use. The error is that of NewReference.
-func NewProber(schema *change.Schema, files []File, options Options) (*Prober, error) {
+func NewProber(schema *change.Schema, files []syntax.File, options Options) (*Prober, error) {
 	p := &Prober{}
 	var err error
 	if p.engine, err = newReference(schema, files, options, p.evident); err != nil {
@@ -34,13 +35,13 @@ func NewProber(schema *change.Schema, files []File, options Options) (*Prober, e
 func (p *Prober) defineViolation() error {
 	p.engine.set.allowViolation()
 	if len(p.engine.set.rules) == 0 {
-		return p.engine.run.assert(atomIf.Apply(atomViolation.Apply(engine.NewVariable(), engine.NewVariable(), engine.NewVariable()),
+		return p.engine.run.assert(syntax.AtomIf.Apply(syntax.AtomViolation.Apply(engine.NewVariable(), engine.NewVariable(), engine.NewVariable()),
 			engine.NewAtom("fail")))
 	}
 	for _, r := range p.engine.set.rules {
 		for _, c := range r.clauses {
 			tree, id := engine.NewVariable(), engine.NewVariable()
-			if err := p.engine.run.assert(atomIf.Apply(atomViolation.Apply(r.number, tree, id), c.goal.Apply(tree, id))); err != nil {
+			if err := p.engine.run.assert(syntax.AtomIf.Apply(syntax.AtomViolation.Apply(r.number, tree, id), c.goal.Apply(tree, id))); err != nil {
 				return err
 			}
 		}
@@ -86,7 +87,7 @@ func (p *Prober) Ask(ctx context.Context, t *change.Txn, v change.View, goal str
 		row := make([]Answer, len(names))
 		for i, n := range names {
 			x := env.Resolve(variables[n])
-			row[i] = Answer{termText(x, env), isNumber(x)}
+			row[i] = Answer{syntax.TermText(x, env), syntax.IsNumber(x)}
 		}
 		out.Rows = append(out.Rows, row)
 		return r.spend(1)
@@ -101,7 +102,7 @@ func (p *Prober) Ask(ctx context.Context, t *change.Txn, v change.View, goal str
 // plainError turns an exception of the interpreter into its text.
 func plainError(err error) error {
 	if e, ok := errors.AsType[engine.Exception](err); ok {
-		return errors.New(termText(e.Term(), nil))
+		return errors.New(syntax.TermText(e.Term(), nil))
 	}
 	return err
 }
@@ -115,12 +116,12 @@ func (p *Prober) parseGoal(goal string) (t engine.Term, variables map[string]eng
 	if err := p.engine.set.checkGoal(clause, t); err != nil {
 		return nil, nil, nil, err
 	}
-	return t, variables, clause.variableNames(), nil
+	return t, variables, clause.VariableNames(), nil
 }
 
 // parseTerm reads the text of one term, with or without a full stop.
-func (p *Prober) parseTerm(text string) (engine.Term, map[string]engine.Variable, clauseText, error) {
-	return parseTerm("query", text, p.engine.set.operators)
+func (p *Prober) parseTerm(text string) (engine.Term, map[string]engine.Variable, syntax.ClauseText, error) {
+	return syntax.ParseTerm("query", text, p.engine.set.operators)
 }
 
 // Predicates lists what goals can call, as NAME/ARITY, sorted.

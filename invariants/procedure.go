@@ -3,6 +3,8 @@ package invariants
 import (
 	"fmt"
 	"strings"
+
+	"fsward/invariants/syntax"
 )
 
 // A procedure is a helper that calls itself, compiled for one pattern of arguments that are known. Each call
@@ -16,7 +18,7 @@ type procedure struct {
 const maxArity = 8 // of a helper: see loader.define
 
 // placeCall places a call of a helper that calls itself.
-func (p *planner) placeCall(t template, q indicator, args []template, e *env, r *result) error {
+func (p *planner) placeCall(t template, q syntax.Indicator, args []template, e *env, r *result) error {
 	var pattern strings.Builder
 	fmt.Fprintf(&pattern, "%s:", q)
 	var ins []value
@@ -52,7 +54,7 @@ func (p *planner) placeCall(t template, q indicator, args []template, e *env, r 
 }
 
 // procedure returns the procedure for a pattern of arguments, compiling it at its first use.
-func (p *planner) procedure(pattern string, q indicator) (*procedure, error) {
+func (p *planner) procedure(pattern string, q syntax.Indicator) (*procedure, error) {
 	c := p.compiler
 	if proc, ok := c.procedures[pattern]; ok {
 		if proc.failed != nil {
@@ -74,11 +76,11 @@ type procedureEntry struct {
 	failed    error
 }
 
-func (c *compiler) compileProcedure(proc *procedure, pattern string, q indicator) error {
+func (c *compiler) compileProcedure(proc *procedure, pattern string, q syntax.Indicator) error {
 	clauses := c.predicates[q]
 	p := &planner{compiler: c, machine: c.machine, at: clauses[0].text, counting: true, depth: 1}
 	e := &env{}
-	args := make([]template, q.arity)
+	args := make([]template, q.Arity)
 	var outs []variable
 	for i, mode := range pattern {
 		if mode == 'i' {
@@ -94,7 +96,7 @@ func (c *compiler) compileProcedure(proc *procedure, pattern string, q indicator
 	for range outs {
 		proc.outs = append(proc.outs, p.register())
 	}
-	call := goal{compoundTemplate{q.name, args}, clauses[0].text}
+	call := goal{compoundTemplate{q.Name, args}, clauses[0].text}
 	c.recursive[q] = false // its clauses are put in the place of this one call
 	body, alive, err := p.inline(call, q, args, e)
 	c.recursive[q] = true

@@ -6,6 +6,7 @@ import (
 	"github.com/ichiban/prolog/engine"
 
 	"fsward/change"
+	"fsward/invariants/syntax"
 )
 
 // maxReverse bounds the objects that reverse indexes of one transaction hold; beyond it, queries scan.
@@ -75,7 +76,7 @@ func (r *run) query4(_ *engine.VM, tree, id, field, value engine.Term, k engine.
 	}
 	fieldTerm := env.Resolve(field)
 	if _, free := fieldTerm.(engine.Variable); free {
-		return engine.Error(errorf("query/4 needs a FIELD"))
+		return engine.Error(syntax.RuleErrorf("query/4 needs a FIELD"))
 	}
 	f, known := r.vocabulary.field(fieldTerm, env)
 	if !ok || !known {
@@ -138,14 +139,14 @@ func (r *run) statePattern(predicate string, tree, id engine.Term, env *engine.E
 		return p, false, nil
 	}
 	if _, free := p.treeTerm.(engine.Variable); free {
-		return p, false, errorf("%s needs a TREE", predicate)
+		return p, false, syntax.RuleErrorf("%s needs a TREE", predicate)
 	}
 	if !p.id.bound {
-		return p, false, errorf("%s needs the object id, which %s does not give", predicate, termText(p.idTerm, env))
+		return p, false, syntax.RuleErrorf("%s needs the object id, which %s does not give", predicate, syntax.TermText(p.idTerm, env))
 	}
 	if p.kind == 0 {
-		if c, isKey := p.idTerm.(engine.Compound); !isKey || c.Functor() != atomK {
-			return p, false, errorf("%s cannot tell the kind of object of %s", predicate, termText(p.idTerm, env))
+		if c, isKey := p.idTerm.(engine.Compound); !isKey || c.Functor() != syntax.AtomK {
+			return p, false, syntax.RuleErrorf("%s cannot tell the kind of object of %s", predicate, syntax.TermText(p.idTerm, env))
 		}
 	}
 	return p, true, nil
@@ -222,7 +223,7 @@ func (r *run) neighbour(predicate string, walk walk) engine.Predicate3 {
 		}
 		o, whole := r.vocabulary.single(&p)
 		if !whole && (p.kind == 0 || !p.sub.bound || r.vocabulary.shape(p.kind) != change.ShapeKey) {
-			return engine.Error(errorf("%s needs the whole identifier, not %s", predicate, termText(p.idTerm, env)))
+			return engine.Error(syntax.RuleErrorf("%s needs the whole identifier, not %s", predicate, syntax.TermText(p.idTerm, env)))
 		}
 		n, ok, err := walk.from(r.view, o)
 		if err != nil {

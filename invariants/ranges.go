@@ -6,6 +6,7 @@ import (
 	"github.com/ichiban/prolog/engine"
 
 	"fsward/change"
+	"fsward/invariants/syntax"
 )
 
 // A keyRange is the objects from lo to hi that have not been read yet, in one direction. It reads a few at a
@@ -93,16 +94,16 @@ func (k *keyRange) pass(o change.Object) {
 }
 
 // interval is the part of the 64 bits between two numbers of any size; ok is false if there is none.
-func interval(low, high number) (lo, hi uint64, ok bool) {
-	if high.sign() < 0 || low.cmp(high) > 0 {
+func interval(low, high syntax.Number) (lo, hi uint64, ok bool) {
+	if high.Sign() < 0 || low.Cmp(high) > 0 {
 		return 0, 0, false
 	}
-	if low.sign() > 0 {
-		if lo, ok = low.bits(); !ok {
+	if low.Sign() > 0 {
+		if lo, ok = low.Bits(); !ok {
 			return 0, 0, false
 		}
 	}
-	if hi, ok = high.bits(); !ok {
+	if hi, ok = high.Bits(); !ok {
 		hi = math.MaxUint64
 	}
 	return lo, hi, true
@@ -138,8 +139,8 @@ func (r *run) keyRange(predicate string, down bool) func(*engine.VM, engine.Term
 		if !ok {
 			return engine.Bool(false)
 		}
-		if isVariable(p.treeTerm) {
-			return engine.Error(errorf("%s needs a TREE", predicate))
+		if syntax.IsVariable(p.treeTerm) {
+			return engine.Error(syntax.RuleErrorf("%s needs a TREE", predicate))
 		}
 		keys, ok, err := r.rangeOf(predicate, &p, low, high, env)
 		if err != nil {
@@ -196,37 +197,39 @@ func (r *run) rangeOf(predicate string, p *pattern, low, high engine.Term, env *
 		return k, false, err
 	}
 	if p.kind == 0 || !p.id.bound && r.vocabulary.shape(p.kind) != change.ShapeNum {
-		return k, false, errorf("%s needs all of %s but its last number, or two keys as bounds", predicate, termText(p.idTerm, env))
+		return k, false, syntax.RuleErrorf("%s needs all of %s but its last number, or two keys as bounds", predicate, syntax.TermText(p.idTerm, env))
 	}
 	first, last, ok := interval(lo, hi)
 	if !ok {
 		return k, false, nil
 	}
 	if k, ok = rangeBetween(r.vocabulary, change.Object{Tree: p.tree.n, ID: p.id.n, Kind: p.kind}, first, last, false); !ok {
-		return k, false, errorf("%s: names have no order", predicate)
+		return k, false, syntax.RuleErrorf("%s: names have no order", predicate)
 	}
 	return k, true, nil
 }
 
-func isKey(t engine.Term, env *engine.Env) bool { return isFunctor(env.Resolve(t), atomK, 3) }
+func isKey(t engine.Term, env *engine.Env) bool {
+	return syntax.IsFunctor(env.Resolve(t), syntax.AtomK, 3)
+}
 
 // bound reads a key that bounds a range; open is what a part without a value is.
 func (r *run) bound(predicate string, t engine.Term, open uint64, env *engine.Env) (o change.Object, err error) {
 	key := env.Resolve(t).(engine.Compound)
 	bad := func() (change.Object, error) {
-		return o, errorf("%s: %s is no bound", predicate, termText(key, env))
+		return o, syntax.RuleErrorf("%s: %s is no bound", predicate, syntax.TermText(key, env))
 	}
 	number := func(t engine.Term) (uint64, bool) {
-		if t = env.Resolve(t); isVariable(t) {
+		if t = env.Resolve(t); syntax.IsVariable(t) {
 			return open, true
 		}
-		return idBits(t)
+		return syntax.IDBits(t)
 	}
 	var ok1, ok2 bool
 	o.ID, ok1 = number(key.Arg(0))
 	o.Sub, ok2 = number(key.Arg(2))
 	o.Kind, o.Aux = change.Kind(open), open
-	if kind := env.Resolve(key.Arg(1)); !isVariable(kind) {
+	if kind := env.Resolve(key.Arg(1)); !syntax.IsVariable(kind) {
 		atom, isAtom := kind.(engine.Atom)
 		k, known := r.vocabulary.kinds[atom]
 		if !isAtom || !known {

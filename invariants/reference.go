@@ -6,6 +6,7 @@ import (
 	"github.com/ichiban/prolog/engine"
 
 	"fsward/change"
+	"fsward/invariants/syntax"
 )
 
 // reference is the Engine that interprets rules: slow, complete, and what other engines are compared with.
@@ -18,12 +19,12 @@ type reference struct {
 
 // NewReference loads rules for the file system of a schema into the reference engine. The prelude is
 // added to them. The error joins a LoadError for each mistake found.
-func NewReference(schema *change.Schema, files []File, options Options) (Engine, error) {
+func NewReference(schema *change.Schema, files []syntax.File, options Options) (Engine, error) {
 	return newReference(schema, files, options, nil)
 }
 
 // newReference is NewReference with builtins that wrap changes, if it is not nil.
-func newReference(schema *change.Schema, files []File, options Options, wrap func(builtin) builtin) (*reference, error) {
+func newReference(schema *change.Schema, files []syntax.File, options Options, wrap func(builtin) builtin) (*reference, error) {
 	set, err := loadSet(schema, files, options.OpenVocabulary)
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 
 	"fsward/change"
 	"fsward/invariants/keyhash"
+	"fsward/invariants/syntax"
 )
 
 // report collects what rules find. While rules run, a violation is a few numbers; its text and the records that
@@ -85,8 +86,8 @@ func (p *report) add(rule *rule, c ruleClause, tree, id engine.Term, env *engine
 	if object, ok := p.object(tree, id, env); ok {
 		return p.note(rule, c, finding{object: object, trigger: -1})
 	}
-	text := findingText{tree: termText(tree, env), id: termText(id, env)}
-	if n, ok := idBits(tree); ok {
+	text := findingText{tree: syntax.TermText(tree, env), id: syntax.TermText(id, env)}
+	if n, ok := syntax.IDBits(tree); ok {
 		text.number, text.tree = n, change.NumText(n)
 	}
 	p.texts = append(p.texts, text)
@@ -96,7 +97,7 @@ func (p *report) add(rule *rule, c ruleClause, tree, id engine.Term, env *engine
 // object returns the object that the arguments of a violation name; ok is false if they do not name one.
 func (p *report) object(tree, id engine.Term, env *engine.Env) (o change.Object, ok bool) {
 	pattern, ok := p.vocabulary.pattern(tree, id, p.txn.Names, env)
-	if !ok || !pattern.id.bound || isVariable(pattern.treeTerm) {
+	if !ok || !pattern.id.bound || syntax.IsVariable(pattern.treeTerm) {
 		return o, false
 	}
 	if o, ok = p.vocabulary.single(&pattern); ok {
@@ -192,7 +193,7 @@ func (p *report) forget(rule *rule) {
 func (p *report) undecided(rule *rule, c ruleClause, err error) {
 	reason := err.Error()
 	if e, ok := errors.AsType[engine.Exception](err); ok {
-		reason = termText(e.Term(), nil)
+		reason = syntax.TermText(e.Term(), nil)
 	}
 	p.cannot = append(p.cannot, fmt.Sprintf("%s at %s: %s", rule.Name, c.source, reason))
 }
@@ -292,7 +293,7 @@ func compareNumbers(a, b string) int {
 
 func digits(s string) string {
 	i := len(s)
-	for i > 0 && isDigit(s[i-1]) {
+	for i > 0 && syntax.IsDigit(s[i-1]) {
 		i--
 	}
 	return s[i:]

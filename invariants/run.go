@@ -7,6 +7,7 @@ import (
 	"github.com/ichiban/prolog/engine"
 
 	"fsward/change"
+	"fsward/invariants/syntax"
 )
 
 // run is the state of one Check: what the foreign predicates read, and what they may still spend.
@@ -40,7 +41,7 @@ func (l lookup) text() string {
 	if l.predicate == "" {
 		return ""
 	}
-	return fmt.Sprintf(", at %s of %s, %s", l.predicate, termText(l.tree, l.env), termText(l.id, l.env))
+	return fmt.Sprintf(", at %s of %s, %s", l.predicate, syntax.TermText(l.tree, l.env), syntax.TermText(l.id, l.env))
 }
 
 // A viewError is a failure to read the state: the disk, not the rule.
@@ -57,7 +58,7 @@ func (r *run) spend(n int) error {
 	before := r.steps
 	r.steps += int64(n)
 	if r.steps > r.maxSteps {
-		return errorf("more than the %d steps that a transaction of %d records allows%s", r.maxSteps, len(r.txn.Records), r.last.text())
+		return syntax.RuleErrorf("more than the %d steps that a transaction of %d records allows%s", r.maxSteps, len(r.txn.Records), r.last.text())
 	}
 	if before>>10 != r.steps>>10 {
 		return r.ctx.Err()
@@ -73,7 +74,7 @@ func (r *run) step(_ *engine.VM, k engine.Cont, env *engine.Env) *engine.Promise
 	}
 	depth := r.depth
 	if depth >= r.maxDepth {
-		return engine.Error(errorf("a chain of more than %d goals: endless recursion?", r.maxDepth))
+		return engine.Error(syntax.RuleErrorf("a chain of more than %d goals: endless recursion?", r.maxDepth))
 	}
 	return engine.Delay(func(context.Context) *engine.Promise {
 		r.depth = depth + 1
@@ -125,12 +126,12 @@ func (r *run) solutions(k engine.Cont, next func() (*engine.Env, bool, error)) *
 func (r *run) solve(goal engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 	switch g := env.Resolve(goal).(type) {
 	case engine.Atom:
-		if g == atomCut { // call(!) cuts nothing outside itself
+		if g == syntax.AtomCut { // call(!) cuts nothing outside itself
 			return k(env)
 		}
 		return r.vm.Arrive(g, nil, k, env)
 	case engine.Compound:
-		if g.Functor() == atomComma && g.Arity() == 2 {
+		if g.Functor() == syntax.AtomComma && g.Arity() == 2 {
 			return r.solve(g.Arg(0), func(env *engine.Env) *engine.Promise { return r.solve(g.Arg(1), k, env) }, env)
 		}
 		args := make([]engine.Term, g.Arity())
@@ -139,9 +140,9 @@ func (r *run) solve(goal engine.Term, k engine.Cont, env *engine.Env) *engine.Pr
 		}
 		return r.vm.Arrive(g.Functor(), args, k, env)
 	case engine.Variable:
-		return engine.Error(errorf("a goal that is a variable without a value"))
+		return engine.Error(syntax.RuleErrorf("a goal that is a variable without a value"))
 	default:
-		return engine.Error(errorf("%s is not a goal", termText(g, env)))
+		return engine.Error(syntax.RuleErrorf("%s is not a goal", syntax.TermText(g, env)))
 	}
 }
 
@@ -187,10 +188,10 @@ func (r *run) unifyTerms(x, y engine.Term, env *engine.Env) (_ *engine.Env, ok b
 		return env, false, err
 	}
 	x, y = env.Resolve(x), env.Resolve(y)
-	if isVariable(y) {
+	if syntax.IsVariable(y) {
 		x, y = y, x
 	}
-	if isVariable(x) {
+	if syntax.IsVariable(x) {
 		inside, err := r.occurs(x, y, env)
 		if err != nil || inside {
 			return env, x == y, err

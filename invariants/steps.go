@@ -4,6 +4,7 @@ import (
 	"github.com/ichiban/prolog/engine"
 
 	"fsward/change"
+	"fsward/invariants/syntax"
 )
 
 // An op makes the step of a goal, given the step that follows it.
@@ -345,7 +346,7 @@ func betweenOp(low, high expression, x place, info *stepInfo) op {
 			if !ok {
 				return m.err != nil
 			}
-			for ; lo.cmp(hi) <= 0; lo = lo.add(number{small: 1}) {
+			for ; lo.Cmp(hi) <= 0; lo = lo.Add(syntax.Number{Small: 1}) {
 				if m.row(info) || x.match(m, m.numberCell(lo)) && next(m) {
 					return true
 				}

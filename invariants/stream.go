@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fsward/change"
+	"fsward/invariants/syntax"
 )
 
 // A whole file system is judged as a transaction in which everything is new. Where its records are too many to be
@@ -252,7 +253,7 @@ func (m *machine) addPass(k *keptSum, p *planner) {
 const sumCells = 1 << 12
 
 // askStream is ask of a stream.
-func (k *keptSum) askStream(m *machine, key []cell) (n number, ok bool) {
+func (k *keptSum) askStream(m *machine, key []cell) (n syntax.Number, ok bool) {
 	t := k.table
 	switch {
 	case k.local:
@@ -274,7 +275,7 @@ func (k *keptSum) askStream(m *machine, key []cell) (n number, ok bool) {
 }
 
 // remember keeps the sum of a key that was searched for in the state.
-func (t *sumTable) remember(key []cell, n number) {
+func (t *sumTable) remember(key []cell, n syntax.Number) {
 	for _, c := range key {
 		if !c.lasting() || c.tag == cellName {
 			return
@@ -330,7 +331,7 @@ func (h *heldRecords) take(l *recordLists) {
 func (h *heldRecords) holds(list int) bool { return !h.gone[list] }
 
 // remember keeps what was searched for.
-func (k *keptSum) remember(m *machine, n number) {
+func (k *keptSum) remember(m *machine, n syntax.Number) {
 	if m.streaming == nil || !k.local {
 		return
 	}

@@ -1,6 +1,9 @@
 package invariants
 
-import "fsward/invariants/keyhash"
+import (
+	"fsward/invariants/keyhash"
+	"fsward/invariants/syntax"
+)
 
 // A sum over changes is asked for again and again: the names that an inode won and lost, for each of its names.
 // Where its goal allows, it is kept for all keys at once: one pass over the changes adds up signed amounts for
@@ -23,7 +26,7 @@ type sumTable struct {
 	limit  int                 // entries
 	width  int                 // cells of a key
 	keys   []cell
-	sums   []number
+	sums   []syntax.Number
 	slots  []int32 // 1 + the entry
 }
 
@@ -80,18 +83,18 @@ next:
 }
 
 // get returns the sum of a key: 0 if nothing was added to it.
-func (t *sumTable) get(key []cell) number {
+func (t *sumTable) get(key []cell) syntax.Number {
 	if len(t.sums) == 0 {
-		return number{}
+		return syntax.Number{}
 	}
 	if e := t.slots[t.slot(key)]; e != 0 {
 		return t.sums[e-1]
 	}
-	return number{}
+	return syntax.Number{}
 }
 
 // find is get; ok is false where there is no sum.
-func (t *sumTable) find(key []cell) (n number, ok bool) {
+func (t *sumTable) find(key []cell) (n syntax.Number, ok bool) {
 	if len(t.sums) == 0 {
 		return n, false
 	}
@@ -103,7 +106,7 @@ func (t *sumTable) find(key []cell) (n number, ok bool) {
 }
 
 // at returns the sum of a key, to be added to; nil if the table is unfit.
-func (t *sumTable) at(key []cell) *number {
+func (t *sumTable) at(key []cell) *syntax.Number {
 	for _, c := range key {
 		if !c.lasting() {
 			t.unfit = true
@@ -119,7 +122,7 @@ func (t *sumTable) at(key []cell) *number {
 			t.unfit = true
 			return nil
 		}
-		t.keys, t.sums = append(t.keys, key...), append(t.sums, number{})
+		t.keys, t.sums = append(t.keys, key...), append(t.sums, syntax.Number{})
 		t.slots[i] = int32(len(t.sums))
 	}
 	return &t.sums[t.slots[i]-1]
@@ -152,7 +155,7 @@ type keptSum struct {
 
 // ask returns the sum for the values that the registers have; ok is false if it must be searched for, or
 // after an error.
-func (k *keptSum) ask(m *machine) (n number, ok bool) {
+func (k *keptSum) ask(m *machine) (n syntax.Number, ok bool) {
 	var buffer [maxSumKeys]cell
 	key := buffer[:0]
 	for _, r := range k.keys {
@@ -199,7 +202,7 @@ func accountOp(t *sumTable, amount expression, key []value) op {
 			if sum == nil {
 				return true
 			}
-			*sum, ok = m.bounded(sum.add(n))
+			*sum, ok = m.bounded(sum.Add(n))
 			return !ok
 		}
 	}
@@ -213,7 +216,7 @@ func addOp(x expression, counter int) op {
 			if !ok {
 				return m.err != nil
 			}
-			m.sums[counter], ok = m.bounded(m.sums[counter].add(n))
+			m.sums[counter], ok = m.bounded(m.sums[counter].Add(n))
 			return !ok
 		}
 	}
@@ -235,7 +238,7 @@ func sumOp(search []op, kept *keptSum, counter, register int) op {
 				}
 			}
 			outer, rows := m.sums[counter], m.rows
-			m.sums[counter] = number{}
+			m.sums[counter] = syntax.Number{}
 			inner(m)
 			n := m.sums[counter]
 			m.sums[counter] = outer

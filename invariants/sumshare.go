@@ -3,6 +3,8 @@ package invariants
 import (
 	"errors"
 	"math"
+
+	"fsward/invariants/syntax"
 )
 
 // What is summed up over a whole file system can have a key for each of its files. Where the memory does not hold them
@@ -137,7 +139,7 @@ func (t *sumTable) keepShare() {
 func (t *sumTable) paged(key []cell) bool { return len(key) == 1 && key[0].tag == cellNumber }
 
 // account adds an amount to a sum over a stream; it reports false if it cannot.
-func (t *sumTable) account(m *machine, key []cell, n number) bool {
+func (t *sumTable) account(m *machine, key []cell, n syntax.Number) bool {
 	for _, c := range key {
 		if !c.lasting() {
 			t.unfit = true
@@ -165,19 +167,19 @@ func (t *sumTable) account(m *machine, key []cell, n number) bool {
 		t.room.free -= pageBytes
 	}
 	at := &p[key[0].n%uint64(len(p))]
-	sum := number{small: int64(*at)}
+	sum := syntax.Number{Small: int64(*at)}
 	if *at == beyondPage {
 		return t.addEntry(m, key, n)
 	}
-	if sum = sum.add(n); sum.big == nil && sum.small > beyondPage && sum.small <= math.MaxInt32 {
-		*at = int32(sum.small)
+	if sum = sum.Add(n); sum.Big == nil && sum.Small > beyondPage && sum.Small <= math.MaxInt32 {
+		*at = int32(sum.Small)
 		return true
 	}
 	*at = beyondPage
 	return t.addEntry(m, key, sum)
 }
 
-func (t *sumTable) addEntry(m *machine, key []cell, n number) (ok bool) {
+func (t *sumTable) addEntry(m *machine, key []cell, n syntax.Number) (ok bool) {
 	known := len(t.sums)
 	sum := t.at(key)
 	if sum == nil {
@@ -186,19 +188,19 @@ func (t *sumTable) addEntry(m *machine, key []cell, n number) (ok bool) {
 	if len(t.sums) > known {
 		t.room.free -= t.entryBytes()
 	}
-	*sum, ok = m.bounded(sum.add(n))
+	*sum, ok = m.bounded(sum.Add(n))
 	return ok
 }
 
 // inStream returns a sum over a stream.
-func (t *sumTable) inStream(key []cell) number {
+func (t *sumTable) inStream(key []cell) syntax.Number {
 	if t.paged(key) {
 		p := t.pages[key[0].n>>sumPageShift]
 		if p == nil {
-			return number{}
+			return syntax.Number{}
 		}
 		if n := p[key[0].n%uint64(len(p))]; n != beyondPage {
-			return number{small: int64(n)}
+			return syntax.Number{Small: int64(n)}
 		}
 	}
 	return t.get(key)

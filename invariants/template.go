@@ -4,6 +4,8 @@ import (
 	"cmp"
 
 	"github.com/ichiban/prolog/engine"
+
+	"fsward/invariants/syntax"
 )
 
 // Rules are compiled by running them on templates: terms of which it is known, at each place of a plan,
@@ -143,14 +145,14 @@ func (e *env) registers(t template, f func(register)) {
 }
 
 // goalOfTemplate returns the predicate and the arguments of a goal; ok is false for a variable or a number.
-func goalOfTemplate(t template) (p indicator, args []template, ok bool) {
+func goalOfTemplate(t template) (p syntax.Indicator, args []template, ok bool) {
 	switch t := t.(type) {
 	case constant:
-		return indicator{engine.Atom(t.n), 0}, nil, t.tag == cellAtom
+		return syntax.Indicator{Name: engine.Atom(t.n), Arity: 0}, nil, t.tag == cellAtom
 	case compoundTemplate:
-		return indicator{t.functor, len(t.args)}, t.args, true
+		return syntax.Indicator{Name: t.functor, Arity: len(t.args)}, t.args, true
 	default:
-		return indicator{}, nil, false
+		return syntax.Indicator{}, nil, false
 	}
 }
 
@@ -201,7 +203,7 @@ func (n *instance) template(t engine.Term) template {
 		}
 		return compoundTemplate{t.Functor(), args}
 	default:
-		if x, ok := numberOf(t); ok {
+		if x, ok := syntax.NumberOf(t); ok {
 			return constant(n.terms.numberCell(x))
 		}
 		return constant(cell{tag: cellNone})

@@ -6,6 +6,7 @@ import (
 	"github.com/ichiban/prolog/engine"
 
 	"fsward/change"
+	"fsward/invariants/syntax"
 )
 
 // A vocabulary turns the numbers of a schema into terms and back.
@@ -57,7 +58,7 @@ func fieldTerm(text string) engine.Term {
 // addLiteral notes an atom that stands in a rule. null is left out: a file of that name is a name, and
 // not the absence of a value.
 func (v *vocabulary) addLiteral(a engine.Atom) {
-	if a != atomNull {
+	if a != syntax.AtomNull {
 		v.literals[a.String()] = a
 	}
 }
@@ -67,7 +68,7 @@ func (v *vocabulary) nameTerm(text string) engine.Term {
 	if a, ok := v.literals[text]; ok {
 		return a
 	}
-	return name(text)
+	return syntax.Name(text)
 }
 
 // field returns the field that a resolved term names; ok is false if the schema has none such.
@@ -97,7 +98,7 @@ func (v *vocabulary) valueTerm(x change.Value, names *change.Names) engine.Term 
 	switch x.Tag() {
 	case change.U64:
 		n, _ := x.Num()
-		return numTerm(n)
+		return syntax.NumTerm(n)
 	case change.Word:
 		if w, _ := x.Word(); int(w) < len(v.wordTerms) {
 			return v.wordTerms[w]
@@ -107,9 +108,9 @@ func (v *vocabulary) valueTerm(x change.Value, names *change.Names) engine.Term 
 		return v.nameTerm(names.Text(x))
 	case change.Key:
 		id, kind, sub, _ := names.KeyOf(x)
-		return atomK.Apply(numTerm(id), v.kindTerm(kind), numTerm(sub))
+		return syntax.AtomK.Apply(syntax.NumTerm(id), v.kindTerm(kind), syntax.NumTerm(sub))
 	default:
-		return atomNull
+		return syntax.AtomNull
 	}
 }
 
@@ -124,19 +125,19 @@ func (v *vocabulary) kindTerm(k change.Kind) engine.Term {
 // (an atom can be a word or a name) or for none, and only unification can tell.
 func (v *vocabulary) value(t engine.Term, names *change.Names, env *engine.Env) (x change.Value, ok bool) {
 	switch t := t.(type) {
-	case engine.Integer, wide:
-		n, ok := u64(t)
+	case engine.Integer, syntax.Wide:
+		n, ok := syntax.U64(t)
 		return change.Num(n), ok
-	case name:
+	case syntax.Name:
 		return names.Intern([]byte(t)), true
 	case engine.Compound:
-		if t.Functor() != atomK || t.Arity() != 3 {
+		if t.Functor() != syntax.AtomK || t.Arity() != 3 {
 			return change.Value{}, false
 		}
-		id, ok1 := idBits(env.Resolve(t.Arg(0)))
+		id, ok1 := syntax.IDBits(env.Resolve(t.Arg(0)))
 		atom, ok2 := env.Resolve(t.Arg(1)).(engine.Atom)
 		kind, ok3 := v.kinds[atom]
-		sub, ok4 := idBits(env.Resolve(t.Arg(2)))
+		sub, ok4 := syntax.IDBits(env.Resolve(t.Arg(2)))
 		if !ok1 || !ok2 || !ok3 || !ok4 {
 			return change.Value{}, false
 		}
@@ -151,7 +152,7 @@ func (v *vocabulary) treeTerm(o change.Object) engine.Term {
 	if v.schema.KindIsTree {
 		return v.kindTerm(o.Kind)
 	}
-	return numTerm(o.Tree)
+	return syntax.NumTerm(o.Tree)
 }
 
 func (v *vocabulary) shape(k change.Kind) change.Shape {
@@ -165,15 +166,15 @@ func (v *vocabulary) shape(k change.Kind) change.Shape {
 func (v *vocabulary) idTerm(o change.Object, names *change.Names) engine.Term {
 	switch v.shape(o.Kind) {
 	case change.ShapePair:
-		return atomK.Apply(numTerm(o.ID), v.kindTerm(o.Kind), atomA.Apply(numTerm(o.Sub), numTerm(o.Aux)))
+		return syntax.AtomK.Apply(syntax.NumTerm(o.ID), v.kindTerm(o.Kind), syntax.AtomA.Apply(syntax.NumTerm(o.Sub), syntax.NumTerm(o.Aux)))
 	case change.ShapeNum:
-		return numTerm(o.ID)
+		return syntax.NumTerm(o.ID)
 	case change.ShapeNums:
-		return atomA.Apply(numTerm(o.ID), numTerm(o.Sub))
+		return syntax.AtomA.Apply(syntax.NumTerm(o.ID), syntax.NumTerm(o.Sub))
 	case change.ShapeNamed:
-		return atomA.Apply(numTerm(o.ID), v.nameTerm(names.At(o.Sub)))
+		return syntax.AtomA.Apply(syntax.NumTerm(o.ID), v.nameTerm(names.At(o.Sub)))
 	default:
-		return atomK.Apply(numTerm(o.ID), v.kindTerm(o.Kind), numTerm(o.Sub))
+		return syntax.AtomK.Apply(syntax.NumTerm(o.ID), v.kindTerm(o.Kind), syntax.NumTerm(o.Sub))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/ichiban/prolog/engine"
 
 	"fsward/change"
+	"fsward/invariants/syntax"
 )
 
 // maxReasons bounds the goals that are shown of one proof.
@@ -15,18 +16,18 @@ const maxReasons = 64
 
 // reasonKinds says what the answers of a primitive are evidence of. "" is for goals that are no evidence
 // themselves, and at which a search may end.
-var reasonKinds = map[indicator]string{
-	pi("change", 5): change.ReasonRecord, pi("query", 2): change.ReasonState, pi("query", 4): change.ReasonState,
-	pi("previous", 3): change.ReasonState, pi("next", 3): change.ReasonState,
-	pi("at_or_before", 3): change.ReasonState, pi("at_or_after", 3): change.ReasonState,
-	pi("range", 4): change.ReasonState, pi("range_down", 4): change.ReasonState,
-	pi(`\+`, 1): change.ReasonAbsent, pi("forall", 2): change.ReasonAbsent,
-	pi("crc32c", 2): change.ReasonTest, pi("count", 2): change.ReasonTest, pi("sum", 3): change.ReasonTest,
-	pi("findall", 3): change.ReasonTest, pi("is", 2): change.ReasonTest, pi("between", 3): change.ReasonTest,
-	pi("<", 2): change.ReasonTest, pi("=<", 2): change.ReasonTest, pi(">", 2): change.ReasonTest, pi(">=", 2): change.ReasonTest,
-	pi("=:=", 2): change.ReasonTest, pi(`=\=`, 2): change.ReasonTest,
-	pi(`\=`, 2): change.ReasonTest, pi("==", 2): change.ReasonTest, pi(`\==`, 2): change.ReasonTest,
-	pi("=", 2): "",
+var reasonKinds = map[syntax.Indicator]string{
+	syntax.Pred("change", 5): change.ReasonRecord, syntax.Pred("query", 2): change.ReasonState, syntax.Pred("query", 4): change.ReasonState,
+	syntax.Pred("previous", 3): change.ReasonState, syntax.Pred("next", 3): change.ReasonState,
+	syntax.Pred("at_or_before", 3): change.ReasonState, syntax.Pred("at_or_after", 3): change.ReasonState,
+	syntax.Pred("range", 4): change.ReasonState, syntax.Pred("range_down", 4): change.ReasonState,
+	syntax.Pred(`\+`, 1): change.ReasonAbsent, syntax.Pred("forall", 2): change.ReasonAbsent,
+	syntax.Pred("crc32c", 2): change.ReasonTest, syntax.Pred("count", 2): change.ReasonTest, syntax.Pred("sum", 3): change.ReasonTest,
+	syntax.Pred("findall", 3): change.ReasonTest, syntax.Pred("is", 2): change.ReasonTest, syntax.Pred("between", 3): change.ReasonTest,
+	syntax.Pred("<", 2): change.ReasonTest, syntax.Pred("=<", 2): change.ReasonTest, syntax.Pred(">", 2): change.ReasonTest, syntax.Pred(">=", 2): change.ReasonTest,
+	syntax.Pred("=:=", 2): change.ReasonTest, syntax.Pred(`=\=`, 2): change.ReasonTest,
+	syntax.Pred(`\=`, 2): change.ReasonTest, syntax.Pred("==", 2): change.ReasonTest, syntax.Pred(`\==`, 2): change.ReasonTest,
+	syntax.Pred("=", 2): "",
 }
 
 // proof keeps the evidence of the branch that is being tried. The evidence is a list in the interpreter's own
@@ -94,7 +95,7 @@ type anyPredicate func(vm *engine.VM, args []engine.Term, k engine.Cont, env *en
 
 // evident makes a builtin keep its answers as evidence while there is a proof.
 func (p *Prober) evident(b builtin) builtin {
-	kind, ok := reasonKinds[b.indicator]
+	kind, ok := reasonKinds[b.Indicator]
 	inner := variadic(b.predicate)
 	if !ok || inner == nil {
 		return b
@@ -104,7 +105,7 @@ func (p *Prober) evident(b builtin) builtin {
 		if q == nil {
 			return inner(vm, args, k, env)
 		}
-		goal := b.name.Apply(args...)
+		goal := b.Name.Apply(args...)
 		q.reach(goal, env)
 		if kind != change.ReasonAbsent {
 			return inner(vm, args, func(env *engine.Env) *engine.Promise {
@@ -124,7 +125,7 @@ func (p *Prober) evident(b builtin) builtin {
 			return engine.Bool(false)
 		})
 	}
-	switch b.arity {
+	switch b.Arity {
 	case 1:
 		b.predicate = func(vm *engine.VM, x engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 			return call(vm, []engine.Term{x}, k, env)
@@ -193,7 +194,7 @@ func (p *Prober) Why(ctx context.Context, t *change.Txn, v change.View, found ch
 		return nil, err
 	}
 	// A tree that a record gives is unsigned; one that stands in the head, as -6 for the log, is as it is written.
-	trees := []engine.Term{unsigned(written)}
+	trees := []engine.Term{syntax.Unsigned(written)}
 	if trees[0] != written {
 		trees = append(trees, written)
 	}
@@ -233,11 +234,11 @@ func (p *Prober) object(text string) (engine.Term, error) {
 	if err != nil {
 		return nil, err
 	}
-	t = unsigned(t)
-	if isFunctor(t, atomA, 2) {
+	t = syntax.Unsigned(t)
+	if syntax.IsFunctor(t, syntax.AtomA, 2) {
 		c := t.(engine.Compound)
 		if a, ok := c.Arg(1).(engine.Atom); ok { // the name of a file, whose term may be another one
-			t = atomA.Apply(c.Arg(0), p.engine.run.vocabulary.nameTerm(a.String()))
+			t = syntax.AtomA.Apply(c.Arg(0), p.engine.run.vocabulary.nameTerm(a.String()))
 		}
 	}
 	return t, nil
@@ -261,18 +262,18 @@ func (q *proof) reasons(env *engine.Env) []change.Reason {
 
 // isNullTest tells whether a goal only asks whether a value is there: the record before it says so.
 func isNullTest(goal engine.Term, env *engine.Env) bool {
-	return (isFunctor(goal, engine.NewAtom(`\==`), 2) || isFunctor(goal, engine.NewAtom("=="), 2)) &&
-		env.Resolve(goal.(engine.Compound).Arg(1)) == atomNull
+	return (syntax.IsFunctor(goal, engine.NewAtom(`\==`), 2) || syntax.IsFunctor(goal, engine.NewAtom("=="), 2)) &&
+		env.Resolve(goal.(engine.Compound).Arg(1)) == syntax.AtomNull
 }
 
 // goalText writes a goal as its author did: a negation with what is denied, verify with its property.
 func goalText(goal engine.Term, env *engine.Env) string {
-	if !isFunctor(goal, atomNot, 1) {
-		return termText(goal, env)
+	if !syntax.IsFunctor(goal, syntax.AtomNot, 1) {
+		return syntax.TermText(goal, env)
 	}
 	denied := env.Resolve(goal.(engine.Compound).Arg(0))
-	if isFunctor(denied, engine.NewAtom("$holds"), 1) {
-		return "verify(" + termText(denied.(engine.Compound).Arg(0), env) + ")"
+	if syntax.IsFunctor(denied, engine.NewAtom("$holds"), 1) {
+		return "verify(" + syntax.TermText(denied.(engine.Compound).Arg(0), env) + ")"
 	}
-	return "not(" + termText(denied, env) + ")"
+	return "not(" + syntax.TermText(denied, env) + ")"
 }

@@ -1,4 +1,4 @@
-package invariants
+package syntax
 
 import (
 	"fmt"
@@ -11,37 +11,37 @@ import (
 	"fsward/change"
 )
 
-// A name is a file name or another string of bytes that a guest chose. The library's atoms are interned
+// A Name is a file name or another string of bytes that a guest chose. The library's atoms are interned
 // for the life of the process, so a guest could fill memory with names if they were atoms. A name is a
 // term of its own instead, which lives as long as something refers to it. A name whose bytes are those of
 // an atom in the text of a rule becomes that atom (vocabulary.nameTerm), so name literals in rules match.
-type name string
+type Name string
 
 // WriteTerm writes the name as a quoted atom.
-func (n name) WriteTerm(w io.Writer, _ *engine.WriteOptions, _ *engine.Env) error {
+func (n Name) WriteTerm(w io.Writer, _ *engine.WriteOptions, _ *engine.Env) error {
 	_, err := io.WriteString(w, quoteAtom(string(n)))
 	return err
 }
 
 // Compare gives the standard order of terms (@<): names stand after all atoms, among themselves by bytes.
-func (n name) Compare(t engine.Term, env *engine.Env) int {
-	return engine.CompareAtomic(n, t, func(a, b name) int { return strings.Compare(string(a), string(b)) }, env)
+func (n Name) Compare(t engine.Term, env *engine.Env) int {
+	return engine.CompareAtomic(n, t, func(a, b Name) int { return strings.Compare(string(a), string(b)) }, env)
 }
 
 const (
-	maxTextDepth = 8   // of nested terms in messages
-	maxTextLen   = 400 // bytes of a term in messages
+	MaxTextDepth = 8   // of nested terms in messages
+	MaxTextLen   = 400 // bytes of a term in messages
 )
 
-// termText writes a term for a person, cut short where it is long: names come from a hostile guest.
-func termText(t engine.Term, env *engine.Env) string {
+// TermText writes a term for a person, cut short where it is long: names come from a hostile guest.
+func TermText(t engine.Term, env *engine.Env) string {
 	var b strings.Builder
-	writeTerm(&b, t, env, maxTextDepth)
+	writeTerm(&b, t, env, MaxTextDepth)
 	return b.String()
 }
 
 func writeTerm(b *strings.Builder, t engine.Term, env *engine.Env, depth int) {
-	if depth == 0 || b.Len() > maxTextLen {
+	if depth == 0 || b.Len() > MaxTextLen {
 		b.WriteString("...")
 		return
 	}
@@ -50,11 +50,11 @@ func writeTerm(b *strings.Builder, t engine.Term, env *engine.Env, depth int) {
 		b.WriteByte('_')
 	case engine.Integer:
 		b.WriteString(strconv.FormatInt(int64(t), 10))
-	case wide:
+	case Wide:
 		b.WriteString(string(t))
 	case engine.Atom:
-		b.WriteString(atomText(t.String()))
-	case name:
+		b.WriteString(AtomText(t.String()))
+	case Name:
 		b.WriteString(quoteAtom(string(t)))
 	case engine.Compound:
 		f := t.Functor().String()
@@ -68,7 +68,7 @@ func writeTerm(b *strings.Builder, t engine.Term, env *engine.Env, depth int) {
 			writeTerm(b, t.Arg(1), env, depth-1)
 			return
 		}
-		b.WriteString(atomText(t.Functor().String()))
+		b.WriteString(AtomText(t.Functor().String()))
 		for i := range t.Arity() {
 			b.WriteByte("(,"[min(i, 1)])
 			writeTerm(b, t.Arg(i), env, depth-1)
@@ -85,7 +85,7 @@ func writeList(b *strings.Builder, t engine.Compound, env *engine.Env, depth int
 		writeTerm(b, t.Arg(0), env, depth-1)
 		rest := env.Resolve(t.Arg(1))
 		next, ok := rest.(engine.Compound)
-		if ok && next.Functor().String() == "." && next.Arity() == 2 && b.Len() <= maxTextLen {
+		if ok && next.Functor().String() == "." && next.Arity() == 2 && b.Len() <= MaxTextLen {
 			b.WriteByte(',')
 			t = next
 			continue
@@ -103,8 +103,8 @@ func isGraphicName(s string) bool {
 	return s != "" && strings.Trim(s, `#$&*+-./:<=>?@^~\,;`) == ""
 }
 
-// atomText writes an atom, in quotes if it needs them.
-func atomText(s string) string {
+// AtomText writes an atom, in quotes if it needs them.
+func AtomText(s string) string {
 	if s == "[]" || s == "!" || isGraphicName(s) {
 		return s
 	}

@@ -1,4 +1,4 @@
-package invariants
+package syntax
 
 import (
 	"context"
@@ -38,21 +38,21 @@ func canonical(t engine.Term, seen map[engine.Variable]int) string {
 func libraryParse(t *testing.T, text string) (engine.Term, error) {
 	t.Helper()
 	vm := new(engine.VM)
-	ops := standardOperators()
+	ops := StandardOperators()
 	define := func(name string, o operator, kind string) {
-		if _, err := engine.Op(vm, engine.Integer(o.priority), engine.NewAtom(kind), engine.NewAtom(name), engine.Success, nil).Force(context.Background()); err != nil {
+		if _, err := engine.Op(vm, engine.Integer(o.Priority), engine.NewAtom(kind), engine.NewAtom(name), engine.Success, nil).Force(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for name, o := range ops.prefix {
-		define(name, o, map[bool]string{true: "fy", false: "fx"}[o.right == o.priority])
+		define(name, o, map[bool]string{true: "fy", false: "fx"}[o.Right == o.Priority])
 	}
-	for name, o := range ops.infix {
+	for name, o := range ops.Infix {
 		kind := "xfx"
-		switch o.priority {
-		case o.left:
+		switch o.Priority {
+		case o.Left:
 			kind = "yfx"
-		case o.right:
+		case o.Right:
 			kind = "xfy"
 		}
 		define(name, o, kind)
@@ -66,7 +66,7 @@ var negativeID = regexp.MustCompile(`"k"\(-\d+`)
 // the same term to our parser and to the library's.
 func TestParserAgainstLibrary(t *testing.T) {
 	var files []File
-	for _, name := range []string{"testdata/thesis.pl", "prelude.pl"} {
+	for _, name := range []string{"../testdata/thesis.pl", "../prelude.pl"} {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -74,7 +74,7 @@ func TestParserAgainstLibrary(t *testing.T) {
 		files = append(files, File{name, text})
 	}
 	for _, fs := range []string{"btrfs", "ext3"} {
-		more, err := ReadDir(fs)
+		more, err := ReadDir("../" + fs)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +90,7 @@ func TestParserAgainstLibrary(t *testing.T) {
 	}
 	clauses := 0
 	for _, f := range files {
-		texts, err := split(f)
+		texts, err := Split(f)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,20 +98,20 @@ func TestParserAgainstLibrary(t *testing.T) {
 		for i, c := range texts {
 			last := len(lines)
 			if i+1 < len(texts) {
-				last = texts[i+1].line - 1
+				last = texts[i+1].Line - 1
 			}
-			if i+1 < len(texts) && last < c.line {
+			if i+1 < len(texts) && last < c.Line {
 				continue // two clauses on one line
 			}
 			if slices.ContainsFunc(c.tokens, func(t token) bool { return t.num != nil && !t.num.IsInt64() }) {
 				continue // the library has no such numbers
 			}
-			want, err := libraryParse(t, strings.Join(lines[c.line-1:last], "\n"))
+			want, err := libraryParse(t, strings.Join(lines[c.Line-1:last], "\n"))
 			if err != nil {
-				t.Errorf("%s:%d: the library's parser: %v", f.Name, c.line, err)
+				t.Errorf("%s:%d: the library's parser: %v", f.Name, c.Line, err)
 				continue
 			}
-			got, err := parse(c, standardOperators())
+			got, err := parse(c, StandardOperators())
 			if err != nil {
 				t.Error(err)
 				continue
@@ -127,7 +127,7 @@ func TestParserAgainstLibrary(t *testing.T) {
 				return `"k"(` + strconv.FormatUint(uint64(n), 10)
 			})
 			if g != w {
-				t.Errorf("%s:%d:\nours     %s\nlibrary's %s", f.Name, c.line, g, w)
+				t.Errorf("%s:%d:\nours     %s\nlibrary's %s", f.Name, c.Line, g, w)
 			}
 		}
 	}

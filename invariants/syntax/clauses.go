@@ -1,4 +1,4 @@
-package invariants
+package syntax
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ const (
 	maxFileBytes    = 4 << 20
 	maxClauseTokens = 20000 // bounds the parser's recursion
 	maxNesting      = 200   // of brackets in a clause
-	maxLoadErrors   = 50    // reported of one set of rules
+	MaxLoadErrors   = 50    // reported of one set of rules
 )
 
 // A LoadError is a mistake in a rule file, at its place.
@@ -29,21 +29,21 @@ func (e LoadError) Error() string {
 	return fmt.Sprintf("%s:%d: in %s: %s", e.File, e.Line, e.Clause, e.Text)
 }
 
-// clauseText is one clause of a file, as tokens.
-type clauseText struct {
-	file   string
-	line   int
+// ClauseText is one clause of a file, as tokens.
+type ClauseText struct {
+	File   string
+	Line   int
 	tokens []token              // without the full stop
 	above  []comment            // the comment lines directly above, without a blank line between
 	blocks map[string][]comment // of the file: the comment blocks that begin with "Rule N.", by N
 }
 
-func (c clauseText) errorf(format string, args ...any) error {
-	return LoadError{c.file, c.line, c.head(), fmt.Sprintf(format, args...)}
+func (c ClauseText) Errorf(format string, args ...any) error {
+	return LoadError{c.File, c.Line, c.head(), fmt.Sprintf(format, args...)}
 }
 
 // head writes the tokens up to :- for messages.
-func (c clauseText) head() string {
+func (c ClauseText) head() string {
 	var b strings.Builder
 	for _, t := range c.tokens {
 		if t.kind == tokenAtom && (t.text == ":-" || t.text == "-->") {
@@ -68,24 +68,24 @@ func (c clauseText) head() string {
 	return b.String()
 }
 
-// split cuts a file into clauses. It goes on behind a mistake, so that all of a file are reported.
-func split(f File) (clauses []clauseText, err error) {
+// Split cuts a file into clauses. It goes on behind a mistake, so that all of a file are reported.
+func Split(f File) (clauses []ClauseText, err error) {
 	if len(f.Text) > maxFileBytes {
 		return nil, LoadError{f.Name, 1, "", fmt.Sprintf("the file has more than %d bytes", maxFileBytes)}
 	}
 	var errs []error
 	l := &lexer{src: string(f.Text), line: 1}
-	c, depth := clauseText{file: f.Name}, 0
+	c, depth := ClauseText{File: f.Name}, 0
 	bad := func(err error) {
 		line := l.line
 		if s, ok := errors.AsType[syntaxError](err); ok {
 			line = s.line
 		}
-		if len(errs) < maxLoadErrors {
+		if len(errs) < MaxLoadErrors {
 			errs = append(errs, LoadError{f.Name, line, c.head(), err.Error()})
 		}
 		l.skipClause()
-		c, depth = clauseText{file: f.Name}, 0
+		c, depth = ClauseText{File: f.Name}, 0
 	}
 	for {
 		t, ok, err := l.next()
@@ -97,12 +97,12 @@ func split(f File) (clauses []clauseText, err error) {
 			break
 		}
 		if len(c.tokens) == 0 {
-			c.line = t.line
+			c.Line = t.line
 			c.above = directlyAbove(l.comments, t.line)
 		}
 		if t.kind == tokenEnd {
 			clauses = append(clauses, c)
-			c, depth = clauseText{file: f.Name}, 0
+			c, depth = ClauseText{File: f.Name}, 0
 			continue
 		}
 		c.tokens = append(c.tokens, t)
@@ -119,7 +119,7 @@ func split(f File) (clauses []clauseText, err error) {
 		}
 	}
 	if len(c.tokens) > 0 {
-		bad(syntaxError{c.line, "the clause has no full stop at its end"})
+		bad(syntaxError{c.Line, "the clause has no full stop at its end"})
 	}
 	blocks := ruleBlocks(l.comments)
 	for i := range clauses {
@@ -155,8 +155,8 @@ func ruleBlocks(comments []comment) map[string][]comment {
 	return blocks
 }
 
-// variableNames returns the names of the variables of a clause in their order, without those that begin with _.
-func (c clauseText) variableNames() (names []string) {
+// VariableNames returns the names of the variables of a clause in their order, without those that begin with _.
+func (c ClauseText) VariableNames() (names []string) {
 	for _, t := range c.tokens {
 		if t.kind == tokenVariable && !strings.HasPrefix(t.text, "_") && !slices.Contains(names, t.text) {
 			names = append(names, t.text)

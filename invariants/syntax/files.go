@@ -1,4 +1,4 @@
-package invariants
+package syntax
 
 import (
 	"fmt"
@@ -16,7 +16,7 @@ type File struct {
 
 // ReadDir returns the .pl files of a folder, sorted by name.
 func ReadDir(dir string) ([]File, error) {
-	files, err := readFiles(os.DirFS(dir), ".", dir)
+	files, err := ReadFiles(os.DirFS(dir), ".", dir)
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +26,7 @@ func ReadDir(dir string) ([]File, error) {
 	return files, nil
 }
 
-func readFiles(from fs.FS, dir, shownAs string) ([]File, error) {
+func ReadFiles(from fs.FS, dir, shownAs string) ([]File, error) {
 	entries, err := fs.ReadDir(from, dir) // sorted by name
 	if err != nil {
 		return nil, err

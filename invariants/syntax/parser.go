@@ -1,4 +1,4 @@
-package invariants
+package syntax
 
 import (
 	"fmt"
@@ -9,11 +9,11 @@ import (
 
 // An operator gives a name a place in expressions, as op/3 does.
 type operator struct {
-	priority    int
-	left, right int // the highest priority of its operands; left is 0 for a prefix operator
+	Priority    int
+	Left, Right int // the highest priority of its operands; left is 0 for a prefix operator
 }
 
-const maxPriority = 1200
+const MaxPriority = 1200
 
 // operatorOf returns the operator of a type of op/3 and whether it is infix; ok is false for a type that is
 // none or that is not supported (postfix).
@@ -34,11 +34,11 @@ func operatorOf(priority int, kind string) (o operator, infix, ok bool) {
 	}
 }
 
-// operators are the operators in force: ISO Prolog's for the functors that rules use, and those of op/3.
-type operators struct{ prefix, infix map[string]operator }
+// Operators are the operators in force: ISO Prolog's for the functors that rules use, and those of op/3.
+type Operators struct{ prefix, Infix map[string]operator }
 
-func standardOperators() operators {
-	ops := operators{map[string]operator{}, map[string]operator{}}
+func StandardOperators() Operators {
+	ops := Operators{map[string]operator{}, map[string]operator{}}
 	for _, o := range []struct {
 		priority int
 		kind     string
@@ -56,27 +56,27 @@ func standardOperators() operators {
 		{200, "fy", []string{"+", "-", `\`}},
 	} {
 		for _, name := range o.names {
-			ops.define(o.priority, o.kind, name)
+			ops.Define(o.priority, o.kind, name)
 		}
 	}
 	return ops
 }
 
-// define adds an operator; it reports false if its type is not supported.
-func (o operators) define(priority int, kind, name string) bool {
+// Define adds an operator; it reports false if its type is not supported.
+func (o Operators) Define(priority int, kind, name string) bool {
 	op, infix, ok := operatorOf(priority, kind)
 	switch {
 	case ok && infix:
-		o.infix[name] = op
+		o.Infix[name] = op
 	case ok:
 		o.prefix[name] = op
 	}
 	return ok
 }
 
-func (o operators) has(name string) bool {
+func (o Operators) Has(name string) bool {
 	_, prefix := o.prefix[name]
-	_, infix := o.infix[name]
+	_, infix := o.Infix[name]
 	return prefix || infix
 }
 
@@ -84,20 +84,20 @@ func (o operators) has(name string) bool {
 // no positions, has no numbers beyond 64 bits and goes back and tries again after an error; this one names
 // the line of a mistake, looks at each token once and never goes back. A test holds it against the library's.
 type parser struct {
-	clause    clauseText
-	operators operators
+	clause    ClauseText
+	operators Operators
 	pos       int
 	variables map[string]engine.Variable
 }
 
 // parse returns the term of a clause.
-func parse(c clauseText, ops operators) (engine.Term, error) {
-	t, _, err := parseNamed(c, ops)
+func parse(c ClauseText, ops Operators) (engine.Term, error) {
+	t, _, err := ParseNamed(c, ops)
 	return t, err
 }
 
-// parseNamed is parse that returns the names of the variables as well.
-func parseNamed(c clauseText, ops operators) (engine.Term, map[engine.Variable]string, error) {
+// ParseNamed is parse that returns the names of the variables as well.
+func ParseNamed(c ClauseText, ops Operators) (engine.Term, map[engine.Variable]string, error) {
 	p := &parser{clause: c, operators: ops, variables: map[string]engine.Variable{}}
 	t, err := p.whole()
 	if err != nil {
@@ -110,18 +110,18 @@ func parseNamed(c clauseText, ops operators) (engine.Term, map[engine.Variable]s
 	return t, names, nil
 }
 
-// parseTerm reads the text of one term, with or without a full stop. It returns the variables by name and the tokens
+// ParseTerm reads the text of one term, with or without a full stop. It returns the variables by name and the tokens
 // as well.
-func parseTerm(file, text string, ops operators) (engine.Term, map[string]engine.Variable, clauseText, error) {
+func ParseTerm(file, text string, ops Operators) (engine.Term, map[string]engine.Variable, ClauseText, error) {
 	if text = strings.TrimSpace(text); !strings.HasSuffix(text, ".") {
 		text += " ." // a stop of its own, also behind an operator
 	}
-	clauses, err := split(File{Name: file, Text: []byte(text)})
+	clauses, err := Split(File{Name: file, Text: []byte(text)})
 	if err != nil {
-		return nil, nil, clauseText{}, err
+		return nil, nil, ClauseText{}, err
 	}
 	if len(clauses) != 1 {
-		return nil, nil, clauseText{}, LoadError{File: file, Line: 1, Text: "one goal is needed; write A, B for two that are to hold together"}
+		return nil, nil, ClauseText{}, LoadError{File: file, Line: 1, Text: "one goal is needed; write A, B for two that are to hold together"}
 	}
 	p := &parser{clause: clauses[0], operators: ops, variables: map[string]engine.Variable{}}
 	t, err := p.whole()
@@ -130,7 +130,7 @@ func parseTerm(file, text string, ops operators) (engine.Term, map[string]engine
 
 // whole reads the term that all tokens of the clause are.
 func (p *parser) whole() (engine.Term, error) {
-	t, err := p.term(maxPriority)
+	t, err := p.term(MaxPriority)
 	switch {
 	case err != nil || p.pos == len(p.clause.tokens):
 		return t, err
@@ -152,11 +152,11 @@ func (p *parser) missing() string {
 // errorf makes an error at the current token, or at the last if there is no more.
 func (p *parser) errorf(format string, args ...any) error {
 	i := min(p.pos, len(p.clause.tokens)-1)
-	line := p.clause.line
+	line := p.clause.Line
 	if i >= 0 {
 		line = p.clause.tokens[i].line
 	}
-	return LoadError{p.clause.file, line, p.clause.head(), fmt.Sprintf(format, args...)}
+	return LoadError{p.clause.File, line, p.clause.head(), fmt.Sprintf(format, args...)}
 }
 
 // peek returns the current token; past the last it is the full stop.
@@ -200,7 +200,7 @@ func (p *parser) infix() (name string, o operator, ok bool) {
 	if t.kind != tokenAtom && t.kind != tokenQuoted && (t.kind != tokenPunct || t.text != ",") {
 		return "", operator{}, false
 	}
-	o, ok = p.operators.infix[t.text]
+	o, ok = p.operators.Infix[t.text]
 	return t.text, o, ok
 }
 
@@ -212,15 +212,15 @@ func (p *parser) term(highest int) (engine.Term, error) {
 	}
 	for {
 		name, o, ok := p.infix()
-		if !ok || o.priority > highest || priority > o.left {
+		if !ok || o.Priority > highest || priority > o.Left {
 			return left, nil
 		}
 		p.pos++
-		right, err := p.term(o.right)
+		right, err := p.term(o.Right)
 		if err != nil {
 			return nil, err
 		}
-		left, priority = compound(engine.NewAtom(name), left, right), o.priority
+		left, priority = compound(engine.NewAtom(name), left, right), o.Priority
 	}
 }
 
@@ -230,7 +230,7 @@ func (p *parser) primary(highest int) (t engine.Term, priority int, err error) {
 	switch token.kind {
 	case tokenInteger:
 		p.pos++
-		return bigTerm(token.num), 0, nil
+		return BigTerm(token.num), 0, nil
 	case tokenVariable:
 		p.pos++
 		return p.variable(token.text), 0, nil
@@ -241,7 +241,7 @@ func (p *parser) primary(highest int) (t engine.Term, priority int, err error) {
 	switch {
 	case p.isPunct("("):
 		p.pos++
-		if t, err = p.term(maxPriority); err != nil {
+		if t, err = p.term(MaxPriority); err != nil {
 			return nil, 0, err
 		}
 		return t, 0, p.expect(")")
@@ -277,17 +277,17 @@ func (p *parser) afterName(name token, highest int) (engine.Term, int, error) {
 	}
 	if name.kind == tokenAtom && name.text == "-" && next.kind == tokenInteger { // also "- 1", as in SWI-Prolog
 		p.pos++
-		return bigTerm(number{}.sub(number{big: next.num}).wide()), 0, nil
+		return BigTerm(Number{}.Sub(Number{Big: next.num}).wide()), 0, nil
 	}
 	o, isPrefix := p.operators.prefix[name.text]
-	if !isPrefix || name.kind == tokenQuoted || o.priority > highest || !p.beginsTerm() {
+	if !isPrefix || name.kind == tokenQuoted || o.Priority > highest || !p.beginsTerm() {
 		return engine.NewAtom(name.text), 0, nil
 	}
-	operand, err := p.term(o.right)
+	operand, err := p.term(o.Right)
 	if err != nil {
 		return nil, 0, err
 	}
-	return compound(engine.NewAtom(name.text), operand), o.priority, nil
+	return compound(engine.NewAtom(name.text), operand), o.Priority, nil
 }
 
 // beginsTerm tells whether an operand begins here. A name that is an infix operator and no prefix operator
@@ -299,7 +299,7 @@ func (p *parser) beginsTerm() bool {
 	case tokenPunct:
 		return t.text == "(" || t.text == "["
 	case tokenAtom:
-		_, infix := p.operators.infix[t.text]
+		_, infix := p.operators.Infix[t.text]
 		_, prefix := p.operators.prefix[t.text]
 		return !infix || prefix
 	default:
@@ -307,12 +307,12 @@ func (p *parser) beginsTerm() bool {
 	}
 }
 
-const argumentPriority = 999 // below the comma
+const ArgumentPriority = 999 // below the comma
 
 // arguments reads the arguments of a compound, behind its bracket.
 func (p *parser) arguments() (args []engine.Term, err error) {
 	for {
-		a, err := p.term(argumentPriority)
+		a, err := p.term(ArgumentPriority)
 		if err != nil {
 			return nil, err
 		}
@@ -328,12 +328,12 @@ func (p *parser) arguments() (args []engine.Term, err error) {
 func (p *parser) list() (engine.Term, error) {
 	if p.isPunct("]") {
 		p.pos++
-		return atomEmptyList, nil
+		return AtomEmptyList, nil
 	}
 	var items []engine.Term
-	var rest engine.Term = atomEmptyList
+	var rest engine.Term = AtomEmptyList
 	for {
-		a, err := p.term(argumentPriority)
+		a, err := p.term(ArgumentPriority)
 		if err != nil {
 			return nil, err
 		}
@@ -345,14 +345,14 @@ func (p *parser) list() (engine.Term, error) {
 	}
 	if p.isPunct("|") {
 		p.pos++
-		t, err := p.term(argumentPriority)
+		t, err := p.term(ArgumentPriority)
 		if err != nil {
 			return nil, err
 		}
 		rest = t
 	}
 	for i := len(items) - 1; i >= 0; i-- {
-		rest = atomDot.Apply(items[i], rest)
+		rest = AtomDot.Apply(items[i], rest)
 	}
 	return rest, p.expect("]")
 }
@@ -361,17 +361,17 @@ func (p *parser) list() (engine.Term, error) {
 // same 64 bits, without a sign.
 func compound(functor engine.Atom, args ...engine.Term) engine.Term {
 	switch {
-	case functor == atomK && len(args) == 3:
-		args[0], args[2] = unsigned(args[0]), unsigned(args[2])
-	case functor == atomA && len(args) == 2:
-		args[0], args[1] = unsigned(args[0]), unsigned(args[1])
+	case functor == AtomK && len(args) == 3:
+		args[0], args[2] = Unsigned(args[0]), Unsigned(args[2])
+	case functor == AtomA && len(args) == 2:
+		args[0], args[1] = Unsigned(args[0]), Unsigned(args[1])
 	}
 	return functor.Apply(args...)
 }
 
-func unsigned(t engine.Term) engine.Term {
+func Unsigned(t engine.Term) engine.Term {
 	if i, ok := t.(engine.Integer); ok && i < 0 {
-		return numTerm(uint64(i))
+		return NumTerm(uint64(i))
 	}
 	return t
 }

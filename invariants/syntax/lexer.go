@@ -1,4 +1,4 @@
-package invariants
+package syntax
 
 import (
 	"fmt"
@@ -6,10 +6,6 @@ import (
 	"strings"
 	"unicode/utf8"
 )
-
-// Rule text is cut into tokens and clauses here, with the line of each, and each clause is parsed alone, so
-// that a mistake in one does not hide those in others. The tokens are those of ISO Prolog, with these
-// limits: ASCII outside quotes and comments, no floating point, no double quotes.
 
 type tokenKind uint8
 
@@ -67,8 +63,8 @@ func (l *lexer) at(i int) byte {
 func isLayout(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
 func isLower(c byte) bool  { return c >= 'a' && c <= 'z' }
 func isUpper(c byte) bool  { return c >= 'A' && c <= 'Z' }
-func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
-func isWord(c byte) bool   { return isLower(c) || isUpper(c) || isDigit(c) || c == '_' }
+func IsDigit(c byte) bool  { return c >= '0' && c <= '9' }
+func isWord(c byte) bool   { return isLower(c) || isUpper(c) || IsDigit(c) || c == '_' }
 func isGraphic(c byte) bool {
 	return c != 0 && strings.IndexByte(graphicChars, c) >= 0
 }
@@ -89,7 +85,7 @@ func (l *lexer) next() (t token, ok bool, err error) {
 		t.kind, t.text = tokenAtom, l.run(isWord)
 	case c == '_' || isUpper(c):
 		t.kind, t.text = tokenVariable, l.run(isWord)
-	case isDigit(c):
+	case IsDigit(c):
 		t.kind = tokenInteger
 		t.num, err = l.integer()
 	case c == '\'':
@@ -184,7 +180,7 @@ func (l *lexer) integer() (*big.Int, error) {
 	if !ok {
 		return nil, l.errorf("%.40s is not a number", l.src[start:l.pos])
 	}
-	if l.at(0) == '.' && isDigit(l.at(1)) {
+	if l.at(0) == '.' && IsDigit(l.at(1)) {
 		return nil, l.errorf("no floating point here: numbers are integers of any size")
 	}
 	return n, nil

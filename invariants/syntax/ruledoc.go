@@ -1,9 +1,9 @@
-package invariants
+package syntax
 
 import "strings"
 
 // ruleDoc is what the comment block above a rule says.
-type ruleDoc struct{ doc, origin, user, severity string }
+type ruleDoc struct{ Doc, Origin, User, Severity string }
 
 // DefaultSeverity is that of a rule whose comment block has no "Severity:".
 const DefaultSeverity = "corruption"
@@ -12,25 +12,25 @@ const DefaultSeverity = "corruption"
 // it is not the default "Severity: …"; each may go on over several lines.
 func parseDoc(block []comment) ruleDoc {
 	var d ruleDoc
-	at := &d.doc
+	at := &d.Doc
 	for _, c := range block {
 		text := c.text
 		if s, ok := strings.CutPrefix(text, "Source:"); ok {
-			at, text = &d.origin, s
+			at, text = &d.Origin, s
 		} else if s, ok := strings.CutPrefix(text, "For the user:"); ok {
-			at, text = &d.user, s
+			at, text = &d.User, s
 		} else if s, ok := strings.CutPrefix(text, "Severity:"); ok {
-			at, text = &d.severity, s
+			at, text = &d.Severity, s
 		} else if strings.HasPrefix(text, "Rule ") {
 			if _, s, ok := strings.Cut(text, "."); ok {
-				at, text = &d.doc, s
+				at, text = &d.Doc, s
 			}
 		}
 		*at = strings.TrimSpace(*at + " " + strings.TrimSpace(text))
 	}
-	d.doc = firstSentence(d.doc)
-	if d.severity == "" {
-		d.severity = DefaultSeverity
+	d.Doc = firstSentence(d.Doc)
+	if d.Severity == "" {
+		d.Severity = DefaultSeverity
 	}
 	return d
 }
@@ -45,9 +45,9 @@ func firstSentence(s string) string {
 	return s
 }
 
-// ruleDoc returns what a file says of the rule with a number, of which this is the first clause: in the block that begins
+// RuleDoc returns what a file says of the rule with a number, of which this is the first clause: in the block that begins
 // with its number, else in the lines above the clause.
-func (c clauseText) ruleDoc(number string) ruleDoc {
+func (c ClauseText) RuleDoc(number string) ruleDoc {
 	block := c.blocks[number]
 	if block == nil {
 		block = c.above

@@ -1,4 +1,4 @@
-package invariants
+package syntax
 
 import "strings"
 
@@ -7,7 +7,7 @@ import "strings"
 func Singletons(files []File) []LoadError {
 	var found []LoadError
 	for _, f := range files {
-		clauses, _ := split(f) // its mistakes are those of loading
+		clauses, _ := Split(f) // its mistakes are those of loading
 		for _, c := range clauses {
 			times := map[string]int{}
 			for _, t := range c.tokens {
@@ -17,7 +17,7 @@ func Singletons(files []File) []LoadError {
 			}
 			for _, t := range c.tokens {
 				if t.kind == tokenVariable && times[t.text] == 1 && !strings.HasPrefix(t.text, "_") {
-					found = append(found, LoadError{c.file, t.line, c.head(), t.text + " stands in this clause once: write _" + t.text + " if that is meant"})
+					found = append(found, LoadError{c.File, t.line, c.head(), t.text + " stands in this clause once: write _" + t.text + " if that is meant"})
 				}
 			}
 		}

@@ -1,9 +1,9 @@
-package invariants
+package syntax
 
 import "github.com/ichiban/prolog/engine"
 
-// numberOrders compare the values of expressions.
-var numberOrders = map[string]func(order int) bool{
+// NumberOrders compare the values of expressions.
+var NumberOrders = map[string]func(order int) bool{
 	"=:=": func(c int) bool { return c == 0 },
 	`=\=`: func(c int) bool { return c != 0 },
 	"<":   func(c int) bool { return c < 0 },
@@ -12,8 +12,8 @@ var numberOrders = map[string]func(order int) bool{
 	">=":  func(c int) bool { return c >= 0 },
 }
 
-// termOrders compare terms in the standard order.
-var termOrders = map[string]func(order int) bool{
+// TermOrders compare terms in the standard order.
+var TermOrders = map[string]func(order int) bool{
 	"==":  func(c int) bool { return c == 0 },
 	`\==`: func(c int) bool { return c != 0 },
 	"@<":  func(c int) bool { return c < 0 },
@@ -22,13 +22,13 @@ var termOrders = map[string]func(order int) bool{
 	"@>=": func(c int) bool { return c >= 0 },
 }
 
-// termTests tell what a resolved term is. A name counts as an atom.
-var termTests = map[string]func(engine.Term) bool{
-	"var":      isVariable,
-	"nonvar":   func(t engine.Term) bool { return !isVariable(t) },
-	"integer":  isNumber,
-	"number":   isNumber,
+// TermTests tell what a resolved term is. A name counts as an atom.
+var TermTests = map[string]func(engine.Term) bool{
+	"var":      IsVariable,
+	"nonvar":   func(t engine.Term) bool { return !IsVariable(t) },
+	"integer":  IsNumber,
+	"number":   IsNumber,
 	"atom":     isAtom,
 	"compound": isCompound,
-	"atomic":   func(t engine.Term) bool { return !isVariable(t) && !isCompound(t) },
+	"atomic":   func(t engine.Term) bool { return !IsVariable(t) && !isCompound(t) },
 }

@@ -1,4 +1,4 @@
-package invariants
+package syntax
 
 import (
 	"math"
@@ -13,18 +13,18 @@ func TestArithmeticAtTheEdges(t *testing.T) {
 	edges := []int64{math.MinInt64, math.MinInt64 + 1, -1 << 32, -2, -1, 0, 1, 2, 1 << 31, 1 << 32, math.MaxInt64 - 1, math.MaxInt64}
 	for _, a := range edges {
 		for _, b := range edges {
-			x, y := number{small: a}, number{small: b}
+			x, y := Number{Small: a}, Number{Small: b}
 			for name, pair := range map[string][2]*big.Int{
-				"+": {x.add(y).wide(), new(big.Int).Add(big.NewInt(a), big.NewInt(b))},
-				"-": {x.sub(y).wide(), new(big.Int).Sub(big.NewInt(a), big.NewInt(b))},
+				"+": {x.Add(y).wide(), new(big.Int).Add(big.NewInt(a), big.NewInt(b))},
+				"-": {x.Sub(y).wide(), new(big.Int).Sub(big.NewInt(a), big.NewInt(b))},
 				"*": {x.mul(y).wide(), new(big.Int).Mul(big.NewInt(a), big.NewInt(b))},
 			} {
 				if pair[0].Cmp(pair[1]) != 0 {
 					t.Errorf("%d %s %d = %v, want %v", a, name, b, pair[0], pair[1])
 				}
 			}
-			if x.cmp(y) != big.NewInt(a).Cmp(big.NewInt(b)) {
-				t.Errorf("%d compared with %d: %d", a, b, x.cmp(y))
+			if x.Cmp(y) != big.NewInt(a).Cmp(big.NewInt(b)) {
+				t.Errorf("%d compared with %d: %d", a, b, x.Cmp(y))
 			}
 		}
 	}
@@ -33,21 +33,21 @@ func TestArithmeticAtTheEdges(t *testing.T) {
 // Each number has one form as a term.
 func TestNumberTerms(t *testing.T) {
 	for _, n := range []uint64{0, 1, math.MaxInt64, math.MaxInt64 + 1, math.MaxUint64} {
-		viaBig := bigTerm(new(big.Int).SetUint64(n))
-		if numTerm(n) != viaBig {
-			t.Errorf("%d has two forms: %v and %v", n, numTerm(n), viaBig)
+		viaBig := BigTerm(new(big.Int).SetUint64(n))
+		if NumTerm(n) != viaBig {
+			t.Errorf("%d has two forms: %v and %v", n, NumTerm(n), viaBig)
 		}
-		if got, ok := u64(numTerm(n)); !ok || got != n {
+		if got, ok := U64(NumTerm(n)); !ok || got != n {
 			t.Errorf("u64 of %d = %d, %v", n, got, ok)
 		}
 	}
-	if n, ok := idBits(engine.Integer(-10)); !ok || n != math.MaxUint64-9 {
+	if n, ok := IDBits(engine.Integer(-10)); !ok || n != math.MaxUint64-9 {
 		t.Errorf("−10 as an object id is %d, %v", n, ok)
 	}
-	if _, ok := u64(engine.Integer(-10)); ok {
+	if _, ok := U64(engine.Integer(-10)); ok {
 		t.Error("−10 is taken for a value on disk")
 	}
-	if _, ok := u64(bigTerm(new(big.Int).Lsh(big.NewInt(1), 64))); ok {
+	if _, ok := U64(BigTerm(new(big.Int).Lsh(big.NewInt(1), 64))); ok {
 		t.Error("2^64 is taken for a value on disk")
 	}
 }

@@ -1,0 +1,18 @@
+package invariants
+
+import "fsward/invariants/syntax"
+
+// A File is a file of rules.
+type File = syntax.File
+
+// A LoadError is a mistake in a rule file, at its place.
+type LoadError = syntax.LoadError
+
+// DefaultSeverity is the severity of a rule whose comment block has no "Severity:".
+const DefaultSeverity = syntax.DefaultSeverity
+
+// ReadDir returns the .pl files of a folder, sorted by name.
+func ReadDir(dir string) ([]File, error) { return syntax.ReadDir(dir) }
+
+// Singletons returns a mistake for each variable that stands once in its clause and does not begin with _.
+func Singletons(files []File) []LoadError { return syntax.Singletons(files) }

@@ -1,0 +1,11 @@
+package syntax
+
+import "fmt"
+
+// A RuleError is a mistake that shows when a rule runs: a comparison of what is no number, a primitive
+// called in a mode that it does not have. It makes the rule undecided, whatever the rule would have said.
+type RuleError struct{ Text string }
+
+func (e RuleError) Error() string { return e.Text }
+
+func RuleErrorf(format string, args ...any) error { return RuleError{fmt.Sprintf(format, args...)} }
