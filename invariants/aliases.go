@@ -1,6 +1,15 @@
 package invariants
 
-import "fsward/invariants/syntax"
+import (
+	"fsward/invariants/ruleset"
+	"fsward/invariants/syntax"
+)
+
+// Options bound what rules may spend. The zero value of each field means its default.
+type Options = ruleset.Options
+
+// A Rule describes a rule: all clauses of violation/3 with one number.
+type Rule = ruleset.Rule
 
 // A File is a file of rules.
 type File = syntax.File

@@ -63,11 +63,11 @@ func (a *analysis) bound(t template) bool {
 
 // object notes the variables of an identifier.
 func (a *analysis) object(tree, id template) {
-	schema := a.planner.compiler.loader.vocabulary
+	schema := a.planner.compiler.loader.Vocabulary
 	kind := change.Kind(0)
-	if schema.schema.KindIsTree {
+	if schema.Schema.KindIsTree {
 		if c, ok := a.env.walk(tree).(constant); ok && c.tag == cellAtom {
-			kind = schema.kinds[engine.Atom(c.n)]
+			kind = schema.Kinds[engine.Atom(c.n)]
 		}
 		a.bind(tree, typeAny)
 	} else {
@@ -79,14 +79,14 @@ func (a *analysis) object(tree, id template) {
 			a.bind(id.args[0], typeWord)
 			a.bind(id.args[1], typeAny)
 			if c, ok := a.env.walk(id.args[1]).(constant); ok && c.tag == cellAtom {
-				kind = schema.kinds[engine.Atom(c.n)]
+				kind = schema.Kinds[engine.Atom(c.n)]
 			}
 			sub := a.env.walk(id.args[2])
 			if pair, ok := sub.(compoundTemplate); ok {
 				for _, x := range pair.args {
 					a.bind(x, typeWord)
 				}
-			} else if kind != 0 && schema.shape(kind) == change.ShapeKey {
+			} else if kind != 0 && schema.Shape(kind) == change.ShapeKey {
 				a.bind(sub, typeWord)
 			} else {
 				a.bind(sub, typeAny)
@@ -95,13 +95,13 @@ func (a *analysis) object(tree, id template) {
 		}
 		for i, x := range id.args {
 			typ := typeWord
-			if i == 1 && (kind == 0 || schema.shape(kind) != change.ShapeNums) {
+			if i == 1 && (kind == 0 || schema.Shape(kind) != change.ShapeNums) {
 				typ = typeAny
 			}
 			a.bind(x, typ)
 		}
 	default:
-		if kind != 0 && schema.shape(kind) == change.ShapeNum {
+		if kind != 0 && schema.Shape(kind) == change.ShapeNum {
 			a.bind(id, typeWord)
 		} else {
 			a.bind(id, typeAny)

@@ -6,15 +6,16 @@ import (
 
 	"github.com/ichiban/prolog/engine"
 
+	"fsward/invariants/ruleset"
 	"fsward/invariants/syntax"
 )
 
 // load puts the clauses of a set of rules into the interpreter.
-func (r *run) load(set *loader, builtins []builtin) error {
-	r.vm, r.vocabulary = newVM(builtins), set.vocabulary
-	for _, c := range set.clauses {
+func (r *run) load(set *ruleset.Set, builtins []builtin) error {
+	r.vm, r.vocabulary = newVM(builtins), set.Vocabulary
+	for _, c := range set.Clauses {
 		if err := r.add(set, c); err != nil {
-			return c.text.Errorf("%s", err)
+			return c.Text.Errorf("%s", err)
 		}
 	}
 	return nil
@@ -22,11 +23,11 @@ func (r *run) load(set *loader, builtins []builtin) error {
 
 // add puts a clause into the interpreter. '$step' is put before its body, and the head of a rule becomes
 // the goal of its own clause.
-func (r *run) add(set *loader, c parsedClause) error {
-	head, body := c.head, c.body
+func (r *run) add(set *ruleset.Set, c ruleset.ParsedClause) error {
+	head, body := c.Head, c.Body
 	if p, _ := syntax.IndicatorOf(head); p.Name == syntax.AtomViolation {
 		v := head.(engine.Compound)
-		head = set.goalOf(v.Arg(0), fmt.Sprintf("%s:%d", c.text.File, c.text.Line)).Apply(v.Arg(1), v.Arg(2))
+		head = set.GoalOf(v.Arg(0), fmt.Sprintf("%s:%d", c.Text.File, c.Text.Line)).Apply(v.Arg(1), v.Arg(2))
 	}
 	if body == nil {
 		return r.assert(head)

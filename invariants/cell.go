@@ -7,6 +7,7 @@ import (
 	"github.com/ichiban/prolog/engine"
 
 	"fsward/change"
+	"fsward/invariants/ruleset"
 	"fsward/invariants/syntax"
 )
 
@@ -55,7 +56,7 @@ type compoundTerm struct {
 
 // terms interns what cells refer to. What is interned before mark was called stays over reset.
 type terms struct {
-	vocabulary *vocabulary
+	vocabulary *ruleset.Vocabulary
 	names      *change.Names
 
 	bigs      []*big.Int
@@ -75,19 +76,19 @@ type terms struct {
 	filter   [64]uint64
 }
 
-func newTerms(v *vocabulary) *terms {
+func newTerms(v *ruleset.Vocabulary) *terms {
 	t := &terms{vocabulary: v, bigIndex: map[string]uint64{}, index: map[string]uint64{}, literals: map[uint64]engine.Atom{}}
 	for i := range t.kindCells {
 		k := change.Kind(i)
-		t.kindCells[i], t.pairs[i] = numberCell(uint64(k)), v.shape(k) == change.ShapePair
-		if a, isAtom := v.kindTerm(k).(engine.Atom); isAtom && k != 0 {
+		t.kindCells[i], t.pairs[i] = numberCell(uint64(k)), v.Shape(k) == change.ShapePair
+		if a, isAtom := v.KindTerm(k).(engine.Atom); isAtom && k != 0 {
 			t.kindCells[i] = atomCell(a)
 		}
 	}
-	for _, f := range v.fieldTerms {
+	for _, f := range v.FieldTerms {
 		t.fieldCells = append(t.fieldCells, t.ground(f))
 	}
-	for _, w := range v.wordTerms {
+	for _, w := range v.WordTerms {
 		a, _ := w.(engine.Atom)
 		t.wordCells = append(t.wordCells, atomCell(a))
 	}
@@ -100,7 +101,7 @@ func (t *terms) begin(names *change.Names) {
 	t.names = names
 	clear(t.literals)
 	t.filter = [64]uint64{}
-	for text, atom := range t.vocabulary.literals {
+	for text, atom := range t.vocabulary.Literals {
 		h := names.Handle([]byte(text))
 		t.literals[h] = atom
 		t.filter[h>>6&63] |= 1 << (h & 63)
@@ -163,7 +164,7 @@ func (t *terms) kindOf(c cell) (k change.Kind, ok bool) {
 	if c.tag != cellAtom {
 		return 0, false
 	}
-	k, ok = t.vocabulary.kinds[engine.Atom(c.n)]
+	k, ok = t.vocabulary.Kinds[engine.Atom(c.n)]
 	return k, ok
 }
 
@@ -193,7 +194,7 @@ func (t *terms) value(v change.Value) cell {
 func (t *terms) compound(functor engine.Atom, args []cell) cell {
 	switch {
 	case functor == syntax.AtomK && len(args) == 3 && args[1].tag == cellAtom:
-		if k, known := t.vocabulary.kinds[engine.Atom(args[1].n)]; known {
+		if k, known := t.vocabulary.Kinds[engine.Atom(args[1].n)]; known {
 			id, ok1 := args[0].bits()
 			sub, ok2 := args[2].bits()
 			if ok1 && ok2 {
@@ -334,7 +335,7 @@ func (t *terms) term(c cell) engine.Term {
 	case cellName:
 		return syntax.Name(t.names.At(c.n))
 	case cellKey:
-		return syntax.AtomK.Apply(syntax.NumTerm(c.n), t.vocabulary.kindTerm(c.kind), syntax.NumTerm(c.m))
+		return syntax.AtomK.Apply(syntax.NumTerm(c.n), t.vocabulary.KindTerm(c.kind), syntax.NumTerm(c.m))
 	case cellPair:
 		return syntax.AtomA.Apply(syntax.NumTerm(c.n), syntax.NumTerm(c.m))
 	case cellCompound:

@@ -262,10 +262,10 @@ func (p *planner) known(tree, id template, e *env) (k objectKnown) {
 		return !free
 	}
 	k.tree = isKnown(tree)
-	if v.schema.KindIsTree {
+	if v.Schema.KindIsTree {
 		if c, ok := e.walk(tree).(constant); ok && c.tag == cellAtom {
-			k.kind, k.shape = true, uint8(v.shape(v.kinds[engine.Atom(c.n)]))
-			k.unique = v.unique(v.kinds[engine.Atom(c.n)])
+			k.kind, k.shape = true, uint8(v.Shape(v.Kinds[engine.Atom(c.n)]))
+			k.unique = v.Unique(v.Kinds[engine.Atom(c.n)])
 		}
 	}
 	switch id := e.walk(id).(type) {
@@ -276,7 +276,7 @@ func (p *planner) known(tree, id template, e *env) (k objectKnown) {
 		k.id = isKnown(id.args[0])
 		if id.functor == syntax.AtomK && len(id.args) == 3 {
 			if c, ok := e.walk(id.args[1]).(constant); ok && c.tag == cellAtom {
-				k.unique = v.unique(v.kinds[engine.Atom(c.n)])
+				k.unique = v.Unique(v.Kinds[engine.Atom(c.n)])
 			}
 			k.kind = isKnown(id.args[1])
 		}
@@ -301,7 +301,7 @@ func (p *planner) rankQuery(args []template, e *env) int {
 		return rankNever
 	}
 	switch {
-	case k.kind && k.sub && k.aux && (k.unique || k.pair || p.machine.vocabulary.schema.KindIsTree):
+	case k.kind && k.sub && k.aux && (k.unique || k.pair || p.machine.vocabulary.Schema.KindIsTree):
 		return rankKey
 	case k.kind && k.sub && k.aux:
 		return rankKeyGroup

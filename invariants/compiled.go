@@ -7,6 +7,7 @@ import (
 
 	"fsward/change"
 	"fsward/invariants/keyhash"
+	"fsward/invariants/ruleset"
 	"fsward/invariants/syntax"
 )
 
@@ -22,8 +23,8 @@ type Compiled struct {
 
 // compiledClause is a clause of a rule with its programs.
 type compiledClause struct {
-	rule     *rule
-	clause   ruleClause
+	rule     *ruleset.LoadedRule
+	clause   ruleset.RuleClause
 	source   string
 	programs []*program // by half, the same for each; none: interpreted by the reference engine
 	why      string     // why it is
@@ -47,7 +48,7 @@ func (c *compiledClause) plans(h *half) []compiledPlan {
 // NewCompiled loads rules as NewReference does and compiles them. Besides the mistakes that NewReference
 // finds, it reports those that show in the plan of a rule: a variable that has no value where a comparison
 // or a negation needs it, recursion through a negation, a rule that can never find anything.
-func NewCompiled(schema *change.Schema, files []syntax.File, options Options) (*Compiled, error) {
+func NewCompiled(schema *change.Schema, files []syntax.File, options ruleset.Options) (*Compiled, error) {
 	r, err := newReference(schema, files, options, nil)
 	if err != nil {
 		return nil, err
@@ -60,10 +61,10 @@ func NewCompiled(schema *change.Schema, files []syntax.File, options Options) (*
 		h := newHalf(i, r.set, r.options, e.lists)
 		e.halves[i], compilers = h, append(compilers, newCompiler(r.set, h.machine, found))
 	}
-	for _, rule := range r.set.rules {
+	for _, rule := range r.set.Rules {
 		e.timing = append(e.timing, Timing{Rule: rule.Name})
-		for _, clause := range rule.clauses {
-			c := &compiledClause{rule: rule, clause: clause, source: clause.source}
+		for _, clause := range rule.Clauses {
+			c := &compiledClause{rule: rule, clause: clause, source: clause.Source}
 			for _, compiler := range compilers {
 				compiler.compile(c)
 			}
@@ -84,7 +85,7 @@ func NewCompiled(schema *change.Schema, files []syntax.File, options Options) (*
 }
 
 // Rules describes the rules in the order of the files.
-func (e *Compiled) Rules() []Rule { return e.reference.Rules() }
+func (e *Compiled) Rules() []ruleset.Rule { return e.reference.Rules() }
 
 // Check judges a transaction by every rule. What a rule spends does not take from the next. A clause that
 // meets a mistake, such as a comparison of what is no number, is judged again by the reference engine, so
@@ -108,7 +109,7 @@ func (e *Compiled) Check(ctx context.Context, t *change.Txn, v change.View) Verd
 	}
 	e.interpret()
 	for _, c := range e.clauses {
-		e.timing[c.rule.order].Rows += c.rows
+		e.timing[c.rule.Order].Rows += c.rows
 		if c.err != nil {
 			report.undecided(c.rule, c.clause, report.stopped(c.err))
 		}
@@ -124,7 +125,7 @@ func (e *Compiled) resetReports() {
 
 // interpret gives clauses to the reference engine.
 func (e *Compiled) interpret() {
-	var rule *rule
+	var rule *ruleset.LoadedRule
 	for _, c := range e.clauses {
 		if !c.interpret {
 			continue
@@ -134,7 +135,7 @@ func (e *Compiled) interpret() {
 		}
 		start := time.Now()
 		c.err = e.reference.runClause(c.rule, c.clause)
-		e.timing[rule.order].add(time.Since(start))
+		e.timing[rule.Order].add(time.Since(start))
 	}
 }
 
@@ -143,7 +144,7 @@ func (e *Compiled) Explain(rule string) ([]Plan, error) {
 	var plans []Plan
 	known := false
 	for _, c := range e.clauses {
-		if c.rule.Name != rule && syntax.TermText(c.rule.number, nil) != rule {
+		if c.rule.Name != rule && syntax.TermText(c.rule.Number, nil) != rule {
 			continue
 		}
 		known = true

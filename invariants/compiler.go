@@ -7,6 +7,7 @@ import (
 
 	"github.com/ichiban/prolog/engine"
 
+	"fsward/invariants/ruleset"
 	"fsward/invariants/syntax"
 )
 
@@ -34,9 +35,9 @@ func unsupportedf(format string, args ...any) error { return unsupported{fmt.Spr
 
 // compiler compiles the clauses of a set of rules.
 type compiler struct {
-	loader     *loader
+	loader     *ruleset.Set
 	machine    *machine
-	predicates map[syntax.Indicator][]parsedClause
+	predicates map[syntax.Indicator][]ruleset.ParsedClause
 	recursive  map[syntax.Indicator]bool
 	procedures map[string]*procedureEntry
 	properties map[string]uint64 // verify/1 goals and sums, numbered
@@ -50,11 +51,11 @@ type mistakes struct {
 	reported map[string]bool
 }
 
-func newCompiler(l *loader, m *machine, found *mistakes) *compiler {
-	c := &compiler{loader: l, machine: m, predicates: map[syntax.Indicator][]parsedClause{}, procedures: map[string]*procedureEntry{},
+func newCompiler(l *ruleset.Set, m *machine, found *mistakes) *compiler {
+	c := &compiler{loader: l, machine: m, predicates: map[syntax.Indicator][]ruleset.ParsedClause{}, procedures: map[string]*procedureEntry{},
 		properties: map[string]uint64{}, mistakes: found}
-	for _, clause := range l.clauses {
-		if p, ok := syntax.IndicatorOf(clause.head); ok && p.Name != syntax.AtomViolation {
+	for _, clause := range l.Clauses {
+		if p, ok := syntax.IndicatorOf(clause.Head); ok && p.Name != syntax.AtomViolation {
 			c.predicates[p] = append(c.predicates[p], clause)
 		}
 	}
@@ -90,16 +91,16 @@ func (c *compiler) compile(out *compiledClause) {
 	r, clause := out.rule, out.clause
 	out.explains = nil
 	prog := &program{}
-	for _, parsed := range c.loader.clauses {
-		head, ok := parsed.head.(engine.Compound)
-		if !ok || head.Functor() != syntax.AtomViolation || head.Arg(0) != r.number ||
-			fmt.Sprintf("%s:%d", parsed.text.File, parsed.text.Line) != clause.source {
+	for _, parsed := range c.loader.Clauses {
+		head, ok := parsed.Head.(engine.Compound)
+		if !ok || head.Functor() != syntax.AtomViolation || head.Arg(0) != r.Number ||
+			fmt.Sprintf("%s:%d", parsed.Text.File, parsed.Text.Line) != clause.Source {
 			continue
 		}
 		plan, err := c.violation(out, parsed, head)
 		if err != nil {
 			out.why = err.Error()
-			out.explains = []Plan{{Rule: r.Name, Source: clause.source, Reference: out.why}}
+			out.explains = []Plan{{Rule: r.Name, Source: clause.Source, Reference: out.why}}
 			return
 		}
 		prog.plans = append(prog.plans, plan)
@@ -108,17 +109,17 @@ func (c *compiler) compile(out *compiledClause) {
 }
 
 // violation compiles violation(NUMBER, TREE, ID) :- BODY.
-func (c *compiler) violation(out *compiledClause, parsed parsedClause, head engine.Compound) (plan compiledPlan, err error) {
+func (c *compiler) violation(out *compiledClause, parsed ruleset.ParsedClause, head engine.Compound) (plan compiledPlan, err error) {
 	e := &env{}
 	n := newInstance(&c.machine.terms, e, parsed)
 	tree, id, body := n.template(head.Arg(1)), n.template(head.Arg(2)), n.template(bodyOf(parsed))
-	p := &planner{compiler: c, machine: c.machine, at: parsed.text, top: true}
+	p := &planner{compiler: c, machine: c.machine, at: parsed.Text, top: true}
 	why := c.contradiction(parsed)
-	if why != "" && !c.loader.open {
-		c.mistake(parsed.text, "this clause can never find anything: %s", why)
+	if why != "" && !c.loader.Open {
+		c.mistake(parsed.Text, "this clause can never find anything: %s", why)
 	}
 	alive := false
-	ops, err := p.plan([]goal{{body, parsed.text}}, e, []template{tree, id}, func(e *env) ([]op, error) {
+	ops, err := p.plan([]goal{{body, parsed.Text}}, e, []template{tree, id}, func(e *env) ([]op, error) {
 		alive = true
 		p.lone, p.loneOfAll = p.lone || !p.onTurn, p.loneOfAll || !p.onPart
 		p.finish(out)
@@ -127,20 +128,20 @@ func (c *compiler) violation(out *compiledClause, parsed parsedClause, head engi
 	if err != nil {
 		return plan, err
 	}
-	if !alive && why == "" && !c.loader.open {
-		c.mistake(parsed.text, "this clause can never find anything: %s is never true", p.dead)
+	if !alive && why == "" && !c.loader.Open {
+		c.mistake(parsed.Text, "this clause can never find anything: %s is never true", p.dead)
 	}
 	return compiledPlan{p.registers, sequence(ops, func(*machine) bool { return false }), p.takeTurns(), p.takeParts()}, nil
 }
 
 // contradiction tells why a clause can never find anything though each of its goals can be true, "" if it may. It is not
 // left out of the program for that: what it would be undecided about before is still said.
-func (c *compiler) contradiction(parsed parsedClause) string {
+func (c *compiler) contradiction(parsed ruleset.ParsedClause) string {
 	e := &env{}
 	n := newInstance(&c.machine.terms, e, parsed)
 	body := n.template(bodyOf(parsed))
-	p := &planner{compiler: c, machine: c.machine, at: parsed.text}
-	goals, alive, err := p.flatten([]goal{{body, parsed.text}}, e)
+	p := &planner{compiler: c, machine: c.machine, at: parsed.Text}
+	goals, alive, err := p.flatten([]goal{{body, parsed.Text}}, e)
 	if err != nil || !alive {
 		return ""
 	}
@@ -217,8 +218,8 @@ func (c *compiler) findRecursion() map[syntax.Indicator]bool {
 	edges := map[syntax.Indicator][]edge{}
 	for p, clauses := range c.predicates {
 		for _, clause := range clauses {
-			c.calls(clause.body, false, func(to syntax.Indicator, negative bool) {
-				edges[p] = append(edges[p], edge{to, negative, clause.text})
+			c.calls(clause.Body, false, func(to syntax.Indicator, negative bool) {
+				edges[p] = append(edges[p], edge{to, negative, clause.Text})
 			})
 		}
 	}
@@ -261,16 +262,16 @@ func (c *compiler) calls(goal engine.Term, negative bool, f func(p syntax.Indica
 	if _, defined := c.predicates[p]; defined {
 		f(p, negative)
 	}
-	goals := builtinGoals[p]
-	if preludeGoals[p] != nil {
-		goals = preludeGoals[p]
+	goals := ruleset.Builtins[p]
+	if ruleset.PreludeGoals[p] != nil {
+		goals = ruleset.PreludeGoals[p]
 	}
 	for i, g := range goals {
 		plain := p == syntax.Pred(",", 2) || p == syntax.Pred(";", 2) || p == syntax.Pred("call", 1) || p == syntax.Pred("->", 2) && i == 1
 		inner := negative || !plain
-		arg := goal.(engine.Compound).Arg(g.arg)
-		if q, isGoal := syntax.IndicatorOf(arg); isGoal && g.more > 0 {
-			f(syntax.Indicator{Name: q.Name, Arity: q.Arity + g.more}, inner)
+		arg := goal.(engine.Compound).Arg(g.Arg)
+		if q, isGoal := syntax.IndicatorOf(arg); isGoal && g.More > 0 {
+			f(syntax.Indicator{Name: q.Name, Arity: q.Arity + g.More}, inner)
 			continue
 		}
 		c.calls(arg, inner, f)

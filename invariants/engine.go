@@ -3,6 +3,7 @@ package invariants
 import (
 	"context"
 	"fsward/change"
+	"fsward/invariants/ruleset"
 )
 
 // An Engine holds a set of rules for one schema and checks transactions against them. It is used by
@@ -13,7 +14,7 @@ type Engine interface {
 	// Verdict.AddWitnesses.
 	Check(ctx context.Context, t *change.Txn, v change.View) Verdict
 	// Rules describes the rules, in the order in which they are run.
-	Rules() []Rule
+	Rules() []ruleset.Rule
 }
 
 // A StreamEngine is an Engine that judges what is not held.

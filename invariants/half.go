@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"fsward/change"
+	"fsward/invariants/ruleset"
 )
 
 // A half is a machine that has the programs of all rules: two goroutines judge a large transaction at once, each a part of its records.
@@ -21,9 +22,9 @@ type half struct {
 	report  *report
 }
 
-func newHalf(order int, set *loader, options Options, lists *recordLists) *half {
-	h := &half{order: order, machine: newMachine(set.vocabulary, options, lists), watch: make([]Timing, len(set.rules))}
-	h.report = newReport(set.vocabulary, set.rules, options.MaxViolations)
+func newHalf(order int, set *ruleset.Set, options ruleset.Options, lists *recordLists) *half {
+	h := &half{order: order, machine: newMachine(set.Vocabulary, options, lists), watch: make([]Timing, len(set.Rules))}
+	h.report = newReport(set.Vocabulary, set.Rules, options.MaxViolations)
 	return h
 }
 
@@ -116,7 +117,7 @@ func (h *half) judge(clauses []*compiledClause, parts iter.Seq[[2]int]) {
 	run := func(c *compiledClause, plan *compiledPlan) {
 		m.run(c, plan)
 		now := time.Since(watch)
-		h.timing[c.rule.order].add(now - took)
+		h.timing[c.rule.Order].add(now - took)
 		took = now
 	}
 	for part := range parts {
@@ -147,7 +148,7 @@ func (h *half) judge(clauses []*compiledClause, parts iter.Seq[[2]int]) {
 
 // judgeAgain judges a rule without the clauses that met a mistake, which are to be interpreted: what they have
 // found until then is taken back.
-func (h *half) judgeAgain(rule *rule) {
+func (h *half) judgeAgain(rule *ruleset.LoadedRule) {
 	for again := true; again; {
 		again = false
 		var sound []*compiledClause

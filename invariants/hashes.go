@@ -91,7 +91,7 @@ func (r *run) unhash(v engine.Variable, hash engine.Term, k engine.Cont, env *en
 		if len(handles) == 0 {
 			return nil, false, nil
 		}
-		e, ok := env.Unify(v, r.vocabulary.nameTerm(r.txn.Names.At(handles[0])))
+		e, ok := env.Unify(v, r.vocabulary.NameTerm(r.txn.Names.At(handles[0])))
 		handles = handles[1:]
 		return e, ok, r.spend(1)
 	})

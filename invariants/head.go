@@ -84,7 +84,7 @@ func (h *head) object(m *machine) (o change.Object, ok bool) {
 	}
 	o = change.Object{Tree: tree, ID: id, Kind: kind}
 	sub := h.sub.get(m)
-	switch shape := m.vocabulary.shape(kind); {
+	switch shape := m.vocabulary.Shape(kind); {
 	case shape == change.ShapeKey && !h.pair:
 		o.Sub, ok = sub.bits()
 	case shape == change.ShapePair && h.pair:

@@ -4,6 +4,7 @@ import (
 	"github.com/ichiban/prolog/engine"
 
 	"fsward/change"
+	"fsward/invariants/ruleset"
 )
 
 // A chain groups the records of a transaction by a key: the first record of each group, and for each
@@ -97,7 +98,7 @@ type recordIndex struct {
 
 // wanted is what a call of change/5 knows: values only where they are numbers, names or keys.
 type wanted struct {
-	pattern
+	ruleset.Pattern
 	field      change.Field
 	fieldBound bool
 	old, new   change.Value
@@ -108,20 +109,20 @@ type wanted struct {
 // candidates returns a group that has every record which can match. What is most telling is used first: an object
 // before a value, as all files of a directory can be of one type.
 func (x *recordIndex) candidates(w *wanted, shape change.Shape) group {
-	object := w.id.bound && w.kind != 0 && w.sub.bound
+	object := w.Id.Bound && w.Kind != 0 && w.Sub.Bound
 	switch {
-	case object && w.aux.bound:
-		return x.byPair.group(change.Object{ID: w.id.n, Kind: w.kind, Sub: w.sub.n, Aux: w.aux.n}, x.records, func(r *change.Record) change.Object {
+	case object && w.Aux.Bound:
+		return x.byPair.group(change.Object{ID: w.Id.N, Kind: w.Kind, Sub: w.Sub.N, Aux: w.Aux.N}, x.records, func(r *change.Record) change.Object {
 			return change.Object{ID: r.Object.ID, Kind: r.Object.Kind, Sub: r.Object.Sub, Aux: r.Object.Aux}
 		})
 	case object && shape != change.ShapePair:
 		return x.objects(w)
-	case w.id.bound && w.fieldBound && w.newBound:
-		return x.byIDNew.group(idValueKey{w.id.n, w.field, w.new}, x.records, func(r *change.Record) idValueKey {
+	case w.Id.Bound && w.fieldBound && w.newBound:
+		return x.byIDNew.group(idValueKey{w.Id.N, w.field, w.new}, x.records, func(r *change.Record) idValueKey {
 			return idValueKey{r.Object.ID, r.Field, r.New}
 		})
-	case w.id.bound && w.fieldBound && w.oldBound:
-		return x.byIDOld.group(idValueKey{w.id.n, w.field, w.old}, x.records, func(r *change.Record) idValueKey {
+	case w.Id.Bound && w.fieldBound && w.oldBound:
+		return x.byIDOld.group(idValueKey{w.Id.N, w.field, w.old}, x.records, func(r *change.Record) idValueKey {
 			return idValueKey{r.Object.ID, r.Field, r.Old}
 		})
 	case object:
@@ -134,14 +135,14 @@ func (x *recordIndex) candidates(w *wanted, shape change.Shape) group {
 		return x.byOld.group(valueKey{w.field, w.old}, x.records, func(r *change.Record) valueKey {
 			return valueKey{r.Field, r.Old}
 		})
-	case w.id.bound && w.kind != 0:
-		return x.byIDKind.group(idKey{w.id.n, w.kind}, x.records, func(r *change.Record) idKey {
+	case w.Id.Bound && w.Kind != 0:
+		return x.byIDKind.group(idKey{w.Id.N, w.Kind}, x.records, func(r *change.Record) idKey {
 			return idKey{r.Object.ID, r.Object.Kind}
 		})
-	case w.id.bound:
-		return x.byID.group(w.id.n, x.records, func(r *change.Record) uint64 { return r.Object.ID })
-	case w.kind != 0 && w.fieldBound:
-		return x.byKind.group(fieldKey{w.kind, w.field}, x.records, func(r *change.Record) fieldKey {
+	case w.Id.Bound:
+		return x.byID.group(w.Id.N, x.records, func(r *change.Record) uint64 { return r.Object.ID })
+	case w.Kind != 0 && w.fieldBound:
+		return x.byKind.group(fieldKey{w.Kind, w.field}, x.records, func(r *change.Record) fieldKey {
 			return fieldKey{r.Object.Kind, r.Field}
 		})
 	case w.fieldBound:
@@ -153,7 +154,7 @@ func (x *recordIndex) candidates(w *wanted, shape change.Shape) group {
 
 // objects returns the records of one kind, id and sub.
 func (x *recordIndex) objects(w *wanted) group {
-	return x.byObject.group(objectKey{w.id.n, w.sub.n, w.kind}, x.records, func(r *change.Record) objectKey {
+	return x.byObject.group(objectKey{w.Id.N, w.Sub.N, w.Kind}, x.records, func(r *change.Record) objectKey {
 		return objectKey{r.Object.ID, r.Object.Sub, r.Object.Kind}
 	})
 }
@@ -165,23 +166,23 @@ func (r *run) change(_ *engine.VM, tree, id, field, old, new engine.Term, k engi
 		return engine.Error(err)
 	}
 	v, names := r.vocabulary, r.txn.Names
-	p, ok := v.pattern(tree, id, names, env)
+	p, ok := v.Pattern(tree, id, names, env)
 	if !ok {
 		return engine.Bool(false)
 	}
-	w := wanted{pattern: p}
+	w := wanted{Pattern: p}
 	fieldTerm, oldTerm, newTerm := env.Resolve(field), env.Resolve(old), env.Resolve(new)
-	if w.field, w.fieldBound = v.field(fieldTerm, env); !w.fieldBound {
+	if w.field, w.fieldBound = v.Field(fieldTerm, env); !w.fieldBound {
 		if _, isAtom := fieldTerm.(engine.Atom); isAtom {
 			return engine.Bool(false) // a field that this file system does not have
 		}
 	}
-	w.old, w.oldBound = v.value(oldTerm, names, env)
-	w.new, w.newBound = v.value(newTerm, names, env)
-	candidates := r.index.candidates(&w, v.shape(w.kind))
+	w.old, w.oldBound = v.Value(oldTerm, names, env)
+	w.new, w.newBound = v.Value(newTerm, names, env)
+	candidates := r.index.candidates(&w, v.Shape(w.Kind))
 
 	match := func(rec *change.Record) (*engine.Env, bool) {
-		if w.fieldBound && w.field != rec.Field || !w.matches(rec.Object) {
+		if w.fieldBound && w.field != rec.Field || !w.Matches(rec.Object) {
 			return nil, false
 		}
 		e, ok := r.unifyValue(env, oldTerm, rec.Old, w.old, w.oldBound)
@@ -191,12 +192,12 @@ func (r *run) change(_ *engine.VM, tree, id, field, old, new engine.Term, k engi
 		if e, ok = r.unifyValue(e, newTerm, rec.New, w.new, w.newBound); !ok {
 			return nil, false
 		}
-		if !w.fieldBound && int(rec.Field) < len(v.fieldTerms) {
-			if e, ok = e.Unify(fieldTerm, v.fieldTerms[rec.Field]); !ok {
+		if !w.fieldBound && int(rec.Field) < len(v.FieldTerms) {
+			if e, ok = e.Unify(fieldTerm, v.FieldTerms[rec.Field]); !ok {
 				return nil, false
 			}
 		}
-		return v.unify(&w.pattern, rec.Object, names, e)
+		return v.Unify(&w.Pattern, rec.Object, names, e)
 	}
 	return r.solutions(k, func() (*engine.Env, bool, error) {
 		for {
@@ -219,5 +220,5 @@ func (r *run) unifyValue(env *engine.Env, t engine.Term, have, x change.Value, b
 	if bound {
 		return env, have == x
 	}
-	return env.Unify(t, r.vocabulary.valueTerm(have, r.txn.Names))
+	return env.Unify(t, r.vocabulary.ValueTerm(have, r.txn.Names))
 }

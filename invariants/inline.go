@@ -5,6 +5,7 @@ import (
 
 	"github.com/ichiban/prolog/engine"
 
+	"fsward/invariants/ruleset"
 	"fsward/invariants/syntax"
 )
 
@@ -124,19 +125,19 @@ func (p *planner) inline(g goal, q syntax.Indicator, args []template, e *env) ([
 		}
 		trial := e.clone()
 		n := newInstance(&p.machine.terms, trial, c)
-		if head, ok := n.template(c.head).(compoundTemplate); ok && !p.couldMatch(trial, args, head.args) {
+		if head, ok := n.template(c.Head).(compoundTemplate); ok && !p.couldMatch(trial, args, head.args) {
 			continue
 		}
 		first := variable(len(e.bound))
 		n = newInstance(&p.machine.terms, e, c)
 		var conj []template
-		if head, ok := n.template(c.head).(compoundTemplate); ok {
+		if head, ok := n.template(c.Head).(compoundTemplate); ok {
 			for j, h := range head.args {
 				conj = p.pass(e, args[j], h, first, conj)
 			}
 		}
 		before, after, hasCut := splitAtCut(n.template(bodyOf(c)))
-		at = c.text
+		at = c.Text
 		if !hasCut {
 			branches = append(branches, conjunctionOf(append(conj, after)))
 			continue
@@ -158,11 +159,11 @@ func (p *planner) inline(g goal, q syntax.Indicator, args []template, e *env) ([
 	return p.disjunction(goal{g.t, at}, branches, e)
 }
 
-func bodyOf(c parsedClause) engine.Term {
-	if c.body == nil {
+func bodyOf(c ruleset.ParsedClause) engine.Term {
+	if c.Body == nil {
 		return atomTrue
 	}
-	return c.body
+	return c.Body
 }
 
 func conjunctionOf(list []template) template {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"fsward/change"
+	"fsward/invariants/ruleset"
 )
 
 // A keyMaker makes the object that a goal names from the text and from registers, without what objectPattern
@@ -20,8 +21,8 @@ type keyMaker struct {
 
 // newKeyMaker returns that of a pattern of one kind, of which a first part is known; it is neither exact nor ranged
 // if the pattern is none such.
-func newKeyMaker(v *vocabulary, x *objectPattern) (k keyMaker) {
-	if x.kind == 0 || x.kindPlace.mode != placeAny || !x.id.known() || !x.tree.known() && !v.schema.KindIsTree {
+func newKeyMaker(v *ruleset.Vocabulary, x *objectPattern) (k keyMaker) {
+	if x.kind == 0 || x.kindPlace.mode != placeAny || !x.id.known() || !x.tree.known() && !v.Schema.KindIsTree {
 		return k
 	}
 	k = keyMaker{text: change.Object{Kind: x.kind}, tree: -1, id: -1, sub: -1, aux: -1}
@@ -36,7 +37,7 @@ func newKeyMaker(v *vocabulary, x *objectPattern) (k keyMaker) {
 	}
 	place(&x.tree, &k.text.Tree, &k.tree)
 	place(&x.id, &k.text.ID, &k.id)
-	shape := v.shape(x.kind)
+	shape := v.Shape(x.kind)
 	switch {
 	case shape == change.ShapeNum && x.form == subNone:
 		k.exact = true
@@ -45,7 +46,7 @@ func newKeyMaker(v *vocabulary, x *objectPattern) (k keyMaker) {
 	case shape == change.ShapeKey && x.form == subNumber:
 		k.openAux = math.MaxUint64
 		if place(&x.sub, &k.text.Sub, &k.sub) {
-			k.exact = v.unique(x.kind)
+			k.exact = v.Unique(x.kind)
 		} else {
 			k.openSub = math.MaxUint64
 		}

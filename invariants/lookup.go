@@ -269,7 +269,7 @@ func neighbourOp(g *neighbourGoal, info *stepInfo) op {
 // is none, or after an error.
 func (g *neighbourGoal) beginning(m *machine, o *change.Object) bool {
 	lo, hi, single, ok := g.object.bounds(m)
-	if ok && !single && (lo.Kind != hi.Kind || lo.Sub != hi.Sub || m.vocabulary.shape(lo.Kind) != change.ShapeKey) {
+	if ok && !single && (lo.Kind != hi.Kind || lo.Sub != hi.Sub || m.vocabulary.Shape(lo.Kind) != change.ShapeKey) {
 		return !m.fail(errMistake)
 	}
 	*o = lo

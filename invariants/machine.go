@@ -8,6 +8,7 @@ import (
 
 	"fsward/change"
 	"fsward/invariants/keyhash"
+	"fsward/invariants/ruleset"
 	"fsward/invariants/syntax"
 )
 
@@ -19,7 +20,7 @@ type step func(m *machine) bool
 // machine runs programs over one transaction.
 type machine struct {
 	terms
-	options Options
+	options ruleset.Options
 
 	ctx     context.Context
 	records []change.Record
@@ -63,7 +64,7 @@ type machine struct {
 	passes    []sumPass
 }
 
-func newMachine(v *vocabulary, o Options, lists *recordLists) *machine {
+func newMachine(v *ruleset.Vocabulary, o ruleset.Options, lists *recordLists) *machine {
 	m := &machine{terms: *newTerms(v), options: o, lists: lists}
 	m.reverse.Seeds, m.memo.Seeds = lists.Seeds, lists.Seeds
 	m.gather, m.collect = m.take, newCollector()

@@ -210,7 +210,7 @@ func (x *objectPattern) bounds(m *machine) (lo, hi change.Object, single, ok boo
 		hi.Kind = math.MaxUint8
 		if x.kindPlace.known() {
 			c := x.kindPlace.get(m)
-			k, known := m.vocabulary.kinds[engine.Atom(c.n)]
+			k, known := m.vocabulary.Kinds[engine.Atom(c.n)]
 			if c.tag != cellAtom || !known {
 				return lo, hi, false, false
 			}
@@ -219,7 +219,7 @@ func (x *objectPattern) bounds(m *machine) (lo, hi change.Object, single, ok boo
 	}
 	shape, oneKind := change.ShapeKey, lo.Kind == hi.Kind
 	if oneKind {
-		shape = m.vocabulary.shape(lo.Kind)
+		shape = m.vocabulary.Shape(lo.Kind)
 	}
 	subKnown, auxKnown := x.sub.known(), x.aux.known()
 	switch {
@@ -250,7 +250,7 @@ func (x *objectPattern) bounds(m *machine) (lo, hi change.Object, single, ok boo
 	}
 	switch shape {
 	case change.ShapeKey:
-		single = subKnown && m.vocabulary.unique(lo.Kind)
+		single = subKnown && m.vocabulary.Unique(lo.Kind)
 	case change.ShapePair:
 		single = subKnown && auxKnown
 	case change.ShapeNum:

@@ -42,7 +42,7 @@ func (p *planner) changesNothing(e *env, field, before, after template) bool {
 	if !e.ground(field) || !e.same(before, after) {
 		return false
 	}
-	f, known := p.compiler.loader.vocabulary.field(p.machine.build(e.resolve(field)), nil)
+	f, known := p.compiler.loader.Vocabulary.Field(p.machine.build(e.resolve(field)), nil)
 	return known && f != change.FieldObject
 }
 

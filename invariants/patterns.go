@@ -17,28 +17,28 @@ func (p *planner) object(e *env, tree, id template) (x objectPattern, ops []op, 
 	v := p.machine.vocabulary
 	switch t := e.walk(tree).(type) {
 	case constant:
-		if v.schema.KindIsTree {
-			k, known := v.kinds[engine.Atom(t.n)]
+		if v.Schema.KindIsTree {
+			k, known := v.Kinds[engine.Atom(t.n)]
 			if t.tag != cellAtom || !known {
 				return x, nil, false, nil
 			}
 			x.kind = k
 		}
 	default:
-		if v.schema.KindIsTree {
+		if v.Schema.KindIsTree {
 			return x, nil, true, errKind{t}
 		}
 	}
 	idT := e.walk(id)
-	number := v.schema.KindIsTree && v.shape(x.kind) == change.ShapeNum
+	number := v.Schema.KindIsTree && v.Shape(x.kind) == change.ShapeNum
 	if r, ok := idT.(register); ok && !number {
 		functor, arity := p.identifier(x.kind)
 		var parts []template
 		ops, parts = p.take(r, functor, arity)
 		idT = compoundTemplate{functor, parts}
 	}
-	if !v.schema.KindIsTree {
-		for k, info := range v.schema.Kinds {
+	if !v.Schema.KindIsTree {
+		for k, info := range v.Schema.Kinds {
 			if k > 0 && info.Shape != change.ShapeKey && info.Shape != change.ShapePair {
 				return x, nil, true, unsupportedf("kinds of objects that are written in several ways")
 			}
@@ -48,16 +48,16 @@ func (p *planner) object(e *env, tree, id template) (x objectPattern, ops []op, 
 	if c, ok := idT.(compoundTemplate); ok && c.functor == syntax.AtomK && len(c.args) == 3 {
 		kind := x.kind
 		if a, ok := e.walk(c.args[1]).(constant); ok && a.tag == cellAtom {
-			kind = v.kinds[engine.Atom(a.n)]
+			kind = v.Kinds[engine.Atom(a.n)]
 		}
-		if r, ok := e.walk(c.args[2]).(register); ok && kind != 0 && v.shape(kind) == change.ShapePair {
+		if r, ok := e.walk(c.args[2]).(register); ok && kind != 0 && v.Shape(kind) == change.ShapePair {
 			more, parts := p.take(r, syntax.AtomA, 2)
 			ops = append(ops, more...)
 			idT = compoundTemplate{syntax.AtomK, []template{c.args[0], c.args[1], compoundTemplate{syntax.AtomA, parts}}}
 		}
 	}
 	mark := p.registers
-	if !v.schema.KindIsTree {
+	if !v.Schema.KindIsTree {
 		if alive = p.numberPlace(e, &x.tree, tree, mark); !alive {
 			return x, nil, false, nil
 		}
@@ -68,7 +68,7 @@ func (p *planner) object(e *env, tree, id template) (x objectPattern, ops []op, 
 
 // identifier returns the functor of the identifiers of a kind.
 func (p *planner) identifier(k change.Kind) (functor engine.Atom, arity int) {
-	if shape := p.machine.vocabulary.shape(k); k != 0 && (shape == change.ShapeNums || shape == change.ShapeNamed) {
+	if shape := p.machine.vocabulary.Shape(k); k != 0 && (shape == change.ShapeNums || shape == change.ShapeNamed) {
 		return syntax.AtomA, 2
 	}
 	return syntax.AtomK, 3
@@ -81,7 +81,7 @@ func (p *planner) identifierPlaces(e *env, x *objectPattern, id template, mark i
 	case variable:
 		return p.wholeIdentifier(e, x, t, mark)
 	case constant, register:
-		if x.kind == 0 || v.shape(x.kind) != change.ShapeNum {
+		if x.kind == 0 || v.Shape(x.kind) != change.ShapeNum {
 			return false
 		}
 		x.form = subNone
@@ -94,7 +94,7 @@ func (p *planner) identifierPlaces(e *env, x *objectPattern, id template, mark i
 		case t.functor == syntax.AtomK && len(t.args) == 3:
 			return p.keyPlaces(e, x, t, mark)
 		case t.functor == syntax.AtomA && len(t.args) == 2 && x.kind != 0:
-			switch v.shape(x.kind) {
+			switch v.Shape(x.kind) {
 			case change.ShapeNums:
 				return p.numberPlace(e, &x.sub, t.args[1], mark)
 			case change.ShapeNamed:
@@ -110,7 +110,7 @@ func (p *planner) identifierPlaces(e *env, x *objectPattern, id template, mark i
 func (p *planner) wholeIdentifier(e *env, x *objectPattern, id variable, mark int) bool {
 	shape := change.ShapeKey
 	if x.kind != 0 {
-		shape = p.machine.vocabulary.shape(x.kind)
+		shape = p.machine.vocabulary.Shape(x.kind)
 	}
 	if e.single[id] {
 		x.form = subAny
@@ -150,7 +150,7 @@ func (p *planner) keyPlaces(e *env, x *objectPattern, t compoundTemplate, mark i
 	given := x.kind
 	switch k := e.walk(t.args[1]).(type) {
 	case constant:
-		kind, known := v.kinds[engine.Atom(k.n)]
+		kind, known := v.Kinds[engine.Atom(k.n)]
 		if k.tag != cellAtom || !known || given != 0 && given != kind {
 			return false
 		}
@@ -171,7 +171,7 @@ func (p *planner) keyPlaces(e *env, x *objectPattern, t compoundTemplate, mark i
 		return false
 	}
 	if x.kind != 0 {
-		switch v.shape(x.kind) {
+		switch v.Shape(x.kind) {
 		case change.ShapeKey:
 			return p.numberPlace(e, &x.sub, t.args[2], mark)
 		case change.ShapePair:

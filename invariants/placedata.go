@@ -16,7 +16,7 @@ func (p *planner) kinds(g goal, t template, tree template, r *result) error {
 	q, args, _ := goalOfTemplate(t)
 	v := p.machine.vocabulary
 	var or template
-	for k := len(v.kindTerms) - 1; k > 0; k-- {
+	for k := len(v.KindTerms) - 1; k > 0; k-- {
 		kind := constant(p.machine.terms.kind(change.Kind(k)))
 		b := compoundTemplate{syntax.AtomComma, []template{
 			compoundTemplate{atomEquals, []template{tree, kind}},
@@ -56,7 +56,7 @@ func (p *planner) fieldOf(e *env, t template) (f change.Field, ok bool) {
 		}
 		b.WriteByte(')')
 	}
-	f, ok = p.machine.vocabulary.fields[b.String()]
+	f, ok = p.machine.vocabulary.Fields[b.String()]
 	return f, ok
 }
 
@@ -162,7 +162,7 @@ func (p *planner) accessOfChange(g *changeGoal) (access string, class Class) {
 		return x.known() && !always
 	}
 	known := g.object.kind != 0 && g.object.id.known() && g.object.sub.known() && g.object.form != subAny
-	pair := p.machine.vocabulary.shape(g.object.kind) == change.ShapePair
+	pair := p.machine.vocabulary.Shape(g.object.kind) == change.ShapePair
 	switch {
 	case known && (!pair || g.object.aux.known()): // before any value: all files of a directory can be of one type
 		g.key = byObjectSub
@@ -214,7 +214,7 @@ func (p *planner) placeQuery(g goal, t template, args []template, e *env, last b
 		return err
 	}
 	goal := &queryGoal{object: object}
-	if !p.machine.vocabulary.schema.KindIsTree && !goal.object.tree.known() || !goal.object.id.known() {
+	if !p.machine.vocabulary.Schema.KindIsTree && !goal.object.tree.known() || !goal.object.id.known() {
 		return unsupportedf("%s needs the TREE and the object id", p.text(e, t))
 	}
 	if len(args) == 4 {
@@ -236,7 +236,7 @@ func (p *planner) placeQuery(g goal, t template, args []template, e *env, last b
 			return nil
 		}
 		goal.fields, goal.values = []change.Field{f}, []valuePattern{value}
-		goal.reverse = value.known() && !goal.object.sub.known() && goal.object.kind != 0 && p.machine.vocabulary.shape(goal.object.kind) != change.ShapeNum
+		goal.reverse = value.known() && !goal.object.sub.known() && goal.object.kind != 0 && p.machine.vocabulary.Shape(goal.object.kind) != change.ShapeNum
 	}
 	goal.first = p.exists && last && len(args) == 2 && p.firstLoad(&goal.object) < 0
 	goal.key = newKeyMaker(p.machine.vocabulary, &goal.object)
@@ -312,7 +312,7 @@ func (p *planner) placeNeighbour(t template, args []template, e *env, walk walk,
 		r.dead = !alive
 		return err
 	}
-	if !p.machine.vocabulary.schema.KindIsTree && !object.tree.known() || !object.id.known() {
+	if !p.machine.vocabulary.Schema.KindIsTree && !object.tree.known() || !object.id.known() {
 		return unsupportedf("%s needs the TREE and the object id", p.text(e, t))
 	}
 	beside, more, alive, err := p.object(e, args[0], args[2])

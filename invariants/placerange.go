@@ -34,7 +34,7 @@ func isKeyTemplate(e *env, t template) bool {
 // rangeKnown tells whether all is known that a range needs.
 func (p *planner) rangeKnown(args []template, e *env) bool {
 	k := p.known(args[0], args[1], e)
-	number := change.Shape(k.shape) == change.ShapeNum && p.machine.vocabulary.schema.KindIsTree
+	number := change.Shape(k.shape) == change.ShapeNum && p.machine.vocabulary.Schema.KindIsTree
 	byKeys := isKeyTemplate(e, args[2]) && isKeyTemplate(e, args[3])
 	return k.tree && (byKeys || k.id || number) && (byKeys || e.ground(args[2]) && e.ground(args[3]))
 }
@@ -83,7 +83,7 @@ func (p *planner) rangeBounds(goal *rangeGoal, t template, args []template, e *e
 		}
 		return nil
 	}
-	if p.machine.vocabulary.schema.KindIsTree {
+	if p.machine.vocabulary.Schema.KindIsTree {
 		return unsupportedf("%s has keys as bounds", p.text(e, t))
 	}
 	for i := range goal.keys {
@@ -104,7 +104,7 @@ func (p *planner) rangeBounds(goal *rangeGoal, t template, args []template, e *e
 		case variable:
 			b.anyKind = true
 		case constant:
-			k, known := p.machine.vocabulary.kinds[engine.Atom(x.n)]
+			k, known := p.machine.vocabulary.Kinds[engine.Atom(x.n)]
 			if x.tag != cellAtom || !known {
 				return unsupportedf("%s has a bound that is no key", p.text(e, t))
 			}
@@ -176,11 +176,11 @@ func (g *rangeGoal) keyRange(m *machine) (k keyRange, ok bool) {
 	kind := g.object.kind
 	if kind == 0 {
 		c := g.object.kindPlace.get(m)
-		if kind, ok = m.vocabulary.kinds[engine.Atom(c.n)]; c.tag != cellAtom || !ok {
+		if kind, ok = m.vocabulary.Kinds[engine.Atom(c.n)]; c.tag != cellAtom || !ok {
 			return k, false
 		}
 	}
-	if m.vocabulary.shape(kind) != change.ShapeNum {
+	if m.vocabulary.Shape(kind) != change.ShapeNum {
 		if id, ok = g.object.id.get(m).bits(); !ok {
 			return k, false
 		}

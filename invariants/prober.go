@@ -10,6 +10,7 @@ import (
 	"github.com/ichiban/prolog/engine"
 
 	"fsward/change"
+	"fsward/invariants/ruleset"
 	"fsward/invariants/syntax"
 )
 
@@ -21,7 +22,7 @@ type Prober struct {
 }
 
 // NewProber loads rules, whose helpers goals may use. The error is that of NewReference.
-func NewProber(schema *change.Schema, files []syntax.File, options Options) (*Prober, error) {
+func NewProber(schema *change.Schema, files []syntax.File, options ruleset.Options) (*Prober, error) {
 	p := &Prober{}
 	var err error
 	if p.engine, err = newReference(schema, files, options, p.evident); err != nil {
@@ -33,15 +34,15 @@ func NewProber(schema *change.Schema, files []syntax.File, options Options) (*Pr
 // defineViolation makes violation(NUMBER, TREE, ID) a goal that can be asked: rules are predicates of their
 // own in the interpreter.
 func (p *Prober) defineViolation() error {
-	p.engine.set.allowViolation()
-	if len(p.engine.set.rules) == 0 {
+	p.engine.set.AllowViolation()
+	if len(p.engine.set.Rules) == 0 {
 		return p.engine.run.assert(syntax.AtomIf.Apply(syntax.AtomViolation.Apply(engine.NewVariable(), engine.NewVariable(), engine.NewVariable()),
 			engine.NewAtom("fail")))
 	}
-	for _, r := range p.engine.set.rules {
-		for _, c := range r.clauses {
+	for _, r := range p.engine.set.Rules {
+		for _, c := range r.Clauses {
 			tree, id := engine.NewVariable(), engine.NewVariable()
-			if err := p.engine.run.assert(syntax.AtomIf.Apply(syntax.AtomViolation.Apply(r.number, tree, id), c.goal.Apply(tree, id))); err != nil {
+			if err := p.engine.run.assert(syntax.AtomIf.Apply(syntax.AtomViolation.Apply(r.Number, tree, id), c.Goal.Apply(tree, id))); err != nil {
 				return err
 			}
 		}
@@ -113,7 +114,7 @@ func (p *Prober) parseGoal(goal string) (t engine.Term, variables map[string]eng
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if err := p.engine.set.checkGoal(clause, t); err != nil {
+	if err := p.engine.set.CheckGoal(clause, t); err != nil {
 		return nil, nil, nil, err
 	}
 	return t, variables, clause.VariableNames(), nil
@@ -121,24 +122,24 @@ func (p *Prober) parseGoal(goal string) (t engine.Term, variables map[string]eng
 
 // parseTerm reads the text of one term, with or without a full stop.
 func (p *Prober) parseTerm(text string) (engine.Term, map[string]engine.Variable, syntax.ClauseText, error) {
-	return syntax.ParseTerm("query", text, p.engine.set.operators)
+	return syntax.ParseTerm("query", text, p.engine.set.Operators)
 }
 
 // Predicates lists what goals can call, as NAME/ARITY, sorted.
-func (p *Prober) Predicates() []string { return p.engine.set.predicates() }
+func (p *Prober) Predicates() []string { return p.engine.set.Predicates() }
 
 // ruleAt returns a rule by its name in reports, and its clauses with that at source first.
-func (p *Prober) ruleAt(name, source string) ([]ruleClause, error) {
-	for _, r := range p.engine.set.rules {
+func (p *Prober) ruleAt(name, source string) ([]ruleset.RuleClause, error) {
+	for _, r := range p.engine.set.Rules {
 		if r.Name != name {
 			continue
 		}
-		clauses := slices.Clone(r.clauses)
-		slices.SortStableFunc(clauses, func(a, b ruleClause) int {
+		clauses := slices.Clone(r.Clauses)
+		slices.SortStableFunc(clauses, func(a, b ruleset.RuleClause) int {
 			switch source {
-			case a.source:
+			case a.Source:
 				return -1
-			case b.source:
+			case b.Source:
 				return 1
 			}
 			return 0

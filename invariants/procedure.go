@@ -78,7 +78,7 @@ type procedureEntry struct {
 
 func (c *compiler) compileProcedure(proc *procedure, pattern string, q syntax.Indicator) error {
 	clauses := c.predicates[q]
-	p := &planner{compiler: c, machine: c.machine, at: clauses[0].text, counting: true, depth: 1}
+	p := &planner{compiler: c, machine: c.machine, at: clauses[0].Text, counting: true, depth: 1}
 	e := &env{}
 	args := make([]template, q.Arity)
 	var outs []variable
@@ -96,7 +96,7 @@ func (c *compiler) compileProcedure(proc *procedure, pattern string, q syntax.In
 	for range outs {
 		proc.outs = append(proc.outs, p.register())
 	}
-	call := goal{compoundTemplate{q.Name, args}, clauses[0].text}
+	call := goal{compoundTemplate{q.Name, args}, clauses[0].Text}
 	c.recursive[q] = false // its clauses are put in the place of this one call
 	body, alive, err := p.inline(call, q, args, e)
 	c.recursive[q] = true

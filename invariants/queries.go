@@ -6,6 +6,7 @@ import (
 	"github.com/ichiban/prolog/engine"
 
 	"fsward/change"
+	"fsward/invariants/ruleset"
 	"fsward/invariants/syntax"
 )
 
@@ -29,7 +30,7 @@ func (r *run) query2(_ *engine.VM, tree, id engine.Term, k engine.Cont, env *eng
 	if !ok {
 		return engine.Bool(false)
 	}
-	if o, ok := r.vocabulary.single(&p); ok {
+	if o, ok := r.vocabulary.Single(&p); ok {
 		exists, err := r.view.Exists(o)
 		if err != nil {
 			return engine.Error(viewError{err})
@@ -37,7 +38,7 @@ func (r *run) query2(_ *engine.VM, tree, id engine.Term, k engine.Cont, env *eng
 		if !exists {
 			return engine.Bool(false)
 		}
-		e, ok := r.vocabulary.unify(&p, o, r.txn.Names, env)
+		e, ok := r.vocabulary.Unify(&p, o, r.txn.Names, env)
 		if !ok {
 			return engine.Bool(false)
 		}
@@ -48,7 +49,7 @@ func (r *run) query2(_ *engine.VM, tree, id engine.Term, k engine.Cont, env *eng
 		return engine.Error(err)
 	}
 	return r.among(objects, k, func(o change.Object) (*engine.Env, bool, error) {
-		e, ok := r.vocabulary.unify(&p, o, r.txn.Names, env)
+		e, ok := r.vocabulary.Unify(&p, o, r.txn.Names, env)
 		return e, ok, nil
 	})
 }
@@ -78,12 +79,12 @@ func (r *run) query4(_ *engine.VM, tree, id, field, value engine.Term, k engine.
 	if _, free := fieldTerm.(engine.Variable); free {
 		return engine.Error(syntax.RuleErrorf("query/4 needs a FIELD"))
 	}
-	f, known := r.vocabulary.field(fieldTerm, env)
+	f, known := r.vocabulary.Field(fieldTerm, env)
 	if !ok || !known {
 		return engine.Bool(false)
 	}
 	valueTerm := env.Resolve(value)
-	x, bound := r.vocabulary.value(valueTerm, r.txn.Names, env)
+	x, bound := r.vocabulary.Value(valueTerm, r.txn.Names, env)
 
 	read := func(o change.Object) (*engine.Env, bool, error) {
 		have, ok, err := r.get(o, f)
@@ -94,10 +95,10 @@ func (r *run) query4(_ *engine.VM, tree, id, field, value engine.Term, k engine.
 		if !ok {
 			return nil, false, nil
 		}
-		e, ok = r.vocabulary.unify(&p, o, r.txn.Names, e)
+		e, ok = r.vocabulary.Unify(&p, o, r.txn.Names, e)
 		return e, ok, nil
 	}
-	if o, ok := r.vocabulary.single(&p); ok {
+	if o, ok := r.vocabulary.Single(&p); ok {
 		e, ok, err := read(o)
 		if err != nil {
 			return engine.Error(err)
@@ -129,39 +130,39 @@ func (r *run) get(o change.Object, f change.Field) (v change.Value, ok bool, err
 }
 
 // statePattern reads the object of a query and charges for it.
-func (r *run) statePattern(predicate string, tree, id engine.Term, env *engine.Env) (p pattern, ok bool, err error) {
+func (r *run) statePattern(predicate string, tree, id engine.Term, env *engine.Env) (p ruleset.Pattern, ok bool, err error) {
 	r.last = lookup{predicate, tree, id, env}
 	if err := r.spend(1); err != nil {
 		return p, false, err
 	}
-	p, ok = r.vocabulary.pattern(tree, id, r.txn.Names, env)
+	p, ok = r.vocabulary.Pattern(tree, id, r.txn.Names, env)
 	if !ok {
 		return p, false, nil
 	}
-	if _, free := p.treeTerm.(engine.Variable); free {
+	if _, free := p.TreeTerm.(engine.Variable); free {
 		return p, false, syntax.RuleErrorf("%s needs a TREE", predicate)
 	}
-	if !p.id.bound {
-		return p, false, syntax.RuleErrorf("%s needs the object id, which %s does not give", predicate, syntax.TermText(p.idTerm, env))
+	if !p.Id.Bound {
+		return p, false, syntax.RuleErrorf("%s needs the object id, which %s does not give", predicate, syntax.TermText(p.IdTerm, env))
 	}
-	if p.kind == 0 {
-		if c, isKey := p.idTerm.(engine.Compound); !isKey || c.Functor() != syntax.AtomK {
-			return p, false, syntax.RuleErrorf("%s cannot tell the kind of object of %s", predicate, syntax.TermText(p.idTerm, env))
+	if p.Kind == 0 {
+		if c, isKey := p.IdTerm.(engine.Compound); !isKey || c.Functor() != syntax.AtomK {
+			return p, false, syntax.RuleErrorf("%s cannot tell the kind of object of %s", predicate, syntax.TermText(p.IdTerm, env))
 		}
 	}
 	return p, true, nil
 }
 
 // scan returns the objects that a pattern with an object id matches.
-func (r *run) scan(p *pattern) ([]change.Object, error) {
-	lo := change.Object{Tree: p.tree.n, ID: p.id.n}
-	hi := change.Object{Tree: p.tree.n, ID: p.id.n, Kind: math.MaxUint8, Sub: math.MaxUint64, Aux: math.MaxUint64}
-	if p.kind != 0 {
-		lo.Kind, hi.Kind = p.kind, p.kind
-		if p.sub.bound {
-			lo.Sub, hi.Sub = p.sub.n, p.sub.n
-			if p.aux.bound {
-				lo.Aux, hi.Aux = p.aux.n, p.aux.n
+func (r *run) scan(p *ruleset.Pattern) ([]change.Object, error) {
+	lo := change.Object{Tree: p.Tree.N, ID: p.Id.N}
+	hi := change.Object{Tree: p.Tree.N, ID: p.Id.N, Kind: math.MaxUint8, Sub: math.MaxUint64, Aux: math.MaxUint64}
+	if p.Kind != 0 {
+		lo.Kind, hi.Kind = p.Kind, p.Kind
+		if p.Sub.Bound {
+			lo.Sub, hi.Sub = p.Sub.N, p.Sub.N
+			if p.Aux.Bound {
+				lo.Aux, hi.Aux = p.Aux.N, p.Aux.N
 			}
 		}
 	}
@@ -173,7 +174,7 @@ func (r *run) scan(p *pattern) ([]change.Object, error) {
 		if err := r.spend(1); err != nil {
 			return nil, err
 		}
-		if p.matches(o) {
+		if p.Matches(o) {
 			objects = append(objects, o)
 		}
 	}
@@ -183,11 +184,11 @@ func (r *run) scan(p *pattern) ([]change.Object, error) {
 // scanFor is scan for the objects that have a value in a field. Rule 17 as the thesis prints it looks for
 // the entry of an inode among all entries of a directory, once for each entry; so that this does not
 // grow with the square of the directory, the first such scan makes an index by value that others use.
-func (r *run) scanFor(p *pattern, f change.Field, x change.Value, bound bool) ([]change.Object, error) {
-	if !bound || p.kind == 0 || p.sub.bound {
+func (r *run) scanFor(p *ruleset.Pattern, f change.Field, x change.Value, bound bool) ([]change.Object, error) {
+	if !bound || p.Kind == 0 || p.Sub.Bound {
 		return r.scan(p)
 	}
-	key := reverseKey{p.tree.n, p.id.n, p.kind, f}
+	key := reverseKey{p.Tree.N, p.Id.N, p.Kind, f}
 	byValue, ok := r.reverse[key]
 	if !ok {
 		objects, err := r.scan(p)
@@ -221,9 +222,9 @@ func (r *run) neighbour(predicate string, walk walk) engine.Predicate3 {
 		if !ok {
 			return engine.Bool(false)
 		}
-		o, whole := r.vocabulary.single(&p)
-		if !whole && (p.kind == 0 || !p.sub.bound || r.vocabulary.shape(p.kind) != change.ShapeKey) {
-			return engine.Error(syntax.RuleErrorf("%s needs the whole identifier, not %s", predicate, syntax.TermText(p.idTerm, env)))
+		o, whole := r.vocabulary.Single(&p)
+		if !whole && (p.Kind == 0 || !p.Sub.Bound || r.vocabulary.Shape(p.Kind) != change.ShapeKey) {
+			return engine.Error(syntax.RuleErrorf("%s needs the whole identifier, not %s", predicate, syntax.TermText(p.IdTerm, env)))
 		}
 		n, ok, err := walk.from(r.view, o)
 		if err != nil {
@@ -232,11 +233,11 @@ func (r *run) neighbour(predicate string, walk walk) engine.Predicate3 {
 		if !ok {
 			return engine.Bool(false)
 		}
-		q, ok := r.vocabulary.pattern(p.treeTerm, beside, r.txn.Names, env)
-		if !ok || !q.matches(n) {
+		q, ok := r.vocabulary.Pattern(p.TreeTerm, beside, r.txn.Names, env)
+		if !ok || !q.Matches(n) {
 			return engine.Bool(false)
 		}
-		e, ok := r.vocabulary.unifyID(q.idTerm, n, r.txn.Names, env)
+		e, ok := r.vocabulary.UnifyID(q.IdTerm, n, r.txn.Names, env)
 		if !ok {
 			return engine.Bool(false)
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/ichiban/prolog/engine"
 
 	"fsward/change"
+	"fsward/invariants/ruleset"
 	"fsward/invariants/syntax"
 )
 
@@ -111,9 +112,9 @@ func interval(low, high syntax.Number) (lo, hi uint64, ok bool) {
 
 // rangeBetween makes the range of the objects of one kind whose last number is from lo to hi. ok is false if the
 // objects of that kind are not ordered by such a number.
-func rangeBetween(v *vocabulary, o change.Object, lo, hi uint64, down bool) (k keyRange, ok bool) {
+func rangeBetween(v *ruleset.Vocabulary, o change.Object, lo, hi uint64, down bool) (k keyRange, ok bool) {
 	k = keyRange{lo: o, hi: o, down: down}
-	switch v.shape(o.Kind) {
+	switch v.Shape(o.Kind) {
 	case change.ShapeNamed:
 		return k, false
 	case change.ShapeNum:
@@ -135,11 +136,11 @@ func (r *run) keyRange(predicate string, down bool) func(*engine.VM, engine.Term
 		if err := r.spend(1); err != nil {
 			return engine.Error(err)
 		}
-		p, ok := r.vocabulary.pattern(tree, id, r.txn.Names, env)
+		p, ok := r.vocabulary.Pattern(tree, id, r.txn.Names, env)
 		if !ok {
 			return engine.Bool(false)
 		}
-		if syntax.IsVariable(p.treeTerm) {
+		if syntax.IsVariable(p.TreeTerm) {
 			return engine.Error(syntax.RuleErrorf("%s needs a TREE", predicate))
 		}
 		keys, ok, err := r.rangeOf(predicate, &p, low, high, env)
@@ -165,10 +166,10 @@ func (r *run) keyRange(predicate string, down bool) func(*engine.VM, engine.Term
 				}
 				o := objects[0]
 				objects = objects[1:]
-				if !p.matches(o) {
+				if !p.Matches(o) {
 					continue
 				}
-				if e, ok := r.vocabulary.unify(&p, o, r.txn.Names, env); ok {
+				if e, ok := r.vocabulary.Unify(&p, o, r.txn.Names, env); ok {
 					return e, true, nil
 				}
 			}
@@ -177,15 +178,15 @@ func (r *run) keyRange(predicate string, down bool) func(*engine.VM, engine.Term
 }
 
 // rangeOf reads the bounds of a range.
-func (r *run) rangeOf(predicate string, p *pattern, low, high engine.Term, env *engine.Env) (k keyRange, ok bool, err error) {
-	if isKey(low, env) && isKey(high, env) && !r.vocabulary.schema.KindIsTree {
+func (r *run) rangeOf(predicate string, p *ruleset.Pattern, low, high engine.Term, env *engine.Env) (k keyRange, ok bool, err error) {
+	if isKey(low, env) && isKey(high, env) && !r.vocabulary.Schema.KindIsTree {
 		if k.lo, err = r.bound(predicate, low, 0, env); err != nil {
 			return k, false, err
 		}
 		if k.hi, err = r.bound(predicate, high, math.MaxUint64, env); err != nil {
 			return k, false, err
 		}
-		k.lo.Tree, k.hi.Tree = p.tree.n, p.tree.n
+		k.lo.Tree, k.hi.Tree = p.Tree.N, p.Tree.N
 		return k, k.lo.Compare(k.hi) <= 0, nil
 	}
 	lo, err := r.evaluate(low, env)
@@ -196,14 +197,14 @@ func (r *run) rangeOf(predicate string, p *pattern, low, high engine.Term, env *
 	if err != nil {
 		return k, false, err
 	}
-	if p.kind == 0 || !p.id.bound && r.vocabulary.shape(p.kind) != change.ShapeNum {
-		return k, false, syntax.RuleErrorf("%s needs all of %s but its last number, or two keys as bounds", predicate, syntax.TermText(p.idTerm, env))
+	if p.Kind == 0 || !p.Id.Bound && r.vocabulary.Shape(p.Kind) != change.ShapeNum {
+		return k, false, syntax.RuleErrorf("%s needs all of %s but its last number, or two keys as bounds", predicate, syntax.TermText(p.IdTerm, env))
 	}
 	first, last, ok := interval(lo, hi)
 	if !ok {
 		return k, false, nil
 	}
-	if k, ok = rangeBetween(r.vocabulary, change.Object{Tree: p.tree.n, ID: p.id.n, Kind: p.kind}, first, last, false); !ok {
+	if k, ok = rangeBetween(r.vocabulary, change.Object{Tree: p.Tree.N, ID: p.Id.N, Kind: p.Kind}, first, last, false); !ok {
 		return k, false, syntax.RuleErrorf("%s: names have no order", predicate)
 	}
 	return k, true, nil
@@ -231,7 +232,7 @@ func (r *run) bound(predicate string, t engine.Term, open uint64, env *engine.En
 	o.Kind, o.Aux = change.Kind(open), open
 	if kind := env.Resolve(key.Arg(1)); !syntax.IsVariable(kind) {
 		atom, isAtom := kind.(engine.Atom)
-		k, known := r.vocabulary.kinds[atom]
+		k, known := r.vocabulary.Kinds[atom]
 		if !isAtom || !known {
 			return bad()
 		}

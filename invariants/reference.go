@@ -6,30 +6,31 @@ import (
 	"github.com/ichiban/prolog/engine"
 
 	"fsward/change"
+	"fsward/invariants/ruleset"
 	"fsward/invariants/syntax"
 )
 
 // reference is the Engine that interprets rules: slow, complete, and what other engines are compared with.
 type reference struct {
-	options Options
-	set     *loader
+	options ruleset.Options
+	set     *ruleset.Set
 	run     run
 	report  *report
 }
 
 // NewReference loads rules for the file system of a schema into the reference engine. The prelude is
 // added to them. The error joins a LoadError for each mistake found.
-func NewReference(schema *change.Schema, files []syntax.File, options Options) (Engine, error) {
+func NewReference(schema *change.Schema, files []syntax.File, options ruleset.Options) (Engine, error) {
 	return newReference(schema, files, options, nil)
 }
 
 // newReference is NewReference with builtins that wrap changes, if it is not nil.
-func newReference(schema *change.Schema, files []syntax.File, options Options, wrap func(builtin) builtin) (*reference, error) {
-	set, err := loadSet(schema, files, options.OpenVocabulary)
+func newReference(schema *change.Schema, files []syntax.File, options ruleset.Options, wrap func(builtin) builtin) (*reference, error) {
+	set, err := ruleset.Load(schema, files, options.OpenVocabulary)
 	if err != nil {
 		return nil, err
 	}
-	e := &reference{options: options.withDefaults(), set: set}
+	e := &reference{options: options.WithDefaults(), set: set}
 	list := e.run.builtins()
 	for i := range list {
 		if wrap != nil {
@@ -39,14 +40,14 @@ func newReference(schema *change.Schema, files []syntax.File, options Options, w
 	if err := e.run.load(set, list); err != nil {
 		return nil, err
 	}
-	e.report = newReport(set.vocabulary, set.rules, e.options.MaxViolations)
+	e.report = newReport(set.Vocabulary, set.Rules, e.options.MaxViolations)
 	return e, nil
 }
 
 // Rules describes the rules in the order of the files.
-func (e *reference) Rules() []Rule {
-	list := make([]Rule, len(e.set.rules))
-	for i, r := range e.set.rules {
+func (e *reference) Rules() []ruleset.Rule {
+	list := make([]ruleset.Rule, len(e.set.Rules))
+	for i, r := range e.set.Rules {
 		list[i] = r.Rule
 	}
 	return list
@@ -58,9 +59,9 @@ func (e *reference) Check(ctx context.Context, t *change.Txn, v change.View) Ver
 	end := e.begin(ctx, t, v)
 	defer end()
 
-	for _, rule := range e.set.rules {
+	for _, rule := range e.set.Rules {
 		r.steps = 0
-		for _, c := range rule.clauses {
+		for _, c := range rule.Clauses {
 			if err := e.runClause(rule, c); err != nil {
 				e.report.undecided(rule, c, e.report.stopped(err))
 			}
@@ -89,14 +90,14 @@ func (e *reference) begin(ctx context.Context, t *change.Txn, v change.View) (en
 }
 
 // runClause runs one clause of a rule through all its solutions.
-func (e *reference) runClause(rule *rule, c ruleClause) error {
+func (e *reference) runClause(rule *ruleset.LoadedRule, c ruleset.RuleClause) error {
 	r := &e.run
 	if err := r.ctx.Err(); err != nil {
 		return err
 	}
 	tree, id := engine.NewVariable(), engine.NewVariable()
 	r.depth, r.last = 0, lookup{}
-	_, err := r.vm.Arrive(c.goal, []engine.Term{tree, id}, func(env *engine.Env) *engine.Promise {
+	_, err := r.vm.Arrive(c.Goal, []engine.Term{tree, id}, func(env *engine.Env) *engine.Promise {
 		if err := r.spend(1); err != nil {
 			return engine.Error(err)
 		}

@@ -12,15 +12,16 @@ import (
 
 	"fsward/change"
 	"fsward/invariants/keyhash"
+	"fsward/invariants/ruleset"
 	"fsward/invariants/syntax"
 )
 
 // report collects what rules find. While rules run, a violation is a few numbers; its text and the records that
 // bear on it are made once, for the verdict. An engine has one report, whose memory is used again.
 type report struct {
-	vocabulary *vocabulary
+	vocabulary *ruleset.Vocabulary
 	txn        *change.Txn // that is judged
-	rules      []*rule
+	rules      []*ruleset.LoadedRule
 	byNumber   []int32 // the rules in the order of their numbers
 	maxPerRule int
 	keyhash.Seeds
@@ -52,7 +53,7 @@ type findingText struct {
 	number   uint64 // of the tree, 0 if it is none
 }
 
-func newReport(v *vocabulary, rules []*rule, maxPerRule int) *report {
+func newReport(v *ruleset.Vocabulary, rules []*ruleset.LoadedRule, maxPerRule int) *report {
 	p := &report{vocabulary: v, rules: rules, maxPerRule: maxPerRule, Seeds: keyhash.New(),
 		textSeed: maphash.MakeSeed(), perRule: make([]int, len(rules))}
 	for i := range rules {
@@ -82,7 +83,7 @@ func (p *report) open(t *change.Txn) { p.txn = t }
 func (p *report) close() { p.txn = nil }
 
 // add notes a violation that a rule gives as terms; it reports false if there were enough of the rule.
-func (p *report) add(rule *rule, c ruleClause, tree, id engine.Term, env *engine.Env) bool {
+func (p *report) add(rule *ruleset.LoadedRule, c ruleset.RuleClause, tree, id engine.Term, env *engine.Env) bool {
 	if object, ok := p.object(tree, id, env); ok {
 		return p.note(rule, c, finding{object: object, trigger: -1})
 	}
@@ -96,20 +97,20 @@ func (p *report) add(rule *rule, c ruleClause, tree, id engine.Term, env *engine
 
 // object returns the object that the arguments of a violation name; ok is false if they do not name one.
 func (p *report) object(tree, id engine.Term, env *engine.Env) (o change.Object, ok bool) {
-	pattern, ok := p.vocabulary.pattern(tree, id, p.txn.Names, env)
-	if !ok || !pattern.id.bound || syntax.IsVariable(pattern.treeTerm) {
+	pattern, ok := p.vocabulary.Pattern(tree, id, p.txn.Names, env)
+	if !ok || !pattern.Id.Bound || syntax.IsVariable(pattern.TreeTerm) {
 		return o, false
 	}
-	if o, ok = p.vocabulary.single(&pattern); ok {
+	if o, ok = p.vocabulary.Single(&pattern); ok {
 		return o, true
 	}
-	return o, pattern.kind != 0 && pattern.sub.bound && p.vocabulary.shape(pattern.kind) == change.ShapeKey
+	return o, pattern.Kind != 0 && pattern.Sub.Bound && p.vocabulary.Shape(pattern.Kind) == change.ShapeKey
 }
 
 // note notes a violation; it reports false if there were enough of the rule. Of several clauses that find it,
 // the first one in the text is named.
-func (p *report) note(rule *rule, c ruleClause, f finding) bool {
-	f.rule, f.clause = rule.order, c.order
+func (p *report) note(rule *ruleset.LoadedRule, c ruleset.RuleClause, f finding) bool {
+	f.rule, f.clause = rule.Order, c.Order
 	if 2*(len(p.found)+1) > len(p.slots) {
 		p.rebuild(max(64, 2*len(p.slots)))
 	}
@@ -169,7 +170,7 @@ func (p *report) take(o *report) {
 		if f.text != 0 {
 			p.texts = append(p.texts, o.texts[f.text-1])
 			f.text = int32(len(p.texts))
-		} else if names != of && p.vocabulary.shape(f.object.Kind) == change.ShapeNamed {
+		} else if names != of && p.vocabulary.Shape(f.object.Kind) == change.ShapeNamed {
 			f.object.Sub = names.Handle([]byte(of.At(f.object.Sub))) // a fork may have names of its own
 		}
 		p.found = append(p.found, f)
@@ -183,19 +184,19 @@ func (p *report) take(o *report) {
 }
 
 // forget takes back the violations of a rule.
-func (p *report) forget(rule *rule) {
-	p.found = slices.DeleteFunc(p.found, func(f finding) bool { return f.rule == rule.order })
-	p.perRule[rule.order] = 0
+func (p *report) forget(rule *ruleset.LoadedRule) {
+	p.found = slices.DeleteFunc(p.found, func(f finding) bool { return f.rule == rule.Order })
+	p.perRule[rule.Order] = 0
 	p.rebuild(max(64, len(p.slots)))
 }
 
 // undecided notes that a clause could not be judged.
-func (p *report) undecided(rule *rule, c ruleClause, err error) {
+func (p *report) undecided(rule *ruleset.LoadedRule, c ruleset.RuleClause, err error) {
 	reason := err.Error()
 	if e, ok := errors.AsType[engine.Exception](err); ok {
 		reason = syntax.TermText(e.Term(), nil)
 	}
-	p.cannot = append(p.cannot, fmt.Sprintf("%s at %s: %s", rule.Name, c.source, reason))
+	p.cannot = append(p.cannot, fmt.Sprintf("%s at %s: %s", rule.Name, c.Source, reason))
 }
 
 // verdict writes the violations, sorted by rule, tree and object.
@@ -214,7 +215,7 @@ func (p *report) verdict() Verdict {
 
 // written makes the violations of findings. All identifiers are parts of one string.
 func (p *report) written(order []int32) []change.Violation {
-	schema, names := p.vocabulary.schema, p.txn.Names
+	schema, names := p.vocabulary.Schema, p.txn.Names
 	ids := make([]byte, 0, 40*len(order))
 	ends := make([]int32, len(order))
 	for i, at := range order {
@@ -230,7 +231,7 @@ func (p *report) written(order []int32) []change.Violation {
 		f := &p.found[at]
 		rule := p.rules[f.rule]
 		v := &out[i]
-		v.Rule, v.Kind, v.Doc, v.Source = rule.Name, change.ByRule, rule.Doc, rule.clauses[f.clause].source
+		v.Rule, v.Kind, v.Doc, v.Source = rule.Name, change.ByRule, rule.Doc, rule.Clauses[f.clause].Source
 		if f.text != 0 {
 			v.Tree, v.ID = p.texts[f.text-1].tree, p.texts[f.text-1].id
 			continue
@@ -270,7 +271,7 @@ func (p *report) sorted() []int32 {
 
 // compare orders the findings of one rule: by tree, then those that name no object, then by object.
 func (p *report) compare(f, g *finding) int {
-	if f.text == 0 && g.text == 0 && !p.vocabulary.schema.KindIsTree {
+	if f.text == 0 && g.text == 0 && !p.vocabulary.Schema.KindIsTree {
 		return f.object.Compare(g.object)
 	}
 	x, y := p.textOf(f), p.textOf(g)
@@ -283,7 +284,7 @@ func (p *report) textOf(f *finding) findingText {
 	if f.text != 0 {
 		return p.texts[f.text-1]
 	}
-	return findingText{tree: p.vocabulary.schema.TreeText(f.object), number: f.object.Tree}
+	return findingText{tree: p.vocabulary.Schema.TreeText(f.object), number: f.object.Tree}
 }
 
 // compareNumbers orders rule names by their number where they have one: btrfs/6 before btrfs/12.

@@ -7,12 +7,13 @@ import (
 	"github.com/ichiban/prolog/engine"
 
 	"fsward/change"
+	"fsward/invariants/ruleset"
 	"fsward/invariants/syntax"
 )
 
 // run is the state of one Check: what the foreign predicates read, and what they may still spend.
 type run struct {
-	vocabulary *vocabulary
+	vocabulary *ruleset.Vocabulary
 	vm         *engine.VM
 
 	ctx   context.Context

@@ -34,7 +34,7 @@ func (e streamError) Error() string {
 
 // CheckStream judges a file system.
 func (e *Compiled) CheckStream(ctx context.Context, s change.Stream, v change.View, memory uint64) Verdict {
-	t := &change.Txn{Schema: e.reference.set.vocabulary.schema, Names: s.Names()}
+	t := &change.Txn{Schema: e.reference.set.Vocabulary.Schema, Names: s.Names()}
 	end := e.reference.begin(ctx, t, v)
 	defer end()
 	for i := range e.timing {
@@ -56,7 +56,7 @@ func (e *Compiled) CheckStream(ctx context.Context, s change.Stream, v change.Vi
 		report.cannot = append(report.cannot, err.Error())
 	}
 	for _, c := range e.clauses {
-		e.timing[c.rule.order].Rows += c.rows
+		e.timing[c.rule.Order].Rows += c.rows
 		if c.err != nil {
 			report.undecided(c.rule, c.clause, report.stopped(c.err))
 		}
@@ -218,7 +218,7 @@ func (h *half) runPlans(which func(*compiledPlan) bool) {
 				c.err = errors.Join(streamError{"a mistake that the reference engine would name"}, c.err)
 			}
 			now := time.Since(watch)
-			h.timing[c.rule.order].add(now - took)
+			h.timing[c.rule.Order].add(now - took)
 			took = now
 		}
 	}

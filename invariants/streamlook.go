@@ -4,12 +4,13 @@ import (
 	"slices"
 
 	"fsward/change"
+	"fsward/invariants/ruleset"
 )
 
 // ofObject tells whether the records that a goal looks for are those of objects with an id that is known, so that the
 // state can be asked for them where everything is new.
-func (g *changeGoal) ofObject(v *vocabulary) bool {
-	return g.object.id.known() && !g.spec.anyField && g.object.kind != 0 && (g.object.tree.known() || v.schema.KindIsTree)
+func (g *changeGoal) ofObject(v *ruleset.Vocabulary) bool {
+	return g.object.id.known() && !g.spec.anyField && g.object.kind != 0 && (g.object.tree.known() || v.Schema.KindIsTree)
 }
 
 // never tells whether a goal looks for what was there before.

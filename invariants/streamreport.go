@@ -13,7 +13,7 @@ func (p *report) endPart(part *change.Txn) {
 		return
 	}
 	w := newWitnesses(part, p.vocabulary)
-	schema := p.vocabulary.schema
+	schema := p.vocabulary.Schema
 	renamed := false
 	for i := p.settled; i < len(p.found); i++ {
 		f := &p.found[i]
@@ -33,7 +33,7 @@ func (p *report) endPart(part *change.Txn) {
 			p.shown[findingShown{f.rule, of}] = texts
 		}
 		f.trigger = -1
-		if p.vocabulary.shape(f.object.Kind) == change.ShapeNamed {
+		if p.vocabulary.Shape(f.object.Kind) == change.ShapeNamed {
 			p.texts = append(p.texts, of)
 			f.text, f.object = int32(len(p.texts)), change.Object{}
 			renamed = true

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ichiban/prolog/engine"
 
+	"fsward/invariants/ruleset"
 	"fsward/invariants/syntax"
 )
 
@@ -160,15 +161,15 @@ func goalOfTemplate(t template) (p syntax.Indicator, args []template, ok bool) {
 type instance struct {
 	terms     *terms
 	env       *env
-	clause    parsedClause
+	clause    ruleset.ParsedClause
 	counts    map[engine.Variable]int
 	variables map[engine.Variable]variable
 }
 
 // newInstance counts the variables of a clause, to know which of them matter.
-func newInstance(t *terms, e *env, c parsedClause) *instance {
+func newInstance(t *terms, e *env, c ruleset.ParsedClause) *instance {
 	n := &instance{t, e, c, map[engine.Variable]int{}, map[engine.Variable]variable{}}
-	n.count(c.head)
+	n.count(c.Head)
 	n.count(bodyOf(c))
 	return n
 }
@@ -190,7 +191,7 @@ func (n *instance) template(t engine.Term) template {
 		v, ok := n.variables[t]
 		if !ok {
 			v = n.env.fresh(n.counts[t])
-			n.env.names[v] = n.clause.variables[t]
+			n.env.names[v] = n.clause.Variables[t]
 			n.variables[t] = v
 		}
 		return v

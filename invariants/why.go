@@ -213,7 +213,7 @@ func (p *Prober) Why(ctx context.Context, t *change.Txn, v change.View, found ch
 			p.proof.end = searchEnd{}
 			r.depth = 0
 			var proven *engine.Env
-			ok, err := r.vm.Arrive(c.goal, []engine.Term{tree, id}, func(env *engine.Env) *engine.Promise {
+			ok, err := r.vm.Arrive(c.Goal, []engine.Term{tree, id}, func(env *engine.Env) *engine.Promise {
 				proven = env
 				return engine.Bool(true)
 			}, nil).Force(ctx)
@@ -238,7 +238,7 @@ func (p *Prober) object(text string) (engine.Term, error) {
 	if syntax.IsFunctor(t, syntax.AtomA, 2) {
 		c := t.(engine.Compound)
 		if a, ok := c.Arg(1).(engine.Atom); ok { // the name of a file, whose term may be another one
-			t = syntax.AtomA.Apply(c.Arg(0), p.engine.run.vocabulary.nameTerm(a.String()))
+			t = syntax.AtomA.Apply(c.Arg(0), p.engine.run.vocabulary.NameTerm(a.String()))
 		}
 	}
 	return t, nil

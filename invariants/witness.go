@@ -2,6 +2,7 @@ package invariants
 
 import (
 	"fsward/change"
+	"fsward/invariants/ruleset"
 )
 
 const (
@@ -77,7 +78,7 @@ func (p *report) addWitnesses(t *change.Txn, order []int32, out []change.Violati
 // needs no index. The maps have places in lists.
 type witnesses struct {
 	txn     *change.Txn
-	words   *vocabulary
+	words   *ruleset.Vocabulary
 	lists   []recordPlaces
 	own     map[change.Object]int // of the object itself
 	related map[change.Object]int // of the objects with the same object id, by that alone
@@ -85,13 +86,13 @@ type witnesses struct {
 	filter  [1 << 10]uint64       // of the low bits of object ids, as nearly all records are of others
 }
 
-func newWitnesses(t *change.Txn, v *vocabulary) *witnesses {
+func newWitnesses(t *change.Txn, v *ruleset.Vocabulary) *witnesses {
 	return &witnesses{txn: t, words: v, own: map[change.Object]int{}, related: map[change.Object]int{}, named: map[change.Value]int{}}
 }
 
 // bare leaves out of an object what its identifier does not say.
 func (w *witnesses) bare(o change.Object) change.Object {
-	if w.words.shape(o.Kind) == change.ShapeKey {
+	if w.words.Shape(o.Kind) == change.ShapeKey {
 		o.Aux = 0
 	}
 	return o
@@ -100,7 +101,7 @@ func (w *witnesses) bare(o change.Object) change.Object {
 // group leaves of an object what those with the same object id share.
 func (w *witnesses) group(o change.Object) change.Object {
 	g := change.Object{Tree: o.Tree, ID: o.ID}
-	if w.words.schema.KindIsTree {
+	if w.words.Schema.KindIsTree {
 		g.Kind = o.Kind
 	}
 	return g

@@ -66,7 +66,7 @@ var negativeID = regexp.MustCompile(`"k"\(-\d+`)
 // the same term to our parser and to the library's.
 func TestParserAgainstLibrary(t *testing.T) {
 	var files []File
-	for _, name := range []string{"../testdata/thesis.pl", "../prelude.pl"} {
+	for _, name := range []string{"../testdata/thesis.pl", "../ruleset/prelude.pl"} {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

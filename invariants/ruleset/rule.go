@@ -1,4 +1,4 @@
-package invariants
+package ruleset
 
 import "github.com/ichiban/prolog/engine"
 
@@ -13,19 +13,19 @@ type Rule struct {
 	Severity string
 }
 
-// A rule is all clauses of violation/3 with one number.
-type rule struct {
+// A LoadedRule is all clauses of violation/3 with one number.
+type LoadedRule struct {
 	Rule
 	file    string
-	number  engine.Term
-	order   int32 // among the rules
-	clauses []ruleClause
+	Number  engine.Term
+	Order   int32 // among the rules
+	Clauses []RuleClause
 }
 
-// A ruleClause is one clause of a rule. Each is a predicate of its own, goal(TREE, ID), so that a
+// A RuleClause is one clause of a rule. Each is a predicate of its own, goal(TREE, ID), so that a
 // violation can name the line of the clause that found it.
-type ruleClause struct {
-	goal   engine.Atom
-	source string
-	order  int32 // among the clauses of the rule
+type RuleClause struct {
+	Goal   engine.Atom
+	Source string
+	Order  int32 // among the clauses of the rule
 }

@@ -1,4 +1,4 @@
-package invariants
+package ruleset
 
 import (
 	_ "embed"
@@ -20,29 +20,29 @@ type definition struct {
 	prelude bool
 }
 
-// parsedClause is a clause as a term.
-type parsedClause struct {
-	text       syntax.ClauseText
-	head, body engine.Term // body is nil for a fact
+// ParsedClause is a clause as a term.
+type ParsedClause struct {
+	Text       syntax.ClauseText
+	Head, Body engine.Term // body is nil for a fact
 	prelude    bool
-	variables  map[engine.Variable]string // their names
+	Variables  map[engine.Variable]string // their names
 }
 
-// loader turns rule text into clauses.
-type loader struct {
-	vocabulary *vocabulary
-	operators  syntax.Operators
-	open       bool // Options.OpenVocabulary
+// Set turns rule text into clauses.
+type Set struct {
+	Vocabulary *Vocabulary
+	Operators  syntax.Operators
+	Open       bool // Options.OpenVocabulary
 	defined    map[syntax.Indicator]definition
-	clauses    []parsedClause
-	rules      []*rule
+	Clauses    []ParsedClause
+	Rules      []*LoadedRule
 	errs       []error
 }
 
-// loadSet reads the prelude and files of rules for the file system of a schema. The error joins a LoadError for each
+// Load reads the prelude and files of rules for the file system of a schema. The error joins a LoadError for each
 // mistake found, up to a bound. With open, kinds and fields that the schema does not have are accepted.
-func loadSet(schema *change.Schema, files []syntax.File, open bool) (*loader, error) {
-	l := &loader{vocabulary: newVocabulary(schema), operators: syntax.StandardOperators(), open: open, defined: map[syntax.Indicator]definition{}}
+func Load(schema *change.Schema, files []syntax.File, open bool) (*Set, error) {
+	l := &Set{Vocabulary: newVocabulary(schema), Operators: syntax.StandardOperators(), Open: open, defined: map[syntax.Indicator]definition{}}
 	if err := l.load(files); err != nil {
 		return nil, err
 	}
@@ -50,8 +50,8 @@ func loadSet(schema *change.Schema, files []syntax.File, open bool) (*loader, er
 }
 
 // load reads the prelude and the files. It reports every mistake that it finds, up to a bound.
-func (l *loader) load(files []syntax.File) error {
-	var clauses []parsedClause
+func (l *Set) load(files []syntax.File) error {
+	var clauses []ParsedClause
 	clauses = append(clauses, l.read(syntax.File{Name: preludeName, Text: prelude}, true)...)
 	for _, f := range files {
 		clauses = append(clauses, l.read(f, false)...)
@@ -68,19 +68,19 @@ func (l *loader) load(files []syntax.File) error {
 		}
 		return errors.Join(l.errs...)
 	}
-	l.clauses = clauses
+	l.Clauses = clauses
 	for _, c := range clauses {
 		l.noteClause(c)
 	}
 	return nil
 }
 
-func (l *loader) fail(c syntax.ClauseText, format string, args ...any) {
+func (l *Set) fail(c syntax.ClauseText, format string, args ...any) {
 	l.errs = append(l.errs, c.Errorf(format, args...))
 }
 
 // read splits and parses a file.
-func (l *loader) read(f syntax.File, isPrelude bool) (clauses []parsedClause) {
+func (l *Set) read(f syntax.File, isPrelude bool) (clauses []ParsedClause) {
 	texts, err := syntax.Split(f)
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		l.errs = append(l.errs, joined.Unwrap()...)
@@ -88,18 +88,18 @@ func (l *loader) read(f syntax.File, isPrelude bool) (clauses []parsedClause) {
 		l.errs = append(l.errs, err)
 	}
 	for _, text := range texts {
-		t, names, err := syntax.ParseNamed(text, l.operators)
+		t, names, err := syntax.ParseNamed(text, l.Operators)
 		if err != nil {
 			l.errs = append(l.errs, err)
 			continue
 		}
-		c := parsedClause{text: text, head: t, prelude: isPrelude, variables: names}
+		c := ParsedClause{Text: text, Head: t, prelude: isPrelude, Variables: names}
 		if rule, ok := t.(engine.Compound); ok && rule.Functor() == syntax.AtomIf {
 			if rule.Arity() == 1 {
 				l.directive(text, rule.Arg(0))
 				continue
 			}
-			c.head, c.body = rule.Arg(0), rule.Arg(1)
+			c.Head, c.Body = rule.Arg(0), rule.Arg(1)
 		}
 		clauses = append(clauses, c)
 	}
@@ -107,7 +107,7 @@ func (l *loader) read(f syntax.File, isPrelude bool) (clauses []parsedClause) {
 }
 
 // directive runs the one directive that there is, op/3: it changes how the text after it is read.
-func (l *loader) directive(text syntax.ClauseText, t engine.Term) {
+func (l *Set) directive(text syntax.ClauseText, t engine.Term) {
 	c, ok := t.(engine.Compound)
 	if !ok || c.Functor().String() != "op" || c.Arity() != 3 {
 		l.fail(text, "the directive %s is not allowed; only op/3 is", syntax.TermText(t, nil))
@@ -121,44 +121,44 @@ func (l *loader) directive(text syntax.ClauseText, t engine.Term) {
 		l.fail(text, "op/3 takes a priority from 1 to %d, a type and one name", syntax.MaxPriority)
 	case syntax.StandardOperators().Has(name.String()):
 		l.fail(text, "op/3 may only define an operator of your own, not %s", syntax.TermText(name, nil))
-	case !l.operators.Define(int(priority), kind.String(), name.String()):
+	case !l.Operators.Define(int(priority), kind.String(), name.String()):
 		l.fail(text, "op/3 has no type %s here: xfx, xfy, yfx, fy or fx", syntax.TermText(kind, nil))
 	}
 }
 
 // define notes the predicate or the rule that a clause belongs to.
-func (l *loader) define(c parsedClause) {
-	p, ok := syntax.IndicatorOf(c.head)
-	switch _, isBuiltin := builtinGoals[p]; {
+func (l *Set) define(c ParsedClause) {
+	p, ok := syntax.IndicatorOf(c.Head)
+	switch _, isBuiltin := Builtins[p]; {
 	case !ok:
-		l.fail(c.text, "the head of a clause must be a predicate")
+		l.fail(c.Text, "the head of a clause must be a predicate")
 		return
 	case isBuiltin:
-		l.fail(c.text, "%s is built in and cannot be defined again", p)
+		l.fail(c.Text, "%s is built in and cannot be defined again", p)
 		return
 	case p.Name == syntax.AtomViolation:
 		l.defineRule(c)
 		return
 	case p.Name == syntax.AtomCut || p.Name == syntax.AtomIf || p.Arity > 8:
-		l.fail(c.text, "%s cannot be defined", p)
+		l.fail(c.Text, "%s cannot be defined", p)
 		return
 	}
 	d, again := l.defined[p]
 	switch {
 	case !again:
-		l.defined[p] = definition{c.text.File, c.text.Line, c.prelude}
+		l.defined[p] = definition{c.Text.File, c.Text.Line, c.prelude}
 	case d.prelude && !c.prelude:
-		l.fail(c.text, "%s is built in and cannot be defined again", p)
-	case d.file != c.text.File:
-		l.fail(c.text, "%s is already defined at %s:%d; define a predicate in one file", p, d.file, d.line)
+		l.fail(c.Text, "%s is built in and cannot be defined again", p)
+	case d.file != c.Text.File:
+		l.fail(c.Text, "%s is already defined at %s:%d; define a predicate in one file", p, d.file, d.line)
 	}
 }
 
 // defineRule notes a clause of violation(NUMBER, TREE, ID).
-func (l *loader) defineRule(c parsedClause) {
-	head, ok := c.head.(engine.Compound)
+func (l *Set) defineRule(c ParsedClause) {
+	head, ok := c.Head.(engine.Compound)
 	if !ok || head.Arity() != 3 {
-		l.fail(c.text, "violation takes three arguments: violation(NUMBER, TREE, ID)")
+		l.fail(c.Text, "violation takes three arguments: violation(NUMBER, TREE, ID)")
 		return
 	}
 	number := head.Arg(0)
@@ -169,68 +169,68 @@ func (l *loader) defineRule(c parsedClause) {
 	case engine.Integer:
 		text = fmt.Sprint(int64(n))
 	default:
-		l.fail(c.text, "the first argument of violation must be the rule's number, or an atom that names it")
+		l.fail(c.Text, "the first argument of violation must be the rule's number, or an atom that names it")
 		return
 	}
-	source := fmt.Sprintf("%s:%d", c.text.File, c.text.Line)
+	source := fmt.Sprintf("%s:%d", c.Text.File, c.Text.Line)
 	r := l.ruleOf(number)
 	if r == nil {
-		d := c.text.RuleDoc(text)
-		r = &rule{file: c.text.File, number: number, order: int32(len(l.rules))}
+		d := c.Text.RuleDoc(text)
+		r = &LoadedRule{file: c.Text.File, Number: number, Order: int32(len(l.Rules))}
 		r.Rule = Rule{Name: text, Doc: d.Doc, Source: source, Origin: d.Origin, User: d.User, Severity: d.Severity}
-		if fs := l.vocabulary.schema.FS; fs != "" {
+		if fs := l.Vocabulary.Schema.FS; fs != "" {
 			r.Name = fs + "/" + text
 		}
-		l.rules = append(l.rules, r)
+		l.Rules = append(l.Rules, r)
 	}
-	if r.file != c.text.File {
-		l.fail(c.text, "rule %s is already at %s; keep a rule in one file", text, r.Source)
+	if r.file != c.Text.File {
+		l.fail(c.Text, "rule %s is already at %s; keep a rule in one file", text, r.Source)
 		return
 	}
-	if n := len(r.clauses); n > 0 && r.clauses[n-1].source == source {
+	if n := len(r.Clauses); n > 0 && r.Clauses[n-1].Source == source {
 		return // two clauses on one line are one goal
 	}
-	r.clauses = append(r.clauses, ruleClause{engine.NewAtom(fmt.Sprintf("$violation %s %d", text, len(r.clauses))), source, int32(len(r.clauses))})
+	r.Clauses = append(r.Clauses, RuleClause{engine.NewAtom(fmt.Sprintf("$violation %s %d", text, len(r.Clauses))), source, int32(len(r.Clauses))})
 }
 
-func (l *loader) ruleOf(number engine.Term) *rule {
-	for _, r := range l.rules {
-		if r.number == number {
+func (l *Set) ruleOf(number engine.Term) *LoadedRule {
+	for _, r := range l.Rules {
+		if r.Number == number {
 			return r
 		}
 	}
 	return nil
 }
 
-// goalOf returns the goal of the clause of a rule at a source line. Two clauses on one line share it.
-func (l *loader) goalOf(number engine.Term, source string) engine.Atom {
-	for _, c := range l.ruleOf(number).clauses {
-		if c.source == source {
-			return c.goal
+// GoalOf returns the goal of the clause of a rule at a source line. Two clauses on one line share it.
+func (l *Set) GoalOf(number engine.Term, source string) engine.Atom {
+	for _, c := range l.ruleOf(number).Clauses {
+		if c.Source == source {
+			return c.Goal
 		}
 	}
 	return syntax.AtomIf // not reached: define noted every clause
 }
 
 // noteClause tells the vocabulary the atoms in a clause; the number of a rule is none.
-func (l *loader) noteClause(c parsedClause) {
-	if p, _ := syntax.IndicatorOf(c.head); p.Name == syntax.AtomViolation {
-		v := c.head.(engine.Compound)
+func (l *Set) noteClause(c ParsedClause) {
+	if p, _ := syntax.IndicatorOf(c.Head); p.Name == syntax.AtomViolation {
+		v := c.Head.(engine.Compound)
 		l.noteLiterals(v.Arg(1))
 		l.noteLiterals(v.Arg(2))
 	} else {
-		l.noteLiterals(c.head)
+		l.noteLiterals(c.Head)
 	}
-	if c.body != nil {
-		l.noteLiterals(c.body)
+	if c.Body != nil {
+		l.noteLiterals(c.Body)
 	}
 }
 
 // noteLiterals tells the vocabulary the atoms in a term.
-func (l *loader) noteLiterals(t engine.Term) {
+func (l *Set) noteLiterals(t engine.Term) {
 	switch t := t.(type) {
 	case engine.Atom:
-		l.vocabulary.addLiteral(t)
+		l.Vocabulary.addLiteral(t)
 	case engine.Compound:
 		for i := range t.Arity() {
 			l.noteLiterals(t.Arg(i))
@@ -238,10 +238,10 @@ func (l *loader) noteLiterals(t engine.Term) {
 	}
 }
 
-// checkGoal checks a goal that is asked and is no part of a clause, and tells the vocabulary its atoms.
-func (l *loader) checkGoal(text syntax.ClauseText, goal engine.Term) error {
+// CheckGoal checks a goal that is asked and is no part of a clause, and tells the vocabulary its atoms.
+func (l *Set) CheckGoal(text syntax.ClauseText, goal engine.Term) error {
 	l.errs = nil
-	l.check(parsedClause{text: text, head: engine.NewAtom("query"), body: goal})
+	l.check(ParsedClause{Text: text, Head: engine.NewAtom("query"), Body: goal})
 	if err := errors.Join(l.errs...); err != nil {
 		return err
 	}
@@ -249,15 +249,15 @@ func (l *loader) checkGoal(text syntax.ClauseText, goal engine.Term) error {
 	return nil
 }
 
-// allowViolation makes violation/3 a predicate that a goal may call.
-func (l *loader) allowViolation() {
+// AllowViolation makes violation/3 a predicate that a goal may call.
+func (l *Set) AllowViolation() {
 	l.defined[syntax.Indicator{Name: syntax.AtomViolation, Arity: 3}] = definition{}
 }
 
-// predicates lists what goals can call, as NAME/ARITY, sorted.
-func (l *loader) predicates() []string {
+// Predicates lists what goals can call, as NAME/ARITY, sorted.
+func (l *Set) Predicates() []string {
 	var out []string
-	for q := range builtinGoals {
+	for q := range Builtins {
 		out = append(out, q.String())
 	}
 	for q := range l.defined {
@@ -268,7 +268,7 @@ func (l *loader) predicates() []string {
 	return out
 }
 
-const preludeName = "invariants/prelude.pl"
+const preludeName = "invariants/ruleset/prelude.pl"
 
 //go:embed prelude.pl
 var prelude []byte

@@ -1,4 +1,4 @@
-package invariants
+package ruleset
 
 import (
 	"fsward/change"
@@ -9,51 +9,51 @@ import (
 
 // part is a place of an identifier that may or may not have a value yet.
 type part struct {
-	n     uint64
-	bound bool
+	N     uint64
+	Bound bool
 }
 
-func (p part) matches(n uint64) bool { return !p.bound || p.n == n }
+func (p part) matches(n uint64) bool { return !p.Bound || p.N == n }
 
-// A pattern is what is known of an object when a goal is called.
-type pattern struct {
-	tree, id, sub, aux part
-	kind               change.Kind // 0: any
-	treeTerm, idTerm   engine.Term // the arguments, resolved
+// A Pattern is what is known of an object when a goal is called.
+type Pattern struct {
+	Tree, Id, Sub, Aux part
+	Kind               change.Kind // 0: any
+	TreeTerm, IdTerm   engine.Term // the arguments, resolved
 }
 
-func (p *pattern) matches(o change.Object) bool {
-	return p.tree.matches(o.Tree) && p.id.matches(o.ID) && (p.kind == 0 || p.kind == o.Kind) &&
-		p.sub.matches(o.Sub) && p.aux.matches(o.Aux)
+func (p *Pattern) Matches(o change.Object) bool {
+	return p.Tree.matches(o.Tree) && p.Id.matches(o.ID) && (p.Kind == 0 || p.Kind == o.Kind) &&
+		p.Sub.matches(o.Sub) && p.Aux.matches(o.Aux)
 }
 
-// pattern reads the first two arguments of a primitive. ok is false if no object at all can match them.
-func (v *vocabulary) pattern(tree, id engine.Term, names *change.Names, env *engine.Env) (p pattern, ok bool) {
-	p.treeTerm, p.idTerm = env.Resolve(tree), env.Resolve(id)
-	switch t := p.treeTerm.(type) {
+// Pattern reads the first two arguments of a primitive. ok is false if no object at all can match them.
+func (v *Vocabulary) Pattern(tree, id engine.Term, names *change.Names, env *engine.Env) (p Pattern, ok bool) {
+	p.TreeTerm, p.IdTerm = env.Resolve(tree), env.Resolve(id)
+	switch t := p.TreeTerm.(type) {
 	case engine.Variable:
 	case engine.Atom:
-		if p.kind, ok = v.kinds[t]; !ok || !v.schema.KindIsTree {
+		if p.Kind, ok = v.Kinds[t]; !ok || !v.Schema.KindIsTree {
 			return p, false
 		}
 	default:
 		n, isNumber := syntax.IDBits(t)
-		if !isNumber || v.schema.KindIsTree {
+		if !isNumber || v.Schema.KindIsTree {
 			return p, false
 		}
-		p.tree = part{n, true}
+		p.Tree = part{n, true}
 	}
-	switch t := p.idTerm.(type) {
+	switch t := p.IdTerm.(type) {
 	case engine.Variable:
 		return p, true
 	case engine.Integer, syntax.Wide:
-		return p, v.shapeIs(p.kind, change.ShapeNum) && p.id.bind(t)
+		return p, v.shapeIs(p.Kind, change.ShapeNum) && p.Id.bind(t)
 	case engine.Compound:
 		switch {
 		case t.Functor() == syntax.AtomK && t.Arity() == 3:
 			return p, v.keyPattern(&p, t, env)
 		case t.Functor() == syntax.AtomA && t.Arity() == 2:
-			if !p.id.bind(env.Resolve(t.Arg(0))) {
+			if !p.Id.bind(env.Resolve(t.Arg(0))) {
 				return p, false
 			}
 			return p, v.secondPart(&p, env.Resolve(t.Arg(1)), names)
@@ -67,17 +67,17 @@ func (p *part) bind(t engine.Term) bool {
 	if _, isVariable := t.(engine.Variable); isVariable {
 		return true
 	}
-	p.n, p.bound = syntax.IDBits(t)
-	return p.bound
+	p.N, p.Bound = syntax.IDBits(t)
+	return p.Bound
 }
 
 // shapeIs tells whether an object of the kind, or of any kind if it is 0, can have one of the shapes.
-func (v *vocabulary) shapeIs(k change.Kind, shapes ...change.Shape) bool {
+func (v *Vocabulary) shapeIs(k change.Kind, shapes ...change.Shape) bool {
 	if k == 0 {
 		return true
 	}
 	for _, s := range shapes {
-		if v.shape(k) == s {
+		if v.Shape(k) == s {
 			return true
 		}
 	}
@@ -85,78 +85,78 @@ func (v *vocabulary) shapeIs(k change.Kind, shapes ...change.Shape) bool {
 }
 
 // keyPattern reads k(ID, KIND, SUB).
-func (v *vocabulary) keyPattern(p *pattern, t engine.Compound, env *engine.Env) bool {
+func (v *Vocabulary) keyPattern(p *Pattern, t engine.Compound, env *engine.Env) bool {
 	switch kind := env.Resolve(t.Arg(1)).(type) {
 	case engine.Variable:
 	case engine.Atom:
-		k, ok := v.kinds[kind]
-		if !ok || p.kind != 0 && p.kind != k {
+		k, ok := v.Kinds[kind]
+		if !ok || p.Kind != 0 && p.Kind != k {
 			return false
 		}
-		p.kind = k
+		p.Kind = k
 	default:
 		return false
 	}
-	if !p.id.bind(env.Resolve(t.Arg(0))) {
+	if !p.Id.bind(env.Resolve(t.Arg(0))) {
 		return false
 	}
 	switch sub := env.Resolve(t.Arg(2)).(type) {
 	case engine.Variable:
-		return v.shapeIs(p.kind, change.ShapeKey, change.ShapePair)
+		return v.shapeIs(p.Kind, change.ShapeKey, change.ShapePair)
 	case engine.Integer, syntax.Wide:
-		return v.shapeIs(p.kind, change.ShapeKey) && p.sub.bind(sub)
+		return v.shapeIs(p.Kind, change.ShapeKey) && p.Sub.bind(sub)
 	case engine.Compound:
-		return v.shapeIs(p.kind, change.ShapePair) && sub.Functor() == syntax.AtomA && sub.Arity() == 2 &&
-			p.sub.bind(env.Resolve(sub.Arg(0))) && p.aux.bind(env.Resolve(sub.Arg(1)))
+		return v.shapeIs(p.Kind, change.ShapePair) && sub.Functor() == syntax.AtomA && sub.Arity() == 2 &&
+			p.Sub.bind(env.Resolve(sub.Arg(0))) && p.Aux.bind(env.Resolve(sub.Arg(1)))
 	default:
 		return false
 	}
 }
 
 // secondPart reads the second argument of a(ID, M) or a(ID, 'name').
-func (v *vocabulary) secondPart(p *pattern, t engine.Term, names *change.Names) bool {
+func (v *Vocabulary) secondPart(p *Pattern, t engine.Term, names *change.Names) bool {
 	switch t := t.(type) {
 	case engine.Variable:
-		return v.shapeIs(p.kind, change.ShapeNums, change.ShapeNamed)
+		return v.shapeIs(p.Kind, change.ShapeNums, change.ShapeNamed)
 	case engine.Integer, syntax.Wide:
-		return v.shapeIs(p.kind, change.ShapeNums) && p.sub.bind(t)
+		return v.shapeIs(p.Kind, change.ShapeNums) && p.Sub.bind(t)
 	case engine.Atom:
-		p.sub = part{names.Handle([]byte(t.String())), true}
-		return v.shapeIs(p.kind, change.ShapeNamed)
+		p.Sub = part{names.Handle([]byte(t.String())), true}
+		return v.shapeIs(p.Kind, change.ShapeNamed)
 	case syntax.Name:
-		p.sub = part{names.Handle([]byte(t)), true}
-		return v.shapeIs(p.kind, change.ShapeNamed)
+		p.Sub = part{names.Handle([]byte(t)), true}
+		return v.shapeIs(p.Kind, change.ShapeNamed)
 	default:
 		return false
 	}
 }
 
-// unify binds the variables of a pattern to the parts of an object that matches it. Parts that are bound
+// Unify binds the variables of a pattern to the parts of an object that matches it. Parts that are bound
 // were compared as numbers already, in which a negative literal stands for the same 64 bits.
-func (v *vocabulary) unify(p *pattern, o change.Object, names *change.Names, env *engine.Env) (*engine.Env, bool) {
-	if _, free := p.treeTerm.(engine.Variable); free {
+func (v *Vocabulary) Unify(p *Pattern, o change.Object, names *change.Names, env *engine.Env) (*engine.Env, bool) {
+	if _, free := p.TreeTerm.(engine.Variable); free {
 		var ok bool
-		if env, ok = env.Unify(p.treeTerm, v.treeTerm(o)); !ok {
+		if env, ok = env.Unify(p.TreeTerm, v.treeTerm(o)); !ok {
 			return env, false
 		}
 	}
-	return v.unifyID(p.idTerm, o, names, env)
+	return v.UnifyID(p.IdTerm, o, names, env)
 }
 
-// unifyID unifies the identifier of an object with a resolved term whose bound numbers it has.
-func (v *vocabulary) unifyID(id engine.Term, o change.Object, names *change.Names, env *engine.Env) (*engine.Env, bool) {
+// UnifyID unifies the identifier of an object with a resolved term whose bound numbers it has.
+func (v *Vocabulary) UnifyID(id engine.Term, o change.Object, names *change.Names, env *engine.Env) (*engine.Env, bool) {
 	c, ok := id.(engine.Compound)
 	if !ok {
 		if _, free := id.(engine.Variable); free {
 			return env.Unify(id, v.idTerm(o, names))
 		}
-		return env, v.shape(o.Kind) == change.ShapeNum
+		return env, v.Shape(o.Kind) == change.ShapeNum
 	}
-	shape := v.shape(o.Kind)
+	shape := v.Shape(o.Kind)
 	var first, second engine.Term // the number ID; what comes last
 	switch {
 	case c.Functor() == syntax.AtomK && c.Arity() == 3 && (shape == change.ShapeKey || shape == change.ShapePair):
-		if env, ok = env.Unify(c.Arg(1), v.kindTerm(o.Kind)); !ok {
+		if env, ok = env.Unify(c.Arg(1), v.KindTerm(o.Kind)); !ok {
 			return env, false
 		}
 		first, second = c.Arg(0), c.Arg(2)
@@ -170,7 +170,7 @@ func (v *vocabulary) unifyID(id engine.Term, o change.Object, names *change.Name
 	}
 	switch shape {
 	case change.ShapeNamed:
-		return env.Unify(second, v.nameTerm(names.At(o.Sub)))
+		return env.Unify(second, v.NameTerm(names.At(o.Sub)))
 	case change.ShapePair:
 		pair, isPair := env.Resolve(second).(engine.Compound)
 		if !isPair {
@@ -198,21 +198,21 @@ func unifyNumber(t engine.Term, n uint64, env *engine.Env) (*engine.Env, bool) {
 	return env, ok && m == n
 }
 
-// single returns the one object that a pattern can match; ok is false if there may be several. Objects of
+// Single returns the one object that a pattern can match; ok is false if there may be several. Objects of
 // ShapeKey may be several although their whole identifier is known, unless their kind is Unique.
-func (v *vocabulary) single(p *pattern) (o change.Object, ok bool) {
-	if p.kind == 0 {
+func (v *Vocabulary) Single(p *Pattern) (o change.Object, ok bool) {
+	if p.Kind == 0 {
 		return o, false
 	}
-	switch v.shape(p.kind) {
+	switch v.Shape(p.Kind) {
 	case change.ShapeKey:
-		ok = p.sub.bound && v.schema.Kinds[p.kind].Unique
+		ok = p.Sub.Bound && v.Schema.Kinds[p.Kind].Unique
 	case change.ShapePair:
-		ok = p.sub.bound && p.aux.bound
+		ok = p.Sub.Bound && p.Aux.Bound
 	case change.ShapeNum:
 		ok = true
 	case change.ShapeNums, change.ShapeNamed:
-		ok = p.sub.bound
+		ok = p.Sub.Bound
 	}
-	return change.Object{Tree: p.tree.n, Kind: p.kind, ID: p.id.n, Sub: p.sub.n, Aux: p.aux.n}, ok
+	return change.Object{Tree: p.Tree.N, Kind: p.Kind, ID: p.Id.N, Sub: p.Sub.N, Aux: p.Aux.N}, ok
 }

@@ -1,4 +1,4 @@
-package invariants
+package ruleset
 
 import (
 	"strings"
@@ -9,35 +9,35 @@ import (
 	"fsward/invariants/syntax"
 )
 
-// A vocabulary turns the numbers of a schema into terms and back.
-type vocabulary struct {
-	schema     *change.Schema
-	kinds      map[engine.Atom]change.Kind
-	kindTerms  []engine.Term // by Kind
-	fields     map[string]change.Field
-	fieldTerms []engine.Term // by Field
-	wordTerms  []engine.Term // by WordID
+// A Vocabulary turns the numbers of a schema into terms and back.
+type Vocabulary struct {
+	Schema     *change.Schema
+	Kinds      map[engine.Atom]change.Kind
+	KindTerms  []engine.Term // by Kind
+	Fields     map[string]change.Field
+	FieldTerms []engine.Term // by Field
+	WordTerms  []engine.Term // by WordID
 	// literals holds the atoms in the text of the rules, by their bytes: a name of a guest with the same
 	// bytes becomes that atom.
-	literals map[string]engine.Atom
+	Literals map[string]engine.Atom
 }
 
-func newVocabulary(s *change.Schema) *vocabulary {
-	v := &vocabulary{schema: s, kinds: map[engine.Atom]change.Kind{}, fields: map[string]change.Field{},
-		literals: map[string]engine.Atom{}}
+func newVocabulary(s *change.Schema) *Vocabulary {
+	v := &Vocabulary{Schema: s, Kinds: map[engine.Atom]change.Kind{}, Fields: map[string]change.Field{},
+		Literals: map[string]engine.Atom{}}
 	for i, k := range s.Kinds {
 		a := engine.NewAtom(k.Name)
-		v.kindTerms = append(v.kindTerms, a)
+		v.KindTerms = append(v.KindTerms, a)
 		if i > 0 {
-			v.kinds[a] = change.Kind(i)
+			v.Kinds[a] = change.Kind(i)
 		}
 	}
 	for i, f := range s.Fields {
-		v.fieldTerms = append(v.fieldTerms, fieldTerm(f))
-		v.fields[f] = change.Field(i)
+		v.FieldTerms = append(v.FieldTerms, fieldTerm(f))
+		v.Fields[f] = change.Field(i)
 	}
 	for _, w := range s.Words {
-		v.wordTerms = append(v.wordTerms, engine.NewAtom(w))
+		v.WordTerms = append(v.WordTerms, engine.NewAtom(w))
 	}
 	return v
 }
@@ -57,25 +57,25 @@ func fieldTerm(text string) engine.Term {
 
 // addLiteral notes an atom that stands in a rule. null is left out: a file of that name is a name, and
 // not the absence of a value.
-func (v *vocabulary) addLiteral(a engine.Atom) {
+func (v *Vocabulary) addLiteral(a engine.Atom) {
 	if a != syntax.AtomNull {
-		v.literals[a.String()] = a
+		v.Literals[a.String()] = a
 	}
 }
 
-// nameTerm returns the term of a name.
-func (v *vocabulary) nameTerm(text string) engine.Term {
-	if a, ok := v.literals[text]; ok {
+// NameTerm returns the term of a name.
+func (v *Vocabulary) NameTerm(text string) engine.Term {
+	if a, ok := v.Literals[text]; ok {
 		return a
 	}
 	return syntax.Name(text)
 }
 
-// field returns the field that a resolved term names; ok is false if the schema has none such.
-func (v *vocabulary) field(t engine.Term, env *engine.Env) (f change.Field, ok bool) {
+// Field returns the field that a resolved term names; ok is false if the schema has none such.
+func (v *Vocabulary) Field(t engine.Term, env *engine.Env) (f change.Field, ok bool) {
 	switch t := t.(type) {
 	case engine.Atom:
-		f, ok = v.fields[t.String()]
+		f, ok = v.Fields[t.String()]
 	case engine.Compound:
 		var b strings.Builder
 		b.WriteString(t.Functor().String())
@@ -88,42 +88,42 @@ func (v *vocabulary) field(t engine.Term, env *engine.Env) (f change.Field, ok b
 			b.WriteString(a.String())
 		}
 		b.WriteByte(')')
-		f, ok = v.fields[b.String()]
+		f, ok = v.Fields[b.String()]
 	}
 	return f, ok
 }
 
-// valueTerm returns the term of a value.
-func (v *vocabulary) valueTerm(x change.Value, names *change.Names) engine.Term {
+// ValueTerm returns the term of a value.
+func (v *Vocabulary) ValueTerm(x change.Value, names *change.Names) engine.Term {
 	switch x.Tag() {
 	case change.U64:
 		n, _ := x.Num()
 		return syntax.NumTerm(n)
 	case change.Word:
-		if w, _ := x.Word(); int(w) < len(v.wordTerms) {
-			return v.wordTerms[w]
+		if w, _ := x.Word(); int(w) < len(v.WordTerms) {
+			return v.WordTerms[w]
 		}
 		return engine.Integer(0) // not reached: interpreters use words of their schema
 	case change.Name:
-		return v.nameTerm(names.Text(x))
+		return v.NameTerm(names.Text(x))
 	case change.Key:
 		id, kind, sub, _ := names.KeyOf(x)
-		return syntax.AtomK.Apply(syntax.NumTerm(id), v.kindTerm(kind), syntax.NumTerm(sub))
+		return syntax.AtomK.Apply(syntax.NumTerm(id), v.KindTerm(kind), syntax.NumTerm(sub))
 	default:
 		return syntax.AtomNull
 	}
 }
 
-func (v *vocabulary) kindTerm(k change.Kind) engine.Term {
-	if int(k) < len(v.kindTerms) {
-		return v.kindTerms[k]
+func (v *Vocabulary) KindTerm(k change.Kind) engine.Term {
+	if int(k) < len(v.KindTerms) {
+		return v.KindTerms[k]
 	}
 	return engine.Integer(k)
 }
 
-// value returns the value that a resolved term stands for; ok is false where it stands for more than one
+// Value returns the value that a resolved term stands for; ok is false where it stands for more than one
 // (an atom can be a word or a name) or for none, and only unification can tell.
-func (v *vocabulary) value(t engine.Term, names *change.Names, env *engine.Env) (x change.Value, ok bool) {
+func (v *Vocabulary) Value(t engine.Term, names *change.Names, env *engine.Env) (x change.Value, ok bool) {
 	switch t := t.(type) {
 	case engine.Integer, syntax.Wide:
 		n, ok := syntax.U64(t)
@@ -136,7 +136,7 @@ func (v *vocabulary) value(t engine.Term, names *change.Names, env *engine.Env) 
 		}
 		id, ok1 := syntax.IDBits(env.Resolve(t.Arg(0)))
 		atom, ok2 := env.Resolve(t.Arg(1)).(engine.Atom)
-		kind, ok3 := v.kinds[atom]
+		kind, ok3 := v.Kinds[atom]
 		sub, ok4 := syntax.IDBits(env.Resolve(t.Arg(2)))
 		if !ok1 || !ok2 || !ok3 || !ok4 {
 			return change.Value{}, false
@@ -148,36 +148,36 @@ func (v *vocabulary) value(t engine.Term, names *change.Names, env *engine.Env) 
 }
 
 // treeTerm returns the first argument of the records of an object.
-func (v *vocabulary) treeTerm(o change.Object) engine.Term {
-	if v.schema.KindIsTree {
-		return v.kindTerm(o.Kind)
+func (v *Vocabulary) treeTerm(o change.Object) engine.Term {
+	if v.Schema.KindIsTree {
+		return v.KindTerm(o.Kind)
 	}
 	return syntax.NumTerm(o.Tree)
 }
 
-func (v *vocabulary) shape(k change.Kind) change.Shape {
-	if int(k) < len(v.schema.Kinds) {
-		return v.schema.Kinds[k].Shape
+func (v *Vocabulary) Shape(k change.Kind) change.Shape {
+	if int(k) < len(v.Schema.Kinds) {
+		return v.Schema.Kinds[k].Shape
 	}
 	return change.ShapeKey
 }
 
 // idTerm returns the identifier of an object.
-func (v *vocabulary) idTerm(o change.Object, names *change.Names) engine.Term {
-	switch v.shape(o.Kind) {
+func (v *Vocabulary) idTerm(o change.Object, names *change.Names) engine.Term {
+	switch v.Shape(o.Kind) {
 	case change.ShapePair:
-		return syntax.AtomK.Apply(syntax.NumTerm(o.ID), v.kindTerm(o.Kind), syntax.AtomA.Apply(syntax.NumTerm(o.Sub), syntax.NumTerm(o.Aux)))
+		return syntax.AtomK.Apply(syntax.NumTerm(o.ID), v.KindTerm(o.Kind), syntax.AtomA.Apply(syntax.NumTerm(o.Sub), syntax.NumTerm(o.Aux)))
 	case change.ShapeNum:
 		return syntax.NumTerm(o.ID)
 	case change.ShapeNums:
 		return syntax.AtomA.Apply(syntax.NumTerm(o.ID), syntax.NumTerm(o.Sub))
 	case change.ShapeNamed:
-		return syntax.AtomA.Apply(syntax.NumTerm(o.ID), v.nameTerm(names.At(o.Sub)))
+		return syntax.AtomA.Apply(syntax.NumTerm(o.ID), v.NameTerm(names.At(o.Sub)))
 	default:
-		return syntax.AtomK.Apply(syntax.NumTerm(o.ID), v.kindTerm(o.Kind), syntax.NumTerm(o.Sub))
+		return syntax.AtomK.Apply(syntax.NumTerm(o.ID), v.KindTerm(o.Kind), syntax.NumTerm(o.Sub))
 	}
 }
 
-func (v *vocabulary) unique(k change.Kind) bool {
-	return int(k) < len(v.schema.Kinds) && v.schema.Kinds[k].Unique
+func (v *Vocabulary) Unique(k change.Kind) bool {
+	return int(k) < len(v.Schema.Kinds) && v.Schema.Kinds[k].Unique
 }

@@ -1,4 +1,4 @@
-package invariants
+package ruleset
 
 // Options bound what rules may spend. The zero value of each field means its default.
 type Options struct {
@@ -25,7 +25,7 @@ type Options struct {
 	ParallelFrom int  // records from which rules are judged by two goroutines; 0: the default
 }
 
-func (o Options) withDefaults() Options {
+func (o Options) WithDefaults() Options {
 	orDefault := func(n *int64, d int64) {
 		if *n <= 0 {
 			*n = d

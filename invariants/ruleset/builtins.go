@@ -1,13 +1,13 @@
-package invariants
+package ruleset
 
 import "fsward/invariants/syntax"
 
 // A goalArg is an argument that is itself a goal, called with some arguments more.
-type goalArg struct{ arg, more int }
+type goalArg struct{ Arg, More int }
 
-// builtinGoals lists the predicates that rules may call, with the goals among their arguments. No other predicate
+// Builtins lists the predicates that rules may call, with the goals among their arguments. No other predicate
 // exists in an interpreter: nothing in the list reads or writes a file, changes the rules, or ends the process.
-var builtinGoals = withOrders(map[syntax.Indicator][]goalArg{
+var Builtins = withOrders(map[syntax.Indicator][]goalArg{
 	// Records and state.
 	syntax.Pred("change", 5):       nil,
 	syntax.Pred("query", 2):        nil,
@@ -21,23 +21,23 @@ var builtinGoals = withOrders(map[syntax.Indicator][]goalArg{
 	syntax.Pred("crc32c", 2):       nil,
 	// Control.
 	syntax.Pred("$step", 0):  nil,
-	syntax.Pred("$holds", 1): {{arg: 0}},
+	syntax.Pred("$holds", 1): {{Arg: 0}},
 	syntax.Pred("true", 0):   nil,
 	syntax.Pred("fail", 0):   nil,
 	syntax.Pred("false", 0):  nil,
-	syntax.Pred(",", 2):      {{arg: 0}, {arg: 1}},
-	syntax.Pred(";", 2):      {{arg: 0}, {arg: 1}},
-	syntax.Pred("->", 2):     {{arg: 0}, {arg: 1}},
-	syntax.Pred(`\+`, 1):     {{arg: 0}},
-	syntax.Pred("once", 1):   {{arg: 0}},
-	syntax.Pred("forall", 2): {{arg: 0}, {arg: 1}},
-	syntax.Pred("call", 1):   {{arg: 0}},
-	syntax.Pred("call", 2):   {{arg: 0, more: 1}},
-	syntax.Pred("call", 3):   {{arg: 0, more: 2}},
+	syntax.Pred(",", 2):      {{Arg: 0}, {Arg: 1}},
+	syntax.Pred(";", 2):      {{Arg: 0}, {Arg: 1}},
+	syntax.Pred("->", 2):     {{Arg: 0}, {Arg: 1}},
+	syntax.Pred(`\+`, 1):     {{Arg: 0}},
+	syntax.Pred("once", 1):   {{Arg: 0}},
+	syntax.Pred("forall", 2): {{Arg: 0}, {Arg: 1}},
+	syntax.Pred("call", 1):   {{Arg: 0}},
+	syntax.Pred("call", 2):   {{Arg: 0, More: 1}},
+	syntax.Pred("call", 3):   {{Arg: 0, More: 2}},
 	// Sets of solutions.
-	syntax.Pred("count", 2):   {{arg: 0}},
-	syntax.Pred("sum", 3):     {{arg: 1}},
-	syntax.Pred("findall", 3): {{arg: 1}},
+	syntax.Pred("count", 2):   {{Arg: 0}},
+	syntax.Pred("sum", 3):     {{Arg: 1}},
+	syntax.Pred("findall", 3): {{Arg: 1}},
 	syntax.Pred("between", 3): nil,
 	// Unification.
 	syntax.Pred("=", 2):  nil,

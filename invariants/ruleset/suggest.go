@@ -1,4 +1,4 @@
-package invariants
+package ruleset
 
 import (
 	"slices"
@@ -9,7 +9,7 @@ import (
 )
 
 // hint names the predicates that may be meant: those of the same name, else one with a name like it, else where to look.
-func (l *loader) hint(p syntax.Indicator) string {
+func (l *Set) hint(p syntax.Indicator) string {
 	var same, all []string
 	note := func(q syntax.Indicator) {
 		if q.Name == p.Name {
@@ -19,7 +19,7 @@ func (l *loader) hint(p syntax.Indicator) string {
 			all = append(all, q.Name.String())
 		}
 	}
-	for q := range builtinGoals {
+	for q := range Builtins {
 		note(q)
 	}
 	for q := range l.defined {

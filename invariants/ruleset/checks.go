@@ -1,4 +1,4 @@
-package invariants
+package ruleset
 
 import (
 	"slices"
@@ -41,34 +41,34 @@ var objectArgs = map[syntax.Indicator]struct {
 }
 
 // check looks for mistakes in the body of a clause that would show only when it runs, or never.
-func (l *loader) check(c parsedClause) {
-	if c.body == nil {
+func (l *Set) check(c ParsedClause) {
+	if c.Body == nil {
 		return
 	}
 	inRule := false
-	if p, ok := syntax.IndicatorOf(c.head); ok {
+	if p, ok := syntax.IndicatorOf(c.Head); ok {
 		inRule = p.Name == syntax.AtomViolation
 	}
-	l.checkBody(c, c.body, inRule, true)
+	l.checkBody(c, c.Body, inRule, true)
 }
 
 // checkBody checks a goal. A cut may stand only on the first level of a helper's body: in a rule it would
 // hide violations, and inside brackets the interpreter would not cut what other Prologs cut.
-func (l *loader) checkBody(c parsedClause, goal engine.Term, inRule, top bool) {
+func (l *Set) checkBody(c ParsedClause, goal engine.Term, inRule, top bool) {
 	if _, ok := goal.(engine.Variable); ok {
 		return // called with what the variable will hold
 	}
 	p, ok := syntax.IndicatorOf(goal)
 	if !ok {
-		l.fail(c.text, "%s is not a goal", syntax.TermText(goal, nil))
+		l.fail(c.Text, "%s is not a goal", syntax.TermText(goal, nil))
 		return
 	}
 	if p.Name == syntax.AtomCut && p.Arity == 0 {
 		switch {
 		case inRule:
-			l.fail(c.text, "a cut in a rule would hide other violations; use once/1 or a helper predicate")
+			l.fail(c.Text, "a cut in a rule would hide other violations; use once/1 or a helper predicate")
 		case !top:
-			l.fail(c.text, "a cut inside ( ; ), ->, \\+ or another goal is not supported; use a helper predicate")
+			l.fail(c.Text, "a cut inside ( ; ), ->, \\+ or another goal is not supported; use a helper predicate")
 		}
 		return
 	}
@@ -79,21 +79,21 @@ func (l *loader) checkBody(c parsedClause, goal engine.Term, inRule, top bool) {
 		return
 	}
 	if strings.HasPrefix(p.Name.String(), "$") && !c.prelude {
-		l.fail(c.text, "unknown predicate %s: those that begin with $ are not for rules", p)
+		l.fail(c.Text, "unknown predicate %s: those that begin with $ are not for rules", p)
 		return
 	}
-	goals, isBuiltin := builtinGoals[p]
+	goals, isBuiltin := Builtins[p]
 	if _, isDefined := l.defined[p]; !isBuiltin && !isDefined {
-		l.fail(c.text, "unknown predicate %s%s", p, l.hint(p))
+		l.fail(c.Text, "unknown predicate %s%s", p, l.hint(p))
 		return
 	}
 	if !isBuiltin {
-		goals = preludeGoals[p]
+		goals = PreludeGoals[p]
 	}
 	for _, g := range goals {
-		arg := goal.(engine.Compound).Arg(g.arg)
-		if g.more > 0 {
-			l.checkClosure(c, arg, g.more)
+		arg := goal.(engine.Compound).Arg(g.Arg)
+		if g.More > 0 {
+			l.checkClosure(c, arg, g.More)
 			continue
 		}
 		l.checkBody(c, arg, inRule, false)
@@ -101,30 +101,30 @@ func (l *loader) checkBody(c parsedClause, goal engine.Term, inRule, top bool) {
 	l.checkNames(c, goal, p)
 }
 
-// preludeGoals are the goals among the arguments of the prelude's own predicates.
-var preludeGoals = map[syntax.Indicator][]goalArg{
+// PreludeGoals are the goals among the arguments of the prelude's own predicates.
+var PreludeGoals = map[syntax.Indicator][]goalArg{
 	syntax.Pred("not", 1):    {{0, 0}},
 	syntax.Pred("not", 2):    {{0, 0}, {1, 0}},
 	syntax.Pred("verify", 1): {{0, 0}},
 }
 
 // checkClosure checks the first argument of call/N.
-func (l *loader) checkClosure(c parsedClause, t engine.Term, more int) {
+func (l *Set) checkClosure(c ParsedClause, t engine.Term, more int) {
 	p, ok := syntax.IndicatorOf(t)
 	if !ok {
 		return
 	}
 	p.Arity += more
-	_, isBuiltin := builtinGoals[p]
+	_, isBuiltin := Builtins[p]
 	if _, isDefined := l.defined[p]; !isBuiltin && !isDefined {
-		l.fail(c.text, "unknown predicate %s%s", p, l.hint(p))
+		l.fail(c.Text, "unknown predicate %s%s", p, l.hint(p))
 	}
 }
 
 // checkNames checks the literal kinds and fields of a goal against the schema.
-func (l *loader) checkNames(c parsedClause, goal engine.Term, p syntax.Indicator) {
+func (l *Set) checkNames(c ParsedClause, goal engine.Term, p syntax.Indicator) {
 	args, ok := objectArgs[p]
-	if !ok || l.open {
+	if !ok || l.Open {
 		return
 	}
 	g := goal.(engine.Compound)
@@ -141,28 +141,28 @@ func (l *loader) checkNames(c parsedClause, goal engine.Term, p syntax.Indicator
 	if !syntax.Ground(field) {
 		return
 	}
-	f, known := l.vocabulary.field(field, nil)
+	f, known := l.Vocabulary.Field(field, nil)
 	switch {
 	case !known:
-		l.fail(c.text, "unknown field %s in %s%s", syntax.TermText(field, nil), p, meant(syntax.TermText(field, nil), slices.Clone(l.vocabulary.schema.Fields)))
-	case kind != 0 && f != change.FieldObject && !hasField(l.vocabulary.schema.Kinds[kind], f):
-		l.fail(c.text, "%s has no field %s; it has %s", l.vocabulary.schema.KindName(kind), syntax.TermText(field, nil), l.vocabulary.fieldNames(kind))
+		l.fail(c.Text, "unknown field %s in %s%s", syntax.TermText(field, nil), p, meant(syntax.TermText(field, nil), slices.Clone(l.Vocabulary.Schema.Fields)))
+	case kind != 0 && f != change.FieldObject && !hasField(l.Vocabulary.Schema.Kinds[kind], f):
+		l.fail(c.Text, "%s has no field %s; it has %s", l.Vocabulary.Schema.KindName(kind), syntax.TermText(field, nil), l.Vocabulary.fieldNames(kind))
 	}
 }
 
 // kindNames are the kinds of objects.
-func (v *vocabulary) kindNames() (names []string) {
-	for i := 1; i < len(v.schema.Kinds); i++ {
-		names = append(names, v.schema.Kinds[i].Name)
+func (v *Vocabulary) kindNames() (names []string) {
+	for i := 1; i < len(v.Schema.Kinds); i++ {
+		names = append(names, v.Schema.Kinds[i].Name)
 	}
 	return names
 }
 
 // fieldNames writes the fields of a kind.
-func (v *vocabulary) fieldNames(k change.Kind) string {
+func (v *Vocabulary) fieldNames(k change.Kind) string {
 	var names []string
-	for _, f := range v.schema.Kinds[k].Fields {
-		names = append(names, v.schema.FieldName(f))
+	for _, f := range v.Schema.Kinds[k].Fields {
+		names = append(names, v.Schema.FieldName(f))
 	}
 	if len(names) == 0 {
 		return "none but object"
@@ -180,24 +180,24 @@ func hasField(k change.KindInfo, f change.Field) bool {
 }
 
 // checkObject checks the kind in a literal TREE and ID and returns it, or 0 where it is not written.
-func (l *loader) checkObject(c parsedClause, tree, id engine.Term) (kind change.Kind) {
-	v := l.vocabulary
+func (l *Set) checkObject(c ParsedClause, tree, id engine.Term) (kind change.Kind) {
+	v := l.Vocabulary
 	named := func(t engine.Term) {
 		a, ok := t.(engine.Atom)
 		if !ok {
 			return
 		}
-		k, known := v.kinds[a]
+		k, known := v.Kinds[a]
 		if !known {
-			l.fail(c.text, "unknown kind of object %s%s", syntax.TermText(a, nil), meant(a.String(), v.kindNames()))
+			l.fail(c.Text, "unknown kind of object %s%s", syntax.TermText(a, nil), meant(a.String(), v.kindNames()))
 			return
 		}
 		kind = k
 	}
-	if v.schema.KindIsTree {
+	if v.Schema.KindIsTree {
 		named(tree)
 	} else if a, ok := tree.(engine.Atom); ok {
-		l.fail(c.text, "a tree is a number, not %s", syntax.TermText(a, nil))
+		l.fail(c.Text, "a tree is a number, not %s", syntax.TermText(a, nil))
 	}
 	key, ok := id.(engine.Compound)
 	if !ok {
@@ -212,15 +212,15 @@ func (l *loader) checkObject(c parsedClause, tree, id engine.Term) (kind change.
 				want = change.ShapePair
 			}
 			if !v.shapeIs(kind, want) {
-				l.fail(c.text, "the identifier of %s is not written so: %s", v.schema.KindName(kind), syntax.TermText(id, nil))
+				l.fail(c.Text, "the identifier of %s is not written so: %s", v.Schema.KindName(kind), syntax.TermText(id, nil))
 			}
 		}
 	case key.Functor() == syntax.AtomA && key.Arity() == 2:
 		if !v.shapeIs(kind, change.ShapeNums, change.ShapeNamed) {
-			l.fail(c.text, "the identifier of %s is not written so: %s", v.schema.KindName(kind), syntax.TermText(id, nil))
+			l.fail(c.Text, "the identifier of %s is not written so: %s", v.Schema.KindName(kind), syntax.TermText(id, nil))
 		}
 	default:
-		l.fail(c.text, "%s is not an identifier of an object", syntax.TermText(id, nil))
+		l.fail(c.Text, "%s is not an identifier of an object", syntax.TermText(id, nil))
 	}
 	return kind
 }
