@@ -3,6 +3,7 @@ package invariants
 import (
 	"fsward/invariants/ruleset"
 	"fsward/invariants/syntax"
+	"fsward/invariants/verdict"
 )
 
 // Options bound what rules may spend. The zero value of each field means its default.
@@ -25,3 +26,29 @@ func ReadDir(dir string) ([]File, error) { return syntax.ReadDir(dir) }
 
 // Singletons returns a mistake for each variable that stands once in its clause and does not begin with _.
 func Singletons(files []File) []LoadError { return syntax.Singletons(files) }
+
+// A Verdict is what the rules say of a transaction.
+type Verdict = verdict.Verdict
+
+// A Class says how what a step costs for each of its rows grows with the file system.
+type Class = verdict.Class
+
+// The classes of steps, by their cost for each row.
+const (
+	Constant  = verdict.Constant
+	LogN      = verdict.LogN
+	Directory = verdict.Directory
+	Tree      = verdict.Tree
+)
+
+// A Plan says how the compiled engine runs a clause of a rule.
+type Plan = verdict.Plan
+
+// A Step is a goal of a plan.
+type Step = verdict.Step
+
+// A Timing is what a rule has cost so far.
+type Timing = verdict.Timing
+
+// A Fallback is a clause that the reference engine interprets.
+type Fallback = verdict.Fallback

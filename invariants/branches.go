@@ -2,12 +2,13 @@ package invariants
 
 import (
 	"fsward/invariants/syntax"
+	"fsward/invariants/verdict"
 	"slices"
 )
 
 // placeThen places if-then-else; otherwise is nil for if-then.
 func (p *planner) placeThen(g goal, condition, then, otherwise template, e *env, rest []goal, needed []template, done doneFunc, r *result) error {
-	p.step(e, condition, "condition", Constant)
+	p.step(e, condition, "condition", verdict.Constant)
 	at := len(p.steps) - 1
 	yes := e.clone()
 	outer := *p

@@ -9,6 +9,7 @@ import (
 	"fsward/invariants/keyhash"
 	"fsward/invariants/ruleset"
 	"fsward/invariants/syntax"
+	"fsward/invariants/verdict"
 )
 
 // Compiled is the Engine that compiles each rule to a join plan. What it cannot compile it gives to the
@@ -16,7 +17,7 @@ import (
 type Compiled struct {
 	reference *reference
 	clauses   []*compiledClause
-	timing    []Timing
+	timing    []verdict.Timing
 	halves    [2]*half
 	lists     *recordLists
 }
@@ -28,7 +29,7 @@ type compiledClause struct {
 	source   string
 	programs []*program // by half, the same for each; none: interpreted by the reference engine
 	why      string     // why it is
-	explains []Plan
+	explains []verdict.Plan
 
 	// Of the transaction that is judged:
 	rows      int64
@@ -62,7 +63,7 @@ func NewCompiled(schema *change.Schema, files []syntax.File, options ruleset.Opt
 		e.halves[i], compilers = h, append(compilers, newCompiler(r.set, h.machine, found))
 	}
 	for _, rule := range r.set.Rules {
-		e.timing = append(e.timing, Timing{Rule: rule.Name})
+		e.timing = append(e.timing, verdict.Timing{Rule: rule.Name})
 		for _, clause := range rule.Clauses {
 			c := &compiledClause{rule: rule, clause: clause, source: clause.Source}
 			for _, compiler := range compilers {
@@ -90,7 +91,7 @@ func (e *Compiled) Rules() []ruleset.Rule { return e.reference.Rules() }
 // Check judges a transaction by every rule. What a rule spends does not take from the next. A clause that
 // meets a mistake, such as a comparison of what is no number, is judged again by the reference engine, so
 // that what is reported does not depend on the order of goals: see docs/decisions/0008.
-func (e *Compiled) Check(ctx context.Context, t *change.Txn, v change.View) Verdict {
+func (e *Compiled) Check(ctx context.Context, t *change.Txn, v change.View) verdict.Verdict {
 	end := e.reference.begin(ctx, t, v)
 	defer end()
 	report := e.reference.report
@@ -104,22 +105,22 @@ func (e *Compiled) Check(ctx context.Context, t *change.Txn, v change.View) Verd
 	e.resetReports()
 	e.judgeHalves(ctx, t, v)
 	for _, h := range e.halves {
-		report.take(h.report)
-		h.report.close()
+		report.Take(h.report)
+		h.report.Close()
 	}
 	e.interpret()
 	for _, c := range e.clauses {
 		e.timing[c.rule.Order].Rows += c.rows
 		if c.err != nil {
-			report.undecided(c.rule, c.clause, report.stopped(c.err))
+			report.Undecided(c.rule, c.clause, report.Stopped(c.err))
 		}
 	}
-	return report.verdict()
+	return report.Verdict()
 }
 
 func (e *Compiled) resetReports() {
 	for _, h := range e.halves {
-		h.report.reset()
+		h.report.Reset()
 	}
 }
 
@@ -135,13 +136,13 @@ func (e *Compiled) interpret() {
 		}
 		start := time.Now()
 		c.err = e.reference.runClause(c.rule, c.clause)
-		e.timing[rule.Order].add(time.Since(start))
+		e.timing[rule.Order].Add(time.Since(start))
 	}
 }
 
 // Explain returns the plans of a rule, by its name ("btrfs/17") or its number ("17").
-func (e *Compiled) Explain(rule string) ([]Plan, error) {
-	var plans []Plan
+func (e *Compiled) Explain(rule string) ([]verdict.Plan, error) {
+	var plans []verdict.Plan
 	known := false
 	for _, c := range e.clauses {
 		if c.rule.Name != rule && syntax.TermText(c.rule.Number, nil) != rule {
@@ -157,16 +158,16 @@ func (e *Compiled) Explain(rule string) ([]Plan, error) {
 }
 
 // Timing returns what each rule has cost, in the order of Rules.
-func (e *Compiled) Timing() []Timing {
-	return append([]Timing(nil), e.timing...)
+func (e *Compiled) Timing() []verdict.Timing {
+	return append([]verdict.Timing(nil), e.timing...)
 }
 
 // Fallbacks returns the clauses that are not compiled, in the order of the files.
-func (e *Compiled) Fallbacks() []Fallback {
-	var list []Fallback
+func (e *Compiled) Fallbacks() []verdict.Fallback {
+	var list []verdict.Fallback
 	for _, c := range e.clauses {
 		if len(c.programs) == 0 {
-			list = append(list, Fallback{c.rule.Name, c.source, c.why})
+			list = append(list, verdict.Fallback{Rule: c.rule.Name, Source: c.source, Why: c.why})
 		}
 	}
 	return list

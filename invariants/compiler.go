@@ -9,6 +9,7 @@ import (
 
 	"fsward/invariants/ruleset"
 	"fsward/invariants/syntax"
+	"fsward/invariants/verdict"
 )
 
 // program is a clause of a rule, compiled.
@@ -100,7 +101,7 @@ func (c *compiler) compile(out *compiledClause) {
 		plan, err := c.violation(out, parsed, head)
 		if err != nil {
 			out.why = err.Error()
-			out.explains = []Plan{{Rule: r.Name, Source: clause.Source, Reference: out.why}}
+			out.explains = []verdict.Plan{{Rule: r.Name, Source: clause.Source, Reference: out.why}}
 			return
 		}
 		prog.plans = append(prog.plans, plan)

@@ -88,7 +88,7 @@ func (e *Compiled) both(ctx context.Context, t *change.Txn, v change.Forker) (ho
 	}
 	for _, h := range e.halves {
 		for i := range h.watch {
-			e.timing[i].add(h.watch[i].Last)
+			e.timing[i].Add(h.watch[i].Last)
 		}
 	}
 	return true
@@ -98,7 +98,7 @@ func (e *Compiled) both(ctx context.Context, t *change.Txn, v change.Forker) (ho
 func (h *half) judgeEnd(ctx context.Context, t *change.Txn, v change.View, parts *ends, atEnd bool) {
 	clear(h.watch)
 	h.timing = h.watch
-	h.report.open(t)
+	h.report.Open(t)
 	m := h.machine
 	m.begin(ctx, t, v, h.report)
 	m.maxRows, m.perRecord, m.parts = m.maxRows/cautious, m.perRecord/cautious, parts

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fsward/change"
 	"fsward/invariants/ruleset"
+	"fsward/invariants/verdict"
 )
 
 // An Engine holds a set of rules for one schema and checks transactions against them. It is used by
@@ -12,7 +13,7 @@ type Engine interface {
 	// Check judges a transaction by every rule. It does not return an error: what could not be judged
 	// is in the verdict. Violations come sorted by rule, tree and id, and without witnesses: see
 	// Verdict.AddWitnesses.
-	Check(ctx context.Context, t *change.Txn, v change.View) Verdict
+	Check(ctx context.Context, t *change.Txn, v change.View) verdict.Verdict
 	// Rules describes the rules, in the order in which they are run.
 	Rules() []ruleset.Rule
 }
@@ -23,7 +24,7 @@ type StreamEngine interface {
 	// CheckStream is Check for a change.Stream. The verdict is the same, but for rules that need more than memory bytes
 	// of sums, or look for changes in a way that the state does not answer: they are undecided. Violations have
 	// witnesses.
-	CheckStream(ctx context.Context, s change.Stream, v change.View, memory uint64) Verdict
+	CheckStream(ctx context.Context, s change.Stream, v change.View, memory uint64) verdict.Verdict
 }
 
 var _ StreamEngine = (*Compiled)(nil)

@@ -7,6 +7,7 @@ import (
 
 	"fsward/change"
 	"fsward/invariants/ruleset"
+	"fsward/invariants/verdict"
 )
 
 // A half is a machine that has the programs of all rules: two goroutines judge a large transaction at once, each a part of its records.
@@ -16,15 +17,15 @@ type half struct {
 	own     []*compiledClause // all of them, with what this half has spent
 	clauses []*compiledClause // those that it judges
 	all     bool              // its lists are those of all clauses, of a transaction that is held
-	timing  []Timing          // of all rules
-	watch   []Timing          // timing, while both judge
+	timing  []verdict.Timing  // of all rules
+	watch   []verdict.Timing  // timing, while both judge
 	machine *machine
-	report  *report
+	report  *verdict.Report
 }
 
 func newHalf(order int, set *ruleset.Set, options ruleset.Options, lists *recordLists) *half {
-	h := &half{order: order, machine: newMachine(set.Vocabulary, options, lists), watch: make([]Timing, len(set.Rules))}
-	h.report = newReport(set.Vocabulary, set.Rules, options.MaxViolations)
+	h := &half{order: order, machine: newMachine(set.Vocabulary, options, lists), watch: make([]verdict.Timing, len(set.Rules))}
+	h.report = verdict.NewReport(set.Vocabulary, set.Rules, options.MaxViolations)
 	return h
 }
 
@@ -77,9 +78,9 @@ func (h *half) take(clauses []*compiledClause, starts func(*compiledPlan) []int)
 }
 
 // check judges a transaction by a half alone.
-func (h *half) check(ctx context.Context, t *change.Txn, v change.View, timing []Timing) {
+func (h *half) check(ctx context.Context, t *change.Txn, v change.View, timing []verdict.Timing) {
 	h.timing = timing
-	h.report.open(t)
+	h.report.Open(t)
 	h.machine.begin(ctx, t, v, h.report)
 	h.judge(h.clauses, h.machine.turns)
 	for _, c := range h.clauses {
@@ -117,7 +118,7 @@ func (h *half) judge(clauses []*compiledClause, parts iter.Seq[[2]int]) {
 	run := func(c *compiledClause, plan *compiledPlan) {
 		m.run(c, plan)
 		now := time.Since(watch)
-		h.timing[c.rule.Order].add(now - took)
+		h.timing[c.rule.Order].Add(now - took)
 		took = now
 	}
 	for part := range parts {
@@ -162,7 +163,7 @@ func (h *half) judgeAgain(rule *ruleset.LoadedRule) {
 			}
 		}
 		if again {
-			h.report.forget(rule)
+			h.report.Forget(rule)
 			h.judge(sound, h.machine.turns)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"fsward/change"
 	"fsward/invariants/syntax"
+	"fsward/invariants/verdict"
 )
 
 // errFound ends what both halves judge at once: one of them is to judge it.
@@ -21,10 +22,10 @@ func violationOp(tree, id template) op {
 			c := m.clause
 			if isKey {
 				if o, ok := h.object(m); ok {
-					return !m.report.note(c.rule, c.clause, finding{object: o, trigger: m.trigger}) && m.fail(errStop)
+					return !m.report.Note(c.rule, c.clause, verdict.Finding{Object: o, Trigger: m.trigger}) && m.fail(verdict.ErrStop)
 				}
 			}
-			return !m.report.add(c.rule, c.clause, m.build(tree), m.build(id), nil) && m.fail(errStop)
+			return !m.report.Add(c.rule, c.clause, m.build(tree), m.build(id), nil) && m.fail(verdict.ErrStop)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"fsward/invariants/keyhash"
 	"fsward/invariants/ruleset"
 	"fsward/invariants/syntax"
+	"fsward/invariants/verdict"
 )
 
 // A step is one goal of a program at run time: it binds registers and calls what comes after it, once for
@@ -51,7 +52,7 @@ type machine struct {
 	trigger       int32 // the present record, −1 where there is none
 	err           error
 	clause        *compiledClause
-	report        *report
+	report        *verdict.Report
 
 	collect  *collector
 	gather   func(change.Object, error) bool // takes what a scan yields, for the goal below
@@ -72,7 +73,7 @@ func newMachine(v *ruleset.Vocabulary, o ruleset.Options, lists *recordLists) *m
 	return m
 }
 
-func (m *machine) begin(ctx context.Context, t *change.Txn, v change.View, report *report) {
+func (m *machine) begin(ctx context.Context, t *change.Txn, v change.View, report *verdict.Report) {
 	m.ctx, m.records, m.view, m.report = ctx, t.Records, v, report
 	m.walker, _ = v.(change.Walker)
 	m.terms.begin(t.Names)

@@ -2,6 +2,7 @@ package invariants
 
 import (
 	"fsward/invariants/syntax"
+	"fsward/invariants/verdict"
 	"slices"
 )
 
@@ -15,7 +16,7 @@ func (p *planner) place(g *pending, e *env, rest []goal, needed []template, done
 		if !ok {
 			return unsupportedf("%s compares what is no number, or has no value yet", p.text(e, t))
 		}
-		p.step(e, t, "comparison", Constant)
+		p.step(e, t, "comparison", verdict.Constant)
 		r.ops = []op{compare}
 		return nil
 	}
@@ -34,7 +35,7 @@ func (p *planner) place(g *pending, e *env, rest []goal, needed []template, done
 		text := p.text(e, t) // before it gives variables values
 		ops, alive := p.unify(e, args[0], args[1], true)
 		if r.ops, r.dead = ops, !alive; len(ops) > 0 {
-			p.steps = append(p.steps, Step{Goal: text, Access: "test", Class: Constant, Depth: p.depth})
+			p.steps = append(p.steps, verdict.Step{Goal: text, Access: "test", Class: verdict.Constant, Depth: p.depth})
 		}
 		return nil
 	case syntax.Pred(`\=`, 2):
@@ -103,7 +104,7 @@ func (p *planner) nested(g goal, t template, e *env, counting bool, needed []tem
 }
 
 func (p *planner) placeNot(g goal, t, inner template, e *env, r *result) error {
-	p.step(e, t, "negation", Constant)
+	p.step(e, t, "negation", verdict.Constant)
 	at := len(p.steps) - 1
 	p.absent = nil
 	ops, alive, err := p.nested(g, inner, e, false, nil, nil)
@@ -142,10 +143,10 @@ func (p *planner) worst(at int) {
 	}
 }
 
-var classRank = map[Class]int{Constant: 0, LogN: 1, Directory: 2, Tree: 3}
+var classRank = map[verdict.Class]int{verdict.Constant: 0, verdict.LogN: 1, verdict.Directory: 2, verdict.Tree: 3}
 
 func (p *planner) placeVerify(g goal, t, inner template, e *env, r *result) error {
-	p.step(e, t, "negation, kept where the property holds", Constant)
+	p.step(e, t, "negation, kept where the property holds", verdict.Constant)
 	at := len(p.steps) - 1
 	ops, alive, err := p.nested(g, inner, e, false, nil, nil)
 	if err != nil {
@@ -199,7 +200,7 @@ func (p *planner) placeIs(t template, args []template, e *env, r *result) error 
 	if !ok {
 		return unsupportedf("%s computes with what is no number, or has no value yet", p.text(e, t))
 	}
-	p.step(e, t, "arithmetic", Constant)
+	p.step(e, t, "arithmetic", verdict.Constant)
 	n := p.register()
 	r.ops = []op{computeOp(x, n)}
 	return p.give(e, args[0], register{n, typeNumber}, r)
@@ -213,11 +214,11 @@ func (p *planner) placeCRC(t template, args []template, e *env, r *result) error
 		if !known || !isVariable {
 			return unsupportedf("%s needs a name or a hash that is known", p.text(e, t))
 		}
-		info := p.step(e, t, "names in the changes, by a hash index", Constant)
+		info := p.step(e, t, "names in the changes, by a hash index", verdict.Constant)
 		r.ops = []op{unhashOp(hash, p.load(e, v, typeName), info)}
 		return nil
 	}
-	p.step(e, t, "computed", Constant)
+	p.step(e, t, "computed", verdict.Constant)
 	n := p.register()
 	r.ops = []op{crcOp(text, place{mode: placeLoad, register: n})}
 	return p.give(e, args[1], register{n, typeWord}, r)
@@ -245,12 +246,12 @@ func (p *planner) placeBetween(t template, args []template, e *env, r *result) e
 		return unsupportedf("%s needs two numbers", p.text(e, t))
 	}
 	n := p.register()
-	r.ops = []op{betweenOp(low, high, place{mode: placeLoad, register: n}, p.step(e, t, "each number", Directory))}
+	r.ops = []op{betweenOp(low, high, place{mode: placeLoad, register: n}, p.step(e, t, "each number", verdict.Directory))}
 	return p.give(e, args[2], register{n, typeNumber}, r)
 }
 
 func (p *planner) placeDenial(t template, ops []op, alive bool, e *env, r *result) {
-	p.step(e, t, "test", Constant)
+	p.step(e, t, "test", verdict.Constant)
 	switch {
 	case !alive:
 	case len(ops) == 0:
@@ -279,7 +280,7 @@ func (p *planner) placeDifference(t template, args []template, e *env, r *result
 	default:
 		return false
 	}
-	p.step(e, t, "test", Constant)
+	p.step(e, t, "test", verdict.Constant)
 	r.ops = []op{compareOp(want, have.index, false)}
 	return true
 }
@@ -288,7 +289,7 @@ func (p *planner) placeDifference(t template, args []template, e *env, r *result
 func (p *planner) placeOrder(t template, name string, args []template, holds func(int) bool, e *env, r *result) error {
 	switch name {
 	case "==":
-		p.step(e, t, "test", Constant)
+		p.step(e, t, "test", verdict.Constant)
 		ops, alive := p.unify(e, args[0], args[1], false)
 		r.ops, r.dead = ops, !alive
 		return nil
@@ -305,7 +306,7 @@ func (p *planner) placeOrder(t template, name string, args []template, holds fun
 	if !ok1 || !ok2 {
 		return unsupportedf("%s compares a variable without a value", p.text(e, t))
 	}
-	p.step(e, t, "test", Constant)
+	p.step(e, t, "test", verdict.Constant)
 	r.ops = []op{testOp(func(m *machine) bool { return holds(m.term(x(m)).Compare(m.term(y(m)), nil)) })}
 	return nil
 }

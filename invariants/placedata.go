@@ -9,6 +9,7 @@ import (
 
 	"fsward/change"
 	"fsward/invariants/syntax"
+	"fsward/invariants/verdict"
 )
 
 // kinds replaces a goal of which the kind of object is not known by a disjunction over all kinds.
@@ -156,7 +157,7 @@ func (p *planner) firstLoad(x *objectPattern) int {
 }
 
 // accessOfChange picks an index for a goal.
-func (p *planner) accessOfChange(g *changeGoal) (access string, class Class) {
+func (p *planner) accessOfChange(g *changeGoal) (access string, class verdict.Class) {
 	telling := func(x *valuePattern) bool {
 		always := x.place.mode == placeConst && (x.cell.is(syntax.AtomNull) || x.cell.is(atomPresent))
 		return x.known() && !always
@@ -189,12 +190,12 @@ func (p *planner) accessOfChange(g *changeGoal) (access string, class Class) {
 		g.key = byObjectID
 		access = "changes of one object id"
 	case g.spec.kind != 0 || !g.spec.anyField:
-		return "all changes of one kind or field", Tree
+		return "all changes of one kind or field", verdict.Tree
 	default:
-		return "all changes", Tree
+		return "all changes", verdict.Tree
 	}
 	g.index = 0
-	return access + ", by a hash index", Constant
+	return access + ", by a hash index", verdict.Constant
 }
 
 func (p *planner) placeQuery(g goal, t template, args []template, e *env, last bool, r *result) error {
@@ -274,29 +275,29 @@ func (p *planner) joinQueries(g *queryGoal, t template, list []*pending, e *env)
 			continue
 		}
 		g.join(f, x)
-		p.steps = append(p.steps, Step{Goal: info, Access: "with the look-up before it", Class: Constant, Depth: p.depth})
+		p.steps = append(p.steps, verdict.Step{Goal: info, Access: "with the look-up before it", Class: verdict.Constant, Depth: p.depth})
 		list = slices.Delete(list, i, i+1)
 		i--
 	}
 	return list
 }
 
-func accessOfQuery(rank int, g *queryGoal) (access string, class Class) {
+func accessOfQuery(rank int, g *queryGoal) (access string, class verdict.Class) {
 	switch {
 	case rank == rankKey:
-		return "look-up by the whole key", LogN
+		return "look-up by the whole key", verdict.LogN
 	case rank == rankKeyGroup:
-		return "the objects of one key", LogN
+		return "the objects of one key", verdict.LogN
 	case g.first:
-		return "the first of a range of keys", LogN
+		return "the first of a range of keys", verdict.LogN
 	case rank == rankNarrow:
-		return "the names of an inode in one directory", LogN
+		return "the names of an inode in one directory", verdict.LogN
 	case rank == rankDirectoryV:
-		return "a directory, by an index of values that is made once", Directory
+		return "a directory, by an index of values that is made once", verdict.Directory
 	case rank == rankDirectory:
-		return "all objects of one id and kind", Directory
+		return "all objects of one id and kind", verdict.Directory
 	default:
-		return "all objects of one id", Directory
+		return "all objects of one id", verdict.Directory
 	}
 }
 
@@ -323,6 +324,6 @@ func (p *planner) placeNeighbour(t template, args []template, e *env, walk walk,
 	beside.tree = place{} // the neighbour is in the same one
 	beside.settle(p.spare())
 	goal := &neighbourGoal{object: object, beside: beside, key: newKeyMaker(p.machine.vocabulary, &object), walk: walk}
-	r.ops = append(append(ops, more...), neighbourOp(goal, p.step(e, t, "the neighbour of a key", LogN)))
+	r.ops = append(append(ops, more...), neighbourOp(goal, p.step(e, t, "the neighbour of a key", verdict.LogN)))
 	return nil
 }

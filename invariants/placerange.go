@@ -8,6 +8,7 @@ import (
 
 	"fsward/change"
 	"fsward/invariants/syntax"
+	"fsward/invariants/verdict"
 )
 
 // rangeGoal is range/4 or range_down/4.
@@ -66,11 +67,11 @@ func (p *planner) placeRange(t template, args []template, e *env, down bool, r *
 }
 
 // rangeClass is that of a range: only the first of its objects is asked for beneath once/1 or a negation.
-func (p *planner) rangeClass() Class {
+func (p *planner) rangeClass() verdict.Class {
 	if p.exists {
-		return LogN
+		return verdict.LogN
 	}
-	return Directory
+	return verdict.Directory
 }
 
 func (p *planner) rangeBounds(goal *rangeGoal, t template, args []template, e *env) error {

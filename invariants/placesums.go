@@ -6,13 +6,15 @@ import (
 	"strings"
 
 	"github.com/ichiban/prolog/engine"
+
+	"fsward/invariants/verdict"
 )
 
 var atomSum = engine.NewAtom("sum")
 
 // placeSum places sum(AMOUNT, GOAL, WANT), and count(GOAL, WANT) as the sum of ones.
 func (p *planner) placeSum(g goal, t, amount, inner, want template, typ valueType, e *env, r *result) error {
-	p.step(e, t, "a sum over all answers", Constant)
+	p.step(e, t, "a sum over all answers", verdict.Constant)
 	at := len(p.steps) - 1
 	remote := p.remote
 	p.compiler.counters++
@@ -88,14 +90,14 @@ func (p *planner) keepSum(g goal, amount, inner template, e *env, at int) *keptS
 	registers, byReg := p.registers, p.byReg
 	*p = outer
 	p.registers, p.byReg = registers, byReg
-	if err != nil || refused || slices.ContainsFunc(pass, func(s Step) bool { return s.Warning != "" }) {
+	if err != nil || refused || slices.ContainsFunc(pass, func(s verdict.Step) bool { return s.Warning != "" }) {
 		return nil
 	}
 	for _, g := range starts {
 		g.list = p.machine.lists.whole.declare(g.spec)
 	}
-	table.eager = table.eager || classRank[p.steps[at].Class] > classRank[LogN]
-	p.steps[at].Access, p.steps[at].Class = keptText(p, kept.keys), Constant
+	table.eager = table.eager || classRank[p.steps[at].Class] > classRank[verdict.LogN]
+	p.steps[at].Access, p.steps[at].Class = keptText(p, kept.keys), verdict.Constant
 	p.steps = append(p.steps[:at+1:at+1], pass...)
 	kept.table, kept.pass = table, sequence(ops, nil)
 	return kept

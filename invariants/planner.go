@@ -8,6 +8,7 @@ import (
 	"github.com/ichiban/prolog/engine"
 
 	"fsward/invariants/syntax"
+	"fsward/invariants/verdict"
 )
 
 const (
@@ -29,7 +30,7 @@ type planner struct {
 	registers int
 	byReg     map[int]string
 
-	steps     []Step
+	steps     []verdict.Step
 	depth     int
 	inlined   int
 	branches  int
@@ -135,9 +136,9 @@ func (p *planner) write(b *strings.Builder, e *env, t template, most, depth int)
 }
 
 // step notes a step of the plan.
-func (p *planner) step(e *env, t template, access string, class Class) *stepInfo {
-	s := Step{Goal: p.text(e, t), Access: access, Class: class, Depth: p.depth}
-	if p.triggered && (class == Tree || class == Directory) {
+func (p *planner) step(e *env, t template, access string, class verdict.Class) *stepInfo {
+	s := verdict.Step{Goal: p.text(e, t), Access: access, Class: class, Depth: p.depth}
+	if p.triggered && (class == verdict.Tree || class == verdict.Directory) {
 		s.Warning = fmt.Sprintf("for each row before it, this goes through %s; give it a key that is known", access)
 	}
 	p.steps = append(p.steps, s)
@@ -146,7 +147,7 @@ func (p *planner) step(e *env, t template, access string, class Class) *stepInfo
 
 // finish adds the plan that has been made to those of a clause.
 func (p *planner) finish(out *compiledClause) {
-	plan := Plan{Rule: out.rule.Name, Source: out.source, Steps: slices.Clone(p.steps)}
+	plan := verdict.Plan{Rule: out.rule.Name, Source: out.source, Steps: slices.Clone(p.steps)}
 	for _, s := range plan.Steps {
 		if strings.HasPrefix(s.Goal, "change(") && s.Depth == 0 {
 			plan.Trigger = s.Goal

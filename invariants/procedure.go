@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"fsward/invariants/syntax"
+	"fsward/invariants/verdict"
 )
 
 // A procedure is a helper that calls itself, compiled for one pattern of arguments that are known. Each call
@@ -36,7 +37,7 @@ func (p *planner) placeCall(t template, q syntax.Indicator, args []template, e *
 	if err != nil {
 		return err
 	}
-	info := p.step(e, t, "a helper that calls itself", LogN)
+	info := p.step(e, t, "a helper that calls itself", verdict.LogN)
 	results := make([]int, len(wanted))
 	for i := range results {
 		results[i] = p.register()

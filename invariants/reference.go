@@ -8,6 +8,7 @@ import (
 	"fsward/change"
 	"fsward/invariants/ruleset"
 	"fsward/invariants/syntax"
+	"fsward/invariants/verdict"
 )
 
 // reference is the Engine that interprets rules: slow, complete, and what other engines are compared with.
@@ -15,7 +16,7 @@ type reference struct {
 	options ruleset.Options
 	set     *ruleset.Set
 	run     run
-	report  *report
+	report  *verdict.Report
 }
 
 // NewReference loads rules for the file system of a schema into the reference engine. The prelude is
@@ -40,7 +41,7 @@ func newReference(schema *change.Schema, files []syntax.File, options ruleset.Op
 	if err := e.run.load(set, list); err != nil {
 		return nil, err
 	}
-	e.report = newReport(set.Vocabulary, set.Rules, e.options.MaxViolations)
+	e.report = verdict.NewReport(set.Vocabulary, set.Rules, e.options.MaxViolations)
 	return e, nil
 }
 
@@ -54,7 +55,7 @@ func (e *reference) Rules() []ruleset.Rule {
 }
 
 // Check judges a transaction by every rule. What a rule spends does not take from the next.
-func (e *reference) Check(ctx context.Context, t *change.Txn, v change.View) Verdict {
+func (e *reference) Check(ctx context.Context, t *change.Txn, v change.View) verdict.Verdict {
 	r := &e.run
 	end := e.begin(ctx, t, v)
 	defer end()
@@ -63,11 +64,11 @@ func (e *reference) Check(ctx context.Context, t *change.Txn, v change.View) Ver
 		r.steps = 0
 		for _, c := range rule.Clauses {
 			if err := e.runClause(rule, c); err != nil {
-				e.report.undecided(rule, c, e.report.stopped(err))
+				e.report.Undecided(rule, c, e.report.Stopped(err))
 			}
 		}
 	}
-	return e.report.verdict()
+	return e.report.Verdict()
 }
 
 // begin takes a transaction; end, which it returns, lets go of it, so that the engine does not keep it alive.
@@ -80,10 +81,10 @@ func (e *reference) begin(ctx context.Context, t *change.Txn, v change.View) (en
 	r.reverse, r.reverseSize = map[reverseKey]map[change.Value][]change.Object{}, 0
 	r.maxSteps = e.options.Steps + e.options.StepsPerRecord*int64(len(t.Records))
 	r.maxDepth = e.options.MaxDepth
-	e.report.reset()
-	e.report.open(t)
+	e.report.Reset()
+	e.report.Open(t)
 	return func() {
-		e.report.close()
+		e.report.Close()
 		r.ctx, r.txn, r.view, r.index, r.held, r.reverse = nil, nil, nil, recordIndex{}, nil, nil
 		r.last = lookup{}
 	}
@@ -101,8 +102,8 @@ func (e *reference) runClause(rule *ruleset.LoadedRule, c ruleset.RuleClause) er
 		if err := r.spend(1); err != nil {
 			return engine.Error(err)
 		}
-		if !e.report.add(rule, c, env.Resolve(tree), env.Resolve(id), env) {
-			return engine.Error(errStop)
+		if !e.report.Add(rule, c, env.Resolve(tree), env.Resolve(id), env) {
+			return engine.Error(verdict.ErrStop)
 		}
 		return engine.Bool(false)
 	}, nil).Force(r.ctx)

@@ -8,6 +8,7 @@ import (
 
 	"fsward/change"
 	"fsward/invariants/syntax"
+	"fsward/invariants/verdict"
 )
 
 // A whole file system is judged as a transaction in which everything is new. Where its records are too many to be
@@ -33,7 +34,7 @@ func (e streamError) Error() string {
 }
 
 // CheckStream judges a file system.
-func (e *Compiled) CheckStream(ctx context.Context, s change.Stream, v change.View, memory uint64) Verdict {
+func (e *Compiled) CheckStream(ctx context.Context, s change.Stream, v change.View, memory uint64) verdict.Verdict {
 	t := &change.Txn{Schema: e.reference.set.Vocabulary.Schema, Names: s.Names()}
 	end := e.reference.begin(ctx, t, v)
 	defer end()
@@ -50,19 +51,18 @@ func (e *Compiled) CheckStream(ctx context.Context, s change.Stream, v change.Vi
 	err := h.rounds(ctx, s, t, sums)
 	report := e.reference.report
 	h.endStream()
-	report.take(h.report)
-	report.shown = h.report.shown
+	report.Take(h.report)
 	if err != nil {
-		report.cannot = append(report.cannot, err.Error())
+		report.Stop(err)
 	}
 	for _, c := range e.clauses {
 		e.timing[c.rule.Order].Rows += c.rows
 		if c.err != nil {
-			report.undecided(c.rule, c.clause, report.stopped(c.err))
+			report.Undecided(c.rule, c.clause, report.Stopped(c.err))
 		}
 	}
-	out := report.verdict()
-	report.show(out)
+	out := report.Verdict()
+	report.Show(out)
 	return out
 }
 
@@ -101,7 +101,7 @@ func (h *half) rounds(ctx context.Context, s change.Stream, t *change.Txn, sums 
 		}
 		h.machine.records = nil
 		h.runPlans(func(plan *compiledPlan) bool { return len(plan.parts) == 0 })
-		h.report.endPart(t)
+		h.report.EndPart(t)
 		// A rule that asked for no sum of which a share is at hand is done.
 		if !slices.ContainsFunc(h.clauses, func(c *compiledClause) bool { return c.shared }) {
 			return nil
@@ -111,7 +111,7 @@ func (h *half) rounds(ctx context.Context, s change.Stream, t *change.Txn, sums 
 }
 
 func (h *half) beginStream(ctx context.Context, t *change.Txn, v change.View, s change.Stream, sums *sumRoom) {
-	h.report.open(t)
+	h.report.Open(t)
 	m := h.machine
 	m.begin(ctx, t, v, h.report)
 	m.maxRows = m.options.Steps + m.options.StepsPerRecord*int64(s.Len())
@@ -199,7 +199,7 @@ func (h *half) judgePart(part *change.Txn) {
 		m.turn.fill(m.records, from, min(from+turnSize, len(m.records)))
 		h.runPlans(func(plan *compiledPlan) bool { return m.turn.hasAny(plan.parts) })
 	}
-	h.report.endPart(part)
+	h.report.EndPart(part)
 }
 
 // runPlans runs some of the plans.
@@ -218,7 +218,7 @@ func (h *half) runPlans(which func(*compiledPlan) bool) {
 				c.err = errors.Join(streamError{"a mistake that the reference engine would name"}, c.err)
 			}
 			now := time.Since(watch)
-			h.timing[c.rule.Order].add(now - took)
+			h.timing[c.rule.Order].Add(now - took)
 			took = now
 		}
 	}

@@ -1,6 +1,4 @@
-// Package invariants judges a transaction by rules written in Prolog (.pl files). It knows the change
-// records and the view of the state after them, and no file system.
-package invariants
+package verdict
 
 import (
 	"fsward/change"
@@ -13,7 +11,7 @@ type Verdict struct {
 	// Undecided names each rule that could not be judged and why: the rule, the line, the goal.
 	Undecided []string
 
-	report *report // that Violations are of
+	report *Report // that Violations are of
 	order  []int32
 }
 

@@ -1,4 +1,4 @@
-package invariants
+package verdict
 
 import (
 	"cmp"
@@ -16,9 +16,9 @@ import (
 	"fsward/invariants/syntax"
 )
 
-// report collects what rules find. While rules run, a violation is a few numbers; its text and the records that
+// Report collects what rules find. While rules run, a violation is a few numbers; its text and the records that
 // bear on it are made once, for the verdict. An engine has one report, whose memory is used again.
-type report struct {
+type Report struct {
 	vocabulary *ruleset.Vocabulary
 	txn        *change.Txn // that is judged
 	rules      []*ruleset.LoadedRule
@@ -27,7 +27,7 @@ type report struct {
 	keyhash.Seeds
 	textSeed maphash.Seed
 
-	found   []finding
+	found   []Finding
 	slots   []int32 // a hash table of found: 1 + place
 	texts   []findingText
 	perRule []int
@@ -39,12 +39,12 @@ type report struct {
 	shownOf map[int32]int
 }
 
-// A finding is a violation.
-type finding struct {
-	object       change.Object
+// A Finding is a violation.
+type Finding struct {
+	Object       change.Object
 	text         int32 // 1 + place in texts where the rule names no object
 	rule, clause int32 // by their order
-	trigger      int32 // the change record that started the search, −1 where there is none
+	Trigger      int32 // the change record that started the search, −1 where there is none
 }
 
 // findingText is what a rule gives that names no object.
@@ -53,8 +53,8 @@ type findingText struct {
 	number   uint64 // of the tree, 0 if it is none
 }
 
-func newReport(v *ruleset.Vocabulary, rules []*ruleset.LoadedRule, maxPerRule int) *report {
-	p := &report{vocabulary: v, rules: rules, maxPerRule: maxPerRule, Seeds: keyhash.New(),
+func NewReport(v *ruleset.Vocabulary, rules []*ruleset.LoadedRule, maxPerRule int) *Report {
+	p := &Report{vocabulary: v, rules: rules, maxPerRule: maxPerRule, Seeds: keyhash.New(),
 		textSeed: maphash.MakeSeed(), perRule: make([]int, len(rules))}
 	for i := range rules {
 		p.byNumber = append(p.byNumber, int32(i))
@@ -66,7 +66,7 @@ func newReport(v *ruleset.Vocabulary, rules []*ruleset.LoadedRule, maxPerRule in
 // maxKeptFindings bounds the findings whose memory is kept for the next transaction.
 const maxKeptFindings = 1 << 16
 
-func (p *report) reset() {
+func (p *Report) Reset() {
 	if len(p.found) > maxKeptFindings {
 		p.found, p.slots = nil, nil
 	}
@@ -76,27 +76,27 @@ func (p *report) reset() {
 	clear(p.perRule)
 }
 
-// open takes the transaction that is judged.
-func (p *report) open(t *change.Txn) { p.txn = t }
+// Open takes the transaction that is judged.
+func (p *Report) Open(t *change.Txn) { p.txn = t }
 
-// close lets go of the transaction.
-func (p *report) close() { p.txn = nil }
+// Close lets go of the transaction.
+func (p *Report) Close() { p.txn = nil }
 
-// add notes a violation that a rule gives as terms; it reports false if there were enough of the rule.
-func (p *report) add(rule *ruleset.LoadedRule, c ruleset.RuleClause, tree, id engine.Term, env *engine.Env) bool {
+// Add notes a violation that a rule gives as terms; it reports false if there were enough of the rule.
+func (p *Report) Add(rule *ruleset.LoadedRule, c ruleset.RuleClause, tree, id engine.Term, env *engine.Env) bool {
 	if object, ok := p.object(tree, id, env); ok {
-		return p.note(rule, c, finding{object: object, trigger: -1})
+		return p.Note(rule, c, Finding{Object: object, Trigger: -1})
 	}
 	text := findingText{tree: syntax.TermText(tree, env), id: syntax.TermText(id, env)}
 	if n, ok := syntax.IDBits(tree); ok {
 		text.number, text.tree = n, change.NumText(n)
 	}
 	p.texts = append(p.texts, text)
-	return p.note(rule, c, finding{text: int32(len(p.texts)), trigger: -1})
+	return p.Note(rule, c, Finding{text: int32(len(p.texts)), Trigger: -1})
 }
 
 // object returns the object that the arguments of a violation name; ok is false if they do not name one.
-func (p *report) object(tree, id engine.Term, env *engine.Env) (o change.Object, ok bool) {
+func (p *Report) object(tree, id engine.Term, env *engine.Env) (o change.Object, ok bool) {
 	pattern, ok := p.vocabulary.Pattern(tree, id, p.txn.Names, env)
 	if !ok || !pattern.Id.Bound || syntax.IsVariable(pattern.TreeTerm) {
 		return o, false
@@ -107,9 +107,9 @@ func (p *report) object(tree, id engine.Term, env *engine.Env) (o change.Object,
 	return o, pattern.Kind != 0 && pattern.Sub.Bound && p.vocabulary.Shape(pattern.Kind) == change.ShapeKey
 }
 
-// note notes a violation; it reports false if there were enough of the rule. Of several clauses that find it,
+// Note notes a violation; it reports false if there were enough of the rule. Of several clauses that find it,
 // the first one in the text is named.
-func (p *report) note(rule *ruleset.LoadedRule, c ruleset.RuleClause, f finding) bool {
+func (p *Report) Note(rule *ruleset.LoadedRule, c ruleset.RuleClause, f Finding) bool {
 	f.rule, f.clause = rule.Order, c.Order
 	if 2*(len(p.found)+1) > len(p.slots) {
 		p.rebuild(max(64, 2*len(p.slots)))
@@ -117,7 +117,7 @@ func (p *report) note(rule *ruleset.LoadedRule, c ruleset.RuleClause, f finding)
 	slot := p.slot(&f)
 	if at := p.slots[slot]; at != 0 {
 		if have := &p.found[at-1]; f.clause < have.clause {
-			have.clause, have.trigger = f.clause, f.trigger
+			have.clause, have.Trigger = f.clause, f.Trigger
 		}
 		return true
 	}
@@ -131,8 +131,8 @@ func (p *report) note(rule *ruleset.LoadedRule, c ruleset.RuleClause, f finding)
 }
 
 // slot returns the slot of a finding, or the empty one where it belongs.
-func (p *report) slot(f *finding) int {
-	o := &f.object
+func (p *Report) slot(f *Finding) int {
+	o := &f.Object
 	h := p.Mix(p.Mix(o.Tree, o.ID), p.Mix(o.Sub^uint64(f.rule)<<32, o.Aux^uint64(o.Kind)))
 	if f.text != 0 {
 		text := &p.texts[f.text-1]
@@ -145,7 +145,7 @@ func (p *report) slot(f *finding) int {
 			return i
 		}
 		have := &p.found[at-1]
-		if have.rule == f.rule && have.object == *o && (have.text == 0) == (f.text == 0) &&
+		if have.rule == f.rule && have.Object == *o && (have.text == 0) == (f.text == 0) &&
 			(f.text == 0 || p.texts[have.text-1] == p.texts[f.text-1]) {
 			return i
 		}
@@ -153,15 +153,18 @@ func (p *report) slot(f *finding) int {
 }
 
 // rebuild makes the hash table anew.
-func (p *report) rebuild(size int) {
+func (p *Report) rebuild(size int) {
 	p.slots = make([]int32, size)
 	for i := range p.found {
 		p.slots[p.slot(&p.found[i])] = int32(i) + 1
 	}
 }
 
-// take takes over the violations that another report has of rules of which this one has none.
-func (p *report) take(o *report) {
+// Take takes over the violations that another report has of rules of which this one has none.
+func (p *Report) Take(o *Report) {
+	if o.shown != nil {
+		p.shown = o.shown
+	}
 	if len(o.found) == 0 {
 		return
 	}
@@ -170,8 +173,8 @@ func (p *report) take(o *report) {
 		if f.text != 0 {
 			p.texts = append(p.texts, o.texts[f.text-1])
 			f.text = int32(len(p.texts))
-		} else if names != of && p.vocabulary.Shape(f.object.Kind) == change.ShapeNamed {
-			f.object.Sub = names.Handle([]byte(of.At(f.object.Sub))) // a fork may have names of its own
+		} else if names != of && p.vocabulary.Shape(f.Object.Kind) == change.ShapeNamed {
+			f.Object.Sub = names.Handle([]byte(of.At(f.Object.Sub))) // a fork may have names of its own
 		}
 		p.found = append(p.found, f)
 		p.perRule[f.rule]++
@@ -183,15 +186,18 @@ func (p *report) take(o *report) {
 	p.rebuild(size)
 }
 
-// forget takes back the violations of a rule.
-func (p *report) forget(rule *ruleset.LoadedRule) {
-	p.found = slices.DeleteFunc(p.found, func(f finding) bool { return f.rule == rule.Order })
+// Forget takes back the violations of a rule.
+func (p *Report) Forget(rule *ruleset.LoadedRule) {
+	p.found = slices.DeleteFunc(p.found, func(f Finding) bool { return f.rule == rule.Order })
 	p.perRule[rule.Order] = 0
 	p.rebuild(max(64, len(p.slots)))
 }
 
-// undecided notes that a clause could not be judged.
-func (p *report) undecided(rule *ruleset.LoadedRule, c ruleset.RuleClause, err error) {
+// Stop notes why the search ended for all rules.
+func (p *Report) Stop(err error) { p.cannot = append(p.cannot, err.Error()) }
+
+// Undecided notes that a clause could not be judged.
+func (p *Report) Undecided(rule *ruleset.LoadedRule, c ruleset.RuleClause, err error) {
 	reason := err.Error()
 	if e, ok := errors.AsType[engine.Exception](err); ok {
 		reason = syntax.TermText(e.Term(), nil)
@@ -199,8 +205,8 @@ func (p *report) undecided(rule *ruleset.LoadedRule, c ruleset.RuleClause, err e
 	p.cannot = append(p.cannot, fmt.Sprintf("%s at %s: %s", rule.Name, c.Source, reason))
 }
 
-// verdict writes the violations, sorted by rule, tree and object.
-func (p *report) verdict() Verdict {
+// Verdict writes the violations, sorted by rule, tree and object.
+func (p *Report) Verdict() Verdict {
 	out := Verdict{Outcome: change.Holds, Undecided: p.cannot}
 	switch {
 	case len(p.found) > 0:
@@ -214,13 +220,13 @@ func (p *report) verdict() Verdict {
 }
 
 // written makes the violations of findings. All identifiers are parts of one string.
-func (p *report) written(order []int32) []change.Violation {
+func (p *Report) written(order []int32) []change.Violation {
 	schema, names := p.vocabulary.Schema, p.txn.Names
 	ids := make([]byte, 0, 40*len(order))
 	ends := make([]int32, len(order))
 	for i, at := range order {
 		if f := &p.found[at]; f.text == 0 {
-			ids = schema.AppendID(ids, f.object, names)
+			ids = schema.AppendID(ids, f.Object, names)
 		}
 		ends[i] = int32(len(ids))
 	}
@@ -236,7 +242,7 @@ func (p *report) written(order []int32) []change.Violation {
 			v.Tree, v.ID = p.texts[f.text-1].tree, p.texts[f.text-1].id
 			continue
 		}
-		if o := f.object; tree == "" || o.Tree != of.Tree || o.Kind != of.Kind {
+		if o := f.Object; tree == "" || o.Tree != of.Tree || o.Kind != of.Kind {
 			tree, of = schema.TreeText(o), o
 		}
 		v.Tree, v.ID = tree, all[from:ends[i]]
@@ -246,7 +252,7 @@ func (p *report) written(order []int32) []change.Violation {
 }
 
 // sorted returns the places of the findings by rule, tree and object.
-func (p *report) sorted() []int32 {
+func (p *Report) sorted() []int32 {
 	ends := make([]int32, len(p.rules))
 	end := int32(0)
 	for _, rule := range p.byNumber {
@@ -270,21 +276,21 @@ func (p *report) sorted() []int32 {
 }
 
 // compare orders the findings of one rule: by tree, then those that name no object, then by object.
-func (p *report) compare(f, g *finding) int {
+func (p *Report) compare(f, g *Finding) int {
 	if f.text == 0 && g.text == 0 && !p.vocabulary.Schema.KindIsTree {
-		return f.object.Compare(g.object)
+		return f.Object.Compare(g.Object)
 	}
 	x, y := p.textOf(f), p.textOf(g)
-	return cmp.Or(cmp.Compare(x.number, y.number), strings.Compare(x.tree, y.tree), f.object.Compare(g.object),
+	return cmp.Or(cmp.Compare(x.number, y.number), strings.Compare(x.tree, y.tree), f.Object.Compare(g.Object),
 		strings.Compare(x.id, y.id))
 }
 
 // textOf returns what stands for the tree of a finding, and for its identifier where it names no object.
-func (p *report) textOf(f *finding) findingText {
+func (p *Report) textOf(f *Finding) findingText {
 	if f.text != 0 {
 		return p.texts[f.text-1]
 	}
-	return findingText{tree: p.vocabulary.Schema.TreeText(f.object), number: f.object.Tree}
+	return findingText{tree: p.vocabulary.Schema.TreeText(f.Object), number: f.Object.Tree}
 }
 
 // compareNumbers orders rule names by their number where they have one: btrfs/6 before btrfs/12.
@@ -300,12 +306,12 @@ func digits(s string) string {
 	return s[i:]
 }
 
-// errStop ends a clause whose rule has as many violations as are reported.
-var errStop = errors.New("no more violations of this rule are looked for")
+// ErrStop ends a clause whose rule has as many violations as are reported.
+var ErrStop = errors.New("no more violations of this rule are looked for")
 
-// stopped says why a rule was not judged to its end, if it was errStop.
-func (p *report) stopped(err error) error {
-	if errors.Is(err, errStop) {
+// Stopped says why a rule was not judged to its end, if it was errStop.
+func (p *Report) Stopped(err error) error {
+	if errors.Is(err, ErrStop) {
 		return fmt.Errorf("stopped after %d violations", p.maxPerRule)
 	}
 	return err

@@ -1,4 +1,4 @@
-package invariants
+package verdict
 
 import (
 	"slices"
@@ -6,9 +6,9 @@ import (
 	"fsward/change"
 )
 
-// endPart makes what was found in a part of a stream last: names, and the records that started the search, are gone
+// EndPart makes what was found in a part of a stream last: names, and the records that started the search, are gone
 // with it.
-func (p *report) endPart(part *change.Txn) {
+func (p *Report) EndPart(part *change.Txn) {
 	if p.settled == len(p.found) {
 		return
 	}
@@ -20,7 +20,7 @@ func (p *report) endPart(part *change.Txn) {
 		if f.text != 0 {
 			continue
 		}
-		of := findingText{tree: schema.TreeText(f.object), number: f.object.Tree, id: schema.IDText(f.object, part.Names)}
+		of := findingText{tree: schema.TreeText(f.Object), number: f.Object.Tree, id: schema.IDText(f.Object, part.Names)}
 		if p.shown == nil {
 			p.shown, p.shownOf = map[findingShown][]string{}, map[int32]int{}
 		}
@@ -32,10 +32,10 @@ func (p *report) endPart(part *change.Txn) {
 			}
 			p.shown[findingShown{f.rule, of}] = texts
 		}
-		f.trigger = -1
-		if p.vocabulary.Shape(f.object.Kind) == change.ShapeNamed {
+		f.Trigger = -1
+		if p.vocabulary.Shape(f.Object.Kind) == change.ShapeNamed {
 			p.texts = append(p.texts, of)
-			f.text, f.object = int32(len(p.texts)), change.Object{}
+			f.text, f.Object = int32(len(p.texts)), change.Object{}
 			renamed = true
 		}
 	}
@@ -45,8 +45,8 @@ func (p *report) endPart(part *change.Txn) {
 	p.settled = len(p.found)
 }
 
-// show gives violations the witnesses that endPart kept.
-func (p *report) show(v Verdict) {
+// Show gives violations the witnesses that endPart kept.
+func (p *Report) Show(v Verdict) {
 	for i, at := range v.order {
 		f := &p.found[at]
 		of := p.textOf(f)
@@ -64,9 +64,9 @@ type findingShown struct {
 }
 
 // unite drops findings of named objects that were found in an earlier part as well, and builds the hash table anew.
-func (p *report) unite() {
+func (p *Report) unite() {
 	seen := map[findingShown]bool{}
-	p.found = slices.DeleteFunc(p.found, func(f finding) bool {
+	p.found = slices.DeleteFunc(p.found, func(f Finding) bool {
 		if f.text == 0 {
 			return false
 		}

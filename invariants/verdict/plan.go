@@ -1,4 +1,4 @@
-package invariants
+package verdict
 
 import (
 	"time"
@@ -45,7 +45,7 @@ type Timing struct {
 	Rows   int64 // records and objects looked at in the last transaction
 }
 
-func (t *Timing) add(took time.Duration) {
+func (t *Timing) Add(took time.Duration) {
 	t.Last += took
 	t.Total += took
 }

@@ -1,4 +1,4 @@
-package invariants
+package verdict
 
 import (
 	"fsward/change"
@@ -26,7 +26,7 @@ func (l *recordPlaces) add(i int32) {
 
 // addWitnesses shows with the first violations of each rule the records that tell most of the object: its own,
 // else those of its id, else those that name it. All texts are parts of one string.
-func (p *report) addWitnesses(t *change.Txn, order []int32, out []change.Violation) {
+func (p *Report) addWitnesses(t *change.Txn, order []int32, out []change.Violation) {
 	type shown struct {
 		place   int // in order and out
 		records recordPlaces
@@ -44,7 +44,7 @@ func (p *report) addWitnesses(t *change.Txn, order []int32, out []change.Violati
 		}
 		s := shown{i, w.beside(f)}
 		if s.records.n == 0 {
-			w.want(f.object)
+			w.want(f.Object)
 		}
 		list = append(list, s)
 	}
@@ -54,7 +54,7 @@ func (p *report) addWitnesses(t *change.Txn, order []int32, out []change.Violati
 	for i := range list {
 		s := &list[i]
 		if s.records.n == 0 {
-			s.records = w.of(p.found[order[s.place]].object)
+			s.records = w.of(p.found[order[s.place]].Object)
 		}
 		for _, at := range s.records.at[:s.records.n] {
 			text = t.Schema.AppendRecord(text, t.Records[at], t.Names)
@@ -109,9 +109,9 @@ func (w *witnesses) group(o change.Object) change.Object {
 
 // beside returns the records of a finding's object where the record that started the search is one of them:
 // they stand one after the other.
-func (w *witnesses) beside(f *finding) (l recordPlaces) {
-	records, i := w.txn.Records, int(f.trigger)
-	is := func(i int) bool { return i >= 0 && i < len(records) && w.bare(records[i].Object) == f.object }
+func (w *witnesses) beside(f *Finding) (l recordPlaces) {
+	records, i := w.txn.Records, int(f.Trigger)
+	is := func(i int) bool { return i >= 0 && i < len(records) && w.bare(records[i].Object) == f.Object }
 	if !is(i) {
 		return l
 	}
