@@ -1,6 +1,8 @@
 package invariants
 
 import (
+	"fsward/change"
+	"fsward/invariants/reference"
 	"fsward/invariants/ruleset"
 	"fsward/invariants/syntax"
 	"fsward/invariants/verdict"
@@ -52,3 +54,17 @@ type Timing = verdict.Timing
 
 // A Fallback is a clause that the reference engine interprets.
 type Fallback = verdict.Fallback
+
+// A Prober answers questions of people about a transaction.
+type Prober = reference.Prober
+
+// Answers are the answers of a goal.
+type Answers = reference.Answers
+
+// An Answer is the value of one variable.
+type Answer = reference.Answer
+
+// NewProber loads rules, whose helpers goals may use. The error is that of NewReference.
+func NewProber(schema *change.Schema, files []File, options Options) (*Prober, error) {
+	return reference.NewProber(schema, files, options)
+}

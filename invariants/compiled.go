@@ -7,6 +7,7 @@ import (
 
 	"fsward/change"
 	"fsward/invariants/keyhash"
+	"fsward/invariants/reference"
 	"fsward/invariants/ruleset"
 	"fsward/invariants/syntax"
 	"fsward/invariants/verdict"
@@ -15,7 +16,7 @@ import (
 // Compiled is the Engine that compiles each rule to a join plan. What it cannot compile it gives to the
 // reference engine, clause by clause. It is used by one goroutine at a time.
 type Compiled struct {
-	reference *reference
+	reference *reference.Engine
 	clauses   []*compiledClause
 	timing    []verdict.Timing
 	halves    [2]*half
@@ -50,7 +51,7 @@ func (c *compiledClause) plans(h *half) []compiledPlan {
 // finds, it reports those that show in the plan of a rule: a variable that has no value where a comparison
 // or a negation needs it, recursion through a negation, a rule that can never find anything.
 func NewCompiled(schema *change.Schema, files []syntax.File, options ruleset.Options) (*Compiled, error) {
-	r, err := newReference(schema, files, options, nil)
+	r, err := reference.New(schema, files, options)
 	if err != nil {
 		return nil, err
 	}
@@ -59,10 +60,10 @@ func NewCompiled(schema *change.Schema, files []syntax.File, options ruleset.Opt
 	e.lists = &recordLists{Seeds: keyhash.New()}
 	var compilers []*compiler
 	for i := range e.halves {
-		h := newHalf(i, r.set, r.options, e.lists)
-		e.halves[i], compilers = h, append(compilers, newCompiler(r.set, h.machine, found))
+		h := newHalf(i, r.Set, r.Options, e.lists)
+		e.halves[i], compilers = h, append(compilers, newCompiler(r.Set, h.machine, found))
 	}
-	for _, rule := range r.set.Rules {
+	for _, rule := range r.Set.Rules {
 		e.timing = append(e.timing, verdict.Timing{Rule: rule.Name})
 		for _, clause := range rule.Clauses {
 			c := &compiledClause{rule: rule, clause: clause, source: clause.Source}
@@ -92,9 +93,9 @@ func (e *Compiled) Rules() []ruleset.Rule { return e.reference.Rules() }
 // meets a mistake, such as a comparison of what is no number, is judged again by the reference engine, so
 // that what is reported does not depend on the order of goals: see docs/decisions/0008.
 func (e *Compiled) Check(ctx context.Context, t *change.Txn, v change.View) verdict.Verdict {
-	end := e.reference.begin(ctx, t, v)
+	end := e.reference.Begin(ctx, t, v)
 	defer end()
-	report := e.reference.report
+	report := e.reference.Report
 	for i := range e.timing {
 		e.timing[i].Checks++
 		e.timing[i].Last, e.timing[i].Rows = 0, 0
@@ -132,10 +133,11 @@ func (e *Compiled) interpret() {
 			continue
 		}
 		if c.rule != rule {
-			rule, e.reference.run.steps = c.rule, 0
+			rule = c.rule
+			e.reference.StartRule()
 		}
 		start := time.Now()
-		c.err = e.reference.runClause(c.rule, c.clause)
+		c.err = e.reference.RunClause(c.rule, c.clause)
 		e.timing[rule.Order].Add(time.Since(start))
 	}
 }

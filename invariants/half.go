@@ -37,12 +37,12 @@ const parallelFrom = 1 << 11
 func (e *Compiled) judgeHalves(ctx context.Context, t *change.Txn, v change.View) {
 	e.lists.begin(t.Records)
 	defer e.lists.end()
-	from := e.reference.options.ParallelFrom
+	from := e.reference.Options.ParallelFrom
 	if from == 0 {
 		from = parallelFrom
 	}
 	forker, ok := v.(change.Forker)
-	if ok && len(t.Records) >= from && e.reference.options.Progress == nil {
+	if ok && len(t.Records) >= from && e.reference.Options.Progress == nil {
 		e.lists.fillHalves()
 		if e.both(ctx, t, forker) {
 			return

@@ -1,6 +1,10 @@
 package invariants
 
-import "github.com/ichiban/prolog/engine"
+import (
+	"fsward/invariants/reference"
+
+	"github.com/ichiban/prolog/engine"
+)
 
 // unhashOp gives a register each name with a hash.
 func unhashOp(hash value, register int, info *stepInfo) op {
@@ -13,7 +17,7 @@ func unhashOp(hash value, register int, info *stepInfo) op {
 			if m.streaming != nil {
 				return m.fail(streamError{info.goal})
 			}
-			for _, handle := range m.hashed.find(m.records, m.names, c.n) {
+			for _, handle := range m.hashed.Find(m.records, m.names, c.n) {
 				if m.row(info) {
 					return true
 				}
@@ -36,9 +40,9 @@ func crcOp(text value, hash place) op {
 			switch c.tag {
 			case cellName:
 				m.text = append(m.text[:0], m.names.At(c.n)...)
-				h = nameHash(m.text)
+				h = reference.NameHash(m.text)
 			case cellAtom:
-				h = nameHash([]byte(engine.Atom(c.n).String()))
+				h = reference.NameHash([]byte(engine.Atom(c.n).String()))
 			default:
 				return m.fail(errMistake)
 			}

@@ -4,6 +4,8 @@ import (
 	"embed"
 	"fmt"
 
+	"fsward/change"
+	"fsward/invariants/reference"
 	"fsward/invariants/syntax"
 )
 
@@ -20,4 +22,14 @@ func Builtin(fileSystem string) ([]syntax.File, error) {
 		return nil, fmt.Errorf("no rules for %q", fileSystem)
 	}
 	return files, nil
+}
+
+// NewReference loads rules for the file system of a schema into the reference engine: slow, complete, and what other
+// engines are compared with. The prelude is added to the rules. The error joins a LoadError for each mistake found.
+func NewReference(schema *change.Schema, files []File, options Options) (Engine, error) {
+	e, err := reference.New(schema, files, options)
+	if err != nil {
+		return nil, err
+	}
+	return e, nil
 }

@@ -1,6 +1,9 @@
 package invariants
 
-import "fsward/change"
+import (
+	"fsward/change"
+	"fsward/invariants/reference"
+)
 
 // queryGoal is query(TREE, ID) or query(TREE, ID, FIELD, VALUE). Goals that ask for several fields of one object
 // one after the other are one queryGoal.
@@ -188,13 +191,13 @@ func (m *machine) take(o change.Object, err error) bool {
 
 // backward goes through the objects of one id and kind that have a value in a field.
 func (g *queryGoal) backward(m *machine, info *stepInfo, lo, hi change.Object, next step) bool {
-	x, key := &m.reverse, reverseKey{lo.Tree, lo.ID, lo.Kind, g.fields[0]}
+	x, key := &m.reverse, reference.ReverseKey{Tree: lo.Tree, Id: lo.ID, Kind: lo.Kind, Field: g.fields[0]}
 	if _, read := x.read[key]; !read {
-		if len(x.entries) > maxReverse {
+		if len(x.entries) > reference.MaxReverse {
 			return g.each(m, info, lo, hi, next)
 		}
 		if x.read == nil {
-			x.read, x.first = map[reverseKey]struct{}{}, map[uint64]int32{}
+			x.read, x.first = map[reference.ReverseKey]struct{}{}, map[uint64]int32{}
 		}
 		if !g.read(m, info, key, lo, hi) {
 			return true
@@ -217,7 +220,7 @@ func (g *queryGoal) backward(m *machine, info *stepInfo, lo, hi change.Object, n
 }
 
 // read puts the objects of a directory into the reverse index; it reports false after an error.
-func (g *queryGoal) read(m *machine, info *stepInfo, key reverseKey, lo, hi change.Object) bool {
+func (g *queryGoal) read(m *machine, info *stepInfo, key reference.ReverseKey, lo, hi change.Object) bool {
 	base := len(m.objects)
 	defer func() { m.objects = m.objects[:base] }()
 	if m.scan(nil, info, lo, hi) {
@@ -239,7 +242,7 @@ func (g *queryGoal) read(m *machine, info *stepInfo, key reverseKey, lo, hi chan
 type neighbourGoal struct {
 	object, beside objectPattern
 	key            keyMaker
-	walk           walk
+	walk           reference.Walk
 }
 
 func neighbourOp(g *neighbourGoal, info *stepInfo) op {
@@ -256,7 +259,7 @@ func neighbourOp(g *neighbourGoal, info *stepInfo) op {
 			if m.row(info) {
 				return true
 			}
-			o, ok, err := g.walk.from(m.view, o)
+			o, ok, err := g.walk.From(m.view, o)
 			if err != nil {
 				return m.failView(err)
 			}

@@ -8,6 +8,7 @@ import (
 
 	"fsward/change"
 	"fsward/invariants/keyhash"
+	"fsward/invariants/reference"
 	"fsward/invariants/ruleset"
 	"fsward/invariants/syntax"
 	"fsward/invariants/verdict"
@@ -40,7 +41,7 @@ type machine struct {
 	returned [maxArity]cell
 	sums     []syntax.Number // of the aggregates that run
 	kept     map[uint64]*sumTable
-	hashed   nameIndex
+	hashed   reference.NameIndex
 	objects  []change.Object // of the scans that run
 	values   [maxFields]change.Value
 	text     []byte // of the name that is hashed
@@ -54,7 +55,7 @@ type machine struct {
 	clause        *compiledClause
 	report        *verdict.Report
 
-	collect  *collector
+	collect  *reference.Collector
 	gather   func(change.Object, error) bool // takes what a scan yields, for the goal below
 	scanning *queryGoal
 	scanInfo *stepInfo
@@ -68,7 +69,7 @@ type machine struct {
 func newMachine(v *ruleset.Vocabulary, o ruleset.Options, lists *recordLists) *machine {
 	m := &machine{terms: *newTerms(v), options: o, lists: lists}
 	m.reverse.Seeds, m.memo.Seeds = lists.Seeds, lists.Seeds
-	m.gather, m.collect = m.take, newCollector()
+	m.gather, m.collect = m.take, reference.NewCollector()
 	m.kept = map[uint64]*sumTable{}
 	return m
 }
@@ -79,7 +80,7 @@ func (m *machine) begin(ctx context.Context, t *change.Txn, v change.View, repor
 	m.terms.begin(t.Names)
 	m.memo.reset()
 	m.reverse.reset()
-	m.hashed.reset()
+	m.hashed.Reset()
 	for _, t := range m.kept {
 		t.reset(len(m.records))
 	}
@@ -148,7 +149,7 @@ func (m *machine) fail(err error) bool {
 	return true
 }
 
-func (m *machine) failView(err error) bool { return m.fail(viewError{err}) }
+func (m *machine) failView(err error) bool { return m.fail(reference.ViewError{Err: err}) }
 
 // A budgetError says that a rule needs more rows than it may have.
 type budgetError struct{ text string }

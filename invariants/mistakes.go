@@ -5,6 +5,7 @@ import (
 
 	"github.com/ichiban/prolog/engine"
 
+	"fsward/invariants/reference"
 	"fsward/invariants/syntax"
 )
 
@@ -93,7 +94,7 @@ func (p *planner) checkBound(a *analysis, g goal, q syntax.Indicator, args []tem
 		})
 	}
 	name := q.Name.String()
-	_, walks := walks[name]
+	_, walks := reference.Walks[name]
 	switch {
 	case syntax.NumberOrders[name] != nil && q.Arity == 2:
 		unbound(compoundTemplate{q.Name, args}, func(v variable) {

@@ -1,6 +1,7 @@
 package invariants
 
 import (
+	"fsward/invariants/reference"
 	"fsward/invariants/syntax"
 	"fsward/invariants/verdict"
 	"slices"
@@ -56,7 +57,7 @@ func (p *planner) place(g *pending, e *env, rest []goal, needed []template, done
 	case syntax.Pred("query", 2), syntax.Pred("query", 4):
 		return p.placeQuery(g.goal, t, args, e, len(rest) == 0, r)
 	case syntax.Pred("previous", 3), syntax.Pred("next", 3), syntax.Pred("at_or_before", 3), syntax.Pred("at_or_after", 3):
-		return p.placeNeighbour(t, args, e, walks[name], r)
+		return p.placeNeighbour(t, args, e, reference.Walks[name], r)
 	case syntax.Pred("range", 4), syntax.Pred("range_down", 4):
 		return p.placeRange(t, args, e, name == "range_down", r)
 	case syntax.Pred("between", 3):

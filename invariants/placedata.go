@@ -8,6 +8,7 @@ import (
 	"github.com/ichiban/prolog/engine"
 
 	"fsward/change"
+	"fsward/invariants/reference"
 	"fsward/invariants/syntax"
 	"fsward/invariants/verdict"
 )
@@ -301,7 +302,7 @@ func accessOfQuery(rank int, g *queryGoal) (access string, class verdict.Class) 
 	}
 }
 
-func (p *planner) placeNeighbour(t template, args []template, e *env, walk walk, r *result) error {
+func (p *planner) placeNeighbour(t template, args []template, e *env, walk reference.Walk, r *result) error {
 	if r := p.rankQuery(args[:2], e); r != rankKey && r != rankKeyGroup {
 		return unsupportedf("%s needs the TREE and the whole identifier", p.text(e, t))
 	}

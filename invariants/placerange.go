@@ -7,6 +7,7 @@ import (
 	"github.com/ichiban/prolog/engine"
 
 	"fsward/change"
+	"fsward/invariants/reference"
 	"fsward/invariants/syntax"
 	"fsward/invariants/verdict"
 )
@@ -132,7 +133,7 @@ func rangeOp(g *rangeGoal, info *stepInfo) op {
 			defer func() { m.objects = m.objects[:base] }()
 			for {
 				var err error
-				if m.objects, err = keys.read(m.view, m.objects[:base], m.collect); err != nil {
+				if m.objects, err = keys.Read(m.view, m.objects[:base], m.collect); err != nil {
 					return m.fail(err)
 				}
 				end := len(m.objects)
@@ -154,7 +155,7 @@ func rangeOp(g *rangeGoal, info *stepInfo) op {
 }
 
 // keyRange makes the range; ok is false if it is empty, or after an error.
-func (g *rangeGoal) keyRange(m *machine) (k keyRange, ok bool) {
+func (g *rangeGoal) keyRange(m *machine) (k reference.KeyRange, ok bool) {
 	var tree, id uint64
 	if g.object.tree.known() {
 		if tree, ok = g.object.tree.get(m).bits(); !ok {
@@ -162,9 +163,9 @@ func (g *rangeGoal) keyRange(m *machine) (k keyRange, ok bool) {
 		}
 	}
 	if g.low == nil {
-		k = keyRange{lo: g.keys[0].object(m, 0), hi: g.keys[1].object(m, math.MaxUint64), down: g.down}
-		k.lo.Tree, k.hi.Tree = tree, tree
-		return k, m.err == nil && k.lo.Compare(k.hi) <= 0
+		k = reference.KeyRange{Lo: g.keys[0].object(m, 0), Hi: g.keys[1].object(m, math.MaxUint64), Down: g.down}
+		k.Lo.Tree, k.Hi.Tree = tree, tree
+		return k, m.err == nil && k.Lo.Compare(k.Hi) <= 0
 	}
 	low, ok := g.low(m)
 	if !ok {
@@ -186,11 +187,11 @@ func (g *rangeGoal) keyRange(m *machine) (k keyRange, ok bool) {
 			return k, false
 		}
 	}
-	lo, hi, ok := interval(low, high)
+	lo, hi, ok := reference.Interval(low, high)
 	if !ok {
 		return k, false
 	}
-	if k, ok = rangeBetween(m.vocabulary, change.Object{Tree: tree, ID: id, Kind: kind}, lo, hi, g.down); !ok {
+	if k, ok = reference.RangeBetween(m.vocabulary, change.Object{Tree: tree, ID: id, Kind: kind}, lo, hi, g.down); !ok {
 		m.fail(errMistake)
 	}
 	return k, ok

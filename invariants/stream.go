@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fsward/change"
+	"fsward/invariants/reference"
 	"fsward/invariants/syntax"
 	"fsward/invariants/verdict"
 )
@@ -35,8 +36,8 @@ func (e streamError) Error() string {
 
 // CheckStream judges a file system.
 func (e *Compiled) CheckStream(ctx context.Context, s change.Stream, v change.View, memory uint64) verdict.Verdict {
-	t := &change.Txn{Schema: e.reference.set.Vocabulary.Schema, Names: s.Names()}
-	end := e.reference.begin(ctx, t, v)
+	t := &change.Txn{Schema: e.reference.Set.Vocabulary.Schema, Names: s.Names()}
+	end := e.reference.Begin(ctx, t, v)
 	defer end()
 	for i := range e.timing {
 		e.timing[i].Checks++
@@ -49,7 +50,7 @@ func (e *Compiled) CheckStream(ctx context.Context, s change.Stream, v change.Vi
 	h.beginStream(ctx, t, v, s, sums)
 	h.timing = e.timing
 	err := h.rounds(ctx, s, t, sums)
-	report := e.reference.report
+	report := e.reference.Report
 	h.endStream()
 	report.Take(h.report)
 	if err != nil {
@@ -149,7 +150,7 @@ func (m *machine) next(part *change.Txn) {
 	if len(m.memo.words) > maxStreamMemo {
 		m.memo.reset()
 	}
-	if len(m.reverse.entries) > maxReverse/2 {
+	if len(m.reverse.entries) > reference.MaxReverse/2 {
 		m.reverse.reset()
 	}
 	if n := part.Names.Emptied(); n != s.emptied {

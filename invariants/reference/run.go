@@ -1,4 +1,4 @@
-package invariants
+package reference
 
 import (
 	"context"
@@ -25,9 +25,9 @@ type run struct {
 	depth, maxDepth int   // goals of clauses on the branch of the proof that is being tried
 
 	held        map[string]struct{} // properties that verify/1 found to hold
-	reverse     map[reverseKey]map[change.Value][]change.Object
+	reverse     map[ReverseKey]map[change.Value][]change.Object
 	reverseSize int // objects in reverse
-	hashed      nameIndex
+	hashed      NameIndex
 	last        lookup
 }
 
@@ -45,12 +45,12 @@ func (l lookup) text() string {
 	return fmt.Sprintf(", at %s of %s, %s", l.predicate, syntax.TermText(l.tree, l.env), syntax.TermText(l.id, l.env))
 }
 
-// A viewError is a failure to read the state: the disk, not the rule.
-type viewError struct{ err error }
+// A ViewError is a failure to read the state: the disk, not the rule.
+type ViewError struct{ Err error }
 
-func (e viewError) Error() string { return "the state could not be read: " + e.err.Error() }
+func (e ViewError) Error() string { return "the state could not be read: " + e.Err.Error() }
 
-func (e viewError) Unwrap() error { return e.err }
+func (e ViewError) Unwrap() error { return e.Err }
 
 // spend counts steps: one for each clause entered, each primitive called, each record or object looked at.
 // The count depends on the rule and the transaction alone, so a rule that exceeds its budget does so on

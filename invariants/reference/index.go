@@ -1,4 +1,4 @@
-package invariants
+package reference
 
 import (
 	"github.com/ichiban/prolog/engine"

@@ -1,4 +1,4 @@
-package invariants
+package reference
 
 import (
 	"context"
@@ -202,7 +202,7 @@ func (p *Prober) Why(ctx context.Context, t *change.Txn, v change.View, found ch
 	if err != nil {
 		return nil, err
 	}
-	end := p.engine.begin(ctx, t, v)
+	end := p.engine.Begin(ctx, t, v)
 	defer end()
 	p.proof = &proof{head: engine.NewVariable()}
 	defer func() { p.proof = nil }()

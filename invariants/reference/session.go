@@ -1,4 +1,4 @@
-package invariants
+package reference
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 // A Prober answers questions of people about a transaction: all answers of a goal, and why a violation was
 // found. It runs on the reference interpreter, under the same budget as a rule. One goroutine at a time.
 type Prober struct {
-	engine *reference
+	engine *Engine
 	proof  *proof // nil unless the evidence of a proof is kept
 }
 
@@ -25,7 +25,7 @@ type Prober struct {
 func NewProber(schema *change.Schema, files []syntax.File, options ruleset.Options) (*Prober, error) {
 	p := &Prober{}
 	var err error
-	if p.engine, err = newReference(schema, files, options, p.evident); err != nil {
+	if p.engine, err = newWrapped(schema, files, options, p.evident); err != nil {
 		return nil, err
 	}
 	return p, p.defineViolation()
@@ -34,12 +34,12 @@ func NewProber(schema *change.Schema, files []syntax.File, options ruleset.Optio
 // defineViolation makes violation(NUMBER, TREE, ID) a goal that can be asked: rules are predicates of their
 // own in the interpreter.
 func (p *Prober) defineViolation() error {
-	p.engine.set.AllowViolation()
-	if len(p.engine.set.Rules) == 0 {
+	p.engine.Set.AllowViolation()
+	if len(p.engine.Set.Rules) == 0 {
 		return p.engine.run.assert(syntax.AtomIf.Apply(syntax.AtomViolation.Apply(engine.NewVariable(), engine.NewVariable(), engine.NewVariable()),
 			engine.NewAtom("fail")))
 	}
-	for _, r := range p.engine.set.Rules {
+	for _, r := range p.engine.Set.Rules {
 		for _, c := range r.Clauses {
 			tree, id := engine.NewVariable(), engine.NewVariable()
 			if err := p.engine.run.assert(syntax.AtomIf.Apply(syntax.AtomViolation.Apply(r.Number, tree, id), c.Goal.Apply(tree, id))); err != nil {
@@ -75,7 +75,7 @@ func (p *Prober) Ask(ctx context.Context, t *change.Txn, v change.View, goal str
 	if err != nil {
 		return nil, err
 	}
-	end := p.engine.begin(ctx, t, v)
+	end := p.engine.Begin(ctx, t, v)
 	defer end()
 	r := &p.engine.run
 	r.steps, r.depth = 0, 0
@@ -114,7 +114,7 @@ func (p *Prober) parseGoal(goal string) (t engine.Term, variables map[string]eng
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if err := p.engine.set.CheckGoal(clause, t); err != nil {
+	if err := p.engine.Set.CheckGoal(clause, t); err != nil {
 		return nil, nil, nil, err
 	}
 	return t, variables, clause.VariableNames(), nil
@@ -122,15 +122,15 @@ func (p *Prober) parseGoal(goal string) (t engine.Term, variables map[string]eng
 
 // parseTerm reads the text of one term, with or without a full stop.
 func (p *Prober) parseTerm(text string) (engine.Term, map[string]engine.Variable, syntax.ClauseText, error) {
-	return syntax.ParseTerm("query", text, p.engine.set.Operators)
+	return syntax.ParseTerm("query", text, p.engine.Set.Operators)
 }
 
 // Predicates lists what goals can call, as NAME/ARITY, sorted.
-func (p *Prober) Predicates() []string { return p.engine.set.Predicates() }
+func (p *Prober) Predicates() []string { return p.engine.Set.Predicates() }
 
 // ruleAt returns a rule by its name in reports, and its clauses with that at source first.
 func (p *Prober) ruleAt(name, source string) ([]ruleset.RuleClause, error) {
-	for _, r := range p.engine.set.Rules {
+	for _, r := range p.engine.Set.Rules {
 		if r.Name != name {
 			continue
 		}

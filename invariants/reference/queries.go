@@ -1,4 +1,4 @@
-package invariants
+package reference
 
 import (
 	"math"
@@ -10,14 +10,14 @@ import (
 	"fsward/invariants/syntax"
 )
 
-// maxReverse bounds the objects that reverse indexes of one transaction hold; beyond it, queries scan.
-const maxReverse = 1 << 18
+// MaxReverse bounds the objects that reverse indexes of one transaction hold; beyond it, queries scan.
+const MaxReverse = 1 << 18
 
-// reverseKey names a set of objects with one id and kind, such as the entries of a directory, and a field.
-type reverseKey struct {
-	tree, id uint64
-	kind     change.Kind
-	field    change.Field
+// ReverseKey names a set of objects with one id and kind, such as the entries of a directory, and a field.
+type ReverseKey struct {
+	Tree, Id uint64
+	Kind     change.Kind
+	Field    change.Field
 }
 
 // query2 is query(TREE, ID), modes 3 to 5 of thesis table 3.1: the objects that exist after the
@@ -33,7 +33,7 @@ func (r *run) query2(_ *engine.VM, tree, id engine.Term, k engine.Cont, env *eng
 	if o, ok := r.vocabulary.Single(&p); ok {
 		exists, err := r.view.Exists(o)
 		if err != nil {
-			return engine.Error(viewError{err})
+			return engine.Error(ViewError{err})
 		}
 		if !exists {
 			return engine.Bool(false)
@@ -124,7 +124,7 @@ func (r *run) get(o change.Object, f change.Field) (v change.Value, ok bool, err
 		v, ok, err = r.view.Get(o, f)
 	}
 	if err != nil {
-		return v, false, viewError{err}
+		return v, false, ViewError{err}
 	}
 	return v, ok, nil
 }
@@ -169,7 +169,7 @@ func (r *run) scan(p *ruleset.Pattern) ([]change.Object, error) {
 	var objects []change.Object
 	for o, err := range r.view.Scan(lo, hi) {
 		if err != nil {
-			return nil, viewError{err}
+			return nil, ViewError{err}
 		}
 		if err := r.spend(1); err != nil {
 			return nil, err
@@ -188,11 +188,11 @@ func (r *run) scanFor(p *ruleset.Pattern, f change.Field, x change.Value, bound 
 	if !bound || p.Kind == 0 || p.Sub.Bound {
 		return r.scan(p)
 	}
-	key := reverseKey{p.Tree.N, p.Id.N, p.Kind, f}
+	key := ReverseKey{p.Tree.N, p.Id.N, p.Kind, f}
 	byValue, ok := r.reverse[key]
 	if !ok {
 		objects, err := r.scan(p)
-		if err != nil || r.reverseSize+len(objects) > maxReverse {
+		if err != nil || r.reverseSize+len(objects) > MaxReverse {
 			return objects, err
 		}
 		byValue = make(map[change.Value][]change.Object, len(objects))
@@ -213,7 +213,7 @@ func (r *run) scanFor(p *ruleset.Pattern, f change.Field, x change.Value, bound 
 }
 
 // neighbour makes previous/3 and the like: the object near a key of the same tree.
-func (r *run) neighbour(predicate string, walk walk) engine.Predicate3 {
+func (r *run) neighbour(predicate string, walk Walk) engine.Predicate3 {
 	return func(_ *engine.VM, tree, id, beside engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 		p, ok, err := r.statePattern(predicate, tree, id, env)
 		if err != nil {
@@ -226,9 +226,9 @@ func (r *run) neighbour(predicate string, walk walk) engine.Predicate3 {
 		if !whole && (p.Kind == 0 || !p.Sub.Bound || r.vocabulary.Shape(p.Kind) != change.ShapeKey) {
 			return engine.Error(syntax.RuleErrorf("%s needs the whole identifier, not %s", predicate, syntax.TermText(p.IdTerm, env)))
 		}
-		n, ok, err := walk.from(r.view, o)
+		n, ok, err := walk.From(r.view, o)
 		if err != nil {
-			return engine.Error(viewError{err})
+			return engine.Error(ViewError{err})
 		}
 		if !ok {
 			return engine.Bool(false)

@@ -1,4 +1,4 @@
-package invariants
+package reference
 
 import (
 	"github.com/ichiban/prolog/engine"
@@ -19,10 +19,10 @@ func (r *run) builtins() []builtin {
 		{syntax.Pred("change", 5), r.change},
 		{syntax.Pred("query", 2), r.query2},
 		{syntax.Pred("query", 4), r.query4},
-		{syntax.Pred("previous", 3), r.neighbour("previous/3", walks["previous"])},
-		{syntax.Pred("next", 3), r.neighbour("next/3", walks["next"])},
-		{syntax.Pred("at_or_before", 3), r.neighbour("at_or_before/3", walks["at_or_before"])},
-		{syntax.Pred("at_or_after", 3), r.neighbour("at_or_after/3", walks["at_or_after"])},
+		{syntax.Pred("previous", 3), r.neighbour("previous/3", Walks["previous"])},
+		{syntax.Pred("next", 3), r.neighbour("next/3", Walks["next"])},
+		{syntax.Pred("at_or_before", 3), r.neighbour("at_or_before/3", Walks["at_or_before"])},
+		{syntax.Pred("at_or_after", 3), r.neighbour("at_or_after/3", Walks["at_or_after"])},
 		{syntax.Pred("range", 4), r.keyRange("range/4", false)},
 		{syntax.Pred("range_down", 4), r.keyRange("range_down/4", true)},
 		{syntax.Pred("crc32c", 2), r.crc32c},

@@ -1,4 +1,4 @@
-package invariants
+package reference
 
 import "testing"
 
@@ -6,7 +6,7 @@ import "testing"
 // k(6, dir_item, 2378154706); the others are from the thesis's figure 4.3 and the kernel's test of crc32c.
 func TestNameHash(t *testing.T) {
 	for name, want := range map[string]uint32{"default": 2378154706, "brunch": 1732636812} {
-		if got := nameHash([]byte(name)); got != want {
+		if got := NameHash([]byte(name)); got != want {
 			t.Errorf("nameHash(%q) = %d, want %d", name, got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package invariants
+package reference
 
 import (
 	"hash/crc32"
@@ -13,24 +13,24 @@ import (
 // castagnoli is the polynomial of CRC-32C; the table is made by the standard library.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// nameHash is the hash under which Btrfs files a name in a directory: btrfs_name_hash in fs/btrfs/ctree.h,
+// NameHash is the hash under which Btrfs files a name in a directory: btrfs_name_hash in fs/btrfs/ctree.h,
 // crc32c((u32)~1, name, len). The kernel's crc32c neither inverts the seed nor the result, as Go's does.
-func nameHash(name []byte) uint32 {
+func NameHash(name []byte) uint32 {
 	const seed = 0xfffffffe
 	return ^crc32.Update(^uint32(seed), castagnoli, name)
 }
 
-// A nameIndex finds the names in the change records of a transaction by their hash. It is filled when it is
+// A NameIndex finds the names in the change records of a transaction by their hash. It is filled when it is
 // first asked.
-type nameIndex struct {
+type NameIndex struct {
 	filled bool
 	byHash map[uint32][]uint64 // handles, in the order in which records have them
 }
 
-func (x *nameIndex) reset() { *x = nameIndex{} }
+func (x *NameIndex) Reset() { *x = NameIndex{} }
 
-// find returns the handles of the names with a hash.
-func (x *nameIndex) find(records []change.Record, names *change.Names, hash uint64) []uint64 {
+// Find returns the handles of the names with a hash.
+func (x *NameIndex) Find(records []change.Record, names *change.Names, hash uint64) []uint64 {
 	if !x.filled {
 		x.filled, x.byHash = true, map[uint32][]uint64{}
 		seen := map[uint64]struct{}{}
@@ -41,7 +41,7 @@ func (x *nameIndex) find(records []change.Record, names *change.Names, hash uint
 					continue
 				}
 				seen[handle] = struct{}{}
-				h := nameHash([]byte(names.At(handle)))
+				h := NameHash([]byte(names.At(handle)))
 				x.byHash[h] = append(x.byHash[h], handle)
 			}
 		}
@@ -69,7 +69,7 @@ func (r *run) crc32c(_ *engine.VM, nameTerm, hash engine.Term, k engine.Cont, en
 	default:
 		return engine.Error(syntax.RuleErrorf("crc32c needs a name, not %s", syntax.TermText(n, env)))
 	}
-	e, ok := env.Unify(hash, engine.Integer(nameHash([]byte(text))))
+	e, ok := env.Unify(hash, engine.Integer(NameHash([]byte(text))))
 	if !ok {
 		return engine.Bool(false)
 	}
@@ -86,7 +86,7 @@ func (r *run) unhash(v engine.Variable, hash engine.Term, k engine.Cont, env *en
 	if !ok {
 		return engine.Bool(false)
 	}
-	handles := r.hashed.find(r.txn.Records, r.txn.Names, h)
+	handles := r.hashed.Find(r.txn.Records, r.txn.Names, h)
 	return r.solutions(k, func() (*engine.Env, bool, error) {
 		if len(handles) == 0 {
 			return nil, false, nil

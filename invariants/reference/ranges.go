@@ -1,4 +1,4 @@
-package invariants
+package reference
 
 import (
 	"math"
@@ -10,32 +10,32 @@ import (
 	"fsward/invariants/syntax"
 )
 
-// A keyRange is the objects from lo to hi that have not been read yet, in one direction. It reads a few at a
+// A KeyRange is the objects from lo to hi that have not been read yet, in one direction. It reads a few at a
 // time, and more each time: whoever wants only the first object pays for one search, and whoever wants all
 // of a large range does not search anew for each.
-type keyRange struct {
-	lo, hi change.Object
-	down   bool
+type KeyRange struct {
+	Lo, Hi change.Object
+	Down   bool
 	batch  int
 	done   bool
 }
 
-// read appends the next objects to buffer. It may append fewer than there are, and none only at the end.
-func (k *keyRange) read(v change.View, buffer []change.Object, c *collector) ([]change.Object, error) {
+// Read appends the next objects to buffer. It may append fewer than there are, and none only at the end.
+func (k *KeyRange) Read(v change.View, buffer []change.Object, c *Collector) ([]change.Object, error) {
 	if k.done {
 		return buffer, nil
 	}
 	k.batch = max(1, 4*k.batch)
 	c.objects, c.left, c.err = buffer, k.batch, nil
-	if k.down {
-		v.ScanDown(k.lo, k.hi)(c.take)
+	if k.Down {
+		v.ScanDown(k.Lo, k.Hi)(c.take)
 	} else {
-		v.Scan(k.lo, k.hi)(c.take)
+		v.Scan(k.Lo, k.Hi)(c.take)
 	}
 	buffer, c.objects = c.objects, nil
 	switch {
 	case c.err != nil:
-		return buffer, viewError{c.err}
+		return buffer, ViewError{c.err}
 	case c.left == 0:
 		k.pass(buffer[len(buffer)-1])
 	default:
@@ -44,17 +44,17 @@ func (k *keyRange) read(v change.View, buffer []change.Object, c *collector) ([]
 	return buffer, nil
 }
 
-// A collector takes objects that a scan yields. It is made once, as the function that a scan is given would
+// A Collector takes objects that a scan yields. It is made once, as the function that a scan is given would
 // otherwise be made anew for each.
-type collector struct {
+type Collector struct {
 	objects []change.Object
 	left    int // how many more it takes
 	err     error
 	take    func(change.Object, error) bool
 }
 
-func newCollector() *collector {
-	c := &collector{}
+func NewCollector() *Collector {
+	c := &Collector{}
 	c.take = func(o change.Object, err error) bool {
 		if c.err = err; err != nil {
 			return false
@@ -67,12 +67,12 @@ func newCollector() *collector {
 }
 
 // pass leaves out of the range the objects up to o.
-func (k *keyRange) pass(o change.Object) {
+func (k *KeyRange) pass(o change.Object) {
 	least, greatest := uint64(0), uint64(math.MaxUint64)
-	end, step := &k.lo, uint64(1)
-	if k.down {
+	end, step := &k.Lo, uint64(1)
+	if k.Down {
 		least, greatest = greatest, least
-		end, step = &k.hi, math.MaxUint64
+		end, step = &k.Hi, math.MaxUint64
 	}
 	*end = o
 	for _, part := range []*uint64{&end.Aux, &end.Sub} {
@@ -94,8 +94,8 @@ func (k *keyRange) pass(o change.Object) {
 	k.done = true
 }
 
-// interval is the part of the 64 bits between two numbers of any size; ok is false if there is none.
-func interval(low, high syntax.Number) (lo, hi uint64, ok bool) {
+// Interval is the part of the 64 bits between two numbers of any size; ok is false if there is none.
+func Interval(low, high syntax.Number) (lo, hi uint64, ok bool) {
 	if high.Sign() < 0 || low.Cmp(high) > 0 {
 		return 0, 0, false
 	}
@@ -110,20 +110,20 @@ func interval(low, high syntax.Number) (lo, hi uint64, ok bool) {
 	return lo, hi, true
 }
 
-// rangeBetween makes the range of the objects of one kind whose last number is from lo to hi. ok is false if the
+// RangeBetween makes the range of the objects of one kind whose last number is from lo to hi. ok is false if the
 // objects of that kind are not ordered by such a number.
-func rangeBetween(v *ruleset.Vocabulary, o change.Object, lo, hi uint64, down bool) (k keyRange, ok bool) {
-	k = keyRange{lo: o, hi: o, down: down}
+func RangeBetween(v *ruleset.Vocabulary, o change.Object, lo, hi uint64, down bool) (k KeyRange, ok bool) {
+	k = KeyRange{Lo: o, Hi: o, Down: down}
 	switch v.Shape(o.Kind) {
 	case change.ShapeNamed:
 		return k, false
 	case change.ShapeNum:
-		k.lo.ID, k.hi.ID = lo, hi
-		k.lo.Sub, k.hi.Sub = 0, math.MaxUint64
+		k.Lo.ID, k.Hi.ID = lo, hi
+		k.Lo.Sub, k.Hi.Sub = 0, math.MaxUint64
 	default:
-		k.lo.Sub, k.hi.Sub = lo, hi
+		k.Lo.Sub, k.Hi.Sub = lo, hi
 	}
-	k.lo.Aux, k.hi.Aux = 0, math.MaxUint64
+	k.Lo.Aux, k.Hi.Aux = 0, math.MaxUint64
 	return k, true
 }
 
@@ -150,14 +150,14 @@ func (r *run) keyRange(predicate string, down bool) func(*engine.VM, engine.Term
 		if !ok {
 			return engine.Bool(false)
 		}
-		keys.down = down
-		collect := newCollector()
+		keys.Down = down
+		collect := NewCollector()
 		var objects []change.Object
 		return r.solutions(k, func() (*engine.Env, bool, error) {
 			for {
 				if len(objects) == 0 {
 					var err error
-					if objects, err = keys.read(r.view, objects, collect); err != nil || len(objects) == 0 {
+					if objects, err = keys.Read(r.view, objects, collect); err != nil || len(objects) == 0 {
 						return nil, false, err
 					}
 					if err := r.spend(len(objects)); err != nil {
@@ -178,16 +178,16 @@ func (r *run) keyRange(predicate string, down bool) func(*engine.VM, engine.Term
 }
 
 // rangeOf reads the bounds of a range.
-func (r *run) rangeOf(predicate string, p *ruleset.Pattern, low, high engine.Term, env *engine.Env) (k keyRange, ok bool, err error) {
+func (r *run) rangeOf(predicate string, p *ruleset.Pattern, low, high engine.Term, env *engine.Env) (k KeyRange, ok bool, err error) {
 	if isKey(low, env) && isKey(high, env) && !r.vocabulary.Schema.KindIsTree {
-		if k.lo, err = r.bound(predicate, low, 0, env); err != nil {
+		if k.Lo, err = r.bound(predicate, low, 0, env); err != nil {
 			return k, false, err
 		}
-		if k.hi, err = r.bound(predicate, high, math.MaxUint64, env); err != nil {
+		if k.Hi, err = r.bound(predicate, high, math.MaxUint64, env); err != nil {
 			return k, false, err
 		}
-		k.lo.Tree, k.hi.Tree = p.Tree.N, p.Tree.N
-		return k, k.lo.Compare(k.hi) <= 0, nil
+		k.Lo.Tree, k.Hi.Tree = p.Tree.N, p.Tree.N
+		return k, k.Lo.Compare(k.Hi) <= 0, nil
 	}
 	lo, err := r.evaluate(low, env)
 	if err != nil {
@@ -200,11 +200,11 @@ func (r *run) rangeOf(predicate string, p *ruleset.Pattern, low, high engine.Ter
 	if p.Kind == 0 || !p.Id.Bound && r.vocabulary.Shape(p.Kind) != change.ShapeNum {
 		return k, false, syntax.RuleErrorf("%s needs all of %s but its last number, or two keys as bounds", predicate, syntax.TermText(p.IdTerm, env))
 	}
-	first, last, ok := interval(lo, hi)
+	first, last, ok := Interval(lo, hi)
 	if !ok {
 		return k, false, nil
 	}
-	if k, ok = rangeBetween(r.vocabulary, change.Object{Tree: p.Tree.N, ID: p.Id.N, Kind: p.Kind}, first, last, false); !ok {
+	if k, ok = RangeBetween(r.vocabulary, change.Object{Tree: p.Tree.N, ID: p.Id.N, Kind: p.Kind}, first, last, false); !ok {
 		return k, false, syntax.RuleErrorf("%s: names have no order", predicate)
 	}
 	return k, true, nil
@@ -244,21 +244,21 @@ func (r *run) bound(predicate string, t engine.Term, open uint64, env *engine.En
 	return o, nil
 }
 
-// A walk goes from a key of a tree to an object near it. The key need not be that of an object.
-type walk struct {
+// A Walk goes from a key of a tree to an object near it. The key need not be that of an object.
+type Walk struct {
 	down bool
 	here bool // an object with the key itself is the nearest
 }
 
-// walks are the predicates that walk.
-var walks = map[string]walk{
+// Walks are the predicates that walk.
+var Walks = map[string]Walk{
 	"previous":     {down: true},
 	"next":         {},
 	"at_or_before": {down: true, here: true},
 	"at_or_after":  {here: true},
 }
 
-func (w walk) from(v change.View, o change.Object) (change.Object, bool, error) {
+func (w Walk) From(v change.View, o change.Object) (change.Object, bool, error) {
 	if w.here {
 		if found, ok, err := first(v, o); ok || err != nil {
 			return found, ok, err

@@ -1,0 +1,113 @@
+package reference
+
+import (
+	"context"
+
+	"github.com/ichiban/prolog/engine"
+
+	"fsward/change"
+	"fsward/invariants/ruleset"
+	"fsward/invariants/syntax"
+	"fsward/invariants/verdict"
+)
+
+// Engine is the Engine that interprets rules: slow, complete, and what other engines are compared with.
+type Engine struct {
+	Options ruleset.Options
+	Set     *ruleset.Set
+	run     run
+	Report  *verdict.Report
+}
+
+// New loads rules for the file system of a schema into the reference engine. The error joins a LoadError for
+// each mistake found.
+func New(schema *change.Schema, files []syntax.File, options ruleset.Options) (*Engine, error) {
+	return newWrapped(schema, files, options, nil)
+}
+
+// newWrapped is newReference with builtins that wrap changes, if it is not nil.
+func newWrapped(schema *change.Schema, files []syntax.File, options ruleset.Options, wrap func(builtin) builtin) (*Engine, error) {
+	set, err := ruleset.Load(schema, files, options.OpenVocabulary)
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{Options: options.WithDefaults(), Set: set}
+	list := e.run.builtins()
+	for i := range list {
+		if wrap != nil {
+			list[i] = wrap(list[i])
+		}
+	}
+	if err := e.run.load(set, list); err != nil {
+		return nil, err
+	}
+	e.Report = verdict.NewReport(set.Vocabulary, set.Rules, e.Options.MaxViolations)
+	return e, nil
+}
+
+// Rules describes the rules in the order of the files.
+func (e *Engine) Rules() []ruleset.Rule {
+	list := make([]ruleset.Rule, len(e.Set.Rules))
+	for i, r := range e.Set.Rules {
+		list[i] = r.Rule
+	}
+	return list
+}
+
+// Check judges a transaction by every rule. What a rule spends does not take from the next.
+func (e *Engine) Check(ctx context.Context, t *change.Txn, v change.View) verdict.Verdict {
+	end := e.Begin(ctx, t, v)
+	defer end()
+
+	for _, rule := range e.Set.Rules {
+		e.StartRule()
+		for _, c := range rule.Clauses {
+			if err := e.RunClause(rule, c); err != nil {
+				e.Report.Undecided(rule, c, e.Report.Stopped(err))
+			}
+		}
+	}
+	return e.Report.Verdict()
+}
+
+// Begin takes a transaction; end, which it returns, lets go of it, so that the engine does not keep it alive.
+func (e *Engine) Begin(ctx context.Context, t *change.Txn, v change.View) (end func()) {
+	r := &e.run
+	r.ctx, r.txn, r.view = ctx, t, v
+	r.index = recordIndex{records: t.Records}
+	r.held = map[string]struct{}{}
+	r.hashed.Reset()
+	r.reverse, r.reverseSize = map[ReverseKey]map[change.Value][]change.Object{}, 0
+	r.maxSteps = e.Options.Steps + e.Options.StepsPerRecord*int64(len(t.Records))
+	r.maxDepth = e.Options.MaxDepth
+	e.Report.Reset()
+	e.Report.Open(t)
+	return func() {
+		e.Report.Close()
+		r.ctx, r.txn, r.view, r.index, r.held, r.reverse = nil, nil, nil, recordIndex{}, nil, nil
+		r.last = lookup{}
+	}
+}
+
+// StartRule gives the rule that comes next its whole budget.
+func (e *Engine) StartRule() { e.run.steps = 0 }
+
+// RunClause runs one clause of a rule through all its solutions.
+func (e *Engine) RunClause(rule *ruleset.LoadedRule, c ruleset.RuleClause) error {
+	r := &e.run
+	if err := r.ctx.Err(); err != nil {
+		return err
+	}
+	tree, id := engine.NewVariable(), engine.NewVariable()
+	r.depth, r.last = 0, lookup{}
+	_, err := r.vm.Arrive(c.Goal, []engine.Term{tree, id}, func(env *engine.Env) *engine.Promise {
+		if err := r.spend(1); err != nil {
+			return engine.Error(err)
+		}
+		if !e.Report.Add(rule, c, env.Resolve(tree), env.Resolve(id), env) {
+			return engine.Error(verdict.ErrStop)
+		}
+		return engine.Bool(false)
+	}, nil).Force(r.ctx)
+	return err
+}
