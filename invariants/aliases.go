@@ -2,6 +2,7 @@ package invariants
 
 import (
 	"fsward/change"
+	"fsward/invariants/compile"
 	"fsward/invariants/reference"
 	"fsward/invariants/ruleset"
 	"fsward/invariants/syntax"
@@ -67,4 +68,14 @@ type Answer = reference.Answer
 // NewProber loads rules, whose helpers goals may use. The error is that of NewReference.
 func NewProber(schema *change.Schema, files []File, options Options) (*Prober, error) {
 	return reference.NewProber(schema, files, options)
+}
+
+// Compiled is the Engine that compiles each rule to a join plan.
+type Compiled = compile.Engine
+
+// NewCompiled loads rules as NewReference does and compiles them. Besides the mistakes that NewReference finds, it
+// reports those that show in the plan of a rule: a variable that has no value where a comparison or a negation needs it,
+// recursion through a negation, a rule that can never find anything.
+func NewCompiled(schema *change.Schema, files []File, options Options) (*Compiled, error) {
+	return compile.New(schema, files, options)
 }

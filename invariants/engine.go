@@ -2,9 +2,8 @@ package invariants
 
 import (
 	"context"
+
 	"fsward/change"
-	"fsward/invariants/ruleset"
-	"fsward/invariants/verdict"
 )
 
 // An Engine holds a set of rules for one schema and checks transactions against them. It is used by
@@ -13,9 +12,9 @@ type Engine interface {
 	// Check judges a transaction by every rule. It does not return an error: what could not be judged
 	// is in the verdict. Violations come sorted by rule, tree and id, and without witnesses: see
 	// Verdict.AddWitnesses.
-	Check(ctx context.Context, t *change.Txn, v change.View) verdict.Verdict
+	Check(ctx context.Context, t *change.Txn, v change.View) Verdict
 	// Rules describes the rules, in the order in which they are run.
-	Rules() []ruleset.Rule
+	Rules() []Rule
 }
 
 // A StreamEngine is an Engine that judges what is not held.
@@ -24,7 +23,7 @@ type StreamEngine interface {
 	// CheckStream is Check for a change.Stream. The verdict is the same, but for rules that need more than memory bytes
 	// of sums, or look for changes in a way that the state does not answer: they are undecided. Violations have
 	// witnesses.
-	CheckStream(ctx context.Context, s change.Stream, v change.View, memory uint64) verdict.Verdict
+	CheckStream(ctx context.Context, s change.Stream, v change.View, memory uint64) Verdict
 }
 
 var _ StreamEngine = (*Compiled)(nil)

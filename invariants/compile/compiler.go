@@ -1,0 +1,280 @@
+package compile
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ichiban/prolog/engine"
+
+	"fsward/invariants/ruleset"
+	"fsward/invariants/syntax"
+	"fsward/invariants/verdict"
+)
+
+// program is a clause of a rule, compiled.
+type program struct {
+	plans []compiledPlan
+}
+
+type compiledPlan struct {
+	registers int
+	first     step
+	starts    []int // lists of the records that start it; none: it is run once for the whole transaction
+	parts     []int // starts, where what is judged is a stream
+}
+
+func (p *compiledPlan) startLists() []int { return p.starts }
+func (p *compiledPlan) partLists() []int  { return p.parts }
+
+// unsupported says why a clause cannot be compiled.
+type unsupported struct{ text string }
+
+func (e unsupported) Error() string { return e.text }
+
+func unsupportedf(format string, args ...any) error { return unsupported{fmt.Sprintf(format, args...)} }
+
+// compiler compiles the clauses of a set of rules.
+type compiler struct {
+	loader     *ruleset.Set
+	machine    *machine
+	predicates map[syntax.Indicator][]ruleset.ParsedClause
+	recursive  map[syntax.Indicator]bool
+	procedures map[string]*procedureEntry
+	properties map[string]uint64 // verify/1 goals and sums, numbered
+	counters   int               // of count/2 and sum/3 that can run at once
+	mistakes   *mistakes
+}
+
+// mistakes are those found in a set of rules, each once.
+type mistakes struct {
+	errs     []error
+	reported map[string]bool
+}
+
+func newCompiler(l *ruleset.Set, m *machine, found *mistakes) *compiler {
+	c := &compiler{loader: l, machine: m, predicates: map[syntax.Indicator][]ruleset.ParsedClause{}, procedures: map[string]*procedureEntry{},
+		properties: map[string]uint64{}, mistakes: found}
+	for _, clause := range l.Clauses {
+		if p, ok := syntax.IndicatorOf(clause.Head); ok && p.Name != syntax.AtomViolation {
+			c.predicates[p] = append(c.predicates[p], clause)
+		}
+	}
+	c.recursive = c.findRecursion()
+	return c
+}
+
+// finish makes the terms in the rules stay.
+func (c *compiler) finish() {
+	c.machine.keep()
+	c.machine.sums = make([]syntax.Number, c.counters)
+	c.machine.finishPasses()
+}
+
+func (f *mistakes) err() error {
+	if len(f.errs) > syntax.MaxLoadErrors {
+		f.errs = append(f.errs[:syntax.MaxLoadErrors], errors.New("and more"))
+	}
+	return errors.Join(f.errs...)
+}
+
+// mistake reports a mistake once, however many plans it is found in.
+func (c *compiler) mistake(at syntax.ClauseText, format string, args ...any) {
+	err := at.Errorf(format, args...)
+	if f := c.mistakes; !f.reported[err.Error()] {
+		f.reported[err.Error()] = true
+		f.errs = append(f.errs, err)
+	}
+}
+
+// compile compiles a clause of a rule for a half more. Clauses on one line are one goal and one program.
+func (c *compiler) compile(out *compiledClause) {
+	r, clause := out.rule, out.clause
+	out.explains = nil
+	prog := &program{}
+	for _, parsed := range c.loader.Clauses {
+		head, ok := parsed.Head.(engine.Compound)
+		if !ok || head.Functor() != syntax.AtomViolation || head.Arg(0) != r.Number ||
+			fmt.Sprintf("%s:%d", parsed.Text.File, parsed.Text.Line) != clause.Source {
+			continue
+		}
+		plan, err := c.violation(out, parsed, head)
+		if err != nil {
+			out.why = err.Error()
+			out.explains = []verdict.Plan{{Rule: r.Name, Source: clause.Source, Reference: out.why}}
+			return
+		}
+		prog.plans = append(prog.plans, plan)
+	}
+	out.programs = append(out.programs, prog)
+}
+
+// violation compiles violation(NUMBER, TREE, ID) :- BODY.
+func (c *compiler) violation(out *compiledClause, parsed ruleset.ParsedClause, head engine.Compound) (plan compiledPlan, err error) {
+	e := &env{}
+	n := newInstance(&c.machine.terms, e, parsed)
+	tree, id, body := n.template(head.Arg(1)), n.template(head.Arg(2)), n.template(bodyOf(parsed))
+	p := &planner{compiler: c, machine: c.machine, at: parsed.Text, top: true}
+	why := c.contradiction(parsed)
+	if why != "" && !c.loader.Open {
+		c.mistake(parsed.Text, "this clause can never find anything: %s", why)
+	}
+	alive := false
+	ops, err := p.plan([]goal{{body, parsed.Text}}, e, []template{tree, id}, func(e *env) ([]op, error) {
+		alive = true
+		p.lone, p.loneOfAll = p.lone || !p.onTurn, p.loneOfAll || !p.onPart
+		p.finish(out)
+		return []op{violationOp(e.resolve(tree), e.resolve(id))}, nil
+	})
+	if err != nil {
+		return plan, err
+	}
+	if !alive && why == "" && !c.loader.Open {
+		c.mistake(parsed.Text, "this clause can never find anything: %s is never true", p.dead)
+	}
+	return compiledPlan{p.registers, sequence(ops, func(*machine) bool { return false }), p.takeTurns(), p.takeParts()}, nil
+}
+
+// contradiction tells why a clause can never find anything though each of its goals can be true, "" if it may. It is not
+// left out of the program for that: what it would be undecided about before is still said.
+func (c *compiler) contradiction(parsed ruleset.ParsedClause) string {
+	e := &env{}
+	n := newInstance(&c.machine.terms, e, parsed)
+	body := n.template(bodyOf(parsed))
+	p := &planner{compiler: c, machine: c.machine, at: parsed.Text}
+	goals, alive, err := p.flatten([]goal{{body, parsed.Text}}, e)
+	if err != nil || !alive {
+		return ""
+	}
+	return p.neverTrue(goals, e)
+}
+
+// build makes the reference engine's term of a template; what has no value is a variable in it.
+func (m *machine) build(t template) engine.Term {
+	switch t := t.(type) {
+	case constant:
+		return m.term(cell(t))
+	case register:
+		return m.term(m.r[t.index])
+	case compoundTemplate:
+		args := make([]engine.Term, len(t.args))
+		for i, a := range t.args {
+			args[i] = m.build(a)
+		}
+		return t.functor.Apply(args...)
+	default:
+		return engine.NewVariable()
+	}
+}
+
+// property returns the number of a goal of verify/1 or of a sum. Goals that differ only in the registers of their
+// variables are the same: what one rule has found to hold, another need not prove.
+func (c *compiler) property(t template) uint64 {
+	var b strings.Builder
+	seen, variables := map[int]int{}, map[variable]int{}
+	var write func(t template)
+	write = func(t template) {
+		switch t := t.(type) {
+		case constant:
+			fmt.Fprintf(&b, "c%d:%d ", t.tag, t.n)
+		case register:
+			if _, again := seen[t.index]; !again {
+				seen[t.index] = len(seen)
+			}
+			fmt.Fprintf(&b, "r%d:%v ", seen[t.index], t.typ == typeWord)
+		case variable:
+			if _, again := variables[t]; !again {
+				variables[t] = len(variables)
+			}
+			fmt.Fprintf(&b, "v%d ", variables[t])
+		case compoundTemplate:
+			fmt.Fprintf(&b, "f%d/%d ", t.functor, len(t.args))
+			for _, a := range t.args {
+				write(a)
+			}
+		}
+	}
+	write(t)
+	n, ok := c.properties[b.String()]
+	if !ok {
+		n = uint64(len(c.properties))
+		c.properties[b.String()] = n
+	}
+	return n
+}
+
+// defines tells whether a predicate is one of the rules' text.
+func (c *compiler) defines(p syntax.Indicator) bool { return c.predicates[p] != nil }
+
+// edge is a call from one predicate to another.
+type edge struct {
+	to       syntax.Indicator
+	negative bool
+	at       syntax.ClauseText
+}
+
+// findRecursion returns the predicates that call themselves, by whatever way, and reports those that do so
+// through a negation: what they mean is not defined.
+func (c *compiler) findRecursion() map[syntax.Indicator]bool {
+	edges := map[syntax.Indicator][]edge{}
+	for p, clauses := range c.predicates {
+		for _, clause := range clauses {
+			c.calls(clause.Body, false, func(to syntax.Indicator, negative bool) {
+				edges[p] = append(edges[p], edge{to, negative, clause.Text})
+			})
+		}
+	}
+	reach := map[syntax.Indicator]map[syntax.Indicator]bool{}
+	for p := range edges {
+		seen := map[syntax.Indicator]bool{}
+		var visit func(syntax.Indicator)
+		visit = func(q syntax.Indicator) {
+			for _, e := range edges[q] {
+				if !seen[e.to] {
+					seen[e.to] = true
+					visit(e.to)
+				}
+			}
+		}
+		visit(p)
+		reach[p] = seen
+	}
+	recursive := map[syntax.Indicator]bool{}
+	for p, seen := range reach {
+		if !seen[p] {
+			continue
+		}
+		recursive[p] = true
+		for _, e := range edges[p] {
+			if e.negative && (e.to == p || reach[e.to][p]) {
+				c.mistake(e.at, "%s calls itself through a negation or an aggregate; split it into predicates that do not", p)
+			}
+		}
+	}
+	return recursive
+}
+
+// calls goes through the user's predicates that a goal calls.
+func (c *compiler) calls(goal engine.Term, negative bool, f func(p syntax.Indicator, negative bool)) {
+	p, ok := syntax.IndicatorOf(goal)
+	if !ok {
+		return
+	}
+	if _, defined := c.predicates[p]; defined {
+		f(p, negative)
+	}
+	goals := ruleset.Builtins[p]
+	if ruleset.PreludeGoals[p] != nil {
+		goals = ruleset.PreludeGoals[p]
+	}
+	for i, g := range goals {
+		plain := p == syntax.Pred(",", 2) || p == syntax.Pred(";", 2) || p == syntax.Pred("call", 1) || p == syntax.Pred("->", 2) && i == 1
+		inner := negative || !plain
+		arg := goal.(engine.Compound).Arg(g.Arg)
+		if q, isGoal := syntax.IndicatorOf(arg); isGoal && g.More > 0 {
+			f(syntax.Indicator{Name: q.Name, Arity: q.Arity + g.More}, inner)
+			continue
+		}
+		c.calls(arg, inner, f)
+	}
+}

@@ -1,0 +1,226 @@
+package compile
+
+import (
+	"fsward/invariants/syntax"
+	"fsward/invariants/verdict"
+	"slices"
+)
+
+// placeThen places if-then-else; otherwise is nil for if-then.
+func (p *planner) placeThen(g goal, condition, then, otherwise template, e *env, rest []goal, needed []template, done doneFunc, r *result) error {
+	p.step(e, condition, "condition", verdict.Constant)
+	at := len(p.steps) - 1
+	yes := e.clone()
+	outer := *p
+	p.top, p.counting, p.exists = false, false, true
+	p.depth++
+	met := false
+	// The condition has one path, so that what it binds is known behind it.
+	search, err := p.plan([]goal{{condition, g.at}}, yes, append(slices.Clone(needed), then, templatesOf(rest)), func(after *env) ([]op, error) {
+		if met {
+			return nil, unsupportedf("a condition that is a disjunction with bindings")
+		}
+		met = true
+		*yes = *after
+		return nil, nil
+	})
+	p.top, p.counting, p.exists, p.depth = outer.top, outer.counting, outer.exists, outer.depth
+	if err != nil {
+		return err
+	}
+	p.worst(at)
+	never := template(constant(atomCell(atomFail)))
+	if otherwise == nil {
+		otherwise = never
+	}
+	if !met {
+		r.ops = failing(search)
+		r.again, r.goals = true, []goal{{otherwise, g.at}}
+		return nil
+	}
+	if len(search) == 0 {
+		*e = *yes
+		r.again, r.goals = true, []goal{{then, g.at}}
+		return nil
+	}
+	branches := []branch{{[]goal{{then, g.at}}, yes}, {[]goal{{otherwise, g.at}}, e.clone()}}
+	return p.placeBranches(branches, e, rest, needed, done, r, func(ops [][]op) op { return thenOp(search, ops[0], ops[1]) })
+}
+
+// templatesOf makes one template of what is in goals.
+func templatesOf(goals []goal) template {
+	args := make([]template, len(goals))
+	for i, g := range goals {
+		args[i] = g.t
+	}
+	return compoundTemplate{syntax.AtomComma, args}
+}
+
+// branch is one way on from a goal.
+type branch struct {
+	goals []goal
+	env   *env
+}
+
+func (p *planner) placeOr(g *pending, list []template, e *env, rest []goal, needed []template, done doneFunc, r *result) error {
+	var branches []branch
+	for _, t := range list {
+		branches = append(branches, branch{[]goal{{t, g.at}}, e.clone()})
+	}
+	return p.placeBranches(branches, e, rest, needed, done, r, orOp)
+}
+
+// placeBranches plans branches. Where they give no variable a value that is needed behind them, or would be too
+// many, they come together again; else each goes on with all that follows, and knows what it has found.
+func (p *planner) placeBranches(branches []branch, e *env, rest []goal, needed []template, done doneFunc, r *result, combine func([][]op) op) error {
+	var outs []variable
+	seen := map[variable]bool{}
+	wanted := append(slices.Clone(needed), templatesOf(rest))
+	for _, b := range branches {
+		for _, t := range append([]template{templatesOf(b.goals)}, boundBy(e, b.env)...) {
+			b.env.free(t, func(v variable) {
+				if int(v) < len(e.bound) && e.bound[v] == nil && !seen[v] && slices.ContainsFunc(wanted, func(w template) bool { return e.occurs(v, w) }) {
+					seen[v] = true
+					outs = append(outs, v)
+				}
+			})
+		}
+		for i := range e.bound {
+			v := variable(i)
+			if e.bound[v] == nil && b.env.bound[v] != nil && !seen[v] && slices.ContainsFunc(wanted, func(w template) bool { return e.occurs(v, w) }) {
+				seen[v] = true
+				outs = append(outs, v)
+			}
+		}
+	}
+	paths := max(1, p.branches) * len(branches)
+	if len(outs) > 0 && paths <= maxBranches {
+		outer := p.branches
+		p.branches = paths
+		prefix := len(p.steps)
+		var all [][]op
+		alive := false
+		for i, b := range branches {
+			steps := p.steps[:prefix:prefix]
+			if i > 0 && p.depth == 0 {
+				p.steps = slices.Clone(steps)
+			}
+			depth := p.depth
+			if depth > 0 {
+				p.depth++
+			}
+			triggered, onTurn := p.triggered, p.onTurn
+			at := len(p.steps)
+			ops, err := p.plan(append(slices.Clone(b.goals), rest...), b.env, needed, func(e *env) ([]op, error) {
+				alive = true
+				return done(e)
+			})
+			p.triggered, p.onTurn, p.depth = triggered, onTurn, depth
+			p.beside(i, at)
+			if err != nil {
+				return err
+			}
+			all = append(all, ops)
+		}
+		p.branches = outer
+		r.ops, r.complete = []op{combine(all)}, true
+		if !alive {
+			r.ops = deadEnd(combine(all))
+		}
+		return nil
+	}
+	registers := make([]int, len(outs))
+	for i := range outs {
+		registers[i] = p.register()
+	}
+	types := make([]valueType, len(outs))
+	first := true
+	once := len(outs) == 0 && !p.counting && p.exists // else each branch is run, for the mistakes that it may meet
+	top, exists := p.top, p.exists
+	p.top, p.exists = false, once
+	p.depth++
+	var all [][]op
+	alive := false
+	for i, b := range branches {
+		at := len(p.steps)
+		ops, err := p.plan(b.goals, b.env, wanted, func(e *env) ([]op, error) {
+			alive = true
+			if len(outs) == 0 {
+				return nil, nil
+			}
+			values := make([]value, len(outs))
+			for i, v := range outs {
+				x, ok := p.pack(e, v)
+				if !ok {
+					return nil, unsupportedf("%s may have no value behind a disjunction", e.name(v))
+				}
+				values[i] = x
+				t := typeAny
+				if have, isRegister := e.walk(v).(register); isRegister {
+					t = have.typ
+				}
+				if first {
+					types[i] = t
+				} else if types[i] != t {
+					types[i] = typeAny
+				}
+			}
+			first = false
+			return []op{assignOp(registers, values)}, nil
+		})
+		if err != nil {
+			return err
+		}
+		p.beside(i, at)
+		all = append(all, ops)
+	}
+	p.top, p.exists = top, exists
+	p.depth--
+	if !alive {
+		r.ops, r.complete = deadEnd(combine(all)), true
+		return nil
+	}
+	for i, v := range outs {
+		e.bound[v] = register{registers[i], types[i]}
+		p.nameRegister(e, registers[i], v)
+	}
+	for len(e.bound) < maxEnv(branches) { // variables that the branches made stay theirs
+		e.fresh(1)
+	}
+	if once {
+		r.ops = []op{onceOp([]op{combine(all)})}
+	} else {
+		r.ops = []op{combine(all)}
+	}
+	return nil
+}
+
+// beside notes that the steps from at are those of the branch i of several in one plan.
+func (p *planner) beside(i, at int) {
+	if i > 0 && p.depth > 0 && at < len(p.steps) {
+		p.steps[at].Or = true
+	}
+}
+
+// deadEnd makes the ops of branches that each end at a goal that is never true. They are run for the mistakes that they
+// may meet before it.
+func deadEnd(branches op) []op { return []op{branches, failOp} }
+
+// boundBy are the values that a branch has given variables so far.
+func boundBy(e, b *env) []template {
+	var list []template
+	for i := range e.bound {
+		if e.bound[i] == nil && b.bound[i] != nil {
+			list = append(list, b.bound[i])
+		}
+	}
+	return list
+}
+
+func maxEnv(branches []branch) int {
+	n := 0
+	for _, b := range branches {
+		n = max(n, len(b.env.bound))
+	}
+	return n
+}

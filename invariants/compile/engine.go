@@ -1,0 +1,176 @@
+package compile
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"fsward/change"
+	"fsward/invariants/keyhash"
+	"fsward/invariants/reference"
+	"fsward/invariants/ruleset"
+	"fsward/invariants/syntax"
+	"fsward/invariants/verdict"
+)
+
+// Engine is the Engine that compiles each rule to a join plan. What it cannot compile it gives to the
+// reference engine, clause by clause. It is used by one goroutine at a time.
+type Engine struct {
+	reference *reference.Engine
+	clauses   []*compiledClause
+	timing    []verdict.Timing
+	halves    [2]*half
+	lists     *recordLists
+}
+
+// compiledClause is a clause of a rule with its programs.
+type compiledClause struct {
+	rule     *ruleset.LoadedRule
+	clause   ruleset.RuleClause
+	source   string
+	programs []*program // by half, the same for each; none: interpreted by the reference engine
+	why      string     // why it is
+	explains []verdict.Plan
+
+	// Of the transaction that is judged:
+	rows      int64
+	err       error
+	interpret bool // it met a mistake
+	shared    bool // it asked for a sum over a stream of which only a share is at hand
+}
+
+// plans are those of a clause in a half.
+func (c *compiledClause) plans(h *half) []compiledPlan {
+	if len(c.programs) == 0 {
+		return nil
+	}
+	return c.programs[h.order].plans
+}
+
+// New loads rules as NewReference does and compiles them. Besides the mistakes that NewReference
+// finds, it reports those that show in the plan of a rule: a variable that has no value where a comparison
+// or a negation needs it, recursion through a negation, a rule that can never find anything.
+func New(schema *change.Schema, files []syntax.File, options ruleset.Options) (*Engine, error) {
+	r, err := reference.New(schema, files, options)
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{reference: r}
+	found := &mistakes{reported: map[string]bool{}}
+	e.lists = &recordLists{Seeds: keyhash.New()}
+	var compilers []*compiler
+	for i := range e.halves {
+		h := newHalf(i, r.Set, r.Options, e.lists)
+		e.halves[i], compilers = h, append(compilers, newCompiler(r.Set, h.machine, found))
+	}
+	for _, rule := range r.Set.Rules {
+		e.timing = append(e.timing, verdict.Timing{Rule: rule.Name})
+		for _, clause := range rule.Clauses {
+			c := &compiledClause{rule: rule, clause: clause, source: clause.Source}
+			for _, compiler := range compilers {
+				compiler.compile(c)
+			}
+			e.clauses = append(e.clauses, c)
+			for _, h := range e.halves {
+				own := *c
+				h.own = append(h.own, &own)
+			}
+		}
+	}
+	for _, c := range compilers {
+		c.finish()
+	}
+	if err := found.err(); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// Rules describes the rules in the order of the files.
+func (e *Engine) Rules() []ruleset.Rule { return e.reference.Rules() }
+
+// Check judges a transaction by every rule. What a rule spends does not take from the next. A clause that
+// meets a mistake, such as a comparison of what is no number, is judged again by the reference engine, so
+// that what is reported does not depend on the order of goals: see docs/decisions/0008.
+func (e *Engine) Check(ctx context.Context, t *change.Txn, v change.View) verdict.Verdict {
+	end := e.reference.Begin(ctx, t, v)
+	defer end()
+	report := e.reference.Report
+	for i := range e.timing {
+		e.timing[i].Checks++
+		e.timing[i].Last, e.timing[i].Rows = 0, 0
+	}
+	for _, c := range e.clauses {
+		c.interpret = len(c.programs) == 0
+	}
+	e.resetReports()
+	e.judgeHalves(ctx, t, v)
+	for _, h := range e.halves {
+		report.Take(h.report)
+		h.report.Close()
+	}
+	e.interpret()
+	for _, c := range e.clauses {
+		e.timing[c.rule.Order].Rows += c.rows
+		if c.err != nil {
+			report.Undecided(c.rule, c.clause, report.Stopped(c.err))
+		}
+	}
+	return report.Verdict()
+}
+
+func (e *Engine) resetReports() {
+	for _, h := range e.halves {
+		h.report.Reset()
+	}
+}
+
+// interpret gives clauses to the reference engine.
+func (e *Engine) interpret() {
+	var rule *ruleset.LoadedRule
+	for _, c := range e.clauses {
+		if !c.interpret {
+			continue
+		}
+		if c.rule != rule {
+			rule = c.rule
+			e.reference.StartRule()
+		}
+		start := time.Now()
+		c.err = e.reference.RunClause(c.rule, c.clause)
+		e.timing[rule.Order].Add(time.Since(start))
+	}
+}
+
+// Explain returns the plans of a rule, by its name ("btrfs/17") or its number ("17").
+func (e *Engine) Explain(rule string) ([]verdict.Plan, error) {
+	var plans []verdict.Plan
+	known := false
+	for _, c := range e.clauses {
+		if c.rule.Name != rule && syntax.TermText(c.rule.Number, nil) != rule {
+			continue
+		}
+		known = true
+		plans = append(plans, c.explains...)
+	}
+	if !known {
+		return nil, fmt.Errorf("there is no rule %s", rule)
+	}
+	return plans, nil
+}
+
+// Timing returns what each rule has cost, in the order of Rules.
+func (e *Engine) Timing() []verdict.Timing {
+	return append([]verdict.Timing(nil), e.timing...)
+}
+
+// Fallbacks returns the clauses that are not compiled, in the order of the files.
+func (e *Engine) Fallbacks() []verdict.Fallback {
+	var list []verdict.Fallback
+	for _, c := range e.clauses {
+		if len(c.programs) == 0 {
+			list = append(list, verdict.Fallback{Rule: c.rule.Name, Source: c.source, Why: c.why})
+		}
+	}
+	return list
+}

@@ -1,0 +1,115 @@
+package compile
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// indexKey says by what an index finds records.
+type indexKey uint8
+
+const (
+	byObjectID  indexKey = iota // ID
+	byObjectSub                 // ID and Sub
+	byPair                      // ID, Sub and Aux
+	byNewValue
+	byOldValue
+	byIDNewValue // ID and the new value: one of thousands of names of an inode, say
+	byIDOldValue
+)
+
+// A listIndex is a hash index of a list of records. Most keys have one record, whose place then stands in the slot, so that a
+// look-up reads the slot and that record and nothing else. Different keys can share a hash: whoever asks compares the
+// records found.
+type listIndex struct {
+	list     int
+	key      indexKey
+	built    atomic.Bool // written under building
+	building sync.Mutex
+	slots    []indexSlot // a power of two of them, some free
+	next     []int32     // by the number of a record in the list: 1 + that of the next one with its hash; empty where no two share one
+}
+
+// An indexSlot has what an index finds under a hash.
+type indexSlot struct {
+	tag uint32 // the upper half of the hash
+	// 0: the slot is free. 1 + the place of the one record, or −(1 + the number in the list of the first of several).
+	at int32
+}
+
+// index declares an index and returns its number.
+func (l *recordLists) index(list int, key indexKey) int {
+	for i := range l.indexes {
+		if l.indexes[i].list == list && l.indexes[i].key == key {
+			return i
+		}
+	}
+	l.indexes = append(l.indexes, &listIndex{list: list, key: key})
+	return len(l.indexes) - 1
+}
+
+// build fills an index, unless the other half of the rules has done so; records with one hash are chained in their order.
+func (x *listIndex) build(l *recordLists, t *terms) {
+	x.building.Lock()
+	defer x.building.Unlock()
+	if x.built.Load() {
+		return
+	}
+	places := l.all(x.list)
+	slots := 8
+	for 3*slots < 4*len(places) {
+		slots *= 2
+	}
+	x.slots, x.next = resize(x.slots, slots), x.next[:0]
+	clear(x.slots)
+	for i := len(places) - 1; i >= 0; i-- {
+		h := x.hash(l, t, places[i])
+		s := x.slot(h)
+		if s.at == 0 {
+			*s = indexSlot{uint32(h >> 32), int32(i) + 1}
+			continue
+		}
+		if len(x.next) == 0 {
+			x.next = resize(x.next, len(places))
+			clear(x.next)
+		}
+		x.next[i], s.at = max(s.at, -s.at), -int32(i)-1
+	}
+	for i := range x.slots {
+		if s := &x.slots[i]; s.at > 0 {
+			s.at = int32(places[s.at-1]) + 1
+		}
+	}
+	x.built.Store(true)
+}
+
+// hash returns the hash of the key of a record.
+func (x *listIndex) hash(l *recordLists, t *terms, place uint32) uint64 {
+	r := &l.records[place]
+	switch x.key {
+	case byObjectID:
+		return l.Near(r.Object.ID, 0)
+	case byObjectSub:
+		return l.Near(r.Object.ID, r.Object.Sub)
+	case byPair:
+		return l.Mix(r.Object.ID, l.Mix(r.Object.Sub, r.Object.Aux))
+	case byNewValue:
+		return hashOf(l.Seeds, t.value(r.New))
+	case byOldValue:
+		return hashOf(l.Seeds, t.value(r.Old))
+	case byIDNewValue:
+		return l.Mix(r.Object.ID, hashOf(l.Seeds, t.value(r.New)))
+	default:
+		return l.Mix(r.Object.ID, hashOf(l.Seeds, t.value(r.Old)))
+	}
+}
+
+// slot returns the slot of a hash, or the free one where it belongs.
+func (x *listIndex) slot(h uint64) *indexSlot {
+	tag, mask := uint32(h>>32), uint64(len(x.slots)-1)
+	for i := h & mask; ; i = (i + 1) & mask {
+		if s := &x.slots[i]; s.at == 0 || s.tag == tag {
+			return s
+		}
+	}
+}

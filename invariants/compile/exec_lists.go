@@ -1,0 +1,230 @@
+package compile
+
+import (
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"fsward/change"
+	"fsward/invariants/keyhash"
+)
+
+// side says what a list wants of a side of a record: the value before or after.
+type side uint8
+
+const (
+	anySide  side = iota
+	isNull        // there is no value
+	hasValue      // there is one
+)
+
+func (s side) wants(null bool) bool { return s == anySide || (s == isNull) == null }
+
+// A listSpec names a list of the records of a transaction: those of a kind and a field, or all of either.
+type listSpec struct {
+	kind     change.Kind // 0: any
+	field    change.Field
+	anyField bool
+	old, new side
+}
+
+const classCount = 1 << 18
+
+// recordClass says of a record what decides in which lists it is: its kind, its field, and which sides it has.
+func recordClass(k change.Kind, f change.Field, oldNull, newNull bool) uint32 {
+	class := uint32(k)<<10 | uint32(f)<<2
+	if oldNull {
+		class |= 2
+	}
+	if newNull {
+		class |= 1
+	}
+	return class
+}
+
+// classes calls f for each class of records that the list has.
+func (s listSpec) classes(f func(class uint32)) {
+	kinds, fields := [2]int{0, math.MaxUint8}, [2]int{0, math.MaxUint8}
+	if s.kind != 0 {
+		kinds = [2]int{int(s.kind), int(s.kind)}
+	}
+	if !s.anyField {
+		fields = [2]int{int(s.field), int(s.field)}
+	}
+	for kind := kinds[0]; kind <= kinds[1]; kind++ {
+		for field := fields[0]; field <= fields[1]; field++ {
+			for sides := range 4 {
+				oldNull, newNull := sides&2 != 0, sides&1 != 0
+				if s.old.wants(oldNull) && s.new.wants(newNull) {
+					f(recordClass(change.Kind(kind), change.Field(field), oldNull, newNull))
+				}
+			}
+		}
+	}
+}
+
+// A sorter puts records into lists. Which lists a record is in is looked up once for all of them, so that a record
+// that no rule wants costs no more than that, and the number of rules does not matter.
+type sorter struct {
+	specs  []listSpec
+	lists  [][]uint32 // places of records
+	groups []uint32   // by class, nil before there is a list: the group of lists that its records are in
+	of     [][]int32  // by group; 0: none
+	used   [][]int32  // of, without the lists that nobody asks for
+	room   [][]int32  // for used
+	hits   [turnSize]hit
+}
+
+// A hit is a record that is in a list.
+type hit struct{ place, group uint32 }
+
+// declare declares a list and returns its number.
+func (s *sorter) declare(spec listSpec) int {
+	for i, have := range s.specs {
+		if have == spec {
+			return i
+		}
+	}
+	if s.groups == nil {
+		s.groups, s.of = make([]uint32, classCount), make([][]int32, 1)
+	}
+	n := len(s.specs)
+	s.specs, s.lists = append(s.specs, spec), append(s.lists, nil)
+	longer := map[uint32]uint32{} // groups with the new list added
+	spec.classes(func(class uint32) {
+		g, ok := longer[s.groups[class]]
+		if !ok {
+			g = uint32(len(s.of))
+			s.of = append(s.of, append(slices.Clone(s.of[s.groups[class]]), int32(n)))
+			longer[s.groups[class]] = g
+		}
+		s.groups[class] = g
+	})
+	s.used = s.of
+	return n
+}
+
+// use says which lists are asked for from now on; the others stay empty.
+func (s *sorter) use(asked []bool) {
+	s.room = resize(s.room, len(s.of))
+	s.used = s.room
+	for g, lists := range s.of {
+		s.used[g] = s.used[g][:0]
+		for _, n := range lists {
+			if asked[n] {
+				s.used[g] = append(s.used[g], n)
+			}
+		}
+	}
+}
+
+// fill puts the records from one place to another into the lists.
+func (s *sorter) fill(records []change.Record, from, to int) {
+	for n := range s.lists {
+		s.lists[n] = s.lists[n][:0]
+	}
+	if s.groups == nil {
+		return
+	}
+	for ; from < to; from += turnSize {
+		s.sort(records[from:min(from+turnSize, to)], from)
+	}
+}
+
+// sort puts at most turnSize records into the lists. Those that are in one are found first: most are in none, and
+// a loop that does nothing else is as fast as the records come from memory.
+func (s *sorter) sort(records []change.Record, from int) {
+	groups := (*[classCount]uint32)(s.groups)
+	n := 0
+	for i := range records {
+		r := &records[i]
+		class := recordClass(r.Object.Kind, r.Field, r.Old.IsNull(), r.New.IsNull())
+		if g := groups[class&(classCount-1)]; g != 0 {
+			s.hits[n&(turnSize-1)] = hit{uint32(from + i), g}
+			n++
+		}
+	}
+	for _, h := range s.hits[:n] {
+		for _, list := range s.used[h.group] {
+			s.lists[list] = append(s.lists[list], h.place)
+		}
+	}
+}
+
+// list returns the places of the records in a list.
+func (s *sorter) list(n int) []uint32 { return s.lists[n] }
+
+// hasAny tells whether one of some lists has a record.
+func (s *sorter) hasAny(lists []int) bool {
+	for _, n := range lists {
+		if len(s.lists[n]) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// recordLists has the records of a transaction in the lists in which programs look changes up, and indexes of them. They are
+// declared when programs are compiled. The halves of the rules share them: what one has made the other finds.
+type recordLists struct {
+	keyhash.Seeds
+	whole   sorter      // filled when a program first looks something up
+	filled  atomic.Bool // written under filling
+	filling sync.Mutex
+	indexes []*listIndex
+	records []change.Record
+	held    []int // lists of the whole that goals look into in a way that a state does not answer: see heldRecords
+}
+
+// maxKept bounds the records for which a list keeps its memory until the next transaction.
+const maxKept = 1 << 18
+
+func (l *recordLists) begin(records []change.Record) {
+	l.records = records
+	l.filled.Store(false)
+	for _, x := range l.indexes {
+		x.built.Store(false)
+	}
+}
+
+func (l *recordLists) end() {
+	l.records = nil
+	for n := range l.whole.lists {
+		if cap(l.whole.lists[n]) > maxKept {
+			l.whole.lists[n] = nil
+		}
+	}
+	for _, x := range l.indexes {
+		if cap(x.slots) > 2*maxKept {
+			x.next, x.slots = nil, nil
+		}
+	}
+}
+
+// all returns the places of the records in a list of the whole transaction.
+func (l *recordLists) all(list int) []uint32 {
+	if !l.filled.Load() {
+		l.filling.Lock()
+		if !l.filled.Load() {
+			l.whole.fill(l.records, 0, len(l.records))
+			l.filled.Store(true)
+		}
+		l.filling.Unlock()
+	}
+	return l.whole.list(list)
+}
+
+// fillHalves fills the lists by two goroutines, each with half of the records.
+func (l *recordLists) fillHalves() {
+	second := sorter{specs: l.whole.specs, groups: l.whole.groups, of: l.whole.of, used: l.whole.used, lists: make([][]uint32, len(l.whole.lists))}
+	middle := len(l.records) / 2
+	var wg sync.WaitGroup
+	wg.Go(func() { second.fill(l.records, middle, len(l.records)) })
+	l.whole.fill(l.records, 0, middle)
+	wg.Wait()
+	for n, places := range second.lists {
+		l.whole.lists[n] = append(l.whole.lists[n], places...)
+	}
+	l.filled.Store(true)
+}

@@ -1,0 +1,108 @@
+package compile
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"fsward/change"
+)
+
+// ends are the records of a transaction that are judged from both of its ends at once, until all have been: so both halves are done
+// at the same time, whatever rules cost for which records.
+type ends struct {
+	mu       sync.Mutex
+	from, to int         // what nobody judges yet
+	step     int         // how many are taken at a time
+	stopped  atomic.Bool // nothing more need be judged
+}
+
+// A step is long enough that starting each rule costs little beside it, and that records which ask for the same objects are judged
+// together; and short enough that neither half waits long for the other in the end.
+const (
+	minStep = 1 << 8
+	maxStep = 1 << 14
+)
+
+func newEnds(records int) *ends {
+	return &ends{to: records, step: min(max(records/16, minStep), maxStep)}
+}
+
+// next takes a part from the beginning, or from the end.
+func (e *ends) next(atEnd bool) (from, to int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	n := min(e.step, e.to-e.from)
+	if atEnd {
+		e.to -= n
+		return e.to, e.to + n
+	}
+	e.from += n
+	return e.from - n, e.from
+}
+
+// turns yields the turns of the parts that one half takes.
+func (e *ends) turns(atEnd bool) func(func([2]int) bool) {
+	return func(yield func([2]int) bool) {
+		for !e.stopped.Load() {
+			from, end := e.next(atEnd)
+			if from == end {
+				return
+			}
+			for ; from < end; from += turnSize {
+				if !yield([2]int{from, min(from+turnSize, end)}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// cautious is how many times less of their budgets rules may spend while both halves judge: less than a quarter each, so that one half
+// alone, which proves nothing twice, is sure not to spend all.
+const cautious = 4
+
+// both judges a transaction by both halves and reports true if it holds. In any other case nothing of it stays, and one half has to judge
+// it from the beginning: so the verdict, with all that it says, does not depend on who judged what.
+func (e *Engine) both(ctx context.Context, t *change.Txn, v change.Forker) (holds bool) {
+	parts := newEnds(len(t.Records))
+	var wg sync.WaitGroup
+	for i, h := range e.halves {
+		fork := *t
+		fork.Names = t.Names.Fork()
+		view := v.Fork(fork.Names)
+		h.takeAll(h.own)
+		wg.Go(func() { h.judgeEnd(ctx, &fork, view, parts, i > 0) })
+	}
+	wg.Wait()
+	holds = !parts.stopped.Load()
+	for i, c := range e.clauses {
+		c.rows, c.err = 0, nil
+		for _, h := range e.halves {
+			c.rows += h.own[i].rows
+			holds = holds && h.own[i].err == nil
+		}
+	}
+	if !holds {
+		return false
+	}
+	for _, h := range e.halves {
+		for i := range h.watch {
+			e.timing[i].Add(h.watch[i].Last)
+		}
+	}
+	return true
+}
+
+// judgeEnd judges parts of a transaction until there are none left, or something does not hold.
+func (h *half) judgeEnd(ctx context.Context, t *change.Txn, v change.View, parts *ends, atEnd bool) {
+	clear(h.watch)
+	h.timing = h.watch
+	h.report.Open(t)
+	m := h.machine
+	m.begin(ctx, t, v, h.report)
+	m.maxRows, m.perRecord, m.parts = m.maxRows/cautious, m.perRecord/cautious, parts
+	h.judge(h.clauses, parts.turns(atEnd))
+	m.parts = nil
+	m.end()
+}

@@ -1,0 +1,41 @@
+package compile
+
+import (
+	"sync"
+	"testing"
+)
+
+// Both halves together judge each record once, however fast either is.
+func TestEnds(t *testing.T) {
+	for _, records := range []int{0, 1, minStep, minStep + 1, 10 * turnSize, 1_000_003} {
+		for _, alone := range []bool{false, true} {
+			parts, judged := newEnds(records), make([]int, records)
+			var wg sync.WaitGroup
+			for _, atEnd := range []bool{false, true} {
+				take := func() {
+					for part := range parts.turns(atEnd) {
+						for i := part[0]; i < part[1]; i++ {
+							judged[i]++
+						}
+					}
+				}
+				if alone { // what the first leaves, the second finds: nothing
+					take()
+				} else {
+					wg.Go(take)
+				}
+			}
+			wg.Wait()
+			for i, n := range judged {
+				if n != 1 {
+					t.Fatalf("record %d of %d was judged %d times", i, records, n)
+				}
+			}
+		}
+	}
+	parts := newEnds(1_000_000)
+	parts.stopped.Store(true)
+	for range parts.turns(true) {
+		t.Fatal("a part is judged although nothing more need be")
+	}
+}

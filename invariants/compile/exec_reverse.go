@@ -1,0 +1,43 @@
+package compile
+
+import (
+	"fsward/change"
+	"fsward/invariants/keyhash"
+	"fsward/invariants/reference"
+)
+
+// reverseIndex finds the objects of one id and kind, such as the entries of a directory, by the value of a
+// field. A directory is read once, when the first such question about it comes.
+type reverseIndex struct {
+	keyhash.Seeds
+	read    map[reference.ReverseKey]struct{}
+	first   map[uint64]int32 // by hash: 1 + the entry that came last
+	entries []reverseEntry
+}
+
+type reverseEntry struct {
+	key    reference.ReverseKey
+	object change.Object
+	value  cell
+	next   int32
+}
+
+func (x *reverseIndex) reset() {
+	if len(x.entries) > maxKept {
+		x.read, x.first, x.entries = nil, nil, nil
+		return
+	}
+	clear(x.read)
+	clear(x.first)
+	x.entries = x.entries[:0]
+}
+
+func (x *reverseIndex) hash(k reference.ReverseKey, v cell) uint64 {
+	return x.Mix(x.Mix(k.Tree, k.Id), x.Mix(uint64(k.Kind)<<8|uint64(k.Field), hashOf(x.Seeds, v)))
+}
+
+func (x *reverseIndex) add(k reference.ReverseKey, o change.Object, v cell) {
+	h := x.hash(k, v)
+	x.entries = append(x.entries, reverseEntry{k, o, v, x.first[h]})
+	x.first[h] = int32(len(x.entries))
+}

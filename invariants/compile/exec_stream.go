@@ -1,0 +1,345 @@
+package compile
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"fsward/change"
+	"fsward/invariants/reference"
+	"fsward/invariants/syntax"
+	"fsward/invariants/verdict"
+)
+
+// A whole file system is judged as a transaction in which everything is new. Where its records are too many to be
+// held, they come part by part, twice: the first time what rules sum up over all of it is added up, the second time the
+// records of each part start rules. A change of an object that a goal names is then looked up in the state: as
+// everything is new, change(T, ID, F, null, V) and query(T, ID, F, V) say the same. See docs/decisions/0027.
+
+// streaming is what a machine knows of a stream.
+type streaming struct {
+	of      change.Stream
+	emptied uint64 // how often the names had been when their literals were last looked up
+	summing bool   // it comes for the first time
+	sums    *sumRoom
+	asked   uint64 // the most shares of a table of which the present record was given a sum
+	held    heldRecords
+}
+
+// A streamError says that a rule asks for changes in a way that only a transaction that is held can answer.
+type streamError struct{ text string }
+
+func (e streamError) Error() string {
+	return e.text + " cannot be answered of a file system that is too large to be held in memory as one transaction"
+}
+
+// CheckStream judges a file system.
+func (e *Engine) CheckStream(ctx context.Context, s change.Stream, v change.View, memory uint64) verdict.Verdict {
+	t := &change.Txn{Schema: e.reference.Set.Vocabulary.Schema, Names: s.Names()}
+	end := e.reference.Begin(ctx, t, v)
+	defer end()
+	for i := range e.timing {
+		e.timing[i].Checks++
+		e.timing[i].Last, e.timing[i].Rows = 0, 0
+	}
+	h := e.halves[0]
+	h.take(e.clauses, (*compiledPlan).partLists)
+	e.resetReports()
+	sums := &sumRoom{free: memory}
+	h.beginStream(ctx, t, v, s, sums)
+	h.timing = e.timing
+	err := h.rounds(ctx, s, t, sums)
+	report := e.reference.Report
+	h.endStream()
+	report.Take(h.report)
+	if err != nil {
+		report.Stop(err)
+	}
+	for _, c := range e.clauses {
+		e.timing[c.rule.Order].Rows += c.rows
+		if c.err != nil {
+			report.Undecided(c.rule, c.clause, report.Stopped(c.err))
+		}
+	}
+	out := report.Verdict()
+	report.Show(out)
+	return out
+}
+
+// rounds goes through a stream twice, and twice more for each further share of the sums.
+func (h *half) rounds(ctx context.Context, s change.Stream, t *change.Txn, sums *sumRoom) error {
+	done, rounds := 0, uint64(1)
+	progress := func(part *change.Txn) error {
+		if done += len(part.Records); h.machine.options.Progress != nil {
+			h.machine.options.Progress(done, 2*int(rounds)*s.Len())
+		}
+		return ctx.Err()
+	}
+	for round := uint64(0); round < rounds; round++ {
+		sums.begin(round)
+		if h.machine.streaming.summing = true; round > 0 {
+			h.machine.maxRows += h.machine.options.StepsPerRecord * int64(s.Len())
+		}
+		err := s.Each(func(part *change.Txn) error {
+			h.sumUp(part)
+			if round == 0 {
+				rounds = sums.rounds()
+			}
+			return progress(part)
+		})
+		if err != nil {
+			return err
+		}
+		h.machine.streaming.summing = false
+		h.machine.lists.begin(h.machine.streaming.held.records)
+		err = s.Each(func(part *change.Txn) error {
+			h.judgePart(part)
+			return progress(part)
+		})
+		if err != nil {
+			return err
+		}
+		h.machine.records = nil
+		h.runPlans(func(plan *compiledPlan) bool { return len(plan.parts) == 0 })
+		h.report.EndPart(t)
+		// A rule that asked for no sum of which a share is at hand is done.
+		if !slices.ContainsFunc(h.clauses, func(c *compiledClause) bool { return c.shared }) {
+			return nil
+		}
+	}
+	return nil
+}
+
+func (h *half) beginStream(ctx context.Context, t *change.Txn, v change.View, s change.Stream, sums *sumRoom) {
+	h.report.Open(t)
+	m := h.machine
+	m.begin(ctx, t, v, h.report)
+	m.maxRows = m.options.Steps + m.options.StepsPerRecord*int64(s.Len())
+	m.streaming = &streaming{of: s, emptied: s.Names().Emptied(), sums: sums, asked: 1, held: newHeldRecords(m.lists)}
+	for _, t := range m.kept {
+		t.limit = sumCells
+	}
+	for i := range m.passes {
+		table := m.passes[i].sum.table
+		table.room, table.shares = sums, 1
+		sums.tables = append(sums.tables, table)
+	}
+	for _, c := range h.clauses {
+		c.rows, c.err, c.shared = 0, nil, false
+		if len(c.programs) == 0 {
+			c.err = streamError{"what only the reference engine judges (" + c.why + ")"}
+		}
+	}
+}
+
+func (h *half) endStream() {
+	m := h.machine
+	m.streaming = nil
+	for _, t := range m.kept {
+		*t = sumTable{Seeds: t.Seeds, eager: t.eager, width: t.width}
+	}
+	m.end()
+	m.lists.end()
+}
+
+// next takes a part. What was kept of names that are no longer valid goes.
+func (m *machine) next(part *change.Txn) {
+	m.records = part.Records
+	s := m.streaming
+	if len(m.memo.words) > maxStreamMemo {
+		m.memo.reset()
+	}
+	if len(m.reverse.entries) > reference.MaxReverse/2 {
+		m.reverse.reset()
+	}
+	if n := part.Names.Emptied(); n != s.emptied {
+		s.emptied = n
+		m.terms.forget()
+		m.terms.begin(part.Names)
+		m.memo.reset()
+		m.reverse.reset()
+	}
+}
+
+// maxStreamMemo bounds the words of proofs that are kept from one part to the next: objects that are near each other
+// come one after the other.
+const maxStreamMemo = 1 << 18
+
+// sumUp adds a part to the sums that are kept of the whole, and keeps the records that are looked up otherwise.
+func (h *half) sumUp(part *change.Txn) {
+	m := h.machine
+	m.next(part)
+	m.lists.begin(part.Records)
+	first := m.streaming.sums.round == 0
+	if first {
+		m.streaming.held.take(m.lists)
+	}
+	for i := range m.passes {
+		p := &m.passes[i]
+		if p.sum.table.unfit || !first && p.sum.table.shares == 1 {
+			continue
+		}
+		m.err, m.rows, m.recordRows, m.checkAt, m.depth, m.trigger = nil, 0, 0, 0, 0, -1
+		m.stack = m.stack[:0]
+		m.frame = m.push(p.registers, nil, nil)
+		m.r = m.frame.registers
+		p.sum.pass(m)
+		m.free(m.frame)
+		if p.sum.table.built = true; m.err != nil {
+			p.sum.table.unfit, p.sum.table.why = true, m.err
+		}
+	}
+}
+
+// judgePart runs the rules that the records of a part start.
+func (h *half) judgePart(part *change.Txn) {
+	m := h.machine
+	m.next(part)
+	for from := 0; from < len(m.records); from += turnSize {
+		m.turn.fill(m.records, from, min(from+turnSize, len(m.records)))
+		h.runPlans(func(plan *compiledPlan) bool { return m.turn.hasAny(plan.parts) })
+	}
+	h.report.EndPart(part)
+}
+
+// runPlans runs some of the plans.
+func (h *half) runPlans(which func(*compiledPlan) bool) {
+	watch := time.Now()
+	took := time.Duration(0)
+	for _, c := range h.clauses {
+		plans := c.plans(h)
+		for i := 0; c.err == nil && i < len(plans); i++ {
+			plan := &plans[i]
+			if !which(plan) || h.machine.streaming.sums.round > 0 && !c.shared {
+				continue
+			}
+			h.machine.run(c, plan)
+			if isMistake(c.err) {
+				c.err = errors.Join(streamError{"a mistake that the reference engine would name"}, c.err)
+			}
+			now := time.Since(watch)
+			h.timing[c.rule.Order].Add(now - took)
+			took = now
+		}
+	}
+}
+
+// A sumPass adds up a sum that is kept over a whole file system.
+type sumPass struct {
+	sum       *keptSum
+	planner   *planner // until the number of registers is known
+	registers int
+}
+
+// finishPasses is called when all plans are made.
+func (m *machine) finishPasses() {
+	for i := range m.passes {
+		p := &m.passes[i]
+		p.registers, p.planner = p.planner.registers, nil
+	}
+}
+
+// addPass notes that a sum is added up in the first pass over a stream, unless another of the same is.
+func (m *machine) addPass(k *keptSum, p *planner) {
+	for i := range m.passes {
+		if m.passes[i].sum.table == k.table {
+			return
+		}
+	}
+	m.passes = append(m.passes, sumPass{sum: k, planner: p})
+}
+
+// sumCells are the sums of objects that are near each other, which are kept from question to question.
+const sumCells = 1 << 12
+
+// askStream is ask of a stream.
+func (k *keptSum) askStream(m *machine, key []cell) (n syntax.Number, ok bool) {
+	t := k.table
+	switch {
+	case k.local:
+		return t.find(key)
+	case t.unfit:
+		if t.why == nil {
+			t.why = streamError{"a sum over all changes whose keys do not last"}
+		}
+		m.fail(t.why)
+		return n, false
+	case m.streaming.summing || !t.built && m.streaming.of.Len() > 0:
+		m.fail(streamError{"a sum inside a sum over all changes"})
+		return n, false
+	}
+	if m.foreign(t, key) {
+		return n, false
+	}
+	return t.inStream(key), true
+}
+
+// remember keeps the sum of a key that was searched for in the state.
+func (t *sumTable) remember(key []cell, n syntax.Number) {
+	for _, c := range key {
+		if !c.lasting() || c.tag == cellName {
+			return
+		}
+	}
+	if len(t.sums) >= sumCells {
+		clear(t.slots)
+		t.keys, t.sums = t.keys[:0], t.sums[:0]
+	}
+	if sum := t.at(key); sum != nil {
+		*sum = n
+	}
+}
+
+// heldRecords are the records of a stream that goals look up by what the state does not answer. They are few: those
+// of objects of which a file system has some thousands.
+type heldRecords struct {
+	lists   []int // that are asked for so
+	count   map[int]int
+	gone    map[int]bool // there are too many, or they have names
+	records []change.Record
+}
+
+// maxHeld bounds the records of a list that are held.
+const maxHeld = 1 << 14
+
+func newHeldRecords(l *recordLists) heldRecords {
+	return heldRecords{lists: l.held, count: map[int]int{}, gone: map[int]bool{}}
+}
+
+// take keeps records of a part.
+func (h *heldRecords) take(l *recordLists) {
+	taken := map[uint32]bool{}
+	for _, n := range h.lists {
+		if h.gone[n] {
+			continue
+		}
+		for _, at := range l.all(n) {
+			r := &l.records[at]
+			if h.count[n]++; h.count[n] > maxHeld || r.New.Tag() == change.Name || r.New.Tag() == change.Key {
+				h.gone[n] = true
+				break
+			}
+			if !taken[at] {
+				taken[at] = true
+				h.records = append(h.records, *r)
+			}
+		}
+	}
+}
+
+// holds tells whether all records of a list are held.
+func (h *heldRecords) holds(list int) bool { return !h.gone[list] }
+
+// remember keeps what was searched for.
+func (k *keptSum) remember(m *machine, n syntax.Number) {
+	if m.streaming == nil || !k.local {
+		return
+	}
+	var buffer [maxSumKeys]cell
+	key := buffer[:0]
+	for _, r := range k.keys {
+		key = append(key, m.r[r.index])
+	}
+	k.table.remember(key, n)
+}

@@ -1,0 +1,52 @@
+package compile
+
+import (
+	"fsward/invariants/reference"
+
+	"github.com/ichiban/prolog/engine"
+)
+
+// unhashOp gives a register each name with a hash.
+func unhashOp(hash value, register int, info *stepInfo) op {
+	return func(next step) step {
+		return func(m *machine) bool {
+			c := hash(m)
+			if c.tag != cellNumber {
+				return false
+			}
+			if m.streaming != nil {
+				return m.fail(streamError{info.goal})
+			}
+			for _, handle := range m.hashed.Find(m.records, m.names, c.n) {
+				if m.row(info) {
+					return true
+				}
+				m.r[register] = m.name(handle)
+				if next(m) {
+					return true
+				}
+			}
+			return false
+		}
+	}
+}
+
+// crcOp is crc32c/2.
+func crcOp(text value, hash place) op {
+	return func(next step) step {
+		return func(m *machine) bool {
+			c := text(m)
+			var h uint32
+			switch c.tag {
+			case cellName:
+				m.text = append(m.text[:0], m.names.At(c.n)...)
+				h = reference.NameHash(m.text)
+			case cellAtom:
+				h = reference.NameHash([]byte(engine.Atom(c.n).String()))
+			default:
+				return m.fail(errMistake)
+			}
+			return hash.match(m, numberCell(uint64(h))) && next(m)
+		}
+	}
+}

@@ -1,0 +1,333 @@
+package compile
+
+import (
+	"math"
+
+	"github.com/ichiban/prolog/engine"
+
+	"fsward/change"
+	"fsward/invariants/syntax"
+)
+
+// placeMode says what a place of a pattern does with the part of a record or an object that stands in it.
+type placeMode uint8
+
+const (
+	placeAny   placeMode = iota // nothing
+	placeConst                  // compares it with cell
+	placeBound                  // compares it with a register that has its value before the goal is called
+	placeLate                   // compares it with a register that the same goal has loaded
+	placeLoad                   // loads it into a register
+)
+
+// place is one place of a pattern: a number of an identifier, a kind, a field or a value.
+type place struct {
+	mode     placeMode
+	register int
+	cell     cell
+}
+
+func (p *place) known() bool { return p.mode == placeConst || p.mode == placeBound }
+
+// get returns what a known place must be equal to.
+func (p *place) get(m *machine) cell {
+	if p.mode == placeConst {
+		return p.cell
+	}
+	return m.r[p.register]
+}
+
+// number matches a number of an identifier.
+func (p *place) number(m *machine, n uint64) bool {
+	switch p.mode {
+	case placeAny:
+		return true
+	case placeLoad:
+		m.r[p.register] = numberCell(n)
+		return true
+	case placeConst:
+		return p.cell.n == n
+	default:
+		have, ok := m.r[p.register].bits()
+		return ok && have == n
+	}
+}
+
+// match matches a term.
+func (p *place) match(m *machine, c cell) bool {
+	switch p.mode {
+	case placeAny:
+		return true
+	case placeLoad:
+		m.r[p.register] = c
+		return true
+	case placeConst:
+		return p.cell == c
+	default:
+		return m.r[p.register] == c
+	}
+}
+
+// subForm says what the last part of an identifier is to a pattern.
+type subForm uint8
+
+const (
+	subNumber subForm = iota // a number: ShapeKey, ShapeNums
+	subPair                  // a(SUB, AUX): ShapePair
+	subName                  // a name: ShapeNamed
+	subNone                  // there is none: ShapeNum
+	subAny                   // a number or a pair, by the kind of the object
+)
+
+// objectPattern is the TREE and the ID of a goal.
+type objectPattern struct {
+	tree, id, sub, aux place
+	kind               change.Kind // 0: not known from the text
+	kindPlace          place       // where the text of the identifier does not say it
+	form               subForm
+	// Nothing but the kind is compared: see objectPattern.settle.
+	settled bool
+	loads   objectLoads
+}
+
+// sub returns the last part of an object's identifier as a term.
+func (m *machine) subOf(o *change.Object) cell {
+	if m.pairs[o.Kind] {
+		return cell{n: o.Sub, m: o.Aux, tag: cellPair}
+	}
+	return numberCell(o.Sub)
+}
+
+// match matches an object and loads what is not known of it.
+func (x *objectPattern) match(m *machine, o *change.Object) bool {
+	if x.settled {
+		if x.kind != 0 && x.kind != o.Kind {
+			return false
+		}
+		x.loads.load(m, o)
+		return true
+	}
+	if !x.tree.number(m, o.Tree) || !x.id.number(m, o.ID) {
+		return false
+	}
+	if x.kind != 0 {
+		if x.kind != o.Kind || x.kindPlace.mode != placeAny && !x.kindPlace.match(m, m.kind(o.Kind)) {
+			return false
+		}
+	} else {
+		if x.kindPlace.mode != placeAny && !x.kindPlace.match(m, m.kind(o.Kind)) {
+			return false
+		}
+		pair := m.pairs[o.Kind]
+		if x.form == subNumber && pair || x.form == subPair && !pair {
+			return false
+		}
+	}
+	switch x.form {
+	case subNumber:
+		return x.sub.number(m, o.Sub)
+	case subPair:
+		return x.sub.number(m, o.Sub) && x.aux.number(m, o.Aux)
+	case subName:
+		return x.sub.mode == placeAny || x.sub.match(m, m.name(o.Sub))
+	case subAny:
+		return x.sub.mode == placeAny || x.sub.match(m, m.subOf(o))
+	default:
+		return true
+	}
+}
+
+// objectLoads are the registers that parts of an object are put into. Numbers that are not needed go into a spare
+// one, which costs less than to look whether they are; kind and last are −1 where they are not.
+type objectLoads struct{ tree, id, sub, aux, kind, last int }
+
+// load puts the parts into registers. Those of numbers have had zero cells, which are numbers, since their frame was
+// made: nothing else is put into them.
+func (l *objectLoads) load(m *machine, o *change.Object) {
+	r := m.r
+	r[l.tree].n = o.Tree
+	r[l.id].n = o.ID
+	r[l.sub].n = o.Sub
+	r[l.aux].n = o.Aux
+	if l.kind >= 0 {
+		r[l.kind] = m.kind(o.Kind)
+	}
+	if l.last >= 0 {
+		r[l.last] = m.subOf(o)
+	}
+}
+
+// settle makes the pattern one that only loads, if it compares nothing but the kind.
+func (x *objectPattern) settle(spare int) {
+	l := objectLoads{spare, spare, spare, spare, -1, -1}
+	last := &l.sub
+	switch {
+	case x.form == subName && x.sub.mode != placeAny, x.kind == 0 && x.form != subAny:
+		return
+	case x.form == subAny:
+		last = &l.last
+	}
+	registers := [...]*int{&l.tree, &l.id, &l.kind, last, &l.aux}
+	for i, p := range []*place{&x.tree, &x.id, &x.kindPlace, &x.sub, &x.aux} {
+		switch p.mode {
+		case placeAny:
+		case placeLoad:
+			*registers[i] = p.register
+		default:
+			return
+		}
+	}
+	x.settled, x.loads = true, l
+}
+
+// handle returns the handle of a name; ok is false for a term that is none.
+func (m *machine) handle(c cell) (h uint64, ok bool) {
+	switch c.tag {
+	case cellName:
+		return c.n, true
+	case cellAtom:
+		return m.names.Handle([]byte(engine.Atom(c.n).String())), true
+	default:
+		return 0, false
+	}
+}
+
+// bounds returns the first and the last object that can match what is known; single tells that there is at
+// most one, lo. ok is false if none can.
+func (x *objectPattern) bounds(m *machine) (lo, hi change.Object, single, ok bool) {
+	var tree, id uint64
+	if x.tree.known() {
+		if tree, ok = x.tree.get(m).bits(); !ok {
+			return lo, hi, false, false
+		}
+	}
+	if id, ok = x.id.get(m).bits(); !ok {
+		return lo, hi, false, false
+	}
+	lo = change.Object{Tree: tree, ID: id, Kind: x.kind}
+	hi = change.Object{Tree: tree, ID: id, Kind: x.kind, Sub: math.MaxUint64, Aux: math.MaxUint64}
+	if x.kind == 0 {
+		hi.Kind = math.MaxUint8
+		if x.kindPlace.known() {
+			c := x.kindPlace.get(m)
+			k, known := m.vocabulary.Kinds[engine.Atom(c.n)]
+			if c.tag != cellAtom || !known {
+				return lo, hi, false, false
+			}
+			lo.Kind, hi.Kind = k, k
+		}
+	}
+	shape, oneKind := change.ShapeKey, lo.Kind == hi.Kind
+	if oneKind {
+		shape = m.vocabulary.Shape(lo.Kind)
+	}
+	subKnown, auxKnown := x.sub.known(), x.aux.known()
+	switch {
+	case !subKnown:
+	case x.form == subName:
+		if lo.Sub, ok = m.handle(x.sub.get(m)); !ok {
+			return lo, hi, false, false
+		}
+	case x.form == subAny && x.sub.get(m).tag == cellPair:
+		c := x.sub.get(m)
+		if oneKind && shape != change.ShapePair {
+			return lo, hi, false, false
+		}
+		lo.Sub, lo.Aux, auxKnown = c.n, c.m, true
+	default:
+		if lo.Sub, ok = x.sub.get(m).bits(); !ok || oneKind && shape == change.ShapePair && x.form != subPair {
+			return lo, hi, false, false
+		}
+	}
+	if x.form == subPair && auxKnown {
+		if lo.Aux, ok = x.aux.get(m).bits(); !ok {
+			return lo, hi, false, false
+		}
+	}
+	if !oneKind {
+		lo.Sub, lo.Aux = 0, 0
+		return lo, hi, false, true
+	}
+	switch shape {
+	case change.ShapeKey:
+		single = subKnown && m.vocabulary.Unique(lo.Kind)
+	case change.ShapePair:
+		single = subKnown && auxKnown
+	case change.ShapeNum:
+		single = true
+	default:
+		single = subKnown
+	}
+	switch {
+	case !subKnown:
+		lo.Sub, lo.Aux = 0, 0
+	case !auxKnown || shape != change.ShapePair:
+		hi.Sub = lo.Sub
+		lo.Aux = 0
+	default:
+		hi.Sub, hi.Aux = lo.Sub, lo.Aux
+	}
+	return lo, hi, single, true
+}
+
+// valuePattern is the OLD, NEW or VALUE of a goal: a place, or a key k(ID, KIND, SUB) with places of its own.
+type valuePattern struct {
+	place
+	key           bool
+	id, kind, sub place
+	keyKind       change.Kind // that kind is, 0 where the text does not say it
+}
+
+func (x *valuePattern) matchValue(m *machine, v change.Value) bool {
+	switch {
+	case x.key:
+		return x.matchKey(m, v)
+	case x.mode == placeAny:
+		return true
+	case x.mode == placeLoad:
+		m.r[x.register] = m.terms.value(v)
+		return true
+	}
+	want := &x.cell
+	if x.mode != placeConst {
+		want = &m.r[x.register]
+	}
+	switch want.tag {
+	case cellNumber:
+		n, ok := v.Num()
+		return ok && n == want.n
+	case cellName:
+		h, ok := v.Handle()
+		return ok && h == want.n
+	}
+	return *want == m.terms.value(v)
+}
+
+// matchKey matches the parts of a key.
+func (x *valuePattern) matchKey(m *machine, v change.Value) bool {
+	id, kind, sub, ok := m.names.KeyOf(v)
+	if !ok || x.keyKind != 0 && x.keyKind != kind {
+		return false
+	}
+	return x.id.number(m, id) && (x.keyKind != 0 || x.kind.mode == placeAny || x.kind.match(m, m.terms.kind(kind))) && x.sub.number(m, sub)
+}
+
+// any tells whether every value matches, and nothing of it is needed.
+func (x *valuePattern) any() bool { return !x.key && x.mode == placeAny }
+
+// known tells whether the value is known when the goal is called.
+func (x *valuePattern) known() bool {
+	if x.key {
+		return x.id.known() && x.kind.known() && x.sub.known()
+	}
+	return x.place.known()
+}
+
+// want returns the value that is known.
+func (x *valuePattern) want(m *machine) cell {
+	if x.key {
+		args := [3]cell{x.id.get(m), x.kind.get(m), x.sub.get(m)}
+		return m.compound(syntax.AtomK, args[:])
+	}
+	return x.get(m)
+}

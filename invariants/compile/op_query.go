@@ -1,0 +1,280 @@
+package compile
+
+import (
+	"fsward/change"
+	"fsward/invariants/reference"
+)
+
+// queryGoal is query(TREE, ID) or query(TREE, ID, FIELD, VALUE). Goals that ask for several fields of one object
+// one after the other are one queryGoal.
+type queryGoal struct {
+	object  objectPattern
+	key     keyMaker
+	fields  []change.Field // none: query/2
+	values  []valuePattern // of fields
+	reverse bool           // by the reverse index
+	first   bool           // one object is enough, and nothing of it is needed
+}
+
+// maxFields bounds the fields that one look-up reads.
+const maxFields = 8
+
+// join adds a field that another goal asks for of the same object.
+func (g *queryGoal) join(f change.Field, x valuePattern) {
+	g.fields, g.values = append(g.fields, f), append(g.values, x)
+}
+
+func queryOp(g *queryGoal, info *stepInfo) op {
+	switch {
+	case g.key.exact:
+		return g.exact(info)
+	case g.key.ranged && !g.reverse:
+		return g.ranged(info)
+	}
+	return func(next step) step {
+		return func(m *machine) bool {
+			lo, hi, single, ok := g.bounds(m)
+			switch {
+			case !ok:
+				return false
+			case single:
+				return m.row(info) || g.object.match(m, &lo) && g.look(m, &lo) && next(m) || m.err != nil
+			case g.reverse:
+				return g.backward(m, info, lo, hi, next)
+			default:
+				return g.each(m, info, lo, hi, next)
+			}
+		}
+	}
+}
+
+// exact looks up one object.
+func (g *queryGoal) exact(info *stepInfo) op {
+	return func(next step) step {
+		return func(m *machine) bool {
+			var o change.Object
+			switch {
+			case !g.key.object(m, &o):
+				return false
+			case m.row(info):
+				return true
+			case len(g.fields) > 0:
+				return g.look(m, &o) && next(m) || m.err != nil
+			}
+			exists, err := m.view.Exists(o)
+			if err != nil {
+				return m.failView(err)
+			}
+			return exists && next(m)
+		}
+	}
+}
+
+// absentOp goes on where an object that a goal names exactly does not exist: the negation that most rules have.
+func absentOp(g *queryGoal, info *stepInfo) op {
+	return func(next step) step {
+		return func(m *machine) bool {
+			var o change.Object
+			if g.key.object(m, &o) {
+				if m.row(info) {
+					return true
+				}
+				exists, err := m.view.Exists(o)
+				if err != nil {
+					return m.failView(err)
+				}
+				if exists {
+					return false
+				}
+			}
+			return next(m)
+		}
+	}
+}
+
+// ranged goes through the objects of a range that the key maker makes.
+func (g *queryGoal) ranged(info *stepInfo) op {
+	return func(next step) step {
+		return func(m *machine) bool {
+			var lo change.Object
+			if !g.key.object(m, &lo) {
+				return false
+			}
+			return g.each(m, info, lo, g.key.end(lo), next)
+		}
+	}
+}
+
+// bounds returns the objects that can match: see objectPattern.bounds.
+func (g *queryGoal) bounds(m *machine) (lo, hi change.Object, single, ok bool) {
+	if g.key.ranged {
+		ok = g.key.object(m, &lo)
+		return lo, g.key.end(lo), false, ok
+	}
+	return g.object.bounds(m)
+}
+
+// look tells whether an object exists, and has the fields that are asked for. It may have failed instead.
+func (g *queryGoal) look(m *machine, o *change.Object) bool {
+	switch {
+	case len(g.fields) == 0 || g.fields[0] == change.FieldObject:
+		exists, err := m.view.Exists(*o)
+		if err != nil {
+			return !m.failView(err)
+		}
+		return exists && (len(g.fields) == 0 || g.values[0].matchValue(m, change.Present))
+	case len(g.fields) == 1:
+		v, ok, err := m.view.Get(*o, g.fields[0])
+		if err != nil {
+			return !m.failView(err)
+		}
+		return ok && g.values[0].matchValue(m, v)
+	}
+	values := m.values[:len(g.fields)]
+	if err := m.view.Values(*o, g.fields, values); err != nil {
+		return !m.failView(err)
+	}
+	for i := range values {
+		if values[i].IsNull() || !g.values[i].matchValue(m, values[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// each goes through the objects from lo to hi. They are read first, as what follows asks the view as well.
+func (g *queryGoal) each(m *machine, info *stepInfo, lo, hi change.Object, next step) (stop bool) {
+	base := len(m.objects)
+	stop = m.scan(g, info, lo, hi)
+	n := len(m.objects)
+	switch {
+	case m.err != nil:
+	case g.first:
+		m.objects = m.objects[:base]
+		return stop && next(m)
+	default:
+		for i := base; i < n && !stop; i++ {
+			o := m.objects[i]
+			stop = g.object.match(m, &o) && (len(g.fields) == 0 || g.look(m, &o)) && next(m) || m.err != nil
+		}
+	}
+	m.objects = m.objects[:base]
+	return stop
+}
+
+// scan appends the objects from lo to hi to m.objects. It reports true after an error, and where the first that
+// matches is enough for a goal, if there is one.
+func (m *machine) scan(g *queryGoal, info *stepInfo, lo, hi change.Object) (stop bool) {
+	m.scanning, m.scanInfo, m.stop = g, info, false
+	if m.walker != nil {
+		m.walker.Walk(lo, hi, m.gather)
+	} else {
+		m.view.Scan(lo, hi)(m.gather)
+	}
+	return m.stop
+}
+
+// take is machine.gather.
+func (m *machine) take(o change.Object, err error) bool {
+	switch {
+	case err != nil:
+		m.stop = m.failView(err)
+	case m.row(m.scanInfo):
+		m.stop = true
+	case m.scanning != nil && m.scanning.first:
+		m.stop = m.scanning.object.match(m, &o)
+	default:
+		m.objects = append(m.objects, o)
+	}
+	return !m.stop
+}
+
+// backward goes through the objects of one id and kind that have a value in a field.
+func (g *queryGoal) backward(m *machine, info *stepInfo, lo, hi change.Object, next step) bool {
+	x, key := &m.reverse, reference.ReverseKey{Tree: lo.Tree, Id: lo.ID, Kind: lo.Kind, Field: g.fields[0]}
+	if _, read := x.read[key]; !read {
+		if len(x.entries) > reference.MaxReverse {
+			return g.each(m, info, lo, hi, next)
+		}
+		if x.read == nil {
+			x.read, x.first = map[reference.ReverseKey]struct{}{}, map[uint64]int32{}
+		}
+		if !g.read(m, info, key, lo, hi) {
+			return true
+		}
+		x.read[key] = struct{}{}
+	}
+	want := g.values[0].want(m)
+	for i := x.first[x.hash(key, want)]; i != 0; {
+		e := &x.entries[i-1]
+		i = e.next
+		if m.row(info) {
+			return true
+		}
+		o := e.object
+		if e.key == key && e.value == want && g.object.match(m, &o) && next(m) {
+			return true
+		}
+	}
+	return false
+}
+
+// read puts the objects of a directory into the reverse index; it reports false after an error.
+func (g *queryGoal) read(m *machine, info *stepInfo, key reference.ReverseKey, lo, hi change.Object) bool {
+	base := len(m.objects)
+	defer func() { m.objects = m.objects[:base] }()
+	if m.scan(nil, info, lo, hi) {
+		return false
+	}
+	for _, o := range m.objects[base:] {
+		v, ok, err := m.view.Get(o, g.fields[0])
+		if err != nil {
+			return !m.failView(err)
+		}
+		if ok {
+			m.reverse.add(key, o, m.terms.value(v))
+		}
+	}
+	return true
+}
+
+// neighbourGoal is previous/3 or one of its like.
+type neighbourGoal struct {
+	object, beside objectPattern
+	key            keyMaker
+	walk           reference.Walk
+}
+
+func neighbourOp(g *neighbourGoal, info *stepInfo) op {
+	return func(next step) step {
+		return func(m *machine) bool {
+			var o change.Object
+			if g.key.exact {
+				if !g.key.object(m, &o) {
+					return false
+				}
+			} else if !g.beginning(m, &o) {
+				return m.err != nil
+			}
+			if m.row(info) {
+				return true
+			}
+			o, ok, err := g.walk.From(m.view, o)
+			if err != nil {
+				return m.failView(err)
+			}
+			return ok && g.beside.match(m, &o) && next(m)
+		}
+	}
+}
+
+// beginning makes the object whose neighbour is looked for, which the key maker does not; it reports false if there
+// is none, or after an error.
+func (g *neighbourGoal) beginning(m *machine, o *change.Object) bool {
+	lo, hi, single, ok := g.object.bounds(m)
+	if ok && !single && (lo.Kind != hi.Kind || lo.Sub != hi.Sub || m.vocabulary.Shape(lo.Kind) != change.ShapeKey) {
+		return !m.fail(errMistake)
+	}
+	*o = lo
+	return ok
+}

@@ -1,0 +1,111 @@
+package compile
+
+import (
+	"slices"
+
+	"fsward/change"
+	"fsward/invariants/ruleset"
+)
+
+// ofObject tells whether the records that a goal looks for are those of objects with an id that is known, so that the
+// state can be asked for them where everything is new.
+func (g *changeGoal) ofObject(v *ruleset.Vocabulary) bool {
+	return g.object.id.known() && !g.spec.anyField && g.object.kind != 0 && (g.object.tree.known() || v.Schema.KindIsTree)
+}
+
+// never tells whether a goal looks for what was there before.
+func (g *changeGoal) never() bool { return g.spec.old == hasValue || g.spec.new == isNull }
+
+// stream answers a goal that does not start a rule, of a stream; done tells whether it did.
+func (g *changeGoal) stream(m *machine, info *stepInfo, next step) (stop, done bool) {
+	switch {
+	case g.never(), g.old.known() && !g.old.matchValue(m, change.Value{}):
+		return false, true
+	case g.pass && m.streaming.summing: // it goes through the part
+		return false, false
+	case g.ofObject(m.vocabulary):
+		return g.inState(m, info, next), true
+	case m.streaming.summing || !m.streaming.held.holds(g.list):
+		return m.fail(streamError{info.goal}), true
+	}
+	return false, false
+}
+
+// inState asks the state for the records of a goal.
+func (g *changeGoal) inState(m *machine, info *stepInfo, next step) bool {
+	lo, hi, single, ok := g.object.bounds(m)
+	switch {
+	case !ok || !m.streaming.of.Made(g.spec.kind, g.spec.field):
+		return false
+	case single:
+		return m.row(info) || g.answer(m, lo, next)
+	case g.inverse != nil && g.new.known():
+		lo.Sub, lo.Aux, hi.Sub, hi.Aux = 0, 0, ^uint64(0), ^uint64(0)
+		return g.inverse.backward(m, info, lo, hi, next)
+	}
+	base := len(m.objects)
+	stop := m.scan(nil, info, lo, hi)
+	n := len(m.objects)
+	for i := base; i < n && !stop; i++ {
+		stop = g.answer(m, m.objects[i], next)
+	}
+	m.objects = m.objects[:base]
+	return stop
+}
+
+// answer goes on with the record of an object, if there is one that matches.
+func (g *changeGoal) answer(m *machine, o change.Object, next step) bool {
+	r := change.Record{Object: o, Field: g.spec.field}
+	var ok bool
+	var err error
+	if r.Field == change.FieldObject {
+		r.New = change.Present
+		ok, err = m.view.Exists(o)
+	} else {
+		r.New, ok, err = m.view.Get(o, r.Field)
+	}
+	if err != nil {
+		return m.failView(err)
+	}
+	return ok && g.match(m, &r) && next(m)
+}
+
+// placeStream notes of a goal how it is answered of a stream.
+func (p *planner) placeStream(g *changeGoal, rank int) {
+	if p.top && !p.triggered && (rank >= rankList || !p.trial) {
+		p.begins = append(p.begins, g)
+		p.onPart = len(p.steps) == 0
+		return
+	}
+	switch {
+	case g.never():
+	case g.ofObject(p.machine.vocabulary):
+		if g.new.known() {
+			g.inverse = &queryGoal{object: g.object, fields: []change.Field{g.spec.field}, values: []valuePattern{g.new}, reverse: true}
+		}
+	default:
+		p.remote++
+		p.machine.lists.hold(g.list)
+	}
+}
+
+// takeParts is takeTurns for a stream.
+func (p *planner) takeParts() (starts []int) {
+	for _, g := range p.begins {
+		switch {
+		case !p.loneOfAll:
+			g.begins, g.starting = true, p.machine.turn.declare(g.spec)
+			starts = append(starts, g.starting)
+		case !g.never() && !g.ofObject(p.machine.vocabulary):
+			p.machine.lists.hold(g.list)
+		}
+	}
+	return starts
+}
+
+// hold notes that a list of the whole is looked into.
+func (l *recordLists) hold(list int) {
+	if !slices.Contains(l.held, list) {
+		l.held = append(l.held, list)
+	}
+}

@@ -1,0 +1,354 @@
+package compile
+
+import (
+	"slices"
+
+	"github.com/ichiban/prolog/engine"
+
+	"fsward/invariants/syntax"
+)
+
+// The ranks of goals: what costs least comes first. A goal that filters comes as soon as it can be called.
+const (
+	rankUnify      = iota
+	rankTest       // a comparison
+	rankFunction   // is, crc32c
+	rankRecord     // the changes of one field under one key: a look-up in a hash index, where a query searches a tree
+	rankKey        // one object, by its whole key
+	rankKeyGroup   // the objects of one key, or the neighbour of a key
+	rankNegation   // a negation that looks up keys
+	rankChange     // the changes of one object
+	rankNarrow     // the objects of one pair of inode and directory
+	rankValue      // changes by their value
+	rankChangeID   // the changes of the objects with one id
+	rankDirectoryV // entries of a directory by their value
+	rankDirectory  // a directory
+	rankObject     // all that has one object id
+	rankList       // the changes of one field of one kind of object
+	rankLists      // those of one field, or of one kind
+	rankAll        // all changes
+	rankNever      // cannot be called yet
+)
+
+// choose picks the goal that comes next: the one with the least rank among those that may.
+func (p *planner) choose(list []*pending, e *env) (int, error) {
+	best, bestRank := -1, rankNever
+	first := p.top && !p.triggered
+	var trigger = -1
+	triggerRank := rankNever
+	for i, g := range list {
+		if !p.mayCome(list, i, e) {
+			continue
+		}
+		rank := p.rank(g.t, e)
+		if i == 0 && rank == rankNever {
+			rank = rankAll // what is written first can be called, or never
+		}
+		if rank < bestRank {
+			best, bestRank = i, rank
+		}
+		if !first {
+			continue
+		}
+		q, _, _ := goalOfTemplate(e.walk(g.t))
+		switch {
+		case q == syntax.Pred("change", 5) && rank < triggerRank:
+			trigger, triggerRank = i, rank
+		case q == syntax.Pred(";", 2) && p.specialises(g.t, i, list, e):
+			return i, nil
+		}
+	}
+	switch {
+	case best < 0:
+		return 0, unsupportedf("the goals cannot be put into an order")
+	case !first || bestRank <= rankUnify:
+		return best, nil
+	case trigger >= 0:
+		return trigger, nil
+	}
+	for i, g := range list {
+		if q, _, _ := goalOfTemplate(e.walk(g.t)); q == syntax.Pred(";", 2) && hasChange(e, g.t) && p.mayCome(list, i, e) && g.plain {
+			return i, nil
+		}
+	}
+	return best, nil
+}
+
+// specialises tells whether a disjunction of constants gives a kind or field to a change that comes later.
+func (p *planner) specialises(t template, at int, list []*pending, e *env) bool {
+	n := 0
+	for _, b := range alternatives(e, t) {
+		n++
+		for _, c := range conjuncts(e, b) {
+			q, args, ok := goalOfTemplate(c)
+			if !ok || q.Name != atomEquals && q.Name != atomTrue || q.Name == atomEquals && !e.constantOrFree(args[0], args[1]) {
+				return false
+			}
+		}
+	}
+	if n*max(1, p.branches) > maxBranches {
+		return false
+	}
+	found := false
+	for i, g := range list {
+		if i == at {
+			continue
+		}
+		q, args, _ := goalOfTemplate(e.walk(g.t))
+		if q != syntax.Pred("change", 5) {
+			continue
+		}
+		e.free(t, func(v variable) {
+			found = found || e.occurs(v, args[0]) || e.occurs(v, args[1]) || e.occurs(v, args[2])
+		})
+	}
+	return found
+}
+
+// constantOrFree tells whether a unification is of variables and constants alone.
+func (e *env) constantOrFree(list ...template) bool {
+	for _, t := range list {
+		switch e.walk(t).(type) {
+		case constant, variable:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// conditional returns the condition of if-then-else; ok is false for any other goal.
+func conditional(e *env, t template) (condition template, ok bool) {
+	c, ok := e.walk(t).(compoundTemplate)
+	if !ok || c.functor != syntax.AtomOr || len(c.args) != 2 {
+		return nil, false
+	}
+	then, ok := e.walk(c.args[0]).(compoundTemplate)
+	if !ok || then.functor != syntax.AtomThen || len(then.args) != 2 {
+		return nil, false
+	}
+	return then.args[0], true
+}
+
+func isConditional(e *env, t template) bool { _, ok := conditional(e, t); return ok }
+
+// alternatives are the branches of a disjunction; if-then-else is one branch.
+func alternatives(e *env, t template) []template {
+	c, ok := e.walk(t).(compoundTemplate)
+	if !ok || c.functor != syntax.AtomOr || len(c.args) != 2 {
+		return []template{t}
+	}
+	if _, ok := conditional(e, c); ok {
+		return []template{t}
+	}
+	return append([]template{c.args[0]}, alternatives(e, c.args[1])...)
+}
+
+func conjuncts(e *env, t template) []template {
+	t = e.walk(t)
+	if c, ok := t.(compoundTemplate); ok && c.functor == syntax.AtomComma && len(c.args) == 2 {
+		return append(conjuncts(e, c.args[0]), conjuncts(e, c.args[1])...)
+	}
+	return []template{t}
+}
+
+// hasChange tells whether each branch of a disjunction has a change in it.
+func hasChange(e *env, t template) bool {
+	if _, ok := conditional(e, t); ok {
+		return false
+	}
+	for _, b := range alternatives(e, t) {
+		if !slices.ContainsFunc(conjuncts(e, b), func(t template) bool {
+			q, _, _ := goalOfTemplate(t)
+			return q.Arity > 0 && (q.Name == atomChange || wrappers[q] || q.Name == syntax.AtomOr && hasChange(e, t))
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+var atomChange = engine.NewAtom("change")
+
+// wrappers are the words of the prelude that go through changes.
+var wrappers = map[syntax.Indicator]bool{syntax.Pred("add", 2): true, syntax.Pred("update", 2): true, syntax.Pred("delete", 2): true, syntax.Pred("new", 2): true, syntax.Pred("new", 4): true,
+	syntax.Pred("old", 2): true, syntax.Pred("old", 4): true, syntax.Pred("default_zero", 5): true}
+
+// rank estimates what a goal costs if it comes next.
+func (p *planner) rank(t template, e *env) int {
+	t = e.walk(t)
+	q, args, ok := goalOfTemplate(t)
+	if !ok {
+		return rankNever
+	}
+	name := q.Name.String()
+	if syntax.NumberOrders[name] != nil || syntax.TermOrders[name] != nil || syntax.TermTests[name] != nil || name == `\=` {
+		return rankTest
+	}
+	switch q {
+	case syntax.Pred("=", 2), syntax.Pred("fail", 0):
+		return rankUnify
+	case syntax.Pred("is", 2), syntax.Pred("crc32c", 2):
+		from := args[0]
+		if name == "is" {
+			from = args[1]
+		}
+		if e.ground(from) {
+			return rankFunction
+		}
+		return rankNever // a name that has no value where it is written either is asked for there: see choose
+	case syntax.Pred("change", 5):
+		return p.rankChange(args, e)
+	case syntax.Pred("query", 2), syntax.Pred("query", 4):
+		return p.rankQuery(args, e)
+	case syntax.Pred("previous", 3), syntax.Pred("next", 3), syntax.Pred("at_or_before", 3), syntax.Pred("at_or_after", 3):
+		if r := p.rankQuery(args[:2], e); r != rankKey && r != rankKeyGroup {
+			return rankNever
+		}
+		return rankKeyGroup
+	case syntax.Pred("range", 4), syntax.Pred("range_down", 4):
+		if !p.rangeKnown(args, e) {
+			return rankNever
+		}
+		return rankDirectory
+	case syntax.Pred(",", 2):
+		return min(p.rank(args[0], e), max(p.rank(args[0], e), p.rank(args[1], e)))
+	case syntax.Pred(";", 2):
+		if condition, ok := conditional(e, t); ok {
+			return p.rank(compoundTemplate{syntax.AtomNot, []template{condition}}, e)
+		}
+		worst := rankNegation
+		for _, b := range alternatives(e, t) {
+			first := conjuncts(e, b)
+			rank := rankUnify
+			for _, c := range first {
+				if r := p.rank(c, e); r > rank && r != rankNever {
+					rank = r
+				}
+				break
+			}
+			worst = max(worst, rank)
+		}
+		return worst
+	case syntax.Pred("->", 2), syntax.Pred("once", 1), syntax.Pred(`\+`, 1), syntax.Pred("verify", 1):
+		worst := rankNegation
+		for _, c := range conjuncts(e, args[0]) {
+			if r := p.rank(c, e); r >= rankDirectory && r < rankNever {
+				worst = rankDirectory
+			}
+		}
+		return worst
+	case syntax.Pred("count", 2):
+		return max(rankChangeID, min(rankObject, p.rank(args[0], e)))
+	case syntax.Pred("sum", 3):
+		return max(rankChangeID, min(rankObject, p.rank(args[1], e)))
+	case syntax.Pred("between", 3):
+		if !e.ground(args[0]) || !e.ground(args[1]) {
+			return rankNever
+		}
+		return rankDirectory
+	}
+	if wrappers[q] {
+		return rankChange
+	}
+	return rankNegation // a helper, or what shows when it is placed
+}
+
+// known tells which places of an object are known: its tree, id, kind, the first and the second part behind.
+func (p *planner) known(tree, id template, e *env) (k objectKnown) {
+	v := p.machine.vocabulary
+	isKnown := func(t template) bool {
+		_, free := e.walk(t).(variable)
+		return !free
+	}
+	k.tree = isKnown(tree)
+	if v.Schema.KindIsTree {
+		if c, ok := e.walk(tree).(constant); ok && c.tag == cellAtom {
+			k.kind, k.shape = true, uint8(v.Shape(v.Kinds[engine.Atom(c.n)]))
+			k.unique = v.Unique(v.Kinds[engine.Atom(c.n)])
+		}
+	}
+	switch id := e.walk(id).(type) {
+	case register, constant:
+		k.id, k.sub, k.aux, k.kind = true, true, true, true
+	case compoundTemplate:
+		last := id.args[len(id.args)-1]
+		k.id = isKnown(id.args[0])
+		if id.functor == syntax.AtomK && len(id.args) == 3 {
+			if c, ok := e.walk(id.args[1]).(constant); ok && c.tag == cellAtom {
+				k.unique = v.Unique(v.Kinds[engine.Atom(c.n)])
+			}
+			k.kind = isKnown(id.args[1])
+		}
+		k.sub, k.aux = isKnown(last), true
+		if pair, ok := e.walk(last).(compoundTemplate); ok && len(pair.args) == 2 {
+			k.pair = true
+			k.sub, k.aux = isKnown(pair.args[0]), isKnown(pair.args[1])
+		}
+	}
+	return k
+}
+
+type objectKnown struct {
+	tree, id, kind, sub, aux bool
+	pair, unique             bool
+	shape                    uint8
+}
+
+func (p *planner) rankQuery(args []template, e *env) int {
+	k := p.known(args[0], args[1], e)
+	if !k.tree || !k.id {
+		return rankNever
+	}
+	switch {
+	case k.kind && k.sub && k.aux && (k.unique || k.pair || p.machine.vocabulary.Schema.KindIsTree):
+		return rankKey
+	case k.kind && k.sub && k.aux:
+		return rankKeyGroup
+	case k.kind && k.sub:
+		return rankNarrow
+	case k.kind && len(args) == 4 && e.ground(args[3]):
+		return rankDirectoryV
+	case k.kind:
+		return rankDirectory
+	default:
+		return rankObject
+	}
+}
+
+func (p *planner) rankChange(args []template, e *env) int {
+	k := p.known(args[0], args[1], e)
+	_, anyField := e.walk(args[2]).(variable)
+	switch {
+	case k.id && k.kind && k.sub && k.aux && !anyField:
+		return rankRecord
+	case k.id && k.kind && k.sub && k.aux:
+		return rankChange
+	case telling(e, args[3]) || telling(e, args[4]):
+		return rankValue
+	case k.id:
+		return rankChangeID
+	case k.kind && !anyField:
+		return rankList
+	case k.kind || !anyField:
+		return rankLists
+	default:
+		return rankAll
+	}
+}
+
+// telling tells whether a value is known that few records have.
+func telling(e *env, t template) bool {
+	switch t := e.walk(t).(type) {
+	case register:
+		return true
+	case compoundTemplate:
+		return e.ground(t)
+	case constant:
+		return !cell(t).is(syntax.AtomNull) && !cell(t).is(atomPresent)
+	default:
+		return false
+	}
+}
+
+var atomPresent = engine.NewAtom("present")

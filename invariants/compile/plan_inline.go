@@ -1,0 +1,243 @@
+package compile
+
+import (
+	"slices"
+
+	"github.com/ichiban/prolog/engine"
+
+	"fsward/invariants/ruleset"
+	"fsward/invariants/syntax"
+)
+
+// flatten takes conjunctions apart and puts helpers with one clause in the place of their calls. It ends with
+// fail at a goal that can never be true, and reports that.
+func (p *planner) flatten(goals []goal, e *env) (out []goal, alive bool, err error) {
+	for _, g := range goals {
+		more, alive, err := p.flattenGoal(g, e)
+		if err != nil {
+			return nil, false, err
+		}
+		out = append(out, more...)
+		if !alive {
+			if n := len(out); n == 0 || !isFail(out[n-1].t) {
+				out = append(out, goal{constant(atomCell(atomFail)), g.at})
+			}
+			return out, false, nil
+		}
+	}
+	return out, true, nil
+}
+
+func (p *planner) flattenGoal(g goal, e *env) (out []goal, alive bool, err error) {
+	t := e.walk(g.t)
+	q, args, ok := goalOfTemplate(t)
+	if !ok {
+		return nil, false, unsupportedf("a goal that is a variable is not known before it runs")
+	}
+	switch {
+	case q == syntax.Pred(",", 2):
+		return p.flatten([]goal{{args[0], g.at}, {args[1], g.at}}, e)
+	case q == syntax.Pred("true", 0):
+		return nil, true, nil
+	case q == syntax.Pred("fail", 0), q == syntax.Pred("false", 0):
+		p.kill(e, t)
+		return nil, false, nil
+	case q == syntax.Pred("call", 1) && isControl(e, args[0]):
+		return p.flattenGoal(goal{args[0], g.at}, e)
+	case q == syntax.Pred("call", 2), q == syntax.Pred("call", 3):
+		closure, bound, ok := goalOfTemplate(e.walk(args[0]))
+		if !ok {
+			return nil, false, unsupportedf("a goal that is a variable is not known before it runs")
+		}
+		all := append(slices.Clone(bound), args[1:]...)
+		return p.flattenGoal(goal{compoundTemplate{closure.Name, all}, g.at}, e)
+	case q == syntax.Pred("not", 2):
+		t = compoundTemplate{syntax.AtomNot, []template{compoundTemplate{syntax.AtomComma, args}}}
+	case q == syntax.Pred("not", 1):
+		t = compoundTemplate{syntax.AtomNot, args}
+	case q == syntax.Pred("forall", 2):
+		t = compoundTemplate{syntax.AtomNot, []template{compoundTemplate{syntax.AtomComma, []template{args[0], compoundTemplate{syntax.AtomNot, args[1:]}}}}}
+	case q == syntax.Pred("member", 2):
+		return p.member(g, args, e)
+	case q == syntax.Pred("verify", 1), q.Name == atomZero && q.Arity == 2:
+	case p.compiler.predicates[q] != nil:
+		return p.inline(g, q, args, e)
+	}
+	return []goal{{t, g.at}}, true, nil
+}
+
+// isControl tells whether a goal for call/1 is known and has no cut in it that call would keep inside.
+func isControl(e *env, t template) bool {
+	q, _, ok := goalOfTemplate(e.walk(t))
+	return ok && q.Name != syntax.AtomCut
+}
+
+func isFail(t template) bool {
+	c, ok := t.(constant)
+	return ok && cell(c).is(atomFail)
+}
+
+// member is member/2 of a list that is in the text: a disjunction.
+func (p *planner) member(g goal, args []template, e *env) ([]goal, bool, error) {
+	var branches []template
+	for rest := e.walk(args[1]); ; {
+		if c, ok := rest.(constant); ok && cell(c).is(syntax.AtomEmptyList) {
+			break
+		}
+		c, ok := rest.(compoundTemplate)
+		if !ok || c.functor != syntax.AtomDot || len(c.args) != 2 {
+			return nil, false, unsupportedf("member/2 of a list that is not in the text")
+		}
+		branches = append(branches, compoundTemplate{atomEquals, []template{args[0], c.args[0]}})
+		rest = e.walk(c.args[1])
+	}
+	return p.disjunction(g, branches, e)
+}
+
+// disjunction makes one goal of branches.
+func (p *planner) disjunction(g goal, branches []template, e *env) ([]goal, bool, error) {
+	if len(branches) == 0 {
+		p.kill(e, g.t)
+		return nil, false, nil
+	}
+	if len(branches) == 1 {
+		return p.flattenGoal(goal{branches[0], g.at}, e)
+	}
+	t := branches[len(branches)-1]
+	for i := len(branches) - 2; i >= 0; i-- {
+		t = compoundTemplate{syntax.AtomOr, []template{branches[i], t}}
+	}
+	return []goal{{t, g.at}}, true, nil
+}
+
+// inline puts the clauses of a helper in the place of a call. Those whose head cannot match are left out.
+func (p *planner) inline(g goal, q syntax.Indicator, args []template, e *env) ([]goal, bool, error) {
+	if p.compiler.recursive[q] {
+		return []goal{g}, true, nil
+	}
+	clauses := p.compiler.predicates[q]
+	var branches []template
+	at := g.at
+	for i := len(clauses) - 1; i >= 0; i-- {
+		c := clauses[i]
+		if p.inlined++; p.inlined > maxInlined {
+			return nil, false, unsupportedf("%s has too many clauses to be put in the place of its calls", q)
+		}
+		trial := e.clone()
+		n := newInstance(&p.machine.terms, trial, c)
+		if head, ok := n.template(c.Head).(compoundTemplate); ok && !p.couldMatch(trial, args, head.args) {
+			continue
+		}
+		first := variable(len(e.bound))
+		n = newInstance(&p.machine.terms, e, c)
+		var conj []template
+		if head, ok := n.template(c.Head).(compoundTemplate); ok {
+			for j, h := range head.args {
+				conj = p.pass(e, args[j], h, first, conj)
+			}
+		}
+		before, after, hasCut := splitAtCut(n.template(bodyOf(c)))
+		at = c.Text
+		if !hasCut {
+			branches = append(branches, conjunctionOf(append(conj, after)))
+			continue
+		}
+		// The clauses behind one with a cut are its else.
+		slices.Reverse(branches)
+		otherwise := template(constant(atomCell(engine.NewAtom("fail"))))
+		for j := len(branches) - 1; j >= 0; j-- {
+			if j == len(branches)-1 {
+				otherwise = branches[j]
+			} else {
+				otherwise = compoundTemplate{syntax.AtomOr, []template{branches[j], otherwise}}
+			}
+		}
+		then := compoundTemplate{syntax.AtomThen, []template{conjunctionOf(append(conj, before)), after}}
+		branches = []template{compoundTemplate{syntax.AtomOr, []template{then, otherwise}}}
+	}
+	slices.Reverse(branches)
+	return p.disjunction(goal{g.t, at}, branches, e)
+}
+
+func bodyOf(c ruleset.ParsedClause) engine.Term {
+	if c.Body == nil {
+		return atomTrue
+	}
+	return c.Body
+}
+
+func conjunctionOf(list []template) template {
+	t := list[len(list)-1]
+	for i := len(list) - 2; i >= 0; i-- {
+		t = compoundTemplate{syntax.AtomComma, []template{list[i], t}}
+	}
+	return t
+}
+
+// splitAtCut splits a body at its last cut; without one, all of it is after.
+func splitAtCut(body template) (before, after template, hasCut bool) {
+	var list []template
+	var collect func(t template)
+	collect = func(t template) {
+		if c, ok := t.(compoundTemplate); ok && c.functor == syntax.AtomComma && len(c.args) == 2 {
+			collect(c.args[0])
+			collect(c.args[1])
+			return
+		}
+		list = append(list, t)
+	}
+	collect(body)
+	yes := template(constant(atomCell(atomTrue)))
+	for i := len(list) - 1; i >= 0; i-- {
+		if c, ok := list[i].(constant); ok && cell(c).is(syntax.AtomCut) {
+			var first []template
+			for _, t := range list[:i] {
+				if c, ok := t.(constant); !ok || !cell(c).is(syntax.AtomCut) {
+					first = append(first, t)
+				}
+			}
+			return conjunctionOf(append(first, yes)), conjunctionOf(append(list[i+1:], yes)), true
+		}
+	}
+	return nil, body, false
+}
+
+// couldMatch tells whether a head can match a call, going by what is known now.
+func (p *planner) couldMatch(e *env, args, head []template) bool {
+	for i := range args {
+		if _, alive := p.unify(e, args[i], head[i], true); !alive {
+			return false
+		}
+	}
+	return true
+}
+
+// pass gives an argument of a call to the head of a clause, whose variables are those from first on. One of them
+// is only another name for what is passed; anything else is a goal of its own, which keeps its place among the
+// others: so is a variable that the head has twice, the second time, as it would make two arguments of the call
+// one, also for the other clauses of the helper.
+func (p *planner) pass(e *env, arg, head template, first variable, conj []template) []template {
+	head = e.walk(head)
+	if v, ok := head.(variable); ok && v >= first && !e.occurs(v, arg) {
+		arg = e.walk(arg)
+		if e.uses[v] > 2 { // the helper uses more than once what the caller does not
+			e.free(arg, func(w variable) { e.single[w] = false })
+		}
+		e.bound[v] = arg
+		return conj
+	}
+	c, ok1 := head.(compoundTemplate)
+	d, ok2 := e.walk(arg).(compoundTemplate)
+	if ok1 && ok2 && c.functor == d.functor && len(c.args) == len(d.args) {
+		for i := range c.args {
+			conj = p.pass(e, d.args[i], c.args[i], first, conj)
+		}
+		return conj
+	}
+	if a, ok := head.(constant); ok {
+		if b, ok := e.walk(arg).(constant); ok && a == b {
+			return conj
+		}
+	}
+	return append(conj, compoundTemplate{atomEquals, []template{arg, head}})
+}

@@ -1,0 +1,310 @@
+package compile
+
+import (
+	"github.com/ichiban/prolog/engine"
+
+	"fsward/change"
+	"fsward/invariants/syntax"
+)
+
+// errKind asks for a disjunction over the kinds of objects.
+type errKind struct{ tree template }
+
+func (e errKind) Error() string { return "the kind of object is not known" }
+
+// object makes the pattern of TREE and ID. Registers that ops load first are known when the pattern is used.
+func (p *planner) object(e *env, tree, id template) (x objectPattern, ops []op, alive bool, err error) {
+	v := p.machine.vocabulary
+	switch t := e.walk(tree).(type) {
+	case constant:
+		if v.Schema.KindIsTree {
+			k, known := v.Kinds[engine.Atom(t.n)]
+			if t.tag != cellAtom || !known {
+				return x, nil, false, nil
+			}
+			x.kind = k
+		}
+	default:
+		if v.Schema.KindIsTree {
+			return x, nil, true, errKind{t}
+		}
+	}
+	idT := e.walk(id)
+	number := v.Schema.KindIsTree && v.Shape(x.kind) == change.ShapeNum
+	if r, ok := idT.(register); ok && !number {
+		functor, arity := p.identifier(x.kind)
+		var parts []template
+		ops, parts = p.take(r, functor, arity)
+		idT = compoundTemplate{functor, parts}
+	}
+	if !v.Schema.KindIsTree {
+		for k, info := range v.Schema.Kinds {
+			if k > 0 && info.Shape != change.ShapeKey && info.Shape != change.ShapePair {
+				return x, nil, true, unsupportedf("kinds of objects that are written in several ways")
+			}
+		}
+	}
+	// A pair in a register is taken apart first as well.
+	if c, ok := idT.(compoundTemplate); ok && c.functor == syntax.AtomK && len(c.args) == 3 {
+		kind := x.kind
+		if a, ok := e.walk(c.args[1]).(constant); ok && a.tag == cellAtom {
+			kind = v.Kinds[engine.Atom(a.n)]
+		}
+		if r, ok := e.walk(c.args[2]).(register); ok && kind != 0 && v.Shape(kind) == change.ShapePair {
+			more, parts := p.take(r, syntax.AtomA, 2)
+			ops = append(ops, more...)
+			idT = compoundTemplate{syntax.AtomK, []template{c.args[0], c.args[1], compoundTemplate{syntax.AtomA, parts}}}
+		}
+	}
+	mark := p.registers
+	if !v.Schema.KindIsTree {
+		if alive = p.numberPlace(e, &x.tree, tree, mark); !alive {
+			return x, nil, false, nil
+		}
+	}
+	alive = p.identifierPlaces(e, &x, idT, mark)
+	return x, ops, alive, nil
+}
+
+// identifier returns the functor of the identifiers of a kind.
+func (p *planner) identifier(k change.Kind) (functor engine.Atom, arity int) {
+	if shape := p.machine.vocabulary.Shape(k); k != 0 && (shape == change.ShapeNums || shape == change.ShapeNamed) {
+		return syntax.AtomA, 2
+	}
+	return syntax.AtomK, 3
+}
+
+// identifierPlaces makes the places of an identifier.
+func (p *planner) identifierPlaces(e *env, x *objectPattern, id template, mark int) (alive bool) {
+	v := p.machine.vocabulary
+	switch t := id.(type) {
+	case variable:
+		return p.wholeIdentifier(e, x, t, mark)
+	case constant, register:
+		if x.kind == 0 || v.Shape(x.kind) != change.ShapeNum {
+			return false
+		}
+		x.form = subNone
+		return p.numberPlace(e, &x.id, t, mark)
+	case compoundTemplate:
+		if !p.numberPlace(e, &x.id, t.args[0], mark) {
+			return false
+		}
+		switch {
+		case t.functor == syntax.AtomK && len(t.args) == 3:
+			return p.keyPlaces(e, x, t, mark)
+		case t.functor == syntax.AtomA && len(t.args) == 2 && x.kind != 0:
+			switch v.Shape(x.kind) {
+			case change.ShapeNums:
+				return p.numberPlace(e, &x.sub, t.args[1], mark)
+			case change.ShapeNamed:
+				x.form = subName
+				return p.namePlace(e, &x.sub, t.args[1], mark)
+			}
+		}
+	}
+	return false
+}
+
+// wholeIdentifier makes the places of an identifier that is one variable, and gives it its value.
+func (p *planner) wholeIdentifier(e *env, x *objectPattern, id variable, mark int) bool {
+	shape := change.ShapeKey
+	if x.kind != 0 {
+		shape = p.machine.vocabulary.Shape(x.kind)
+	}
+	if e.single[id] {
+		x.form = subAny
+		switch shape {
+		case change.ShapeNum:
+			x.form = subNone
+		case change.ShapeNamed:
+			x.form = subName
+		}
+		return true
+	}
+	number := func() template { return e.fresh(2) }
+	var t template
+	switch shape {
+	case change.ShapeNum:
+		x.form = subNone
+		t = number()
+		p.numberPlace(e, &x.id, t, mark)
+		e.bound[id] = t
+		return true
+	case change.ShapeNums, change.ShapeNamed:
+		t = compoundTemplate{syntax.AtomA, []template{number(), number()}}
+	default:
+		kind := number()
+		if x.kind != 0 {
+			kind = constant(p.machine.terms.kind(x.kind))
+		}
+		t = compoundTemplate{syntax.AtomK, []template{number(), kind, number()}}
+	}
+	e.bound[id] = t
+	return p.identifierPlaces(e, x, t, mark)
+}
+
+// keyPlaces makes the places of the kind and the last part of k(ID, KIND, SUB).
+func (p *planner) keyPlaces(e *env, x *objectPattern, t compoundTemplate, mark int) bool {
+	v := p.machine.vocabulary
+	given := x.kind
+	switch k := e.walk(t.args[1]).(type) {
+	case constant:
+		kind, known := v.Kinds[engine.Atom(k.n)]
+		if k.tag != cellAtom || !known || given != 0 && given != kind {
+			return false
+		}
+		x.kind = kind
+	case variable:
+		switch {
+		case given != 0:
+			e.bound[k] = constant(p.machine.terms.kind(given))
+		case !e.single[k]:
+			x.kindPlace = place{mode: placeLoad, register: p.load(e, k, typeAny)}
+		}
+	case register:
+		x.kindPlace = place{mode: placeBound, register: k.index}
+		if k.index >= mark {
+			x.kindPlace.mode = placeLate
+		}
+	default:
+		return false
+	}
+	if x.kind != 0 {
+		switch v.Shape(x.kind) {
+		case change.ShapeKey:
+			return p.numberPlace(e, &x.sub, t.args[2], mark)
+		case change.ShapePair:
+			return p.pairPlaces(e, x, t.args[2], mark)
+		default:
+			return false
+		}
+	}
+	switch sub := e.walk(t.args[2]).(type) {
+	case variable:
+		x.form = subAny
+		if !e.single[sub] {
+			x.sub = place{mode: placeLoad, register: p.load(e, sub, typeAny)}
+		}
+		return true
+	case register:
+		x.form = subAny
+		x.sub = place{mode: placeBound, register: sub.index}
+		if sub.index >= mark {
+			x.sub.mode = placeLate
+		}
+		return true
+	case compoundTemplate:
+		return p.pairPlaces(e, x, sub, mark)
+	default:
+		return p.numberPlace(e, &x.sub, sub, mark)
+	}
+}
+
+func (p *planner) pairPlaces(e *env, x *objectPattern, t template, mark int) bool {
+	x.form = subPair
+	switch t := e.walk(t).(type) {
+	case variable:
+		if e.single[t] {
+			return true
+		}
+		a, b := e.fresh(2), e.fresh(2)
+		e.bound[t] = compoundTemplate{syntax.AtomA, []template{a, b}}
+		return p.numberPlace(e, &x.sub, a, mark) && p.numberPlace(e, &x.aux, b, mark)
+	case compoundTemplate:
+		return t.functor == syntax.AtomA && len(t.args) == 2 && p.numberPlace(e, &x.sub, t.args[0], mark) && p.numberPlace(e, &x.aux, t.args[1], mark)
+	default:
+		return false
+	}
+}
+
+// numberPlace makes a place of a number; it reports false if nothing can match.
+func (p *planner) numberPlace(e *env, x *place, t template, mark int) bool {
+	switch t := e.walk(t).(type) {
+	case constant:
+		_, isNumber := cell(t).bits()
+		*x = place{mode: placeConst, cell: cell(t)}
+		return isNumber
+	case register:
+		*x = place{mode: placeBound, register: t.index}
+		if t.index >= mark {
+			x.mode = placeLate
+		}
+		return t.typ != typeName
+	case variable:
+		if !e.single[t] {
+			*x = place{mode: placeLoad, register: p.load(e, t, typeWord)}
+		}
+		return true
+	default:
+		return false
+	}
+}
+
+// namePlace makes the place of a name.
+func (p *planner) namePlace(e *env, x *place, t template, mark int) bool {
+	switch t := e.walk(t).(type) {
+	case constant:
+		*x = place{mode: placeConst, cell: cell(t)}
+		return t.tag == cellAtom
+	case register:
+		*x = place{mode: placeBound, register: t.index}
+		if t.index >= mark {
+			x.mode = placeLate
+		}
+		return true
+	case variable:
+		if !e.single[t] {
+			*x = place{mode: placeLoad, register: p.load(e, t, typeName)}
+		}
+		return true
+	default:
+		return false
+	}
+}
+
+// value makes the pattern of a value.
+func (p *planner) value(e *env, t template, mark int) (x valuePattern, alive bool) {
+	switch t := e.walk(t).(type) {
+	case constant:
+		x.place = place{mode: placeConst, cell: cell(t)}
+		return x, true
+	case register:
+		x.place = place{mode: placeBound, register: t.index}
+		if t.index >= mark {
+			x.mode = placeLate
+		}
+		return x, true
+	case variable:
+		if !e.single[t] {
+			x.place = place{mode: placeLoad, register: p.load(e, t, typeAny)}
+		}
+		return x, true
+	case compoundTemplate:
+		if t.functor != syntax.AtomK || len(t.args) != 3 {
+			return x, false
+		}
+		x.key = true
+		if !p.numberPlace(e, &x.id, t.args[0], mark) || !p.numberPlace(e, &x.sub, t.args[2], mark) {
+			return x, false
+		}
+		switch k := e.walk(t.args[1]).(type) {
+		case constant:
+			x.kind = place{mode: placeConst, cell: cell(k)}
+			x.keyKind, _ = p.machine.kindOf(cell(k))
+			return x, k.tag == cellAtom
+		case register:
+			x.kind = place{mode: placeBound, register: k.index}
+			if k.index >= mark {
+				x.kind.mode = placeLate
+			}
+			return x, true
+		case variable:
+			if !e.single[k] {
+				x.kind = place{mode: placeLoad, register: p.load(e, k, typeAny)}
+			}
+			return x, true
+		}
+	}
+	return x, false
+}

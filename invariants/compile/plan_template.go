@@ -1,0 +1,212 @@
+package compile
+
+import (
+	"cmp"
+
+	"github.com/ichiban/prolog/engine"
+
+	"fsward/invariants/ruleset"
+	"fsward/invariants/syntax"
+)
+
+// Rules are compiled by running them on templates: terms of which it is known, at each place of a plan,
+// which parts are in the text, which are in a register, and which have no value yet. Most unification is
+// done then, and what is left of it at run time is to compare registers.
+
+// A template is a variable, a constant, a compound or a register.
+type template interface{}
+
+type (
+	variable         int  // an index into env.bound
+	constant         cell //
+	compoundTemplate struct {
+		functor engine.Atom
+		args    []template
+	}
+	register struct {
+		index int
+		typ   valueType
+	}
+)
+
+// valueType is what is known of the value in a register.
+type valueType uint8
+
+const (
+	typeAny    valueType = iota
+	typeNumber           // a number of any size
+	typeWord             // a number of 64 bits, as identifiers have
+	typeName             // an atom or a name
+)
+
+func (t valueType) isNumber() bool { return t == typeNumber || t == typeWord }
+
+// An env holds what variables are bound to at a place of a plan.
+type env struct {
+	bound  []template // nil: no value
+	single []bool     // the variable occurs once in its clause: its value is not needed
+	uses   []int      // how often it occurs
+	names  []string   // as the text has it; "": it does not
+}
+
+func (e *env) clone() *env {
+	return &env{append([]template(nil), e.bound...), append([]bool(nil), e.single...), append([]int(nil), e.uses...), append([]string(nil), e.names...)}
+}
+
+func (e *env) fresh(uses int) variable {
+	e.bound = append(e.bound, nil)
+	e.single = append(e.single, uses == 1)
+	e.uses = append(e.uses, uses)
+	e.names = append(e.names, "")
+	return variable(len(e.bound) - 1)
+}
+
+// name returns the name of a variable for a person.
+func (e *env) name(v variable) string { return cmp.Or(e.names[v], "_") }
+
+// walk returns what a template is bound to.
+func (e *env) walk(t template) template {
+	for {
+		v, ok := t.(variable)
+		if !ok || e.bound[v] == nil {
+			return t
+		}
+		t = e.bound[v]
+	}
+}
+
+// resolve replaces all bound variables in a template.
+func (e *env) resolve(t template) template {
+	t = e.walk(t)
+	c, ok := t.(compoundTemplate)
+	if !ok {
+		return t
+	}
+	args := make([]template, len(c.args))
+	for i, a := range c.args {
+		args[i] = e.resolve(a)
+	}
+	return compoundTemplate{c.functor, args}
+}
+
+// free calls f for each variable without a value in t.
+func (e *env) free(t template, f func(variable)) {
+	switch t := e.walk(t).(type) {
+	case variable:
+		f(t)
+	case compoundTemplate:
+		for _, a := range t.args {
+			e.free(a, f)
+		}
+	}
+}
+
+// ground tells whether t has no variable without a value.
+func (e *env) ground(t template) bool {
+	ground := true
+	e.free(t, func(variable) { ground = false })
+	return ground
+}
+
+func (e *env) occurs(v variable, t template) bool {
+	found := false
+	e.free(t, func(w variable) { found = found || v == w })
+	return found
+}
+
+// same tells whether two templates are the same where they stand: of registers, constants and compounds of these.
+func (e *env) same(x, y template) bool {
+	x, y = e.walk(x), e.walk(y)
+	c, ok1 := x.(compoundTemplate)
+	d, ok2 := y.(compoundTemplate)
+	if !ok1 || !ok2 {
+		return !ok1 && !ok2 && x == y
+	}
+	if c.functor != d.functor || len(c.args) != len(d.args) {
+		return false
+	}
+	for i := range c.args {
+		if !e.same(c.args[i], d.args[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// registers calls f for each register in t.
+func (e *env) registers(t template, f func(register)) {
+	switch t := e.walk(t).(type) {
+	case register:
+		f(t)
+	case compoundTemplate:
+		for _, a := range t.args {
+			e.registers(a, f)
+		}
+	}
+}
+
+// goalOfTemplate returns the predicate and the arguments of a goal; ok is false for a variable or a number.
+func goalOfTemplate(t template) (p syntax.Indicator, args []template, ok bool) {
+	switch t := t.(type) {
+	case constant:
+		return syntax.Indicator{Name: engine.Atom(t.n), Arity: 0}, nil, t.tag == cellAtom
+	case compoundTemplate:
+		return syntax.Indicator{Name: t.functor, Arity: len(t.args)}, t.args, true
+	default:
+		return syntax.Indicator{}, nil, false
+	}
+}
+
+// instance turns terms of one clause into templates with variables of their own.
+type instance struct {
+	terms     *terms
+	env       *env
+	clause    ruleset.ParsedClause
+	counts    map[engine.Variable]int
+	variables map[engine.Variable]variable
+}
+
+// newInstance counts the variables of a clause, to know which of them matter.
+func newInstance(t *terms, e *env, c ruleset.ParsedClause) *instance {
+	n := &instance{t, e, c, map[engine.Variable]int{}, map[engine.Variable]variable{}}
+	n.count(c.Head)
+	n.count(bodyOf(c))
+	return n
+}
+
+func (n *instance) count(t engine.Term) {
+	switch t := t.(type) {
+	case engine.Variable:
+		n.counts[t]++
+	case engine.Compound:
+		for i := range t.Arity() {
+			n.count(t.Arg(i))
+		}
+	}
+}
+
+func (n *instance) template(t engine.Term) template {
+	switch t := t.(type) {
+	case engine.Variable:
+		v, ok := n.variables[t]
+		if !ok {
+			v = n.env.fresh(n.counts[t])
+			n.env.names[v] = n.clause.Variables[t]
+			n.variables[t] = v
+		}
+		return v
+	case engine.Atom:
+		return constant(atomCell(t))
+	case engine.Compound:
+		args := make([]template, t.Arity())
+		for i := range args {
+			args[i] = n.template(t.Arg(i))
+		}
+		return compoundTemplate{t.Functor(), args}
+	default:
+		if x, ok := syntax.NumberOf(t); ok {
+			return constant(n.terms.numberCell(x))
+		}
+		return constant(cell{tag: cellNone})
+	}
+}

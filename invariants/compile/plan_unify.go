@@ -1,0 +1,156 @@
+package compile
+
+import (
+	"github.com/ichiban/prolog/engine"
+)
+
+// unify makes two templates equal; what only registers can tell is left to the ops. alive is false if they
+// can never be equal. Without bind, variables are given no values: the templates are compared.
+func (p *planner) unify(e *env, x, y template, bind bool) (ops []op, alive bool) {
+	x, y = e.walk(x), e.walk(y)
+	if _, ok := y.(variable); ok {
+		x, y = y, x
+	}
+	switch x := x.(type) {
+	case variable:
+		if w, ok := y.(variable); ok {
+			if x == w {
+				return nil, true
+			}
+			if e.single[w] && !e.single[x] {
+				x, y = w, x
+			}
+		}
+		if !bind || e.occurs(x, y) {
+			return nil, false
+		}
+		if c, ok := y.(compoundTemplate); ok {
+			e.free(c, func(v variable) { e.single[v] = false })
+		}
+		e.bound[x] = y
+		if r, ok := y.(register); ok && p.byReg[r.index] == "" {
+			p.nameRegister(e, r.index, x)
+		}
+		return nil, true
+	case constant:
+		switch y := y.(type) {
+		case constant:
+			return nil, x == y
+		case register:
+			return []op{sameOp(place{mode: placeConst, cell: cell(x)}, y.index)}, true
+		}
+		return nil, false
+	case register:
+		switch y := y.(type) {
+		case constant:
+			return []op{sameOp(place{mode: placeConst, cell: cell(y)}, x.index)}, true
+		case register:
+			if x.index == y.index {
+				return nil, true
+			}
+			return []op{sameOp(place{mode: placeBound, register: y.index}, x.index)}, true
+		case compoundTemplate:
+			return p.open(e, x, y, bind)
+		}
+	case compoundTemplate:
+		switch y := y.(type) {
+		case register:
+			return p.open(e, y, x, bind)
+		case compoundTemplate:
+			if x.functor != y.functor || len(x.args) != len(y.args) {
+				return nil, false
+			}
+			for i := range x.args {
+				more, alive := p.unify(e, x.args[i], y.args[i], bind)
+				if !alive {
+					return nil, false
+				}
+				ops = append(ops, more...)
+			}
+			return ops, true
+		}
+	}
+	return nil, false
+}
+
+// open makes the compound in a register equal to a template.
+func (p *planner) open(e *env, r register, t compoundTemplate, bind bool) (ops []op, alive bool) {
+	if r.typ != typeAny {
+		return nil, false
+	}
+	ops, parts := p.take(r, t.functor, len(t.args))
+	for i, a := range t.args {
+		more, alive := p.unify(e, parts[i], a, bind)
+		if !alive {
+			return nil, false
+		}
+		ops = append(ops, more...)
+	}
+	return ops, true
+}
+
+// take makes registers of the parts of the compound in a register.
+func (p *planner) take(r register, functor engine.Atom, arity int) (ops []op, parts []template) {
+	first := p.registers
+	for range arity {
+		parts = append(parts, register{p.register(), typeAny})
+	}
+	return []op{openOp(r.index, functor, first, arity)}, parts
+}
+
+// sameOp goes on where a register has a value.
+func sameOp(want place, r int) op { return compareOp(want, r, true) }
+
+// compareOp goes on where a register has a value, or where it does not have it.
+func compareOp(want place, r int, same bool) op {
+	return func(next step) step {
+		switch c := want.cell; {
+		case want.mode != placeConst:
+			other := want.register
+			return func(m *machine) bool { return (m.r[r] == m.r[other]) == same && next(m) }
+		case same && (c.tag == cellAtom || c.tag == cellNumber): // these have no more
+			n, tag := c.n, c.tag
+			return func(m *machine) bool {
+				have := &m.r[r]
+				return have.n == n && have.tag == tag && next(m)
+			}
+		case c.tag == cellAtom || c.tag == cellNumber:
+			n, tag := c.n, c.tag
+			return func(m *machine) bool {
+				have := &m.r[r]
+				return (have.n != n || have.tag != tag) && next(m)
+			}
+		default:
+			return func(m *machine) bool { return (m.r[r] == c) == same && next(m) }
+		}
+	}
+}
+
+// pack returns what makes the cell of a template; ok is false if it has variables without a value.
+func (p *planner) pack(e *env, t template) (v value, ok bool) {
+	switch t := e.walk(t).(type) {
+	case constant:
+		c := cell(t)
+		return func(*machine) cell { return c }, true
+	case register:
+		i := t.index
+		return func(m *machine) cell { return m.r[i] }, true
+	case compoundTemplate:
+		values := make([]value, len(t.args))
+		for i, a := range t.args {
+			if values[i], ok = p.pack(e, a); !ok {
+				return nil, false
+			}
+		}
+		f := t.functor
+		return func(m *machine) cell {
+			args := make([]cell, 0, 8)
+			for _, v := range values {
+				args = append(args, v(m))
+			}
+			return m.compound(f, args)
+		}, true
+	default:
+		return nil, false
+	}
+}

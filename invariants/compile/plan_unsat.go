@@ -1,0 +1,117 @@
+package compile
+
+import (
+	"fmt"
+
+	"fsward/change"
+	"fsward/invariants/syntax"
+)
+
+// neverTrue tells why goals that are all to be true never are: a number above what another goal has it below, a
+// comparison with what is no number, a change of a field from a value to the same. It returns "" where they may be.
+// That a goal alone never matches is found when it is placed.
+func (p *planner) neverTrue(goals []goal, e *env) string {
+	limits := map[variable]*limit{}
+	for _, g := range goals {
+		q, args, ok := goalOfTemplate(e.walk(g.t))
+		if !ok {
+			continue
+		}
+		switch name := q.Name.String(); {
+		case q == syntax.Pred("change", 5):
+			if p.changesNothing(e, args[2], args[3], args[4]) {
+				return fmt.Sprintf("%s: a change of a field has two values that differ", p.text(e, g.t))
+			}
+		case syntax.NumberOrders[name] != nil && q.Arity == 2:
+			for _, a := range args {
+				if c, ok := e.walk(a).(constant); ok && cell(c).tag == cellAtom {
+					return fmt.Sprintf("%s is never true: %s is not a number", p.text(e, g.t), p.text(e, a))
+				}
+			}
+			if other := p.bound(limits, name, g.t, args, e); other != nil {
+				return fmt.Sprintf("%s and %s are never true together", p.text(e, other), p.text(e, g.t))
+			}
+		}
+	}
+	return ""
+}
+
+// changesNothing tells whether a record would have one value as old and new, which only the field object has: an
+// object that was there and still is.
+func (p *planner) changesNothing(e *env, field, before, after template) bool {
+	if !e.ground(field) || !e.same(before, after) {
+		return false
+	}
+	f, known := p.compiler.loader.Vocabulary.Field(p.machine.build(e.resolve(field)), nil)
+	return known && f != change.FieldObject
+}
+
+// A limit is between which numbers a variable is, and by which goals.
+type limit struct {
+	low, high     *syntax.Number
+	lowBy, highBy template
+}
+
+// bound narrows what the variable of a comparison with a number can be. It returns the goal that leaves it nothing.
+func (p *planner) bound(limits map[variable]*limit, name string, t template, args []template, e *env) template {
+	x, y := e.walk(args[0]), e.walk(args[1])
+	if _, ok := x.(constant); ok {
+		x, y, name = y, x, mirrored[name]
+	}
+	v, isVariable := x.(variable)
+	n, isNumber := p.literal(y)
+	if !isVariable || !isNumber {
+		return nil
+	}
+	l := limits[v]
+	if l == nil {
+		l = &limit{}
+		limits[v] = l
+	}
+	one := syntax.Number{Small: 1}
+	switch name {
+	case ">":
+		l.atLeast(n.Add(one), t)
+	case ">=":
+		l.atLeast(n, t)
+	case "<":
+		l.atMost(n.Sub(one), t)
+	case "=<":
+		l.atMost(n, t)
+	case "=:=":
+		l.atLeast(n, t)
+		l.atMost(n, t)
+	}
+	switch {
+	case l.low == nil || l.high == nil || l.low.Cmp(*l.high) <= 0:
+		return nil
+	case e.same(l.lowBy, t):
+		return l.highBy
+	default:
+		return l.lowBy
+	}
+}
+
+// mirrored are the comparisons with their sides exchanged.
+var mirrored = map[string]string{"<": ">", ">": "<", "=<": ">=", ">=": "=<", "=:=": "=:=", `=\=`: `=\=`}
+
+func (l *limit) atLeast(n syntax.Number, by template) {
+	if l.low == nil || n.Cmp(*l.low) > 0 {
+		l.low, l.lowBy = &n, by
+	}
+}
+
+func (l *limit) atMost(n syntax.Number, by template) {
+	if l.high == nil || n.Cmp(*l.high) < 0 {
+		l.high, l.highBy = &n, by
+	}
+}
+
+// literal returns the number that a template is in the text.
+func (p *planner) literal(t template) (syntax.Number, bool) {
+	c, ok := t.(constant)
+	if !ok || !cell(c).isNumber() {
+		return syntax.Number{}, false
+	}
+	return syntax.NumberOf(p.machine.term(cell(c)))
+}
