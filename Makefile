@@ -17,8 +17,8 @@ help: ## list the targets
 setup: ## install what fsward needs: Debian packages, Go, Go modules
 	@scripts/setup.sh
 
-build: ## build the fsward binary, and build/fswcalls for guests (after make setup)
-	go build -o fsward ./cmd/fsward
+build: ## build the fsward binary, and build/fswcalls for guests (after make setup); STATIC=1 without libvirt: no guests, and no C compiler needed
+	$(if $(STATIC),CGO_ENABLED=0 )go build -o fsward ./cmd/fsward
 	CGO_ENABLED=0 go build -trimpath -o build/fswcalls ./hostd/daemon/fsynccheck/fswcalls
 
 # The guest's kernel: Debian's linux-image-$(KERNEL). Only the first has a guest in the folder that fsward looks in by default.

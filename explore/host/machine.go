@@ -35,6 +35,9 @@ const exploreSilence = 30 * time.Second
 
 // WithMachine boots a guest, calls f with it as a System, and ends it.
 func WithMachine(ctx context.Context, cfg GuestConfig, log *zap.Logger, f func(m *machine.Machine) error) (err error) {
+	if err := vm.Supported(); err != nil {
+		return err
+	}
 	if cfg.MemoryMiB == 0 {
 		cfg.MemoryMiB = 384
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -67,4 +68,17 @@ func dryRun(ctx context.Context, qemu, kernel string) error {
 		return fmt.Errorf("QEMU does not run under KVM: %w: %s", err, first)
 	}
 	return nil
+}
+
+// findProgram looks for a program, also where root's programs are, and names the Debian package.
+func findProgram(name, pkg string) (string, error) {
+	if path, err := exec.LookPath(name); err == nil {
+		return path, nil
+	}
+	for _, dir := range []string{"/usr/sbin", "/sbin"} {
+		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("%s is not installed: apt-get install %s (make setup does)", name, pkg)
 }

@@ -1,3 +1,5 @@
+//go:build cgo
+
 package vm
 
 import (
@@ -5,14 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
-	"time"
 
 	"go.uber.org/zap"
-	"golang.org/x/sys/unix"
 	"libvirt.org/go/libvirt"
 )
 
@@ -38,9 +37,6 @@ type Host struct {
 var systemSockets = []string{"/run/libvirt/libvirt-sock", "/run/libvirt/virtqemud-sock"}
 
 const systemURI = "qemu:///system"
-
-// connectTimeout bounds how long a libvirtd may take to answer the first time.
-const connectTimeout = 30 * time.Second
 
 // Connect connects to libvirtd. Root uses the system's libvirtd if it runs. Otherwise, and for any other
 // user, a private one is started whose files all lie in runDir, and which ends with Close. One process
@@ -140,22 +136,6 @@ func dialLibvirt(ctx context.Context, uri string) (*libvirt.Connect, error) {
 	}
 }
 
-// lockDir makes sure that one process uses a run directory. The lock ends with the process.
-func lockDir(dir string) (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("run directory: %w", err)
-	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		_ = f.Close()
-		if errors.Is(err, unix.EWOULDBLOCK) {
-			return nil, fmt.Errorf("the run directory %s is in use by another fsward: choose another one", dir)
-		}
-		return nil, fmt.Errorf("cannot lock the run directory %s: %w", dir, err)
-	}
-	return f, nil
-}
-
 // endLeftoverDomains ends the domains that a private libvirtd of this run directory still knows.
 func (h *Host) endLeftoverDomains() error {
 	all, err := h.conn.ListAllDomains(0)
@@ -203,19 +183,6 @@ func (h *Host) accel(ctx context.Context, want Accel, kernel string) (Accel, err
 		return "", fmt.Errorf("KVM was asked for and does not work here: %w", h.noKVM)
 	}
 	return AccelTCG, nil
-}
-
-// findProgram looks for a program, also where root's programs are, and names the Debian package.
-func findProgram(name, pkg string) (string, error) {
-	if path, err := exec.LookPath(name); err == nil {
-		return path, nil
-	}
-	for _, dir := range []string{"/usr/sbin", "/sbin"} {
-		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
-			return path, nil
-		}
-	}
-	return "", fmt.Errorf("%s is not installed: apt-get install %s (make setup does)", name, pkg)
 }
 
 // Close ends every domain started here, the connection, and a private libvirtd. No Start may be under way.

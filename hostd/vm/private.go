@@ -92,6 +92,9 @@ func (d *daemon) guestLog(name string) string {
 func pidFile(dir string) string    { return filepath.Join(dir, "libvirt", "pid") }
 func configFile(dir string) string { return filepath.Join(dir, "libvirt", "libvirtd.conf") }
 
+// connectTimeout bounds how long a libvirtd may take to answer the first time.
+const connectTimeout = 30 * time.Second
+
 // startDaemon starts a libvirtd and waits until its socket answers.
 func startDaemon(ctx context.Context, runDir string, log *zap.Logger) (*daemon, error) {
 	program, err := findProgram("libvirtd", "libvirt-daemon-system")

@@ -56,6 +56,9 @@ type Session struct {
 
 // Open opens the disks, serves them and connects to libvirt.
 func Open(ctx context.Context, cfg Config, log *zap.Logger) (s *Session, err error) {
+	if err := vm.Supported(); err != nil {
+		return nil, err
+	}
 	s = &Session{guest: &guestRef{}, dir: cfg.RunDir}
 	defer func() {
 		if err != nil {

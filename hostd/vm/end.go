@@ -1,0 +1,32 @@
+package vm
+
+// Cause is why a domain is gone.
+type Cause string
+
+// The causes that Wait reports.
+const (
+	CauseShutdown  Cause = "shutdown"  // the guest powered off
+	CauseDestroyed Cause = "destroyed" // Destroy, or the guest rebooted, as it does after a panic
+	CauseCrashed   Cause = "crashed"
+	CauseFailed    Cause = "failed" // QEMU ended by itself
+	CauseLost      Cause = "lost"   // the connection to libvirtd broke: the domain may still run
+)
+
+// An End is how a domain ended.
+type End struct {
+	Cause Cause
+	Panic bool // the kernel panicked: the console has why
+}
+
+// Clean tells whether the guest powered itself off.
+func (e End) Clean() bool { return e.Cause == CauseShutdown && !e.Panic }
+
+func (e End) String() string {
+	if e.Panic {
+		return "kernel panic"
+	}
+	if e.Cause == "" {
+		return "stopped"
+	}
+	return string(e.Cause)
+}
