@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"fsward/hostd/guard"
+	"fsward/hostd/memory"
 	"fsward/hostd/offline"
 	"fsward/interp/detect"
 )
@@ -27,7 +28,7 @@ func checkCommand() *cobra.Command {
 	var fs string
 	var rules guard.RulesConfig
 	var asJSON bool
-	var memory string
+	var memoryText string
 	c := &cobra.Command{
 		Use:   "check IMG...",
 		Short: "Judge a whole image, as one transaction of additions, by all rules",
@@ -40,10 +41,10 @@ any order. What takes long tells on stderr, every ten seconds, how far it is.`,
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			var err error
-			if rules.Memory, err = memoryFlag(memory); err != nil {
+			if rules.Memory, err = memoryFlag(memoryText); err != nil {
 				return usageError{err, c.CommandPath()}
 			}
-			guard.SetMemoryLimit(rules.Memory)
+			memory.SetLimit(rules.Memory)
 			ev, err := offline.CheckTelling(c.Context(), args, fs, rules, func(s *guard.Progress) { fmt.Fprintln(c.ErrOrStderr(), s) })
 			if err != nil {
 				return err
@@ -54,7 +55,7 @@ any order. What takes long tells on stderr, every ten seconds, how far it is.`,
 	}
 	addFSFlag(c, &fs)
 	addRulesFlags(c, &rules)
-	c.Flags().StringVar(&memory, "memory", "256M", "memory to use, about: beyond it the image is read again and again")
+	c.Flags().StringVar(&memoryText, "memory", "256M", "memory to use, about: beyond it the image is read again and again")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return c
 }

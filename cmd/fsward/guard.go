@@ -11,6 +11,7 @@ import (
 
 	"fsward/hostd/daemon"
 	"fsward/hostd/guard"
+	"fsward/hostd/memory"
 )
 
 // guardFlags are the flags that guard and vm run share.
@@ -79,18 +80,18 @@ func (f *guardFlags) bound() (err error) {
 	if m.PerDisk, err = memoryFlag(f.memory); err != nil {
 		return err
 	}
-	if m.Reserve, err = guard.ParseBytes(f.reserve); err != nil {
+	if m.Reserve, err = parseBytes(f.reserve); err != nil {
 		return fmt.Errorf("--reserve: %w", err)
 	}
 	m.NoReserve = m.Reserve == 0
-	guard.SetMemoryLimit(m.Total(len(f.cfg.Disks)))
+	memory.SetLimit(m.Total(len(f.cfg.Disks)))
 	return nil
 }
 
 // memoryFlag reads what there is for a disk.
 func memoryFlag(text string) (bytes uint64, err error) {
-	if bytes, err = guard.ParseBytes(text); err == nil && bytes < guard.MinMemory {
-		err = fmt.Errorf("%s is less than %d MiB", text, guard.MinMemory>>20)
+	if bytes, err = parseBytes(text); err == nil && bytes < memory.Min {
+		err = fmt.Errorf("%s is less than %d MiB", text, memory.Min>>20)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("the memory for a disk: %w", err)

@@ -23,6 +23,7 @@ import (
 
 	"fsward/dev/load"
 	"fsward/hostd/guard"
+	"fsward/hostd/memory"
 	"fsward/interp/detect"
 )
 
@@ -46,7 +47,7 @@ func run() error {
 	if flag.NArg() > 0 || *pairs < 1 || *largest < 1 || !slices.Contains([]string{"", "programs", "syncs", "growth"}, *only) {
 		return fmt.Errorf("unexpected arguments %q, or too few pairs or files", flag.Args())
 	}
-	guard.SetMemoryLimit(guard.Memory{}.Total(1)) // as fsward guard does
+	memory.SetLimit(memory.Limits{}.Total(1)) // as fsward guard does
 	notePages()
 	var err error
 	if b.dir, err = os.MkdirTemp("", "fsward-overhead-"); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"fsward/blocktap/overlay"
 	"fsward/change"
+	"fsward/hostd/memory"
 	"fsward/interp"
 	"fsward/interp/detect"
 )
@@ -23,7 +24,7 @@ type baselineCheck struct {
 	guards []*Guard // of the disks of the file system
 	fs     string
 	rules  RulesConfig
-	memory Memory
+	memory memory.Limits
 	limits interp.Limits
 	log    *zap.Logger
 	every  time.Duration // between reports of progress
@@ -47,6 +48,9 @@ const (
 	attemptPause = time.Second
 )
 
+// errMemory ends an attempt: a commit comes first.
+var errMemory = errors.New("a commit needs the memory")
+
 // An attempt is a pass over one state.
 type attempt struct {
 	ctx    context.Context
@@ -65,7 +69,7 @@ func (a *attempt) kept() (bytes uint64) {
 
 // freeze begins an attempt: the state is that of now. It is called while no write is under way.
 func (p *baselineCheck) freeze(ctx context.Context, needs func(disk int) func(off, n uint64) bool) (*attempt, error) {
-	a := &attempt{memory: p.memory.baselineBudget(p.limits)}
+	a := &attempt{memory: p.memory.BaselineBudget(p.limits)}
 	a.ctx, a.fail = context.WithCancelCause(ctx)
 	for _, g := range p.guards {
 		disk, err := overlay.New(g.base)
@@ -142,7 +146,7 @@ func (p *baselineCheck) judge(a *attempt) (*Event, error) {
 	p.mu.Unlock()
 	pace := &throttle{ctx: a.ctx, requests: p.requests, began: start}
 	config := p.rules
-	config.Patient, config.Memory = true, p.memory.perDisk()
+	config.Patient, config.Memory = true, p.memory.Disk()
 	config.Progress = func(done, total int) {
 		_ = pace.rest() // the rules end with the context
 		p.progress(a, PhaseJudging, judgedPart(done, total))
@@ -162,7 +166,7 @@ func (p *baselineCheck) judge(a *attempt) (*Event, error) {
 	fs, obs, err := detect.ImageWith(set, p.fs, interp.ImageOptions{
 		SkipLog: p.skipLog,
 		InUse:   true,
-		Budget:  a.memory, CacheBytes: p.memory.baselineCache(),
+		Budget:  a.memory, CacheBytes: p.memory.BaselineCache(),
 		Progress: func(done, total uint64) {
 			p.progress(a, PhaseReading, readPart(done, total))
 		},

@@ -13,6 +13,7 @@ import (
 	"fsward/blocktap"
 	"fsward/blocktap/trace"
 	"fsward/change"
+	"fsward/hostd/memory"
 	"fsward/interp"
 	"fsward/interp/detect"
 )
@@ -28,7 +29,7 @@ type Config struct {
 	Simulate    bool // disks can be told to simulate a bug
 	Verify      bool // check the baseline as a whole, in the background
 	DataOrdered bool // the guest mounts ext3 with data=ordered
-	Memory      Memory
+	Memory      memory.Limits
 	Sinks       []Sink
 }
 
@@ -67,7 +68,7 @@ type Disks struct {
 	set      *interp.Set // the disks as one address space
 	follower *detect.Follower
 	rules    *Rules
-	memory   Memory
+	memory   memory.Limits
 	limits   interp.Limits
 	kept     uint64 // bounds what passes keep of a disk, bytes
 	log      *zap.Logger
@@ -187,7 +188,7 @@ func (d *Disks) open(cfg Config) error {
 
 // follow reads the baseline of what is on the disks.
 func (d *Disks) follow() (err error) {
-	d.limits = d.memory.limits(d.yield)
+	d.limits = d.memory.ForInterpreter(d.yield)
 	d.follower, err = Follow(d.set, d.cfg.FS, d.limits, func(i int) string { return d.cfg.Disks[i].Path })
 	if err == nil && d.cfg.DataOrdered {
 		d.follower.ExpectOrdered()

@@ -15,6 +15,7 @@ import (
 	"fsward/change"
 	"fsward/hostd/guard"
 	"fsward/hostd/guardtest"
+	"fsward/hostd/memory"
 	"fsward/hostd/offline"
 	"fsward/interp"
 )
@@ -110,7 +111,7 @@ func TestMemoryOfALargeCommit(t *testing.T) {
 	for _, fs := range []string{"btrfs", "ext3"} {
 		t.Run(fs, func(t *testing.T) {
 			image := guardtest.Mkfs(t, fs, 1<<30)
-			r := guardtest.Attach(t, image, func(c *guard.Config) { c.Memory = guard.Memory{PerDisk: guard.MinMemory, NoReserve: true} })
+			r := guardtest.Attach(t, image, func(c *guard.Config) { c.Memory = memory.Limits{PerDisk: memory.Min, NoReserve: true} })
 			r.MustMount(fs)
 			r.MustRun("echo one > one; sync -f .")
 			before := heap()
@@ -129,9 +130,9 @@ func TestMemoryOfALargeCommit(t *testing.T) {
 			if undecided == 0 {
 				t.Fatalf("nothing was refused: %d commits", r.NoAlarm())
 			}
-			after := heapSettled(before + guard.MinMemory/2)
+			after := heapSettled(before + memory.Min/2)
 			t.Logf("heap: %d KiB before, %d KiB at most, %d KiB after", before>>10, inHeap>>10, after>>10)
-			if after > before+guard.MinMemory/2 {
+			if after > before+memory.Min/2 {
 				t.Errorf("the heap keeps %d bytes more than before the commit", after-before)
 			}
 			if got := r.MustRun("cat one"); got != "one\n" {
@@ -146,14 +147,14 @@ func TestMemoryOfALargeCommit(t *testing.T) {
 
 // The same load passes where the reserve has what the disk's own memory lacks, and the reserve is whole afterwards.
 func TestMemoryOfTheReserve(t *testing.T) {
-	r := guardtest.Attach(t, guardtest.Mkfs(t, "btrfs", 1<<30), func(c *guard.Config) { c.Memory = guard.Memory{PerDisk: guard.MinMemory} })
+	r := guardtest.Attach(t, guardtest.Mkfs(t, "btrfs", 1<<30), func(c *guard.Config) { c.Memory = memory.Limits{PerDisk: memory.Min} })
 	r.MustMount("btrfs")
 	r.MustRun("i=0; while [ $i -lt 8000 ]; do : > file$i; i=$((i + 1)); done; sync -f .")
 	most := 0
 	for _, ev := range r.Seen.Events() {
 		most = max(most, ev.Records)
 	}
-	if uint64(most)*interp.RecordBytes < guard.MinMemory/2 {
+	if uint64(most)*interp.RecordBytes < memory.Min/2 {
 		t.Errorf("the largest commit had %d records: they do not need the reserve", most)
 	}
 	if err := r.Unmount(); err != nil {
@@ -161,7 +162,7 @@ func TestMemoryOfTheReserve(t *testing.T) {
 	}
 	r.NoAlarm()
 	whole := interp.NewMemoryBudget(1, r.Daemon.Pool())
-	if !whole.Holds(guard.DefaultReserve) {
+	if !whole.Holds(memory.DefaultReserve) {
 		t.Error("the reserve is not whole again")
 	}
 	whole.Release()
@@ -170,7 +171,7 @@ func TestMemoryOfTheReserve(t *testing.T) {
 // A check of the baseline that holds the reserve gives it back for a commit.
 func TestMemoryOfABaselineGivesWay(t *testing.T) {
 	r := guardtest.Attach(t, populated(t, "btrfs", 512<<20, 20, 100), func(c *guard.Config) {
-		c.Memory = guard.Memory{PerDisk: guard.MinMemory, Reserve: 64 << 20}
+		c.Memory = memory.Limits{PerDisk: memory.Min, Reserve: 64 << 20}
 		c.Verify = true
 	})
 	r.MustMount("btrfs")
@@ -188,7 +189,7 @@ func TestMemoryOfABaselineGivesWay(t *testing.T) {
 // Beyond its memory the check of a baseline judges part by part, and finds what is wrong in the structure and by the rules.
 func TestMemoryOfALargeBaseline(t *testing.T) {
 	small := func(c *guard.Config) {
-		c.Memory, c.Verify = guard.Memory{PerDisk: guard.MinMemory, NoReserve: true}, true
+		c.Memory, c.Verify = memory.Limits{PerDisk: memory.Min, NoReserve: true}, true
 	}
 	alter := func(specs ...offline.CorruptConfig) func(*testing.T, string) {
 		return func(t *testing.T, image string) {
@@ -227,7 +228,7 @@ func TestMemoryOfALargeBaseline(t *testing.T) {
 
 // Thousands of small logs, and a commit now and then, leave the heap as it is.
 func TestMemoryOfManyLogs(t *testing.T) {
-	r := guardtest.Attach(t, guardtest.Mkfs(t, "btrfs", 512<<20), func(c *guard.Config) { c.Memory = guard.Memory{PerDisk: guard.MinMemory, NoReserve: true} })
+	r := guardtest.Attach(t, guardtest.Mkfs(t, "btrfs", 512<<20), func(c *guard.Config) { c.Memory = memory.Limits{PerDisk: memory.Min, NoReserve: true} })
 	r.MustMount("btrfs")
 	round := "i=0; while [ $i -lt 150 ]; do echo $i >> f$((i % 20)); sync f$((i % 20)); i=$((i + 1)); done; sync -f ."
 	r.MustRun(round)
@@ -235,7 +236,7 @@ func TestMemoryOfManyLogs(t *testing.T) {
 	for range 6 {
 		r.MustRun(round)
 	}
-	after, logs := heapSettled(before+guard.MinMemory/2), 0
+	after, logs := heapSettled(before+memory.Min/2), 0
 	for _, ev := range r.Seen.Events() {
 		if ev.Kind == guard.KindLogCommit {
 			logs++
@@ -246,7 +247,7 @@ func TestMemoryOfManyLogs(t *testing.T) {
 	if logs < 500 {
 		t.Errorf("%d log commits, want 500 at least", logs)
 	}
-	if after > before+guard.MinMemory/2 {
+	if after > before+memory.Min/2 {
 		t.Errorf("the heap grew from %d to %d bytes", before, after)
 	}
 }
@@ -259,7 +260,7 @@ func TestMemoryOfALargeTree(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r := guardtest.Attach(t, guardtest.Mkfs(t, "btrfs", 1<<30, "--nodesize", "4096", "--rootdir", src), func(c *guard.Config) { c.Memory = guard.Memory{PerDisk: 64 << 20, NoReserve: true} })
+	r := guardtest.Attach(t, guardtest.Mkfs(t, "btrfs", 1<<30, "--nodesize", "4096", "--rootdir", src), func(c *guard.Config) { c.Memory = memory.Limits{PerDisk: 64 << 20, NoReserve: true} })
 	r.MustMount("btrfs", "commit=300")
 	before := heap()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(int64(before + 64<<20))) // as fsward guard does
@@ -275,19 +276,5 @@ func TestMemoryOfALargeTree(t *testing.T) {
 	t.Logf("%d records: heap %d KiB before, %d KiB at most; the process had %d KiB", most, before>>10, inHeap>>10, resident>>10)
 	if inHeap > before+64<<20 {
 		t.Errorf("the heap took %d bytes", inHeap-before)
-	}
-}
-
-// A number of bytes is read as people write it.
-func TestParseBytes(t *testing.T) {
-	for s, want := range map[string]uint64{"0": 0, "512": 512, "256M": 256 << 20, "256MiB": 256 << 20, "1g": 1 << 30, "4K": 4096} {
-		if got, err := guard.ParseBytes(s); err != nil || got != want {
-			t.Errorf("%q: %d, %v", s, got, err)
-		}
-	}
-	for _, s := range []string{"", "M", "-1", "1.5G", "99999999999T", "12X"} {
-		if got, err := guard.ParseBytes(s); err == nil {
-			t.Errorf("%q: %d and no error", s, got)
-		}
 	}
 }

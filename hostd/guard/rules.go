@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"fsward/change"
+	"fsward/hostd/memory"
 	"fsward/interp/detect"
 	"fsward/invariants"
 )
@@ -46,7 +47,7 @@ type ruleSet struct {
 // MemoryBytes returns Memory, or its default.
 func (c RulesConfig) MemoryBytes() uint64 {
 	if c.Memory == 0 {
-		return DefaultMemory
+		return memory.Default
 	}
 	return c.Memory
 }
