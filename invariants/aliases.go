@@ -56,8 +56,8 @@ type Timing = verdict.Timing
 // A Fallback is a clause that the reference engine interprets.
 type Fallback = verdict.Fallback
 
-// A Prober answers questions of people about a transaction.
-type Prober = reference.Prober
+// A QuerySession answers questions of people about a transaction.
+type QuerySession = reference.QuerySession
 
 // Answers are the answers of a goal.
 type Answers = reference.Answers
@@ -65,9 +65,9 @@ type Answers = reference.Answers
 // An Answer is the value of one variable.
 type Answer = reference.Answer
 
-// NewProber loads rules, whose helpers goals may use. The error is that of NewReference.
-func NewProber(schema *change.Schema, files []File, options Options) (*Prober, error) {
-	return reference.NewProber(schema, files, options)
+// NewQuerySession loads rules, whose helpers goals may use. The error is that of NewReference.
+func NewQuerySession(schema *change.Schema, files []File, options Options) (*QuerySession, error) {
+	return reference.NewQuerySession(schema, files, options)
 }
 
 // Compiled is the Engine that compiles each rule to a join plan.

@@ -41,7 +41,7 @@ type Rules struct {
 type ruleSet struct {
 	engines map[string]invariants.Engine
 	files   map[string][]invariants.File
-	probers map[string]*invariants.Prober // made when a violation is first explained
+	probers map[string]*invariants.QuerySession // made when a violation is first explained
 }
 
 // MemoryBytes returns Memory, or its default.
@@ -66,7 +66,7 @@ func (c RulesConfig) Load() (*Rules, error) {
 
 func (c RulesConfig) load() (*ruleSet, error) {
 	set := &ruleSet{engines: map[string]invariants.Engine{}, files: map[string][]invariants.File{},
-		probers: map[string]*invariants.Prober{}}
+		probers: map[string]*invariants.QuerySession{}}
 	for _, name := range FileSystems() {
 		files, err := RuleFiles(c.Dir, name)
 		if err != nil {
@@ -162,7 +162,7 @@ func (s *ruleSet) explain(ctx context.Context, t *change.Txn, v change.View, fou
 	prober, ok := s.probers[t.Schema.FS]
 	if !ok {
 		var err error
-		if prober, err = invariants.NewProber(t.Schema, s.files[t.Schema.FS], invariants.Options{}); err != nil {
+		if prober, err = invariants.NewQuerySession(t.Schema, s.files[t.Schema.FS], invariants.Options{}); err != nil {
 			return // not reached: the same files are in force
 		}
 		s.probers[t.Schema.FS] = prober
@@ -170,7 +170,7 @@ func (s *ruleSet) explain(ctx context.Context, t *change.Txn, v change.View, fou
 	Explain(ctx, prober, t, v, found)
 }
 
-func Explain(ctx context.Context, prober *invariants.Prober, t *change.Txn, v change.View, found []change.Violation) {
+func Explain(ctx context.Context, prober *invariants.QuerySession, t *change.Txn, v change.View, found []change.Violation) {
 	for i := range found[:min(len(found), MaxExplained)] {
 		reasons, err := prober.Why(ctx, t, v, found[i])
 		if err != nil {

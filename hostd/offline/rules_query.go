@@ -32,7 +32,7 @@ type QueryConfig struct {
 
 // A Querier answers goals about one transaction.
 type Querier struct {
-	prober *invariants.Prober
+	prober *invariants.QuerySession
 	obs    interp.Observation
 	limit  int
 	Title  string // what is asked about: "btrfs generation 8, 412 records"
@@ -166,7 +166,7 @@ func (cfg QueryConfig) ask(fs string, obs interp.Observation, ask func(*Querier)
 	if cfg.Steps > 0 {
 		options = invariants.Options{Steps: cfg.Steps, StepsPerRecord: 1}
 	}
-	prober, err := invariants.NewProber(obs.Txn.Schema, files, options)
+	prober, err := invariants.NewQuerySession(obs.Txn.Schema, files, options)
 	if err != nil {
 		return err
 	}

@@ -71,7 +71,7 @@ func RunRules(ctx context.Context, cfg RunConfig) (*FactsRun, error) {
 		out.RuleTimes = guard.EngineTimes(engine)
 	}
 	if cfg.Why && len(v.Violations) > 0 {
-		prober, err := invariants.NewProber(f.Txn.Schema, files, options)
+		prober, err := invariants.NewQuerySession(f.Txn.Schema, files, options)
 		if err != nil {
 			return nil, err
 		}

@@ -115,7 +115,7 @@ func TestCasesExplained(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		prober, err := invariants.NewProber(detect.Schema(fs), files, invariants.Options{})
+		prober, err := invariants.NewQuerySession(detect.Schema(fs), files, invariants.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,22 +11,22 @@ import (
 // all, a table keeps a share of its keys, by their hash, and the file system is gone through again for each other share.
 // A record is judged in the round in which the first sum that its rule asks for is at hand.
 
-// sumRoom is the memory for sums over a stream, and the tables that share it.
-type sumRoom struct {
+// aggBudget is the memory for sums over a stream, and the tables that share it.
+type aggBudget struct {
 	free    uint64 // bytes
 	tables  []*sumTable
 	round   uint64 // which shares are at hand
 	settled bool   // the first round is over: shares stay as they are
 }
 
-// shareSlack is what a share may take more than the first one did, beside a quarter, bytes.
-const shareSlack = 1 << 14
+// partitionSlack is what a share may take more than the first one did, beside a quarter, bytes.
+const partitionSlack = 1 << 14
 
 // maxRounds bounds how often a file system is gone through.
 const maxRounds = 1 << 8
 
 var (
-	errSumRoom = errors.New("the sums of the whole file system take more memory than there is")
+	errAggBudget = errors.New("the sums of the whole file system take more memory than there is")
 	// errElsewhere ends the search for a record that is judged in another round.
 	errElsewhere = errors.New("the sum is not at hand in this round")
 )
@@ -48,29 +48,29 @@ func (t *sumTable) bytes() uint64 {
 }
 
 // rounds is into how many shares the keys of the tables are divided, at most.
-func (r *sumRoom) rounds() (n uint64) {
+func (r *aggBudget) rounds() (n uint64) {
 	n = 1
 	for _, t := range r.tables {
 		if !t.unfit {
-			n = max(n, t.shares)
+			n = max(n, t.partitions)
 		}
 	}
 	return n
 }
 
 // begin empties what is summed up anew in a round.
-func (r *sumRoom) begin(round uint64) {
+func (r *aggBudget) begin(round uint64) {
 	if r.round = round; round == 0 {
 		return
 	}
 	if !r.settled { // shares are alike, but not quite
 		r.settled = true
 		for _, t := range r.tables {
-			r.free += t.bytes()/4 + shareSlack
+			r.free += t.bytes()/4 + partitionSlack
 		}
 	}
 	for _, t := range r.tables {
-		if t.shares > 1 {
+		if t.partitions > 1 {
 			r.free += t.bytes()
 			clear(t.slots)
 			clear(t.pages)
@@ -80,7 +80,7 @@ func (r *sumRoom) begin(round uint64) {
 }
 
 // holds makes room for so many bytes, if it can: the largest table keeps half of its keys then.
-func (r *sumRoom) holds(n uint64) bool {
+func (r *aggBudget) holds(n uint64) bool {
 	for r.free < n && !r.settled {
 		largest := r.tables[0]
 		for _, t := range r.tables {
@@ -88,19 +88,19 @@ func (r *sumRoom) holds(n uint64) bool {
 				largest = t
 			}
 		}
-		if largest.shares == maxRounds || largest.bytes() < n {
+		if largest.partitions == maxRounds || largest.bytes() < n {
 			return false
 		}
 		before := largest.bytes()
-		largest.shares *= 2
-		largest.keepShare()
+		largest.partitions *= 2
+		largest.keepPartition()
 		r.free += before - largest.bytes()
 	}
 	return r.free >= n
 }
 
-// shareOf tells which share a key belongs to, by its low bits.
-func (t *sumTable) shareOf(key []cell) uint64 {
+// partitionOf tells which share a key belongs to, by its low bits.
+func (t *sumTable) partitionOf(key []value) uint64 {
 	if t.paged(key) {
 		return t.Mix(key[0].n>>sumPageShift, 1) >> 32
 	}
@@ -111,12 +111,12 @@ func (t *sumTable) shareOf(key []cell) uint64 {
 	return h >> 32
 }
 
-func (t *sumTable) atHand(share uint64) bool { return (share^t.room.round)&(t.shares-1) == 0 }
+func (t *sumTable) atHand(share uint64) bool { return (share^t.budget.round)&(t.partitions-1) == 0 }
 
-// keepShare drops the keys of other shares.
-func (t *sumTable) keepShare() {
+// keepPartition drops the keys of other shares.
+func (t *sumTable) keepPartition() {
 	for n := range t.pages {
-		if !t.atHand(t.shareOf([]cell{numberCell(n << sumPageShift)})) {
+		if !t.atHand(t.partitionOf([]value{numberValue(n << sumPageShift)})) {
 			delete(t.pages, n)
 		}
 	}
@@ -124,7 +124,7 @@ func (t *sumTable) keepShare() {
 	t.keys, t.sums, t.slots = nil, nil, nil
 	for i, n := range sums {
 		key := keys[i*t.width : (i+1)*t.width]
-		if !t.atHand(t.shareOf(key)) {
+		if !t.atHand(t.partitionOf(key)) {
 			continue
 		}
 		if t.keys, t.sums = append(t.keys, key...), append(t.sums, n); 2*len(t.sums) > len(t.slots) {
@@ -136,10 +136,10 @@ func (t *sumTable) keepShare() {
 }
 
 // paged tells whether the sum of a key may be in a page.
-func (t *sumTable) paged(key []cell) bool { return len(key) == 1 && key[0].tag == cellNumber }
+func (t *sumTable) paged(key []value) bool { return len(key) == 1 && key[0].tag == tagNumber }
 
 // account adds an amount to a sum over a stream; it reports false if it cannot.
-func (t *sumTable) account(m *machine, key []cell, n syntax.Number) bool {
+func (t *sumTable) account(m *machine, key []value, n syntax.Number) bool {
 	for _, c := range key {
 		if !c.lasting() {
 			t.unfit = true
@@ -147,11 +147,11 @@ func (t *sumTable) account(m *machine, key []cell, n syntax.Number) bool {
 		}
 	}
 	need := max(t.entryBytes(), pageBytes)
-	if t.room.free < need && !t.room.holds(need) {
-		t.unfit, t.why = true, errSumRoom
+	if t.budget.free < need && !t.budget.holds(need) {
+		t.unfit, t.why = true, errAggBudget
 		return false
 	}
-	if t.shares > 1 && !t.atHand(t.shareOf(key)) {
+	if t.partitions > 1 && !t.atHand(t.partitionOf(key)) {
 		return true
 	}
 	if !t.paged(key) {
@@ -164,7 +164,7 @@ func (t *sumTable) account(m *machine, key []cell, n syntax.Number) bool {
 		}
 		p = new(sumPage)
 		t.pages[key[0].n>>sumPageShift] = p
-		t.room.free -= pageBytes
+		t.budget.free -= pageBytes
 	}
 	at := &p[key[0].n%uint64(len(p))]
 	sum := syntax.Number{Small: int64(*at)}
@@ -179,21 +179,21 @@ func (t *sumTable) account(m *machine, key []cell, n syntax.Number) bool {
 	return t.addEntry(m, key, sum)
 }
 
-func (t *sumTable) addEntry(m *machine, key []cell, n syntax.Number) (ok bool) {
+func (t *sumTable) addEntry(m *machine, key []value, n syntax.Number) (ok bool) {
 	known := len(t.sums)
 	sum := t.at(key)
 	if sum == nil {
 		return false
 	}
 	if len(t.sums) > known {
-		t.room.free -= t.entryBytes()
+		t.budget.free -= t.entryBytes()
 	}
 	*sum, ok = m.bounded(sum.Add(n))
 	return ok
 }
 
 // inStream returns a sum over a stream.
-func (t *sumTable) inStream(key []cell) syntax.Number {
+func (t *sumTable) inStream(key []value) syntax.Number {
 	if t.paged(key) {
 		p := t.pages[key[0].n>>sumPageShift]
 		if p == nil {
@@ -208,19 +208,19 @@ func (t *sumTable) inStream(key []cell) syntax.Number {
 
 // foreign tells whether a sum belongs to another round, and ends the search for the present record then. Records that
 // ask for several sums have to find all of them in one round.
-func (m *machine) foreign(t *sumTable, key []cell) bool {
+func (m *machine) foreign(t *sumTable, key []value) bool {
 	s := m.streaming
-	if t.shares == 1 {
+	if t.partitions == 1 {
 		return false
 	}
-	m.clause.shared = true
-	share := t.shareOf(key)
+	m.clause.partitioned = true
+	share := t.partitionOf(key)
 	switch {
 	case t.atHand(share):
-		s.asked = max(s.asked, t.shares)
+		s.asked = max(s.asked, t.partitions)
 		return false
-	case (share^s.sums.round)&(min(s.asked, t.shares)-1) != 0:
-		m.fail(errSumRoom)
+	case (share^s.sums.round)&(min(s.asked, t.partitions)-1) != 0:
+		m.fail(errAggBudget)
 	default:
 		m.fail(errElsewhere)
 	}

@@ -15,19 +15,19 @@ const maxSumKeys = 4
 // sumTable holds the sums of one aggregate in one transaction by their keys.
 type sumTable struct {
 	keyhash.Seeds
-	eager  bool  // the pass is worth it from the first question on
-	spent  int64 // rows of the questions that were answered without it
-	built  bool
-	unfit  bool // a key has no form that lasts, or there are too many
-	why    error
-	room   *sumRoom            // of a stream; nil for others
-	pages  map[uint64]*sumPage // of a stream
-	shares uint64              // of a stream: into how many its keys are divided, a power of two
-	limit  int                 // entries
-	width  int                 // cells of a key
-	keys   []cell
-	sums   []syntax.Number
-	slots  []int32 // 1 + the entry
+	eager      bool  // the pass is worth it from the first question on
+	spent      int64 // rows of the questions that were answered without it
+	built      bool
+	unfit      bool // a key has no form that lasts, or there are too many
+	why        error
+	budget     *aggBudget          // of a stream; nil for others
+	pages      map[uint64]*sumPage // of a stream
+	partitions uint64              // of a stream: into how many its keys are divided, a power of two
+	limit      int                 // entries
+	width      int                 // cells of a key
+	keys       []value
+	sums       []syntax.Number
+	slots      []int32 // 1 + the entry
 }
 
 func (t *sumTable) reset(records int) {
@@ -47,9 +47,9 @@ func (t *sumTable) worthwhile(records int) bool {
 
 // lasting tells whether a cell means the same for the whole transaction, and is equal exactly to what a goal
 // would match it with.
-func (c cell) lasting() bool {
+func (c value) lasting() bool {
 	switch c.tag {
-	case cellNumber, cellAtom, cellName, cellKey, cellPair:
+	case tagNumber, tagAtom, tagName, tagKey, tagPair:
 		return true
 	default:
 		return false
@@ -57,11 +57,11 @@ func (c cell) lasting() bool {
 }
 
 // slot returns the slot of a key, or the empty one where it belongs.
-func (t *sumTable) slot(key []cell) int {
+func (t *sumTable) slot(key []value) int {
 	h, last := uint64(len(key)), len(key)-1
 	for i, c := range key {
 		if i == last { // mostly an inode, and these in their order
-			h = t.Near(c.n, t.Mix(h, hashOf(t.Seeds, cell{m: c.m, tag: c.tag, kind: c.kind})))
+			h = t.Near(c.n, t.Mix(h, hashOf(t.Seeds, value{m: c.m, tag: c.tag, kind: c.kind})))
 			break
 		}
 		h = t.Mix(h, hashOf(t.Seeds, c))
@@ -83,7 +83,7 @@ next:
 }
 
 // get returns the sum of a key: 0 if nothing was added to it.
-func (t *sumTable) get(key []cell) syntax.Number {
+func (t *sumTable) get(key []value) syntax.Number {
 	if len(t.sums) == 0 {
 		return syntax.Number{}
 	}
@@ -94,7 +94,7 @@ func (t *sumTable) get(key []cell) syntax.Number {
 }
 
 // find is get; ok is false where there is no sum.
-func (t *sumTable) find(key []cell) (n syntax.Number, ok bool) {
+func (t *sumTable) find(key []value) (n syntax.Number, ok bool) {
 	if len(t.sums) == 0 {
 		return n, false
 	}
@@ -106,7 +106,7 @@ func (t *sumTable) find(key []cell) (n syntax.Number, ok bool) {
 }
 
 // at returns the sum of a key, to be added to; nil if the table is unfit.
-func (t *sumTable) at(key []cell) *syntax.Number {
+func (t *sumTable) at(key []value) *syntax.Number {
 	for _, c := range key {
 		if !c.lasting() {
 			t.unfit = true
@@ -118,7 +118,7 @@ func (t *sumTable) at(key []cell) *syntax.Number {
 	}
 	i := t.slot(key)
 	if t.slots[i] == 0 {
-		if t.room == nil && len(t.sums) >= t.limit {
+		if t.budget == nil && len(t.sums) >= t.limit {
 			t.unfit = true
 			return nil
 		}
@@ -156,7 +156,7 @@ type keptSum struct {
 // ask returns the sum for the values that the registers have; ok is false if it must be searched for, or
 // after an error.
 func (k *keptSum) ask(m *machine) (n syntax.Number, ok bool) {
-	var buffer [maxSumKeys]cell
+	var buffer [maxSumKeys]value
 	key := buffer[:0]
 	for _, r := range k.keys {
 		c := m.r[r.index]
@@ -183,19 +183,19 @@ func (k *keptSum) ask(m *machine) (n syntax.Number, ok bool) {
 }
 
 // accountOp ends the pass: it adds an amount to the sum of a key.
-func accountOp(t *sumTable, amount expression, key []value) op {
+func accountOp(t *sumTable, amount expression, key []operand) op {
 	return func(step) step {
 		return func(m *machine) bool {
 			n, ok := amount(m)
 			if !ok {
 				return true
 			}
-			var buffer [maxSumKeys]cell
+			var buffer [maxSumKeys]value
 			cells := buffer[:0]
 			for _, v := range key {
 				cells = append(cells, v(m))
 			}
-			if t.room != nil {
+			if t.budget != nil {
 				return !t.account(m, cells, n)
 			}
 			sum := t.at(cells)
@@ -233,7 +233,7 @@ func sumOp(search []op, kept *keptSum, counter, register int) op {
 					if m.err != nil {
 						return true
 					}
-					m.r[register] = m.numberCell(n)
+					m.r[register] = m.numberValue(n)
 					return next(m)
 				}
 			}
@@ -249,7 +249,7 @@ func sumOp(search []op, kept *keptSum, counter, register int) op {
 				kept.table.spent += 1 + m.rows - rows
 				kept.remember(m, n)
 			}
-			m.r[register] = m.numberCell(n)
+			m.r[register] = m.numberValue(n)
 			return next(m)
 		}
 	}

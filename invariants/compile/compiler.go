@@ -111,8 +111,8 @@ func (c *compiler) compile(out *compiledClause) {
 
 // violation compiles violation(NUMBER, TREE, ID) :- BODY.
 func (c *compiler) violation(out *compiledClause, parsed ruleset.ParsedClause, head engine.Compound) (plan compiledPlan, err error) {
-	e := &env{}
-	n := newInstance(&c.machine.terms, e, parsed)
+	e := &bindings{}
+	n := newInstance(&c.machine.interner, e, parsed)
 	tree, id, body := n.template(head.Arg(1)), n.template(head.Arg(2)), n.template(bodyOf(parsed))
 	p := &planner{compiler: c, machine: c.machine, at: parsed.Text, top: true}
 	why := c.contradiction(parsed)
@@ -120,7 +120,7 @@ func (c *compiler) violation(out *compiledClause, parsed ruleset.ParsedClause, h
 		c.mistake(parsed.Text, "this clause can never find anything: %s", why)
 	}
 	alive := false
-	ops, err := p.plan([]goal{{body, parsed.Text}}, e, []template{tree, id}, func(e *env) ([]op, error) {
+	ops, err := p.plan([]goal{{body, parsed.Text}}, e, []template{tree, id}, func(e *bindings) ([]op, error) {
 		alive = true
 		p.lone, p.loneOfAll = p.lone || !p.onTurn, p.loneOfAll || !p.onPart
 		p.finish(out)
@@ -132,28 +132,28 @@ func (c *compiler) violation(out *compiledClause, parsed ruleset.ParsedClause, h
 	if !alive && why == "" && !c.loader.Open {
 		c.mistake(parsed.Text, "this clause can never find anything: %s is never true", p.dead)
 	}
-	return compiledPlan{p.registers, sequence(ops, func(*machine) bool { return false }), p.takeTurns(), p.takeParts()}, nil
+	return compiledPlan{p.registers, sequence(ops, func(*machine) bool { return false }), p.takeTriggers(), p.takeParts()}, nil
 }
 
 // contradiction tells why a clause can never find anything though each of its goals can be true, "" if it may. It is not
 // left out of the program for that: what it would be undecided about before is still said.
 func (c *compiler) contradiction(parsed ruleset.ParsedClause) string {
-	e := &env{}
-	n := newInstance(&c.machine.terms, e, parsed)
+	e := &bindings{}
+	n := newInstance(&c.machine.interner, e, parsed)
 	body := n.template(bodyOf(parsed))
 	p := &planner{compiler: c, machine: c.machine, at: parsed.Text}
 	goals, alive, err := p.flatten([]goal{{body, parsed.Text}}, e)
 	if err != nil || !alive {
 		return ""
 	}
-	return p.neverTrue(goals, e)
+	return p.unsatisfiable(goals, e)
 }
 
 // build makes the reference engine's term of a template; what has no value is a variable in it.
 func (m *machine) build(t template) engine.Term {
 	switch t := t.(type) {
 	case constant:
-		return m.term(cell(t))
+		return m.term(value(t))
 	case register:
 		return m.term(m.r[t.index])
 	case compoundTemplate:

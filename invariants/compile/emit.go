@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// place makes the ops of a goal that comes next.
-func (p *planner) place(g *pending, e *env, rest []goal, needed []template, done doneFunc, r *result) error {
+// emit makes the ops of a goal that comes next.
+func (p *planner) emit(g *goalInfo, e *bindings, rest []goal, needed []template, done doneFunc, r *result) error {
 	t := e.walk(g.t)
 	q, args, _ := goalOfTemplate(t)
 	name := q.Name.String()
@@ -22,10 +22,10 @@ func (p *planner) place(g *pending, e *env, rest []goal, needed []template, done
 		return nil
 	}
 	if holds := syntax.TermOrders[name]; holds != nil && q.Arity == 2 {
-		return p.placeOrder(t, name, args, holds, e, r)
+		return p.emitOrder(t, name, args, holds, e, r)
 	}
 	if syntax.TermTests[name] != nil && q.Arity == 1 {
-		p.placeTypeTest(name, args[0], e, r)
+		p.emitTypeTest(name, args[0], e, r)
 		return nil
 	}
 	switch q {
@@ -40,60 +40,60 @@ func (p *planner) place(g *pending, e *env, rest []goal, needed []template, done
 		}
 		return nil
 	case syntax.Pred(`\=`, 2):
-		if p.placeDifference(t, args, e, r) {
+		if p.emitDifference(t, args, e, r) {
 			return nil
 		}
 		ops, alive := p.unify(e.clone(), args[0], args[1], true)
-		p.placeDenial(t, ops, alive, e, r)
+		p.emitDenial(t, ops, alive, e, r)
 		return nil
 	case syntax.Pred("is", 2):
-		return p.placeIs(t, args, e, r)
+		return p.emitIs(t, args, e, r)
 	case syntax.Pred("crc32c", 2):
-		return p.placeCRC(t, args, e, r)
+		return p.emitCRC(t, args, e, r)
 	case syntax.Pred("zero_for_null", 2):
-		return p.placeZero(args, e, r)
+		return p.emitZero(args, e, r)
 	case syntax.Pred("change", 5):
-		return p.placeChange(g.goal, t, args, e, r)
+		return p.emitChange(g.goal, t, args, e, r)
 	case syntax.Pred("query", 2), syntax.Pred("query", 4):
-		return p.placeQuery(g.goal, t, args, e, len(rest) == 0, r)
+		return p.emitQuery(g.goal, t, args, e, len(rest) == 0, r)
 	case syntax.Pred("previous", 3), syntax.Pred("next", 3), syntax.Pred("at_or_before", 3), syntax.Pred("at_or_after", 3):
-		return p.placeNeighbour(t, args, e, reference.Walks[name], r)
+		return p.emitNeighbor(t, args, e, reference.Walks[name], r)
 	case syntax.Pred("range", 4), syntax.Pred("range_down", 4):
-		return p.placeRange(t, args, e, name == "range_down", r)
+		return p.emitRange(t, args, e, name == "range_down", r)
 	case syntax.Pred("between", 3):
-		return p.placeBetween(t, args, e, r)
+		return p.emitBetween(t, args, e, r)
 	case syntax.Pred(`\+`, 1):
-		return p.placeNot(g.goal, t, args[0], e, r)
+		return p.emitNot(g.goal, t, args[0], e, r)
 	case syntax.Pred("verify", 1):
-		return p.placeVerify(g.goal, t, args[0], e, r)
+		return p.emitVerify(g.goal, t, args[0], e, r)
 	case syntax.Pred("once", 1):
-		yes := template(constant(atomCell(atomTrue)))
-		return p.placeThen(g.goal, args[0], yes, nil, e, rest, needed, done, r)
+		yes := template(constant(atomValue(atomTrue)))
+		return p.emitThen(g.goal, args[0], yes, nil, e, rest, needed, done, r)
 	case syntax.Pred("->", 2):
-		return p.placeThen(g.goal, args[0], args[1], nil, e, rest, needed, done, r)
+		return p.emitThen(g.goal, args[0], args[1], nil, e, rest, needed, done, r)
 	case syntax.Pred(";", 2):
 		if then, ok := e.walk(args[0]).(compoundTemplate); ok && then.functor == syntax.AtomThen && len(then.args) == 2 {
-			return p.placeThen(g.goal, then.args[0], then.args[1], args[1], e, rest, needed, done, r)
+			return p.emitThen(g.goal, then.args[0], then.args[1], args[1], e, rest, needed, done, r)
 		}
-		return p.placeOr(g, alternatives(e, t), e, rest, needed, done, r)
+		return p.emitOr(g, alternatives(e, t), e, rest, needed, done, r)
 	case syntax.Pred("count", 2):
-		return p.placeSum(g.goal, t, constant(numberCell(1)), args[0], args[1], typeWord, e, r)
+		return p.emitSum(g.goal, t, constant(numberValue(1)), args[0], args[1], typeWord, e, r)
 	case syntax.Pred("sum", 3):
-		return p.placeSum(g.goal, t, args[0], args[1], args[2], typeNumber, e, r)
+		return p.emitSum(g.goal, t, args[0], args[1], args[2], typeNumber, e, r)
 	}
 	if p.compiler.recursive[q] {
-		return p.placeCall(t, q, args, e, r)
+		return p.emitCall(t, q, args, e, r)
 	}
 	return unsupportedf("%s is not compiled", q)
 }
 
 // nested plans a conjunction inside a goal: what it binds is not seen outside.
 // needed are the templates whose values last asks for.
-func (p *planner) nested(g goal, t template, e *env, counting bool, needed []template, last doneFunc) (ops []op, alive bool, err error) {
+func (p *planner) nested(g goal, t template, e *bindings, counting bool, needed []template, last doneFunc) (ops []op, alive bool, err error) {
 	outer := *p
 	p.top, p.counting, p.exists = false, counting, !counting
 	p.depth++
-	ops, err = p.plan([]goal{{t, g.at}}, e.clone(), needed, func(e *env) ([]op, error) {
+	ops, err = p.plan([]goal{{t, g.at}}, e.clone(), needed, func(e *bindings) ([]op, error) {
 		alive = true
 		if last == nil {
 			return nil, nil
@@ -104,7 +104,7 @@ func (p *planner) nested(g goal, t template, e *env, counting bool, needed []tem
 	return ops, alive, err
 }
 
-func (p *planner) placeNot(g goal, t, inner template, e *env, r *result) error {
+func (p *planner) emitNot(g goal, t, inner template, e *bindings, r *result) error {
 	p.step(e, t, "negation", verdict.Constant)
 	at := len(p.steps) - 1
 	p.absent = nil
@@ -146,7 +146,7 @@ func (p *planner) worst(at int) {
 
 var classRank = map[verdict.Class]int{verdict.Constant: 0, verdict.LogN: 1, verdict.Directory: 2, verdict.Tree: 3}
 
-func (p *planner) placeVerify(g goal, t, inner template, e *env, r *result) error {
+func (p *planner) emitVerify(g goal, t, inner template, e *bindings, r *result) error {
 	p.step(e, t, "negation, kept where the property holds", verdict.Constant)
 	at := len(p.steps) - 1
 	ops, alive, err := p.nested(g, inner, e, false, nil, nil)
@@ -177,7 +177,7 @@ func (p *planner) placeVerify(g goal, t, inner template, e *env, r *result) erro
 }
 
 // give unifies a result in a register with what is wanted.
-func (p *planner) give(e *env, want template, have register, r *result) error {
+func (p *planner) give(e *bindings, want template, have register, r *result) error {
 	if v, ok := e.walk(want).(variable); ok {
 		e.bound[v] = have
 		p.nameRegister(e, have.index, v)
@@ -189,14 +189,14 @@ func (p *planner) give(e *env, want template, have register, r *result) error {
 	return nil
 }
 
-func (p *planner) nameRegister(e *env, r int, v variable) {
+func (p *planner) nameRegister(e *bindings, r int, v variable) {
 	if p.byReg == nil {
 		p.byReg = map[int]string{}
 	}
 	p.byReg[r] = e.name(v)
 }
 
-func (p *planner) placeIs(t template, args []template, e *env, r *result) error {
+func (p *planner) emitIs(t template, args []template, e *bindings, r *result) error {
 	x, ok := p.expression(e, args[1])
 	if !ok {
 		return unsupportedf("%s computes with what is no number, or has no value yet", p.text(e, t))
@@ -207,7 +207,7 @@ func (p *planner) placeIs(t template, args []template, e *env, r *result) error 
 	return p.give(e, args[0], register{n, typeNumber}, r)
 }
 
-func (p *planner) placeCRC(t template, args []template, e *env, r *result) error {
+func (p *planner) emitCRC(t template, args []template, e *bindings, r *result) error {
 	text, ok := p.pack(e, args[0])
 	if !ok {
 		hash, known := p.pack(e, args[1])
@@ -225,22 +225,22 @@ func (p *planner) placeCRC(t template, args []template, e *env, r *result) error
 	return p.give(e, args[1], register{n, typeWord}, r)
 }
 
-func (p *planner) placeZero(args []template, e *env, r *result) error {
+func (p *planner) emitZero(args []template, e *bindings, r *result) error {
 	from, ok := p.pack(e, args[0])
 	if !ok {
 		return unsupportedf("zero_for_null/2 of a variable without a value")
 	}
 	n := p.register()
-	r.ops = []op{assignOp([]int{n}, []value{func(m *machine) cell {
+	r.ops = []op{assignOp([]int{n}, []operand{func(m *machine) value {
 		if c := from(m); !c.is(syntax.AtomNull) {
 			return c
 		}
-		return numberCell(0)
+		return numberValue(0)
 	}})}
 	return p.give(e, args[1], register{n, typeAny}, r)
 }
 
-func (p *planner) placeBetween(t template, args []template, e *env, r *result) error {
+func (p *planner) emitBetween(t template, args []template, e *bindings, r *result) error {
 	low, ok1 := p.expression(e, args[0])
 	high, ok2 := p.expression(e, args[1])
 	if !ok1 || !ok2 {
@@ -251,7 +251,7 @@ func (p *planner) placeBetween(t template, args []template, e *env, r *result) e
 	return p.give(e, args[2], register{n, typeNumber}, r)
 }
 
-func (p *planner) placeDenial(t template, ops []op, alive bool, e *env, r *result) {
+func (p *planner) emitDenial(t template, ops []op, alive bool, e *bindings, r *result) {
 	p.step(e, t, "test", verdict.Constant)
 	switch {
 	case !alive:
@@ -262,8 +262,8 @@ func (p *planner) placeDenial(t template, ops []op, alive bool, e *env, r *resul
 	}
 }
 
-// placeDifference places a denial of equality of registers and constants; it reports false for any other.
-func (p *planner) placeDifference(t template, args []template, e *env, r *result) bool {
+// emitDifference places a denial of equality of registers and constants; it reports false for any other.
+func (p *planner) emitDifference(t template, args []template, e *bindings, r *result) bool {
 	x, y := e.walk(args[0]), e.walk(args[1])
 	if _, ok := x.(register); !ok {
 		x, y = y, x
@@ -275,7 +275,7 @@ func (p *planner) placeDifference(t template, args []template, e *env, r *result
 	var want place
 	switch y := y.(type) {
 	case constant:
-		want = place{mode: placeConst, cell: cell(y)}
+		want = place{mode: placeConst, value: value(y)}
 	case register:
 		want = place{mode: placeBound, register: y.index}
 	default:
@@ -286,8 +286,8 @@ func (p *planner) placeDifference(t template, args []template, e *env, r *result
 	return true
 }
 
-// placeOrder places a comparison in the standard order of terms.
-func (p *planner) placeOrder(t template, name string, args []template, holds func(int) bool, e *env, r *result) error {
+// emitOrder places a comparison in the standard order of terms.
+func (p *planner) emitOrder(t template, name string, args []template, holds func(int) bool, e *bindings, r *result) error {
 	switch name {
 	case "==":
 		p.step(e, t, "test", verdict.Constant)
@@ -295,11 +295,11 @@ func (p *planner) placeOrder(t template, name string, args []template, holds fun
 		r.ops, r.dead = ops, !alive
 		return nil
 	case `\==`:
-		if p.placeDifference(t, args, e, r) {
+		if p.emitDifference(t, args, e, r) {
 			return nil
 		}
 		ops, alive := p.unify(e, args[0], args[1], false)
-		p.placeDenial(t, ops, alive, e, r)
+		p.emitDenial(t, ops, alive, e, r)
 		return nil
 	}
 	x, ok1 := p.pack(e, args[0])
@@ -312,8 +312,8 @@ func (p *planner) placeOrder(t template, name string, args []template, holds fun
 	return nil
 }
 
-func (p *planner) placeTypeTest(name string, arg template, e *env, r *result) {
-	var is func(c cell) bool
+func (p *planner) emitTypeTest(name string, arg template, e *bindings, r *result) {
+	var is func(c value) bool
 	switch t := e.walk(arg).(type) {
 	case variable:
 		r.dead = name != "var"
@@ -329,16 +329,16 @@ func (p *planner) placeTypeTest(name string, arg template, e *env, r *result) {
 		case "nonvar":
 			return
 		case "integer", "number":
-			is = cell.isNumber
+			is = value.isNumber
 		case "atom":
-			is = func(c cell) bool { return c.tag == cellAtom || c.tag == cellName }
+			is = func(c value) bool { return c.tag == tagAtom || c.tag == tagName }
 		case "atomic":
-			is = cell.isAtomic
+			is = value.isAtomic
 		case "compound":
-			is = cell.isCompound
+			is = value.isCompound
 		}
 		if c, ok := t.(constant); ok {
-			r.dead = !is(cell(c))
+			r.dead = !is(value(c))
 			return
 		}
 		i := t.(register).index

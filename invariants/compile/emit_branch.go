@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// placeThen places if-then-else; otherwise is nil for if-then.
-func (p *planner) placeThen(g goal, condition, then, otherwise template, e *env, rest []goal, needed []template, done doneFunc, r *result) error {
+// emitThen places if-then-else; otherwise is nil for if-then.
+func (p *planner) emitThen(g goal, condition, then, otherwise template, e *bindings, rest []goal, needed []template, done doneFunc, r *result) error {
 	p.step(e, condition, "condition", verdict.Constant)
 	at := len(p.steps) - 1
 	yes := e.clone()
@@ -16,7 +16,7 @@ func (p *planner) placeThen(g goal, condition, then, otherwise template, e *env,
 	p.depth++
 	met := false
 	// The condition has one path, so that what it binds is known behind it.
-	search, err := p.plan([]goal{{condition, g.at}}, yes, append(slices.Clone(needed), then, templatesOf(rest)), func(after *env) ([]op, error) {
+	search, err := p.plan([]goal{{condition, g.at}}, yes, append(slices.Clone(needed), then, templatesOf(rest)), func(after *bindings) ([]op, error) {
 		if met {
 			return nil, unsupportedf("a condition that is a disjunction with bindings")
 		}
@@ -29,7 +29,7 @@ func (p *planner) placeThen(g goal, condition, then, otherwise template, e *env,
 		return err
 	}
 	p.worst(at)
-	never := template(constant(atomCell(atomFail)))
+	never := template(constant(atomValue(atomFail)))
 	if otherwise == nil {
 		otherwise = never
 	}
@@ -44,7 +44,7 @@ func (p *planner) placeThen(g goal, condition, then, otherwise template, e *env,
 		return nil
 	}
 	branches := []branch{{[]goal{{then, g.at}}, yes}, {[]goal{{otherwise, g.at}}, e.clone()}}
-	return p.placeBranches(branches, e, rest, needed, done, r, func(ops [][]op) op { return thenOp(search, ops[0], ops[1]) })
+	return p.emitBranches(branches, e, rest, needed, done, r, func(ops [][]op) op { return thenOp(search, ops[0], ops[1]) })
 }
 
 // templatesOf makes one template of what is in goals.
@@ -59,20 +59,20 @@ func templatesOf(goals []goal) template {
 // branch is one way on from a goal.
 type branch struct {
 	goals []goal
-	env   *env
+	env   *bindings
 }
 
-func (p *planner) placeOr(g *pending, list []template, e *env, rest []goal, needed []template, done doneFunc, r *result) error {
+func (p *planner) emitOr(g *goalInfo, list []template, e *bindings, rest []goal, needed []template, done doneFunc, r *result) error {
 	var branches []branch
 	for _, t := range list {
 		branches = append(branches, branch{[]goal{{t, g.at}}, e.clone()})
 	}
-	return p.placeBranches(branches, e, rest, needed, done, r, orOp)
+	return p.emitBranches(branches, e, rest, needed, done, r, orOp)
 }
 
-// placeBranches plans branches. Where they give no variable a value that is needed behind them, or would be too
+// emitBranches plans branches. Where they give no variable a value that is needed behind them, or would be too
 // many, they come together again; else each goes on with all that follows, and knows what it has found.
-func (p *planner) placeBranches(branches []branch, e *env, rest []goal, needed []template, done doneFunc, r *result, combine func([][]op) op) error {
+func (p *planner) emitBranches(branches []branch, e *bindings, rest []goal, needed []template, done doneFunc, r *result, combine func([][]op) op) error {
 	var outs []variable
 	seen := map[variable]bool{}
 	wanted := append(slices.Clone(needed), templatesOf(rest))
@@ -111,7 +111,7 @@ func (p *planner) placeBranches(branches []branch, e *env, rest []goal, needed [
 			}
 			triggered, onTurn := p.triggered, p.onTurn
 			at := len(p.steps)
-			ops, err := p.plan(append(slices.Clone(b.goals), rest...), b.env, needed, func(e *env) ([]op, error) {
+			ops, err := p.plan(append(slices.Clone(b.goals), rest...), b.env, needed, func(e *bindings) ([]op, error) {
 				alive = true
 				return done(e)
 			})
@@ -143,12 +143,12 @@ func (p *planner) placeBranches(branches []branch, e *env, rest []goal, needed [
 	alive := false
 	for i, b := range branches {
 		at := len(p.steps)
-		ops, err := p.plan(b.goals, b.env, wanted, func(e *env) ([]op, error) {
+		ops, err := p.plan(b.goals, b.env, wanted, func(e *bindings) ([]op, error) {
 			alive = true
 			if len(outs) == 0 {
 				return nil, nil
 			}
-			values := make([]value, len(outs))
+			values := make([]operand, len(outs))
 			for i, v := range outs {
 				x, ok := p.pack(e, v)
 				if !ok {
@@ -207,7 +207,7 @@ func (p *planner) beside(i, at int) {
 func deadEnd(branches op) []op { return []op{branches, failOp} }
 
 // boundBy are the values that a branch has given variables so far.
-func boundBy(e, b *env) []template {
+func boundBy(e, b *bindings) []template {
 	var list []template
 	for i := range e.bound {
 		if e.bound[i] == nil && b.bound[i] != nil {

@@ -19,7 +19,7 @@ func (p *planner) kinds(g goal, t template, tree template, r *result) error {
 	v := p.machine.vocabulary
 	var or template
 	for k := len(v.KindTerms) - 1; k > 0; k-- {
-		kind := constant(p.machine.terms.kind(change.Kind(k)))
+		kind := constant(p.machine.interner.kind(change.Kind(k)))
 		b := compoundTemplate{syntax.AtomComma, []template{
 			compoundTemplate{atomEquals, []template{tree, kind}},
 			compoundTemplate{q.Name, append([]template{kind}, args[1:]...)}}}
@@ -38,11 +38,11 @@ func (p *planner) kinds(g goal, t template, tree template, r *result) error {
 }
 
 // fieldOf returns the field that a template names; ok is false if the schema has none such.
-func (p *planner) fieldOf(e *env, t template) (f change.Field, ok bool) {
+func (p *planner) fieldOf(e *bindings, t template) (f change.Field, ok bool) {
 	var b strings.Builder
 	switch t := e.walk(t).(type) {
 	case constant:
-		if t.tag != cellAtom {
+		if t.tag != tagAtom {
 			return 0, false
 		}
 		b.WriteString(engine.Atom(t.n).String())
@@ -50,7 +50,7 @@ func (p *planner) fieldOf(e *env, t template) (f change.Field, ok bool) {
 		b.WriteString(t.functor.String())
 		for i, a := range t.args {
 			c, isConstant := e.walk(a).(constant)
-			if !isConstant || c.tag != cellAtom {
+			if !isConstant || c.tag != tagAtom {
 				return 0, false
 			}
 			b.WriteByte("(,"[min(i, 1)])
@@ -62,7 +62,7 @@ func (p *planner) fieldOf(e *env, t template) (f change.Field, ok bool) {
 	return f, ok
 }
 
-func (p *planner) placeChange(g goal, t template, args []template, e *env, r *result) error {
+func (p *planner) emitChange(g goal, t template, args []template, e *bindings, r *result) error {
 	rank := p.rankChange(args, e)
 	goal := &changeGoal{index: -1}
 	object, ops, alive, err := p.object(e, args[0], args[1])
@@ -98,11 +98,11 @@ func (p *planner) placeChange(g goal, t template, args []template, e *env, r *re
 	if loaded := p.firstLoad(&goal.object); loaded >= 0 {
 		before = min(before, loaded)
 	}
-	if goal.old, alive = p.value(e, args[3], before); !alive {
+	if goal.old, alive = p.valuePlaces(e, args[3], before); !alive {
 		r.dead = true
 		return nil
 	}
-	if goal.new, alive = p.value(e, args[4], before); !alive {
+	if goal.new, alive = p.valuePlaces(e, args[4], before); !alive {
 		r.dead = true
 		return nil
 	}
@@ -119,7 +119,7 @@ func (p *planner) placeChange(g goal, t template, args []template, e *env, r *re
 	default:
 		goal.list = p.machine.lists.whole.declare(goal.spec)
 	}
-	p.placeStream(goal, rank)
+	p.noteStream(goal, rank)
 	goal.object.settle(p.spare())
 	goal.loose = goal.fieldPart.mode == placeAny && goal.old.any() && goal.new.any()
 	info := p.step(e, t, access, class)
@@ -137,10 +137,10 @@ func (g *changeGoal) sideOf(x *valuePattern) side {
 		return hasValue
 	case x.mode != placeConst:
 		return anySide
-	case x.cell.is(syntax.AtomNull):
+	case x.value.is(syntax.AtomNull):
 		*x = valuePattern{}
 		return isNull
-	case isObject && x.cell.is(atomPresent):
+	case isObject && x.value.is(atomPresent):
 		*x = valuePattern{}
 	}
 	return hasValue
@@ -160,7 +160,7 @@ func (p *planner) firstLoad(x *objectPattern) int {
 // accessOfChange picks an index for a goal.
 func (p *planner) accessOfChange(g *changeGoal) (access string, class verdict.Class) {
 	telling := func(x *valuePattern) bool {
-		always := x.place.mode == placeConst && (x.cell.is(syntax.AtomNull) || x.cell.is(atomPresent))
+		always := x.place.mode == placeConst && (x.value.is(syntax.AtomNull) || x.value.is(atomPresent))
 		return x.known() && !always
 	}
 	known := g.object.kind != 0 && g.object.id.known() && g.object.sub.known() && g.object.form != subAny
@@ -199,7 +199,7 @@ func (p *planner) accessOfChange(g *changeGoal) (access string, class verdict.Cl
 	return access + ", by a hash index", verdict.Constant
 }
 
-func (p *planner) placeQuery(g goal, t template, args []template, e *env, last bool, r *result) error {
+func (p *planner) emitQuery(g goal, t template, args []template, e *bindings, last bool, r *result) error {
 	rank := p.rankQuery(args, e)
 	if rank == rankNever {
 		return unsupportedf("%s needs the TREE and the object id", p.text(e, t))
@@ -232,7 +232,7 @@ func (p *planner) placeQuery(g goal, t template, args []template, e *env, last b
 		if loaded := p.firstLoad(&goal.object); loaded >= 0 {
 			before = loaded
 		}
-		value, alive := p.value(e, args[3], before)
+		value, alive := p.valuePlaces(e, args[3], before)
 		if !alive {
 			r.dead = true
 			return nil
@@ -259,7 +259,7 @@ func (p *planner) placeQuery(g goal, t template, args []template, e *env, last b
 
 // joinQueries makes goals for further fields of the object that a query has found parts of that query. It returns
 // the goals that are left.
-func (p *planner) joinQueries(g *queryGoal, t template, list []*pending, e *env) []*pending {
+func (p *planner) joinQueries(g *queryGoal, t template, list []*goalInfo, e *bindings) []*goalInfo {
 	_, args, _ := goalOfTemplate(e.walk(t))
 	for i := 0; i < len(list) && len(g.fields) < maxFields; i++ {
 		q, more, _ := goalOfTemplate(e.walk(list[i].t))
@@ -271,7 +271,7 @@ func (p *planner) joinQueries(g *queryGoal, t template, list []*pending, e *env)
 			continue
 		}
 		info := p.text(e, list[i].t)
-		x, alive := p.value(e, more[3], p.registers)
+		x, alive := p.valuePlaces(e, more[3], p.registers)
 		if !alive {
 			continue
 		}
@@ -302,7 +302,7 @@ func accessOfQuery(rank int, g *queryGoal) (access string, class verdict.Class) 
 	}
 }
 
-func (p *planner) placeNeighbour(t template, args []template, e *env, walk reference.Walk, r *result) error {
+func (p *planner) emitNeighbor(t template, args []template, e *bindings, walk reference.Walk, r *result) error {
 	if r := p.rankQuery(args[:2], e); r != rankKey && r != rankKeyGroup {
 		return unsupportedf("%s needs the TREE and the whole identifier", p.text(e, t))
 	}
@@ -324,7 +324,7 @@ func (p *planner) placeNeighbour(t template, args []template, e *env, walk refer
 	}
 	beside.tree = place{} // the neighbour is in the same one
 	beside.settle(p.spare())
-	goal := &neighbourGoal{object: object, beside: beside, key: newKeyMaker(p.machine.vocabulary, &object), walk: walk}
-	r.ops = append(append(ops, more...), neighbourOp(goal, p.step(e, t, "the neighbour of a key", verdict.LogN)))
+	goal := &neighborGoal{object: object, beside: beside, key: newKeyMaker(p.machine.vocabulary, &object), walk: walk}
+	r.ops = append(append(ops, more...), neighborOp(goal, p.step(e, t, "the neighbour of a key", verdict.LogN)))
 	return nil
 }

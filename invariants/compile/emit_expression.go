@@ -16,10 +16,10 @@ var errMistake = syntax.RuleError{Text: "a mistake in the rule"}
 type expression func(m *machine) (n syntax.Number, ok bool)
 
 // expression compiles an arithmetic expression; ok is false where a variable in it has no value, or it is none.
-func (p *planner) expression(e *env, t template) (x expression, ok bool) {
+func (p *planner) expression(e *bindings, t template) (x expression, ok bool) {
 	switch t := p.fold(e, t).(type) {
 	case constant:
-		n, ok := p.machine.number(cell(t))
+		n, ok := p.machine.number(value(t))
 		return func(*machine) (syntax.Number, bool) { return n, true }, ok
 	case register:
 		i := t.index
@@ -51,7 +51,7 @@ func (p *planner) expression(e *env, t template) (x expression, ok bool) {
 
 // fold returns the number that an expression of numbers in the text is, such as 1 << 63, and anything else as it is: so
 // is what would be a mistake, which is met when it is run.
-func (p *planner) fold(e *env, t template) template {
+func (p *planner) fold(e *bindings, t template) template {
 	t = e.walk(t)
 	c, ok := t.(compoundTemplate)
 	if !ok {
@@ -80,7 +80,7 @@ func (p *planner) fold(e *env, t template) template {
 	if n.Big != nil && n.Big.BitLen() > syntax.MaxNumberBits {
 		return t
 	}
-	return constant(p.machine.numberCell(n))
+	return constant(p.machine.numberValue(n))
 }
 
 func unary(f func(syntax.Number) syntax.Number, x expression) expression {
@@ -134,7 +134,7 @@ type word struct {
 }
 
 // wordOf returns an expression as a word; ok is false if it is none.
-func (p *planner) wordOf(e *env, t template) (w word, ok bool) {
+func (p *planner) wordOf(e *bindings, t template) (w word, ok bool) {
 	w = word{0, -1, -1}
 	t = p.fold(e, t)
 	sum, isSum := t.(compoundTemplate)
@@ -152,7 +152,7 @@ func (w *word) add(t template) bool {
 	case constant:
 		known := w.n != 0
 		w.n = t.n
-		return t.tag == cellNumber && !known
+		return t.tag == tagNumber && !known
 	case register:
 		w.x, w.y = t.index, w.x
 		return true
@@ -167,19 +167,19 @@ func (w *word) get(m *machine) (hi, lo uint64, ok bool) {
 	if w.x >= 0 {
 		c := &m.r[w.x]
 		lo, hi = bits.Add64(lo, c.n, 0)
-		ok = c.tag == cellNumber
+		ok = c.tag == tagNumber
 	}
 	if w.y >= 0 {
 		c := &m.r[w.y]
 		sum, carry := bits.Add64(lo, c.n, 0)
 		lo, hi = sum, hi+carry
-		ok = ok && c.tag == cellNumber
+		ok = ok && c.tag == tagNumber
 	}
 	return hi, lo, ok
 }
 
 // comparison compiles a comparison of two expressions; ok is false where they cannot be computed.
-func (p *planner) comparison(e *env, left, right template, holds func(order int) bool) (op, bool) {
+func (p *planner) comparison(e *bindings, left, right template, holds func(order int) bool) (op, bool) {
 	x, ok1 := p.expression(e, left)
 	y, ok2 := p.expression(e, right)
 	if !ok1 || !ok2 {
@@ -203,7 +203,7 @@ func (p *planner) comparison(e *env, left, right template, holds func(order int)
 			return func(m *machine) bool {
 				var yes bool
 				switch c := &m.r[i]; {
-				case c.tag != cellNumber:
+				case c.tag != tagNumber:
 					if yes = slow(m); m.err != nil {
 						return true
 					}
@@ -248,7 +248,7 @@ func (p *planner) comparison(e *env, left, right template, holds func(order int)
 func (a *analysis) exact(t template) bool {
 	switch t := a.env.walk(t).(type) {
 	case constant:
-		return cell(t).isNumber()
+		return value(t).isNumber()
 	case register:
 		return t.typ.isNumber()
 	case variable:
@@ -277,7 +277,7 @@ var partialFunctions = []engine.Atom{engine.NewAtom("//"), engine.NewAtom("rem")
 
 func (a *analysis) divisor(functor engine.Atom, t template) bool {
 	c, ok := a.env.walk(t).(constant)
-	if !ok || c.tag != cellNumber {
+	if !ok || c.tag != tagNumber {
 		return false
 	}
 	if shift := functor.String(); shift == "<<" || shift == ">>" {

@@ -18,11 +18,11 @@ type procedure struct {
 
 const maxArity = 8 // of a helper: see loader.define
 
-// placeCall places a call of a helper that calls itself.
-func (p *planner) placeCall(t template, q syntax.Indicator, args []template, e *env, r *result) error {
+// emitCall places a call of a helper that calls itself.
+func (p *planner) emitCall(t template, q syntax.Indicator, args []template, e *bindings, r *result) error {
 	var pattern strings.Builder
 	fmt.Fprintf(&pattern, "%s:", q)
-	var ins []value
+	var ins []operand
 	var wanted []template
 	for _, a := range args {
 		if v, ok := p.pack(e, a); ok {
@@ -80,7 +80,7 @@ type procedureEntry struct {
 func (c *compiler) compileProcedure(proc *procedure, pattern string, q syntax.Indicator) error {
 	clauses := c.predicates[q]
 	p := &planner{compiler: c, machine: c.machine, at: clauses[0].Text, counting: true, depth: 1}
-	e := &env{}
+	e := &bindings{}
 	args := make([]template, q.Arity)
 	var outs []variable
 	for i, mode := range pattern {
@@ -112,8 +112,8 @@ func (c *compiler) compileProcedure(proc *procedure, pattern string, q syntax.In
 	for i, v := range outs {
 		needed[i] = v
 	}
-	ops, err := p.plan(body, e, needed, func(e *env) ([]op, error) {
-		values := make([]value, len(outs))
+	ops, err := p.plan(body, e, needed, func(e *bindings) ([]op, error) {
+		values := make([]operand, len(outs))
 		for i, v := range outs {
 			x, ok := p.pack(e, v)
 			if !ok {
@@ -131,7 +131,7 @@ func (c *compiler) compileProcedure(proc *procedure, pattern string, q syntax.In
 }
 
 // callOp calls a procedure and goes on with each of its solutions.
-func callOp(proc *procedure, ins []value, results []int, info *stepInfo) op {
+func callOp(proc *procedure, ins []operand, results []int, info *stepInfo) op {
 	return func(next step) step {
 		then := func(m *machine) bool {
 			for i, r := range results {

@@ -28,20 +28,20 @@ type boundPlaces struct {
 	anyKind bool
 }
 
-func isKeyTemplate(e *env, t template) bool {
+func isKeyTemplate(e *bindings, t template) bool {
 	c, ok := e.walk(t).(compoundTemplate)
 	return ok && c.functor == syntax.AtomK && len(c.args) == 3
 }
 
 // rangeKnown tells whether all is known that a range needs.
-func (p *planner) rangeKnown(args []template, e *env) bool {
+func (p *planner) rangeKnown(args []template, e *bindings) bool {
 	k := p.known(args[0], args[1], e)
 	number := change.Shape(k.shape) == change.ShapeNum && p.machine.vocabulary.Schema.KindIsTree
 	byKeys := isKeyTemplate(e, args[2]) && isKeyTemplate(e, args[3])
 	return k.tree && (byKeys || k.id || number) && (byKeys || e.ground(args[2]) && e.ground(args[3]))
 }
 
-func (p *planner) placeRange(t template, args []template, e *env, down bool, r *result) error {
+func (p *planner) emitRange(t template, args []template, e *bindings, down bool, r *result) error {
 	if !p.rangeKnown(args, e) {
 		return unsupportedf("%s needs the TREE and all of the identifier but its last number, or two keys as bounds", p.text(e, t))
 	}
@@ -75,7 +75,7 @@ func (p *planner) rangeClass() verdict.Class {
 	return verdict.Directory
 }
 
-func (p *planner) rangeBounds(goal *rangeGoal, t template, args []template, e *env) error {
+func (p *planner) rangeBounds(goal *rangeGoal, t template, args []template, e *bindings) error {
 	if !isKeyTemplate(e, args[2]) || !isKeyTemplate(e, args[3]) {
 		var ok1, ok2 bool
 		goal.low, ok1 = p.expression(e, args[2])
@@ -107,7 +107,7 @@ func (p *planner) rangeBounds(goal *rangeGoal, t template, args []template, e *e
 			b.anyKind = true
 		case constant:
 			k, known := p.machine.vocabulary.Kinds[engine.Atom(x.n)]
-			if x.tag != cellAtom || !known {
+			if x.tag != tagAtom || !known {
 				return unsupportedf("%s has a bound that is no key", p.text(e, t))
 			}
 			b.kind = k
@@ -118,7 +118,7 @@ func (p *planner) rangeBounds(goal *rangeGoal, t template, args []template, e *e
 	return nil
 }
 
-func (p *planner) constPlace(c constant) place { return place{mode: placeConst, cell: cell(c)} }
+func (p *planner) constPlace(c constant) place { return place{mode: placeConst, value: value(c)} }
 
 func placeOf(r register) place { return place{mode: placeBound, register: r.index} }
 
@@ -178,7 +178,7 @@ func (g *rangeGoal) keyRange(m *machine) (k reference.KeyRange, ok bool) {
 	kind := g.object.kind
 	if kind == 0 {
 		c := g.object.kindPlace.get(m)
-		if kind, ok = m.vocabulary.Kinds[engine.Atom(c.n)]; c.tag != cellAtom || !ok {
+		if kind, ok = m.vocabulary.Kinds[engine.Atom(c.n)]; c.tag != tagAtom || !ok {
 			return k, false
 		}
 	}

@@ -12,14 +12,14 @@ import (
 
 var atomSum = engine.NewAtom("sum")
 
-// placeSum places sum(AMOUNT, GOAL, WANT), and count(GOAL, WANT) as the sum of ones.
-func (p *planner) placeSum(g goal, t, amount, inner, want template, typ valueType, e *env, r *result) error {
+// emitSum places sum(AMOUNT, GOAL, WANT), and count(GOAL, WANT) as the sum of ones.
+func (p *planner) emitSum(g goal, t, amount, inner, want template, typ valueType, e *bindings, r *result) error {
 	p.step(e, t, "a sum over all answers", verdict.Constant)
 	at := len(p.steps) - 1
 	remote := p.remote
 	p.compiler.counters++
 	counter := p.compiler.counters - 1
-	ops, alive, err := p.nested(g, inner, e, true, []template{amount}, func(e *env) ([]op, error) {
+	ops, alive, err := p.nested(g, inner, e, true, []template{amount}, func(e *bindings) ([]op, error) {
 		x, ok := p.expression(e, amount)
 		if !ok {
 			return nil, unsupportedf("%s adds what is no number, or has no value yet", p.text(e, t))
@@ -46,7 +46,7 @@ func (p *planner) placeSum(g goal, t, amount, inner, want template, typ valueTyp
 
 // keepSum plans the sum for all keys at once: the goal with variables in the place of the registers that it
 // would be given. It returns nil where that means something else, or costs more than a search for each change.
-func (p *planner) keepSum(g goal, amount, inner template, e *env, at int) *keptSum {
+func (p *planner) keepSum(g goal, amount, inner template, e *bindings, at int) *keptSum {
 	whole := e.resolve(compoundTemplate{atomSum, []template{amount, inner}}).(compoundTemplate)
 	kept := &keptSum{}
 	e.registers(inner, func(r register) {
@@ -73,12 +73,12 @@ func (p *planner) keepSum(g goal, amount, inner template, e *env, at int) *keptS
 	p.triggers = nil
 	p.steps, p.trial, p.refused, p.top, p.triggered, p.counting, p.exists, p.branches = nil, true, false, true, false, true, false, 0
 	p.depth++
-	ops, err := p.plan([]goal{{inner, g.at}}, trial, append(slices.Clone(keys), amount), func(e *env) ([]op, error) {
+	ops, err := p.plan([]goal{{inner, g.at}}, trial, append(slices.Clone(keys), amount), func(e *bindings) ([]op, error) {
 		x, ok := p.expression(e, amount)
 		if !ok || !p.triggered {
 			return nil, unsupportedf("no change begins the pass")
 		}
-		key := make([]value, len(keys))
+		key := make([]operand, len(keys))
 		for i, k := range keys {
 			if key[i], ok = p.pack(e, k); !ok {
 				return nil, unsupportedf("a key has no value")

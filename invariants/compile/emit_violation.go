@@ -16,7 +16,7 @@ func violationOp(tree, id template) op {
 	h, isKey := headOf(tree, id)
 	return func(step) step {
 		return func(m *machine) bool {
-			if m.parts != nil {
+			if m.queue != nil {
 				return m.fail(errFound)
 			}
 			c := m.clause
@@ -39,10 +39,10 @@ type head struct {
 // headPart is a constant or a register.
 type headPart struct {
 	register int // −1: the constant
-	constant cell
+	constant value
 }
 
-func (p *headPart) get(m *machine) cell {
+func (p *headPart) get(m *machine) value {
 	if p.register < 0 {
 		return p.constant
 	}
@@ -54,7 +54,7 @@ func headOf(tree, id template) (h head, ok bool) {
 	part := func(p *headPart, t template) bool {
 		switch t := t.(type) {
 		case constant:
-			*p = headPart{-1, cell(t)}
+			*p = headPart{-1, value(t)}
 			return true
 		case register:
 			*p = headPart{register: t.index}
@@ -93,7 +93,7 @@ func (h *head) object(m *machine) (o change.Object, ok bool) {
 		o.Sub, ok = sub.bits()
 		o.Aux, ok = aux, ok && isNumber
 	case shape == change.ShapePair:
-		o.Sub, o.Aux, ok = sub.n, sub.m, sub.tag == cellPair
+		o.Sub, o.Aux, ok = sub.n, sub.m, sub.tag == tagPair
 	}
 	return o, ok
 }

@@ -19,7 +19,7 @@ type Engine struct {
 	reference *reference.Engine
 	clauses   []*compiledClause
 	timing    []verdict.Timing
-	halves    [2]*half
+	workers   [2]*worker
 	lists     *recordLists
 }
 
@@ -33,14 +33,14 @@ type compiledClause struct {
 	explains []verdict.Plan
 
 	// Of the transaction that is judged:
-	rows      int64
-	err       error
-	interpret bool // it met a mistake
-	shared    bool // it asked for a sum over a stream of which only a share is at hand
+	rows        int64
+	err         error
+	interpret   bool // it met a mistake
+	partitioned bool // it asked for a sum over a stream of which only a share is at hand
 }
 
 // plans are those of a clause in a half.
-func (c *compiledClause) plans(h *half) []compiledPlan {
+func (c *compiledClause) plans(h *worker) []compiledPlan {
 	if len(c.programs) == 0 {
 		return nil
 	}
@@ -59,9 +59,9 @@ func New(schema *change.Schema, files []syntax.File, options ruleset.Options) (*
 	found := &mistakes{reported: map[string]bool{}}
 	e.lists = &recordLists{Seeds: keyhash.New()}
 	var compilers []*compiler
-	for i := range e.halves {
-		h := newHalf(i, r.Set, r.Options, e.lists)
-		e.halves[i], compilers = h, append(compilers, newCompiler(r.Set, h.machine, found))
+	for i := range e.workers {
+		h := newWorker(i, r.Set, r.Options, e.lists)
+		e.workers[i], compilers = h, append(compilers, newCompiler(r.Set, h.machine, found))
 	}
 	for _, rule := range r.Set.Rules {
 		e.timing = append(e.timing, verdict.Timing{Rule: rule.Name})
@@ -71,7 +71,7 @@ func New(schema *change.Schema, files []syntax.File, options ruleset.Options) (*
 				compiler.compile(c)
 			}
 			e.clauses = append(e.clauses, c)
-			for _, h := range e.halves {
+			for _, h := range e.workers {
 				own := *c
 				h.own = append(h.own, &own)
 			}
@@ -104,8 +104,8 @@ func (e *Engine) Check(ctx context.Context, t *change.Txn, v change.View) verdic
 		c.interpret = len(c.programs) == 0
 	}
 	e.resetReports()
-	e.judgeHalves(ctx, t, v)
-	for _, h := range e.halves {
+	e.judgeCompiled(ctx, t, v)
+	for _, h := range e.workers {
 		report.Take(h.report)
 		h.report.Close()
 	}
@@ -120,7 +120,7 @@ func (e *Engine) Check(ctx context.Context, t *change.Txn, v change.View) verdic
 }
 
 func (e *Engine) resetReports() {
-	for _, h := range e.halves {
+	for _, h := range e.workers {
 		h.report.Reset()
 	}
 }

@@ -49,7 +49,7 @@ func (l *recordLists) index(list int, key indexKey) int {
 }
 
 // build fills an index, unless the other half of the rules has done so; records with one hash are chained in their order.
-func (x *listIndex) build(l *recordLists, t *terms) {
+func (x *listIndex) build(l *recordLists, t *interner) {
 	x.building.Lock()
 	defer x.building.Unlock()
 	if x.built.Load() {
@@ -84,7 +84,7 @@ func (x *listIndex) build(l *recordLists, t *terms) {
 }
 
 // hash returns the hash of the key of a record.
-func (x *listIndex) hash(l *recordLists, t *terms, place uint32) uint64 {
+func (x *listIndex) hash(l *recordLists, t *interner, place uint32) uint64 {
 	r := &l.records[place]
 	switch x.key {
 	case byObjectID:
@@ -94,13 +94,13 @@ func (x *listIndex) hash(l *recordLists, t *terms, place uint32) uint64 {
 	case byPair:
 		return l.Mix(r.Object.ID, l.Mix(r.Object.Sub, r.Object.Aux))
 	case byNewValue:
-		return hashOf(l.Seeds, t.value(r.New))
+		return hashOf(l.Seeds, t.intern(r.New))
 	case byOldValue:
-		return hashOf(l.Seeds, t.value(r.Old))
+		return hashOf(l.Seeds, t.intern(r.Old))
 	case byIDNewValue:
-		return l.Mix(r.Object.ID, hashOf(l.Seeds, t.value(r.New)))
+		return l.Mix(r.Object.ID, hashOf(l.Seeds, t.intern(r.New)))
 	default:
-		return l.Mix(r.Object.ID, hashOf(l.Seeds, t.value(r.Old)))
+		return l.Mix(r.Object.ID, hashOf(l.Seeds, t.intern(r.Old)))
 	}
 }
 

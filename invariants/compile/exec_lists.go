@@ -64,23 +64,23 @@ func (s listSpec) classes(f func(class uint32)) {
 	}
 }
 
-// A sorter puts records into lists. Which lists a record is in is looked up once for all of them, so that a record
+// A triggerIndex puts records into lists. Which lists a record is in is looked up once for all of them, so that a record
 // that no rule wants costs no more than that, and the number of rules does not matter.
-type sorter struct {
-	specs  []listSpec
-	lists  [][]uint32 // places of records
-	groups []uint32   // by class, nil before there is a list: the group of lists that its records are in
-	of     [][]int32  // by group; 0: none
-	used   [][]int32  // of, without the lists that nobody asks for
-	room   [][]int32  // for used
-	hits   [turnSize]hit
+type triggerIndex struct {
+	specs   []listSpec
+	lists   [][]uint32 // places of records
+	groups  []uint32   // by class, nil before there is a list: the group of lists that its records are in
+	of      [][]int32  // by group; 0: none
+	used    [][]int32  // of, without the lists that nobody asks for
+	room    [][]int32  // for used
+	matches [batchSize]match
 }
 
-// A hit is a record that is in a list.
-type hit struct{ place, group uint32 }
+// A match is a record that is in a list.
+type match struct{ place, group uint32 }
 
 // declare declares a list and returns its number.
-func (s *sorter) declare(spec listSpec) int {
+func (s *triggerIndex) declare(spec listSpec) int {
 	for i, have := range s.specs {
 		if have == spec {
 			return i
@@ -106,7 +106,7 @@ func (s *sorter) declare(spec listSpec) int {
 }
 
 // use says which lists are asked for from now on; the others stay empty.
-func (s *sorter) use(asked []bool) {
+func (s *triggerIndex) use(asked []bool) {
 	s.room = resize(s.room, len(s.of))
 	s.used = s.room
 	for g, lists := range s.of {
@@ -120,32 +120,32 @@ func (s *sorter) use(asked []bool) {
 }
 
 // fill puts the records from one place to another into the lists.
-func (s *sorter) fill(records []change.Record, from, to int) {
+func (s *triggerIndex) fill(records []change.Record, from, to int) {
 	for n := range s.lists {
 		s.lists[n] = s.lists[n][:0]
 	}
 	if s.groups == nil {
 		return
 	}
-	for ; from < to; from += turnSize {
-		s.sort(records[from:min(from+turnSize, to)], from)
+	for ; from < to; from += batchSize {
+		s.sort(records[from:min(from+batchSize, to)], from)
 	}
 }
 
 // sort puts at most turnSize records into the lists. Those that are in one are found first: most are in none, and
 // a loop that does nothing else is as fast as the records come from memory.
-func (s *sorter) sort(records []change.Record, from int) {
+func (s *triggerIndex) sort(records []change.Record, from int) {
 	groups := (*[classCount]uint32)(s.groups)
 	n := 0
 	for i := range records {
 		r := &records[i]
 		class := recordClass(r.Object.Kind, r.Field, r.Old.IsNull(), r.New.IsNull())
 		if g := groups[class&(classCount-1)]; g != 0 {
-			s.hits[n&(turnSize-1)] = hit{uint32(from + i), g}
+			s.matches[n&(batchSize-1)] = match{uint32(from + i), g}
 			n++
 		}
 	}
-	for _, h := range s.hits[:n] {
+	for _, h := range s.matches[:n] {
 		for _, list := range s.used[h.group] {
 			s.lists[list] = append(s.lists[list], h.place)
 		}
@@ -153,10 +153,10 @@ func (s *sorter) sort(records []change.Record, from int) {
 }
 
 // list returns the places of the records in a list.
-func (s *sorter) list(n int) []uint32 { return s.lists[n] }
+func (s *triggerIndex) list(n int) []uint32 { return s.lists[n] }
 
 // hasAny tells whether one of some lists has a record.
-func (s *sorter) hasAny(lists []int) bool {
+func (s *triggerIndex) hasAny(lists []int) bool {
 	for _, n := range lists {
 		if len(s.lists[n]) > 0 {
 			return true
@@ -169,8 +169,8 @@ func (s *sorter) hasAny(lists []int) bool {
 // declared when programs are compiled. The halves of the rules share them: what one has made the other finds.
 type recordLists struct {
 	keyhash.Seeds
-	whole   sorter      // filled when a program first looks something up
-	filled  atomic.Bool // written under filling
+	whole   triggerIndex // filled when a program first looks something up
+	filled  atomic.Bool  // written under filling
 	filling sync.Mutex
 	indexes []*listIndex
 	records []change.Record
@@ -215,9 +215,9 @@ func (l *recordLists) all(list int) []uint32 {
 	return l.whole.list(list)
 }
 
-// fillHalves fills the lists by two goroutines, each with half of the records.
-func (l *recordLists) fillHalves() {
-	second := sorter{specs: l.whole.specs, groups: l.whole.groups, of: l.whole.of, used: l.whole.used, lists: make([][]uint32, len(l.whole.lists))}
+// fillParallel fills the lists by two goroutines, each with half of the records.
+func (l *recordLists) fillParallel() {
+	second := triggerIndex{specs: l.whole.specs, groups: l.whole.groups, of: l.whole.of, used: l.whole.used, lists: make([][]uint32, len(l.whole.lists))}
 	middle := len(l.records) / 2
 	var wg sync.WaitGroup
 	wg.Go(func() { second.fill(l.records, middle, len(l.records)) })

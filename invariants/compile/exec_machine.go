@@ -21,24 +21,24 @@ type step func(m *machine) bool
 
 // machine runs programs over one transaction.
 type machine struct {
-	terms
+	interner
 	options ruleset.Options
 
-	ctx     context.Context
-	records []change.Record
-	view    change.View
-	walker  change.Walker // the view, if it is one
-	lists   *recordLists  // of the transaction: what rules look up
-	turn    sorter        // of the part of it that is judged: what starts rules
-	reverse reverseIndex
-	memo    memo
+	ctx      context.Context
+	records  []change.Record
+	view     change.View
+	walker   change.Walker // the view, if it is one
+	lists    *recordLists  // of the transaction: what rules look up
+	triggers triggerIndex  // of the part of it that is judged: what starts rules
+	reverse  reverseIndex
+	memo     memo
 
-	r        []cell // the registers of the frame that runs
+	r        []value // the registers of the frame that runs
 	frame    *frame
-	stack    []cell // of the frames that are in use
+	stack    []value // of the frames that are in use
 	frames   []*frame
 	depth    int
-	returned [maxArity]cell
+	returned [maxArity]value
 	sums     []syntax.Number // of the aggregates that run
 	kept     map[uint64]*sumTable
 	hashed   reference.NameIndex
@@ -61,13 +61,13 @@ type machine struct {
 	scanInfo *stepInfo
 	stop     bool // of gather: the scan found what was looked for, or failed
 
-	parts     *ends      // those that both halves judge at once; nil where one judges alone
+	queue     *workQueue // those that both halves judge at once; nil where one judges alone
 	streaming *streaming // nil where the transaction is held
 	passes    []sumPass
 }
 
 func newMachine(v *ruleset.Vocabulary, o ruleset.Options, lists *recordLists) *machine {
-	m := &machine{terms: *newTerms(v), options: o, lists: lists}
+	m := &machine{interner: *newInterner(v), options: o, lists: lists}
 	m.reverse.Seeds, m.memo.Seeds = lists.Seeds, lists.Seeds
 	m.gather, m.collect = m.take, reference.NewCollector()
 	m.kept = map[uint64]*sumTable{}
@@ -77,7 +77,7 @@ func newMachine(v *ruleset.Vocabulary, o ruleset.Options, lists *recordLists) *m
 func (m *machine) begin(ctx context.Context, t *change.Txn, v change.View, report *verdict.Report) {
 	m.ctx, m.records, m.view, m.report = ctx, t.Records, v, report
 	m.walker, _ = v.(change.Walker)
-	m.terms.begin(t.Names)
+	m.interner.begin(t.Names)
 	m.memo.reset()
 	m.reverse.reset()
 	m.hashed.Reset()
@@ -90,7 +90,7 @@ func (m *machine) begin(ctx context.Context, t *change.Txn, v change.View, repor
 
 // end lets go of the transaction.
 func (m *machine) end() {
-	m.terms.end()
+	m.interner.end()
 	m.ctx, m.records, m.view, m.walker, m.report, m.clause = nil, nil, nil, nil, nil, nil
 }
 
@@ -143,8 +143,8 @@ func (m *machine) fail(err error) bool {
 	if m.err == nil {
 		m.err = err
 	}
-	if m.parts != nil {
-		m.parts.stopped.Store(true)
+	if m.queue != nil {
+		m.queue.stopped.Store(true)
 	}
 	return true
 }
@@ -165,7 +165,7 @@ func isMistake(err error) bool {
 
 // A frame is the registers of a plan or of one call of a procedure.
 type frame struct {
-	registers []cell
+	registers []value
 	caller    *frame
 	then      step // what follows the call
 }
@@ -174,7 +174,7 @@ type frame struct {
 func (m *machine) push(n int, caller *frame, then step) *frame {
 	from := len(m.stack)
 	for cap(m.stack) < from+n {
-		m.stack = append(m.stack[:cap(m.stack)], cell{})
+		m.stack = append(m.stack[:cap(m.stack)], value{})
 	}
 	m.stack = m.stack[:from+n]
 	clear(m.stack[from:])
@@ -192,7 +192,7 @@ func (m *machine) push(n int, caller *frame, then step) *frame {
 func (m *machine) free(f *frame) { m.frames = append(m.frames, f) }
 
 // hashOf returns the hash of a cell.
-func hashOf(s keyhash.Seeds, c cell) uint64 {
+func hashOf(s keyhash.Seeds, c value) uint64 {
 	return s.Mix(s.Mix(c.n, uint64(c.tag)<<8|uint64(c.kind)), c.m)
 }
 

@@ -8,9 +8,9 @@ import (
 	"fsward/change"
 )
 
-// ends are the records of a transaction that are judged from both of its ends at once, until all have been: so both halves are done
+// workQueue are the records of a transaction that are judged from both of its ends at once, until all have been: so both halves are done
 // at the same time, whatever rules cost for which records.
-type ends struct {
+type workQueue struct {
 	mu       sync.Mutex
 	from, to int         // what nobody judges yet
 	step     int         // how many are taken at a time
@@ -24,12 +24,12 @@ const (
 	maxStep = 1 << 14
 )
 
-func newEnds(records int) *ends {
-	return &ends{to: records, step: min(max(records/16, minStep), maxStep)}
+func newWorkQueue(records int) *workQueue {
+	return &workQueue{to: records, step: min(max(records/16, minStep), maxStep)}
 }
 
 // next takes a part from the beginning, or from the end.
-func (e *ends) next(atEnd bool) (from, to int) {
+func (e *workQueue) next(atEnd bool) (from, to int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	n := min(e.step, e.to-e.from)
@@ -41,16 +41,16 @@ func (e *ends) next(atEnd bool) (from, to int) {
 	return e.from - n, e.from
 }
 
-// turns yields the turns of the parts that one half takes.
-func (e *ends) turns(atEnd bool) func(func([2]int) bool) {
+// batches yields the turns of the parts that one half takes.
+func (e *workQueue) batches(atEnd bool) func(func([2]int) bool) {
 	return func(yield func([2]int) bool) {
 		for !e.stopped.Load() {
 			from, end := e.next(atEnd)
 			if from == end {
 				return
 			}
-			for ; from < end; from += turnSize {
-				if !yield([2]int{from, min(from+turnSize, end)}) {
+			for ; from < end; from += batchSize {
+				if !yield([2]int{from, min(from+batchSize, end)}) {
 					return
 				}
 			}
@@ -65,9 +65,9 @@ const cautious = 4
 // both judges a transaction by both halves and reports true if it holds. In any other case nothing of it stays, and one half has to judge
 // it from the beginning: so the verdict, with all that it says, does not depend on who judged what.
 func (e *Engine) both(ctx context.Context, t *change.Txn, v change.Forker) (holds bool) {
-	parts := newEnds(len(t.Records))
+	parts := newWorkQueue(len(t.Records))
 	var wg sync.WaitGroup
-	for i, h := range e.halves {
+	for i, h := range e.workers {
 		fork := *t
 		fork.Names = t.Names.Fork()
 		view := v.Fork(fork.Names)
@@ -78,7 +78,7 @@ func (e *Engine) both(ctx context.Context, t *change.Txn, v change.Forker) (hold
 	holds = !parts.stopped.Load()
 	for i, c := range e.clauses {
 		c.rows, c.err = 0, nil
-		for _, h := range e.halves {
+		for _, h := range e.workers {
 			c.rows += h.own[i].rows
 			holds = holds && h.own[i].err == nil
 		}
@@ -86,7 +86,7 @@ func (e *Engine) both(ctx context.Context, t *change.Txn, v change.Forker) (hold
 	if !holds {
 		return false
 	}
-	for _, h := range e.halves {
+	for _, h := range e.workers {
 		for i := range h.watch {
 			e.timing[i].Add(h.watch[i].Last)
 		}
@@ -95,14 +95,14 @@ func (e *Engine) both(ctx context.Context, t *change.Txn, v change.Forker) (hold
 }
 
 // judgeEnd judges parts of a transaction until there are none left, or something does not hold.
-func (h *half) judgeEnd(ctx context.Context, t *change.Txn, v change.View, parts *ends, atEnd bool) {
+func (h *worker) judgeEnd(ctx context.Context, t *change.Txn, v change.View, parts *workQueue, atEnd bool) {
 	clear(h.watch)
 	h.timing = h.watch
 	h.report.Open(t)
 	m := h.machine
 	m.begin(ctx, t, v, h.report)
-	m.maxRows, m.perRecord, m.parts = m.maxRows/cautious, m.perRecord/cautious, parts
-	h.judge(h.clauses, parts.turns(atEnd))
-	m.parts = nil
+	m.maxRows, m.perRecord, m.queue = m.maxRows/cautious, m.perRecord/cautious, parts
+	h.judge(h.clauses, parts.batches(atEnd))
+	m.queue = nil
 	m.end()
 }

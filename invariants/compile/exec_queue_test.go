@@ -7,13 +7,13 @@ import (
 
 // Both halves together judge each record once, however fast either is.
 func TestEnds(t *testing.T) {
-	for _, records := range []int{0, 1, minStep, minStep + 1, 10 * turnSize, 1_000_003} {
+	for _, records := range []int{0, 1, minStep, minStep + 1, 10 * batchSize, 1_000_003} {
 		for _, alone := range []bool{false, true} {
-			parts, judged := newEnds(records), make([]int, records)
+			parts, judged := newWorkQueue(records), make([]int, records)
 			var wg sync.WaitGroup
 			for _, atEnd := range []bool{false, true} {
 				take := func() {
-					for part := range parts.turns(atEnd) {
+					for part := range parts.batches(atEnd) {
 						for i := part[0]; i < part[1]; i++ {
 							judged[i]++
 						}
@@ -33,9 +33,9 @@ func TestEnds(t *testing.T) {
 			}
 		}
 	}
-	parts := newEnds(1_000_000)
+	parts := newWorkQueue(1_000_000)
 	parts.stopped.Store(true)
-	for range parts.turns(true) {
+	for range parts.batches(true) {
 		t.Fatal("a part is judged although nothing more need be")
 	}
 }

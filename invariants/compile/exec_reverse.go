@@ -18,7 +18,7 @@ type reverseIndex struct {
 type reverseEntry struct {
 	key    reference.ReverseKey
 	object change.Object
-	value  cell
+	value  value
 	next   int32
 }
 
@@ -32,11 +32,11 @@ func (x *reverseIndex) reset() {
 	x.entries = x.entries[:0]
 }
 
-func (x *reverseIndex) hash(k reference.ReverseKey, v cell) uint64 {
+func (x *reverseIndex) hash(k reference.ReverseKey, v value) uint64 {
 	return x.Mix(x.Mix(k.Tree, k.Id), x.Mix(uint64(k.Kind)<<8|uint64(k.Field), hashOf(x.Seeds, v)))
 }
 
-func (x *reverseIndex) add(k reference.ReverseKey, o change.Object, v cell) {
+func (x *reverseIndex) add(k reference.ReverseKey, o change.Object, v value) {
 	h := x.hash(k, v)
 	x.entries = append(x.entries, reverseEntry{k, o, v, x.first[h]})
 	x.first[h] = int32(len(x.entries))

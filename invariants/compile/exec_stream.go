@@ -22,7 +22,7 @@ type streaming struct {
 	of      change.Stream
 	emptied uint64 // how often the names had been when their literals were last looked up
 	summing bool   // it comes for the first time
-	sums    *sumRoom
+	sums    *aggBudget
 	asked   uint64 // the most shares of a table of which the present record was given a sum
 	held    heldRecords
 }
@@ -43,10 +43,10 @@ func (e *Engine) CheckStream(ctx context.Context, s change.Stream, v change.View
 		e.timing[i].Checks++
 		e.timing[i].Last, e.timing[i].Rows = 0, 0
 	}
-	h := e.halves[0]
+	h := e.workers[0]
 	h.take(e.clauses, (*compiledPlan).partLists)
 	e.resetReports()
-	sums := &sumRoom{free: memory}
+	sums := &aggBudget{free: memory}
 	h.beginStream(ctx, t, v, s, sums)
 	h.timing = e.timing
 	err := h.rounds(ctx, s, t, sums)
@@ -68,7 +68,7 @@ func (e *Engine) CheckStream(ctx context.Context, s change.Stream, v change.View
 }
 
 // rounds goes through a stream twice, and twice more for each further share of the sums.
-func (h *half) rounds(ctx context.Context, s change.Stream, t *change.Txn, sums *sumRoom) error {
+func (h *worker) rounds(ctx context.Context, s change.Stream, t *change.Txn, sums *aggBudget) error {
 	done, rounds := 0, uint64(1)
 	progress := func(part *change.Txn) error {
 		if done += len(part.Records); h.machine.options.Progress != nil {
@@ -104,36 +104,36 @@ func (h *half) rounds(ctx context.Context, s change.Stream, t *change.Txn, sums 
 		h.runPlans(func(plan *compiledPlan) bool { return len(plan.parts) == 0 })
 		h.report.EndPart(t)
 		// A rule that asked for no sum of which a share is at hand is done.
-		if !slices.ContainsFunc(h.clauses, func(c *compiledClause) bool { return c.shared }) {
+		if !slices.ContainsFunc(h.clauses, func(c *compiledClause) bool { return c.partitioned }) {
 			return nil
 		}
 	}
 	return nil
 }
 
-func (h *half) beginStream(ctx context.Context, t *change.Txn, v change.View, s change.Stream, sums *sumRoom) {
+func (h *worker) beginStream(ctx context.Context, t *change.Txn, v change.View, s change.Stream, sums *aggBudget) {
 	h.report.Open(t)
 	m := h.machine
 	m.begin(ctx, t, v, h.report)
 	m.maxRows = m.options.Steps + m.options.StepsPerRecord*int64(s.Len())
 	m.streaming = &streaming{of: s, emptied: s.Names().Emptied(), sums: sums, asked: 1, held: newHeldRecords(m.lists)}
 	for _, t := range m.kept {
-		t.limit = sumCells
+		t.limit = maxStateSums
 	}
 	for i := range m.passes {
 		table := m.passes[i].sum.table
-		table.room, table.shares = sums, 1
+		table.budget, table.partitions = sums, 1
 		sums.tables = append(sums.tables, table)
 	}
 	for _, c := range h.clauses {
-		c.rows, c.err, c.shared = 0, nil, false
+		c.rows, c.err, c.partitioned = 0, nil, false
 		if len(c.programs) == 0 {
 			c.err = streamError{"what only the reference engine judges (" + c.why + ")"}
 		}
 	}
 }
 
-func (h *half) endStream() {
+func (h *worker) endStream() {
 	m := h.machine
 	m.streaming = nil
 	for _, t := range m.kept {
@@ -155,8 +155,8 @@ func (m *machine) next(part *change.Txn) {
 	}
 	if n := part.Names.Emptied(); n != s.emptied {
 		s.emptied = n
-		m.terms.forget()
-		m.terms.begin(part.Names)
+		m.interner.forget()
+		m.interner.begin(part.Names)
 		m.memo.reset()
 		m.reverse.reset()
 	}
@@ -167,7 +167,7 @@ func (m *machine) next(part *change.Txn) {
 const maxStreamMemo = 1 << 18
 
 // sumUp adds a part to the sums that are kept of the whole, and keeps the records that are looked up otherwise.
-func (h *half) sumUp(part *change.Txn) {
+func (h *worker) sumUp(part *change.Txn) {
 	m := h.machine
 	m.next(part)
 	m.lists.begin(part.Records)
@@ -177,7 +177,7 @@ func (h *half) sumUp(part *change.Txn) {
 	}
 	for i := range m.passes {
 		p := &m.passes[i]
-		if p.sum.table.unfit || !first && p.sum.table.shares == 1 {
+		if p.sum.table.unfit || !first && p.sum.table.partitions == 1 {
 			continue
 		}
 		m.err, m.rows, m.recordRows, m.checkAt, m.depth, m.trigger = nil, 0, 0, 0, 0, -1
@@ -193,25 +193,25 @@ func (h *half) sumUp(part *change.Txn) {
 }
 
 // judgePart runs the rules that the records of a part start.
-func (h *half) judgePart(part *change.Txn) {
+func (h *worker) judgePart(part *change.Txn) {
 	m := h.machine
 	m.next(part)
-	for from := 0; from < len(m.records); from += turnSize {
-		m.turn.fill(m.records, from, min(from+turnSize, len(m.records)))
-		h.runPlans(func(plan *compiledPlan) bool { return m.turn.hasAny(plan.parts) })
+	for from := 0; from < len(m.records); from += batchSize {
+		m.triggers.fill(m.records, from, min(from+batchSize, len(m.records)))
+		h.runPlans(func(plan *compiledPlan) bool { return m.triggers.hasAny(plan.parts) })
 	}
 	h.report.EndPart(part)
 }
 
 // runPlans runs some of the plans.
-func (h *half) runPlans(which func(*compiledPlan) bool) {
+func (h *worker) runPlans(which func(*compiledPlan) bool) {
 	watch := time.Now()
 	took := time.Duration(0)
 	for _, c := range h.clauses {
 		plans := c.plans(h)
 		for i := 0; c.err == nil && i < len(plans); i++ {
 			plan := &plans[i]
-			if !which(plan) || h.machine.streaming.sums.round > 0 && !c.shared {
+			if !which(plan) || h.machine.streaming.sums.round > 0 && !c.partitioned {
 				continue
 			}
 			h.machine.run(c, plan)
@@ -250,11 +250,11 @@ func (m *machine) addPass(k *keptSum, p *planner) {
 	m.passes = append(m.passes, sumPass{sum: k, planner: p})
 }
 
-// sumCells are the sums of objects that are near each other, which are kept from question to question.
-const sumCells = 1 << 12
+// maxStateSums are the sums of objects that are near each other, which are kept from question to question.
+const maxStateSums = 1 << 12
 
 // askStream is ask of a stream.
-func (k *keptSum) askStream(m *machine, key []cell) (n syntax.Number, ok bool) {
+func (k *keptSum) askStream(m *machine, key []value) (n syntax.Number, ok bool) {
 	t := k.table
 	switch {
 	case k.local:
@@ -276,13 +276,13 @@ func (k *keptSum) askStream(m *machine, key []cell) (n syntax.Number, ok bool) {
 }
 
 // remember keeps the sum of a key that was searched for in the state.
-func (t *sumTable) remember(key []cell, n syntax.Number) {
+func (t *sumTable) remember(key []value, n syntax.Number) {
 	for _, c := range key {
-		if !c.lasting() || c.tag == cellName {
+		if !c.lasting() || c.tag == tagName {
 			return
 		}
 	}
-	if len(t.sums) >= sumCells {
+	if len(t.sums) >= maxStateSums {
 		clear(t.slots)
 		t.keys, t.sums = t.keys[:0], t.sums[:0]
 	}
@@ -336,7 +336,7 @@ func (k *keptSum) remember(m *machine, n syntax.Number) {
 	if m.streaming == nil || !k.local {
 		return
 	}
-	var buffer [maxSumKeys]cell
+	var buffer [maxSumKeys]value
 	key := buffer[:0]
 	for _, r := range k.keys {
 		key = append(key, m.r[r.index])

@@ -10,9 +10,9 @@ import (
 	"fsward/invariants/verdict"
 )
 
-// A half is a machine that has the programs of all rules: two goroutines judge a large transaction at once, each a part of its records.
+// A worker is a machine that has the programs of all rules: two goroutines judge a large transaction at once, each a part of its records.
 // They share the lists and indexes of the records and nothing else that changes. See docs/decisions/0022.
-type half struct {
+type worker struct {
 	order   int               // 0 or 1
 	own     []*compiledClause // all of them, with what this half has spent
 	clauses []*compiledClause // those that it judges
@@ -23,8 +23,8 @@ type half struct {
 	report  *verdict.Report
 }
 
-func newHalf(order int, set *ruleset.Set, options ruleset.Options, lists *recordLists) *half {
-	h := &half{order: order, machine: newMachine(set.Vocabulary, options, lists), watch: make([]verdict.Timing, len(set.Rules))}
+func newWorker(order int, set *ruleset.Set, options ruleset.Options, lists *recordLists) *worker {
+	h := &worker{order: order, machine: newMachine(set.Vocabulary, options, lists), watch: make([]verdict.Timing, len(set.Rules))}
 	h.report = verdict.NewReport(set.Vocabulary, set.Rules, options.MaxViolations)
 	return h
 }
@@ -33,8 +33,8 @@ func newHalf(order int, set *ruleset.Set, options ruleset.Options, lists *record
 // within a millisecond or two, is left to one processor and the other to the guest.
 const parallelFrom = 1 << 11
 
-// judgeHalves judges a transaction by the rules that are compiled.
-func (e *Engine) judgeHalves(ctx context.Context, t *change.Txn, v change.View) {
+// judgeCompiled judges a transaction by the rules that are compiled.
+func (e *Engine) judgeCompiled(ctx context.Context, t *change.Txn, v change.View) {
 	e.lists.begin(t.Records)
 	defer e.lists.end()
 	from := e.reference.Options.ParallelFrom
@@ -43,18 +43,18 @@ func (e *Engine) judgeHalves(ctx context.Context, t *change.Txn, v change.View) 
 	}
 	forker, ok := v.(change.Forker)
 	if ok && len(t.Records) >= from && e.reference.Options.Progress == nil {
-		e.lists.fillHalves()
+		e.lists.fillParallel()
 		if e.both(ctx, t, forker) {
 			return
 		}
 	}
-	h := e.halves[0]
+	h := e.workers[0]
 	h.takeAll(e.clauses)
 	h.check(ctx, t, v, e.timing)
 }
 
 // takeAll takes all clauses to judge, of a transaction that is held.
-func (h *half) takeAll(clauses []*compiledClause) {
+func (h *worker) takeAll(clauses []*compiledClause) {
 	if !h.all {
 		h.take(clauses, (*compiledPlan).startLists)
 		h.all = true
@@ -63,9 +63,9 @@ func (h *half) takeAll(clauses []*compiledClause) {
 }
 
 // take takes clauses to judge, whose plans are started by the records in some lists.
-func (h *half) take(clauses []*compiledClause, starts func(*compiledPlan) []int) {
+func (h *worker) take(clauses []*compiledClause, starts func(*compiledPlan) []int) {
 	h.clauses, h.all = clauses, false
-	asked := make([]bool, len(h.machine.turn.specs))
+	asked := make([]bool, len(h.machine.triggers.specs))
 	for _, c := range clauses {
 		plans := c.plans(h)
 		for i := range plans {
@@ -74,15 +74,15 @@ func (h *half) take(clauses []*compiledClause, starts func(*compiledPlan) []int)
 			}
 		}
 	}
-	h.machine.turn.use(asked)
+	h.machine.triggers.use(asked)
 }
 
 // check judges a transaction by a half alone.
-func (h *half) check(ctx context.Context, t *change.Txn, v change.View, timing []verdict.Timing) {
+func (h *worker) check(ctx context.Context, t *change.Txn, v change.View, timing []verdict.Timing) {
 	h.timing = timing
 	h.report.Open(t)
 	h.machine.begin(ctx, t, v, h.report)
-	h.judge(h.clauses, h.machine.turns)
+	h.judge(h.clauses, h.machine.batches)
 	for _, c := range h.clauses {
 		if isMistake(c.err) && !c.interpret {
 			h.judgeAgain(c.rule)
@@ -91,24 +91,24 @@ func (h *half) check(ctx context.Context, t *change.Txn, v change.View, timing [
 	h.machine.end()
 }
 
-// turnSize is the number of records that all rules judge before they go on to the next: few enough that they, and
+// batchSize is the number of records that all rules judge before they go on to the next: few enough that they, and
 // what is looked up for them, stay in the processor's caches. See docs/decisions/0009.
-const turnSize = 1024
+const batchSize = 1024
 
-// turns yields the parts of the transaction, from one record to another.
-func (m *machine) turns(yield func([2]int) bool) {
-	for from := 0; from < len(m.records); from += turnSize {
+// batches yields the parts of the transaction, from one record to another.
+func (m *machine) batches(yield func([2]int) bool) {
+	for from := 0; from < len(m.records); from += batchSize {
 		if m.options.Progress != nil {
 			m.options.Progress(from, len(m.records))
 		}
-		if !yield([2]int{from, min(from+turnSize, len(m.records))}) {
+		if !yield([2]int{from, min(from+batchSize, len(m.records))}) {
 			return
 		}
 	}
 }
 
 // judge runs the programs of clauses. They take turns on parts of the transaction.
-func (h *half) judge(clauses []*compiledClause, parts iter.Seq[[2]int]) {
+func (h *worker) judge(clauses []*compiledClause, parts iter.Seq[[2]int]) {
 	m := h.machine
 	for _, c := range clauses {
 		c.rows, c.err = 0, nil
@@ -122,18 +122,18 @@ func (h *half) judge(clauses []*compiledClause, parts iter.Seq[[2]int]) {
 		took = now
 	}
 	for part := range parts {
-		m.turn.fill(m.records, part[0], part[1])
+		m.triggers.fill(m.records, part[0], part[1])
 		took = time.Since(watch)
 		for _, c := range clauses {
 			plans := c.plans(h)
 			for i := 0; !c.interpret && i < len(plans) && c.err == nil; i++ {
-				if plan := &plans[i]; m.turn.hasAny(plan.starts) {
+				if plan := &plans[i]; m.triggers.hasAny(plan.starts) {
 					run(c, plan)
 				}
 			}
 		}
 	}
-	if h.order > 0 || m.parts != nil && m.parts.stopped.Load() {
+	if h.order > 0 || m.queue != nil && m.queue.stopped.Load() {
 		return // the first half does what is done once
 	}
 	took = time.Since(watch)
@@ -149,7 +149,7 @@ func (h *half) judge(clauses []*compiledClause, parts iter.Seq[[2]int]) {
 
 // judgeAgain judges a rule without the clauses that met a mistake, which are to be interpreted: what they have
 // found until then is taken back.
-func (h *half) judgeAgain(rule *ruleset.LoadedRule) {
+func (h *worker) judgeAgain(rule *ruleset.LoadedRule) {
 	for again := true; again; {
 		again = false
 		var sound []*compiledClause
@@ -164,7 +164,7 @@ func (h *half) judgeAgain(rule *ruleset.LoadedRule) {
 		}
 		if again {
 			h.report.Forget(rule)
-			h.judge(sound, h.machine.turns)
+			h.judge(sound, h.machine.batches)
 		}
 	}
 }

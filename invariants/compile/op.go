@@ -103,7 +103,7 @@ func computeOp(x expression, register int) op {
 			if !ok {
 				return true
 			}
-			m.r[register] = m.numberCell(n)
+			m.r[register] = m.numberValue(n)
 			return next(m)
 		}
 	}
@@ -128,7 +128,7 @@ func verifyOp(search []op, property uint64, registers []register) op {
 			}
 			key, ok := buffer[:1+len(words)], true
 			if len(others) > 0 {
-				key, ok = m.appendCells(key, others)
+				key, ok = m.appendValues(key, others)
 			}
 			if ok && m.memo.has(key) {
 				return false
@@ -147,11 +147,11 @@ func verifyOp(search []op, property uint64, registers []register) op {
 // maxVerified bounds the registers that a property depends on, so that what it is remembered by fits a buffer.
 const maxVerified = 4
 
-// appendCells appends the values of registers; ok is false where one has no lasting form.
-func (m *machine) appendCells(key []uint64, registers []int) (_ []uint64, ok bool) {
+// appendValues appends the values of registers; ok is false where one has no lasting form.
+func (m *machine) appendValues(key []uint64, registers []int) (_ []uint64, ok bool) {
 	for _, r := range registers {
 		c := m.r[r]
-		if c.tag == cellBig && c.n >= uint64(m.keepBigs) || c.tag == cellCompound {
+		if c.tag == tagBig && c.n >= uint64(m.keepBigs) || c.tag == tagCompound {
 			return key, false
 		}
 		key = append(key, c.n, c.m, uint64(c.tag)<<8|uint64(c.kind))
@@ -166,7 +166,7 @@ func changeOp(g *changeGoal, info *stepInfo) op {
 	}
 	return func(next step) step {
 		return func(m *machine) bool {
-			if g.turn {
+			if g.isTrigger {
 				return g.start(m, info, next)
 			}
 			if m.streaming != nil {
@@ -193,7 +193,7 @@ func changeOp(g *changeGoal, info *stepInfo) op {
 // start goes through the records that start a rule, in the part of the transaction that is judged.
 func (g *changeGoal) start(m *machine, info *stepInfo, next step) bool {
 	at := m.resumption()
-	for _, i := range m.turn.list(g.starting) {
+	for _, i := range m.triggers.list(g.starting) {
 		m.recordRows, m.trigger = m.rows, int32(i)
 		m.drop()
 		if m.row(info) {
@@ -232,7 +232,7 @@ func (g *changeGoal) lookUp(info *stepInfo) op {
 			}
 			x := m.lists.indexes[g.index]
 			if !x.built.Load() {
-				x.build(m.lists, &m.terms)
+				x.build(m.lists, &m.interner)
 			}
 			at := x.slot(h).at
 			if at >= 0 {
@@ -258,7 +258,7 @@ type changeGoal struct {
 	list      int
 	index     int // -1: none
 	key       indexKey
-	turn      bool // it starts the rule: the list is that of the part that is judged
+	isTrigger bool // it starts the rule: the list is that of the part that is judged
 	pass      bool // it begins the pass of a sum
 	loose     bool // it says nothing of the field and the values
 	begins    bool // it starts the rule where what is judged is a stream
@@ -303,18 +303,18 @@ func (g *changeGoal) matchRest(m *machine, r *change.Record) bool {
 }
 
 // field returns the term of a field.
-func (m *machine) field(f change.Field) cell {
-	if int(f) < len(m.fieldCells) {
-		return m.fieldCells[f]
+func (m *machine) field(f change.Field) value {
+	if int(f) < len(m.fieldValues) {
+		return m.fieldValues[f]
 	}
-	return cell{tag: cellNone}
+	return value{tag: tagNone}
 }
 
-// A value makes a cell of registers.
-type value func(m *machine) cell
+// A operand makes a cell of registers.
+type operand func(m *machine) value
 
 // assignOp gives registers values.
-func assignOp(registers []int, values []value) op {
+func assignOp(registers []int, values []operand) op {
 	return func(next step) step {
 		return func(m *machine) bool {
 			for i, v := range values {
@@ -347,7 +347,7 @@ func betweenOp(low, high expression, x place, info *stepInfo) op {
 				return m.err != nil
 			}
 			for ; lo.Cmp(hi) <= 0; lo = lo.Add(syntax.Number{Small: 1}) {
-				if m.row(info) || x.match(m, m.numberCell(lo)) && next(m) {
+				if m.row(info) || x.match(m, m.numberValue(lo)) && next(m) {
 					return true
 				}
 			}

@@ -7,11 +7,11 @@ import (
 )
 
 // unhashOp gives a register each name with a hash.
-func unhashOp(hash value, register int, info *stepInfo) op {
+func unhashOp(hash operand, register int, info *stepInfo) op {
 	return func(next step) step {
 		return func(m *machine) bool {
 			c := hash(m)
-			if c.tag != cellNumber {
+			if c.tag != tagNumber {
 				return false
 			}
 			if m.streaming != nil {
@@ -32,21 +32,21 @@ func unhashOp(hash value, register int, info *stepInfo) op {
 }
 
 // crcOp is crc32c/2.
-func crcOp(text value, hash place) op {
+func crcOp(text operand, hash place) op {
 	return func(next step) step {
 		return func(m *machine) bool {
 			c := text(m)
 			var h uint32
 			switch c.tag {
-			case cellName:
+			case tagName:
 				m.text = append(m.text[:0], m.names.At(c.n)...)
 				h = reference.NameHash(m.text)
-			case cellAtom:
+			case tagAtom:
 				h = reference.NameHash([]byte(engine.Atom(c.n).String()))
 			default:
 				return m.fail(errMistake)
 			}
-			return hash.match(m, numberCell(uint64(h))) && next(m)
+			return hash.match(m, numberValue(uint64(h))) && next(m)
 		}
 	}
 }

@@ -29,7 +29,7 @@ func newKeyMaker(v *ruleset.Vocabulary, x *objectPattern) (k keyMaker) {
 	place := func(p *place, n *uint64, register *int) bool {
 		switch p.mode {
 		case placeConst:
-			*n = p.cell.n
+			*n = p.value.n
 		case placeBound:
 			*register = p.register
 		}
@@ -67,7 +67,7 @@ func newKeyMaker(v *ruleset.Vocabulary, x *objectPattern) (k keyMaker) {
 
 // object makes the object; it reports false if a register has what is no number of an identifier.
 func (k *keyMaker) object(m *machine, o *change.Object) bool {
-	r, other := m.r, cellTag(0)
+	r, other := m.r, valueTag(0)
 	o.Tree, o.ID, o.Sub, o.Aux, o.Kind = k.text.Tree, k.text.ID, k.text.Sub, k.text.Aux, k.text.Kind
 	if k.tree >= 0 {
 		c := &r[k.tree]

@@ -24,15 +24,15 @@ const (
 type place struct {
 	mode     placeMode
 	register int
-	cell     cell
+	value    value
 }
 
 func (p *place) known() bool { return p.mode == placeConst || p.mode == placeBound }
 
 // get returns what a known place must be equal to.
-func (p *place) get(m *machine) cell {
+func (p *place) get(m *machine) value {
 	if p.mode == placeConst {
-		return p.cell
+		return p.value
 	}
 	return m.r[p.register]
 }
@@ -43,10 +43,10 @@ func (p *place) number(m *machine, n uint64) bool {
 	case placeAny:
 		return true
 	case placeLoad:
-		m.r[p.register] = numberCell(n)
+		m.r[p.register] = numberValue(n)
 		return true
 	case placeConst:
-		return p.cell.n == n
+		return p.value.n == n
 	default:
 		have, ok := m.r[p.register].bits()
 		return ok && have == n
@@ -54,7 +54,7 @@ func (p *place) number(m *machine, n uint64) bool {
 }
 
 // match matches a term.
-func (p *place) match(m *machine, c cell) bool {
+func (p *place) match(m *machine, c value) bool {
 	switch p.mode {
 	case placeAny:
 		return true
@@ -62,7 +62,7 @@ func (p *place) match(m *machine, c cell) bool {
 		m.r[p.register] = c
 		return true
 	case placeConst:
-		return p.cell == c
+		return p.value == c
 	default:
 		return m.r[p.register] == c
 	}
@@ -91,11 +91,11 @@ type objectPattern struct {
 }
 
 // sub returns the last part of an object's identifier as a term.
-func (m *machine) subOf(o *change.Object) cell {
+func (m *machine) subOf(o *change.Object) value {
 	if m.pairs[o.Kind] {
-		return cell{n: o.Sub, m: o.Aux, tag: cellPair}
+		return value{n: o.Sub, m: o.Aux, tag: tagPair}
 	}
-	return numberCell(o.Sub)
+	return numberValue(o.Sub)
 }
 
 // match matches an object and loads what is not known of it.
@@ -181,11 +181,11 @@ func (x *objectPattern) settle(spare int) {
 }
 
 // handle returns the handle of a name; ok is false for a term that is none.
-func (m *machine) handle(c cell) (h uint64, ok bool) {
+func (m *machine) handle(c value) (h uint64, ok bool) {
 	switch c.tag {
-	case cellName:
+	case tagName:
 		return c.n, true
-	case cellAtom:
+	case tagAtom:
 		return m.names.Handle([]byte(engine.Atom(c.n).String())), true
 	default:
 		return 0, false
@@ -211,7 +211,7 @@ func (x *objectPattern) bounds(m *machine) (lo, hi change.Object, single, ok boo
 		if x.kindPlace.known() {
 			c := x.kindPlace.get(m)
 			k, known := m.vocabulary.Kinds[engine.Atom(c.n)]
-			if c.tag != cellAtom || !known {
+			if c.tag != tagAtom || !known {
 				return lo, hi, false, false
 			}
 			lo.Kind, hi.Kind = k, k
@@ -228,7 +228,7 @@ func (x *objectPattern) bounds(m *machine) (lo, hi change.Object, single, ok boo
 		if lo.Sub, ok = m.handle(x.sub.get(m)); !ok {
 			return lo, hi, false, false
 		}
-	case x.form == subAny && x.sub.get(m).tag == cellPair:
+	case x.form == subAny && x.sub.get(m).tag == tagPair:
 		c := x.sub.get(m)
 		if oneKind && shape != change.ShapePair {
 			return lo, hi, false, false
@@ -285,22 +285,22 @@ func (x *valuePattern) matchValue(m *machine, v change.Value) bool {
 	case x.mode == placeAny:
 		return true
 	case x.mode == placeLoad:
-		m.r[x.register] = m.terms.value(v)
+		m.r[x.register] = m.interner.intern(v)
 		return true
 	}
-	want := &x.cell
+	want := &x.value
 	if x.mode != placeConst {
 		want = &m.r[x.register]
 	}
 	switch want.tag {
-	case cellNumber:
+	case tagNumber:
 		n, ok := v.Num()
 		return ok && n == want.n
-	case cellName:
+	case tagName:
 		h, ok := v.Handle()
 		return ok && h == want.n
 	}
-	return *want == m.terms.value(v)
+	return *want == m.interner.intern(v)
 }
 
 // matchKey matches the parts of a key.
@@ -309,7 +309,7 @@ func (x *valuePattern) matchKey(m *machine, v change.Value) bool {
 	if !ok || x.keyKind != 0 && x.keyKind != kind {
 		return false
 	}
-	return x.id.number(m, id) && (x.keyKind != 0 || x.kind.mode == placeAny || x.kind.match(m, m.terms.kind(kind))) && x.sub.number(m, sub)
+	return x.id.number(m, id) && (x.keyKind != 0 || x.kind.mode == placeAny || x.kind.match(m, m.interner.kind(kind))) && x.sub.number(m, sub)
 }
 
 // any tells whether every value matches, and nothing of it is needed.
@@ -324,9 +324,9 @@ func (x *valuePattern) known() bool {
 }
 
 // want returns the value that is known.
-func (x *valuePattern) want(m *machine) cell {
+func (x *valuePattern) want(m *machine) value {
 	if x.key {
-		args := [3]cell{x.id.get(m), x.kind.get(m), x.sub.get(m)}
+		args := [3]value{x.id.get(m), x.kind.get(m), x.sub.get(m)}
 		return m.compound(syntax.AtomK, args[:])
 	}
 	return x.get(m)

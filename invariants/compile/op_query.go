@@ -232,20 +232,20 @@ func (g *queryGoal) read(m *machine, info *stepInfo, key reference.ReverseKey, l
 			return !m.failView(err)
 		}
 		if ok {
-			m.reverse.add(key, o, m.terms.value(v))
+			m.reverse.add(key, o, m.interner.intern(v))
 		}
 	}
 	return true
 }
 
-// neighbourGoal is previous/3 or one of its like.
-type neighbourGoal struct {
+// neighborGoal is previous/3 or one of its like.
+type neighborGoal struct {
 	object, beside objectPattern
 	key            keyMaker
 	walk           reference.Walk
 }
 
-func neighbourOp(g *neighbourGoal, info *stepInfo) op {
+func neighborOp(g *neighborGoal, info *stepInfo) op {
 	return func(next step) step {
 		return func(m *machine) bool {
 			var o change.Object
@@ -270,7 +270,7 @@ func neighbourOp(g *neighbourGoal, info *stepInfo) op {
 
 // beginning makes the object whose neighbour is looked for, which the key maker does not; it reports false if there
 // is none, or after an error.
-func (g *neighbourGoal) beginning(m *machine, o *change.Object) bool {
+func (g *neighborGoal) beginning(m *machine, o *change.Object) bool {
 	lo, hi, single, ok := g.object.bounds(m)
 	if ok && !single && (lo.Kind != hi.Kind || lo.Sub != hi.Sub || m.vocabulary.Shape(lo.Kind) != change.ShapeKey) {
 		return !m.fail(errMistake)

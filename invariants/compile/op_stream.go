@@ -13,13 +13,13 @@ func (g *changeGoal) ofObject(v *ruleset.Vocabulary) bool {
 	return g.object.id.known() && !g.spec.anyField && g.object.kind != 0 && (g.object.tree.known() || v.Schema.KindIsTree)
 }
 
-// never tells whether a goal looks for what was there before.
-func (g *changeGoal) never() bool { return g.spec.old == hasValue || g.spec.new == isNull }
+// wantsOld tells whether a goal looks for what was there before.
+func (g *changeGoal) wantsOld() bool { return g.spec.old == hasValue || g.spec.new == isNull }
 
 // stream answers a goal that does not start a rule, of a stream; done tells whether it did.
 func (g *changeGoal) stream(m *machine, info *stepInfo, next step) (stop, done bool) {
 	switch {
-	case g.never(), g.old.known() && !g.old.matchValue(m, change.Value{}):
+	case g.wantsOld(), g.old.known() && !g.old.matchValue(m, change.Value{}):
 		return false, true
 	case g.pass && m.streaming.summing: // it goes through the part
 		return false, false
@@ -70,15 +70,15 @@ func (g *changeGoal) answer(m *machine, o change.Object, next step) bool {
 	return ok && g.match(m, &r) && next(m)
 }
 
-// placeStream notes of a goal how it is answered of a stream.
-func (p *planner) placeStream(g *changeGoal, rank int) {
+// noteStream notes of a goal how it is answered of a stream.
+func (p *planner) noteStream(g *changeGoal, rank int) {
 	if p.top && !p.triggered && (rank >= rankList || !p.trial) {
 		p.begins = append(p.begins, g)
 		p.onPart = len(p.steps) == 0
 		return
 	}
 	switch {
-	case g.never():
+	case g.wantsOld():
 	case g.ofObject(p.machine.vocabulary):
 		if g.new.known() {
 			g.inverse = &queryGoal{object: g.object, fields: []change.Field{g.spec.field}, values: []valuePattern{g.new}, reverse: true}
@@ -94,9 +94,9 @@ func (p *planner) takeParts() (starts []int) {
 	for _, g := range p.begins {
 		switch {
 		case !p.loneOfAll:
-			g.begins, g.starting = true, p.machine.turn.declare(g.spec)
+			g.begins, g.starting = true, p.machine.triggers.declare(g.spec)
 			starts = append(starts, g.starting)
-		case !g.never() && !g.ofObject(p.machine.vocabulary):
+		case !g.wantsOld() && !g.ofObject(p.machine.vocabulary):
 			p.machine.lists.hold(g.list)
 		}
 	}

@@ -56,7 +56,7 @@ type planner struct {
 }
 
 // doneFunc makes what follows a conjunction; it is called once for each path through it.
-type doneFunc func(e *env) ([]op, error)
+type doneFunc func(e *bindings) ([]op, error)
 
 func (p *planner) register() int {
 	p.registers++
@@ -73,7 +73,7 @@ func (p *planner) spare() int {
 }
 
 // load makes a register for a variable.
-func (p *planner) load(e *env, v variable, t valueType) int {
+func (p *planner) load(e *bindings, v variable, t valueType) int {
 	r := p.register()
 	if p.byReg == nil {
 		p.byReg = map[int]string{}
@@ -84,7 +84,7 @@ func (p *planner) load(e *env, v variable, t valueType) int {
 }
 
 // text writes a goal for a person.
-func (p *planner) text(e *env, t template) string {
+func (p *planner) text(e *bindings, t template) string {
 	var b strings.Builder
 	p.write(&b, e, t, syntax.MaxPriority, syntax.MaxTextDepth)
 	return b.String()
@@ -94,14 +94,14 @@ func (p *planner) text(e *env, t template) string {
 var infixOf = syntax.StandardOperators().Infix
 
 // write puts brackets around what has a higher priority than most.
-func (p *planner) write(b *strings.Builder, e *env, t template, most, depth int) {
+func (p *planner) write(b *strings.Builder, e *bindings, t template, most, depth int) {
 	if depth == 0 || b.Len() > syntax.MaxTextLen {
 		b.WriteString("...")
 		return
 	}
 	switch t := e.walk(t).(type) {
 	case constant:
-		b.WriteString(syntax.TermText(p.machine.term(cell(t)), nil))
+		b.WriteString(syntax.TermText(p.machine.term(value(t)), nil))
 	case variable:
 		b.WriteString(e.name(t))
 	case register:
@@ -136,7 +136,7 @@ func (p *planner) write(b *strings.Builder, e *env, t template, most, depth int)
 }
 
 // step notes a step of the plan.
-func (p *planner) step(e *env, t template, access string, class verdict.Class) *stepInfo {
+func (p *planner) step(e *bindings, t template, access string, class verdict.Class) *stepInfo {
 	s := verdict.Step{Goal: p.text(e, t), Access: access, Class: class, Depth: p.depth}
 	if p.triggered && (class == verdict.Tree || class == verdict.Directory) {
 		s.Warning = fmt.Sprintf("for each row before it, this goes through %s; give it a key that is known", access)
@@ -158,7 +158,7 @@ func (p *planner) finish(out *compiledClause) {
 }
 
 // kill notes the goal that can never be true.
-func (p *planner) kill(e *env, t template) []op {
+func (p *planner) kill(e *bindings, t template) []op {
 	if p.dead == "" {
 		p.dead = p.text(e, t)
 	}
@@ -166,7 +166,7 @@ func (p *planner) kill(e *env, t template) []op {
 }
 
 // plan makes the ops of a conjunction and of what follows it.
-func (p *planner) plan(goals []goal, e *env, needed []template, done doneFunc) ([]op, error) {
+func (p *planner) plan(goals []goal, e *bindings, needed []template, done doneFunc) ([]op, error) {
 	goals, _, err := p.flatten(goals, e)
 	if err != nil {
 		return nil, err
@@ -185,7 +185,7 @@ func (p *planner) plan(goals []goal, e *env, needed []template, done doneFunc) (
 			rest[i] = x.goal
 		}
 		r := result{}
-		if err := p.place(g, e, rest, needed, done, &r); err != nil {
+		if err := p.emit(g, e, rest, needed, done, &r); err != nil {
 			return nil, err
 		}
 		if r.dead {
@@ -207,13 +207,13 @@ func (p *planner) plan(goals []goal, e *env, needed []template, done doneFunc) (
 	return append(ops, last...), err
 }
 
-// takeTurns tells the changes that start the plan whether their records come part by part, and returns the lists
+// takeTriggers tells the changes that start the plan whether their records come part by part, and returns the lists
 // of these. Where a path does not begin with a change, the plan is run once, and goes through whole lists.
-func (p *planner) takeTurns() (starts []int) {
+func (p *planner) takeTriggers() (starts []int) {
 	m := p.machine
 	for _, g := range p.triggers {
-		if g.turn = !p.lone; g.turn {
-			g.starting = m.turn.declare(g.spec)
+		if g.isTrigger = !p.lone; g.isTrigger {
+			g.starting = m.triggers.declare(g.spec)
 			starts = append(starts, g.starting)
 		} else {
 			g.list = m.lists.whole.declare(g.spec)

@@ -13,12 +13,12 @@ import (
 // a value where, and of what type. It decides which goals may change places.
 type analysis struct {
 	planner *planner
-	env     *env
+	env     *bindings
 	types   map[variable]valueType // variables that have a value
 	maybe   map[variable]bool      // variables that may have one
 }
 
-func newAnalysis(p *planner, e *env) *analysis {
+func newAnalysis(p *planner, e *bindings) *analysis {
 	return &analysis{p, e, map[variable]valueType{}, map[variable]bool{}}
 }
 
@@ -66,7 +66,7 @@ func (a *analysis) object(tree, id template) {
 	schema := a.planner.compiler.loader.Vocabulary
 	kind := change.Kind(0)
 	if schema.Schema.KindIsTree {
-		if c, ok := a.env.walk(tree).(constant); ok && c.tag == cellAtom {
+		if c, ok := a.env.walk(tree).(constant); ok && c.tag == tagAtom {
 			kind = schema.Kinds[engine.Atom(c.n)]
 		}
 		a.bind(tree, typeAny)
@@ -78,7 +78,7 @@ func (a *analysis) object(tree, id template) {
 		if id.functor == syntax.AtomK && len(id.args) == 3 {
 			a.bind(id.args[0], typeWord)
 			a.bind(id.args[1], typeAny)
-			if c, ok := a.env.walk(id.args[1]).(constant); ok && c.tag == cellAtom {
+			if c, ok := a.env.walk(id.args[1]).(constant); ok && c.tag == tagAtom {
 				kind = schema.Kinds[engine.Atom(c.n)]
 			}
 			sub := a.env.walk(id.args[2])
@@ -184,7 +184,7 @@ var results = map[syntax.Indicator]struct {
 // isName tells whether a field holds names: that of this name does, in each file system.
 func (a *analysis) isName(field template) bool {
 	c, ok := a.env.walk(field).(constant)
-	return ok && cell(c).is(atomName)
+	return ok && value(c).is(atomName)
 }
 
 var atomName = engine.NewAtom("name")
@@ -227,7 +227,7 @@ func (a *analysis) typeOf(t template) valueType {
 	case variable:
 		return a.types[t]
 	case constant:
-		if t.tag == cellNumber {
+		if t.tag == tagNumber {
 			return typeWord
 		}
 	}

@@ -31,7 +31,7 @@ const (
 )
 
 // choose picks the goal that comes next: the one with the least rank among those that may.
-func (p *planner) choose(list []*pending, e *env) (int, error) {
+func (p *planner) choose(list []*goalInfo, e *bindings) (int, error) {
 	best, bestRank := -1, rankNever
 	first := p.top && !p.triggered
 	var trigger = -1
@@ -75,7 +75,7 @@ func (p *planner) choose(list []*pending, e *env) (int, error) {
 }
 
 // specialises tells whether a disjunction of constants gives a kind or field to a change that comes later.
-func (p *planner) specialises(t template, at int, list []*pending, e *env) bool {
+func (p *planner) specialises(t template, at int, list []*goalInfo, e *bindings) bool {
 	n := 0
 	for _, b := range alternatives(e, t) {
 		n++
@@ -106,7 +106,7 @@ func (p *planner) specialises(t template, at int, list []*pending, e *env) bool 
 }
 
 // constantOrFree tells whether a unification is of variables and constants alone.
-func (e *env) constantOrFree(list ...template) bool {
+func (e *bindings) constantOrFree(list ...template) bool {
 	for _, t := range list {
 		switch e.walk(t).(type) {
 		case constant, variable:
@@ -118,7 +118,7 @@ func (e *env) constantOrFree(list ...template) bool {
 }
 
 // conditional returns the condition of if-then-else; ok is false for any other goal.
-func conditional(e *env, t template) (condition template, ok bool) {
+func conditional(e *bindings, t template) (condition template, ok bool) {
 	c, ok := e.walk(t).(compoundTemplate)
 	if !ok || c.functor != syntax.AtomOr || len(c.args) != 2 {
 		return nil, false
@@ -130,10 +130,10 @@ func conditional(e *env, t template) (condition template, ok bool) {
 	return then.args[0], true
 }
 
-func isConditional(e *env, t template) bool { _, ok := conditional(e, t); return ok }
+func isConditional(e *bindings, t template) bool { _, ok := conditional(e, t); return ok }
 
 // alternatives are the branches of a disjunction; if-then-else is one branch.
-func alternatives(e *env, t template) []template {
+func alternatives(e *bindings, t template) []template {
 	c, ok := e.walk(t).(compoundTemplate)
 	if !ok || c.functor != syntax.AtomOr || len(c.args) != 2 {
 		return []template{t}
@@ -144,7 +144,7 @@ func alternatives(e *env, t template) []template {
 	return append([]template{c.args[0]}, alternatives(e, c.args[1])...)
 }
 
-func conjuncts(e *env, t template) []template {
+func conjuncts(e *bindings, t template) []template {
 	t = e.walk(t)
 	if c, ok := t.(compoundTemplate); ok && c.functor == syntax.AtomComma && len(c.args) == 2 {
 		return append(conjuncts(e, c.args[0]), conjuncts(e, c.args[1])...)
@@ -153,7 +153,7 @@ func conjuncts(e *env, t template) []template {
 }
 
 // hasChange tells whether each branch of a disjunction has a change in it.
-func hasChange(e *env, t template) bool {
+func hasChange(e *bindings, t template) bool {
 	if _, ok := conditional(e, t); ok {
 		return false
 	}
@@ -175,7 +175,7 @@ var wrappers = map[syntax.Indicator]bool{syntax.Pred("add", 2): true, syntax.Pre
 	syntax.Pred("old", 2): true, syntax.Pred("old", 4): true, syntax.Pred("default_zero", 5): true}
 
 // rank estimates what a goal costs if it comes next.
-func (p *planner) rank(t template, e *env) int {
+func (p *planner) rank(t template, e *bindings) int {
 	t = e.walk(t)
 	q, args, ok := goalOfTemplate(t)
 	if !ok {
@@ -255,7 +255,7 @@ func (p *planner) rank(t template, e *env) int {
 }
 
 // known tells which places of an object are known: its tree, id, kind, the first and the second part behind.
-func (p *planner) known(tree, id template, e *env) (k objectKnown) {
+func (p *planner) known(tree, id template, e *bindings) (k objectKnown) {
 	v := p.machine.vocabulary
 	isKnown := func(t template) bool {
 		_, free := e.walk(t).(variable)
@@ -263,7 +263,7 @@ func (p *planner) known(tree, id template, e *env) (k objectKnown) {
 	}
 	k.tree = isKnown(tree)
 	if v.Schema.KindIsTree {
-		if c, ok := e.walk(tree).(constant); ok && c.tag == cellAtom {
+		if c, ok := e.walk(tree).(constant); ok && c.tag == tagAtom {
 			k.kind, k.shape = true, uint8(v.Shape(v.Kinds[engine.Atom(c.n)]))
 			k.unique = v.Unique(v.Kinds[engine.Atom(c.n)])
 		}
@@ -275,7 +275,7 @@ func (p *planner) known(tree, id template, e *env) (k objectKnown) {
 		last := id.args[len(id.args)-1]
 		k.id = isKnown(id.args[0])
 		if id.functor == syntax.AtomK && len(id.args) == 3 {
-			if c, ok := e.walk(id.args[1]).(constant); ok && c.tag == cellAtom {
+			if c, ok := e.walk(id.args[1]).(constant); ok && c.tag == tagAtom {
 				k.unique = v.Unique(v.Kinds[engine.Atom(c.n)])
 			}
 			k.kind = isKnown(id.args[1])
@@ -295,7 +295,7 @@ type objectKnown struct {
 	shape                    uint8
 }
 
-func (p *planner) rankQuery(args []template, e *env) int {
+func (p *planner) rankQuery(args []template, e *bindings) int {
 	k := p.known(args[0], args[1], e)
 	if !k.tree || !k.id {
 		return rankNever
@@ -316,7 +316,7 @@ func (p *planner) rankQuery(args []template, e *env) int {
 	}
 }
 
-func (p *planner) rankChange(args []template, e *env) int {
+func (p *planner) rankChange(args []template, e *bindings) int {
 	k := p.known(args[0], args[1], e)
 	_, anyField := e.walk(args[2]).(variable)
 	switch {
@@ -338,14 +338,14 @@ func (p *planner) rankChange(args []template, e *env) int {
 }
 
 // telling tells whether a value is known that few records have.
-func telling(e *env, t template) bool {
+func telling(e *bindings, t template) bool {
 	switch t := e.walk(t).(type) {
 	case register:
 		return true
 	case compoundTemplate:
 		return e.ground(t)
 	case constant:
-		return !cell(t).is(syntax.AtomNull) && !cell(t).is(atomPresent)
+		return !value(t).is(syntax.AtomNull) && !value(t).is(atomPresent)
 	default:
 		return false
 	}

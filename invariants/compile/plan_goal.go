@@ -2,8 +2,8 @@ package compile
 
 import "fsward/invariants/syntax"
 
-// pending is a goal that has no place in the plan yet.
-type pending struct {
+// goalInfo is a goal that has no place in the plan yet.
+type goalInfo struct {
 	goal
 	barrier bool // nothing changes places with it
 	plain   bool
@@ -14,11 +14,11 @@ type pending struct {
 }
 
 // analyse prepares the goals of a conjunction.
-func (p *planner) analyse(goals []goal, e *env, needed []template) []*pending {
+func (p *planner) analyse(goals []goal, e *bindings, needed []template) []*goalInfo {
 	a := newAnalysis(p, e)
-	var list []*pending
+	var list []*goalInfo
 	for i, g := range goals {
-		x := &pending{goal: g, before: map[variable]valueType{}, free: map[variable]bool{}, plain: plain(e, g.t)}
+		x := &goalInfo{goal: g, before: map[variable]valueType{}, free: map[variable]bool{}, plain: plain(e, g.t)}
 		uncertain := false
 		e.free(g.t, func(v variable) {
 			if t, bound := a.types[v]; bound {
@@ -51,7 +51,7 @@ func (p *planner) analyse(goals []goal, e *env, needed []template) []*pending {
 
 // plain tells whether what a goal means depends on the values of its variables alone, and not on which of
 // them have one when it is called.
-func plain(e *env, t template) bool {
+func plain(e *bindings, t template) bool {
 	p, args, ok := goalOfTemplate(e.walk(t))
 	if !ok {
 		return false
@@ -74,7 +74,7 @@ func plain(e *env, t template) bool {
 var computing = map[syntax.Indicator]bool{syntax.Pred("is", 2): true, syntax.Pred(";", 2): true, syntax.Pred("between", 3): true, syntax.Pred("range", 4): true, syntax.Pred("range_down", 4): true}
 
 // mayCome tells whether the goals before the i-th may wait for it.
-func (p *planner) mayCome(list []*pending, i int, e *env) bool {
+func (p *planner) mayCome(list []*goalInfo, i int, e *bindings) bool {
 	g := list[i]
 	if i == 0 {
 		return true

@@ -11,7 +11,7 @@ import (
 
 // flatten takes conjunctions apart and puts helpers with one clause in the place of their calls. It ends with
 // fail at a goal that can never be true, and reports that.
-func (p *planner) flatten(goals []goal, e *env) (out []goal, alive bool, err error) {
+func (p *planner) flatten(goals []goal, e *bindings) (out []goal, alive bool, err error) {
 	for _, g := range goals {
 		more, alive, err := p.flattenGoal(g, e)
 		if err != nil {
@@ -20,7 +20,7 @@ func (p *planner) flatten(goals []goal, e *env) (out []goal, alive bool, err err
 		out = append(out, more...)
 		if !alive {
 			if n := len(out); n == 0 || !isFail(out[n-1].t) {
-				out = append(out, goal{constant(atomCell(atomFail)), g.at})
+				out = append(out, goal{constant(atomValue(atomFail)), g.at})
 			}
 			return out, false, nil
 		}
@@ -28,7 +28,7 @@ func (p *planner) flatten(goals []goal, e *env) (out []goal, alive bool, err err
 	return out, true, nil
 }
 
-func (p *planner) flattenGoal(g goal, e *env) (out []goal, alive bool, err error) {
+func (p *planner) flattenGoal(g goal, e *bindings) (out []goal, alive bool, err error) {
 	t := e.walk(g.t)
 	q, args, ok := goalOfTemplate(t)
 	if !ok {
@@ -67,21 +67,21 @@ func (p *planner) flattenGoal(g goal, e *env) (out []goal, alive bool, err error
 }
 
 // isControl tells whether a goal for call/1 is known and has no cut in it that call would keep inside.
-func isControl(e *env, t template) bool {
+func isControl(e *bindings, t template) bool {
 	q, _, ok := goalOfTemplate(e.walk(t))
 	return ok && q.Name != syntax.AtomCut
 }
 
 func isFail(t template) bool {
 	c, ok := t.(constant)
-	return ok && cell(c).is(atomFail)
+	return ok && value(c).is(atomFail)
 }
 
 // member is member/2 of a list that is in the text: a disjunction.
-func (p *planner) member(g goal, args []template, e *env) ([]goal, bool, error) {
+func (p *planner) member(g goal, args []template, e *bindings) ([]goal, bool, error) {
 	var branches []template
 	for rest := e.walk(args[1]); ; {
-		if c, ok := rest.(constant); ok && cell(c).is(syntax.AtomEmptyList) {
+		if c, ok := rest.(constant); ok && value(c).is(syntax.AtomEmptyList) {
 			break
 		}
 		c, ok := rest.(compoundTemplate)
@@ -95,7 +95,7 @@ func (p *planner) member(g goal, args []template, e *env) ([]goal, bool, error) 
 }
 
 // disjunction makes one goal of branches.
-func (p *planner) disjunction(g goal, branches []template, e *env) ([]goal, bool, error) {
+func (p *planner) disjunction(g goal, branches []template, e *bindings) ([]goal, bool, error) {
 	if len(branches) == 0 {
 		p.kill(e, g.t)
 		return nil, false, nil
@@ -111,7 +111,7 @@ func (p *planner) disjunction(g goal, branches []template, e *env) ([]goal, bool
 }
 
 // inline puts the clauses of a helper in the place of a call. Those whose head cannot match are left out.
-func (p *planner) inline(g goal, q syntax.Indicator, args []template, e *env) ([]goal, bool, error) {
+func (p *planner) inline(g goal, q syntax.Indicator, args []template, e *bindings) ([]goal, bool, error) {
 	if p.compiler.recursive[q] {
 		return []goal{g}, true, nil
 	}
@@ -124,12 +124,12 @@ func (p *planner) inline(g goal, q syntax.Indicator, args []template, e *env) ([
 			return nil, false, unsupportedf("%s has too many clauses to be put in the place of its calls", q)
 		}
 		trial := e.clone()
-		n := newInstance(&p.machine.terms, trial, c)
+		n := newInstance(&p.machine.interner, trial, c)
 		if head, ok := n.template(c.Head).(compoundTemplate); ok && !p.couldMatch(trial, args, head.args) {
 			continue
 		}
 		first := variable(len(e.bound))
-		n = newInstance(&p.machine.terms, e, c)
+		n = newInstance(&p.machine.interner, e, c)
 		var conj []template
 		if head, ok := n.template(c.Head).(compoundTemplate); ok {
 			for j, h := range head.args {
@@ -144,7 +144,7 @@ func (p *planner) inline(g goal, q syntax.Indicator, args []template, e *env) ([
 		}
 		// The clauses behind one with a cut are its else.
 		slices.Reverse(branches)
-		otherwise := template(constant(atomCell(engine.NewAtom("fail"))))
+		otherwise := template(constant(atomValue(engine.NewAtom("fail"))))
 		for j := len(branches) - 1; j >= 0; j-- {
 			if j == len(branches)-1 {
 				otherwise = branches[j]
@@ -187,12 +187,12 @@ func splitAtCut(body template) (before, after template, hasCut bool) {
 		list = append(list, t)
 	}
 	collect(body)
-	yes := template(constant(atomCell(atomTrue)))
+	yes := template(constant(atomValue(atomTrue)))
 	for i := len(list) - 1; i >= 0; i-- {
-		if c, ok := list[i].(constant); ok && cell(c).is(syntax.AtomCut) {
+		if c, ok := list[i].(constant); ok && value(c).is(syntax.AtomCut) {
 			var first []template
 			for _, t := range list[:i] {
-				if c, ok := t.(constant); !ok || !cell(c).is(syntax.AtomCut) {
+				if c, ok := t.(constant); !ok || !value(c).is(syntax.AtomCut) {
 					first = append(first, t)
 				}
 			}
@@ -203,7 +203,7 @@ func splitAtCut(body template) (before, after template, hasCut bool) {
 }
 
 // couldMatch tells whether a head can match a call, going by what is known now.
-func (p *planner) couldMatch(e *env, args, head []template) bool {
+func (p *planner) couldMatch(e *bindings, args, head []template) bool {
 	for i := range args {
 		if _, alive := p.unify(e, args[i], head[i], true); !alive {
 			return false
@@ -216,7 +216,7 @@ func (p *planner) couldMatch(e *env, args, head []template) bool {
 // is only another name for what is passed; anything else is a goal of its own, which keeps its place among the
 // others: so is a variable that the head has twice, the second time, as it would make two arguments of the call
 // one, also for the other clauses of the helper.
-func (p *planner) pass(e *env, arg, head template, first variable, conj []template) []template {
+func (p *planner) pass(e *bindings, arg, head template, first variable, conj []template) []template {
 	head = e.walk(head)
 	if v, ok := head.(variable); ok && v >= first && !e.occurs(v, arg) {
 		arg = e.walk(arg)

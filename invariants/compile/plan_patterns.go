@@ -13,13 +13,13 @@ type errKind struct{ tree template }
 func (e errKind) Error() string { return "the kind of object is not known" }
 
 // object makes the pattern of TREE and ID. Registers that ops load first are known when the pattern is used.
-func (p *planner) object(e *env, tree, id template) (x objectPattern, ops []op, alive bool, err error) {
+func (p *planner) object(e *bindings, tree, id template) (x objectPattern, ops []op, alive bool, err error) {
 	v := p.machine.vocabulary
 	switch t := e.walk(tree).(type) {
 	case constant:
 		if v.Schema.KindIsTree {
 			k, known := v.Kinds[engine.Atom(t.n)]
-			if t.tag != cellAtom || !known {
+			if t.tag != tagAtom || !known {
 				return x, nil, false, nil
 			}
 			x.kind = k
@@ -47,7 +47,7 @@ func (p *planner) object(e *env, tree, id template) (x objectPattern, ops []op, 
 	// A pair in a register is taken apart first as well.
 	if c, ok := idT.(compoundTemplate); ok && c.functor == syntax.AtomK && len(c.args) == 3 {
 		kind := x.kind
-		if a, ok := e.walk(c.args[1]).(constant); ok && a.tag == cellAtom {
+		if a, ok := e.walk(c.args[1]).(constant); ok && a.tag == tagAtom {
 			kind = v.Kinds[engine.Atom(a.n)]
 		}
 		if r, ok := e.walk(c.args[2]).(register); ok && kind != 0 && v.Shape(kind) == change.ShapePair {
@@ -75,7 +75,7 @@ func (p *planner) identifier(k change.Kind) (functor engine.Atom, arity int) {
 }
 
 // identifierPlaces makes the places of an identifier.
-func (p *planner) identifierPlaces(e *env, x *objectPattern, id template, mark int) (alive bool) {
+func (p *planner) identifierPlaces(e *bindings, x *objectPattern, id template, mark int) (alive bool) {
 	v := p.machine.vocabulary
 	switch t := id.(type) {
 	case variable:
@@ -107,7 +107,7 @@ func (p *planner) identifierPlaces(e *env, x *objectPattern, id template, mark i
 }
 
 // wholeIdentifier makes the places of an identifier that is one variable, and gives it its value.
-func (p *planner) wholeIdentifier(e *env, x *objectPattern, id variable, mark int) bool {
+func (p *planner) wholeIdentifier(e *bindings, x *objectPattern, id variable, mark int) bool {
 	shape := change.ShapeKey
 	if x.kind != 0 {
 		shape = p.machine.vocabulary.Shape(x.kind)
@@ -136,7 +136,7 @@ func (p *planner) wholeIdentifier(e *env, x *objectPattern, id variable, mark in
 	default:
 		kind := number()
 		if x.kind != 0 {
-			kind = constant(p.machine.terms.kind(x.kind))
+			kind = constant(p.machine.interner.kind(x.kind))
 		}
 		t = compoundTemplate{syntax.AtomK, []template{number(), kind, number()}}
 	}
@@ -145,20 +145,20 @@ func (p *planner) wholeIdentifier(e *env, x *objectPattern, id variable, mark in
 }
 
 // keyPlaces makes the places of the kind and the last part of k(ID, KIND, SUB).
-func (p *planner) keyPlaces(e *env, x *objectPattern, t compoundTemplate, mark int) bool {
+func (p *planner) keyPlaces(e *bindings, x *objectPattern, t compoundTemplate, mark int) bool {
 	v := p.machine.vocabulary
 	given := x.kind
 	switch k := e.walk(t.args[1]).(type) {
 	case constant:
 		kind, known := v.Kinds[engine.Atom(k.n)]
-		if k.tag != cellAtom || !known || given != 0 && given != kind {
+		if k.tag != tagAtom || !known || given != 0 && given != kind {
 			return false
 		}
 		x.kind = kind
 	case variable:
 		switch {
 		case given != 0:
-			e.bound[k] = constant(p.machine.terms.kind(given))
+			e.bound[k] = constant(p.machine.interner.kind(given))
 		case !e.single[k]:
 			x.kindPlace = place{mode: placeLoad, register: p.load(e, k, typeAny)}
 		}
@@ -201,7 +201,7 @@ func (p *planner) keyPlaces(e *env, x *objectPattern, t compoundTemplate, mark i
 	}
 }
 
-func (p *planner) pairPlaces(e *env, x *objectPattern, t template, mark int) bool {
+func (p *planner) pairPlaces(e *bindings, x *objectPattern, t template, mark int) bool {
 	x.form = subPair
 	switch t := e.walk(t).(type) {
 	case variable:
@@ -219,11 +219,11 @@ func (p *planner) pairPlaces(e *env, x *objectPattern, t template, mark int) boo
 }
 
 // numberPlace makes a place of a number; it reports false if nothing can match.
-func (p *planner) numberPlace(e *env, x *place, t template, mark int) bool {
+func (p *planner) numberPlace(e *bindings, x *place, t template, mark int) bool {
 	switch t := e.walk(t).(type) {
 	case constant:
-		_, isNumber := cell(t).bits()
-		*x = place{mode: placeConst, cell: cell(t)}
+		_, isNumber := value(t).bits()
+		*x = place{mode: placeConst, value: value(t)}
 		return isNumber
 	case register:
 		*x = place{mode: placeBound, register: t.index}
@@ -242,11 +242,11 @@ func (p *planner) numberPlace(e *env, x *place, t template, mark int) bool {
 }
 
 // namePlace makes the place of a name.
-func (p *planner) namePlace(e *env, x *place, t template, mark int) bool {
+func (p *planner) namePlace(e *bindings, x *place, t template, mark int) bool {
 	switch t := e.walk(t).(type) {
 	case constant:
-		*x = place{mode: placeConst, cell: cell(t)}
-		return t.tag == cellAtom
+		*x = place{mode: placeConst, value: value(t)}
+		return t.tag == tagAtom
 	case register:
 		*x = place{mode: placeBound, register: t.index}
 		if t.index >= mark {
@@ -263,11 +263,11 @@ func (p *planner) namePlace(e *env, x *place, t template, mark int) bool {
 	}
 }
 
-// value makes the pattern of a value.
-func (p *planner) value(e *env, t template, mark int) (x valuePattern, alive bool) {
+// valuePlaces makes the pattern of a value.
+func (p *planner) valuePlaces(e *bindings, t template, mark int) (x valuePattern, alive bool) {
 	switch t := e.walk(t).(type) {
 	case constant:
-		x.place = place{mode: placeConst, cell: cell(t)}
+		x.place = place{mode: placeConst, value: value(t)}
 		return x, true
 	case register:
 		x.place = place{mode: placeBound, register: t.index}
@@ -290,9 +290,9 @@ func (p *planner) value(e *env, t template, mark int) (x valuePattern, alive boo
 		}
 		switch k := e.walk(t.args[1]).(type) {
 		case constant:
-			x.kind = place{mode: placeConst, cell: cell(k)}
-			x.keyKind, _ = p.machine.kindOf(cell(k))
-			return x, k.tag == cellAtom
+			x.kind = place{mode: placeConst, value: value(k)}
+			x.keyKind, _ = p.machine.kindOf(value(k))
+			return x, k.tag == tagAtom
 		case register:
 			x.kind = place{mode: placeBound, register: k.index}
 			if k.index >= mark {

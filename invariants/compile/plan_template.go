@@ -17,8 +17,8 @@ import (
 type template interface{}
 
 type (
-	variable         int  // an index into env.bound
-	constant         cell //
+	variable         int   // an index into env.bound
+	constant         value //
 	compoundTemplate struct {
 		functor engine.Atom
 		args    []template
@@ -41,19 +41,19 @@ const (
 
 func (t valueType) isNumber() bool { return t == typeNumber || t == typeWord }
 
-// An env holds what variables are bound to at a place of a plan.
-type env struct {
+// An bindings holds what variables are bound to at a place of a plan.
+type bindings struct {
 	bound  []template // nil: no value
 	single []bool     // the variable occurs once in its clause: its value is not needed
 	uses   []int      // how often it occurs
 	names  []string   // as the text has it; "": it does not
 }
 
-func (e *env) clone() *env {
-	return &env{append([]template(nil), e.bound...), append([]bool(nil), e.single...), append([]int(nil), e.uses...), append([]string(nil), e.names...)}
+func (e *bindings) clone() *bindings {
+	return &bindings{append([]template(nil), e.bound...), append([]bool(nil), e.single...), append([]int(nil), e.uses...), append([]string(nil), e.names...)}
 }
 
-func (e *env) fresh(uses int) variable {
+func (e *bindings) fresh(uses int) variable {
 	e.bound = append(e.bound, nil)
 	e.single = append(e.single, uses == 1)
 	e.uses = append(e.uses, uses)
@@ -62,10 +62,10 @@ func (e *env) fresh(uses int) variable {
 }
 
 // name returns the name of a variable for a person.
-func (e *env) name(v variable) string { return cmp.Or(e.names[v], "_") }
+func (e *bindings) name(v variable) string { return cmp.Or(e.names[v], "_") }
 
 // walk returns what a template is bound to.
-func (e *env) walk(t template) template {
+func (e *bindings) walk(t template) template {
 	for {
 		v, ok := t.(variable)
 		if !ok || e.bound[v] == nil {
@@ -76,7 +76,7 @@ func (e *env) walk(t template) template {
 }
 
 // resolve replaces all bound variables in a template.
-func (e *env) resolve(t template) template {
+func (e *bindings) resolve(t template) template {
 	t = e.walk(t)
 	c, ok := t.(compoundTemplate)
 	if !ok {
@@ -90,7 +90,7 @@ func (e *env) resolve(t template) template {
 }
 
 // free calls f for each variable without a value in t.
-func (e *env) free(t template, f func(variable)) {
+func (e *bindings) free(t template, f func(variable)) {
 	switch t := e.walk(t).(type) {
 	case variable:
 		f(t)
@@ -102,20 +102,20 @@ func (e *env) free(t template, f func(variable)) {
 }
 
 // ground tells whether t has no variable without a value.
-func (e *env) ground(t template) bool {
+func (e *bindings) ground(t template) bool {
 	ground := true
 	e.free(t, func(variable) { ground = false })
 	return ground
 }
 
-func (e *env) occurs(v variable, t template) bool {
+func (e *bindings) occurs(v variable, t template) bool {
 	found := false
 	e.free(t, func(w variable) { found = found || v == w })
 	return found
 }
 
 // same tells whether two templates are the same where they stand: of registers, constants and compounds of these.
-func (e *env) same(x, y template) bool {
+func (e *bindings) same(x, y template) bool {
 	x, y = e.walk(x), e.walk(y)
 	c, ok1 := x.(compoundTemplate)
 	d, ok2 := y.(compoundTemplate)
@@ -134,7 +134,7 @@ func (e *env) same(x, y template) bool {
 }
 
 // registers calls f for each register in t.
-func (e *env) registers(t template, f func(register)) {
+func (e *bindings) registers(t template, f func(register)) {
 	switch t := e.walk(t).(type) {
 	case register:
 		f(t)
@@ -149,7 +149,7 @@ func (e *env) registers(t template, f func(register)) {
 func goalOfTemplate(t template) (p syntax.Indicator, args []template, ok bool) {
 	switch t := t.(type) {
 	case constant:
-		return syntax.Indicator{Name: engine.Atom(t.n), Arity: 0}, nil, t.tag == cellAtom
+		return syntax.Indicator{Name: engine.Atom(t.n), Arity: 0}, nil, t.tag == tagAtom
 	case compoundTemplate:
 		return syntax.Indicator{Name: t.functor, Arity: len(t.args)}, t.args, true
 	default:
@@ -159,15 +159,15 @@ func goalOfTemplate(t template) (p syntax.Indicator, args []template, ok bool) {
 
 // instance turns terms of one clause into templates with variables of their own.
 type instance struct {
-	terms     *terms
-	env       *env
+	terms     *interner
+	env       *bindings
 	clause    ruleset.ParsedClause
 	counts    map[engine.Variable]int
 	variables map[engine.Variable]variable
 }
 
 // newInstance counts the variables of a clause, to know which of them matter.
-func newInstance(t *terms, e *env, c ruleset.ParsedClause) *instance {
+func newInstance(t *interner, e *bindings, c ruleset.ParsedClause) *instance {
 	n := &instance{t, e, c, map[engine.Variable]int{}, map[engine.Variable]variable{}}
 	n.count(c.Head)
 	n.count(bodyOf(c))
@@ -196,7 +196,7 @@ func (n *instance) template(t engine.Term) template {
 		}
 		return v
 	case engine.Atom:
-		return constant(atomCell(t))
+		return constant(atomValue(t))
 	case engine.Compound:
 		args := make([]template, t.Arity())
 		for i := range args {
@@ -205,8 +205,8 @@ func (n *instance) template(t engine.Term) template {
 		return compoundTemplate{t.Functor(), args}
 	default:
 		if x, ok := syntax.NumberOf(t); ok {
-			return constant(n.terms.numberCell(x))
+			return constant(n.terms.numberValue(x))
 		}
-		return constant(cell{tag: cellNone})
+		return constant(value{tag: tagNone})
 	}
 }

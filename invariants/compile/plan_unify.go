@@ -6,7 +6,7 @@ import (
 
 // unify makes two templates equal; what only registers can tell is left to the ops. alive is false if they
 // can never be equal. Without bind, variables are given no values: the templates are compared.
-func (p *planner) unify(e *env, x, y template, bind bool) (ops []op, alive bool) {
+func (p *planner) unify(e *bindings, x, y template, bind bool) (ops []op, alive bool) {
 	x, y = e.walk(x), e.walk(y)
 	if _, ok := y.(variable); ok {
 		x, y = y, x
@@ -37,13 +37,13 @@ func (p *planner) unify(e *env, x, y template, bind bool) (ops []op, alive bool)
 		case constant:
 			return nil, x == y
 		case register:
-			return []op{sameOp(place{mode: placeConst, cell: cell(x)}, y.index)}, true
+			return []op{sameOp(place{mode: placeConst, value: value(x)}, y.index)}, true
 		}
 		return nil, false
 	case register:
 		switch y := y.(type) {
 		case constant:
-			return []op{sameOp(place{mode: placeConst, cell: cell(y)}, x.index)}, true
+			return []op{sameOp(place{mode: placeConst, value: value(y)}, x.index)}, true
 		case register:
 			if x.index == y.index {
 				return nil, true
@@ -74,7 +74,7 @@ func (p *planner) unify(e *env, x, y template, bind bool) (ops []op, alive bool)
 }
 
 // open makes the compound in a register equal to a template.
-func (p *planner) open(e *env, r register, t compoundTemplate, bind bool) (ops []op, alive bool) {
+func (p *planner) open(e *bindings, r register, t compoundTemplate, bind bool) (ops []op, alive bool) {
 	if r.typ != typeAny {
 		return nil, false
 	}
@@ -104,17 +104,17 @@ func sameOp(want place, r int) op { return compareOp(want, r, true) }
 // compareOp goes on where a register has a value, or where it does not have it.
 func compareOp(want place, r int, same bool) op {
 	return func(next step) step {
-		switch c := want.cell; {
+		switch c := want.value; {
 		case want.mode != placeConst:
 			other := want.register
 			return func(m *machine) bool { return (m.r[r] == m.r[other]) == same && next(m) }
-		case same && (c.tag == cellAtom || c.tag == cellNumber): // these have no more
+		case same && (c.tag == tagAtom || c.tag == tagNumber): // these have no more
 			n, tag := c.n, c.tag
 			return func(m *machine) bool {
 				have := &m.r[r]
 				return have.n == n && have.tag == tag && next(m)
 			}
-		case c.tag == cellAtom || c.tag == cellNumber:
+		case c.tag == tagAtom || c.tag == tagNumber:
 			n, tag := c.n, c.tag
 			return func(m *machine) bool {
 				have := &m.r[r]
@@ -127,24 +127,24 @@ func compareOp(want place, r int, same bool) op {
 }
 
 // pack returns what makes the cell of a template; ok is false if it has variables without a value.
-func (p *planner) pack(e *env, t template) (v value, ok bool) {
+func (p *planner) pack(e *bindings, t template) (v operand, ok bool) {
 	switch t := e.walk(t).(type) {
 	case constant:
-		c := cell(t)
-		return func(*machine) cell { return c }, true
+		c := value(t)
+		return func(*machine) value { return c }, true
 	case register:
 		i := t.index
-		return func(m *machine) cell { return m.r[i] }, true
+		return func(m *machine) value { return m.r[i] }, true
 	case compoundTemplate:
-		values := make([]value, len(t.args))
+		values := make([]operand, len(t.args))
 		for i, a := range t.args {
 			if values[i], ok = p.pack(e, a); !ok {
 				return nil, false
 			}
 		}
 		f := t.functor
-		return func(m *machine) cell {
-			args := make([]cell, 0, 8)
+		return func(m *machine) value {
+			args := make([]value, 0, 8)
 			for _, v := range values {
 				args = append(args, v(m))
 			}

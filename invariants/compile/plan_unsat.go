@@ -7,10 +7,10 @@ import (
 	"fsward/invariants/syntax"
 )
 
-// neverTrue tells why goals that are all to be true never are: a number above what another goal has it below, a
+// unsatisfiable tells why goals that are all to be true never are: a number above what another goal has it below, a
 // comparison with what is no number, a change of a field from a value to the same. It returns "" where they may be.
 // That a goal alone never matches is found when it is placed.
-func (p *planner) neverTrue(goals []goal, e *env) string {
+func (p *planner) unsatisfiable(goals []goal, e *bindings) string {
 	limits := map[variable]*limit{}
 	for _, g := range goals {
 		q, args, ok := goalOfTemplate(e.walk(g.t))
@@ -24,7 +24,7 @@ func (p *planner) neverTrue(goals []goal, e *env) string {
 			}
 		case syntax.NumberOrders[name] != nil && q.Arity == 2:
 			for _, a := range args {
-				if c, ok := e.walk(a).(constant); ok && cell(c).tag == cellAtom {
+				if c, ok := e.walk(a).(constant); ok && value(c).tag == tagAtom {
 					return fmt.Sprintf("%s is never true: %s is not a number", p.text(e, g.t), p.text(e, a))
 				}
 			}
@@ -38,7 +38,7 @@ func (p *planner) neverTrue(goals []goal, e *env) string {
 
 // changesNothing tells whether a record would have one value as old and new, which only the field object has: an
 // object that was there and still is.
-func (p *planner) changesNothing(e *env, field, before, after template) bool {
+func (p *planner) changesNothing(e *bindings, field, before, after template) bool {
 	if !e.ground(field) || !e.same(before, after) {
 		return false
 	}
@@ -53,7 +53,7 @@ type limit struct {
 }
 
 // bound narrows what the variable of a comparison with a number can be. It returns the goal that leaves it nothing.
-func (p *planner) bound(limits map[variable]*limit, name string, t template, args []template, e *env) template {
+func (p *planner) bound(limits map[variable]*limit, name string, t template, args []template, e *bindings) template {
 	x, y := e.walk(args[0]), e.walk(args[1])
 	if _, ok := x.(constant); ok {
 		x, y, name = y, x, mirrored[name]
@@ -110,8 +110,8 @@ func (l *limit) atMost(n syntax.Number, by template) {
 // literal returns the number that a template is in the text.
 func (p *planner) literal(t template) (syntax.Number, bool) {
 	c, ok := t.(constant)
-	if !ok || !cell(c).isNumber() {
+	if !ok || !value(c).isNumber() {
 		return syntax.Number{}, false
 	}
-	return syntax.NumberOf(p.machine.term(cell(c)))
+	return syntax.NumberOf(p.machine.term(value(c)))
 }

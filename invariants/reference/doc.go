@@ -1,5 +1,5 @@
 // Package reference interprets rules on the Prolog interpreter of ichiban/prolog: slow, complete, and what other engines
-// are compared with. Engine judges transactions. Prober answers questions of people about one transaction: the answers
+// are compared with. Engine judges transactions. QuerySession answers questions of people about one transaction: the answers
 // of a goal, and why a violation was found.
 //
 // The package also defines what the primitives of rules mean in the state after a transaction, for both engines: walks

@@ -43,8 +43,8 @@ type searchEnd struct {
 	goal     string
 }
 
-// A link is an element of the list of evidence.
-type link struct {
+// A proofStep is an element of the list of evidence.
+type proofStep struct {
 	kind    string
 	goal    engine.Term
 	because string
@@ -52,19 +52,19 @@ type link struct {
 }
 
 // WriteTerm and Compare make a link a term, so that it can be bound; no goal ever sees one.
-func (l *link) WriteTerm(w io.Writer, _ *engine.WriteOptions, _ *engine.Env) error {
+func (l *proofStep) WriteTerm(w io.Writer, _ *engine.WriteOptions, _ *engine.Env) error {
 	_, err := io.WriteString(w, "_")
 	return err
 }
 
 // Compare is not called: see WriteTerm.
-func (l *link) Compare(engine.Term, *engine.Env) int { return 1 }
+func (l *proofStep) Compare(engine.Term, *engine.Env) int { return 1 }
 
 // evidence returns the links, and the variable at the end of the list.
-func (q *proof) evidence(env *engine.Env) (links []*link, end engine.Variable) {
+func (q *proof) evidence(env *engine.Env) (links []*proofStep, end engine.Variable) {
 	end = q.head
 	for {
-		l, ok := env.Resolve(end).(*link)
+		l, ok := env.Resolve(end).(*proofStep)
 		if !ok {
 			return links, end
 		}
@@ -87,14 +87,14 @@ func (q *proof) proven(kind string, goal engine.Term, because string, env *engin
 	if kind == "" || len(links) == maxReasons {
 		return env
 	}
-	longer, _ := env.Unify(end, &link{kind, goal, because, engine.NewVariable()})
+	longer, _ := env.Unify(end, &proofStep{kind, goal, because, engine.NewVariable()})
 	return longer
 }
 
 type anyPredicate func(vm *engine.VM, args []engine.Term, k engine.Cont, env *engine.Env) *engine.Promise
 
 // evident makes a builtin keep its answers as evidence while there is a proof.
-func (p *Prober) evident(b builtin) builtin {
+func (p *QuerySession) evident(b builtin) builtin {
 	kind, ok := reasonKinds[b.Indicator]
 	inner := variadic(b.predicate)
 	if !ok || inner == nil {
@@ -184,7 +184,7 @@ func variadic(predicate any) anyPredicate {
 
 // Why proves a violation again and returns what made each of its goals true: change records, what was looked
 // up, what was found to be absent. The transaction is that in which the violation was found.
-func (p *Prober) Why(ctx context.Context, t *change.Txn, v change.View, found change.Violation) ([]change.Reason, error) {
+func (p *QuerySession) Why(ctx context.Context, t *change.Txn, v change.View, found change.Violation) ([]change.Reason, error) {
 	clauses, err := p.ruleAt(found.Rule, found.Source)
 	if err != nil {
 		return nil, err
@@ -229,7 +229,7 @@ func (p *Prober) Why(ctx context.Context, t *change.Txn, v change.View, found ch
 }
 
 // object reads an argument of a violation as it is reported.
-func (p *Prober) object(text string) (engine.Term, error) {
+func (p *QuerySession) object(text string) (engine.Term, error) {
 	t, _, _, err := p.parseTerm(text)
 	if err != nil {
 		return nil, err

@@ -212,8 +212,8 @@ func (r *run) scanFor(p *ruleset.Pattern, f change.Field, x change.Value, bound 
 	return found, r.spend(len(found))
 }
 
-// neighbour makes previous/3 and the like: the object near a key of the same tree.
-func (r *run) neighbour(predicate string, walk Walk) engine.Predicate3 {
+// neighbor makes previous/3 and the like: the object near a key of the same tree.
+func (r *run) neighbor(predicate string, walk Walk) engine.Predicate3 {
 	return func(_ *engine.VM, tree, id, beside engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 		p, ok, err := r.statePattern(predicate, tree, id, env)
 		if err != nil {

@@ -14,16 +14,16 @@ import (
 	"fsward/invariants/syntax"
 )
 
-// A Prober answers questions of people about a transaction: all answers of a goal, and why a violation was
+// A QuerySession answers questions of people about a transaction: all answers of a goal, and why a violation was
 // found. It runs on the reference interpreter, under the same budget as a rule. One goroutine at a time.
-type Prober struct {
+type QuerySession struct {
 	engine *Engine
 	proof  *proof // nil unless the evidence of a proof is kept
 }
 
-// NewProber loads rules, whose helpers goals may use. The error is that of NewReference.
-func NewProber(schema *change.Schema, files []syntax.File, options ruleset.Options) (*Prober, error) {
-	p := &Prober{}
+// NewQuerySession loads rules, whose helpers goals may use. The error is that of NewReference.
+func NewQuerySession(schema *change.Schema, files []syntax.File, options ruleset.Options) (*QuerySession, error) {
+	p := &QuerySession{}
 	var err error
 	if p.engine, err = newWrapped(schema, files, options, p.evident); err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func NewProber(schema *change.Schema, files []syntax.File, options ruleset.Optio
 
 // defineViolation makes violation(NUMBER, TREE, ID) a goal that can be asked: rules are predicates of their
 // own in the interpreter.
-func (p *Prober) defineViolation() error {
+func (p *QuerySession) defineViolation() error {
 	p.engine.Set.AllowViolation()
 	if len(p.engine.Set.Rules) == 0 {
 		return p.engine.run.assert(syntax.AtomIf.Apply(syntax.AtomViolation.Apply(engine.NewVariable(), engine.NewVariable(), engine.NewVariable()),
@@ -70,7 +70,7 @@ var errLimit = errors.New("no more answers are looked for")
 // Ask returns the answers of a goal, at most limit of them. The goal is written as in a rule, with or without
 // a full stop. The error is a LoadError for a mistake in its text; any other tells why it could not be
 // answered, and comes with the answers found until then.
-func (p *Prober) Ask(ctx context.Context, t *change.Txn, v change.View, goal string, limit int) (*Answers, error) {
+func (p *QuerySession) Ask(ctx context.Context, t *change.Txn, v change.View, goal string, limit int) (*Answers, error) {
 	term, variables, names, err := p.parseGoal(goal)
 	if err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func plainError(err error) error {
 }
 
 // parseGoal reads a goal and checks it as the body of a clause. names are its variables in order.
-func (p *Prober) parseGoal(goal string) (t engine.Term, variables map[string]engine.Variable, names []string, err error) {
+func (p *QuerySession) parseGoal(goal string) (t engine.Term, variables map[string]engine.Variable, names []string, err error) {
 	t, variables, clause, err := p.parseTerm(strings.TrimPrefix(strings.TrimSpace(goal), "?-"))
 	if err != nil {
 		return nil, nil, nil, err
@@ -121,15 +121,15 @@ func (p *Prober) parseGoal(goal string) (t engine.Term, variables map[string]eng
 }
 
 // parseTerm reads the text of one term, with or without a full stop.
-func (p *Prober) parseTerm(text string) (engine.Term, map[string]engine.Variable, syntax.ClauseText, error) {
+func (p *QuerySession) parseTerm(text string) (engine.Term, map[string]engine.Variable, syntax.ClauseText, error) {
 	return syntax.ParseTerm("query", text, p.engine.Set.Operators)
 }
 
 // Predicates lists what goals can call, as NAME/ARITY, sorted.
-func (p *Prober) Predicates() []string { return p.engine.Set.Predicates() }
+func (p *QuerySession) Predicates() []string { return p.engine.Set.Predicates() }
 
 // ruleAt returns a rule by its name in reports, and its clauses with that at source first.
-func (p *Prober) ruleAt(name, source string) ([]ruleset.RuleClause, error) {
+func (p *QuerySession) ruleAt(name, source string) ([]ruleset.RuleClause, error) {
 	for _, r := range p.engine.Set.Rules {
 		if r.Name != name {
 			continue

@@ -84,7 +84,7 @@ func (l *Set) checkBody(c ParsedClause, goal engine.Term, inRule, top bool) {
 	}
 	goals, isBuiltin := Builtins[p]
 	if _, isDefined := l.defined[p]; !isBuiltin && !isDefined {
-		l.fail(c.Text, "unknown predicate %s%s", p, l.hint(p))
+		l.fail(c.Text, "unknown predicate %s%s", p, l.suggestPredicate(p))
 		return
 	}
 	if !isBuiltin {
@@ -117,7 +117,7 @@ func (l *Set) checkClosure(c ParsedClause, t engine.Term, more int) {
 	p.Arity += more
 	_, isBuiltin := Builtins[p]
 	if _, isDefined := l.defined[p]; !isBuiltin && !isDefined {
-		l.fail(c.Text, "unknown predicate %s%s", p, l.hint(p))
+		l.fail(c.Text, "unknown predicate %s%s", p, l.suggestPredicate(p))
 	}
 }
 
@@ -144,7 +144,7 @@ func (l *Set) checkNames(c ParsedClause, goal engine.Term, p syntax.Indicator) {
 	f, known := l.Vocabulary.Field(field, nil)
 	switch {
 	case !known:
-		l.fail(c.Text, "unknown field %s in %s%s", syntax.TermText(field, nil), p, meant(syntax.TermText(field, nil), slices.Clone(l.Vocabulary.Schema.Fields)))
+		l.fail(c.Text, "unknown field %s in %s%s", syntax.TermText(field, nil), p, suggest(syntax.TermText(field, nil), slices.Clone(l.Vocabulary.Schema.Fields)))
 	case kind != 0 && f != change.FieldObject && !hasField(l.Vocabulary.Schema.Kinds[kind], f):
 		l.fail(c.Text, "%s has no field %s; it has %s", l.Vocabulary.Schema.KindName(kind), syntax.TermText(field, nil), l.Vocabulary.fieldNames(kind))
 	}
@@ -189,7 +189,7 @@ func (l *Set) checkObject(c ParsedClause, tree, id engine.Term) (kind change.Kin
 		}
 		k, known := v.Kinds[a]
 		if !known {
-			l.fail(c.Text, "unknown kind of object %s%s", syntax.TermText(a, nil), meant(a.String(), v.kindNames()))
+			l.fail(c.Text, "unknown kind of object %s%s", syntax.TermText(a, nil), suggest(a.String(), v.kindNames()))
 			return
 		}
 		kind = k

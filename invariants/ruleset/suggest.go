@@ -8,8 +8,8 @@ import (
 	"fsward/invariants/syntax"
 )
 
-// hint names the predicates that may be meant: those of the same name, else one with a name like it, else where to look.
-func (l *Set) hint(p syntax.Indicator) string {
+// suggestPredicate names the predicates that may be meant: those of the same name, else one with a name like it, else where to look.
+func (l *Set) suggestPredicate(p syntax.Indicator) string {
 	var same, all []string
 	note := func(q syntax.Indicator) {
 		if q.Name == p.Name {
@@ -29,14 +29,14 @@ func (l *Set) hint(p syntax.Indicator) string {
 		sort.Strings(same)
 		return "; there is " + strings.Join(same, ", ")
 	}
-	if like := meant(p.Name.String(), all); like != "" {
+	if like := suggest(p.Name.String(), all); like != "" {
 		return like
 	}
 	return "; docs/user/rules.md has those that are built in"
 }
 
-// meant asks whether the word that is most like another one was meant; "" if none is like it.
-func meant(word string, words []string) string {
+// suggest asks whether the word that is most like another one was meant; "" if none is like it.
+func suggest(word string, words []string) string {
 	slices.Sort(words)
 	best, least := "", min(3, len(word)/2+1)
 	for _, w := range words {

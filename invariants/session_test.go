@@ -13,17 +13,17 @@ import (
 	"fsward/invariants/facts"
 )
 
-func newProber(t *testing.T, rules string, o invariants.Options) (*invariants.Prober, *facts.Facts) {
+func newSession(t *testing.T, rules string, o invariants.Options) (*invariants.QuerySession, *facts.Facts) {
 	t.Helper()
 	f := parseFacts(t, world)
-	p, err := invariants.NewProber(f.Txn.Schema, []invariants.File{{Name: "test.pl", Text: []byte(rules)}}, o)
+	p, err := invariants.NewQuerySession(f.Txn.Schema, []invariants.File{{Name: "test.pl", Text: []byte(rules)}}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p, f
 }
 
-const proberRules = `
+const sessionRules = `
 % Rule 1. Whatever appears has a size that is small.
 violation(1, TREE, ID) :- add(TREE, ID), not(small(TREE, ID)), helper(TREE).
 small(TREE, ID) :- query(TREE, ID, size, SIZE), SIZE < 100.
@@ -40,7 +40,7 @@ named(TREE, INODE) :- query(TREE, k(INODE, inode_ref, a(256, INDEX)), name, NAME
 
 // All answers of a goal, with helpers and rules of the set; numbers are told from other terms.
 func TestAsk(t *testing.T) {
-	p, f := newProber(t, proberRules, invariants.Options{})
+	p, f := newSession(t, sessionRules, invariants.Options{})
 	for goal, want := range map[string]string{
 		"query(5, k(256, dir_item, HASH))":                              "HASH: 42#; 50#",
 		"?- query(5, k(256, dir_item, H), name, N).":                    `H,N: 42#,'a file'; 50#,'\xff\\xfe\'`,
@@ -76,7 +76,7 @@ func TestAsk(t *testing.T) {
 }
 
 func TestAskErrors(t *testing.T) {
-	p, f := newProber(t, proberRules, invariants.Options{Steps: 5000, StepsPerRecord: 1})
+	p, f := newSession(t, sessionRules, invariants.Options{Steps: 5000, StepsPerRecord: 1})
 	for goal, want := range map[string]string{
 		"nonsense(X)":                   "unknown predicate nonsense/1",
 		"query(5, k(256, dir_itm, H))":  "unknown kind of object dir_itm",
@@ -101,8 +101,8 @@ func TestAskErrors(t *testing.T) {
 
 // The reasons are those of the proof that succeeded: nothing of branches that were given up.
 func TestWhy(t *testing.T) {
-	p, f := newProber(t, proberRules, invariants.Options{})
-	e := newEngine(t, f.Txn.Schema, proberRules, invariants.Options{})
+	p, f := newSession(t, sessionRules, invariants.Options{})
+	e := newEngine(t, f.Txn.Schema, sessionRules, invariants.Options{})
 	found := e.Check(context.Background(), f.Txn, f.View)
 	var got []string
 	for _, v := range found.Violations {
