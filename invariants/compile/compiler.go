@@ -114,7 +114,7 @@ func (c *compiler) violation(out *compiledClause, parsed ruleset.ParsedClause, h
 	e := &bindings{}
 	n := newInstance(&c.machine.interner, e, parsed)
 	tree, id, body := n.template(head.Arg(1)), n.template(head.Arg(2)), n.template(bodyOf(parsed))
-	p := &planner{compiler: c, machine: c.machine, at: parsed.Text, top: true}
+	p := newPlanner(c, parsed.Text, mode{top: true})
 	why := c.contradiction(parsed)
 	if why != "" && !c.loader.Open {
 		c.mistake(parsed.Text, "this clause can never find anything: %s", why)
@@ -122,7 +122,7 @@ func (c *compiler) violation(out *compiledClause, parsed ruleset.ParsedClause, h
 	alive := false
 	ops, err := p.plan([]goal{{body, parsed.Text}}, e, []template{tree, id}, func(e *bindings) ([]op, error) {
 		alive = true
-		p.lone, p.loneOfAll = p.lone || !p.onTurn, p.loneOfAll || !p.onPart
+		p.starts.endPath()
 		p.finish(out)
 		return []op{violationOp(e.resolve(tree), e.resolve(id))}, nil
 	})
@@ -130,9 +130,9 @@ func (c *compiler) violation(out *compiledClause, parsed ruleset.ParsedClause, h
 		return plan, err
 	}
 	if !alive && why == "" && !c.loader.Open {
-		c.mistake(parsed.Text, "this clause can never find anything: %s is never true", p.dead)
+		c.mistake(parsed.Text, "this clause can never find anything: %s is never true", p.explain.dead)
 	}
-	return compiledPlan{p.registers, sequence(ops, func(*machine) bool { return false }), p.takeTriggers(), p.takeParts()}, nil
+	return compiledPlan{p.registers.count, sequence(ops, func(*machine) bool { return false }), p.starts.takeTriggers(), p.starts.takeParts()}, nil
 }
 
 // contradiction tells why a clause can never find anything though each of its goals can be true, "" if it may. It is not
@@ -141,12 +141,12 @@ func (c *compiler) contradiction(parsed ruleset.ParsedClause) string {
 	e := &bindings{}
 	n := newInstance(&c.machine.interner, e, parsed)
 	body := n.template(bodyOf(parsed))
-	p := &planner{compiler: c, machine: c.machine, at: parsed.Text}
-	goals, alive, err := p.flatten([]goal{{body, parsed.Text}}, e)
+	p := newPlanner(c, parsed.Text, mode{})
+	goals, alive, err := p.inliner.flatten([]goal{{body, parsed.Text}}, e)
 	if err != nil || !alive {
 		return ""
 	}
-	return p.unsatisfiable(goals, e)
+	return p.contradictions.unsatisfiable(goals, e)
 }
 
 // build makes the reference engine's term of a template; what has no value is a variable in it.

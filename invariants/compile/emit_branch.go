@@ -8,12 +8,12 @@ import (
 
 // emitThen places if-then-else; otherwise is nil for if-then.
 func (p *planner) emitThen(g goal, condition, then, otherwise template, e *bindings, rest []goal, needed []template, done doneFunc, r *result) error {
-	p.step(e, condition, "condition", verdict.Constant)
-	at := len(p.steps) - 1
+	p.explain.step(e, condition, "condition", verdict.Constant)
+	at := len(p.explain.steps) - 1
 	yes := e.clone()
-	outer := *p
-	p.top, p.counting, p.exists = false, false, true
-	p.depth++
+	outer, depth := p.mode, p.explain.depth
+	p.mode = mode{exists: true, trial: outer.trial}
+	p.explain.depth++
 	met := false
 	// The condition has one path, so that what it binds is known behind it.
 	search, err := p.plan([]goal{{condition, g.at}}, yes, append(slices.Clone(needed), then, templatesOf(rest)), func(after *bindings) ([]op, error) {
@@ -24,11 +24,11 @@ func (p *planner) emitThen(g goal, condition, then, otherwise template, e *bindi
 		*yes = *after
 		return nil, nil
 	})
-	p.top, p.counting, p.exists, p.depth = outer.top, outer.counting, outer.exists, outer.depth
+	p.mode, p.explain.depth = outer, depth
 	if err != nil {
 		return err
 	}
-	p.worst(at)
+	p.explain.worst(at)
 	never := template(constant(atomValue(atomFail)))
 	if otherwise == nil {
 		otherwise = never
@@ -97,26 +97,26 @@ func (p *planner) emitBranches(branches []branch, e *bindings, rest []goal, need
 	if len(outs) > 0 && paths <= maxBranches {
 		outer := p.branches
 		p.branches = paths
-		prefix := len(p.steps)
+		prefix := len(p.explain.steps)
 		var all [][]op
 		alive := false
 		for i, b := range branches {
-			steps := p.steps[:prefix:prefix]
-			if i > 0 && p.depth == 0 {
-				p.steps = slices.Clone(steps)
+			steps := p.explain.steps[:prefix:prefix]
+			if i > 0 && p.explain.depth == 0 {
+				p.explain.steps = slices.Clone(steps)
 			}
-			depth := p.depth
+			depth := p.explain.depth
 			if depth > 0 {
-				p.depth++
+				p.explain.depth++
 			}
-			triggered, onTurn := p.triggered, p.onTurn
-			at := len(p.steps)
+			triggered, onTurn := p.starts.triggered, p.starts.begun
+			at := len(p.explain.steps)
 			ops, err := p.plan(append(slices.Clone(b.goals), rest...), b.env, needed, func(e *bindings) ([]op, error) {
 				alive = true
 				return done(e)
 			})
-			p.triggered, p.onTurn, p.depth = triggered, onTurn, depth
-			p.beside(i, at)
+			p.starts.triggered, p.starts.begun, p.explain.depth = triggered, onTurn, depth
+			p.explain.beside(i, at)
 			if err != nil {
 				return err
 			}
@@ -131,18 +131,18 @@ func (p *planner) emitBranches(branches []branch, e *bindings, rest []goal, need
 	}
 	registers := make([]int, len(outs))
 	for i := range outs {
-		registers[i] = p.register()
+		registers[i] = p.registers.next()
 	}
 	types := make([]valueType, len(outs))
 	first := true
-	once := len(outs) == 0 && !p.counting && p.exists // else each branch is run, for the mistakes that it may meet
-	top, exists := p.top, p.exists
-	p.top, p.exists = false, once
-	p.depth++
+	once := len(outs) == 0 && !p.mode.counting && p.mode.exists // else each branch is run, for the mistakes that it may meet
+	top, exists := p.mode.top, p.mode.exists
+	p.mode.top, p.mode.exists = false, once
+	p.explain.depth++
 	var all [][]op
 	alive := false
 	for i, b := range branches {
-		at := len(p.steps)
+		at := len(p.explain.steps)
 		ops, err := p.plan(b.goals, b.env, wanted, func(e *bindings) ([]op, error) {
 			alive = true
 			if len(outs) == 0 {
@@ -150,7 +150,7 @@ func (p *planner) emitBranches(branches []branch, e *bindings, rest []goal, need
 			}
 			values := make([]operand, len(outs))
 			for i, v := range outs {
-				x, ok := p.pack(e, v)
+				x, ok := pack(e, v)
 				if !ok {
 					return nil, unsupportedf("%s may have no value behind a disjunction", e.name(v))
 				}
@@ -171,18 +171,18 @@ func (p *planner) emitBranches(branches []branch, e *bindings, rest []goal, need
 		if err != nil {
 			return err
 		}
-		p.beside(i, at)
+		p.explain.beside(i, at)
 		all = append(all, ops)
 	}
-	p.top, p.exists = top, exists
-	p.depth--
+	p.mode.top, p.mode.exists = top, exists
+	p.explain.depth--
 	if !alive {
 		r.ops, r.complete = deadEnd(combine(all)), true
 		return nil
 	}
 	for i, v := range outs {
 		e.bound[v] = register{registers[i], types[i]}
-		p.nameRegister(e, registers[i], v)
+		p.registers.label(e, registers[i], v)
 	}
 	for len(e.bound) < maxEnv(branches) { // variables that the branches made stay theirs
 		e.fresh(1)
@@ -193,13 +193,6 @@ func (p *planner) emitBranches(branches []branch, e *bindings, rest []goal, need
 		r.ops = []op{combine(all)}
 	}
 	return nil
-}
-
-// beside notes that the steps from at are those of the branch i of several in one plan.
-func (p *planner) beside(i, at int) {
-	if i > 0 && p.depth > 0 && at < len(p.steps) {
-		p.steps[at].Or = true
-	}
 }
 
 // deadEnd makes the ops of branches that each end at a goal that is never true. They are run for the mistakes that they

@@ -9,17 +9,33 @@ import (
 
 	"fsward/change"
 	"fsward/invariants/reference"
+	"fsward/invariants/ruleset"
 	"fsward/invariants/syntax"
 	"fsward/invariants/verdict"
 )
 
+// dataEmitter makes the ops of goals that look up changes and objects.
+type dataEmitter struct {
+	machine    *machine
+	vocabulary *ruleset.Vocabulary
+	mode       *mode // of the planner
+	registers  *registerFile
+	explain    *explainer
+	starts     *starts
+	patterns   *patternMaker
+	arithmetic *arithmetic
+	costs      *chooser
+
+	absent op // the negation of the query for one object that was emitted last
+}
+
 // kinds replaces a goal of which the kind of object is not known by a disjunction over all kinds.
-func (p *planner) kinds(g goal, t template, tree template, r *result) error {
+func (p *patternMaker) kinds(g goal, t template, tree template, r *result) error {
 	q, args, _ := goalOfTemplate(t)
-	v := p.machine.vocabulary
+	v := p.vocabulary
 	var or template
 	for k := len(v.KindTerms) - 1; k > 0; k-- {
-		kind := constant(p.machine.interner.kind(change.Kind(k)))
+		kind := constant(p.interner.kind(change.Kind(k)))
 		b := compoundTemplate{syntax.AtomComma, []template{
 			compoundTemplate{atomEquals, []template{tree, kind}},
 			compoundTemplate{q.Name, append([]template{kind}, args[1:]...)}}}
@@ -38,7 +54,7 @@ func (p *planner) kinds(g goal, t template, tree template, r *result) error {
 }
 
 // fieldOf returns the field that a template names; ok is false if the schema has none such.
-func (p *planner) fieldOf(e *bindings, t template) (f change.Field, ok bool) {
+func (p *patternMaker) fieldOf(e *bindings, t template) (f change.Field, ok bool) {
 	var b strings.Builder
 	switch t := e.walk(t).(type) {
 	case constant:
@@ -58,36 +74,36 @@ func (p *planner) fieldOf(e *bindings, t template) (f change.Field, ok bool) {
 		}
 		b.WriteByte(')')
 	}
-	f, ok = p.machine.vocabulary.Fields[b.String()]
+	f, ok = p.vocabulary.Fields[b.String()]
 	return f, ok
 }
 
-func (p *planner) emitChange(g goal, t template, args []template, e *bindings, r *result) error {
-	rank := p.rankChange(args, e)
+func (em *dataEmitter) emitChange(g goal, t template, args []template, e *bindings, r *result) error {
+	rank := em.costs.rankChange(args, e)
 	goal := &changeGoal{index: -1}
-	object, ops, alive, err := p.object(e, args[0], args[1])
+	object, ops, alive, err := em.patterns.object(e, args[0], args[1])
 	if k, isKind := errors.AsType[errKind](err); isKind {
-		return p.kinds(g, t, k.tree, r)
+		return em.patterns.kinds(g, t, k.tree, r)
 	}
 	if err != nil || !alive {
 		r.dead = !alive
 		return err
 	}
 	goal.object = object
-	mark := p.registers
+	mark := em.registers.count
 	goal.spec = listSpec{kind: goal.object.kind, anyField: true}
 	switch f := e.walk(args[2]).(type) {
 	case variable:
 		if !e.single[f] {
-			goal.fieldPart = place{mode: placeLoad, register: p.load(e, f, typeAny)}
+			goal.fieldPart = place{mode: placeLoad, register: em.registers.load(e, f, typeAny)}
 		}
 	case register:
 		goal.fieldPart = place{mode: placeBound, register: f.index}
 	default:
 		if !e.ground(f) {
-			return unsupportedf("a field that is known in part in %s", p.text(e, t))
+			return unsupportedf("a field that is known in part in %s", em.explain.text(e, t))
 		}
-		field, known := p.fieldOf(e, f)
+		field, known := em.patterns.fieldOf(e, f)
 		if !known {
 			r.dead = true
 			return nil
@@ -95,35 +111,35 @@ func (p *planner) emitChange(g goal, t template, args []template, e *bindings, r
 		goal.spec.field, goal.spec.anyField = field, false
 	}
 	before := mark
-	if loaded := p.firstLoad(&goal.object); loaded >= 0 {
+	if loaded := goal.object.firstLoad(); loaded >= 0 {
 		before = min(before, loaded)
 	}
-	if goal.old, alive = p.valuePlaces(e, args[3], before); !alive {
+	if goal.old, alive = em.patterns.valuePlaces(e, args[3], before); !alive {
 		r.dead = true
 		return nil
 	}
-	if goal.new, alive = p.valuePlaces(e, args[4], before); !alive {
+	if goal.new, alive = em.patterns.valuePlaces(e, args[4], before); !alive {
 		r.dead = true
 		return nil
 	}
-	access, class := p.accessOfChange(goal)
+	access, class := em.accessOfChange(goal)
 	goal.spec.old, goal.spec.new = goal.sideOf(&goal.old), goal.sideOf(&goal.new)
 	switch {
 	case goal.index >= 0:
-		goal.list = p.machine.lists.whole.declare(goal.spec)
-		goal.index = p.machine.lists.index(goal.list, goal.key)
-	case p.top && !p.triggered && rank >= rankList:
-		p.triggers = append(p.triggers, goal)
-		goal.pass = p.trial
-		p.onTurn = len(p.steps) == 0 // what comes before it is run for each part
+		goal.list = em.machine.lists.whole.declare(goal.spec)
+		goal.index = em.machine.lists.index(goal.list, goal.key)
+	case em.mode.top && !em.starts.triggered && rank >= rankList:
+		em.starts.triggers = append(em.starts.triggers, goal)
+		goal.pass = em.mode.trial
+		em.starts.begun = len(em.explain.steps) == 0 // what comes before it is run for each part
 	default:
-		goal.list = p.machine.lists.whole.declare(goal.spec)
+		goal.list = em.machine.lists.whole.declare(goal.spec)
 	}
-	p.noteStream(goal, rank)
-	goal.object.settle(p.spare())
+	em.noteStream(goal, rank)
+	goal.object.settle(em.registers.spare())
 	goal.loose = goal.fieldPart.mode == placeAny && goal.old.any() && goal.new.any()
-	info := p.step(e, t, access, class)
-	p.triggered = p.triggered || p.top
+	info := em.explain.step(e, t, access, class)
+	em.starts.triggered = em.starts.triggered || em.mode.top
 	ops = append(ops, changeOp(goal, info))
 	r.ops = ops
 	return nil
@@ -147,7 +163,7 @@ func (g *changeGoal) sideOf(x *valuePattern) side {
 }
 
 // firstLoad returns the least register that a pattern loads, or −1.
-func (p *planner) firstLoad(x *objectPattern) int {
+func (x *objectPattern) firstLoad() int {
 	least := -1
 	for _, pl := range []*place{&x.tree, &x.id, &x.sub, &x.aux, &x.kindPlace} {
 		if pl.mode == placeLoad && (least < 0 || pl.register < least) {
@@ -158,13 +174,13 @@ func (p *planner) firstLoad(x *objectPattern) int {
 }
 
 // accessOfChange picks an index for a goal.
-func (p *planner) accessOfChange(g *changeGoal) (access string, class verdict.Class) {
+func (em *dataEmitter) accessOfChange(g *changeGoal) (access string, class verdict.Class) {
 	telling := func(x *valuePattern) bool {
 		always := x.place.mode == placeConst && (x.value.is(syntax.AtomNull) || x.value.is(atomPresent))
 		return x.known() && !always
 	}
 	known := g.object.kind != 0 && g.object.id.known() && g.object.sub.known() && g.object.form != subAny
-	pair := p.machine.vocabulary.Shape(g.object.kind) == change.ShapePair
+	pair := em.vocabulary.Shape(g.object.kind) == change.ShapePair
 	switch {
 	case known && (!pair || g.object.aux.known()): // before any value: all files of a directory can be of one type
 		g.key = byObjectSub
@@ -199,55 +215,55 @@ func (p *planner) accessOfChange(g *changeGoal) (access string, class verdict.Cl
 	return access + ", by a hash index", verdict.Constant
 }
 
-func (p *planner) emitQuery(g goal, t template, args []template, e *bindings, last bool, r *result) error {
-	rank := p.rankQuery(args, e)
+func (em *dataEmitter) emitQuery(g goal, t template, args []template, e *bindings, last bool, r *result) error {
+	rank := em.costs.rankQuery(args, e)
 	if rank == rankNever {
-		return unsupportedf("%s needs the TREE and the object id", p.text(e, t))
+		return unsupportedf("%s needs the TREE and the object id", em.explain.text(e, t))
 	}
-	object, ops, alive, err := p.object(e, args[0], args[1])
+	object, ops, alive, err := em.patterns.object(e, args[0], args[1])
 	if k, isKind := errors.AsType[errKind](err); isKind {
 		if _, free := k.tree.(variable); free {
-			return unsupportedf("%s has no TREE", p.text(e, t))
+			return unsupportedf("%s has no TREE", em.explain.text(e, t))
 		}
-		return p.kinds(g, t, k.tree, r)
+		return em.patterns.kinds(g, t, k.tree, r)
 	}
 	if err != nil || !alive {
 		r.dead = !alive
 		return err
 	}
 	goal := &queryGoal{object: object}
-	if !p.machine.vocabulary.Schema.KindIsTree && !goal.object.tree.known() || !goal.object.id.known() {
-		return unsupportedf("%s needs the TREE and the object id", p.text(e, t))
+	if !em.vocabulary.Schema.KindIsTree && !goal.object.tree.known() || !goal.object.id.known() {
+		return unsupportedf("%s needs the TREE and the object id", em.explain.text(e, t))
 	}
 	if len(args) == 4 {
-		f, known := p.fieldOf(e, args[2])
+		f, known := em.patterns.fieldOf(e, args[2])
 		if _, isRegister := e.walk(args[2]).(register); isRegister || !e.ground(args[2]) {
-			return unsupportedf("%s needs a FIELD that is in the text", p.text(e, t))
+			return unsupportedf("%s needs a FIELD that is in the text", em.explain.text(e, t))
 		}
 		if !known {
 			r.dead = true
 			return nil
 		}
-		before := p.registers
-		if loaded := p.firstLoad(&goal.object); loaded >= 0 {
+		before := em.registers.count
+		if loaded := goal.object.firstLoad(); loaded >= 0 {
 			before = loaded
 		}
-		value, alive := p.valuePlaces(e, args[3], before)
+		value, alive := em.patterns.valuePlaces(e, args[3], before)
 		if !alive {
 			r.dead = true
 			return nil
 		}
 		goal.fields, goal.values = []change.Field{f}, []valuePattern{value}
-		goal.reverse = value.known() && !goal.object.sub.known() && goal.object.kind != 0 && p.machine.vocabulary.Shape(goal.object.kind) != change.ShapeNum
+		goal.reverse = value.known() && !goal.object.sub.known() && goal.object.kind != 0 && em.vocabulary.Shape(goal.object.kind) != change.ShapeNum
 	}
-	goal.first = p.exists && last && len(args) == 2 && p.firstLoad(&goal.object) < 0
-	goal.key = newKeyMaker(p.machine.vocabulary, &goal.object)
+	goal.first = em.mode.exists && last && len(args) == 2 && goal.object.firstLoad() < 0
+	goal.key = newKeyMaker(em.vocabulary, &goal.object)
 	goal.key.narrow(&goal.object)
-	goal.object.settle(p.spare())
+	goal.object.settle(em.registers.spare())
 	access, class := accessOfQuery(rank, goal)
-	info := p.step(e, t, access, class)
+	info := em.explain.step(e, t, access, class)
 	if goal.key.exact && len(goal.fields) == 0 {
-		p.absent = absentOp(goal, info)
+		em.absent = absentOp(goal, info)
 	}
 	ops = append(ops, queryOp(goal, info))
 	r.ops = ops
@@ -259,24 +275,24 @@ func (p *planner) emitQuery(g goal, t template, args []template, e *bindings, la
 
 // joinQueries makes goals for further fields of the object that a query has found parts of that query. It returns
 // the goals that are left.
-func (p *planner) joinQueries(g *queryGoal, t template, list []*goalInfo, e *bindings) []*goalInfo {
+func (em *dataEmitter) joinQueries(g *queryGoal, t template, list []*goalInfo, e *bindings) []*goalInfo {
 	_, args, _ := goalOfTemplate(e.walk(t))
 	for i := 0; i < len(list) && len(g.fields) < maxFields; i++ {
 		q, more, _ := goalOfTemplate(e.walk(list[i].t))
-		if q != syntax.Pred("query", 4) || !e.same(args[0], more[0]) || !e.same(args[1], more[1]) || !e.ground(more[2]) || !p.mayCome(list, i, e) {
+		if q != syntax.Pred("query", 4) || !e.same(args[0], more[0]) || !e.same(args[1], more[1]) || !e.ground(more[2]) || !mayCome(list, i, e) {
 			continue
 		}
-		f, known := p.fieldOf(e, more[2])
+		f, known := em.patterns.fieldOf(e, more[2])
 		if !known || f == change.FieldObject {
 			continue
 		}
-		info := p.text(e, list[i].t)
-		x, alive := p.valuePlaces(e, more[3], p.registers)
+		info := em.explain.text(e, list[i].t)
+		x, alive := em.patterns.valuePlaces(e, more[3], em.registers.count)
 		if !alive {
 			continue
 		}
 		g.join(f, x)
-		p.steps = append(p.steps, verdict.Step{Goal: info, Access: "with the look-up before it", Class: verdict.Constant, Depth: p.depth})
+		em.explain.steps = append(em.explain.steps, verdict.Step{Goal: info, Access: "with the look-up before it", Class: verdict.Constant, Depth: em.explain.depth})
 		list = slices.Delete(list, i, i+1)
 		i--
 	}
@@ -302,29 +318,48 @@ func accessOfQuery(rank int, g *queryGoal) (access string, class verdict.Class) 
 	}
 }
 
-func (p *planner) emitNeighbor(t template, args []template, e *bindings, walk reference.Walk, r *result) error {
-	if r := p.rankQuery(args[:2], e); r != rankKey && r != rankKeyGroup {
-		return unsupportedf("%s needs the TREE and the whole identifier", p.text(e, t))
+func (em *dataEmitter) emitNeighbor(t template, args []template, e *bindings, walk reference.Walk, r *result) error {
+	if r := em.costs.rankQuery(args[:2], e); r != rankKey && r != rankKeyGroup {
+		return unsupportedf("%s needs the TREE and the whole identifier", em.explain.text(e, t))
 	}
-	object, ops, alive, err := p.object(e, args[0], args[1])
+	object, ops, alive, err := em.patterns.object(e, args[0], args[1])
 	if _, isKind := errors.AsType[errKind](err); isKind {
-		return unsupportedf("%s of a kind that is not in the text", p.text(e, t))
+		return unsupportedf("%s of a kind that is not in the text", em.explain.text(e, t))
 	}
 	if err != nil || !alive {
 		r.dead = !alive
 		return err
 	}
-	if !p.machine.vocabulary.Schema.KindIsTree && !object.tree.known() || !object.id.known() {
-		return unsupportedf("%s needs the TREE and the object id", p.text(e, t))
+	if !em.vocabulary.Schema.KindIsTree && !object.tree.known() || !object.id.known() {
+		return unsupportedf("%s needs the TREE and the object id", em.explain.text(e, t))
 	}
-	beside, more, alive, err := p.object(e, args[0], args[2])
+	beside, more, alive, err := em.patterns.object(e, args[0], args[2])
 	if err != nil || !alive {
 		r.dead = !alive
 		return err
 	}
 	beside.tree = place{} // the neighbour is in the same one
-	beside.settle(p.spare())
-	goal := &neighborGoal{object: object, beside: beside, key: newKeyMaker(p.machine.vocabulary, &object), walk: walk}
-	r.ops = append(append(ops, more...), neighborOp(goal, p.step(e, t, "the neighbour of a key", verdict.LogN)))
+	beside.settle(em.registers.spare())
+	goal := &neighborGoal{object: object, beside: beside, key: newKeyMaker(em.vocabulary, &object), walk: walk}
+	r.ops = append(append(ops, more...), neighborOp(goal, em.explain.step(e, t, "the neighbour of a key", verdict.LogN)))
 	return nil
+}
+
+// noteStream notes of a goal how it is answered of a stream.
+func (em *dataEmitter) noteStream(g *changeGoal, rank int) {
+	if em.mode.top && !em.starts.triggered && (rank >= rankList || !em.mode.trial) {
+		em.starts.streamTriggers = append(em.starts.streamTriggers, g)
+		em.starts.streamBegun = len(em.explain.steps) == 0
+		return
+	}
+	switch {
+	case g.wantsOld():
+	case g.ofObject(em.vocabulary):
+		if g.new.known() {
+			g.inverse = &queryGoal{object: g.object, fields: []change.Field{g.spec.field}, values: []valuePattern{g.new}, reverse: true}
+		}
+	default:
+		em.starts.remote++
+		em.machine.lists.hold(g.list)
+	}
 }

@@ -9,6 +9,9 @@ import (
 	"fsward/invariants/syntax"
 )
 
+// arithmetic compiles expressions and comparisons of numbers.
+type arithmetic struct{ interner *interner }
+
 // errMistake stands for whatever the reference engine will say of a mistake that a program met.
 var errMistake = syntax.RuleError{Text: "a mistake in the rule"}
 
@@ -16,10 +19,10 @@ var errMistake = syntax.RuleError{Text: "a mistake in the rule"}
 type expression func(m *machine) (n syntax.Number, ok bool)
 
 // expression compiles an arithmetic expression; ok is false where a variable in it has no value, or it is none.
-func (p *planner) expression(e *bindings, t template) (x expression, ok bool) {
-	switch t := p.fold(e, t).(type) {
+func (ar *arithmetic) expression(e *bindings, t template) (x expression, ok bool) {
+	switch t := ar.fold(e, t).(type) {
 	case constant:
-		n, ok := p.machine.number(value(t))
+		n, ok := ar.interner.number(value(t))
 		return func(*machine) (syntax.Number, bool) { return n, true }, ok
 	case register:
 		i := t.index
@@ -33,7 +36,7 @@ func (p *planner) expression(e *bindings, t template) (x expression, ok bool) {
 	case compoundTemplate:
 		args := make([]expression, len(t.args))
 		for i, a := range t.args {
-			if args[i], ok = p.expression(e, a); !ok {
+			if args[i], ok = ar.expression(e, a); !ok {
 				return nil, false
 			}
 		}
@@ -51,7 +54,7 @@ func (p *planner) expression(e *bindings, t template) (x expression, ok bool) {
 
 // fold returns the number that an expression of numbers in the text is, such as 1 << 63, and anything else as it is: so
 // is what would be a mistake, which is met when it is run.
-func (p *planner) fold(e *bindings, t template) template {
+func (ar *arithmetic) fold(e *bindings, t template) template {
 	t = e.walk(t)
 	c, ok := t.(compoundTemplate)
 	if !ok {
@@ -62,7 +65,7 @@ func (p *planner) fold(e *bindings, t template) template {
 		return t
 	}
 	for i, a := range c.args {
-		if args[i], ok = p.literal(p.fold(e, a)); !ok {
+		if args[i], ok = ar.literal(ar.fold(e, a)); !ok {
 			return t
 		}
 	}
@@ -80,7 +83,7 @@ func (p *planner) fold(e *bindings, t template) template {
 	if n.Big != nil && n.Big.BitLen() > syntax.MaxNumberBits {
 		return t
 	}
-	return constant(p.machine.numberValue(n))
+	return constant(ar.interner.numberValue(n))
 }
 
 func unary(f func(syntax.Number) syntax.Number, x expression) expression {
@@ -134,12 +137,12 @@ type word struct {
 }
 
 // wordOf returns an expression as a word; ok is false if it is none.
-func (p *planner) wordOf(e *bindings, t template) (w word, ok bool) {
+func (ar *arithmetic) wordOf(e *bindings, t template) (w word, ok bool) {
 	w = word{0, -1, -1}
-	t = p.fold(e, t)
+	t = ar.fold(e, t)
 	sum, isSum := t.(compoundTemplate)
 	if isSum && sum.functor == atomPlus && len(sum.args) == 2 {
-		return w, w.add(p.fold(e, sum.args[0])) && w.add(p.fold(e, sum.args[1]))
+		return w, w.add(ar.fold(e, sum.args[0])) && w.add(ar.fold(e, sum.args[1]))
 	}
 	return w, w.add(t)
 }
@@ -179,9 +182,9 @@ func (w *word) get(m *machine) (hi, lo uint64, ok bool) {
 }
 
 // comparison compiles a comparison of two expressions; ok is false where they cannot be computed.
-func (p *planner) comparison(e *bindings, left, right template, holds func(order int) bool) (op, bool) {
-	x, ok1 := p.expression(e, left)
-	y, ok2 := p.expression(e, right)
+func (ar *arithmetic) comparison(e *bindings, left, right template, holds func(order int) bool) (op, bool) {
+	x, ok1 := ar.expression(e, left)
+	y, ok2 := ar.expression(e, right)
 	if !ok1 || !ok2 {
 		return nil, false
 	}
@@ -194,8 +197,8 @@ func (p *planner) comparison(e *bindings, left, right template, holds func(order
 		return ok && holds(a.Cmp(b))
 	}
 	below, equal, above := holds(-1), holds(0), holds(1)
-	wx, ok1 := p.wordOf(e, left)
-	wy, ok2 := p.wordOf(e, right)
+	wx, ok1 := ar.wordOf(e, left)
+	wy, ok2 := ar.wordOf(e, right)
 	fast := ok1 && ok2
 	if fast && wx.n == 0 && wx.x >= 0 && wx.y < 0 && wy.x < 0 { // a register and a number
 		i, n := wx.x, wy.n

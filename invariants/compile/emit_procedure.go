@@ -25,7 +25,7 @@ func (p *planner) emitCall(t template, q syntax.Indicator, args []template, e *b
 	var ins []operand
 	var wanted []template
 	for _, a := range args {
-		if v, ok := p.pack(e, a); ok {
+		if v, ok := pack(e, a); ok {
 			pattern.WriteByte('i')
 			ins = append(ins, v)
 		} else {
@@ -37,14 +37,14 @@ func (p *planner) emitCall(t template, q syntax.Indicator, args []template, e *b
 	if err != nil {
 		return err
 	}
-	info := p.step(e, t, "a helper that calls itself", verdict.LogN)
+	info := p.explain.step(e, t, "a helper that calls itself", verdict.LogN)
 	results := make([]int, len(wanted))
 	for i := range results {
-		results[i] = p.register()
+		results[i] = p.registers.next()
 	}
 	r.ops = []op{callOp(proc, ins, results, info)}
 	for i, w := range wanted {
-		ops, alive := p.unify(e, w, register{results[i], typeAny}, true)
+		ops, alive := p.unifier.unify(e, w, register{results[i], typeAny}, true)
 		if !alive {
 			r.dead = true
 			return nil
@@ -79,13 +79,14 @@ type procedureEntry struct {
 
 func (c *compiler) compileProcedure(proc *procedure, pattern string, q syntax.Indicator) error {
 	clauses := c.predicates[q]
-	p := &planner{compiler: c, machine: c.machine, at: clauses[0].Text, counting: true, depth: 1}
+	p := newPlanner(c, clauses[0].Text, mode{counting: true})
+	p.explain.depth = 1
 	e := &bindings{}
 	args := make([]template, q.Arity)
 	var outs []variable
 	for i, mode := range pattern {
 		if mode == 'i' {
-			r := p.register()
+			r := p.registers.next()
 			args[i] = register{r, typeAny}
 			proc.ins = append(proc.ins, r)
 			continue
@@ -95,11 +96,11 @@ func (c *compiler) compileProcedure(proc *procedure, pattern string, q syntax.In
 		args[i] = v
 	}
 	for range outs {
-		proc.outs = append(proc.outs, p.register())
+		proc.outs = append(proc.outs, p.registers.next())
 	}
 	call := goal{compoundTemplate{q.Name, args}, clauses[0].Text}
 	c.recursive[q] = false // its clauses are put in the place of this one call
-	body, alive, err := p.inline(call, q, args, e)
+	body, alive, err := p.inliner.inline(call, q, args, e)
 	c.recursive[q] = true
 	if err != nil {
 		return err
@@ -115,7 +116,7 @@ func (c *compiler) compileProcedure(proc *procedure, pattern string, q syntax.In
 	ops, err := p.plan(body, e, needed, func(e *bindings) ([]op, error) {
 		values := make([]operand, len(outs))
 		for i, v := range outs {
-			x, ok := p.pack(e, v)
+			x, ok := pack(e, v)
 			if !ok {
 				return nil, unsupportedf("%s leaves an argument without a value", q)
 			}
@@ -126,7 +127,7 @@ func (c *compiler) compileProcedure(proc *procedure, pattern string, q syntax.In
 	if err != nil {
 		return err
 	}
-	proc.registers, proc.first = p.registers, sequence(ops, nil)
+	proc.registers, proc.first = p.registers.count, sequence(ops, nil)
 	return nil
 }
 

@@ -34,24 +34,24 @@ func isKeyTemplate(e *bindings, t template) bool {
 }
 
 // rangeKnown tells whether all is known that a range needs.
-func (p *planner) rangeKnown(args []template, e *bindings) bool {
-	k := p.known(args[0], args[1], e)
-	number := change.Shape(k.shape) == change.ShapeNum && p.machine.vocabulary.Schema.KindIsTree
+func (ch *chooser) rangeKnown(args []template, e *bindings) bool {
+	k := ch.known(args[0], args[1], e)
+	number := change.Shape(k.shape) == change.ShapeNum && ch.vocabulary.Schema.KindIsTree
 	byKeys := isKeyTemplate(e, args[2]) && isKeyTemplate(e, args[3])
 	return k.tree && (byKeys || k.id || number) && (byKeys || e.ground(args[2]) && e.ground(args[3]))
 }
 
-func (p *planner) emitRange(t template, args []template, e *bindings, down bool, r *result) error {
-	if !p.rangeKnown(args, e) {
-		return unsupportedf("%s needs the TREE and all of the identifier but its last number, or two keys as bounds", p.text(e, t))
+func (em *dataEmitter) emitRange(t template, args []template, e *bindings, down bool, r *result) error {
+	if !em.costs.rangeKnown(args, e) {
+		return unsupportedf("%s needs the TREE and all of the identifier but its last number, or two keys as bounds", em.explain.text(e, t))
 	}
 	goal := &rangeGoal{down: down}
-	if err := p.rangeBounds(goal, t, args, e); err != nil {
+	if err := em.rangeBounds(goal, t, args, e); err != nil {
 		return err
 	}
-	object, ops, alive, err := p.object(e, args[0], args[1])
+	object, ops, alive, err := em.patterns.object(e, args[0], args[1])
 	if _, isKind := errors.AsType[errKind](err); isKind {
-		return unsupportedf("%s of a kind that is not in the text", p.text(e, t))
+		return unsupportedf("%s of a kind that is not in the text", em.explain.text(e, t))
 	}
 	if err != nil || !alive {
 		r.dead = !alive
@@ -59,34 +59,34 @@ func (p *planner) emitRange(t template, args []template, e *bindings, down bool,
 	}
 	goal.object = object
 	if goal.low != nil && object.kind == 0 && !object.kindPlace.known() {
-		return unsupportedf("%s of any kind", p.text(e, t))
+		return unsupportedf("%s of any kind", em.explain.text(e, t))
 	}
-	info := p.step(e, t, "the objects between two keys, in order", p.rangeClass())
+	info := em.explain.step(e, t, "the objects between two keys, in order", em.rangeClass())
 	ops = append(ops, rangeOp(goal, info))
 	r.ops = ops
 	return nil
 }
 
 // rangeClass is that of a range: only the first of its objects is asked for beneath once/1 or a negation.
-func (p *planner) rangeClass() verdict.Class {
-	if p.exists {
+func (em *dataEmitter) rangeClass() verdict.Class {
+	if em.mode.exists {
 		return verdict.LogN
 	}
 	return verdict.Directory
 }
 
-func (p *planner) rangeBounds(goal *rangeGoal, t template, args []template, e *bindings) error {
+func (em *dataEmitter) rangeBounds(goal *rangeGoal, t template, args []template, e *bindings) error {
 	if !isKeyTemplate(e, args[2]) || !isKeyTemplate(e, args[3]) {
 		var ok1, ok2 bool
-		goal.low, ok1 = p.expression(e, args[2])
-		goal.high, ok2 = p.expression(e, args[3])
+		goal.low, ok1 = em.arithmetic.expression(e, args[2])
+		goal.high, ok2 = em.arithmetic.expression(e, args[3])
 		if !ok1 || !ok2 {
-			return unsupportedf("%s needs two numbers or two keys as bounds", p.text(e, t))
+			return unsupportedf("%s needs two numbers or two keys as bounds", em.explain.text(e, t))
 		}
 		return nil
 	}
-	if p.machine.vocabulary.Schema.KindIsTree {
-		return unsupportedf("%s has keys as bounds", p.text(e, t))
+	if em.vocabulary.Schema.KindIsTree {
+		return unsupportedf("%s has keys as bounds", em.explain.text(e, t))
 	}
 	for i := range goal.keys {
 		key := e.walk(args[2+i]).(compoundTemplate)
@@ -95,30 +95,30 @@ func (p *planner) rangeBounds(goal *rangeGoal, t template, args []template, e *b
 			switch x := e.walk(part).(type) {
 			case variable:
 			case constant:
-				*place = p.constPlace(x)
+				*place = constPlace(x)
 			case register:
 				*place = placeOf(x)
 			default:
-				return unsupportedf("%s has a bound that is no key", p.text(e, t))
+				return unsupportedf("%s has a bound that is no key", em.explain.text(e, t))
 			}
 		}
 		switch x := e.walk(key.args[1]).(type) {
 		case variable:
 			b.anyKind = true
 		case constant:
-			k, known := p.machine.vocabulary.Kinds[engine.Atom(x.n)]
+			k, known := em.vocabulary.Kinds[engine.Atom(x.n)]
 			if x.tag != tagAtom || !known {
-				return unsupportedf("%s has a bound that is no key", p.text(e, t))
+				return unsupportedf("%s has a bound that is no key", em.explain.text(e, t))
 			}
 			b.kind = k
 		default:
-			return unsupportedf("%s has a bound of a kind that is not in the text", p.text(e, t))
+			return unsupportedf("%s has a bound of a kind that is not in the text", em.explain.text(e, t))
 		}
 	}
 	return nil
 }
 
-func (p *planner) constPlace(c constant) place { return place{mode: placeConst, value: value(c)} }
+func constPlace(c constant) place { return place{mode: placeConst, value: value(c)} }
 
 func placeOf(r register) place { return place{mode: placeBound, register: r.index} }
 

@@ -1,9 +1,7 @@
 package compile
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/ichiban/prolog/engine"
 
@@ -14,34 +12,34 @@ var atomSum = engine.NewAtom("sum")
 
 // emitSum places sum(AMOUNT, GOAL, WANT), and count(GOAL, WANT) as the sum of ones.
 func (p *planner) emitSum(g goal, t, amount, inner, want template, typ valueType, e *bindings, r *result) error {
-	p.step(e, t, "a sum over all answers", verdict.Constant)
-	at := len(p.steps) - 1
-	remote := p.remote
+	p.explain.step(e, t, "a sum over all answers", verdict.Constant)
+	at := len(p.explain.steps) - 1
+	remote := p.starts.remote
 	p.compiler.counters++
 	counter := p.compiler.counters - 1
 	ops, alive, err := p.nested(g, inner, e, true, []template{amount}, func(e *bindings) ([]op, error) {
-		x, ok := p.expression(e, amount)
+		x, ok := p.arithmetic.expression(e, amount)
 		if !ok {
-			return nil, unsupportedf("%s adds what is no number, or has no value yet", p.text(e, t))
+			return nil, unsupportedf("%s adds what is no number, or has no value yet", p.explain.text(e, t))
 		}
 		return []op{addOp(x, counter)}, nil
 	})
 	if err != nil {
 		return err
 	}
-	p.worst(at)
+	p.explain.worst(at)
 	var kept *keptSum
 	if alive {
 		kept = p.keepSum(g, amount, inner, e, at)
 	}
 	if kept != nil {
-		if kept.local = p.remote == remote; !kept.local {
+		if kept.local = p.starts.remote == remote; !kept.local {
 			p.machine.addPass(kept, p)
 		}
 	}
-	n := p.register()
+	n := p.registers.next()
 	r.ops = []op{sumOp(ops, kept, counter, n)}
-	return p.give(e, want, register{n, typ}, r)
+	return p.values.give(e, want, register{n, typ}, r)
 }
 
 // keepSum plans the sum for all keys at once: the goal with variables in the place of the registers that it
@@ -65,54 +63,43 @@ func (p *planner) keepSum(g goal, amount, inner template, e *bindings, at int) *
 	keys := make([]template, len(kept.keys))
 	for i, r := range kept.keys {
 		v := trial.fresh(maxArity)
-		keys[i], open[r.index], trial.names[v] = v, v, p.byReg[r.index]
+		keys[i], open[r.index], trial.names[v] = v, v, p.registers.names[r.index]
 		p.unknown = append(p.unknown, v)
 	}
 	table := p.machine.sumTable(p.compiler.property(whole), len(keys))
 	amount, inner = opened(whole.args[0], open), opened(whole.args[1], open)
-	p.triggers = nil
-	p.steps, p.trial, p.refused, p.top, p.triggered, p.counting, p.exists, p.branches = nil, true, false, true, false, true, false, 0
-	p.depth++
+	p.mode = mode{top: true, counting: true, trial: true}
+	p.starts.triggers, p.starts.triggered = nil, false
+	p.explain.steps, p.refused, p.branches = nil, false, 0
+	p.explain.depth++
 	ops, err := p.plan([]goal{{inner, g.at}}, trial, append(slices.Clone(keys), amount), func(e *bindings) ([]op, error) {
-		x, ok := p.expression(e, amount)
-		if !ok || !p.triggered {
+		x, ok := p.arithmetic.expression(e, amount)
+		if !ok || !p.starts.triggered {
 			return nil, unsupportedf("no change begins the pass")
 		}
 		key := make([]operand, len(keys))
 		for i, k := range keys {
-			if key[i], ok = p.pack(e, k); !ok {
+			if key[i], ok = pack(e, k); !ok {
 				return nil, unsupportedf("a key has no value")
 			}
 		}
 		return []op{accountOp(table, x, key)}, nil
 	})
-	pass, refused, starts := p.steps, p.refused, p.triggers
-	registers, byReg := p.registers, p.byReg
+	pass, refused, starts := p.explain.steps, p.refused, p.starts.triggers
+	registers, byReg := p.registers.count, p.registers.names
 	*p = outer
-	p.registers, p.byReg = registers, byReg
+	p.registers.count, p.registers.names = registers, byReg
 	if err != nil || refused || slices.ContainsFunc(pass, func(s verdict.Step) bool { return s.Warning != "" }) {
 		return nil
 	}
 	for _, g := range starts {
 		g.list = p.machine.lists.whole.declare(g.spec)
 	}
-	table.eager = table.eager || classRank[p.steps[at].Class] > classRank[verdict.LogN]
-	p.steps[at].Access, p.steps[at].Class = keptText(p, kept.keys), verdict.Constant
-	p.steps = append(p.steps[:at+1:at+1], pass...)
+	table.eager = table.eager || classRank[p.explain.steps[at].Class] > classRank[verdict.LogN]
+	p.explain.steps[at].Access, p.explain.steps[at].Class = p.registers.keptText(kept.keys), verdict.Constant
+	p.explain.steps = append(p.explain.steps[:at+1:at+1], pass...)
 	kept.table, kept.pass = table, sequence(ops, nil)
 	return kept
-}
-
-// keptText says how a sum is kept.
-func keptText(p *planner, keys []register) string {
-	if len(keys) == 0 {
-		return "kept: one pass over the changes below"
-	}
-	var names []string
-	for _, r := range keys {
-		names = append(names, p.byReg[r.index])
-	}
-	return fmt.Sprintf("kept for each %s: one pass over the changes below", strings.Join(names, ", "))
 }
 
 // opened puts variables in the place of registers.

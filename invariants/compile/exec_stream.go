@@ -236,7 +236,7 @@ type sumPass struct {
 func (m *machine) finishPasses() {
 	for i := range m.passes {
 		p := &m.passes[i]
-		p.registers, p.planner = p.planner.registers, nil
+		p.registers, p.planner = p.planner.registers.count, nil
 	}
 }
 

@@ -70,39 +70,6 @@ func (g *changeGoal) answer(m *machine, o change.Object, next step) bool {
 	return ok && g.match(m, &r) && next(m)
 }
 
-// noteStream notes of a goal how it is answered of a stream.
-func (p *planner) noteStream(g *changeGoal, rank int) {
-	if p.top && !p.triggered && (rank >= rankList || !p.trial) {
-		p.begins = append(p.begins, g)
-		p.onPart = len(p.steps) == 0
-		return
-	}
-	switch {
-	case g.wantsOld():
-	case g.ofObject(p.machine.vocabulary):
-		if g.new.known() {
-			g.inverse = &queryGoal{object: g.object, fields: []change.Field{g.spec.field}, values: []valuePattern{g.new}, reverse: true}
-		}
-	default:
-		p.remote++
-		p.machine.lists.hold(g.list)
-	}
-}
-
-// takeParts is takeTurns for a stream.
-func (p *planner) takeParts() (starts []int) {
-	for _, g := range p.begins {
-		switch {
-		case !p.loneOfAll:
-			g.begins, g.starting = true, p.machine.triggers.declare(g.spec)
-			starts = append(starts, g.starting)
-		case !g.wantsOld() && !g.ofObject(p.machine.vocabulary):
-			p.machine.lists.hold(g.list)
-		}
-	}
-	return starts
-}
-
 // hold notes that a list of the whole is looked into.
 func (l *recordLists) hold(list int) {
 	if !slices.Contains(l.held, list) {

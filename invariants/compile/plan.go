@@ -1,7 +1,6 @@
 package compile
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -22,132 +21,65 @@ type goal struct {
 	at syntax.ClauseText
 }
 
-// planner makes the plan of one clause of a rule, or of a procedure.
+// planner makes the plan of one clause of a rule, or of a procedure. It puts the goals of a conjunction into an order and
+// emits the ops of each; its parts know how.
 type planner struct {
-	compiler  *compiler
-	machine   *machine
-	at        syntax.ClauseText
-	registers int
-	byReg     map[int]string
+	compiler *compiler
+	machine  *machine
+	at       syntax.ClauseText
+	mode     mode
+	branches int // paths that the conjunction is split into so far, 0 for one
 
-	steps     []verdict.Step
-	depth     int
-	inlined   int
-	branches  int
-	top       bool // in the conjunction that is the body of a rule
-	triggered bool
-	triggers  []*changeGoal // that begin paths
-	onTurn    bool          // this path begins with one
-	lone      bool          // a path does not
-	counting  bool          // each solution counts, also if others give the same
-	exists    bool          // one solution is enough
-	dead      string
-	absent    op            // the negation of the query for one object that was placed last
-	begins    []*changeGoal // what begins paths of a stream: triggers, and changes of an object that is known from the text
-	onPart    bool          // this path begins with one
-	loneOfAll bool          // a path does not
-	remote    int           // changes placed so far that the state does not answer where everything is new
-	spared    int           // 1 + the register that spare returns, 0 before it is needed
+	registers      registerFile
+	explain        explainer
+	starts         starts
+	unifier        unifier
+	patterns       patternMaker
+	arithmetic     arithmetic
+	costs          chooser
+	inliner        inliner
+	contradictions contradictions
+	values         valueEmitter
+	data           dataEmitter
 
-	// What is planned is the pass of a sum, which need not come about: mistakes refuse it.
-	trial   bool
+	// A plan that adds up a sum may turn out to be impossible: then mistakes refuse it, and are not reported.
 	refused bool
-	unknown []variable // the keys, which the goals of the pass give values to
+	unknown []variable // the keys of the sum, which the goals of its pass give values to
+}
+
+// mode says what is wanted of the solutions of a conjunction.
+type mode struct {
+	top      bool // it is the body of a rule
+	counting bool // each solution counts, even if others give the same values
+	exists   bool // one solution is enough
+	trial    bool // it adds up a sum over all changes, and need not come about
+}
+
+// newPlanner returns a planner for a clause, whose parts know each other.
+func newPlanner(c *compiler, at syntax.ClauseText, m mode) *planner {
+	p := &planner{compiler: c, machine: c.machine, at: at, mode: m}
+	in := &c.machine.interner
+	v := in.vocabulary
+	p.explain = explainer{interner: in, registers: &p.registers, starts: &p.starts}
+	p.starts.machine, p.starts.explain = c.machine, &p.explain
+	p.unifier = unifier{registers: &p.registers}
+	p.patterns = patternMaker{vocabulary: v, interner: in, registers: &p.registers, unifier: &p.unifier}
+	p.arithmetic = arithmetic{interner: in}
+	p.costs = chooser{vocabulary: v}
+	p.inliner = inliner{compiler: c, interner: in, explain: &p.explain, unifier: &p.unifier}
+	p.contradictions = contradictions{patterns: &p.patterns, arithmetic: &p.arithmetic, explain: &p.explain}
+	p.values = valueEmitter{interner: in, registers: &p.registers, explain: &p.explain, unifier: &p.unifier, arithmetic: &p.arithmetic}
+	p.data = dataEmitter{machine: c.machine, vocabulary: v, mode: &p.mode, registers: &p.registers, explain: &p.explain,
+		starts: &p.starts, patterns: &p.patterns, arithmetic: &p.arithmetic, costs: &p.costs}
+	return p
 }
 
 // doneFunc makes what follows a conjunction; it is called once for each path through it.
 type doneFunc func(e *bindings) ([]op, error)
 
-func (p *planner) register() int {
-	p.registers++
-	delete(p.byReg, p.registers-1) // that of another path may have had a name
-	return p.registers - 1
-}
-
-// spare returns the register for what is not needed.
-func (p *planner) spare() int {
-	if p.spared == 0 {
-		p.spared = p.register() + 1
-	}
-	return p.spared - 1
-}
-
-// load makes a register for a variable.
-func (p *planner) load(e *bindings, v variable, t valueType) int {
-	r := p.register()
-	if p.byReg == nil {
-		p.byReg = map[int]string{}
-	}
-	p.byReg[r] = e.name(v)
-	e.bound[v] = register{r, t}
-	return r
-}
-
-// text writes a goal for a person.
-func (p *planner) text(e *bindings, t template) string {
-	var b strings.Builder
-	p.write(&b, e, t, syntax.MaxPriority, syntax.MaxTextDepth)
-	return b.String()
-}
-
-// infixOf are the operators that write has between their operands.
-var infixOf = syntax.StandardOperators().Infix
-
-// write puts brackets around what has a higher priority than most.
-func (p *planner) write(b *strings.Builder, e *bindings, t template, most, depth int) {
-	if depth == 0 || b.Len() > syntax.MaxTextLen {
-		b.WriteString("...")
-		return
-	}
-	switch t := e.walk(t).(type) {
-	case constant:
-		b.WriteString(syntax.TermText(p.machine.term(value(t)), nil))
-	case variable:
-		b.WriteString(e.name(t))
-	case register:
-		if n := p.byReg[t.index]; n != "" {
-			b.WriteString(n)
-		} else {
-			b.WriteByte('_')
-		}
-	case compoundTemplate:
-		f := t.functor.String()
-		if op, infix := infixOf[f]; infix && len(t.args) == 2 {
-			if op.Priority > most {
-				b.WriteByte('(')
-				defer b.WriteByte(')')
-			}
-			p.write(b, e, t.args[0], op.Left, depth-1)
-			if f == "," {
-				b.WriteString(", ")
-			} else {
-				b.WriteString(" " + f + " ")
-			}
-			p.write(b, e, t.args[1], op.Right, depth-1)
-			return
-		}
-		b.WriteString(syntax.AtomText(f))
-		for i, a := range t.args {
-			b.WriteByte("(,"[min(i, 1)])
-			p.write(b, e, a, syntax.ArgumentPriority, depth-1)
-		}
-		b.WriteByte(')')
-	}
-}
-
-// step notes a step of the plan.
-func (p *planner) step(e *bindings, t template, access string, class verdict.Class) *stepInfo {
-	s := verdict.Step{Goal: p.text(e, t), Access: access, Class: class, Depth: p.depth}
-	if p.triggered && (class == verdict.Tree || class == verdict.Directory) {
-		s.Warning = fmt.Sprintf("for each row before it, this goes through %s; give it a key that is known", access)
-	}
-	p.steps = append(p.steps, s)
-	return &stepInfo{s.Goal}
-}
-
 // finish adds the plan that has been made to those of a clause.
 func (p *planner) finish(out *compiledClause) {
-	plan := verdict.Plan{Rule: out.rule.Name, Source: out.source, Steps: slices.Clone(p.steps)}
+	plan := verdict.Plan{Rule: out.rule.Name, Source: out.source, Steps: slices.Clone(p.explain.steps)}
 	for _, s := range plan.Steps {
 		if strings.HasPrefix(s.Goal, "change(") && s.Depth == 0 {
 			plan.Trigger = s.Goal
@@ -157,24 +89,16 @@ func (p *planner) finish(out *compiledClause) {
 	out.explains = append(out.explains, plan)
 }
 
-// kill notes the goal that can never be true.
-func (p *planner) kill(e *bindings, t template) []op {
-	if p.dead == "" {
-		p.dead = p.text(e, t)
-	}
-	return []op{failOp}
-}
-
 // plan makes the ops of a conjunction and of what follows it.
 func (p *planner) plan(goals []goal, e *bindings, needed []template, done doneFunc) ([]op, error) {
-	goals, _, err := p.flatten(goals, e)
+	goals, _, err := p.inliner.flatten(goals, e)
 	if err != nil {
 		return nil, err
 	}
 	list := p.analyse(goals, e, needed)
 	var ops []op
 	for len(list) > 0 {
-		i, err := p.choose(list, e)
+		i, err := p.costs.choose(list, e, p.mode.top && !p.starts.triggered, p.branches)
 		if err != nil {
 			return nil, err
 		}
@@ -189,11 +113,11 @@ func (p *planner) plan(goals []goal, e *bindings, needed []template, done doneFu
 			return nil, err
 		}
 		if r.dead {
-			return slices.Concat(ops, r.ops, p.kill(e, g.t)), nil // what comes before may err, and so may what the goal itself computes
+			return slices.Concat(ops, r.ops, p.explain.kill(e, g.t)), nil // what comes before may err, and so may what the goal itself computes
 		}
 		ops = append(ops, r.ops...)
 		if r.query != nil {
-			list = p.joinQueries(r.query, g.t, list, e)
+			list = p.data.joinQueries(r.query, g.t, list, e)
 		}
 		if r.complete {
 			return ops, nil
@@ -205,21 +129,6 @@ func (p *planner) plan(goals []goal, e *bindings, needed []template, done doneFu
 	}
 	last, err := done(e)
 	return append(ops, last...), err
-}
-
-// takeTriggers tells the changes that start the plan whether their records come part by part, and returns the lists
-// of these. Where a path does not begin with a change, the plan is run once, and goes through whole lists.
-func (p *planner) takeTriggers() (starts []int) {
-	m := p.machine
-	for _, g := range p.triggers {
-		if g.isTrigger = !p.lone; g.isTrigger {
-			g.starting = m.triggers.declare(g.spec)
-			starts = append(starts, g.starting)
-		} else {
-			g.list = m.lists.whole.declare(g.spec)
-		}
-	}
-	return starts
 }
 
 // result is what placing a goal gives.

@@ -12,18 +12,18 @@ import (
 // analysis follows the goals of a conjunction in the order in which they are written: which variables have
 // a value where, and of what type. It decides which goals may change places.
 type analysis struct {
-	planner *planner
-	env     *bindings
-	types   map[variable]valueType // variables that have a value
-	maybe   map[variable]bool      // variables that may have one
+	compiler *compiler
+	env      *bindings
+	types    map[variable]valueType // variables that have a value
+	maybe    map[variable]bool      // variables that may have one
 }
 
-func newAnalysis(p *planner, e *bindings) *analysis {
-	return &analysis{p, e, map[variable]valueType{}, map[variable]bool{}}
+func newAnalysis(c *compiler, e *bindings) *analysis {
+	return &analysis{c, e, map[variable]valueType{}, map[variable]bool{}}
 }
 
 func (a *analysis) clone() *analysis {
-	b := newAnalysis(a.planner, a.env)
+	b := newAnalysis(a.compiler, a.env)
 	for v, t := range a.types {
 		b.types[v] = t
 	}
@@ -63,7 +63,7 @@ func (a *analysis) bound(t template) bool {
 
 // object notes the variables of an identifier.
 func (a *analysis) object(tree, id template) {
-	schema := a.planner.compiler.loader.Vocabulary
+	schema := a.compiler.loader.Vocabulary
 	kind := change.Kind(0)
 	if schema.Schema.KindIsTree {
 		if c, ok := a.env.walk(tree).(constant); ok && c.tag == tagAtom {
@@ -162,7 +162,7 @@ func (a *analysis) after(t template) {
 		a.bind(args[r.arg], r.typ)
 		return
 	}
-	if a.planner.compiler.defines(p) && !negations[p.Name] || p.Name == atomZero {
+	if a.compiler.defines(p) && !negations[p.Name] || p.Name == atomZero {
 		for _, x := range args {
 			a.bind(x, typeAny)
 		}

@@ -5,8 +5,12 @@ import (
 
 	"github.com/ichiban/prolog/engine"
 
+	"fsward/invariants/ruleset"
 	"fsward/invariants/syntax"
 )
+
+// chooser picks the goal that comes next by what goals cost.
+type chooser struct{ vocabulary *ruleset.Vocabulary }
 
 // The ranks of goals: what costs least comes first. A goal that filters comes as soon as it can be called.
 const (
@@ -30,17 +34,17 @@ const (
 	rankNever      // cannot be called yet
 )
 
-// choose picks the goal that comes next: the one with the least rank among those that may.
-func (p *planner) choose(list []*goalInfo, e *bindings) (int, error) {
+// choose picks the goal that comes next: the one with the least rank among those that may. first says that no change
+// starts the plan yet; branches are the paths that the conjunction is split into so far.
+func (ch *chooser) choose(list []*goalInfo, e *bindings, first bool, branches int) (int, error) {
 	best, bestRank := -1, rankNever
-	first := p.top && !p.triggered
 	var trigger = -1
 	triggerRank := rankNever
 	for i, g := range list {
-		if !p.mayCome(list, i, e) {
+		if !mayCome(list, i, e) {
 			continue
 		}
-		rank := p.rank(g.t, e)
+		rank := ch.rank(g.t, e)
 		if i == 0 && rank == rankNever {
 			rank = rankAll // what is written first can be called, or never
 		}
@@ -54,7 +58,7 @@ func (p *planner) choose(list []*goalInfo, e *bindings) (int, error) {
 		switch {
 		case q == syntax.Pred("change", 5) && rank < triggerRank:
 			trigger, triggerRank = i, rank
-		case q == syntax.Pred(";", 2) && p.specialises(g.t, i, list, e):
+		case q == syntax.Pred(";", 2) && ch.specialises(g.t, i, list, e, branches):
 			return i, nil
 		}
 	}
@@ -67,7 +71,7 @@ func (p *planner) choose(list []*goalInfo, e *bindings) (int, error) {
 		return trigger, nil
 	}
 	for i, g := range list {
-		if q, _, _ := goalOfTemplate(e.walk(g.t)); q == syntax.Pred(";", 2) && hasChange(e, g.t) && p.mayCome(list, i, e) && g.plain {
+		if q, _, _ := goalOfTemplate(e.walk(g.t)); q == syntax.Pred(";", 2) && hasChange(e, g.t) && mayCome(list, i, e) && g.plain {
 			return i, nil
 		}
 	}
@@ -75,7 +79,7 @@ func (p *planner) choose(list []*goalInfo, e *bindings) (int, error) {
 }
 
 // specialises tells whether a disjunction of constants gives a kind or field to a change that comes later.
-func (p *planner) specialises(t template, at int, list []*goalInfo, e *bindings) bool {
+func (ch *chooser) specialises(t template, at int, list []*goalInfo, e *bindings, branches int) bool {
 	n := 0
 	for _, b := range alternatives(e, t) {
 		n++
@@ -86,7 +90,7 @@ func (p *planner) specialises(t template, at int, list []*goalInfo, e *bindings)
 			}
 		}
 	}
-	if n*max(1, p.branches) > maxBranches {
+	if n*max(1, branches) > maxBranches {
 		return false
 	}
 	found := false
@@ -175,7 +179,7 @@ var wrappers = map[syntax.Indicator]bool{syntax.Pred("add", 2): true, syntax.Pre
 	syntax.Pred("old", 2): true, syntax.Pred("old", 4): true, syntax.Pred("default_zero", 5): true}
 
 // rank estimates what a goal costs if it comes next.
-func (p *planner) rank(t template, e *bindings) int {
+func (ch *chooser) rank(t template, e *bindings) int {
 	t = e.walk(t)
 	q, args, ok := goalOfTemplate(t)
 	if !ok {
@@ -198,31 +202,31 @@ func (p *planner) rank(t template, e *bindings) int {
 		}
 		return rankNever // a name that has no value where it is written either is asked for there: see choose
 	case syntax.Pred("change", 5):
-		return p.rankChange(args, e)
+		return ch.rankChange(args, e)
 	case syntax.Pred("query", 2), syntax.Pred("query", 4):
-		return p.rankQuery(args, e)
+		return ch.rankQuery(args, e)
 	case syntax.Pred("previous", 3), syntax.Pred("next", 3), syntax.Pred("at_or_before", 3), syntax.Pred("at_or_after", 3):
-		if r := p.rankQuery(args[:2], e); r != rankKey && r != rankKeyGroup {
+		if r := ch.rankQuery(args[:2], e); r != rankKey && r != rankKeyGroup {
 			return rankNever
 		}
 		return rankKeyGroup
 	case syntax.Pred("range", 4), syntax.Pred("range_down", 4):
-		if !p.rangeKnown(args, e) {
+		if !ch.rangeKnown(args, e) {
 			return rankNever
 		}
 		return rankDirectory
 	case syntax.Pred(",", 2):
-		return min(p.rank(args[0], e), max(p.rank(args[0], e), p.rank(args[1], e)))
+		return min(ch.rank(args[0], e), max(ch.rank(args[0], e), ch.rank(args[1], e)))
 	case syntax.Pred(";", 2):
 		if condition, ok := conditional(e, t); ok {
-			return p.rank(compoundTemplate{syntax.AtomNot, []template{condition}}, e)
+			return ch.rank(compoundTemplate{syntax.AtomNot, []template{condition}}, e)
 		}
 		worst := rankNegation
 		for _, b := range alternatives(e, t) {
 			first := conjuncts(e, b)
 			rank := rankUnify
 			for _, c := range first {
-				if r := p.rank(c, e); r > rank && r != rankNever {
+				if r := ch.rank(c, e); r > rank && r != rankNever {
 					rank = r
 				}
 				break
@@ -233,15 +237,15 @@ func (p *planner) rank(t template, e *bindings) int {
 	case syntax.Pred("->", 2), syntax.Pred("once", 1), syntax.Pred(`\+`, 1), syntax.Pred("verify", 1):
 		worst := rankNegation
 		for _, c := range conjuncts(e, args[0]) {
-			if r := p.rank(c, e); r >= rankDirectory && r < rankNever {
+			if r := ch.rank(c, e); r >= rankDirectory && r < rankNever {
 				worst = rankDirectory
 			}
 		}
 		return worst
 	case syntax.Pred("count", 2):
-		return max(rankChangeID, min(rankObject, p.rank(args[0], e)))
+		return max(rankChangeID, min(rankObject, ch.rank(args[0], e)))
 	case syntax.Pred("sum", 3):
-		return max(rankChangeID, min(rankObject, p.rank(args[1], e)))
+		return max(rankChangeID, min(rankObject, ch.rank(args[1], e)))
 	case syntax.Pred("between", 3):
 		if !e.ground(args[0]) || !e.ground(args[1]) {
 			return rankNever
@@ -255,8 +259,8 @@ func (p *planner) rank(t template, e *bindings) int {
 }
 
 // known tells which places of an object are known: its tree, id, kind, the first and the second part behind.
-func (p *planner) known(tree, id template, e *bindings) (k objectKnown) {
-	v := p.machine.vocabulary
+func (ch *chooser) known(tree, id template, e *bindings) (k objectKnown) {
+	v := ch.vocabulary
 	isKnown := func(t template) bool {
 		_, free := e.walk(t).(variable)
 		return !free
@@ -295,13 +299,13 @@ type objectKnown struct {
 	shape                    uint8
 }
 
-func (p *planner) rankQuery(args []template, e *bindings) int {
-	k := p.known(args[0], args[1], e)
+func (ch *chooser) rankQuery(args []template, e *bindings) int {
+	k := ch.known(args[0], args[1], e)
 	if !k.tree || !k.id {
 		return rankNever
 	}
 	switch {
-	case k.kind && k.sub && k.aux && (k.unique || k.pair || p.machine.vocabulary.Schema.KindIsTree):
+	case k.kind && k.sub && k.aux && (k.unique || k.pair || ch.vocabulary.Schema.KindIsTree):
 		return rankKey
 	case k.kind && k.sub && k.aux:
 		return rankKeyGroup
@@ -316,8 +320,8 @@ func (p *planner) rankQuery(args []template, e *bindings) int {
 	}
 }
 
-func (p *planner) rankChange(args []template, e *bindings) int {
-	k := p.known(args[0], args[1], e)
+func (ch *chooser) rankChange(args []template, e *bindings) int {
+	k := ch.known(args[0], args[1], e)
 	_, anyField := e.walk(args[2]).(variable)
 	switch {
 	case k.id && k.kind && k.sub && k.aux && !anyField:

@@ -15,7 +15,7 @@ type goalInfo struct {
 
 // analyse prepares the goals of a conjunction.
 func (p *planner) analyse(goals []goal, e *bindings, needed []template) []*goalInfo {
-	a := newAnalysis(p, e)
+	a := newAnalysis(p.compiler, e)
 	var list []*goalInfo
 	for i, g := range goals {
 		x := &goalInfo{goal: g, before: map[variable]valueType{}, free: map[variable]bool{}, plain: plain(e, g.t)}
@@ -35,7 +35,7 @@ func (p *planner) analyse(goals []goal, e *bindings, needed []template) []*goalI
 		q, args, ok := goalOfTemplate(e.walk(g.t))
 		x.exact = !a.errs(g.t)
 		branches := ok && q == syntax.Pred(";", 2) && !isConditional(e, g.t) // which are analysed one by one
-		if p.trial && !x.plain && !branches && a.asksFor(g.t, p.unknown) {
+		if p.mode.trial && !x.plain && !branches && a.asksFor(g.t, p.unknown) {
 			p.refused = true // it would mean another thing for all keys at once
 		}
 		x.compare = !x.plain || ok && (syntax.NumberOrders[q.Name.String()] != nil || computing[q])
@@ -74,7 +74,7 @@ func plain(e *bindings, t template) bool {
 var computing = map[syntax.Indicator]bool{syntax.Pred("is", 2): true, syntax.Pred(";", 2): true, syntax.Pred("between", 3): true, syntax.Pred("range", 4): true, syntax.Pred("range_down", 4): true}
 
 // mayCome tells whether the goals before the i-th may wait for it.
-func (p *planner) mayCome(list []*goalInfo, i int, e *bindings) bool {
+func mayCome(list []*goalInfo, i int, e *bindings) bool {
 	g := list[i]
 	if i == 0 {
 		return true

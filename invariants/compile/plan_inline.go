@@ -9,11 +9,20 @@ import (
 	"fsward/invariants/syntax"
 )
 
+// inliner takes conjunctions apart and puts the clauses of helpers in the place of their calls.
+type inliner struct {
+	compiler *compiler
+	interner *interner
+	explain  *explainer
+	unifier  *unifier
+	inlined  int // clauses so far
+}
+
 // flatten takes conjunctions apart and puts helpers with one clause in the place of their calls. It ends with
 // fail at a goal that can never be true, and reports that.
-func (p *planner) flatten(goals []goal, e *bindings) (out []goal, alive bool, err error) {
+func (in *inliner) flatten(goals []goal, e *bindings) (out []goal, alive bool, err error) {
 	for _, g := range goals {
-		more, alive, err := p.flattenGoal(g, e)
+		more, alive, err := in.flattenGoal(g, e)
 		if err != nil {
 			return nil, false, err
 		}
@@ -28,7 +37,7 @@ func (p *planner) flatten(goals []goal, e *bindings) (out []goal, alive bool, er
 	return out, true, nil
 }
 
-func (p *planner) flattenGoal(g goal, e *bindings) (out []goal, alive bool, err error) {
+func (in *inliner) flattenGoal(g goal, e *bindings) (out []goal, alive bool, err error) {
 	t := e.walk(g.t)
 	q, args, ok := goalOfTemplate(t)
 	if !ok {
@@ -36,21 +45,21 @@ func (p *planner) flattenGoal(g goal, e *bindings) (out []goal, alive bool, err 
 	}
 	switch {
 	case q == syntax.Pred(",", 2):
-		return p.flatten([]goal{{args[0], g.at}, {args[1], g.at}}, e)
+		return in.flatten([]goal{{args[0], g.at}, {args[1], g.at}}, e)
 	case q == syntax.Pred("true", 0):
 		return nil, true, nil
 	case q == syntax.Pred("fail", 0), q == syntax.Pred("false", 0):
-		p.kill(e, t)
+		in.explain.kill(e, t)
 		return nil, false, nil
 	case q == syntax.Pred("call", 1) && isControl(e, args[0]):
-		return p.flattenGoal(goal{args[0], g.at}, e)
+		return in.flattenGoal(goal{args[0], g.at}, e)
 	case q == syntax.Pred("call", 2), q == syntax.Pred("call", 3):
 		closure, bound, ok := goalOfTemplate(e.walk(args[0]))
 		if !ok {
 			return nil, false, unsupportedf("a goal that is a variable is not known before it runs")
 		}
 		all := append(slices.Clone(bound), args[1:]...)
-		return p.flattenGoal(goal{compoundTemplate{closure.Name, all}, g.at}, e)
+		return in.flattenGoal(goal{compoundTemplate{closure.Name, all}, g.at}, e)
 	case q == syntax.Pred("not", 2):
 		t = compoundTemplate{syntax.AtomNot, []template{compoundTemplate{syntax.AtomComma, args}}}
 	case q == syntax.Pred("not", 1):
@@ -58,10 +67,10 @@ func (p *planner) flattenGoal(g goal, e *bindings) (out []goal, alive bool, err 
 	case q == syntax.Pred("forall", 2):
 		t = compoundTemplate{syntax.AtomNot, []template{compoundTemplate{syntax.AtomComma, []template{args[0], compoundTemplate{syntax.AtomNot, args[1:]}}}}}
 	case q == syntax.Pred("member", 2):
-		return p.member(g, args, e)
+		return in.member(g, args, e)
 	case q == syntax.Pred("verify", 1), q.Name == atomZero && q.Arity == 2:
-	case p.compiler.predicates[q] != nil:
-		return p.inline(g, q, args, e)
+	case in.compiler.predicates[q] != nil:
+		return in.inline(g, q, args, e)
 	}
 	return []goal{{t, g.at}}, true, nil
 }
@@ -78,7 +87,7 @@ func isFail(t template) bool {
 }
 
 // member is member/2 of a list that is in the text: a disjunction.
-func (p *planner) member(g goal, args []template, e *bindings) ([]goal, bool, error) {
+func (in *inliner) member(g goal, args []template, e *bindings) ([]goal, bool, error) {
 	var branches []template
 	for rest := e.walk(args[1]); ; {
 		if c, ok := rest.(constant); ok && value(c).is(syntax.AtomEmptyList) {
@@ -91,17 +100,17 @@ func (p *planner) member(g goal, args []template, e *bindings) ([]goal, bool, er
 		branches = append(branches, compoundTemplate{atomEquals, []template{args[0], c.args[0]}})
 		rest = e.walk(c.args[1])
 	}
-	return p.disjunction(g, branches, e)
+	return in.disjunction(g, branches, e)
 }
 
 // disjunction makes one goal of branches.
-func (p *planner) disjunction(g goal, branches []template, e *bindings) ([]goal, bool, error) {
+func (in *inliner) disjunction(g goal, branches []template, e *bindings) ([]goal, bool, error) {
 	if len(branches) == 0 {
-		p.kill(e, g.t)
+		in.explain.kill(e, g.t)
 		return nil, false, nil
 	}
 	if len(branches) == 1 {
-		return p.flattenGoal(goal{branches[0], g.at}, e)
+		return in.flattenGoal(goal{branches[0], g.at}, e)
 	}
 	t := branches[len(branches)-1]
 	for i := len(branches) - 2; i >= 0; i-- {
@@ -111,29 +120,29 @@ func (p *planner) disjunction(g goal, branches []template, e *bindings) ([]goal,
 }
 
 // inline puts the clauses of a helper in the place of a call. Those whose head cannot match are left out.
-func (p *planner) inline(g goal, q syntax.Indicator, args []template, e *bindings) ([]goal, bool, error) {
-	if p.compiler.recursive[q] {
+func (in *inliner) inline(g goal, q syntax.Indicator, args []template, e *bindings) ([]goal, bool, error) {
+	if in.compiler.recursive[q] {
 		return []goal{g}, true, nil
 	}
-	clauses := p.compiler.predicates[q]
+	clauses := in.compiler.predicates[q]
 	var branches []template
 	at := g.at
 	for i := len(clauses) - 1; i >= 0; i-- {
 		c := clauses[i]
-		if p.inlined++; p.inlined > maxInlined {
+		if in.inlined++; in.inlined > maxInlined {
 			return nil, false, unsupportedf("%s has too many clauses to be put in the place of its calls", q)
 		}
 		trial := e.clone()
-		n := newInstance(&p.machine.interner, trial, c)
-		if head, ok := n.template(c.Head).(compoundTemplate); ok && !p.couldMatch(trial, args, head.args) {
+		n := newInstance(in.interner, trial, c)
+		if head, ok := n.template(c.Head).(compoundTemplate); ok && !in.couldMatch(trial, args, head.args) {
 			continue
 		}
 		first := variable(len(e.bound))
-		n = newInstance(&p.machine.interner, e, c)
+		n = newInstance(in.interner, e, c)
 		var conj []template
 		if head, ok := n.template(c.Head).(compoundTemplate); ok {
 			for j, h := range head.args {
-				conj = p.pass(e, args[j], h, first, conj)
+				conj = in.pass(e, args[j], h, first, conj)
 			}
 		}
 		before, after, hasCut := splitAtCut(n.template(bodyOf(c)))
@@ -156,7 +165,7 @@ func (p *planner) inline(g goal, q syntax.Indicator, args []template, e *binding
 		branches = []template{compoundTemplate{syntax.AtomOr, []template{then, otherwise}}}
 	}
 	slices.Reverse(branches)
-	return p.disjunction(goal{g.t, at}, branches, e)
+	return in.disjunction(goal{g.t, at}, branches, e)
 }
 
 func bodyOf(c ruleset.ParsedClause) engine.Term {
@@ -203,9 +212,9 @@ func splitAtCut(body template) (before, after template, hasCut bool) {
 }
 
 // couldMatch tells whether a head can match a call, going by what is known now.
-func (p *planner) couldMatch(e *bindings, args, head []template) bool {
+func (in *inliner) couldMatch(e *bindings, args, head []template) bool {
 	for i := range args {
-		if _, alive := p.unify(e, args[i], head[i], true); !alive {
+		if _, alive := in.unifier.unify(e, args[i], head[i], true); !alive {
 			return false
 		}
 	}
@@ -216,7 +225,7 @@ func (p *planner) couldMatch(e *bindings, args, head []template) bool {
 // is only another name for what is passed; anything else is a goal of its own, which keeps its place among the
 // others: so is a variable that the head has twice, the second time, as it would make two arguments of the call
 // one, also for the other clauses of the helper.
-func (p *planner) pass(e *bindings, arg, head template, first variable, conj []template) []template {
+func (in *inliner) pass(e *bindings, arg, head template, first variable, conj []template) []template {
 	head = e.walk(head)
 	if v, ok := head.(variable); ok && v >= first && !e.occurs(v, arg) {
 		arg = e.walk(arg)
@@ -230,7 +239,7 @@ func (p *planner) pass(e *bindings, arg, head template, first variable, conj []t
 	d, ok2 := e.walk(arg).(compoundTemplate)
 	if ok1 && ok2 && c.functor == d.functor && len(c.args) == len(d.args) {
 		for i := range c.args {
-			conj = p.pass(e, d.args[i], c.args[i], first, conj)
+			conj = in.pass(e, d.args[i], c.args[i], first, conj)
 		}
 		return conj
 	}

@@ -65,7 +65,7 @@ func (a *analysis) errs(t template) bool {
 	case "findall", "forall", "arg", "functor", "=..":
 		return true
 	}
-	return a.planner.compiler.defines(p) && p.Name != atomZero
+	return a.compiler.defines(p) && p.Name != atomZero
 }
 
 // asked returns the part of an identifier that has to be known in a query, which is its object id, or in a walk: all of it.
@@ -82,7 +82,7 @@ var atomQuery = engine.NewAtom("query")
 // checkBound reports a variable that has no value where a comparison or a negation needs it.
 func (p *planner) checkBound(a *analysis, g goal, q syntax.Indicator, args []template, rest []goal, needed []template) {
 	report := func(format string, args ...any) {
-		if p.refused = p.refused || p.trial; !p.trial {
+		if p.refused = p.refused || p.mode.trial; !p.mode.trial {
 			p.compiler.mistake(g.at, format, args...)
 		}
 	}
@@ -98,22 +98,22 @@ func (p *planner) checkBound(a *analysis, g goal, q syntax.Indicator, args []tem
 	switch {
 	case syntax.NumberOrders[name] != nil && q.Arity == 2:
 		unbound(compoundTemplate{q.Name, args}, func(v variable) {
-			report("%s has no value in the comparison %s; put the goal that gives it one before", a.env.name(v), p.text(a.env, g.t))
+			report("%s has no value in the comparison %s; put the goal that gives it one before", a.env.name(v), p.explain.text(a.env, g.t))
 		})
 	case q == syntax.Pred("is", 2):
 		unbound(args[1], func(v variable) {
-			report("%s has no value in %s; put the goal that gives it one before", a.env.name(v), p.text(a.env, g.t))
+			report("%s has no value in %s; put the goal that gives it one before", a.env.name(v), p.explain.text(a.env, g.t))
 		})
 	case name == "query" || walks:
 		unbound(compoundTemplate{q.Name, []template{args[0], a.asked(q, args[1])}}, func(v variable) {
-			report("%s has no value in %s, which asks for one object id of one tree; put the goal that gives it one before", a.env.name(v), p.text(a.env, g.t))
+			report("%s has no value in %s, which asks for one object id of one tree; put the goal that gives it one before", a.env.name(v), p.explain.text(a.env, g.t))
 		})
 	case negations[q.Name]:
 		unbound(compoundTemplate{q.Name, args}, func(v variable) {
 			outside := slices.ContainsFunc(needed, func(t template) bool { return a.env.occurs(v, t) }) ||
 				slices.ContainsFunc(rest, func(h goal) bool { return a.env.occurs(v, h.t) })
 			if outside {
-				report("%s has no value in the negation %s and is used behind it; put the goal that gives it one before", a.env.name(v), p.text(a.env, g.t))
+				report("%s has no value in the negation %s and is used behind it; put the goal that gives it one before", a.env.name(v), p.explain.text(a.env, g.t))
 			}
 		})
 	}

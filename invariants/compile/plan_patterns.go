@@ -4,8 +4,17 @@ import (
 	"github.com/ichiban/prolog/engine"
 
 	"fsward/change"
+	"fsward/invariants/ruleset"
 	"fsward/invariants/syntax"
 )
+
+// patternMaker makes the patterns of objects, fields and values that goals match.
+type patternMaker struct {
+	vocabulary *ruleset.Vocabulary
+	interner   *interner
+	registers  *registerFile
+	unifier    *unifier
+}
 
 // errKind asks for a disjunction over the kinds of objects.
 type errKind struct{ tree template }
@@ -13,8 +22,8 @@ type errKind struct{ tree template }
 func (e errKind) Error() string { return "the kind of object is not known" }
 
 // object makes the pattern of TREE and ID. Registers that ops load first are known when the pattern is used.
-func (p *planner) object(e *bindings, tree, id template) (x objectPattern, ops []op, alive bool, err error) {
-	v := p.machine.vocabulary
+func (p *patternMaker) object(e *bindings, tree, id template) (x objectPattern, ops []op, alive bool, err error) {
+	v := p.vocabulary
 	switch t := e.walk(tree).(type) {
 	case constant:
 		if v.Schema.KindIsTree {
@@ -34,7 +43,7 @@ func (p *planner) object(e *bindings, tree, id template) (x objectPattern, ops [
 	if r, ok := idT.(register); ok && !number {
 		functor, arity := p.identifier(x.kind)
 		var parts []template
-		ops, parts = p.take(r, functor, arity)
+		ops, parts = p.unifier.take(r, functor, arity)
 		idT = compoundTemplate{functor, parts}
 	}
 	if !v.Schema.KindIsTree {
@@ -51,12 +60,12 @@ func (p *planner) object(e *bindings, tree, id template) (x objectPattern, ops [
 			kind = v.Kinds[engine.Atom(a.n)]
 		}
 		if r, ok := e.walk(c.args[2]).(register); ok && kind != 0 && v.Shape(kind) == change.ShapePair {
-			more, parts := p.take(r, syntax.AtomA, 2)
+			more, parts := p.unifier.take(r, syntax.AtomA, 2)
 			ops = append(ops, more...)
 			idT = compoundTemplate{syntax.AtomK, []template{c.args[0], c.args[1], compoundTemplate{syntax.AtomA, parts}}}
 		}
 	}
-	mark := p.registers
+	mark := p.registers.count
 	if !v.Schema.KindIsTree {
 		if alive = p.numberPlace(e, &x.tree, tree, mark); !alive {
 			return x, nil, false, nil
@@ -67,16 +76,16 @@ func (p *planner) object(e *bindings, tree, id template) (x objectPattern, ops [
 }
 
 // identifier returns the functor of the identifiers of a kind.
-func (p *planner) identifier(k change.Kind) (functor engine.Atom, arity int) {
-	if shape := p.machine.vocabulary.Shape(k); k != 0 && (shape == change.ShapeNums || shape == change.ShapeNamed) {
+func (p *patternMaker) identifier(k change.Kind) (functor engine.Atom, arity int) {
+	if shape := p.vocabulary.Shape(k); k != 0 && (shape == change.ShapeNums || shape == change.ShapeNamed) {
 		return syntax.AtomA, 2
 	}
 	return syntax.AtomK, 3
 }
 
 // identifierPlaces makes the places of an identifier.
-func (p *planner) identifierPlaces(e *bindings, x *objectPattern, id template, mark int) (alive bool) {
-	v := p.machine.vocabulary
+func (p *patternMaker) identifierPlaces(e *bindings, x *objectPattern, id template, mark int) (alive bool) {
+	v := p.vocabulary
 	switch t := id.(type) {
 	case variable:
 		return p.wholeIdentifier(e, x, t, mark)
@@ -107,10 +116,10 @@ func (p *planner) identifierPlaces(e *bindings, x *objectPattern, id template, m
 }
 
 // wholeIdentifier makes the places of an identifier that is one variable, and gives it its value.
-func (p *planner) wholeIdentifier(e *bindings, x *objectPattern, id variable, mark int) bool {
+func (p *patternMaker) wholeIdentifier(e *bindings, x *objectPattern, id variable, mark int) bool {
 	shape := change.ShapeKey
 	if x.kind != 0 {
-		shape = p.machine.vocabulary.Shape(x.kind)
+		shape = p.vocabulary.Shape(x.kind)
 	}
 	if e.single[id] {
 		x.form = subAny
@@ -136,7 +145,7 @@ func (p *planner) wholeIdentifier(e *bindings, x *objectPattern, id variable, ma
 	default:
 		kind := number()
 		if x.kind != 0 {
-			kind = constant(p.machine.interner.kind(x.kind))
+			kind = constant(p.interner.kind(x.kind))
 		}
 		t = compoundTemplate{syntax.AtomK, []template{number(), kind, number()}}
 	}
@@ -145,8 +154,8 @@ func (p *planner) wholeIdentifier(e *bindings, x *objectPattern, id variable, ma
 }
 
 // keyPlaces makes the places of the kind and the last part of k(ID, KIND, SUB).
-func (p *planner) keyPlaces(e *bindings, x *objectPattern, t compoundTemplate, mark int) bool {
-	v := p.machine.vocabulary
+func (p *patternMaker) keyPlaces(e *bindings, x *objectPattern, t compoundTemplate, mark int) bool {
+	v := p.vocabulary
 	given := x.kind
 	switch k := e.walk(t.args[1]).(type) {
 	case constant:
@@ -158,9 +167,9 @@ func (p *planner) keyPlaces(e *bindings, x *objectPattern, t compoundTemplate, m
 	case variable:
 		switch {
 		case given != 0:
-			e.bound[k] = constant(p.machine.interner.kind(given))
+			e.bound[k] = constant(p.interner.kind(given))
 		case !e.single[k]:
-			x.kindPlace = place{mode: placeLoad, register: p.load(e, k, typeAny)}
+			x.kindPlace = place{mode: placeLoad, register: p.registers.load(e, k, typeAny)}
 		}
 	case register:
 		x.kindPlace = place{mode: placeBound, register: k.index}
@@ -184,7 +193,7 @@ func (p *planner) keyPlaces(e *bindings, x *objectPattern, t compoundTemplate, m
 	case variable:
 		x.form = subAny
 		if !e.single[sub] {
-			x.sub = place{mode: placeLoad, register: p.load(e, sub, typeAny)}
+			x.sub = place{mode: placeLoad, register: p.registers.load(e, sub, typeAny)}
 		}
 		return true
 	case register:
@@ -201,7 +210,7 @@ func (p *planner) keyPlaces(e *bindings, x *objectPattern, t compoundTemplate, m
 	}
 }
 
-func (p *planner) pairPlaces(e *bindings, x *objectPattern, t template, mark int) bool {
+func (p *patternMaker) pairPlaces(e *bindings, x *objectPattern, t template, mark int) bool {
 	x.form = subPair
 	switch t := e.walk(t).(type) {
 	case variable:
@@ -219,7 +228,7 @@ func (p *planner) pairPlaces(e *bindings, x *objectPattern, t template, mark int
 }
 
 // numberPlace makes a place of a number; it reports false if nothing can match.
-func (p *planner) numberPlace(e *bindings, x *place, t template, mark int) bool {
+func (p *patternMaker) numberPlace(e *bindings, x *place, t template, mark int) bool {
 	switch t := e.walk(t).(type) {
 	case constant:
 		_, isNumber := value(t).bits()
@@ -233,7 +242,7 @@ func (p *planner) numberPlace(e *bindings, x *place, t template, mark int) bool 
 		return t.typ != typeName
 	case variable:
 		if !e.single[t] {
-			*x = place{mode: placeLoad, register: p.load(e, t, typeWord)}
+			*x = place{mode: placeLoad, register: p.registers.load(e, t, typeWord)}
 		}
 		return true
 	default:
@@ -242,7 +251,7 @@ func (p *planner) numberPlace(e *bindings, x *place, t template, mark int) bool 
 }
 
 // namePlace makes the place of a name.
-func (p *planner) namePlace(e *bindings, x *place, t template, mark int) bool {
+func (p *patternMaker) namePlace(e *bindings, x *place, t template, mark int) bool {
 	switch t := e.walk(t).(type) {
 	case constant:
 		*x = place{mode: placeConst, value: value(t)}
@@ -255,7 +264,7 @@ func (p *planner) namePlace(e *bindings, x *place, t template, mark int) bool {
 		return true
 	case variable:
 		if !e.single[t] {
-			*x = place{mode: placeLoad, register: p.load(e, t, typeName)}
+			*x = place{mode: placeLoad, register: p.registers.load(e, t, typeName)}
 		}
 		return true
 	default:
@@ -264,7 +273,7 @@ func (p *planner) namePlace(e *bindings, x *place, t template, mark int) bool {
 }
 
 // valuePlaces makes the pattern of a value.
-func (p *planner) valuePlaces(e *bindings, t template, mark int) (x valuePattern, alive bool) {
+func (p *patternMaker) valuePlaces(e *bindings, t template, mark int) (x valuePattern, alive bool) {
 	switch t := e.walk(t).(type) {
 	case constant:
 		x.place = place{mode: placeConst, value: value(t)}
@@ -277,7 +286,7 @@ func (p *planner) valuePlaces(e *bindings, t template, mark int) (x valuePattern
 		return x, true
 	case variable:
 		if !e.single[t] {
-			x.place = place{mode: placeLoad, register: p.load(e, t, typeAny)}
+			x.place = place{mode: placeLoad, register: p.registers.load(e, t, typeAny)}
 		}
 		return x, true
 	case compoundTemplate:
@@ -291,7 +300,7 @@ func (p *planner) valuePlaces(e *bindings, t template, mark int) (x valuePattern
 		switch k := e.walk(t.args[1]).(type) {
 		case constant:
 			x.kind = place{mode: placeConst, value: value(k)}
-			x.keyKind, _ = p.machine.kindOf(value(k))
+			x.keyKind, _ = p.interner.kindOf(value(k))
 			return x, k.tag == tagAtom
 		case register:
 			x.kind = place{mode: placeBound, register: k.index}
@@ -301,7 +310,7 @@ func (p *planner) valuePlaces(e *bindings, t template, mark int) (x valuePattern
 			return x, true
 		case variable:
 			if !e.single[k] {
-				x.kind = place{mode: placeLoad, register: p.load(e, k, typeAny)}
+				x.kind = place{mode: placeLoad, register: p.registers.load(e, k, typeAny)}
 			}
 			return x, true
 		}

@@ -4,9 +4,12 @@ import (
 	"github.com/ichiban/prolog/engine"
 )
 
+// unifier makes templates equal.
+type unifier struct{ registers *registerFile }
+
 // unify makes two templates equal; what only registers can tell is left to the ops. alive is false if they
 // can never be equal. Without bind, variables are given no values: the templates are compared.
-func (p *planner) unify(e *bindings, x, y template, bind bool) (ops []op, alive bool) {
+func (u *unifier) unify(e *bindings, x, y template, bind bool) (ops []op, alive bool) {
 	x, y = e.walk(x), e.walk(y)
 	if _, ok := y.(variable); ok {
 		x, y = y, x
@@ -28,8 +31,8 @@ func (p *planner) unify(e *bindings, x, y template, bind bool) (ops []op, alive 
 			e.free(c, func(v variable) { e.single[v] = false })
 		}
 		e.bound[x] = y
-		if r, ok := y.(register); ok && p.byReg[r.index] == "" {
-			p.nameRegister(e, r.index, x)
+		if r, ok := y.(register); ok && u.registers.names[r.index] == "" {
+			u.registers.label(e, r.index, x)
 		}
 		return nil, true
 	case constant:
@@ -50,18 +53,18 @@ func (p *planner) unify(e *bindings, x, y template, bind bool) (ops []op, alive 
 			}
 			return []op{sameOp(place{mode: placeBound, register: y.index}, x.index)}, true
 		case compoundTemplate:
-			return p.open(e, x, y, bind)
+			return u.open(e, x, y, bind)
 		}
 	case compoundTemplate:
 		switch y := y.(type) {
 		case register:
-			return p.open(e, y, x, bind)
+			return u.open(e, y, x, bind)
 		case compoundTemplate:
 			if x.functor != y.functor || len(x.args) != len(y.args) {
 				return nil, false
 			}
 			for i := range x.args {
-				more, alive := p.unify(e, x.args[i], y.args[i], bind)
+				more, alive := u.unify(e, x.args[i], y.args[i], bind)
 				if !alive {
 					return nil, false
 				}
@@ -74,13 +77,13 @@ func (p *planner) unify(e *bindings, x, y template, bind bool) (ops []op, alive 
 }
 
 // open makes the compound in a register equal to a template.
-func (p *planner) open(e *bindings, r register, t compoundTemplate, bind bool) (ops []op, alive bool) {
+func (u *unifier) open(e *bindings, r register, t compoundTemplate, bind bool) (ops []op, alive bool) {
 	if r.typ != typeAny {
 		return nil, false
 	}
-	ops, parts := p.take(r, t.functor, len(t.args))
+	ops, parts := u.take(r, t.functor, len(t.args))
 	for i, a := range t.args {
-		more, alive := p.unify(e, parts[i], a, bind)
+		more, alive := u.unify(e, parts[i], a, bind)
 		if !alive {
 			return nil, false
 		}
@@ -90,10 +93,10 @@ func (p *planner) open(e *bindings, r register, t compoundTemplate, bind bool) (
 }
 
 // take makes registers of the parts of the compound in a register.
-func (p *planner) take(r register, functor engine.Atom, arity int) (ops []op, parts []template) {
-	first := p.registers
+func (u *unifier) take(r register, functor engine.Atom, arity int) (ops []op, parts []template) {
+	first := u.registers.count
 	for range arity {
-		parts = append(parts, register{p.register(), typeAny})
+		parts = append(parts, register{u.registers.next(), typeAny})
 	}
 	return []op{openOp(r.index, functor, first, arity)}, parts
 }
@@ -127,7 +130,7 @@ func compareOp(want place, r int, same bool) op {
 }
 
 // pack returns what makes the cell of a template; ok is false if it has variables without a value.
-func (p *planner) pack(e *bindings, t template) (v operand, ok bool) {
+func pack(e *bindings, t template) (v operand, ok bool) {
 	switch t := e.walk(t).(type) {
 	case constant:
 		c := value(t)
@@ -138,7 +141,7 @@ func (p *planner) pack(e *bindings, t template) (v operand, ok bool) {
 	case compoundTemplate:
 		values := make([]operand, len(t.args))
 		for i, a := range t.args {
-			if values[i], ok = p.pack(e, a); !ok {
+			if values[i], ok = pack(e, a); !ok {
 				return nil, false
 			}
 		}

@@ -7,10 +7,17 @@ import (
 	"fsward/invariants/syntax"
 )
 
+// contradictions finds goals that cannot be true together.
+type contradictions struct {
+	patterns   *patternMaker
+	arithmetic *arithmetic
+	explain    *explainer
+}
+
 // unsatisfiable tells why goals that are all to be true never are: a number above what another goal has it below, a
 // comparison with what is no number, a change of a field from a value to the same. It returns "" where they may be.
 // That a goal alone never matches is found when it is placed.
-func (p *planner) unsatisfiable(goals []goal, e *bindings) string {
+func (cs *contradictions) unsatisfiable(goals []goal, e *bindings) string {
 	limits := map[variable]*limit{}
 	for _, g := range goals {
 		q, args, ok := goalOfTemplate(e.walk(g.t))
@@ -19,17 +26,17 @@ func (p *planner) unsatisfiable(goals []goal, e *bindings) string {
 		}
 		switch name := q.Name.String(); {
 		case q == syntax.Pred("change", 5):
-			if p.changesNothing(e, args[2], args[3], args[4]) {
-				return fmt.Sprintf("%s: a change of a field has two values that differ", p.text(e, g.t))
+			if cs.changesNothing(e, args[2], args[3], args[4]) {
+				return fmt.Sprintf("%s: a change of a field has two values that differ", cs.explain.text(e, g.t))
 			}
 		case syntax.NumberOrders[name] != nil && q.Arity == 2:
 			for _, a := range args {
 				if c, ok := e.walk(a).(constant); ok && value(c).tag == tagAtom {
-					return fmt.Sprintf("%s is never true: %s is not a number", p.text(e, g.t), p.text(e, a))
+					return fmt.Sprintf("%s is never true: %s is not a number", cs.explain.text(e, g.t), cs.explain.text(e, a))
 				}
 			}
-			if other := p.bound(limits, name, g.t, args, e); other != nil {
-				return fmt.Sprintf("%s and %s are never true together", p.text(e, other), p.text(e, g.t))
+			if other := cs.bound(limits, name, g.t, args, e); other != nil {
+				return fmt.Sprintf("%s and %s are never true together", cs.explain.text(e, other), cs.explain.text(e, g.t))
 			}
 		}
 	}
@@ -38,11 +45,11 @@ func (p *planner) unsatisfiable(goals []goal, e *bindings) string {
 
 // changesNothing tells whether a record would have one value as old and new, which only the field object has: an
 // object that was there and still is.
-func (p *planner) changesNothing(e *bindings, field, before, after template) bool {
+func (cs *contradictions) changesNothing(e *bindings, field, before, after template) bool {
 	if !e.ground(field) || !e.same(before, after) {
 		return false
 	}
-	f, known := p.compiler.loader.Vocabulary.Field(p.machine.build(e.resolve(field)), nil)
+	f, known := cs.patterns.fieldOf(e, field)
 	return known && f != change.FieldObject
 }
 
@@ -53,13 +60,13 @@ type limit struct {
 }
 
 // bound narrows what the variable of a comparison with a number can be. It returns the goal that leaves it nothing.
-func (p *planner) bound(limits map[variable]*limit, name string, t template, args []template, e *bindings) template {
+func (cs *contradictions) bound(limits map[variable]*limit, name string, t template, args []template, e *bindings) template {
 	x, y := e.walk(args[0]), e.walk(args[1])
 	if _, ok := x.(constant); ok {
 		x, y, name = y, x, mirrored[name]
 	}
 	v, isVariable := x.(variable)
-	n, isNumber := p.literal(y)
+	n, isNumber := cs.arithmetic.literal(y)
 	if !isVariable || !isNumber {
 		return nil
 	}
@@ -108,10 +115,10 @@ func (l *limit) atMost(n syntax.Number, by template) {
 }
 
 // literal returns the number that a template is in the text.
-func (p *planner) literal(t template) (syntax.Number, bool) {
+func (ar *arithmetic) literal(t template) (syntax.Number, bool) {
 	c, ok := t.(constant)
 	if !ok || !value(c).isNumber() {
 		return syntax.Number{}, false
 	}
-	return syntax.NumberOf(p.machine.term(value(c)))
+	return syntax.NumberOf(ar.interner.term(value(c)))
 }

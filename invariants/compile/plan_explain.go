@@ -1,0 +1,112 @@
+package compile
+
+import (
+	"fmt"
+	"fsward/invariants/syntax"
+	"fsward/invariants/verdict"
+	"strings"
+)
+
+// An explainer writes goals for a person and keeps the steps of the plan that `explain` shows.
+type explainer struct {
+	interner  *interner
+	registers *registerFile
+	starts    *starts
+
+	steps []verdict.Step
+	depth int    // of the conjunction that is planned, in negations, aggregates and alternatives
+	dead  string // the first goal that can never be true, "" if there is none
+}
+
+// text writes a goal for a person.
+func (x *explainer) text(e *bindings, t template) string {
+	var b strings.Builder
+	x.write(&b, e, t, syntax.MaxPriority, syntax.MaxTextDepth)
+	return b.String()
+}
+
+// infixOf are the operators that write has between their operands.
+var infixOf = syntax.StandardOperators().Infix
+
+// write puts brackets around what has a higher priority than most.
+func (x *explainer) write(b *strings.Builder, e *bindings, t template, most, depth int) {
+	if depth == 0 || b.Len() > syntax.MaxTextLen {
+		b.WriteString("...")
+		return
+	}
+	switch t := e.walk(t).(type) {
+	case constant:
+		b.WriteString(syntax.TermText(x.interner.term(value(t)), nil))
+	case variable:
+		b.WriteString(e.name(t))
+	case register:
+		if n := x.registers.names[t.index]; n != "" {
+			b.WriteString(n)
+		} else {
+			b.WriteByte('_')
+		}
+	case compoundTemplate:
+		f := t.functor.String()
+		if op, infix := infixOf[f]; infix && len(t.args) == 2 {
+			if op.Priority > most {
+				b.WriteByte('(')
+				defer b.WriteByte(')')
+			}
+			x.write(b, e, t.args[0], op.Left, depth-1)
+			if f == "," {
+				b.WriteString(", ")
+			} else {
+				b.WriteString(" " + f + " ")
+			}
+			x.write(b, e, t.args[1], op.Right, depth-1)
+			return
+		}
+		b.WriteString(syntax.AtomText(f))
+		for i, a := range t.args {
+			b.WriteByte("(,"[min(i, 1)])
+			x.write(b, e, a, syntax.ArgumentPriority, depth-1)
+		}
+		b.WriteByte(')')
+	}
+}
+
+// step notes a step of the plan.
+func (x *explainer) step(e *bindings, t template, access string, class verdict.Class) *stepInfo {
+	s := verdict.Step{Goal: x.text(e, t), Access: access, Class: class, Depth: x.depth}
+	if x.starts.triggered && (class == verdict.Tree || class == verdict.Directory) {
+		s.Warning = fmt.Sprintf("for each row before it, this goes through %s; give it a key that is known", access)
+	}
+	x.steps = append(x.steps, s)
+	return &stepInfo{s.Goal}
+}
+
+// note adds a step that needs no name at run time.
+func (x *explainer) note(goal, access string) {
+	x.steps = append(x.steps, verdict.Step{Goal: goal, Access: access, Class: verdict.Constant, Depth: x.depth})
+}
+
+// kill notes the goal that can never be true.
+func (x *explainer) kill(e *bindings, t template) []op {
+	if x.dead == "" {
+		x.dead = x.text(e, t)
+	}
+	return []op{failOp}
+}
+
+// worst gives a step the class of the worst of those inside it.
+func (x *explainer) worst(at int) {
+	for _, s := range x.steps[at+1:] {
+		if classRank[s.Class] > classRank[x.steps[at].Class] {
+			x.steps[at].Class = s.Class
+		}
+	}
+}
+
+// beside notes that the steps from at are those of the branch i of several in one plan.
+func (x *explainer) beside(i, at int) {
+	if i > 0 && x.depth > 0 && at < len(x.steps) {
+		x.steps[at].Or = true
+	}
+}
+
+var classRank = map[verdict.Class]int{verdict.Constant: 0, verdict.LogN: 1, verdict.Directory: 2, verdict.Tree: 3}
