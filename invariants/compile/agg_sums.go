@@ -12,6 +12,15 @@ import (
 // maxSumKeys bounds the values that a sum is kept by.
 const maxSumKeys = 4
 
+// aggregates holds the sums of a machine: those that run, and those that are kept.
+type aggregates struct {
+	seeds   keyhash.Seeds
+	eager   bool            // sums are kept from the first question on
+	running []syntax.Number // by counter
+	kept    map[uint64]*sumTable
+	passes  []sumPass // which add up what is kept of a stream
+}
+
 // sumTable holds the sums of one aggregate in one transaction by their keys.
 type sumTable struct {
 	keyhash.Seeds
@@ -136,11 +145,11 @@ func (t *sumTable) grow() {
 }
 
 // sumTable returns the table with a number.
-func (m *machine) sumTable(number uint64, width int) *sumTable {
-	t, ok := m.kept[number]
+func (a *aggregates) sumTable(number uint64, width int) *sumTable {
+	t, ok := a.kept[number]
 	if !ok {
-		t = &sumTable{Seeds: m.memo.Seeds, width: width, eager: m.options.EagerSums}
-		m.kept[number] = t
+		t = &sumTable{Seeds: a.seeds, width: width, eager: a.eager}
+		a.kept[number] = t
 	}
 	return t
 }
@@ -216,7 +225,7 @@ func addOp(x expression, counter int) op {
 			if !ok {
 				return m.err != nil
 			}
-			m.sums[counter], ok = m.bounded(m.sums[counter].Add(n))
+			m.aggregates.running[counter], ok = m.bounded(m.aggregates.running[counter].Add(n))
 			return !ok
 		}
 	}
@@ -237,11 +246,11 @@ func sumOp(search []op, kept *keptSum, counter, register int) op {
 					return next(m)
 				}
 			}
-			outer, rows := m.sums[counter], m.rows
-			m.sums[counter] = syntax.Number{}
+			outer, rows := m.aggregates.running[counter], m.rows
+			m.aggregates.running[counter] = syntax.Number{}
 			inner(m)
-			n := m.sums[counter]
-			m.sums[counter] = outer
+			n := m.aggregates.running[counter]
+			m.aggregates.running[counter] = outer
 			if m.err != nil {
 				return true
 			}

@@ -67,8 +67,8 @@ func newCompiler(l *ruleset.Set, m *machine, found *mistakes) *compiler {
 // finish makes the terms in the rules stay.
 func (c *compiler) finish() {
 	c.machine.keep()
-	c.machine.sums = make([]syntax.Number, c.counters)
-	c.machine.finishPasses()
+	c.machine.aggregates.running = make([]syntax.Number, c.counters)
+	c.machine.aggregates.finishPasses()
 }
 
 func (f *mistakes) err() error {
@@ -147,24 +147,6 @@ func (c *compiler) contradiction(parsed ruleset.ParsedClause) string {
 		return ""
 	}
 	return p.contradictions.unsatisfiable(goals, e)
-}
-
-// build makes the reference engine's term of a template; what has no value is a variable in it.
-func (m *machine) build(t template) engine.Term {
-	switch t := t.(type) {
-	case constant:
-		return m.term(value(t))
-	case register:
-		return m.term(m.r[t.index])
-	case compoundTemplate:
-		args := make([]engine.Term, len(t.args))
-		for i, a := range t.args {
-			args[i] = m.build(a)
-		}
-		return t.functor.Apply(args...)
-	default:
-		return engine.NewVariable()
-	}
 }
 
 // property returns the number of a goal of verify/1 or of a sum. Goals that differ only in the registers of their

@@ -115,20 +115,6 @@ func binary(f func(x, y syntax.Number) (syntax.Number, error), x, y expression) 
 	}
 }
 
-// bounded gives a number the one form that it has, unless it is too large.
-func (m *machine) bounded(n syntax.Number) (syntax.Number, bool) {
-	if n.Big == nil {
-		return n, true
-	}
-	if n.Big.BitLen() > syntax.MaxNumberBits {
-		return n, !m.fail(errMistake)
-	}
-	if n.Big.IsInt64() {
-		return syntax.Number{Small: n.Big.Int64()}, true
-	}
-	return n, true
-}
-
 // word is a sum of a number of the text and of up to two registers, −1 where there is none: the form that nearly
 // all comparisons have.
 type word struct {

@@ -34,7 +34,7 @@ func (p *planner) emitSum(g goal, t, amount, inner, want template, typ valueType
 	}
 	if kept != nil {
 		if kept.local = p.starts.remote == remote; !kept.local {
-			p.machine.addPass(kept, p)
+			p.machine.aggregates.addPass(kept, p)
 		}
 	}
 	n := p.registers.next()
@@ -66,7 +66,7 @@ func (p *planner) keepSum(g goal, amount, inner template, e *bindings, at int) *
 		keys[i], open[r.index], trial.names[v] = v, v, p.registers.names[r.index]
 		p.unknown = append(p.unknown, v)
 	}
-	table := p.machine.sumTable(p.compiler.property(whole), len(keys))
+	table := p.machine.aggregates.sumTable(p.compiler.property(whole), len(keys))
 	amount, inner = opened(whole.args[0], open), opened(whole.args[1], open)
 	p.mode = mode{top: true, counting: true, trial: true}
 	p.starts.triggers, p.starts.triggered = nil, false

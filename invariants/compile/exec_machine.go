@@ -4,14 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"fsward/change"
-	"fsward/invariants/keyhash"
 	"fsward/invariants/reference"
 	"fsward/invariants/ruleset"
 	"fsward/invariants/syntax"
 	"fsward/invariants/verdict"
+
+	"github.com/ichiban/prolog/engine"
 )
 
 // A step is one goal of a program at run time: it binds registers and calls what comes after it, once for
@@ -39,8 +39,6 @@ type machine struct {
 	frames   []*frame
 	depth    int
 	returned [maxArity]value
-	sums     []syntax.Number // of the aggregates that run
-	kept     map[uint64]*sumTable
 	hashed   reference.NameIndex
 	objects  []change.Object // of the scans that run
 	values   [maxFields]change.Value
@@ -61,16 +59,16 @@ type machine struct {
 	scanInfo *stepInfo
 	stop     bool // of gather: the scan found what was looked for, or failed
 
-	queue     *workQueue // those that both halves judge at once; nil where one judges alone
-	streaming *streaming // nil where the transaction is held
-	passes    []sumPass
+	queue      *workQueue // those that both halves judge at once; nil where one judges alone
+	streaming  *streaming // nil where the transaction is held
+	aggregates aggregates
 }
 
 func newMachine(v *ruleset.Vocabulary, o ruleset.Options, lists *recordLists) *machine {
 	m := &machine{interner: *newInterner(v), options: o, lists: lists}
 	m.reverse.Seeds, m.memo.Seeds = lists.Seeds, lists.Seeds
 	m.gather, m.collect = m.take, reference.NewCollector()
-	m.kept = map[uint64]*sumTable{}
+	m.aggregates = aggregates{seeds: lists.Seeds, eager: o.EagerSums, kept: map[uint64]*sumTable{}}
 	return m
 }
 
@@ -81,7 +79,7 @@ func (m *machine) begin(ctx context.Context, t *change.Txn, v change.View, repor
 	m.memo.reset()
 	m.reverse.reset()
 	m.hashed.Reset()
-	for _, t := range m.kept {
+	for _, t := range m.aggregates.kept {
 		t.reset(len(m.records))
 	}
 	m.maxRows = m.options.Steps + m.options.StepsPerRecord*int64(len(t.Records))
@@ -191,80 +189,46 @@ func (m *machine) push(n int, caller *frame, then step) *frame {
 // free takes back a frame that nothing refers to any more.
 func (m *machine) free(f *frame) { m.frames = append(m.frames, f) }
 
-// hashOf returns the hash of a cell.
-func hashOf(s keyhash.Seeds, c value) uint64 {
-	return s.Mix(s.Mix(c.n, uint64(c.tag)<<8|uint64(c.kind)), c.m)
-}
-
-// memo is the set of properties that verify/1 found to hold: words of a fixed meaning for each property.
-type memo struct {
-	keyhash.Seeds
-	slots []uint32 // 1 + start of the entry in words
-	words []uint64 // of each entry: its length, the number of the property, the values of its variables
-	count int
-}
-
-func (t *memo) reset() {
-	if len(t.slots) > 1<<20 {
-		*t = memo{Seeds: t.Seeds}
-		return
-	}
-	clear(t.slots)
-	t.words, t.count = t.words[:0], 0
-}
-
-// place returns the slot of a key, or the empty one where it belongs.
-func (t *memo) place(key []uint64) (slot int, found bool) {
-	h, i := uint64(len(key)), 1
-	for ; i < len(key); i += 2 {
-		h = t.Mix(h^key[i-1], key[i])
-	}
-	if i == len(key) {
-		h = t.Mix(h, key[i-1])
-	}
-	mask := len(t.slots) - 1
-	for i := int(h) & mask; ; i = (i + 1) & mask {
-		at := int(t.slots[i])
-		if at == 0 {
-			return i, false
+// build makes the reference engine's term of a template; what has no value is a variable in it.
+func (m *machine) build(t template) engine.Term {
+	switch t := t.(type) {
+	case constant:
+		return m.term(value(t))
+	case register:
+		return m.term(m.r[t.index])
+	case compoundTemplate:
+		args := make([]engine.Term, len(t.args))
+		for i, a := range t.args {
+			args[i] = m.build(a)
 		}
-		if t.words[at-1] == uint64(len(key)) && slices.Equal(t.words[at:at+len(key)], key) {
-			return i, true
+		return t.functor.Apply(args...)
+	default:
+		return engine.NewVariable()
+	}
+}
+
+// appendValues appends the values of registers; ok is false where one has no lasting form.
+func (m *machine) appendValues(key []uint64, registers []int) (_ []uint64, ok bool) {
+	for _, r := range registers {
+		c := m.r[r]
+		if c.tag == tagBig && c.n >= uint64(m.keepBigs) || c.tag == tagCompound {
+			return key, false
 		}
+		key = append(key, c.n, c.m, uint64(c.tag)<<8|uint64(c.kind))
 	}
+	return key, true
 }
 
-func (t *memo) has(key []uint64) bool {
-	if t.count == 0 {
-		return false
+// bounded gives a number the one form that it has, unless it is too large.
+func (m *machine) bounded(n syntax.Number) (syntax.Number, bool) {
+	if n.Big == nil {
+		return n, true
 	}
-	_, found := t.place(key)
-	return found
-}
-
-// maxMemoWords bounds the memory of the set, to 64 MiB and its slots; what does not fit is proved again.
-const maxMemoWords = 1 << 23
-
-func (t *memo) add(key []uint64) {
-	if len(t.words)+len(key) >= maxMemoWords {
-		return
+	if n.Big.BitLen() > syntax.MaxNumberBits {
+		return n, !m.fail(errMistake)
 	}
-	if 2*(t.count+1) > len(t.slots) {
-		t.grow()
+	if n.Big.IsInt64() {
+		return syntax.Number{Small: n.Big.Int64()}, true
 	}
-	slot, found := t.place(key)
-	if found {
-		return
-	}
-	t.slots[slot] = uint32(len(t.words)) + 1
-	t.words = append(append(t.words, uint64(len(key))), key...)
-	t.count++
-}
-
-func (t *memo) grow() {
-	t.slots = make([]uint32, max(64, 2*len(t.slots)))
-	for at := 0; at < len(t.words); at += 1 + int(t.words[at]) {
-		slot, _ := t.place(t.words[at+1 : at+1+int(t.words[at])])
-		t.slots[slot] = uint32(at) + 1
-	}
+	return n, true
 }

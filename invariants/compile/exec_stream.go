@@ -8,7 +8,6 @@ import (
 
 	"fsward/change"
 	"fsward/invariants/reference"
-	"fsward/invariants/syntax"
 	"fsward/invariants/verdict"
 )
 
@@ -117,11 +116,11 @@ func (h *worker) beginStream(ctx context.Context, t *change.Txn, v change.View, 
 	m.begin(ctx, t, v, h.report)
 	m.maxRows = m.options.Steps + m.options.StepsPerRecord*int64(s.Len())
 	m.streaming = &streaming{of: s, emptied: s.Names().Emptied(), sums: sums, asked: 1, held: newHeldRecords(m.lists)}
-	for _, t := range m.kept {
+	for _, t := range m.aggregates.kept {
 		t.limit = maxStateSums
 	}
-	for i := range m.passes {
-		table := m.passes[i].sum.table
+	for i := range m.aggregates.passes {
+		table := m.aggregates.passes[i].sum.table
 		table.budget, table.partitions = sums, 1
 		sums.tables = append(sums.tables, table)
 	}
@@ -136,7 +135,7 @@ func (h *worker) beginStream(ctx context.Context, t *change.Txn, v change.View, 
 func (h *worker) endStream() {
 	m := h.machine
 	m.streaming = nil
-	for _, t := range m.kept {
+	for _, t := range m.aggregates.kept {
 		*t = sumTable{Seeds: t.Seeds, eager: t.eager, width: t.width}
 	}
 	m.end()
@@ -175,8 +174,8 @@ func (h *worker) sumUp(part *change.Txn) {
 	if first {
 		m.streaming.held.take(m.lists)
 	}
-	for i := range m.passes {
-		p := &m.passes[i]
+	for i := range m.aggregates.passes {
+		p := &m.aggregates.passes[i]
 		if p.sum.table.unfit || !first && p.sum.table.partitions == 1 {
 			continue
 		}
@@ -223,123 +222,4 @@ func (h *worker) runPlans(which func(*compiledPlan) bool) {
 			took = now
 		}
 	}
-}
-
-// A sumPass adds up a sum that is kept over a whole file system.
-type sumPass struct {
-	sum       *keptSum
-	planner   *planner // until the number of registers is known
-	registers int
-}
-
-// finishPasses is called when all plans are made.
-func (m *machine) finishPasses() {
-	for i := range m.passes {
-		p := &m.passes[i]
-		p.registers, p.planner = p.planner.registers.count, nil
-	}
-}
-
-// addPass notes that a sum is added up in the first pass over a stream, unless another of the same is.
-func (m *machine) addPass(k *keptSum, p *planner) {
-	for i := range m.passes {
-		if m.passes[i].sum.table == k.table {
-			return
-		}
-	}
-	m.passes = append(m.passes, sumPass{sum: k, planner: p})
-}
-
-// maxStateSums are the sums of objects that are near each other, which are kept from question to question.
-const maxStateSums = 1 << 12
-
-// askStream is ask of a stream.
-func (k *keptSum) askStream(m *machine, key []value) (n syntax.Number, ok bool) {
-	t := k.table
-	switch {
-	case k.local:
-		return t.find(key)
-	case t.unfit:
-		if t.why == nil {
-			t.why = streamError{"a sum over all changes whose keys do not last"}
-		}
-		m.fail(t.why)
-		return n, false
-	case m.streaming.summing || !t.built && m.streaming.of.Len() > 0:
-		m.fail(streamError{"a sum inside a sum over all changes"})
-		return n, false
-	}
-	if m.foreign(t, key) {
-		return n, false
-	}
-	return t.inStream(key), true
-}
-
-// remember keeps the sum of a key that was searched for in the state.
-func (t *sumTable) remember(key []value, n syntax.Number) {
-	for _, c := range key {
-		if !c.lasting() || c.tag == tagName {
-			return
-		}
-	}
-	if len(t.sums) >= maxStateSums {
-		clear(t.slots)
-		t.keys, t.sums = t.keys[:0], t.sums[:0]
-	}
-	if sum := t.at(key); sum != nil {
-		*sum = n
-	}
-}
-
-// heldRecords are the records of a stream that goals look up by what the state does not answer. They are few: those
-// of objects of which a file system has some thousands.
-type heldRecords struct {
-	lists   []int // that are asked for so
-	count   map[int]int
-	gone    map[int]bool // there are too many, or they have names
-	records []change.Record
-}
-
-// maxHeld bounds the records of a list that are held.
-const maxHeld = 1 << 14
-
-func newHeldRecords(l *recordLists) heldRecords {
-	return heldRecords{lists: l.held, count: map[int]int{}, gone: map[int]bool{}}
-}
-
-// take keeps records of a part.
-func (h *heldRecords) take(l *recordLists) {
-	taken := map[uint32]bool{}
-	for _, n := range h.lists {
-		if h.gone[n] {
-			continue
-		}
-		for _, at := range l.all(n) {
-			r := &l.records[at]
-			if h.count[n]++; h.count[n] > maxHeld || r.New.Tag() == change.Name || r.New.Tag() == change.Key {
-				h.gone[n] = true
-				break
-			}
-			if !taken[at] {
-				taken[at] = true
-				h.records = append(h.records, *r)
-			}
-		}
-	}
-}
-
-// holds tells whether all records of a list are held.
-func (h *heldRecords) holds(list int) bool { return !h.gone[list] }
-
-// remember keeps what was searched for.
-func (k *keptSum) remember(m *machine, n syntax.Number) {
-	if m.streaming == nil || !k.local {
-		return
-	}
-	var buffer [maxSumKeys]value
-	key := buffer[:0]
-	for _, r := range k.keys {
-		key = append(key, m.r[r.index])
-	}
-	k.table.remember(key, n)
 }

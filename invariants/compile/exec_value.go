@@ -7,6 +7,7 @@ import (
 	"github.com/ichiban/prolog/engine"
 
 	"fsward/change"
+	"fsward/invariants/keyhash"
 	"fsward/invariants/ruleset"
 	"fsward/invariants/syntax"
 )
@@ -348,4 +349,37 @@ func (t *interner) term(c value) engine.Term {
 	default:
 		return engine.NewVariable() // not reached: registers are written before they are read
 	}
+}
+
+// subOf returns the last part of an object's identifier as a term.
+func (t *interner) subOf(o *change.Object) value {
+	if t.pairs[o.Kind] {
+		return value{n: o.Sub, m: o.Aux, tag: tagPair}
+	}
+	return numberValue(o.Sub)
+}
+
+// handle returns the handle of a name; ok is false for a term that is none.
+func (t *interner) handle(c value) (h uint64, ok bool) {
+	switch c.tag {
+	case tagName:
+		return c.n, true
+	case tagAtom:
+		return t.names.Handle([]byte(engine.Atom(c.n).String())), true
+	default:
+		return 0, false
+	}
+}
+
+// field returns the term of a field.
+func (t *interner) field(f change.Field) value {
+	if int(f) < len(t.fieldValues) {
+		return t.fieldValues[f]
+	}
+	return value{tag: tagNone}
+}
+
+// hashOf returns the hash of a cell.
+func hashOf(s keyhash.Seeds, c value) uint64 {
+	return s.Mix(s.Mix(c.n, uint64(c.tag)<<8|uint64(c.kind)), c.m)
 }

@@ -82,7 +82,7 @@ func (h *worker) check(ctx context.Context, t *change.Txn, v change.View, timing
 	h.timing = timing
 	h.report.Open(t)
 	h.machine.begin(ctx, t, v, h.report)
-	h.judge(h.clauses, h.machine.batches)
+	h.judge(h.clauses, h.batches)
 	for _, c := range h.clauses {
 		if isMistake(c.err) && !c.interpret {
 			h.judgeAgain(c.rule)
@@ -96,7 +96,8 @@ func (h *worker) check(ctx context.Context, t *change.Txn, v change.View, timing
 const batchSize = 1024
 
 // batches yields the parts of the transaction, from one record to another.
-func (m *machine) batches(yield func([2]int) bool) {
+func (h *worker) batches(yield func([2]int) bool) {
+	m := h.machine
 	for from := 0; from < len(m.records); from += batchSize {
 		if m.options.Progress != nil {
 			m.options.Progress(from, len(m.records))
@@ -164,7 +165,7 @@ func (h *worker) judgeAgain(rule *ruleset.LoadedRule) {
 		}
 		if again {
 			h.report.Forget(rule)
-			h.judge(sound, h.machine.batches)
+			h.judge(sound, h.batches)
 		}
 	}
 }

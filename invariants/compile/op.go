@@ -147,18 +147,6 @@ func verifyOp(search []op, property uint64, registers []register) op {
 // maxVerified bounds the registers that a property depends on, so that what it is remembered by fits a buffer.
 const maxVerified = 4
 
-// appendValues appends the values of registers; ok is false where one has no lasting form.
-func (m *machine) appendValues(key []uint64, registers []int) (_ []uint64, ok bool) {
-	for _, r := range registers {
-		c := m.r[r]
-		if c.tag == tagBig && c.n >= uint64(m.keepBigs) || c.tag == tagCompound {
-			return key, false
-		}
-		key = append(key, c.n, c.m, uint64(c.tag)<<8|uint64(c.kind))
-	}
-	return key, true
-}
-
 // changeOp goes through the records that match.
 func changeOp(g *changeGoal, info *stepInfo) op {
 	if g.index >= 0 {
@@ -300,14 +288,6 @@ func (g *changeGoal) match(m *machine, r *change.Record) bool {
 func (g *changeGoal) matchRest(m *machine, r *change.Record) bool {
 	return (g.fieldPart.mode == placeAny || g.fieldPart.match(m, m.field(r.Field))) &&
 		g.old.matchValue(m, r.Old) && g.new.matchValue(m, r.New)
-}
-
-// field returns the term of a field.
-func (m *machine) field(f change.Field) value {
-	if int(f) < len(m.fieldValues) {
-		return m.fieldValues[f]
-	}
-	return value{tag: tagNone}
 }
 
 // A operand makes a cell of registers.

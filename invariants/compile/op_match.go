@@ -90,14 +90,6 @@ type objectPattern struct {
 	loads   objectLoads
 }
 
-// sub returns the last part of an object's identifier as a term.
-func (m *machine) subOf(o *change.Object) value {
-	if m.pairs[o.Kind] {
-		return value{n: o.Sub, m: o.Aux, tag: tagPair}
-	}
-	return numberValue(o.Sub)
-}
-
 // match matches an object and loads what is not known of it.
 func (x *objectPattern) match(m *machine, o *change.Object) bool {
 	if x.settled {
@@ -178,18 +170,6 @@ func (x *objectPattern) settle(spare int) {
 		}
 	}
 	x.settled, x.loads = true, l
-}
-
-// handle returns the handle of a name; ok is false for a term that is none.
-func (m *machine) handle(c value) (h uint64, ok bool) {
-	switch c.tag {
-	case tagName:
-		return c.n, true
-	case tagAtom:
-		return m.names.Handle([]byte(engine.Atom(c.n).String())), true
-	default:
-		return 0, false
-	}
 }
 
 // bounds returns the first and the last object that can match what is known; single tells that there is at

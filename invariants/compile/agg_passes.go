@@ -1,0 +1,82 @@
+package compile
+
+import "fsward/invariants/syntax"
+
+// A sumPass adds up a sum that is kept over a whole file system.
+type sumPass struct {
+	sum       *keptSum
+	planner   *planner // until the number of registers is known
+	registers int
+}
+
+// finishPasses is called when all plans are made.
+func (a *aggregates) finishPasses() {
+	for i := range a.passes {
+		p := &a.passes[i]
+		p.registers, p.planner = p.planner.registers.count, nil
+	}
+}
+
+// addPass notes that a sum is added up in the first pass over a stream, unless another of the same is.
+func (a *aggregates) addPass(k *keptSum, p *planner) {
+	for i := range a.passes {
+		if a.passes[i].sum.table == k.table {
+			return
+		}
+	}
+	a.passes = append(a.passes, sumPass{sum: k, planner: p})
+}
+
+// remember keeps the sum of a key that was searched for in the state.
+func (t *sumTable) remember(key []value, n syntax.Number) {
+	for _, c := range key {
+		if !c.lasting() || c.tag == tagName {
+			return
+		}
+	}
+	if len(t.sums) >= maxStateSums {
+		clear(t.slots)
+		t.keys, t.sums = t.keys[:0], t.sums[:0]
+	}
+	if sum := t.at(key); sum != nil {
+		*sum = n
+	}
+}
+
+// maxStateSums are the sums of objects that are near each other, which are kept from question to question.
+const maxStateSums = 1 << 12
+
+// remember keeps what was searched for.
+func (k *keptSum) remember(m *machine, n syntax.Number) {
+	if m.streaming == nil || !k.local {
+		return
+	}
+	var buffer [maxSumKeys]value
+	key := buffer[:0]
+	for _, r := range k.keys {
+		key = append(key, m.r[r.index])
+	}
+	k.table.remember(key, n)
+}
+
+// askStream is ask of a stream.
+func (k *keptSum) askStream(m *machine, key []value) (n syntax.Number, ok bool) {
+	t := k.table
+	switch {
+	case k.local:
+		return t.find(key)
+	case t.unfit:
+		if t.why == nil {
+			t.why = streamError{"a sum over all changes whose keys do not last"}
+		}
+		m.fail(t.why)
+		return n, false
+	case m.streaming.summing || !t.built && m.streaming.of.Len() > 0:
+		m.fail(streamError{"a sum inside a sum over all changes"})
+		return n, false
+	}
+	if m.foreign(t, key) {
+		return n, false
+	}
+	return t.inStream(key), true
+}
