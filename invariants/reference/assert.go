@@ -11,8 +11,8 @@ import (
 )
 
 // load puts the clauses of a set of rules into the interpreter.
-func (r *run) load(set *ruleset.Set, builtins []builtin) error {
-	r.vm, r.vocabulary = newVM(builtins), set.Vocabulary
+func (r *interpreter) load(set *ruleset.Set, builtins []builtin) error {
+	r.solver.vm = newVM(builtins)
 	for _, c := range set.Clauses {
 		if err := r.add(set, c); err != nil {
 			return c.Text.Errorf("%s", err)
@@ -23,7 +23,7 @@ func (r *run) load(set *ruleset.Set, builtins []builtin) error {
 
 // add puts a clause into the interpreter. '$step' is put before its body, and the head of a rule becomes
 // the goal of its own clause.
-func (r *run) add(set *ruleset.Set, c ruleset.ParsedClause) error {
+func (r *interpreter) add(set *ruleset.Set, c ruleset.ParsedClause) error {
 	head, body := c.Head, c.Body
 	if p, _ := syntax.IndicatorOf(head); p.Name == syntax.AtomViolation {
 		v := head.(engine.Compound)
@@ -46,7 +46,7 @@ func (r *run) add(set *ruleset.Set, c ruleset.ParsedClause) error {
 	return r.assert(syntax.AtomIf.Apply(head, syntax.AtomComma.Apply(syntax.AtomStep, body)))
 }
 
-func (r *run) assert(t engine.Term) error {
-	_, err := engine.Assertz(r.vm, t, engine.Success, nil).Force(context.Background())
+func (r *interpreter) assert(t engine.Term) error {
+	_, err := engine.Assertz(r.solver.vm, t, engine.Success, nil).Force(context.Background())
 	return err
 }

@@ -13,57 +13,57 @@ type builtin struct {
 }
 
 // builtins lists the predicates of the interpreter.
-func (r *run) builtins() []builtin {
+func (r *interpreter) builtins() []builtin {
 	list := []builtin{
 		// Records and state.
-		{syntax.Pred("change", 5), r.change},
-		{syntax.Pred("query", 2), r.query2},
-		{syntax.Pred("query", 4), r.query4},
-		{syntax.Pred("previous", 3), r.neighbor("previous/3", Walks["previous"])},
-		{syntax.Pred("next", 3), r.neighbor("next/3", Walks["next"])},
-		{syntax.Pred("at_or_before", 3), r.neighbor("at_or_before/3", Walks["at_or_before"])},
-		{syntax.Pred("at_or_after", 3), r.neighbor("at_or_after/3", Walks["at_or_after"])},
-		{syntax.Pred("range", 4), r.keyRange("range/4", false)},
-		{syntax.Pred("range_down", 4), r.keyRange("range_down/4", true)},
-		{syntax.Pred("crc32c", 2), r.crc32c},
+		{syntax.Pred("change", 5), r.records.change},
+		{syntax.Pred("query", 2), r.state.query2},
+		{syntax.Pred("query", 4), r.state.query4},
+		{syntax.Pred("previous", 3), r.state.neighbor("previous/3", Walks["previous"])},
+		{syntax.Pred("next", 3), r.state.neighbor("next/3", Walks["next"])},
+		{syntax.Pred("at_or_before", 3), r.state.neighbor("at_or_before/3", Walks["at_or_before"])},
+		{syntax.Pred("at_or_after", 3), r.state.neighbor("at_or_after/3", Walks["at_or_after"])},
+		{syntax.Pred("range", 4), r.ranges.keyRange("range/4", false)},
+		{syntax.Pred("range_down", 4), r.ranges.keyRange("range_down/4", true)},
+		{syntax.Pred("crc32c", 2), r.records.crc32c},
 		// Control.
-		{syntax.Pred("$step", 0), r.step},
-		{syntax.Pred("$holds", 1), r.holds},
+		{syntax.Pred("$step", 0), r.solver.step},
+		{syntax.Pred("$holds", 1), r.control.holds},
 		{syntax.Pred("true", 0), func(_ *engine.VM, k engine.Cont, env *engine.Env) *engine.Promise { return k(env) }},
 		{syntax.Pred("fail", 0), func(*engine.VM, engine.Cont, *engine.Env) *engine.Promise { return engine.Bool(false) }},
 		{syntax.Pred("false", 0), func(*engine.VM, engine.Cont, *engine.Env) *engine.Promise { return engine.Bool(false) }},
-		{syntax.Pred(",", 2), r.conjunction},
-		{syntax.Pred(";", 2), r.or},
-		{syntax.Pred("->", 2), r.ifThen},
-		{syntax.Pred(`\+`, 1), r.not},
-		{syntax.Pred("once", 1), r.first},
-		{syntax.Pred("forall", 2), r.forall},
+		{syntax.Pred(",", 2), r.control.conjunction},
+		{syntax.Pred(";", 2), r.control.or},
+		{syntax.Pred("->", 2), r.control.ifThen},
+		{syntax.Pred(`\+`, 1), r.control.not},
+		{syntax.Pred("once", 1), r.control.first},
+		{syntax.Pred("forall", 2), r.control.forall},
 		{syntax.Pred("call", 1), func(_ *engine.VM, g engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
-			return r.solve(g, k, env)
+			return r.solver.solve(g, k, env)
 		}},
 		{syntax.Pred("call", 2), func(_ *engine.VM, g, a engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
-			return r.call(g, []engine.Term{a}, k, env)
+			return r.control.call(g, []engine.Term{a}, k, env)
 		}},
 		{syntax.Pred("call", 3), func(_ *engine.VM, g, a, b engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
-			return r.call(g, []engine.Term{a, b}, k, env)
+			return r.control.call(g, []engine.Term{a, b}, k, env)
 		}},
 		// Sets of solutions.
-		{syntax.Pred("count", 2), r.count},
-		{syntax.Pred("sum", 3), r.sum},
-		{syntax.Pred("findall", 3), r.findall},
-		{syntax.Pred("between", 3), r.between},
+		{syntax.Pred("count", 2), r.control.count},
+		{syntax.Pred("sum", 3), r.control.sum},
+		{syntax.Pred("findall", 3), r.control.findall},
+		{syntax.Pred("between", 3), r.control.between},
 		// Unification.
-		{syntax.Pred("=", 2), r.unify},
-		{syntax.Pred(`\=`, 2), r.differ},
+		{syntax.Pred("=", 2), r.unification.unify},
+		{syntax.Pred(`\=`, 2), r.unification.differ},
 		// Arithmetic.
-		{syntax.Pred("is", 2), r.is},
+		{syntax.Pred("is", 2), r.arithmetic.is},
 		// Inspection of terms.
 		{syntax.Pred("arg", 3), engine.Arg},
 		{syntax.Pred("=..", 2), engine.Univ},
 		{syntax.Pred("functor", 3), functor},
 	}
 	for name, holds := range syntax.NumberOrders {
-		list = append(list, builtin{syntax.Pred(name, 2), r.comparison(name, holds)})
+		list = append(list, builtin{syntax.Pred(name, 2), r.arithmetic.comparison(name, holds)})
 	}
 	for name, holds := range syntax.TermOrders {
 		list = append(list, builtin{syntax.Pred(name, 2), func(_ *engine.VM, x, y engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {

@@ -10,53 +10,61 @@ import (
 	"fsward/invariants/syntax"
 )
 
+// control holds the builtins that call goals.
+type control struct {
+	budget     *budget
+	solver     *solver
+	arithmetic *arithmetic
+	held       map[string]struct{} // properties that verify/1 found to hold
+}
+
 // conjunction is (,)/2, where a goal that is a term has it.
-func (r *run) conjunction(_ *engine.VM, a, b engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
-	return r.solve(a, func(env *engine.Env) *engine.Promise { return r.solve(b, k, env) }, env)
+func (ct *control) conjunction(_ *engine.VM, a, b engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+	return ct.solver.solve(a, func(env *engine.Env) *engine.Promise { return ct.solver.solve(b, k, env) }, env)
 }
 
 // or is (;)/2, with if-then-else.
-func (r *run) or(_ *engine.VM, a, b engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+func (ct *control) or(_ *engine.VM, a, b engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 	if c, ok := env.Resolve(a).(engine.Compound); ok && c.Functor() == syntax.AtomThen && c.Arity() == 2 {
 		return engine.Delay(func(ctx context.Context) *engine.Promise {
-			first, ok, err := r.once(ctx, c.Arg(0), env)
+			first, ok, err := ct.solver.once(ctx, c.Arg(0), env)
 			switch {
 			case err != nil:
 				return engine.Error(err)
 			case ok:
-				return r.solve(c.Arg(1), k, first)
+				return ct.solver.solve(c.Arg(1), k, first)
 			default:
-				return r.solve(b, k, env)
+				return ct.solver.solve(b, k, env)
 			}
 		})
 	}
-	depth := r.depth
+	depth := ct.solver.depth
 	return engine.Delay(func(context.Context) *engine.Promise {
-		return r.solve(a, k, env)
+		return ct.solver.solve(a, k, env)
 	}, func(context.Context) *engine.Promise {
-		r.depth = depth
-		return r.solve(b, k, env)
+		ct.solver.depth = depth
+		return ct.solver.solve(b, k, env)
 	})
 }
 
 // ifThen is (->)/2 without else.
-func (r *run) ifThen(_ *engine.VM, condition, then engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+func (ct *control) ifThen(_ *engine.VM, condition, then engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 	return engine.Delay(func(ctx context.Context) *engine.Promise {
-		first, ok, err := r.once(ctx, condition, env)
+		first, ok, err := ct.solver.once(ctx, condition, env)
 		if err != nil {
 			return engine.Error(err)
 		}
 		if !ok {
 			return engine.Bool(false)
 		}
-		return r.solve(then, k, first)
+		return ct.solver.solve(then, k, first)
 	})
 }
 
 // not is (\+)/1.
-func (r *run) not(_ *engine.VM, goal engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+func (ct *control) not(_ *engine.VM, goal engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 	return engine.Delay(func(ctx context.Context) *engine.Promise {
-		_, ok, err := r.once(ctx, goal, env)
+		_, ok, err := ct.solver.once(ctx, goal, env)
 		if err != nil {
 			return engine.Error(err)
 		}
@@ -68,9 +76,9 @@ func (r *run) not(_ *engine.VM, goal engine.Term, k engine.Cont, env *engine.Env
 }
 
 // first is once/1.
-func (r *run) first(_ *engine.VM, goal engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+func (ct *control) first(_ *engine.VM, goal engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 	return engine.Delay(func(ctx context.Context) *engine.Promise {
-		first, ok, err := r.once(ctx, goal, env)
+		first, ok, err := ct.solver.once(ctx, goal, env)
 		if err != nil {
 			return engine.Error(err)
 		}
@@ -82,38 +90,38 @@ func (r *run) first(_ *engine.VM, goal engine.Term, k engine.Cont, env *engine.E
 }
 
 // forall is forall(CONDITION, GOAL): GOAL holds for every solution of CONDITION.
-func (r *run) forall(_ *engine.VM, condition, goal engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
-	return r.not(nil, syntax.AtomComma.Apply(condition, syntax.AtomNot.Apply(goal)), k, env)
+func (ct *control) forall(_ *engine.VM, condition, goal engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+	return ct.not(nil, syntax.AtomComma.Apply(condition, syntax.AtomNot.Apply(goal)), k, env)
 }
 
 // call is call/N: a goal with further arguments.
-func (r *run) call(closure engine.Term, more []engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+func (ct *control) call(closure engine.Term, more []engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 	switch c := env.Resolve(closure).(type) {
 	case engine.Atom:
-		return r.solve(c.Apply(more...), k, env)
+		return ct.solver.solve(c.Apply(more...), k, env)
 	case engine.Compound:
 		args := make([]engine.Term, 0, c.Arity()+len(more))
 		for i := range c.Arity() {
 			args = append(args, c.Arg(i))
 		}
-		return r.solve(c.Functor().Apply(append(args, more...)...), k, env)
+		return ct.solver.solve(c.Functor().Apply(append(args, more...)...), k, env)
 	default:
-		return r.solve(c, k, env) // which says what is wrong
+		return ct.solver.solve(c, k, env) // which says what is wrong
 	}
 }
 
 // holds is '$holds'/1, which verify/1 is made of: GOAL has a solution. A goal without variables that held
 // once in this transaction is not run again.
-func (r *run) holds(_ *engine.VM, goal engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+func (ct *control) holds(_ *engine.VM, goal engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 	var key strings.Builder
 	ground := writeKey(&key, goal, env)
 	if ground {
-		if _, ok := r.held[key.String()]; ok {
+		if _, ok := ct.held[key.String()]; ok {
 			return k(env)
 		}
 	}
 	return engine.Delay(func(ctx context.Context) *engine.Promise {
-		_, ok, err := r.once(ctx, goal, env)
+		_, ok, err := ct.solver.once(ctx, goal, env)
 		if err != nil {
 			return engine.Error(err)
 		}
@@ -121,7 +129,7 @@ func (r *run) holds(_ *engine.VM, goal engine.Term, k engine.Cont, env *engine.E
 			return engine.Bool(false)
 		}
 		if ground {
-			r.held[key.String()] = struct{}{}
+			ct.held[key.String()] = struct{}{}
 		}
 		return k(env)
 	})
@@ -158,10 +166,10 @@ func writeKey(b *strings.Builder, t engine.Term, env *engine.Env) bool {
 }
 
 // count is count(GOAL, N): N is the number of solutions of GOAL. Variables in GOAL stay free.
-func (r *run) count(_ *engine.VM, goal, n engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+func (ct *control) count(_ *engine.VM, goal, n engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 	return engine.Delay(func(ctx context.Context) *engine.Promise {
 		total := engine.Integer(0)
-		err := r.each(ctx, goal, env, func(*engine.Env) error { total++; return r.spend(1) })
+		err := ct.solver.each(ctx, goal, env, func(*engine.Env) error { total++; return ct.budget.spend(1) })
 		if err != nil {
 			return engine.Error(err)
 		}
@@ -174,16 +182,16 @@ func (r *run) count(_ *engine.VM, goal, n engine.Term, k engine.Cont, env *engin
 }
 
 // sum is sum(EXPRESSION, GOAL, S): S is the sum of EXPRESSION over all solutions of GOAL; 0 if none.
-func (r *run) sum(_ *engine.VM, expression, goal, s engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+func (ct *control) sum(_ *engine.VM, expression, goal, s engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 	return engine.Delay(func(ctx context.Context) *engine.Promise {
 		var total syntax.Number
-		err := r.each(ctx, goal, env, func(e *engine.Env) error {
-			x, err := r.evaluate(expression, e)
+		err := ct.solver.each(ctx, goal, env, func(e *engine.Env) error {
+			x, err := ct.arithmetic.evaluate(expression, e)
 			if err != nil {
 				return err
 			}
 			total = total.Add(x)
-			return r.spend(1)
+			return ct.budget.spend(1)
 		})
 		if err != nil {
 			return engine.Error(err)
@@ -197,23 +205,23 @@ func (r *run) sum(_ *engine.VM, expression, goal, s engine.Term, k engine.Cont, 
 }
 
 // findall is findall(TEMPLATE, GOAL, LIST).
-func (r *run) findall(_ *engine.VM, template, goal, list engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
-	return engine.FindAll(r.vm, template, goal, list, k, env)
+func (ct *control) findall(_ *engine.VM, template, goal, list engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+	return engine.FindAll(ct.solver.vm, template, goal, list, k, env)
 }
 
 // between is between(LOW, HIGH, X).
-func (r *run) between(_ *engine.VM, low, high, x engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
-	lo, err := r.evaluate(low, env)
+func (ct *control) between(_ *engine.VM, low, high, x engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+	lo, err := ct.arithmetic.evaluate(low, env)
 	if err != nil {
 		return engine.Error(err)
 	}
-	hi, err := r.evaluate(high, env)
+	hi, err := ct.arithmetic.evaluate(high, env)
 	if err != nil {
 		return engine.Error(err)
 	}
-	return r.solutions(k, func() (*engine.Env, bool, error) {
+	return ct.solver.solutions(k, func() (*engine.Env, bool, error) {
 		for lo.Cmp(hi) <= 0 {
-			if err := r.spend(1); err != nil {
+			if err := ct.budget.spend(1); err != nil {
 				return nil, false, err
 			}
 			e, ok := env.Unify(x, lo.Term())

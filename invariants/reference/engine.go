@@ -15,7 +15,7 @@ import (
 type Engine struct {
 	Options ruleset.Options
 	Set     *ruleset.Set
-	run     run
+	run     *interpreter
 	Report  *verdict.Report
 }
 
@@ -25,13 +25,13 @@ func New(schema *change.Schema, files []syntax.File, options ruleset.Options) (*
 	return newWrapped(schema, files, options, nil)
 }
 
-// newWrapped is newReference with builtins that wrap changes, if it is not nil.
+// newWrapped is New with builtins that wrap changes, if it is not nil.
 func newWrapped(schema *change.Schema, files []syntax.File, options ruleset.Options, wrap func(builtin) builtin) (*Engine, error) {
 	set, err := ruleset.Load(schema, files, options.OpenVocabulary)
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{Options: options.WithDefaults(), Set: set}
+	e := &Engine{Options: options.WithDefaults(), Set: set, run: newInterpreter(set.Vocabulary)}
 	list := e.run.builtins()
 	for i := range list {
 		if wrap != nil {
@@ -72,42 +72,34 @@ func (e *Engine) Check(ctx context.Context, t *change.Txn, v change.View) verdic
 
 // Begin takes a transaction; end, which it returns, lets go of it, so that the engine does not keep it alive.
 func (e *Engine) Begin(ctx context.Context, t *change.Txn, v change.View) (end func()) {
-	r := &e.run
-	r.ctx, r.txn, r.view = ctx, t, v
-	r.index = recordIndex{records: t.Records}
-	r.held = map[string]struct{}{}
-	r.hashed.Reset()
-	r.reverse, r.reverseSize = map[ReverseKey]map[change.Value][]change.Object{}, 0
-	r.maxSteps = e.Options.Steps + e.Options.StepsPerRecord*int64(len(t.Records))
-	r.maxDepth = e.Options.MaxDepth
+	e.run.begin(ctx, t, v, e.Options)
 	e.Report.Reset()
 	e.Report.Open(t)
 	return func() {
 		e.Report.Close()
-		r.ctx, r.txn, r.view, r.index, r.held, r.reverse = nil, nil, nil, recordIndex{}, nil, nil
-		r.last = lookup{}
+		e.run.end()
 	}
 }
 
 // StartRule gives the rule that comes next its whole budget.
-func (e *Engine) StartRule() { e.run.steps = 0 }
+func (e *Engine) StartRule() { e.run.startRule() }
 
 // RunClause runs one clause of a rule through all its solutions.
 func (e *Engine) RunClause(rule *ruleset.LoadedRule, c ruleset.RuleClause) error {
-	r := &e.run
-	if err := r.ctx.Err(); err != nil {
+	r := e.run
+	if err := r.budget.ctx.Err(); err != nil {
 		return err
 	}
 	tree, id := engine.NewVariable(), engine.NewVariable()
-	r.depth, r.last = 0, lookup{}
-	_, err := r.vm.Arrive(c.Goal, []engine.Term{tree, id}, func(env *engine.Env) *engine.Promise {
-		if err := r.spend(1); err != nil {
+	r.startGoal()
+	_, err := r.solver.vm.Arrive(c.Goal, []engine.Term{tree, id}, func(env *engine.Env) *engine.Promise {
+		if err := r.budget.spend(1); err != nil {
 			return engine.Error(err)
 		}
 		if !e.Report.Add(rule, c, env.Resolve(tree), env.Resolve(id), env) {
 			return engine.Error(verdict.ErrStop)
 		}
 		return engine.Bool(false)
-	}, nil).Force(r.ctx)
+	}, nil).Force(r.budget.ctx)
 	return err
 }

@@ -8,9 +8,12 @@ import (
 	"fsward/invariants/syntax"
 )
 
+// arithmetic computes the values of expressions.
+type arithmetic struct{ budget *budget }
+
 // evaluate computes an arithmetic expression. Each function in it is a step, as a rule can build an
 // expression that doubles with every goal.
-func (r *run) evaluate(t engine.Term, env *engine.Env) (syntax.Number, error) {
+func (a *arithmetic) evaluate(t engine.Term, env *engine.Env) (syntax.Number, error) {
 	t = env.Resolve(t)
 	if n, ok := syntax.NumberOf(t); ok {
 		return n, nil
@@ -22,7 +25,7 @@ func (r *run) evaluate(t engine.Term, env *engine.Env) (syntax.Number, error) {
 		}
 		return syntax.Number{}, syntax.RuleErrorf("%s is not a number", syntax.TermText(t, env))
 	}
-	if err := r.spend(1); err != nil {
+	if err := a.budget.spend(1); err != nil {
 		return syntax.Number{}, err
 	}
 	var result syntax.Number
@@ -32,7 +35,7 @@ func (r *run) evaluate(t engine.Term, env *engine.Env) (syntax.Number, error) {
 		if f == nil {
 			return syntax.Number{}, syntax.RuleErrorf("%s is not a number or a function of arithmetic", syntax.TermText(t, env))
 		}
-		x, err := r.evaluate(c.Arg(0), env)
+		x, err := a.evaluate(c.Arg(0), env)
 		if err != nil {
 			return syntax.Number{}, err
 		}
@@ -42,11 +45,11 @@ func (r *run) evaluate(t engine.Term, env *engine.Env) (syntax.Number, error) {
 		if f == nil {
 			return syntax.Number{}, syntax.RuleErrorf("%s is not a number or a function of arithmetic", syntax.TermText(t, env))
 		}
-		x, err := r.evaluate(c.Arg(0), env)
+		x, err := a.evaluate(c.Arg(0), env)
 		if err != nil {
 			return syntax.Number{}, err
 		}
-		y, err := r.evaluate(c.Arg(1), env)
+		y, err := a.evaluate(c.Arg(1), env)
 		if err != nil {
 			return syntax.Number{}, err
 		}
@@ -68,8 +71,8 @@ func (r *run) evaluate(t engine.Term, env *engine.Env) (syntax.Number, error) {
 }
 
 // is is (is)/2.
-func (r *run) is(_ *engine.VM, result, expression engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
-	n, err := r.evaluate(expression, env)
+func (a *arithmetic) is(_ *engine.VM, result, expression engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+	n, err := a.evaluate(expression, env)
 	if err != nil {
 		return engine.Error(inGoal(err, "is", result, expression, env))
 	}
@@ -82,13 +85,13 @@ func (r *run) is(_ *engine.VM, result, expression engine.Term, k engine.Cont, en
 
 // comparison makes a predicate that compares two expressions. Both sides are always evaluated, so that
 // what is no number is reported whatever the other side is.
-func (r *run) comparison(operator string, holds func(order int) bool) engine.Predicate2 {
+func (a *arithmetic) comparison(operator string, holds func(order int) bool) engine.Predicate2 {
 	return func(_ *engine.VM, left, right engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
-		x, err := r.evaluate(left, env)
+		x, err := a.evaluate(left, env)
 		if err != nil {
 			return engine.Error(inGoal(err, operator, left, right, env))
 		}
-		y, err := r.evaluate(right, env)
+		y, err := a.evaluate(right, env)
 		if err != nil {
 			return engine.Error(inGoal(err, operator, left, right, env))
 		}

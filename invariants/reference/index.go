@@ -7,6 +7,15 @@ import (
 	"fsward/invariants/ruleset"
 )
 
+// records holds the builtins that ask for the change records.
+type records struct {
+	input  *input
+	budget *budget
+	solver *solver
+	index  recordIndex
+	hashed NameIndex
+}
+
 // A chain groups the records of a transaction by a key: the first record of each group, and for each
 // record the next of its group. It costs one map entry per group and four bytes per record.
 type chain[K comparable] struct {
@@ -160,12 +169,12 @@ func (x *recordIndex) objects(w *wanted) group {
 }
 
 // change is change(TREE, ID, FIELD, OLD, NEW): the records of the transaction.
-func (r *run) change(_ *engine.VM, tree, id, field, old, new engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
-	r.last = lookup{"change/5", tree, id, env}
-	if err := r.spend(1); err != nil {
+func (r *records) change(_ *engine.VM, tree, id, field, old, new engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+	r.budget.last = lookup{"change/5", tree, id, env}
+	if err := r.budget.spend(1); err != nil {
 		return engine.Error(err)
 	}
-	v, names := r.vocabulary, r.txn.Names
+	v, names := r.input.vocabulary, r.input.txn.Names
 	p, ok := v.Pattern(tree, id, names, env)
 	if !ok {
 		return engine.Bool(false)
@@ -185,11 +194,11 @@ func (r *run) change(_ *engine.VM, tree, id, field, old, new engine.Term, k engi
 		if w.fieldBound && w.field != rec.Field || !w.Matches(rec.Object) {
 			return nil, false
 		}
-		e, ok := r.unifyValue(env, oldTerm, rec.Old, w.old, w.oldBound)
+		e, ok := r.input.unifyValue(env, oldTerm, rec.Old, w.old, w.oldBound)
 		if !ok {
 			return nil, false
 		}
-		if e, ok = r.unifyValue(e, newTerm, rec.New, w.new, w.newBound); !ok {
+		if e, ok = r.input.unifyValue(e, newTerm, rec.New, w.new, w.newBound); !ok {
 			return nil, false
 		}
 		if !w.fieldBound && int(rec.Field) < len(v.FieldTerms) {
@@ -199,26 +208,18 @@ func (r *run) change(_ *engine.VM, tree, id, field, old, new engine.Term, k engi
 		}
 		return v.Unify(&w.Pattern, rec.Object, names, e)
 	}
-	return r.solutions(k, func() (*engine.Env, bool, error) {
+	return r.solver.solutions(k, func() (*engine.Env, bool, error) {
 		for {
 			i, ok := candidates.take()
 			if !ok {
 				return nil, false, nil
 			}
-			if err := r.spend(1); err != nil {
+			if err := r.budget.spend(1); err != nil {
 				return nil, false, err
 			}
-			if e, ok := match(&r.txn.Records[i]); ok {
+			if e, ok := match(&r.input.txn.Records[i]); ok {
 				return e, true, nil
 			}
 		}
 	})
-}
-
-// unifyValue unifies a term with a value; x is the value that the term stands for, if it is bound.
-func (r *run) unifyValue(env *engine.Env, t engine.Term, have, x change.Value, bound bool) (*engine.Env, bool) {
-	if bound {
-		return env, have == x
-	}
-	return env.Unify(t, r.vocabulary.ValueTerm(have, r.txn.Names))
 }

@@ -54,8 +54,8 @@ func (x *NameIndex) Find(records []change.Record, names *change.Names, hash uint
 
 // crc32c is crc32c(NAME, HASH): HASH is the Btrfs hash of NAME. If NAME has no value, it becomes each name in the
 // records of the transaction that has the hash.
-func (r *run) crc32c(_ *engine.VM, nameTerm, hash engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
-	if err := r.spend(1); err != nil {
+func (r *records) crc32c(_ *engine.VM, nameTerm, hash engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+	if err := r.budget.spend(1); err != nil {
 		return engine.Error(err)
 	}
 	var text string
@@ -77,7 +77,7 @@ func (r *run) crc32c(_ *engine.VM, nameTerm, hash engine.Term, k engine.Cont, en
 }
 
 // unhash finds the names that have a hash.
-func (r *run) unhash(v engine.Variable, hash engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+func (r *records) unhash(v engine.Variable, hash engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 	t := env.Resolve(hash)
 	if syntax.IsVariable(t) {
 		return engine.Error(syntax.RuleErrorf("crc32c needs a name or a hash"))
@@ -86,13 +86,13 @@ func (r *run) unhash(v engine.Variable, hash engine.Term, k engine.Cont, env *en
 	if !ok {
 		return engine.Bool(false)
 	}
-	handles := r.hashed.Find(r.txn.Records, r.txn.Names, h)
-	return r.solutions(k, func() (*engine.Env, bool, error) {
+	handles := r.hashed.Find(r.input.txn.Records, r.input.txn.Names, h)
+	return r.solver.solutions(k, func() (*engine.Env, bool, error) {
 		if len(handles) == 0 {
 			return nil, false, nil
 		}
-		e, ok := env.Unify(v, r.vocabulary.NameTerm(r.txn.Names.At(handles[0])))
+		e, ok := env.Unify(v, r.input.vocabulary.NameTerm(r.input.txn.Names.At(handles[0])))
 		handles = handles[1:]
-		return e, ok, r.spend(1)
+		return e, ok, r.budget.spend(1)
 	})
 }

@@ -206,14 +206,14 @@ func (p *QuerySession) Why(ctx context.Context, t *change.Txn, v change.View, fo
 	defer end()
 	p.proof = &proof{head: engine.NewVariable()}
 	defer func() { p.proof = nil }()
-	r := &p.engine.run
-	r.steps = 0
+	r := p.engine.run
+	r.startRule()
 	for _, c := range clauses {
 		for _, tree := range trees {
 			p.proof.end = searchEnd{}
-			r.depth = 0
+			r.startGoal()
 			var proven *engine.Env
-			ok, err := r.vm.Arrive(c.Goal, []engine.Term{tree, id}, func(env *engine.Env) *engine.Promise {
+			ok, err := r.solver.vm.Arrive(c.Goal, []engine.Term{tree, id}, func(env *engine.Env) *engine.Promise {
 				proven = env
 				return engine.Bool(true)
 			}, nil).Force(ctx)
@@ -238,7 +238,7 @@ func (p *QuerySession) object(text string) (engine.Term, error) {
 	if syntax.IsFunctor(t, syntax.AtomA, 2) {
 		c := t.(engine.Compound)
 		if a, ok := c.Arg(1).(engine.Atom); ok { // the name of a file, whose term may be another one
-			t = syntax.AtomA.Apply(c.Arg(0), p.engine.run.vocabulary.NameTerm(a.String()))
+			t = syntax.AtomA.Apply(c.Arg(0), p.engine.run.input.vocabulary.NameTerm(a.String()))
 		}
 	}
 	return t, nil

@@ -10,6 +10,15 @@ import (
 	"fsward/invariants/syntax"
 )
 
+// state holds the builtins that ask for objects as they are after the transaction.
+type state struct {
+	input       *input
+	budget      *budget
+	solver      *solver
+	reverse     map[ReverseKey]map[change.Value][]change.Object
+	reverseSize int // objects in reverse
+}
+
 // MaxReverse bounds the objects that reverse indexes of one transaction hold; beyond it, queries scan.
 const MaxReverse = 1 << 18
 
@@ -22,41 +31,41 @@ type ReverseKey struct {
 
 // query2 is query(TREE, ID), modes 3 to 5 of thesis table 3.1: the objects that exist after the
 // transaction. TREE and the object id must be known.
-func (r *run) query2(_ *engine.VM, tree, id engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
-	p, ok, err := r.statePattern("query/2", tree, id, env)
+func (s *state) query2(_ *engine.VM, tree, id engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+	p, ok, err := s.statePattern("query/2", tree, id, env)
 	if err != nil {
 		return engine.Error(err)
 	}
 	if !ok {
 		return engine.Bool(false)
 	}
-	if o, ok := r.vocabulary.Single(&p); ok {
-		exists, err := r.view.Exists(o)
+	if o, ok := s.input.vocabulary.Single(&p); ok {
+		exists, err := s.input.view.Exists(o)
 		if err != nil {
 			return engine.Error(ViewError{err})
 		}
 		if !exists {
 			return engine.Bool(false)
 		}
-		e, ok := r.vocabulary.Unify(&p, o, r.txn.Names, env)
+		e, ok := s.input.vocabulary.Unify(&p, o, s.input.txn.Names, env)
 		if !ok {
 			return engine.Bool(false)
 		}
 		return k(e)
 	}
-	objects, err := r.scan(&p)
+	objects, err := s.scan(&p)
 	if err != nil {
 		return engine.Error(err)
 	}
-	return r.among(objects, k, func(o change.Object) (*engine.Env, bool, error) {
-		e, ok := r.vocabulary.Unify(&p, o, r.txn.Names, env)
+	return s.among(objects, k, func(o change.Object) (*engine.Env, bool, error) {
+		e, ok := s.input.vocabulary.Unify(&p, o, s.input.txn.Names, env)
 		return e, ok, nil
 	})
 }
 
 // among tries objects one after the other, as backtracking asks for them; read tells what one gives, if it matches.
-func (r *run) among(objects []change.Object, k engine.Cont, read func(change.Object) (*engine.Env, bool, error)) *engine.Promise {
-	return r.solutions(k, func() (*engine.Env, bool, error) {
+func (s *state) among(objects []change.Object, k engine.Cont, read func(change.Object) (*engine.Env, bool, error)) *engine.Promise {
+	return s.solver.solutions(k, func() (*engine.Env, bool, error) {
 		for len(objects) > 0 {
 			o := objects[0]
 			objects = objects[1:]
@@ -70,8 +79,8 @@ func (r *run) among(objects []change.Object, k engine.Cont, read func(change.Obj
 
 // query4 is query(TREE, ID, FIELD, VALUE), modes 1 and 2: a field of an object as it is after the
 // transaction. Parts of the identifier that are not known are found as in query/2.
-func (r *run) query4(_ *engine.VM, tree, id, field, value engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
-	p, ok, err := r.statePattern("query/4", tree, id, env)
+func (s *state) query4(_ *engine.VM, tree, id, field, value engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+	p, ok, err := s.statePattern("query/4", tree, id, env)
 	if err != nil {
 		return engine.Error(err)
 	}
@@ -79,26 +88,26 @@ func (r *run) query4(_ *engine.VM, tree, id, field, value engine.Term, k engine.
 	if _, free := fieldTerm.(engine.Variable); free {
 		return engine.Error(syntax.RuleErrorf("query/4 needs a FIELD"))
 	}
-	f, known := r.vocabulary.Field(fieldTerm, env)
+	f, known := s.input.vocabulary.Field(fieldTerm, env)
 	if !ok || !known {
 		return engine.Bool(false)
 	}
 	valueTerm := env.Resolve(value)
-	x, bound := r.vocabulary.Value(valueTerm, r.txn.Names, env)
+	x, bound := s.input.vocabulary.Value(valueTerm, s.input.txn.Names, env)
 
 	read := func(o change.Object) (*engine.Env, bool, error) {
-		have, ok, err := r.get(o, f)
+		have, ok, err := s.get(o, f)
 		if err != nil || !ok || bound && have != x {
 			return nil, false, err
 		}
-		e, ok := r.unifyValue(env, valueTerm, have, x, bound)
+		e, ok := s.input.unifyValue(env, valueTerm, have, x, bound)
 		if !ok {
 			return nil, false, nil
 		}
-		e, ok = r.vocabulary.Unify(&p, o, r.txn.Names, e)
+		e, ok = s.input.vocabulary.Unify(&p, o, s.input.txn.Names, e)
 		return e, ok, nil
 	}
-	if o, ok := r.vocabulary.Single(&p); ok {
+	if o, ok := s.input.vocabulary.Single(&p); ok {
 		e, ok, err := read(o)
 		if err != nil {
 			return engine.Error(err)
@@ -108,20 +117,20 @@ func (r *run) query4(_ *engine.VM, tree, id, field, value engine.Term, k engine.
 		}
 		return k(e)
 	}
-	objects, err := r.scanFor(&p, f, x, bound)
+	objects, err := s.scanFor(&p, f, x, bound)
 	if err != nil {
 		return engine.Error(err)
 	}
-	return r.among(objects, k, read)
+	return s.among(objects, k, read)
 }
 
 // get reads a field of an object; the field object is there exactly if the object is.
-func (r *run) get(o change.Object, f change.Field) (v change.Value, ok bool, err error) {
+func (s *state) get(o change.Object, f change.Field) (v change.Value, ok bool, err error) {
 	if f == change.FieldObject {
 		v = change.Present
-		ok, err = r.view.Exists(o)
+		ok, err = s.input.view.Exists(o)
 	} else {
-		v, ok, err = r.view.Get(o, f)
+		v, ok, err = s.input.view.Get(o, f)
 	}
 	if err != nil {
 		return v, false, ViewError{err}
@@ -130,12 +139,12 @@ func (r *run) get(o change.Object, f change.Field) (v change.Value, ok bool, err
 }
 
 // statePattern reads the object of a query and charges for it.
-func (r *run) statePattern(predicate string, tree, id engine.Term, env *engine.Env) (p ruleset.Pattern, ok bool, err error) {
-	r.last = lookup{predicate, tree, id, env}
-	if err := r.spend(1); err != nil {
+func (s *state) statePattern(predicate string, tree, id engine.Term, env *engine.Env) (p ruleset.Pattern, ok bool, err error) {
+	s.budget.last = lookup{predicate, tree, id, env}
+	if err := s.budget.spend(1); err != nil {
 		return p, false, err
 	}
-	p, ok = r.vocabulary.Pattern(tree, id, r.txn.Names, env)
+	p, ok = s.input.vocabulary.Pattern(tree, id, s.input.txn.Names, env)
 	if !ok {
 		return p, false, nil
 	}
@@ -154,7 +163,7 @@ func (r *run) statePattern(predicate string, tree, id engine.Term, env *engine.E
 }
 
 // scan returns the objects that a pattern with an object id matches.
-func (r *run) scan(p *ruleset.Pattern) ([]change.Object, error) {
+func (s *state) scan(p *ruleset.Pattern) ([]change.Object, error) {
 	lo := change.Object{Tree: p.Tree.N, ID: p.Id.N}
 	hi := change.Object{Tree: p.Tree.N, ID: p.Id.N, Kind: math.MaxUint8, Sub: math.MaxUint64, Aux: math.MaxUint64}
 	if p.Kind != 0 {
@@ -167,11 +176,11 @@ func (r *run) scan(p *ruleset.Pattern) ([]change.Object, error) {
 		}
 	}
 	var objects []change.Object
-	for o, err := range r.view.Scan(lo, hi) {
+	for o, err := range s.input.view.Scan(lo, hi) {
 		if err != nil {
 			return nil, ViewError{err}
 		}
-		if err := r.spend(1); err != nil {
+		if err := s.budget.spend(1); err != nil {
 			return nil, err
 		}
 		if p.Matches(o) {
@@ -184,20 +193,20 @@ func (r *run) scan(p *ruleset.Pattern) ([]change.Object, error) {
 // scanFor is scan for the objects that have a value in a field. Rule 17 as the thesis prints it looks for
 // the entry of an inode among all entries of a directory, once for each entry; so that this does not
 // grow with the square of the directory, the first such scan makes an index by value that others use.
-func (r *run) scanFor(p *ruleset.Pattern, f change.Field, x change.Value, bound bool) ([]change.Object, error) {
+func (s *state) scanFor(p *ruleset.Pattern, f change.Field, x change.Value, bound bool) ([]change.Object, error) {
 	if !bound || p.Kind == 0 || p.Sub.Bound {
-		return r.scan(p)
+		return s.scan(p)
 	}
 	key := ReverseKey{p.Tree.N, p.Id.N, p.Kind, f}
-	byValue, ok := r.reverse[key]
+	byValue, ok := s.reverse[key]
 	if !ok {
-		objects, err := r.scan(p)
-		if err != nil || r.reverseSize+len(objects) > MaxReverse {
+		objects, err := s.scan(p)
+		if err != nil || s.reverseSize+len(objects) > MaxReverse {
 			return objects, err
 		}
 		byValue = make(map[change.Value][]change.Object, len(objects))
 		for _, o := range objects {
-			v, ok, err := r.get(o, f)
+			v, ok, err := s.get(o, f)
 			if err != nil {
 				return nil, err
 			}
@@ -205,39 +214,39 @@ func (r *run) scanFor(p *ruleset.Pattern, f change.Field, x change.Value, bound 
 				byValue[v] = append(byValue[v], o)
 			}
 		}
-		r.reverse[key] = byValue
-		r.reverseSize += len(objects)
+		s.reverse[key] = byValue
+		s.reverseSize += len(objects)
 	}
 	found := byValue[x]
-	return found, r.spend(len(found))
+	return found, s.budget.spend(len(found))
 }
 
 // neighbor makes previous/3 and the like: the object near a key of the same tree.
-func (r *run) neighbor(predicate string, walk Walk) engine.Predicate3 {
+func (s *state) neighbor(predicate string, walk Walk) engine.Predicate3 {
 	return func(_ *engine.VM, tree, id, beside engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
-		p, ok, err := r.statePattern(predicate, tree, id, env)
+		p, ok, err := s.statePattern(predicate, tree, id, env)
 		if err != nil {
 			return engine.Error(err)
 		}
 		if !ok {
 			return engine.Bool(false)
 		}
-		o, whole := r.vocabulary.Single(&p)
-		if !whole && (p.Kind == 0 || !p.Sub.Bound || r.vocabulary.Shape(p.Kind) != change.ShapeKey) {
+		o, whole := s.input.vocabulary.Single(&p)
+		if !whole && (p.Kind == 0 || !p.Sub.Bound || s.input.vocabulary.Shape(p.Kind) != change.ShapeKey) {
 			return engine.Error(syntax.RuleErrorf("%s needs the whole identifier, not %s", predicate, syntax.TermText(p.IdTerm, env)))
 		}
-		n, ok, err := walk.From(r.view, o)
+		n, ok, err := walk.From(s.input.view, o)
 		if err != nil {
 			return engine.Error(ViewError{err})
 		}
 		if !ok {
 			return engine.Bool(false)
 		}
-		q, ok := r.vocabulary.Pattern(p.TreeTerm, beside, r.txn.Names, env)
+		q, ok := s.input.vocabulary.Pattern(p.TreeTerm, beside, s.input.txn.Names, env)
 		if !ok || !q.Matches(n) {
 			return engine.Bool(false)
 		}
-		e, ok := r.vocabulary.UnifyID(q.IdTerm, n, r.txn.Names, env)
+		e, ok := s.input.vocabulary.UnifyID(q.IdTerm, n, s.input.txn.Names, env)
 		if !ok {
 			return engine.Bool(false)
 		}

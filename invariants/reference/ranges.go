@@ -10,6 +10,14 @@ import (
 	"fsward/invariants/syntax"
 )
 
+// ranges holds range/4 and range_down/4.
+type ranges struct {
+	input      *input
+	budget     *budget
+	solver     *solver
+	arithmetic *arithmetic
+}
+
 // A KeyRange is the objects from lo to hi that have not been read yet, in one direction. It reads a few at a
 // time, and more each time: whoever wants only the first object pays for one search, and whoever wants all
 // of a large range does not search anew for each.
@@ -130,13 +138,13 @@ func RangeBetween(v *ruleset.Vocabulary, o change.Object, lo, hi uint64, down bo
 // keyRange makes range/4 and range_down/4: the objects that match TREE and ID and lie between two bounds.
 // The bounds are numbers, and then those of the last number of an identifier whose other parts are known;
 // or keys k(ID,KIND,SUB), in which a part without a value is the least or the greatest that it can be.
-func (r *run) keyRange(predicate string, down bool) func(*engine.VM, engine.Term, engine.Term, engine.Term, engine.Term, engine.Cont, *engine.Env) *engine.Promise {
+func (r *ranges) keyRange(predicate string, down bool) func(*engine.VM, engine.Term, engine.Term, engine.Term, engine.Term, engine.Cont, *engine.Env) *engine.Promise {
 	return func(_ *engine.VM, tree, id, low, high engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
-		r.last = lookup{predicate, tree, id, env}
-		if err := r.spend(1); err != nil {
+		r.budget.last = lookup{predicate, tree, id, env}
+		if err := r.budget.spend(1); err != nil {
 			return engine.Error(err)
 		}
-		p, ok := r.vocabulary.Pattern(tree, id, r.txn.Names, env)
+		p, ok := r.input.vocabulary.Pattern(tree, id, r.input.txn.Names, env)
 		if !ok {
 			return engine.Bool(false)
 		}
@@ -153,14 +161,14 @@ func (r *run) keyRange(predicate string, down bool) func(*engine.VM, engine.Term
 		keys.Down = down
 		collect := NewCollector()
 		var objects []change.Object
-		return r.solutions(k, func() (*engine.Env, bool, error) {
+		return r.solver.solutions(k, func() (*engine.Env, bool, error) {
 			for {
 				if len(objects) == 0 {
 					var err error
-					if objects, err = keys.Read(r.view, objects, collect); err != nil || len(objects) == 0 {
+					if objects, err = keys.Read(r.input.view, objects, collect); err != nil || len(objects) == 0 {
 						return nil, false, err
 					}
-					if err := r.spend(len(objects)); err != nil {
+					if err := r.budget.spend(len(objects)); err != nil {
 						return nil, false, err
 					}
 				}
@@ -169,7 +177,7 @@ func (r *run) keyRange(predicate string, down bool) func(*engine.VM, engine.Term
 				if !p.Matches(o) {
 					continue
 				}
-				if e, ok := r.vocabulary.Unify(&p, o, r.txn.Names, env); ok {
+				if e, ok := r.input.vocabulary.Unify(&p, o, r.input.txn.Names, env); ok {
 					return e, true, nil
 				}
 			}
@@ -178,8 +186,8 @@ func (r *run) keyRange(predicate string, down bool) func(*engine.VM, engine.Term
 }
 
 // rangeOf reads the bounds of a range.
-func (r *run) rangeOf(predicate string, p *ruleset.Pattern, low, high engine.Term, env *engine.Env) (k KeyRange, ok bool, err error) {
-	if isKey(low, env) && isKey(high, env) && !r.vocabulary.Schema.KindIsTree {
+func (r *ranges) rangeOf(predicate string, p *ruleset.Pattern, low, high engine.Term, env *engine.Env) (k KeyRange, ok bool, err error) {
+	if isKey(low, env) && isKey(high, env) && !r.input.vocabulary.Schema.KindIsTree {
 		if k.Lo, err = r.bound(predicate, low, 0, env); err != nil {
 			return k, false, err
 		}
@@ -189,22 +197,22 @@ func (r *run) rangeOf(predicate string, p *ruleset.Pattern, low, high engine.Ter
 		k.Lo.Tree, k.Hi.Tree = p.Tree.N, p.Tree.N
 		return k, k.Lo.Compare(k.Hi) <= 0, nil
 	}
-	lo, err := r.evaluate(low, env)
+	lo, err := r.arithmetic.evaluate(low, env)
 	if err != nil {
 		return k, false, err
 	}
-	hi, err := r.evaluate(high, env)
+	hi, err := r.arithmetic.evaluate(high, env)
 	if err != nil {
 		return k, false, err
 	}
-	if p.Kind == 0 || !p.Id.Bound && r.vocabulary.Shape(p.Kind) != change.ShapeNum {
+	if p.Kind == 0 || !p.Id.Bound && r.input.vocabulary.Shape(p.Kind) != change.ShapeNum {
 		return k, false, syntax.RuleErrorf("%s needs all of %s but its last number, or two keys as bounds", predicate, syntax.TermText(p.IdTerm, env))
 	}
 	first, last, ok := Interval(lo, hi)
 	if !ok {
 		return k, false, nil
 	}
-	if k, ok = RangeBetween(r.vocabulary, change.Object{Tree: p.Tree.N, ID: p.Id.N, Kind: p.Kind}, first, last, false); !ok {
+	if k, ok = RangeBetween(r.input.vocabulary, change.Object{Tree: p.Tree.N, ID: p.Id.N, Kind: p.Kind}, first, last, false); !ok {
 		return k, false, syntax.RuleErrorf("%s: names have no order", predicate)
 	}
 	return k, true, nil
@@ -215,7 +223,7 @@ func isKey(t engine.Term, env *engine.Env) bool {
 }
 
 // bound reads a key that bounds a range; open is what a part without a value is.
-func (r *run) bound(predicate string, t engine.Term, open uint64, env *engine.Env) (o change.Object, err error) {
+func (r *ranges) bound(predicate string, t engine.Term, open uint64, env *engine.Env) (o change.Object, err error) {
 	key := env.Resolve(t).(engine.Compound)
 	bad := func() (change.Object, error) {
 		return o, syntax.RuleErrorf("%s: %s is no bound", predicate, syntax.TermText(key, env))
@@ -232,7 +240,7 @@ func (r *run) bound(predicate string, t engine.Term, open uint64, env *engine.En
 	o.Kind, o.Aux = change.Kind(open), open
 	if kind := env.Resolve(key.Arg(1)); !syntax.IsVariable(kind) {
 		atom, isAtom := kind.(engine.Atom)
-		k, known := r.vocabulary.Kinds[atom]
+		k, known := r.input.vocabulary.Kinds[atom]
 		if !isAtom || !known {
 			return bad()
 		}
@@ -281,3 +289,10 @@ func first(v change.View, o change.Object) (change.Object, bool, error) {
 	}
 	return o, false, nil
 }
+
+// A ViewError is a failure to read the state: the disk, not the rule.
+type ViewError struct{ Err error }
+
+func (e ViewError) Error() string { return "the state could not be read: " + e.Err.Error() }
+
+func (e ViewError) Unwrap() error { return e.Err }

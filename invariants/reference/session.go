@@ -77,10 +77,11 @@ func (p *QuerySession) Ask(ctx context.Context, t *change.Txn, v change.View, go
 	}
 	end := p.engine.Begin(ctx, t, v)
 	defer end()
-	r := &p.engine.run
-	r.steps, r.depth = 0, 0
+	r := p.engine.run
+	r.startRule()
+	r.startGoal()
 	out := &Answers{Variables: names}
-	err = r.each(ctx, term, nil, func(env *engine.Env) error {
+	err = r.solver.each(ctx, term, nil, func(env *engine.Env) error {
 		if len(out.Rows) == limit {
 			out.More = true
 			return errLimit
@@ -91,9 +92,9 @@ func (p *QuerySession) Ask(ctx context.Context, t *change.Txn, v change.View, go
 			row[i] = Answer{syntax.TermText(x, env), syntax.IsNumber(x)}
 		}
 		out.Rows = append(out.Rows, row)
-		return r.spend(1)
+		return r.budget.spend(1)
 	})
-	out.Steps = r.steps
+	out.Steps = r.budget.steps
 	if err != nil && !errors.Is(err, errLimit) {
 		return out, plainError(err)
 	}

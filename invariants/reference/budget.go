@@ -1,0 +1,46 @@
+package reference
+
+import (
+	"context"
+	"fmt"
+	"fsward/invariants/syntax"
+
+	"github.com/ichiban/prolog/engine"
+)
+
+// budget counts the steps of the rule that runs.
+type budget struct {
+	ctx             context.Context
+	records         int // of the transaction
+	steps, maxSteps int64
+	last            lookup // what a rule that needs too many steps was at
+}
+
+// A lookup is a goal that asked for records or objects: what a rule that needs too many steps was at.
+type lookup struct {
+	predicate string // NAME/ARITY; "" where there was none
+	tree, id  engine.Term
+	env       *engine.Env
+}
+
+func (l lookup) text() string {
+	if l.predicate == "" {
+		return ""
+	}
+	return fmt.Sprintf(", at %s of %s, %s", l.predicate, syntax.TermText(l.tree, l.env), syntax.TermText(l.id, l.env))
+}
+
+// spend counts steps: one for each clause entered, each primitive called, each record or object looked at.
+// The count depends on the rule and the transaction alone, so a rule that exceeds its budget does so on
+// every machine. The context is looked at as well, as the library does so only between its own steps.
+func (b *budget) spend(n int) error {
+	before := b.steps
+	b.steps += int64(n)
+	if b.steps > b.maxSteps {
+		return syntax.RuleErrorf("more than the %d steps that a transaction of %d records allows%s", b.maxSteps, b.records, b.last.text())
+	}
+	if before>>10 != b.steps>>10 {
+		return b.ctx.Err()
+	}
+	return nil
+}
