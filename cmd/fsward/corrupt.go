@@ -14,6 +14,48 @@ import (
 	ext3corrupt "fsward/interp/ext3/corrupt"
 )
 
+var corruptHelp = `Alters one object of the metadata as a bug in a file system would, not as a bad disk would: the
+block gets the right checksum, and all copies are the same. It tests checkers, fsward and others.
+
+Given an image, the command alters the image in place: work on a copy. Given a log of writes (fsward
+guard --record makes one) and the image it starts from, it writes a new log in which one commit
+carries the alteration. It alters only blocks that the commit's transaction wrote.
+
+For a file system on several disks, give the images of all of them; or the base of each, the new log
+of each, and then the log of each, in the same order.
+
+The alteration is made at the first place where it fits, in the order of the trees or blocks, or with
+--pick N at the N-th place after it. Instead of an alteration, --seed N chooses one at random; the
+command prints its choice, which can be given the next time. --list prints the objects of a file
+system (--fs) with their fields, actions and kinds.
+
+For Btrfs, an alteration is one of
+
+  ` + strings.ReplaceAll(
+	btrfscorrupt.SpecHelp,
+	"\n",
+	"\n  ",
+) + `
+
+The actions of items: delete, duplicate (a second item with the same key), add (a copy with the next
+key), swap (exchange the contents with the next item of its kind and length), swapkeys (exchange the
+keys with the next item), shrink and grow (one byte less or more at its end).
+
+For ext3, one of
+
+  ` + strings.ReplaceAll(
+	ext3corrupt.SpecHelp,
+	"\n",
+	"\n  ",
+) + `
+
+If the journal has the contents of a block, the copy in the journal is altered, and the checksums of
+the journal are corrected, if it has any. The actions: delete, duplicate, add (under another name),
+swap (with the next one), move (a dirent to another directory), cycle (put a directory below itself,
+with all names and counts right), clear (fill an inode with zeros), free (an inode: no links), copy
+(make an inode equal to the next one), crosslink (a block that another object has too); for the bits
+of bitmaps set and unset, and set_freed and unset_new for bits that the commit changes.`
+
 func corruptCommand() *cobra.Command {
 	var cfg offline.CorruptConfig
 	var bases []string
@@ -21,40 +63,7 @@ func corruptCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "corrupt {IMG... | {--base IMG --out NEWLOG}... --commit N LOG...} {ALTERATION | --seed N}",
 		Short: "Alter one named field of a file system, with right checksums",
-		Long: `Makes the kind of damage that a bug in a file system makes, as opposed to a bad disk: one
-object of the metadata is altered, its block gets the checksum that fits, and all copies are
-the same. It is for testing checkers, fsward and others.
-
-Given an image, the image is altered in place: work on a copy. Given a log of writes (fsward
-guard --record makes one) and the image it starts from, a new log is written in which one commit
-carries the alteration; only what the commit's transaction wrote is altered.
-
-Where a file system has several disks, give the images of all of them; or the base of each, the
-new log of each, and then the log of each, in the same order.
-
-It is made at the first place that it fits, in the order of the trees or blocks, or with --pick N
-at the place that comes N later. Instead of an alteration, --seed N takes one by chance; what it
-took is printed, and can be given the next time. --list prints the objects of a file system (--fs)
-with their fields, actions and kinds.
-
-Of Btrfs, an alteration is one of
-
-  ` + strings.ReplaceAll(btrfscorrupt.SpecHelp, "\n", "\n  ") + `
-
-The actions of items: delete, duplicate (there twice under the same key), add (a copy under the
-next key), swap (contents exchanged with those of the next item of its kind and length), swapkeys
-(keys exchanged with the next item), shrink and grow (a byte less, a byte more at its end).
-
-Of ext3, one of
-
-  ` + strings.ReplaceAll(ext3corrupt.SpecHelp, "\n", "\n  ") + `
-
-Where the contents of a block are in the journal, they are altered there, with the checksums of the
-journal made right again where it has some. The actions: delete, duplicate, add (under another
-name), swap (with the next one), move (a dirent to another directory), cycle (a directory below
-itself, with all names and counts right), clear (an inode: all zeros), free (an inode: no links),
-copy (an inode like the next), crosslink (a block that another one has too); of the bits of
-bitmaps set, unset, and set_freed and unset_new, of those that the commit changes.`,
+		Long:  corruptHelp,
 		Example: `  fsward corrupt --list
   fsward corrupt disk.img inode_item.nlink+1
   fsward corrupt disk.img 'key_ptr.generation-1@tree=5'
@@ -68,7 +77,7 @@ bitmaps set, unset, and set_freed and unset_new, of those that the commit change
 			switch {
 			case list && len(args) == 0, !list && len(args) >= 1 && cfg.Seed != 0, !list && len(args) >= 2:
 			default:
-				return fmt.Errorf("the images or logs, and an alteration or --seed; or --list alone")
+				return fmt.Errorf("expected the images or logs and an alteration or --seed; or --list alone")
 			}
 			if len(bases) != len(cfg.Out) {
 				return fmt.Errorf("--base and --out go together: they are for a log")
@@ -79,51 +88,76 @@ bitmaps set, unset, and set_freed and unset_new, of those that the commit change
 			if list {
 				return listAlterables(cfg.FS, asJSON)
 			}
-			if cfg.Seed == 0 {
-				args, cfg.Spec = args[:len(args)-1], args[len(args)-1]
-			}
-			done, err := corrupt(c, cfg, bases, args)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return json.NewEncoder(os.Stdout).Encode(done)
-			}
-			fmt.Printf("%s\n%s --pick %d\n", done.What, done.Spec, done.Pick)
-			return nil
+			return corrupt(c, cfg, bases, args, asJSON)
 		},
 	}
 	addFSFlag(c, &cfg.FS)
-	c.Flags().BoolVar(&list, "list", false, "print what can be altered")
-	c.Flags().IntVar(&cfg.Pick, "pick", 0, "alter the place that comes `N` after the first")
-	c.Flags().Uint64Var(&cfg.Seed, "seed", 0, "take an alteration by chance, the same one for the same `N`; not 0")
-	c.Flags().StringArrayVar(&bases, "base", nil, "`IMG` that the log starts from; repeated where there are several disks")
+	c.Flags().BoolVar(
+		&list,
+		"list",
+		false,
+		"print the objects, fields and actions that can be altered",
+	)
+	c.Flags().IntVar(&cfg.Pick, "pick", 0, "alter the `N`-th place after the first")
+	c.Flags().Uint64Var(
+		&cfg.Seed,
+		"seed",
+		0,
+		"choose an alteration at random; the same `N` chooses the same one; not 0",
+	)
+	addBaseFlag(c, &bases)
 	c.Flags().IntVar(&cfg.Commit, "commit", 1, "alter the `N`-th commit of the log")
-	c.Flags().StringArrayVar(&cfg.Out, "out", nil, "write the new log to `FILE`, which must not exist; one for each log")
-	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line")
+	c.Flags().StringArrayVar(
+		&cfg.Out,
+		"out",
+		nil,
+		"write the new log to `FILE`, which must not exist; one for each log",
+	)
+	addJSONFlag(c, &asJSON)
 	return c
 }
 
-// corrupt alters images, or logs where they have bases.
-func corrupt(c *cobra.Command, cfg offline.CorruptConfig, bases, args []string) (*offline.Corrupted, error) {
-	if len(bases) == 0 {
-		return offline.CorruptImages(args, cfg)
+// corrupt alters images, or logs if bases are given, and prints the alteration. Without a seed the
+// last argument is the alteration.
+func corrupt(c *cobra.Command, cfg offline.CorruptConfig, bases, args []string, asJSON bool) error {
+	if cfg.Seed == 0 {
+		args, cfg.Spec = args[:len(args)-1], args[len(args)-1]
 	}
-	disks, err := replayDisks(bases, args)
+	done, err := alter(c, cfg, bases, args)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return json.NewEncoder(os.Stdout).Encode(done)
+	}
+	fmt.Printf("%s\n%s --pick %d\n", done.What, done.Spec, done.Pick)
+	return nil
+}
+
+func alter(
+	c *cobra.Command,
+	cfg offline.CorruptConfig,
+	bases, files []string,
+) (*offline.Corrupted, error) {
+	if len(bases) == 0 {
+		return offline.CorruptImages(files, cfg)
+	}
+	disks, err := replayDisks(bases, files)
 	if err != nil {
 		return nil, usageError{err, c.CommandPath()}
 	}
 	return offline.CorruptLogs(c.Context(), disks, cfg)
 }
 
-// listAlterables prints what can be altered in a file system: Btrfs unless another is named.
+// listAlterables prints the objects of a file system that can be altered: of Btrfs unless fs names
+// another.
 func listAlterables(fs string, asJSON bool) error {
 	if fs == detect.Auto {
 		fs = "btrfs"
 	}
 	all := detect.Alterables(fs)
 	if all == nil {
-		return fmt.Errorf("%s: altering is not supported", fs)
+		return fmt.Errorf("file system %q cannot be altered", fs)
 	}
 	out := json.NewEncoder(os.Stdout)
 	for _, a := range all {

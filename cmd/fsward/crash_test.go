@@ -20,9 +20,9 @@ import (
 // crashPoints is how often the daemon is killed, half of them under each file system.
 const crashPoints = 20
 
-// TestKilledDaemonLosesNothing kills the daemon with SIGKILL at random points under load. The image then
-// recovers by its file system's own means, under a new daemon and without an alarm, and holds everything
-// that had been synced.
+// TestKilledDaemonLosesNothing kills the daemon with SIGKILL at random points under load. The image
+// then recovers by its file system's own means, under a new daemon and without an alarm, and holds
+// everything that had been synced.
 func TestKilledDaemonLosesNothing(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Fatal("loop mounts need root: run the tests as root")
@@ -59,8 +59,8 @@ func TestKilledDaemonLosesNothing(t *testing.T) {
 // roundText is what the workload leaves in the file of a round.
 const roundText = `round $i of the load that runs while the daemon is killed`
 
-// crash runs the workload from round first on, kills the daemon after a while, and returns the number
-// of the first round that was not synced for certain.
+// crash runs the workload from round first on, kills the daemon after a while, and returns the
+// number of the first round that was not synced for certain.
 func crash(t *testing.T, fs, image string, first int, delay time.Duration) int {
 	d := startDaemon(t, image)
 	m := d.mount(t, fs)
@@ -78,7 +78,10 @@ func crash(t *testing.T, fs, image string, first int, delay time.Duration) int {
 	time.Sleep(delay)
 	d.stop(t, syscall.SIGKILL)
 	// Every request of the kernel fails from here on, so the load ends by itself, or is stopped.
-	timer := time.AfterFunc(20*time.Second, func() { _ = syscall.Kill(-load.Process.Pid, syscall.SIGKILL) })
+	timer := time.AfterFunc(
+		20*time.Second,
+		func() { _ = syscall.Kill(-load.Process.Pid, syscall.SIGKILL) },
+	)
 	_ = load.Wait() // it fails: that is what it is for
 	timer.Stop()
 	m.unmount(t, "--lazy")
@@ -90,8 +93,8 @@ func crash(t *testing.T, fs, image string, first int, delay time.Duration) int {
 	return first + bytes.Count(lines, []byte("\n"))
 }
 
-// recoverAndVerify mounts the image under a new daemon, looks at every synced round, unmounts, and lets
-// the file system's own checker judge.
+// recoverAndVerify mounts the image under a new daemon, looks at every synced round, unmounts, and
+// lets the file system's own checker judge.
 func recoverAndVerify(t *testing.T, fs, image string, synced int) {
 	d := startDaemon(t, image)
 	m := d.mount(t, fs)
@@ -131,7 +134,17 @@ type daemonProcess struct {
 func startDaemon(t *testing.T, image string) *daemonProcess {
 	t.Helper()
 	d := &daemonProcess{dir: t.TempDir()}
-	d.cmd = exec.Command("fsward", "guard", "--json", "--disk", image, "--transport", "fuse", "--listen", d.dir)
+	d.cmd = exec.Command(
+		"fsward",
+		"guard",
+		"--json",
+		"--disk",
+		image,
+		"--transport",
+		"fuse",
+		"--listen",
+		d.dir,
+	)
 	d.cmd.Stdout, d.cmd.Stderr = &d.out, &d.log
 	if err := d.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -143,7 +156,8 @@ func startDaemon(t *testing.T, image string) *daemonProcess {
 		}
 	})
 	for range 500 {
-		if mounts, err := os.ReadFile("/proc/mounts"); err == nil && bytes.Contains(mounts, []byte(" "+d.dir+" fuse")) {
+		if mounts, err := os.ReadFile("/proc/mounts"); err == nil &&
+			bytes.Contains(mounts, []byte(" "+d.dir+" fuse")) {
 			return d
 		}
 		time.Sleep(10 * time.Millisecond)
@@ -173,7 +187,9 @@ type mounted struct{ dir, loop string }
 func (d *daemonProcess) mount(t *testing.T, fs string) *mounted {
 	t.Helper()
 	m := &mounted{dir: t.TempDir()}
-	m.loop = strings.TrimSpace(run(t, "losetup", "--find", "--show", "--direct-io=on", filepath.Join(d.dir, "disk")))
+	m.loop = strings.TrimSpace(
+		run(t, "losetup", "--find", "--show", "--direct-io=on", filepath.Join(d.dir, "disk")),
+	)
 	run(t, "mount", "-t", fs, m.loop, m.dir)
 	return m
 }

@@ -20,17 +20,19 @@ func exploreReplayCommand() *cobra.Command {
 	var times int
 	c := &cobra.Command{
 		Use:   "replay DIR...",
-		Short: "Show errors again that runs have found",
-		Long: `Makes the stack anew, takes the same choices and tries the crash that showed the error, in the folder
-that explore run made for it. Several are shown in one guest, which is booted again after an error that ends it.
+		Short: "Replay errors that runs found",
+		Long: `Makes the stack again, takes the same choices and tries the crash that showed the error. Each DIR is
+a folder that explore run made for an error. Several errors are replayed in one guest, which is booted
+again after an error that ends it.
 
-Exit status: 1 each is found again each time, 0 none is ever found, 3 some are found now and then or not at all, or could not run.`,
+Exit status: 1 each error was found each time, 0 no error was found, 2 wrong usage, 3 some errors were
+found only sometimes or not at all, or the command could not run.`,
 		Example: `  fsward explore replay ext3/001-file-gone
   fsward explore replay --times 10 survey/*/0*`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if times < 1 {
-				return usageError{errors.New("--times has to be 1 or more"), c.CommandPath()}
+				return usageError{errors.New("--times must be 1 or more"), c.CommandPath()}
 			}
 			var list []*replaying
 			for _, dir := range args {
@@ -44,11 +46,11 @@ Exit status: 1 each is found again each time, 0 none is ever found, 3 some are f
 		},
 	}
 	f.add(c)
-	c.Flags().IntVar(&times, "times", 1, "how many times each")
+	c.Flags().IntVar(&times, "times", 1, "replay each error `N` times")
 	return c
 }
 
-// replaying is an error that is shown again.
+// replaying is an error that is replayed.
 type replaying struct {
 	dir                string
 	again              explore.Error
@@ -72,7 +74,8 @@ func newReplaying(dir string, times int) (*replaying, error) {
 	return &replaying{dir: dir, again: e, cfg: cfg, times: times}, nil
 }
 
-// replay shows errors one after the other, in one guest after the other: what a replay that failed leaves of a guest nobody knows.
+// replay replays errors in one guest. After a replay that failed it boots another: the failure
+// leaves the guest in an unknown state.
 func (f *exploreFlags) replay(c *cobra.Command, list []*replaying) error {
 	failed := 0
 	for left := list; len(left) > 0 && c.Context().Err() == nil; {
@@ -83,14 +86,14 @@ func (f *exploreFlags) replay(c *cobra.Command, list []*replaying) error {
 				left = left[1:]
 				if err := f.replayOne(c, m, r); err != nil {
 					failed++
-					fmt.Fprintf(c.ErrOrStderr(), "%s could not be shown: %v\n", r.dir, err)
+					fmt.Fprintf(c.ErrOrStderr(), "%s could not be replayed: %v\n", r.dir, err)
 					return nil
 				}
 			}
 			return nil
 		})
 		if err != nil && len(left) == before {
-			return err // there is no guest
+			return err // no guest boots
 		}
 		if err != nil {
 			fmt.Fprintf(c.ErrOrStderr(), "the guest: %v\n", err)
@@ -107,7 +110,7 @@ func (f *exploreFlags) replay(c *cobra.Command, list []*replaying) error {
 	return replayOutcome(list, failed)
 }
 
-// replayOutcome is the exit status after replays of some errors, of which so many could not be shown.
+// replayOutcome returns the outcome of all replays; failed of the errors could not be replayed.
 func replayOutcome(list []*replaying, failed int) error {
 	every, none := failed == 0, failed == 0
 	for _, r := range list {
@@ -122,7 +125,7 @@ func replayOutcome(list []*replaying, failed int) error {
 	return nil
 }
 
-// replayOne shows one error as often as it is to be.
+// replayOne replays one error as many times as --times says.
 func (f *exploreFlags) replayOne(c *cobra.Command, m *machine.Machine, r *replaying) error {
 	r.cfg.System, r.cfg.Guard = m, &host.Guard{Log: f.log()}
 	for r.done < r.times {
@@ -139,7 +142,7 @@ func (f *exploreFlags) replayOne(c *cobra.Command, m *machine.Machine, r *replay
 	return nil
 }
 
-// replayed prints what the last replay of an error gave.
+// replayed prints the result of the last replay of an error.
 func (f *exploreFlags) replayed(w io.Writer, r *replaying, found *explore.Failure) {
 	line := struct {
 		Event  string `json:"event"`

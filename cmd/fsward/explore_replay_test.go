@@ -10,7 +10,15 @@ import (
 )
 
 func TestReplayOutcome(t *testing.T) {
-	always, never, once := &replaying{times: 3, found: 3}, &replaying{times: 3}, &replaying{times: 3, found: 1}
+	always, never, once := &replaying{
+		times: 3,
+		found: 3,
+	}, &replaying{
+		times: 3,
+	}, &replaying{
+		times: 3,
+		found: 1,
+	}
 	for _, c := range []struct {
 		name   string
 		list   []*replaying

@@ -25,11 +25,12 @@ func exploreSurveyCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "survey --out DIR FS...",
 		Short: "Explore many file systems, each with the same small budget",
-		Long: `Explores each file system with each checker, one after the other, in one guest, which is booted again where a run could not go on.
-DIR has a folder for each run, as explore run makes it; explore report makes a table of them. What has a folder in DIR already is left out.
+		Long: `Explores each file system with each checker, one after the other, in one guest. If a run fails, the
+guest is booted again for the next. DIR gets a folder for each run, as explore run makes it; explore
+report makes a table of them. A run that has a folder in DIR already is skipped.
 
-Exit status: 0 nothing was found, 1 errors were found, 2 wrong usage, 3 a run could not be made, as where the kernel does not have a
-file system.`,
+Exit status: 0 found nothing, 1 found errors, 2 wrong usage, 3 a run could not be made, for instance
+because the kernel lacks the file system.`,
 		Example: `  fsward explore survey --guest build/guest-amd64 --runs 120 --time 1m --out survey ext3 vfat
   fsward explore report -o table.md survey/*`,
 		Args: cobra.MinimumNArgs(1),
@@ -42,12 +43,27 @@ file system.`,
 		},
 	}
 	f.add(c)
-	c.Flags().StringSliceVar(&ask, "ask", []string{"sync", "sync:sync", "reasonable"}, "checkers, each with mount options behind a colon where it is to have some")
-	c.Flags().StringVar(&out, "out", "", "`DIR` for the runs")
-	c.Flags().DurationVar(&budget.time, "time", time.Minute, "how long a run takes at most; 0: until all was done")
-	c.Flags().Uint64Var(&budget.runs, "runs", 0, "runs of a step after which a run stops; 0: as many as there are")
+	c.Flags().StringSliceVar(
+		&ask,
+		"ask",
+		[]string{"sync", "sync:sync", "reasonable"},
+		"`CHECKERS` to run, separated by commas; mount options follow a checker behind a colon",
+	)
+	c.Flags().StringVar(&out, "out", "", "write the runs to folders in `DIR` (required)")
+	c.Flags().DurationVar(
+		&budget.time,
+		"time",
+		time.Minute,
+		"stop each run after `DURATION`; 0 to explore everything",
+	)
+	c.Flags().Uint64Var(
+		&budget.runs,
+		"runs",
+		0,
+		"stop each run after `N` runs of a step; 0 for no limit",
+	)
 	addHowFlags(c, &common, spec.Run{Files: 1, Dirs: 1, Limit: 16})
-	_ = c.MarkFlagRequired("out") // the flag is there
+	_ = c.MarkFlagRequired("out") // the flag exists
 	return c
 }
 
@@ -56,18 +72,22 @@ type surveyBudget struct {
 	runs uint64
 }
 
-// A surveyRun is one of a survey.
+// A surveyRun is one run of a survey.
 type surveyRun struct {
 	spec.Run
 	dir string
 }
 
-// surveyRuns are those of each file system with each of what is asked that have no folder yet.
+// surveyRuns returns the runs of each file system with each checker, except those that have a
+// folder.
 func surveyRuns(systems, ask []string, common spec.Run, out string) (runs []surveyRun, err error) {
 	for _, fs := range systems {
 		for _, a := range ask {
 			checker, options, _ := strings.Cut(a, ":")
-			r := surveyRun{Run: common, dir: filepath.Join(out, strings.NewReplacer("/", "_", ":", "-").Replace(fs+"-"+a))}
+			r := surveyRun{
+				Run: common,
+				dir: filepath.Join(out, strings.NewReplacer("/", "_", ":", "-").Replace(fs+"-"+a)),
+			}
 			if _, err := explore.Origin(r.dir); err == nil {
 				continue
 			}
@@ -83,7 +103,8 @@ func surveyRuns(systems, ask []string, common spec.Run, out string) (runs []surv
 	return runs, nil
 }
 
-// survey makes runs in one guest after the other: what a run that could not go on leaves of a guest nobody knows.
+// survey makes the runs in one guest. After a run that failed it boots another: the failure leaves
+// the guest in an unknown state.
 func (f *exploreFlags) survey(c *cobra.Command, runs []surveyRun, budget surveyBudget) error {
 	var found, failed int
 	for len(runs) > 0 && c.Context().Err() == nil {
@@ -103,7 +124,7 @@ func (f *exploreFlags) survey(c *cobra.Command, runs []surveyRun, budget surveyB
 			return nil
 		})
 		if err != nil && len(runs) == before {
-			return err // there is no guest
+			return err // no guest boots
 		}
 		if err != nil {
 			fmt.Fprintf(c.ErrOrStderr(), "the guest: %v\n", err)
@@ -120,13 +141,25 @@ func (f *exploreFlags) survey(c *cobra.Command, runs []surveyRun, budget surveyB
 	return nil
 }
 
-// surveyOne makes one run, and returns how many kinds of errors it found.
-func (f *exploreFlags) surveyOne(c *cobra.Command, m *machine.Machine, r surveyRun, budget surveyBudget) (int, error) {
+// surveyOne makes one run, and returns the number of kinds of errors that it found.
+func (f *exploreFlags) surveyOne(
+	c *cobra.Command,
+	m *machine.Machine,
+	r surveyRun,
+	budget surveyBudget,
+) (int, error) {
 	cfg, err := r.Config()
 	if err != nil {
 		return 0, err
 	}
-	p := &exploreProgress{out: c.OutOrStdout(), err: c.ErrOrStderr(), json: f.json, limit: budget.time, runs: budget.runs, began: time.Now()}
+	p := &exploreProgress{
+		out:   c.OutOrStdout(),
+		err:   c.ErrOrStderr(),
+		json:  f.json,
+		limit: budget.time,
+		runs:  budget.runs,
+		began: time.Now(),
+	}
 	cfg.System, cfg.Dir, cfg.Runs, cfg.OnEvent = m, r.dir, budget.runs, p.event
 	ctx := c.Context()
 	if budget.time > 0 {

@@ -11,24 +11,38 @@ import (
 	"fsward/explore/spec"
 )
 
-// A survey asks each of each, and not again what it has asked. A file there that is no run is not taken for one.
+// A survey asks each of each, and not again what it has asked. A file there that is no run is not
+// taken for one.
 func TestSurveyRuns(t *testing.T) {
 	out := t.TempDir()
 	names := func() (list []string) {
 		t.Helper()
-		runs, err := surveyRuns([]string{"ext3", "vfat"}, []string{"sync", "sync:sync", "reasonable"}, spec.Run{Files: 1, Seed: 7}, out)
+		runs, err := surveyRuns(
+			[]string{"ext3", "vfat"},
+			[]string{"sync", "sync:sync", "reasonable"},
+			spec.Run{Files: 1, Seed: 7},
+			out,
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, r := range runs {
-			if r.Seed != 7 || len(r.Layers) != 1 || (filepath.Base(r.dir) == "vfat-sync-sync") != (r.Layers[0].Component == "vfat" && r.Layers[0].MountOptions == "sync") {
+			if r.Seed != 7 || len(r.Layers) != 1 ||
+				(filepath.Base(r.dir) == "vfat-sync-sync") != (r.Layers[0].Component == "vfat" && r.Layers[0].MountOptions == "sync") {
 				t.Errorf("%s: %s, seed %d", r.dir, r.Spec, r.Seed)
 			}
 			list = append(list, filepath.Base(r.dir))
 		}
 		return list
 	}
-	want := []string{"ext3-sync", "ext3-sync-sync", "ext3-reasonable", "vfat-sync", "vfat-sync-sync", "vfat-reasonable"}
+	want := []string{
+		"ext3-sync",
+		"ext3-sync-sync",
+		"ext3-reasonable",
+		"vfat-sync",
+		"vfat-sync-sync",
+		"vfat-reasonable",
+	}
 	if got := names(); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

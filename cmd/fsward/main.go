@@ -54,19 +54,32 @@ func rootCommand() *cobra.Command {
 		Use:   "fsward",
 		Short: "Guard a virtual machine's disks against corrupt file system commits",
 		Long: `fsward stands between a virtual machine and its disk. It understands the guest's
-file system (Btrfs, ext3) from outside, turns each transaction into change records,
-checks them against invariants written in Prolog, and lets a commit reach the disk
-only if they hold.
+file system (Btrfs, ext3) from outside, turns each transaction into change records, and
+checks them against invariants written in Prolog. A commit reaches the disk only if
+every invariant holds.
 
 Exit status: 0 everything holds, 1 an invariant is violated, 2 wrong usage,
-3 undecided or could not run. Results go to stdout, the log to stderr.`,
+3 undecided, or could not run. Results go to stdout, the log goes to stderr.`,
 		Args:          cobra.NoArgs,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.AddCommand(guardCommand(), checkCommand(), replayCommand(), dumpCommand(), rulesCommand(), vmCommand(), exploreCommand(),
-		corruptCommand(), statusCommand(), releaseCommand(true), releaseCommand(false), demoCommand(), manCommand())
+	root.AddCommand(
+		guardCommand(),
+		checkCommand(),
+		replayCommand(),
+		dumpCommand(),
+		rulesCommand(),
+		vmCommand(),
+		exploreCommand(),
+		corruptCommand(),
+		statusCommand(),
+		resumeCommand(),
+		rejectCommand(),
+		demoCommand(),
+		manCommand(),
+	)
 	asUsage(root)
 	return root
 }
@@ -79,10 +92,12 @@ type usageError struct {
 
 func (e usageError) Unwrap() error { return e.error }
 
-// asUsage makes every command report bad flags and arguments, and required flags that are missing, as
-// a usageError.
+// asUsage makes every command report wrong flags and arguments, and missing required flags, as a
+// usageError.
 func asUsage(c *cobra.Command) {
-	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usageError{err, c.CommandPath()} })
+	c.SetFlagErrorFunc(
+		func(c *cobra.Command, err error) error { return usageError{err, c.CommandPath()} },
+	)
 	args := c.Args
 	c.Args = func(c *cobra.Command, a []string) error {
 		err := c.ValidateRequiredFlags()
@@ -99,11 +114,13 @@ func asUsage(c *cobra.Command) {
 	}
 }
 
-// outcomeError carries a verdict that is not "holds" to the exit status; it has been reported already.
+// outcomeError carries a verdict other than "holds" to the exit status. The command has printed the
+// verdict already.
 type outcomeError struct{ outcome change.Outcome }
 
 func (e outcomeError) Error() string { return e.outcome.String() }
 
+// outcome returns an outcomeError unless o is change.Holds.
 func outcome(o change.Outcome) error {
 	if o == change.Holds {
 		return nil
@@ -111,7 +128,7 @@ func outcome(o change.Outcome) error {
 	return outcomeError{o}
 }
 
-// newLog returns a log for people on stderr.
+// newLog returns a logger that writes for people, on stderr.
 func newLog(verbose bool) *zap.Logger {
 	enc := zap.NewDevelopmentEncoderConfig()
 	enc.EncodeTime = zapcore.TimeEncoderOfLayout("15:04:05.000")

@@ -21,8 +21,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// exits STATUS COMMAND ARG… runs a command and checks its exit status; stdout and stderr are matched
-// afterwards as after exec.
+// exits STATUS COMMAND ARG… runs a command and checks its exit status; stdout and stderr are
+// matched afterwards as after exec.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits STATUS COMMAND ARG...")

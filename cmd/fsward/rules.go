@@ -89,7 +89,10 @@ and adds up the time of each rule.`,
 			systems := guard.FileSystems()
 			if len(args) == 1 {
 				if !slices.Contains(systems, args[0]) {
-					return usageError{fmt.Errorf("file system %q is not one of %s", args[0], strings.Join(systems, ", ")), c.CommandPath()}
+					return usageError{
+						fmt.Errorf("file system %q is not one of %s", args[0], strings.Join(systems, ", ")),
+						c.CommandPath(),
+					}
 				}
 				systems = args
 			}
@@ -109,7 +112,15 @@ and adds up the time of each rule.`,
 						}
 						continue
 					}
-					fmt.Printf("%-10s %s\n%-10s %s; %s; from: %s\n", r.Name, r.Doc, "", r.Severity, r.Source, r.Origin)
+					fmt.Printf(
+						"%-10s %s\n%-10s %s; %s; from: %s\n",
+						r.Name,
+						r.Doc,
+						"",
+						r.Severity,
+						r.Source,
+						r.Origin,
+					)
 				}
 			}
 			return nil
@@ -138,7 +149,13 @@ func listTiming(c *cobra.Command, cfg offline.TimingConfig, asJSON bool) error {
 			continue
 		}
 		total := time.Duration(t.NS)
-		fmt.Printf("%-10s %12s %12s %8d\n", t.Rule, total.Round(time.Microsecond), (total / time.Duration(max(t.Commits, 1))).Round(time.Microsecond), t.Commits)
+		fmt.Printf(
+			"%-10s %12s %12s %8d\n",
+			t.Rule,
+			total.Round(time.Microsecond),
+			(total / time.Duration(max(t.Commits, 1))).Round(time.Microsecond),
+			t.Commits,
+		)
 	}
 	return nil
 }

@@ -45,8 +45,8 @@ func (c *terminal) press(keys string) {
 	}
 }
 
-// Asked without a goal on a terminal, query converses: Tab completes predicates, kinds and fields, the arrow up
-// brings back the last goal, help lists what there is, and a mistake does not end it.
+// Asked without a goal on a terminal, query converses: Tab completes predicates, kinds and fields,
+// the arrow up brings back the last goal, help lists what there is, and a mistake does not end it.
 func TestConverse(t *testing.T) {
 	image := filepath.Join(t.TempDir(), "e.img")
 	for _, args := range [][]string{{"truncate", "-s", "16M", image}, {"mkfs.ext3", "-q", "-F", image}} {
@@ -64,7 +64,8 @@ func TestConverse(t *testing.T) {
 	c.until("?- ")
 
 	c.press("quer\t(inode, 2, links_c\t, N)\r")
-	if shown := c.until("\n?- "); !strings.Contains(shown, "query(inode, 2, links_count, N)") || !strings.Contains(shown, "\r\n3\r\n") {
+	if shown := c.until("\n?- "); !strings.Contains(shown, "query(inode, 2, links_count, N)") ||
+		!strings.Contains(shown, "\r\n3\r\n") {
 		t.Errorf("a goal with completions shows %q", shown)
 	}
 	c.press("add(inode_\t") // several begin so: they are listed

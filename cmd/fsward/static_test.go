@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestStatic builds fsward without cgo, as make build STATIC=1 does. Such a binary does all that needs
-// no guest, and says how to get the rest.
+// TestStatic builds fsward without cgo, as make build STATIC=1 does. Such a binary does all that
+// needs no guest, and says how to get the rest.
 func TestStatic(t *testing.T) {
 	dir := t.TempDir()
 	binary, image := filepath.Join(dir, "fsward"), filepath.Join(dir, "e.img")
@@ -46,7 +46,14 @@ func TestStatic(t *testing.T) {
 			t.Fatal(err)
 		}
 		if status != tc.status || !strings.Contains(string(out), tc.says) {
-			t.Errorf("fsward %s: exit status %d, want %d and %q:\n%.400s", tc.args, status, tc.status, tc.says, out)
+			t.Errorf(
+				"fsward %s: exit status %d, want %d and %q:\n%.400s",
+				tc.args,
+				status,
+				tc.status,
+				tc.says,
+				out,
+			)
 		}
 	}
 }

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+	"go.uber.org/zap"
+
+	"fsward/hostd/demo"
+)
+
+func demoCommand() *cobra.Command {
+	cfg := demo.Config{Out: os.Stdout}
+	var verbose bool
+	c := &cobra.Command{
+		Use:   "demo",
+		Short: "Show the main job: a guest, two guarded disks, two bugs, two refusals",
+		Long: `Boots a guest with two guarded disks, makes Btrfs and ext3 on them, and works on both. Then it
+changes one metadata field of a commit between the guest and the checker, once on each disk, as a
+bug in the file system would. fsward refuses both commits. The disks stay clean at the last good
+commit.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			log := zap.NewNop()
+			if verbose {
+				log = newLog(true)
+			}
+			return demo.Run(c.Context(), cfg, log)
+		},
+	}
+	c.Flags().StringVar(
+		&cfg.GuestDir,
+		"guest",
+		"build/guest",
+		"`DIR` of the guest that make guest built",
+	)
+	c.Flags().StringVar(&cfg.Dir, "dir", "out/demo", "`DIR` for the disks and the guest's console")
+	c.Flags().IntVar(&cfg.Rounds, "rounds", 12, "`NUMBER` of rounds of work before the bugs")
+	c.Flags().BoolVarP(&verbose, "verbose", "v", false, "show the log")
+	return c
+}

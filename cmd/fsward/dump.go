@@ -1,0 +1,37 @@
+package main
+
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"fsward/hostd/guard"
+	"fsward/hostd/offline"
+)
+
+func dumpCommand() *cobra.Command {
+	var fs string
+	var records bool
+	c := &cobra.Command{
+		Use:   "dump IMG...",
+		Short: "Print the objects of an image's file system as text",
+		Long: `Prints every object of a file system with its fields, as fsward sees them. The image is only read.
+Give all disks of a Btrfs that has several.
+
+Exit status: 0 printed, 1 the structure is violated, 2 wrong usage, 3 could not run.`,
+		Example: `  fsward dump disk.img | less
+  fsward dump --records disk.img | grep inode_ref`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			broken, err := offline.Dump(os.Stdout, args, fs, records)
+			if err != nil || broken == nil {
+				return err
+			}
+			guard.WriteFindings(os.Stdout, broken)
+			return outcome(broken.Outcome)
+		},
+	}
+	addFSFlag(c, &fs)
+	c.Flags().BoolVar(&records, "records", false, "print change records, as the rules see them")
+	return c
+}

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"fsward/explore"
+)
+
+// exploreProgress prints the events of a run and its summary.
+type exploreProgress struct {
+	out, err io.Writer
+	json     bool
+	limit    time.Duration
+	runs     uint64 // number of runs after which it ends; 0 for no limit
+	began    time.Time
+	first    *explore.Totals // when this part of the run began
+	last     time.Time
+	crashes  uint64    // as last printed
+	crashed  time.Time // when the last new crash state came
+	errors   int
+}
+
+// progressLine is the time between two lines of progress, for people.
+const progressLine = 10 * time.Second
+
+func (p *exploreProgress) event(e explore.Event) {
+	if p.first == nil {
+		t := e.Totals
+		p.first = &t
+	}
+	if p.json {
+		_ = json.NewEncoder(p.out).Encode(e)
+		return
+	}
+	switch e.Event {
+	case "error":
+		p.errors++
+		fmt.Fprintf(
+			p.out,
+			"found: %s (%s)\n  %s\n",
+			e.Error.Kind,
+			e.Error.Dir,
+			strings.ReplaceAll(e.Error.Summary, "\n", "\n  "),
+		)
+	case "diverged", "strayed":
+		fmt.Fprintf(p.err, "%s: %s\n", e.Event, e.Text)
+	case "progress":
+		if time.Since(p.last) < progressLine {
+			return
+		}
+		p.last = time.Now()
+		if e.CrashStates != p.crashes || p.crashed.IsZero() {
+			p.crashes, p.crashed = e.CrashStates, time.Now()
+		}
+		took := time.Since(p.began)
+		rate := float64(e.CrashStates-p.first.CrashStates) / max(took.Seconds(), 1e-9)
+		fmt.Fprintf(
+			p.err,
+			"%6.0fs  %d states, %d waiting, depth %d; %d runs; %d crash states (%.1f/s)%s, %d pruned; %d errors; %s%s%s\n",
+			took.Seconds(),
+			e.States,
+			e.Waiting,
+			e.Depth,
+			e.Runs,
+			e.CrashStates,
+			rate,
+			early(e.Totals),
+			e.Pruned,
+			p.errors,
+			p.estimate(e.Totals, took),
+			available(e),
+			p.quiet(),
+		)
+	}
+}
+
+// early says how many crash states have blocks that had not been submitted, if any.
+func early(t explore.Totals) string {
+	if t.Early == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d of them with blocks written early", t.Early)
+}
+
+// available says how much memory the guest has left, if it reported that.
+func available(e explore.Event) string {
+	if e.Available == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; the guest has %d MiB left", e.Available>>20)
+}
+
+// quiet says that nothing can be found at present, and why.
+func (p *exploreProgress) quiet() string {
+	if since := time.Since(p.crashed); since > 2*progressLine {
+		return fmt.Sprintf(
+			"; for %v no step asked for a crash that was not tried before",
+			since.Round(time.Second),
+		)
+	}
+	return ""
+}
+
+// estimate says how long the states that wait now will take at the pace so far, or how much time is
+// left.
+func (p *exploreProgress) estimate(t explore.Totals, took time.Duration) string {
+	runs := t.Runs - p.first.Runs
+	if expanded := t.States - t.Waiting; runs > 0 && expanded > 0 {
+		left := time.Duration(
+			float64(t.Waiting) * float64(t.Runs) / float64(expanded) / float64(runs) * float64(took),
+		)
+		if p.limit == 0 || left < p.limit-took {
+			return fmt.Sprintf("waiting states need %v", left.Round(time.Second))
+		}
+	}
+	if p.limit == 0 {
+		return "no estimate yet"
+	}
+	return fmt.Sprintf("%v left", (p.limit - took).Round(time.Second))
+}
+
+// explored prints the summary of a run.
+func (p *exploreProgress) explored(sum explore.Summary, dir string) {
+	if !p.json {
+		how := "time is up"
+		if sum.Complete {
+			how = "everything is explored"
+		} else if p.runs > 0 && sum.Runs >= p.runs {
+			how = "its runs are done"
+		}
+		fmt.Fprintf(
+			p.out,
+			"%d states, %d crash states%s, %d errors in %.0f s; %s\n",
+			sum.States,
+			sum.CrashStates,
+			early(sum.Totals),
+			len(sum.Errors),
+			sum.Seconds,
+			how,
+		)
+		for _, e := range sum.Errors {
+			fmt.Fprintf(
+				p.out,
+				"  %s, %d times: fsward explore replay %s\n",
+				e.Kind,
+				e.Count,
+				filepath.Join(dir, e.Dir),
+			)
+		}
+		return
+	}
+	type found struct {
+		Kind    string `json:"kind"`
+		Dir     string `json:"dir"`
+		Summary string `json:"summary"`
+		Count   uint64 `json:"count"`
+	}
+	line := struct {
+		Event string `json:"event"`
+		explore.Totals
+		Complete bool    `json:"complete"`
+		Errors   []found `json:"errors"`
+	}{Event: "explored", Totals: sum.Totals, Complete: sum.Complete, Errors: []found{}}
+	for _, e := range sum.Errors {
+		line.Errors = append(line.Errors, found{e.Kind, filepath.Join(dir, e.Dir), e.Summary, e.Count})
+	}
+	_ = json.NewEncoder(p.out).Encode(line)
+}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"fsward/explore"
+	"fsward/explore/checkers"
+	"fsward/explore/component"
+	"fsward/explore/spec"
+)
+
+func exploreRunCommand() *cobra.Command {
+	var f exploreFlags
+	var o exploreRun
+	var limit time.Duration
+	c := &cobra.Command{
+		Use:   "run --fs FS --checker CHECKER --out DIR",
+		Short: "Explore a file system or a stack, until everything is explored or the time is up",
+		Long: fmt.Sprintf(
+			`Explores one file system on one RAM disk (--fs), or the stack that a file describes (--stack).
+File systems and other components: %s; or a YAML file.
+
+Checkers, and what they check:
+%s
+Exit status: 0 found nothing, 1 found errors, 2 wrong usage, 3 could not run. With --json the last
+line is {"event":"explored",...}. fsward explore resume DIR continues a run that was stopped, was
+killed or ran out of time.`,
+			strings.Join(component.Names(), ", "),
+			checkerList(),
+		),
+		Example: `  fsward explore run --fs ext3 --checker sync --time 10m --out ext3
+  fsward explore run --fs btrfs --mount-options compress=zstd --checker reasonable --search random --time 1h --out btrfs
+  fsward explore run --stack raid.yaml --out raid`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := o.complete(); err != nil {
+				return usageError{err, c.CommandPath()}
+			}
+			return f.explore(c, o.Run, o.out, limit)
+		},
+	}
+	f.add(c)
+	o.add(c)
+	addTimeFlag(c, &limit)
+	return c
+}
+
+func checkerList() string {
+	var b strings.Builder
+	for _, n := range checkers.Names() {
+		fmt.Fprintf(&b, "  %-16s %s\n", n[0], n[1])
+	}
+	return b.String()
+}
+
+// exploreRun is a run as its flags describe it.
+type exploreRun struct {
+	spec.Run
+	fs, mountOptions, mkfsOptions, stack, out, size string
+	guarded                                         bool
+}
+
+func (o *exploreRun) add(c *cobra.Command) {
+	c.Flags().StringVar(
+		&o.fs,
+		"fs",
+		"",
+		"explore this file system on one RAM disk: its name, or a YAML `FILE`",
+	)
+	c.Flags().StringVar(
+		&o.mountOptions,
+		"mount-options",
+		"",
+		"mount with `OPTIONS`, separated by commas",
+	)
+	c.Flags().StringVar(
+		&o.mkfsOptions,
+		"mkfs-options",
+		"",
+		"run mkfs with `OPTIONS`, as a shell splits them",
+	)
+	c.Flags().StringVar(
+		&o.size,
+		"size",
+		"",
+		"`SIZE` of the RAM disk, such as 64M (default: what the file system needs)",
+	)
+	c.Flags().StringVar(
+		&o.stack,
+		"stack",
+		"",
+		"explore the disks, layers and checker that the YAML `FILE` describes",
+	)
+	c.Flags().StringVar(&o.Checker, "checker", "", "run this checker: a name, or a YAML `FILE`")
+	c.Flags().StringVar(&o.out, "out", "", "`DIR` for the run's state and a folder for each error")
+	c.Flags().BoolVar(
+		&o.guarded,
+		"guarded",
+		false,
+		"guard the disk of --fs as fsward guard does: a refused write fails in "+
+			"the guest, and is reported as an error",
+	)
+	addHowFlags(c, &o.Run, spec.Run{Limit: 64})
+	_ = c.MarkFlagRequired("out") // the flag exists
+}
+
+// complete checks the flags and completes the run's description.
+func (o *exploreRun) complete() error {
+	if err := o.read(); err != nil {
+		return err
+	}
+	if o.Checker == "" {
+		return errors.New("no checker is named; --checker sync is one")
+	}
+	err := errors.Join(
+		o.Strategy.Check(),
+		o.Restore.Check(),
+		o.From.Check(),
+		explore.CheckThreads(o.Threads),
+	)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(o.out); err == nil {
+		if _, err := explore.Origin(o.out); err == nil {
+			return fmt.Errorf("%s has a run already: fsward explore resume %[1]s continues it", o.out)
+		}
+	}
+	_, err = o.Config()
+	return err
+}
+
+// read reads the stack that --fs or --stack describes. --checker comes before the checker of a
+// stack.
+func (o *exploreRun) read() (err error) {
+	checker := o.Checker
+	switch {
+	case (o.fs == "") == (o.stack == ""):
+		return errors.New("give one of --fs and --stack")
+	case o.stack != "":
+		if o.Spec, err = spec.Read(o.stack); checker != "" {
+			o.Checker = checker
+		}
+	default:
+		o.Spec, err = spec.FileSystem(o.fs, o.mountOptions, o.mkfsOptions, checker, o.size)
+		if err == nil && o.guarded {
+			o.Guarded = []string{o.Layers[0].On[0]}
+		}
+	}
+	return err
+}

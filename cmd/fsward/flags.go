@@ -1,0 +1,159 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"fsward/hostd/daemon"
+	"fsward/hostd/guard"
+	"fsward/hostd/memory"
+	"fsward/interp/detect"
+)
+
+// sink returns the report on stdout: a table, or one JSON object a line.
+func sink(asJSON bool) guard.Sink {
+	if asJSON {
+		return guard.NewJSONReport(os.Stdout)
+	}
+	return guard.NewTextReport(os.Stdout)
+}
+
+func addFSFlag(c *cobra.Command, fs *string) {
+	c.Flags().StringVar(fs, "fs", detect.Auto, "file system on the disk: auto, btrfs or ext3")
+}
+
+func addJSONFlag(c *cobra.Command, asJSON *bool) {
+	c.Flags().BoolVar(asJSON, "json", false, "print one JSON object a line")
+}
+
+// addDataOrdered adds the flag that says how the guest mounts ext3.
+func addDataOrdered(c *cobra.Command, ordered *bool) {
+	c.Flags().BoolVar(
+		ordered,
+		"data-ordered",
+		false,
+		"the guest mounts ext3 with data=ordered, as Linux "+
+			"does by default: also refuse a commit whose new data was not written and flushed before it",
+	)
+}
+
+// guardFlags are the flags that guard and vm run share.
+type guardFlags struct {
+	disks   []string
+	control string
+	json    bool
+	verbose bool
+	memory  string
+	reserve string
+	cfg     guard.Config
+}
+
+func (f *guardFlags) add(c *cobra.Command) {
+	c.Flags().StringArrayVar(&f.disks, "disk", nil, "guard the image or block device `[NAME=]IMG`; "+
+		"repeat it for every disk of the guest (required)")
+	_ = c.MarkFlagRequired("disk")
+	addFSFlag(c, &f.cfg.FS)
+	addRulesFlags(c, &f.cfg.Rules)
+	c.Flags().StringVar(
+		&f.cfg.OnViolation,
+		"on-violation",
+		guard.OnRefuse,
+		"what to do with a commit that "+
+			"does not hold: refuse (complete it with EIO), pause (suspend the guest and wait for fsward resume "+
+			"or reject), log (let it through)",
+	)
+	c.Flags().StringVar(&f.cfg.Record, "record", "",
+		"record every write to `LOG` in dm-log-writes format; with several disks to LOG.NAME")
+	c.Flags().BoolVar(&f.cfg.Verify, "verify-baseline", true,
+		"check in the background the whole state that the file system has at the beginning")
+	addDataOrdered(c, &f.cfg.DataOrdered)
+	c.Flags().StringVar(
+		&f.reserve,
+		"reserve",
+		"768M",
+		"`BYTES` that all disks share, for large commits "+
+			"and for the check of the baseline; 0 for none",
+	)
+	c.Flags().StringVar(&f.control, "control", "",
+		"serve status, resume, reject and rules reload on the control socket `unix:PATH`")
+	addJSONFlag(c, &f.json)
+	c.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "log debug messages")
+}
+
+// addMemory adds the flag for the memory of a disk. vm run gives it another name, because --memory
+// is the guest's memory there.
+func (f *guardFlags) addMemory(c *cobra.Command, name string) {
+	c.Flags().StringVar(&f.memory, name, "256M", "`BYTES` that the guard may use for each disk")
+}
+
+// config checks the flags that cobra cannot check, and returns the configuration of the guard. It
+// also sets the memory limit of the process.
+func (f *guardFlags) config(c *cobra.Command) (guard.Config, error) {
+	for _, s := range f.disks {
+		spec, err := guard.ParseDiskSpec(s)
+		if err != nil {
+			return f.cfg, usageError{err, c.CommandPath()}
+		}
+		f.cfg.Disks = append(f.cfg.Disks, spec)
+	}
+	err := guard.CheckPolicyName(f.cfg.OnViolation)
+	if err == nil && f.cfg.OnViolation == guard.OnPause && f.control == "" {
+		err = errors.New("--on-violation pause needs --control: without it nobody could decide")
+	}
+	if err == nil {
+		err = f.limitMemory()
+	}
+	if err != nil {
+		return f.cfg, usageError{err, c.CommandPath()}
+	}
+	f.cfg.Sinks = []guard.Sink{sink(f.json)}
+	return f.cfg, nil
+}
+
+// limitMemory reads the flags for memory and sets the memory limit of the process.
+func (f *guardFlags) limitMemory() (err error) {
+	m := &f.cfg.Memory
+	if m.PerDisk, err = memoryFlag(f.memory); err != nil {
+		return err
+	}
+	if m.Reserve, err = parseBytes(f.reserve); err != nil {
+		return fmt.Errorf("--reserve: %w", err)
+	}
+	m.NoReserve = m.Reserve == 0
+	memory.SetLimit(m.Total(len(f.cfg.Disks)))
+	return nil
+}
+
+// memoryFlag reads the memory for a disk, in bytes.
+func memoryFlag(text string) (bytes uint64, err error) {
+	if bytes, err = parseBytes(text); err == nil && bytes < memory.Min {
+		err = fmt.Errorf("%s is less than %d MiB", text, memory.Min>>20)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("the memory for a disk: %w", err)
+	}
+	return bytes, nil
+}
+
+func addControlFlag(c *cobra.Command, control *string) {
+	c.Flags().StringVar(control, "control", os.Getenv("FSWARD_CONTROL"),
+		"`unix:PATH` of the daemon's control socket (default: $FSWARD_CONTROL)")
+}
+
+// controlClient returns a client of the control socket at an address.
+func controlClient(address string) (*daemon.Control, error) {
+	if address == "" {
+		return nil, usageError{
+			errors.New("--control is needed, or FSWARD_CONTROL in the environment"),
+			"fsward",
+		}
+	}
+	path, err := daemon.Address(address)
+	if err != nil {
+		return nil, err
+	}
+	return daemon.NewControl(path), nil
+}
