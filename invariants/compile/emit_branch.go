@@ -7,7 +7,7 @@ import (
 )
 
 // emitThen places if-then-else; otherwise is nil for if-then.
-func (p *planner) emitThen(g goal, condition, then, otherwise template, e *bindings, rest []goal, needed []template, done doneFunc, r *result) error {
+func (p *planner) emitThen(g goal, condition, then, otherwise template, e *bindings, next sequel, r *result) error {
 	p.explain.step(e, condition, "condition", verdict.Constant)
 	at := len(p.explain.steps) - 1
 	yes := e.clone()
@@ -16,7 +16,7 @@ func (p *planner) emitThen(g goal, condition, then, otherwise template, e *bindi
 	p.explain.depth++
 	met := false
 	// The condition has one path, so that what it binds is known behind it.
-	search, err := p.plan([]goal{{condition, g.at}}, yes, append(slices.Clone(needed), then, templatesOf(rest)), func(after *bindings) ([]op, error) {
+	search, err := p.plan([]goal{{condition, g.at}}, yes, append(slices.Clone(next.needed), then, templatesOf(next.rest)), func(after *bindings) ([]op, error) {
 		if met {
 			return nil, unsupportedf("a condition that is a disjunction with bindings")
 		}
@@ -44,7 +44,7 @@ func (p *planner) emitThen(g goal, condition, then, otherwise template, e *bindi
 		return nil
 	}
 	branches := []branch{{[]goal{{then, g.at}}, yes}, {[]goal{{otherwise, g.at}}, e.clone()}}
-	return p.emitBranches(branches, e, rest, needed, done, r, func(ops [][]op) op { return thenOp(search, ops[0], ops[1]) })
+	return p.emitBranches(branches, e, next, r, func(ops [][]op) op { return thenOp(search, ops[0], ops[1]) })
 }
 
 // templatesOf makes one template of what is in goals.
@@ -62,127 +62,119 @@ type branch struct {
 	env   *bindings
 }
 
-func (p *planner) emitOr(g *goalInfo, list []template, e *bindings, rest []goal, needed []template, done doneFunc, r *result) error {
+func (p *planner) emitOr(g *goalInfo, list []template, e *bindings, next sequel, r *result) error {
 	var branches []branch
 	for _, t := range list {
 		branches = append(branches, branch{[]goal{{t, g.at}}, e.clone()})
 	}
-	return p.emitBranches(branches, e, rest, needed, done, r, orOp)
+	return p.emitBranches(branches, e, next, r, orOp)
 }
 
-// emitBranches plans branches. Where they give no variable a value that is needed behind them, or would be too
-// many, they come together again; else each goes on with all that follows, and knows what it has found.
-func (p *planner) emitBranches(branches []branch, e *bindings, rest []goal, needed []template, done doneFunc, r *result, combine func([][]op) op) error {
-	var outs []variable
+// emitBranches plans branches. If they give values to variables that the goals behind them need, each branch goes on
+// with all that follows and knows what it has found. Otherwise, or if that would make too many paths, they come together
+// again.
+func (p *planner) emitBranches(branches []branch, e *bindings, next sequel, r *result, combine func([][]op) op) error {
+	wanted := append(slices.Clone(next.needed), templatesOf(next.rest))
+	outs := outsOf(branches, e, wanted)
+	if paths := max(1, p.branches) * len(branches); len(outs) > 0 && paths <= maxBranches {
+		return p.emitPaths(branches, paths, next, r, combine)
+	}
+	return p.emitJoined(branches, outs, e, wanted, r, combine)
+}
+
+// outsOf returns the variables without a value to which some branch may give one and that are wanted behind them.
+func outsOf(branches []branch, e *bindings, wanted []template) (outs []variable) {
 	seen := map[variable]bool{}
-	wanted := append(slices.Clone(needed), templatesOf(rest))
+	note := func(v variable) {
+		isWanted := func(w template) bool { return e.occurs(v, w) }
+		if e.bound[v] == nil && !seen[v] && slices.ContainsFunc(wanted, isWanted) {
+			seen[v] = true
+			outs = append(outs, v)
+		}
+	}
 	for _, b := range branches {
 		for _, t := range append([]template{templatesOf(b.goals)}, boundBy(e, b.env)...) {
 			b.env.free(t, func(v variable) {
-				if int(v) < len(e.bound) && e.bound[v] == nil && !seen[v] && slices.ContainsFunc(wanted, func(w template) bool { return e.occurs(v, w) }) {
-					seen[v] = true
-					outs = append(outs, v)
+				if int(v) < len(e.bound) {
+					note(v)
 				}
 			})
 		}
 		for i := range e.bound {
-			v := variable(i)
-			if e.bound[v] == nil && b.env.bound[v] != nil && !seen[v] && slices.ContainsFunc(wanted, func(w template) bool { return e.occurs(v, w) }) {
-				seen[v] = true
-				outs = append(outs, v)
+			if b.env.bound[i] != nil {
+				note(variable(i))
 			}
 		}
 	}
-	paths := max(1, p.branches) * len(branches)
-	if len(outs) > 0 && paths <= maxBranches {
-		outer := p.branches
-		p.branches = paths
-		prefix := len(p.explain.steps)
-		var all [][]op
-		alive := false
-		for i, b := range branches {
-			steps := p.explain.steps[:prefix:prefix]
-			if i > 0 && p.explain.depth == 0 {
-				p.explain.steps = slices.Clone(steps)
-			}
-			depth := p.explain.depth
-			if depth > 0 {
-				p.explain.depth++
-			}
-			triggered, onTurn := p.starts.triggered, p.starts.begun
-			at := len(p.explain.steps)
-			ops, err := p.plan(append(slices.Clone(b.goals), rest...), b.env, needed, func(e *bindings) ([]op, error) {
-				alive = true
-				return done(e)
-			})
-			p.starts.triggered, p.starts.begun, p.explain.depth = triggered, onTurn, depth
-			p.explain.beside(i, at)
-			if err != nil {
-				return err
-			}
-			all = append(all, ops)
-		}
-		p.branches = outer
-		r.ops, r.complete = []op{combine(all)}, true
-		if !alive {
-			r.ops = deadEnd(combine(all))
-		}
-		return nil
-	}
-	registers := make([]int, len(outs))
-	for i := range outs {
-		registers[i] = p.registers.next()
-	}
-	types := make([]valueType, len(outs))
-	first := true
-	once := len(outs) == 0 && !p.mode.counting && p.mode.exists // else each branch is run, for the mistakes that it may meet
-	top, exists := p.mode.top, p.mode.exists
-	p.mode.top, p.mode.exists = false, once
-	p.explain.depth++
+	return outs
+}
+
+// emitPaths plans branches each of which goes on with all that follows.
+func (p *planner) emitPaths(branches []branch, paths int, next sequel, r *result, combine func([][]op) op) error {
+	outer := p.branches
+	p.branches = paths
+	prefix := len(p.explain.steps)
 	var all [][]op
 	alive := false
 	for i, b := range branches {
+		if i > 0 && p.explain.depth == 0 {
+			p.explain.steps = slices.Clone(p.explain.steps[:prefix:prefix])
+		}
+		depth := p.explain.depth
+		if depth > 0 {
+			p.explain.depth++
+		}
+		triggered, begun := p.starts.triggered, p.starts.begun
 		at := len(p.explain.steps)
-		ops, err := p.plan(b.goals, b.env, wanted, func(e *bindings) ([]op, error) {
+		ops, err := p.plan(append(slices.Clone(b.goals), next.rest...), b.env, next.needed, func(e *bindings) ([]op, error) {
 			alive = true
-			if len(outs) == 0 {
-				return nil, nil
-			}
-			values := make([]operand, len(outs))
-			for i, v := range outs {
-				x, ok := pack(e, v)
-				if !ok {
-					return nil, unsupportedf("%s may have no value behind a disjunction", e.name(v))
-				}
-				values[i] = x
-				t := typeAny
-				if have, isRegister := e.walk(v).(register); isRegister {
-					t = have.typ
-				}
-				if first {
-					types[i] = t
-				} else if types[i] != t {
-					types[i] = typeAny
-				}
-			}
-			first = false
-			return []op{assignOp(registers, values)}, nil
+			return next.done(e)
 		})
+		p.starts.triggered, p.starts.begun, p.explain.depth = triggered, begun, depth
+		p.explain.beside(i, at)
+		if err != nil {
+			return err
+		}
+		all = append(all, ops)
+	}
+	p.branches = outer
+	r.ops, r.complete = []op{combine(all)}, true
+	if !alive {
+		r.ops = deadEnd(combine(all))
+	}
+	return nil
+}
+
+// emitJoined plans branches that come together again. The values of outs are in registers behind them.
+func (p *planner) emitJoined(branches []branch, outs []variable, e *bindings, wanted []template, r *result, combine func([][]op) op) error {
+	j := junction{outs: outs, registers: make([]int, len(outs)), types: make([]valueType, len(outs))}
+	for i := range outs {
+		j.registers[i] = p.registers.next()
+	}
+	// One solution of any branch is enough; otherwise each branch is run, for the mistakes that it may meet.
+	once := len(outs) == 0 && !p.mode.counting && p.mode.exists
+	outer := p.mode
+	p.mode.top, p.mode.exists = false, once
+	p.explain.depth++
+	var all [][]op
+	for i, b := range branches {
+		at := len(p.explain.steps)
+		ops, err := p.plan(b.goals, b.env, wanted, j.assign)
 		if err != nil {
 			return err
 		}
 		p.explain.beside(i, at)
 		all = append(all, ops)
 	}
-	p.mode.top, p.mode.exists = top, exists
+	p.mode.top, p.mode.exists = outer.top, outer.exists
 	p.explain.depth--
-	if !alive {
+	if !j.reached {
 		r.ops, r.complete = deadEnd(combine(all)), true
 		return nil
 	}
 	for i, v := range outs {
-		e.bound[v] = register{registers[i], types[i]}
-		p.registers.label(e, registers[i], v)
+		e.bound[v] = register{j.registers[i], j.types[i]}
+		p.registers.label(e, j.registers[i], v)
 	}
 	for len(e.bound) < maxEnv(branches) { // variables that the branches made stay theirs
 		e.fresh(1)
@@ -193,6 +185,42 @@ func (p *planner) emitBranches(branches []branch, e *bindings, rest []goal, need
 		r.ops = []op{combine(all)}
 	}
 	return nil
+}
+
+// A junction is where branches come together: the registers in which each leaves the values of some variables.
+type junction struct {
+	outs      []variable
+	registers []int
+	types     []valueType // that the values have in all branches
+	reached   bool        // by a branch
+	typed     bool
+}
+
+// assign makes the op with which a branch ends.
+func (j *junction) assign(e *bindings) ([]op, error) {
+	j.reached = true
+	if len(j.outs) == 0 {
+		return nil, nil
+	}
+	values := make([]operand, len(j.outs))
+	for i, v := range j.outs {
+		x, ok := pack(e, v)
+		if !ok {
+			return nil, unsupportedf("%s may have no value behind a disjunction", e.name(v))
+		}
+		values[i] = x
+		t := typeAny
+		if have, isRegister := e.walk(v).(register); isRegister {
+			t = have.typ
+		}
+		if !j.typed {
+			j.types[i] = t
+		} else if j.types[i] != t {
+			j.types[i] = typeAny
+		}
+	}
+	j.typed = true
+	return []op{assignOp(j.registers, values)}, nil
 }
 
 // deadEnd makes the ops of branches that each end at a goal that is never true. They are run for the mistakes that they

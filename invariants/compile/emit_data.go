@@ -78,6 +78,22 @@ func (p *patternMaker) fieldOf(e *bindings, t template) (f change.Field, ok bool
 	return f, ok
 }
 
+// emit makes the ops of a goal; done is false if it looks nothing up. last says that no goal follows it.
+func (em *dataEmitter) emit(g goal, t template, q syntax.Indicator, args []template, e *bindings, last bool, r *result) (done bool, err error) {
+	name := q.Name.String()
+	switch q {
+	case syntax.Pred("change", 5):
+		return true, em.emitChange(g, t, args, e, r)
+	case syntax.Pred("query", 2), syntax.Pred("query", 4):
+		return true, em.emitQuery(g, t, args, e, last, r)
+	case syntax.Pred("previous", 3), syntax.Pred("next", 3), syntax.Pred("at_or_before", 3), syntax.Pred("at_or_after", 3):
+		return true, em.emitNeighbor(t, args, e, reference.Walks[name], r)
+	case syntax.Pred("range", 4), syntax.Pred("range_down", 4):
+		return true, em.emitRange(t, args, e, name == "range_down", r)
+	}
+	return false, nil
+}
+
 func (em *dataEmitter) emitChange(g goal, t template, args []template, e *bindings, r *result) error {
 	rank := em.costs.rankChange(args, e)
 	goal := &changeGoal{index: -1}
@@ -92,23 +108,9 @@ func (em *dataEmitter) emitChange(g goal, t template, args []template, e *bindin
 	goal.object = object
 	mark := em.registers.count
 	goal.spec = listSpec{kind: goal.object.kind, anyField: true}
-	switch f := e.walk(args[2]).(type) {
-	case variable:
-		if !e.single[f] {
-			goal.fieldPart = place{mode: placeLoad, register: em.registers.load(e, f, typeAny)}
-		}
-	case register:
-		goal.fieldPart = place{mode: placeBound, register: f.index}
-	default:
-		if !e.ground(f) {
-			return unsupportedf("a field that is known in part in %s", em.explain.text(e, t))
-		}
-		field, known := em.patterns.fieldOf(e, f)
-		if !known {
-			r.dead = true
-			return nil
-		}
-		goal.spec.field, goal.spec.anyField = field, false
+	if known, err := em.emitField(goal, args[2], t, e); err != nil || !known {
+		r.dead = err == nil
+		return err
 	}
 	before := mark
 	if loaded := goal.object.firstLoad(); loaded >= 0 {
@@ -143,6 +145,27 @@ func (em *dataEmitter) emitChange(g goal, t template, args []template, e *bindin
 	ops = append(ops, changeOp(goal, info))
 	r.ops = ops
 	return nil
+}
+
+// emitField makes the place of the field of a goal t, or makes it part of the list; known is false if the schema has no
+// such field.
+func (em *dataEmitter) emitField(goal *changeGoal, field, t template, e *bindings) (known bool, err error) {
+	switch f := e.walk(field).(type) {
+	case variable:
+		if !e.single[f] {
+			goal.fieldPart = place{mode: placeLoad, register: em.registers.load(e, f, typeAny)}
+		}
+	case register:
+		goal.fieldPart = place{mode: placeBound, register: f.index}
+	default:
+		if !e.ground(f) {
+			return false, unsupportedf("a field that is known in part in %s", em.explain.text(e, t))
+		}
+		named, known := em.patterns.fieldOf(e, f)
+		goal.spec.field, goal.spec.anyField = named, false
+		return known, nil
+	}
+	return true, nil
 }
 
 // sideOf returns what the list of a goal has of a side, and leaves out of the pattern what the list says.
@@ -292,7 +315,7 @@ func (em *dataEmitter) joinQueries(g *queryGoal, t template, list []*goalInfo, e
 			continue
 		}
 		g.join(f, x)
-		em.explain.steps = append(em.explain.steps, verdict.Step{Goal: info, Access: "with the look-up before it", Class: verdict.Constant, Depth: em.explain.depth})
+		em.explain.note(info, "with the look-up before it")
 		list = slices.Delete(list, i, i+1)
 		i--
 	}

@@ -182,40 +182,66 @@ func (ar *arithmetic) comparison(e *bindings, left, right template, holds func(o
 		b, ok := y(m)
 		return ok && holds(a.Cmp(b))
 	}
-	below, equal, above := holds(-1), holds(0), holds(1)
+	o := outcomes{holds(-1), holds(0), holds(1)}
 	wx, ok1 := ar.wordOf(e, left)
 	wy, ok2 := ar.wordOf(e, right)
-	fast := ok1 && ok2
-	if fast && wx.n == 0 && wx.x >= 0 && wx.y < 0 && wy.x < 0 { // a register and a number
-		i, n := wx.x, wy.n
-		return func(next step) step {
-			return func(m *machine) bool {
-				var yes bool
-				switch c := &m.r[i]; {
-				case c.tag != tagNumber:
-					if yes = slow(m); m.err != nil {
-						return true
-					}
-				case c.n == n:
-					yes = equal
-				case c.n < n:
-					yes = below
-				default:
-					yes = above
-				}
-				return yes && next(m)
-			}
-		}, true
+	switch {
+	case !ok1 || !ok2:
+		return compareNumbersOp(slow), true
+	case wx.n == 0 && wx.x >= 0 && wx.y < 0 && wy.x < 0:
+		return compareRegisterOp(wx.x, wy.n, o, slow), true
+	default:
+		return compareWordsOp(wx, wy, o, slow), true
 	}
+}
+
+// compareNumbersOp compares numbers of any size.
+func compareNumbersOp(holds func(*machine) bool) op {
+	return func(next step) step {
+		return func(m *machine) bool {
+			yes := holds(m)
+			if m.err != nil {
+				return true
+			}
+			return yes && next(m)
+		}
+	}
+}
+
+// outcomes says whether a comparison holds if the left side is below, equal to, or above the right one.
+type outcomes struct{ below, equal, above bool }
+
+// compareRegisterOp compares a register with a number of the text. slow is for numbers beyond 64 bits.
+func compareRegisterOp(register int, n uint64, o outcomes, slow func(*machine) bool) op {
+	below, equal, above := o.below, o.equal, o.above
 	return func(next step) step {
 		return func(m *machine) bool {
 			var yes bool
-			hi1, lo1, fast1 := uint64(0), uint64(0), false
-			hi2, lo2, fast2 := uint64(0), uint64(0), false
-			if fast {
-				hi1, lo1, fast1 = wx.get(m)
-				hi2, lo2, fast2 = wy.get(m)
+			switch c := &m.r[register]; {
+			case c.tag != tagNumber:
+				if yes = slow(m); m.err != nil {
+					return true
+				}
+			case c.n == n:
+				yes = equal
+			case c.n < n:
+				yes = below
+			default:
+				yes = above
 			}
+			return yes && next(m)
+		}
+	}
+}
+
+// compareWordsOp compares sums of unsigned numbers in 128 bits. slow is for any others.
+func compareWordsOp(x, y word, o outcomes, slow func(*machine) bool) op {
+	below, equal, above := o.below, o.equal, o.above
+	return func(next step) step {
+		return func(m *machine) bool {
+			var yes bool
+			hi1, lo1, fast1 := x.get(m)
+			hi2, lo2, fast2 := y.get(m)
 			switch {
 			case !fast1 || !fast2:
 				if yes = slow(m); m.err != nil {
@@ -230,7 +256,7 @@ func (ar *arithmetic) comparison(e *bindings, left, right template, holds func(o
 			}
 			return yes && next(m)
 		}
-	}, true
+	}
 }
 
 // exact tells whether an expression cannot err, going by what is known of the types of its variables.

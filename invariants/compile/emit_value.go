@@ -14,6 +14,52 @@ type valueEmitter struct {
 	arithmetic *arithmetic
 }
 
+// emit makes the ops of a goal; done is false if it is not one that computes or tests values.
+func (em *valueEmitter) emit(t template, q syntax.Indicator, args []template, e *bindings, r *result) (done bool, err error) {
+	name := q.Name.String()
+	if holds := syntax.NumberOrders[name]; holds != nil && q.Arity == 2 {
+		compare, ok := em.arithmetic.comparison(e, args[0], args[1], holds)
+		if !ok {
+			return true, unsupportedf("%s compares what is no number, or has no value yet", em.explain.text(e, t))
+		}
+		em.explain.step(e, t, "comparison", verdict.Constant)
+		r.ops = []op{compare}
+		return true, nil
+	}
+	if holds := syntax.TermOrders[name]; holds != nil && q.Arity == 2 {
+		return true, em.emitOrder(t, name, args, holds, e, r)
+	}
+	if syntax.TermTests[name] != nil && q.Arity == 1 {
+		em.emitTypeTest(name, args[0], e, r)
+		return true, nil
+	}
+	switch q {
+	case syntax.Pred("=", 2):
+		text := em.explain.text(e, t) // before it gives variables values
+		ops, alive := em.unifier.unify(e, args[0], args[1], true)
+		if r.ops, r.dead = ops, !alive; len(ops) > 0 {
+			em.explain.note(text, "test")
+		}
+	case syntax.Pred(`\=`, 2):
+		if em.emitDifference(t, args, e, r) {
+			break
+		}
+		ops, alive := em.unifier.unify(e.clone(), args[0], args[1], true)
+		em.emitDenial(t, ops, alive, e, r)
+	case syntax.Pred("is", 2):
+		err = em.emitIs(t, args, e, r)
+	case syntax.Pred("crc32c", 2):
+		err = em.emitCRC(t, args, e, r)
+	case syntax.Pred("zero_for_null", 2):
+		err = em.emitZero(args, e, r)
+	case syntax.Pred("between", 3):
+		err = em.emitBetween(t, args, e, r)
+	default:
+		return false, nil
+	}
+	return true, err
+}
+
 func (em *valueEmitter) emitIs(t template, args []template, e *bindings, r *result) error {
 	x, ok := em.arithmetic.expression(e, args[1])
 	if !ok {

@@ -3,8 +3,6 @@ package compile
 import (
 	"math"
 
-	"github.com/ichiban/prolog/engine"
-
 	"fsward/change"
 	"fsward/invariants/syntax"
 )
@@ -172,6 +170,16 @@ func (x *objectPattern) settle(spare int) {
 	x.settled, x.loads = true, l
 }
 
+// kindBounds returns the first and the last kind of a pattern whose kind the text does not say; ok is false if the
+// identifier names none.
+func (x *objectPattern) kindBounds(m *machine) (lo, hi change.Kind, ok bool) {
+	if !x.kindPlace.known() {
+		return 0, math.MaxUint8, true
+	}
+	k, ok := m.kindOf(x.kindPlace.get(m))
+	return k, k, ok
+}
+
 // bounds returns the first and the last object that can match what is known; single tells that there is at
 // most one, lo. ok is false if none can.
 func (x *objectPattern) bounds(m *machine) (lo, hi change.Object, single, ok bool) {
@@ -187,14 +195,8 @@ func (x *objectPattern) bounds(m *machine) (lo, hi change.Object, single, ok boo
 	lo = change.Object{Tree: tree, ID: id, Kind: x.kind}
 	hi = change.Object{Tree: tree, ID: id, Kind: x.kind, Sub: math.MaxUint64, Aux: math.MaxUint64}
 	if x.kind == 0 {
-		hi.Kind = math.MaxUint8
-		if x.kindPlace.known() {
-			c := x.kindPlace.get(m)
-			k, known := m.vocabulary.Kinds[engine.Atom(c.n)]
-			if c.tag != tagAtom || !known {
-				return lo, hi, false, false
-			}
-			lo.Kind, hi.Kind = k, k
+		if lo.Kind, hi.Kind, ok = x.kindBounds(m); !ok {
+			return lo, hi, false, false
 		}
 	}
 	shape, oneKind := change.ShapeKey, lo.Kind == hi.Kind
@@ -228,6 +230,7 @@ func (x *objectPattern) bounds(m *machine) (lo, hi change.Object, single, ok boo
 		lo.Sub, lo.Aux = 0, 0
 		return lo, hi, false, true
 	}
+	single = subKnown
 	switch shape {
 	case change.ShapeKey:
 		single = subKnown && m.vocabulary.Unique(lo.Kind)
@@ -235,8 +238,6 @@ func (x *objectPattern) bounds(m *machine) (lo, hi change.Object, single, ok boo
 		single = subKnown && auxKnown
 	case change.ShapeNum:
 		single = true
-	default:
-		single = subKnown
 	}
 	switch {
 	case !subKnown:

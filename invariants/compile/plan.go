@@ -74,6 +74,14 @@ func newPlanner(c *compiler, at syntax.ClauseText, m mode) *planner {
 	return p
 }
 
+// A sequel is what follows a goal: the goals that have no place yet, the templates whose values are needed behind them,
+// and what comes last.
+type sequel struct {
+	rest   []goal
+	needed []template
+	done   doneFunc
+}
+
 // doneFunc makes what follows a conjunction; it is called once for each path through it.
 type doneFunc func(e *bindings) ([]op, error)
 
@@ -109,7 +117,7 @@ func (p *planner) plan(goals []goal, e *bindings, needed []template, done doneFu
 			rest[i] = x.goal
 		}
 		r := result{}
-		if err := p.emit(g, e, rest, needed, done, &r); err != nil {
+		if err := p.emit(g, e, sequel{rest, needed, done}, &r); err != nil {
 			return nil, err
 		}
 		if r.dead {

@@ -192,15 +192,12 @@ func (ch *chooser) rank(t template, e *bindings) int {
 	switch q {
 	case syntax.Pred("=", 2), syntax.Pred("fail", 0):
 		return rankUnify
-	case syntax.Pred("is", 2), syntax.Pred("crc32c", 2):
-		from := args[0]
-		if name == "is" {
-			from = args[1]
-		}
-		if e.ground(from) {
-			return rankFunction
-		}
-		return rankNever // a name that has no value where it is written either is asked for there: see choose
+	case syntax.Pred("is", 2):
+		return rankIfGround(e, rankFunction, args[1])
+	case syntax.Pred("crc32c", 2):
+		return rankIfGround(e, rankFunction, args[0]) // a name without a value where it is written is asked for there: see choose
+	case syntax.Pred("between", 3):
+		return rankIfGround(e, rankDirectory, args[0], args[1])
 	case syntax.Pred("change", 5):
 		return ch.rankChange(args, e)
 	case syntax.Pred("query", 2), syntax.Pred("query", 4):
@@ -215,6 +212,30 @@ func (ch *chooser) rank(t template, e *bindings) int {
 			return rankNever
 		}
 		return rankDirectory
+	case syntax.Pred("count", 2):
+		return max(rankChangeID, min(rankObject, ch.rank(args[0], e)))
+	case syntax.Pred("sum", 3):
+		return max(rankChangeID, min(rankObject, ch.rank(args[1], e)))
+	}
+	if wrappers[q] {
+		return rankChange
+	}
+	return ch.rankControl(t, q, args, e)
+}
+
+// rankIfGround is a rank for goals that can be called once some arguments have values.
+func rankIfGround(e *bindings, rank int, args ...template) int {
+	for _, a := range args {
+		if !e.ground(a) {
+			return rankNever
+		}
+	}
+	return rank
+}
+
+// rankControl estimates what a goal costs that has goals in it, or that is a helper.
+func (ch *chooser) rankControl(t template, q syntax.Indicator, args []template, e *bindings) int {
+	switch q {
 	case syntax.Pred(",", 2):
 		return min(ch.rank(args[0], e), max(ch.rank(args[0], e), ch.rank(args[1], e)))
 	case syntax.Pred(";", 2):
@@ -223,15 +244,9 @@ func (ch *chooser) rank(t template, e *bindings) int {
 		}
 		worst := rankNegation
 		for _, b := range alternatives(e, t) {
-			first := conjuncts(e, b)
-			rank := rankUnify
-			for _, c := range first {
-				if r := ch.rank(c, e); r > rank && r != rankNever {
-					rank = r
-				}
-				break
+			if r := ch.rank(conjuncts(e, b)[0], e); r != rankNever {
+				worst = max(worst, r)
 			}
-			worst = max(worst, rank)
 		}
 		return worst
 	case syntax.Pred("->", 2), syntax.Pred("once", 1), syntax.Pred(`\+`, 1), syntax.Pred("verify", 1):
@@ -242,20 +257,8 @@ func (ch *chooser) rank(t template, e *bindings) int {
 			}
 		}
 		return worst
-	case syntax.Pred("count", 2):
-		return max(rankChangeID, min(rankObject, ch.rank(args[0], e)))
-	case syntax.Pred("sum", 3):
-		return max(rankChangeID, min(rankObject, ch.rank(args[1], e)))
-	case syntax.Pred("between", 3):
-		if !e.ground(args[0]) || !e.ground(args[1]) {
-			return rankNever
-		}
-		return rankDirectory
 	}
-	if wrappers[q] {
-		return rankChange
-	}
-	return rankNegation // a helper, or what shows when it is placed
+	return rankNegation // a helper, or what shows when it is emitted
 }
 
 // known tells which places of an object are known: its tree, id, kind, the first and the second part behind.

@@ -16,25 +16,7 @@ func (u *unifier) unify(e *bindings, x, y template, bind bool) (ops []op, alive 
 	}
 	switch x := x.(type) {
 	case variable:
-		if w, ok := y.(variable); ok {
-			if x == w {
-				return nil, true
-			}
-			if e.single[w] && !e.single[x] {
-				x, y = w, x
-			}
-		}
-		if !bind || e.occurs(x, y) {
-			return nil, false
-		}
-		if c, ok := y.(compoundTemplate); ok {
-			e.free(c, func(v variable) { e.single[v] = false })
-		}
-		e.bound[x] = y
-		if r, ok := y.(register); ok && u.registers.names[r.index] == "" {
-			u.registers.label(e, r.index, x)
-		}
-		return nil, true
+		return nil, u.bind(e, x, y, bind)
 	case constant:
 		switch y := y.(type) {
 		case constant:
@@ -42,7 +24,6 @@ func (u *unifier) unify(e *bindings, x, y template, bind bool) (ops []op, alive 
 		case register:
 			return []op{sameOp(place{mode: placeConst, value: value(x)}, y.index)}, true
 		}
-		return nil, false
 	case register:
 		switch y := y.(type) {
 		case constant:
@@ -60,20 +41,48 @@ func (u *unifier) unify(e *bindings, x, y template, bind bool) (ops []op, alive 
 		case register:
 			return u.open(e, y, x, bind)
 		case compoundTemplate:
-			if x.functor != y.functor || len(x.args) != len(y.args) {
-				return nil, false
-			}
-			for i := range x.args {
-				more, alive := u.unify(e, x.args[i], y.args[i], bind)
-				if !alive {
-					return nil, false
-				}
-				ops = append(ops, more...)
-			}
-			return ops, true
+			return u.unifyArgs(e, x, y, bind)
 		}
 	}
 	return nil, false
+}
+
+// bind gives a variable a value, which may be another variable; it reports false if they can never be equal.
+func (u *unifier) bind(e *bindings, x variable, y template, bind bool) bool {
+	if w, ok := y.(variable); ok {
+		if x == w {
+			return true
+		}
+		if e.single[w] && !e.single[x] {
+			x, y = w, x
+		}
+	}
+	if !bind || e.occurs(x, y) {
+		return false
+	}
+	if c, ok := y.(compoundTemplate); ok {
+		e.free(c, func(v variable) { e.single[v] = false })
+	}
+	e.bound[x] = y
+	if r, ok := y.(register); ok && u.registers.names[r.index] == "" {
+		u.registers.label(e, r.index, x)
+	}
+	return true
+}
+
+// unifyArgs makes two compounds equal.
+func (u *unifier) unifyArgs(e *bindings, x, y compoundTemplate, bind bool) (ops []op, alive bool) {
+	if x.functor != y.functor || len(x.args) != len(y.args) {
+		return nil, false
+	}
+	for i := range x.args {
+		more, alive := u.unify(e, x.args[i], y.args[i], bind)
+		if !alive {
+			return nil, false
+		}
+		ops = append(ops, more...)
+	}
+	return ops, true
 }
 
 // open makes the compound in a register equal to a template.

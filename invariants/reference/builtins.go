@@ -1,6 +1,8 @@
 package reference
 
 import (
+	"slices"
+
 	"github.com/ichiban/prolog/engine"
 
 	"fsward/invariants/syntax"
@@ -14,7 +16,27 @@ type builtin struct {
 
 // builtins lists the predicates of the interpreter.
 func (r *interpreter) builtins() []builtin {
-	list := []builtin{
+	list := slices.Concat(r.dataBuiltins(), r.controlBuiltins())
+
+	for name, holds := range syntax.NumberOrders {
+		list = append(list, builtin{syntax.Pred(name, 2), r.arithmetic.comparison(name, holds)})
+	}
+	for name, holds := range syntax.TermOrders {
+		list = append(list, builtin{syntax.Pred(name, 2), func(_ *engine.VM, x, y engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+			return unless(!holds(env.Resolve(x).Compare(y, env)), k, env)
+		}})
+	}
+	for name, is := range syntax.TermTests {
+		list = append(list, builtin{syntax.Pred(name, 1), func(_ *engine.VM, x engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+			return unless(!is(env.Resolve(x)), k, env)
+		}})
+	}
+	return list
+}
+
+// dataBuiltins are the predicates that ask for records and objects, compute, and look into terms.
+func (r *interpreter) dataBuiltins() []builtin {
+	return []builtin{
 		// Records and state.
 		{syntax.Pred("change", 5), r.records.change},
 		{syntax.Pred("query", 2), r.state.query2},
@@ -26,6 +48,22 @@ func (r *interpreter) builtins() []builtin {
 		{syntax.Pred("range", 4), r.ranges.keyRange("range/4", false)},
 		{syntax.Pred("range_down", 4), r.ranges.keyRange("range_down/4", true)},
 		{syntax.Pred("crc32c", 2), r.records.crc32c},
+		{syntax.Pred("between", 3), r.control.between},
+		// Unification.
+		{syntax.Pred("=", 2), r.unification.unify},
+		{syntax.Pred(`\=`, 2), r.unification.differ},
+		// Arithmetic.
+		{syntax.Pred("is", 2), r.arithmetic.is},
+		// Inspection of terms.
+		{syntax.Pred("arg", 3), engine.Arg},
+		{syntax.Pred("=..", 2), engine.Univ},
+		{syntax.Pred("functor", 3), functor},
+	}
+}
+
+// controlBuiltins are the predicates that call goals.
+func (r *interpreter) controlBuiltins() []builtin {
+	return []builtin{
 		// Control.
 		{syntax.Pred("$step", 0), r.solver.step},
 		{syntax.Pred("$holds", 1), r.control.holds},
@@ -51,31 +89,7 @@ func (r *interpreter) builtins() []builtin {
 		{syntax.Pred("count", 2), r.control.count},
 		{syntax.Pred("sum", 3), r.control.sum},
 		{syntax.Pred("findall", 3), r.control.findall},
-		{syntax.Pred("between", 3), r.control.between},
-		// Unification.
-		{syntax.Pred("=", 2), r.unification.unify},
-		{syntax.Pred(`\=`, 2), r.unification.differ},
-		// Arithmetic.
-		{syntax.Pred("is", 2), r.arithmetic.is},
-		// Inspection of terms.
-		{syntax.Pred("arg", 3), engine.Arg},
-		{syntax.Pred("=..", 2), engine.Univ},
-		{syntax.Pred("functor", 3), functor},
 	}
-	for name, holds := range syntax.NumberOrders {
-		list = append(list, builtin{syntax.Pred(name, 2), r.arithmetic.comparison(name, holds)})
-	}
-	for name, holds := range syntax.TermOrders {
-		list = append(list, builtin{syntax.Pred(name, 2), func(_ *engine.VM, x, y engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
-			return unless(!holds(env.Resolve(x).Compare(y, env)), k, env)
-		}})
-	}
-	for name, is := range syntax.TermTests {
-		list = append(list, builtin{syntax.Pred(name, 1), func(_ *engine.VM, x engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
-			return unless(!is(env.Resolve(x)), k, env)
-		}})
-	}
-	return list
 }
 
 func unless(fails bool, k engine.Cont, env *engine.Env) *engine.Promise {
