@@ -17,7 +17,6 @@ type builtin struct {
 // builtins lists the predicates of the interpreter.
 func (r *interpreter) builtins() []builtin {
 	list := slices.Concat(r.dataBuiltins(), r.controlBuiltins())
-
 	for name, holds := range syntax.NumberOrders {
 		list = append(list, builtin{syntax.Pred(name, 2), r.arithmetic.comparison(name, holds)})
 	}
