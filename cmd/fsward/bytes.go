@@ -10,7 +10,8 @@ import (
 func parseBytes(s string) (uint64, error) {
 	number, shift := strings.ToUpper(s), 0
 	for i, unit := range []string{"K", "M", "G", "T"} {
-		if rest, ok := strings.CutSuffix(strings.TrimSuffix(strings.TrimSuffix(number, "B"), "I"), unit); ok {
+		if rest, ok := strings.CutSuffix(strings.TrimSuffix(strings.TrimSuffix(number, "B"), "I"),
+			unit); ok {
 			number, shift = rest, 10*(i+1)
 			break
 		}

@@ -4,7 +4,8 @@ import "testing"
 
 // A number of bytes is read as people write it.
 func TestParseBytes(t *testing.T) {
-	for s, want := range map[string]uint64{"0": 0, "512": 512, "256M": 256 << 20, "256MiB": 256 << 20, "1g": 1 << 30, "4K": 4096} {
+	for s, want := range map[string]uint64{"0": 0, "512": 512, "256M": 256 << 20, "256MiB": 256 << 20,
+		"1g": 1 << 30, "4K": 4096} {
 		if got, err := parseBytes(s); err != nil || got != want {
 			t.Errorf("%q: %d, %v", s, got, err)
 		}

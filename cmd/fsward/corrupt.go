@@ -31,11 +31,7 @@ system (--fs) with their fields, actions and kinds.
 
 For Btrfs, an alteration is one of
 
-  ` + strings.ReplaceAll(
-	btrfscorrupt.SpecHelp,
-	"\n",
-	"\n  ",
-) + `
+  ` + strings.ReplaceAll(btrfscorrupt.SpecHelp, "\n", "\n  ") + `
 
 The actions of items: delete, duplicate (a second item with the same key), add (a copy with the next
 key), swap (exchange the contents with the next item of its kind and length), swapkeys (exchange the
@@ -43,11 +39,7 @@ keys with the next item), shrink and grow (one byte less or more at its end).
 
 For ext3, one of
 
-  ` + strings.ReplaceAll(
-	ext3corrupt.SpecHelp,
-	"\n",
-	"\n  ",
-) + `
+  ` + strings.ReplaceAll(ext3corrupt.SpecHelp, "\n", "\n  ") + `
 
 If the journal has the contents of a block, the copy in the journal is altered, and the checksums of
 the journal are corrected, if it has any. The actions: delete, duplicate, add (under another name),
@@ -92,27 +84,13 @@ func corruptCommand() *cobra.Command {
 		},
 	}
 	addFSFlag(c, &cfg.FS)
-	c.Flags().BoolVar(
-		&list,
-		"list",
-		false,
-		"print the objects, fields and actions that can be altered",
-	)
+	c.Flags().BoolVar(&list, "list", false, "print the objects, fields and actions that can be altered")
 	c.Flags().IntVar(&cfg.Pick, "pick", 0, "alter the `N`-th place after the first")
-	c.Flags().Uint64Var(
-		&cfg.Seed,
-		"seed",
-		0,
-		"choose an alteration at random; the same `N` chooses the same one; not 0",
-	)
+	c.Flags().Uint64Var(&cfg.Seed, "seed", 0, "choose an alteration at random; the same `N` chooses the same one; not 0")
 	addBaseFlag(c, &bases)
 	c.Flags().IntVar(&cfg.Commit, "commit", 1, "alter the `N`-th commit of the log")
-	c.Flags().StringArrayVar(
-		&cfg.Out,
-		"out",
-		nil,
-		"write the new log to `FILE`, which must not exist; one for each log",
-	)
+	c.Flags().StringArrayVar(&cfg.Out, "out", nil,
+		"write the new log to `FILE`, which must not exist; one for each log")
 	addJSONFlag(c, &asJSON)
 	return c
 }
@@ -134,11 +112,8 @@ func corrupt(c *cobra.Command, cfg offline.CorruptConfig, bases, args []string, 
 	return nil
 }
 
-func alter(
-	c *cobra.Command,
-	cfg offline.CorruptConfig,
-	bases, files []string,
-) (*offline.Corrupted, error) {
+func alter(c *cobra.Command, cfg offline.CorruptConfig, bases, files []string) (*offline.Corrupted,
+	error) {
 	if len(bases) == 0 {
 		return offline.CorruptImages(files, cfg)
 	}

@@ -78,10 +78,10 @@ func crash(t *testing.T, fs, image string, first int, delay time.Duration) int {
 	time.Sleep(delay)
 	d.stop(t, syscall.SIGKILL)
 	// Every request of the kernel fails from here on, so the load ends by itself, or is stopped.
-	timer := time.AfterFunc(
-		20*time.Second,
-		func() { _ = syscall.Kill(-load.Process.Pid, syscall.SIGKILL) },
-	)
+	timer := time.AfterFunc(20*time.Second, func() {
+		_ = syscall.Kill(-load.Process.Pid,
+			syscall.SIGKILL)
+	})
 	_ = load.Wait() // it fails: that is what it is for
 	timer.Stop()
 	m.unmount(t, "--lazy")
@@ -134,17 +134,8 @@ type daemonProcess struct {
 func startDaemon(t *testing.T, image string) *daemonProcess {
 	t.Helper()
 	d := &daemonProcess{dir: t.TempDir()}
-	d.cmd = exec.Command(
-		"fsward",
-		"guard",
-		"--json",
-		"--disk",
-		image,
-		"--transport",
-		"fuse",
-		"--listen",
-		d.dir,
-	)
+	d.cmd = exec.Command("fsward", "guard", "--json", "--disk", image, "--transport", "fuse",
+		"--listen", d.dir)
 	d.cmd.Stdout, d.cmd.Stderr = &d.out, &d.log
 	if err := d.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -187,9 +178,8 @@ type mounted struct{ dir, loop string }
 func (d *daemonProcess) mount(t *testing.T, fs string) *mounted {
 	t.Helper()
 	m := &mounted{dir: t.TempDir()}
-	m.loop = strings.TrimSpace(
-		run(t, "losetup", "--find", "--show", "--direct-io=on", filepath.Join(d.dir, "disk")),
-	)
+	m.loop = strings.TrimSpace(run(t, "losetup", "--find", "--show", "--direct-io=on",
+		filepath.Join(d.dir, "disk")))
 	run(t, "mount", "-t", fs, m.loop, m.dir)
 	return m
 }

@@ -28,12 +28,8 @@ commit.`,
 			return demo.Run(c.Context(), cfg, log)
 		},
 	}
-	c.Flags().StringVar(
-		&cfg.GuestDir,
-		"guest",
-		"build/guest",
-		"`DIR` of the guest that make guest built",
-	)
+	c.Flags().StringVar(&cfg.GuestDir, "guest", "build/guest",
+		"`DIR` of the guest that make guest built")
 	c.Flags().StringVar(&cfg.Dir, "dir", "out/demo", "`DIR` for the disks and the guest's console")
 	c.Flags().IntVar(&cfg.Rounds, "rounds", 12, "`NUMBER` of rounds of work before the bugs")
 	c.Flags().BoolVarP(&verbose, "verbose", "v", false, "show the log")

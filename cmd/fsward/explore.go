@@ -27,13 +27,8 @@ docs/user/exploring.md is an introduction, and explains how to write checkers an
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(
-		exploreRunCommand(),
-		exploreSurveyCommand(),
-		exploreResumeCommand(),
-		exploreReplayCommand(),
-		exploreReportCommand(),
-	)
+	c.AddCommand(exploreRunCommand(), exploreSurveyCommand(), exploreResumeCommand(),
+		exploreReplayCommand(), exploreReportCommand())
 	return c
 }
 
@@ -45,12 +40,8 @@ type exploreFlags struct {
 }
 
 func (f *exploreFlags) add(c *cobra.Command) {
-	c.Flags().StringVar(
-		&f.guest.Dir,
-		"guest",
-		"build/guest",
-		"`DIR` of the guest that make guest built",
-	)
+	c.Flags().StringVar(&f.guest.Dir, "guest", "build/guest",
+		"`DIR` of the guest that make guest built")
 	c.Flags().UintVar(&f.guest.MemoryMiB, "memory", 384, "memory of the guest, `MIB`")
 	c.Flags().UintVar(
 		&f.guest.LogMiB,
@@ -72,37 +63,20 @@ func (f *exploreFlags) log() *zap.Logger {
 }
 
 func addTimeFlag(c *cobra.Command, limit *time.Duration) {
-	c.Flags().DurationVar(
-		limit,
-		"time",
-		10*time.Minute,
-		"stop after `DURATION`, such as 10m; 0 to explore everything",
-	)
+	c.Flags().DurationVar(limit, "time", 10*time.Minute,
+		"stop after `DURATION`, such as 10m; 0 to explore everything")
 }
 
 // addHowFlags adds the flags that say how storage is explored. d has the defaults of some.
 func addHowFlags(c *cobra.Command, r *spec.Run, d spec.Run) {
-	c.Flags().IntVar(
-		&r.Files,
-		"files",
-		d.Files,
-		"a checker makes at most `N` files side by side; 0 for the checker's own number",
-	)
-	c.Flags().IntVar(
-		&r.Dirs,
-		"dirs",
-		d.Dirs,
-		"a checker makes at most `N` directories; 0 for the checker's own number",
-	)
+	c.Flags().IntVar(&r.Files, "files", d.Files,
+		"a checker makes at most `N` files side by side; 0 for the checker's own number")
+	c.Flags().IntVar(&r.Dirs, "dirs", d.Dirs, "a checker makes at most `N` directories; 0 for the checker's own number")
 	c.Flags().StringVar((*string)(&r.Strategy), "search", string(explore.BreadthFirst),
 		fmt.Sprintf("`STRATEGY` that chooses the next state: one of %v", explore.Strategies()))
 	c.Flags().IntVar(&r.Depth, "depth", 0, "run at most `N` steps in a row; 0 for no limit")
-	c.Flags().IntVar(
-		&r.Limit,
-		"crash-limit",
-		d.Limit,
-		"try at most `N` crash states at one moment; if there are more, sample them",
-	)
+	c.Flags().IntVar(&r.Limit, "crash-limit", d.Limit,
+		"try at most `N` crash states at one moment; if there are more, sample them")
 	c.Flags().StringVar(
 		(*string)(&r.From),
 		"crash-from",
@@ -119,12 +93,8 @@ func addHowFlags(c *cobra.Command, r *spec.Run, d spec.Run) {
 		"let at most `N` calls inside the kernel fail in one step: first none, "+
 			"then each call site alone, then pairs, …",
 	)
-	c.Flags().BoolVar(
-		&r.Recovery,
-		"recovery-crashes",
-		false,
-		"also crash while crash states are recovered",
-	)
+	c.Flags().BoolVar(&r.Recovery, "recovery-crashes", false,
+		"also crash while crash states are recovered")
 	c.Flags().BoolVar(
 		&r.Verify,
 		"double-fsck",
@@ -132,18 +102,10 @@ func addHowFlags(c *cobra.Command, r *spec.Run, d spec.Run) {
 		"run the file system's comprehensive check on recovered disks, "+
 			"recover with it too, and compare the two results",
 	)
-	c.Flags().BoolVar(
-		&r.NoJudge,
-		"no-invariants",
-		false,
-		"do not check crash states by the invariants before recovery",
-	)
-	c.Flags().BoolVar(
-		&r.Through,
-		"write-through",
-		false,
-		"the disks have no cache: a completed write is durable without a flush",
-	)
+	c.Flags().BoolVar(&r.NoJudge, "no-invariants", false,
+		"do not check crash states by the invariants before recovery")
+	c.Flags().BoolVar(&r.Through, "write-through", false,
+		"the disks have no cache: a completed write is durable without a flush")
 	c.Flags().BoolVar(&r.NoPrune, "no-prune", false, "do not deduplicate crash states")
 	c.Flags().BoolVar(
 		&r.ProcessCrashes,
@@ -168,21 +130,13 @@ func addHowFlags(c *cobra.Command, r *spec.Run, d spec.Run) {
 		"also explore kernel-thread scheduling: before each step, run at most "+
 			"one held thread, for at most `DURATION`, such as 8s; 0 to let threads run freely",
 	)
-	c.Flags().BoolVar(
-		&r.NoAccount,
-		"no-account",
-		false,
-		"do not check that fsync and sync waited for their flushes",
-	)
+	c.Flags().BoolVar(&r.NoAccount, "no-account", false,
+		"do not check that fsync and sync waited for their flushes")
 }
 
 // explore starts or resumes a run in dir, and prints what it finds.
-func (f *exploreFlags) explore(
-	c *cobra.Command,
-	r spec.Run,
-	dir string,
-	limit time.Duration,
-) error {
+func (f *exploreFlags) explore(c *cobra.Command, r spec.Run, dir string,
+	limit time.Duration) error {
 	cfg, err := r.Config()
 	if err != nil {
 		return err

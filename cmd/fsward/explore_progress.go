@@ -40,13 +40,8 @@ func (p *exploreProgress) event(e explore.Event) {
 	switch e.Event {
 	case "error":
 		p.errors++
-		fmt.Fprintf(
-			p.out,
-			"found: %s (%s)\n  %s\n",
-			e.Error.Kind,
-			e.Error.Dir,
-			strings.ReplaceAll(e.Error.Summary, "\n", "\n  "),
-		)
+		fmt.Fprintf(p.out, "found: %s (%s)\n  %s\n", e.Error.Kind, e.Error.Dir,
+			strings.ReplaceAll(e.Error.Summary, "\n", "\n  "))
 	case "diverged", "strayed":
 		fmt.Fprintf(p.err, "%s: %s\n", e.Event, e.Text)
 	case "progress":
@@ -59,23 +54,7 @@ func (p *exploreProgress) event(e explore.Event) {
 		}
 		took := time.Since(p.began)
 		rate := float64(e.CrashStates-p.first.CrashStates) / max(took.Seconds(), 1e-9)
-		fmt.Fprintf(
-			p.err,
-			"%6.0fs  %d states, %d waiting, depth %d; %d runs; %d crash states (%.1f/s)%s, %d pruned; %d errors; %s%s%s\n",
-			took.Seconds(),
-			e.States,
-			e.Waiting,
-			e.Depth,
-			e.Runs,
-			e.CrashStates,
-			rate,
-			early(e.Totals),
-			e.Pruned,
-			p.errors,
-			p.estimate(e.Totals, took),
-			available(e),
-			p.quiet(),
-		)
+		fmt.Fprintf(p.err, "%6.0fs  %d states, %d waiting, depth %d; %d runs; %d crash states (%.1f/s)%s, %d pruned; %d errors; %s%s%s\n", took.Seconds(), e.States, e.Waiting, e.Depth, e.Runs, e.CrashStates, rate, early(e.Totals), e.Pruned, p.errors, p.estimate(e.Totals, took), available(e), p.quiet())
 	}
 }
 
@@ -98,10 +77,8 @@ func available(e explore.Event) string {
 // quiet says that nothing can be found at present, and why.
 func (p *exploreProgress) quiet() string {
 	if since := time.Since(p.crashed); since > 2*progressLine {
-		return fmt.Sprintf(
-			"; for %v no step asked for a crash that was not tried before",
-			since.Round(time.Second),
-		)
+		return fmt.Sprintf("; for %v no step asked for a crash that was not tried before",
+			since.Round(time.Second))
 	}
 	return ""
 }
@@ -133,24 +110,11 @@ func (p *exploreProgress) explored(sum explore.Summary, dir string) {
 		} else if p.runs > 0 && sum.Runs >= p.runs {
 			how = "its runs are done"
 		}
-		fmt.Fprintf(
-			p.out,
-			"%d states, %d crash states%s, %d errors in %.0f s; %s\n",
-			sum.States,
-			sum.CrashStates,
-			early(sum.Totals),
-			len(sum.Errors),
-			sum.Seconds,
-			how,
-		)
+		fmt.Fprintf(p.out, "%d states, %d crash states%s, %d errors in %.0f s; %s\n", sum.States,
+			sum.CrashStates, early(sum.Totals), len(sum.Errors), sum.Seconds, how)
 		for _, e := range sum.Errors {
-			fmt.Fprintf(
-				p.out,
-				"  %s, %d times: fsward explore replay %s\n",
-				e.Kind,
-				e.Count,
-				filepath.Join(dir, e.Dir),
-			)
+			fmt.Fprintf(p.out, "  %s, %d times: fsward explore replay %s\n", e.Kind, e.Count,
+				filepath.Join(dir, e.Dir))
 		}
 		return
 	}

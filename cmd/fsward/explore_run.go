@@ -67,36 +67,13 @@ type exploreRun struct {
 }
 
 func (o *exploreRun) add(c *cobra.Command) {
-	c.Flags().StringVar(
-		&o.fs,
-		"fs",
-		"",
-		"explore this file system on one RAM disk: its name, or a YAML `FILE`",
-	)
-	c.Flags().StringVar(
-		&o.mountOptions,
-		"mount-options",
-		"",
-		"mount with `OPTIONS`, separated by commas",
-	)
-	c.Flags().StringVar(
-		&o.mkfsOptions,
-		"mkfs-options",
-		"",
-		"run mkfs with `OPTIONS`, as a shell splits them",
-	)
-	c.Flags().StringVar(
-		&o.size,
-		"size",
-		"",
-		"`SIZE` of the RAM disk, such as 64M (default: what the file system needs)",
-	)
-	c.Flags().StringVar(
-		&o.stack,
-		"stack",
-		"",
-		"explore the disks, layers and checker that the YAML `FILE` describes",
-	)
+	c.Flags().StringVar(&o.fs, "fs", "", "explore this file system on one RAM disk: its name, or a YAML `FILE`")
+	c.Flags().StringVar(&o.mountOptions, "mount-options", "",
+		"mount with `OPTIONS`, separated by commas")
+	c.Flags().StringVar(&o.mkfsOptions, "mkfs-options", "",
+		"run mkfs with `OPTIONS`, as a shell splits them")
+	c.Flags().StringVar(&o.size, "size", "", "`SIZE` of the RAM disk, such as 64M (default: what the file system needs)")
+	c.Flags().StringVar(&o.stack, "stack", "", "explore the disks, layers and checker that the YAML `FILE` describes")
 	c.Flags().StringVar(&o.Checker, "checker", "", "run this checker: a name, or a YAML `FILE`")
 	c.Flags().StringVar(&o.out, "out", "", "`DIR` for the run's state and a folder for each error")
 	c.Flags().BoolVar(
@@ -118,12 +95,8 @@ func (o *exploreRun) complete() error {
 	if o.Checker == "" {
 		return errors.New("no checker is named; --checker sync is one")
 	}
-	err := errors.Join(
-		o.Strategy.Check(),
-		o.Restore.Check(),
-		o.From.Check(),
-		explore.CheckThreads(o.Threads),
-	)
+	err := errors.Join(o.Strategy.Check(), o.Restore.Check(), o.From.Check(),
+		explore.CheckThreads(o.Threads))
 	if err != nil {
 		return err
 	}

@@ -43,25 +43,13 @@ because the kernel lacks the file system.`,
 		},
 	}
 	f.add(c)
-	c.Flags().StringSliceVar(
-		&ask,
-		"ask",
-		[]string{"sync", "sync:sync", "reasonable"},
-		"`CHECKERS` to run, separated by commas; mount options follow a checker behind a colon",
-	)
+	c.Flags().StringSliceVar(&ask, "ask", []string{"sync", "sync:sync", "reasonable"},
+		"`CHECKERS` to run, separated by commas; mount options follow a checker behind a colon")
 	c.Flags().StringVar(&out, "out", "", "write the runs to folders in `DIR` (required)")
-	c.Flags().DurationVar(
-		&budget.time,
-		"time",
-		time.Minute,
-		"stop each run after `DURATION`; 0 to explore everything",
-	)
-	c.Flags().Uint64Var(
-		&budget.runs,
-		"runs",
-		0,
-		"stop each run after `N` runs of a step; 0 for no limit",
-	)
+	c.Flags().DurationVar(&budget.time, "time", time.Minute,
+		"stop each run after `DURATION`; 0 to explore everything")
+	c.Flags().Uint64Var(&budget.runs, "runs", 0,
+		"stop each run after `N` runs of a step; 0 for no limit")
 	addHowFlags(c, &common, spec.Run{Files: 1, Dirs: 1, Limit: 16})
 	_ = c.MarkFlagRequired("out") // the flag exists
 	return c
@@ -84,10 +72,8 @@ func surveyRuns(systems, ask []string, common spec.Run, out string) (runs []surv
 	for _, fs := range systems {
 		for _, a := range ask {
 			checker, options, _ := strings.Cut(a, ":")
-			r := surveyRun{
-				Run: common,
-				dir: filepath.Join(out, strings.NewReplacer("/", "_", ":", "-").Replace(fs+"-"+a)),
-			}
+			r := surveyRun{Run: common, dir: filepath.Join(out,
+				strings.NewReplacer("/", "_", ":", "-").Replace(fs+"-"+a))}
 			if _, err := explore.Origin(r.dir); err == nil {
 				continue
 			}
@@ -142,24 +128,14 @@ func (f *exploreFlags) survey(c *cobra.Command, runs []surveyRun, budget surveyB
 }
 
 // surveyOne makes one run, and returns the number of kinds of errors that it found.
-func (f *exploreFlags) surveyOne(
-	c *cobra.Command,
-	m *machine.Machine,
-	r surveyRun,
-	budget surveyBudget,
-) (int, error) {
+func (f *exploreFlags) surveyOne(c *cobra.Command, m *machine.Machine, r surveyRun,
+	budget surveyBudget) (int, error) {
 	cfg, err := r.Config()
 	if err != nil {
 		return 0, err
 	}
-	p := &exploreProgress{
-		out:   c.OutOrStdout(),
-		err:   c.ErrOrStderr(),
-		json:  f.json,
-		limit: budget.time,
-		runs:  budget.runs,
-		began: time.Now(),
-	}
+	p := &exploreProgress{out: c.OutOrStdout(), err: c.ErrOrStderr(), json: f.json,
+		limit: budget.time, runs: budget.runs, began: time.Now()}
 	cfg.System, cfg.Dir, cfg.Runs, cfg.OnEvent = m, r.dir, budget.runs, p.event
 	ctx := c.Context()
 	if budget.time > 0 {

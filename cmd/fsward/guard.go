@@ -44,12 +44,8 @@ func guardCommand() *cobra.Command {
 	f.addMemory(c, "memory")
 	c.Flags().StringVar(&o.listen, "listen", "", "serve the disks at `unix:PATH` (required)")
 	_ = c.MarkFlagRequired("listen")
-	c.Flags().StringVar(
-		&o.transport,
-		"transport",
-		daemon.TransportNBD,
-		"serve the disks by nbd or fuse",
-	)
+	c.Flags().StringVar(&o.transport, "transport", daemon.TransportNBD,
+		"serve the disks by nbd or fuse")
 	c.Flags().StringVar(
 		&o.calls,
 		"calls",
@@ -57,12 +53,8 @@ func guardCommand() *cobra.Command {
 		"check that the guest's fsync and sync waited for their "+
 			"flushes; `unix:PATH` is the socket of the guest's virtio-serial port org.fsward.calls",
 	)
-	c.Flags().StringVar(
-		&o.domain,
-		"domain",
-		"",
-		"suspend this libvirt `DOMAIN` with --on-violation pause",
-	)
+	c.Flags().StringVar(&o.domain, "domain", "",
+		"suspend this libvirt `DOMAIN` with --on-violation pause")
 	c.Flags().StringVar(
 		&o.libvirtURI,
 		"connect",

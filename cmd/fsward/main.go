@@ -65,21 +65,9 @@ Exit status: 0 everything holds, 1 an invariant is violated, 2 wrong usage,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.AddCommand(
-		guardCommand(),
-		checkCommand(),
-		replayCommand(),
-		dumpCommand(),
-		rulesCommand(),
-		vmCommand(),
-		exploreCommand(),
-		corruptCommand(),
-		statusCommand(),
-		resumeCommand(),
-		rejectCommand(),
-		demoCommand(),
-		manCommand(),
-	)
+	root.AddCommand(guardCommand(), checkCommand(), replayCommand(), dumpCommand(), rulesCommand(),
+		vmCommand(), exploreCommand(), corruptCommand(), statusCommand(), resumeCommand(),
+		rejectCommand(), demoCommand(), manCommand())
 	asUsage(root)
 	return root
 }
@@ -95,9 +83,10 @@ func (e usageError) Unwrap() error { return e.error }
 // asUsage makes every command report wrong flags and arguments, and missing required flags, as a
 // usageError.
 func asUsage(c *cobra.Command) {
-	c.SetFlagErrorFunc(
-		func(c *cobra.Command, err error) error { return usageError{err, c.CommandPath()} },
-	)
+	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usageError{err,
+			c.CommandPath()}
+	})
 	args := c.Args
 	c.Args = func(c *cobra.Command, a []string) error {
 		err := c.ValidateRequiredFlags()

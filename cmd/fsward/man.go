@@ -17,11 +17,8 @@ func manCommand() *cobra.Command {
 			if err := os.MkdirAll(args[0], 0o755); err != nil {
 				return err
 			}
-			return doc.GenManTree(
-				c.Root(),
-				&doc.GenManHeader{Title: "FSWARD", Section: "1", Source: "fsward"},
-				args[0],
-			)
+			return doc.GenManTree(c.Root(), &doc.GenManHeader{Title: "FSWARD", Section: "1",
+				Source: "fsward"}, args[0])
 		},
 	}
 }

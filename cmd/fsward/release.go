@@ -3,19 +3,12 @@ package main
 import "github.com/spf13/cobra"
 
 func resumeCommand() *cobra.Command {
-	return releaseCommand(
-		"resume DISK",
-		"Let the held write of a disk pass, and resume the guest",
-		true,
-	)
+	return releaseCommand("resume DISK", "Let the held write of a disk pass, and resume the guest",
+		true)
 }
 
 func rejectCommand() *cobra.Command {
-	return releaseCommand(
-		"reject DISK",
-		"Refuse the held write of a disk with an I/O error, and resume the guest",
-		false,
-	)
+	return releaseCommand("reject DISK", "Refuse the held write of a disk with an I/O error, and resume the guest", false)
 }
 
 // releaseCommand returns the command that decides about a held write.

@@ -49,7 +49,8 @@ run.`,
 			if asJSON {
 				guard.NewJSONReport(os.Stdout).Object(sum)
 			} else {
-				fmt.Printf("%d commits, %d violated, %d undecided, %d records in %s\n", sum.Commits, sum.Violated,
+				fmt.Printf("%d commits, %d violated, %d undecided, %d records in %s\n", sum.Commits,
+					sum.Violated,
 					sum.Undecided, sum.Records, time.Duration(sum.NS).Round(time.Millisecond))
 			}
 			return outcome(sum.Outcome())
@@ -60,24 +61,16 @@ run.`,
 	addFSFlag(c, &cfg.FS)
 	addRulesFlags(c, &cfg.Rules)
 	addDataOrdered(c, &cfg.DataOrdered)
-	c.Flags().BoolVar(
-		&cfg.KeepGoing,
-		"keep-going",
-		false,
-		"go on after a commit that would be refused",
-	)
+	c.Flags().BoolVar(&cfg.KeepGoing, "keep-going", false,
+		"go on after a commit that would be refused")
 	addJSONFlag(c, &asJSON)
 	return c
 }
 
 // addBaseFlag adds the flag for the images that logs start from.
 func addBaseFlag(c *cobra.Command, bases *[]string) {
-	c.Flags().StringArrayVar(
-		bases,
-		"base",
-		nil,
-		"`IMG` that the log starts from; repeat it for several disks",
-	)
+	c.Flags().StringArrayVar(bases, "base", nil,
+		"`IMG` that the log starts from; repeat it for several disks")
 }
 
 // replayDisks pairs bases and logs in their order.

@@ -89,10 +89,8 @@ and adds up the time of each rule.`,
 			systems := guard.FileSystems()
 			if len(args) == 1 {
 				if !slices.Contains(systems, args[0]) {
-					return usageError{
-						fmt.Errorf("file system %q is not one of %s", args[0], strings.Join(systems, ", ")),
-						c.CommandPath(),
-					}
+					return usageError{fmt.Errorf("file system %q is not one of %s", args[0],
+						strings.Join(systems, ", ")), c.CommandPath()}
 				}
 				systems = args
 			}
@@ -107,20 +105,14 @@ and adds up the time of each rule.`,
 			for _, fs := range systems {
 				for _, r := range rules.List(fs) {
 					if asJSON {
-						if err := printJSON(ruleJSON{r.Name, fs, r.Doc, r.Severity, r.Source, r.Origin, r.User}); err != nil {
+						if err := printJSON(ruleJSON{r.Name, fs, r.Doc, r.Severity, r.Source, r.Origin,
+							r.User}); err != nil {
 							return err
 						}
 						continue
 					}
-					fmt.Printf(
-						"%-10s %s\n%-10s %s; %s; from: %s\n",
-						r.Name,
-						r.Doc,
-						"",
-						r.Severity,
-						r.Source,
-						r.Origin,
-					)
+					fmt.Printf("%-10s %s\n%-10s %s; %s; from: %s\n", r.Name, r.Doc, "", r.Severity, r.Source,
+						r.Origin)
 				}
 			}
 			return nil
@@ -149,13 +141,8 @@ func listTiming(c *cobra.Command, cfg offline.TimingConfig, asJSON bool) error {
 			continue
 		}
 		total := time.Duration(t.NS)
-		fmt.Printf(
-			"%-10s %12s %12s %8d\n",
-			t.Rule,
-			total.Round(time.Microsecond),
-			(total / time.Duration(max(t.Commits, 1))).Round(time.Microsecond),
-			t.Commits,
-		)
+		fmt.Printf("%-10s %12s %12s %8d\n", t.Rule, total.Round(time.Microsecond),
+			(total / time.Duration(max(t.Commits, 1))).Round(time.Microsecond), t.Commits)
 	}
 	return nil
 }

@@ -49,7 +49,8 @@ func (c *terminal) press(keys string) {
 // the arrow up brings back the last goal, help lists what there is, and a mistake does not end it.
 func TestConverse(t *testing.T) {
 	image := filepath.Join(t.TempDir(), "e.img")
-	for _, args := range [][]string{{"truncate", "-s", "16M", image}, {"mkfs.ext3", "-q", "-F", image}} {
+	for _, args := range [][]string{{"truncate", "-s", "16M", image},
+		{"mkfs.ext3", "-q", "-F", image}} {
 		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %v\n%s", args, err, out)
 		}

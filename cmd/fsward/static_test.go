@@ -46,14 +46,8 @@ func TestStatic(t *testing.T) {
 			t.Fatal(err)
 		}
 		if status != tc.status || !strings.Contains(string(out), tc.says) {
-			t.Errorf(
-				"fsward %s: exit status %d, want %d and %q:\n%.400s",
-				tc.args,
-				status,
-				tc.status,
-				tc.says,
-				out,
-			)
+			t.Errorf("fsward %s: exit status %d, want %d and %q:\n%.400s", tc.args, status, tc.status,
+				tc.says, out)
 		}
 	}
 }

@@ -23,25 +23,11 @@ commits judged and refused, the check of the baseline, and the write that is hel
 			if err != nil {
 				return err
 			}
-			fmt.Printf(
-				"%-10s %-8s %10s %8s  %-28s %s\n",
-				"DISK",
-				"FS",
-				"COMMITS",
-				"REFUSED",
-				"BASELINE",
-				"HELD",
-			)
+			fmt.Printf("%-10s %-8s %10s %8s  %-28s %s\n", "DISK", "FS", "COMMITS", "REFUSED", "BASELINE",
+				"HELD")
 			for _, s := range disks {
-				fmt.Printf(
-					"%-10s %-8s %10d %8d  %-28s %s\n",
-					s.Name,
-					s.FS,
-					s.Commits,
-					s.Refused,
-					s.Baseline,
-					s.Held,
-				)
+				fmt.Printf("%-10s %-8s %10d %8d  %-28s %s\n", s.Name, s.FS, s.Commits, s.Refused, s.Baseline,
+					s.Held)
 			}
 			return nil
 		},

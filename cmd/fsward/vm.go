@@ -40,35 +40,19 @@ the guest did not power off, or the command could not run.`,
 	f.add(c)
 	f.addMemory(c, "guard-memory")
 	c.Flags().StringVar(&cfg.Guest.Name, "name", "fsward-guest", "`NAME` of the domain")
-	c.Flags().StringVar(
-		&cfg.Guest.Kernel,
-		"kernel",
-		"build/guest/vmlinuz",
-		"boot the kernel in `FILE`",
-	)
-	c.Flags().StringVar(
-		&cfg.Guest.Initramfs,
-		"initrd",
-		"build/guest/initramfs.cpio.zst",
-		"boot with the initramfs in `FILE`",
-	)
+	c.Flags().StringVar(&cfg.Guest.Kernel, "kernel", "build/guest/vmlinuz",
+		"boot the kernel in `FILE`")
+	c.Flags().StringVar(&cfg.Guest.Initramfs, "initrd", "build/guest/initramfs.cpio.zst",
+		"boot with the initramfs in `FILE`")
 	c.Flags().StringVar(&cfg.Guest.Cmdline, "append", "", "append `TEXT` to the kernel's command line")
 	c.Flags().UintVar(&cfg.Guest.MemoryMiB, "memory", 512, "memory of the guest, `MIB`")
 	c.Flags().UintVar(&cfg.Guest.VCPUs, "cpus", 1, "`NUMBER` of processors of the guest")
-	c.Flags().StringVar(
-		&cfg.Guest.Console,
-		"console",
-		"fsward-guest.console",
-		"write the serial console to `FILE`",
-	)
+	c.Flags().StringVar(&cfg.Guest.Console, "console", "fsward-guest.console",
+		"write the serial console to `FILE`")
 	c.Flags().BoolVar(&cfg.Calls, "calls", false,
 		"check that the guest's fsync and sync waited for their flushes; fswcalls must run in the guest")
-	c.Flags().StringVar(
-		&cfg.RunDir,
-		"run-dir",
-		"",
-		"`DIR` for sockets and a private libvirtd's files (default: a temporary one)",
-	)
+	c.Flags().StringVar(&cfg.RunDir, "run-dir", "",
+		"`DIR` for sockets and a private libvirtd's files (default: a temporary one)")
 	return c
 }
 
@@ -90,12 +74,8 @@ func runVM(c *cobra.Command, f *guardFlags, cfg vmrun.Config) error {
 		return err
 	}
 	if !end.Clean() {
-		return fmt.Errorf(
-			"the guest %s ended: %s; its console is in %s",
-			cfg.Guest.Name,
-			end,
-			cfg.Guest.Console,
-		)
+		return fmt.Errorf("the guest %s ended: %s; its console is in %s", cfg.Guest.Name, end,
+			cfg.Guest.Console)
 	}
 	return outcome(judged)
 }

@@ -6,60 +6,72 @@ import (
 	"go.uber.org/zap"
 )
 
-// beginPass begins to judge the state that the file system on a disk is in now. It is called while no write is
-// under way. A pass that runs over an older state of its disks is ended.
+// beginBaseline begins a check of the present state of the file system on a disk. It is called
+// while no write is being performed. A check that still reads an older state of the same disks is
+// stopped.
 func (d *Disks) beginBaseline(disk int, skipLog bool) {
-	p := &baselineCheck{skipLog: skipLog, fs: d.follower.On(disk), rules: d.rules.config, memory: d.memory, limits: d.limits, pause: attemptPause, log: d.log, every: progressEvery, limit: d.kept, done: make(chan struct{})}
-	if p.fs == "" {
+	c := &baselineCheck{
+		skipLog: skipLog,
+		fs:      d.follower.On(disk),
+		rules:   d.rules.config,
+		memory:  d.memory,
+		limits:  d.limits,
+		pause:   attemptPause,
+		log:     d.log,
+		every:   progressEvery,
+		limit:   d.kept,
+		done:    make(chan struct{}),
+	}
+	if c.fs == "" {
 		return
 	}
 	var own []*guardedDisk
 	for i, g := range d.disks {
 		if i == disk || d.follower.Together(i, disk) {
-			own, p.guards = append(own, g), append(p.guards, g.guard)
+			own, c.guards = append(own, g), append(c.guards, g.guard)
 		}
 	}
 	var before []*baselineCheck
 	for _, g := range own {
-		if old := g.baseline.Swap(p); old != nil {
+		if old := g.baseline.Swap(c); old != nil {
 			old.stop()
 			before = append(before, old)
 		}
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	p.stop = stop
-	a, err := p.freeze(ctx, d.follower.Needs)
+	c.stop = stop
+	a, err := c.takeSnapshots(ctx, d.follower.Needs)
 	if err != nil {
-		d.log.Error("the baseline cannot be checked", zap.String("disk", p.guards[0].name), zap.Error(err))
-		close(p.done)
+		d.log.Error("cannot check the baseline", zap.String("disk", c.guards[0].name), zap.Error(err))
+		close(c.done)
 		return
 	}
 	go func() {
 		for _, old := range before {
-			<-old.done // one at a time, and with it its memory
+			<-old.done // one check at a time, so that its memory is free
 		}
-		p.run(ctx, a, func() (again *attempt, err error) {
-			own[0].device.Between(func() { again, err = p.freeze(ctx, d.follower.Needs) })
+		c.run(ctx, a, func() (again *attempt, err error) {
+			own[0].device.Between(func() { again, err = c.takeSnapshots(ctx, d.follower.Needs) })
 			return again, err
 		})
 	}()
 }
 
-// yield makes passes give back their memory.
+// yield makes baseline checks release their memory.
 func (d *Disks) yield() {
 	for _, g := range d.disks {
-		if p := g.baseline.Load(); p != nil {
-			p.yield()
+		if c := g.baseline.Load(); c != nil {
+			c.yield()
 		}
 	}
 }
 
-// endPasses ends them and waits.
+// endBaselines stops all baseline checks and waits for them.
 func (d *Disks) endBaselines() {
 	for _, g := range d.disks {
-		if p := g.baseline.Load(); p != nil {
-			p.stop()
-			<-p.done
+		if c := g.baseline.Load(); c != nil {
+			c.stop()
+			<-c.done
 		}
 	}
 }

@@ -17,9 +17,9 @@ import (
 	"fsward/interp/detect"
 )
 
-// A pass judges the whole state that a file system had at one moment, as Check does with an image, while its
-// guest goes on. What it finds was there before: it is reported as a finding of the baseline, and no commit is
-// refused for it. See docs/decisions/0019.
+// A baselineCheck checks the whole state that a file system had at one moment, as fsward check does
+// with an image, while its guest goes on. Everything that it finds was there before. It is reported
+// as a finding of the baseline, and no commit is refused for it. See docs/decisions/0019.
 type baselineCheck struct {
 	guards []*Guard // of the disks of the file system
 	fs     string
@@ -27,10 +27,11 @@ type baselineCheck struct {
 	memory memory.Limits
 	limits interp.Limits
 	log    *zap.Logger
-	every  time.Duration // between reports of progress
-	pause  time.Duration // before another attempt
-	limit  uint64        // bytes kept of each disk
-	// skipLog: the log was judged when the disk was attached, and is not to hide what is found in the trees.
+	every  time.Duration // time between reports of progress
+	pause  time.Duration // time before another attempt
+	limit  uint64        // bound of what is kept of each disk, bytes
+	// skipLog leaves out the log: it was checked when the disk was attached, and must not hide
+	// findings in the trees.
 	skipLog bool
 
 	current atomic.Pointer[attempt]
@@ -43,15 +44,15 @@ type baselineCheck struct {
 }
 
 const (
-	// maxAttempts bounds how often a pass begins anew because the guest rewrote too much.
+	// maxAttempts bounds the attempts. A new one begins when the guest overwrites too much.
 	maxAttempts  = 3
 	attemptPause = time.Second
 )
 
-// errMemory ends an attempt: a commit comes first.
-var errMemory = errors.New("a commit needs the memory")
+// errMemory ends an attempt: a commit needs its memory.
+var errMemory = errors.New("a commit needs its memory")
 
-// An attempt is a pass over one state.
+// An attempt checks the state of one moment.
 type attempt struct {
 	ctx    context.Context
 	fail   context.CancelCauseFunc
@@ -59,7 +60,7 @@ type attempt struct {
 	memory *interp.MemoryBudget
 }
 
-// kept is how many bytes of the old state the guest has written over.
+// kept returns how many bytes of the old state the guest has overwritten.
 func (a *attempt) kept() (bytes uint64) {
 	for _, f := range a.disks {
 		bytes += f.disk.Changed()
@@ -67,65 +68,84 @@ func (a *attempt) kept() (bytes uint64) {
 	return bytes
 }
 
-// freeze begins an attempt: the state is that of now. It is called while no write is under way.
-func (p *baselineCheck) freeze(ctx context.Context, needs func(disk int) func(off, n uint64) bool) (*attempt, error) {
-	a := &attempt{memory: p.memory.BaselineBudget(p.limits)}
+// takeSnapshots begins an attempt on the present state. It is called while no write is being
+// performed.
+func (c *baselineCheck) takeSnapshots(
+	ctx context.Context,
+	needs func(disk int) func(off, n uint64) bool,
+) (*attempt, error) {
+	a := &attempt{memory: c.memory.BaselineBudget(c.limits)}
 	a.ctx, a.fail = context.WithCancelCause(ctx)
-	for _, g := range p.guards {
+	for _, g := range c.guards {
 		disk, err := overlay.New(g.base)
 		if err != nil {
-			p.thaw(a)
+			c.release(a)
 			return nil, err
 		}
-		f := &snapshot{disk: disk, start: interp.Address(g.disk, 0), needs: needs(g.disk), limit: p.limit, fail: a.fail}
+		f := &snapshot{
+			disk:  disk,
+			start: interp.Address(g.disk, 0),
+			needs: needs(g.disk),
+			limit: c.limit,
+			fail:  a.fail,
+		}
 		a.disks = append(a.disks, f)
 		g.snapshot.Store(f)
 	}
-	p.current.Store(a)
+	c.current.Store(a)
 	return a, nil
 }
 
-// thaw ends an attempt.
-func (p *baselineCheck) thaw(a *attempt) {
+// release ends an attempt and drops its snapshots.
+func (c *baselineCheck) release(a *attempt) {
 	for i, f := range a.disks {
-		p.guards[i].snapshot.CompareAndSwap(f, nil)
-		// A write that is under way may still be kept: its error is nobody's then.
+		c.guards[i].snapshot.CompareAndSwap(f, nil)
+		// A write that is being performed may still try to keep something; nobody reads its error then.
 		_ = f.disk.Close()
 	}
 	a.fail(nil)
 	a.memory.Release()
 }
 
-// yield ends the present attempt for want of memory: a commit comes first.
-func (p *baselineCheck) yield() {
-	if a := p.current.Load(); a != nil {
+// yield ends the present attempt because a commit needs its memory.
+func (c *baselineCheck) yield() {
+	if a := c.current.Load(); a != nil {
 		a.fail(errMemory)
 	}
 }
 
-// run judges, and begins anew where the guest rewrote too much meanwhile.
-func (p *baselineCheck) run(ctx context.Context, a *attempt, again func() (*attempt, error)) {
-	defer close(p.done)
+// run makes the first attempt, and another one if the guest overwrote too much meanwhile.
+func (c *baselineCheck) run(ctx context.Context, a *attempt, again func() (*attempt, error)) {
+	defer close(c.done)
 	for n := 1; ; n++ {
-		ev, err := p.judge(a)
+		ev, err := c.attempt(a)
 		if cause := context.Cause(a.ctx); cause != nil {
-			err = cause // whatever was found may not be the state's
+			err = cause // the result may not be that of the state
 		}
-		p.mu.Lock()
-		p.status.KeptB = a.kept()
-		p.mu.Unlock()
-		p.thaw(a)
+		c.mu.Lock()
+		c.status.KeptB = a.kept()
+		c.mu.Unlock()
+		c.release(a)
 		switch {
 		case ctx.Err() != nil:
-			p.end(&Event{Kind: KindNote, Outcome: change.Holds, Note: fmt.Sprintf("the check of the baseline was interrupted at %.0f %%", p.Status().Percent)}, PhaseInterrupted)
+			c.end(
+				&Event{
+					Kind:    KindNote,
+					Outcome: change.Holds,
+					Note: fmt.Sprintf("the check of the baseline was interrupted at %.0f %%",
+						c.Status().Percent),
+				},
+				PhaseInterrupted,
+			)
 			return
 		case errors.Is(err, interp.ErrNoState):
-			ev = &Event{Kind: KindNote, Outcome: change.Holds, Note: "the baseline is not checked: " + err.Error()}
+			ev = &Event{Kind: KindNote, Outcome: change.Holds,
+				Note: "the baseline is not checked: " + err.Error()}
 		case (errors.Is(err, errMoved) || errors.Is(err, errMemory)) && n < maxAttempts:
-			p.log.Info("the check of the baseline begins anew", zap.Error(err))
+			c.log.Info("restarting the check of the baseline", zap.Error(err))
 			select {
 			case <-ctx.Done():
-			case <-time.After(p.pause):
+			case <-time.After(c.pause):
 			}
 			if a, err = again(); err == nil {
 				continue
@@ -134,22 +154,23 @@ func (p *baselineCheck) run(ctx context.Context, a *attempt, again func() (*atte
 		case err != nil:
 			ev = &Event{Kind: KindBaseline, Outcome: change.Undecided, Undecided: []string{err.Error()}}
 		}
-		p.end(ev, PhaseDone)
+		c.end(ev, PhaseDone)
 		return
 	}
 }
 
-func (p *baselineCheck) judge(a *attempt) (*Event, error) {
+// attempt reads the state and checks it by the rules.
+func (c *baselineCheck) attempt(a *attempt) (*Event, error) {
 	start := time.Now()
-	p.mu.Lock()
-	p.status = Progress{Phase: PhaseReading, began: start, told: start}
-	p.mu.Unlock()
-	pace := &throttle{ctx: a.ctx, requests: p.requests, began: start}
-	config := p.rules
-	config.Patient, config.Memory = true, p.memory.Disk()
+	c.mu.Lock()
+	c.status = Progress{Phase: PhaseReading, began: start, told: start}
+	c.mu.Unlock()
+	throttle := &throttle{ctx: a.ctx, requests: c.requests, began: start}
+	config := c.rules
+	config.Patient, config.Memory = true, c.memory.Disk()
 	config.Progress = func(done, total int) {
-		_ = pace.rest() // the rules end with the context
-		p.progress(a, PhaseJudging, judgedPart(done, total))
+		_ = throttle.rest() // the rules end with the context
+		c.progress(a, PhaseJudging, judgedPart(done, total))
 	}
 	rules, err := config.Load()
 	if err != nil {
@@ -157,72 +178,72 @@ func (p *baselineCheck) judge(a *attempt) (*Event, error) {
 	}
 	var disks []interp.Disk
 	for _, f := range a.disks {
-		disks = append(disks, throttledDisk{f.disk, pace})
+		disks = append(disks, throttledDisk{f.disk, throttle})
 	}
 	set, err := interp.NewSet(disks...)
 	if err != nil {
 		return nil, err
 	}
-	fs, obs, err := detect.ImageWith(set, p.fs, interp.ImageOptions{
-		SkipLog: p.skipLog,
+	fs, obs, err := detect.ImageWith(set, c.fs, interp.ImageOptions{
+		SkipLog: c.skipLog,
 		InUse:   true,
-		Budget:  a.memory, CacheBytes: p.memory.BaselineCache(),
+		Budget:  a.memory, CacheBytes: c.memory.BaselineCache(),
 		Progress: func(done, total uint64) {
-			p.progress(a, PhaseReading, readPart(done, total))
+			c.progress(a, PhaseReading, readPart(done, total))
 		},
 	})
 	if err != nil {
 		return nil, err
 	}
 	interpreted := time.Since(start)
-	ev := judge(a.ctx, rules, fs, obs, nil)
+	ev := CheckImage(a.ctx, rules, fs, obs, func(i int) string { return c.guards[i].name })
 	ev.Kind = KindBaseline
-	place(ev, 0, func(i int) string { return p.guards[i].name })
 	ev.InterpNS, ev.CheckNS = interpreted.Nanoseconds(), time.Since(start).Nanoseconds()
 	return ev, nil
 }
 
-func (p *baselineCheck) requests() (n uint64) {
-	for _, g := range p.guards {
+func (c *baselineCheck) requests() (n uint64) {
+	for _, g := range c.guards {
 		n += g.requests()
 	}
 	return n
 }
 
-// progress notes how far the pass is, and reports it now and then.
-func (p *baselineCheck) progress(a *attempt, phase string, part float64) {
+// progress notes how far the check is, and reports it at intervals.
+func (c *baselineCheck) progress(a *attempt, phase string, part float64) {
 	now := time.Now()
-	p.mu.Lock()
-	tell := p.status.reach(phase, part, now, p.every)
+	c.mu.Lock()
+	tell := c.status.reach(phase, part, now, c.every)
 	if tell {
-		p.status.KeptB = a.kept()
+		c.status.KeptB = a.kept()
 	}
-	status := p.status
-	p.mu.Unlock()
+	status := c.status
+	c.mu.Unlock()
 	if tell {
-		p.report(&Event{Kind: KindProgress, Outcome: change.Holds, Progress: &status,
-			Note: fmt.Sprintf("the baseline is being checked (%s): %.0f %%, about %s left", status.Phase, status.Percent, leftText(status.LeftNS))})
+		c.report(&Event{Kind: KindProgress, Outcome: change.Holds, Progress: &status,
+			Note: fmt.Sprintf("the baseline is being checked (%s): %.0f %%, about %s left", status.Phase,
+				status.Percent, leftText(status.LeftNS))})
 	}
 }
 
-func (p *baselineCheck) end(ev *Event, phase string) {
-	p.mu.Lock()
-	p.status.Phase, p.status.LeftNS = phase, 0
+func (c *baselineCheck) end(ev *Event, phase string) {
+	c.mu.Lock()
+	c.status.Phase, c.status.LeftNS = phase, 0
 	if phase == PhaseDone {
-		p.status.Percent, p.status.Verdict = 100, ev.Outcome.String()
+		c.status.Percent, c.status.Verdict = 100, ev.Outcome.String()
 	}
-	p.mu.Unlock()
-	p.report(ev)
+	c.mu.Unlock()
+	c.report(ev)
 }
 
-func (p *baselineCheck) report(ev *Event) {
-	ev.Disk, ev.FS = p.guards[0].name, p.fs
-	p.guards[0].report(ev)
+func (c *baselineCheck) report(ev *Event) {
+	ev.Disk, ev.FS = c.guards[0].name, c.fs
+	c.guards[0].report(ev)
 }
 
-// Status tells how far the pass is.
-func (p *baselineCheck) Status() Progress {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.status
+// Status returns how far the check is.
+func (c *baselineCheck) Status() Progress {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.status
 }

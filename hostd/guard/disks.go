@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
-	"sync/atomic"
 
 	"go.uber.org/zap"
 
@@ -18,50 +16,8 @@ import (
 	"fsward/interp/detect"
 )
 
-// Config says what a daemon guards and how.
-type Config struct {
-	Disks       []DiskSpec
-	FS          string // detect.Auto or a name
-	OnViolation string // OnRefuse, OnPause, OnLog
-	Rules       RulesConfig
-	Record      string // "" or the path of a dm-log-writes log; with several disks .NAME is appended, for one of each
-	Guest       Suspender
-	Simulate    bool // disks can be told to simulate a bug
-	Verify      bool // check the baseline as a whole, in the background
-	DataOrdered bool // the guest mounts ext3 with data=ordered
-	Memory      memory.Limits
-	Sinks       []Sink
-}
-
-// DiskSpec names a disk and its image or block device.
-type DiskSpec struct {
-	Name, Path string
-	Disk       blocktap.Disk // if not nil, what is guarded in the place of what Path names; Close closes it
-	Witness    Witness       // sees what the guard does to the disk; may be nil
-}
-
-// A Witness sees what is done to a guarded disk.
-type Witness interface {
-	// Of returns the disk that the device works on: d, and whatever it does with it is seen.
-	Of(d blocktap.Disk) blocktap.Disk
-	// Refused notes that a write was completed with an error.
-	Refused()
-}
-
-// ParseDiskSpec reads NAME=PATH, or PATH, whose name is then the file's without its extension.
-func ParseDiskSpec(s string) (DiskSpec, error) {
-	name, path, named := strings.Cut(s, "=")
-	if !named {
-		path = s
-		name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-	}
-	if name == "" || path == "" || strings.ContainsAny(name, "/ \t\n") {
-		return DiskSpec{}, fmt.Errorf("disk %q: expected IMG or NAME=IMG, with a name without spaces or slashes", s)
-	}
-	return DiskSpec{Name: name, Path: path}, nil
-}
-
-// Disks are the guarded disks of one guest. Transports serve their devices; Disks owns what is behind them.
+// Disks are the guarded disks of one guest. Transports serve their devices; Disks owns everything
+// behind them.
 type Disks struct {
 	cfg      Config
 	disks    []*guardedDisk
@@ -70,54 +26,13 @@ type Disks struct {
 	rules    *Rules
 	memory   memory.Limits
 	limits   interp.Limits
-	kept     uint64 // bounds what passes keep of a disk, bytes
+	kept     uint64 // bound of what a baseline check keeps of a disk, bytes
 	log      *zap.Logger
 }
 
-// guardedDisk is a disk with everything that belongs to it.
-type guardedDisk struct {
-	name     string
-	file     blocktap.Disk
-	device   *blocktap.Device
-	guard    *Guard
-	holder   *Holder // nil unless the policy pauses
-	sim      *Simulator
-	tape     *trace.Writer
-	witness  Witness                       // may be nil
-	baseline atomic.Pointer[baselineCheck] // the last one over the disk's file system
-	counts   counter
-}
-
-// counter is a Sink that counts commits and can be read at any time.
-type counter struct {
-	commits, refused, violated, undecided atomic.Uint64
-	fs                                    atomic.Value // string
-}
-
-func (c *counter) Event(ev *Event) {
-	if ev.Kind == KindCommit {
-		c.commits.Add(1)
-	}
-	if ev.Action == Refused {
-		c.refused.Add(1)
-	}
-	switch ev.Outcome {
-	case change.Violated:
-		c.violated.Add(1)
-	case change.Undecided:
-		c.undecided.Add(1)
-	}
-	c.fs.Store(ev.FS)
-}
-
-// name returns the file system's name; "" while it is not known.
-func (c *counter) name() string {
-	fs, _ := c.fs.Load().(string)
-	return fs
-}
-
-// Open opens and locks every disk, reads the baseline of its file system and loads the rules. The disks are
-// those of one guest: a file system may have several of them. On an error nothing stays open. Close ends it.
+// Open opens and locks every disk, reads the baseline of its file system and loads the rules. The
+// disks belong to one guest: a file system may have several of them. After an error nothing stays
+// open. Close ends it.
 func Open(cfg Config, log *zap.Logger) (*Disks, error) {
 	if err := CheckPolicyName(cfg.OnViolation); err != nil {
 		return nil, err
@@ -161,7 +76,8 @@ func (d *Disks) open(cfg Config) error {
 	var devices []*blocktap.Device
 	var guards []*Guard
 	for i, g := range d.disks {
-		g.guard = &Guard{name: g.name, disk: i, rules: d.rules, sinks: append([]Sink{&g.counts}, cfg.Sinks...), log: d.log}
+		g.guard = &Guard{name: g.name, disk: i, rules: d.rules,
+			sinks: append([]Sink{&g.counts}, cfg.Sinks...), log: d.log}
 		guards = append(guards, g.guard)
 		if cfg.Simulate {
 			g.sim = d.simulator(i)
@@ -186,17 +102,18 @@ func (d *Disks) open(cfg Config) error {
 	return nil
 }
 
-// follow reads the baseline of what is on the disks.
+// follow reads the baseline of the file systems on the disks.
 func (d *Disks) follow() (err error) {
 	d.limits = d.memory.ForInterpreter(d.yield)
-	d.follower, err = Follow(d.set, d.cfg.FS, d.limits, func(i int) string { return d.cfg.Disks[i].Path })
+	d.follower, err = Follow(d.set, d.cfg.FS, d.limits,
+		func(i int) string { return d.cfg.Disks[i].Path })
 	if err == nil && d.cfg.DataOrdered {
 		d.follower.ExpectOrdered()
 	}
 	return err
 }
 
-// begin has the guards go on from the baseline that was read, and say so.
+// begin lets the guards start from the baseline, and reports it.
 func (d *Disks) begin() {
 	for _, g := range d.disks {
 		g.guard.interp = d.follower
@@ -215,18 +132,19 @@ func (d *Disks) begin() {
 	}
 }
 
-// Switched is told that the disks hold what they held at another moment: that of a checkpoint of their guest, which stands
-// still. What was known of them is forgotten, and their last commits are the baseline, as when a guard begins on the disks of
-// a guest that runs: docs/decisions/0030. After an error the daemon judges nothing that is right, and has to be closed.
+// Switched tells the guards that the disks were put back to a checkpoint of their guest, which
+// stands still. The guards forget what they knew, and take the last commits on the disks as the
+// baseline, as when they attach to a running guest: docs/decisions/0030. After an error no verdict
+// is right any more, and the Disks must be closed.
 func (d *Disks) Switched() (err error) {
 	if d.cfg.Record != "" {
 		return errors.New("the disks are recorded, and a log cannot say that they were put back")
 	}
 	d.endBaselines()
-	d.disks[0].device.Between(func() { // all of them: they take turns
+	d.disks[0].device.Between(func() { // holds all devices, since they take turns
 		for _, g := range d.disks {
 			g.guard.dropSpeculative()
-			g.sim.settle(interp.CommitPoint) // a transaction that carried a bug is none any more
+			g.sim.settle(interp.CommitPoint) // a transaction that carried a bug is gone
 			g.baseline.Store(nil)
 		}
 		if err = d.follow(); err == nil {
@@ -236,7 +154,7 @@ func (d *Disks) Switched() (err error) {
 	return err
 }
 
-// simulator returns what simulates a bug on disk i: the disks of one file system share theirs.
+// simulator returns the Simulator of disk i. The disks of one file system share one.
 func (d *Disks) simulator(i int) *Simulator {
 	for j := range i {
 		if d.follower.Together(i, j) {
@@ -245,42 +163,6 @@ func (d *Disks) simulator(i int) *Simulator {
 		}
 	}
 	return &Simulator{disk: d.disks[i].file, start: interp.Address(i, 0)}
-}
-
-// serve makes the device of a disk whose guard is there.
-func (g *guardedDisk) serve(cfg Config, log *zap.Logger) error {
-	disk := g.file
-	if g.witness != nil {
-		g.guard.witness = g.witness
-		disk = g.witness.Of(disk)
-	}
-	g.device = blocktap.NewDevice(disk, g.guard)
-	g.guard.base, g.guard.requests = g.file, g.device.Requests
-	switch cfg.OnViolation {
-	case OnRefuse:
-		g.guard.policy = RefusePolicy{}
-	case OnPause:
-		g.holder = NewHolder(cfg.Guest, log)
-		g.guard.policy = g.holder
-	case OnLog:
-		g.guard.policy = LogPolicy{}
-	}
-	g.guard.bug = g.sim
-	if cfg.Record != "" {
-		var err error
-		if g.tape, err = trace.Create(RecordPath(cfg, g.name)); err != nil {
-			return err
-		}
-		g.device.Record(g.tape)
-	}
-	return nil
-}
-
-func RecordPath(cfg Config, disk string) string {
-	if len(cfg.Disks) == 1 {
-		return cfg.Record
-	}
-	return cfg.Record + "." + disk
 }
 
 // Devices returns the guarded devices by name.
@@ -292,7 +174,7 @@ func (d *Disks) Devices() map[string]*blocktap.Device {
 	return out
 }
 
-// Device returns the guarded device of a disk by its name; nil if there is none.
+// Device returns the guarded device of a disk by its name; nil if there is no such disk.
 func (d *Disks) Device(disk string) *blocktap.Device {
 	g, err := d.disk(disk)
 	if err != nil {
@@ -301,7 +183,7 @@ func (d *Disks) Device(disk string) *blocktap.Device {
 	return g.device
 }
 
-// Simulator returns what simulates a bug on a disk; nil unless Config.Simulate.
+// Simulator returns the Simulator of a disk; nil unless Config.Simulate.
 func (d *Disks) Simulator(disk string) *Simulator {
 	g, err := d.disk(disk)
 	if err != nil {
@@ -310,7 +192,7 @@ func (d *Disks) Simulator(disk string) *Simulator {
 	return g.sim
 }
 
-// Outcome is that of all that the daemon has judged so far.
+// Outcome returns the worst verdict so far.
 func (d *Disks) Outcome() change.Outcome {
 	outcome := change.Holds
 	for _, g := range d.disks {
@@ -333,7 +215,8 @@ func (d *Disks) FS(disk string) string {
 	return g.counts.name()
 }
 
-// Holder returns the policy of a disk that pauses; nil unless Config.OnViolation is OnPause. An error lists the disks.
+// Holder returns the policy of a disk if it pauses; nil unless Config.OnViolation is OnPause. The
+// error for an unknown name lists the disks.
 func (d *Disks) Holder(disk string) (*Holder, error) {
 	g, err := d.disk(disk)
 	if err != nil {
@@ -342,7 +225,7 @@ func (d *Disks) Holder(disk string) (*Holder, error) {
 	return g.holder, nil
 }
 
-// Report tells all sinks of an event of a disk that the guard itself does not see.
+// Report sends all sinks an event of a disk that the guard itself does not see.
 func (d *Disks) Report(disk string, ev *Event) {
 	if g, err := d.disk(disk); err == nil {
 		g.guard.report(ev)
@@ -383,12 +266,12 @@ func (d *Disks) Close() error {
 	return errors.Join(errs...)
 }
 
-// Reload reads the rules again, puts them in force between two commits and returns how many there are. If they do not
-// load the old ones stay in force, and the error says so.
+// Reload reads the rules again, puts them in force between two commits and returns their number. If
+// they do not load, the old rules stay in force and the error says so.
 func (d *Disks) Reload() (rules int, err error) {
 	swap, err := d.rules.Reload()
 	if err != nil {
-		err = fmt.Errorf("the rules do not load, those that were in force stay: %w", err)
+		err = fmt.Errorf("the rules do not load, and the old ones stay in force: %w", err)
 		d.log.Error("rules not reloaded", zap.Error(err))
 		return 0, err
 	}

@@ -12,13 +12,14 @@ import (
 // The engines that can run rules.
 const (
 	EngineCompiled  = "compiled"  // compiles each rule to a join plan
-	EngineReference = "reference" // interprets: slow, complete, the judge of other engines
+	EngineReference = "reference" // interprets rules: slow and complete, the oracle of other engines
 )
 
-// Engines lists the engines; the first is the default.
+// Engines lists the engines. The first is the default.
 var Engines = []string{EngineCompiled, EngineReference}
 
-// CheckEngine returns an error that lists the choices if name is none of them; "" is the default.
+// CheckEngine returns an error that lists the choices if name is not one of them. "" is the
+// default.
 func CheckEngine(name string) error {
 	if name != "" && !slices.Contains(Engines, name) {
 		return fmt.Errorf("--engine %q is not one of %s", name, strings.Join(Engines, ", "))
@@ -26,7 +27,9 @@ func CheckEngine(name string) error {
 	return nil
 }
 
-func NewEngine(name string, schema *change.Schema, files []invariants.File, options invariants.Options) (invariants.Engine, error) {
+// NewEngine returns the engine of a name, with rules loaded.
+func NewEngine(name string, schema *change.Schema, files []invariants.File,
+	options invariants.Options) (invariants.Engine, error) {
 	if err := CheckEngine(name); err != nil {
 		return nil, err
 	}
@@ -40,15 +43,15 @@ func NewEngine(name string, schema *change.Schema, files []invariants.File, opti
 	return e, nil
 }
 
-// RuleTime is what a rule cost for one transaction.
+// RuleTime is the time of a rule for one transaction.
 type RuleTime struct {
 	Rule string `json:"rule"`
 	NS   int64  `json:"ns"`
-	Rows int64  `json:"rows"` // records and objects that it looked at
+	Rows int64  `json:"rows"` // records and objects that it visited
 }
 
-// times returns what each rule cost for the transaction judged last; nil if the engine does not measure it or
-// it was not asked for.
+// times returns the time of each rule for the last transaction; nil if the engine does not measure
+// it, or Timing is not set.
 func (r *Rules) times(fs string) []RuleTime {
 	if !r.config.Timing {
 		return nil
@@ -56,6 +59,8 @@ func (r *Rules) times(fs string) []RuleTime {
 	return EngineTimes(r.set.Load().engines[fs])
 }
 
+// EngineTimes returns the time of each rule for the last transaction; nil if the engine does not
+// measure it.
 func EngineTimes(e invariants.Engine) []RuleTime {
 	c, ok := e.(*invariants.Compiled)
 	if !ok {

@@ -11,19 +11,21 @@ import (
 	"fsward/invariants"
 )
 
-// Kinds of events, as they stand in the "event" of the JSON.
+// Kinds of events: the values of "event" in the JSON.
 const (
 	KindAttach    = "attach"     // a disk is guarded from now on
-	KindCommit    = "commit"     // a commit point, judged
-	KindLogCommit = "log_commit" // a Btrfs log commit, judged
+	KindCommit    = "commit"     // a commit point and its verdict
+	KindLogCommit = "log_commit" // a Btrfs log commit and its verdict
 	KindWrite     = "write"      // a single write that does not hold
-	KindNote      = "note"       // a write that there is something to say about: a file system appeared, was mounted
-	KindImage     = "image"      // a whole image, judged as one transaction of additions
-	KindBaseline  = "baseline"   // the state that was there before any commit was judged, as a whole
-	KindProgress  = "progress"   // how far the check of the baseline has come
-	KindCall      = "call"       // a call of the guest returned before what it promised was durable
+	// a write that is worth a remark: a file system appeared, or was mounted
+	KindNote     = "note"
+	KindImage    = "image"    // a whole image, checked as one transaction of additions
+	KindBaseline = "baseline" // the whole state that was there before the first commit
+	KindProgress = "progress" // how far the check of the baseline is
+	KindCall     = "call"     // a call of the guest returned before its promise was durable
 )
 
+// kindOf returns the kind of event of an observation.
 func kindOf(obs interp.Observation) string {
 	switch {
 	case obs.Point == interp.CommitPoint:
@@ -37,14 +39,14 @@ func kindOf(obs interp.Observation) string {
 	}
 }
 
-// What became of the write.
+// What happened to the write.
 const (
 	Passed  = "passed"  // it is on the disk
-	Refused = "refused" // completed with EIO, never reached the disk
+	Refused = "refused" // completed with EIO; it never reached the disk
 	Failed  = "failed"  // the disk itself failed
 )
 
-// An Event is one thing that the guard tells about: a commit with its verdict, mostly.
+// An Event is one thing that the guard reports, most often a commit with its verdict.
 type Event struct {
 	Disk       string
 	FS         string
@@ -52,25 +54,27 @@ type Event struct {
 	Generation uint64
 	Records    int
 	Outcome    change.Outcome
-	Action     string // Passed, Refused, Failed; "" for an image
+	Action     string // Passed, Refused or Failed; "" for an image
 	Violations []change.Violation
 	Undecided  []string
-	InterpNS   int64      // time to interpret the write, nanoseconds
-	CheckNS    int64      // time to interpret it and to check the rules: what the guest waits for
-	AheadNS    int64      // how long before the write that was begun; 0: it was not
-	RuleTimes  []RuleTime // what each rule cost; nil unless it was asked for
-	Note       string
-	Progress   *Progress // of KindProgress
-	Err        string    // why the disk failed
+	InterpNS   int64 // time to interpret the write, nanoseconds
+	// time to interpret the write and check the rules, nanoseconds: the guest waits that long
+	CheckNS int64
+	// how long before the write its speculative check began, nanoseconds; 0 without one
+	AheadNS   int64
+	RuleTimes []RuleTime // time of each rule; nil unless RulesConfig.Timing
+	Note      string
+	Progress  *Progress // of KindProgress
+	Err       string    // the disk's error
 }
 
-// A Sink is told of events. It is called with the device's lock held, and beside that by the check of a baseline:
-// it must not block for long.
+// A Sink receives events. It is called with the device's lock held, and concurrently by the check
+// of a baseline, so it must not block for long.
 type Sink interface {
 	Event(ev *Event)
 }
 
-// add takes in the verdict of one part of what is judged.
+// add adds the verdict of one part of the state.
 func (ev *Event) add(v invariants.Verdict) {
 	ev.Violations = append(ev.Violations, v.Violations...)
 	ev.Undecided = append(ev.Undecided, v.Undecided...)
@@ -82,6 +86,7 @@ func (ev *Event) add(v invariants.Verdict) {
 	}
 }
 
+// settle notes what happened to the write, given its error.
 func (ev *Event) settle(err error) {
 	switch {
 	case err == nil:
@@ -94,20 +99,21 @@ func (ev *Event) settle(err error) {
 }
 
 type violationJSON struct {
-	Rule    string          `json:"rule"`
-	Kind    string          `json:"kind"`
-	Tree    any             `json:"tree,omitempty"` // a number (Btrfs), a word (ext3)
-	ID      string          `json:"id,omitempty"`
-	Doc     string          `json:"doc"`
-	Detail  string          `json:"detail,omitempty"`
-	Addr    *uint64         `json:"addr,omitempty"`
-	Disk    string          `json:"disk,omitempty"` // that of addr, where it is not the event's
+	Rule   string  `json:"rule"`
+	Kind   string  `json:"kind"`
+	Tree   any     `json:"tree,omitempty"` // a number (Btrfs) or a word (ext3)
+	ID     string  `json:"id,omitempty"`
+	Doc    string  `json:"doc"`
+	Detail string  `json:"detail,omitempty"`
+	Addr   *uint64 `json:"addr,omitempty"`
+	// the disk of addr, unless it is the event's own disk
+	Disk    string          `json:"disk,omitempty"`
 	Source  string          `json:"source,omitempty"`
 	Witness []string        `json:"witness,omitempty"`
 	Why     []change.Reason `json:"why,omitempty"`
 }
 
-// MarshalJSON writes the one-line form that scripts read.
+// MarshalJSON returns the one-line form that scripts read.
 func (ev *Event) MarshalJSON() ([]byte, error) {
 	out := struct {
 		Event      string          `json:"event"`
@@ -126,10 +132,12 @@ func (ev *Event) MarshalJSON() ([]byte, error) {
 		Note       string          `json:"note,omitempty"`
 		Progress   *Progress       `json:"progress,omitempty"`
 		Err        string          `json:"error,omitempty"`
-	}{ev.Kind, ev.Disk, ev.FS, ev.Generation, ev.Records, ev.Outcome.String(), ev.Action, ev.InterpNS, ev.CheckNS, ev.AheadNS, ev.RuleTimes,
+	}{ev.Kind, ev.Disk, ev.FS, ev.Generation, ev.Records, ev.Outcome.String(), ev.Action,
+		ev.InterpNS, ev.CheckNS, ev.AheadNS, ev.RuleTimes,
 		make([]violationJSON, len(ev.Violations)), ev.Undecided, ev.Note, ev.Progress, ev.Err}
 	for i, v := range ev.Violations {
-		out.Violations[i] = violationJSON{v.Rule, string(v.Kind), TreeJSON(v.Tree), v.ID, v.Doc, v.Detail, nil, v.Disk, v.Source, v.Witness, v.Why}
+		out.Violations[i] = violationJSON{v.Rule, string(v.Kind), TreeJSON(v.Tree), v.ID, v.Doc, v.Detail,
+			nil, v.Disk, v.Source, v.Witness, v.Why}
 		if v.HasAddr {
 			out.Violations[i].Addr = &v.Addr
 		}
@@ -137,6 +145,7 @@ func (ev *Event) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
+// TreeJSON returns a tree as JSON has it: a number if it is one, else the word; nil for "".
 func TreeJSON(tree string) any {
 	if tree == "" {
 		return nil

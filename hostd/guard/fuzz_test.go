@@ -191,7 +191,7 @@ func (p *pipeline) run(t *testing.T, program []byte, keepGoing bool) *verdicts {
 		t.Errorf("%d commits of the recording, all hold: %v", seen.commits, seen.hold)
 	}
 	if name, obs, err := detect.Image(disk, detect.Auto); err == nil {
-		seen.Event(guard.JudgeImage(t.Context(), p.rules, name, obs, func(disk int) string { return fmt.Sprint(disk) }))
+		seen.Event(guard.CheckImage(t.Context(), p.rules, name, obs, func(disk int) string { return fmt.Sprint(disk) }))
 	}
 	return seen
 }

@@ -1,5 +1,7 @@
-// Package guard stands between a guest and its disks: it wires a disk, the interpreter of its file system, the rules and a
-// policy together. Start reading at Guard.Handle.
+// Package guard stands between a guest and its disks. A Guard gives each write of one disk to the
+// interpreter of its file system, has the rules check what changed, and lets a policy decide
+// whether the write reaches the disk. Disks guards all disks of one guest; Pipeline does so for
+// recorded writes. Start reading at Guard.Handle.
 package guard
 
 import (
@@ -16,42 +18,45 @@ import (
 	"fsward/interp"
 )
 
-// A Guard stands between a guest and one disk. It is the hook of the disk's device. The guards of several
-// disks share an interpreter, and their devices take turns.
+// A Guard stands between a guest and one disk: it is the hook of the disk's device. The guards of
+// several disks share an interpreter, and their devices take turns.
 type Guard struct {
 	name   string
-	disk   int      // of those that the interpreter sees
-	peers  []*Guard // of all these disks, in their order; nil if there is one
+	disk   int      // index among the disks of the interpreter
+	peers  []*Guard // guards of all these disks in their order; nil if there is one disk
 	interp interp.Interpreter
 	rules  *Rules
 	policy Policy
 	sinks  []Sink
-	bug    *Simulator // nil where no bug is simulated
+	bug    *Simulator // nil: no bug is simulated
 	log    *zap.Logger
 
-	witness  Witness                  // of the disk; may be nil
-	base     overlay.Base             // the disk itself
-	requests func() uint64            // of the guest so far
-	unjudged func(disk int)           // told when a state becomes the baseline that was not judged; may be nil
-	snapshot atomic.Pointer[snapshot] // what a pass reads; nil if none is under way
+	witness  Witness       // sees what is done to the disk; may be nil
+	base     overlay.Base  // the disk itself
+	requests func() uint64 // returns the number of requests of the guest so far
+	// is called when a state becomes the baseline without a check; may be nil
+	unjudged func(disk int)
+	snapshot atomic.Pointer[snapshot] // the state that a baseline check reads; nil if none is running
 
-	flushed       atomic.Uint64     // number of the last write that the guest has flushed
-	flushReported uint64            // the one that the interpreter knows of
-	speculative   *speculativeCheck // the commit that is judged before it comes; nil if there is none
+	flushed       atomic.Uint64 // sequence number of the last write that the guest has flushed
+	flushReported uint64        // the one that the interpreter knows
+	// the check of a commit that has not come yet; nil if there is none
+	speculative *speculativeCheck
 }
 
-// Flushed notes how far the disk has been flushed: the interpreter is told with the next write.
+// Flushed notes the last write that is flushed. The interpreter learns it with the next write.
 func (g *Guard) Flushed(seq uint64) { g.flushed.Store(seq) }
 
-func (g *Guard) tellFlushed() {
+func (g *Guard) reportFlushed() {
 	if seq := g.flushed.Load(); seq != g.flushReported {
 		g.flushReported = seq
 		g.interp.Flushed(g.disk, seq)
 	}
 }
 
-// Handle is the flow of fsward: guest write → what is this block, what changed → is it allowed → the
-// write is done, or refused. The device calls it for one write at a time, in order.
+// Handle is the flow of fsward: interpret the write, check what changed, decide, then perform or
+// refuse the write. The device calls it for one write at a time, in order. It returns the policy's
+// refusal or the error of do.
 func (g *Guard) Handle(ctx context.Context, r *blocktap.Request, do func() error) error {
 	w := WriteOf(r)
 	w.Off = interp.Address(g.disk, w.Off)
@@ -60,9 +65,9 @@ func (g *Guard) Handle(ctx context.Context, r *blocktap.Request, do func() error
 	if f := g.snapshot.Load(); f != nil {
 		f.keep(w)
 	}
-	g.tellFlushed()
+	g.reportFlushed()
 	for _, p := range g.peers {
-		p.tellFlushed()
+		p.reportFlushed()
 	}
 	start := time.Now()
 	obs := g.interp.Observe(w)
@@ -73,16 +78,16 @@ func (g *Guard) Handle(ctx context.Context, r *blocktap.Request, do func() error
 		return err
 	}
 
-	// A verdict does not depend on whether the connection that the write came by is still there: the time for it is
-	// bounded (Rules.Check), and what is written to the disk is what the log of a recording says.
+	// The verdict does not depend on whether the connection is still there that the write came by.
+	// Rules.Check bounds the time, and the disk holds what the log of a recording says.
 	judging := context.WithoutCancel(ctx)
-	foreseen := g.matchingCheck(judging, obs.Txn)
-	ev := judge(judging, g.rules, g.interp.FS(), obs, foreseen)
+	early := g.matchingCheck(judging, obs.Txn)
+	ev := checkObservation(judging, g.rules, g.interp.FS(), obs, early)
 	ev.Disk = g.name
 	place(ev, g.disk, func(i int) string { return g.peers[i].name })
 	ev.InterpNS, ev.CheckNS = observed.Nanoseconds(), time.Since(start).Nanoseconds()
-	if foreseen != nil {
-		ev.AheadNS = start.Sub(foreseen.began).Nanoseconds()
+	if early != nil {
+		ev.AheadNS = start.Sub(early.began).Nanoseconds()
 	}
 
 	err := g.policy.Decide(ctx, ev)
@@ -103,10 +108,10 @@ func (g *Guard) Handle(ctx context.Context, r *blocktap.Request, do func() error
 	return err
 }
 
-// place turns the addresses of violations into addresses on disks. A disk that is not the event's own is
-// named.
+// place turns the interpreter's addresses of violations into addresses on disks. It names the disk
+// of an address if that is not the event's own disk.
 func place(ev *Event, own int, name func(disk int) string) {
-	ev.Violations = slices.Clone(ev.Violations) // they are the interpreter's
+	ev.Violations = slices.Clone(ev.Violations) // the slice belongs to the interpreter
 	for i := range ev.Violations {
 		v := &ev.Violations[i]
 		if !v.HasAddr {
@@ -119,9 +124,11 @@ func place(ev *Event, own int, name func(disk int) string) {
 	}
 }
 
-// judge turns an observation into an event with a verdict: structure first, rules only on what is
-// well formed. foreseen is its transaction judged ahead, or nil.
-func judge(ctx context.Context, rules *Rules, fs string, obs interp.Observation, foreseen *speculativeCheck) *Event {
+// checkObservation turns an observation into an event with a verdict. Violations of structure come
+// first: rules check only what is well formed. early is the speculative check of the transaction,
+// or nil.
+func checkObservation(ctx context.Context, rules *Rules, fs string, obs interp.Observation,
+	early *speculativeCheck) *Event {
 	ev := &Event{FS: fs, Kind: kindOf(obs), Generation: obs.Generation, Note: obs.Note}
 	switch {
 	case len(obs.Violations) > 0:
@@ -129,40 +136,54 @@ func judge(ctx context.Context, rules *Rules, fs string, obs interp.Observation,
 	case obs.Unknown != nil:
 		ev.Outcome, ev.Undecided = change.Undecided, []string{obs.Unknown.Error()}
 	default:
-		ev.Outcome = change.Holds
-		parts := obs.Logs
-		if obs.Txn != nil {
-			parts = append([]interp.Part{{Txn: obs.Txn, View: obs.View}}, parts...)
-		}
-		if obs.Stream != nil {
-			ev.add(rules.CheckStream(ctx, fs, obs.Stream, obs.View))
-			ev.Records += obs.Stream.Len()
-			ev.RuleTimes = rules.times(fs)
-		}
-		for _, p := range parts {
-			if foreseen != nil && p.Txn == obs.Txn {
-				ev.add(foreseen.verdict)
-			} else {
-				ev.add(rules.Check(ctx, p.Txn, p.View))
-			}
-			ev.Records += len(p.Txn.Records)
-			ev.RuleTimes = rules.times(fs)
-		}
+		ev.checkRules(ctx, rules, obs, early)
 	}
 	return ev
 }
 
-// JudgeImage turns an observation of a whole state into an event with a verdict. name names the disks of the file system.
-func JudgeImage(ctx context.Context, rules *Rules, fs string, obs interp.Observation, name func(disk int) string) *Event {
-	ev := judge(ctx, rules, fs, obs, nil)
+// checkRules checks the parts of an observation by the rules and adds their verdicts to the event.
+func (ev *Event) checkRules(ctx context.Context, rules *Rules, obs interp.Observation,
+	early *speculativeCheck) {
+	ev.Outcome = change.Holds
+	if obs.Stream != nil {
+		ev.add(rules.CheckStream(ctx, ev.FS, obs.Stream, obs.View))
+		ev.Records += obs.Stream.Len()
+		ev.RuleTimes = rules.times(ev.FS)
+	}
+	parts := obs.Logs
+	if obs.Txn != nil {
+		parts = append([]interp.Part{{Txn: obs.Txn, View: obs.View}}, parts...)
+	}
+	for _, p := range parts {
+		if early != nil && p.Txn == obs.Txn {
+			ev.add(early.verdict)
+		} else {
+			ev.add(rules.Check(ctx, p.Txn, p.View))
+		}
+		ev.Records += len(p.Txn.Records)
+		ev.RuleTimes = rules.times(ev.FS)
+	}
+}
+
+// CheckImage turns an observation of a whole state into an event with a verdict. name returns the
+// name of a disk of the file system.
+func CheckImage(
+	ctx context.Context,
+	rules *Rules,
+	fs string,
+	obs interp.Observation,
+	name func(disk int) string,
+) *Event {
+	ev := checkObservation(ctx, rules, fs, obs, nil)
 	ev.Kind = KindImage
 	place(ev, 0, name)
 	return ev
 }
 
-// ordinary tells of a write that there is nothing to say about: most are.
+// ordinary reports whether there is nothing to say about a write. That holds for most writes.
 func ordinary(obs interp.Observation) bool {
-	return obs.Point == interp.NoPoint && len(obs.Violations) == 0 && obs.Unknown == nil && obs.Note == ""
+	return obs.Point == interp.NoPoint && len(obs.Violations) == 0 && obs.Unknown == nil &&
+		obs.Note == ""
 }
 
 func (g *Guard) report(ev *Event) {
@@ -171,7 +192,7 @@ func (g *Guard) report(ev *Event) {
 	}
 }
 
-// attached reports which file system the guard found on its disk when it began.
+// attached reports the file system that the guard found on its disk when it began.
 func (g *Guard) attached(ctx context.Context, fs string, found interp.Observation) {
 	note := "no file system yet: writes pass until one appears"
 	if fs != "" {
@@ -182,13 +203,14 @@ func (g *Guard) attached(ctx context.Context, fs string, found interp.Observatio
 		return
 	}
 	start := time.Now()
-	ev := judge(ctx, g.rules, fs, found, nil)
+	ev := checkObservation(ctx, g.rules, fs, found, nil)
 	ev.Kind, ev.Disk, ev.CheckNS = KindBaseline, g.name, time.Since(start).Nanoseconds()
 	ev.Note = "the log that an unclean stop has left, or a guest that is running"
 	place(ev, g.disk, func(i int) string { return g.peers[i].name })
 	g.report(ev)
 }
 
+// WriteOf turns a request into a write as the interpreter takes it.
 func WriteOf(r *blocktap.Request) interp.Write {
 	w := interp.Write{Off: r.Off, Len: r.Len, Discard: r.Op == blocktap.OpTrim}
 	if !r.FUA {

@@ -11,10 +11,10 @@ import (
 	"fsward/interp/detect"
 )
 
-// PipelineConfig says what a pipeline is made of.
+// PipelineConfig describes a pipeline.
 type PipelineConfig struct {
 	Disks       []blocktap.Disk // of one guest
-	Names       []string        // of the disks, for events; nil: they have none
+	Names       []string        // names of the disks in events; nil: they have none
 	Interpreter interp.Interpreter
 	Rules       *Rules
 	Policy      Policy
@@ -22,18 +22,19 @@ type PipelineConfig struct {
 	Simulator   *Simulator // nil: no bug is simulated
 }
 
-// A Pipeline puts a guard before each of a guest's disks and serves nobody. Its devices do not take turns: they are for
-// one goroutine.
+// A Pipeline puts a guard before each disk of a guest without serving them. Its devices do not take
+// turns: one goroutine uses them.
 type Pipeline struct {
 	Devices []*blocktap.Device // in the order of the disks
 	Guards  []*Guard           // of the devices
 }
 
-// NewPipeline puts new guards before disks, which it does not own.
+// NewPipeline puts new guards before disks. It does not own the disks.
 func NewPipeline(cfg PipelineConfig, log *zap.Logger) *Pipeline {
 	p := &Pipeline{}
 	for i, disk := range cfg.Disks {
-		g := &Guard{disk: i, interp: cfg.Interpreter, rules: cfg.Rules, policy: cfg.Policy, sinks: cfg.Sinks, bug: cfg.Simulator, log: log}
+		g := &Guard{disk: i, interp: cfg.Interpreter, rules: cfg.Rules, policy: cfg.Policy,
+			sinks: cfg.Sinks, bug: cfg.Simulator, log: log}
 		if cfg.Names != nil {
 			g.name = cfg.Names[i]
 		}
@@ -45,7 +46,7 @@ func NewPipeline(cfg PipelineConfig, log *zap.Logger) *Pipeline {
 	return p
 }
 
-// Close ends what the guards judge ahead.
+// Close stops the speculative checks.
 func (p *Pipeline) Close() {
 	for _, g := range p.Guards {
 		g.dropSpeculative()
@@ -53,7 +54,8 @@ func (p *Pipeline) Close() {
 }
 
 // Follow is detect.Follow with errors that name the image of the disk.
-func Follow(d interp.Disk, fs string, limits interp.Limits, path func(i int) string) (*detect.Follower, error) {
+func Follow(d interp.Disk, fs string, limits interp.Limits,
+	path func(i int) string) (*detect.Follower, error) {
 	follower, err := detect.FollowWithin(d, fs, limits)
 	if e, ok := errors.AsType[*detect.DiskError](err); ok {
 		return nil, fmt.Errorf("%s: %w", path(e.Disk), e.Err)

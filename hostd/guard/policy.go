@@ -14,13 +14,13 @@ import (
 	"fsward/change"
 )
 
-// A Policy decides what becomes of a write with a verdict. Nil lets it through; blocktap.ErrRefused
-// completes it with EIO.
+// A Policy decides about a write that has a verdict. Nil lets the write through;
+// blocktap.ErrRefused completes it with EIO.
 type Policy interface {
 	Decide(ctx context.Context, ev *Event) error
 }
 
-// The values of --on-violation. Whatever does not hold for certain, undecided too, falls under it.
+// The values of --on-violation. They apply to every verdict but holds, so also to undecided.
 const (
 	OnRefuse = "refuse"
 	OnPause  = "pause"
@@ -30,7 +30,7 @@ const (
 // PolicyNames lists the values of --on-violation.
 var PolicyNames = []string{OnRefuse, OnPause, OnLog}
 
-// CheckPolicyName returns an error that lists the choices if name is none of them.
+// CheckPolicyName returns an error that lists the choices if name is not one of them.
 func CheckPolicyName(name string) error {
 	for _, n := range PolicyNames {
 		if n == name {
@@ -40,10 +40,10 @@ func CheckPolicyName(name string) error {
 	return fmt.Errorf("--on-violation %q is not one of %s", name, strings.Join(PolicyNames, ", "))
 }
 
-// RefusePolicy lets through what holds and refuses the rest.
+// RefusePolicy lets through what holds and refuses everything else.
 type RefusePolicy struct{}
 
-// Decide refuses what does not hold.
+// Decide refuses a write unless it holds.
 func (RefusePolicy) Decide(_ context.Context, ev *Event) error {
 	if ev.Outcome == change.Holds {
 		return nil
@@ -51,22 +51,22 @@ func (RefusePolicy) Decide(_ context.Context, ev *Event) error {
 	return blocktap.ErrRefused
 }
 
-// LogPolicy lets everything through: the report is all that it does.
+// LogPolicy lets every write through. The report is its only effect.
 type LogPolicy struct{}
 
-// Decide lets everything through.
+// Decide lets the write through.
 func (LogPolicy) Decide(context.Context, *Event) error { return nil }
 
-// A Suspender stops and continues the guest: a libvirt domain.
+// A Suspender suspends and resumes the guest. A libvirt domain is one.
 type Suspender interface {
 	Suspend() error
 	Resume() error
 }
 
-// A Holder is the policy that pauses: the guest is suspended and the write held until someone decides.
-// Safe for concurrent use.
+// A Holder is the policy that pauses: it suspends the guest and holds the write until someone
+// decides. It is safe for concurrent use.
 type Holder struct {
-	guest Suspender // nil: there is no domain to suspend, the write alone is held
+	guest Suspender // nil: there is no domain to suspend, and only the write is held
 	log   *zap.Logger
 
 	mu      sync.Mutex
@@ -75,13 +75,14 @@ type Holder struct {
 	decided chan error
 }
 
-// NewHolder returns a Holder that suspends guest, which may be nil.
+// NewHolder returns a Holder that suspends guest. guest may be nil.
 func NewHolder(guest Suspender, log *zap.Logger) *Holder { return &Holder{guest: guest, log: log} }
 
-// ErrNotHeld means that there is nothing to resume or reject.
+// ErrNotHeld means that no write is held that could be resumed or rejected.
 var ErrNotHeld = errors.New("no write is held")
 
-// Decide holds a write that does not hold until Release, or until ctx ends: it is refused then.
+// Decide holds a write that does not hold until Release is called. If ctx ends first, the write is
+// refused.
 func (h *Holder) Decide(ctx context.Context, ev *Event) error {
 	if ev.Outcome == change.Holds {
 		return nil
@@ -92,11 +93,12 @@ func (h *Holder) Decide(ctx context.Context, ev *Event) error {
 	h.mu.Unlock()
 	if h.guest != nil {
 		if err := h.guest.Suspend(); err != nil {
-			h.log.Error("cannot suspend the guest; its write is held all the same", zap.Error(err))
+			h.log.Error("cannot suspend the guest; its write is still held", zap.Error(err))
 		}
 	}
-	h.log.Warn("a write is held: decide with `fsward resume` or `fsward reject`", zap.String("disk", ev.Disk),
-		zap.Uint64("generation", ev.Generation), zap.Stringer("verdict", ev.Outcome))
+	h.log.Warn("a write is held: decide with `fsward resume` or `fsward reject`",
+		zap.String("disk", ev.Disk), zap.Uint64("generation", ev.Generation),
+		zap.Stringer("verdict", ev.Outcome))
 
 	var err error
 	select {
@@ -115,7 +117,8 @@ func (h *Holder) Decide(ctx context.Context, ev *Event) error {
 	return err
 }
 
-// Release ends the hold: with pass the write is done, without it is refused. ErrNotHeld if nothing is held.
+// Release ends the hold. If pass is set the write is performed, otherwise it is refused. It returns
+// ErrNotHeld if no write is held.
 func (h *Holder) Release(pass bool) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -131,7 +134,8 @@ func (h *Holder) Release(pass bool) error {
 	return nil
 }
 
-// Held returns the event that is held and since when; nil if there is none.
+// Held returns the event of the held write and the time when the hold began; nil if no write is
+// held.
 func (h *Holder) Held() (*Event, time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

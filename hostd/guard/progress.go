@@ -5,13 +5,16 @@ import (
 	"time"
 )
 
-// Progress is how far the check of a baseline has come.
+// Progress is how far the check of an image or a baseline is.
 type Progress struct {
-	Phase   string  `json:"phase"`             // PhaseReading, PhaseJudging, PhaseDone, PhaseInterrupted
-	Percent float64 `json:"percent"`           // about how much is done
-	LeftNS  int64   `json:"left_ns,omitempty"` // about how much longer it takes, nanoseconds; 0: not known yet
-	KeptB   uint64  `json:"kept_bytes"`        // of the old state, since the guest has written over it
-	Verdict string  `json:"verdict,omitempty"`
+	// PhaseReading, PhaseJudging, PhaseDone, PhaseInterrupted
+	Phase   string  `json:"phase"`
+	Percent float64 `json:"percent"` // estimated part that is done
+	// estimated time that is left, nanoseconds; 0: not known yet
+	LeftNS int64 `json:"left_ns,omitempty"`
+	// of the old state, kept because the guest has overwritten it
+	KeptB   uint64 `json:"kept_bytes"`
+	Verdict string `json:"verdict,omitempty"`
 
 	began, told time.Time
 }
@@ -21,31 +24,33 @@ func NewProgress(began time.Time) *Progress {
 	return &Progress{Phase: PhaseReading, began: began, told: began}
 }
 
-// Phases of a pass.
+// Phases of a check.
 const (
-	PhaseReading     = "reading" // trees, inodes and their structure
-	PhaseJudging     = "judging" // by the rules
+	PhaseReading     = "reading" // reads trees and inodes and checks their structure
+	PhaseJudging     = "judging" // runs the rules
 	PhaseDone        = "done"
 	PhaseInterrupted = "interrupted"
 )
 
-// readingShare is the part of the time that reading takes, about: measured, a quarter with Btrfs and half with ext3.
+// readingShare is the estimated part of the time that reading takes. Measured: a quarter with
+// Btrfs, half with ext3.
 const readingShare = 0.4
 
-// progressEvery is how often progress is told.
+// progressEvery is the time between two reports of progress.
 const progressEvery = 10 * time.Second
 
-// Read notes how much was read, and reports whether that is to be told.
+// Read notes how much has been read, and reports whether a report is due.
 func (s *Progress) Read(done, total uint64) bool {
 	return s.reach(PhaseReading, readPart(done, total), time.Now(), progressEvery)
 }
 
-// Judged notes how many change records were judged, and reports whether that is to be told.
+// Judged notes how many change records have been checked, and reports whether a report is due.
 func (s *Progress) Judged(done, total int) bool {
 	return s.reach(PhaseJudging, judgedPart(done, total), time.Now(), progressEvery)
 }
 
-// readPart and judgedPart are which part of a check is done, where so much of its reading or judging is.
+// readPart and judgedPart return the part of a check that is done, given how much is read or
+// checked.
 func readPart(done, total uint64) float64 {
 	return readingShare * float64(min(done, total)) / float64(max(total, 1))
 }
@@ -54,8 +59,9 @@ func judgedPart(done, total int) float64 {
 	return readingShare + (1-readingShare)*float64(done)/float64(max(total, 1))
 }
 
-// reach notes how far a check is, and tells whether that is to be told.
-func (s *Progress) reach(phase string, part float64, now time.Time, every time.Duration) (tell bool) {
+// reach notes how far a check is, and reports whether a report is due.
+func (s *Progress) reach(phase string, part float64, now time.Time,
+	every time.Duration) (tell bool) {
 	s.Phase, s.Percent = phase, 100*part
 	if took := now.Sub(s.began); part > 0.01 {
 		s.LeftNS = int64(float64(took) * (1 - part) / part)
@@ -73,7 +79,7 @@ func leftText(ns int64) string {
 	return time.Duration(ns).Round(time.Second).String()
 }
 
-// String is the status in few words: "reading 12 %, 1m20s left", "holds".
+// String returns the status in a few words: "reading 12 %, 1m20s left", "holds".
 func (s *Progress) String() string {
 	switch {
 	case s == nil:

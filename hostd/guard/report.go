@@ -11,42 +11,42 @@ import (
 	"fsward/change"
 )
 
-// JSONReport writes one object a line.
+// A JSONReport writes one JSON object a line.
 type JSONReport struct {
 	mu  sync.Mutex
 	enc *json.Encoder
 }
 
-// NewJSONReport writes to w.
+// NewJSONReport returns a report that writes to w.
 func NewJSONReport(w io.Writer) *JSONReport {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	return &JSONReport{enc: enc}
 }
 
-// Event writes the event as a line.
+// Event writes an event as a line.
 func (r *JSONReport) Event(ev *Event) { r.Object(ev) }
 
-// Object writes any other object as a line.
+// Object writes any other value as a line.
 func (r *JSONReport) Object(v any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	_ = r.enc.Encode(v) // a closed stdout must not stop a guest's writes
 }
 
-// TextReport writes for people: a row for each commit, a block for each violation.
+// A TextReport writes for people: a row for each commit and a block for each violation.
 type TextReport struct {
 	mu     sync.Mutex
 	w      io.Writer
 	headed bool
 }
 
-// NewTextReport writes to w.
+// NewTextReport returns a report that writes to w.
 func NewTextReport(w io.Writer) *TextReport { return &TextReport{w: w} }
 
 const rowFormat = "%-8s %-8s %-6s %10s %9s %10s  %s\n"
 
-// Event writes the event.
+// Event writes an event.
 func (r *TextReport) Event(ev *Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -58,8 +58,8 @@ func (r *TextReport) Event(ev *Event) {
 		fmt.Fprintf(r.w, rowFormat, "TIME", "DISK", "FS", "COMMIT", "RECORDS", "CHECKED", "VERDICT")
 		r.headed = true
 	}
-	fmt.Fprintf(r.w, rowFormat, time.Now().Format("15:04:05"), orDash(ev.Disk), orDash(ev.FS), CommitText(ev), recordsText(ev),
-		DurationText(ev.CheckNS), VerdictText(ev))
+	fmt.Fprintf(r.w, rowFormat, time.Now().Format("15:04:05"), orDash(ev.Disk), orDash(ev.FS),
+		CommitText(ev), recordsText(ev), DurationText(ev.CheckNS), VerdictText(ev))
 	WriteFindings(r.w, ev)
 }
 
@@ -70,7 +70,7 @@ func orDash(s string) string {
 	return s
 }
 
-// WriteFindings writes a block for each violation of ev and for what could not be decided.
+// WriteFindings writes a block for each violation and for each undecided rule of an event.
 func WriteFindings(w io.Writer, ev *Event) {
 	for _, v := range ev.Violations {
 		fmt.Fprintf(w, "\n  %-12s %s\n", v.Rule, v.Doc)
@@ -130,6 +130,7 @@ func objectText(v change.Violation) string {
 	}
 }
 
+// CommitText returns the entry of an event in the column COMMIT.
 func CommitText(ev *Event) string {
 	switch ev.Kind {
 	case KindCommit, KindImage:
@@ -152,10 +153,12 @@ func recordsText(ev *Event) string {
 	return fmt.Sprint(ev.Records)
 }
 
+// DurationText returns nanoseconds as milliseconds.
 func DurationText(ns int64) string {
 	return fmt.Sprintf("%.1f ms", float64(ns)/1e6)
 }
 
+// VerdictText returns the entry of an event in the column VERDICT.
 func VerdictText(ev *Event) string {
 	s := ev.Outcome.String()
 	if ev.Outcome != change.Holds && ev.Action != "" {
@@ -173,7 +176,7 @@ func VerdictText(ev *Event) string {
 	return s
 }
 
-// RuleNames lists the rules violated, each once, in order.
+// RuleNames lists the violated rules in order, each once.
 func RuleNames(vs []change.Violation) []string {
 	var names []string
 	seen := make(map[string]bool)

@@ -17,31 +17,32 @@ import (
 	"fsward/invariants"
 )
 
-// RulesConfig says which rules judge, and how.
+// RulesConfig says which rules to load, and how to run them.
 type RulesConfig struct {
-	Dir    string // rules in Dir/<file system>/*.pl; "" for those built in
+	Dir    string // rules in Dir/<file system>/*.pl; "" for the built-in ones
 	Engine string // one of Engines; "" for the first
 	Why    bool   // explain each violation
-	Timing bool   // tell what each rule cost
+	Timing bool   // measure the time of each rule
 
 	Patient  bool                  // no guest waits: rules may take any time
-	Progress func(done, total int) // told of the change records that are judged, if not nil
-	// Memory is for judging a whole file system, bytes: beyond half of it change records are not held, and a quarter is
-	// for what rules sum up then. 0: DefaultMemory.
+	Progress func(done, total int) // if not nil, receives the number of change records checked
+	// Memory is for checking a whole file system, in bytes. Half of it holds change records; a file
+	// system with more is checked as a stream, and then rules may use a quarter for their sums. 0
+	// selects memory.Default.
 	Memory uint64
 }
 
-// Rules judges transactions. The set of rules in it can be replaced while it is in use.
+// Rules checks transactions. Its rules can be replaced while it is in use.
 type Rules struct {
 	config RulesConfig
 	set    atomic.Pointer[ruleSet]
 }
 
-// A ruleSet has one engine for each file system, since a disk's file system may appear later.
+// A ruleSet has an engine for each file system, since the file system of a disk may appear later.
 type ruleSet struct {
-	engines map[string]invariants.Engine
-	files   map[string][]invariants.File
-	probers map[string]*invariants.QuerySession // made when a violation is first explained
+	engines  map[string]invariants.Engine
+	files    map[string][]invariants.File
+	sessions map[string]*invariants.QuerySession // made when a violation is first explained
 }
 
 // MemoryBytes returns Memory, or its default.
@@ -52,8 +53,8 @@ func (c RulesConfig) MemoryBytes() uint64 {
 	return c.Memory
 }
 
-// Load loads the rules of every file system. A rule that does not load is an error that names its file
-// and line.
+// Load loads the rules of every file system. If a rule does not load, the error names its file and
+// line.
 func (c RulesConfig) Load() (*Rules, error) {
 	r := &Rules{config: c}
 	set, err := c.load()
@@ -66,7 +67,7 @@ func (c RulesConfig) Load() (*Rules, error) {
 
 func (c RulesConfig) load() (*ruleSet, error) {
 	set := &ruleSet{engines: map[string]invariants.Engine{}, files: map[string][]invariants.File{},
-		probers: map[string]*invariants.QuerySession{}}
+		sessions: map[string]*invariants.QuerySession{}}
 	for _, name := range FileSystems() {
 		files, err := RuleFiles(c.Dir, name)
 		if err != nil {
@@ -76,12 +77,14 @@ func (c RulesConfig) load() (*ruleSet, error) {
 			continue
 		}
 		set.files[name] = files
-		if set.engines[name], err = NewEngine(c.Engine, detect.Schema(name), files, invariants.Options{Progress: c.Progress}); err != nil {
+		options := invariants.Options{Progress: c.Progress}
+		if set.engines[name], err = NewEngine(c.Engine, detect.Schema(name), files, options); err != nil {
 			return nil, fmt.Errorf("rules of %s: %w", name, err)
 		}
 	}
 	if len(set.engines) == 0 {
-		return nil, fmt.Errorf("no rules in %s: expected files such as %s", c.Dir, filepath.Join(c.Dir, "btrfs", "mine.pl"))
+		return nil, fmt.Errorf("no rules in %s: expected files such as %s", c.Dir,
+			filepath.Join(c.Dir, "btrfs", "mine.pl"))
 	}
 	return set, nil
 }
@@ -103,8 +106,9 @@ func RuleFiles(dir, fileSystem string) ([]invariants.File, error) {
 	return files, err
 }
 
-// Reload returns a function that puts the rules, read again, in the place of those in force: between two
-// transactions, and without one that is not judged. If they do not load, nothing changes.
+// Reload reads the rules again and returns a function that puts them in force. The swap happens
+// between two transactions, and every transaction is checked. If the rules do not load, nothing
+// changes.
 func (r *Rules) Reload() (swap func(), err error) {
 	set, err := r.config.load()
 	if err != nil {
@@ -114,14 +118,14 @@ func (r *Rules) Reload() (swap func(), err error) {
 }
 
 const (
-	// maxCheck bounds the time that the rules take for one commit. A guest's kernel reports a write that
-	// takes two minutes as hung; a commit that is not decided by then is refused like a violation.
+	// maxCheck bounds the time that rules take for one commit. A guest's kernel reports a write that
+	// takes two minutes as hung. A commit that is undecided by then is treated like a violation.
 	maxCheck = 30 * time.Second
-	// maxExplained bounds the violations that are explained of one commit.
+	// MaxExplained bounds the violations of one commit that are explained.
 	MaxExplained = 20
 )
 
-// Check judges a transaction by the rules of its file system.
+// Check checks a transaction by the rules of its file system.
 func (r *Rules) Check(ctx context.Context, t *change.Txn, v change.View) invariants.Verdict {
 	if !r.config.Patient {
 		var cancel context.CancelFunc
@@ -141,38 +145,47 @@ func (r *Rules) Check(ctx context.Context, t *change.Txn, v change.View) invaria
 	return verdict
 }
 
-// CheckStream judges a file system that is too large to be held by its rules.
-func (r *Rules) CheckStream(ctx context.Context, fs string, s change.Stream, v change.View) invariants.Verdict {
+// CheckStream checks a file system that is too large to be held in memory.
+func (r *Rules) CheckStream(ctx context.Context, fs string, s change.Stream,
+	v change.View) invariants.Verdict {
 	engine, ok := r.set.Load().engines[fs]
 	if !ok {
 		return invariants.Verdict{Undecided: []string{"there are no rules for " + fs}}
 	}
 	streams, ok := engine.(invariants.StreamEngine)
 	if !ok {
-		return invariants.Verdict{Undecided: []string{"the engine " + r.config.Engine + " judges only what is held in memory, and the file system is too large"}}
+		return invariants.Verdict{
+			Undecided: []string{
+				"the engine " + r.config.Engine + " holds a file system in memory, and this one is too large",
+			},
+		}
 	}
 	return streams.CheckStream(ctx, s, v, r.config.MemoryBytes()/4)
 }
 
-// explain adds to violations what made their rules find them.
-func (s *ruleSet) explain(ctx context.Context, t *change.Txn, v change.View, found []change.Violation) {
+// explain adds to violations the reasons for which their rules found them.
+func (s *ruleSet) explain(ctx context.Context, t *change.Txn, v change.View,
+	found []change.Violation) {
 	if len(found) == 0 {
 		return
 	}
-	prober, ok := s.probers[t.Schema.FS]
+	session, ok := s.sessions[t.Schema.FS]
 	if !ok {
 		var err error
-		if prober, err = invariants.NewQuerySession(t.Schema, s.files[t.Schema.FS], invariants.Options{}); err != nil {
+		session, err = invariants.NewQuerySession(t.Schema, s.files[t.Schema.FS], invariants.Options{})
+		if err != nil {
 			return // not reached: the same files are in force
 		}
-		s.probers[t.Schema.FS] = prober
+		s.sessions[t.Schema.FS] = session
 	}
-	Explain(ctx, prober, t, v, found)
+	Explain(ctx, session, t, v, found)
 }
 
-func Explain(ctx context.Context, prober *invariants.QuerySession, t *change.Txn, v change.View, found []change.Violation) {
+// Explain adds reasons to the first MaxExplained violations.
+func Explain(ctx context.Context, session *invariants.QuerySession, t *change.Txn, v change.View,
+	found []change.Violation) {
 	for i := range found[:min(len(found), MaxExplained)] {
-		reasons, err := prober.Why(ctx, t, v, found[i])
+		reasons, err := session.Why(ctx, t, v, found[i])
 		if err != nil {
 			reasons = []change.Reason{{Kind: change.ReasonUnknown, Goal: err.Error()}}
 		}
@@ -180,7 +193,7 @@ func Explain(ctx context.Context, prober *invariants.QuerySession, t *change.Txn
 	}
 }
 
-// List describes the rules of a file system, by number.
+// List returns the rules of a file system, by number.
 func (r *Rules) List(fs string) []invariants.Rule {
 	engine, ok := r.set.Load().engines[fs]
 	if !ok {
@@ -192,9 +205,13 @@ func (r *Rules) List(fs string) []invariants.Rule {
 // byNumber sorts rules by number.
 func byNumber(rules []invariants.Rule) []invariants.Rule {
 	rules = slices.Clone(rules)
-	slices.SortStableFunc(rules, func(a, b invariants.Rule) int { return CompareNames(a.Name, b.Name) })
+	slices.SortStableFunc(rules, func(a, b invariants.Rule) int {
+		return CompareNames(a.Name,
+			b.Name)
+	})
 	return rules
 }
 
-// CompareNames orders names of rules of one file system by number: a shorter name has the smaller one.
+// CompareNames orders the names of rules of one file system by number: a shorter name has a smaller
+// number.
 func CompareNames(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) }

@@ -10,22 +10,22 @@ import (
 	"fsward/interp/detect"
 )
 
-// A Simulator causes, on demand, what fsward is there to stop: it changes one metadata field between
-// the guest and the checker, as a bug in the guest's file system would. A nil Simulator does nothing.
+// A Simulator simulates a bug in the guest's file system: on demand it changes one metadata field
+// of a write between the guest and the checker. A nil Simulator does nothing.
 type Simulator struct {
 	disk  interp.Disk
-	start uint64 // where the disk begins in the addresses of the writes that are altered
+	start uint64 // where the disk begins in the addresses of its writes
 
 	mu      sync.Mutex
-	alterer interp.Alterer // nil while nothing is armed
-	done    string         // what was changed in the running transaction
+	alterer interp.Alterer // nil while no bug is armed
+	done    string         // describes the change in the running transaction
 }
 
 // NewSimulator returns a Simulator for a disk, or for the disks of one file system.
 func NewSimulator(d interp.Disk) *Simulator { return &Simulator{disk: d} }
 
-// Arm makes the next commit in which the field of spec is written carry the bug. The disk must hold a
-// file system by then.
+// Arm arms a bug: the next commit that writes the field of spec carries it. The disk must hold a
+// file system already.
 func (s *Simulator) Arm(spec string) error {
 	a, err := detect.Alterer(s.disk, detect.Auto, spec)
 	if err != nil {
@@ -37,14 +37,14 @@ func (s *Simulator) Arm(spec string) error {
 	return nil
 }
 
-// Done returns what the bug changed, "" if nothing yet.
+// Done describes the change that the bug made; "" if it has made none.
 func (s *Simulator) Done() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.done
 }
 
-// alter changes the write in place if a bug is armed and this is where it strikes.
+// alter changes the write in place if a bug is armed and the write has its field.
 func (s *Simulator) alter(w interp.Write, log *zap.Logger) {
 	if s == nil || w.Data == nil {
 		return
@@ -57,11 +57,11 @@ func (s *Simulator) alter(w interp.Write, log *zap.Logger) {
 	w.Off -= s.start
 	if what := s.alterer.Alter(w); what != "" && s.done == "" {
 		s.done = what
-		log.Info("simulated bug: changed on its way from the guest", zap.String("what", what))
+		log.Info("simulated a bug in a write of the guest", zap.String("what", what))
 	}
 }
 
-// settle disarms after the commit that carried the bug.
+// settle disarms the bug after the commit that carried it.
 func (s *Simulator) settle(p interp.Point) {
 	if s == nil || p != interp.CommitPoint {
 		return

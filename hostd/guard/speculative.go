@@ -9,22 +9,23 @@ import (
 	"fsward/invariants"
 )
 
-// ahead is a commit that is judged while the guest waits for the flush before it. If what comes is that commit, its
-// verdict is there already, or soon; else it is judged as if there had been none.
+// A speculativeCheck checks the commit that the interpreter expects, while the guest waits for the
+// flush before it. If that commit comes, its verdict is there already, or soon. If another one
+// comes, that one is checked as if there had been no speculative check.
 type speculativeCheck struct {
 	forecast interp.Forecast
 	began    time.Time
-	rules    *ruleSet // in force then
+	rules    *ruleSet // in force when the check began
 	stop     context.CancelFunc
-	prepared chan struct{} // closed when txn is there, or will not come
-	done     chan struct{} // closed when verdict is
+	prepared chan struct{} // closed when txn is set, or will not be
+	done     chan struct{} // closed when verdict is set
 
-	txn     *change.Txn // valid once prepared is closed; nil: nothing was found that could be judged
+	txn     *change.Txn // valid once prepared is closed; nil if there is no transaction to check
 	verdict invariants.Verdict
 }
 
-// Flushing lets the interpreter expect a commit, and begins to judge it. The disks of one guest share the rules, and
-// with several nothing is judged ahead.
+// Flushing begins a speculative check if the interpreter expects a commit. With several disks
+// nothing is checked speculatively, since the disks of one guest share the rules.
 func (g *Guard) Flushing() {
 	f, ok := g.interp.(interp.Forecaster)
 	if !ok || len(g.peers) > 1 {
@@ -36,54 +37,62 @@ func (g *Guard) Flushing() {
 	}
 	g.dropSpeculative()
 	ctx, stop := context.WithCancel(context.Background())
-	a := &speculativeCheck{forecast: forecast, began: time.Now(), rules: g.rules.set.Load(), stop: stop,
-		prepared: make(chan struct{}), done: make(chan struct{})}
-	g.speculative = a
+	c := &speculativeCheck{
+		forecast: forecast,
+		began:    time.Now(),
+		rules:    g.rules.set.Load(),
+		stop:     stop,
+		prepared: make(chan struct{}),
+		done:     make(chan struct{}),
+	}
+	g.speculative = c
 	go func() {
-		defer close(a.done)
+		defer close(c.done)
 		p, ok := forecast.Prepare()
-		a.txn = p.Txn
-		close(a.prepared)
+		c.txn = p.Txn
+		close(c.prepared)
 		if ok {
-			a.verdict = g.rules.Check(ctx, p.Txn, p.View)
+			c.verdict = g.rules.Check(ctx, p.Txn, p.View)
 		}
 	}()
 }
 
-// forget ends what is judged ahead, and waits until nothing of it runs any more.
+// dropSpeculative stops the speculative check and waits until it has ended.
 func (g *Guard) dropSpeculative() {
-	if a := g.speculative; a != nil {
-		a.forecast.Stop()
-		a.end()
+	if c := g.speculative; c != nil {
+		c.forecast.Stop()
+		c.end()
 		g.speculative = nil
 	}
 }
 
-// end ends the judging, and waits until it has. The View is not stopped.
-func (a *speculativeCheck) end() {
-	a.stop()
-	<-a.done
+// end stops the check by the rules and waits until it has ended. It does not stop the View.
+func (c *speculativeCheck) end() {
+	c.stop()
+	<-c.done
 }
 
-// foreseen returns what was judged ahead if it is this transaction, by the rules that are in force, once its verdict
-// is there; else nil. The rules are free to judge afterwards.
+// matchingCheck waits for the verdict of the speculative check and returns the check if it is of
+// this transaction and the same rules are still in force; otherwise nil. The rules are idle
+// afterwards.
 func (g *Guard) matchingCheck(ctx context.Context, txn *change.Txn) *speculativeCheck {
-	a := g.speculative
-	if a == nil {
+	c := g.speculative
+	if c == nil {
 		return nil
 	}
-	if <-a.prepared; txn == nil || a.txn != txn {
+	if <-c.prepared; txn == nil || c.txn != txn {
 		g.dropSpeculative()
 		return nil
 	}
-	g.speculative = nil // it has come: its View is the commit's, which is read by other rules and to explain violations
-	defer a.end()
-	if a.rules != g.rules.set.Load() {
+	// The commit has come: its View is still read, by other rules and to explain violations.
+	g.speculative = nil
+	defer c.end()
+	if c.rules != g.rules.set.Load() {
 		return nil
 	}
 	select {
-	case <-a.done:
-		return a
+	case <-c.done:
+		return c
 	case <-ctx.Done():
 		return nil
 	}

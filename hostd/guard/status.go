@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// DiskStatus is what the daemon says of a disk on its control socket.
+// DiskStatus is the state of a disk as the control socket reports it.
 type DiskStatus struct {
 	Name    string `json:"name"`
 	FS      string `json:"fs,omitempty"`
 	Commits uint64 `json:"commits"`
 	Refused uint64 `json:"refused"`
-	// Baseline is how the check of the state that was there at the beginning stands; nil where there is none.
+	// Baseline is how far the check of the baseline is; nil if there is none.
 	Baseline *Progress `json:"baseline,omitempty"`
 
-	Held  string     `json:"held,omitempty"` // the write that is held, in words
+	Held  string     `json:"held,omitempty"` // describes the write that is held
 	Since *time.Time `json:"held_since,omitempty"`
 }
 
-// Status tells the state of every disk.
+// Status returns the state of every disk.
 func (d *Disks) Status() []DiskStatus {
 	var out []DiskStatus
 	for _, g := range d.disks {

@@ -51,7 +51,7 @@ func CheckTelling(ctx context.Context, images []string, fs string, cfg guard.Rul
 		}
 	}
 	interpreted := time.Since(start)
-	ev := guard.JudgeImage(ctx, rules, name, obs, func(i int) string { return images[i] })
+	ev := guard.CheckImage(ctx, rules, name, obs, func(i int) string { return images[i] })
 	ev.InterpNS, ev.CheckNS = interpreted.Nanoseconds(), time.Since(start).Nanoseconds()
 	return ev, nil
 }

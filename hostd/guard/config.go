@@ -1,0 +1,54 @@
+package guard
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"fsward/blocktap"
+	"fsward/hostd/memory"
+)
+
+// Config says what to guard and how.
+type Config struct {
+	Disks       []DiskSpec
+	FS          string // detect.Auto or a name
+	OnViolation string // OnRefuse, OnPause or OnLog
+	Rules       RulesConfig
+	// path of a dm-log-writes log, with .NAME appended if there are several disks; "" for none
+	Record      string
+	Guest       Suspender
+	Simulate    bool // disks can simulate a bug
+	Verify      bool // check the whole baseline in the background
+	DataOrdered bool // the guest mounts ext3 with data=ordered
+	Memory      memory.Limits
+	Sinks       []Sink
+}
+
+// DiskSpec names a disk and its image or block device.
+type DiskSpec struct {
+	Name, Path string
+	Disk       blocktap.Disk // if not nil, this disk is guarded instead of Path; Close closes it
+	Witness    Witness       // sees what the guard does to the disk; may be nil
+}
+
+// A Witness sees what is done to a guarded disk.
+type Witness interface {
+	// Of wraps d: the device uses the result, so that the witness sees every request.
+	Of(d blocktap.Disk) blocktap.Disk
+	// Refused notes that a write was completed with an error.
+	Refused()
+}
+
+// ParseDiskSpec reads NAME=PATH or PATH. The default name is the file's name without its extension.
+func ParseDiskSpec(s string) (DiskSpec, error) {
+	name, path, named := strings.Cut(s, "=")
+	if !named {
+		path = s
+		name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	}
+	if name == "" || path == "" || strings.ContainsAny(name, "/ \t\n") {
+		return DiskSpec{}, fmt.Errorf("disk %q: expected IMG or NAME=IMG; a name has no spaces or slashes", s)
+	}
+	return DiskSpec{Name: name, Path: path}, nil
+}

@@ -1,0 +1,90 @@
+package guard
+
+import (
+	"sync/atomic"
+
+	"go.uber.org/zap"
+
+	"fsward/blocktap"
+	"fsward/blocktap/trace"
+	"fsward/change"
+)
+
+// guardedDisk is a disk with everything that belongs to it.
+type guardedDisk struct {
+	name     string
+	file     blocktap.Disk
+	device   *blocktap.Device
+	guard    *Guard
+	holder   *Holder // nil unless the policy pauses
+	sim      *Simulator
+	tape     *trace.Writer
+	witness  Witness                       // may be nil
+	baseline atomic.Pointer[baselineCheck] // the last check of the disk's file system
+	counts   counter
+}
+
+// counter is a Sink that counts commits. It can be read at any time.
+type counter struct {
+	commits, refused, violated, undecided atomic.Uint64
+	fs                                    atomic.Value // a string
+}
+
+func (c *counter) Event(ev *Event) {
+	if ev.Kind == KindCommit {
+		c.commits.Add(1)
+	}
+	if ev.Action == Refused {
+		c.refused.Add(1)
+	}
+	switch ev.Outcome {
+	case change.Violated:
+		c.violated.Add(1)
+	case change.Undecided:
+		c.undecided.Add(1)
+	}
+	c.fs.Store(ev.FS)
+}
+
+// name returns the name of the file system; "" while it is not known.
+func (c *counter) name() string {
+	fs, _ := c.fs.Load().(string)
+	return fs
+}
+
+// serve makes the device of a disk. The disk's guard exists already.
+func (g *guardedDisk) serve(cfg Config, log *zap.Logger) error {
+	disk := g.file
+	if g.witness != nil {
+		g.guard.witness = g.witness
+		disk = g.witness.Of(disk)
+	}
+	g.device = blocktap.NewDevice(disk, g.guard)
+	g.guard.base, g.guard.requests = g.file, g.device.Requests
+	switch cfg.OnViolation {
+	case OnRefuse:
+		g.guard.policy = RefusePolicy{}
+	case OnPause:
+		g.holder = NewHolder(cfg.Guest, log)
+		g.guard.policy = g.holder
+	case OnLog:
+		g.guard.policy = LogPolicy{}
+	}
+	g.guard.bug = g.sim
+	if cfg.Record != "" {
+		var err error
+		if g.tape, err = trace.Create(RecordPath(cfg, g.name)); err != nil {
+			return err
+		}
+		g.device.Record(g.tape)
+	}
+	return nil
+}
+
+// RecordPath returns the path of the log of a disk.
+func RecordPath(cfg Config, disk string) string {
+	if len(cfg.Disks) == 1 {
+		return cfg.Record
+	}
+	return cfg.Record + "." + disk
+}
