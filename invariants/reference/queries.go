@@ -152,11 +152,11 @@ func (s *state) statePattern(predicate string, tree, id engine.Term, env *engine
 		return p, false, syntax.RuleErrorf("%s needs a TREE", predicate)
 	}
 	if !p.Id.Bound {
-		return p, false, syntax.RuleErrorf("%s needs the object id, which %s does not give", predicate, syntax.TermText(p.IdTerm, env))
+		return p, false, syntax.RuleErrorf("%s needs the object id, which %s does not give", predicate, syntax.TermText(p.IDTerm, env))
 	}
 	if p.Kind == 0 {
-		if c, isKey := p.IdTerm.(engine.Compound); !isKey || c.Functor() != syntax.AtomK {
-			return p, false, syntax.RuleErrorf("%s cannot tell the kind of object of %s", predicate, syntax.TermText(p.IdTerm, env))
+		if c, isKey := p.IDTerm.(engine.Compound); !isKey || c.Functor() != syntax.AtomK {
+			return p, false, syntax.RuleErrorf("%s cannot tell the kind of object of %s", predicate, syntax.TermText(p.IDTerm, env))
 		}
 	}
 	return p, true, nil
@@ -233,7 +233,7 @@ func (s *state) neighbor(predicate string, walk Walk) engine.Predicate3 {
 		}
 		o, whole := s.input.vocabulary.Single(&p)
 		if !whole && (p.Kind == 0 || !p.Sub.Bound || s.input.vocabulary.Shape(p.Kind) != change.ShapeKey) {
-			return engine.Error(syntax.RuleErrorf("%s needs the whole identifier, not %s", predicate, syntax.TermText(p.IdTerm, env)))
+			return engine.Error(syntax.RuleErrorf("%s needs the whole identifier, not %s", predicate, syntax.TermText(p.IDTerm, env)))
 		}
 		n, ok, err := walk.From(s.input.view, o)
 		if err != nil {
@@ -246,7 +246,7 @@ func (s *state) neighbor(predicate string, walk Walk) engine.Predicate3 {
 		if !ok || !q.Matches(n) {
 			return engine.Bool(false)
 		}
-		e, ok := s.input.vocabulary.UnifyID(q.IdTerm, n, s.input.txn.Names, env)
+		e, ok := s.input.vocabulary.UnifyID(q.IDTerm, n, s.input.txn.Names, env)
 		if !ok {
 			return engine.Bool(false)
 		}

@@ -2,11 +2,13 @@ package ruleset
 
 import "fsward/invariants/syntax"
 
-// A goalArg is an argument that is itself a goal, called with some arguments more.
+// A goalArg is an argument that is itself a goal; More is the number of arguments that the goal is
+// called with in addition.
 type goalArg struct{ Arg, More int }
 
-// Builtins lists the predicates that rules may call, with the goals among their arguments. No other predicate
-// exists in an interpreter: nothing in the list reads or writes a file, changes the rules, or ends the process.
+// Builtins lists the predicates that rules may call, with the goals among their arguments. An
+// interpreter has no other predicates: nothing in the list reads or writes a file, changes the
+// rules, or ends the process.
 var Builtins = withOrders(map[syntax.Indicator][]goalArg{
 	// Records and state.
 	syntax.Pred("change", 5):       nil,
@@ -50,7 +52,7 @@ var Builtins = withOrders(map[syntax.Indicator][]goalArg{
 	syntax.Pred("functor", 3): nil,
 })
 
-// withOrders adds the comparisons and the tests of the type of a term.
+// withOrders adds the comparisons and the type tests.
 func withOrders(list map[syntax.Indicator][]goalArg) map[syntax.Indicator][]goalArg {
 	for name := range syntax.NumberOrders {
 		list[syntax.Pred(name, 2)] = nil

@@ -10,8 +10,8 @@ import (
 	"fsward/invariants/syntax"
 )
 
-// objectArgs says where the predicates that speak of objects have their arguments: TREE is the first, ID
-// the second.
+// objectArgs gives the positions of the arguments of predicates about objects: TREE is the first,
+// ID the second.
 var objectArgs = map[syntax.Indicator]struct {
 	field int   // -1: none
 	more  []int // further identifiers, and keys that bound a range
@@ -40,7 +40,7 @@ var objectArgs = map[syntax.Indicator]struct {
 	syntax.Pred("default_zero", 5):   {2, nil},
 }
 
-// check looks for mistakes in the body of a clause that would show only when it runs, or never.
+// check looks for mistakes in the body of a clause that would show only at run time, or never.
 func (l *Set) check(c ParsedClause) {
 	if c.Body == nil {
 		return
@@ -52,11 +52,12 @@ func (l *Set) check(c ParsedClause) {
 	l.checkBody(c, c.Body, inRule, true)
 }
 
-// checkBody checks a goal. A cut may stand only on the first level of a helper's body: in a rule it would
-// hide violations, and inside brackets the interpreter would not cut what other Prologs cut.
+// checkBody checks a goal. A cut is allowed only on the first level of a helper's body: in a rule
+// it would hide violations, and inside brackets the interpreter would not cut what other Prologs
+// cut.
 func (l *Set) checkBody(c ParsedClause, goal engine.Term, inRule, top bool) {
 	if _, ok := goal.(engine.Variable); ok {
-		return // called with what the variable will hold
+		return // the goal is the value of the variable at run time
 	}
 	p, ok := syntax.IndicatorOf(goal)
 	if !ok {
@@ -101,7 +102,7 @@ func (l *Set) checkBody(c ParsedClause, goal engine.Term, inRule, top bool) {
 	l.checkNames(c, goal, p)
 }
 
-// PreludeGoals are the goals among the arguments of the prelude's own predicates.
+// PreludeGoals lists the goals among the arguments of the prelude's predicates.
 var PreludeGoals = map[syntax.Indicator][]goalArg{
 	syntax.Pred("not", 1):    {{0, 0}},
 	syntax.Pred("not", 2):    {{0, 0}, {1, 0}},
@@ -150,7 +151,7 @@ func (l *Set) checkNames(c ParsedClause, goal engine.Term, p syntax.Indicator) {
 	}
 }
 
-// kindNames are the kinds of objects.
+// kindNames returns the names of all kinds of objects.
 func (v *Vocabulary) kindNames() (names []string) {
 	for i := 1; i < len(v.Schema.Kinds); i++ {
 		names = append(names, v.Schema.Kinds[i].Name)
@@ -158,7 +159,7 @@ func (v *Vocabulary) kindNames() (names []string) {
 	return names
 }
 
-// fieldNames writes the fields of a kind.
+// fieldNames lists the fields of a kind for a message.
 func (v *Vocabulary) fieldNames(k change.Kind) string {
 	var names []string
 	for _, f := range v.Schema.Kinds[k].Fields {
@@ -179,7 +180,7 @@ func hasField(k change.KindInfo, f change.Field) bool {
 	return false
 }
 
-// checkObject checks the kind in a literal TREE and ID and returns it, or 0 where it is not written.
+// checkObject checks the kind in a literal TREE and ID and returns it, or 0 if none is written.
 func (l *Set) checkObject(c ParsedClause, tree, id engine.Term) (kind change.Kind) {
 	v := l.Vocabulary
 	named := func(t engine.Term) {

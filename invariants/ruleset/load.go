@@ -13,22 +13,22 @@ import (
 	"fsward/invariants/syntax"
 )
 
-// definition is a predicate that rule text defines.
+// A definition is a predicate that rule text defines.
 type definition struct {
 	file    string
 	line    int
 	prelude bool
 }
 
-// ParsedClause is a clause as a term.
+// A ParsedClause is a clause as a term.
 type ParsedClause struct {
 	Text       syntax.ClauseText
-	Head, Body engine.Term // body is nil for a fact
+	Head, Body engine.Term // Body is nil for a fact
 	prelude    bool
-	Variables  map[engine.Variable]string // their names
+	Variables  map[engine.Variable]string // the names of the variables
 }
 
-// Set turns rule text into clauses.
+// A Set is a set of rules: its clauses, its vocabulary, and the predicates that it defines.
 type Set struct {
 	Vocabulary *Vocabulary
 	Operators  syntax.Operators
@@ -39,8 +39,9 @@ type Set struct {
 	errs       []error
 }
 
-// Load reads the prelude and files of rules for the file system of a schema. The error joins a LoadError for each
-// mistake found, up to a bound. With open, kinds and fields that the schema does not have are accepted.
+// Load reads the prelude and files of rules for the file system of a schema. The error joins a
+// LoadError for each mistake found, up to syntax.MaxLoadErrors. If open is true, kinds and fields
+// that the schema does not have are accepted.
 func Load(schema *change.Schema, files []syntax.File, open bool) (*Set, error) {
 	l := &Set{Vocabulary: newVocabulary(schema), Operators: syntax.StandardOperators(), Open: open, defined: map[syntax.Indicator]definition{}}
 	if err := l.load(files); err != nil {
@@ -49,7 +50,8 @@ func Load(schema *change.Schema, files []syntax.File, open bool) (*Set, error) {
 	return l, nil
 }
 
-// load reads the prelude and the files. It reports every mistake that it finds, up to a bound.
+// load reads the prelude and the files. It reports every mistake that it finds, up to
+// syntax.MaxLoadErrors.
 func (l *Set) load(files []syntax.File) error {
 	var clauses []ParsedClause
 	clauses = append(clauses, l.read(syntax.File{Name: preludeName, Text: prelude}, true)...)
@@ -106,7 +108,7 @@ func (l *Set) read(f syntax.File, isPrelude bool) (clauses []ParsedClause) {
 	return clauses
 }
 
-// directive runs the one directive that there is, op/3: it changes how the text after it is read.
+// directive executes op/3, the only directive: it changes how the following text is parsed.
 func (l *Set) directive(text syntax.ClauseText, t engine.Term) {
 	c, ok := t.(engine.Compound)
 	if !ok || c.Functor().String() != "op" || c.Arity() != 3 {
@@ -126,7 +128,7 @@ func (l *Set) directive(text syntax.ClauseText, t engine.Term) {
 	}
 }
 
-// define notes the predicate or the rule that a clause belongs to.
+// define records the predicate or the rule that a clause belongs to.
 func (l *Set) define(c ParsedClause) {
 	p, ok := syntax.IndicatorOf(c.Head)
 	switch _, isBuiltin := Builtins[p]; {
@@ -154,7 +156,7 @@ func (l *Set) define(c ParsedClause) {
 	}
 }
 
-// defineRule notes a clause of violation(NUMBER, TREE, ID).
+// defineRule records a clause of violation(NUMBER, TREE, ID).
 func (l *Set) defineRule(c ParsedClause) {
 	head, ok := c.Head.(engine.Compound)
 	if !ok || head.Arity() != 3 {
@@ -188,7 +190,7 @@ func (l *Set) defineRule(c ParsedClause) {
 		return
 	}
 	if n := len(r.Clauses); n > 0 && r.Clauses[n-1].Source == source {
-		return // two clauses on one line are one goal
+		return // two clauses on one line share a goal
 	}
 	r.Clauses = append(r.Clauses, RuleClause{engine.NewAtom(fmt.Sprintf("$violation %s %d", text, len(r.Clauses))), source, int32(len(r.Clauses))})
 }
@@ -202,17 +204,18 @@ func (l *Set) ruleOf(number engine.Term) *LoadedRule {
 	return nil
 }
 
-// GoalOf returns the goal of the clause of a rule at a source line. Two clauses on one line share it.
+// GoalOf returns the goal of the clause of a rule at a source line. Two clauses on one line share a
+// goal.
 func (l *Set) GoalOf(number engine.Term, source string) engine.Atom {
 	for _, c := range l.ruleOf(number).Clauses {
 		if c.Source == source {
 			return c.Goal
 		}
 	}
-	return syntax.AtomIf // not reached: define noted every clause
+	return syntax.AtomIf // not reached: define recorded every clause
 }
 
-// noteClause tells the vocabulary the atoms in a clause; the number of a rule is none.
+// noteClause adds the atoms of a clause to the vocabulary, except the number of a rule.
 func (l *Set) noteClause(c ParsedClause) {
 	if p, _ := syntax.IndicatorOf(c.Head); p.Name == syntax.AtomViolation {
 		v := c.Head.(engine.Compound)
@@ -226,7 +229,7 @@ func (l *Set) noteClause(c ParsedClause) {
 	}
 }
 
-// noteLiterals tells the vocabulary the atoms in a term.
+// noteLiterals adds the atoms of a term to the vocabulary.
 func (l *Set) noteLiterals(t engine.Term) {
 	switch t := t.(type) {
 	case engine.Atom:
@@ -238,7 +241,7 @@ func (l *Set) noteLiterals(t engine.Term) {
 	}
 }
 
-// CheckGoal checks a goal that is asked and is no part of a clause, and tells the vocabulary its atoms.
+// CheckGoal checks a goal that a person asks and adds its atoms to the vocabulary.
 func (l *Set) CheckGoal(text syntax.ClauseText, goal engine.Term) error {
 	l.errs = nil
 	l.check(ParsedClause{Text: text, Head: engine.NewAtom("query"), Body: goal})
@@ -249,12 +252,12 @@ func (l *Set) CheckGoal(text syntax.ClauseText, goal engine.Term) error {
 	return nil
 }
 
-// AllowViolation makes violation/3 a predicate that a goal may call.
+// AllowViolation lets goals call violation/3.
 func (l *Set) AllowViolation() {
 	l.defined[syntax.Indicator{Name: syntax.AtomViolation, Arity: 3}] = definition{}
 }
 
-// Predicates lists what goals can call, as NAME/ARITY, sorted.
+// Predicates lists the predicates that goals can call, as NAME/ARITY, sorted.
 func (l *Set) Predicates() []string {
 	var out []string
 	for q := range Builtins {

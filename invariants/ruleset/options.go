@@ -1,28 +1,29 @@
 package ruleset
 
-// Options bound what rules may spend. The zero value of each field means its default.
+// Options bound what rules may spend. A zero field means its default.
 type Options struct {
-	// Steps and StepsPerRecord give each rule Steps + StepsPerRecord × records steps for a transaction. A
-	// step is a clause entered, a primitive called, a record or an object looked at. Defaults: 1,000,000
-	// and 1,000.
+	// Steps and StepsPerRecord give each rule Steps + StepsPerRecord × records steps for a
+	// transaction. A step is a clause entered, a primitive called, or a record or an object looked
+	// at. Defaults: 1,000,000 and 1,000.
 	Steps, StepsPerRecord int64
-	// MaxDepth bounds the clauses on one branch of a proof, and with them memory. Default: 20,000.
+	// MaxDepth bounds the clauses on one branch of a proof, and thereby memory. Default: 20,000.
 	MaxDepth int
-	// MaxViolations bounds the violations that are reported of one rule. Default: 1,000.
+	// MaxViolations bounds the violations that are reported for each rule. Default: 1,000.
 	MaxViolations int
-	// RowsPerRecord bounds the records and objects that the compiled engine looks at for one change record
-	// that triggers a rule. Default: 4,194,304.
+	// RowsPerRecord bounds the records and objects that the compiled engine looks at for one change
+	// record that triggers a rule. Default: 4,194,304.
 	RowsPerRecord int64
-	// OpenVocabulary accepts kinds and fields that the schema does not have; they match nothing. It is for
-	// files of facts, whose schema has what occurs in them.
+	// OpenVocabulary accepts kinds and fields that the schema does not have; they match nothing.
+	// Files of facts need it, because their schema has only what occurs in them.
 	OpenVocabulary bool
 
-	// Progress, if not nil, is told how many change records the compiled engine has judged by all rules, of how
-	// many. What it does in between is its own affair: the search goes on when it returns. Then one goroutine judges.
+	// Progress, if not nil, is called with the number of change records that the compiled engine
+	// has judged by all rules, and with their total. The engine waits until it returns. With
+	// Progress, one goroutine judges.
 	Progress func(done, total int)
 
-	EagerSums    bool // sums are kept from the first question on: for tests
-	ParallelFrom int  // records from which rules are judged by two goroutines; 0: the default
+	EagerSums    bool // keeps sums from the first question on; for tests
+	ParallelFrom int  // judges by two goroutines from this number of records on; 0 means the default
 }
 
 func (o Options) WithDefaults() Options {

@@ -7,7 +7,7 @@ import (
 	"github.com/ichiban/prolog/engine"
 )
 
-// part is a place of an identifier that may or may not have a value yet.
+// A part is a number of an identifier that may or may not be known yet.
 type part struct {
 	N     uint64
 	Bound bool
@@ -19,7 +19,7 @@ func (p part) matches(n uint64) bool { return !p.Bound || p.N == n }
 type Pattern struct {
 	Tree, Id, Sub, Aux part
 	Kind               change.Kind // 0: any
-	TreeTerm, IdTerm   engine.Term // the arguments, resolved
+	TreeTerm, IDTerm   engine.Term // the arguments, resolved
 }
 
 func (p *Pattern) Matches(o change.Object) bool {
@@ -27,9 +27,9 @@ func (p *Pattern) Matches(o change.Object) bool {
 		p.Sub.matches(o.Sub) && p.Aux.matches(o.Aux)
 }
 
-// Pattern reads the first two arguments of a primitive. ok is false if no object at all can match them.
+// Pattern reads the first two arguments of a primitive. ok is false if no object can match them.
 func (v *Vocabulary) Pattern(tree, id engine.Term, names *change.Names, env *engine.Env) (p Pattern, ok bool) {
-	p.TreeTerm, p.IdTerm = env.Resolve(tree), env.Resolve(id)
+	p.TreeTerm, p.IDTerm = env.Resolve(tree), env.Resolve(id)
 	switch t := p.TreeTerm.(type) {
 	case engine.Variable:
 	case engine.Atom:
@@ -43,7 +43,7 @@ func (v *Vocabulary) Pattern(tree, id engine.Term, names *change.Names, env *eng
 		}
 		p.Tree = part{n, true}
 	}
-	switch t := p.IdTerm.(type) {
+	switch t := p.IDTerm.(type) {
 	case engine.Variable:
 		return p, true
 	case engine.Integer, syntax.Wide:
@@ -62,7 +62,8 @@ func (v *Vocabulary) Pattern(tree, id engine.Term, names *change.Names, env *eng
 	return p, false
 }
 
-// bind takes the value of a resolved term; it reports false if that can be no number of an identifier.
+// bind takes the value of a resolved term; it reports false if the term cannot be a number of an
+// identifier.
 func (p *part) bind(t engine.Term) bool {
 	if _, isVariable := t.(engine.Variable); isVariable {
 		return true
@@ -71,7 +72,8 @@ func (p *part) bind(t engine.Term) bool {
 	return p.Bound
 }
 
-// shapeIs tells whether an object of the kind, or of any kind if it is 0, can have one of the shapes.
+// shapeIs reports whether an object of the kind, or of any kind if k is 0, can have one of the
+// shapes.
 func (v *Vocabulary) shapeIs(k change.Kind, shapes ...change.Shape) bool {
 	if k == 0 {
 		return true
@@ -131,8 +133,8 @@ func (v *Vocabulary) secondPart(p *Pattern, t engine.Term, names *change.Names) 
 	}
 }
 
-// Unify binds the variables of a pattern to the parts of an object that matches it. Parts that are bound
-// were compared as numbers already, in which a negative literal stands for the same 64 bits.
+// Unify binds the variables of a pattern to the parts of an object that matches it. Bound parts
+// were compared as numbers already; in these, a negative literal stands for the same 64 bits.
 func (v *Vocabulary) Unify(p *Pattern, o change.Object, names *change.Names, env *engine.Env) (*engine.Env, bool) {
 	if _, free := p.TreeTerm.(engine.Variable); free {
 		var ok bool
@@ -140,10 +142,11 @@ func (v *Vocabulary) Unify(p *Pattern, o change.Object, names *change.Names, env
 			return env, false
 		}
 	}
-	return v.UnifyID(p.IdTerm, o, names, env)
+	return v.UnifyID(p.IDTerm, o, names, env)
 }
 
-// UnifyID unifies the identifier of an object with a resolved term whose bound numbers it has.
+// UnifyID unifies the identifier of an object with a resolved term whose bound numbers the object
+// has.
 func (v *Vocabulary) UnifyID(id engine.Term, o change.Object, names *change.Names, env *engine.Env) (*engine.Env, bool) {
 	c, ok := id.(engine.Compound)
 	if !ok {
@@ -153,7 +156,7 @@ func (v *Vocabulary) UnifyID(id engine.Term, o change.Object, names *change.Name
 		return env, v.Shape(o.Kind) == change.ShapeNum
 	}
 	shape := v.Shape(o.Kind)
-	var first, second engine.Term // the number ID; what comes last
+	var first, second engine.Term // the number ID, and the last part
 	switch {
 	case c.Functor() == syntax.AtomK && c.Arity() == 3 && (shape == change.ShapeKey || shape == change.ShapePair):
 		if env, ok = env.Unify(c.Arg(1), v.KindTerm(o.Kind)); !ok {
@@ -188,7 +191,7 @@ func (v *Vocabulary) UnifyID(id engine.Term, o change.Object, names *change.Name
 	}
 }
 
-// unifyNumber unifies a place of an identifier with its number.
+// unifyNumber unifies a part of an identifier with its number.
 func unifyNumber(t engine.Term, n uint64, env *engine.Env) (*engine.Env, bool) {
 	t = env.Resolve(t)
 	if _, free := t.(engine.Variable); free {
@@ -198,8 +201,8 @@ func unifyNumber(t engine.Term, n uint64, env *engine.Env) (*engine.Env, bool) {
 	return env, ok && m == n
 }
 
-// Single returns the one object that a pattern can match; ok is false if there may be several. Objects of
-// ShapeKey may be several although their whole identifier is known, unless their kind is Unique.
+// Single returns the one object that a pattern can match; ok is false if there may be several.
+// Several objects of ShapeKey may share a whole identifier, unless their kind is Unique.
 func (v *Vocabulary) Single(p *Pattern) (o change.Object, ok bool) {
 	if p.Kind == 0 {
 		return o, false

@@ -8,24 +8,24 @@ type Rule struct {
 	Doc    string // the property in one sentence: the first sentence of the comment block
 	Source string // "invariants/btrfs/dir.pl:12", of the first clause
 	Origin string // where the property comes from: "Source:" of the comment block
-	User   string // what it means for the user: "For the user:" of the comment block
-	// Severity is how bad it is, in a word: "Severity:" of the comment block, DefaultSeverity without it.
+	User   string // what a violation means for the user: "For the user:" of the comment block
+	// Severity is one word: "Severity:" of the comment block, or DefaultSeverity.
 	Severity string
 }
 
-// A LoadedRule is all clauses of violation/3 with one number.
+// A LoadedRule is a rule with its clauses.
 type LoadedRule struct {
 	Rule
 	file    string
 	Number  engine.Term
-	Order   int32 // among the rules
+	Order   int32 // position among the rules
 	Clauses []RuleClause
 }
 
-// A RuleClause is one clause of a rule. Each is a predicate of its own, goal(TREE, ID), so that a
+// A RuleClause is one clause of a rule. Each is a predicate of its own, Goal(TREE, ID), so that a
 // violation can name the line of the clause that found it.
 type RuleClause struct {
 	Goal   engine.Atom
 	Source string
-	Order  int32 // among the clauses of the rule
+	Order  int32 // position among the clauses of the rule
 }

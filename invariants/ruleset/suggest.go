@@ -8,7 +8,8 @@ import (
 	"fsward/invariants/syntax"
 )
 
-// suggestPredicate names the predicates that may be meant: those of the same name, else one with a name like it, else where to look.
+// suggestPredicate suggests a predicate for a misspelled one: those of the same name, else one with
+// a similar name, else the document that lists all.
 func (l *Set) suggestPredicate(p syntax.Indicator) string {
 	var same, all []string
 	note := func(q syntax.Indicator) {
@@ -35,7 +36,8 @@ func (l *Set) suggestPredicate(p syntax.Indicator) string {
 	return "; docs/user/rules.md has those that are built in"
 }
 
-// suggest asks whether the word that is most like another one was meant; "" if none is like it.
+// suggest suggests the known word that is most similar to a given one, as "; is X meant?"; it
+// returns "" if none is similar.
 func suggest(word string, words []string) string {
 	slices.Sort(words)
 	best, least := "", min(3, len(word)/2+1)
@@ -50,8 +52,8 @@ func suggest(word string, words []string) string {
 	return "; is " + best + " meant?"
 }
 
-// distance counts the letters that are to be put in, left out, changed or swapped to make one word of another
-// (Damerau and Levenshtein).
+// distance returns the edit distance of two words: insertions, deletions, changes and swaps of
+// neighboring letters (Damerau and Levenshtein).
 func distance(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {

@@ -17,8 +17,8 @@ type Vocabulary struct {
 	Fields     map[string]change.Field
 	FieldTerms []engine.Term // by Field
 	WordTerms  []engine.Term // by WordID
-	// literals holds the atoms in the text of the rules, by their bytes: a name of a guest with the same
-	// bytes becomes that atom.
+	// Literals holds the atoms in the text of the rules, by their bytes: a name of a guest with the
+	// same bytes becomes that atom.
 	Literals map[string]engine.Atom
 }
 
@@ -55,8 +55,8 @@ func fieldTerm(text string) engine.Term {
 	return engine.NewAtom(functor).Apply(args...)
 }
 
-// addLiteral notes an atom that stands in a rule. null is left out: a file of that name is a name, and
-// not the absence of a value.
+// addLiteral records an atom of a rule. It ignores null: a file of that name is a name, and not the
+// absence of a value.
 func (v *Vocabulary) addLiteral(a engine.Atom) {
 	if a != syntax.AtomNull {
 		v.Literals[a.String()] = a
@@ -71,7 +71,7 @@ func (v *Vocabulary) NameTerm(text string) engine.Term {
 	return syntax.Name(text)
 }
 
-// Field returns the field that a resolved term names; ok is false if the schema has none such.
+// Field returns the field that a resolved term names; ok is false if the schema has no such field.
 func (v *Vocabulary) Field(t engine.Term, env *engine.Env) (f change.Field, ok bool) {
 	switch t := t.(type) {
 	case engine.Atom:
@@ -121,8 +121,8 @@ func (v *Vocabulary) KindTerm(k change.Kind) engine.Term {
 	return engine.Integer(k)
 }
 
-// Value returns the value that a resolved term stands for; ok is false where it stands for more than one
-// (an atom can be a word or a name) or for none, and only unification can tell.
+// Value returns the value that a resolved term stands for; ok is false if it stands for several (an
+// atom can be a word or a name) or for none, so that unification must decide.
 func (v *Vocabulary) Value(t engine.Term, names *change.Names, env *engine.Env) (x change.Value, ok bool) {
 	switch t := t.(type) {
 	case engine.Integer, syntax.Wide:
@@ -162,7 +162,7 @@ func (v *Vocabulary) Shape(k change.Kind) change.Shape {
 	return change.ShapeKey
 }
 
-// idTerm returns the identifier of an object.
+// idTerm returns the term of the identifier of an object.
 func (v *Vocabulary) idTerm(o change.Object, names *change.Names) engine.Term {
 	switch v.Shape(o.Kind) {
 	case change.ShapePair:

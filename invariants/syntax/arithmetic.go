@@ -6,8 +6,8 @@ import (
 	"github.com/ichiban/prolog/engine"
 )
 
-// The functions of arithmetic, as ISO Prolog names them. There is no (/)/2: it means different things in
-// different Prologs; // truncates, div rounds down.
+// The functions of arithmetic, named as in ISO Prolog. There is no (/)/2, because Prologs disagree
+// about its meaning: // truncates, div rounds down.
 var (
 	BinaryFunctions = map[engine.Atom]func(x, y Number) (Number, error){
 		engine.NewAtom("+"):   func(x, y Number) (Number, error) { return x.Add(y), nil },
@@ -43,7 +43,7 @@ func pick(x, y Number, first bool) Number {
 func quotient(x, y int64) int64  { return x / y }
 func remainder(x, y int64) int64 { return x % y }
 
-// divider makes a division; small is the same for numbers that fit and of which none is negative.
+// divider makes a division; small does the same for numbers that fit in int64 and are not negative.
 func divider(f func(z, x, y *big.Int) *big.Int, small func(x, y int64) int64) func(x, y Number) (Number, error) {
 	return func(x, y Number) (Number, error) {
 		if y.Sign() == 0 {
@@ -56,7 +56,8 @@ func divider(f func(z, x, y *big.Int) *big.Int, small func(x, y int64) int64) fu
 	}
 }
 
-// bitwise makes a function of two numbers; small is the same for those that fit, as both are two's complement.
+// bitwise makes a function of two numbers; small does the same for numbers that fit in int64, since
+// both are two's complement.
 func bitwise(f func(z, x, y *big.Int) *big.Int, small func(x, y int64) int64) func(x, y Number) (Number, error) {
 	return func(x, y Number) (Number, error) {
 		if x.Big == nil && y.Big == nil {

@@ -10,15 +10,15 @@ import (
 const (
 	maxFileBytes    = 4 << 20
 	maxClauseTokens = 20000 // bounds the parser's recursion
-	maxNesting      = 200   // of brackets in a clause
-	MaxLoadErrors   = 50    // reported of one set of rules
+	maxNesting      = 200   // maximal depth of brackets in a clause
+	MaxLoadErrors   = 50    // mistakes that are reported of one set of rules
 )
 
 // A LoadError is a mistake in a rule file, at its place.
 type LoadError struct {
 	File   string
 	Line   int
-	Clause string // the head of the clause as it is written, cut short; "" if it was not reached
+	Clause string // the head of the clause as written, cut short; "" if the mistake comes before it
 	Text   string
 }
 
@@ -68,7 +68,8 @@ func (c ClauseText) head() string {
 	return b.String()
 }
 
-// Split cuts a file into clauses. It goes on behind a mistake, so that all of a file are reported.
+// Split cuts a file into clauses. After a mistake it continues with the next clause, so the error
+// joins all mistakes of the file, up to MaxLoadErrors.
 func Split(f File) (clauses []ClauseText, err error) {
 	if len(f.Text) > maxFileBytes {
 		return nil, LoadError{f.Name, 1, "", fmt.Sprintf("the file has more than %d bytes", maxFileBytes)}
@@ -155,7 +156,8 @@ func ruleBlocks(comments []comment) map[string][]comment {
 	return blocks
 }
 
-// VariableNames returns the names of the variables of a clause in their order, without those that begin with _.
+// VariableNames returns the names of the variables of a clause in their order, without names that
+// begin with _.
 func (c ClauseText) VariableNames() (names []string) {
 	for _, t := range c.tokens {
 		if t.kind == tokenVariable && !strings.HasPrefix(t.text, "_") && !slices.Contains(names, t.text) {

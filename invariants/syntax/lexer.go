@@ -12,7 +12,7 @@ type tokenKind uint8
 const (
 	tokenAtom     tokenKind = iota // unquoted: letters, graphic characters, ; or !
 	tokenQuoted                    // text holds the bytes that the quotes mean
-	tokenVariable                  //
+	tokenVariable                  // a name that begins with a capital letter or _
 	tokenInteger                   // num holds the value
 	tokenPunct                     // ( ) [ ] { } , |
 	tokenEnd                       // the full stop of a clause
@@ -38,7 +38,7 @@ type lexer struct {
 	src      string
 	pos      int
 	line     int
-	comments []comment // whole-line comments passed so far
+	comments []comment // whole-line comments read so far
 }
 
 // A syntaxError is a mistake in rule text, at a line.
@@ -116,7 +116,7 @@ func (l *lexer) run(in func(byte) bool) string {
 	return l.src[start:l.pos]
 }
 
-// skipLayout passes blank space and comments and notes whole-line comments.
+// skipLayout skips blank space and comments, and keeps whole-line comments.
 func (l *lexer) skipLayout() (passed bool, err error) {
 	for l.pos < len(l.src) {
 		switch c := l.src[l.pos]; {
@@ -244,8 +244,8 @@ func (l *lexer) quoted() (string, error) {
 	return "", l.errorf("a quoted atom that does not end")
 }
 
-// escape reads an escape sequence, from its backslash. A code of \xHH\ or \OOO\ up to 255 is one byte, as
-// fsward writes names; above that it is a character.
+// escape reads an escape sequence, beginning at its backslash. \xHH\ and \OOO\ up to 255 are one
+// byte, as fsward writes names; larger codes are characters.
 func (l *lexer) escape() (string, error) {
 	l.pos++
 	c := l.at(0)
@@ -282,7 +282,8 @@ func (l *lexer) escape() (string, error) {
 	return string(rune(n.Int64())), nil
 }
 
-// skipClause goes on behind a mistake: after the next full stop that ends a line.
+// skipClause skips the rest of a clause with a mistake: up to the next full stop at the end of a
+// line.
 func (l *lexer) skipClause() {
 	for l.pos < len(l.src) {
 		end := strings.IndexByte(l.src[l.pos:], '\n')

@@ -10,15 +10,16 @@ import (
 	"github.com/ichiban/prolog/engine"
 )
 
-// The library's integers are int64. Numbers on disk are unsigned 64-bit, and sums of them need more: a
-// corrupt size of 2^64−1 must not wrap and so hide an overlap. A number that fits in int64 is an
-// engine.Integer; any other is a wide. Each number has exactly one form, so that terms unify by ==.
+// The library's integers are int64. Numbers on disk are unsigned 64-bit, and sums of them need
+// more: a corrupt size of 2^64−1 must not wrap around and hide an overlap. A number that fits in
+// int64 is an engine.Integer; any other is a Wide. Each number has exactly one form, so that terms
+// unify by ==.
 
 // A Wide is an integer outside int64, held as its decimal text.
 type Wide string
 
-// MaxNumberBits bounds what a rule can compute, so that repeated squaring cannot fill memory. Products
-// of a few 64-bit numbers are far below it.
+// MaxNumberBits bounds the numbers that a rule can compute, so that repeated squaring cannot fill
+// memory. Products of a few 64-bit numbers are far below it.
 const MaxNumberBits = 4096
 
 // WriteTerm writes the number.
@@ -27,8 +28,8 @@ func (w Wide) WriteTerm(out io.Writer, _ *engine.WriteOptions, _ *engine.Env) er
 	return err
 }
 
-// Compare gives the standard order of terms (@<). Numbers beyond int64 stand after all atoms in it, as
-// the library gives no other place to a term of ours; rules compare numbers with <.
+// Compare implements the standard order of terms (@<). Numbers beyond int64 follow all atoms in it,
+// because the library gives terms of ours no other place; rules compare numbers with <.
 func (w Wide) Compare(t engine.Term, env *engine.Env) int {
 	return engine.CompareAtomic(w, t, func(a, b Wide) int {
 		x, y := a.big(), b.big()
@@ -39,7 +40,7 @@ func (w Wide) Compare(t engine.Term, env *engine.Env) int {
 func (w Wide) big() *big.Int {
 	b, _ := new(big.Int).SetString(string(w), 10)
 	if b == nil {
-		return new(big.Int) // not reached: a wide is only made by bigTerm and numTerm
+		return new(big.Int) // not reached: only BigTerm and NumTerm make a Wide
 	}
 	return b
 }
@@ -60,7 +61,7 @@ func BigTerm(b *big.Int) engine.Term {
 	return Wide(b.String())
 }
 
-// NumberOf returns the integer that a resolved term is; ok is false for any other term.
+// NumberOf returns the value of a resolved term that is an integer; ok is false for any other term.
 func NumberOf(t engine.Term) (n Number, ok bool) {
 	switch t := t.(type) {
 	case engine.Integer:
@@ -72,8 +73,8 @@ func NumberOf(t engine.Term) (n Number, ok bool) {
 	}
 }
 
-// U64 returns the number on disk that a resolved term is; ok is false for a negative number, a number
-// of more than 64 bits, and any other term.
+// U64 returns the value of a resolved term that is a number on disk; ok is false for a negative
+// number, a number of more than 64 bits, and any other term.
 func U64(t engine.Term) (n uint64, ok bool) {
 	switch t := t.(type) {
 	case engine.Integer:
@@ -86,8 +87,8 @@ func U64(t engine.Term) (n uint64, ok bool) {
 	}
 }
 
-// IDBits is u64 for a place of an identifier, where a negative number stands for the same 64 bits:
-// Btrfs writes its special object ids so (BTRFS_EXTENT_CSUM_OBJECTID is −10).
+// IDBits is U64 for a part of an identifier, in which a negative number stands for the same 64
+// bits: Btrfs writes its special object ids so (BTRFS_EXTENT_CSUM_OBJECTID is −10).
 func IDBits(t engine.Term) (n uint64, ok bool) {
 	if i, isInt := t.(engine.Integer); isInt {
 		return uint64(i), true
@@ -95,7 +96,7 @@ func IDBits(t engine.Term) (n uint64, ok bool) {
 	return U64(t)
 }
 
-// A Number is a value in arithmetic: big if that is set, else small.
+// A Number is a value in arithmetic: Big if that is not nil, else Small.
 type Number struct {
 	Small int64
 	Big   *big.Int
@@ -133,7 +134,7 @@ func (n Number) Sign() int {
 	return n.Cmp(Number{})
 }
 
-// add, sub and mul stay in int64 where the result does, which is nearly always.
+// Add, Sub and Mul stay in int64 if the result does, which is nearly always.
 
 func (n Number) Add(m Number) Number {
 	if s := n.Small + m.Small; n.Big == nil && m.Big == nil && (s > n.Small) == (m.Small > 0) {
@@ -158,7 +159,7 @@ func (n Number) mul(m Number) Number {
 	return Number{Big: new(big.Int).Mul(n.wide(), m.wide())}
 }
 
-// Bits returns a number that is not negative; ok is false if it has more than 64 bits.
+// Bits returns a number that is not negative as 64 bits; ok is false if it has more.
 func (n Number) Bits() (u uint64, ok bool) {
 	if n.Big == nil {
 		return uint64(n.Small), true

@@ -8,7 +8,7 @@ import (
 	"github.com/ichiban/prolog/engine"
 )
 
-// add, sub and mul agree with big integers at the edges of int64.
+// Add, Sub and Mul agree with big integers at the edges of int64.
 func TestArithmeticAtTheEdges(t *testing.T) {
 	edges := []int64{math.MinInt64, math.MinInt64 + 1, -1 << 32, -2, -1, 0, 1, 2, 1 << 31, 1 << 32, math.MaxInt64 - 1, math.MaxInt64}
 	for _, a := range edges {

@@ -2,7 +2,7 @@ package syntax
 
 import "github.com/ichiban/prolog/engine"
 
-// NumberOrders compare the values of expressions.
+// NumberOrders are the predicates that compare the values of expressions.
 var NumberOrders = map[string]func(order int) bool{
 	"=:=": func(c int) bool { return c == 0 },
 	`=\=`: func(c int) bool { return c != 0 },
@@ -12,7 +12,7 @@ var NumberOrders = map[string]func(order int) bool{
 	">=":  func(c int) bool { return c >= 0 },
 }
 
-// TermOrders compare terms in the standard order.
+// TermOrders are the predicates that compare terms in the standard order.
 var TermOrders = map[string]func(order int) bool{
 	"==":  func(c int) bool { return c == 0 },
 	`\==`: func(c int) bool { return c != 0 },
@@ -22,7 +22,7 @@ var TermOrders = map[string]func(order int) bool{
 	"@>=": func(c int) bool { return c >= 0 },
 }
 
-// TermTests tell what a resolved term is. A name counts as an atom.
+// TermTests are the predicates that test the type of a resolved term. A Name counts as an atom.
 var TermTests = map[string]func(engine.Term) bool{
 	"var":      IsVariable,
 	"nonvar":   func(t engine.Term) bool { return !IsVariable(t) },

@@ -7,16 +7,16 @@ import (
 	"github.com/ichiban/prolog/engine"
 )
 
-// An operator gives a name a place in expressions, as op/3 does.
+// An operator is a name with a place in expressions, as op/3 defines it.
 type operator struct {
 	Priority    int
-	Left, Right int // the highest priority of its operands; left is 0 for a prefix operator
+	Left, Right int // the highest priority of its operands; Left is 0 for a prefix operator
 }
 
 const MaxPriority = 1200
 
-// operatorOf returns the operator of a type of op/3 and whether it is infix; ok is false for a type that is
-// none or that is not supported (postfix).
+// operatorOf returns the operator for a type of op/3 and reports whether it is infix; ok is false
+// for an unknown type and for postfix operators, which are not supported.
 func operatorOf(priority int, kind string) (o operator, infix, ok bool) {
 	switch kind {
 	case "xfx":
@@ -34,7 +34,8 @@ func operatorOf(priority int, kind string) (o operator, infix, ok bool) {
 	}
 }
 
-// Operators are the operators in force: ISO Prolog's for the functors that rules use, and those of op/3.
+// Operators are the operators in force: those of ISO Prolog for the functors that rules use, and
+// those that op/3 defined.
 type Operators struct{ prefix, Infix map[string]operator }
 
 func StandardOperators() Operators {
@@ -80,9 +81,9 @@ func (o Operators) Has(name string) bool {
 	return prefix || infix
 }
 
-// parser turns the tokens of one clause into a term by operator precedence. The library's own parser gives
-// no positions, has no numbers beyond 64 bits and goes back and tries again after an error; this one names
-// the line of a mistake, looks at each token once and never goes back. A test holds it against the library's.
+// parser turns the tokens of one clause into a term by operator precedence. The library's own
+// parser gives no positions, has no numbers beyond 64 bits, and backtracks after an error. This one
+// names the line of a mistake and looks at each token once. A test compares it with the library's.
 type parser struct {
 	clause    ClauseText
 	operators Operators
@@ -96,7 +97,7 @@ func parse(c ClauseText, ops Operators) (engine.Term, error) {
 	return t, err
 }
 
-// ParseNamed is parse that returns the names of the variables as well.
+// ParseNamed is parse, and also returns the names of the variables.
 func ParseNamed(c ClauseText, ops Operators) (engine.Term, map[engine.Variable]string, error) {
 	p := &parser{clause: c, operators: ops, variables: map[string]engine.Variable{}}
 	t, err := p.whole()
@@ -110,11 +111,11 @@ func ParseNamed(c ClauseText, ops Operators) (engine.Term, map[engine.Variable]s
 	return t, names, nil
 }
 
-// ParseTerm reads the text of one term, with or without a full stop. It returns the variables by name and the tokens
-// as well.
+// ParseTerm reads the text of one term, with or without a full stop. It also returns the variables
+// by name, and the tokens.
 func ParseTerm(file, text string, ops Operators) (engine.Term, map[string]engine.Variable, ClauseText, error) {
 	if text = strings.TrimSpace(text); !strings.HasSuffix(text, ".") {
-		text += " ." // a stop of its own, also behind an operator
+		text += " ." // a full stop of its own, even after an operator
 	}
 	clauses, err := Split(File{Name: file, Text: []byte(text)})
 	if err != nil {
@@ -128,7 +129,7 @@ func ParseTerm(file, text string, ops Operators) (engine.Term, map[string]engine
 	return t, p.variables, clauses[0], err
 }
 
-// whole reads the term that all tokens of the clause are.
+// whole reads the term that all tokens of the clause form.
 func (p *parser) whole() (engine.Term, error) {
 	t, err := p.term(MaxPriority)
 	switch {
@@ -141,7 +142,7 @@ func (p *parser) whole() (engine.Term, error) {
 	}
 }
 
-// missing asks for what may be missing where one term stands behind another.
+// missing suggests what may be missing where one term follows another.
 func (p *parser) missing() string {
 	if !p.beginsTerm() {
 		return ""
@@ -149,7 +150,7 @@ func (p *parser) missing() string {
 	return "; is a comma or an operator missing before it?"
 }
 
-// errorf makes an error at the current token, or at the last if there is no more.
+// errorf makes an error at the current token, or at the last one if there are no more.
 func (p *parser) errorf(format string, args ...any) error {
 	i := min(p.pos, len(p.clause.tokens)-1)
 	line := p.clause.Line
@@ -159,7 +160,7 @@ func (p *parser) errorf(format string, args ...any) error {
 	return LoadError{p.clause.File, line, p.clause.head(), fmt.Sprintf(format, args...)}
 }
 
-// peek returns the current token; past the last it is the full stop.
+// peek returns the current token; after the last token it returns a full stop.
 func (p *parser) peek() token {
 	if p.pos < len(p.clause.tokens) {
 		return p.clause.tokens[p.pos]
@@ -185,7 +186,7 @@ func (p *parser) isPunct(text string) bool {
 	return t.kind == tokenPunct && t.text == text
 }
 
-// expect passes a bracket.
+// expect consumes a bracket.
 func (p *parser) expect(text string) error {
 	if !p.isPunct(text) {
 		return p.errorf("expected %s before %s%s", text, p.shown(), p.missing())
@@ -194,7 +195,7 @@ func (p *parser) expect(text string) error {
 	return nil
 }
 
-// infix returns the infix operator that the current token is.
+// infix returns the infix operator at the current token; ok is false if there is none.
 func (p *parser) infix() (name string, o operator, ok bool) {
 	t := p.peek()
 	if t.kind != tokenAtom && t.kind != tokenQuoted && (t.kind != tokenPunct || t.text != ",") {
@@ -204,7 +205,7 @@ func (p *parser) infix() (name string, o operator, ok bool) {
 	return t.text, o, ok
 }
 
-// term reads a term of at most a priority.
+// term reads a term whose priority is at most highest.
 func (p *parser) term(highest int) (engine.Term, error) {
 	left, priority, err := p.primary(highest)
 	if err != nil {
@@ -266,8 +267,8 @@ func (p *parser) variable(name string) engine.Term {
 	return v
 }
 
-// afterName reads what a name begins: a compound, a negative number, a prefix operator with its operand, or
-// an atom.
+// afterName reads what begins with a name: a compound, a negative number, a prefix operator with
+// its operand, or an atom.
 func (p *parser) afterName(name token, highest int) (engine.Term, int, error) {
 	next := p.peek()
 	if p.isPunct("(") && !next.layout {
@@ -290,8 +291,8 @@ func (p *parser) afterName(name token, highest int) (engine.Term, int, error) {
 	return compound(engine.NewAtom(name.text), operand), o.Priority, nil
 }
 
-// beginsTerm tells whether an operand begins here. A name that is an infix operator and no prefix operator
-// does not begin one, so that in "- = X" the minus is an atom.
+// beginsTerm reports whether an operand begins here. A name that is an infix operator and no prefix
+// operator does not begin one, so in "- = X" the minus is an atom.
 func (p *parser) beginsTerm() bool {
 	switch t := p.peek(); t.kind {
 	case tokenEnd:
@@ -309,7 +310,7 @@ func (p *parser) beginsTerm() bool {
 
 const ArgumentPriority = 999 // below the comma
 
-// arguments reads the arguments of a compound, behind its bracket.
+// arguments reads the arguments of a compound, after the opening bracket.
 func (p *parser) arguments() (args []engine.Term, err error) {
 	for {
 		a, err := p.term(ArgumentPriority)
@@ -324,7 +325,7 @@ func (p *parser) arguments() (args []engine.Term, err error) {
 	}
 }
 
-// list reads a list, behind its bracket.
+// list reads a list, after the opening bracket.
 func (p *parser) list() (engine.Term, error) {
 	if p.isPunct("]") {
 		p.pos++
@@ -357,8 +358,8 @@ func (p *parser) list() (engine.Term, error) {
 	return rest, p.expect("]")
 }
 
-// compound makes a compound. Negative numbers in keys get the form that the object ids of records have: the
-// same 64 bits, without a sign.
+// compound makes a compound. In keys, a negative number becomes the unsigned number with the same
+// 64 bits, which is the form of object ids in records.
 func compound(functor engine.Atom, args ...engine.Term) engine.Term {
 	switch {
 	case functor == AtomK && len(args) == 3:

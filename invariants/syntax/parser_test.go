@@ -13,7 +13,7 @@ import (
 	"github.com/ichiban/prolog/engine"
 )
 
-// canonical writes a term without operators, variables numbered as they occur.
+// canonical writes a term without operators, with variables numbered in their order.
 func canonical(t engine.Term, seen map[engine.Variable]int) string {
 	switch t := t.(type) {
 	case engine.Variable:
@@ -34,7 +34,7 @@ func canonical(t engine.Term, seen map[engine.Variable]int) string {
 	}
 }
 
-// libraryParse reads a text with the library's parser and the standard operators.
+// libraryParse parses a text by the library, with the standard operators.
 func libraryParse(t *testing.T, text string) (engine.Term, error) {
 	t.Helper()
 	vm := new(engine.VM)
@@ -62,8 +62,8 @@ func libraryParse(t *testing.T, text string) (engine.Term, error) {
 
 var negativeID = regexp.MustCompile(`"k"\(-\d+`)
 
-// Every clause of the thesis and of the rules that come with fsward, and some that are harder to read, are
-// the same term to our parser and to the library's.
+// Our parser and the library's read the same term from every clause of the thesis, of the rules
+// that come with fsward, and of some examples that are hard to read.
 func TestParserAgainstLibrary(t *testing.T) {
 	var files []File
 	for _, name := range []string{"../testdata/thesis.pl", "../ruleset/prelude.pl"} {
@@ -118,7 +118,7 @@ func TestParserAgainstLibrary(t *testing.T) {
 			}
 			clauses++
 			g := canonical(got, map[engine.Variable]int{})
-			// Negative object ids are made unsigned when they are read.
+			// Our parser makes negative object ids unsigned.
 			w := negativeID.ReplaceAllStringFunc(canonical(want, map[engine.Variable]int{}), func(s string) string {
 				n, err := strconv.ParseInt(strings.TrimPrefix(s, `"k"(`), 10, 64)
 				if err != nil {

@@ -2,14 +2,14 @@ package syntax
 
 import "strings"
 
-// ruleDoc is what the comment block above a rule says.
+// ruleDoc is the content of the comment block above a rule.
 type ruleDoc struct{ Doc, Origin, User, Severity string }
 
-// DefaultSeverity is that of a rule whose comment block has no "Severity:".
+// DefaultSeverity is the severity of a rule whose comment block has no "Severity:".
 const DefaultSeverity = "corruption"
 
-// parseDoc reads a comment block: "Rule N. Sentence.", then "Source: …", then "For the user: …", and where
-// it is not the default "Severity: …"; each may go on over several lines.
+// parseDoc parses a comment block: "Rule N. Sentence.", then "Source: …", then "For the user: …",
+// then, if it is not the default, "Severity: …". Each part may span several lines.
 func parseDoc(block []comment) ruleDoc {
 	var d ruleDoc
 	at := &d.Doc
@@ -35,7 +35,7 @@ func parseDoc(block []comment) ruleDoc {
 	return d
 }
 
-// firstSentence cuts a text behind its first full stop that a capital letter follows.
+// firstSentence cuts a text after its first full stop that is followed by a capital letter.
 func firstSentence(s string) string {
 	for i := 0; i+2 < len(s); i++ {
 		if s[i] == '.' && s[i+1] == ' ' && isUpper(s[i+2]) {
@@ -45,8 +45,8 @@ func firstSentence(s string) string {
 	return s
 }
 
-// RuleDoc returns what a file says of the rule with a number, of which this is the first clause: in the block that begins
-// with its number, else in the lines above the clause.
+// RuleDoc returns the documentation of the rule with a number, of which this is the first clause:
+// the block that begins with its number, else the comment lines above the clause.
 func (c ClauseText) RuleDoc(number string) ruleDoc {
 	block := c.blocks[number]
 	if block == nil {

@@ -2,8 +2,9 @@ package syntax
 
 import "fmt"
 
-// A RuleError is a mistake that shows when a rule runs: a comparison of what is no number, a primitive
-// called in a mode that it does not have. It makes the rule undecided, whatever the rule would have said.
+// A RuleError is a mistake that shows when a rule runs: a comparison of something that is not a
+// number, a primitive called in a mode that it does not have. It makes the rule undecided, whatever
+// else the rule finds.
 type RuleError struct{ Text string }
 
 func (e RuleError) Error() string { return e.Text }

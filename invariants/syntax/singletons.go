@@ -2,12 +2,13 @@ package syntax
 
 import "strings"
 
-// Singletons returns a finding for each variable that stands once in its clause and does not begin with _: it
-// is misspelt, or need not have a name. Text that cannot be cut into clauses has none.
+// Singletons returns a mistake for each variable that occurs once in its clause and does not begin
+// with _: it is misspelled, or needs no name. Text that cannot be cut into clauses has no
+// singletons.
 func Singletons(files []File) []LoadError {
 	var found []LoadError
 	for _, f := range files {
-		clauses, _ := Split(f) // its mistakes are those of loading
+		clauses, _ := Split(f) // loading reports the mistakes of Split
 		for _, c := range clauses {
 			times := map[string]int{}
 			for _, t := range c.tokens {

@@ -32,7 +32,7 @@ func isAtom(t engine.Term) bool {
 	}
 }
 
-// IndicatorOf returns the predicate of a goal or head; ok is false if it is none.
+// IndicatorOf returns the predicate of a goal or a head; ok is false if the term is neither.
 func IndicatorOf(t engine.Term) (p Indicator, ok bool) {
 	switch t := t.(type) {
 	case engine.Atom:
@@ -46,13 +46,13 @@ func IndicatorOf(t engine.Term) (p Indicator, ok bool) {
 
 func (p Indicator) String() string { return fmt.Sprintf("%s/%d", AtomText(p.Name.String()), p.Arity) }
 
-// IsFunctor reports whether a term is a compound, or an atom, with a name and an arity.
+// IsFunctor reports whether a term is a compound or an atom with a name and an arity.
 func IsFunctor(t engine.Term, name engine.Atom, arity int) bool {
 	p, ok := IndicatorOf(t)
 	return ok && p == Indicator{name, arity}
 }
 
-// Ground reports whether a term has no variable.
+// Ground reports whether a term contains no variable.
 func Ground(t engine.Term) bool {
 	switch t := t.(type) {
 	case engine.Variable:

@@ -11,10 +11,11 @@ import (
 	"fsward/change"
 )
 
-// A Name is a file name or another string of bytes that a guest chose. The library's atoms are interned
-// for the life of the process, so a guest could fill memory with names if they were atoms. A name is a
-// term of its own instead, which lives as long as something refers to it. A name whose bytes are those of
-// an atom in the text of a rule becomes that atom (vocabulary.nameTerm), so name literals in rules match.
+// A Name is a file name or another string of bytes that a guest chose. The library interns atoms
+// for the life of the process, so a guest could fill memory with names if they were atoms. A Name
+// is a term of its own instead, which lives as long as something refers to it. A name whose bytes
+// are those of an atom in the text of a rule becomes that atom (ruleset.Vocabulary.NameTerm), so
+// name literals in rules match.
 type Name string
 
 // WriteTerm writes the name as a quoted atom.
@@ -23,17 +24,19 @@ func (n Name) WriteTerm(w io.Writer, _ *engine.WriteOptions, _ *engine.Env) erro
 	return err
 }
 
-// Compare gives the standard order of terms (@<): names stand after all atoms, among themselves by bytes.
+// Compare implements the standard order of terms (@<): names follow all atoms, and are ordered by
+// bytes.
 func (n Name) Compare(t engine.Term, env *engine.Env) int {
 	return engine.CompareAtomic(n, t, func(a, b Name) int { return strings.Compare(string(a), string(b)) }, env)
 }
 
 const (
-	MaxTextDepth = 8   // of nested terms in messages
+	MaxTextDepth = 8   // levels of nested terms in messages
 	MaxTextLen   = 400 // bytes of a term in messages
 )
 
-// TermText writes a term for a person, cut short where it is long: names come from a hostile guest.
+// TermText writes a term for a person and cuts it short if it is long, since names come from a
+// hostile guest.
 func TermText(t engine.Term, env *engine.Env) string {
 	var b strings.Builder
 	writeTerm(&b, t, env, MaxTextDepth)
@@ -103,7 +106,7 @@ func isGraphicName(s string) bool {
 	return s != "" && strings.Trim(s, `#$&*+-./:<=>?@^~\,;`) == ""
 }
 
-// AtomText writes an atom, in quotes if it needs them.
+// AtomText writes an atom, quoted if necessary.
 func AtomText(s string) string {
 	if s == "[]" || s == "!" || isGraphicName(s) {
 		return s
@@ -121,5 +124,6 @@ func AtomText(s string) string {
 	return s
 }
 
-// quoteAtom writes bytes as a quoted atom, as long as a name can be (255 bytes) and a little more.
+// quoteAtom writes bytes as a quoted atom. It cuts them at 300 bytes, a little more than the 255 of
+// a file name.
 func quoteAtom(s string) string { return change.Quote(s[:min(len(s), 300)]) }

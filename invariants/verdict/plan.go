@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// A Class says how what a step costs for each of its rows grows with the file system.
+// A Class says how the cost of a step for each of its rows grows with the file system.
 type Class string
 
 const (
@@ -14,34 +14,36 @@ const (
 	Tree      Class = "tree"      // all records or objects of a kind
 )
 
-// A Plan says how the compiled engine runs a clause of a rule. A clause has several plans where it was
-// split into its alternatives.
+// A Plan describes how the compiled engine runs a clause of a rule. A clause that is split into its
+// alternatives has several plans.
 type Plan struct {
 	Rule    string // "btrfs/17"
 	Source  string // "invariants/btrfs/dir.pl:12"
-	Trigger string // the change that starts it: "add(TREE,k(DIR,dir_item,HASH))"; "" if it runs for every commit
-	Steps   []Step // in the order in which they run, the trigger first
-	// Reference is why the clause is interpreted by the reference engine and has no steps; "" if it is compiled.
+	Trigger string // the change that starts it: "add(TREE,k(DIR,dir_item,HASH))"; "" if it runs once per commit
+	Steps   []Step // in the order of execution, the trigger first
+	// Reference says why the reference engine interprets the clause, which then has no steps; "" if
+	// it is compiled.
 	Reference string
 }
 
 // A Step is a goal of a plan.
 type Step struct {
-	Goal   string // as written, with the values that are known from the text
+	Goal   string // as written, with the values that the text determines
 	Access string // how it is answered: "look-up by key", "scan of a directory", …
-	Class  Class  // what a step costs for each row of the steps before it
-	Depth  int    // how deep the step is in negations, aggregates and alternatives
-	Or     bool   // it begins another way of its depth, beside the steps before it
-	// Warning says what to do about a step that costs more than a search for each record; "" for most.
+	Class  Class  // its cost for each row of the steps before it
+	Depth  int    // nesting in negations, aggregates and alternatives
+	Or     bool   // it begins an alternative to the steps before it, at its depth
+	// Warning says what to do about a step that costs more than a search for each record; it is ""
+	// for most steps.
 	Warning string
 }
 
-// A Timing is what a rule has cost so far.
+// A Timing is the cost of a rule so far.
 type Timing struct {
 	Rule   string
 	Last   time.Duration // in the last transaction
 	Total  time.Duration
-	Checks int   // transactions
+	Checks int   // number of transactions
 	Rows   int64 // records and objects looked at in the last transaction
 }
 
@@ -50,8 +52,8 @@ func (t *Timing) Add(took time.Duration) {
 	t.Total += took
 }
 
-// A Fallback is a clause that is interpreted by the reference engine, as it is outside the language that is
-// compiled.
+// A Fallback is a clause that the reference engine interprets, because it is outside the compiled
+// language.
 type Fallback struct {
 	Rule   string
 	Source string // file and line of the clause

@@ -16,19 +16,19 @@ import (
 	"fsward/invariants/syntax"
 )
 
-// Report collects what rules find. While rules run, a violation is a few numbers; its text and the records that
-// bear on it are made once, for the verdict. An engine has one report, whose memory is used again.
+// A Report collects the violations that rules find. While rules run, a violation is a few numbers;
+// the verdict adds its text and its witnesses. An engine has one report and reuses its memory.
 type Report struct {
 	vocabulary *ruleset.Vocabulary
-	txn        *change.Txn // that is judged
+	txn        *change.Txn // the transaction that is judged
 	rules      []*ruleset.LoadedRule
-	byNumber   []int32 // the rules in the order of their numbers
+	byNumber   []int32 // the rules ordered by their numbers
 	maxPerRule int
 	keyhash.Seeds
 	textSeed maphash.Seed
 
 	found   []Finding
-	slots   []int32 // a hash table of found: 1 + place
+	slots   []int32 // hash table of found: 1 + index
 	texts   []findingText
 	perRule []int
 	cannot  []string
@@ -42,15 +42,15 @@ type Report struct {
 // A Finding is a violation.
 type Finding struct {
 	Object       change.Object
-	text         int32 // 1 + place in texts where the rule names no object
-	rule, clause int32 // by their order
-	Trigger      int32 // the change record that started the search, −1 where there is none
+	text         int32 // 1 + index in texts if the rule names no object
+	rule, clause int32 // their Order
+	Trigger      int32 // the change record that started the search, −1 if there is none
 }
 
-// findingText is what a rule gives that names no object.
+// A findingText identifies what a rule reports if that is no object.
 type findingText struct {
 	tree, id string
-	number   uint64 // of the tree, 0 if it is none
+	number   uint64 // of the tree, 0 if the tree is not a number
 }
 
 func NewReport(v *ruleset.Vocabulary, rules []*ruleset.LoadedRule, maxPerRule int) *Report {
@@ -63,7 +63,7 @@ func NewReport(v *ruleset.Vocabulary, rules []*ruleset.LoadedRule, maxPerRule in
 	return p
 }
 
-// maxKeptFindings bounds the findings whose memory is kept for the next transaction.
+// maxKeptFindings bounds the findings whose memory is reused for the next transaction.
 const maxKeptFindings = 1 << 16
 
 func (p *Report) Reset() {
@@ -76,13 +76,14 @@ func (p *Report) Reset() {
 	clear(p.perRule)
 }
 
-// Open takes the transaction that is judged.
+// Open sets the transaction that is judged.
 func (p *Report) Open(t *change.Txn) { p.txn = t }
 
-// Close lets go of the transaction.
+// Close releases the transaction.
 func (p *Report) Close() { p.txn = nil }
 
-// Add notes a violation that a rule gives as terms; it reports false if there were enough of the rule.
+// Add adds a violation whose arguments are terms; it reports false if the rule has MaxViolations of
+// them already.
 func (p *Report) Add(rule *ruleset.LoadedRule, c ruleset.RuleClause, tree, id engine.Term, env *engine.Env) bool {
 	if object, ok := p.object(tree, id, env); ok {
 		return p.Note(rule, c, Finding{Object: object, Trigger: -1})
@@ -95,7 +96,8 @@ func (p *Report) Add(rule *ruleset.LoadedRule, c ruleset.RuleClause, tree, id en
 	return p.Note(rule, c, Finding{text: int32(len(p.texts)), Trigger: -1})
 }
 
-// object returns the object that the arguments of a violation name; ok is false if they do not name one.
+// object returns the object that the arguments of a violation name; ok is false if they do not name
+// one.
 func (p *Report) object(tree, id engine.Term, env *engine.Env) (o change.Object, ok bool) {
 	pattern, ok := p.vocabulary.Pattern(tree, id, p.txn.Names, env)
 	if !ok || !pattern.Id.Bound || syntax.IsVariable(pattern.TreeTerm) {
@@ -107,8 +109,8 @@ func (p *Report) object(tree, id engine.Term, env *engine.Env) (o change.Object,
 	return o, pattern.Kind != 0 && pattern.Sub.Bound && p.vocabulary.Shape(pattern.Kind) == change.ShapeKey
 }
 
-// Note notes a violation; it reports false if there were enough of the rule. Of several clauses that find it,
-// the first one in the text is named.
+// Note adds a violation; it reports false if the rule has MaxViolations of them already. If several
+// clauses find the same violation, the report names the first one in the text.
 func (p *Report) Note(rule *ruleset.LoadedRule, c ruleset.RuleClause, f Finding) bool {
 	f.rule, f.clause = rule.Order, c.Order
 	if 2*(len(p.found)+1) > len(p.slots) {
@@ -152,7 +154,7 @@ func (p *Report) slot(f *Finding) int {
 	}
 }
 
-// rebuild makes the hash table anew.
+// rebuild rebuilds the hash table with a new size.
 func (p *Report) rebuild(size int) {
 	p.slots = make([]int32, size)
 	for i := range p.found {
@@ -160,7 +162,8 @@ func (p *Report) rebuild(size int) {
 	}
 }
 
-// Take takes over the violations that another report has of rules of which this one has none.
+// Take adds the violations of another report. The two reports must not have violations of the same
+// rule.
 func (p *Report) Take(o *Report) {
 	if o.shown != nil {
 		p.shown = o.shown
@@ -174,7 +177,7 @@ func (p *Report) Take(o *Report) {
 			p.texts = append(p.texts, o.texts[f.text-1])
 			f.text = int32(len(p.texts))
 		} else if names != of && p.vocabulary.Shape(f.Object.Kind) == change.ShapeNamed {
-			f.Object.Sub = names.Handle([]byte(of.At(f.Object.Sub))) // a fork may have names of its own
+			f.Object.Sub = names.Handle([]byte(of.At(f.Object.Sub))) // a fork may have its own table of names
 		}
 		p.found = append(p.found, f)
 		p.perRule[f.rule]++
@@ -186,17 +189,17 @@ func (p *Report) Take(o *Report) {
 	p.rebuild(size)
 }
 
-// Forget takes back the violations of a rule.
+// Forget removes the violations of a rule.
 func (p *Report) Forget(rule *ruleset.LoadedRule) {
 	p.found = slices.DeleteFunc(p.found, func(f Finding) bool { return f.rule == rule.Order })
 	p.perRule[rule.Order] = 0
 	p.rebuild(max(64, len(p.slots)))
 }
 
-// Stop notes why the search ended for all rules.
+// Stop records an error that ended the search for all rules.
 func (p *Report) Stop(err error) { p.cannot = append(p.cannot, err.Error()) }
 
-// Undecided notes that a clause could not be judged.
+// Undecided records that a clause could not be judged.
 func (p *Report) Undecided(rule *ruleset.LoadedRule, c ruleset.RuleClause, err error) {
 	reason := err.Error()
 	if e, ok := errors.AsType[engine.Exception](err); ok {
@@ -205,7 +208,7 @@ func (p *Report) Undecided(rule *ruleset.LoadedRule, c ruleset.RuleClause, err e
 	p.cannot = append(p.cannot, fmt.Sprintf("%s at %s: %s", rule.Name, c.Source, reason))
 }
 
-// Verdict writes the violations, sorted by rule, tree and object.
+// Verdict returns the verdict, with violations sorted by rule, tree and object.
 func (p *Report) Verdict() Verdict {
 	out := Verdict{Outcome: change.Holds, Undecided: p.cannot}
 	switch {
@@ -219,7 +222,7 @@ func (p *Report) Verdict() Verdict {
 	return out
 }
 
-// written makes the violations of findings. All identifiers are parts of one string.
+// written makes the violations of findings. All identifiers share one string.
 func (p *Report) written(order []int32) []change.Violation {
 	schema, names := p.vocabulary.Schema, p.txn.Names
 	ids := make([]byte, 0, 40*len(order))
@@ -251,7 +254,7 @@ func (p *Report) written(order []int32) []change.Violation {
 	return out
 }
 
-// sorted returns the places of the findings by rule, tree and object.
+// sorted returns the indexes of the findings by rule, tree and object.
 func (p *Report) sorted() []int32 {
 	ends := make([]int32, len(p.rules))
 	end := int32(0)
@@ -275,7 +278,8 @@ func (p *Report) sorted() []int32 {
 	return order
 }
 
-// compare orders the findings of one rule: by tree, then those that name no object, then by object.
+// compare orders the findings of one rule: by tree, then findings without an object, then by
+// object.
 func (p *Report) compare(f, g *Finding) int {
 	if f.text == 0 && g.text == 0 && !p.vocabulary.Schema.KindIsTree {
 		return f.Object.Compare(g.Object)
@@ -285,7 +289,7 @@ func (p *Report) compare(f, g *Finding) int {
 		strings.Compare(x.id, y.id))
 }
 
-// textOf returns what stands for the tree of a finding, and for its identifier where it names no object.
+// textOf returns the text of a finding's tree and, if it names no object, of its identifier.
 func (p *Report) textOf(f *Finding) findingText {
 	if f.text != 0 {
 		return p.texts[f.text-1]
@@ -293,7 +297,7 @@ func (p *Report) textOf(f *Finding) findingText {
 	return findingText{tree: p.vocabulary.Schema.TreeText(f.Object), number: f.Object.Tree}
 }
 
-// compareNumbers orders rule names by their number where they have one: btrfs/6 before btrfs/12.
+// compareNumbers orders rule names by their number, if they have one: btrfs/6 before btrfs/12.
 func compareNumbers(a, b string) int {
 	return cmp.Or(cmp.Compare(len(digits(a)), len(digits(b))), strings.Compare(a, b))
 }
@@ -306,10 +310,10 @@ func digits(s string) string {
 	return s[i:]
 }
 
-// ErrStop ends a clause whose rule has as many violations as are reported.
+// ErrStop ends a clause whose rule has MaxViolations violations.
 var ErrStop = errors.New("no more violations of this rule are looked for")
 
-// Stopped says why a rule was not judged to its end, if it was errStop.
+// Stopped turns ErrStop into an error for the user, and returns any other error unchanged.
 func (p *Report) Stopped(err error) error {
 	if errors.Is(err, ErrStop) {
 		return fmt.Errorf("stopped after %d violations", p.maxPerRule)

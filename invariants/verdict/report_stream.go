@@ -6,8 +6,8 @@ import (
 	"fsward/change"
 )
 
-// EndPart makes what was found in a part of a stream last: names, and the records that started the search, are gone
-// with it.
+// EndPart makes the findings of a part of a stream independent of the part: its names and its
+// records become invalid.
 func (p *Report) EndPart(part *change.Txn) {
 	if p.settled == len(p.found) {
 		return
@@ -45,7 +45,7 @@ func (p *Report) EndPart(part *change.Txn) {
 	p.settled = len(p.found)
 }
 
-// Show gives violations the witnesses that endPart kept.
+// Show attaches the witnesses that EndPart kept to the violations.
 func (p *Report) Show(v Verdict) {
 	for i, at := range v.order {
 		f := &p.found[at]
@@ -57,13 +57,14 @@ func (p *Report) Show(v Verdict) {
 	}
 }
 
-// findingShown is a finding in words.
+// A findingShown identifies a finding by its text.
 type findingShown struct {
 	rule int32
 	text findingText
 }
 
-// unite drops findings of named objects that were found in an earlier part as well, and builds the hash table anew.
+// unite removes findings of named objects that an earlier part found already, and rebuilds the hash
+// table.
 func (p *Report) unite() {
 	seen := map[findingShown]bool{}
 	p.found = slices.DeleteFunc(p.found, func(f Finding) bool {

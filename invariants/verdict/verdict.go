@@ -4,19 +4,20 @@ import (
 	"fsward/change"
 )
 
-// A Verdict is what the rules say of a transaction.
+// A Verdict is the result of judging a transaction by the rules.
 type Verdict struct {
 	Outcome    change.Outcome
 	Violations []change.Violation
-	// Undecided names each rule that could not be judged and why: the rule, the line, the goal.
+	// Undecided has a line for each clause that could not be judged: the rule, the source line, the
+	// reason.
 	Undecided []string
 
-	report *Report // that Violations are of
+	report *Report // the report of Violations
 	order  []int32
 }
 
-// AddWitnesses gives the first violations of each rule the change records that bear on them. The engine must not
-// have judged another transaction since.
+// AddWitnesses attaches the relevant change records to the first violations of each rule. Call it
+// before the engine judges another transaction.
 func (v *Verdict) AddWitnesses(t *change.Txn) {
 	if len(v.Violations) > 0 {
 		v.report.addWitnesses(t, v.order, v.Violations)

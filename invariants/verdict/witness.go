@@ -6,14 +6,14 @@ import (
 )
 
 const (
-	maxWitness   = 16 // change records that are shown with a violation
-	maxWitnessed = 32 // violations of a rule with which they are shown
+	maxWitness   = 16 // change records shown with a violation
+	maxWitnessed = 32 // violations of a rule that are shown with records
 )
 
-// recordPlaces are the places of up to maxWitness records.
+// recordPlaces holds the indexes of up to maxWitness records.
 type recordPlaces struct {
 	n     int
-	field change.Field // of all of them, in witnesses.named
+	field change.Field // the field of all of them, in witnesses.named
 	at    [maxWitness]int32
 }
 
@@ -24,11 +24,11 @@ func (l *recordPlaces) add(i int32) {
 	}
 }
 
-// addWitnesses shows with the first violations of each rule the records that tell most of the object: its own,
-// else those of its id, else those that name it. All texts are parts of one string.
+// addWitnesses attaches the most relevant records to the first violations of each rule: those of
+// the object itself, else those of its id, else those that name it. All texts share one string.
 func (p *Report) addWitnesses(t *change.Txn, order []int32, out []change.Violation) {
 	type shown struct {
-		place   int // in order and out
+		place   int // index in order and out
 		records recordPlaces
 	}
 	var list []shown
@@ -74,23 +74,23 @@ func (p *Report) addWitnesses(t *change.Txn, order []int32, out []change.Violati
 	}
 }
 
-// witnesses finds the records that bear on objects in one pass, so that a large transaction with few violations
-// needs no index. The maps have places in lists.
+// witnesses finds the records that concern objects in one pass, so that a large transaction with
+// few violations needs no index. The maps hold indexes in lists.
 type witnesses struct {
 	txn     *change.Txn
 	words   *ruleset.Vocabulary
 	lists   []recordPlaces
-	own     map[change.Object]int // of the object itself
-	related map[change.Object]int // of the objects with the same object id, by that alone
-	named   map[change.Value]int  // those whose new value names the object: of one field, the least that there is
-	filter  [1 << 10]uint64       // of the low bits of object ids, as nearly all records are of others
+	own     map[change.Object]int // records of the object itself
+	related map[change.Object]int // records of the objects with the same object id, by that id
+	named   map[change.Value]int  // records whose new value names the object, all of one field: the least one
+	filter  [1 << 10]uint64       // of the low bits of object ids: most records concern other objects
 }
 
 func newWitnesses(t *change.Txn, v *ruleset.Vocabulary) *witnesses {
 	return &witnesses{txn: t, words: v, own: map[change.Object]int{}, related: map[change.Object]int{}, named: map[change.Value]int{}}
 }
 
-// bare leaves out of an object what its identifier does not say.
+// bare removes from an object what its identifier does not say.
 func (w *witnesses) bare(o change.Object) change.Object {
 	if w.words.Shape(o.Kind) == change.ShapeKey {
 		o.Aux = 0
@@ -98,7 +98,7 @@ func (w *witnesses) bare(o change.Object) change.Object {
 	return o
 }
 
-// group leaves of an object what those with the same object id share.
+// group reduces an object to what it shares with the objects of the same id.
 func (w *witnesses) group(o change.Object) change.Object {
 	g := change.Object{Tree: o.Tree, ID: o.ID}
 	if w.words.Schema.KindIsTree {
@@ -107,8 +107,8 @@ func (w *witnesses) group(o change.Object) change.Object {
 	return g
 }
 
-// beside returns the records of a finding's object where the record that started the search is one of them:
-// they stand one after the other.
+// beside returns the records of a finding's object if the record that started the search is one of
+// them: they are adjacent.
 func (w *witnesses) beside(f *Finding) (l recordPlaces) {
 	records, i := w.txn.Records, int(f.Trigger)
 	is := func(i int) bool { return i >= 0 && i < len(records) && w.bare(records[i].Object) == f.Object }
@@ -124,7 +124,7 @@ func (w *witnesses) beside(f *Finding) (l recordPlaces) {
 	return l
 }
 
-// want makes pass look for the records of an object.
+// want makes pass collect the records of an object.
 func (w *witnesses) want(o change.Object) {
 	bare, group, key := w.bare(o), w.group(o), w.txn.Names.Key(o.ID, o.Kind, o.Sub)
 	if _, ok := w.own[bare]; !ok {
@@ -138,7 +138,7 @@ func (w *witnesses) want(o change.Object) {
 	w.filter[o.ID>>6&1023] |= 1 << (o.ID & 63)
 }
 
-// pass goes through the records.
+// pass collects the records of all wanted objects.
 func (w *witnesses) pass() {
 	if len(w.lists) == 0 {
 		return
