@@ -7,13 +7,14 @@ import (
 	"fsward/change"
 )
 
-// A Case is a unit test of rules: a transaction with the state after it, and the violations that are expected.
+// A Case is a unit test of rules: a transaction with the state after it, and the violations that
+// are expected.
 //
-// Besides facts, its text has expect(RULE,TREE,ID) for each violation, or expect_none, and may have rule(RULE):
-// then what other rules say of the transaction does not matter.
+// Besides facts, its text has expect(RULE,TREE,ID) for each violation, or expect_none. It may have
+// rule(RULE), to ignore what other rules say of the transaction.
 type Case struct {
 	*Facts
-	Rules  []string // of rule/1; none: all rules
+	Rules  []string // of rule/1; none means all rules
 	Expect []Expectation
 }
 
@@ -22,7 +23,8 @@ type Expectation struct{ Rule, Tree, ID string }
 
 func (e Expectation) String() string { return fmt.Sprintf("expect(%s, %s, %s)", e.Rule, e.Tree, e.ID) }
 
-// LoadCase reads a case, plain or packed with zstd, for the schema of a file system.
+// LoadCase reads a case from a file, plain or compressed with zstd, for the schema of a file
+// system.
 func LoadCase(schema *change.Schema, path string) (*Case, error) {
 	text, err := readText(path)
 	if err != nil {
@@ -74,7 +76,7 @@ func ParseCase(schema *change.Schema, text string) (*Case, error) {
 	return c, nil
 }
 
-// ruleText is the number or name of a rule.
+// ruleText returns the number or name of a rule.
 func ruleText(t term) string {
 	if t.isNum {
 		return fmt.Sprint(t.num)

@@ -18,7 +18,7 @@ import (
 type Facts struct {
 	Txn  *change.Txn
 	View *View
-	// Indexing is how long it took to sort the state and make the tables by which it is looked up.
+	// Indexing is the time for sorting the state and building its tables.
 	Indexing time.Duration
 }
 
@@ -28,7 +28,7 @@ var zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 // maxText bounds a file of facts after unpacking, in bytes.
 const maxText = 4 << 30
 
-// Load reads files of facts, plain or packed with zstd, as one transaction.
+// Load reads files of facts, plain or compressed with zstd, as one transaction.
 func Load(paths ...string) (*Facts, error) {
 	b := newBuilder()
 	for _, p := range paths {
@@ -76,14 +76,14 @@ func readText(path string) (string, error) {
 	return text.String(), nil
 }
 
-// builder makes a schema, a transaction and a view of facts. The schema has what occurs in them.
+// builder makes a schema, a transaction and a view from facts. The schema has what occurs in them.
 type builder struct {
 	schema   *change.Schema
 	treeSeen bool // whether KindIsTree is decided
 	kinds    map[string]change.Kind
 	fields   map[string]change.Field
 	words    map[string]change.WordID // nil unless the schema is fixed
-	fixed    bool                     // the schema is that of a file system, and is not added to
+	fixed    bool                     // the schema is that of a file system, and does not grow
 	txn      *change.Txn
 	view     *View
 }
@@ -95,7 +95,7 @@ func newBuilder() *builder {
 		txn: &change.Txn{Schema: s, Names: names}, view: &View{}}
 }
 
-// fix makes the schema that of a file system.
+// fix sets the schema to that of a file system.
 func (b *builder) fix(s *change.Schema) {
 	b.schema, b.txn.Schema, b.fixed, b.treeSeen = s, s, true, true
 	b.words = map[string]change.WordID{}
@@ -117,9 +117,9 @@ func (b *builder) facts() *Facts {
 	return &Facts{b.txn, b.view, time.Since(start)}
 }
 
-// group puts the records of one object one after the other, as interpreters do.
+// group makes the records of one object adjacent, as interpreters do.
 func (b *builder) group() {
-	first := make(map[change.Object]int, len(b.txn.Records)/4) // place of the first record of each object
+	first := make(map[change.Object]int, len(b.txn.Records)/4) // index of the first record of each object
 	for i, r := range b.txn.Records {
 		if _, ok := first[r.Object]; !ok {
 			first[r.Object] = i
@@ -193,7 +193,7 @@ func (b *builder) fact(t term) error {
 	return nil
 }
 
-// object reads a TREE and an ID. An atom in the place of the tree is the kind, as for ext3.
+// object reads a TREE and an ID. An atom as the tree is the kind, as for ext3.
 func (b *builder) object(tree, id term) (o change.Object, err error) {
 	if !b.treeSeen {
 		b.treeSeen = true
@@ -309,8 +309,8 @@ func (b *builder) field(t term, k change.Kind) (change.Field, error) {
 	return f, nil
 }
 
-// value reads a value. null and present are what they are in rules; every other atom is a name, as facts do
-// not tell the words of a schema from names, and rules need not.
+// value reads a value. null and present mean what they mean in rules. Every other atom is a name,
+// because facts do not distinguish the words of a schema from names, and rules need not.
 func (b *builder) value(t term) (change.Value, error) {
 	switch {
 	case t.isNum:

@@ -8,7 +8,7 @@ import (
 	"fsward/change"
 )
 
-// What is read is written again as the same text.
+// Facts that are read are written again as the same text.
 func TestRoundTrip(t *testing.T) {
 	for _, text := range []string{
 		"change(5,k(257,inode_item,0),size,null,18446744073709551615)",
@@ -84,7 +84,7 @@ func TestView(t *testing.T) {
 	}
 }
 
-// FuzzParse: any text gives facts or an error, in bounded time.
+// FuzzParse checks that any text gives facts or an error, in bounded time.
 func FuzzParse(f *testing.F) {
 	f.Add("change(5,k(-10,extent_csum,4096),object,null,present).\nstate(5,k(1,a,a(1,2)),f(a,b),'x\\xff\\').")
 	f.Add("object(inode,12). adjacent(inode,12,13). % c")

@@ -1,10 +1,11 @@
-// Package facts reads a transaction and the state after it from a text file of Prolog facts, so that rules
-// run without a disk: in tests, in measurements, and in the author's own unit tests of rules.
+// Package facts reads a transaction and the state after it from a text file of Prolog facts, so
+// that rules can run without a disk: in tests, in measurements, and in an author's own unit tests
+// of rules.
 //
-// The facts are change(TREE,ID,FIELD,OLD,NEW) for the records of the transaction; object(TREE,ID) and
-// state(TREE,ID,FIELD,VALUE) for the objects that exist after it and their fields; and
-// adjacent(TREE,ID,NEXT) for neighbours, which previous/3 and next/3 answer from; if there are none, all objects
-// are given, and their order tells.
+// The facts are change(TREE,ID,FIELD,OLD,NEW) for the records of the transaction; object(TREE,ID)
+// and state(TREE,ID,FIELD,VALUE) for the objects that exist after it and their fields; and
+// adjacent(TREE,ID,NEXT) for neighbors, from which previous/3 and next/3 answer. Without adjacent
+// facts, the file lists all objects, and their order defines their neighbors.
 package facts
 
 import (
@@ -18,7 +19,7 @@ import (
 type term struct {
 	functor string // of an atom or a compound
 	args    []term
-	num     uint64 // where isNum; a negative number stands for the same 64 bits
+	num     uint64 // if isNum; a negative number stands for the same 64 bits
 	isNum   bool
 	quoted  bool // an atom in quotes
 }
@@ -30,8 +31,8 @@ func (t term) is(functor string, arity int) bool {
 func (t term) isAtom() bool { return !t.isNum && len(t.args) == 0 }
 
 const (
-	maxNesting = 8 // of terms in a fact
-	maxArgs    = 8 // of a term
+	maxNesting = 8 // levels of terms in a fact
+	maxArgs    = 8 // arguments of a term
 )
 
 // scanner reads facts from text.
@@ -60,7 +61,7 @@ func (s *scanner) next() (t term, ok bool, err error) {
 	return t, true, nil
 }
 
-// blank passes blank space and % comments.
+// blank skips blank space and % comments.
 func (s *scanner) blank() {
 	for s.pos < len(s.src) {
 		switch c := s.src[s.pos]; {
@@ -160,8 +161,8 @@ func (s *scanner) number() (term, error) {
 	return term{num: u, isNum: true}, nil
 }
 
-// quoted reads a quoted atom. Only the escapes that fsward itself writes are known: \\, \' and \xHH\ for a
-// byte.
+// quoted reads a quoted atom. It knows only the escapes that fsward itself writes: \\, \' and \xHH\
+// for a byte.
 func (s *scanner) quoted() (string, error) {
 	s.pos++
 	var b strings.Builder

@@ -10,18 +10,18 @@ import (
 	"fsward/change"
 )
 
-// View is the state that facts describe. It implements change.View; nothing in it can fail.
+// A View is the state that facts describe. It implements change.View; none of its methods fails.
 type View struct {
 	read                 // until index is called
-	entries []entry      // sorted by object, each once
-	fields  []fieldValue // of the entries, one after the other
-	seeds   [3]uint64    // of the hashes, so that facts cannot be chosen to collide
+	entries []entry      // sorted by object, each object once
+	fields  []fieldValue // of the entries, concatenated
+	seeds   [3]uint64    // of the hashes, so that nobody can choose facts that collide
 	places  table        // of entries, by object
 	groups  table        // of the first entry of each tree and object id
-	ordered bool         // no fact says which objects are neighbours: their order does
+	ordered bool         // there are no adjacent facts: the order of objects defines neighbors
 }
 
-// read is what facts say, in their order.
+// read is the content of facts, in their order.
 type read struct {
 	objects   []change.Object
 	states    []state
@@ -38,15 +38,15 @@ type fieldValue struct {
 	field change.Field
 }
 
-// An entry is an object with what facts say of it.
+// An entry is an object with the content of its facts.
 type entry struct {
 	object         change.Object
 	from, to       uint32 // its fields
-	before, behind int32  // 1 + the entry beside it; 0: none
+	before, behind int32  // 1 + the index of the neighbor; 0 means none
 	exists         bool   // there is an object fact
 }
 
-// table is a hash table of places: 1 + a place, 0 where a slot is empty.
+// A table is a hash table of indexes: 1 + the index, or 0 in an empty slot.
 type table []uint32
 
 func makeTable(n int) table {
@@ -57,7 +57,7 @@ func makeTable(n int) table {
 	return make(table, size)
 }
 
-// add puts a place into the first slot that is free.
+// add puts an index into the first free slot.
 func (t table) add(hash uint64, place int) {
 	mask := uint64(len(t) - 1)
 	for hash &= mask; t[hash] != 0; hash = (hash + 1) & mask {
@@ -86,10 +86,10 @@ func (r *read) join(o, next change.Object) {
 	r.adjacents = append(r.adjacents, [2]change.Object{o, next})
 }
 
-// Fork returns the view: nothing in it changes when it is asked.
+// Fork returns the view itself, since queries do not change it.
 func (v *View) Fork(*change.Names) change.View { return v }
 
-// index makes the tables of what was read.
+// index builds the tables.
 func (v *View) index() {
 	all := slices.Clone(v.objects)
 	for _, s := range v.states {
@@ -138,7 +138,7 @@ func (v *View) index() {
 	v.read = read{}
 }
 
-// at returns the place of the entry of an object, or −1.
+// at returns the index of the entry of an object, or −1.
 func (v *View) at(o *change.Object) int {
 	mask := uint64(len(v.places) - 1)
 	for h := v.hash(o) & mask; ; h = (h + 1) & mask {
@@ -161,10 +161,10 @@ func (v *View) find(o *change.Object) *entry {
 	return nil
 }
 
-// search returns the place of the first entry that is not below o.
+// search returns the index of the first entry that is not below o.
 func (v *View) search(o change.Object) int {
 	from, to := 0, len(v.entries)
-	if first := v.group(o.Tree, o.ID); first >= 0 { // most objects have few others with their id
+	if first := v.group(o.Tree, o.ID); first >= 0 { // most objects share their id with few others
 		from = first
 		for step := 1; from+step < to; step *= 2 {
 			if v.entries[from+step].object.Compare(o) >= 0 {
@@ -177,7 +177,7 @@ func (v *View) search(o change.Object) int {
 	return from + sort.Search(to-from, func(i int) bool { return v.entries[from+i].object.Compare(o) >= 0 })
 }
 
-// group returns the place of the first entry with a tree and an object id, or −1.
+// group returns the index of the first entry with a tree and an object id, or −1.
 func (v *View) group(tree, id uint64) int {
 	mask := uint64(len(v.groups) - 1)
 	for h := v.groupHash(tree, id) & mask; ; h = (h + 1) & mask {
@@ -191,7 +191,7 @@ func (v *View) group(tree, id uint64) int {
 	}
 }
 
-// value returns a field of an entry; the last fact about it counts.
+// value returns a field of an entry; its last fact counts.
 func (v *View) value(e *entry, f change.Field) change.Value {
 	for i := int(e.to) - 1; i >= int(e.from); i-- {
 		if v.fields[i].field == f {
@@ -224,7 +224,7 @@ func (v *View) Values(o change.Object, fields []change.Field, values []change.Va
 	return nil
 }
 
-// Exists tells whether there is an object fact.
+// Exists reports whether there is an object fact.
 func (v *View) Exists(o change.Object) (bool, error) {
 	e := v.find(&o)
 	return e != nil && e.exists, nil
@@ -256,8 +256,8 @@ func (v *View) ScanDown(lo, hi change.Object) iter.Seq2[change.Object, error] {
 	}
 }
 
-// Previous returns the object of which an adjacent fact says that o is next. Without any such facts it is the
-// object before o in their order.
+// Previous returns the object whose adjacent fact names o as next. Without any adjacent facts it
+// returns the object before o in their order.
 func (v *View) Previous(o change.Object) (change.Object, bool, error) {
 	if v.ordered {
 		return v.beside(v.search(o)-1, -1, o.Tree)
@@ -283,7 +283,7 @@ func (v *View) Next(o change.Object) (change.Object, bool, error) {
 	return change.Object{}, false, nil
 }
 
-// beside returns the first object of a tree from a place on, in one direction.
+// beside returns the nearest object of a tree from an index on, in one direction.
 func (v *View) beside(i, by int, tree uint64) (change.Object, bool, error) {
 	for ; i >= 0 && i < len(v.entries) && v.entries[i].object.Tree == tree; i += by {
 		if v.entries[i].exists {

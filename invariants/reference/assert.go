@@ -21,8 +21,8 @@ func (r *interpreter) load(set *ruleset.Set, builtins []builtin) error {
 	return nil
 }
 
-// add puts a clause into the interpreter. '$step' is put before its body, and the head of a rule becomes
-// the goal of its own clause.
+// add puts a clause into the interpreter. It inserts '$step' before the body, and turns the head of
+// a rule into the goal of its own clause.
 func (r *interpreter) add(set *ruleset.Set, c ruleset.ParsedClause) error {
 	head, body := c.Head, c.Body
 	if p, _ := syntax.IndicatorOf(head); p.Name == syntax.AtomViolation {
@@ -32,7 +32,7 @@ func (r *interpreter) add(set *ruleset.Set, c ruleset.ParsedClause) error {
 	if body == nil {
 		return r.assert(head)
 	}
-	// A disjunction that is the whole body is two clauses: the interpreter runs those faster.
+	// A body that is a disjunction becomes two clauses, because the interpreter runs those faster.
 	for {
 		or, ok := body.(engine.Compound)
 		if !ok || or.Functor() != syntax.AtomOr || or.Arity() != 2 || syntax.IsFunctor(or.Arg(0), syntax.AtomThen, 2) {

@@ -13,12 +13,13 @@ type budget struct {
 	ctx             context.Context
 	records         int // of the transaction
 	steps, maxSteps int64
-	last            lookup // what a rule that needs too many steps was at
+	last            lookup // named if the rule needs too many steps
 }
 
-// A lookup is a goal that asked for records or objects: what a rule that needs too many steps was at.
+// A lookup is a goal that asked for records or objects. The error of a rule that needs too many
+// steps names the last one.
 type lookup struct {
-	predicate string // NAME/ARITY; "" where there was none
+	predicate string // NAME/ARITY; "" if there is none
 	tree, id  engine.Term
 	env       *engine.Env
 }
@@ -30,9 +31,10 @@ func (l lookup) text() string {
 	return fmt.Sprintf(", at %s of %s, %s", l.predicate, syntax.TermText(l.tree, l.env), syntax.TermText(l.id, l.env))
 }
 
-// spend counts steps: one for each clause entered, each primitive called, each record or object looked at.
-// The count depends on the rule and the transaction alone, so a rule that exceeds its budget does so on
-// every machine. The context is looked at as well, as the library does so only between its own steps.
+// spend counts steps: one for each clause entered, each primitive called, each record or object
+// looked at. The count depends only on the rule and the transaction, so a rule exceeds its budget
+// on every machine or on none. spend also checks the context, because the library does so only
+// between its own steps.
 func (b *budget) spend(n int) error {
 	before := b.steps
 	b.steps += int64(n)

@@ -14,7 +14,7 @@ type builtin struct {
 	predicate any // engine.Predicate0 to engine.Predicate5, or the plain function of one
 }
 
-// builtins lists the predicates of the interpreter.
+// builtins returns the functions of all predicates of ruleset.Builtins.
 func (r *interpreter) builtins() []builtin {
 	list := slices.Concat(r.dataBuiltins(), r.controlBuiltins())
 	for name, holds := range syntax.NumberOrders {
@@ -33,7 +33,7 @@ func (r *interpreter) builtins() []builtin {
 	return list
 }
 
-// dataBuiltins are the predicates that ask for records and objects, compute, and look into terms.
+// dataBuiltins returns the predicates that query records and objects, compute, and inspect terms.
 func (r *interpreter) dataBuiltins() []builtin {
 	return []builtin{
 		// Records and state.
@@ -60,7 +60,7 @@ func (r *interpreter) dataBuiltins() []builtin {
 	}
 }
 
-// controlBuiltins are the predicates that call goals.
+// controlBuiltins returns the predicates that call goals.
 func (r *interpreter) controlBuiltins() []builtin {
 	return []builtin{
 		// Control.
@@ -98,7 +98,7 @@ func unless(fails bool, k engine.Cont, env *engine.Env) *engine.Promise {
 	return k(env)
 }
 
-// functor is functor/3 for a term that is known: a rule has no use for making terms of any arity.
+// functor implements functor/3 for a known term: rules have no use for making terms of any arity.
 func functor(vm *engine.VM, t, name, arity engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 	if syntax.IsVariable(env.Resolve(t)) {
 		return engine.Error(syntax.RuleErrorf("functor/3 needs a term"))
@@ -106,7 +106,7 @@ func functor(vm *engine.VM, t, name, arity engine.Term, k engine.Cont, env *engi
 	return engine.Functor(vm, t, name, arity, k, env)
 }
 
-// newVM returns an interpreter with the builtins and operators, and no clauses.
+// newVM returns an interpreter with the builtins and no clauses.
 func newVM(builtins []builtin) *engine.VM {
 	vm := new(engine.VM)
 	for _, b := range builtins {

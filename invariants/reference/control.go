@@ -18,12 +18,12 @@ type control struct {
 	held       map[string]struct{} // properties that verify/1 found to hold
 }
 
-// conjunction is (,)/2, where a goal that is a term has it.
+// conjunction implements (,)/2 inside goals that are terms.
 func (ct *control) conjunction(_ *engine.VM, a, b engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 	return ct.solver.solve(a, func(env *engine.Env) *engine.Promise { return ct.solver.solve(b, k, env) }, env)
 }
 
-// or is (;)/2, with if-then-else.
+// or implements (;)/2, with if-then-else.
 func (ct *control) or(_ *engine.VM, a, b engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 	if c, ok := env.Resolve(a).(engine.Compound); ok && c.Functor() == syntax.AtomThen && c.Arity() == 2 {
 		return engine.Delay(func(ctx context.Context) *engine.Promise {
@@ -47,7 +47,7 @@ func (ct *control) or(_ *engine.VM, a, b engine.Term, k engine.Cont, env *engine
 	})
 }
 
-// ifThen is (->)/2 without else.
+// ifThen implements (->)/2 without else.
 func (ct *control) ifThen(_ *engine.VM, condition, then engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 	return engine.Delay(func(ctx context.Context) *engine.Promise {
 		first, ok, err := ct.solver.once(ctx, condition, env)
@@ -61,7 +61,7 @@ func (ct *control) ifThen(_ *engine.VM, condition, then engine.Term, k engine.Co
 	})
 }
 
-// not is (\+)/1.
+// not implements (\+)/1.
 func (ct *control) not(_ *engine.VM, goal engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 	return engine.Delay(func(ctx context.Context) *engine.Promise {
 		_, ok, err := ct.solver.once(ctx, goal, env)
@@ -75,7 +75,7 @@ func (ct *control) not(_ *engine.VM, goal engine.Term, k engine.Cont, env *engin
 	})
 }
 
-// first is once/1.
+// first implements once/1.
 func (ct *control) first(_ *engine.VM, goal engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 	return engine.Delay(func(ctx context.Context) *engine.Promise {
 		first, ok, err := ct.solver.once(ctx, goal, env)
@@ -89,12 +89,12 @@ func (ct *control) first(_ *engine.VM, goal engine.Term, k engine.Cont, env *eng
 	})
 }
 
-// forall is forall(CONDITION, GOAL): GOAL holds for every solution of CONDITION.
+// forall implements forall(CONDITION, GOAL): GOAL holds for every solution of CONDITION.
 func (ct *control) forall(_ *engine.VM, condition, goal engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 	return ct.not(nil, syntax.AtomComma.Apply(condition, syntax.AtomNot.Apply(goal)), k, env)
 }
 
-// call is call/N: a goal with further arguments.
+// call implements call/N: it calls a goal with further arguments.
 func (ct *control) call(closure engine.Term, more []engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 	switch c := env.Resolve(closure).(type) {
 	case engine.Atom:
@@ -106,12 +106,12 @@ func (ct *control) call(closure engine.Term, more []engine.Term, k engine.Cont, 
 		}
 		return ct.solver.solve(c.Functor().Apply(append(args, more...)...), k, env)
 	default:
-		return ct.solver.solve(c, k, env) // which says what is wrong
+		return ct.solver.solve(c, k, env) // solve reports what is wrong
 	}
 }
 
-// holds is '$holds'/1, which verify/1 is made of: GOAL has a solution. A goal without variables that held
-// once in this transaction is not run again.
+// holds implements '$holds'/1, on which verify/1 is built: GOAL has a solution. A goal without
+// variables that held once in this transaction is not run again.
 func (ct *control) holds(_ *engine.VM, goal engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 	var key strings.Builder
 	ground := writeKey(&key, goal, env)
@@ -135,11 +135,11 @@ func (ct *control) holds(_ *engine.VM, goal engine.Term, k engine.Cont, env *eng
 	})
 }
 
-// maxKeyLen bounds the text of a goal that is kept by verify/1.
+// maxKeyLen bounds the text of a goal that verify/1 remembers, in bytes.
 const maxKeyLen = 4096
 
-// writeKey writes a term so that different terms give different text; it reports false if the term has a
-// variable in it or is too large to keep.
+// writeKey writes a term so that different terms give different texts; it reports false if the term
+// contains a variable or is too long to keep.
 func writeKey(b *strings.Builder, t engine.Term, env *engine.Env) bool {
 	if b.Len() > maxKeyLen {
 		return false
@@ -165,7 +165,8 @@ func writeKey(b *strings.Builder, t engine.Term, env *engine.Env) bool {
 	return true
 }
 
-// count is count(GOAL, N): N is the number of solutions of GOAL. Variables in GOAL stay free.
+// count implements count(GOAL, N): N is the number of solutions of GOAL. Variables in GOAL stay
+// unbound.
 func (ct *control) count(_ *engine.VM, goal, n engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 	return engine.Delay(func(ctx context.Context) *engine.Promise {
 		total := engine.Integer(0)
@@ -181,7 +182,8 @@ func (ct *control) count(_ *engine.VM, goal, n engine.Term, k engine.Cont, env *
 	})
 }
 
-// sum is sum(EXPRESSION, GOAL, S): S is the sum of EXPRESSION over all solutions of GOAL; 0 if none.
+// sum implements sum(EXPRESSION, GOAL, S): S is the sum of EXPRESSION over all solutions of GOAL; 0
+// if there is none.
 func (ct *control) sum(_ *engine.VM, expression, goal, s engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 	return engine.Delay(func(ctx context.Context) *engine.Promise {
 		var total syntax.Number
@@ -204,12 +206,12 @@ func (ct *control) sum(_ *engine.VM, expression, goal, s engine.Term, k engine.C
 	})
 }
 
-// findall is findall(TEMPLATE, GOAL, LIST).
+// findall implements findall(TEMPLATE, GOAL, LIST).
 func (ct *control) findall(_ *engine.VM, template, goal, list engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 	return engine.FindAll(ct.solver.vm, template, goal, list, k, env)
 }
 
-// between is between(LOW, HIGH, X).
+// between implements between(LOW, HIGH, X).
 func (ct *control) between(_ *engine.VM, low, high, x engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 	lo, err := ct.arithmetic.evaluate(low, env)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"fsward/invariants/verdict"
 )
 
-// Engine is the Engine that interprets rules: slow, complete, and what other engines are compared with.
+// Engine judges transactions by interpreting rules. One goroutine at a time may use it.
 type Engine struct {
 	Options ruleset.Options
 	Set     *ruleset.Set
@@ -19,13 +19,13 @@ type Engine struct {
 	Report  *verdict.Report
 }
 
-// New loads rules for the file system of a schema into the reference engine. The error joins a LoadError for
-// each mistake found.
+// New loads rules for the file system of a schema into the reference engine. The error joins a
+// LoadError for each mistake found.
 func New(schema *change.Schema, files []syntax.File, options ruleset.Options) (*Engine, error) {
 	return newWrapped(schema, files, options, nil)
 }
 
-// newWrapped is New with builtins that wrap changes, if it is not nil.
+// newWrapped is New; wrap, if it is not nil, changes each builtin.
 func newWrapped(schema *change.Schema, files []syntax.File, options ruleset.Options, wrap func(builtin) builtin) (*Engine, error) {
 	set, err := ruleset.Load(schema, files, options.OpenVocabulary)
 	if err != nil {
@@ -54,7 +54,7 @@ func (e *Engine) Rules() []ruleset.Rule {
 	return list
 }
 
-// Check judges a transaction by every rule. What a rule spends does not take from the next.
+// Check judges a transaction by every rule. Each rule has a budget of its own.
 func (e *Engine) Check(ctx context.Context, t *change.Txn, v change.View) verdict.Verdict {
 	end := e.Begin(ctx, t, v)
 	defer end()
@@ -70,7 +70,8 @@ func (e *Engine) Check(ctx context.Context, t *change.Txn, v change.View) verdic
 	return e.Report.Verdict()
 }
 
-// Begin takes a transaction; end, which it returns, lets go of it, so that the engine does not keep it alive.
+// Begin sets the transaction. Call end afterwards, so that the engine does not keep the transaction
+// alive.
 func (e *Engine) Begin(ctx context.Context, t *change.Txn, v change.View) (end func()) {
 	e.run.begin(ctx, t, v, e.Options)
 	e.Report.Reset()
@@ -81,10 +82,10 @@ func (e *Engine) Begin(ctx context.Context, t *change.Txn, v change.View) (end f
 	}
 }
 
-// StartRule gives the rule that comes next its whole budget.
+// StartRule gives the next rule its whole budget.
 func (e *Engine) StartRule() { e.run.startRule() }
 
-// RunClause runs one clause of a rule through all its solutions.
+// RunClause finds all solutions of one clause of a rule.
 func (e *Engine) RunClause(rule *ruleset.LoadedRule, c ruleset.RuleClause) error {
 	r := e.run
 	if err := r.budget.ctx.Err(); err != nil {

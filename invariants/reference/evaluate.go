@@ -11,8 +11,8 @@ import (
 // arithmetic computes the values of expressions.
 type arithmetic struct{ budget *budget }
 
-// evaluate computes an arithmetic expression. Each function in it is a step, as a rule can build an
-// expression that doubles with every goal.
+// evaluate computes an arithmetic expression. Each function in it costs a step, because a rule can
+// build an expression that doubles with every goal.
 func (a *arithmetic) evaluate(t engine.Term, env *engine.Env) (syntax.Number, error) {
 	t = env.Resolve(t)
 	if n, ok := syntax.NumberOf(t); ok {
@@ -63,14 +63,14 @@ func (a *arithmetic) evaluate(t engine.Term, env *engine.Env) (syntax.Number, er
 		if result.Big.BitLen() > syntax.MaxNumberBits {
 			return syntax.Number{}, syntax.RuleErrorf("a number of more than %d bits", syntax.MaxNumberBits)
 		}
-		if result.Big.IsInt64() { // back to the one form that it has
+		if result.Big.IsInt64() { // restore the one form of the number
 			result = syntax.Number{Small: result.Big.Int64()}
 		}
 	}
 	return result, nil
 }
 
-// is is (is)/2.
+// is implements (is)/2.
 func (a *arithmetic) is(_ *engine.VM, result, expression engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 	n, err := a.evaluate(expression, env)
 	if err != nil {
@@ -83,8 +83,8 @@ func (a *arithmetic) is(_ *engine.VM, result, expression engine.Term, k engine.C
 	return k(e)
 }
 
-// comparison makes a predicate that compares two expressions. Both sides are always evaluated, so that
-// what is no number is reported whatever the other side is.
+// comparison makes a predicate that compares two expressions. It evaluates both sides in any case,
+// so that it reports a side that is not a number whatever the other side is.
 func (a *arithmetic) comparison(operator string, holds func(order int) bool) engine.Predicate2 {
 	return func(_ *engine.VM, left, right engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 		x, err := a.evaluate(left, env)
@@ -102,7 +102,7 @@ func (a *arithmetic) comparison(operator string, holds func(order int) bool) eng
 	}
 }
 
-// inGoal adds the goal to a mistake in it.
+// inGoal adds the goal to the text of a RuleError.
 func inGoal(err error, operator string, left, right engine.Term, env *engine.Env) error {
 	mistake, ok := errors.AsType[syntax.RuleError](err)
 	if !ok {

@@ -7,7 +7,7 @@ import (
 	"fsward/invariants/ruleset"
 )
 
-// records holds the builtins that ask for the change records.
+// records holds the builtins that query the change records.
 type records struct {
 	input  *input
 	budget *budget
@@ -16,19 +16,20 @@ type records struct {
 	hashed NameIndex
 }
 
-// A chain groups the records of a transaction by a key: the first record of each group, and for each
-// record the next of its group. It costs one map entry per group and four bytes per record.
+// A chain groups the records of a transaction by a key: it has the first record of each group, and
+// for each record the next one of its group. It costs one map entry per group and four bytes per
+// record.
 type chain[K comparable] struct {
 	first map[K]int32
 	next  []int32
 }
 
-// group returns the first record with a key, and the links. It is built on the first call.
+// group returns the records with a key. The first call builds the chain.
 func (c *chain[K]) group(key K, records []change.Record, keyOf func(*change.Record) K) group {
 	if c.first == nil {
 		c.first = make(map[K]int32)
 		c.next = make([]int32, len(records))
-		for i := len(records) - 1; i >= 0; i-- { // from the end, so that groups keep the records' order
+		for i := len(records) - 1; i >= 0; i-- { // backwards, so that groups keep the order of records
 			k := keyOf(&records[i])
 			if head, ok := c.first[k]; ok {
 				c.next[i] = head
@@ -44,13 +45,13 @@ func (c *chain[K]) group(key K, records []change.Record, keyOf func(*change.Reco
 	return group{at: -1}
 }
 
-// A group walks through records: those of one chain, or all of them if next is nil.
+// A group iterates over records: those of one chain, or all of them if next is nil.
 type group struct {
 	at, end int32
 	next    []int32
 }
 
-// take returns the record that the walk is at and goes on; ok is false at its end.
+// take returns the current record and advances; ok is false at the end.
 func (g *group) take() (i int32, ok bool) {
 	i = g.at
 	switch {
@@ -88,8 +89,8 @@ type (
 	}
 )
 
-// recordIndex finds the records of a transaction by whatever a goal knows of them. Each index is built
-// when a rule first asks for it.
+// recordIndex finds the records of a transaction by whatever a goal knows of them. Each index is
+// built when a rule first uses it.
 type recordIndex struct {
 	records  []change.Record
 	byObject chain[objectKey]
@@ -100,12 +101,13 @@ type recordIndex struct {
 	byNew    chain[valueKey]
 	byOld    chain[valueKey]
 	byPair   chain[change.Object]
-	// One of thousands of names of an inode, among thousands of inodes that have the name.
+	// Both, because an inode may have thousands of names, and thousands of inodes may have one
+	// name.
 	byIDNew chain[idValueKey]
 	byIDOld chain[idValueKey]
 }
 
-// wanted is what a call of change/5 knows: values only where they are numbers, names or keys.
+// wanted is what a call of change/5 knows; values only if they are numbers, names or keys.
 type wanted struct {
 	ruleset.Pattern
 	field      change.Field
@@ -115,8 +117,8 @@ type wanted struct {
 	newBound   bool
 }
 
-// candidates returns a group that has every record which can match. What is most telling is used first: an object
-// before a value, as all files of a directory can be of one type.
+// candidates returns a group that contains every record that can match. It prefers the most
+// selective index: an object before a value, because all files of a directory may have one type.
 func (x *recordIndex) candidates(w *wanted, shape change.Shape) group {
 	object := w.Id.Bound && w.Kind != 0 && w.Sub.Bound
 	switch {
@@ -168,7 +170,7 @@ func (x *recordIndex) objects(w *wanted) group {
 	})
 }
 
-// change is change(TREE, ID, FIELD, OLD, NEW): the records of the transaction.
+// change implements change(TREE, ID, FIELD, OLD, NEW): the records of the transaction.
 func (r *records) change(_ *engine.VM, tree, id, field, old, new engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 	r.budget.last = lookup{"change/5", tree, id, env}
 	if err := r.budget.spend(1); err != nil {
@@ -183,7 +185,7 @@ func (r *records) change(_ *engine.VM, tree, id, field, old, new engine.Term, k 
 	fieldTerm, oldTerm, newTerm := env.Resolve(field), env.Resolve(old), env.Resolve(new)
 	if w.field, w.fieldBound = v.Field(fieldTerm, env); !w.fieldBound {
 		if _, isAtom := fieldTerm.(engine.Atom); isAtom {
-			return engine.Bool(false) // a field that this file system does not have
+			return engine.Bool(false) // this file system has no such field
 		}
 	}
 	w.old, w.oldBound = v.Value(oldTerm, names, env)

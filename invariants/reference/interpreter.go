@@ -8,7 +8,8 @@ import (
 	"github.com/ichiban/prolog/engine"
 )
 
-// interpreter is what one engine runs rules on: the library's interpreter, and the parts that builtins belong to.
+// interpreter runs the rules of one engine: it has the library's interpreter, and the parts to
+// which builtins belong.
 type interpreter struct {
 	input       input
 	budget      budget
@@ -34,7 +35,7 @@ func newInterpreter(v *ruleset.Vocabulary) *interpreter {
 	return r
 }
 
-// begin takes a transaction that rules are run on.
+// begin sets the transaction that rules judge.
 func (r *interpreter) begin(ctx context.Context, t *change.Txn, v change.View, o ruleset.Options) {
 	r.input.txn, r.input.view = t, v
 	r.budget.ctx, r.budget.records = ctx, len(t.Records)
@@ -46,27 +47,28 @@ func (r *interpreter) begin(ctx context.Context, t *change.Txn, v change.View, o
 	r.records.hashed.Reset()
 }
 
-// end lets go of the transaction.
+// end releases the transaction.
 func (r *interpreter) end() {
 	r.input.txn, r.input.view = nil, nil
 	r.budget.ctx, r.budget.last = nil, lookup{}
 	r.control.held, r.state.reverse, r.records.index = nil, nil, recordIndex{}
 }
 
-// startRule gives the rule that comes next its whole budget.
+// startRule gives the next rule its whole budget.
 func (r *interpreter) startRule() { r.budget.steps = 0 }
 
 // startGoal begins a proof.
 func (r *interpreter) startGoal() { r.solver.depth, r.budget.last = 0, lookup{} }
 
-// input is what is judged: a transaction and the state after it.
+// input is what rules judge: a transaction and the state after it.
 type input struct {
 	vocabulary *ruleset.Vocabulary
 	txn        *change.Txn
 	view       change.View
 }
 
-// unifyValue unifies a term with a value; x is the value that the term stands for, if it is bound.
+// unifyValue unifies a term with a value of a record or an object; x is the value of the term, if
+// bound is true.
 func (in *input) unifyValue(env *engine.Env, t engine.Term, have, x change.Value, bound bool) (*engine.Env, bool) {
 	if bound {
 		return env, have == x

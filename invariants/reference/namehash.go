@@ -10,21 +10,22 @@ import (
 	"fsward/invariants/syntax"
 )
 
-// castagnoli is the polynomial of CRC-32C; the table is made by the standard library.
+// castagnoli is the polynomial of CRC-32C.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// NameHash is the hash under which Btrfs files a name in a directory: btrfs_name_hash in fs/btrfs/ctree.h,
-// crc32c((u32)~1, name, len). The kernel's crc32c neither inverts the seed nor the result, as Go's does.
+// NameHash returns the hash under which Btrfs files a name in a directory: btrfs_name_hash in
+// fs/btrfs/ctree.h, crc32c((u32)~1, name, len). The kernel's crc32c inverts neither the seed nor
+// the result; Go's inverts both.
 func NameHash(name []byte) uint32 {
 	const seed = 0xfffffffe
 	return ^crc32.Update(^uint32(seed), castagnoli, name)
 }
 
-// A NameIndex finds the names in the change records of a transaction by their hash. It is filled when it is
-// first asked.
+// A NameIndex finds the names in the change records of a transaction by their hash. The first call
+// of Find builds it.
 type NameIndex struct {
 	filled bool
-	byHash map[uint32][]uint64 // handles, in the order in which records have them
+	byHash map[uint32][]uint64 // handles, in the order of the records
 }
 
 func (x *NameIndex) Reset() { *x = NameIndex{} }
@@ -52,8 +53,8 @@ func (x *NameIndex) Find(records []change.Record, names *change.Names, hash uint
 	return x.byHash[uint32(hash)]
 }
 
-// crc32c is crc32c(NAME, HASH): HASH is the Btrfs hash of NAME. If NAME has no value, it becomes each name in the
-// records of the transaction that has the hash.
+// crc32c implements crc32c(NAME, HASH): HASH is the Btrfs hash of NAME. An unbound NAME becomes
+// each name in the records of the transaction that has the hash.
 func (r *records) crc32c(_ *engine.VM, nameTerm, hash engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 	if err := r.budget.spend(1); err != nil {
 		return engine.Error(err)
@@ -76,7 +77,7 @@ func (r *records) crc32c(_ *engine.VM, nameTerm, hash engine.Term, k engine.Cont
 	return k(e)
 }
 
-// unhash finds the names that have a hash.
+// unhash finds the names in the records that have a hash.
 func (r *records) unhash(v engine.Variable, hash engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 	t := env.Resolve(hash)
 	if syntax.IsVariable(t) {

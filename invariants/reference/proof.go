@@ -14,8 +14,8 @@ import (
 // maxReasons bounds the goals that are shown of one proof.
 const maxReasons = 64
 
-// reasonKinds says what the answers of a primitive are evidence of. "" is for goals that are no evidence
-// themselves, and at which a search may end.
+// reasonKinds says what kind of evidence the answers of a primitive are. Goals with "" are no
+// evidence themselves, but a search may end at them.
 var reasonKinds = map[syntax.Indicator]string{
 	syntax.Pred("change", 5): change.ReasonRecord, syntax.Pred("query", 2): change.ReasonState, syntax.Pred("query", 4): change.ReasonState,
 	syntax.Pred("previous", 3): change.ReasonState, syntax.Pred("next", 3): change.ReasonState,
@@ -30,14 +30,15 @@ var reasonKinds = map[syntax.Indicator]string{
 	syntax.Pred("=", 2): "",
 }
 
-// proof keeps the evidence of the branch that is being tried. The evidence is a list in the interpreter's own
-// bindings, so that backtracking takes back what did not lead to an answer.
+// proof keeps the evidence of the current branch. The evidence is a list in the interpreter's own
+// bindings, so that backtracking removes what did not lead to an answer.
 type proof struct {
 	head engine.Variable
 	end  searchEnd
 }
 
-// searchEnd is the goal that a search came to after most evidence: where one without an answer ends.
+// searchEnd is the goal that a search reached after most evidence: a search without an answer is
+// said to end there.
 type searchEnd struct {
 	evidence int
 	goal     string
@@ -51,7 +52,8 @@ type proofStep struct {
 	next    engine.Variable
 }
 
-// WriteTerm and Compare make a link a term, so that it can be bound; no goal ever sees one.
+// WriteTerm and Compare make a proofStep a term, so that a variable can be bound to it; no goal
+// ever sees one.
 func (l *proofStep) WriteTerm(w io.Writer, _ *engine.WriteOptions, _ *engine.Env) error {
 	_, err := io.WriteString(w, "_")
 	return err
@@ -60,7 +62,7 @@ func (l *proofStep) WriteTerm(w io.Writer, _ *engine.WriteOptions, _ *engine.Env
 // Compare is not called: see WriteTerm.
 func (l *proofStep) Compare(engine.Term, *engine.Env) int { return 1 }
 
-// evidence returns the links, and the variable at the end of the list.
+// evidence returns the steps, and the variable at the end of the list.
 func (q *proof) evidence(env *engine.Env) (links []*proofStep, end engine.Variable) {
 	end = q.head
 	for {
@@ -73,7 +75,7 @@ func (q *proof) evidence(env *engine.Env) (links []*proofStep, end engine.Variab
 	}
 }
 
-// reach notes that a goal is called.
+// reach records that a goal is called.
 func (q *proof) reach(goal engine.Term, env *engine.Env) {
 	links, _ := q.evidence(env)
 	if len(links) >= q.end.evidence {
@@ -93,7 +95,7 @@ func (q *proof) proven(kind string, goal engine.Term, because string, env *engin
 
 type anyPredicate func(vm *engine.VM, args []engine.Term, k engine.Cont, env *engine.Env) *engine.Promise
 
-// evident makes a builtin keep its answers as evidence while there is a proof.
+// evident wraps a builtin: while there is a proof, its answers become evidence.
 func (p *QuerySession) evident(b builtin) builtin {
 	kind, ok := reasonKinds[b.Indicator]
 	inner := variadic(b.predicate)
@@ -120,7 +122,7 @@ func (p *QuerySession) evident(b builtin) builtin {
 				q.end = outer
 				return k(q.proven(kind, goal, because, env))
 			}, env)
-		}, func(context.Context) *engine.Promise { // the goal has an answer, so its negation is where the search ends
+		}, func(context.Context) *engine.Promise { // the goal has an answer, so the search ends at its negation
 			q.end = outer
 			return engine.Bool(false)
 		})
@@ -150,7 +152,8 @@ func (p *QuerySession) evident(b builtin) builtin {
 	return b
 }
 
-// variadic gives the predicates of reasonKinds one form; nil for any other.
+// variadic gives the predicates of reasonKinds one signature; it returns nil for any other
+// function.
 func variadic(predicate any) anyPredicate {
 	switch p := predicate.(type) {
 	case func(*engine.VM, engine.Term, engine.Cont, *engine.Env) *engine.Promise:
@@ -182,8 +185,9 @@ func variadic(predicate any) anyPredicate {
 	}
 }
 
-// Why proves a violation again and returns what made each of its goals true: change records, what was looked
-// up, what was found to be absent. The transaction is that in which the violation was found.
+// Why proves a violation again and returns what made each of its goals true: change records,
+// objects that were looked up, objects that were absent. The transaction must be the one in which
+// the violation was found.
 func (p *QuerySession) Why(ctx context.Context, t *change.Txn, v change.View, found change.Violation) ([]change.Reason, error) {
 	clauses, err := p.ruleAt(found.Rule, found.Source)
 	if err != nil {
@@ -193,7 +197,8 @@ func (p *QuerySession) Why(ctx context.Context, t *change.Txn, v change.View, fo
 	if err != nil {
 		return nil, err
 	}
-	// A tree that a record gives is unsigned; one that stands in the head, as -6 for the log, is as it is written.
+	// A tree that comes from a record is unsigned; a tree in the head, such as -6 for the log,
+	// stays as written.
 	trees := []engine.Term{syntax.Unsigned(written)}
 	if trees[0] != written {
 		trees = append(trees, written)
@@ -228,7 +233,7 @@ func (p *QuerySession) Why(ctx context.Context, t *change.Txn, v change.View, fo
 	return nil, fmt.Errorf("%s at %s %s was not found again", found.Rule, found.Tree, found.ID)
 }
 
-// object reads an argument of a violation as it is reported.
+// object parses an argument of a violation as a report writes it.
 func (p *QuerySession) object(text string) (engine.Term, error) {
 	t, _, _, err := p.parseTerm(text)
 	if err != nil {
@@ -237,14 +242,14 @@ func (p *QuerySession) object(text string) (engine.Term, error) {
 	t = syntax.Unsigned(t)
 	if syntax.IsFunctor(t, syntax.AtomA, 2) {
 		c := t.(engine.Compound)
-		if a, ok := c.Arg(1).(engine.Atom); ok { // the name of a file, whose term may be another one
+		if a, ok := c.Arg(1).(engine.Atom); ok { // the name of a file, which may have another term
 			t = syntax.AtomA.Apply(c.Arg(0), p.engine.run.input.vocabulary.NameTerm(a.String()))
 		}
 	}
 	return t, nil
 }
 
-// reasons writes the evidence of a proof.
+// reasons turns the evidence of a proof into text.
 func (q *proof) reasons(env *engine.Env) []change.Reason {
 	links, _ := q.evidence(env)
 	var out []change.Reason
@@ -260,13 +265,13 @@ func (q *proof) reasons(env *engine.Env) []change.Reason {
 	return out
 }
 
-// isNullTest tells whether a goal only asks whether a value is there: the record before it says so.
+// isNullTest reports whether a goal only asks whether a value exists: the record before it says so.
 func isNullTest(goal engine.Term, env *engine.Env) bool {
 	return (syntax.IsFunctor(goal, engine.NewAtom(`\==`), 2) || syntax.IsFunctor(goal, engine.NewAtom("=="), 2)) &&
 		env.Resolve(goal.(engine.Compound).Arg(1)) == syntax.AtomNull
 }
 
-// goalText writes a goal as its author did: a negation with what is denied, verify with its property.
+// goalText writes a goal as its author did: a negation as not(…), verify with its property.
 func goalText(goal engine.Term, env *engine.Env) string {
 	if !syntax.IsFunctor(goal, syntax.AtomNot, 1) {
 		return syntax.TermText(goal, env)

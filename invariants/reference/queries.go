@@ -10,27 +10,28 @@ import (
 	"fsward/invariants/syntax"
 )
 
-// state holds the builtins that ask for objects as they are after the transaction.
+// state holds the builtins that query objects as they are after the transaction.
 type state struct {
 	input       *input
 	budget      *budget
 	solver      *solver
 	reverse     map[ReverseKey]map[change.Value][]change.Object
-	reverseSize int // objects in reverse
+	reverseSize int // number of objects in reverse
 }
 
-// MaxReverse bounds the objects that reverse indexes of one transaction hold; beyond it, queries scan.
+// MaxReverse bounds the objects in the reverse indexes of one transaction; beyond it, queries scan.
 const MaxReverse = 1 << 18
 
-// ReverseKey names a set of objects with one id and kind, such as the entries of a directory, and a field.
+// A ReverseKey names a set of objects with one id and kind, such as the entries of a directory, and
+// a field.
 type ReverseKey struct {
 	Tree, Id uint64
 	Kind     change.Kind
 	Field    change.Field
 }
 
-// query2 is query(TREE, ID), modes 3 to 5 of thesis table 3.1: the objects that exist after the
-// transaction. TREE and the object id must be known.
+// query2 implements query(TREE, ID), modes 3 to 5 of thesis table 3.1: the objects that exist after
+// the transaction. TREE and the object id must be known.
 func (s *state) query2(_ *engine.VM, tree, id engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 	p, ok, err := s.statePattern("query/2", tree, id, env)
 	if err != nil {
@@ -63,7 +64,8 @@ func (s *state) query2(_ *engine.VM, tree, id engine.Term, k engine.Cont, env *e
 	})
 }
 
-// among tries objects one after the other, as backtracking asks for them; read tells what one gives, if it matches.
+// among tries objects one after the other, on backtracking; read returns the bindings of an object,
+// if it matches.
 func (s *state) among(objects []change.Object, k engine.Cont, read func(change.Object) (*engine.Env, bool, error)) *engine.Promise {
 	return s.solver.solutions(k, func() (*engine.Env, bool, error) {
 		for len(objects) > 0 {
@@ -77,8 +79,8 @@ func (s *state) among(objects []change.Object, k engine.Cont, read func(change.O
 	})
 }
 
-// query4 is query(TREE, ID, FIELD, VALUE), modes 1 and 2: a field of an object as it is after the
-// transaction. Parts of the identifier that are not known are found as in query/2.
+// query4 implements query(TREE, ID, FIELD, VALUE), modes 1 and 2: a field of an object as it is
+// after the transaction. Unknown parts of the identifier are found as in query/2.
 func (s *state) query4(_ *engine.VM, tree, id, field, value engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 	p, ok, err := s.statePattern("query/4", tree, id, env)
 	if err != nil {
@@ -124,7 +126,7 @@ func (s *state) query4(_ *engine.VM, tree, id, field, value engine.Term, k engin
 	return s.among(objects, k, read)
 }
 
-// get reads a field of an object; the field object is there exactly if the object is.
+// get reads a field of an object; the field "object" exists if and only if the object does.
 func (s *state) get(o change.Object, f change.Field) (v change.Value, ok bool, err error) {
 	if f == change.FieldObject {
 		v = change.Present
@@ -138,7 +140,7 @@ func (s *state) get(o change.Object, f change.Field) (v change.Value, ok bool, e
 	return v, ok, nil
 }
 
-// statePattern reads the object of a query and charges for it.
+// statePattern reads the object of a query and charges a step.
 func (s *state) statePattern(predicate string, tree, id engine.Term, env *engine.Env) (p ruleset.Pattern, ok bool, err error) {
 	s.budget.last = lookup{predicate, tree, id, env}
 	if err := s.budget.spend(1); err != nil {
@@ -162,7 +164,7 @@ func (s *state) statePattern(predicate string, tree, id engine.Term, env *engine
 	return p, true, nil
 }
 
-// scan returns the objects that a pattern with an object id matches.
+// scan returns the objects that match a pattern with an object id.
 func (s *state) scan(p *ruleset.Pattern) ([]change.Object, error) {
 	lo := change.Object{Tree: p.Tree.N, ID: p.Id.N}
 	hi := change.Object{Tree: p.Tree.N, ID: p.Id.N, Kind: math.MaxUint8, Sub: math.MaxUint64, Aux: math.MaxUint64}
@@ -190,9 +192,9 @@ func (s *state) scan(p *ruleset.Pattern) ([]change.Object, error) {
 	return objects, nil
 }
 
-// scanFor is scan for the objects that have a value in a field. Rule 17 as the thesis prints it looks for
-// the entry of an inode among all entries of a directory, once for each entry; so that this does not
-// grow with the square of the directory, the first such scan makes an index by value that others use.
+// scanFor is scan for objects that have a value in a field. Rule 17 as printed in the thesis
+// searches all entries of a directory for the entry of an inode, once for each entry. To avoid
+// quadratic time, the first such scan builds an index by value.
 func (s *state) scanFor(p *ruleset.Pattern, f change.Field, x change.Value, bound bool) ([]change.Object, error) {
 	if !bound || p.Kind == 0 || p.Sub.Bound {
 		return s.scan(p)
@@ -221,7 +223,7 @@ func (s *state) scanFor(p *ruleset.Pattern, f change.Field, x change.Value, boun
 	return found, s.budget.spend(len(found))
 }
 
-// neighbor makes previous/3 and the like: the object near a key of the same tree.
+// neighbor implements previous/3 and the like: the nearest object to a key in the same tree.
 func (s *state) neighbor(predicate string, walk Walk) engine.Predicate3 {
 	return func(_ *engine.VM, tree, id, beside engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 		p, ok, err := s.statePattern(predicate, tree, id, env)

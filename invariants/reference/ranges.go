@@ -18,9 +18,9 @@ type ranges struct {
 	arithmetic *arithmetic
 }
 
-// A KeyRange is the objects from lo to hi that have not been read yet, in one direction. It reads a few at a
-// time, and more each time: whoever wants only the first object pays for one search, and whoever wants all
-// of a large range does not search anew for each.
+// A KeyRange is the objects from lo to hi that have not been read yet, in one direction. It reads a
+// few objects at a time, and more each time: a caller that needs only the first object pays for one
+// search, and a caller that needs all objects of a large range does not search anew for each.
 type KeyRange struct {
 	Lo, Hi change.Object
 	Down   bool
@@ -28,7 +28,8 @@ type KeyRange struct {
 	done   bool
 }
 
-// Read appends the next objects to buffer. It may append fewer than there are, and none only at the end.
+// Read appends the next objects to buffer. It may append fewer than there are, and appends none
+// only at the end.
 func (k *KeyRange) Read(v change.View, buffer []change.Object, c *Collector) ([]change.Object, error) {
 	if k.done {
 		return buffer, nil
@@ -52,8 +53,8 @@ func (k *KeyRange) Read(v change.View, buffer []change.Object, c *Collector) ([]
 	return buffer, nil
 }
 
-// A Collector takes objects that a scan yields. It is made once, as the function that a scan is given would
-// otherwise be made anew for each.
+// A Collector takes the objects that a scan yields. It is made once, because each scan would
+// otherwise allocate the function that it calls.
 type Collector struct {
 	objects []change.Object
 	left    int // how many more it takes
@@ -74,7 +75,7 @@ func NewCollector() *Collector {
 	return c
 }
 
-// pass leaves out of the range the objects up to o.
+// pass removes the objects up to o from the range.
 func (k *KeyRange) pass(o change.Object) {
 	least, greatest := uint64(0), uint64(math.MaxUint64)
 	end, step := &k.Lo, uint64(1)
@@ -102,7 +103,8 @@ func (k *KeyRange) pass(o change.Object) {
 	k.done = true
 }
 
-// Interval is the part of the 64 bits between two numbers of any size; ok is false if there is none.
+// Interval returns the 64-bit numbers between two numbers of any size; ok is false if there are
+// none.
 func Interval(low, high syntax.Number) (lo, hi uint64, ok bool) {
 	if high.Sign() < 0 || low.Cmp(high) > 0 {
 		return 0, 0, false
@@ -118,8 +120,8 @@ func Interval(low, high syntax.Number) (lo, hi uint64, ok bool) {
 	return lo, hi, true
 }
 
-// RangeBetween makes the range of the objects of one kind whose last number is from lo to hi. ok is false if the
-// objects of that kind are not ordered by such a number.
+// RangeBetween returns the range of the objects of one kind whose last number is between lo and hi.
+// ok is false if no such number orders the objects of that kind.
 func RangeBetween(v *ruleset.Vocabulary, o change.Object, lo, hi uint64, down bool) (k KeyRange, ok bool) {
 	k = KeyRange{Lo: o, Hi: o, Down: down}
 	switch v.Shape(o.Kind) {
@@ -135,9 +137,10 @@ func RangeBetween(v *ruleset.Vocabulary, o change.Object, lo, hi uint64, down bo
 	return k, true
 }
 
-// keyRange makes range/4 and range_down/4: the objects that match TREE and ID and lie between two bounds.
-// The bounds are numbers, and then those of the last number of an identifier whose other parts are known;
-// or keys k(ID,KIND,SUB), in which a part without a value is the least or the greatest that it can be.
+// keyRange makes range/4 and range_down/4: the objects that match TREE and ID and lie between two
+// bounds. The bounds are numbers, which bound the last number of an identifier whose other parts
+// are known; or keys k(ID,KIND,SUB), in which an unbound part means the least or the greatest
+// value.
 func (r *ranges) keyRange(predicate string, down bool) func(*engine.VM, engine.Term, engine.Term, engine.Term, engine.Term, engine.Cont, *engine.Env) *engine.Promise {
 	return func(_ *engine.VM, tree, id, low, high engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 		r.budget.last = lookup{predicate, tree, id, env}
@@ -222,7 +225,7 @@ func isKey(t engine.Term, env *engine.Env) bool {
 	return syntax.IsFunctor(env.Resolve(t), syntax.AtomK, 3)
 }
 
-// bound reads a key that bounds a range; open is what a part without a value is.
+// bound reads a key that bounds a range; open is the value of an unbound part.
 func (r *ranges) bound(predicate string, t engine.Term, open uint64, env *engine.Env) (o change.Object, err error) {
 	key := env.Resolve(t).(engine.Compound)
 	bad := func() (change.Object, error) {
@@ -252,7 +255,7 @@ func (r *ranges) bound(predicate string, t engine.Term, open uint64, env *engine
 	return o, nil
 }
 
-// A Walk goes from a key of a tree to an object near it. The key need not be that of an object.
+// A Walk goes from a key of a tree to an object near it. The key need not be the key of an object.
 type Walk struct {
 	down bool
 	here bool // an object with the key itself is the nearest
@@ -278,7 +281,7 @@ func (w Walk) From(v change.View, o change.Object) (change.Object, bool, error) 
 	return v.Next(o)
 }
 
-// first returns the object itself, or where that names no Aux the first of those that have its key.
+// first returns the object itself; if it names no Aux, the first object with its key.
 func first(v change.View, o change.Object) (change.Object, bool, error) {
 	last := o
 	if o.Aux == 0 {
@@ -290,7 +293,7 @@ func first(v change.View, o change.Object) (change.Object, bool, error) {
 	return o, false, nil
 }
 
-// A ViewError is a failure to read the state: the disk, not the rule.
+// A ViewError is a failure to read the state, which comes from the disk and not from the rule.
 type ViewError struct{ Err error }
 
 func (e ViewError) Error() string { return "the state could not be read: " + e.Err.Error() }

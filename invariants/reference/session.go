@@ -14,14 +14,15 @@ import (
 	"fsward/invariants/syntax"
 )
 
-// A QuerySession answers questions of people about a transaction: all answers of a goal, and why a violation was
-// found. It runs on the reference interpreter, under the same budget as a rule. One goroutine at a time.
+// A QuerySession answers a person's questions about a transaction: all answers of a goal, and why a
+// rule found a violation. It runs on the reference interpreter, with the budget of a rule. One
+// goroutine at a time may use it.
 type QuerySession struct {
 	engine *Engine
-	proof  *proof // nil unless the evidence of a proof is kept
+	proof  *proof // nil unless a proof's evidence is kept
 }
 
-// NewQuerySession loads rules, whose helpers goals may use. The error is that of NewReference.
+// NewQuerySession loads rules, so that goals may use their helpers. The error is that of New.
 func NewQuerySession(schema *change.Schema, files []syntax.File, options ruleset.Options) (*QuerySession, error) {
 	p := &QuerySession{}
 	var err error
@@ -31,8 +32,8 @@ func NewQuerySession(schema *change.Schema, files []syntax.File, options ruleset
 	return p, p.defineViolation()
 }
 
-// defineViolation makes violation(NUMBER, TREE, ID) a goal that can be asked: rules are predicates of their
-// own in the interpreter.
+// defineViolation lets goals call violation(NUMBER, TREE, ID): in the interpreter, each clause of a
+// rule is a predicate of its own.
 func (p *QuerySession) defineViolation() error {
 	p.engine.Set.AllowViolation()
 	if len(p.engine.Set.Rules) == 0 {
@@ -52,24 +53,24 @@ func (p *QuerySession) defineViolation() error {
 
 // Answers are the answers of a goal.
 type Answers struct {
-	Variables []string // in the order in which the goal names them; those that begin with _ are left out
+	Variables []string // in the order of the goal, without names that begin with _
 	Rows      [][]Answer
-	More      bool  // there were more than the limit
-	Steps     int64 // what it cost: see Options.Steps
+	More      bool  // there are more than the limit
+	Steps     int64 // cost: see Options.Steps
 }
 
 // An Answer is the value of one variable.
 type Answer struct {
-	Text   string // as rules write it; "_" if the goal leaves it open
+	Text   string // as rules write it; "_" if the goal leaves it unbound
 	Number bool   // Text is a decimal integer
 }
 
-// errLimit ends a query that has as many answers as were asked for.
+// errLimit ends a query that has as many answers as requested.
 var errLimit = errors.New("no more answers are looked for")
 
-// Ask returns the answers of a goal, at most limit of them. The goal is written as in a rule, with or without
-// a full stop. The error is a LoadError for a mistake in its text; any other tells why it could not be
-// answered, and comes with the answers found until then.
+// Ask returns the answers of a goal, at most limit of them. The goal is written as in a rule, with
+// or without a full stop. The error is a LoadError if the text has a mistake; any other error says
+// why the goal could not be answered, and comes with the answers found so far.
 func (p *QuerySession) Ask(ctx context.Context, t *change.Txn, v change.View, goal string, limit int) (*Answers, error) {
 	term, variables, names, err := p.parseGoal(goal)
 	if err != nil {
@@ -101,7 +102,7 @@ func (p *QuerySession) Ask(ctx context.Context, t *change.Txn, v change.View, go
 	return out, nil
 }
 
-// plainError turns an exception of the interpreter into its text.
+// plainError turns an exception of the interpreter into an error with its text.
 func plainError(err error) error {
 	if e, ok := errors.AsType[engine.Exception](err); ok {
 		return errors.New(syntax.TermText(e.Term(), nil))
@@ -109,7 +110,7 @@ func plainError(err error) error {
 	return err
 }
 
-// parseGoal reads a goal and checks it as the body of a clause. names are its variables in order.
+// parseGoal parses a goal and checks it as the body of a clause. names are its variables in order.
 func (p *QuerySession) parseGoal(goal string) (t engine.Term, variables map[string]engine.Variable, names []string, err error) {
 	t, variables, clause, err := p.parseTerm(strings.TrimPrefix(strings.TrimSpace(goal), "?-"))
 	if err != nil {
@@ -121,15 +122,15 @@ func (p *QuerySession) parseGoal(goal string) (t engine.Term, variables map[stri
 	return t, variables, clause.VariableNames(), nil
 }
 
-// parseTerm reads the text of one term, with or without a full stop.
+// parseTerm parses the text of one term, with or without a full stop.
 func (p *QuerySession) parseTerm(text string) (engine.Term, map[string]engine.Variable, syntax.ClauseText, error) {
 	return syntax.ParseTerm("query", text, p.engine.Set.Operators)
 }
 
-// Predicates lists what goals can call, as NAME/ARITY, sorted.
+// Predicates lists the predicates that goals can call, as NAME/ARITY, sorted.
 func (p *QuerySession) Predicates() []string { return p.engine.Set.Predicates() }
 
-// ruleAt returns a rule by its name in reports, and its clauses with that at source first.
+// ruleAt returns the clauses of a rule by its name in reports, beginning with the clause at source.
 func (p *QuerySession) ruleAt(name, source string) ([]ruleset.RuleClause, error) {
 	for _, r := range p.engine.Set.Rules {
 		if r.Name != name {

@@ -8,15 +8,15 @@ import (
 	"fsward/invariants/syntax"
 )
 
-// solver runs goals on the interpreter of the library.
+// solver runs goals on the library's interpreter.
 type solver struct {
 	budget          *budget
 	vm              *engine.VM
-	depth, maxDepth int // goals of clauses on the branch of the proof that is being tried
+	depth, maxDepth int // goals of clauses on the current branch of the proof
 }
 
-// step is '$step'/0, the first goal of every clause of rule text. It bounds recursion, which could be
-// endless and would otherwise fill memory. The depth goes back when the clause is left by backtracking.
+// step implements '$step'/0, the first goal of every clause of rule text. It bounds recursion,
+// which could be endless and fill memory. The depth decreases when backtracking leaves the clause.
 func (s *solver) step(_ *engine.VM, k engine.Cont, env *engine.Env) *engine.Promise {
 	if err := s.budget.spend(1); err != nil {
 		return engine.Error(err)
@@ -34,11 +34,12 @@ func (s *solver) step(_ *engine.VM, k engine.Cont, env *engine.Env) *engine.Prom
 	})
 }
 
-// solutions tries the environments that next gives one after the other, as backtracking asks for them.
+// solutions tries the environments that next returns one after the other, on backtracking.
 func (s *solver) solutions(k engine.Cont, next func() (*engine.Env, bool, error)) *engine.Promise {
 	depth := s.depth
-	// The library keeps a promise on its stack until all its alternatives were tried. A promise for each
-	// solution would pile up; so a promise has several alternatives, and the last one makes the next promise.
+	// The library keeps a promise on its stack until all its alternatives were tried. One promise
+	// for each solution would pile up, so a promise has several alternatives, and the last one
+	// makes the next promise.
 	exhausted := false
 	try := func(context.Context) *engine.Promise {
 		if exhausted {
@@ -71,7 +72,7 @@ func (s *solver) solutions(k engine.Cont, next func() (*engine.Env, bool, error)
 	return alternatives(2)
 }
 
-// solve runs a goal that is a term. The library's own call/1 compiles the goal each time.
+// solve runs a goal that is a term. The library's own call/1 would compile the goal each time.
 func (s *solver) solve(goal engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 	switch g := env.Resolve(goal).(type) {
 	case engine.Atom:
@@ -95,7 +96,7 @@ func (s *solver) solve(goal engine.Term, k engine.Cont, env *engine.Env) *engine
 	}
 }
 
-// once runs a goal to its first solution; ok is false if it has none.
+// once finds the first solution of a goal; ok is false if it has none.
 func (s *solver) once(ctx context.Context, goal engine.Term, env *engine.Env) (first *engine.Env, ok bool, err error) {
 	depth := s.depth
 	ok, err = s.solve(goal, func(env *engine.Env) *engine.Promise {
@@ -106,7 +107,7 @@ func (s *solver) once(ctx context.Context, goal engine.Term, env *engine.Env) (f
 	return first, ok, err
 }
 
-// each runs a goal through all its solutions.
+// each finds all solutions of a goal.
 func (s *solver) each(ctx context.Context, goal engine.Term, env *engine.Env, do func(*engine.Env) error) error {
 	depth := s.depth
 	_, err := s.solve(goal, func(env *engine.Env) *engine.Promise {

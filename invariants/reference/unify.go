@@ -9,8 +9,8 @@ import (
 // unification holds the builtins that make terms equal.
 type unification struct{ budget *budget }
 
-// unify is (=)/2 with the occurs check: a term that contains itself could never be compared or written.
-// Each part that is looked at is a step.
+// unify implements (=)/2 with the occurs check: a term that contains itself could never be compared
+// or written. Each part that it looks at costs a step.
 func (u *unification) unify(_ *engine.VM, x, y engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 	env, ok, err := u.unifyTerms(x, y, env)
 	if err != nil {
@@ -55,7 +55,7 @@ func (u *unification) unifyTerms(x, y engine.Term, env *engine.Env) (_ *engine.E
 	return env, true, nil
 }
 
-// occurs tells whether the variable v stands in t.
+// occurs reports whether the variable v occurs in t.
 func (u *unification) occurs(v, t engine.Term, env *engine.Env) (bool, error) {
 	t = env.Resolve(t)
 	c, ok := t.(engine.Compound)
@@ -73,7 +73,7 @@ func (u *unification) occurs(v, t engine.Term, env *engine.Env) (bool, error) {
 	return false, nil
 }
 
-// differ is (\\=)/2.
+// differ implements (\\=)/2.
 func (u *unification) differ(_ *engine.VM, x, y engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 	_, ok, err := u.unifyTerms(x, y, env)
 	if err != nil {
