@@ -112,8 +112,8 @@ func corrupt(c *cobra.Command, cfg offline.CorruptConfig, bases, args []string, 
 	return nil
 }
 
-func alter(c *cobra.Command, cfg offline.CorruptConfig, bases, files []string) (*offline.Corrupted,
-	error) {
+func alter(c *cobra.Command, cfg offline.CorruptConfig, bases,
+	files []string) (*offline.Corrupted, error) {
 	if len(bases) == 0 {
 		return offline.CorruptImages(files, cfg)
 	}

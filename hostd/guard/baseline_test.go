@@ -26,7 +26,8 @@ func baselineOf(r *guardtest.Rig, within time.Duration) *guard.Event {
 	select {
 	case <-p.Ended():
 	case <-time.After(within):
-		r.T.Fatalf("the check of the baseline is not done after %s: %s", within, r.Daemon.Status()[0].Baseline)
+		r.T.Fatalf("the check of the baseline is not done after %s: %s", within,
+			r.Daemon.Status()[0].Baseline)
 	}
 	var found *guard.Event
 	for _, ev := range r.Seen.Events() {
@@ -52,7 +53,8 @@ func populated(t *testing.T, fs string, size int64, dirs, files int) string {
 			t.Fatal(err)
 		}
 		for i := range files {
-			if err := os.WriteFile(fmt.Sprintf("%s/a-file-%d", dir, i), make([]byte, i%3*3000+1), 0o644); err != nil {
+			if err := os.WriteFile(fmt.Sprintf("%s/a-file-%d", dir, i), make([]byte, i%3*3000+1),
+				0o644); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -63,8 +65,8 @@ func populated(t *testing.T, fs string, size int64, dirs, files int) string {
 // beside is a load that takes away from what was there at the beginning, and brings in more.
 const beside = `rm -rf dir%[1]d; for i in 1 2 3; do mkdir -p new%[1]d.$i; for j in $(seq 40); do echo $j > new%[1]d.$i/f$j; done; sync -f .; done`
 
-// While a real load goes on, the check of the baseline judges the state of the beginning to its end, and neither it
-// nor any commit raises a false alarm.
+// While a real load goes on, the check of the baseline judges the state of the beginning to its
+// end, and neither it nor any commit raises a false alarm.
 func TestBaselineBesideALoad(t *testing.T) {
 	for _, fs := range []string{"btrfs", "ext3"} {
 		t.Run(fs, func(t *testing.T) {
@@ -90,11 +92,14 @@ func TestBaselineBesideALoad(t *testing.T) {
 			}
 			status := r.Daemon.Status()[0].Baseline
 			if commits < 2 || status.KeptB == 0 {
-				t.Errorf("the check was to run beside commits that rewrite what it reads: %d commits, %+v", commits, *status)
+				t.Errorf("the check was to run beside commits that rewrite what it reads: %d commits, %+v",
+					commits, *status)
 			}
-			t.Logf("%d records in %s, %d commits beside it, %d bytes kept", ev.Records, time.Duration(ev.CheckNS), commits, status.KeptB)
+			t.Logf("%d records in %s, %d commits beside it, %d bytes kept", ev.Records,
+				time.Duration(ev.CheckNS), commits, status.KeptB)
 			line, err := json.Marshal(ev)
-			if err != nil || !strings.HasPrefix(string(line), `{"event":"baseline","disk":"disk","fs":"`+fs+`"`) {
+			if err != nil || !strings.HasPrefix(string(line),
+				`{"event":"baseline","disk":"disk","fs":"`+fs+`"`) {
 				t.Errorf("as JSON: %s (%v)", line, err)
 			}
 			r.End()
@@ -103,15 +108,16 @@ func TestBaselineBesideALoad(t *testing.T) {
 	}
 }
 
-// A fault that was there before the guard is found by the check of the baseline, in all its copies, while commits
-// that have nothing to do with it pass.
+// A fault that was there before the guard is found by the check of the baseline, in all its copies,
+// while commits that have nothing to do with it pass.
 func TestBaselineFindsWhatWasThere(t *testing.T) {
 	for _, tc := range []struct {
 		fs, rule string
 		plant    func(t *testing.T, image string)
 	}{
 		{"btrfs", "btrfs/14", func(t *testing.T, image string) {
-			done, err := offline.CorruptImages([]string{image}, offline.CorruptConfig{FS: "btrfs", Spec: "inode_item.nlink+1@mode=0o100644", Pick: 1950})
+			done, err := offline.CorruptImages([]string{image},
+				offline.CorruptConfig{FS: "btrfs", Spec: "inode_item.nlink+1@mode=0o100644", Pick: 1950})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -174,7 +180,8 @@ func TestBaselineInterrupted(t *testing.T) {
 	}
 }
 
-// Where the guest rewrites more than is kept, the check begins anew, and says at last that it cannot tell.
+// Where the guest rewrites more than is kept, the check begins anew, and says at last that it
+// cannot tell.
 func TestBaselineOutrun(t *testing.T) {
 	for _, tc := range []struct {
 		times int // that the guest is too fast
@@ -186,15 +193,16 @@ func TestBaselineOutrun(t *testing.T) {
 		if ev.Outcome != tc.want || *begun < tc.times {
 			t.Errorf("overwritten %d times: %s", *begun, guardtest.TextOf(ev))
 		}
-		if tc.want == change.Undecided && !strings.Contains(guardtest.TextOf(ev), guard.ErrMoved.Error()) {
+		if tc.want == change.Undecided && !strings.Contains(guardtest.TextOf(ev),
+			guard.ErrMoved.Error()) {
 			t.Errorf("it does not say why: %s", guardtest.TextOf(ev))
 		}
 		r.End()
 	}
 }
 
-// overwritten begins a check of the baseline, and makes the guest write over what its first attempts need, each time that it is asked
-// how busy it is.
+// overwritten begins a check of the baseline, and makes the guest write over what its first
+// attempts need, each time that it is asked how busy it is.
 func overwritten(t *testing.T, d *guard.Disks, times int) *int {
 	const super = 65536
 	b := make([]byte, 4096)
@@ -205,7 +213,8 @@ func overwritten(t *testing.T, d *guard.Disks, times int) *int {
 	d.CheckAgain(func(device *blocktap.Device, another bool) uint64 {
 		if another && *done < times {
 			*done++
-			if err := device.Do(context.Background(), &blocktap.Request{Op: blocktap.OpWrite, Off: super, Len: 4096, Data: b}); err != nil {
+			if err := device.Do(context.Background(), &blocktap.Request{Op: blocktap.OpWrite, Off: super,
+				Len: 4096, Data: b}); err != nil {
 				t.Error(err)
 			}
 		}
@@ -229,7 +238,8 @@ func TestBaselineOfWhatAppears(t *testing.T) {
 	}
 }
 
-// A file system without a journal is in no state while it is in use: there is nothing to check then. Marked clean, it is.
+// A file system without a journal is in no state while it is in use: there is nothing to check
+// then. Marked clean, it is.
 func TestBaselineWithoutAJournal(t *testing.T) {
 	image := guardtest.BlankImage(t, 64<<20)
 	guardtest.Run(t, "mkfs.ext2", "-q", "-F", image)

@@ -8,13 +8,15 @@ import (
 	"fsward/hostd/guardtest"
 )
 
-// Held to data=ordered, the kernel's commits hold where it is mounted so, and are refused where data comes after them.
+// Held to data=ordered, the kernel's commits hold where it is mounted so, and are refused where
+// data comes after them.
 func TestDataOrdered(t *testing.T) {
 	// One file is synced, and the data of the others is not.
 	const script = `for i in 1 2 3 4; do for j in 1 2 3 4 5 6; do head -c 30000 /dev/urandom > f$i.$j; done; echo $i > synced; sync synced; done`
 	for mode, holds := range map[string]bool{"ordered": true, "journal": true, "writeback": false} {
 		t.Run(mode, func(t *testing.T) {
-			r := guardtest.Attach(t, guardtest.Mkfs(t, "ext3", 64<<20), func(c *guard.Config) { c.DataOrdered = true })
+			r := guardtest.Attach(t, guardtest.Mkfs(t, "ext3", 64<<20),
+				func(c *guard.Config) { c.DataOrdered = true })
 			r.MustMount("ext3", "data="+mode)
 			if holds {
 				r.MustRun(script)

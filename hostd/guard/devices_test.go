@@ -24,9 +24,12 @@ func TestDevicesChange(t *testing.T) {
 	}{
 		{"add and balance to RAID1", 1, 1, "", guardtest.Filled + `btrfs -q device add -f $DISK1 .; sync -f .; echo x > x; sync -f .
 			btrfs -q balance start -dconvert=raid1 -mconvert=raid1 .; cp -r d e; sync -f .`, 0},
-		{"remove", 2, 0, "-d single -m single", guardtest.Filled + `btrfs -q device remove $DISK1 .; cp -r d e; sync -f .`, 0},
-		{"remove the first", 3, 0, "-d raid1 -m raid1", guardtest.Filled + `btrfs -q device remove $DISK0 .; cp -r d e; sync -f .`, 1},
-		{"replace", 2, 1, "-d raid1 -m raid1", guardtest.Filled + `btrfs -q replace start -B -f 1 $DISK2 .; cp -r d e; sync -f .; rm -r d; sync -f .`, 1},
+		{"remove", 2, 0, "-d single -m single", guardtest.Filled +
+			`btrfs -q device remove $DISK1 .; cp -r d e; sync -f .`, 0},
+		{"remove the first", 3, 0, "-d raid1 -m raid1",
+			guardtest.Filled + `btrfs -q device remove $DISK0 .; cp -r d e; sync -f .`, 1},
+		{"replace", 2, 1, "-d raid1 -m raid1", guardtest.Filled +
+			`btrfs -q replace start -B -f 1 $DISK2 .; cp -r d e; sync -f .; rm -r d; sync -f .`, 1},
 		{"resize", 2, 0, "-d raid1 -m raid1", guardtest.Filled + `btrfs -q filesystem resize 2:400M .; btrfs -q filesystem resize 1:450M .; cp -r d e; sync -f .
 			btrfs -q filesystem resize 2:max .; sync -f .`, 0},
 		{"balance to RAID10 and back", 4, 0, "-d raid1 -m raid1", guardtest.Filled + `btrfs -q balance start -dconvert=raid10 -mconvert=raid10 .; cp -r d e; sync -f .
@@ -48,10 +51,11 @@ func TestDevicesChange(t *testing.T) {
 	}
 }
 
-// A device that is added and not guarded is no part of what can be judged: each commit that needs it is refused, and says which. The
-// kernel puts up with a superblock that it cannot write as long as it can write one, and goes on from a commit that the guarded
-// disk does not have: the disk keeps what its own last commit needs, data too, and where the kernel's allocator comes to write over
-// any of that, it is refused for it.
+// A device that is added and not guarded is no part of what can be judged: each commit that needs
+// it is refused, and says which. The kernel puts up with a superblock that it cannot write as long
+// as it can write one, and goes on from a commit that the guarded disk does not have: the disk
+// keeps what its own last commit needs, data too, and where the kernel's allocator comes to write
+// over any of that, it is refused for it.
 func TestUnguardedDeviceIsAdded(t *testing.T) {
 	r := guardtest.Attach(t, guardtest.MadeDisks(t, 1, 512<<20)[0], nil)
 	other := guardtest.BlankDisks(t, 1, 512<<20)[0]
@@ -64,13 +68,15 @@ func TestUnguardedDeviceIsAdded(t *testing.T) {
 	commits := 0
 	for _, ev := range r.Seen.Events() {
 		text := guardtest.TextOf(ev)
-		unguarded := ev.Outcome == change.Undecided && strings.Contains(text, "device 2") && strings.Contains(text, "not among those guarded")
+		unguarded := ev.Outcome == change.Undecided && strings.Contains(text, "device 2") &&
+			strings.Contains(text, "not among those guarded")
 		switch {
 		case ev.Action != guard.Refused:
 		case ev.Kind == guard.KindCommit && unguarded:
 			commits++
 		case ev.Kind == guard.KindWrite && unguarded: // of a superblock's copy
-		case ev.Kind == guard.KindWrite && commits > 0 && ev.Outcome == change.Violated && strings.Contains(text, "btrfs/base-block"):
+		case ev.Kind == guard.KindWrite && commits > 0 && ev.Outcome == change.Violated &&
+			strings.Contains(text, "btrfs/base-block"):
 		default:
 			t.Errorf("refused for another reason: %s", text)
 		}
@@ -92,8 +98,9 @@ func TestUnguardedDeviceIsAdded(t *testing.T) {
 	}
 }
 
-// Programs write to the unmounted device. What they commit is followed; where one changes the format in
-// place or makes another file system, what it has made is read as a new baseline, which is said.
+// Programs write to the unmounted device. What they commit is followed; where one changes the
+// format in place or makes another file system, what it has made is read as a new baseline, which
+// is said.
 func TestOfflineTools(t *testing.T) {
 	for _, tc := range []struct {
 		tool     string // a script; DISK0, … are the loop devices
@@ -113,7 +120,8 @@ func TestOfflineTools(t *testing.T) {
 		{"mkfs.btrfs -q -f -d raid0 -m raid0 $DISK0 $DISK1", 2, "-d raid1 -m raid1", true},
 	} {
 		t.Run(fmt.Sprintf("%d %s", tc.disks, tc.tool), func(t *testing.T) {
-			r := guardtest.AttachDisks(t, guardtest.MadeDisks(t, tc.disks, 256<<20, strings.Fields(tc.mkfs)...), nil)
+			r := guardtest.AttachDisks(t, guardtest.MadeDisks(t, tc.disks, 256<<20,
+				strings.Fields(tc.mkfs)...), nil)
 			r.MustMount("btrfs")
 			r.MustRun(guardtest.Filled)
 			if err := r.Unmount(); err != nil {
@@ -136,7 +144,8 @@ func TestOfflineTools(t *testing.T) {
 	}
 }
 
-// A bug in a commit to several disks: it is refused on all of them, and they stay at the last good one.
+// A bug in a commit to several disks: it is refused on all of them, and they stay at the last good
+// one.
 func TestRefusalOnSeveralDisks(t *testing.T) {
 	for _, profile := range []string{"raid0", "raid1"} {
 		t.Run(profile, func(t *testing.T) {
@@ -166,7 +175,8 @@ func TestRefusalOnSeveralDisks(t *testing.T) {
 				}
 			}
 			if commits != 1 || !on["disk"] || !on["disk1"] {
-				t.Errorf("%d commits were refused, writes on %v: want 1, on both disks; the bug: %q", commits, on, r.Daemon.Simulator("disk").Done())
+				t.Errorf("%d commits were refused, writes on %v: want 1, on both disks; the bug: %q", commits,
+					on, r.Daemon.Simulator("disk").Done())
 			}
 			r.End()
 
@@ -180,8 +190,8 @@ func TestRefusalOnSeveralDisks(t *testing.T) {
 	}
 }
 
-// A guard that begins on disks whose superblocks are of different generations, as a loss of power between the
-// devices leaves them, goes on from the newest.
+// A guard that begins on disks whose superblocks are of different generations, as a loss of power
+// between the devices leaves them, goes on from the newest.
 func TestAttachAfterCrashBetweenDevices(t *testing.T) {
 	for older := range 2 {
 		t.Run(fmt.Sprintf("device %d is older", older+1), func(t *testing.T) {

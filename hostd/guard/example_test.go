@@ -10,7 +10,8 @@ import (
 
 // A policy decides about a write by its verdict.
 func ExampleRefusePolicy() {
-	violated := &guard.Event{Kind: guard.KindCommit, FS: "btrfs", Generation: 7, Outcome: change.Violated}
+	violated := &guard.Event{Kind: guard.KindCommit, FS: "btrfs", Generation: 7,
+		Outcome: change.Violated}
 	fmt.Println(guard.RefusePolicy{}.Decide(context.Background(), violated))
 	fmt.Println(guard.LogPolicy{}.Decide(context.Background(), violated))
 	// Output:

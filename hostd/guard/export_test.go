@@ -15,7 +15,8 @@ var ErrMoved = errMoved
 
 // NewGuard returns a guard of a disk named vda.
 func NewGuard(i interp.Interpreter, rules *Rules, policy Policy, sinks ...Sink) *Guard {
-	return &Guard{name: "vda", interp: i, rules: rules, policy: policy, sinks: sinks, log: zap.NewNop()}
+	return &Guard{name: "vda", interp: i, rules: rules, policy: policy, sinks: sinks,
+		log: zap.NewNop()}
 }
 
 // NewDisks returns no disks, whose rules can be loaded again.
@@ -27,8 +28,9 @@ func (d *Disks) BaselineCheckOf(disk int) *baselineCheck { return d.disks[disk].
 // Ended is closed when the check is over.
 func (p *baselineCheck) Ended() <-chan struct{} { return p.done }
 
-// CheckAgain begins to check the baseline of the first disk, of whose old state nothing may be kept. asked is called before each
-// rest, with whether another attempt reads the disk than when it was called last.
+// CheckAgain begins to check the baseline of the first disk, of whose old state nothing may be
+// kept. asked is called before each rest, with whether another attempt reads the disk than when it
+// was called last.
 func (d *Disks) CheckAgain(asked func(device *blocktap.Device, another bool) uint64) {
 	d.kept = 0
 	g := d.disks[0]

@@ -48,8 +48,9 @@ func flags(t *testing.T, image string) (compatRO, incompat uint64) {
 	return binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
 }
 
-// Features that mkfs.btrfs makes from 6.3 on, and conversions to and from them: what is made holds as an image, what
-// the kernel makes of it holds commit by commit, and btrfs check of the same version agrees.
+// Features that mkfs.btrfs makes from 6.3 on, and conversions to and from them: what is made holds
+// as an image, what the kernel makes of it holds commit by commit, and btrfs check of the same
+// version agrees.
 func TestNewerFeatures(t *testing.T) {
 	progs := newerProgs(t)
 	for _, tc := range []struct {
@@ -59,7 +60,8 @@ func TestNewerFeatures(t *testing.T) {
 	}{
 		{1, "-O block-group-tree", "", compatROBlockGroupTree, 0},
 		{1, "-O squota", "", 0, incompatSimpleQuota},
-		{2, "-O block-group-tree,squota -n 4096 --csum xxhash -d raid1 -m raid1", "", compatROBlockGroupTree, incompatSimpleQuota},
+		{2, "-O block-group-tree,squota -n 4096 --csum xxhash -d raid1 -m raid1", "",
+			compatROBlockGroupTree, incompatSimpleQuota},
 		{1, "", "--convert-to-block-group-tree", compatROBlockGroupTree, 0},
 		{1, "-O block-group-tree", "--convert-from-block-group-tree", 0, 0},
 		{1, "", "--enable-simple-quota", 0, incompatSimpleQuota},
@@ -67,9 +69,11 @@ func TestNewerFeatures(t *testing.T) {
 	} {
 		t.Run(strings.TrimSpace(tc.mkfs+" "+tc.tune), func(t *testing.T) {
 			images := guardtest.BlankDisks(t, tc.disks, 256<<20)
-			guardtest.Run(t, filepath.Join(progs, "sbin", "mkfs.btrfs"), append(append([]string{"-q"}, strings.Fields(tc.mkfs)...), images...)...)
+			guardtest.Run(t, filepath.Join(progs, "sbin", "mkfs.btrfs"),
+				append(append([]string{"-q"}, strings.Fields(tc.mkfs)...), images...)...)
 			if tc.tune != "" {
-				guardtest.Run(t, filepath.Join(progs, "bin", "btrfstune"), append(strings.Fields(tc.tune), images[0])...)
+				guardtest.Run(t, filepath.Join(progs, "bin", "btrfstune"),
+					append(strings.Fields(tc.tune), images[0])...)
 			}
 			guardtest.MustHold(t, images)
 			r := guardtest.AttachDisks(t, images, nil)
@@ -83,7 +87,8 @@ func TestNewerFeatures(t *testing.T) {
 			r.End()
 			guardtest.MustHold(t, images)
 			compatRO, incompat := flags(t, images[0])
-			if commits < 4 || compatRO&compatROBlockGroupTree != tc.compatRO || incompat&incompatSimpleQuota != tc.incompat {
+			if commits < 4 || compatRO&compatROBlockGroupTree != tc.compatRO ||
+				incompat&incompatSimpleQuota != tc.incompat {
 				t.Errorf("%d commits; compat_ro is %#x, incompat %#x", commits, compatRO, incompat)
 			}
 		})
@@ -93,7 +98,8 @@ func TestNewerFeatures(t *testing.T) {
 // Newer tools change the format of the unmounted, guarded disk.
 func TestNewerOfflineTools(t *testing.T) {
 	progs := newerProgs(t)
-	for _, tool := range []string{"--convert-to-block-group-tree", "--enable-simple-quota", "-f -m", "-f -M 11111111-2222-3333-4444-555555555555", "-f -u"} {
+	for _, tool := range []string{"--convert-to-block-group-tree", "--enable-simple-quota", "-f -m",
+		"-f -M 11111111-2222-3333-4444-555555555555", "-f -u"} {
 		t.Run(tool, func(t *testing.T) {
 			r := guardtest.AttachDisks(t, guardtest.MadeDisks(t, 1, 256<<20), nil)
 			r.MustMount("btrfs")
@@ -101,7 +107,8 @@ func TestNewerOfflineTools(t *testing.T) {
 			if err := r.Unmount(); err != nil {
 				t.Fatal(err)
 			}
-			guardtest.Run(t, filepath.Join(progs, "bin", "btrfstune"), append(strings.Fields(tool), r.LoopDev)...)
+			guardtest.Run(t, filepath.Join(progs, "bin", "btrfstune"),
+				append(strings.Fields(tool), r.LoopDev)...)
 			r.MustMount("btrfs")
 			r.MustRun(guardtest.Filled)
 			if err := r.Unmount(); err != nil {
@@ -156,10 +163,12 @@ func TestUnsupportedFeatures(t *testing.T) {
 		make  func(t *testing.T, images []string)
 	}{
 		{"RAID56 (incompat flag 0x80)", 3, 256 << 20, func(t *testing.T, images []string) {
-			guardtest.Run(t, "mkfs.btrfs", append([]string{"-q", "-d", "raid5", "-m", "raid6"}, images...)...)
+			guardtest.Run(t, "mkfs.btrfs", append([]string{"-q", "-d", "raid5", "-m", "raid6"},
+				images...)...)
 		}},
 		{"ZONED (incompat flag 0x1000)", 1, 4 << 30, func(t *testing.T, images []string) {
-			guardtest.Run(t, filepath.Join(newerProgs(t), "sbin", "mkfs.btrfs"), "-q", "-O", "zoned", images[0])
+			guardtest.Run(t, filepath.Join(newerProgs(t), "sbin", "mkfs.btrfs"), "-q", "-O", "zoned",
+				images[0])
 		}},
 		{"seed device (flags 0x100000001)", 1, 256 << 20, func(t *testing.T, images []string) {
 			guardtest.Run(t, "mkfs.btrfs", "-q", images[0])
@@ -176,14 +185,16 @@ func TestUnsupportedFeatures(t *testing.T) {
 			images := guardtest.BlankDisks(t, tc.disks, tc.size)
 			tc.make(t, images)
 			want := "btrfs: " + tc.name + " is not supported"
-			if _, err := offline.Check(t.Context(), images, detect.Auto, guard.RulesConfig{}); err == nil || !strings.Contains(err.Error(), want) {
+			if _, err := offline.Check(t.Context(), images, detect.Auto, guard.RulesConfig{}); err == nil ||
+				!strings.Contains(err.Error(), want) {
 				t.Errorf("check: %v, want %q", err, want)
 			}
 			cfg := guard.Config{FS: detect.Auto, OnViolation: guard.OnRefuse}
 			for _, image := range images {
 				cfg.Disks = append(cfg.Disks, guard.DiskSpec{Name: filepath.Base(image), Path: image})
 			}
-			if d, err := guard.Open(cfg, zaptest.NewLogger(t)); err == nil || !strings.Contains(err.Error(), want) {
+			if d, err := guard.Open(cfg, zaptest.NewLogger(t)); err == nil ||
+				!strings.Contains(err.Error(), want) {
 				t.Errorf("guard: %v, want %q", err, want)
 				if err == nil {
 					_ = d.Close()
@@ -193,14 +204,16 @@ func TestUnsupportedFeatures(t *testing.T) {
 	}
 }
 
-// What cannot be checked comes to a disk that is guarded: the write with which it does is refused, and named.
+// What cannot be checked comes to a disk that is guarded: the write with which it does is refused,
+// and named.
 func TestUnsupportedFeatureComes(t *testing.T) {
 	for _, tc := range []struct {
 		name, script, want string
 		disks              int
 		mounted            bool
 	}{
-		{"balance to RAID5", guardtest.Filled + "btrfs -q balance start -f -dconvert=raid5 .; sync -f .", "RAID56 (incompat flag 0x80)", 3, true},
+		{"balance to RAID5", guardtest.Filled + "btrfs -q balance start -f -dconvert=raid5 .; sync -f .",
+			"RAID56 (incompat flag 0x80)", 3, true},
 		{"made a seed", "btrfstune -S 1 $DISK0", "seed device", 1, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -220,7 +233,8 @@ func TestUnsupportedFeatureComes(t *testing.T) {
 					continue
 				}
 				refused++
-				if text := guardtest.TextOf(ev); refused == 1 && (ev.Outcome != change.Undecided || !strings.Contains(text, tc.want)) {
+				if text := guardtest.TextOf(ev); refused == 1 &&
+					(ev.Outcome != change.Undecided || !strings.Contains(text, tc.want)) {
 					t.Errorf("refused for another reason: %s", text)
 				}
 			}

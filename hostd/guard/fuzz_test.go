@@ -26,7 +26,8 @@ import (
 	"fsward/interp/detect"
 )
 
-// What one input of the fuzzer may take. A recording that is not changed takes a tenth of it and less.
+// What one input of the fuzzer may take. A recording that is not changed takes a tenth of it and
+// less.
 const (
 	fuzzCPU    = 10 * time.Second // of the process, all threads
 	fuzzAllocs = 2 << 30          // bytes allocated, not all at a time
@@ -59,13 +60,16 @@ func FuzzExt3Log(f *testing.F) {
 	fuzzPipeline(f, "ext3")
 }
 
-// fuzzPipeline changes a recorded log as the fuzzer's program says and replays it through the whole flow: the
-// log is read, each write interpreted, each commit judged by all rules, what it is left with judged as an image.
-// Every event has to come with a verdict, and in bounded time and memory.
+// fuzzPipeline changes a recorded log as the fuzzer's program says and replays it through the whole
+// flow: the log is read, each write interpreted, each commit judged by all rules, what it is left
+// with judged as an image. Every event has to come with a verdict, and in bounded time and memory.
 func fuzzPipeline(f *testing.F, name string) {
 	p := openPipeline(f, name)
 	f.Fuzz(func(t *testing.T, program []byte, keepGoing bool) {
-		hang := time.AfterFunc(fuzzHang, func() { panic(fmt.Sprintf("an input has not ended after %v", fuzzHang)) })
+		hang := time.AfterFunc(fuzzHang, func() {
+			panic(fmt.Sprintf("an input has not ended after %v",
+				fuzzHang))
+		})
 		defer hang.Stop()
 		cpu, allocs := processTime(t), allocated()
 		p.run(t, program, keepGoing)
@@ -168,7 +172,8 @@ func (p *pipeline) run(t *testing.T, program []byte, keepGoing bool) *verdicts {
 		bug = guard.NewSimulator(disk)
 		arm = func() { _ = bug.Arm(m.spec) } // which says of many a spec that there is no such thing
 	}
-	cfg := guard.PipelineConfig{Interpreter: interpreter, Rules: p.rules, Policy: guard.RefusePolicy{}, Sinks: []guard.Sink{seen}, Simulator: bug}
+	cfg := guard.PipelineConfig{Interpreter: interpreter, Rules: p.rules, Policy: guard.RefusePolicy{},
+		Sinks: []guard.Sink{seen}, Simulator: bug}
 	if keepGoing {
 		cfg.Policy = guard.LogPolicy{}
 	}
@@ -178,25 +183,29 @@ func (p *pipeline) run(t *testing.T, program []byte, keepGoing bool) *verdicts {
 	line := guard.NewPipeline(cfg, zap.NewNop())
 	var devices []*blocktap.Device
 	for i, d := range overlays {
-		devices = append(devices, blocktap.NewDevice(d, &armed{Guard: line.Guards[i], after: m.armAfter, arm: arm}))
+		devices = append(devices, blocktap.NewDevice(d,
+			&armed{Guard: line.Guards[i], after: m.armAfter, arm: arm}))
 	}
 	err = offline.Feed(t.Context(), devices, merged)
 	line.Close() // the rules are used again
 	var format *trace.FormatError
 	whole := err == nil || !strings.Contains(err.Error(), "is in none of them") // the logs by their turns
-	if err != nil && whole && !errors.As(err, &format) && !errors.Is(err, blocktap.ErrRange) && !errors.Is(err, blocktap.ErrUnaligned) {
+	if err != nil && whole && !errors.As(err, &format) && !errors.Is(err, blocktap.ErrRange) &&
+		!errors.Is(err, blocktap.ErrUnaligned) {
 		t.Errorf("the replay: %v", err)
 	}
 	if len(program) == 0 && (seen.commits < 4 || !seen.hold) {
 		t.Errorf("%d commits of the recording, all hold: %v", seen.commits, seen.hold)
 	}
 	if name, obs, err := detect.Image(disk, detect.Auto); err == nil {
-		seen.Event(guard.CheckImage(t.Context(), p.rules, name, obs, func(disk int) string { return fmt.Sprint(disk) }))
+		seen.Event(guard.CheckImage(t.Context(), p.rules, name, obs,
+			func(disk int) string { return fmt.Sprint(disk) }))
 	}
 	return seen
 }
 
-// Programs at random that keep checksums right reach the rules, and not only the first checks of the bytes.
+// Programs at random that keep checksums right reach the rules, and not only the first checks of
+// the bytes.
 func TestMutantsReachRules(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -226,7 +235,8 @@ func TestMutantsReachRules(t *testing.T) {
 			}
 			t.Logf("structure: %v; rules: %v", structure, rules)
 			if len(structure) < tc.structure || len(rules) < tc.rules {
-				t.Errorf("%d checks of structure and %d rules are violated, want %d and %d", len(structure), len(rules), tc.structure, tc.rules)
+				t.Errorf("%d checks of structure and %d rules are violated, want %d and %d", len(structure),
+					len(rules), tc.structure, tc.rules)
 			}
 		})
 	}
@@ -271,7 +281,8 @@ func (v *verdicts) Event(ev *guard.Event) {
 		ok = len(ev.Undecided) > 0
 	}
 	if !ok {
-		v.t.Errorf("%s with %d violations and %d undecided", ev.Outcome, len(ev.Violations), len(ev.Undecided))
+		v.t.Errorf("%s with %d violations and %d undecided", ev.Outcome, len(ev.Violations),
+			len(ev.Undecided))
 	}
 	guard.NewTextReport(io.Discard).Event(ev)
 	guard.NewJSONReport(io.Discard).Event(ev)

@@ -19,8 +19,9 @@ import (
 
 var recordLogs = flag.String("record", "", "record this `NAME` of testdata/logs again, with the host's kernel (inputs of fuzzing that were kept mean other changes then)")
 
-// A fuzzLog is a log of a real kernel's writes in testdata/logs, NAME.base.zst and NAME.log.zst: small, so
-// that it is replayed in milliseconds, and with much variety. On several disks it is NAME0, NAME1, ….
+// A fuzzLog is a log of a real kernel's writes in testdata/logs, NAME.base.zst and NAME.log.zst:
+// small, so that it is replayed in milliseconds, and with much variety. On several disks it is
+// NAME0, NAME1, ….
 type fuzzLog struct {
 	name   string
 	fs     string
@@ -71,7 +72,8 @@ func (r fuzzLog) replayDisks() []offline.ReplayDisk {
 	}
 	var disks []offline.ReplayDisk
 	for i := range r.disks + r.blank {
-		disks = append(disks, offline.ReplayDisk{Name: fmt.Sprint("disk", i), Base: fmt.Sprint(path, i, ".base.zst"), Log: fmt.Sprint(path, i, ".log.zst")})
+		disks = append(disks, offline.ReplayDisk{Name: fmt.Sprint("disk", i),
+			Base: fmt.Sprint(path, i, ".base.zst"), Log: fmt.Sprint(path, i, ".log.zst")})
 	}
 	return disks
 }
@@ -105,7 +107,9 @@ func TestFuzzLogs(t *testing.T) {
 		}
 		for _, engine := range guard.Engines {
 			t.Run(r.name+" "+engine, func(t *testing.T) {
-				sum, err := offline.Replay(context.Background(), offline.ReplayConfig{Disks: r.replayDisks(), FS: detect.Auto, Rules: guard.RulesConfig{Engine: engine}}, zaptest.NewLogger(t))
+				sum, err := offline.Replay(context.Background(),
+					offline.ReplayConfig{Disks: r.replayDisks(), FS: detect.Auto,
+						Rules: guard.RulesConfig{Engine: engine}}, zaptest.NewLogger(t))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -15,8 +15,8 @@ import (
 	"fsward/interp"
 )
 
-// What an instruction of a fuzzer's program does. It has eight bytes: one of these, the numbers AT and TO of
-// requests, an offset OFF, and a value VAL.
+// What an instruction of a fuzzer's program does. It has eight bytes: one of these, the numbers AT
+// and TO of requests, an offset OFF, and a value VAL.
 const (
 	mutDrop      = iota // request AT
 	mutRepeat           // AT, before TO
@@ -59,7 +59,8 @@ type mutant struct {
 func newMutant(recording []blocktap.Request) *mutant {
 	m := &mutant{requests: slices.Clone(recording), owned: make([]bool, len(recording))}
 	for _, r := range recording {
-		if _, off := interp.Locate(r.Off); off == 64<<10 && r.Len >= 4096 && string(r.Data[64:72]) == "_BHRfS_M" {
+		if _, off := interp.Locate(r.Off); off == 64<<10 && r.Len >= 4096 &&
+			string(r.Data[64:72]) == "_BHRfS_M" {
 			m.fsid = [16]byte(r.Data[32:48])
 			break
 		}
@@ -71,7 +72,8 @@ func newMutant(recording []blocktap.Request) *mutant {
 func (m *mutant) run(program []byte, fields []interp.Alterable) {
 	for n := 0; len(program) >= instructionLen && n < maxInstructions && len(m.requests) > 1; n++ {
 		word := func(i int) int { return int(binary.LittleEndian.Uint16(program[i:])) }
-		in := instruction{op: program[0] % mutations, at: word(1), to: word(3), off: word(5), val: program[7]}
+		in := instruction{op: program[0] % mutations, at: word(1), to: word(3), off: word(5),
+			val: program[7]}
 		program = program[instructionLen:]
 		switch in.op {
 		case mutField:
@@ -98,7 +100,8 @@ func specOf(in instruction, fields []interp.Alterable) string {
 		return a.Object + "!" + a.Actions[n%len(a.Actions)]
 	}
 	values := [...]string{"0", "1", "2", "8", "256", "4096", "-1", "0x8000000000000000"}
-	return fmt.Sprintf("%s.%s%c%s", a.Object, a.Fields[which%len(a.Fields)].Name, "=+-^"[in.off>>8&3], values[int(in.val)%len(values)])
+	return fmt.Sprintf("%s.%s%c%s", a.Object, a.Fields[which%len(a.Fields)].Name, "=+-^"[in.off>>8&3],
+		values[int(in.val)%len(values)])
 }
 
 func (m *mutant) change(in instruction) {
@@ -161,8 +164,8 @@ func (m *mutant) alter(in instruction) {
 	}
 }
 
-// block returns the request that writes the n-th block of all, and where it begins in that; -1 if nothing is
-// written.
+// block returns the request that writes the n-th block of all, and where it begins in that; -1 if
+// nothing is written.
 func (m *mutant) block(n int) (request, at int) {
 	blocks := func(r blocktap.Request) int { return (len(r.Data) + mutBlock - 1) / mutBlock }
 	total := 0
@@ -223,8 +226,8 @@ func setWord(b []byte, off int, val byte) {
 	copy(b[off:off+width], word[:])
 }
 
-// seal makes the checksums of Btrfs's blocks right: nodes and superblocks have 4096 bytes, and the CRC-32C of
-// what follows the first 32 in these.
+// seal makes the checksums of Btrfs's blocks right: nodes and superblocks have 4096 bytes, and the
+// CRC-32C of what follows the first 32 in these.
 func (m *mutant) seal(b []byte) {
 	for ; m.fsid != [16]byte{} && len(b) >= 4096; b = b[4096:] {
 		if [16]byte(b[32:48]) == m.fsid {

@@ -33,11 +33,13 @@ func (s *scripted) Settle(written bool)                     { s.settled = append
 
 func violated() interp.Observation {
 	return interp.Observation{Point: interp.CommitPoint, Generation: 7,
-		Violations: []change.Violation{{Rule: "btrfs/key-order", Kind: change.ByStructure, Doc: "Keys in a node ascend."}}}
+		Violations: []change.Violation{{Rule: "btrfs/key-order", Kind: change.ByStructure,
+			Doc: "Keys in a node ascend."}}}
 }
 
 func TestGuardDecides(t *testing.T) {
-	unknown := interp.Observation{Point: interp.CommitPoint, Unknown: errors.New("cannot read the block at 4096")}
+	unknown := interp.Observation{Point: interp.CommitPoint,
+		Unknown: errors.New("cannot read the block at 4096")}
 	diskFails := errors.New("no space on the host")
 	tests := []struct {
 		name        string
@@ -50,14 +52,21 @@ func TestGuardDecides(t *testing.T) {
 		wantEvents  int
 		wantAction  string
 	}{
-		{"an ordinary write passes in silence", interp.Observation{}, guard.RefusePolicy{}, nil, nil, true, true, 0, ""},
-		{"a sound commit passes", interp.Observation{Point: interp.CommitPoint}, guard.RefusePolicy{}, nil, nil, true, true, 1, guard.Passed},
-		{"a violation is refused", violated(), guard.RefusePolicy{}, nil, blocktap.ErrRefused, false, false, 1, guard.Refused},
-		{"what is not known is refused", unknown, guard.RefusePolicy{}, nil, blocktap.ErrRefused, false, false, 1, guard.Refused},
-		{"log lets a violation pass", violated(), guard.LogPolicy{}, nil, nil, true, true, 1, guard.Passed},
+		{"an ordinary write passes in silence", interp.Observation{}, guard.RefusePolicy{}, nil, nil,
+			true, true, 0, ""},
+		{"a sound commit passes", interp.Observation{Point: interp.CommitPoint}, guard.RefusePolicy{},
+			nil, nil, true, true, 1, guard.Passed},
+		{"a violation is refused", violated(), guard.RefusePolicy{}, nil, blocktap.ErrRefused, false,
+			false, 1, guard.Refused},
+		{"what is not known is refused", unknown, guard.RefusePolicy{}, nil, blocktap.ErrRefused, false,
+			false, 1, guard.Refused},
+		{"log lets a violation pass", violated(), guard.LogPolicy{}, nil, nil, true, true, 1,
+			guard.Passed},
 		{"log lets the unknown pass", unknown, guard.LogPolicy{}, nil, nil, true, true, 1, guard.Passed},
-		{"a failing disk is not a commit", interp.Observation{Point: interp.CommitPoint}, guard.RefusePolicy{}, diskFails, diskFails, true, false, 1, guard.Failed},
-		{"an ordinary write on a failing disk", interp.Observation{}, guard.RefusePolicy{}, diskFails, diskFails, true, false, 0, ""},
+		{"a failing disk is not a commit", interp.Observation{Point: interp.CommitPoint},
+			guard.RefusePolicy{}, diskFails, diskFails, true, false, 1, guard.Failed},
+		{"an ordinary write on a failing disk", interp.Observation{}, guard.RefusePolicy{}, diskFails,
+			diskFails, true, false, 0, ""},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -65,7 +74,8 @@ func TestGuardDecides(t *testing.T) {
 			var seen guardtest.Events
 			g := guard.NewGuard(s, nil, tc.policy, &seen)
 			done := false
-			err := g.Handle(context.Background(), &blocktap.Request{Op: blocktap.OpWrite, Len: 4, Data: []byte("data")},
+			err := g.Handle(context.Background(), &blocktap.Request{Op: blocktap.OpWrite, Len: 4,
+				Data: []byte("data")},
 				func() error { done = true; return tc.diskErr })
 			if !errors.Is(err, tc.wantErr) || (tc.wantErr == nil) != (err == nil) {
 				t.Errorf("error %v, want %v", err, tc.wantErr)
@@ -86,12 +96,14 @@ func TestGuardDecides(t *testing.T) {
 	}
 }
 
-// Whoever is cut off while a commit is judged gets no verdict for it, and the report has the one that it deserves: what the
-// disk has does not depend on how long its user lived.
+// Whoever is cut off while a commit is judged gets no verdict for it, and the report has the one
+// that it deserves: what the disk has does not depend on how long its user lived.
 func TestGuardJudgesForACutConnection(t *testing.T) {
 	dir := t.TempDir()
-	for fs, text := range map[string]string{"ext3": "", "btrfs": "% Rule 1. Takes its time.\nviolation(1, 5, k(1, inode_item, 0)) :- add(5, k(1, inode_item, 0)), between(1, 100000, N), N < 0.\n"} {
-		if err := errors.Join(os.Mkdir(filepath.Join(dir, fs), 0o700), os.WriteFile(filepath.Join(dir, fs, "slow.pl"), []byte(text), 0o600)); err != nil {
+	for fs, text := range map[string]string{"ext3": "",
+		"btrfs": "% Rule 1. Takes its time.\nviolation(1, 5, k(1, inode_item, 0)) :- add(5, k(1, inode_item, 0)), between(1, 100000, N), N < 0.\n"} {
+		if err := errors.Join(os.Mkdir(filepath.Join(dir, fs), 0o700),
+			os.WriteFile(filepath.Join(dir, fs, "slow.pl"), []byte(text), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -107,7 +119,8 @@ func TestGuardJudgesForACutConnection(t *testing.T) {
 	s := &scripted{next: interp.Observation{Point: interp.CommitPoint, Txn: txn}}
 	var seen guardtest.Events
 	g := guard.NewGuard(s, rules, guard.RefusePolicy{}, &seen)
-	if err := g.Handle(ctx, &blocktap.Request{Op: blocktap.OpWrite, Len: 4, Data: []byte("data")}, func() error { return nil }); err != nil {
+	if err := g.Handle(ctx, &blocktap.Request{Op: blocktap.OpWrite, Len: 4, Data: []byte("data")},
+		func() error { return nil }); err != nil {
 		t.Error(err)
 	}
 	if len(seen) != 1 || seen[0].Outcome != change.Holds {
@@ -155,14 +168,17 @@ func TestHolderRefusesWhenTheDaemonStops(t *testing.T) {
 }
 
 func TestReports(t *testing.T) {
-	ev := &guard.Event{Disk: "vda", FS: "btrfs", Kind: guard.KindCommit, Generation: 7, Records: 412, Outcome: change.Violated, Action: guard.Refused,
-		CheckNS: 3_100_000, Violations: []change.Violation{{Rule: "btrfs/14", Kind: change.ByRule, Tree: "5", ID: "k(257,inode_item,0)",
+	ev := &guard.Event{Disk: "vda", FS: "btrfs", Kind: guard.KindCommit, Generation: 7, Records: 412,
+		Outcome: change.Violated, Action: guard.Refused,
+		CheckNS: 3_100_000, Violations: []change.Violation{{Rule: "btrfs/14", Kind: change.ByRule,
+			Tree: "5", ID: "k(257,inode_item,0)",
 			Doc: "The nlink of an inode equals the number of its references.", Source: "invariants/btrfs/inode.pl:12",
 			Witness: []string{"change(5,k(257,inode_item,0),nlink,1,2)"}}}}
 	var text, lines strings.Builder
 	guard.NewTextReport(&text).Event(ev)
 	guard.NewJSONReport(&lines).Event(ev)
-	for _, want := range []string{"412", "3.1 ms", "violated, refused (btrfs/14)", "The nlink of an inode", "tree 5, k(257,inode_item,0)",
+	for _, want := range []string{"412", "3.1 ms", "violated, refused (btrfs/14)",
+		"The nlink of an inode", "tree 5, k(257,inode_item,0)",
 		"invariants/btrfs/inode.pl:12", "change(5,k(257,inode_item,0),nlink,1,2)"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("the text lacks %q:\n%s", want, &text)

@@ -25,7 +25,8 @@ func TestInodeCache(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if names := guard.RuleNames(ev.Violations); ev.Outcome != change.Violated || !slices.Equal(names, []string{"btrfs/66"}) {
+	if names := guard.RuleNames(ev.Violations); ev.Outcome != change.Violated ||
+		!slices.Equal(names, []string{"btrfs/66"}) {
 		t.Errorf("violated %v, want btrfs/66 alone", names)
 	}
 }

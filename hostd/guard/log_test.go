@@ -19,8 +19,9 @@ import (
 	"fsward/interp"
 )
 
-// logLoad writes logs with all that they can have: names, files of several extents, directories whose
-// entries went, files without checksums and compressed ones, links, attributes, several subvolumes.
+// logLoad writes logs with all that they can have: names, files of several extents, directories
+// whose entries went, files without checksums and compressed ones, links, attributes, several
+// subvolumes.
 const logLoad = `
 	mkdir dir; echo > dir/old; btrfs subvolume create sub > /dev/null
 	sync -f .
@@ -66,8 +67,8 @@ var logViolations = []violation{
 	{"btrfs/level", "super_block.log_root_level+1", 2},
 }
 
-// After a crash at a log commit the next mount puts the log into the trees, and the guard, which has only
-// just attached, finds nothing wrong with that.
+// After a crash at a log commit the next mount puts the log into the trees, and the guard, which
+// has only just attached, finds nothing wrong with that.
 func TestLogReplay(t *testing.T) {
 	rec := guardtest.Record(t, "btrfs", logLoad)
 	logs := crashes(t, rec, "", 0)
@@ -94,8 +95,8 @@ func TestLogReplay(t *testing.T) {
 	}
 }
 
-// crashes writes to an image what a recording has up to its n-th log commit, all of it if n is 0, and
-// returns the number of log commits. Without an image it only counts.
+// crashes writes to an image what a recording has up to its n-th log commit, all of it if n is 0,
+// and returns the number of log commits. Without an image it only counts.
 func crashes(t *testing.T, rec guardtest.Recorded, image string, n int) int {
 	t.Helper()
 	out := io.WriterAt(nowhere{})
@@ -148,8 +149,9 @@ type nowhere struct{}
 
 func (nowhere) WriteAt(p []byte, _ int64) (int, error) { return len(p), nil }
 
-// The log that a crash has left is judged when a guard attaches, as the log commit that wrote it was: a good one holds,
-// and an altered one is a finding of the baseline, before the next mount acts on it.
+// The log that a crash has left is judged when a guard attaches, as the log commit that wrote it
+// was: a good one holds, and an altered one is a finding of the baseline, before the next mount
+// acts on it.
 func TestLogThatIsThere(t *testing.T) {
 	rec := guardtest.Record(t, "btrfs", logLoad)
 	logs := crashes(t, rec, "", 0)
@@ -170,7 +172,8 @@ func TestLogThatIsThere(t *testing.T) {
 					break
 				}
 				var err error
-				if done, err = offline.CorruptImages([]string{image}, offline.CorruptConfig{FS: "btrfs", Spec: tc.spec}); err == nil {
+				if done, err = offline.CorruptImages([]string{image},
+					offline.CorruptConfig{FS: "btrfs", Spec: tc.spec}); err == nil {
 					t.Log(done.What)
 					break
 				}
@@ -190,7 +193,8 @@ func TestLogThatIsThere(t *testing.T) {
 				t.Fatal("nothing is said of the log")
 			case tc.rule == "" && (found.Outcome != change.Holds || found.Records == 0):
 				t.Errorf("a good log: %s", guardtest.TextOf(found))
-			case tc.rule != "" && (found.Outcome != change.Violated || !slices.Contains(guard.RuleNames(found.Violations), tc.rule)):
+			case tc.rule != "" && (found.Outcome != change.Violated ||
+				!slices.Contains(guard.RuleNames(found.Violations), tc.rule)):
 				t.Errorf("want %s: %s", tc.rule, guardtest.TextOf(found))
 			}
 			if whole := baselineOf(r, time.Minute); whole.Outcome != change.Holds || whole.Records == 0 {

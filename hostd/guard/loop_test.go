@@ -47,15 +47,16 @@ var workloads = []struct {
 		sync -f .`},
 }
 
-// Real file systems under real loads: nothing that they commit is refused or undecided, and their own
-// checkers agree that the outcome is sound.
+// Real file systems under real loads: nothing that they commit is refused or undecided, and their
+// own checkers agree that the outcome is sound.
 func TestNoFalseAlarm(t *testing.T) {
 	for _, fs := range []string{"btrfs", "ext3"} {
 		t.Run(fs, func(t *testing.T) {
 			r := guardtest.Attach(t, guardtest.Mkfs(t, fs, 1<<30), nil)
 			r.MustMount(fs)
 			for _, w := range workloads {
-				r.MustRun(fmt.Sprintf("i=0; while [ $i -lt %d ]; do %s\ni=$((i + 1)); done", w.rounds, w.script))
+				r.MustRun(fmt.Sprintf("i=0; while [ $i -lt %d ]; do %s\ni=$((i + 1)); done", w.rounds,
+					w.script))
 				t.Logf("%s: %d commits so far", w.name, r.NoAlarm())
 			}
 			if err := r.Unmount(); err != nil {
@@ -93,8 +94,8 @@ func TestMkfsUnderGuard(t *testing.T) {
 	}
 }
 
-// A simulated bug in the third commit: it is refused, the file system goes read-only, what was committed
-// before is there and nothing of what came after.
+// A simulated bug in the third commit: it is refused, the file system goes read-only, what was
+// committed before is there and nothing of what came after.
 func TestRefusal(t *testing.T) {
 	for _, tc := range []struct{ fs, bug, rule string }{
 		{"btrfs", "inode_item.nlink+1@mode=0o100644", "btrfs/14"},
@@ -112,7 +113,8 @@ func TestRefusal(t *testing.T) {
 			if out, err := r.Run(context.Background(), "echo five > five"); err == nil {
 				t.Errorf("the file system still takes writes after the refusal: %s", out)
 			}
-			if out := r.MustRun(`grep " $FSWARD_DIR " /proc/mounts; cat one two`); !strings.HasSuffix(out, "one\ntwo\n") {
+			if out := r.MustRun(`grep " $FSWARD_DIR " /proc/mounts; cat one two`); !strings.HasSuffix(out,
+				"one\ntwo\n") {
 				t.Errorf("what was synced cannot be read any more: %q", out)
 			}
 			refused := 0
@@ -126,7 +128,8 @@ func TestRefusal(t *testing.T) {
 			}
 			// Copies of a superblock are one commit.
 			if refused != 1 {
-				t.Errorf("%d commits were refused, want 1; the bug: %q", refused, r.Daemon.Simulator("disk").Done())
+				t.Errorf("%d commits were refused, want 1; the bug: %q", refused,
+					r.Daemon.Simulator("disk").Done())
 			}
 			r.End()
 
@@ -134,7 +137,8 @@ func TestRefusal(t *testing.T) {
 			guardtest.MustBeClean(t, tc.fs, r.Image)
 			after := guardtest.Attach(t, r.Image, nil)
 			after.MustMount(tc.fs)
-			if got := after.MustRun("cat one two; ls"); got != "one\ntwo\n"+map[string]string{"btrfs": "", "ext3": "lost+found\n"}[tc.fs]+"one\ntwo\n" {
+			if got := after.MustRun("cat one two; ls"); got != "one\ntwo\n"+map[string]string{"btrfs": "",
+				"ext3": "lost+found\n"}[tc.fs]+"one\ntwo\n" {
 				t.Errorf("on the disk after the refusal: %q", got)
 			}
 			if err := after.Unmount(); err != nil {
@@ -154,7 +158,8 @@ func TestGarbageOverTheSuperblock(t *testing.T) {
 			r.MustRun("echo one > one; sync -f .")
 			// Beside the kernel, whose own copy of the superblock must stay what it is.
 			garbage := bytes.Repeat([]byte("garbage!"), 128)
-			err := r.Daemon.Devices()["disk"].Do(context.Background(), &blocktap.Request{Op: blocktap.OpWrite, Off: at, Len: 1024, Data: garbage})
+			err := r.Daemon.Devices()["disk"].Do(context.Background(),
+				&blocktap.Request{Op: blocktap.OpWrite, Off: at, Len: 1024, Data: garbage})
 			if !errors.Is(err, blocktap.ErrRefused) {
 				t.Errorf("the garbage was not refused: %v", err)
 			}

@@ -28,7 +28,8 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// heapSettled is heap, once a write that may still be under way is done: at most most bytes, or what it is after a while.
+// heapSettled is heap, once a write that may still be under way is done: at most most bytes, or
+// what it is after a while.
 func heapSettled(most uint64) uint64 {
 	for until := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 		if now := heap(); now <= most || time.Now().After(until) {
@@ -73,7 +74,8 @@ func rss(t *testing.T) uint64 {
 	return resident * uint64(os.Getpagesize())
 }
 
-// A guest that writes what looks like metadata without end, and never commits, leaves nothing behind in memory.
+// A guest that writes what looks like metadata without end, and never commits, leaves nothing
+// behind in memory.
 func TestMemoryWithoutCommits(t *testing.T) {
 	for _, fs := range []string{"btrfs", "ext3"} {
 		t.Run(fs, func(t *testing.T) {
@@ -83,7 +85,8 @@ func TestMemoryWithoutCommits(t *testing.T) {
 			r.MustRun("echo one > one; sync -f .")
 			device := r.Daemon.Device("disk")
 			disk := device.Disk()
-			// A block that a commit could lead to, written over and over where nothing is: at the end of the disk.
+			// A block that a commit could lead to, written over and over where nothing is: at the end of the
+			// disk.
 			block := make([]byte, 16384)
 			if _, err := disk.ReadAt(block, map[string]int64{"btrfs": 65536, "ext3": 0}[fs]); err != nil {
 				t.Fatal(err)
@@ -92,7 +95,9 @@ func TestMemoryWithoutCommits(t *testing.T) {
 			size := disk.Size()
 			for i := range uint64(100_000) {
 				off := size/2 + i*16384%(size/2-1<<20)
-				if err := device.Do(context.Background(), &blocktap.Request{Op: blocktap.OpWrite, Off: off, Len: 16384, Data: block}); err != nil && !errors.Is(err, blocktap.ErrRefused) {
+				if err := device.Do(context.Background(),
+					&blocktap.Request{Op: blocktap.OpWrite, Off: off, Len: 16384, Data: block}); err != nil &&
+					!errors.Is(err, blocktap.ErrRefused) {
 					t.Fatal(err)
 				}
 			}
@@ -105,8 +110,8 @@ func TestMemoryWithoutCommits(t *testing.T) {
 	}
 }
 
-// A commit of more change records than there is memory for is undecided, and so refused: the disk stays as it is, and
-// the memory is given back.
+// A commit of more change records than there is memory for is undecided, and so refused: the disk
+// stays as it is, and the memory is given back.
 func TestMemoryOfALargeCommit(t *testing.T) {
 	for _, fs := range []string{"btrfs", "ext3"} {
 		t.Run(fs, func(t *testing.T) {
@@ -145,9 +150,11 @@ func TestMemoryOfALargeCommit(t *testing.T) {
 	}
 }
 
-// The same load passes where the reserve has what the disk's own memory lacks, and the reserve is whole afterwards.
+// The same load passes where the reserve has what the disk's own memory lacks, and the reserve is
+// whole afterwards.
 func TestMemoryOfTheReserve(t *testing.T) {
-	r := guardtest.Attach(t, guardtest.Mkfs(t, "btrfs", 1<<30), func(c *guard.Config) { c.Memory = memory.Limits{PerDisk: memory.Min} })
+	r := guardtest.Attach(t, guardtest.Mkfs(t, "btrfs", 1<<30),
+		func(c *guard.Config) { c.Memory = memory.Limits{PerDisk: memory.Min} })
 	r.MustMount("btrfs")
 	r.MustRun("i=0; while [ $i -lt 8000 ]; do : > file$i; i=$((i + 1)); done; sync -f .")
 	most := 0
@@ -186,7 +193,8 @@ func TestMemoryOfABaselineGivesWay(t *testing.T) {
 	}
 }
 
-// Beyond its memory the check of a baseline judges part by part, and finds what is wrong in the structure and by the rules.
+// Beyond its memory the check of a baseline judges part by part, and finds what is wrong in the
+// structure and by the rules.
 func TestMemoryOfALargeBaseline(t *testing.T) {
 	small := func(c *guard.Config) {
 		c.Memory, c.Verify = memory.Limits{PerDisk: memory.Min, NoReserve: true}, true
@@ -228,7 +236,8 @@ func TestMemoryOfALargeBaseline(t *testing.T) {
 
 // Thousands of small logs, and a commit now and then, leave the heap as it is.
 func TestMemoryOfManyLogs(t *testing.T) {
-	r := guardtest.Attach(t, guardtest.Mkfs(t, "btrfs", 512<<20), func(c *guard.Config) { c.Memory = memory.Limits{PerDisk: memory.Min, NoReserve: true} })
+	r := guardtest.Attach(t, guardtest.Mkfs(t, "btrfs", 512<<20),
+		func(c *guard.Config) { c.Memory = memory.Limits{PerDisk: memory.Min, NoReserve: true} })
 	r.MustMount("btrfs")
 	round := "i=0; while [ $i -lt 150 ]; do echo $i >> f$((i % 20)); sync f$((i % 20)); i=$((i + 1)); done; sync -f ."
 	r.MustRun(round)
@@ -260,7 +269,8 @@ func TestMemoryOfALargeTree(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r := guardtest.Attach(t, guardtest.Mkfs(t, "btrfs", 1<<30, "--nodesize", "4096", "--rootdir", src), func(c *guard.Config) { c.Memory = memory.Limits{PerDisk: 64 << 20, NoReserve: true} })
+	r := guardtest.Attach(t, guardtest.Mkfs(t, "btrfs", 1<<30, "--nodesize", "4096", "--rootdir", src),
+		func(c *guard.Config) { c.Memory = memory.Limits{PerDisk: 64 << 20, NoReserve: true} })
 	r.MustMount("btrfs", "commit=300")
 	before := heap()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(int64(before + 64<<20))) // as fsward guard does
@@ -273,7 +283,8 @@ func TestMemoryOfALargeTree(t *testing.T) {
 	if most < 12_000 {
 		t.Errorf("the largest commit had %d records, want one of each file", most)
 	}
-	t.Logf("%d records: heap %d KiB before, %d KiB at most; the process had %d KiB", most, before>>10, inHeap>>10, resident>>10)
+	t.Logf("%d records: heap %d KiB before, %d KiB at most; the process had %d KiB", most, before>>10,
+		inHeap>>10, resident>>10)
 	if inHeap > before+64<<20 {
 		t.Errorf("the heap took %d bytes", inHeap-before)
 	}

@@ -12,8 +12,8 @@ import (
 	"fsward/interp/detect"
 )
 
-// byteViolations are all alterations of real commits by which TestEveryRuleRefuses breaks rules and checks of a file system. Their
-// recordings, not altered, are where each holds.
+// byteViolations are all alterations of real commits by which TestEveryRuleRefuses breaks rules and
+// checks of a file system. Their recordings, not altered, are where each holds.
 func byteViolations(fs string) []violation {
 	list := slices.Clone(violations[fs])
 	if fs == "ext3" {
@@ -25,8 +25,8 @@ func byteViolations(fs string) []violation {
 	return slices.Concat(list, spaceViolations, structureViolations, bitmapViolations, logViolations)
 }
 
-// Each of the thesis's thirty properties is held by something, of which there is text, a source, and a real commit in whose bytes it
-// is violated.
+// Each of the thesis's thirty properties is held by something, of which there is text, a source,
+// and a real commit in whose bytes it is violated.
 func TestThesisProperties(t *testing.T) {
 	rules, err := guard.RulesConfig{}.Load()
 	if err != nil {
@@ -47,7 +47,8 @@ func TestThesisProperties(t *testing.T) {
 	for _, p := range offline.ThesisProperties(rules) {
 		i := slices.Index(want, p.Number)
 		if i < 0 {
-			t.Errorf("%s is of the thesis as property %s, which it does not have or which is held already", p.By, p.Number)
+			t.Errorf("%s is of the thesis as property %s, which it does not have or which is held already",
+				p.By, p.Number)
 			continue
 		}
 		want = slices.Delete(want, i, i+1)
@@ -63,8 +64,9 @@ func TestThesisProperties(t *testing.T) {
 	}
 }
 
-// Each rule says what it is, where it comes from and what it means for the user, and so does each check as far as it has to. That each
-// is violated by bytes is for TestEveryRuleRefuses and, of the checks of structure, for their own packages.
+// Each rule says what it is, where it comes from and what it means for the user, and so does each
+// check as far as it has to. That each is violated by bytes is for TestEveryRuleRefuses and, of the
+// checks of structure, for their own packages.
 func TestEveryRuleHasText(t *testing.T) {
 	rules, err := guard.RulesConfig{}.Load()
 	if err != nil {
@@ -72,7 +74,8 @@ func TestEveryRuleHasText(t *testing.T) {
 	}
 	for _, fs := range guard.FileSystems() {
 		for _, r := range rules.List(fs) {
-			for what, text := range map[string]string{"doc": r.Doc, "source": r.Origin, "meaning for the user": r.User, "place": r.Source} {
+			for what, text := range map[string]string{"doc": r.Doc, "source": r.Origin,
+				"meaning for the user": r.User, "place": r.Source} {
 				if text == "" {
 					t.Errorf("%s has no %s", r.Name, what)
 				}

@@ -18,8 +18,8 @@ import (
 	"fsward/interp/detect"
 )
 
-// Rules are replaced while commits come: each commit is judged once, by one set of rules and the whole of it, and a
-// set that does not load leaves the one before it in force.
+// Rules are replaced while commits come: each commit is judged once, by one set of rules and the
+// whole of it, and a set that does not load leaves the one before it in force.
 func TestReloadUnderLoad(t *testing.T) {
 	dir := t.TempDir()
 	write := func(text string) {
@@ -31,9 +31,11 @@ func TestReloadUnderLoad(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// Each set has two rules that find the same object: a commit judged by parts of two sets would show.
+	// Each set has two rules that find the same object: a commit judged by parts of two sets would
+	// show.
 	set := func(n int) string {
-		return fmt.Sprintf("violation(a%d, T, I) :- add(T, I).\nviolation(b%d, T, I) :- add(T, I).\n", n, n)
+		return fmt.Sprintf("violation(a%d, T, I) :- add(T, I).\nviolation(b%d, T, I) :- add(T, I).\n", n,
+			n)
 	}
 	write(set(0))
 	rules, err := guard.RulesConfig{Dir: dir}.Load()
@@ -44,7 +46,8 @@ func TestReloadUnderLoad(t *testing.T) {
 	kind, _ := schema.KindByName("inode_item")
 	txn := &change.Txn{Schema: schema, Names: change.NewNames()}
 	txn.Add(change.Object{Tree: 5, ID: 257, Kind: kind})
-	interpreter := &scripted{next: interp.Observation{Point: interp.CommitPoint, Generation: 7, Txn: txn}}
+	interpreter := &scripted{next: interp.Observation{Point: interp.CommitPoint, Generation: 7,
+		Txn: txn}}
 	var seen guardtest.Events
 	g := guard.NewGuard(interpreter, rules, guard.LogPolicy{}, &seen)
 	defer g.Drop()
@@ -62,7 +65,8 @@ func TestReloadUnderLoad(t *testing.T) {
 			default:
 			}
 			commits++
-			if err := g.Handle(context.Background(), &blocktap.Request{Op: blocktap.OpWrite, Len: 4, Data: []byte("data")},
+			if err := g.Handle(context.Background(), &blocktap.Request{Op: blocktap.OpWrite, Len: 4,
+				Data: []byte("data")},
 				func() error { return nil }); err != nil {
 				t.Error(err)
 			}
@@ -76,7 +80,8 @@ func TestReloadUnderLoad(t *testing.T) {
 		if n%10 == 0 {
 			write("violation(a9, T, I) :- ad(T, I).\n")
 			_, err := disks.Reload()
-			if err == nil || !strings.Contains(err.Error(), "stay") || !strings.Contains(err.Error(), "mine.pl:1: in violation(a9, T, I): unknown predicate ad/2") {
+			if err == nil || !strings.Contains(err.Error(), "stay") ||
+				!strings.Contains(err.Error(), "mine.pl:1: in violation(a9, T, I): unknown predicate ad/2") {
 				t.Errorf("a set that does not load: %v", err)
 			}
 		}
@@ -100,7 +105,8 @@ func TestReloadUnderLoad(t *testing.T) {
 	t.Logf("%d commits, %d reloads: %v", commits, reloads, by)
 }
 
-// foretold is an interpreter that expected the commit that comes, and the View of that, of which only Exists is asked.
+// foretold is an interpreter that expected the commit that comes, and the View of that, of which
+// only Exists is asked.
 type foretold struct {
 	scripted
 	change.View
@@ -118,8 +124,8 @@ func (f *foretold) Exists(change.Object) (bool, error) {
 	return true, nil
 }
 
-// Rules are replaced between the flush, when a commit is judged ahead, and the commit: it is judged by the new ones, on the state that
-// was expected.
+// Rules are replaced between the flush, when a commit is judged ahead, and the commit: it is judged
+// by the new ones, on the state that was expected.
 func TestReloadBehindAFlush(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "btrfs", "mine.pl")
@@ -128,7 +134,8 @@ func TestReloadBehindAFlush(t *testing.T) {
 	}
 	write := func(number int) {
 		t.Helper()
-		if err := os.WriteFile(file, fmt.Appendf(nil, "violation(%d, T, I) :- add(T, I), query(T, I).\n", number), 0o600); err != nil {
+		if err := os.WriteFile(file, fmt.Appendf(nil, "violation(%d, T, I) :- add(T, I), query(T, I).\n",
+			number), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -142,7 +149,8 @@ func TestReloadBehindAFlush(t *testing.T) {
 	txn := &change.Txn{Schema: schema, Names: change.NewNames()}
 	txn.Add(change.Object{Tree: 5, ID: 257, Kind: kind})
 	interpreter := &foretold{}
-	interpreter.next = interp.Observation{Point: interp.CommitPoint, Generation: 7, Txn: txn, View: interpreter}
+	interpreter.next = interp.Observation{Point: interp.CommitPoint, Generation: 7, Txn: txn,
+		View: interpreter}
 	var seen guardtest.Events
 	g := guard.NewGuard(interpreter, rules, guard.LogPolicy{}, &seen)
 	defer g.Drop()
@@ -153,10 +161,12 @@ func TestReloadBehindAFlush(t *testing.T) {
 		t.Fatal(err)
 	}
 	swap()
-	if err := g.Handle(context.Background(), &blocktap.Request{Op: blocktap.OpWrite, Len: 4, Data: []byte("data")}, func() error { return nil }); err != nil {
+	if err := g.Handle(context.Background(), &blocktap.Request{Op: blocktap.OpWrite, Len: 4,
+		Data: []byte("data")}, func() error { return nil }); err != nil {
 		t.Fatal(err)
 	}
-	if len(seen) != 1 || seen[0].Outcome != change.Violated || len(seen[0].Undecided) > 0 || seen[0].Violations[0].Rule != "btrfs/902" {
+	if len(seen) != 1 || seen[0].Outcome != change.Violated || len(seen[0].Undecided) > 0 ||
+		seen[0].Violations[0].Rule != "btrfs/902" {
 		t.Errorf("%+v", seen[0])
 	}
 }

@@ -22,26 +22,28 @@ import (
 	"fsward/shareddata"
 )
 
-// A file system that is judged part by part has the verdict of the one transaction: states of a log, and one of them
-// with one field of one object altered, whatever rule speaks of it.
+// A file system that is judged part by part has the verdict of the one transaction: states of a
+// log, and one of them with one field of one object altered, whatever rule speaks of it.
 func TestStreamJudgesAsOneTransaction(t *testing.T) {
 	t.Parallel()
-	base, log := shareddata.Path(t, "logs/btrfs-single-4k.base.img.zst"), shareddata.Path(t, "logs/btrfs-single-4k.log.zst")
+	base, log := shareddata.Path(t, "logs/btrfs-single-4k.base.img.zst"), shareddata.Path(t,
+		"logs/btrfs-single-4k.log.zst")
 	const few, many = 2, 5 // commits
 	s := newStreamTest(t, "btrfs")
 	enough := errors.New("enough")
-	err := offline.EachTransaction(context.Background(), []offline.ReplayDisk{{Base: base, Log: log}}, detect.Auto, func(tr *offline.Transaction) error {
-		switch tr.Commit {
-		case few:
-			s.alterAll(tr.After.Disks[0], 20)
-		case many:
-			if !s.same(tr.After.Disks[0]) {
-				t.Error("a state was not judged by rules")
+	err := offline.EachTransaction(context.Background(), []offline.ReplayDisk{{Base: base, Log: log}},
+		detect.Auto, func(tr *offline.Transaction) error {
+			switch tr.Commit {
+			case few:
+				s.alterAll(tr.After.Disks[0], 20)
+			case many:
+				if !s.same(tr.After.Disks[0]) {
+					t.Error("a state was not judged by rules")
+				}
+				return enough
 			}
-			return enough
-		}
-		return nil
-	})
+			return nil
+		})
 	if !errors.Is(err, enough) {
 		t.Fatal(err)
 	}
@@ -54,7 +56,8 @@ func TestStreamJudgesExt3AsOneTransaction(t *testing.T) {
 	guardtest.Run(t, "sh", "-ec", `cd `+src+`; mkdir -p a/b/c many; for i in $(seq 60); do echo $i >many/a-long-name-of-a-file-$i; done
 		head -c 300000 /dev/zero >large; ln large a/link; ln -s short fast; ln -s $(printf %0100d 0) slow; mkfifo a/pipe; cp large a/b/c/other
 		for f in large a many/a-long-name-of-a-file-7; do setfattr -n user.note -v $(printf %0200d 0) $f; done`)
-	d, err := blocktap.OpenImage(guardtest.Mkfs(t, "ext3", 4<<20, "-b", "1024", "-I", "128", "-N", "128", "-J", "size=1", "-d", src))
+	d, err := blocktap.OpenImage(guardtest.Mkfs(t, "ext3", 4<<20, "-b", "1024", "-I", "128", "-N",
+		"128", "-J", "size=1", "-d", src))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +102,8 @@ func found(ev *guard.Event) (words, rules []string) {
 	}
 	slices.Sort(words)
 	slices.Sort(rules)
-	return append(append([]string{ev.Outcome.String()}, words...), ev.Undecided...), slices.Compact(rules)
+	return append(append([]string{ev.Outcome.String()}, words...), ev.Undecided...),
+		slices.Compact(rules)
 }
 
 func (s *streamTest) judge(d interp.Disk, stream bool) (*guard.Event, interp.Observation) {
@@ -130,7 +134,8 @@ func (s *streamTest) same(d interp.Disk) bool {
 	want, rules := found(held)
 	got, _ := found(streamed)
 	if !slices.Equal(got, want) {
-		s.Errorf("as a stream:\n%s\nas one transaction:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		s.Errorf("as a stream:\n%s\nas one transaction:\n%s", strings.Join(got, "\n"),
+			strings.Join(want, "\n"))
 	}
 	switch {
 	case obs.Txn == nil:
@@ -156,7 +161,8 @@ func (s *streamTest) specs(object interp.Alterable) (specs []streamSpec) {
 		if !slices.Contains(object.Actions, "delete") || object.Object == "key_ptr" {
 			return nil // of blocks, not of items: mostly structure
 		}
-		specs = append(specs, streamSpec{object.Object + "!delete", 0}, streamSpec{object.Object + "!add", 0})
+		specs = append(specs, streamSpec{object.Object + "!delete", 0},
+			streamSpec{object.Object + "!add", 0})
 		for _, f := range object.Fields {
 			specs = append(specs, streamSpec{object.Object + "." + f.Name + "+1", 0})
 		}
@@ -175,8 +181,8 @@ func (s *streamTest) specs(object interp.Alterable) (specs []streamSpec) {
 	return specs
 }
 
-// alterAll alters each field and does each action that there is, and judges what comes of it: at least so many rules
-// are violated by it.
+// alterAll alters each field and does each action that there is, and judges what comes of it: at
+// least so many rules are violated by it.
 func (s *streamTest) alterAll(d blocktap.Disk, least int) {
 	s.Helper()
 	if !s.same(d) {
@@ -210,7 +216,8 @@ func (s *streamTest) alterAll(d blocktap.Disk, least int) {
 		}
 	}
 	names := slices.Sorted(maps.Keys(s.violated))
-	s.Logf("%d altered states were judged by rules, %d rules were violated: %s", judged, len(names), strings.Join(names, " "))
+	s.Logf("%d altered states were judged by rules, %d rules were violated: %s", judged, len(names),
+		strings.Join(names, " "))
 	if judged < 50 || len(names) < least {
 		s.Error("too little was altered to show anything")
 	}
@@ -238,7 +245,8 @@ func TestStreamInShares(t *testing.T) {
 		fs, wrong, rule string
 		memory          uint64
 		picks           []int
-	}{{"btrfs", "extent_item.refs+1", "btrfs/9", 128 << 10, []int{0, 300}}, {"ext3", "inode.links_count+1", "ext3/7", 64 << 10, []int{500, 900}}} {
+	}{{"btrfs", "extent_item.refs+1", "btrfs/9", 128 << 10, []int{0, 300}}, {"ext3",
+		"inode.links_count+1", "ext3/7", 64 << 10, []int{500, 900}}} {
 		d, err := blocktap.OpenImage(populated(t, c.fs, 128<<20, 4, 400))
 		if err != nil {
 			t.Fatal(err)
@@ -268,7 +276,8 @@ func TestStreamInShares(t *testing.T) {
 	}
 }
 
-// A rule that asks of all changes what only a transaction that is held can answer is undecided and says so; others judge.
+// A rule that asks of all changes what only a transaction that is held can answer is undecided and
+// says so; others judge.
 func TestStreamNamesWhatItCannotAnswer(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, "btrfs"), 0o700); err != nil {
@@ -290,10 +299,12 @@ func TestStreamNamesWhatItCannotAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	ev, _ := s.judge(d, true)
-	if names := guard.RuleNames(ev.Violations); !slices.Contains(names, "btrfs/102") || len(ev.Violations[0].Witness) == 0 {
+	if names := guard.RuleNames(ev.Violations); !slices.Contains(names, "btrfs/102") ||
+		len(ev.Violations[0].Witness) == 0 {
 		t.Errorf("rule 102 found nothing, or without its record: %s", guardtest.TextOf(ev))
 	}
-	if len(ev.Undecided) == 0 || !strings.Contains(strings.Join(ev.Undecided, "\n"), "cannot be answered of a file system that is too large") {
+	if len(ev.Undecided) == 0 || !strings.Contains(strings.Join(ev.Undecided, "\n"),
+		"cannot be answered of a file system that is too large") {
 		t.Errorf("undecided: %v", ev.Undecided)
 	}
 }

@@ -19,7 +19,8 @@ import (
 	"fsward/interp/detect"
 )
 
-// putBack is a disk whose content is another one from one moment to the next, as that of a checkpoint.
+// putBack is a disk whose content is another one from one moment to the next, as that of a
+// checkpoint.
 type putBack struct{ *overlay.Disk }
 
 func layer(t *testing.T, on overlay.Base) *overlay.Disk {
@@ -57,11 +58,13 @@ func requests(t *testing.T, path string) (out []blocktap.Request) {
 
 // said is what an event says of the guest's writes.
 func said(ev *guard.Event) string {
-	return fmt.Sprintf("%s %s %d: %s, %d records", ev.Kind, ev.FS, ev.Generation, ev.Outcome, ev.Records)
+	return fmt.Sprintf("%s %s %d: %s, %d records", ev.Kind, ev.FS, ev.Generation, ev.Outcome,
+		ev.Records)
 }
 
-// A disk under a guard is put back, in the middle of transactions too, and what the guest does then is judged as it was the first
-// time, commit by commit, with the same changes. A guard that is not told refuses it.
+// A disk under a guard is put back, in the middle of transactions too, and what the guest does then
+// is judged as it was the first time, commit by commit, with the same changes. A guard that is not
+// told refuses it.
 func TestSwitched(t *testing.T) {
 	const script = `for r in 1 2 3; do
 		mkdir -p d$r; for i in 1 2 3 4 5 6 7 8; do echo $r > d$r/f$i; done; sync -f d$r/f1
@@ -69,7 +72,8 @@ func TestSwitched(t *testing.T) {
 	done; sync -f .`
 	for fs, size := range map[string]int64{"ext3": 32 << 20, "btrfs": 128 << 20} {
 		t.Run(fs, func(t *testing.T) {
-			image, log := recordtest.Record(t, recordtest.Load{FS: fs, Size: size, Do: recordtest.Script(script)})
+			image, log := recordtest.Record(t, recordtest.Load{FS: fs, Size: size,
+				Do: recordtest.Script(script)})
 			all := requests(t, log)
 			base, err := blocktap.OpenImage(image)
 			if err != nil {
@@ -78,7 +82,8 @@ func TestSwitched(t *testing.T) {
 			t.Cleanup(func() { _ = base.Close() })
 			disk := &putBack{layer(t, base)}
 			seen := &guardtest.Recorder{}
-			d, err := guard.Open(guard.Config{Disks: []guard.DiskSpec{{Name: "disk", Disk: disk}}, FS: detect.Auto, OnViolation: guard.OnRefuse, Sinks: []guard.Sink{seen}}, zaptest.NewLogger(t))
+			d, err := guard.Open(guard.Config{Disks: []guard.DiskSpec{{Name: "disk", Disk: disk}},
+				FS: detect.Auto, OnViolation: guard.OnRefuse, Sinks: []guard.Sink{seen}}, zaptest.NewLogger(t))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -88,7 +93,8 @@ func TestSwitched(t *testing.T) {
 				from := len(seen.Events())
 				for _, q := range list {
 					q.Data = slices.Clone(q.Data) // it is the device's
-					if err := d.Device("disk").Do(t.Context(), &q); err != nil && !errors.Is(err, blocktap.ErrRefused) {
+					if err := d.Device("disk").Do(t.Context(), &q); err != nil &&
+						!errors.Is(err, blocktap.ErrRefused) {
 						t.Fatal(err)
 					}
 				}

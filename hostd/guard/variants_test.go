@@ -31,7 +31,8 @@ func (v variant) name() string {
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " ")
 }
 
-// simpleQuota begins a load with BTRFS_IOC_QUOTA_CTL with BTRFS_QUOTA_CTL_ENABLE_SIMPLE_QUOTA, which btrfs-progs know from 6.7 on.
+// simpleQuota begins a load with BTRFS_IOC_QUOTA_CTL with BTRFS_QUOTA_CTL_ENABLE_SIMPLE_QUOTA,
+// which btrfs-progs know from 6.7 on.
 const simpleQuota = `simple_quota() { perl -e 'open(D, "<", ".") or die; $a = pack("QQ", 4, 0); ioctl(D, 0xC0109428, $a) or die $!'; }; simple_quota
 `
 
@@ -57,7 +58,8 @@ var variants = []variant{
 	{disks: 1, mkfs: "-O mixed-bg,^skinny-metadata,^no-holes -n 4096", all: true},
 	{disks: 1, mkfs: "-R quota"},
 	{disks: 1, more: simpleQuota},
-	{disks: 1, mkfs: "-O ^skinny-metadata,^no-holes,^extref -R ^free-space-tree -n 4096", more: "LINKS=20\n"},
+	{disks: 1, mkfs: "-O ^skinny-metadata,^no-holes,^extref -R ^free-space-tree -n 4096",
+		more: "LINKS=20\n"},
 	{disks: 1, mount: "compress-force=zlib", all: true},
 	{disks: 1, mount: "compress-force=lzo", all: true},
 	{disks: 1, mount: "compress-force=zstd"},
@@ -101,8 +103,9 @@ const variantLoad = `
 	btrfs -q subvolume delete snap; truncate -s 100k zeros; fallocate -p -o 4096 -l 8192 random
 	sync -f .`
 
-// Every way to make and mount Btrfs that is supported, under a load of few commits: nothing is refused or
-// undecided, and btrfs check finds each outcome sound. FSWARD_VARIANTS=all runs those that take long, too.
+// Every way to make and mount Btrfs that is supported, under a load of few commits: nothing is
+// refused or undecided, and btrfs check finds each outcome sound. FSWARD_VARIANTS=all runs those
+// that take long, too.
 func TestVariants(t *testing.T) {
 	commits := 0
 	for _, v := range variants {
@@ -110,7 +113,8 @@ func TestVariants(t *testing.T) {
 			continue
 		}
 		t.Run(v.name(), func(t *testing.T) {
-			r := guardtest.AttachDisks(t, guardtest.MadeDisks(t, v.disks, 256<<20, strings.Fields(v.mkfs)...), nil)
+			r := guardtest.AttachDisks(t, guardtest.MadeDisks(t, v.disks, 256<<20,
+				strings.Fields(v.mkfs)...), nil)
 			r.MustMount("btrfs", strings.Split(v.mount, ",")...)
 			r.MustRun(v.more + variantLoad)
 			n := finish(r, v.more != simpleQuota) // of which btrfs check knows nothing before 6.7
@@ -123,8 +127,8 @@ func TestVariants(t *testing.T) {
 	t.Logf("%d commits in all", commits)
 }
 
-// finish unmounts a Btrfs, lets our own check of whole images judge its disks, and btrfs check if that can,
-// and ends the rig. It returns the number of commits.
+// finish unmounts a Btrfs, lets our own check of whole images judge its disks, and btrfs check if
+// that can, and ends the rig. It returns the number of commits.
 func finish(r *guardtest.Rig, peer bool) int {
 	r.T.Helper()
 	if err := r.Unmount(); err != nil {

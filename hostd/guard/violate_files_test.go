@@ -11,13 +11,15 @@ var sameHash = [2]string{"czjtyhies", "ijzdzcsss"}
 
 func TestSameHash(t *testing.T) {
 	castagnoli := crc32.MakeTable(crc32.Castagnoli)
-	a, b := crc32.Checksum([]byte(sameHash[0]), castagnoli), crc32.Checksum([]byte(sameHash[1]), castagnoli)
+	a, b := crc32.Checksum([]byte(sameHash[0]), castagnoli), crc32.Checksum([]byte(sameHash[1]),
+		castagnoli)
 	if a != b { // of names of one length it does not matter from which number the sum starts
 		t.Errorf("%s has %#x, %s has %#x", sameHash[0], a, sameHash[1], b)
 	}
 }
 
-// A load is a workload with the size of its image and what mkfs is told, and how to break the rules in the commits that it makes.
+// A load is a workload with the size of its image and what mkfs is told, and how to break the rules
+// in the commits that it makes.
 type load struct {
 	size    int64
 	options []string
@@ -25,8 +27,8 @@ type load struct {
 	bugs    []violation
 }
 
-// fileLoads are about the rules on files, directories, subvolumes and quota that variety does not reach.
-// Each script says which objects its commits change.
+// fileLoads are about the rules on files, directories, subvolumes and quota that variety does not
+// reach. Each script says which objects its commits change.
 var fileLoads = []load{
 	// Names come and go beside names that stay: inodes 257 to 260 are of the first commit.
 	{256 << 20, nil, `

@@ -1,7 +1,7 @@
 package guard_test
 
-// spaceLoad is a workload that makes and removes chunks, shares extents between files and snapshots, and
-// frees some, so that all that keeps account of space changes in most commits.
+// spaceLoad is a workload that makes and removes chunks, shares extents between files and
+// snapshots, and frees some, so that all that keeps account of space changes in most commits.
 const spaceLoad = `
 	btrfs -q subvolume create sub
 	for i in $(seq 200); do echo $i > sub/small$i; done
@@ -64,8 +64,8 @@ var spaceViolations = []violation{
 	{"btrfs/49", "extent_item.key.offset=1073741824", 2},
 }
 
-// bitmapLoad breaks the free space into so many pieces that block groups of several bitmaps begin to have them: runs
-// of free sectors grow over the border between two, and are cut there.
+// bitmapLoad breaks the free space into so many pieces that block groups of several bitmaps begin
+// to have them: runs of free sectors grow over the border between two, and are cut there.
 const bitmapLoad = `
 	for i in $(seq 480); do head -c 65536 /dev/zero > f$i; done; sync -f .
 	rm f*[13579]; sync -f .

@@ -1,6 +1,7 @@
 package guard_test
 
-// structureViolations says how to break, in the recording of spaceLoad, what is checked before the rules. Its trees have nodes.
+// structureViolations says how to break, in the recording of spaceLoad, what is checked before the
+// rules. Its trees have nodes.
 var structureViolations = []violation{
 	{"btrfs/nritems", "header.nritems=60000@level=0", 2},
 	{"btrfs/nritems", "header.nritems=0@level=1", 2},

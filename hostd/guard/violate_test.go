@@ -19,10 +19,11 @@ import (
 	"fsward/interp/detect"
 )
 
-// replayWithBug replays a recording and simulates a bug in its n-th commit and, if that one does not
-// write what the bug changes, in the first after it that does. It returns the refused commit, nil if
-// there was none, and what the bug changed.
-func replayWithBug(t *testing.T, rec guardtest.Recorded, engine, bug string, n int) (*guard.Event, string) {
+// replayWithBug replays a recording and simulates a bug in its n-th commit and, if that one does
+// not write what the bug changes, in the first after it that does. It returns the refused commit,
+// nil if there was none, and what the bug changed.
+func replayWithBug(t *testing.T, rec guardtest.Recorded, engine, bug string,
+	n int) (*guard.Event, string) {
 	t.Helper()
 	rules, err := guard.RulesConfig{Engine: engine}.Load()
 	if err != nil {
@@ -56,14 +57,16 @@ func replayWithBug(t *testing.T, rec guardtest.Recorded, engine, bug string, n i
 	}}
 	arm.Event(&guard.Event{})
 	log := zaptest.NewLogger(t)
-	p := guard.NewPipeline(guard.PipelineConfig{Disks: []blocktap.Disk{disk}, Interpreter: interpreter, Rules: rules, Policy: guard.RefusePolicy{},
+	p := guard.NewPipeline(guard.PipelineConfig{Disks: []blocktap.Disk{disk}, Interpreter: interpreter,
+		Rules: rules, Policy: guard.RefusePolicy{},
 		Sinks: []guard.Sink{&seen, &arm}, Simulator: sim}, log)
 	defer p.Close()
 	merged, err := trace.Merge(tape.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := offline.Feed(context.Background(), p.Devices, merged); err != nil && !errors.Is(err, blocktap.ErrRefused) {
+	if err := offline.Feed(context.Background(), p.Devices, merged); err != nil &&
+		!errors.Is(err, blocktap.ErrRefused) {
 		t.Fatal(err)
 	}
 	for _, ev := range seen {
@@ -90,7 +93,8 @@ func (a *armAfter) Event(ev *guard.Event) {
 	}
 }
 
-// variety is a workload in which every kind of object that the rules speak of changes in each commit.
+// variety is a workload in which every kind of object that the rules speak of changes in each
+// commit.
 const variety = `
 	for i in 1 2 3 4 5 6; do
 		mkdir -p d$i/sub
@@ -100,38 +104,42 @@ const variety = `
 		sync -f .
 	done`
 
-// orphanLoad changes the superblock of an ext3: files without names are on the list that begins there.
+// orphanLoad changes the superblock of an ext3: files without names are on the list that begins
+// there.
 const orphanLoad = `
 	for i in 1 2 3 4; do
 		exec 3> open; echo x >&3; sync -f .; rm open; sync -f .; exec 3>&-; sync -f .
 	done`
 
-// linkLoad changes symbolic links whose text has a block. With blocks of 4 KiB, the inodes that are reserved are in the same
-// block as the first files.
+// linkLoad changes symbolic links whose text has a block. With blocks of 4 KiB, the inodes that are
+// reserved are in the same block as the first files.
 const linkLoad = `
 	ln -s $(printf 'x%.0s' $(seq 80)) slow; sync -f .
 	for i in 1 2 3 4; do
 		touch -h slow; sync -f .
 	done`
 
-// TestEveryRuleRefuses breaks each rule by altering a real commit, in its bytes and with right checksums,
-// and expects the refusal to name the rule.
+// TestEveryRuleRefuses breaks each rule by altering a real commit, in its bytes and with right
+// checksums, and expects the refusal to name the rule.
 func TestEveryRuleRefuses(t *testing.T) {
 	for fs, bugs := range violations {
 		t.Run(fs, func(t *testing.T) {
 			proved := make(map[string]bool)
 			refuseEach(t, guardtest.Record(t, fs, variety), bugs, proved)
 			if fs == "btrfs" {
-				refuseEach(t, guardtest.Record(t, fs, spaceLoad), slices.Concat(spaceViolations, structureViolations), proved)
+				refuseEach(t, guardtest.Record(t, fs, spaceLoad),
+					slices.Concat(spaceViolations, structureViolations), proved)
 				refuseEach(t, guardtest.Record(t, fs, bitmapLoad), bitmapViolations, proved)
 				for _, l := range fileLoads {
-					refuseEach(t, guardtest.RecordOn(t, fs, guardtest.Mkfs(t, fs, l.size, l.options...), l.script), l.bugs, proved)
+					refuseEach(t, guardtest.RecordOn(t, fs, guardtest.Mkfs(t, fs, l.size, l.options...), l.script),
+						l.bugs, proved)
 				}
 				refuseEach(t, guardtest.Record(t, fs, logLoad), logViolations, proved)
 			}
 			if fs == "ext3" {
 				refuseEach(t, guardtest.Record(t, fs, orphanLoad), orphanViolations, proved)
-				refuseEach(t, guardtest.RecordOn(t, fs, guardtest.Mkfs(t, fs, 64<<20, "-b", "4096"), linkLoad), linkViolations, proved)
+				refuseEach(t, guardtest.RecordOn(t, fs, guardtest.Mkfs(t, fs, 64<<20, "-b", "4096"), linkLoad),
+					linkViolations, proved)
 			}
 			rules, err := guard.RulesConfig{}.Load()
 			if err != nil {
@@ -148,7 +156,8 @@ func TestEveryRuleRefuses(t *testing.T) {
 	}
 }
 
-// refuseEach expects each bug in a recording to be refused, and notes which rules were proved. Each has a replay of its own.
+// refuseEach expects each bug in a recording to be refused, and notes which rules were proved. Each
+// has a replay of its own.
 func refuseEach(t *testing.T, rec guardtest.Recorded, bugs []violation, proved map[string]bool) {
 	t.Helper()
 	refused := make([]bool, len(bugs))
@@ -241,11 +250,12 @@ var violations = map[string][]violation{
 	},
 }
 
-// TestSuperblockCounts breaks the rule that no commit can break, since the superblock's free counts are
-// not kept up to date while the file system is mounted: it is one of whole images.
+// TestSuperblockCounts breaks the rule that no commit can break, since the superblock's free counts
+// are not kept up to date while the file system is mounted: it is one of whole images.
 func TestSuperblockCounts(t *testing.T) {
 	image := guardtest.Mkfs(t, "ext3", 64<<20)
-	if ev, err := offline.Check(context.Background(), []string{image}, detect.Auto, guard.RulesConfig{}); err != nil || ev.Outcome != change.Holds {
+	if ev, err := offline.Check(context.Background(), []string{image}, detect.Auto,
+		guard.RulesConfig{}); err != nil || ev.Outcome != change.Holds {
 		t.Fatalf("a new file system: %v, %v", err, ev)
 	}
 	guardtest.Run(t, "debugfs", "-w", "-R", "set_super_value free_blocks_count 12345", image)

@@ -15,8 +15,8 @@ import (
 	"fsward/hostd/guardtest"
 )
 
-// Loads under which single writes are the hard part: logs, writes through to the disk, discards, and
-// tools that rewrite or move what is there.
+// Loads under which single writes are the hard part: logs, writes through to the disk, discards,
+// and tools that rewrite or move what is there.
 const writeLoad = `
 	sync -f .
 	head -c 3000000 /dev/urandom > base
@@ -71,7 +71,8 @@ func TestWritesNoFalseAlarm(t *testing.T) {
 				}
 			}
 			if commits := r.NoAlarm(); commits < 10 || logs < 30 || records < 10*logs {
-				t.Errorf("%d commits and %d log commits with %d records, want 10, 30 and 10 for each", commits, logs, records)
+				t.Errorf("%d commits and %d log commits with %d records, want 10, 30 and 10 for each", commits,
+					logs, records)
 			}
 			r.End()
 			guardtest.MustBeClean(t, "btrfs", r.Image)
@@ -79,8 +80,8 @@ func TestWritesNoFalseAlarm(t *testing.T) {
 	}
 }
 
-// A guest whose kernel, or whose disk beneath it, writes what is still needed is refused that write, and
-// goes on as before: the write comes beside the kernel, as a stray one would.
+// A guest whose kernel, or whose disk beneath it, writes what is still needed is refused that
+// write, and goes on as before: the write comes beside the kernel, as a stray one would.
 func TestStrayWrites(t *testing.T) {
 	image := guardtest.Mkfs(t, "btrfs", 256<<20)
 	r := guardtest.Attach(t, image, nil)
@@ -105,7 +106,8 @@ func TestStrayWrites(t *testing.T) {
 						return
 					}
 				}
-				// A sync(2) of a test beside commits every file system: what was needed is not any more, and may be overwritten.
+				// A sync(2) of a test beside commits every file system: what was needed is not any more, and
+				// may be overwritten.
 				t.Log("there is another commit; once more")
 				at = findStrayTargets(t, r, disk)
 			}
@@ -132,7 +134,8 @@ func findStrayTargets(t *testing.T, r *guardtest.Rig, disk raw) (at strayTargets
 	t.Helper()
 	r.MustRun("echo > logged; sync logged; sync -f .; for i in 1 2 3; do echo $i >> logged; sync logged; done")
 	at.super = disk.read(64<<10, 4096)
-	at.root, at.other = disk.physical(binary.LittleEndian.Uint64(at.super[80:])), disk.anotherBlock(at.super)
+	at.root, at.other = disk.physical(binary.LittleEndian.Uint64(at.super[80:])), disk.anotherBlock(
+		at.super)
 	if at.log = disk.physical(binary.LittleEndian.Uint64(at.super[96:])); at.log == nil {
 		t.Fatal("there is no log")
 	}
@@ -142,7 +145,8 @@ func findStrayTargets(t *testing.T, r *guardtest.Rig, disk raw) (at strayTargets
 // same tells whether nothing was committed since.
 func (at strayTargets) same(disk raw) bool { return bytes.Equal(disk.read(64<<10, 4096), at.super) }
 
-// A strayWrite is one that no file system makes, and the rule by which it is refused; "": it passes.
+// A strayWrite is one that no file system makes, and the rule by which it is refused; "": it
+// passes.
 type strayWrite struct {
 	name string
 	req  blocktap.Request
@@ -156,26 +160,40 @@ func (at strayTargets) writes(disk raw, data uint64) []strayWrite {
 	changed[200] ^= 1
 	return []strayWrite{
 		{"the root tree again", blocktap.Request{Op: blocktap.OpWrite, Off: root[0], Data: block}, ""},
-		{"one bit of the root tree", blocktap.Request{Op: blocktap.OpWrite, Off: root[0], Data: changed}, "btrfs/base-block"},
-		{"one bit of its other copy", blocktap.Request{Op: blocktap.OpWrite, Off: root[1], Data: changed}, "btrfs/base-block"},
-		{"a sector of it", blocktap.Request{Op: blocktap.OpWrite, Off: root[0] + 4096, Data: bytes.Repeat([]byte("x"), 512)}, "btrfs/base-block"},
-		{"another block over it", blocktap.Request{Op: blocktap.OpWrite, Off: root[0], Data: disk.read(at.other, 16384)}, "btrfs/misdirected"},
-		{"zeros over it", blocktap.Request{Op: blocktap.OpZero, Off: root[0], Len: 16384}, "btrfs/base-block"},
-		{"its discard", blocktap.Request{Op: blocktap.OpTrim, Off: root[0] - 65536, Len: 131072}, "btrfs/base-block"},
-		{"a sector of the log", blocktap.Request{Op: blocktap.OpWrite, Off: log[0] + 512, Data: bytes.Repeat([]byte("x"), 512)}, "btrfs/log-block"},
-		{"a discard of the log", blocktap.Request{Op: blocktap.OpTrim, Off: log[1], Len: 16384}, "btrfs/log-block"},
-		{"a metadata block over data", blocktap.Request{Op: blocktap.OpWrite, Off: data, Data: block}, "btrfs/base-data"},
-		{"half a sector of data", blocktap.Request{Op: blocktap.OpWrite, Off: data + 2048, Data: bytes.Repeat([]byte("x"), 2048)}, "btrfs/base-data"},
-		{"data again", blocktap.Request{Op: blocktap.OpWrite, Off: data, Data: disk.read(data, 8192)}, ""},
-		{"a discard of data", blocktap.Request{Op: blocktap.OpTrim, Off: data, Len: 4096}, "btrfs/base-data"},
-		{"zeros over data", blocktap.Request{Op: blocktap.OpZero, Off: data, Len: 4096}, "btrfs/base-data"},
+		{"one bit of the root tree", blocktap.Request{Op: blocktap.OpWrite, Off: root[0], Data: changed},
+			"btrfs/base-block"},
+		{"one bit of its other copy", blocktap.Request{Op: blocktap.OpWrite, Off: root[1], Data: changed},
+			"btrfs/base-block"},
+		{"a sector of it", blocktap.Request{Op: blocktap.OpWrite, Off: root[0] + 4096,
+			Data: bytes.Repeat([]byte("x"), 512)}, "btrfs/base-block"},
+		{"another block over it", blocktap.Request{Op: blocktap.OpWrite, Off: root[0],
+			Data: disk.read(at.other, 16384)}, "btrfs/misdirected"},
+		{"zeros over it", blocktap.Request{Op: blocktap.OpZero, Off: root[0], Len: 16384},
+			"btrfs/base-block"},
+		{"its discard", blocktap.Request{Op: blocktap.OpTrim, Off: root[0] - 65536, Len: 131072},
+			"btrfs/base-block"},
+		{"a sector of the log", blocktap.Request{Op: blocktap.OpWrite, Off: log[0] + 512,
+			Data: bytes.Repeat([]byte("x"), 512)}, "btrfs/log-block"},
+		{"a discard of the log", blocktap.Request{Op: blocktap.OpTrim, Off: log[1], Len: 16384},
+			"btrfs/log-block"},
+		{"a metadata block over data", blocktap.Request{Op: blocktap.OpWrite, Off: data, Data: block},
+			"btrfs/base-data"},
+		{"half a sector of data", blocktap.Request{Op: blocktap.OpWrite, Off: data + 2048,
+			Data: bytes.Repeat([]byte("x"), 2048)}, "btrfs/base-data"},
+		{"data again", blocktap.Request{Op: blocktap.OpWrite, Off: data, Data: disk.read(data, 8192)},
+			""},
+		{"a discard of data", blocktap.Request{Op: blocktap.OpTrim, Off: data, Len: 4096},
+			"btrfs/base-data"},
+		{"zeros over data", blocktap.Request{Op: blocktap.OpZero, Off: data, Len: 4096},
+			"btrfs/base-data"},
 	}
 }
 
 // judge looks at what became of it.
 func (w strayWrite) judge(t *testing.T, err error, events []*guard.Event) {
 	t.Helper()
-	if refused := errors.Is(err, blocktap.ErrRefused); refused != (w.rule != "") || err != nil && !refused {
+	if refused := errors.Is(err, blocktap.ErrRefused); refused != (w.rule != "") || err != nil &&
+		!refused {
 		t.Errorf("done with %v", err)
 	}
 	if w.rule == "" {
@@ -184,12 +202,14 @@ func (w strayWrite) judge(t *testing.T, err error, events []*guard.Event) {
 		}
 		return
 	}
-	if len(events) != 1 || events[0].Kind != guard.KindWrite || events[0].Violations[0].Rule != w.rule || events[0].Violations[0].Kind != change.ByWrite {
+	if len(events) != 1 || events[0].Kind != guard.KindWrite ||
+		events[0].Violations[0].Rule != w.rule || events[0].Violations[0].Kind != change.ByWrite {
 		t.Errorf("reported %d events, want one of %s: %v", len(events), w.rule, events)
 	}
 }
 
-// A raw is an image file of a file system with the geometry of mkfs's default, read beside the guard.
+// A raw is an image file of a file system with the geometry of mkfs's default, read beside the
+// guard.
 type raw struct {
 	t *testing.T
 	f *os.File
@@ -214,7 +234,8 @@ func (r raw) read(off uint64, n int) []byte {
 	return b
 }
 
-// physical returns the addresses of the copies of a metadata block, found by the address in its header.
+// physical returns the addresses of the copies of a metadata block, found by the address in its
+// header.
 func (r raw) physical(logical uint64) []uint64 {
 	r.t.Helper()
 	if logical == 0 {
@@ -231,14 +252,18 @@ func (r raw) physical(logical uint64) []uint64 {
 func (r raw) anotherBlock(super []byte) uint64 {
 	r.t.Helper()
 	root := binary.LittleEndian.Uint64(super[80:])
-	out, err := r.scan(func(b []byte) bool { return binary.LittleEndian.Uint64(b[48:]) != root && b[100] == 0 })
+	out, err := r.scan(func(b []byte) bool {
+		return binary.LittleEndian.Uint64(b[48:]) != root &&
+			b[100] == 0
+	})
 	if err != nil || len(out) == 0 {
 		r.t.Fatalf("no other block: %v", err)
 	}
 	return out[0]
 }
 
-// scan returns the addresses of metadata blocks that fit, the newest contents of each logical address.
+// scan returns the addresses of metadata blocks that fit, the newest contents of each logical
+// address.
 func (r raw) scan(fits func(b []byte) bool) ([]uint64, error) {
 	super := r.read(64<<10, 4096)
 	size, err := r.f.Seek(0, 2)

@@ -1,5 +1,5 @@
-// Package offline holds the commands that need no guest: check, dump, replay, corrupt and those of rules. It builds without cgo.
-// Start reading at Check and Replay.
+// Package offline holds the commands that need no guest: check, dump, replay, corrupt and the rules
+// commands. It builds without cgo. Start reading at Check and Replay.
 package offline
 
 import (
@@ -12,14 +12,16 @@ import (
 	"fsward/interp/detect"
 )
 
-// Check judges a whole image as one transaction of additions, or the images of all disks of one file
-// system. They are only read.
-func Check(ctx context.Context, images []string, fs string, cfg guard.RulesConfig) (*guard.Event, error) {
+// Check checks a whole image, or the images of all disks of one file system, as one transaction of
+// additions. The images are only read.
+func Check(ctx context.Context, images []string, fs string,
+	cfg guard.RulesConfig) (*guard.Event, error) {
 	return CheckTelling(ctx, images, fs, cfg, func(*guard.Progress) {})
 }
 
-// CheckTelling is Check that tells now and then how far it is.
-func CheckTelling(ctx context.Context, images []string, fs string, cfg guard.RulesConfig, tell func(*guard.Progress)) (*guard.Event, error) {
+// CheckTelling is Check that reports its progress at intervals.
+func CheckTelling(ctx context.Context, images []string, fs string, cfg guard.RulesConfig,
+	tell func(*guard.Progress)) (*guard.Event, error) {
 	cfg.Patient = true
 	start := time.Now()
 	status := guard.NewProgress(start)
@@ -44,7 +46,8 @@ func CheckTelling(ctx context.Context, images []string, fs string, cfg guard.Rul
 	if err != nil {
 		return nil, err
 	}
-	if obs.Stream != nil { // what is held is judged by two goroutines, and soon
+	// What is held in memory takes two goroutines little time, and reports no progress.
+	if obs.Stream != nil {
 		cfg.Progress = func(done, total int) { due(status.Judged(done, total)) }
 		if rules, err = cfg.Load(); err != nil {
 			return nil, err
@@ -62,7 +65,7 @@ type images struct {
 	disks []blocktap.Disk
 }
 
-// openImages opens images. On an error nothing stays open.
+// openImages opens images. After an error none stays open.
 func openImages(paths []string) (*images, error) {
 	m := &images{}
 	var disks []interp.Disk

@@ -13,28 +13,28 @@ import (
 	"fsward/interp/detect"
 )
 
-// CorruptConfig says what to alter, and where.
+// CorruptConfig says what to alter and where.
 type CorruptConfig struct {
 	FS   string
-	Spec string // the alteration; "": one chosen by Seed
-	Pick int    // at which place of those that it fits, from 0
+	Spec string // the alteration; "" to choose one by Seed
+	Pick int    // index among the places where the alteration fits, from 0
 	Seed uint64
 
-	// Of logs only.
-	Commit int      // the commit to alter, 1 for the first in the logs
-	Out    []string // the new logs, one for each disk
+	// For logs only.
+	Commit int      // number of the commit to alter, from 1
+	Out    []string // paths of the new logs, one for each disk
 }
 
-// Corrupted says what was altered.
+// Corrupted describes an alteration.
 type Corrupted struct {
-	Event  string `json:"event"` // "corrupted"
+	Event  string `json:"event"` // always "corrupted"
 	Spec   string `json:"spec"`
 	Pick   int    `json:"pick"`
 	Commit int    `json:"commit,omitempty"`
 	What   string `json:"what"`
 }
 
-// CorruptImages alters a file system on the images of its disks, in place and in all copies.
+// CorruptImages alters a file system on the images of its disks in place, in all copies.
 func CorruptImages(images []string, cfg CorruptConfig) (*Corrupted, error) {
 	var disks []blocktap.Disk
 	var set []interp.Disk
@@ -66,11 +66,12 @@ func CorruptImages(images []string, cfg CorruptConfig) (*Corrupted, error) {
 	return out, err
 }
 
-// CorruptLogs copies the logs of a guest's disks and alters one commit in the copies, among what its transaction
-// wrote.
-func CorruptLogs(ctx context.Context, disks []ReplayDisk, cfg CorruptConfig) (out *Corrupted, err error) {
+// CorruptLogs copies the logs of a guest's disks and alters one commit in the copies. It alters
+// only what the commit's transaction wrote.
+func CorruptLogs(ctx context.Context, disks []ReplayDisk,
+	cfg CorruptConfig) (out *Corrupted, err error) {
 	if len(cfg.Out) != len(disks) {
-		return nil, fmt.Errorf("%d logs and %d names for new ones", len(disks), len(cfg.Out))
+		return nil, fmt.Errorf("%d logs and %d names for new logs", len(disks), len(cfg.Out))
 	}
 	var tapes []*trace.Writer
 	for _, path := range cfg.Out {
@@ -105,12 +106,12 @@ func CorruptLogs(ctx context.Context, disks []ReplayDisk, cfg CorruptConfig) (ou
 		return nil
 	})
 	if err == nil && out == nil {
-		err = fmt.Errorf("%s has %d commits, there is none with number %d", disks[0].Log, commits, cfg.Commit)
+		err = fmt.Errorf("%s has %d commits, and no commit %d", disks[0].Log, commits, cfg.Commit)
 	}
 	return out, err
 }
 
-// corrupt makes the alteration that is asked for, or one by chance.
+// corrupt makes the alteration of Spec, or a random one.
 func (cfg CorruptConfig) corrupt(d interp.Disk, last bool) (*Corrupted, interp.Corruption, error) {
 	corrupter, err := detect.Corrupter(d, cfg.FS, last)
 	if err != nil {
@@ -137,6 +138,7 @@ func (cfg CorruptConfig) corrupt(d interp.Disk, last bool) (*Corrupted, interp.C
 	return nil, interp.Corruption{}, interp.ErrNoPlace
 }
 
+// randomSpec chooses an alteration of a field or an action at random.
 func randomSpec(rng *rand.Rand, all []interp.Alterable) string {
 	a := all[rng.IntN(len(all))]
 	if n := rng.IntN(len(a.Fields) + len(a.Actions)); n < len(a.Fields) {
@@ -146,8 +148,8 @@ func randomSpec(rng *rand.Rand, all []interp.Alterable) string {
 	return a.Object + "!" + a.Actions[rng.IntN(len(a.Actions))]
 }
 
-// Changes lists ways to alter a number of a width in bytes: by little, by a sector, by its highest bit,
-// to nothing and to everything.
+// Changes lists alterations of a number of width bytes: by one, by a sector, in its highest bit, to
+// zero and to all ones.
 func Changes(width int) []string {
 	list := []string{"+1", "-1", "=0", "=-1", fmt.Sprintf("^%#x", uint64(1)<<(8*width-1))}
 	if width >= 4 {

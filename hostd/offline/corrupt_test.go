@@ -34,7 +34,8 @@ func TestCorruptLog(t *testing.T) {
 }
 
 func corruptLog(t *testing.T, name, spec, rule string) {
-	base, log := shareddata.Path(t, "logs/"+name+".base.img.zst"), shareddata.Path(t, "logs/"+name+".log.zst")
+	base, log := shareddata.Path(t, "logs/"+name+".base.img.zst"), shareddata.Path(t,
+		"logs/"+name+".log.zst")
 	out := filepath.Join(t.TempDir(), "bad.log")
 	disks := []offline.ReplayDisk{{Base: base, Log: log}}
 	cfg := offline.CorruptConfig{FS: detect.Auto, Spec: spec, Pick: 3, Commit: 4, Out: []string{out}}
@@ -44,7 +45,9 @@ func corruptLog(t *testing.T, name, spec, rule string) {
 	}
 	t.Log(done.What)
 	var seen guardtest.Events
-	if _, err := offline.Replay(context.Background(), offline.ReplayConfig{Disks: []offline.ReplayDisk{{Base: base, Log: out}}, FS: detect.Auto, Sinks: []guard.Sink{&seen}}, zaptest.NewLogger(t)); err != nil {
+	if _, err := offline.Replay(context.Background(),
+		offline.ReplayConfig{Disks: []offline.ReplayDisk{{Base: base, Log: out}}, FS: detect.Auto,
+			Sinks: []guard.Sink{&seen}}, zaptest.NewLogger(t)); err != nil {
 		t.Fatal(err)
 	}
 	seen = slices.DeleteFunc(seen, func(ev *guard.Event) bool { return ev.Kind != guard.KindCommit })
@@ -65,14 +68,17 @@ func corruptLog(t *testing.T, name, spec, rule string) {
 	}
 }
 
-// The logs of two disks are altered together: a member of a chunk on the second disk, in the copies of both.
+// The logs of two disks are altered together: a member of a chunk on the second disk, in the copies
+// of both.
 func TestCorruptLogsOfSeveralDisks(t *testing.T) {
-	rec := guardtest.RecordDisks(t, guardtest.MadeDisks(t, 2, 256<<20, "-d", "raid0", "-m", "raid1"), "echo one > one; sync -f .; fallocate -l 100M two; sync -f .; echo three > three; sync -f .")
+	rec := guardtest.RecordDisks(t, guardtest.MadeDisks(t, 2, 256<<20, "-d", "raid0", "-m", "raid1"),
+		"echo one > one; sync -f .; fallocate -l 100M two; sync -f .; echo three > three; sync -f .")
 	commits := 0
 	for commit := 1; ; commit++ {
 		dir := t.TempDir()
 		altered := slices.Clone(rec.Disks)
-		cfg := offline.CorruptConfig{FS: detect.Auto, Spec: "chunk_item.stripe1.offset+4096", Commit: commit}
+		cfg := offline.CorruptConfig{FS: detect.Auto, Spec: "chunk_item.stripe1.offset+4096",
+			Commit: commit}
 		for i := range altered {
 			altered[i].Log = filepath.Join(dir, altered[i].Name)
 			cfg.Out = append(cfg.Out, altered[i].Log)
@@ -89,7 +95,9 @@ func TestCorruptLogsOfSeveralDisks(t *testing.T) {
 		}
 		commits++
 		var seen guardtest.Events
-		if _, err := offline.Replay(context.Background(), offline.ReplayConfig{Disks: altered, FS: detect.Auto, Sinks: []guard.Sink{&seen}}, zaptest.NewLogger(t)); err != nil {
+		if _, err := offline.Replay(context.Background(),
+			offline.ReplayConfig{Disks: altered, FS: detect.Auto, Sinks: []guard.Sink{&seen}},
+			zaptest.NewLogger(t)); err != nil {
 			t.Fatal(err)
 		}
 		if last := seen[len(seen)-1]; last.Outcome != change.Violated || last.Action != guard.Refused {
@@ -97,7 +105,9 @@ func TestCorruptLogsOfSeveralDisks(t *testing.T) {
 		}
 	}
 	t.Logf("%d commits were altered", commits)
-	if _, err := offline.CorruptLogs(context.Background(), rec.Disks, offline.CorruptConfig{FS: detect.Auto, Spec: "inode_item.nlink+1", Commit: 1, Out: []string{t.TempDir() + "/one"}}); err == nil {
+	if _, err := offline.CorruptLogs(context.Background(), rec.Disks,
+		offline.CorruptConfig{FS: detect.Auto, Spec: "inode_item.nlink+1", Commit: 1,
+			Out: []string{t.TempDir() + "/one"}}); err == nil {
 		t.Error("two logs, one name for a new one, and no error")
 	}
 }
@@ -106,16 +116,19 @@ func TestCorruptLogsOfSeveralDisks(t *testing.T) {
 func TestPatched(t *testing.T) {
 	sector := func(fill byte) []byte { return slices.Repeat([]byte{fill}, blocktap.SectorSize) }
 	txn := &offline.Transaction{Requests: []offline.DiskRequest{
-		{0, blocktap.Request{Op: blocktap.OpWrite, Off: 0, Len: 1024, Data: append(sector('a'), sector('b')...)}},
+		{0, blocktap.Request{Op: blocktap.OpWrite, Off: 0, Len: 1024,
+			Data: append(sector('a'), sector('b')...)}},
 		{0, blocktap.Request{Op: blocktap.OpFlush}},
 		{0, blocktap.Request{Op: blocktap.OpWrite, Off: 512, Len: 512, Data: sector('c')}},
 		{1, blocktap.Request{Op: blocktap.OpWrite, Off: 0, Len: 512, Data: sector('d')}},
 	}}
-	got, err := txn.Patched([]interp.Patch{{Off: 0, Data: append(sector('x'), sector('y')...)}, {Off: interp.Address(1, 0), Data: sector('z')}})
+	got, err := txn.Patched([]interp.Patch{{Off: 0, Data: append(sector('x'), sector('y')...)},
+		{Off: interp.Address(1, 0), Data: sector('z')}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if string(got[0].Data[:512]) != string(sector('x')) || string(got[0].Data[512:]) != string(sector('b')) || string(got[2].Data) != string(sector('y')) ||
+	if string(got[0].Data[:512]) != string(sector('x')) ||
+		string(got[0].Data[512:]) != string(sector('b')) || string(got[2].Data) != string(sector('y')) ||
 		string(got[3].Data) != string(sector('z')) {
 		t.Error("a patch is not in the last write of its range, on its disk")
 	}

@@ -10,9 +10,10 @@ import (
 	"fsward/interp/detect"
 )
 
-// Dump writes every object of an image, or of the images of all disks of one file system, with its fields,
-// or with records every change record as one transaction of additions. The event it returns carries what is wrong with the structure
-// of an image that cannot be dumped for that reason, and is nil otherwise.
+// Dump writes every object of an image, or of the images of all disks of one file system, with its
+// fields. With records it writes every change record, as one transaction of additions. If the
+// structure of the image is violated, so that it cannot be dumped, the event says how; otherwise
+// the event is nil.
 func Dump(w io.Writer, images []string, fs string, records bool) (*guard.Event, error) {
 	disk, err := openImages(images)
 	if err != nil {
@@ -27,7 +28,8 @@ func Dump(w io.Writer, images []string, fs string, records bool) (*guard.Event, 
 		return nil, obs.Unknown
 	}
 	if obs.Txn == nil {
-		return &guard.Event{FS: name, Kind: guard.KindImage, Generation: obs.Generation, Outcome: change.Violated, Violations: obs.Violations}, nil
+		return &guard.Event{FS: name, Kind: guard.KindImage, Generation: obs.Generation,
+			Outcome: change.Violated, Violations: obs.Violations}, nil
 	}
 	out := bufio.NewWriter(w)
 	for _, r := range obs.Txn.Records {
@@ -40,8 +42,8 @@ func Dump(w io.Writer, images []string, fs string, records bool) (*guard.Event, 
 	return nil, out.Flush()
 }
 
-// dumpField writes a record as an object's heading or as one of its fields beneath it: records of an
-// object come together, the one for the object itself first.
+// dumpField writes a record as the heading of an object, or as one of its fields beneath it. The
+// records of an object are adjacent, and the record for the object itself comes first.
 func dumpField(w io.Writer, t *change.Txn, r change.Record) {
 	s := t.Schema
 	if r.Field != change.FieldObject {

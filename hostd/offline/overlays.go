@@ -9,11 +9,11 @@ import (
 	"fsward/interp"
 )
 
-// Overlays are the disks of a guest that begin as images do; what is written to them goes to temporary files, and
-// the images stay as they are.
+// Overlays are the disks of a guest over images: writes go to temporary files, and the images do
+// not change.
 type Overlays struct {
 	*interp.Set                 // the disks as one address space
-	Disks       []blocktap.Disk // each of them
+	Disks       []blocktap.Disk // each disk
 	closers     closers
 }
 
@@ -41,10 +41,10 @@ func OpenOverlays(images []string) (*Overlays, error) {
 	return o, nil
 }
 
-// Close releases the temporary files and the images.
+// Close removes the temporary files and closes the images.
 func (o *Overlays) Close() error { return o.closers.close() }
 
-// openRecorded opens what was recorded of some disks: overlays over their bases, and their logs in one order.
+// openRecorded opens recorded disks: overlays over their bases, and their logs merged in order.
 func openRecorded(recorded []ReplayDisk) (*Overlays, *trace.Merged, error) {
 	var bases []string
 	for _, d := range recorded {

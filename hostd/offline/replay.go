@@ -22,31 +22,31 @@ type ReplayConfig struct {
 	Disks []ReplayDisk // of one guest
 	FS    string
 	Rules guard.RulesConfig
-	// DataOrdered: the guest mounted ext3 with data=ordered.
+	// DataOrdered says that the guest mounted ext3 with data=ordered.
 	DataOrdered bool
-	KeepGoing   bool // go on after a violation, the refused commit's writes taken as written
+	KeepGoing   bool // go on after a violation, as if the refused commit had been written
 	Sinks       []guard.Sink
 }
 
-// A ReplayDisk is a disk with what was written to it. Where there are several, their logs have to be of one
-// recording, which holds their order.
+// A ReplayDisk is a recorded disk. The logs of several disks must belong to one recording, which
+// holds the order of writes across disks.
 type ReplayDisk struct {
 	Name string // "" for a disk that stands alone
 	Base string // image that the log starts from; plain, sparse, or compressed with zstd or gzip
 	Log  string // dm-log-writes log; may be compressed
 }
 
-// Replayed sums up a replay.
+// Replayed is the summary of a replay.
 type Replayed struct {
-	Kind      string `json:"event"` // "replayed"
+	Kind      string `json:"event"` // always "replayed"
 	Commits   uint64 `json:"commits"`
 	Violated  uint64 `json:"violated"`
 	Undecided uint64 `json:"undecided"`
 	Records   uint64 `json:"records"`
-	NS        int64  `json:"ns"` // the whole replay, nanoseconds
+	NS        int64  `json:"ns"` // time of the whole replay, nanoseconds
 }
 
-// Event counts: Replayed is a Sink.
+// Event counts an event: Replayed is a Sink.
 func (r *Replayed) Event(ev *guard.Event) {
 	if ev.Kind == guard.KindCommit {
 		r.Commits++
@@ -60,7 +60,7 @@ func (r *Replayed) Event(ev *guard.Event) {
 	}
 }
 
-// Outcome is that of the whole replay.
+// Outcome returns the worst verdict of the replay.
 func (r *Replayed) Outcome() change.Outcome {
 	switch {
 	case r.Violated > 0:
@@ -72,7 +72,8 @@ func (r *Replayed) Outcome() change.Outcome {
 	}
 }
 
-// Replay feeds a log of writes through the same flow as a guest's, over a base that it does not change.
+// Replay sends the writes of a log through the flow of a guard, over a base that it does not
+// change.
 func Replay(ctx context.Context, cfg ReplayConfig, log *zap.Logger) (*Replayed, error) {
 	rules, err := cfg.Rules.Load()
 	if err != nil {
@@ -83,7 +84,8 @@ func Replay(ctx context.Context, cfg ReplayConfig, log *zap.Logger) (*Replayed, 
 		return nil, err
 	}
 	defer disks.Close()
-	follower, err := guard.Follow(disks, cfg.FS, interp.Limits{}, func(i int) string { return cfg.Disks[i].Base })
+	follower, err := guard.Follow(disks, cfg.FS, interp.Limits{},
+		func(i int) string { return cfg.Disks[i].Base })
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +101,8 @@ func Replay(ctx context.Context, cfg ReplayConfig, log *zap.Logger) (*Replayed, 
 	for _, d := range cfg.Disks {
 		names = append(names, d.Name)
 	}
-	p := guard.NewPipeline(guard.PipelineConfig{Disks: disks.Disks, Names: names, Interpreter: follower, Rules: rules, Policy: policy,
+	p := guard.NewPipeline(guard.PipelineConfig{Disks: disks.Disks, Names: names,
+		Interpreter: follower, Rules: rules, Policy: policy,
 		Sinks: append([]guard.Sink{out}, cfg.Sinks...)}, log)
 	defer p.Close()
 	start := time.Now()
@@ -108,7 +111,7 @@ func Replay(ctx context.Context, cfg ReplayConfig, log *zap.Logger) (*Replayed, 
 	return out, err
 }
 
-// closers are what is closed at the end, the last first.
+// closers are closed at the end, the last one first.
 type closers []io.Closer
 
 func (c *closers) add(one io.Closer) { *c = append(*c, one) }
@@ -121,7 +124,7 @@ func (c *closers) close() error {
 	return all
 }
 
-// Feed performs the requests of logs on the devices that they are of, until their end or until one is refused.
+// Feed performs the requests of logs on their devices, until the logs end or a request is refused.
 func Feed(ctx context.Context, devices []*blocktap.Device, tape *trace.Merged) error {
 	for {
 		i, entry, err := tape.Next()

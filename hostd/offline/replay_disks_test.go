@@ -18,8 +18,8 @@ import (
 	"fsward/interp/detect"
 )
 
-// What is recorded of several disks is replayed with the same verdicts, in the same order, devices that come
-// and go included; and each log by itself makes its disk what it is.
+// What is recorded of several disks is replayed with the same verdicts, in the same order, devices
+// that come and go included; and each log by itself makes its disk what it is.
 func TestReplayOfSeveralDisks(t *testing.T) {
 	made := guardtest.MadeDisks(t, 2, 512<<20, "-d", "raid1", "-m", "raid1")
 	images := slices.Concat(made, guardtest.BlankDisks(t, 1, 512<<20))
@@ -39,9 +39,11 @@ func TestReplayOfSeveralDisks(t *testing.T) {
 	}
 }
 
-// A replay ends with the first commit that does not hold, on whichever disk; and needs all disks and all logs.
+// A replay ends with the first commit that does not hold, on whichever disk; and needs all disks
+// and all logs.
 func TestReplayOfSeveralDisksEnds(t *testing.T) {
-	rec := guardtest.RecordDisks(t, guardtest.MadeDisks(t, 2, 256<<20, "-d", "raid0", "-m", "raid1"), "echo one > one; sync -f .; echo two > two; sync -f .")
+	rec := guardtest.RecordDisks(t, guardtest.MadeDisks(t, 2, 256<<20, "-d", "raid0", "-m", "raid1"),
+		"echo one > one; sync -f .; echo two > two; sync -f .")
 	dir := t.TempDir()
 	if err := errors.Join(os.Mkdir(dir+"/btrfs", 0o700), os.WriteFile(dir+"/btrfs/never.pl", []byte(`% Rule 900. No commit holds.
 violation(900, 0, k(0, super_block, 0)) :- new(0, k(0, super_block, 0), generation, _).
@@ -49,11 +51,14 @@ violation(900, 0, k(0, super_block, 0)) :- new(0, k(0, super_block, 0), generati
 		t.Fatal(err)
 	}
 	var seen guardtest.Events
-	sum, err := offline.Replay(t.Context(), offline.ReplayConfig{Disks: rec.Disks, FS: detect.Auto, Rules: guard.RulesConfig{Dir: dir}, Sinks: []guard.Sink{&seen}}, zaptest.NewLogger(t))
+	sum, err := offline.Replay(t.Context(), offline.ReplayConfig{Disks: rec.Disks, FS: detect.Auto,
+		Rules: guard.RulesConfig{Dir: dir}, Sinks: []guard.Sink{&seen}}, zaptest.NewLogger(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if sum.Commits != 1 || sum.Outcome() != change.Violated || seen[len(seen)-1].Action != guard.Refused || seen[len(seen)-1].Disk != rec.Seen[len(rec.Disks)].Disk {
+	if sum.Commits != 1 || sum.Outcome() != change.Violated ||
+		seen[len(seen)-1].Action != guard.Refused ||
+		seen[len(seen)-1].Disk != rec.Seen[len(rec.Disks)].Disk {
 		t.Errorf("%+v, %s; live: %s", sum, commitsOf(seen), commitsOf(rec.Seen))
 	}
 	for _, tc := range []struct {
@@ -62,9 +67,11 @@ violation(900, 0, k(0, super_block, 0)) :- new(0, k(0, super_block, 0), generati
 		want  string
 	}{
 		{"one disk", rec.Disks[:1], "all disks of a file system have to be given together"},
-		{"a log twice", []offline.ReplayDisk{rec.Disks[0], {Name: "disk1", Base: rec.Disks[1].Base, Log: rec.Disks[0].Log}}, "of the same recording"},
+		{"a log twice", []offline.ReplayDisk{rec.Disks[0],
+			{Name: "disk1", Base: rec.Disks[1].Base, Log: rec.Disks[0].Log}}, "of the same recording"},
 	} {
-		if _, err := offline.Replay(t.Context(), offline.ReplayConfig{Disks: tc.disks, FS: detect.Auto}, zaptest.NewLogger(t)); err == nil || !strings.Contains(err.Error(), tc.want) {
+		if _, err := offline.Replay(t.Context(), offline.ReplayConfig{Disks: tc.disks, FS: detect.Auto},
+			zaptest.NewLogger(t)); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: %v, want %q", tc.name, err, tc.want)
 		}
 	}
@@ -73,7 +80,8 @@ violation(900, 0, k(0, super_block, 0)) :- new(0, k(0, super_block, 0), generati
 func replayDisks(t *testing.T, r guardtest.RecordedDisks) guardtest.Events {
 	t.Helper()
 	var seen guardtest.Events
-	if _, err := offline.Replay(t.Context(), offline.ReplayConfig{Disks: r.Disks, FS: detect.Auto, Sinks: []guard.Sink{&seen}}, zaptest.NewLogger(t)); err != nil {
+	if _, err := offline.Replay(t.Context(), offline.ReplayConfig{Disks: r.Disks, FS: detect.Auto,
+		Sinks: []guard.Sink{&seen}}, zaptest.NewLogger(t)); err != nil {
 		t.Fatal(err)
 	}
 	return seen
@@ -84,13 +92,15 @@ func commitsOf(evs guardtest.Events) string {
 	var b strings.Builder
 	for _, ev := range evs {
 		if ev.Kind == guard.KindCommit || ev.Kind == guard.KindLogCommit {
-			b.WriteString(strings.Join([]string{ev.Disk, guard.CommitText(ev), guard.VerdictText(ev)}, " ") + "\n")
+			b.WriteString(strings.Join([]string{ev.Disk, guard.CommitText(ev), guard.VerdictText(ev)}, " ") +
+				"\n")
 		}
 	}
 	return b.String()
 }
 
-// mustBecome does what a log says to its base, by itself, and compares what comes of it with an image.
+// mustBecome does what a log says to its base, by itself, and compares what comes of it with an
+// image.
 func mustBecome(t *testing.T, d offline.ReplayDisk, image string) {
 	t.Helper()
 	tape, err := trace.Open(d.Log)

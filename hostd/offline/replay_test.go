@@ -14,8 +14,8 @@ import (
 	"fsward/shareddata"
 )
 
-// The logs of a real kernel, from mount to unmount, that others captured: both end clean, so every commit
-// in them holds.
+// The logs of a real kernel, from mount to unmount, that others captured: both end clean, so every
+// commit in them holds.
 func TestReplayOfCapturedLogs(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -37,8 +37,9 @@ func TestReplayOfCapturedLogs(t *testing.T) {
 func replayCaptured(t *testing.T, name, fs, engine string, commits uint64) {
 	var seen guardtest.Events
 	sum, err := offline.Replay(context.Background(), offline.ReplayConfig{
-		Disks: []offline.ReplayDisk{{Base: shareddata.Path(t, "logs/"+name+".base.img.zst"), Log: shareddata.Path(t, "logs/"+name+".log.zst")}},
-		FS:    detect.Auto, Rules: guard.RulesConfig{Engine: engine}, Sinks: []guard.Sink{&seen},
+		Disks: []offline.ReplayDisk{{Base: shareddata.Path(t, "logs/"+name+".base.img.zst"),
+			Log: shareddata.Path(t, "logs/"+name+".log.zst")}},
+		FS: detect.Auto, Rules: guard.RulesConfig{Engine: engine}, Sinks: []guard.Sink{&seen},
 	}, zaptest.NewLogger(t))
 	if err != nil {
 		t.Fatal(err)

@@ -15,21 +15,24 @@ import (
 	"fsward/invariants/facts"
 )
 
-// A CaseResult is what became of a unit test of rules on one engine.
+// A CaseResult is the result of a unit test of rules on one engine.
 type CaseResult struct {
-	File   string   `json:"file"`
-	Engine string   `json:"engine"`
-	Passed bool     `json:"passed"`
-	Diff   []string `json:"diff,omitempty"`  // "- " expected and not found, "+ " found and not expected
-	Error  string   `json:"error,omitempty"` // the case could not be read or not be decided
+	File   string `json:"file"`
+	Engine string `json:"engine"`
+	Passed bool   `json:"passed"`
+	// "- " expected and not found, "+ " found and not expected
+	Diff  []string `json:"diff,omitempty"`
+	Error string   `json:"error,omitempty"` // the case could not be read, or was undecided
 }
 
-// TestRules runs the unit tests below a folder: each .pl file is a case, for the file system that its folder
-// is named for, or fs. Each runs on every engine. The rules are those of rulesDir, or if it is "" those built in.
+// TestRules runs the unit tests below a folder on every engine. Each .pl file is a case, for the
+// file system fs, or if that is "" for the one that its folder is named for. It tests the rules in
+// rulesDir, or the built-in ones if that is "".
 func TestRules(ctx context.Context, fileSystem, dir, rulesDir string) ([]CaseResult, error) {
 	var paths []string
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && (strings.HasSuffix(path, ".pl") || strings.HasSuffix(path, ".pl.zst")) {
+		if err == nil && !d.IsDir() && (strings.HasSuffix(path, ".pl") ||
+			strings.HasSuffix(path, ".pl.zst")) {
 			paths = append(paths, path)
 		}
 		return err
@@ -65,6 +68,7 @@ func TestRules(ctx context.Context, fileSystem, dir, rulesDir string) ([]CaseRes
 	return out, nil
 }
 
+// caseEngine returns an engine with the rules of a file system.
 func caseEngine(engine, fileSystem, rulesDir string) (invariants.Engine, error) {
 	files, err := guard.RuleFiles(rulesDir, fileSystem)
 	if err != nil {
@@ -76,7 +80,9 @@ func caseEngine(engine, fileSystem, rulesDir string) (invariants.Engine, error) 
 	return guard.NewEngine(engine, detect.Schema(fileSystem), files, invariants.Options{})
 }
 
-func runCase(ctx context.Context, path, engineName string, engine invariants.Engine, c *facts.Case) CaseResult {
+// runCase runs a case on one engine and compares the violations with those expected.
+func runCase(ctx context.Context, path, engineName string, engine invariants.Engine,
+	c *facts.Case) CaseResult {
 	result := CaseResult{File: path, Engine: engineName}
 	about := func(rule string) bool { return len(c.Rules) == 0 || slices.Contains(c.Rules, rule) }
 	known := map[string]bool{}

@@ -47,20 +47,20 @@ func WriteInvariants(w io.Writer) error {
 	return nil
 }
 
-// A ThesisProperty is a property of the thesis, and the rule or check that holds it.
+// A ThesisProperty is a property of the thesis, and the rule or check that enforces it.
 type ThesisProperty struct{ Number, By, Origin string }
 
-// fromThesis is how the origin of a check names the number of a property.
+// fromThesis matches the number of a property in the origin of a check.
 var fromThesis = regexp.MustCompile(`^thesis, table (\S+) \((\d+)\)`)
 
-// ThesisProperties are the rules of Btrfs whose origin is the thesis: they have its numbers. Five properties of its table 4.1, and
-// one of table 5.2, are checks here.
+// ThesisProperties returns the properties of the thesis. The rules of Btrfs whose origin is the
+// thesis have its numbers. Five properties of its table 4.1, and one of table 5.2, are checks here.
 func ThesisProperties(rules *guard.Rules) []ThesisProperty {
 	var list []ThesisProperty
 	for _, c := range detect.Checks("btrfs") {
 		if m := fromThesis.FindStringSubmatch(c.Origin); m != nil {
 			number := m[2]
-			if m[1] == "4.1" { // which counts for itself
+			if m[1] == "4.1" { // this table has numbers of its own
 				number = "4.1 (" + m[2] + ")"
 			}
 			list = append(list, ThesisProperty{number, c.Name, c.Origin})
@@ -71,7 +71,10 @@ func ThesisProperties(rules *guard.Rules) []ThesisProperty {
 			list = append(list, ThesisProperty{strings.TrimPrefix(r.Name, "btrfs/"), r.Name, r.Origin})
 		}
 	}
-	slices.SortFunc(list, func(a, b ThesisProperty) int { return guard.CompareNames(a.Number, b.Number) })
+	slices.SortFunc(list, func(a, b ThesisProperty) int {
+		return guard.CompareNames(a.Number,
+			b.Number)
+	})
 	return list
 }
 
@@ -99,11 +102,12 @@ func writeKinds(w io.Writer, s *change.Schema) {
 // maxColumns is where the lines of the document wrap. A table's do not.
 const maxColumns = 100
 
-// startsItem matches a word that Markdown would take for the beginning of a list item, a heading or a quotation
-// at the beginning of a line.
+// startsItem matches a word that Markdown would take for the beginning of a list item, a heading or
+// a quotation at the beginning of a line.
 var startsItem = regexp.MustCompile(`^([-+*>]|#+|\d+[.)])$`)
 
-// writeWrapped writes text as one paragraph of lines of at most maxColumns. indent begins each line but the first.
+// writeWrapped writes text as one paragraph of lines of at most maxColumns. indent begins each line
+// but the first.
 func writeWrapped(w io.Writer, text, indent string) {
 	var line strings.Builder
 	columns := 0

@@ -10,8 +10,9 @@ import (
 	"fsward/invariants"
 )
 
-// ExplainRule returns the plans of a rule: by its name ("btrfs/17"), or its number, which may be a rule of
-// several file systems. The rules are those of rulesDir, or if it is "" those built in.
+// ExplainRule returns the plans of a rule. rule is a name ("btrfs/17") or a number, which rules of
+// several file systems may have. The rules are those in rulesDir, or the built-in ones if that is
+// "".
 func ExplainRule(rule, rulesDir string) ([]invariants.Plan, error) {
 	var plans []invariants.Plan
 	for _, fs := range guard.FileSystems() {
@@ -34,12 +35,12 @@ func ExplainRule(rule, rulesDir string) ([]invariants.Plan, error) {
 		}
 	}
 	if len(plans) == 0 {
-		return nil, fmt.Errorf("there is no rule %s: fsward rules list shows all", rule)
+		return nil, fmt.Errorf("there is no rule %s: fsward rules list shows all rules", rule)
 	}
 	return plans, nil
 }
 
-// WritePlan writes how a clause of a rule is run, for people.
+// WritePlan writes for people how a clause of a rule is run.
 func WritePlan(w io.Writer, p invariants.Plan) {
 	fmt.Fprintf(w, "%s at %s\n", p.Rule, p.Source)
 	if p.Reference != "" {

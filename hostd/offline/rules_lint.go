@@ -18,17 +18,17 @@ import (
 // Levels of findings.
 const (
 	LintError   = "error"   // the rules do not load
-	LintWarning = "warning" // they load, but lack something that readers of reports need
-	LintNote    = "note"    // good to know
+	LintWarning = "warning" // the rules load, but lack text that reports show
+	LintNote    = "note"    // worth knowing
 )
 
-// A Finding is something that lint says of a rule file.
+// A Finding is a remark of lint about a rule file.
 type Finding struct {
 	File   string `json:"file"`
 	Line   int    `json:"line"`
 	Level  string `json:"level"`
-	Clause string `json:"clause,omitempty"` // the head of the clause
-	Text   string `json:"text"`             // what is wrong, with a hint where there is one
+	Clause string `json:"clause,omitempty"` // head of the clause
+	Text   string `json:"text"`             // what is wrong, and a hint if there is one
 }
 
 func (f Finding) String() string {
@@ -38,9 +38,9 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s:%d: %s: in %s: %s", f.File, f.Line, f.Level, f.Clause, f.Text)
 }
 
-// LintRules looks for mistakes in files, or in all .pl files of folders. The file system is fs, or if that is
-// "" the one that the file's folder is named for; the other files of such a folder are read too, since
-// helpers may be defined in them.
+// LintRules finds mistakes in files, or in all .pl files of folders. The file system is fs, or if
+// that is "" the one that the file's folder is named for. Then the other files of the folder are
+// read too, since they may define helpers.
 func LintRules(fs string, paths []string) ([]Finding, error) {
 	sets, err := lintSets(fs, paths)
 	if err != nil {
@@ -57,13 +57,14 @@ func LintRules(fs string, paths []string) ([]Finding, error) {
 	return out, nil
 }
 
-// A lintSet is files that are loaded together.
+// A lintSet is a set of files that are loaded together.
 type lintSet struct {
 	fs    string
 	files []invariants.File
-	named map[string]bool // the files that were asked for
+	named map[string]bool // files that were asked for
 }
 
+// lintSets reads the files, one set for each file system.
 func lintSets(fs string, paths []string) ([]lintSet, error) {
 	var sets []lintSet
 	for _, p := range paths {
@@ -96,14 +97,15 @@ func lintSets(fs string, paths []string) ([]lintSet, error) {
 			}
 		}
 		if len(named) == 0 {
-			return nil, fmt.Errorf("%s: the name of a file of rules ends in .pl", p)
+			return nil, fmt.Errorf("%s: the name of a rule file must end in .pl", p)
 		}
 		sets = addSet(sets, lintSet{name, files, named})
 	}
 	return sets, nil
 }
 
-// addSet adds a set to those of the same file system, so that files given together are loaded together.
+// addSet merges a set into the set of the same file system, so that files given together are loaded
+// together.
 func addSet(sets []lintSet, s lintSet) []lintSet {
 	for i := range sets {
 		if sets[i].fs != s.fs {
@@ -132,15 +134,18 @@ func fileSystemOf(fs, dir string) (string, error) {
 		}
 		fs = filepath.Base(abs)
 		if !slices.Contains(guard.FileSystems(), fs) {
-			return "", fmt.Errorf("for which file system? Put it into a folder named %s, or say --fs", strings.Join(guard.FileSystems(), " or "))
+			return "", fmt.Errorf("for which file system? Put it into a folder named %s, or give --fs",
+				strings.Join(guard.FileSystems(), " or "))
 		}
 	}
 	if !slices.Contains(guard.FileSystems(), fs) {
-		return "", fmt.Errorf("file system %q is not one of %s", fs, strings.Join(guard.FileSystems(), ", "))
+		return "", fmt.Errorf("file system %q is not one of %s", fs,
+			strings.Join(guard.FileSystems(), ", "))
 	}
 	return fs, nil
 }
 
+// lint loads the rules and returns its findings about the named files.
 func (s lintSet) lint() []Finding {
 	engine, err := guard.NewEngine("", detect.Schema(s.fs), s.files, invariants.Options{})
 	if err != nil {
@@ -170,7 +175,7 @@ func (s lintSet) lint() []Finding {
 	return append(out, engineNotes(engine, s.named)...)
 }
 
-// findingsOf takes the errors of a set that does not load apart.
+// findingsOf splits the errors of a set that does not load into findings.
 func findingsOf(err error) []Finding {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		var out []Finding
@@ -185,7 +190,7 @@ func findingsOf(err error) []Finding {
 	return []Finding{{"", 0, LintError, "", err.Error()}}
 }
 
-// splitSource takes "FILE:LINE" apart.
+// splitSource splits "FILE:LINE".
 func splitSource(source string) (file string, line int) {
 	i := strings.LastIndexByte(source, ':')
 	if i < 0 {
@@ -195,7 +200,8 @@ func splitSource(source string) (file string, line int) {
 	return source[:i], line
 }
 
-// engineNotes tells which clauses in the named files an engine cannot run itself, and what in them is slow.
+// engineNotes notes the clauses in the named files that the engine cannot run itself, and their
+// slow goals.
 func engineNotes(e invariants.Engine, named map[string]bool) []Finding {
 	c, ok := e.(*invariants.Compiled)
 	if !ok {
@@ -208,7 +214,8 @@ func engineNotes(e invariants.Engine, named map[string]bool) []Finding {
 		}
 	}
 	for _, f := range c.Fallbacks() {
-		note(f.Source, LintNote, fmt.Sprintf("%s runs on the slow reference engine here: %s", f.Rule, f.Why))
+		note(f.Source, LintNote, fmt.Sprintf("%s runs on the slow reference engine here: %s", f.Rule,
+			f.Why))
 	}
 	for _, r := range c.Rules() {
 		plans, err := c.Explain(r.Name)

@@ -20,14 +20,15 @@ import (
 	"fsward/invariants"
 )
 
-// QueryConfig says what is asked about, and under which bounds.
+// QueryConfig says what goals are about, and their bounds.
 type QueryConfig struct {
-	Targets []string // images, of the disks of one file system; or a log with "" or @GENERATION behind its name
-	Base    string   // the image that the log starts from; "": Targets are images
+	// images of the disks of one file system; or one log, optionally with @GENERATION appended
+	Targets []string
+	Base    string // image that the log starts from; "" if Targets are images
 	FS      string
-	Dir     string // rules whose helpers goals may use; "" for those built in
+	Dir     string // rules whose helpers goals may use; "" for the built-in ones
 	Steps   int64  // budget of a goal; 0 for that of rules
-	Limit   int    // answers of a goal
+	Limit   int    // number of answers to a goal
 }
 
 // A Querier answers goals about one transaction.
@@ -35,10 +36,11 @@ type Querier struct {
 	prober *invariants.QuerySession
 	obs    interp.Observation
 	limit  int
-	Title  string // what is asked about: "btrfs generation 8, 412 records"
+	Title  string // describes the transaction: "btrfs generation 8, 412 records"
 }
 
-// Query opens the images of a file system or a commit of a log and calls ask, during which goals can be answered.
+// Query opens the images of a file system or a commit of a log and calls ask. The Querier can be
+// used until ask returns.
 func Query(ctx context.Context, cfg QueryConfig, ask func(*Querier) error) error {
 	if cfg.Base == "" {
 		disks, err := openImages(cfg.Targets)
@@ -53,13 +55,13 @@ func Query(ctx context.Context, cfg QueryConfig, ask func(*Querier) error) error
 		return cfg.ask(name, obs, ask)
 	}
 	if len(cfg.Targets) != 1 {
-		return fmt.Errorf("goals are asked about one log, %d were given", len(cfg.Targets))
+		return fmt.Errorf("goals are about one log, and %d were given", len(cfg.Targets))
 	}
 	log, commit, err := splitCommit(cfg.Targets[0])
 	if err != nil {
 		return err
 	}
-	if commit == 0 { // which is the last one, shows only at the end
+	if commit == 0 { // the last commit, which is known only at the end
 		if err := cfg.replay(ctx, log, func(_ string, obs interp.Observation) (bool, error) {
 			commit = obs.Generation
 			return false, nil
@@ -81,20 +83,21 @@ func Query(ctx context.Context, cfg QueryConfig, ask func(*Querier) error) error
 	return err
 }
 
-// splitCommit reads LOG or LOG@GENERATION.
+// splitCommit splits LOG or LOG@GENERATION.
 func splitCommit(target string) (log string, commit uint64, err error) {
 	log, text, ok := strings.Cut(target, "@")
 	if !ok {
 		return target, 0, nil
 	}
 	if commit, err = strconv.ParseUint(text, 10, 64); err != nil || commit == 0 {
-		return "", 0, fmt.Errorf("%s: behind @ stands the generation of a commit, as fsward replay shows it", target)
+		return "", 0, fmt.Errorf("%s: @ must be followed by the generation of a commit, as fsward replay shows it", target)
 	}
 	return log, commit, nil
 }
 
-// replay shows each commit of a log to see, until that says that it has seen enough. Nothing is judged.
-func (cfg QueryConfig) replay(ctx context.Context, log string, see func(fs string, obs interp.Observation) (done bool, err error)) error {
+// replay calls see for each commit of a log, until see returns done. It runs no rules.
+func (cfg QueryConfig) replay(ctx context.Context, log string,
+	see func(fs string, obs interp.Observation) (done bool, err error)) error {
 	base, err := blocktap.OpenImage(cfg.Base)
 	if err != nil {
 		return err
@@ -125,10 +128,10 @@ func (cfg QueryConfig) replay(ctx context.Context, log string, see func(fs strin
 	return err
 }
 
-// errSeen ends a replay in which the wanted commit was seen.
+// errSeen ends a replay when the wanted commit was seen.
 var errSeen = errors.New("the commit was found")
 
-// An onlooker is a hook that lets every write through and shows commits.
+// An onlooker is a hook that lets every write through and shows the commits.
 type onlooker struct {
 	interp interp.Interpreter
 	see    func(fs string, obs interp.Observation) (done bool, err error)
@@ -156,7 +159,8 @@ func (cfg QueryConfig) ask(fs string, obs interp.Observation, ask func(*Querier)
 	case obs.Unknown != nil:
 		return obs.Unknown
 	case obs.Txn == nil:
-		return fmt.Errorf("the structure of this %s is not sound, so nothing can be asked about it: %s", fs, structureText(obs))
+		return fmt.Errorf("the structure of this %s is violated, so it cannot be queried: %s", fs,
+			structureText(obs))
 	}
 	files, err := guard.RuleFiles(cfg.Dir, fs)
 	if err != nil {
@@ -170,7 +174,8 @@ func (cfg QueryConfig) ask(fs string, obs interp.Observation, ask func(*Querier)
 	if err != nil {
 		return err
 	}
-	return ask(&Querier{prober, obs, cfg.Limit, fmt.Sprintf("%s generation %d, %d records", fs, obs.Generation, len(obs.Txn.Records))})
+	return ask(&Querier{prober, obs, cfg.Limit, fmt.Sprintf("%s generation %d, %d records", fs,
+		obs.Generation, len(obs.Txn.Records))})
 }
 
 func structureText(obs interp.Observation) string {
@@ -186,7 +191,8 @@ func (q *Querier) Ask(ctx context.Context, goal string) (*invariants.Answers, er
 	return q.prober.Ask(ctx, q.obs.Txn, q.obs.View, goal, q.limit)
 }
 
-// Words lists what can stand in a goal, for completion: predicates, kinds, fields, words, sorted.
+// Words returns the words that a goal may contain, sorted, for completion: predicates, kinds,
+// fields, atoms.
 func (q *Querier) Words() []string {
 	var words []string
 	for _, p := range q.prober.Predicates() {
@@ -204,11 +210,12 @@ func (q *Querier) Words() []string {
 	return slices.Compact(words)
 }
 
-// Complete completes the word that ends at pos of a line: with all that the words beginning so have in common.
-// choices are the words if there are several.
+// Complete completes the word that ends at pos of a line by the longest common prefix of the words
+// that begin so. choices are these words.
 func (q *Querier) Complete(line string, pos int) (newLine string, newPos int, choices []string) {
 	start := pos
-	for start > 0 && (line[start-1] == '_' || line[start-1] >= '0' && line[start-1] <= '9' || line[start-1] >= 'a' && line[start-1] <= 'z') {
+	for start > 0 && (line[start-1] == '_' || line[start-1] >= '0' && line[start-1] <= '9' ||
+		line[start-1] >= 'a' && line[start-1] <= 'z') {
 		start--
 	}
 	prefix := line[start:pos]
@@ -231,7 +238,7 @@ func (q *Querier) Complete(line string, pos int) (newLine string, newPos int, ch
 	return line[:start] + common + line[pos:], start + len(common), choices
 }
 
-// WriteAnswers writes answers as a table, or with asJSON one object a line.
+// WriteAnswers writes answers as a table, or with asJSON as one object a line.
 func WriteAnswers(w io.Writer, a *invariants.Answers, asJSON bool) error {
 	if asJSON {
 		return writeAnswerLines(w, a)
@@ -287,7 +294,7 @@ func writeAnswerLines(w io.Writer, a *invariants.Answers) error {
 	return nil
 }
 
-// Fields lists the kinds of objects with their fields, for people who write goals.
+// Fields writes the kinds of objects with their fields, for people who write goals.
 func (q *Querier) Fields(w io.Writer) { WriteSchema(w, q.obs.Txn.Schema) }
 
 // WriteSchema writes the kinds of objects of a file system with their fields.

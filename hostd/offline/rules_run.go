@@ -16,19 +16,20 @@ import (
 
 // RunConfig says which rules to run over which facts.
 type RunConfig struct {
-	Rules  []string // files
-	Facts  []string // files, plain or packed with zstd: one transaction together
+	Rules []string // paths of rule files
+	// paths of fact files, plain or compressed with zstd; together they are one transaction
+	Facts  []string
 	Engine string
 	Why    bool
 	Timing bool
 }
 
-// A FactsRun is what rules say of a transaction of facts.
+// A FactsRun is the result of rules over a transaction of facts.
 type FactsRun struct {
 	Records    int              `json:"records"`
 	LoadNS     int64            `json:"load_ns"`  // reading the facts, loading and compiling the rules
-	IndexNS    int64            `json:"index_ns"` // sorting the state and making the tables by which it is looked up
-	CheckNS    int64            `json:"check_ns"` // judging, with the indexes of changes that rules ask for
+	IndexNS    int64            `json:"index_ns"` // sorting the state and making its lookup tables
+	CheckNS    int64            `json:"check_ns"` // checking, and indexing the changes for rules
 	Verdict    string           `json:"verdict"`
 	Violations []FactsViolation `json:"violations"`
 	Undecided  []string         `json:"undecided,omitempty"`
@@ -39,7 +40,7 @@ type FactsRun struct {
 
 // A FactsViolation is a violation found in facts.
 type FactsViolation struct {
-	Rule string          `json:"rule"` // the number or name alone, as the rule has it
+	Rule string          `json:"rule"` // number or name of the rule without its file system
 	Tree any             `json:"tree"` // a number, or a kind of object
 	ID   string          `json:"id"`
 	Why  []change.Reason `json:"why,omitempty"`
@@ -63,7 +64,8 @@ func RunRules(ctx context.Context, cfg RunConfig) (*FactsRun, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &FactsRun{Records: len(f.Txn.Records), LoadNS: (time.Since(start) - f.Indexing).Nanoseconds(), IndexNS: f.Indexing.Nanoseconds()}
+	out := &FactsRun{Records: len(f.Txn.Records),
+		LoadNS: (time.Since(start) - f.Indexing).Nanoseconds(), IndexNS: f.Indexing.Nanoseconds()}
 	start = time.Now()
 	v := engine.Check(ctx, f.Txn, f.View)
 	out.CheckNS = time.Since(start).Nanoseconds()
@@ -85,7 +87,7 @@ func RunRules(ctx context.Context, cfg RunConfig) (*FactsRun, error) {
 	return out, nil
 }
 
-// bareName is the name of a rule without its file system's.
+// bareName returns the name of a rule without its file system.
 func bareName(rule string) string {
 	if _, name, ok := strings.Cut(rule, "/"); ok {
 		return name
@@ -112,7 +114,8 @@ func (r *FactsRun) WriteTable(w io.Writer) {
 		rule, tree, id = max(rule, len(v.Rule)), max(tree, len(fmt.Sprint(v.Tree))), max(id, len(v.ID))
 	}
 	row := func(values ...any) {
-		line := fmt.Sprintf("%-*v  %-*v  %-*v  %v", rule, values[0], tree, values[1], id, values[2], values[3])
+		line := fmt.Sprintf("%-*v  %-*v  %-*v  %v", rule, values[0], tree, values[1], id, values[2],
+			values[3])
 		fmt.Fprintln(w, strings.TrimRight(line, " "))
 	}
 	if len(r.Violations) > 0 {
@@ -128,6 +131,7 @@ func (r *FactsRun) WriteTable(w io.Writer) {
 	for _, t := range r.RuleTimes {
 		fmt.Fprintf(w, "rule %-8s %10.3f ms\n", bareName(t.Rule), float64(t.NS)/1e6)
 	}
-	fmt.Fprintf(w, "%s: %d records, %d violations; load %s, check %s\n", r.Verdict, r.Records, len(r.Violations),
+	fmt.Fprintf(w, "%s: %d records, %d violations; load %s, check %s\n", r.Verdict, r.Records,
+		len(r.Violations),
 		guard.DurationText(r.LoadNS), guard.DurationText(r.CheckNS))
 }

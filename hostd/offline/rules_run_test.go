@@ -18,7 +18,8 @@ import (
 	"fsward/shareddata"
 )
 
-// The rules as the thesis prints them find in every shared transaction what SWI-Prolog finds, on each engine.
+// The rules as the thesis prints them find in every shared transaction what SWI-Prolog finds, on
+// each engine.
 func TestRunThesisRules(t *testing.T) {
 	t.Parallel()
 	paths, err := filepath.Glob(filepath.Join(shareddata.Path(t, "rules"), "*.pl.zst"))
@@ -30,8 +31,9 @@ func TestRunThesisRules(t *testing.T) {
 		for _, engine := range guard.Engines {
 			t.Run(name+"/"+engine, func(t *testing.T) {
 				t.Parallel()
-				run, err := RunRules(context.Background(), RunConfig{Rules: []string{"../../invariants/testdata/thesis.pl"},
-					Facts: []string{p}, Engine: engine})
+				run, err := RunRules(context.Background(),
+					RunConfig{Rules: []string{"../../invariants/testdata/thesis.pl"},
+						Facts: []string{p}, Engine: engine})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -56,7 +58,8 @@ func TestRunThesisRules(t *testing.T) {
 
 const casesDir = "../../invariants/testdata/cases"
 
-// Every shipped rule has a case that holds and one that is violated, and all cases pass on each engine.
+// Every shipped rule has a case that holds and one that is violated, and all cases pass on each
+// engine.
 func TestCases(t *testing.T) {
 	t.Parallel()
 	results, err := TestRules(context.Background(), "", casesDir, "")
@@ -94,7 +97,8 @@ func TestCases(t *testing.T) {
 		}
 		for _, r := range rules.List(fs) {
 			if name := bareName(r.Name); !holds[name] || !violated[name] {
-				t.Errorf("%s needs a case that holds (has %v) and one that is violated (has %v) in %s/%s", r.Name, holds[name], violated[name], casesDir, fs)
+				t.Errorf("%s needs a case that holds (has %v) and one that is violated (has %v) in %s/%s",
+					r.Name, holds[name], violated[name], casesDir, fs)
 			}
 		}
 	}
@@ -135,7 +139,8 @@ func TestCasesExplained(t *testing.T) {
 					if r.Kind != "record" {
 						continue
 					}
-					if a, err := prober.Ask(context.Background(), c.Txn, c.View, r.Goal, 1); err != nil || len(a.Rows) != 1 {
+					if a, err := prober.Ask(context.Background(), c.Txn, c.View, r.Goal, 1); err != nil ||
+						len(a.Rows) != 1 {
 						t.Errorf("%s: the reason %s does not hold: %v", p, r.Goal, err)
 					}
 				}

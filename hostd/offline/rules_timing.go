@@ -11,25 +11,26 @@ import (
 	"fsward/interp/detect"
 )
 
-// TimingConfig says on what to measure rules.
+// TimingConfig says what to measure rules on.
 type TimingConfig struct {
-	Target string // an image, or a log if there is a Base
-	Base   string // the image that the log starts from
+	Target string // an image, or a log if Base is set
+	Base   string // image that the log starts from
 	Rules  guard.RulesConfig
 }
 
-// A RuleCost is what a rule cost over all commits that were judged.
+// A RuleCost is the time of a rule over all commits that were checked.
 type RuleCost struct {
 	guard.RuleTime
 	Commits int `json:"commits"`
 }
 
-// MeasureRules judges an image or a log and returns what each rule cost.
+// MeasureRules checks an image or a log and returns the time of each rule.
 func MeasureRules(ctx context.Context, cfg TimingConfig, log *zap.Logger) ([]RuleCost, error) {
 	cfg.Rules.Timing = true
 	sum := &costs{byRule: map[string]int{}}
 	if cfg.Base != "" {
-		_, err := Replay(ctx, ReplayConfig{Disks: []ReplayDisk{{Base: cfg.Base, Log: cfg.Target}}, FS: detect.Auto, Rules: cfg.Rules, KeepGoing: true, Sinks: []guard.Sink{sum}}, log)
+		_, err := Replay(ctx, ReplayConfig{Disks: []ReplayDisk{{Base: cfg.Base, Log: cfg.Target}},
+			FS: detect.Auto, Rules: cfg.Rules, KeepGoing: true, Sinks: []guard.Sink{sum}}, log)
 		if err != nil {
 			return nil, err
 		}
@@ -41,13 +42,16 @@ func MeasureRules(ctx context.Context, cfg TimingConfig, log *zap.Logger) ([]Rul
 		sum.Event(ev)
 	}
 	if len(sum.list) == 0 {
-		return nil, errors.New("nothing was measured: no commit was judged by an engine that measures its rules")
+		return nil, errors.New("nothing was measured: no commit was checked by an engine that measures its rules")
 	}
-	slices.SortStableFunc(sum.list, func(a, b RuleCost) int { return guard.CompareNames(a.Rule, b.Rule) })
+	slices.SortStableFunc(sum.list, func(a, b RuleCost) int {
+		return guard.CompareNames(a.Rule,
+			b.Rule)
+	})
 	return sum.list, nil
 }
 
-// costs is a Sink that adds up what rules cost.
+// costs is a Sink that adds up the times of rules.
 type costs struct {
 	list   []RuleCost
 	byRule map[string]int

@@ -11,56 +11,61 @@ import (
 	"fsward/blocktap/trace"
 	"fsward/hostd/guard"
 	"fsward/interp"
+	"fsward/interp/detect"
 )
 
-// A Transaction is what the logs of a guest's disks hold from one commit to the next: the writes between them, those
-// of the superblock's copies included.
+// A Transaction holds the requests in the logs of a guest's disks from one commit to the next, with
+// the writes of the copies of the superblock.
 type Transaction struct {
-	Commit     int    // 1 for the first in the log; 0 for what comes after the last
-	Log        bool   // it ends with a log commit, which counts as a commit too
+	Commit     int    // number in the log, from 1; 0 for the requests after the last commit
+	Log        bool   // it ends with a log commit, which is counted as a commit
 	Generation uint64 // of the commit
 	FS         string
 	Requests   []DiskRequest
-	After      *Overlays // the disks as they are after the transaction; valid during the call
+	After      *Overlays // the disks after the transaction; valid until visit returns
 }
 
-// A DiskRequest is a request to one of a guest's disks, counted from 0.
+// A DiskRequest is a request to one of a guest's disks. Disks are numbered from 0.
 type DiskRequest struct {
 	Disk int
 	blocktap.Request
 }
 
-// EachTransaction reads logs over their bases and calls visit for each transaction, and at the end for what
-// comes after the last commit. The bases are not changed. A log whose writes do not hold is not checked.
-func EachTransaction(ctx context.Context, disks []ReplayDisk, fs string, visit func(*Transaction) error) error {
+// EachTransaction reads logs over their bases and calls visit for each transaction, and at the end
+// for the requests after the last commit. The bases do not change. The commits are not checked by
+// rules.
+func EachTransaction(ctx context.Context, disks []ReplayDisk, fs string,
+	visit func(*Transaction) error) error {
 	return eachTransaction(ctx, disks, fs, false, visit)
 }
 
 // EachLogTransaction does the same with a transaction for each commit and for each log commit.
-func EachLogTransaction(ctx context.Context, disks []ReplayDisk, fs string, visit func(*Transaction) error) error {
+func EachLogTransaction(ctx context.Context, disks []ReplayDisk, fs string,
+	visit func(*Transaction) error) error {
 	return eachTransaction(ctx, disks, fs, true, visit)
 }
 
-func eachTransaction(ctx context.Context, recorded []ReplayDisk, fs string, logs bool, visit func(*Transaction) error) error {
+func eachTransaction(ctx context.Context, recorded []ReplayDisk, fs string, logs bool,
+	visit func(*Transaction) error) error {
 	disks, tape, err := openRecorded(recorded)
 	if err != nil {
 		return err
 	}
 	defer disks.Close()
-	follower, err := guard.Follow(disks, fs, interp.Limits{}, func(i int) string { return recorded[i].Base })
+	follower, err := guard.Follow(disks, fs, interp.Limits{},
+		func(i int) string { return recorded[i].Base })
 	if err != nil {
 		return err
 	}
-	var devices []*blocktap.Device
+	s := &splitter{disks: disks, follower: follower, logs: logs, visit: visit,
+		t: &Transaction{After: disks}}
 	for _, d := range disks.Disks {
-		devices = append(devices, blocktap.NewDevice(d, nil))
+		s.devices = append(s.devices, blocktap.NewDevice(d, nil))
 	}
-	t := &Transaction{After: disks}
-	commits := 0
 	for ctx.Err() == nil {
 		disk, entry, err := tape.Next()
 		if errors.Is(err, io.EOF) {
-			return visit(t)
+			return visit(s.t)
 		}
 		if err != nil {
 			return err
@@ -71,40 +76,65 @@ func eachTransaction(ctx context.Context, recorded []ReplayDisk, fs string, logs
 		}
 		r.Data = bytes.Clone(r.Data)
 		if entry.Flags&trace.Flush != 0 && r.Op != blocktap.OpFlush {
-			t.Requests = append(t.Requests, DiskRequest{disk, blocktap.Request{Op: blocktap.OpFlush}})
+			s.add(disk, blocktap.Request{Op: blocktap.OpFlush})
 		}
 		if r.Op == blocktap.OpFlush {
-			t.Requests = append(t.Requests, DiskRequest{disk, r})
+			s.add(disk, r)
 			continue
 		}
-		w := guard.WriteOf(&r)
-		w.Off = interp.Address(disk, w.Off)
-		member := follower.On(disk) != ""
-		obs := follower.Observe(w)
-		// The first write that is not of a copy of the superblock begins the next transaction. One to a disk that is
-		// none of the file system's is to one that the commit adds, whose later copies may come before its first.
-		if t.Commit > 0 && member && (obs.Generation != t.Generation || logs && obs.Point == interp.LogPoint) {
-			if err := visit(t); err != nil {
-				return err
-			}
-			t = &Transaction{After: disks}
-		}
-		t.Requests = append(t.Requests, DiskRequest{disk, r})
-		if obs.Point == interp.CommitPoint || logs && obs.Point == interp.LogPoint {
-			commits++
-			t.Commit, t.Log, t.Generation, t.FS = commits, obs.Point == interp.LogPoint, obs.Generation, follower.FS()
-		}
-		err = devices[disk].Do(ctx, &r)
-		follower.Settle(err == nil)
-		if err != nil {
-			return fmt.Errorf("log entry %d: %w: is it the right base?", entry.Index, err)
+		if err := s.write(ctx, disk, r, entry.Index); err != nil {
+			return err
 		}
 	}
 	return ctx.Err()
 }
 
-// Patched returns the requests of the transaction with patches made in the last write of each range. A
-// patch of what the transaction did not write is an error.
+// A splitter splits the requests of a recording into transactions.
+type splitter struct {
+	disks    *Overlays
+	devices  []*blocktap.Device
+	follower *detect.Follower
+	logs     bool // a log commit ends a transaction too
+	visit    func(*Transaction) error
+	t        *Transaction // the present one
+	commits  int
+}
+
+func (s *splitter) add(disk int, r blocktap.Request) {
+	s.t.Requests = append(s.t.Requests, DiskRequest{disk, r})
+}
+
+// write performs a request that changes a disk. index is the number of its log entry.
+func (s *splitter) write(ctx context.Context, disk int, r blocktap.Request, index uint64) error {
+	w := guard.WriteOf(&r)
+	w.Off = interp.Address(disk, w.Off)
+	member := s.follower.On(disk) != ""
+	obs := s.follower.Observe(w)
+	logCommit := s.logs && obs.Point == interp.LogPoint
+	// The first write that is not of a copy of the superblock begins the next transaction. A write to
+	// a disk outside the file system goes to a disk that the commit adds: later copies of its
+	// superblock may come before the first copy.
+	if s.t.Commit > 0 && member && (obs.Generation != s.t.Generation || logCommit) {
+		if err := s.visit(s.t); err != nil {
+			return err
+		}
+		s.t = &Transaction{After: s.disks}
+	}
+	s.add(disk, r)
+	if obs.Point == interp.CommitPoint || logCommit {
+		s.commits++
+		s.t.Commit, s.t.Log, s.t.Generation, s.t.FS = s.commits, logCommit, obs.Generation, s.follower.FS()
+	}
+	err := s.devices[disk].Do(ctx, &r)
+	s.follower.Settle(err == nil)
+	if err != nil {
+		return fmt.Errorf("log entry %d: %w: is it the right base?", index, err)
+	}
+	return nil
+}
+
+// Patched returns the requests of the transaction with each patch applied to the last write of its
+// range. It returns an error if the transaction does not write a range.
 func (t *Transaction) Patched(patches []interp.Patch) ([]DiskRequest, error) {
 	out := append([]DiskRequest(nil), t.Requests...)
 	for _, p := range patches {
@@ -118,8 +148,8 @@ func (t *Transaction) Patched(patches []interp.Patch) ([]DiskRequest, error) {
 	return out, nil
 }
 
-// patchSector puts a sector into the last request that writes its address, whose data is copied before its first
-// change.
+// patchSector puts a sector into the last request that writes its address. It copies the request's
+// data before the first change.
 func patchSector(out, original []DiskRequest, addr uint64, data []byte) bool {
 	disk, off := interp.Locate(addr)
 	for i := len(out) - 1; i >= 0; i-- {

@@ -13,15 +13,17 @@ import (
 	"fsward/interp/detect"
 )
 
-// Try performs requests on the disks of a guest through the flow of a guard that refuses, and returns the first
-// event that does not hold; nil if all do. Requests after that one are not performed.
-func Try(ctx context.Context, disks *Overlays, fs string, rules *guard.Rules, requests []DiskRequest) (*guard.Event, error) {
+// Try performs requests on the disks of a guest through a guard that refuses, and returns the first
+// event that does not hold; nil if all hold. It does not perform the requests after that one.
+func Try(ctx context.Context, disks *Overlays, fs string, rules *guard.Rules,
+	requests []DiskRequest) (*guard.Event, error) {
 	interpreter, err := detect.Follow(disks, fs)
 	if err != nil {
 		return nil, err
 	}
 	var found firstFault
-	p := guard.NewPipeline(guard.PipelineConfig{Disks: disks.Disks, Interpreter: interpreter, Rules: rules, Policy: guard.RefusePolicy{},
+	p := guard.NewPipeline(guard.PipelineConfig{Disks: disks.Disks, Interpreter: interpreter,
+		Rules: rules, Policy: guard.RefusePolicy{},
 		Sinks: []guard.Sink{&found}}, zap.NewNop())
 	defer p.Close()
 	for i := range requests {
@@ -45,9 +47,10 @@ func (f *firstFault) Event(ev *guard.Event) {
 	}
 }
 
-// FirstCommit performs requests on the disks of a guest until one is a commit or does not hold, and returns what is
-// seen of that one. Its View reads the disks.
-func FirstCommit(ctx context.Context, disks *Overlays, fs string, requests []DiskRequest) (interp.Observation, error) {
+// FirstCommit performs requests on the disks of a guest until one is a commit or does not hold, and
+// returns the observation of that request. The View of the observation reads the disks.
+func FirstCommit(ctx context.Context, disks *Overlays, fs string,
+	requests []DiskRequest) (interp.Observation, error) {
 	interpreter, err := detect.Follow(disks, fs)
 	if err != nil {
 		return interp.Observation{}, err
@@ -65,7 +68,8 @@ func FirstCommit(ctx context.Context, disks *Overlays, fs string, requests []Dis
 		w.Off = interp.Address(r.Disk, w.Off)
 		obs := interpreter.Observe(w)
 		err := devices[r.Disk].Do(ctx, &r.Request)
-		if obs.Point == interp.CommitPoint || len(obs.Violations) > 0 || obs.Unknown != nil || err != nil {
+		if obs.Point == interp.CommitPoint || len(obs.Violations) > 0 || obs.Unknown != nil ||
+			err != nil {
 			return obs, err
 		}
 		interpreter.Settle(true)
