@@ -7,47 +7,50 @@ import (
 	"fsward/invariants/syntax"
 )
 
-// What is summed up over a whole file system can have a key for each of its files. Where the memory does not hold them
-// all, a table keeps a share of its keys, by their hash, and the file system is gone through again for each other share.
-// A record is judged in the round in which the first sum that its rule asks for is at hand.
+// A sum over a whole file system can have a key for each file. If the sums do not fit the memory, a
+// table keeps one partition of its keys, by their hash, and the file system is gone through again
+// for each other partition. A record is judged in the round that has the partition of the first sum
+// that its rule asks for.
 
-// aggBudget is the memory for sums over a stream, and the tables that share it.
+// An aggBudget is the memory for sums over a stream, and the tables that share it.
 type aggBudget struct {
-	free    uint64 // bytes
+	free    uint64 // in bytes
 	tables  []*sumTable
-	round   uint64 // which shares are at hand
-	settled bool   // the first round is over: shares stay as they are
+	round   uint64 // determines which partitions are present
+	settled bool   // the first round is over: the number of partitions is final
 }
 
-// partitionSlack is what a share may take more than the first one did, beside a quarter, bytes.
+// partitionSlack is the memory, in bytes, that a partition may take beyond the first one and a
+// quarter more.
 const partitionSlack = 1 << 14
 
-// maxRounds bounds how often a file system is gone through.
+// maxRounds bounds the number of passes over a file system.
 const maxRounds = 1 << 8
 
 var (
 	errAggBudget = errors.New("the sums of the whole file system take more memory than there is")
-	// errElsewhere ends the search for a record that is judged in another round.
+	// errElsewhere ends the search for a record that another round judges.
 	errElsewhere = errors.New("the sum is not at hand in this round")
 )
 
-// A sumPage holds the sums of numbers near each other, such as inodes. One that is beyond it is in the table itself.
+// A sumPage holds the sums of adjacent numbers, such as inodes. A sum that does not fit is in the
+// table itself.
 type sumPage [1 << sumPageShift]int32
 
 const (
 	sumPageShift = 5
 	beyondPage   = math.MinInt32
-	pageBytes    = 4<<sumPageShift + 32 // and its place in a map
+	pageBytes    = 4<<sumPageShift + 32 // including its entry in a map
 )
 
-// entryBytes is what a sum with a key takes that is not in a page.
+// entryBytes returns the memory of a sum that is not in a page.
 func (t *sumTable) entryBytes() uint64 { return uint64(t.width)*24 + 16 + 16 }
 
 func (t *sumTable) bytes() uint64 {
 	return uint64(len(t.sums))*t.entryBytes() + uint64(len(t.pages))*pageBytes
 }
 
-// rounds is into how many shares the keys of the tables are divided, at most.
+// rounds returns the largest number of partitions of a table.
 func (r *aggBudget) rounds() (n uint64) {
 	n = 1
 	for _, t := range r.tables {
@@ -58,12 +61,12 @@ func (r *aggBudget) rounds() (n uint64) {
 	return n
 }
 
-// begin empties what is summed up anew in a round.
+// begin empties the tables that are summed up anew in a round.
 func (r *aggBudget) begin(round uint64) {
 	if r.round = round; round == 0 {
 		return
 	}
-	if !r.settled { // shares are alike, but not quite
+	if !r.settled { // partitions are nearly equal in size, but not quite
 		r.settled = true
 		for _, t := range r.tables {
 			r.free += t.bytes()/4 + partitionSlack
@@ -79,7 +82,8 @@ func (r *aggBudget) begin(round uint64) {
 	}
 }
 
-// holds makes room for so many bytes, if it can: the largest table keeps half of its keys then.
+// holds makes room for n bytes by halving the keys of the largest table; it reports false if it
+// cannot.
 func (r *aggBudget) holds(n uint64) bool {
 	for r.free < n && !r.settled {
 		largest := r.tables[0]
@@ -99,7 +103,7 @@ func (r *aggBudget) holds(n uint64) bool {
 	return r.free >= n
 }
 
-// partitionOf tells which share a key belongs to, by its low bits.
+// partitionOf returns the partition of a key, in its low bits.
 func (t *sumTable) partitionOf(key []value) uint64 {
 	if t.paged(key) {
 		return t.Mix(key[0].n>>sumPageShift, 1) >> 32
@@ -113,7 +117,7 @@ func (t *sumTable) partitionOf(key []value) uint64 {
 
 func (t *sumTable) atHand(share uint64) bool { return (share^t.budget.round)&(t.partitions-1) == 0 }
 
-// keepPartition drops the keys of other shares.
+// keepPartition removes the keys of other partitions.
 func (t *sumTable) keepPartition() {
 	for n := range t.pages {
 		if !t.atHand(t.partitionOf([]value{numberValue(n << sumPageShift)})) {
@@ -135,7 +139,7 @@ func (t *sumTable) keepPartition() {
 	}
 }
 
-// paged tells whether the sum of a key may be in a page.
+// paged reports whether the sum of a key may be in a page.
 func (t *sumTable) paged(key []value) bool { return len(key) == 1 && key[0].tag == tagNumber }
 
 // account adds an amount to a sum over a stream; it reports false if it cannot.
@@ -206,8 +210,8 @@ func (t *sumTable) inStream(key []value) syntax.Number {
 	return t.get(key)
 }
 
-// foreign tells whether a sum belongs to another round, and ends the search for the present record then. Records that
-// ask for several sums have to find all of them in one round.
+// foreign reports whether a sum belongs to another round, and then ends the search for the current
+// record. A record that asks for several sums must find all of them in one round.
 func (m *machine) foreign(t *sumTable, key []value) bool {
 	s := m.streaming
 	if t.partitions == 1 {
@@ -227,7 +231,7 @@ func (m *machine) foreign(t *sumTable, key []value) bool {
 	return true
 }
 
-// A resumption is where a machine goes on with the next record after errElsewhere.
+// A resumption is the state from which a machine continues with the next record after errElsewhere.
 type resumption struct {
 	frame                 *frame
 	stack, depth, objects int
@@ -237,7 +241,7 @@ func (m *machine) resumption() resumption {
 	return resumption{m.frame, len(m.stack), m.depth, len(m.objects)}
 }
 
-// resume goes on with the next record, if the present one is judged in another round.
+// resume continues with the next record, if another round judges the current one.
 func (m *machine) resume(at resumption) bool {
 	if !errors.Is(m.err, errElsewhere) {
 		return false

@@ -5,11 +5,11 @@ import "fsward/invariants/syntax"
 // A sumPass adds up a sum that is kept over a whole file system.
 type sumPass struct {
 	sum       *keptSum
-	planner   *planner // until the number of registers is known
+	planner   *planner // set until the number of registers is known
 	registers int
 }
 
-// finishPasses is called when all plans are made.
+// finishPasses is called after all plans are made.
 func (a *aggregates) finishPasses() {
 	for i := range a.passes {
 		p := &a.passes[i]
@@ -17,7 +17,7 @@ func (a *aggregates) finishPasses() {
 	}
 }
 
-// addPass notes that a sum is added up in the first pass over a stream, unless another of the same is.
+// addPass adds the pass of a sum over a stream, unless its table has one.
 func (a *aggregates) addPass(k *keptSum, p *planner) {
 	for i := range a.passes {
 		if a.passes[i].sum.table == k.table {
@@ -27,7 +27,7 @@ func (a *aggregates) addPass(k *keptSum, p *planner) {
 	a.passes = append(a.passes, sumPass{sum: k, planner: p})
 }
 
-// remember keeps the sum of a key that was searched for in the state.
+// remember keeps the sum of a key that was found in the state.
 func (t *sumTable) remember(key []value, n syntax.Number) {
 	for _, c := range key {
 		if !c.lasting() || c.tag == tagName {
@@ -43,10 +43,10 @@ func (t *sumTable) remember(key []value, n syntax.Number) {
 	}
 }
 
-// maxStateSums are the sums of objects that are near each other, which are kept from question to question.
+// maxStateSums bounds the sums that are kept between questions about neighboring objects.
 const maxStateSums = 1 << 12
 
-// remember keeps what was searched for.
+// remember keeps the result of a search.
 func (k *keptSum) remember(m *machine, n syntax.Number) {
 	if m.streaming == nil || !k.local {
 		return
@@ -59,7 +59,7 @@ func (k *keptSum) remember(m *machine, n syntax.Number) {
 	k.table.remember(key, n)
 }
 
-// askStream is ask of a stream.
+// askStream is ask for a stream.
 func (k *keptSum) askStream(m *machine, key []value) (n syntax.Number, ok bool) {
 	t := k.table
 	switch {

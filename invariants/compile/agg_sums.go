@@ -5,35 +5,36 @@ import (
 	"fsward/invariants/syntax"
 )
 
-// A sum over changes is asked for again and again: the names that an inode won and lost, for each of its names.
-// Where its goal allows, it is kept for all keys at once: one pass over the changes adds up signed amounts for
-// each combination of the values that the goal would have been given, and every question is a look-up.
+// Rules ask for sums over changes again and again: the names that an inode gained and lost, for
+// each of its names. If its goal allows, a sum is kept for all keys at once: one pass over the
+// changes adds up signed amounts for each combination of the values that the goal would be given,
+// and every question is a look-up.
 
-// maxSumKeys bounds the values that a sum is kept by.
+// maxSumKeys bounds the values in the key of a sum.
 const maxSumKeys = 4
 
-// aggregates holds the sums of a machine: those that run, and those that are kept.
+// aggregates holds the sums of a machine: those that are being computed, and those that are kept.
 type aggregates struct {
 	seeds   keyhash.Seeds
-	eager   bool            // sums are kept from the first question on
+	eager   bool            // keep sums from the first question on
 	running []syntax.Number // by counter
 	kept    map[uint64]*sumTable
-	passes  []sumPass // which add up what is kept of a stream
+	passes  []sumPass // add up the kept sums of a stream
 }
 
-// sumTable holds the sums of one aggregate in one transaction by their keys.
+// A sumTable holds the sums of one aggregate in one transaction by their keys.
 type sumTable struct {
 	keyhash.Seeds
-	eager      bool  // the pass is worth it from the first question on
-	spent      int64 // rows of the questions that were answered without it
+	eager      bool  // the pass is worthwhile from the first question on
+	spent      int64 // rows of the questions answered without it
 	built      bool
-	unfit      bool // a key has no form that lasts, or there are too many
+	unfit      bool // a key does not last, or there are too many keys
 	why        error
 	budget     *aggBudget          // of a stream; nil for others
 	pages      map[uint64]*sumPage // of a stream
-	partitions uint64              // of a stream: into how many its keys are divided, a power of two
-	limit      int                 // entries
-	width      int                 // cells of a key
+	partitions uint64              // of a stream: number of partitions of the keys, a power of two
+	limit      int                 // maximal number of entries
+	width      int                 // number of values in a key
 	keys       []value
 	sums       []syntax.Number
 	slots      []int32 // 1 + the entry
@@ -49,13 +50,13 @@ func (t *sumTable) reset(records int) {
 	t.limit = records + 1024
 }
 
-// worthwhile tells whether the questions so far have cost as much as the pass over all records.
+// worthwhile reports whether the questions so far have cost as much as a pass over all records.
 func (t *sumTable) worthwhile(records int) bool {
 	return !t.unfit && (t.eager || t.spent > int64(records))
 }
 
-// lasting tells whether a cell means the same for the whole transaction, and is equal exactly to what a goal
-// would match it with.
+// lasting reports whether a value means the same for the whole transaction and is equal to exactly
+// what a goal would match it with.
 func (c value) lasting() bool {
 	switch c.tag {
 	case tagNumber, tagAtom, tagName, tagKey, tagPair:
@@ -65,11 +66,11 @@ func (c value) lasting() bool {
 	}
 }
 
-// slot returns the slot of a key, or the empty one where it belongs.
+// slot returns the slot of a key, or the empty slot where it belongs.
 func (t *sumTable) slot(key []value) int {
 	h, last := uint64(len(key)), len(key)-1
 	for i, c := range key {
-		if i == last { // mostly an inode, and these in their order
+		if i == last { // usually an inode, and asked for in order
 			h = t.Near(c.n, t.Mix(h, hashOf(t.Seeds, value{m: c.m, tag: c.tag, kind: c.kind})))
 			break
 		}
@@ -102,7 +103,7 @@ func (t *sumTable) get(key []value) syntax.Number {
 	return syntax.Number{}
 }
 
-// find is get; ok is false where there is no sum.
+// find is get, but ok is false if there is no sum.
 func (t *sumTable) find(key []value) (n syntax.Number, ok bool) {
 	if len(t.sums) == 0 {
 		return n, false
@@ -114,7 +115,7 @@ func (t *sumTable) find(key []value) (n syntax.Number, ok bool) {
 	return t.sums[e-1], true
 }
 
-// at returns the sum of a key, to be added to; nil if the table is unfit.
+// at returns the sum of a key, to add to it; nil if the table is unfit.
 func (t *sumTable) at(key []value) *syntax.Number {
 	for _, c := range key {
 		if !c.lasting() {
@@ -144,7 +145,7 @@ func (t *sumTable) grow() {
 	}
 }
 
-// sumTable returns the table with a number.
+// sumTable returns the table with a number, and makes it if necessary.
 func (a *aggregates) sumTable(number uint64, width int) *sumTable {
 	t, ok := a.kept[number]
 	if !ok {
@@ -154,15 +155,15 @@ func (a *aggregates) sumTable(number uint64, width int) *sumTable {
 	return t
 }
 
-// keptSum is a sum in a plan that is kept by its keys.
+// A keptSum is a sum in a plan that is kept by its keys.
 type keptSum struct {
 	table *sumTable
 	keys  []register
 	pass  step // adds up everything
-	local bool // the state says of a key what the changes do where everything is new
+	local bool // if everything is new, the state gives the same sum as the changes
 }
 
-// ask returns the sum for the values that the registers have; ok is false if it must be searched for, or
+// ask returns the sum for the values of the registers; ok is false if it must be searched for, or
 // after an error.
 func (k *keptSum) ask(m *machine) (n syntax.Number, ok bool) {
 	var buffer [maxSumKeys]value
@@ -191,7 +192,7 @@ func (k *keptSum) ask(m *machine) (n syntax.Number, ok bool) {
 	return k.table.get(key), true
 }
 
-// accountOp ends the pass: it adds an amount to the sum of a key.
+// accountOp is the last op of the pass: it adds an amount to the sum of a key.
 func accountOp(t *sumTable, amount expression, key []operand) op {
 	return func(step) step {
 		return func(m *machine) bool {
@@ -231,8 +232,8 @@ func addOp(x expression, counter int) op {
 	}
 }
 
-// sumOp gives a register the sum over the solutions of a search, which ends with addOp; kept is nil where it
-// is searched for each time.
+// sumOp puts the sum over the solutions of a search into a register; the search ends with addOp.
+// kept is nil if each question needs a search.
 func sumOp(search []op, kept *keptSum, counter, register int) op {
 	inner := sequence(search, nil)
 	return func(next step) step {

@@ -12,7 +12,7 @@ import (
 	"fsward/invariants/verdict"
 )
 
-// program is a clause of a rule, compiled.
+// A program is a compiled clause of a rule.
 type program struct {
 	plans []compiledPlan
 }
@@ -20,8 +20,8 @@ type program struct {
 type compiledPlan struct {
 	registers int
 	first     step
-	starts    []int // lists of the records that start it; none: it is run once for the whole transaction
-	parts     []int // starts, where what is judged is a stream
+	starts    []int // lists of the records that start it; if empty, it runs once per transaction
+	parts     []int // starts for a stream
 }
 
 func (p *compiledPlan) startLists() []int { return p.starts }
@@ -34,19 +34,19 @@ func (e unsupported) Error() string { return e.text }
 
 func unsupportedf(format string, args ...any) error { return unsupported{fmt.Sprintf(format, args...)} }
 
-// compiler compiles the clauses of a set of rules.
+// A compiler compiles the clauses of a set of rules.
 type compiler struct {
 	loader     *ruleset.Set
 	machine    *machine
 	predicates map[syntax.Indicator][]ruleset.ParsedClause
 	recursive  map[syntax.Indicator]bool
 	procedures map[string]*procedureEntry
-	properties map[string]uint64 // verify/1 goals and sums, numbered
-	counters   int               // of count/2 and sum/3 that can run at once
+	properties map[string]uint64 // numbers of verify/1 goals and of sums
+	counters   int               // of count/2 and sum/3
 	mistakes   *mistakes
 }
 
-// mistakes are those found in a set of rules, each once.
+// mistakes collects the mistakes of a set of rules, each once.
 type mistakes struct {
 	errs     []error
 	reported map[string]bool
@@ -64,7 +64,7 @@ func newCompiler(l *ruleset.Set, m *machine, found *mistakes) *compiler {
 	return c
 }
 
-// finish makes the terms in the rules stay.
+// finish makes the terms in the rules survive.
 func (c *compiler) finish() {
 	c.machine.keep()
 	c.machine.aggregates.running = make([]syntax.Number, c.counters)
@@ -87,7 +87,8 @@ func (c *compiler) mistake(at syntax.ClauseText, format string, args ...any) {
 	}
 }
 
-// compile compiles a clause of a rule for a half more. Clauses on one line are one goal and one program.
+// compile compiles a clause of a rule for one more worker. Clauses on one line are one goal and one
+// program.
 func (c *compiler) compile(out *compiledClause) {
 	r, clause := out.rule, out.clause
 	out.explains = nil
@@ -135,8 +136,8 @@ func (c *compiler) violation(out *compiledClause, parsed ruleset.ParsedClause, h
 	return compiledPlan{p.registers.count, sequence(ops, func(*machine) bool { return false }), p.starts.takeTriggers(), p.starts.takeParts()}, nil
 }
 
-// contradiction tells why a clause can never find anything though each of its goals can be true, "" if it may. It is not
-// left out of the program for that: what it would be undecided about before is still said.
+// contradiction says why the goals of a clause can never be true together, although each goal can;
+// "" if they may be. Such a clause still runs, because it may be undecided.
 func (c *compiler) contradiction(parsed ruleset.ParsedClause) string {
 	e := &bindings{}
 	n := newInstance(&c.machine.interner, e, parsed)
@@ -149,8 +150,9 @@ func (c *compiler) contradiction(parsed ruleset.ParsedClause) string {
 	return p.contradictions.unsatisfiable(goals, e)
 }
 
-// property returns the number of a goal of verify/1 or of a sum. Goals that differ only in the registers of their
-// variables are the same: what one rule has found to hold, another need not prove.
+// property returns the number of a goal of verify/1 or of a sum. Goals that differ only in the
+// registers of their variables have one number: what one rule found to hold, another need not
+// prove.
 func (c *compiler) property(t template) uint64 {
 	var b strings.Builder
 	seen, variables := map[int]int{}, map[variable]int{}
@@ -185,18 +187,18 @@ func (c *compiler) property(t template) uint64 {
 	return n
 }
 
-// defines tells whether a predicate is one of the rules' text.
+// defines reports whether rule text defines a predicate.
 func (c *compiler) defines(p syntax.Indicator) bool { return c.predicates[p] != nil }
 
-// edge is a call from one predicate to another.
+// An edge is a call from one predicate to another.
 type edge struct {
 	to       syntax.Indicator
 	negative bool
 	at       syntax.ClauseText
 }
 
-// findRecursion returns the predicates that call themselves, by whatever way, and reports those that do so
-// through a negation: what they mean is not defined.
+// findRecursion returns the predicates that call themselves, directly or not. It reports those that
+// do so through a negation, because their meaning is undefined.
 func (c *compiler) findRecursion() map[syntax.Indicator]bool {
 	edges := map[syntax.Indicator][]edge{}
 	for p, clauses := range c.predicates {
@@ -236,7 +238,7 @@ func (c *compiler) findRecursion() map[syntax.Indicator]bool {
 	return recursive
 }
 
-// calls goes through the user's predicates that a goal calls.
+// calls calls f for each predicate of rule text that a goal calls.
 func (c *compiler) calls(goal engine.Term, negative bool, f func(p syntax.Indicator, negative bool)) {
 	p, ok := syntax.IndicatorOf(goal)
 	if !ok {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// emit makes the ops of a goal that comes next.
+// emit makes the ops of the next goal.
 func (p *planner) emit(g *goalInfo, e *bindings, next sequel, r *result) error {
 	t := e.walk(g.t)
 	q, args, _ := goalOfTemplate(t)
@@ -45,8 +45,8 @@ func (p *planner) emit(g *goalInfo, e *bindings, next sequel, r *result) error {
 	return unsupportedf("%s is not compiled", q)
 }
 
-// nested plans a conjunction inside a goal: what it binds is not seen outside.
-// needed are the templates whose values last asks for.
+// nested plans a conjunction inside a goal; its bindings are not visible outside. needed are the
+// templates whose values last needs.
 func (p *planner) nested(g goal, t template, e *bindings, counting bool, needed []template, last doneFunc) (ops []op, alive bool, err error) {
 	outer, depth, dead := p.mode, p.explain.depth, p.explain.dead
 	p.mode = mode{counting: counting, exists: !counting, trial: outer.trial}
@@ -84,8 +84,8 @@ func (p *planner) emitNot(g goal, t, inner template, e *bindings, r *result) err
 	return nil
 }
 
-// failing makes the ops of the negation of a search that finds nothing. It is run for the mistakes that it may meet
-// on the way to the goal that is never true.
+// failing makes the ops of the negation of a search without solutions. The search still runs, for
+// the mistakes that it may meet before the goal that is never true.
 func failing(search []op) []op {
 	if len(search) < 2 {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// emitThen places if-then-else; otherwise is nil for if-then.
+// emitThen emits if-then-else; otherwise is nil for if-then.
 func (p *planner) emitThen(g goal, condition, then, otherwise template, e *bindings, next sequel, r *result) error {
 	p.explain.step(e, condition, "condition", verdict.Constant)
 	at := len(p.explain.steps) - 1
@@ -15,7 +15,7 @@ func (p *planner) emitThen(g goal, condition, then, otherwise template, e *bindi
 	p.mode = mode{exists: true, trial: outer.trial}
 	p.explain.depth++
 	met := false
-	// The condition has one path, so that what it binds is known behind it.
+	// The condition has one path, so its bindings are known afterwards.
 	search, err := p.plan([]goal{{condition, g.at}}, yes, append(slices.Clone(next.needed), then, templatesOf(next.rest)), func(after *bindings) ([]op, error) {
 		if met {
 			return nil, unsupportedf("a condition that is a disjunction with bindings")
@@ -47,7 +47,7 @@ func (p *planner) emitThen(g goal, condition, then, otherwise template, e *bindi
 	return p.emitBranches(branches, e, next, r, func(ops [][]op) op { return thenOp(search, ops[0], ops[1]) })
 }
 
-// templatesOf makes one template of what is in goals.
+// templatesOf combines goals into one template.
 func templatesOf(goals []goal) template {
 	args := make([]template, len(goals))
 	for i, g := range goals {
@@ -56,7 +56,7 @@ func templatesOf(goals []goal) template {
 	return compoundTemplate{syntax.AtomComma, args}
 }
 
-// branch is one way on from a goal.
+// A branch is one alternative of a goal.
 type branch struct {
 	goals []goal
 	env   *bindings
@@ -70,9 +70,9 @@ func (p *planner) emitOr(g *goalInfo, list []template, e *bindings, next sequel,
 	return p.emitBranches(branches, e, next, r, orOp)
 }
 
-// emitBranches plans branches. If they give values to variables that the goals behind them need, each branch goes on
-// with all that follows and knows what it has found. Otherwise, or if that would make too many paths, they come together
-// again.
+// emitBranches plans branches. If they give values to variables that later goals need, each branch
+// continues with all that follows, and knows what it has found. Otherwise, or if that would make
+// too many paths, the branches come together again.
 func (p *planner) emitBranches(branches []branch, e *bindings, next sequel, r *result, combine func([][]op) op) error {
 	wanted := append(slices.Clone(next.needed), templatesOf(next.rest))
 	outs := outsOf(branches, e, wanted)
@@ -82,7 +82,8 @@ func (p *planner) emitBranches(branches []branch, e *bindings, next sequel, r *r
 	return p.emitJoined(branches, outs, e, wanted, r, combine)
 }
 
-// outsOf returns the variables without a value to which some branch may give one and that are wanted behind them.
+// outsOf returns the variables without a value that later goals need and to which some branch may
+// give one.
 func outsOf(branches []branch, e *bindings, wanted []template) (outs []variable) {
 	seen := map[variable]bool{}
 	note := func(v variable) {
@@ -109,7 +110,7 @@ func outsOf(branches []branch, e *bindings, wanted []template) (outs []variable)
 	return outs
 }
 
-// emitPaths plans branches each of which goes on with all that follows.
+// emitPaths plans branches that each continue with all that follows.
 func (p *planner) emitPaths(branches []branch, paths int, next sequel, r *result, combine func([][]op) op) error {
 	outer := p.branches
 	p.branches = paths
@@ -145,13 +146,15 @@ func (p *planner) emitPaths(branches []branch, paths int, next sequel, r *result
 	return nil
 }
 
-// emitJoined plans branches that come together again. The values of outs are in registers behind them.
+// emitJoined plans branches that come together again. Afterwards, the values of outs are in
+// registers.
 func (p *planner) emitJoined(branches []branch, outs []variable, e *bindings, wanted []template, r *result, combine func([][]op) op) error {
 	j := junction{outs: outs, registers: make([]int, len(outs)), types: make([]valueType, len(outs))}
 	for i := range outs {
 		j.registers[i] = p.registers.next()
 	}
-	// One solution of any branch is enough; otherwise each branch is run, for the mistakes that it may meet.
+	// If true, one solution of any branch is enough. Otherwise every branch runs, for the mistakes
+	// that it may meet.
 	once := len(outs) == 0 && !p.mode.counting && p.mode.exists
 	outer := p.mode
 	p.mode.top, p.mode.exists = false, once
@@ -176,7 +179,7 @@ func (p *planner) emitJoined(branches []branch, outs []variable, e *bindings, wa
 		e.bound[v] = register{j.registers[i], j.types[i]}
 		p.registers.label(e, j.registers[i], v)
 	}
-	for len(e.bound) < maxEnv(branches) { // variables that the branches made stay theirs
+	for len(e.bound) < maxEnv(branches) { // keep the variables that the branches made apart from later ones
 		e.fresh(1)
 	}
 	if once {
@@ -187,16 +190,17 @@ func (p *planner) emitJoined(branches []branch, outs []variable, e *bindings, wa
 	return nil
 }
 
-// A junction is where branches come together: the registers in which each leaves the values of some variables.
+// A junction is where branches come together: each branch leaves the values of some variables in
+// the same registers.
 type junction struct {
 	outs      []variable
 	registers []int
-	types     []valueType // that the values have in all branches
-	reached   bool        // by a branch
+	types     []valueType // of the values, if all branches agree
+	reached   bool        // some branch reaches it
 	typed     bool
 }
 
-// assign makes the op with which a branch ends.
+// assign makes the last op of a branch.
 func (j *junction) assign(e *bindings) ([]op, error) {
 	j.reached = true
 	if len(j.outs) == 0 {
@@ -223,11 +227,11 @@ func (j *junction) assign(e *bindings) ([]op, error) {
 	return []op{assignOp(j.registers, values)}, nil
 }
 
-// deadEnd makes the ops of branches that each end at a goal that is never true. They are run for the mistakes that they
-// may meet before it.
+// deadEnd makes the ops of branches that each end at a goal that is never true. They still run, for
+// the mistakes that they may meet before it.
 func deadEnd(branches op) []op { return []op{branches, failOp} }
 
-// boundBy are the values that a branch has given variables so far.
+// boundBy returns the values that a branch has given to variables so far.
 func boundBy(e, b *bindings) []template {
 	var list []template
 	for i := range e.bound {

@@ -14,11 +14,11 @@ import (
 	"fsward/invariants/verdict"
 )
 
-// dataEmitter makes the ops of goals that look up changes and objects.
+// A dataEmitter makes the ops of goals that look up changes and objects.
 type dataEmitter struct {
 	machine    *machine
 	vocabulary *ruleset.Vocabulary
-	mode       *mode // of the planner
+	mode       *mode // the planner's mode
 	registers  *registerFile
 	explain    *explainer
 	starts     *starts
@@ -26,10 +26,10 @@ type dataEmitter struct {
 	arithmetic *arithmetic
 	costs      *chooser
 
-	absent op // the negation of the query for one object that was emitted last
+	absent op // the negation of the last emitted query for one object
 }
 
-// kinds replaces a goal of which the kind of object is not known by a disjunction over all kinds.
+// kinds replaces a goal for an unknown kind of object by a disjunction over all kinds.
 func (p *patternMaker) kinds(g goal, t template, tree template, r *result) error {
 	q, args, _ := goalOfTemplate(t)
 	v := p.vocabulary
@@ -53,7 +53,7 @@ func (p *patternMaker) kinds(g goal, t template, tree template, r *result) error
 	return nil
 }
 
-// fieldOf returns the field that a template names; ok is false if the schema has none such.
+// fieldOf returns the field that a template names; ok is false if the schema has no such field.
 func (p *patternMaker) fieldOf(e *bindings, t template) (f change.Field, ok bool) {
 	var b strings.Builder
 	switch t := e.walk(t).(type) {
@@ -78,7 +78,8 @@ func (p *patternMaker) fieldOf(e *bindings, t template) (f change.Field, ok bool
 	return f, ok
 }
 
-// emit makes the ops of a goal; done is false if it looks nothing up. last says that no goal follows it.
+// emit makes the ops of a goal; done is false if the goal looks nothing up. last says that no goal
+// follows it.
 func (em *dataEmitter) emit(g goal, t template, q syntax.Indicator, args []template, e *bindings, last bool, r *result) (done bool, err error) {
 	name := q.Name.String()
 	switch q {
@@ -133,7 +134,7 @@ func (em *dataEmitter) emitChange(g goal, t template, args []template, e *bindin
 	case em.mode.top && !em.starts.triggered && rank >= rankList:
 		em.starts.triggers = append(em.starts.triggers, goal)
 		goal.pass = em.mode.trial
-		em.starts.begun = len(em.explain.steps) == 0 // what comes before it is run for each part
+		em.starts.begun = len(em.explain.steps) == 0 // the goals before it run for each batch
 	default:
 		goal.list = em.machine.lists.whole.declare(goal.spec)
 	}
@@ -147,8 +148,8 @@ func (em *dataEmitter) emitChange(g goal, t template, args []template, e *bindin
 	return nil
 }
 
-// emitField makes the place of the field of a goal t, or makes it part of the list; known is false if the schema has no
-// such field.
+// emitField makes the place of the field of the goal t, or makes the field part of the list; known
+// is false if the schema has no such field.
 func (em *dataEmitter) emitField(goal *changeGoal, field, t template, e *bindings) (known bool, err error) {
 	switch f := e.walk(field).(type) {
 	case variable:
@@ -168,7 +169,7 @@ func (em *dataEmitter) emitField(goal *changeGoal, field, t template, e *binding
 	return true, nil
 }
 
-// sideOf returns what the list of a goal has of a side, and leaves out of the pattern what the list says.
+// sideOf returns what the list of a goal guarantees of a side, and removes it from the pattern.
 func (g *changeGoal) sideOf(x *valuePattern) side {
 	isObject := !g.spec.anyField && g.spec.field == change.FieldObject
 	switch {
@@ -185,7 +186,7 @@ func (g *changeGoal) sideOf(x *valuePattern) side {
 	return hasValue
 }
 
-// firstLoad returns the least register that a pattern loads, or −1.
+// firstLoad returns the lowest register that a pattern loads, or −1.
 func (x *objectPattern) firstLoad() int {
 	least := -1
 	for _, pl := range []*place{&x.tree, &x.id, &x.sub, &x.aux, &x.kindPlace} {
@@ -196,7 +197,7 @@ func (x *objectPattern) firstLoad() int {
 	return least
 }
 
-// accessOfChange picks an index for a goal.
+// accessOfChange chooses an index for a goal.
 func (em *dataEmitter) accessOfChange(g *changeGoal) (access string, class verdict.Class) {
 	telling := func(x *valuePattern) bool {
 		always := x.place.mode == placeConst && (x.value.is(syntax.AtomNull) || x.value.is(atomPresent))
@@ -205,7 +206,7 @@ func (em *dataEmitter) accessOfChange(g *changeGoal) (access string, class verdi
 	known := g.object.kind != 0 && g.object.id.known() && g.object.sub.known() && g.object.form != subAny
 	pair := em.vocabulary.Shape(g.object.kind) == change.ShapePair
 	switch {
-	case known && (!pair || g.object.aux.known()): // before any value: all files of a directory can be of one type
+	case known && (!pair || g.object.aux.known()): // before any value, because all files of a directory may have one type
 		g.key = byObjectSub
 		if pair {
 			g.key = byPair
@@ -296,8 +297,8 @@ func (em *dataEmitter) emitQuery(g goal, t template, args []template, e *binding
 	return nil
 }
 
-// joinQueries makes goals for further fields of the object that a query has found parts of that query. It returns
-// the goals that are left.
+// joinQueries makes later queries for fields of the same object part of a query. It returns the
+// goals that are left.
 func (em *dataEmitter) joinQueries(g *queryGoal, t template, list []*goalInfo, e *bindings) []*goalInfo {
 	_, args, _ := goalOfTemplate(e.walk(t))
 	for i := 0; i < len(list) && len(g.fields) < maxFields; i++ {
@@ -361,14 +362,14 @@ func (em *dataEmitter) emitNeighbor(t template, args []template, e *bindings, wa
 		r.dead = !alive
 		return err
 	}
-	beside.tree = place{} // the neighbour is in the same one
+	beside.tree = place{} // the neighbor is in the same tree
 	beside.settle(em.registers.spare())
 	goal := &neighborGoal{object: object, beside: beside, key: newKeyMaker(em.vocabulary, &object), walk: walk}
 	r.ops = append(append(ops, more...), neighborOp(goal, em.explain.step(e, t, "the neighbour of a key", verdict.LogN)))
 	return nil
 }
 
-// noteStream notes of a goal how it is answered of a stream.
+// noteStream decides how a stream answers a goal.
 func (em *dataEmitter) noteStream(g *changeGoal, rank int) {
 	if em.mode.top && !em.starts.triggered && (rank >= rankList || !em.mode.trial) {
 		em.starts.streamTriggers = append(em.starts.streamTriggers, g)

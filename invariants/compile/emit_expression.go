@@ -12,13 +12,15 @@ import (
 // arithmetic compiles expressions and comparisons of numbers.
 type arithmetic struct{ interner *interner }
 
-// errMistake stands for whatever the reference engine will say of a mistake that a program met.
+// errMistake stands for the error that the reference engine will report when it interprets the
+// clause.
 var errMistake = syntax.RuleError{Text: "a mistake in the rule"}
 
 // An expression computes a number; ok is false after an error.
 type expression func(m *machine) (n syntax.Number, ok bool)
 
-// expression compiles an arithmetic expression; ok is false where a variable in it has no value, or it is none.
+// expression compiles an arithmetic expression; ok is false if a variable in it has no value, or if
+// it is not an expression.
 func (ar *arithmetic) expression(e *bindings, t template) (x expression, ok bool) {
 	switch t := ar.fold(e, t).(type) {
 	case constant:
@@ -52,8 +54,8 @@ func (ar *arithmetic) expression(e *bindings, t template) (x expression, ok bool
 	return nil, false
 }
 
-// fold returns the number that an expression of numbers in the text is, such as 1 << 63, and anything else as it is: so
-// is what would be a mistake, which is met when it is run.
+// fold computes an expression of numbers in the text, such as 1 << 63. It returns anything else
+// unchanged, and so it does with an expression that errs: the error shows at run time.
 func (ar *arithmetic) fold(e *bindings, t template) template {
 	t = e.walk(t)
 	c, ok := t.(compoundTemplate)
@@ -115,14 +117,14 @@ func binary(f func(x, y syntax.Number) (syntax.Number, error), x, y expression) 
 	}
 }
 
-// word is a sum of a number of the text and of up to two registers, −1 where there is none: the form that nearly
-// all comparisons have.
+// A word is the sum of a number of the text and of up to two registers (−1 for none). Nearly all
+// comparisons have this form.
 type word struct {
 	n    uint64
 	x, y int
 }
 
-// wordOf returns an expression as a word; ok is false if it is none.
+// wordOf returns an expression as a word; ok is false if it has another form.
 func (ar *arithmetic) wordOf(e *bindings, t template) (w word, ok bool) {
 	w = word{0, -1, -1}
 	t = ar.fold(e, t)
@@ -135,7 +137,8 @@ func (ar *arithmetic) wordOf(e *bindings, t template) (w word, ok bool) {
 
 var atomPlus = engine.NewAtom("+")
 
-// add adds a number or a register; it reports false for anything else, and for a sum of two numbers.
+// add adds a number or a register; it reports false for anything else, and for a sum of two
+// numbers.
 func (w *word) add(t template) bool {
 	switch t := t.(type) {
 	case constant:
@@ -150,7 +153,7 @@ func (w *word) add(t template) bool {
 	}
 }
 
-// get returns the number in 128 bits; ok is false if it is not a sum of unsigned numbers.
+// get returns the sum in 128 bits; ok is false if a register is not an unsigned number.
 func (w *word) get(m *machine) (hi, lo uint64, ok bool) {
 	lo, ok = w.n, true
 	if w.x >= 0 {
@@ -167,7 +170,7 @@ func (w *word) get(m *machine) (hi, lo uint64, ok bool) {
 	return hi, lo, ok
 }
 
-// comparison compiles a comparison of two expressions; ok is false where they cannot be computed.
+// comparison compiles a comparison of two expressions; ok is false if they cannot be computed.
 func (ar *arithmetic) comparison(e *bindings, left, right template, holds func(order int) bool) (op, bool) {
 	x, ok1 := ar.expression(e, left)
 	y, ok2 := ar.expression(e, right)
@@ -208,10 +211,12 @@ func compareNumbersOp(holds func(*machine) bool) op {
 	}
 }
 
-// outcomes says whether a comparison holds if the left side is below, equal to, or above the right one.
+// outcomes says whether a comparison holds if the left side is below, equal to, or above the right
+// one.
 type outcomes struct{ below, equal, above bool }
 
-// compareRegisterOp compares a register with a number of the text. slow is for numbers beyond 64 bits.
+// compareRegisterOp compares a register with a number of the text. slow is for numbers beyond 64
+// bits.
 func compareRegisterOp(register int, n uint64, o outcomes, slow func(*machine) bool) op {
 	below, equal, above := o.below, o.equal, o.above
 	return func(next step) step {
@@ -234,7 +239,7 @@ func compareRegisterOp(register int, n uint64, o outcomes, slow func(*machine) b
 	}
 }
 
-// compareWordsOp compares sums of unsigned numbers in 128 bits. slow is for any others.
+// compareWordsOp compares sums of unsigned numbers in 128 bits. slow is for any other numbers.
 func compareWordsOp(x, y word, o outcomes, slow func(*machine) bool) op {
 	below, equal, above := o.below, o.equal, o.above
 	return func(next step) step {
@@ -259,7 +264,7 @@ func compareWordsOp(x, y word, o outcomes, slow func(*machine) bool) op {
 	}
 }
 
-// exact tells whether an expression cannot err, going by what is known of the types of its variables.
+// exact reports whether an expression cannot err, by the types of its variables.
 func (a *analysis) exact(t template) bool {
 	switch t := a.env.walk(t).(type) {
 	case constant:
@@ -286,7 +291,7 @@ func (a *analysis) exact(t template) bool {
 	}
 }
 
-// partialFunctions are those that are not defined for every number.
+// partialFunctions are the functions that are not defined for every number.
 var partialFunctions = []engine.Atom{engine.NewAtom("//"), engine.NewAtom("rem"), engine.NewAtom("div"), engine.NewAtom("mod"),
 	engine.NewAtom("<<"), engine.NewAtom(">>")}
 

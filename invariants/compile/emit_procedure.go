@@ -8,17 +8,17 @@ import (
 	"fsward/invariants/verdict"
 )
 
-// A procedure is a helper that calls itself, compiled for one pattern of arguments that are known. Each call
-// has a frame of its own. Arguments that are known come in the first registers.
+// A procedure is a recursive helper, compiled for one pattern of known arguments. Each call has a
+// frame of its own. Known arguments come in the first registers.
 type procedure struct {
 	registers int
 	ins, outs []int
 	first     step
 }
 
-const maxArity = 8 // of a helper: see loader.define
+const maxArity = 8 // of a helper: ruleset.Load accepts no more
 
-// emitCall places a call of a helper that calls itself.
+// emitCall emits a call of a recursive helper.
 func (p *planner) emitCall(t template, q syntax.Indicator, args []template, e *bindings, r *result) error {
 	var pattern strings.Builder
 	fmt.Fprintf(&pattern, "%s:", q)
@@ -54,7 +54,8 @@ func (p *planner) emitCall(t template, q syntax.Indicator, args []template, e *b
 	return nil
 }
 
-// procedure returns the procedure for a pattern of arguments, compiling it at its first use.
+// procedure returns the procedure for a pattern of arguments. It compiles the procedure at its
+// first use.
 func (p *planner) procedure(pattern string, q syntax.Indicator) (*procedure, error) {
 	c := p.compiler
 	if proc, ok := c.procedures[pattern]; ok {
@@ -99,7 +100,7 @@ func (c *compiler) compileProcedure(proc *procedure, pattern string, q syntax.In
 		proc.outs = append(proc.outs, p.registers.next())
 	}
 	call := goal{compoundTemplate{q.Name, args}, clauses[0].Text}
-	c.recursive[q] = false // its clauses are put in the place of this one call
+	c.recursive[q] = false // inline the helper's clauses once, here
 	body, alive, err := p.inliner.inline(call, q, args, e)
 	c.recursive[q] = true
 	if err != nil {
@@ -131,7 +132,7 @@ func (c *compiler) compileProcedure(proc *procedure, pattern string, q syntax.In
 	return nil
 }
 
-// callOp calls a procedure and goes on with each of its solutions.
+// callOp calls a procedure and continues with each of its solutions.
 func callOp(proc *procedure, ins []operand, results []int, info *stepInfo) op {
 	return func(next step) step {
 		then := func(m *machine) bool {
@@ -164,7 +165,7 @@ func callOp(proc *procedure, ins []operand, results []int, info *stepInfo) op {
 	}
 }
 
-// returnOp goes on in the frame of the caller.
+// returnOp continues in the frame of the caller.
 func returnOp(proc *procedure) op {
 	return func(step) step {
 		return func(m *machine) bool {

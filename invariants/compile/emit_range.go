@@ -12,16 +12,16 @@ import (
 	"fsward/invariants/verdict"
 )
 
-// rangeGoal is range/4 or range_down/4.
+// A rangeGoal is range/4 or range_down/4.
 type rangeGoal struct {
 	object objectPattern
 	down   bool
-	// The bounds are numbers, or else the keys.
+	// The bounds are two numbers, or two keys if low is nil.
 	low, high expression
 	keys      [2]boundPlaces
 }
 
-// boundPlaces are the parts of a key that bounds a range; placeAny where a part has no value.
+// boundPlaces are the parts of a key that bounds a range; placeAny for a part without a value.
 type boundPlaces struct {
 	id, sub place
 	kind    change.Kind
@@ -33,7 +33,7 @@ func isKeyTemplate(e *bindings, t template) bool {
 	return ok && c.functor == syntax.AtomK && len(c.args) == 3
 }
 
-// rangeKnown tells whether all is known that a range needs.
+// rangeKnown reports whether everything is known that a range needs.
 func (ch *chooser) rangeKnown(args []template, e *bindings) bool {
 	k := ch.known(args[0], args[1], e)
 	number := change.Shape(k.shape) == change.ShapeNum && ch.vocabulary.Schema.KindIsTree
@@ -67,7 +67,8 @@ func (em *dataEmitter) emitRange(t template, args []template, e *bindings, down 
 	return nil
 }
 
-// rangeClass is that of a range: only the first of its objects is asked for beneath once/1 or a negation.
+// rangeClass returns the class of a range. Under once/1 or a negation, only the first object is
+// needed.
 func (em *dataEmitter) rangeClass() verdict.Class {
 	if em.mode.exists {
 		return verdict.LogN
@@ -197,7 +198,7 @@ func (g *rangeGoal) keyRange(m *machine) (k reference.KeyRange, ok bool) {
 	return k, ok
 }
 
-// object makes the object that bounds a range; open is what a part without a value is.
+// object makes the object that bounds a range; open is the value of a part without one.
 func (b *boundPlaces) object(m *machine, open uint64) (o change.Object) {
 	number := func(x *place) uint64 {
 		if x.mode == placeAny {

@@ -10,7 +10,7 @@ import (
 
 var atomSum = engine.NewAtom("sum")
 
-// emitSum places sum(AMOUNT, GOAL, WANT), and count(GOAL, WANT) as the sum of ones.
+// emitSum emits sum(AMOUNT, GOAL, WANT), and count(GOAL, WANT) as the sum of ones.
 func (p *planner) emitSum(g goal, t, amount, inner, want template, typ valueType, e *bindings, r *result) error {
 	p.explain.step(e, t, "a sum over all answers", verdict.Constant)
 	at := len(p.explain.steps) - 1
@@ -42,8 +42,8 @@ func (p *planner) emitSum(g goal, t, amount, inner, want template, typ valueType
 	return p.values.give(e, want, register{n, typ}, r)
 }
 
-// keepSum plans the sum for all keys at once: the goal with variables in the place of the registers that it
-// would be given. It returns nil where that means something else, or costs more than a search for each change.
+// keepSum plans the sum for all keys at once: the goal with variables in place of its registers. It
+// returns nil if that means something else, or costs more than a search for each change.
 func (p *planner) keepSum(g goal, amount, inner template, e *bindings, at int) *keptSum {
 	whole := e.resolve(compoundTemplate{atomSum, []template{amount, inner}}).(compoundTemplate)
 	kept := &keptSum{}
@@ -102,7 +102,7 @@ func (p *planner) keepSum(g goal, amount, inner template, e *bindings, at int) *
 	return kept
 }
 
-// opened puts variables in the place of registers.
+// opened replaces registers by variables.
 func opened(t template, open map[int]variable) template {
 	switch t := t.(type) {
 	case register:

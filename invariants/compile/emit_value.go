@@ -5,7 +5,7 @@ import (
 	"fsward/invariants/verdict"
 )
 
-// valueEmitter makes the ops of goals that compute and test values and look nothing up.
+// A valueEmitter makes the ops of goals that compute and test values and look nothing up.
 type valueEmitter struct {
 	interner   *interner
 	registers  *registerFile
@@ -14,7 +14,7 @@ type valueEmitter struct {
 	arithmetic *arithmetic
 }
 
-// emit makes the ops of a goal; done is false if it is not one that computes or tests values.
+// emit makes the ops of a goal; done is false if the goal does not compute or test values.
 func (em *valueEmitter) emit(t template, q syntax.Indicator, args []template, e *bindings, r *result) (done bool, err error) {
 	name := q.Name.String()
 	if holds := syntax.NumberOrders[name]; holds != nil && q.Arity == 2 {
@@ -35,7 +35,7 @@ func (em *valueEmitter) emit(t template, q syntax.Indicator, args []template, e 
 	}
 	switch q {
 	case syntax.Pred("=", 2):
-		text := em.explain.text(e, t) // before it gives variables values
+		text := em.explain.text(e, t) // before unify binds variables
 		ops, alive := em.unifier.unify(e, args[0], args[1], true)
 		if r.ops, r.dead = ops, !alive; len(ops) > 0 {
 			em.explain.note(text, "test")
@@ -126,7 +126,7 @@ func (em *valueEmitter) emitDenial(t template, ops []op, alive bool, e *bindings
 	}
 }
 
-// emitDifference places a denial of equality of registers and constants; it reports false for any other.
+// emitDifference emits an inequality of registers and constants; it reports false for any other.
 func (em *valueEmitter) emitDifference(t template, args []template, e *bindings, r *result) bool {
 	x, y := e.walk(args[0]), e.walk(args[1])
 	if _, ok := x.(register); !ok {
@@ -150,7 +150,7 @@ func (em *valueEmitter) emitDifference(t template, args []template, e *bindings,
 	return true
 }
 
-// emitOrder places a comparison in the standard order of terms.
+// emitOrder emits a comparison in the standard order of terms.
 func (em *valueEmitter) emitOrder(t template, name string, args []template, holds func(int) bool, e *bindings, r *result) error {
 	switch name {
 	case "==":
@@ -210,7 +210,7 @@ func (em *valueEmitter) emitTypeTest(name string, arg template, e *bindings, r *
 	}
 }
 
-// give unifies a result in a register with what is wanted.
+// give unifies the result in a register with the wanted template.
 func (em *valueEmitter) give(e *bindings, want template, have register, r *result) error {
 	if v, ok := e.walk(want).(variable); ok {
 		e.bound[v] = have

@@ -8,10 +8,10 @@ import (
 	"fsward/invariants/verdict"
 )
 
-// errFound ends what both halves judge at once: one of them is to judge it.
+// errFound ends the search when two workers judge at once: one worker then judges everything again.
 var errFound = errors.New("something does not hold")
 
-// violationOp notes a violation.
+// violationOp reports a violation.
 func violationOp(tree, id template) op {
 	h, isKey := headOf(tree, id)
 	return func(step) step {
@@ -36,9 +36,9 @@ type head struct {
 	pair                     bool
 }
 
-// headPart is a constant or a register.
+// A headPart is a constant or a register.
 type headPart struct {
-	register int // −1: the constant
+	register int // −1 for the constant
 	constant value
 }
 
@@ -49,7 +49,7 @@ func (p *headPart) get(m *machine) value {
 	return m.r[p.register]
 }
 
-// headOf returns the head that is written in the text; ok is false if it is written in another way.
+// headOf returns the head of a violation; ok is false if it has another form.
 func headOf(tree, id template) (h head, ok bool) {
 	part := func(p *headPart, t template) bool {
 		switch t := t.(type) {

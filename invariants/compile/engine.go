@@ -13,8 +13,8 @@ import (
 	"fsward/invariants/verdict"
 )
 
-// Engine is the Engine that compiles each rule to a join plan. What it cannot compile it gives to the
-// reference engine, clause by clause. It is used by one goroutine at a time.
+// An Engine judges transactions by compiled rules. It gives each clause that it cannot compile to
+// the reference engine. One goroutine at a time may use it.
 type Engine struct {
 	reference *reference.Engine
 	clauses   []*compiledClause
@@ -23,23 +23,23 @@ type Engine struct {
 	lists     *recordLists
 }
 
-// compiledClause is a clause of a rule with its programs.
+// A compiledClause is a clause of a rule with its programs.
 type compiledClause struct {
 	rule     *ruleset.LoadedRule
 	clause   ruleset.RuleClause
 	source   string
-	programs []*program // by half, the same for each; none: interpreted by the reference engine
-	why      string     // why it is
+	programs []*program // by worker, the same for each; none if the reference engine interprets the clause
+	why      string     // why the reference engine interprets it
 	explains []verdict.Plan
 
-	// Of the transaction that is judged:
+	// Of the current transaction:
 	rows        int64
 	err         error
 	interpret   bool // it met a mistake
-	partitioned bool // it asked for a sum over a stream of which only a share is at hand
+	partitioned bool // it asked for a partitioned sum over a stream
 }
 
-// plans are those of a clause in a half.
+// plans returns the plans of a clause for a worker.
 func (c *compiledClause) plans(h *worker) []compiledPlan {
 	if len(c.programs) == 0 {
 		return nil
@@ -47,9 +47,10 @@ func (c *compiledClause) plans(h *worker) []compiledPlan {
 	return c.programs[h.order].plans
 }
 
-// New loads rules as NewReference does and compiles them. Besides the mistakes that NewReference
-// finds, it reports those that show in the plan of a rule: a variable that has no value where a comparison
-// or a negation needs it, recursion through a negation, a rule that can never find anything.
+// New loads rules as reference.New does and compiles them. Besides the mistakes that reference.New
+// finds, it reports those that show in the plan of a rule: a variable that has no value where a
+// comparison or a negation needs it, recursion through a negation, a rule that can never find
+// anything.
 func New(schema *change.Schema, files []syntax.File, options ruleset.Options) (*Engine, error) {
 	r, err := reference.New(schema, files, options)
 	if err != nil {
@@ -89,9 +90,9 @@ func New(schema *change.Schema, files []syntax.File, options ruleset.Options) (*
 // Rules describes the rules in the order of the files.
 func (e *Engine) Rules() []ruleset.Rule { return e.reference.Rules() }
 
-// Check judges a transaction by every rule. What a rule spends does not take from the next. A clause that
-// meets a mistake, such as a comparison of what is no number, is judged again by the reference engine, so
-// that what is reported does not depend on the order of goals: see docs/decisions/0008.
+// Check judges a transaction by every rule. Each rule has a budget of its own. If a clause meets a
+// mistake, such as a comparison of something that is not a number, the reference engine judges it
+// again, so that the verdict does not depend on the order of goals: see docs/decisions/0008.
 func (e *Engine) Check(ctx context.Context, t *change.Txn, v change.View) verdict.Verdict {
 	end := e.reference.Begin(ctx, t, v)
 	defer end()
@@ -159,7 +160,7 @@ func (e *Engine) Explain(rule string) ([]verdict.Plan, error) {
 	return plans, nil
 }
 
-// Timing returns what each rule has cost, in the order of Rules.
+// Timing returns the cost of each rule, in the order of Rules.
 func (e *Engine) Timing() []verdict.Timing {
 	return append([]verdict.Timing(nil), e.timing...)
 }

@@ -2,23 +2,23 @@ package compile
 
 import "fsward/change"
 
-// heldRecords are the records of a stream that goals look up by what the state does not answer. They are few: those
-// of objects of which a file system has some thousands.
+// heldRecords are the records of a stream that goals look up and that the state cannot answer. They
+// are few: those of objects of which a file system has some thousands.
 type heldRecords struct {
-	lists   []int // that are asked for so
+	lists   []int // the lists that goals look into
 	count   map[int]int
-	gone    map[int]bool // there are too many, or they have names
+	gone    map[int]bool // there are too many, or they contain names
 	records []change.Record
 }
 
-// maxHeld bounds the records of a list that are held.
+// maxHeld bounds the records that are held of a list.
 const maxHeld = 1 << 14
 
 func newHeldRecords(l *recordLists) heldRecords {
 	return heldRecords{lists: l.held, count: map[int]int{}, gone: map[int]bool{}}
 }
 
-// take keeps records of a part.
+// take adds the records of a part.
 func (h *heldRecords) take(l *recordLists) {
 	taken := map[uint32]bool{}
 	for _, n := range h.lists {
@@ -39,5 +39,5 @@ func (h *heldRecords) take(l *recordLists) {
 	}
 }
 
-// holds tells whether all records of a list are held.
+// holds reports whether all records of a list are held.
 func (h *heldRecords) holds(list int) bool { return !h.gone[list] }

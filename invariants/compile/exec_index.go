@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// indexKey says by what an index finds records.
+// An indexKey is the key by which an index finds records.
 type indexKey uint8
 
 const (
@@ -14,26 +14,27 @@ const (
 	byPair                      // ID, Sub and Aux
 	byNewValue
 	byOldValue
-	byIDNewValue // ID and the new value: one of thousands of names of an inode, say
+	byIDNewValue // ID and the new value, for example one of thousands of names of an inode
 	byIDOldValue
 )
 
-// A listIndex is a hash index of a list of records. Most keys have one record, whose place then stands in the slot, so that a
-// look-up reads the slot and that record and nothing else. Different keys can share a hash: whoever asks compares the
-// records found.
+// A listIndex is a hash index of a list of records. Most keys have one record, whose index then
+// stands in the slot, so that a look-up reads only the slot and that record. Different keys can
+// share a hash; the caller compares the records found.
 type listIndex struct {
 	list     int
 	key      indexKey
-	built    atomic.Bool // written under building
+	built    atomic.Bool // set under building
 	building sync.Mutex
-	slots    []indexSlot // a power of two of them, some free
-	next     []int32     // by the number of a record in the list: 1 + that of the next one with its hash; empty where no two share one
+	slots    []indexSlot // a power of two, some of them free
+	next     []int32     // by position in the list: 1 + the position of the next record with the same hash; empty if no hash is shared
 }
 
-// An indexSlot has what an index finds under a hash.
+// An indexSlot is the entry of an index under a hash.
 type indexSlot struct {
 	tag uint32 // the upper half of the hash
-	// 0: the slot is free. 1 + the place of the one record, or −(1 + the number in the list of the first of several).
+	// 0 for a free slot; 1 + the index of the only record; or −(1 + the position in the list of the
+	// first of several).
 	at int32
 }
 
@@ -48,7 +49,8 @@ func (l *recordLists) index(list int, key indexKey) int {
 	return len(l.indexes) - 1
 }
 
-// build fills an index, unless the other half of the rules has done so; records with one hash are chained in their order.
+// build fills an index, unless the other worker has filled it. Records with one hash are chained in
+// their order.
 func (x *listIndex) build(l *recordLists, t *interner) {
 	x.building.Lock()
 	defer x.building.Unlock()
@@ -104,7 +106,7 @@ func (x *listIndex) hash(l *recordLists, t *interner, place uint32) uint64 {
 	}
 }
 
-// slot returns the slot of a hash, or the free one where it belongs.
+// slot returns the slot of a hash, or the free slot where it belongs.
 func (x *listIndex) slot(h uint64) *indexSlot {
 	tag, mask := uint32(h>>32), uint64(len(x.slots)-1)
 	for i := h & mask; ; i = (i + 1) & mask {

@@ -10,7 +10,7 @@ import (
 	"fsward/invariants/keyhash"
 )
 
-// side says what a list wants of a side of a record: the value before or after.
+// A side is what a list requires of one side of a record: the value before or after.
 type side uint8
 
 const (
@@ -21,9 +21,10 @@ const (
 
 func (s side) wants(null bool) bool { return s == anySide || (s == isNull) == null }
 
-// A listSpec names a list of the records of a transaction: those of a kind and a field, or all of either.
+// A listSpec describes a list of the records of a transaction: those of a kind and a field, or of
+// either.
 type listSpec struct {
-	kind     change.Kind // 0: any
+	kind     change.Kind // 0 for any
 	field    change.Field
 	anyField bool
 	old, new side
@@ -31,7 +32,8 @@ type listSpec struct {
 
 const classCount = 1 << 18
 
-// recordClass says of a record what decides in which lists it is: its kind, its field, and which sides it has.
+// recordClass returns the class of a record, which determines its lists: its kind, its field, and
+// which sides have a value.
 func recordClass(k change.Kind, f change.Field, oldNull, newNull bool) uint32 {
 	class := uint32(k)<<10 | uint32(f)<<2
 	if oldNull {
@@ -43,7 +45,7 @@ func recordClass(k change.Kind, f change.Field, oldNull, newNull bool) uint32 {
 	return class
 }
 
-// classes calls f for each class of records that the list has.
+// classes calls f for each class of records in the list.
 func (s listSpec) classes(f func(class uint32)) {
 	kinds, fields := [2]int{0, math.MaxUint8}, [2]int{0, math.MaxUint8}
 	if s.kind != 0 {
@@ -64,19 +66,19 @@ func (s listSpec) classes(f func(class uint32)) {
 	}
 }
 
-// A triggerIndex puts records into lists. Which lists a record is in is looked up once for all of them, so that a record
-// that no rule wants costs no more than that, and the number of rules does not matter.
+// A triggerIndex sorts records into lists. One look-up by class finds all lists of a record, so a
+// record that no rule needs costs nothing else, and the number of rules does not matter.
 type triggerIndex struct {
 	specs   []listSpec
-	lists   [][]uint32 // places of records
-	groups  []uint32   // by class, nil before there is a list: the group of lists that its records are in
-	of      [][]int32  // by group; 0: none
-	used    [][]int32  // of, without the lists that nobody asks for
-	room    [][]int32  // for used
+	lists   [][]uint32 // indexes of records
+	groups  []uint32   // by class: the group of lists for its records; nil before the first list
+	of      [][]int32  // by group; group 0 has no lists
+	used    [][]int32  // of, without the lists that nobody needs now
+	room    [][]int32  // memory for used
 	matches [batchSize]match
 }
 
-// A match is a record that is in a list.
+// A match is a record that is in some list.
 type match struct{ place, group uint32 }
 
 // declare declares a list and returns its number.
@@ -105,7 +107,7 @@ func (s *triggerIndex) declare(spec listSpec) int {
 	return n
 }
 
-// use says which lists are asked for from now on; the others stay empty.
+// use selects the lists that are needed from now on; the others stay empty.
 func (s *triggerIndex) use(asked []bool) {
 	s.room = resize(s.room, len(s.of))
 	s.used = s.room
@@ -119,7 +121,7 @@ func (s *triggerIndex) use(asked []bool) {
 	}
 }
 
-// fill puts the records from one place to another into the lists.
+// fill sorts the records between two indexes into the lists.
 func (s *triggerIndex) fill(records []change.Record, from, to int) {
 	for n := range s.lists {
 		s.lists[n] = s.lists[n][:0]
@@ -132,8 +134,8 @@ func (s *triggerIndex) fill(records []change.Record, from, to int) {
 	}
 }
 
-// sort puts at most turnSize records into the lists. Those that are in one are found first: most are in none, and
-// a loop that does nothing else is as fast as the records come from memory.
+// sort sorts at most batchSize records into the lists. It first finds the records that are in any
+// list: most are in none, and a loop that does nothing else is as fast as memory.
 func (s *triggerIndex) sort(records []change.Record, from int) {
 	groups := (*[classCount]uint32)(s.groups)
 	n := 0
@@ -152,10 +154,10 @@ func (s *triggerIndex) sort(records []change.Record, from int) {
 	}
 }
 
-// list returns the places of the records in a list.
+// list returns the indexes of the records in a list.
 func (s *triggerIndex) list(n int) []uint32 { return s.lists[n] }
 
-// hasAny tells whether one of some lists has a record.
+// hasAny reports whether one of some lists has a record.
 func (s *triggerIndex) hasAny(lists []int) bool {
 	for _, n := range lists {
 		if len(s.lists[n]) > 0 {
@@ -165,16 +167,17 @@ func (s *triggerIndex) hasAny(lists []int) bool {
 	return false
 }
 
-// recordLists has the records of a transaction in the lists in which programs look changes up, and indexes of them. They are
-// declared when programs are compiled. The halves of the rules share them: what one has made the other finds.
+// recordLists holds the records of a transaction in the lists in which programs look up changes,
+// and indexes of these lists. Lists are declared when programs are compiled. Workers share them:
+// what one builds, the other finds.
 type recordLists struct {
 	keyhash.Seeds
 	whole   triggerIndex // filled when a program first looks something up
-	filled  atomic.Bool  // written under filling
+	filled  atomic.Bool  // set under filling
 	filling sync.Mutex
 	indexes []*listIndex
 	records []change.Record
-	held    []int // lists of the whole that goals look into in a way that a state does not answer: see heldRecords
+	held    []int // lists of the whole transaction that the state cannot replace: see heldRecords
 }
 
 // maxKept bounds the records for which a list keeps its memory until the next transaction.
@@ -202,7 +205,7 @@ func (l *recordLists) end() {
 	}
 }
 
-// all returns the places of the records in a list of the whole transaction.
+// all returns the indexes of the records in a list of the whole transaction.
 func (l *recordLists) all(list int) []uint32 {
 	if !l.filled.Load() {
 		l.filling.Lock()

@@ -14,12 +14,12 @@ import (
 	"github.com/ichiban/prolog/engine"
 )
 
-// A step is one goal of a program at run time: it binds registers and calls what comes after it, once for
-// each of its solutions. It returns true to end the whole search: something that was looked for is found,
-// or the machine has an error.
+// A step is one goal of a program at run time: it sets registers and calls the next step once for
+// each of its solutions. It returns true to end the whole search: because it found what was wanted,
+// or because the machine has an error.
 type step func(m *machine) bool
 
-// machine runs programs over one transaction.
+// A machine runs programs over one transaction.
 type machine struct {
 	interner
 	options ruleset.Options
@@ -27,40 +27,40 @@ type machine struct {
 	ctx      context.Context
 	records  []change.Record
 	view     change.View
-	walker   change.Walker // the view, if it is one
-	lists    *recordLists  // of the transaction: what rules look up
-	triggers triggerIndex  // of the part of it that is judged: what starts rules
+	walker   change.Walker // the view, if it implements change.Walker
+	lists    *recordLists  // of the transaction, for look-ups
+	triggers triggerIndex  // of the current batch, for starting rules
 	reverse  reverseIndex
 	memo     memo
 
-	r        []value // the registers of the frame that runs
+	r        []value // the registers of the current frame
 	frame    *frame
-	stack    []value // of the frames that are in use
+	stack    []value // of the frames in use
 	frames   []*frame
 	depth    int
 	returned [maxArity]value
 	hashed   reference.NameIndex
-	objects  []change.Object // of the scans that run
+	objects  []change.Object // of the current scans
 	values   [maxFields]change.Value
-	text     []byte // of the name that is hashed
+	text     []byte // buffer for a name to hash
 
-	rows, maxRows int64 // of the clause that runs
-	recordRows    int64 // rows when the clause was given its present record
-	perRecord     int64 // rows that one record may cost
-	checkAt       int64 // rows at which the bounds are looked at
-	trigger       int32 // the present record, −1 where there is none
+	rows, maxRows int64 // of the current clause
+	recordRows    int64 // rows when the clause was given the current record
+	perRecord     int64 // maximal rows for one record
+	checkAt       int64 // rows at which the bounds are checked next
+	trigger       int32 // the current record, −1 for none
 	err           error
 	clause        *compiledClause
 	report        *verdict.Report
 
 	collect  *reference.Collector
-	gather   func(change.Object, error) bool // takes what a scan yields, for the goal below
+	gather   func(change.Object, error) bool // receives the objects of a scan, for scanning
 	scanning *queryGoal
 	scanInfo *stepInfo
-	stop     bool // of gather: the scan found what was looked for, or failed
+	stop     bool // of gather: the scan found what was wanted, or failed
 
-	queue      *workQueue // those that both halves judge at once; nil where one judges alone
-	streaming  *streaming // nil where the transaction is held
+	queue      *workQueue // shared with the other worker; nil if one worker judges alone
+	streaming  *streaming // nil if the transaction is in memory
 	aggregates aggregates
 }
 
@@ -86,13 +86,13 @@ func (m *machine) begin(ctx context.Context, t *change.Txn, v change.View, repor
 	m.perRecord = m.options.RowsPerRecord
 }
 
-// end lets go of the transaction.
+// end releases the transaction.
 func (m *machine) end() {
 	m.interner.end()
 	m.ctx, m.records, m.view, m.walker, m.report, m.clause = nil, nil, nil, nil, nil, nil
 }
 
-// run runs a plan of a clause through all its solutions, in the part of the transaction that is judged.
+// run finds all solutions of a plan of a clause in the current batch.
 func (m *machine) run(c *compiledClause, plan *compiledPlan) {
 	m.err, m.rows, m.recordRows, m.checkAt, m.depth, m.trigger = nil, c.rows, c.rows, c.rows, 0, -1
 	m.clause = c
@@ -113,7 +113,7 @@ func resize[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// row charges for a record or an object that is looked at; it reports true if there were too many.
+// row charges for a record or an object; it reports true if the clause has had too many.
 func (m *machine) row(s *stepInfo) bool {
 	m.rows++
 	return m.rows > m.checkAt && m.checkRows(s)
@@ -131,7 +131,7 @@ func (m *machine) checkRows(s *stepInfo) bool {
 	if err := m.ctx.Err(); err != nil {
 		return m.fail(err)
 	}
-	// The next record may only put the last of these off.
+	// With the next record, only the last of these can increase.
 	m.checkAt = min(m.rows+1024, m.maxRows, m.recordRows+m.perRecord)
 	return false
 }
@@ -154,18 +154,18 @@ type budgetError struct{ text string }
 
 func (e budgetError) Error() string { return e.text }
 
-// isMistake tells whether an error comes from the rule and not from its budget, the disk or the caller:
-// then the reference engine says what it is.
+// isMistake reports whether an error comes from the rule and not from its budget, the disk or the
+// caller. The reference engine then reports the mistake.
 func isMistake(err error) bool {
 	_, ok := errors.AsType[syntax.RuleError](err)
 	return ok
 }
 
-// A frame is the registers of a plan or of one call of a procedure.
+// A frame has the registers of a plan or of one call of a procedure.
 type frame struct {
 	registers []value
 	caller    *frame
-	then      step // what follows the call
+	then      step // the step after the call
 }
 
 // push makes a frame on the stack.
@@ -189,7 +189,8 @@ func (m *machine) push(n int, caller *frame, then step) *frame {
 // free takes back a frame that nothing refers to any more.
 func (m *machine) free(f *frame) { m.frames = append(m.frames, f) }
 
-// build makes the reference engine's term of a template; what has no value is a variable in it.
+// build makes the reference engine's term of a template; a variable without a value becomes a
+// variable.
 func (m *machine) build(t template) engine.Term {
 	switch t := t.(type) {
 	case constant:
@@ -207,7 +208,8 @@ func (m *machine) build(t template) engine.Term {
 	}
 }
 
-// appendValues appends the values of registers; ok is false where one has no lasting form.
+// appendValues appends the values of registers; ok is false if one of them does not last for the
+// transaction.
 func (m *machine) appendValues(key []uint64, registers []int) (_ []uint64, ok bool) {
 	for _, r := range registers {
 		c := m.r[r]
@@ -219,7 +221,7 @@ func (m *machine) appendValues(key []uint64, registers []int) (_ []uint64, ok bo
 	return key, true
 }
 
-// bounded gives a number the one form that it has, unless it is too large.
+// bounded restores the one form of a number; it fails if the number is too large.
 func (m *machine) bounded(n syntax.Number) (syntax.Number, bool) {
 	if n.Big == nil {
 		return n, true

@@ -5,11 +5,12 @@ import (
 	"slices"
 )
 
-// memo is the set of properties that verify/1 found to hold: words of a fixed meaning for each property.
+// A memo is the set of properties that verify/1 found to hold. The words of a key have a fixed
+// meaning for each property.
 type memo struct {
 	keyhash.Seeds
 	slots []uint32 // 1 + start of the entry in words
-	words []uint64 // of each entry: its length, the number of the property, the values of its variables
+	words []uint64 // for each entry: its length, the number of the property, the values of its variables
 	count int
 }
 
@@ -22,7 +23,7 @@ func (t *memo) reset() {
 	t.words, t.count = t.words[:0], 0
 }
 
-// place returns the slot of a key, or the empty one where it belongs.
+// place returns the slot of a key, or the empty slot where it belongs.
 func (t *memo) place(key []uint64) (slot int, found bool) {
 	h, i := uint64(len(key)), 1
 	for ; i < len(key); i += 2 {
@@ -51,7 +52,8 @@ func (t *memo) has(key []uint64) bool {
 	return found
 }
 
-// maxMemoWords bounds the memory of the set, to 64 MiB and its slots; what does not fit is proved again.
+// maxMemoWords bounds the memory of the set, to 64 MiB and its slots. Properties that do not fit
+// are proved again.
 const maxMemoWords = 1 << 23
 
 func (t *memo) add(key []uint64) {

@@ -8,17 +8,18 @@ import (
 	"fsward/change"
 )
 
-// workQueue are the records of a transaction that are judged from both of its ends at once, until all have been: so both halves are done
-// at the same time, whatever rules cost for which records.
+// A workQueue hands out the records of a transaction from both ends until none are left. So both
+// workers finish at the same time, whatever each record costs.
 type workQueue struct {
 	mu       sync.Mutex
-	from, to int         // what nobody judges yet
-	step     int         // how many are taken at a time
-	stopped  atomic.Bool // nothing more need be judged
+	from, to int         // the records that no worker has taken
+	step     int         // number of records taken at a time
+	stopped  atomic.Bool // the workers can stop
 }
 
-// A step is long enough that starting each rule costs little beside it, and that records which ask for the same objects are judged
-// together; and short enough that neither half waits long for the other in the end.
+// A step is long enough that starting each rule costs little in comparison, and that records which
+// need the same objects are judged together. It is short enough that neither worker waits long for
+// the other in the end.
 const (
 	minStep = 1 << 8
 	maxStep = 1 << 14
@@ -41,7 +42,7 @@ func (e *workQueue) next(atEnd bool) (from, to int) {
 	return e.from - n, e.from
 }
 
-// batches yields the turns of the parts that one half takes.
+// batches yields the batches of the parts that one worker takes.
 func (e *workQueue) batches(atEnd bool) func(func([2]int) bool) {
 	return func(yield func([2]int) bool) {
 		for !e.stopped.Load() {
@@ -58,12 +59,14 @@ func (e *workQueue) batches(atEnd bool) func(func([2]int) bool) {
 	}
 }
 
-// cautious is how many times less of their budgets rules may spend while both halves judge: less than a quarter each, so that one half
-// alone, which proves nothing twice, is sure not to spend all.
+// cautious divides the budgets of rules while two workers judge. Each worker then spends less than
+// a quarter of a budget, so that one worker alone, which proves nothing twice, is sure to stay
+// within it.
 const cautious = 4
 
-// both judges a transaction by both halves and reports true if it holds. In any other case nothing of it stays, and one half has to judge
-// it from the beginning: so the verdict, with all that it says, does not depend on who judged what.
+// both judges a transaction by both workers and reports true if it holds. In any other case it
+// discards everything, and one worker has to judge the transaction from the beginning. So the
+// verdict does not depend on who judged what.
 func (e *Engine) both(ctx context.Context, t *change.Txn, v change.Forker) (holds bool) {
 	parts := newWorkQueue(len(t.Records))
 	var wg sync.WaitGroup
@@ -94,7 +97,7 @@ func (e *Engine) both(ctx context.Context, t *change.Txn, v change.Forker) (hold
 	return true
 }
 
-// judgeEnd judges parts of a transaction until there are none left, or something does not hold.
+// judgeEnd judges parts of a transaction until none are left, or something does not hold.
 func (h *worker) judgeEnd(ctx context.Context, t *change.Txn, v change.View, parts *workQueue, atEnd bool) {
 	clear(h.watch)
 	h.timing = h.watch

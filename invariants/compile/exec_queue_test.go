@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Both halves together judge each record once, however fast either is.
+// Both workers together judge each record once, however fast either is.
 func TestEnds(t *testing.T) {
 	for _, records := range []int{0, 1, minStep, minStep + 1, 10 * batchSize, 1_000_003} {
 		for _, alone := range []bool{false, true} {
@@ -19,7 +19,7 @@ func TestEnds(t *testing.T) {
 						}
 					}
 				}
-				if alone { // what the first leaves, the second finds: nothing
+				if alone { // the first worker leaves nothing for the second
 					take()
 				} else {
 					wg.Go(take)

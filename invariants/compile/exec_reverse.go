@@ -6,12 +6,12 @@ import (
 	"fsward/invariants/reference"
 )
 
-// reverseIndex finds the objects of one id and kind, such as the entries of a directory, by the value of a
-// field. A directory is read once, when the first such question about it comes.
+// A reverseIndex finds the objects of one id and kind, such as the entries of a directory, by the
+// value of a field. The first such question about a directory reads all of it.
 type reverseIndex struct {
 	keyhash.Seeds
 	read    map[reference.ReverseKey]struct{}
-	first   map[uint64]int32 // by hash: 1 + the entry that came last
+	first   map[uint64]int32 // by hash: 1 + the latest entry
 	entries []reverseEntry
 }
 

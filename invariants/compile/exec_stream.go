@@ -11,29 +11,30 @@ import (
 	"fsward/invariants/verdict"
 )
 
-// A whole file system is judged as a transaction in which everything is new. Where its records are too many to be
-// held, they come part by part, twice: the first time what rules sum up over all of it is added up, the second time the
-// records of each part start rules. A change of an object that a goal names is then looked up in the state: as
-// everything is new, change(T, ID, F, null, V) and query(T, ID, F, V) say the same. See docs/decisions/0027.
+// A whole file system is judged as a transaction in which everything is new. If it has too many
+// records for memory, they come part by part, twice. The first time, the sums over all of it are
+// added up. The second time, the records of each part start rules. If a goal names the object of a
+// change, the state answers it: since everything is new, change(T, ID, F, null, V) and query(T, ID,
+// F, V) mean the same. See docs/decisions/0027.
 
-// streaming is what a machine knows of a stream.
+// streaming is the state of a machine that judges a stream.
 type streaming struct {
 	of      change.Stream
-	emptied uint64 // how often the names had been when their literals were last looked up
-	summing bool   // it comes for the first time
+	emptied uint64 // Names.Emptied() at the last interning of literals
+	summing bool   // the stream comes for the first time
 	sums    *aggBudget
-	asked   uint64 // the most shares of a table of which the present record was given a sum
+	asked   uint64 // the most partitions of a table that gave the current record a sum
 	held    heldRecords
 }
 
-// A streamError says that a rule asks for changes in a way that only a transaction that is held can answer.
+// A streamError says that a rule needs changes that only a transaction in memory can provide.
 type streamError struct{ text string }
 
 func (e streamError) Error() string {
 	return e.text + " cannot be answered of a file system that is too large to be held in memory as one transaction"
 }
 
-// CheckStream judges a file system.
+// CheckStream judges a whole file system.
 func (e *Engine) CheckStream(ctx context.Context, s change.Stream, v change.View, memory uint64) verdict.Verdict {
 	t := &change.Txn{Schema: e.reference.Set.Vocabulary.Schema, Names: s.Names()}
 	end := e.reference.Begin(ctx, t, v)
@@ -66,7 +67,7 @@ func (e *Engine) CheckStream(ctx context.Context, s change.Stream, v change.View
 	return out
 }
 
-// rounds goes through a stream twice, and twice more for each further share of the sums.
+// rounds goes through a stream twice, and twice more for each further partition of the sums.
 func (h *worker) rounds(ctx context.Context, s change.Stream, t *change.Txn, sums *aggBudget) error {
 	done, rounds := 0, uint64(1)
 	progress := func(part *change.Txn) error {
@@ -102,7 +103,7 @@ func (h *worker) rounds(ctx context.Context, s change.Stream, t *change.Txn, sum
 		h.machine.records = nil
 		h.runPlans(func(plan *compiledPlan) bool { return len(plan.parts) == 0 })
 		h.report.EndPart(t)
-		// A rule that asked for no sum of which a share is at hand is done.
+		// A rule that needed no partitioned sum is done.
 		if !slices.ContainsFunc(h.clauses, func(c *compiledClause) bool { return c.partitioned }) {
 			return nil
 		}
@@ -142,7 +143,7 @@ func (h *worker) endStream() {
 	m.lists.end()
 }
 
-// next takes a part. What was kept of names that are no longer valid goes.
+// next takes a part. It discards what refers to names that are no longer valid.
 func (m *machine) next(part *change.Txn) {
 	m.records = part.Records
 	s := m.streaming
@@ -161,11 +162,11 @@ func (m *machine) next(part *change.Txn) {
 	}
 }
 
-// maxStreamMemo bounds the words of proofs that are kept from one part to the next: objects that are near each other
-// come one after the other.
+// maxStreamMemo bounds the words of proofs that are kept from one part to the next; objects that
+// are near each other come in sequence.
 const maxStreamMemo = 1 << 18
 
-// sumUp adds a part to the sums that are kept of the whole, and keeps the records that are looked up otherwise.
+// sumUp adds a part to the sums over the whole, and keeps the records that goals look up otherwise.
 func (h *worker) sumUp(part *change.Txn) {
 	m := h.machine
 	m.next(part)
@@ -202,7 +203,7 @@ func (h *worker) judgePart(part *change.Txn) {
 	h.report.EndPart(part)
 }
 
-// runPlans runs some of the plans.
+// runPlans runs the plans that which selects.
 func (h *worker) runPlans(which func(*compiledPlan) bool) {
 	watch := time.Now()
 	took := time.Duration(0)

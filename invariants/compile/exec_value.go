@@ -12,25 +12,26 @@ import (
 	"fsward/invariants/syntax"
 )
 
-// A value is a ground term in a register of the compiled engine: 24 bytes without pointers, and equal with ==
-// exactly if the terms are equal. Terms that do not fit are interned in the machine.
+// A value is a ground term in a register of the compiled engine: 24 bytes without pointers. Two
+// values are equal by == if and only if the terms are equal. The interner holds terms that do not
+// fit.
 type value struct {
 	n, m uint64
 	tag  valueTag
-	kind change.Kind // of a cellKey
+	kind change.Kind // of a tagKey
 }
 
 type valueTag uint8
 
 const (
 	tagNumber   valueTag = iota // n; 0
-	tagNegative                 // the number int64(n), below 0; 1: see cell.beyondBits
-	tagBig                      // machine.bigs[n]: any other number
+	tagNegative                 // the number int64(n), below 0; 1: see value.beyondBits
+	tagBig                      // interner.bigs[n]: any other number
 	tagAtom                     // engine.Atom(n)
-	tagName                     // the name with the handle n that is no literal of a rule
+	tagName                     // the name with the handle n, if it is no literal of a rule
 	tagKey                      // k(n, kind, m)
 	tagPair                     // a(n, m)
-	tagCompound                 // machine.compounds[n]
+	tagCompound                 // interner.compounds[n]
 	tagNone
 )
 
@@ -43,19 +44,21 @@ func (c value) isAtomic() bool        { return c.tag <= tagName }
 func (c value) isCompound() bool      { return c.tag >= tagKey && c.tag <= tagCompound }
 func (c value) is(a engine.Atom) bool { return c.tag == tagAtom && c.n == uint64(a) }
 
-// bits is idBits for a cell: a place of an identifier, where a negative number stands for the same 64 bits.
+// bits is syntax.IDBits for a value: a part of an identifier, in which a negative number stands for
+// the same 64 bits.
 func (c value) bits() (n uint64, ok bool) { return c.n, c.beyondBits() == 0 }
 
-// beyondBits is 0 for what bits takes.
+// beyondBits is 0 for the values that bits accepts.
 func (c *value) beyondBits() valueTag { return c.tag >> 1 }
 
-// compoundTerm is a term that no other form of cell holds.
+// A compoundTerm is a term that no other form of value can hold.
 type compoundTerm struct {
 	functor engine.Atom
 	args    []value
 }
 
-// interner interns what cells refer to. What is interned before mark was called stays over reset.
+// An interner holds the terms to which values refer. Terms interned before keep was called survive
+// forget.
 type interner struct {
 	vocabulary *ruleset.Vocabulary
 	names      *change.Names
@@ -64,15 +67,16 @@ type interner struct {
 	bigIndex  map[string]uint64
 	compounds []compoundTerm
 	index     map[string]uint64
-	keepBigs  int // how many are in rules and stay
-	keepTerms int // of compounds
-	piled     int // terms interned since drop last cleared them
+	keepBigs  int // number of bigs that occur in rules and survive
+	keepTerms int // the same for compounds
+	piled     int // terms interned since drop last discarded them
 
 	kindValues  [1 + math.MaxUint8]value // by Kind
-	pairs       [1 + math.MaxUint8]bool  // by Kind: its identifiers end with a(SUB, AUX)
+	pairs       [1 + math.MaxUint8]bool  // by Kind: whether its identifiers end with a(SUB, AUX)
 	wordValues  []value                  // by WordID
 	fieldValues []value                  // by Field
-	// literals finds the literals of the rules among names: by handle, behind a filter of its low bits.
+	// literals finds the literals of the rules among names: by handle, after a filter of its low
+	// bits.
 	literals map[uint64]engine.Atom
 	filter   [64]uint64
 }
@@ -96,8 +100,8 @@ func newInterner(v *ruleset.Vocabulary) *interner {
 	return t
 }
 
-// begin takes the names of a transaction. Interning the literals first means that no name that is new
-// later can be one.
+// begin sets the names of a transaction. It interns the literals first, so that no later name can
+// be one.
 func (t *interner) begin(names *change.Names) {
 	t.names = names
 	clear(t.literals)
@@ -109,13 +113,13 @@ func (t *interner) begin(names *change.Names) {
 	}
 }
 
-// keep makes what is interned so far, which is what rules have in them, stay.
+// keep makes the terms interned so far survive: they occur in rules.
 func (t *interner) keep() { t.keepBigs, t.keepTerms = len(t.bigs), len(t.compounds) }
 
-// maxInterned is how many terms may pile up before drop clears them.
+// maxInterned is the number of terms from which on drop discards them.
 const maxInterned = 4096
 
-// drop forgets terms that no register refers to any more.
+// drop discards terms to which no register refers any more.
 func (t *interner) drop() {
 	if t.piled > maxInterned {
 		t.forget()
@@ -147,7 +151,7 @@ func (t *interner) end() {
 	t.forget()
 }
 
-// name returns the cell of a name.
+// name returns the value of a name.
 func (t *interner) name(handle uint64) value {
 	if t.filter[handle>>6&63]&(1<<(handle&63)) != 0 {
 		if a, ok := t.literals[handle]; ok {
@@ -157,10 +161,10 @@ func (t *interner) name(handle uint64) value {
 	return value{n: handle, tag: tagName}
 }
 
-// kind returns the cell of a kind, as vocabulary.kindTerm makes its term.
+// kind returns the value of a kind, which corresponds to ruleset.Vocabulary.KindTerm.
 func (t *interner) kind(k change.Kind) value { return t.kindValues[k] }
 
-// kindOf returns the kind that a cell names; ok is false if it names none.
+// kindOf returns the kind that a value names; ok is false if it names none.
 func (t *interner) kindOf(c value) (k change.Kind, ok bool) {
 	if c.tag != tagAtom {
 		return 0, false
@@ -169,7 +173,7 @@ func (t *interner) kindOf(c value) (k change.Kind, ok bool) {
 	return k, ok
 }
 
-// intern returns the cell of a value.
+// intern returns the value of a change.Value.
 func (t *interner) intern(v change.Value) value {
 	switch v.Tag() {
 	case change.U64:
@@ -191,7 +195,7 @@ func (t *interner) intern(v change.Value) value {
 	}
 }
 
-// compound returns the cell of a compound.
+// compound returns the value of a compound.
 func (t *interner) compound(functor engine.Atom, args []value) value {
 	switch {
 	case functor == syntax.AtomK && len(args) == 3 && args[1].tag == tagAtom:
@@ -233,7 +237,7 @@ func appendWord(b []byte, n uint64) []byte {
 	return b
 }
 
-// open takes a compound apart; ok is false if the cell is none with this functor and arity.
+// open takes a compound apart; it reports false if the value has another functor or arity.
 func (t *interner) open(c value, functor engine.Atom, out []value) bool {
 	switch c.tag {
 	case tagKey:
@@ -260,7 +264,7 @@ func (t *interner) open(c value, functor engine.Atom, out []value) bool {
 	}
 }
 
-// big returns the cell of a number of any size.
+// big returns the value of a number of any size.
 func (t *interner) big(b *big.Int) value {
 	switch {
 	case b.IsUint64():
@@ -279,7 +283,7 @@ func (t *interner) big(b *big.Int) value {
 	return value{n: i, tag: tagBig}
 }
 
-// number returns the number that a cell is; ok is false for any other.
+// number returns the number that a value holds; ok is false if it holds none.
 func (t *interner) number(c value) (n syntax.Number, ok bool) {
 	switch c.tag {
 	case tagNumber:
@@ -306,7 +310,7 @@ func (t *interner) numberValue(n syntax.Number) value {
 	return numberValue(uint64(n.Small))
 }
 
-// ground returns the cell of a field's term.
+// ground returns the value of a field's term.
 func (t *interner) ground(x engine.Term) value {
 	switch x := x.(type) {
 	case engine.Atom:
@@ -322,7 +326,7 @@ func (t *interner) ground(x engine.Term) value {
 	}
 }
 
-// term returns the reference engine's term of a cell.
+// term returns the reference engine's term of a value.
 func (t *interner) term(c value) engine.Term {
 	switch c.tag {
 	case tagNumber:
@@ -351,7 +355,7 @@ func (t *interner) term(c value) engine.Term {
 	}
 }
 
-// subOf returns the last part of an object's identifier as a term.
+// subOf returns the last part of an object's identifier.
 func (t *interner) subOf(o *change.Object) value {
 	if t.pairs[o.Kind] {
 		return value{n: o.Sub, m: o.Aux, tag: tagPair}
@@ -359,7 +363,7 @@ func (t *interner) subOf(o *change.Object) value {
 	return numberValue(o.Sub)
 }
 
-// handle returns the handle of a name; ok is false for a term that is none.
+// handle returns the handle of a name; ok is false if the value is not a name.
 func (t *interner) handle(c value) (h uint64, ok bool) {
 	switch c.tag {
 	case tagName:
@@ -371,7 +375,7 @@ func (t *interner) handle(c value) (h uint64, ok bool) {
 	}
 }
 
-// field returns the term of a field.
+// field returns the value of a field's term.
 func (t *interner) field(f change.Field) value {
 	if int(f) < len(t.fieldValues) {
 		return t.fieldValues[f]
@@ -379,7 +383,7 @@ func (t *interner) field(f change.Field) value {
 	return value{tag: tagNone}
 }
 
-// hashOf returns the hash of a cell.
+// hashOf returns the hash of a value.
 func hashOf(s keyhash.Seeds, c value) uint64 {
 	return s.Mix(s.Mix(c.n, uint64(c.tag)<<8|uint64(c.kind)), c.m)
 }

@@ -10,15 +10,16 @@ import (
 	"fsward/invariants/verdict"
 )
 
-// A worker is a machine that has the programs of all rules: two goroutines judge a large transaction at once, each a part of its records.
-// They share the lists and indexes of the records and nothing else that changes. See docs/decisions/0022.
+// A worker is a machine with the programs of all rules. Two workers judge a large transaction at
+// once, each a part of its records. They share the lists and indexes of records, and no other state
+// that changes. See docs/decisions/0022.
 type worker struct {
 	order   int               // 0 or 1
-	own     []*compiledClause // all of them, with what this half has spent
-	clauses []*compiledClause // those that it judges
-	all     bool              // its lists are those of all clauses, of a transaction that is held
+	own     []*compiledClause // all clauses, with what this worker has spent
+	clauses []*compiledClause // the clauses that it judges
+	all     bool              // its lists are those of all clauses, for a transaction in memory
 	timing  []verdict.Timing  // of all rules
-	watch   []verdict.Timing  // timing, while both judge
+	watch   []verdict.Timing  // timing while two workers judge
 	machine *machine
 	report  *verdict.Report
 }
@@ -29,11 +30,11 @@ func newWorker(order int, set *ruleset.Set, options ruleset.Options, lists *reco
 	return h
 }
 
-// parallelFrom is the number of records from which the halves judge at once. A small commit, whose verdict is there
-// within a millisecond or two, is left to one processor and the other to the guest.
+// parallelFrom is the number of records from which two workers judge. A smaller commit is judged
+// within a millisecond or two, which leaves the other processor to the guest.
 const parallelFrom = 1 << 11
 
-// judgeCompiled judges a transaction by the rules that are compiled.
+// judgeCompiled judges a transaction by the compiled rules.
 func (e *Engine) judgeCompiled(ctx context.Context, t *change.Txn, v change.View) {
 	e.lists.begin(t.Records)
 	defer e.lists.end()
@@ -53,7 +54,7 @@ func (e *Engine) judgeCompiled(ctx context.Context, t *change.Txn, v change.View
 	h.check(ctx, t, v, e.timing)
 }
 
-// takeAll takes all clauses to judge, of a transaction that is held.
+// takeAll selects all clauses, for a transaction in memory.
 func (h *worker) takeAll(clauses []*compiledClause) {
 	if !h.all {
 		h.take(clauses, (*compiledPlan).startLists)
@@ -62,7 +63,7 @@ func (h *worker) takeAll(clauses []*compiledClause) {
 	h.clauses = clauses
 }
 
-// take takes clauses to judge, whose plans are started by the records in some lists.
+// take selects the clauses to judge; starts returns the lists whose records start a plan.
 func (h *worker) take(clauses []*compiledClause, starts func(*compiledPlan) []int) {
 	h.clauses, h.all = clauses, false
 	asked := make([]bool, len(h.machine.triggers.specs))
@@ -77,7 +78,7 @@ func (h *worker) take(clauses []*compiledClause, starts func(*compiledPlan) []in
 	h.machine.triggers.use(asked)
 }
 
-// check judges a transaction by a half alone.
+// check judges a transaction by one worker alone.
 func (h *worker) check(ctx context.Context, t *change.Txn, v change.View, timing []verdict.Timing) {
 	h.timing = timing
 	h.report.Open(t)
@@ -91,11 +92,12 @@ func (h *worker) check(ctx context.Context, t *change.Txn, v change.View, timing
 	h.machine.end()
 }
 
-// batchSize is the number of records that all rules judge before they go on to the next: few enough that they, and
-// what is looked up for them, stay in the processor's caches. See docs/decisions/0009.
+// batchSize is the number of records that all rules judge before they continue with the next batch.
+// It is small enough that the records, and what is looked up for them, stay in the processor's
+// caches. See docs/decisions/0009.
 const batchSize = 1024
 
-// batches yields the parts of the transaction, from one record to another.
+// batches yields the batches of the transaction, as the first record and the one after the last.
 func (h *worker) batches(yield func([2]int) bool) {
 	m := h.machine
 	for from := 0; from < len(m.records); from += batchSize {
@@ -108,7 +110,7 @@ func (h *worker) batches(yield func([2]int) bool) {
 	}
 }
 
-// judge runs the programs of clauses. They take turns on parts of the transaction.
+// judge runs the programs of clauses on one batch after the other.
 func (h *worker) judge(clauses []*compiledClause, parts iter.Seq[[2]int]) {
 	m := h.machine
 	for _, c := range clauses {
@@ -135,7 +137,7 @@ func (h *worker) judge(clauses []*compiledClause, parts iter.Seq[[2]int]) {
 		}
 	}
 	if h.order > 0 || m.queue != nil && m.queue.stopped.Load() {
-		return // the first half does what is done once
+		return // the first worker runs the plans that run once
 	}
 	took = time.Since(watch)
 	for _, c := range clauses {
@@ -148,8 +150,8 @@ func (h *worker) judge(clauses []*compiledClause, parts iter.Seq[[2]int]) {
 	}
 }
 
-// judgeAgain judges a rule without the clauses that met a mistake, which are to be interpreted: what they have
-// found until then is taken back.
+// judgeAgain judges a rule without the clauses that met a mistake, which the reference engine will
+// interpret. It removes what they found so far.
 func (h *worker) judgeAgain(rule *ruleset.LoadedRule) {
 	for again := true; again; {
 		again = false

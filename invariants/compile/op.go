@@ -7,10 +7,10 @@ import (
 	"fsward/invariants/syntax"
 )
 
-// An op makes the step of a goal, given the step that follows it.
+// An op makes the step of a goal, given the next step.
 type op func(next step) step
 
-// stepInfo is what messages say of a step.
+// stepInfo is what error messages say of a step.
 type stepInfo struct{ goal string }
 
 // sequence makes one step of several ops.
@@ -26,14 +26,14 @@ func foundIt(*machine) bool { return true }
 
 func failOp(step) step { return func(*machine) bool { return false } }
 
-// testOp goes on where a condition holds.
+// testOp continues if a condition holds.
 func testOp(holds func(m *machine) bool) op {
 	return func(next step) step {
 		return func(m *machine) bool { return holds(m) && next(m) }
 	}
 }
 
-// notOp is negation.
+// notOp is negation: it continues if the search has no solution.
 func notOp(search []op) op {
 	inner := sequence(search, foundIt)
 	return func(next step) step {
@@ -46,7 +46,7 @@ func notOp(search []op) op {
 	}
 }
 
-// onceOp goes on with the first solution.
+// onceOp continues with the first solution.
 func onceOp(search []op) op {
 	inner := sequence(search, foundIt)
 	return func(next step) step {
@@ -59,7 +59,7 @@ func onceOp(search []op) op {
 	}
 }
 
-// thenOp is if-then-else: each branch has all that follows in it.
+// thenOp is if-then-else: each branch contains all that follows.
 func thenOp(condition, then, otherwise []op) op {
 	inner := sequence(condition, foundIt)
 	return func(next step) step {
@@ -73,7 +73,7 @@ func thenOp(condition, then, otherwise []op) op {
 	}
 }
 
-// orOp tries branch after branch.
+// orOp tries the branches one after the other.
 func orOp(branches [][]op) op {
 	return func(next step) step {
 		steps := make([]step, len(branches))
@@ -95,7 +95,7 @@ func orOp(branches [][]op) op {
 	}
 }
 
-// computeOp gives a register the value of an expression.
+// computeOp puts the value of an expression into a register.
 func computeOp(x expression, register int) op {
 	return func(next step) step {
 		return func(m *machine) bool {
@@ -109,7 +109,7 @@ func computeOp(x expression, register int) op {
 	}
 }
 
-// verifyOp is verify/1 with its memory: it goes on where the property does not hold.
+// verifyOp is verify/1 with its memory: it continues if the property does not hold.
 func verifyOp(search []op, property uint64, registers []register) op {
 	inner := sequence(search, foundIt)
 	var words, others []int
@@ -144,7 +144,7 @@ func verifyOp(search []op, property uint64, registers []register) op {
 	}
 }
 
-// maxVerified bounds the registers that a property depends on, so that what it is remembered by fits a buffer.
+// maxVerified bounds the registers that a property depends on, so that its key fits a buffer.
 const maxVerified = 4
 
 // changeOp goes through the records that match.
@@ -178,7 +178,7 @@ func changeOp(g *changeGoal, info *stepInfo) op {
 	}
 }
 
-// start goes through the records that start a rule, in the part of the transaction that is judged.
+// start goes through the records of the current batch that start a rule.
 func (g *changeGoal) start(m *machine, info *stepInfo, next step) bool {
 	at := m.resumption()
 	for _, i := range m.triggers.list(g.starting) {
@@ -188,7 +188,7 @@ func (g *changeGoal) start(m *machine, info *stepInfo, next step) bool {
 			return true
 		}
 		r := &m.records[i]
-		if g.loose && g.object.settled { // the list has the kind
+		if g.loose && g.object.settled { // the list guarantees the kind
 			g.object.loads.load(m, &r.Object)
 		} else if !g.match(m, r) {
 			continue
@@ -237,25 +237,25 @@ func (g *changeGoal) lookUp(info *stepInfo) op {
 	}
 }
 
-// changeGoal is change(TREE, ID, FIELD, OLD, NEW).
+// A changeGoal is change(TREE, ID, FIELD, OLD, NEW).
 type changeGoal struct {
 	object    objectPattern
-	fieldPart place // where the list is not of one field
+	fieldPart place // if the list is not of one field
 	old, new  valuePattern
 	spec      listSpec
 	list      int
-	index     int // -1: none
+	index     int // −1 for none
 	key       indexKey
-	isTrigger bool // it starts the rule: the list is that of the part that is judged
+	isTrigger bool // it starts the rule: its list is that of the batch
 	pass      bool // it begins the pass of a sum
-	loose     bool // it says nothing of the field and the values
-	begins    bool // it starts the rule where what is judged is a stream
-	starting  int  // the list of the part that is judged
-	// inverse finds the objects by the new value where the state is asked.
+	loose     bool // it restricts neither the field nor the values
+	begins    bool // it starts the rule if a stream is judged
+	starting  int  // the list of the batch
+	// inverse finds the objects by the new value, if the state is asked.
 	inverse *queryGoal
 }
 
-// hash returns the hash of what the index of the goal has as its key.
+// hash returns the hash of the key of the goal's index.
 func (g *changeGoal) hash(m *machine) (h uint64, ok bool) {
 	switch g.key {
 	case byNewValue:
@@ -290,10 +290,10 @@ func (g *changeGoal) matchRest(m *machine, r *change.Record) bool {
 		g.old.matchValue(m, r.Old) && g.new.matchValue(m, r.New)
 }
 
-// A operand makes a cell of registers.
+// An operand makes a value from registers.
 type operand func(m *machine) value
 
-// assignOp gives registers values.
+// assignOp puts values into registers.
 func assignOp(registers []int, values []operand) op {
 	return func(next step) step {
 		return func(m *machine) bool {

@@ -6,7 +6,7 @@ import (
 	"github.com/ichiban/prolog/engine"
 )
 
-// unhashOp gives a register each name with a hash.
+// unhashOp puts each name with a hash into a register, one after the other.
 func unhashOp(hash operand, register int, info *stepInfo) op {
 	return func(next step) step {
 		return func(m *machine) bool {

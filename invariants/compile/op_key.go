@@ -7,20 +7,20 @@ import (
 	"fsward/invariants/ruleset"
 )
 
-// A keyMaker makes the object that a goal names from the text and from registers, without what objectPattern
-// does for goals that leave more open.
+// A keyMaker makes the object that a goal names from the text and from registers. It does less than
+// objectPattern, which also handles goals that leave more open.
 type keyMaker struct {
-	exact  bool // there is at most one such object
-	ranged bool // there is a range of them, which begins with the object made
+	exact  bool // at most one object matches
+	ranged bool // a range of objects matches, beginning with the object made
 
-	text             change.Object // what the text says
-	tree, id         int           // registers, −1 where the text says it
-	sub, aux         int           // the same, or open
-	openSub, openAux uint64        // all bits set where the range has any number
+	text             change.Object // the parts that the text gives
+	tree, id         int           // registers; −1 for a part that the text gives
+	sub, aux         int           // the same; −1 also for a part that is open
+	openSub, openAux uint64        // all bits set if the range has any number here
 }
 
-// newKeyMaker returns that of a pattern of one kind, of which a first part is known; it is neither exact nor ranged
-// if the pattern is none such.
+// newKeyMaker returns the keyMaker of a pattern of one kind whose first parts are known. For any
+// other pattern it is neither exact nor ranged.
 func newKeyMaker(v *ruleset.Vocabulary, x *objectPattern) (k keyMaker) {
 	if x.kind == 0 || x.kindPlace.mode != placeAny || !x.id.known() || !x.tree.known() && !v.Schema.KindIsTree {
 		return k
@@ -65,7 +65,7 @@ func newKeyMaker(v *ruleset.Vocabulary, x *objectPattern) (k keyMaker) {
 	return k
 }
 
-// object makes the object; it reports false if a register has what is no number of an identifier.
+// object makes the object; it reports false if a register cannot be a number of an identifier.
 func (k *keyMaker) object(m *machine, o *change.Object) bool {
 	r, other := m.r, valueTag(0)
 	o.Tree, o.ID, o.Sub, o.Aux, o.Kind = k.text.Tree, k.text.ID, k.text.Sub, k.text.Aux, k.text.Kind
@@ -95,7 +95,7 @@ func (k *keyMaker) end(lo change.Object) change.Object {
 	return lo
 }
 
-// narrow leaves out of a pattern what every object of the range has.
+// narrow removes from a pattern what every object of the range has.
 func (k *keyMaker) narrow(x *objectPattern) {
 	if !k.ranged {
 		return

@@ -7,18 +7,18 @@ import (
 	"fsward/invariants/syntax"
 )
 
-// placeMode says what a place of a pattern does with the part of a record or an object that stands in it.
+// A placeMode says what a place of a pattern does with a part of a record or an object.
 type placeMode uint8
 
 const (
-	placeAny   placeMode = iota // nothing
-	placeConst                  // compares it with cell
-	placeBound                  // compares it with a register that has its value before the goal is called
-	placeLate                   // compares it with a register that the same goal has loaded
+	placeAny   placeMode = iota // ignores it
+	placeConst                  // compares it with the place's value
+	placeBound                  // compares it with a register that is set before the goal is called
+	placeLate                   // compares it with a register that the same goal loads
 	placeLoad                   // loads it into a register
 )
 
-// place is one place of a pattern: a number of an identifier, a kind, a field or a value.
+// A place is one place of a pattern: a number of an identifier, a kind, a field or a value.
 type place struct {
 	mode     placeMode
 	register int
@@ -27,7 +27,7 @@ type place struct {
 
 func (p *place) known() bool { return p.mode == placeConst || p.mode == placeBound }
 
-// get returns what a known place must be equal to.
+// get returns the value to which a known place compares.
 func (p *place) get(m *machine) value {
 	if p.mode == placeConst {
 		return p.value
@@ -66,7 +66,7 @@ func (p *place) match(m *machine, c value) bool {
 	}
 }
 
-// subForm says what the last part of an identifier is to a pattern.
+// A subForm says what the last part of an identifier is.
 type subForm uint8
 
 const (
@@ -77,18 +77,18 @@ const (
 	subAny                   // a number or a pair, by the kind of the object
 )
 
-// objectPattern is the TREE and the ID of a goal.
+// An objectPattern is the TREE and the ID of a goal.
 type objectPattern struct {
 	tree, id, sub, aux place
-	kind               change.Kind // 0: not known from the text
-	kindPlace          place       // where the text of the identifier does not say it
+	kind               change.Kind // 0 if the text does not say it
+	kindPlace          place       // if the text of the identifier does not give the kind
 	form               subForm
-	// Nothing but the kind is compared: see objectPattern.settle.
+	// Only the kind is compared: see objectPattern.settle.
 	settled bool
 	loads   objectLoads
 }
 
-// match matches an object and loads what is not known of it.
+// match matches an object and loads its unknown parts.
 func (x *objectPattern) match(m *machine, o *change.Object) bool {
 	if x.settled {
 		if x.kind != 0 && x.kind != o.Kind {
@@ -127,12 +127,12 @@ func (x *objectPattern) match(m *machine, o *change.Object) bool {
 	}
 }
 
-// objectLoads are the registers that parts of an object are put into. Numbers that are not needed go into a spare
-// one, which costs less than to look whether they are; kind and last are −1 where they are not.
+// objectLoads are the registers for the parts of an object. Numbers that nobody needs go into a
+// spare register, which costs less than a test; kind and last are −1 if nobody needs them.
 type objectLoads struct{ tree, id, sub, aux, kind, last int }
 
-// load puts the parts into registers. Those of numbers have had zero cells, which are numbers, since their frame was
-// made: nothing else is put into them.
+// load puts the parts into registers. The registers for numbers hold zero values since their frame
+// was made, and zero values are numbers; nothing else is put into them.
 func (l *objectLoads) load(m *machine, o *change.Object) {
 	r := m.r
 	r[l.tree].n = o.Tree
@@ -170,8 +170,8 @@ func (x *objectPattern) settle(spare int) {
 	x.settled, x.loads = true, l
 }
 
-// kindBounds returns the first and the last kind of a pattern whose kind the text does not say; ok is false if the
-// identifier names none.
+// kindBounds returns the first and the last kind of a pattern whose kind the text does not give; ok
+// is false if a register names no kind.
 func (x *objectPattern) kindBounds(m *machine) (lo, hi change.Kind, ok bool) {
 	if !x.kindPlace.known() {
 		return 0, math.MaxUint8, true
@@ -180,8 +180,8 @@ func (x *objectPattern) kindBounds(m *machine) (lo, hi change.Kind, ok bool) {
 	return k, k, ok
 }
 
-// bounds returns the first and the last object that can match what is known; single tells that there is at
-// most one, lo. ok is false if none can.
+// bounds returns the first and the last object that can match what is known. single says that at
+// most one object, lo, can match; ok is false if none can.
 func (x *objectPattern) bounds(m *machine) (lo, hi change.Object, single, ok bool) {
 	var tree, id uint64
 	if x.tree.known() {
@@ -251,12 +251,13 @@ func (x *objectPattern) bounds(m *machine) (lo, hi change.Object, single, ok boo
 	return lo, hi, single, true
 }
 
-// valuePattern is the OLD, NEW or VALUE of a goal: a place, or a key k(ID, KIND, SUB) with places of its own.
+// A valuePattern is the OLD, NEW or VALUE of a goal: a place, or a key k(ID, KIND, SUB) with places
+// of its own.
 type valuePattern struct {
 	place
 	key           bool
 	id, kind, sub place
-	keyKind       change.Kind // that kind is, 0 where the text does not say it
+	keyKind       change.Kind // the kind; 0 if the text does not give it
 }
 
 func (x *valuePattern) matchValue(m *machine, v change.Value) bool {
@@ -293,10 +294,10 @@ func (x *valuePattern) matchKey(m *machine, v change.Value) bool {
 	return x.id.number(m, id) && (x.keyKind != 0 || x.kind.mode == placeAny || x.kind.match(m, m.interner.kind(kind))) && x.sub.number(m, sub)
 }
 
-// any tells whether every value matches, and nothing of it is needed.
+// any reports whether every value matches and is not needed.
 func (x *valuePattern) any() bool { return !x.key && x.mode == placeAny }
 
-// known tells whether the value is known when the goal is called.
+// known reports whether the value is known when the goal is called.
 func (x *valuePattern) known() bool {
 	if x.key {
 		return x.id.known() && x.kind.known() && x.sub.known()
@@ -304,7 +305,7 @@ func (x *valuePattern) known() bool {
 	return x.place.known()
 }
 
-// want returns the value that is known.
+// want returns the known value.
 func (x *valuePattern) want(m *machine) value {
 	if x.key {
 		args := [3]value{x.id.get(m), x.kind.get(m), x.sub.get(m)}

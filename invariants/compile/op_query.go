@@ -5,21 +5,21 @@ import (
 	"fsward/invariants/reference"
 )
 
-// queryGoal is query(TREE, ID) or query(TREE, ID, FIELD, VALUE). Goals that ask for several fields of one object
-// one after the other are one queryGoal.
+// A queryGoal is query(TREE, ID) or query(TREE, ID, FIELD, VALUE). Consecutive goals for several
+// fields of one object are one queryGoal.
 type queryGoal struct {
 	object  objectPattern
 	key     keyMaker
-	fields  []change.Field // none: query/2
+	fields  []change.Field // none for query/2
 	values  []valuePattern // of fields
-	reverse bool           // by the reverse index
+	reverse bool           // it uses the reverse index
 	first   bool           // one object is enough, and nothing of it is needed
 }
 
 // maxFields bounds the fields that one look-up reads.
 const maxFields = 8
 
-// join adds a field that another goal asks for of the same object.
+// join adds a field of the same object that another goal asks for.
 func (g *queryGoal) join(f change.Field, x valuePattern) {
 	g.fields, g.values = append(g.fields, f), append(g.values, x)
 }
@@ -70,7 +70,8 @@ func (g *queryGoal) exact(info *stepInfo) op {
 	}
 }
 
-// absentOp goes on where an object that a goal names exactly does not exist: the negation that most rules have.
+// absentOp continues if the object that a goal names exactly does not exist: the most frequent
+// negation of rules.
 func absentOp(g *queryGoal, info *stepInfo) op {
 	return func(next step) step {
 		return func(m *machine) bool {
@@ -92,7 +93,7 @@ func absentOp(g *queryGoal, info *stepInfo) op {
 	}
 }
 
-// ranged goes through the objects of a range that the key maker makes.
+// ranged goes through the objects of a range that the keyMaker makes.
 func (g *queryGoal) ranged(info *stepInfo) op {
 	return func(next step) step {
 		return func(m *machine) bool {
@@ -114,7 +115,8 @@ func (g *queryGoal) bounds(m *machine) (lo, hi change.Object, single, ok bool) {
 	return g.object.bounds(m)
 }
 
-// look tells whether an object exists, and has the fields that are asked for. It may have failed instead.
+// look reports whether an object exists and has the fields that the goal asks for. After an error
+// it reports false.
 func (g *queryGoal) look(m *machine, o *change.Object) bool {
 	switch {
 	case len(g.fields) == 0 || g.fields[0] == change.FieldObject:
@@ -142,7 +144,8 @@ func (g *queryGoal) look(m *machine, o *change.Object) bool {
 	return true
 }
 
-// each goes through the objects from lo to hi. They are read first, as what follows asks the view as well.
+// each goes through the objects from lo to hi. It reads them first, because the following steps use
+// the view as well.
 func (g *queryGoal) each(m *machine, info *stepInfo, lo, hi change.Object, next step) (stop bool) {
 	base := len(m.objects)
 	stop = m.scan(g, info, lo, hi)
@@ -162,8 +165,8 @@ func (g *queryGoal) each(m *machine, info *stepInfo, lo, hi change.Object, next 
 	return stop
 }
 
-// scan appends the objects from lo to hi to m.objects. It reports true after an error, and where the first that
-// matches is enough for a goal, if there is one.
+// scan appends the objects from lo to hi to m.objects. It reports true after an error, and if it
+// found the one match that a goal needs.
 func (m *machine) scan(g *queryGoal, info *stepInfo, lo, hi change.Object) (stop bool) {
 	m.scanning, m.scanInfo, m.stop = g, info, false
 	if m.walker != nil {
@@ -174,7 +177,7 @@ func (m *machine) scan(g *queryGoal, info *stepInfo, lo, hi change.Object) (stop
 	return m.stop
 }
 
-// take is machine.gather.
+// take receives the objects of a scan; machine.gather is its method value.
 func (m *machine) take(o change.Object, err error) bool {
 	switch {
 	case err != nil:
@@ -219,7 +222,7 @@ func (g *queryGoal) backward(m *machine, info *stepInfo, lo, hi change.Object, n
 	return false
 }
 
-// read puts the objects of a directory into the reverse index; it reports false after an error.
+// read adds the objects of a directory to the reverse index; it reports false after an error.
 func (g *queryGoal) read(m *machine, info *stepInfo, key reference.ReverseKey, lo, hi change.Object) bool {
 	base := len(m.objects)
 	defer func() { m.objects = m.objects[:base] }()
@@ -238,7 +241,7 @@ func (g *queryGoal) read(m *machine, info *stepInfo, key reference.ReverseKey, l
 	return true
 }
 
-// neighborGoal is previous/3 or one of its like.
+// A neighborGoal is previous/3 or one of its kind.
 type neighborGoal struct {
 	object, beside objectPattern
 	key            keyMaker
@@ -268,8 +271,8 @@ func neighborOp(g *neighborGoal, info *stepInfo) op {
 	}
 }
 
-// beginning makes the object whose neighbour is looked for, which the key maker does not; it reports false if there
-// is none, or after an error.
+// beginning makes the object whose neighbor is wanted, if the keyMaker does not; it reports false
+// if there is none, or after an error.
 func (g *neighborGoal) beginning(m *machine, o *change.Object) bool {
 	lo, hi, single, ok := g.object.bounds(m)
 	if ok && !single && (lo.Kind != hi.Kind || lo.Sub != hi.Sub || m.vocabulary.Shape(lo.Kind) != change.ShapeKey) {

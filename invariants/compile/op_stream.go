@@ -7,16 +7,17 @@ import (
 	"fsward/invariants/ruleset"
 )
 
-// ofObject tells whether the records that a goal looks for are those of objects with an id that is known, so that the
-// state can be asked for them where everything is new.
+// ofObject reports whether the goal's records are those of objects with a known id. If everything
+// is new, the state can answer such a goal.
 func (g *changeGoal) ofObject(v *ruleset.Vocabulary) bool {
 	return g.object.id.known() && !g.spec.anyField && g.object.kind != 0 && (g.object.tree.known() || v.Schema.KindIsTree)
 }
 
-// wantsOld tells whether a goal looks for what was there before.
+// wantsOld reports whether a goal needs a value before the change.
 func (g *changeGoal) wantsOld() bool { return g.spec.old == hasValue || g.spec.new == isNull }
 
-// stream answers a goal that does not start a rule, of a stream; done tells whether it did.
+// stream answers a goal of a stream that does not start a rule; done is false if the caller has to
+// go through the records.
 func (g *changeGoal) stream(m *machine, info *stepInfo, next step) (stop, done bool) {
 	switch {
 	case g.wantsOld(), g.old.known() && !g.old.matchValue(m, change.Value{}):
@@ -31,7 +32,7 @@ func (g *changeGoal) stream(m *machine, info *stepInfo, next step) (stop, done b
 	return false, false
 }
 
-// inState asks the state for the records of a goal.
+// inState gets the records of a goal from the state.
 func (g *changeGoal) inState(m *machine, info *stepInfo, next step) bool {
 	lo, hi, single, ok := g.object.bounds(m)
 	switch {
@@ -53,7 +54,7 @@ func (g *changeGoal) inState(m *machine, info *stepInfo, next step) bool {
 	return stop
 }
 
-// answer goes on with the record of an object, if there is one that matches.
+// answer continues with the record of an object, if one matches.
 func (g *changeGoal) answer(m *machine, o change.Object, next step) bool {
 	r := change.Record{Object: o, Field: g.spec.field}
 	var ok bool
@@ -70,7 +71,7 @@ func (g *changeGoal) answer(m *machine, o change.Object, next step) bool {
 	return ok && g.match(m, &r) && next(m)
 }
 
-// hold notes that a list of the whole is looked into.
+// hold records that goals look into a list of the whole transaction.
 func (l *recordLists) hold(list int) {
 	if !slices.Contains(l.held, list) {
 		l.held = append(l.held, list)

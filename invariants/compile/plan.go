@@ -11,24 +11,24 @@ import (
 )
 
 const (
-	maxInlined  = 4000 // clauses of helpers that are put into one clause of a rule
-	maxBranches = 64   // paths that one clause of a rule is split into
+	maxInlined  = 4000 // clauses of helpers that are inlined into one clause of a rule
+	maxBranches = 64   // paths into which one clause of a rule may split
 )
 
-// goal is a goal of a conjunction, with the clause in which it is written.
+// A goal is a goal of a conjunction, with the clause that contains it.
 type goal struct {
 	t  template
 	at syntax.ClauseText
 }
 
-// planner makes the plan of one clause of a rule, or of a procedure. It puts the goals of a conjunction into an order and
-// emits the ops of each; its parts know how.
+// A planner makes the plan of one clause of a rule, or of a procedure. It orders the goals of a
+// conjunction and emits the ops of each; its parts know how.
 type planner struct {
 	compiler *compiler
 	machine  *machine
 	at       syntax.ClauseText
 	mode     mode
-	branches int // paths that the conjunction is split into so far, 0 for one
+	branches int // paths into which the conjunction has split so far, 0 for one
 
 	registers      registerFile
 	explain        explainer
@@ -42,20 +42,21 @@ type planner struct {
 	values         valueEmitter
 	data           dataEmitter
 
-	// A plan that adds up a sum may turn out to be impossible: then mistakes refuse it, and are not reported.
+	// A plan that adds up a sum may turn out to be impossible. In such a trial, mistakes set
+	// refused and are not reported.
 	refused bool
-	unknown []variable // the keys of the sum, which the goals of its pass give values to
+	unknown []variable // the keys of the sum, to which the goals of its pass give values
 }
 
-// mode says what is wanted of the solutions of a conjunction.
+// mode says which solutions of a conjunction are needed.
 type mode struct {
-	top      bool // it is the body of a rule
+	top      bool // the conjunction is the body of a rule
 	counting bool // each solution counts, even if others give the same values
 	exists   bool // one solution is enough
-	trial    bool // it adds up a sum over all changes, and need not come about
+	trial    bool // it adds up a sum over all changes, and may be refused
 }
 
-// newPlanner returns a planner for a clause, whose parts know each other.
+// newPlanner returns a planner for a clause.
 func newPlanner(c *compiler, at syntax.ClauseText, m mode) *planner {
 	p := &planner{compiler: c, machine: c.machine, at: at, mode: m}
 	in := &c.machine.interner
@@ -74,18 +75,18 @@ func newPlanner(c *compiler, at syntax.ClauseText, m mode) *planner {
 	return p
 }
 
-// A sequel is what follows a goal: the goals that have no place yet, the templates whose values are needed behind them,
-// and what comes last.
+// A sequel is what follows a goal: the goals that are not emitted yet, the templates whose values
+// are needed after them, and what comes last.
 type sequel struct {
 	rest   []goal
 	needed []template
 	done   doneFunc
 }
 
-// doneFunc makes what follows a conjunction; it is called once for each path through it.
+// A doneFunc makes the ops that follow a conjunction. It is called once for each path through it.
 type doneFunc func(e *bindings) ([]op, error)
 
-// finish adds the plan that has been made to those of a clause.
+// finish adds the finished plan to the plans of a clause.
 func (p *planner) finish(out *compiledClause) {
 	plan := verdict.Plan{Rule: out.rule.Name, Source: out.source, Steps: slices.Clone(p.explain.steps)}
 	for _, s := range plan.Steps {
@@ -103,7 +104,7 @@ func (p *planner) plan(goals []goal, e *bindings, needed []template, done doneFu
 	if err != nil {
 		return nil, err
 	}
-	list := p.analyse(goals, e, needed)
+	list := p.analyze(goals, e, needed)
 	var ops []op
 	for len(list) > 0 {
 		i, err := p.costs.choose(list, e, p.mode.top && !p.starts.triggered, p.branches)
@@ -121,7 +122,7 @@ func (p *planner) plan(goals []goal, e *bindings, needed []template, done doneFu
 			return nil, err
 		}
 		if r.dead {
-			return slices.Concat(ops, r.ops, p.explain.kill(e, g.t)), nil // what comes before may err, and so may what the goal itself computes
+			return slices.Concat(ops, r.ops, p.explain.kill(e, g.t)), nil // the goals before it may err, and so may what the goal itself computes
 		}
 		ops = append(ops, r.ops...)
 		if r.query != nil {
@@ -130,7 +131,7 @@ func (p *planner) plan(goals []goal, e *bindings, needed []template, done doneFu
 		if r.complete {
 			return ops, nil
 		}
-		if r.again { // goals were replaced
+		if r.again { // other goals replace it
 			more, err := p.plan(append(r.goals, rest...), e, needed, done)
 			return append(ops, more...), err
 		}
@@ -139,14 +140,14 @@ func (p *planner) plan(goals []goal, e *bindings, needed []template, done doneFu
 	return append(ops, last...), err
 }
 
-// result is what placing a goal gives.
+// A result is the outcome of emitting a goal.
 type result struct {
 	ops      []op
-	dead     bool       // it can never be true
-	complete bool       // the ops have all that follows in them
-	again    bool       // goals are to be planned in its place
+	dead     bool       // the goal can never be true
+	complete bool       // the ops include everything that follows
+	again    bool       // goals are planned in its place
 	goals    []goal     //
-	query    *queryGoal // that the last op asks, if it asks for fields
+	query    *queryGoal // the query of the last op, if it asks for fields
 }
 
 var (

@@ -9,8 +9,8 @@ import (
 	"fsward/invariants/syntax"
 )
 
-// analysis follows the goals of a conjunction in the order in which they are written: which variables have
-// a value where, and of what type. It decides which goals may change places.
+// An analysis follows the goals of a conjunction in the order of the text. It knows which variables
+// have a value where, and of what type. It decides which goals may change places.
 type analysis struct {
 	compiler *compiler
 	env      *bindings
@@ -33,7 +33,7 @@ func (a *analysis) clone() *analysis {
 	return b
 }
 
-// bind notes that the variables in t have values after a goal.
+// bind records that the variables in t have values after a goal.
 func (a *analysis) bind(t template, typ valueType) {
 	t = a.env.walk(t)
 	if v, ok := t.(variable); ok {
@@ -61,7 +61,7 @@ func (a *analysis) bound(t template) bool {
 	return all
 }
 
-// object notes the variables of an identifier.
+// object records the variables of an identifier.
 func (a *analysis) object(tree, id template) {
 	schema := a.compiler.loader.Vocabulary
 	kind := change.Kind(0)
@@ -109,7 +109,7 @@ func (a *analysis) object(tree, id template) {
 	}
 }
 
-// after notes what a goal gives values to.
+// after records the variables to which a goal gives values.
 func (a *analysis) after(t template) {
 	p, args, ok := goalOfTemplate(a.env.walk(t))
 	if !ok {
@@ -169,7 +169,7 @@ func (a *analysis) after(t template) {
 	}
 }
 
-// results are the arguments that goals give values to, for goals that do so to one alone.
+// results lists the goals that give a value to one argument only, with the argument and its type.
 var results = map[syntax.Indicator]struct {
 	arg int
 	typ valueType
@@ -181,7 +181,7 @@ var results = map[syntax.Indicator]struct {
 	syntax.Pred("between", 3): {2, typeNumber},
 }
 
-// isName tells whether a field holds names: that of this name does, in each file system.
+// isName reports whether a field holds names: the field called "name" does, in each file system.
 func (a *analysis) isName(field template) bool {
 	c, ok := a.env.walk(field).(constant)
 	return ok && value(c).is(atomName)
@@ -189,7 +189,7 @@ func (a *analysis) isName(field template) bool {
 
 var atomName = engine.NewAtom("name")
 
-// equal notes a unification.
+// equal records a unification.
 func (a *analysis) equal(x, y template) {
 	x, y = a.env.walk(x), a.env.walk(y)
 	c, ok1 := x.(compoundTemplate)
@@ -212,7 +212,7 @@ func (a *analysis) equal(x, y template) {
 	}
 }
 
-// asksFor tells whether one of some variables stands in t and has no value there.
+// asksFor reports whether one of some variables occurs in t and has no value there.
 func (a *analysis) asksFor(t template, list []variable) bool {
 	return slices.ContainsFunc(list, func(v variable) bool {
 		_, bound := a.types[v]
@@ -234,7 +234,7 @@ func (a *analysis) typeOf(t template) valueType {
 	return typeAny
 }
 
-// join keeps what holds in both branches.
+// join keeps what is true after both branches.
 func (a *analysis) join(left, right *analysis) {
 	for v, t := range left.types {
 		if u, both := right.types[v]; both {

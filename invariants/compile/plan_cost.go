@@ -9,17 +9,17 @@ import (
 	"fsward/invariants/syntax"
 )
 
-// chooser picks the goal that comes next by what goals cost.
+// A chooser picks the next goal by the cost of goals.
 type chooser struct{ vocabulary *ruleset.Vocabulary }
 
-// The ranks of goals: what costs least comes first. A goal that filters comes as soon as it can be called.
+// The ranks of goals, the cheapest first. A goal that filters comes as soon as it can be called.
 const (
 	rankUnify      = iota
 	rankTest       // a comparison
 	rankFunction   // is, crc32c
-	rankRecord     // the changes of one field under one key: a look-up in a hash index, where a query searches a tree
+	rankRecord     // the changes of one field under one key: a look-up in a hash index, while a query searches a tree
 	rankKey        // one object, by its whole key
-	rankKeyGroup   // the objects of one key, or the neighbour of a key
+	rankKeyGroup   // the objects of one key, or the neighbor of a key
 	rankNegation   // a negation that looks up keys
 	rankChange     // the changes of one object
 	rankNarrow     // the objects of one pair of inode and directory
@@ -27,15 +27,16 @@ const (
 	rankChangeID   // the changes of the objects with one id
 	rankDirectoryV // entries of a directory by their value
 	rankDirectory  // a directory
-	rankObject     // all that has one object id
+	rankObject     // all objects with one object id
 	rankList       // the changes of one field of one kind of object
-	rankLists      // those of one field, or of one kind
+	rankLists      // the changes of one field, or of one kind
 	rankAll        // all changes
 	rankNever      // cannot be called yet
 )
 
-// choose picks the goal that comes next: the one with the least rank among those that may. first says that no change
-// starts the plan yet; branches are the paths that the conjunction is split into so far.
+// choose picks the goal with the least rank among those that may come next. first says that no
+// change starts the plan yet; branches is the number of paths into which the conjunction has split
+// so far.
 func (ch *chooser) choose(list []*goalInfo, e *bindings, first bool, branches int) (int, error) {
 	best, bestRank := -1, rankNever
 	var trigger = -1
@@ -46,7 +47,7 @@ func (ch *chooser) choose(list []*goalInfo, e *bindings, first bool, branches in
 		}
 		rank := ch.rank(g.t, e)
 		if i == 0 && rank == rankNever {
-			rank = rankAll // what is written first can be called, or never
+			rank = rankAll // the first goal of the text can be called now or never
 		}
 		if rank < bestRank {
 			best, bestRank = i, rank
@@ -58,7 +59,7 @@ func (ch *chooser) choose(list []*goalInfo, e *bindings, first bool, branches in
 		switch {
 		case q == syntax.Pred("change", 5) && rank < triggerRank:
 			trigger, triggerRank = i, rank
-		case q == syntax.Pred(";", 2) && ch.specialises(g.t, i, list, e, branches):
+		case q == syntax.Pred(";", 2) && ch.specializes(g.t, i, list, e, branches):
 			return i, nil
 		}
 	}
@@ -78,8 +79,9 @@ func (ch *chooser) choose(list []*goalInfo, e *bindings, first bool, branches in
 	return best, nil
 }
 
-// specialises tells whether a disjunction of constants gives a kind or field to a change that comes later.
-func (ch *chooser) specialises(t template, at int, list []*goalInfo, e *bindings, branches int) bool {
+// specializes reports whether a disjunction of constants gives a kind or field to a change that
+// comes later.
+func (ch *chooser) specializes(t template, at int, list []*goalInfo, e *bindings, branches int) bool {
 	n := 0
 	for _, b := range alternatives(e, t) {
 		n++
@@ -109,7 +111,7 @@ func (ch *chooser) specialises(t template, at int, list []*goalInfo, e *bindings
 	return found
 }
 
-// constantOrFree tells whether a unification is of variables and constants alone.
+// constantOrFree reports whether all templates are variables or constants.
 func (e *bindings) constantOrFree(list ...template) bool {
 	for _, t := range list {
 		switch e.walk(t).(type) {
@@ -136,7 +138,7 @@ func conditional(e *bindings, t template) (condition template, ok bool) {
 
 func isConditional(e *bindings, t template) bool { _, ok := conditional(e, t); return ok }
 
-// alternatives are the branches of a disjunction; if-then-else is one branch.
+// alternatives returns the branches of a disjunction; if-then-else is one branch.
 func alternatives(e *bindings, t template) []template {
 	c, ok := e.walk(t).(compoundTemplate)
 	if !ok || c.functor != syntax.AtomOr || len(c.args) != 2 {
@@ -156,7 +158,7 @@ func conjuncts(e *bindings, t template) []template {
 	return []template{t}
 }
 
-// hasChange tells whether each branch of a disjunction has a change in it.
+// hasChange reports whether each branch of a disjunction contains a change.
 func hasChange(e *bindings, t template) bool {
 	if _, ok := conditional(e, t); ok {
 		return false
@@ -174,11 +176,11 @@ func hasChange(e *bindings, t template) bool {
 
 var atomChange = engine.NewAtom("change")
 
-// wrappers are the words of the prelude that go through changes.
+// wrappers are the predicates of the prelude that go through changes.
 var wrappers = map[syntax.Indicator]bool{syntax.Pred("add", 2): true, syntax.Pred("update", 2): true, syntax.Pred("delete", 2): true, syntax.Pred("new", 2): true, syntax.Pred("new", 4): true,
 	syntax.Pred("old", 2): true, syntax.Pred("old", 4): true, syntax.Pred("default_zero", 5): true}
 
-// rank estimates what a goal costs if it comes next.
+// rank estimates the cost of a goal if it comes next.
 func (ch *chooser) rank(t template, e *bindings) int {
 	t = e.walk(t)
 	q, args, ok := goalOfTemplate(t)
@@ -195,7 +197,7 @@ func (ch *chooser) rank(t template, e *bindings) int {
 	case syntax.Pred("is", 2):
 		return rankIfGround(e, rankFunction, args[1])
 	case syntax.Pred("crc32c", 2):
-		return rankIfGround(e, rankFunction, args[0]) // a name without a value where it is written is asked for there: see choose
+		return rankIfGround(e, rankFunction, args[0]) // a name that has no value in the text either is found by its hash: see choose
 	case syntax.Pred("between", 3):
 		return rankIfGround(e, rankDirectory, args[0], args[1])
 	case syntax.Pred("change", 5):
@@ -223,7 +225,7 @@ func (ch *chooser) rank(t template, e *bindings) int {
 	return ch.rankControl(t, q, args, e)
 }
 
-// rankIfGround is a rank for goals that can be called once some arguments have values.
+// rankIfGround returns the rank of a goal that can be called only if some arguments have values.
 func rankIfGround(e *bindings, rank int, args ...template) int {
 	for _, a := range args {
 		if !e.ground(a) {
@@ -233,7 +235,7 @@ func rankIfGround(e *bindings, rank int, args ...template) int {
 	return rank
 }
 
-// rankControl estimates what a goal costs that has goals in it, or that is a helper.
+// rankControl estimates the cost of a goal that contains goals, or of a helper.
 func (ch *chooser) rankControl(t template, q syntax.Indicator, args []template, e *bindings) int {
 	switch q {
 	case syntax.Pred(",", 2):
@@ -258,10 +260,10 @@ func (ch *chooser) rankControl(t template, q syntax.Indicator, args []template, 
 		}
 		return worst
 	}
-	return rankNegation // a helper, or what shows when it is emitted
+	return rankNegation // a helper, or a goal that emit refuses
 }
 
-// known tells which places of an object are known: its tree, id, kind, the first and the second part behind.
+// known reports which parts of an object are known.
 func (ch *chooser) known(tree, id template, e *bindings) (k objectKnown) {
 	v := ch.vocabulary
 	isKnown := func(t template) bool {
@@ -344,7 +346,7 @@ func (ch *chooser) rankChange(args []template, e *bindings) int {
 	}
 }
 
-// telling tells whether a value is known that few records have.
+// telling reports whether a value is known that few records have.
 func telling(e *bindings, t template) bool {
 	switch t := e.walk(t).(type) {
 	case register:

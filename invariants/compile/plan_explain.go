@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// An explainer writes goals for a person and keeps the steps of the plan that `explain` shows.
+// An explainer writes goals for a person and keeps the steps of the plan that Explain returns.
 type explainer struct {
 	interner  *interner
 	registers *registerFile
 	starts    *starts
 
 	steps []verdict.Step
-	depth int    // of the conjunction that is planned, in negations, aggregates and alternatives
-	dead  string // the first goal that can never be true, "" if there is none
+	depth int    // nesting of the conjunction in negations, aggregates and alternatives
+	dead  string // the first goal that can never be true; "" if there is none
 }
 
 // text writes a goal for a person.
@@ -25,10 +25,10 @@ func (x *explainer) text(e *bindings, t template) string {
 	return b.String()
 }
 
-// infixOf are the operators that write has between their operands.
+// infixOf are the operators that write puts between their operands.
 var infixOf = syntax.StandardOperators().Infix
 
-// write puts brackets around what has a higher priority than most.
+// write puts brackets around operators with a priority above most.
 func (x *explainer) write(b *strings.Builder, e *bindings, t template, most, depth int) {
 	if depth == 0 || b.Len() > syntax.MaxTextLen {
 		b.WriteString("...")
@@ -70,7 +70,7 @@ func (x *explainer) write(b *strings.Builder, e *bindings, t template, most, dep
 	}
 }
 
-// step notes a step of the plan.
+// step adds a step to the plan.
 func (x *explainer) step(e *bindings, t template, access string, class verdict.Class) *stepInfo {
 	s := verdict.Step{Goal: x.text(e, t), Access: access, Class: class, Depth: x.depth}
 	if x.starts.triggered && (class == verdict.Tree || class == verdict.Directory) {
@@ -80,12 +80,12 @@ func (x *explainer) step(e *bindings, t template, access string, class verdict.C
 	return &stepInfo{s.Goal}
 }
 
-// note adds a step that needs no name at run time.
+// note adds a step that costs nothing for each row and needs no name at run time.
 func (x *explainer) note(goal, access string) {
 	x.steps = append(x.steps, verdict.Step{Goal: goal, Access: access, Class: verdict.Constant, Depth: x.depth})
 }
 
-// kill notes the goal that can never be true.
+// kill records a goal that can never be true, and returns the op that fails.
 func (x *explainer) kill(e *bindings, t template) []op {
 	if x.dead == "" {
 		x.dead = x.text(e, t)
@@ -93,7 +93,7 @@ func (x *explainer) kill(e *bindings, t template) []op {
 	return []op{failOp}
 }
 
-// worst gives a step the class of the worst of those inside it.
+// worst gives a step the worst class of the steps inside it.
 func (x *explainer) worst(at int) {
 	for _, s := range x.steps[at+1:] {
 		if classRank[s.Class] > classRank[x.steps[at].Class] {
@@ -102,7 +102,8 @@ func (x *explainer) worst(at int) {
 	}
 }
 
-// beside notes that the steps from at are those of the branch i of several in one plan.
+// beside marks the step at as the beginning of branch i, if the branch is an alternative within one
+// plan.
 func (x *explainer) beside(i, at int) {
 	if i > 0 && x.depth > 0 && at < len(x.steps) {
 		x.steps[at].Or = true

@@ -2,19 +2,19 @@ package compile
 
 import "fsward/invariants/syntax"
 
-// goalInfo is a goal that has no place in the plan yet.
+// A goalInfo is a goal that is not emitted yet, and what decides when it may be.
 type goalInfo struct {
 	goal
-	barrier bool // nothing changes places with it
+	barrier bool // no goal may change places with it
 	plain   bool
-	exact   bool                   // it cannot err where it is written
-	compare bool                   // it can err elsewhere
-	before  map[variable]valueType // of its variables, those that have a value where it is written
-	free    map[variable]bool      // those that have none and matter elsewhere
+	exact   bool                   // it cannot err at its place in the text
+	compare bool                   // it can err at other places
+	before  map[variable]valueType // its variables that have a value at its place in the text
+	free    map[variable]bool      // its variables that have none there and matter elsewhere
 }
 
-// analyse prepares the goals of a conjunction.
-func (p *planner) analyse(goals []goal, e *bindings, needed []template) []*goalInfo {
+// analyze prepares the goals of a conjunction.
+func (p *planner) analyze(goals []goal, e *bindings, needed []template) []*goalInfo {
 	a := newAnalysis(p.compiler, e)
 	var list []*goalInfo
 	for i, g := range goals {
@@ -34,9 +34,9 @@ func (p *planner) analyse(goals []goal, e *bindings, needed []template) []*goalI
 		})
 		q, args, ok := goalOfTemplate(e.walk(g.t))
 		x.exact = !a.errs(g.t)
-		branches := ok && q == syntax.Pred(";", 2) && !isConditional(e, g.t) // which are analysed one by one
+		branches := ok && q == syntax.Pred(";", 2) && !isConditional(e, g.t) // the branches are analyzed one by one
 		if p.mode.trial && !x.plain && !branches && a.asksFor(g.t, p.unknown) {
-			p.refused = true // it would mean another thing for all keys at once
+			p.refused = true // for all keys at once, the goal would mean something else
 		}
 		x.compare = !x.plain || ok && (syntax.NumberOrders[q.Name.String()] != nil || computing[q])
 		x.barrier = !x.exact || !x.plain && uncertain
@@ -49,8 +49,8 @@ func (p *planner) analyse(goals []goal, e *bindings, needed []template) []*goalI
 	return list
 }
 
-// plain tells whether what a goal means depends on the values of its variables alone, and not on which of
-// them have one when it is called.
+// plain reports whether the meaning of a goal depends only on the values of its variables, and not
+// on which of them have one when it is called.
 func plain(e *bindings, t template) bool {
 	p, args, ok := goalOfTemplate(e.walk(t))
 	if !ok {
@@ -70,10 +70,10 @@ func plain(e *bindings, t template) bool {
 	return false
 }
 
-// computing are the goals that err with what is no number, besides comparisons.
+// computing are the goals, besides comparisons, that err if something is not a number.
 var computing = map[syntax.Indicator]bool{syntax.Pred("is", 2): true, syntax.Pred(";", 2): true, syntax.Pred("between", 3): true, syntax.Pred("range", 4): true, syntax.Pred("range_down", 4): true}
 
-// mayCome tells whether the goals before the i-th may wait for it.
+// mayCome reports whether the i-th goal may come before the goals that precede it.
 func mayCome(list []*goalInfo, i int, e *bindings) bool {
 	g := list[i]
 	if i == 0 {
@@ -98,7 +98,7 @@ func mayCome(list []*goalInfo, i int, e *bindings) bool {
 	if !g.compare {
 		return true
 	}
-	for v := range g.before { // what has a value where the goal is written has one here, of a type that cannot err
+	for v := range g.before { // what has a value at its place in the text needs one here, of a type that cannot err
 		t := e.walk(v)
 		if !e.ground(t) {
 			return false

@@ -9,17 +9,17 @@ import (
 	"fsward/invariants/syntax"
 )
 
-// inliner takes conjunctions apart and puts the clauses of helpers in the place of their calls.
+// An inliner takes conjunctions apart and inlines helpers.
 type inliner struct {
 	compiler *compiler
 	interner *interner
 	explain  *explainer
 	unifier  *unifier
-	inlined  int // clauses so far
+	inlined  int // number of clauses so far
 }
 
-// flatten takes conjunctions apart and puts helpers with one clause in the place of their calls. It ends with
-// fail at a goal that can never be true, and reports that.
+// flatten takes conjunctions apart and inlines helpers with one clause. At a goal that can never be
+// true it ends the list with fail, and reports alive as false.
 func (in *inliner) flatten(goals []goal, e *bindings) (out []goal, alive bool, err error) {
 	for _, g := range goals {
 		more, alive, err := in.flattenGoal(g, e)
@@ -75,7 +75,8 @@ func (in *inliner) flattenGoal(g goal, e *bindings) (out []goal, alive bool, err
 	return []goal{{t, g.at}}, true, nil
 }
 
-// isControl tells whether a goal for call/1 is known and has no cut in it that call would keep inside.
+// isControl reports whether the goal of call/1 is known and is not a cut, whose effect call/1 would
+// confine.
 func isControl(e *bindings, t template) bool {
 	q, _, ok := goalOfTemplate(e.walk(t))
 	return ok && q.Name != syntax.AtomCut
@@ -86,7 +87,7 @@ func isFail(t template) bool {
 	return ok && value(c).is(atomFail)
 }
 
-// member is member/2 of a list that is in the text: a disjunction.
+// member turns member/2 of a list in the text into a disjunction.
 func (in *inliner) member(g goal, args []template, e *bindings) ([]goal, bool, error) {
 	var branches []template
 	for rest := e.walk(args[1]); ; {
@@ -119,7 +120,8 @@ func (in *inliner) disjunction(g goal, branches []template, e *bindings) ([]goal
 	return []goal{{t, g.at}}, true, nil
 }
 
-// inline puts the clauses of a helper in the place of a call. Those whose head cannot match are left out.
+// inline replaces a call of a helper by the helper's clauses. It omits clauses whose head cannot
+// match.
 func (in *inliner) inline(g goal, q syntax.Indicator, args []template, e *bindings) ([]goal, bool, error) {
 	if in.compiler.recursive[q] {
 		return []goal{g}, true, nil
@@ -151,7 +153,7 @@ func (in *inliner) inline(g goal, q syntax.Indicator, args []template, e *bindin
 			branches = append(branches, conjunctionOf(append(conj, after)))
 			continue
 		}
-		// The clauses behind one with a cut are its else.
+		// The clauses after one with a cut are its else branch.
 		slices.Reverse(branches)
 		otherwise := template(constant(atomValue(engine.NewAtom("fail"))))
 		for j := len(branches) - 1; j >= 0; j-- {
@@ -183,7 +185,7 @@ func conjunctionOf(list []template) template {
 	return t
 }
 
-// splitAtCut splits a body at its last cut; without one, all of it is after.
+// splitAtCut splits a body at its last cut; without a cut, everything is after.
 func splitAtCut(body template) (before, after template, hasCut bool) {
 	var list []template
 	var collect func(t template)
@@ -211,7 +213,7 @@ func splitAtCut(body template) (before, after template, hasCut bool) {
 	return nil, body, false
 }
 
-// couldMatch tells whether a head can match a call, going by what is known now.
+// couldMatch reports whether a head can match a call, by what is known now.
 func (in *inliner) couldMatch(e *bindings, args, head []template) bool {
 	for i := range args {
 		if _, alive := in.unifier.unify(e, args[i], head[i], true); !alive {
@@ -221,15 +223,16 @@ func (in *inliner) couldMatch(e *bindings, args, head []template) bool {
 	return true
 }
 
-// pass gives an argument of a call to the head of a clause, whose variables are those from first on. One of them
-// is only another name for what is passed; anything else is a goal of its own, which keeps its place among the
-// others: so is a variable that the head has twice, the second time, as it would make two arguments of the call
-// one, also for the other clauses of the helper.
+// pass passes an argument of a call to the head of a clause, whose variables are those from first
+// on. A variable of the head becomes another name for the argument. Anything else becomes a goal of
+// its own, which keeps its place among the others. So does the second occurrence of a variable in
+// the head: it would make two arguments of the call equal, also for the other clauses of the
+// helper.
 func (in *inliner) pass(e *bindings, arg, head template, first variable, conj []template) []template {
 	head = e.walk(head)
 	if v, ok := head.(variable); ok && v >= first && !e.occurs(v, arg) {
 		arg = e.walk(arg)
-		if e.uses[v] > 2 { // the helper uses more than once what the caller does not
+		if e.uses[v] > 2 { // the helper uses it more than once, even if the caller does not
 			e.free(arg, func(w variable) { e.single[w] = false })
 		}
 		e.bound[v] = arg

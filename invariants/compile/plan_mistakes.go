@@ -9,7 +9,7 @@ import (
 	"fsward/invariants/syntax"
 )
 
-// errs tells whether a goal can meet a mistake when it is called where the analysis stands.
+// errs reports whether a goal can meet a mistake when it is called at this point of the analysis.
 func (a *analysis) errs(t template) bool {
 	p, args, ok := goalOfTemplate(a.env.walk(t))
 	if !ok {
@@ -68,7 +68,8 @@ func (a *analysis) errs(t template) bool {
 	return a.compiler.defines(p) && p.Name != atomZero
 }
 
-// asked returns the part of an identifier that has to be known in a query, which is its object id, or in a walk: all of it.
+// asked returns the part of an identifier that must be known: the object id in a query, all of it
+// in a walk.
 func (a *analysis) asked(p syntax.Indicator, id template) template {
 	id = a.env.walk(id)
 	if c, ok := id.(compoundTemplate); ok && p.Name == atomQuery {
@@ -79,7 +80,7 @@ func (a *analysis) asked(p syntax.Indicator, id template) template {
 
 var atomQuery = engine.NewAtom("query")
 
-// checkBound reports a variable that has no value where a comparison or a negation needs it.
+// checkBound reports a variable without a value that a comparison, a query or a negation needs.
 func (p *planner) checkBound(a *analysis, g goal, q syntax.Indicator, args []template, rest []goal, needed []template) {
 	report := func(format string, args ...any) {
 		if p.refused = p.refused || p.mode.trial; !p.mode.trial {

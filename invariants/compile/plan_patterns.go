@@ -8,7 +8,7 @@ import (
 	"fsward/invariants/syntax"
 )
 
-// patternMaker makes the patterns of objects, fields and values that goals match.
+// A patternMaker makes the patterns of objects, fields and values that goals match.
 type patternMaker struct {
 	vocabulary *ruleset.Vocabulary
 	interner   *interner
@@ -16,12 +16,13 @@ type patternMaker struct {
 	unifier    *unifier
 }
 
-// errKind asks for a disjunction over the kinds of objects.
+// errKind says that a goal must become a disjunction over the kinds of objects.
 type errKind struct{ tree template }
 
 func (e errKind) Error() string { return "the kind of object is not known" }
 
-// object makes the pattern of TREE and ID. Registers that ops load first are known when the pattern is used.
+// object makes the pattern of TREE and ID. ops load registers that are known when the pattern is
+// used.
 func (p *patternMaker) object(e *bindings, tree, id template) (x objectPattern, ops []op, alive bool, err error) {
 	v := p.vocabulary
 	switch t := e.walk(tree).(type) {
@@ -53,7 +54,7 @@ func (p *patternMaker) object(e *bindings, tree, id template) (x objectPattern, 
 			}
 		}
 	}
-	// A pair in a register is taken apart first as well.
+	// A pair in a register is also taken apart first.
 	if c, ok := idT.(compoundTemplate); ok && c.functor == syntax.AtomK && len(c.args) == 3 {
 		kind := x.kind
 		if a, ok := e.walk(c.args[1]).(constant); ok && a.tag == tagAtom {
@@ -75,7 +76,7 @@ func (p *patternMaker) object(e *bindings, tree, id template) (x objectPattern, 
 	return x, ops, alive, nil
 }
 
-// identifier returns the functor of the identifiers of a kind.
+// identifier returns the functor and arity of the identifiers of a kind.
 func (p *patternMaker) identifier(k change.Kind) (functor engine.Atom, arity int) {
 	if shape := p.vocabulary.Shape(k); k != 0 && (shape == change.ShapeNums || shape == change.ShapeNamed) {
 		return syntax.AtomA, 2
@@ -115,7 +116,7 @@ func (p *patternMaker) identifierPlaces(e *bindings, x *objectPattern, id templa
 	return false
 }
 
-// wholeIdentifier makes the places of an identifier that is one variable, and gives it its value.
+// wholeIdentifier makes the places of an identifier that is one variable, and binds the variable.
 func (p *patternMaker) wholeIdentifier(e *bindings, x *objectPattern, id variable, mark int) bool {
 	shape := change.ShapeKey
 	if x.kind != 0 {
@@ -227,7 +228,7 @@ func (p *patternMaker) pairPlaces(e *bindings, x *objectPattern, t template, mar
 	}
 }
 
-// numberPlace makes a place of a number; it reports false if nothing can match.
+// numberPlace makes the place of a number; it reports false if nothing can match.
 func (p *patternMaker) numberPlace(e *bindings, x *place, t template, mark int) bool {
 	switch t := e.walk(t).(type) {
 	case constant:
@@ -250,7 +251,7 @@ func (p *patternMaker) numberPlace(e *bindings, x *place, t template, mark int) 
 	}
 }
 
-// namePlace makes the place of a name.
+// namePlace makes the place of a name; it reports false if nothing can match.
 func (p *patternMaker) namePlace(e *bindings, x *place, t template, mark int) bool {
 	switch t := e.walk(t).(type) {
 	case constant:

@@ -5,20 +5,20 @@ import (
 	"strings"
 )
 
-// A registerFile numbers the registers of a plan and knows what the text of the clause calls them.
+// A registerFile numbers the registers of a plan and knows their names in the text of the clause.
 type registerFile struct {
 	count  int
-	names  map[int]string // by register; without those that the text does not name
-	spared int            // 1 + the register that spare returns, 0 before it is needed
+	names  map[int]string // by register; registers without a name in the text are missing
+	spared int            // 1 + the register that spare returns; 0 before it is needed
 }
 
 func (f *registerFile) next() int {
 	f.count++
-	delete(f.names, f.count-1) // that of another path may have had a name
+	delete(f.names, f.count-1) // on another path, the register may have had a name
 	return f.count - 1
 }
 
-// spare returns the register for what is not needed.
+// spare returns the register for values that nobody needs.
 func (f *registerFile) spare() int {
 	if f.spared == 0 {
 		f.spared = f.next() + 1
@@ -26,7 +26,7 @@ func (f *registerFile) spare() int {
 	return f.spared - 1
 }
 
-// load makes a register for a variable.
+// load binds a variable to a new register.
 func (f *registerFile) load(e *bindings, v variable, t valueType) int {
 	r := f.next()
 	if f.names == nil {
@@ -44,7 +44,7 @@ func (f *registerFile) label(e *bindings, r int, v variable) {
 	f.names[r] = e.name(v)
 }
 
-// keptText says how a sum is kept.
+// keptText describes how a sum is kept.
 func (f *registerFile) keptText(keys []register) string {
 	if len(keys) == 0 {
 		return "kept: one pass over the changes below"

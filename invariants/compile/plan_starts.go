@@ -1,31 +1,32 @@
 package compile
 
-// starts knows which changes start the plan: of a transaction that is held in memory, and of a stream. Where a path
-// does not begin with one, the plan is run once.
+// starts records which changes start the plan, both for a transaction in memory and for a stream.
+// If some path does not begin with a change, the plan runs once.
 type starts struct {
 	machine *machine
 	explain *explainer
 
-	triggered bool          // the present path has a change that starts it
-	triggers  []*changeGoal // that begin paths
-	begun     bool          // the present path begins with one of them
-	lone      bool          // a path does not
+	triggered bool          // the current path has a change that starts it
+	triggers  []*changeGoal // the changes that begin paths
+	begun     bool          // the current path begins with one of them
+	lone      bool          // some path does not begin with one
 
-	// Of a stream, where a change of an object that the text names begins a path as well:
+	// For a stream, where a change of an object that the text names also begins a path:
 	streamTriggers []*changeGoal
 	streamBegun    bool
 	streamLone     bool
-	remote         int // changes emitted so far that the state does not answer where everything is new
+	remote         int // changes so far that the state cannot answer if everything is new
 }
 
-// endPath notes what the path that ends here began with.
+// endPath records how the path that ends here began.
 func (st *starts) endPath() {
 	st.lone = st.lone || !st.begun
 	st.streamLone = st.streamLone || !st.streamBegun
 }
 
-// takeTriggers tells the changes that start the plan whether their records come part by part, and returns the lists
-// of these. Where a path does not begin with a change, the plan is run once, and goes through whole lists.
+// takeTriggers tells the changes that start the plan whether their records come batch by batch, and
+// returns the lists of these records. If some path does not begin with a change, the plan runs once
+// and goes through whole lists.
 func (st *starts) takeTriggers() (starts []int) {
 	m := st.machine
 	for _, g := range st.triggers {
@@ -39,7 +40,7 @@ func (st *starts) takeTriggers() (starts []int) {
 	return starts
 }
 
-// takeParts is takeTurns for a stream.
+// takeParts is takeTriggers for a stream.
 func (st *starts) takeParts() (starts []int) {
 	for _, g := range st.streamTriggers {
 		switch {

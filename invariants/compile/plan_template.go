@@ -9,15 +9,15 @@ import (
 	"fsward/invariants/syntax"
 )
 
-// Rules are compiled by running them on templates: terms of which it is known, at each place of a plan,
-// which parts are in the text, which are in a register, and which have no value yet. Most unification is
-// done then, and what is left of it at run time is to compare registers.
+// Rules are compiled by executing them on templates. A template is a term for which it is known, at
+// each point of a plan, which parts are in the text, which are in a register, and which have no
+// value yet. Most unification happens at compile time; at run time, only registers are compared.
 
 // A template is a variable, a constant, a compound or a register.
 type template interface{}
 
 type (
-	variable         int   // an index into env.bound
+	variable         int   // an index in bindings.bound
 	constant         value //
 	compoundTemplate struct {
 		functor engine.Atom
@@ -29,7 +29,7 @@ type (
 	}
 )
 
-// valueType is what is known of the value in a register.
+// A valueType is what is known of the value in a register.
 type valueType uint8
 
 const (
@@ -41,12 +41,12 @@ const (
 
 func (t valueType) isNumber() bool { return t == typeNumber || t == typeWord }
 
-// An bindings holds what variables are bound to at a place of a plan.
+// bindings holds the values of variables at a point of a plan.
 type bindings struct {
-	bound  []template // nil: no value
-	single []bool     // the variable occurs once in its clause: its value is not needed
-	uses   []int      // how often it occurs
-	names  []string   // as the text has it; "": it does not
+	bound  []template // nil means no value
+	single []bool     // the variable occurs once in its clause, so nothing needs its value
+	uses   []int      // number of occurrences
+	names  []string   // in the text; "" if it has none
 }
 
 func (e *bindings) clone() *bindings {
@@ -61,10 +61,10 @@ func (e *bindings) fresh(uses int) variable {
 	return variable(len(e.bound) - 1)
 }
 
-// name returns the name of a variable for a person.
+// name returns the name of a variable for a message.
 func (e *bindings) name(v variable) string { return cmp.Or(e.names[v], "_") }
 
-// walk returns what a template is bound to.
+// walk returns the template to which t is bound.
 func (e *bindings) walk(t template) template {
 	for {
 		v, ok := t.(variable)
@@ -101,7 +101,7 @@ func (e *bindings) free(t template, f func(variable)) {
 	}
 }
 
-// ground tells whether t has no variable without a value.
+// ground reports whether every variable in t has a value.
 func (e *bindings) ground(t template) bool {
 	ground := true
 	e.free(t, func(variable) { ground = false })
@@ -114,7 +114,7 @@ func (e *bindings) occurs(v variable, t template) bool {
 	return found
 }
 
-// same tells whether two templates are the same where they stand: of registers, constants and compounds of these.
+// same reports whether two templates are equal without further bindings.
 func (e *bindings) same(x, y template) bool {
 	x, y = e.walk(x), e.walk(y)
 	c, ok1 := x.(compoundTemplate)
@@ -145,7 +145,8 @@ func (e *bindings) registers(t template, f func(register)) {
 	}
 }
 
-// goalOfTemplate returns the predicate and the arguments of a goal; ok is false for a variable or a number.
+// goalOfTemplate returns the predicate and the arguments of a goal; ok is false for a variable or a
+// number.
 func goalOfTemplate(t template) (p syntax.Indicator, args []template, ok bool) {
 	switch t := t.(type) {
 	case constant:
@@ -157,7 +158,7 @@ func goalOfTemplate(t template) (p syntax.Indicator, args []template, ok bool) {
 	}
 }
 
-// instance turns terms of one clause into templates with variables of their own.
+// An instance turns the terms of one clause into templates with fresh variables.
 type instance struct {
 	terms     *interner
 	env       *bindings
@@ -166,7 +167,7 @@ type instance struct {
 	variables map[engine.Variable]variable
 }
 
-// newInstance counts the variables of a clause, to know which of them matter.
+// newInstance counts the occurrences of the variables of a clause.
 func newInstance(t *interner, e *bindings, c ruleset.ParsedClause) *instance {
 	n := &instance{t, e, c, map[engine.Variable]int{}, map[engine.Variable]variable{}}
 	n.count(c.Head)

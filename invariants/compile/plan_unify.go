@@ -4,11 +4,12 @@ import (
 	"github.com/ichiban/prolog/engine"
 )
 
-// unifier makes templates equal.
+// A unifier makes templates equal.
 type unifier struct{ registers *registerFile }
 
-// unify makes two templates equal; what only registers can tell is left to the ops. alive is false if they
-// can never be equal. Without bind, variables are given no values: the templates are compared.
+// unify makes two templates equal; ops compare what is known only at run time. alive is false if
+// the templates can never be equal. If bind is false, unify gives no values to variables and only
+// compares.
 func (u *unifier) unify(e *bindings, x, y template, bind bool) (ops []op, alive bool) {
 	x, y = e.walk(x), e.walk(y)
 	if _, ok := y.(variable); ok {
@@ -47,7 +48,8 @@ func (u *unifier) unify(e *bindings, x, y template, bind bool) (ops []op, alive 
 	return nil, false
 }
 
-// bind gives a variable a value, which may be another variable; it reports false if they can never be equal.
+// bind gives a variable a value, which may be another variable; it reports false if they can never
+// be equal.
 func (u *unifier) bind(e *bindings, x variable, y template, bind bool) bool {
 	if w, ok := y.(variable); ok {
 		if x == w {
@@ -101,7 +103,7 @@ func (u *unifier) open(e *bindings, r register, t compoundTemplate, bind bool) (
 	return ops, true
 }
 
-// take makes registers of the parts of the compound in a register.
+// take puts the parts of the compound in a register into registers.
 func (u *unifier) take(r register, functor engine.Atom, arity int) (ops []op, parts []template) {
 	first := u.registers.count
 	for range arity {
@@ -110,17 +112,17 @@ func (u *unifier) take(r register, functor engine.Atom, arity int) (ops []op, pa
 	return []op{openOp(r.index, functor, first, arity)}, parts
 }
 
-// sameOp goes on where a register has a value.
+// sameOp continues if a register has a value.
 func sameOp(want place, r int) op { return compareOp(want, r, true) }
 
-// compareOp goes on where a register has a value, or where it does not have it.
+// compareOp continues if a register has a value, or, if same is false, if it has another one.
 func compareOp(want place, r int, same bool) op {
 	return func(next step) step {
 		switch c := want.value; {
 		case want.mode != placeConst:
 			other := want.register
 			return func(m *machine) bool { return (m.r[r] == m.r[other]) == same && next(m) }
-		case same && (c.tag == tagAtom || c.tag == tagNumber): // these have no more
+		case same && (c.tag == tagAtom || c.tag == tagNumber): // n and tag determine these values
 			n, tag := c.n, c.tag
 			return func(m *machine) bool {
 				have := &m.r[r]
@@ -138,7 +140,8 @@ func compareOp(want place, r int, same bool) op {
 	}
 }
 
-// pack returns what makes the cell of a template; ok is false if it has variables without a value.
+// pack returns an operand that makes the value of a template; ok is false if a variable in it has
+// no value.
 func pack(e *bindings, t template) (v operand, ok bool) {
 	switch t := e.walk(t).(type) {
 	case constant:

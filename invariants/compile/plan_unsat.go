@@ -14,9 +14,10 @@ type contradictions struct {
 	explain    *explainer
 }
 
-// unsatisfiable tells why goals that are all to be true never are: a number above what another goal has it below, a
-// comparison with what is no number, a change of a field from a value to the same. It returns "" where they may be.
-// That a goal alone never matches is found when it is placed.
+// unsatisfiable says why goals can never be true together: a number is above a bound that another
+// goal sets, a comparison has a side that is not a number, or a change has the same old and new
+// value. It returns "" if they may be true. A single goal that never matches is found when it is
+// emitted.
 func (cs *contradictions) unsatisfiable(goals []goal, e *bindings) string {
 	limits := map[variable]*limit{}
 	for _, g := range goals {
@@ -43,8 +44,8 @@ func (cs *contradictions) unsatisfiable(goals []goal, e *bindings) string {
 	return ""
 }
 
-// changesNothing tells whether a record would have one value as old and new, which only the field object has: an
-// object that was there and still is.
+// changesNothing reports whether a change of a field would have one value as old and new. Only the
+// field "object" has such changes: the object existed before and still exists.
 func (cs *contradictions) changesNothing(e *bindings, field, before, after template) bool {
 	if !e.ground(field) || !e.same(before, after) {
 		return false
@@ -53,13 +54,14 @@ func (cs *contradictions) changesNothing(e *bindings, field, before, after templ
 	return known && f != change.FieldObject
 }
 
-// A limit is between which numbers a variable is, and by which goals.
+// A limit is the range of a variable, with the goals that set its bounds.
 type limit struct {
 	low, high     *syntax.Number
 	lowBy, highBy template
 }
 
-// bound narrows what the variable of a comparison with a number can be. It returns the goal that leaves it nothing.
+// bound narrows the range of the variable in a comparison with a number. It returns the goal that
+// contradicts the comparison, or nil.
 func (cs *contradictions) bound(limits map[variable]*limit, name string, t template, args []template, e *bindings) template {
 	x, y := e.walk(args[0]), e.walk(args[1])
 	if _, ok := x.(constant); ok {
@@ -99,7 +101,7 @@ func (cs *contradictions) bound(limits map[variable]*limit, name string, t templ
 	}
 }
 
-// mirrored are the comparisons with their sides exchanged.
+// mirrored maps each comparison to the one with its sides exchanged.
 var mirrored = map[string]string{"<": ">", ">": "<", "=<": ">=", ">=": "=<", "=:=": "=:=", `=\=`: `=\=`}
 
 func (l *limit) atLeast(n syntax.Number, by template) {
@@ -114,7 +116,7 @@ func (l *limit) atMost(n syntax.Number, by template) {
 	}
 }
 
-// literal returns the number that a template is in the text.
+// literal returns the value of a template that is a number in the text.
 func (ar *arithmetic) literal(t template) (syntax.Number, bool) {
 	c, ok := t.(constant)
 	if !ok || !value(c).isNumber() {
