@@ -14,34 +14,34 @@ import (
 // loads.
 func TestMistakesAndNearMisses(t *testing.T) {
 	for _, test := range []struct{ name, wrong, hint, right string }{
-		{"unknown predicate", "violation(1, T, I) :- new(T, I), fiel_tree(T).\nfile_tree(5).", "is file_tree meant?",
+		{"unknown predicate", "violation(1, T, I) :- new(T, I), fiel_tree(T).\nfile_tree(5).", "did you mean file_tree?",
 			"violation(1, T, I) :- new(T, I), file_tree(T).\nfile_tree(5)."},
 		{"arity", "violation(1, T, I) :- new(T, I, size).", "there is new/2, new/4", "violation(1, T, I) :- new(T, I, size, _)."},
 		{"arity of a range", "violation(1, T, I) :- new(T, k(I,inode_item,0)), range(T, k(I,inode_item,_), 0).", "there is range/4",
 			"violation(1, T, I) :- new(T, k(I,inode_item,0)), range(T, k(I,inode_item,_), 0, 1)."},
-		{"field", "violation(1, T, I) :- new(T, I, sise, _).", "is size meant?", "violation(1, T, I) :- new(T, I, size, _)."},
-		{"field of delta", "violation(1, T, D) :- new(T, _), delta(T, k(_,inode_item,0), sise, D).", "is size meant?",
+		{"field", "violation(1, T, I) :- new(T, I, sise, _).", "did you mean size?", "violation(1, T, I) :- new(T, I, size, _)."},
+		{"field of delta", "violation(1, T, D) :- new(T, _), delta(T, k(_,inode_item,0), sise, D).", "did you mean size?",
 			"violation(1, T, D) :- new(T, _), delta(T, k(_,inode_item,0), size, D)."},
 		{"field of another kind", "violation(1, T, I) :- new(T, k(I,inode_item,0), name, _).", "it has size, f(mode,s_ifmt)",
 			"violation(1, T, I) :- new(T, k(I,inode_ref,_), name, _)."},
-		{"kind", "violation(1, T, I) :- add(T, k(I,inode_itme,0)).", "is inode_item meant?", "violation(1, T, I) :- add(T, k(I,inode_item,0))."},
-		{"kind in a bound", "violation(1, T, I) :- new(T, _), range(T, I, k(_,_,_), k(_,inode_itme,_)).", "is inode_item meant?",
+		{"kind", "violation(1, T, I) :- add(T, k(I,inode_itme,0)).", "did you mean inode_item?", "violation(1, T, I) :- add(T, k(I,inode_item,0))."},
+		{"kind in a bound", "violation(1, T, I) :- new(T, _), range(T, I, k(_,_,_), k(_,inode_itme,_)).", "did you mean inode_item?",
 			"violation(1, T, I) :- new(T, _), range(T, I, k(_,_,_), k(_,inode_item,_))."},
-		{"unbound in a comparison", "violation(1, T, I) :- new(T, I), SIZE > 3.", "put the goal that gives it one before",
+		{"unbound in a comparison", "violation(1, T, I) :- new(T, I), SIZE > 3.", "put the goal that gives it a value first",
 			"violation(1, T, I) :- new(T, I, size, SIZE), SIZE > 3."},
-		{"unbound in arithmetic", "violation(1, T, N) :- new(T, _), N is SIZE + 1.", "put the goal that gives it one before",
+		{"unbound in arithmetic", "violation(1, T, N) :- new(T, _), N is SIZE + 1.", "put the goal that gives it a value first",
 			"violation(1, T, N) :- new(T, _, size, SIZE), N is SIZE + 1."},
-		{"unbound in a negation", "violation(1, T, I) :- new(T, _), not(add(T, k(I,inode_item,0))), new(T, k(I,inode_item,0)).", "put the goal that gives it one before",
+		{"unbound in a negation", "violation(1, T, I) :- new(T, _), not(add(T, k(I,inode_item,0))), new(T, k(I,inode_item,0)).", "put the goal that gives it a value first",
 			"violation(1, T, I) :- new(T, k(I,inode_item,0)), not(add(T, k(I,inode_item,0)))."},
-		{"unbound in verify", "violation(1, T, I) :- new(T, _), verify(add(T, k(I,inode_item,0))), new(T, k(I,inode_item,0)).", "put the goal that gives it one before",
+		{"unbound in verify", "violation(1, T, I) :- new(T, _), verify(add(T, k(I,inode_item,0))), new(T, k(I,inode_item,0)).", "put the goal that gives it a value first",
 			"violation(1, T, I) :- new(T, k(I,inode_item,0)), verify(add(T, k(I,inode_item,0)))."},
-		{"no object id in a query", "violation(1, T, I) :- new(T, I), query(T, k(J,inode_item,0)), J > 3.", "put the goal that gives it one before",
+		{"no object id in a query", "violation(1, T, I) :- new(T, I), query(T, k(J,inode_item,0)), J > 3.", "put the goal that gives it a value first",
 			"violation(1, T, I) :- new(T, k(J,_,_)), query(T, k(J,inode_item,0)), J > 3, I = J."},
 		{"no tree in a query", "violation(1, T, I) :- query(T, k(256,inode_item,I), size, _).", "T has no value in query(T,k(256,inode_item,I),size,_)",
 			"violation(1, 5, I) :- query(5, k(256,inode_item,I), size, _)."},
-		{"no key to walk from", "violation(1, T, I) :- new(T, k(I,inode_item,0)), next(T, k(I,inode_item,X), k(I,inode_item,X)).", "put the goal that gives it one before",
+		{"no key to walk from", "violation(1, T, I) :- new(T, k(I,inode_item,0)), next(T, k(I,inode_item,X), k(I,inode_item,X)).", "put the goal that gives it a value first",
 			"violation(1, T, I) :- new(T, k(I,inode_item,X)), next(T, k(I,inode_item,X), k(I,inode_item,X))."},
-		{"a value in one way alone", "violation(1, T, I) :- new(T, I), ( J = 3 ; true ), query(T, k(J,inode_item,0)).", "put the goal that gives it one before",
+		{"a value in one way alone", "violation(1, T, I) :- new(T, I), ( J = 3 ; true ), query(T, k(J,inode_item,0)).", "put the goal that gives it a value first",
 			"violation(1, T, I) :- new(T, I), ( J = 3 ; J = 4 ), query(T, k(J,inode_item,0))."},
 		{"unstratified", "violation(1, T, I) :- new(T, k(I,inode_item,0)), p(T, I).\np(T, I) :- query(T, k(I,inode_item,0)), not(p(T, I)).", "split it into predicates that do not",
 			"violation(1, T, I) :- new(T, k(I,inode_item,0)), p(T, I).\np(T, I) :- query(T, k(I,inode_item,0)), not(q(T, I)).\nq(T, I) :- add(T, k(I,inode_ref,_))."},
@@ -128,8 +128,8 @@ p(A) :- q(A, _). q(B, B).
 	for _, f := range found {
 		got = append(got, f.Error())
 	}
-	want := []string{"a.pl:3: in violation(1, T, I): SIZE stands in this clause once: write _SIZE if that is meant",
-		"a.pl:4: in violation(1, T, I): X stands in this clause once: write _X if that is meant"}
+	want := []string{"a.pl:3: in violation(1, T, I): SIZE occurs once in this clause; if that is intended, write _SIZE",
+		"a.pl:4: in violation(1, T, I): X occurs once in this clause; if that is intended, write _X"}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}

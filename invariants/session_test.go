@@ -81,7 +81,7 @@ func TestAskErrors(t *testing.T) {
 		"nonsense(X)":                   "unknown predicate nonsense/1",
 		"query(5, k(256, dir_itm, H))":  "unknown kind of object dir_itm",
 		"query(5, k(256, dir_item, H)":  "expected",
-		"a. b":                          "one goal is needed",
+		"a. b":                          "write one goal",
 		"between(1, 1000000, X), X < 0": "more than the",
 		"query(T, k(256, dir_item, H))": "needs a TREE",
 		"query(5, k(I, dir_item, H))":   "needs the object id, which k(_,dir_item,_) does not give",

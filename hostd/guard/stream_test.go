@@ -304,7 +304,7 @@ func TestStreamNamesWhatItCannotAnswer(t *testing.T) {
 		t.Errorf("rule 102 found nothing, or without its record: %s", guardtest.TextOf(ev))
 	}
 	if len(ev.Undecided) == 0 || !strings.Contains(strings.Join(ev.Undecided, "\n"),
-		"cannot be answered of a file system that is too large") {
+		"cannot be judged in a file system that is too large") {
 		t.Errorf("undecided: %v", ev.Undecided)
 	}
 }

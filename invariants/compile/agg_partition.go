@@ -28,7 +28,7 @@ const partitionSlack = 1 << 14
 const maxRounds = 1 << 8
 
 var (
-	errAggBudget = errors.New("the sums of the whole file system take more memory than there is")
+	errAggBudget = errors.New("the sums over the whole file system need more memory than is available")
 	// errElsewhere ends the search for a record that another round judges.
 	errElsewhere = errors.New("the sum is not at hand in this round")
 )

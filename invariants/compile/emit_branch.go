@@ -210,7 +210,7 @@ func (j *junction) assign(e *bindings) ([]op, error) {
 	for i, v := range j.outs {
 		x, ok := pack(e, v)
 		if !ok {
-			return nil, unsupportedf("%s may have no value behind a disjunction", e.name(v))
+			return nil, unsupportedf("%s may have no value after a disjunction", e.name(v))
 		}
 		values[i] = x
 		t := typeAny

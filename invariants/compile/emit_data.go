@@ -160,7 +160,7 @@ func (em *dataEmitter) emitField(goal *changeGoal, field, t template, e *binding
 		goal.fieldPart = place{mode: placeBound, register: f.index}
 	default:
 		if !e.ground(f) {
-			return false, unsupportedf("a field that is known in part in %s", em.explain.text(e, t))
+			return false, unsupportedf("the field is only partly known in %s", em.explain.text(e, t))
 		}
 		named, known := em.patterns.fieldOf(e, f)
 		goal.spec.field, goal.spec.anyField = named, false
@@ -365,7 +365,7 @@ func (em *dataEmitter) emitNeighbor(t template, args []template, e *bindings, wa
 	beside.tree = place{} // the neighbor is in the same tree
 	beside.settle(em.registers.spare())
 	goal := &neighborGoal{object: object, beside: beside, key: newKeyMaker(em.vocabulary, &object), walk: walk}
-	r.ops = append(append(ops, more...), neighborOp(goal, em.explain.step(e, t, "the neighbour of a key", verdict.LogN)))
+	r.ops = append(append(ops, more...), neighborOp(goal, em.explain.step(e, t, "the neighbor of a key", verdict.LogN)))
 	return nil
 }
 

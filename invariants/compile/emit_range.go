@@ -100,7 +100,7 @@ func (em *dataEmitter) rangeBounds(goal *rangeGoal, t template, args []template,
 			case register:
 				*place = placeOf(x)
 			default:
-				return unsupportedf("%s has a bound that is no key", em.explain.text(e, t))
+				return unsupportedf("%s has a bound that is not a key", em.explain.text(e, t))
 			}
 		}
 		switch x := e.walk(key.args[1]).(type) {
@@ -109,7 +109,7 @@ func (em *dataEmitter) rangeBounds(goal *rangeGoal, t template, args []template,
 		case constant:
 			k, known := em.vocabulary.Kinds[engine.Atom(x.n)]
 			if x.tag != tagAtom || !known {
-				return unsupportedf("%s has a bound that is no key", em.explain.text(e, t))
+				return unsupportedf("%s has a bound that is not a key", em.explain.text(e, t))
 			}
 			b.kind = k
 		default:

@@ -20,7 +20,7 @@ func (p *planner) emitSum(g goal, t, amount, inner, want template, typ valueType
 	ops, alive, err := p.nested(g, inner, e, true, []template{amount}, func(e *bindings) ([]op, error) {
 		x, ok := p.arithmetic.expression(e, amount)
 		if !ok {
-			return nil, unsupportedf("%s adds what is no number, or has no value yet", p.explain.text(e, t))
+			return nil, unsupportedf("%s adds something that is not a number or has no value yet", p.explain.text(e, t))
 		}
 		return []op{addOp(x, counter)}, nil
 	})

@@ -20,7 +20,7 @@ func (em *valueEmitter) emit(t template, q syntax.Indicator, args []template, e 
 	if holds := syntax.NumberOrders[name]; holds != nil && q.Arity == 2 {
 		compare, ok := em.arithmetic.comparison(e, args[0], args[1], holds)
 		if !ok {
-			return true, unsupportedf("%s compares what is no number, or has no value yet", em.explain.text(e, t))
+			return true, unsupportedf("%s compares something that is not a number or has no value yet", em.explain.text(e, t))
 		}
 		em.explain.step(e, t, "comparison", verdict.Constant)
 		r.ops = []op{compare}
@@ -63,7 +63,7 @@ func (em *valueEmitter) emit(t template, q syntax.Indicator, args []template, e 
 func (em *valueEmitter) emitIs(t template, args []template, e *bindings, r *result) error {
 	x, ok := em.arithmetic.expression(e, args[1])
 	if !ok {
-		return unsupportedf("%s computes with what is no number, or has no value yet", em.explain.text(e, t))
+		return unsupportedf("%s computes with something that is not a number or has no value yet", em.explain.text(e, t))
 	}
 	em.explain.step(e, t, "arithmetic", verdict.Constant)
 	n := em.registers.next()

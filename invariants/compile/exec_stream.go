@@ -31,7 +31,7 @@ type streaming struct {
 type streamError struct{ text string }
 
 func (e streamError) Error() string {
-	return e.text + " cannot be answered of a file system that is too large to be held in memory as one transaction"
+	return e.text + " cannot be judged in a file system that is too large to be held in memory as one transaction"
 }
 
 // CheckStream judges a whole file system.
@@ -128,7 +128,7 @@ func (h *worker) beginStream(ctx context.Context, t *change.Txn, v change.View, 
 	for _, c := range h.clauses {
 		c.rows, c.err, c.partitioned = 0, nil, false
 		if len(c.programs) == 0 {
-			c.err = streamError{"what only the reference engine judges (" + c.why + ")"}
+			c.err = streamError{"a clause that only the reference engine can judge (" + c.why + ")"}
 		}
 	}
 }

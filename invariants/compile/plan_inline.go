@@ -132,7 +132,7 @@ func (in *inliner) inline(g goal, q syntax.Indicator, args []template, e *bindin
 	for i := len(clauses) - 1; i >= 0; i-- {
 		c := clauses[i]
 		if in.inlined++; in.inlined > maxInlined {
-			return nil, false, unsupportedf("%s has too many clauses to be put in the place of its calls", q)
+			return nil, false, unsupportedf("%s has too many clauses to be inlined", q)
 		}
 		trial := e.clone()
 		n := newInstance(in.interner, trial, c)

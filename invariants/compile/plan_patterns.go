@@ -50,7 +50,7 @@ func (p *patternMaker) object(e *bindings, tree, id template) (x objectPattern, 
 	if !v.Schema.KindIsTree {
 		for k, info := range v.Schema.Kinds {
 			if k > 0 && info.Shape != change.ShapeKey && info.Shape != change.ShapePair {
-				return x, nil, true, unsupportedf("kinds of objects that are written in several ways")
+				return x, nil, true, unsupportedf("kinds of objects whose identifiers have several forms")
 			}
 		}
 	}

@@ -53,11 +53,11 @@ func TestParseCaseErrors(t *testing.T) {
 		"expect_none.\nobject(5,k(1,inode_itm,0)).":                        "line 2: unknown kind of object inode_itm",
 		"expect_none. state(5,k(1,inode_item,0),name,'a').":                "inode_item has no field name",
 		"expect_none. state(5,k(1,inode_item,0),colour,1).":                "inode_item has no field colour",
-		"expect_none. object(5,k(1,inode_ref,0)).":                         "not written so",
-		"expect_none. state(5,k(1,inode_item,0),f(mode,s_ifmt),s_ifdirr).": "no word of btrfs",
+		"expect_none. object(5,k(1,inode_ref,0)).":                         "has another form",
+		"expect_none. state(5,k(1,inode_item,0),f(mode,s_ifmt),s_ifdirr).": "not a word of btrfs",
 		"expect_none. object(inode,1).":                                    "first argument",
-		"expect(5).":                                                       "no fact",
-		"expect_none. change(5,k(1,inode_item,0),size,1,2,3).":             "no fact",
+		"expect(5).":                                                       "not a fact",
+		"expect_none. change(5,k(1,inode_item,0),size,1,2,3).":             "not a fact",
 	} {
 		if _, err := ParseCase(testSchema, text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q", text, err, want)

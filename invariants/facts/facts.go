@@ -148,7 +148,7 @@ func (b *builder) read(text string) error {
 
 func (b *builder) fact(t term) error {
 	if len(t.args) < 2 {
-		return fmt.Errorf("%s/%d is no fact of a transaction", t.functor, len(t.args))
+		return fmt.Errorf("%s/%d is not a fact about a transaction", t.functor, len(t.args))
 	}
 	o, err := b.object(t.args[0], t.args[1])
 	if err != nil {
@@ -188,7 +188,7 @@ func (b *builder) fact(t term) error {
 		}
 		b.view.join(o, n)
 	default:
-		return fmt.Errorf("%s/%d is no fact of a transaction", t.functor, len(t.args))
+		return fmt.Errorf("%s/%d is not a fact about a transaction", t.functor, len(t.args))
 	}
 	return nil
 }
@@ -233,10 +233,10 @@ func (b *builder) object(tree, id term) (o change.Object, err error) {
 	case id.is("a", 2) && id.args[0].isNum && id.args[1].isAtom():
 		shape, o.ID, o.Sub = change.ShapeNamed, id.args[0].num, b.txn.Names.Handle([]byte(id.args[1].functor))
 	default:
-		return o, fmt.Errorf("the second argument is no identifier: k(ID,KIND,SUB), k(ID,KIND,a(N,M)), N, a(N,M) or a(N,'name')")
+		return o, fmt.Errorf("the second argument is not an identifier: k(ID,KIND,SUB), k(ID,KIND,a(N,M)), N, a(N,M) or a(N,'name')")
 	}
 	if kind == "" {
-		return o, fmt.Errorf("the kind of the object is not written")
+		return o, fmt.Errorf("the kind of the object is missing")
 	}
 	if o.Kind, err = b.kind(kind); err != nil {
 		return o, err
@@ -248,7 +248,7 @@ func (b *builder) object(tree, id term) (o change.Object, err error) {
 	switch {
 	case info.Shape == shape:
 	case b.fixed:
-		return o, fmt.Errorf("the identifier of %s is not written so", kind)
+		return o, fmt.Errorf("the identifier of %s has another form", kind)
 	default:
 		return o, fmt.Errorf("the identifiers of %s are written in two ways", kind)
 	}
@@ -324,7 +324,7 @@ func (b *builder) value(t term) (change.Value, error) {
 			return change.WordValue(w), nil
 		}
 		if b.fixed && !t.quoted {
-			return change.Value{}, fmt.Errorf("%s is no word of %s; write a name in quotes", t.functor, b.schema.FS)
+			return change.Value{}, fmt.Errorf("%s is not a word of %s; write a name in quotes", t.functor, b.schema.FS)
 		}
 		return b.txn.Names.Intern([]byte(t.functor)), nil
 	case t.is("k", 3) && t.args[0].isNum && t.args[1].isAtom() && t.args[2].isNum:

@@ -34,7 +34,7 @@ func TestRoundTrip(t *testing.T) {
 func TestErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"\n\nfoo(1,2,3).":                           "line 3",
-		"change(5,k(1,a,0),size,1).":                "no fact",
+		"change(5,k(1,a,0),size,1).":                "not a fact",
 		"object(5,k(1,a,0))":                        "full stop",
 		"object(5,k(1,a,x)).":                       "third part",
 		"object(5,7).":                              "kind of the object",

@@ -191,7 +191,7 @@ func (s *scanner) quoted() (string, error) {
 				}
 				b.WriteByte(byte(n.Uint64()))
 			default:
-				return "", s.errorf("an escape that is not known")
+				return "", s.errorf("an unknown escape sequence")
 			}
 		default:
 			b.WriteByte(c)

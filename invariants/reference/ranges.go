@@ -229,7 +229,7 @@ func isKey(t engine.Term, env *engine.Env) bool {
 func (r *ranges) bound(predicate string, t engine.Term, open uint64, env *engine.Env) (o change.Object, err error) {
 	key := env.Resolve(t).(engine.Compound)
 	bad := func() (change.Object, error) {
-		return o, syntax.RuleErrorf("%s: %s is no bound", predicate, syntax.TermText(key, env))
+		return o, syntax.RuleErrorf("%s: %s is not a bound", predicate, syntax.TermText(key, env))
 	}
 	number := func(t engine.Term) (uint64, bool) {
 		if t = env.Resolve(t); syntax.IsVariable(t) {

@@ -80,7 +80,7 @@ func (l *Set) checkBody(c ParsedClause, goal engine.Term, inRule, top bool) {
 		return
 	}
 	if strings.HasPrefix(p.Name.String(), "$") && !c.prelude {
-		l.fail(c.Text, "unknown predicate %s: those that begin with $ are not for rules", p)
+		l.fail(c.Text, "unknown predicate %s: rules may not call predicates that begin with $", p)
 		return
 	}
 	goals, isBuiltin := Builtins[p]
@@ -213,12 +213,12 @@ func (l *Set) checkObject(c ParsedClause, tree, id engine.Term) (kind change.Kin
 				want = change.ShapePair
 			}
 			if !v.shapeIs(kind, want) {
-				l.fail(c.Text, "the identifier of %s is not written so: %s", v.Schema.KindName(kind), syntax.TermText(id, nil))
+				l.fail(c.Text, "the identifier of %s has another form than %s", v.Schema.KindName(kind), syntax.TermText(id, nil))
 			}
 		}
 	case key.Functor() == syntax.AtomA && key.Arity() == 2:
 		if !v.shapeIs(kind, change.ShapeNums, change.ShapeNamed) {
-			l.fail(c.Text, "the identifier of %s is not written so: %s", v.Schema.KindName(kind), syntax.TermText(id, nil))
+			l.fail(c.Text, "the identifier of %s has another form than %s", v.Schema.KindName(kind), syntax.TermText(id, nil))
 		}
 	default:
 		l.fail(c.Text, "%s is not an identifier of an object", syntax.TermText(id, nil))

@@ -49,7 +49,7 @@ func suggest(word string, words []string) string {
 	if best == "" {
 		return ""
 	}
-	return "; is " + best + " meant?"
+	return "; did you mean " + best + "?"
 }
 
 // distance returns the edit distance of two words: insertions, deletions, changes and swaps of

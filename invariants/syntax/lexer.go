@@ -139,7 +139,7 @@ func (l *lexer) skipLayout() (passed bool, err error) {
 		case c == '/' && l.at(1) == '*':
 			end := strings.Index(l.src[l.pos+2:], "*/")
 			if end < 0 {
-				err := l.errorf("a comment /* that does not end")
+				err := l.errorf("a comment /* does not end")
 				l.pos = len(l.src)
 				return true, err
 			}
@@ -194,7 +194,7 @@ func (l *lexer) charCode() (*big.Int, error) {
 	case c == '\\':
 		s, err := l.escape()
 		if err != nil || s == "" {
-			return nil, l.errorf("0' with an escape that is no character")
+			return nil, l.errorf("0' with an escape that is not a character")
 		}
 		return codeOf(s), nil
 	case c == '\'' && l.at(1) == '\'':
@@ -229,7 +229,7 @@ func (l *lexer) quoted() (string, error) {
 			l.pos++
 			return b.String(), nil
 		case c == '\n':
-			return "", l.errorf("a quoted atom that does not end on its line")
+			return "", l.errorf("a quoted atom does not end on its line")
 		case c == '\\':
 			s, err := l.escape()
 			if err != nil {
@@ -241,7 +241,7 @@ func (l *lexer) quoted() (string, error) {
 			l.pos++
 		}
 	}
-	return "", l.errorf("a quoted atom that does not end")
+	return "", l.errorf("a quoted atom does not end")
 }
 
 // escape reads an escape sequence, beginning at its backslash. \xHH\ and \OOO\ up to 255 are one
@@ -273,7 +273,7 @@ func (l *lexer) escape() (string, error) {
 		n, ok = n.SetString(digits, base)
 	}
 	if !ok || l.at(0) != '\\' || n.Cmp(big.NewInt(utf8.MaxRune)) > 0 {
-		return "", l.errorf("an escape sequence that is none")
+		return "", l.errorf("an unknown escape sequence")
 	}
 	l.pos++
 	if n.Int64() <= 0xff {

@@ -122,7 +122,7 @@ func ParseTerm(file, text string, ops Operators) (engine.Term, map[string]engine
 		return nil, nil, ClauseText{}, err
 	}
 	if len(clauses) != 1 {
-		return nil, nil, ClauseText{}, LoadError{File: file, Line: 1, Text: "one goal is needed; write A, B for two that are to hold together"}
+		return nil, nil, ClauseText{}, LoadError{File: file, Line: 1, Text: "write one goal; to ask for two together, write A, B"}
 	}
 	p := &parser{clause: clauses[0], operators: ops, variables: map[string]engine.Variable{}}
 	t, err := p.whole()
