@@ -18,8 +18,9 @@ const (
 	accountTime = 2 * time.Minute
 )
 
-// The account of flushes, kept while an explorer runs: with barriers ext3 and ext4 owe nothing when a call that makes something durable
-// returns, and without them ext3 does. Of the others it is told which do.
+// The account of flushes, kept while an explorer runs: with barriers ext3 and ext4 owe nothing when
+// a call that makes something durable returns, and without them ext3 does. Of the others it is told
+// which do.
 func TestGuestAccount(t *testing.T) {
 	inGuest(t, 20*time.Minute, func(ctx context.Context, m *machine.Machine) error {
 		owes := map[[2]string]bool{{"ext3", ""}: false, {"ext3", "nobarrier"}: true, {"ext4", ""}: false}
@@ -28,7 +29,8 @@ func TestGuestAccount(t *testing.T) {
 			runs = append(runs, run)
 		}
 		for _, k := range fileSystems(t) {
-			if _, known := owes[[2]string{k.Name, ""}]; !known && !k.Flat && k.In(m.Hello().Release) && k.Account != nil {
+			if _, known := owes[[2]string{k.Name, ""}]; !known && !k.Flat && k.In(m.Hello().Release) &&
+				k.Account != nil {
 				runs = append(runs, [2]string{k.Name, ""})
 			}
 		}

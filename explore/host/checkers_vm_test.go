@@ -13,8 +13,9 @@ import (
 	"fsward/explore/machine"
 )
 
-// Each file system of the guest, as a component: what the checkers do to it gives what it should, and leaves it sound. What a checker
-// reports of a crash is then not a misunderstanding of what the file system is.
+// Each file system of the guest, as a component: what the checkers do to it gives what it should,
+// and leaves it sound. What a checker reports of a crash is then not a misunderstanding of what the
+// file system is.
 func TestGuestComponents(t *testing.T) {
 	r := newExplorerRig(t, 320)
 	release := r.Hello().Release
@@ -50,7 +51,8 @@ func (r *explorerRig) component(k *component.Kind) error {
 			return err
 		}
 	}
-	core := &checkers.Core{At: c.Path(), Promises: c.Promises, Limits: checkers.Limits{Files: 4, Dirs: 3}}
+	core := &checkers.Core{At: c.Path(), Promises: c.Promises,
+		Limits: checkers.Limits{Files: 4, Dirs: 3}}
 	if err := core.Init(e); err != nil {
 		return err
 	}

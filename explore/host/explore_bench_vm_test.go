@@ -16,24 +16,26 @@ import (
 	"fsward/hostd/guardtest"
 )
 
-// BenchmarkGuestExplore tells how fast crash disks are recovered, mounted, checked and unmounted in a guest, and how long it takes to be in a
-// state again, of the first half minute of an exploration. EXPLODE had 3.2 crash disks a second.
+// BenchmarkGuestExplore tells how fast crash disks are recovered, mounted, checked and unmounted in
+// a guest, and how long it takes to be in a state again, of the first half minute of an
+// exploration. EXPLODE had 3.2 crash disks a second.
 func BenchmarkGuestExplore(b *testing.B) {
 	dir := guardtest.GuestDir(b)
-	err := WithMachine(b.Context(), GuestConfig{Dir: dir}, zap.NewNop(), func(m *machine.Machine) error {
-		for _, fs := range []string{"ext3", "vfat", "btrfs"} {
-			var failed error
-			b.Run(fs, func(b *testing.B) {
-				for b.Loop() {
-					failed = cmp.Or(failed, benchExplore(b, m, fs))
+	err := WithMachine(b.Context(), GuestConfig{Dir: dir}, zap.NewNop(),
+		func(m *machine.Machine) error {
+			for _, fs := range []string{"ext3", "vfat", "btrfs"} {
+				var failed error
+				b.Run(fs, func(b *testing.B) {
+					for b.Loop() {
+						failed = cmp.Or(failed, benchExplore(b, m, fs))
+					}
+				})
+				if failed != nil {
+					return failed
 				}
-			})
-			if failed != nil {
-				return failed
 			}
-		}
-		return nil
-	})
+			return nil
+		})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -16,7 +16,8 @@ import (
 	"fsward/explore/ramdisk"
 )
 
-// syncedFile is a checker: a file that was written synchronously is there after a crash. Figure 2 of EXPLODE, smaller.
+// syncedFile is a checker: a file that was written synchronously is there after a crash. Figure 2
+// of EXPLODE, smaller.
 type syncedFile struct {
 	explore.Plain
 	at string
@@ -95,15 +96,18 @@ func exploreStack(t *testing.T, fs string) (*component.Component, explore.Stack)
 	return c, explore.Stack{Top: c, Checker: syncedFile{at: "/mnt/a"}}
 }
 
-// In a guest ext3 keeps what was synced, and one on a disk that drops flushes does not, which its folder shows again.
+// In a guest ext3 keeps what was synced, and one on a disk that drops flushes does not, which its
+// folder shows again.
 func TestGuestExplore(t *testing.T) {
 	inGuest(t, 20*time.Minute, func(ctx context.Context, m *machine.Machine) error {
 		c, stack := exploreStack(t, "ext3")
 		began := time.Now()
-		cfg := explore.Config{System: m, Dir: t.TempDir(), Stack: stack, Strategy: explore.BreadthFirst, Depth: 1,
+		cfg := explore.Config{System: m, Dir: t.TempDir(), Stack: stack, Strategy: explore.BreadthFirst,
+			Depth: 1,
 			Crash: crash.Options{Limit: 6}}
 		cfg.OnEvent = func(e explore.Event) {
-			t.Logf("%.0f s: %s, depth %d, %+v %+v %s", time.Since(began).Seconds(), e.Event, e.Depth, e.Totals, e.Error, e.Text)
+			t.Logf("%.0f s: %s, depth %d, %+v %+v %s", time.Since(began).Seconds(), e.Event, e.Depth,
+				e.Totals, e.Error, e.Text)
 		}
 		sum, err := explore.Run(ctx, cfg)
 		if err != nil {

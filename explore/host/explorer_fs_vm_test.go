@@ -15,11 +15,13 @@ import (
 	"fsward/explore/component"
 )
 
-// Every file system of the explorer's guest is made, mounted, written to, found sound, and holds afterwards what was written; and its
-// checker says so of a disk that has been written over. A kernel that does not have one says so.
+// Every file system of the explorer's guest is made, mounted, written to, found sound, and holds
+// afterwards what was written; and its checker says so of a disk that has been written over. A
+// kernel that does not have one says so.
 func TestGuestFileSystems(t *testing.T) {
 	r := newExplorerRig(t, 192)
-	t.Logf("memory: %s", strings.Join(strings.Fields(r.sh(t, "head -n 3 /proc/meminfo; mkdir -p /mnt/fs")), " "))
+	t.Logf("memory: %s", strings.Join(strings.Fields(r.sh(t,
+		"head -n 3 /proc/meminfo; mkdir -p /mnt/fs")), " "))
 	for _, k := range fileSystems(t) {
 		t.Run(k.Name, func(t *testing.T) { r.fileSystem(t, k) })
 	}
@@ -46,7 +48,8 @@ const fsDevice = "/dev/fswrd2"
 // command runs a component's line of shell on that disk and says how it ended.
 func (r *explorerRig) command(t *testing.T, line string) agent.Exit {
 	t.Helper()
-	e, err := r.Run(r.ctx, agent.Command{Args: []string{"sh", "-c", line}, Env: []string{"DEVICE=" + fsDevice, "DEVICES=" + fsDevice}, Timeout: 2 * time.Minute})
+	e, err := r.Run(r.ctx, agent.Command{Args: []string{"sh", "-c", line},
+		Env: []string{"DEVICE=" + fsDevice, "DEVICES=" + fsDevice}, Timeout: 2 * time.Minute})
 	if err != nil || e.TimedOut {
 		t.Fatalf("%s: %v; %+v", line, err, e)
 	}
@@ -79,18 +82,21 @@ func (r *explorerRig) fileSystem(t *testing.T, f *component.Kind) {
 	if f.Flat {
 		sub = dir
 	} else {
-		ops = append(ops, agent.Mkdir(sub, 0o755), agent.Mkdir(sub+"/gone", 0o755), agent.Rmdir(sub+"/gone"))
+		ops = append(ops, agent.Mkdir(sub, 0o755), agent.Mkdir(sub+"/gone", 0o755),
+			agent.Rmdir(sub+"/gone"))
 	}
 	for i, size := range []uint32{0, 100, 5000, 70_000} {
 		name := fmt.Sprintf("%s/f%d", sub, i)
-		ops = append(ops, agent.Open(0, name, unix.O_CREAT|unix.O_RDWR, 0o644), agent.Fill(0, 0, size, uint64(i)))
+		ops = append(ops, agent.Open(0, name, unix.O_CREAT|unix.O_RDWR, 0o644),
+			agent.Fill(0, 0, size, uint64(i)))
 		if !f.Flat {
 			ops = append(ops, agent.Fsync(0))
 		}
 		ops = append(ops, agent.Close(0))
 	}
 	n := len(ops)
-	d := r.ok(t, append(ops, agent.Rename(sub+"/f1", sub+"/"+strings.Repeat("n", long), 0), agent.Truncate(sub+"/f3", 30_000), agent.Sync(),
+	d := r.ok(t, append(ops, agent.Rename(sub+"/f1", sub+"/"+strings.Repeat("n", long), 0),
+		agent.Truncate(sub+"/f3", 30_000), agent.Sync(),
 		agent.Tree(dir), agent.Unmount(dir, 0))...)
 	want := contents(t, d.Results[n+3].Data)
 	if f.Verify == "" {
@@ -103,7 +109,8 @@ func (r *explorerRig) fileSystem(t *testing.T, f *component.Kind) {
 			t.Errorf("%s: status %d\n%s%s", f.Repair, e.Code, e.Stdout, e.Stderr)
 		}
 	}
-	d = r.ok(t, agent.DropCaches(), agent.Mount(fsDevice, dir, f.Type, unix.MS_RDONLY, f.Options), agent.Tree(dir), agent.Unmount(dir, 0))
+	d = r.ok(t, agent.DropCaches(), agent.Mount(fsDevice, dir, f.Type, unix.MS_RDONLY, f.Options),
+		agent.Tree(dir), agent.Unmount(dir, 0))
 	got := contents(t, d.Results[2].Data)
 	files := 4
 	if !f.Flat {
@@ -118,11 +125,13 @@ func (r *explorerRig) fileSystem(t *testing.T, f *component.Kind) {
 	}
 	r.sh(t, "dd if=/dev/urandom of="+fsDevice+" bs=64k count=32 conv=notrunc 2>/dev/null")
 	if e := r.command(t, f.Verify); e.Code == 0 {
-		t.Errorf("%s says that a disk is sound whose first 2 MiB have been written over\n%s%s", f.Verify, e.Stdout, e.Stderr)
+		t.Errorf("%s says that a disk is sound whose first 2 MiB have been written over\n%s%s", f.Verify,
+			e.Stdout, e.Stderr)
 	}
 }
 
-// contents is what a tree says of regular files and of folders, without what a file system may say as it likes.
+// contents is what a tree says of regular files and of folders, without what a file system may say
+// as it likes.
 func contents(t *testing.T, data []byte) (out []string) {
 	t.Helper()
 	tree, err := agent.DecodeTree(data)

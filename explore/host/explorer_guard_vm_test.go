@@ -41,7 +41,8 @@ func (b blank) ReadAt(p []byte, _ int64) (int, error) {
 func (r *explorerRig) guardDisks(t *testing.T, log *zap.Logger) (disks []*guest.Disk) {
 	t.Helper()
 	r.verdicts = &guardtest.Recorder{}
-	cfg := guard.Config{FS: detect.Auto, OnViolation: guard.OnRefuse, Simulate: true, Sinks: []guard.Sink{r.verdicts}}
+	cfg := guard.Config{FS: detect.Auto, OnViolation: guard.OnRefuse, Simulate: true,
+		Sinks: []guard.Sink{r.verdicts}}
 	for _, g := range guardedDisks {
 		d, err := guest.NewDisk(blank(g.mib << 20))
 		if err != nil {
@@ -63,7 +64,8 @@ func (r *explorerRig) guardDisks(t *testing.T, log *zap.Logger) (disks []*guest.
 	return disks
 }
 
-// commits returns the generations of the commits of a disk from the n-th event on, and fails for what does not hold.
+// commits returns the generations of the commits of a disk from the n-th event on, and fails for
+// what does not hold.
 func (r *explorerRig) commits(t *testing.T, n int, disk string) (generations []uint64) {
 	t.Helper()
 	for _, ev := range r.verdicts.Events()[n:] {
@@ -77,8 +79,9 @@ func (r *explorerRig) commits(t *testing.T, n int, disk string) (generations []u
 	return generations
 }
 
-// A disk under a guard goes back with its guest, in the middle of what is written to it, and the guard with it: what the guest
-// commits then begins with the commit after the checkpoint's last, and holds. A commit that is refused is undone in the same way.
+// A disk under a guard goes back with its guest, in the middle of what is written to it, and the
+// guard with it: what the guest commits then begins with the commit after the checkpoint's last,
+// and holds. A commit that is refused is undone in the same way.
 func (r *explorerRig) guarded(t *testing.T) {
 	for _, g := range guardedDisks {
 		r.sh(t, fmt.Sprintf("mkfs.%s -q %s; mkdir -p /mnt/%[1]s; mount -t %[1]s -o commit=1 %[2]s /mnt/%[1]s", g.fs, g.device))
@@ -91,7 +94,8 @@ func (r *explorerRig) guarded(t *testing.T) {
 	busy := func() (out [][]uint64) {
 		t.Helper()
 		n := len(r.verdicts.Events())
-		for begin := time.Now(); time.Since(begin) < time.Minute && !t.Failed(); time.Sleep(50 * time.Millisecond) {
+		for begin := time.Now(); time.Since(begin) < time.Minute &&
+			!t.Failed(); time.Sleep(50 * time.Millisecond) {
 			out = out[:0]
 			enough := true
 			for _, g := range guardedDisks {
@@ -119,7 +123,8 @@ func (r *explorerRig) guarded(t *testing.T) {
 		}
 		took := time.Since(begin)
 		again := busy()
-		t.Logf("put back in %v: commits %v, the first time %v", took.Round(time.Millisecond), again, first)
+		t.Logf("put back in %v: commits %v, the first time %v", took.Round(time.Millisecond), again,
+			first)
 		for i, g := range guardedDisks {
 			// Some are made between the checkpoint and the look at what has been judged, on either side.
 			if again[i][0] > first[i][len(first[i])-1] {

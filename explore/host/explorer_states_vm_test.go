@@ -28,8 +28,8 @@ import (
 	"fsward/interp/detect"
 )
 
-// What a RAM disk logs of a load is read through the agent; on the disk before, it gives the disk after, byte by byte, and
-// fsward judges it.
+// What a RAM disk logs of a load is read through the agent; on the disk before, it gives the disk
+// after, byte by byte, and fsward judges it.
 func (r *explorerRig) log(t *testing.T, fs string) {
 	const disk = 1
 	size := map[string]uint64{"ext3": 40 << 20, "btrfs": 112 << 20}[fs]
@@ -37,7 +37,8 @@ func (r *explorerRig) log(t *testing.T, fs string) {
 	r.sh(t, "mkdir -p "+dir)
 	r.ok(t, agent.DiskMake(disk, size))
 	r.sh(t, map[string]string{"ext3": "mkfs.ext3 -q", "btrfs": "mkfs.btrfs -q"}[fs]+" /dev/fswrd1")
-	base, final, logFile := filepath.Join(r.dir, fs+".base"), filepath.Join(r.dir, fs+".final"), filepath.Join(r.dir, fs+".log")
+	base, final, logFile := filepath.Join(r.dir, fs+".base"), filepath.Join(r.dir,
+		fs+".final"), filepath.Join(r.dir, fs+".log")
 	begin := time.Now()
 	r.fetch(t, disk, size, base)
 	t.Logf("%s: %d MiB fetched in %.1f s", fs, size>>20, time.Since(begin).Seconds())
@@ -67,14 +68,16 @@ func (r *explorerRig) log(t *testing.T, fs string) {
 			}
 		}
 	}()
-	ops := []agent.Op{agent.DiskLog(disk, true), agent.Mount("/dev/fswrd1", dir, fs, unix.MS_NOATIME, "")}
+	ops := []agent.Op{agent.DiskLog(disk, true),
+		agent.Mount("/dev/fswrd1", dir, fs, unix.MS_NOATIME, "")}
 	for i := range 60 {
 		d := fmt.Sprintf("%s/d%d", dir, i%7)
 		if i < 7 {
 			ops = append(ops, agent.Mkdir(d, 0o755))
 		}
 		f := fmt.Sprintf("%s/f%d", d, i)
-		ops = append(ops, agent.Open(0, f, unix.O_CREAT|unix.O_RDWR, 0o644), agent.Fill(0, uint64(i*100), uint32(500*i), uint64(i)))
+		ops = append(ops, agent.Open(0, f, unix.O_CREAT|unix.O_RDWR, 0o644),
+			agent.Fill(0, uint64(i*100), uint32(500*i), uint64(i)))
 		switch i % 5 {
 		case 0:
 			ops = append(ops, agent.Fsync(0))
@@ -89,7 +92,8 @@ func (r *explorerRig) log(t *testing.T, fs string) {
 		}
 	}
 	begin = time.Now()
-	d := r.ok(t, append(ops, agent.Close(0), agent.Unmount(dir, 0), agent.DiskLog(disk, false), agent.DiskMark("the end"))...)
+	d := r.ok(t, append(ops, agent.Close(0), agent.Unmount(dir, 0), agent.DiskLog(disk, false),
+		agent.DiskMark("the end"))...)
 	if err := <-read; err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +105,8 @@ func (r *explorerRig) log(t *testing.T, fs string) {
 	r.fetch(t, disk, size, final)
 	r.ok(t, agent.DiskRemove(disk))
 
-	sum, err := offline.Replay(r.ctx, offline.ReplayConfig{Disks: []offline.ReplayDisk{{Base: base, Log: logFile}}, FS: detect.Auto}, zaptest.NewLogger(t))
+	sum, err := offline.Replay(r.ctx, offline.ReplayConfig{Disks: []offline.ReplayDisk{{Base: base,
+		Log: logFile}}, FS: detect.Auto}, zaptest.NewLogger(t))
 	if err != nil || sum.Commits == 0 || sum.Violated != 0 || sum.Undecided != 0 {
 		t.Errorf("%s: replayed: %+v, %v", fs, sum, err)
 	} else {
@@ -119,7 +124,8 @@ func (r *explorerRig) fetch(t *testing.T, disk uint32, size uint64, path string)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(f.Truncate(int64(size)), r.ReadRAMDisk(r.ctx, disk, size, f), f.Close()); err != nil {
+	if err := errors.Join(f.Truncate(int64(size)), r.ReadRAMDisk(r.ctx, disk, size, f),
+		f.Close()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -166,7 +172,8 @@ func mustBeSame(t *testing.T, a, b string) {
 	}
 }
 
-// A snapshot of a RAM disk that is being written to is one moment of it, and restoring gives that, whatever was written since.
+// A snapshot of a RAM disk that is being written to is one moment of it, and restoring gives that,
+// whatever was written since.
 func (r *explorerRig) snapshot(t *testing.T) {
 	const disk, size = 2, 24 << 20
 	r.sh(t, "mkdir -p /mnt/s")
@@ -187,13 +194,15 @@ func (r *explorerRig) snapshot(t *testing.T) {
 	}
 	var images []string
 	for i := range 2 {
-		d := r.ok(t, agent.DiskRestore(disk, "moment"), agent.DiskChanged(disk, "moment"), agent.DiskForget(disk))
+		d := r.ok(t, agent.DiskRestore(disk, "moment"), agent.DiskChanged(disk, "moment"),
+			agent.DiskForget(disk))
 		if d.Results[0].Value == 0 || d.Results[1].Value != 0 {
 			t.Errorf("%d pages were put back, %d differ afterwards", d.Results[0].Value, d.Results[1].Value)
 		}
 		images = append(images, filepath.Join(r.dir, fmt.Sprintf("moment%d", i)))
 		r.fetch(t, disk, size, images[i])
-		t.Logf("restored %d pages, with the agent's overhead in %v", d.Results[0].Value, d.Took.Round(10*time.Microsecond))
+		t.Logf("restored %d pages, with the agent's overhead in %v", d.Results[0].Value,
+			d.Took.Round(10*time.Microsecond))
 		if i == 0 {
 			load(1)
 			r.sh(t, "while [ -d /proc/$(cat /tmp/load) ]; do sleep 0.1; done; umount /mnt/s")
@@ -209,7 +218,8 @@ func (r *explorerRig) snapshot(t *testing.T) {
 // checkpointAim is how long saving and restoring a guest of 128 MiB may take.
 const checkpointAim = 500 * time.Millisecond
 
-// A guest that is put back goes on exactly where it was: its memory, what runs in it, its RAM disks and its disk.
+// A guest that is put back goes on exactly where it was: its memory, what runs in it, its RAM disks
+// and its disk.
 func (r *explorerRig) checkpoint(t *testing.T) {
 	// The number in memory, in a RAM disk's file system, and on the disk is counted by one process.
 	r.sh(t, "mkdir -p /mnt/v /mnt/r; mkfs.ext3 -q /dev/vda")
@@ -267,13 +277,15 @@ func (r *explorerRig) checkpoint(t *testing.T) {
 		now := counts()
 		for i := range now {
 			if now[i] < before[i] || now[0]-now[i] > 2 || now[i] >= after[i] {
-				t.Errorf("the counts are %v; before the checkpoint they were %v, and at the end %v", now, before, after)
+				t.Errorf("the counts are %v; before the checkpoint they were %v, and at the end %v", now,
+					before, after)
 			}
 		}
 		r.sh(t, "test ! -e /tmp/junk; test ! -e /mnt/v/junk; test ! -e /mnt/v/big")
 	}
 	if now := uptime(); now >= late {
-		t.Errorf("the guest was put back, and its clock was not: it was at %.1f s and is at %.1f s", late, now)
+		t.Errorf("the guest was put back, and its clock was not: it was at %.1f s and is at %.1f s", late,
+			now)
 	}
 	time.Sleep(300 * time.Millisecond)
 	// No number is missing, in memory nor, read again, from the disks; and the disks are sound.
@@ -290,11 +302,13 @@ func (r *explorerRig) checkpoint(t *testing.T) {
 	}
 	slices.Sort(saves)
 	slices.Sort(restores)
-	t.Logf("saving took %v, restoring %v, until the agent answers; the aim is %v", saves, restores, checkpointAim)
-	// The best of several, since other programs of this machine can be in between; and where they always are, so long as to be
-	// of no use.
+	t.Logf("saving took %v, restoring %v, until the agent answers; the aim is %v", saves, restores,
+		checkpointAim)
+	// The best of several, since other programs of this machine can be in between; and where they
+	// always are, so long as to be of no use.
 	if saves[0] > 4*checkpointAim || restores[0] > 4*checkpointAim {
-		t.Errorf("saving takes %v and restoring %v at best, the aim is %v", saves[0], restores[0], checkpointAim)
+		t.Errorf("saving takes %v and restoring %v at best, the aim is %v", saves[0], restores[0],
+			checkpointAim)
 	}
 	// Requests that are under way hold a checkpoint up: it would cut them.
 	done := make(chan error, 1)
@@ -342,17 +356,20 @@ func (r *explorerRig) restored(t *testing.T, c *guest.Checkpoint) {
 	t.Logf("put back and working after %v", time.Since(begin).Round(time.Millisecond))
 }
 
-// late is when a failure that should be seen within a second is not seen for another reason than a busy host. What it took is logged.
+// late is when a failure that should be seen within a second is not seen for another reason than a
+// busy host. What it took is logged.
 const late = 10 * time.Second
 
-// A guest in which nothing but one process runs any more is said to hang within a second in which it could have answered.
+// A guest in which nothing but one process runs any more is said to hang within a second in which
+// it could have answered.
 func (r *explorerRig) hang(t *testing.T) {
 	r.sh(t, "echo kept >/tmp/kept")
 	c, err := r.Save(r.ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The only processor, in real time and without the kernel's limits for that: since 6.12 the fair server is one.
+	// The only processor, in real time and without the kernel's limits for that: since 6.12 the fair
+	// server is one.
 	r.sh(t, `echo -1 >/proc/sys/kernel/sched_rt_runtime_us
 		grep -q /sys/kernel/debug /proc/mounts || mount -t debugfs debugfs /sys/kernel/debug
 		for f in /sys/kernel/debug/sched/fair_server/cpu*/runtime; do [ ! -e $f ] || echo 0 >$f; done
@@ -360,15 +377,20 @@ func (r *explorerRig) hang(t *testing.T) {
 	r.con.wait(t, "spinning")
 	r.SetSilence(800 * time.Millisecond)
 	f := r.failsAs(t, guest.Hung)
-	t.Logf("seen %v after the last sign of life: silent for %v of that", r.con.since(t, "spinning").Round(time.Millisecond), f.Silent.Round(time.Millisecond))
+	t.Logf("seen %v after the last sign of life: silent for %v of that",
+		r.con.since(t, "spinning").Round(time.Millisecond), f.Silent.Round(time.Millisecond))
 	if f.Silent <= 0 || f.Silent > late {
 		t.Errorf("the guest was silent for %v", f.Silent)
 	}
-	if !slices.ContainsFunc(f.Console, func(s string) bool { return strings.Contains(s, "spinning") }) {
+	if !slices.ContainsFunc(f.Console, func(s string) bool {
+		return strings.Contains(s,
+			"spinning")
+	}) {
 		t.Errorf("the console's last lines are %q", f.Console)
 	}
 	var failure *guest.Failure
-	if _, err := r.Run(r.ctx, agent.Command{Args: []string{"true"}, Timeout: time.Second}); !errors.As(err, &failure) || failure.Kind != guest.Hung {
+	if _, err := r.Run(r.ctx, agent.Command{Args: []string{"true"}, Timeout: time.Second}); !errors.As(
+		err, &failure) || failure.Kind != guest.Hung {
 		t.Errorf("a command in a guest that hangs: %v", err)
 	}
 	r.SetSilence(20 * time.Second)
@@ -384,19 +406,25 @@ func (r *explorerRig) panics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = r.Run(r.ctx, agent.Command{Args: []string{"sh", "-c", "echo c >/proc/sysrq-trigger"}, Timeout: time.Minute})
+	_, err = r.Run(r.ctx, agent.Command{Args: []string{"sh", "-c", "echo c >/proc/sysrq-trigger"},
+		Timeout: time.Minute})
 	took := r.con.since(t, "Kernel panic")
 	var failure *guest.Failure
 	if !errors.As(err, &failure) || failure.Kind != guest.Panicked {
 		t.Fatalf("what is under way ends with %v", err)
 	}
-	t.Logf("seen %v after the line; %d lines of the console, %q", took.Round(time.Millisecond), len(failure.Console), failure.Text)
+	t.Logf("seen %v after the line; %d lines of the console, %q", took.Round(time.Millisecond),
+		len(failure.Console), failure.Text)
 	if took > late {
 		t.Errorf("a panic was seen after %v", took)
 	}
 	for _, text := range []string{"sysrq", "Call Trace", "Kernel panic - not syncing"} {
-		if !slices.ContainsFunc(failure.Console, func(s string) bool { return strings.Contains(s, text) }) {
-			t.Errorf("the console's last lines do not have %q:\n%s", text, strings.Join(failure.Console, "\n"))
+		if !slices.ContainsFunc(failure.Console, func(s string) bool {
+			return strings.Contains(s,
+				text)
+		}) {
+			t.Errorf("the console's last lines do not have %q:\n%s", text,
+				strings.Join(failure.Console, "\n"))
 		}
 	}
 	r.restored(t, c)

@@ -25,7 +25,8 @@ import (
 	"fsward/hostd/vm"
 )
 
-// explorerRig boots one guest for all tests of the explorer's side of it: under TCG that takes its time.
+// explorerRig boots one guest for all tests of the explorer's side of it: under TCG that takes its
+// time.
 type explorerRig struct {
 	*guest.Guest
 	ctx context.Context
@@ -99,7 +100,8 @@ func newExplorerRig(t *testing.T, memoryMiB uint) *explorerRig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if cloud, err := filepath.Glob(filepath.Join(filepath.Dir(files.Kernel), "kernel/boot/vmlinuz-*cloud*")); err != nil || len(cloud) == 0 {
+	if cloud, err := filepath.Glob(filepath.Join(filepath.Dir(files.Kernel),
+		"kernel/boot/vmlinuz-*cloud*")); err != nil || len(cloud) == 0 {
 		memoryMiB = max(memoryMiB, 192) // the generic kernel does not find room for its initramfs in 128
 	}
 	host, err := vm.Connect(ctx, filepath.Join(dir, "run"), log)
@@ -131,7 +133,8 @@ func newExplorerRig(t *testing.T, memoryMiB uint) *explorerRig {
 	disks := append([]*guest.Disk{disk}, r.guardDisks(t, log)...)
 	con := &consoleClock{Hypervisor: Hypervisor{host}, at: make(map[string]time.Time)}
 	begin := time.Now()
-	g, err := guest.Start(ctx, con, guest.Config{Name: "fsward-agent", Files: files, Dir: dir, Disks: disks, Guard: r.daemon,
+	g, err := guest.Start(ctx, con, guest.Config{Name: "fsward-agent", Files: files, Dir: dir,
+		Disks: disks, Guard: r.daemon,
 		MemoryMiB: memoryMiB, Silence: 20 * time.Second}, log)
 	if err != nil {
 		t.Fatal(err)
@@ -141,7 +144,8 @@ func newExplorerRig(t *testing.T, memoryMiB uint) *explorerRig {
 			t.Error(err)
 		}
 	})
-	t.Logf("ready after %.1f s: kernel %s, up for %.1f s when the agent answered", time.Since(begin).Seconds(), g.Hello().Release, g.Hello().Uptime.Seconds())
+	t.Logf("ready after %.1f s: kernel %s, up for %.1f s when the agent answered",
+		time.Since(begin).Seconds(), g.Hello().Release, g.Hello().Uptime.Seconds())
 	r.Guest, r.con = g, con
 	return r
 }
@@ -149,7 +153,8 @@ func newExplorerRig(t *testing.T, memoryMiB uint) *explorerRig {
 // sh runs a script in the guest that succeeds.
 func (r *explorerRig) sh(t *testing.T, script string) string {
 	t.Helper()
-	e, err := r.Run(r.ctx, agent.Command{Args: []string{"sh", "-e", "-c", script}, Timeout: time.Minute})
+	e, err := r.Run(r.ctx, agent.Command{Args: []string{"sh", "-e", "-c", script},
+		Timeout: time.Minute})
 	if err != nil || e.Code != 0 || e.TimedOut {
 		t.Fatalf("%s: %v; %+v", script, err, e)
 	}
@@ -161,7 +166,8 @@ func (r *explorerRig) ops(t *testing.T, ops ...agent.Op) agent.Done {
 	t.Helper()
 	d, err := r.Do(r.ctx, agent.Batch{Ops: ops, Timeout: time.Minute})
 	if err != nil || d.TimedOut || len(d.Results) != len(ops) {
-		t.Fatalf("%d operations, %d results, timed out: %t: %v", len(ops), len(d.Results), d.TimedOut, err)
+		t.Fatalf("%d operations, %d results, timed out: %t: %v", len(ops), len(d.Results), d.TimedOut,
+			err)
 	}
 	return d
 }
@@ -197,12 +203,15 @@ func TestGuestAgent(t *testing.T) {
 }
 
 func (r *explorerRig) commands(t *testing.T) {
-	e, err := r.Run(r.ctx, agent.Command{Args: []string{"sh", "-c", "echo out; echo err >&2; echo '<4>hello kernel' >/dev/kmsg; exit 7"}, Timeout: time.Minute})
-	if err != nil || e.Code != 7 || string(e.Stdout) != "out\n" || string(e.Stderr) != "err\n" || e.Kernel != "hello kernel\n" {
+	e, err := r.Run(r.ctx, agent.Command{Args: []string{"sh", "-c",
+		"echo out; echo err >&2; echo '<4>hello kernel' >/dev/kmsg; exit 7"}, Timeout: time.Minute})
+	if err != nil || e.Code != 7 || string(e.Stdout) != "out\n" || string(e.Stderr) != "err\n" ||
+		e.Kernel != "hello kernel\n" {
 		t.Errorf("%+v, %v", e, err)
 	}
 	begin := time.Now()
-	if e, err = r.Run(r.ctx, agent.Command{Args: []string{"sleep", "1000"}, Timeout: 300 * time.Millisecond}); err != nil || !e.TimedOut || e.Signal != unix.SIGKILL {
+	if e, err = r.Run(r.ctx, agent.Command{Args: []string{"sleep", "1000"},
+		Timeout: 300 * time.Millisecond}); err != nil || !e.TimedOut || e.Signal != unix.SIGKILL {
 		t.Errorf("%+v, %v", e, err)
 	}
 	t.Logf("a command with 0.3 s ended after %.2f s", time.Since(begin).Seconds())
@@ -213,8 +222,10 @@ func (r *explorerRig) prefix(t *testing.T) {
 	const line = "echo new > /tmp/prefix/f.new; mv /tmp/prefix/f.new /tmp/prefix/f"
 	for n, want := range []string{"", "f.new", "f.new", "f"} {
 		r.sh(t, "rm -rf /tmp/prefix; mkdir /tmp/prefix")
-		e, err := r.Run(r.ctx, agent.Command{Args: []string{"sh", "-c", line}, Timeout: time.Minute, Prefix: &agent.Prefix{At: "/tmp/prefix", Calls: uint64(n)}})
-		if calls := len(strings.Fields(e.Calls)); err != nil || e.TimedOut || calls != n || e.Cut != (n < 3) {
+		e, err := r.Run(r.ctx, agent.Command{Args: []string{"sh", "-c", line}, Timeout: time.Minute,
+			Prefix: &agent.Prefix{At: "/tmp/prefix", Calls: uint64(n)}})
+		if calls := len(strings.Fields(e.Calls)); err != nil || e.TimedOut || calls != n ||
+			e.Cut != (n < 3) {
 			t.Errorf("%d calls: %+v, %v", n, e, err)
 		}
 		if got := strings.TrimSpace(r.sh(t, "ls /tmp/prefix")); got != want {
@@ -254,7 +265,8 @@ func (r *explorerRig) operations(t *testing.T) {
 	for _, res := range d.Results {
 		got = append(got, res.Errno)
 	}
-	want := []unix.Errno{0, unix.EINVAL, 0, unix.EEXIST, 0, 0, unix.EBUSY, unix.ENOTEMPTY, unix.EOPNOTSUPP, unix.EFBIG, 0, 0, unix.ENODATA, unix.EINVAL,
+	want := []unix.Errno{0, unix.EINVAL, 0, unix.EEXIST, 0, 0, unix.EBUSY, unix.ENOTEMPTY,
+		unix.EOPNOTSUPP, unix.EFBIG, 0, 0, unix.ENODATA, unix.EINVAL,
 		unix.EXDEV, unix.ENAMETOOLONG, 0, 0, 0, 0}
 	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Errorf("error numbers (-want +got):\n%s\n%s", diff, d.Kernel)
@@ -273,6 +285,7 @@ func (r *explorerRig) operations(t *testing.T) {
 	}
 	begin := time.Now()
 	d = r.ok(t, append(many, agent.Close(0), agent.Unmount("/mnt/e", 0))...)
-	t.Logf("1,000 files made, mounted and unmounted in one request: %.2f s in the guest, %.2f s here", d.Took.Seconds(), time.Since(begin).Seconds())
+	t.Logf("1,000 files made, mounted and unmounted in one request: %.2f s in the guest, %.2f s here",
+		d.Took.Seconds(), time.Since(begin).Seconds())
 	r.ok(t, agent.DiskRemove(0))
 }

@@ -20,8 +20,8 @@ import (
 	"fsward/interp/detect"
 )
 
-// ExploreGuard guards the disks of an explored stack: what a machine writes to them takes the way of any guest's writes, on copies of the
-// disks that have what was let through.
+// A Guard guards the disks of an explored stack. It sends the writes of a machine through the flow
+// of a guard, on copies of the disks that have what was let through.
 type Guard struct {
 	Log   *zap.Logger
 	Rules guard.RulesConfig
@@ -29,7 +29,7 @@ type Guard struct {
 	rules *guard.Rules // loaded once
 }
 
-// Begin makes the copies, and reads the file systems on them as the baseline.
+// Begin makes the copies and reads the file systems on them as the baseline.
 func (x *Guard) Begin(disks []explore.GuardedDisk) (explore.Guarding, error) {
 	if x.rules == nil {
 		var err error
@@ -44,7 +44,7 @@ func (x *Guard) Begin(disks []explore.GuardedDisk) (explore.Guarding, error) {
 	return g, nil
 }
 
-// exploreGuarding is an explore.Guarding.
+// guarding is an explore.Guarding.
 type guarding struct {
 	copies   []*overlay.Disk
 	pipeline *guard.Pipeline // nil until the baseline was read
@@ -66,25 +66,27 @@ func (g *guarding) begin(x *Guard, guarded []explore.GuardedDisk) error {
 	if err != nil {
 		return err
 	}
-	follower, err := guard.Follow(set, detect.Auto, interp.Limits{}, func(i int) string { return guarded[i].Name })
+	follower, err := guard.Follow(set, detect.Auto, interp.Limits{},
+		func(i int) string { return guarded[i].Name })
 	if err != nil {
 		return err
 	}
 	var names []string
-	if len(guarded) > 1 { // one has no need of a name
+	if len(guarded) > 1 { // a single disk needs no name
 		for _, d := range guarded {
 			names = append(names, d.Name)
 		}
 	}
-	g.pipeline = guard.NewPipeline(guard.PipelineConfig{Disks: disks, Names: names, Interpreter: follower, Rules: x.rules, Policy: guard.RefusePolicy{},
+	g.pipeline = guard.NewPipeline(guard.PipelineConfig{Disks: disks, Names: names,
+		Interpreter: follower, Rules: x.rules, Policy: guard.RefusePolicy{},
 		Sinks: []guard.Sink{&g.first}}, x.Log)
 	return nil
 }
 
-// Allow performs a bio, as if it were done whole, on the copy.
+// Allow performs a whole bio on the copy.
 func (g *guarding) Allow(i int, bio *ramdisk.Record) unix.Errno {
 	if bio.Op == ramdisk.Write && uint64(len(bio.Data)) != bio.Len {
-		return unix.EIO // the log does not have what it writes
+		return unix.EIO // the log lacks the data of the write
 	}
 	whole := *bio
 	whole.Done = bio.Len
@@ -96,14 +98,14 @@ func (g *guarding) Allow(i int, bio *ramdisk.Record) unix.Errno {
 	return 0
 }
 
-// Refused is what was refused first.
+// Refused returns the first refusal.
 func (g *guarding) Refused() *explore.Failure {
 	g.first.mu.Lock()
 	defer g.first.mu.Unlock()
 	return g.first.found
 }
 
-// Close gives up the copies.
+// Close removes the copies.
 func (g *guarding) Close() error {
 	if g.pipeline != nil {
 		g.pipeline.Close()
@@ -115,13 +117,13 @@ func (g *guarding) Close() error {
 	return err
 }
 
-// firstRefusal keeps the first event that says that something was refused: a Sink.
+// firstRefusal is a Sink that keeps the first event of a refused write.
 type firstRefusal struct {
 	mu    sync.Mutex
 	found *explore.Failure
 }
 
-// Event takes it.
+// Event keeps the event if it is the first refusal.
 func (f *firstRefusal) Event(ev *guard.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

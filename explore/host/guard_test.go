@@ -22,7 +22,8 @@ type inMemory struct{ *bytes.Reader }
 
 func (m inMemory) Size() uint64 { return uint64(m.Reader.Size()) }
 
-// A guard of an explored disk lets the kernel's writes pass, and refuses others, the first of which it tells of.
+// A guard of an explored disk lets the kernel's writes pass, and refuses others, the first of which
+// it tells of.
 func TestExploreGuard(t *testing.T) {
 	base := filepath.Join(t.TempDir(), "base")
 	if err := errors.Join(os.WriteFile(base, nil, 0o600), os.Truncate(base, 16<<20)); err != nil {
@@ -40,24 +41,30 @@ func TestExploreGuard(t *testing.T) {
 		errno  unix.Errno
 		kind   string
 	}{{0, 0, ""}, {7, unix.EIO, "refused: ext3/"}} {
-		g, err := guard.Begin([]explore.GuardedDisk{{Name: "/dev/fswrd0", Base: inMemory{bytes.NewReader(image)}}})
+		g, err := guard.Begin([]explore.GuardedDisk{{Name: "/dev/fswrd0",
+			Base: inMemory{bytes.NewReader(image)}}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		block := append([]byte(nil), image[off:off+size]...)
-		binary.LittleEndian.PutUint32(block[inodeCount:], binary.LittleEndian.Uint32(block[inodeCount:])+c.inodes)
-		bio := &ramdisk.Record{Type: ramdisk.Submit, Op: ramdisk.Write, Flags: ramdisk.Preflush | ramdisk.FUA, Sector: off / ramdisk.SectorSize, Len: size, Data: block}
+		binary.LittleEndian.PutUint32(block[inodeCount:],
+			binary.LittleEndian.Uint32(block[inodeCount:])+c.inodes)
+		bio := &ramdisk.Record{Type: ramdisk.Submit, Op: ramdisk.Write,
+			Flags: ramdisk.Preflush | ramdisk.FUA, Sector: off / ramdisk.SectorSize, Len: size, Data: block}
 		for range 2 { // what was refused is not there, and is refused again
 			if errno := g.Allow(0, bio); errno != c.errno {
 				t.Errorf("%d inodes more: %v", c.inodes, errno)
 			}
 		}
-		for _, other := range []*ramdisk.Record{{Op: ramdisk.Flush, Flags: ramdisk.Preflush}, {Op: ramdisk.Discard, Sector: 30000, Len: 4096}, {Op: ramdisk.Zeroes, Sector: 30000, Len: 4096}} {
+		for _, other := range []*ramdisk.Record{{Op: ramdisk.Flush, Flags: ramdisk.Preflush},
+			{Op: ramdisk.Discard, Sector: 30000, Len: 4096},
+			{Op: ramdisk.Zeroes, Sector: 30000, Len: 4096}} {
 			if errno := g.Allow(0, other); errno != 0 {
 				t.Errorf("%v: %v", other.Op, errno)
 			}
 		}
-		if errno := g.Allow(0, &ramdisk.Record{Op: ramdisk.Write, Sector: 32768, Len: 512, Data: make([]byte, 512)}); errno != unix.EINVAL {
+		if errno := g.Allow(0, &ramdisk.Record{Op: ramdisk.Write, Sector: 32768, Len: 512,
+			Data: make([]byte, 512)}); errno != unix.EINVAL {
 			t.Errorf("behind the end: %v", errno)
 		}
 		got := g.Refused()

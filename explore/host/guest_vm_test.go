@@ -15,8 +15,10 @@ import (
 	"fsward/hostd/guardtest"
 )
 
-// inGuest boots a guest with the agent as it is now, and does there what a test does, for so long at most.
-func inGuest(t *testing.T, limit time.Duration, do func(ctx context.Context, m *machine.Machine) error) {
+// inGuest boots a guest with the agent as it is now, and does there what a test does, for so long
+// at most.
+func inGuest(t *testing.T, limit time.Duration,
+	do func(ctx context.Context, m *machine.Machine) error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
@@ -25,7 +27,8 @@ func inGuest(t *testing.T, limit time.Duration, do func(ctx context.Context, m *
 		t.Fatal(err)
 	}
 	log := zaptest.NewLogger(t, zaptest.WrapOptions(zap.AddStacktrace(zap.PanicLevel)))
-	if err := WithMachine(ctx, GuestConfig{Dir: dir}, log, func(m *machine.Machine) error { return do(ctx, m) }); err != nil {
+	if err := WithMachine(ctx, GuestConfig{Dir: dir}, log,
+		func(m *machine.Machine) error { return do(ctx, m) }); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -7,13 +7,14 @@ import (
 	"fsward/hostd/vm"
 )
 
-// Hypervisor boots the explorer's guests through libvirt: a guest.Hypervisor.
+// A Hypervisor boots the explorer's guests through libvirt. It is a guest.Hypervisor.
 type Hypervisor struct{ Host *vm.Host }
 
 // Boot starts a domain with the agent's port.
 func (h Hypervisor) Boot(ctx context.Context, m guest.Machine) (guest.Domain, error) {
-	cfg := vm.Config{Name: m.Name, Kernel: m.Kernel, Initramfs: m.Initramfs, Cmdline: m.Cmdline, MemoryMiB: m.MemoryMiB,
-		Console: m.Console, OnLine: m.OnLine, Agent: true}
+	cfg := vm.Config{Name: m.Name, Kernel: m.Kernel, Initramfs: m.Initramfs, Cmdline: m.Cmdline,
+		MemoryMiB: m.MemoryMiB,
+		Console:   m.Console, OnLine: m.OnLine, Agent: true}
 	for _, e := range m.Exports {
 		cfg.Disks = append(cfg.Disks, vm.Disk{NBDSocket: m.NBDSocket, Export: e, Serial: e})
 	}

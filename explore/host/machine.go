@@ -1,5 +1,5 @@
-// Package host joins the explorer with the host: it boots the guests that storage is explored in through libvirt, and guards the disks
-// of an explored stack. Start reading at WithMachine.
+// Package host joins the explorer with the host. It boots through libvirt the guests that storage
+// is explored in, and guards the disks of an explored stack. Start reading at WithMachine.
 package host
 
 import (
@@ -16,25 +16,28 @@ import (
 	"fsward/hostd/vm"
 )
 
-// ExploreGuest is the guest that storage is explored in.
+// GuestConfig describes the guest that storage is explored in.
 type GuestConfig struct {
-	Dir       string // of vmlinuz and explorer.cpio.zst, as make guest makes them
-	MemoryMiB uint   // 0: 384
-	LogMiB    uint   // of the RAM disks' log: what one step with all before it may write. 0: 64
-	Console   string // file of its console; "": none is kept
+	Dir       string // folder of vmlinuz and explorer.cpio.zst, which make guest makes
+	MemoryMiB uint   // 0 selects 384
+	// size of the RAM disks' log: one step, with all steps before it, may write this much; 0 selects
+	// 64
+	LogMiB  uint
+	Console string // file for the guest's console; "" for none
 }
 
-// Names of the folders that a machine has while it is there, and of the run directory in them.
+// Names of the folder that a machine has while it exists, and of the run directory in it.
 const (
 	exploreDirs = "fsward-explore-"
 	exploreRun  = "run"
 )
 
-// exploreSilence is how long a guest that is emulated on a busy host may not answer.
+// exploreSilence is how long an emulated guest on a busy host may stay silent.
 const exploreSilence = 30 * time.Second
 
 // WithMachine boots a guest, calls f with it as a System, and ends it.
-func WithMachine(ctx context.Context, cfg GuestConfig, log *zap.Logger, f func(m *machine.Machine) error) (err error) {
+func WithMachine(ctx context.Context, cfg GuestConfig, log *zap.Logger,
+	f func(m *machine.Machine) error) (err error) {
 	if err := vm.Supported(); err != nil {
 		return err
 	}
@@ -44,14 +47,16 @@ func WithMachine(ctx context.Context, cfg GuestConfig, log *zap.Logger, f func(m
 	if cfg.LogMiB == 0 {
 		cfg.LogMiB = 64
 	}
-	files := guest.Files{Kernel: filepath.Join(cfg.Dir, "vmlinuz"), Initramfs: filepath.Join(cfg.Dir, "explorer.cpio.zst")}
+	files := guest.Files{Kernel: filepath.Join(cfg.Dir, "vmlinuz"),
+		Initramfs: filepath.Join(cfg.Dir, "explorer.cpio.zst")}
 	for _, name := range []string{files.Kernel, files.Initramfs} {
 		if _, err := os.Stat(name); err != nil {
-			return errors.Join(errors.New("the guest's files are not there; make guest makes them in build/guest"), err)
+			return errors.Join(errors.New("the guest's files are missing: make guest makes them in build/guest"), err)
 		}
 	}
-	if err := vm.RemoveAbandoned(ctx, filepath.Join(os.TempDir(), exploreDirs+"*"), exploreRun); err != nil {
-		log.Warn("what a run that was killed has left could not be removed", zap.Error(err))
+	if err := vm.RemoveAbandoned(ctx, filepath.Join(os.TempDir(), exploreDirs+"*"),
+		exploreRun); err != nil {
+		log.Warn("cannot remove what a killed run left", zap.Error(err))
 	}
 	dir, err := os.MkdirTemp("", exploreDirs)
 	if err != nil {
@@ -68,8 +73,9 @@ func WithMachine(ctx context.Context, cfg GuestConfig, log *zap.Logger, f func(m
 		return err
 	}
 	defer func() { err = errors.Join(err, host.Close()) }()
-	g, err := guest.Start(ctx, Hypervisor{host}, guest.Config{Name: guestName, Files: files, Dir: dir, MemoryMiB: cfg.MemoryMiB,
-		LogMiB: cfg.LogMiB, Silence: exploreSilence}, log)
+	g, err := guest.Start(ctx, Hypervisor{host},
+		guest.Config{Name: guestName, Files: files, Dir: dir, MemoryMiB: cfg.MemoryMiB,
+			LogMiB: cfg.LogMiB, Silence: exploreSilence}, log)
 	if err != nil {
 		return err
 	}
@@ -77,9 +83,10 @@ func WithMachine(ctx context.Context, cfg GuestConfig, log *zap.Logger, f func(m
 	return f(machine.New(g))
 }
 
-// guestName is the domain's.
+// guestName is the name of the domain.
 const guestName = "fsward-explore"
 
+// copyIfThere copies a file if it exists.
 func copyIfThere(from, to string) error {
 	b, err := os.ReadFile(from)
 	if errors.Is(err, os.ErrNotExist) {

@@ -18,31 +18,42 @@ import (
 	"fsward/explore/spec"
 )
 
-// plants are the bugs, and at the end none, for each way in which they are looked for. docs/results/planted.md has what came of them.
+// plants are the bugs, and at the end none, for each way in which they are looked for.
+// docs/results/planted.md has what came of them.
 var plants = []plant{
 	// Below: the disk.
 	{bug: "flushes are dropped", checker: "sync", rules: always(ramdisk.DropFlush, 0), cut: true},
-	{bug: "every second flush is dropped", checker: "sync", run: spec.Run{Depth: 2}, rules: secondFlushes()},
+	{bug: "every second flush is dropped", checker: "sync", run: spec.Run{Depth: 2},
+		rules: secondFlushes()},
 	{bug: "a write goes past the flush after it", checker: "sync", records: pastFlush},
 	{bug: "FUA is ignored", checker: "sync", records: noFUA},
-	{bug: "of a write only the first sector is written", checker: "sync", rules: always(ramdisk.Tear, 1, ramdisk.Write)},
+	{bug: "of a write only the first sector is written", checker: "sync",
+		rules: always(ramdisk.Tear, 1, ramdisk.Write)},
 	{bug: "one write is lost, and said to be done", checker: "sync", rules: lostWrite(8)},
 	{bug: "flushes are dropped", checker: "sync", account: true, rules: always(ramdisk.DropFlush, 0)},
 	{bug: "FUA is ignored", checker: "sync", account: true, records: noFUA},
-	{bug: "one write is lost, and said to be done", checker: "sync", account: true, rules: lostWrite(8), cut: true},
-	{bug: "a write that fails is said to be done", checker: "silent", ops: untold, by: "account of flushes"},
+	{bug: "one write is lost, and said to be done", checker: "sync", account: true,
+		rules: lostWrite(8), cut: true},
+	{bug: "a write that fails is said to be done", checker: "silent", ops: untold,
+		by: "account of flushes"},
 	{bug: "nobarrier on a disk with a cache", checker: "sync", mount: "nobarrier"},
 
 	// How it is mounted, and recovered.
 	{bug: "nothing is journalled", checker: "sync", ops: mounted(0, "noload")},
-	{bug: "metadata before its data", checker: "reasonable", run: spec.Run{Depth: 2}, ops: mounted(0, "data=writeback")},
+	{bug: "metadata before its data", checker: "reasonable", run: spec.Run{Depth: 2},
+		ops: mounted(0, "data=writeback")},
 	{bug: "-o sync is ignored", checker: "sync", mount: "sync", ops: mounted(unix.MS_SYNCHRONOUS, "")},
-	{bug: "-o dirsync is ignored", checker: "sync", mount: "dirsync", ops: mounted(unix.MS_DIRSYNC, "")},
+	{bug: "-o dirsync is ignored", checker: "sync", mount: "dirsync",
+		ops: mounted(unix.MS_DIRSYNC, "")},
 	{bug: "the journal is thrown away, not replayed", checker: "sync", recover: forgetJournal},
-	{bug: "recovery does not flush", checker: "sync", run: spec.Run{Recovery: true}, recovery: always(ramdisk.DropFlush, 0)},
-	{bug: "recovery loses a write", checker: "sync", run: spec.Run{Verify: true}, recovery: lostWrite(3)},
-	{bug: "what was recovered has a wrong bitmap", checker: "sync", run: spec.Run{Verify: true}, spoil: wrongBitmap, by: "fsck", cut: true},
-	{bug: "recovery removes what was never synced", checker: "reasonable", run: spec.Run{Verify: true}, recover: emptied, by: "fsck", cut: true},
+	{bug: "recovery does not flush", checker: "sync", run: spec.Run{Recovery: true},
+		recovery: always(ramdisk.DropFlush, 0)},
+	{bug: "recovery loses a write", checker: "sync", run: spec.Run{Verify: true},
+		recovery: lostWrite(3)},
+	{bug: "what was recovered has a wrong bitmap", checker: "sync", run: spec.Run{Verify: true},
+		spoil: wrongBitmap, by: "fsck", cut: true},
+	{bug: "recovery removes what was never synced", checker: "reasonable", run: spec.Run{Verify: true},
+		recover: emptied, by: "fsck", cut: true},
 	{bug: "an unmount does not flush", checker: "unmount", ops: unflushedUnmount},
 	{bug: "a mount leaves another", checker: "sync", ops: leaving("/tmp", 1), by: "kernel"},
 	{bug: "a mount leaves objects in the kernel", checker: "leaks", ops: leaving("/tmp", 1)},
@@ -53,29 +64,42 @@ var plants = []plant{
 	{bug: "fsync does nothing", checker: "sync", ops: not(agent.Fsync(0))},
 	{bug: "fsync returns early", checker: "sync", ops: earlyFsync, cut: true},
 	{bug: "fsync of directories does nothing", checker: "sync", ops: noDirFsync},
-	{bug: "fdatasync does nothing", checker: "sync", run: spec.Run{Depth: 2}, ops: not(agent.Fdatasync(0))},
+	{bug: "fdatasync does nothing", checker: "sync", run: spec.Run{Depth: 2},
+		ops: not(agent.Fdatasync(0))},
 	{bug: "O_SYNC is ignored", checker: "sync", run: spec.Run{Depth: 2}, ops: without(unix.O_SYNC)},
 	{bug: "O_DSYNC is ignored", checker: "sync", run: spec.Run{Depth: 2}, ops: without(unix.O_DSYNC)},
-	{bug: "fsync of a file that was renamed does nothing", checker: "sync", run: spec.Run{Depth: 3}, ops: noRenamedFsync},
-	{bug: "the end of a write comes after its fsync", checker: "sync", run: spec.Run{Depth: 2}, ops: lateTail, result: wholeWrite},
+	{bug: "fsync of a file that was renamed does nothing", checker: "sync", run: spec.Run{Depth: 3},
+		ops: noRenamedFsync},
+	{bug: "the end of a write comes after its fsync", checker: "sync", run: spec.Run{Depth: 2},
+		ops: lateTail, result: wholeWrite},
 
 	// What is in a transaction, and what is atomic.
-	{bug: "a rename is not journalled with what follows", checker: "sync", run: spec.Run{Depth: 2}, ops: putOff(agent.Rename("", "", 0))},
-	{bug: "an unlink is not journalled with what follows", checker: "sync", run: spec.Run{Depth: 2}, ops: putOff(agent.Unlink(""))},
-	{bug: "a chmod is not journalled with what follows", checker: "sync", run: spec.Run{Depth: 2}, ops: putOff(agent.Chmod("", 0))},
+	{bug: "a rename is not journalled with what follows", checker: "sync", run: spec.Run{Depth: 2},
+		ops: putOff(agent.Rename("", "", 0))},
+	{bug: "an unlink is not journalled with what follows", checker: "sync", run: spec.Run{Depth: 2},
+		ops: putOff(agent.Unlink(""))},
+	{bug: "a chmod is not journalled with what follows", checker: "sync", run: spec.Run{Depth: 2},
+		ops: putOff(agent.Chmod("", 0))},
 	{bug: "a rename in two steps", checker: "reasonable", run: spec.Run{Depth: 2}, ops: inSteps},
 
 	// Single calls.
-	{bug: "a rename fails and is done", checker: "failed-syscalls", run: spec.Run{Depth: 2}, result: says(agent.Rename("", "", 0), unix.ENOSPC), cut: true},
-	{bug: "an unlink says that it is done", checker: "failed-syscalls", run: spec.Run{Depth: 2}, ops: not(agent.Unlink(""))},
-	{bug: "a truncation says that it is done", checker: "failed-syscalls", run: spec.Run{Depth: 2}, ops: not(agent.Ftruncate(0, 0))},
-	{bug: "a rename makes the kernel panic", checker: "failed-syscalls", run: spec.Run{Depth: 2}, ops: panics(agent.Rename("", "", 0)), by: "kernel"},
-	{bug: "a chmod of another bit", checker: "failed-syscalls", run: spec.Run{Depth: 2}, ops: otherMode},
+	{bug: "a rename fails and is done", checker: "failed-syscalls", run: spec.Run{Depth: 2},
+		result: says(agent.Rename("", "", 0), unix.ENOSPC), cut: true},
+	{bug: "an unlink says that it is done", checker: "failed-syscalls", run: spec.Run{Depth: 2},
+		ops: not(agent.Unlink(""))},
+	{bug: "a truncation says that it is done", checker: "failed-syscalls", run: spec.Run{Depth: 2},
+		ops: not(agent.Ftruncate(0, 0))},
+	{bug: "a rename makes the kernel panic", checker: "failed-syscalls", run: spec.Run{Depth: 2},
+		ops: panics(agent.Rename("", "", 0)), by: "kernel"},
+	{bug: "a chmod of another bit", checker: "failed-syscalls", run: spec.Run{Depth: 2},
+		ops: otherMode},
 
 	// What no checker asks for, or not so far.
 	{bug: "the twentieth flush is dropped", checker: "sync", rules: twentiethFlush, missed: true},
-	{bug: "a write sets the times of its file back", checker: "unmount", run: spec.Run{Depth: 2}, ops: oldTimes, result: wholeWrite, missed: true},
-	{bug: "every tenth mount leaves objects in the kernel", checker: "leaks", runs: 1, ops: leaving("/tmp", 10), missed: true},
+	{bug: "a write sets the times of its file back", checker: "unmount", run: spec.Run{Depth: 2},
+		ops: oldTimes, result: wholeWrite, missed: true},
+	{bug: "every tenth mount leaves objects in the kernel", checker: "leaks", runs: 1,
+		ops: leaving("/tmp", 10), missed: true},
 
 	// None for silent, which says of stock ext3 itself that syncfs does not tell of a failure.
 	{checker: "sync", cut: true},
@@ -112,7 +136,8 @@ func not(what agent.Op) func() rewrite {
 // without opens files without flags: those that have all of these.
 func without(flags uint64) func() rewrite {
 	return fixed(func(o agent.Op) []agent.Op {
-		if slot, numbers, texts, _ := o.Fields(); is(o, agent.Open(0, "", 0, 0)) && numbers[0]&unix.O_SYNC == flags {
+		if slot, numbers, texts, _ := o.Fields(); is(o, agent.Open(0, "", 0, 0)) &&
+			numbers[0]&unix.O_SYNC == flags {
 			o = agent.Open(slot, texts[0], int(numbers[0]&^flags), uint32(numbers[1]))
 		}
 		return []agent.Op{o}
@@ -157,7 +182,8 @@ var unflushedUnmount = fixed(func(o agent.Op) []agent.Op {
 func panics(what agent.Op) func() rewrite {
 	return fixed(func(o agent.Op) []agent.Op {
 		if is(o, what) {
-			return []agent.Op{agent.Open(spare, "/proc/sysrq-trigger", unix.O_WRONLY, 0), agent.Write(spare, 0, []byte("c"))}
+			return []agent.Op{agent.Open(spare, "/proc/sysrq-trigger", unix.O_WRONLY, 0),
+				agent.Write(spare, 0, []byte("c"))}
 		}
 		return []agent.Op{o}
 	})
@@ -166,7 +192,8 @@ func panics(what agent.Op) func() rewrite {
 // untold has a write that is to fail not be done, and nobody told.
 var untold = fixed(func(o agent.Op) []agent.Op {
 	if disk, numbers, _, _ := o.Fields(); is(o, agent.DiskInject(0, ramdisk.Rule{})) {
-		o = agent.DiskInject(disk, ramdisk.Rule{Action: ramdisk.Tear, Ops: []ramdisk.Op{ramdisk.Write}, Nth: numbers[0], Times: numbers[1]})
+		o = agent.DiskInject(disk, ramdisk.Rule{Action: ramdisk.Tear, Ops: []ramdisk.Op{ramdisk.Write},
+			Nth: numbers[0], Times: numbers[1]})
 	}
 	return []agent.Op{o}
 })
@@ -197,7 +224,8 @@ func says(of agent.Op, errno unix.Errno) func(agent.Op, agent.Result) agent.Resu
 	}
 }
 
-// waiting are operations that were put off: they are done before the next one that is no fsync, nor what comes with one.
+// waiting are operations that were put off: they are done before the next one that is no fsync, nor
+// what comes with one.
 type waiting struct {
 	ops   []agent.Op
 	files map[uint32]string // by slot: what is open
@@ -207,12 +235,15 @@ type waiting struct {
 }
 
 // passing are the operations before which nothing is done that was put off.
-var passing = []agent.Op{agent.Open(0, "", 0, 0), agent.Close(0), agent.Fsync(0), agent.Fdatasync(0), agent.Syncfs(0), agent.Sync(), agent.DiskMark("")}
+var passing = []agent.Op{agent.Open(0, "", 0, 0), agent.Close(0), agent.Fsync(0),
+	agent.Fdatasync(0), agent.Syncfs(0), agent.Sync(), agent.DiskMark("")}
 
-// rewriting is a rewrite by a bug that puts operations off: instead says what is done in the place of one now, and ok that it is another.
+// rewriting is a rewrite by a bug that puts operations off: instead says what is done in the place
+// of one now, and ok that it is another.
 func rewriting(instead func(w *waiting, o agent.Op) (now []agent.Op, ok bool)) func() rewrite {
 	return func() rewrite {
-		w := &waiting{files: make(map[uint32]string), dirs: make(map[string]bool), renamed: make(map[string]bool)}
+		w := &waiting{files: make(map[uint32]string), dirs: make(map[string]bool),
+			renamed: make(map[string]bool)}
 		return func(o agent.Op) (out []agent.Op) {
 			slot, _, texts, _ := o.Fields()
 			switch {
@@ -226,7 +257,8 @@ func rewriting(instead func(w *waiting, o agent.Op) (now []agent.Op, ok bool)) f
 				w.dirs[path.Clean(texts[1])], w.ops = true, nil // what a machine that was put back had not done yet
 				clear(w.renamed)
 			}
-			if !slices.ContainsFunc(passing, func(p agent.Op) bool { return is(o, p) }) || w.concerns(texts[0]) && is(o, agent.Open(0, "", 0, 0)) {
+			if !slices.ContainsFunc(passing, func(p agent.Op) bool { return is(o, p) }) ||
+				w.concerns(texts[0]) && is(o, agent.Open(0, "", 0, 0)) {
 				out, w.ops = w.ops, nil
 			}
 			if now, ok := instead(w, o); ok {
@@ -265,7 +297,8 @@ var earlyFsync = rewriting(func(w *waiting, o agent.Op) ([]agent.Op, bool) {
 	if !is(o, agent.Fsync(0)) {
 		return nil, false
 	}
-	w.ops = append(w.ops, agent.Open(spare, w.files[slot], unix.O_RDONLY, 0), agent.Fsync(spare), agent.Close(spare))
+	w.ops = append(w.ops, agent.Open(spare, w.files[slot], unix.O_RDONLY, 0), agent.Fsync(spare),
+		agent.Close(spare))
 	return nothing(), true
 })
 
@@ -284,7 +317,8 @@ var noRenamedFsync = rewriting(func(w *waiting, o agent.Op) ([]agent.Op, bool) {
 // oldTimes has a write set the times of its file back to that of 1970.
 var oldTimes = rewriting(func(w *waiting, o agent.Op) ([]agent.Op, bool) {
 	slot, _, _, _ := o.Fields()
-	return []agent.Op{o, agent.Utimes(w.files[slot], time.Unix(1, 0), time.Unix(1, 0))}, is(o, agent.Fill(0, 0, 0, 0))
+	return []agent.Op{o, agent.Utimes(w.files[slot], time.Unix(1, 0), time.Unix(1, 0))},
+		is(o, agent.Fill(0, 0, 0, 0))
 })
 
 // tail is how many bytes of a write's end come late.
@@ -298,7 +332,8 @@ var lateTail = rewriting(func(w *waiting, o agent.Op) ([]agent.Op, bool) {
 		return nil, false
 	}
 	n -= tail
-	w.ops = append(w.ops, agent.Open(spare, w.files[slot], unix.O_WRONLY, 0), agent.Fill(spare, off+n, tail, seed), agent.Close(spare))
+	w.ops = append(w.ops, agent.Open(spare, w.files[slot], unix.O_WRONLY, 0),
+		agent.Fill(spare, off+n, tail, seed), agent.Close(spare))
 	return []agent.Op{agent.Fill(slot, off, uint32(n), seed)}, true
 })
 
@@ -336,8 +371,10 @@ func pastFlush(list []ramdisk.Record) []ramdisk.Record {
 	list = slices.Clone(list)
 	for i := 2; i+1 < len(list); i++ {
 		w, f := list[i-2:i], list[i:i+2]
-		write := w[0].Type == ramdisk.Submit && w[0].Op == ramdisk.Write && w[1].Type == ramdisk.Complete && w[1].ID == w[0].ID
-		flush := f[0].Type == ramdisk.Submit && f[0].Flags&ramdisk.Preflush != 0 && f[1].Type == ramdisk.Complete && f[1].ID == f[0].ID
+		write := w[0].Type == ramdisk.Submit && w[0].Op == ramdisk.Write &&
+			w[1].Type == ramdisk.Complete && w[1].ID == w[0].ID
+		flush := f[0].Type == ramdisk.Submit && f[0].Flags&ramdisk.Preflush != 0 &&
+			f[1].Type == ramdisk.Complete && f[1].ID == f[0].ID
 		if write && flush {
 			copy(list[i-2:], []ramdisk.Record{f[0], f[1], w[0], w[1]})
 			i += 2
@@ -355,23 +392,28 @@ func noFUA(list []ramdisk.Record) []ramdisk.Record {
 	return list
 }
 
-// forgetJournal takes the mark away that the journal is to be replayed (EXT4_FEATURE_INCOMPAT_RECOVER, fs/ext4/ext4.h, in the superblock's
-// s_feature_incompat): jbd2 then begins an empty one. What is left of the word is EXT4_FEATURE_INCOMPAT_FILETYPE.
+// forgetJournal takes the mark away that the journal is to be replayed
+// (EXT4_FEATURE_INCOMPAT_RECOVER, fs/ext4/ext4.h, in the superblock's s_feature_incompat): jbd2
+// then begins an empty one. What is left of the word is EXT4_FEATURE_INCOMPAT_FILETYPE.
 func forgetJournal(e *explore.Env, c *component.Component) error {
 	const incompat = 1024 + 0x60
-	return e.Sh(`printf '\002' | dd of=%s bs=1 seek=%d conv=notrunc,fsync 2>/dev/null`, c.On[0].Path(), incompat)
+	return e.Sh(`printf '\002' | dd of=%s bs=1 seek=%d conv=notrunc,fsync 2>/dev/null`, c.On[0].Path(),
+		incompat)
 }
 
-// emptied removes all files of what it has recovered: where they were in no sync, no checker wants them, and what is left is sound.
+// emptied removes all files of what it has recovered: where they were in no sync, no checker wants
+// them, and what is left is sound.
 func emptied(e *explore.Env, c *component.Component) error {
 	if err := errors.Join(c.Recover(e), c.Mount(e)); err != nil {
 		return err
 	}
-	return errors.Join(e.Sh("find %s -mindepth 1 -maxdepth 1 ! -name lost+found -exec rm -rf {} +", c.At), c.Unmount(e))
+	return errors.Join(e.Sh("find %s -mindepth 1 -maxdepth 1 ! -name lost+found -exec rm -rf {} +",
+		c.At), c.Unmount(e))
 }
 
-// wrongBitmap has blocks that nothing uses be in use: some of the last ones of the second group, whose descriptor is the second one in the
-// block after the superblock (bg_block_bitmap, fs/ext4/ext4.h).
+// wrongBitmap has blocks that nothing uses be in use: some of the last ones of the second group,
+// whose descriptor is the second one in the block after the superblock (bg_block_bitmap,
+// fs/ext4/ext4.h).
 func wrongBitmap(e *explore.Env, device string) error {
 	const block = 1024
 	return e.Sh(`set -e

@@ -23,7 +23,8 @@ import (
 	"fsward/explore/spec"
 )
 
-// A plant is ext3 with a bug that was put above or below it: the kernel is not touched, nor is what judges.
+// A plant is ext3 with a bug that was put above or below it: the kernel is not touched, nor is what
+// judges.
 type plant struct {
 	bug     string // "": none, a control
 	checker string
@@ -53,8 +54,8 @@ type mutated struct {
 	rewrite rewrite
 }
 
-// Do performs other operations than it was given, and gives a result for each that was: the first that failed of what stands for it, or the
-// last.
+// Do performs other operations than it was given, and gives a result for each that was: the first
+// that failed of what stands for it, or the last.
 func (m *mutated) Do(ctx context.Context, b agent.Batch) (agent.Done, error) {
 	given := b.Ops
 	ends := make([]int, len(given))
@@ -141,7 +142,8 @@ func foundBy(e *explore.Error) string {
 	switch {
 	case strings.HasPrefix(e.Kind, "not flushed: "):
 		return "account of flushes"
-	case strings.HasPrefix(e.Kind, "kernel: ") || e.Kind == string(guest.Panicked) || e.Kind == "mount left" || e.Kind == "hang":
+	case strings.HasPrefix(e.Kind, "kernel: ") || e.Kind == string(guest.Panicked) ||
+		e.Kind == "mount left" || e.Kind == "hang":
 		return "kernel"
 	case e.Kind == "not repaired" || e.Kind == "recoveries differ":
 		return "fsck"
@@ -155,8 +157,9 @@ func foundBy(e *explore.Error) string {
 	return "checker, without a crash"
 }
 
-// Bugs that are planted above and below ext3 in a guest are found, and without them nothing is. The log has how long each took. A few
-// are run; those that match the regular expression $FSWARD_PLANTED, if that is set: "." is all.
+// Bugs that are planted above and below ext3 in a guest are found, and without them nothing is. The
+// log has how long each took. A few are run; those that match the regular expression
+// $FSWARD_PLANTED, if that is set: "." is all.
 func TestGuestPlanted(t *testing.T) {
 	inGuest(t, 55*time.Minute, func(ctx context.Context, m *machine.Machine) error {
 		run := func(p *plant) bool { return p.cut }
@@ -249,10 +252,12 @@ func (p *plant) find(ctx context.Context, t *testing.T, m *machine.Machine) erro
 	}
 	// A row of the table in docs/results/planted.md.
 	row := func(by, what string, seconds float64) {
-		t.Logf("| %s | %s | %s | %.60s | %d | %d | %.1f |", cmp.Or(p.bug, "none"), p.how(), by, what, sum.Runs, sum.CrashStates, seconds)
+		t.Logf("| %s | %s | %s | %.60s | %d | %d | %.1f |", cmp.Or(p.bug, "none"), p.how(), by, what,
+			sum.Runs, sum.CrashStates, seconds)
 	}
 	whole := sum.Complete || p.runs > 0 && sum.Runs >= p.runs
-	if found := len(sum.Errors) > 0; found != (p.bug != "" && !p.missed) || !found && !whole || p.bug == "" && sum.Diverged > 0 {
+	if found := len(sum.Errors) > 0; found != (p.bug != "" && !p.missed) || !found && !whole ||
+		p.bug == "" && sum.Diverged > 0 {
 		t.Errorf("%v: %d errors; %+v", p, len(sum.Errors), sum.Totals)
 	}
 	if len(sum.Errors) == 0 {

@@ -19,7 +19,8 @@ import (
 	"fsward/explore/spec"
 )
 
-// mirrored is a checker: what was written and forced to the disk is there after a crash, and the mirrors below hold the same.
+// mirrored is a checker: what was written and forced to the disk is there after a crash, and the
+// mirrors below hold the same.
 type mirrored struct {
 	explore.Plain
 	at        string
@@ -34,7 +35,8 @@ func (m mirrored) Mutate(e *explore.Env) error {
 	if err := begin(nil); err != nil {
 		return err
 	}
-	if _, err := e.Do(agent.Open(0, m.at+"/file", unix.O_CREAT|unix.O_WRONLY, 0o644), agent.Fill(0, 0, 8192, 1), agent.Fsync(0)); err != nil {
+	if _, err := e.Do(agent.Open(0, m.at+"/file", unix.O_CREAT|unix.O_WRONLY, 0o644),
+		agent.Fill(0, 0, 8192, 1), agent.Fsync(0)); err != nil {
 		return err
 	}
 	return end(nil)
@@ -55,8 +57,8 @@ func (m mirrored) Check(e *explore.Env, c explore.Crash) error {
 	return nil
 }
 
-// unreadable is a checker: a sector that one disk cannot read comes from the other, and is written again; no disk is given up for it. Linux
-// 2.6 gave the whole disk up (EXPLODE, 9.1).
+// unreadable is a checker: a sector that one disk cannot read comes from the other, and is written
+// again; no disk is given up for it. Linux 2.6 gave the whole disk up (EXPLODE, 9.1).
 type unreadable struct {
 	explore.Plain
 	at    string
@@ -65,7 +67,8 @@ type unreadable struct {
 }
 
 func (u unreadable) Mutate(e *explore.Env) error {
-	if _, err := e.Do(agent.Open(0, u.at+"/file", unix.O_CREAT|unix.O_WRONLY, 0o644), agent.Fill(0, 0, 8192, 1), agent.Fsync(0)); err != nil {
+	if _, err := e.Do(agent.Open(0, u.at+"/file", unix.O_CREAT|unix.O_WRONLY, 0o644),
+		agent.Fill(0, 0, 8192, 1), agent.Fsync(0)); err != nil {
 		return err
 	}
 	for disk := range uint32(2) {
@@ -73,7 +76,8 @@ func (u unreadable) Mutate(e *explore.Env) error {
 		if err := e.Sh("cd /sys/block/md0/md; echo -writemostly > dev-fswrd%d/state; echo writemostly > dev-fswrd%d/state", disk, 1-disk); err != nil {
 			return err
 		}
-		rule := ramdisk.Rule{Action: ramdisk.Fail, Ops: u.ops, Error: uint32(unix.EIO), Nth: 1, Times: u.times}
+		rule := ramdisk.Rule{Action: ramdisk.Fail, Ops: u.ops, Error: uint32(unix.EIO), Nth: 1,
+			Times: u.times}
 		if _, err := e.Do(agent.DropCaches(), agent.DiskInject(disk, rule)); err != nil {
 			return err
 		}
@@ -142,16 +146,22 @@ func TestGuestRAID(t *testing.T) {
 			found   string
 		}{
 			{name: "as it is", checker: mirrored{at: at, meanwhile: true}, limit: 1, account: true},
-			{name: "disk 0 replaced", array: array{recovered: replaced(0, 1)}, checker: mirrored{at: at}, limit: 4},
-			{name: "disk 1 replaced", array: array{recovered: replaced(1, 0)}, checker: mirrored{at: at}, limit: 4},
+			{name: "disk 0 replaced", array: array{recovered: replaced(0, 1)}, checker: mirrored{at: at},
+				limit: 4},
+			{name: "disk 1 replaced", array: array{recovered: replaced(1, 0)}, checker: mirrored{at: at},
+				limit: 4},
 			{name: "made anew and said to be clean", array: array{recovered: "mdadm --create --quiet --run --assume-clean /dev/md0 -l raid1 -n 2 /dev/fswrd0 /dev/fswrd1"},
 				checker: mirrored{at: at, meanwhile: true}, limit: 1, found: "mirrors differ"},
 			// What differs is taken from the first disk, whatever that is.
-			{name: "disk 0 drops flushes", array: array{flushless: []uint32{0}}, checker: mirrored{at: at}, limit: 4, found: "synced file lost"},
+			{name: "disk 0 drops flushes", array: array{flushless: []uint32{0}}, checker: mirrored{at: at},
+				limit: 4, found: "synced file lost"},
 			// No crash shows this, but the account of flushes does.
-			{name: "disk 1 drops flushes", array: array{flushless: []uint32{1}}, checker: mirrored{at: at}, limit: 4, account: true, found: "not flushed: fsync"},
-			{name: "a sector cannot be read", checker: unreadable{at: at, ops: []ramdisk.Op{ramdisk.Read}, times: 2}},
-			{name: "nor written", checker: unreadable{at: at, ops: []ramdisk.Op{ramdisk.Read, ramdisk.Write}, times: 64}, found: "disk given up"},
+			{name: "disk 1 drops flushes", array: array{flushless: []uint32{1}}, checker: mirrored{at: at},
+				limit: 4, account: true, found: "not flushed: fsync"},
+			{name: "a sector cannot be read", checker: unreadable{at: at, ops: []ramdisk.Op{ramdisk.Read},
+				times: 2}},
+			{name: "nor written", checker: unreadable{at: at, ops: []ramdisk.Op{ramdisk.Read, ramdisk.Write},
+				times: 64}, found: "disk given up"},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				top, err := s.Components()
@@ -161,7 +171,8 @@ func TestGuestRAID(t *testing.T) {
 				account := top.NewAccount()
 				c.array.Component = top.On[0].(*component.Component)
 				top.On[0] = c.array
-				cfg := explore.Config{System: m, Dir: t.TempDir(), Stack: explore.Stack{Top: top, Checker: c.checker}, Strategy: explore.BreadthFirst,
+				cfg := explore.Config{System: m, Dir: t.TempDir(),
+					Stack: explore.Stack{Top: top, Checker: c.checker}, Strategy: explore.BreadthFirst,
 					Depth: 1, Crash: crash.Options{Limit: c.limit}}
 				if c.account {
 					cfg.NewAccount = account
@@ -177,7 +188,8 @@ func TestGuestRAID(t *testing.T) {
 					t.Logf("%s: %s", e.Kind, e.Summary)
 					kind = e.Kind
 				}
-				if kind != c.found || len(sum.Errors) > 1 || !sum.Complete || sum.Diverged != 0 || c.limit > 0 && sum.Recovered == 0 {
+				if kind != c.found || len(sum.Errors) > 1 || !sum.Complete || sum.Diverged != 0 ||
+					c.limit > 0 && sum.Recovered == 0 {
 					t.Errorf("found %q, want %q", kind, c.found)
 				}
 			})

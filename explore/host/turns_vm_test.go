@@ -18,8 +18,8 @@ import (
 	"fsward/explore/machine"
 )
 
-// early is a checker that says that a directory which nobody has forced to the disk is not there after a crash: that is so until the journal's
-// thread commits, after five to six seconds.
+// early is a checker that says that a directory which nobody has forced to the disk is not there
+// after a crash: that is so until the journal's thread commits, after five to six seconds.
 type early struct {
 	explore.Plain
 	at string
@@ -41,14 +41,16 @@ func (c early) Check(e *explore.Env, _ explore.Crash) error {
 	return err
 }
 
-// sleeper is a checker that has the journal's thread run: by fsync, which waits for it, or by waiting until its own time is up.
+// sleeper is a checker that has the journal's thread run: by fsync, which waits for it, or by
+// waiting until its own time is up.
 type sleeper struct {
 	early
 	sync bool
 }
 
 func (c sleeper) Mutate(e *explore.Env) error {
-	if _, err := e.Do(agent.Open(0, c.at+"/file", unix.O_CREAT|unix.O_WRONLY, 0o644), agent.Fill(0, 0, 4096, 1)); err != nil {
+	if _, err := e.Do(agent.Open(0, c.at+"/file", unix.O_CREAT|unix.O_WRONLY, 0o644),
+		agent.Fill(0, 0, 4096, 1)); err != nil {
 		return err
 	}
 	if c.sync {
@@ -58,14 +60,16 @@ func (c sleeper) Mutate(e *explore.Env) error {
 	return err
 }
 
-// The journal's thread of ext3 runs between two operations when that is chosen, and what it does then is found, and found again; when it runs
-// on its own account that is told.
+// The journal's thread of ext3 runs between two operations when that is chosen, and what it does
+// then is found, and found again; when it runs on its own account that is told.
 func TestGuestTurns(t *testing.T) {
 	inGuest(t, 20*time.Minute, func(ctx context.Context, m *machine.Machine) error {
-		run := func(t *testing.T, fs string, checker explore.Checker, depth int, wait time.Duration) (explore.Config, explore.Summary, []string) {
+		run := func(t *testing.T, fs string, checker explore.Checker, depth int,
+			wait time.Duration) (explore.Config, explore.Summary, []string) {
 			_, stack := exploreStack(t, fs)
 			stack.Checker = checker
-			cfg := explore.Config{System: m, Dir: t.TempDir(), Stack: stack, Strategy: explore.BreadthFirst, Depth: depth, Crash: crash.Options{Limit: 4},
+			cfg := explore.Config{System: m, Dir: t.TempDir(), Stack: stack, Strategy: explore.BreadthFirst,
+				Depth: depth, Crash: crash.Options{Limit: 4},
 				Threads: wait}
 			var told []string
 			cfg.OnEvent = func(e explore.Event) {
@@ -114,13 +118,15 @@ func TestGuestTurns(t *testing.T) {
 			}
 		})
 		t.Run("what is waited for", func(t *testing.T) {
-			if _, sum, told := run(t, "ext3", sleeper{at, true}, 1, time.Second); sum.Unscheduled != 0 || len(sum.Errors) != 0 {
+			if _, sum, told := run(t, "ext3", sleeper{at, true}, 1, time.Second); sum.Unscheduled != 0 ||
+				len(sum.Errors) != 0 {
 				t.Errorf("%+v, %v", sum, told)
 			}
 		})
 		t.Run("on its own account", func(t *testing.T) {
 			_, sum, told := run(t, "ext3", sleeper{at, false}, 1, time.Second)
-			if sum.Unscheduled != 1 || len(sum.Errors) != 0 || !strings.HasPrefix(strings.Join(told, ""), "jbd2/fswrd0-8 ran though held") {
+			if sum.Unscheduled != 1 || len(sum.Errors) != 0 ||
+				!strings.HasPrefix(strings.Join(told, ""), "jbd2/fswrd0-8 ran though held") {
 				t.Errorf("%+v, %v", sum, told)
 			}
 		})

@@ -19,14 +19,16 @@ import (
 	"fsward/explore/machine"
 )
 
-// namedFile is a checker: what a directory names is there, though nothing was synced. ext2 does not promise that.
+// namedFile is a checker: what a directory names is there, though nothing was synced. ext2 does not
+// promise that.
 type namedFile struct {
 	explore.Plain
 	at string
 }
 
 func (c namedFile) Mutate(e *explore.Env) error {
-	if _, err := e.Do(agent.Open(0, c.at+"/file", unix.O_CREAT|unix.O_WRONLY, 0o644), agent.Fill(0, 0, 1000, 1)); err != nil {
+	if _, err := e.Do(agent.Open(0, c.at+"/file", unix.O_CREAT|unix.O_WRONLY, 0o644),
+		agent.Fill(0, 0, 1000, 1)); err != nil {
 		return err
 	}
 	return e.CheckCrashesNow(nil)
@@ -46,12 +48,15 @@ func (c namedFile) Check(e *explore.Env, _ explore.Crash) error {
 	return nil
 }
 
-// ext2 writes its blocks in any order: a name can be on the disk before the inode that it names. No bio shows that, since nothing is
-// written so soon; the write set does, and its folder shows it again. ext3 with its journal loses nothing that was synced.
+// ext2 writes its blocks in any order: a name can be on the disk before the inode that it names. No
+// bio shows that, since nothing is written so soon; the write set does, and its folder shows it
+// again. ext3 with its journal loses nothing that was synced.
 func TestGuestExploreWriteSet(t *testing.T) {
 	inGuest(t, 10*time.Minute, func(ctx context.Context, m *machine.Machine) error {
-		explored := func(m *machine.Machine, top explore.Component, checker explore.Checker, from explore.CrashSource, limit int) (explore.Config, explore.Summary, error) {
-			cfg := explore.Config{System: m, Dir: t.TempDir(), Stack: explore.Stack{Top: top, Checker: checker}, Strategy: explore.BreadthFirst, Depth: 1,
+		explored := func(m *machine.Machine, top explore.Component, checker explore.Checker,
+			from explore.CrashSource, limit int) (explore.Config, explore.Summary, error) {
+			cfg := explore.Config{System: m, Dir: t.TempDir(),
+				Stack: explore.Stack{Top: top, Checker: checker}, Strategy: explore.BreadthFirst, Depth: 1,
 				CrashFrom: from, Crash: crash.Options{Limit: limit}}
 			sum, err := explore.Run(ctx, cfg)
 			t.Logf("%s, %s: %+v", top.Path(), from, sum)
@@ -80,7 +85,8 @@ func TestGuestExploreWriteSet(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if !sum.Complete || len(sum.Errors) != 1 || sum.Errors[0].Kind != "name without file" || sum.Early == 0 {
+		if !sum.Complete || len(sum.Errors) != 1 || sum.Errors[0].Kind != "name without file" ||
+			sum.Early == 0 {
 			t.Fatalf("ext2, from the write set: %+v", sum)
 		}
 		e, err := explore.ReadError(filepath.Join(cfg.Dir, sum.Errors[0].Dir))
@@ -89,7 +95,8 @@ func TestGuestExploreWriteSet(t *testing.T) {
 		}
 		t.Logf("%+v", *e.Crash)
 		for range 2 {
-			if found, err := explore.Replay(ctx, cfg, e); err != nil || found == nil || found.Kind != e.Kind {
+			if found, err := explore.Replay(ctx, cfg, e); err != nil || found == nil ||
+				found.Kind != e.Kind {
 				t.Errorf("replayed: %v, %v", found, err)
 			}
 		}
@@ -98,7 +105,8 @@ func TestGuestExploreWriteSet(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if _, sum, err = explored(m, ext3, syncedFile{at: ext3.Path()}, explore.FromWriteSet, 6); err != nil {
+		if _, sum, err = explored(m, ext3, syncedFile{at: ext3.Path()}, explore.FromWriteSet,
+			6); err != nil {
 			return err
 		}
 		if !sum.Complete || len(sum.Errors) != 0 || sum.Diverged != 0 || sum.Early == 0 {

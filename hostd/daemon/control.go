@@ -15,7 +15,8 @@ import (
 	"fsward/hostd/guard"
 )
 
-// controlHandler serves the daemon's control socket: status, and what to do with a held write.
+// controlHandler serves the control socket: the status, decisions about held writes, and reloading
+// rules.
 func (d *Daemon) controlHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /disks", func(w http.ResponseWriter, _ *http.Request) {
@@ -31,7 +32,8 @@ func (d *Daemon) controlHandler() http.Handler {
 				return
 			}
 			if holder == nil {
-				http.Error(w, "this daemon does not pause: start it with --on-violation pause", http.StatusConflict)
+				http.Error(w, "this daemon does not pause: start it with --on-violation pause",
+					http.StatusConflict)
 				return
 			}
 			if err := holder.Release(pass); err != nil {
@@ -65,10 +67,11 @@ func NewControl(socket string) *Control {
 		var d net.Dialer
 		return d.DialContext(ctx, "unix", socket)
 	}
-	return &Control{socket: socket, client: http.Client{Transport: &http.Transport{DialContext: dial}, Timeout: 10 * time.Second}}
+	return &Control{socket: socket, client: http.Client{Transport: &http.Transport{DialContext: dial},
+		Timeout: 10 * time.Second}}
 }
 
-// Status asks for the state of every disk.
+// Status returns the state of every disk.
 func (c *Control) Status() ([]guard.DiskStatus, error) {
 	body, err := c.do("GET", "/disks")
 	if err != nil {
@@ -85,8 +88,8 @@ func (c *Control) Release(disk string, pass bool) error {
 	return err
 }
 
-// Reload makes the daemon read its rules again and returns how many there are. The error is the daemon's, and says that
-// the old rules stay in force.
+// Reload makes the daemon read its rules again and returns their number. An error is the daemon's,
+// and says that the old rules stay in force.
 func (c *Control) Reload() (rules int, err error) {
 	body, err := c.do("POST", "/rules/reload")
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package daemon serves guarded disks to a guest: transports, the control socket, the guest's calls, and rules that are loaded again.
-// Start reading at Open.
+// Package daemon serves guarded disks to a guest. It has the transports, the control socket, the
+// check of the guest's fsync and sync, and the reload of rules. Start reading at Open.
 package daemon
 
 import (
@@ -14,7 +14,7 @@ import (
 // Config says what a daemon guards and what it offers.
 type Config struct {
 	guard.Config
-	Calls bool // the guest's calls are held against the disks: see ServeCalls
+	Calls bool // check that the guest's fsync and sync waited for their flushes: see ServeCalls
 }
 
 // A Daemon guards the disks of a guest and serves them.
@@ -25,7 +25,7 @@ type Daemon struct {
 	log     *zap.Logger
 }
 
-// Open opens the disks: see guard.Open. Close ends it.
+// Open opens the disks: see guard.Open. Close ends the daemon.
 func Open(cfg Config, log *zap.Logger) (*Daemon, error) {
 	d := &Daemon{sinks: cfg.Sinks, log: log}
 	if cfg.Calls {

@@ -12,8 +12,8 @@ import (
 	"fsward/interp/btrfs"
 )
 
-// ServeCalls follows the calls of the guest, which fswcalls tells at a socket, until ctx ends: each that returned before what it
-// promised was durable is an event. It needs Config.Calls.
+// ServeCalls reads the calls of the guest, which fswcalls sends to a socket, until ctx ends. Each
+// call that returned before its promise was durable is an event. It needs Config.Calls.
 func (d *Daemon) ServeCalls(ctx context.Context, path string) error {
 	l, err := nbd.Listen(path)
 	if err != nil {
@@ -22,6 +22,7 @@ func (d *Daemon) ServeCalls(ctx context.Context, path string) error {
 	return d.ServeCallsOn(ctx, l)
 }
 
+// ServeCallsOn is ServeCalls with a listener.
 func (d *Daemon) ServeCallsOn(ctx context.Context, l net.Listener) error {
 	host := fsynccheck.Host{Log: d.log, Ended: d.callsEnded}
 	early := make(map[earlyKind]uint64)
@@ -36,21 +37,24 @@ func (d *Daemon) ServeCallsOn(ctx context.Context, l net.Listener) error {
 
 type earlyKind struct{ disk, call string }
 
-// tooEarly reports a call that came too early. Where a stack loses flushes, all do: after some, those whose number is a power of two.
+// tooEarly reports a call that came too early. If a stack loses flushes, every call is too early:
+// after the first eight of a kind, only calls whose number is a power of two are reported.
 func (d *Daemon) tooEarly(e *fsynccheck.Early, count map[earlyKind]uint64) {
 	kind := earlyKind{e.Disk, e.Call.Name}
 	count[kind]++
 	if n := count[kind]; n > 8 && n&(n-1) != 0 {
 		return
 	}
-	d.Report(e.Disk, &guard.Event{Disk: e.Disk, FS: d.FS(e.Disk), Kind: guard.KindCall, Outcome: change.Violated, Violations: []change.Violation{{
-		Rule: "calls/" + e.Call.Name, Kind: change.ByCall, Doc: "A call that promised durability returned before that was kept.",
-		Detail: fmt.Sprintf("%s; number %d of its kind", e, count[kind]), Addr: e.Off, HasAddr: true}}})
+	d.Report(e.Disk, &guard.Event{Disk: e.Disk, FS: d.FS(e.Disk), Kind: guard.KindCall,
+		Outcome: change.Violated, Violations: []change.Violation{{
+			Rule: "calls/" + e.Call.Name, Kind: change.ByCall, Doc: "A call that promised durability returned before that was kept.",
+			Detail: fmt.Sprintf("%s; number %d of its kind", e, count[kind]), Addr: e.Off, HasAddr: true}}})
 }
 
-// callsEnded reports what there was of a guest's calls.
+// callsEnded reports how many calls of a guest were checked.
 func (d *Daemon) callsEnded(s fsynccheck.Sum) {
-	note := fmt.Sprintf("calls of the guest: %d held against the disks, %d of them came too early", s.Judged, s.Early)
+	note := fmt.Sprintf("calls of the guest: %d held against the disks, %d of them came too early",
+		s.Judged, s.Early)
 	if s.Open > 0 {
 		note += fmt.Sprintf("; of %d it is not known", s.Open)
 	}

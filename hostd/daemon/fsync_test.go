@@ -19,8 +19,8 @@ import (
 	"fsward/interp/detect"
 )
 
-// A guest says that sync returned: that is an event while what was written before has not been flushed, and none when it has, or when it is a copy of
-// the superblock of Btrfs.
+// A guest says that sync returned: that is an event while what was written before has not been
+// flushed, and none when it has, or when it is a copy of the superblock of Btrfs.
 func TestCalls(t *testing.T) {
 	const free, copyOfSuper = 100 << 20, 64 << 20
 	for _, c := range []struct {
@@ -30,8 +30,10 @@ func TestCalls(t *testing.T) {
 	}{{"ext3", free, true}, {"btrfs", free, true}, {"btrfs", copyOfSuper, false}} {
 		t.Run(fmt.Sprint(c.fs, " ", c.off), func(t *testing.T) {
 			seen := &guardtest.Recorder{}
-			d, err := Open(Config{Calls: true, Config: guard.Config{FS: detect.Auto, OnViolation: guard.OnRefuse, Sinks: []guard.Sink{seen},
-				Disks: []guard.DiskSpec{{Name: "root", Path: guardtest.Mkfs(t, c.fs, 128<<20)}}}}, zaptest.NewLogger(t))
+			d, err := Open(Config{Calls: true, Config: guard.Config{FS: detect.Auto,
+				OnViolation: guard.OnRefuse, Sinks: []guard.Sink{seen},
+				Disks: []guard.DiskSpec{{Name: "root", Path: guardtest.Mkfs(t, c.fs, 128<<20)}}}},
+				zaptest.NewLogger(t))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -72,7 +74,8 @@ func TestCalls(t *testing.T) {
 			if _, err := device.Disk().ReadAt(block, int64(c.off)); err != nil {
 				t.Fatal(err)
 			}
-			if err := device.Do(ctx, &blocktap.Request{Op: blocktap.OpWrite, Off: c.off, Len: uint64(len(block)), Data: block}); err != nil {
+			if err := device.Do(ctx, &blocktap.Request{Op: blocktap.OpWrite, Off: c.off,
+				Len: uint64(len(block)), Data: block}); err != nil {
 				t.Fatal(err)
 			}
 			sync()
@@ -88,7 +91,8 @@ func TestCalls(t *testing.T) {
 			for _, ev := range seen.Events() {
 				if ev.Kind == guard.KindCall {
 					early++
-					if v := ev.Violations[0]; ev.Disk != "root" || ev.FS != c.fs || v.Addr != c.off || v.Rule != "calls/sync" ||
+					if v := ev.Violations[0]; ev.Disk != "root" || ev.FS != c.fs || v.Addr != c.off ||
+						v.Rule != "calls/sync" ||
 						!strings.Contains(guardtest.TextOf(ev), "sync of thread 12 returned after 1.") {
 						t.Errorf("%s", guardtest.TextOf(ev))
 					}
@@ -101,7 +105,9 @@ func TestCalls(t *testing.T) {
 			if c.early {
 				want, outcome = 1, change.Violated
 			}
-			if early != want || d.Outcome() != outcome || told != fmt.Sprintf("calls of the guest: 2 held against the disks, %d of them came too early", want) {
+			if early != want || d.Outcome() != outcome ||
+				told != fmt.Sprintf("calls of the guest: 2 held against the disks, %d of them came too early",
+					want) {
 				t.Errorf("%d calls came too early, want %d; %v; %q", early, want, d.Outcome(), told)
 			}
 		})

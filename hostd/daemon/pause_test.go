@@ -16,8 +16,8 @@ import (
 	"fsward/hostd/guardtest"
 )
 
-// A commit that does not hold is held on a real file system: the guest is suspended, the control socket
-// says what is held, and what the operator decides there is what happens.
+// A commit that does not hold is held on a real file system: the guest is suspended, the control
+// socket says what is held, and what the operator decides there is what happens.
 func TestPauseOnARealFileSystem(t *testing.T) {
 	for _, tc := range []struct {
 		fs, bug string
@@ -30,12 +30,15 @@ func TestPauseOnARealFileSystem(t *testing.T) {
 		name := tc.fs + map[bool]string{true: " resumed", false: " rejected"}[tc.pass]
 		t.Run(name, func(t *testing.T) {
 			guest := &guardtest.Domain{}
-			r := guardtest.Attach(t, guardtest.Mkfs(t, tc.fs, 256<<20), func(c *guard.Config) { c.OnViolation, c.Guest = guard.OnPause, guest })
+			r := guardtest.Attach(t, guardtest.Mkfs(t, tc.fs, 256<<20),
+				func(c *guard.Config) { c.OnViolation, c.Guest = guard.OnPause, guest })
 			control := serveControl(t, r.Daemon)
-			if err := control.Release("disk", true); err == nil || !strings.Contains(err.Error(), guard.ErrNotHeld.Error()) {
+			if err := control.Release("disk", true); err == nil ||
+				!strings.Contains(err.Error(), guard.ErrNotHeld.Error()) {
 				t.Errorf("resume while nothing is held: %v", err)
 			}
-			if err := control.Release("nodisk", true); err == nil || !strings.Contains(err.Error(), "this daemon guards disk") {
+			if err := control.Release("nodisk", true); err == nil ||
+				!strings.Contains(err.Error(), "this daemon guards disk") {
 				t.Errorf("resume of a disk that is not there: %v", err)
 			}
 			r.MustMount(tc.fs)

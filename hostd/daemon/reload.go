@@ -8,7 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reloadOnHangup reloads the rules whenever the process gets SIGHUP, until ctx ends or stop is called.
+// reloadOnHangup reloads the rules when the process receives SIGHUP, until ctx ends or stop is
+// called.
 func (d *Daemon) reloadOnHangup(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	hangups := make(chan os.Signal, 1)
@@ -19,7 +20,7 @@ func (d *Daemon) reloadOnHangup(ctx context.Context) (stop func()) {
 		for {
 			select {
 			case <-hangups:
-				_, _ = d.Reload() // it is in the log
+				_, _ = d.Reload() // Reload has logged the error
 			case <-ctx.Done():
 				return
 			}

@@ -17,13 +17,13 @@ import (
 	"fsward/blocktap/nbd"
 )
 
-// Transports that Serve knows.
+// The transports of Serve.
 const (
 	TransportNBD  = "nbd"
 	TransportFUSE = "fuse"
 )
 
-// CheckTransport returns an error that lists the choices if name is none of them.
+// CheckTransport returns an error that lists the choices if name is not one of them.
 func CheckTransport(name string) error {
 	if name != TransportNBD && name != TransportFUSE {
 		return fmt.Errorf("--transport %q is not one of %s, %s", name, TransportNBD, TransportFUSE)
@@ -31,7 +31,7 @@ func CheckTransport(name string) error {
 	return nil
 }
 
-// Address reads a --listen address: unix:PATH, or a plain path.
+// Address parses a --listen address: unix:PATH, or a plain path.
 func Address(s string) (string, error) {
 	path := strings.TrimPrefix(s, "unix:")
 	if path == "" || strings.Contains(path, "://") || strings.HasPrefix(path, "tcp:") {
@@ -40,7 +40,7 @@ func Address(s string) (string, error) {
 	return path, nil
 }
 
-// Serve offers the devices at an address until ctx ends, then lets requests in flight finish.
+// Serve serves the devices at an address until ctx ends, and then finishes the requests in flight.
 func (d *Daemon) Serve(ctx context.Context, transport, path string) error {
 	if err := CheckTransport(transport); err != nil {
 		return err
@@ -59,23 +59,25 @@ func (d *Daemon) serveNBD(ctx context.Context, path string) error {
 	}
 	var exports []nbd.Export
 	for _, name := range d.Names() {
-		exports = append(exports, nbd.Export{Name: name, Device: d.Device(name), Description: "guarded by fsward"})
+		exports = append(exports, nbd.Export{Name: name, Device: d.Device(name),
+			Description: "guarded by fsward"})
 	}
 	if len(exports) == 1 {
-		// Clients that ask for no name in particular get the only disk there is.
+		// A client that names no export gets the only disk.
 		only := exports[0]
 		only.Name = ""
 		exports = append(exports, only)
 	}
 	server := nbd.NewServer(exports, d.log)
 	for _, name := range d.Names() {
-		d.log.Info("serving", zap.String("disk", name), zap.String("uri", fmt.Sprintf("nbd+unix:///%s?socket=%s", name, path)))
+		d.log.Info("serving", zap.String("disk", name),
+			zap.String("uri", fmt.Sprintf("nbd+unix:///%s?socket=%s", name, path)))
 	}
 	return server.Serve(ctx, l)
 }
 
-// serveFUSE mounts one directory for each disk, with the block device as the file "disk" in it: the
-// directory itself for a single disk, DIR/NAME for several.
+// serveFUSE mounts a directory for each disk, with the block device as the file "disk" in it. A
+// single disk gets the directory itself, each of several gets DIR/NAME.
 func (d *Daemon) serveFUSE(ctx context.Context, dir string) error {
 	var mounts []*fuse.Server
 	var errs []error
@@ -106,7 +108,7 @@ func (d *Daemon) serveFUSE(ctx context.Context, dir string) error {
 	return errors.Join(errs...)
 }
 
-// ServeControl answers on the control socket until ctx ends.
+// ServeControl serves the control socket until ctx ends.
 func (d *Daemon) ServeControl(ctx context.Context, path string) error {
 	l, err := nbd.Listen(path)
 	if err != nil {

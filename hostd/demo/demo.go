@@ -1,4 +1,5 @@
-// Package demo shows the main job: a guest, two guarded disks, two bugs, two refusals. Start reading at Run.
+// Package demo shows the main job: a guest, two guarded disks, two bugs, two refusals. Start
+// reading at Run.
 package demo
 
 import (
@@ -24,22 +25,23 @@ import (
 	"fsward/interp/detect"
 )
 
-// DemoConfig says how to show what fsward does.
+// Config describes a demonstration.
 type Config struct {
-	GuestDir string // what guest/build.sh made: vmlinuz and initramfs.cpio.zst
-	Dir      string // where disks, console and logs are left
-	Rounds   int    // of the guest's workload, before the bugs
+	GuestDir string // folder of vmlinuz and initramfs.cpio.zst, which guest/build.sh makes
+	Dir      string // folder for disks, consoles and logs; they stay there
+	Rounds   int    // rounds of the guest's workload before the bugs
 	Out      io.Writer
 }
 
-// a demoDisk is one of the two disks and the bug that is simulated on it.
+// A demoDisk is one of the two disks and the bug that is simulated on it.
 type demoDisk struct {
 	name, fs, bug string
 	meaning       string // the bug in words
 }
 
 var demoDisks = []demoDisk{
-	{"btrfs", "btrfs", "inode_item.nlink+1@mode=0o100644", "a link count goes to the disk one too high"},
+	{"btrfs", "btrfs", "inode_item.nlink+1@mode=0o100644",
+		"a link count goes to the disk one too high"},
 	{"ext3", "ext3", "inode.links_count+1", "a link count goes to the disk one too high"},
 }
 
@@ -49,10 +51,11 @@ const (
 	demoSteps    = 6
 )
 
-// Demo runs a guest on two guarded disks, simulates a bug in each of its file systems, and shows that
-// what the bug would have corrupted never reached the disks.
+// Run runs a guest on two guarded disks, simulates a bug in each of its file systems, and shows
+// that neither corrupt commit reached its disk.
 func Run(ctx context.Context, cfg Config, log *zap.Logger) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, demoTimeout, errors.New("the demonstration took too long"))
+	ctx, cancel := context.WithTimeoutCause(ctx, demoTimeout,
+		errors.New("the demonstration timed out"))
 	defer cancel()
 	d := &demo{Config: cfg, start: time.Now(), log: log, refused: make(map[string]*guard.Event)}
 	return d.run(ctx)
@@ -63,15 +66,16 @@ type demo struct {
 	start  time.Time
 	step   int
 	log    *zap.Logger
-	synced map[string]int // the last round that was synced, by disk
+	synced map[string]int // last round that was synced, by disk
 
-	mu      sync.Mutex              // the guard and the console tell of things while the demonstration runs
-	refused map[string]*guard.Event // the first refused commit, by disk
+	// guards the fields that the guard and the console write during the demonstration
+	mu      sync.Mutex
+	refused map[string]*guard.Event // first refused commit, by disk
 	commits int
-	lines   []string // what the guest's script said on the console
+	lines   []string // messages of the guest's script on the console
 }
 
-// Event counts commits and keeps refusals: demo is a Sink beside the table.
+// Event counts commits and keeps refusals. demo is a Sink beside the table.
 func (d *demo) Event(ev *guard.Event) {
 	if ev.Kind != guard.KindCommit {
 		return
@@ -84,7 +88,7 @@ func (d *demo) Event(ev *guard.Event) {
 	}
 }
 
-// refusal returns the first refused commit of a disk, nil if there is none.
+// refusal returns the first refused commit of a disk; nil if there is none.
 func (d *demo) refusal(disk demoDisk) *guard.Event {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -116,8 +120,8 @@ func (d *demo) run(ctx context.Context) error {
 	if err = errors.Join(err, s.Close()); err != nil {
 		return err
 	}
-	d.say("programs that are not ours look at the disks")
-	if err := d.judge(ctx); err != nil {
+	d.say("the file systems' own checkers check the disks")
+	if err := d.runCheckers(ctx); err != nil {
 		return err
 	}
 	d.conclude()
@@ -126,7 +130,8 @@ func (d *demo) run(ctx context.Context) error {
 
 // open makes the disks and starts the guard.
 func (d *demo) open(ctx context.Context) (*vmrun.Session, error) {
-	cfg := vmrun.Config{Config: daemon.Config{Config: guard.Config{FS: detect.Auto, OnViolation: guard.OnRefuse, Simulate: true, Sinks: []guard.Sink{guard.NewTextReport(d.Out), d}}}}
+	cfg := vmrun.Config{Config: daemon.Config{Config: guard.Config{FS: detect.Auto,
+		OnViolation: guard.OnRefuse, Simulate: true, Sinks: []guard.Sink{guard.NewTextReport(d.Out), d}}}}
 	for _, disk := range demoDisks {
 		if err := os.WriteFile(d.image(disk), nil, 0o644); err != nil {
 			return nil, err
@@ -150,12 +155,13 @@ func (d *demo) attack(ctx context.Context, s *vmrun.Session) error {
 	if err := work.Ready(ctx); err != nil {
 		return err
 	}
-	d.say(fmt.Sprintf("files, directories, links, renames, deletes, syncs: %d rounds on each disk (about a minute)", d.Rounds))
+	d.say(fmt.Sprintf("the guest makes, links, renames and deletes files, and syncs: %d rounds on each disk (about a minute)", d.Rounds))
 	if err := work.Go(ctx, d.Rounds, ""); err != nil {
 		return err
 	}
 	for _, disk := range demoDisks {
-		d.say(fmt.Sprintf("a bug in the guest's %s is simulated: %s (%s)", disk.fs, disk.meaning, disk.bug))
+		d.say(fmt.Sprintf("a bug in the guest's %s is simulated: %s (%s)", disk.fs, disk.meaning,
+			disk.bug))
 		if err := s.Simulator(disk.name).Arm(disk.bug); err != nil {
 			return err
 		}
@@ -167,9 +173,10 @@ func (d *demo) attack(ctx context.Context, s *vmrun.Session) error {
 			return fmt.Errorf("%s: the bug was not refused (%q)", disk.name, s.Simulator(disk.name).Done())
 		}
 		if !p.ReadOnly {
-			return fmt.Errorf("%s: the guest's file system did not go read-only; console: %s", disk.name, guest.Console())
+			return fmt.Errorf("%s: the guest's file system did not go read-only; console: %s", disk.name,
+				guest.Console())
 		}
-		fmt.Fprintf(d.Out, "         what the bug did: %s\n         the guest got an I/O error; its %s is read-only now\n",
+		fmt.Fprintf(d.Out, "         what the bug did: %s\n         the guest received an I/O error, and its %s is now read-only\n",
 			s.Simulator(disk.name).Done(), disk.fs)
 	}
 	d.synced = map[string]int{}
@@ -183,10 +190,10 @@ func (d *demo) attack(ctx context.Context, s *vmrun.Session) error {
 	return err
 }
 
-// verify boots a second guest, which mounts the disks as they are now and compares every file of the
+// verify boots a second guest. It mounts the disks as they are now and compares every file of the
 // rounds that were synced.
 func (d *demo) verify(ctx context.Context, s *vmrun.Session) error {
-	d.say("the guest is off; another one boots from the same disks and compares what was synced (about ten seconds)")
+	d.say("the guest is off; a second guest mounts the same disks and compares the synced files (about ten seconds)")
 	cfg := d.guest("verify", false)
 	cfg.OnLine = d.hear
 	for _, disk := range demoDisks {
@@ -207,19 +214,21 @@ func (d *demo) verify(ctx context.Context, s *vmrun.Session) error {
 	for _, text := range lines {
 		if f := strings.Fields(text); len(f) == 3 && f[0] == "intact" {
 			intact[f[1]] = true
-			fmt.Fprintf(d.Out, "         %s: every file of the last rounds up to %s is there, bit for bit\n", f[1], f[2])
+			fmt.Fprintf(d.Out, "         %s: every file of the last rounds up to %s is identical\n", f[1],
+				f[2])
 		}
 	}
 	for _, disk := range demoDisks {
 		if !intact[disk.fs] {
-			return fmt.Errorf("%s: not everything that was synced is there; console: %s", disk.name, guest.Console())
+			return fmt.Errorf("%s: files that were synced are missing or differ; console: %s", disk.name,
+				guest.Console())
 		}
 	}
 	return nil
 }
 
-// judge runs the file systems' own checkers on the images.
-func (d *demo) judge(ctx context.Context) error {
+// runCheckers runs the file systems' own checkers on the images.
+func (d *demo) runCheckers(ctx context.Context) error {
 	for _, disk := range demoDisks {
 		for _, args := range checkersOf(disk.fs, d.image(disk)) {
 			var out bytes.Buffer
@@ -234,7 +243,7 @@ func (d *demo) judge(ctx context.Context) error {
 	return nil
 }
 
-// checkersOf lists the commands that judge an image: they exit with 0 if it is sound.
+// checkersOf lists the commands that check an image. They exit with 0 if it is sound.
 func checkersOf(fs, image string) [][]string {
 	if fs == "btrfs" {
 		return [][]string{{"btrfs", "check", image}}
@@ -242,23 +251,25 @@ func checkersOf(fs, image string) [][]string {
 	return [][]string{{"e2fsck", "-fn", image}}
 }
 
-// conclude says what happened and what to try next.
+// conclude prints a summary and what to try next.
 func (d *demo) conclude() {
-	fmt.Fprintf(d.Out, "\nWhat happened, in %s: %d commits were checked. On each disk one was refused:\n", time.Since(d.start).Round(time.Second), d.commits)
+	fmt.Fprintf(d.Out, "\nWhat happened in %s: %d commits were checked. On each disk one was refused:\n", time.Since(d.start).Round(time.Second), d.commits)
 	for _, disk := range demoDisks {
 		ev := d.refusal(disk)
-		fmt.Fprintf(d.Out, "  %-6s commit %d, by %s: %s\n", disk.fs, ev.Generation, strings.Join(guard.RuleNames(ev.Violations), ", "), docOf(ev))
+		fmt.Fprintf(d.Out, "  %-6s commit %d, by %s: %s\n", disk.fs, ev.Generation,
+			strings.Join(guard.RuleNames(ev.Violations), ", "), docOf(ev))
 	}
-	fmt.Fprintf(d.Out, `Neither commit reached its disk: both are clean and at the last good commit.
+	fmt.Fprintf(d.Out, `Neither commit reached its disk. Both disks are clean and hold the last good commit.
 
 Try next:
-  ./fsward rules list                     the invariants, in plain words
-  ./fsward check %s         judge a whole image
-  ./fsward dump %s | less   what fsward sees in it
+  ./fsward rules list                     list the invariants
+  ./fsward check %s         check a whole image
+  ./fsward dump %s | less   show its objects and fields
   ./fsward guard --help                   guard a disk of your own
 `, d.image(demoDisks[0]), d.image(demoDisks[0]))
 }
 
+// docOf returns the sentence of the first violated rule, or else the verdict.
 func docOf(ev *guard.Event) string {
 	for _, v := range ev.Violations {
 		if v.Kind == change.ByRule {
@@ -284,5 +295,6 @@ func (d *demo) image(disk demoDisk) string { return filepath.Join(d.Dir, disk.na
 // say begins a step of the demonstration.
 func (d *demo) say(what string) {
 	d.step++
-	fmt.Fprintf(d.Out, "\n[%d/%d, %3.0f s] %s\n", d.step, demoSteps, time.Since(d.start).Seconds(), what)
+	fmt.Fprintf(d.Out, "\n[%d/%d, %3.0f s] %s\n", d.step, demoSteps, time.Since(d.start).Seconds(),
+		what)
 }

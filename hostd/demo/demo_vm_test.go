@@ -13,9 +13,9 @@ import (
 	"go.uber.org/zap/zaptest"
 )
 
-// TestGuestDemo runs the demonstration: a guest under libvirt on two guarded disks, a refusal on each, a
-// second guest that compares what was synced, and the file systems' own checkers. Demo fails if any of
-// that does not come out; here it only has to have been told.
+// TestGuestDemo runs the demonstration: a guest under libvirt on two guarded disks, a refusal on
+// each, a second guest that compares what was synced, and the file systems' own checkers. Demo
+// fails if any of that does not come out; here it only has to have been told.
 func TestGuestDemo(t *testing.T) {
 	guest := guardtest.BuildGuest(t)
 	dir, err := os.MkdirTemp("", "fsward-demo-")
@@ -23,12 +23,14 @@ func TestGuestDemo(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	err = Run(context.Background(), Config{GuestDir: guest, Dir: dir, Rounds: 6, Out: &out}, zaptest.NewLogger(t))
+	err = Run(context.Background(), Config{GuestDir: guest, Dir: dir, Rounds: 6, Out: &out},
+		zaptest.NewLogger(t))
 	t.Log(out.String())
 	if err != nil {
 		t.Fatalf("%v (the consoles are in %s)", err, dir)
 	}
-	for _, want := range []string{"violated, refused (btrfs/14)", "violated, refused (ext3/7)", "On each disk one was refused"} {
+	for _, want := range []string{"violated, refused (btrfs/14)", "violated, refused (ext3/7)",
+		"On each disk one was refused"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the demonstration does not say %q", want)
 		}

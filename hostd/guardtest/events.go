@@ -9,12 +9,12 @@ import (
 	"fsward/hostd/guard"
 )
 
-// Events is a Sink that keeps what it is told.
+// Events is a Sink that keeps the events it receives.
 type Events []*guard.Event
 
 func (e *Events) Event(ev *guard.Event) { *e = append(*e, ev) }
 
-// Recorder is a Sink that keeps events; it is read while the guard runs.
+// A Recorder is a Sink that keeps events. It can be read while the guard runs.
 type Recorder struct {
 	mu  sync.Mutex
 	all Events
@@ -39,7 +39,7 @@ func TextOf(ev *guard.Event) string {
 	return b.String()
 }
 
-// Domain counts what is asked of it.
+// A Domain counts how often it was suspended and resumed.
 type Domain struct{ Suspended, Resumed int }
 
 func (d *Domain) Suspend() error { d.Suspended++; return nil }

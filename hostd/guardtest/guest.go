@@ -25,19 +25,22 @@ func Project(t testing.TB) string {
 	}
 }
 
-// GuestDir returns the folder of the guest's kernel and initramfs: the one that $FSWARD_GUEST names, or build/guest of the project.
+// GuestDir returns the folder of the guest's kernel and initramfs: $FSWARD_GUEST, or build/guest of
+// the project.
 func GuestDir(t testing.TB) string {
 	return cmp.Or(os.Getenv("FSWARD_GUEST"), filepath.Join(Project(t), "build/guest"))
 }
 
-// BuildGuest builds the guest's kernel and initramfs, or finds them built, and returns their folder.
+// BuildGuest builds the guest's kernel and initramfs if they are not there, and returns their
+// folder.
 func BuildGuest(t testing.TB) string {
 	t.Helper()
 	dir, err := filepath.Abs(GuestDir(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command(filepath.Join(Project(t), "guest/build.sh"), dir).CombinedOutput(); err != nil {
+	if out, err := exec.Command(filepath.Join(Project(t), "guest/build.sh"),
+		dir).CombinedOutput(); err != nil {
 		t.Fatalf("cannot build the guest: %v\n%s", err, out)
 	}
 	return dir

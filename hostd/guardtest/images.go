@@ -17,7 +17,7 @@ import (
 	"fsward/interp/detect"
 )
 
-// Mkfs makes an image with Debian's defaults for a file system, but for what options say.
+// Mkfs makes an image of a file system with Debian's defaults and the given options.
 func Mkfs(t *testing.T, fs string, size int64, options ...string) string {
 	t.Helper()
 	image := BlankImage(t, size)
@@ -26,6 +26,7 @@ func Mkfs(t *testing.T, fs string, size int64, options ...string) string {
 	return image
 }
 
+// BlankImage makes an image of zeros.
 func BlankImage(t *testing.T, size int64) string {
 	t.Helper()
 	image := filepath.Join(t.TempDir(), "disk.img")
@@ -38,14 +39,16 @@ func BlankImage(t *testing.T, size int64) string {
 	return image
 }
 
-// Run runs a program that has to succeed; these are the peers, so one that is missing is a failure.
+// Run runs a program that must succeed. It is one of the peers that check fsward, so the test fails
+// if it is missing.
 func Run(t *testing.T, name string, args ...string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, name, args...).CombinedOutput()
 	if err != nil {
-		t.Fatalf("%s %s: %v (make setup installs it if it is missing)\n%s", name, strings.Join(args, " "), err, out)
+		t.Fatalf("%s %s: %v (make setup installs it if it is missing)\n%s", name, strings.Join(args, " "),
+			err, out)
 	}
 }
 
@@ -75,7 +78,7 @@ func BlankDisks(t *testing.T, disks int, size int64) []string {
 	return images
 }
 
-// MustBeClean lets the file system's own checker judge an image.
+// MustBeClean checks an image with the file system's own checker.
 func MustBeClean(t *testing.T, fs, image string) {
 	t.Helper()
 	switch fs {
@@ -86,7 +89,8 @@ func MustBeClean(t *testing.T, fs, image string) {
 	}
 }
 
-// recover lets the file system's own means bring an image up to its last commit, as the next mount would.
+// RecoverImage recovers an image to its last commit by the file system's own means, as the next
+// mount would.
 func RecoverImage(t *testing.T, fs, image string) {
 	t.Helper()
 	if fs == "ext3" {
@@ -94,7 +98,7 @@ func RecoverImage(t *testing.T, fs, image string) {
 	}
 }
 
-// MustHold lets our check of whole images judge the disks of one file system.
+// MustHold checks the disks of one file system with fsward check.
 func MustHold(t *testing.T, images []string) {
 	t.Helper()
 	ev, err := offline.Check(t.Context(), images, detect.Auto, guard.RulesConfig{})

@@ -7,16 +7,18 @@ import (
 	"fsward/hostd/offline"
 )
 
-// A recorded file system: an image and the log of what the host's kernel wrote to it.
+// A Recorded is a recorded file system: an image, and the log of the writes of the host's kernel to
+// it.
 type Recorded struct{ Base, Log string }
 
-// Record makes an image, keeps a copy of it, and records what the kernel writes to it under a workload.
+// Record makes an image, keeps a copy of it, and records the kernel's writes to it under a
+// workload.
 func Record(t *testing.T, fs, script string) Recorded {
 	t.Helper()
 	return RecordOn(t, fs, Mkfs(t, fs, 256<<20), script)
 }
 
-// RecordOn is record with an image that has been made.
+// RecordOn is Record with an image that exists already.
 func RecordOn(t *testing.T, fs, image, script string) Recorded {
 	t.Helper()
 	rec := Recorded{Base: image + ".base", Log: image + ".log"}
@@ -32,13 +34,13 @@ func RecordOn(t *testing.T, fs, image, script string) Recorded {
 	return rec
 }
 
-// RecordedDisks are several disks with what was written to them and what the guard said of it.
+// RecordedDisks are recorded disks, and the events of the guard.
 type RecordedDisks struct {
 	Disks []offline.ReplayDisk
 	Seen  Events
 }
 
-// AttachRecorded is attachDisks with copies of the images as they are, and records.
+// AttachRecorded is AttachDisks that copies the images as they are, and records.
 func AttachRecorded(t *testing.T, images []string) (*Rig, []offline.ReplayDisk) {
 	t.Helper()
 	dir := t.TempDir()
@@ -47,7 +49,8 @@ func AttachRecorded(t *testing.T, images []string) (*Rig, []offline.ReplayDisk) 
 		c.Record = dir + "/log"
 		for _, d := range c.Disks {
 			Run(t, "cp", "--sparse=always", d.Path, dir+"/"+d.Name)
-			disks = append(disks, offline.ReplayDisk{Name: d.Name, Base: dir + "/" + d.Name, Log: guard.RecordPath(*c, d.Name)})
+			disks = append(disks, offline.ReplayDisk{Name: d.Name, Base: dir + "/" + d.Name,
+				Log: guard.RecordPath(*c, d.Name)})
 		}
 	})
 	return r, disks
@@ -67,6 +70,6 @@ func RecordDisks(t *testing.T, images []string, script string) RecordedDisks {
 	return RecordedDisks{disks, r.Seen.Events()}
 }
 
-// Filled is a little of everything on a mounted file system.
+// Filled is a script that writes some of everything to a mounted file system.
 const Filled = `mkdir -p d; cp -r /etc/apt d; for i in 1 2 3 4; do head -c 3000000 /dev/urandom > f$i; done; sync -f .
 `

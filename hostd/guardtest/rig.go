@@ -1,4 +1,5 @@
-// Package guardtest gives tests a guarded disk that the host's own kernel has mounted. Start reading at Attach.
+// Package guardtest gives tests a guarded disk that the host's own kernel has mounted. Start
+// reading at Attach.
 package guardtest
 
 import (
@@ -18,8 +19,8 @@ import (
 	"fsward/interp/detect"
 )
 
-// A rig is a guarded image that the host's own kernel has mounted: a real file system whose every write
-// goes through the guard.
+// A Rig is a guarded image that the host's own kernel has mounted: a real file system whose every
+// write goes through the guard.
 type Rig struct {
 	*loopmount.Loop
 	T      *testing.T
@@ -36,16 +37,18 @@ func Attach(t *testing.T, image string, change func(*guard.Config)) *Rig {
 	return AttachDisks(t, []string{image}, change)
 }
 
-// AttachDisks guards the disks of one guest, which are called disk, disk1, disk2, …
+// AttachDisks guards the disks of one guest, which are named disk, disk1, disk2, …
 func AttachDisks(t *testing.T, images []string, change func(*guard.Config)) *Rig {
 	t.Helper()
 	if os.Getuid() != 0 {
 		t.Fatal("loop mounts need root: run the tests as root")
 	}
 	r := &Rig{T: t, Image: images[0], Images: images, Seen: &Recorder{}}
-	cfg := guard.Config{FS: detect.Auto, OnViolation: guard.OnRefuse, Simulate: true, Sinks: []guard.Sink{r.Seen}}
+	cfg := guard.Config{FS: detect.Auto, OnViolation: guard.OnRefuse, Simulate: true,
+		Sinks: []guard.Sink{r.Seen}}
 	for i, image := range images {
-		cfg.Disks = append(cfg.Disks, guard.DiskSpec{Name: strings.TrimSuffix(fmt.Sprintf("disk%d", i), "0"), Path: image})
+		cfg.Disks = append(cfg.Disks, guard.DiskSpec{Name: strings.TrimSuffix(fmt.Sprintf("disk%d", i),
+			"0"), Path: image})
 	}
 	if change != nil {
 		change(&cfg)
@@ -71,7 +74,7 @@ func AttachDisks(t *testing.T, images []string, change func(*guard.Config)) *Rig
 	return r
 }
 
-// close ends the rig; called again it does nothing.
+// End ends the rig. A second call does nothing.
 func (r *Rig) End() {
 	if r.Daemon == nil {
 		return
@@ -91,11 +94,12 @@ func (r *Rig) End() {
 	r.Daemon = nil
 }
 
-// MustMount mounts the file system that is on the disks; those that are blank are none of it.
+// MustMount mounts the file system on the disks. Blank disks do not belong to it.
 func (r *Rig) MustMount(fs string, opts ...string) {
 	r.T.Helper()
 	for i, m := range r.more {
-		if blank, err := detect.Blank(r.Daemon.Device(r.Daemon.Names()[i+1]).Disk()); err != nil || blank {
+		if blank, err := detect.Blank(r.Daemon.Device(r.Daemon.Names()[i+1]).Disk()); err != nil ||
+			blank {
 			continue
 		}
 		opts = append(opts, "device="+m.LoopDev)
@@ -106,7 +110,7 @@ func (r *Rig) MustMount(fs string, opts ...string) {
 	}
 }
 
-// MustRun runs a script that has to succeed.
+// MustRun runs a script that must succeed.
 func (r *Rig) MustRun(script string) string {
 	r.T.Helper()
 	out, err := r.Run(context.Background(), script)
@@ -117,7 +121,7 @@ func (r *Rig) MustRun(script string) string {
 	return string(out)
 }
 
-// NoAlarm fails the test for every event that does not hold and returns the number of commits.
+// NoAlarm fails the test for every event that does not hold, and returns the number of commits.
 func (r *Rig) NoAlarm() int {
 	r.T.Helper()
 	commits := 0
@@ -137,7 +141,7 @@ func (r *Rig) LoopOf(i int) *loopmount.Loop {
 	return append([]*loopmount.Loop{r.Loop}, r.more...)[i]
 }
 
-// DiskVariables is shell text that gives the loop devices names.
+// DiskVariables returns shell text that sets DISK0, DISK1, … to the loop devices.
 func (r *Rig) DiskVariables() string {
 	text := "DISK0=" + r.LoopDev + "\n"
 	for i, m := range r.more {

@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// RemoveAbandoned removes the folders that a pattern of filepath.Glob names and whose process was killed: they are ours, have a run directory of
-// Connect by the name of run in them, and nobody uses that. A libvirtd that is left there is ended first. What is in use, or is none of these,
-// stays as it is.
+// RemoveAbandoned removes the folders that match a pattern of filepath.Glob and whose process was
+// killed. Such a folder belongs to this user, and has a run directory of Connect named run that
+// nobody uses. A libvirtd that is left there is ended first. Other folders stay as they are.
 func RemoveAbandoned(ctx context.Context, pattern, run string) error {
 	list, err := filepath.Glob(pattern)
 	if err != nil {
@@ -19,13 +19,14 @@ func RemoveAbandoned(ctx context.Context, pattern, run string) error {
 	var errs []error
 	for _, dir := range list {
 		runDir := filepath.Join(dir, run)
-		// What is there for a libvirtd was made under the lock: a folder that is only just made has none of it. The libvirtd may have ended by itself.
+		// The files for a libvirtd are made under the lock: a folder that was only just made has none of
+		// them. The libvirtd may have ended by itself.
 		if _, err := os.Lstat(configFile(runDir)); err != nil || !ownFolder(dir) {
 			continue
 		}
 		lock, err := lockDir(runDir)
 		if err != nil {
-			continue // its process lives
+			continue // its process is alive
 		}
 		if err = endLeftover(ctx, runDir); err == nil {
 			err = os.RemoveAll(dir)
@@ -35,7 +36,7 @@ func RemoveAbandoned(ctx context.Context, pattern, run string) error {
 	return errors.Join(errs...)
 }
 
-// ownFolder tells whether a path is a folder of this user, and no symbolic link.
+// ownFolder reports whether a path is a folder of this user, and not a symbolic link.
 func ownFolder(path string) bool {
 	info, err := os.Lstat(path)
 	if err != nil || !info.IsDir() {

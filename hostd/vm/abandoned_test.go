@@ -6,10 +6,12 @@ import (
 	"testing"
 )
 
-// What a killed process left goes; what is in use, was only just made, is somebody else's or has another name stays.
+// What a killed process left goes; what is in use, was only just made, is somebody else's or has
+// another name stays.
 func TestRemoveAbandoned(t *testing.T) {
 	tmp := t.TempDir()
-	for name, pid := range map[string]string{"x-killed": "999999999", "x-ended": "none", "x-half": "", "x-used": "999999999", "x-new": "", "x-theirs": "999999999", "y-killed": "999999999"} {
+	for name, pid := range map[string]string{"x-killed": "999999999", "x-ended": "none", "x-half": "",
+		"x-used": "999999999", "x-new": "", "x-theirs": "999999999", "y-killed": "999999999"} {
 		run := filepath.Join(tmp, name, "run")
 		if err := os.MkdirAll(filepath.Join(run, "libvirt"), 0o700); err != nil {
 			t.Fatal(err)
@@ -33,7 +35,8 @@ func TestRemoveAbandoned(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer lock.Close()
-	stays := map[string]bool{"x-killed": false, "x-ended": false, "x-half": false, "x-used": true, "x-new": true, "y-killed": true, "x-link": true}
+	stays := map[string]bool{"x-killed": false, "x-ended": false, "x-half": false, "x-used": true,
+		"x-new": true, "y-killed": true, "x-link": true}
 	if os.Geteuid() == 0 { // only root can give a folder away
 		if err := os.Chown(filepath.Join(tmp, "x-theirs"), 12345, 12345); err != nil {
 			t.Fatal(err)

@@ -19,9 +19,9 @@ const (
 	kvmAPIVersion    = 12
 )
 
-// probeKVM returns nil if guests run under KVM here. There are hosts whose /dev/kvm makes virtual
-// machines and virtual processors on which QEMU then aborts, and others on which the firmware runs and
-// Linux hangs while it starts. So Linux itself is asked last.
+// probeKVM returns nil if guests run under KVM here. On some hosts /dev/kvm makes virtual machines
+// and virtual processors on which QEMU then aborts; on others the firmware runs and Linux hangs
+// while it starts. So the last test starts Linux itself.
 func probeKVM(ctx context.Context, qemu, kernel string) error {
 	f, err := os.OpenFile("/dev/kvm", os.O_RDWR, 0)
 	if err != nil {
@@ -45,12 +45,12 @@ func probeKVM(ctx context.Context, qemu, kernel string) error {
 	return dryRun(ctx, qemu, kernel)
 }
 
-// dryRunTime is what Linux has to get as far as it can without a disk: where KVM works that takes about
-// a second, and if a busy host needs longer its guests run under TCG.
+// dryRunTime bounds how long Linux may take to start and panic without a disk. Where KVM works that
+// takes about a second. If a busy host needs longer, its guests run under TCG.
 const dryRunTime = 8 * time.Second
 
-// dryRun starts the guest's kernel with nothing to mount: where KVM works it panics and QEMU ends, as
-// -no-reboot has it.
+// dryRun starts the guest's kernel with nothing to mount. Where KVM works the kernel panics, and
+// QEMU ends because of -no-reboot.
 func dryRun(ctx context.Context, qemu, kernel string) error {
 	ctx, cancel := context.WithTimeout(ctx, dryRunTime)
 	defer cancel()
@@ -70,7 +70,7 @@ func dryRun(ctx context.Context, qemu, kernel string) error {
 	return nil
 }
 
-// findProgram looks for a program, also where root's programs are, and names the Debian package.
+// findProgram finds a program, also in root's folders. Its error names the Debian package.
 func findProgram(name, pkg string) (string, error) {
 	if path, err := exec.LookPath(name); err == nil {
 		return path, nil

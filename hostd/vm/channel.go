@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// A Channel carries lines between the host and the guest's workload over a virtio-serial port. It is
-// used by one goroutine at a time.
+// A Channel carries lines between the host and the guest's workload over a virtio-serial port. One
+// goroutine at a time uses it.
 type Channel struct {
 	conn  net.Conn
 	lines chan string // closed at the end
 	where func() string
 }
 
-// newChannel reads lines from conn; where says what to look at when something is wrong.
+// newChannel reads lines from conn. where says where to look for the cause of an error.
 func newChannel(conn net.Conn, where func() string) *Channel {
 	c := &Channel{conn: conn, lines: make(chan string, 64), where: where}
 	go func() {
@@ -45,7 +45,7 @@ func (c *Channel) Send(line string) error {
 // ErrChannelEnded means that the guest is gone or has closed the channel.
 var ErrChannelEnded = errors.New("the channel to the guest has ended")
 
-// Receive returns the next line. Its error when ctx ends says what to look at.
+// Receive returns the next line. If ctx ends, its error says where to look for the cause.
 func (c *Channel) Receive(ctx context.Context) (string, error) {
 	select {
 	case line, ok := <-c.lines:

@@ -10,9 +10,11 @@ import (
 	"time"
 )
 
-// checkGuest boots a guest whose script of this name runs checks of one of our kernel modules, and fails the test for each that did
-// not pass. It returns the facts that the guest has measured, by check.
-func checkGuest(t *testing.T, script, dir string, processors uint, disks []Disk, checks ...string) (facts map[string][]string) {
+// checkGuest boots a guest whose script of this name runs checks of one of our kernel modules, and
+// fails the test for each that did not pass. It returns the facts that the guest has measured, by
+// check.
+func checkGuest(t *testing.T, script, dir string, processors uint, disks []Disk,
+	checks ...string) (facts map[string][]string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()

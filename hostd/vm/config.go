@@ -1,8 +1,9 @@
-// Package vm runs a guest through libvirt: it finds or starts a libvirtd, starts a transient domain
-// whose disks are NBD exports, follows its console and its life, and speaks with the workload inside.
+// Package vm runs a guest through libvirt. It finds or starts a libvirtd, starts a transient domain
+// whose disks are NBD exports, follows its console and its life, and talks to the workload inside.
 //
-// Everything it makes lies in the run directory that the caller gives: sockets, the state and the logs
-// of a private libvirtd, the record of which domains are ours.
+// Everything it makes lies in the run directory that the caller gives: sockets, the state and the
+// logs of a private libvirtd, and the record of our domains. Start reading at Connect and
+// Host.Start.
 package vm
 
 import (
@@ -17,8 +18,8 @@ type Accel string
 
 // The values of Config.Accel.
 const (
-	AccelAuto Accel = ""    // KVM if this host's works, else TCG
-	AccelKVM  Accel = "kvm" // the processor's own virtualisation
+	AccelAuto Accel = ""    // KVM if it works on this host, else TCG
+	AccelKVM  Accel = "kvm" // the processor's own virtualization
 	AccelTCG  Accel = "tcg" // QEMU's translator: slow, works everywhere
 )
 
@@ -26,7 +27,7 @@ const (
 type Disk struct {
 	NBDSocket string // path of the server's socket
 	Export    string // NBD export name
-	Serial    string // what the guest sees as the disk's serial, at most 20 bytes; may be empty
+	Serial    string // serial of the disk in the guest, at most 20 bytes; may be empty
 }
 
 // Config describes a domain.
@@ -34,20 +35,20 @@ type Config struct {
 	Name      string // letters, digits, ".", "_", "-"; at most 40
 	Kernel    string // path of a bzImage
 	Initramfs string // path of an initramfs
-	Cmdline   string // added to what the console needs
-	MemoryMiB uint   // 0: 512
-	VCPUs     uint   // 0: 1
+	Cmdline   string // appended to the parameters for the console
+	MemoryMiB uint   // 0 selects 512
+	VCPUs     uint   // 0 selects 1
 	Accel     Accel
 	Disks     []Disk // vda, vdb, … in this order; at most 8
 
-	Console string       // file that the serial console is written to; made anew
-	OnLine  func(string) // if not nil: is given each line of the console, and must return soon
+	Console string       // file for the serial console; an existing one is replaced
+	OnLine  func(string) // if not nil, receives each line of the console; it must return soon
 	Channel bool         // give the guest the virtio-serial port org.fsward.0: see Domain.Channel
-	Agent   bool         // and the port org.fsward.agent: see Domain.Agent
-	Calls   string       // path of a socket that somebody listens on, for the port of fswcalls; "" for none
+	Agent   bool         // give the guest the port org.fsward.agent: see Domain.Agent
+	Calls   string       // path of a listening socket for the port of fswcalls; "" for none
 }
 
-// Limits that the formats beneath impose.
+// Limits of the formats beneath.
 const (
 	maxSocketPath = 107 // sockaddr_un.sun_path without its zero byte
 	maxSerial     = 20  // VIRTIO_BLK_ID_BYTES
@@ -55,18 +56,19 @@ const (
 	maxName       = 40
 )
 
-// channelName is the port that the guest looks for: see guest/workload.sh.
+// channelName is the port that the guest opens: see guest/workload.sh.
 const channelName = "org.fsward.0"
 
-// agentName is the port that fsagent looks for: see explore/agent.
+// agentName is the port that fsagent opens: see explore/agent.
 const agentName = "org.fsward.agent"
 
 var nameSyntax = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
-// check fills in defaults and makes paths absolute, since libvirtd has another working directory.
+// check sets defaults and makes paths absolute, since libvirtd has another working directory.
 func (c *Config) check() error {
 	if len(c.Name) > maxName || !nameSyntax.MatchString(c.Name) {
-		return fmt.Errorf("domain name %q: expected at most %d letters, digits, '.', '_' and '-'", c.Name, maxName)
+		return fmt.Errorf("domain name %q: expected at most %d letters, digits, '.', '_' and '-'", c.Name,
+			maxName)
 	}
 	if c.MemoryMiB == 0 {
 		c.MemoryMiB = 512
@@ -107,7 +109,8 @@ func (c *Config) check() error {
 			return err
 		}
 		if len(d.Serial) > maxSerial || strings.ContainsFunc(d.Serial, notSerial) {
-			return fmt.Errorf("disk serial %q: expected at most %d letters, digits, '.', '_' and '-'", d.Serial, maxSerial)
+			return fmt.Errorf("disk serial %q: expected at most %d letters, digits, '.', '_' and '-'",
+				d.Serial, maxSerial)
 		}
 		if d.Serial != "" && seen[d.Serial] {
 			return fmt.Errorf("two disks have the serial %q", d.Serial)
@@ -123,8 +126,8 @@ func notSerial(r rune) bool {
 	return !letter && !digit && !strings.ContainsRune("._-", r)
 }
 
-// checkSocketPath refuses a path that a unix socket cannot have: the kernel would cut it or refuse it
-// with no more than "invalid argument".
+// checkSocketPath rejects a path that is too long for a unix socket. The kernel would cut it, or
+// only say "invalid argument".
 func checkSocketPath(path string) error {
 	if len(path) > maxSocketPath {
 		return fmt.Errorf("socket path %s has %d bytes, at most %d are possible: choose a shorter run directory",

@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// A guest may write as much as it likes to its console. This much is kept.
+// Bounds of what is kept of a guest's console, which may write as much as it likes.
 const (
 	maxConsole = 64 << 20
 	maxLine    = 4096
 )
 
-// console is the serial port of a domain: QEMU connects to our socket, and what it sends goes into a
-// file and, line by line, to whoever follows it.
+// console is the serial port of a domain. QEMU connects to our socket; its output goes to a file
+// and, line by line, to Config.OnLine.
 type console struct {
 	path   string
 	file   *os.File
@@ -27,13 +27,13 @@ type console struct {
 	done   chan struct{} // closed when all output is in the file
 
 	mu       sync.Mutex
-	last     string // the last line that was not empty
+	last     string // last line that was not empty
 	panicked bool
 	err      error
 }
 
-// listenUnix listens on a socket in the run directory. A socket that a killed process left is replaced:
-// the run directory is locked, so nobody else listens on it.
+// listenUnix listens on a socket in the run directory. It replaces a socket that a killed process
+// left: the run directory is locked, so nobody else listens on it.
 func listenUnix(path string) (*net.UnixListener, error) {
 	if err := checkSocketPath(path); err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (c *console) run(conn net.Conn) {
 	}
 }
 
-// keep writes to the file. When it cannot, the guest goes on and the lines are still followed.
+// keep writes to the file. If it cannot, the guest goes on and its lines are still read.
 func (c *console) keep(b []byte, kept int) {
 	if _, err := c.file.Write(b); err != nil {
 		c.fail(err)
@@ -126,7 +126,7 @@ func (c *console) line(s string) {
 	}
 }
 
-// printable drops what could move the cursor of a terminal or forge a line of a log.
+// printable drops characters that could move the cursor of a terminal or forge a line of a log.
 func printable(b []byte) string {
 	return string(bytes.TrimSpace(bytes.Map(func(r rune) rune {
 		switch {
@@ -139,7 +139,7 @@ func printable(b []byte) string {
 	}, b)))
 }
 
-// state returns the last line and whether the kernel panicked.
+// state returns the last line, and reports whether the kernel panicked.
 func (c *console) state() (last string, panicked bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

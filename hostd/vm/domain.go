@@ -19,13 +19,14 @@ import (
 	"libvirt.org/go/libvirtxml"
 )
 
-// startTimeout bounds how long QEMU may take to connect to our sockets once libvirt has started it.
+// startTimeout bounds how long QEMU may take to connect to our sockets after libvirt has started
+// it.
 const startTimeout = 30 * time.Second
 
-// nameTimeout bounds how long libvirt may take to let go of the name of a domain that has ended.
+// nameTimeout bounds how long libvirt may take to release the name of a domain that has ended.
 const nameTimeout = 10 * time.Second
 
-// A Domain is a running guest. Safe for concurrent use.
+// A Domain is a running guest. It is safe for concurrent use.
 type Domain struct {
 	host    *Host
 	dom     *libvirt.Domain
@@ -37,7 +38,7 @@ type Domain struct {
 	qemu    int // process id
 
 	stateMu    sync.Mutex
-	stateReady bool // the image for states is there
+	stateReady bool // the image for states exists
 	pauser     pauser
 	log        *zap.Logger
 
@@ -46,8 +47,9 @@ type Domain struct {
 	end  End
 }
 
-// Start starts a transient domain: it is gone from libvirt when it ends, and it ends when this process
-// does. A domain of the same name that an earlier run in this run directory left is ended first.
+// Start starts a transient domain: it is gone from libvirt when it ends, and it ends when this
+// process does. A domain of the same name that an earlier run left in this run directory is ended
+// first.
 func (h *Host) Start(ctx context.Context, cfg Config) (*Domain, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
@@ -64,7 +66,8 @@ func (h *Host) Start(ctx context.Context, cfg Config) (*Domain, error) {
 	if err := h.endNamesake(cfg.Name); err != nil {
 		return nil, err
 	}
-	d := &Domain{host: h, cfg: cfg, uuid: newUUID(), log: h.log.With(zap.String("guest", cfg.Name)), gone: make(chan struct{})}
+	d := &Domain{host: h, cfg: cfg, uuid: newUUID(), log: h.log.With(zap.String("guest", cfg.Name)),
+		gone: make(chan struct{})}
 	if err := d.start(ctx, accel); err != nil {
 		return nil, err
 	}
@@ -113,13 +116,15 @@ func (d *Domain) start(ctx context.Context, accel Accel) error {
 	d.host.mu.Unlock()
 	if err := d.launch(ctx, definition, serial, port, agent); err != nil {
 		d.forget()
-		return errors.Join(fmt.Errorf("cannot start the guest %s: %w; %s", d.cfg.Name, err, d.where()), d.console.file.Close())
+		return errors.Join(fmt.Errorf("cannot start the guest %s: %w; %s", d.cfg.Name, err, d.where()),
+			d.console.file.Close())
 	}
 	return nil
 }
 
-// launch has libvirt start QEMU and takes its connections.
-func (d *Domain) launch(ctx context.Context, definition string, serial, port, agent *net.UnixListener) error {
+// launch makes libvirt start QEMU, and accepts QEMU's connections.
+func (d *Domain) launch(ctx context.Context, definition string, serial, port,
+	agent *net.UnixListener) error {
 	dom, err := d.create(ctx, definition)
 	if err != nil {
 		return err
@@ -166,8 +171,9 @@ func (d *Domain) launch(ctx context.Context, definition string, serial, port, ag
 	return nil
 }
 
-// create has libvirt start QEMU. libvirt tells that a domain has stopped before it lets go of its name
-// (qemuProcessStop, virDomainObjListRemove): until then one that follows it is refused.
+// create makes libvirt start QEMU. libvirt reports that a domain has stopped before it releases its
+// name (qemuProcessStop, virDomainObjListRemove). Until then it refuses the next domain of that
+// name.
 func (d *Domain) create(ctx context.Context, definition string) (*libvirt.Domain, error) {
 	for begin := time.Now(); ; {
 		dom, err := d.host.conn.DomainCreateXML(definition, libvirt.DOMAIN_START_AUTODESTROY)
@@ -182,12 +188,12 @@ func (d *Domain) create(ctx context.Context, definition string) (*libvirt.Domain
 	}
 }
 
-// path is a file in the run directory.
+// path returns the path of a file in the run directory.
 func (h *Host) path(name string) string { return filepath.Join(h.dir, name) }
 
 func (d *Domain) recordFile() string { return d.host.path(d.cfg.Name + ".uuid") }
 
-// endNamesake ends a domain with this name if the record in the run directory says that it is ours.
+// endNamesake ends a domain of this name if the record in the run directory says that it is ours.
 func (h *Host) endNamesake(name string) error {
 	dom, err := h.conn.LookupDomainByName(name)
 	if isNoDomain(err) {
@@ -216,8 +222,8 @@ func (h *Host) endNamesake(name string) error {
 	return nil
 }
 
-// labels has a system's libvirtd run QEMU as the user that we are, who can reach the sockets, and without the
-// confinement that would keep it from them.
+// labels makes a system's libvirtd run QEMU as our own user, who can reach the sockets, and without
+// the confinement that would prevent that.
 func (h *Host) labels() ([]libvirtxml.DomainSecLabel, error) {
 	if h.private != nil {
 		return nil, nil
@@ -243,7 +249,7 @@ func (h *Host) labels() ([]libvirtxml.DomainSecLabel, error) {
 	return out, nil
 }
 
-// newUUID makes a random UUID (RFC 9562, version 4).
+// newUUID returns a random UUID (RFC 9562, version 4).
 func newUUID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails
@@ -261,16 +267,17 @@ func (d *Domain) Console() string { return d.cfg.Console }
 // Channel returns the channel to the guest; nil unless Config.Channel.
 func (d *Domain) Channel() *Channel { return d.channel }
 
-// Agent returns the connection with fsagent's port, which is the caller's to close; nil unless Config.Agent.
+// Agent returns the connection to fsagent's port, which the caller closes; nil unless Config.Agent.
 func (d *Domain) Agent() net.Conn { return d.agent }
 
-// where says what to look at when something is wrong.
+// where says where to look for the cause of an error.
 func (d *Domain) where() string {
 	log := "/var/log/libvirt/qemu/" + d.cfg.Name + ".log"
 	if p := d.host.private; p != nil {
 		log = p.guestLog(d.cfg.Name)
 	}
-	text := fmt.Sprintf("look at the guest's console in %s and at QEMU's log in %s", d.cfg.Console, log)
+	text := fmt.Sprintf("look at the guest's console in %s and at QEMU's log in %s", d.cfg.Console,
+		log)
 	if last, _ := d.console.state(); last != "" {
 		text += fmt.Sprintf(" (the console's last line: %q)", last)
 	}

@@ -3,7 +3,7 @@ package vm
 // Cause is why a domain is gone.
 type Cause string
 
-// The causes that Wait reports.
+// The causes that Wait returns.
 const (
 	CauseShutdown  Cause = "shutdown"  // the guest powered off
 	CauseDestroyed Cause = "destroyed" // Destroy, or the guest rebooted, as it does after a panic
@@ -15,10 +15,10 @@ const (
 // An End is how a domain ended.
 type End struct {
 	Cause Cause
-	Panic bool // the kernel panicked: the console has why
+	Panic bool // the kernel panicked: the console says why
 }
 
-// Clean tells whether the guest powered itself off.
+// Clean reports whether the guest powered itself off.
 func (e End) Clean() bool { return e.Cause == CauseShutdown && !e.Panic }
 
 func (e End) String() string {

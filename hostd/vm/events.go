@@ -9,8 +9,8 @@ import (
 	"libvirt.org/go/libvirt"
 )
 
-// startEvents registers libvirt's event loop and runs it for the life of the process. libvirt has one
-// loop for the whole process, which must be there before the first connection, hence a global.
+// startEvents registers libvirt's event loop and runs it for the life of the process. libvirt has
+// one loop for the whole process, which must exist before the first connection. Hence the global.
 var startEvents = sync.OnceValue(func() error {
 	if err := libvirt.EventRegisterDefaultImpl(); err != nil {
 		return err
@@ -22,24 +22,25 @@ var startEvents = sync.OnceValue(func() error {
 	return nil
 })
 
-// watch has every lifecycle event of the connection logged and given to its domain.
+// watch logs every lifecycle event of the connection and gives it to its domain.
 func (h *Host) watch() error {
-	_, err := h.conn.DomainEventLifecycleRegister(nil, func(_ *libvirt.Connect, dom *libvirt.Domain, ev *libvirt.DomainEventLifecycle) {
-		uuid, err := dom.GetUUIDString()
-		if err != nil {
-			return
-		}
-		h.mu.Lock()
-		d := h.domains[uuid]
-		h.mu.Unlock()
-		if d == nil {
-			return // somebody else's
-		}
-		h.log.Info("guest "+d.Name(), zap.Stringer("event", ev))
-		if ev.Event == libvirt.DOMAIN_EVENT_STOPPED {
-			d.stopped(End{Cause: stopCauses[libvirt.DomainEventStoppedDetailType(ev.Detail)]})
-		}
-	})
+	_, err := h.conn.DomainEventLifecycleRegister(nil,
+		func(_ *libvirt.Connect, dom *libvirt.Domain, ev *libvirt.DomainEventLifecycle) {
+			uuid, err := dom.GetUUIDString()
+			if err != nil {
+				return
+			}
+			h.mu.Lock()
+			d := h.domains[uuid]
+			h.mu.Unlock()
+			if d == nil {
+				return // somebody else's domain
+			}
+			h.log.Info("guest "+d.Name(), zap.Stringer("event", ev))
+			if ev.Event == libvirt.DOMAIN_EVENT_STOPPED {
+				d.stopped(End{Cause: stopCauses[libvirt.DomainEventStoppedDetailType(ev.Detail)]})
+			}
+		})
 	if err != nil {
 		return err
 	}
@@ -57,7 +58,7 @@ func (h *Host) watch() error {
 	})
 }
 
-// running returns the domains of this connection; the caller holds h.mu.
+// running returns the domains of this connection. The caller holds h.mu.
 func (h *Host) running() []*Domain {
 	var out []*Domain
 	for _, d := range h.domains {

@@ -10,12 +10,12 @@ import (
 	"go.uber.org/zap"
 )
 
-// Found is a domain that somebody else defined and runs, on whose disks a guard stands. Safe for
-// concurrent use.
+// Found is a domain that somebody else defined and runs, and whose disks are guarded. It is safe
+// for concurrent use.
 type Found struct{ pauser pauser }
 
-// Find connects to libvirt and looks a domain up by name. It need not run yet. The connection stays open
-// for the life of the process.
+// Find connects to libvirt and looks up a domain by name. The domain need not run yet. The
+// connection stays open for the life of the process.
 func Find(ctx context.Context, uri, name string, log *zap.Logger) (*Found, error) {
 	if err := startEvents(); err != nil {
 		return nil, fmt.Errorf("cannot start libvirt's event loop: %w", err)
@@ -35,5 +35,5 @@ func Find(ctx context.Context, uri, name string, log *zap.Logger) (*Found, error
 // Suspend stops the guest's processors. It does not wait for disk requests in flight.
 func (f *Found) Suspend() error { return f.pauser.suspend() }
 
-// Resume continues a guest that Suspend stopped, when the disk requests in flight are done.
+// Resume resumes a guest that Suspend stopped, when the disk requests in flight are done.
 func (f *Found) Resume() error { return f.pauser.resume() }

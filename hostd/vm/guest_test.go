@@ -72,7 +72,8 @@ func TestGuestWorkload(t *testing.T) {
 	log.healthy(t)
 	boot, _ := log.when("FSWARD: boot")
 	t.Logf("boot %.1f s, file systems made %.1f s later, %.1f rounds/s of both, initramfs %d KiB",
-		boot.Sub(begin).Seconds(), ready.Sub(boot).Seconds(), (rounds-1)/ran.Seconds(), size(t, initramfs)>>10)
+		boot.Sub(begin).Seconds(), ready.Sub(boot).Seconds(), (rounds-1)/ran.Seconds(), size(t,
+			initramfs)>>10)
 
 	clean(t, "btrfs", "check", bImage)
 	clean(t, "e2fsck", "-fn", eImage)
@@ -87,8 +88,9 @@ func TestGuestWorkload(t *testing.T) {
 	} {
 		var log transcript
 		d, err := h.Start(ctx, Config{Name: "fsward-test", Kernel: kernel, Initramfs: initramfs,
-			Cmdline: fmt.Sprintf("quiet fsward.script=verify fsward.btrfs_synced=%d fsward.ext3_synced=%d", c.synced, c.synced),
-			Disks:   []Disk{bDisk, eDisk}, Console: filepath.Join(dir, "verify"), OnLine: log.add})
+			Cmdline: fmt.Sprintf("quiet fsward.script=verify fsward.btrfs_synced=%d fsward.ext3_synced=%d",
+				c.synced, c.synced),
+			Disks: []Disk{bDisk, eDisk}, Console: filepath.Join(dir, "verify"), OnLine: log.add})
 		if err == nil {
 			_, err = d.Wait(ctx)
 		}
@@ -117,11 +119,13 @@ func TestGuestSuspendWhileWriteIsHeld(t *testing.T) {
 	if err := os.Truncate(image, 64<<20); err != nil {
 		t.Fatal(err)
 	}
-	start(t, disk.NBDSocket, "nbdkit", "nbdkit", "-f", "-U", disk.NBDSocket, "--filter=delay", "file", image, "wdelay=6")
+	start(t, disk.NBDSocket, "nbdkit", "nbdkit", "-f", "-U", disk.NBDSocket, "--filter=delay", "file",
+		image, "wdelay=6")
 	h := connect(ctx, t, filepath.Join(dir, "run"))
 	booted := make(chan struct{}, 8)
-	d, err := h.Start(ctx, Config{Name: "fsward-held", Kernel: kernel, Initramfs: initramfs, Cmdline: "quiet fsward.ext3=ext3 fsward.btrfs=none",
-		Disks: []Disk{disk}, Console: filepath.Join(dir, "console"), OnLine: func(s string) {
+	d, err := h.Start(ctx, Config{Name: "fsward-held", Kernel: kernel, Initramfs: initramfs,
+		Cmdline: "quiet fsward.ext3=ext3 fsward.btrfs=none",
+		Disks:   []Disk{disk}, Console: filepath.Join(dir, "console"), OnLine: func(s string) {
 			if strings.Contains(s, "FSWARD: boot") {
 				booted <- struct{}{}
 			}
@@ -139,7 +143,8 @@ func TestGuestSuspendWhileWriteIsHeld(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, guest := range map[string]*pauser{"by its own host": &d.pauser, "found by name": &found.pauser} {
+	for name, guest := range map[string]*pauser{"by its own host": &d.pauser,
+		"found by name": &found.pauser} {
 		t.Run(name, func(t *testing.T) { suspendHeld(ctx, t, d, guest) })
 	}
 	if err := d.Close(); err != nil {
@@ -204,7 +209,8 @@ func TestGuestGoesReadOnly(t *testing.T) {
 			t.Fatal(err)
 		}
 		disk := Disk{NBDSocket: filepath.Join(dir, fs+".nbd"), Export: fs, Serial: fs}
-		start(t, disk.NBDSocket, "nbdkit", "nbdkit", "-f", "-U", disk.NBDSocket, "--filter=log", "--filter=error", "file", image[fs],
+		start(t, disk.NBDSocket, "nbdkit", "nbdkit", "-f", "-U", disk.NBDSocket, "--filter=log",
+			"--filter=error", "file", image[fs],
 			"logfile="+filepath.Join(dir, fs+".log"),
 			"error-pwrite=EIO", "error-pwrite-rate=100%", "error-pwrite-file="+trigger)
 		disks = append(disks, disk)
@@ -212,8 +218,10 @@ func TestGuestGoesReadOnly(t *testing.T) {
 	h := connect(ctx, t, filepath.Join(dir, "run"))
 	boot := func(cmdline string, channel bool) (*Domain, *transcript) {
 		log := new(transcript)
-		d, err := h.Start(ctx, Config{Name: "fsward-eio", Kernel: kernel, Initramfs: initramfs, Cmdline: "quiet " + cmdline,
-			Disks: disks, Console: filepath.Join(dir, fmt.Sprintf("console-%t", channel)), OnLine: log.add, Channel: channel})
+		d, err := h.Start(ctx, Config{Name: "fsward-eio", Kernel: kernel, Initramfs: initramfs,
+			Cmdline: "quiet " + cmdline,
+			Disks:   disks, Console: filepath.Join(dir, fmt.Sprintf("console-%t",
+				channel)), OnLine: log.add, Channel: channel})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -232,7 +240,8 @@ func TestGuestGoesReadOnly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if f, d := strings.Count(string(b), " Flush id="), strings.Count(string(b), " Trim id="); f < 9 || d < 1 {
+		if f, d := strings.Count(string(b), " Flush id="), strings.Count(string(b), " Trim id="); f < 9 ||
+			d < 1 {
 			t.Errorf("%s: %d flushes and %d trims for 3 rounds of 3 syncs and a mkfs", fs, f, d)
 		}
 	}
@@ -283,12 +292,14 @@ func TestGuestPanics(t *testing.T) {
 	kernel, initramfs := guestFiles(t)
 	dir := shortDir(t)
 	h := connect(ctx, t, filepath.Join(dir, "run"))
-	d, err := h.Start(ctx, Config{Name: "fsward-panic", Kernel: kernel, Initramfs: initramfs, Cmdline: "quiet rdinit=/nothing",
+	d, err := h.Start(ctx, Config{Name: "fsward-panic", Kernel: kernel, Initramfs: initramfs,
+		Cmdline: "quiet rdinit=/nothing",
 		Console: filepath.Join(dir, "console")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if end, err := d.Wait(ctx); err != nil || end.Clean() || !end.Panic || end.String() != "kernel panic" {
+	if end, err := d.Wait(ctx); err != nil || end.Clean() || !end.Panic ||
+		end.String() != "kernel panic" {
 		t.Errorf("the guest ended with %+v, %v", end, err)
 	}
 }

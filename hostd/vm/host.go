@@ -15,7 +15,8 @@ import (
 	"libvirt.org/go/libvirt"
 )
 
-// A Host is a connection to a libvirtd, and the libvirtd if it is a private one. Safe for concurrent use.
+// A Host is a connection to a libvirtd, and that libvirtd if it is a private one. It is safe for
+// concurrent use.
 type Host struct {
 	conn    *libvirt.Connect
 	uri     string
@@ -25,7 +26,7 @@ type Host struct {
 	log     *zap.Logger
 
 	kvm sync.Once
-	// noKVM is why guests do not run under KVM here; nil if they do. Set by kvm.
+	// noKVM is why guests do not run under KVM here; nil if they do. kvm sets it.
 	noKVM error
 
 	mu      sync.Mutex
@@ -33,15 +34,16 @@ type Host struct {
 	closing bool
 }
 
-// The sockets of the system's libvirtd, as one daemon and as the QEMU part of the split one.
+// The sockets of the system's libvirtd: of the single daemon, and of the QEMU part of the split
+// one.
 var systemSockets = []string{"/run/libvirt/libvirt-sock", "/run/libvirt/virtqemud-sock"}
 
 const systemURI = "qemu:///system"
 
-// Connect connects to libvirtd. Root uses the system's libvirtd if it runs. Otherwise, and for any other
-// user, a private one is started whose files all lie in runDir, and which ends with Close. One process
-// at a time uses a run directory; domains and a libvirtd that an earlier one left there when it was
-// killed are ended.
+// Connect connects to libvirtd. Root uses the system's libvirtd if it runs. Otherwise, and for
+// every other user, Connect starts a private one. All its files lie in runDir, and Close ends it.
+// One process at a time uses a run directory. Domains and a libvirtd that a killed process left
+// there are ended.
 func Connect(ctx context.Context, runDir string, log *zap.Logger) (*Host, error) {
 	dir, err := filepath.Abs(runDir)
 	if err != nil {
@@ -64,7 +66,7 @@ func (h *Host) connect(ctx context.Context) error {
 	if err := startEvents(); err != nil {
 		return fmt.Errorf("cannot start libvirt's event loop: %w", err)
 	}
-	// A private libvirtd of an earlier run is ours alone: nobody speaks with it any more.
+	// A private libvirtd of an earlier run is ours alone: nobody uses it any more.
 	if err := endLeftover(ctx, h.dir); err != nil {
 		return err
 	}
@@ -83,7 +85,7 @@ func (h *Host) connect(ctx context.Context) error {
 	if err := h.watch(); err != nil {
 		return fmt.Errorf("cannot watch domains: %w", err)
 	}
-	// The daemon is asked every five seconds whether it is there, and given up after six times.
+	// The connection is probed every five seconds and closed after six probes without an answer.
 	if err := h.conn.SetKeepAlive(5, 6); err != nil {
 		return fmt.Errorf("cannot keep the connection to libvirtd alive: %w", err)
 	}
@@ -93,7 +95,7 @@ func (h *Host) connect(ctx context.Context) error {
 	return nil
 }
 
-// connectSystem connects to the system's libvirtd if there is one.
+// connectSystem connects to the system's libvirtd, and reports whether there is one.
 func (h *Host) connectSystem(ctx context.Context) bool {
 	for _, socket := range systemSockets {
 		if _, err := os.Stat(socket); err != nil {
@@ -110,7 +112,7 @@ func (h *Host) connectSystem(ctx context.Context) bool {
 	return false
 }
 
-// dialLibvirt connects; libvirt itself has no time-out for that.
+// dialLibvirt connects; libvirt itself has no timeout for that.
 func dialLibvirt(ctx context.Context, uri string) (*libvirt.Connect, error) {
 	type result struct {
 		conn *libvirt.Connect
@@ -127,7 +129,7 @@ func dialLibvirt(ctx context.Context, uri string) (*libvirt.Connect, error) {
 	case r := <-done:
 		return r.conn, r.err
 	case <-ctx.Done():
-		go func() { // closes it should it come all the same
+		go func() { // closes the connection if it comes later
 			if r := <-done; r.conn != nil {
 				_, _ = r.conn.Close()
 			}
@@ -136,7 +138,7 @@ func dialLibvirt(ctx context.Context, uri string) (*libvirt.Connect, error) {
 	}
 }
 
-// endLeftoverDomains ends the domains that a private libvirtd of this run directory still knows.
+// endLeftoverDomains ends the domains that a private libvirtd of this run directory still runs.
 func (h *Host) endLeftoverDomains() error {
 	all, err := h.conn.ListAllDomains(0)
 	if err != nil {
@@ -146,7 +148,8 @@ func (h *Host) endLeftoverDomains() error {
 		name, _ := all[i].GetName()
 		h.log.Info("ending a guest that an earlier run left", zap.String("guest", name))
 		if e := all[i].Destroy(); e != nil && !isNoDomain(e) {
-			err = errors.Join(err, fmt.Errorf("cannot end the guest %s that an earlier run left: %w", name, e))
+			err = errors.Join(err, fmt.Errorf("cannot end the guest %s that an earlier run left: %w", name,
+				e))
 		}
 		_ = all[i].Free()
 	}
@@ -156,10 +159,10 @@ func (h *Host) endLeftoverDomains() error {
 // URI returns the address for virsh -c.
 func (h *Host) URI() string { return h.uri }
 
-// Private tells whether the libvirtd was started by Connect.
+// Private reports whether Connect started the libvirtd.
 func (h *Host) Private() bool { return h.private != nil }
 
-// accel decides what a domain with a kernel runs on. KVM is tried once, with the first kernel.
+// accel chooses what a domain with a kernel runs on. KVM is tried once, with the first kernel.
 func (h *Host) accel(ctx context.Context, want Accel, kernel string) (Accel, error) {
 	if want == AccelTCG {
 		return AccelTCG, nil
@@ -173,7 +176,8 @@ func (h *Host) accel(ctx context.Context, want Accel, kernel string) (Accel, err
 	}
 	h.kvm.Do(func() {
 		if h.noKVM = probeKVM(ctx, qemu, kernel); h.noKVM != nil && want == AccelAuto {
-			h.log.Info("guests run under TCG, which is slow: KVM does not work here", zap.NamedError("because", h.noKVM))
+			h.log.Info("guests run under TCG, which is slow: KVM does not work here",
+				zap.NamedError("because", h.noKVM))
 		}
 	})
 	switch {
@@ -185,7 +189,8 @@ func (h *Host) accel(ctx context.Context, want Accel, kernel string) (Accel, err
 	return AccelTCG, nil
 }
 
-// Close ends every domain started here, the connection, and a private libvirtd. No Start may be under way.
+// Close ends every domain started here, the connection, and a private libvirtd. No Start may be
+// running.
 func (h *Host) Close() error {
 	h.mu.Lock()
 	h.closing = true
@@ -211,14 +216,15 @@ func (h *Host) Close() error {
 	return errors.Join(errs...)
 }
 
-// isNoDomain tells whether an error means that the domain is not there (any more).
+// isNoDomain reports whether an error means that the domain does not exist (any more).
 func isNoDomain(err error) bool {
 	var e libvirt.Error
 	return errors.As(err, &e) && e.Code == libvirt.ERR_NO_DOMAIN
 }
 
-// isNameTaken tells whether a domain cannot be made because there is one of its name.
+// isNameTaken reports whether a domain cannot be made because another one has its name.
 func isNameTaken(err error) bool {
 	var e libvirt.Error
-	return errors.As(err, &e) && e.Code == libvirt.ERR_OPERATION_FAILED && strings.Contains(e.Message, "already exists")
+	return errors.As(err, &e) && e.Code == libvirt.ERR_OPERATION_FAILED &&
+		strings.Contains(e.Message, "already exists")
 }

@@ -36,7 +36,8 @@ func leftoverRun(t *testing.T, killDaemon bool) {
 	defer cancel()
 	kernel, initramfs := guestFiles(t)
 	cfg := func(dir string) Config {
-		return Config{Name: "fsward-left", Kernel: kernel, Initramfs: initramfs, Cmdline: "fsward.btrfs=none fsward.ext3=none",
+		return Config{Name: "fsward-left", Kernel: kernel, Initramfs: initramfs,
+			Cmdline: "fsward.btrfs=none fsward.ext3=none",
 			Console: filepath.Join(dir, "console"), Channel: true}
 	}
 	if dir := os.Getenv(leftoverEnv); dir != "" { // the process that will be killed
@@ -65,7 +66,8 @@ func leftoverRun(t *testing.T, killDaemon bool) {
 	for s.Scan() && s.Text() != "started" {
 		t.Log("child: " + s.Text())
 	}
-	if _, err := Connect(ctx, filepath.Join(dir, "run"), zap.NewNop()); err == nil || !strings.Contains(err.Error(), "in use by another") {
+	if _, err := Connect(ctx, filepath.Join(dir, "run"), zap.NewNop()); err == nil ||
+		!strings.Contains(err.Error(), "in use by another") {
 		t.Errorf("a run directory that is in use: %v", err)
 	}
 	if err := cmd.Process.Kill(); err != nil {
@@ -106,7 +108,8 @@ func leftoverRun(t *testing.T, killDaemon bool) {
 		t.Fatal(err)
 	}
 	for _, f := range all {
-		if b, _ := os.ReadFile(f); strings.HasPrefix(filepath.Base(string(b)), "qemu") && strings.Contains(string(b), dir) {
+		if b, _ := os.ReadFile(f); strings.HasPrefix(filepath.Base(string(b)), "qemu") &&
+			strings.Contains(string(b), dir) {
 			t.Errorf("%s is left", f)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // drainTimeout bounds how long Wait waits for the rest of the console's output.
 const drainTimeout = 5 * time.Second
 
-// stopped notes the end; the first call counts.
+// stopped notes the end. The first call counts.
 func (d *Domain) stopped(e End) {
 	d.once.Do(func() {
 		d.end = e
@@ -24,13 +24,14 @@ func (d *Domain) stopped(e End) {
 // Gone is closed when the domain is gone.
 func (d *Domain) Gone() <-chan struct{} { return d.gone }
 
-// Wait waits until the domain is gone and all of its console has been read, and says how it ended. Its error
-// when ctx ends says what to look at; the domain is left running then.
+// Wait waits until the domain is gone and all of its console has been read, and returns how it
+// ended. If ctx ends, the error says where to look for the cause, and the domain goes on running.
 func (d *Domain) Wait(ctx context.Context) (End, error) {
 	select {
 	case <-d.gone:
 	case <-ctx.Done():
-		return End{}, fmt.Errorf("the guest %s has not ended: %w; %s", d.cfg.Name, context.Cause(ctx), d.where())
+		return End{}, fmt.Errorf("the guest %s has not ended: %w; %s", d.cfg.Name, context.Cause(ctx),
+			d.where())
 	}
 	select {
 	case <-d.console.done:
@@ -47,8 +48,8 @@ func (d *Domain) Wait(ctx context.Context) (End, error) {
 	return e, err
 }
 
-// Suspend stops the guest's processors. It does not wait for disk requests in flight, which their server
-// may be holding. A guest that it suspended already is no error.
+// Suspend stops the guest's processors. It does not wait for disk requests in flight, which their
+// server may hold. A guest that is suspended already is not an error.
 func (d *Domain) Suspend() error {
 	if err := d.pauser.suspend(); err != nil {
 		return fmt.Errorf("%w; %s", err, d.where())
@@ -56,11 +57,11 @@ func (d *Domain) Suspend() error {
 	return nil
 }
 
-// Resume continues a guest that Suspend stopped. While disk requests keep the suspension from being finished
-// it returns at once, and the guest continues when they are done.
+// Resume resumes a guest that Suspend stopped. While disk requests delay the suspension, it returns
+// at once, and the guest is resumed when they are done.
 func (d *Domain) Resume() error { return d.pauser.resume() }
 
-// Destroy ends the guest as pulling its plug would. A guest that is gone is no error.
+// Destroy ends the guest as a power cut would. A guest that is gone is not an error.
 func (d *Domain) Destroy() error {
 	select {
 	case <-d.gone:
@@ -73,7 +74,7 @@ func (d *Domain) Destroy() error {
 	return nil
 }
 
-// Close ends the guest if it runs and frees what belongs to it. The console's file stays.
+// Close ends the guest if it runs, and frees what belongs to it. The console's file stays.
 func (d *Domain) Close() error {
 	d.host.mu.Lock()
 	ours := d.host.domains[d.uuid] == d
@@ -97,12 +98,13 @@ func (d *Domain) Close() error {
 	return errors.Join(append(errs, d.dom.Free())...)
 }
 
-// forget takes the domain out of the books.
+// forget removes the domain from the host's list, and its files.
 func (d *Domain) forget() {
 	d.host.mu.Lock()
 	delete(d.host.domains, d.uuid)
 	d.host.mu.Unlock()
-	for _, f := range []string{d.recordFile(), d.host.path(d.cfg.Name + ".console"), d.host.path(d.cfg.Name + ".channel"),
+	for _, f := range []string{d.recordFile(), d.host.path(d.cfg.Name + ".console"),
+		d.host.path(d.cfg.Name + ".channel"),
 		d.host.path(d.cfg.Name + ".agent"), d.stateFile()} {
 		_ = os.Remove(f)
 	}

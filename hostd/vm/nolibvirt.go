@@ -17,7 +17,7 @@ var errNoLibvirt = errors.New("this fsward was built without libvirt, so it cann
 // Supported reports why this binary cannot run guests.
 func Supported() error { return errNoLibvirt }
 
-// A Host would be a connection to libvirtd. There is none in a binary without libvirt.
+// A Host stands for a connection to libvirtd, which a binary without libvirt cannot have.
 type Host struct{}
 
 // Connect fails: see Supported.
@@ -32,7 +32,7 @@ func (*Host) URI() string { return "" }
 // Close does nothing.
 func (*Host) Close() error { return nil }
 
-// A Found would be a domain that somebody else runs. There is none in a binary without libvirt.
+// A Found stands for a domain that somebody else runs, which a binary without libvirt cannot find.
 type Found struct{}
 
 // Find fails: see Supported.
@@ -44,7 +44,7 @@ func (*Found) Suspend() error { return errNoLibvirt }
 // Resume fails: see Supported.
 func (*Found) Resume() error { return errNoLibvirt }
 
-// A Domain would be a running guest. There is none in a binary without libvirt: nothing returns one.
+// A Domain stands for a running guest. Nothing returns one in a binary without libvirt.
 type Domain struct{}
 
 // Console returns "".

@@ -14,16 +14,17 @@ import (
 // suspendPatience bounds how long a suspension waits for the processors to stop.
 const suspendPatience = 5 * time.Second
 
-// pauser suspends and resumes a domain. QEMU stops the processors at once, but answers only when every disk
-// request in flight is done. One of them may be the very write that is the reason for the suspension, so
-// what counts is the state that libvirt reports, and the answer is waited for in the background.
+// pauser suspends and resumes a domain. QEMU stops the processors at once, but answers only when
+// every disk request in flight is done. One of these requests may be the very write that caused the
+// suspension. So the state that libvirt reports counts, and a goroutine waits for the answer.
 type pauser struct {
 	dom  *libvirt.Domain
 	name string
 	log  *zap.Logger
 
-	mu       sync.Mutex
-	answered chan struct{} // of the latest suspension: closed when libvirt has answered; nil after a resume
+	mu sync.Mutex
+	// of the latest suspension: closed when libvirt has answered; nil after a resume
+	answered chan struct{}
 }
 
 // suspend returns when the processors have stopped.
@@ -60,7 +61,8 @@ func (p *pauser) suspend() error {
 	}
 }
 
-// resume continues the domain, at once or when libvirt has answered the suspension. Without one it does nothing.
+// resume resumes the domain, at once or when libvirt has answered the suspension. Without a
+// suspension it does nothing.
 func (p *pauser) resume() error {
 	p.mu.Lock()
 	answered := p.answered

@@ -21,9 +21,9 @@ import (
 
 // daemon is a private libvirtd.
 //
-// For root its paths are compiled in (/etc/libvirt, /var/lib/libvirt, …), so it runs in a mount
-// namespace of its own in which they are folders of the run directory: the host's configuration is
-// neither read nor changed. For other users libvirt takes the paths from XDG_*.
+// The paths of root's libvirtd are compiled in (/etc/libvirt, /var/lib/libvirt, …). So it runs in a
+// mount namespace of its own, in which they are folders of the run directory: the host's
+// configuration is neither read nor changed. For other users libvirt takes the paths from XDG_*.
 type daemon struct {
 	uri       string
 	logFile   string
@@ -33,7 +33,7 @@ type daemon struct {
 	made      string        // file that lists the folders made on the host as mount points
 }
 
-// hostFolders are the paths that libvirtd for root has compiled in, and their places in the run directory.
+// hostFolders are the compiled-in paths of root's libvirtd, and their places in the run directory.
 var hostFolders = []struct{ own, host string }{
 	{"etc", "/etc/libvirt"},
 	{"run", "/run/libvirt"},
@@ -45,13 +45,15 @@ var hostFolders = []struct{ own, host string }{
 // qemuUser is a system user that Debian's libvirtd looks up before it reads its configuration.
 const qemuUser = "libvirt-qemu"
 
-// quitAfter is after how many seconds without clients and domains a libvirtd ends by itself: should we be
-// killed, it destroys our domains as our connection closes, and then goes.
+// quitAfter is the number of seconds without clients and domains after which libvirtd ends by
+// itself. If we are killed, libvirtd destroys our domains when our connection closes, and then
+// ends.
 const quitAfter = "10"
 
-// startScript covers the compiled-in paths and becomes libvirtd. Arguments: the folder, then the command. What the host has
-// mounted is mounted in the new namespace too, and stays in use there after the host has unmounted it, unless its mounts
-// are shared (then --propagation slave makes them go): of fsward's own ones none is needed, and they are let go at once.
+// startScript covers the compiled-in paths and becomes libvirtd. Its arguments are the folder and
+// then the command. Mounts of the host are copied into the new namespace, and stay in use there
+// after the host has unmounted them, unless they are shared (then --propagation slave removes
+// them). The libvirtd needs none of fsward's own mounts, so they are unmounted at once.
 const startScript = `dir=$1; shift
 while read -r _ at type _; do
 	case $type:$at in fuse.fsward:* | *:*/fsward-loop-*) umount --lazy "$at" || exit 9 ;; esac
@@ -64,7 +66,7 @@ const qemuConf = `stdio_handler = "file"
 remember_owner = 0
 `
 
-// qemuConfRoot has the guest run as root, which is who owns the sockets, with nothing that needs systemd,
+// qemuConfRoot makes the guest run as root, who owns the sockets, with nothing that needs systemd,
 // cgroups or a security module.
 const qemuConfRoot = `user = "root"
 group = "root"
@@ -84,7 +86,7 @@ log_outputs = "3:file:%s"
 `, logFile)
 }
 
-// guestLog is where libvirt keeps what QEMU says of a guest.
+// guestLog returns the file where libvirt keeps QEMU's output for a guest.
 func (d *daemon) guestLog(name string) string {
 	return filepath.Join(d.guestLogs, name+".log")
 }
@@ -106,11 +108,12 @@ func startDaemon(ctx context.Context, runDir string, log *zap.Logger) (*daemon, 
 	}
 	dir := filepath.Join(runDir, "libvirt")
 	root := os.Geteuid() == 0
-	// libvirt makes sockets of its own below: the longest is that of QEMU's monitor.
+	// libvirt makes sockets of its own below. The one of QEMU's monitor has the longest path.
 	socket := filepath.Join(dir, "run", "libvirt-sock")
 	if !root {
 		socket = filepath.Join(dir, "run", "libvirt", "libvirt-sock")
-		if err := checkSocketPath(filepath.Join(dir, "qemu", "lib", "domain-99-"+strings.Repeat("n", 20), "monitor.sock")); err != nil {
+		if err := checkSocketPath(filepath.Join(dir, "qemu", "lib", "domain-99-"+strings.Repeat("n", 20),
+			"monitor.sock")); err != nil {
 			return nil, err
 		}
 	}
@@ -129,7 +132,8 @@ func startDaemon(ctx context.Context, runDir string, log *zap.Logger) (*daemon, 
 	if err := writeConfig(runDir, root, d.logFile); err != nil {
 		return nil, err
 	}
-	args := []string{program, "--config", configFile(runDir), "--pid-file", pidFile(runDir), "--timeout", quitAfter}
+	args := []string{program, "--config", configFile(runDir), "--pid-file", pidFile(runDir),
+		"--timeout", quitAfter}
 	if root {
 		err = d.prepareRoot(dir, args)
 		d.uri = "qemu+unix:///system?socket=" + socket
@@ -141,7 +145,8 @@ func startDaemon(ctx context.Context, runDir string, log *zap.Logger) (*daemon, 
 		d.removeMade()
 		return nil, err
 	}
-	log.Info("no libvirtd is running: starting a private one", zap.String("folder", dir), zap.String("uri", d.uri))
+	log.Info("no libvirtd is running: starting a private one", zap.String("folder", dir),
+		zap.String("uri", d.uri))
 	if err := d.start(ctx, dir, socket); err != nil {
 		return nil, err
 	}
@@ -176,7 +181,8 @@ func (d *daemon) prepareRoot(dir string, args []string) error {
 	line := []string{"--mount", "--propagation", "slave", "sh", "-c", startScript, "sh", dir}
 	for _, f := range hostFolders {
 		if err := d.mountPoint(f.host); err != nil {
-			return fmt.Errorf("cannot make %s, which a private libvirtd needs as a mount point: %w", f.host, err)
+			return fmt.Errorf("cannot make %s, which a private libvirtd needs as a mount point: %w", f.host,
+				err)
 		}
 		line = append(line, f.own, f.host)
 	}
@@ -184,8 +190,8 @@ func (d *daemon) prepareRoot(dir string, args []string) error {
 	return nil
 }
 
-// mountPoint makes a folder on the host if it is not there, and notes that first, so that the next run
-// removes it if we are killed.
+// mountPoint makes a folder on the host if it does not exist. It notes that first, so that the next
+// run removes the folder if we are killed.
 func (d *daemon) mountPoint(path string) error {
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 		return err
@@ -201,8 +207,8 @@ func (d *daemon) mountPoint(path string) error {
 	return os.Mkdir(path, 0o755)
 }
 
-// removeMade removes what mountPoint made here, in this run or in one that was killed. What somebody uses
-// by now is not empty and stays.
+// removeMade removes what mountPoint made here, in this run or in a killed one. A folder that
+// somebody uses by now is not empty and stays.
 func (d *daemon) removeMade() {
 	list, err := os.ReadFile(d.made)
 	if err != nil {
@@ -234,7 +240,7 @@ func (d *daemon) start(ctx context.Context, dir, socket string) error {
 		return err
 	}
 	d.cmd.Stdout, d.cmd.Stderr = out, out
-	// Its own process group: Ctrl-C on the terminal is for us, who end it in order.
+	// Its own process group: Ctrl-C on the terminal reaches us, and we end it in order.
 	d.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := d.cmd.Start(); err != nil {
 		d.removeMade()
@@ -273,7 +279,8 @@ func (d *daemon) stop() error {
 		select {
 		case <-d.exited:
 		case <-time.After(15 * time.Second):
-			err = errors.Join(fmt.Errorf("libvirtd (pid %d) did not end and was killed; see %s", d.cmd.Process.Pid, d.logFile),
+			err = errors.Join(fmt.Errorf("libvirtd (pid %d) did not end and was killed; see %s",
+				d.cmd.Process.Pid, d.logFile),
 				d.cmd.Process.Kill())
 			<-d.exited
 		}
@@ -285,8 +292,8 @@ func (d *daemon) stop() error {
 	return err
 }
 
-// endLeftover ends a libvirtd of this run directory whose fsward was killed. The pid in the file is ended only
-// if it is a libvirtd with our configuration.
+// endLeftover ends a libvirtd of this run directory whose fsward was killed. It ends the process in
+// the pid file only if that is a libvirtd with our configuration.
 func endLeftover(ctx context.Context, runDir string) error {
 	text, err := os.ReadFile(pidFile(runDir))
 	if errors.Is(err, os.ErrNotExist) {
@@ -308,7 +315,8 @@ func endLeftover(ctx context.Context, runDir string) error {
 		return nil
 	}
 	if err := unix.Kill(pid, unix.SIGTERM); err != nil && !errors.Is(err, unix.ESRCH) {
-		return fmt.Errorf("cannot end the libvirtd (pid %d) that an earlier run left in %s: %w", pid, runDir, err)
+		return fmt.Errorf("cannot end the libvirtd (pid %d) that an earlier run left in %s: %w", pid,
+			runDir, err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()

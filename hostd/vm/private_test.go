@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A libvirtd of our own does not keep in use what the host has mounted beside it: whoever unmounts a guarded disk there
-// has unmounted it.
+// A libvirtd of our own does not keep in use what the host has mounted beside it: whoever unmounts
+// a guarded disk there has unmounted it.
 func TestPrivateMountsLetGo(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Fatal("mounts need root: run the tests as root")
@@ -34,7 +34,8 @@ func TestPrivateMountsLetGo(t *testing.T) {
 	if err := writeConfig(run, true, filepath.Join(run, "log")); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.prepareRoot(filepath.Join(run, "libvirt"), []string{"cat", "/proc/self/mounts"}); err != nil {
+	if err := d.prepareRoot(filepath.Join(run, "libvirt"),
+		[]string{"cat", "/proc/self/mounts"}); err != nil {
 		t.Fatal(err)
 	}
 	defer d.removeMade()

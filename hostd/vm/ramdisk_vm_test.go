@@ -19,25 +19,32 @@ import (
 	"fsward/blocktap/trace"
 )
 
-// rdcheck boots a guest that runs checks of fsw_ramdisk, on two processors, so that what should not meet can.
+// rdcheck boots a guest that runs checks of fsw_ramdisk, on two processors, so that what should not
+// meet can.
 func rdcheck(t *testing.T, dir string, disks []Disk, checks ...string) (facts map[string][]string) {
 	t.Helper()
 	return checkGuest(t, "ramdisk", dir, 2, disks, checks...)
 }
 
-// Disks of the module hold file systems, say when their log is full, give back what they held, fail as they are told to, and wait for a guard.
+// Disks of the module hold file systems, say when their log is full, give back what they held, fail
+// as they are told to, and wait for a guard.
 func TestGuestRamdisk(t *testing.T) {
-	facts := rdcheck(t, shortDir(t), nil, "mount", "ioctl", "overflow", "tree", "load", "time", "rate", "inject", "guard", "patience")
+	facts := rdcheck(t, shortDir(t), nil, "mount", "ioctl", "overflow", "tree", "load", "time", "rate",
+		"inject", "guard", "patience")
 
-	// The aim: a disk of 64 MiB of which 200 pages have changed is restored in less than 5 ms under TCG. The best of
-	// several, since other programs of this machine can be in between.
+	// The aim: a disk of 64 MiB of which 200 pages have changed is restored in less than 5 ms under
+	// TCG. The best of several, since other programs of this machine can be in between.
 	const aim = 5000
-	i := slices.IndexFunc(facts["time"], func(s string) bool { return strings.HasPrefix(s, "64 MiB, 200 pages changed:") })
+	i := slices.IndexFunc(facts["time"], func(s string) bool {
+		return strings.HasPrefix(s,
+			"64 MiB, 200 pages changed:")
+	})
 	if i < 0 {
 		t.Fatal("nobody has measured how long it takes to restore")
 	}
 	best := 0
-	if _, err := fmt.Sscanf(facts["time"][i], "64 MiB, 200 pages changed: restored in %d us at best", &best); err != nil {
+	if _, err := fmt.Sscanf(facts["time"][i], "64 MiB, 200 pages changed: restored in %d us at best",
+		&best); err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("restored in %d us, the aim is less than %d us", best, aim)
@@ -46,11 +53,13 @@ func TestGuestRamdisk(t *testing.T) {
 	}
 }
 
-// A hundred times loaded, used and unloaded, the module has left nothing in the guest's memory, and no warning in the kernel's log.
-// On one processor: what each of several keeps of a slab would not add up.
+// A hundred times loaded, used and unloaded, the module has left nothing in the guest's memory, and
+// no warning in the kernel's log. On one processor: what each of several keeps of a slab would not
+// add up.
 func TestGuestRamdiskCycles(t *testing.T) { checkGuest(t, "ramdisk", shortDir(t), 1, nil, "cycles") }
 
-// What the module logs of a load on ext3 and on Btrfs turns the disk before it into the disk after it, and fsward judges it.
+// What the module logs of a load on ext3 and on Btrfs turns the disk before it into the disk after
+// it, and fsward judges it.
 func TestGuestRamdiskLog(t *testing.T) {
 	dir := shortDir(t)
 	images := make(map[string]string)
@@ -67,14 +76,17 @@ func TestGuestRamdiskLog(t *testing.T) {
 	}
 	rdcheck(t, dir, disks, "log-ext3", "log-btrfs")
 	fsward := filepath.Join(dir, "fsward")
-	if out, err := exec.Command("go", "build", "-o", fsward, "fsward/cmd/fsward").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", fsward,
+		"fsward/cmd/fsward").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for _, fs := range []string{"ext3", "btrfs"} {
-		out, err := exec.Command(fsward, "replay", "--base", images[fs+".base"], images[fs+".log"]).CombinedOutput()
+		out, err := exec.Command(fsward, "replay", "--base", images[fs+".base"],
+			images[fs+".log"]).CombinedOutput()
 		last := out[bytes.LastIndexByte(bytes.TrimSpace(out), '\n')+1:]
 		commits := 0
-		if n, _ := fmt.Sscanf(string(last), "%d commits, 0 violated, 0 undecided", &commits); err != nil || n != 1 || commits == 0 {
+		if n, _ := fmt.Sscanf(string(last), "%d commits, 0 violated, 0 undecided",
+			&commits); err != nil || n != 1 || commits == 0 {
 			t.Errorf("fsward replay of %s: %v\n%s", fs, err, out)
 		}
 		t.Logf("fsward replay of %s: %s", fs, bytes.TrimSpace(last))
@@ -111,7 +123,8 @@ func applyLog(t *testing.T, image, log string) (entries int) {
 		if err == nil && e.Data != nil {
 			_, err = f.WriteAt(e.Data, int64(e.Off))
 		} else if err == nil && e.Flags&trace.Discard != 0 { // zeros, on this disk
-			err = unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, int64(e.Off), int64(e.Len))
+			err = unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE,
+				int64(e.Off), int64(e.Len))
 		}
 		if err != nil {
 			t.Fatalf("entry %d: %v", entries, err)

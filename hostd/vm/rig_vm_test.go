@@ -19,13 +19,14 @@ import (
 	"go.uber.org/zap/zaptest"
 )
 
-// These tests boot a guest through libvirt. They are asked for with -tags vmtest; what is missing then is a
-// failure and never a skip.
+// These tests boot a guest through libvirt. They are asked for with -tags vmtest; what is missing
+// then is a failure and never a skip.
 
 // trouble is what a healthy kernel does not say.
 var trouble = regexp.MustCompile(`\bBUG:|\bWARNING:|\bOops\b|Call Trace:|general protection|Kernel panic`)
 
-// guestFiles builds the kernel and the initramfs, or finds them built, in the folder that $FSWARD_GUEST names.
+// guestFiles builds the kernel and the initramfs, or finds them built, in the folder that
+// $FSWARD_GUEST names.
 func guestFiles(t *testing.T) (kernel, initramfs string) {
 	t.Helper()
 	out, err := filepath.Abs(cmp.Or(os.Getenv("FSWARD_GUEST"), "../../build/guest"))
@@ -68,7 +69,8 @@ func serve(t *testing.T, dir, name string, mib int64) (image string, disk Disk) 
 		t.Fatal(err)
 	}
 	disk = Disk{NBDSocket: filepath.Join(dir, name+".nbd"), Export: name, Serial: name}
-	start(t, disk.NBDSocket, "qemu-utils", "qemu-nbd", "-t", "-f", "raw", "-x", name, "-k", disk.NBDSocket,
+	start(t, disk.NBDSocket, "qemu-utils", "qemu-nbd", "-t", "-f", "raw", "-x", name, "-k",
+		disk.NBDSocket,
 		"--cache=writeback", "--discard=unmap", image)
 	return image, disk
 }
@@ -141,7 +143,8 @@ func clean(t *testing.T, args ...string) {
 
 func connect(ctx context.Context, t *testing.T, dir string) *Host {
 	t.Helper()
-	h, err := Connect(ctx, dir, zaptest.NewLogger(t, zaptest.WrapOptions(zap.AddStacktrace(zap.PanicLevel))))
+	h, err := Connect(ctx, dir, zaptest.NewLogger(t,
+		zaptest.WrapOptions(zap.AddStacktrace(zap.PanicLevel))))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockDir makes sure that one process uses a run directory. The lock ends with the process.
+// lockDir locks a run directory, so that one process uses it. The lock ends with the process.
 func lockDir(dir string) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -18,7 +18,8 @@ func lockDir(dir string) (*os.File, error) {
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		_ = f.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
-			return nil, fmt.Errorf("the run directory %s is in use by another fsward: choose another one", dir)
+			return nil, fmt.Errorf("the run directory %s is in use by another fsward: choose another one",
+				dir)
 		}
 		return nil, fmt.Errorf("cannot lock the run directory %s: %w", dir, err)
 	}

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// peerOf is the process at the other end of a unix socket.
+// peerOf returns the process at the other end of a unix socket.
 func peerOf(conn net.Conn) (pid int, err error) {
 	u, ok := conn.(*net.UnixConn)
 	if !ok {
@@ -27,7 +27,10 @@ func peerOf(conn net.Conn) (pid int, err error) {
 	}
 	var cred *unix.Ucred
 	var e error
-	if err := raw.Control(func(fd uintptr) { cred, e = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) }); err != nil {
+	if err := raw.Control(func(fd uintptr) {
+		cred,
+			e = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
+	}); err != nil {
 		return 0, err
 	}
 	if e != nil {
@@ -36,9 +39,10 @@ func peerOf(conn net.Conn) (pid int, err error) {
 	return int(cred.Pid), nil
 }
 
-// Starved returns for how long QEMU's main thread and the guest's processor, or the one of several for which it was longest,
-// were ready to run and this host's processors were not free: the second number of /proc/PID/task/TID/schedstat. What the guest
-// is sent, and what it sends, passes both: while they wait, a guest that is silent does not hang.
+// Starved returns how long QEMU's main thread and the guest's processor were ready to run while
+// this host's processors were busy: the second number of /proc/PID/task/TID/schedstat. Of several
+// processors it takes the longest time. Everything that the guest sends and receives passes both
+// threads: while they wait, a silent guest does not hang.
 func (d *Domain) Starved() (main, processor time.Duration, err error) {
 	names, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/comm", d.qemu))
 	if err != nil {
@@ -50,7 +54,7 @@ func (d *Domain) Starved() (main, processor time.Duration, err error) {
 			continue // the thread has ended
 		}
 		isMain := filepath.Base(filepath.Dir(name)) == strconv.Itoa(d.qemu)
-		if !isMain && !strings.HasPrefix(string(comm), "CPU ") { // libvirt has QEMU name its threads
+		if !isMain && !strings.HasPrefix(string(comm), "CPU ") { // libvirt makes QEMU name its threads
 			continue
 		}
 		b, err := os.ReadFile(filepath.Join(filepath.Dir(name), "schedstat"))

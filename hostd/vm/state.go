@@ -13,21 +13,22 @@ import (
 	"libvirt.org/go/libvirt"
 )
 
-// States of a guest's memory and devices are internal snapshots of a qcow2 image that no device uses: decision 29. QEMU
-// writes them with snapshot-save and loads them, into the same process, with snapshot-load. The disks are servers' own, and are
-// not part of them.
+// States of a guest's memory and devices are internal snapshots of a qcow2 image that no device
+// uses: decision 29. QEMU writes them with snapshot-save and loads them into the same process with
+// snapshot-load. The disks belong to their servers and are not part of a state.
 
 const (
 	stateNode    = "fsward-state"   // node-name of the image
 	stateDisk    = 1 << 20          // its virtual size, bytes; the states lie beyond
-	stateCluster = 2 << 20          // bytes: the largest, since what is written is large
-	jobPoll      = time.Millisecond // how often a job is asked whether it has ended
+	stateCluster = 2 << 20          // bytes: the largest possible, since states are large
+	jobPoll      = time.Millisecond // time between two queries of a job
 	jobName      = "fsward-state-job"
 )
 
 func (d *Domain) stateFile() string { return d.host.path(d.cfg.Name + ".state") }
 
-// SaveState keeps the guest's memory and devices under a name that has no state yet. The guest has to be suspended.
+// SaveState keeps the guest's memory and devices under a name that has no state yet. The guest must
+// be suspended.
 func (d *Domain) SaveState(ctx context.Context, name string) error {
 	d.stateMu.Lock()
 	defer d.stateMu.Unlock()
@@ -40,14 +41,14 @@ func (d *Domain) SaveState(ctx context.Context, name string) error {
 	return d.stateJob(ctx, "snapshot-save", name, map[string]any{"vmstate": stateNode})
 }
 
-// LoadState puts the guest back to a state that was saved. It has to be suspended, and is so afterwards.
+// LoadState puts the guest back to a saved state. The guest must be suspended, and stays so.
 func (d *Domain) LoadState(ctx context.Context, name string) error {
 	d.stateMu.Lock()
 	defer d.stateMu.Unlock()
 	return d.stateJob(ctx, "snapshot-load", name, map[string]any{"vmstate": stateNode})
 }
 
-// DropState forgets a state.
+// DropState deletes a state.
 func (d *Domain) DropState(ctx context.Context, name string) error {
 	d.stateMu.Lock()
 	defer d.stateMu.Unlock()
@@ -65,21 +66,24 @@ func (d *Domain) stateJob(ctx context.Context, command, name string, more map[st
 	return nil
 }
 
-// makeStates makes the image. What is in it goes with the guest, so nothing of it is flushed.
+// makeStates makes the image. Its contents are gone with the guest, so they are never flushed.
 func (d *Domain) makeStates(ctx context.Context) error {
 	if err := os.Remove(d.stateFile()); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	noFlush := map[string]any{"no-flush": true}
-	file := map[string]any{"driver": "file", "filename": d.stateFile(), "node-name": stateNode + "-file", "cache": noFlush}
+	file := map[string]any{"driver": "file", "filename": d.stateFile(),
+		"node-name": stateNode + "-file", "cache": noFlush}
 	create := func(options map[string]any) error {
 		return d.job(ctx, "blockdev-create", map[string]any{"job-id": jobName, "options": options})
 	}
-	if err := create(map[string]any{"driver": "file", "filename": d.stateFile(), "size": 0}); err != nil {
+	if err := create(map[string]any{"driver": "file", "filename": d.stateFile(),
+		"size": 0}); err != nil {
 		return err
 	}
-	// QEMU loads a state by thousands of reads, one after the other. They are in the page cache, where io_uring answers at once, and
-	// without it each goes to a thread and back. Not every host has io_uring, or lets QEMU use it.
+	// QEMU loads a state by thousands of reads in sequence. The contents are in the page cache, where
+	// io_uring answers at once; without it each read takes a trip to a thread and back. Not every host
+	// has io_uring, or lets QEMU use it.
 	file["aio"] = "io_uring"
 	if err := d.monitor("blockdev-add", file, nil); err != nil {
 		delete(file, "aio")
@@ -87,10 +91,12 @@ func (d *Domain) makeStates(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := create(map[string]any{"driver": "qcow2", "file": stateNode + "-file", "size": stateDisk, "cluster-size": stateCluster}); err != nil {
+	if err := create(map[string]any{"driver": "qcow2", "file": stateNode + "-file", "size": stateDisk,
+		"cluster-size": stateCluster}); err != nil {
 		return err
 	}
-	return d.monitor("blockdev-add", map[string]any{"driver": "qcow2", "node-name": stateNode, "file": stateNode + "-file", "cache": noFlush}, nil)
+	return d.monitor("blockdev-add", map[string]any{"driver": "qcow2", "node-name": stateNode,
+		"file": stateNode + "-file", "cache": noFlush}, nil)
 }
 
 // job starts a job of QEMU and waits for its end.
@@ -123,7 +129,8 @@ func (d *Domain) job(ctx context.Context, command string, args map[string]any) e
 	}
 }
 
-// monitor gives QEMU a command of QMP and decodes its answer. libvirt has no calls for what is done here.
+// monitor sends QEMU a command of QMP and decodes its answer. libvirt has no calls for these
+// commands.
 func (d *Domain) monitor(command string, args map[string]any, answer any) error {
 	request := map[string]any{"execute": command}
 	if args != nil {

@@ -23,7 +23,8 @@ var update = flag.Bool("update", false, "rewrite testdata")
 func example() Config {
 	return Config{
 		Name: "guest", Kernel: "/g/vmlinuz", Initramfs: "/g/initramfs", Cmdline: "quiet fsward.btrfs=b&<",
-		Disks:   []Disk{{NBDSocket: "/r/nbd", Export: "root", Serial: "root"}, {NBDSocket: "/r/nbd", Export: "data"}},
+		Disks: []Disk{{NBDSocket: "/r/nbd", Export: "root", Serial: "root"},
+			{NBDSocket: "/r/nbd", Export: "data"}},
 		Console: "/r/console", Channel: true, Calls: "/r/calls",
 	}
 }
@@ -34,10 +35,13 @@ func TestDomainXML(t *testing.T) {
 		golden string
 		place  place
 	}{
-		{"tcg.xml", place{uuid: uuid, accel: AccelTCG, consoleSocket: "/r/guest.console", channelSocket: "/r/guest.channel",
-			agentSocket: "/r/guest.agent"}},
-		{"kvm.xml", place{uuid: uuid, accel: AccelKVM, consoleSocket: "/r/guest.console", labels: []libvirtxml.DomainSecLabel{
-			{Type: "static", Model: "dac", Relabel: "no", Label: "+0:+0"}, {Type: "none", Model: "apparmor"}}}},
+		{"tcg.xml", place{uuid: uuid, accel: AccelTCG, consoleSocket: "/r/guest.console",
+			channelSocket: "/r/guest.channel",
+			agentSocket:   "/r/guest.agent"}},
+		{"kvm.xml", place{uuid: uuid, accel: AccelKVM, consoleSocket: "/r/guest.console",
+			labels: []libvirtxml.DomainSecLabel{
+				{Type: "static", Model: "dac", Relabel: "no", Label: "+0:+0"}, {Type: "none",
+					Model: "apparmor"}}}},
 	} {
 		cfg := example()
 		if err := cfg.check(); err != nil {
@@ -75,7 +79,8 @@ func TestConfigErrors(t *testing.T) {
 		{func(c *Config) { c.Kernel = "" }, "kernel, initramfs, console file and the socket of each disk must be given"},
 		{func(c *Config) { c.Cmdline = "a\nb" }, "a kernel command line is one line"},
 		{func(c *Config) { c.Disks[1].NBDSocket = "" }, "socket of each disk"},
-		{func(c *Config) { c.Disks[1].NBDSocket = long }, "has 108 bytes, at most 107 are possible: choose a shorter run directory"},
+		{func(c *Config) { c.Disks[1].NBDSocket = long },
+			"has 108 bytes, at most 107 are possible: choose a shorter run directory"},
 		{func(c *Config) { c.Disks[1].Serial = strings.Repeat("s", 21) }, "expected at most 20 letters"},
 		{func(c *Config) { c.Disks[1].Serial = "a b" }, `disk serial "a b"`},
 		{func(c *Config) { c.Disks[1].Serial = "root" }, `two disks have the serial "root"`},
@@ -122,7 +127,8 @@ func TestConsoleLines(t *testing.T) {
 		send(t, g, text[:7])
 		send(t, g, text[7:])
 	})
-	if d := cmp.Diff([]string{"one", "[2Jtwo x", "Kernel panic - not syncing: x", "last"}, lines); d != "" {
+	if d := cmp.Diff([]string{"one", "[2Jtwo x", "Kernel panic - not syncing: x", "last"},
+		lines); d != "" {
 		t.Error(d)
 	}
 	if file != text {
@@ -153,7 +159,8 @@ func TestConsoleIsBounded(t *testing.T) {
 	}
 }
 
-// guestOf is a channel with a guest that answers each command with lines; it hangs up after the last.
+// guestOf is a channel with a guest that answers each command with lines; it hangs up after the
+// last.
 func guestOf(t *testing.T, greeting string, answers ...string) *Workload {
 	t.Helper()
 	guest, host := net.Pipe()
@@ -198,10 +205,12 @@ func TestWorkload(t *testing.T) {
 	if len(lines) != 10 {
 		t.Errorf("lines: %q", lines)
 	}
-	if err := w.Go(t.Context(), 1, ""); err == nil || err.Error() != "the guest reports: go x: not a number" {
+	if err := w.Go(t.Context(), 1, ""); err == nil ||
+		err.Error() != "the guest reports: go x: not a number" {
 		t.Errorf("an error of the guest: %v", err)
 	}
-	if err := w.Ready(t.Context()); !errors.Is(err, ErrChannelEnded) || !strings.Contains(err.Error(), "look at CONSOLE") {
+	if err := w.Ready(t.Context()); !errors.Is(err, ErrChannelEnded) ||
+		!strings.Contains(err.Error(), "look at CONSOLE") {
 		t.Errorf("a guest that has gone: %v", err)
 	}
 }
@@ -233,7 +242,8 @@ func TestLockDir(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := lockDir(dir); err == nil || !strings.Contains(err.Error(), "in use by another fsward: choose another one") {
+	if _, err := lockDir(dir); err == nil || !strings.Contains(err.Error(),
+		"in use by another fsward: choose another one") {
 		t.Errorf("a second lock: %v", err)
 	}
 	if err := f.Close(); err != nil {
@@ -245,7 +255,8 @@ func TestLockDir(t *testing.T) {
 	_ = f.Close()
 }
 
-// What stands in the pid file of an earlier run is ended only if it is a libvirtd of this run directory.
+// What stands in the pid file of an earlier run is ended only if it is a libvirtd of this run
+// directory.
 func TestEndLeftoverLeavesOthersAlone(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "libvirt"), 0o700); err != nil {

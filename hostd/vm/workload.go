@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// Progress is what the workload in the guest has said of one file system.
+// Progress is what the workload in the guest has reported about one file system.
 type Progress struct {
-	Synced   int    // the last round of which everything is on the disk
-	ReadOnly bool   // the guest's kernel takes no more writes
-	Failed   string // what failed though the file system can be written to; "" if nothing
+	Synced   int    // last round that is completely on the disk
+	ReadOnly bool   // the guest's kernel refuses writes
+	Failed   string // what failed although the file system is writable; "" if nothing
 }
 
-// A Workload drives guest/workload.sh over a channel. It is used by one goroutine at a time.
+// A Workload drives guest/workload.sh over a channel. One goroutine at a time uses it.
 type Workload struct {
 	ch       *Channel
 	progress map[string]*Progress
-	// OnLine, if not nil, is given each line that the guest sends, such as "synced btrfs 7".
+	// OnLine, if not nil, receives each line that the guest sends, such as "synced btrfs 7".
 	OnLine func(string)
 }
 
@@ -30,8 +30,8 @@ func NewWorkload(ch *Channel) *Workload {
 // Ready waits until the file systems are made and mounted.
 func (w *Workload) Ready(ctx context.Context) error { return w.until(ctx, "ready") }
 
-// Go runs rounds on a file system, or on all that can be written to if fs is "", and waits for them.
-// A file system that goes read-only is no error: see Progress.
+// Go runs rounds on a file system and waits for them; if fs is "", on all that are writable. A file
+// system that goes read-only is not an error: see Progress.
 func (w *Workload) Go(ctx context.Context, rounds int, fs string) error {
 	if err := w.ch.Send(strings.TrimSpace(fmt.Sprintf("go %d %s", rounds, fs))); err != nil {
 		return err
@@ -39,10 +39,10 @@ func (w *Workload) Go(ctx context.Context, rounds int, fs string) error {
 	return w.until(ctx, "done")
 }
 
-// Stop tells the workload to unmount and power off. Domain.Wait then waits for it.
+// Stop tells the workload to unmount and power off. Domain.Wait then waits for that.
 func (w *Workload) Stop() error { return w.ch.Send("stop") }
 
-// Progress returns what is known of a file system.
+// Progress returns what the guest has reported about a file system.
 func (w *Workload) Progress(fs string) Progress {
 	if p := w.progress[fs]; p != nil {
 		return *p
@@ -74,7 +74,7 @@ func (w *Workload) until(ctx context.Context, word string) error {
 	}
 }
 
-// note keeps what a line says of a file system.
+// note keeps what a line says about a file system.
 func (w *Workload) note(f []string) {
 	if f[0] == "ready" {
 		for _, fs := range f[1:] {

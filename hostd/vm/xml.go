@@ -9,7 +9,7 @@ import (
 	"fsward/hostd/daemon/fsynccheck"
 )
 
-// place is what a domain's definition needs besides its Config.
+// place is what the definition of a domain needs besides its Config.
 type place struct {
 	uuid          string
 	accel         Accel
@@ -19,7 +19,7 @@ type place struct {
 	labels        []libvirtxml.DomainSecLabel
 }
 
-// domainXML writes the definition of a domain.
+// domainXML returns the definition of a domain.
 func domainXML(c *Config, p *place) (string, error) {
 	port := uint(0)
 	d := libvirtxml.Domain{
@@ -32,11 +32,12 @@ func domainXML(c *Config, p *place) (string, error) {
 			Type:   &libvirtxml.DomainOSType{Arch: "x86_64", Machine: "q35", Type: "hvm"},
 			Kernel: c.Kernel,
 			Initrd: c.Initramfs,
-			// no_timer_check: Linux tries whether the timer ticks by counting instructions, and gives up ("IO-APIC + timer
-			// doesn't work") where a busy host lets QEMU wait meanwhile.
+			// no_timer_check: Linux tests the timer by counting instructions, and gives up ("IO-APIC + timer
+			// doesn't work") if a busy host delays QEMU meanwhile.
 			Cmdline: strings.TrimSpace("console=ttyS0 panic=-1 oops=panic no_timer_check " + c.Cmdline),
 		},
-		Features: &libvirtxml.DomainFeatureList{ACPI: &libvirtxml.DomainFeature{}, APIC: &libvirtxml.DomainFeatureAPIC{}},
+		Features: &libvirtxml.DomainFeatureList{ACPI: &libvirtxml.DomainFeature{},
+			APIC: &libvirtxml.DomainFeatureAPIC{}},
 		// Under TCG the most that QEMU can emulate: without RDRAND the guest waits some seconds for
 		// random numbers whenever mkfs makes a UUID.
 		CPU:        &libvirtxml.DomainCPU{Mode: "maximum", Check: "none"},
@@ -60,7 +61,8 @@ func domainXML(c *Config, p *place) (string, error) {
 	for i, disk := range c.Disks {
 		d.Devices.Disks = append(d.Devices.Disks, diskXML(i, disk))
 	}
-	for _, port := range []struct{ socket, name string }{{p.channelSocket, channelName}, {p.agentSocket, agentName}, {c.Calls, fsynccheck.Port}} {
+	for _, port := range []struct{ socket, name string }{{p.channelSocket, channelName},
+		{p.agentSocket, agentName}, {c.Calls, fsynccheck.Port}} {
 		if port.socket != "" {
 			d.Devices.Channels = append(d.Devices.Channels, libvirtxml.DomainChannel{
 				Source: dial(port.socket),
@@ -75,10 +77,11 @@ func domainXML(c *Config, p *place) (string, error) {
 	return text, nil
 }
 
-// dial is a character device for which QEMU connects to a socket that we listen on. So nothing of the
-// first output is lost, and what is kept of it is up to us.
+// dial returns a character device for which QEMU connects to our socket. So nothing of the first
+// output is lost, and we decide what is kept.
 func dial(socket string) *libvirtxml.DomainChardevSource {
-	return &libvirtxml.DomainChardevSource{UNIX: &libvirtxml.DomainChardevSourceUNIX{Mode: "connect", Path: socket}}
+	return &libvirtxml.DomainChardevSource{UNIX: &libvirtxml.DomainChardevSourceUNIX{Mode: "connect",
+		Path: socket}}
 }
 
 func diskXML(i int, disk Disk) libvirtxml.DomainDisk {
@@ -87,7 +90,7 @@ func diskXML(i int, disk Disk) libvirtxml.DomainDisk {
 		Driver: &libvirtxml.DomainDiskDriver{
 			Name: "qemu",
 			Type: "raw",
-			// Nothing is kept in QEMU, and the guest sees a write cache: its flushes arrive as NBD flushes.
+			// QEMU keeps nothing, and the guest sees a write cache: its flushes arrive as NBD flushes.
 			Cache: "none",
 			// An error reaches the guest. The default stops the domain on ENOSPC.
 			ErrorPolicy:  "report",

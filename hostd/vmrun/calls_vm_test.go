@@ -19,8 +19,9 @@ import (
 	"fsward/interp/detect"
 )
 
-// The calls of a guest are held against what its guarded disks did. Debian's kernel owes nothing when they return, under loads of many kinds;
-// when it takes the disks' cache for one that is written through, it sends no flushes, and each call comes too early.
+// The calls of a guest are held against what its guarded disks did. Debian's kernel owes nothing
+// when they return, under loads of many kinds; when it takes the disks' cache for one that is
+// written through, it sends no flushes, and each call comes too early.
 func TestGuestCalls(t *testing.T) {
 	guestDir := guardtest.BuildGuest(t)
 	for _, c := range []struct {
@@ -32,16 +33,19 @@ func TestGuestCalls(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir, seen := t.TempDir(), &guardtest.Recorder{}
-			// What is written without flushes a guard refuses too, once it has seen any: docs/decisions/0026. Here it lets it through.
-			cfg := Config{Config: daemon.Config{Calls: true, Config: guard.Config{FS: detect.Auto, OnViolation: guard.OnLog, Sinks: []guard.Sink{seen}}}}
+			// What is written without flushes a guard refuses too, once it has seen any:
+			// docs/decisions/0026. Here it lets it through.
+			cfg := Config{Config: daemon.Config{Calls: true,
+				Config: guard.Config{FS: detect.Auto, OnViolation: guard.OnLog, Sinks: []guard.Sink{seen}}}}
 			for _, fs := range []string{"btrfs", "ext3"} {
 				image := filepath.Join(dir, fs)
 				guardtest.Run(t, "truncate", "-s", "1G", image)
 				cfg.Disks = append(cfg.Disks, guard.DiskSpec{Name: fs, Path: image})
 			}
-			cfg.Guest = vm.Config{Name: "fsward-calls", Kernel: filepath.Join(guestDir, "vmlinuz"), Initramfs: filepath.Join(guestDir, "initramfs.cpio.zst"),
-				Cmdline: "fsward.script=soak fsward.calls=yes fsward.btrfs=btrfs fsward.ext3=ext3 fsward.profiles=mixed,fsync " + c.cmdline,
-				Console: filepath.Join(dir, "console")}
+			cfg.Guest = vm.Config{Name: "fsward-calls", Kernel: filepath.Join(guestDir, "vmlinuz"),
+				Initramfs: filepath.Join(guestDir, "initramfs.cpio.zst"),
+				Cmdline:   "fsward.script=soak fsward.calls=yes fsward.btrfs=btrfs fsward.ext3=ext3 fsward.profiles=mixed,fsync " + c.cmdline,
+				Console:   filepath.Join(dir, "console")}
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 			defer cancel()
 			end, _, err := Run(ctx, cfg, zaptest.NewLogger(t))
@@ -58,7 +62,8 @@ func TestGuestCalls(t *testing.T) {
 						t.Error(guardtest.TextOf(ev))
 					}
 				case strings.HasPrefix(ev.Note, "calls of the guest"):
-					if _, err := fmt.Sscanf(ev.Note, "calls of the guest: %d held against the disks, %d of them", &judged, &known); err != nil {
+					if _, err := fmt.Sscanf(ev.Note, "calls of the guest: %d held against the disks, %d of them",
+						&judged, &known); err != nil {
 						t.Error(err)
 					}
 					t.Log(ev.Note)

@@ -20,8 +20,8 @@ import (
 	"fsward/interp/detect"
 )
 
-// A violation pauses a real guest: libvirt suspends it while its commit is held, and once the operator has
-// rejected the commit the guest goes on, with its file system read-only.
+// A violation pauses a real guest: libvirt suspends it while its commit is held, and once the
+// operator has rejected the commit the guest goes on, with its file system read-only.
 func TestGuestIsPaused(t *testing.T) {
 	dir, err := os.MkdirTemp("", "fsward-pause-")
 	if err != nil {
@@ -35,8 +35,10 @@ func TestGuestIsPaused(t *testing.T) {
 	defer cancel()
 
 	seen := &guardtest.Recorder{}
-	s, err := Open(ctx, Config{RunDir: filepath.Join(dir, "run"), Config: daemon.Config{Config: guard.Config{Disks: []guard.DiskSpec{{Name: "ext3", Path: image}}, FS: detect.Auto,
-		OnViolation: guard.OnPause, Simulate: true, Sinks: []guard.Sink{seen}}}}, zaptest.NewLogger(t))
+	s, err := Open(ctx, Config{RunDir: filepath.Join(dir, "run"),
+		Config: daemon.Config{Config: guard.Config{Disks: []guard.DiskSpec{{Name: "ext3", Path: image}},
+			FS:          detect.Auto,
+			OnViolation: guard.OnPause, Simulate: true, Sinks: []guard.Sink{seen}}}}, zaptest.NewLogger(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +47,8 @@ func TestGuestIsPaused(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	guest, err := s.Start(ctx, vm.Config{Name: "fsward-pause", Kernel: filepath.Join(guestDir, "vmlinuz"),
+	guest, err := s.Start(ctx, vm.Config{Name: "fsward-pause",
+		Kernel:    filepath.Join(guestDir, "vmlinuz"),
 		Initramfs: filepath.Join(guestDir, "initramfs.cpio.zst"), Cmdline: "fsward.btrfs=none fsward.ext3=ext3", Channel: true})
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +79,8 @@ func TestGuestIsPaused(t *testing.T) {
 	}
 	guardtest.WaitHeld(t, holder)
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(100 * time.Millisecond) {
-		state, err := exec.Command("virsh", "--connect", s.host.URI(), "domstate", "fsward-pause").CombinedOutput()
+		state, err := exec.Command("virsh", "--connect", s.host.URI(), "domstate",
+			"fsward-pause").CombinedOutput()
 		if err != nil {
 			t.Fatalf("virsh domstate: %v %s", err, state)
 		}

@@ -21,8 +21,8 @@ import (
 	"fsward/interp/detect"
 )
 
-// TestGuestSoak runs random loads in a guest, under Debian's own kernel, and expects no alarm. How long each of the
-// profiles runs on each file system, in seconds, is FSWARD_SOAK_SECONDS.
+// TestGuestSoak runs random loads in a guest, under Debian's own kernel, and expects no alarm. How
+// long each of the profiles runs on each file system, in seconds, is FSWARD_SOAK_SECONDS.
 func TestGuestSoak(t *testing.T) {
 	seconds := 12
 	if s := os.Getenv("FSWARD_SOAK_SECONDS"); s != "" {
@@ -37,7 +37,9 @@ func TestGuestSoak(t *testing.T) {
 	}
 	defer os.RemoveAll(dir)
 	seen := &guardtest.Recorder{}
-	cfg := Config{RunDir: filepath.Join(dir, "run"), Config: daemon.Config{Config: guard.Config{FS: detect.Auto, OnViolation: guard.OnRefuse, Sinks: []guard.Sink{seen}}}}
+	cfg := Config{RunDir: filepath.Join(dir, "run"),
+		Config: daemon.Config{Config: guard.Config{FS: detect.Auto, OnViolation: guard.OnRefuse,
+			Sinks: []guard.Sink{seen}}}}
 	for _, fs := range []string{"btrfs", "ext3"} {
 		image := filepath.Join(dir, fs)
 		guardtest.Run(t, "truncate", "-s", "1G", image)
@@ -45,15 +47,18 @@ func TestGuestSoak(t *testing.T) {
 	}
 	seed := time.Now().UnixNano() >> 10
 	t.Logf("fsward.seed=%d", seed)
-	cfg.Guest = vm.Config{Name: "fsward-soak", Kernel: filepath.Join(guestDir, "vmlinuz"), Initramfs: filepath.Join(guestDir, "initramfs.cpio.zst"),
-		Cmdline: fmt.Sprintf("fsward.script=soak fsward.btrfs=btrfs fsward.ext3=ext3 fsward.seconds=%d fsward.seed=%d", seconds, seed),
-		Console: filepath.Join(dir, "console")}
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute+10*time.Duration(seconds)*time.Second)
+	cfg.Guest = vm.Config{Name: "fsward-soak", Kernel: filepath.Join(guestDir, "vmlinuz"),
+		Initramfs: filepath.Join(guestDir, "initramfs.cpio.zst"),
+		Cmdline:   fmt.Sprintf("fsward.script=soak fsward.btrfs=btrfs fsward.ext3=ext3 fsward.seconds=%d fsward.seed=%d", seconds, seed),
+		Console:   filepath.Join(dir, "console")}
+	ctx, cancel := context.WithTimeout(t.Context(),
+		5*time.Minute+10*time.Duration(seconds)*time.Second)
 	defer cancel()
 	end, _, err := Run(ctx, cfg, zaptest.NewLogger(t))
 	console, _ := os.ReadFile(cfg.Guest.Console)
 	if err != nil || !end.Clean() || !strings.Contains(string(console), "FSWARD: end 0") {
-		t.Errorf("the guest ended with %v, %v; its console says\n%s", end, err, console[max(0, len(console)-3000):])
+		t.Errorf("the guest ended with %v, %v; its console says\n%s", end, err,
+			console[max(0, len(console)-3000):])
 	}
 	commits, verity := map[string]int{}, 0
 	for _, ev := range seen.Events() {

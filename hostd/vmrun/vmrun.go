@@ -18,16 +18,17 @@ import (
 	"fsward/hostd/vm"
 )
 
-// Config is a guest and the disks that are guarded for it.
+// Config describes a guest and its guarded disks.
 type Config struct {
 	daemon.Config
-	Guest   vm.Config // Disks are filled in
-	RunDir  string    // sockets, console file, the state of a private libvirtd; "" for a temporary one
-	Control string    // path of the control socket, "" for none
+	Guest vm.Config // Disks are filled in
+	// folder of sockets, the console file and the state of a private libvirtd; "" for a temporary one
+	RunDir  string
+	Control string // path of the control socket; "" for none
 }
 
-// Run starts a guest through libvirt with its disks guarded, waits until it is gone, and returns how it
-// ended and what was judged of its commits. When ctx ends the guest's power is cut.
+// Run starts a guest through libvirt on guarded disks and waits until it is gone. It returns how
+// the guest ended and the worst verdict of its commits. If ctx ends, the guest is powered off.
 func Run(ctx context.Context, cfg Config, log *zap.Logger) (end vm.End, judged change.Outcome, err error) {
 	s, err := Open(ctx, cfg, log)
 	if err != nil {
@@ -41,7 +42,8 @@ func Run(ctx context.Context, cfg Config, log *zap.Logger) (end vm.End, judged c
 	return end, judged, errors.Join(err, s.Close())
 }
 
-// A Session is a guard that serves its disks and a connection to libvirt: guests come and go in it.
+// A Session is a daemon that serves its disks and a connection to libvirt. Several guests can run
+// in it, one after the other.
 type Session struct {
 	*daemon.Daemon
 	host   *vm.Host
@@ -97,7 +99,8 @@ func Open(ctx context.Context, cfg Config, log *zap.Logger) (s *Session, err err
 	return s, err
 }
 
-// Start starts a guest with every disk of the session, in their order and with their names as serials.
+// Start starts a guest with every disk of the session, in their order; their names are their
+// serials.
 func (s *Session) Start(ctx context.Context, cfg vm.Config) (*vm.Domain, error) {
 	for _, name := range s.Names() {
 		cfg.Disks = append(cfg.Disks, vm.Disk{NBDSocket: s.socket, Export: name, Serial: name})
@@ -114,7 +117,7 @@ func (s *Session) Start(ctx context.Context, cfg vm.Config) (*vm.Domain, error) 
 	return domain, nil
 }
 
-// Close ends the guests, then libvirtd if it is ours, then the guard.
+// Close ends the guests, a private libvirtd, and the guard, in this order.
 func (s *Session) Close() error {
 	var errs []error
 	if s.host != nil {
@@ -133,7 +136,7 @@ func (s *Session) Close() error {
 	return os.RemoveAll(s.dir)
 }
 
-// guestRef is the guest of a policy that has to exist before the guest does.
+// guestRef is the guest of a policy that exists before the guest does.
 type guestRef struct {
 	mu    sync.Mutex
 	guest guard.Suspender
@@ -163,7 +166,7 @@ func (r *guestRef) Suspend() error {
 	return g.Suspend()
 }
 
-// Resume continues the guest.
+// Resume resumes the guest.
 func (r *guestRef) Resume() error {
 	g, err := r.get()
 	if err != nil {

@@ -8,22 +8,24 @@ import (
 	"fsward/blocktap"
 )
 
-// A Disk is one that is guarded, with what is known of it.
+// A Disk is a guarded disk and what is known of it.
 type Disk struct {
 	Name  string
 	Diary *Diary
-	FS    func() string // what is on it now: "btrfs", "ext3"; "" for nothing that is known
-	// Spare tells of a write that no call promises, though its file system made it, such as a further copy of a superblock. nil: none.
+	// returns the file system that is on it now: "btrfs" or "ext3"; "" if none is known
+	FS func() string
+	// Spare reports whether no call promises a write, although its file system made it: another copy
+	// of a superblock is one. nil: there are none.
 	Spare func(off, n uint64) bool
 }
 
-// An Early is a call that returned before what it promised was durable on a disk.
+// An Early is a call that returned before its promise was durable on a disk.
 type Early struct {
 	Disk   string
 	Call   Call
-	Writes uint64 // how many it owes
-	Off, N uint64 // of the first, bytes
-	Never  bool   // that one did not even reach the disk
+	Writes uint64 // number of writes that were not durable
+	Off, N uint64 // the first of them, bytes
+	Never  bool   // the first of them did not even reach the disk
 }
 
 func (e *Early) String() string {
@@ -31,7 +33,8 @@ func (e *Early) String() string {
 	if e.Never {
 		what = "had not reached the disk"
 	}
-	s := fmt.Sprintf("%s of thread %d returned after %.3f ms, and a write of %d bytes at %d %s", e.Call.Name, e.Call.Thread,
+	s := fmt.Sprintf("%s of thread %d returned after %.3f ms, and a write of %d bytes at %d %s",
+		e.Call.Name, e.Call.Thread,
 		float64(e.Call.Returned-e.Call.Began)/1e6, e.N, e.Off, what)
 	if e.Writes > 1 {
 		s += fmt.Sprintf(", nor %d others", e.Writes-1)
@@ -39,27 +42,27 @@ func (e *Early) String() string {
 	return s
 }
 
-// maxWaiting bounds the calls for which the next ping is waited.
+// maxWaiting bounds the calls that wait for the next ping.
 const maxWaiting = 1 << 14
 
-// An account judges the calls of one guest, from when its fswcalls began until it ends. Used by one goroutine.
+// An account checks the calls of one run of fswcalls in a guest. One goroutine uses it.
 type account struct {
 	disks  []Disk
 	told   func(*Early)
 	clock  clock
 	byDev  map[string]*Disk
-	calls  []Call // whose time cannot be told yet
+	calls  []Call // their time is not known yet
 	judged uint64
 	early  uint64
-	open   uint64 // calls of which it is not known
+	open   uint64 // number of calls that could not be decided
 }
 
-// newAccount returns one that tells of calls that came too early.
+// newAccount returns an account that calls told for each call that came too early.
 func newAccount(disks []Disk, told func(*Early)) *account {
 	return &account{disks: disks, told: told, byDev: make(map[string]*Disk)}
 }
 
-// found notes which of the disks is a device of the guest.
+// found notes which disk a device of the guest is.
 func (a *account) found(dev, name string) {
 	for i := range a.disks {
 		if a.disks[i].Name == name {
@@ -68,7 +71,7 @@ func (a *account) found(dev, name string) {
 	}
 }
 
-// call takes a call, to be judged with the next ping that comes back after it.
+// call takes a call. It is checked after the next ping comes back.
 func (a *account) call(c Call) {
 	if len(a.calls) >= maxWaiting {
 		a.open++
@@ -77,7 +80,7 @@ func (a *account) call(c Call) {
 	a.calls = append(a.calls, c)
 }
 
-// ping takes one that came back, and judges what it lets be judged.
+// ping takes a ping that came back, and checks the calls that can be decided now.
 func (a *account) ping(p ping) error {
 	if err := a.clock.add(p); err != nil {
 		return err
@@ -94,8 +97,9 @@ func (a *account) ping(p ping) error {
 	return nil
 }
 
-// judge holds a call against the diaries of the disks. Sync and syncfs owe all that was written before they began, the others what their own
-// thread wrote while they ran. What comes out as early was so at every time that the bounds of the clock allow.
+// judge compares a call with the diaries of the disks. Sync and syncfs promise all writes that came
+// before they began, the other calls the writes of their own thread while they ran. Only violations
+// that hold under every possible clock skew are reported.
 func (a *account) judge(c *Call) {
 	began, _, okBegan := a.clock.bounds(c.Began)
 	_, returned, okReturned := a.clock.bounds(c.Returned)
@@ -118,8 +122,9 @@ func (a *account) judge(c *Call) {
 	}
 }
 
-// owed counts what a call owes of a disk; false if that is not known: the diary does not reach back to where it had to begin, or something was
-// refused or failed, after which a file system does what it can, or gives up. sync(2) has no way to say so.
+// owed counts the writes that a call should have made durable on a disk. It returns false if that
+// is unknown: the diary begins too late, or a write was refused or failed. After such an error a
+// file system may give up, and sync(2) has no way to say so.
 func (a *account) owed(d *Disk, e *Early, began, returned int64) (known bool) {
 	d.Diary.mu.Lock()
 	defer d.Diary.mu.Unlock()
@@ -152,13 +157,15 @@ func (a *account) owed(d *Disk, e *Early, began, returned int64) (known bool) {
 		}
 		break
 	}
-	if d.FS() == "btrfs" && !slices.ContainsFunc(e.Call.Wrote, func(r Range) bool { return r.Metadata }) {
-		// Of a file without a name nothing is kept beyond a crash, and nothing is flushed (btrfs_log_inode_parent). Where the log was
-		// written, it has to be.
+	if d.FS() == "btrfs" && !slices.ContainsFunc(e.Call.Wrote,
+		func(r Range) bool { return r.Metadata }) {
+		// For a file without a name, nothing is kept after a crash and nothing is flushed
+		// (btrfs_log_inode_parent). If the log was written, it must be flushed.
 		return true
 	}
 	for _, r := range e.Call.Wrote {
-		// Metadata of ext3 that the thread of a call writes is in the journal already (jbd2_log_do_checkpoint).
+		// Metadata of ext3 that the thread of a call writes is in the journal already
+		// (jbd2_log_do_checkpoint).
 		if a.byDev[r.Dev] != d || r.Metadata && d.FS() == "ext3" {
 			continue
 		}
@@ -179,13 +186,13 @@ func (a *account) owed(d *Disk, e *Early, began, returned int64) (known bool) {
 	return true
 }
 
-// after is where the writes begin that ended after a time.
+// after returns the index of the first write that ended after a time.
 func after(writes []write, at int64) int {
 	return sort.Search(len(writes), func(i int) bool { return writes[i].ended > at })
 }
 
-// firstOf returns the first write to a place that began within a time. It is the one that was submitted then, or an earlier one: if that is
-// not durable, neither is what came after it.
+// firstOf returns the first write to a place that began within a time. It is the write that was
+// submitted then, or an earlier one: if the earlier one is not durable, neither is the later one.
 func firstOf(writes []write, at uint64, from, to int64) (write, bool) {
 	for _, w := range writes {
 		if w.began > to {

@@ -20,10 +20,12 @@ func testClock(t *testing.T) clock {
 	return c
 }
 
-// A fsync that runs from 100 to 200 and writes sectors 8 to 15 at 110, and a sync that runs as long: what is early, and what is not.
+// A fsync that runs from 100 to 200 and writes sectors 8 to 15 at 110, and a sync that runs as
+// long: what is early, and what is not.
 func TestAccount(t *testing.T) {
 	data := write{off: 4096, n: 4096, began: 1120, ended: 1125}
-	fsync := Call{Name: "fsync", Thread: 7, Began: 100, Returned: 200, Wrote: []Range{{Dev: "254,0", Sector: 8, Sectors: 8, At: 110}}}
+	fsync := Call{Name: "fsync", Thread: 7, Began: 100, Returned: 200,
+		Wrote: []Range{{Dev: "254,0", Sector: 8, Sectors: 8, At: 110}}}
 	sync := Call{Name: "sync", Thread: 7, Began: 100, Returned: 200, Synced: []string{"254,0"}}
 	before := write{off: 8192, n: 512, began: 1010, ended: 1020}
 	with := func(c Call, change func(*Call)) Call {
@@ -41,35 +43,63 @@ func TestAccount(t *testing.T) {
 		never bool
 		open  bool // it is not known
 	}{
-		{name: "flushed", call: fsync, diary: &Diary{writes: []write{data}, flushes: []flush{{ended: 1150, covers: 1130}}}},
+		{name: "flushed", call: fsync, diary: &Diary{writes: []write{data},
+			flushes: []flush{{ended: 1150, covers: 1130}}}},
 		{name: "not flushed", call: fsync, diary: &Diary{writes: []write{data}}, owes: 1},
-		{name: "flushed by another, before", call: fsync, diary: &Diary{writes: []write{data}, flushes: []flush{{ended: 1150, covers: 1122}}}, owes: 1},
-		{name: "flushed when it had returned", call: fsync, diary: &Diary{writes: []write{data}, flushes: []flush{{ended: 1206, covers: 1130}}}, owes: 1},
-		{name: "flushed as it returned, as far as can be told", call: fsync, diary: &Diary{writes: []write{data}, flushes: []flush{{ended: 1204, covers: 1130}}}},
-		{name: "written again, after the flush", call: fsync, diary: &Diary{writes: []write{data, {off: 4096, n: 4096, began: 1160, ended: 1170}}, flushes: []flush{{ended: 1150, covers: 1130}}}},
-		{name: "two parts, the second not flushed", call: fsync, diary: &Diary{writes: []write{{4096, 2048, 1120, 1125}, {6144, 2048, 1131, 1135}}, flushes: []flush{{ended: 1150, covers: 1130}}}, owes: 1},
-		{name: "it never came", call: fsync, diary: &Diary{writes: []write{before}, flushes: []flush{{ended: 1150, covers: 1130}}}, owes: 1, never: true},
-		{name: "what was there before it", call: fsync, diary: &Diary{writes: []write{{4096, 4096, 1090, 1100}}, flushes: []flush{{ended: 1150, covers: 1130}}}, owes: 1, never: true},
-		{name: "what others wrote", call: fsync, diary: &Diary{writes: []write{{0, 512, 1110, 1111}, data, {8192, 512, 1190, 1191}}, flushes: []flush{{ended: 1150, covers: 1130}}}},
-		{name: "spare", call: with(fsync, func(c *Call) { c.Wrote[0].Sector = 1 << 20 }), diary: &Diary{}},
-		{name: "another disk", call: with(fsync, func(c *Call) { c.Wrote[0].Dev = "254,16" }), diary: &Diary{}},
-		{name: "metadata of ext3 is in the journal", call: with(fsync, metadata), diary: &Diary{writes: []write{data}}},
-		{name: "metadata of Btrfs", fs: "btrfs", call: with(fsync, metadata), diary: &Diary{writes: []write{data}}, owes: 1},
-		{name: "data of Btrfs without the log: of a file without a name", fs: "btrfs", call: fsync, diary: &Diary{writes: []write{data}}},
-		{name: "refused meanwhile", call: fsync, diary: &Diary{writes: []write{data}, failed: 1150}, open: true},
-		{name: "refused before", call: fsync, diary: &Diary{writes: []write{data}, failed: 1050}, owes: 1},
+		{name: "flushed by another, before", call: fsync,
+			diary: &Diary{writes: []write{data}, flushes: []flush{{ended: 1150, covers: 1122}}}, owes: 1},
+		{name: "flushed when it had returned", call: fsync,
+			diary: &Diary{writes: []write{data}, flushes: []flush{{ended: 1206, covers: 1130}}}, owes: 1},
+		{name: "flushed as it returned, as far as can be told", call: fsync,
+			diary: &Diary{writes: []write{data}, flushes: []flush{{ended: 1204, covers: 1130}}}},
+		{name: "written again, after the flush", call: fsync,
+			diary: &Diary{writes: []write{data, {off: 4096, n: 4096, began: 1160, ended: 1170}},
+				flushes: []flush{{ended: 1150, covers: 1130}}}},
+		{name: "two parts, the second not flushed", call: fsync,
+			diary: &Diary{writes: []write{{4096, 2048, 1120, 1125}, {6144, 2048, 1131, 1135}},
+				flushes: []flush{{ended: 1150, covers: 1130}}}, owes: 1},
+		{name: "it never came", call: fsync, diary: &Diary{writes: []write{before},
+			flushes: []flush{{ended: 1150, covers: 1130}}}, owes: 1, never: true},
+		{name: "what was there before it", call: fsync,
+			diary: &Diary{writes: []write{{4096, 4096, 1090, 1100}},
+				flushes: []flush{{ended: 1150, covers: 1130}}}, owes: 1, never: true},
+		{name: "what others wrote", call: fsync, diary: &Diary{writes: []write{{0, 512, 1110, 1111}, data,
+			{8192, 512, 1190, 1191}}, flushes: []flush{{ended: 1150, covers: 1130}}}},
+		{name: "spare", call: with(fsync, func(c *Call) { c.Wrote[0].Sector = 1 << 20 }),
+			diary: &Diary{}},
+		{name: "another disk", call: with(fsync, func(c *Call) { c.Wrote[0].Dev = "254,16" }),
+			diary: &Diary{}},
+		{name: "metadata of ext3 is in the journal", call: with(fsync, metadata),
+			diary: &Diary{writes: []write{data}}},
+		{name: "metadata of Btrfs", fs: "btrfs", call: with(fsync, metadata),
+			diary: &Diary{writes: []write{data}}, owes: 1},
+		{name: "data of Btrfs without the log: of a file without a name", fs: "btrfs", call: fsync,
+			diary: &Diary{writes: []write{data}}},
+		{name: "refused meanwhile", call: fsync, diary: &Diary{writes: []write{data}, failed: 1150},
+			open: true},
+		{name: "refused before", call: fsync, diary: &Diary{writes: []write{data}, failed: 1050},
+			owes: 1},
 		{name: "forgotten", call: fsync, diary: &Diary{forgotten: 1150}, open: true},
-		{name: "before the clock was known", call: with(fsync, func(c *Call) { c.Began = -5 }), diary: &Diary{}, open: true},
+		{name: "before the clock was known", call: with(fsync, func(c *Call) { c.Began = -5 }),
+			diary: &Diary{}, open: true},
 
-		{name: "sync, flushed", call: sync, diary: &Diary{writes: []write{before}, flushes: []flush{{ended: 1150, covers: 1130}}}},
-		{name: "sync, flushed long before", call: sync, diary: &Diary{writes: []write{before}, flushes: []flush{{ended: 1050, covers: 1030}}}},
+		{name: "sync, flushed", call: sync, diary: &Diary{writes: []write{before},
+			flushes: []flush{{ended: 1150, covers: 1130}}}},
+		{name: "sync, flushed long before", call: sync,
+			diary: &Diary{writes: []write{before}, flushes: []flush{{ended: 1050, covers: 1030}}}},
 		{name: "sync, not flushed", call: sync, diary: &Diary{writes: []write{before}}, owes: 1},
-		{name: "sync, two, the first flushed", call: sync, diary: &Diary{writes: []write{before, {0, 512, 1040, 1041}}, flushes: []flush{{ended: 1150, covers: 1030}}}, owes: 1},
+		{name: "sync, two, the first flushed", call: sync,
+			diary: &Diary{writes: []write{before, {0, 512, 1040, 1041}},
+				flushes: []flush{{ended: 1150, covers: 1030}}}, owes: 1},
 		{name: "sync, as it began", call: sync, diary: &Diary{writes: []write{{0, 512, 1090, 1096}}}},
 		{name: "sync, spare", call: sync, diary: &Diary{writes: []write{{512 << 20, 4096, 1010, 1020}}}},
-		{name: "sync of another", call: with(sync, func(c *Call) { c.Synced = []string{"254,16"} }), diary: &Diary{writes: []write{before}}},
-		{name: "sync after a refusal", call: sync, diary: &Diary{writes: []write{before}, failed: 1030}, open: true},
-		{name: "sync, refused and recovered", call: sync, diary: &Diary{writes: []write{before}, failed: 1005, flushes: []flush{{ended: 1018, covers: 1010}}}, owes: 1},
+		{name: "sync of another", call: with(sync, func(c *Call) { c.Synced = []string{"254,16"} }),
+			diary: &Diary{writes: []write{before}}},
+		{name: "sync after a refusal", call: sync, diary: &Diary{writes: []write{before}, failed: 1030},
+			open: true},
+		{name: "sync, refused and recovered", call: sync,
+			diary: &Diary{writes: []write{before}, failed: 1005,
+				flushes: []flush{{ended: 1018, covers: 1010}}}, owes: 1},
 		{name: "sync, forgotten", call: sync, diary: &Diary{forgotten: 1010}, open: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -78,12 +108,14 @@ func TestAccount(t *testing.T) {
 			}
 			var early []Early
 			a := newAccount([]Disk{{Name: "root", Diary: c.diary, FS: func() string { return c.fs },
-				Spare: func(off, _ uint64) bool { return off == 512<<20 }}}, func(e *Early) { early = append(early, *e) })
+				Spare: func(off, _ uint64) bool { return off == 512<<20 }}},
+				func(e *Early) { early = append(early, *e) })
 			a.clock = testClock(t)
 			a.found("254,0", "root")
 			a.found("254,32", "no such disk")
 			a.judge(&c.call)
-			if len(early) != int(min(c.owes, 1)) || c.owes > 0 && (early[0].Writes != c.owes || early[0].Never != c.never || early[0].Disk != "root") {
+			if len(early) != int(min(c.owes, 1)) || c.owes > 0 &&
+				(early[0].Writes != c.owes || early[0].Never != c.never || early[0].Disk != "root") {
 				t.Errorf("early: %+v, want %d writes", early, c.owes)
 			}
 			if open := a.open == 1; open != c.open || a.judged+a.open != 1 || a.early != min(c.owes, 1) {
@@ -100,7 +132,8 @@ func TestAccount(t *testing.T) {
 func TestAccountWaits(t *testing.T) {
 	told := 0
 	d := Diary{writes: []write{{0, 512, 1010, 1020}}}
-	a := newAccount([]Disk{{Name: "root", Diary: &d, FS: func() string { return "ext3" }}}, func(*Early) { told++ })
+	a := newAccount([]Disk{{Name: "root", Diary: &d, FS: func() string { return "ext3" }}},
+		func(*Early) { told++ })
 	a.found("254,0", "root")
 	call := Call{Name: "sync", Began: 100, Returned: 200, Synced: []string{"254,0"}}
 	for i, p := range []ping{{990, 0, 1010}, {1140, 150, 1160}, {1290, 300, 1310}} {
@@ -176,7 +209,8 @@ func TestDiary(t *testing.T) {
 	_ = good.Zero(4096, 8192)
 	_ = good.Flush()
 	_ = d.Of(reserved{}).(blocktap.Reserver).ZeroReserved(0, 512)
-	if len(d.writes) != 3 || d.writes[1].off != 4096 || d.writes[1].n != 8192 || len(d.flushes) != 1 || d.failed != 0 {
+	if len(d.writes) != 3 || d.writes[1].off != 4096 || d.writes[1].n != 8192 || len(d.flushes) != 1 ||
+		d.failed != 0 {
 		t.Fatalf("%+v %+v", d.writes, d.flushes)
 	}
 	if since, ok := d.covered(now()); !ok || since < d.writes[1].ended || since > d.writes[2].began {
@@ -196,7 +230,8 @@ func TestDiary(t *testing.T) {
 	for range 3 * maxFlushes {
 		_ = good.Flush()
 	}
-	if len(d.writes) > maxWrites || len(d.flushes) > maxFlushes || d.forgotten == 0 || d.forgotten > d.writes[0].began {
+	if len(d.writes) > maxWrites || len(d.flushes) > maxFlushes || d.forgotten == 0 ||
+		d.forgotten > d.writes[0].began {
 		t.Errorf("%d writes, %d flushes; forgotten until %d", len(d.writes), len(d.flushes), d.forgotten)
 	}
 	if _, ok := d.covered(1); ok {
@@ -209,7 +244,8 @@ func TestDiary(t *testing.T) {
 	}
 }
 
-// BenchmarkAccount is what the account of a guest costs its disk, a write with a flush after each hundred, and what a call costs.
+// BenchmarkAccount is what the account of a guest costs its disk, a write with a flush after each
+// hundred, and what a call costs.
 func BenchmarkAccount(b *testing.B) {
 	b.Run("write", func(b *testing.B) {
 		var d Diary
@@ -228,7 +264,8 @@ func BenchmarkAccount(b *testing.B) {
 		for i := int64(0); i < maxWrites; i++ {
 			d.writes = append(d.writes, write{uint64(i) * 4096, 4096, 1000 + i, 1001 + i})
 		}
-		a := newAccount([]Disk{{Name: "root", Diary: &d, FS: func() string { return "ext3" }}}, func(*Early) {})
+		a := newAccount([]Disk{{Name: "root", Diary: &d, FS: func() string { return "ext3" }}},
+			func(*Early) {})
 		a.found("254,0", "root")
 		for i := range int64(1000) {
 			_ = a.clock.add(ping{i * 100, i * 100, i * 100})
@@ -236,7 +273,8 @@ func BenchmarkAccount(b *testing.B) {
 		d.flushes = []flush{{70000, 69000}}
 		b.ReportAllocs()
 		for b.Loop() {
-			a.judge(&Call{Name: "fsync", Began: 60000, Returned: 71000, Wrote: []Range{{Dev: "254,0", Sector: 60100 * 8, Sectors: 8, At: 60050}}})
+			a.judge(&Call{Name: "fsync", Began: 60000, Returned: 71000,
+				Wrote: []Range{{Dev: "254,0", Sector: 60100 * 8, Sectors: 8, At: 60050}}})
 		}
 		if a.early > 0 || a.open > 0 {
 			b.Fatalf("%d early, %d open", a.early, a.open)

@@ -1,11 +1,13 @@
-// Package fsynccheck holds the calls of a guest that promise durability (sync, syncfs, fsync, fdatasync, msync with MS_SYNC) against what
-// a guarded disk did: a call that returned with success while what it had to make durable was neither flushed nor FUA came too early,
-// whichever of file system, block layer and hypervisor is to blame. No crash is needed to see that.
+// Package fsynccheck checks that the calls of a guest that promise durability (sync, syncfs, fsync,
+// fdatasync, msync with MS_SYNC) waited for their flushes. A call came too early if it returned
+// with success while a write that it promised was neither flushed nor FUA. It does not matter
+// whether the file system, the block layer or the hypervisor is to blame, and no crash is needed.
 //
-// Two sides that do not know of each other are compared. In the guest, fswcalls reads the kernel's own trace events (nothing is loaded)
-// and says which call ran when, and which writes its thread submitted meanwhile. On the host a Diary has when each write and each
-// flush was done on the disk itself. A Clock says how the two times compare, with bounds: what they do not decide is no finding. Start
-// reading at account.judge.
+// The check compares two sides that do not know of each other. In the guest, fswcalls reads the
+// kernel's own trace events, without a module, and reports when each call ran and which writes its
+// thread submitted meanwhile. On the host, a Diary has the time of each write and each flush on the
+// disk itself. A Clock compares the two times within bounds: what the bounds do not decide is not
+// reported. Start reading at account.judge.
 package fsynccheck
 
 import (
@@ -17,7 +19,7 @@ import (
 // Port is the name of the virtio-serial port.
 const Port = "org.fsward.calls"
 
-// Version is that of the lines below. fswcalls sends, one a line:
+// Version is the version of the protocol. fswcalls sends these lines:
 //
 //	fswcalls VERSION
 //	disk DEV NAME           a disk with its serial, which is its name on the host
@@ -25,35 +27,37 @@ const Port = "org.fsward.calls"
 //	call CALL THREAD BEGAN RETURNED [DEV …] [DEV:SECTOR+SECTORS@SINCE[m] …]
 //	lost                    trace events were lost: calls are missing
 //
-// and is sent "ping N". Times are nanoseconds of the guest's CLOCK_MONOTONIC, SINCE of when the call began; DEV is the number of a
-// device as MAJOR,MINOR; m is for REQ_META.
+// It receives lines "ping N". Times are nanoseconds of the guest's CLOCK_MONOTONIC; SINCE counts
+// from the beginning of the call. DEV is the number of a device as MAJOR,MINOR; m stands for
+// REQ_META.
 const Version = 1
 
 // Bounds of a line.
 const (
 	maxLine  = 32 << 10 // bytes
-	maxParts = 512      // of a call: devices and ranges; those beyond are left out
+	maxParts = 512      // devices and ranges of a call; further ones are left out
 )
 
-// A Range is what one bio writes.
+// A Range is the range that one bio writes.
 type Range struct {
 	Dev      string // MAJOR,MINOR
 	Sector   uint64
 	Sectors  uint64
-	At       int64 // when it was submitted: guest time, ns
+	At       int64 // time of its submission: guest time, ns
 	Metadata bool  // REQ_META
 }
 
-// A Call is one that promises durability and has returned with success.
+// A Call is a call that promises durability and has returned with success.
 type Call struct {
 	Name            string // of the system call: "fsync"
 	Thread          int
-	Began, Returned int64    // guest time, ns
-	Synced          []string // sync, syncfs: the devices whose file system was told to make all durable, MAJOR,MINOR
-	Wrote           []Range  // all others: by its own thread while it ran
+	Began, Returned int64 // guest time, ns
+	// for sync and syncfs: the devices whose file system was synced, MAJOR,MINOR
+	Synced []string
+	Wrote  []Range // for all others: the writes of its own thread while it ran
 }
 
-// String is the call's line.
+// String returns the call's line.
 func (c *Call) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "call %s %d %d %d", c.Name, c.Thread, c.Began, c.Returned)
@@ -69,13 +73,15 @@ func (c *Call) String() string {
 	return b.String()
 }
 
-// names lists the calls that promise durability, and whether that is of all that a file system has.
-var names = map[string]bool{"sync": true, "syncfs": true, "fsync": false, "fdatasync": false, "msync": false}
+// names lists the calls that promise durability, and whether they promise it for the whole file
+// system.
+var names = map[string]bool{"sync": true, "syncfs": true, "fsync": false, "fdatasync": false,
+	"msync": false}
 
-// latest bounds times, so that sums of two do not overflow: 146 years.
+// latest bounds times to 146 years, so that sums of two do not overflow.
 const latest = 1 << 62
 
-// parseCall reads what follows "call " of a line.
+// parseCall parses the text that follows "call " in a line.
 func parseCall(text string) (c Call, err error) {
 	f := strings.Fields(text)
 	if len(f) < 4 || len(f) > 4+maxParts {
@@ -122,7 +128,7 @@ func parseTime(s string) (int64, error) {
 	return t, err
 }
 
-// parseRange reads DEV:SECTOR+SECTORS@SINCE[m]; At is since the call began.
+// parseRange parses DEV:SECTOR+SECTORS@SINCE[m]. At is the time since the call began.
 func parseRange(s string) (r Range, err error) {
 	s, r.Metadata = strings.CutSuffix(s, "m")
 	dev, rest, okDev := strings.Cut(s, ":")

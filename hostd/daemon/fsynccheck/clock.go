@@ -5,17 +5,19 @@ import (
 	"sort"
 )
 
-// A ping went to the guest and came back: at guest time the host's was between two.
+// A ping went to the guest and came back: the host's time was between sent and heard when the
+// guest's time was guest.
 type ping struct{ sent, guest, heard int64 } // ns
 
-// maxPings bounds how far back the guest's time is known: an hour, at four a second.
+// maxPings bounds how far back the guest's time is known: an hour, at four pings a second.
 const maxPings = 1 << 14
 
-// A clock turns times of the guest into those of the host. Nothing is assumed of how fast the guest's runs, nor that it never stands
-// still while a guest is suspended: only that between two pings its distance from the host's stays between what it was at them.
+// A clock converts the guest's times to the host's. It does not assume how fast the guest's clock
+// runs, nor that it runs while a guest is suspended. It assumes only that between two pings the
+// offset to the host's clock stays between the offsets at these pings.
 type clock struct{ pings []ping }
 
-// add takes a ping that came back. The guest's times must not fall.
+// add adds a ping that came back. The guest's times must not decrease.
 func (c *clock) add(p ping) error {
 	if n := len(c.pings); n > 0 && p.guest < c.pings[n-1].guest {
 		return fmt.Errorf("the guest's clock went back from %d to %d", c.pings[n-1].guest, p.guest)
@@ -27,12 +29,13 @@ func (c *clock) add(p ping) error {
 	return nil
 }
 
-// passed tells whether the guest's time t is before the last ping, so that the host's can be told.
+// passed reports whether the guest's time t is before the last ping, so that it can be converted.
 func (c *clock) passed(t int64) bool {
 	return len(c.pings) > 0 && t <= c.pings[len(c.pings)-1].guest
 }
 
-// bounds returns between which times of the host the guest's time t was; not ok if pings around it are not known.
+// bounds returns the host's times between which the guest's time t was. It is not ok if no pings
+// before and after t are known.
 func (c *clock) bounds(t int64) (from, to int64, ok bool) {
 	i := sort.Search(len(c.pings), func(i int) bool { return c.pings[i].guest >= t })
 	if i == 0 || i == len(c.pings) {

@@ -8,7 +8,7 @@ import (
 	"fsward/blocktap"
 )
 
-// How much of the past is kept of a disk: 2 MiB of writes.
+// Bounds of what is kept of a disk: 2 MiB of writes.
 const (
 	maxWrites  = 1 << 16
 	maxFlushes = 1 << 12
@@ -17,26 +17,27 @@ const (
 // epoch is when the clock of all diaries began.
 var epoch = time.Now()
 
-// now is the host's time, nanoseconds: it never falls and is above 0.
+// now returns the host's time in nanoseconds. It never decreases, and is above 0.
 func now() int64 { return time.Since(epoch).Nanoseconds() + 1 }
 
-// a write that a disk did.
+// A write that a disk performed.
 type write struct {
 	off, n       uint64 // bytes
 	began, ended int64
 }
 
-// a flush, and the latest time at which one that had ended by then began: all that was written before that is durable.
+// A flush of a disk. began is the latest time at which a flush that had ended by then began: every write that
+// ended before it is durable.
 type flush struct{ ended, covers int64 }
 
-// A Diary has when a disk did what: its last writes and flushes. Safe for concurrent use.
-// The zero value begins with nothing.
+// A Diary has the times of a disk's last writes and flushes. It is safe for concurrent use. The
+// zero value is empty.
 type Diary struct {
 	mu        sync.Mutex
-	writes    []write // as they ended
-	forgotten int64   // when the last write ended that is not kept; 0: all are
-	flushes   []flush // as they ended
-	failed    int64   // when a write failed last, or was refused
+	writes    []write // in the order in which they ended
+	forgotten int64   // when the last write ended that is no longer kept; 0: all are kept
+	flushes   []flush // in the order in which they ended
+	failed    int64   // when a write last failed or was refused
 }
 
 func (d *Diary) wrote(off, n uint64, began int64, err error) {
@@ -67,24 +68,25 @@ func (d *Diary) flushed(began int64) {
 	d.flushes = append(d.flushes, flush{now(), began})
 }
 
-// Refused notes that a write was not let through: the file system that made it may give up, and then no call keeps what it promises.
+// Refused notes that a write was refused. The file system that made it may give up, and then no
+// call keeps its promise.
 func (d *Diary) Refused() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.failed = now()
 }
 
-// covered returns the time before which all writes that had ended were durable at a time: when the last flush began that had ended
-// by then. Not ok if that is not kept any more.
+// covered returns the time before which all writes that had ended were durable at a time: the
+// beginning of the last flush that had ended by then. It is not ok if that is no longer kept.
 func (d *Diary) covered(at int64) (since int64, ok bool) {
 	i := sort.Search(len(d.flushes), func(i int) bool { return d.flushes[i].ended > at })
 	if i == 0 {
-		return 0, len(d.flushes) < maxFlushes/2 // none was forgotten before there were as many
+		return 0, len(d.flushes) < maxFlushes/2 // before there are so many flushes, none was dropped
 	}
 	return d.flushes[i-1].covers, true
 }
 
-// Of returns the disk with a diary of what it does from now on.
+// Of returns the disk with a diary of its requests from now on.
 func (d *Diary) Of(disk blocktap.Disk) blocktap.Disk {
 	w := watched{disk, d}
 	if r, ok := disk.(blocktap.Reserver); ok {
@@ -93,7 +95,7 @@ func (d *Diary) Of(disk blocktap.Disk) blocktap.Disk {
 	return w
 }
 
-// watched is a disk whose diary is kept.
+// watched is a disk with a diary.
 type watched struct {
 	blocktap.Disk
 	diary *Diary
@@ -122,7 +124,7 @@ func (w watched) Flush() error {
 	return err
 }
 
-// reserving is one that can zero without giving space back.
+// reserving is a watched disk that can zero a range without freeing its space.
 type reserving struct {
 	watched
 	reserver blocktap.Reserver

@@ -17,25 +17,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pingEvery is how often the guest's clock is looked at, and after which time at most a call is judged.
+// pingEvery is how often the guest's clock is read. A call is checked after this time at most.
 const pingEvery = 250 * time.Millisecond
 
 // A Sum counts the calls of one run of fswcalls.
 type Sum struct {
-	Judged uint64 // held against the disks
-	Early  uint64 // of these, those that came too early
-	Open   uint64 // of which it is not known: too much had happened since, or events were lost
+	Judged uint64 // calls that were checked
+	Early  uint64 // calls that came too early
+	Open   uint64 // calls that could not be decided: too much had happened since, or events were lost
 }
 
 // A Host keeps the accounts of a guest.
 type Host struct {
 	Disks []Disk
-	Told  func(*Early) // is given each call that came too early
-	Ended func(Sum)    // is told when a guest's fswcalls has ended
+	Told  func(*Early) // receives each call that came too early
+	Ended func(Sum)    // is called when a guest's fswcalls has ended
 	Log   *zap.Logger
 }
 
-// Serve keeps the account of one guest after the other until ctx ends. QEMU connects when the guest's port is made, and again where it is told to.
+// Serve keeps the account of one guest after the other until ctx ends. QEMU connects when the
+// guest's port is made, and again when it is told to.
 func (h *Host) Serve(ctx context.Context, l net.Listener) error {
 	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
 	defer stop()
@@ -53,7 +54,7 @@ func (h *Host) Serve(ctx context.Context, l net.Listener) error {
 	}
 }
 
-// guest follows what comes over one connection: one run of fswcalls after the other.
+// guest reads one connection: one run of fswcalls after the other.
 func (h *Host) guest(ctx context.Context, conn net.Conn) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
@@ -65,7 +66,8 @@ func (h *Host) guest(ctx context.Context, conn net.Conn) error {
 	g.Go(func() error { return s.ping(ctx) })
 	err := g.Wait()
 	s.end()
-	for _, end := range []error{io.EOF, net.ErrClosed, unix.ECONNRESET} { // the last when the guest is switched off
+	// the last one when the guest is switched off
+	for _, end := range []error{io.EOF, net.ErrClosed, unix.ECONNRESET} {
 		if errors.Is(err, end) {
 			return nil
 		}
@@ -73,18 +75,18 @@ func (h *Host) guest(ctx context.Context, conn net.Conn) error {
 	return err
 }
 
-// stream is one connection.
+// A stream is one connection.
 type stream struct {
 	host *Host
 	conn net.Conn
 
 	mu      sync.Mutex
-	account *account // nil until fswcalls has said hello
+	account *account // nil until fswcalls has sent its version
 	number  uint64   // of the last ping
 	sent    int64    // when it was sent; 0: it came back
 }
 
-// read takes lines until the connection ends (io.EOF). A line that cannot be is an error.
+// read reads lines until the connection ends (io.EOF). An invalid line is an error.
 func (s *stream) read() error {
 	lines := bufio.NewScanner(s.conn)
 	lines.Buffer(make([]byte, 4096), maxLine)
@@ -117,7 +119,7 @@ func (s *stream) line(line string) error {
 	}
 	a := s.account
 	if a == nil {
-		return nil // the rest of what another run has written
+		return nil // the rest of what another run wrote
 	}
 	switch word {
 	case "disk":
@@ -150,14 +152,14 @@ func (s *stream) pong(text string, heard int64) error {
 		return err
 	}
 	if n != s.number || s.sent == 0 {
-		return nil // of a run before
+		return nil // of an earlier run
 	}
 	p := ping{s.sent, guest, heard}
 	s.sent = 0
 	return s.account.ping(p)
 }
 
-// ping asks for the guest's time, again when it was told.
+// ping asks for the guest's time, unless the last ping is still on its way.
 func (s *stream) ping(ctx context.Context) error {
 	tick := time.NewTicker(pingEvery)
 	defer tick.Stop()

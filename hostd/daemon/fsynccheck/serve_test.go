@@ -13,11 +13,13 @@ import (
 	"go.uber.org/zap/zaptest"
 )
 
-// A guest tells of a call that is early and of one that is not; another that speaks another version, or nonsense, ends its own connection alone.
+// A guest tells of a call that is early and of one that is not; another that speaks another
+// version, or nonsense, ends its own connection alone.
 func TestServe(t *testing.T) {
 	var d Diary
 	early, sums := make(chan Early, 4), make(chan Sum, 4)
-	h := &Host{Disks: []Disk{{Name: "root", Diary: &d, FS: func() string { return "ext3" }}}, Log: zaptest.NewLogger(t),
+	h := &Host{Disks: []Disk{{Name: "root", Diary: &d, FS: func() string { return "ext3" }}},
+		Log:  zaptest.NewLogger(t),
 		Told: func(e *Early) { early <- *e }, Ended: func(s Sum) { sums <- s }}
 	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "calls"))
 	if err != nil {
@@ -34,7 +36,8 @@ func TestServe(t *testing.T) {
 		_ = c.SetDeadline(time.Now().Add(20 * time.Second))
 		return c, bufio.NewScanner(c)
 	}
-	for _, wrong := range []string{"fswcalls 9", "fswcalls 1\nnonsense", "fswcalls 1\ncall fsync", "fswcalls 1\npong x 1", "fswcalls 1\npong 1 -1",
+	for _, wrong := range []string{"fswcalls 9", "fswcalls 1\nnonsense", "fswcalls 1\ncall fsync",
+		"fswcalls 1\npong x 1", "fswcalls 1\npong 1 -1",
 		strings.Repeat("x", 2*maxLine)} {
 		c, lines := dial()
 		fmt.Fprintln(c, wrong)
@@ -90,14 +93,16 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// FuzzStream: whatever a guest writes, its connection ends with an error or goes on, and memory is bounded.
+// FuzzStream: whatever a guest writes, its connection ends with an error or goes on, and memory is
+// bounded.
 func FuzzStream(f *testing.F) {
 	f.Add("fswcalls 1\ndisk 254,0 root\ncall fsync 1 2 3 254,0:8+8@0m 254,16\npong 1 5\nlost\n")
 	f.Add("call sync 1 2 3\nfswcalls 1\nfswcalls 1\npong 1 2")
 	f.Fuzz(func(t *testing.T, text string) {
 		var d Diary
 		d.wrote(4096, 4096, 1, nil)
-		h := &Host{Disks: []Disk{{Name: "root", Diary: &d, FS: func() string { return "btrfs" }}}, Told: func(*Early) {}, Ended: func(Sum) {}}
+		h := &Host{Disks: []Disk{{Name: "root", Diary: &d, FS: func() string { return "btrfs" }}},
+			Told: func(*Early) {}, Ended: func(Sum) {}}
 		s := &stream{host: h}
 		for line := range strings.SplitSeq(text, "\n") {
 			s.number, s.sent = 1, now() // each pong is one that was waited for

@@ -20,12 +20,13 @@ var Events = map[string]string{
 	"btrfs/btrfs_sync_fs":   "wait == 1",
 }
 
-// maxThreads bounds the calls that run at a time: there are no more threads (PID_MAX_LIMIT is 4 million, but memory ends before).
+// maxThreads bounds the calls that run at the same time. There are fewer threads (PID_MAX_LIMIT is
+// 4 million, but memory ends before).
 const maxThreads = 1 << 16
 
 // A Tracer turns the lines of trace_pipe into calls. It runs in the guest.
 type Tracer struct {
-	// Watched tells of a device, MAJOR,MINOR, whether it counts.
+	// Watched reports whether a device, MAJOR,MINOR, is watched.
 	Watched func(dev string) bool
 	// Devices returns the devices of the Btrfs with a UUID, MAJOR,MINOR.
 	Devices func(uuid string) []string
@@ -33,10 +34,12 @@ type Tracer struct {
 	running map[int]*Call // by thread
 }
 
-// Line takes a line. done is a call that has returned; lost tells that events were lost, and that calls are missing. A line that is not as
-// the kernel writes it, as one of a program with a line feed in its name, is passed over.
+// Line takes a line. done is a call that has returned. lost reports that events were lost, so that
+// calls are missing. Line ignores a line that is not as the kernel writes it: a program may have a
+// line feed in its name.
 //
-// The kernel's trace_print_context writes the name in 16 columns, "-", the thread's number, the processor, five flags and the time.
+// The kernel's trace_print_context writes the name in 16 columns, "-", the thread's number, the
+// processor, five flags and the time.
 func (t *Tracer) Line(line string) (done *Call, lost bool) {
 	if strings.HasPrefix(line, "CPU:") && strings.Contains(line, " EVENTS]") {
 		clear(t.running)
@@ -103,20 +106,21 @@ func (t *Tracer) synced(c *Call, devs ...string) {
 	}
 }
 
-// bio takes what a thread has submitted: "254,16 WS 2048 + 8".
+// bio takes a bio that a thread has submitted: "254,16 WS 2048 + 8".
 func (t *Tracer) bio(c *Call, f []string, at int64) {
 	sector, err := strconv.ParseUint(f[2], 10, 54)
 	sectors, err2 := strconv.ParseUint(f[4], 10, 32)
 	if err != nil || err2 != nil || sectors == 0 || !t.Watched(f[0]) {
-		return // a flush alone has none
+		return // a bare flush has no data
 	}
-	c.Wrote = append(c.Wrote, Range{Dev: f[0], Sector: sector, Sectors: sectors, Metadata: strings.Contains(f[1], "M"), At: max(at-rounding, c.Began)})
+	c.Wrote = append(c.Wrote, Range{Dev: f[0], Sector: sector, Sectors: sectors,
+		Metadata: strings.Contains(f[1], "M"), At: max(at-rounding, c.Began)})
 }
 
-// rounding is that of the times: they are printed in microseconds, to the next.
+// rounding is the rounding of times: they are printed in microseconds, rounded to the nearest.
 const rounding = 1000
 
-// stamp reads "123.456789:".
+// stamp parses "123.456789:".
 func stamp(s string) (int64, error) {
 	s, okEnd := strings.CutSuffix(s, ":")
 	sec, frac, okDot := strings.Cut(s, ".")

@@ -11,7 +11,10 @@ import (
 const uuid = "dcb37767-f6b3-4074-a7c4-4e77c1d30a3b"
 
 func testTracer() *Tracer {
-	return &Tracer{Watched: func(dev string) bool { return slices.Contains([]string{"254,0", "254,16", "254,32"}, dev) }, Devices: func(u string) []string {
+	return &Tracer{Watched: func(dev string) bool {
+		return slices.Contains(
+			[]string{"254,0", "254,16", "254,32"}, dev)
+	}, Devices: func(u string) []string {
 		if u == uuid {
 			return []string{"254,0", "254,16"}
 		}
@@ -47,8 +50,10 @@ not a line of the kernel
           fsload-160     [000] .....`, "\n")
 	want := []Call{
 		{Name: "fsync", Thread: 155, Began: 12000099000, Returned: 12000401000, Wrote: []Range{
-			{Dev: "254,0", Sector: 2048, Sectors: 8, At: 12000199000}, {Dev: "254,0", Sector: 4096, Sectors: 32, At: 12000299000, Metadata: true}}},
-		{Name: "sync", Thread: 157, Began: 12000349000, Returned: 12000411000, Synced: []string{"254,32", "254,0", "254,16"}},
+			{Dev: "254,0", Sector: 2048, Sectors: 8, At: 12000199000}, {Dev: "254,0", Sector: 4096,
+				Sectors: 32, At: 12000299000, Metadata: true}}},
+		{Name: "sync", Thread: 157, Began: 12000349000, Returned: 12000411000,
+			Synced: []string{"254,32", "254,0", "254,16"}},
 		{Name: "msync", Thread: 158, Began: 12000699000, Returned: 12000801000},
 	}
 	tracer := testTracer()
@@ -116,7 +121,8 @@ func TestEventNames(t *testing.T) {
 	}
 }
 
-// What a tracer makes of any text is a line that the host takes, and the memory that it needs has a bound.
+// What a tracer makes of any text is a line that the host takes, and the memory that it needs has a
+// bound.
 func FuzzTracer(f *testing.F) {
 	f.Add("          fsload-155     [000] .....    12.000100: sys_fsync(fd: 5)\n          fsload-155     [000] .....    12.000200: block_bio_queue: 254,0 WS 2048 + 8 [f]\n          fsload-155     [000] .....    12.000400: sys_fsync -> 0x0")
 	f.Add("CPU:0 [LOST 12 EVENTS]")
@@ -128,7 +134,8 @@ func FuzzTracer(f *testing.F) {
 				continue
 			}
 			got := call.String()
-			if parsed, err := parseCall(strings.TrimPrefix(got, "call ")); err != nil || len(got) > maxLine || cmp.Diff(*call, parsed) != "" {
+			if parsed, err := parseCall(strings.TrimPrefix(got, "call ")); err != nil ||
+				len(got) > maxLine || cmp.Diff(*call, parsed) != "" {
 				t.Fatalf("%q: %v", got, err)
 			}
 		}

@@ -1,6 +1,7 @@
-// Command fswcalls runs in a guest whose disks are guarded, and tells the guard over a virtio-serial port of the calls that promise
-// durability: see hostd/daemon/fsynccheck. It loads nothing into the kernel, reads its trace events, and needs root. Which device is which disk
-// of the guard it tells by their serials, or as it is told: fswcalls vda=root vdb=data.
+// Command fswcalls runs in a guest whose disks are guarded. It reports the calls that promise
+// durability to the guard, over a virtio-serial port: see hostd/daemon/fsynccheck. It loads nothing
+// into the kernel, reads the kernel's trace events, and needs root. It finds the disks of the guard
+// by their serials, or as its arguments say: fswcalls vda=root vdb=data.
 package main
 
 import (
@@ -32,7 +33,7 @@ func main() {
 	}
 }
 
-// run returns when it is told to end (SIGTERM, Ctrl-C), or cannot go on.
+// run runs until it receives SIGTERM or Ctrl-C, or fails.
 func run(args []string) error {
 	told, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -75,7 +76,8 @@ func run(args []string) error {
 	return errors.Join(err, tracing.end())
 }
 
-// findDisks returns the names of disks by their numbers, MAJOR,MINOR: those that have been named, or all that have a serial.
+// findDisks returns the names of disks by their numbers, MAJOR,MINOR: the disks that the arguments
+// name, or all that have a serial.
 func findDisks(named map[string]string) (map[string]string, error) {
 	dirs, err := filepath.Glob("/sys/block/*")
 	if err != nil {
@@ -103,23 +105,23 @@ func findDisks(named map[string]string) (map[string]string, error) {
 	return disks, nil
 }
 
-// content is what a small file has, without what surrounds it; "" if it is not there.
+// content returns the trimmed contents of a small file; "" if there is no such file.
 func content(path string) string {
 	b, _ := os.ReadFile(path)
 	return strings.TrimSpace(string(b))
 }
 
-// teller writes lines to the host.
+// A teller writes lines to the host.
 type teller struct {
 	mu   sync.Mutex
 	port *bufio.Writer
 }
 
-// say writes a line; it is on its way after the next flush.
+// say writes a line. The next flush sends it.
 func (t *teller) say(format string, args ...any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	fmt.Fprintf(t.port, format+"\n", args...) // an error stays: flush returns it
+	fmt.Fprintf(t.port, format+"\n", args...) // the writer keeps the error, and flush returns it
 }
 
 func (t *teller) flush() error {
@@ -128,7 +130,7 @@ func (t *teller) flush() error {
 	return t.port.Flush()
 }
 
-// answer tells the host the time when it asks, until the port is closed.
+// answer sends the host the time when it asks, until the port is closed.
 func (t *teller) answer(port io.Reader, tracing *tracing) error {
 	for lines := bufio.NewScanner(port); lines.Scan(); {
 		var n uint64
@@ -147,13 +149,15 @@ func (t *teller) answer(port io.Reader, tracing *tracing) error {
 	return errors.New("the host has closed the port")
 }
 
-// pause is how long events gather before they are read: to be woken for each costs the guest more than all else that this program does.
+// pause is how long events gather before they are read. To wake up for each event would cost the
+// guest more than everything else that this program does.
 const pause = 100 * time.Millisecond
 
-// follow reads what the kernel traces and tells of calls that have returned, until ctx ends.
+// follow reads the kernel's trace and reports calls that have returned, until ctx ends.
 func (t *teller) follow(ctx context.Context, tracing *tracing, disks map[string]string) error {
-	tracer := fsynccheck.Tracer{Watched: func(dev string) bool { return disks[dev] != "" }, Devices: devicesOf}
-	var rest []byte // the beginning of a line
+	tracer := fsynccheck.Tracer{Watched: func(dev string) bool { return disks[dev] != "" },
+		Devices: devicesOf}
+	var rest []byte // beginning of a line
 	buf := make([]byte, 64<<10)
 	for ctx.Err() == nil {
 		n, err := tracing.read(buf[copy(buf, rest):])

@@ -15,14 +15,14 @@ import (
 // tracefs is where the kernel's tracing is controlled (Documentation/trace/ftrace.rst).
 const tracefs = "/sys/kernel/tracing"
 
-// tracing is an instance of the kernel's tracing, which others do not see: its buffer, its events, its clock.
+// tracing is an instance of the kernel's tracing. Its buffer, events and clock are its own.
 type tracing struct {
 	dir  string
-	off  map[string]string // events that are not switched on: their modules are not loaded
-	pipe int               // trace_pipe
+	off  map[string]string // events that are not enabled, because their modules are not loaded
+	pipe int               // file descriptor of trace_pipe
 }
 
-// begin makes the instance and switches the events on.
+// begin makes the instance and enables the events.
 func begin() (*tracing, error) {
 	if _, err := os.Stat(tracefs + "/instances"); errors.Is(err, fs.ErrNotExist) {
 		if err := unix.Mount("tracefs", tracefs, "tracefs", 0, ""); err != nil {
@@ -30,7 +30,7 @@ func begin() (*tracing, error) {
 		}
 	}
 	t := &tracing{dir: tracefs + "/instances/fswcalls", off: make(map[string]string), pipe: -1}
-	// That of one that was killed can be removed, that of one that runs is in use.
+	// The instance of a killed fswcalls can be removed; that of a running one is in use.
 	if err := os.Remove(t.dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("another fswcalls runs: %w", err)
 	}
@@ -42,7 +42,8 @@ func begin() (*tracing, error) {
 	}
 	err := errors.Join(t.set("trace_clock", "mono"), t.set("buffer_size_kb", "4096"), t.enable())
 	if err == nil {
-		t.pipe, err = unix.Open(filepath.Join(t.dir, "trace_pipe"), unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+		t.pipe, err = unix.Open(filepath.Join(t.dir, "trace_pipe"),
+			unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	}
 	if err != nil {
 		return nil, errors.Join(err, t.end())
@@ -54,7 +55,7 @@ func (t *tracing) set(file, value string) error {
 	return os.WriteFile(filepath.Join(t.dir, file), []byte(value), 0)
 }
 
-// enable switches on what is there and was not switched on yet.
+// enable enables the events that exist and are not enabled yet.
 func (t *tracing) enable() error {
 	for name, filter := range t.off {
 		dir := filepath.Join("events", name)
@@ -74,7 +75,7 @@ func (t *tracing) enable() error {
 	return nil
 }
 
-// read reads what there is; 0 bytes where there is nothing.
+// read reads what the kernel has traced; 0 bytes if there is nothing.
 func (t *tracing) read(p []byte) (int, error) {
 	for {
 		n, err := unix.Read(t.pipe, p)
@@ -90,7 +91,7 @@ func (t *tracing) read(p []byte) (int, error) {
 	}
 }
 
-// end removes the instance; the kernel then traces nothing for it.
+// end removes the instance, so that the kernel traces nothing for it.
 func (t *tracing) end() error {
 	if t.pipe >= 0 {
 		_ = unix.Close(t.pipe)
