@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -72,49 +73,62 @@ func (r Run) inGuest(ctx context.Context, st Stage, devices []*blocktap.Device, 
 	if err := cmd.Start(); err != nil {
 		return 0, err
 	}
-	ended := make(chan struct{})
-	go func() { _ = cmd.Wait(); close(ended) }() // what it has printed says how it ended
-	cut := make(chan struct{})
-	if st.Cut > 0 {
-		go func() {
-			for ; ; time.Sleep(50 * time.Millisecond) {
-				if info, err := os.Stat(output); err == nil && info.Size() > 0 { // it has booted and mounted
-					time.Sleep(st.Cut)
-					close(cut)
-					return
-				}
-				select {
-				case <-ended:
-					return
-				default:
-				}
-			}
-		}()
-	}
-	select {
-	case <-ended:
-	case <-cut:
-		uml.Kill(cmd)
-		<-ended
-	case <-time.After(r.Timeout):
-		uml.Kill(cmd)
-		<-ended
-		err = fmt.Errorf("no end after %v", r.Timeout)
-	case <-ctx.Done():
-		uml.Kill(cmd)
-		<-ended
-		err = ctx.Err()
-	}
+	err = r.await(ctx, cmd, output, st.Cut)
 	out, readErr := os.ReadFile(output)
 	if err = errors.Join(err, readErr); err != nil {
 		return 0, fmt.Errorf("user-mode Linux: %w: %s", err, out)
 	}
 	whole := strings.HasSuffix(string(out), "ended 0\n")
-	// What was cut has not ended at all.
+	// A run that was cut has not printed its end.
 	if !whole && (st.Cut == 0 || strings.Contains(string(out), "\nended ")) {
 		return 0, fmt.Errorf("in user-mode Linux: %s", out)
 	}
 	return time.Since(start), nil
+}
+
+// await waits until a guest has ended, and kills it when its power is cut, when it takes too long, or when ctx ends.
+func (r Run) await(ctx context.Context, cmd *exec.Cmd, output string, cut time.Duration) error {
+	ended := make(chan struct{})
+	go func() { _ = cmd.Wait(); close(ended) }() // its output says how it ended
+	kill := func() {
+		uml.Kill(cmd)
+		<-ended
+	}
+	select {
+	case <-ended:
+	case <-powerCut(output, cut, ended):
+		kill()
+	case <-time.After(r.Timeout):
+		kill()
+		return fmt.Errorf("no end after %v", r.Timeout)
+	case <-ctx.Done():
+		kill()
+		return ctx.Err()
+	}
+	return nil
+}
+
+// powerCut returns a channel that is closed so long after the guest has mounted its file system; nil if it is not to be cut.
+func powerCut(output string, after time.Duration, ended <-chan struct{}) <-chan struct{} {
+	if after == 0 {
+		return nil
+	}
+	cut := make(chan struct{})
+	go func() {
+		for ; ; time.Sleep(50 * time.Millisecond) {
+			if info, err := os.Stat(output); err == nil && info.Size() > 0 { // it has booted and mounted
+				time.Sleep(after)
+				close(cut)
+				return
+			}
+			select {
+			case <-ended:
+				return
+			default:
+			}
+		}
+	}()
+	return cut
 }
 
 // guestScript is what a stage does, in the directory of the run.

@@ -27,52 +27,75 @@ func main() {
 	}
 }
 
-func run() error {
-	dir := flag.String("dir", "", "`DIR` on the file system to change")
-	seed := flag.Uint64("seed", 1, "what is done follows from this number")
-	seconds := flag.Float64("seconds", 10, "stop after this many seconds")
-	ops := flag.Int("ops", 0, "stop after this many operations of each worker; 0: no limit")
-	workers := flag.Int("workers", 2, "how many do operations at the same time")
-	profile := flag.String("profile", "mixed", "what to do most: "+profileNames())
-	admin := flag.Bool("btrfs", false, "besides, snapshots, quota, balance, resize, scrub, defragmentation by the btrfs program")
-	devices := flag.String("devices", "", "with -btrfs: besides, add, remove and replace these `DEVICES`, with commas between, and convert from one profile to another")
-	thesis := flag.Int("thesis", 0, "instead, so many commands of the Brunch thesis's workload, by one worker")
-	files := flag.Int("fill", 0, "instead, make so many small files and commit them at once")
-	programs := flag.Bool("programs", false, "with -thesis: each command is a program, as in the thesis: dd, mkdir, rm")
-	commits := flag.Bool("commits", false, "with -thesis: commit after every hundredth command")
-	times := flag.String("times", "", "with -commits: write to `FILE` what each commit took, nanoseconds, one a line")
+// options are what the flags say.
+type options struct {
+	dir, profile, devices, times string
+	seed                         uint64
+	seconds                      float64
+	ops, workers, thesis, files  int
+	admin, programs, commits     bool
+}
+
+func parse() (o options, err error) {
+	flag.StringVar(&o.dir, "dir", "", "change the file system that `DIR` is on (required)")
+	flag.Uint64Var(&o.seed, "seed", 1, "`SEED` that determines all operations")
+	flag.Float64Var(&o.seconds, "seconds", 10, "stop after this many `SECONDS`")
+	flag.IntVar(&o.ops, "ops", 0, "stop after `N` operations of each worker; 0 for no limit")
+	flag.IntVar(&o.workers, "workers", 2, "run `N` workers at the same time")
+	flag.StringVar(&o.profile, "profile", "mixed", "kind of load: "+profileNames())
+	flag.BoolVar(&o.admin, "btrfs", false, "also run the btrfs program: snapshots, quota, balance, resize, scrub, defragmentation")
+	flag.StringVar(&o.devices, "devices", "", "with -btrfs: also add, remove and replace these `DEVICES`, separated by commas, and convert between profiles")
+	flag.IntVar(&o.thesis, "thesis", 0, "instead, run `N` commands of the Brunch thesis's workload with one worker")
+	flag.IntVar(&o.files, "fill", 0, "instead, make `N` small files and commit them at once")
+	flag.BoolVar(&o.programs, "programs", false, "with -thesis: run each command as a program, as the thesis does: dd, mkdir, rm")
+	flag.BoolVar(&o.commits, "commits", false, "with -thesis: commit after every hundredth command")
+	flag.StringVar(&o.times, "times", "", "with -commits: write the time of each commit to `FILE`, nanoseconds, one a line")
 	flag.Parse()
-	mix, ok := profiles[*profile]
-	if *dir == "" || !ok || flag.NArg() > 0 {
+	if _, ok := profiles[o.profile]; o.dir == "" || !ok || flag.NArg() > 0 {
 		flag.Usage()
-		return errors.New("-dir is needed, and a profile that exists")
+		return o, errors.New("expected -dir, and a profile that exists")
 	}
-	random := rand.New(rand.NewPCG(*seed, 0))
+	return o, nil
+}
+
+func run() error {
+	o, err := parse()
+	if err != nil {
+		return err
+	}
+	random := rand.New(rand.NewPCG(o.seed, 0))
 	switch {
-	case *thesis > 0:
-		took, err := plant(random, *dir, *thesis, *programs, *commits)
-		if err == nil && *times != "" {
-			err = writeTimes(*times, took)
+	case o.thesis > 0:
+		took, err := plant(random, o.dir, o.thesis, o.programs, o.commits)
+		if err == nil && o.times != "" {
+			err = writeTimes(o.times, took)
 		}
 		return err
-	case *files > 0:
-		return fill(random, *dir, *files)
+	case o.files > 0:
+		return fill(random, o.dir, o.files)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(*seconds*float64(time.Second)))
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(o.seconds*float64(time.Second)))
 	defer cancel()
-
-	work := filepath.Join(*dir, "work")
-	if *admin {
-		if err := subvolume(*dir, work); err != nil {
+	work := filepath.Join(o.dir, "work")
+	if o.admin {
+		if err := subvolume(o.dir, work); err != nil {
 			return err
 		}
 	} else if err := os.MkdirAll(work, 0o755); err != nil {
 		return err
 	}
+	if err := o.load(ctx, cancel, work); err != nil {
+		return err
+	}
+	return writable(o.dir)
+}
+
+// load runs the workers below work, and the administrator beside them, until ctx ends or one of them fails.
+func (o options) load(ctx context.Context, cancel context.CancelFunc, work string) error {
 	var working, administering sync.WaitGroup
-	errs := make(chan error, *workers+1)
+	errs := make(chan error, o.workers+1)
 	start := func(group *sync.WaitGroup, f func() error) {
 		group.Go(func() {
 			if err := f(); err != nil {
@@ -81,16 +104,17 @@ func run() error {
 			}
 		})
 	}
-	counts, verities := make([]int, *workers), make([]int, *workers)
-	for i := range *workers {
-		w := &worker{Rand: rand.New(rand.NewPCG(*seed, uint64(i))), number: i, dir: work, mix: mix}
+	counts, verities := make([]int, o.workers), make([]int, o.workers)
+	for i := range o.workers {
+		w := &worker{Rand: rand.New(rand.NewPCG(o.seed, uint64(i))), number: i, dir: work, mix: profiles[o.profile]}
 		start(&working, func() error {
 			defer func() { counts[i], verities[i] = w.done, w.verity }()
-			return w.run(ctx, *ops)
+			return w.run(ctx, o.ops)
 		})
 	}
-	if *admin {
-		a := &administrator{Rand: rand.New(rand.NewPCG(*seed, 1<<32)), top: *dir, work: work, devices: strings.FieldsFunc(*devices, func(c rune) bool { return c == ',' })}
+	if o.admin {
+		comma := func(c rune) bool { return c == ',' }
+		a := &administrator{Rand: rand.New(rand.NewPCG(o.seed, 1<<32)), top: o.dir, work: work, devices: strings.FieldsFunc(o.devices, comma)}
 		start(&administering, func() error { return a.run(ctx) })
 	}
 	working.Wait()
@@ -107,7 +131,7 @@ func run() error {
 		verity += verities[i]
 	}
 	fmt.Printf("%d operations, fs-verity on %d files\n", total, verity)
-	return writable(*dir)
+	return nil
 }
 
 // writable tells whether a file system still takes writes: one that aborted a transaction does not.

@@ -41,25 +41,9 @@ func run(dir, first, typ string) error {
 	if err != nil {
 		return err
 	}
-	dev, mnt := filepath.Join(dir, "dev"), filepath.Join(dir, "mnt")
-	if err := unix.Mount("devtmpfs", dev, "devtmpfs", 0, ""); err != nil {
-		return fmt.Errorf("devtmpfs: %w", err)
-	}
-	disks, err := filepath.Glob(filepath.Join(dev, "ubd?"))
+	m, err := newMounter(dir, typ)
 	if err != nil {
 		return err
-	}
-	mounted, replays := disks, typ == "ext3"
-	var before []byte
-	if replays {
-		if before, err = os.ReadFile(disks[0]); err != nil {
-			return err
-		}
-	}
-	if len(disks) > 1 {
-		if mounted, err = members(disks); err != nil {
-			return err
-		}
 	}
 	cells, err := os.Open(filepath.Join(dir, "cells"))
 	if err != nil {
@@ -80,30 +64,68 @@ func run(dir, first, typ string) error {
 		if i < skip {
 			continue
 		}
-		old, err := exchange(disks, patches)
+		verdict, message, err := m.try(patches)
 		if err != nil {
 			return err
-		}
-		kernelLog()
-		verdict, message := mountAndList(mounted, mnt, typ)
-		if log := complaint(kernelLog()); log != "" {
-			message = log
-			if verdict == "ok" {
-				verdict = "errors"
-			}
-		}
-		if _, err := exchange(disks, old); err != nil {
-			return err
-		}
-		if replays {
-			if err := putBack(disks[0], before); err != nil {
-				return err
-			}
 		}
 		if _, err := fmt.Fprintf(results, "%d\t%s\t%s\n", i, verdict, strings.ToValidUTF8(message, "?")); err != nil {
 			return err
 		}
 	}
+}
+
+// A mounter mounts altered disks and puts them back.
+type mounter struct {
+	mnt, typ string
+	disks    []string
+	mounted  []string // disks of the file system
+	before   []byte   // contents of the disk, if mounting it replays a journal; else nil
+}
+
+// newMounter mounts devtmpfs and finds the disks.
+func newMounter(dir, typ string) (*mounter, error) {
+	m := &mounter{mnt: filepath.Join(dir, "mnt"), typ: typ}
+	dev := filepath.Join(dir, "dev")
+	if err := unix.Mount("devtmpfs", dev, "devtmpfs", 0, ""); err != nil {
+		return nil, fmt.Errorf("devtmpfs: %w", err)
+	}
+	var err error
+	if m.disks, err = filepath.Glob(filepath.Join(dev, "ubd?")); err != nil {
+		return nil, err
+	}
+	m.mounted = m.disks
+	if typ == "ext3" {
+		if m.before, err = os.ReadFile(m.disks[0]); err != nil {
+			return nil, err
+		}
+	}
+	if len(m.disks) > 1 {
+		m.mounted, err = members(m.disks)
+	}
+	return m, err
+}
+
+// try mounts the disks with patches, lists all names, and puts the disks back.
+func (m *mounter) try(patches []patch) (verdict, message string, err error) {
+	old, err := exchange(m.disks, patches)
+	if err != nil {
+		return "", "", err
+	}
+	kernelLog()
+	verdict, message = mountAndList(m.mounted, m.mnt, m.typ)
+	if log := complaint(kernelLog()); log != "" {
+		message = log
+		if verdict == "ok" {
+			verdict = "errors"
+		}
+	}
+	if _, err := exchange(m.disks, old); err != nil {
+		return "", "", err
+	}
+	if m.before != nil {
+		err = putBack(m.disks[0], m.before)
+	}
+	return verdict, message, err
 }
 
 type patch struct {
