@@ -9,7 +9,7 @@ import (
 	"fsward/invariants/verdict"
 )
 
-// Options bound what rules may spend. The zero value of each field means its default.
+// Options bound what rules may spend. A zero field means its default.
 type Options = ruleset.Options
 
 // A Rule describes a rule: all clauses of violation/3 with one number.
@@ -27,16 +27,17 @@ const DefaultSeverity = syntax.DefaultSeverity
 // ReadDir returns the .pl files of a folder, sorted by name.
 func ReadDir(dir string) ([]File, error) { return syntax.ReadDir(dir) }
 
-// Singletons returns a mistake for each variable that stands once in its clause and does not begin with _.
+// Singletons returns a mistake for each variable that occurs once in its clause and does not begin
+// with _.
 func Singletons(files []File) []LoadError { return syntax.Singletons(files) }
 
-// A Verdict is what the rules say of a transaction.
+// A Verdict is the result of judging a transaction by the rules.
 type Verdict = verdict.Verdict
 
-// A Class says how what a step costs for each of its rows grows with the file system.
+// A Class says how the cost of a step for each of its rows grows with the file system.
 type Class = verdict.Class
 
-// The classes of steps, by their cost for each row.
+// The classes of steps.
 const (
 	Constant  = verdict.Constant
 	LogN      = verdict.LogN
@@ -44,19 +45,20 @@ const (
 	Tree      = verdict.Tree
 )
 
-// A Plan says how the compiled engine runs a clause of a rule.
+// A Plan describes how the compiled engine runs a clause of a rule.
 type Plan = verdict.Plan
 
 // A Step is a goal of a plan.
 type Step = verdict.Step
 
-// A Timing is what a rule has cost so far.
+// A Timing is the cost of a rule so far.
 type Timing = verdict.Timing
 
 // A Fallback is a clause that the reference engine interprets.
 type Fallback = verdict.Fallback
 
-// A QuerySession answers questions of people about a transaction.
+// A QuerySession answers a person's questions about a transaction: the answers of a goal, and why a
+// rule found a violation.
 type QuerySession = reference.QuerySession
 
 // Answers are the answers of a goal.
@@ -65,7 +67,8 @@ type Answers = reference.Answers
 // An Answer is the value of one variable.
 type Answer = reference.Answer
 
-// NewQuerySession loads rules, whose helpers goals may use. The error is that of NewReference.
+// NewQuerySession loads rules, so that goals may use their helpers. The error is that of
+// NewReference.
 func NewQuerySession(schema *change.Schema, files []File, options Options) (*QuerySession, error) {
 	return reference.NewQuerySession(schema, files, options)
 }
@@ -73,9 +76,10 @@ func NewQuerySession(schema *change.Schema, files []File, options Options) (*Que
 // Compiled is the Engine that compiles each rule to a join plan.
 type Compiled = compile.Engine
 
-// NewCompiled loads rules as NewReference does and compiles them. Besides the mistakes that NewReference finds, it
-// reports those that show in the plan of a rule: a variable that has no value where a comparison or a negation needs it,
-// recursion through a negation, a rule that can never find anything.
+// NewCompiled loads rules as NewReference does and compiles them. Besides the mistakes that
+// NewReference finds, it reports those that show in the plan of a rule: a variable that has no
+// value where a comparison or a negation needs it, recursion through a negation, a rule that can
+// never find anything.
 func NewCompiled(schema *change.Schema, files []File, options Options) (*Compiled, error) {
 	return compile.New(schema, files, options)
 }

@@ -12,13 +12,13 @@ import (
 	"fsward/invariants"
 )
 
-// both runs the reference engine and the compiled one, and reports where they differ. It answers as the
-// reference does.
+// both runs the reference engine and the compiled one, and reports differences. Its verdict is the
+// reference engine's.
 type both struct {
 	t         testing.TB
 	reference invariants.Engine
-	compiled  invariants.Engine // nil where the compiler refuses what the reference can only find when it runs
-	parallel  invariants.Engine // compiled, and judges by two goroutines
+	compiled  invariants.Engine // nil if the compiler refuses rules whose mistakes the reference engine finds only at run time
+	parallel  invariants.Engine // compiled, with two workers
 	rules     string
 }
 
@@ -60,9 +60,9 @@ func (b *both) Check(ctx context.Context, t *change.Txn, v change.View) invarian
 	return want
 }
 
-// difference compares two verdicts: violations with all that is said of them, and the clauses that are
-// undecided. Where a rule is over its budget in the reference engine, which counts other steps, or has more
-// violations than are reported, the compiled one may say what it likes of it.
+// difference compares two verdicts: violations with their text and witnesses, and undecided
+// clauses. It ignores a rule that exceeds its budget in the reference engine, which counts other
+// steps, or that has more violations than are reported.
 func difference(want, got invariants.Verdict) string {
 	var loose []string
 	for _, u := range slices.Concat(want.Undecided, got.Undecided) {
@@ -90,8 +90,8 @@ func difference(want, got invariants.Verdict) string {
 	return cmp.Diff(wantV, gotV) + cmp.Diff(wantU, gotU)
 }
 
-// answers runs goals over facts, each as the body of a rule, on both engines. want are the values of X that a goal has,
-// in the order of reports.
+// answers runs goals over facts, each as the body of a rule, on both engines. want maps each goal
+// to its values of X in the order of reports.
 func answers(t *testing.T, text string, want map[string]string) {
 	t.Helper()
 	for goal, want := range want {

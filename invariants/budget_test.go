@@ -11,8 +11,8 @@ import (
 	"fsward/shareddata"
 )
 
-// A rule that looks at too much for one record is undecided, in words that name it, its line, the goal and the counts;
-// the rule beside it is not affected.
+// A rule that looks at too much for one record is undecided. The reason names the rule, its line,
+// the goal and the counts. Other rules are not affected.
 func TestTooManyRows(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("change(5, k(256,inode_item,0), object, null, present).\nobject(5, k(256,inode_item,0)).\n")
@@ -54,8 +54,8 @@ violation(2, T, I) :-
 	}
 }
 
-// What is asked of one record does not cost more the more of its like there are: thousands of entries of one type in a
-// directory, thousands of names that an inode has in it.
+// The cost of one record does not grow with the number of similar records: thousands of entries of
+// one type in a directory, thousands of names that an inode has in it.
 func TestRowsOfManyAlike(t *testing.T) {
 	const files = 3000
 	var text strings.Builder
@@ -75,8 +75,8 @@ violation(4, T, k(I,inode_ref,a(D,X))) :- new(T, k(I,inode_ref,a(D,X)), type, _)
 	}
 }
 
-// No shipped rule of Btrfs looks at more than a few records and objects for each record of a transaction, wherever its
-// files are.
+// No shipped rule of Btrfs looks at more than a few records and objects for each record of a
+// transaction, wherever its files are.
 func TestRowsOfShippedRules(t *testing.T) {
 	files, err := invariants.Builtin("btrfs")
 	if err != nil {
@@ -91,8 +91,8 @@ func TestRowsOfShippedRules(t *testing.T) {
 	}
 }
 
-// The same rule takes the same number of steps each time: it is undecided at one budget and decided at the
-// next, whatever the machine.
+// The same rule takes the same number of steps each time: it is undecided at one budget and decided
+// at the next, on every machine.
 func TestBudgetIsDeterministic(t *testing.T) {
 	rules := "violation(1, TREE, ID) :- new(TREE, ID), between(1, 200, _), fail."
 	decided := func(steps int64) bool {

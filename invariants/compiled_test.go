@@ -23,7 +23,7 @@ func compiledEngine(t testing.TB, s *change.Schema, files []invariants.File, o i
 	return e
 }
 
-// The rules as the thesis prints them find what SWI-Prolog finds in the shared transactions.
+// The rules as printed in the thesis find what SWI-Prolog finds in the shared transactions.
 func TestCompiledThesisRules(t *testing.T) {
 	for _, name := range []string{"tree-1k", "tree-10k", "tree-41k", "flat-42k"} {
 		t.Run(name, func(t *testing.T) {
@@ -72,7 +72,8 @@ func TestShippedRulesCompile(t *testing.T) {
 	}
 }
 
-// A variable that a head has twice makes two arguments of a call one in its own clause, and not in the others.
+// A variable that occurs twice in a head makes two arguments of a call equal in its own clause, and
+// not in other clauses.
 func TestVariableTwiceInAHead(t *testing.T) {
 	f := parseFacts(t, "change(2,k(10,extent_item,7),object,null,present).\nchange(2,k(20,metadata_item,0),object,null,present).")
 	e := newBoth(t, f.Txn.Schema, `

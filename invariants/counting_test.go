@@ -6,12 +6,12 @@ import (
 	"fsward/change"
 )
 
-// countingView counts what is asked of a view.
+// countingView counts the questions to a view.
 type countingView struct {
 	change.View
 	lookups int // Get, Exists, Previous, Next
 	scans   int
-	objects int // that scans yielded
+	objects int // yielded by scans
 }
 
 func (v *countingView) Get(o change.Object, f change.Field) (change.Value, bool, error) {

@@ -20,8 +20,9 @@ type choices struct{ *rand.Rand }
 
 func pick[T any](c choices, list ...T) T { return list[c.IntN(len(list))] }
 
-// world is a transaction of a few objects in two trees, with the state after it, in which most things refer to
-// something that is there. Some values are not of the type that others have in the same field.
+// world returns a transaction of a few objects in two trees, with the state after it. Most
+// references lead to existing objects. Some values have another type than the others of their
+// field.
 func (c choices) world() string {
 	var b strings.Builder
 	id := func() int { return 256 + c.IntN(5) }
@@ -83,7 +84,8 @@ func (c choices) world() string {
 	return b.String()
 }
 
-// rule is a rule of a few goals, and perhaps a helper. Most of its goals use variables that have a value.
+// rule returns a rule of a few goals, and perhaps a helper. Most of its goals use variables that
+// have a value.
 func (c choices) rule(number int) string {
 	var helpers strings.Builder
 	bound := []string{}
@@ -92,7 +94,7 @@ func (c choices) rule(number int) string {
 		fresh++
 		return fmt.Sprintf("V%d", fresh)
 	}
-	// old picks a variable that has a value, or makes one.
+	// some returns a variable that has a value, or makes one.
 	some := func() string {
 		if len(bound) > 0 && c.IntN(3) > 0 {
 			return pick(c, bound...)
@@ -129,7 +131,8 @@ func (c choices) rule(number int) string {
 		}
 		return goal
 	}
-	// aggregate is over changes, which the compiled engine may keep for all keys at once.
+	// aggregate returns a sum over changes, which the compiled engine may keep for all keys at
+	// once.
 	aggregate := func() string {
 		change := fmt.Sprintf("%s(%s, %s)", pick(c, "add", "delete", "new", "old"), pick(c, "TREE", "_", known()), id(pick(c, known(), known(), "_")))
 		if c.IntN(3) == 0 {
@@ -142,7 +145,7 @@ func (c choices) rule(number int) string {
 		}
 		return fmt.Sprintf("sum(%s, (%s%s), %s)", pick(c, "2", known()), change, more, variable())
 	}
-	// ordered asks for what lies near or between keys.
+	// ordered returns a goal for objects near or between keys.
 	ordered := func() string {
 		switch c.IntN(4) {
 		case 0:
@@ -217,12 +220,12 @@ func (c choices) rule(number int) string {
 			return note(fmt.Sprintf("%s is %s + %s", variable(), known(), pick(c, "1", known())))
 		default:
 			name := fmt.Sprintf("h%d_%d", number, fresh)
-			for range 1 + c.IntN(3) { // some have a variable twice in their head, or look into an argument
+			for range 1 + c.IntN(3) { // some helpers have a variable twice in their head, or inspect an argument
 				cut := pick(c, "", "", "!, ")
 				fmt.Fprintf(&helpers, "%s(%s, %s) :- %s%s.\n", name, pick(c, "A", "257", "A", "k(A,KIND,B)"), pick(c, "B", "dir_item", "2", "A", "KIND"),
 					cut, pick(c, "true", "A > 256", "true"))
 			}
-			v := variable() // else a term could come to contain itself
+			v := variable() // otherwise a term could contain itself
 			return note(fmt.Sprintf("%s(%s, %s)", name, pick(c, known(), known(), id(known())), v))
 		}
 	}
@@ -240,11 +243,12 @@ func (c choices) rule(number int) string {
 		head = fmt.Sprintf("k(%s,inode_item,0)", known())
 	}
 	text := fmt.Sprintf("violation(%d, TREE, %s) :- %s.\n", number, head, strings.Join(goals, ", "))
-	// A helper's clauses may use a variable of the other's head that they do not have.
+	// A clause of a helper may use a variable that only the other clause's head has.
 	return text + helpers.String()
 }
 
-// recorded is part of a commit of a real file system, with inode numbers that random rules speak of.
+// recorded returns part of a commit of a real file system, with the inode numbers that random rules
+// use.
 func recorded(t testing.TB) string {
 	t.Helper()
 	text, err := os.ReadFile("testdata/recorded.pl")
@@ -254,7 +258,7 @@ func recorded(t testing.TB) string {
 	return strings.NewReplacer("6823", "257", "6824", "258", "6825", "259", "6826", "260").Replace(string(text))
 }
 
-// tally says what became of the cases of a differential test.
+// A tally counts the outcomes of a differential test.
 type tally struct{ cases, refused, compiled, interpreted, violated, undecided int }
 
 // differ runs one random rule over a recorded transaction and over random ones, on both engines.
@@ -311,8 +315,8 @@ func differ(t testing.TB, seed uint64, n *tally) {
 	}
 }
 
-// The compiled engine finds what the reference engine finds, with random rules over random transactions. How many
-// rules is in FSWARD_DIFFERENTIAL.
+// The compiled engine finds what the reference engine finds, with random rules over random
+// transactions. FSWARD_DIFFERENTIAL sets the number of rules.
 func TestDifferential(t *testing.T) {
 	rules := uint64(1500)
 	if text := os.Getenv("FSWARD_DIFFERENTIAL"); text != "" {

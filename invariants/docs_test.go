@@ -11,7 +11,7 @@ import (
 	"fsward/invariants"
 )
 
-// The rules that docs/user/rules.md shows load, and find what it says.
+// The rules in docs/user/rules.md load, and find what the document says.
 func TestDocsExamples(t *testing.T) {
 	text, err := os.ReadFile("../docs/user/rules.md")
 	if err != nil {

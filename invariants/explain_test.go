@@ -10,8 +10,9 @@ import (
 	"fsward/invariants"
 )
 
-// costOf runs a rule where one inode is new, a directory of that inode has some entries, and some other objects are
-// new; it returns what was asked of the state, and that with the rows that were looked at.
+// costOf runs a rule on a new inode, with a number of entries in its directory and a number of
+// other new objects. It returns the questions to the state, and these plus the rows that were
+// looked at.
 func costOf(t *testing.T, rule string, entries, others int) (asked, all int) {
 	t.Helper()
 	var text strings.Builder
@@ -38,8 +39,8 @@ func costOf(t *testing.T, rule string, entries, others int) (asked, all int) {
 	return asked, asked + int(e.Timing()[0].Rows)
 }
 
-// The class that explain gives a step is how its cost grows: measured by what is read of the state and the records
-// that are looked at, for a directory ten times as large, and for a commit ten times as large.
+// The class of a step says how its cost grows. The test counts reads of the state and of records,
+// for a directory ten times as large and for a commit ten times as large.
 func TestClassIsWhatIsRead(t *testing.T) {
 	const new = "violation(1, T, I) :- add(T, k(I,inode_item,0)), "
 	for _, test := range []struct {
@@ -108,7 +109,8 @@ func loadOpen(t *testing.T, rules string) (*invariants.Compiled, error) {
 	return invariants.NewCompiled(f.Txn.Schema, []invariants.File{{Name: "test.pl", Text: []byte(rules)}}, invariants.Options{OpenVocabulary: true})
 }
 
-// Ways of a disjunction are parted where they do not come to plans of their own, and show the tests of values.
+// The alternatives of a disjunction are shown separately if they do not become plans of their own,
+// with their tests of values.
 func TestExplainWays(t *testing.T) {
 	for body, want := range map[string]string{
 		"not(( T = 5 ; query(T, k(I,extent_data,0)) )).":                          "negation, T = 5, or query(T,k(I,extent_data,0))",
@@ -137,7 +139,8 @@ func TestExplainWays(t *testing.T) {
 	}
 }
 
-// What explain writes can be read again: with brackets where they are needed, and with the names of the text alone.
+// The goals that Explain writes can be parsed again: they have brackets where necessary, and only
+// names from the text.
 func TestExplainText(t *testing.T) {
 	const begin = "change(T,k(I,inode_item,0),size,_,S)"
 	for goal, want := range map[string]string{

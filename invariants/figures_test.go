@@ -13,7 +13,7 @@ import (
 	"fsward/shareddata"
 )
 
-// The figures of the thesis run as printed on both engines, and find what is wrong and nothing else.
+// The figures of the thesis run as printed on both engines, and find exactly what is wrong.
 func TestThesisFigures(t *testing.T) {
 	text, err := os.ReadFile("testdata/figures.pl")
 	if err != nil {
@@ -65,7 +65,7 @@ state(5,k(257,extent_data,8192),num_bytes,4096).
 	}
 }
 
-// What testdata has of the thesis's figures is what the thesis prints, line by line.
+// The thesis's figures in testdata are what the thesis prints, line by line.
 func TestFiguresAreAsPrinted(t *testing.T) {
 	paper, err := os.ReadFile(shareddata.Path(t, "..", "papers", "brunch-thesis.txt"))
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"fsward/change"
 )
 
-// generated is a transaction that creates files, with the state after it, which is computed and not kept: what is
-// measured is the engine and not the tables of a view.
+// generated is a transaction that creates files, with the state after it. The state is computed and
+// not stored, so that benchmarks measure the engine and not the tables of a view.
 type generated struct {
 	inodeKind, refKind, itemKind, indexKind, dataKind, extentKind change.Kind
 	nameField, nameLenField, locationField, modeField, typField   change.Field
@@ -28,14 +28,15 @@ const (
 	firstDir    = 256
 	extentSize  = 4096
 	firstExtent = 1 << 30
-	overlapping = 11 // the file whose extent reaches into the next
+	overlapping = 11 // the file whose extent overlaps the next one
 	misnamed    = 7  // the file whose dir_index has another name
 )
 
-// recordsPerFile is how many records a new file has.
+// recordsPerFile is the number of records of a new file.
 const recordsPerFile = 24
 
-// generate makes a transaction of about n records: in a tree of directories, or flat in one.
+// generate makes a transaction of about n records, in a tree of directories or in one flat
+// directory.
 func generate(n int, flat bool) *generated {
 	g := &generated{files: uint64(max(20, n/recordsPerFile)), perDir: 64,
 		kinds: map[string]change.Kind{}, fields: map[string]change.Field{}}
@@ -118,8 +119,8 @@ func (g *generated) create(i uint64) {
 	}
 }
 
-// namePrefix begins the names; the number of the file in four bytes ends them, so that the hash of a name tells the
-// file and no table is needed that would be measured as well.
+// namePrefix begins each name, and the number of the file in four bytes ends it. So the file
+// follows from the hash of a name, without a table that would be measured as well.
 const namePrefix = "file"
 
 var castagnoliTable = crc32.MakeTable(crc32.Castagnoli)
@@ -132,7 +133,7 @@ var byTop = func() (index [256]uint32) {
 	return index
 }()
 
-// fileOf returns the number that a hash of a name ends with: four steps of the CRC backwards.
+// fileOf returns the number with which a name ends, from its hash: four steps of the CRC backwards.
 func fileOf(hash uint32) uint32 {
 	for range 4 {
 		i := byTop[hash>>24]
@@ -206,7 +207,8 @@ func (g *generated) Exists(o change.Object) (bool, error) {
 	return ok, nil
 }
 
-// Scan knows the ranges that the rules measured here ask for: names of an inode, and all of an inode.
+// Scan handles the ranges that the benchmarked rules need: names of an inode, and all objects of an
+// inode.
 func (g *generated) Scan(lo, hi change.Object) iter.Seq2[change.Object, error] {
 	return func(yield func(change.Object, error) bool) {
 		i := lo.ID - firstInode
@@ -226,7 +228,7 @@ func (g *generated) ScanDown(lo, hi change.Object) iter.Seq2[change.Object, erro
 	return func(yield func(change.Object, error) bool) {
 		var up []change.Object
 		for o, err := range g.Scan(lo, hi) {
-			if err == nil { // Scan has none
+			if err == nil { // Scan returns no errors
 				up = append(up, o)
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"fsward/invariants/facts"
 )
 
-// world is a small transaction with the state after it, which the tests below ask about.
+// world is a small transaction with the state after it, which the tests below query.
 const world = `
 change(5,k(257,inode_item,0),object,null,present).
 change(5,k(257,inode_item,0),size,null,18446744073709551615).
@@ -64,8 +64,8 @@ func checkWorld(t testing.TB, rules string, o invariants.Options) invariants.Ver
 	return newEngine(t, f.Txn.Schema, rules, o).Check(context.Background(), f.Txn, f.View)
 }
 
-// Each goal is run as the body of a rule; want is the number of different values of X that it has
-// (0: it fails). X is written into the third argument of the violation.
+// Each goal runs as the body of a rule; want is the number of different values of X (0: the goal
+// fails). X is the third argument of the violation.
 func TestGoals(t *testing.T) {
 	tests := []struct {
 		goal string
@@ -136,7 +136,8 @@ func TestGoals(t *testing.T) {
 		{"next(5, k(256,dir_item,50), k(X,dir_item,_))", 0},
 		{"previous(5, k(256,dir_item,50), k(256,dir_item,X))", 1},
 		{"previous(5, k(256,dir_item,42), X)", 0},
-		// Names: bytes survive, the same name is equal wherever it comes from, a file named null is a name.
+		// Names: bytes survive, equal names are equal wherever they come from, and a file named
+		// null is a name.
 		{"new(5, k(256,dir_item,42), name, N), query(5, k(257,inode_ref,a(256,2)), name, N), X = 1", 1},
 		{"new(5, k(256,dir_item,42), name, N), query(5, k(256,dir_item,50), name, N), X = 1", 0},
 		{`query(5, k(256,dir_item,X), name, '\xff\\xfe\')`, 1},

@@ -15,8 +15,8 @@ import (
 	"fsward/shareddata"
 )
 
-// handwritten is rules 6, 12 and 17 of the thesis as a programmer writes them in Go, over the same records and
-// the same view: what the compiled engine is measured against.
+// handwritten is rules 6, 12 and 17 of the thesis, written in Go over the same records and the same
+// view. The compiled engine is measured against it.
 type handwritten struct {
 	txn                             *change.Txn
 	view                            change.View
@@ -26,11 +26,11 @@ type handwritten struct {
 	values                          [3]change.Value // of fields
 	held                            map[[3]uint64]struct{}
 	violations                      []handFinding
-	err                             error // the first of the view: facts in memory have none
+	err                             error // the first error of the view: facts in memory have none
 	table                           *crc32.Table
 }
 
-// What the engine is measured against gives the same answer to the letter.
+// The handwritten rules give exactly the engine's answer.
 func TestHandwritten(t *testing.T) {
 	compare := func(name string, txn *change.Txn, view change.View) {
 		e := compiledEngine(t, txn.Schema, thesisRules(t), invariants.Options{OpenVocabulary: true})
@@ -51,13 +51,13 @@ func TestHandwritten(t *testing.T) {
 	}
 }
 
-// A handFinding is an object that violates a rule, by a clause of it.
+// A handFinding is an object that violates a rule, with the clause that found it.
 type handFinding struct {
-	clause int // in handClauses
+	clause int // index in handClauses
 	object change.Object
 }
 
-// handClauses are the clauses of the rules: their rule by its place, and where they stand.
+// handClauses are the clauses of the rules: the index of their rule, and their source.
 var handClauses = [...]struct {
 	rule   int
 	source string
@@ -97,7 +97,8 @@ func (h *handwritten) found(clause int, o change.Object) {
 	h.violations = append(h.violations, handFinding{clause, o})
 }
 
-// report returns what check has found as the engine reports it: each object once for a rule, sorted, in words.
+// report returns the findings of check as the engine reports them: each object once for a rule,
+// sorted, as text.
 func (h *handwritten) report(rules []invariants.Rule) []change.Violation {
 	slices.SortFunc(h.violations, func(a, b handFinding) int {
 		if by := handClauses[a.clause].rule - handClauses[b.clause].rule; by != 0 {
@@ -119,8 +120,8 @@ func (h *handwritten) report(rules []invariants.Rule) []change.Violation {
 	return out
 }
 
-// check returns the objects that violate a rule, in the order in which they are found; one that violates several, or
-// one several times, is in it several times.
+// check returns the objects that violate a rule, in the order of discovery. An object occurs once
+// for each violation.
 func (h *handwritten) check() []handFinding {
 	for i := range h.txn.Records {
 		r := &h.txn.Records[i]

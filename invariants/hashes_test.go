@@ -7,7 +7,7 @@ import (
 	"fsward/invariants"
 )
 
-// A hash is made of a name, and the names in the records of a commit are found by their hash.
+// A name has a hash, and the names in the records of a commit are found by their hash.
 func TestNamesByHash(t *testing.T) {
 	const text = `
 change(5, k(256,dir_item,1), name, 'old name', 'new name').
@@ -41,7 +41,7 @@ state(5, k(256,dir_item,1), name, 'elsewhere').
 	}
 }
 
-// What has no hash is an error, also where no hash could be what is wanted.
+// It is an error to hash something that is not a name, even if no hash could be wanted.
 func TestHashOfNoName(t *testing.T) {
 	f := parseFacts(t, "change(5, k(256,dir_item,1), name, null, 'new name').\n")
 	for body, undecided := range map[string]int{

@@ -12,7 +12,8 @@ import (
 //go:embed btrfs ext3
 var shipped embed.FS
 
-// Builtin returns the rules that come with fsward for a file system ("btrfs", "ext3"), sorted by name.
+// Builtin returns the rules that come with fsward for a file system ("btrfs", "ext3"), sorted by
+// name.
 func Builtin(fileSystem string) ([]syntax.File, error) {
 	files, err := syntax.ReadFiles(shipped, fileSystem, "invariants/"+fileSystem)
 	if err != nil {
@@ -24,8 +25,9 @@ func Builtin(fileSystem string) ([]syntax.File, error) {
 	return files, nil
 }
 
-// NewReference loads rules for the file system of a schema into the reference engine: slow, complete, and what other
-// engines are compared with. The prelude is added to the rules. The error joins a LoadError for each mistake found.
+// NewReference loads rules for the file system of a schema into the reference engine, which is slow
+// and complete; the compiled engine is tested against it. The prelude is added to the rules. The
+// error joins a LoadError for each mistake found.
 func NewReference(schema *change.Schema, files []File, options Options) (Engine, error) {
 	e, err := reference.New(schema, files, options)
 	if err != nil {

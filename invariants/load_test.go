@@ -84,8 +84,8 @@ func TestLoadErrors(t *testing.T) {
 	}
 }
 
-// All mistakes of a set are reported at once, also those behind a syntax error; two files cannot both
-// define a rule or a helper.
+// All mistakes of a set are reported at once, also those after a syntax error. Two files cannot
+// both define a rule or a helper.
 func TestAllErrorsAtOnce(t *testing.T) {
 	files := []invariants.File{
 		{Name: "a.pl", Text: []byte("violation(1, T, ID) :- new(T ID).\nviolation(2, T, ID) :- nope(T, ID).\nhelper(1).\nviolation(3, 1, 1) :- true.\n")},
@@ -102,7 +102,7 @@ func TestAllErrorsAtOnce(t *testing.T) {
 	}
 }
 
-// Text that must be cut into clauses in the right places.
+// Text is cut into clauses in the right places.
 func TestClauseSplitting(t *testing.T) {
 	rules := `
 /* a block comment. with full stops. */
@@ -132,7 +132,8 @@ violation(3, 5, found(1)) :- q(1).`
 	}
 }
 
-// The rules that come with fsward can be read; that they fit their schemas is tested where the schemas are.
+// The rules that come with fsward can be parsed. Other tests, beside the schemas, check that they
+// fit the schemas.
 func TestBuiltin(t *testing.T) {
 	for _, fs := range []string{"btrfs", "ext3"} {
 		files, err := invariants.Builtin(fs)
@@ -156,7 +157,8 @@ func TestBuiltin(t *testing.T) {
 	}
 }
 
-// FuzzLoad: any text gives an engine or an error, in bounded time; what loads can be run.
+// FuzzLoad checks that any text gives an engine or an error, in bounded time, and that rules that
+// load can run.
 func FuzzLoad(f *testing.F) {
 	thesis, err := os.ReadFile("testdata/thesis.pl")
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"fsward/invariants"
 )
 
-// Each mistake is an error when rules are loaded, with file, line, clause and a hint; what is written nearly so
-// loads.
+// Each mistake is an error when rules are loaded, with file, line, clause and a hint. A similar
+// text without the mistake loads.
 func TestMistakesAndNearMisses(t *testing.T) {
 	for _, test := range []struct{ name, wrong, hint, right string }{
 		{"unknown predicate", "violation(1, T, I) :- new(T, I), fiel_tree(T).\nfile_tree(5).", "did you mean file_tree?",
@@ -80,7 +80,8 @@ func load(rules string) (*invariants.Compiled, error) {
 	return invariants.NewCompiled(smallSchema(), []invariants.File{{Name: "test.pl", Text: []byte(rules)}}, invariants.Options{})
 }
 
-// A comparison of what is no number is reported whatever the order of goals, and in whatever goal it stands.
+// A comparison of something that is not a number is reported, whatever the order of goals and in
+// whatever goal it occurs.
 func TestComparisonOfNoNumber(t *testing.T) {
 	const text = `
 change(5, k(257,inode_item,0), size, null, s_ifreg).
@@ -116,7 +117,7 @@ state(5, k(257,inode_item,0), size, s_ifreg).
 	}
 }
 
-// A variable that stands once in its clause is likely misspelt.
+// A variable that occurs once in its clause is likely misspelled.
 func TestSingletons(t *testing.T) {
 	found := invariants.Singletons([]invariants.File{{Name: "a.pl", Text: []byte(`
 violation(1, T, I) :-

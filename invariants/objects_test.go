@@ -63,7 +63,7 @@ func (v *pairView) Scan(lo, hi change.Object) iter.Seq2[change.Object, error] {
 	}
 }
 
-// ext3 has the kind in the place of the tree and identifiers of its own shapes.
+// In ext3, the kind stands in the place of the tree, and identifiers have their own shapes.
 func TestKindIsTree(t *testing.T) {
 	text := `
 change(inode,12,object,null,present).

@@ -19,7 +19,8 @@ import (
 	"fsward/shareddata"
 )
 
-// swiProlog gives SWI-Prolog the primitives over plain facts, as slowly and as simply as can be.
+// swiProlog defines the primitives for SWI-Prolog over plain facts, as slowly and as simply as
+// possible.
 const swiProlog = `
 :- set_prolog_flag(verbose_load, silent).
 :- discontiguous change/5, object/2, state/4, adjacent/3, violation/3.
@@ -61,8 +62,9 @@ func TestAgainstSWIProlog(t *testing.T) {
 	}
 }
 
-// runProlog has SWI-Prolog read a transaction of the shared data and the rules as printed, and prove a goal. It returns
-// the lines that were printed, sorted, each once, and what was said besides.
+// runProlog lets SWI-Prolog read a transaction of the shared data and the rules as printed, and
+// prove a goal. It returns the printed lines, sorted and without duplicates, and the rest of the
+// output.
 func runProlog(ctx context.Context, t *testing.T, facts, goal string) (lines []string, said string) {
 	t.Helper()
 	swipl, err := exec.LookPath("swipl")
@@ -84,7 +86,8 @@ func runProlog(ctx context.Context, t *testing.T, facts, goal string) (lines []s
 	return slices.Compact(lines), stderr.String()
 }
 
-// prologFiles writes what SWI-Prolog reads: facts.pl, the primitives over them, and the rules.
+// prologFiles writes the files that SWI-Prolog reads: facts.pl, the primitives over them, and the
+// rules.
 func prologFiles(t *testing.T, dir, facts string) {
 	t.Helper()
 	packed, err := os.Open(shareddata.Path(t, "rules", facts+".pl.zst"))

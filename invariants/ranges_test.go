@@ -26,7 +26,8 @@ object(5, k(257,inode_ref,a(400,2))).
 object(5, k(-10,extent_csum,4096)).
 `
 
-// Ranges go up and down, with numbers and with keys as their bounds, and walks find the nearest key.
+// Ranges go up and down, with numbers and with keys as their bounds, and walks find the nearest
+// key.
 func TestRanges(t *testing.T) {
 	answers(t, chunks, map[string]string{
 		"range(3, k(256,chunk_item,X), 100, 300)":                                       "100 200 300",
@@ -72,7 +73,7 @@ func TestRanges(t *testing.T) {
 	})
 }
 
-// A range whose bounds are no numbers, or that does not know its object, is undecided in both engines.
+// A range is undecided in both engines if its bounds are not numbers or its object is unknown.
 func TestRangeMistakes(t *testing.T) {
 	for _, goal := range []string{
 		"range(3, k(256,chunk_item,X), a, 3)", "add(_, k(X,_,_)), range(3, k(256,chunk_item,X), 0, NONE)",
@@ -87,8 +88,8 @@ func TestRangeMistakes(t *testing.T) {
 	}
 }
 
-// Asking for the first object of a range reads one, however many there are, and asking for all searches a few
-// times.
+// A query for the first object of a range reads one object, however many there are. A query for all
+// objects searches only a few times.
 func TestRangeReadsNoMoreThanAsked(t *testing.T) {
 	var text strings.Builder
 	for i := range 10000 {

@@ -38,7 +38,8 @@ violation(2, TREE, ENTRY) :-
 named(TREE, INODE) :- query(TREE, k(INODE, inode_ref, a(256, INDEX)), name, NAME), crc32c(NAME, 1), INDEX > 7.
 `
 
-// All answers of a goal, with helpers and rules of the set; numbers are told from other terms.
+// Ask returns all answers of a goal, with helpers and rules of the set, and distinguishes numbers
+// from other terms.
 func TestAsk(t *testing.T) {
 	p, f := newSession(t, sessionRules, invariants.Options{})
 	for goal, want := range map[string]string{
@@ -93,13 +94,13 @@ func TestAskErrors(t *testing.T) {
 			t.Errorf("%q: error %v, want %q", goal, err, want)
 		}
 	}
-	// A mistake does not stay.
+	// A mistake does not affect later questions.
 	if _, err := p.Ask(context.Background(), f.Txn, f.View, "helper(X)", 10); err != nil {
 		t.Error(err)
 	}
 }
 
-// The reasons are those of the proof that succeeded: nothing of branches that were given up.
+// The reasons are those of the proof that succeeded, and not of abandoned branches.
 func TestWhy(t *testing.T) {
 	p, f := newSession(t, sessionRules, invariants.Options{})
 	e := newEngine(t, f.Txn.Schema, sessionRules, invariants.Options{})

@@ -13,7 +13,8 @@ import (
 	"fsward/invariants/facts"
 )
 
-// links is a transaction that gives inodes names and takes them away, and allocates extents in two groups.
+// links returns a transaction that gives and takes names of inodes, and allocates extents in two
+// groups.
 func links(inodes int) string {
 	var b strings.Builder
 	for i := range inodes {
@@ -90,7 +91,8 @@ func TestSums(t *testing.T) {
 	}
 }
 
-// What is kept says so, and what means another thing for all keys at once is not kept.
+// The plan says which sums are kept. A sum is not kept if it would mean something else for all keys
+// at once.
 func TestSumsKept(t *testing.T) {
 	f := parseFacts(t, links(3))
 	e, err := invariants.NewCompiled(f.Txn.Schema, []invariants.File{{Name: "test.pl", Text: []byte(sumRules)}}, invariants.Options{OpenVocabulary: true})
@@ -113,11 +115,11 @@ func TestSumsKept(t *testing.T) {
 	}
 }
 
-// The rows that sums cost grow with the transaction and not with its square.
+// The rows that sums cost grow linearly with the transaction.
 func TestSumsCostOnePass(t *testing.T) {
 	rows := func(n int) int64 {
 		var text strings.Builder
-		for i := range n { // one inode wins n names, each of which asks for their number
+		for i := range n { // one inode gets n names, each of which asks for their number
 			fmt.Fprintf(&text, "change(5, k(300,inode_ref,a(256,%d)), object, null, present).\n", i)
 			fmt.Fprintf(&text, "change(5, k(%d,inode_ref,a(256,%d)), object, null, present).\n", 301+i, i)
 		}
@@ -136,7 +138,8 @@ violation(2, T, k(I,inode_item,0)) :- add(T, k(I,inode_ref,a(_,X))), count(add(T
 		}
 		return e.Timing()[0].Rows + e.Timing()[1].Rows
 	}
-	// Five rows for a record if one half of the rules adds up, eight if both do, whatever the number of records.
+	// Each record costs five rows if one worker adds up, and eight if both do, whatever the number
+	// of records.
 	for _, names := range []int{2000, 20000, 60000} {
 		if got, most := rows(names), int64(8*2*names+8); got > most {
 			t.Errorf("%d rows for %d records, want at most %d", got, 2*names, most)

@@ -22,7 +22,7 @@ import (
 	"fsward/shareddata"
 )
 
-// TestBenchTable prints what docs/results/benchmarks.md keeps of the rule engine, in one run.
+// TestBenchTable prints the tables of the rule engine in docs/results/benchmarks.md, in one run.
 func TestBenchTable(t *testing.T) {
 	fmt.Printf("%s, %d × %s, %s. Times are of the CPU, all threads together, the least of several runs.\n\n", time.Now().Format(time.DateOnly),
 		runtime.NumCPU(), cpuModel(), runtime.Version())
@@ -32,8 +32,9 @@ func TestBenchTable(t *testing.T) {
 	benchProlog(t, compiled, "tree-1k", "tree-10k", "tree-41k", "tree-284k")
 }
 
-// benchHandwritten measures the rules of the thesis beside Go, and returns the times of the compiled engine. Go does what
-// the engine does, up to the words of the violations, and beside that finds the objects alone: TestHandwritten.
+// benchHandwritten measures the rules of the thesis against Go code, and returns the times of the
+// compiled engine. One Go version does what the engine does, including the text of violations;
+// another only finds the objects. See TestHandwritten.
 func benchHandwritten(t *testing.T, shared []string) map[string]time.Duration {
 	fmt.Print("Rules 6, 12 and 17 of the thesis, beside the same rules written in Go over the same records and view:\n\n")
 	table := newTable("records", "compiled", "Go, reports", "ratio", "Go, objects", "ratio", "allocations/record", "bytes/record", "first check")
@@ -63,7 +64,7 @@ func benchHandwritten(t *testing.T, shared []string) map[string]time.Duration {
 			g := generate(n, flat)
 			contests = append(contests, newContest(t, name, g.txn, g, 0))
 		}
-		// All sizes take turns: a slope between what was measured minutes apart would be that of the machine's other guests.
+		// Sizes are interleaved, so that noise from neighbors does not bias the slope.
 		measure(contests...)
 		slopes = append(slopes, fmt.Sprintf("%s %.3f (hand-written %.3f)", name, slope(contests, 0), slope(contests, 2)))
 	}
@@ -72,11 +73,11 @@ func benchHandwritten(t *testing.T, shared []string) map[string]time.Duration {
 	return out
 }
 
-// A contest is the compiled engine beside hand-written Go on one transaction.
+// A contest compares the compiled engine with handwritten Go on one transaction.
 type contest struct {
 	name                 string
 	records              int
-	first, allocs, bytes int // bytes allocated by the first check; what a later one allocates
+	first, allocs, bytes int // bytes allocated by the first check; allocations and bytes of a later one
 	check                [3]func()
 	took                 [3]time.Duration // of each check: the engine, Go that reports, Go that finds objects
 }
@@ -102,7 +103,7 @@ func newContest(t *testing.T, name string, txn *change.Txn, view change.View, vi
 	return c
 }
 
-// timeContests measures contests; all checks of all of them take turns.
+// timeContests measures contests; the checks of all of them are interleaved.
 func timeContests(contests []*contest) {
 	var checks []func()
 	for _, c := range contests {
@@ -121,8 +122,9 @@ func (c *contest) row(table *table) {
 		fmt.Sprintf("%.3f", float64(c.allocs)/float64(n)), c.bytes/n, c.first/n)
 }
 
-// benchShipped measures all rules of Btrfs beside the reference engine. The transactions were made for three of them and
-// lack what others ask for, so many are violated, up to a thousand times each.
+// benchShipped compares all rules of Btrfs with the reference engine. The transactions were made
+// for three of the rules and lack what others need, so many rules are violated, up to a thousand
+// times each.
 func benchShipped(t *testing.T, names []string) {
 	files, err := invariants.Builtin("btrfs")
 	if err != nil {
@@ -157,7 +159,7 @@ func benchShipped(t *testing.T, names []string) {
 	fmt.Printf("\nThe rules that cost most on tree-41k, as `fsward rules list --timing` shows them: %s.\n\n", strings.Join(text, ", "))
 }
 
-// referenceTime returns the CPU time of one run of the reference engine, whose verdict is looked at by judge.
+// referenceTime returns the CPU time of one run of the reference engine. judge checks its verdict.
 func referenceTime(t *testing.T, f *facts.Facts, files []invariants.File, judge func(v invariants.Verdict)) time.Duration {
 	e, err := invariants.NewReference(f.Txn.Schema, files, invariants.Options{OpenVocabulary: true, Steps: 1 << 60})
 	if err != nil {
@@ -182,8 +184,8 @@ func ruleTimes(e *invariants.Compiled, check func()) []invariants.Timing {
 	return least
 }
 
-// benchProlog measures the two engines that search as Prolog does, with the rules as printed: SWI-Prolog, the answers
-// alone without loading the facts, and the reference engine.
+// benchProlog measures two engines that search as Prolog does, with the rules as printed:
+// SWI-Prolog, without loading the facts, and the reference engine.
 func benchProlog(t *testing.T, compiled map[string]time.Duration, names ...string) {
 	version, err := exec.Command("swipl", "--version").Output()
 	if err != nil {
@@ -204,10 +206,10 @@ func benchProlog(t *testing.T, compiled map[string]time.Duration, names ...strin
 	}
 }
 
-// prologTime returns the CPU time in which SWI-Prolog finds what it is to find.
+// prologTime returns the CPU time of SWI-Prolog, and checks its answers.
 func prologTime(t *testing.T, name string, want []string) time.Duration {
 	const timed = "consult([facts,thesis]),statistics(cputime,A),answers,statistics(cputime,B),C is B-A,format(user_error,'seconds ~w~n',[C])"
-	ctx, cancel := context.WithTimeout(context.Background(), 40*time.Minute) // four on a quiet machine
+	ctx, cancel := context.WithTimeout(context.Background(), 40*time.Minute) // four minutes on a quiet machine
 	defer cancel()
 	answers, said := runProlog(ctx, t, name, timed)
 	if !slices.Equal(answers, want) {
@@ -221,7 +223,7 @@ func prologTime(t *testing.T, name string, want []string) time.Duration {
 	return time.Duration(took * float64(time.Second))
 }
 
-// cpuModel is the processor's name.
+// cpuModel returns the name of the processor.
 func cpuModel() string {
 	text, _ := os.ReadFile(filepath.Join("/proc", "cpuinfo"))
 	_, model, _ := strings.Cut(string(text), "model name\t: ")
@@ -229,7 +231,7 @@ func cpuModel() string {
 	return model
 }
 
-// allocated returns what one run allocates.
+// allocated returns the allocations of one run.
 func allocated(f func()) (allocs, bytes int) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -238,9 +240,9 @@ func allocated(f func()) (allocs, bytes int) {
 	return int(after.Mallocs - before.Mallocs), int(after.TotalAlloc - before.TotalAlloc)
 }
 
-// cpuTimes returns the least CPU time of a run of each function. They take turns, so that what else the machine
-// does falls on all of them. There are at least thirty runs, so that long ones meet a quiet
-// moment as well.
+// cpuTimes returns the least CPU time of a run of each function. The runs are interleaved, so that
+// other load affects all functions. There are at least thirty rounds, so that long runs also meet a
+// quiet moment.
 func cpuTimes(functions ...func()) []time.Duration {
 	const least, enough, often = 2 * time.Millisecond, 1500 * time.Millisecond, 30
 	best := make([]time.Duration, len(functions))
@@ -261,13 +263,13 @@ func cpuTimes(functions ...func()) []time.Duration {
 
 func ms(d time.Duration) string { return fmt.Sprintf("%.2f ms", d.Seconds()*1000) }
 
-// times tells how many times as long as another something took.
+// times returns the ratio of two durations.
 func times(d, other time.Duration) string { return fmt.Sprintf("%.0f", d.Seconds()/other.Seconds()) }
 
-// A table is printed row by row, as each is measured, for people and for Markdown alike.
+// A table is printed row by row, as each is measured, in Markdown that people can read.
 type table struct{ widths []int }
 
-// newTable prints the head of a table; the first column is that of the transaction.
+// newTable prints the head of a table; its first column names the transaction.
 func newTable(columns ...string) *table {
 	t := &table{widths: []int{len("generated, tree")}}
 	head, rule := fmt.Sprintf("| %-*s |", t.widths[0], "transaction"), "|"+strings.Repeat("-", t.widths[0]+2)+"|"
@@ -289,7 +291,8 @@ func (t *table) row(name string, values ...any) {
 	fmt.Println(line)
 }
 
-// slope is that of the line with the least squares through the logarithms of records and of the times of a check.
+// slope returns the least-squares slope of the logarithm of the time of a check over the logarithm
+// of records.
 func slope(contests []*contest, check int) float64 {
 	var sx, sy, sxx, sxy float64
 	for _, c := range contests {

@@ -35,7 +35,7 @@ func loadFacts(t testing.TB, path string) *facts.Facts {
 	return f
 }
 
-// lines writes violations as NAME.expected.tsv does: rule, tree, id; sorted.
+// lines formats violations like NAME.expected.tsv: rule, tree, id; sorted.
 func lines(violations []change.Violation) []string {
 	var out []string
 	for _, v := range violations {
@@ -57,7 +57,7 @@ func expected(t testing.TB, path string) []string {
 	return out
 }
 
-// The rules as the thesis prints them find what SWI-Prolog finds in the shared transactions.
+// The rules as printed in the thesis find what SWI-Prolog finds in the shared transactions.
 func TestThesisRules(t *testing.T) {
 	for _, name := range []string{"tree-1k", "tree-10k", "tree-41k", "flat-42k"} {
 		t.Run(name, func(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 	"fsward/invariants"
 )
 
-// A goal that cannot be judged makes its rule undecided with a reason, never passes, and leaves the other
-// rules alone.
+// A goal that cannot be judged makes its rule undecided, with a reason. It does not affect other
+// rules.
 func TestUndecided(t *testing.T) {
 	tests := []struct{ name, rules, reason string }{
 		{"a word is no number", "violation(1, 5, k(1,inode_item,0)) :- query(5, k(257,inode_item,0), f(mode,s_ifmt), M), M < 3.", "is not a number"},
@@ -76,7 +76,7 @@ func TestUndecided(t *testing.T) {
 	}
 }
 
-// A rule that never ends is stopped by the context, and its memory stays bounded while it runs.
+// The context stops a rule that never ends, and its memory stays bounded while it runs.
 func TestContextStopsRules(t *testing.T) {
 	for _, rules := range []string{
 		"violation(1, 5, X) :- p(X).\np(X) :- p(f(X)).",
@@ -127,7 +127,7 @@ func (failingView) Next(change.Object) (change.Object, bool, error) {
 	return change.Object{}, false, errDisk
 }
 
-// An error of the view is undecided in every primitive, also beneath a negation.
+// An error of the view makes the rule undecided in every primitive, also inside a negation.
 func TestViewErrors(t *testing.T) {
 	for _, goal := range []string{
 		"query(5, k(257,inode_item,0))", "query(5, k(257,inode_ref,a(256,2)))", "query(5, k(257,inode_item,0), size, _)",
@@ -145,7 +145,7 @@ func TestViewErrors(t *testing.T) {
 	}
 }
 
-// cpuTime is what this process has used of all processors.
+// cpuTime returns the CPU time of this process.
 func cpuTime() time.Duration {
 	var now unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &now); err != nil {

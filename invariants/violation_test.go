@@ -10,7 +10,7 @@ import (
 	"fsward/invariants"
 )
 
-// What a violation says of itself.
+// A violation has its rule, source, object and documentation.
 func TestViolation(t *testing.T) {
 	rules := `% Rule 3. A size is small. Sometimes.
 % It is, e.g. less than ten.
@@ -55,7 +55,7 @@ violation(12, 5, odd('it''s', [1,2|_])) :- true.
 	if d := cmp.Diff(wantViolations, v.Violations); d != "" {
 		t.Errorf("violations (-want +got):\n%s", d)
 	}
-	// An engine is used for one transaction after another; nothing of the first is left in the second.
+	// An engine judges one transaction after another, and keeps nothing of the first.
 	empty := parseFacts(t, "")
 	empty.Txn.Schema = f.Txn.Schema
 	if v := e.Check(context.Background(), empty.Txn, empty.View); len(v.Violations) != 3 {

@@ -6,7 +6,7 @@ import (
 )
 
 // Both workers together judge each record once, however fast either is.
-func TestEnds(t *testing.T) {
+func TestWorkQueue(t *testing.T) {
 	for _, records := range []int{0, 1, minStep, minStep + 1, 10 * batchSize, 1_000_003} {
 		for _, alone := range []bool{false, true} {
 			parts, judged := newWorkQueue(records), make([]int, records)

@@ -10,42 +10,44 @@ import (
 	"fsward/invariants"
 )
 
-// forked is a generated view that several goroutines can ask: nothing in it changes.
+// forked is a generated view for several goroutines: nothing in it changes.
 type forked struct{ *generated }
 
 func (f forked) Fork(*change.Names) change.View { return f }
 
-// aNumber is a rule whose violations would be no keys. It holds by a sum.
+// aNumber is a rule whose violations would not be keys. It holds, by a sum.
 const aNumber = `violation(900, inode, I) :-
   add(5, k(I, inode_item, 0)),
   count(add(5, k(I, inode_ref, _)), 0).
 `
 
-// Two halves say of a large transaction what one says, and their rules have spent what they spend alone where something does not hold.
-func TestHalves(t *testing.T) {
+// Two workers reach the same verdict on a large transaction as one. If something does not hold, the
+// rules have also spent the same.
+func TestWorkers(t *testing.T) {
 	for _, flat := range []bool{false, true} {
 		g := generate(70_000, flat)
 		files, open := append(thesisRules(t), invariants.File{Name: "number.pl", Text: []byte(aNumber)}), invariants.Options{OpenVocabulary: true}
-		alone, halves := compiled(t, g, files, open), compiled(t, g, files, invariants.Parallel(open))
+		alone, two := compiled(t, g, files, open), compiled(t, g, files, invariants.Parallel(open))
 		want := alone.Check(context.Background(), g.txn, g)
 		if len(want.Violations) == 0 {
 			t.Fatal("nothing is violated")
 		}
 		for i := range 3 {
-			got := halves.Check(context.Background(), g.txn, forked{g})
+			got := two.Check(context.Background(), g.txn, forked{g})
 			if d := difference(want, got); d != "" {
-				t.Fatalf("flat %v, check %d (-alone +halves):\n%s", flat, i+1, d)
+				t.Fatalf("flat %v, check %d (-alone +two):\n%s", flat, i+1, d)
 			}
-			if d := cmp.Diff(rows(alone), rows(halves)); d != "" {
-				t.Errorf("flat %v, check %d: rows of rules (-alone +halves):\n%s", flat, i+1, d)
+			if d := cmp.Diff(rows(alone), rows(two)); d != "" {
+				t.Errorf("flat %v, check %d: rows of rules (-alone +two):\n%s", flat, i+1, d)
 			}
 		}
 	}
 }
 
-// Of what holds each record is judged by one half or the other, and a rule that proves nothing looks at as much as one half alone. One
-// that needs nearly all of its budget is left undecided by both, which may spend less, and judged to its end by one.
-func TestHalvesOfWhatHolds(t *testing.T) {
+// In a transaction that holds, one worker or the other judges each record, and a rule that proves
+// nothing looks at as much as with one worker. A rule that needs nearly all of its budget is
+// undecided with two workers, which may spend less, and one worker then judges it to its end.
+func TestWorkersOnSoundTransactions(t *testing.T) {
 	g := generate(70_000, false)
 	const rule = `violation(1, T, k(I, inode_item, 0)) :-
   add(T, k(I, inode_item, 0)),
@@ -61,7 +63,7 @@ func TestHalvesOfWhatHolds(t *testing.T) {
 			t.Fatalf("outcome %v: %v %v", v.Outcome, v.Violations, v.Undecided)
 		}
 		if d := cmp.Diff(rows(alone), rows(e)); d != "" {
-			t.Errorf("rows (-alone +halves):\n%s", d)
+			t.Errorf("rows (-alone +two):\n%s", d)
 		}
 	}
 	if alone.Check(context.Background(), g.txn, g); rows(alone)[0] < 2 {
