@@ -17,7 +17,7 @@ import (
 	"fsward/dev/uml"
 )
 
-// guestInit is the first process of the guest. What it prints is on the host, in the file named last.
+// guestInit is the first process of the guest. Its output is a file on the host.
 const guestInit = `#!/bin/sh
 export PATH='%[1]s' HOME=/root DISKS='%[2]s' FIRST=%[3]s
 cd %[4]s
@@ -34,8 +34,9 @@ echo o > /proc/sysrq-trigger
 sleep 100
 `
 
-// inGuest does a stage in user-mode Linux.
-func (r Run) inGuest(ctx context.Context, st Stage, devices []*blocktap.Device, log *zap.Logger) (took time.Duration, err error) {
+// inGuest runs a stage in user-mode Linux.
+func (r Run) inGuest(ctx context.Context, st Stage, devices []*blocktap.Device,
+	log *zap.Logger) (took time.Duration, err error) {
 	holds, first, err := r.holding(devices)
 	if err != nil {
 		return 0, err
@@ -64,7 +65,8 @@ func (r Run) inGuest(ctx context.Context, st Stage, devices []*blocktap.Device, 
 		}
 	}
 	init, output := filepath.Join(dir, "init"), filepath.Join(dir, "output")
-	text := fmt.Sprintf(guestInit, os.Getenv("PATH"), strings.Join(names, " "), names[first], dir, uml.Modules, r.guestScript(st, names, holds))
+	text := fmt.Sprintf(guestInit, os.Getenv("PATH"), strings.Join(names, " "), names[first], dir,
+		uml.Modules, r.guestScript(st, names, holds))
 	if err := os.WriteFile(init, []byte(text), 0o700); err != nil {
 		return 0, err
 	}
@@ -86,7 +88,8 @@ func (r Run) inGuest(ctx context.Context, st Stage, devices []*blocktap.Device, 
 	return time.Since(start), nil
 }
 
-// await waits until a guest has ended, and kills it when its power is cut, when it takes too long, or when ctx ends.
+// await waits until a guest has ended. It kills the guest when its power is cut, when it takes too
+// long, or when ctx ends.
 func (r Run) await(ctx context.Context, cmd *exec.Cmd, output string, cut time.Duration) error {
 	ended := make(chan struct{})
 	go func() { _ = cmd.Wait(); close(ended) }() // its output says how it ended
@@ -108,7 +111,8 @@ func (r Run) await(ctx context.Context, cmd *exec.Cmd, output string, cut time.D
 	return nil
 }
 
-// powerCut returns a channel that is closed so long after the guest has mounted its file system; nil if it is not to be cut.
+// powerCut returns a channel that is closed some time after the guest has mounted its file system;
+// nil if after is 0.
 func powerCut(output string, after time.Duration, ended <-chan struct{}) <-chan struct{} {
 	if after == 0 {
 		return nil
@@ -131,7 +135,7 @@ func powerCut(output string, after time.Duration, ended <-chan struct{}) <-chan 
 	return cut
 }
 
-// guestScript is what a stage does, in the directory of the run.
+// guestScript returns the script of a stage, which runs in the folder of the run.
 func (r Run) guestScript(st Stage, names []string, holds []bool) string {
 	var b strings.Builder
 	if st.Script != "" {
@@ -143,7 +147,8 @@ func (r Run) guestScript(st Stage, names []string, holds []bool) string {
 				}
 			}
 		}
-		fmt.Fprintf(&b, "mount -t %s -o %s $FIRST mnt; cd mnt; echo mounted\n%s\ncd ..; umount mnt\n", r.mountType(), strings.Join(options, ","), st.Script)
+		fmt.Fprintf(&b, "mount -t %s -o %s $FIRST mnt; cd mnt; echo mounted\n%s\ncd ..; umount mnt\n",
+			r.mountType(), strings.Join(options, ","), st.Script)
 	}
 	if st.Offline != "" {
 		fmt.Fprintln(&b, st.Offline)

@@ -1,5 +1,5 @@
-// Package load puts a file system under load in the host's own kernel, guarded or not: what soak tests
-// and measurements of a real file system have in common.
+// Package load puts a file system under load in the host's own kernel or in user-mode Linux,
+// guarded or not. Soak tests and measurements share it. Start reading at Run.
 package load
 
 import (
@@ -13,8 +13,9 @@ import (
 	"time"
 )
 
-// Build builds fsload, the program that makes random loads, into a folder and returns its path. It is a
-// process of its own, since the one that serves a device must not wait for the file system on it.
+// Build builds fsload, the program that makes random loads, into a folder and returns its path. It
+// runs as its own process, since the process that serves a device must not wait for the file system
+// on it.
 func Build(ctx context.Context, dir string) (string, error) {
 	path := filepath.Join(dir, "fsload")
 	cmd := exec.CommandContext(ctx, "go", "build", "-o", path, "fsward/dev/load/fsload")
@@ -25,7 +26,7 @@ func Build(ctx context.Context, dir string) (string, error) {
 	return path, nil
 }
 
-// Make makes a file system ("btrfs", "ext3") on new files of so many bytes each.
+// Make makes a file system ("btrfs", "ext3") on new files of size bytes each.
 func Make(ctx context.Context, fs string, images []string, size int64, options ...string) error {
 	for _, image := range images {
 		if err := Blank(image, size); err != nil {
@@ -44,7 +45,8 @@ func Blank(image string, size int64) error {
 	return errors.Join(f.Truncate(size), f.Close())
 }
 
-// Check is a shell script in which the file system's own checker judges it, in a Stage that does not mount it.
+// Check returns a shell script that runs the file system's own checker, for a Stage that does not
+// mount it.
 func Check(fs string) string {
 	if fs == "btrfs" {
 		return "btrfs check $FIRST"
@@ -52,7 +54,7 @@ func Check(fs string) string {
 	return "e2fsck -fn $FIRST"
 }
 
-// Command runs a program that has to succeed within ten minutes.
+// Command runs a program that must succeed within ten minutes.
 func Command(ctx context.Context, name string, args ...string) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()

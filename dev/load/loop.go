@@ -15,8 +15,9 @@ import (
 	"fsward/blocktap/fuse/loopmount"
 )
 
-// throughLoop does a stage in the host's own kernel.
-func (r Run) throughLoop(ctx context.Context, st Stage, devices []*blocktap.Device, log *zap.Logger) (took time.Duration, err error) {
+// throughLoop runs a stage in the host's own kernel.
+func (r Run) throughLoop(ctx context.Context, st Stage, devices []*blocktap.Device,
+	log *zap.Logger) (took time.Duration, err error) {
 	holds, first, err := r.holding(devices)
 	if err != nil {
 		return 0, err
@@ -52,7 +53,7 @@ func (r Run) throughLoop(ctx context.Context, st Stage, devices []*blocktap.Devi
 				l.Cut()
 			}
 			for _, l := range loops {
-				_ = l.Abort() // told again by Close
+				_ = l.Abort() // Close reports the error again
 			}
 		})
 		out, err := m.Run(limited, env+st.Script)

@@ -14,27 +14,30 @@ import (
 	"fsward/interp/detect"
 )
 
-// A Run is what is done to a file system, in one or several lives of the machine that mounts it.
+// A Run puts a file system under load, in one or several lives of the machine that mounts it.
 type Run struct {
-	FS      string   // "btrfs", "ext3"
-	Type    string   // as mount calls it; "": FS
+	FS      string   // "btrfs" or "ext3"
+	Type    string   // type for mount; "" selects FS
 	Mount   []string // options of mount
 	Stages  []Stage
 	Timeout time.Duration // of each stage
-	Guest   *uml.Machine  // whose kernel mounts it, as root with all rights; nil: the host's own, through loop devices
+	// mounts the file system in its kernel, as root with all capabilities; nil: the host's own kernel
+	// does, through loop devices
+	Guest *uml.Machine
 }
 
-// A Stage is one life of the machine. Its scripts are run by sh -e. $DISKS are the block devices, $FIRST the first
-// that holds the file system.
+// A Stage is one life of the machine. sh -e runs its scripts. $DISKS are the block devices, and
+// $FIRST is the first that holds the file system.
 type Stage struct {
-	Script  string        // run in the root of the mounted file system; "": it is not mounted
-	Offline string        // run then, on the unmounted devices
-	Cut     time.Duration // after so long the machine loses its power, or its disks; 0: it does not
+	Script  string        // runs in the root of the mounted file system; "": it is not mounted
+	Offline string        // runs after that, on the unmounted devices
+	Cut     time.Duration // time after which the machine loses its power, or its disks; 0: never
 }
 
-// Guarded does the run under a guard of cfg and leaves its disks unmounted; those that hold no file system
-// at the start are there for the scripts. The time is that of the stages, from mounted to unmounted.
-func (r Run) Guarded(ctx context.Context, cfg guard.Config, log *zap.Logger) (took time.Duration, err error) {
+// Guarded does the run under a guard and leaves its disks unmounted. Disks without a file system
+// are there for the scripts. It returns the time of the stages, from mount to unmount.
+func (r Run) Guarded(ctx context.Context, cfg guard.Config,
+	log *zap.Logger) (took time.Duration, err error) {
 	d, err := guard.Open(cfg, log)
 	if err != nil {
 		return 0, err
@@ -47,8 +50,9 @@ func (r Run) Guarded(ctx context.Context, cfg guard.Config, log *zap.Logger) (to
 	return r.on(ctx, devices, log)
 }
 
-// Unguarded does the run through the same transport with nothing that looks at the writes.
-func (r Run) Unguarded(ctx context.Context, image string, log *zap.Logger) (took time.Duration, err error) {
+// Unguarded does the run through the same transport, without a check of the writes.
+func (r Run) Unguarded(ctx context.Context, image string,
+	log *zap.Logger) (took time.Duration, err error) {
 	file, err := blocktap.OpenFile(image, blocktap.FileOptions{})
 	if err != nil {
 		return 0, err
@@ -57,7 +61,8 @@ func (r Run) Unguarded(ctx context.Context, image string, log *zap.Logger) (took
 	return r.on(ctx, []*blocktap.Device{blocktap.NewDevice(file, nil)}, log)
 }
 
-func (r Run) on(ctx context.Context, devices []*blocktap.Device, log *zap.Logger) (took time.Duration, err error) {
+func (r Run) on(ctx context.Context, devices []*blocktap.Device,
+	log *zap.Logger) (took time.Duration, err error) {
 	live := r.throughLoop
 	if r.Guest != nil {
 		live = r.inGuest
@@ -71,7 +76,8 @@ func (r Run) on(ctx context.Context, devices []*blocktap.Device, log *zap.Logger
 	return took, nil
 }
 
-// holding tells of each disk whether it has the file system, or a part of it, and which is the first.
+// holding reports for each disk whether it has the file system or a part of it, and returns the
+// first one.
 func (r Run) holding(devices []*blocktap.Device) (holds []bool, first int, err error) {
 	first = -1
 	for i, device := range devices {
@@ -87,7 +93,7 @@ func (r Run) holding(devices []*blocktap.Device) (holds []bool, first int, err e
 	return holds, first, nil
 }
 
-// mountType is the name of the file system for mount.
+// mountType returns the name of the file system for mount.
 func (r Run) mountType() string {
 	if r.Type != "" {
 		return r.Type

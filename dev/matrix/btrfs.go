@@ -19,26 +19,35 @@ var btrfs = &format{
 		}
 		return names(btrfsTrees)
 	},
-	more:   fullBackrefs(),
-	groups: []string{"superblock", "structure", "root tree", "extents", "free space", "chunks and devices", "file trees", "quota", "log"},
-	group:  btrfsGroup,
-	ask:    askBtrfs,
+	more: fullBackrefs(),
+	groups: []string{"superblock", "structure", "root tree", "extents", "free space",
+		"chunks and devices", "file trees", "quota", "log"},
+	group: btrfsGroup,
+	ask:   askBtrfs,
 }
 
-// btrfsTrees are the trees of the recordings. Subvolumes are numbered in the order in which the workload makes them.
-var btrfsTrees = []where{{"root", "tree=1"}, {"extent", "tree=2"}, {"block group", "tree=11"}, {"chunk", "tree=3"}, {"dev", "tree=4"}, {"csum", "tree=7"},
-	{"free space", "tree=10"}, {"quota", "tree=8"}, {"uuid", "tree=9"}, {"default tree", "tree=5"}, {"volume", "tree=256"}, {"snapshot", "tree=260"},
+// btrfsTrees are the trees of the recordings. Subvolumes are numbered in the order in which the
+// workload makes them.
+var btrfsTrees = []where{{"root", "tree=1"}, {"extent", "tree=2"}, {"block group", "tree=11"},
+	{"chunk", "tree=3"}, {"dev", "tree=4"}, {"csum", "tree=7"},
+	{"free space", "tree=10"}, {"quota", "tree=8"}, {"uuid", "tree=9"}, {"default tree",
+		"tree=5"}, {"volume", "tree=256"}, {"snapshot", "tree=260"},
 	{"fresh", "tree=259"}, {logTree, "tree=-6"}}
 
-// blocksOf tells the extent items of metadata blocks apart by the tree that has the block, and by its level.
-var blocksOf = []where{{"leaf of root", "tree=2,tree_block_ref.root=1,offset=0"}, {"leaf of extent", "tree=2,tree_block_ref.root=2,offset=0"},
-	{"leaf of csum", "tree=2,tree_block_ref.root=7,offset=0"}, {"leaf of default tree", "tree=2,tree_block_ref.root=5,offset=0"},
-	{"node of default tree", "tree=2,tree_block_ref.root=5,offset=1"}, {"leaf of volume", "tree=2,tree_block_ref.root=256,offset=0"},
-	{"node of volume", "tree=2,tree_block_ref.root=256,offset=1"}, {"leaf of snapshot", "tree=2,tree_block_ref.root=260,offset=0"},
+// blocksOf distinguishes the extent items of metadata blocks by the tree that has the block, and by
+// its level.
+var blocksOf = []where{{"leaf of root", "tree=2,tree_block_ref.root=1,offset=0"},
+	{"leaf of extent", "tree=2,tree_block_ref.root=2,offset=0"},
+	{"leaf of csum", "tree=2,tree_block_ref.root=7,offset=0"}, {"leaf of default tree",
+		"tree=2,tree_block_ref.root=5,offset=0"},
+	{"node of default tree", "tree=2,tree_block_ref.root=5,offset=1"}, {"leaf of volume",
+		"tree=2,tree_block_ref.root=256,offset=0"},
+	{"node of volume", "tree=2,tree_block_ref.root=256,offset=1"}, {"leaf of snapshot",
+		"tree=2,tree_block_ref.root=260,offset=0"},
 	{"block that counts as a whole", "tree=2,flags=0x102"}, {"block that does not", "tree=2,flags=2"}}
 
-// fullBackrefs are the cells of one bit, which no other change of the flags alters alone: whether a block counts as a whole
-// (BTRFS_BLOCK_FLAG_FULL_BACKREF).
+// fullBackrefs are the cells of one bit that no other change of the flags alters alone: whether a
+// block is referenced as a whole (BTRFS_BLOCK_FLAG_FULL_BACKREF).
 func fullBackrefs() (cells []Cell) {
 	for _, object := range []string{"metadata_item", "extent_item"} {
 		for _, w := range blocksOf {
@@ -48,7 +57,7 @@ func fullBackrefs() (cells []Cell) {
 	return cells
 }
 
-// logTree is the name of what only log commits have, and these alone are asked for it.
+// logTree is the tree of objects that only log commits have. Only log commits have cells of it.
 const logTree = "log"
 
 func btrfsGroup(c *Cell) string {
@@ -74,14 +83,16 @@ func btrfsGroup(c *Cell) string {
 	}
 }
 
-// btrfsNoise is what `btrfs check` prints whatever it finds.
+// btrfsNoise matches output of `btrfs check` that it prints in any case.
 var btrfsNoise = regexp.MustCompile(`^(\[\d/\d\]|Opening filesystem|Checking filesystem|UUID:|found \d+ bytes|total |btree space|file data blocks| referenced |cache and super|no error|extent buffer leak|No device size|\s*$)`)
 
 // askBtrfs runs `btrfs check`.
 func askBtrfs(ctx context.Context, d disks) (Peer, error) {
-	command := []string{"btrfs", "check", "--force", d.paths[0]} // whether it is mounted is not asked of all devices
+	// do not ask whether any device is mounted
+	command := []string{"btrfs", "check", "--force", d.paths[0]}
 	if len(d.paths) > 1 {
-		command = append([]string{"env", "LD_PRELOAD=" + d.finder, "FSWARD_DISKS=" + strings.Join(d.paths, " "), "BLKID_FILE=/dev/null"}, command...)
+		command = append([]string{"env", "LD_PRELOAD=" + d.finder,
+			"FSWARD_DISKS=" + strings.Join(d.paths, " "), "BLKID_FILE=/dev/null"}, command...)
 	}
 	out, exit, ended, err := runChecker(ctx, checkTime, command[0], command[1:]...)
 	switch {
@@ -95,20 +106,23 @@ func askBtrfs(ctx context.Context, d disks) (Peer, error) {
 	return Peer{"reports", message(out, btrfsNoise)}, nil
 }
 
-// Variants have between them every kind of object that the host's kernel makes, but for those of RAID5 and RAID6.
+// The variants have together every kind of object that the host's kernel makes, except those of
+// RAID5 and RAID6.
 var Variants = []Variant{
 	{Name: "default", Script: "quota=1\n" + workload},
-	{Name: "old", Mkfs: []string{"-n", "4096", "-m", "single", "-O", "^no-holes,^skinny-metadata", "-R", "^free-space-tree"},
+	{Name: "old", Mkfs: []string{"-n", "4096", "-m", "single", "-O", "^no-holes,^skinny-metadata",
+		"-R", "^free-space-tree"},
 		Mount: []string{"space_cache=v1"}, Script: "quota=0\n" + workload},
 	{Name: "mixed", Mkfs: []string{"--mixed", "-n", "4096"}, Script: "quota=1\n" + workload},
-	{Name: "disks", Mkfs: []string{"-m", "raid1", "-d", "raid0"}, Script: disksWorkload, Disks: 2, Spare: 1,
+	{Name: "disks", Mkfs: []string{"-m", "raid1", "-d", "raid0"}, Script: disksWorkload, Disks: 2,
+		Spare:  1,
 		Stages: []int{6, 5, 4, 3, 2}},
 	{Name: "log", Script: logWorkload, Log: true},
 }
 
-// disksWorkload brings a file system on two disks through a change of its devices (1 and 3 are left), and then makes
-// five commits: of chunks in both profiles, of files, of a device that is added, and two of its removal. The first
-// disk always has the file system.
+// disksWorkload takes a file system on two disks through changes of its devices (1 and 3 are left),
+// and then makes five commits: of chunks in both profiles, of files, of an added device, and two of
+// its removal. The first disk always has the file system.
 const disksWorkload = filesOfEveryKind + `
 	btrfs -q quota enable .
 	btrfs -q subvolume create volume
@@ -139,8 +153,9 @@ const disksWorkload = filesOfEveryKind + `
 	btrfs -q device remove $DISK1 .
 	exec 9>&-`
 
-// logWorkload leaves a log with all that logs have: names that came and went, links, attributes, files of several
-// extents, compressed, preallocated, without checksums, in two subvolumes.
+// logWorkload leaves a log with everything that logs can have: names that came and went, links,
+// attributes, files with several extents, compressed, preallocated, without checksums, in two
+// subvolumes.
 const logWorkload = `
 	btrfs -q subvolume create volume
 	mkdir dir; for i in 1 2 3 4; do echo $i > dir/old$i; head -c 30000 /dev/urandom > dir/data$i; done
@@ -157,7 +172,7 @@ const logWorkload = `
 	rm dir/old1 dir/old2; mv dir/old3 dir/moved; echo small > dir/small; sync dir/small dir
 	truncate -s 10000 dir/data2; sync dir/data2`
 
-// filesOfEveryKind is a function for the shell.
+// filesOfEveryKind is a shell function.
 const filesOfEveryKind = `
 	long=$(head -c 200 /dev/zero | tr '\0' n)
 	files() { # DIR NUMBER: files of every kind
@@ -175,8 +190,8 @@ const filesOfEveryKind = `
 		setfattr -n user.large -v "$(head -c 900 /dev/zero | tr '\0' x)" $1/regular
 	}`
 
-// workload brings up a file system of some depth, and then makes four commits in which as much as
-// possible changes: one of a snapshot, one after it, one of deletions, one of small things.
+// workload makes a file system of some depth, and then four commits in which as much as possible
+// changes: of a snapshot, of changes after it, of deletions, and of small changes.
 const workload = filesOfEveryKind + `
 	[ $quota = 0 ] || btrfs -q quota enable .
 	btrfs -q subvolume create volume

@@ -12,9 +12,9 @@ import (
 // A Cell is one corruption of one recorded commit.
 type Cell struct {
 	Variant string `json:"variant"`
-	Stage   int    `json:"stage"` // the commit, counted from the end of the recording
+	Stage   int    `json:"stage"` // number of the commit, counted from the end of the recording
 	Object  string `json:"object"`
-	Where   string `json:"where,omitempty"` // the tree, or what kind of inode: see format.wheres
+	Where   string `json:"where,omitempty"` // the tree, or the kind of inode: see format.wheres
 	Field   string `json:"field,omitempty"` // "" for an action
 	Change  string `json:"change"`          // "+1", "delete"
 	Pick    int    `json:"pick"`
@@ -25,7 +25,7 @@ type Cell struct {
 	patches []interp.Patch
 }
 
-// Spec is the alteration in the words of fsward corrupt.
+// Spec returns the alteration as fsward corrupt takes it.
 func (c *Cell) Spec() string {
 	spec := c.Object + "." + c.Field + c.Change
 	if c.Field == "" {
@@ -37,10 +37,10 @@ func (c *Cell) Spec() string {
 	return spec
 }
 
-// ID names the cell among all.
+// ID returns the unique name of the cell.
 func (c *Cell) ID() string { return fmt.Sprintf("%s/%d %s #%d", c.Variant, c.Stage, c.Spec(), c.Pick) }
 
-// Group is where the cell belongs in lists for people.
+// Group returns the group of the cell in lists for people.
 func (c *Cell) Group() string { return c.format.group(c) }
 
 // universe lists every corruption, by object, place, field and change.
@@ -61,8 +61,8 @@ func (f *format) universe() []Cell {
 	return append(out, f.more...)
 }
 
-// generate makes the cells of a stage: for each of the corruptions wanted as many places as picks, spread
-// over those that there are. made counts them, so that a later stage makes only what is missing.
+// generate makes the cells of a stage. For each wanted corruption it takes picks places, spread
+// over all places that fit. made counts the cells, so that a later stage adds only what is missing.
 func generate(st *stage, wanted []Cell, picks int, made map[string]int) ([]*Cell, error) {
 	disks, err := offline.OpenOverlays(st.after)
 	if err != nil {
@@ -89,7 +89,9 @@ func generate(st *stage, wanted []Cell, picks int, made map[string]int) ([]*Cell
 				return nil, err
 			}
 			if _, err := st.txn.Patched(out.Patches); err != nil {
-				continue // a block of the log commit before; the superblock of a journal, which most commits do not write
+				// a block of an earlier log commit, or the superblock of a journal, which most commits do not
+				// write
+				continue
 			}
 			cell := c
 			cell.Variant, cell.Stage, cell.Pick, cell.What = st.variant, st.number, pick, out.What

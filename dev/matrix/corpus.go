@@ -10,17 +10,18 @@ import (
 	"fsward/hostd/offline"
 )
 
-// A Commit is an altered commit, or a sound one, as rules see it.
+// A Commit is a sound or altered commit, as rules see it.
 type Commit struct {
 	Name  string
-	Kind  string // the object and field that were altered; "" if it is sound
+	Kind  string // altered object and field; "" if the commit is sound
 	Txn   *change.Txn
 	View  change.View
 	close func() error
 }
 
-// Commits returns the commits of the recordings of a file system: first as they are, and then altered, one for each object
-// and field of each tree where the structure is left sound. Close releases their disks.
+// Commits returns the commits of the recordings of a file system: first unaltered, then altered,
+// one for each object and field of each tree, if the structure stays sound. Close releases their
+// disks.
 func Commits(ctx context.Context, dir, fs string) (list []*Commit, closeAll func() error, err error) {
 	closeAll = func() error {
 		var all error
@@ -53,7 +54,8 @@ func Commits(ctx context.Context, dir, fs string) (list []*Commit, closeAll func
 			if err != nil {
 				return list, closeAll, err
 			}
-			for _, c := range append([]*Cell{{Object: "sound", Variant: v.Name, Stage: st.number, format: format, stage: st}}, cells...) {
+			for _, c := range append([]*Cell{{Object: "sound", Variant: v.Name, Stage: st.number,
+				format: format, stage: st}}, cells...) {
 				kind := strings.Join([]string{c.Object, c.Where, c.Field}, " ")
 				if c.Field == "" {
 					kind += fmt.Sprint(c.Change, v.Name, st.number)
@@ -75,7 +77,8 @@ func Commits(ctx context.Context, dir, fs string) (list []*Commit, closeAll func
 	return list, closeAll, nil
 }
 
-// commit interprets the transaction of a cell; nil if its structure is not sound, or if it does not write what is altered.
+// commit interprets the transaction of a cell. It returns nil if its structure is violated, or if
+// it does not write the altered range.
 func (c *Cell) commit(ctx context.Context) (*Commit, error) {
 	disks, err := offline.OpenOverlays(c.stage.before)
 	if err != nil {

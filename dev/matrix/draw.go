@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The measures of the drawing, in pixels.
+// Sizes in the drawing, in pixels.
 const (
 	rowHeight   = 12
 	labelWidth  = 176
@@ -19,11 +19,12 @@ const (
 )
 
 // changesDrawn is the order of the columns.
-var changesDrawn = []string{"+1", "-1", "=0", "=-1", "high bit", "+4096", "-4096", "+16384", "+1048576",
+var changesDrawn = []string{"+1", "-1", "=0", "=-1", "high bit", "+4096", "-4096", "+16384",
+	"+1048576",
 	"delete", "duplicate", "add", "swap", "swapkeys", "shrink", "grow"}
 
-// A mark is one square of the drawing: every cell of an object's field with one kind of change, in all
-// trees.
+// A mark is one square of the drawing: all cells of an object's field with one kind of change, in
+// all trees.
 type mark struct {
 	cells, asked, fsward, check, linux, missed int
 	example                                    *Row
@@ -43,7 +44,7 @@ type block struct {
 
 func (b *block) height() int { return (len(b.lines)+1)*rowHeight + blockGap }
 
-// blocks sorts rows into the drawing's blocks, in the order of the rows.
+// blocks groups rows into the drawing's blocks, in the order of the rows.
 func blocks(rows []*Row) []*block {
 	var out []*block
 	for _, r := range rows {
@@ -94,7 +95,7 @@ func (m *mark) add(r *Row) {
 	}
 }
 
-// The colours of the three voices, of silence and of a miss.
+// Colors of the three answers, of no finding and of a miss.
 const (
 	inkFsward = "#27557a"
 	inkCheck  = "#b8863b"
@@ -103,8 +104,8 @@ const (
 	inkMissed = "#b3261e"
 )
 
-// svg draws the matrix: a line for each field of each object, a square for each kind of change, and in
-// each square from left to right what fsward, the checker and Linux say.
+// svg draws the matrix: a line for each field of each object, and a square for each kind of change.
+// Each square shows from left to right the answers of fsward, the checker and Linux.
 func (f *format) svg(rows []*Row) string {
 	list := blocks(rows)
 	total := 0
@@ -139,7 +140,8 @@ func (f *format) svg(rows []*Row) string {
 }
 
 func (f *format) legend(s *strings.Builder, x, y int) {
-	for _, l := range []struct{ colour, text string }{{inkFsward, "fsward refuses the commit"}, {inkCheck, f.checker + " reports it"},
+	for _, l := range []struct{ colour, text string }{{inkFsward, "fsward refuses the commit"},
+		{inkCheck, f.checker + " reports it"},
 		{inkLinux, f.linux + " complains or does not mount it"}, {silent, "nothing is said"}} {
 		fmt.Fprintf(s, `<rect x="%d" y="%d" width="10" height="10" fill="%s"/><text x="%d" y="%d" font-size="11" fill="#333">%s</text>`, x, y-9, l.colour, x+15, y, l.text)
 		x += 40 + 7*len(l.text)
@@ -157,7 +159,8 @@ func drawHead(s *strings.Builder, x, y int) {
 }
 
 func drawBlock(s *strings.Builder, b *block, x, y int) {
-	fmt.Fprintf(s, `<text x="%d" y="%d" font-weight="bold" font-size="10" fill="#222">%s</text>`, x, y+rowHeight-3, b.object)
+	fmt.Fprintf(s, `<text x="%d" y="%d" font-weight="bold" font-size="10" fill="#222">%s</text>`, x,
+		y+rowHeight-3, b.object)
 	for i, l := range b.lines {
 		ly := y + (i+1)*rowHeight
 		fmt.Fprintf(s, `<text x="%d" y="%d" fill="#444">%s</text>`, x+8, ly+9, l.label)
@@ -169,11 +172,13 @@ func drawBlock(s *strings.Builder, b *block, x, y int) {
 	}
 }
 
-// draw draws a square; how deep a colour is says in how many of the trees something is found.
+// draw draws a square. The deeper a color, the more of the trees have a finding.
 func (m *mark) draw(s *strings.Builder, x, y int) {
 	r := m.example
-	fmt.Fprintf(s, `<g><title>%s&#10;%s&#10;fsward: %s %s&#10;%s: %s %s&#10;Linux: %s %s</title>`, html.EscapeString(r.ID()), html.EscapeString(r.What),
-		r.Fsward.Verdict, html.EscapeString(strings.Join(r.Fsward.Rules, " ")), r.format.checker, r.Check.Verdict, html.EscapeString(r.Check.Message),
+	fmt.Fprintf(s, `<g><title>%s&#10;%s&#10;fsward: %s %s&#10;%s: %s %s&#10;Linux: %s %s</title>`,
+		html.EscapeString(r.ID()), html.EscapeString(r.What),
+		r.Fsward.Verdict, html.EscapeString(strings.Join(r.Fsward.Rules,
+			" ")), r.format.checker, r.Check.Verdict, html.EscapeString(r.Check.Message),
 		orNotAsked(r.Linux.Verdict), html.EscapeString(r.Linux.Message))
 	for i, v := range []struct {
 		found, of int
@@ -182,14 +187,17 @@ func (m *mark) draw(s *strings.Builder, x, y int) {
 		if v.of == 0 {
 			continue
 		}
-		fmt.Fprintf(s, `<rect x="%d" y="%d" width="%d" height="%d" fill="%s"/>`, x+i*voiceWidth, y, voiceWidth, rowHeight-2, silent)
+		fmt.Fprintf(s, `<rect x="%d" y="%d" width="%d" height="%d" fill="%s"/>`, x+i*voiceWidth, y,
+			voiceWidth, rowHeight-2, silent)
 		if v.found > 0 {
-			fmt.Fprintf(s, `<rect x="%d" y="%d" width="%d" height="%d" fill="%s" fill-opacity="%.2f"/>`, x+i*voiceWidth, y, voiceWidth, rowHeight-2, v.colour,
+			fmt.Fprintf(s, `<rect x="%d" y="%d" width="%d" height="%d" fill="%s" fill-opacity="%.2f"/>`,
+				x+i*voiceWidth, y, voiceWidth, rowHeight-2, v.colour,
 				0.35+0.65*float64(v.found)/float64(v.of))
 		}
 	}
 	if m.missed > 0 {
-		fmt.Fprintf(s, `<rect x="%d" y="%d" width="%d" height="%d" fill="none" stroke="%s"/>`, x, y, 3*voiceWidth, rowHeight-2, inkMissed)
+		fmt.Fprintf(s, `<rect x="%d" y="%d" width="%d" height="%d" fill="none" stroke="%s"/>`, x, y,
+			3*voiceWidth, rowHeight-2, inkMissed)
 	}
 	s.WriteString("</g>")
 }
@@ -201,10 +209,11 @@ func orNotAsked(verdict string) string {
 	return verdict
 }
 
-// html is the drawing as a page, with the answers where the pointer rests and the summary above it.
+// html returns the drawing as a page, with the answers where the pointer rests, and the summary
+// above it.
 func (f *format) html(rows []*Row, date string) string {
 	var summary strings.Builder
-	_ = f.writeSummary(&summary, rows) // a strings.Builder takes everything
+	_ = f.writeSummary(&summary, rows) // a strings.Builder returns no error
 	return `<!doctype html><meta charset="utf-8"><title>fsward: corruption matrix</title>
 <style>body{font:14px/1.5 "DejaVu Sans",sans-serif;margin:24px;background:#fcfbf8;color:#222;max-width:2100px}
 table{border-collapse:collapse;margin:12px 0}td,th{padding:2px 12px;text-align:right;border-bottom:1px solid #ddd;font-weight:normal}

@@ -14,22 +14,27 @@ var ext3 = &format{
 	name: "ext3", title: "ext3", checker: "e2fsck", linux: "Linux 6.1",
 	size: 24 << 20, mkfs: []string{"mkfs.ext3", "-q", "-F"},
 	variants: []Variant{
-		// Debian's defaults: blocks of 1 KiB, since it is small; three groups, dir_index, resize_inode.
+		// Debian's defaults: blocks of 1 KiB, since the disk is small; three groups, dir_index,
+		// resize_inode.
 		{Name: "default", Script: ext3Workload},
 		// Inodes of the kernel's own blocks: the reserved ones share a block with the root.
-		{Name: "4k", Mkfs: []string{"-b", "4096", "-g", "2048", "-N", "1152", "-J", "size=4"}, Script: ext3Workload},
-		{Name: "old", Mkfs: []string{"-b", "1024", "-I", "128", "-O", "^dir_index,^filetype,^resize_inode"}, Script: ext3Workload},
+		{Name: "4k", Mkfs: []string{"-b", "4096", "-g", "2048", "-N", "1152", "-J", "size=4"},
+			Script: ext3Workload},
+		{Name: "old", Mkfs: []string{"-b", "1024", "-I", "128", "-O",
+			"^dir_index,^filetype,^resize_inode"}, Script: ext3Workload},
 	},
 	stages:   []int{5, 4, 3, 2, 1},
 	wheres:   ext3Kinds(),
 	wheresOf: ext3KindsOf,
-	groups:   []string{"superblock", "groups and bitmaps", "inodes", "indirect blocks", "directories", "attributes", "journal"},
-	group:    ext3Group,
-	ask:      askE2fsck,
+	groups: []string{"superblock", "groups and bitmaps", "inodes", "indirect blocks", "directories",
+		"attributes", "journal"},
+	group: ext3Group,
+	ask:   askE2fsck,
 }
 
-// ext3Workload brings up a file system with everything in it, and then makes four commits in which as much as possible changes.
-// Names are long, so that the index of a directory of a few hundred has two levels.
+// ext3Workload makes a file system with every kind of object, and then four commits in which as
+// much as possible changes. Names are long, so that the index of a directory of a few hundred has
+// two levels.
 const ext3Workload = `
 	long=$(head -c 200 /dev/zero | tr '\0' n)
 	some() { head -c $1 /dev/urandom; }
@@ -108,12 +113,12 @@ func ext3Group(c *Cell) string {
 	return "journal"
 }
 
-// e2fsckNoise is what e2fsck prints whatever it finds: of the first run that it replays the journal and finishes with
-// orphans, as at any boot after a crash.
+// e2fsckNoise matches output of e2fsck that it prints in any case: in the first run, that it
+// replays the journal and processes orphans, as at any boot after a crash.
 var e2fsckNoise = regexp.MustCompile(`^(\S+: recovering journal|\S+: clean, .*|\S+: \d+/\d+ files .*|(\S+: )?Clearing orphaned inode \d+ .*|(\S+: )?Truncating orphaned inode \d+ .*|Pass \d.*|e2fsck \d.*|.*WARNING: PROGRAMMING BUG IN E2FSCK.*|\s*$)`)
 
-// askE2fsck lets e2fsck replay the journal of a copy of an image, as at a boot after a crash, and then check the whole of it.
-// Both times, what it would repair counts as a report.
+// askE2fsck replays the journal of a copy of an image with e2fsck, as at a boot after a crash, and
+// then checks the whole image. In both runs, everything that e2fsck would repair is a report.
 func askE2fsck(ctx context.Context, d disks) (p Peer, err error) {
 	image := d.paths[0]
 	work := image + ".replayed"

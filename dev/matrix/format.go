@@ -6,26 +6,26 @@ import (
 	"slices"
 )
 
-// A format is a kind of file system as the matrix has it: what is recorded, what its cells are told apart by, and who
-// else is asked.
+// A format describes a kind of file system to the matrix: what to record, how to distinguish its
+// cells, and which programs to ask.
 type format struct {
 	name, title string // as fsward calls it; for people
-	checker     string // whom ask asks
-	linux       string // that mounts it
-	size        int64  // of every disk, bytes: small, so that a cell is judged quickly
+	checker     string // the program that ask runs
+	linux       string // the program that mounts it
+	size        int64  // of every disk, bytes: small, so that a cell takes little time
 	mkfs        []string
 	variants    []Variant
-	stages      []int // the commits of a recording that are altered, from its end: the last one is 1
+	stages      []int // commits of a recording to alter, counted from its end, from 1
 	wheres      []where
-	wheresOf    func(object string) []string // names of wheres; "": the object is not told apart
-	more        []Cell                       // beside every change of every field at these: Object, Where, Field, Change
+	wheresOf    func(object string) []string // names of wheres; "": the object has only one
+	more        []Cell                       // more cells at these: Object, Where, Field, Change
 	groups      []string                     // in the order of tables
 	group       func(*Cell) string
-	ask         func(context.Context, disks) (Peer, error) // what the checker says
+	ask         func(context.Context, disks) (Peer, error) // runs the checker
 }
 
-// A where tells the objects of one kind apart: by the tree that they are in, or by what they are used for.
-type where struct{ name, condition string } // condition: in the words of fsward corrupt
+// A where distinguishes objects of one kind: by the tree that they are in, or by their use.
+type where struct{ name, condition string } // condition: as fsward corrupt takes it
 
 func names(list []where) []string {
 	var out []string
@@ -42,7 +42,7 @@ func (f *format) condition(name string) string {
 
 var formats = []*format{btrfs, ext3}
 
-// Formats are the file systems that there are matrices of.
+// Formats lists the file systems that have a matrix.
 func Formats() []string {
 	var out []string
 	for _, f := range formats {

@@ -16,14 +16,14 @@ import (
 	"fsward/hostd/offline"
 )
 
-// What fsward says of a cell.
+// Fsward is fsward's answer for a cell.
 type Fsward struct {
-	Verdict string   `json:"verdict"`         // "holds", "violated", "undecided"
-	Rules   []string `json:"rules,omitempty"` // violated, by name; structure too
+	Verdict string   `json:"verdict"`         // "holds", "violated" or "undecided"
+	Rules   []string `json:"rules,omitempty"` // names of the violated rules and structure checks
 	Detail  string   `json:"detail,omitempty"`
 }
 
-// Refused tells whether the commit does not reach the disk.
+// Refused reports whether the commit does not reach the disk.
 func (f Fsward) Refused() bool { return f.Verdict != "" && f.Verdict != change.Holds.String() }
 
 // askFsward replays the transaction of a cell with the corruption in it.
@@ -62,31 +62,32 @@ func askFsward(ctx context.Context, rules *guard.Rules, c *Cell) (Fsward, error)
 	return out, nil
 }
 
-// A Peer is what another program says of the image.
+// A Peer is the answer of another program for the image.
 type Peer struct {
-	Verdict string `json:"verdict"` // "" not asked; "ok", "reports", "crashes", "hangs"
+	Verdict string `json:"verdict"` // "" not asked; "ok", "reports", "crashes" or "hangs"
 	Message string `json:"message,omitempty"`
 }
 
-// Reports tells whether the program found something.
+// Reports reports whether the program found something.
 func (p Peer) Reports() bool { return p.Verdict != "" && p.Verdict != "ok" }
 
-// A corrupt image can make a checker run for ever. It may have checkTime of the processor, since on a busy host it may have to wait
-// for that; waitTime ends one that does not run either.
+// A corrupt image can make a checker run forever. checkTime bounds its processor time, which on a
+// busy host may take long to pass. waitTime ends a checker that does not run at all.
 const (
 	checkTime = 20 * time.Second
 	waitTime  = 10 * time.Minute
 )
 
-// runChecker runs a file system's checker with so much of the processor, whole seconds. Its exit status is for the caller to judge;
-// ended is "" unless it did not end, or crashed.
-func runChecker(stop context.Context, cpu time.Duration, name string, args ...string) (out []byte, exit int, ended string, err error) {
+// runChecker runs a file system's checker with bounded processor time, in whole seconds. The caller
+// interprets its exit status. ended is "" unless it did not end, or crashed.
+func runChecker(stop context.Context, cpu time.Duration, name string,
+	args ...string) (out []byte, exit int, ended string, err error) {
 	ctx, cancel := context.WithTimeout(stop, waitTime)
 	defer cancel()
-	// The hard limit would be a SIGKILL, which says less.
+	// The hard limit would send SIGKILL, which says less.
 	limit := fmt.Sprintf("--cpu=%d:%d", int(cpu.Seconds()), int(cpu.Seconds())+5)
 	cmd := exec.CommandContext(ctx, "prlimit", append([]string{limit, name}, args...)...)
-	cmd.WaitDelay = checkTime // after it has ended, too: what it printed is read late on a busy host
+	cmd.WaitDelay = checkTime // also after it has ended: on a busy host its output is read late
 	out, err = cmd.CombinedOutput()
 	var status *exec.ExitError
 	switch {
@@ -108,7 +109,7 @@ func runChecker(stop context.Context, cpu time.Duration, name string, args ...st
 	return out, status.ExitCode(), "", nil
 }
 
-// message is the first lines that say what is wrong: none of noise.
+// message returns the first lines of output that name an error: those that noise does not match.
 func message(out []byte, noise *regexp.Regexp) string {
 	var lines []string
 	for _, l := range strings.Split(string(out), "\n") {

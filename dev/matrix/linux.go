@@ -20,17 +20,17 @@ import (
 	"fsward/interp"
 )
 
-// quiet is how long a booted Linux may take for one cell. It counts as hung when it has taken longer twice: once may be
-// the fault of a busy host.
+// quiet is how long a booted Linux may take for one cell. If a cell takes longer twice, it counts
+// as hung: once may be the fault of a busy host.
 const quiet = time.Minute
 
-// A machine is what boots user-mode Linux, with umlinit as its first process.
+// A machine boots user-mode Linux with umlinit as its first process.
 type machine struct {
 	*uml.Machine
 	init string
 }
 
-// newMachine makes the first process of the guest and what its kernel needs on this host.
+// newMachine makes the first process of the guest and the files that its kernel needs on this host.
 func newMachine(ctx context.Context, dir string) (*machine, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -48,7 +48,7 @@ func newMachine(ctx context.Context, dir string) (*machine, error) {
 	return m, nil
 }
 
-// askLinux fills in what Linux says of each row: of those that are not known yet, many in one boot. What it makes of a
+// askLinux asks Linux about the rows without an answer, many in one boot. The result of replaying a
 // log is given to the checker.
 func askLinux(ctx context.Context, cfg Config, rows []*Row, checks *answers) error {
 	answers, err := openAnswers(filepath.Join(cfg.Dir, "linux.jsonl"))
@@ -66,8 +66,9 @@ func askLinux(ctx context.Context, cfg Config, rows []*Row, checks *answers) err
 	if !cfg.Linux || len(todo) == 0 {
 		return nil
 	}
-	// What fsward lets through is asked first, stage by stage, and of that in an order of chance: a run that is ended early has
-	// asked some of everything where the answer counts most.
+	// It asks first about commits that fsward lets through, stage by stage, and within a stage in
+	// random order: a run that is ended early has then covered some of everything where the answer
+	// matters most.
 	refused := func(r *Row) int {
 		if r.Fsward.Refused() {
 			return 1
@@ -87,7 +88,8 @@ func askLinux(ctx context.Context, cfg Config, rows []*Row, checks *answers) err
 		}
 		list := todo[:n]
 		todo = todo[n:]
-		rand.New(rand.NewPCG(1, 0)).Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+		rand.New(rand.NewPCG(1, 0)).Shuffle(len(list),
+			func(i, j int) { list[i], list[j] = list[j], list[i] })
 		var wg sync.WaitGroup
 		errs := make([]error, cfg.Workers)
 		for w := range cfg.Workers {
@@ -108,8 +110,10 @@ func askLinux(ctx context.Context, cfg Config, rows []*Row, checks *answers) err
 	return nil
 }
 
-// judge boots until every row of a stage has an answer: a kernel that crashes or hangs takes one row with it.
-func (m *machine) judge(ctx context.Context, dir string, st *stage, rows []*Row, answers *answers, progress *progress) error {
+// judge boots until every row of a stage has an answer. A kernel that crashes or hangs answers one
+// row with that.
+func (m *machine) judge(ctx context.Context, dir string, st *stage, rows []*Row, answers *answers,
+	progress *progress) error {
 	if len(rows) == 0 {
 		return nil
 	}
@@ -118,7 +122,7 @@ func (m *machine) judge(ctx context.Context, dir string, st *stage, rows []*Row,
 		return err
 	}
 	defer os.RemoveAll(work)
-	slow := -1 // the row for which it took too long
+	slow := -1 // the row that took too long
 	for first := 0; first < len(rows); {
 		images, err := copyDisks(ctx, work, st)
 		if err != nil {
@@ -157,9 +161,11 @@ func (m *machine) judge(ctx context.Context, dir string, st *stage, rows []*Row,
 	return nil
 }
 
-// replay boots for each row alone, since a mount that replays a log writes to the image, and checks what it has made.
-func (m *machine) replay(ctx context.Context, dir string, st *stage, rows []*Row, linux, checks *answers, progress *progress) error {
-	work, err := workFolder(dir, binary.LittleEndian.AppendUint32(nil, 0)) // nothing is altered by the guest
+// replay boots for each row alone, since a mount that replays a log writes to the image, and checks
+// the resulting image.
+func (m *machine) replay(ctx context.Context, dir string, st *stage, rows []*Row, linux,
+	checks *answers, progress *progress) error {
+	work, err := workFolder(dir, binary.LittleEndian.AppendUint32(nil, 0)) // the guest alters nothing
 	if err != nil {
 		return err
 	}
@@ -183,8 +189,9 @@ func (m *machine) replay(ctx context.Context, dir string, st *stage, rows []*Row
 	return nil
 }
 
-// replayOne boots for a row and returns the image that it has made.
-func (m *machine) replayOne(ctx context.Context, work string, st *stage, r *Row) (images []string, err error) {
+// replayOne boots for a row and returns the resulting image.
+func (m *machine) replayOne(ctx context.Context, work string, st *stage,
+	r *Row) (images []string, err error) {
 	if images, err = copyDisks(ctx, work, st); err != nil {
 		return nil, err
 	}
@@ -202,7 +209,7 @@ func (m *machine) replayOne(ctx context.Context, work string, st *stage, r *Row)
 	return images, err
 }
 
-// copyDisks copies the disks of a stage to where the guest may write to them.
+// copyDisks copies the disks of a stage to a place where the guest may write to them.
 func copyDisks(ctx context.Context, work string, st *stage) (paths []string, err error) {
 	for i, image := range st.after {
 		path := filepath.Join(work, fmt.Sprintf("disk%d", i))
@@ -226,7 +233,7 @@ func patchFile(path string, patches []interp.Patch) error {
 	return errors.Join(err, f.Close())
 }
 
-// workFolder makes what the guest needs to find on the host.
+// workFolder makes the folder that the guest needs on the host.
 func workFolder(dir string, cells []byte) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -236,12 +243,13 @@ func workFolder(dir string, cells []byte) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return work, errors.Join(os.Mkdir(filepath.Join(work, "dev"), 0o700), os.Mkdir(filepath.Join(work, "mnt"), 0o700),
+	return work, errors.Join(os.Mkdir(filepath.Join(work, "dev"), 0o700),
+		os.Mkdir(filepath.Join(work, "mnt"), 0o700),
 		os.WriteFile(filepath.Join(work, "cells"), cells, 0o600))
 }
 
-// cellsFile is the form in which umlinit reads cells: of each the number of patches, and offset, length
-// and data of each.
+// cellsFile returns cells in the form that umlinit reads: for each the number of patches, and
+// offset, length and data of each patch.
 func cellsFile(rows []*Row) []byte {
 	var b []byte
 	for _, r := range rows {
@@ -257,8 +265,9 @@ func cellsFile(rows []*Row) []byte {
 
 var errHung = errors.New("user-mode Linux hangs")
 
-// boot runs the guest from one cell on until it ends, and hands over its answers as they come.
-func (m *machine) boot(ctx context.Context, fs, work string, images []string, first int, answer func(int, Peer) error) error {
+// boot runs the guest from one cell on until it ends, and passes on its answers as they come.
+func (m *machine) boot(ctx context.Context, fs, work string, images []string, first int,
+	answer func(int, Peer) error) error {
 	results := filepath.Join(work, "results")
 	if err := os.WriteFile(results, nil, 0o600); err != nil {
 		return err
@@ -268,7 +277,8 @@ func (m *machine) boot(ctx context.Context, fs, work string, images []string, fi
 		return err
 	}
 	ended := make(chan struct{})
-	go func() { _ = cmd.Wait(); close(ended) }() // how it ends says nothing: a crash is an answer missing
+	// how it ends says nothing: after a crash an answer is missing
+	go func() { _ = cmd.Wait(); close(ended) }()
 	kill := func() {
 		uml.Kill(cmd)
 		<-ended

@@ -38,8 +38,8 @@ func cells(t *testing.T, list string) []Cell {
 	return out
 }
 
-// What the checker reports of an altered commit, fsward has refused before it was on the disk: some cells of
-// each object, of a recording that the host's kernel makes now.
+// What the checker reports of an altered commit, fsward has refused before it was on the disk: some
+// cells of each object, of a recording that the host's kernel makes now.
 func TestNothingIsMissed(t *testing.T) { nothingIsMissed(t, "btrfs", btrfsCells) }
 
 func TestNothingIsMissedOfExt3(t *testing.T) { nothingIsMissed(t, "ext3", ext3Cells) }
@@ -49,7 +49,8 @@ func nothingIsMissed(t *testing.T, fs, list string) {
 		t.Fatal("loop mounts need root: run the tests as root")
 	}
 	wanted := cells(t, list)
-	rows, err := Run(context.Background(), Config{FS: fs, Dir: t.TempDir(), Picks: 1, Workers: 2, Cells: wanted, Log: t.Output()})
+	rows, err := Run(context.Background(), Config{FS: fs, Dir: t.TempDir(), Picks: 1, Workers: 2,
+		Cells: wanted, Log: t.Output()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,18 +66,22 @@ func nothingIsMissed(t *testing.T, fs, list string) {
 	t.Logf("%d cells, %d of them reported by the checker", len(rows), reported)
 	// What stands at a place differs a little from one recording to the next.
 	if len(rows) < len(wanted)*9/10 || reported < len(rows)*9/10 {
-		t.Errorf("of %d cells %d were made and %d reported: the list no longer fits what is recorded", len(wanted), len(rows), reported)
+		t.Errorf("of %d cells %d were made and %d reported: the list no longer fits what is recorded",
+			len(wanted), len(rows), reported)
 	}
 }
 
-// Linux mounts a sound image and not one without a superblock, and its answers come back to their cells.
+// Linux mounts a sound image and not one without a superblock, and its answers come back to their
+// cells.
 func TestLinuxIsAsked(t *testing.T) {
 	if _, err := exec.LookPath("linux.uml"); err != nil {
 		t.Fatal("no user-mode Linux here: make setup installs it (Debian package user-mode-linux)")
 	}
 	dir := t.TempDir()
-	cells := []Cell{{Variant: "default", Object: "super_block", Field: "magic", Change: "+1"}, {Variant: "default", Object: "super_block", Field: "label", Change: "+1"}}
-	rows, err := Run(context.Background(), Config{FS: "btrfs", Dir: dir, Picks: 1, Workers: 1, Cells: cells, Linux: true, Log: t.Output()})
+	cells := []Cell{{Variant: "default", Object: "super_block", Field: "magic", Change: "+1"},
+		{Variant: "default", Object: "super_block", Field: "label", Change: "+1"}}
+	rows, err := Run(context.Background(), Config{FS: "btrfs", Dir: dir, Picks: 1, Workers: 1,
+		Cells: cells, Linux: true, Log: t.Output()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +92,8 @@ func TestLinuxIsAsked(t *testing.T) {
 	}
 }
 
-// What Linux cannot replay of an altered log, or replays to what btrfs check reports, fsward has refused.
+// What Linux cannot replay of an altered log, or replays to what btrfs check reports, fsward has
+// refused.
 func TestLogsAreReplayed(t *testing.T) {
 	if _, err := exec.LookPath("linux.uml"); err != nil {
 		t.Fatal("no user-mode Linux here: make setup installs it (Debian package user-mode-linux)")
@@ -101,7 +107,8 @@ func TestLogsAreReplayed(t *testing.T) {
 		{Variant: "log", Object: "root_item", Where: logTree, Field: "key.offset", Change: "+4096"},
 		{Variant: "log", Object: "inode_item", Where: logTree, Field: "uid", Change: "+1"},
 	}
-	rows, err := Run(context.Background(), Config{FS: "btrfs", Dir: t.TempDir(), Picks: 1, Workers: 2, Cells: cells, Linux: true, Log: t.Output()})
+	rows, err := Run(context.Background(), Config{FS: "btrfs", Dir: t.TempDir(), Picks: 1, Workers: 2,
+		Cells: cells, Linux: true, Log: t.Output()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,8 +117,10 @@ func TestLogsAreReplayed(t *testing.T) {
 	}
 	for _, r := range rows {
 		sound := r.Field == "uid"
-		if found := r.Check.Reports() || r.Linux.Reports(); found == sound || r.Fsward.Refused() == sound {
-			t.Errorf("%s: fsward %s %v, Linux %+v, btrfs check %+v", r.ID(), r.Fsward.Verdict, r.Fsward.Rules, r.Linux, r.Check)
+		if found := r.Check.Reports() || r.Linux.Reports(); found == sound ||
+			r.Fsward.Refused() == sound {
+			t.Errorf("%s: fsward %s %v, Linux %+v, btrfs check %+v", r.ID(), r.Fsward.Verdict,
+				r.Fsward.Rules, r.Linux, r.Check)
 		}
 	}
 }
@@ -121,7 +130,8 @@ func TestMissed(t *testing.T) {
 	for _, tc := range []struct {
 		fsward, check string
 		missed        bool
-	}{{"holds", "ok", false}, {"holds", "reports", true}, {"holds", "crashes", true}, {"violated", "reports", false}, {"undecided", "reports", false}} {
+	}{{"holds", "ok", false}, {"holds", "reports", true}, {"holds", "crashes", true}, {"violated",
+		"reports", false}, {"undecided", "reports", false}} {
 		r := Row{Cell: &Cell{}, Fsward: Fsward{Verdict: tc.fsward}, Check: Peer{Verdict: tc.check}}
 		if r.Missed() != tc.missed {
 			t.Errorf("fsward %s, btrfs check %s: missed %v", tc.fsward, tc.check, r.Missed())

@@ -1,6 +1,7 @@
-// Package matrix draws the corruption matrix: for each object, field and kind of corruption, what fsward
-// says of a commit that carries it, what the file system's own checker says of the image had the commit gone
-// through, and whether Linux can mount that.
+// Package matrix draws the corruption matrix. For each object, field and kind of corruption it
+// compares what fsward says of a commit that carries the corruption, what the file system's own
+// checker says of the image that the commit would have left, and whether Linux can mount that
+// image. Start reading at Run.
 package matrix
 
 import (
@@ -28,24 +29,25 @@ type Variant struct {
 	Name   string
 	Mkfs   []string // options of mkfs
 	Mount  []string // options of mount
-	Script string   // what happens to it; $DISK0, $DISK1, … are its block devices
-	Log    bool     // log commits are altered, as Linux finds them after a crash
-	Disks  int      // it is made on; 0: one
-	Spare  int      // blank ones besides
-	Stages []int    // nil: those of the format
+	Script string   // workload; $DISK0, $DISK1, … are its block devices
+	Log    bool     // alter log commits, as Linux finds them after a crash
+	Disks  int      // number of disks that it is made on; 0 selects 1
+	Spare  int      // number of further blank disks
+	Stages []int    // nil selects those of the format
 }
 
-// several tells whether it lies on several disks. What it has is altered as if there were no other file system.
+// several reports whether the variant has several disks. Its objects are altered as if there were
+// no other file system.
 func (v *Variant) several() bool { return v.Disks > 1 }
 
-// A recording is a variant as it was recorded: its disks before, and the logs of what was written to them.
+// A recording is a recorded variant: its disks before, and the logs of the writes to them.
 type recording struct {
 	format  *format
 	variant Variant
 	disks   []offline.ReplayDisk
 }
 
-// name is the path of a file of disk i of a recording.
+// name returns the path of a file of disk i of a recording.
 func (v *Variant) name(dir string, i int, suffix string) string {
 	if v.several() {
 		suffix = fmt.Sprintf("%d.%s", i, suffix)
@@ -53,12 +55,14 @@ func (v *Variant) name(dir string, i int, suffix string) string {
 	return filepath.Join(dir, v.Name+"."+suffix)
 }
 
-// record returns the recording of a variant in a directory, which is made if it is not there.
+// record returns the recording of a variant in a directory. It makes the recording if there is
+// none.
 func (f *format) record(ctx context.Context, dir string, v Variant) (rec recording, err error) {
 	v.Disks = max(v.Disks, 1)
 	rec.format, rec.variant = f, v
 	for i := range v.Disks + v.Spare {
-		rec.disks = append(rec.disks, offline.ReplayDisk{Name: fmt.Sprintf("disk%d", i), Base: v.name(dir, i, "base.img"), Log: v.name(dir, i, "log")})
+		rec.disks = append(rec.disks, offline.ReplayDisk{Name: fmt.Sprintf("disk%d", i),
+			Base: v.name(dir, i, "base.img"), Log: v.name(dir, i, "log")})
 	}
 	done := filepath.Join(dir, v.Name+".done")
 	if _, err := os.Stat(done); err == nil {
@@ -92,7 +96,8 @@ func (f *format) record(ctx context.Context, dir string, v Variant) (rec recordi
 		return rec, err
 	}
 	if said.Reports() {
-		return rec, fmt.Errorf("the recorded file system is not clean: %s %s: %s", f.checker, said.Verdict, said.Message)
+		return rec, fmt.Errorf("the recorded file system is not clean: %s %s: %s", f.checker,
+			said.Verdict, said.Message)
 	}
 	return rec, os.WriteFile(done, nil, 0o600)
 }
@@ -102,7 +107,8 @@ func recordWorkload(ctx context.Context, images []string, rec recording) (err er
 	var tapes []*trace.Writer
 	var devices []*blocktap.Device
 	var loops []*loopmount.Loop
-	options, names := append(slices.Clone(rec.variant.Mount), "commit=300"), "" // no commits but those of the script, however slow the machine
+	// only the script commits, however slow the machine
+	options, names := append(slices.Clone(rec.variant.Mount), "commit=300"), ""
 	for i, image := range images {
 		disk, err := blocktap.OpenFile(image, blocktap.FileOptions{})
 		if err != nil {
@@ -143,7 +149,8 @@ func recordWorkload(ctx context.Context, images []string, rec recording) (err er
 	return loops[0].Unmount()
 }
 
-// A stage is one recorded commit: the images of the disks before its transaction, the requests, and the images after.
+// A stage is one recorded commit: the images of the disks before its transaction, the requests, and
+// the images after.
 type stage struct {
 	format  *format
 	variant string
@@ -154,7 +161,7 @@ type stage struct {
 	log     bool // it ends with a log commit
 }
 
-// cut makes the stages of a recording as images in a directory.
+// cut writes the stages of a recording as images to a directory.
 func cut(ctx context.Context, dir string, rec recording) ([]*stage, error) {
 	each := offline.EachTransaction
 	if rec.variant.Log {
@@ -188,7 +195,8 @@ func cut(ctx context.Context, dir string, rec recording) ([]*stage, error) {
 					}
 				}
 				if t.Commit+n-1 == last && t.Log == rec.variant.Log {
-					out = append(out, &stage{format: rec.format, variant: rec.variant.Name, number: n, after: images(t.Commit), txn: t, log: t.Log, before: images(t.Commit - 1)})
+					out = append(out, &stage{format: rec.format, variant: rec.variant.Name, number: n,
+						after: images(t.Commit), txn: t, log: t.Log, before: images(t.Commit - 1)})
 				}
 			}
 		}
@@ -197,7 +205,7 @@ func cut(ctx context.Context, dir string, rec recording) ([]*stage, error) {
 	return out, err
 }
 
-// saveImage writes what a disk holds to a sparse file.
+// saveImage writes the contents of a disk to a sparse file.
 func saveImage(path string, disk blocktap.Disk) error {
 	if _, err := os.Stat(path); err == nil {
 		return nil

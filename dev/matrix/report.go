@@ -24,11 +24,13 @@ func Write(fs, dir string, rows []*Row) error {
 		return err
 	}
 	var summary, misses strings.Builder
-	if err := errors.Join(f.writeSummary(&summary, rows), f.writeOneSided(&summary, rows)); err != nil {
+	if err := errors.Join(f.writeSummary(&summary, rows),
+		f.writeOneSided(&summary, rows)); err != nil {
 		return err
 	}
 	f.writeMisses(&misses, rows)
-	for name, content := range map[string]string{"matrix.json": string(text), "matrix.svg": f.svg(rows), "matrix.html": f.html(rows, time.Now().Format(time.DateOnly)),
+	for name, content := range map[string]string{"matrix.json": string(text),
+		"matrix.svg": f.svg(rows), "matrix.html": f.html(rows, time.Now().Format(time.DateOnly)),
 		"summary.md": summary.String(), "misses.md": misses.String()} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
 			return err
@@ -37,7 +39,8 @@ func Write(fs, dir string, rows []*Row) error {
 	return nil
 }
 
-// WriteResult writes what is kept of a run: the date, the summary, what only one side finds.
+// WriteResult writes the part of a run that is kept: the date, the summary, and the findings of
+// only one side.
 func WriteResult(fs, path string, rows []*Row) error {
 	f, err := findFormat(fs)
 	if err != nil {
@@ -53,7 +56,7 @@ func WriteResult(fs, path string, rows []*Row) error {
 	return os.WriteFile(path, []byte(b.String()), 0o644)
 }
 
-// writeMisses lists what the checker reports and fsward lets through, by group.
+// writeMisses lists by group what the checker reports and fsward lets through.
 func (f *format) writeMisses(w io.Writer, rows []*Row) {
 	groups := make(map[string][]*Row)
 	reported, missed := 0, 0
@@ -66,7 +69,8 @@ func (f *format) writeMisses(w io.Writer, rows []*Row) {
 			groups[r.Group()] = append(groups[r.Group()], r)
 		}
 	}
-	fmt.Fprintf(w, "# Misses\n\n%d cells, %d reported by %s, %d of them let through by fsward.\n", len(rows), reported, f.checker, missed)
+	fmt.Fprintf(w, "# Misses\n\n%d cells, %d reported by %s, %d of them let through by fsward.\n",
+		len(rows), reported, f.checker, missed)
 	var names []string
 	for n := range groups {
 		names = append(names, n)
@@ -74,9 +78,13 @@ func (f *format) writeMisses(w io.Writer, rows []*Row) {
 	slices.Sort(names)
 	for _, n := range names {
 		fmt.Fprintf(w, "\n## %s: %d\n\n", n, len(groups[n]))
-		slices.SortStableFunc(groups[n], func(a, b *Row) int { return cmp.Compare(a.Object+a.Field, b.Object+b.Field) })
+		slices.SortStableFunc(groups[n], func(a, b *Row) int {
+			return cmp.Compare(a.Object+a.Field,
+				b.Object+b.Field)
+		})
 		for _, r := range groups[n] {
-			fmt.Fprintf(w, "- `%s` (%s): %s\n  %s: %s\n", r.Spec(), r.Variant, r.What, r.Check.Verdict, r.Check.Message)
+			fmt.Fprintf(w, "- `%s` (%s): %s\n  %s: %s\n", r.Spec(), r.Variant, r.What, r.Check.Verdict,
+				r.Check.Message)
 		}
 	}
 }

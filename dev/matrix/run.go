@@ -20,16 +20,16 @@ import (
 // Config says how large the matrix is and where it goes.
 type Config struct {
 	FS      string // one of Formats
-	Dir     string // recordings, answers of the peers, the result
+	Dir     string // folder of recordings, answers of the peers, and results
 	Picks   int    // places for each corruption
 	Workers int
-	Only    string // cells whose ID this regular expression matches
-	Cells   []Cell // only these, each of its variant; nil: all of all
-	Linux   bool   // mount each image with user-mode Linux; else only what it said before is taken
+	Only    string // regular expression that matches the IDs of wanted cells
+	Cells   []Cell // only these cells, each of its variant; nil: all cells
+	Linux   bool   // mount each image with user-mode Linux; otherwise only earlier answers are used
 	Log     io.Writer
 }
 
-// A Row is a cell with the answers.
+// A Row is a cell with its answers.
 type Row struct {
 	*Cell
 	Fsward Fsward `json:"fsward"`
@@ -37,14 +37,14 @@ type Row struct {
 	Linux  Peer   `json:"linux"`
 }
 
-// Missed tells whether the checker reports what fsward lets through; of a log, whether Linux cannot replay it, or makes
-// of it what the checker reports.
+// Missed reports whether the checker reports what fsward lets through; for a log, whether Linux
+// cannot replay it, or makes of it what the checker reports.
 func (r *Row) Missed() bool {
 	return (r.Check.Reports() || r.Where == logTree && r.Linux.Reports()) && !r.Fsward.Refused()
 }
 
-// Run records what is not recorded yet, and judges every cell. What the peers say is kept in the
-// directory and not asked again; fsward is always asked.
+// Run makes missing recordings and judges every cell. The answers of the peers are kept in the
+// directory and not asked for again; fsward is always asked.
 func Run(ctx context.Context, cfg Config) ([]*Row, error) {
 	if err := os.MkdirAll(cfg.Dir, 0o755); err != nil {
 		return nil, err
@@ -62,7 +62,8 @@ func Run(ctx context.Context, cfg Config) ([]*Row, error) {
 	for _, v := range format.variants {
 		wanted, count := format.universe(), made
 		if cfg.Cells != nil {
-			wanted = slices.DeleteFunc(slices.Clone(cfg.Cells), func(c Cell) bool { return c.Variant != v.Name })
+			wanted = slices.DeleteFunc(slices.Clone(cfg.Cells),
+				func(c Cell) bool { return c.Variant != v.Name })
 		}
 		if len(wanted) == 0 {
 			continue
@@ -77,7 +78,7 @@ func Run(ctx context.Context, cfg Config) ([]*Row, error) {
 		}
 		if v.several() {
 			count = make(map[string]int)
-			slices.Reverse(list) // the commits that change its devices are the last
+			slices.Reverse(list) // the commits that change its devices come last
 		}
 		for _, st := range list {
 			cells, err := generate(st, wanted, cfg.Picks, count)
@@ -103,7 +104,7 @@ func Run(ctx context.Context, cfg Config) ([]*Row, error) {
 	return rows, askLinux(ctx, cfg, rows, answers)
 }
 
-// judgeAll lets workers take rows, stage by stage so that each keeps one image.
+// judgeAll gives rows to workers, stage by stage, so that each worker keeps one image.
 func judgeAll(ctx context.Context, cfg Config, rows []*Row, answers *answers) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -128,7 +129,8 @@ func judgeAll(ctx context.Context, cfg Config, rows []*Row, answers *answers) er
 	return context.Cause(ctx)
 }
 
-func worker(ctx context.Context, cfg Config, next <-chan *Row, answers *answers, progress *progress) (err error) {
+func worker(ctx context.Context, cfg Config, next <-chan *Row, answers *answers,
+	progress *progress) (err error) {
 	rules, err := guard.RulesConfig{}.Load()
 	if err != nil {
 		return err
@@ -145,7 +147,8 @@ func worker(ctx context.Context, cfg Config, next <-chan *Row, answers *answers,
 			return fmt.Errorf("%s: %w", row.ID(), err)
 		}
 		var known bool
-		if row.Check, known = answers.get(row.ID()); !known && !row.stage.log { // a log is checked when Linux has replayed it
+		// a log is checked after Linux has replayed it
+		if row.Check, known = answers.get(row.ID()); !known && !row.stage.log {
 			if of != row.stage {
 				if copies != nil {
 					if err := copies.close(); err != nil {
@@ -173,7 +176,8 @@ func worker(ctx context.Context, cfg Config, next <-chan *Row, answers *answers,
 	return nil
 }
 
-// answers keeps what a peer said, one JSON object a line, so that a run that was ended goes on.
+// answers keeps the answers of a peer, one JSON object a line, so that a run that was ended can
+// continue.
 type answers struct {
 	mu    sync.Mutex
 	f     *os.File
@@ -195,7 +199,8 @@ func openAnswers(path string) (*answers, error) {
 	in.Buffer(nil, 1<<20)
 	for in.Scan() {
 		var line answer
-		if json.Unmarshal(in.Bytes(), &line) == nil { // the last line of a run that was ended may be cut
+		// the last line of a run that was ended may be incomplete
+		if json.Unmarshal(in.Bytes(), &line) == nil {
 			a.known[line.ID] = line.Peer
 		}
 	}
@@ -223,7 +228,7 @@ func (a *answers) put(id string, p Peer) error {
 	return err
 }
 
-// progress tells how far the matrix is, every few seconds.
+// progress prints how far the matrix is, every few seconds.
 type progress struct {
 	mu            sync.Mutex
 	w             io.Writer
@@ -247,6 +252,7 @@ func (p *progress) step(r *Row) {
 	if now := time.Now(); p.done == p.total || now.Sub(p.spoken) > 10*time.Second {
 		p.spoken = now
 		left := now.Sub(p.start) / time.Duration(p.done) * time.Duration(p.total-p.done)
-		fmt.Fprintf(p.w, "%d of %d cells, %d missed, %s left\n", p.done, p.total, p.missed, left.Round(time.Second))
+		fmt.Fprintf(p.w, "%d of %d cells, %d missed, %s left\n", p.done, p.total, p.missed,
+			left.Round(time.Second))
 	}
 }

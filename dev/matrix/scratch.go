@@ -12,15 +12,15 @@ import (
 	"fsward/interp"
 )
 
-// disks are what a checker is given.
+// disks are the disks for a checker.
 type disks struct {
-	paths  []string // image files, or where there are several the block devices
-	finder string   // what lets btrfs check find several and no others, for LD_PRELOAD
+	paths  []string // image files, or block devices if there are several
+	finder string   // library for LD_PRELOAD that lets btrfs check find these disks and no others
 }
 
-// A scratch is a copy of the disks of a stage in which one cell at a time is made. Several disks are loop devices, since
-// btrfs check finds those that belong together among block devices alone. They are written through these, so
-// that nothing that has been read of them is old.
+// A scratch is a copy of the disks of a stage in which one cell at a time is made. Several disks
+// are loop devices, since btrfs check looks for the disks of a file system among block devices.
+// They are written through the loop devices, so that cached contents are never stale.
 type scratch struct {
 	disks
 	files  []*os.File

@@ -11,7 +11,8 @@ import (
 // A count sums up cells.
 type count struct {
 	cells, both, fsward, check, neither int // by who finds something
-	asked, linux                        int // Linux: asked, and found something
+	// number of cells that Linux was asked about, and in which it found something
+	asked, linux int
 }
 
 func (c *count) add(r *Row) {
@@ -48,7 +49,8 @@ func (f *format) writeSummary(w io.Writer, rows []*Row) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "| group | cells | both find it | fsward alone | %s alone | neither | Linux complains |\n|---|---:|---:|---:|---:|---:|---:|\n", f.checker)
 	line := func(name string, c *count) {
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %d of %d |\n", name, c.cells, c.both, c.fsward, c.check, c.neither, c.linux, c.asked)
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %d of %d |\n", name, c.cells, c.both, c.fsward,
+			c.check, c.neither, c.linux, c.asked)
 	}
 	for _, g := range f.groups {
 		line(g, counts[g])
@@ -58,8 +60,8 @@ func (f *format) writeSummary(w io.Writer, rows []*Row) error {
 	return err
 }
 
-// writeOneSided lists the cells that only one of fsward and the checker finds, one line for each field:
-// how many, and what the one says.
+// writeOneSided lists the cells that only one of fsward and the checker finds: a line for each
+// field, with their number and the finding.
 func (f *format) writeOneSided(w io.Writer, rows []*Row) error {
 	type key struct{ object, field string }
 	type entry struct {
@@ -93,12 +95,17 @@ func (f *format) writeOneSided(w io.Writer, rows []*Row) error {
 		var b strings.Builder
 		fmt.Fprintf(&b, "\n## %s\n\n| object | field | cells | changes | what is said |\n|---|---|---:|---|---|\n", title)
 		for _, e := range order {
-			fmt.Fprintf(&b, "| %s | %s | %d | %s | %s |\n", e.object, e.field, e.n, strings.Join(e.changes, " "), strings.ReplaceAll(e.reason, "|", "/"))
+			fmt.Fprintf(&b, "| %s | %s | %d | %s | %s |\n", e.object, e.field, e.n,
+				strings.Join(e.changes, " "), strings.ReplaceAll(e.reason, "|", "/"))
 		}
 		return b.String()
 	}
-	text := list("Found by "+f.checker+" alone", (*Row).Missed, func(r *Row) string { return r.Check.Message }) +
-		list("Found by fsward alone", func(r *Row) bool { return r.Fsward.Refused() && !r.Check.Reports() },
+	text := list("Found by "+f.checker+" alone", (*Row).Missed,
+		func(r *Row) string { return r.Check.Message }) +
+		list("Found by fsward alone", func(r *Row) bool {
+			return r.Fsward.Refused() &&
+				!r.Check.Reports()
+		},
 			func(r *Row) string { return strings.Join(r.Fsward.Rules, " ") + ": " + r.Fsward.Detail })
 	_, err := io.WriteString(w, text)
 	return err

@@ -11,18 +11,18 @@ import (
 // A span is a piece of text: [from, to).
 type span struct{ from, to int }
 
-// A clause is a clause of a file with the goals of its body, as they are written.
+// A clause is a clause of a file, with the goals of its body as they are written.
 type clause struct {
 	file  string
 	line  int
 	text  string
-	rule  string          // its number; "" unless it is one of a rule
+	rule  string          // number of its rule; "" if it belongs to none
 	name  string          // of its predicate
-	words map[string]bool // the atoms in its body: the names of predicates that it uses, and others
+	words map[string]bool // atoms in its body: names of the predicates that it uses, and others
 	goals []span          // of text
 }
 
-// id is the number of the rule of a clause, or the name of its predicate.
+// id returns the number of the rule of a clause, or the name of its predicate.
 func (c *clause) id() string {
 	if c.rule != "" {
 		return c.rule
@@ -43,7 +43,7 @@ func parse(files []invariants.File) *program {
 	return p
 }
 
-// needs are the names of predicates that a rule uses, through any number of others.
+// needs returns the names of predicates that a rule uses, directly or indirectly.
 func (p *program) needs(rule string) map[string]bool {
 	out := make(map[string]bool)
 	var visit func(words map[string]bool)
@@ -70,7 +70,7 @@ func (p *program) needs(rule string) map[string]bool {
 	return out
 }
 
-// rulesWith lists the rules that a predicate is a part of: all that use it, or the rule itself.
+// rulesWith lists the rules that a predicate belongs to: the rule itself, or all rules that use it.
 func (p *program) rulesWith(name, rule string) []string {
 	if rule != "" {
 		return []string{rule}
@@ -95,7 +95,8 @@ func (p *program) rules() []string {
 	return out
 }
 
-// files are the clauses of some rules and of what they use, with one of them changed.
+// files returns the clauses of some rules and of the predicates that they use, with one clause
+// changed.
 func (p *program) files(rules []string, changed *clause, text string) []invariants.File {
 	needed := make(map[string]bool)
 	for _, r := range rules {
@@ -127,7 +128,7 @@ var (
 	token = regexp.MustCompile(`^(%[^\n]*|'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.)*"|0'.|0[xo][0-9a-fA-F]+|[A-Za-z_0-9]+|[-+*/\\^<>=~:.?@#&$]+|\s+)`)
 )
 
-// tokenLen is the length of the token, comment or blank that text begins with.
+// tokenLen returns the length of the token, comment or blank that text begins with.
 func tokenLen(text string) int {
 	if m := token.FindString(text); m != "" {
 		return len(m)
@@ -135,11 +136,11 @@ func tokenLen(text string) int {
 	return 1
 }
 
-// clauses cuts the text of a file into clauses. It relies on the file being one that loads.
+// clauses splits the text of a file into clauses. It relies on the file being one that loads.
 func clauses(file, text string) []*clause {
 	var out []*clause
 	var c *clause
-	goal := -1 // where the goal begins that is being read
+	goal := -1 // beginning of the present goal
 	start, depth, body := 0, 0, false
 	endGoal := func(at int) {
 		if goal >= 0 {
@@ -152,7 +153,8 @@ func clauses(file, text string) []*clause {
 		tok := text[i : i+n]
 		blank := tok[0] == '%' || strings.TrimSpace(tok) == ""
 		if !blank && c == nil {
-			c = &clause{file: file, line: 1 + strings.Count(text[:i], "\n"), name: name.FindString(text[i:]), words: make(map[string]bool)}
+			c = &clause{file: file, line: 1 + strings.Count(text[:i], "\n"), name: name.FindString(text[i:]),
+				words: make(map[string]bool)}
 			if m := head.FindStringSubmatch(text[i:]); m != nil {
 				c.rule = m[1]
 			}

@@ -63,7 +63,8 @@ func TestGoalsInBrackets(t *testing.T) {
 			"( A > 1 -> f(A, B), not(g(B), B < 2) ; fail )",
 		},
 		"count((f(X), g(X)), 0)": {"count((true, g(X)), 0)", "count((f(X), true), 0)"},
-		"\\+ ( f(X) ; g )":       {"\\+ ( fail ; g )", "\\+ ( true ; g )", "\\+ ( f(X) ; fail )", "\\+ ( f(X) ; true )"},
+		"\\+ ( f(X) ; g )": {"\\+ ( fail ; g )", "\\+ ( true ; g )", "\\+ ( f(X) ; fail )",
+			"\\+ ( f(X) ; true )"},
 		"not(f(A, k(B, C)))":     nil,
 		"X is (A + 1) * (B - 2)": nil,
 	} {
@@ -77,7 +78,8 @@ func TestGoalsInBrackets(t *testing.T) {
 	}
 }
 
-// A body that is an alternative or a condition would have no goals that can be dropped: it stands in brackets.
+// A body that is an alternative or a condition would have no goals that can be dropped: it stands
+// in brackets.
 func TestBodiesAreConjunctions(t *testing.T) {
 	for _, fs := range []string{"btrfs", "ext3"} {
 		files, err := invariants.Builtin(fs)
@@ -148,7 +150,8 @@ func TestNoRuleCanGo(t *testing.T) {
 	}
 }
 
-// The unit tests notice each mutant, but for those that are listed with a reason; and none of these.
+// The unit tests notice each mutant, but for those that are listed with a reason; and none of
+// these.
 func TestSurvivors(t *testing.T) {
 	for _, fs := range []string{"btrfs", "ext3"} {
 		files, err := invariants.Builtin(fs)
@@ -171,7 +174,8 @@ func TestSurvivors(t *testing.T) {
 			}
 			names[m.String()] = true
 		}
-		results, err := Run(context.Background(), detect.Schema(fs), mutants, subjects, runtime.GOMAXPROCS(0), t.Output())
+		results, err := Run(context.Background(), detect.Schema(fs), mutants, subjects,
+			runtime.GOMAXPROCS(0), t.Output())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,5 +1,5 @@
-// Package mutants weakens the rules, one small change at a time, and asks whether a test notices: a rule
-// that can be weakened without notice is one that no test holds.
+// Package mutants weakens the rules, one small change at a time, and checks whether a test notices.
+// A rule that can be weakened unnoticed is not tested. Start reading at Mutants and Run.
 package mutants
 
 import (
@@ -16,18 +16,18 @@ import (
 type Mutant struct {
 	File   string
 	Line   int    // of the clause
-	Rule   string // the number, or "" for a clause that several rules share
-	Clause string // its rule or predicate, and which of its clauses it is
+	Rule   string // its number; "" for a clause that several rules share
+	Clause string // its rule or predicate, and the number of the clause in it
 	What   string
 
-	rules []string          // that the clause is a part of
-	files []invariants.File // the changed clauses of these rules and of what they use
+	rules []string          // rules that the clause belongs to
+	files []invariants.File // changed clauses of these rules, and of the predicates that they use
 }
 
-// String names the mutant by its place and change. No two mutants of a set of rules have the same name.
+// String returns the place and change of the mutant, which are unique in a set of rules.
 func (m *Mutant) String() string { return m.Clause + ": " + m.What }
 
-// Mutants makes every mutant of a set of rules.
+// Mutants returns every mutant of a set of rules.
 func Mutants(files []invariants.File) []*Mutant {
 	var out []*Mutant
 	p := parse(files)
@@ -38,7 +38,8 @@ func Mutants(files []invariants.File) []*Mutant {
 		rules := p.rulesWith(c.name, c.rule)
 		add := func(what string, from, to int, by string) {
 			what = strings.Join(strings.Fields(what), " ")
-			out = append(out, &Mutant{File: c.file, Line: c.line, Rule: c.rule, Clause: name, What: what, rules: rules,
+			out = append(out, &Mutant{File: c.file, Line: c.line, Rule: c.rule, Clause: name, What: what,
+				rules: rules,
 				files: p.files(rules, c, c.text[:from]+by+c.text[to:])})
 		}
 		add("removed", 0, len(c.text), "")
@@ -56,7 +57,7 @@ func Mutants(files []invariants.File) []*Mutant {
 	return out
 }
 
-// withComma is a goal with the comma that goes when it is dropped.
+// withComma returns a goal with the comma that goes when the goal is dropped.
 func withComma(c *clause, n int) (from, to int) {
 	if n == 0 {
 		return c.goals[0].from, c.goals[1].from
@@ -71,8 +72,9 @@ type turn struct {
 	now      string
 }
 
-// comparisons are turned to what differs from them at one point or everywhere.
-var comparisons = map[string]string{"=:=": `=\=`, `=\=`: "=:=", "=<": "<", "<": "=<", ">=": ">", ">": ">=", `\==`: "==", "==": `\==`, `\=`: "="}
+// comparisons maps a comparison to others, which differ from it at one point or everywhere.
+var comparisons = map[string]string{"=:=": `=\=`, `=\=`: "=:=", "=<": "<", "<": "=<", ">=": ">",
+	">": ">=", `\==`: "==", "==": `\==`, `\=`: "="}
 
 // turned lists the changes of comparisons and numbers in a goal.
 func turned(goal string) []turn {
@@ -90,8 +92,8 @@ func turned(goal string) []turn {
 	return out
 }
 
-// dropped lists what becomes of a goal with others in brackets when one of those goes: a part of a conjunction, of a
-// condition or of what follows it becomes true, an alternative fails.
+// dropped lists what a goal with others in brackets becomes when one of them is dropped: a part of
+// a conjunction, of a condition or of its consequence becomes true, and an alternative fails.
 func dropped(goal string) []turn {
 	var out []turn
 	for _, g := range groups(goal) {
@@ -113,12 +115,12 @@ func dropped(goal string) []turn {
 	return out
 }
 
-// groups are the insides of the brackets in a goal that hold goals, or a sum: those that are not of arguments, and
-// those of a negation.
+// groups returns the insides of the brackets in a goal that hold goals or a sum: brackets without a
+// functor, and those of a negation.
 func groups(goal string) []span {
 	var out []span
-	var open []int // where a bracket's inside begins; -1: it is of arguments
-	before := ""   // the token before
+	var open []int // where a bracket's inside begins; -1: its brackets hold arguments
+	before := ""   // the previous token
 	for i := 0; i < len(goal); {
 		tok := goal[i : i+tokenLen(goal[i:])]
 		i += len(tok)
@@ -140,7 +142,7 @@ func groups(goal string) []span {
 	return out
 }
 
-// split cuts a span at a token where it stands outside of brackets.
+// split splits a span at a token outside of brackets.
 func split(text string, s span, at string) []span {
 	var out []span
 	from, depth := s.from, 0
@@ -162,7 +164,7 @@ func split(text string, s span, at string) []span {
 	return append(out, trim(text, span{from, s.to}))
 }
 
-// trim leaves out the blanks around.
+// trim removes blanks at both ends.
 func trim(text string, s span) span {
 	inside := text[s.from:s.to]
 	s.from += len(inside) - len(strings.TrimLeft(inside, " \n\t"))
@@ -170,7 +172,7 @@ func trim(text string, s span) span {
 	return s
 }
 
-// without are rules with all clauses of one of them gone.
+// without returns rules without the clauses of one of them.
 func without(files []invariants.File, rule string) *Mutant {
 	p := parse(files)
 	p.clauses = slices.DeleteFunc(p.clauses, func(c *clause) bool { return c.rule == rule })

@@ -22,21 +22,21 @@ import (
 // A Subject is a transaction whose violations are known.
 type Subject struct {
 	Name string
-	Kind string // of what was altered; "" where nothing was
+	Kind string // of the altered object; "" if nothing was altered
 	Txn  *change.Txn
 	View change.View
 
-	mu    sync.Mutex          // a View is used by one goroutine at a time
-	rules []string            // by which it is judged; nil: all
-	want  map[string][]string // violations by the number of their rule
+	mu    sync.Mutex          // one goroutine at a time uses a View
+	rules []string            // rules to check it by; nil: all
+	want  map[string][]string // expected violations by the number of their rule
 }
 
-// judgedBy tells whether a rule is one that the subject says something about.
+// judgedBy reports whether the subject has expectations about a rule.
 func (s *Subject) judgedBy(rule string) bool {
 	return s.rules == nil || slices.Contains(s.rules, rule)
 }
 
-// caseSuffix is how the names of unit tests end, and those of no commits.
+// caseSuffix is the suffix of the names of unit tests; commits do not have it.
 const caseSuffix = ".pl"
 
 // Cases loads the unit tests of rules below a folder.
@@ -50,7 +50,8 @@ func Cases(fileSystem, dir string) ([]*Subject, error) {
 		if err != nil {
 			return err
 		}
-		s := &Subject{Name: filepath.Base(path), Txn: c.Txn, View: c.View, want: make(map[string][]string)}
+		s := &Subject{Name: filepath.Base(path), Txn: c.Txn, View: c.View,
+			want: make(map[string][]string)}
 		if len(c.Rules) > 0 {
 			s.rules = c.Rules
 		}
@@ -66,10 +67,12 @@ func Cases(fileSystem, dir string) ([]*Subject, error) {
 	return out, err
 }
 
-// Learn makes what the rules say now of transactions what is known of them: altered commits, whose
-// verdicts other tests hold, and sound ones. It returns those that are worth asking again: the sound ones,
-// and one altered commit for each kind and set of rules that it violates.
-func Learn(ctx context.Context, schema *change.Schema, files []invariants.File, subjects []*Subject) ([]*Subject, error) {
+// Learn takes the present verdicts of the rules as the expectations for transactions: altered
+// commits, whose verdicts other tests check, and sound ones. It returns the transactions that are
+// worth checking again: the sound ones, and one altered commit for each kind and set of violated
+// rules.
+func Learn(ctx context.Context, schema *change.Schema, files []invariants.File,
+	subjects []*Subject) ([]*Subject, error) {
 	engine, err := invariants.NewCompiled(schema, files, invariants.Options{})
 	if err != nil {
 		return nil, err
@@ -104,13 +107,18 @@ func byRule(v invariants.Verdict) map[string][]string {
 	return out
 }
 
-// errInvalid means that a mutant does not load: the check of the rules notices it.
+// errInvalid means that a mutant does not load, so that loading notices it.
 var errInvalid = errors.New("does not load")
 
-// notice returns the name of the first subject of which a mutant says something else, "" if there is none.
-func notice(ctx context.Context, schema *change.Schema, m *Mutant, subjects []*Subject) (string, error) {
-	var engine invariants.Engine // nil where no clause is left
-	if slices.ContainsFunc(m.files, func(f invariants.File) bool { return bytes.Contains(f.Text, []byte("violation(")) }) {
+// notice returns the name of the first subject for which a mutant gives another verdict; "" if
+// there is none.
+func notice(ctx context.Context, schema *change.Schema, m *Mutant,
+	subjects []*Subject) (string, error) {
+	var engine invariants.Engine // nil if no clause is left
+	if slices.ContainsFunc(m.files, func(f invariants.File) bool {
+		return bytes.Contains(f.Text,
+			[]byte("violation("))
+	}) {
 		var err error
 		if engine, err = invariants.NewCompiled(schema, m.files, invariants.Options{}); err != nil {
 			return "", errInvalid
@@ -139,8 +147,8 @@ func notice(ctx context.Context, schema *change.Schema, m *Mutant, subjects []*S
 	return "", nil
 }
 
-// checkTime bounds a check: a rule that has lost what narrows it down may look at everything. What is not
-// decided by then would be refused, and so is noticed.
+// checkTime bounds a check: a rule without its narrowing goal may visit everything. A check that is
+// undecided by then would be refused, and so notices the mutant.
 const checkTime = 3 * time.Second
 
 func check(ctx context.Context, engine invariants.Engine, s *Subject) invariants.Verdict {

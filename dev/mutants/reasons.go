@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Reasons reads why mutants are not noticed, by their names. The file has paragraphs: a comment (#), which is the
-// reason, and below it the mutants for which it holds, one to a line.
+// Reasons reads why mutants survive, by their names. The file has paragraphs: a comment (#) with
+// the reason, and below it the mutants for which it holds, one a line.
 func Reasons(path string) (map[string]string, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -16,7 +16,7 @@ func Reasons(path string) (map[string]string, error) {
 	}
 	defer f.Close()
 	out := make(map[string]string)
-	reason, open := "", false // open: the comment is not at its end
+	reason, open := "", false // open: the comment goes on
 	lines := bufio.NewScanner(f)
 	for n := 1; lines.Scan(); n++ {
 		line := strings.TrimSpace(lines.Text())

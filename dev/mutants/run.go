@@ -13,19 +13,21 @@ import (
 	"fsward/change"
 )
 
-// A Result is what became of a mutant.
+// A Result is the fate of a mutant.
 type Result struct {
 	*Mutant
-	By string // the subject that noticed it, "" if none did
+	By string // the subject that noticed it; "" if none did
 }
 
-// ByCommit tells whether a commit noticed the mutant and no unit test did: those are asked first.
+// ByCommit reports whether a commit noticed the mutant and no unit test did, since unit tests are
+// asked first.
 func (r *Result) ByCommit() bool {
 	return r.By != "" && r.By != errInvalid.Error() && !strings.Contains(r.By, caseSuffix)
 }
 
-// Run tries mutants against subjects, in their order.
-func Run(ctx context.Context, schema *change.Schema, mutants []*Mutant, subjects []*Subject, workers int, log io.Writer) ([]*Result, error) {
+// Run checks mutants with subjects, in their order.
+func Run(ctx context.Context, schema *change.Schema, mutants []*Mutant, subjects []*Subject,
+	workers int, log io.Writer) ([]*Result, error) {
 	var results []*Result
 	for _, m := range mutants {
 		results = append(results, &Result{Mutant: m})
@@ -58,12 +60,12 @@ func Run(ctx context.Context, schema *change.Schema, mutants []*Mutant, subjects
 	return results, errors.Join(errs...)
 }
 
-// bystanders bounds the altered commits that violate other rules than a mutant's: what they can show is a
-// false alarm, and the sound commits show most of those.
+// bystanders bounds the altered commits that violate other rules than a mutant's. They can show
+// only a false alarm, and the sound commits show most of those.
 const bystanders = 40
 
-// relevantFirst puts unit tests before commits, and of both those first that violate a rule of a mutant. It leaves out
-// most commits that have nothing to do with it.
+// relevantFirst orders unit tests before commits, and among both those first that violate a rule of
+// a mutant. It omits most commits that do not concern the mutant.
 func relevantFirst(subjects []*Subject, m *Mutant) []*Subject {
 	others := 0
 	rank := func(s *Subject) int {
@@ -89,7 +91,7 @@ func relevantFirst(subjects []*Subject, m *Mutant) []*Subject {
 	return out
 }
 
-// Survivors are the mutants that nothing noticed.
+// Survivors returns the mutants that nothing noticed.
 func Survivors(results []*Result) []*Result {
 	return slices.DeleteFunc(slices.Clone(results), func(r *Result) bool { return r.By != "" })
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// WriteTable writes how many mutants of each rule there were and were noticed, and the survivors, as
-// Markdown.
+// WriteTable writes as Markdown how many mutants each rule has, how many were noticed, and the
+// survivors.
 func WriteTable(w io.Writer, results []*Result) error {
 	type row struct{ all, invalid, cases, commits, left int }
 	rows := make(map[string]*row)
@@ -43,10 +43,13 @@ func WriteTable(w io.Writer, results []*Result) error {
 		if n == "" {
 			name = "shared clauses"
 		}
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d |\n", name, t.all, t.invalid, t.cases, t.commits, t.left)
-		sum = row{sum.all + t.all, sum.invalid + t.invalid, sum.cases + t.cases, sum.commits + t.commits, sum.left + t.left}
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d |\n", name, t.all, t.invalid, t.cases, t.commits,
+			t.left)
+		sum = row{sum.all + t.all, sum.invalid + t.invalid, sum.cases + t.cases, sum.commits + t.commits,
+			sum.left + t.left}
 	}
-	fmt.Fprintf(&b, "| all | %d | %d | %d | %d | %d |\n", sum.all, sum.invalid, sum.cases, sum.commits, sum.left)
+	fmt.Fprintf(&b, "| all | %d | %d | %d | %d | %d |\n", sum.all, sum.invalid, sum.cases, sum.commits,
+		sum.left)
 	for _, r := range Survivors(results) {
 		fmt.Fprintf(&b, "\n- %s:%d %s", r.File, r.Line, r)
 	}

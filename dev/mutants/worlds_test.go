@@ -24,14 +24,16 @@ var (
 	worldCount = flag.Int("worlds", 20, "worlds of each unit test")
 )
 
-// A world is what a transaction begins and ends with. It is made from a unit test and altered: what changed follows
-// from the two states, so that records and queries never contradict each other, as no file system could make them do.
+// A world is what a transaction begins and ends with. It is made from a unit test and altered: what
+// changed follows from the two states, so that records and queries never contradict each other, as
+// no file system could make them do.
 type world struct {
 	old, new map[string]fields // by object, as facts write it: tree and identifier
 	kept     []string          // records of what did not change, which ext3 has some of
 }
 
-// fields are the values of an object, with their text. The field object is there for an object that exists.
+// fields are the values of an object, with their text. The field object is there for an object that
+// exists.
 type fields map[string]string
 
 var fact = regexp.MustCompile(`^(change|object|state)\((.*)\)\.$`)
@@ -94,7 +96,8 @@ func readWorld(text string) world {
 func (w world) text() string {
 	var b strings.Builder
 	for _, line := range w.kept {
-		object := line[len("change("):strings.LastIndex(line[:strings.LastIndex(line[:strings.LastIndex(line, ",")], ",")], ",")]
+		object := line[len("change("):strings.LastIndex(line[:strings.LastIndex(
+			line[:strings.LastIndex(line, ",")], ",")], ",")]
 		if w.old[object] != nil && w.new[object] != nil {
 			b.WriteString(line)
 		}
@@ -119,7 +122,8 @@ func (w world) text() string {
 		if strings.HasPrefix(o, "-1,") || maps.Equal(before, after) {
 			continue // what is derived of the state has no records
 		}
-		fmt.Fprintf(&b, "change(%s,object,%s,%s).\n", o, orNull(before["object"]), orNull(after["object"]))
+		fmt.Fprintf(&b, "change(%s,object,%s,%s).\n", o, orNull(before["object"]),
+			orNull(after["object"]))
 		all := maps.Clone(before)
 		if all == nil {
 			all = make(fields)
@@ -143,9 +147,10 @@ func orNull(value string) string {
 
 var number64 = regexp.MustCompile(`\b[0-9]+\b`)
 
-// alter changes one thing on one side, so that the structure could be sound still: numbers that are whole sectors stay
-// so, and none becomes 0; the hash of a file extent's back reference stays that of where it is, and that of an entry
-// that of its name; a link belongs to a name and to what it leads to; words of features are others' alone.
+// alter changes one thing on one side, so that the structure could be sound still: numbers that are
+// whole sectors stay so, and none becomes 0; the hash of a file extent's back reference stays that
+// of where it is, and that of an entry that of its name; a link belongs to a name and to what it
+// leads to; words of features are others' alone.
 func (w world) alter(r *rand.Rand) {
 	sides := []map[string]fields{w.old, w.new}
 	if r.IntN(2) == 0 {
@@ -168,7 +173,8 @@ func (w world) alter(r *rand.Rand) {
 			return
 		}
 		n := r.IntN(len(at))
-		if strings.Contains(o, ",dir_item,") && n == len(at)-1 || strings.Contains(o, "ref,a(") && n == 1 {
+		if strings.Contains(o, ",dir_item,") && n == len(at)-1 || strings.Contains(o, "ref,a(") &&
+			n == 1 {
 			return
 		}
 		place := at[n]
@@ -235,8 +241,8 @@ func near(r *rand.Rand, text string, sectors bool) string {
 	return strconv.FormatUint(n+step, 10)
 }
 
-// A mutant that is listed means the same: where it is asked about a transaction that a unit test does not have, it says
-// what the rule says.
+// A mutant that is listed means the same: where it is asked about a transaction that a unit test
+// does not have, it says what the rule says.
 func TestListedMeanTheSame(t *testing.T) {
 	for _, fs := range []string{"btrfs", "ext3"} {
 		files, err := invariants.Builtin(fs)
@@ -247,7 +253,8 @@ func TestListedMeanTheSame(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		listed := slices.DeleteFunc(Mutants(files), func(m *Mutant) bool { return reasons[m.String()] == "" })
+		listed := slices.DeleteFunc(Mutants(files),
+			func(m *Mutant) bool { return reasons[m.String()] == "" })
 		subjects := worlds(t, fs, rand.New(rand.NewPCG(*worldSeed, 0)), listed)
 		ctx := context.Background()
 		known, err := Learn(ctx, detect.Schema(fs), files, subjects)
@@ -266,7 +273,8 @@ func TestListedMeanTheSame(t *testing.T) {
 				t.Errorf("%s: listed, and means something else: %s (%v)\n%s\n%s", fs, m, err, by, textOf[by])
 			}
 		}
-		t.Logf("%s: %d mutants in %d worlds, %d of them with violations", fs, len(listed), len(known), violated)
+		t.Logf("%s: %d mutants in %d worlds, %d of them with violations", fs, len(listed), len(known),
+			violated)
 	}
 }
 

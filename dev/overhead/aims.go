@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// An aim is a figure that is to be at most a bound.
+// An aim is a figure with an upper bound.
 type aim struct {
 	what, figure, bound string
 	met                 bool
@@ -15,7 +15,8 @@ type aim struct {
 type aims []aim
 
 func (a *aims) ratio(what string, figure, bound float64) {
-	*a = append(*a, aim{what, fmt.Sprintf("%.3f", figure), fmt.Sprintf("%.3f", bound), figure <= bound})
+	*a = append(*a, aim{what, fmt.Sprintf("%.3f", figure), fmt.Sprintf("%.3f", bound),
+		figure <= bound})
 }
 
 func (a *aims) time(what string, figure, bound time.Duration) {
@@ -38,7 +39,7 @@ func quantile(sorted []time.Duration, part float64) time.Duration {
 	return sorted[min(int(part*float64(len(sorted))), len(sorted)-1)]
 }
 
-// median returns the middle of a list, which it sorts, or the mean of the two in the middle.
+// median sorts a list and returns its middle element, or the mean of the two in the middle.
 func median(list []float64) float64 {
 	slices.Sort(list)
 	return (list[(len(list)-1)/2] + list[len(list)/2]) / 2

@@ -16,41 +16,49 @@ import (
 
 const (
 	maxCheck = time.Second // for the largest commit
-	maxSlope = 1.05        // log of time over log of records: 1 is the same time for each record
-	replays  = 5           // of each commit, the fastest counts
+	// log of time over log of records: 1 means that each record takes the same time
+	maxSlope = 1.05
+	replays  = 5 // of each commit; the fastest counts
 )
 
-// growth makes commits of more and more new files, behind the first commit of the mount, which says so in the
-// superblock, cannot be foreseen, and is not counted. Each is recorded and replayed: nothing but the checking runs then, and nobody
-// waits between the flush and the superblock.
+// growth makes commits of more and more new files. The first commit of a mount, which marks the
+// superblock, cannot be predicted and is not counted. Each commit is recorded and replayed: then
+// nothing but the check runs, and nobody waits between the flush and the superblock.
 func (b *bench) growth(ctx context.Context, largest int) error {
 	fmt.Printf("%s: one commit of new files; held: as it was made; checked: replayed, from the flush to the verdict; all CPU: of the replay, with loading rules and log\n", b.fs)
-	fmt.Printf("%10s %10s %8s %12s %12s %12s %12s\n", "files", "records", "commits", "held", "checked", "all CPU", "ns/record")
+	fmt.Printf("%10s %10s %8s %12s %12s %12s %12s\n", "files", "records", "commits", "held", "checked",
+		"all CPU", "ns/record")
 	var records, took []float64
 	var last point
-	for files := min(35, largest); ; files = min(files*10, largest) { // some 30 records a file: from a thousand to a million and more
+	// about 30 records a file: from a thousand to more than a million
+	for files := min(35, largest); ; files = min(files*10, largest) {
 		p, err := b.point(ctx, files)
 		if err != nil {
 			return err
 		}
 		last = p
-		fmt.Printf("%10d %10d %8d %12s %12s %12s %12.0f\n", files, p.records, p.commits, round(p.held), round(p.checked), round(p.cpu), float64(p.checked)/float64(p.records))
-		records, took = append(records, math.Log(float64(p.records))), append(took, math.Log(float64(p.checked)))
+		fmt.Printf("%10d %10d %8d %12s %12s %12s %12.0f\n", files, p.records, p.commits, round(p.held),
+			round(p.checked), round(p.cpu), float64(p.checked)/float64(p.records))
+		records, took = append(records, math.Log(float64(p.records))), append(took,
+			math.Log(float64(p.checked)))
 		if files == largest {
 			break
 		}
 	}
 	fmt.Println()
-	b.aims.time(fmt.Sprintf("a commit of %d new files, held until its verdict", largest), last.held, maxCheck)
-	b.aims.time(fmt.Sprintf("a commit of %d new files, from the flush to the verdict, replayed", largest), last.checked, maxCheck)
+	b.aims.time(fmt.Sprintf("a commit of %d new files, held until its verdict", largest), last.held,
+		maxCheck)
+	b.aims.time(fmt.Sprintf("a commit of %d new files, from the flush to the verdict, replayed",
+		largest), last.checked, maxCheck)
 	if len(took) > 1 {
-		b.aims.ratio(fmt.Sprintf("slope of time over records, from %.0f to %.0f", math.Exp(records[0]), math.Exp(records[len(records)-1])), slope(records, took), maxSlope)
+		b.aims.ratio(fmt.Sprintf("slope of time over records, from %.0f to %.0f", math.Exp(records[0]),
+			math.Exp(records[len(records)-1])), slope(records, took), maxSlope)
 	}
 	return nil
 }
 
-// A point is what the files of one commit took. The kernel may have made several commits of them by itself: all, for
-// all the files.
+// A point is the time for the files of one commit. If the kernel split them into several commits,
+// it is the sum.
 type point struct {
 	records, commits   int
 	held, checked, cpu time.Duration
@@ -60,7 +68,8 @@ func (b *bench) point(ctx context.Context, files int) (point, error) {
 	log := filepath.Join(b.dir, "log")
 	defer os.Remove(log)
 	defer os.Remove(log + ".base")
-	run, err := b.do(ctx, job{first: "touch first; sync -f .; ", load: fmt.Sprintf("-fill %d", files), size: 8 << 30, checked: true, record: log})
+	run, err := b.do(ctx, job{first: "touch first; sync -f .; ", load: fmt.Sprintf("-fill %d", files),
+		size: 8 << 30, checked: true, record: log})
 	if err != nil {
 		return point{}, err
 	}
@@ -89,11 +98,13 @@ func (b *bench) point(ctx context.Context, files int) (point, error) {
 	return p, nil
 }
 
-// replay returns how long the commits of a log were judged, and the time of the processors for the whole replay.
+// replay returns the time that the check of the commits of a log took, and the processor time of
+// the whole replay.
 func (b *bench) replay(ctx context.Context, log string) (checked, cpu time.Duration, err error) {
 	s := &seen{}
 	before := usage().cpu
-	_, err = offline.Replay(ctx, offline.ReplayConfig{Disks: []offline.ReplayDisk{{Base: log + ".base", Log: log}}, FS: detect.Auto, Sinks: []guard.Sink{s}}, b.log)
+	_, err = offline.Replay(ctx, offline.ReplayConfig{Disks: []offline.ReplayDisk{{Base: log + ".base",
+		Log: log}}, FS: detect.Auto, Sinks: []guard.Sink{s}}, b.log)
 	cpu = usage().cpu - before
 	if err == nil {
 		err = s.err()
@@ -107,7 +118,7 @@ func (b *bench) replay(ctx context.Context, log string) (checked, cpu time.Durat
 	return checked, cpu, nil
 }
 
-// slope is that of the line of least squares through points.
+// slope returns the slope of the line of least squares through points.
 func slope(x, y []float64) float64 {
 	var sx, sy, sxx, sxy float64
 	n := float64(len(x))

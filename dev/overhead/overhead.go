@@ -1,6 +1,7 @@
-// Command overhead measures what checking costs a real file system of the host's kernel: the same load
-// through the same transport with and without checks, in turn, and how the time of a commit grows with it.
-// It says of each aim (docs/results/benchmarks.md) whether it was met.
+// Command overhead measures the cost of checking for a real file system of the host's kernel. It
+// runs the same load through the same transport alternately with and without checks, and measures
+// how the time of a commit grows with its size. It reports for each aim
+// (docs/results/benchmarks.md) whether it was met.
 package main
 
 import (
@@ -44,7 +45,8 @@ func run() error {
 	largest := flag.Int("files", 100_000, "new files of the largest commit")
 	only := flag.String("only", "", "measure this alone: programs, syncs, growth")
 	flag.Parse()
-	if flag.NArg() > 0 || *pairs < 1 || *largest < 1 || !slices.Contains([]string{"", "programs", "syncs", "growth"}, *only) {
+	if flag.NArg() > 0 || *pairs < 1 || *largest < 1 ||
+		!slices.Contains([]string{"", "programs", "syncs", "growth"}, *only) {
 		return fmt.Errorf("unexpected arguments %q, or too few pairs or files", flag.Args())
 	}
 	memory.SetLimit(memory.Limits{}.Total(1)) // as fsward guard does
@@ -82,7 +84,7 @@ type bench struct {
 	aims            aims
 }
 
-// seen is a Sink that keeps what each commit was and took.
+// seen is a Sink that keeps the size and time of each commit.
 type seen struct {
 	mu      sync.Mutex
 	commits []commit
@@ -92,7 +94,7 @@ type seen struct {
 type commit struct {
 	records int
 	held    time.Duration // from the arrival of the commit write to the verdict
-	ahead   time.Duration // how long before that its judging began; 0: it did not
+	ahead   time.Duration // how long before that its speculative check began; 0 without one
 }
 
 func (s *seen) Event(ev *guard.Event) {
@@ -102,11 +104,12 @@ func (s *seen) Event(ev *guard.Event) {
 		s.bad++
 	}
 	if ev.Kind == guard.KindCommit || ev.Kind == guard.KindLogCommit {
-		s.commits = append(s.commits, commit{ev.Records, time.Duration(ev.CheckNS), time.Duration(ev.AheadNS)})
+		s.commits = append(s.commits, commit{ev.Records, time.Duration(ev.CheckNS),
+			time.Duration(ev.AheadNS)})
 	}
 }
 
-// err tells what makes a run none that can be measured.
+// err returns why a run cannot be measured.
 func (s *seen) err() error {
 	switch {
 	case s.bad > 0:
@@ -124,17 +127,18 @@ type job struct {
 	mount   []string // options of mount
 	size    int64    // of the disk, bytes
 	checked bool
-	record  string // "" or where to write a log of it, which begins with the disk as it is in record+".base"
+	// path for a log of the writes, or ""; record+".base" gets a copy of the disk at the beginning
+	record string
 }
 
-// done is what a job took.
+// done is the cost of a job.
 type done struct {
 	took    time.Duration
 	used             // by this process, which serves the disk and checks it; not by the load
-	commits []commit // none if it was not checked
+	commits []commit // nil if it was not checked
 }
 
-// do does a job.
+// do runs a job.
 func (b *bench) do(ctx context.Context, j job) (out done, err error) {
 	image := filepath.Join(b.dir, "image")
 	defer os.Remove(image)
@@ -148,13 +152,15 @@ func (b *bench) do(ctx context.Context, j job) (out done, err error) {
 	}
 	before := usage()
 	defer func() { out.used = usage().less(before) }()
-	r := load.Run{FS: b.fs, Mount: j.mount, Stages: []load.Stage{{Script: j.first + b.fsload + " -dir . " + j.load}}, Timeout: 10 * time.Minute}
+	r := load.Run{FS: b.fs, Mount: j.mount, Stages: []load.Stage{{Script: j.first + b.fsload +
+		" -dir . " + j.load}}, Timeout: 10 * time.Minute}
 	if !j.checked {
 		out.took, err = r.Unguarded(ctx, image, b.log)
 		return out, err
 	}
 	s := &seen{}
-	cfg := guard.Config{Disks: []guard.DiskSpec{{Name: "disk", Path: image}}, FS: detect.Auto, OnViolation: guard.OnRefuse, Record: j.record, Sinks: []guard.Sink{s}}
+	cfg := guard.Config{Disks: []guard.DiskSpec{{Name: "disk", Path: image}}, FS: detect.Auto,
+		OnViolation: guard.OnRefuse, Record: j.record, Sinks: []guard.Sink{s}}
 	out.took, err = r.Guarded(ctx, cfg, b.log)
 	if err == nil {
 		err = s.err()
@@ -163,10 +169,10 @@ func (b *bench) do(ctx context.Context, j job) (out done, err error) {
 	return out, err
 }
 
-// used is what a process has had of its machine.
+// used is what a process used of the machine.
 type used struct {
 	cpu    time.Duration // user and system
-	faults int64         // pages that it used for the first time, or again after they had been given back
+	faults int64         // pages that it used for the first time, or again after it had freed them
 }
 
 func usage() used {
@@ -179,8 +185,9 @@ func usage() used {
 
 func (u used) less(o used) used { return used{u.cpu - o.cpu, u.faults - o.faults} }
 
-// notePages says so if the host takes back what this virtual machine has free: each page that is used for the first time is then fetched
-// from there, and how long that takes is what is measured.
+// notePages prints a warning if the host takes back the free pages of this virtual machine. Then
+// each page that is used for the first time is fetched from the host, and the measurement includes
+// that time.
 func notePages() {
 	const order = "/sys/module/page_reporting/parameters/page_reporting_order"
 	text, err := os.ReadFile(order)
@@ -192,7 +199,7 @@ func notePages() {
 	}
 }
 
-// maxOrder is that of the largest stretch of pages that Linux keeps as one (MAX_PAGE_ORDER).
+// maxOrder is the order of the largest block of pages that Linux allocates (MAX_PAGE_ORDER).
 const maxOrder = 10
 
 func round(d time.Duration) string { return d.Round(10 * time.Microsecond).String() }

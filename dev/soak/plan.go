@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// A plan says what each round is: variants and loads in turn, and the rest at random from the seed.
+// A plan describes each round: variants and loads rotate, and the seed determines everything else.
 type plan struct {
 	*config
 	pairs []pair
@@ -33,7 +33,8 @@ func newPlan(ctx context.Context, c *config) (*plan, error) {
 			fmt.Fprintf(c.out, "soak: left out, since mkfs.%s does not know %s: %s\n", c.fs, v.needs, v.name)
 			continue
 		}
-		if v.disks = max(v.disks, 1); v.disks >= c.disks && (!c.guest || !v.newer) && (c.variant == "" || strings.Contains(v.name, c.variant)) {
+		if v.disks = max(v.disks, 1); v.disks >= c.disks && (!c.guest || !v.newer) &&
+			(c.variant == "" || strings.Contains(v.name, c.variant)) {
 			chosen = append(chosen, v)
 		}
 	}
@@ -50,7 +51,7 @@ func newPlan(ctx context.Context, c *config) (*plan, error) {
 	if len(loads) == 0 {
 		return nil, fmt.Errorf("no load %q: %s", c.only, strings.Join(names, ", "))
 	}
-	// Every load meets every variant in the course of time, and neither comes twice in a row.
+	// In time every load meets every variant, and neither comes twice in a row.
 	p := &plan{config: c}
 	for n := range len(loads) * len(chosen) {
 		i := n % len(loads)
@@ -65,10 +66,11 @@ func newPlan(ctx context.Context, c *config) (*plan, error) {
 	return p, nil
 }
 
-// round is the n-th round.
+// round returns the n-th round.
 func (p *plan) round(n int) *round {
 	q := p.pairs[n%len(p.pairs)]
-	r := &round{config: p.config, number: n, random: rand.New(rand.NewPCG(p.seed, uint64(n))), variant: q.variant, load: q.load}
+	r := &round{config: p.config, number: n, random: rand.New(rand.NewPCG(p.seed, uint64(n))),
+		variant: q.variant, load: q.load}
 	if r.load.small {
 		r.variant.size = 300 << 20
 	}

@@ -68,8 +68,8 @@ func (j *judge) result() (counts, error) {
 	return j.counts, fmt.Errorf("false alarms:\n%s", &text)
 }
 
-// run makes the file system, loads it under the guard, and lets its own checker judge what is left, and ours
-// of whole images.
+// run makes the file system, loads it under the guard, and checks the result with the file system's
+// own checker and with fsward check.
 func (r *round) run(ctx context.Context) (counts, error) {
 	dir := filepath.Join(r.dir, fmt.Sprintf("round-%d", r.number))
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -101,14 +101,16 @@ func (r *round) run(ctx context.Context) (counts, error) {
 	got.rounds = 1
 	err = errors.Join(alarms, err)
 	if err != nil && r.keep != "" {
-		err = errors.Join(err, os.MkdirAll(r.keep, 0o755), load.Command(ctx, "cp", "-r", "--sparse=always", dir, r.keep))
+		err = errors.Join(err, os.MkdirAll(r.keep, 0o755),
+			load.Command(ctx, "cp", "-r", "--sparse=always", dir, r.keep))
 	}
 	return got, err
 }
 
 // make makes the file system.
 func (r *round) make(ctx context.Context, images []string) error {
-	if err := load.Make(ctx, r.fs, images, cmp.Or(r.load.start, r.variant.size), r.variant.mkfs...); err != nil {
+	if err := load.Make(ctx, r.fs, images, cmp.Or(r.load.start, r.variant.size),
+		r.variant.mkfs...); err != nil {
 		return err
 	}
 	for _, image := range images {
@@ -119,9 +121,10 @@ func (r *round) make(ctx context.Context, images []string) error {
 	return nil
 }
 
-// guarded runs the load on images under the guard and lets what is left be judged.
+// guarded runs the load on images under the guard and checks the result.
 func (r *round) guarded(ctx context.Context, images []string, log string, seen *judge) error {
-	cfg := guard.Config{FS: detect.Auto, OnViolation: guard.OnRefuse, Verify: true, Sinks: []guard.Sink{seen},
+	cfg := guard.Config{FS: detect.Auto, OnViolation: guard.OnRefuse, Verify: true,
+		Sinks:       []guard.Sink{seen},
 		DataOrdered: !slices.Contains(r.variant.mount, "data=writeback")}
 	for i, image := range images {
 		cfg.Disks = append(cfg.Disks, guard.DiskSpec{Name: fmt.Sprintf("disk%d", i), Path: image})
@@ -129,7 +132,8 @@ func (r *round) guarded(ctx context.Context, images []string, log string, seen *
 	if r.keep != "" {
 		cfg.Record = log
 	}
-	what := load.Run{FS: r.fs, Type: r.variant.kind, Mount: append(slices.Clone(r.variant.mount), r.load.mount...),
+	what := load.Run{FS: r.fs, Type: r.variant.kind,
+		Mount:  append(slices.Clone(r.variant.mount), r.load.mount...),
 		Stages: r.stages(len(images)), Timeout: r.config.round + 10*time.Minute, Guest: r.machine}
 	if _, err := what.Guarded(ctx, cfg, r.log); err != nil {
 		return err
@@ -145,7 +149,7 @@ func (r *round) guarded(ctx context.Context, images []string, log string, seen *
 	return err
 }
 
-// holding are those images that the file system is on in the end.
+// holding returns the images that the file system is on at the end.
 func holding(images []string, fs string) (held []string, err error) {
 	for _, image := range images {
 		file, err := blocktap.OpenImage(image)

@@ -1,7 +1,7 @@
-// Command soak runs real loads on real file systems under the guard and expects no alarm: nothing that a
-// sound kernel commits may be refused or left undecided. Rounds differ in how the file system is made and
-// mounted (variants.go) and in what is done to it (workloads.go): in the host's own kernel, or in a guest's with -guest.
-// Every image is judged by the file system's own checker at the end.
+// Command soak runs real loads on real file systems under the guard and expects no alarm: no commit
+// of a sound kernel may be refused or undecided. Rounds differ in how the file system is made and
+// mounted (variants.go), and in the load (workloads.go). They run in the host's own kernel, or with
+// -guest in a guest's. At the end of a round the file system's own checker checks every image.
 package main
 
 import (
@@ -33,9 +33,11 @@ func run() error {
 	defer stop()
 	cfg := config{log: zap.NewNop(), out: os.Stdout}
 	flag.StringVar(&cfg.fs, "fs", "btrfs", "file system: btrfs or ext3")
-	flag.IntVar(&cfg.commits, "commits", 20_000, "end when so many commits and log commits were judged")
+	flag.IntVar(&cfg.commits, "commits", 20_000,
+		"end when so many commits and log commits were judged")
 	flag.DurationVar(&cfg.time, "time", 0, "or after this time; 0: no limit")
-	flag.Uint64Var(&cfg.seed, "seed", uint64(time.Now().UnixNano()), "rounds and their loads follow from this number")
+	flag.Uint64Var(&cfg.seed, "seed", uint64(time.Now().UnixNano()),
+		"rounds and their loads follow from this number")
 	flag.DurationVar(&cfg.round, "round", 40*time.Second, "how long the load of a round runs")
 	flag.StringVar(&cfg.only, "only", "", "run only the load of this `NAME`")
 	flag.IntVar(&cfg.disks, "disks", 1, "make only file systems on at least so many disks")
@@ -61,7 +63,8 @@ func run() error {
 		}
 	}
 	total, err := cfg.soak(ctx)
-	fmt.Fprintf(cfg.out, "soak: %s in %v, seed %d\n", total, time.Since(cfg.start).Round(time.Second), cfg.seed)
+	fmt.Fprintf(cfg.out, "soak: %s in %v, seed %d\n", total, time.Since(cfg.start).Round(time.Second),
+		cfg.seed)
 	return err
 }
 
@@ -72,13 +75,13 @@ type config struct {
 	time, round time.Duration
 	seed        uint64
 	only        string
-	variant     string // part of its name; "": all
-	disks       int    // the least that a file system has
+	variant     string // part of its name; "": all variants
+	disks       int    // least number of disks of a file system
 	guest       bool
 	machine     *uml.Machine // of the guest
-	ops         int          // the load of each worker in operations, instead of in time; 0: in time
-	keep        string       // "" or where the image and the log of a failed round go
-	dir         string       // for what a round needs
+	ops         int          // load of each worker in operations; 0: bounded by time
+	keep        string       // path for the image and the log of a failed round; "" for none
+	dir         string       // folder for the files of a round
 	fsload      string       // path of the program
 	out         io.Writer
 	log         *zap.Logger
@@ -86,7 +89,7 @@ type config struct {
 	start time.Time
 }
 
-// counts are what was judged.
+// counts are the numbers of checked commits.
 type counts struct{ rounds, commits, logCommits, records int }
 
 func (c *counts) add(o counts) {
@@ -99,10 +102,11 @@ func (c *counts) add(o counts) {
 func (c counts) judged() int { return c.commits + c.logCommits }
 
 func (c counts) String() string {
-	return fmt.Sprintf("%d rounds, %d commits, %d log commits, %d records", c.rounds, c.commits, c.logCommits, c.records)
+	return fmt.Sprintf("%d rounds, %d commits, %d log commits, %d records", c.rounds, c.commits,
+		c.logCommits, c.records)
 }
 
-// soak runs rounds until enough commits were judged, the time is over, or one fails.
+// soak runs rounds until enough commits were checked, the time is up, or a round fails.
 func (c *config) soak(ctx context.Context) (total counts, err error) {
 	c.start = time.Now()
 	plan, err := newPlan(ctx, c)
@@ -128,7 +132,7 @@ func (c *config) soak(ctx context.Context) (total counts, err error) {
 	return total, ctx.Err()
 }
 
-// estimate says how long the rest will take at the rate so far.
+// estimate says how long the rest will take at the present rate.
 func (c *config) estimate(done int) string {
 	if done == 0 || done >= c.commits {
 		return ""

@@ -8,20 +8,20 @@ import (
 	"fsward/dev/load"
 )
 
-// A workload changes the file system that is mounted in its working directory until $LIMIT is reached, in the shell.
-// $LOAD is fsload on that directory, with a seed, the limit and what it may do besides.
+// A workload is a shell script that changes the file system mounted in its working directory until
+// $LIMIT is reached. $LOAD is fsload on that directory, with a seed, the limit and its options.
 type workload struct {
 	name    string
 	script  string
-	small   bool     // wants a file system that it can fill
-	fs      string   // the only one that it is for; "": any
-	journal bool     // wants one with a journal
-	guest   bool     // takes the guest's kernel: rights or drivers that the host's may not have
-	start   int64    // bytes that the file system has at first; 0: the disk's
-	mount   []string // options besides
-	lives   int      // how often the machine starts; 0: once
-	cut     bool     // and all but the last end with its power
-	// between is run on the unmounted devices between two lives.
+	small   bool     // needs a file system that it can fill
+	fs      string   // the only file system that it is for; "": any
+	journal bool     // needs a journal
+	guest   bool     // needs the guest's kernel: capabilities or drivers that the host's may lack
+	start   int64    // size of the file system at first, bytes; 0: the disk's size
+	mount   []string // further options
+	lives   int      // how often the machine starts; 0 selects 1
+	cut     bool     // all lives but the last end with a power cut
+	// runs on the unmounted devices between two lives
 	between func(r *round) string
 }
 
@@ -42,8 +42,8 @@ var workloads = []workload{
 		GOCACHE=$PWD/cache GOFLAGS= GOTMPDIR=$PWD go build -p 1 -o built cmd/gofmt
 		sync -f .; mv tree moved; setfacl -R -m u:1000:rwX -m d:g:7:rX moved || [ "$FS" = btrfs ]; sync -f .
 		rm -r cache; sync -f .; rm -r moved/encoding moved/net`},
-	// Each class of stressors for a second. Those that call sync(2), which reaches every file system of the machine, are
-	// for the guest.
+	// Each class of stressors for a second. Those that call sync(2), which reaches every file system
+	// of the machine, run in the guest only.
 	{name: "stress-ng", script: `
 		mkdir -p stress && cd stress
 		not=bind-mount,binderfs,procfs,verity
@@ -53,16 +53,19 @@ var workloads = []workload{
 		: > stop; wait $commits || true
 		cd .. && rm -rf stress`},
 	{name: "tools", fs: "ext3", script: `$LOAD`, lives: 6, between: ext3Tools},
-	// The file system grows in steps while it is in use. The host's root may have no CAP_SYS_RESOURCE, which this takes.
+	// The file system grows in steps while it is in use. That needs CAP_SYS_RESOURCE, which the host's
+	// root may lack.
 	{name: "grow", fs: "ext3", journal: true, guest: true, start: 40 << 20, script: `
 		$LOAD & load=$!
 		for size in 60M 100M 101M 180M 300M 400M; do sleep $((SECONDS_LEFT / 7)); resize2fs $FIRST $size; sync -f .; done
 		wait $load`},
 	{name: "quota", fs: "ext3", guest: true, mount: []string{"usrquota", "grpquota"}, script: quota},
-	{name: "journaled quota", fs: "ext3", journal: true, guest: true, mount: []string{"usrjquota=aquota.user", "grpjquota=aquota.group", "jqfmt=vfsv1"}, script: quota},
+	{name: "journaled quota", fs: "ext3", journal: true, guest: true,
+		mount: []string{"usrjquota=aquota.user", "grpjquota=aquota.group", "jqfmt=vfsv1"}, script: quota},
 }
 
-// quota counts what each user and group has, in files that the kernel writes, while that changes.
+// quota counts the usage of each user and group, in files that the kernel writes, while the usage
+// changes.
 const quota = `
 	mkdir -p work && chmod 777 work
 	quotacheck -ugmc -F vfsv1 $PWD; quotaon -ug $PWD
@@ -77,8 +80,9 @@ const quota = `
 	done
 	wait $load; repquota -u $PWD | grep -q '^#'; quotaoff -ug $PWD`
 
-// afterCrash is what a system does before it mounts again: ext2 has to be looked at, and ext3 may be. Linux (6.1, 6.18) writes logs of
-// mixed block groups that it cannot replay itself (docs/results/soak.md); its administrator gives such a log up.
+// afterCrash is what a system does before it mounts again: ext2 must be checked, and ext3 may be.
+// Linux (6.1, 6.18) writes logs of mixed block groups that it cannot replay itself
+// (docs/results/soak.md); an administrator drops such a log.
 func afterCrash(r *round) string {
 	if r.fs == "btrfs" && slices.Contains(r.variant.mkfs, "--mixed") {
 		return `for disk in $DISKS; do btrfs device scan -q $disk || true; done
@@ -92,7 +96,7 @@ func afterCrash(r *round) string {
 	return ""
 }
 
-// ext3Tools is what an administrator does to a file system that is not mounted.
+// ext3Tools are commands that an administrator runs on an unmounted file system.
 func ext3Tools(r *round) string {
 	tools := []string{
 		"e2fsck -fp $FIRST",
@@ -112,8 +116,8 @@ func ext3Tools(r *round) string {
 	return tools[r.random.IntN(len(tools))]
 }
 
-// stages are the lives of the machine under a load of so many seconds in all, and the check by the file system's own
-// program at the end.
+// stages returns the lives of the machine under a load of the given seconds in all, and the check
+// by the file system's own program at the end.
 func (r *round) stages(devices int) []load.Stage {
 	lives := max(1, r.load.lives)
 	seconds := max(1, int(r.config.round.Seconds())/lives)
@@ -135,7 +139,7 @@ func (r *round) stages(devices int) []load.Stage {
 	return append(stages, load.Stage{Offline: load.Check(r.fs)})
 }
 
-// environment is what a script begins with.
+// environment returns the beginning of a script.
 func (r *round) environment(seconds, devices int) string {
 	limit := fmt.Sprintf("-seconds %d", seconds)
 	if r.ops > 0 {
@@ -144,8 +148,8 @@ func (r *round) environment(seconds, devices int) string {
 	admin := ""
 	if r.fs == "btrfs" && r.load.name != "names" {
 		admin = " -btrfs"
-		// Linux 6.18 aborts a transaction now and then (btrfs_chunk_alloc: ENOENT) where devices change while there is
-		// no space: that is no matter of the guard.
+		// Linux 6.18 sometimes aborts a transaction (btrfs_chunk_alloc: ENOENT) when devices change while
+		// there is no space. That is not the guard's affair.
 		if devices > 1 && !r.load.small {
 			admin += " -devices $(echo $DISKS | tr ' ' ,)"
 		}
@@ -154,5 +158,6 @@ func (r *round) environment(seconds, devices int) string {
 	if r.guest {
 		guest = "1"
 	}
-	return fmt.Sprintf("FS=%s GUEST=%s SECONDS_LEFT=%d\nLOAD=\"%s -dir . -seed %d %s%s\"\n", r.fs, guest, seconds, r.fsload, r.random.Uint64()>>1, limit, admin)
+	return fmt.Sprintf("FS=%s GUEST=%s SECONDS_LEFT=%d\nLOAD=\"%s -dir . -seed %d %s%s\"\n", r.fs,
+		guest, seconds, r.fsload, r.random.Uint64()>>1, limit, admin)
 }

@@ -1,5 +1,6 @@
-// Package uml boots user-mode Linux (Debian's package user-mode-linux, kernel 6.1): a kernel that is a process of the
-// host, with the host's files as its root file system and files of the host as its disks.
+// Package uml boots user-mode Linux (Debian's package user-mode-linux, kernel 6.1): a kernel that
+// is a process of the host, with the host's files as its root file system and files of the host as
+// its disks. Start reading at New.
 package uml
 
 import (
@@ -16,13 +17,13 @@ import (
 //go:embed shim/ptrace.c
 var shim []byte
 
-// Modules is where the modules of that kernel are.
+// Modules is the folder of that kernel's modules.
 const Modules = "/usr/lib/uml/modules"
 
-// A Machine is what boots it.
+// A Machine boots user-mode Linux.
 type Machine struct{ kernel, shim string }
 
-// New makes in dir what the kernel needs on this host.
+// New makes in dir the files that the kernel needs on this host.
 func New(ctx context.Context, dir string) (*Machine, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -40,10 +41,12 @@ func New(ctx context.Context, dir string) (*Machine, error) {
 	return m, nil
 }
 
-// Command is a boot with so many MiB of memory and the disks as /dev/ubda, /dev/ubdb, …; its first process is the
-// program init of the host. It is a process group of its own, since the kernel is several processes: Kill ends it.
+// Command returns the command that boots with memory MiB and the disks as /dev/ubda, /dev/ubdb, ….
+// Its first process is the program init of the host. It is a process group of its own, since the
+// kernel consists of several processes: Kill ends it.
 func (m *Machine) Command(memory int, disks []string, init string, args ...string) *exec.Cmd {
-	words := []string{fmt.Sprintf("mem=%dM", memory), "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "rw", "init=" + init, "con=null", "con0=null"}
+	words := []string{fmt.Sprintf("mem=%dM", memory), "root=/dev/root", "rootfstype=hostfs",
+		"rootflags=/", "rw", "init=" + init, "con=null", "con0=null"}
 	for i, disk := range disks {
 		words = append(words, fmt.Sprintf("ubd%d=%s", i, disk))
 	}
@@ -53,5 +56,6 @@ func (m *Machine) Command(memory int, disks []string, init string, args ...strin
 	return cmd
 }
 
-// Kill takes the power from a machine that was started: it ends where it is.
-func Kill(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // it may just have ended
+// Kill cuts the power of a machine that was started: it stops where it is.
+// it may just have ended
+func Kill(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

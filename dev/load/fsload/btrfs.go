@@ -11,16 +11,16 @@ import (
 	"time"
 )
 
-// An administrator runs the btrfs program while the workers work: most of what it asks for may be refused
-// for good reasons (no such snapshot, a balance is running), so its answers are not judged.
+// An administrator runs the btrfs program while the workers work. Most of its commands may be
+// refused for good reasons (no such snapshot, a balance is running), so their results are ignored.
 type administrator struct {
 	*rand.Rand
 	top, work string
-	devices   []string // that the file system may be put on, besides; nil: it stays where it is
+	devices   []string // devices that the file system may also use; nil: it keeps its own
 	made      int
 }
 
-// subvolume makes dir a subvolume of its own, so that snapshots of it can be made, unless it is there.
+// subvolume makes dir a subvolume, so that it can be snapshotted, unless it is one.
 func subvolume(top, dir string) error {
 	if _, err := os.Lstat(dir); err == nil {
 		return nil
@@ -38,7 +38,8 @@ func subvolume(top, dir string) error {
 func (a *administrator) run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		for _, args := range a.next() {
-			// Long enough for a small balance on a busy machine; then it is told to stop, as by a user.
+			// Long enough for a small balance on a busy machine. After that it is told to stop, as a user
+			// would.
 			limited, cancel := context.WithTimeout(ctx, 2*time.Minute)
 			cmd := exec.CommandContext(limited, "btrfs", args...)
 			cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
@@ -50,16 +51,16 @@ func (a *administrator) run(ctx context.Context) error {
 		case <-time.After(time.Duration(a.IntN(400)) * time.Millisecond):
 		}
 	}
-	// What runs in the background must not hold up the unmount.
+	// Background jobs must not delay the unmount.
 	_ = exec.Command("btrfs", "balance", "cancel", a.top).Run()
 	_ = exec.Command("btrfs", "scrub", "cancel", a.top).Run()
-	// Linux miscounts now and then when groups are assigned and counted anew under load, and btrfs check finds
-	// that: what the groups say at the end is no matter of the guard.
+	// Linux sometimes miscounts when groups are assigned and counted again under load, and btrfs check
+	// finds that. The final counts of the groups are not what the guard is tested for.
 	_ = exec.Command("btrfs", "quota", "disable", a.top).Run()
 	return nil
 }
 
-// next is what to do next: one command of the btrfs program or several.
+// next chooses the next action: one or several commands of the btrfs program.
 func (a *administrator) next() [][]string {
 	snap := filepath.Join(a.top, "snap", fmt.Sprintf("s%d", a.IntN(12)))
 	one := func(words string, more ...string) [][]string {
@@ -78,22 +79,27 @@ func (a *administrator) next() [][]string {
 		return one("subvolume delete", snap)
 	case 7:
 		a.made++
-		return [][]string{{"subvolume", "create", filepath.Join(a.work, fmt.Sprintf("v%d", a.made))}, {"subvolume", "delete", filepath.Join(a.work, fmt.Sprintf("v%d", a.made-2))}}
+		return [][]string{{"subvolume", "create", filepath.Join(a.work, fmt.Sprintf("v%d", a.made))},
+			{"subvolume", "delete", filepath.Join(a.work, fmt.Sprintf("v%d", a.made-2))}}
 	case 8:
-		return one([]string{"balance start -dlimit=1", "balance start -mlimit=1", "balance start -dusage=30"}[a.IntN(3)], a.top)
+		return one([]string{"balance start -dlimit=1", "balance start -mlimit=1",
+			"balance start -dusage=30"}[a.IntN(3)], a.top)
 	case 9:
 		return one("filesystem resize "+[]string{"-64m", "-16m", "max", "max"}[a.IntN(4)], a.top)
 	case 10:
 		return one("scrub start -B", a.top)
 	case 11:
-		return one("filesystem defragment -r "+[]string{"", "-czlib", "-clzo", "-czstd"}[a.IntN(4)], filepath.Join(a.work, fmt.Sprintf("d%d", a.IntN(5))))
+		return one("filesystem defragment -r "+[]string{"", "-czlib", "-clzo", "-czstd"}[a.IntN(4)],
+			filepath.Join(a.work, fmt.Sprintf("d%d", a.IntN(5))))
 	case 12:
 		return one("quota "+[]string{"enable", "enable", "enable --simple", "disable"}[a.IntN(4)], a.top)
 	case 13:
 		group := fmt.Sprintf("1/%d", a.IntN(4))
-		return [][]string{{"qgroup", "create", group, a.top}, {"qgroup", "assign", "0/256", group, a.top}, {"qgroup", "limit", "900m", group, a.top}, {"quota", "rescan", "-w", a.top}}
+		return [][]string{{"qgroup", "create", group, a.top}, {"qgroup", "assign", "0/256", group, a.top},
+			{"qgroup", "limit", "900m", group, a.top}, {"quota", "rescan", "-w", a.top}}
 	case 14:
-		return [][]string{{"property", "set", snap, "ro", []string{"true", "false"}[a.IntN(2)]}, {"subvolume", "set-default", snap}, {"subvolume", "set-default", a.top}}
+		return [][]string{{"property", "set", snap, "ro", []string{"true", "false"}[a.IntN(2)]},
+			{"subvolume", "set-default", snap}, {"subvolume", "set-default", a.top}}
 	case 15:
 		return one("filesystem sync", a.top)
 	default:
@@ -101,7 +107,7 @@ func (a *administrator) next() [][]string {
 	}
 }
 
-// onDevices changes what the file system is on, or how it is spread over that.
+// onDevices changes the devices of the file system, or how it is spread over them.
 func (a *administrator) onDevices() [][]string {
 	one, other := a.devices[a.IntN(len(a.devices))], a.devices[a.IntN(len(a.devices))]
 	profiles := []string{"single", "raid0", "raid1", "raid1", "raid1c3", "raid1c4", "raid10", "dup"}
@@ -114,10 +120,12 @@ func (a *administrator) onDevices() [][]string {
 	case 2:
 		return [][]string{{"replace", "start", "-B", "-f", one, other, a.top}}
 	case 3:
-		return [][]string{{"balance", "start", "-f", "-dconvert=" + data + ",soft", "-mconvert=" + metadata + ",soft", a.top}}
+		return [][]string{{"balance", "start", "-f", "-dconvert=" + data + ",soft",
+			"-mconvert=" + metadata + ",soft", a.top}}
 	case 4:
 		return [][]string{{"balance", "start", "-dconvert=" + data, a.top}}
 	default:
-		return [][]string{{"filesystem", "resize", fmt.Sprintf("%d:%s", 1+a.IntN(len(a.devices)), []string{"-64m", "max"}[a.IntN(2)]), a.top}}
+		return [][]string{{"filesystem", "resize", fmt.Sprintf("%d:%s", 1+a.IntN(len(a.devices)),
+			[]string{"-64m", "max"}[a.IntN(2)]), a.top}}
 	}
 }

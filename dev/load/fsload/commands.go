@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// calls does commands by system calls of this process.
+// calls runs commands as system calls of this process.
 type calls struct{ *worker }
 
 func (c calls) mkdir(path string) error { return unix.Mkdir(path, 0o755) }
@@ -30,22 +30,25 @@ func (c calls) rewrite(path string, off, size int64) error {
 
 func (c calls) remove(path string) error { return unix.Unlink(path) }
 
-// programs does each command by a program: mkdir, rm, and dd with its various options (thesis 5.3).
+// programs runs each command as a program: mkdir, rm, and dd with its various options (thesis 5.3).
 type programs struct{}
 
 func (programs) mkdir(path string) error { return program("mkdir", path) }
 
 func (programs) create(path string, size int64) error {
-	return program("dd", "if=/dev/urandom", "of="+path, fmt.Sprintf("count=%d", size), "bs=64K", "iflag=count_bytes,fullblock", "conv=excl", "status=none")
+	return program("dd", "if=/dev/urandom", "of="+path, fmt.Sprintf("count=%d", size), "bs=64K",
+		"iflag=count_bytes,fullblock", "conv=excl", "status=none")
 }
 
-// resize has dd truncate the file where it seeks to, and copies nothing.
+// resize makes dd truncate the file at its seek position, and copy nothing.
 func (programs) resize(path string, size int64) error {
-	return program("dd", "if=/dev/null", "of="+path, "bs=1", fmt.Sprintf("seek=%d", size), "status=none")
+	return program("dd", "if=/dev/null", "of="+path, "bs=1", fmt.Sprintf("seek=%d", size),
+		"status=none")
 }
 
 func (programs) rewrite(path string, off, size int64) error {
-	return program("dd", "if=/dev/urandom", "of="+path, fmt.Sprintf("count=%d", size), "bs=64K", "iflag=count_bytes,fullblock",
+	return program("dd", "if=/dev/urandom", "of="+path, fmt.Sprintf("count=%d", size), "bs=64K",
+		"iflag=count_bytes,fullblock",
 		fmt.Sprintf("seek=%d", off), "oflag=seek_bytes", "conv=notrunc", "status=none")
 }
 

@@ -33,11 +33,12 @@ func appendTo(w *worker) error {
 	})
 }
 
-// direct writes past the page cache, in whole blocks as O_DIRECT wants.
+// direct writes past the page cache, in whole blocks as O_DIRECT requires.
 func direct(w *worker) error {
 	return w.open(w.file(), unix.O_DIRECT, func(fd int) error {
-		// Anonymous memory begins at a page, as O_DIRECT wants.
-		buf, err := unix.Mmap(-1, 0, 16<<10, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+		// Anonymous memory is aligned to a page, as O_DIRECT requires.
+		buf, err := unix.Mmap(-1, 0, 16<<10, unix.PROT_READ|unix.PROT_WRITE,
+			unix.MAP_ANON|unix.MAP_PRIVATE)
 		if err != nil {
 			return err
 		}
@@ -48,7 +49,7 @@ func direct(w *worker) error {
 	})
 }
 
-// mapped writes through memory, to a file that no other worker cuts while it is mapped.
+// mapped writes through memory, to a file that no other worker truncates while it is mapped.
 func mapped(w *worker) error {
 	path := filepath.Join(w.dir, fmt.Sprintf("mapped%d-%d", w.number, w.IntN(4)))
 	return w.open(path, unix.O_CREAT, func(fd int) error {
@@ -56,7 +57,7 @@ func mapped(w *worker) error {
 		if err := unix.Ftruncate(fd, size); err != nil {
 			return err
 		}
-		// Without space for it a store to a hole would be answered by SIGBUS.
+		// If a hole gets no space, a store to it raises SIGBUS.
 		if err := unix.Fallocate(fd, 0, 0, size); err != nil {
 			return err
 		}
@@ -64,12 +65,13 @@ func mapped(w *worker) error {
 		if err != nil {
 			return err
 		}
-		return errors.Join(store(buf[w.IntN(size):], w.text(w.size(1<<13))), unix.Msync(buf, unix.MS_SYNC), unix.Munmap(buf))
+		return errors.Join(store(buf[w.IntN(size):], w.text(w.size(1<<13))),
+			unix.Msync(buf, unix.MS_SYNC), unix.Munmap(buf))
 	})
 }
 
-// store writes to memory that a file is mapped to. Where copying a shared block finds no space, the kernel
-// answers with SIGBUS (filemap page_mkwrite), which here becomes ENOSPC.
+// store writes to memory that a file is mapped to. If copying a shared block finds no space, the
+// kernel raises SIGBUS (filemap page_mkwrite); store returns ENOSPC then.
 func store(to, from []byte) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -90,7 +92,7 @@ func read(w *worker) error {
 	})
 }
 
-// fallocate in every form that the file system has.
+// fallocate calls fallocate in every mode that the file system has.
 func fallocate(w *worker) error {
 	modes := []uint32{
 		0, unix.FALLOC_FL_KEEP_SIZE, unix.FALLOC_FL_PUNCH_HOLE | unix.FALLOC_FL_KEEP_SIZE,
@@ -102,7 +104,7 @@ func fallocate(w *worker) error {
 	})
 }
 
-// clone shares a range, or the whole, of one file with another.
+// clone shares a range of a file, or the whole file, with another file.
 func clone(w *worker) error {
 	return w.open(w.file(), 0, func(from int) error {
 		return w.open(w.file(), unix.O_CREAT, func(to int) error {
@@ -111,7 +113,8 @@ func clone(w *worker) error {
 			}
 			off, size := w.span()
 			return unix.IoctlFileCloneRange(to, &unix.FileCloneRange{
-				Src_fd: int64(from), Src_offset: uint64(off) &^ 4095, Src_length: uint64(size+4095) &^ 4095, Dest_offset: uint64(w.size(1<<20)) &^ 4095,
+				Src_fd: int64(from), Src_offset: uint64(off) &^ 4095, Src_length: uint64(
+					size+4095) &^ 4095, Dest_offset: uint64(w.size(1<<20)) &^ 4095,
 			})
 		})
 	})
@@ -132,7 +135,7 @@ func fsync(w *worker) error { return w.open(w.file(), 0, unix.Fsync) }
 
 func fdatasync(w *worker) error { return w.open(w.file(), 0, unix.Fdatasync) }
 
-// durable is a small write that is to be on the disk when the call returns.
+// durable makes a small write that is on the disk when the call returns.
 func durable(w *worker) error {
 	return w.open(w.file(), unix.O_CREAT|unix.O_APPEND|unix.O_SYNC, func(fd int) error {
 		_, err := unix.Write(fd, w.text(1+w.size(1<<12)))
@@ -156,7 +159,7 @@ func syncfs(w *worker) error {
 	return errors.Join(unix.Syncfs(fd), unix.Close(fd))
 }
 
-// large fills the disk: a file of some megabytes.
+// large fills the disk with a file of some megabytes.
 func large(w *worker) error {
 	return w.open(w.file(), unix.O_CREAT, func(fd int) error {
 		b := w.text(1 << 20)
@@ -169,14 +172,15 @@ func large(w *worker) error {
 	})
 }
 
-// verity makes a file one that can only be read, with a tree of hashes over it. Where the kernel has no fs-verity
-// nothing happens.
+// verity makes a file read-only, with a tree of hashes over it. If the kernel has no fs-verity, it
+// does nothing.
 func verity(w *worker) error {
 	fd, err := unix.Open(w.file(), unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err
 	}
-	var arg [128]byte // struct fsverity_enable_arg: version, hash_algorithm, block_size; no salt, no signature
+	// struct fsverity_enable_arg: version, hash_algorithm, block_size; no salt, no signature
+	var arg [128]byte
 	binary.NativeEndian.PutUint32(arg[0:], 1)
 	binary.NativeEndian.PutUint32(arg[4:], unix.FS_VERITY_HASH_ALG_SHA256)
 	binary.NativeEndian.PutUint32(arg[8:], 4096)

@@ -1,6 +1,7 @@
-// Command fsload changes a mounted file system at random, as fsstress does: what it does follows from its
-// seed and from what the file system answers. It ends with status 0 if every operation succeeded or failed
-// in a way that is allowed (no space, no such file), and with 1 as soon as one failed otherwise.
+// Command fsload changes a mounted file system at random, as fsstress does. Its seed and the
+// answers of the file system determine what it does. Its exit status is 0 if every operation
+// succeeded, or failed in an allowed way (no space, no such file), and 1 as soon as one failed
+// otherwise.
 package main
 
 import (
@@ -47,7 +48,8 @@ func parse() (o options, err error) {
 	flag.StringVar(&o.devices, "devices", "", "with -btrfs: also add, remove and replace these `DEVICES`, separated by commas, and convert between profiles")
 	flag.IntVar(&o.thesis, "thesis", 0, "instead, run `N` commands of the Brunch thesis's workload with one worker")
 	flag.IntVar(&o.files, "fill", 0, "instead, make `N` small files and commit them at once")
-	flag.BoolVar(&o.programs, "programs", false, "with -thesis: run each command as a program, as the thesis does: dd, mkdir, rm")
+	flag.BoolVar(&o.programs, "programs", false,
+		"with -thesis: run each command as a program, as the thesis does: dd, mkdir, rm")
 	flag.BoolVar(&o.commits, "commits", false, "with -thesis: commit after every hundredth command")
 	flag.StringVar(&o.times, "times", "", "with -commits: write the time of each commit to `FILE`, nanoseconds, one a line")
 	flag.Parse()
@@ -92,7 +94,8 @@ func run() error {
 	return writable(o.dir)
 }
 
-// load runs the workers below work, and the administrator beside them, until ctx ends or one of them fails.
+// load runs the workers below work, and the administrator beside them, until ctx ends or one of
+// them fails.
 func (o options) load(ctx context.Context, cancel context.CancelFunc, work string) error {
 	var working, administering sync.WaitGroup
 	errs := make(chan error, o.workers+1)
@@ -106,7 +109,8 @@ func (o options) load(ctx context.Context, cancel context.CancelFunc, work strin
 	}
 	counts, verities := make([]int, o.workers), make([]int, o.workers)
 	for i := range o.workers {
-		w := &worker{Rand: rand.New(rand.NewPCG(o.seed, uint64(i))), number: i, dir: work, mix: profiles[o.profile]}
+		w := &worker{Rand: rand.New(rand.NewPCG(o.seed, uint64(i))), number: i, dir: work,
+			mix: profiles[o.profile]}
 		start(&working, func() error {
 			defer func() { counts[i], verities[i] = w.done, w.verity }()
 			return w.run(ctx, o.ops)
@@ -114,7 +118,8 @@ func (o options) load(ctx context.Context, cancel context.CancelFunc, work strin
 	}
 	if o.admin {
 		comma := func(c rune) bool { return c == ',' }
-		a := &administrator{Rand: rand.New(rand.NewPCG(o.seed, 1<<32)), top: o.dir, work: work, devices: strings.FieldsFunc(o.devices, comma)}
+		a := &administrator{Rand: rand.New(rand.NewPCG(o.seed, 1<<32)), top: o.dir, work: work,
+			devices: strings.FieldsFunc(o.devices, comma)}
 		start(&administering, func() error { return a.run(ctx) })
 	}
 	working.Wait()
@@ -134,13 +139,16 @@ func (o options) load(ctx context.Context, cancel context.CancelFunc, work strin
 	return nil
 }
 
-// writable tells whether a file system still takes writes: one that aborted a transaction does not.
+// writable returns an error if a file system takes no more writes, as after it has aborted a
+// transaction.
 func writable(dir string) error {
 	probe := filepath.Join(dir, "probe")
-	if err := os.WriteFile(probe, []byte("probe\n"), 0o600); err != nil && !errors.Is(err, unix.ENOSPC) && !errors.Is(err, unix.EDQUOT) {
+	if err := os.WriteFile(probe, []byte("probe\n"), 0o600); err != nil &&
+		!errors.Is(err, unix.ENOSPC) && !errors.Is(err, unix.EDQUOT) {
 		return err
 	}
-	if err := os.Remove(probe); err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, unix.ENOSPC) && !errors.Is(err, unix.EDQUOT) {
+	if err := os.Remove(probe); err != nil && !errors.Is(err, os.ErrNotExist) &&
+		!errors.Is(err, unix.ENOSPC) && !errors.Is(err, unix.EDQUOT) {
 		return err
 	}
 	return nil

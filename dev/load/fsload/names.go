@@ -15,7 +15,7 @@ func mkdir(w *worker) error { return unix.Mkdir(w.folder()+fmt.Sprintf("/d%d", w
 
 func rmdir(w *worker) error { return unix.Rmdir(w.folder() + fmt.Sprintf("/d%d", w.IntN(5))) }
 
-// rmTree removes a directory with all below it; other workers may fill it meanwhile.
+// rmTree removes a directory and everything below it. Other workers may add files meanwhile.
 func rmTree(w *worker) error {
 	dir := w.folder()
 	if dir == w.dir || w.IntN(4) > 0 {
@@ -26,7 +26,7 @@ func rmTree(w *worker) error {
 
 func unlink(w *worker) error { return unix.Unlink(w.file()) }
 
-// unlinkOpen leaves an inode without a name for as long as it is open: an orphan.
+// unlinkOpen makes an orphan: an inode that has no name while it is open.
 func unlinkOpen(w *worker) error {
 	path := w.file()
 	return w.open(path, 0, func(fd int) error {
@@ -41,10 +41,11 @@ func unlinkOpen(w *worker) error {
 func rename(w *worker) error { return unix.Rename(w.file(), w.file()) }
 
 func renameFolder(w *worker) error {
-	return unix.Rename(fmt.Sprintf("%s/d%d", w.folder(), w.IntN(5)), fmt.Sprintf("%s/d%d", w.folder(), w.IntN(5)))
+	return unix.Rename(fmt.Sprintf("%s/d%d", w.folder(), w.IntN(5)),
+		fmt.Sprintf("%s/d%d", w.folder(), w.IntN(5)))
 }
 
-// renameFlags exchanges two names, refuses to replace, or leaves a whiteout.
+// renameFlags exchanges two names, refuses to replace one, or leaves a whiteout.
 func renameFlags(w *worker) error {
 	flags := []uint{unix.RENAME_EXCHANGE, unix.RENAME_NOREPLACE, unix.RENAME_WHITEOUT}
 	return unix.Renameat2(unix.AT_FDCWD, w.file(), unix.AT_FDCWD, w.file(), flags[w.IntN(len(flags))])
@@ -64,7 +65,7 @@ func linkOften(w *worker) error {
 	return nil
 }
 
-// unlinkOften takes such names away again.
+// unlinkOften removes such names.
 func unlinkOften(w *worker) error {
 	names, err := filepath.Glob(fmt.Sprintf("%s/link-%d-*", w.folder(), w.IntN(4)))
 	if err != nil {
@@ -84,10 +85,11 @@ func symlink(w *worker) error {
 
 func mknod(w *worker) error {
 	kinds := []uint32{unix.S_IFIFO, unix.S_IFSOCK, unix.S_IFCHR, unix.S_IFBLK, unix.S_IFREG}
-	return unix.Mknod(w.file(), kinds[w.IntN(len(kinds))]|0o600, int(unix.Mkdev(uint32(w.IntN(300)), uint32(w.IntN(300)))))
+	return unix.Mknod(w.file(), kinds[w.IntN(len(kinds))]|0o600,
+		int(unix.Mkdev(uint32(w.IntN(300)), uint32(w.IntN(300)))))
 }
 
-// unnamed makes a file that has no name, and gives it one now and then.
+// unnamed makes a file without a name, and sometimes gives it one.
 func unnamed(w *worker) error {
 	fd, err := unix.Open(w.folder(), unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
 	if err != nil {
@@ -95,7 +97,8 @@ func unnamed(w *worker) error {
 	}
 	_, err = unix.Write(fd, w.text(w.size(1<<14)))
 	if err == nil && w.IntN(2) == 0 {
-		err = unix.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", fd), unix.AT_FDCWD, w.file(), unix.AT_SYMLINK_FOLLOW)
+		err = unix.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", fd), unix.AT_FDCWD, w.file(),
+			unix.AT_SYMLINK_FOLLOW)
 	}
 	return errors.Join(err, unix.Close(fd))
 }
@@ -108,9 +111,11 @@ func removexattr(w *worker) error {
 	return unix.Lremovexattr(w.file(), fmt.Sprintf("user.x%d", w.IntN(6)))
 }
 
-// acl sets an access control list of one user, as setfacl -m u:1000:rw does; a folder may get a default one.
+// acl sets an access control list with one user, as setfacl -m u:1000:rw does. A folder may get a
+// default one.
 func acl(w *worker) error {
-	// struct posix_acl_xattr_header and its entries of include/uapi/linux/posix_acl_xattr.h, sorted by tag.
+	// struct posix_acl_xattr_header and its entries of include/uapi/linux/posix_acl_xattr.h, sorted by
+	// tag.
 	value := []byte{
 		2, 0, 0, 0, // version
 		1, 0, 6, 0, 0xff, 0xff, 0xff, 0xff, // ACL_USER_OBJ
@@ -143,8 +148,8 @@ const (
 	flagNoCOW    = 0x800000
 )
 
-// chattr sets flags on a new file, since some can be set on an empty one only; the flag that makes it
-// append-only is taken away again, so that the name can be used.
+// chattr sets flags on a new file, since some can be set only on an empty file. It clears the
+// append-only flag again, so that the name can be reused.
 func chattr(w *worker) error {
 	flags := []int{flagCompress, flagSync, flagNoDump, flagNoCOW, flagAppend}
 	return w.open(w.file(), unix.O_CREAT|unix.O_EXCL, func(fd int) error {

@@ -12,15 +12,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The workload of the Brunch thesis, section 5.3: files whose sizes are exponential with a mean of 16 KiB,
-// in a tree of directories; files are created, resized, partly rewritten and removed, and at least a
-// thousand are kept once there are so many.
+// The workload of the Brunch thesis, section 5.3: files whose sizes have an exponential
+// distribution with a mean of 16 KiB, in a tree of directories. Files are created, resized, partly
+// rewritten and removed. Once there are a thousand files, at least that many remain.
 const (
 	meanSize = 16 << 10
 	keep     = 1000
 )
 
-// A tree is what the workload has made so far, so that each of its commands succeeds.
+// A tree has the files that the workload has made, so that each of its commands succeeds.
 type tree struct {
 	*rand.Rand
 	do    commands
@@ -29,7 +29,7 @@ type tree struct {
 	made  int
 }
 
-// commands are the ways to do what the workload is made of: by calls of this process, or by programs.
+// commands are the operations of the workload: as calls of this process, or as programs.
 type commands interface {
 	mkdir(path string) error
 	create(path string, size int64) error
@@ -38,9 +38,11 @@ type commands interface {
 	remove(path string) error
 }
 
-// plant does so many commands of the workload below dir, each by a program as in the thesis, if so asked. A commit
-// follows every hundredth, if so asked; it returns what each took.
-func plant(random *rand.Rand, dir string, count int, byPrograms, commits bool) (took []time.Duration, err error) {
+// plant runs count commands of the workload below dir. With byPrograms each command is a program,
+// as in the thesis. With commits it commits after every hundredth command, and returns the time of
+// each commit.
+func plant(random *rand.Rand, dir string, count int, byPrograms,
+	commits bool) (took []time.Duration, err error) {
 	w := &worker{Rand: random, dir: dir}
 	t := &tree{Rand: random, do: calls{w}, dirs: []string{dir}}
 	if byPrograms {
@@ -102,7 +104,7 @@ func (t *tree) grow(list *[]string, prefix string) string {
 	return path
 }
 
-// rewrite writes one to four segments of a file anew.
+// rewrite rewrites one to four segments of a file.
 func (t *tree) rewrite() error {
 	path := t.file()
 	var errs []error
@@ -113,7 +115,7 @@ func (t *tree) rewrite() error {
 	return errors.Join(errs...)
 }
 
-// fill makes so many small files, a thousand in each directory.
+// fill makes small files, a thousand in each directory.
 func fill(random *rand.Rand, dir string, files int) error {
 	w := &worker{Rand: random, dir: dir}
 	for i := range files {
@@ -123,10 +125,11 @@ func fill(random *rand.Rand, dir string, files int) error {
 				return err
 			}
 		}
-		err := w.open(filepath.Join(folder, fmt.Sprintf("file%d", i)), unix.O_CREAT|unix.O_EXCL, func(fd int) error {
-			_, err := unix.Write(fd, []byte("a small file\n"))
-			return err
-		})
+		err := w.open(filepath.Join(folder, fmt.Sprintf("file%d", i)), unix.O_CREAT|unix.O_EXCL,
+			func(fd int) error {
+				_, err := unix.Write(fd, []byte("a small file\n"))
+				return err
+			})
 		if err != nil {
 			return err
 		}

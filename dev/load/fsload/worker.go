@@ -13,24 +13,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A worker does one operation after the other.
+// A worker runs one operation after the other.
 type worker struct {
 	*rand.Rand
-	number int // 0 for the first
+	number int // from 0
 	dir    string
 	mix    []weighted
 	done   int // operations so far
-	verity int // files that were given fs-verity
+	verity int // files with fs-verity
 }
 
-// An operation and how often it is done, compared with the others of its profile.
+// weighted is an operation and its weight among the operations of its profile.
 type weighted struct {
 	name   string
 	weight int
 	op     func(*worker) error
 }
 
-// run does operations until the context ends or it has done so many; 0 is no limit.
+// run runs operations until ctx ends, or until it has run the given number; 0 is no limit.
 func (w *worker) run(ctx context.Context, limit int) error {
 	total := 0
 	for _, m := range w.mix {
@@ -46,9 +46,10 @@ func (w *worker) run(ctx context.Context, limit int) error {
 		switch err := w.mix[i].op(w); {
 		case err == nil || allowed(err):
 		case errors.Is(err, unix.EIO) && writable(w.dir) == nil:
-			// Linux answers a write so, and logs nothing, when the page that it read for it was invalidated
-			// meanwhile. A refused commit makes the file system read-only.
-			fmt.Fprintf(os.Stderr, "fsload: %s, operation %d: %v; the file system goes on\n", w.mix[i].name, w.done, err)
+			// Linux answers a write so, and logs nothing, if the page that it read for the write was
+			// invalidated meanwhile. A refused commit makes the file system read-only instead.
+			fmt.Fprintf(os.Stderr, "fsload: %s, operation %d: %v; the file system goes on\n", w.mix[i].name,
+				w.done, err)
 		default:
 			return fmt.Errorf("%s, operation %d: %w", w.mix[i].name, w.done, err)
 		}
@@ -62,7 +63,7 @@ func (w *worker) run(ctx context.Context, limit int) error {
 	return nil
 }
 
-// allowed tells of an error that a sound file system may answer with.
+// allowed reports whether a sound file system may return an error.
 func allowed(err error) bool {
 	return slices.ContainsFunc([]error{
 		unix.ENOENT, unix.EEXIST, unix.ENOTEMPTY, unix.EISDIR, unix.ENOTDIR, unix.ENOSPC, unix.EDQUOT, unix.EINVAL, unix.EOPNOTSUPP,
@@ -71,7 +72,7 @@ func allowed(err error) bool {
 	}, func(e error) bool { return errors.Is(err, e) })
 }
 
-// folder is one of the directories that may exist, from the top down to depth three.
+// folder returns one of the directories that may exist, down to depth three.
 func (w *worker) folder() string {
 	path := w.dir
 	for range w.IntN(4) {
@@ -80,7 +81,7 @@ func (w *worker) folder() string {
 	return path
 }
 
-// file is a name that may exist: short mostly, now and then as long as names may be.
+// file returns a name that may exist: usually short, sometimes as long as possible.
 func (w *worker) file() string {
 	name := fmt.Sprintf("f%d", w.IntN(40))
 	if w.IntN(8) == 0 {
@@ -89,12 +90,12 @@ func (w *worker) file() string {
 	return filepath.Join(w.folder(), name[:min(len(name), 255)])
 }
 
-// size is a length in bytes, small mostly.
+// size returns a length in bytes, usually small.
 func (w *worker) size(limit int64) int64 {
 	return w.Int64N(1<<w.IntN(20)+1) % limit
 }
 
-// span is an offset and a length, aligned to blocks every other time.
+// span returns an offset and a length, half of them aligned to blocks.
 func (w *worker) span() (off, size int64) {
 	off, size = w.size(1<<20), 1+w.size(1<<18)
 	if w.IntN(2) == 0 {
@@ -103,7 +104,7 @@ func (w *worker) span() (off, size int64) {
 	return off, size
 }
 
-// open opens a file and closes it after f; flags are added to what reading and writing need.
+// open opens a file and closes it after f. flags are added to the ones for reading and writing.
 func (w *worker) open(path string, flags int, f func(fd int) error) error {
 	fd, err := unix.Open(path, unix.O_RDWR|unix.O_NONBLOCK|unix.O_NOFOLLOW|unix.O_CLOEXEC|flags, 0o644)
 	if err != nil {
@@ -112,7 +113,7 @@ func (w *worker) open(path string, flags int, f func(fd int) error) error {
 	return errors.Join(f(fd), unix.Close(fd))
 }
 
-// text is contents: random, the same byte over and over, or readable and compressible.
+// text returns contents: random, one byte repeated, or readable and compressible.
 func (w *worker) text(n int64) []byte {
 	b := make([]byte, n)
 	switch w.IntN(3) {

@@ -18,8 +18,10 @@ import (
 
 func main() {
 	var cfg matrix.Config
-	flag.StringVar(&cfg.FS, "fs", "", "`name` of the file system: "+strings.Join(matrix.Formats(), ", ")+"; default all")
-	flag.StringVar(&cfg.Dir, "dir", "build/matrix", "`directory` of recordings and results; each file system has one below it")
+	flag.StringVar(&cfg.FS, "fs", "", "`name` of the file system: "+strings.Join(matrix.Formats(),
+		", ")+"; default all")
+	flag.StringVar(&cfg.Dir, "dir", "build/matrix",
+		"`directory` of recordings and results; each file system has one below it")
 	flag.IntVar(&cfg.Picks, "picks", 2, "places for each corruption")
 	flag.IntVar(&cfg.Workers, "workers", 2, "cells at a time")
 	flag.StringVar(&cfg.Only, "only", "", "only cells whose name this `regexp` matches")

@@ -1,13 +1,14 @@
-// Command umlinit is the first process of a user-mode Linux that the corruption matrix boots: it mounts
-// one altered image after the other, lists all its names, and writes down how that went.
+// Command umlinit is the first process of a user-mode Linux that the corruption matrix boots. It
+// mounts one altered image after the other, lists all names, and writes down the result.
 //
 //	umlinit DIR FIRST FS
 //
-// DIR, on the host, has the cells one after the other in the file "cells" (see Cell), from which FIRST are
-// passed over; FS is the type to mount; empty directories "dev" and "mnt"; and takes one line for each cell in "results".
-// The disks are /dev/ubda, /dev/ubdb, …, which are as they were when a cell is done. Which of them an address is on is
-// as in an interp.Set. Those of a Btrfs are told by their superblock. The mount of an ext3 replays its journal, so that all
-// of its disk is put back.
+// DIR on the host has the file "cells" with one cell after the other (see Cell), the empty
+// directories "dev" and "mnt", and the file "results", to which umlinit appends a line for each
+// cell. It skips the first FIRST cells. FS is the type for mount. The disks are /dev/ubda,
+// /dev/ubdb, …; after each cell they have their old contents. An address belongs to a disk as in an
+// interp.Set. The disks of a Btrfs are found by their superblocks. The mount of an ext3 replays its
+// journal, so the whole disk is put back.
 package main
 
 import (
@@ -68,7 +69,8 @@ func run(dir, first, typ string) error {
 		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintf(results, "%d\t%s\t%s\n", i, verdict, strings.ToValidUTF8(message, "?")); err != nil {
+		if _, err := fmt.Fprintf(results, "%d\t%s\t%s\n", i, verdict,
+			strings.ToValidUTF8(message, "?")); err != nil {
 			return err
 		}
 	}
@@ -133,7 +135,7 @@ type patch struct {
 	data []byte
 }
 
-// readCell reads the patches of one cell: their number, and address, length and data of each.
+// readCell reads the patches of one cell: their number, and address, length and data of each patch.
 func readCell(r io.Reader) ([]patch, error) {
 	var count uint32
 	if err := binary.Read(r, binary.LittleEndian, &count); err != nil {
@@ -156,8 +158,8 @@ func readCell(r io.Reader) ([]patch, error) {
 	return patches, nil
 }
 
-// exchange writes patches and returns what was there. Closing a device empties its page cache, which
-// mount reads the superblock through.
+// exchange writes patches and returns the old contents. It closes the devices: that empties their
+// page caches, through which mount reads the superblock.
 func exchange(disks []string, patches []patch) (old []patch, err error) {
 	for _, p := range patches {
 		i, off := interp.Locate(p.addr)
@@ -181,7 +183,7 @@ func exchange(disks []string, patches []patch) (old []patch, err error) {
 	return old, nil
 }
 
-// putBack makes a disk what it was before it was mounted.
+// putBack restores the contents that a disk had before it was mounted.
 func putBack(disk string, before []byte) error {
 	f, err := os.OpenFile(disk, os.O_RDWR, 0)
 	if err != nil {
@@ -190,14 +192,16 @@ func putBack(disk string, before []byte) error {
 	now := make([]byte, 64<<10)
 	for off := 0; off < len(before) && err == nil; off += len(now) {
 		was := before[off:min(off+len(now), len(before))]
-		if _, err = f.ReadAt(now[:len(was)], int64(off)); err == nil && !bytes.Equal(now[:len(was)], was) {
+		if _, err = f.ReadAt(now[:len(was)], int64(off)); err == nil &&
+			!bytes.Equal(now[:len(was)], was) {
 			_, err = f.WriteAt(was, int64(off))
 		}
 	}
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// members are the disks that have a superblock; the others are blank, or hold a device that was removed.
+// members returns the disks that have a superblock. The others are blank, or hold a device that was
+// removed.
 func members(disks []string) ([]string, error) {
 	const magicAt, magic = 65600, "_BHRfS_M"
 	var list []string
@@ -221,17 +225,18 @@ func members(disks []string) ([]string, error) {
 	return list, nil
 }
 
-// mountAndList mounts the file system read-only and looks at every name in it.
+// mountAndList mounts the file system read-only and looks up every name in it.
 func mountAndList(disks []string, mnt, typ string) (verdict, message string) {
 	var options []string
 	for _, d := range disks[1:] {
 		options = append(options, "device="+d)
 	}
 	if len(options) > 0 {
-		// Else the kernel keeps in mind which devices it has seen, and in which generation.
+		// Otherwise the kernel remembers the devices that it has seen, and their generations.
 		defer func() { _ = exec.Command("btrfs", "device", "scan", "--forget").Run() }()
 	}
-	if err := unix.Mount(disks[0], mnt, typ, unix.MS_RDONLY|unix.MS_NOATIME, strings.Join(options, ",")); err != nil {
+	if err := unix.Mount(disks[0], mnt, typ, unix.MS_RDONLY|unix.MS_NOATIME,
+		strings.Join(options, ",")); err != nil {
 		return "refuses", err.Error()
 	}
 	var first error
@@ -253,7 +258,7 @@ func mountAndList(disks []string, mnt, typ string) (verdict, message string) {
 	return "ok", ""
 }
 
-// kernelLog returns what the kernel has said since it was last asked.
+// kernelLog returns the kernel's messages since the last call.
 func kernelLog() string {
 	buf := make([]byte, 1<<18)
 	n, err := unix.Klogctl(unix.SYSLOG_ACTION_READ_CLEAR, buf)

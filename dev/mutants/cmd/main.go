@@ -1,4 +1,5 @@
-// Command mutants weakens each rule and lists what no test notices: see docs/dev/mutants.md.
+// Command mutants weakens each rule and lists the mutants that no test notices: see
+// docs/dev/mutants.md.
 package main
 
 import (
@@ -20,7 +21,7 @@ import (
 	"fsward/invariants"
 )
 
-// config is what the flags say.
+// config has the values of the flags.
 type config struct {
 	dir, cases, fs, only string
 	commits              bool
@@ -29,8 +30,10 @@ type config struct {
 
 func main() {
 	var c config
-	flag.StringVar(&c.dir, "dir", "build/matrix/btrfs", "`directory` of the recordings of the corruption matrix")
-	flag.StringVar(&c.cases, "cases", "invariants/testdata/cases", "`directory` of the unit tests of rules")
+	flag.StringVar(&c.dir, "dir", "build/matrix/btrfs",
+		"`directory` of the recordings of the corruption matrix")
+	flag.StringVar(&c.cases, "cases", "invariants/testdata/cases",
+		"`directory` of the unit tests of rules")
 	flag.StringVar(&c.fs, "fs", "btrfs", "`file system` whose rules are weakened: btrfs or ext3")
 	flag.StringVar(&c.only, "only", "", "the mutants of these `rules`, or of the clauses of these files (name.pl), alone, separated by commas")
 	flag.BoolVar(&c.commits, "commits", true, "ask real commits where no unit test notices")
@@ -76,7 +79,8 @@ func run(c config) (err error) {
 	}
 	list := slices.DeleteFunc(mutants.Mutants(files), func(m *mutants.Mutant) bool {
 		only := strings.Split(c.only, ",")
-		return c.only != "" && !slices.Contains(only, m.Rule) && !slices.Contains(only, filepath.Base(m.File))
+		return c.only != "" && !slices.Contains(only, m.Rule) &&
+			!slices.Contains(only, filepath.Base(m.File))
 	})
 	results, err := mutants.Run(ctx, schema, list, subjects, c.workers, os.Stderr)
 	if err != nil {
