@@ -17,9 +17,10 @@ import (
 type both struct {
 	t         testing.TB
 	reference invariants.Engine
-	compiled  invariants.Engine // nil if the compiler refuses rules whose mistakes the reference engine finds only at run time
-	parallel  invariants.Engine // compiled, with two workers
-	rules     string
+	// nil if the compiler refuses rules whose mistakes the reference engine finds only at run time
+	compiled invariants.Engine
+	parallel invariants.Engine // compiled, with two workers
+	rules    string
 }
 
 func newBoth(t testing.TB, s *change.Schema, rules string, o invariants.Options) *both {
@@ -66,7 +67,8 @@ func (b *both) Check(ctx context.Context, t *change.Txn, v change.View) invarian
 func difference(want, got invariants.Verdict) string {
 	var loose []string
 	for _, u := range slices.Concat(want.Undecided, got.Undecided) {
-		if strings.Contains(u, " steps that ") || strings.Contains(u, "stopped after") || strings.Contains(u, "context") {
+		if strings.Contains(u, " steps that ") || strings.Contains(u, "stopped after") ||
+			strings.Contains(u, "context") {
 			rule, _, _ := strings.Cut(u, " ")
 			loose = append(loose, rule)
 		}
@@ -96,7 +98,8 @@ func answers(t *testing.T, text string, want map[string]string) {
 	t.Helper()
 	for goal, want := range want {
 		f := parseFacts(t, text)
-		e := newBoth(t, f.Txn.Schema, "violation(1, 5, X) :- "+goal+".", invariants.Options{OpenVocabulary: true})
+		e := newBoth(t, f.Txn.Schema, "violation(1, 5, X) :- "+goal+".",
+			invariants.Options{OpenVocabulary: true})
 		v := e.Check(context.Background(), f.Txn, f.View)
 		var got []string
 		for _, x := range v.Violations {

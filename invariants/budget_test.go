@@ -24,7 +24,8 @@ func TestTooManyRows(t *testing.T) {
 violation(2, T, I) :-
   add(T, k(I,inode_item,0)), query(T, k(I,dir_index,X)), query(T, k(I,dir_index,Y)), Y > X + 9999.`
 	files := []invariants.File{{Name: "test.pl", Text: []byte(rules)}}
-	o := invariants.Options{OpenVocabulary: true, Steps: 20000, StepsPerRecord: 1, RowsPerRecord: 10000}
+	o := invariants.Options{OpenVocabulary: true, Steps: 20000, StepsPerRecord: 1,
+		RowsPerRecord: 10000}
 	reference, err := invariants.NewReference(f.Txn.Schema, files, o)
 	if err != nil {
 		t.Fatal(err)
@@ -38,8 +39,10 @@ violation(2, T, I) :-
 		engine invariants.Engine
 		want   []string
 	}{
-		{reference, []string{"btrfs/2 at test.pl:2: ", "20001 steps", "a transaction of 1 records", "at query/2 of 5, k(256,dir_index,"}},
-		{compiled, []string{"btrfs/2 at test.pl:2: ", "more than 10000 rows for one change record", "at query(T,k(I,dir_index,Y))", "rows in all"}},
+		{reference, []string{"btrfs/2 at test.pl:2: ", "20001 steps", "a transaction of 1 records",
+			"at query/2 of 5, k(256,dir_index,"}},
+		{compiled, []string{"btrfs/2 at test.pl:2: ", "more than 10000 rows for one change record",
+			"at query(T,k(I,dir_index,Y))", "rows in all"}},
 	} {
 		v := test.engine.Check(context.Background(), f.Txn, f.View)
 		if v.Outcome != change.Violated || len(v.Violations) != 1 || len(v.Undecided) != 1 {
@@ -60,7 +63,8 @@ func TestRowsOfManyAlike(t *testing.T) {
 	const files = 3000
 	var text strings.Builder
 	for i := range files {
-		for _, id := range []string{fmt.Sprintf("k(256,dir_index,%d)", i), fmt.Sprintf("k(257,inode_ref,a(256,%d))", i)} {
+		for _, id := range []string{fmt.Sprintf("k(256,dir_index,%d)", i),
+			fmt.Sprintf("k(257,inode_ref,a(256,%d))", i)} {
 			fmt.Fprintf(&text, "change(5, %s, object, null, present).\nchange(5, %s, type, null, s_ifreg).\n", id, id)
 		}
 	}
@@ -70,7 +74,8 @@ violation(2, T, k(D,dir_index,X)) :- add(T, k(D,dir_index,X)), new(T, k(D,dir_in
 violation(3, T, k(I,inode_ref,a(D,X))) :- add(T, k(I,inode_ref,a(D,X))), not(new(T, k(I,inode_ref,a(D,X)), type, s_ifreg)).
 violation(4, T, k(I,inode_ref,a(D,X))) :- new(T, k(I,inode_ref,a(D,X)), type, _), not(add(T, k(I,inode_ref,a(D,X)))).`
 	o := invariants.Options{OpenVocabulary: true, Steps: 1, StepsPerRecord: 50, RowsPerRecord: 20}
-	if v := newEngine(t, f.Txn.Schema, rules, o).Check(context.Background(), f.Txn, f.View); v.Outcome != change.Holds {
+	if v := newEngine(t, f.Txn.Schema, rules, o).Check(context.Background(), f.Txn,
+		f.View); v.Outcome != change.Holds {
 		t.Errorf("%v: %v %v", v.Outcome, v.Violations, v.Undecided)
 	}
 }
@@ -85,7 +90,8 @@ func TestRowsOfShippedRules(t *testing.T) {
 	for _, name := range []string{"tree-41k", "flat-42k"} {
 		f := loadFacts(t, shareddata.Path(t, "rules", name+".pl.zst"))
 		o := invariants.Options{OpenVocabulary: true, Steps: 1, StepsPerRecord: 2, MaxViolations: 1 << 20}
-		for _, u := range compiledEngine(t, f.Txn.Schema, files, o).Check(context.Background(), f.Txn, f.View).Undecided {
+		for _, u := range compiledEngine(t, f.Txn.Schema, files, o).Check(context.Background(), f.Txn,
+			f.View).Undecided {
 			t.Errorf("%s: %s", name, u)
 		}
 	}
@@ -96,7 +102,8 @@ func TestRowsOfShippedRules(t *testing.T) {
 func TestBudgetIsDeterministic(t *testing.T) {
 	rules := "violation(1, TREE, ID) :- new(TREE, ID), between(1, 200, _), fail."
 	decided := func(steps int64) bool {
-		return checkWorld(t, rules, invariants.Options{Steps: steps, StepsPerRecord: 1}).Outcome == change.Holds
+		return checkWorld(t, rules, invariants.Options{Steps: steps,
+			StepsPerRecord: 1}).Outcome == change.Holds
 	}
 	low, high := int64(1), int64(1_000_000)
 	if decided(low) || !decided(high) {

@@ -14,7 +14,8 @@ import (
 	"fsward/shareddata"
 )
 
-func compiledEngine(t testing.TB, s *change.Schema, files []invariants.File, o invariants.Options) *invariants.Compiled {
+func compiledEngine(t testing.TB, s *change.Schema, files []invariants.File,
+	o invariants.Options) *invariants.Compiled {
 	t.Helper()
 	e, err := invariants.NewCompiled(s, files, o)
 	if err != nil {
@@ -39,7 +40,8 @@ func TestCompiledThesisRules(t *testing.T) {
 				if len(v.Undecided) > 0 {
 					t.Errorf("undecided %v", v.Undecided)
 				}
-				if d := cmp.Diff(expected(t, shareddata.Path(t, "rules", name+".expected.tsv")), lines(v.Violations)); d != "" {
+				if d := cmp.Diff(expected(t, shareddata.Path(t, "rules", name+".expected.tsv")),
+					lines(v.Violations)); d != "" {
 					t.Errorf("violations (-SWI-Prolog +compiled):\n%s", d)
 				}
 			}
@@ -88,7 +90,8 @@ violation(negated, 2, k(E,KIND,X)) :- add(2, k(E,KIND,X)), \+ size(KIND, X, X).
 	for _, x := range v.Violations {
 		got = append(got, x.Rule+" "+x.ID)
 	}
-	want := []string{"btrfs/known k(10,extent_item,7)", "btrfs/length k(10,extent_item,7)", "btrfs/length k(20,metadata_item,16)",
+	want := []string{"btrfs/known k(10,extent_item,7)", "btrfs/length k(10,extent_item,7)",
+		"btrfs/length k(20,metadata_item,16)",
 		"btrfs/negated k(20,metadata_item,0)"}
 	if d := cmp.Diff(want, got); d != "" || len(v.Undecided) > 0 {
 		t.Errorf("(-want +got):\n%s%v", d, v.Undecided)

@@ -39,7 +39,8 @@ func (v *countingView) Next(o change.Object) (change.Object, bool, error) {
 	return v.View.Next(o)
 }
 
-func (v *countingView) counted(objects iter.Seq2[change.Object, error]) iter.Seq2[change.Object, error] {
+func (v *countingView) counted(objects iter.Seq2[change.Object, error]) iter.Seq2[change.Object,
+	error] {
 	v.scans++
 	return func(yield func(change.Object, error) bool) {
 		for o, err := range objects {

@@ -134,12 +134,15 @@ func (c choices) rule(number int) string {
 	// aggregate returns a sum over changes, which the compiled engine may keep for all keys at
 	// once.
 	aggregate := func() string {
-		change := fmt.Sprintf("%s(%s, %s)", pick(c, "add", "delete", "new", "old"), pick(c, "TREE", "_", known()), id(pick(c, known(), known(), "_")))
+		change := fmt.Sprintf("%s(%s, %s)", pick(c, "add", "delete", "new", "old"),
+			pick(c, "TREE", "_", known()), id(pick(c, known(), known(), "_")))
 		if c.IntN(3) == 0 {
-			change = fmt.Sprintf("default_zero(TREE, %s, %s, OLD%d, NEW%d)", id(known()), pick(c, "size", "nlink"), fresh, fresh)
+			change = fmt.Sprintf("default_zero(TREE, %s, %s, OLD%d, NEW%d)", id(known()),
+				pick(c, "size", "nlink"), fresh, fresh)
 			return fmt.Sprintf("sum(NEW%d - OLD%d, %s, %s)", fresh, fresh, change, variable())
 		}
-		more := pick(c, "", "", ", "+fmt.Sprintf("query(TREE, %s)", id(known())), ", not(add(TREE, "+id(known())+"))", ", "+known()+" >= 257")
+		more := pick(c, "", "", ", "+fmt.Sprintf("query(TREE, %s)", id(known())),
+			", not(add(TREE, "+id(known())+"))", ", "+known()+" >= 257")
 		if c.IntN(2) == 0 {
 			return fmt.Sprintf("count((%s%s), %s)", change, more, variable())
 		}
@@ -149,16 +152,21 @@ func (c choices) rule(number int) string {
 	ordered := func() string {
 		switch c.IntN(4) {
 		case 0:
-			return fmt.Sprintf("%s(TREE, k(%s,%s,%s), %s)", pick(c, "previous", "next", "at_or_before", "at_or_after"), known(),
+			return fmt.Sprintf("%s(TREE, k(%s,%s,%s), %s)",
+				pick(c, "previous", "next", "at_or_before", "at_or_after"), known(),
 				pick(c, "inode_item", "dir_item", "extent_item"), pick(c, "0", "2", known()), id(some()))
 		case 1:
-			return fmt.Sprintf("%s(TREE, %s, k(%s,_,_), k(%s,%s,_))", pick(c, "range", "range_down"), id(some()), pick(c, "_", "256", known()),
+			return fmt.Sprintf("%s(TREE, %s, k(%s,_,_), k(%s,%s,_))", pick(c, "range", "range_down"),
+				id(some()), pick(c, "_", "256", known()),
 				pick(c, "_", "258", known()), pick(c, "_", "dir_item"))
 		case 2:
-			return fmt.Sprintf("once(range_down(TREE, k(%s,dir_item,%s), 0, %s))", known(), variable(), pick(c, "2", "9999", known()))
+			return fmt.Sprintf("once(range_down(TREE, k(%s,dir_item,%s), 0, %s))", known(), variable(),
+				pick(c, "2", "9999", known()))
 		default:
-			return fmt.Sprintf("%s(TREE, k(%s,%s,%s), %s, %s)", pick(c, "range", "range_down", "last_of_range", "first_of_range"), known(),
-				pick(c, "inode_item", "dir_item", "inode_ref", "extent_item"), some(), pick(c, "0", "1", known()), pick(c, "2", "9999", known()+" + 3", known()))
+			return fmt.Sprintf("%s(TREE, k(%s,%s,%s), %s, %s)",
+				pick(c, "range", "range_down", "last_of_range", "first_of_range"), known(),
+				pick(c, "inode_item", "dir_item", "inode_ref", "extent_item"), some(),
+				pick(c, "0", "1", known()), pick(c, "2", "9999", known()+" + 3", known()))
 		}
 	}
 	var goal func(depth int) string
@@ -169,21 +177,27 @@ func (c choices) rule(number int) string {
 		}
 		switch n {
 		case 0, 1:
-			return note(fmt.Sprintf("%s(TREE, %s)", pick(c, "add", "delete", "update", "new", "old"), id(some())))
+			return note(fmt.Sprintf("%s(TREE, %s)", pick(c, "add", "delete", "update", "new", "old"),
+				id(some())))
 		case 2:
-			return note(fmt.Sprintf("%s(TREE, %s, %s, %s)", pick(c, "new", "old"), id(some()), field(), val()))
+			return note(fmt.Sprintf("%s(TREE, %s, %s, %s)", pick(c, "new", "old"), id(some()), field(),
+				val()))
 		case 3:
-			return note(fmt.Sprintf("change(TREE, %s, %s, %s, %s)", pick(c, id(some()), some()), field(), val(), val()))
+			return note(fmt.Sprintf("change(TREE, %s, %s, %s, %s)", pick(c, id(some()), some()), field(),
+				val(), val()))
 		case 4:
-			return note(fmt.Sprintf("default_zero(TREE, %s, %s, %s, %s)", id(some()), pick(c, "size", "nlink"), some(), some()))
+			return note(fmt.Sprintf("default_zero(TREE, %s, %s, %s, %s)", id(some()),
+				pick(c, "size", "nlink"), some(), some()))
 		case 5, 6:
 			return note(fmt.Sprintf("query(TREE, %s)", id(known())))
 		case 7, 8:
 			return note(fmt.Sprintf("query(TREE, %s, %s, %s)", id(known()), field(), val()))
 		case 9:
-			return fmt.Sprintf("%s %s %s", known(), pick(c, "<", ">=", "=:=", `=\=`), pick(c, known(), known()+" + 1", "3", known()+" * 2"))
+			return fmt.Sprintf("%s %s %s", known(), pick(c, "<", ">=", "=:=", `=\=`),
+				pick(c, known(), known()+" + 1", "3", known()+" * 2"))
 		case 10:
-			return fmt.Sprintf("%s %s %s", known(), pick(c, `\=`, "==", `\==`, "@<"), pick(c, known(), "2", "null", "s_ifdir"))
+			return fmt.Sprintf("%s %s %s", known(), pick(c, `\=`, "==", `\==`, "@<"),
+				pick(c, known(), "2", "null", "s_ifdir"))
 		case 11:
 			if c.IntN(2) == 0 {
 				return note(ordered())
@@ -193,14 +207,17 @@ func (c choices) rule(number int) string {
 				return note(fmt.Sprintf("crc32c(%s, %s)", pick(c, some(), "a", "bb"), some()))
 			case 1, 2:
 				v := variable()
-				return note(fmt.Sprintf("(query(TREE, %s, name, %s), crc32c(%s, %s))", id(known()), v, v, some()))
+				return note(fmt.Sprintf("(query(TREE, %s, name, %s), crc32c(%s, %s))", id(known()), v, v,
+					some()))
 			}
-			return note(fmt.Sprintf("%s = %s", some(), pick(c, "2", "257", "dir_item", known(), "k("+known()+",inode_item,0)")))
+			return note(fmt.Sprintf("%s = %s", some(),
+				pick(c, "2", "257", "dir_item", known(), "k("+known()+",inode_item,0)")))
 		case 12, 13:
 			first := goal(0)
 			if c.IntN(3) == 0 {
 				v := variable()
-				first = fmt.Sprintf("(%s = %s ; %s = %s), %s %s %s", v, known(), v, pick(c, "2", "257", "dir_item"), v, pick(c, ">=", "==", "@<"), known())
+				first = fmt.Sprintf("(%s = %s ; %s = %s), %s %s %s", v, known(), v,
+					pick(c, "2", "257", "dir_item"), v, pick(c, ">=", "==", "@<"), known())
 			}
 			return fmt.Sprintf("%s(%s)", pick(c, `\+`, "not", "verify"), "("+first+", "+goal(0)+")")
 		case 14:
@@ -220,9 +237,11 @@ func (c choices) rule(number int) string {
 			return note(fmt.Sprintf("%s is %s + %s", variable(), known(), pick(c, "1", known())))
 		default:
 			name := fmt.Sprintf("h%d_%d", number, fresh)
-			for range 1 + c.IntN(3) { // some helpers have a variable twice in their head, or inspect an argument
+			// some helpers have a variable twice in their head, or inspect an argument
+			for range 1 + c.IntN(3) {
 				cut := pick(c, "", "", "!, ")
-				fmt.Fprintf(&helpers, "%s(%s, %s) :- %s%s.\n", name, pick(c, "A", "257", "A", "k(A,KIND,B)"), pick(c, "B", "dir_item", "2", "A", "KIND"),
+				fmt.Fprintf(&helpers, "%s(%s, %s) :- %s%s.\n", name, pick(c, "A", "257", "A", "k(A,KIND,B)"),
+					pick(c, "B", "dir_item", "2", "A", "KIND"),
 					cut, pick(c, "true", "A > 256", "true"))
 			}
 			v := variable() // otherwise a term could contain itself
@@ -230,8 +249,10 @@ func (c choices) rule(number int) string {
 		}
 	}
 	var goals []string
-	goals = append(goals, note(pick(c, "add(TREE, "+id(variable())+")", "new(TREE, "+id(variable())+", "+field()+", "+variable()+")",
-		"delete(TREE, "+id(variable())+")", "change(TREE, "+id(variable())+", "+field()+", "+variable()+", "+variable()+")")))
+	goals = append(goals, note(pick(c, "add(TREE, "+id(variable())+")", "new(TREE, "+id(variable())+
+		", "+field()+", "+variable()+")",
+		"delete(TREE, "+id(variable())+")", "change(TREE, "+id(variable())+", "+field()+", "+variable()+
+			", "+variable()+")")))
 	for range c.IntN(5) {
 		goals = append(goals, goal(1))
 	}
@@ -255,7 +276,8 @@ func recorded(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.NewReplacer("6823", "257", "6824", "258", "6825", "259", "6826", "260").Replace(string(text))
+	return strings.NewReplacer("6823", "257", "6824", "258", "6825", "259", "6826",
+		"260").Replace(string(text))
 }
 
 // A tally counts the outcomes of a differential test.

@@ -27,7 +27,8 @@ violation(1, TREE, k(INODE,inode_item,0)) :-
   query(TREE, k(INODE,inode_item,0)).
 `
 	files := []invariants.File{{Name: "mine.pl", Text: []byte(rule)}}
-	engine, err := invariants.NewCompiled(f.Txn.Schema, files, invariants.Options{OpenVocabulary: true})
+	engine, err := invariants.NewCompiled(f.Txn.Schema, files,
+		invariants.Options{OpenVocabulary: true})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -18,13 +18,16 @@ func costOf(t *testing.T, rule string, entries, others int) (asked, all int) {
 	var text strings.Builder
 	text.WriteString("change(5, k(300,inode_item,0), object, null, present).\nchange(5, k(300,inode_item,0), size, null, 7).\nobject(5, k(300,inode_item,0)).\n")
 	for i := range entries {
-		fmt.Fprintf(&text, "object(5, k(300,dir_index,%d)).\nstate(5, k(300,dir_index,%d), name, n%d).\n", i, i, i)
+		fmt.Fprintf(&text, "object(5, k(300,dir_index,%d)).\nstate(5, k(300,dir_index,%d), name, n%d).\n",
+			i, i, i)
 	}
 	for i := range others {
 		fmt.Fprintf(&text, "change(5, k(%d,extent_data,0), object, null, present).\n", 1000+i)
 	}
 	f := parseFacts(t, text.String())
-	e, err := invariants.NewCompiled(f.Txn.Schema, []invariants.File{{Name: "test.pl", Text: []byte(rule)}}, invariants.Options{OpenVocabulary: true})
+	e, err := invariants.NewCompiled(f.Txn.Schema,
+		[]invariants.File{{Name: "test.pl", Text: []byte(rule)}},
+		invariants.Options{OpenVocabulary: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +80,8 @@ func TestClassIsWhatIsRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		worst, warned := invariants.Constant, false
-		rank := map[invariants.Class]int{invariants.Constant: 0, invariants.LogN: 1, invariants.Directory: 2, invariants.Tree: 3}
+		rank := map[invariants.Class]int{invariants.Constant: 0, invariants.LogN: 1,
+			invariants.Directory: 2, invariants.Tree: 3}
 		kept := false
 		for _, s := range plans[0].Steps[1:] {
 			kept = kept || strings.HasPrefix(s.Access, "kept")
@@ -87,7 +91,8 @@ func TestClassIsWhatIsRead(t *testing.T) {
 			warned = warned || s.Warning != ""
 		}
 		if worst != test.class || warned != (rank[test.class] > rank[invariants.LogN]) {
-			t.Errorf("%s: class %s, warned %v, want %s\n%+v", test.body, worst, warned, test.class, plans[0].Steps)
+			t.Errorf("%s: class %s, warned %v, want %s\n%+v", test.body, worst, warned, test.class,
+				plans[0].Steps)
 		}
 		asked, base := costOf(t, rule, 100, 100)
 		_, directory := costOf(t, rule, 1000, 100)
@@ -106,7 +111,9 @@ func TestClassIsWhatIsRead(t *testing.T) {
 
 func loadOpen(t *testing.T, rules string) (*invariants.Compiled, error) {
 	f := parseFacts(t, "object(5, k(1,inode_item,0)).\nobject(5, k(1,dir_index,0)).\nobject(5, k(1,extent_data,0)).\nstate(5, k(1,dir_index,0), name, a).\nstate(5, k(1,inode_item,0), size, 1).")
-	return invariants.NewCompiled(f.Txn.Schema, []invariants.File{{Name: "test.pl", Text: []byte(rules)}}, invariants.Options{OpenVocabulary: true})
+	return invariants.NewCompiled(f.Txn.Schema,
+		[]invariants.File{{Name: "test.pl", Text: []byte(rules)}},
+		invariants.Options{OpenVocabulary: true})
 }
 
 // The alternatives of a disjunction are shown separately if they do not become plans of their own,
@@ -157,7 +164,9 @@ func TestExplainText(t *testing.T) {
 	} {
 		rule := "violation(1, T, I) :- " + begin + ", " + goal + "."
 		f := parseFacts(t, "change(5, k(300,inode_item,0), size, null, 7).\nobject(5, k(300,dir_index,2)).\nobject(5, k(300,extent_data,0)).\n")
-		e, err := invariants.NewCompiled(f.Txn.Schema, []invariants.File{{Name: "test.pl", Text: []byte(rule)}}, invariants.Options{OpenVocabulary: true})
+		e, err := invariants.NewCompiled(f.Txn.Schema,
+			[]invariants.File{{Name: "test.pl", Text: []byte(rule)}},
+			invariants.Options{OpenVocabulary: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -84,9 +84,12 @@ func TestFiguresAreAsPrinted(t *testing.T) {
 	have := plain(ours.String())
 	blocks := strings.Split(string(paper), "```")
 	for figure, mark := range map[string]string{
-		"3.2": "EXTENT < EXTENT_PREV + SIZE_PREV.", "3.3": "flags, _, NEW), NEW \\= null", "3.4": "% bind SIZE to the change",
-		"3.6": "violation(16, TREE, k(INODE_NR", "3.10(a)": "OLD_NODATASUM \\= NEW_NODATASUM", "3.10(b)": "f(flags, nodatasum), BIT)",
-		"3.11": "delete(TREE_ID, k(INODE_NUMBER, inode_item, _))", "4.2": "property(17, TREE_ID, PARENT_ID, CHILD_ID) :-", "5.1(a)": "OFFSET < I_SIZE,",
+		"3.2": "EXTENT < EXTENT_PREV + SIZE_PREV.", "3.3": "flags, _, NEW), NEW \\= null",
+		"3.4": "% bind SIZE to the change",
+		"3.6": "violation(16, TREE, k(INODE_NR", "3.10(a)": "OLD_NODATASUM \\= NEW_NODATASUM",
+		"3.10(b)": "f(flags, nodatasum), BIT)",
+		"3.11":    "delete(TREE_ID, k(INODE_NUMBER, inode_item, _))",
+		"4.2":     "property(17, TREE_ID, PARENT_ID, CHILD_ID) :-", "5.1(a)": "OFFSET < I_SIZE,",
 	} {
 		printed := ""
 		for i := 1; i < len(blocks); i += 2 {
@@ -98,7 +101,8 @@ func TestFiguresAreAsPrinted(t *testing.T) {
 			t.Errorf("figure %s is not found in the thesis", figure)
 		}
 		for _, line := range strings.Split(number.ReplaceAllString(printed, ""), "\n") {
-			if line = plain(line); !strings.HasPrefix(line, "violation(...)") && !strings.Contains(have, line) {
+			if line = plain(line); !strings.HasPrefix(line, "violation(...)") &&
+				!strings.Contains(have, line) {
 				t.Errorf("figure %s: the line %q is not in testdata", figure, line)
 			}
 		}

@@ -43,12 +43,15 @@ func generate(n int, flat bool) *generated {
 	if flat {
 		g.perDir = 1 << 40
 	}
-	s := &change.Schema{FS: "btrfs", Kinds: []change.KindInfo{{}}, Fields: []string{"object"}, Words: []string{"present", "s_ifreg"}}
-	for _, f := range []string{"size", "nlink", "flags", "f(mode,s_ifmt)", "name", "name_len", "location", "type", "num_bytes", "refs"} {
+	s := &change.Schema{FS: "btrfs", Kinds: []change.KindInfo{{}}, Fields: []string{"object"},
+		Words: []string{"present", "s_ifreg"}}
+	for _, f := range []string{"size", "nlink", "flags", "f(mode,s_ifmt)", "name", "name_len",
+		"location", "type", "num_bytes", "refs"} {
 		g.fields[f] = change.Field(len(s.Fields))
 		s.Fields = append(s.Fields, f)
 	}
-	for _, k := range []string{"inode_item", "inode_ref", "dir_item", "dir_index", "extent_data", "extent_item"} {
+	for _, k := range []string{"inode_item", "inode_ref", "dir_item", "dir_index", "extent_data",
+		"extent_item"} {
 		g.kinds[k] = change.Kind(len(s.Kinds))
 		info := change.KindInfo{Name: k, Unique: true}
 		if k == "inode_ref" {
@@ -56,9 +59,12 @@ func generate(n int, flat bool) *generated {
 		}
 		s.Kinds = append(s.Kinds, info)
 	}
-	g.inodeKind, g.refKind, g.itemKind = g.kinds["inode_item"], g.kinds["inode_ref"], g.kinds["dir_item"]
-	g.indexKind, g.dataKind, g.extentKind = g.kinds["dir_index"], g.kinds["extent_data"], g.kinds["extent_item"]
-	g.nameField, g.nameLenField, g.locationField = g.fields["name"], g.fields["name_len"], g.fields["location"]
+	g.inodeKind, g.refKind, g.itemKind = g.kinds["inode_item"], g.kinds["inode_ref"],
+		g.kinds["dir_item"]
+	g.indexKind, g.dataKind, g.extentKind = g.kinds["dir_index"], g.kinds["extent_data"],
+		g.kinds["extent_item"]
+	g.nameField, g.nameLenField, g.locationField = g.fields["name"], g.fields["name_len"],
+		g.fields["location"]
 	g.modeField, g.typField = g.fields["f(mode,s_ifmt)"], g.fields["type"]
 	g.txn = &change.Txn{Schema: s, Names: change.NewNames()}
 	g.txn.Records = make([]change.Record, 0, g.files*recordsPerFile)
@@ -145,7 +151,9 @@ func fileOf(hash uint32) uint32 {
 var prefixHash = nameHash([]byte(namePrefix))
 
 // nameHash is the hash of a name in a Btrfs directory, by Go's own CRC.
-func nameHash(name []byte) uint32 { return ^crc32.Update(^uint32(0xfffffffe), castagnoliTable, name) }
+func nameHash(name []byte) uint32 {
+	return ^crc32.Update(^uint32(0xfffffffe), castagnoliTable, name)
+}
 
 // file returns the file that an object belongs to.
 func (g *generated) file(o change.Object) (i uint64, ok bool) {

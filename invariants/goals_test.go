@@ -53,7 +53,8 @@ func parseFacts(t testing.TB, text string) *facts.Facts {
 	return f
 }
 
-func newEngine(t testing.TB, s *change.Schema, rules string, o invariants.Options) invariants.Engine {
+func newEngine(t testing.TB, s *change.Schema, rules string,
+	o invariants.Options) invariants.Engine {
 	t.Helper()
 	return newBoth(t, s, rules, o)
 }
@@ -171,7 +172,8 @@ func TestGoals(t *testing.T) {
 		{"sum(H, query(5, k(256,dir_item,H)), X), X =:= 92", 1},
 		{"sum(H*2, query(5, k(999,dir_item,H)), X), X =:= 0", 1},
 		// Numbers do not wrap and have one form.
-		{"X is 18446744073709551615 + 1, X > 18446744073709551615, Y is X - 18446744073709551616, Y == 0", 1},
+		{"X is 18446744073709551615 + 1, X > 18446744073709551615, Y is X - 18446744073709551616, Y == 0",
+			1},
 		{"X is 9223372036854775807 + 1, X == 9223372036854775808", 1},
 		{"X is 9223372036854775808 - 1, X = 9223372036854775807", 1},
 		{"X is -9223372036854775808 - 1, X < 0", 1},

@@ -37,8 +37,10 @@ func TestHandwritten(t *testing.T) {
 		v := e.Check(context.Background(), txn, view)
 		hand := newHandwritten(txn, view)
 		hand.check()
-		if d := cmp.Diff(v.Violations, hand.report(e.Rules())); d != "" || hand.err != nil || len(v.Violations) == 0 {
-			t.Errorf("%s: %d violations (-compiled +hand-written, %v):\n%s", name, len(v.Violations), hand.err, d)
+		if d := cmp.Diff(v.Violations, hand.report(e.Rules())); d != "" || hand.err != nil ||
+			len(v.Violations) == 0 {
+			t.Errorf("%s: %d violations (-compiled +hand-written, %v):\n%s", name, len(v.Violations),
+				hand.err, d)
 		}
 	}
 	for _, flat := range []bool{false, true} {
@@ -77,9 +79,11 @@ const (
 )
 
 func newHandwritten(t *change.Txn, v change.View) *handwritten {
-	h := &handwritten{txn: t, view: v, held: map[[3]uint64]struct{}{}, table: crc32.MakeTable(crc32.Castagnoli)}
+	h := &handwritten{txn: t, view: v, held: map[[3]uint64]struct{}{},
+		table: crc32.MakeTable(crc32.Castagnoli)}
 	kind := func(name string) change.Kind { k, _ := t.Schema.KindByName(name); return k }
-	h.inode, h.ref, h.item, h.index, h.extent = kind("inode_item"), kind("inode_ref"), kind("dir_item"), kind("dir_index"), kind("extent_item")
+	h.inode, h.ref, h.item, h.index, h.extent = kind("inode_item"), kind("inode_ref"),
+		kind("dir_item"), kind("dir_index"), kind("extent_item")
 	for i, f := range t.Schema.Fields {
 		switch f {
 		case "location":
@@ -114,8 +118,9 @@ func (h *handwritten) report(rules []invariants.Rule) []change.Violation {
 	for i, f := range once {
 		c := &handClauses[f.clause]
 		id = h.txn.Schema.AppendID(id[:0], f.object, h.txn.Names)
-		out[i] = change.Violation{Rule: rules[c.rule].Name, Kind: change.ByRule, Doc: rules[c.rule].Doc, Source: c.source,
-			Tree: h.txn.Schema.TreeText(f.object), ID: string(id)}
+		out[i] = change.Violation{Rule: rules[c.rule].Name, Kind: change.ByRule, Doc: rules[c.rule].Doc,
+			Source: c.source,
+			Tree:   h.txn.Schema.TreeText(f.object), ID: string(id)}
 	}
 	return out
 }
@@ -134,9 +139,11 @@ func (h *handwritten) check() []handFinding {
 			}
 		case r.Field == change.FieldObject && r.New == change.Present && o.Kind == h.ref:
 			h.triplet(refDisagrees, o, o.Tree, o.Sub, o.ID)
-		case r.Field == change.FieldObject && r.Old == change.Present && r.New.IsNull() && o.Kind == h.inode && fileTree(o.Tree):
+		case r.Field == change.FieldObject && r.Old == change.Present && r.New.IsNull() &&
+			o.Kind == h.inode && fileTree(o.Tree):
 			lo := change.Object{Tree: o.Tree, ID: o.ID}
-			hi := change.Object{Tree: o.Tree, ID: o.ID, Kind: math.MaxUint8, Sub: math.MaxUint64, Aux: math.MaxUint64}
+			hi := change.Object{Tree: o.Tree, ID: o.ID, Kind: math.MaxUint8, Sub: math.MaxUint64,
+				Aux: math.MaxUint64}
 			for left, err := range h.view.Scan(lo, hi) {
 				if err != nil {
 					h.err = err
@@ -202,8 +209,10 @@ func (h *handwritten) agrees(tree, parent, child uint64) bool {
 			continue
 		}
 		hash := ^crc32.Update(^uint32(0xfffffffe), h.table, []byte(h.txn.Names.Text(name)))
-		if h.entry(change.Object{Tree: tree, ID: parent, Kind: h.item, Sub: uint64(hash)}, location, length, name) &&
-			h.entry(change.Object{Tree: tree, ID: parent, Kind: h.index, Sub: ref.Aux}, location, length, name) {
+		if h.entry(change.Object{Tree: tree, ID: parent, Kind: h.item, Sub: uint64(hash)}, location,
+			length, name) &&
+			h.entry(change.Object{Tree: tree, ID: parent, Kind: h.index, Sub: ref.Aux}, location, length,
+				name) {
 			return true
 		}
 	}

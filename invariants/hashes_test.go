@@ -35,7 +35,8 @@ state(5, k(256,dir_item,1), name, 'elsewhere').
 		"change(5, k(_,dir_item,S), name, null, X), crc32c(X, H), crc32c(X, H), S=2": "dir_item",
 	})
 	f := parseFacts(t, text)
-	e := newBoth(t, f.Txn.Schema, "violation(1, 5, X) :- crc32c(X, _).", invariants.Options{OpenVocabulary: true})
+	e := newBoth(t, f.Txn.Schema, "violation(1, 5, X) :- crc32c(X, _).",
+		invariants.Options{OpenVocabulary: true})
 	if v := e.Check(context.Background(), f.Txn, f.View); len(v.Undecided) != 1 {
 		t.Errorf("neither name nor hash: %v", v)
 	}
@@ -51,8 +52,10 @@ func TestHashOfNoName(t *testing.T) {
 		"V = k(1, dir_item, 2), \\+ crc32c(V, V)":                 1,
 		"V = k(1, dir_item, 2), (crc32c(V, V) ; crc32c(name, V))": 1,
 	} {
-		e := newBoth(t, f.Txn.Schema, "violation(1, 5, 1) :- change(5, _, name, _, _), "+body+".", invariants.Options{OpenVocabulary: true})
-		if v := e.Check(context.Background(), f.Txn, f.View); len(v.Undecided) != undecided || len(v.Violations) != 0 {
+		e := newBoth(t, f.Txn.Schema, "violation(1, 5, 1) :- change(5, _, name, _, _), "+body+".",
+			invariants.Options{OpenVocabulary: true})
+		if v := e.Check(context.Background(), f.Txn, f.View); len(v.Undecided) != undecided ||
+			len(v.Violations) != 0 {
 			t.Errorf("%s: %+v", body, v)
 		}
 	}

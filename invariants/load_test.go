@@ -16,17 +16,21 @@ func smallSchema() *change.Schema {
 	return &change.Schema{FS: "btrfs",
 		Kinds: []change.KindInfo{{}, {Name: "inode_item", Fields: []change.Field{1, 2}},
 			{Name: "inode_ref", Shape: change.ShapePair, Fields: []change.Field{3}}},
-		Fields: []string{"object", "size", "f(mode,s_ifmt)", "name"}, Words: []string{"present", "s_ifreg"}}
+		Fields: []string{"object", "size", "f(mode,s_ifmt)", "name"},
+		Words:  []string{"present", "s_ifreg"}}
 }
 
 // Each mistake is found when the rules are loaded, with the line and the head of its clause.
 func TestLoadErrors(t *testing.T) {
 	const good = "violation(1, T, ID) :- new(T, ID).\n"
 	tests := []struct{ name, text, want string }{
-		{"unknown predicate", "\n\nviolation(1, T, ID) :- new(T, ID), frobnicate(ID).", "test.pl:3: in violation(1, T, ID): unknown predicate frobnicate/1; docs/user/rules.md has those"},
-		{"wrong arity", "violation(1, T, ID) :- new(T, ID, size).", "unknown predicate new/3; there is new/2, new/4"},
+		{"unknown predicate", "\n\nviolation(1, T, ID) :- new(T, ID), frobnicate(ID).",
+			"test.pl:3: in violation(1, T, ID): unknown predicate frobnicate/1; docs/user/rules.md has those"},
+		{"wrong arity", "violation(1, T, ID) :- new(T, ID, size).",
+			"unknown predicate new/3; there is new/2, new/4"},
 		{"inside negation", "violation(1, T, ID) :- not(gone(T, ID)).", "unknown predicate gone/2"},
-		{"inside if-then-else", "violation(1, T, ID) :- ( new(T, ID) -> true ; nope ).", "unknown predicate nope/0"},
+		{"inside if-then-else", "violation(1, T, ID) :- ( new(T, ID) -> true ; nope ).",
+			"unknown predicate nope/0"},
 		{"inside count", "violation(1, T, N) :- count(nope(T), N).", "unknown predicate nope/1"},
 		{"closure", "violation(1, T, N) :- call(nope, T, N).", "unknown predicate nope/2"},
 		{"halt", "violation(1, T, N) :- halt, T = N.", "unknown predicate halt/0"},
@@ -40,12 +44,18 @@ func TestLoadErrors(t *testing.T) {
 		{"standard operator", ":- op(700, xfx, is).", "not is"},
 		{"no number", "violation(N, T, ID) :- new(T, ID), N = 1.", "must be the rule's number"},
 		{"arity of violation", "violation(1, T) :- new(T, _).", "violation takes three arguments"},
-		{"unknown kind", "violation(1, T, I) :- add(T, k(I, inode_itme, 0)).", "unknown kind of object inode_itme"},
-		{"unknown field", "violation(1, T, I) :- new(T, k(I, inode_item, 0), sise, 3).", "unknown field sise in new/4"},
-		{"unknown compound field", "violation(1, T, I) :- query(T, k(I, inode_item, 0), f(mode, x), 3).", "unknown field f(mode,x)"},
-		{"field of another kind", "violation(1, T, I) :- new(T, k(I, inode_item, 0), name, x).", "inode_item has no field name"},
-		{"shape", "violation(1, T, I) :- add(T, k(I, inode_ref, 0)).", "the identifier of inode_ref has another form"},
-		{"other shape", "violation(1, T, I) :- add(T, k(I, inode_item, a(1,2))).", "the identifier of inode_item has another form"},
+		{"unknown kind", "violation(1, T, I) :- add(T, k(I, inode_itme, 0)).",
+			"unknown kind of object inode_itme"},
+		{"unknown field", "violation(1, T, I) :- new(T, k(I, inode_item, 0), sise, 3).",
+			"unknown field sise in new/4"},
+		{"unknown compound field", "violation(1, T, I) :- query(T, k(I, inode_item, 0), f(mode, x), 3).",
+			"unknown field f(mode,x)"},
+		{"field of another kind", "violation(1, T, I) :- new(T, k(I, inode_item, 0), name, x).",
+			"inode_item has no field name"},
+		{"shape", "violation(1, T, I) :- add(T, k(I, inode_ref, 0)).",
+			"the identifier of inode_ref has another form"},
+		{"other shape", "violation(1, T, I) :- add(T, k(I, inode_item, a(1,2))).",
+			"the identifier of inode_item has another form"},
 		{"not an id", "violation(1, T, I) :- add(T, key(I)).", "not an identifier"},
 		{"tree", "violation(1, inode, I) :- add(inode, I).", "a tree is a number"},
 		{"cut in a rule", "violation(1, T, ID) :- new(T, ID), !.", "a cut in a rule"},
@@ -57,8 +67,10 @@ func TestLoadErrors(t *testing.T) {
 		{"no full stop", good + "p(X) :- q(X)\n", "test.pl:2: in p(X): the clause has no full stop"},
 		{"open quote", "p('abc) :- true.\n" + good, "does not end on its line"},
 		{"open comment", good + "/* never\n\n", "test.pl:2: a comment /* does not end"},
-		{"syntax", "violation(1, T, ID) :- new(T ID).\n" + good, "test.pl:1: in violation(1, T, ID): expected ) before ID; is a comma or an operator missing"},
-		{"no comma", "violation(1, T, ID) :- new(T, ID)\n  ID = 1.", "test.pl:2: in violation(1, T, ID): unexpected ID; is a comma or an operator missing before it?"},
+		{"syntax", "violation(1, T, ID) :- new(T ID).\n" + good,
+			"test.pl:1: in violation(1, T, ID): expected ) before ID; is a comma or an operator missing"},
+		{"no comma", "violation(1, T, ID) :- new(T, ID)\n  ID = 1.",
+			"test.pl:2: in violation(1, T, ID): unexpected ID; is a comma or an operator missing before it?"},
 		{"two operators", "violation(1, T, ID) :- new(T, ID), 1 < 2 < 3.", "unexpected <"},
 		{"brackets", "violation(1, T, ID) :- new(T, ID.\n" + good, "test.pl:1: in violation(1, T, ID):"},
 		{"float", "p(1.5).", "no floating point"},
@@ -70,7 +82,8 @@ func TestLoadErrors(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := invariants.NewReference(smallSchema(), []invariants.File{{Name: "test.pl", Text: []byte(test.text)}}, invariants.Options{})
+			_, err := invariants.NewReference(smallSchema(),
+				[]invariants.File{{Name: "test.pl", Text: []byte(test.text)}}, invariants.Options{})
 			if err == nil {
 				t.Fatal("loaded without an error")
 			}
@@ -79,7 +92,8 @@ func TestLoadErrors(t *testing.T) {
 			}
 		})
 	}
-	if _, err := invariants.NewReference(smallSchema(), []invariants.File{{Name: "test.pl", Text: []byte(good)}}, invariants.Options{}); err != nil {
+	if _, err := invariants.NewReference(smallSchema(),
+		[]invariants.File{{Name: "test.pl", Text: []byte(good)}}, invariants.Options{}); err != nil {
 		t.Errorf("the good rule does not load: %v", err)
 	}
 }
@@ -95,7 +109,9 @@ func TestAllErrorsAtOnce(t *testing.T) {
 	if err == nil {
 		t.Fatal("loaded without an error")
 	}
-	for _, want := range []string{"a.pl:1: ", "a.pl:2: ", "b.pl:1: in helper(2): helper/1 is already defined at a.pl:3", "b.pl:2: in violation(3, 2, 2): rule 3 is already at a.pl:4"} {
+	for _, want := range []string{"a.pl:1: ", "a.pl:2: ",
+		"b.pl:1: in helper(2): helper/1 is already defined at a.pl:3",
+		"b.pl:2: in violation(3, 2, 2): rule 3 is already at a.pl:4"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("no %q in:\n%v", want, err)
 		}
@@ -120,8 +136,10 @@ violation(3, 5, found(1)) :- q(1).`
 	rules = strings.Replace(rules, "p(a.b) :- fail.", "", 1)
 	v := checkWorld(t, rules, invariants.Options{})
 	got := strings.Join(lines(v.Violations), " ")
-	for _, want := range []string{"found('a. b')", `found('it\'s')`, `found('\'. ')`, "found(46)", "found(39)", "found(32)", "found(16)",
-		"found(3)", "found(15)", "found([])", "found('AB')", "found(18446744073709551615)", "found(-9223372036854775809)", "found('x:-y')", "found('%')",
+	for _, want := range []string{"found('a. b')", `found('it\'s')`, `found('\'. ')`, "found(46)",
+		"found(39)", "found(32)", "found(16)",
+		"found(3)", "found(15)", "found([])", "found('AB')", "found(18446744073709551615)",
+		"found(-9223372036854775809)", "found('x:-y')", "found('%')",
 		"2\t5\tfound(1)"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %s in %s", want, got)
@@ -144,7 +162,8 @@ func TestBuiltin(t *testing.T) {
 			t.Errorf("no rules for %s", fs)
 		}
 		for _, f := range files {
-			if !strings.HasPrefix(f.Name, "invariants/"+fs+"/") || !strings.HasSuffix(f.Name, ".pl") || len(f.Text) == 0 {
+			if !strings.HasPrefix(f.Name, "invariants/"+fs+"/") || !strings.HasSuffix(f.Name, ".pl") ||
+				len(f.Text) == 0 {
 				t.Errorf("file %q with %d bytes", f.Name, len(f.Text))
 			}
 		}
@@ -165,14 +184,19 @@ func FuzzLoad(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(string(thesis))
-	for _, s := range []string{"a.", "a :- b, c ; d -> e.", "p('\\x41\\').", "p(0'a, -1, 0xff, [a|B]).", "- - - - 1.", "\\ \\ \\ a.", "p :- {a}.",
-		"/* */ % x\n p.", ":- op(200, xfy, ^^).\na ^^ b.", "violation(1,5,X) :- p(X).\np(f(X)) :- p(X).", "'a'(b).", "a(.", "[a|b].", "()", "-(1).", "- 1 - -1.",
-		"x :- y. z", "a(0+0*a,(0* -a*[0*0..", "p:-q.%", "p(A,A):-A=f(A).", "a=b=c.", "1 = 2.", "!.", "a;b.", "{}.", "[].", "p(-(-(1)))."} {
+	for _, s := range []string{"a.", "a :- b, c ; d -> e.", "p('\\x41\\').",
+		"p(0'a, -1, 0xff, [a|B]).", "- - - - 1.", "\\ \\ \\ a.", "p :- {a}.",
+		"/* */ % x\n p.", ":- op(200, xfy, ^^).\na ^^ b.", "violation(1,5,X) :- p(X).\np(f(X)) :- p(X).",
+		"'a'(b).", "a(.", "[a|b].", "()", "-(1).", "- 1 - -1.",
+		"x :- y. z", "a(0+0*a,(0* -a*[0*0..", "p:-q.%", "p(A,A):-A=f(A).", "a=b=c.", "1 = 2.", "!.",
+		"a;b.", "{}.", "[].", "p(-(-(1)))."} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		start := time.Now()
-		e, err := invariants.NewReference(smallSchema(), []invariants.File{{Name: "fuzz.pl", Text: []byte(text)}}, invariants.Options{Steps: 1000, StepsPerRecord: 1, MaxDepth: 100})
+		e, err := invariants.NewReference(smallSchema(),
+			[]invariants.File{{Name: "fuzz.pl", Text: []byte(text)}},
+			invariants.Options{Steps: 1000, StepsPerRecord: 1, MaxDepth: 100})
 		if err == nil {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 			txn := &change.Txn{Schema: smallSchema(), Names: change.NewNames()}

@@ -16,7 +16,8 @@ import (
 // A guest cannot hide an entry by naming a file null.
 func TestFileNamedNull(t *testing.T) {
 	names := change.NewNames()
-	s := &change.Schema{FS: "btrfs", Kinds: []change.KindInfo{{}, {Name: "dir_item", Fields: []change.Field{1}}},
+	s := &change.Schema{FS: "btrfs", Kinds: []change.KindInfo{{},
+		{Name: "dir_item", Fields: []change.Field{1}}},
 		Fields: []string{"object", "name"}, Words: []string{"present"}}
 	txn := &change.Txn{Schema: s, Names: names}
 	o := change.Object{Tree: 5, ID: 256, Kind: 1, Sub: 7}
@@ -30,7 +31,8 @@ func TestFileNamedNull(t *testing.T) {
 // Several objects with one printed identifier are several solutions of a query.
 func TestObjectsOfOneKey(t *testing.T) {
 	names := change.NewNames()
-	s := &change.Schema{FS: "btrfs", Kinds: []change.KindInfo{{}, {Name: "dir_item", Fields: []change.Field{1}}},
+	s := &change.Schema{FS: "btrfs", Kinds: []change.KindInfo{{},
+		{Name: "dir_item", Fields: []change.Field{1}}},
 		Fields: []string{"object", "name"}, Words: []string{"present"}}
 	view := &pairView{names: [2]change.Value{names.Intern([]byte("one")), names.Intern([]byte("two"))}}
 	e := newEngine(t, s, `violation(1, 5, NAME) :- query(5, k(256,dir_item,7), name, NAME).
@@ -54,7 +56,8 @@ func (v *pairView) Get(o change.Object, _ change.Field) (change.Value, bool, err
 func (v *pairView) Scan(lo, hi change.Object) iter.Seq2[change.Object, error] {
 	return func(yield func(change.Object, error) bool) {
 		for aux := range uint64(2) {
-			if o := (change.Object{Tree: 5, ID: 256, Kind: 1, Sub: 7, Aux: aux}); lo.Compare(o) <= 0 && o.Compare(hi) <= 0 {
+			if o := (change.Object{Tree: 5, ID: 256, Kind: 1, Sub: 7, Aux: aux}); lo.Compare(o) <= 0 &&
+				o.Compare(hi) <= 0 {
 				if !yield(o, nil) {
 					return
 				}
@@ -100,9 +103,11 @@ state(pointer,a(12,3),block,700).
 		"change(KIND, a(12,3), block, _, B), X = p(KIND, B)":   "p(pointer,700)",
 	})
 	f := parseFacts(t, text)
-	e := newEngine(t, f.Txn.Schema, "violation(1, dirent, a(D, N)) :- new(dirent, a(D, N)).", invariants.Options{})
+	e := newEngine(t, f.Txn.Schema, "violation(1, dirent, a(D, N)) :- new(dirent, a(D, N)).",
+		invariants.Options{})
 	v := e.Check(context.Background(), f.Txn, f.View)
-	if got := fmt.Sprint(v.Violations); !strings.Contains(got, "change(dirent,a(2,'a'),inode,null,12)") || v.Violations[0].Rule != "ext3/1" {
+	if got := fmt.Sprint(v.Violations); !strings.Contains(got,
+		"change(dirent,a(2,'a'),inode,null,12)") || v.Violations[0].Rule != "ext3/1" {
 		t.Errorf("violation of ext3: %s", got)
 	}
 }

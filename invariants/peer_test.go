@@ -52,7 +52,8 @@ func TestAgainstSWIProlog(t *testing.T) {
 	want, said := runProlog(ctx, t, "tree-1k", "consult([facts,thesis]),answers")
 
 	f := loadFacts(t, shareddata.Path(t, "rules", "tree-1k.pl.zst"))
-	e, err := invariants.NewReference(f.Txn.Schema, thesisRules(t), invariants.Options{OpenVocabulary: true})
+	e, err := invariants.NewReference(f.Txn.Schema, thesisRules(t),
+		invariants.Options{OpenVocabulary: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +66,8 @@ func TestAgainstSWIProlog(t *testing.T) {
 // runProlog lets SWI-Prolog read a transaction of the shared data and the rules as printed, and
 // prove a goal. It returns the printed lines, sorted and without duplicates, and the rest of the
 // output.
-func runProlog(ctx context.Context, t *testing.T, facts, goal string) (lines []string, said string) {
+func runProlog(ctx context.Context, t *testing.T,
+	facts, goal string) (lines []string, said string) {
 	t.Helper()
 	swipl, err := exec.LookPath("swipl")
 	if err != nil {
@@ -73,7 +75,8 @@ func runProlog(ctx context.Context, t *testing.T, facts, goal string) (lines []s
 	}
 	dir := t.TempDir()
 	prologFiles(t, dir, facts)
-	cmd := exec.CommandContext(ctx, swipl, "-q", "--stack-limit=8g", "-f", "primitives.pl", "-g", goal, "-t", "halt")
+	cmd := exec.CommandContext(ctx, swipl, "-q", "--stack-limit=8g", "-f", "primitives.pl", "-g", goal,
+		"-t", "halt")
 	cmd.Dir = dir
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -104,7 +107,8 @@ func prologFiles(t *testing.T, dir, facts string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, content := range map[string][]byte{"facts.pl": text, "primitives.pl": []byte(swiProlog), "thesis.pl": thesisRules(t)[0].Text} {
+	for name, content := range map[string][]byte{"facts.pl": text, "primitives.pl": []byte(swiProlog),
+		"thesis.pl": thesisRules(t)[0].Text} {
 		if err := os.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -77,11 +77,14 @@ func TestRanges(t *testing.T) {
 func TestRangeMistakes(t *testing.T) {
 	for _, goal := range []string{
 		"range(3, k(256,chunk_item,X), a, 3)", "add(_, k(X,_,_)), range(3, k(256,chunk_item,X), 0, NONE)",
-		"range(3, k(_,chunk_item,X), 0, 9)", "range(3, k(256,_,X), 0, 9)", "range(3, X, 0, 9)", "range(_, k(256,chunk_item,X), 0, 9)",
-		"range(3, k(256,chunk_item,X), k(1,_,_), 9)", "range(3, X, k(_,nothing,_), k(_,_,_))", "add(T, k(_,TYPE,_)), range(T, X, k(TYPE,_,_), k(_,_,_))",
+		"range(3, k(_,chunk_item,X), 0, 9)", "range(3, k(256,_,X), 0, 9)", "range(3, X, 0, 9)",
+		"range(_, k(256,chunk_item,X), 0, 9)",
+		"range(3, k(256,chunk_item,X), k(1,_,_), 9)", "range(3, X, k(_,nothing,_), k(_,_,_))",
+		"add(T, k(_,TYPE,_)), range(T, X, k(TYPE,_,_), k(_,_,_))",
 	} {
 		f := parseFacts(t, chunks)
-		e := newBoth(t, f.Txn.Schema, "violation(1, 5, X) :- "+goal+".", invariants.Options{OpenVocabulary: true})
+		e := newBoth(t, f.Txn.Schema, "violation(1, 5, X) :- "+goal+".",
+			invariants.Options{OpenVocabulary: true})
 		if v := e.Check(context.Background(), f.Txn, f.View); len(v.Undecided) == 0 {
 			t.Errorf("%s: %v, want undecided", goal, v.Outcome)
 		}
@@ -119,7 +122,8 @@ func TestRangeReadsNoMoreThanAsked(t *testing.T) {
 			t.Errorf("%s: %v", goal, v.Undecided)
 		}
 		if view.objects > want.read || view.scans > want.searches {
-			t.Errorf("%s read %d objects in %d searches, want at most %d in %d", goal, view.objects, view.scans, want.read, want.searches)
+			t.Errorf("%s read %d objects in %d searches, want at most %d in %d", goal, view.objects,
+				view.scans, want.read, want.searches)
 		}
 	}
 }

@@ -13,10 +13,12 @@ import (
 	"fsward/invariants/facts"
 )
 
-func newSession(t *testing.T, rules string, o invariants.Options) (*invariants.QuerySession, *facts.Facts) {
+func newSession(t *testing.T, rules string,
+	o invariants.Options) (*invariants.QuerySession, *facts.Facts) {
 	t.Helper()
 	f := parseFacts(t, world)
-	p, err := invariants.NewQuerySession(f.Txn.Schema, []invariants.File{{Name: "test.pl", Text: []byte(rules)}}, o)
+	p, err := invariants.NewQuerySession(f.Txn.Schema,
+		[]invariants.File{{Name: "test.pl", Text: []byte(rules)}}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +92,8 @@ func TestAskErrors(t *testing.T) {
 		"":                              "query:1",
 		"'$holds'(true)":                "unknown predicate",
 	} {
-		if _, err := p.Ask(context.Background(), f.Txn, f.View, goal, 10); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := p.Ask(context.Background(), f.Txn, f.View, goal, 10); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want %q", goal, err, want)
 		}
 	}
@@ -136,7 +139,8 @@ func TestWhy(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("reasons (-want +got):\n%s", d)
 	}
-	if _, err := p.Why(context.Background(), f.Txn, f.View, change.Violation{Rule: "btrfs/1", Tree: "5", ID: "k(1,inode_item,0)"}); err == nil {
+	if _, err := p.Why(context.Background(), f.Txn, f.View,
+		change.Violation{Rule: "btrfs/1", Tree: "5", ID: "k(1,inode_item,0)"}); err == nil {
 		t.Error("an object that does not violate the rule is explained")
 	}
 }

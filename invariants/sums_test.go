@@ -27,7 +27,8 @@ func links(inodes int) string {
 		}
 		fmt.Fprintf(&b, "change(5, k(%d,inode_ref,a(256,9)), object, present, null).\n", inode)
 		fmt.Fprintf(&b, "change(5, k(%d,extent_data,0), num_bytes, %d, %d).\n", inode, 4096*i, 100)
-		fmt.Fprintf(&b, "change(5, k(%d,extent_data,4096), num_bytes, null, 18446744073709551615).\n", inode)
+		fmt.Fprintf(&b, "change(5, k(%d,extent_data,4096), num_bytes, null, 18446744073709551615).\n",
+			inode)
 		side := []string{"null,present", "present,null"}[i%2]
 		fmt.Fprintf(&b, "change(2, k(%d,extent_item,%d), object, %s).\n", 1000+i*7, 5+i, side)
 	}
@@ -73,7 +74,8 @@ violation(first, T, r(I, N)) :- change(T, k(I,inode_item,0), nlink, _, _), count
 // Sums over changes are the same whether they are kept by key or searched for, and cost one pass.
 func TestSums(t *testing.T) {
 	f := parseFacts(t, links(30))
-	e := newBoth(t, f.Txn.Schema, sumRules, invariants.EagerSums(invariants.Options{OpenVocabulary: true}))
+	e := newBoth(t, f.Txn.Schema, sumRules,
+		invariants.EagerSums(invariants.Options{OpenVocabulary: true}))
 	v := e.Check(context.Background(), f.Txn, f.View)
 	if len(v.Undecided) > 0 {
 		t.Error(v.Undecided)
@@ -84,8 +86,10 @@ func TestSums(t *testing.T) {
 			got = append(got, strings.TrimPrefix(x.Rule, "btrfs/")+" "+x.ID)
 		}
 	}
-	want := []string{"all 31", "bytes r(301,18446744073709547619)", "count r(301,100301,2)", "delta r(301,18446744073709547619,1)", "denied r(301,2)", "factor r(301,42)",
-		"first r(301,1)", "given r(301,2)", "less r(301,0)", "negative 1", "used r(1000,12)", "used r(1100,-27)"}
+	want := []string{"all 31", "bytes r(301,18446744073709547619)", "count r(301,100301,2)",
+		"delta r(301,18446744073709547619,1)", "denied r(301,2)", "factor r(301,42)",
+		"first r(301,1)", "given r(301,2)", "less r(301,0)", "negative 1", "used r(1000,12)",
+		"used r(1100,-27)"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
@@ -95,11 +99,14 @@ func TestSums(t *testing.T) {
 // at once.
 func TestSumsKept(t *testing.T) {
 	f := parseFacts(t, links(3))
-	e, err := invariants.NewCompiled(f.Txn.Schema, []invariants.File{{Name: "test.pl", Text: []byte(sumRules)}}, invariants.Options{OpenVocabulary: true})
+	e, err := invariants.NewCompiled(f.Txn.Schema,
+		[]invariants.File{{Name: "test.pl", Text: []byte(sumRules)}},
+		invariants.Options{OpenVocabulary: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for rule, kept := range map[string]bool{"names": true, "all": true, "bytes": true, "delta": true, "used": true, "count": true, "denied": true,
+	for rule, kept := range map[string]bool{"names": true, "all": true, "bytes": true, "delta": true,
+		"used": true, "count": true, "denied": true,
 		"given": false, "less": false, "factor": false, "first": false} {
 		plans, err := e.Explain(rule)
 		if err != nil {
@@ -129,7 +136,9 @@ func TestSumsCostOnePass(t *testing.T) {
 		}
 		rules := `violation(1, T, k(I,inode_item,0)) :- add(T, k(I,inode_ref,_)), count(add(T, k(I,inode_ref,_)), N), N > 1000000.
 violation(2, T, k(I,inode_item,0)) :- add(T, k(I,inode_ref,a(_,X))), count(add(T, k(_,inode_ref,a(_,X))), N), N > 1000000.`
-		e, err := invariants.NewCompiled(f.Txn.Schema, []invariants.File{{Name: "test.pl", Text: []byte(rules)}}, invariants.Options{OpenVocabulary: true})
+		e, err := invariants.NewCompiled(f.Txn.Schema,
+			[]invariants.File{{Name: "test.pl", Text: []byte(rules)}},
+			invariants.Options{OpenVocabulary: true})
 		if err != nil {
 			t.Fatal(err)
 		}

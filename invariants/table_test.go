@@ -37,7 +37,8 @@ func TestBenchTable(t *testing.T) {
 // another only finds the objects. See TestHandwritten.
 func benchHandwritten(t *testing.T, shared []string) map[string]time.Duration {
 	fmt.Print("Rules 6, 12 and 17 of the thesis, beside the same rules written in Go over the same records and view:\n\n")
-	table := newTable("records", "compiled", "Go, reports", "ratio", "Go, objects", "ratio", "allocations/record", "bytes/record", "first check")
+	table := newTable("records", "compiled", "Go, reports", "ratio", "Go, objects", "ratio",
+		"allocations/record", "bytes/record", "first check")
 	out := map[string]time.Duration{}
 	var all [3]time.Duration
 	measure := func(contests ...*contest) {
@@ -52,7 +53,8 @@ func benchHandwritten(t *testing.T, shared []string) map[string]time.Duration {
 	}
 	for _, name := range shared {
 		f := loadFacts(t, shareddata.Path(t, "rules", name+".pl.zst"))
-		c := newContest(t, name, f.Txn, f.View, len(expected(t, shareddata.Path(t, "rules", name+".expected.tsv"))))
+		c := newContest(t, name, f.Txn, f.View,
+			len(expected(t, shareddata.Path(t, "rules", name+".expected.tsv"))))
 		measure(c)
 		out[name] = c.took[0]
 	}
@@ -66,27 +68,34 @@ func benchHandwritten(t *testing.T, shared []string) map[string]time.Duration {
 		}
 		// Sizes are interleaved, so that noise from neighbors does not bias the slope.
 		measure(contests...)
-		slopes = append(slopes, fmt.Sprintf("%s %.3f (hand-written %.3f)", name, slope(contests, 0), slope(contests, 2)))
+		slopes = append(slopes, fmt.Sprintf("%s %.3f (hand-written %.3f)", name, slope(contests, 0),
+			slope(contests, 2)))
 	}
 	fmt.Printf("\n- all of these together: %.2f times the time of Go that reports, %.2f times that of Go that finds the objects\n"+
-		"- slope, log of time over log of records: %s\n\n", float64(all[0])/float64(all[1]), float64(all[0])/float64(all[2]), strings.Join(slopes, "; "))
+		"- slope, log of time over log of records: %s\n\n", float64(all[0])/float64(all[1]),
+		float64(all[0])/float64(all[2]), strings.Join(slopes, "; "))
 	return out
 }
 
 // A contest compares the compiled engine with handwritten Go on one transaction.
 type contest struct {
-	name                 string
-	records              int
-	first, allocs, bytes int // bytes allocated by the first check; allocations and bytes of a later one
+	name    string
+	records int
+	// bytes allocated by the first check; allocations and bytes of a later one
+	first, allocs, bytes int
 	check                [3]func()
-	took                 [3]time.Duration // of each check: the engine, Go that reports, Go that finds objects
+	// of each check: the engine, Go that reports, Go that finds objects
+	took [3]time.Duration
 }
 
-func newContest(t *testing.T, name string, txn *change.Txn, view change.View, violations int) *contest {
+func newContest(t *testing.T, name string, txn *change.Txn, view change.View,
+	violations int) *contest {
 	e := compiledEngine(t, txn.Schema, thesisRules(t), invariants.Options{OpenVocabulary: true})
 	check := func() {
-		if v := e.Check(context.Background(), txn, view); len(v.Undecided) > 0 || violations > 0 && len(v.Violations) != violations {
-			t.Fatalf("%s: %d violations, want %d; undecided %v", name, len(v.Violations), violations, v.Undecided)
+		if v := e.Check(context.Background(), txn, view); len(v.Undecided) > 0 ||
+			violations > 0 && len(v.Violations) != violations {
+			t.Fatalf("%s: %d violations, want %d; undecided %v", name, len(v.Violations), violations,
+				v.Undecided)
 		}
 	}
 	rules := e.Rules()
@@ -97,7 +106,8 @@ func newContest(t *testing.T, name string, txn *change.Txn, view change.View, vi
 		}
 		return hand
 	}
-	c := &contest{name: name, records: len(txn.Records), check: [3]func(){check, func() { find().report(rules) }, func() { find() }}}
+	c := &contest{name: name, records: len(txn.Records),
+		check: [3]func(){check, func() { find().report(rules) }, func() { find() }}}
 	_, c.first = allocated(check)
 	c.allocs, c.bytes = allocated(check)
 	return c
@@ -116,9 +126,13 @@ func timeContests(contests []*contest) {
 }
 
 func (c *contest) row(table *table) {
-	ratio := func(to time.Duration) string { return fmt.Sprintf("%.2f", float64(c.took[0])/float64(to)) }
+	ratio := func(to time.Duration) string {
+		return fmt.Sprintf("%.2f",
+			float64(c.took[0])/float64(to))
+	}
 	n := c.records
-	table.row(c.name, n, ms(c.took[0]), ms(c.took[1]), ratio(c.took[1]), ms(c.took[2]), ratio(c.took[2]),
+	table.row(c.name, n, ms(c.took[0]), ms(c.took[1]), ratio(c.took[1]), ms(c.took[2]),
+		ratio(c.took[2]),
 		fmt.Sprintf("%.3f", float64(c.allocs)/float64(n)), c.bytes/n, c.first/n)
 }
 
@@ -131,7 +145,8 @@ func benchShipped(t *testing.T, names []string) {
 		t.Fatal(err)
 	}
 	fmt.Print("All rules of Btrfs that are shipped, on transactions that were made for three of them, beside the reference engine:\n\n")
-	table := newTable("records", "rules", "violations", "compiled", "reference", "ratio", "allocations/record", "bytes/record")
+	table := newTable("records", "rules", "violations", "compiled", "reference", "ratio",
+		"allocations/record", "bytes/record")
 	var costs []invariants.Timing
 	for _, name := range names {
 		f := loadFacts(t, shareddata.Path(t, "rules", name+".pl.zst"))
@@ -143,10 +158,12 @@ func benchShipped(t *testing.T, names []string) {
 		took, n := cpuTimes(check)[0], len(f.Txn.Records)
 		by := referenceTime(t, f, files, func(v invariants.Verdict) {
 			if len(v.Violations) != found {
-				t.Errorf("%s: the reference engine finds %d violations, the compiled one %d", name, len(v.Violations), found)
+				t.Errorf("%s: the reference engine finds %d violations, the compiled one %d", name,
+					len(v.Violations), found)
 			}
 		})
-		table.row(name, n, len(e.Rules()), found, ms(took), ms(by), times(by, took), fmt.Sprintf("%.3f", float64(allocs)/float64(n)), bytes/n)
+		table.row(name, n, len(e.Rules()), found, ms(took), ms(by), times(by, took),
+			fmt.Sprintf("%.3f", float64(allocs)/float64(n)), bytes/n)
 		if name == "tree-41k" {
 			costs = ruleTimes(e, check)
 		}
@@ -160,8 +177,10 @@ func benchShipped(t *testing.T, names []string) {
 }
 
 // referenceTime returns the CPU time of one run of the reference engine. judge checks its verdict.
-func referenceTime(t *testing.T, f *facts.Facts, files []invariants.File, judge func(v invariants.Verdict)) time.Duration {
-	e, err := invariants.NewReference(f.Txn.Schema, files, invariants.Options{OpenVocabulary: true, Steps: 1 << 60})
+func referenceTime(t *testing.T, f *facts.Facts, files []invariants.File,
+	judge func(v invariants.Verdict)) time.Duration {
+	e, err := invariants.NewReference(f.Txn.Schema, files,
+		invariants.Options{OpenVocabulary: true, Steps: 1 << 60})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,14 +221,16 @@ func benchProlog(t *testing.T, compiled map[string]time.Duration, names ...strin
 			}
 		})
 		swi := prologTime(t, name, want)
-		table.row(name, ms(compiled[name]), ms(swi), times(swi, compiled[name]), ms(reference), times(reference, compiled[name]))
+		table.row(name, ms(compiled[name]), ms(swi), times(swi, compiled[name]), ms(reference),
+			times(reference, compiled[name]))
 	}
 }
 
 // prologTime returns the CPU time of SWI-Prolog, and checks its answers.
 func prologTime(t *testing.T, name string, want []string) time.Duration {
 	const timed = "consult([facts,thesis]),statistics(cputime,A),answers,statistics(cputime,B),C is B-A,format(user_error,'seconds ~w~n',[C])"
-	ctx, cancel := context.WithTimeout(context.Background(), 40*time.Minute) // four minutes on a quiet machine
+	// four minutes on a quiet machine
+	ctx, cancel := context.WithTimeout(context.Background(), 40*time.Minute)
 	defer cancel()
 	answers, said := runProlog(ctx, t, name, timed)
 	if !slices.Equal(answers, want) {
@@ -264,7 +285,9 @@ func cpuTimes(functions ...func()) []time.Duration {
 func ms(d time.Duration) string { return fmt.Sprintf("%.2f ms", d.Seconds()*1000) }
 
 // times returns the ratio of two durations.
-func times(d, other time.Duration) string { return fmt.Sprintf("%.0f", d.Seconds()/other.Seconds()) }
+func times(d, other time.Duration) string {
+	return fmt.Sprintf("%.0f", d.Seconds()/other.Seconds())
+}
 
 // A table is printed row by row, as each is measured, in Markdown that people can read.
 type table struct{ widths []int }
@@ -272,7 +295,8 @@ type table struct{ widths []int }
 // newTable prints the head of a table; its first column names the transaction.
 func newTable(columns ...string) *table {
 	t := &table{widths: []int{len("generated, tree")}}
-	head, rule := fmt.Sprintf("| %-*s |", t.widths[0], "transaction"), "|"+strings.Repeat("-", t.widths[0]+2)+"|"
+	head, rule := fmt.Sprintf("| %-*s |", t.widths[0], "transaction"),
+		"|"+strings.Repeat("-", t.widths[0]+2)+"|"
 	for _, c := range columns {
 		w := max(len(c), len("123456.78 ms"))
 		t.widths = append(t.widths, w)

@@ -62,7 +62,8 @@ func TestThesisRules(t *testing.T) {
 	for _, name := range []string{"tree-1k", "tree-10k", "tree-41k", "flat-42k"} {
 		t.Run(name, func(t *testing.T) {
 			f := loadFacts(t, shareddata.Path(t, "rules", name+".pl.zst"))
-			e, err := invariants.NewReference(f.Txn.Schema, thesisRules(t), invariants.Options{OpenVocabulary: true})
+			e, err := invariants.NewReference(f.Txn.Schema, thesisRules(t),
+				invariants.Options{OpenVocabulary: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -70,15 +71,18 @@ func TestThesisRules(t *testing.T) {
 			v := e.Check(context.Background(), f.Txn, f.View)
 			took := time.Since(start)
 			v.AddWitnesses(f.Txn)
-			t.Logf("%d records in %v: %.0f records/s", len(f.Txn.Records), took, float64(len(f.Txn.Records))/took.Seconds())
+			t.Logf("%d records in %v: %.0f records/s", len(f.Txn.Records), took,
+				float64(len(f.Txn.Records))/took.Seconds())
 			if len(v.Undecided) > 0 || v.Outcome != change.Violated {
 				t.Errorf("outcome %v, undecided %v", v.Outcome, v.Undecided)
 			}
-			if d := cmp.Diff(expected(t, shareddata.Path(t, "rules", name+".expected.tsv")), lines(v.Violations)); d != "" {
+			if d := cmp.Diff(expected(t, shareddata.Path(t, "rules", name+".expected.tsv")),
+				lines(v.Violations)); d != "" {
 				t.Errorf("violations (-SWI-Prolog +reference):\n%s", d)
 			}
 			for _, violation := range v.Violations {
-				if len(violation.Witness) == 0 || len(violation.Witness) > 16 || violation.Source == "" || violation.Doc == "" {
+				if len(violation.Witness) == 0 || len(violation.Witness) > 16 || violation.Source == "" ||
+					violation.Doc == "" {
 					t.Errorf("the violation lacks a witness, source or doc: %+v", violation)
 				}
 			}

@@ -20,7 +20,8 @@ import (
 func TestUndecided(t *testing.T) {
 	tests := []struct{ name, rules, reason string }{
 		{"a word is no number", "violation(1, 5, k(1,inode_item,0)) :- query(5, k(257,inode_item,0), f(mode,s_ifmt), M), M < 3.", "is not a number"},
-		{"null is no number", "violation(1, 5, 1) :- change(_, _, size, OLD, NEW), OLD > NEW.", "null is not a number"},
+		{"null is no number", "violation(1, 5, 1) :- change(_, _, size, OLD, NEW), OLD > NEW.",
+			"null is not a number"},
 		{"right side", "violation(1, 5, 1) :- 3 < present.", "3 < present: present is not a number"},
 		{"unbound arithmetic", "violation(1, 5, X) :- X > 3.", "no value"},
 		{"division by zero", "violation(1, 5, X) :- X is 1 // 0.", "division by zero"},
@@ -29,20 +30,24 @@ func TestUndecided(t *testing.T) {
 		{"goal that is a variable", "violation(1, 5, X) :- call(X).", "variable"},
 		{"goal that is a number", "violation(1, 5, X) :- X = 3, call(X).", "3 is not a goal"},
 		{"unknown predicate at run time", "violation(1, 5, X) :- X = halt, call(X).", "halt/0"},
-		{"query without a tree", "violation(1, TREE, ID) :- query(TREE, k(1,inode_item,0)), ID = 1.", "needs a TREE"},
+		{"query without a tree", "violation(1, TREE, ID) :- query(TREE, k(1,inode_item,0)), ID = 1.",
+			"needs a TREE"},
 		{"query without an object id", "violation(1, 5, k(ID,inode_item,0)) :- query(5, k(ID,inode_item,0)).", "needs the object id"},
-		{"query without a field", "violation(1, 5, F) :- query(5, k(257,inode_item,0), F, _).", "needs a FIELD"},
+		{"query without a field", "violation(1, 5, F) :- query(5, k(257,inode_item,0), F, _).",
+			"needs a FIELD"},
 		{"next of a part", "violation(1, 5, N) :- next(5, k(256,dir_item,_), N).", "whole identifier"},
 		{"crc32c without a name", "violation(1, 5, N) :- crc32c(N, _).", "needs a name or a hash"},
 		{"crc32c of a number", "violation(1, 5, X) :- add(5, k(V,dir_item,_)), add(5, k(X,_,_)), crc32c(X, V).", "crc32c needs a name, not"},
 		{"endless recursion", "violation(1, 5, X) :- p(X).\np(X) :- p(f(X)).", "endless recursion"},
 		{"endless negation", "violation(1, 5, X) :- p(X).\np(X) :- \\+ p(X).", "endless recursion"},
-		{"endless backtracking", "violation(1, 5, X) :- between(1, 1000000000000000000000, X), fail.", "steps"},
+		{"endless backtracking", "violation(1, 5, X) :- between(1, 1000000000000000000000, X), fail.",
+			"steps"},
 		{"exponential", "violation(1, 5, X) :- p(60, X).\np(N, X) :- N > 0, M is N - 1, p(M, X).\np(N, X) :- N > 0, M is N - 1, p(M, X).", "steps"},
 		{"doubling term", "violation(1, 5, X) :- p(f(a), X).\np(T, X) :- U = f(T,T), p(U, X).", "steps"},
 		{"doubling sum", "violation(1, 5, X) :- p(1, 60, S), X is S.\np(S, 0, S).\np(T, N, S) :- N > 0, M is N - 1, p(T+T, M, S).", "steps"},
 		{"doubling property", "violation(1, 5, 1) :- p(g, 60, S), verify(q(S)).\nq(_) :- fail.\np(S, 0, S).\np(T, N, S) :- N > 0, M is N - 1, p(f(T,T), M, S).", ""},
-		{"too many violations", "violation(1, 5, X) :- between(1, 2000, X).", "stopped after 1000 violations"},
+		{"too many violations", "violation(1, 5, X) :- between(1, 2000, X).",
+			"stopped after 1000 violations"},
 	}
 	other := "\nviolation(2, 5, k(257,inode_item,0)) :- add(5, k(257,inode_item,0)).\nviolation(3, 5, 1) :- fail.\n"
 	for _, test := range tests {
@@ -60,12 +65,14 @@ func TestUndecided(t *testing.T) {
 				}
 			}
 			if second != 1 || v.Outcome != change.Violated {
-				t.Errorf("rule 2 found %d violations, outcome %v: it must not suffer from rule 1", second, v.Outcome)
+				t.Errorf("rule 2 found %d violations, outcome %v: it must not suffer from rule 1", second,
+					v.Outcome)
 			}
 			if test.reason == "" {
 				return
 			}
-			if len(v.Undecided) != 1 || !strings.HasPrefix(v.Undecided[0], "btrfs/1 at test.pl:1: ") || !strings.Contains(v.Undecided[0], test.reason) {
+			if len(v.Undecided) != 1 || !strings.HasPrefix(v.Undecided[0], "btrfs/1 at test.pl:1: ") ||
+				!strings.Contains(v.Undecided[0], test.reason) {
 				t.Errorf("undecided %q, want one for btrfs/1 at test.pl:1 with %q", v.Undecided, test.reason)
 			}
 			alone := checkWorld(t, test.rules, o)
@@ -130,15 +137,19 @@ func (failingView) Next(change.Object) (change.Object, bool, error) {
 // An error of the view makes the rule undecided in every primitive, also inside a negation.
 func TestViewErrors(t *testing.T) {
 	for _, goal := range []string{
-		"query(5, k(257,inode_item,0))", "query(5, k(257,inode_ref,a(256,2)))", "query(5, k(257,inode_item,0), size, _)",
-		"query(5, k(257,inode_ref,a(256,2)), name, _)", "query(5, k(257,_,_))", "query(5, k(256,dir_item,_), location, k(257,inode_item,0))",
+		"query(5, k(257,inode_item,0))", "query(5, k(257,inode_ref,a(256,2)))",
+		"query(5, k(257,inode_item,0), size, _)",
+		"query(5, k(257,inode_ref,a(256,2)), name, _)", "query(5, k(257,_,_))",
+		"query(5, k(256,dir_item,_), location, k(257,inode_item,0))",
 		"next(5, k(256,dir_item,42), _)", "previous(5, k(256,dir_item,42), _)",
 	} {
-		for _, body := range []string{goal, "not(" + goal + ")", "verify(" + goal + ")", "count(" + goal + ", N), N > 0"} {
+		for _, body := range []string{goal, "not(" + goal + ")", "verify(" + goal + ")", "count(" + goal +
+			", N), N > 0"} {
 			f := parseFacts(t, world)
 			e := newEngine(t, f.Txn.Schema, "violation(1, 5, 1) :- "+body+".", invariants.Options{})
 			v := e.Check(context.Background(), f.Txn, failingView{f.View})
-			if v.Outcome != change.Undecided || len(v.Undecided) != 1 || !strings.Contains(v.Undecided[0], errDisk.Error()) {
+			if v.Outcome != change.Undecided || len(v.Undecided) != 1 ||
+				!strings.Contains(v.Undecided[0], errDisk.Error()) {
 				t.Errorf("%s: %v %v", body, v.Outcome, v.Undecided)
 			}
 		}

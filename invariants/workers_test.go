@@ -26,7 +26,8 @@ const aNumber = `violation(900, inode, I) :-
 func TestWorkers(t *testing.T) {
 	for _, flat := range []bool{false, true} {
 		g := generate(70_000, flat)
-		files, open := append(thesisRules(t), invariants.File{Name: "number.pl", Text: []byte(aNumber)}), invariants.Options{OpenVocabulary: true}
+		files, open := append(thesisRules(t), invariants.File{Name: "number.pl", Text: []byte(aNumber)}),
+			invariants.Options{OpenVocabulary: true}
 		alone, two := compiled(t, g, files, open), compiled(t, g, files, invariants.Parallel(open))
 		want := alone.Check(context.Background(), g.txn, g)
 		if len(want.Violations) == 0 {
@@ -55,7 +56,8 @@ func TestWorkersOnSoundTransactions(t *testing.T) {
   not(add(T, k(I, inode_item, 1))),
   not(add(T, k(I, extent_data, _))).
 `
-	files, open := []invariants.File{{Name: "holds.pl", Text: []byte(rule)}}, invariants.Options{OpenVocabulary: true}
+	files, open := []invariants.File{{Name: "holds.pl", Text: []byte(rule)}},
+		invariants.Options{OpenVocabulary: true}
 	alone := compiled(t, g, files, open)
 	check := func(e *invariants.Compiled) {
 		t.Helper()
@@ -75,7 +77,8 @@ func TestWorkersOnSoundTransactions(t *testing.T) {
 	check(compiled(t, g, files, invariants.Parallel(open)))
 }
 
-func compiled(t *testing.T, g *generated, files []invariants.File, o invariants.Options) *invariants.Compiled {
+func compiled(t *testing.T, g *generated, files []invariants.File,
+	o invariants.Options) *invariants.Compiled {
 	t.Helper()
 	e, err := invariants.NewCompiled(g.txn.Schema, files, o)
 	if err != nil {

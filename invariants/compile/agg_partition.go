@@ -247,7 +247,8 @@ func (m *machine) resume(at resumption) bool {
 		return false
 	}
 	m.err = nil
-	m.frame, m.stack, m.depth, m.objects = at.frame, m.stack[:at.stack], at.depth, m.objects[:at.objects]
+	m.frame, m.stack, m.depth, m.objects = at.frame, m.stack[:at.stack], at.depth,
+		m.objects[:at.objects]
 	m.r = m.frame.registers
 	return true
 }

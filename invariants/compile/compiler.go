@@ -32,7 +32,9 @@ type unsupported struct{ text string }
 
 func (e unsupported) Error() string { return e.text }
 
-func unsupportedf(format string, args ...any) error { return unsupported{fmt.Sprintf(format, args...)} }
+func unsupportedf(format string, args ...any) error {
+	return unsupported{fmt.Sprintf(format, args...)}
+}
 
 // A compiler compiles the clauses of a set of rules.
 type compiler struct {
@@ -53,7 +55,8 @@ type mistakes struct {
 }
 
 func newCompiler(l *ruleset.Set, m *machine, found *mistakes) *compiler {
-	c := &compiler{loader: l, machine: m, predicates: map[syntax.Indicator][]ruleset.ParsedClause{}, procedures: map[string]*procedureEntry{},
+	c := &compiler{loader: l, machine: m, predicates: map[syntax.Indicator][]ruleset.ParsedClause{},
+		procedures: map[string]*procedureEntry{},
 		properties: map[string]uint64{}, mistakes: found}
 	for _, clause := range l.Clauses {
 		if p, ok := syntax.IndicatorOf(clause.Head); ok && p.Name != syntax.AtomViolation {
@@ -111,7 +114,8 @@ func (c *compiler) compile(out *compiledClause) {
 }
 
 // violation compiles violation(NUMBER, TREE, ID) :- BODY.
-func (c *compiler) violation(out *compiledClause, parsed ruleset.ParsedClause, head engine.Compound) (plan compiledPlan, err error) {
+func (c *compiler) violation(out *compiledClause, parsed ruleset.ParsedClause,
+	head engine.Compound) (plan compiledPlan, err error) {
 	e := &bindings{}
 	n := newInstance(&c.machine.interner, e, parsed)
 	tree, id, body := n.template(head.Arg(1)), n.template(head.Arg(2)), n.template(bodyOf(parsed))
@@ -121,19 +125,21 @@ func (c *compiler) violation(out *compiledClause, parsed ruleset.ParsedClause, h
 		c.mistake(parsed.Text, "this clause can never find anything: %s", why)
 	}
 	alive := false
-	ops, err := p.plan([]goal{{body, parsed.Text}}, e, []template{tree, id}, func(e *bindings) ([]op, error) {
-		alive = true
-		p.starts.endPath()
-		p.finish(out)
-		return []op{violationOp(e.resolve(tree), e.resolve(id))}, nil
-	})
+	ops, err := p.plan([]goal{{body, parsed.Text}}, e, []template{tree, id},
+		func(e *bindings) ([]op, error) {
+			alive = true
+			p.starts.endPath()
+			p.finish(out)
+			return []op{violationOp(e.resolve(tree), e.resolve(id))}, nil
+		})
 	if err != nil {
 		return plan, err
 	}
 	if !alive && why == "" && !c.loader.Open {
 		c.mistake(parsed.Text, "this clause can never find anything: %s is never true", p.explain.dead)
 	}
-	return compiledPlan{p.registers.count, sequence(ops, func(*machine) bool { return false }), p.starts.takeTriggers(), p.starts.takeParts()}, nil
+	return compiledPlan{p.registers.count, sequence(ops, func(*machine) bool { return false }),
+		p.starts.takeTriggers(), p.starts.takeParts()}, nil
 }
 
 // contradiction says why the goals of a clause can never be true together, although each goal can;
@@ -239,7 +245,8 @@ func (c *compiler) findRecursion() map[syntax.Indicator]bool {
 }
 
 // calls calls f for each predicate of rule text that a goal calls.
-func (c *compiler) calls(goal engine.Term, negative bool, f func(p syntax.Indicator, negative bool)) {
+func (c *compiler) calls(goal engine.Term, negative bool,
+	f func(p syntax.Indicator, negative bool)) {
 	p, ok := syntax.IndicatorOf(goal)
 	if !ok {
 		return
@@ -252,7 +259,8 @@ func (c *compiler) calls(goal engine.Term, negative bool, f func(p syntax.Indica
 		goals = ruleset.PreludeGoals[p]
 	}
 	for i, g := range goals {
-		plain := p == syntax.Pred(",", 2) || p == syntax.Pred(";", 2) || p == syntax.Pred("call", 1) || p == syntax.Pred("->", 2) && i == 1
+		plain := p == syntax.Pred(",", 2) || p == syntax.Pred(";", 2) || p == syntax.Pred("call", 1) ||
+			p == syntax.Pred("->", 2) && i == 1
 		inner := negative || !plain
 		arg := goal.(engine.Compound).Arg(g.Arg)
 		if q, isGoal := syntax.IndicatorOf(arg); isGoal && g.More > 0 {

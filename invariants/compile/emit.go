@@ -30,7 +30,8 @@ func (p *planner) emit(g *goalInfo, e *bindings, next sequel, r *result) error {
 	case syntax.Pred("->", 2):
 		return p.emitThen(g.goal, args[0], args[1], nil, e, next, r)
 	case syntax.Pred(";", 2):
-		if then, ok := e.walk(args[0]).(compoundTemplate); ok && then.functor == syntax.AtomThen && len(then.args) == 2 {
+		if then, ok := e.walk(args[0]).(compoundTemplate); ok && then.functor == syntax.AtomThen &&
+			len(then.args) == 2 {
 			return p.emitThen(g.goal, then.args[0], then.args[1], args[1], e, next, r)
 		}
 		return p.emitOr(g, alternatives(e, t), e, next, r)
@@ -47,7 +48,8 @@ func (p *planner) emit(g *goalInfo, e *bindings, next sequel, r *result) error {
 
 // nested plans a conjunction inside a goal; its bindings are not visible outside. needed are the
 // templates whose values last needs.
-func (p *planner) nested(g goal, t template, e *bindings, counting bool, needed []template, last doneFunc) (ops []op, alive bool, err error) {
+func (p *planner) nested(g goal, t template, e *bindings, counting bool, needed []template,
+	last doneFunc) (ops []op, alive bool, err error) {
 	outer, depth, dead := p.mode, p.explain.depth, p.explain.dead
 	p.mode = mode{counting: counting, exists: !counting, trial: outer.trial}
 	p.explain.depth++
@@ -76,7 +78,8 @@ func (p *planner) emitNot(g goal, t, inner template, e *bindings, r *result) err
 		r.ops = failing(ops)
 	case len(ops) == 0:
 		r.dead = true
-	case len(ops) == 1 && len(p.explain.steps) == at+2 && p.data.absent != nil: // one query, and nothing else
+	// one query, and nothing else
+	case len(ops) == 1 && len(p.explain.steps) == at+2 && p.data.absent != nil:
 		r.ops = []op{p.data.absent}
 	default:
 		r.ops = []op{notOp(ops)}

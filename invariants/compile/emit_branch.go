@@ -7,7 +7,8 @@ import (
 )
 
 // emitThen emits if-then-else; otherwise is nil for if-then.
-func (p *planner) emitThen(g goal, condition, then, otherwise template, e *bindings, next sequel, r *result) error {
+func (p *planner) emitThen(g goal, condition, then, otherwise template, e *bindings, next sequel,
+	r *result) error {
 	p.explain.step(e, condition, "condition", verdict.Constant)
 	at := len(p.explain.steps) - 1
 	yes := e.clone()
@@ -16,14 +17,16 @@ func (p *planner) emitThen(g goal, condition, then, otherwise template, e *bindi
 	p.explain.depth++
 	met := false
 	// The condition has one path, so its bindings are known afterwards.
-	search, err := p.plan([]goal{{condition, g.at}}, yes, append(slices.Clone(next.needed), then, templatesOf(next.rest)), func(after *bindings) ([]op, error) {
-		if met {
-			return nil, unsupportedf("a condition that is a disjunction with bindings")
-		}
-		met = true
-		*yes = *after
-		return nil, nil
-	})
+	search, err := p.plan([]goal{{condition, g.at}}, yes,
+		append(slices.Clone(next.needed), then, templatesOf(next.rest)),
+		func(after *bindings) ([]op, error) {
+			if met {
+				return nil, unsupportedf("a condition that is a disjunction with bindings")
+			}
+			met = true
+			*yes = *after
+			return nil, nil
+		})
 	p.mode, p.explain.depth = outer, depth
 	if err != nil {
 		return err
@@ -44,7 +47,8 @@ func (p *planner) emitThen(g goal, condition, then, otherwise template, e *bindi
 		return nil
 	}
 	branches := []branch{{[]goal{{then, g.at}}, yes}, {[]goal{{otherwise, g.at}}, e.clone()}}
-	return p.emitBranches(branches, e, next, r, func(ops [][]op) op { return thenOp(search, ops[0], ops[1]) })
+	return p.emitBranches(branches, e, next, r,
+		func(ops [][]op) op { return thenOp(search, ops[0], ops[1]) })
 }
 
 // templatesOf combines goals into one template.
@@ -73,7 +77,8 @@ func (p *planner) emitOr(g *goalInfo, list []template, e *bindings, next sequel,
 // emitBranches plans branches. If they give values to variables that later goals need, each branch
 // continues with all that follows, and knows what it has found. Otherwise, or if that would make
 // too many paths, the branches come together again.
-func (p *planner) emitBranches(branches []branch, e *bindings, next sequel, r *result, combine func([][]op) op) error {
+func (p *planner) emitBranches(branches []branch, e *bindings, next sequel, r *result,
+	combine func([][]op) op) error {
 	wanted := append(slices.Clone(next.needed), templatesOf(next.rest))
 	outs := outsOf(branches, e, wanted)
 	if paths := max(1, p.branches) * len(branches); len(outs) > 0 && paths <= maxBranches {
@@ -111,7 +116,8 @@ func outsOf(branches []branch, e *bindings, wanted []template) (outs []variable)
 }
 
 // emitPaths plans branches that each continue with all that follows.
-func (p *planner) emitPaths(branches []branch, paths int, next sequel, r *result, combine func([][]op) op) error {
+func (p *planner) emitPaths(branches []branch, paths int, next sequel, r *result,
+	combine func([][]op) op) error {
 	outer := p.branches
 	p.branches = paths
 	prefix := len(p.explain.steps)
@@ -127,10 +133,11 @@ func (p *planner) emitPaths(branches []branch, paths int, next sequel, r *result
 		}
 		triggered, begun := p.starts.triggered, p.starts.begun
 		at := len(p.explain.steps)
-		ops, err := p.plan(append(slices.Clone(b.goals), next.rest...), b.env, next.needed, func(e *bindings) ([]op, error) {
-			alive = true
-			return next.done(e)
-		})
+		ops, err := p.plan(append(slices.Clone(b.goals), next.rest...), b.env, next.needed,
+			func(e *bindings) ([]op, error) {
+				alive = true
+				return next.done(e)
+			})
 		p.starts.triggered, p.starts.begun, p.explain.depth = triggered, begun, depth
 		p.explain.beside(i, at)
 		if err != nil {
@@ -148,7 +155,8 @@ func (p *planner) emitPaths(branches []branch, paths int, next sequel, r *result
 
 // emitJoined plans branches that come together again. Afterwards, the values of outs are in
 // registers.
-func (p *planner) emitJoined(branches []branch, outs []variable, e *bindings, wanted []template, r *result, combine func([][]op) op) error {
+func (p *planner) emitJoined(branches []branch, outs []variable, e *bindings, wanted []template,
+	r *result, combine func([][]op) op) error {
 	j := junction{outs: outs, registers: make([]int, len(outs)), types: make([]valueType, len(outs))}
 	for i := range outs {
 		j.registers[i] = p.registers.next()
@@ -179,7 +187,8 @@ func (p *planner) emitJoined(branches []branch, outs []variable, e *bindings, wa
 		e.bound[v] = register{j.registers[i], j.types[i]}
 		p.registers.label(e, j.registers[i], v)
 	}
-	for len(e.bound) < maxEnv(branches) { // keep the variables that the branches made apart from later ones
+	// keep the variables that the branches made apart from later ones
+	for len(e.bound) < maxEnv(branches) {
 		e.fresh(1)
 	}
 	if once {

@@ -171,7 +171,8 @@ func (w *word) get(m *machine) (hi, lo uint64, ok bool) {
 }
 
 // comparison compiles a comparison of two expressions; ok is false if they cannot be computed.
-func (ar *arithmetic) comparison(e *bindings, left, right template, holds func(order int) bool) (op, bool) {
+func (ar *arithmetic) comparison(e *bindings, left, right template,
+	holds func(order int) bool) (op, bool) {
 	x, ok1 := ar.expression(e, left)
 	y, ok2 := ar.expression(e, right)
 	if !ok1 || !ok2 {
@@ -277,7 +278,8 @@ func (a *analysis) exact(t template) bool {
 		if len(t.args) == 2 && slices.Contains(partialFunctions, t.functor) {
 			return a.exact(t.args[0]) && a.divisor(t.functor, t.args[1])
 		}
-		if len(t.args) == 1 && syntax.UnaryFunctions[t.functor] == nil || len(t.args) == 2 && syntax.BinaryFunctions[t.functor] == nil || len(t.args) > 2 {
+		if len(t.args) == 1 && syntax.UnaryFunctions[t.functor] == nil ||
+			len(t.args) == 2 && syntax.BinaryFunctions[t.functor] == nil || len(t.args) > 2 {
 			return false
 		}
 		for _, x := range t.args {
@@ -292,7 +294,8 @@ func (a *analysis) exact(t template) bool {
 }
 
 // partialFunctions are the functions that are not defined for every number.
-var partialFunctions = []engine.Atom{engine.NewAtom("//"), engine.NewAtom("rem"), engine.NewAtom("div"), engine.NewAtom("mod"),
+var partialFunctions = []engine.Atom{engine.NewAtom("//"), engine.NewAtom("rem"),
+	engine.NewAtom("div"), engine.NewAtom("mod"),
 	engine.NewAtom("<<"), engine.NewAtom(">>")}
 
 func (a *analysis) divisor(functor engine.Atom, t template) bool {

@@ -19,7 +19,8 @@ type procedure struct {
 const maxArity = 8 // of a helper: ruleset.Load accepts no more
 
 // emitCall emits a call of a recursive helper.
-func (p *planner) emitCall(t template, q syntax.Indicator, args []template, e *bindings, r *result) error {
+func (p *planner) emitCall(t template, q syntax.Indicator, args []template, e *bindings,
+	r *result) error {
 	var pattern strings.Builder
 	fmt.Fprintf(&pattern, "%s:", q)
 	var ins []operand
@@ -66,7 +67,8 @@ func (p *planner) procedure(pattern string, q syntax.Indicator) (*procedure, err
 	}
 	entry := &procedureEntry{procedure: &procedure{}}
 	c.procedures[pattern] = entry
-	if err := c.compileProcedure(entry.procedure, pattern[strings.LastIndexByte(pattern, ':')+1:], q); err != nil {
+	if err := c.compileProcedure(entry.procedure, pattern[strings.LastIndexByte(pattern, ':')+1:],
+		q); err != nil {
 		entry.failed = err
 		return nil, err
 	}

@@ -41,7 +41,8 @@ func (ch *chooser) rangeKnown(args []template, e *bindings) bool {
 	return k.tree && (byKeys || k.id || number) && (byKeys || e.ground(args[2]) && e.ground(args[3]))
 }
 
-func (em *dataEmitter) emitRange(t template, args []template, e *bindings, down bool, r *result) error {
+func (em *dataEmitter) emitRange(t template, args []template, e *bindings, down bool,
+	r *result) error {
 	if !em.costs.rangeKnown(args, e) {
 		return unsupportedf("%s needs the TREE and all of the identifier but its last number, or two keys as bounds", em.explain.text(e, t))
 	}
@@ -76,7 +77,8 @@ func (em *dataEmitter) rangeClass() verdict.Class {
 	return verdict.Directory
 }
 
-func (em *dataEmitter) rangeBounds(goal *rangeGoal, t template, args []template, e *bindings) error {
+func (em *dataEmitter) rangeBounds(goal *rangeGoal, t template, args []template,
+	e *bindings) error {
 	if !isKeyTemplate(e, args[2]) || !isKeyTemplate(e, args[3]) {
 		var ok1, ok2 bool
 		goal.low, ok1 = em.arithmetic.expression(e, args[2])
@@ -164,7 +166,8 @@ func (g *rangeGoal) keyRange(m *machine) (k reference.KeyRange, ok bool) {
 		}
 	}
 	if g.low == nil {
-		k = reference.KeyRange{Lo: g.keys[0].object(m, 0), Hi: g.keys[1].object(m, math.MaxUint64), Down: g.down}
+		k = reference.KeyRange{Lo: g.keys[0].object(m, 0), Hi: g.keys[1].object(m, math.MaxUint64),
+			Down: g.down}
 		k.Lo.Tree, k.Hi.Tree = tree, tree
 		return k, m.err == nil && k.Lo.Compare(k.Hi) <= 0
 	}
@@ -192,7 +195,8 @@ func (g *rangeGoal) keyRange(m *machine) (k reference.KeyRange, ok bool) {
 	if !ok {
 		return k, false
 	}
-	if k, ok = reference.RangeBetween(m.vocabulary, change.Object{Tree: tree, ID: id, Kind: kind}, lo, hi, g.down); !ok {
+	if k, ok = reference.RangeBetween(m.vocabulary, change.Object{Tree: tree, ID: id, Kind: kind}, lo,
+		hi, g.down); !ok {
 		m.fail(errMistake)
 	}
 	return k, ok

@@ -11,19 +11,22 @@ import (
 var atomSum = engine.NewAtom("sum")
 
 // emitSum emits sum(AMOUNT, GOAL, WANT), and count(GOAL, WANT) as the sum of ones.
-func (p *planner) emitSum(g goal, t, amount, inner, want template, typ valueType, e *bindings, r *result) error {
+func (p *planner) emitSum(g goal, t, amount, inner, want template, typ valueType, e *bindings,
+	r *result) error {
 	p.explain.step(e, t, "a sum over all answers", verdict.Constant)
 	at := len(p.explain.steps) - 1
 	remote := p.starts.remote
 	p.compiler.counters++
 	counter := p.compiler.counters - 1
-	ops, alive, err := p.nested(g, inner, e, true, []template{amount}, func(e *bindings) ([]op, error) {
-		x, ok := p.arithmetic.expression(e, amount)
-		if !ok {
-			return nil, unsupportedf("%s adds something that is not a number or has no value yet", p.explain.text(e, t))
-		}
-		return []op{addOp(x, counter)}, nil
-	})
+	ops, alive, err := p.nested(g, inner, e, true, []template{amount},
+		func(e *bindings) ([]op, error) {
+			x, ok := p.arithmetic.expression(e, amount)
+			if !ok {
+				return nil, unsupportedf("%s adds something that is not a number or has no value yet",
+					p.explain.text(e, t))
+			}
+			return []op{addOp(x, counter)}, nil
+		})
 	if err != nil {
 		return err
 	}
@@ -72,31 +75,34 @@ func (p *planner) keepSum(g goal, amount, inner template, e *bindings, at int) *
 	p.starts.triggers, p.starts.triggered = nil, false
 	p.explain.steps, p.refused, p.branches = nil, false, 0
 	p.explain.depth++
-	ops, err := p.plan([]goal{{inner, g.at}}, trial, append(slices.Clone(keys), amount), func(e *bindings) ([]op, error) {
-		x, ok := p.arithmetic.expression(e, amount)
-		if !ok || !p.starts.triggered {
-			return nil, unsupportedf("no change begins the pass")
-		}
-		key := make([]operand, len(keys))
-		for i, k := range keys {
-			if key[i], ok = pack(e, k); !ok {
-				return nil, unsupportedf("a key has no value")
+	ops, err := p.plan([]goal{{inner, g.at}}, trial, append(slices.Clone(keys), amount),
+		func(e *bindings) ([]op, error) {
+			x, ok := p.arithmetic.expression(e, amount)
+			if !ok || !p.starts.triggered {
+				return nil, unsupportedf("no change begins the pass")
 			}
-		}
-		return []op{accountOp(table, x, key)}, nil
-	})
+			key := make([]operand, len(keys))
+			for i, k := range keys {
+				if key[i], ok = pack(e, k); !ok {
+					return nil, unsupportedf("a key has no value")
+				}
+			}
+			return []op{accountOp(table, x, key)}, nil
+		})
 	pass, refused, starts := p.explain.steps, p.refused, p.starts.triggers
 	registers, byReg := p.registers.count, p.registers.names
 	*p = outer
 	p.registers.count, p.registers.names = registers, byReg
-	if err != nil || refused || slices.ContainsFunc(pass, func(s verdict.Step) bool { return s.Warning != "" }) {
+	if err != nil || refused || slices.ContainsFunc(pass,
+		func(s verdict.Step) bool { return s.Warning != "" }) {
 		return nil
 	}
 	for _, g := range starts {
 		g.list = p.machine.lists.whole.declare(g.spec)
 	}
 	table.eager = table.eager || classRank[p.explain.steps[at].Class] > classRank[verdict.LogN]
-	p.explain.steps[at].Access, p.explain.steps[at].Class = p.registers.keptText(kept.keys), verdict.Constant
+	p.explain.steps[at].Access, p.explain.steps[at].Class = p.registers.keptText(kept.keys),
+		verdict.Constant
 	p.explain.steps = append(p.explain.steps[:at+1:at+1], pass...)
 	kept.table, kept.pass = table, sequence(ops, nil)
 	return kept

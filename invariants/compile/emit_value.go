@@ -15,12 +15,14 @@ type valueEmitter struct {
 }
 
 // emit makes the ops of a goal; done is false if the goal does not compute or test values.
-func (em *valueEmitter) emit(t template, q syntax.Indicator, args []template, e *bindings, r *result) (done bool, err error) {
+func (em *valueEmitter) emit(t template, q syntax.Indicator, args []template, e *bindings,
+	r *result) (done bool, err error) {
 	name := q.Name.String()
 	if holds := syntax.NumberOrders[name]; holds != nil && q.Arity == 2 {
 		compare, ok := em.arithmetic.comparison(e, args[0], args[1], holds)
 		if !ok {
-			return true, unsupportedf("%s compares something that is not a number or has no value yet", em.explain.text(e, t))
+			return true, unsupportedf("%s compares something that is not a number or has no value yet",
+				em.explain.text(e, t))
 		}
 		em.explain.step(e, t, "comparison", verdict.Constant)
 		r.ops = []op{compare}
@@ -63,7 +65,8 @@ func (em *valueEmitter) emit(t template, q syntax.Indicator, args []template, e 
 func (em *valueEmitter) emitIs(t template, args []template, e *bindings, r *result) error {
 	x, ok := em.arithmetic.expression(e, args[1])
 	if !ok {
-		return unsupportedf("%s computes with something that is not a number or has no value yet", em.explain.text(e, t))
+		return unsupportedf("%s computes with something that is not a number or has no value yet",
+			em.explain.text(e, t))
 	}
 	em.explain.step(e, t, "arithmetic", verdict.Constant)
 	n := em.registers.next()
@@ -111,7 +114,8 @@ func (em *valueEmitter) emitBetween(t template, args []template, e *bindings, r 
 		return unsupportedf("%s needs two numbers", em.explain.text(e, t))
 	}
 	n := em.registers.next()
-	r.ops = []op{betweenOp(low, high, place{mode: placeLoad, register: n}, em.explain.step(e, t, "each number", verdict.Directory))}
+	r.ops = []op{betweenOp(low, high, place{mode: placeLoad, register: n},
+		em.explain.step(e, t, "each number", verdict.Directory))}
 	return em.give(e, args[2], register{n, typeNumber}, r)
 }
 
@@ -151,7 +155,8 @@ func (em *valueEmitter) emitDifference(t template, args []template, e *bindings,
 }
 
 // emitOrder emits a comparison in the standard order of terms.
-func (em *valueEmitter) emitOrder(t template, name string, args []template, holds func(int) bool, e *bindings, r *result) error {
+func (em *valueEmitter) emitOrder(t template, name string, args []template, holds func(int) bool,
+	e *bindings, r *result) error {
 	switch name {
 	case "==":
 		em.explain.step(e, t, "test", verdict.Constant)
@@ -172,7 +177,10 @@ func (em *valueEmitter) emitOrder(t template, name string, args []template, hold
 		return unsupportedf("%s compares a variable without a value", em.explain.text(e, t))
 	}
 	em.explain.step(e, t, "test", verdict.Constant)
-	r.ops = []op{testOp(func(m *machine) bool { return holds(m.term(x(m)).Compare(m.term(y(m)), nil)) })}
+	r.ops = []op{testOp(func(m *machine) bool {
+		return holds(m.term(x(m)).Compare(m.term(y(m)),
+			nil))
+	})}
 	return nil
 }
 

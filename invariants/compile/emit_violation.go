@@ -22,10 +22,12 @@ func violationOp(tree, id template) op {
 			c := m.clause
 			if isKey {
 				if o, ok := h.object(m); ok {
-					return !m.report.Note(c.rule, c.clause, verdict.Finding{Object: o, Trigger: m.trigger}) && m.fail(verdict.ErrStop)
+					return !m.report.Note(c.rule, c.clause, verdict.Finding{Object: o, Trigger: m.trigger}) &&
+						m.fail(verdict.ErrStop)
 				}
 			}
-			return !m.report.Add(c.rule, c.clause, m.build(tree), m.build(id), nil) && m.fail(verdict.ErrStop)
+			return !m.report.Add(c.rule, c.clause, m.build(tree), m.build(id), nil) &&
+				m.fail(verdict.ErrStop)
 		}
 	}
 }
@@ -72,7 +74,8 @@ func headOf(tree, id template) (h head, ok bool) {
 		return h, part(&h.sub, key.args[2])
 	}
 	h.pair = true
-	return h, pair.functor == syntax.AtomA && len(pair.args) == 2 && part(&h.sub, pair.args[0]) && part(&h.aux, pair.args[1])
+	return h, pair.functor == syntax.AtomA && len(pair.args) == 2 && part(&h.sub, pair.args[0]) &&
+		part(&h.aux, pair.args[1])
 }
 
 // object returns the object that the head names; ok is false if it names none.

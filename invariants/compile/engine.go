@@ -25,11 +25,12 @@ type Engine struct {
 
 // A compiledClause is a clause of a rule with its programs.
 type compiledClause struct {
-	rule     *ruleset.LoadedRule
-	clause   ruleset.RuleClause
-	source   string
-	programs []*program // by worker, the same for each; none if the reference engine interprets the clause
-	why      string     // why the reference engine interprets it
+	rule   *ruleset.LoadedRule
+	clause ruleset.RuleClause
+	source string
+	// by worker, the same for each; none if the reference engine interprets the clause
+	programs []*program
+	why      string // why the reference engine interprets it
 	explains []verdict.Plan
 
 	// Of the current transaction:

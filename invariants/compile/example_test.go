@@ -20,7 +20,8 @@ violation(1, TREE, k(I,inode_item,0)) :-
   change(TREE, k(I,inode_item,0), object, null, present),
   not(query(TREE, k(I,inode_ref,_))).
 `
-	engine, err := compile.New(schema, []syntax.File{{Name: "mine.pl", Text: []byte(rule)}}, ruleset.Options{})
+	engine, err := compile.New(schema, []syntax.File{{Name: "mine.pl", Text: []byte(rule)}},
+		ruleset.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -27,7 +27,8 @@ func (h *heldRecords) take(l *recordLists) {
 		}
 		for _, at := range l.all(n) {
 			r := &l.records[at]
-			if h.count[n]++; h.count[n] > maxHeld || r.New.Tag() == change.Name || r.New.Tag() == change.Key {
+			if h.count[n]++; h.count[n] > maxHeld || r.New.Tag() == change.Name ||
+				r.New.Tag() == change.Key {
 				h.gone[n] = true
 				break
 			}

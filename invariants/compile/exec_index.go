@@ -27,7 +27,9 @@ type listIndex struct {
 	built    atomic.Bool // set under building
 	building sync.Mutex
 	slots    []indexSlot // a power of two, some of them free
-	next     []int32     // by position in the list: 1 + the position of the next record with the same hash; empty if no hash is shared
+	// by position in the list: 1 + the position of the next record with the same hash; empty if no
+	// hash is shared
+	next []int32
 }
 
 // An indexSlot is the entry of an index under a hash.

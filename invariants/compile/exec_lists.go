@@ -220,7 +220,8 @@ func (l *recordLists) all(list int) []uint32 {
 
 // fillParallel fills the lists by two goroutines, each with half of the records.
 func (l *recordLists) fillParallel() {
-	second := triggerIndex{specs: l.whole.specs, groups: l.whole.groups, of: l.whole.of, used: l.whole.used, lists: make([][]uint32, len(l.whole.lists))}
+	second := triggerIndex{specs: l.whole.specs, groups: l.whole.groups, of: l.whole.of,
+		used: l.whole.used, lists: make([][]uint32, len(l.whole.lists))}
 	middle := len(l.records) / 2
 	var wg sync.WaitGroup
 	wg.Go(func() { second.fill(l.records, middle, len(l.records)) })

@@ -122,10 +122,12 @@ func (m *machine) row(s *stepInfo) bool {
 func (m *machine) checkRows(s *stepInfo) bool {
 	switch {
 	case m.rows > m.maxRows:
-		return m.fail(budgetError{fmt.Sprintf("more than the %d rows that a transaction of %d records allows, at %s",
+		return m.fail(budgetError{fmt.Sprintf(
+			"more than the %d rows that a transaction of %d records allows, at %s",
 			m.maxRows, len(m.records), s.goal)})
 	case m.rows-m.recordRows > m.perRecord:
-		return m.fail(budgetError{fmt.Sprintf("more than %d rows for one change record, at %s; %d rows in all",
+		return m.fail(budgetError{fmt.Sprintf(
+			"more than %d rows for one change record, at %s; %d rows in all",
 			m.perRecord, s.goal, m.rows)})
 	}
 	if err := m.ctx.Err(); err != nil {

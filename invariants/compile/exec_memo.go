@@ -10,7 +10,8 @@ import (
 type memo struct {
 	keyhash.Seeds
 	slots []uint32 // 1 + start of the entry in words
-	words []uint64 // for each entry: its length, the number of the property, the values of its variables
+	// for each entry: its length, the number of the property, the values of its variables
+	words []uint64
 	count int
 }
 

@@ -98,7 +98,8 @@ func (e *Engine) both(ctx context.Context, t *change.Txn, v change.Forker) (hold
 }
 
 // judgeEnd judges parts of a transaction until none are left, or something does not hold.
-func (h *worker) judgeEnd(ctx context.Context, t *change.Txn, v change.View, parts *workQueue, atEnd bool) {
+func (h *worker) judgeEnd(ctx context.Context, t *change.Txn, v change.View, parts *workQueue,
+	atEnd bool) {
 	clear(h.watch)
 	h.timing = h.watch
 	h.report.Open(t)

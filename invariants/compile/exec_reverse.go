@@ -33,7 +33,7 @@ func (x *reverseIndex) reset() {
 }
 
 func (x *reverseIndex) hash(k reference.ReverseKey, v value) uint64 {
-	return x.Mix(x.Mix(k.Tree, k.Id), x.Mix(uint64(k.Kind)<<8|uint64(k.Field), hashOf(x.Seeds, v)))
+	return x.Mix(x.Mix(k.Tree, k.ID), x.Mix(uint64(k.Kind)<<8|uint64(k.Field), hashOf(x.Seeds, v)))
 }
 
 func (x *reverseIndex) add(k reference.ReverseKey, o change.Object, v value) {

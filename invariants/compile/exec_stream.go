@@ -35,7 +35,8 @@ func (e streamError) Error() string {
 }
 
 // CheckStream judges a whole file system.
-func (e *Engine) CheckStream(ctx context.Context, s change.Stream, v change.View, memory uint64) verdict.Verdict {
+func (e *Engine) CheckStream(ctx context.Context, s change.Stream, v change.View,
+	memory uint64) verdict.Verdict {
 	t := &change.Txn{Schema: e.reference.Set.Vocabulary.Schema, Names: s.Names()}
 	end := e.reference.Begin(ctx, t, v)
 	defer end()
@@ -68,7 +69,8 @@ func (e *Engine) CheckStream(ctx context.Context, s change.Stream, v change.View
 }
 
 // rounds goes through a stream twice, and twice more for each further partition of the sums.
-func (h *worker) rounds(ctx context.Context, s change.Stream, t *change.Txn, sums *aggBudget) error {
+func (h *worker) rounds(ctx context.Context, s change.Stream, t *change.Txn,
+	sums *aggBudget) error {
 	done, rounds := 0, uint64(1)
 	progress := func(part *change.Txn) error {
 		if done += len(part.Records); h.machine.options.Progress != nil {
@@ -111,12 +113,14 @@ func (h *worker) rounds(ctx context.Context, s change.Stream, t *change.Txn, sum
 	return nil
 }
 
-func (h *worker) beginStream(ctx context.Context, t *change.Txn, v change.View, s change.Stream, sums *aggBudget) {
+func (h *worker) beginStream(ctx context.Context, t *change.Txn, v change.View, s change.Stream,
+	sums *aggBudget) {
 	h.report.Open(t)
 	m := h.machine
 	m.begin(ctx, t, v, h.report)
 	m.maxRows = m.options.Steps + m.options.StepsPerRecord*int64(s.Len())
-	m.streaming = &streaming{of: s, emptied: s.Names().Emptied(), sums: sums, asked: 1, held: newHeldRecords(m.lists)}
+	m.streaming = &streaming{of: s, emptied: s.Names().Emptied(), sums: sums, asked: 1,
+		held: newHeldRecords(m.lists)}
 	for _, t := range m.aggregates.kept {
 		t.limit = maxStateSums
 	}

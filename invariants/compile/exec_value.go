@@ -82,7 +82,8 @@ type interner struct {
 }
 
 func newInterner(v *ruleset.Vocabulary) *interner {
-	t := &interner{vocabulary: v, bigIndex: map[string]uint64{}, index: map[string]uint64{}, literals: map[uint64]engine.Atom{}}
+	t := &interner{vocabulary: v, bigIndex: map[string]uint64{}, index: map[string]uint64{},
+		literals: map[uint64]engine.Atom{}}
 	for i := range t.kindValues {
 		k := change.Kind(i)
 		t.kindValues[i], t.pairs[i] = numberValue(uint64(k)), v.Shape(k) == change.ShapePair
@@ -206,7 +207,8 @@ func (t *interner) compound(functor engine.Atom, args []value) value {
 				return value{n: id, m: sub, tag: tagKey, kind: k}
 			}
 		}
-	case functor == syntax.AtomA && len(args) == 2 && args[0].tag == tagNumber && args[1].tag == tagNumber:
+	case functor == syntax.AtomA && len(args) == 2 && args[0].tag == tagNumber &&
+		args[1].tag == tagNumber:
 		return value{n: args[0].n, m: args[1].n, tag: tagPair}
 	}
 	key := compoundKey(functor, args)

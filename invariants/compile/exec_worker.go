@@ -25,7 +25,8 @@ type worker struct {
 }
 
 func newWorker(order int, set *ruleset.Set, options ruleset.Options, lists *recordLists) *worker {
-	h := &worker{order: order, machine: newMachine(set.Vocabulary, options, lists), watch: make([]verdict.Timing, len(set.Rules))}
+	h := &worker{order: order, machine: newMachine(set.Vocabulary, options, lists),
+		watch: make([]verdict.Timing, len(set.Rules))}
 	h.report = verdict.NewReport(set.Vocabulary, set.Rules, options.MaxViolations)
 	return h
 }

@@ -22,7 +22,8 @@ type keyMaker struct {
 // newKeyMaker returns the keyMaker of a pattern of one kind whose first parts are known. For any
 // other pattern it is neither exact nor ranged.
 func newKeyMaker(v *ruleset.Vocabulary, x *objectPattern) (k keyMaker) {
-	if x.kind == 0 || x.kindPlace.mode != placeAny || !x.id.known() || !x.tree.known() && !v.Schema.KindIsTree {
+	if x.kind == 0 || x.kindPlace.mode != placeAny || !x.id.known() ||
+		!x.tree.known() && !v.Schema.KindIsTree {
 		return k
 	}
 	k = keyMaker{text: change.Object{Kind: x.kind}, tree: -1, id: -1, sub: -1, aux: -1}

@@ -217,7 +217,8 @@ func (x *objectPattern) bounds(m *machine) (lo, hi change.Object, single, ok boo
 		}
 		lo.Sub, lo.Aux, auxKnown = c.n, c.m, true
 	default:
-		if lo.Sub, ok = x.sub.get(m).bits(); !ok || oneKind && shape == change.ShapePair && x.form != subPair {
+		if lo.Sub, ok = x.sub.get(m).bits(); !ok ||
+			oneKind && shape == change.ShapePair && x.form != subPair {
 			return lo, hi, false, false
 		}
 	}
@@ -291,7 +292,8 @@ func (x *valuePattern) matchKey(m *machine, v change.Value) bool {
 	if !ok || x.keyKind != 0 && x.keyKind != kind {
 		return false
 	}
-	return x.id.number(m, id) && (x.keyKind != 0 || x.kind.mode == placeAny || x.kind.match(m, m.interner.kind(kind))) && x.sub.number(m, sub)
+	return x.id.number(m, id) && (x.keyKind != 0 || x.kind.mode == placeAny ||
+		x.kind.match(m, m.interner.kind(kind))) && x.sub.number(m, sub)
 }
 
 // any reports whether every value matches and is not needed.

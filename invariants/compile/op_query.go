@@ -194,7 +194,8 @@ func (m *machine) take(o change.Object, err error) bool {
 
 // backward goes through the objects of one id and kind that have a value in a field.
 func (g *queryGoal) backward(m *machine, info *stepInfo, lo, hi change.Object, next step) bool {
-	x, key := &m.reverse, reference.ReverseKey{Tree: lo.Tree, Id: lo.ID, Kind: lo.Kind, Field: g.fields[0]}
+	x, key := &m.reverse, reference.ReverseKey{Tree: lo.Tree, ID: lo.ID, Kind: lo.Kind,
+		Field: g.fields[0]}
 	if _, read := x.read[key]; !read {
 		if len(x.entries) > reference.MaxReverse {
 			return g.each(m, info, lo, hi, next)
@@ -223,7 +224,8 @@ func (g *queryGoal) backward(m *machine, info *stepInfo, lo, hi change.Object, n
 }
 
 // read adds the objects of a directory to the reverse index; it reports false after an error.
-func (g *queryGoal) read(m *machine, info *stepInfo, key reference.ReverseKey, lo, hi change.Object) bool {
+func (g *queryGoal) read(m *machine, info *stepInfo, key reference.ReverseKey,
+	lo, hi change.Object) bool {
 	base := len(m.objects)
 	defer func() { m.objects = m.objects[:base] }()
 	if m.scan(nil, info, lo, hi) {
@@ -275,7 +277,8 @@ func neighborOp(g *neighborGoal, info *stepInfo) op {
 // if there is none, or after an error.
 func (g *neighborGoal) beginning(m *machine, o *change.Object) bool {
 	lo, hi, single, ok := g.object.bounds(m)
-	if ok && !single && (lo.Kind != hi.Kind || lo.Sub != hi.Sub || m.vocabulary.Shape(lo.Kind) != change.ShapeKey) {
+	if ok && !single && (lo.Kind != hi.Kind || lo.Sub != hi.Sub ||
+		m.vocabulary.Shape(lo.Kind) != change.ShapeKey) {
 		return !m.fail(errMistake)
 	}
 	*o = lo

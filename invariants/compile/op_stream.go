@@ -10,7 +10,8 @@ import (
 // ofObject reports whether the goal's records are those of objects with a known id. If everything
 // is new, the state can answer such a goal.
 func (g *changeGoal) ofObject(v *ruleset.Vocabulary) bool {
-	return g.object.id.known() && !g.spec.anyField && g.object.kind != 0 && (g.object.tree.known() || v.Schema.KindIsTree)
+	return g.object.id.known() && !g.spec.anyField && g.object.kind != 0 &&
+		(g.object.tree.known() || v.Schema.KindIsTree)
 }
 
 // wantsOld reports whether a goal needs a value before the change.

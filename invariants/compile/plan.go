@@ -64,14 +64,18 @@ func newPlanner(c *compiler, at syntax.ClauseText, m mode) *planner {
 	p.explain = explainer{interner: in, registers: &p.registers, starts: &p.starts}
 	p.starts.machine, p.starts.explain = c.machine, &p.explain
 	p.unifier = unifier{registers: &p.registers}
-	p.patterns = patternMaker{vocabulary: v, interner: in, registers: &p.registers, unifier: &p.unifier}
+	p.patterns = patternMaker{vocabulary: v, interner: in, registers: &p.registers,
+		unifier: &p.unifier}
 	p.arithmetic = arithmetic{interner: in}
 	p.costs = chooser{vocabulary: v}
 	p.inliner = inliner{compiler: c, interner: in, explain: &p.explain, unifier: &p.unifier}
-	p.contradictions = contradictions{patterns: &p.patterns, arithmetic: &p.arithmetic, explain: &p.explain}
-	p.values = valueEmitter{interner: in, registers: &p.registers, explain: &p.explain, unifier: &p.unifier, arithmetic: &p.arithmetic}
-	p.data = dataEmitter{machine: c.machine, vocabulary: v, mode: &p.mode, registers: &p.registers, explain: &p.explain,
-		starts: &p.starts, patterns: &p.patterns, arithmetic: &p.arithmetic, costs: &p.costs}
+	p.contradictions = contradictions{patterns: &p.patterns, arithmetic: &p.arithmetic,
+		explain: &p.explain}
+	p.values = valueEmitter{interner: in, registers: &p.registers, explain: &p.explain,
+		unifier: &p.unifier, arithmetic: &p.arithmetic}
+	p.data = dataEmitter{machine: c.machine, vocabulary: v, mode: &p.mode, registers: &p.registers,
+		explain: &p.explain,
+		starts:  &p.starts, patterns: &p.patterns, arithmetic: &p.arithmetic, costs: &p.costs}
 	return p
 }
 
@@ -122,7 +126,8 @@ func (p *planner) plan(goals []goal, e *bindings, needed []template, done doneFu
 			return nil, err
 		}
 		if r.dead {
-			return slices.Concat(ops, r.ops, p.explain.kill(e, g.t)), nil // the goals before it may err, and so may what the goal itself computes
+			// the goals before it may err, and so may what the goal itself computes
+			return slices.Concat(ops, r.ops, p.explain.kill(e, g.t)), nil
 		}
 		ops = append(ops, r.ops...)
 		if r.query != nil {

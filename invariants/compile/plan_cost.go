@@ -14,10 +14,12 @@ type chooser struct{ vocabulary *ruleset.Vocabulary }
 
 // The ranks of goals, the cheapest first. A goal that filters comes as soon as it can be called.
 const (
-	rankUnify      = iota
-	rankTest       // a comparison
-	rankFunction   // is, crc32c
-	rankRecord     // the changes of one field under one key: a look-up in a hash index, while a query searches a tree
+	rankUnify    = iota
+	rankTest     // a comparison
+	rankFunction // is, crc32c
+	// the changes of one field under one key: a look-up in a hash index, while a query searches a
+	// tree
+	rankRecord
 	rankKey        // one object, by its whole key
 	rankKeyGroup   // the objects of one key, or the neighbor of a key
 	rankNegation   // a negation that looks up keys
@@ -72,7 +74,8 @@ func (ch *chooser) choose(list []*goalInfo, e *bindings, first bool, branches in
 		return trigger, nil
 	}
 	for i, g := range list {
-		if q, _, _ := goalOfTemplate(e.walk(g.t)); q == syntax.Pred(";", 2) && hasChange(e, g.t) && mayCome(list, i, e) && g.plain {
+		if q, _, _ := goalOfTemplate(e.walk(g.t)); q == syntax.Pred(";", 2) && hasChange(e, g.t) &&
+			mayCome(list, i, e) && g.plain {
 			return i, nil
 		}
 	}
@@ -81,13 +84,15 @@ func (ch *chooser) choose(list []*goalInfo, e *bindings, first bool, branches in
 
 // specializes reports whether a disjunction of constants gives a kind or field to a change that
 // comes later.
-func (ch *chooser) specializes(t template, at int, list []*goalInfo, e *bindings, branches int) bool {
+func (ch *chooser) specializes(t template, at int, list []*goalInfo, e *bindings,
+	branches int) bool {
 	n := 0
 	for _, b := range alternatives(e, t) {
 		n++
 		for _, c := range conjuncts(e, b) {
 			q, args, ok := goalOfTemplate(c)
-			if !ok || q.Name != atomEquals && q.Name != atomTrue || q.Name == atomEquals && !e.constantOrFree(args[0], args[1]) {
+			if !ok || q.Name != atomEquals && q.Name != atomTrue ||
+				q.Name == atomEquals && !e.constantOrFree(args[0], args[1]) {
 				return false
 			}
 		}
@@ -166,7 +171,8 @@ func hasChange(e *bindings, t template) bool {
 	for _, b := range alternatives(e, t) {
 		if !slices.ContainsFunc(conjuncts(e, b), func(t template) bool {
 			q, _, _ := goalOfTemplate(t)
-			return q.Arity > 0 && (q.Name == atomChange || wrappers[q] || q.Name == syntax.AtomOr && hasChange(e, t))
+			return q.Arity > 0 && (q.Name == atomChange || wrappers[q] ||
+				q.Name == syntax.AtomOr && hasChange(e, t))
 		}) {
 			return false
 		}
@@ -177,7 +183,9 @@ func hasChange(e *bindings, t template) bool {
 var atomChange = engine.NewAtom("change")
 
 // wrappers are the predicates of the prelude that go through changes.
-var wrappers = map[syntax.Indicator]bool{syntax.Pred("add", 2): true, syntax.Pred("update", 2): true, syntax.Pred("delete", 2): true, syntax.Pred("new", 2): true, syntax.Pred("new", 4): true,
+var wrappers = map[syntax.Indicator]bool{syntax.Pred("add", 2): true,
+	syntax.Pred("update", 2): true, syntax.Pred("delete", 2): true, syntax.Pred("new", 2): true,
+	syntax.Pred("new", 4): true,
 	syntax.Pred("old", 2): true, syntax.Pred("old", 4): true, syntax.Pred("default_zero", 5): true}
 
 // rank estimates the cost of a goal if it comes next.
@@ -188,7 +196,8 @@ func (ch *chooser) rank(t template, e *bindings) int {
 		return rankNever
 	}
 	name := q.Name.String()
-	if syntax.NumberOrders[name] != nil || syntax.TermOrders[name] != nil || syntax.TermTests[name] != nil || name == `\=` {
+	if syntax.NumberOrders[name] != nil || syntax.TermOrders[name] != nil ||
+		syntax.TermTests[name] != nil || name == `\=` {
 		return rankTest
 	}
 	switch q {
@@ -197,14 +206,16 @@ func (ch *chooser) rank(t template, e *bindings) int {
 	case syntax.Pred("is", 2):
 		return rankIfGround(e, rankFunction, args[1])
 	case syntax.Pred("crc32c", 2):
-		return rankIfGround(e, rankFunction, args[0]) // a name that has no value in the text either is found by its hash: see choose
+		// a name that has no value in the text either is found by its hash: see choose
+		return rankIfGround(e, rankFunction, args[0])
 	case syntax.Pred("between", 3):
 		return rankIfGround(e, rankDirectory, args[0], args[1])
 	case syntax.Pred("change", 5):
 		return ch.rankChange(args, e)
 	case syntax.Pred("query", 2), syntax.Pred("query", 4):
 		return ch.rankQuery(args, e)
-	case syntax.Pred("previous", 3), syntax.Pred("next", 3), syntax.Pred("at_or_before", 3), syntax.Pred("at_or_after", 3):
+	case syntax.Pred("previous", 3), syntax.Pred("next", 3), syntax.Pred("at_or_before", 3),
+		syntax.Pred("at_or_after", 3):
 		if r := ch.rankQuery(args[:2], e); r != rankKey && r != rankKeyGroup {
 			return rankNever
 		}

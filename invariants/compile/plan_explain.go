@@ -82,7 +82,8 @@ func (x *explainer) step(e *bindings, t template, access string, class verdict.C
 
 // note adds a step that costs nothing for each row and needs no name at run time.
 func (x *explainer) note(goal, access string) {
-	x.steps = append(x.steps, verdict.Step{Goal: goal, Access: access, Class: verdict.Constant, Depth: x.depth})
+	x.steps = append(x.steps, verdict.Step{Goal: goal, Access: access, Class: verdict.Constant,
+		Depth: x.depth})
 }
 
 // kill records a goal that can never be true, and returns the op that fails.
@@ -110,4 +111,5 @@ func (x *explainer) beside(i, at int) {
 	}
 }
 
-var classRank = map[verdict.Class]int{verdict.Constant: 0, verdict.LogN: 1, verdict.Directory: 2, verdict.Tree: 3}
+var classRank = map[verdict.Class]int{verdict.Constant: 0, verdict.LogN: 1, verdict.Directory: 2,
+	verdict.Tree: 3}

@@ -18,7 +18,8 @@ func (p *planner) analyze(goals []goal, e *bindings, needed []template) []*goalI
 	a := newAnalysis(p.compiler, e)
 	var list []*goalInfo
 	for i, g := range goals {
-		x := &goalInfo{goal: g, before: map[variable]valueType{}, free: map[variable]bool{}, plain: plain(e, g.t)}
+		x := &goalInfo{goal: g, before: map[variable]valueType{}, free: map[variable]bool{},
+			plain: plain(e, g.t)}
 		uncertain := false
 		e.free(g.t, func(v variable) {
 			if t, bound := a.types[v]; bound {
@@ -34,7 +35,8 @@ func (p *planner) analyze(goals []goal, e *bindings, needed []template) []*goalI
 		})
 		q, args, ok := goalOfTemplate(e.walk(g.t))
 		x.exact = !a.errs(g.t)
-		branches := ok && q == syntax.Pred(";", 2) && !isConditional(e, g.t) // the branches are analyzed one by one
+		// the branches are analyzed one by one
+		branches := ok && q == syntax.Pred(";", 2) && !isConditional(e, g.t)
 		if p.mode.trial && !x.plain && !branches && a.asksFor(g.t, p.unknown) {
 			p.refused = true // for all keys at once, the goal would mean something else
 		}
@@ -62,7 +64,8 @@ func plain(e *bindings, t template) bool {
 	switch p.Name.String() {
 	case ",", ";":
 		return plain(e, args[0]) && plain(e, args[1])
-	case "change", "query", "previous", "next", "at_or_before", "at_or_after", "crc32c", "is", "=", "between", "true", "fail", "false":
+	case "change", "query", "previous", "next", "at_or_before", "at_or_after", "crc32c", "is", "=",
+		"between", "true", "fail", "false":
 		return true
 	case "range", "range_down":
 		return !isKeyTemplate(e, args[2]) && !isKeyTemplate(e, args[3])
@@ -71,7 +74,8 @@ func plain(e *bindings, t template) bool {
 }
 
 // computing are the goals, besides comparisons, that err if something is not a number.
-var computing = map[syntax.Indicator]bool{syntax.Pred("is", 2): true, syntax.Pred(";", 2): true, syntax.Pred("between", 3): true, syntax.Pred("range", 4): true, syntax.Pred("range_down", 4): true}
+var computing = map[syntax.Indicator]bool{syntax.Pred("is", 2): true, syntax.Pred(";", 2): true,
+	syntax.Pred("between", 3): true, syntax.Pred("range", 4): true, syntax.Pred("range_down", 4): true}
 
 // mayCome reports whether the i-th goal may come before the goals that precede it.
 func mayCome(list []*goalInfo, i int, e *bindings) bool {
@@ -98,7 +102,8 @@ func mayCome(list []*goalInfo, i int, e *bindings) bool {
 	if !g.compare {
 		return true
 	}
-	for v := range g.before { // what has a value at its place in the text needs one here, of a type that cannot err
+	// what has a value at its place in the text needs one here, of a type that cannot err
+	for v := range g.before {
 		t := e.walk(v)
 		if !e.ground(t) {
 			return false

@@ -65,7 +65,8 @@ func (in *inliner) flattenGoal(g goal, e *bindings) (out []goal, alive bool, err
 	case q == syntax.Pred("not", 1):
 		t = compoundTemplate{syntax.AtomNot, args}
 	case q == syntax.Pred("forall", 2):
-		t = compoundTemplate{syntax.AtomNot, []template{compoundTemplate{syntax.AtomComma, []template{args[0], compoundTemplate{syntax.AtomNot, args[1:]}}}}}
+		t = compoundTemplate{syntax.AtomNot, []template{compoundTemplate{syntax.AtomComma,
+			[]template{args[0], compoundTemplate{syntax.AtomNot, args[1:]}}}}}
 	case q == syntax.Pred("member", 2):
 		return in.member(g, args, e)
 	case q == syntax.Pred("verify", 1), q.Name == atomZero && q.Arity == 2:
@@ -122,7 +123,8 @@ func (in *inliner) disjunction(g goal, branches []template, e *bindings) ([]goal
 
 // inline replaces a call of a helper by the helper's clauses. It omits clauses whose head cannot
 // match.
-func (in *inliner) inline(g goal, q syntax.Indicator, args []template, e *bindings) ([]goal, bool, error) {
+func (in *inliner) inline(g goal, q syntax.Indicator, args []template,
+	e *bindings) ([]goal, bool, error) {
 	if in.compiler.recursive[q] {
 		return []goal{g}, true, nil
 	}
@@ -136,7 +138,8 @@ func (in *inliner) inline(g goal, q syntax.Indicator, args []template, e *bindin
 		}
 		trial := e.clone()
 		n := newInstance(in.interner, trial, c)
-		if head, ok := n.template(c.Head).(compoundTemplate); ok && !in.couldMatch(trial, args, head.args) {
+		if head, ok := n.template(c.Head).(compoundTemplate); ok &&
+			!in.couldMatch(trial, args, head.args) {
 			continue
 		}
 		first := variable(len(e.bound))
@@ -228,7 +231,8 @@ func (in *inliner) couldMatch(e *bindings, args, head []template) bool {
 // its own, which keeps its place among the others. So does the second occurrence of a variable in
 // the head: it would make two arguments of the call equal, also for the other clauses of the
 // helper.
-func (in *inliner) pass(e *bindings, arg, head template, first variable, conj []template) []template {
+func (in *inliner) pass(e *bindings, arg, head template, first variable,
+	conj []template) []template {
 	head = e.walk(head)
 	if v, ok := head.(variable); ok && v >= first && !e.occurs(v, arg) {
 		arg = e.walk(arg)

@@ -81,7 +81,8 @@ func (a *analysis) asked(p syntax.Indicator, id template) template {
 var atomQuery = engine.NewAtom("query")
 
 // checkBound reports a variable without a value that a comparison, a query or a negation needs.
-func (p *planner) checkBound(a *analysis, g goal, q syntax.Indicator, args []template, rest []goal, needed []template) {
+func (p *planner) checkBound(a *analysis, g goal, q syntax.Indicator, args []template, rest []goal,
+	needed []template) {
 	report := func(format string, args ...any) {
 		if p.refused = p.refused || p.mode.trial; !p.mode.trial {
 			p.compiler.mistake(g.at, format, args...)
@@ -99,11 +100,13 @@ func (p *planner) checkBound(a *analysis, g goal, q syntax.Indicator, args []tem
 	switch {
 	case syntax.NumberOrders[name] != nil && q.Arity == 2:
 		unbound(compoundTemplate{q.Name, args}, func(v variable) {
-			report("%s has no value in the comparison %s; put the goal that gives it a value first", a.env.name(v), p.explain.text(a.env, g.t))
+			report("%s has no value in the comparison %s; put the goal that gives it a value first",
+				a.env.name(v), p.explain.text(a.env, g.t))
 		})
 	case q == syntax.Pred("is", 2):
 		unbound(args[1], func(v variable) {
-			report("%s has no value in %s; put the goal that gives it a value first", a.env.name(v), p.explain.text(a.env, g.t))
+			report("%s has no value in %s; put the goal that gives it a value first", a.env.name(v),
+				p.explain.text(a.env, g.t))
 		})
 	case name == "query" || walks:
 		unbound(compoundTemplate{q.Name, []template{args[0], a.asked(q, args[1])}}, func(v variable) {
@@ -120,4 +123,5 @@ func (p *planner) checkBound(a *analysis, g goal, q syntax.Indicator, args []tem
 	}
 }
 
-var negations = map[engine.Atom]bool{engine.NewAtom("not"): true, engine.NewAtom("verify"): true, syntax.AtomNot: true, engine.NewAtom("forall"): true}
+var negations = map[engine.Atom]bool{engine.NewAtom("not"): true, engine.NewAtom("verify"): true,
+	syntax.AtomNot: true, engine.NewAtom("forall"): true}

@@ -1,6 +1,8 @@
 package compile
 
 import (
+	"strings"
+
 	"github.com/ichiban/prolog/engine"
 
 	"fsward/change"
@@ -23,7 +25,8 @@ func (e errKind) Error() string { return "the kind of object is not known" }
 
 // object makes the pattern of TREE and ID. ops load registers that are known when the pattern is
 // used.
-func (p *patternMaker) object(e *bindings, tree, id template) (x objectPattern, ops []op, alive bool, err error) {
+func (p *patternMaker) object(e *bindings,
+	tree, id template) (x objectPattern, ops []op, alive bool, err error) {
 	v := p.vocabulary
 	switch t := e.walk(tree).(type) {
 	case constant:
@@ -63,7 +66,8 @@ func (p *patternMaker) object(e *bindings, tree, id template) (x objectPattern, 
 		if r, ok := e.walk(c.args[2]).(register); ok && kind != 0 && v.Shape(kind) == change.ShapePair {
 			more, parts := p.unifier.take(r, syntax.AtomA, 2)
 			ops = append(ops, more...)
-			idT = compoundTemplate{syntax.AtomK, []template{c.args[0], c.args[1], compoundTemplate{syntax.AtomA, parts}}}
+			idT = compoundTemplate{syntax.AtomK, []template{c.args[0], c.args[1],
+				compoundTemplate{syntax.AtomA, parts}}}
 		}
 	}
 	mark := p.registers.count
@@ -78,14 +82,16 @@ func (p *patternMaker) object(e *bindings, tree, id template) (x objectPattern, 
 
 // identifier returns the functor and arity of the identifiers of a kind.
 func (p *patternMaker) identifier(k change.Kind) (functor engine.Atom, arity int) {
-	if shape := p.vocabulary.Shape(k); k != 0 && (shape == change.ShapeNums || shape == change.ShapeNamed) {
+	if shape := p.vocabulary.Shape(k); k != 0 &&
+		(shape == change.ShapeNums || shape == change.ShapeNamed) {
 		return syntax.AtomA, 2
 	}
 	return syntax.AtomK, 3
 }
 
 // identifierPlaces makes the places of an identifier.
-func (p *patternMaker) identifierPlaces(e *bindings, x *objectPattern, id template, mark int) (alive bool) {
+func (p *patternMaker) identifierPlaces(e *bindings, x *objectPattern, id template,
+	mark int) (alive bool) {
 	v := p.vocabulary
 	switch t := id.(type) {
 	case variable:
@@ -222,7 +228,8 @@ func (p *patternMaker) pairPlaces(e *bindings, x *objectPattern, t template, mar
 		e.bound[t] = compoundTemplate{syntax.AtomA, []template{a, b}}
 		return p.numberPlace(e, &x.sub, a, mark) && p.numberPlace(e, &x.aux, b, mark)
 	case compoundTemplate:
-		return t.functor == syntax.AtomA && len(t.args) == 2 && p.numberPlace(e, &x.sub, t.args[0], mark) && p.numberPlace(e, &x.aux, t.args[1], mark)
+		return t.functor == syntax.AtomA && len(t.args) == 2 &&
+			p.numberPlace(e, &x.sub, t.args[0], mark) && p.numberPlace(e, &x.aux, t.args[1], mark)
 	default:
 		return false
 	}
@@ -317,4 +324,53 @@ func (p *patternMaker) valuePlaces(e *bindings, t template, mark int) (x valuePa
 		}
 	}
 	return x, false
+}
+
+// kinds replaces a goal for an unknown kind of object by a disjunction over all kinds.
+func (p *patternMaker) kinds(g goal, t template, tree template, r *result) error {
+	q, args, _ := goalOfTemplate(t)
+	v := p.vocabulary
+	var or template
+	for k := len(v.KindTerms) - 1; k > 0; k-- {
+		kind := constant(p.interner.kind(change.Kind(k)))
+		b := compoundTemplate{syntax.AtomComma, []template{
+			compoundTemplate{atomEquals, []template{tree, kind}},
+			compoundTemplate{q.Name, append([]template{kind}, args[1:]...)}}}
+		if or == nil {
+			or = b
+		} else {
+			or = compoundTemplate{syntax.AtomOr, []template{b, or}}
+		}
+	}
+	if or == nil {
+		r.dead = true
+		return nil
+	}
+	r.again, r.goals = true, []goal{{or, g.at}}
+	return nil
+}
+
+// fieldOf returns the field that a template names; ok is false if the schema has no such field.
+func (p *patternMaker) fieldOf(e *bindings, t template) (f change.Field, ok bool) {
+	var b strings.Builder
+	switch t := e.walk(t).(type) {
+	case constant:
+		if t.tag != tagAtom {
+			return 0, false
+		}
+		b.WriteString(engine.Atom(t.n).String())
+	case compoundTemplate:
+		b.WriteString(t.functor.String())
+		for i, a := range t.args {
+			c, isConstant := e.walk(a).(constant)
+			if !isConstant || c.tag != tagAtom {
+				return 0, false
+			}
+			b.WriteByte("(,"[min(i, 1)])
+			b.WriteString(engine.Atom(c.n).String())
+		}
+		b.WriteByte(')')
+	}
+	f, ok = p.vocabulary.Fields[b.String()]
+	return f, ok
 }

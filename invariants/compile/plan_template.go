@@ -50,7 +50,8 @@ type bindings struct {
 }
 
 func (e *bindings) clone() *bindings {
-	return &bindings{append([]template(nil), e.bound...), append([]bool(nil), e.single...), append([]int(nil), e.uses...), append([]string(nil), e.names...)}
+	return &bindings{append([]template(nil), e.bound...), append([]bool(nil), e.single...),
+		append([]int(nil), e.uses...), append([]string(nil), e.names...)}
 }
 
 func (e *bindings) fresh(uses int) variable {

@@ -88,7 +88,8 @@ func (u *unifier) unifyArgs(e *bindings, x, y compoundTemplate, bind bool) (ops 
 }
 
 // open makes the compound in a register equal to a template.
-func (u *unifier) open(e *bindings, r register, t compoundTemplate, bind bool) (ops []op, alive bool) {
+func (u *unifier) open(e *bindings, r register, t compoundTemplate,
+	bind bool) (ops []op, alive bool) {
 	if r.typ != typeAny {
 		return nil, false
 	}

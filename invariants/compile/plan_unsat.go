@@ -28,16 +28,19 @@ func (cs *contradictions) unsatisfiable(goals []goal, e *bindings) string {
 		switch name := q.Name.String(); {
 		case q == syntax.Pred("change", 5):
 			if cs.changesNothing(e, args[2], args[3], args[4]) {
-				return fmt.Sprintf("%s: a change of a field has two values that differ", cs.explain.text(e, g.t))
+				return fmt.Sprintf("%s: a change of a field has two values that differ",
+					cs.explain.text(e, g.t))
 			}
 		case syntax.NumberOrders[name] != nil && q.Arity == 2:
 			for _, a := range args {
 				if c, ok := e.walk(a).(constant); ok && value(c).tag == tagAtom {
-					return fmt.Sprintf("%s is never true: %s is not a number", cs.explain.text(e, g.t), cs.explain.text(e, a))
+					return fmt.Sprintf("%s is never true: %s is not a number", cs.explain.text(e, g.t),
+						cs.explain.text(e, a))
 				}
 			}
 			if other := cs.bound(limits, name, g.t, args, e); other != nil {
-				return fmt.Sprintf("%s and %s are never true together", cs.explain.text(e, other), cs.explain.text(e, g.t))
+				return fmt.Sprintf("%s and %s are never true together", cs.explain.text(e, other),
+					cs.explain.text(e, g.t))
 			}
 		}
 	}
@@ -62,7 +65,8 @@ type limit struct {
 
 // bound narrows the range of the variable in a comparison with a number. It returns the goal that
 // contradicts the comparison, or nil.
-func (cs *contradictions) bound(limits map[variable]*limit, name string, t template, args []template, e *bindings) template {
+func (cs *contradictions) bound(limits map[variable]*limit, name string, t template,
+	args []template, e *bindings) template {
 	x, y := e.walk(args[0]), e.walk(args[1])
 	if _, ok := x.(constant); ok {
 		x, y, name = y, x, mirrored[name]
@@ -102,7 +106,8 @@ func (cs *contradictions) bound(limits map[variable]*limit, name string, t templ
 }
 
 // mirrored maps each comparison to the one with its sides exchanged.
-var mirrored = map[string]string{"<": ">", ">": "<", "=<": ">=", ">=": "=<", "=:=": "=:=", `=\=`: `=\=`}
+var mirrored = map[string]string{"<": ">", ">": "<", "=<": ">=", ">=": "=<", "=:=": "=:=",
+	`=\=`: `=\=`}
 
 func (l *limit) atLeast(n syntax.Number, by template) {
 	if l.low == nil || n.Cmp(*l.low) > 0 {

@@ -21,7 +21,9 @@ type Case struct {
 // An Expectation is a violation, in the text form of reports: the rule by its number or name alone.
 type Expectation struct{ Rule, Tree, ID string }
 
-func (e Expectation) String() string { return fmt.Sprintf("expect(%s, %s, %s)", e.Rule, e.Tree, e.ID) }
+func (e Expectation) String() string {
+	return fmt.Sprintf("expect(%s, %s, %s)", e.Rule, e.Tree, e.ID)
+}
 
 // LoadCase reads a case from a file, plain or compressed with zstd, for the schema of a file
 // system.
@@ -60,7 +62,8 @@ func ParseCase(schema *change.Schema, text string) (*Case, error) {
 		case t.is("expect", 3):
 			var o change.Object
 			if o, err = b.object(t.args[1], t.args[2]); err == nil {
-				c.Expect = append(c.Expect, Expectation{ruleText(t.args[0]), schema.TreeText(o), schema.IDText(o, b.txn.Names)})
+				c.Expect = append(c.Expect, Expectation{ruleText(t.args[0]), schema.TreeText(o),
+					schema.IDText(o, b.txn.Names)})
 			}
 		default:
 			err = b.fact(t)

@@ -8,7 +8,8 @@ import (
 )
 
 var testSchema = &change.Schema{
-	FS: "btrfs", Fields: []string{"object", "size", "name", "f(mode,s_ifmt)"}, Words: []string{"present", "s_ifdir"},
+	FS: "btrfs", Fields: []string{"object", "size", "name", "f(mode,s_ifmt)"},
+	Words: []string{"present", "s_ifdir"},
 	Kinds: []change.KindInfo{{}, {Name: "inode_item", Fields: []change.Field{1, 3}},
 		{Name: "inode_ref", Shape: change.ShapePair, Fields: []change.Field{2}}},
 }

@@ -90,9 +90,11 @@ type builder struct {
 
 func newBuilder() *builder {
 	names := change.NewNames()
-	s := &change.Schema{FS: "btrfs", Kinds: make([]change.KindInfo, 1), Fields: []string{"object"}, Words: []string{"present"}}
-	return &builder{schema: s, kinds: map[string]change.Kind{}, fields: map[string]change.Field{"object": change.FieldObject},
-		txn: &change.Txn{Schema: s, Names: names}, view: &View{}}
+	s := &change.Schema{FS: "btrfs", Kinds: make([]change.KindInfo, 1), Fields: []string{"object"},
+		Words: []string{"present"}}
+	return &builder{schema: s, kinds: map[string]change.Kind{},
+		fields: map[string]change.Field{"object": change.FieldObject},
+		txn:    &change.Txn{Schema: s, Names: names}, view: &View{}}
 }
 
 // fix sets the schema to that of a file system.
@@ -119,7 +121,8 @@ func (b *builder) facts() *Facts {
 
 // group makes the records of one object adjacent, as interpreters do.
 func (b *builder) group() {
-	first := make(map[change.Object]int, len(b.txn.Records)/4) // index of the first record of each object
+	// index of the first record of each object
+	first := make(map[change.Object]int, len(b.txn.Records)/4)
 	for i, r := range b.txn.Records {
 		if _, ok := first[r.Object]; !ok {
 			first[r.Object] = i
@@ -231,7 +234,8 @@ func (b *builder) object(tree, id term) (o change.Object, err error) {
 	case id.is("a", 2) && id.args[0].isNum && id.args[1].isNum:
 		shape, o.ID, o.Sub = change.ShapeNums, id.args[0].num, id.args[1].num
 	case id.is("a", 2) && id.args[0].isNum && id.args[1].isAtom():
-		shape, o.ID, o.Sub = change.ShapeNamed, id.args[0].num, b.txn.Names.Handle([]byte(id.args[1].functor))
+		shape, o.ID, o.Sub = change.ShapeNamed, id.args[0].num,
+			b.txn.Names.Handle([]byte(id.args[1].functor))
 	default:
 		return o, fmt.Errorf("the second argument is not an identifier: k(ID,KIND,SUB), k(ID,KIND,a(N,M)), N, a(N,M) or a(N,'name')")
 	}
@@ -324,7 +328,8 @@ func (b *builder) value(t term) (change.Value, error) {
 			return change.WordValue(w), nil
 		}
 		if b.fixed && !t.quoted {
-			return change.Value{}, fmt.Errorf("%s is not a word of %s; write a name in quotes", t.functor, b.schema.FS)
+			return change.Value{}, fmt.Errorf("%s is not a word of %s; write a name in quotes", t.functor,
+				b.schema.FS)
 		}
 		return b.txn.Names.Intern([]byte(t.functor)), nil
 	case t.is("k", 3) && t.args[0].isNum && t.args[1].isAtom() && t.args[2].isNum:

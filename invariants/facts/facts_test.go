@@ -64,7 +64,8 @@ func TestView(t *testing.T) {
 	one := change.Object{Tree: 5, ID: 1, Kind: 1, Sub: 3}
 	nine := change.Object{Tree: 5, ID: 1, Kind: 1, Sub: 9}
 	var got []uint64
-	for o, err := range f.View.Scan(change.Object{Tree: 5, ID: 1}, change.Object{Tree: 5, ID: 1, Kind: 255}) {
+	for o, err := range f.View.Scan(change.Object{Tree: 5, ID: 1},
+		change.Object{Tree: 5, ID: 1, Kind: 255}) {
 		if err != nil {
 			t.Fatal(err)
 		}

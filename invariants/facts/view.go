@@ -147,7 +147,8 @@ func (v *View) at(o *change.Object) int {
 			return -1
 		}
 		// ID first: it differs most.
-		if e := &v.entries[place-1].object; e.ID == o.ID && e.Sub == o.Sub && e.Kind == o.Kind && e.Aux == o.Aux && e.Tree == o.Tree {
+		if e := &v.entries[place-1].object; e.ID == o.ID && e.Sub == o.Sub && e.Kind == o.Kind &&
+			e.Aux == o.Aux && e.Tree == o.Tree {
 			return int(place - 1)
 		}
 	}
@@ -174,7 +175,10 @@ func (v *View) search(o change.Object) int {
 			from += step
 		}
 	}
-	return from + sort.Search(to-from, func(i int) bool { return v.entries[from+i].object.Compare(o) >= 0 })
+	return from + sort.Search(to-from, func(
+		i int) bool {
+		return v.entries[from+i].object.Compare(o) >= 0
+	})
 }
 
 // group returns the index of the first entry with a tree and an object id, or −1.

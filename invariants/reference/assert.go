@@ -27,7 +27,8 @@ func (r *interpreter) add(set *ruleset.Set, c ruleset.ParsedClause) error {
 	head, body := c.Head, c.Body
 	if p, _ := syntax.IndicatorOf(head); p.Name == syntax.AtomViolation {
 		v := head.(engine.Compound)
-		head = set.GoalOf(v.Arg(0), fmt.Sprintf("%s:%d", c.Text.File, c.Text.Line)).Apply(v.Arg(1), v.Arg(2))
+		head = set.GoalOf(v.Arg(0), fmt.Sprintf("%s:%d", c.Text.File, c.Text.Line)).Apply(v.Arg(1),
+			v.Arg(2))
 	}
 	if body == nil {
 		return r.assert(head)
@@ -35,10 +36,12 @@ func (r *interpreter) add(set *ruleset.Set, c ruleset.ParsedClause) error {
 	// A body that is a disjunction becomes two clauses, because the interpreter runs those faster.
 	for {
 		or, ok := body.(engine.Compound)
-		if !ok || or.Functor() != syntax.AtomOr || or.Arity() != 2 || syntax.IsFunctor(or.Arg(0), syntax.AtomThen, 2) {
+		if !ok || or.Functor() != syntax.AtomOr || or.Arity() != 2 ||
+			syntax.IsFunctor(or.Arg(0), syntax.AtomThen, 2) {
 			break
 		}
-		if err := r.assert(syntax.AtomIf.Apply(head, syntax.AtomComma.Apply(syntax.AtomStep, or.Arg(0)))); err != nil {
+		if err := r.assert(syntax.AtomIf.Apply(head,
+			syntax.AtomComma.Apply(syntax.AtomStep, or.Arg(0)))); err != nil {
 			return err
 		}
 		body = or.Arg(1)

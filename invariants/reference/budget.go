@@ -28,7 +28,8 @@ func (l lookup) text() string {
 	if l.predicate == "" {
 		return ""
 	}
-	return fmt.Sprintf(", at %s of %s, %s", l.predicate, syntax.TermText(l.tree, l.env), syntax.TermText(l.id, l.env))
+	return fmt.Sprintf(", at %s of %s, %s", l.predicate, syntax.TermText(l.tree, l.env),
+		syntax.TermText(l.id, l.env))
 }
 
 // spend counts steps: one for each clause entered, each primitive called, each record or object
@@ -39,7 +40,8 @@ func (b *budget) spend(n int) error {
 	before := b.steps
 	b.steps += int64(n)
 	if b.steps > b.maxSteps {
-		return syntax.RuleErrorf("more than the %d steps that a transaction of %d records allows%s", b.maxSteps, b.records, b.last.text())
+		return syntax.RuleErrorf("more than the %d steps that a transaction of %d records allows%s",
+			b.maxSteps, b.records, b.last.text())
 	}
 	if before>>10 != b.steps>>10 {
 		return b.ctx.Err()

@@ -21,14 +21,16 @@ func (r *interpreter) builtins() []builtin {
 		list = append(list, builtin{syntax.Pred(name, 2), r.arithmetic.comparison(name, holds)})
 	}
 	for name, holds := range syntax.TermOrders {
-		list = append(list, builtin{syntax.Pred(name, 2), func(_ *engine.VM, x, y engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
-			return unless(!holds(env.Resolve(x).Compare(y, env)), k, env)
-		}})
+		list = append(list, builtin{syntax.Pred(name, 2),
+			func(_ *engine.VM, x, y engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+				return unless(!holds(env.Resolve(x).Compare(y, env)), k, env)
+			}})
 	}
 	for name, is := range syntax.TermTests {
-		list = append(list, builtin{syntax.Pred(name, 1), func(_ *engine.VM, x engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
-			return unless(!is(env.Resolve(x)), k, env)
-		}})
+		list = append(list, builtin{syntax.Pred(name, 1),
+			func(_ *engine.VM, x engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+				return unless(!is(env.Resolve(x)), k, env)
+			}})
 	}
 	return list
 }
@@ -66,22 +68,34 @@ func (r *interpreter) controlBuiltins() []builtin {
 		// Control.
 		{syntax.Pred("$step", 0), r.solver.step},
 		{syntax.Pred("$holds", 1), r.control.holds},
-		{syntax.Pred("true", 0), func(_ *engine.VM, k engine.Cont, env *engine.Env) *engine.Promise { return k(env) }},
-		{syntax.Pred("fail", 0), func(*engine.VM, engine.Cont, *engine.Env) *engine.Promise { return engine.Bool(false) }},
-		{syntax.Pred("false", 0), func(*engine.VM, engine.Cont, *engine.Env) *engine.Promise { return engine.Bool(false) }},
+		{syntax.Pred("true", 0), func(_ *engine.VM, k engine.Cont,
+			env *engine.Env) *engine.Promise {
+			return k(env)
+		}},
+		{syntax.Pred("fail", 0), func(*engine.VM, engine.Cont,
+			*engine.Env) *engine.Promise {
+			return engine.Bool(false)
+		}},
+		{syntax.Pred("false", 0), func(*engine.VM, engine.Cont,
+			*engine.Env) *engine.Promise {
+			return engine.Bool(false)
+		}},
 		{syntax.Pred(",", 2), r.control.conjunction},
 		{syntax.Pred(";", 2), r.control.or},
 		{syntax.Pred("->", 2), r.control.ifThen},
 		{syntax.Pred(`\+`, 1), r.control.not},
 		{syntax.Pred("once", 1), r.control.first},
 		{syntax.Pred("forall", 2), r.control.forall},
-		{syntax.Pred("call", 1), func(_ *engine.VM, g engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+		{syntax.Pred("call", 1), func(_ *engine.VM, g engine.Term, k engine.Cont,
+			env *engine.Env) *engine.Promise {
 			return r.solver.solve(g, k, env)
 		}},
-		{syntax.Pred("call", 2), func(_ *engine.VM, g, a engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+		{syntax.Pred("call", 2), func(_ *engine.VM, g, a engine.Term, k engine.Cont,
+			env *engine.Env) *engine.Promise {
 			return r.control.call(g, []engine.Term{a}, k, env)
 		}},
-		{syntax.Pred("call", 3), func(_ *engine.VM, g, a, b engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+		{syntax.Pred("call", 3), func(_ *engine.VM, g, a, b engine.Term, k engine.Cont,
+			env *engine.Env) *engine.Promise {
 			return r.control.call(g, []engine.Term{a, b}, k, env)
 		}},
 		// Sets of solutions.
@@ -99,7 +113,8 @@ func unless(fails bool, k engine.Cont, env *engine.Env) *engine.Promise {
 }
 
 // functor implements functor/3 for a known term: rules have no use for making terms of any arity.
-func functor(vm *engine.VM, t, name, arity engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+func functor(vm *engine.VM, t, name, arity engine.Term, k engine.Cont,
+	env *engine.Env) *engine.Promise {
 	if syntax.IsVariable(env.Resolve(t)) {
 		return engine.Error(syntax.RuleErrorf("functor/3 needs a term"))
 	}
@@ -119,13 +134,16 @@ func newVM(builtins []builtin) *engine.VM {
 			vm.Register2(b.Name, p)
 		case engine.Predicate2:
 			vm.Register2(b.Name, p)
-		case func(*engine.VM, engine.Term, engine.Term, engine.Term, engine.Cont, *engine.Env) *engine.Promise:
+		case func(*engine.VM, engine.Term, engine.Term, engine.Term, engine.Cont,
+			*engine.Env) *engine.Promise:
 			vm.Register3(b.Name, p)
 		case engine.Predicate3:
 			vm.Register3(b.Name, p)
-		case func(*engine.VM, engine.Term, engine.Term, engine.Term, engine.Term, engine.Cont, *engine.Env) *engine.Promise:
+		case func(*engine.VM, engine.Term, engine.Term, engine.Term, engine.Term, engine.Cont,
+			*engine.Env) *engine.Promise:
 			vm.Register4(b.Name, p)
-		case func(*engine.VM, engine.Term, engine.Term, engine.Term, engine.Term, engine.Term, engine.Cont, *engine.Env) *engine.Promise:
+		case func(*engine.VM, engine.Term, engine.Term, engine.Term, engine.Term, engine.Term,
+			engine.Cont, *engine.Env) *engine.Promise:
 			vm.Register5(b.Name, p)
 		}
 	}

@@ -19,13 +19,19 @@ type control struct {
 }
 
 // conjunction implements (,)/2 inside goals that are terms.
-func (ct *control) conjunction(_ *engine.VM, a, b engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
-	return ct.solver.solve(a, func(env *engine.Env) *engine.Promise { return ct.solver.solve(b, k, env) }, env)
+func (ct *control) conjunction(_ *engine.VM, a, b engine.Term, k engine.Cont,
+	env *engine.Env) *engine.Promise {
+	return ct.solver.solve(a, func(env *engine.Env) *engine.Promise {
+		return ct.solver.solve(b, k,
+			env)
+	}, env)
 }
 
 // or implements (;)/2, with if-then-else.
-func (ct *control) or(_ *engine.VM, a, b engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
-	if c, ok := env.Resolve(a).(engine.Compound); ok && c.Functor() == syntax.AtomThen && c.Arity() == 2 {
+func (ct *control) or(_ *engine.VM, a, b engine.Term, k engine.Cont,
+	env *engine.Env) *engine.Promise {
+	if c, ok := env.Resolve(a).(engine.Compound); ok && c.Functor() == syntax.AtomThen &&
+		c.Arity() == 2 {
 		return engine.Delay(func(ctx context.Context) *engine.Promise {
 			first, ok, err := ct.solver.once(ctx, c.Arg(0), env)
 			switch {
@@ -48,7 +54,8 @@ func (ct *control) or(_ *engine.VM, a, b engine.Term, k engine.Cont, env *engine
 }
 
 // ifThen implements (->)/2 without else.
-func (ct *control) ifThen(_ *engine.VM, condition, then engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+func (ct *control) ifThen(_ *engine.VM, condition, then engine.Term, k engine.Cont,
+	env *engine.Env) *engine.Promise {
 	return engine.Delay(func(ctx context.Context) *engine.Promise {
 		first, ok, err := ct.solver.once(ctx, condition, env)
 		if err != nil {
@@ -62,7 +69,8 @@ func (ct *control) ifThen(_ *engine.VM, condition, then engine.Term, k engine.Co
 }
 
 // not implements (\+)/1.
-func (ct *control) not(_ *engine.VM, goal engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+func (ct *control) not(_ *engine.VM, goal engine.Term, k engine.Cont,
+	env *engine.Env) *engine.Promise {
 	return engine.Delay(func(ctx context.Context) *engine.Promise {
 		_, ok, err := ct.solver.once(ctx, goal, env)
 		if err != nil {
@@ -76,7 +84,8 @@ func (ct *control) not(_ *engine.VM, goal engine.Term, k engine.Cont, env *engin
 }
 
 // first implements once/1.
-func (ct *control) first(_ *engine.VM, goal engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+func (ct *control) first(_ *engine.VM, goal engine.Term, k engine.Cont,
+	env *engine.Env) *engine.Promise {
 	return engine.Delay(func(ctx context.Context) *engine.Promise {
 		first, ok, err := ct.solver.once(ctx, goal, env)
 		if err != nil {
@@ -90,12 +99,14 @@ func (ct *control) first(_ *engine.VM, goal engine.Term, k engine.Cont, env *eng
 }
 
 // forall implements forall(CONDITION, GOAL): GOAL holds for every solution of CONDITION.
-func (ct *control) forall(_ *engine.VM, condition, goal engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+func (ct *control) forall(_ *engine.VM, condition, goal engine.Term, k engine.Cont,
+	env *engine.Env) *engine.Promise {
 	return ct.not(nil, syntax.AtomComma.Apply(condition, syntax.AtomNot.Apply(goal)), k, env)
 }
 
 // call implements call/N: it calls a goal with further arguments.
-func (ct *control) call(closure engine.Term, more []engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+func (ct *control) call(closure engine.Term, more []engine.Term, k engine.Cont,
+	env *engine.Env) *engine.Promise {
 	switch c := env.Resolve(closure).(type) {
 	case engine.Atom:
 		return ct.solver.solve(c.Apply(more...), k, env)
@@ -112,7 +123,8 @@ func (ct *control) call(closure engine.Term, more []engine.Term, k engine.Cont, 
 
 // holds implements '$holds'/1, on which verify/1 is built: GOAL has a solution. A goal without
 // variables that held once in this transaction is not run again.
-func (ct *control) holds(_ *engine.VM, goal engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+func (ct *control) holds(_ *engine.VM, goal engine.Term, k engine.Cont,
+	env *engine.Env) *engine.Promise {
 	var key strings.Builder
 	ground := writeKey(&key, goal, env)
 	if ground {
@@ -167,10 +179,15 @@ func writeKey(b *strings.Builder, t engine.Term, env *engine.Env) bool {
 
 // count implements count(GOAL, N): N is the number of solutions of GOAL. Variables in GOAL stay
 // unbound.
-func (ct *control) count(_ *engine.VM, goal, n engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+func (ct *control) count(_ *engine.VM, goal, n engine.Term, k engine.Cont,
+	env *engine.Env) *engine.Promise {
 	return engine.Delay(func(ctx context.Context) *engine.Promise {
 		total := engine.Integer(0)
-		err := ct.solver.each(ctx, goal, env, func(*engine.Env) error { total++; return ct.budget.spend(1) })
+		err := ct.solver.each(ctx, goal, env, func(
+			*engine.Env) error {
+			total++
+			return ct.budget.spend(1)
+		})
 		if err != nil {
 			return engine.Error(err)
 		}
@@ -184,7 +201,8 @@ func (ct *control) count(_ *engine.VM, goal, n engine.Term, k engine.Cont, env *
 
 // sum implements sum(EXPRESSION, GOAL, S): S is the sum of EXPRESSION over all solutions of GOAL; 0
 // if there is none.
-func (ct *control) sum(_ *engine.VM, expression, goal, s engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+func (ct *control) sum(_ *engine.VM, expression, goal, s engine.Term, k engine.Cont,
+	env *engine.Env) *engine.Promise {
 	return engine.Delay(func(ctx context.Context) *engine.Promise {
 		var total syntax.Number
 		err := ct.solver.each(ctx, goal, env, func(e *engine.Env) error {
@@ -207,12 +225,14 @@ func (ct *control) sum(_ *engine.VM, expression, goal, s engine.Term, k engine.C
 }
 
 // findall implements findall(TEMPLATE, GOAL, LIST).
-func (ct *control) findall(_ *engine.VM, template, goal, list engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+func (ct *control) findall(_ *engine.VM, template, goal, list engine.Term, k engine.Cont,
+	env *engine.Env) *engine.Promise {
 	return engine.FindAll(ct.solver.vm, template, goal, list, k, env)
 }
 
 // between implements between(LOW, HIGH, X).
-func (ct *control) between(_ *engine.VM, low, high, x engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+func (ct *control) between(_ *engine.VM, low, high, x engine.Term, k engine.Cont,
+	env *engine.Env) *engine.Promise {
 	lo, err := ct.arithmetic.evaluate(low, env)
 	if err != nil {
 		return engine.Error(err)

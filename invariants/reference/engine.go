@@ -26,7 +26,8 @@ func New(schema *change.Schema, files []syntax.File, options ruleset.Options) (*
 }
 
 // newWrapped is New; wrap, if it is not nil, changes each builtin.
-func newWrapped(schema *change.Schema, files []syntax.File, options ruleset.Options, wrap func(builtin) builtin) (*Engine, error) {
+func newWrapped(schema *change.Schema, files []syntax.File, options ruleset.Options,
+	wrap func(builtin) builtin) (*Engine, error) {
 	set, err := ruleset.Load(schema, files, options.OpenVocabulary)
 	if err != nil {
 		return nil, err
@@ -93,14 +94,15 @@ func (e *Engine) RunClause(rule *ruleset.LoadedRule, c ruleset.RuleClause) error
 	}
 	tree, id := engine.NewVariable(), engine.NewVariable()
 	r.startGoal()
-	_, err := r.solver.vm.Arrive(c.Goal, []engine.Term{tree, id}, func(env *engine.Env) *engine.Promise {
-		if err := r.budget.spend(1); err != nil {
-			return engine.Error(err)
-		}
-		if !e.Report.Add(rule, c, env.Resolve(tree), env.Resolve(id), env) {
-			return engine.Error(verdict.ErrStop)
-		}
-		return engine.Bool(false)
-	}, nil).Force(r.budget.ctx)
+	_, err := r.solver.vm.Arrive(c.Goal, []engine.Term{tree, id},
+		func(env *engine.Env) *engine.Promise {
+			if err := r.budget.spend(1); err != nil {
+				return engine.Error(err)
+			}
+			if !e.Report.Add(rule, c, env.Resolve(tree), env.Resolve(id), env) {
+				return engine.Error(verdict.ErrStop)
+			}
+			return engine.Bool(false)
+		}, nil).Force(r.budget.ctx)
 	return err
 }

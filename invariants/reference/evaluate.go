@@ -33,7 +33,8 @@ func (a *arithmetic) evaluate(t engine.Term, env *engine.Env) (syntax.Number, er
 	case 1:
 		f := syntax.UnaryFunctions[c.Functor()]
 		if f == nil {
-			return syntax.Number{}, syntax.RuleErrorf("%s is not a number or a function of arithmetic", syntax.TermText(t, env))
+			return syntax.Number{}, syntax.RuleErrorf("%s is not a number or a function of arithmetic",
+				syntax.TermText(t, env))
 		}
 		x, err := a.evaluate(c.Arg(0), env)
 		if err != nil {
@@ -43,7 +44,8 @@ func (a *arithmetic) evaluate(t engine.Term, env *engine.Env) (syntax.Number, er
 	case 2:
 		f := syntax.BinaryFunctions[c.Functor()]
 		if f == nil {
-			return syntax.Number{}, syntax.RuleErrorf("%s is not a number or a function of arithmetic", syntax.TermText(t, env))
+			return syntax.Number{}, syntax.RuleErrorf("%s is not a number or a function of arithmetic",
+				syntax.TermText(t, env))
 		}
 		x, err := a.evaluate(c.Arg(0), env)
 		if err != nil {
@@ -71,7 +73,8 @@ func (a *arithmetic) evaluate(t engine.Term, env *engine.Env) (syntax.Number, er
 }
 
 // is implements (is)/2.
-func (a *arithmetic) is(_ *engine.VM, result, expression engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+func (a *arithmetic) is(_ *engine.VM, result, expression engine.Term, k engine.Cont,
+	env *engine.Env) *engine.Promise {
 	n, err := a.evaluate(expression, env)
 	if err != nil {
 		return engine.Error(inGoal(err, "is", result, expression, env))
@@ -86,7 +89,8 @@ func (a *arithmetic) is(_ *engine.VM, result, expression engine.Term, k engine.C
 // comparison makes a predicate that compares two expressions. It evaluates both sides in any case,
 // so that it reports a side that is not a number whatever the other side is.
 func (a *arithmetic) comparison(operator string, holds func(order int) bool) engine.Predicate2 {
-	return func(_ *engine.VM, left, right engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+	return func(_ *engine.VM, left, right engine.Term, k engine.Cont,
+		env *engine.Env) *engine.Promise {
 		x, err := a.evaluate(left, env)
 		if err != nil {
 			return engine.Error(inGoal(err, operator, left, right, env))
@@ -108,5 +112,6 @@ func inGoal(err error, operator string, left, right engine.Term, env *engine.Env
 	if !ok {
 		return err
 	}
-	return syntax.RuleErrorf("%s %s %s: %s", syntax.TermText(left, env), operator, syntax.TermText(right, env), mistake.Text)
+	return syntax.RuleErrorf("%s %s %s: %s", syntax.TermText(left, env), operator,
+		syntax.TermText(right, env), mistake.Text)
 }

@@ -20,8 +20,10 @@ change(5, k(258,inode_item,0), size, 0, 100).
 		fmt.Println(err)
 		return
 	}
-	rules := []syntax.File{{Name: "mine.pl", Text: []byte("grew(I, BY) :- change(_, k(I,_,_), size, OLD, NEW), BY is NEW - OLD.")}}
-	session, err := reference.NewQuerySession(f.Txn.Schema, rules, ruleset.Options{OpenVocabulary: true})
+	rules := []syntax.File{{Name: "mine.pl",
+		Text: []byte("grew(I, BY) :- change(_, k(I,_,_), size, OLD, NEW), BY is NEW - OLD.")}}
+	session, err := reference.NewQuerySession(f.Txn.Schema, rules,
+		ruleset.Options{OpenVocabulary: true})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -120,22 +120,25 @@ type wanted struct {
 // candidates returns a group that contains every record that can match. It prefers the most
 // selective index: an object before a value, because all files of a directory may have one type.
 func (x *recordIndex) candidates(w *wanted, shape change.Shape) group {
-	object := w.Id.Bound && w.Kind != 0 && w.Sub.Bound
+	object := w.ID.Bound && w.Kind != 0 && w.Sub.Bound
 	switch {
 	case object && w.Aux.Bound:
-		return x.byPair.group(change.Object{ID: w.Id.N, Kind: w.Kind, Sub: w.Sub.N, Aux: w.Aux.N}, x.records, func(r *change.Record) change.Object {
-			return change.Object{ID: r.Object.ID, Kind: r.Object.Kind, Sub: r.Object.Sub, Aux: r.Object.Aux}
-		})
+		return x.byPair.group(change.Object{ID: w.ID.N, Kind: w.Kind, Sub: w.Sub.N, Aux: w.Aux.N},
+			x.records, func(r *change.Record) change.Object {
+				return change.Object{ID: r.Object.ID, Kind: r.Object.Kind, Sub: r.Object.Sub, Aux: r.Object.Aux}
+			})
 	case object && shape != change.ShapePair:
 		return x.objects(w)
-	case w.Id.Bound && w.fieldBound && w.newBound:
-		return x.byIDNew.group(idValueKey{w.Id.N, w.field, w.new}, x.records, func(r *change.Record) idValueKey {
-			return idValueKey{r.Object.ID, r.Field, r.New}
-		})
-	case w.Id.Bound && w.fieldBound && w.oldBound:
-		return x.byIDOld.group(idValueKey{w.Id.N, w.field, w.old}, x.records, func(r *change.Record) idValueKey {
-			return idValueKey{r.Object.ID, r.Field, r.Old}
-		})
+	case w.ID.Bound && w.fieldBound && w.newBound:
+		return x.byIDNew.group(idValueKey{w.ID.N, w.field, w.new}, x.records,
+			func(r *change.Record) idValueKey {
+				return idValueKey{r.Object.ID, r.Field, r.New}
+			})
+	case w.ID.Bound && w.fieldBound && w.oldBound:
+		return x.byIDOld.group(idValueKey{w.ID.N, w.field, w.old}, x.records,
+			func(r *change.Record) idValueKey {
+				return idValueKey{r.Object.ID, r.Field, r.Old}
+			})
 	case object:
 		return x.objects(w)
 	case w.fieldBound && w.newBound:
@@ -146,12 +149,12 @@ func (x *recordIndex) candidates(w *wanted, shape change.Shape) group {
 		return x.byOld.group(valueKey{w.field, w.old}, x.records, func(r *change.Record) valueKey {
 			return valueKey{r.Field, r.Old}
 		})
-	case w.Id.Bound && w.Kind != 0:
-		return x.byIDKind.group(idKey{w.Id.N, w.Kind}, x.records, func(r *change.Record) idKey {
+	case w.ID.Bound && w.Kind != 0:
+		return x.byIDKind.group(idKey{w.ID.N, w.Kind}, x.records, func(r *change.Record) idKey {
 			return idKey{r.Object.ID, r.Object.Kind}
 		})
-	case w.Id.Bound:
-		return x.byID.group(w.Id.N, x.records, func(r *change.Record) uint64 { return r.Object.ID })
+	case w.ID.Bound:
+		return x.byID.group(w.ID.N, x.records, func(r *change.Record) uint64 { return r.Object.ID })
 	case w.Kind != 0 && w.fieldBound:
 		return x.byKind.group(fieldKey{w.Kind, w.field}, x.records, func(r *change.Record) fieldKey {
 			return fieldKey{r.Object.Kind, r.Field}
@@ -165,13 +168,15 @@ func (x *recordIndex) candidates(w *wanted, shape change.Shape) group {
 
 // objects returns the records of one kind, id and sub.
 func (x *recordIndex) objects(w *wanted) group {
-	return x.byObject.group(objectKey{w.Id.N, w.Sub.N, w.Kind}, x.records, func(r *change.Record) objectKey {
-		return objectKey{r.Object.ID, r.Object.Sub, r.Object.Kind}
-	})
+	return x.byObject.group(objectKey{w.ID.N, w.Sub.N, w.Kind}, x.records,
+		func(r *change.Record) objectKey {
+			return objectKey{r.Object.ID, r.Object.Sub, r.Object.Kind}
+		})
 }
 
 // change implements change(TREE, ID, FIELD, OLD, NEW): the records of the transaction.
-func (r *records) change(_ *engine.VM, tree, id, field, old, new engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+func (r *records) change(_ *engine.VM, tree, id, field, old, new engine.Term, k engine.Cont,
+	env *engine.Env) *engine.Promise {
 	r.budget.last = lookup{"change/5", tree, id, env}
 	if err := r.budget.spend(1); err != nil {
 		return engine.Error(err)

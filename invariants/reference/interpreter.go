@@ -69,7 +69,8 @@ type input struct {
 
 // unifyValue unifies a term with a value of a record or an object; x is the value of the term, if
 // bound is true.
-func (in *input) unifyValue(env *engine.Env, t engine.Term, have, x change.Value, bound bool) (*engine.Env, bool) {
+func (in *input) unifyValue(env *engine.Env, t engine.Term, have, x change.Value,
+	bound bool) (*engine.Env, bool) {
 	if bound {
 		return env, have == x
 	}

@@ -55,7 +55,8 @@ func (x *NameIndex) Find(records []change.Record, names *change.Names, hash uint
 
 // crc32c implements crc32c(NAME, HASH): HASH is the Btrfs hash of NAME. An unbound NAME becomes
 // each name in the records of the transaction that has the hash.
-func (r *records) crc32c(_ *engine.VM, nameTerm, hash engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+func (r *records) crc32c(_ *engine.VM, nameTerm, hash engine.Term, k engine.Cont,
+	env *engine.Env) *engine.Promise {
 	if err := r.budget.spend(1); err != nil {
 		return engine.Error(err)
 	}
@@ -78,7 +79,8 @@ func (r *records) crc32c(_ *engine.VM, nameTerm, hash engine.Term, k engine.Cont
 }
 
 // unhash finds the names in the records that have a hash.
-func (r *records) unhash(v engine.Variable, hash engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+func (r *records) unhash(v engine.Variable, hash engine.Term, k engine.Cont,
+	env *engine.Env) *engine.Promise {
 	t := env.Resolve(hash)
 	if syntax.IsVariable(t) {
 		return engine.Error(syntax.RuleErrorf("crc32c needs a name or a hash"))

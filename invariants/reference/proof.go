@@ -17,17 +17,24 @@ const maxReasons = 64
 // reasonKinds says what kind of evidence the answers of a primitive are. Goals with "" are no
 // evidence themselves, but a search may end at them.
 var reasonKinds = map[syntax.Indicator]string{
-	syntax.Pred("change", 5): change.ReasonRecord, syntax.Pred("query", 2): change.ReasonState, syntax.Pred("query", 4): change.ReasonState,
+	syntax.Pred("change", 5): change.ReasonRecord, syntax.Pred("query", 2): change.ReasonState,
+	syntax.Pred("query", 4):    change.ReasonState,
 	syntax.Pred("previous", 3): change.ReasonState, syntax.Pred("next", 3): change.ReasonState,
-	syntax.Pred("at_or_before", 3): change.ReasonState, syntax.Pred("at_or_after", 3): change.ReasonState,
-	syntax.Pred("range", 4): change.ReasonState, syntax.Pred("range_down", 4): change.ReasonState,
-	syntax.Pred(`\+`, 1): change.ReasonAbsent, syntax.Pred("forall", 2): change.ReasonAbsent,
-	syntax.Pred("crc32c", 2): change.ReasonTest, syntax.Pred("count", 2): change.ReasonTest, syntax.Pred("sum", 3): change.ReasonTest,
-	syntax.Pred("findall", 3): change.ReasonTest, syntax.Pred("is", 2): change.ReasonTest, syntax.Pred("between", 3): change.ReasonTest,
-	syntax.Pred("<", 2): change.ReasonTest, syntax.Pred("=<", 2): change.ReasonTest, syntax.Pred(">", 2): change.ReasonTest, syntax.Pred(">=", 2): change.ReasonTest,
+	syntax.Pred("at_or_before", 3): change.ReasonState,
+	syntax.Pred("at_or_after", 3):  change.ReasonState,
+	syntax.Pred("range", 4):        change.ReasonState,
+	syntax.Pred("range_down", 4):   change.ReasonState,
+	syntax.Pred(`\+`, 1):           change.ReasonAbsent, syntax.Pred("forall", 2): change.ReasonAbsent,
+	syntax.Pred("crc32c", 2): change.ReasonTest, syntax.Pred("count", 2): change.ReasonTest,
+	syntax.Pred("sum", 3):     change.ReasonTest,
+	syntax.Pred("findall", 3): change.ReasonTest, syntax.Pred("is", 2): change.ReasonTest,
+	syntax.Pred("between", 3): change.ReasonTest,
+	syntax.Pred("<", 2):       change.ReasonTest, syntax.Pred("=<", 2): change.ReasonTest,
+	syntax.Pred(">", 2): change.ReasonTest, syntax.Pred(">=", 2): change.ReasonTest,
 	syntax.Pred("=:=", 2): change.ReasonTest, syntax.Pred(`=\=`, 2): change.ReasonTest,
-	syntax.Pred(`\=`, 2): change.ReasonTest, syntax.Pred("==", 2): change.ReasonTest, syntax.Pred(`\==`, 2): change.ReasonTest,
-	syntax.Pred("=", 2): "",
+	syntax.Pred(`\=`, 2): change.ReasonTest, syntax.Pred("==", 2): change.ReasonTest,
+	syntax.Pred(`\==`, 2): change.ReasonTest,
+	syntax.Pred("=", 2):   "",
 }
 
 // proof keeps the evidence of the current branch. The evidence is a list in the interpreter's own
@@ -93,7 +100,8 @@ func (q *proof) proven(kind string, goal engine.Term, because string, env *engin
 	return longer
 }
 
-type anyPredicate func(vm *engine.VM, args []engine.Term, k engine.Cont, env *engine.Env) *engine.Promise
+type anyPredicate func(vm *engine.VM, args []engine.Term, k engine.Cont,
+	env *engine.Env) *engine.Promise
 
 // evident wraps a builtin: while there is a proof, its answers become evidence.
 func (p *QuerySession) evident(b builtin) builtin {
@@ -122,7 +130,8 @@ func (p *QuerySession) evident(b builtin) builtin {
 				q.end = outer
 				return k(q.proven(kind, goal, because, env))
 			}, env)
-		}, func(context.Context) *engine.Promise { // the goal has an answer, so the search ends at its negation
+			// the goal has an answer, so the search ends at its negation
+		}, func(context.Context) *engine.Promise {
 			q.end = outer
 			return engine.Bool(false)
 		})
@@ -133,19 +142,23 @@ func (p *QuerySession) evident(b builtin) builtin {
 			return call(vm, []engine.Term{x}, k, env)
 		}
 	case 2:
-		b.predicate = func(vm *engine.VM, x, y engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+		b.predicate = func(vm *engine.VM, x, y engine.Term, k engine.Cont,
+			env *engine.Env) *engine.Promise {
 			return call(vm, []engine.Term{x, y}, k, env)
 		}
 	case 3:
-		b.predicate = func(vm *engine.VM, x, y, z engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+		b.predicate = func(vm *engine.VM, x, y, z engine.Term, k engine.Cont,
+			env *engine.Env) *engine.Promise {
 			return call(vm, []engine.Term{x, y, z}, k, env)
 		}
 	case 4:
-		b.predicate = func(vm *engine.VM, w, x, y, z engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+		b.predicate = func(vm *engine.VM, w, x, y, z engine.Term, k engine.Cont,
+			env *engine.Env) *engine.Promise {
 			return call(vm, []engine.Term{w, x, y, z}, k, env)
 		}
 	case 5:
-		b.predicate = func(vm *engine.VM, v, w, x, y, z engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+		b.predicate = func(vm *engine.VM, v, w, x, y, z engine.Term, k engine.Cont,
+			env *engine.Env) *engine.Promise {
 			return call(vm, []engine.Term{v, w, x, y, z}, k, env)
 		}
 	}
@@ -165,18 +178,23 @@ func variadic(predicate any) anyPredicate {
 			return p(vm, a[0], a[1], k, env)
 		}
 	case engine.Predicate2:
-		return variadic((func(*engine.VM, engine.Term, engine.Term, engine.Cont, *engine.Env) *engine.Promise)(p))
-	case func(*engine.VM, engine.Term, engine.Term, engine.Term, engine.Cont, *engine.Env) *engine.Promise:
+		return variadic((func(*engine.VM, engine.Term, engine.Term, engine.Cont,
+			*engine.Env) *engine.Promise)(p))
+	case func(*engine.VM, engine.Term, engine.Term, engine.Term, engine.Cont,
+		*engine.Env) *engine.Promise:
 		return func(vm *engine.VM, a []engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 			return p(vm, a[0], a[1], a[2], k, env)
 		}
 	case engine.Predicate3:
-		return variadic((func(*engine.VM, engine.Term, engine.Term, engine.Term, engine.Cont, *engine.Env) *engine.Promise)(p))
-	case func(*engine.VM, engine.Term, engine.Term, engine.Term, engine.Term, engine.Cont, *engine.Env) *engine.Promise:
+		return variadic((func(*engine.VM, engine.Term, engine.Term, engine.Term, engine.Cont,
+			*engine.Env) *engine.Promise)(p))
+	case func(*engine.VM, engine.Term, engine.Term, engine.Term, engine.Term, engine.Cont,
+		*engine.Env) *engine.Promise:
 		return func(vm *engine.VM, a []engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 			return p(vm, a[0], a[1], a[2], a[3], k, env)
 		}
-	case func(*engine.VM, engine.Term, engine.Term, engine.Term, engine.Term, engine.Term, engine.Cont, *engine.Env) *engine.Promise:
+	case func(*engine.VM, engine.Term, engine.Term, engine.Term, engine.Term, engine.Term, engine.Cont,
+		*engine.Env) *engine.Promise:
 		return func(vm *engine.VM, a []engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
 			return p(vm, a[0], a[1], a[2], a[3], a[4], k, env)
 		}
@@ -188,7 +206,8 @@ func variadic(predicate any) anyPredicate {
 // Why proves a violation again and returns what made each of its goals true: change records,
 // objects that were looked up, objects that were absent. The transaction must be the one in which
 // the violation was found.
-func (p *QuerySession) Why(ctx context.Context, t *change.Txn, v change.View, found change.Violation) ([]change.Reason, error) {
+func (p *QuerySession) Why(ctx context.Context, t *change.Txn, v change.View,
+	found change.Violation) ([]change.Reason, error) {
 	clauses, err := p.ruleAt(found.Rule, found.Source)
 	if err != nil {
 		return nil, err
@@ -218,10 +237,11 @@ func (p *QuerySession) Why(ctx context.Context, t *change.Txn, v change.View, fo
 			p.proof.end = searchEnd{}
 			r.startGoal()
 			var proven *engine.Env
-			ok, err := r.solver.vm.Arrive(c.Goal, []engine.Term{tree, id}, func(env *engine.Env) *engine.Promise {
-				proven = env
-				return engine.Bool(true)
-			}, nil).Force(ctx)
+			ok, err := r.solver.vm.Arrive(c.Goal, []engine.Term{tree, id},
+				func(env *engine.Env) *engine.Promise {
+					proven = env
+					return engine.Bool(true)
+				}, nil).Force(ctx)
 			if err != nil {
 				return nil, plainError(err)
 			}
@@ -267,7 +287,8 @@ func (q *proof) reasons(env *engine.Env) []change.Reason {
 
 // isNullTest reports whether a goal only asks whether a value exists: the record before it says so.
 func isNullTest(goal engine.Term, env *engine.Env) bool {
-	return (syntax.IsFunctor(goal, engine.NewAtom(`\==`), 2) || syntax.IsFunctor(goal, engine.NewAtom("=="), 2)) &&
+	return (syntax.IsFunctor(goal, engine.NewAtom(`\==`), 2) ||
+		syntax.IsFunctor(goal, engine.NewAtom("=="), 2)) &&
 		env.Resolve(goal.(engine.Compound).Arg(1)) == syntax.AtomNull
 }
 

@@ -25,14 +25,15 @@ const MaxReverse = 1 << 18
 // A ReverseKey names a set of objects with one id and kind, such as the entries of a directory, and
 // a field.
 type ReverseKey struct {
-	Tree, Id uint64
+	Tree, ID uint64
 	Kind     change.Kind
 	Field    change.Field
 }
 
 // query2 implements query(TREE, ID), modes 3 to 5 of thesis table 3.1: the objects that exist after
 // the transaction. TREE and the object id must be known.
-func (s *state) query2(_ *engine.VM, tree, id engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+func (s *state) query2(_ *engine.VM, tree, id engine.Term, k engine.Cont,
+	env *engine.Env) *engine.Promise {
 	p, ok, err := s.statePattern("query/2", tree, id, env)
 	if err != nil {
 		return engine.Error(err)
@@ -66,7 +67,8 @@ func (s *state) query2(_ *engine.VM, tree, id engine.Term, k engine.Cont, env *e
 
 // among tries objects one after the other, on backtracking; read returns the bindings of an object,
 // if it matches.
-func (s *state) among(objects []change.Object, k engine.Cont, read func(change.Object) (*engine.Env, bool, error)) *engine.Promise {
+func (s *state) among(objects []change.Object, k engine.Cont,
+	read func(change.Object) (*engine.Env, bool, error)) *engine.Promise {
 	return s.solver.solutions(k, func() (*engine.Env, bool, error) {
 		for len(objects) > 0 {
 			o := objects[0]
@@ -81,7 +83,8 @@ func (s *state) among(objects []change.Object, k engine.Cont, read func(change.O
 
 // query4 implements query(TREE, ID, FIELD, VALUE), modes 1 and 2: a field of an object as it is
 // after the transaction. Unknown parts of the identifier are found as in query/2.
-func (s *state) query4(_ *engine.VM, tree, id, field, value engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+func (s *state) query4(_ *engine.VM, tree, id, field, value engine.Term, k engine.Cont,
+	env *engine.Env) *engine.Promise {
 	p, ok, err := s.statePattern("query/4", tree, id, env)
 	if err != nil {
 		return engine.Error(err)
@@ -141,7 +144,8 @@ func (s *state) get(o change.Object, f change.Field) (v change.Value, ok bool, e
 }
 
 // statePattern reads the object of a query and charges a step.
-func (s *state) statePattern(predicate string, tree, id engine.Term, env *engine.Env) (p ruleset.Pattern, ok bool, err error) {
+func (s *state) statePattern(predicate string, tree, id engine.Term,
+	env *engine.Env) (p ruleset.Pattern, ok bool, err error) {
 	s.budget.last = lookup{predicate, tree, id, env}
 	if err := s.budget.spend(1); err != nil {
 		return p, false, err
@@ -153,12 +157,14 @@ func (s *state) statePattern(predicate string, tree, id engine.Term, env *engine
 	if _, free := p.TreeTerm.(engine.Variable); free {
 		return p, false, syntax.RuleErrorf("%s needs a TREE", predicate)
 	}
-	if !p.Id.Bound {
-		return p, false, syntax.RuleErrorf("%s needs the object id, which %s does not give", predicate, syntax.TermText(p.IDTerm, env))
+	if !p.ID.Bound {
+		return p, false, syntax.RuleErrorf("%s needs the object id, which %s does not give", predicate,
+			syntax.TermText(p.IDTerm, env))
 	}
 	if p.Kind == 0 {
 		if c, isKey := p.IDTerm.(engine.Compound); !isKey || c.Functor() != syntax.AtomK {
-			return p, false, syntax.RuleErrorf("%s cannot tell the kind of object of %s", predicate, syntax.TermText(p.IDTerm, env))
+			return p, false, syntax.RuleErrorf("%s cannot tell the kind of object of %s", predicate,
+				syntax.TermText(p.IDTerm, env))
 		}
 	}
 	return p, true, nil
@@ -166,8 +172,9 @@ func (s *state) statePattern(predicate string, tree, id engine.Term, env *engine
 
 // scan returns the objects that match a pattern with an object id.
 func (s *state) scan(p *ruleset.Pattern) ([]change.Object, error) {
-	lo := change.Object{Tree: p.Tree.N, ID: p.Id.N}
-	hi := change.Object{Tree: p.Tree.N, ID: p.Id.N, Kind: math.MaxUint8, Sub: math.MaxUint64, Aux: math.MaxUint64}
+	lo := change.Object{Tree: p.Tree.N, ID: p.ID.N}
+	hi := change.Object{Tree: p.Tree.N, ID: p.ID.N, Kind: math.MaxUint8, Sub: math.MaxUint64,
+		Aux: math.MaxUint64}
 	if p.Kind != 0 {
 		lo.Kind, hi.Kind = p.Kind, p.Kind
 		if p.Sub.Bound {
@@ -195,11 +202,12 @@ func (s *state) scan(p *ruleset.Pattern) ([]change.Object, error) {
 // scanFor is scan for objects that have a value in a field. Rule 17 as printed in the thesis
 // searches all entries of a directory for the entry of an inode, once for each entry. To avoid
 // quadratic time, the first such scan builds an index by value.
-func (s *state) scanFor(p *ruleset.Pattern, f change.Field, x change.Value, bound bool) ([]change.Object, error) {
+func (s *state) scanFor(p *ruleset.Pattern, f change.Field, x change.Value,
+	bound bool) ([]change.Object, error) {
 	if !bound || p.Kind == 0 || p.Sub.Bound {
 		return s.scan(p)
 	}
-	key := ReverseKey{p.Tree.N, p.Id.N, p.Kind, f}
+	key := ReverseKey{p.Tree.N, p.ID.N, p.Kind, f}
 	byValue, ok := s.reverse[key]
 	if !ok {
 		objects, err := s.scan(p)
@@ -225,7 +233,8 @@ func (s *state) scanFor(p *ruleset.Pattern, f change.Field, x change.Value, boun
 
 // neighbor implements previous/3 and the like: the nearest object to a key in the same tree.
 func (s *state) neighbor(predicate string, walk Walk) engine.Predicate3 {
-	return func(_ *engine.VM, tree, id, beside engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+	return func(_ *engine.VM, tree, id, beside engine.Term, k engine.Cont,
+		env *engine.Env) *engine.Promise {
 		p, ok, err := s.statePattern(predicate, tree, id, env)
 		if err != nil {
 			return engine.Error(err)
@@ -234,8 +243,10 @@ func (s *state) neighbor(predicate string, walk Walk) engine.Predicate3 {
 			return engine.Bool(false)
 		}
 		o, whole := s.input.vocabulary.Single(&p)
-		if !whole && (p.Kind == 0 || !p.Sub.Bound || s.input.vocabulary.Shape(p.Kind) != change.ShapeKey) {
-			return engine.Error(syntax.RuleErrorf("%s needs the whole identifier, not %s", predicate, syntax.TermText(p.IDTerm, env)))
+		if !whole && (p.Kind == 0 || !p.Sub.Bound ||
+			s.input.vocabulary.Shape(p.Kind) != change.ShapeKey) {
+			return engine.Error(syntax.RuleErrorf("%s needs the whole identifier, not %s", predicate,
+				syntax.TermText(p.IDTerm, env)))
 		}
 		n, ok, err := walk.From(s.input.view, o)
 		if err != nil {

@@ -30,7 +30,8 @@ type KeyRange struct {
 
 // Read appends the next objects to buffer. It may append fewer than there are, and appends none
 // only at the end.
-func (k *KeyRange) Read(v change.View, buffer []change.Object, c *Collector) ([]change.Object, error) {
+func (k *KeyRange) Read(v change.View, buffer []change.Object,
+	c *Collector) ([]change.Object, error) {
 	if k.done {
 		return buffer, nil
 	}
@@ -122,7 +123,8 @@ func Interval(low, high syntax.Number) (lo, hi uint64, ok bool) {
 
 // RangeBetween returns the range of the objects of one kind whose last number is between lo and hi.
 // ok is false if no such number orders the objects of that kind.
-func RangeBetween(v *ruleset.Vocabulary, o change.Object, lo, hi uint64, down bool) (k KeyRange, ok bool) {
+func RangeBetween(v *ruleset.Vocabulary, o change.Object, lo, hi uint64,
+	down bool) (k KeyRange, ok bool) {
 	k = KeyRange{Lo: o, Hi: o, Down: down}
 	switch v.Shape(o.Kind) {
 	case change.ShapeNamed:
@@ -141,8 +143,11 @@ func RangeBetween(v *ruleset.Vocabulary, o change.Object, lo, hi uint64, down bo
 // bounds. The bounds are numbers, which bound the last number of an identifier whose other parts
 // are known; or keys k(ID,KIND,SUB), in which an unbound part means the least or the greatest
 // value.
-func (r *ranges) keyRange(predicate string, down bool) func(*engine.VM, engine.Term, engine.Term, engine.Term, engine.Term, engine.Cont, *engine.Env) *engine.Promise {
-	return func(_ *engine.VM, tree, id, low, high engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+func (r *ranges) keyRange(predicate string,
+	down bool) func(*engine.VM, engine.Term, engine.Term, engine.Term, engine.Term, engine.Cont,
+	*engine.Env) *engine.Promise {
+	return func(_ *engine.VM, tree, id, low, high engine.Term, k engine.Cont,
+		env *engine.Env) *engine.Promise {
 		r.budget.last = lookup{predicate, tree, id, env}
 		if err := r.budget.spend(1); err != nil {
 			return engine.Error(err)
@@ -189,7 +194,8 @@ func (r *ranges) keyRange(predicate string, down bool) func(*engine.VM, engine.T
 }
 
 // rangeOf reads the bounds of a range.
-func (r *ranges) rangeOf(predicate string, p *ruleset.Pattern, low, high engine.Term, env *engine.Env) (k KeyRange, ok bool, err error) {
+func (r *ranges) rangeOf(predicate string, p *ruleset.Pattern, low, high engine.Term,
+	env *engine.Env) (k KeyRange, ok bool, err error) {
 	if isKey(low, env) && isKey(high, env) && !r.input.vocabulary.Schema.KindIsTree {
 		if k.Lo, err = r.bound(predicate, low, 0, env); err != nil {
 			return k, false, err
@@ -208,14 +214,15 @@ func (r *ranges) rangeOf(predicate string, p *ruleset.Pattern, low, high engine.
 	if err != nil {
 		return k, false, err
 	}
-	if p.Kind == 0 || !p.Id.Bound && r.input.vocabulary.Shape(p.Kind) != change.ShapeNum {
+	if p.Kind == 0 || !p.ID.Bound && r.input.vocabulary.Shape(p.Kind) != change.ShapeNum {
 		return k, false, syntax.RuleErrorf("%s needs all of %s but its last number, or two keys as bounds", predicate, syntax.TermText(p.IDTerm, env))
 	}
 	first, last, ok := Interval(lo, hi)
 	if !ok {
 		return k, false, nil
 	}
-	if k, ok = RangeBetween(r.input.vocabulary, change.Object{Tree: p.Tree.N, ID: p.Id.N, Kind: p.Kind}, first, last, false); !ok {
+	if k, ok = RangeBetween(r.input.vocabulary,
+		change.Object{Tree: p.Tree.N, ID: p.ID.N, Kind: p.Kind}, first, last, false); !ok {
 		return k, false, syntax.RuleErrorf("%s: names have no order", predicate)
 	}
 	return k, true, nil
@@ -226,7 +233,8 @@ func isKey(t engine.Term, env *engine.Env) bool {
 }
 
 // bound reads a key that bounds a range; open is the value of an unbound part.
-func (r *ranges) bound(predicate string, t engine.Term, open uint64, env *engine.Env) (o change.Object, err error) {
+func (r *ranges) bound(predicate string, t engine.Term, open uint64,
+	env *engine.Env) (o change.Object, err error) {
 	key := env.Resolve(t).(engine.Compound)
 	bad := func() (change.Object, error) {
 		return o, syntax.RuleErrorf("%s: %s is not a bound", predicate, syntax.TermText(key, env))

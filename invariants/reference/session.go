@@ -23,7 +23,8 @@ type QuerySession struct {
 }
 
 // NewQuerySession loads rules, so that goals may use their helpers. The error is that of New.
-func NewQuerySession(schema *change.Schema, files []syntax.File, options ruleset.Options) (*QuerySession, error) {
+func NewQuerySession(schema *change.Schema, files []syntax.File,
+	options ruleset.Options) (*QuerySession, error) {
 	p := &QuerySession{}
 	var err error
 	if p.engine, err = newWrapped(schema, files, options, p.evident); err != nil {
@@ -37,13 +38,15 @@ func NewQuerySession(schema *change.Schema, files []syntax.File, options ruleset
 func (p *QuerySession) defineViolation() error {
 	p.engine.Set.AllowViolation()
 	if len(p.engine.Set.Rules) == 0 {
-		return p.engine.run.assert(syntax.AtomIf.Apply(syntax.AtomViolation.Apply(engine.NewVariable(), engine.NewVariable(), engine.NewVariable()),
+		return p.engine.run.assert(syntax.AtomIf.Apply(syntax.AtomViolation.Apply(engine.NewVariable(),
+			engine.NewVariable(), engine.NewVariable()),
 			engine.NewAtom("fail")))
 	}
 	for _, r := range p.engine.Set.Rules {
 		for _, c := range r.Clauses {
 			tree, id := engine.NewVariable(), engine.NewVariable()
-			if err := p.engine.run.assert(syntax.AtomIf.Apply(syntax.AtomViolation.Apply(r.Number, tree, id), c.Goal.Apply(tree, id))); err != nil {
+			if err := p.engine.run.assert(syntax.AtomIf.Apply(syntax.AtomViolation.Apply(r.Number, tree, id),
+				c.Goal.Apply(tree, id))); err != nil {
 				return err
 			}
 		}
@@ -71,7 +74,8 @@ var errLimit = errors.New("no more answers are looked for")
 // Ask returns the answers of a goal, at most limit of them. The goal is written as in a rule, with
 // or without a full stop. The error is a LoadError if the text has a mistake; any other error says
 // why the goal could not be answered, and comes with the answers found so far.
-func (p *QuerySession) Ask(ctx context.Context, t *change.Txn, v change.View, goal string, limit int) (*Answers, error) {
+func (p *QuerySession) Ask(ctx context.Context, t *change.Txn, v change.View, goal string,
+	limit int) (*Answers, error) {
 	term, variables, names, err := p.parseGoal(goal)
 	if err != nil {
 		return nil, err
@@ -111,7 +115,8 @@ func plainError(err error) error {
 }
 
 // parseGoal parses a goal and checks it as the body of a clause. names are its variables in order.
-func (p *QuerySession) parseGoal(goal string) (t engine.Term, variables map[string]engine.Variable, names []string, err error) {
+func (p *QuerySession) parseGoal(goal string) (t engine.Term, variables map[string]engine.Variable,
+	names []string, err error) {
 	t, variables, clause, err := p.parseTerm(strings.TrimPrefix(strings.TrimSpace(goal), "?-"))
 	if err != nil {
 		return nil, nil, nil, err
@@ -123,7 +128,8 @@ func (p *QuerySession) parseGoal(goal string) (t engine.Term, variables map[stri
 }
 
 // parseTerm parses the text of one term, with or without a full stop.
-func (p *QuerySession) parseTerm(text string) (engine.Term, map[string]engine.Variable, syntax.ClauseText, error) {
+func (p *QuerySession) parseTerm(text string) (engine.Term, map[string]engine.Variable,
+	syntax.ClauseText, error) {
 	return syntax.ParseTerm("query", text, p.engine.Set.Operators)
 }
 

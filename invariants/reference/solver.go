@@ -23,7 +23,8 @@ func (s *solver) step(_ *engine.VM, k engine.Cont, env *engine.Env) *engine.Prom
 	}
 	depth := s.depth
 	if depth >= s.maxDepth {
-		return engine.Error(syntax.RuleErrorf("a chain of more than %d goals: endless recursion?", s.maxDepth))
+		return engine.Error(syntax.RuleErrorf("a chain of more than %d goals: endless recursion?",
+			s.maxDepth))
 	}
 	return engine.Delay(func(context.Context) *engine.Promise {
 		s.depth = depth + 1
@@ -82,7 +83,10 @@ func (s *solver) solve(goal engine.Term, k engine.Cont, env *engine.Env) *engine
 		return s.vm.Arrive(g, nil, k, env)
 	case engine.Compound:
 		if g.Functor() == syntax.AtomComma && g.Arity() == 2 {
-			return s.solve(g.Arg(0), func(env *engine.Env) *engine.Promise { return s.solve(g.Arg(1), k, env) }, env)
+			return s.solve(g.Arg(0), func(env *engine.Env) *engine.Promise {
+				return s.solve(g.Arg(1), k,
+					env)
+			}, env)
 		}
 		args := make([]engine.Term, g.Arity())
 		for i := range args {
@@ -97,7 +101,8 @@ func (s *solver) solve(goal engine.Term, k engine.Cont, env *engine.Env) *engine
 }
 
 // once finds the first solution of a goal; ok is false if it has none.
-func (s *solver) once(ctx context.Context, goal engine.Term, env *engine.Env) (first *engine.Env, ok bool, err error) {
+func (s *solver) once(ctx context.Context, goal engine.Term,
+	env *engine.Env) (first *engine.Env, ok bool, err error) {
 	depth := s.depth
 	ok, err = s.solve(goal, func(env *engine.Env) *engine.Promise {
 		first = env
@@ -108,7 +113,8 @@ func (s *solver) once(ctx context.Context, goal engine.Term, env *engine.Env) (f
 }
 
 // each finds all solutions of a goal.
-func (s *solver) each(ctx context.Context, goal engine.Term, env *engine.Env, do func(*engine.Env) error) error {
+func (s *solver) each(ctx context.Context, goal engine.Term, env *engine.Env,
+	do func(*engine.Env) error) error {
 	depth := s.depth
 	_, err := s.solve(goal, func(env *engine.Env) *engine.Promise {
 		if err := do(env); err != nil {

@@ -11,7 +11,8 @@ type unification struct{ budget *budget }
 
 // unify implements (=)/2 with the occurs check: a term that contains itself could never be compared
 // or written. Each part that it looks at costs a step.
-func (u *unification) unify(_ *engine.VM, x, y engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+func (u *unification) unify(_ *engine.VM, x, y engine.Term, k engine.Cont,
+	env *engine.Env) *engine.Promise {
 	env, ok, err := u.unifyTerms(x, y, env)
 	if err != nil {
 		return engine.Error(err)
@@ -22,7 +23,8 @@ func (u *unification) unify(_ *engine.VM, x, y engine.Term, k engine.Cont, env *
 	return k(env)
 }
 
-func (u *unification) unifyTerms(x, y engine.Term, env *engine.Env) (_ *engine.Env, ok bool, err error) {
+func (u *unification) unifyTerms(x, y engine.Term,
+	env *engine.Env) (_ *engine.Env, ok bool, err error) {
 	if err := u.budget.spend(1); err != nil {
 		return env, false, err
 	}
@@ -74,7 +76,8 @@ func (u *unification) occurs(v, t engine.Term, env *engine.Env) (bool, error) {
 }
 
 // differ implements (\\=)/2.
-func (u *unification) differ(_ *engine.VM, x, y engine.Term, k engine.Cont, env *engine.Env) *engine.Promise {
+func (u *unification) differ(_ *engine.VM, x, y engine.Term, k engine.Cont,
+	env *engine.Env) *engine.Promise {
 	_, ok, err := u.unifyTerms(x, y, env)
 	if err != nil {
 		return engine.Error(err)

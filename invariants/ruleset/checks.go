@@ -145,9 +145,11 @@ func (l *Set) checkNames(c ParsedClause, goal engine.Term, p syntax.Indicator) {
 	f, known := l.Vocabulary.Field(field, nil)
 	switch {
 	case !known:
-		l.fail(c.Text, "unknown field %s in %s%s", syntax.TermText(field, nil), p, suggest(syntax.TermText(field, nil), slices.Clone(l.Vocabulary.Schema.Fields)))
+		l.fail(c.Text, "unknown field %s in %s%s", syntax.TermText(field, nil), p,
+			suggest(syntax.TermText(field, nil), slices.Clone(l.Vocabulary.Schema.Fields)))
 	case kind != 0 && f != change.FieldObject && !hasField(l.Vocabulary.Schema.Kinds[kind], f):
-		l.fail(c.Text, "%s has no field %s; it has %s", l.Vocabulary.Schema.KindName(kind), syntax.TermText(field, nil), l.Vocabulary.fieldNames(kind))
+		l.fail(c.Text, "%s has no field %s; it has %s", l.Vocabulary.Schema.KindName(kind),
+			syntax.TermText(field, nil), l.Vocabulary.fieldNames(kind))
 	}
 }
 
@@ -190,7 +192,8 @@ func (l *Set) checkObject(c ParsedClause, tree, id engine.Term) (kind change.Kin
 		}
 		k, known := v.Kinds[a]
 		if !known {
-			l.fail(c.Text, "unknown kind of object %s%s", syntax.TermText(a, nil), suggest(a.String(), v.kindNames()))
+			l.fail(c.Text, "unknown kind of object %s%s", syntax.TermText(a, nil),
+				suggest(a.String(), v.kindNames()))
 			return
 		}
 		kind = k
@@ -207,18 +210,21 @@ func (l *Set) checkObject(c ParsedClause, tree, id engine.Term) (kind change.Kin
 	switch {
 	case key.Functor() == syntax.AtomK && key.Arity() == 3:
 		named(key.Arg(1))
-		if pair := syntax.IsFunctor(key.Arg(2), syntax.AtomA, 2); kind != 0 && syntax.Ground(key.Arg(2)) || pair {
+		if pair := syntax.IsFunctor(key.Arg(2), syntax.AtomA, 2); kind != 0 &&
+			syntax.Ground(key.Arg(2)) || pair {
 			want := change.ShapeKey
 			if pair {
 				want = change.ShapePair
 			}
 			if !v.shapeIs(kind, want) {
-				l.fail(c.Text, "the identifier of %s has another form than %s", v.Schema.KindName(kind), syntax.TermText(id, nil))
+				l.fail(c.Text, "the identifier of %s has another form than %s", v.Schema.KindName(kind),
+					syntax.TermText(id, nil))
 			}
 		}
 	case key.Functor() == syntax.AtomA && key.Arity() == 2:
 		if !v.shapeIs(kind, change.ShapeNums, change.ShapeNamed) {
-			l.fail(c.Text, "the identifier of %s has another form than %s", v.Schema.KindName(kind), syntax.TermText(id, nil))
+			l.fail(c.Text, "the identifier of %s has another form than %s", v.Schema.KindName(kind),
+				syntax.TermText(id, nil))
 		}
 	default:
 		l.fail(c.Text, "%s is not an identifier of an object", syntax.TermText(id, nil))

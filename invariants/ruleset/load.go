@@ -43,7 +43,8 @@ type Set struct {
 // LoadError for each mistake found, up to syntax.MaxLoadErrors. If open is true, kinds and fields
 // that the schema does not have are accepted.
 func Load(schema *change.Schema, files []syntax.File, open bool) (*Set, error) {
-	l := &Set{Vocabulary: newVocabulary(schema), Operators: syntax.StandardOperators(), Open: open, defined: map[syntax.Indicator]definition{}}
+	l := &Set{Vocabulary: newVocabulary(schema), Operators: syntax.StandardOperators(), Open: open,
+		defined: map[syntax.Indicator]definition{}}
 	if err := l.load(files); err != nil {
 		return nil, err
 	}
@@ -152,7 +153,8 @@ func (l *Set) define(c ParsedClause) {
 	case d.prelude && !c.prelude:
 		l.fail(c.Text, "%s is built in and cannot be defined again", p)
 	case d.file != c.Text.File:
-		l.fail(c.Text, "%s is already defined at %s:%d; define a predicate in one file", p, d.file, d.line)
+		l.fail(c.Text, "%s is already defined at %s:%d; define a predicate in one file", p, d.file,
+			d.line)
 	}
 }
 
@@ -179,7 +181,8 @@ func (l *Set) defineRule(c ParsedClause) {
 	if r == nil {
 		d := c.Text.RuleDoc(text)
 		r = &LoadedRule{file: c.Text.File, Number: number, Order: int32(len(l.Rules))}
-		r.Rule = Rule{Name: text, Doc: d.Doc, Source: source, Origin: d.Origin, User: d.User, Severity: d.Severity}
+		r.Rule = Rule{Name: text, Doc: d.Doc, Source: source, Origin: d.Origin, User: d.User,
+			Severity: d.Severity}
 		if fs := l.Vocabulary.Schema.FS; fs != "" {
 			r.Name = fs + "/" + text
 		}
@@ -192,7 +195,8 @@ func (l *Set) defineRule(c ParsedClause) {
 	if n := len(r.Clauses); n > 0 && r.Clauses[n-1].Source == source {
 		return // two clauses on one line share a goal
 	}
-	r.Clauses = append(r.Clauses, RuleClause{engine.NewAtom(fmt.Sprintf("$violation %s %d", text, len(r.Clauses))), source, int32(len(r.Clauses))})
+	r.Clauses = append(r.Clauses, RuleClause{engine.NewAtom(fmt.Sprintf("$violation %s %d", text,
+		len(r.Clauses))), source, int32(len(r.Clauses))})
 }
 
 func (l *Set) ruleOf(number engine.Term) *LoadedRule {

@@ -17,18 +17,19 @@ func (p part) matches(n uint64) bool { return !p.Bound || p.N == n }
 
 // A Pattern is what is known of an object when a goal is called.
 type Pattern struct {
-	Tree, Id, Sub, Aux part
+	Tree, ID, Sub, Aux part
 	Kind               change.Kind // 0: any
 	TreeTerm, IDTerm   engine.Term // the arguments, resolved
 }
 
 func (p *Pattern) Matches(o change.Object) bool {
-	return p.Tree.matches(o.Tree) && p.Id.matches(o.ID) && (p.Kind == 0 || p.Kind == o.Kind) &&
+	return p.Tree.matches(o.Tree) && p.ID.matches(o.ID) && (p.Kind == 0 || p.Kind == o.Kind) &&
 		p.Sub.matches(o.Sub) && p.Aux.matches(o.Aux)
 }
 
 // Pattern reads the first two arguments of a primitive. ok is false if no object can match them.
-func (v *Vocabulary) Pattern(tree, id engine.Term, names *change.Names, env *engine.Env) (p Pattern, ok bool) {
+func (v *Vocabulary) Pattern(tree, id engine.Term, names *change.Names,
+	env *engine.Env) (p Pattern, ok bool) {
 	p.TreeTerm, p.IDTerm = env.Resolve(tree), env.Resolve(id)
 	switch t := p.TreeTerm.(type) {
 	case engine.Variable:
@@ -47,13 +48,13 @@ func (v *Vocabulary) Pattern(tree, id engine.Term, names *change.Names, env *eng
 	case engine.Variable:
 		return p, true
 	case engine.Integer, syntax.Wide:
-		return p, v.shapeIs(p.Kind, change.ShapeNum) && p.Id.bind(t)
+		return p, v.shapeIs(p.Kind, change.ShapeNum) && p.ID.bind(t)
 	case engine.Compound:
 		switch {
 		case t.Functor() == syntax.AtomK && t.Arity() == 3:
 			return p, v.keyPattern(&p, t, env)
 		case t.Functor() == syntax.AtomA && t.Arity() == 2:
-			if !p.Id.bind(env.Resolve(t.Arg(0))) {
+			if !p.ID.bind(env.Resolve(t.Arg(0))) {
 				return p, false
 			}
 			return p, v.secondPart(&p, env.Resolve(t.Arg(1)), names)
@@ -99,7 +100,7 @@ func (v *Vocabulary) keyPattern(p *Pattern, t engine.Compound, env *engine.Env) 
 	default:
 		return false
 	}
-	if !p.Id.bind(env.Resolve(t.Arg(0))) {
+	if !p.ID.bind(env.Resolve(t.Arg(0))) {
 		return false
 	}
 	switch sub := env.Resolve(t.Arg(2)).(type) {
@@ -135,7 +136,8 @@ func (v *Vocabulary) secondPart(p *Pattern, t engine.Term, names *change.Names) 
 
 // Unify binds the variables of a pattern to the parts of an object that matches it. Bound parts
 // were compared as numbers already; in these, a negative literal stands for the same 64 bits.
-func (v *Vocabulary) Unify(p *Pattern, o change.Object, names *change.Names, env *engine.Env) (*engine.Env, bool) {
+func (v *Vocabulary) Unify(p *Pattern, o change.Object, names *change.Names,
+	env *engine.Env) (*engine.Env, bool) {
 	if _, free := p.TreeTerm.(engine.Variable); free {
 		var ok bool
 		if env, ok = env.Unify(p.TreeTerm, v.treeTerm(o)); !ok {
@@ -147,7 +149,8 @@ func (v *Vocabulary) Unify(p *Pattern, o change.Object, names *change.Names, env
 
 // UnifyID unifies the identifier of an object with a resolved term whose bound numbers the object
 // has.
-func (v *Vocabulary) UnifyID(id engine.Term, o change.Object, names *change.Names, env *engine.Env) (*engine.Env, bool) {
+func (v *Vocabulary) UnifyID(id engine.Term, o change.Object, names *change.Names,
+	env *engine.Env) (*engine.Env, bool) {
 	c, ok := id.(engine.Compound)
 	if !ok {
 		if _, free := id.(engine.Variable); free {
@@ -158,12 +161,14 @@ func (v *Vocabulary) UnifyID(id engine.Term, o change.Object, names *change.Name
 	shape := v.Shape(o.Kind)
 	var first, second engine.Term // the number ID, and the last part
 	switch {
-	case c.Functor() == syntax.AtomK && c.Arity() == 3 && (shape == change.ShapeKey || shape == change.ShapePair):
+	case c.Functor() == syntax.AtomK && c.Arity() == 3 &&
+		(shape == change.ShapeKey || shape == change.ShapePair):
 		if env, ok = env.Unify(c.Arg(1), v.KindTerm(o.Kind)); !ok {
 			return env, false
 		}
 		first, second = c.Arg(0), c.Arg(2)
-	case c.Functor() == syntax.AtomA && c.Arity() == 2 && (shape == change.ShapeNums || shape == change.ShapeNamed):
+	case c.Functor() == syntax.AtomA && c.Arity() == 2 &&
+		(shape == change.ShapeNums || shape == change.ShapeNamed):
 		first, second = c.Arg(0), c.Arg(1)
 	default:
 		return env, false
@@ -217,5 +222,5 @@ func (v *Vocabulary) Single(p *Pattern) (o change.Object, ok bool) {
 	case change.ShapeNums, change.ShapeNamed:
 		ok = p.Sub.Bound
 	}
-	return change.Object{Tree: p.Tree.N, Kind: p.Kind, ID: p.Id.N, Sub: p.Sub.N, Aux: p.Aux.N}, ok
+	return change.Object{Tree: p.Tree.N, Kind: p.Kind, ID: p.ID.N, Sub: p.Sub.N, Aux: p.Aux.N}, ok
 }

@@ -23,7 +23,8 @@ type Vocabulary struct {
 }
 
 func newVocabulary(s *change.Schema) *Vocabulary {
-	v := &Vocabulary{Schema: s, Kinds: map[engine.Atom]change.Kind{}, Fields: map[string]change.Field{},
+	v := &Vocabulary{Schema: s, Kinds: map[engine.Atom]change.Kind{},
+		Fields:   map[string]change.Field{},
 		Literals: map[string]engine.Atom{}}
 	for i, k := range s.Kinds {
 		a := engine.NewAtom(k.Name)
@@ -123,7 +124,8 @@ func (v *Vocabulary) KindTerm(k change.Kind) engine.Term {
 
 // Value returns the value that a resolved term stands for; ok is false if it stands for several (an
 // atom can be a word or a name) or for none, so that unification must decide.
-func (v *Vocabulary) Value(t engine.Term, names *change.Names, env *engine.Env) (x change.Value, ok bool) {
+func (v *Vocabulary) Value(t engine.Term, names *change.Names,
+	env *engine.Env) (x change.Value, ok bool) {
 	switch t := t.(type) {
 	case engine.Integer, syntax.Wide:
 		n, ok := syntax.U64(t)
@@ -166,7 +168,8 @@ func (v *Vocabulary) Shape(k change.Kind) change.Shape {
 func (v *Vocabulary) idTerm(o change.Object, names *change.Names) engine.Term {
 	switch v.Shape(o.Kind) {
 	case change.ShapePair:
-		return syntax.AtomK.Apply(syntax.NumTerm(o.ID), v.KindTerm(o.Kind), syntax.AtomA.Apply(syntax.NumTerm(o.Sub), syntax.NumTerm(o.Aux)))
+		return syntax.AtomK.Apply(syntax.NumTerm(o.ID), v.KindTerm(o.Kind),
+			syntax.AtomA.Apply(syntax.NumTerm(o.Sub), syntax.NumTerm(o.Aux)))
 	case change.ShapeNum:
 		return syntax.NumTerm(o.ID)
 	case change.ShapeNums:

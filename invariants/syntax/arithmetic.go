@@ -22,8 +22,14 @@ var (
 		engine.NewAtom("xor"): bitwise((*big.Int).Xor, func(x, y int64) int64 { return x ^ y }),
 		engine.NewAtom("<<"):  func(x, y Number) (Number, error) { return shift(x, y, 1) },
 		engine.NewAtom(">>"):  func(x, y Number) (Number, error) { return shift(x, y, -1) },
-		engine.NewAtom("min"): func(x, y Number) (Number, error) { return pick(x, y, x.Cmp(y) <= 0), nil },
-		engine.NewAtom("max"): func(x, y Number) (Number, error) { return pick(x, y, x.Cmp(y) >= 0), nil },
+		engine.NewAtom("min"): func(x, y Number) (Number, error) {
+			return pick(x, y, x.Cmp(y) <= 0),
+				nil
+		},
+		engine.NewAtom("max"): func(x, y Number) (Number, error) {
+			return pick(x, y, x.Cmp(y) >= 0),
+				nil
+		},
 	}
 	UnaryFunctions = map[engine.Atom]func(x Number) Number{
 		engine.NewAtom("-"):   func(x Number) Number { return Number{}.Sub(x) },
@@ -44,7 +50,8 @@ func quotient(x, y int64) int64  { return x / y }
 func remainder(x, y int64) int64 { return x % y }
 
 // divider makes a division; small does the same for numbers that fit in int64 and are not negative.
-func divider(f func(z, x, y *big.Int) *big.Int, small func(x, y int64) int64) func(x, y Number) (Number, error) {
+func divider(f func(z, x, y *big.Int) *big.Int,
+	small func(x, y int64) int64) func(x, y Number) (Number, error) {
 	return func(x, y Number) (Number, error) {
 		if y.Sign() == 0 {
 			return Number{}, RuleErrorf("division by zero")
@@ -58,7 +65,8 @@ func divider(f func(z, x, y *big.Int) *big.Int, small func(x, y int64) int64) fu
 
 // bitwise makes a function of two numbers; small does the same for numbers that fit in int64, since
 // both are two's complement.
-func bitwise(f func(z, x, y *big.Int) *big.Int, small func(x, y int64) int64) func(x, y Number) (Number, error) {
+func bitwise(f func(z, x, y *big.Int) *big.Int,
+	small func(x, y int64) int64) func(x, y Number) (Number, error) {
 	return func(x, y Number) (Number, error) {
 		if x.Big == nil && y.Big == nil {
 			return Number{Small: small(x.Small, y.Small)}, nil
@@ -88,7 +96,8 @@ func floorMod(z, x, y *big.Int) *big.Int {
 // shift shifts left by sign·y bits.
 func shift(x, y Number, sign int64) (Number, error) {
 	if y.Big != nil || y.Small < -MaxNumberBits || y.Small > MaxNumberBits {
-		return Number{}, RuleErrorf("shift by %s bits is beyond %d", TermText(y.Term(), nil), MaxNumberBits)
+		return Number{}, RuleErrorf("shift by %s bits is beyond %d", TermText(y.Term(), nil),
+			MaxNumberBits)
 	}
 	n := y.Small * sign
 	if n >= 0 {

@@ -10,7 +10,8 @@ import (
 
 // Add, Sub and Mul agree with big integers at the edges of int64.
 func TestArithmeticAtTheEdges(t *testing.T) {
-	edges := []int64{math.MinInt64, math.MinInt64 + 1, -1 << 32, -2, -1, 0, 1, 2, 1 << 31, 1 << 32, math.MaxInt64 - 1, math.MaxInt64}
+	edges := []int64{math.MinInt64, math.MinInt64 + 1, -1 << 32, -2, -1, 0, 1, 2, 1 << 31, 1 << 32,
+		math.MaxInt64 - 1, math.MaxInt64}
 	for _, a := range edges {
 		for _, b := range edges {
 			x, y := Number{Small: a}, Number{Small: b}

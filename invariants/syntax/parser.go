@@ -51,7 +51,8 @@ func StandardOperators() Operators {
 		{1050, "xfy", []string{"->"}},
 		{1000, "xfy", []string{","}},
 		{900, "fy", []string{`\+`}},
-		{700, "xfx", []string{"=", `\=`, "==", `\==`, "@<", "@=<", "@>", "@>=", "=..", "is", "=:=", `=\=`, "<", "=<", ">", ">="}},
+		{700, "xfx", []string{"=", `\=`, "==", `\==`, "@<", "@=<", "@>", "@>=", "=..", "is", "=:=", `=\=`,
+			"<", "=<", ">", ">="}},
 		{500, "yfx", []string{"+", "-", `/\`, `\/`, "xor"}},
 		{400, "yfx", []string{"*", "//", "/", "div", "rem", "mod", "<<", ">>"}},
 		{200, "fy", []string{"+", "-", `\`}},
@@ -113,7 +114,8 @@ func ParseNamed(c ClauseText, ops Operators) (engine.Term, map[engine.Variable]s
 
 // ParseTerm reads the text of one term, with or without a full stop. It also returns the variables
 // by name, and the tokens.
-func ParseTerm(file, text string, ops Operators) (engine.Term, map[string]engine.Variable, ClauseText, error) {
+func ParseTerm(file, text string, ops Operators) (engine.Term, map[string]engine.Variable,
+	ClauseText, error) {
 	if text = strings.TrimSpace(text); !strings.HasSuffix(text, ".") {
 		text += " ." // a full stop of its own, even after an operator
 	}
@@ -122,7 +124,8 @@ func ParseTerm(file, text string, ops Operators) (engine.Term, map[string]engine
 		return nil, nil, ClauseText{}, err
 	}
 	if len(clauses) != 1 {
-		return nil, nil, ClauseText{}, LoadError{File: file, Line: 1, Text: "write one goal; to ask for two together, write A, B"}
+		return nil, nil, ClauseText{}, LoadError{File: file, Line: 1,
+			Text: "write one goal; to ask for two together, write A, B"}
 	}
 	p := &parser{clause: clauses[0], operators: ops, variables: map[string]engine.Variable{}}
 	t, err := p.whole()
@@ -136,7 +139,8 @@ func (p *parser) whole() (engine.Term, error) {
 	case err != nil || p.pos == len(p.clause.tokens):
 		return t, err
 	case p.clause.tokens[0].text == ":-":
-		return nil, p.errorf("unexpected %s; the only directive is :- op(PRIORITY, TYPE, NAME)", p.shown())
+		return nil, p.errorf("unexpected %s; the only directive is :- op(PRIORITY, TYPE, NAME)",
+			p.shown())
 	default:
 		return nil, p.errorf("unexpected %s%s", p.shown(), p.missing())
 	}
@@ -276,7 +280,8 @@ func (p *parser) afterName(name token, highest int) (engine.Term, int, error) {
 		args, err := p.arguments()
 		return compound(engine.NewAtom(name.text), args...), 0, err
 	}
-	if name.kind == tokenAtom && name.text == "-" && next.kind == tokenInteger { // also "- 1", as in SWI-Prolog
+	// also "- 1", as in SWI-Prolog
+	if name.kind == tokenAtom && name.text == "-" && next.kind == tokenInteger {
 		p.pos++
 		return BigTerm(Number{}.Sub(Number{Big: next.num}).wide()), 0, nil
 	}

@@ -40,7 +40,8 @@ func libraryParse(t *testing.T, text string) (engine.Term, error) {
 	vm := new(engine.VM)
 	ops := StandardOperators()
 	define := func(name string, o operator, kind string) {
-		if _, err := engine.Op(vm, engine.Integer(o.Priority), engine.NewAtom(kind), engine.NewAtom(name), engine.Success, nil).Force(context.Background()); err != nil {
+		if _, err := engine.Op(vm, engine.Integer(o.Priority), engine.NewAtom(kind), engine.NewAtom(name),
+			engine.Success, nil).Force(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -81,9 +82,12 @@ func TestParserAgainstLibrary(t *testing.T) {
 		files = append(files, more...)
 	}
 	for _, s := range []string{
-		"a :- b, c ; d -> e ; f.", "p(X) :- X is 1 + 2 * 3 - 4 // 5 - - 6.", "p(X) :- X is - (1) + -1 - 1.", "p :- \\+ a, \\+ (b, c).",
-		"p(X) :- X = [a, b|T], T = [], X \\= [].", "p(-, +, [-], - a, -(1), -(-(1))).", "p(A, B) :- A =:= B /\\ 3 \\/ 4 xor 5 << 1, A \\== B.",
-		"a(1 - 2 - 3, (a , b), (a :- b)).", "p(k(-1, x, 2)) :- q.", "p(X) :- ( X = 1 -> true ; X = 2 -> fail ; true ).", "p(0'a, 0x1F, 0b101, 0o17).",
+		"a :- b, c ; d -> e ; f.", "p(X) :- X is 1 + 2 * 3 - 4 // 5 - - 6.",
+		"p(X) :- X is - (1) + -1 - 1.", "p :- \\+ a, \\+ (b, c).",
+		"p(X) :- X = [a, b|T], T = [], X \\= [].", "p(-, +, [-], - a, -(1), -(-(1))).",
+		"p(A, B) :- A =:= B /\\ 3 \\/ 4 xor 5 << 1, A \\== B.",
+		"a(1 - 2 - 3, (a , b), (a :- b)).", "p(k(-1, x, 2)) :- q.",
+		"p(X) :- ( X = 1 -> true ; X = 2 -> fail ; true ).", "p(0'a, 0x1F, 0b101, 0o17).",
 		"p('a b', 'it''s', 'x\\\\y').", "p(\\ 1, \\ (1 + 2), 2 * -3).",
 	} {
 		files = append(files, File{s, []byte(s)})
@@ -103,7 +107,10 @@ func TestParserAgainstLibrary(t *testing.T) {
 			if i+1 < len(texts) && last < c.Line {
 				continue // two clauses on one line
 			}
-			if slices.ContainsFunc(c.tokens, func(t token) bool { return t.num != nil && !t.num.IsInt64() }) {
+			if slices.ContainsFunc(c.tokens, func(t token) bool {
+				return t.num != nil &&
+					!t.num.IsInt64()
+			}) {
 				continue // the library has no such numbers
 			}
 			want, err := libraryParse(t, strings.Join(lines[c.Line-1:last], "\n"))
@@ -119,13 +126,14 @@ func TestParserAgainstLibrary(t *testing.T) {
 			clauses++
 			g := canonical(got, map[engine.Variable]int{})
 			// Our parser makes negative object ids unsigned.
-			w := negativeID.ReplaceAllStringFunc(canonical(want, map[engine.Variable]int{}), func(s string) string {
-				n, err := strconv.ParseInt(strings.TrimPrefix(s, `"k"(`), 10, 64)
-				if err != nil {
-					t.Error(err)
-				}
-				return `"k"(` + strconv.FormatUint(uint64(n), 10)
-			})
+			w := negativeID.ReplaceAllStringFunc(canonical(want, map[engine.Variable]int{}),
+				func(s string) string {
+					n, err := strconv.ParseInt(strings.TrimPrefix(s, `"k"(`), 10, 64)
+					if err != nil {
+						t.Error(err)
+					}
+					return `"k"(` + strconv.FormatUint(uint64(n), 10)
+				})
 			if g != w {
 				t.Errorf("%s:%d:\nours     %s\nlibrary's %s", f.Name, c.Line, g, w)
 			}

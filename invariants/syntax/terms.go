@@ -44,7 +44,9 @@ func IndicatorOf(t engine.Term) (p Indicator, ok bool) {
 	}
 }
 
-func (p Indicator) String() string { return fmt.Sprintf("%s/%d", AtomText(p.Name.String()), p.Arity) }
+func (p Indicator) String() string {
+	return fmt.Sprintf("%s/%d", AtomText(p.Name.String()), p.Arity)
+}
 
 // IsFunctor reports whether a term is a compound or an atom with a name and an arity.
 func IsFunctor(t engine.Term, name engine.Atom, arity int) bool {

@@ -27,7 +27,10 @@ func (n Name) WriteTerm(w io.Writer, _ *engine.WriteOptions, _ *engine.Env) erro
 // Compare implements the standard order of terms (@<): names follow all atoms, and are ordered by
 // bytes.
 func (n Name) Compare(t engine.Term, env *engine.Env) int {
-	return engine.CompareAtomic(n, t, func(a, b Name) int { return strings.Compare(string(a), string(b)) }, env)
+	return engine.CompareAtomic(n, t, func(a,
+		b Name) int {
+		return strings.Compare(string(a), string(b))
+	}, env)
 }
 
 const (

@@ -13,7 +13,9 @@ import (
 
 // A report turns findings into a verdict.
 func ExampleReport() {
-	schema := &change.Schema{FS: "example", Kinds: []change.KindInfo{{}, {Name: "inode", Shape: change.ShapeKey}}, Fields: []string{"object"}, Words: []string{"present"}}
+	schema := &change.Schema{FS: "example",
+		Kinds: []change.KindInfo{{}, {Name: "inode", Shape: change.ShapeKey}}, Fields: []string{"object"},
+		Words: []string{"present"}}
 	rule := "% Rule 1. An inode has a name.\nviolation(1, T, I) :- add(T, I)."
 	set, err := ruleset.Load(schema, []syntax.File{{Name: "mine.pl", Text: []byte(rule)}}, false)
 	if err != nil {

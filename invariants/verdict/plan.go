@@ -17,9 +17,10 @@ const (
 // A Plan describes how the compiled engine runs a clause of a rule. A clause that is split into its
 // alternatives has several plans.
 type Plan struct {
-	Rule    string // "btrfs/17"
-	Source  string // "invariants/btrfs/dir.pl:12"
-	Trigger string // the change that starts it: "add(TREE,k(DIR,dir_item,HASH))"; "" if it runs once per commit
+	Rule   string // "btrfs/17"
+	Source string // "invariants/btrfs/dir.pl:12"
+	// the change that starts it: "add(TREE,k(DIR,dir_item,HASH))"; "" if it runs once per commit
+	Trigger string
 	Steps   []Step // in the order of execution, the trigger first
 	// Reference says why the reference engine interprets the clause, which then has no steps; "" if
 	// it is compiled.

@@ -59,7 +59,10 @@ func NewReport(v *ruleset.Vocabulary, rules []*ruleset.LoadedRule, maxPerRule in
 	for i := range rules {
 		p.byNumber = append(p.byNumber, int32(i))
 	}
-	slices.SortStableFunc(p.byNumber, func(a, b int32) int { return compareNumbers(rules[a].Name, rules[b].Name) })
+	slices.SortStableFunc(p.byNumber, func(a,
+		b int32) int {
+		return compareNumbers(rules[a].Name, rules[b].Name)
+	})
 	return p
 }
 
@@ -84,7 +87,8 @@ func (p *Report) Close() { p.txn = nil }
 
 // Add adds a violation whose arguments are terms; it reports false if the rule has MaxViolations of
 // them already.
-func (p *Report) Add(rule *ruleset.LoadedRule, c ruleset.RuleClause, tree, id engine.Term, env *engine.Env) bool {
+func (p *Report) Add(rule *ruleset.LoadedRule, c ruleset.RuleClause, tree, id engine.Term,
+	env *engine.Env) bool {
 	if object, ok := p.object(tree, id, env); ok {
 		return p.Note(rule, c, Finding{Object: object, Trigger: -1})
 	}
@@ -100,13 +104,14 @@ func (p *Report) Add(rule *ruleset.LoadedRule, c ruleset.RuleClause, tree, id en
 // one.
 func (p *Report) object(tree, id engine.Term, env *engine.Env) (o change.Object, ok bool) {
 	pattern, ok := p.vocabulary.Pattern(tree, id, p.txn.Names, env)
-	if !ok || !pattern.Id.Bound || syntax.IsVariable(pattern.TreeTerm) {
+	if !ok || !pattern.ID.Bound || syntax.IsVariable(pattern.TreeTerm) {
 		return o, false
 	}
 	if o, ok = p.vocabulary.Single(&pattern); ok {
 		return o, true
 	}
-	return o, pattern.Kind != 0 && pattern.Sub.Bound && p.vocabulary.Shape(pattern.Kind) == change.ShapeKey
+	return o, pattern.Kind != 0 && pattern.Sub.Bound &&
+		p.vocabulary.Shape(pattern.Kind) == change.ShapeKey
 }
 
 // Note adds a violation; it reports false if the rule has MaxViolations of them already. If several
@@ -177,7 +182,8 @@ func (p *Report) Take(o *Report) {
 			p.texts = append(p.texts, o.texts[f.text-1])
 			f.text = int32(len(p.texts))
 		} else if names != of && p.vocabulary.Shape(f.Object.Kind) == change.ShapeNamed {
-			f.Object.Sub = names.Handle([]byte(of.At(f.Object.Sub))) // a fork may have its own table of names
+			// a fork may have its own table of names
+			f.Object.Sub = names.Handle([]byte(of.At(f.Object.Sub)))
 		}
 		p.found = append(p.found, f)
 		p.perRule[f.rule]++
@@ -240,7 +246,8 @@ func (p *Report) written(order []int32) []change.Violation {
 		f := &p.found[at]
 		rule := p.rules[f.rule]
 		v := &out[i]
-		v.Rule, v.Kind, v.Doc, v.Source = rule.Name, change.ByRule, rule.Doc, rule.Clauses[f.clause].Source
+		v.Rule, v.Kind, v.Doc, v.Source = rule.Name, change.ByRule, rule.Doc,
+			rule.Clauses[f.clause].Source
 		if f.text != 0 {
 			v.Tree, v.ID = p.texts[f.text-1].tree, p.texts[f.text-1].id
 			continue
@@ -285,7 +292,8 @@ func (p *Report) compare(f, g *Finding) int {
 		return f.Object.Compare(g.Object)
 	}
 	x, y := p.textOf(f), p.textOf(g)
-	return cmp.Or(cmp.Compare(x.number, y.number), strings.Compare(x.tree, y.tree), f.Object.Compare(g.Object),
+	return cmp.Or(cmp.Compare(x.number, y.number), strings.Compare(x.tree, y.tree),
+		f.Object.Compare(g.Object),
 		strings.Compare(x.id, y.id))
 }
 

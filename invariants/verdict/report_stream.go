@@ -20,7 +20,8 @@ func (p *Report) EndPart(part *change.Txn) {
 		if f.text != 0 {
 			continue
 		}
-		of := findingText{tree: schema.TreeText(f.Object), number: f.Object.Tree, id: schema.IDText(f.Object, part.Names)}
+		of := findingText{tree: schema.TreeText(f.Object), number: f.Object.Tree,
+			id: schema.IDText(f.Object, part.Names)}
 		if p.shown == nil {
 			p.shown, p.shownOf = map[findingShown][]string{}, map[int32]int{}
 		}

@@ -82,12 +82,14 @@ type witnesses struct {
 	lists   []recordPlaces
 	own     map[change.Object]int // records of the object itself
 	related map[change.Object]int // records of the objects with the same object id, by that id
-	named   map[change.Value]int  // records whose new value names the object, all of one field: the least one
-	filter  [1 << 10]uint64       // of the low bits of object ids: most records concern other objects
+	// records whose new value names the object, all of one field: the least one
+	named  map[change.Value]int
+	filter [1 << 10]uint64 // of the low bits of object ids: most records concern other objects
 }
 
 func newWitnesses(t *change.Txn, v *ruleset.Vocabulary) *witnesses {
-	return &witnesses{txn: t, words: v, own: map[change.Object]int{}, related: map[change.Object]int{}, named: map[change.Value]int{}}
+	return &witnesses{txn: t, words: v, own: map[change.Object]int{}, related: map[change.Object]int{},
+		named: map[change.Value]int{}}
 }
 
 // bare removes from an object what its identifier does not say.
@@ -111,7 +113,10 @@ func (w *witnesses) group(o change.Object) change.Object {
 // them: they are adjacent.
 func (w *witnesses) beside(f *Finding) (l recordPlaces) {
 	records, i := w.txn.Records, int(f.Trigger)
-	is := func(i int) bool { return i >= 0 && i < len(records) && w.bare(records[i].Object) == f.Object }
+	is := func(i int) bool {
+		return i >= 0 && i < len(records) &&
+			w.bare(records[i].Object) == f.Object
+	}
 	if !is(i) {
 		return l
 	}
