@@ -203,29 +203,9 @@ func (x *objectPattern) bounds(m *machine) (lo, hi change.Object, single, ok boo
 	if oneKind {
 		shape = m.vocabulary.Shape(lo.Kind)
 	}
-	subKnown, auxKnown := x.sub.known(), x.aux.known()
-	switch {
-	case !subKnown:
-	case x.form == subName:
-		if lo.Sub, ok = m.handle(x.sub.get(m)); !ok {
-			return lo, hi, false, false
-		}
-	case x.form == subAny && x.sub.get(m).tag == tagPair:
-		c := x.sub.get(m)
-		if oneKind && shape != change.ShapePair {
-			return lo, hi, false, false
-		}
-		lo.Sub, lo.Aux, auxKnown = c.n, c.m, true
-	default:
-		if lo.Sub, ok = x.sub.get(m).bits(); !ok ||
-			oneKind && shape == change.ShapePair && x.form != subPair {
-			return lo, hi, false, false
-		}
-	}
-	if x.form == subPair && auxKnown {
-		if lo.Aux, ok = x.aux.get(m).bits(); !ok {
-			return lo, hi, false, false
-		}
+	subKnown, auxKnown, ok := x.lastPart(m, &lo, oneKind, shape == change.ShapePair)
+	if !ok {
+		return lo, hi, false, false
 	}
 	if !oneKind {
 		lo.Sub, lo.Aux = 0, 0
@@ -250,6 +230,35 @@ func (x *objectPattern) bounds(m *machine) (lo, hi change.Object, single, ok boo
 		hi.Sub, hi.Aux = lo.Sub, lo.Aux
 	}
 	return lo, hi, single, true
+}
+
+// lastPart reads what is known of the last part of the identifier into an object, which is of one
+// kind, and that of pairs, or of an unknown one. sub and aux say which numbers are known; ok is
+// false if no object can have them.
+func (x *objectPattern) lastPart(m *machine, o *change.Object, oneKind, pair bool) (sub, aux, ok bool) {
+	sub, aux = x.sub.known(), x.aux.known()
+	switch {
+	case !sub:
+	case x.form == subName:
+		if o.Sub, ok = m.handle(x.sub.get(m)); !ok {
+			return sub, aux, false
+		}
+	case x.form == subAny && x.sub.get(m).tag == tagPair:
+		if oneKind && !pair {
+			return sub, aux, false
+		}
+		c := x.sub.get(m)
+		o.Sub, o.Aux, aux = c.n, c.m, true
+	default:
+		if o.Sub, ok = x.sub.get(m).bits(); !ok || oneKind && pair && x.form != subPair {
+			return sub, aux, false
+		}
+	}
+	if x.form == subPair && aux {
+		o.Aux, ok = x.aux.get(m).bits()
+		return sub, aux, ok
+	}
+	return sub, aux, true
 }
 
 // A valuePattern is the OLD, NEW or VALUE of a goal: a place, or a key k(ID, KIND, SUB) with places

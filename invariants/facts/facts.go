@@ -2,6 +2,7 @@ package facts
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -213,32 +214,14 @@ func (b *builder) object(tree, id term) (o change.Object, err error) {
 	} else {
 		kind = tree.functor
 	}
-	var shape change.Shape
+	shape, written, err := b.identifier(id, &o)
 	switch {
-	case id.is("k", 3) && id.args[0].isNum && id.args[1].isAtom():
-		if kind != "" && kind != id.args[1].functor {
-			return o, fmt.Errorf("the kinds %s and %s of one object differ", kind, id.args[1].functor)
-		}
-		kind = id.args[1].functor
-		o.ID = id.args[0].num
-		switch sub := id.args[2]; {
-		case sub.isNum:
-			shape, o.Sub = change.ShapeKey, sub.num
-		case sub.is("a", 2) && sub.args[0].isNum && sub.args[1].isNum:
-			shape, o.Sub, o.Aux = change.ShapePair, sub.args[0].num, sub.args[1].num
-		default:
-			return o, fmt.Errorf("the third part of k(ID,KIND,SUB) must be a number or a(N,M)")
-		}
-	case id.isNum:
-		shape, o.ID = change.ShapeNum, id.num
-	case id.is("a", 2) && id.args[0].isNum && id.args[1].isNum:
-		shape, o.ID, o.Sub = change.ShapeNums, id.args[0].num, id.args[1].num
-	case id.is("a", 2) && id.args[0].isNum && id.args[1].isAtom():
-		shape, o.ID, o.Sub = change.ShapeNamed, id.args[0].num,
-			b.txn.Names.Handle([]byte(id.args[1].functor))
-	default:
-		return o, fmt.Errorf("the second argument is not an identifier: k(ID,KIND,SUB), k(ID,KIND,a(N,M)), N, a(N,M) or a(N,'name')")
+	case err != nil:
+		return o, err
+	case kind != "" && written != "" && kind != written:
+		return o, fmt.Errorf("the kinds %s and %s of one object differ", kind, written)
 	}
+	kind = cmp.Or(kind, written)
 	if kind == "" {
 		return o, fmt.Errorf("the kind of the object is missing")
 	}
@@ -257,6 +240,33 @@ func (b *builder) object(tree, id term) (o change.Object, err error) {
 		return o, fmt.Errorf("the identifiers of %s are written in two ways", kind)
 	}
 	return o, nil
+}
+
+// identifier reads an ID into an object and returns its shape, and the name of its kind if the ID has one.
+func (b *builder) identifier(id term, o *change.Object) (shape change.Shape, kind string, err error) {
+	switch {
+	case id.is("k", 3) && id.args[0].isNum && id.args[1].isAtom():
+		kind, o.ID = id.args[1].functor, id.args[0].num
+		switch sub := id.args[2]; {
+		case sub.isNum:
+			shape, o.Sub = change.ShapeKey, sub.num
+		case sub.is("a", 2) && sub.args[0].isNum && sub.args[1].isNum:
+			shape, o.Sub, o.Aux = change.ShapePair, sub.args[0].num, sub.args[1].num
+		default:
+			err = fmt.Errorf("the third part of k(ID,KIND,SUB) must be a number or a(N,M)")
+		}
+	case id.isNum:
+		shape, o.ID = change.ShapeNum, id.num
+	case id.is("a", 2) && id.args[0].isNum && id.args[1].isNum:
+		shape, o.ID, o.Sub = change.ShapeNums, id.args[0].num, id.args[1].num
+	case id.is("a", 2) && id.args[0].isNum && id.args[1].isAtom():
+		shape, o.ID = change.ShapeNamed, id.args[0].num
+		o.Sub = b.txn.Names.Handle([]byte(id.args[1].functor))
+	default:
+		err = fmt.Errorf("the second argument is not an identifier: k(ID,KIND,SUB), " +
+			"k(ID,KIND,a(N,M)), N, a(N,M) or a(N,'name')")
+	}
+	return shape, kind, err
 }
 
 func (b *builder) kind(name string) (change.Kind, error) {
