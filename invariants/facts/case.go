@@ -21,6 +21,7 @@ type Case struct {
 // An Expectation is a violation, in the text form of reports: the rule by its number or name alone.
 type Expectation struct{ Rule, Tree, ID string }
 
+// String writes an expectation as a case has it.
 func (e Expectation) String() string {
 	return fmt.Sprintf("expect(%s, %s, %s)", e.Rule, e.Tree, e.ID)
 }

@@ -28,6 +28,7 @@ type NameIndex struct {
 	byHash map[uint32][]uint64 // handles, in the order of the records
 }
 
+// Reset forgets the names of a transaction.
 func (x *NameIndex) Reset() { *x = NameIndex{} }
 
 // Find returns the handles of the names with a hash.

@@ -63,6 +63,7 @@ type Collector struct {
 	take    func(change.Object, error) bool
 }
 
+// NewCollector returns a Collector that takes nothing yet.
 func NewCollector() *Collector {
 	c := &Collector{}
 	c.take = func(o change.Object, err error) bool {
@@ -277,6 +278,7 @@ var Walks = map[string]Walk{
 	"at_or_after":  {here: true},
 }
 
+// From returns the nearest object to a key, and false if there is none.
 func (w Walk) From(v change.View, o change.Object) (change.Object, bool, error) {
 	if w.here {
 		if found, ok, err := first(v, o); ok || err != nil {

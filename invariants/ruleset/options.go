@@ -26,6 +26,7 @@ type Options struct {
 	ParallelFrom int  // judges by two goroutines from this number of records on; 0 means the default
 }
 
+// WithDefaults replaces zero fields by their defaults.
 func (o Options) WithDefaults() Options {
 	orDefault := func(n *int64, d int64) {
 		if *n <= 0 {

@@ -22,6 +22,7 @@ type Pattern struct {
 	TreeTerm, IDTerm   engine.Term // the arguments, resolved
 }
 
+// Matches reports whether an object agrees with everything that is known.
 func (p *Pattern) Matches(o change.Object) bool {
 	return p.Tree.matches(o.Tree) && p.ID.matches(o.ID) && (p.Kind == 0 || p.Kind == o.Kind) &&
 		p.Sub.matches(o.Sub) && p.Aux.matches(o.Aux)

@@ -115,6 +115,7 @@ func (v *Vocabulary) ValueTerm(x change.Value, names *change.Names) engine.Term 
 	}
 }
 
+// KindTerm returns the atom of a kind.
 func (v *Vocabulary) KindTerm(k change.Kind) engine.Term {
 	if int(k) < len(v.KindTerms) {
 		return v.KindTerms[k]
@@ -157,6 +158,7 @@ func (v *Vocabulary) treeTerm(o change.Object) engine.Term {
 	return syntax.NumTerm(o.Tree)
 }
 
+// Shape returns the shape of the identifiers of a kind.
 func (v *Vocabulary) Shape(k change.Kind) change.Shape {
 	if int(k) < len(v.Schema.Kinds) {
 		return v.Schema.Kinds[k].Shape
@@ -181,6 +183,7 @@ func (v *Vocabulary) idTerm(o change.Object, names *change.Names) engine.Term {
 	}
 }
 
+// Unique reports whether an identifier names at most one object of a kind.
 func (v *Vocabulary) Unique(k change.Kind) bool {
 	return int(k) < len(v.Schema.Kinds) && v.Schema.Kinds[k].Unique
 }

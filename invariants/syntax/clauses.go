@@ -38,6 +38,7 @@ type ClauseText struct {
 	blocks map[string][]comment // of the file: the comment blocks that begin with "Rule N.", by N
 }
 
+// Errorf makes a LoadError at the first line of the clause.
 func (c ClauseText) Errorf(format string, args ...any) error {
 	return LoadError{c.File, c.Line, c.head(), fmt.Sprintf(format, args...)}
 }

@@ -109,6 +109,7 @@ func (n Number) wide() *big.Int {
 	return big.NewInt(n.Small)
 }
 
+// Term returns the term of the number.
 func (n Number) Term() engine.Term {
 	if n.Big != nil {
 		return BigTerm(n.Big)
@@ -116,6 +117,7 @@ func (n Number) Term() engine.Term {
 	return engine.Integer(n.Small)
 }
 
+// Cmp returns −1, 0 or 1 as n is below, equal to, or above m.
 func (n Number) Cmp(m Number) int {
 	if n.Big == nil && m.Big == nil {
 		switch {
@@ -130,6 +132,7 @@ func (n Number) Cmp(m Number) int {
 	return n.wide().Cmp(m.wide())
 }
 
+// Sign returns −1, 0 or 1.
 func (n Number) Sign() int {
 	return n.Cmp(Number{})
 }

@@ -13,6 +13,7 @@ type operator struct {
 	Left, Right int // the highest priority of its operands; Left is 0 for a prefix operator
 }
 
+// MaxPriority is the highest priority of an operator.
 const MaxPriority = 1200
 
 // operatorOf returns the operator for a type of op/3 and reports whether it is infix; ok is false
@@ -38,6 +39,7 @@ func operatorOf(priority int, kind string) (o operator, infix, ok bool) {
 // those that op/3 defined.
 type Operators struct{ prefix, Infix map[string]operator }
 
+// StandardOperators returns the operators of ISO Prolog for the functors that rules use.
 func StandardOperators() Operators {
 	ops := Operators{map[string]operator{}, map[string]operator{}}
 	for _, o := range []struct {
@@ -76,6 +78,7 @@ func (o Operators) Define(priority int, kind, name string) bool {
 	return ok
 }
 
+// Has reports whether a name is an operator.
 func (o Operators) Has(name string) bool {
 	_, prefix := o.prefix[name]
 	_, infix := o.Infix[name]
@@ -375,6 +378,7 @@ func compound(functor engine.Atom, args ...engine.Term) engine.Term {
 	return functor.Apply(args...)
 }
 
+// Unsigned turns a negative number into the unsigned number with the same 64 bits.
 func Unsigned(t engine.Term) engine.Term {
 	if i, ok := t.(engine.Integer); ok && i < 0 {
 		return NumTerm(uint64(i))

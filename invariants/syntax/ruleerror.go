@@ -9,4 +9,5 @@ type RuleError struct{ Text string }
 
 func (e RuleError) Error() string { return e.Text }
 
+// RuleErrorf formats a RuleError.
 func RuleErrorf(format string, args ...any) error { return RuleError{fmt.Sprintf(format, args...)} }

@@ -44,6 +44,7 @@ func IndicatorOf(t engine.Term) (p Indicator, ok bool) {
 	}
 }
 
+// String writes NAME/ARITY.
 func (p Indicator) String() string {
 	return fmt.Sprintf("%s/%d", AtomText(p.Name.String()), p.Arity)
 }

@@ -48,6 +48,7 @@ type Timing struct {
 	Rows   int64 // records and objects looked at in the last transaction
 }
 
+// Add adds the time of one run.
 func (t *Timing) Add(took time.Duration) {
 	t.Last += took
 	t.Total += took

@@ -53,6 +53,7 @@ type findingText struct {
 	number   uint64 // of the tree, 0 if the tree is not a number
 }
 
+// NewReport returns a report for rules that keeps at most maxPerRule violations of each.
 func NewReport(v *ruleset.Vocabulary, rules []*ruleset.LoadedRule, maxPerRule int) *Report {
 	p := &Report{vocabulary: v, rules: rules, maxPerRule: maxPerRule, Seeds: keyhash.New(),
 		textSeed: maphash.MakeSeed(), perRule: make([]int, len(rules))}
@@ -69,6 +70,7 @@ func NewReport(v *ruleset.Vocabulary, rules []*ruleset.LoadedRule, maxPerRule in
 // maxKeptFindings bounds the findings whose memory is reused for the next transaction.
 const maxKeptFindings = 1 << 16
 
+// Reset removes all findings.
 func (p *Report) Reset() {
 	if len(p.found) > maxKeptFindings {
 		p.found, p.slots = nil, nil
