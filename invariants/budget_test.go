@@ -107,7 +107,7 @@ func TestBudgetIsDeterministic(t *testing.T) {
 	}
 	low, high := int64(1), int64(1_000_000)
 	if decided(low) || !decided(high) {
-		t.Fatal("the budget does not matter")
+		t.Fatal("the rule is decided at every budget")
 	}
 	for low+1 < high {
 		if mid := (low + high) / 2; decided(mid) {
@@ -118,7 +118,7 @@ func TestBudgetIsDeterministic(t *testing.T) {
 	}
 	for range 3 {
 		if decided(low) || !decided(high) {
-			t.Fatalf("%d steps are enough at one time and not at another", high)
+			t.Fatalf("%d steps are enough in one run and not in another", high)
 		}
 	}
 }

@@ -310,7 +310,7 @@ func differ(t testing.TB, seed uint64, n *tally) {
 		compiled, err := invariants.NewCompiled(f.Txn.Schema, files, o)
 		if err != nil {
 			if _, ok := errors.AsType[invariants.LoadError](err); !ok {
-				t.Fatalf("seed %d: %v is no LoadError", seed, err)
+				t.Fatalf("seed %d: %v is not a LoadError", seed, err)
 			}
 			n.refused++
 			continue

@@ -24,7 +24,7 @@ func TestFileNamedNull(t *testing.T) {
 	txn.Append(change.Record{Object: o, Field: 1, New: names.Intern([]byte("null"))})
 	e := newEngine(t, s, "violation(1, T, ID) :- new(T, ID, name, _).", invariants.Options{})
 	if v := e.Check(context.Background(), txn, parseFacts(t, "").View); v.Outcome != change.Violated {
-		t.Errorf("outcome %v: the file named null was taken for no value", v.Outcome)
+		t.Errorf("outcome %v: the file named null was taken for an absent value", v.Outcome)
 	}
 }
 

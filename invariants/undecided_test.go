@@ -65,7 +65,7 @@ func TestUndecided(t *testing.T) {
 				}
 			}
 			if second != 1 || v.Outcome != change.Violated {
-				t.Errorf("rule 2 found %d violations, outcome %v: it must not suffer from rule 1", second,
+				t.Errorf("rule 2 found %d violations, outcome %v: rule 1 affects it", second,
 					v.Outcome)
 			}
 			if test.reason == "" {

@@ -65,7 +65,7 @@ violation(12, 5, odd('it''s', [1,2|_])) :- true.
 	empty := parseFacts(t, "")
 	empty.Txn.Schema = f.Txn.Schema
 	if v := e.Check(context.Background(), empty.Txn, empty.View); len(v.Violations) != 3 {
-		t.Errorf("an empty transaction has %d violations of the rules that are always broken, want 3",
+		t.Errorf("an empty transaction has %d violations of the rules that always fail, want 3",
 			len(v.Violations))
 	}
 }

@@ -31,7 +31,7 @@ func TestWorkers(t *testing.T) {
 		alone, two := compiled(t, g, files, open), compiled(t, g, files, invariants.Parallel(open))
 		want := alone.Check(context.Background(), g.txn, g)
 		if len(want.Violations) == 0 {
-			t.Fatal("nothing is violated")
+			t.Fatal("no violation was found")
 		}
 		for i := range 3 {
 			got := two.Check(context.Background(), g.txn, forked{g})

@@ -36,6 +36,6 @@ func TestWorkQueue(t *testing.T) {
 	parts := newWorkQueue(1_000_000)
 	parts.stopped.Store(true)
 	for range parts.batches(true) {
-		t.Fatal("a part is judged although nothing more need be")
+		t.Fatal("the queue hands out a part after it was stopped")
 	}
 }

@@ -8,7 +8,7 @@ func TestNear(t *testing.T) {
 	for id := uint64(0); id < 4096; id += 8 {
 		first := s.Near(id, id%3)
 		if first%8 != 0 {
-			t.Fatalf("the hash of %d is %#x: eight slots from it on are no line", id, first)
+			t.Fatalf("the hash of %d is %#x: its last three bits are not 0", id, first)
 		}
 		for i := range uint64(8) {
 			if h := s.Near(id+i, id%3); h%(1<<20) != first%(1<<20)+i || i > 0 && h>>32 == first>>32 {
@@ -17,6 +17,6 @@ func TestNear(t *testing.T) {
 		}
 	}
 	if s.Near(8, 1) == s.Near(8, 2) {
-		t.Error("the second number does not count")
+		t.Error("Near ignores its second number")
 	}
 }

@@ -8,7 +8,7 @@ import "testing"
 func TestNameHash(t *testing.T) {
 	for name, want := range map[string]uint32{"default": 2378154706, "brunch": 1732636812} {
 		if got := NameHash([]byte(name)); got != want {
-			t.Errorf("nameHash(%q) = %d, want %d", name, got, want)
+			t.Errorf("NameHash(%q) = %d, want %d", name, got, want)
 		}
 	}
 }

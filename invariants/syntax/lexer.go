@@ -63,9 +63,10 @@ func (l *lexer) at(i int) byte {
 func isLayout(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
 func isLower(c byte) bool  { return c >= 'a' && c <= 'z' }
 func isUpper(c byte) bool  { return c >= 'A' && c <= 'Z' }
+
 // IsDigit reports whether c is a decimal digit.
-func IsDigit(c byte) bool  { return c >= '0' && c <= '9' }
-func isWord(c byte) bool   { return isLower(c) || isUpper(c) || IsDigit(c) || c == '_' }
+func IsDigit(c byte) bool { return c >= '0' && c <= '9' }
+func isWord(c byte) bool  { return isLower(c) || isUpper(c) || IsDigit(c) || c == '_' }
 func isGraphic(c byte) bool {
 	return c != 0 && strings.IndexByte(graphicChars, c) >= 0
 }

@@ -39,16 +39,16 @@ func TestNumberTerms(t *testing.T) {
 			t.Errorf("%d has two forms: %v and %v", n, NumTerm(n), viaBig)
 		}
 		if got, ok := U64(NumTerm(n)); !ok || got != n {
-			t.Errorf("u64 of %d = %d, %v", n, got, ok)
+			t.Errorf("U64 of %d = %d, %v", n, got, ok)
 		}
 	}
 	if n, ok := IDBits(engine.Integer(-10)); !ok || n != math.MaxUint64-9 {
 		t.Errorf("−10 as an object id is %d, %v", n, ok)
 	}
 	if _, ok := U64(engine.Integer(-10)); ok {
-		t.Error("−10 is taken for a value on disk")
+		t.Error("U64 accepts −10")
 	}
 	if _, ok := U64(BigTerm(new(big.Int).Lsh(big.NewInt(1), 64))); ok {
-		t.Error("2^64 is taken for a value on disk")
+		t.Error("U64 accepts 2^64")
 	}
 }
