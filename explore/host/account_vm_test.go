@@ -12,15 +12,15 @@ import (
 	"fsward/explore/spec"
 )
 
-// Bounds of how long the calls of one file system are held against its flushes.
+// Bounds of the exploration of one file system.
 const (
 	accountRuns = 12
 	accountTime = 2 * time.Minute
 )
 
-// The account of flushes, kept while an explorer runs: with barriers ext3 and ext4 owe nothing when
-// a call that makes something durable returns, and without them ext3 does. Of the others it is told
-// which do.
+// TestGuestAccount checks durability accounting during an exploration. With barriers ext3 and ext4
+// have flushed everything when a call that promises durability returns; without barriers ext3 has
+// not. The results for other file systems are logged.
 func TestGuestAccount(t *testing.T) {
 	inGuest(t, 20*time.Minute, func(ctx context.Context, m *machine.Machine) error {
 		owes := map[[2]string]bool{{"ext3", ""}: false, {"ext3", "nobarrier"}: true, {"ext4", ""}: false}
@@ -43,7 +43,7 @@ func TestGuestAccount(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			cfg.System, cfg.Dir, cfg.HostOnly = m, t.TempDir(), true // no crash disk is looked at
+			cfg.System, cfg.Dir, cfg.HostOnly = m, t.TempDir(), true // no crash state is tried
 			once, stop := context.WithTimeout(ctx, accountTime)
 			cfg.OnEvent = func(e explore.Event) {
 				if e.Runs >= accountRuns {

@@ -13,9 +13,9 @@ import (
 	"fsward/explore/machine"
 )
 
-// Each file system of the guest, as a component: what the checkers do to it gives what it should,
-// and leaves it sound. What a checker reports of a crash is then not a misunderstanding of what the
-// file system is.
+// TestGuestComponents runs the checkers on each file system of the guest as a component: their
+// operations return what they should, and leave the file system sound. So a checker's report about
+// a crash is not a misunderstanding of the file system.
 func TestGuestComponents(t *testing.T) {
 	r := newExplorerRig(t, 320)
 	release := r.Hello().Release
@@ -34,13 +34,13 @@ func TestGuestComponents(t *testing.T) {
 	t.Logf("%d file systems of Linux %s", ran, release)
 }
 
-// component makes a file system and does random steps to it.
+// component makes a file system and runs random steps on it.
 func (r *explorerRig) component(k *component.Kind) error {
 	m := machine.New(r.Guest)
 	if err := m.MakeDisk(r.ctx, 0, k.Bytes); err != nil {
 		return err
 	}
-	defer func() { _ = m.RemoveDisk(r.ctx, 0) }() // it may still be mounted where the test has failed
+	defer func() { _ = m.RemoveDisk(r.ctx, 0) }() // it may still be mounted if the test has failed
 	e := explore.NewEnv(r.ctx, m, new(explore.Chooser))
 	c, err := k.New("/mnt/component", component.Options{}, explore.RAMDisk(0, k.Bytes))
 	if err != nil {
@@ -72,7 +72,7 @@ func (r *explorerRig) component(k *component.Kind) error {
 	return nil
 }
 
-// steps does random steps, and compares all that is there now and then.
+// steps runs random steps, and compares the whole tree at intervals.
 func steps(e *explore.Env, core *checkers.Core, random *rand.Rand) error {
 	for i := range 60 {
 		list := core.Steps()

@@ -16,9 +16,9 @@ import (
 	"fsward/hostd/guardtest"
 )
 
-// BenchmarkGuestExplore tells how fast crash disks are recovered, mounted, checked and unmounted in
-// a guest, and how long it takes to be in a state again, of the first half minute of an
-// exploration. EXPLODE had 3.2 crash disks a second.
+// BenchmarkGuestExplore measures how fast crash states are recovered, mounted, checked and
+// unmounted in a guest, and how long it takes to return to a state, in the first half minute of an
+// exploration. EXPLODE tried 3.2 crash states a second.
 func BenchmarkGuestExplore(b *testing.B) {
 	dir := guardtest.GuestDir(b)
 	err := WithMachine(b.Context(), GuestConfig{Dir: dir}, zap.NewNop(),

@@ -16,8 +16,8 @@ import (
 	"fsward/explore/ramdisk"
 )
 
-// syncedFile is a checker: a file that was written synchronously is there after a crash. Figure 2
-// of EXPLODE, smaller.
+// syncedFile is a checker: a file that was written synchronously exists after a crash. It is a
+// smaller version of figure 2 of EXPLODE.
 type syncedFile struct {
 	explore.Plain
 	at string
@@ -64,7 +64,7 @@ func (f forgetful) Mount(e *explore.Env) error {
 	return f.Component.Mount(e)
 }
 
-// hasty is a file system on a disk that drops each flush of the recovery, and of nothing else.
+// hasty is a file system on a disk that drops only the flushes of the recovery.
 type hasty struct{ *component.Component }
 
 func (h hasty) Recover(e *explore.Env) error {
@@ -96,8 +96,8 @@ func exploreStack(t *testing.T, fs string) (*component.Component, explore.Stack)
 	return c, explore.Stack{Top: c, Checker: syncedFile{at: "/mnt/a"}}
 }
 
-// In a guest ext3 keeps what was synced, and one on a disk that drops flushes does not, which its
-// folder shows again.
+// TestGuestExplore checks that ext3 keeps what was synced, that an ext3 on a disk that drops
+// flushes does not, and that its folder replays the error.
 func TestGuestExplore(t *testing.T) {
 	inGuest(t, 20*time.Minute, func(ctx context.Context, m *machine.Machine) error {
 		c, stack := exploreStack(t, "ext3")
@@ -141,7 +141,7 @@ func TestGuestExplore(t *testing.T) {
 			}
 		}
 
-		// What drops the flushes of a recovery shows when that is cut, and only then.
+		// Dropped flushes of a recovery show only when the recovery is cut.
 		for _, cut := range []bool{false, true} {
 			cfg.Dir, cfg.Stack.Top, cfg.RecoveryCrashes, cfg.Verify = t.TempDir(), hasty{c}, cut, true
 			if sum, err = explore.Run(ctx, cfg); err != nil {

@@ -15,9 +15,9 @@ import (
 	"fsward/explore/component"
 )
 
-// Every file system of the explorer's guest is made, mounted, written to, found sound, and holds
-// afterwards what was written; and its checker says so of a disk that has been written over. A
-// kernel that does not have one says so.
+// TestGuestFileSystems makes, mounts and writes every file system of the explorer's guest. It is
+// sound, and then holds what was written. Its checker reports a disk that was overwritten. A kernel
+// that lacks the file system says so.
 func TestGuestFileSystems(t *testing.T) {
 	r := newExplorerRig(t, 192)
 	t.Logf("memory: %s", strings.Join(strings.Fields(r.sh(t,
@@ -27,7 +27,7 @@ func TestGuestFileSystems(t *testing.T) {
 	}
 }
 
-// fileSystems are the components that are one file system on one disk.
+// fileSystems returns the components that are one file system on one disk.
 func fileSystems(t *testing.T) (out []*component.Kind) {
 	t.Helper()
 	for _, name := range component.Names() {
@@ -45,7 +45,7 @@ func fileSystems(t *testing.T) (out []*component.Kind) {
 // fsDevice is the RAM disk that file systems are made on.
 const fsDevice = "/dev/fswrd2"
 
-// command runs a component's line of shell on that disk and says how it ended.
+// command runs a component's line of shell on that disk and returns how it ended.
 func (r *explorerRig) command(t *testing.T, line string) agent.Exit {
 	t.Helper()
 	e, err := r.Run(r.ctx, agent.Command{Args: []string{"sh", "-c", line},
@@ -130,8 +130,8 @@ func (r *explorerRig) fileSystem(t *testing.T, f *component.Kind) {
 	}
 }
 
-// contents is what a tree says of regular files and of folders, without what a file system may say
-// as it likes.
+// contents returns what a tree says about regular files and folders, without the parts that a file
+// system may choose.
 func contents(t *testing.T, data []byte) (out []string) {
 	t.Helper()
 	tree, err := agent.DecodeTree(data)

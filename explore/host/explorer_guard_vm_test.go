@@ -17,17 +17,17 @@ import (
 	"fsward/interp/detect"
 )
 
-// guardedDisks are what a daemon of hostd guards of the explorer's guest, by file system.
+// guardedDisks are the disks of the explorer's guest that a guard guards, by file system.
 var guardedDisks = []struct {
 	fs, name, device string
 	mib              uint64
-	bug              string // a field that is changed on its way, and what is refused for it
+	bug              string // a field that is changed on its way, and the rule that refuses the change
 }{
 	{"ext3", "disk1", "/dev/vdb", 48, "inode.links_count+1"},
 	{"btrfs", "disk2", "/dev/vdc", 128, "inode_item.nlink+1@mode=0o100644"},
 }
 
-// blank is a disk that holds nothing yet.
+// blank is an empty disk.
 type blank uint64
 
 func (b blank) Size() uint64 { return uint64(b) }
@@ -37,7 +37,7 @@ func (b blank) ReadAt(p []byte, _ int64) (int, error) {
 	return len(p), nil
 }
 
-// guardDisks makes the disks and the daemon that guards them.
+// guardDisks makes the disks and their guards.
 func (r *explorerRig) guardDisks(t *testing.T, log *zap.Logger) (disks []*guest.Disk) {
 	t.Helper()
 	r.verdicts = &guardtest.Recorder{}
@@ -65,7 +65,7 @@ func (r *explorerRig) guardDisks(t *testing.T, log *zap.Logger) (disks []*guest.
 }
 
 // commits returns the generations of the commits of a disk from the n-th event on, and fails for
-// what does not hold.
+// events that do not hold.
 func (r *explorerRig) commits(t *testing.T, n int, disk string) (generations []uint64) {
 	t.Helper()
 	for _, ev := range r.verdicts.Events()[n:] {
@@ -79,9 +79,9 @@ func (r *explorerRig) commits(t *testing.T, n int, disk string) (generations []u
 	return generations
 }
 
-// A disk under a guard goes back with its guest, in the middle of what is written to it, and the
-// guard with it: what the guest commits then begins with the commit after the checkpoint's last,
-// and holds. A commit that is refused is undone in the same way.
+// guarded puts a guarded disk back together with its guest while it is being written to, and the
+// guard with it. The guest's next commit follows the checkpoint's last one, and holds. A refused
+// commit is undone in the same way.
 func (r *explorerRig) guarded(t *testing.T) {
 	for _, g := range guardedDisks {
 		r.sh(t, fmt.Sprintf("mkfs.%s -q %s; mkdir -p /mnt/%[1]s; mount -t %[1]s -o commit=1 %[2]s /mnt/%[1]s", g.fs, g.device))
@@ -90,7 +90,7 @@ func (r *explorerRig) guarded(t *testing.T) {
 		(i=0; while [ ! -e /tmp/stop ]; do i=$((i + 1)); mkdir -p /mnt/$d/d$((i % 5)); cp /bin/chrt /mnt/$d/d$((i % 5))/f$((i % 40))
 			echo $i >>/mnt/$d/count; [ $((i % 9)) != 0 ] || sync.coreutils -f /mnt/$d/count; done) >/dev/null 2>&1 &
 		done`)
-	// busy waits until each disk has had some commits more, and returns them.
+	// busy waits until each disk has had some more commits, and returns them.
 	busy := func() (out [][]uint64) {
 		t.Helper()
 		n := len(r.verdicts.Events())
@@ -126,7 +126,7 @@ func (r *explorerRig) guarded(t *testing.T) {
 		t.Logf("put back in %v: commits %v, the first time %v", took.Round(time.Millisecond), again,
 			first)
 		for i, g := range guardedDisks {
-			// Some are made between the checkpoint and the look at what has been judged, on either side.
+			// Some are made between the checkpoint and the query of the verdicts, on either side.
 			if again[i][0] > first[i][len(first[i])-1] {
 				t.Errorf("%s is put back, and commit %d follows on %d", g.fs, again[i][0], first[i][0])
 			}
@@ -154,7 +154,7 @@ func (r *explorerRig) guarded(t *testing.T) {
 		t.Fatal(err)
 	}
 	busy()
-	// What the guest has now is what is on the disks.
+	// The guest's files are those on the disks.
 	r.sh(t, `touch /tmp/stop; sleep 1; umount /mnt/ext3 /mnt/btrfs; rm /tmp/stop; e2fsck -fn /dev/vdb >/dev/null; btrfs check /dev/vdc >/dev/null 2>&1`)
 	for _, g := range guardedDisks {
 		r.ok(t, agent.DropCaches(), agent.Mount(g.device, "/mnt/"+g.fs, g.fs, 0, ""))

@@ -28,7 +28,7 @@ import (
 	"fsward/interp/detect"
 )
 
-// What a RAM disk logs of a load is read through the agent; on the disk before, it gives the disk
+// log reads a RAM disk's log of a load through the agent. On the disk before, it gives the disk
 // after, byte by byte, and fsward judges it.
 func (r *explorerRig) log(t *testing.T, fs string) {
 	const disk = 1
@@ -117,7 +117,7 @@ func (r *explorerRig) log(t *testing.T, fs string) {
 	guardtest.MustBeClean(t, fs, final)
 }
 
-// fetch writes what a RAM disk holds to a new file.
+// fetch writes the contents of a RAM disk to a new file.
 func (r *explorerRig) fetch(t *testing.T, disk uint32, size uint64, path string) {
 	t.Helper()
 	f, err := os.Create(path)
@@ -130,7 +130,7 @@ func (r *explorerRig) fetch(t *testing.T, disk uint32, size uint64, path string)
 	}
 }
 
-// perform does to an image what a log says.
+// perform performs a log on an image.
 func perform(t *testing.T, image, log string) {
 	t.Helper()
 	disk, err := blocktap.OpenFile(image, blocktap.FileOptions{})
@@ -156,7 +156,7 @@ func perform(t *testing.T, image, log string) {
 		if !ok {
 			continue
 		}
-		if q.Op == blocktap.OpTrim { // what is discarded is zeros, on this disk
+		if q.Op == blocktap.OpTrim { // this disk reads zeros
 			q.Op = blocktap.OpZero
 		}
 		if err := device.Do(t.Context(), &q); err != nil {
@@ -172,8 +172,8 @@ func mustBeSame(t *testing.T, a, b string) {
 	}
 }
 
-// A snapshot of a RAM disk that is being written to is one moment of it, and restoring gives that,
-// whatever was written since.
+// snapshot checks that a snapshot of a RAM disk that is being written to is one moment of it, and
+// that a restore brings that moment back, whatever was written since.
 func (r *explorerRig) snapshot(t *testing.T) {
 	const disk, size = 2, 24 << 20
 	r.sh(t, "mkdir -p /mnt/s")
@@ -215,13 +215,13 @@ func (r *explorerRig) snapshot(t *testing.T) {
 	r.ok(t, agent.DiskRemove(disk))
 }
 
-// checkpointAim is how long saving and restoring a guest of 128 MiB may take.
+// checkpointAim bounds the time to save and to restore a guest of 128 MiB.
 const checkpointAim = 500 * time.Millisecond
 
-// A guest that is put back goes on exactly where it was: its memory, what runs in it, its RAM disks
-// and its disk.
+// checkpoint checks that a guest that is put back goes on exactly from the checkpoint: its memory,
+// its processes, its RAM disks and its disk.
 func (r *explorerRig) checkpoint(t *testing.T) {
-	// The number in memory, in a RAM disk's file system, and on the disk is counted by one process.
+	// One process counts in memory, in a RAM disk's file system, and on the disk.
 	r.sh(t, "mkdir -p /mnt/v /mnt/r; mkfs.ext3 -q /dev/vda")
 	r.ok(t, agent.DiskMake(3, 16<<20))
 	r.sh(t, `mkfs.ext3 -q /dev/fswrd3; mount -t ext3 /dev/vda /mnt/v; mount -t ext3 /dev/fswrd3 /mnt/r
@@ -256,7 +256,7 @@ func (r *explorerRig) checkpoint(t *testing.T) {
 	}
 	c := kept[0]
 	r.sh(t, "sync; echo junk >/tmp/junk; echo junk >/mnt/v/junk; dd if=/dev/urandom of=/mnt/v/big bs=64k count=64 2>/dev/null; sync")
-	for counts()[0] < before[0]+5000 { // more than is counted between a restore and a look
+	for counts()[0] < before[0]+5000 { // more than is counted between a restore and a query
 		time.Sleep(200 * time.Millisecond)
 	}
 	after := counts()
@@ -288,7 +288,7 @@ func (r *explorerRig) checkpoint(t *testing.T) {
 			now)
 	}
 	time.Sleep(300 * time.Millisecond)
-	// No number is missing, in memory nor, read again, from the disks; and the disks are sound.
+	// No number is missing, in memory or, read again, from the disks, and the disks are sound.
 	r.sh(t, `touch /tmp/stop; while [ -d /proc/$(cat /tmp/counter) ]; do sleep 0.1; done
 		umount /mnt/v /mnt/r; e2fsck -fn /dev/vda >/dev/null; e2fsck -fn /dev/fswrd3 >/dev/null
 		echo 3 >/proc/sys/vm/drop_caches; mount -t ext3 /dev/vda /mnt/v; mount -t ext3 /dev/fswrd3 /mnt/r
@@ -304,13 +304,13 @@ func (r *explorerRig) checkpoint(t *testing.T) {
 	slices.Sort(restores)
 	t.Logf("saving took %v, restoring %v, until the agent answers; the aim is %v", saves, restores,
 		checkpointAim)
-	// The best of several, since other programs of this machine can be in between; and where they
-	// always are, so long as to be of no use.
+	// The best of several runs counts, since other programs of this machine may interfere. If they
+	// always do, a run takes so long that the figure is useless.
 	if saves[0] > 4*checkpointAim || restores[0] > 4*checkpointAim {
 		t.Errorf("saving takes %v and restoring %v at best, the aim is %v", saves[0], restores[0],
 			checkpointAim)
 	}
-	// Requests that are under way hold a checkpoint up: it would cut them.
+	// Requests in flight delay a checkpoint, which would cut them.
 	done := make(chan error, 1)
 	go func() {
 		_, err := r.Run(r.ctx, agent.Command{Args: []string{"sleep", "1"}, Timeout: time.Minute})
@@ -340,7 +340,7 @@ func (r *explorerRig) failsAs(t *testing.T, kind guest.FailureKind) *guest.Failu
 	return f
 }
 
-// restored puts the guest back and sees that it works.
+// restored puts the guest back and checks that it works.
 func (r *explorerRig) restored(t *testing.T, c *guest.Checkpoint) {
 	t.Helper()
 	begin := time.Now()
@@ -356,12 +356,12 @@ func (r *explorerRig) restored(t *testing.T, c *guest.Checkpoint) {
 	t.Logf("put back and working after %v", time.Since(begin).Round(time.Millisecond))
 }
 
-// late is when a failure that should be seen within a second is not seen for another reason than a
-// busy host. What it took is logged.
+// late is how long a failure that should show within a second may take on a busy host. The actual
+// time is logged.
 const late = 10 * time.Second
 
-// A guest in which nothing but one process runs any more is said to hang within a second in which
-// it could have answered.
+// hang checks that a guest in which only one process still runs is reported to hang, within a
+// second in which it could have answered.
 func (r *explorerRig) hang(t *testing.T) {
 	r.sh(t, "echo kept >/tmp/kept")
 	c, err := r.Save(r.ctx)
@@ -400,7 +400,8 @@ func (r *explorerRig) hang(t *testing.T) {
 	}
 }
 
-// A panic ends what is under way within a second, with what the kernel says of it.
+// panics checks that a panic ends the operation in progress within a second, with the kernel's
+// messages.
 func (r *explorerRig) panics(t *testing.T) {
 	c, err := r.Save(r.ctx)
 	if err != nil {
@@ -430,7 +431,7 @@ func (r *explorerRig) panics(t *testing.T) {
 	r.restored(t, c)
 }
 
-// A guest that ends is gone within a second, and is not put back.
+// gone checks that a guest that ends is gone within a second, and is not put back.
 func (r *explorerRig) gone(t *testing.T) {
 	c, err := r.Save(r.ctx)
 	if err != nil {

@@ -25,19 +25,19 @@ import (
 	"fsward/hostd/vm"
 )
 
-// explorerRig boots one guest for all tests of the explorer's side of it: under TCG that takes its
-// time.
+// explorerRig boots one guest for all tests of the explorer's guest, since a boot under TCG takes
+// long.
 type explorerRig struct {
 	*guest.Guest
 	ctx context.Context
 	dir string
 	con *consoleClock
 
-	daemon   *guard.Disks // of the disks that are guarded
+	daemon   *guard.Disks // of the guarded disks
 	verdicts *guardtest.Recorder
 }
 
-// consoleClock is a hypervisor that notes when a line came.
+// consoleClock is a hypervisor that notes when console lines came.
 type consoleClock struct {
 	Hypervisor
 	mu sync.Mutex
@@ -59,7 +59,7 @@ func (c *consoleClock) Boot(ctx context.Context, m guest.Machine) (guest.Domain,
 	return c.Hypervisor.Boot(ctx, m)
 }
 
-// since is how long ago the first line with a word came.
+// since returns the time since the first line with a word.
 func (c *consoleClock) since(t *testing.T, word string) time.Duration {
 	t.Helper()
 	c.mu.Lock()
@@ -102,7 +102,7 @@ func newExplorerRig(t *testing.T, memoryMiB uint) *explorerRig {
 	}
 	if cloud, err := filepath.Glob(filepath.Join(filepath.Dir(files.Kernel),
 		"kernel/boot/vmlinuz-*cloud*")); err != nil || len(cloud) == 0 {
-		memoryMiB = max(memoryMiB, 192) // the generic kernel does not find room for its initramfs in 128
+		memoryMiB = max(memoryMiB, 192) // the generic kernel finds no room for its initramfs in 128
 	}
 	host, err := vm.Connect(ctx, filepath.Join(dir, "run"), log)
 	if err != nil {
@@ -150,7 +150,7 @@ func newExplorerRig(t *testing.T, memoryMiB uint) *explorerRig {
 	return r
 }
 
-// sh runs a script in the guest that succeeds.
+// sh runs a script in the guest that must succeed.
 func (r *explorerRig) sh(t *testing.T, script string) string {
 	t.Helper()
 	e, err := r.Run(r.ctx, agent.Command{Args: []string{"sh", "-e", "-c", script},
@@ -161,7 +161,7 @@ func (r *explorerRig) sh(t *testing.T, script string) string {
 	return string(e.Stdout)
 }
 
-// ops performs operations and returns their results: all of them.
+// ops runs operations and returns all their results.
 func (r *explorerRig) ops(t *testing.T, ops ...agent.Op) agent.Done {
 	t.Helper()
 	d, err := r.Do(r.ctx, agent.Batch{Ops: ops, Timeout: time.Minute})
@@ -172,7 +172,7 @@ func (r *explorerRig) ops(t *testing.T, ops ...agent.Op) agent.Done {
 	return d
 }
 
-// ok is ops, of which none fails.
+// ok is ops whose operations must succeed.
 func (r *explorerRig) ok(t *testing.T, ops ...agent.Op) agent.Done {
 	t.Helper()
 	d := r.ops(t, ops...)
@@ -217,7 +217,8 @@ func (r *explorerRig) commands(t *testing.T) {
 	t.Logf("a command with 0.3 s ended after %.2f s", time.Since(begin).Seconds())
 }
 
-// A command ends at a system call, with what it did before it and nothing after.
+// prefix checks that a command ends at a system call, with the effects of the operations before it
+// and none after.
 func (r *explorerRig) prefix(t *testing.T) {
 	const line = "echo new > /tmp/prefix/f.new; mv /tmp/prefix/f.new /tmp/prefix/f"
 	for n, want := range []string{"", "f.new", "f.new", "f"} {
@@ -234,7 +235,8 @@ func (r *explorerRig) prefix(t *testing.T) {
 	}
 }
 
-// Error numbers are those of the guest's file systems, and a thousand operations go in one request.
+// operations checks that error numbers are those of the guest's file systems, and that one request
+// takes a thousand operations.
 func (r *explorerRig) operations(t *testing.T) {
 	r.sh(t, "mkdir -p /mnt/e")
 	r.ok(t, agent.DiskMake(0, 32<<20))

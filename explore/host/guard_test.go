@@ -22,8 +22,8 @@ type inMemory struct{ *bytes.Reader }
 
 func (m inMemory) Size() uint64 { return uint64(m.Reader.Size()) }
 
-// A guard of an explored disk lets the kernel's writes pass, and refuses others, the first of which
-// it tells of.
+// TestExploreGuard checks that the guard of an explored disk lets the kernel's writes pass, refuses
+// others, and reports the first refusal.
 func TestExploreGuard(t *testing.T) {
 	base := filepath.Join(t.TempDir(), "base")
 	if err := errors.Join(os.WriteFile(base, nil, 0o600), os.Truncate(base, 16<<20)); err != nil {
@@ -37,7 +37,7 @@ func TestExploreGuard(t *testing.T) {
 	guard := &Guard{Log: zaptest.NewLogger(t)}
 	const off, size, inodeCount = 1024, 1024, 0
 	for _, c := range []struct {
-		inodes uint32 // added to what the superblock says
+		inodes uint32 // number added to the superblock's count
 		errno  unix.Errno
 		kind   string
 	}{{0, 0, ""}, {7, unix.EIO, "refused: ext3/"}} {
@@ -51,7 +51,7 @@ func TestExploreGuard(t *testing.T) {
 			binary.LittleEndian.Uint32(block[inodeCount:])+c.inodes)
 		bio := &ramdisk.Record{Type: ramdisk.Submit, Op: ramdisk.Write,
 			Flags: ramdisk.Preflush | ramdisk.FUA, Sector: off / ramdisk.SectorSize, Len: size, Data: block}
-		for range 2 { // what was refused is not there, and is refused again
+		for range 2 { // a refused write is not there, and is refused again
 			if errno := g.Allow(0, bio); errno != c.errno {
 				t.Errorf("%d inodes more: %v", c.inodes, errno)
 			}

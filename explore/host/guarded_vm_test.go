@@ -24,7 +24,7 @@ import (
 	"fsward/explore/ramdisk"
 )
 
-// image is what a RAM disk holds.
+// image is the contents of a RAM disk.
 type image []byte
 
 func (b image) Size() uint64 { return uint64(len(b)) }
@@ -33,21 +33,23 @@ func (b image) ReadAt(p []byte, off int64) (int, error) { return copy(p, b[off:]
 
 func (b image) WriteAt(p []byte, off int64) (int, error) { return copy(b[off:], p), nil }
 
-// A file system works on a guarded disk as on any other, and what the guard refuses fails in the
-// guest and is not on the disk: a commit of ext3 whose inode has another number of links, after
-// which the kernel gives the journal up, and a block of Btrfs that the last commit needs.
+// TestGuestGuardedDisk checks that a file system works on a guarded disk as on any other, and that
+// a refused write fails in the guest and is not on the disk: a commit of ext3 whose inode has a
+// wrong number of links, after which the kernel aborts the journal, and a block of Btrfs that the
+// last commit needs.
 func TestGuestGuardedDisk(t *testing.T) {
 	const stamp = 0x12345678 // a time, by which the inode is found
 	for _, c := range []struct {
 		fs    string
 		mib   uint64
-		spoil func(b image) string // shell commands
+		spoil func(b image) string // returns shell commands
 		rule  string
-		says  string   // the kernel
-		check []string // of what the disk holds then
+		says  string   // the kernel's message
+		check []string // checks the final contents of the disk
 	}{
 		{"ext3", 16, func(b image) string {
-			at := bytes.Index(b, []byte{0x78, 0x56, 0x34, 0x12}) // i_atime; the table of inodes is before the journal
+			// i_atime; the table of inodes is before the journal
+			at := bytes.Index(b, []byte{0x78, 0x56, 0x34, 0x12})
 			const atime, links = 8, 26
 			return fmt.Sprintf(`printf '\005' | dd of=/dev/fswrd0 bs=1 seek=%d conv=notrunc 2>/dev/null; touch -a /mnt/g/f; ! sync.coreutils -f /mnt/g/f`,
 				at-atime+links)
@@ -116,7 +118,7 @@ func TestGuestGuardedDisk(t *testing.T) {
 					t.Errorf("refused: %v; the kernel says %q", refused, kernel)
 				}
 				t.Logf("%v\n%s", refused, kernel)
-				_ = sh("umount /mnt/g") // what is dirty cannot be written
+				_ = sh("umount /mnt/g") // dirty blocks cannot be written
 				err = errors.Join(m.Guard(ctx, 0, nil), m.Log(ctx, 0, false),
 					m.ReadDisk(ctx, 0, disk.Size(), disk), m.RemoveDisk(ctx, 0))
 				if err != nil {
@@ -142,7 +144,7 @@ func TestGuestGuardedDisk(t *testing.T) {
 	}
 }
 
-// exitCode is the status with which a program ended; −1 where it did not.
+// exitCode returns the exit status of a program; −1 if it has none.
 func exitCode(err error) int {
 	if e, ok := errors.AsType[*exec.ExitError](err); ok {
 		return e.ExitCode()

@@ -15,8 +15,7 @@ import (
 	"fsward/hostd/guardtest"
 )
 
-// inGuest boots a guest with the agent as it is now, and does there what a test does, for so long
-// at most.
+// inGuest boots a guest with the present agent, and runs do in it for at most limit.
 func inGuest(t *testing.T, limit time.Duration,
 	do func(ctx context.Context, m *machine.Machine) error) {
 	t.Helper()

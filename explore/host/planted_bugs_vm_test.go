@@ -18,8 +18,8 @@ import (
 	"fsward/explore/spec"
 )
 
-// plants are the bugs, and at the end none, for each way in which they are looked for.
-// docs/results/planted.md has what came of them.
+// plants are the bugs, and at the end controls without a bug, for each way in which bugs are looked
+// for. docs/results/planted.md has the results.
 var plants = []plant{
 	// Below: the disk.
 	{bug: "flushes are dropped", checker: "sync", rules: always(ramdisk.DropFlush, 0), cut: true},
@@ -38,7 +38,7 @@ var plants = []plant{
 		by: "account of flushes"},
 	{bug: "nobarrier on a disk with a cache", checker: "sync", mount: "nobarrier"},
 
-	// How it is mounted, and recovered.
+	// How it is mounted and recovered.
 	{bug: "nothing is journalled", checker: "sync", ops: mounted(0, "noload")},
 	{bug: "metadata before its data", checker: "reasonable", run: spec.Run{Depth: 2},
 		ops: mounted(0, "data=writeback")},
@@ -58,7 +58,7 @@ var plants = []plant{
 	{bug: "a mount leaves another", checker: "sync", ops: leaving("/tmp", 1), by: "kernel"},
 	{bug: "a mount leaves objects in the kernel", checker: "leaks", ops: leaving("/tmp", 1)},
 
-	// Calls that promise.
+	// Calls that promise durability.
 	{bug: "sync does nothing", checker: "sync", ops: not(agent.Sync())},
 	{bug: "syncfs does nothing", checker: "sync", ops: not(agent.Syncfs(0))},
 	{bug: "fsync does nothing", checker: "sync", ops: not(agent.Fsync(0))},
@@ -73,7 +73,7 @@ var plants = []plant{
 	{bug: "the end of a write comes after its fsync", checker: "sync", run: spec.Run{Depth: 2},
 		ops: lateTail, result: wholeWrite},
 
-	// What is in a transaction, and what is atomic.
+	// The contents of a transaction, and atomicity.
 	{bug: "a rename is not journalled with what follows", checker: "sync", run: spec.Run{Depth: 2},
 		ops: putOff(agent.Rename("", "", 0))},
 	{bug: "an unlink is not journalled with what follows", checker: "sync", run: spec.Run{Depth: 2},
@@ -94,14 +94,14 @@ var plants = []plant{
 	{bug: "a chmod of another bit", checker: "failed-syscalls", run: spec.Run{Depth: 2},
 		ops: otherMode},
 
-	// What no checker asks for, or not so far.
+	// Bugs that no checker looks for, or not so far.
 	{bug: "the twentieth flush is dropped", checker: "sync", rules: twentiethFlush, missed: true},
 	{bug: "a write sets the times of its file back", checker: "unmount", run: spec.Run{Depth: 2},
 		ops: oldTimes, result: wholeWrite, missed: true},
 	{bug: "every tenth mount leaves objects in the kernel", checker: "leaks", runs: 1,
 		ops: leaving("/tmp", 10), missed: true},
 
-	// None for silent, which says of stock ext3 itself that syncfs does not tell of a failure.
+	// silent needs no bug: it shows that syncfs of stock ext3 does not report a failure.
 	{checker: "sync", cut: true},
 	{checker: "sync", account: true},
 	{checker: "sync", run: spec.Run{Depth: 3}, runs: 240},
@@ -114,16 +114,16 @@ var plants = []plant{
 	{checker: "failed-syscalls", run: spec.Run{Depth: 2}},
 }
 
-// is tells whether two operations do the same, whatever to.
+// is reports whether two operations have the same code.
 func is(a, b agent.Op) bool { return a.Code == b.Code }
 
-// fixed is a rewrite that remembers nothing.
+// fixed returns a rewrite without a memory.
 func fixed(f rewrite) func() rewrite { return func() rewrite { return f } }
 
-// nothing stands for an operation that says that it succeeded.
+// nothing stands for an operation that reports success.
 func nothing() []agent.Op { return []agent.Op{agent.DiskMark("nothing")} }
 
-// not does nothing in the place of an operation, and says that it succeeded.
+// not replaces an operation by nothing, and reports success.
 func not(what agent.Op) func() rewrite {
 	return fixed(func(o agent.Op) []agent.Op {
 		if is(o, what) {
@@ -133,7 +133,7 @@ func not(what agent.Op) func() rewrite {
 	})
 }
 
-// without opens files without flags: those that have all of these.
+// without opens files without flags, if they have all of these.
 func without(flags uint64) func() rewrite {
 	return fixed(func(o agent.Op) []agent.Op {
 		if slot, numbers, texts, _ := o.Fields(); is(o, agent.Open(0, "", 0, 0)) &&
@@ -155,7 +155,7 @@ func mounted(clear uint64, options string) func() rewrite {
 	})
 }
 
-// leaving has every so many mounts come with one of a tmpfs that stays.
+// leaving makes every n-th mount bring a mount of tmpfs that stays.
 func leaving(at string, every int) func() rewrite {
 	return func() rewrite {
 		mounts := 0
@@ -170,7 +170,7 @@ func leaving(at string, every int) func() rewrite {
 	}
 }
 
-// unflushedUnmount has the disk drop the flushes of an unmount.
+// unflushedUnmount makes the disk drop the flushes of an unmount.
 var unflushedUnmount = fixed(func(o agent.Op) []agent.Op {
 	if is(o, agent.Unmount("", 0)) {
 		return []agent.Op{agent.DiskInject(0, always(ramdisk.DropFlush, 0)[0]), o}
@@ -178,7 +178,7 @@ var unflushedUnmount = fixed(func(o agent.Op) []agent.Op {
 	return []agent.Op{o}
 })
 
-// panics has the kernel panic in the place of an operation.
+// panics makes the kernel panic instead of an operation.
 func panics(what agent.Op) func() rewrite {
 	return fixed(func(o agent.Op) []agent.Op {
 		if is(o, what) {
@@ -189,7 +189,7 @@ func panics(what agent.Op) func() rewrite {
 	})
 }
 
-// untold has a write that is to fail not be done, and nobody told.
+// untold drops a write that should fail, and reports nothing.
 var untold = fixed(func(o agent.Op) []agent.Op {
 	if disk, numbers, _, _ := o.Fields(); is(o, agent.DiskInject(0, ramdisk.Rule{})) {
 		o = agent.DiskInject(disk, ramdisk.Rule{Action: ramdisk.Tear, Ops: []ramdisk.Op{ramdisk.Write},
@@ -198,7 +198,7 @@ var untold = fixed(func(o agent.Op) []agent.Op {
 	return []agent.Op{o}
 })
 
-// inSteps does a rename in two steps, each of which is on the disk when it is done.
+// inSteps does a rename in two steps, and syncs each.
 var inSteps = fixed(func(o agent.Op) []agent.Op {
 	if _, _, texts, _ := o.Fields(); is(o, agent.Rename("", "", 0)) {
 		return []agent.Op{agent.Link(texts[0], texts[1]), agent.Sync(), agent.Unlink(texts[0])}
@@ -206,7 +206,7 @@ var inSteps = fixed(func(o agent.Op) []agent.Op {
 	return []agent.Op{o}
 })
 
-// otherMode sets a mode with one bit more.
+// otherMode sets a mode with one more bit.
 var otherMode = fixed(func(o agent.Op) []agent.Op {
 	if _, numbers, texts, _ := o.Fields(); is(o, agent.Chmod("", 0)) {
 		o = agent.Chmod(texts[0], uint32(numbers[0])|unix.S_IXOTH)
@@ -224,22 +224,22 @@ func says(of agent.Op, errno unix.Errno) func(agent.Op, agent.Result) agent.Resu
 	}
 }
 
-// waiting are operations that were put off: they are done before the next one that is no fsync, nor
-// what comes with one.
+// waiting holds operations that were put off. They run before the next operation other than fsync
+// and its companions.
 type waiting struct {
 	ops   []agent.Op
-	files map[uint32]string // by slot: what is open
-	dirs  map[string]bool   // that were made, and those on which something was mounted
-	// renamed are names that files were given by rename.
+	files map[uint32]string // open files by slot
+	dirs  map[string]bool   // directories that were made, and mount points
+	// names that rename gave to files
 	renamed map[string]bool
 }
 
-// passing are the operations before which nothing is done that was put off.
+// passing are the operations before which no operation that was put off runs.
 var passing = []agent.Op{agent.Open(0, "", 0, 0), agent.Close(0), agent.Fsync(0),
 	agent.Fdatasync(0), agent.Syncfs(0), agent.Sync(), agent.DiskMark("")}
 
-// rewriting is a rewrite by a bug that puts operations off: instead says what is done in the place
-// of one now, and ok that it is another.
+// rewriting returns a rewrite of a bug that puts operations off. instead returns the replacement of
+// an operation, and ok if there is one.
 func rewriting(instead func(w *waiting, o agent.Op) (now []agent.Op, ok bool)) func() rewrite {
 	return func() rewrite {
 		w := &waiting{files: make(map[uint32]string), dirs: make(map[string]bool),
@@ -254,7 +254,8 @@ func rewriting(instead func(w *waiting, o agent.Op) (now []agent.Op, ok bool)) f
 			case is(o, agent.Rename("", "", 0)):
 				w.renamed[texts[1]] = true
 			case is(o, agent.Mount("", "", "", 0, "")):
-				w.dirs[path.Clean(texts[1])], w.ops = true, nil // what a machine that was put back had not done yet
+				// operations that a restored machine had not run yet
+				w.dirs[path.Clean(texts[1])], w.ops = true, nil
 				clear(w.renamed)
 			}
 			if !slices.ContainsFunc(passing, func(p agent.Op) bool { return is(o, p) }) ||
@@ -269,7 +270,7 @@ func rewriting(instead func(w *waiting, o agent.Op) (now []agent.Op, ok bool)) f
 	}
 }
 
-// concerns tells whether what waits is about a file.
+// concerns reports whether a waiting operation is about a file.
 func (w *waiting) concerns(file string) bool {
 	return slices.ContainsFunc(w.ops, func(o agent.Op) bool {
 		_, _, texts, _ := o.Fields()
@@ -277,7 +278,7 @@ func (w *waiting) concerns(file string) bool {
 	})
 }
 
-// putOff has an operation be done after the syncs that follow it.
+// putOff makes an operation run after the syncs that follow it.
 func putOff(what agent.Op) func() rewrite {
 	return rewriting(func(w *waiting, o agent.Op) ([]agent.Op, bool) {
 		if !is(o, what) {
@@ -291,7 +292,7 @@ func putOff(what agent.Op) func() rewrite {
 // spare is a slot that no checker uses.
 const spare = agent.MaxSlots - 1
 
-// earlyFsync does what fsync has to do after it has returned.
+// earlyFsync makes fsync do its work after it has returned.
 var earlyFsync = rewriting(func(w *waiting, o agent.Op) ([]agent.Op, bool) {
 	slot, _, _, _ := o.Fields()
 	if !is(o, agent.Fsync(0)) {
@@ -302,29 +303,29 @@ var earlyFsync = rewriting(func(w *waiting, o agent.Op) ([]agent.Op, bool) {
 	return nothing(), true
 })
 
-// noDirFsync has fsync of directories do nothing.
+// noDirFsync makes fsync of directories do nothing.
 var noDirFsync = rewriting(func(w *waiting, o agent.Op) ([]agent.Op, bool) {
 	slot, _, _, _ := o.Fields()
 	return nothing(), is(o, agent.Fsync(0)) && w.dirs[path.Clean(w.files[slot])]
 })
 
-// noRenamedFsync has fsync and fdatasync of files that were renamed do nothing.
+// noRenamedFsync makes fsync and fdatasync of renamed files do nothing.
 var noRenamedFsync = rewriting(func(w *waiting, o agent.Op) ([]agent.Op, bool) {
 	slot, _, _, _ := o.Fields()
 	return nothing(), (is(o, agent.Fsync(0)) || is(o, agent.Fdatasync(0))) && w.renamed[w.files[slot]]
 })
 
-// oldTimes has a write set the times of its file back to that of 1970.
+// oldTimes makes a write set the times of its file back to 1970.
 var oldTimes = rewriting(func(w *waiting, o agent.Op) ([]agent.Op, bool) {
 	slot, _, _, _ := o.Fields()
 	return []agent.Op{o, agent.Utimes(w.files[slot], time.Unix(1, 0), time.Unix(1, 0))},
 		is(o, agent.Fill(0, 0, 0, 0))
 })
 
-// tail is how many bytes of a write's end come late.
+// tail is the number of bytes at the end of a write that come late.
 const tail = 1000
 
-// lateTail has the end of a long write come after the syncs that follow it.
+// lateTail makes the end of a long write come after the syncs that follow it.
 var lateTail = rewriting(func(w *waiting, o agent.Op) ([]agent.Op, bool) {
 	slot, numbers, _, _ := o.Fields()
 	off, n, seed := numbers[0], numbers[1], numbers[2]
@@ -337,7 +338,7 @@ var lateTail = rewriting(func(w *waiting, o agent.Op) ([]agent.Op, bool) {
 	return []agent.Op{agent.Fill(slot, off, uint32(n), seed)}, true
 })
 
-// wholeWrite says of a write that all of it was done.
+// wholeWrite reports a write as complete.
 func wholeWrite(o agent.Op, r agent.Result) agent.Result {
 	if _, numbers, _, _ := o.Fields(); is(o, agent.Fill(0, 0, 0, 0)) && r.Errno == 0 {
 		r.Value = numbers[1]
@@ -345,20 +346,20 @@ func wholeWrite(o agent.Op, r agent.Result) agent.Result {
 	return r
 }
 
-// always is a rule that hits each bio.
+// always returns a rule that applies to each bio.
 func always(a ramdisk.Action, arg uint64, ops ...ramdisk.Op) []ramdisk.Rule {
 	return []ramdisk.Rule{{Action: a, Ops: ops, Nth: 1, Times: 1 << 40, Arg: arg}}
 }
 
-// lostWrite has one write not be done, and nobody told.
+// lostWrite drops one write and reports nothing.
 func lostWrite(nth uint64) []ramdisk.Rule {
 	return []ramdisk.Rule{{Action: ramdisk.Tear, Ops: []ramdisk.Op{ramdisk.Write}, Nth: nth, Times: 1}}
 }
 
-// twentiethFlush drops one that short sequences of operations do not come to.
+// twentiethFlush drops a flush that short sequences of operations do not reach.
 var twentiethFlush = []ramdisk.Rule{{Action: ramdisk.DropFlush, Nth: 20, Times: 1}}
 
-// secondFlushes drop the second flush, the fourth, and so on, as far as there are rules.
+// secondFlushes drop every second flush, as far as there are rules.
 func secondFlushes() (out []ramdisk.Rule) {
 	for i := range uint64(ramdisk.MaxRules) {
 		out = append(out, ramdisk.Rule{Action: ramdisk.DropFlush, Nth: 2 * (i + 1), Times: 1})
@@ -383,7 +384,7 @@ func pastFlush(list []ramdisk.Record) []ramdisk.Record {
 	return list
 }
 
-// noFUA writes what is to be durable at once as all else.
+// noFUA writes FUA writes like all others.
 func noFUA(list []ramdisk.Record) []ramdisk.Record {
 	list = slices.Clone(list)
 	for i := range list {
@@ -392,17 +393,17 @@ func noFUA(list []ramdisk.Record) []ramdisk.Record {
 	return list
 }
 
-// forgetJournal takes the mark away that the journal is to be replayed
-// (EXT4_FEATURE_INCOMPAT_RECOVER, fs/ext4/ext4.h, in the superblock's s_feature_incompat): jbd2
-// then begins an empty one. What is left of the word is EXT4_FEATURE_INCOMPAT_FILETYPE.
+// forgetJournal clears the flag for a journal replay (EXT4_FEATURE_INCOMPAT_RECOVER,
+// fs/ext4/ext4.h, in the superblock's s_feature_incompat), so that jbd2 starts an empty journal.
+// The rest of the word is EXT4_FEATURE_INCOMPAT_FILETYPE.
 func forgetJournal(e *explore.Env, c *component.Component) error {
 	const incompat = 1024 + 0x60
 	return e.Sh(`printf '\002' | dd of=%s bs=1 seek=%d conv=notrunc,fsync 2>/dev/null`, c.On[0].Path(),
 		incompat)
 }
 
-// emptied removes all files of what it has recovered: where they were in no sync, no checker wants
-// them, and what is left is sound.
+// emptied removes all files after a recovery. If no sync covered them, no checker misses them, and
+// the rest is sound.
 func emptied(e *explore.Env, c *component.Component) error {
 	if err := errors.Join(c.Recover(e), c.Mount(e)); err != nil {
 		return err
@@ -411,9 +412,8 @@ func emptied(e *explore.Env, c *component.Component) error {
 		c.At), c.Unmount(e))
 }
 
-// wrongBitmap has blocks that nothing uses be in use: some of the last ones of the second group,
-// whose descriptor is the second one in the block after the superblock (bg_block_bitmap,
-// fs/ext4/ext4.h).
+// wrongBitmap marks unused blocks as used: some of the last blocks of the second group, whose
+// descriptor is the second one in the block after the superblock (bg_block_bitmap, fs/ext4/ext4.h).
 func wrongBitmap(e *explore.Env, device string) error {
 	const block = 1024
 	return e.Sh(`set -e

@@ -23,39 +23,42 @@ import (
 	"fsward/explore/spec"
 )
 
-// A plant is ext3 with a bug that was put above or below it: the kernel is not touched, nor is what
-// judges.
+// A plant is ext3 with a bug above or below it. The kernel and the oracles are unchanged.
 type plant struct {
 	bug     string // "": none, a control
 	checker string
 	mount   string
-	run     spec.Run // how it is explored, beside that; Depth 0: one step
-	account bool     // the account of flushes is asked, and nothing else
-	runs    uint64   // after which it ends; 0: when there is no more
-	by      string   // the oracle that finds it; "": whichever is the first
+	run     spec.Run // how it is explored; Depth 0: one step
+	account bool     // only durability accounting runs
+	runs    uint64   // number of runs after which it ends; 0: no limit
+	by      string   // the oracle that finds it; "": any
 	missed  bool     // it is not found
-	cut     bool     // it is one of those that are always run
+	cut     bool     // it always runs
 
-	ops             func() rewrite                                     // above: what becomes of an operation; nil: nothing
-	result          func(o agent.Op, r agent.Result) agent.Result      // above: and of what it gave
-	rules, recovery []ramdisk.Rule                                     // below: of the disk, always and while it is recovered
-	records         func(list []ramdisk.Record) []ramdisk.Record       // below: what the disk makes of its bios
-	recover         func(e *explore.Env, c *component.Component) error // in the place of what recovers it
-	spoil           func(e *explore.Env, device string) error          // what happens to what was recovered when it was unmounted
+	// above: rewrites operations; nil: none
+	ops    func() rewrite
+	result func(o agent.Op, r agent.Result) agent.Result // above: rewrites results
+	// below: of the disk, always and during recovery
+	rules, recovery []ramdisk.Rule
+	// below: rewrites the disk's bios
+	records func(list []ramdisk.Record) []ramdisk.Record
+	recover func(e *explore.Env, c *component.Component) error // replaces the recovery
+	// alters the recovered, unmounted device
+	spoil func(e *explore.Env, device string) error
 }
 
-// A rewrite says what is performed in the place of an operation.
+// A rewrite returns the operations that replace an operation.
 type rewrite func(o agent.Op) []agent.Op
 
-// mutated is a guest above which there is a bug.
+// mutated is a guest with a bug above it.
 type mutated struct {
 	*machine.Machine
 	*plant
 	rewrite rewrite
 }
 
-// Do performs other operations than it was given, and gives a result for each that was: the first
-// that failed of what stands for it, or the last.
+// Do performs the rewritten operations, and returns a result for each original one: the first
+// failure of its replacements, or the last result.
 func (m *mutated) Do(ctx context.Context, b agent.Batch) (agent.Done, error) {
 	given := b.Ops
 	ends := make([]int, len(given))
@@ -89,7 +92,7 @@ func (m *mutated) Do(ctx context.Context, b agent.Batch) (agent.Done, error) {
 	return done, err
 }
 
-// Records gives what the disk has made of its bios.
+// Records returns the bios as the disk rewrote them.
 func (m *mutated) Records(ctx context.Context) ([]ramdisk.Record, error) {
 	list, err := m.Machine.Records(ctx)
 	if m.records != nil {
@@ -98,11 +101,11 @@ func (m *mutated) Records(ctx context.Context) ([]ramdisk.Record, error) {
 	return list, err
 }
 
-// broken is a file system on a disk that goes wrong, or that is recovered wrongly.
+// broken is a file system on a faulty disk, or one that is recovered wrongly.
 type broken struct {
 	*component.Component
 	*plant
-	recovered bool // it is mounted as it was recovered
+	recovered bool // it is mounted after a recovery
 }
 
 func (b *broken) Mount(e *explore.Env) error {
@@ -137,7 +140,7 @@ func (b *broken) Unmount(e *explore.Env) error {
 	return b.spoil(e, b.On[0].Path())
 }
 
-// foundBy names the oracle that has found an error.
+// foundBy names the oracle that found an error.
 func foundBy(e *explore.Error) string {
 	switch {
 	case strings.HasPrefix(e.Kind, "not flushed: "):
@@ -157,9 +160,9 @@ func foundBy(e *explore.Error) string {
 	return "checker, without a crash"
 }
 
-// Bugs that are planted above and below ext3 in a guest are found, and without them nothing is. The
-// log has how long each took. A few are run; those that match the regular expression
-// $FSWARD_PLANTED, if that is set: "." is all.
+// TestGuestPlanted checks that bugs planted above and below ext3 in a guest are found, and that
+// without a bug nothing is. It logs how long each took. A few bugs run by default; $FSWARD_PLANTED
+// is a regular expression of those to run: "." runs all.
 func TestGuestPlanted(t *testing.T) {
 	inGuest(t, 55*time.Minute, func(ctx context.Context, m *machine.Machine) error {
 		run := func(p *plant) bool { return p.cut }
@@ -178,7 +181,7 @@ func TestGuestPlanted(t *testing.T) {
 			if !run(&p) {
 				continue
 			}
-			if err := m.Load(ctx, clean); err != nil { // what a bug has left is not the next one's
+			if err := m.Load(ctx, clean); err != nil { // each bug starts from a clean guest
 				return err
 			}
 			if err := p.find(ctx, t, m); err != nil {
@@ -191,7 +194,7 @@ func TestGuestPlanted(t *testing.T) {
 
 func (p *plant) String() string { return cmp.Or(p.bug, "no bug") + ", " + p.how() }
 
-// how is the way in which it is looked for.
+// how returns how the bug is looked for.
 func (p *plant) how() string {
 	s := p.checker
 	if p.run.Depth > 1 {
@@ -212,7 +215,7 @@ func (p *plant) how() string {
 	return s
 }
 
-// find explores ext3 with it up to the first error.
+// find explores ext3 with the bug up to the first error.
 func (p *plant) find(ctx context.Context, t *testing.T, m *machine.Machine) error {
 	r := p.run
 	var err error
@@ -226,7 +229,7 @@ func (p *plant) find(ctx context.Context, t *testing.T, m *machine.Machine) erro
 	}
 	ext3 := cfg.Stack.Top.(*component.Component)
 	limits := checkers.Limits{}
-	if r.Depth > 1 { // of one file there are few states
+	if r.Depth > 1 { // one file has few states
 		limits.Files, limits.Dirs, ext3.Promises.NoSymlinks = 1, -1, true
 	}
 	top := &broken{Component: ext3, plant: p}

@@ -19,12 +19,12 @@ import (
 	"fsward/explore/spec"
 )
 
-// mirrored is a checker: what was written and forced to the disk is there after a crash, and the
-// mirrors below hold the same.
+// mirrored is a checker: data that was written and synced is there after a crash, and the mirrors
+// below are equal.
 type mirrored struct {
 	explore.Plain
 	at        string
-	meanwhile bool // crashes while it is forced to the disk, too
+	meanwhile bool // also crash during the sync
 }
 
 func (m mirrored) Mutate(e *explore.Env) error {
@@ -57,12 +57,12 @@ func (m mirrored) Check(e *explore.Env, c explore.Crash) error {
 	return nil
 }
 
-// unreadable is a checker: a sector that one disk cannot read comes from the other, and is written
-// again; no disk is given up for it. Linux 2.6 gave the whole disk up (EXPLODE, 9.1).
+// unreadable is a checker: a sector that one disk cannot read is read from the other and rewritten,
+// and no disk is dropped for it. Linux 2.6 dropped the whole disk (EXPLODE, 9.1).
 type unreadable struct {
 	explore.Plain
 	at    string
-	ops   []ramdisk.Op // that fail
+	ops   []ramdisk.Op // operations that fail
 	times uint64
 }
 
@@ -72,7 +72,7 @@ func (u unreadable) Mutate(e *explore.Env) error {
 		return err
 	}
 	for disk := range uint32(2) {
-		// What is mostly written is read where no other disk can.
+		// A write-mostly disk is read only if no other disk can be.
 		if err := e.Sh("cd /sys/block/md0/md; echo -writemostly > dev-fswrd%d/state; echo writemostly > dev-fswrd%d/state", disk, 1-disk); err != nil {
 			return err
 		}
@@ -99,10 +99,10 @@ func (u unreadable) Mutate(e *explore.Env) error {
 
 func (unreadable) Check(*explore.Env, explore.Crash) error { return nil }
 
-// array is a RAID array of which something is otherwise.
+// array is a RAID array with a change.
 type array struct {
 	*component.Component
-	recovered string // a line of shell in place of its own; "": none
+	recovered string // a line of shell that replaces its recovery; "": none
 	flushless []uint32
 }
 
@@ -123,7 +123,7 @@ func (a array) Recover(e *explore.Env) error {
 	return e.Sh("%s", a.recovered)
 }
 
-// The stack of the documentation, ext3 on a mirror of two disks.
+// TestGuestRAID explores the stack of the documentation, ext3 on a mirror of two disks.
 func TestGuestRAID(t *testing.T) {
 	inGuest(t, 20*time.Minute, func(ctx context.Context, m *machine.Machine) error {
 		s, err := spec.Read("../../docs/examples/raid.yaml")
@@ -141,8 +141,8 @@ func TestGuestRAID(t *testing.T) {
 			name    string
 			array   array
 			checker explore.Checker
-			limit   int  // of crash disks at one moment
-			account bool // flushes are accounted for
+			limit   int  // number of crash states at one moment
+			account bool // durability accounting is on
 			found   string
 		}{
 			{name: "as it is", checker: mirrored{at: at, meanwhile: true}, limit: 1, account: true},
@@ -152,10 +152,10 @@ func TestGuestRAID(t *testing.T) {
 				limit: 4},
 			{name: "made anew and said to be clean", array: array{recovered: "mdadm --create --quiet --run --assume-clean /dev/md0 -l raid1 -n 2 /dev/fswrd0 /dev/fswrd1"},
 				checker: mirrored{at: at, meanwhile: true}, limit: 1, found: "mirrors differ"},
-			// What differs is taken from the first disk, whatever that is.
+			// Differences are resolved by the first disk, whatever it holds.
 			{name: "disk 0 drops flushes", array: array{flushless: []uint32{0}}, checker: mirrored{at: at},
 				limit: 4, found: "synced file lost"},
-			// No crash shows this, but the account of flushes does.
+			// No crash shows this, but durability accounting does.
 			{name: "disk 1 drops flushes", array: array{flushless: []uint32{1}}, checker: mirrored{at: at},
 				limit: 4, account: true, found: "not flushed: fsync"},
 			{name: "a sector cannot be read", checker: unreadable{at: at, ops: []ramdisk.Op{ramdisk.Read},

@@ -18,8 +18,8 @@ import (
 	"fsward/explore/machine"
 )
 
-// early is a checker that says that a directory which nobody has forced to the disk is not there
-// after a crash: that is so until the journal's thread commits, after five to six seconds.
+// early is a checker that claims that a directory that was not synced is missing after a crash.
+// That holds until the journal's thread commits, after five to six seconds.
 type early struct {
 	explore.Plain
 	at string
@@ -41,8 +41,8 @@ func (c early) Check(e *explore.Env, _ explore.Crash) error {
 	return err
 }
 
-// sleeper is a checker that has the journal's thread run: by fsync, which waits for it, or by
-// waiting until its own time is up.
+// sleeper is a checker that makes the journal's thread run: by fsync, which waits for it, or by
+// waiting until its time is up.
 type sleeper struct {
 	early
 	sync bool
@@ -60,8 +60,9 @@ func (c sleeper) Mutate(e *explore.Env) error {
 	return err
 }
 
-// The journal's thread of ext3 runs between two operations when that is chosen, and what it does
-// then is found, and found again; when it runs on its own account that is told.
+// TestGuestTurns checks that the journal's thread of ext3 runs between two operations when that is
+// chosen, and that an error it causes is found and replayed. A thread that runs without being
+// scheduled is reported.
 func TestGuestTurns(t *testing.T) {
 	inGuest(t, 20*time.Minute, func(ctx context.Context, m *machine.Machine) error {
 		run := func(t *testing.T, fs string, checker explore.Checker, depth int,

@@ -19,8 +19,8 @@ import (
 	"fsward/explore/machine"
 )
 
-// namedFile is a checker: what a directory names is there, though nothing was synced. ext2 does not
-// promise that.
+// namedFile is a checker: a file that a directory names exists, though nothing was synced. ext2
+// does not promise that.
 type namedFile struct {
 	explore.Plain
 	at string
@@ -48,9 +48,10 @@ func (c namedFile) Check(e *explore.Env, _ explore.Crash) error {
 	return nil
 }
 
-// ext2 writes its blocks in any order: a name can be on the disk before the inode that it names. No
-// bio shows that, since nothing is written so soon; the write set does, and its folder shows it
-// again. ext3 with its journal loses nothing that was synced.
+// TestGuestExploreWriteSet checks crashes of the write set. ext2 writes its blocks in any order: a
+// name can be on the disk before its inode. No bio shows that, since nothing is written so soon.
+// The write set does, and its folder replays the error. ext3 with its journal loses nothing that
+// was synced.
 func TestGuestExploreWriteSet(t *testing.T) {
 	inGuest(t, 10*time.Minute, func(ctx context.Context, m *machine.Machine) error {
 		explored := func(m *machine.Machine, top explore.Component, checker explore.Checker,
@@ -67,7 +68,7 @@ func TestGuestExploreWriteSet(t *testing.T) {
 			if err != nil {
 				return nil, err
 			}
-			k.Recover = "" // e2fsck would take the name away
+			k.Recover = "" // e2fsck would remove the name
 			return k.New(at, component.Options{}, explore.RAMDisk(0, k.Bytes))
 		}
 		ext2, err := storage("ext2", "/mnt/ext2")

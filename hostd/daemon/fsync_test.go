@@ -19,8 +19,8 @@ import (
 	"fsward/interp/detect"
 )
 
-// A guest says that sync returned: that is an event while what was written before has not been
-// flushed, and none when it has, or when it is a copy of the superblock of Btrfs.
+// TestCalls checks that a sync of the guest is an event if it returns before earlier writes were
+// flushed, and none if they were flushed or are copies of a superblock of Btrfs.
 func TestCalls(t *testing.T) {
 	const free, copyOfSuper = 100 << 20, 64 << 20
 	for _, c := range []struct {
@@ -67,7 +67,7 @@ func TestCalls(t *testing.T) {
 				time.Sleep(time.Millisecond)
 				fmt.Fprintf(guest, "call sync 12 %d %d 254,0\n", began, clock())
 				pong()
-				pong() // the first one is judged by then
+				pong() // the first call is checked by then
 			}
 			pong()
 			block := make([]byte, 4096)

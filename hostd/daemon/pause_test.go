@@ -16,8 +16,8 @@ import (
 	"fsward/hostd/guardtest"
 )
 
-// A commit that does not hold is held on a real file system: the guest is suspended, the control
-// socket says what is held, and what the operator decides there is what happens.
+// TestPauseOnARealFileSystem holds a commit on a real file system: the guest is suspended, the
+// control socket reports the held write, and the operator's decision takes effect.
 func TestPauseOnARealFileSystem(t *testing.T) {
 	for _, tc := range []struct {
 		fs, bug string
@@ -63,7 +63,7 @@ func TestPauseOnARealFileSystem(t *testing.T) {
 			if err := control.Release("disk", tc.pass); err != nil {
 				t.Fatal(err)
 			}
-			// A rejected commit comes again, as a copy of a superblock for one, and is held again.
+			// A rejected commit comes again, as a copy of a superblock for instance, and is held again.
 			stop := rejectAll(control, tc.pass)
 			err := <-done
 			stop()
@@ -91,7 +91,7 @@ func TestPauseOnARealFileSystem(t *testing.T) {
 	}
 }
 
-// serveControl serves a daemon's control socket for the length of the test.
+// serveControl serves a daemon's control socket during the test.
 func serveControl(t *testing.T, disks *guard.Disks) *Control {
 	d := &Daemon{Disks: disks, log: zaptest.NewLogger(t)}
 	t.Helper()
@@ -114,7 +114,7 @@ func serveControl(t *testing.T, disks *guard.Disks) *Control {
 	})
 	control := NewControl(socket)
 	for range 500 {
-		if _, err := control.Status(); err == nil { // a socket that has its name does not yet listen
+		if _, err := control.Status(); err == nil { // the socket's name exists before it listens
 			return control
 		}
 		time.Sleep(2 * time.Millisecond)
@@ -123,7 +123,7 @@ func serveControl(t *testing.T, disks *guard.Disks) *Control {
 	return nil
 }
 
-// waitStatus waits until the daemon says that a write is held.
+// waitStatus waits until the daemon reports a held write.
 func waitStatus(t *testing.T, control *Control) guard.DiskStatus {
 	t.Helper()
 	for range 1000 {
@@ -140,7 +140,7 @@ func waitStatus(t *testing.T, control *Control) guard.DiskStatus {
 	return guard.DiskStatus{}
 }
 
-// rejectAll decides everything that is still held until the function it returns is called.
+// rejectAll decides every write that is held until the returned function is called.
 func rejectAll(control *Control, pass bool) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})

@@ -14,8 +14,8 @@ import (
 )
 
 // TestGuestDemo runs the demonstration: a guest under libvirt on two guarded disks, a refusal on
-// each, a second guest that compares what was synced, and the file systems' own checkers. Demo
-// fails if any of that does not come out; here it only has to have been told.
+// each, a second guest that compares the synced files, and the file systems' own checkers. Run
+// fails if any of that fails; this test only checks the output.
 func TestGuestDemo(t *testing.T) {
 	guest := guardtest.BuildGuest(t)
 	dir, err := os.MkdirTemp("", "fsward-demo-")

@@ -16,7 +16,7 @@ import (
 	"fsward/hostd/offline"
 )
 
-// baseline waits for the check of the baseline and returns what it reported.
+// baselineOf waits for the check of the baseline and returns its event.
 func baselineOf(r *guardtest.Rig, within time.Duration) *guard.Event {
 	r.T.Helper()
 	p := r.Daemon.BaselineCheckOf(0)
@@ -43,7 +43,7 @@ func baselineOf(r *guardtest.Rig, within time.Duration) *guard.Event {
 
 func verify(c *guard.Config) { c.Verify = true }
 
-// populated makes an image with a good number of files on it.
+// populated makes an image with many files.
 func populated(t *testing.T, fs string, size int64, dirs, files int) string {
 	t.Helper()
 	src := t.TempDir()
@@ -62,11 +62,12 @@ func populated(t *testing.T, fs string, size int64, dirs, files int) string {
 	return guardtest.Mkfs(t, fs, size, map[string]string{"btrfs": "--rootdir", "ext3": "-d"}[fs], src)
 }
 
-// beside is a load that takes away from what was there at the beginning, and brings in more.
+// beside is a load that removes files of the first state and makes others.
 const beside = `rm -rf dir%[1]d; for i in 1 2 3; do mkdir -p new%[1]d.$i; for j in $(seq 40); do echo $j > new%[1]d.$i/f$j; done; sync -f .; done`
 
-// While a real load goes on, the check of the baseline judges the state of the beginning to its
-// end, and neither it nor any commit raises a false alarm.
+// TestBaselineBesideALoad checks that the check of a baseline finishes on the state of its
+// beginning while a real load goes on, and that neither the check nor a commit raises a false
+// alarm.
 func TestBaselineBesideALoad(t *testing.T) {
 	for _, fs := range []string{"btrfs", "ext3"} {
 		t.Run(fs, func(t *testing.T) {
@@ -108,8 +109,8 @@ func TestBaselineBesideALoad(t *testing.T) {
 	}
 }
 
-// A fault that was there before the guard is found by the check of the baseline, in all its copies,
-// while commits that have nothing to do with it pass.
+// TestBaselineFindsWhatWasThere checks that the check of the baseline finds a fault from before the
+// guard, in all its copies, while commits that do not concern the fault pass.
 func TestBaselineFindsWhatWasThere(t *testing.T) {
 	for _, tc := range []struct {
 		fs, rule string
@@ -161,7 +162,8 @@ func TestBaselineFindsWhatWasThere(t *testing.T) {
 	}
 }
 
-// A daemon that stops in the middle of the check says so, and the next one begins anew.
+// TestBaselineInterrupted checks that a daemon that stops during the check reports that, and that
+// the next one starts the check again.
 func TestBaselineInterrupted(t *testing.T) {
 	image := populated(t, "btrfs", 512<<20, 20, 100)
 	r := guardtest.Attach(t, image, verify)
@@ -180,11 +182,11 @@ func TestBaselineInterrupted(t *testing.T) {
 	}
 }
 
-// Where the guest rewrites more than is kept, the check begins anew, and says at last that it
-// cannot tell.
+// TestBaselineOutrun checks that the check starts again when the guest overwrites more than is
+// kept, and that in the end it is undecided.
 func TestBaselineOutrun(t *testing.T) {
 	for _, tc := range []struct {
-		times int // that the guest is too fast
+		times int // attempts that the guest outruns
 		want  change.Outcome
 	}{{guard.MaxAttempts - 1, change.Holds}, {guard.MaxAttempts, change.Undecided}} {
 		r := guardtest.Attach(t, populated(t, "btrfs", 256<<20, 10, 100), nil)
@@ -201,8 +203,8 @@ func TestBaselineOutrun(t *testing.T) {
 	}
 }
 
-// overwritten begins a check of the baseline, and makes the guest write over what its first
-// attempts need, each time that it is asked how busy it is.
+// overwritten begins a check of the baseline. Each time that the check asks how busy the guest is,
+// the guest overwrites what the first attempts need.
 func overwritten(t *testing.T, d *guard.Disks, times int) *int {
 	const super = 65536
 	b := make([]byte, 4096)
@@ -223,7 +225,8 @@ func overwritten(t *testing.T, d *guard.Disks, times int) *int {
 	return done
 }
 
-// A file system that is made while the disk is guarded is checked as soon as it is there.
+// TestBaselineOfWhatAppears checks that a file system that is made on a guarded disk is checked as
+// soon as it exists.
 func TestBaselineOfWhatAppears(t *testing.T) {
 	for _, fs := range []string{"btrfs", "ext3"} {
 		t.Run(fs, func(t *testing.T) {
@@ -238,8 +241,8 @@ func TestBaselineOfWhatAppears(t *testing.T) {
 	}
 }
 
-// A file system without a journal is in no state while it is in use: there is nothing to check
-// then. Marked clean, it is.
+// TestBaselineWithoutAJournal checks that a file system without a journal is not checked while it
+// is in use, since it has no consistent state then. Once it is marked clean, it is checked.
 func TestBaselineWithoutAJournal(t *testing.T) {
 	image := guardtest.BlankImage(t, 64<<20)
 	guardtest.Run(t, "mkfs.ext2", "-q", "-F", image)

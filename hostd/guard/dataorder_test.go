@@ -8,8 +8,8 @@ import (
 	"fsward/hostd/guardtest"
 )
 
-// Held to data=ordered, the kernel's commits hold where it is mounted so, and are refused where
-// data comes after them.
+// TestDataOrdered checks data=ordered: the commits of a kernel that mounts so hold, and commits
+// whose data comes later are refused.
 func TestDataOrdered(t *testing.T) {
 	// One file is synced, and the data of the others is not.
 	const script = `for i in 1 2 3 4; do for j in 1 2 3 4 5 6; do head -c 30000 /dev/urandom > f$i.$j; done; echo $i > synced; sync synced; done`

@@ -13,11 +13,11 @@ import (
 	"fsward/hostd/guardtest"
 )
 
-// Devices come and go, change their size and their profiles while the file system is mounted.
+// TestDevicesChange adds, removes, resizes and converts devices while the file system is mounted.
 func TestDevicesChange(t *testing.T) {
 	for _, tc := range []struct {
 		name         string
-		disks, blank int // with the file system at the start, and besides
+		disks, blank int // with the file system at the start, and further disks
 		mkfs         string
 		script       string // DISK0, DISK1, … are the loop devices
 		last         int    // a disk that has the file system in the end
@@ -44,24 +44,24 @@ func TestDevicesChange(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Logf("%d commits", r.NoAlarm())
-			// The program looks at devices that it has not been told to forget.
+			// The program looks at devices that it was not told to forget.
 			guardtest.Run(t, "btrfs", "check", r.LoopOf(tc.last).LoopDev)
 			r.End()
 		})
 	}
 }
 
-// A device that is added and not guarded is no part of what can be judged: each commit that needs
-// it is refused, and says which. The kernel puts up with a superblock that it cannot write as long
-// as it can write one, and goes on from a commit that the guarded disk does not have: the disk
-// keeps what its own last commit needs, data too, and where the kernel's allocator comes to write
-// over any of that, it is refused for it.
+// TestUnguardedDeviceIsAdded checks that an unguarded device that is added cannot be judged: each
+// commit that needs it is refused, and the refusal names it. The kernel tolerates a superblock that
+// it cannot write as long as it can write one. It goes on from a commit that the guarded disk does
+// not have. The guarded disk keeps what its own last commit needs, with its data: a write over any
+// of that is refused.
 func TestUnguardedDeviceIsAdded(t *testing.T) {
 	r := guardtest.Attach(t, guardtest.MadeDisks(t, 1, 512<<20)[0], nil)
 	other := guardtest.BlankDisks(t, 1, 512<<20)[0]
 	r.MustMount("btrfs")
 	r.MustRun(guardtest.Filled)
-	// The balance may go through: what counts is what the guarded disk has in the end.
+	// The balance may succeed. Only the final contents of the guarded disk count.
 	_, _ = r.Run(context.Background(), "trap 'losetup -d $DISK1' EXIT; DISK1=$(losetup --find --show --direct-io=on "+other+`)
 		btrfs -q device add -f $DISK1 .; btrfs -q balance start -dconvert=raid1 -mconvert=raid1 .; sync -f .
 		rm -rf f1 f2 d; i=0; while [ $i -lt 20 ]; do head -c 1000000 /dev/urandom > more$i; sync -f .; i=$((i + 1)); done`)
@@ -98,15 +98,15 @@ func TestUnguardedDeviceIsAdded(t *testing.T) {
 	}
 }
 
-// Programs write to the unmounted device. What they commit is followed; where one changes the
-// format in place or makes another file system, what it has made is read as a new baseline, which
-// is said.
+// TestOfflineTools runs programs on the unmounted device. Their commits are followed. If a program
+// changes the format in place or makes another file system, the result is read as a new baseline,
+// and an event says so.
 func TestOfflineTools(t *testing.T) {
 	for _, tc := range []struct {
 		tool     string // a script; DISK0, … are the loop devices
 		disks    int
 		mkfs     string
-		baseline bool // a new one is taken
+		baseline bool // a new baseline is taken
 	}{
 		{"btrfstune -f -u $DISK0", 1, "", true},
 		{"btrfstune -f -m $DISK0", 1, "", true},
@@ -144,8 +144,8 @@ func TestOfflineTools(t *testing.T) {
 	}
 }
 
-// A bug in a commit to several disks: it is refused on all of them, and they stay at the last good
-// one.
+// TestRefusalOnSeveralDisks simulates a bug in a commit to several disks: the commit is refused on
+// all of them, and they stay at the last good one.
 func TestRefusalOnSeveralDisks(t *testing.T) {
 	for _, profile := range []string{"raid0", "raid1"} {
 		t.Run(profile, func(t *testing.T) {
@@ -190,8 +190,8 @@ func TestRefusalOnSeveralDisks(t *testing.T) {
 	}
 }
 
-// A guard that begins on disks whose superblocks are of different generations, as a loss of power
-// between the devices leaves them, goes on from the newest.
+// TestAttachAfterCrashBetweenDevices attaches a guard to disks whose superblocks have different
+// generations, as after a power cut between two devices. The guard starts from the newest.
 func TestAttachAfterCrashBetweenDevices(t *testing.T) {
 	for older := range 2 {
 		t.Run(fmt.Sprintf("device %d is older", older+1), func(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"fsward/interp"
 )
 
-// What the tests of this package, which use a rig that imports it, see of its inside.
+// Access for the external tests of this package, which use a rig that imports it.
 
 const MaxAttempts = maxAttempts
 
@@ -19,18 +19,18 @@ func NewGuard(i interp.Interpreter, rules *Rules, policy Policy, sinks ...Sink) 
 		log: zap.NewNop()}
 }
 
-// NewDisks returns no disks, whose rules can be loaded again.
+// NewDisks returns Disks without a disk, whose rules can be reloaded.
 func NewDisks(rules *Rules) *Disks { return &Disks{rules: rules, log: zap.NewNop()} }
 
 // BaselineCheckOf returns the last check of the baseline of a disk; nil if there is none.
 func (d *Disks) BaselineCheckOf(disk int) *baselineCheck { return d.disks[disk].baseline.Load() }
 
-// Ended is closed when the check is over.
+// Ended returns a channel that is closed when the check is over.
 func (p *baselineCheck) Ended() <-chan struct{} { return p.done }
 
-// CheckAgain begins to check the baseline of the first disk, of whose old state nothing may be
-// kept. asked is called before each rest, with whether another attempt reads the disk than when it
-// was called last.
+// CheckAgain begins a check of the baseline of the first disk, which may keep nothing of the old
+// state. asked is called before each rest, and told whether a new attempt reads the disk since its
+// last call.
 func (d *Disks) CheckAgain(asked func(device *blocktap.Device, another bool) uint64) {
 	d.kept = 0
 	g := d.disks[0]
@@ -47,5 +47,5 @@ func (d *Disks) CheckAgain(asked func(device *blocktap.Device, another bool) uin
 // Pool returns the memory that the disks share.
 func (d *Disks) Pool() *interp.MemoryPool { return d.limits.Pool }
 
-// Drop ends what the guard judges ahead.
+// Drop stops the speculative check.
 func (g *Guard) Drop() { g.dropSpeculative() }

@@ -17,7 +17,7 @@ import (
 	"fsward/interp/detect"
 )
 
-// newerProgs returns the folder of btrfs-progs that know what Debian 12's do not.
+// newerProgs returns the folder of btrfs-progs that have features which Debian 12's lack.
 func newerProgs(t *testing.T) string {
 	t.Helper()
 	dir := os.Getenv("FSWARD_BTRFS_PROGS")
@@ -48,15 +48,15 @@ func flags(t *testing.T, image string) (compatRO, incompat uint64) {
 	return binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
 }
 
-// Features that mkfs.btrfs makes from 6.3 on, and conversions to and from them: what is made holds
-// as an image, what the kernel makes of it holds commit by commit, and btrfs check of the same
-// version agrees.
+// TestNewerFeatures checks features that mkfs.btrfs makes from 6.3 on, and conversions to and from
+// them: fsward check holds, every commit of the kernel holds, and btrfs check of the same version
+// agrees.
 func TestNewerFeatures(t *testing.T) {
 	progs := newerProgs(t)
 	for _, tc := range []struct {
 		disks              int
 		mkfs, tune         string
-		compatRO, incompat uint64 // that are there in the end
+		compatRO, incompat uint64 // set in the end
 	}{
 		{1, "-O block-group-tree", "", compatROBlockGroupTree, 0},
 		{1, "-O squota", "", 0, incompatSimpleQuota},
@@ -95,7 +95,8 @@ func TestNewerFeatures(t *testing.T) {
 	}
 }
 
-// Newer tools change the format of the unmounted, guarded disk.
+// TestNewerOfflineTools checks that newer tools can change the format of the unmounted, guarded
+// disk.
 func TestNewerOfflineTools(t *testing.T) {
 	progs := newerProgs(t)
 	for _, tool := range []string{"--convert-to-block-group-tree", "--enable-simple-quota", "-f -m",
@@ -124,7 +125,8 @@ func TestNewerOfflineTools(t *testing.T) {
 	}
 }
 
-// A subvolume is the one that is mounted, and files and folders have properties.
+// TestDefaultSubvolumeAndProperties mounts a subvolume by default, and sets properties of files and
+// folders.
 func TestDefaultSubvolumeAndProperties(t *testing.T) {
 	r := guardtest.AttachDisks(t, guardtest.MadeDisks(t, 1, 256<<20), nil)
 	r.MustMount("btrfs")
@@ -144,7 +146,8 @@ func TestDefaultSubvolumeAndProperties(t *testing.T) {
 	}
 }
 
-// What cannot be checked is refused by name, whether it is there at the start or comes later.
+// TestUnsupportedFeatures checks that unsupported features are refused by name, whether they exist
+// at the start or appear later.
 func TestUnsupportedFeatures(t *testing.T) {
 	bit := func(at int64, n uint) func(*testing.T, []string) {
 		return func(t *testing.T, images []string) {
@@ -174,7 +177,7 @@ func TestUnsupportedFeatures(t *testing.T) {
 			guardtest.Run(t, "mkfs.btrfs", "-q", images[0])
 			guardtest.Run(t, "btrfstune", "-S", "1", images[0])
 		}},
-		// What no released mkfs.btrfs makes.
+		// Features that no released mkfs.btrfs makes.
 		{"EXTENT_TREE_V2 (incompat flag 0x2000)", 1, 256 << 20, bit(188, 13)},
 		{"RAID_STRIPE_TREE (incompat flag 0x4000)", 1, 256 << 20, bit(188, 14)},
 		{"REMAP_TREE (incompat flag 0x20000)", 1, 256 << 20, bit(188, 17)},
@@ -204,8 +207,8 @@ func TestUnsupportedFeatures(t *testing.T) {
 	}
 }
 
-// What cannot be checked comes to a disk that is guarded: the write with which it does is refused,
-// and named.
+// TestUnsupportedFeatureComes checks that a write that brings an unsupported feature to a guarded
+// disk is refused by name.
 func TestUnsupportedFeatureComes(t *testing.T) {
 	for _, tc := range []struct {
 		name, script, want string

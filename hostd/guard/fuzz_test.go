@@ -26,12 +26,11 @@ import (
 	"fsward/interp/detect"
 )
 
-// What one input of the fuzzer may take. A recording that is not changed takes a tenth of it and
-// less.
+// Bounds of one input of the fuzzer. An unaltered recording takes a tenth of them or less.
 const (
 	fuzzCPU    = 10 * time.Second // of the process, all threads
-	fuzzAllocs = 2 << 30          // bytes allocated, not all at a time
-	fuzzHang   = 5 * time.Minute  // of the clock: by then it is no slow input but one that does not end
+	fuzzAllocs = 2 << 30          // bytes allocated in total
+	fuzzHang   = 5 * time.Minute  // wall time: an input that takes longer does not end
 )
 
 func FuzzBtrfsLog(f *testing.F) {
@@ -60,9 +59,9 @@ func FuzzExt3Log(f *testing.F) {
 	fuzzPipeline(f, "ext3")
 }
 
-// fuzzPipeline changes a recorded log as the fuzzer's program says and replays it through the whole
-// flow: the log is read, each write interpreted, each commit judged by all rules, what it is left
-// with judged as an image. Every event has to come with a verdict, and in bounded time and memory.
+// fuzzPipeline alters a recorded log by the fuzzer's program and replays it through the whole flow:
+// it reads the log, interprets each write, checks each commit by all rules, and checks the result
+// as an image. Every event must have a verdict, in bounded time and memory.
 func fuzzPipeline(f *testing.F, name string) {
 	p := openPipeline(f, name)
 	f.Fuzz(func(t *testing.T, program []byte, keepGoing bool) {
@@ -82,7 +81,7 @@ func fuzzPipeline(f *testing.F, name string) {
 	})
 }
 
-// A pipeline has what inputs have in common.
+// A pipeline has the parts that inputs share.
 type pipeline struct {
 	bases    []blocktap.Disk
 	requests []blocktap.Request // of the recording, at addresses of an interp.Set
@@ -139,7 +138,7 @@ func (p *pipeline) run(t *testing.T, program []byte, keepGoing bool) *verdicts {
 	for _, b := range m.logs(t, len(p.bases)) {
 		tape, err := trace.NewReader(bytes.NewReader(b))
 		if err != nil {
-			return &verdicts{} // of what the program did to a log's own superblock
+			return &verdicts{} // of the program's change to a log's own superblock
 		}
 		tapes = append(tapes, tape)
 	}
@@ -170,7 +169,7 @@ func (p *pipeline) run(t *testing.T, program []byte, keepGoing bool) *verdicts {
 	var arm func()
 	if m.spec != "" {
 		bug = guard.NewSimulator(disk)
-		arm = func() { _ = bug.Arm(m.spec) } // which says of many a spec that there is no such thing
+		arm = func() { _ = bug.Arm(m.spec) } // many specs name something that does not exist
 	}
 	cfg := guard.PipelineConfig{Interpreter: interpreter, Rules: p.rules, Policy: guard.RefusePolicy{},
 		Sinks: []guard.Sink{seen}, Simulator: bug}
@@ -189,7 +188,8 @@ func (p *pipeline) run(t *testing.T, program []byte, keepGoing bool) *verdicts {
 	err = offline.Feed(t.Context(), devices, merged)
 	line.Close() // the rules are used again
 	var format *trace.FormatError
-	whole := err == nil || !strings.Contains(err.Error(), "is in none of them") // the logs by their turns
+	// checks the order of the logs
+	whole := err == nil || !strings.Contains(err.Error(), "is in none of them")
 	if err != nil && whole && !errors.As(err, &format) && !errors.Is(err, blocktap.ErrRange) &&
 		!errors.Is(err, blocktap.ErrUnaligned) {
 		t.Errorf("the replay: %v", err)
@@ -204,13 +204,13 @@ func (p *pipeline) run(t *testing.T, program []byte, keepGoing bool) *verdicts {
 	return seen
 }
 
-// Programs at random that keep checksums right reach the rules, and not only the first checks of
-// the bytes.
+// TestMutantsReachRules checks that random programs that correct checksums reach the rules, and not
+// only the first checks of the bytes.
 func TestMutantsReachRules(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		fs               string
-		structure, rules int // how many of each kind are violated, at least
+		structure, rules int // number of each kind that must be violated
 	}{{"btrfs", 8, 3}, {"ext3", 6, 4}} {
 		t.Run(tc.fs, func(t *testing.T) {
 			t.Parallel()
@@ -242,7 +242,7 @@ func TestMutantsReachRules(t *testing.T) {
 	}
 }
 
-// armed is a guard whose bug is armed after some writes.
+// armed is a guard that arms a bug after some writes.
 type armed struct {
 	*guard.Guard
 	after int
@@ -257,7 +257,7 @@ func (a *armed) Handle(ctx context.Context, r *blocktap.Request, do func() error
 	return a.Guard.Handle(ctx, r, do)
 }
 
-// verdicts is a Sink that holds each event to its form.
+// verdicts is a Sink that checks the form of each event.
 type verdicts struct {
 	t          *testing.T
 	commits    int
@@ -296,7 +296,7 @@ func processTime(t *testing.T) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// allocated is how many bytes the process has allocated so far.
+// allocated returns the number of bytes that the process has allocated so far.
 func allocated() uint64 {
 	s := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(s)

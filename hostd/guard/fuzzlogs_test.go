@@ -19,14 +19,14 @@ import (
 
 var recordLogs = flag.String("record", "", "record this `NAME` of testdata/logs again, with the host's kernel (inputs of fuzzing that were kept mean other changes then)")
 
-// A fuzzLog is a log of a real kernel's writes in testdata/logs, NAME.base.zst and NAME.log.zst:
-// small, so that it is replayed in milliseconds, and with much variety. On several disks it is
-// NAME0, NAME1, ….
+// A fuzzLog is a log of a real kernel's writes in testdata/logs, NAME.base.zst and NAME.log.zst. It
+// is small, so that a replay takes milliseconds, and has much variety. On several disks the names
+// are NAME0, NAME1, ….
 type fuzzLog struct {
 	name   string
 	fs     string
 	disks  int // with the file system at the start
-	blank  int // and besides
+	blank  int // further disks
 	size   int64
 	mkfs   []string
 	script string
@@ -54,7 +54,7 @@ var fuzzLogs = []fuzzLog{
 		sync -f .`},
 }
 
-// fuzzFiles is what the scripts begin with. Contents compress well.
+// fuzzFiles begins the scripts. The contents compress well.
 const fuzzFiles = `
 		echo one > inline; head -c 20000 /dev/zero | tr '\0' a > regular
 		for i in 0 1 100 300 3000; do echo $i | dd of=large bs=1k seek=$i conv=notrunc status=none; done
@@ -64,7 +64,7 @@ const fuzzFiles = `
 		fallocate -l 64k prealloc 2> /dev/null || true
 		sync -f .`
 
-// replayDisks are the disks of a recording.
+// replayDisks returns the disks of a recording.
 func (r fuzzLog) replayDisks() []offline.ReplayDisk {
 	path := filepath.Join("testdata", "logs", r.name)
 	if r.disks+r.blank == 1 {
@@ -99,7 +99,7 @@ func (r fuzzLog) record(t *testing.T) {
 	}
 }
 
-// What is recorded holds, commit by commit, on both engines.
+// TestFuzzLogs checks that every commit of the recordings holds on both engines.
 func TestFuzzLogs(t *testing.T) {
 	for _, r := range fuzzLogs {
 		if *recordLogs == r.name {

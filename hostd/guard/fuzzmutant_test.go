@@ -15,23 +15,27 @@ import (
 	"fsward/interp"
 )
 
-// What an instruction of a fuzzer's program does. It has eight bytes: one of these, the numbers AT
-// and TO of requests, an offset OFF, and a value VAL.
+// Kinds of instructions of a fuzzer's program. An instruction has eight bytes: one of these, the
+// numbers AT and TO of requests, an offset OFF, and a value VAL.
 const (
-	mutDrop      = iota // request AT
-	mutRepeat           // AT, before TO
-	mutMove             // AT before TO
-	mutSwap             // the places on the disk of AT and TO
-	mutMisdirect        // AT, to the place of TO and VAL sectors further
-	mutKind             // AT becomes FUA or not, a trim, zeros, a flush: TO says which
-	mutCut              // AT, to OFF sectors
-	mutWord             // the number at OFF in block AT of all that is written: VAL says how wide it is and what it becomes
-	mutSeal             // the same, in all copies and with right checksums
-	mutSplice           // bytes at OFF in block AT become those that block TO begins with, in all copies and with right checksums
-	mutField            // after AT requests a named field is altered, as by a bug of the guest
-	mutHeader           // of the log's entry AT: bits VAL of byte OFF are flipped
-	mutSuper            // of the log: the same
-	mutEnd              // the log ends within entry AT
+	mutDrop      = iota // drops request AT
+	mutRepeat           // repeats AT before TO
+	mutMove             // moves AT before TO
+	mutSwap             // swaps the addresses of AT and TO
+	mutMisdirect        // sends AT to the address of TO, VAL sectors further
+	mutKind             // makes AT FUA or not, a trim, zeros or a flush, as TO says
+	mutCut              // cuts AT to OFF sectors
+	// changes the number at OFF in block AT of all written blocks; VAL gives its width and its new
+	// value
+	mutWord
+	mutSeal // the same in all copies, with right checksums
+	// replaces bytes at OFF in block AT by the beginning of block TO, in all copies, with right
+	// checksums
+	mutSplice
+	mutField  // alters a named field after AT requests, as a bug of the guest would
+	mutHeader // flips bits VAL of byte OFF of the log's entry AT
+	mutSuper  // the same in the log's superblock
+	mutEnd    // ends the log within entry AT
 	mutations
 )
 
@@ -68,7 +72,7 @@ func newMutant(recording []blocktap.Request) *mutant {
 	return m
 }
 
-// run runs a program; what is left at its end is no instruction.
+// run runs a program. It ignores an incomplete instruction at the end.
 func (m *mutant) run(program []byte, fields []interp.Alterable) {
 	for n := 0; len(program) >= instructionLen && n < maxInstructions && len(m.requests) > 1; n++ {
 		word := func(i int) int { return int(binary.LittleEndian.Uint16(program[i:])) }
@@ -89,7 +93,7 @@ func (m *mutant) run(program []byte, fields []interp.Alterable) {
 	}
 }
 
-// specOf makes an alteration of numbers.
+// specOf makes an alteration from numbers.
 func specOf(in instruction, fields []interp.Alterable) string {
 	if len(fields) == 0 {
 		return ""
@@ -164,7 +168,7 @@ func (m *mutant) alter(in instruction) {
 	}
 }
 
-// block returns the request that writes the n-th block of all, and where it begins in that; -1 if
+// block returns the request that writes the n-th block, and where the block begins in it; -1 if
 // nothing is written.
 func (m *mutant) block(n int) (request, at int) {
 	blocks := func(r blocktap.Request) int { return (len(r.Data) + mutBlock - 1) / mutBlock }
@@ -191,7 +195,7 @@ func (m *mutant) own(i int) []byte {
 	return m.requests[i].Data
 }
 
-// setWord changes the number at an offset of some bytes.
+// setWord changes the number of some bytes at an offset.
 func setWord(b []byte, off int, val byte) {
 	width := 1 << (val & 3)
 	off %= len(b)
@@ -201,7 +205,7 @@ func setWord(b []byte, off int, val byte) {
 	var word [8]byte
 	copy(word[:], b[off:off+width])
 	n := binary.LittleEndian.Uint64(word[:])
-	shift := uint(val>>2&1) * 8 // numbers that are counted in sectors or blocks
+	shift := uint(val>>2&1) * 8 // numbers that count sectors or blocks
 	switch val >> 3 {
 	case 0, 1, 2, 3:
 		n = uint64(val >> 3)
@@ -226,8 +230,8 @@ func setWord(b []byte, off int, val byte) {
 	copy(b[off:off+width], word[:])
 }
 
-// seal makes the checksums of Btrfs's blocks right: nodes and superblocks have 4096 bytes, and the
-// CRC-32C of what follows the first 32 in these.
+// seal corrects the checksums of Btrfs's blocks. Here nodes and superblocks have 4096 bytes, with
+// the CRC-32C of the bytes after the first 32.
 func (m *mutant) seal(b []byte) {
 	for ; m.fsid != [16]byte{} && len(b) >= 4096; b = b[4096:] {
 		if [16]byte(b[32:48]) == m.fsid {
@@ -241,7 +245,7 @@ func (m *mutant) remove(i int) {
 	m.owned = slices.Delete(m.owned, i, i+1)
 }
 
-// insert inserts a request whose data may be that of another: it is nobody's own.
+// insert inserts a request. Its data may belong to another request.
 func (m *mutant) insert(i int, r blocktap.Request, owned bool) {
 	if owned {
 		r.Data = bytes.Clone(r.Data)
@@ -250,7 +254,7 @@ func (m *mutant) insert(i int, r blocktap.Request, owned bool) {
 	m.owned = slices.Insert(m.owned, i, owned)
 }
 
-// logs returns the requests as the logs of some disks, with what the program does to their form.
+// logs returns the requests as the logs of the disks, with the program's changes to the logs' form.
 func (m *mutant) logs(t *testing.T, disks int) [][]byte {
 	mems, writers := make([]memoryLog, disks), make([]*trace.Writer, disks)
 	for i := range writers {
@@ -289,7 +293,7 @@ func (m *mutant) logs(t *testing.T, disks int) [][]byte {
 	return out
 }
 
-// headsOf returns where the entries of a sound log begin.
+// headsOf returns the offsets of the entries of a sound log.
 func headsOf(t *testing.T, log []byte) (heads []int64) {
 	r, err := trace.NewReader(bytes.NewReader(log))
 	for err == nil {

@@ -19,7 +19,7 @@ import (
 	"fsward/interp/btrfs"
 )
 
-// scripted is an interpreter that answers with what a test put in, and remembers what it was told.
+// scripted is an interpreter that returns what a test has set, and remembers its calls.
 type scripted struct {
 	next    interp.Observation
 	settled []bool
@@ -96,8 +96,9 @@ func TestGuardDecides(t *testing.T) {
 	}
 }
 
-// Whoever is cut off while a commit is judged gets no verdict for it, and the report has the one
-// that it deserves: what the disk has does not depend on how long its user lived.
+// TestGuardJudgesForACutConnection checks that a commit whose connection is cut during the check
+// still gets its verdict, and that the report has it: the contents of the disk do not depend on how
+// long its user lived.
 func TestGuardJudgesForACutConnection(t *testing.T) {
 	dir := t.TempDir()
 	for fs, text := range map[string]string{"ext3": "",

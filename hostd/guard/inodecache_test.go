@@ -14,7 +14,7 @@ import (
 	"fsward/shareddata"
 )
 
-// TestInodeCache breaks the rule that no kernel of today breaks, by an image of one that did.
+// TestInodeCache breaks a rule that no present kernel breaks, with an image of one that did.
 func TestInodeCache(t *testing.T) {
 	dir := t.TempDir()
 	dump, image := filepath.Join(dir, "dump"), filepath.Join(dir, "image")

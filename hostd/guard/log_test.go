@@ -19,9 +19,9 @@ import (
 	"fsward/interp"
 )
 
-// logLoad writes logs with all that they can have: names, files of several extents, directories
-// whose entries went, files without checksums and compressed ones, links, attributes, several
-// subvolumes.
+// logLoad writes logs with everything that they can have: names, files of several extents,
+// directories with removed entries, files without checksums, compressed files, links, attributes,
+// several subvolumes.
 const logLoad = `
 	mkdir dir; echo > dir/old; btrfs subvolume create sub > /dev/null
 	sync -f .
@@ -35,7 +35,7 @@ const logLoad = `
 		[ $((i % 2)) = 0 ] || sync -f .
 	done`
 
-// logViolations alter log commits, as violations do commits.
+// logViolations alter log commits, as violations alter commits.
 var logViolations = []violation{
 	{"btrfs/91", "inode_item!delete@tree=-6", 2},
 	{"btrfs/92", "extent_csum!delete@tree=-6", 2},
@@ -67,8 +67,8 @@ var logViolations = []violation{
 	{"btrfs/level", "super_block.log_root_level+1", 2},
 }
 
-// After a crash at a log commit the next mount puts the log into the trees, and the guard, which
-// has only just attached, finds nothing wrong with that.
+// TestLogReplay crashes at a log commit. The next mount puts the log into the trees, and a guard
+// that has just attached finds nothing wrong.
 func TestLogReplay(t *testing.T) {
 	rec := guardtest.Record(t, "btrfs", logLoad)
 	logs := crashes(t, rec, "", 0)
@@ -95,8 +95,8 @@ func TestLogReplay(t *testing.T) {
 	}
 }
 
-// crashes writes to an image what a recording has up to its n-th log commit, all of it if n is 0,
-// and returns the number of log commits. Without an image it only counts.
+// crashes writes to an image the recorded writes up to the n-th log commit, or all if n is 0, and
+// returns the number of log commits. Without an image it only counts.
 func crashes(t *testing.T, rec guardtest.Recorded, image string, n int) int {
 	t.Helper()
 	out := io.WriterAt(nowhere{})
@@ -149,9 +149,9 @@ type nowhere struct{}
 
 func (nowhere) WriteAt(p []byte, _ int64) (int, error) { return len(p), nil }
 
-// The log that a crash has left is judged when a guard attaches, as the log commit that wrote it
-// was: a good one holds, and an altered one is a finding of the baseline, before the next mount
-// acts on it.
+// TestLogThatIsThere checks that a log which a crash left is judged when a guard attaches, as the
+// log commit was: a good log holds, and an altered one is a finding of the baseline, before the
+// next mount acts on it.
 func TestLogThatIsThere(t *testing.T) {
 	rec := guardtest.Record(t, "btrfs", logLoad)
 	logs := crashes(t, rec, "", 0)
@@ -166,7 +166,7 @@ func TestLogThatIsThere(t *testing.T) {
 		t.Run("altered by "+tc.spec, func(t *testing.T) {
 			image := guardtest.BlankImage(t, 256<<20)
 			var done *offline.Corrupted
-			for at := logs / 2; ; at++ { // not every log has what is to be altered
+			for at := logs / 2; ; at++ { // not every log has the altered object
 				crashes(t, rec, image, at)
 				if tc.spec == "" {
 					break

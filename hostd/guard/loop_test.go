@@ -14,7 +14,7 @@ import (
 	"fsward/hostd/guardtest"
 )
 
-// workloads are scripts that end in a commit each time round; $i counts the rounds.
+// workloads are scripts with a commit at the end of each round; $i counts the rounds.
 var workloads = []struct {
 	name   string
 	rounds int
@@ -47,8 +47,8 @@ var workloads = []struct {
 		sync -f .`},
 }
 
-// Real file systems under real loads: nothing that they commit is refused or undecided, and their
-// own checkers agree that the outcome is sound.
+// TestNoFalseAlarm runs real loads on real file systems: no commit is refused or undecided, and
+// their own checkers find the result sound.
 func TestNoFalseAlarm(t *testing.T) {
 	for _, fs := range []string{"btrfs", "ext3"} {
 		t.Run(fs, func(t *testing.T) {
@@ -62,7 +62,7 @@ func TestNoFalseAlarm(t *testing.T) {
 			if err := r.Unmount(); err != nil {
 				t.Fatal(err)
 			}
-			// A second mount finds what the first left, under the same guard.
+			// A second mount finds the files of the first, under the same guard.
 			r.MustMount(fs)
 			r.MustRun("rm -r names small; sync -f .")
 			if commits := r.NoAlarm(); commits < 200 {
@@ -74,7 +74,8 @@ func TestNoFalseAlarm(t *testing.T) {
 	}
 }
 
-// A blank disk passes until a file system appears; from then on it is checked.
+// TestMkfsUnderGuard checks that writes to a blank disk pass until a file system appears, which is
+// checked from then on.
 func TestMkfsUnderGuard(t *testing.T) {
 	for _, fs := range []string{"btrfs", "ext3"} {
 		t.Run(fs, func(t *testing.T) {
@@ -94,8 +95,8 @@ func TestMkfsUnderGuard(t *testing.T) {
 	}
 }
 
-// A simulated bug in the third commit: it is refused, the file system goes read-only, what was
-// committed before is there and nothing of what came after.
+// TestRefusal simulates a bug in the third commit: it is refused, and the file system goes
+// read-only. Everything from before the commit is there, and nothing from after it.
 func TestRefusal(t *testing.T) {
 	for _, tc := range []struct{ fs, bug, rule string }{
 		{"btrfs", "inode_item.nlink+1@mode=0o100644", "btrfs/14"},
@@ -108,7 +109,7 @@ func TestRefusal(t *testing.T) {
 			if err := r.Daemon.Simulator("disk").Arm(tc.bug); err != nil {
 				t.Fatal(err)
 			}
-			// ext3 tells of the failed commit with the next operation; either may fail.
+			// ext3 reports the failed commit with the next operation; either may fail.
 			_, _ = r.Run(context.Background(), "echo three > three; sync -f .; echo four > four; sync -f .")
 			if out, err := r.Run(context.Background(), "echo five > five"); err == nil {
 				t.Errorf("the file system still takes writes after the refusal: %s", out)
@@ -149,14 +150,15 @@ func TestRefusal(t *testing.T) {
 	}
 }
 
-// A guest that writes garbage over its superblock is refused that write, and goes on as before.
+// TestGarbageOverTheSuperblock checks that garbage over the superblock is refused, and that the
+// guest goes on as before.
 func TestGarbageOverTheSuperblock(t *testing.T) {
 	for fs, at := range map[string]uint64{"btrfs": 65536, "ext3": 1024} {
 		t.Run(fs, func(t *testing.T) {
 			r := guardtest.Attach(t, guardtest.Mkfs(t, fs, 256<<20), nil)
 			r.MustMount(fs)
 			r.MustRun("echo one > one; sync -f .")
-			// Beside the kernel, whose own copy of the superblock must stay what it is.
+			// The write bypasses the kernel, whose own copy of the superblock must not change.
 			garbage := bytes.Repeat([]byte("garbage!"), 128)
 			err := r.Daemon.Devices()["disk"].Do(context.Background(),
 				&blocktap.Request{Op: blocktap.OpWrite, Off: at, Len: 1024, Data: garbage})

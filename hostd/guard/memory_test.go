@@ -20,7 +20,7 @@ import (
 	"fsward/interp"
 )
 
-// heap returns the bytes that are in use after a collection.
+// heap returns the bytes in use after a collection.
 func heap() uint64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -28,8 +28,8 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// heapSettled is heap, once a write that may still be under way is done: at most most bytes, or
-// what it is after a while.
+// heapSettled returns heap once that is at most most bytes, or after a while: a write may still be
+// in progress.
 func heapSettled(most uint64) uint64 {
 	for until := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 		if now := heap(); now <= most || time.Now().After(until) {
@@ -38,7 +38,7 @@ func heapSettled(most uint64) uint64 {
 	}
 }
 
-// peak measures the most that the heap and the process have while f runs, bytes.
+// peak returns the largest heap and the largest process while f runs, in bytes.
 func peak(t *testing.T, f func()) (inHeap, resident uint64) {
 	t.Helper()
 	stop, done := make(chan struct{}), make(chan struct{})
@@ -74,8 +74,8 @@ func rss(t *testing.T) uint64 {
 	return resident * uint64(os.Getpagesize())
 }
 
-// A guest that writes what looks like metadata without end, and never commits, leaves nothing
-// behind in memory.
+// TestMemoryWithoutCommits checks that a guest that writes blocks that look like metadata and never
+// commits leaves nothing in memory.
 func TestMemoryWithoutCommits(t *testing.T) {
 	for _, fs := range []string{"btrfs", "ext3"} {
 		t.Run(fs, func(t *testing.T) {
@@ -85,7 +85,7 @@ func TestMemoryWithoutCommits(t *testing.T) {
 			r.MustRun("echo one > one; sync -f .")
 			device := r.Daemon.Device("disk")
 			disk := device.Disk()
-			// A block that a commit could lead to, written over and over where nothing is: at the end of the
+			// A block that a commit could lead to, written over and over to free space at the end of the
 			// disk.
 			block := make([]byte, 16384)
 			if _, err := disk.ReadAt(block, map[string]int64{"btrfs": 65536, "ext3": 0}[fs]); err != nil {
@@ -110,8 +110,8 @@ func TestMemoryWithoutCommits(t *testing.T) {
 	}
 }
 
-// A commit of more change records than there is memory for is undecided, and so refused: the disk
-// stays as it is, and the memory is given back.
+// TestMemoryOfALargeCommit checks that a commit with more change records than memory allows is
+// undecided, and so refused: the disk does not change, and the memory is released.
 func TestMemoryOfALargeCommit(t *testing.T) {
 	for _, fs := range []string{"btrfs", "ext3"} {
 		t.Run(fs, func(t *testing.T) {
@@ -150,8 +150,8 @@ func TestMemoryOfALargeCommit(t *testing.T) {
 	}
 }
 
-// The same load passes where the reserve has what the disk's own memory lacks, and the reserve is
-// whole afterwards.
+// TestMemoryOfTheReserve checks that the same load passes if the reserve adds the missing memory,
+// and that the reserve is whole afterwards.
 func TestMemoryOfTheReserve(t *testing.T) {
 	r := guardtest.Attach(t, guardtest.Mkfs(t, "btrfs", 1<<30),
 		func(c *guard.Config) { c.Memory = memory.Limits{PerDisk: memory.Min} })
@@ -175,7 +175,8 @@ func TestMemoryOfTheReserve(t *testing.T) {
 	whole.Release()
 }
 
-// A check of the baseline that holds the reserve gives it back for a commit.
+// TestMemoryOfABaselineGivesWay checks that a check of the baseline that holds the reserve releases
+// it for a commit.
 func TestMemoryOfABaselineGivesWay(t *testing.T) {
 	r := guardtest.Attach(t, populated(t, "btrfs", 512<<20, 20, 100), func(c *guard.Config) {
 		c.Memory = memory.Limits{PerDisk: memory.Min, Reserve: 64 << 20}
@@ -193,8 +194,8 @@ func TestMemoryOfABaselineGivesWay(t *testing.T) {
 	}
 }
 
-// Beyond its memory the check of a baseline judges part by part, and finds what is wrong in the
-// structure and by the rules.
+// TestMemoryOfALargeBaseline checks that beyond its memory the check of a baseline checks part by
+// part, and still finds violations of structure and rules.
 func TestMemoryOfALargeBaseline(t *testing.T) {
 	small := func(c *guard.Config) {
 		c.Memory, c.Verify = memory.Limits{PerDisk: memory.Min, NoReserve: true}, true
@@ -234,7 +235,7 @@ func TestMemoryOfALargeBaseline(t *testing.T) {
 	}
 }
 
-// Thousands of small logs, and a commit now and then, leave the heap as it is.
+// TestMemoryOfManyLogs checks that thousands of small logs with a few commits do not grow the heap.
 func TestMemoryOfManyLogs(t *testing.T) {
 	r := guardtest.Attach(t, guardtest.Mkfs(t, "btrfs", 512<<20),
 		func(c *guard.Config) { c.Memory = memory.Limits{PerDisk: memory.Min, NoReserve: true} })
@@ -261,7 +262,7 @@ func TestMemoryOfManyLogs(t *testing.T) {
 	}
 }
 
-// A commit that touches every leaf of a large tree.
+// TestMemoryOfALargeTree checks the memory of a commit that touches every leaf of a large tree.
 func TestMemoryOfALargeTree(t *testing.T) {
 	src := t.TempDir()
 	for i := range 12_000 {

@@ -12,8 +12,8 @@ import (
 	"fsward/interp/detect"
 )
 
-// byteViolations are all alterations of real commits by which TestEveryRuleRefuses breaks rules and
-// checks of a file system. Their recordings, not altered, are where each holds.
+// byteViolations returns all alterations of real commits by which TestEveryRuleRefuses violates
+// rules and checks of a file system. In the unaltered recordings they hold.
 func byteViolations(fs string) []violation {
 	list := slices.Clone(violations[fs])
 	if fs == "ext3" {
@@ -25,8 +25,8 @@ func byteViolations(fs string) []violation {
 	return slices.Concat(list, spaceViolations, structureViolations, bitmapViolations, logViolations)
 }
 
-// Each of the thesis's thirty properties is held by something, of which there is text, a source,
-// and a real commit in whose bytes it is violated.
+// TestThesisProperties checks that each of the thesis's thirty properties is enforced by a rule or
+// check that has text, a source, and a real commit whose bytes violate it.
 func TestThesisProperties(t *testing.T) {
 	rules, err := guard.RulesConfig{}.Load()
 	if err != nil {
@@ -64,9 +64,9 @@ func TestThesisProperties(t *testing.T) {
 	}
 }
 
-// Each rule says what it is, where it comes from and what it means for the user, and so does each
-// check as far as it has to. That each is violated by bytes is for TestEveryRuleRefuses and, of the
-// checks of structure, for their own packages.
+// TestEveryRuleHasText checks that each rule says what it requires, where it comes from and what it
+// means for the user, and that each check says what it must. TestEveryRuleRefuses violates each
+// rule in bytes; the packages of the structure checks do that for theirs.
 func TestEveryRuleHasText(t *testing.T) {
 	rules, err := guard.RulesConfig{}.Load()
 	if err != nil {

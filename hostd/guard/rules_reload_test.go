@@ -18,8 +18,8 @@ import (
 	"fsward/interp/detect"
 )
 
-// Rules are replaced while commits come: each commit is judged once, by one set of rules and the
-// whole of it, and a set that does not load leaves the one before it in force.
+// TestReloadUnderLoad replaces rules while commits come: each commit is checked once, by all rules
+// of one set. A set that does not load leaves the old one in force.
 func TestReloadUnderLoad(t *testing.T) {
 	dir := t.TempDir()
 	write := func(text string) {
@@ -31,7 +31,7 @@ func TestReloadUnderLoad(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// Each set has two rules that find the same object: a commit judged by parts of two sets would
+	// Each set has two rules that find the same object: a commit checked by parts of two sets would
 	// show.
 	set := func(n int) string {
 		return fmt.Sprintf("violation(a%d, T, I) :- add(T, I).\nviolation(b%d, T, I) :- add(T, I).\n", n,
@@ -105,8 +105,8 @@ func TestReloadUnderLoad(t *testing.T) {
 	t.Logf("%d commits, %d reloads: %v", commits, reloads, by)
 }
 
-// foretold is an interpreter that expected the commit that comes, and the View of that, of which
-// only Exists is asked.
+// foretold is an interpreter that expected the commit that comes, and the View of that commit, of
+// which only Exists is used.
 type foretold struct {
 	scripted
 	change.View
@@ -124,8 +124,8 @@ func (f *foretold) Exists(change.Object) (bool, error) {
 	return true, nil
 }
 
-// Rules are replaced between the flush, when a commit is judged ahead, and the commit: it is judged
-// by the new ones, on the state that was expected.
+// TestReloadBehindAFlush replaces rules between the flush, when the speculative check begins, and
+// the commit: the new rules check the commit, on the expected state.
 func TestReloadBehindAFlush(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "btrfs", "mine.pl")

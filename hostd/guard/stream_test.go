@@ -22,8 +22,9 @@ import (
 	"fsward/shareddata"
 )
 
-// A file system that is judged part by part has the verdict of the one transaction: states of a
-// log, and one of them with one field of one object altered, whatever rule speaks of it.
+// TestStreamJudgesAsOneTransaction checks that a file system checked part by part has the verdict
+// of the single transaction: for the states of a log, and for one of them with one field of one
+// object altered, for every object that rules use.
 func TestStreamJudgesAsOneTransaction(t *testing.T) {
 	t.Parallel()
 	base, log := shareddata.Path(t, "logs/btrfs-single-4k.base.img.zst"), shareddata.Path(t,
@@ -49,7 +50,8 @@ func TestStreamJudgesAsOneTransaction(t *testing.T) {
 	}
 }
 
-// The same of ext3, with small blocks and all kinds of files.
+// TestStreamJudgesExt3AsOneTransaction does the same for ext3, with small blocks and all kinds of
+// files.
 func TestStreamJudgesExt3AsOneTransaction(t *testing.T) {
 	t.Parallel()
 	src := t.TempDir()
@@ -65,13 +67,13 @@ func TestStreamJudgesExt3AsOneTransaction(t *testing.T) {
 	newStreamTest(t, "ext3").alterAll(d, 15)
 }
 
-// A streamTest judges states in both ways.
+// A streamTest checks states in both ways.
 type streamTest struct {
 	*testing.T
 	fs       string
 	rules    *guard.Rules
-	passes   int            // the most that these took
-	violated map[string]int // by rule: states of which both found it
+	passes   int            // largest number of passes
+	violated map[string]int // by rule: states in which both ways found it
 }
 
 func newStreamTest(t *testing.T, fs string) *streamTest {
@@ -83,7 +85,7 @@ func newStreamTest(t *testing.T, fs string) *streamTest {
 	return &streamTest{t, fs, rules, 0, map[string]int{}}
 }
 
-// countedStream counts how often it is gone through.
+// countedStream counts the passes over a stream.
 type countedStream struct {
 	change.Stream
 	passes int
@@ -94,7 +96,7 @@ func (s *countedStream) Each(visit func(*change.Txn) error) error {
 	return s.Stream.Each(visit)
 }
 
-// found is a verdict in words: what violates which rule, and what is undecided.
+// found returns a verdict as words: which rule is violated where, and what is undecided.
 func found(ev *guard.Event) (words, rules []string) {
 	for _, v := range ev.Violations {
 		words = append(words, fmt.Sprintf("%s %s %s %s", v.Rule, v.Tree, v.ID, v.Source))
@@ -126,7 +128,7 @@ func (s *streamTest) judge(d interp.Disk, stream bool) (*guard.Event, interp.Obs
 	return ev, obs
 }
 
-// same judges a state in both ways and tells whether rules judged it.
+// same checks a state in both ways and reports whether rules checked it.
 func (s *streamTest) same(d interp.Disk) bool {
 	s.Helper()
 	held, obs := s.judge(d, false)
@@ -155,7 +157,7 @@ type streamSpec struct {
 	pick int
 }
 
-// specs are the ways to alter an object that rules may speak of.
+// specs returns the ways to alter an object that rules may use.
 func (s *streamTest) specs(object interp.Alterable) (specs []streamSpec) {
 	if s.fs == "btrfs" {
 		if !slices.Contains(object.Actions, "delete") || object.Object == "key_ptr" {
@@ -181,8 +183,8 @@ func (s *streamTest) specs(object interp.Alterable) (specs []streamSpec) {
 	return specs
 }
 
-// alterAll alters each field and does each action that there is, and judges what comes of it: at
-// least so many rules are violated by it.
+// alterAll alters each field, runs each action, and checks the results. At least least rules must
+// be violated.
 func (s *streamTest) alterAll(d blocktap.Disk, least int) {
 	s.Helper()
 	if !s.same(d) {
@@ -223,7 +225,7 @@ func (s *streamTest) alterAll(d blocktap.Disk, least int) {
 	}
 }
 
-// altered is a disk with a change.
+// altered returns a disk with a change.
 func (s *streamTest) altered(d blocktap.Disk, c interp.Corruption) *overlay.Disk {
 	s.Helper()
 	altered, err := overlay.New(d)
@@ -238,7 +240,8 @@ func (s *streamTest) altered(d blocktap.Disk, c interp.Corruption) *overlay.Disk
 	return altered
 }
 
-// With so little memory that the sums over all files come in shares, the verdict is the same.
+// TestStreamInShares checks that the verdict is the same with so little memory that sums over all
+// files are computed in parts.
 func TestStreamInShares(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -276,8 +279,8 @@ func TestStreamInShares(t *testing.T) {
 	}
 }
 
-// A rule that asks of all changes what only a transaction that is held can answer is undecided and
-// says so; others judge.
+// TestStreamNamesWhatItCannotAnswer checks that a rule that needs the whole transaction in memory
+// is undecided and says so, while the other rules check.
 func TestStreamNamesWhatItCannotAnswer(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, "btrfs"), 0o700); err != nil {

@@ -19,8 +19,7 @@ import (
 	"fsward/interp/detect"
 )
 
-// putBack is a disk whose content is another one from one moment to the next, as that of a
-// checkpoint.
+// putBack is a disk whose contents can be exchanged, as at a checkpoint.
 type putBack struct{ *overlay.Disk }
 
 func layer(t *testing.T, on overlay.Base) *overlay.Disk {
@@ -33,7 +32,7 @@ func layer(t *testing.T, on overlay.Base) *overlay.Disk {
 	return d
 }
 
-// requests are those of a log.
+// requests returns the requests of a log.
 func requests(t *testing.T, path string) (out []blocktap.Request) {
 	t.Helper()
 	l, err := trace.Open(path)
@@ -56,15 +55,15 @@ func requests(t *testing.T, path string) (out []blocktap.Request) {
 	}
 }
 
-// said is what an event says of the guest's writes.
+// said returns the event of a guest's write as words.
 func said(ev *guard.Event) string {
 	return fmt.Sprintf("%s %s %d: %s, %d records", ev.Kind, ev.FS, ev.Generation, ev.Outcome,
 		ev.Records)
 }
 
-// A disk under a guard is put back, in the middle of transactions too, and what the guest does then
-// is judged as it was the first time, commit by commit, with the same changes. A guard that is not
-// told refuses it.
+// TestSwitched puts a guarded disk back, also in the middle of transactions. The guest's next
+// commits get the same verdicts with the same changes as the first time. A guard that is not told
+// refuses them.
 func TestSwitched(t *testing.T) {
 	const script = `for r in 1 2 3; do
 		mkdir -p d$r; for i in 1 2 3 4 5 6 7 8; do echo $r > d$r/f$i; done; sync -f d$r/f1
@@ -88,11 +87,11 @@ func TestSwitched(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = d.Close() })
-			// do performs requests, and returns what was said of them.
+			// do performs requests and returns their events.
 			do := func(list []blocktap.Request) (out []string) {
 				from := len(seen.Events())
 				for _, q := range list {
-					q.Data = slices.Clone(q.Data) // it is the device's
+					q.Data = slices.Clone(q.Data) // it belongs to the device
 					if err := d.Device("disk").Do(t.Context(), &q); err != nil &&
 						!errors.Is(err, blocktap.ErrRefused) {
 						t.Fatal(err)
@@ -105,7 +104,7 @@ func TestSwitched(t *testing.T) {
 			}
 			const every = 7
 			var moments []*overlay.Disk // before the requests 0, every, …
-			var first [][]string        // what was said of those from there on to the next
+			var first [][]string        // events from each moment to the next
 			for at := 0; at < len(all); at += every {
 				moments = append(moments, disk.Disk)
 				disk.Disk = layer(t, disk.Disk)
@@ -124,7 +123,7 @@ func TestSwitched(t *testing.T) {
 			if commits < 4 {
 				t.Errorf("%d commits", commits)
 			}
-			// Backwards, so that the guard knows of more than the disk holds.
+			// Backwards, so that the guard knows more than the disk holds.
 			for m := len(moments) - 1; m >= 0; m-- {
 				disk.Disk = layer(t, moments[m])
 				if err := d.Switched(); err != nil {
@@ -136,7 +135,7 @@ func TestSwitched(t *testing.T) {
 					t.Errorf("put back to request %d, it says\n%q, and said\n%q", m*every, got, want)
 				}
 			}
-			// What is not told.
+			// The guard is not told.
 			disk.Disk = layer(t, moments[0])
 			if got := do(all); slices.Equal(got, slices.Concat(first...)) {
 				t.Error("a guard that is not told that its disk was put back says the same")

@@ -19,8 +19,8 @@ type variant struct {
 	disks int
 	mkfs  string // options of mkfs.btrfs
 	mount string // options of mount
-	more  string // a script that is run first
-	all   bool   // only among all variants (make variants), for its time
+	more  string // a script that runs first
+	all   bool   // runs only with all variants (make variants), since it takes long
 }
 
 func (v variant) name() string {
@@ -36,7 +36,7 @@ func (v variant) name() string {
 const simpleQuota = `simple_quota() { perl -e 'open(D, "<", ".") or die; $a = pack("QQ", 4, 0); ioctl(D, 0xC0109428, $a) or die $!'; }; simple_quota
 `
 
-// variants are the features that mkfs.btrfs and mount offer, each with a load that uses it.
+// variants are the features of mkfs.btrfs and mount, each with a load that uses it.
 var variants = []variant{
 	{disks: 1, mkfs: "-d single -m single"},
 	{disks: 1, mkfs: "-M -d single -m single"},
@@ -82,7 +82,7 @@ var variants = []variant{
 	{disks: 4, mkfs: "-d raid1c4 -m raid1c4 -n 32768", all: true},
 }
 
-// variantLoad is a variety of objects in few commits: what the features are about.
+// variantLoad makes a variety of objects in few commits.
 const variantLoad = `
 	mkdir d; for i in 1 2 3 4 5 6 7 8 9; do head -c $((i * i * 700)) /dev/urandom > d/f$i; done
 	head -c 3000000 /dev/zero | tr '\0' 'a' > zeros; head -c 900000 /dev/urandom > random
@@ -103,9 +103,9 @@ const variantLoad = `
 	btrfs -q subvolume delete snap; truncate -s 100k zeros; fallocate -p -o 4096 -l 8192 random
 	sync -f .`
 
-// Every way to make and mount Btrfs that is supported, under a load of few commits: nothing is
-// refused or undecided, and btrfs check finds each outcome sound. FSWARD_VARIANTS=all runs those
-// that take long, too.
+// TestVariants runs every supported way to make and mount Btrfs under a load of few commits:
+// nothing is refused or undecided, and btrfs check finds each result sound. FSWARD_VARIANTS=all
+// includes those that take long.
 func TestVariants(t *testing.T) {
 	commits := 0
 	for _, v := range variants {
@@ -117,7 +117,7 @@ func TestVariants(t *testing.T) {
 				strings.Fields(v.mkfs)...), nil)
 			r.MustMount("btrfs", strings.Split(v.mount, ",")...)
 			r.MustRun(v.more + variantLoad)
-			n := finish(r, v.more != simpleQuota) // of which btrfs check knows nothing before 6.7
+			n := finish(r, v.more != simpleQuota) // btrfs check knows simple quota from 6.7 on
 			if n < 4 {
 				t.Errorf("%d commits were checked, want at least 4", n)
 			}
@@ -127,15 +127,15 @@ func TestVariants(t *testing.T) {
 	t.Logf("%d commits in all", commits)
 }
 
-// finish unmounts a Btrfs, lets our own check of whole images judge its disks, and btrfs check if
-// that can, and ends the rig. It returns the number of commits.
+// finish unmounts a Btrfs, checks its disks with fsward check, and with btrfs check if that can,
+// and ends the rig. It returns the number of commits.
 func finish(r *guardtest.Rig, peer bool) int {
 	r.T.Helper()
 	if err := r.Unmount(); err != nil {
 		r.T.Fatal(err)
 	}
 	if peer {
-		guardtest.Run(r.T, "btrfs", "check", r.LoopDev) // which finds the other devices by itself
+		guardtest.Run(r.T, "btrfs", "check", r.LoopDev) // finds the other devices by itself
 	}
 	commits := r.NoAlarm()
 	r.End()

@@ -13,13 +13,13 @@ func TestSameHash(t *testing.T) {
 	castagnoli := crc32.MakeTable(crc32.Castagnoli)
 	a, b := crc32.Checksum([]byte(sameHash[0]), castagnoli), crc32.Checksum([]byte(sameHash[1]),
 		castagnoli)
-	if a != b { // of names of one length it does not matter from which number the sum starts
+	if a != b { // for names of one length the initial value of the sum does not matter
 		t.Errorf("%s has %#x, %s has %#x", sameHash[0], a, sameHash[1], b)
 	}
 }
 
-// A load is a workload with the size of its image and what mkfs is told, and how to break the rules
-// in the commits that it makes.
+// A load is a workload with the size of its image, the options of mkfs, and the ways to violate
+// rules in its commits.
 type load struct {
 	size    int64
 	options []string
@@ -27,8 +27,8 @@ type load struct {
 	bugs    []violation
 }
 
-// fileLoads are about the rules on files, directories, subvolumes and quota that variety does not
-// reach. Each script says which objects its commits change.
+// fileLoads are for rules on files, directories, subvolumes and quota that variety does not reach.
+// Each script says which objects its commits change.
 var fileLoads = []load{
 	// Names come and go beside names that stay: inodes 257 to 260 are of the first commit.
 	{256 << 20, nil, `
@@ -75,7 +75,8 @@ var fileLoads = []load{
 		{"btrfs/60", "inode_item.mode=0o100644@tree=1,mode=0o100600", 1},
 		{"btrfs/60", "free_space_header.location.objectid+100000@tree=1", 1},
 	}},
-	// Two names of one hash share a dir_item: the entry of the first leads to the file of the second.
+	// Two names with one hash share a dir_item: the entry of the first leads to the file of the
+	// second.
 	{256 << 20, nil, strings.NewReplacer("ONE", sameHash[0], "TWO", sameHash[1]).Replace(`
 		echo one > ONE; echo two > TWO; sync -f .
 		echo other > other; sync -f .
@@ -84,7 +85,7 @@ var fileLoads = []load{
 		mkdir ONE; mv third ONE/TWO; rm TWO; mv ONE/TWO .; sync -f .`), []violation{
 		{"btrfs/17", "dir_item.location.objectid=258@tree=5,offset=562183697", 1},
 	}},
-	// Subvolumes and snapshots with quota: 256 is made first, and stays; one is deleted in each round.
+	// Subvolumes and snapshots with quota: 256 is made first and stays; one is deleted in each round.
 	{256 << 20, nil, `
 		btrfs -q quota enable .; btrfs -q subvolume create sub; btrfs -q qgroup create 1/7 .
 		btrfs -q subvolume create inner; sync -f .

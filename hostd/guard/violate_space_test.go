@@ -1,7 +1,7 @@
 package guard_test
 
-// spaceLoad is a workload that makes and removes chunks, shares extents between files and
-// snapshots, and frees some, so that all that keeps account of space changes in most commits.
+// spaceLoad makes and removes chunks, shares extents between files and snapshots, and frees some,
+// so that most commits change every account of space.
 const spaceLoad = `
 	btrfs -q subvolume create sub
 	for i in $(seq 200); do echo $i > sub/small$i; done
@@ -18,16 +18,19 @@ const spaceLoad = `
 	btrfs -q balance start -dusage=0 .
 	sync -f .`
 
-// spaceViolations says how to break the rules about space.
+// spaceViolations lists ways to violate the rules about space.
 var spaceViolations = []violation{
 	{"btrfs/1", "metadata_item.tree_block_ref.root=5", 2},
 	{"btrfs/8", "extent_item.shared_data_ref.parent+16384", 2},
 	{"btrfs/1", "metadata_item.tree_block_ref.root=16387", 2},
 	{"btrfs/74", "metadata_item!delete", 2},
 	{"btrfs/75", "metadata_item.key.offset+1", 2},
-	{"btrfs/101", "metadata_item.flags^0x100@tree_block_ref.root=7,offset=0", 2},   // of a tree that has no snapshots
-	{"btrfs/101", "metadata_item.flags^0x100@tree_block_ref.root=256,offset=1", 2}, // a node, whose children have no references of it
-	{"btrfs/101", "metadata_item.flags^0x100@flags=0x102", 2},                      // a leaf that snapshots have
+	// of a tree that has no snapshots
+	{"btrfs/101", "metadata_item.flags^0x100@tree_block_ref.root=7,offset=0", 2},
+	// a node, whose children have no references of it
+	{"btrfs/101", "metadata_item.flags^0x100@tree_block_ref.root=256,offset=1", 2},
+	// a leaf that snapshots have
+	{"btrfs/101", "metadata_item.flags^0x100@flags=0x102", 2},
 	{"btrfs/106", "metadata_item.generation-1", 2},
 	{"btrfs/105", "header.owner+4096@tree=256,level=0", 2},
 	{"btrfs/5", "extent_data.disk_num_bytes+4096@type=1", 2},
@@ -64,8 +67,8 @@ var spaceViolations = []violation{
 	{"btrfs/49", "extent_item.key.offset=1073741824", 2},
 }
 
-// bitmapLoad breaks the free space into so many pieces that block groups of several bitmaps begin
-// to have them: runs of free sectors grow over the border between two, and are cut there.
+// bitmapLoad breaks the free space into so many pieces that block groups use several bitmaps: runs
+// of free sectors cross the border between two bitmaps, and are cut there.
 const bitmapLoad = `
 	for i in $(seq 480); do head -c 65536 /dev/zero > f$i; done; sync -f .
 	rm f*[13579]; sync -f .
@@ -74,7 +77,7 @@ const bitmapLoad = `
 		rm f*$i; sync -f .
 	done`
 
-// bitmapViolations says how to break the rules about free space where bitmaps hold it.
+// bitmapViolations lists ways to violate the rules about free space in bitmaps.
 var bitmapViolations = []violation{
 	{"btrfs/79", "free_space_info.extent_count+1@flags=1", 3},
 	{"btrfs/77", "free_space_info.flags=0@flags=1", 3},

@@ -1,6 +1,6 @@
 package guard_test
 
-// structureViolations says how to break, in the recording of spaceLoad, what is checked before the
+// structureViolations lists ways to violate, in the recording of spaceLoad, the checks before the
 // rules. Its trees have nodes.
 var structureViolations = []violation{
 	{"btrfs/nritems", "header.nritems=60000@level=0", 2},

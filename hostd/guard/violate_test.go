@@ -19,9 +19,9 @@ import (
 	"fsward/interp/detect"
 )
 
-// replayWithBug replays a recording and simulates a bug in its n-th commit and, if that one does
-// not write what the bug changes, in the first after it that does. It returns the refused commit,
-// nil if there was none, and what the bug changed.
+// replayWithBug replays a recording and simulates a bug in its n-th commit, or in the first one
+// after it that writes the altered field. It returns the refused commit, nil if there was none, and
+// what the bug changed.
 func replayWithBug(t *testing.T, rec guardtest.Recorded, engine, bug string,
 	n int) (*guard.Event, string) {
 	t.Helper()
@@ -93,8 +93,7 @@ func (a *armAfter) Event(ev *guard.Event) {
 	}
 }
 
-// variety is a workload in which every kind of object that the rules speak of changes in each
-// commit.
+// variety is a workload in which every kind of object that rules use changes in each commit.
 const variety = `
 	for i in 1 2 3 4 5 6; do
 		mkdir -p d$i/sub
@@ -111,15 +110,15 @@ const orphanLoad = `
 		exec 3> open; echo x >&3; sync -f .; rm open; sync -f .; exec 3>&-; sync -f .
 	done`
 
-// linkLoad changes symbolic links whose text has a block. With blocks of 4 KiB, the inodes that are
-// reserved are in the same block as the first files.
+// linkLoad changes symbolic links whose text has a block. With blocks of 4 KiB, the reserved inodes
+// share a block with the first files.
 const linkLoad = `
 	ln -s $(printf 'x%.0s' $(seq 80)) slow; sync -f .
 	for i in 1 2 3 4; do
 		touch -h slow; sync -f .
 	done`
 
-// TestEveryRuleRefuses breaks each rule by altering a real commit, in its bytes and with right
+// TestEveryRuleRefuses violates each rule by altering a real commit in its bytes, with right
 // checksums, and expects the refusal to name the rule.
 func TestEveryRuleRefuses(t *testing.T) {
 	for fs, bugs := range violations {
@@ -156,8 +155,8 @@ func TestEveryRuleRefuses(t *testing.T) {
 	}
 }
 
-// refuseEach expects each bug in a recording to be refused, and notes which rules were proved. Each
-// has a replay of its own.
+// refuseEach expects each bug in a recording to be refused, and notes which rules that proves. Each
+// bug has its own replay.
 func refuseEach(t *testing.T, rec guardtest.Recorded, bugs []violation, proved map[string]bool) {
 	t.Helper()
 	refused := make([]bool, len(bugs))
@@ -180,13 +179,13 @@ func refuse(t *testing.T, rec guardtest.Recorded, b violation) {
 	t.Helper()
 	n := b.commit
 	ev, what := replayWithBug(t, rec, guard.EngineCompiled, b.bug, n)
-	for ; ev == nil && n < b.commit+3; n++ { // a log can be overtaken by a commit and never be needed
+	for ; ev == nil && n < b.commit+3; n++ { // a commit can overtake a log that is then never needed
 		ev, what = replayWithBug(t, rec, guard.EngineCompiled, b.bug, n+1)
 	}
 	if ev == nil {
 		t.Fatalf("nothing was refused; the bug did: %q", what)
 	}
-	// The reference engine, the slow and complete one, says the same of the same commit.
+	// The reference engine says the same about the same commit.
 	reference, _ := replayWithBug(t, rec, guard.EngineReference, b.bug, n)
 	if reference == nil || !cmp.Equal(ev.Violations, reference.Violations) {
 		t.Errorf("the engines differ:\n%s", cmp.Diff(ev.Violations, reference.Violations))
@@ -199,7 +198,7 @@ func refuse(t *testing.T, rec guardtest.Recorded, b violation) {
 
 type violation struct {
 	rule, bug string
-	commit    int // the bug is armed after this many commits
+	commit    int // number of commits after which the bug is armed
 }
 
 var orphanViolations = []violation{
@@ -217,11 +216,12 @@ var linkViolations = []violation{
 	{"ext3/30", "inode.size+3@kind=slow_link", 2},
 }
 
-// violations says for each rule how to break it.
+// violations lists for each rule how to violate it.
 var violations = map[string][]violation{
 	"btrfs": {
 		{"btrfs/6", "extent_item.key.offset+1048576", 2},
-		{"btrfs/10", "metadata_item.flags^0x100@tree_block_ref.root=5,offset=0", 2}, // the leaf counts as a whole, and new data for its file
+		// the whole leaf is referenced, and its file has new data
+		{"btrfs/10", "metadata_item.flags^0x100@tree_block_ref.root=5,offset=0", 2},
 		{"btrfs/12", "inode_item!delete@nlink=1", 2},
 		{"btrfs/13", "inode_item.mode=0o100644@objectid=256", 2},
 		{"btrfs/14", "inode_item.nlink+1@mode=0o100644", 2},
@@ -250,8 +250,8 @@ var violations = map[string][]violation{
 	},
 }
 
-// TestSuperblockCounts breaks the rule that no commit can break, since the superblock's free counts
-// are not kept up to date while the file system is mounted: it is one of whole images.
+// TestSuperblockCounts violates a rule that no commit can violate, since the superblock's free
+// counts are not kept up to date while the file system is mounted. The rule is for whole images.
 func TestSuperblockCounts(t *testing.T) {
 	image := guardtest.Mkfs(t, "ext3", 64<<20)
 	if ev, err := offline.Check(context.Background(), []string{image}, detect.Auto,

@@ -15,8 +15,8 @@ import (
 	"fsward/hostd/guardtest"
 )
 
-// Loads under which single writes are the hard part: logs, writes through to the disk, discards,
-// and tools that rewrite or move what is there.
+// Loads in which single writes are hard to judge: logs, writes through to the disk, discards, and
+// tools that rewrite or move data.
 const writeLoad = `
 	sync -f .
 	head -c 3000000 /dev/urandom > base
@@ -39,7 +39,7 @@ const writeLoad = `
 	btrfs balance start --full-balance . > /dev/null
 	head -c 400000 /dev/urandom > end; sync end; sync -f .`
 
-// Nothing that a sound kernel writes is taken for a wrong write.
+// TestWritesNoFalseAlarm checks that no write of a sound kernel is refused.
 func TestWritesNoFalseAlarm(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
@@ -80,8 +80,8 @@ func TestWritesNoFalseAlarm(t *testing.T) {
 	}
 }
 
-// A guest whose kernel, or whose disk beneath it, writes what is still needed is refused that
-// write, and goes on as before: the write comes beside the kernel, as a stray one would.
+// TestStrayWrites checks that a write over what is still needed is refused, and that the guest goes
+// on as before. The write bypasses the kernel, as a stray write of the kernel or the storage would.
 func TestStrayWrites(t *testing.T) {
 	image := guardtest.Mkfs(t, "btrfs", 256<<20)
 	r := guardtest.Attach(t, image, nil)
@@ -106,7 +106,7 @@ func TestStrayWrites(t *testing.T) {
 						return
 					}
 				}
-				// A sync(2) of a test beside commits every file system: what was needed is not any more, and
+				// A sync(2) of another test commits every file system: then what was needed no longer is, and
 				// may be overwritten.
 				t.Log("there is another commit; once more")
 				at = findStrayTargets(t, r, disk)
@@ -122,14 +122,14 @@ func TestStrayWrites(t *testing.T) {
 	guardtest.MustBeClean(t, "btrfs", r.Image)
 }
 
-// strayTargets are what the last commit of a file system and its log need.
+// strayTargets are blocks that the last commit of a file system and its log need.
 type strayTargets struct {
 	super     []byte
 	root, log []uint64 // copies of the root tree's root, and of the log root tree's
 	other     uint64   // of another block
 }
 
-// findStrayTargets has a log written, and finds them.
+// findStrayTargets writes a log, and finds the blocks.
 func findStrayTargets(t *testing.T, r *guardtest.Rig, disk raw) (at strayTargets) {
 	t.Helper()
 	r.MustRun("echo > logged; sync logged; sync -f .; for i in 1 2 3; do echo $i >> logged; sync logged; done")
@@ -142,11 +142,10 @@ func findStrayTargets(t *testing.T, r *guardtest.Rig, disk raw) (at strayTargets
 	return at
 }
 
-// same tells whether nothing was committed since.
+// same reports whether nothing was committed since.
 func (at strayTargets) same(disk raw) bool { return bytes.Equal(disk.read(64<<10, 4096), at.super) }
 
-// A strayWrite is one that no file system makes, and the rule by which it is refused; "": it
-// passes.
+// A strayWrite is a write that no file system makes, and the rule that refuses it; "": it passes.
 type strayWrite struct {
 	name string
 	req  blocktap.Request
@@ -189,7 +188,7 @@ func (at strayTargets) writes(disk raw, data uint64) []strayWrite {
 	}
 }
 
-// judge looks at what became of it.
+// judge checks the result of the write.
 func (w strayWrite) judge(t *testing.T, err error, events []*guard.Event) {
 	t.Helper()
 	if refused := errors.Is(err, blocktap.ErrRefused); refused != (w.rule != "") || err != nil &&
@@ -208,8 +207,7 @@ func (w strayWrite) judge(t *testing.T, err error, events []*guard.Event) {
 	}
 }
 
-// A raw is an image file of a file system with the geometry of mkfs's default, read beside the
-// guard.
+// A raw is an image file of a file system with mkfs's default geometry, read past the guard.
 type raw struct {
 	t *testing.T
 	f *os.File
@@ -262,7 +260,7 @@ func (r raw) anotherBlock(super []byte) uint64 {
 	return out[0]
 }
 
-// scan returns the addresses of metadata blocks that fit, the newest contents of each logical
+// scan returns the addresses of matching metadata blocks: the newest contents of each logical
 // address.
 func (r raw) scan(fits func(b []byte) bool) ([]uint64, error) {
 	super := r.read(64<<10, 4096)
@@ -283,7 +281,7 @@ func (r raw) scan(fits func(b []byte) bool) ([]uint64, error) {
 	return out, nil
 }
 
-// find returns the address of a sector with some contents.
+// find returns the address of a sector with the given contents.
 func (r raw) find(contents string) uint64 {
 	r.t.Helper()
 	size, err := r.f.Seek(0, 2)

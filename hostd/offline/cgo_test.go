@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestBuildsWithoutCgo builds this package without cgo: it must not need libvirt, nor a C compiler.
+// TestBuildsWithoutCgo builds this package without cgo: it must need neither libvirt nor a C
+// compiler.
 func TestBuildsWithoutCgo(t *testing.T) {
 	for _, args := range [][]string{{"build", "."}, {"list", "-deps", "."}} {
 		cmd := exec.Command("go", args...)

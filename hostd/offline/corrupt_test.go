@@ -19,7 +19,8 @@ import (
 	"fsward/shareddata"
 )
 
-// A commit in the middle of a log is altered: the commits before it hold, it is refused for that.
+// TestCorruptLog alters a commit in the middle of a log: the commits before it hold, and it is
+// refused for the alteration.
 func TestCorruptLog(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ name, spec, rule string }{
@@ -68,8 +69,8 @@ func corruptLog(t *testing.T, name, spec, rule string) {
 	}
 }
 
-// The logs of two disks are altered together: a member of a chunk on the second disk, in the copies
-// of both.
+// TestCorruptLogsOfSeveralDisks alters the logs of two disks together: a member of a chunk on the
+// second disk, in the copies of both.
 func TestCorruptLogsOfSeveralDisks(t *testing.T) {
 	rec := guardtest.RecordDisks(t, guardtest.MadeDisks(t, 2, 256<<20, "-d", "raid0", "-m", "raid1"),
 		"echo one > one; sync -f .; fallocate -l 100M two; sync -f .; echo three > three; sync -f .")
@@ -112,7 +113,8 @@ func TestCorruptLogsOfSeveralDisks(t *testing.T) {
 	}
 }
 
-// A patch goes into the last write of its range, and leaves the recorded requests as they are.
+// TestPatched checks that a patch goes into the last write of its range, and that the recorded
+// requests do not change.
 func TestPatched(t *testing.T) {
 	sector := func(fill byte) []byte { return slices.Repeat([]byte{fill}, blocktap.SectorSize) }
 	txn := &offline.Transaction{Requests: []offline.DiskRequest{

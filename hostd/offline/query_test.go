@@ -10,7 +10,7 @@ import (
 	"fsward/interp/detect"
 )
 
-// A file system on two disks is asked about as one.
+// TestQueryOfSeveralDisks queries a file system on two disks.
 func TestQueryOfSeveralDisks(t *testing.T) {
 	dir := t.TempDir()
 	disks := []string{filepath.Join(dir, "a.img"), filepath.Join(dir, "b.img")}

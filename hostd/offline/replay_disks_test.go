@@ -18,8 +18,9 @@ import (
 	"fsward/interp/detect"
 )
 
-// What is recorded of several disks is replayed with the same verdicts, in the same order, devices
-// that come and go included; and each log by itself makes its disk what it is.
+// TestReplayOfSeveralDisks checks that a replay of several disks has the verdicts of the recording
+// in the same order, also when devices come and go, and that each log turns the base of its disk
+// into the disk.
 func TestReplayOfSeveralDisks(t *testing.T) {
 	made := guardtest.MadeDisks(t, 2, 512<<20, "-d", "raid1", "-m", "raid1")
 	images := slices.Concat(made, guardtest.BlankDisks(t, 1, 512<<20))
@@ -39,8 +40,8 @@ func TestReplayOfSeveralDisks(t *testing.T) {
 	}
 }
 
-// A replay ends with the first commit that does not hold, on whichever disk; and needs all disks
-// and all logs.
+// TestReplayOfSeveralDisksEnds checks that a replay ends with the first commit that does not hold,
+// on whichever disk, and that it needs all disks and all logs.
 func TestReplayOfSeveralDisksEnds(t *testing.T) {
 	rec := guardtest.RecordDisks(t, guardtest.MadeDisks(t, 2, 256<<20, "-d", "raid0", "-m", "raid1"),
 		"echo one > one; sync -f .; echo two > two; sync -f .")
@@ -87,7 +88,7 @@ func replayDisks(t *testing.T, r guardtest.RecordedDisks) guardtest.Events {
 	return seen
 }
 
-// commitsOf is a line for each commit: on which disk it was, and how much it changed.
+// commitsOf returns a line for each commit: its disk, and how much it changed.
 func commitsOf(evs guardtest.Events) string {
 	var b strings.Builder
 	for _, ev := range evs {
@@ -99,8 +100,7 @@ func commitsOf(evs guardtest.Events) string {
 	return b.String()
 }
 
-// mustBecome does what a log says to its base, by itself, and compares what comes of it with an
-// image.
+// mustBecome performs a single log on its base, and compares the result with an image.
 func mustBecome(t *testing.T, d offline.ReplayDisk, image string) {
 	t.Helper()
 	tape, err := trace.Open(d.Log)
@@ -121,7 +121,8 @@ func mustBecome(t *testing.T, d offline.ReplayDisk, image string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e.Flags&trace.Discard != 0 { // what is read there afterwards is not defined; a file of ours reads zeros
+		// the contents of a discarded range are undefined; our file reads zeros
+		if e.Flags&trace.Discard != 0 {
 			e.Data = make([]byte, e.Len)
 		}
 		if _, err := out.WriteAt(e.Data, int64(e.Off)); err != nil {

@@ -14,8 +14,8 @@ import (
 	"fsward/shareddata"
 )
 
-// The logs of a real kernel, from mount to unmount, that others captured: both end clean, so every
-// commit in them holds.
+// TestReplayOfCapturedLogs replays logs of a real kernel from mount to unmount, which others
+// captured. Both end clean, so every commit in them holds.
 func TestReplayOfCapturedLogs(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

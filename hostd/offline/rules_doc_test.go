@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// docs/user/invariants.md is what `fsward rules doc` prints.
+// TestInvariantsDoc checks that docs/user/invariants.md is the output of `fsward rules doc`.
 func TestInvariantsDoc(t *testing.T) {
 	var want bytes.Buffer
 	if err := offline.WriteInvariants(&want); err != nil {

@@ -18,8 +18,8 @@ import (
 	"fsward/shareddata"
 )
 
-// The rules as the thesis prints them find in every shared transaction what SWI-Prolog finds, on
-// each engine.
+// TestRunThesisRules checks on each engine that the rules as the thesis prints them find what
+// SWI-Prolog finds, in every shared transaction.
 func TestRunThesisRules(t *testing.T) {
 	t.Parallel()
 	paths, err := filepath.Glob(filepath.Join(shareddata.Path(t, "rules"), "*.pl.zst"))
@@ -58,8 +58,8 @@ func TestRunThesisRules(t *testing.T) {
 
 const casesDir = "../../invariants/testdata/cases"
 
-// Every shipped rule has a case that holds and one that is violated, and all cases pass on each
-// engine.
+// TestCases checks that every shipped rule has a case that holds and one that is violated, and that
+// all cases pass on each engine.
 func TestCases(t *testing.T) {
 	t.Parallel()
 	results, err := TestRules(context.Background(), "", casesDir, "")
@@ -104,7 +104,8 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// Every violation of the cases can be explained, and the explanation begins with a change.
+// TestCasesExplained checks that every violation of the cases can be explained, and that the
+// explanation begins with a change.
 func TestCasesExplained(t *testing.T) {
 	for _, fs := range guard.FileSystems() {
 		paths, err := filepath.Glob(filepath.Join(casesDir, fs, "*violated.pl"))

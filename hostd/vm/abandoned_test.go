@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// What a killed process left goes; what is in use, was only just made, is somebody else's or has
-// another name stays.
+// TestRemoveAbandoned checks that folders of killed processes are removed, and that folders stay
+// that are in use, were only just made, belong to somebody else or have another name.
 func TestRemoveAbandoned(t *testing.T) {
 	tmp := t.TempDir()
 	for name, pid := range map[string]string{"x-killed": "999999999", "x-ended": "none", "x-half": "",

@@ -10,9 +10,8 @@ import (
 	"time"
 )
 
-// checkGuest boots a guest whose script of this name runs checks of one of our kernel modules, and
-// fails the test for each that did not pass. It returns the facts that the guest has measured, by
-// check.
+// checkGuest boots a guest whose script of this name checks one of our kernel modules, and fails
+// the test for each check that did not pass. It returns the guest's measurements, by check.
 func checkGuest(t *testing.T, script, dir string, processors uint, disks []Disk,
 	checks ...string) (facts map[string][]string) {
 	t.Helper()

@@ -4,20 +4,21 @@ package vm
 
 import "testing"
 
-// A module in the guest's stock kernel enumerates choices, has allocations fail at a site, logs
-// what could be written, holds threads, and goes without a trace.
+// TestGuestEKM checks that a module in the guest's stock kernel enumerates choices, lets
+// allocations fail at a site, logs blocks that could be written, holds threads, and is removed
+// without a trace.
 func TestGuestEKM(t *testing.T) {
 	checkGuest(t, "ekm", shortDir(t), 1, nil, "choose", "module", "slab", "points", "calls", "threads",
 		"overflow")
 }
 
-// What the module says of the write set explains every sector that the disk was given, for ext2,
-// ext3, ext4 and Btrfs.
+// TestGuestEKMWrites checks that the module's log of the write set explains every sector that the
+// disk received, for ext2, ext3, ext4 and Btrfs.
 func TestGuestEKMWrites(t *testing.T) {
 	checkGuest(t, "ekm", shortDir(t), 1, nil, "writes-ext2", "writes-ext3", "writes-ext4",
 		"writes-btrfs", "rates")
 }
 
-// A hundred times loaded, used and unloaded, the module has left nothing in the guest's memory, and
-// no warning in the kernel's log.
+// TestGuestEKMCycles loads, uses and unloads the module a hundred times: nothing stays in the
+// guest's memory, and the kernel's log has no warning.
 func TestGuestEKMCycles(t *testing.T) { checkGuest(t, "ekm", shortDir(t), 1, nil, "cycles") }

@@ -27,7 +27,8 @@ func TestGuestWorkload(t *testing.T) {
 	var log transcript
 	begin := time.Now()
 	d, err := h.Start(ctx, Config{Name: "fsward-test", Kernel: kernel, Initramfs: initramfs,
-		Cmdline: "quiet fsward.btrfs=btrfs fsward.ext3=ext3", Disks: []Disk{eDisk, bDisk}, // by serial, not by order
+		// found by serial, not by order
+		Cmdline: "quiet fsward.btrfs=btrfs fsward.ext3=ext3", Disks: []Disk{eDisk, bDisk},
 		Console: filepath.Join(dir, "console"), OnLine: log.add, Channel: true})
 	if err != nil {
 		t.Fatal(err)
@@ -78,7 +79,8 @@ func TestGuestWorkload(t *testing.T) {
 	clean(t, "btrfs", "check", bImage)
 	clean(t, "e2fsck", "-fn", eImage)
 
-	// A second boot finds what was synced; asked for more than there is, it says what is lost.
+	// A second boot finds the synced files; asked for more rounds than there were, it names the
+	// missing files.
 	for _, c := range []struct {
 		synced int
 		want   []string
@@ -105,7 +107,7 @@ func TestGuestWorkload(t *testing.T) {
 	}
 }
 
-// A server that holds a write must not keep Suspend and Resume from returning.
+// A server that holds a write must not delay Suspend and Resume.
 func TestGuestSuspendWhileWriteIsHeld(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
@@ -171,7 +173,7 @@ func suspendHeld(ctx context.Context, t *testing.T, d *Domain, guest *pauser) {
 		t.Errorf("Suspend and Resume took %v with a write held", time.Since(begin))
 	}
 	t.Logf("Suspend took %v", took)
-	// Once the write is done the guest runs again: it is not left suspended.
+	// When the write is done the guest runs again: it does not stay suspended.
 	select {
 	case <-answered:
 	case <-ctx.Done():
@@ -235,7 +237,8 @@ func TestGuestGoesReadOnly(t *testing.T) {
 	if err := w.Go(ctx, 3, ""); err != nil {
 		t.Fatal(err)
 	}
-	for _, fs := range []string{"btrfs", "ext3"} { // the guest's flushes and discards pass through QEMU
+	// the guest's flushes and discards pass through QEMU
+	for _, fs := range []string{"btrfs", "ext3"} {
 		b, err := os.ReadFile(filepath.Join(dir, fs+".log"))
 		if err != nil {
 			t.Fatal(err)
@@ -285,7 +288,7 @@ func TestGuestGoesReadOnly(t *testing.T) {
 	clean(t, "e2fsck", "-fn", image["ext3"]) // its journal is replayed by now
 }
 
-// A kernel that panics ends the guest at once and is told apart from one that powers off.
+// A kernel that panics ends the guest at once, and is distinguished from one that powers off.
 func TestGuestPanics(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

@@ -17,7 +17,8 @@ import (
 	"go.uber.org/zap"
 )
 
-// What a killed process leaves is ended by the next one with the same run directory.
+// TestGuestLeftoversOfAKilledRun checks that the next process with the same run directory ends what
+// a killed one left.
 func TestGuestLeftoversOfAKilledRun(t *testing.T) {
 	if os.Getenv(leftoverEnv) != "" {
 		leftoverRun(t, false)

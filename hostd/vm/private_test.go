@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A libvirtd of our own does not keep in use what the host has mounted beside it: whoever unmounts
-// a guarded disk there has unmounted it.
+// TestPrivateMountsLetGo checks that a private libvirtd does not keep the host's mounts in use: a
+// guarded disk that is unmounted on the host is unmounted.
 func TestPrivateMountsLetGo(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Fatal("mounts need root: run the tests as root")

@@ -19,21 +19,21 @@ import (
 	"fsward/blocktap/trace"
 )
 
-// rdcheck boots a guest that runs checks of fsw_ramdisk, on two processors, so that what should not
-// meet can.
+// rdcheck boots a guest that checks fsw_ramdisk on two processors, so that concurrent operations
+// can collide.
 func rdcheck(t *testing.T, dir string, disks []Disk, checks ...string) (facts map[string][]string) {
 	t.Helper()
 	return checkGuest(t, "ramdisk", dir, 2, disks, checks...)
 }
 
-// Disks of the module hold file systems, say when their log is full, give back what they held, fail
-// as they are told to, and wait for a guard.
+// TestGuestRamdisk checks that disks of the module hold file systems, report a full log, restore
+// their contents, fail as they are told to, and wait for a guard.
 func TestGuestRamdisk(t *testing.T) {
 	facts := rdcheck(t, shortDir(t), nil, "mount", "ioctl", "overflow", "tree", "load", "time", "rate",
 		"inject", "guard", "patience")
 
-	// The aim: a disk of 64 MiB of which 200 pages have changed is restored in less than 5 ms under
-	// TCG. The best of several, since other programs of this machine can be in between.
+	// The aim: a disk of 64 MiB with 200 changed pages is restored in less than 5 ms under
+	// TCG. The best of several runs counts, since other programs of this machine may interfere.
 	const aim = 5000
 	i := slices.IndexFunc(facts["time"], func(s string) bool {
 		return strings.HasPrefix(s,
@@ -53,13 +53,13 @@ func TestGuestRamdisk(t *testing.T) {
 	}
 }
 
-// A hundred times loaded, used and unloaded, the module has left nothing in the guest's memory, and
-// no warning in the kernel's log. On one processor: what each of several keeps of a slab would not
-// add up.
+// TestGuestRamdiskCycles loads, uses and unloads the module a hundred times: nothing stays in the
+// guest's memory, and the kernel's log has no warning. It uses one processor, since each processor
+// keeps its own part of a slab, and the sum would not add up.
 func TestGuestRamdiskCycles(t *testing.T) { checkGuest(t, "ramdisk", shortDir(t), 1, nil, "cycles") }
 
-// What the module logs of a load on ext3 and on Btrfs turns the disk before it into the disk after
-// it, and fsward judges it.
+// TestGuestRamdiskLog checks that the module's log of a load on ext3 and on Btrfs turns the disk
+// before it into the disk after it, and that fsward judges it.
 func TestGuestRamdiskLog(t *testing.T) {
 	dir := shortDir(t)
 	images := make(map[string]string)
@@ -102,7 +102,7 @@ func TestGuestRamdiskLog(t *testing.T) {
 	}
 }
 
-// applyLog does to an image what a log says, and returns the number of entries.
+// applyLog performs a log on an image, and returns the number of entries.
 func applyLog(t *testing.T, image, log string) (entries int) {
 	t.Helper()
 	f, err := os.OpenFile(image, os.O_RDWR, 0)
@@ -122,7 +122,7 @@ func applyLog(t *testing.T, image, log string) (entries int) {
 		}
 		if err == nil && e.Data != nil {
 			_, err = f.WriteAt(e.Data, int64(e.Off))
-		} else if err == nil && e.Flags&trace.Discard != 0 { // zeros, on this disk
+		} else if err == nil && e.Flags&trace.Discard != 0 { // this disk reads zeros
 			err = unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE,
 				int64(e.Off), int64(e.Len))
 		}

@@ -19,14 +19,14 @@ import (
 	"go.uber.org/zap/zaptest"
 )
 
-// These tests boot a guest through libvirt. They are asked for with -tags vmtest; what is missing
-// then is a failure and never a skip.
+// These tests boot a guest through libvirt. They run with -tags vmtest. Missing prerequisites are
+// failures, never skips.
 
-// trouble is what a healthy kernel does not say.
+// trouble matches lines that a healthy kernel does not print.
 var trouble = regexp.MustCompile(`\bBUG:|\bWARNING:|\bOops\b|Call Trace:|general protection|Kernel panic`)
 
-// guestFiles builds the kernel and the initramfs, or finds them built, in the folder that
-// $FSWARD_GUEST names.
+// guestFiles builds the kernel and the initramfs in the folder that $FSWARD_GUEST names, if they
+// are not there.
 func guestFiles(t *testing.T) (kernel, initramfs string) {
 	t.Helper()
 	out, err := filepath.Abs(cmp.Or(os.Getenv("FSWARD_GUEST"), "../../build/guest"))
@@ -39,7 +39,7 @@ func guestFiles(t *testing.T) (kernel, initramfs string) {
 	return filepath.Join(out, "vmlinuz"), filepath.Join(out, "initramfs.cpio.zst")
 }
 
-// shortDir is a run directory: that of testing is too long for the paths of sockets.
+// shortDir returns a run directory: that of testing is too long for the paths of sockets.
 func shortDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "fsward-vm-")
@@ -75,7 +75,7 @@ func serve(t *testing.T, dir, name string, mib int64) (image string, disk Disk) 
 	return image, disk
 }
 
-// start runs a server for the length of the test and waits for its socket.
+// start runs a server during the test and waits for its socket.
 func start(t *testing.T, socket, pkg string, args ...string) {
 	t.Helper()
 	cmd := exec.Command(args[0], args[1:]...)
@@ -109,7 +109,7 @@ func (l *transcript) add(s string) {
 	l.lines, l.at = append(l.lines, s), append(l.at, time.Now())
 }
 
-// when returns when a line with this text came.
+// when returns the time of a line with this text.
 func (l *transcript) when(text string) (time.Time, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -121,7 +121,7 @@ func (l *transcript) when(text string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// healthy fails the test for what a healthy kernel does not say.
+// healthy fails the test for lines that a healthy kernel does not print.
 func (l *transcript) healthy(t *testing.T) {
 	t.Helper()
 	l.mu.Lock()
@@ -133,7 +133,7 @@ func (l *transcript) healthy(t *testing.T) {
 	}
 }
 
-// clean asks the file system's own checker.
+// clean runs the file system's own checker.
 func clean(t *testing.T, args ...string) {
 	t.Helper()
 	if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {

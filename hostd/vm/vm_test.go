@@ -94,7 +94,8 @@ func TestConfigErrors(t *testing.T) {
 	}
 }
 
-// consoleOf runs a console on what a guest writes and returns the lines, the file and the console.
+// consoleOf runs a console on the output of a guest and returns the lines, the file and the
+// console.
 func consoleOf(t *testing.T, write func(net.Conn)) (lines []string, file string, c *console) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "console")
@@ -159,7 +160,7 @@ func TestConsoleIsBounded(t *testing.T) {
 	}
 }
 
-// guestOf is a channel with a guest that answers each command with lines; it hangs up after the
+// guestOf returns a channel to a guest that answers each command with lines, and hangs up after the
 // last.
 func guestOf(t *testing.T, greeting string, answers ...string) *Workload {
 	t.Helper()
@@ -255,7 +256,7 @@ func TestLockDir(t *testing.T) {
 	_ = f.Close()
 }
 
-// What stands in the pid file of an earlier run is ended only if it is a libvirtd of this run
+// The process in the pid file of an earlier run is ended only if it is a libvirtd of this run
 // directory.
 func TestEndLeftoverLeavesOthersAlone(t *testing.T) {
 	dir := t.TempDir()

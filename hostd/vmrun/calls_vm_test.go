@@ -19,9 +19,9 @@ import (
 	"fsward/interp/detect"
 )
 
-// The calls of a guest are held against what its guarded disks did. Debian's kernel owes nothing
-// when they return, under loads of many kinds; when it takes the disks' cache for one that is
-// written through, it sends no flushes, and each call comes too early.
+// TestGuestCalls checks the fsync and sync of a guest against its guarded disks. Debian's kernel
+// keeps every promise, under loads of many kinds. If the kernel takes the disks' cache for a
+// write-through one, it sends no flushes, and each call comes too early.
 func TestGuestCalls(t *testing.T) {
 	guestDir := guardtest.BuildGuest(t)
 	for _, c := range []struct {
@@ -33,8 +33,8 @@ func TestGuestCalls(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir, seen := t.TempDir(), &guardtest.Recorder{}
-			// What is written without flushes a guard refuses too, once it has seen any:
-			// docs/decisions/0026. Here it lets it through.
+			// A guard that has seen flushes also refuses commits that are written without them:
+			// docs/decisions/0026. Here it lets them through.
 			cfg := Config{Config: daemon.Config{Calls: true,
 				Config: guard.Config{FS: detect.Auto, OnViolation: guard.OnLog, Sinks: []guard.Sink{seen}}}}
 			for _, fs := range []string{"btrfs", "ext3"} {
@@ -74,7 +74,7 @@ func TestGuestCalls(t *testing.T) {
 			}
 			t.Logf("early: %v", early)
 			for _, disk := range cfg.Disks {
-				for _, call := range []string{"fsync", "syncfs"} { // the others come by chance
+				for _, call := range []string{"fsync", "syncfs"} { // the others happen by chance
 					if c.early && early[disk.Name+" "+call] == 0 {
 						t.Errorf("%s: no %s came too early", disk.Name, call)
 					}

@@ -20,8 +20,8 @@ import (
 	"fsward/interp/detect"
 )
 
-// A violation pauses a real guest: libvirt suspends it while its commit is held, and once the
-// operator has rejected the commit the guest goes on, with its file system read-only.
+// TestGuestIsPaused pauses a real guest: libvirt suspends it while its commit is held. After the
+// operator has rejected the commit, the guest goes on with its file system read-only.
 func TestGuestIsPaused(t *testing.T) {
 	dir, err := os.MkdirTemp("", "fsward-pause-")
 	if err != nil {
@@ -64,7 +64,7 @@ func TestGuestIsPaused(t *testing.T) {
 	if err := s.Simulator("ext3").Arm("inode.links_count+1"); err != nil {
 		t.Fatal(err)
 	}
-	// The guest is suspended as that of somebody else is (fsward guard --domain): found by its name.
+	// The guest is found by its name, as fsward guard --domain finds somebody else's.
 	found, err := vm.Find(ctx, s.host.URI(), "fsward-pause", zaptest.NewLogger(t))
 	if err != nil {
 		t.Fatal(err)

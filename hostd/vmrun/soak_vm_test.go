@@ -21,8 +21,8 @@ import (
 	"fsward/interp/detect"
 )
 
-// TestGuestSoak runs random loads in a guest, under Debian's own kernel, and expects no alarm. How
-// long each of the profiles runs on each file system, in seconds, is FSWARD_SOAK_SECONDS.
+// TestGuestSoak runs random loads in a guest under Debian's own kernel, and expects no alarm.
+// FSWARD_SOAK_SECONDS is the time of each profile on each file system, in seconds.
 func TestGuestSoak(t *testing.T) {
 	seconds := 12
 	if s := os.Getenv("FSWARD_SOAK_SECONDS"); s != "" {

@@ -8,7 +8,7 @@ import (
 	"fsward/blocktap"
 )
 
-// The guest's clock is 1,000 behind the host's in these tests, give or take 5.
+// In these tests the guest's clock is 1,000 behind the host's, plus or minus 5.
 func testClock(t *testing.T) clock {
 	t.Helper()
 	var c clock
@@ -20,8 +20,8 @@ func testClock(t *testing.T) clock {
 	return c
 }
 
-// A fsync that runs from 100 to 200 and writes sectors 8 to 15 at 110, and a sync that runs as
-// long: what is early, and what is not.
+// TestAccount checks a fsync that runs from 100 to 200 and writes sectors 8 to 15 at 110, and a
+// sync of the same time: which are early, and which are not.
 func TestAccount(t *testing.T) {
 	data := write{off: 4096, n: 4096, began: 1120, ended: 1125}
 	fsync := Call{Name: "fsync", Thread: 7, Began: 100, Returned: 200,
@@ -41,7 +41,7 @@ func TestAccount(t *testing.T) {
 		diary *Diary
 		owes  uint64
 		never bool
-		open  bool // it is not known
+		open  bool // it cannot be decided
 	}{
 		{name: "flushed", call: fsync, diary: &Diary{writes: []write{data},
 			flushes: []flush{{ended: 1150, covers: 1130}}}},
@@ -128,7 +128,7 @@ func TestAccount(t *testing.T) {
 	}
 }
 
-// A call waits for a ping that came back after it.
+// TestAccountWaits checks that a call waits for a ping that came back after it.
 func TestAccountWaits(t *testing.T) {
 	told := 0
 	d := Diary{writes: []write{{0, 512, 1010, 1020}}}
@@ -158,9 +158,10 @@ func TestAccountWaits(t *testing.T) {
 	}
 }
 
-// Whatever a guest's clock did between two pings, its time lies within the bounds.
+// TestClock checks that the guest's time lies within the bounds, whatever its clock did between two
+// pings.
 func TestClock(t *testing.T) {
-	// It stood still for 500 between 100 and 110: 1 then 501 behind.
+	// The clock stood still for 500 between 100 and 110: it is 1 behind, then 501.
 	c := clock{pings: []ping{{100, 100, 102}, {610, 110, 614}}}
 	for _, at := range []int64{101, 105, 110} {
 		from, to, ok := c.bounds(at)
@@ -197,7 +198,8 @@ type reserved struct{ memory }
 
 func (r reserved) ZeroReserved(_, _ uint64) error { return r.err }
 
-// A diary has what was done and not what failed, in order, and as much as it may.
+// TestDiary checks that a diary has the successful requests in order, without failed ones, and is
+// bounded.
 func TestDiary(t *testing.T) {
 	var d Diary
 	good, bad := d.Of(memory{}), d.Of(memory{err: errors.New("no")})
@@ -244,8 +246,8 @@ func TestDiary(t *testing.T) {
 	}
 }
 
-// BenchmarkAccount is what the account of a guest costs its disk, a write with a flush after each
-// hundred, and what a call costs.
+// BenchmarkAccount measures the cost of a guest's account for its disk, for a write with a flush
+// after each hundred, and the cost of a call.
 func BenchmarkAccount(b *testing.B) {
 	b.Run("write", func(b *testing.B) {
 		var d Diary

@@ -13,8 +13,8 @@ import (
 	"go.uber.org/zap/zaptest"
 )
 
-// A guest tells of a call that is early and of one that is not; another that speaks another
-// version, or nonsense, ends its own connection alone.
+// TestServe checks a guest that reports a call that is early and one that is not. A guest with
+// another version, or that sends nonsense, ends only its own connection.
 func TestServe(t *testing.T) {
 	var d Diary
 	early, sums := make(chan Early, 4), make(chan Sum, 4)
@@ -52,7 +52,7 @@ func TestServe(t *testing.T) {
 
 	c, lines := dial()
 	fmt.Fprint(c, "the end of a line that another run has written\nfswcalls 1\ndisk 254,0 root\n")
-	const behind = 500 // the guest's clock, ns
+	const behind = 500 // offset of the guest's clock, ns
 	pong := func() {
 		t.Helper()
 		var n int64
@@ -93,8 +93,8 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// FuzzStream: whatever a guest writes, its connection ends with an error or goes on, and memory is
-// bounded.
+// FuzzStream checks that a connection ends with an error or goes on, whatever a guest writes, and
+// that memory is bounded.
 func FuzzStream(f *testing.F) {
 	f.Add("fswcalls 1\ndisk 254,0 root\ncall fsync 1 2 3 254,0:8+8@0m 254,16\npong 1 5\nlost\n")
 	f.Add("call sync 1 2 3\nfswcalls 1\nfswcalls 1\npong 1 2")
@@ -105,7 +105,7 @@ func FuzzStream(f *testing.F) {
 			Told: func(*Early) {}, Ended: func(Sum) {}}
 		s := &stream{host: h}
 		for line := range strings.SplitSeq(text, "\n") {
-			s.number, s.sent = 1, now() // each pong is one that was waited for
+			s.number, s.sent = 1, now() // each pong answers a ping
 			if s.line(line) != nil {
 				break
 			}

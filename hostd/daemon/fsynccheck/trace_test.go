@@ -22,7 +22,7 @@ func testTracer() *Tracer {
 	}}
 }
 
-// Lines as the kernel writes them, with programs whose names try to be more.
+// TestTracer reads lines as the kernel writes them, with programs whose names imitate such lines.
 func TestTracer(t *testing.T) {
 	lines := strings.Split(`          fsload-155     [000] .....    12.000100: sys_fsync(fd: 5)
           fsload-155     [000] .....    12.000200: block_bio_queue: 254,0 WS 2048 + 8 [fsload]
@@ -114,15 +114,15 @@ func TestParseCallErrors(t *testing.T) {
 	}
 }
 
-// Each event has a filter or none, and comes in an order.
+// TestEventNames checks that each event has a filter or none, and that the order is fixed.
 func TestEventNames(t *testing.T) {
 	if names := EventNames(); len(names) != len(Events) || !slices.IsSorted(names) {
 		t.Error(names)
 	}
 }
 
-// What a tracer makes of any text is a line that the host takes, and the memory that it needs has a
-// bound.
+// FuzzTracer checks that a tracer turns any text into lines that the host accepts, in bounded
+// memory.
 func FuzzTracer(f *testing.F) {
 	f.Add("          fsload-155     [000] .....    12.000100: sys_fsync(fd: 5)\n          fsload-155     [000] .....    12.000200: block_bio_queue: 254,0 WS 2048 + 8 [f]\n          fsload-155     [000] .....    12.000400: sys_fsync -> 0x0")
 	f.Add("CPU:0 [LOST 12 EVENTS]")
