@@ -38,7 +38,7 @@ func unsupportedf(format string, args ...any) error {
 
 // A compiler compiles the clauses of a set of rules.
 type compiler struct {
-	loader     *ruleset.Set
+	set        *ruleset.Set
 	machine    *machine
 	predicates map[syntax.Indicator][]ruleset.ParsedClause
 	recursive  map[syntax.Indicator]bool
@@ -55,7 +55,7 @@ type mistakes struct {
 }
 
 func newCompiler(l *ruleset.Set, m *machine, found *mistakes) *compiler {
-	c := &compiler{loader: l, machine: m, predicates: map[syntax.Indicator][]ruleset.ParsedClause{},
+	c := &compiler{set: l, machine: m, predicates: map[syntax.Indicator][]ruleset.ParsedClause{},
 		procedures: map[string]*procedureEntry{},
 		properties: map[string]uint64{}, mistakes: found}
 	for _, clause := range l.Clauses {
@@ -96,7 +96,7 @@ func (c *compiler) compile(out *compiledClause) {
 	r, clause := out.rule, out.clause
 	out.explains = nil
 	prog := &program{}
-	for _, parsed := range c.loader.Clauses {
+	for _, parsed := range c.set.Clauses {
 		head, ok := parsed.Head.(engine.Compound)
 		if !ok || head.Functor() != syntax.AtomViolation || head.Arg(0) != r.Number ||
 			fmt.Sprintf("%s:%d", parsed.Text.File, parsed.Text.Line) != clause.Source {
@@ -121,7 +121,7 @@ func (c *compiler) violation(out *compiledClause, parsed ruleset.ParsedClause,
 	tree, id, body := n.template(head.Arg(1)), n.template(head.Arg(2)), n.template(bodyOf(parsed))
 	p := newPlanner(c, parsed.Text, mode{top: true})
 	why := c.contradiction(parsed)
-	if why != "" && !c.loader.Open {
+	if why != "" && !c.set.Open {
 		c.mistake(parsed.Text, "this clause can never find anything: %s", why)
 	}
 	alive := false
@@ -135,7 +135,7 @@ func (c *compiler) violation(out *compiledClause, parsed ruleset.ParsedClause,
 	if err != nil {
 		return plan, err
 	}
-	if !alive && why == "" && !c.loader.Open {
+	if !alive && why == "" && !c.set.Open {
 		c.mistake(parsed.Text, "this clause can never find anything: %s is never true", p.explain.dead)
 	}
 	return compiledPlan{p.registers.count, sequence(ops, func(*machine) bool { return false }),

@@ -98,15 +98,15 @@ func (e *Engine) both(ctx context.Context, t *change.Txn, v change.Forker) (hold
 }
 
 // judgeEnd judges parts of a transaction until none are left, or something does not hold.
-func (h *worker) judgeEnd(ctx context.Context, t *change.Txn, v change.View, parts *workQueue,
+func (w *worker) judgeEnd(ctx context.Context, t *change.Txn, v change.View, parts *workQueue,
 	atEnd bool) {
-	clear(h.watch)
-	h.timing = h.watch
-	h.report.Open(t)
-	m := h.machine
-	m.begin(ctx, t, v, h.report)
+	clear(w.watch)
+	w.timing = w.watch
+	w.report.Open(t)
+	m := w.machine
+	m.begin(ctx, t, v, w.report)
 	m.maxRows, m.perRecord, m.queue = m.maxRows/cautious, m.perRecord/cautious, parts
-	h.judge(h.clauses, parts.batches(atEnd))
+	w.judge(w.clauses, parts.batches(atEnd))
 	m.queue = nil
 	m.end()
 }

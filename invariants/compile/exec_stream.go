@@ -69,22 +69,22 @@ func (e *Engine) CheckStream(ctx context.Context, s change.Stream, v change.View
 }
 
 // rounds goes through a stream twice, and twice more for each further partition of the sums.
-func (h *worker) rounds(ctx context.Context, s change.Stream, t *change.Txn,
+func (w *worker) rounds(ctx context.Context, s change.Stream, t *change.Txn,
 	sums *aggBudget) error {
 	done, rounds := 0, uint64(1)
 	progress := func(part *change.Txn) error {
-		if done += len(part.Records); h.machine.options.Progress != nil {
-			h.machine.options.Progress(done, 2*int(rounds)*s.Len())
+		if done += len(part.Records); w.machine.options.Progress != nil {
+			w.machine.options.Progress(done, 2*int(rounds)*s.Len())
 		}
 		return ctx.Err()
 	}
 	for round := uint64(0); round < rounds; round++ {
 		sums.begin(round)
-		if h.machine.streaming.summing = true; round > 0 {
-			h.machine.maxRows += h.machine.options.StepsPerRecord * int64(s.Len())
+		if w.machine.streaming.summing = true; round > 0 {
+			w.machine.maxRows += w.machine.options.StepsPerRecord * int64(s.Len())
 		}
 		err := s.Each(func(part *change.Txn) error {
-			h.sumUp(part)
+			w.sumUp(part)
 			if round == 0 {
 				rounds = sums.rounds()
 			}
@@ -93,31 +93,31 @@ func (h *worker) rounds(ctx context.Context, s change.Stream, t *change.Txn,
 		if err != nil {
 			return err
 		}
-		h.machine.streaming.summing = false
-		h.machine.lists.begin(h.machine.streaming.held.records)
+		w.machine.streaming.summing = false
+		w.machine.lists.begin(w.machine.streaming.held.records)
 		err = s.Each(func(part *change.Txn) error {
-			h.judgePart(part)
+			w.judgePart(part)
 			return progress(part)
 		})
 		if err != nil {
 			return err
 		}
-		h.machine.records = nil
-		h.runPlans(func(plan *compiledPlan) bool { return len(plan.parts) == 0 })
-		h.report.EndPart(t)
+		w.machine.records = nil
+		w.runPlans(func(plan *compiledPlan) bool { return len(plan.parts) == 0 })
+		w.report.EndPart(t)
 		// A rule that needed no partitioned sum is done.
-		if !slices.ContainsFunc(h.clauses, func(c *compiledClause) bool { return c.partitioned }) {
+		if !slices.ContainsFunc(w.clauses, func(c *compiledClause) bool { return c.partitioned }) {
 			return nil
 		}
 	}
 	return nil
 }
 
-func (h *worker) beginStream(ctx context.Context, t *change.Txn, v change.View, s change.Stream,
+func (w *worker) beginStream(ctx context.Context, t *change.Txn, v change.View, s change.Stream,
 	sums *aggBudget) {
-	h.report.Open(t)
-	m := h.machine
-	m.begin(ctx, t, v, h.report)
+	w.report.Open(t)
+	m := w.machine
+	m.begin(ctx, t, v, w.report)
 	m.maxRows = m.options.Steps + m.options.StepsPerRecord*int64(s.Len())
 	m.streaming = &streaming{of: s, emptied: s.Names().Emptied(), sums: sums, asked: 1,
 		held: newHeldRecords(m.lists)}
@@ -129,7 +129,7 @@ func (h *worker) beginStream(ctx context.Context, t *change.Txn, v change.View, 
 		table.budget, table.partitions = sums, 1
 		sums.tables = append(sums.tables, table)
 	}
-	for _, c := range h.clauses {
+	for _, c := range w.clauses {
 		c.rows, c.err, c.partitioned = 0, nil, false
 		if len(c.programs) == 0 {
 			c.err = streamError{"a clause that only the reference engine can judge (" + c.why + ")"}
@@ -137,8 +137,8 @@ func (h *worker) beginStream(ctx context.Context, t *change.Txn, v change.View, 
 	}
 }
 
-func (h *worker) endStream() {
-	m := h.machine
+func (w *worker) endStream() {
+	m := w.machine
 	m.streaming = nil
 	for _, t := range m.aggregates.kept {
 		*t = sumTable{Seeds: t.Seeds, eager: t.eager, width: t.width}
@@ -171,8 +171,8 @@ func (m *machine) next(part *change.Txn) {
 const maxStreamMemo = 1 << 18
 
 // sumUp adds a part to the sums over the whole, and keeps the records that goals look up otherwise.
-func (h *worker) sumUp(part *change.Txn) {
-	m := h.machine
+func (w *worker) sumUp(part *change.Txn) {
+	m := w.machine
 	m.next(part)
 	m.lists.begin(part.Records)
 	first := m.streaming.sums.round == 0
@@ -197,33 +197,33 @@ func (h *worker) sumUp(part *change.Txn) {
 }
 
 // judgePart runs the rules that the records of a part start.
-func (h *worker) judgePart(part *change.Txn) {
-	m := h.machine
+func (w *worker) judgePart(part *change.Txn) {
+	m := w.machine
 	m.next(part)
 	for from := 0; from < len(m.records); from += batchSize {
 		m.triggers.fill(m.records, from, min(from+batchSize, len(m.records)))
-		h.runPlans(func(plan *compiledPlan) bool { return m.triggers.hasAny(plan.parts) })
+		w.runPlans(func(plan *compiledPlan) bool { return m.triggers.hasAny(plan.parts) })
 	}
-	h.report.EndPart(part)
+	w.report.EndPart(part)
 }
 
 // runPlans runs the plans that which selects.
-func (h *worker) runPlans(which func(*compiledPlan) bool) {
+func (w *worker) runPlans(which func(*compiledPlan) bool) {
 	watch := time.Now()
 	took := time.Duration(0)
-	for _, c := range h.clauses {
-		plans := c.plans(h)
+	for _, c := range w.clauses {
+		plans := c.plans(w)
 		for i := 0; c.err == nil && i < len(plans); i++ {
 			plan := &plans[i]
-			if !which(plan) || h.machine.streaming.sums.round > 0 && !c.partitioned {
+			if !which(plan) || w.machine.streaming.sums.round > 0 && !c.partitioned {
 				continue
 			}
-			h.machine.run(c, plan)
+			w.machine.run(c, plan)
 			if isMistake(c.err) {
 				c.err = errors.Join(streamError{"a mistake that the reference engine would name"}, c.err)
 			}
 			now := time.Since(watch)
-			h.timing[c.rule.Order].Add(now - took)
+			w.timing[c.rule.Order].Add(now - took)
 			took = now
 		}
 	}

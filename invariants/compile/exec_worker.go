@@ -56,41 +56,41 @@ func (e *Engine) judgeCompiled(ctx context.Context, t *change.Txn, v change.View
 }
 
 // takeAll selects all clauses, for a transaction in memory.
-func (h *worker) takeAll(clauses []*compiledClause) {
-	if !h.all {
-		h.take(clauses, (*compiledPlan).startLists)
-		h.all = true
+func (w *worker) takeAll(clauses []*compiledClause) {
+	if !w.all {
+		w.take(clauses, (*compiledPlan).startLists)
+		w.all = true
 	}
-	h.clauses = clauses
+	w.clauses = clauses
 }
 
 // take selects the clauses to judge; starts returns the lists whose records start a plan.
-func (h *worker) take(clauses []*compiledClause, starts func(*compiledPlan) []int) {
-	h.clauses, h.all = clauses, false
-	asked := make([]bool, len(h.machine.triggers.specs))
+func (w *worker) take(clauses []*compiledClause, starts func(*compiledPlan) []int) {
+	w.clauses, w.all = clauses, false
+	asked := make([]bool, len(w.machine.triggers.specs))
 	for _, c := range clauses {
-		plans := c.plans(h)
+		plans := c.plans(w)
 		for i := range plans {
 			for _, list := range starts(&plans[i]) {
 				asked[list] = true
 			}
 		}
 	}
-	h.machine.triggers.use(asked)
+	w.machine.triggers.use(asked)
 }
 
 // check judges a transaction by one worker alone.
-func (h *worker) check(ctx context.Context, t *change.Txn, v change.View, timing []verdict.Timing) {
-	h.timing = timing
-	h.report.Open(t)
-	h.machine.begin(ctx, t, v, h.report)
-	h.judge(h.clauses, h.batches)
-	for _, c := range h.clauses {
+func (w *worker) check(ctx context.Context, t *change.Txn, v change.View, timing []verdict.Timing) {
+	w.timing = timing
+	w.report.Open(t)
+	w.machine.begin(ctx, t, v, w.report)
+	w.judge(w.clauses, w.batches)
+	for _, c := range w.clauses {
 		if isMistake(c.err) && !c.interpret {
-			h.judgeAgain(c.rule)
+			w.judgeAgain(c.rule)
 		}
 	}
-	h.machine.end()
+	w.machine.end()
 }
 
 // batchSize is the number of records that all rules judge before they continue with the next batch.
@@ -99,8 +99,8 @@ func (h *worker) check(ctx context.Context, t *change.Txn, v change.View, timing
 const batchSize = 1024
 
 // batches yields the batches of the transaction, as the first record and the one after the last.
-func (h *worker) batches(yield func([2]int) bool) {
-	m := h.machine
+func (w *worker) batches(yield func([2]int) bool) {
+	m := w.machine
 	for from := 0; from < len(m.records); from += batchSize {
 		if m.options.Progress != nil {
 			m.options.Progress(from, len(m.records))
@@ -112,8 +112,8 @@ func (h *worker) batches(yield func([2]int) bool) {
 }
 
 // judge runs the programs of clauses on one batch after the other.
-func (h *worker) judge(clauses []*compiledClause, parts iter.Seq[[2]int]) {
-	m := h.machine
+func (w *worker) judge(clauses []*compiledClause, parts iter.Seq[[2]int]) {
+	m := w.machine
 	for _, c := range clauses {
 		c.rows, c.err = 0, nil
 	}
@@ -122,14 +122,14 @@ func (h *worker) judge(clauses []*compiledClause, parts iter.Seq[[2]int]) {
 	run := func(c *compiledClause, plan *compiledPlan) {
 		m.run(c, plan)
 		now := time.Since(watch)
-		h.timing[c.rule.Order].Add(now - took)
+		w.timing[c.rule.Order].Add(now - took)
 		took = now
 	}
 	for part := range parts {
 		m.triggers.fill(m.records, part[0], part[1])
 		took = time.Since(watch)
 		for _, c := range clauses {
-			plans := c.plans(h)
+			plans := c.plans(w)
 			for i := 0; !c.interpret && i < len(plans) && c.err == nil; i++ {
 				if plan := &plans[i]; m.triggers.hasAny(plan.starts) {
 					run(c, plan)
@@ -137,12 +137,12 @@ func (h *worker) judge(clauses []*compiledClause, parts iter.Seq[[2]int]) {
 			}
 		}
 	}
-	if h.order > 0 || m.queue != nil && m.queue.stopped.Load() {
+	if w.order > 0 || m.queue != nil && m.queue.stopped.Load() {
 		return // the first worker runs the plans that run once
 	}
 	took = time.Since(watch)
 	for _, c := range clauses {
-		plans := c.plans(h)
+		plans := c.plans(w)
 		for i := 0; !c.interpret && i < len(plans) && c.err == nil; i++ {
 			if plan := &plans[i]; len(plan.starts) == 0 {
 				run(c, plan)
@@ -153,11 +153,11 @@ func (h *worker) judge(clauses []*compiledClause, parts iter.Seq[[2]int]) {
 
 // judgeAgain judges a rule without the clauses that met a mistake, which the reference engine will
 // interpret. It removes what they found so far.
-func (h *worker) judgeAgain(rule *ruleset.LoadedRule) {
+func (w *worker) judgeAgain(rule *ruleset.LoadedRule) {
 	for again := true; again; {
 		again = false
 		var sound []*compiledClause
-		for _, c := range h.clauses {
+		for _, c := range w.clauses {
 			switch {
 			case c.rule != rule:
 			case isMistake(c.err) && !c.interpret:
@@ -167,8 +167,8 @@ func (h *worker) judgeAgain(rule *ruleset.LoadedRule) {
 			}
 		}
 		if again {
-			h.report.Forget(rule)
-			h.judge(sound, h.batches)
+			w.report.Forget(rule)
+			w.judge(sound, w.batches)
 		}
 	}
 }

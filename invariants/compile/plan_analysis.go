@@ -63,7 +63,7 @@ func (a *analysis) bound(t template) bool {
 
 // object records the variables of an identifier.
 func (a *analysis) object(tree, id template) {
-	schema := a.compiler.loader.Vocabulary
+	schema := a.compiler.set.Vocabulary
 	kind := change.Kind(0)
 	if schema.Schema.KindIsTree {
 		if c, ok := a.env.walk(tree).(constant); ok && c.tag == tagAtom {

@@ -1,8 +1,6 @@
 package compile
 
 import (
-	"slices"
-
 	"github.com/ichiban/prolog/engine"
 
 	"fsward/invariants/ruleset"
@@ -127,66 +125,6 @@ func (e *bindings) constantOrFree(list ...template) bool {
 	}
 	return true
 }
-
-// conditional returns the condition of if-then-else; ok is false for any other goal.
-func conditional(e *bindings, t template) (condition template, ok bool) {
-	c, ok := e.walk(t).(compoundTemplate)
-	if !ok || c.functor != syntax.AtomOr || len(c.args) != 2 {
-		return nil, false
-	}
-	then, ok := e.walk(c.args[0]).(compoundTemplate)
-	if !ok || then.functor != syntax.AtomThen || len(then.args) != 2 {
-		return nil, false
-	}
-	return then.args[0], true
-}
-
-func isConditional(e *bindings, t template) bool { _, ok := conditional(e, t); return ok }
-
-// alternatives returns the branches of a disjunction; if-then-else is one branch.
-func alternatives(e *bindings, t template) []template {
-	c, ok := e.walk(t).(compoundTemplate)
-	if !ok || c.functor != syntax.AtomOr || len(c.args) != 2 {
-		return []template{t}
-	}
-	if _, ok := conditional(e, c); ok {
-		return []template{t}
-	}
-	return append([]template{c.args[0]}, alternatives(e, c.args[1])...)
-}
-
-func conjuncts(e *bindings, t template) []template {
-	t = e.walk(t)
-	if c, ok := t.(compoundTemplate); ok && c.functor == syntax.AtomComma && len(c.args) == 2 {
-		return append(conjuncts(e, c.args[0]), conjuncts(e, c.args[1])...)
-	}
-	return []template{t}
-}
-
-// hasChange reports whether each branch of a disjunction contains a change.
-func hasChange(e *bindings, t template) bool {
-	if _, ok := conditional(e, t); ok {
-		return false
-	}
-	for _, b := range alternatives(e, t) {
-		if !slices.ContainsFunc(conjuncts(e, b), func(t template) bool {
-			q, _, _ := goalOfTemplate(t)
-			return q.Arity > 0 && (q.Name == atomChange || wrappers[q] ||
-				q.Name == syntax.AtomOr && hasChange(e, t))
-		}) {
-			return false
-		}
-	}
-	return true
-}
-
-var atomChange = engine.NewAtom("change")
-
-// wrappers are the predicates of the prelude that go through changes.
-var wrappers = map[syntax.Indicator]bool{syntax.Pred("add", 2): true,
-	syntax.Pred("update", 2): true, syntax.Pred("delete", 2): true, syntax.Pred("new", 2): true,
-	syntax.Pred("new", 4): true,
-	syntax.Pred("old", 2): true, syntax.Pred("old", 4): true, syntax.Pred("default_zero", 5): true}
 
 // rank estimates the cost of a goal if it comes next.
 func (ch *chooser) rank(t template, e *bindings) int {

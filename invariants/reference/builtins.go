@@ -105,13 +105,6 @@ func (r *interpreter) controlBuiltins() []builtin {
 	}
 }
 
-func unless(fails bool, k engine.Cont, env *engine.Env) *engine.Promise {
-	if fails {
-		return engine.Bool(false)
-	}
-	return k(env)
-}
-
 // functor implements functor/3 for a known term: rules have no use for making terms of any arity.
 func functor(vm *engine.VM, t, name, arity engine.Term, k engine.Cont,
 	env *engine.Env) *engine.Promise {

@@ -255,3 +255,10 @@ func (ct *control) between(_ *engine.VM, low, high, x engine.Term, k engine.Cont
 		return nil, false, nil
 	})
 }
+
+func unless(fails bool, k engine.Cont, env *engine.Env) *engine.Promise {
+	if fails {
+		return engine.Bool(false)
+	}
+	return k(env)
+}
