@@ -12,11 +12,11 @@ import (
 
 // acl writes an access list: pairs of tag and permissions, with an ID where the tag names somebody.
 func acl(entries ...uint16) []byte {
-	b := binary.LittleEndian.AppendUint32(nil, ondisk.AclVersion)
+	b := binary.LittleEndian.AppendUint32(nil, ondisk.ACLVersion)
 	for i := 0; i < len(entries); i += 2 {
 		b = binary.LittleEndian.AppendUint16(b, entries[i])
 		b = binary.LittleEndian.AppendUint16(b, entries[i+1])
-		if entries[i]&(ondisk.AclUser|ondisk.AclGroup) != 0 {
+		if entries[i]&(ondisk.ACLUser|ondisk.ACLGroup) != 0 {
 			b = binary.LittleEndian.AppendUint32(b, 1000)
 		}
 	}
@@ -26,10 +26,10 @@ func acl(entries ...uint16) []byte {
 // Linux has the last word on access lists: what can be read here, it reads, and what cannot, it does not. e2fsck says nothing
 // of any.
 func TestAccessLists(t *testing.T) {
-	full := acl(ondisk.AclUserObj, 6, ondisk.AclUser, 4, ondisk.AclUser, 7, ondisk.AclGroupObj, 4, ondisk.AclGroup, 5, ondisk.AclMask, 7, ondisk.AclOther, 0)
-	version := acl(ondisk.AclUserObj, 6, ondisk.AclGroupObj, 4, ondisk.AclOther, 4)
+	full := acl(ondisk.ACLUserObj, 6, ondisk.ACLUser, 4, ondisk.ACLUser, 7, ondisk.ACLGroupObj, 4, ondisk.ACLGroup, 5, ondisk.ACLMask, 7, ondisk.ACLOther, 0)
+	version := acl(ondisk.ACLUserObj, 6, ondisk.ACLGroupObj, 4, ondisk.ACLOther, 4)
 	version[0]++
-	unknown := acl(ondisk.AclUserObj, 6, ondisk.AclGroupObj, 4, ondisk.AclOther, 4)
+	unknown := acl(ondisk.ACLUserObj, 6, ondisk.ACLGroupObj, 4, ondisk.ACLOther, 4)
 	unknown[8] = 0x40
 	lists := []struct {
 		name  string
@@ -38,23 +38,23 @@ func TestAccessLists(t *testing.T) {
 		read  bool // Linux reads it all the same, does not let it be set, and refuses those whom it does not tell of
 	}{
 		{"full", full, "", false},
-		{"short", acl(ondisk.AclUserObj, 6, ondisk.AclGroupObj, 4, ondisk.AclOther, 4), "", false},
-		{"mask-of-nobody", acl(ondisk.AclUserObj, 6, ondisk.AclGroupObj, 4, ondisk.AclMask, 4, ondisk.AclOther, 4), "", false},
+		{"short", acl(ondisk.ACLUserObj, 6, ondisk.ACLGroupObj, 4, ondisk.ACLOther, 4), "", false},
+		{"mask-of-nobody", acl(ondisk.ACLUserObj, 6, ondisk.ACLGroupObj, 4, ondisk.ACLMask, 4, ondisk.ACLOther, 4), "", false},
 		{"version", version, "version", false},
 		{"cut-short", full[:len(full)-2], "ends within", false},
 		{"cut-in-long", full[:14], "ends within", false},
 		{"unknown-tag", unknown, "tag 0x40", false},
-		{"no-mask", acl(ondisk.AclUserObj, 6, ondisk.AclUser, 4, ondisk.AclGroupObj, 4, ondisk.AclOther, 4), "tag 0x20 after", false},
-		{"out-of-order", acl(ondisk.AclUserObj, 6, ondisk.AclOther, 4, ondisk.AclGroupObj, 4), "tag 0x20 after", true},
-		{"no-others", acl(ondisk.AclUserObj, 6, ondisk.AclGroupObj, 4), "others", true},
-		{"permissions", acl(ondisk.AclUserObj, 8, ondisk.AclGroupObj, 4, ondisk.AclOther, 4), "permissions", true},
+		{"no-mask", acl(ondisk.ACLUserObj, 6, ondisk.ACLUser, 4, ondisk.ACLGroupObj, 4, ondisk.ACLOther, 4), "tag 0x20 after", false},
+		{"out-of-order", acl(ondisk.ACLUserObj, 6, ondisk.ACLOther, 4, ondisk.ACLGroupObj, 4), "tag 0x20 after", true},
+		{"no-others", acl(ondisk.ACLUserObj, 6, ondisk.ACLGroupObj, 4), "others", true},
+		{"permissions", acl(ondisk.ACLUserObj, 8, ondisk.ACLGroupObj, 4, ondisk.ACLOther, 4), "permissions", true},
 	}
 	image := Mkfs(t, "16M", "-b", "1024")
 	dir := t.TempDir()
 	var commands, asked strings.Builder
 	bad := 0
 	for _, l := range lists {
-		if have := ondisk.AclFault(l.b); (have == "") != (l.fault == "") || !strings.Contains(have, l.fault) {
+		if have := ondisk.ACLFault(l.b); (have == "") != (l.fault == "") || !strings.Contains(have, l.fault) {
 			t.Errorf("%s: %q, want %q", l.name, have, l.fault)
 		}
 		path := filepath.Join(dir, l.name)

@@ -91,7 +91,7 @@ func (k *BaseState) mount(f interp.CrashImage) (*Mounted, error) {
 		return nil, err
 	}
 	// Mounting and unmounting change the superblock in place as no transaction does.
-	if ondisk.NeedsRecovery(sb) != ondisk.NeedsRecovery(k.sb) || ondisk.LE32(sb, ondisk.SuperMountTime) != ondisk.LE32(k.sb, ondisk.SuperMountTime) {
+	if ondisk.NeedsRecovery(sb) != ondisk.NeedsRecovery(k.sb) || ondisk.SuperOf(sb).Mtime() != ondisk.SuperOf(k.sb).Mtime() {
 		return nil, interp.ErrApart
 	}
 	geo, err := ondisk.ParseGeometry(sb, k.size)

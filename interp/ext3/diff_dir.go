@@ -29,7 +29,7 @@ func (d *dirDiff) compare(ino uint32, before, after side, oldBlocks, newBlocks [
 			if err != nil {
 				return err
 			}
-			ondisk.Entries(b, d.Geo.FileType, func(e ondisk.Dirent) { names.at(e.Name).was = entryValue{e.Ino, e.Type} })
+			ondisk.Entries(b, d.Geo.FileType, func(e ondisk.Entry) { names.at(e.Name).was = entryValue{e.Ino, e.Type} })
 		}
 	}
 	if after.mapped(ino) != nil && after.inode.ListsNames() {
@@ -67,7 +67,7 @@ func (d *dirDiff) newEntries(ino uint32, before side, i ondisk.Inode, blocks []d
 		if err != nil {
 			return err
 		}
-		faults := d.checkDir(ino, b, db.block, db.start == 0, func(e ondisk.Dirent) {
+		faults := d.checkDir(ino, b, db.block, db.start == 0, func(e ondisk.Entry) {
 			n := d.names.at(e.Name)
 			if n.is.ino != 0 {
 				d.fault(on(checkDirentName.at(d.Geo.Addr(db.block)+uint64(e.Off), "%q occurs twice", e.Name), ondisk.KindInode, uint64(ino)))

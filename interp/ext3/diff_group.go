@@ -86,12 +86,12 @@ func (d *groupDiff) descriptor(g uint32, p ondisk.Places, block uint32) error {
 	if err != nil {
 		return err
 	}
-	addr := d.Geo.Addr(block) + uint64(g%d.Geo.PerDescBlock())*ondisk.DescLen
-	if now := (ondisk.Places{BlockBitmap: ondisk.LE32(after, ondisk.GroupBlockBitmap), InodeBitmap: ondisk.LE32(after, ondisk.GroupInodeBitmap), InodeTable: ondisk.LE32(after, ondisk.GroupInodeTable)}); now != p {
+	addr := d.Geo.Addr(block) + uint64(g%d.Geo.PerDescBlock())*ondisk.GroupDescLen
+	if now := (ondisk.Places{BlockBitmap: ondisk.GroupDescOf(after).BlockBitmap(), InodeBitmap: ondisk.GroupDescOf(after).InodeBitmap(), InodeTable: ondisk.GroupDescOf(after).InodeTable()}); now != p {
 		d.fault(on(checkGroup.at(addr, "the bitmaps and the inode table were at blocks %v, the descriptor now says %v", p, now), ondisk.KindGroup, uint64(g)))
 		return nil
 	}
-	free, inodes, dirs := uint32(ondisk.LE16(after, ondisk.GroupFreeBlocks)), uint32(ondisk.LE16(after, ondisk.GroupFreeInodes)), uint32(ondisk.LE16(after, ondisk.GroupUsedDirs))
+	free, inodes, dirs := uint32(ondisk.GroupDescOf(after).FreeBlocksCount()), uint32(ondisk.GroupDescOf(after).FreeInodesCount()), uint32(ondisk.GroupDescOf(after).UsedDirsCount())
 	if free > d.Geo.GroupBlocks(g) || inodes > d.Geo.InodesPerGroup || dirs > d.Geo.InodesPerGroup {
 		d.fault(on(checkGroup.at(addr, "%d of %d blocks and %d of %d inodes free, %d directories", free, d.Geo.GroupBlocks(g), inodes, d.Geo.InodesPerGroup, dirs), ondisk.KindGroup, uint64(g)))
 		return nil
@@ -241,7 +241,7 @@ func (d *groupDiff) fixedOwners(g uint32, p ondisk.Places) (err error) {
 }
 
 func (l *Layout) groupValue(g uint32, desc []byte) func(change.Field) change.Value {
-	get := ondisk.Values(ondisk.GroupFields, desc)
+	get := ondisk.GroupLayout.Values(desc)
 	return func(f change.Field) change.Value {
 		switch f {
 		case ondisk.FieldBlocksCount:

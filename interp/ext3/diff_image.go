@@ -101,7 +101,7 @@ func (d *imageDiff) inodesInUse() (n uint64, err error) {
 		if err != nil {
 			return 0, err
 		}
-		n += uint64(d.Geo.InodesPerGroup - min(d.Geo.InodesPerGroup, uint32(ondisk.LE16(desc, ondisk.GroupFreeInodes))))
+		n += uint64(d.Geo.InodesPerGroup - min(d.Geo.InodesPerGroup, uint32(ondisk.GroupDescOf(desc).FreeInodesCount())))
 	}
 	return n, nil
 }
@@ -136,9 +136,9 @@ func (d *imageDiff) orphanList() error {
 		return err
 	}
 	fault := func(format string, ino uint32) {
-		d.fault(on(checkOrphans.at(ondisk.SuperOff+ondisk.SuperLastOrphan, format, ino), ondisk.KindSuperblock, 0))
+		d.fault(on(checkOrphans.at(ondisk.SuperOff+ondisk.SuperLastOrphanAt, format, ino), ondisk.KindSuperblock, 0))
 	}
-	for at := ondisk.LE32(sb, ondisk.SuperLastOrphan); at != 0; {
+	for at := ondisk.SuperOf(sb).LastOrphan(); at != 0; {
 		switch {
 		case at < d.Geo.FirstIno || at > d.Geo.Inodes:
 			fault("the list names inode %d", at)

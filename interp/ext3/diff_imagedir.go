@@ -27,7 +27,7 @@ func (d *imageDiff) directory(ino uint32, s side, blocks []dirBlock) error {
 		if err != nil {
 			return err
 		}
-		faults := d.checkDir(ino, b, db.block, db.start == 0, func(e ondisk.Dirent) {
+		faults := d.checkDir(ino, b, db.block, db.start == 0, func(e ondisk.Entry) {
 			names++
 			d.inodes.dirs.entryRecords(ino, e.Name, entryValue{}, entryValue{e.Ino, e.Type})
 		})
@@ -54,7 +54,7 @@ func (d *imageDiff) namesTwice(ino uint32, blocks []dirBlock, names uint64) erro
 	rounds := names/maxHashes + 1
 	for round := range rounds {
 		hashes := d.hashes[:0]
-		err := d.eachName(blocks, func(_ uint32, e ondisk.Dirent) {
+		err := d.eachName(blocks, func(_ uint32, e ondisk.Entry) {
 			if h := maphash.Bytes(seed, e.Name); h%rounds == round {
 				hashes = append(hashes, h)
 			}
@@ -74,7 +74,7 @@ func (d *imageDiff) namesTwice(ino uint32, blocks []dirBlock, names uint64) erro
 			continue
 		}
 		met := make(map[string]bool)
-		err = d.eachName(blocks, func(block uint32, e ondisk.Dirent) {
+		err = d.eachName(blocks, func(block uint32, e ondisk.Entry) {
 			if !twice[maphash.Bytes(seed, e.Name)] {
 				return
 			}
@@ -91,13 +91,13 @@ func (d *imageDiff) namesTwice(ino uint32, blocks []dirBlock, names uint64) erro
 }
 
 // eachName calls visit for the entries in blocks of a directory.
-func (d *imageDiff) eachName(blocks []dirBlock, visit func(block uint32, e ondisk.Dirent)) error {
+func (d *imageDiff) eachName(blocks []dirBlock, visit func(block uint32, e ondisk.Entry)) error {
 	for _, db := range blocks {
 		b, err := d.new.Block(db.block)
 		if err != nil {
 			return err
 		}
-		ondisk.Entries(b, d.Geo.FileType, func(e ondisk.Dirent) { visit(db.block, e) })
+		ondisk.Entries(b, d.Geo.FileType, func(e ondisk.Entry) { visit(db.block, e) })
 	}
 	return nil
 }

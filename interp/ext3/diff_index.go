@@ -50,7 +50,7 @@ func (d *dirDiff) leafHashes(r *IndexReader, n uint32, own hashRange) error {
 	if err != nil {
 		return err
 	}
-	ondisk.Entries(b, d.Geo.FileType, func(e ondisk.Dirent) {
+	ondisk.Entries(b, d.Geo.FileType, func(e ondisk.Entry) {
 		if h := r.hash.Of(e.Name); h < own.low || h > own.high {
 			r.fault(block, e.Off, "%q has the hash %#x, its block is for %#x to %#x", e.Name, h, own.low, own.high)
 		}
@@ -88,7 +88,7 @@ func (d *dirDiff) elsewhere(ino uint32, i ondisk.Inode, blocks []dirBlock) error
 		if err != nil {
 			return err
 		}
-		ondisk.Entries(b, d.Geo.FileType, func(e ondisk.Dirent) {
+		ondisk.Entries(b, d.Geo.FileType, func(e ondisk.Entry) {
 			if d.names.came(e.Name) {
 				d.fault(on(checkDirentName.at(d.Geo.Addr(block)+uint64(e.Off), "%q occurs twice", e.Name), ondisk.KindInode, uint64(ino)))
 			}

@@ -178,7 +178,7 @@ func (d *inodeDiff) deletionTime(ino uint32, before, after side) error {
 		return nil
 	}
 	sb, err := d.new.super()
-	if err != nil || ondisk.LE32(sb, ondisk.SuperWriteTime) < d.Geo.Inodes {
+	if err != nil || ondisk.SuperOf(sb).Wtime() < d.Geo.Inodes {
 		return err
 	}
 	d.fault(on(checkDeleted.at(d.inodeAddr(ino), "the time is %d, the number of an inode", t), ondisk.KindInode, uint64(ino)))

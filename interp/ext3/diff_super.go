@@ -53,7 +53,7 @@ func (d *compared) superCopy() error {
 		if err != nil {
 			return err
 		}
-		if uuid := [ondisk.UuidLen]byte(b[ondisk.SuperUUID:]); ondisk.LE16(b, ondisk.SuperMagic) != ondisk.Magic || uuid != d.Geo.UUID {
+		if uuid := [ondisk.UUIDLen]byte(b[ondisk.SuperUUIDAt:]); ondisk.SuperOf(b).Magic() != ondisk.Magic || uuid != d.Geo.UUID {
 			d.fault(on(checkSuperblock.at(d.Geo.Addr(block), "the first copy of the superblock has the UUID %x, want %x", uuid, d.Geo.UUID), ondisk.KindSuperblock, 0))
 		}
 	}

@@ -9,10 +9,10 @@ import (
 func (d *inodeDiff) compareXattrBlock(block uint32) error {
 	o := change.Object{Kind: ondisk.KindXattrBlock, ID: uint64(block)}
 	value := func(b []byte) func(change.Field) change.Value {
-		if ondisk.LE32(b, 0) != ondisk.XattrMagic {
+		if ondisk.XattrHeadOf(b).Magic() != ondisk.XattrMagic {
 			return nil
 		}
-		return ondisk.Values(ondisk.XattrFields, b)
+		return ondisk.XattrLayout.Values(b)
 	}
 	var old, now func(change.Field) change.Value
 	if wasRole, ok := d.roles[block]; ok && wasRole.Level == RoleXattr {
@@ -62,12 +62,12 @@ func (d *inodeDiff) checkBody(ino uint32) error {
 	fault := func(at int, format string, args ...any) {
 		d.fault(on(checkInodeXattr.at(d.inodeAddr(ino)+uint64(at), format, args...), ondisk.KindInode, uint64(ino)))
 	}
-	extra := int(ondisk.LE16(raw, ondisk.InodeExtraSize))
+	extra := int(ondisk.InodeLargeOf(raw).ExtraIsize())
 	switch {
 	case extra == 0:
 		return nil // an inode of a kernel that does not use the room
 	case extra < ondisk.MinExtraSize || extra%4 != 0 || extra > len(raw)-ondisk.InodeLen:
-		fault(ondisk.InodeExtraSize, "i_extra_isize is %d, want a multiple of 4 from %d to %d", extra, ondisk.MinExtraSize, len(raw)-ondisk.InodeLen)
+		fault(ondisk.InodeLargeExtraIsizeAt, "i_extra_isize is %d, want a multiple of 4 from %d to %d", extra, ondisk.MinExtraSize, len(raw)-ondisk.InodeLen)
 		return nil
 	}
 	head := ondisk.InodeLen + extra
@@ -84,10 +84,10 @@ func (d *inodeDiff) checkBody(ino uint32) error {
 // checkXattrBlock checks the contents of an extended attribute block.
 func (l *Layout) checkXattrBlock(block uint32, b []byte) (faults []change.Violation) {
 	switch {
-	case ondisk.LE32(b, 0) != ondisk.XattrMagic || ondisk.LE32(b, ondisk.XattrRefcount) == 0 || ondisk.LE32(b, ondisk.XattrBlocks) != 1:
-		return append(faults, checkXattr.at(l.Geo.Addr(block), "magic %#x, %d references, %d blocks", ondisk.LE32(b, 0), ondisk.LE32(b, ondisk.XattrRefcount), ondisk.LE32(b, ondisk.XattrBlocks)))
+	case ondisk.XattrHeadOf(b).Magic() != ondisk.XattrMagic || ondisk.XattrHeadOf(b).Refcount() == 0 || ondisk.XattrHeadOf(b).Blocks() != 1:
+		return append(faults, checkXattr.at(l.Geo.Addr(block), "magic %#x, %d references, %d blocks", ondisk.XattrHeadOf(b).Magic(), ondisk.XattrHeadOf(b).Refcount(), ondisk.XattrHeadOf(b).Blocks()))
 	default:
-		if at, fault := ondisk.CheckXattrEntries(b, ondisk.XattrHeader, true); fault != "" {
+		if at, fault := ondisk.CheckXattrEntries(b, ondisk.XattrHeadLen, true); fault != "" {
 			faults = append(faults, checkXattr.at(l.Geo.Addr(block)+uint64(at), "%s", fault))
 		}
 	}

@@ -1,7 +1,6 @@
 package ext3
 
 import (
-	"encoding/binary"
 	"errors"
 	"io"
 	"sync"
@@ -61,9 +60,10 @@ func (fc *forecast) Prepare() (interp.Part, bool) {
 		return interp.Part{}, false
 	}
 	block := make([]byte, fc.journal.Geo.BlockSize) // its time and checksum matter to nobody
-	binary.BigEndian.PutUint32(block, ondisk.JournalMagic)
-	binary.BigEndian.PutUint32(block[4:], ondisk.TypeCommit)
-	binary.BigEndian.PutUint32(block[8:], fc.seq)
+	head := ondisk.JournalHeaderOf(block)
+	head.SetMagic(ondisk.JournalMagic)
+	head.SetBlocktype(ondisk.TypeCommit)
+	head.SetSequence(fc.seq)
 	w := interp.Write{Off: fc.journal.Geo.Addr(fc.journal.Block(t.commit)), Len: uint64(len(block)), Data: block}
 	fc.cmp = fc.m.compare(t, fc.old, PendingDevice{fc.dev, w}, fc.size, fc.names, fc.memory)
 	var obs interp.Observation

@@ -16,8 +16,8 @@ func FuzzDirectoryBlock(f *testing.F) {
 			return
 		}
 		last := -1
-		at, fault := ondisk.Entries(b, fileType, func(e ondisk.Dirent) {
-			if e.Off <= last || len(e.Name) > 255 || e.Off+ondisk.DirHeaderLen+len(e.Name) > len(b) {
+		at, fault := ondisk.Entries(b, fileType, func(e ondisk.Entry) {
+			if e.Off <= last || len(e.Name) > 255 || e.Off+ondisk.DirentLen+len(e.Name) > len(b) {
 				t.Errorf("entry %+v after %d", e, last)
 			}
 			last = e.Off
@@ -26,7 +26,7 @@ func FuzzDirectoryBlock(f *testing.F) {
 			t.Errorf("fault %q at %d of %d", fault, at, len(b))
 		}
 		l := &Layout{Geo: &ondisk.Geometry{BlockSize: uint32(len(b)), Inodes: 64, FirstIno: 11, FileType: fileType}}
-		l.checkDir(2, b, 7, true, func(ondisk.Dirent) {})
+		l.checkDir(2, b, 7, true, func(ondisk.Entry) {})
 		r := &IndexReader{Snapshot: Snapshot{Layout: l}, dir: 2, inode: make(ondisk.Inode, ondisk.InodeLen), leaves: make(map[uint32]hashRange), nodes: make(map[uint32]bool)}
 		if err := r.entries(b, 7, ondisk.IndexRootEntries, hashRange{0, ondisk.IndexMaxHash}, 0); err != nil || len(r.leaves) > len(b)/ondisk.IndexEntryLen {
 			t.Errorf("%d leaves, %v", len(r.leaves), err)
@@ -35,10 +35,10 @@ func FuzzDirectoryBlock(f *testing.F) {
 }
 
 func FuzzAccessList(f *testing.F) {
-	f.Add(acl(ondisk.AclUserObj, 6, ondisk.AclUser, 4, ondisk.AclGroupObj, 4, ondisk.AclMask, 7, ondisk.AclOther, 0))
+	f.Add(acl(ondisk.ACLUserObj, 6, ondisk.ACLUser, 4, ondisk.ACLGroupObj, 4, ondisk.ACLMask, 7, ondisk.ACLOther, 0))
 	f.Add([]byte{1, 0, 0, 0, 1, 0})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if fault := ondisk.AclFault(b); fault == "" && len(b) > ondisk.AclHeaderLen && (len(b)-ondisk.AclHeaderLen)%ondisk.AclShortLen != 0 {
+		if fault := ondisk.ACLFault(b); fault == "" && len(b) > ondisk.ACLHeadLen && (len(b)-ondisk.ACLHeadLen)%ondisk.ACLEntryLen != 0 {
 			t.Errorf("a list of %d bytes is taken", len(b))
 		}
 	})
@@ -148,7 +148,7 @@ func FuzzObserve(f *testing.F) {
 		}
 		super := make([]byte, ondisk.SuperLen)
 		copy(super, base[ondisk.SuperOff:])
-		super[ondisk.SuperFeatureIncompat] |= ondisk.IncompatRecover
+		super[ondisk.SuperFeatureIncompatAt] |= ondisk.IncompatRecover
 		do(interp.Write{Off: ondisk.SuperOff, Len: ondisk.SuperLen, Data: super})
 		if fs.m == nil {
 			t.Fatal("not mounted")
@@ -159,7 +159,7 @@ func FuzzObserve(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		putBE(js, ondisk.JournalStart, j.First)
+		putBE(js, ondisk.JournalSuperStartAt, j.First)
 		do(interp.Write{Off: geo.Addr(j.Block(0)), Len: 1024, Data: js})
 		p := fs.m.Layout.Places[0]
 		homes := []uint32{1, 2, p.BlockBitmap, p.InodeBitmap, p.InodeTable, p.InodeTable + 1}
@@ -172,15 +172,15 @@ func FuzzObserve(f *testing.F) {
 		putBE(desc, 4, ondisk.TypeDescriptor)
 		putBE(desc, 8, seq)
 		for n, b := range homes {
-			putBE(desc, ondisk.JournalHeader+fs.m.Log.TagBytes()*n, b)
+			putBE(desc, ondisk.JournalHeaderLen+fs.m.Log.TagBytes()*n, b)
 			flags := uint32(ondisk.TagFlagSameUUID)
 			if n == len(homes)-1 {
 				flags |= ondisk.TagFlagLast
 			}
-			putBE(desc, ondisk.JournalHeader+fs.m.Log.TagBytes()*n+4, flags)
+			putBE(desc, ondisk.JournalHeaderLen+fs.m.Log.TagBytes()*n+4, flags)
 		}
 		// The descriptor begins with its own tags; a few bytes of it are the fuzzer's as well.
-		copy(desc[ondisk.JournalHeader+fs.m.Log.TagBytes()*int(at%64):], block[:min(len(block), 8)])
+		copy(desc[ondisk.JournalHeaderLen+fs.m.Log.TagBytes()*int(at%64):], block[:min(len(block), 8)])
 		all := bytes.Clone(desc)
 		for n, b := range homes {
 			c, err := ReadBlock(d, geo, b)

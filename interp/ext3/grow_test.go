@@ -47,8 +47,8 @@ func TestGrowth(t *testing.T) {
 			peer(t, "e2fsck", "-fn", image)
 			d := OpenImage(t, image)
 			sb, err := readSuper(d)
-			if err != nil || ondisk.LE32(sb, ondisk.SuperBlocksCount) != f.fs.geo.Blocks {
-				t.Errorf("%d blocks followed, the superblock has %d: %v", f.fs.geo.Blocks, ondisk.LE32(sb, ondisk.SuperBlocksCount), err)
+			if err != nil || ondisk.LE32(sb, ondisk.SuperBlocksCountAt) != f.fs.geo.Blocks {
+				t.Errorf("%d blocks followed, the superblock has %d: %v", f.fs.geo.Blocks, ondisk.LE32(sb, ondisk.SuperBlocksCountAt), err)
 			}
 			t.Logf("%d commits, %d steps", f.commits, steps)
 			obs, err := Image(d)

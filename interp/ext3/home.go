@@ -59,7 +59,7 @@ func (m *Mounted) observeHome(w interp.Write, dev PendingDevice, judge bool, obs
 // differs in its UUID and nowhere else comes before the commit that gives the file system that UUID.
 func sameSuper(committed, written []byte, geo *ondisk.Geometry) bool {
 	copied, err := ondisk.ParseGeometry(written[:ondisk.SuperLen], math.MaxUint64)
-	renamed := bytes.Equal(committed[:ondisk.SuperUUID], written[:ondisk.SuperUUID]) && bytes.Equal(committed[ondisk.SuperUUID+ondisk.UuidLen:ondisk.SuperLen], written[ondisk.SuperUUID+ondisk.UuidLen:ondisk.SuperLen])
+	renamed := bytes.Equal(committed[:ondisk.SuperUUIDAt], written[:ondisk.SuperUUIDAt]) && bytes.Equal(committed[ondisk.SuperUUIDAt+ondisk.UUIDLen:ondisk.SuperLen], written[ondisk.SuperUUIDAt+ondisk.UUIDLen:ondisk.SuperLen])
 	return err == nil && (renamed || copied.ReshapedFrom(geo) == "") && bytes.Equal(committed[ondisk.SuperLen:], written[ondisk.SuperLen:])
 }
 

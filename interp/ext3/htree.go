@@ -49,22 +49,23 @@ func (r *IndexReader) Read() error {
 	if err != nil {
 		return err
 	}
-	version, levels, before := b[ondisk.IndexRootInfo+4], b[ondisk.IndexRootInfo+6], len(r.faults)
-	if n := ondisk.RecLen(b, 0); n != 12 {
-		r.fault(root, 0, "the entry . takes %d bytes, want 12", n)
+	head, before := ondisk.IndexHeadOf(b[ondisk.IndexRootInfo:]), len(r.faults)
+	version, levels := head.HashVersion(), head.IndirectLevels()
+	if n := ondisk.RecLen(b, 0); n != ondisk.DotLen {
+		r.fault(root, 0, "the entry . takes %d bytes, want %d", n, ondisk.DotLen)
 		return nil
 	}
 	switch {
-	case ondisk.LE32(b, ondisk.IndexRootInfo) != 0:
-		r.fault(root, ondisk.IndexRootInfo, "reserved_zero is %d", ondisk.LE32(b, ondisk.IndexRootInfo))
+	case head.ReservedZero() != 0:
+		r.fault(root, ondisk.IndexRootInfo+ondisk.IndexHeadReservedZeroAt, "reserved_zero is %d", head.ReservedZero())
 	case version >= ondisk.HashVersions:
-		r.fault(root, ondisk.IndexRootInfo+4, "the hash version is %d", version)
-	case b[ondisk.IndexRootInfo+5] != ondisk.IndexInfoLen:
-		r.fault(root, ondisk.IndexRootInfo+5, "info_length is %d, want %d", b[ondisk.IndexRootInfo+5], ondisk.IndexInfoLen)
+		r.fault(root, ondisk.IndexRootInfo+ondisk.IndexHeadHashVersionAt, "the hash version is %d", version)
+	case head.InfoLength() != ondisk.IndexInfoLen:
+		r.fault(root, ondisk.IndexRootInfo+ondisk.IndexHeadInfoLengthAt, "info_length is %d, want %d", head.InfoLength(), ondisk.IndexInfoLen)
 	case levels > ondisk.IndexMaxLevels:
-		r.fault(root, ondisk.IndexRootInfo+6, "indirect_levels is %d, at most %d", levels, ondisk.IndexMaxLevels)
-	case b[ondisk.IndexRootInfo+7]&1 != 0:
-		r.fault(root, ondisk.IndexRootInfo+7, "unused_flags is %#x", b[ondisk.IndexRootInfo+7])
+		r.fault(root, ondisk.IndexRootInfo+ondisk.IndexHeadIndirectLevelsAt, "indirect_levels is %d, at most %d", levels, ondisk.IndexMaxLevels)
+	case head.UnusedFlags()&1 != 0:
+		r.fault(root, ondisk.IndexRootInfo+ondisk.IndexHeadUnusedFlagsAt, "unused_flags is %#x", head.UnusedFlags())
 	}
 	if len(r.faults) > before {
 		return nil
@@ -82,7 +83,8 @@ func (r *IndexReader) Read() error {
 
 // Entries goes through the entries of a root or node, which has the hashes of a range below it.
 func (r *IndexReader) entries(b []byte, block uint32, at int, all hashRange, levels int) error {
-	limit, count := int(ondisk.LE16(b, at)), int(ondisk.LE16(b, at+2))
+	head := ondisk.IndexHeadOf(b[at-ondisk.IndexInfoLen:])
+	limit, count := int(head.Limit()), int(head.Count())
 	if fit := (len(b) - at) / ondisk.IndexEntryLen; limit != fit || count == 0 || count > limit {
 		r.fault(block, at, "count is %d, limit %d; %d entries fit", count, limit, fit)
 		return nil
@@ -91,25 +93,25 @@ func (r *IndexReader) entries(b []byte, block uint32, at int, all hashRange, lev
 	last := all.low
 	for n := range count {
 		off := at + n*ondisk.IndexEntryLen
-		own := hashRange{all.low, all.high}
+		entry, own := ondisk.IndexEntryOf(b[off:]), hashRange{all.low, all.high}
 		if n > 0 {
-			hash := ondisk.LE32(b, off)
+			hash := entry.Hash()
 			if hash < last {
 				r.fault(block, off, "hash %#x comes after %#x", hash, last)
 			}
 			last, own.low = hash, hash&^1
 		}
 		if n+1 < count {
-			own.high = ondisk.LE32(b, off+ondisk.IndexEntryLen) &^ 1
+			own.high = ondisk.IndexEntryOf(b[off+ondisk.IndexEntryLen:]).Hash() &^ 1
 		}
-		child := ondisk.LE32(b, off+4) & 0x0fffffff // the kernel's dx_get_block
+		child := entry.Block() & 0x0fffffff // the kernel's dx_get_block
 		_, again := r.leaves[child]
 		switch {
 		case child == 0 || uint64(child) >= blocks:
-			r.fault(block, off+4, "an entry leads to block %d of the directory, which has %d", child, blocks)
+			r.fault(block, off+ondisk.IndexEntryBlockAt, "an entry leads to block %d of the directory, which has %d", child, blocks)
 			continue
 		case again || r.nodes[child]:
-			r.fault(block, off+4, "block %d of the directory is led to twice", child)
+			r.fault(block, off+ondisk.IndexEntryBlockAt, "block %d of the directory is led to twice", child)
 			continue
 		case levels == 0:
 			r.leaves[child] = own
@@ -132,7 +134,7 @@ func (r *IndexReader) node(child uint32, own hashRange, levels int) error {
 	if err != nil {
 		return err
 	}
-	if ondisk.LE32(b, 0) != 0 || ondisk.RecLen(b, 0) != len(b) || b[ondisk.DirNameLen] != 0 {
+	if head := ondisk.DirentHeadOf(b); head.Inode() != 0 || ondisk.RecLen(b, 0) != len(b) || head.NameLen() != 0 {
 		r.fault(block, 0, "a node of the index does not begin with an empty entry")
 		return nil
 	}

@@ -24,7 +24,7 @@ func (l *Layout) inodeValue(ino uint32, i ondisk.Inode, marked bool, f change.Fi
 	case ondisk.FieldLinks:
 		return change.Num(uint64(i.Links()))
 	case ondisk.FieldBlocks:
-		return change.Num(uint64(ondisk.LE32(i, ondisk.InodeBlocks)))
+		return change.Num(uint64(i.Blocks()))
 	case ondisk.FieldFlagImmutable:
 		return flag(ondisk.FlagImmutable)
 	case ondisk.FieldFlagAppend:
@@ -38,18 +38,18 @@ func (l *Layout) inodeValue(ino uint32, i ondisk.Inode, marked bool, f change.Fi
 	case ondisk.FieldFileACL:
 		return change.Num(uint64(i.FileACL()))
 	case ondisk.FieldGeneration:
-		return change.Num(uint64(ondisk.LE32(i, ondisk.InodeGeneration)))
+		return change.Num(uint64(i.Generation()))
 	case ondisk.FieldDtime:
 		return change.Num(uint64(i.Dtime()))
 	case ondisk.FieldFaddr:
-		return change.Num(uint64(ondisk.LE32(i, ondisk.InodeFaddr)))
+		return change.Num(uint64(i.Faddr()))
 	case ondisk.FieldBlocksHigh:
-		return change.Num(uint64(ondisk.LE16(i, ondisk.InodeBlocksHigh)))
+		return change.Num(uint64(i.BlocksHigh()))
 	case ondisk.FieldFileACLHigh:
-		return change.Num(uint64(ondisk.LE16(i, ondisk.InodeFileACLHigh)))
+		return change.Num(uint64(i.FileACLHigh()))
 	case ondisk.FieldSizeHigh:
 		if i.Type() != ondisk.ModeRegular {
-			return change.Num(uint64(ondisk.LE32(i, ondisk.InodeSizeHigh)))
+			return change.Num(uint64(i.SizeHigh()))
 		}
 	case ondisk.FieldDirGroup:
 		if marked && i.IsDir() {
@@ -71,7 +71,7 @@ func (l *Layout) checkInode(ino uint32, i ondisk.Inode, marked bool) (faults []c
 			i.Mode(), i.UID(), i.GID(), i.Links(), i.Flags(), i.FileACL(), i.Dtime())
 	case reserved && ino != ondisk.BadIno && !i.Exists(marked) && i.HoldsSomething():
 		fault(checkReserved, "inode %d has no use, and has size %d, high size %d, %d blocks, flags %#x, file_acl %d and pointers %d",
-			ino, ondisk.LE32(i, ondisk.InodeSize), ondisk.LE32(i, ondisk.InodeSizeHigh), ondisk.LE32(i, ondisk.InodeBlocks), i.Flags(), i.FileACL(), i.Pointers())
+			ino, i.Size(), i.SizeHigh(), i.Blocks(), i.Flags(), i.FileACL(), i.Pointers())
 	}
 	if !i.Exists(marked) {
 		return faults
@@ -92,7 +92,7 @@ func (l *Layout) checkInode(ino uint32, i ondisk.Inode, marked bool) (faults []c
 		fault(checkSize, "the size of a file is %d, its pointers reach %d", i.Size(), l.Geo.MaxFile())
 	}
 	if i.Fast() && i.Links() > 0 {
-		if n := bytes.IndexByte(i[ondisk.InodeBlock:ondisk.InodeBlock+ondisk.FastLink], 0); uint64(n) != i.Size() {
+		if n := bytes.IndexByte(i[ondisk.InodeBlock0At:ondisk.InodeBlock0At+ondisk.FastLink], 0); uint64(n) != i.Size() {
 			fault(checkSymlink, "size is %d, the name ends after %d bytes", i.Size(), n)
 		}
 	}

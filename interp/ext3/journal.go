@@ -89,7 +89,7 @@ func (j *Journal) Read(dev io.ReaderAt, start, seq uint32) (*transaction, error)
 	case !ondisk.OfTransaction(b, seq):
 		return nil, chainFault(checkJournalChain, addr, "the journal's block %d is no part of transaction %d", t.commit, seq)
 	case !ondisk.IsCommit(b, seq):
-		return nil, chainFault(checkJournalChain, addr, "the journal's block %d is of type %d", t.commit, ondisk.BE32(b, 4))
+		return nil, chainFault(checkJournalChain, addr, "the journal's block %d is of type %d", t.commit, ondisk.JournalHeaderOf(b).Blocktype())
 	case !j.CommitFits(b, t.sum):
 		return nil, chainFault(checkJournalSum, addr, "the checksum in the commit block of transaction %d does not fit it", seq)
 	}
@@ -108,7 +108,7 @@ func (j *Journal) collect(dev io.ReaderAt, start, seq uint32) (t *transaction, l
 		if err != nil {
 			return nil, nil, err
 		}
-		kind := ondisk.BE32(b, 4)
+		kind := ondisk.JournalHeaderOf(b).Blocktype()
 		if !ondisk.OfTransaction(b, seq) || kind != ondisk.TypeDescriptor && kind != ondisk.TypeRevoke {
 			t.commit, t.next = at, j.Next(at)
 			for r := range t.Revoked {

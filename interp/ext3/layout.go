@@ -28,10 +28,10 @@ func readLayout(g *ondisk.Geometry, block func(uint32) ([]byte, error)) (*Layout
 			return nil, err
 		}
 		for j := uint32(0); j < perBlock && i*perBlock+j < g.Groups; j++ {
-			d := b[j*ondisk.DescLen:]
-			p := ondisk.Places{BlockBitmap: ondisk.LE32(d, ondisk.GroupBlockBitmap), InodeBitmap: ondisk.LE32(d, ondisk.GroupInodeBitmap), InodeTable: ondisk.LE32(d, ondisk.GroupInodeTable)}
+			d := b[j*ondisk.GroupDescLen:]
+			p := ondisk.Places{BlockBitmap: ondisk.GroupDescOf(d).BlockBitmap(), InodeBitmap: ondisk.GroupDescOf(d).InodeBitmap(), InodeTable: ondisk.GroupDescOf(d).InodeTable()}
 			if reason := g.Misplaced(i*perBlock+j, p); reason != "" {
-				return nil, ondisk.Corrupt(g.Addr(g.DescBlock(i))+uint64(j)*ondisk.DescLen, "%s", reason)
+				return nil, ondisk.Corrupt(g.Addr(g.DescBlock(i))+uint64(j)*ondisk.GroupDescLen, "%s", reason)
 			}
 			l.Places = append(l.Places, p)
 		}

@@ -139,7 +139,7 @@ func (l *Log) holdsCommit(w interp.Write, seq uint32) bool {
 		}
 		for at := lo / bs * bs; at < hi; at += bs {
 			// A block that is not written as a whole is looked at as far as it is.
-			if at >= w.Off && at+ondisk.JournalHeader <= w.Off+w.Len && ondisk.IsCommit(w.Data[at-w.Off:], seq) {
+			if at >= w.Off && at+ondisk.JournalHeaderLen <= w.Off+w.Len && ondisk.IsCommit(w.Data[at-w.Off:], seq) {
 				return true
 			}
 		}

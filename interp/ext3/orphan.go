@@ -67,7 +67,7 @@ func (o *OrphanList) diff(s Snapshot, inodes *numberSet) (*orphanDiff, error) {
 			turns = append(turns, ino)
 		}
 	}
-	at := ondisk.LE32(sb, ondisk.SuperLastOrphan)
+	at := ondisk.SuperOf(sb).LastOrphan()
 	if at == o.head && len(turns) == 0 {
 		return nil, nil
 	}
@@ -226,7 +226,7 @@ func (c *orphanChange) compare(now Snapshot, inodes *numberSet, txn *change.Txn)
 	if diff.fault == "" {
 		return nil, nil
 	}
-	v := on(checkOrphans.at(ondisk.SuperOff+ondisk.SuperLastOrphan, "%s", diff.fault), ondisk.KindSuperblock, 0)
+	v := on(checkOrphans.at(ondisk.SuperOff+ondisk.SuperLastOrphanAt, "%s", diff.fault), ondisk.KindSuperblock, 0)
 	return &v, nil
 }
 

@@ -37,9 +37,9 @@ func (c *chain) point(off uint64, ino uint32) {
 	c.m.State.forget()
 }
 
-func (c *chain) head(ino uint32) { c.point(ondisk.SuperOff+ondisk.SuperLastOrphan, ino) }
+func (c *chain) head(ino uint32) { c.point(ondisk.SuperOff+ondisk.SuperLastOrphanAt, ino) }
 
-func (c *chain) next(ino, then uint32) { c.point(c.m.Layout.inodeAddr(ino)+ondisk.InodeDtime, then) }
+func (c *chain) next(ino, then uint32) { c.point(c.m.Layout.inodeAddr(ino)+ondisk.InodeDtimeAt, then) }
 
 // step compares the list with the one before, and with the one that is read anew.
 func (c *chain) step(changed map[uint32]bool) *orphanDiff {
@@ -185,7 +185,7 @@ func TestLongOrphanList(t *testing.T) {
 	for ino := uint32(first); ino < last; ino++ {
 		b := make([]byte, 4)
 		put32(b, 0, ino+1)
-		c.d.Apply(interp.Write{Off: c.m.Layout.inodeAddr(ino) + ondisk.InodeDtime, Len: 4, Data: b})
+		c.d.Apply(interp.Write{Off: c.m.Layout.inodeAddr(ino) + ondisk.InodeDtimeAt, Len: 4, Data: b})
 	}
 	c.m.State.forget()
 	var err error

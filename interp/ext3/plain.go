@@ -24,7 +24,7 @@ func (f *FS) observePlain(sb []byte, geo *ondisk.Geometry, dev io.ReaderAt, obs 
 	}
 	f.pending.super = &superChange{geo: geo}
 	mounted := !ondisk.MarksClean(before) && f.geo.JournalInum == 0
-	if mounted && geo.UUID == f.geo.UUID && ondisk.LE32(sb, ondisk.SuperFeatureCompat) == ondisk.LE32(before, ondisk.SuperFeatureCompat) {
+	if mounted && geo.UUID == f.geo.UUID && ondisk.SuperOf(sb).FeatureCompat() == ondisk.SuperOf(before).FeatureCompat() {
 		if changed := geo.ReshapedFrom(f.geo); changed != "" {
 			obs.Violations = append(obs.Violations, on(checkImmutable.at(ondisk.SuperOff, "%s", changed), ondisk.KindSuperblock, 0))
 			return
@@ -46,7 +46,7 @@ func (f *FS) observePlain(sb []byte, geo *ondisk.Geometry, dev io.ReaderAt, obs 
 		if obs.Stream != nil { // the guest waits
 			obs.Stream, obs.View, obs.Unknown = nil, nil, f.memory.Full()
 		}
-		obs.Generation = uint64(ondisk.LE32(sb, ondisk.SuperWriteTime))
+		obs.Generation = uint64(ondisk.SuperOf(sb).Wtime())
 		obs.Note = "unmounted: without a journal, this is when it is judged"
 	case !mounted && !ondisk.MarksClean(sb):
 		obs.Note = "mounted, without a journal: it is judged when it is marked clean again"

@@ -51,7 +51,7 @@ func TestWithoutJournal(t *testing.T) {
 			d := OpenImage(t, image)
 			apply := func(w interp.Write) { d.Apply(w) }
 			mark := func(state byte) interp.Write {
-				return superWrite(t, d, func(sb []byte) { sb[ondisk.SuperState] = state })
+				return superWrite(t, d, func(sb []byte) { sb[ondisk.SuperStateAt] = state })
 			}
 			apply(mark(0))
 			fs, err := New(d)
@@ -62,12 +62,12 @@ func TestWithoutJournal(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			apply(interp.Write{Off: f.fs.geo.Addr(ondisk.LE32(desc, ondisk.GroupBlockBitmap)), Len: 1024})
+			apply(interp.Write{Off: f.fs.geo.Addr(ondisk.LE32(desc, ondisk.GroupDescBlockBitmapAt)), Len: 1024})
 			if obs := fs.Observe(mark(ondisk.StateValid)); len(Judge(f.Rules, obs)) == 0 {
 				t.Error("a damaged file system is marked clean without an alarm")
 			}
-			only(t, fs.Observe(superWrite(t, d, func(sb []byte) { sb[ondisk.SuperInodesPerGroup+1]++ })), "ext3/superblock")
-			if obs := fs.Observe(superWrite(t, d, func(sb []byte) { sb[ondisk.SuperUUID]++ })); len(obs.Violations) > 0 {
+			only(t, fs.Observe(superWrite(t, d, func(sb []byte) { sb[ondisk.SuperInodesPerGroupAt+1]++ })), "ext3/superblock")
+			if obs := fs.Observe(superWrite(t, d, func(sb []byte) { sb[ondisk.SuperUUIDAt]++ })); len(obs.Violations) > 0 {
 				t.Errorf("another file system: %v", obs.Violations)
 			}
 		})

@@ -95,26 +95,26 @@ func TestAlteredScripts(t *testing.T) {
 	}{
 		{"orphan not on the list", openUnlinked, "ext3/14", func(c copied) bool {
 			sb := super(c)
-			if sb == nil || ondisk.LE32(sb, ondisk.SuperLastOrphan) == 0 {
+			if sb == nil || ondisk.LE32(sb, ondisk.SuperLastOrphanAt) == 0 {
 				return false
 			}
-			put32(sb, ondisk.SuperLastOrphan, 0)
+			put32(sb, ondisk.SuperLastOrphanAt, 0)
 			return true
 		}},
 		{"orphan list to nowhere", openUnlinked, "ext3/orphan-list", func(c copied) bool {
 			sb := super(c)
-			if sb == nil || ondisk.LE32(sb, ondisk.SuperLastOrphan) == 0 {
+			if sb == nil || ondisk.LE32(sb, ondisk.SuperLastOrphanAt) == 0 {
 				return false
 			}
-			put32(sb, ondisk.SuperLastOrphan, 3)
+			put32(sb, ondisk.SuperLastOrphanAt, 3)
 			return true
 		}},
 		{"deleted without a time", "echo x > f; sync -f .; rm f; sync -f .", "ext3/inode-deleted", func(c copied) bool {
 			i := c.inode(12)
-			if i == nil || ondisk.LE32(i, ondisk.InodeDtime) == 0 {
+			if i == nil || ondisk.LE32(i, ondisk.InodeDtimeAt) == 0 {
 				return false
 			}
-			put32(i, ondisk.InodeDtime, 0)
+			put32(i, ondisk.InodeDtimeAt, 0)
 			return true
 		}},
 		{"directory below itself", "mkdir a b; mkdir a/x; sync -f .; mv b a/x/y; sync -f .", "ext3/20", func(c copied) bool {
@@ -156,7 +156,7 @@ func TestAlteredScripts(t *testing.T) {
 			if i == nil {
 				return false
 			}
-			put32(i, ondisk.InodeBlocks, 8)
+			put32(i, ondisk.InodeBlocksAt, 8)
 			return true
 		}},
 		{"reserved inode of no use with a pointer", "echo x > f; sync -f .", "ext3/reserved-inode", func(c copied) bool {
@@ -164,7 +164,7 @@ func TestAlteredScripts(t *testing.T) {
 			if i == nil {
 				return false
 			}
-			put32(i, ondisk.InodeBlock, 5000)
+			put32(i, ondisk.InodeBlock0At, 5000)
 			return true
 		}},
 		{"revision 0", openUnlinked, "ext3/22", func(c copied) bool {
@@ -172,7 +172,7 @@ func TestAlteredScripts(t *testing.T) {
 			if sb == nil {
 				return false
 			}
-			put32(sb, ondisk.SuperRevLevel, 0)
+			put32(sb, ondisk.SuperRevLevelAt, 0)
 			return true
 		}},
 		{"grown without its blocks", openUnlinked, "ext3/superblock", func(c copied) bool {
@@ -180,7 +180,7 @@ func TestAlteredScripts(t *testing.T) {
 			if sb == nil {
 				return false
 			}
-			put32(sb, ondisk.SuperBlocksCount, ondisk.LE32(sb, ondisk.SuperBlocksCount)-1)
+			put32(sb, ondisk.SuperBlocksCountAt, ondisk.LE32(sb, ondisk.SuperBlocksCountAt)-1)
 			return true
 		}},
 		{"value of an attribute", ": > f; setfattr -n user.a -v some-value f; sync -f .", "ext3/xattr-block", func(c copied) bool {
@@ -194,7 +194,7 @@ func TestAlteredScripts(t *testing.T) {
 			if ondisk.LE32(c.b, 0) != ondisk.XattrMagic {
 				return false
 			}
-			put32(c.b, ondisk.XattrHeader+ondisk.XattrEntryHash, 0)
+			put32(c.b, ondisk.XattrHeadLen+ondisk.XattrEntryHashAt, 0)
 			return true
 		}},
 		{"attribute in a large inode", ": > f; setfattr -n user.a -v some-value f; sync -f .", "ext3/inode-xattr", func(c copied) bool {
@@ -202,7 +202,7 @@ func TestAlteredScripts(t *testing.T) {
 			if i == nil {
 				return false
 			}
-			put32(i, ondisk.InodeLen+int(ondisk.LE16(i, ondisk.InodeExtraSize))+ondisk.XattrBodyHead+ondisk.XattrValueSize, 1000)
+			put32(i, ondisk.InodeLen+int(ondisk.LE16(i, ondisk.InodeLargeExtraIsizeAt))+ondisk.XattrBodyHead+ondisk.XattrEntryValueSizeAt, 1000)
 			return true
 		}},
 		{"attribute in a large inode whose name has a zero byte", ": > f; setfattr -n user.abc -v some-value f; sync -f .", "ext3/inode-xattr", func(c copied) bool {
@@ -210,7 +210,7 @@ func TestAlteredScripts(t *testing.T) {
 			if i == nil {
 				return false
 			}
-			i[ondisk.InodeLen+int(ondisk.LE16(i, ondisk.InodeExtraSize))+ondisk.XattrBodyHead]++ // of 3 bytes, with one of padding after them
+			i[ondisk.InodeLen+int(ondisk.LE16(i, ondisk.InodeLargeExtraIsizeAt))+ondisk.XattrBodyHead]++ // of 3 bytes, with one of padding after them
 			return true
 		}},
 		{"extra size of a large inode", ": > f; sync -f .", "ext3/inode-xattr", func(c copied) bool {
@@ -218,7 +218,7 @@ func TestAlteredScripts(t *testing.T) {
 			if i == nil {
 				return false
 			}
-			binary.LittleEndian.PutUint16(i[ondisk.InodeExtraSize:], 30)
+			binary.LittleEndian.PutUint16(i[ondisk.InodeLargeExtraIsizeAt:], 30)
 			return true
 		}},
 		{"padding of a bitmap", ": > f; sync -f .", "ext3/bitmap-padding", func(c copied) bool {
@@ -250,7 +250,7 @@ func TestAlteredScripts(t *testing.T) {
 				return false
 			}
 			copy(c.b[at:], "name-of-some-length-")
-			c.b[at+20], c.b[at-ondisk.DirHeaderLen+ondisk.DirNameLen] = '1', 21
+			c.b[at+20], c.b[at-ondisk.DirentLen+ondisk.DirentNameLenAt] = '1', 21
 			return true
 		}},
 	} {

@@ -51,8 +51,8 @@ func (s Snapshot) desc(g uint32) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	off := g % perBlock * ondisk.DescLen
-	return b[off : off+ondisk.DescLen], nil
+	off := g % perBlock * ondisk.GroupDescLen
+	return b[off : off+ondisk.GroupDescLen], nil
 }
 
 // super returns the superblock's bytes in a state.

@@ -95,16 +95,19 @@ func TestSuperblockWrites(t *testing.T) {
 		gone   bool
 	}{
 		{"label", func(sb []byte) { copy(sb[120:], "label") }, "", false},
-		{"free counts", put32(ondisk.SuperFreeBlocks, 17), "", false},
-		{"magic", func(sb []byte) { sb[ondisk.SuperMagic] = 0 }, "ext3/superblock", false},
+		{"free counts", put32(ondisk.SuperFreeBlocksCountAt, 17), "", false},
+		{"magic", func(sb []byte) { sb[ondisk.SuperMagicAt] = 0 }, "ext3/superblock", false},
 		{"garbage", func(sb []byte) { copy(sb, bytes.Repeat([]byte("garbage!"), ondisk.SuperLen/8)) }, "ext3/superblock", false},
-		{"a feature of ext4", put32(ondisk.SuperFeatureIncompat, ondisk.IncompatFiletype|ondisk.IncompatRecover|0x40), "ext3/superblock", false},
-		{"blocks_count", put32(ondisk.SuperBlocksCount, 8191), "ext3/superblock-geometry", false},
-		{"uuid", func(sb []byte) { sb[ondisk.SuperUUID]++ }, "ext3/superblock-geometry", false},
-		{"first_ino", put32(ondisk.SuperFirstIno, 12), "ext3/superblock-geometry", false},
+		{"a feature of ext4", put32(ondisk.SuperFeatureIncompatAt, ondisk.IncompatFiletype|ondisk.IncompatRecover|0x40), "ext3/superblock", false},
+		{"blocks_count", put32(ondisk.SuperBlocksCountAt, 8191), "ext3/superblock-geometry", false},
+		{"uuid", func(sb []byte) { sb[ondisk.SuperUUIDAt]++ }, "ext3/superblock-geometry", false},
+		{"first_ino", put32(ondisk.SuperFirstInoAt, 12), "ext3/superblock-geometry", false},
 		{"zeros", func(sb []byte) { clear(sb) }, "", true},
-		{"clean while the journal is needed", func(sb []byte) { sb[ondisk.SuperFeatureIncompat] &^= ondisk.IncompatRecover }, "ext3/clean-journal", false},
-		{"another file system", func(sb []byte) { sb[ondisk.SuperFeatureIncompat] &^= ondisk.IncompatRecover; sb[ondisk.SuperUUID]++ }, "", false},
+		{"clean while the journal is needed", func(sb []byte) { sb[ondisk.SuperFeatureIncompatAt] &^= ondisk.IncompatRecover }, "ext3/clean-journal", false},
+		{"another file system", func(sb []byte) {
+			sb[ondisk.SuperFeatureIncompatAt] &^= ondisk.IncompatRecover
+			sb[ondisk.SuperUUIDAt]++
+		}, "", false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			fs, d, _ := replay(t, func(fs *FS, w interp.Write) bool { return mountedNow(fs, w) && len(fs.m.State.Copies) > 1 })
@@ -134,7 +137,7 @@ func TestCountsAtUnmount(t *testing.T) {
 	if obs := fs.Observe(w); len(obs.Violations) > 0 || !strings.Contains(obs.Note, "unmounted") {
 		t.Errorf("%v, note %q", obs.Violations, obs.Note)
 	}
-	for _, off := range []int{ondisk.SuperFreeBlocks, ondisk.SuperFreeInodes} {
+	for _, off := range []int{ondisk.SuperFreeBlocksCountAt, ondisk.SuperFreeInodesCountAt} {
 		w.Data = bytes.Clone(w.Data)
 		w.Data[ondisk.SuperOff-w.Off+uint64(off)]++
 		only(t, fs.Observe(w), "ext3/clean-counts")
@@ -155,14 +158,14 @@ func TestJournalWrites(t *testing.T) {
 	}
 	t.Run("a tail beyond what is in its place", func(t *testing.T) {
 		fs, d, _ := replay(t, ready)
-		only(t, fs.Observe(journalSuperWrite(fs, d, ondisk.JournalStart, 0)), "ext3/journal-superblock")
-		w := journalSuperWrite(fs, d, ondisk.JournalStart, fs.m.Log.head)
-		binary.BigEndian.PutUint32(w.Data[ondisk.JournalSequence:], fs.m.Log.nextSeq)
+		only(t, fs.Observe(journalSuperWrite(fs, d, ondisk.JournalSuperStartAt, 0)), "ext3/journal-superblock")
+		w := journalSuperWrite(fs, d, ondisk.JournalSuperStartAt, fs.m.Log.head)
+		binary.BigEndian.PutUint32(w.Data[ondisk.JournalSuperSequenceAt:], fs.m.Log.nextSeq)
 		only(t, fs.Observe(w), "ext3/journal-tail")
 	})
 	t.Run("a tail at no transaction", func(t *testing.T) {
 		fs, d, _ := replay(t, ready)
-		only(t, fs.Observe(journalSuperWrite(fs, d, ondisk.JournalStart, fs.m.Log.Start+1)), "ext3/journal-superblock")
+		only(t, fs.Observe(journalSuperWrite(fs, d, ondisk.JournalSuperStartAt, fs.m.Log.Start+1)), "ext3/journal-superblock")
 	})
 	t.Run("no magic", func(t *testing.T) {
 		fs, d, _ := replay(t, ready)
@@ -192,7 +195,7 @@ func TestJournalWrites(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		binary.BigEndian.PutUint32(b[ondisk.JournalHeader:], fs.m.Log.Block(0))
+		binary.BigEndian.PutUint32(b[ondisk.JournalHeaderLen:], fs.m.Log.Block(0))
 		d.Apply(interp.Write{Off: at, Len: uint64(len(b)), Data: b})
 		if touches(w, at, 1) {
 			copy(w.Data[at-w.Off:], b)
@@ -274,8 +277,8 @@ func TestCrashAnywhere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		binary.BigEndian.PutUint32(js[ondisk.JournalSequence:], fs.m.Log.nextSeq+1)
-		binary.BigEndian.PutUint32(js[ondisk.JournalStart:], fs.m.Log.First)
+		binary.BigEndian.PutUint32(js[ondisk.JournalSuperSequenceAt:], fs.m.Log.nextSeq+1)
+		binary.BigEndian.PutUint32(js[ondisk.JournalSuperStartAt:], fs.m.Log.First)
 		seq := fs.m.Log.nextSeq
 		step(interp.Write{Off: fs.geo.Addr(fs.m.Log.Block(0)), Len: uint64(len(js)), Data: js})
 		if fs.m.Log.nextSeq != seq+1 || fs.m.Log.head != fs.m.Log.First {
@@ -292,15 +295,15 @@ func TestNewErrors(t *testing.T) {
 		change func(b []byte)
 		want   string
 	}{
-		{"extents", func(b []byte) { b[ondisk.SuperOff+ondisk.SuperFeatureIncompat] |= 0x40 }, "extents (incompat flag 0x40)"},
-		{"metadata_csum", func(b []byte) { b[ondisk.SuperOff+ondisk.SuperFeatureROCompat+1] |= 0x4 }, "metadata_csum (ro_compat flag 0x400)"},
-		{"journal_dev", func(b []byte) { b[ondisk.SuperOff+ondisk.SuperFeatureIncompat] |= 0x8 }, "journal_dev"},
-		{"external journal", func(b []byte) { clear(b[ondisk.SuperOff+ondisk.SuperJournalInum:][:4]) }, "external journal"},
-		{"magic", func(b []byte) { b[ondisk.SuperOff+ondisk.SuperMagic] = 0 }, interp.ErrNotFound.Error()},
-		{"block size", func(b []byte) { b[ondisk.SuperOff+ondisk.SuperLogBlockSize] = 40 }, "device address 1024: log_block_size is 40"},
-		{"inodes_per_group", func(b []byte) { clear(b[ondisk.SuperOff+ondisk.SuperInodesPerGroup:][:4]) }, "device address 1024: inodes_per_group is 0"},
+		{"extents", func(b []byte) { b[ondisk.SuperOff+ondisk.SuperFeatureIncompatAt] |= 0x40 }, "extents (incompat flag 0x40)"},
+		{"metadata_csum", func(b []byte) { b[ondisk.SuperOff+ondisk.SuperFeatureROCompatAt+1] |= 0x4 }, "metadata_csum (ro_compat flag 0x400)"},
+		{"journal_dev", func(b []byte) { b[ondisk.SuperOff+ondisk.SuperFeatureIncompatAt] |= 0x8 }, "journal_dev"},
+		{"external journal", func(b []byte) { clear(b[ondisk.SuperOff+ondisk.SuperJournalInumAt:][:4]) }, "external journal"},
+		{"magic", func(b []byte) { b[ondisk.SuperOff+ondisk.SuperMagicAt] = 0 }, interp.ErrNotFound.Error()},
+		{"block size", func(b []byte) { b[ondisk.SuperOff+ondisk.SuperLogBlockSizeAt] = 40 }, "device address 1024: log_block_size is 40"},
+		{"inodes_per_group", func(b []byte) { clear(b[ondisk.SuperOff+ondisk.SuperInodesPerGroupAt:][:4]) }, "device address 1024: inodes_per_group is 0"},
 		{"descriptor", func(b []byte) {
-			b[ondisk.SuperOff+ondisk.SuperFeatureIncompat] |= ondisk.IncompatRecover
+			b[ondisk.SuperOff+ondisk.SuperFeatureIncompatAt] |= ondisk.IncompatRecover
 			clear(b[2048:][:4])
 		}, "device address 2048: the block bitmap of group 0 is at block 0"},
 		{"truncated", nil, "do not fit the device"},
@@ -334,9 +337,12 @@ func TestImageRules(t *testing.T) {
 		rule   string
 	}{
 		{"sound", func([]byte) {}, ""},
-		{"free blocks", func(b []byte) { b[ondisk.SuperOff+ondisk.SuperFreeBlocks]++ }, "ext3/11"},
-		{"free inodes", func(b []byte) { b[ondisk.SuperOff+ondisk.SuperFreeInodes]++ }, "ext3/11"},
-		{"group", func(b []byte) { b[2048+ondisk.GroupFreeBlocks]++; b[ondisk.SuperOff+ondisk.SuperFreeBlocks]++ }, "ext3/10"},
+		{"free blocks", func(b []byte) { b[ondisk.SuperOff+ondisk.SuperFreeBlocksCountAt]++ }, "ext3/11"},
+		{"free inodes", func(b []byte) { b[ondisk.SuperOff+ondisk.SuperFreeInodesCountAt]++ }, "ext3/11"},
+		{"group", func(b []byte) {
+			b[2048+ondisk.GroupDescFreeBlocksCountAt]++
+			b[ondisk.SuperOff+ondisk.SuperFreeBlocksCountAt]++
+		}, "ext3/10"},
 	} {
 		b := bytes.Clone(base)
 		tc.change(b)

@@ -23,5 +23,5 @@ func readSuper(d io.ReaderAt) ([]byte, error) {
 // Detect tells whether a disk has the magic of an ext2, ext3 or ext4 superblock.
 func Detect(d interp.Disk) bool {
 	b, err := readSuper(d)
-	return err == nil && ondisk.LE16(b, ondisk.SuperMagic) == ondisk.Magic
+	return err == nil && ondisk.SuperOf(b).Magic() == ondisk.Magic
 }

@@ -54,15 +54,15 @@ func alterSuperCopy(t *testing.T, fs *FS, w interp.Write) {
 		{"as Linux wrote it", func([]byte) {}, true},
 		{"the label", func(b []byte) { copy(b[120:], "label") }, true},
 		{"before the file system grew by a group", func(b []byte) {
-			put32(b, ondisk.SuperBlocksCount, ondisk.LE32(b, ondisk.SuperBlocksCount)-8192)
-			put32(b, ondisk.SuperInodesCount, ondisk.LE32(b, ondisk.SuperInodesCount)-ondisk.LE32(b, ondisk.SuperInodesPerGroup))
-			put32(b, ondisk.SuperFreeBlocks, 0)
-			put32(b, ondisk.SuperFreeInodes, 0)
+			put32(b, ondisk.SuperBlocksCountAt, ondisk.LE32(b, ondisk.SuperBlocksCountAt)-8192)
+			put32(b, ondisk.SuperInodesCountAt, ondisk.LE32(b, ondisk.SuperInodesCountAt)-ondisk.LE32(b, ondisk.SuperInodesPerGroupAt))
+			put32(b, ondisk.SuperFreeBlocksCountAt, 0)
+			put32(b, ondisk.SuperFreeInodesCountAt, 0)
 		}, true},
-		{"no magic", func(b []byte) { b[ondisk.SuperMagic]++ }, false},
-		{"another file system's", func(b []byte) { b[ondisk.SuperUUID]++ }, false},
-		{"other groups", func(b []byte) { b[ondisk.SuperBlocksPerGroup+1]-- }, false},
-		{"a feature that is not known", func(b []byte) { b[ondisk.SuperFeatureIncompat+2] = 1 }, false},
+		{"no magic", func(b []byte) { b[ondisk.SuperMagicAt]++ }, false},
+		{"another file system's", func(b []byte) { b[ondisk.SuperUUIDAt]++ }, false},
+		{"other groups", func(b []byte) { b[ondisk.SuperBlocksPerGroupAt+1]-- }, false},
+		{"a feature that is not known", func(b []byte) { b[ondisk.SuperFeatureIncompatAt+2] = 1 }, false},
 	} {
 		altered := w
 		altered.Data = bytes.Clone(w.Data)

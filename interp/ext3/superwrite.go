@@ -106,17 +106,18 @@ func (m *Mounted) cleanFaults(sb []byte, obs *interp.Observation) error {
 		if err != nil {
 			return err
 		}
-		blocks += uint64(ondisk.LE16(desc, ondisk.GroupFreeBlocks))
-		inodes += uint64(ondisk.LE16(desc, ondisk.GroupFreeInodes))
+		blocks += uint64(ondisk.GroupDescOf(desc).FreeBlocksCount())
+		inodes += uint64(ondisk.GroupDescOf(desc).FreeInodesCount())
 	}
+	was, is := ondisk.SuperOf(before), ondisk.SuperOf(sb)
 	for _, c := range []struct {
-		name string
-		at   int
-		want uint64
-	}{{"blocks", ondisk.SuperFreeBlocks, blocks}, {"inodes", ondisk.SuperFreeInodes, inodes}} {
-		if have := ondisk.LE32(sb, c.at); uint64(have) != c.want && have != ondisk.LE32(before, c.at) {
+		name     string
+		was, is  uint32
+		inGroups uint64
+	}{{"blocks", was.FreeBlocksCount(), is.FreeBlocksCount(), blocks}, {"inodes", was.FreeInodesCount(), is.FreeInodesCount(), inodes}} {
+		if uint64(c.is) != c.inGroups && c.is != c.was {
 			obs.Violations = append(obs.Violations, on(checkCleanCounts.at(ondisk.SuperOff,
-				"the superblock counts %d free %s, the groups %d", have, c.name, c.want), ondisk.KindSuperblock, 0))
+				"the superblock counts %d free %s, the groups %d", c.is, c.name, c.inGroups), ondisk.KindSuperblock, 0))
 		}
 	}
 	return nil

@@ -25,11 +25,11 @@ func TestNewUUID(t *testing.T) {
 	fs := newFS(t, d)
 	copies, commits := 0, 0
 	for _, w := range f.Writes {
-		if block := uint32(w.Off / 1024); fs.m != nil && fs.geo.InRange(block) && fs.geo.IsSuperCopy(block) && !bytes.Equal(w.Data[ondisk.SuperUUID:ondisk.SuperUUID+16], fs.geo.UUID[:]) {
+		if block := uint32(w.Off / 1024); fs.m != nil && fs.geo.InRange(block) && fs.geo.IsSuperCopy(block) && !bytes.Equal(w.Data[ondisk.SuperUUIDAt:ondisk.SuperUUIDAt+16], fs.geo.UUID[:]) {
 			copies++
 			altered := w
 			altered.Data = bytes.Clone(w.Data)
-			altered.Data[ondisk.SuperMagic+10]++
+			altered.Data[ondisk.SuperMagicAt+10]++
 			only(t, fs.Observe(altered), "ext3/home")
 		}
 		if fs.m != nil && !fs.m.Log.idle && fs.m.Log.holdsCommit(w, fs.m.Log.nextSeq) {
@@ -42,7 +42,7 @@ func TestNewUUID(t *testing.T) {
 				sound := present(t, fs, p.Block)
 				altered := sound
 				altered.Data = bytes.Clone(sound.Data)
-				altered.Data[ondisk.SuperUUID]++
+				altered.Data[ondisk.SuperUUIDAt]++
 				d.Apply(altered)
 				only(t, fs.Observe(w), "ext3/superblock")
 				d.Apply(sound)

@@ -159,7 +159,7 @@ func (v *view) get(o change.Object, f change.Field) (value change.Value, err err
 		if err != nil {
 			return value, err
 		}
-		return change.Num(uint64(ondisk.LE32(b, ondisk.XattrRefcount))), nil
+		return change.Num(uint64(ondisk.XattrHeadOf(b).Refcount())), nil
 	}
 	return value, nil
 }
@@ -187,7 +187,7 @@ func (v *view) Exists(o change.Object) (bool, error) {
 			return false, err
 		}
 		b, err := v.State.Block(uint32(o.ID))
-		return err == nil && ondisk.LE32(b, 0) == ondisk.XattrMagic, err
+		return err == nil && ondisk.XattrHeadOf(b).Magic() == ondisk.XattrMagic, err
 	case ondisk.KindDirent:
 		e, err := v.find(uint32(o.ID), v.names.At(o.Sub))
 		return e.Ino != 0, err
@@ -218,7 +218,7 @@ func (v *view) owns(o change.Object) (bool, error) {
 }
 
 // each calls visit for the entries of a directory.
-func (v *view) each(dir uint32, visit func(ondisk.Dirent)) error {
+func (v *view) each(dir uint32, visit func(ondisk.Entry)) error {
 	s, err := v.side(dir)
 	if err != nil || s.mapped(dir) == nil {
 		return err
@@ -232,7 +232,7 @@ func (v *view) each(dir uint32, visit func(ondisk.Dirent)) error {
 }
 
 // eachIn calls visit for the entries in a block of a directory.
-func (v *view) eachIn(dir ondisk.Inode, n uint64, visit func(ondisk.Dirent)) error {
+func (v *view) eachIn(dir ondisk.Inode, n uint64, visit func(ondisk.Entry)) error {
 	block, err := v.mapBlock(dir, n)
 	if err != nil || block == 0 || !v.Geo.InRange(block) {
 		return err
@@ -246,7 +246,7 @@ func (v *view) eachIn(dir ondisk.Inode, n uint64, visit func(ondisk.Dirent)) err
 
 // find looks a name up in a directory. Names are asked for about as they stand there: it goes away, in both directions,
 // from where the last one was found. The index of a directory is not relied upon.
-func (v *view) find(dir uint32, name string) (found ondisk.Dirent, err error) {
+func (v *view) find(dir uint32, name string) (found ondisk.Entry, err error) {
 	s, err := v.side(dir)
 	if err != nil || s.mapped(dir) == nil {
 		return found, err
@@ -257,7 +257,7 @@ func (v *view) find(dir uint32, name string) (found ondisk.Dirent, err error) {
 		from = min(v.near.block, blocks)
 	}
 	look := func(n uint64) (bool, error) {
-		err := v.eachIn(s.inode, n, func(e ondisk.Dirent) {
+		err := v.eachIn(s.inode, n, func(e ondisk.Entry) {
 			if found.Ino == 0 && string(e.Name) == name {
 				found = e
 			}
@@ -403,7 +403,7 @@ func (v *view) step(o change.Object, by int) (change.Object, bool, error) {
 
 // entryHandles returns the handles of the names in a directory, sorted.
 func (v *view) entryHandles(dir uint64) (handles []uint64, err error) {
-	err = v.each(uint32(dir), func(e ondisk.Dirent) { handles = append(handles, v.names.Handle(e.Name)) })
+	err = v.each(uint32(dir), func(e ondisk.Entry) { handles = append(handles, v.names.Handle(e.Name)) })
 	slices.Sort(handles)
 	return slices.Compact(handles), err // a damaged directory can have a name twice
 }

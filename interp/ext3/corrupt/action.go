@@ -147,8 +147,8 @@ func (d *draft) actInode(action string, i int, b []byte) (string, bool, error) {
 		clear(raw)
 		return "all zeros", t.kind != "free", nil
 	case actFree:
-		binary.LittleEndian.PutUint16(raw[ondisk.InodeLinks:], 0)
-		copy(raw[ondisk.InodeDtime:ondisk.InodeDtime+4], raw[12:16]) // i_ctime
+		binary.LittleEndian.PutUint16(raw[ondisk.InodeLinksCountAt:], 0)
+		copy(raw[ondisk.InodeDtimeAt:ondisk.InodeDtimeAt+4], raw[ondisk.InodeCtimeAt:ondisk.InodeCtimeAt+4])
 		return "no links, and deleted when it was last changed", t.kind != "free" && t.kind != "orphan", nil
 	case actCrossLink:
 		return d.crossLink(t, raw)
@@ -178,7 +178,7 @@ func (d *draft) crossLink(t target, raw []byte) (string, bool, error) {
 		}
 		other := ondisk.Inode(b[o.off : o.off+ondisk.InodeLen])
 		if p := other.Pointer(0); o.id != t.id && other.Links() > 0 && other.Maps(true) && p != 0 && p != mine.Pointer(0) {
-			copy(raw[ondisk.InodeBlock:ondisk.InodeBlock+4], other[ondisk.InodeBlock:])
+			copy(raw[ondisk.InodeBlock0At:ondisk.InodeBlock0At+4], other[ondisk.InodeBlock0At:])
 			return fmt.Sprintf("block0 → %d, that of inode %d", p, o.id), true, nil
 		}
 	}
@@ -232,7 +232,8 @@ func actIndexEntry(action string, b []byte, t, next target) bool {
 	if t.off == at { // the first has the limit and the count where others have a hash
 		return false
 	}
-	count, limit := int(ondisk.LE16(b, at+2)), int(ondisk.LE16(b, at))
+	head := ondisk.IndexHeadOf(b[at-ondisk.IndexInfoLen:])
+	count, limit := int(head.Count()), int(head.Limit())
 	end := at + count*ondisk.IndexEntryLen
 	switch {
 	case end > len(b) || end < t.off+ondisk.IndexEntryLen:
@@ -249,12 +250,13 @@ func actIndexEntry(action string, b []byte, t, next target) bool {
 	default:
 		return false
 	}
-	binary.LittleEndian.PutUint16(b[at+2:], uint16(count))
+	head.SetCount(uint16(count))
 	return true
 }
 
 func actRevoked(action string, b []byte, t target) bool {
-	used := int(ondisk.BE32(b, ondisk.JournalHeader))
+	head := ondisk.RevokeHeadOf(b)
+	used := int(head.Count())
 	switch {
 	case used > len(b)-8 || used < t.off+4: // a checksum may stand in the last four bytes
 		return false
@@ -265,6 +267,6 @@ func actRevoked(action string, b []byte, t target) bool {
 		binary.BigEndian.PutUint32(b[used:], ondisk.BE32(b, t.off)+1)
 		used += 4
 	}
-	binary.BigEndian.PutUint32(b[ondisk.JournalHeader:], uint32(used))
+	head.SetCount(uint32(used))
 	return true
 }

@@ -46,11 +46,11 @@ func NewAlterer(d interp.Disk, spec string) (interp.Alterer, error) {
 // guess tells what a block is from its bytes.
 func (a *alterer) guess(_ uint32, b []byte) (ext3.Role, bool) {
 	switch {
-	case ondisk.LE32(b, 0) == ondisk.XattrMagic:
+	case ondisk.XattrHeadOf(b).Magic() == ondisk.XattrMagic:
 		return ext3.Role{Level: ext3.RoleXattr}, true
 	case looksLikeDirectory(b, a.Geo.FileType):
 		r := ext3.Role{Level: ext3.RoleDir, Start: 1}
-		if b[ondisk.DirNameLen] == 1 && b[ondisk.DirHeaderLen] == '.' {
+		if b[ondisk.DirentNameLenAt] == 1 && b[ondisk.DirentLen] == '.' {
 			r.Start = 0
 		}
 		return r, true
@@ -61,7 +61,7 @@ func (a *alterer) guess(_ uint32, b []byte) (ext3.Role, bool) {
 // looksLikeDirectory tells a directory block from file data in the journal, as far as bytes can tell.
 func looksLikeDirectory(b []byte, fileType bool) bool {
 	n := 0
-	_, fault := ondisk.Entries(b, fileType, func(ondisk.Dirent) { n++ })
+	_, fault := ondisk.Entries(b, fileType, func(ondisk.Entry) { n++ })
 	return fault == "" && n > 0
 }
 
@@ -99,7 +99,7 @@ func (a *alterer) Alter(w interp.Write) string {
 		a.done = true
 		if a.journal.CsumVersion != 0 {
 			descriptor := at(a.tags[block])
-			a.journal.SealTag(descriptor, t.off, ondisk.BE32(descriptor, 8), copied)
+			a.journal.SealTag(descriptor, t.off, ondisk.JournalHeaderOf(descriptor).Sequence(), copied)
 			a.journal.SealTail(descriptor)
 		}
 	}
@@ -111,14 +111,15 @@ func (a *alterer) Alter(w interp.Write) string {
 
 // Follow learns from descriptors which blocks come after them, and forgets at a commit.
 func (a *alterer) follow(block uint32, b []byte) {
-	if ondisk.BE32(b, 0) != ondisk.JournalMagic || int32(ondisk.BE32(b, 8)-a.seq) < 0 {
+	head := ondisk.JournalHeaderOf(b)
+	if head.Magic() != ondisk.JournalMagic || int32(head.Sequence()-a.seq) < 0 {
 		return
 	}
 	at, ok := a.journal.Logical(block)
-	switch kind := ondisk.BE32(b, 4); {
+	switch kind := head.Blocktype(); {
 	case !ok:
 	case kind == ondisk.TypeCommit:
-		a.seq, a.start = ondisk.BE32(b, 8)+1, a.journal.Next(at)
+		a.seq, a.start = head.Sequence()+1, a.journal.Next(at)
 		clear(a.homes)
 		clear(a.tags)
 	case kind == ondisk.TypeDescriptor:
@@ -167,7 +168,7 @@ func (a *alterer) alter(home uint32, b []byte) string {
 	}
 	had := make(map[string]bool) // names
 	if looksLikeDirectory(before, a.Geo.FileType) {
-		ondisk.Entries(before, a.Geo.FileType, func(e ondisk.Dirent) { had[string(e.Name)] = true })
+		ondisk.Entries(before, a.Geo.FileType, func(e ondisk.Entry) { had[string(e.Name)] = true })
 	}
 	d := &draft{sites: make(map[site][]byte), layout: a.Layout,
 		load:   func(p site) ([]byte, error) { return bytes.Clone(b), nil },
@@ -204,7 +205,7 @@ func (a *alterer) wanted(t target, b, before []byte, had map[string]bool) bool {
 		return t.kind != "dot" && t.kind != "dotdot" && t.kind != "unused" && !had[string(nameAt(b, t.off))]
 	case objInode:
 		i := ondisk.Inode(is)
-		pointer := strings.HasPrefix(a.spec.member.Name, "block") && a.spec.member.Off >= ondisk.InodeBlock && a.spec.member.Off < ondisk.InodeBlock+4*ondisk.NPointers
+		pointer := strings.HasPrefix(a.spec.member.Name, "block") && a.spec.member.Off >= ondisk.InodeBlock0At && a.spec.member.Off < ondisk.InodeBlock0At+4*ondisk.NPointers
 		if i.Links() == 0 || pointer && (i.Type() != ondisk.ModeRegular || a.spec.member.Get(is) == 0) {
 			return false
 		}

@@ -188,7 +188,7 @@ func (c *corrupter) patches(d *draft, unsealed bool) ([]interp.Patch, error) {
 		case !copied:
 			out[p.block] = b
 		default:
-			if (ondisk.BE32(b, 0) == ondisk.JournalMagic) != at.Escaped {
+			if (ondisk.JournalHeaderOf(b).Magic() == ondisk.JournalMagic) != at.Escaped {
 				return nil, errEscape
 			}
 			if at.Escaped {

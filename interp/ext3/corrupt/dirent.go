@@ -17,7 +17,7 @@ func (d *draft) actDirent(action string, i int, b []byte) (string, bool, error) 
 	if name == "" {
 		return "", false, nil
 	}
-	typ := b[t.off+ondisk.DirFileType]
+	typ := b[t.off+ondisk.DirentFileTypeAt]
 	switch action {
 	case actDelete:
 		d.remove(i, b)
@@ -32,8 +32,8 @@ func (d *draft) actDirent(action string, i int, b []byte) (string, bool, error) 
 		if !ok || next.kind == "unused" {
 			return "", false, nil
 		}
-		swap(b, t.off+ondisk.DirInode, next.off+ondisk.DirInode, 4)
-		swap(b, t.off+ondisk.DirFileType, next.off+ondisk.DirFileType, 1)
+		swap(b, t.off+ondisk.DirentInodeAt, next.off+ondisk.DirentInodeAt, 4)
+		swap(b, t.off+ondisk.DirentFileTypeAt, next.off+ondisk.DirentFileTypeAt, 1)
 		return fmt.Sprintf("%q and %q changed inodes", name, nameAt(b, next.off)), t.ino != next.ino, nil
 	case actMove:
 		return d.move(i, b, name, typ)
@@ -43,7 +43,7 @@ func (d *draft) actDirent(action string, i int, b []byte) (string, bool, error) 
 }
 
 func nameAt(b []byte, off int) []byte {
-	return b[off+ondisk.DirHeaderLen : min(off+ondisk.DirHeaderLen+int(b[off+ondisk.DirNameLen]), len(b))]
+	return b[off+ondisk.DirentLen : min(off+ondisk.DirentLen+int(b[off+ondisk.DirentNameLenAt]), len(b))]
 }
 
 // remove takes an entry away, as the kernel does: the one before it gets its room.
@@ -51,36 +51,39 @@ func (d *draft) remove(i int, b []byte) {
 	t := d.ts[i]
 	if i > 0 && d.ts[i-1].site == t.site {
 		p := d.ts[i-1]
-		binary.LittleEndian.PutUint16(b[p.off+ondisk.DirRecLen:], uint16(ondisk.RecLen(b, p.off)+ondisk.RecLen(b, t.off)))
+		binary.LittleEndian.PutUint16(b[p.off+ondisk.DirentRecLenAt:], uint16(ondisk.RecLen(b, p.off)+ondisk.RecLen(b, t.off)))
 		return
 	}
-	binary.LittleEndian.PutUint32(b[t.off+ondisk.DirInode:], 0)
+	binary.LittleEndian.PutUint32(b[t.off+ondisk.DirentInodeAt:], 0)
 }
 
 // insert puts an entry where a block of a directory has room for it.
 func insert(b []byte, ino uint32, typ byte, name string) bool {
-	need := ondisk.DirHeaderLen + (len(name)+3)&^3
-	for off := 0; off+ondisk.DirHeaderLen <= len(b); {
+	need := ondisk.DirentLen + (len(name)+3)&^3
+	for off := 0; off+ondisk.DirentLen <= len(b); {
 		length, used := ondisk.RecLen(b, off), 0
-		if length < ondisk.DirHeaderLen || off+length > len(b) {
+		if length < ondisk.DirentLen || off+length > len(b) {
 			return false
 		}
-		if ondisk.LE32(b, off) != 0 {
-			used = ondisk.DirHeaderLen + (int(b[off+ondisk.DirNameLen])+3)&^3
+		head := ondisk.DirentHeadOf(b[off:])
+		if head.Inode() != 0 {
+			used = ondisk.DirentLen + (int(head.NameLen())+3)&^3
 		}
-		root := off == 12 && off+length == len(b) && b[ondisk.IndexRootInfo+5] == ondisk.IndexInfoLen // what .. covers there is an index
+		root := off == ondisk.DotLen && off+length == len(b) && ondisk.IndexHeadOf(b[ondisk.IndexRootInfo:]).InfoLength() == ondisk.IndexInfoLen // what .. covers there is an index
 		if length-used < need || root {
 			off += length
 			continue
 		}
 		if used > 0 {
-			binary.LittleEndian.PutUint16(b[off+ondisk.DirRecLen:], uint16(used))
+			head.SetRecLen(uint16(used))
 			off, length = off+used, length-used
+			head = ondisk.DirentHeadOf(b[off:])
 		}
-		binary.LittleEndian.PutUint32(b[off+ondisk.DirInode:], ino)
-		binary.LittleEndian.PutUint16(b[off+ondisk.DirRecLen:], uint16(length))
-		b[off+ondisk.DirNameLen], b[off+ondisk.DirFileType] = byte(len(name)), typ
-		copy(b[off+ondisk.DirHeaderLen:], name)
+		head.SetInode(ino)
+		head.SetRecLen(uint16(length))
+		head.SetNameLen(uint8(len(name)))
+		head.SetFileType(typ)
+		copy(b[off+ondisk.DirentLen:], name)
 		return true
 	}
 	return false
@@ -142,7 +145,7 @@ func (d *draft) cycle(i int, b []byte, name string) (string, bool, error) {
 			continue
 		}
 		d.remove(i, b)
-		binary.LittleEndian.PutUint32(own[mine.off+ondisk.DirInode:], o.ino)
+		binary.LittleEndian.PutUint32(own[mine.off+ondisk.DirentInodeAt:], o.ino)
 		moved, err := d.addLinks(t.id, -1)
 		if err != nil || !moved {
 			return "", false, err
@@ -167,7 +170,7 @@ func (d *draft) addLinks(ino uint64, by int) (ok bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		binary.LittleEndian.PutUint16(b[o.off+ondisk.InodeLinks:], uint16(int(ondisk.LE16(b, o.off+ondisk.InodeLinks))+by))
+		binary.LittleEndian.PutUint16(b[o.off+ondisk.InodeLinksCountAt:], uint16(int(ondisk.LE16(b, o.off+ondisk.InodeLinksCountAt))+by))
 		return true, nil
 	}
 	return false, nil

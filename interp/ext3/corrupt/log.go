@@ -25,7 +25,7 @@ type logTag struct {
 
 // logTags reads the tags of a descriptor that stands at a block of the journal.
 func logTags(j *ext3.Journal, b []byte, at uint32) (list []logTag) {
-	off := ondisk.JournalHeader
+	off := ondisk.JournalHeaderLen
 	for _, t := range j.ParseTags(b) {
 		at = j.Next(at)
 		list = append(list, logTag{t, off, at})
@@ -43,7 +43,7 @@ func logBlocks(j *ext3.Journal, dev io.ReaderAt, e ext3.LogEntry) (list []logBlo
 		if err != nil {
 			return nil, err
 		}
-		l := logBlock{at: at, seq: e.Seq, kind: ondisk.BE32(b, 4), width: 4}
+		l := logBlock{at: at, seq: e.Seq, kind: ondisk.JournalHeaderOf(b).Blocktype(), width: 4}
 		switch l.kind {
 		case ondisk.TypeDescriptor:
 			l.tags = logTags(j, b, at)
@@ -51,7 +51,7 @@ func logBlocks(j *ext3.Journal, dev io.ReaderAt, e ext3.LogEntry) (list []logBlo
 				at = l.tags[len(l.tags)-1].at
 			}
 		case ondisk.TypeRevoke:
-			l.used = int(min(ondisk.BE32(b, ondisk.JournalHeader), uint32(len(b)-j.TailBytes())))
+			l.used = int(min(ondisk.RevokeHeadOf(b).Count(), uint32(len(b)-j.TailBytes())))
 			if j.Wide {
 				l.width = 8
 			}

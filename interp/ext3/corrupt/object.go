@@ -19,7 +19,7 @@ type alterable struct {
 
 // unsealed reports whether a field is a checksum of the journal: no checksum is made right again where it is altered.
 func unsealed(c ondisk.Field) bool {
-	return c.Big() && slices.Contains([]string{"checksum", "chksum", "chksum_type", "chksum_size"}, c.Name)
+	return c.Big() && c.Name == "checksum" || strings.HasPrefix(c.Name, "chksum")
 }
 
 // The names of objects.
@@ -46,29 +46,27 @@ const (
 
 // alterables lists every object in the order of the matrix.
 var alterables = []alterable{
-	{name: objSuper, members: join(ondisk.SuperFields, ondisk.SuperOthers)},
-	{name: objGroup, members: join(ondisk.GroupFields, ondisk.GroupOthers), actions: []string{actSwap}},
-	{name: objInode, members: join(ondisk.InodeFields, ondisk.InodeOthers), actions: []string{actClear, actFree, actCopy, actSwap, actCrossLink},
+	{name: objSuper, members: ondisk.SuperLayout.Fields},
+	{name: objGroup, members: ondisk.GroupLayout.Fields, actions: []string{actSwap}},
+	{name: objInode, members: slices.Concat(ondisk.InodeLayout.Fields, ondisk.InodeLargeLayout.Fields), actions: []string{actClear, actFree, actCopy, actSwap, actCrossLink},
 		kinds: []string{"root", "journal", "resize", "reserved", "directory", "indexed", "file", "fast_link", "slow_link", "device", "fifo", "socket", "orphan", "free"}},
-	{name: objPointer, members: ondisk.PointerFields, actions: []string{actCrossLink, actSwap}, kinds: []string{"single", "double", "triple"}},
-	{name: objDirent, members: join(ondisk.DirentFields, ondisk.DirentOthers), actions: []string{actDelete, actDuplicate, actAdd, actSwap, actMove, actCycle},
+	{name: objPointer, members: ondisk.PointerLayout.Fields, actions: []string{actCrossLink, actSwap}, kinds: []string{"single", "double", "triple"}},
+	{name: objDirent, members: ondisk.DirentLayout.Fields, actions: []string{actDelete, actDuplicate, actAdd, actSwap, actMove, actCycle},
 		kinds: []string{"dot", "dotdot", "root", "linear", "indexed", "unused"}},
-	{name: objIndex, members: ondisk.IndexFields, kinds: []string{"root", "node"}},
-	{name: objIndexEntry, members: ondisk.IndexEntryFields, actions: []string{actDelete, actDuplicate, actSwap}, kinds: []string{"root", "node"}},
-	{name: objLinkName, members: ondisk.LinkNameFields},
-	{name: objXattr, members: join(ondisk.XattrFields, ondisk.XattrOthers)},
-	{name: objXattrEntry, members: ondisk.XattrEntryFields, actions: []string{actDelete, actDuplicate, actSwap}, kinds: []string{"block", "inode"}},
+	{name: objIndex, members: ondisk.IndexLayout.Fields, kinds: []string{"root", "node"}},
+	{name: objIndexEntry, members: ondisk.IndexEntryLayout.Fields, actions: []string{actDelete, actDuplicate, actSwap}, kinds: []string{"root", "node"}},
+	{name: objLinkName, members: ondisk.LinkNameLayout.Fields},
+	{name: objXattr, members: ondisk.XattrLayout.Fields},
+	{name: objXattrEntry, members: ondisk.XattrEntryLayout.Fields, actions: []string{actDelete, actDuplicate, actSwap}, kinds: []string{"block", "inode"}},
 	{name: objBlockBitmap, actions: []string{actSet, actUnset, actSetFreed, actUnsetNew}, kinds: blockUses},
 	{name: objInodeBitmap, actions: []string{actSet, actUnset, actSetFreed, actUnsetNew}, kinds: []string{"reserved", "used", "orphan", "free", "padding"}},
-	{name: objJournal, members: ondisk.JournalFields},
-	{name: objDescriptor, members: ondisk.JournalHeaderFields},
-	{name: objTag, members: ondisk.TagFields, actions: []string{actSwap, actDuplicate}},
-	{name: objCommit, members: join(ondisk.JournalHeaderFields, ondisk.CommitFields)},
-	{name: objRevoke, members: join(ondisk.JournalHeaderFields, ondisk.RevokeFields)},
-	{name: objRevoked, members: ondisk.RevokedFields, actions: []string{actDelete, actAdd}},
+	{name: objJournal, members: ondisk.JournalSuperLayout.Fields},
+	{name: objDescriptor, members: ondisk.JournalHeaderLayout.Fields},
+	{name: objTag, members: ondisk.TagLayout.Fields, actions: []string{actSwap, actDuplicate}},
+	{name: objCommit, members: ondisk.CommitLayout.Fields},
+	{name: objRevoke, members: ondisk.RevokeLayout.Fields},
+	{name: objRevoked, members: ondisk.RevokedLayout.Fields, actions: []string{actDelete, actAdd}},
 }
-
-func join(tables ...[]ondisk.Field) []ondisk.Field { return slices.Concat(tables...) }
 
 // blockUses are the kinds of blocks that a block bitmap has bits of. padding is what follows the last block.
 var blockUses = []string{"superblock", "descriptors", "bitmap", "inode_table", "journal", "resize", "directory", "indirect", "xattr", "data", "free", "padding"}

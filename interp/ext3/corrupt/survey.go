@@ -27,7 +27,7 @@ func (s *survey) block(block uint32, b []byte, visit func(target)) error {
 	}
 	if desc, ok := geo.DescIndex(block); ok {
 		for n := uint32(0); n < geo.PerDescBlock() && desc*geo.PerDescBlock()+n < geo.Groups; n++ {
-			add(objGroup, int(n)*ondisk.DescLen, ondisk.DescLen, "", uint64(desc*geo.PerDescBlock()+n))
+			add(objGroup, int(n)*ondisk.GroupDescLen, ondisk.GroupDescLen, "", uint64(desc*geo.PerDescBlock()+n))
 		}
 		return nil
 	}
@@ -49,8 +49,8 @@ func (s *survey) block(block uint32, b []byte, visit func(target)) error {
 		}
 		switch r.Level {
 		case ext3.RoleXattr:
-			add(objXattr, 0, ondisk.XattrHeader, "", uint64(r.Ino))
-			xattrTargets(b, ondisk.XattrHeader, func(off, n int) { add(objXattrEntry, off, n, "block", uint64(r.Ino)) })
+			add(objXattr, 0, ondisk.XattrHeadLen, "", uint64(r.Ino))
+			xattrTargets(b, ondisk.XattrHeadLen, func(off, n int) { add(objXattrEntry, off, n, "block", uint64(r.Ino)) })
 		case ext3.RoleDir:
 			return s.directory(r, block, b, visit)
 		default:
@@ -100,7 +100,7 @@ func (s *survey) inodeTable(g, block uint32, b []byte, visit func(target)) error
 		i := ondisk.Inode(raw[:ondisk.InodeLen])
 		visit(target{object: findAlterable(objInode), site: site{false, block}, off: off, n: len(raw), kind: s.inodeKind(ino, i), id: uint64(ino)})
 		if len(raw) > ondisk.InodeLen && i.Links() > 0 {
-			extra := int(ondisk.LE16(raw, ondisk.InodeExtraSize))
+			extra := int(ondisk.InodeLargeOf(raw).ExtraIsize())
 			if head := ondisk.InodeLen + extra; extra >= ondisk.MinExtraSize && head+ondisk.XattrBodyHead < len(raw) && ondisk.LE32(raw, head) == ondisk.XattrMagic {
 				xattrTargets(raw, head+ondisk.XattrBodyHead, func(at, n int) {
 					visit(target{object: findAlterable(objXattrEntry), site: site{false, block}, off: off + at, n: n, kind: "inode", id: uint64(ino)})

@@ -50,7 +50,7 @@ func (d *dirBlock) add(object string, off, n int, kind string) {
 // index visits the head of a root or a node, at info, and its entries, which begin with the limit and the count.
 func (d *dirBlock) index(kind string, info, entries int) {
 	d.add(objIndex, info, ondisk.IndexInfoLen+4, kind)
-	for n := range int(ondisk.LE16(d.b, entries+2)) {
+	for n := range int(ondisk.IndexHeadOf(d.b[entries-ondisk.IndexInfoLen:]).Count()) {
 		if off := entries + n*ondisk.IndexEntryLen; off+ondisk.IndexEntryLen <= len(d.b) {
 			d.add(objIndexEntry, off, ondisk.IndexEntryLen, kind)
 		}
@@ -58,9 +58,9 @@ func (d *dirBlock) index(kind string, info, entries int) {
 }
 
 func (d *dirBlock) entries() {
-	for off, n := 0, 0; off+ondisk.DirHeaderLen <= len(d.b); n++ {
+	for off, n := 0, 0; off+ondisk.DirentLen <= len(d.b); n++ {
 		length := ondisk.RecLen(d.b, off)
-		if length < ondisk.DirHeaderLen || off+length > len(d.b) {
+		if length < ondisk.DirentLen || off+length > len(d.b) {
 			break
 		}
 		d.add(objDirent, off, length, d.entryKind(off, n))

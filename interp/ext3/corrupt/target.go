@@ -47,13 +47,13 @@ func logTargets(log []logBlock, visit func(target)) {
 		}
 		switch l.kind {
 		case ondisk.TypeDescriptor:
-			add(objDescriptor, 0, ondisk.JournalHeader)
+			add(objDescriptor, 0, ondisk.JournalHeaderLen)
 			for _, t := range l.tags {
 				add(objTag, t.off, 8)
 			}
 		case ondisk.TypeRevoke:
-			add(objRevoke, 0, ondisk.RevokeHeader)
-			for off := ondisk.RevokeHeader; off+l.width <= l.used; off += l.width {
+			add(objRevoke, 0, ondisk.RevokeHeadLen)
+			for off := ondisk.RevokeHeadLen; off+l.width <= l.used; off += l.width {
 				add(objRevoked, off+l.width-4, 4)
 			}
 		case ondisk.TypeCommit:

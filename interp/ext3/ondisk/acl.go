@@ -8,56 +8,55 @@ import "fmt"
 const (
 	indexACLAccess  = 2 // EXT4_XATTR_INDEX_POSIX_ACL_ACCESS
 	indexACLDefault = 3
-	AclVersion      = 1
-	AclHeaderLen    = 4
-	AclShortLen     = 4 // Tag and permissions
+	ACLVersion      = 1
 	aclLongLen      = 8 // and an ID
 )
 
 // The tags of entries (ACL_USER_OBJ and so on).
 const (
-	AclUserObj  = 0x01
-	AclUser     = 0x02
-	AclGroupObj = 0x04
-	AclGroup    = 0x08
-	AclMask     = 0x10
-	AclOther    = 0x20
+	ACLUserObj  = 0x01
+	ACLUser     = 0x02
+	ACLGroupObj = 0x04
+	ACLGroup    = 0x08
+	ACLMask     = 0x10
+	ACLOther    = 0x20
 )
 
 // aclFollows tells which tags may follow one.
 var aclFollows = map[uint16]uint16{
-	0:           AclUserObj,
-	AclUserObj:  AclUser | AclGroupObj,
-	AclUser:     AclUser | AclGroupObj,
-	AclGroupObj: AclGroup | AclMask | AclOther,
-	AclGroup:    AclGroup | AclMask,
-	AclMask:     AclOther,
+	0:           ACLUserObj,
+	ACLUserObj:  ACLUser | ACLGroupObj,
+	ACLUser:     ACLUser | ACLGroupObj,
+	ACLGroupObj: ACLGroup | ACLMask | ACLOther,
+	ACLGroup:    ACLGroup | ACLMask,
+	ACLMask:     ACLOther,
 }
 
-// AclFault says what is wrong with an access list, "" if nothing is: what Linux demands of one that is set (posix_acl_valid).
-func AclFault(b []byte) string {
-	if len(b) == 0 || len(b) == AclHeaderLen && LE32(b, 0) == AclVersion {
+// ACLFault says what is wrong with an access list, "" if nothing is: what Linux demands of one that is set (posix_acl_valid).
+func ACLFault(b []byte) string {
+	if len(b) == 0 || len(b) == ACLHeadLen && aclHeadOf(b).Version() == ACLVersion {
 		return "" // there is none
 	}
-	if len(b) < AclHeaderLen || LE32(b, 0) != AclVersion {
-		return fmt.Sprintf("an access list of %d bytes does not begin with version %d", len(b), AclVersion)
+	if len(b) < ACLHeadLen || aclHeadOf(b).Version() != ACLVersion {
+		return fmt.Sprintf("an access list of %d bytes does not begin with version %d", len(b), ACLVersion)
 	}
 	last, named := uint16(0), false
-	for at := AclHeaderLen; at < len(b); {
-		if len(b)-at < AclShortLen {
+	for at := ACLHeadLen; at < len(b); {
+		if len(b)-at < ACLEntryLen {
 			return fmt.Sprintf("an access list ends within an entry, at byte %d", at)
 		}
-		tag, perm := LE16(b, at), LE16(b, at+2)
-		next, size := aclFollows[last], AclShortLen
-		if named && last == AclGroupObj {
-			next &^= AclOther // a mask has to come first
+		entry := aclEntryOf(b[at:])
+		tag, perm := entry.Tag(), entry.Perm()
+		next, size := aclFollows[last], ACLEntryLen
+		if named && last == ACLGroupObj {
+			next &^= ACLOther // a mask has to come first
 		}
 		switch {
 		case tag&(tag-1) != 0 || tag&next == 0:
 			return fmt.Sprintf("an access list has an entry of tag %#x after one of tag %#x", tag, last)
 		case perm > 7:
 			return fmt.Sprintf("an access list gives permissions %#o", perm)
-		case tag == AclUser || tag == AclGroup:
+		case tag == ACLUser || tag == ACLGroup:
 			named, size = true, aclLongLen
 		}
 		if len(b)-at < size {
@@ -65,7 +64,7 @@ func AclFault(b []byte) string {
 		}
 		last, at = tag, at+size
 	}
-	if last != AclOther {
+	if last != ACLOther {
 		return "an access list does not say what others may do"
 	}
 	return ""

@@ -1,7 +1,10 @@
 package ondisk
 
-// An entry is a directory entry that names an inode.
-type Dirent struct {
+// DotLen is the length of the entry ., which .. follows, bytes.
+const DotLen = 12
+
+// An Entry is a directory entry that names an inode.
+type Entry struct {
 	Off  int // in its block
 	Ino  uint32
 	Type uint8 // EXT2_FT_*; 0 without the feature filetype
@@ -11,7 +14,7 @@ type Dirent struct {
 // RecLen reads the length of a directory entry. With blocks of 64 KiB, 65535 and 0 mean 65536
 // (ext4_rec_len_from_disk).
 func RecLen(b []byte, off int) int {
-	n := int(LE16(b, off+DirRecLen))
+	n := int(DirentHeadOf(b[off:]).RecLen())
 	if len(b) == 1<<16 && (n == 0 || n == 1<<16-1) {
 		return 1 << 16
 	}
@@ -19,31 +22,32 @@ func RecLen(b []byte, off int) int {
 }
 
 // Entries calls visit for each entry in a directory block that names an inode, and stops at the first
-// Dirent whose length is wrong: fault then says why ("" else). The checks are those of the kernel's
+// Entry whose length is wrong: fault then says why ("" else). The checks are those of the kernel's
 // ext4_check_dir_entry. As there, a name's length is one byte wide even without the feature filetype: the
 // kernel leaves what it finds in the byte after it (ext4_init_dot_dotdot in a block that it has used before).
-func Entries(b []byte, fileType bool, visit func(Dirent)) (at int, fault string) {
+func Entries(b []byte, fileType bool, visit func(Entry)) (at int, fault string) {
 	for off := 0; off < len(b); {
-		if len(b)-off < DirHeaderLen {
+		if len(b)-off < DirentLen {
 			return off, "no room for an entry before the end of the block"
 		}
-		n, nameLen := RecLen(b, off), int(b[off+DirNameLen])
-		e := Dirent{Off: off, Ino: LE32(b, off+DirInode)}
+		head := DirentHeadOf(b[off:])
+		n, nameLen := RecLen(b, off), int(head.NameLen())
+		e := Entry{Off: off, Ino: head.Inode()}
 		if fileType {
-			e.Type = b[off+DirFileType]
+			e.Type = head.FileType()
 		}
 		switch {
-		case n < DirHeaderLen || n < DirHeaderLen+4 && e.Ino != 0:
+		case n < DirentLen || n < DirentLen+4 && e.Ino != 0:
 			return off, "the entry is too short"
 		case n%4 != 0:
 			return off, "the entry's length is no multiple of 4"
 		case n > len(b)-off:
 			return off, "the entry goes beyond its block"
-		case DirHeaderLen+nameLen > n:
+		case DirentLen+nameLen > n:
 			return off, "the name does not fit the entry"
 		}
 		if e.Ino != 0 {
-			e.Name = b[off+DirHeaderLen : off+DirHeaderLen+nameLen]
+			e.Name = b[off+DirentLen : off+DirentLen+nameLen]
 			visit(e)
 		}
 		off += n

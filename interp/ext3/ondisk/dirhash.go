@@ -23,9 +23,9 @@ type DirHash struct {
 
 // NewDirHash reads the hash of a directory; version is below HashVersions.
 func NewDirHash(sb []byte, version uint8) DirHash {
-	h := DirHash{version: int(version), unsigned: LE32(sb, sFlags)&flagUnsignedHash != 0}
+	h := DirHash{version: int(version), unsigned: SuperOf(sb).Flags()&flagUnsignedHash != 0}
 	for i := range h.seed {
-		h.seed[i] = LE32(sb, sHashSeed+4*i)
+		h.seed[i] = LE32(SuperOf(sb).HashSeed(), 4*i)
 	}
 	if h.seed == [4]uint32{} {
 		h.seed = [4]uint32{0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476}

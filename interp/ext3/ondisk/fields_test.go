@@ -19,10 +19,14 @@ func TestColumnsStandAsInTheHeaders(t *testing.T) {
 		columns []Field
 		member  func(string) string
 	}{
-		{"struct ext2_super_block", SuperFields, func(n string) string { return "s_" + n }},
-		{"struct ext2_group_desc", GroupFields, func(n string) string { return "bg_" + n }},
-		{"struct ext2_inode", InodeFields, func(n string) string {
+		{"struct ext2_super_block", SuperLayout.Fields, func(n string) string { return "s_" + n }},
+		{"struct ext2_group_desc", GroupLayout.Fields, func(n string) string { return "bg_" + n }},
+		{"struct ext2_inode", InodeLayout.Fields, func(n string) string {
 			switch n {
+			case "version":
+				return "osd1.linux1.l_i_version"
+			case "uid_high", "gid_high", "checksum_lo":
+				return "osd2.linux2.l_i_" + n
 			case "blocks_high":
 				return "osd2.linux2.l_i_blocks_hi"
 			case "file_acl_high":
@@ -33,14 +37,19 @@ func TestColumnsStandAsInTheHeaders(t *testing.T) {
 			}
 			return "i_" + n
 		}},
-		{"struct ext2_dir_entry_2", DirentFields, func(n string) string { return n }},
-		{"struct ext2_ext_attr_header", XattrFields, func(n string) string { return "h_" + n }},
+		{"struct ext2_inode_large", InodeLargeLayout.Fields, func(n string) string { return "i_" + n }},
+		{"struct ext2_ext_attr_entry", XattrEntryLayout.Fields, func(n string) string { return "e_" + n }},
+		{"struct ext2_dir_entry_2", DirentLayout.Fields, func(n string) string { return n }},
+		{"struct ext2_ext_attr_header", XattrLayout.Fields, func(n string) string { return "h_" + n }},
 	} {
 		for _, c := range s.columns {
+			if c.Name == "name" {
+				continue // the first byte of a name of any length
+			}
 			m := s.member(c.Name)
 			fmt.Fprintf(&source, "{%s x; printf(\"%s.%s %%zu %%zu\\n\", (size_t)((char *)&x.%s - (char *)&x), sizeof x.%s);}\n",
 				s.name, s.name, m, m, m)
-			want = append(want, fmt.Sprintf("%s.%s %d %d", s.name, m, c.Off, c.Width()))
+			want = append(want, fmt.Sprintf("%s.%s %d %d", s.name, m, c.Off, max(c.Width(), c.Array)))
 		}
 	}
 	source.WriteString("return 0;}\n")
@@ -77,10 +86,10 @@ func TestSchemaNamesEveryField(t *testing.T) {
 	for _, s := range []struct {
 		name string
 		c    []Field
-	}{{"superblock", SuperFields}, {"group", GroupFields}, {"inode", InodeFields}} {
+	}{{"superblock", SuperLayout.Fields}, {"group", GroupLayout.Fields}, {"inode", InodeLayout.Fields}} {
 		for _, c := range s.c {
-			if c.field != 0 && schema.FieldName(c.field) != c.Name {
-				t.Errorf("%s.%s is called %s in the schema", s.name, c.Name, schema.FieldName(c.field))
+			if c.ID != 0 && schema.FieldName(c.ID) != c.Name {
+				t.Errorf("%s.%s is called %s in the schema", s.name, c.Name, schema.FieldName(c.ID))
 			}
 		}
 	}

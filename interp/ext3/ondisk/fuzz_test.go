@@ -10,7 +10,7 @@ func FuzzSuperblock(f *testing.F) {
 		if len(b) < SuperLen {
 			b = append(b, make([]byte, SuperLen-len(b))...)
 		}
-		b[SuperMagic], b[SuperMagic+1] = 0x53, 0xef
+		b[SuperMagicAt], b[SuperMagicAt+1] = 0x53, 0xef
 		g, err := ParseGeometry(b, size)
 		if err == nil && (g.Groups == 0 || uint64(g.Blocks)*uint64(g.BlockSize) > size || g.GroupOf(g.Blocks-1) != g.Groups-1) {
 			t.Errorf("accepted %+v", g)
@@ -22,7 +22,7 @@ func FuzzXattrEntries(f *testing.F) {
 	f.Add([]byte{}, 0, false)
 	f.Add([]byte{0, 0}, 0, false)
 	f.Add([]byte{1, 1, 20, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 'a', 0, 0, 0, 'x', 'y', 0, 0}, 0, false)
-	f.Add(make([]byte, 1024), XattrHeader, true)
+	f.Add(make([]byte, 1024), XattrHeadLen, true)
 	f.Fuzz(func(t *testing.T, b []byte, first int, hashed bool) {
 		if first < 0 || first > len(b) || len(b) > 1<<16 {
 			return

@@ -9,7 +9,7 @@ import (
 const (
 	maxLogBlockSize = 6
 	MaxBlockSize    = 1024 << maxLogBlockSize
-	UuidLen         = 16
+	UUIDLen         = 16
 )
 
 // A geometry is what of a superblock does not change while the file system is mounted.
@@ -30,7 +30,7 @@ type Geometry struct {
 	FileType       bool   // directory entries have a file type
 	sparseSuper    bool
 	resizeInode    bool
-	UUID           [UuidLen]byte
+	UUID           [UUIDLen]byte
 }
 
 // ChangedFrom describes the first difference between two geometries, "" if there is none.
@@ -121,7 +121,7 @@ func (g *Geometry) HasSuper(group uint32) bool {
 }
 
 // PerDescBlock is the number of group descriptors in a block.
-func (g *Geometry) PerDescBlock() uint32 { return g.BlockSize / DescLen }
+func (g *Geometry) PerDescBlock() uint32 { return g.BlockSize / GroupDescLen }
 
 // DescBlock is the block that holds the descriptors number i·perDescBlock() and on.
 func (g *Geometry) DescBlock(i uint32) uint32 {

@@ -5,8 +5,7 @@ const (
 	IndexRootInfo    = 24 // after the entries . and .., each with 12 bytes
 	IndexInfoLen     = 8
 	IndexRootEntries = IndexRootInfo + IndexInfoLen
-	IndexNodeEntries = DirHeaderLen // after an empty entry that spans the block
-	IndexEntryLen    = 8            // hash, block; in the first: limit and count, block
-	IndexMaxLevels   = 1            // more needs the feature large_dir
+	IndexNodeEntries = DirentLen // after an empty entry that spans the block
+	IndexMaxLevels   = 1         // more needs the feature large_dir
 	IndexMaxHash     = 0xfffffffe
 )

@@ -32,6 +32,8 @@ const (
 )
 
 const (
+	NDirect    = 12 // EXT2_NDIR_BLOCKS
+	NPointers  = 15 // EXT2_N_BLOCKS
 	RootIno    = 2
 	BadIno     = 1
 	ResizeIno  = 7
@@ -39,23 +41,33 @@ const (
 	EntryTypes = 8 // directory entries know the types 0 to 7
 )
 
-func (i Inode) Mode() uint16 { return LE16(i, iMode) }
+func (i Inode) Mode() uint16 { return LE16(i, InodeModeAt) }
 
 func (i Inode) Type() uint16 { return i.Mode() & ModeType }
 
-func (i Inode) Links() uint16 { return LE16(i, InodeLinks) }
+// The members of an inode that are numbers of their own.
 
-func (i Inode) Flags() uint32 { return LE32(i, iFlags) }
+func (i Inode) Blocks() uint32      { return LE32(i, InodeBlocksAt) }
+func (i Inode) Generation() uint32  { return LE32(i, InodeGenerationAt) }
+func (i Inode) Faddr() uint32       { return LE32(i, InodeFaddrAt) }
+func (i Inode) SizeLow() uint32     { return LE32(i, InodeSizeAt) }
+func (i Inode) SizeHigh() uint32    { return LE32(i, InodeSizeHighAt) }
+func (i Inode) BlocksHigh() uint16  { return LE16(i, InodeBlocksHighAt) }
+func (i Inode) FileACLHigh() uint16 { return LE16(i, InodeFileACLHighAt) }
 
-func (i Inode) FileACL() uint32 { return LE32(i, iFileACL) }
+func (i Inode) Links() uint16 { return LE16(i, InodeLinksCountAt) }
 
-func (i Inode) Dtime() uint32 { return LE32(i, InodeDtime) }
+func (i Inode) Flags() uint32 { return LE32(i, InodeFlagsAt) }
 
-func (i Inode) Pointer(n int) uint32 { return LE32(i, InodeBlock+4*n) }
+func (i Inode) FileACL() uint32 { return LE32(i, InodeFileACLAt) }
 
-func (i Inode) UID() uint64 { return uint64(LE16(i, iUID)) | uint64(LE16(i, iUIDHigh))<<16 }
+func (i Inode) Dtime() uint32 { return LE32(i, InodeDtimeAt) }
 
-func (i Inode) GID() uint64 { return uint64(LE16(i, iGID)) | uint64(LE16(i, iGIDHigh))<<16 }
+func (i Inode) Pointer(n int) uint32 { return LE32(i, InodeBlock0At+4*n) }
+
+func (i Inode) UID() uint64 { return uint64(LE16(i, InodeUIDAt)) | uint64(LE16(i, InodeUIDHighAt))<<16 }
+
+func (i Inode) GID() uint64 { return uint64(LE16(i, InodeGIDAt)) | uint64(LE16(i, InodeGIDHighAt))<<16 }
 
 func (i Inode) IsDir() bool { return i.Type() == ModeDir }
 
@@ -68,7 +80,7 @@ func (i Inode) HasIndex() bool { return i.Flags()&FlagIndex != 0 }
 // HoldsSomething tells whether an inode that is not in use has contents, or what e2fsck takes for such: it looks at reserved inodes
 // even then (e2fsck/pass1.c, check_blocks). The time of its deletion is there where e2fsck has cleared it.
 func (i Inode) HoldsSomething() bool {
-	return LE32(i, InodeSize)|LE32(i, InodeSizeHigh)|LE32(i, InodeBlocks)|i.Flags()|i.FileACL() != 0 || i.Pointers() != [NPointers]uint32{}
+	return LE32(i, InodeSizeAt)|LE32(i, InodeSizeHighAt)|LE32(i, InodeBlocksAt)|i.Flags()|i.FileACL() != 0 || i.Pointers() != [NPointers]uint32{}
 }
 
 func (i Inode) Pointers() (p [NPointers]uint32) {
@@ -79,9 +91,9 @@ func (i Inode) Pointers() (p [NPointers]uint32) {
 }
 
 func (i Inode) Size() (bytes uint64) {
-	bytes = uint64(LE32(i, InodeSize))
+	bytes = uint64(LE32(i, InodeSizeAt))
 	if i.Type() == ModeRegular { // elsewhere the upper half is i_dir_acl
-		bytes |= uint64(LE32(i, InodeSizeHigh)) << 32
+		bytes |= uint64(LE32(i, InodeSizeHighAt)) << 32
 	}
 	return bytes
 }

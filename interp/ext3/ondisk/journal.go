@@ -13,13 +13,18 @@ type Tag struct {
 func (j *JournalSuper) ParseTags(b []byte) []Tag {
 	var tags []Tag
 	size := j.TagBytes()
-	for off, end := JournalHeader, len(b)-j.TailBytes(); off+size <= end; {
-		t := Tag{Block: BE32(b, off), Flags: uint16(BE32(b, off+4)), sum: BE32(b, off+4) >> 16}
-		if j.Wide {
-			t.High = BE32(b, off+8)
-		}
-		if j.CsumVersion == 3 {
-			t.High, t.sum = BE32(b, off+8), BE32(b, off+12)
+	for off, end := JournalHeaderLen, len(b)-j.TailBytes(); off+size <= end; {
+		head := tagHeadOf(b[off:])
+		t := Tag{Block: head.Blocknr(), Flags: head.Flags()}
+		switch {
+		case j.CsumVersion == 3:
+			wide := tag3Of(b[off:])
+			t.High, t.sum = wide.BlocknrHigh(), wide.Checksum()
+		case j.Wide:
+			t.High = tag64Of(b[off:]).BlocknrHigh()
+			fallthrough
+		default:
+			t.sum = uint32(tagSumOf(b[off:]).Checksum())
 		}
 		tags = append(tags, t)
 		off += size
@@ -35,15 +40,15 @@ func (j *JournalSuper) ParseTags(b []byte) []Tag {
 
 // ParseRevoke reads the block numbers of a revoke block.
 func (j *JournalSuper) ParseRevoke(b []byte) ([]uint32, error) {
-	end, width := BE32(b, JournalHeader), 4
+	end, width := RevokeHeadOf(b).Count(), 4
 	if j.Wide {
 		width = 8
 	}
-	if end < RevokeHeader || uint64(end) > uint64(len(b)-j.TailBytes()) {
+	if end < RevokeHeadLen || uint64(end) > uint64(len(b)-j.TailBytes()) {
 		return nil, fmt.Errorf("a revoke block uses %d bytes of %d", end, len(b)-j.TailBytes())
 	}
 	var blocks []uint32
-	for off := RevokeHeader; off+width <= int(end); off += width {
+	for off := RevokeHeadLen; off+width <= int(end); off += width {
 		if width == 8 && BE32(b, off) != 0 {
 			continue // no block of this file system
 		}
@@ -53,7 +58,12 @@ func (j *JournalSuper) ParseRevoke(b []byte) ([]uint32, error) {
 }
 
 // OfTransaction tells whether a block of the journal begins with the header of a transaction's blocks.
-func OfTransaction(b []byte, seq uint32) bool { return BE32(b, 0) == JournalMagic && BE32(b, 8) == seq }
+func OfTransaction(b []byte, seq uint32) bool {
+	h := JournalHeaderOf(b)
+	return h.Magic() == JournalMagic && h.Sequence() == seq
+}
 
 // IsCommit tells whether a block is the commit block of a transaction.
-func IsCommit(b []byte, seq uint32) bool { return OfTransaction(b, seq) && BE32(b, 4) == TypeCommit }
+func IsCommit(b []byte, seq uint32) bool {
+	return OfTransaction(b, seq) && JournalHeaderOf(b).Blocktype() == TypeCommit
+}

@@ -11,9 +11,9 @@ func (j *JournalSuper) SealTag(descriptor []byte, off int, seq uint32, data []by
 	sum := crc32c(crc32c(j.seed, binary.BigEndian.AppendUint32(nil, seq)), data)
 	switch j.CsumVersion {
 	case 2:
-		binary.BigEndian.PutUint16(descriptor[off+4:], uint16(sum))
+		tagSumOf(descriptor[off:]).SetChecksum(uint16(sum))
 	case 3:
-		binary.BigEndian.PutUint32(descriptor[off+12:], sum)
+		tag3Of(descriptor[off:]).SetChecksum(sum)
 	}
 }
 
@@ -28,19 +28,24 @@ func (j *JournalSuper) SealTail(b []byte) {
 func (j *JournalSuper) SealCommit(b []byte, sum uint32) {
 	switch {
 	case j.CsumVersion != 0:
-		binary.BigEndian.PutUint32(b[commitSum:], j.withZeros(b, commitSum))
-	case j.Checksum && b[commitSumType] == sumCRC32:
-		binary.BigEndian.PutUint32(b[commitSum:], sum)
+		commitBlockOf(b).SetChksum(j.withZeros(b, CommitChksumAt))
+	case j.Checksum && commitBlockOf(b).ChksumType() == sumCRC32:
+		commitBlockOf(b).SetChksum(sum)
 	}
 }
 
 // SealSuper puts the checksum into the journal's superblock (jbd2_superblock_csum_set).
 func (j *JournalSuper) SealSuper(b []byte) {
 	if j.CsumVersion != 0 {
-		sb := bytes.Clone(b[:JournalSuperLen])
-		clear(sb[jSum : jSum+4])
-		binary.BigEndian.PutUint32(b[jSum:], crc32c(^uint32(0), sb))
+		journalSuperblockOf(b).SetChecksum(superSum(b))
 	}
+}
+
+// superSum returns the checksum of the journal's superblock.
+func superSum(b []byte) uint32 {
+	sb := bytes.Clone(b[:JournalSuperLen])
+	journalSuperblockOf(sb).SetChecksum(0)
+	return crc32c(^uint32(0), sb)
 }
 
 // Checksums in the journal. Version 1 (compat flag checksum) puts a sum over the descriptors and copies of
@@ -48,10 +53,6 @@ func (j *JournalSuper) SealSuper(b []byte) {
 const (
 	sumCRC32  = 1 // JBD2_CRC32_CHKSUM
 	sumCRC32C = 4 // JBD2_CRC32C_CHKSUM
-
-	commitSumType = 12 // h_chksum_type, one byte
-	commitSumSize = 13 // h_chksum_size, one byte
-	commitSum     = 16 // h_chksum[0]
 
 	CrcBEStart = ^uint32(0)
 )
@@ -142,12 +143,13 @@ func (j *JournalSuper) TagFits(t Tag, seq uint32, data []byte) bool {
 // CommitFits tells whether a commit block has the checksum that it should. With version 1, sum is that of
 // the transaction; a commit block without one is taken as it is, as do_one_pass does.
 func (j *JournalSuper) CommitFits(b []byte, sum uint32) bool {
+	c := commitBlockOf(b)
 	if j.CsumVersion != 0 {
-		return j.withZeros(b, commitSum) == BE32(b, commitSum)
+		return j.withZeros(b, CommitChksumAt) == c.Chksum()
 	}
 	if !j.Checksum {
 		return true
 	}
-	typ, size, found := b[commitSumType], b[commitSumSize], BE32(b, commitSum)
+	typ, size, found := c.ChksumType(), c.ChksumSize(), c.Chksum()
 	return typ == sumCRC32 && size == 4 && found == sum || typ == 0 && size == 0 && found == 0
 }

@@ -1,7 +1,6 @@
 package ondisk
 
 import (
-	"bytes"
 	"fmt"
 	"math/bits"
 
@@ -18,28 +17,9 @@ const (
 	typeSuperV2    = 4
 	TypeRevoke     = 5
 
-	JournalHeader = 12 // h_magic, h_blocktype, h_sequence
-
-	jBlockSize      = 12
-	jMaxLen         = 16
-	jFirst          = 20
-	JournalSequence = 24
-	JournalStart    = 28
-	jErrno          = 32
-	jCompat         = 36
-	jIncompat       = 40
-	jROCompat       = 44
-	jUUID           = 48
-	jNrUsers        = 64
-	jSumType        = 80
-	jSum            = 252
-	JournalSuperLen = 1024
-
 	TagFlagEscape   = 1
 	TagFlagSameUUID = 2
 	TagFlagLast     = 8
-
-	RevokeHeader = 16 // header and r_count
 
 	journalCompatChecksum  = 0x1
 	journalIncompatRevoke  = 0x1
@@ -76,25 +56,26 @@ type JournalSuper struct {
 // Inode maps. The errors are *interp.UnsupportedError and *interp.CorruptError.
 func ParseJournalSuper(b []byte, addr uint64, blockSize, have uint32) (JournalSuper, error) {
 	var js JournalSuper
-	if BE32(b, 0) != JournalMagic {
-		return js, Corrupt(addr, "the journal's superblock has magic %#x, want %#x", BE32(b, 0), uint32(JournalMagic))
+	v := journalSuperblockOf(b)
+	if v.Magic() != JournalMagic {
+		return js, Corrupt(addr, "the journal's superblock has magic %#x, want %#x", v.Magic(), uint32(JournalMagic))
 	}
-	js = JournalSuper{MaxLen: BE32(b, jMaxLen), First: BE32(b, jFirst), Seq: BE32(b, JournalSequence), Start: BE32(b, JournalStart), Errno: BE32(b, jErrno)}
-	switch t := BE32(b, 4); t {
+	js = JournalSuper{MaxLen: v.Maxlen(), First: v.First(), Seq: v.Sequence(), Start: v.Start(), Errno: v.Errno()}
+	switch t := v.Blocktype(); t {
 	case typeSuperV1:
-		if BE32(b, jCompat)|BE32(b, jIncompat)|BE32(b, jROCompat)|BE32(b, jNrUsers) != 0 {
+		if v.FeatureCompat()|v.FeatureIncompat()|v.FeatureROCompat()|v.NrUsers() != 0 {
 			return js, Corrupt(addr, "the journal's superblock is of version 1 and has fields of version 2") // PR_0_CLEAR_V2_JOURNAL
 		}
 	case typeSuperV2:
-		if err := js.features(b, addr); err != nil {
+		if err := js.features(b, v, addr); err != nil {
 			return js, err
 		}
 	default:
 		return js, Corrupt(addr, "the journal's superblock is of type %d", t)
 	}
 	switch {
-	case BE32(b, jBlockSize) != blockSize:
-		return js, Corrupt(addr, "the journal has blocks of %d bytes, the file system of %d", BE32(b, jBlockSize), blockSize)
+	case v.Blocksize() != blockSize:
+		return js, Corrupt(addr, "the journal has blocks of %d bytes, the file system of %d", v.Blocksize(), blockSize)
 	case js.MaxLen > have || js.MaxLen < 2:
 		return js, Corrupt(addr, "the journal claims %d blocks, its inode has %d", js.MaxLen, have)
 	case js.MaxLen > maxJournal:
@@ -108,11 +89,11 @@ func ParseJournalSuper(b []byte, addr uint64, blockSize, have uint32) (JournalSu
 }
 
 // features reads the features of a superblock of version 2, and checks its checksum where it has one.
-func (js *JournalSuper) features(b []byte, addr uint64) error {
+func (js *JournalSuper) features(b []byte, v journalSuperblock, addr uint64) error {
 	unknown := func(set, name string, flag uint32) error {
 		return &interp.UnsupportedError{FS: "ext3", Feature: fmt.Sprintf("journal feature %s (%s flag %#x)", name, set, flag)}
 	}
-	incompat := BE32(b, jIncompat)
+	incompat := v.FeatureIncompat()
 	if extra := incompat &^ supportedJournal; extra != 0 {
 		i, name := bits.TrailingZeros32(extra), "unknown"
 		if i < len(journalFeatureNames) {
@@ -120,16 +101,16 @@ func (js *JournalSuper) features(b []byte, addr uint64) error {
 		}
 		return unknown("incompat", name, 1<<i)
 	}
-	if extra := BE32(b, jCompat) &^ supportedJournalCompat; extra != 0 {
+	if extra := v.FeatureCompat() &^ supportedJournalCompat; extra != 0 {
 		return unknown("compat", "unknown", extra)
 	}
-	if extra := BE32(b, jROCompat); extra != 0 {
+	if extra := v.FeatureROCompat(); extra != 0 {
 		return unknown("ro_compat", "unknown", extra)
 	}
-	if n := BE32(b, jNrUsers); n > 1 {
+	if n := v.NrUsers(); n > 1 {
 		return &interp.UnsupportedError{FS: "ext3", Feature: fmt.Sprintf("a journal of %d file systems", n)}
 	}
-	js.Checksum, js.Wide = BE32(b, jCompat)&journalCompatChecksum != 0, incompat&journalIncompat64Bit != 0
+	js.Checksum, js.Wide = v.FeatureCompat()&journalCompatChecksum != 0, incompat&journalIncompat64Bit != 0
 	switch incompat & (journalIncompatCsumV2 | journalIncompatCsumV3) {
 	case 0:
 		return nil
@@ -143,14 +124,12 @@ func (js *JournalSuper) features(b []byte, addr uint64) error {
 	if js.Checksum {
 		return Corrupt(addr, "the journal has checksums of version 1 and of version %d", js.CsumVersion)
 	}
-	if b[jSumType] != sumCRC32C {
-		return Corrupt(addr, "the journal has checksums of the type %d, want %d", b[jSumType], sumCRC32C)
+	if v.ChecksumType() != sumCRC32C {
+		return Corrupt(addr, "the journal has checksums of the type %d, want %d", v.ChecksumType(), sumCRC32C)
 	}
-	sb := bytes.Clone(b[:JournalSuperLen])
-	clear(sb[jSum : jSum+4])
-	if sum := crc32c(^uint32(0), sb); sum != BE32(b, jSum) {
-		return Corrupt(addr, "the checksum of the journal's superblock is %#x, want %#x", BE32(b, jSum), sum)
+	if sum := superSum(b); sum != v.Checksum() {
+		return Corrupt(addr, "the checksum of the journal's superblock is %#x, want %#x", v.Checksum(), sum)
 	}
-	js.seed = crc32c(^uint32(0), b[jUUID:jUUID+16])
+	js.seed = crc32c(^uint32(0), v.UUID())
 	return nil
 }

@@ -109,9 +109,9 @@ var schema = &change.Schema{
 	KindIsTree: true,
 	Kinds: []change.KindInfo{
 		{},
-		{Name: "superblock", Shape: change.ShapeNum, Fields: fieldsOf(SuperFields, fieldRecover, fieldHashFlags, fieldJournalUUID, fieldHashSeedLow, fieldHashSeedHigh),
+		{Name: "superblock", Shape: change.ShapeNum, Fields: SuperLayout.recorded(fieldRecover, fieldHashFlags, fieldJournalUUID, fieldHashSeedLow, fieldHashSeedHigh),
 			Doc: "superblock(0): the primary superblock. f(flags,hash): the bits of flags that say whether names are hashed as signed or as unsigned characters; hash_seed, of 16 bytes, is in two halves"},
-		{Name: "group", Shape: change.ShapeNum, Fields: fieldsOf(GroupFields, FieldBlocksCount, FieldInodesCount),
+		{Name: "group", Shape: change.ShapeNum, Fields: GroupLayout.recorded(FieldBlocksCount, FieldInodesCount),
 			Doc: "group(NUMBER): a block group. A group whose bitmaps changed has records of its counts even where those did not change; blocks_count and inodes_count are how many of each it has"},
 		{Name: "inode", Shape: change.ShapeNum, Fields: append(slices.Clone(InodeRecordFields), FieldEnd),
 			Doc: "inode(NUMBER): an inode with links, or one marked as used in the inode bitmap whose mode is not 0 (unlinked but open: links_count is 0 and dtime the next such inode). An inode whose directory entries changed has a record of links_count even where that did not change, one whose pointers changed a record of blocks. dir_group: the number of its group, of a directory that is marked as used. size_high: of all but files, where it has no meaning; faddr, blocks_high and file_acl_high have none in ext3. end: the number of blocks up to the last one that is mapped, holes included; it can be queried only"},
@@ -141,16 +141,6 @@ var schema = &change.Schema{
 		"usr_quota_inum", "grp_quota_inum", "prj_quota_inum",
 		"min_extra_isize", "want_extra_isize", "jnl_backup_type", "f(hash_seed,low)", "f(hash_seed,high)"},
 	Words: []string{"present", "s_unknown", "s_ifreg", "s_ifdir", "s_ifchr", "s_ifblk", "s_ififo", "s_ifsock", "s_iflnk"},
-}
-
-func fieldsOf(columns []Field, more ...change.Field) []change.Field {
-	var fields []change.Field
-	for _, c := range columns {
-		if c.field != 0 {
-			fields = append(fields, c.field)
-		}
-	}
-	return append(fields, more...)
 }
 
 // Schema names the numbers in the records of ext3. The caller must not change it.

@@ -1,6 +1,7 @@
 package ondisk
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math/bits"
 
@@ -9,20 +10,20 @@ import (
 )
 
 func SuperValue(sb []byte) func(change.Field) change.Value {
-	get := Values(SuperFields, sb)
+	get := SuperLayout.Values(sb)
 	return func(f change.Field) change.Value {
-		dynamic := LE32(sb, SuperRevLevel) > 0
+		dynamic := SuperOf(sb).RevLevel() > 0
 		switch {
 		case f == fieldRecover:
 			return change.Bit(NeedsRecovery(sb))
 		case f == fieldJournalUUID: // the first of four parts
-			return change.Num(uint64(LE32(sb, sJournalUUID)))
+			return change.Num(uint64(binary.LittleEndian.Uint32(SuperOf(sb).JournalUUID())))
 		case f == fieldHashSeedLow:
-			return change.Num(uint64(LE32(sb, sHashSeed)) | uint64(LE32(sb, sHashSeed+4))<<32)
+			return change.Num(binary.LittleEndian.Uint64(SuperOf(sb).HashSeed()))
 		case f == fieldHashSeedHigh:
-			return change.Num(uint64(LE32(sb, sHashSeed+8)) | uint64(LE32(sb, sHashSeed+12))<<32)
+			return change.Num(binary.LittleEndian.Uint64(SuperOf(sb).HashSeed()[8:]))
 		case f == fieldHashFlags:
-			return change.Num(uint64(LE32(sb, sFlags) & (flagSignedHash | flagUnsignedHash)))
+			return change.Num(uint64(SuperOf(sb).Flags() & (flagSignedHash | flagUnsignedHash)))
 		case f == fieldFirstIno && !dynamic: // EXT2_GOOD_OLD_FIRST_INO, EXT2_GOOD_OLD_INODE_SIZE
 			return change.Num(oldFirstIno)
 		case f == fieldInodeSize && !dynamic:
@@ -31,6 +32,14 @@ func SuperValue(sb []byte) func(change.Field) change.Value {
 		return get(f)
 	}
 }
+
+// SuperOff is the device address of the primary superblock, bytes.
+const SuperOff = 1024
+
+const (
+	Magic       = 0xef53 // s_magic
+	oldFirstIno = 11     // of revision 0
+)
 
 // Feature flags, as in e2fsprogs' ext2_fs.h.
 const (
@@ -61,9 +70,9 @@ var featureNames = map[string][]string{
 }
 
 // MarksClean tells whether a file system says of itself that it was unmounted. With a journal this says little.
-func MarksClean(sb []byte) bool { return LE16(sb, SuperState)&StateValid != 0 }
+func MarksClean(sb []byte) bool { return SuperOf(sb).State()&StateValid != 0 }
 
-func NeedsRecovery(sb []byte) bool { return LE32(sb, SuperFeatureIncompat)&IncompatRecover != 0 }
+func NeedsRecovery(sb []byte) bool { return SuperOf(sb).FeatureIncompat()&IncompatRecover != 0 }
 
 // unsupported names a feature flag that fsward cannot check, or returns nil.
 func unsupported(sb []byte) error {
@@ -72,9 +81,9 @@ func unsupported(sb []byte) error {
 		name       string
 		have, know uint32
 	}{
-		{"incompat", LE32(sb, SuperFeatureIncompat), supportedIncompat},
-		{"ro_compat", LE32(sb, SuperFeatureROCompat), supportedROCompat},
-		{"compat", LE32(sb, SuperFeatureCompat), supportedCompat},
+		{"incompat", SuperOf(sb).FeatureIncompat(), supportedIncompat},
+		{"ro_compat", SuperOf(sb).FeatureROCompat(), supportedROCompat},
+		{"compat", SuperOf(sb).FeatureCompat(), supportedCompat},
 	} {
 		extra := set.have &^ set.know
 		if extra == 0 {
@@ -87,8 +96,8 @@ func unsupported(sb []byte) error {
 		}
 		return name(fmt.Sprintf("%s (%s flag %#x)", label, set.name, uint32(1)<<i))
 	}
-	if LE32(sb, SuperFeatureCompat)&compatHasJournal != 0 && LE32(sb, SuperJournalInum) == 0 {
-		return name(fmt.Sprintf("an external journal (journal_dev %#x)", LE32(sb, sJournalDev)))
+	if SuperOf(sb).FeatureCompat()&compatHasJournal != 0 && SuperOf(sb).JournalInum() == 0 {
+		return name(fmt.Sprintf("an external journal (journal_dev %#x)", SuperOf(sb).JournalDev()))
 	}
 	return nil
 }
@@ -97,7 +106,7 @@ func unsupported(sb []byte) error {
 // number in the result is within bounds and consistent with the others. size is the device's, bytes.
 // The errors are interp.ErrNotFound, *interp.UnsupportedError and *interp.CorruptError.
 func ParseGeometry(sb []byte, size uint64) (*Geometry, error) {
-	if LE16(sb, SuperMagic) != Magic {
+	if SuperOf(sb).Magic() != Magic {
 		return nil, interp.ErrNotFound
 	}
 	if err := unsupported(sb); err != nil {
@@ -106,27 +115,27 @@ func ParseGeometry(sb []byte, size uint64) (*Geometry, error) {
 	bad := func(format string, args ...any) (*Geometry, error) {
 		return nil, &interp.CorruptError{FS: "ext3", Addr: SuperOff, Reason: fmt.Sprintf(format, args...)}
 	}
-	log := LE32(sb, SuperLogBlockSize)
+	log := SuperOf(sb).LogBlockSize()
 	if log > maxLogBlockSize {
 		return bad("log_block_size is %d, at most %d is known", log, maxLogBlockSize)
 	}
-	if c := LE32(sb, sLogClusterSize); c != log {
+	if c := SuperOf(sb).LogClusterSize(); c != log {
 		return bad("log_cluster_size is %d, want %d", c, log)
 	}
 	g := &Geometry{
-		BlockSize: 1024 << log, Blocks: LE32(sb, SuperBlocksCount), FirstData: LE32(sb, sFirstData),
-		BlocksPerGroup: LE32(sb, SuperBlocksPerGroup), InodesPerGroup: LE32(sb, SuperInodesPerGroup), Inodes: LE32(sb, SuperInodesCount),
+		BlockSize: 1024 << log, Blocks: SuperOf(sb).BlocksCount(), FirstData: SuperOf(sb).FirstDataBlock(),
+		BlocksPerGroup: SuperOf(sb).BlocksPerGroup(), InodesPerGroup: SuperOf(sb).InodesPerGroup(), Inodes: SuperOf(sb).InodesCount(),
 		InodeSize: InodeLen, FirstIno: oldFirstIno,
-		FileType:    LE32(sb, SuperFeatureIncompat)&IncompatFiletype != 0,
-		sparseSuper: LE32(sb, SuperFeatureROCompat)&roSparseSuper != 0,
-		resizeInode: LE32(sb, SuperFeatureCompat)&compatResizeInode != 0,
+		FileType:    SuperOf(sb).FeatureIncompat()&IncompatFiletype != 0,
+		sparseSuper: SuperOf(sb).FeatureROCompat()&roSparseSuper != 0,
+		resizeInode: SuperOf(sb).FeatureCompat()&compatResizeInode != 0,
 	}
-	copy(g.UUID[:], sb[SuperUUID:])
-	if LE32(sb, SuperFeatureCompat)&compatHasJournal != 0 {
-		g.JournalInum = LE32(sb, SuperJournalInum)
+	copy(g.UUID[:], sb[SuperUUIDAt:])
+	if SuperOf(sb).FeatureCompat()&compatHasJournal != 0 {
+		g.JournalInum = SuperOf(sb).JournalInum()
 	}
-	if LE32(sb, SuperRevLevel) > 0 {
-		g.InodeSize, g.FirstIno = uint32(LE16(sb, sInodeSize)), LE32(sb, SuperFirstIno)
+	if SuperOf(sb).RevLevel() > 0 {
+		g.InodeSize, g.FirstIno = uint32(SuperOf(sb).InodeSize()), SuperOf(sb).FirstIno()
 	}
 	wantFirst := uint32(0)
 	if log == 0 {
@@ -142,8 +151,8 @@ func ParseGeometry(sb []byte, size uint64) (*Geometry, error) {
 		return bad("%d blocks of %d bytes do not fit the device of %d bytes", g.Blocks, g.BlockSize, size)
 	case g.BlocksPerGroup == 0 || g.BlocksPerGroup > perBitmap || g.BlocksPerGroup%8 != 0:
 		return bad("blocks_per_group is %d, want a multiple of 8 up to %d", g.BlocksPerGroup, perBitmap)
-	case LE32(sb, SuperClustersPerGrp) != g.BlocksPerGroup:
-		return bad("clusters_per_group is %d, blocks_per_group %d", LE32(sb, SuperClustersPerGrp), g.BlocksPerGroup)
+	case SuperOf(sb).ClustersPerGroup() != g.BlocksPerGroup:
+		return bad("clusters_per_group is %d, blocks_per_group %d", SuperOf(sb).ClustersPerGroup(), g.BlocksPerGroup)
 	case g.InodeSize < InodeLen || g.InodeSize > g.BlockSize || g.InodeSize&(g.InodeSize-1) != 0:
 		return bad("inode_size is %d, want a power of two from %d to %d", g.InodeSize, InodeLen, g.BlockSize)
 	case g.InodesPerGroup < g.BlockSize/g.InodeSize || g.InodesPerGroup > perBitmap:
@@ -157,10 +166,10 @@ func ParseGeometry(sb []byte, size uint64) (*Geometry, error) {
 	if uint64(g.Groups)*uint64(g.InodesPerGroup) != uint64(g.Inodes) {
 		return bad("inodes_count is %d, want %d groups of %d", g.Inodes, g.Groups, g.InodesPerGroup)
 	}
-	g.DescBlocks = (g.Groups-1)/(g.BlockSize/DescLen) + 1
+	g.DescBlocks = (g.Groups-1)/(g.BlockSize/GroupDescLen) + 1
 	g.firstMetaBG = g.DescBlocks
-	if LE32(sb, SuperFeatureIncompat)&incompatMetaBG != 0 {
-		if g.firstMetaBG = LE32(sb, sFirstMetaBG); g.firstMetaBG > g.DescBlocks {
+	if SuperOf(sb).FeatureIncompat()&incompatMetaBG != 0 {
+		if g.firstMetaBG = SuperOf(sb).FirstMetaBG(); g.firstMetaBG > g.DescBlocks {
 			return bad("first_meta_bg is %d, there are %d blocks of group descriptors", g.firstMetaBG, g.DescBlocks)
 		}
 	}
@@ -168,10 +177,10 @@ func ParseGeometry(sb []byte, size uint64) (*Geometry, error) {
 	if uint64(g.TableBlocks)+uint64(g.firstMetaBG)+4 > uint64(g.BlocksPerGroup) {
 		return bad("the inode table of a group has %d blocks, the group only %d", g.TableBlocks, g.BlocksPerGroup)
 	}
-	if f := LE32(sb, SuperFreeBlocks); f > g.Blocks {
+	if f := SuperOf(sb).FreeBlocksCount(); f > g.Blocks {
 		return bad("free_blocks_count is %d of %d", f, g.Blocks)
 	}
-	if f := LE32(sb, SuperFreeInodes); f > g.Inodes {
+	if f := SuperOf(sb).FreeInodesCount(); f > g.Inodes {
 		return bad("free_inodes_count is %d of %d", f, g.Inodes)
 	}
 	return g, nil

@@ -9,18 +9,13 @@ import (
 
 // struct ext2_ext_attr_entry.
 const (
-	XattrEntryLen   = 16 // before the name
-	xattrNameIndex  = 1
-	xattrValueOff   = 2
-	xattrValueInum  = 4
-	XattrValueSize  = 8
-	XattrEntryHash  = 12
+	XattrMagic = 0xea020000
+
 	xattrNameShift  = 5
 	xattrValueShift = 16
 
-	InodeExtraSize = 128 // i_extra_isize, 2 bytes, where inodes are larger than 128 bytes
-	MinExtraSize   = 4   // i_extra_isize and i_checksum_hi
-	XattrBodyHead  = 4   // the magic in front of the entries in an inode
+	MinExtraSize  = 4 // i_extra_isize and i_checksum_hi
+	XattrBodyHead = 4 // the magic in front of the entries in an inode
 )
 
 // A span is a range of bytes in a block or inode.
@@ -40,7 +35,8 @@ func CheckXattrEntries(b []byte, first int, hashed bool) (at int, fault string) 
 		if len(b)-off < XattrEntryLen {
 			return off, "an entry goes beyond the end"
 		}
-		nameLen, index, valueOff, size := int(b[off]), b[off+xattrNameIndex], int(LE16(b, off+xattrValueOff)), LE32(b, off+XattrValueSize)
+		e := XattrEntryOf(b[off:])
+		nameLen, index, valueOff, size := int(e.NameLen()), e.NameIndex(), int(e.ValueOffs()), e.ValueSize()
 		end := off + XattrEntryLen + (nameLen+3)&^3
 		switch {
 		case end > len(b):
@@ -49,8 +45,8 @@ func CheckXattrEntries(b []byte, first int, hashed bool) (at int, fault string) 
 			return off, "the name has a zero byte in it"
 		case hashed && index == 0:
 			return off, "the name has no index"
-		case LE32(b, off+xattrValueInum) != 0:
-			return off, fmt.Sprintf("the value is in inode %d", LE32(b, off+xattrValueInum))
+		case e.ValueInum() != 0:
+			return off, fmt.Sprintf("the value is in inode %d", e.ValueInum())
 		case uint64(valueOff)+uint64(size) > uint64(len(b)):
 			return off, fmt.Sprintf("the value, %d bytes at %d, goes beyond the end", size, valueOff)
 		}
@@ -58,14 +54,14 @@ func CheckXattrEntries(b []byte, first int, hashed bool) (at int, fault string) 
 		if size > 0 {
 			used = append(used, span{valueOff, valueOff + (int(size)+3)&^3})
 		}
-		if have := LE32(b, off+XattrEntryHash); hashed || have != 0 {
+		if have := e.Hash(); hashed || have != 0 {
 			name, value := b[off+XattrEntryLen:off+XattrEntryLen+nameLen], b[valueOff:valueOff+int(size)]
 			if have != xattrHash(name, value, false) && have != xattrHash(name, value, true) {
 				return off, fmt.Sprintf("the hash %#x does not fit the name and the value", have)
 			}
 		}
 		if nameLen == 0 && (index == indexACLAccess || index == indexACLDefault) {
-			if fault := AclFault(b[valueOff : valueOff+int(size)]); fault != "" {
+			if fault := ACLFault(b[valueOff : valueOff+int(size)]); fault != "" {
 				return off, fault
 			}
 		}

@@ -1,0 +1,125 @@
+package ondisk
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"go/format"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "rewrite the views from the tables of fields")
+
+// A viewed structure has named offsets, a view on its bytes, and setters for some of its fields.
+type viewed struct {
+	prefix string // of the names of offsets
+	view   string // its type; "": there is none
+	of     *Structure
+	set    []string
+}
+
+var views = []viewed{
+	{"Super", "Super", &SuperLayout, nil},
+	{"GroupDesc", "GroupDesc", &GroupLayout, nil},
+	{"Inode", "", &InodeLayout, nil},
+	{"InodeLarge", "InodeLarge", &InodeLargeLayout, nil},
+	{"Dirent", "DirentHead", &DirentLayout, []string{"inode", "rec_len", "name_len", "file_type"}},
+	{"IndexHead", "IndexHead", &IndexLayout, []string{"count"}},
+	{"IndexEntry", "IndexEntry", &IndexEntryLayout, nil},
+	{"XattrHead", "XattrHead", &XattrLayout, nil},
+	{"XattrEntry", "XattrEntry", &XattrEntryLayout, nil},
+	{"ACLHead", "aclHead", &ACLLayout, nil},
+	{"ACLEntry", "aclEntry", &ACLEntryLayout, nil},
+	{"JournalHeader", "JournalHeader", &JournalHeaderLayout, []string{"magic", "blocktype", "sequence"}},
+	{"JournalSuper", "journalSuperblock", &JournalSuperLayout, []string{"checksum"}},
+	{"Tag", "tagHead", &TagLayout, nil},
+	{"TagSum", "tagSum", &TagSumLayout, []string{"checksum"}},
+	{"Tag64", "tag64", &Tag64Layout, nil},
+	{"Tag3", "tag3", &Tag3Layout, []string{"checksum"}},
+	{"Commit", "commitBlock", &CommitLayout, []string{"chksum"}},
+	{"RevokeHead", "RevokeHead", &RevokeLayout, []string{"count"}},
+}
+
+// goNames has the words of C that Go writes in another way.
+var goNames = map[string]string{"uid": "UID", "gid": "GID", "uuid": "UUID", "ro": "RO", "acl": "ACL", "gdt": "GDT", "bg": "BG", "bgs": "BGs",
+	"os": "OS", "id": "ID", "r": "R", "cpu": "CPU"}
+
+func goName(member string) string {
+	var b strings.Builder
+	for w := range strings.SplitSeq(member, "_") {
+		if n, ok := goNames[w]; ok {
+			b.WriteString(n)
+		} else {
+			b.WriteString(strings.ToUpper(w[:1]) + w[1:])
+		}
+	}
+	return b.String()
+}
+
+func (v viewed) text(b *strings.Builder) {
+	fields := slices.SortedFunc(slices.Values(v.of.Fields), func(x, y Field) int { return x.Off - y.Off })
+	fmt.Fprintf(b, "// Size of struct %s in bytes, and the offsets of its members.\nconst (\n%sLen = %d\n\n", v.of.Name, v.prefix, v.of.Size)
+	for _, f := range fields {
+		fmt.Fprintf(b, "%s%sAt = %d\n", v.prefix, goName(f.Name), f.Off)
+	}
+	b.WriteString(")\n\n")
+	if v.view == "" {
+		return
+	}
+	fmt.Fprintf(b, "// %s is a view on a struct %s.\ntype %s struct{ b *[%sLen]byte }\n\n", v.view, v.of.Name, v.view, v.prefix)
+	of := v.view + "Of"
+	fmt.Fprintf(b, "// %s returns the view on the beginning of b, which has %sLen bytes at least.\nfunc %s(b []byte) %s { return %s{(*[%sLen]byte)(b)} }\n\n",
+		of, v.prefix, of, v.view, v.view, v.prefix)
+	for _, f := range fields {
+		name, at := goName(f.Name), v.prefix+goName(f.Name)+"At"
+		if f.Off+max(f.Width(), f.Array) > v.of.Size {
+			continue // behind the structure
+		}
+		if f.Array > 0 {
+			fmt.Fprintf(b, "func (v %s) %s() []byte { return v.b[%s:%s+%d] }\n", v.view, name, at, at, f.Array)
+			continue
+		}
+		order := map[bool]string{false: "Little", true: "Big"}[f.Big()]
+		bits := 8 * f.Width()
+		if bits == 8 {
+			fmt.Fprintf(b, "func (v %s) %s() uint8 { return v.b[%s] }\n", v.view, name, at)
+		} else {
+			fmt.Fprintf(b, "func (v %s) %s() uint%d { return binary.%sEndian.Uint%d(v.b[%s:]) }\n", v.view, name, bits, order, bits, at)
+		}
+		if !slices.Contains(v.set, f.Name) {
+			continue
+		}
+		if bits == 8 {
+			fmt.Fprintf(b, "func (v %s) Set%s(n uint8) { v.b[%s] = n }\n", v.view, name, at)
+		} else {
+			fmt.Fprintf(b, "func (v %s) Set%s(n uint%d) { binary.%sEndian.PutUint%d(v.b[%s:], n) }\n", v.view, name, bits, order, bits, at)
+		}
+	}
+	b.WriteString("\n")
+}
+
+// The views are those that the tables of fields say, so that an offset is written once.
+func TestViews(t *testing.T) {
+	for file, list := range map[string][]viewed{"views.go": views[1:], "views_super.go": views[:1]} {
+		var b strings.Builder
+		b.WriteString("// Code generated from the tables of fields by TestViews -update. DO NOT EDIT.\n\npackage ondisk\n\nimport \"encoding/binary\"\n\n")
+		for _, v := range list {
+			v.text(&b)
+		}
+		want, err := format.Source([]byte(b.String()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if *update {
+			if err := os.WriteFile(file, want, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if have, err := os.ReadFile(file); err != nil || !bytes.Equal(have, want) {
+			t.Errorf("%s is not what the tables of fields say: run go test -run TestViews -update (%v)", file, err)
+		}
+	}
+}
