@@ -177,7 +177,7 @@ func Checks(fs string) []interp.Check {
 // covers the places of all superblocks and partition tables that we know of.
 const blankBytes = 1 << 20
 
-// Blank tells whether a disk holds nothing yet.
+// Blank reports whether a disk holds nothing yet.
 func Blank(d interp.Disk) (bool, error) {
 	buf := make([]byte, min(blankBytes, d.Size()))
 	if _, err := d.ReadAt(buf, 0); err != nil && !errors.Is(err, io.EOF) {

@@ -160,7 +160,7 @@ func (f *Follower) Found(disk int) interp.Observation {
 	return interp.Observation{}
 }
 
-// Together tells whether two disks belong to one file system.
+// Together reports whether two disks belong to one file system.
 func (f *Follower) Together(i, j int) bool {
 	in := f.ownerOf(i)
 	return in != nil && in == f.ownerOf(j)

@@ -146,7 +146,7 @@ func (w *watch) stop() {
 	w.stopped.Store(!w.kept)
 }
 
-// keep tells whether nothing was written over what was read. Then the forecast is not stopped any more.
+// keep reports whether nothing was written over what was read. Then the forecast is not stopped any more.
 func (w *watch) keep() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -184,7 +184,7 @@ func (w *watch) reads(off, n uint64) error {
 	return w.note(off, n, w.read, w.written)
 }
 
-// writes tells whether a write, which is not done yet, leaves what was read as it is.
+// writes reports whether a write, which is not done yet, leaves what was read as it is.
 func (w *watch) writes(write interp.Write) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -183,7 +183,7 @@ func TestForecastOfModes(t *testing.T) {
 	}
 }
 
-// empty tells whether a commit block is all of its transaction: with data=journal, sync makes such commits.
+// empty reports whether a commit block is all of its transaction: with data=journal, sync makes such commits.
 func empty(t *testing.T, fs *FS, d *MemDisk, w interp.Write) bool {
 	t.Helper()
 	tr, err := fs.m.Log.Read(PendingDevice{d, w}, fs.m.Log.head, fs.m.Log.nextSeq)

@@ -54,7 +54,7 @@ func (m *Mounted) observeHome(w interp.Write, dev PendingDevice, judge bool, obs
 	return placed, nil
 }
 
-// sameSuper tells whether a block that begins with a copy of the superblock still does, of the same file system, and
+// sameSuper reports whether a block that begins with a copy of the superblock still does, of the same file system, and
 // differs in that copy alone. How large the file system is may differ: a copy can be older than the last resize2fs. One that
 // differs in its UUID and nowhere else comes before the commit that gives the file system that UUID.
 func sameSuper(committed, written []byte, geo *ondisk.Geometry) bool {

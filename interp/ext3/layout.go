@@ -2,7 +2,7 @@ package ext3
 
 import "fsward/interp/ext3/ondisk"
 
-// FixedMeta tells whether a block is of a kind that never belongs to an inode: a superblock or a copy
+// FixedMeta reports whether a block is of a kind that never belongs to an inode: a superblock or a copy
 // of it, group descriptors, bitmaps, inode tables. Blocks reserved for a growing descriptor table
 // belong to the resize inode. Without the feature flex_bg all of a group's metadata is in the group.
 func (l *Layout) FixedMeta(block uint32) bool {

@@ -190,7 +190,7 @@ func (m *Mounted) lost(dev io.ReaderAt, seq uint32) (block uint32, p copyPlace, 
 	return 0, p, false, nil
 }
 
-// Metadata tells whether a block is one that is interpreted. The superblock is written without the
+// Metadata reports whether a block is one that is interpreted. The superblock is written without the
 // Journal as well, so that its copies there say nothing.
 func (m *Mounted) metadata(block uint32) bool {
 	if block == m.Geo.SuperBlock() || !m.Geo.InRange(block) {

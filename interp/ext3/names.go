@@ -85,7 +85,7 @@ func (d *nameTable) grow() {
 	}
 }
 
-// came tells whether a name is new.
+// came reports whether a name is new.
 func (d *nameTable) came(name []byte) bool {
 	n, _, _ := d.find(name)
 	return n != nil && n.was.ino == 0 && n.is.ino != 0

@@ -30,7 +30,7 @@ func (s *numberSet) page(n uint32) *numberPage {
 	return s.last
 }
 
-// add adds a number, and tells whether it was not there.
+// add adds a number, and reports whether it was not there.
 func (s *numberSet) add(n uint32) (first bool) {
 	p := s.page(n)
 	if p == nil {

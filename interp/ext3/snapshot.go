@@ -25,7 +25,7 @@ func (s Snapshot) Inode(ino uint32) (ondisk.Inode, error) {
 	return ondisk.Inode(b[off : off+ondisk.InodeLen]), nil
 }
 
-// marked tells whether the inode bitmap marks an inode as used.
+// marked reports whether the inode bitmap marks an inode as used.
 func (s Snapshot) marked(ino uint32) (bool, error) {
 	b, err := s.Block(s.Places[(ino-1)/s.Geo.InodesPerGroup].InodeBitmap)
 	if err != nil {
@@ -34,7 +34,7 @@ func (s Snapshot) marked(ino uint32) (bool, error) {
 	return ondisk.Bit(b, (ino-1)%s.Geo.InodesPerGroup), nil
 }
 
-// allocated tells whether the block bitmap marks a block as used; block is in range.
+// allocated reports whether the block bitmap marks a block as used; block is in range.
 func (s Snapshot) allocated(block uint32) (bool, error) {
 	g := s.Geo.GroupOf(block)
 	b, err := s.Block(s.Places[g].BlockBitmap)

@@ -230,5 +230,5 @@ func (d PendingDevice) block(g *ondisk.Geometry, block uint32, b []byte) ([]byte
 	return b, readInto(b, d, g, block)
 }
 
-// touches tells whether a write changes any of n bytes at off.
+// touches reports whether a write changes any of n bytes at off.
 func touches(w interp.Write, off, n uint64) bool { return w.Off < off+n && off < w.Off+w.Len }

@@ -20,7 +20,7 @@ func readSuper(d io.ReaderAt) ([]byte, error) {
 	return b, nil
 }
 
-// Detect tells whether a disk has the magic of an ext2, ext3 or ext4 superblock.
+// Detect reports whether a disk has the magic of an ext2, ext3 or ext4 superblock.
 func Detect(d interp.Disk) bool {
 	b, err := readSuper(d)
 	return err == nil && ondisk.SuperOf(b).Magic() == ondisk.Magic

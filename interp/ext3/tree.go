@@ -16,7 +16,7 @@ type treeDiff struct {
 	whole    bool // report the pointers that stay as well
 	visited  *Visits
 	// removed, added and same are told of each pointer: level 0 for a block of the file, 1 to 3 for an
-	// indirect block; start is the number of the first block of the file below it. added tells whether
+	// indirect block; start is the number of the first block of the file below it. added reports whether
 	// the pointer is good to be followed.
 	removed func(level int, start uint64, block uint32) error
 	added   func(level int, start uint64, block uint32) (follow bool, err error)

@@ -37,7 +37,7 @@ func (v *view) Fork(names *change.Names) change.View {
 
 var errNoScan = errors.New("ext3: the owners of a block can be queried one by one only, not listed")
 
-// fits tells whether a number of an object is one of a group, inode or block.
+// fits reports whether a number of an object is one of a group, inode or block.
 func (v *view) fits(o change.Object) bool {
 	switch o.Kind {
 	case ondisk.KindSuperblock:
@@ -164,7 +164,7 @@ func (v *view) get(o change.Object, f change.Field) (value change.Value, err err
 	return value, nil
 }
 
-// Exists tells whether there is an object.
+// Exists reports whether there is an object.
 func (v *view) Exists(o change.Object) (bool, error) {
 	if !v.fits(o) {
 		return false, nil

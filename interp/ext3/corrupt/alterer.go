@@ -194,7 +194,7 @@ func (a *alterer) alter(home uint32, b []byte) string {
 	return ""
 }
 
-// wanted tells whether an object is one to be altered: the transaction changes it, and it is in use.
+// wanted reports whether an object is one to be altered: the transaction changes it, and it is in use.
 func (a *alterer) wanted(t target, b, before []byte, had map[string]bool) bool {
 	was, is := before[t.off:t.off+t.n], b[t.off:t.off+t.n]
 	switch t.object.name {

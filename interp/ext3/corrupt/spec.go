@@ -79,7 +79,7 @@ func parseAlterSpec(spec string) (s alterSpec, err error) {
 	return s, nil
 }
 
-// fits tells whether a target is one that the specification speaks of.
+// fits reports whether a target is one that the specification speaks of.
 func (s *alterSpec) fits(t target) bool {
 	return t.object == s.object && (s.kind == "" || t.kind == s.kind) && (s.id == 0 || t.id == s.id)
 }

@@ -47,14 +47,14 @@ func (g *Geometry) ChangedFrom(old *Geometry) string {
 	return g.ReshapedFrom(old)
 }
 
-// GrownFrom tells whether a file system grew while it was mounted (ext4_resize_fs), and is the same else.
+// GrownFrom reports whether a file system grew while it was mounted (ext4_resize_fs), and is the same else.
 func (g *Geometry) GrownFrom(old *Geometry) bool {
 	// Descriptors beyond what was reserved for them go with their groups (ext4_convert_meta_bg).
 	places := old.firstMetaBG == old.DescBlocks && g.firstMetaBG == g.DescBlocks || g.firstMetaBG == old.firstMetaBG
 	return g.Blocks > old.Blocks && places && g.ReshapedFrom(old) == ""
 }
 
-// RenamedFrom tells whether a file system got another UUID, and is the same else.
+// RenamedFrom reports whether a file system got another UUID, and is the same else.
 func (g *Geometry) RenamedFrom(old *Geometry) bool {
 	as := *g
 	as.UUID = old.UUID
@@ -103,7 +103,7 @@ func (g *Geometry) GroupBlocks(group uint32) uint32 {
 	return min(g.BlocksPerGroup, g.Blocks-g.GroupStart(group))
 }
 
-// HasSuper tells whether a group begins with a copy of the superblock (ext2fs_bg_has_super).
+// HasSuper reports whether a group begins with a copy of the superblock (ext2fs_bg_has_super).
 func (g *Geometry) HasSuper(group uint32) bool {
 	if group <= 1 || !g.sparseSuper {
 		return true
@@ -181,7 +181,7 @@ func btoi(b bool) int {
 	return 0
 }
 
-// IsSuperCopy tells whether a block begins with a copy of the superblock. Linux takes those beyond the first two past the
+// IsSuperCopy reports whether a block begins with a copy of the superblock. Linux takes those beyond the first two past the
 // Journal, when it has changed its superblock's label or the count of blocks that hold no data
 // (ext4_update_superblocks_fn: EXT4_IOC_SETFSLABEL, EXT4_IOC_SETFSUUID, and ext4_update_overhead in mounting after resize2fs).
 func (g *Geometry) IsSuperCopy(block uint32) bool {

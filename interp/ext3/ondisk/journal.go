@@ -57,13 +57,13 @@ func (j *JournalSuper) ParseRevoke(b []byte) ([]uint32, error) {
 	return blocks, nil
 }
 
-// OfTransaction tells whether a block of the journal begins with the header of a transaction's blocks.
+// OfTransaction reports whether a block of the journal begins with the header of a transaction's blocks.
 func OfTransaction(b []byte, seq uint32) bool {
 	h := JournalHeaderOf(b)
 	return h.Magic() == JournalMagic && h.Sequence() == seq
 }
 
-// IsCommit tells whether a block is the commit block of a transaction.
+// IsCommit reports whether a block is the commit block of a transaction.
 func IsCommit(b []byte, seq uint32) bool {
 	return OfTransaction(b, seq) && JournalHeaderOf(b).Blocktype() == TypeCommit
 }

@@ -123,12 +123,12 @@ func (j *JournalSuper) withZeros(b []byte, off int) uint32 {
 	return crc32c(sum, b[off+4:])
 }
 
-// TailFits tells whether the checksum at the end of a descriptor or revoke block is right.
+// TailFits reports whether the checksum at the end of a descriptor or revoke block is right.
 func (j *JournalSuper) TailFits(b []byte) bool {
 	return j.CsumVersion == 0 || j.withZeros(b, len(b)-4) == BE32(b, len(b)-4)
 }
 
-// TagFits tells whether a tag's checksum is that of the copy (jbd2_block_tag_csum_verify).
+// TagFits reports whether a tag's checksum is that of the copy (jbd2_block_tag_csum_verify).
 func (j *JournalSuper) TagFits(t Tag, seq uint32, data []byte) bool {
 	if j.CsumVersion == 0 {
 		return true
@@ -140,7 +140,7 @@ func (j *JournalSuper) TagFits(t Tag, seq uint32, data []byte) bool {
 	return sum == t.sum
 }
 
-// CommitFits tells whether a commit block has the checksum that it should. With version 1, sum is that of
+// CommitFits reports whether a commit block has the checksum that it should. With version 1, sum is that of
 // the transaction; a commit block without one is taken as it is, as do_one_pass does.
 func (j *JournalSuper) CommitFits(b []byte, sum uint32) bool {
 	c := commitBlockOf(b)

@@ -69,7 +69,7 @@ var featureNames = map[string][]string{
 		"quota", "bigalloc", "metadata_csum", "replica", "readonly", "project", "shared_blocks", "verity", "orphan_present"},
 }
 
-// MarksClean tells whether a file system says of itself that it was unmounted. With a journal this says little.
+// MarksClean reports whether a file system says of itself that it was unmounted. With a journal this says little.
 func MarksClean(sb []byte) bool { return SuperOf(sb).State()&StateValid != 0 }
 
 func NeedsRecovery(sb []byte) bool { return SuperOf(sb).FeatureIncompat()&IncompatRecover != 0 }
