@@ -23,8 +23,8 @@ func acl(entries ...uint16) []byte {
 	return b
 }
 
-// Linux has the last word on access lists: what can be read here, it reads, and what cannot, it does not. e2fsck says nothing
-// of any.
+// Linux has the last word on access lists: what can be read here, it reads, and what cannot, it
+// does not. e2fsck says nothing of any.
 func TestAccessLists(t *testing.T) {
 	full := acl(ondisk.ACLUserObj, 6, ondisk.ACLUser, 4, ondisk.ACLUser, 7, ondisk.ACLGroupObj, 4, ondisk.ACLGroup, 5, ondisk.ACLMask, 7, ondisk.ACLOther, 0)
 	version := acl(ondisk.ACLUserObj, 6, ondisk.ACLGroupObj, 4, ondisk.ACLOther, 4)

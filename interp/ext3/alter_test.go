@@ -105,7 +105,8 @@ func TestAlteredCommits(t *testing.T) {
 	}
 }
 
-// Linux shares a block of extended attributes between inodes. A wrong reference count of one is refused.
+// Linux shares a block of extended attributes between inodes. A wrong reference count of one is
+// refused.
 func TestAlteredReferenceCount(t *testing.T) {
 	image := ext3.Mkfs(t, "64M", "-I", "128")
 	base := ext3.ReadFile(t, image)

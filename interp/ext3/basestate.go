@@ -9,23 +9,24 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// A BaseState is an ext3 file system as a disk defines it that stays, its journal replayed. Its roles and its orphans need not
-// be read anew for each state that is compared with it.
+// A BaseState is the ext3 file system that a disk defines once its journal has been replayed. The
+// disk stays as it is. Its roles and its orphans are read once, and not again for each state that
+// is compared with it.
 type BaseState struct {
 	m     *Mounted
-	sb    []byte // as it is in its place
+	sb    []byte // the superblock in its place
 	size  uint64 // of the device, bytes
 	names *change.Names
-	most  int // Roles
+	most  int // bound on roles; 0: none
 
-	maps []uint32 // indirect blocks of the journal: while they and its inode stay, so does its place
+	maps []uint32 // indirect blocks of the journal: while they and its inode stay the same, the journal has not moved
 	last comparison
-	next *Mounted // the state compared last
+	next *Mounted // the state that was compared last
 }
 
 var _ interp.BaseState = (*BaseState)(nil)
 
-// NewBaseState reads a state as a baseline. The errors are those of New.
+// NewBaseState reads the state on a disk as the base of comparisons. The errors are those of New.
 func NewBaseState(d interp.Disk) (interp.BaseState, error) {
 	m, err := Mount(d, d.Size())
 	if err != nil {
@@ -51,7 +52,8 @@ func (k *BaseState) journalMaps() {
 	}
 }
 
-// Compare reads the journal of a fork as recovery does, and compares what both states then define.
+// Compare replays the journal of a crash image in memory, as recovery does, and compares the state
+// that results with the base state.
 func (k *BaseState) Compare(f interp.CrashImage) (obs interp.Observation, err error) {
 	k.last, k.next = comparison{}, nil
 	next, err := k.mount(f)
@@ -84,13 +86,14 @@ func (k *BaseState) Compare(f interp.CrashImage) (obs interp.Observation, err er
 	return obs, nil
 }
 
-// Mount is mount of a fork, where the journal is found again without a walk if it is where it was.
+// mount is Mount for a crash image. It finds the journal without a walk if the journal is where it
+// was.
 func (k *BaseState) mount(f interp.CrashImage) (*Mounted, error) {
 	sb, err := readSuper(f)
 	if err != nil {
 		return nil, err
 	}
-	// Mounting and unmounting change the superblock in place as no transaction does.
+	// Mounting and unmounting change the superblock in place; no transaction does.
 	if ondisk.NeedsRecovery(sb) != ondisk.NeedsRecovery(k.sb) || ondisk.SuperOf(sb).Mtime() != ondisk.SuperOf(k.sb).Mtime() {
 		return nil, interp.ErrApart
 	}
@@ -136,7 +139,7 @@ func (k *BaseState) openJournal(f interp.CrashImage, m *Mounted) error {
 	return m.readJournalSuper()
 }
 
-// rewritten returns the blocks whose contents may be metadata, before or after, and differ.
+// rewritten returns the blocks that differ and that may be metadata before or after.
 func (k *BaseState) rewritten(f interp.CrashImage, next *Mounted) (map[uint32]bool, error) {
 	geo := next.Layout.Geo
 	bs := uint64(geo.BlockSize)
@@ -177,7 +180,8 @@ func (k *BaseState) rewritten(f interp.CrashImage, next *Mounted) (map[uint32]bo
 			return nil, err
 		}
 	}
-	// In their places, what has no copy in the journal and was metadata. What becomes metadata is found by what leads there.
+	// Then the blocks in their places that were metadata and have no copy in the journal. Blocks
+	// that become metadata are found through the pointers to them.
 	inPlace := func(block uint32) bool {
 		if _, copied := next.State.Copies[block]; copied {
 			return false
@@ -207,7 +211,7 @@ func (k *BaseState) rewritten(f interp.CrashImage, next *Mounted) (map[uint32]bo
 	return out, nil
 }
 
-// compare makes the change records between the known state and another.
+// compare makes the change records between the base state and another.
 func (k *BaseState) compare(next *Mounted, rewritten map[uint32]bool) (c comparison) {
 	m := k.m
 	c.layout = m.Layout
@@ -223,7 +227,7 @@ func (k *BaseState) compare(next *Mounted, rewritten map[uint32]bool) (c compari
 	return c
 }
 
-// Follow takes over what the comparison found.
+// Follow makes the state that was compared last the base state.
 func (k *BaseState) Follow(d interp.Disk, _ []uint64) {
 	if k.next == nil {
 		return

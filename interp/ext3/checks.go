@@ -7,7 +7,8 @@ import (
 	"fsward/interp"
 )
 
-// A check is a property that Go tests because rules rely on it, or because it concerns a single write.
+// A check is a property that Go tests, because rules rely on it or because it concerns a single
+// write.
 type check struct {
 	name string
 	kind change.ViolationKind
@@ -51,14 +52,14 @@ var (
 	checkPadding      = check{"ext3/bitmap-padding", change.ByStructure, "The bits of a bitmap behind the last block or inode of its group are set."}
 )
 
-// checks lists all, for tests and documents.
+// checks lists all checks, for tests and documents.
 var checks = []check{checkSuperblock, checkImmutable, checkCleanCounts, checkCleanJournal, checkTail,
 	checkJournalSuper, checkJournalChain, checkOverwrite, checkJournalTag, checkJournalSum, checkHome, checkFlushed, checkData,
 	checkBaseline, checkGroup, checkMode, checkSize, checkFlags, checkPointer, checkIndirect, checkSymlink, checkReserved,
 	checkJournalCopy, checkDirentLen, checkDirentInode, checkDirentName, checkDirentType, checkDots, checkHtree,
 	checkOrphans, checkDeleted, checkXattr, checkInodeXattr, checkPadding}
 
-// Checks describes what is checked of each block and of each write before any rule runs.
+// Checks describes the checks of each block and of each write that are made before any rule runs.
 func Checks() []interp.Check {
 	var list []interp.Check
 	for _, c := range checks {
@@ -67,12 +68,12 @@ func Checks() []interp.Check {
 	return list
 }
 
-// A fault is something found not to hold at an address.
+// at returns a violation of the check at a device address, bytes.
 func (c check) at(addr uint64, format string, args ...any) change.Violation {
 	return change.Violation{Rule: c.name, Kind: c.kind, Doc: c.doc, Detail: fmt.Sprintf(format, args...), Addr: addr, HasAddr: true}
 }
 
-// on adds the object that a violation is about.
+// on adds the object that a violation concerns.
 func on(v change.Violation, kind change.Kind, id uint64) change.Violation {
 	v.Tree, v.ID = schema.KindName(kind), change.NumText(id)
 	return v

@@ -7,16 +7,17 @@ import (
 	"fsward/interp"
 )
 
-// A comparison is what a transaction changes.
+// A comparison is the result of comparing the states before and after a transaction.
 type comparison struct {
 	t      *transaction
 	layout *Layout           // after it
-	delta  *delta            // nil if a fault or an error kept it from being begun
-	fault  *change.Violation // of the group descriptors of a file system that grows
+	delta  *delta            // nil: a fault or an error came first
+	fault  *change.Violation // in the group descriptors of a file system that grows
 	err    error
 }
 
-// compare makes the change records of a transaction: old is the state before it, and its copies are read from dev.
+// compare makes the change records of a transaction. old is the state before it. dev holds the
+// transaction's copies; size is the device's, bytes.
 func (m *Mounted) compare(t *transaction, old *State, dev io.ReaderAt, size uint64, names *change.Names, memory *interp.MemoryBudget) comparison {
 	c := comparison{t: t}
 	rewritten := make(map[uint32]bool, len(t.Copies)+len(t.Revoked))
@@ -42,7 +43,7 @@ func (m *Mounted) compare(t *transaction, old *State, dev io.ReaderAt, size uint
 	return c
 }
 
-// conclude puts what was found into an observation.
+// conclude puts the result into an observation.
 func (c comparison) conclude(obs *interp.Observation) {
 	switch {
 	case c.err != nil:
@@ -54,7 +55,7 @@ func (c comparison) conclude(obs *interp.Observation) {
 	}
 }
 
-// Follow makes what the blocks are used for what a delta found.
+// follow brings the roles of blocks and the list of orphans up to date after a comparison.
 func (m *Mounted) follow(d *delta) {
 	n := len(d.txn.Records)
 	m.expected = min(n+n/4, maxExpected)

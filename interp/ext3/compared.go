@@ -8,19 +8,21 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// compared is a pair of states that are compared, which blocks differ between them, and where the findings go. The parts of
-// a comparison (groupDiff, inodeDiff, dirDiff, imageDiff) share it.
+// compared holds the two states of a comparison, the set of blocks that differ, and the findings.
+// The parts of a comparison (groupDiff, inodeDiff, dirDiff, imageDiff) share it.
 type compared struct {
 	*Layout          // after
 	was      *Layout // before; another than Layout where the file system grew
 	old, new Snapshot
 	roles    Roles
 	orphans  orphanChange
-	// image, if not nil, is what is kept of a whole file system: old has nothing, and every block counts as rewritten.
+	// image is set if all of a file system is new: old has nothing, and every block counts as
+	// rewritten.
 	image *imageDiff
-	// leap: several commits lie between the states, so that what has become metadata need not be among what is rewritten.
+	// leap: several commits lie between the states, so that a block that becomes metadata need not
+	// be in rewritten.
 	leap      bool
-	rewritten map[uint32]bool // and revoked
+	rewritten map[uint32]bool // the blocks that the transaction rewrote or revoked
 	order     []uint32        // the same, in order
 	device    uint64          // size, bytes
 
@@ -28,11 +30,11 @@ type compared struct {
 	todo worklist
 }
 
-// A worklist holds the objects that a comparison has found to differ and that a later step compares.
+// A worklist holds the objects that an earlier step found to differ and that a later step compares.
 type worklist struct {
 	inodes numberSet
-	named  numberSet // inodes that entries name which changed
-	groups numberSet // with records
+	named  numberSet // inodes that are named by directory entries that changed
+	groups numberSet // groups that get records
 	bodies numberSet // inodes that changed beyond their first 128 bytes, or came into use
 	xattrs numberSet // extended attribute blocks
 	owned  numberSet // inodes whose pointers changed
@@ -74,7 +76,7 @@ func (d *compared) sides(ino uint32) (before, after side, err error) {
 	return
 }
 
-// owner makes the records of a pointer that comes to name a block.
+// owner makes the records of a block that gets an owner.
 func (d *compared) owner(o change.Object) error {
 	d.txn.Add(o)
 	if d.image != nil {
@@ -87,12 +89,13 @@ func (d *compared) owner(o change.Object) error {
 // isOrphan reports whether an inode is on the list after the transaction.
 func (d *compared) isOrphan(ino uint32) bool {
 	if d.image != nil {
-		return d.image.onList.contains(ino) // both halves of the rules ask
+		return d.image.onList.contains(ino) // two goroutines ask at once
 	}
 	return d.orphans.has(ino)
 }
 
-// A side is an inode in one of the two states; zero where the file system did not exist.
+// A side is an inode in one of the two states. The zero value means that the file system did not
+// exist.
 type side struct {
 	inode  ondisk.Inode
 	marked bool
@@ -100,8 +103,8 @@ type side struct {
 
 func (s side) exists() bool { return s.inode != nil && s.inode.Exists(s.marked) }
 
-// mapped returns the inode if its pointers are pointers, else nil. Those of the inode of bad blocks are, though it
-// has neither a type nor links.
+// mapped returns the inode if its block pointers have a meaning, else nil. The inode of bad blocks
+// has pointers although it has neither a type nor links.
 func (s side) mapped(ino uint32) ondisk.Inode {
 	if s.inode == nil || !s.inode.Maps(s.marked) && (ino != ondisk.BadIno || !s.marked) {
 		return nil

@@ -13,8 +13,8 @@ import (
 	"fsward/interp/ext3/corrupt"
 )
 
-// What is altered in a journal with checksums is what a mount reads of it, and nothing but that changes; debugfs made the
-// Journal and finds it whole.
+// What is altered in a journal with checksums is what a mount reads of it, and nothing but that
+// changes; debugfs made the Journal and finds it whole.
 func TestCorruptedJournalsHaveRightChecksums(t *testing.T) {
 	for version := range 4 {
 		for _, spec := range []string{"journal_tag.blocknr+7", "journal_commit.commit_sec+1", "revoke_record.blocknr+1", "journal_tag!swap", "journal_superblock.errno=5"} {
@@ -77,9 +77,10 @@ func TestCorruptedChecksum(t *testing.T) {
 	}
 }
 
-// Every field and every action of every object that a recorded file system has can be altered: what is patched is whole
-// blocks, at least one byte differs, and the text names the object. What there is no place for is said to have none.
-// After it was unmounted, nothing is known of the last transaction.
+// Every field and every action of every object that a recorded file system has can be altered: what
+// is patched is whole blocks, at least one byte differs, and the text names the object. What there
+// is no place for is said to have none. After it was unmounted, nothing is known of the last
+// transaction.
 func TestEveryAlterationIsMade(t *testing.T) {
 	image := ext3.Mkfs(t, "16M", "-b", "1024", "-J", "size=1")
 	ext3.Follow(t, image, 0, nil, nil, `mkdir a a/b a/c; for i in 1 2 3; do echo $i > a/f$i; done; ln -s x a/link; ln -s $(head -c 90 /dev/zero | tr '\0' n) a/slow; mkfifo a/pipe

@@ -7,35 +7,38 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// With data=ordered, the blocks of a file are written before the commit that makes them reachable: ext4_map_blocks puts the
-// Inode on the transaction's list, and jbd2_journal_commit_transaction writes and waits for what is on it before it writes
-// the commit block, which comes after a flush. Otherwise a crash shows in the file what another one had in its blocks.
+// With data=ordered, Linux writes the blocks of a file before the commit that makes them reachable.
+// ext4_map_blocks puts the inode on the transaction's list. jbd2_journal_commit_transaction writes
+// the data of the inodes on the list, waits, flushes, and then writes the commit block. In any
+// other order, a crash could show old data of other files.
 //
-// A transaction begins to run when the one before it is being committed, and that when the one before has its commit block on
-// the disk. So what a transaction allocates was written since the commit before the last. That the mount orders its data is
-// not on the disk: someone has to say so (ExpectOrdered). See docs/decisions/0024.
+// A transaction starts to run while the one before it commits, and that one starts to commit after
+// the one before it has its commit block on the disk. So the data of a transaction was written
+// after the commit before the last. The disk does not say that the mount orders its data: the
+// operator has to (ExpectOrdered). See docs/decisions/0024.
 
-// A dataRun is blocks of a file, one after the other on the device, that a transaction makes reachable.
+// A dataRun is a run of blocks of one file that a transaction makes reachable.
 type dataRun struct{ block, n, ino uint32 }
 
-// A writtenRun is a write that need not be durable.
+// A writtenRun is a write that may not be durable yet.
 type writtenRun struct {
 	block, n uint32
 	seq      uint64
 }
 
-// maxPending bounds the writes that are kept as not durable; beyond it the older half counts as durable.
+// maxPending bounds the writes that are kept as not durable. Beyond it the older half counts as
+// durable.
 const maxPending = 1 << 16
 
-// A dataOrder knows which blocks were written of late.
+// A dataOrder holds which blocks were written since the commit before the last.
 type dataOrder struct {
-	now, before blockSet     // durable: written since the last commit, and between the one before it and that
+	now, before blockSet     // durable: written since the last commit, and between the last two commits
 	pending     []writtenRun // in the order of their numbers
-	commits     int          // since the disk was attached, up to 2; of what was written before nothing is known
-	noted       bool         // that data comes after its commit
+	commits     int          // since the disk was attached, at most 2; earlier writes are unknown
+	noted       bool         // a note already said that data comes after its commit
 }
 
-// wrote is told of a write that was done.
+// wrote adds a write that was done.
 func (o *dataOrder) wrote(r writtenRun) {
 	if r.seq == 0 {
 		o.now.add(r.block, r.n)
@@ -55,7 +58,7 @@ func (o *dataOrder) settle(n int) {
 	o.pending = append(o.pending[:0], o.pending[n:]...)
 }
 
-// flush is told that writes up to a number are durable.
+// flush makes the writes up to a number durable.
 func (o *dataOrder) flush(seq uint64) {
 	n := 0
 	for n < len(o.pending) && o.pending[n].seq <= seq {
@@ -64,17 +67,17 @@ func (o *dataOrder) flush(seq uint64) {
 	o.settle(n)
 }
 
-// committed begins the next transaction. flushed: there was a flush since the last one.
+// committed begins the next transaction. flushed says that there was a flush since the last one.
 func (o *dataOrder) committed(flushed bool) {
 	if !flushed {
-		o.settle(len(o.pending)) // nothing tells when they are
+		o.settle(len(o.pending)) // no flush will say when they are durable
 	}
 	o.before, o.now = o.now, blockSet{}
 	o.commits = min(o.commits+1, 2)
 }
 
-// missing counts the blocks of runs that were not written, and those that were not flushed if all has to be. first is one of
-// them, of the former if there are any.
+// missing counts the blocks of runs that were not written and, if flushes is set, those that were
+// written and not flushed. first is one of them, one that was not written if there is any.
 func (o *dataOrder) missing(runs []dataRun, flushes bool) (unwritten, unflushed int, first dataRun) {
 	var pending blockSet
 	for _, r := range o.pending {
@@ -99,7 +102,7 @@ func (o *dataOrder) missing(runs []dataRun, flushes bool) (unwritten, unflushed 
 	return unwritten, unflushed, first
 }
 
-// observeData judges a commit by the data that it makes reachable.
+// observeData checks that the data which a commit makes reachable was written before it.
 func (f *FS) observeData(c comparison, obs *interp.Observation) {
 	if f.data.commits < 2 || len(c.delta.inodes.data) == 0 || !f.ordered && f.data.noted {
 		return
@@ -122,11 +125,12 @@ func (f *FS) observeData(c comparison, obs *interp.Observation) {
 	}
 }
 
-// ExpectOrdered is told that the file system is mounted with data=ordered (or data=journal), and in no other way.
+// ExpectOrdered says that the file system is mounted with data=ordered or data=journal only.
 func (f *FS) ExpectOrdered() { f.ordered = true }
 
-// A blockSet is a set of block numbers. It takes 4 KiB for each 32,768 blocks of which one is in it, at most 16 MiB: a set that would
-// take more has all blocks, so that what is written everywhere counts as written.
+// A blockSet is a set of block numbers. It takes 4 KiB for each range of 32,768 blocks that has a
+// member, and at most 16 MiB. A set that would take more holds all blocks, so that the check
+// accepts data everywhere.
 type blockSet struct {
 	pages map[uint32]*[setWords]uint64
 	all   bool

@@ -16,7 +16,8 @@ type dataMode struct {
 	ordered bool // data comes before the commit that makes it reachable
 }
 
-// unsynced makes commits for a file that is synced, with data of others in them that nobody asks to be written.
+// unsynced makes commits for a file that is synced, with data of others in them that nobody asks to
+// be written.
 const unsynced = `sync -f .; for i in 1 2 3 4 5 6; do head -c 30000 /dev/urandom > large$i; echo $i >> large1; ln -s $(head -c 200 /dev/zero | tr '\0' n) slow$i
 	perl -e 'open(F, ">", "extended"); truncate(F, 50000); seek(F, 20000, 0); print F "x" x 3000; close F'; echo $i > other; sync other; rm extended; done; sync -f .`
 
@@ -32,8 +33,9 @@ func recordMode(t *testing.T, mode string, mkfsOpts ...string) (base []byte, wri
 	return base, writes
 }
 
-// feedOrdered gives writes to an interpreter, with a flush before each commit block and after it, and returns what is found of
-// data and what is noted of it. commit, which may be nil, is told of each write of a commit block before it is done.
+// feedOrdered gives writes to an interpreter, with a flush before each commit block and after it,
+// and returns what is found of data and what is noted of it. commit, which may be nil, is told of
+// each write of a commit block before it is done.
 func feedOrdered(t *testing.T, base []byte, writes []interp.Write, ordered bool, commit func(fs *FS, d *MemDisk, n int, w interp.Write)) (found []change.Violation, notes int) {
 	t.Helper()
 	d := NewDisk(bytes.NewReader(base), uint64(len(base)))
@@ -71,8 +73,8 @@ func feedOrdered(t *testing.T, base []byte, writes []interp.Write, ordered bool,
 	return found, notes
 }
 
-// What the kernel writes in each mode: with data=writeback data comes after its commit, which is no fault unless someone has
-// said that the mount orders it.
+// What the kernel writes in each mode: with data=writeback data comes after its commit, which is no
+// fault unless someone has said that the mount orders it.
 func TestDataModes(t *testing.T) {
 	for _, mode := range []dataMode{{"ordered", true}, {"journal", true}, {"writeback", false}} {
 		t.Run(mode.mount, func(t *testing.T) {
@@ -109,7 +111,8 @@ func dataOf(t *testing.T, fs *FS, d *MemDisk, w interp.Write) []dataRun {
 	return c.delta.inodes.data
 }
 
-// A write of data that is lost, or comes after the commit, or after the flush before it, makes the commit wrong.
+// A write of data that is lost, or comes after the commit, or after the flush before it, makes the
+// commit wrong.
 func TestDataOutOfOrder(t *testing.T) {
 	base, writes := recordMode(t, "ordered")
 	// The last commit that shows data written between it and the commit before it, and that write.

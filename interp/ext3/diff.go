@@ -8,8 +8,8 @@ import (
 	"fsward/interp"
 )
 
-// A delta makes the change records of one transaction: what differs between two states, looking only
-// at the blocks that the transaction rewrote. run shows the order of the steps.
+// A delta makes the change records of one transaction, that is, the differences between two states.
+// It looks only at the blocks that the transaction rewrote. run shows the order of the steps.
 type delta struct {
 	*compared
 	groups groupDiff
@@ -22,7 +22,8 @@ func newDelta(was, l *Layout, device uint64, old, new *State, r Roles, rewritten
 	return &delta{compared: c, groups: groupDiff{c}, inodes: newInodeDiff(c)}
 }
 
-// run makes all records of a transaction. An error is a block that could not be read, errTooMany, or *interp.MemoryError.
+// run makes all records of a transaction. The errors are of reading a block, errTooMany, and
+// *interp.MemoryError.
 func (d *delta) run() error {
 	d.begin()
 	for _, step := range []func() error{d.superblock, d.superCopy, d.compareGroups, d.compareTrees, d.compareOrphans, d.compareFields} {
@@ -33,7 +34,7 @@ func (d *delta) run() error {
 	return nil
 }
 
-// begin puts the rewritten blocks that have a role on the lists of what is to be compared.
+// begin puts the rewritten blocks that have a role on the work lists.
 func (d *delta) begin() {
 	d.order = slices.Sorted(maps.Keys(d.rewritten))
 	for _, block := range d.order {
@@ -49,7 +50,8 @@ func (d *delta) begin() {
 	}
 }
 
-// compareGroups compares the bitmaps, the inode tables and the descriptors of groups. It finds the inodes to compare.
+// compareGroups compares the bitmaps, the inode tables and the descriptors of groups. It finds the
+// inodes to compare.
 func (d *delta) compareGroups() error {
 	groups := d.groups.touched()
 	if err := d.groups.expectTurned(groups); err != nil {
@@ -117,7 +119,8 @@ func (d *delta) compareFields() error {
 	return nil
 }
 
-// conclude puts what a comparison found into an observation: records only if the structure is sound.
+// conclude puts the findings into an observation. The records are left out if the structure is not
+// sound.
 func (d *compared) conclude(obs *interp.Observation) {
 	if obs.Violations = append(obs.Violations, d.faults...); len(obs.Violations) == 0 {
 		obs.Txn, obs.View = d.txn, &view{Snapshot: d.new, names: d.txn.Names, orphan: d.isOrphan}

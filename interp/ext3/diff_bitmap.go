@@ -5,10 +5,10 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// zeros is what was in a block of a group that was not there. It is only read.
+// zeros stands for the earlier contents of a block in a group that did not exist. It is only read.
 var zeros [ondisk.MaxBlockSize]byte
 
-// bitmap calls visit for each bit below count that changed. Before, there were had bits.
+// bitmap calls visit for each bit below count that changed. The bitmap had had bits before.
 func (d *groupDiff) bitmap(block, had, count uint32, visit func(n uint32, set bool)) error {
 	if !d.rewrote(block) && had == count {
 		return nil
@@ -23,7 +23,7 @@ func (d *groupDiff) bitmap(block, had, count uint32, visit func(n uint32, set bo
 			return err
 		}
 	}
-	if 0 < had && had < count { // what was padding
+	if 0 < had && had < count { // these bits were padding
 		before = bytes.Clone(before)
 		for n := had; n < count; n++ {
 			before[n/8] &^= 1 << (n % 8)
@@ -45,8 +45,8 @@ func (d *groupDiff) bitmap(block, had, count uint32, visit func(n uint32, set bo
 	return nil
 }
 
-// padded looks for a bit behind the end of a bitmap that was cleared; in an image, for one that is clear.
-// Old mke2fs left them clear, and Linux leaves them as they are.
+// padded looks for a bit behind the end of a bitmap that was cleared or, in an image, that is
+// clear. Old mke2fs left these bits clear, and Linux leaves them as they are.
 func (d *groupDiff) padded(before, after []byte, had, count uint32) (n uint32, ok bool) {
 	for n := max(had, count); n < 8*d.Geo.BlockSize; n++ {
 		if n%8 == 0 && after[n/8] == 0xff {

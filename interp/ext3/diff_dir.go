@@ -13,8 +13,8 @@ type dirDiff struct {
 	names *nameTable // of the directory that is compared
 }
 
-// compare compares the entries in the blocks of a directory that changed. Entries are compared by
-// name: where in the directory one stands says nothing.
+// compare compares the entries in the blocks of a directory that changed. It compares them by name:
+// the place of an entry in the directory has no meaning.
 func (d *dirDiff) compare(ino uint32, before, after side, oldBlocks, newBlocks []dirBlock) error {
 	names := d.names
 	names.reset()
@@ -51,7 +51,8 @@ func (d *dirDiff) compare(ino uint32, before, after side, oldBlocks, newBlocks [
 	return d.tooMany()
 }
 
-// newEntries checks the blocks of a directory that changed, notes the names in them, and checks the index.
+// newEntries checks the blocks of a directory that changed, notes the names in them, and checks the
+// index.
 func (d *dirDiff) newEntries(ino uint32, before side, i ondisk.Inode, blocks []dirBlock) error {
 	visible := i.DirBlocks(d.Geo.BlockSize)
 	if i.Pointer(0) == 0 {
@@ -84,8 +85,8 @@ func (d *dirDiff) newEntries(ino uint32, before side, i ondisk.Inode, blocks []d
 	return nil
 }
 
-// entryRecords makes the records of one entry; an entryValue of inode 0 is no entry. An entry whose type
-// alone changed has a record of its inode as well.
+// entryRecords makes the records of one entry. An entryValue of inode 0 means no entry. An entry
+// whose type alone changed has a record of its inode as well.
 func (d *dirDiff) entryRecords(dir uint32, name []byte, was, is entryValue) {
 	value := func(v entryValue) func(change.Field) change.Value {
 		if v.ino == 0 {

@@ -10,22 +10,23 @@ import (
 	"slices"
 )
 
-// A groupDiff compares the bitmaps, the inode tables and the descriptors of groups. It puts the inodes that differ on the list
-// of what is to be compared.
+// A groupDiff compares the bitmaps, the inode tables and the descriptors of groups. It puts the
+// inodes that differ on the work list.
 type groupDiff struct{ *compared }
 
-// touched returns the groups of which the transaction rewrote a block or the descriptor, in order. All
-// of a group's metadata is in the group (see misplaced), so that the cost follows the transaction.
+// touched returns, in order, the groups of which the transaction rewrote a block or the descriptor.
+// All metadata of a group is in the group (see Misplaced), so that the cost follows the
+// transaction.
 func (d *groupDiff) touched() []uint32 {
 	groups := make(map[uint32]bool)
 	perBlock := d.Geo.PerDescBlock()
 	if d.was != d.Layout {
-		for g := range d.Geo.Groups { // new ones, and those in which descriptors take more room
+		for g := range d.Geo.Groups { // new groups, and groups in which descriptors take more room
 			if d.fresh(g) || d.was.Geo.HeadBlocks(g) != d.Geo.HeadBlocks(g) {
 				groups[g] = true
 			}
 		}
-		groups[d.was.Geo.Groups-1] = true // it may have become longer
+		groups[d.was.Geo.Groups-1] = true // the last group may have become longer
 	}
 	for block := range d.rewritten {
 		if !d.Geo.InRange(block) {
@@ -41,7 +42,8 @@ func (d *groupDiff) touched() []uint32 {
 	return slices.Sorted(maps.Keys(groups))
 }
 
-// compare compares the bitmaps and the inode table of a group, and notes whether it has anything to tell.
+// compare compares the bitmaps and the inode table of a group, and decides whether the group gets
+// records.
 func (d *groupDiff) compare(g uint32) error {
 	p := d.Places[g]
 	if descBlock := d.Geo.DescBlock(g / d.Geo.PerDescBlock()); d.rewrote(descBlock) || d.fresh(g) {
@@ -146,7 +148,7 @@ func (d *groupDiff) compareFields(g uint32) error {
 // inodeTable notes the inodes that differ in the blocks of a group's table that were rewritten.
 func (d *groupDiff) inodeTable(g, table uint32) error {
 	perBlock := d.Geo.BlockSize / d.Geo.InodeSize
-	for block := range d.rewrittenIn(table, d.Geo.TableBlocks) { // in a new group, the inodes that the bitmap marks are looked at
+	for block := range d.rewrittenIn(table, d.Geo.TableBlocks) { // in a new group, the bitmap says which inodes to compare
 		after, err := d.new.Block(block)
 		if err != nil {
 			return err
@@ -178,13 +180,14 @@ func (d *groupDiff) inodeTable(g, table uint32) error {
 	return nil
 }
 
-// expectTurned makes room for the records that the bits which differ in the bitmaps of groups lead to: a block is one itself, and has
-// an owner; an inode has its fields, and an entry of a directory.
+// expectTurned reserves room for the records that the changed bits in the bitmaps of groups lead
+// to. A block makes records of itself and of its owner; an inode makes records of its fields and of
+// a directory entry.
 func (d *groupDiff) expectTurned(groups []uint32) error {
 	n := 0
 	for _, g := range groups {
 		if d.fresh(g) {
-			continue // of an image as a whole, which is compared in the background
+			continue // a whole image is compared in the background
 		}
 		blocks, err := d.turned(d.Places[g].BlockBitmap)
 		if err != nil {
@@ -219,7 +222,7 @@ func (d *groupDiff) turned(block uint32) (n int, err error) {
 	return n, nil
 }
 
-// fixedOwners makes the records of the blocks of a group that begin to belong to the file system itself.
+// fixedOwners makes the records of the blocks of a group that become metadata of fixed place.
 func (d *groupDiff) fixedOwners(g uint32, p ondisk.Places) (err error) {
 	add := func(first, n uint32) {
 		for b := first; b < first+n && err == nil; b++ {

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// An imageDiff makes the records of a file system in which everything is new. What it keeps and what grows with the file system
-// are sets of bits.
+// An imageDiff makes the records of a file system in which everything is new. Only sets of bits
+// grow with the file system.
 type imageDiff struct {
 	*compared
 	groups groupDiff
@@ -17,13 +17,13 @@ type imageDiff struct {
 	owners
 	attrs  numberSet // extended attribute blocks that an inode names
 	onList numberSet // inodes on the list of orphans
-	hashes []uint64  // room for those of the names of a directory
+	hashes []uint64  // scratch: hashes of the names of a directory
 
-	again    bool // it was gone through before, and its structure is sound
+	again    bool // an earlier pass found the structure sound
 	progress func(done, total uint64)
 }
 
-// newImageDiff begins the comparison of a file system that has nothing with all that is in a state.
+// newImageDiff compares a file system that has nothing with the state s. The records go to p.
 func newImageDiff(s Snapshot, generation uint32, dev io.ReaderAt, size uint64, p *parts, names *change.Names) *imageDiff {
 	txn := &change.Txn{Schema: schema, Generation: uint64(generation), Names: names}
 	c := &compared{Layout: s.Layout, was: s.Layout, device: size, old: Snapshot{s.Layout, NewState(dev, s.Geo, size)}, new: s,
@@ -32,8 +32,8 @@ func newImageDiff(s Snapshot, generation uint32, dev io.ReaderAt, size uint64, p
 	return c.image
 }
 
-// run makes the records, group by group and inode by inode, so that what is
-// kept does not grow with them. The records of a block stand beside that of the first pointer to it.
+// run makes the records, group by group and inode by inode, so that memory does not grow with them.
+// The records of a block stand beside the record of the first pointer to it.
 func (d *imageDiff) run() error {
 	if err := d.superblock(); err != nil {
 		return err
@@ -160,7 +160,7 @@ func (d *imageDiff) orphanList() error {
 	return nil
 }
 
-// claim notes that a pointer names a block; the first one brings the records of the block.
+// claim notes that a pointer names a block. The first pointer makes the records of the block.
 func (d *imageDiff) claim(block uint32) error {
 	if !d.pointed.add(block) {
 		d.disputed.add(block)
@@ -175,7 +175,7 @@ func (d *imageDiff) claim(block uint32) error {
 // claimXattr is claim for an extended attribute block, which inodes may share.
 func (d *imageDiff) claimXattr(block, ino uint32) error {
 	if !d.Geo.InRange(block) {
-		return nil // it was reported
+		return nil // this fault has been reported
 	}
 	d.txn.Add(change.Object{Kind: ondisk.KindXattrOwner, ID: uint64(block), Sub: uint64(ino)})
 	if !d.again {
@@ -196,7 +196,8 @@ func (d *imageDiff) blockRecords(block uint32) error {
 	return err
 }
 
-// unowned makes the records of the blocks of a group that are marked as used and that nothing names.
+// unowned makes the records of the blocks of a group that are marked as used and that no pointer
+// names.
 func (d *imageDiff) unowned(g uint32) error {
 	start := d.Geo.GroupStart(g)
 	for n := range d.Geo.GroupBlocks(g) {

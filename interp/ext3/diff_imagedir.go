@@ -6,10 +6,11 @@ import (
 	"slices"
 )
 
-// maxHashes bounds the names of a directory that are compared at a time: 8 MiB of hashes.
+// maxHashes bounds the names of a directory that are compared at a time. Their hashes take 8 MiB.
 const maxHashes = 1 << 20
 
-// directory makes the records of the entries of a directory in which everything is new, block by block.
+// directory makes the records of the entries of a directory in which everything is new, block by
+// block.
 func (d *imageDiff) directory(ino uint32, s side, blocks []dirBlock) error {
 	i := s.inode
 	if !i.ListsNames() {
@@ -47,8 +48,8 @@ func (d *imageDiff) directory(ino uint32, s side, blocks []dirBlock) error {
 	return d.inodes.dirs.index(ino, side{}, i, blocks)
 }
 
-// namesTwice tells of names that occur twice in a directory. Where there are many, the directory is read several times,
-// for a part of their hashes each time.
+// namesTwice reports the names that occur twice in a directory. It reads a large directory several
+// times, for a part of the hashes each time.
 func (d *imageDiff) namesTwice(ino uint32, blocks []dirBlock, names uint64) error {
 	seed := maphash.MakeSeed()
 	rounds := names/maxHashes + 1

@@ -4,8 +4,9 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// index checks the index of a directory that has one now, or of which blocks were rewritten, and that the names in these have the
-// hashes that it says, and those in blocks for which it says something else than before.
+// index checks the index of a directory that got an index or of which blocks were rewritten. It
+// checks the hashes of the names in the rewritten blocks, and in the blocks whose range of hashes
+// changed.
 func (d *dirDiff) index(ino uint32, before side, i ondisk.Inode, blocks []dirBlock) error {
 	now := NewIndexReader(d.new, ino, i)
 	if err := now.Read(); err != nil {
@@ -40,7 +41,8 @@ func (d *dirDiff) index(ino uint32, before side, i ondisk.Inode, blocks []dirBlo
 	return nil
 }
 
-// leafHashes checks that the names in a block of a directory have hashes within the range that the index gives it.
+// leafHashes checks that the names in a block of a directory have hashes within the range that the
+// index gives it.
 func (d *dirDiff) leafHashes(r *IndexReader, n uint32, own hashRange) error {
 	block, err := d.new.mapBlock(r.inode, uint64(n))
 	if err != nil || block == 0 || !d.Geo.InRange(block) {
@@ -62,9 +64,9 @@ func (d *dirDiff) leafHashes(r *IndexReader, n uint32, own hashRange) error {
 	return nil
 }
 
-// elsewhere tells of names that came to a directory and that a block of it has already which the transaction
-// did not rewrite. With an index, equal names are in one block; without, Linux looks through all of them too
-// before it adds a name.
+// elsewhere reports new names that also stand in a block of the directory which the transaction did
+// not rewrite. With an index, equal names are in one block. Without an index, Linux also reads all
+// blocks before it adds a name.
 func (d *dirDiff) elsewhere(ino uint32, i ondisk.Inode, blocks []dirBlock) error {
 	if i.HasIndex() {
 		return nil

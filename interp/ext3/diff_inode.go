@@ -6,14 +6,16 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// An inodeDiff compares inodes: their fields, what they point to, and the extended attribute blocks that they name.
+// An inodeDiff compares inodes: their fields, their block pointers, and the extended attribute
+// blocks that they name.
 type inodeDiff struct {
 	*compared
 	dirs    dirDiff
 	visited *Visits
 	newRole Roles           // roles that the transaction gives
 	noRole  map[uint32]Role // and takes
-	// dirBlocks and indirect hold the rewritten blocks of an inode: the pointers above one need not be rewritten.
+	// dirBlocks and indirect hold the rewritten blocks of an inode: the pointers above one need not
+	// be rewritten.
 	dirBlocks map[uint32][]dirBlock
 	indirect  map[uint32][]indirectBlock
 	data      []dataRun // blocks of files that become reachable
@@ -24,7 +26,8 @@ func newInodeDiff(c *compared) inodeDiff {
 		noRole: make(map[uint32]Role), dirBlocks: make(map[uint32][]dirBlock), indirect: make(map[uint32][]indirectBlock)}
 }
 
-// rewroteRole notes that the transaction rewrote a block of an inode, in the role of a directory block or an indirect block.
+// rewroteRole notes that the transaction rewrote a directory block or an indirect block of an
+// inode.
 func (d *inodeDiff) rewroteRole(block uint32, r Role) {
 	if r.Level == RoleDir {
 		d.dirBlocks[r.Ino] = append(d.dirBlocks[r.Ino], dirBlock{uint64(r.Start), block})
@@ -33,7 +36,7 @@ func (d *inodeDiff) rewroteRole(block uint32, r Role) {
 	d.indirect[r.Ino] = append(d.indirect[r.Ino], indirectBlock{int(r.Level), uint64(r.Start), block})
 }
 
-// An indirectBlock is one that the transaction rewrote where it is.
+// An indirectBlock is an indirect block that the transaction rewrote in its place.
 type indirectBlock struct {
 	level int
 	start uint64
@@ -46,7 +49,8 @@ type dirBlock struct {
 	block uint32
 }
 
-// compareTree compares what an inode points to: its blocks, its extended attribute block, its entries.
+// compareTree compares the blocks of an inode, its extended attribute block, and the entries of a
+// directory.
 func (d *inodeDiff) compareTree(ino uint32) error {
 	before, after, err := d.sides(ino)
 	if err != nil {
@@ -90,8 +94,9 @@ func (d *inodeDiff) sound(ino uint32, before, after side) bool {
 	return true
 }
 
-// slowLink checks a symbolic link with a block of its own that the transaction writes. Linux before 6.2 does not write it
-// to the journal but, mounted as by default, to its place before the commit; that is not waited for with data=writeback.
+// slowLink checks a symbolic link with a block of its own that the transaction writes. Before 6.2,
+// Linux did not journal this block: mounted with the default options it writes the block to its
+// place before the commit, and with data=writeback it does not wait for that.
 func (d *inodeDiff) slowLink(ino uint32, after side) error {
 	i := after.mapped(ino)
 	if i == nil || i.Type() != ondisk.ModeLink || i.Links() == 0 || !d.Geo.InRange(i.Pointer(0)) || !d.leap && !d.rewrote(i.Pointer(0)) {
@@ -124,7 +129,7 @@ func (d *inodeDiff) xattrPointer(ino uint32, before, after side) error {
 	if was != 0 && d.Geo.InRange(was) {
 		d.txn.Delete(owner(was))
 	}
-	if is != 0 && d.Geo.InRange(is) { // what is not was reported
+	if is != 0 && d.Geo.InRange(is) { // a block out of range has been reported
 		d.txn.Add(owner(is))
 		d.newRole[is] = Role{ino, RoleXattr, 0}
 	}
@@ -170,8 +175,9 @@ func (d *inodeDiff) compareFields(ino uint32) error {
 	return nil
 }
 
-// deletionTime checks that a deleted inode has a time and not, as those on the list of orphans do, the number of another
-// inode. A clock that begins with 1970 makes such times; e2fsck tells it by the same.
+// deletionTime checks that the dtime of a deleted inode is a time, and not the number of another
+// inode as on the list of orphans. A clock that starts in 1970 makes such times; e2fsck uses the
+// same test.
 func (d *inodeDiff) deletionTime(ino uint32, before, after side) error {
 	t := after.inode.Dtime()
 	if after.exists() || t == 0 || t >= d.Geo.Inodes || before.inode != nil && before.inode.Dtime() == t || d.isOrphan(ino) {
@@ -185,7 +191,8 @@ func (d *inodeDiff) deletionTime(ino uint32, before, after side) error {
 	return nil
 }
 
-// undated reports whether a deleted inode looks like one that was in use and has no time of deletion.
+// undated reports whether a deleted inode has the remains of an inode in use, and no time of
+// deletion.
 func undated(i ondisk.Inode) bool { return i.Mode() != 0 && i.Dtime() == 0 }
 
 // ownerOf returns the object that stands for a pointer of an inode to a block.
@@ -193,8 +200,8 @@ func ownerOf(block, ino uint32, level int, start uint64) change.Object {
 	return change.Object{Kind: ondisk.KindOwner, ID: uint64(block), Sub: uint64(ino), Aux: position(level, start)}
 }
 
-// showsData notes a block that a file begins to point to, if it can be read through a name after a crash, and is not in the
-// log as well.
+// showsData notes a block of a file that becomes reachable through a name after a crash, unless its
+// data is in the log.
 func (d *inodeDiff) showsData(ino uint32, i ondisk.Inode, start uint64, block uint32) {
 	if d.image != nil || ino < d.Geo.FirstIno || i.Links() == 0 || i.IsDir() || start*uint64(d.Geo.BlockSize) >= i.Size() {
 		return

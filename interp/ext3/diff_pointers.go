@@ -2,8 +2,8 @@ package ext3
 
 import "fsward/interp/ext3/ondisk"
 
-// A pointerDiff compares the pointers of one inode, makes the records of those that differ, and gathers the blocks of a
-// directory whose entries are to be compared.
+// A pointerDiff compares the pointers of one inode, makes the records of those that differ, and
+// gathers the blocks of a directory whose entries are to be compared.
 type pointerDiff struct {
 	*inodeDiff
 	ino                  uint32
@@ -14,8 +14,8 @@ type pointerDiff struct {
 func (d *pointerDiff) wasDir() bool { return d.was != nil && d.was.IsDir() }
 func (d *pointerDiff) isDir() bool  { return d.is != nil && d.is.IsDir() }
 
-// reshaped reports whether all blocks of the inode are to be compared: it became a directory, or was one, or shows more of
-// its blocks or fewer.
+// reshaped reports whether all blocks of the inode have to be compared: it became a directory or
+// stopped being one, or the number of its visible blocks changed.
 func (d *pointerDiff) reshaped() bool {
 	return d.wasDir() != d.isDir() || d.wasDir() && d.was.DirBlocks(d.Geo.BlockSize) != d.is.DirBlocks(d.Geo.BlockSize)
 }
@@ -63,7 +63,7 @@ func (d *pointerDiff) added(level int, start uint64, block uint32) (follow bool,
 	}
 	switch known := d.roles[block]; {
 	case !d.visited.Enter(block):
-		if d.image == nil { // of an image, rule 5 tells of the second owner
+		if d.image == nil { // in an image, rule 5 reports the second owner
 			fault("it is used again at position %d", position(level, start))
 		}
 		return false, nil
@@ -80,7 +80,7 @@ func (d *pointerDiff) same(level int, start uint64, block uint32) error {
 	return nil
 }
 
-// noteOld notes what a block was used for.
+// noteOld notes the use of a block before the transaction.
 func (d *pointerDiff) noteOld(level int, start uint64, block uint32) {
 	if level == 0 && d.wasDir() {
 		d.oldBlocks = append(d.oldBlocks, dirBlock{start, block})
@@ -90,7 +90,7 @@ func (d *pointerDiff) noteOld(level int, start uint64, block uint32) {
 	}
 }
 
-// noteNew notes what a block is used for.
+// noteNew notes the use of a block after the transaction.
 func (d *pointerDiff) noteNew(level int, start uint64, block uint32) {
 	if level == 0 && d.isDir() {
 		d.newBlocks = append(d.newBlocks, dirBlock{start, block})
@@ -100,7 +100,7 @@ func (d *pointerDiff) noteNew(level int, start uint64, block uint32) {
 	}
 }
 
-// addRewritten adds the blocks of a directory that were rewritten where they are.
+// addRewritten adds the blocks of a directory that were rewritten in their places.
 func (d *pointerDiff) addRewritten() {
 	moved := make(map[uint32]bool, len(d.oldBlocks)+len(d.newBlocks))
 	for _, b := range d.oldBlocks {

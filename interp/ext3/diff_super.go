@@ -40,9 +40,10 @@ func (d *compared) superblock() error {
 	return err
 }
 
-// superCopy checks the first copy of the superblock where a transaction writes it, or gives the file system another UUID: e2fsck
-// compares the UUID with the first copy's (check_backup_super_block), and Linux writes both at once (ext4_update_superblocks_fn).
-// How large the file system is comes to the copies later (update_backups).
+// superCopy checks the first copy of the superblock if the transaction writes it or changes the
+// UUID of the file system. e2fsck compares the UUID with that of the first copy
+// (check_backup_super_block), and Linux writes both at once (ext4_update_superblocks_fn). Linux
+// brings the size in the copies up to date later (update_backups).
 func (d *compared) superCopy() error {
 	g := uint32(1)
 	for g < d.Geo.Groups && !d.Geo.HasSuper(g) {

@@ -46,8 +46,8 @@ func (d *inodeDiff) compareXattrBlock(block uint32) error {
 	return nil
 }
 
-// checkBody checks what an inode has beyond its first 128 bytes: how much of it are fields, and the extended
-// attributes in the rest.
+// checkBody checks an inode beyond its first 128 bytes: the length of its additional fields, and
+// the extended attributes behind them.
 func (d *inodeDiff) checkBody(ino uint32) error {
 	_, after, err := d.sides(ino)
 	if err != nil || !after.exists() {
@@ -65,7 +65,7 @@ func (d *inodeDiff) checkBody(ino uint32) error {
 	extra := int(ondisk.InodeLargeOf(raw).ExtraIsize())
 	switch {
 	case extra == 0:
-		return nil // an inode of a kernel that does not use the room
+		return nil // written by a kernel that does not use this room
 	case extra < ondisk.MinExtraSize || extra%4 != 0 || extra > len(raw)-ondisk.InodeLen:
 		fault(ondisk.InodeLargeExtraIsizeAt, "i_extra_isize is %d, want a multiple of 4 from %d to %d", extra, ondisk.MinExtraSize, len(raw)-ondisk.InodeLen)
 		return nil

@@ -7,8 +7,8 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// checkDir checks a block of a directory and calls visit for its entries. first: it is block 0, which
-// begins with . and .., whose entries are the directory's own.
+// checkDir checks a block of a directory and calls visit for its entries. first marks block 0,
+// which begins with . and .., the entries of the directory itself.
 func (l *Layout) checkDir(dir uint32, b []byte, block uint32, first bool, visit func(ondisk.Entry)) (faults []change.Violation) {
 	fault := func(c check, off int, format string, args ...any) {
 		if len(faults) < maxFaults {

@@ -2,12 +2,12 @@ package ext3
 
 import "fsward/interp/ext3/ondisk"
 
-// maxTail bounds the indirect blocks that are looked at for the end of a file. Linux leaves none behind that
-// has no pointers (ext4_ind_truncate), so that one for each level is enough.
+// maxTail bounds the indirect blocks that are read to find the end of a file. Linux leaves no
+// indirect block without pointers (ext4_ind_truncate), so that one for each level is enough.
 const maxTail = 64
 
-// end returns the number of blocks up to the last one that an inode maps, holes included; ok is false if its
-// last indirect blocks are so many empty ones that it cannot be told.
+// end returns the number of blocks up to the last one that an inode maps, holes included. ok is
+// false if too many of the last indirect blocks are empty to find it.
 func (s Snapshot) end(i ondisk.Inode) (n uint64, ok bool, err error) {
 	start := s.Geo.Span(0)*ondisk.NDirect + s.Geo.Span(1) + s.Geo.Span(2) + s.Geo.Span(3)
 	budget := maxTail

@@ -11,10 +11,11 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// A forecast is what the running transaction changes, found while the guest still waits for the flush before its
-// commit block: jbd2 writes the descriptors and copies, waits for them, and submits the commit block with a flush
-// (journal_submit_commit_record), which comes here as a flush and then the write. The verdict is used if that block
-// comes where the transaction ends and nothing that was read for it was written meanwhile. See docs/decisions/0021.
+// A forecast is what the running transaction changes, found while the guest still waits for the
+// flush before its commit block: jbd2 writes the descriptors and copies, waits for them, and
+// submits the commit block with a flush (journal_submit_commit_record), which comes here as a flush
+// and then the write. The verdict is used if that block comes where the transaction ends and
+// nothing that was read for it was written meanwhile. See docs/decisions/0021.
 type forecast struct {
 	m         *Mounted
 	journal   Journal // of m, as it was
@@ -84,8 +85,9 @@ func (f *FS) dropForecast() {
 	}
 }
 
-// foreseen returns the forecast if a write is the commit block that it expects, once it is prepared; else nil. There
-// is none afterwards. Its memory is given back when the write has been settled.
+// foreseen returns the forecast if a write is the commit block that it expects, once it is
+// prepared; else nil. There is none afterwards. Its memory is given back when the write has been
+// settled.
 func (f *FS) foreseen(w interp.Write) *forecast {
 	fc, m := f.ahead, f.m
 	if fc == nil {
@@ -116,8 +118,8 @@ func (f *FS) meanwhile(w interp.Write) {
 	}
 }
 
-// maxWatched bounds the blocks that are noted for a forecast: a transaction can be as long as a journal, each of its
-// blocks read from there and from its place.
+// maxWatched bounds the blocks that are noted for a forecast: a transaction can be as long as a
+// journal, each of its blocks read from there and from its place.
 const maxWatched = 1 << 17
 
 var (
@@ -146,7 +148,8 @@ func (w *watch) stop() {
 	w.stopped.Store(!w.kept)
 }
 
-// keep reports whether nothing was written over what was read. Then the forecast is not stopped any more.
+// keep reports whether nothing was written over what was read. Then the forecast is not stopped any
+// more.
 func (w *watch) keep() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -12,8 +12,8 @@ import (
 	"fsward/shareddata"
 )
 
-// Commits are forecast while the guest flushes. What is said of each write is the same as without, whether what comes is
-// what was expected or not.
+// Commits are forecast while the guest flushes. What is said of each write is the same as without,
+// whether what comes is what was expected or not.
 func TestForecast(t *testing.T) {
 	base := Unpack(t, shareddata.Path(t, "logs/ext3-default.base.img.zst"))
 	log := Unpack(t, shareddata.Path(t, "logs/ext3-default.log.zst"))
@@ -121,7 +121,8 @@ func newFS(t *testing.T, d interp.Disk) *FS {
 // manyCommits makes commits with files, data and deletions.
 const manyCommits = `mkdir d; for i in 1 2 3 4 5 6; do head -c 20000 /dev/urandom > d/f$i; echo $i >> d/same; ln -s x d/l$i; sync -f .; rm d/l$i; done; sync -f .`
 
-// Whatever the journal is like, and whenever the guest flushes, the same is said of each write with and without forecasts.
+// Whatever the journal is like, and whenever the guest flushes, the same is said of each write with
+// and without forecasts.
 func TestForecastOfModes(t *testing.T) {
 	everyCommit := func(foreseen, commits int) bool { return foreseen == commits }
 	for _, tc := range []struct {
@@ -183,7 +184,8 @@ func TestForecastOfModes(t *testing.T) {
 	}
 }
 
-// empty reports whether a commit block is all of its transaction: with data=journal, sync makes such commits.
+// empty reports whether a commit block is all of its transaction: with data=journal, sync makes
+// such commits.
 func empty(t *testing.T, fs *FS, d *MemDisk, w interp.Write) bool {
 	t.Helper()
 	tr, err := fs.m.Log.Read(PendingDevice{d, w}, fs.m.Log.head, fs.m.Log.nextSeq)
@@ -193,8 +195,9 @@ func empty(t *testing.T, fs *FS, d *MemDisk, w interp.Write) bool {
 	return tr.start == tr.commit
 }
 
-// logWrites returns a file system with an empty log, and the writes of the log that debugfs made, block by block. Linux gives an
-// ext3 no checksums of versions 2 and 3 (set_journal_csum_feature_set); debugfs does.
+// logWrites returns a file system with an empty log, and the writes of the log that debugfs made,
+// block by block. Linux gives an ext3 no checksums of versions 2 and 3
+// (set_journal_csum_feature_set); debugfs does.
 func logWrites(t *testing.T, version int) (base []byte, writes []interp.Write) {
 	t.Helper()
 	image := Journaled(t, version)

@@ -1,5 +1,5 @@
-// Package ext3 follows an ext3 file system from the writes that its guest makes: it finds the commits
-// of its journal (jbd2), checks the structure of what they hold, and says what they change.
+// Package ext3 follows an ext3 file system from the writes that its guest makes: it finds the
+// commits of its journal (jbd2), checks the structure of what they hold, and says what they change.
 //
 // A commit is the write of a commit block where the running transaction ends in the log. What it
 // changes is the difference between the file system with and without that transaction; blocks that
@@ -27,7 +27,8 @@ type FS struct {
 	// ordered: data comes before the commit that makes it reachable.
 	ordered bool
 	failed  error // the device could not be read when a write landed
-	// loose: something was written while the file system was not mounted, by a tool that repairs it, say.
+	// loose: something was written while the file system was not mounted, by a tool that repairs
+	// it, say.
 	loose  bool
 	memory *interp.MemoryBudget
 	limits interp.Limits
@@ -109,8 +110,8 @@ func (f *FS) Observe(w interp.Write) (obs interp.Observation) {
 	return obs
 }
 
-// observeMounted judges a write to a mounted file system as far as it goes to places of metadata or to the journal. Whatever is
-// found: if the write is let through, the state follows it.
+// observeMounted judges a write to a mounted file system as far as it goes to places of metadata or
+// to the journal. Whatever is found: if the write is let through, the state follows it.
 func (f *FS) observeMounted(w interp.Write, obs *interp.Observation) {
 	m, p := f.m, &f.pending
 	if bs := uint64(m.Geo.BlockSize); !w.Discard {

@@ -73,8 +73,8 @@ func FuzzJournalBlocks(f *testing.F) {
 	})
 }
 
-// Patch changes bytes of an image as a fuzzer says: each three bytes are a place and a value. Places are
-// chosen among the blocks that hold metadata.
+// Patch changes bytes of an image as a fuzzer says: each three bytes are a place and a value.
+// Places are chosen among the blocks that hold metadata.
 func Patch(d *MemDisk, meta []uint64, edits []byte) {
 	for ; len(edits) >= 4 && len(meta) > 0; edits = edits[4:] {
 		block := meta[int(edits[0])%len(meta)]

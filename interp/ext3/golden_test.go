@@ -16,13 +16,14 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the goldens")
 
-// unsplit keeps the kernel from making commits of its own: it ends a transaction 5 seconds after its beginning, which on
-// a busy machine is between two commands of a script, and some seconds after mounting it notes in the group
-// descriptors that the inode tables are zeros (ext4_lazyinit_thread).
+// unsplit keeps the kernel from making commits of its own: it ends a transaction 5 seconds after
+// its beginning, which on a busy machine is between two commands of a script, and some seconds
+// after mounting it notes in the group descriptors that the inode tables are zeros
+// (ext4_lazyinit_thread).
 var unsplit = []string{"commit=300", "noinit_itable"}
 
-// Small commits of the host's kernel as records. A file holds a script, a line of dashes, and the records
-// of the last commit that it makes; where the kernel put a block, and when, is left out.
+// Small commits of the host's kernel as records. A file holds a script, a line of dashes, and the
+// records of the last commit that it makes; where the kernel put a block, and when, is left out.
 func TestGoldenCommits(t *testing.T) {
 	files, err := filepath.Glob("testdata/commits/*.txt")
 	if err != nil || len(files) == 0 {
@@ -58,7 +59,8 @@ func TestGoldenCommits(t *testing.T) {
 
 var blockNumber = regexp.MustCompile(`^change\((block,|owner,k\(|xattr_owner,a\(|xattr_block,)(\d+)`)
 
-// normal writes the records of a transaction with the blocks numbered in the order of their appearance.
+// normal writes the records of a transaction with the blocks numbered in the order of their
+// appearance.
 func normal(txn *change.Txn) string {
 	var b strings.Builder
 	seen := make(map[string]int)

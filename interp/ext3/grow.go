@@ -8,14 +8,16 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// A transaction can make another layout: of a file system that grows, or gets another UUID (EXT4_IOC_SETFSUUID).
+// A transaction can make another layout: of a file system that grows, or gets another UUID
+// (EXT4_IOC_SETFSUUID).
 //
-// A file system grows while it is mounted (resize2fs, ext4_resize_fs): the last group gets longer, groups
-// are added, and descriptors take blocks that the resize inode held for them. The commit that brings the
-// superblock with the new size is the one in which the new blocks, inodes and groups appear.
+// A file system grows while it is mounted (resize2fs, ext4_resize_fs): the last group gets longer,
+// groups are added, and descriptors take blocks that the resize inode held for them. The commit
+// that brings the superblock with the new size is the one in which the new blocks, inodes and
+// groups appear.
 
-// grown returns the layout that a transaction makes, the same as before if the file system stays as it is.
-// A superblock that is damaged or changed otherwise is told of where it is compared.
+// grown returns the layout that a transaction makes, the same as before if the file system stays as
+// it is. A superblock that is damaged or changed otherwise is told of where it is compared.
 func (m *Mounted) grown(after *State, t *transaction, device uint64) (*Layout, *change.Violation, error) {
 	if _, ok := t.Copies[m.Geo.SuperBlock()]; !ok {
 		return m.Layout, nil, nil

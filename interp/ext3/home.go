@@ -8,13 +8,15 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// A metadata block goes to its place only as the last commit made it (jbd2 lets a buffer be written once the
-// transaction that changed it is in the log, and not while the next one changes it). Blocks that are no
-// Metadata yet, or not any more, can be written at will, as can the superblock, which has checks of its own.
+// A metadata block goes to its place only as the last commit made it (jbd2 lets a buffer be written
+// once the transaction that changed it is in the log, and not while the next one changes it).
+// Blocks that are no Metadata yet, or not any more, can be written at will, as can the superblock,
+// which has checks of its own.
 
-// observeHome looks at the blocks that a write puts into their places, and judges those that are metadata in the
-// committed state. placed are those whose copies in the journal are the same: they are not needed any more. The
-// superblock is written to its place without the journal as well: what is there is always newer. The error is of reading.
+// observeHome looks at the blocks that a write puts into their places, and judges those that are
+// metadata in the committed state. placed are those whose copies in the journal are the same: they
+// are not needed any more. The superblock is written to its place without the journal as well: what
+// is there is always newer. The error is of reading.
 func (m *Mounted) observeHome(w interp.Write, dev PendingDevice, judge bool, obs *interp.Observation) (placed []uint32, err error) {
 	geo := m.Geo
 	bs := uint64(geo.BlockSize)
@@ -54,9 +56,10 @@ func (m *Mounted) observeHome(w interp.Write, dev PendingDevice, judge bool, obs
 	return placed, nil
 }
 
-// sameSuper reports whether a block that begins with a copy of the superblock still does, of the same file system, and
-// differs in that copy alone. How large the file system is may differ: a copy can be older than the last resize2fs. One that
-// differs in its UUID and nowhere else comes before the commit that gives the file system that UUID.
+// sameSuper reports whether a block that begins with a copy of the superblock still does, of the
+// same file system, and differs in that copy alone. How large the file system is may differ: a copy
+// can be older than the last resize2fs. One that differs in its UUID and nowhere else comes before
+// the commit that gives the file system that UUID.
 func sameSuper(committed, written []byte, geo *ondisk.Geometry) bool {
 	copied, err := ondisk.ParseGeometry(written[:ondisk.SuperLen], math.MaxUint64)
 	renamed := bytes.Equal(committed[:ondisk.SuperUUIDAt], written[:ondisk.SuperUUIDAt]) && bytes.Equal(committed[ondisk.SuperUUIDAt+ondisk.UUIDLen:ondisk.SuperLen], written[ondisk.SuperUUIDAt+ondisk.UUIDLen:ondisk.SuperLen])

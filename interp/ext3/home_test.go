@@ -113,7 +113,8 @@ func TestCommitOrder(t *testing.T) {
 	}
 }
 
-// A program that writes through the page cache writes a whole page. What of the log is in it stays as it was.
+// A program that writes through the page cache writes a whole page. What of the log is in it stays
+// as it was.
 func TestLogWrittenAsItWas(t *testing.T) {
 	ready := func(fs *FS, w interp.Write) bool {
 		return mountedNow(fs, w) && !fs.m.Log.idle && fs.m.Log.nextSeq-fs.m.Log.Seq > 1 && len(fs.m.State.Copies) > 1

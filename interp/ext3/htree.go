@@ -5,11 +5,12 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// A hashRange is what the index lets a block of a directory hold: the names with hashes from low to high.
+// A hashRange is what the index lets a block of a directory hold: the names with hashes from low to
+// high.
 type hashRange struct{ low, high uint32 }
 
-// An IndexReader goes through the index of a directory in one state. It reads as many blocks as the index
-// has, one for some 500 blocks of the directory.
+// An IndexReader goes through the index of a directory in one state. It reads as many blocks as the
+// index has, one for some 500 blocks of the directory.
 type IndexReader struct {
 	Snapshot
 	dir    uint32
@@ -34,8 +35,8 @@ func (r *IndexReader) fault(block uint32, off int, format string, args ...any) {
 	}
 }
 
-// Read goes through the index. Afterwards leaves and nodes have all blocks of the directory but the first,
-// unless faults were found.
+// Read goes through the index. Afterwards leaves and nodes have all blocks of the directory but the
+// first, unless faults were found.
 func (r *IndexReader) Read() error {
 	root := r.inode.Pointer(0)
 	if root == 0 || !r.Geo.InRange(root) {

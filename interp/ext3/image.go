@@ -8,9 +8,9 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// Image reads a whole image as one transaction of additions; a journal that is needed is replayed in
-// memory. It takes time and memory in proportion to what the file system holds. The errors are those
-// of New; faults in the structure are in the Observation, without a Txn then.
+// Image reads a whole image as one transaction of additions; a journal that is needed is replayed
+// in memory. It takes time and memory in proportion to what the file system holds. The errors are
+// those of New; faults in the structure are in the Observation, without a Txn then.
 func Image(d interp.Disk) (interp.Observation, error) { return ImageWith(d, interp.ImageOptions{}) }
 
 // ImageWith is Image with bounds, and with word of how far it has come.

@@ -96,8 +96,8 @@ func (j *Journal) Read(dev io.ReaderAt, start, seq uint32) (*transaction, error)
 	return t, nil
 }
 
-// collect reads a transaction up to the block that is neither a descriptor of it nor a block of revokes: the one
-// where its commit block is, or goes, which is returned as well.
+// collect reads a transaction up to the block that is neither a descriptor of it nor a block of
+// revokes: the one where its commit block is, or goes, which is returned as well.
 func (j *Journal) collect(dev io.ReaderAt, start, seq uint32) (t *transaction, last []byte, err error) {
 	t = &transaction{seq: seq, Copies: make(map[uint32]copyPlace), Revoked: make(map[uint32]bool), start: start, sum: ondisk.CrcBEStart}
 	at := start
@@ -162,8 +162,8 @@ func (j *Journal) collect(dev io.ReaderAt, start, seq uint32) (t *transaction, l
 	return nil, nil, chainFault(checkJournalChain, j.Geo.Addr(j.Block(start)), "transaction %d does not end within the journal", seq)
 }
 
-// checkHome judges where a copy belongs. A transaction may hold blocks beyond the end of the file system:
-// the kernel sets up new groups before it grows into them (setup_new_flex_group_blocks).
+// checkHome judges where a copy belongs. A transaction may hold blocks beyond the end of the file
+// system: the kernel sets up new groups before it grows into them (setup_new_flex_group_blocks).
 func (j *Journal) checkHome(t ondisk.Tag, addr uint64) error {
 	if t.High != 0 || uint64(t.Block) >= j.deviceBlocks {
 		return chainFault(checkJournalTag, addr, "the journal holds a copy of block %d, the device has %d", uint64(t.High)<<32|uint64(t.Block), j.deviceBlocks)

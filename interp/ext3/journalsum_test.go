@@ -12,8 +12,9 @@ import (
 	"fsward/interp"
 )
 
-// Journaled makes a file system whose journal holds transactions that debugfs wrote, with checksums of a
-// version (0: none). Its blocks 333, 334 and 2000 are data of nobody, with contents to be told apart.
+// Journaled makes a file system whose journal holds transactions that debugfs wrote, with checksums
+// of a version (0: none). Its blocks 333, 334 and 2000 are data of nobody, with contents to be told
+// apart.
 func Journaled(t *testing.T, version int) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -48,8 +49,8 @@ func Journaled(t *testing.T, version int) string {
 	return image
 }
 
-// What the journal holds is read as debugfs reads it, whatever checksums it has; and a byte that is altered
-// is found out where there are checksums.
+// What the journal holds is read as debugfs reads it, whatever checksums it has; and a byte that is
+// altered is found out where there are checksums.
 func TestJournalChecksums(t *testing.T) {
 	for version := range 4 {
 		t.Run(fmt.Sprintf("version %d", version), func(t *testing.T) {

@@ -30,8 +30,8 @@ func (f *FS) observeJournal(w interp.Write, obs *interp.Observation) {
 	f.observeCommit(w, at, obs)
 }
 
-// observeTail judges a write of the journal's superblock. at becomes where the log goes on after it. The result reports
-// whether the rest of the write is to be looked at.
+// observeTail judges a write of the journal's superblock. at becomes where the log goes on after
+// it. The result reports whether the rest of the write is to be looked at.
 func (f *FS) observeTail(dev PendingDevice, at *tailMove, obs *interp.Observation) bool {
 	js, resync, fault, err := f.m.readTail(dev)
 	switch {
@@ -53,7 +53,8 @@ func (f *FS) observeTail(dev PendingDevice, at *tailMove, obs *interp.Observatio
 	return true
 }
 
-// observeCommit judges a write that holds the commit block of the transaction which begins where the log goes on.
+// observeCommit judges a write that holds the commit block of the transaction which begins where
+// the log goes on.
 func (f *FS) observeCommit(w interp.Write, at tailMove, obs *interp.Observation) {
 	m, dev := f.m, PendingDevice{f.disk, w}
 	var t *transaction

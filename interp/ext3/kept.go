@@ -10,8 +10,9 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// Someone waits for the verdict on a commit. So what it is compared with is kept in memory, as is the log from when it was
-// written: a commit of a few hundred blocks reads less from the device than the kernel's own flush takes.
+// Someone waits for the verdict on a commit. So what it is compared with is kept in memory, as is
+// the log from when it was written: a commit of a few hundred blocks reads less from the device
+// than the kernel's own flush takes.
 
 // keptBytes bounds each of the two, where a disk may use as much memory as by default.
 const keptBytes = 16 << 20
@@ -24,7 +25,8 @@ func maxKept(limits interp.Limits) int {
 	return int(min(keptBytes, limits.Memory/16))
 }
 
-// keptBlocks are contents of blocks as the last commit left them, by their numbers. Safe for concurrent use; nil holds nothing.
+// keptBlocks are contents of blocks as the last commit left them, by their numbers. Safe for
+// concurrent use; nil holds nothing.
 type keptBlocks struct {
 	mu     sync.Mutex
 	blocks map[uint32][]byte
@@ -112,8 +114,8 @@ func (k *keptBlocks) put(block uint32, contents []byte) {
 	}
 }
 
-// stale lists the blocks that are kept and that a write makes something else of. placed are those, in order, that it writes as the
-// last commit made them.
+// stale lists the blocks that are kept and that a write makes something else of. placed are those,
+// in order, that it writes as the last commit made them.
 func (s *State) stale(w interp.Write, placed []uint32) []uint32 {
 	bs := uint64(s.geo.BlockSize)
 	return slices.DeleteFunc(s.kept.within(w.Off/bs, (w.Off+w.Len-1)/bs), func(b uint32) bool {
@@ -128,8 +130,8 @@ type logTail struct {
 	bytes  int
 }
 
-// wrote is told of a write, and takes a copy of what of it is in the log, up to most bytes in all. It has no data where it may not be
-// on the device as a whole.
+// wrote is told of a write, and takes a copy of what of it is in the log, up to most bytes in all.
+// It has no data where it may not be on the device as a whole.
 func (l *logTail) wrote(w interp.Write, j *Journal, most int) {
 	bs := uint64(j.Geo.BlockSize)
 	var data []byte

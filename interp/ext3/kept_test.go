@@ -19,8 +19,8 @@ func withoutKept(t *testing.T, d interp.Disk) *FS {
 	return fs
 }
 
-// keptIsRight reports whether what is kept is what the last commit left, and what is kept of the log what is on the device; and how
-// many blocks of each there are.
+// keptIsRight reports whether what is kept is what the last commit left, and what is kept of the
+// log what is on the device; and how many blocks of each there are.
 func keptIsRight(t *testing.T, fs *FS) (blocks, log int) {
 	t.Helper()
 	if fs.m == nil {

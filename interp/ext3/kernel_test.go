@@ -33,9 +33,10 @@ func peer(t testing.TB, name string, args ...string) {
 	}
 }
 
-// staleFileTypes asks e2fsck about a file system without the feature filetype. There Linux leaves the type of `.` and
-// `..` as it finds it (ext4_init_dot_dotdot), and a buffer that was in use before is not cleared (ext4_getblk): e2fsck
-// finds fault with that byte, and must find it here, and nothing else.
+// staleFileTypes asks e2fsck about a file system without the feature filetype. There Linux leaves
+// the type of `.` and `..` as it finds it (ext4_init_dot_dotdot), and a buffer that was in use
+// before is not cleared (ext4_getblk): e2fsck finds fault with that byte, and must find it here,
+// and nothing else.
 func staleFileTypes(t *testing.T, image string) {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "e2fsck", "-fn", image).CombinedOutput()
@@ -66,8 +67,8 @@ func Mkfs(t testing.TB, size string, opts ...string) string {
 	return image
 }
 
-// A follower is the hook of a device that the host's kernel has mounted: it judges every commit, and
-// compares what it keeps with what reading everything anew gives.
+// A follower is the hook of a device that the host's kernel has mounted: it judges every commit,
+// and compares what it keeps with what reading everything anew gives.
 type follower struct {
 	t       *testing.T
 	disk    blocktap.Disk
@@ -190,8 +191,8 @@ func through(t *testing.T, image string, reread int, visit func(interp.Observati
 	return f
 }
 
-// After a crash, the kernel's recovery and e2fsck's are followed without an alarm, and what is committed
-// afterwards is judged.
+// After a crash, the kernel's recovery and e2fsck's are followed without an alarm, and what is
+// committed afterwards is judged.
 func TestRecoveryByOthers(t *testing.T) {
 	image := Mkfs(t, "64M", "-J", "size=2")
 	crashed := filepath.Join(t.TempDir(), "crashed.img")
@@ -286,7 +287,8 @@ sync -f .
 rm -rf d1 d2
 `
 
-// The blocks of long symbolic links become blocks of directories: of one directory, so that they are of one group.
+// The blocks of long symbolic links become blocks of directories: of one directory, so that they
+// are of one group.
 const reuse = `
 mkdir links
 for i in $(seq 40); do ln -s $(head -c 200 /dev/zero | tr '\0' x) links/$i; done
@@ -303,8 +305,8 @@ setfattr -x user.one c; sync -f .
 rm a d; sync -f .
 `
 
-// Real file systems with several geometries: nothing that the kernel commits is faulted, and following
-// the commits gives what reading everything anew gives.
+// Real file systems with several geometries: nothing that the kernel commits is faulted, and
+// following the commits gives what reading everything anew gives.
 func TestKernel(t *testing.T) {
 	clean := func(t *testing.T, image string) { peer(t, "e2fsck", "-fn", image) }
 	for _, tc := range []struct {

@@ -2,9 +2,10 @@ package ext3
 
 import "fsward/interp/ext3/ondisk"
 
-// FixedMeta reports whether a block is of a kind that never belongs to an inode: a superblock or a copy
-// of it, group descriptors, bitmaps, inode tables. Blocks reserved for a growing descriptor table
-// belong to the resize inode. Without the feature flex_bg all of a group's metadata is in the group.
+// FixedMeta reports whether a block is of a kind that never belongs to an inode: a superblock or a
+// copy of it, group descriptors, bitmaps, inode tables. Blocks reserved for a growing descriptor
+// table belong to the resize inode. Without the feature flex_bg all of a group's metadata is in the
+// group.
 func (l *Layout) FixedMeta(block uint32) bool {
 	g := l.Geo.GroupOf(block)
 	p := l.Places[g]

@@ -14,11 +14,11 @@ import (
 // A Log is the journal of a mounted file system, and how far it has come.
 type Log struct {
 	Journal
-	// If idle, the journal's superblock says that nothing in the log is needed, and the next transaction begins with a write
-	// of it.
+	// If idle, the journal's superblock says that nothing in the log is needed, and the next
+	// transaction begins with a write of it.
 	idle bool
-	// recovering: the guest replays the log, and may first put in its place what later transactions change again. It ends with
-	// the next write of the journal's superblock.
+	// recovering: the guest replays the log, and may first put in its place what later transactions
+	// change again. It ends with the next write of the journal's superblock.
 	recovering bool
 	head       uint32 // where the next transaction begins, a block of the journal
 	nextSeq    uint32 // its number
@@ -26,7 +26,8 @@ type Log struct {
 	starts map[uint32]uint32
 }
 
-// A LogEntry is a transaction that the log holds: its number, and the block of the journal where it begins.
+// A LogEntry is a transaction that the log holds: its number, and the block of the journal where it
+// begins.
 type LogEntry struct{ Seq, Start uint32 }
 
 // Entries lists the transactions that the log holds, in order.
@@ -41,7 +42,8 @@ func (l *Log) Entries() (list []LogEntry) {
 // NextSeq returns the number of the transaction that the next commit ends.
 func (l *Log) NextSeq() uint32 { return l.nextSeq }
 
-// begin starts where the journal's superblock says. recover: the file system's superblock says that recovery is needed.
+// begin starts where the journal's superblock says. recover: the file system's superblock says that
+// recovery is needed.
 func (l *Log) begin(recover bool) {
 	l.idle, l.head, l.nextSeq = l.Start == 0 || !recover, l.Start, l.Seq
 	l.recovering = !l.idle
@@ -96,9 +98,9 @@ func (l *Log) contains(w interp.Write) bool {
 	return false
 }
 
-// overwritten judges a write over a part of the log that recovery would still read, on the disk as it was before. A program
-// that writes through the page cache, as e2fsck does the journal's superblock, writes a whole page, with what else is in
-// it as it was.
+// overwritten judges a write over a part of the log that recovery would still read, on the disk as
+// it was before. A program that writes through the page cache, as e2fsck does the journal's
+// superblock, writes a whole page, with what else is in it as it was.
 func (l *Log) overwritten(w interp.Write, before io.ReaderAt) (*change.Violation, error) {
 	tail := l.Start
 	if l.idle || tail == 0 || l.nextSeq == l.Seq {
@@ -129,7 +131,8 @@ func (l *Log) overwritten(w interp.Write, before io.ReaderAt) (*change.Violation
 	return nil, nil
 }
 
-// holdsCommit reports whether a write puts the commit block of a transaction anywhere into the journal.
+// holdsCommit reports whether a write puts the commit block of a transaction anywhere into the
+// journal.
 func (l *Log) holdsCommit(w interp.Write, seq uint32) bool {
 	bs := uint64(l.Geo.BlockSize)
 	for _, r := range l.Runs {

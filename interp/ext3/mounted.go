@@ -24,8 +24,9 @@ type Mounted struct {
 	scratch [2][ondisk.MaxBlockSize]byte
 }
 
-// Mount reads a baseline. If the file system needs recovery, what its journal commits is part of it.
-// The errors are interp.ErrNotFound, *interp.UnsupportedError, *interp.CorruptError, or of reading.
+// Mount reads a baseline. If the file system needs recovery, what its journal commits is part of
+// it. The errors are interp.ErrNotFound, *interp.UnsupportedError, *interp.CorruptError, or of
+// reading.
 func Mount(dev io.ReaderAt, size uint64) (*Mounted, error) {
 	sb, err := readSuper(dev)
 	if err != nil {
@@ -51,7 +52,8 @@ func Mount(dev io.ReaderAt, size uint64) (*Mounted, error) {
 	return m, m.begin(sb)
 }
 
-// begin takes what the journal commits into the state, if the superblock says that recovery is needed.
+// begin takes what the journal commits into the state, if the superblock says that recovery is
+// needed.
 func (m *Mounted) begin(sb []byte) error {
 	recover := ondisk.NeedsRecovery(sb)
 	m.Log.begin(recover)
@@ -125,8 +127,8 @@ func (m *Mounted) readJournalSuper() error {
 	return err
 }
 
-// replay takes what the log commits into the state, as recovery does: transactions in order, up to the
-// first that is not whole; a block that a later transaction revokes is left as it is.
+// replay takes what the log commits into the state, as recovery does: transactions in order, up to
+// the first that is not whole; a block that a later transaction revokes is left as it is.
 func (m *Mounted) replay() error {
 	for total := uint32(0); !m.Log.idle; {
 		t, err := m.Log.Read(m.State.dev, m.Log.head, m.Log.nextSeq)
@@ -162,9 +164,9 @@ func (m *Mounted) commit(t *transaction) {
 	m.State.forget()
 }
 
-// lost returns a block of a transaction before seq that is metadata now and not in its place, if there is
-// one. Under data=journal, a block that was freed is forgotten without a revoke record. What was written to its place before
-// the disk was attached is found there: nobody has seen it go.
+// lost returns a block of a transaction before seq that is metadata now and not in its place, if
+// there is one. Under data=journal, a block that was freed is forgotten without a revoke record.
+// What was written to its place before the disk was attached is found there: nobody has seen it go.
 func (m *Mounted) lost(dev io.ReaderAt, seq uint32) (block uint32, p copyPlace, found bool, err error) {
 	var left []uint32
 	for b, c := range m.State.Copies {
@@ -190,8 +192,8 @@ func (m *Mounted) lost(dev io.ReaderAt, seq uint32) (block uint32, p copyPlace, 
 	return 0, p, false, nil
 }
 
-// Metadata reports whether a block is one that is interpreted. The superblock is written without the
-// Journal as well, so that its copies there say nothing.
+// Metadata reports whether a block is one that is interpreted. The superblock is written without
+// the Journal as well, so that its copies there say nothing.
 func (m *Mounted) metadata(block uint32) bool {
 	if block == m.Geo.SuperBlock() || !m.Geo.InRange(block) {
 		return false

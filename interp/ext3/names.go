@@ -19,8 +19,8 @@ type nameDiff struct {
 	was, is entryValue
 }
 
-// A nameTable holds the names in the blocks of a directory that a transaction changed. Most of them are the same before and
-// after: a name takes neither a string of its own nor two places in maps.
+// A nameTable holds the names in the blocks of a directory that a transaction changed. Most of them
+// are the same before and after: a name takes neither a string of its own nor two places in maps.
 type nameTable struct {
 	seed  maphash.Seed
 	slots []uint32 // place in names plus 1; 0: none. As many as a power of two.
@@ -91,7 +91,8 @@ func (d *nameTable) came(name []byte) bool {
 	return n != nil && n.was.ino == 0 && n.is.ino != 0
 }
 
-// changed returns the names that went, and those that came or changed, each in the order of their bytes.
+// changed returns the names that went, and those that came or changed, each in the order of their
+// bytes.
 func (d *nameTable) changed() (gone, now []*nameDiff) {
 	for i := range d.names {
 		switch n := &d.names[i]; {

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// A numberSet is a set of inodes, blocks or groups. Those of one commit lie beside each other, so that it takes a bit or two for
-// each of many, 64 bytes and a place in a map for one that is alone.
+// A numberSet is a set of inodes, blocks or groups. Those of one commit lie beside each other, so
+// that it takes a bit or two for each of many, 64 bytes and a place in a map for one that is alone.
 type numberSet struct {
 	pages map[uint32]*numberPage
 	at    uint32 // the page used last

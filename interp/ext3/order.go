@@ -2,9 +2,10 @@ package ext3
 
 import "fsward/interp"
 
-// learned is how many commits of a mount have to come after a flush of all that they commit before it counts
-// as what this mount does. Mounted with barrier=0, or on a disk that says it has no cache, the kernel does not
-// flush, and nothing can be said of order: that is no mistake of its own, and is not on the disk.
+// learned is how many commits of a mount have to come after a flush of all that they commit before
+// it counts as what this mount does. Mounted with barrier=0, or on a disk that says it has no
+// cache, the kernel does not flush, and nothing can be said of order: that is no mistake of its
+// own, and is not on the disk.
 const learned = 3
 
 // An order follows the flushes before commit blocks.

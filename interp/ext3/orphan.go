@@ -9,11 +9,11 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// Inodes that are to be deleted or truncated are on a list: the superblock names the first, and i_dtime of
-// each the next (ext4_orphan_add). After a crash the file system finishes with them.
+// Inodes that are to be deleted or truncated are on a list: the superblock names the first, and
+// i_dtime of each the next (ext4_orphan_add). After a crash the file system finishes with them.
 
-// An OrphanList is that list, kept so that following a change of it costs what changed: a guest can keep
-// hundreds of thousands of deleted files open.
+// An OrphanList is that list, kept so that following a change of it costs what changed: a guest can
+// keep hundreds of thousands of deleted files open.
 type OrphanList struct {
 	head, tail uint32
 	nodes      map[uint32]orphanNode
@@ -34,7 +34,8 @@ func (o *OrphanList) Has(ino uint32) bool {
 	return ok
 }
 
-// An orphanRun is a piece of the new list: inodes that follow each other in the old list as well, or one that came.
+// An orphanRun is a piece of the new list: inodes that follow each other in the old list as well,
+// or one that came.
 type orphanRun struct {
 	first, last uint32
 	came        bool
@@ -124,8 +125,8 @@ func (d *orphanDiff) missing(o *OrphanList) {
 	}
 }
 
-// apply makes the list what a diff found. Linux puts inodes in front, and takes them from anywhere: what is in
-// another order is put together anew.
+// apply makes the list what a diff found. Linux puts inodes in front, and takes them from anywhere:
+// what is in another order is put together anew.
 func (o *OrphanList) apply(d *orphanDiff) {
 	first := slices.IndexFunc(d.runs, func(r orphanRun) bool { return !r.came })
 	if first < 0 {
@@ -210,7 +211,8 @@ type orphanChange struct {
 	diff *orphanDiff // nil: the list stays the same
 }
 
-// compare finds how the list differs in a state where inodes are those that may differ, and makes the records.
+// compare finds how the list differs in a state where inodes are those that may differ, and makes
+// the records.
 func (c *orphanChange) compare(now Snapshot, inodes *numberSet, txn *change.Txn) (*change.Violation, error) {
 	diff, err := c.was.diff(now, inodes)
 	if err != nil || diff == nil {

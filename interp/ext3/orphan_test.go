@@ -93,7 +93,8 @@ func (o *OrphanList) inodes() (list []uint32) {
 	return list
 }
 
-// Lists that change at random, as Linux changes them and in other ways: following one gives what reading it anew gives.
+// Lists that change at random, as Linux changes them and in other ways: following one gives what
+// reading it anew gives.
 func TestOrphansAtRandom(t *testing.T) {
 	c := newChain(t, "1000")
 	r := rand.New(rand.NewPCG(1, 2))
@@ -176,8 +177,8 @@ func TestOrphanFaults(t *testing.T) {
 	}
 }
 
-// With a list of 60,000 inodes, one that comes in front and one that goes from the middle are followed without
-// reading the others.
+// With a list of 60,000 inodes, one that comes in front and one that goes from the middle are
+// followed without reading the others.
 func TestLongOrphanList(t *testing.T) {
 	c := newChain(t, "62000")
 	const first, last = 100, 60100

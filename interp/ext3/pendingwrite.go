@@ -5,8 +5,8 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// A pendingWrite is what the write last observed changes in what FS knows. The zero value changes nothing. Exactly one of
-// landed and refused ends it.
+// A pendingWrite is what the write last observed changes in what FS knows. The zero value changes
+// nothing. Exactly one of landed and refused ends it.
 type pendingWrite struct {
 	super     *superChange // the write is of the superblock, and begins or ends a mount; nil: it does not
 	unmounted bool         // the file system was not mounted
@@ -33,8 +33,8 @@ type commitWrite struct {
 	whole bool // the comparison found all that changed
 }
 
-// landed makes the changes: the write is on the device. The error is of reading the device, after which nothing is known of
-// the file system.
+// landed makes the changes: the write is on the device. The error is of reading the device, after
+// which nothing is known of the file system.
 func (p *pendingWrite) landed(f *FS) error {
 	m := f.m
 	if m != nil {
@@ -70,7 +70,8 @@ func (p *pendingWrite) landed(f *FS) error {
 	return err
 }
 
-// refused forgets what may not be on the device as it was: the write did not get there, or only in part.
+// refused forgets what may not be on the device as it was: the write did not get there, or only in
+// part.
 func (p *pendingWrite) refused(f *FS) {
 	if f.m == nil {
 		return

@@ -8,12 +8,13 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// A file system without a journal (ext2, and what the ext4 driver mounts without one) has no transactions:
-// its blocks go to their places one by one, in any order, and between two of them nothing holds. There is
-// one moment at which it claims to be consistent: when its superblock is marked clean again, on unmounting
-// or on remounting read-only, after all else was written. That write is its commit, and the whole image is
-// judged by it as one transaction of additions. If it is refused, the file system stays marked as in use,
-// and e2fsck runs before it is mounted again. In between, its superblock has to stay that of the same file system.
+// A file system without a journal (ext2, and what the ext4 driver mounts without one) has no
+// transactions: its blocks go to their places one by one, in any order, and between two of them
+// nothing holds. There is one moment at which it claims to be consistent: when its superblock is
+// marked clean again, on unmounting or on remounting read-only, after all else was written. That
+// write is its commit, and the whole image is judged by it as one transaction of additions. If it
+// is refused, the file system stays marked as in use, and e2fsck runs before it is mounted again.
+// In between, its superblock has to stay that of the same file system.
 
 // observePlain judges a write over the superblock of a file system without a journal.
 func (f *FS) observePlain(sb []byte, geo *ondisk.Geometry, dev io.ReaderAt, obs *interp.Observation) {

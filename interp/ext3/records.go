@@ -10,7 +10,8 @@ import (
 )
 
 const (
-	// maxRecords bounds the records of a transaction: about 600 MB. Beyond it a commit is undecided.
+	// maxRecords bounds the records of a transaction: about 600 MB. Beyond it a commit is
+	// undecided.
 	maxRecords = 8 << 20
 	// maxFaults bounds the violations of structure that are reported of one write.
 	maxFaults = 100
@@ -20,7 +21,8 @@ const (
 
 var errTooMany = errors.New("ext3: the transaction has more than 8,388,608 change records")
 
-// records collects what a comparison finds: change records, within a memory budget, and faults of the structure.
+// records collects what a comparison finds: change records, within a memory budget, and faults of
+// the structure.
 type records struct {
 	txn    *change.Txn
 	memory *interp.MemoryBudget
@@ -46,8 +48,8 @@ func (r *records) fault(v change.Violation) {
 	}
 }
 
-// object appends the records of an object: the one for itself, and one for each field that changed or
-// that is always told of. before and after are nil where the object does not exist.
+// object appends the records of an object: the one for itself, and one for each field that changed
+// or that is always told of. before and after are nil where the object does not exist.
 func (r *records) object(o change.Object, fields []change.Field, before, after func(change.Field) change.Value, always ...change.Field) {
 	at := len(r.txn.Records)
 	r.txn.Append(change.Record{}) // filled in below, if there is anything to tell
@@ -90,8 +92,9 @@ func (r *records) bitRecords(o change.Object, f change.Field, g uint32, set bool
 	r.txn.Append(rec)
 }
 
-// tooMany tells, as an error, that there is no room for more records. They are moved to half as much again when little
-// room is left: append alone would move each of a million of them four times.
+// tooMany tells, as an error, that there is no room for more records. They are moved to half as
+// much again when little room is left: append alone would move each of a million of them four
+// times.
 func (r *records) tooMany() error {
 	if r.parts.partial() {
 		return r.handOn(change.PartRecords)
@@ -115,8 +118,8 @@ func (r *records) expect(n int) {
 	}
 }
 
-// move moves the records to where there is room for so many. Unlike slices.Grow it leaves what is behind them as the
-// system gives it: to clear many megabytes takes as long as filling them.
+// move moves the records to where there is room for so many. Unlike slices.Grow it leaves what is
+// behind them as the system gives it: to clear many megabytes takes as long as filling them.
 func (r *records) move(room int) {
 	records := make([]change.Record, len(r.txn.Records), room)
 	copy(records, r.txn.Records)

@@ -48,7 +48,8 @@ type Roles map[uint32]Role
 // roleBytes is what an entry takes.
 const roleBytes = 48
 
-// maxRoles is how many roles a limit on memory leaves, a quarter of which they may take; 0: any number.
+// maxRoles is how many roles a limit on memory leaves, a quarter of which they may take; 0: any
+// number.
 func maxRoles(limits interp.Limits) int { return int(limits.Memory / 4 / roleBytes) }
 
 // check tells, as an error, whether there would be too many with n more.

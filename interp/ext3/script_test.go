@@ -10,8 +10,8 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// A copied block is one that a commit is about to bring: its place in the file system and its contents, which
-// can be changed.
+// A copied block is one that a commit is about to bring: its place in the file system and its
+// contents, which can be changed.
 type copied struct {
 	fs   *FS
 	home uint32
@@ -26,8 +26,8 @@ func (c copied) inode(ino uint32) []byte {
 	return nil
 }
 
-// alterScript runs a script on a small file system, takes its writes, and at the first commit in which alter
-// changes a block looks at what is found. It wants the rule.
+// alterScript runs a script on a small file system, takes its writes, and at the first commit in
+// which alter changes a block looks at what is found. It wants the rule.
 func alterScript(t *testing.T, mkfsOpts []string, script, rule string, alter func(copied) bool) {
 	t.Helper()
 	image := Mkfs(t, "8M", append([]string{"-b", "1024"}, mkfsOpts...)...)

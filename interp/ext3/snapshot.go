@@ -6,7 +6,8 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// A Snapshot is a file system in one state: where its metadata of fixed place is, and what its blocks hold.
+// A Snapshot is a file system in one state: where its metadata of fixed place is, and what its
+// blocks hold.
 type Snapshot struct {
 	*Layout
 	*State

@@ -21,18 +21,21 @@ type copyPlace struct {
 	Escaped bool   // begins with the journal's magic, which the journal replaced by zeros
 }
 
-// A state is the file system as a sequence of commits defines it: the blocks in their places, except
-// for those that a commit put into the journal and that have not been written to their places since.
+// A state is the file system as a sequence of commits defines it: the blocks in their places,
+// except for those that a commit put into the journal and that have not been written to their
+// places since.
 type State struct {
 	dev    io.ReaderAt
 	geo    *ondisk.Geometry
 	blocks uint64               // of the device; those beyond the end of the file system are read when it grows
 	Copies map[uint32]copyPlace // by home block
-	// over and revoked are what one more transaction adds: they come before copies. Both can be nil.
+	// over and revoked are what one more transaction adds: they come before copies. Both can be
+	// nil.
 	over    map[uint32]copyPlace
 	revoked map[uint32]bool
 	cache   map[uint32][]byte
-	// recent are blocks of the cache that were asked for last, each at its number modulo their count.
+	// recent are blocks of the cache that were asked for last, each at its number modulo their
+	// count.
 	recent [recentBlocks]recentBlock
 	lender map[uint32][]byte // the cache of the state that this one is a fork of, which nobody adds to meanwhile
 	kept   *keptBlocks       // nil: nothing is kept

@@ -12,7 +12,8 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// A stream is the records of a whole file system whose structure is sound, made anew each time that they are asked for.
+// A stream is the records of a whole file system whose structure is sound, made anew each time that
+// they are asked for.
 type stream struct {
 	now    Snapshot
 	seq    uint32 // of the transaction after it
@@ -64,15 +65,16 @@ type owners struct {
 // A sharer is an inode that names an extended attribute block.
 type sharer struct{ block, ino uint32 }
 
-// An ownerView answers who owns a block: of those blocks that the part at hand speaks of, and of those that have several
-// owners.
+// An ownerView answers who owns a block: of those blocks that the part at hand speaks of, and of
+// those that have several owners.
 type ownerView struct {
 	owners
 	several map[uint32][]change.Object
 	part    map[uint32]change.Object
 }
 
-// maxDisputed bounds the owners of disputed blocks that are kept. Where there are more, the file system is known to be unsound.
+// maxDisputed bounds the owners of disputed blocks that are kept. Where there are more, the file
+// system is known to be unsound.
 const maxDisputed = 1 << 16
 
 var errOwners = errors.New("ext3: the owners of a block can be asked for only beside the block, in a file system that is too large to be held")

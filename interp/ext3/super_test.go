@@ -14,7 +14,8 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// recording is a small file system before it is mounted, and all writes until it is unmounted again.
+// recording is a small file system before it is mounted, and all writes until it is unmounted
+// again.
 var recording struct {
 	sync.Mutex
 	base   []byte
@@ -39,7 +40,8 @@ func record(t *testing.T) ([]byte, []interp.Write) {
 	return base, f.Writes
 }
 
-// replay gives the recorded writes to an interpreter until stop says so of one, and returns that one.
+// replay gives the recorded writes to an interpreter until stop says so of one, and returns that
+// one.
 func replay(t *testing.T, stop func(*FS, interp.Write) bool) (*FS, *MemDisk, interp.Write) {
 	t.Helper()
 	base, writes := record(t)
@@ -204,7 +206,8 @@ func TestJournalWrites(t *testing.T) {
 	})
 }
 
-// A commit that is refused leaves the base as it was: the same commit comes again as the same change.
+// A commit that is refused leaves the base as it was: the same commit comes again as the same
+// change.
 func TestRefusedCommit(t *testing.T) {
 	fs, d, w := replay(t, func(fs *FS, w interp.Write) bool {
 		return mountedNow(fs, w) && fs.m.Log.holdsCommit(w, fs.m.Log.nextSeq)
@@ -223,7 +226,8 @@ func TestRefusedCommit(t *testing.T) {
 	}
 }
 
-// After a crash at any write, reading anew finds what was committed, and the guest's recovery is followed.
+// After a crash at any write, reading anew finds what was committed, and the guest's recovery is
+// followed.
 func TestCrashAnywhere(t *testing.T) {
 	base, writes := record(t)
 	rules := Engine(t)

@@ -9,8 +9,9 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// Mounting a file system whose count of blocks that hold no data is wrong, as resize2fs leaves it, Linux brings the
-// copies of its superblock up to date, the later ones past the journal. That is no alarm; another change of them is.
+// Mounting a file system whose count of blocks that hold no data is wrong, as resize2fs leaves it,
+// Linux brings the copies of its superblock up to date, the later ones past the journal. That is no
+// alarm; another change of them is.
 func TestSuperCopies(t *testing.T) {
 	image := Mkfs(t, "512M", "-b", "1024")
 	base := bytes.Clone(ReadFile(t, image))

@@ -8,8 +8,8 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// observeSuper judges a write over the primary superblock. It is not journaled: the kernel writes its
-// counts and flags in place when the file system is mounted, synced and unmounted.
+// observeSuper judges a write over the primary superblock. It is not journaled: the kernel writes
+// its counts and flags in place when the file system is mounted, synced and unmounted.
 func (f *FS) observeSuper(w interp.Write, obs *interp.Observation) {
 	dev := PendingDevice{f.disk, w}
 	sb, err := readSuper(dev)
@@ -40,7 +40,8 @@ func (f *FS) observeSuper(w interp.Write, obs *interp.Observation) {
 	}
 }
 
-// observeMountedSuper judges a superblock that is written in place while the file system is mounted.
+// observeMountedSuper judges a superblock that is written in place while the file system is
+// mounted.
 func (f *FS) observeMountedSuper(sb []byte, geo *ondisk.Geometry, obs *interp.Observation) {
 	inUse := ondisk.NeedsRecovery(sb)
 	if geo.UUID != f.geo.UUID && !inUse {
@@ -84,8 +85,8 @@ func (f *FS) observeMount(dev PendingDevice, obs *interp.Observation) {
 	f.pending.super = &superChange{geo: m.Geo, m: m}
 }
 
-// cleanFaults checks what has to be true when a file system is marked clean. Counts that are left as they
-// were are no fault: e2fsck replays a journal, clears the mark, and only then counts.
+// cleanFaults checks what has to be true when a file system is marked clean. Counts that are left
+// as they were are no fault: e2fsck replays a journal, clears the mark, and only then counts.
 func (m *Mounted) cleanFaults(sb []byte, obs *interp.Observation) error {
 	block, p, found, err := m.lost(m.State.dev, m.Log.nextSeq)
 	if err != nil {

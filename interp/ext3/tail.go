@@ -9,10 +9,10 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// readTail reads the journal's superblock from a device on which it is being written, and judges it:
-// it may let go of a transaction only when all blocks of that are in their places, and may point only
-// at the beginning of a transaction. resync: the log goes on where it says, since the log was empty, or
-// the guest's recovery after a crash has set it past what it replayed.
+// readTail reads the journal's superblock from a device on which it is being written, and judges
+// it: it may let go of a transaction only when all blocks of that are in their places, and may
+// point only at the beginning of a transaction. resync: the log goes on where it says, since the
+// log was empty, or the guest's recovery after a crash has set it past what it replayed.
 func (m *Mounted) readTail(dev io.ReaderAt) (js ondisk.JournalSuper, resync bool, fault *change.Violation, err error) {
 	geo := m.Geo
 	block := m.Log.Block(0)

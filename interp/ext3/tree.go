@@ -7,17 +7,17 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// A treeDiff compares the blocks that an inode maps before and after a transaction. A subtree is left
-// out if the pointer to it is the same and the transaction did not rewrite its block.
+// A treeDiff compares the blocks that an inode maps before and after a transaction. A subtree is
+// left out if the pointer to it is the same and the transaction did not rewrite its block.
 type treeDiff struct {
 	geo      *ondisk.Geometry
 	old, new *State
 	rewrote  func(block uint32) bool
 	whole    bool // report the pointers that stay as well
 	visited  *Visits
-	// removed, added and same are told of each pointer: level 0 for a block of the file, 1 to 3 for an
-	// indirect block; start is the number of the first block of the file below it. added reports whether
-	// the pointer is good to be followed.
+	// removed, added and same are told of each pointer: level 0 for a block of the file, 1 to 3 for
+	// an indirect block; start is the number of the first block of the file below it. added reports
+	// whether the pointer is good to be followed.
 	removed func(level int, start uint64, block uint32) error
 	added   func(level int, start uint64, block uint32) (follow bool, err error)
 	same    func(level int, start uint64, block uint32) error
@@ -26,9 +26,9 @@ type treeDiff struct {
 // Visits keeps the indirect blocks that were gone through, so that a loop of hostile pointers ends.
 type Visits struct{ old, new numberSet }
 
-// Walk visits each pointer of an inode: level 0 for a block of the file, 1 to 3 for an indirect block; start is the number of
-// the first block of the file below it. visit reports whether the pointer is to be followed; visited makes sure that a loop of
-// hostile pointers ends.
+// Walk visits each pointer of an inode: level 0 for a block of the file, 1 to 3 for an indirect
+// block; start is the number of the first block of the file below it. visit reports whether the
+// pointer is to be followed; visited makes sure that a loop of hostile pointers ends.
 func (s Snapshot) Walk(i ondisk.Inode, visited *Visits, visit func(level int, start uint64, block uint32) (follow bool, err error)) error {
 	d := treeDiff{geo: s.Geo, new: s.State, visited: visited, added: visit}
 	return d.inodes(nil, i)
@@ -57,8 +57,8 @@ func (d *treeDiff) inodes(before, after ondisk.Inode) error {
 	return nil
 }
 
-// rewritten compares indirect blocks that the transaction rewrote below pointers that it did not: the
-// walk from the inode does not get to them. One that it did get to has been compared.
+// rewritten compares indirect blocks that the transaction rewrote below pointers that it did not:
+// the walk from the inode does not get to them. One that it did get to has been compared.
 func (d *treeDiff) rewritten(blocks []indirectBlock) error {
 	// From the top, so that a block below another is reached from there.
 	slices.SortFunc(blocks, func(a, b indirectBlock) int { return cmp.Compare(b.level, a.level) })
@@ -115,7 +115,8 @@ func (d *treeDiff) pair(level int, start uint64, before, after uint32) error {
 	return nil
 }
 
-// gone goes through what a pointer reached before. What is wrong with it was wrong before, and is passed over.
+// gone goes through what a pointer reached before. What is wrong with it was wrong before, and is
+// passed over.
 func (d *treeDiff) gone(level int, start uint64, block uint32) error {
 	if block == 0 {
 		return nil

@@ -11,7 +11,8 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// A view answers the queries of rules from a state. It keeps no more than the state's bounded cache.
+// A view answers the queries of rules from a state. It keeps no more than the state's bounded
+// cache.
 type view struct {
 	Snapshot
 	names  *change.Names
@@ -22,7 +23,8 @@ type view struct {
 		block uint64 // of the directory
 	}
 
-	// What was asked last of inodes, since rules ask for several fields of one, and go through the records in order.
+	// What was asked last of inodes, since rules ask for several fields of one, and go through the
+	// records in order.
 	last struct {
 		ino uint32 // 0: none
 		side
@@ -244,8 +246,9 @@ func (v *view) eachIn(dir ondisk.Inode, n uint64, visit func(ondisk.Entry)) erro
 	return err
 }
 
-// find looks a name up in a directory. Names are asked for about as they stand there: it goes away, in both directions,
-// from where the last one was found. The index of a directory is not relied upon.
+// find looks a name up in a directory. Names are asked for about as they stand there: it goes away,
+// in both directions, from where the last one was found. The index of a directory is not relied
+// upon.
 func (v *view) find(dir uint32, name string) (found ondisk.Entry, err error) {
 	s, err := v.side(dir)
 	if err != nil || s.mapped(dir) == nil {
@@ -370,8 +373,8 @@ func (v *view) Next(o change.Object) (change.Object, bool, error) { return v.ste
 // Previous returns the object of o's kind before it.
 func (v *view) Previous(o change.Object) (change.Object, bool, error) { return v.step(o, -1) }
 
-// maxGap bounds the numbers that are gone through from one object to the next: inodes or blocks that are
-// not in use.
+// maxGap bounds the numbers that are gone through from one object to the next: inodes or blocks
+// that are not in use.
 const maxGap = 1 << 20
 
 var errGap = fmt.Errorf("ext3: more than %d numbers without an object; a narrower range is needed", maxGap)

@@ -48,8 +48,8 @@ func (d *draft) bytes(p site) ([]byte, error) {
 	return b, err
 }
 
-// apply makes the change that a specification asks for to the i-th target; ok is false if it cannot be made there, or
-// changes nothing, and the draft is of no use then.
+// apply makes the change that a specification asks for to the i-th target; ok is false if it cannot
+// be made there, or changes nothing, and the draft is of no use then.
 func (d *draft) apply(s *alterSpec, i int) (text string, ok bool, err error) {
 	t := d.ts[i]
 	b, err := d.bytes(t.site)

@@ -9,8 +9,8 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// An alterer changes an object in a block on its way into the journal. What a journal block is a copy of,
-// the descriptor before it says, which arrives before it or with it.
+// An alterer changes an object in a block on its way into the journal. What a journal block is a
+// copy of, the descriptor before it says, which arrives before it or with it.
 type alterer struct {
 	survey
 	spec    alterSpec
@@ -23,12 +23,13 @@ type alterer struct {
 	done    bool
 }
 
-// NewAlterer returns an Alterer for an ext3 file system; SpecHelp says what spec may be. Of several objects in
-// a block, the first one that the transaction changes is altered, or the one that the spec names; of inodes, one in use, and for a pointer
-// a file that has it; of the bits of a bitmap, one that the transaction leaves alone, or for set_freed and
-// unset_new one that it changes. What stands where is told from the bytes, so that indexes, indirect blocks and the log
-// itself cannot be altered. If the journal has checksums of version 2 or 3, a block is altered that comes in one write
-// with its descriptor.
+// NewAlterer returns an Alterer for an ext3 file system; SpecHelp says what spec may be. Of several
+// objects in a block, the first one that the transaction changes is altered, or the one that the
+// spec names; of inodes, one in use, and for a pointer a file that has it; of the bits of a bitmap,
+// one that the transaction leaves alone, or for set_freed and unset_new one that it changes. What
+// stands where is told from the bytes, so that indexes, indirect blocks and the log itself cannot
+// be altered. If the journal has checksums of version 2 or 3, a block is altered that comes in one
+// write with its descriptor.
 func NewAlterer(d interp.Disk, spec string) (interp.Alterer, error) {
 	s, err := parseAlterSpec(spec)
 	if err != nil {
@@ -58,7 +59,8 @@ func (a *alterer) guess(_ uint32, b []byte) (ext3.Role, bool) {
 	return ext3.Role{}, false
 }
 
-// looksLikeDirectory tells a directory block from file data in the journal, as far as bytes can tell.
+// looksLikeDirectory tells a directory block from file data in the journal, as far as bytes can
+// tell.
 func looksLikeDirectory(b []byte, fileType bool) bool {
 	n := 0
 	_, fault := ondisk.Entries(b, fileType, func(ondisk.Entry) { n++ })
@@ -133,7 +135,8 @@ func (a *alterer) follow(block uint32, b []byte) {
 	}
 }
 
-// sealCommit makes the checksum of version 1 in the commit block of the altered transaction right again.
+// sealCommit makes the checksum of version 1 in the commit block of the altered transaction right
+// again.
 func (a *alterer) sealCommit(w interp.Write, blocks []uint32, at func(uint32) []byte) {
 	for _, block := range blocks {
 		b := at(block)
@@ -194,7 +197,8 @@ func (a *alterer) alter(home uint32, b []byte) string {
 	return ""
 }
 
-// wanted reports whether an object is one to be altered: the transaction changes it, and it is in use.
+// wanted reports whether an object is one to be altered: the transaction changes it, and it is in
+// use.
 func (a *alterer) wanted(t target, b, before []byte, had map[string]bool) bool {
 	was, is := before[t.off:t.off+t.n], b[t.off:t.off+t.n]
 	switch t.object.name {

@@ -13,8 +13,8 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// A corrupter alters the state that a disk defines: where a block's contents are in the journal, they are altered there,
-// and the checksums of the transaction are made right again.
+// A corrupter alters the state that a disk defines: where a block's contents are in the journal,
+// they are altered there, and the checksums of the transaction are made right again.
 type corrupter struct {
 	survey
 	disk    interp.Disk
@@ -25,8 +25,8 @@ type corrupter struct {
 	targets map[string][]target
 }
 
-// NewCorrupter reads the state of a disk. With last, only what the last transaction in the journal wrote is altered, and
-// the journal's superblock. The errors are those of New.
+// NewCorrupter reads the state of a disk. With last, only what the last transaction in the journal
+// wrote is altered, and the journal's superblock. The errors are those of New.
 func NewCorrupter(d interp.Disk, last bool) (interp.Corrupter, error) {
 	m, err := ext3.Mount(d, d.Size())
 	if err != nil {

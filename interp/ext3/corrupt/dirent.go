@@ -111,8 +111,9 @@ func (d *draft) move(i int, b []byte, name string, typ byte) (string, bool, erro
 	return "", false, nil
 }
 
-// cycle moves the directory D that an entry names below its own subdirectory E: the name from P to E, .. of D to E, and
-// the links that .. counts for from P to E. Each of them by itself is as after a rename.
+// cycle moves the directory D that an entry names below its own subdirectory E: the name from P to
+// E, .. of D to E, and the links that .. counts for from P to E. Each of them by itself is as after
+// a rename.
 func (d *draft) cycle(i int, b []byte, name string) (string, bool, error) {
 	t := d.ts[i]
 	if t.kind != "linear" && t.kind != "root" {

@@ -7,7 +7,8 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// A logBlock is a block of the log that is not a copy: a descriptor, a revoke block or a commit block.
+// A logBlock is a block of the log that is not a copy: a descriptor, a revoke block or a commit
+// block.
 type logBlock struct {
 	at, seq uint32 // counted in the journal; of the transaction
 	kind    uint32
@@ -62,8 +63,9 @@ func logBlocks(j *ext3.Journal, dev io.ReaderAt, e ext3.LogEntry) (list []logBlo
 	}
 }
 
-// seal makes the checksums of a transaction right again; block returns a block of the journal to be changed in place.
-// What says where checksums stand is log, the transaction as it was before it was altered.
+// seal makes the checksums of a transaction right again; block returns a block of the journal to be
+// changed in place. What says where checksums stand is log, the transaction as it was before it was
+// altered.
 func seal(j *ext3.Journal, log []logBlock, block func(at uint32) ([]byte, error)) error {
 	sum := ondisk.CrcBEStart
 	for _, l := range log {

@@ -17,7 +17,8 @@ type alterable struct {
 	kinds   []string // what a condition @kind=… tells apart
 }
 
-// unsealed reports whether a field is a checksum of the journal: no checksum is made right again where it is altered.
+// unsealed reports whether a field is a checksum of the journal: no checksum is made right again
+// where it is altered.
 func unsealed(c ondisk.Field) bool {
 	return c.Big() && c.Name == "checksum" || strings.HasPrefix(c.Name, "chksum")
 }
@@ -68,7 +69,8 @@ var alterables = []alterable{
 	{name: objRevoked, members: ondisk.RevokedLayout.Fields, actions: []string{actDelete, actAdd}},
 }
 
-// blockUses are the kinds of blocks that a block bitmap has bits of. padding is what follows the last block.
+// blockUses are the kinds of blocks that a block bitmap has bits of. padding is what follows the
+// last block.
 var blockUses = []string{"superblock", "descriptors", "bitmap", "inode_table", "journal", "resize", "directory", "indirect", "xattr", "data", "free", "padding"}
 
 func findAlterable(name string) *alterable {

@@ -84,7 +84,8 @@ func (s *alterSpec) fits(t target) bool {
 	return t.object == s.object && (s.kind == "" || t.kind == s.kind) && (s.id == 0 || t.id == s.id)
 }
 
-// set changes the member of an object, and says how; ok is false if the object does not have it, or nothing changes.
+// set changes the member of an object, and says how; ok is false if the object does not have it, or
+// nothing changes.
 func (s *alterSpec) set(b []byte) (text string, ok bool) {
 	if s.member.Off+s.member.Width() > len(b) {
 		return "", false

@@ -65,7 +65,8 @@ func (s *survey) block(block uint32, b []byte, visit func(target)) error {
 	return nil
 }
 
-// bits yields a target for each bit of a bitmap, whose first is of the object with the number first.
+// bits yields a target for each bit of a bitmap, whose first is of the object with the number
+// first.
 func (s *survey) bits(object string, block, count uint32, first uint64, visit func(target), use func(uint32) string) {
 	for n := range 8 * s.Geo.BlockSize {
 		t := target{object: findAlterable(object), site: site{false, block}, off: int(n / 8), n: 1, bit: n % 8, kind: "padding", id: first + uint64(n)}
@@ -147,7 +148,8 @@ func (s *survey) inodeKind(ino uint32, i ondisk.Inode) string {
 	return "device"
 }
 
-// linkName yields the name of a symbolic link that a block holds. Linux writes it to the journal from 6.2 on.
+// linkName yields the name of a symbolic link that a block holds. Linux writes it to the journal
+// from 6.2 on.
 func (s *survey) linkName(block uint32, visit func(target)) error {
 	if s.links == nil {
 		var err error

@@ -24,7 +24,8 @@ func (s *survey) directory(r ext3.Role, block uint32, b []byte, visit func(targe
 		case r.Start == 0:
 			d.index("root", ondisk.IndexRootInfo, ondisk.IndexRootEntries)
 		case index.IsNode(r.Start):
-			// Where a root has its info, a node has the entry that covers it: its limit and count stand at the same distance.
+			// Where a root has its info, a node has the entry that covers it: its limit and count
+			// stand at the same distance.
 			d.index("node", ondisk.IndexNodeEntries-ondisk.IndexInfoLen, ondisk.IndexNodeEntries)
 			return nil
 		}
@@ -47,7 +48,8 @@ func (d *dirBlock) add(object string, off, n int, kind string) {
 		ino: ondisk.LE32(d.b, min(off, len(d.b)-4))})
 }
 
-// index visits the head of a root or a node, at info, and its entries, which begin with the limit and the count.
+// index visits the head of a root or a node, at info, and its entries, which begin with the limit
+// and the count.
 func (d *dirBlock) index(kind string, info, entries int) {
 	d.add(objIndex, info, ondisk.IndexInfoLen+4, kind)
 	for n := range int(ondisk.IndexHeadOf(d.b[entries-ondisk.IndexInfoLen:]).Count()) {

@@ -6,7 +6,8 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// A site is a block that can be altered: one of the file system, wherever its contents are, or one of the log itself.
+// A site is a block that can be altered: one of the file system, wherever its contents are, or one
+// of the log itself.
 type site struct {
 	log   bool
 	block uint32 // of the file system; of the journal

@@ -2,9 +2,10 @@ package ondisk
 
 import "fmt"
 
-// An access list is an extended attribute without a name (fs/ext4/acl.h): a header with a version, and entries of four bytes, or of
-// eight where a user or a group is named. e2fsck does not look into it. Linux does not open a file whose list it cannot read
-// (ext4_acl_from_disk), nor one whose entries are out of order (posix_acl_permission).
+// An access list is an extended attribute without a name (fs/ext4/acl.h): a header with a version,
+// and entries of four bytes, or of eight where a user or a group is named. e2fsck does not look
+// into it. Linux does not open a file whose list it cannot read (ext4_acl_from_disk), nor one whose
+// entries are out of order (posix_acl_permission).
 const (
 	indexACLAccess  = 2 // EXT4_XATTR_INDEX_POSIX_ACL_ACCESS
 	indexACLDefault = 3
@@ -32,7 +33,8 @@ var aclFollows = map[uint16]uint16{
 	ACLMask:     ACLOther,
 }
 
-// ACLFault says what is wrong with an access list, "" if nothing is: what Linux demands of one that is set (posix_acl_valid).
+// ACLFault says what is wrong with an access list, "" if nothing is: what Linux demands of one that
+// is set (posix_acl_valid).
 func ACLFault(b []byte) string {
 	if len(b) == 0 || len(b) == ACLHeadLen && aclHeadOf(b).Version() == ACLVersion {
 		return "" // there is none

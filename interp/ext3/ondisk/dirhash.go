@@ -2,8 +2,8 @@ package ondisk
 
 import "math/bits"
 
-// How the index of a directory hashes names (fs/ext4/hash.c; lib/ext2fs/dirhash.c). Characters beyond 127 count
-// differently where the superblock says that they are unsigned.
+// How the index of a directory hashes names (fs/ext4/hash.c; lib/ext2fs/dirhash.c). Characters
+// beyond 127 count differently where the superblock says that they are unsigned.
 const (
 	hashLegacy = iota
 	hashHalfMD4
@@ -41,8 +41,8 @@ func (h DirHash) char(c byte) uint32 {
 	return uint32(int32(int8(c)))
 }
 
-// Of returns the hash of a name. Its lowest bit is 0: in the index that bit says that a hash goes on from the
-// block before.
+// Of returns the hash of a name. Its lowest bit is 0: in the index that bit says that a hash goes
+// on from the block before.
 func (h DirHash) Of(name []byte) uint32 {
 	buf := h.seed
 	switch h.version {
@@ -78,7 +78,8 @@ func (h DirHash) legacy(name []byte) uint32 {
 	return hash0 << 1
 }
 
-// chunk fills in with the beginning of a name, padded with its length, and returns the rest (str2hashbuf).
+// chunk fills in with the beginning of a name, padded with its length, and returns the rest
+// (str2hashbuf).
 func (h DirHash) chunk(name []byte, in []uint32) (rest []byte) {
 	pad := uint32(len(name)) | uint32(len(name))<<8
 	pad |= pad << 16
@@ -105,7 +106,8 @@ func tea(buf, in *[4]uint32) {
 	buf[1] += b1
 }
 
-// halfMD4 is half_md4_transform: three rounds of eight steps, each with the words of in in another order.
+// halfMD4 is half_md4_transform: three rounds of eight steps, each with the words of in in another
+// order.
 func halfMD4(buf *[4]uint32, in *[8]uint32) {
 	a, b, c, d := buf[0], buf[1], buf[2], buf[3]
 	for _, round := range []struct {

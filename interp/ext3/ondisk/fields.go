@@ -7,16 +7,17 @@ import (
 	"fsward/change"
 )
 
-// A Structure is an on-disk structure. Its table of fields is the one place where offsets are written: it drives the records,
-// the views of rules, the corrupter, and the views in views.go, which are generated from it. A test holds the tables against
-// the headers of e2fsprogs.
+// A Structure is an on-disk structure. Its table of fields is the one place where offsets are
+// written: it drives the records, the views of rules, the corrupter, and the views in views.go,
+// which are generated from it. A test holds the tables against the headers of e2fsprogs.
 type Structure struct {
 	Name   string // in C
 	Size   int    // bytes, as far as they are read
 	Fields []Field
 }
 
-// A Field is a number in an on-disk structure, or an array of bytes, which counts as the number at its beginning.
+// A Field is a number in an on-disk structure, or an array of bytes, which counts as the number at
+// its beginning.
 type Field struct {
 	ID    change.Field // 0: not part of the records
 	Name  string       // the member in C, without the prefix of its structure
@@ -86,7 +87,8 @@ func (f Field) Get(b []byte) uint64 {
 	}
 }
 
-// Put writes a field of a structure, which has to be long enough. It cuts off the bits that do not fit.
+// Put writes a field of a structure, which has to be long enough. It cuts off the bits that do not
+// fit.
 func (f Field) Put(b []byte, v uint64) {
 	switch b = b[f.Off:]; f.enc {
 	case encU8:

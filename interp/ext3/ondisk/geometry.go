@@ -47,7 +47,8 @@ func (g *Geometry) ChangedFrom(old *Geometry) string {
 	return g.ReshapedFrom(old)
 }
 
-// GrownFrom reports whether a file system grew while it was mounted (ext4_resize_fs), and is the same else.
+// GrownFrom reports whether a file system grew while it was mounted (ext4_resize_fs), and is the
+// same else.
 func (g *Geometry) GrownFrom(old *Geometry) bool {
 	// Descriptors beyond what was reserved for them go with their groups (ext4_convert_meta_bg).
 	places := old.firstMetaBG == old.DescBlocks && g.firstMetaBG == g.DescBlocks || g.firstMetaBG == old.firstMetaBG
@@ -141,8 +142,8 @@ func (g *Geometry) DescIndex(block uint32) (i uint32, ok bool) {
 	return i, i >= g.firstMetaBG && g.DescBlock(i) == block
 }
 
-// HeadBlocks is the number of blocks at the beginning of a group that hold a copy of the superblock and of
-// group descriptors (ext2fs_super_and_bgd_loc2).
+// HeadBlocks is the number of blocks at the beginning of a group that hold a copy of the superblock
+// and of group descriptors (ext2fs_super_and_bgd_loc2).
 func (g *Geometry) HeadBlocks(group uint32) uint32 {
 	n := uint32(btoi(g.HasSuper(group)))
 	per := g.PerDescBlock()
@@ -158,8 +159,8 @@ func (g *Geometry) HeadBlocks(group uint32) uint32 {
 // pointersPerBlock is the number of block numbers in an indirect block.
 func (g *Geometry) pointersPerBlock() uint64 { return uint64(g.BlockSize / 4) }
 
-// Span returns the number of blocks of a file below a pointer of a level: 0 for a block of the file, 1 to 3 for an indirect
-// block.
+// Span returns the number of blocks of a file below a pointer of a level: 0 for a block of the
+// file, 1 to 3 for an indirect block.
 func (g *Geometry) Span(level int) uint64 {
 	n := uint64(1)
 	for range level {
@@ -181,9 +182,10 @@ func btoi(b bool) int {
 	return 0
 }
 
-// IsSuperCopy reports whether a block begins with a copy of the superblock. Linux takes those beyond the first two past the
-// Journal, when it has changed its superblock's label or the count of blocks that hold no data
-// (ext4_update_superblocks_fn: EXT4_IOC_SETFSLABEL, EXT4_IOC_SETFSUUID, and ext4_update_overhead in mounting after resize2fs).
+// IsSuperCopy reports whether a block begins with a copy of the superblock. Linux takes those
+// beyond the first two past the Journal, when it has changed its superblock's label or the count of
+// blocks that hold no data (ext4_update_superblocks_fn: EXT4_IOC_SETFSLABEL, EXT4_IOC_SETFSUUID,
+// and ext4_update_overhead in mounting after resize2fs).
 func (g *Geometry) IsSuperCopy(block uint32) bool {
 	group := g.GroupOf(block)
 	return group > 0 && block == g.GroupStart(group) && g.HasSuper(group)

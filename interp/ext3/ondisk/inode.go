@@ -77,8 +77,9 @@ func (i Inode) ListsNames() bool { return i.IsDir() && i.Links() > 0 }
 
 func (i Inode) HasIndex() bool { return i.Flags()&FlagIndex != 0 }
 
-// HoldsSomething reports whether an inode that is not in use has contents, or what e2fsck takes for such: it looks at reserved inodes
-// even then (e2fsck/pass1.c, check_blocks). The time of its deletion is there where e2fsck has cleared it.
+// HoldsSomething reports whether an inode that is not in use has contents, or what e2fsck takes for
+// such: it looks at reserved inodes even then (e2fsck/pass1.c, check_blocks). The time of its
+// deletion is there where e2fsck has cleared it.
 func (i Inode) HoldsSomething() bool {
 	return LE32(i, InodeSizeAt)|LE32(i, InodeSizeHighAt)|LE32(i, InodeBlocksAt)|i.Flags()|i.FileACL() != 0 || i.Pointers() != [NPointers]uint32{}
 }
@@ -101,8 +102,8 @@ func (i Inode) Size() (bytes uint64) {
 // Fast reports whether a symbolic link is kept in the inode itself, in the place of its pointers.
 func (i Inode) Fast() bool { return i.Type() == ModeLink && i.Size() > 0 && i.Size() < FastLink }
 
-// Maps reports whether the pointers of the inode are pointers: an inode that is neither linked nor marked
-// as used owns nothing, and a device keeps its number in their place.
+// Maps reports whether the pointers of the inode are pointers: an inode that is neither linked nor
+// marked as used owns nothing, and a device keeps its number in their place.
 func (i Inode) Maps(marked bool) bool {
 	if !i.Exists(marked) {
 		return false

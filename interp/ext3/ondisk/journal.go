@@ -57,7 +57,8 @@ func (j *JournalSuper) ParseRevoke(b []byte) ([]uint32, error) {
 	return blocks, nil
 }
 
-// OfTransaction reports whether a block of the journal begins with the header of a transaction's blocks.
+// OfTransaction reports whether a block of the journal begins with the header of a transaction's
+// blocks.
 func OfTransaction(b []byte, seq uint32) bool {
 	h := JournalHeaderOf(b)
 	return h.Magic() == JournalMagic && h.Sequence() == seq

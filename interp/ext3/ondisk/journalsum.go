@@ -17,14 +17,16 @@ func (j *JournalSuper) SealTag(descriptor []byte, off int, seq uint32, data []by
 	}
 }
 
-// SealTail puts the checksum at the end of a descriptor or revoke block (jbd2_descriptor_block_csum_set).
+// SealTail puts the checksum at the end of a descriptor or revoke block
+// (jbd2_descriptor_block_csum_set).
 func (j *JournalSuper) SealTail(b []byte) {
 	if j.CsumVersion != 0 {
 		binary.BigEndian.PutUint32(b[len(b)-4:], j.withZeros(b, len(b)-4))
 	}
 }
 
-// SealCommit puts the checksum into a commit block: with version 1 that of the transaction, where it has one.
+// SealCommit puts the checksum into a commit block: with version 1 that of the transaction, where
+// it has one.
 func (j *JournalSuper) SealCommit(b []byte, sum uint32) {
 	switch {
 	case j.CsumVersion != 0:
@@ -48,8 +50,9 @@ func superSum(b []byte) uint32 {
 	return crc32c(^uint32(0), sb)
 }
 
-// Checksums in the journal. Version 1 (compat flag checksum) puts a sum over the descriptors and copies of
-// a transaction into its commit block. Versions 2 and 3 give every block of the log a sum of its own.
+// Checksums in the journal. Version 1 (compat flag checksum) puts a sum over the descriptors and
+// copies of a transaction into its commit block. Versions 2 and 3 give every block of the log a sum
+// of its own.
 const (
 	sumCRC32  = 1 // JBD2_CRC32_CHKSUM
 	sumCRC32C = 4 // JBD2_CRC32C_CHKSUM
@@ -108,7 +111,8 @@ func (j *JournalSuper) TagBytes() int {
 	return n
 }
 
-// TailBytes is what a checksum takes from the end of descriptors and revoke blocks (jbd2_journal_block_tail).
+// TailBytes is what a checksum takes from the end of descriptors and revoke blocks
+// (jbd2_journal_block_tail).
 func (j *JournalSuper) TailBytes() int {
 	if j.CsumVersion == 0 {
 		return 0
@@ -140,8 +144,8 @@ func (j *JournalSuper) TagFits(t Tag, seq uint32, data []byte) bool {
 	return sum == t.sum
 }
 
-// CommitFits reports whether a commit block has the checksum that it should. With version 1, sum is that of
-// the transaction; a commit block without one is taken as it is, as do_one_pass does.
+// CommitFits reports whether a commit block has the checksum that it should. With version 1, sum is
+// that of the transaction; a commit block without one is taken as it is, as do_one_pass does.
 func (j *JournalSuper) CommitFits(b []byte, sum uint32) bool {
 	c := commitBlockOf(b)
 	if j.CsumVersion != 0 {

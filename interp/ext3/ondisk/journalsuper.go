@@ -32,7 +32,8 @@ const (
 
 var journalFeatureNames = []string{"revoke", "64bit", "async_commit", "csum_v2", "csum_v3", "fast_commit"}
 
-// maxJournal bounds the blocks of a journal: what it holds copies of is kept in memory. Programs make a tenth of it.
+// maxJournal bounds the blocks of a journal: what it holds copies of is kept in memory. Programs
+// make a tenth of it.
 const maxJournal = 1 << 20
 
 // MinJournal is the least number of blocks (JBD2_MIN_JOURNAL_BLOCKS).
@@ -52,8 +53,8 @@ type JournalSuper struct {
 	seed        uint32 // of the checksums of versions 2 and 3
 }
 
-// ParseJournalSuper checks the journal's superblock. have is the number of blocks that the journal's
-// Inode maps. The errors are *interp.UnsupportedError and *interp.CorruptError.
+// ParseJournalSuper checks the journal's superblock. have is the number of blocks that the
+// journal's Inode maps. The errors are *interp.UnsupportedError and *interp.CorruptError.
 func ParseJournalSuper(b []byte, addr uint64, blockSize, have uint32) (JournalSuper, error) {
 	var js JournalSuper
 	v := journalSuperblockOf(b)
@@ -88,7 +89,8 @@ func ParseJournalSuper(b []byte, addr uint64, blockSize, have uint32) (JournalSu
 	return js, nil
 }
 
-// features reads the features of a superblock of version 2, and checks its checksum where it has one.
+// features reads the features of a superblock of version 2, and checks its checksum where it has
+// one.
 func (js *JournalSuper) features(b []byte, v journalSuperblock, addr uint64) error {
 	unknown := func(set, name string, flag uint32) error {
 		return &interp.UnsupportedError{FS: "ext3", Feature: fmt.Sprintf("journal feature %s (%s flag %#x)", name, set, flag)}

@@ -69,7 +69,8 @@ var featureNames = map[string][]string{
 		"quota", "bigalloc", "metadata_csum", "replica", "readonly", "project", "shared_blocks", "verity", "orphan_present"},
 }
 
-// MarksClean reports whether a file system says of itself that it was unmounted. With a journal this says little.
+// MarksClean reports whether a file system says of itself that it was unmounted. With a journal
+// this says little.
 func MarksClean(sb []byte) bool { return SuperOf(sb).State()&StateValid != 0 }
 
 func NeedsRecovery(sb []byte) bool { return SuperOf(sb).FeatureIncompat()&IncompatRecover != 0 }
@@ -103,8 +104,8 @@ func unsupported(sb []byte) error {
 }
 
 // ParseGeometry checks a superblock and takes from it what the rest of the package relies on: every
-// number in the result is within bounds and consistent with the others. size is the device's, bytes.
-// The errors are interp.ErrNotFound, *interp.UnsupportedError and *interp.CorruptError.
+// number in the result is within bounds and consistent with the others. size is the device's,
+// bytes. The errors are interp.ErrNotFound, *interp.UnsupportedError and *interp.CorruptError.
 func ParseGeometry(sb []byte, size uint64) (*Geometry, error) {
 	if SuperOf(sb).Magic() != Magic {
 		return nil, interp.ErrNotFound

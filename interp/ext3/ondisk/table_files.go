@@ -1,6 +1,7 @@
 package ondisk
 
-// InodeLayout is an inode. It drives the corrupter alone: several fields of the records are parts of a member, or span two.
+// InodeLayout is an inode. It drives the corrupter alone: several fields of the records are parts
+// of a member, or span two.
 var InodeLayout = Structure{"ext2_inode", 128, []Field{
 	le16("mode", 0, fieldMode),
 	le16("uid", 2, FieldUID),
@@ -53,7 +54,8 @@ var InodeLargeLayout = Structure{"ext2_inode_large", 160, []Field{
 	le32("projid", 156),
 }}
 
-// DirentLayout is a directory entry. Without the feature filetype, file_type has no meaning. name is the first byte of the name.
+// DirentLayout is a directory entry. Without the feature filetype, file_type has no meaning. name
+// is the first byte of the name.
 var DirentLayout = Structure{"ext2_dir_entry_2", 8, []Field{
 	le32("inode", 0, FieldInode),
 	le16("rec_len", 4),
@@ -62,7 +64,8 @@ var DirentLayout = Structure{"ext2_dir_entry_2", 8, []Field{
 	u8("name", 8),
 }}
 
-// IndexLayout is struct dx_root_info, and struct dx_countlimit behind it. A node has the last two members alone.
+// IndexLayout is struct dx_root_info, and struct dx_countlimit behind it. A node has the last two
+// members alone.
 var IndexLayout = Structure{"dx_root_info", 12, []Field{
 	le32("reserved_zero", 0),
 	u8("hash_version", 4),
@@ -114,7 +117,8 @@ var ACLLayout = Structure{"ext4_acl_header", 4, []Field{
 	le32("version", 0),
 }}
 
-// ACLEntryLayout is an entry of an access list. The id of a user or group follows where the tag names one.
+// ACLEntryLayout is an entry of an access list. The id of a user or group follows where the tag
+// names one.
 var ACLEntryLayout = Structure{"ext4_acl_entry", 4, []Field{
 	le16("tag", 0),
 	le16("perm", 2),

@@ -21,10 +21,10 @@ const (
 // A span is a range of bytes in a block or inode.
 type span struct{ lo, hi int }
 
-// CheckXattrEntries checks a list of extended attributes: b begins where the offsets of values count from, the
-// Entries begin at first. hashed: every entry has its hash (else 0 says that it has none). It returns where a
-// fault is and what, "" if there is none. The checks are e2fsck's in check_ext_attr and check_ea_in_inode, and Linux's of
-// names and access lists.
+// CheckXattrEntries checks a list of extended attributes: b begins where the offsets of values
+// count from, the Entries begin at first. hashed: every entry has its hash (else 0 says that it has
+// none). It returns where a fault is and what, "" if there is none. The checks are e2fsck's in
+// check_ext_attr and check_ea_in_inode, and Linux's of names and access lists.
 func CheckXattrEntries(b []byte, first int, hashed bool) (at int, fault string) {
 	var used []span
 	if first > 0 {
@@ -82,8 +82,8 @@ func CheckXattrEntries(b []byte, first int, hashed bool) (at int, fault string) 
 	return 0, ""
 }
 
-// xattrHash is ext4_xattr_hash_entry: Linux before 6.2 took the bytes of a name as signed, later ones do not,
-// and both read what the other wrote.
+// xattrHash is ext4_xattr_hash_entry: Linux before 6.2 took the bytes of a name as signed, later
+// ones do not, and both read what the other wrote.
 func xattrHash(name, value []byte, signed bool) uint32 {
 	hash := uint32(0)
 	for _, c := range name {
