@@ -15,7 +15,7 @@ import (
 type BaseState struct {
 	m     *Mounted
 	sb    []byte // the superblock in its place
-	size  uint64 // of the device, bytes
+	size  uint64 // size of the device, bytes
 	names *change.Names
 	most  int // bound on roles; 0: none
 

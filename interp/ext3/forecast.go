@@ -11,30 +11,30 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// A forecast is what the running transaction changes, found while the guest still waits for the
-// flush before its commit block: jbd2 writes the descriptors and copies, waits for them, and
-// submits the commit block with a flush (journal_submit_commit_record), which comes here as a flush
-// and then the write. The verdict is used if that block comes where the transaction ends and
-// nothing that was read for it was written meanwhile. See docs/decisions/0021.
+// A forecast holds the changes of the running transaction, found while the guest still waits for
+// the flush before its commit block. jbd2 writes the descriptors and copies, waits for them, and
+// submits the commit block with a flush (journal_submit_commit_record); here that arrives as a
+// flush and then a write. The verdict counts if the commit block comes where the transaction ends
+// and no block that the forecast read was written in between. See docs/decisions/0021.
 type forecast struct {
 	m         *Mounted
-	journal   Journal // of m, as it was
+	journal   Journal // copied from m
 	head, seq uint32
-	old       *State // of m, as it was
+	old       *State // copied from m
 	dev       watched
-	size      uint64 // of the device, bytes
+	size      uint64 // size of the device, bytes
 	names     *change.Names
 	memory    *interp.MemoryBudget
 	prepared  chan struct{} // closed when Prepare ends
 
-	// Valid if ok is set, once prepared is closed.
+	// The result, valid once prepared is closed and if ok is set.
 	ok  bool
 	cmp comparison
 }
 
 var _ interp.Forecaster = (*FS)(nil)
 
-// Forecast expects a commit if something was written to the log since the last one.
+// Forecast expects a commit if the guest has written to the log since the last commit.
 func (f *FS) Forecast() interp.Forecast {
 	m := f.m
 	if m == nil || m.Log.idle || f.failed != nil || !f.logged {
@@ -50,17 +50,17 @@ func (f *FS) Forecast() interp.Forecast {
 	return fc
 }
 
-// Stop makes Prepare, and whatever reads the View, end soon.
+// Stop ends Prepare and all reads through the View soon.
 func (fc *forecast) Stop() { fc.dev.watch.stop() }
 
-// Prepare reads the transaction up to where its commit block goes, and compares.
+// Prepare reads the transaction up to the place of its commit block, and compares.
 func (fc *forecast) Prepare() (interp.Part, bool) {
 	defer close(fc.prepared)
 	t, last, err := fc.journal.collect(fc.dev, fc.head, fc.seq)
 	if err != nil || t.commit == t.start || ondisk.OfTransaction(last, fc.seq) {
 		return interp.Part{}, false
 	}
-	block := make([]byte, fc.journal.Geo.BlockSize) // its time and checksum matter to nobody
+	block := make([]byte, fc.journal.Geo.BlockSize) // its time and checksum do not matter
 	head := ondisk.JournalHeaderOf(block)
 	head.SetMagic(ondisk.JournalMagic)
 	head.SetBlocktype(ondisk.TypeCommit)
@@ -75,7 +75,7 @@ func (fc *forecast) Prepare() (interp.Part, bool) {
 	return interp.Part{Txn: obs.Txn, View: obs.View}, true
 }
 
-// dropForecast ends the forecast that there is, and gives back its memory.
+// dropForecast ends the present forecast, if any, and returns its memory.
 func (f *FS) dropForecast() {
 	if fc := f.ahead; fc != nil {
 		fc.Stop()
@@ -85,8 +85,8 @@ func (f *FS) dropForecast() {
 	}
 }
 
-// foreseen returns the forecast if a write is the commit block that it expects, once it is
-// prepared; else nil. There is none afterwards. Its memory is given back when the write has been
+// foreseen returns the forecast, once it is prepared, if the write is the commit block that it
+// expects; else nil. It ends the forecast in either case. The memory is returned when the write is
 // settled.
 func (f *FS) foreseen(w interp.Write) *forecast {
 	fc, m := f.ahead, f.m
@@ -108,7 +108,7 @@ func (f *FS) foreseen(w interp.Write) *forecast {
 	return fc
 }
 
-// meanwhile is shown a write that is no commit: a forecast that it makes wrong is dropped.
+// meanwhile drops the forecast if a write, which is no commit, makes it wrong.
 func (f *FS) meanwhile(w interp.Write) {
 	if fc := f.ahead; fc != nil {
 		super := fc.journal.Geo.Addr(fc.journal.Block(0))
@@ -118,8 +118,8 @@ func (f *FS) meanwhile(w interp.Write) {
 	}
 }
 
-// maxWatched bounds the blocks that are noted for a forecast: a transaction can be as long as a
-// journal, each of its blocks read from there and from its place.
+// maxWatched bounds the blocks that a forecast notes. A transaction can be as long as a journal,
+// and each of its blocks is read from there and from its place.
 const maxWatched = 1 << 17
 
 var (
@@ -127,15 +127,16 @@ var (
 	errSpoiled = errors.New("ext3: what was read is written over, or too much was read")
 )
 
-// A watch notes which blocks a forecast has read and which were written since it was made.
+// A watch notes the blocks that a forecast has read and those that were written since the forecast
+// began.
 type watch struct {
 	blockSize uint64
 
 	stopped       atomic.Bool
 	mu            sync.Mutex
 	read, written map[uint64]bool
-	spoiled       bool // a block is in both, or there are too many
-	kept          bool // the forecast came true: what is read from now on is the present
+	spoiled       bool // a block was both read and written, or there are too many
+	kept          bool // the forecast came true: further reads see the present state
 }
 
 func newWatch(blockSize uint32) *watch {
@@ -148,8 +149,8 @@ func (w *watch) stop() {
 	w.stopped.Store(!w.kept)
 }
 
-// keep reports whether nothing was written over what was read. Then the forecast is not stopped any
-// more.
+// keep reports whether no block that was read has been written. Then the forecast cannot be stopped
+// any more.
 func (w *watch) keep() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -157,7 +158,7 @@ func (w *watch) keep() bool {
 	return w.kept
 }
 
-// note adds the blocks of a range to those of one kind and looks for them among those of the other.
+// note adds the blocks of a range to one set and looks for them in the other.
 func (w *watch) note(off, n uint64, to, among map[uint64]bool) error {
 	switch {
 	case w.kept:
@@ -187,18 +188,19 @@ func (w *watch) reads(off, n uint64) error {
 	return w.note(off, n, w.read, w.written)
 }
 
-// writes reports whether a write, which is not done yet, leaves what was read as it is.
+// writes notes a write that is about to be done, and reports whether it leaves all blocks that were
+// read as they are.
 func (w *watch) writes(write interp.Write) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.note(write.Off, write.Len, w.written, w.read) == nil
 }
 
-// watched is a device of which it is noted what is read.
+// watched is a device whose reads are noted.
 type watched struct {
 	io.ReaderAt
 	watch *watch
-	log   map[uint32][]byte // blocks that need not be read
+	log   map[uint32][]byte // blocks of the log in memory, by block of the file system
 }
 
 func (d watched) contents(g *ondisk.Geometry, block uint32) ([]byte, error) {

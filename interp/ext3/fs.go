@@ -1,9 +1,14 @@
 // Package ext3 follows an ext3 file system from the writes that its guest makes: it finds the
-// commits of its journal (jbd2), checks the structure of what they hold, and says what they change.
+// commits of its journal (jbd2), checks the structure of what they hold, and makes the records of
+// what they change.
 //
-// A commit is the write of a commit block where the running transaction ends in the log. What it
-// changes is the difference between the file system with and without that transaction; blocks that
-// earlier transactions committed count as committed, whether or not they are in their places yet.
+// A commit is the write of a commit block where the running transaction ends in the log. The change
+// is the difference between the file system with and without that transaction. Blocks of earlier
+// transactions count as committed, whether or not they have been written to their places.
+//
+// Start with FS.Observe in fs.go, which judges a write, and pendingwrite.go, which says what a
+// write changes when it lands. diff.go shows how two states are compared. The on-disk format is in
+// interp/ext3/ondisk.
 package ext3
 
 import (
@@ -20,27 +25,27 @@ type FS struct {
 	geo     *ondisk.Geometry // nil: the superblock is gone
 	m       *Mounted         // nil while the file system is not mounted
 	names   *change.Names
-	pending pendingWrite // what the write last observed changes of the rest, once it is on the device
+	pending pendingWrite // what the write last observed changes in the other fields once it lands
 	order   order
 	data    dataOrder
 	tail    logTail
-	// ordered: data comes before the commit that makes it reachable.
+	// ordered: the guest mounts with data=ordered (see ExpectOrdered).
 	ordered bool
 	failed  error // the device could not be read when a write landed
-	// loose: something was written while the file system was not mounted, by a tool that repairs
-	// it, say.
+	// loose: a tool, a repair program for instance, wrote to the file system while it was not
+	// mounted.
 	loose  bool
 	memory *interp.MemoryBudget
 	limits interp.Limits
-	most   int // Roles; 0: any number
+	most   int // bound on roles; 0: none
 
-	logged bool      // something was written to the log since the last commit, or since one was expected
-	ahead  *forecast // the commit that is expected; nil if there is none
-	came   *forecast // the commit that is observed; nil if it was not foreseen
+	logged bool      // the log was written since the last commit or the last forecast
+	ahead  *forecast // of the commit that is expected; nil: none
+	came   *forecast // of the commit that is observed; nil: it was not foreseen
 }
 
-// New attaches to a disk. A file system that needs recovery, or is in use, is read with what its
-// Journal commits; one that is marked clean is read when it is mounted. The errors are
+// New attaches to a disk. If the file system needs recovery or is in use, New reads it with what
+// its journal commits; if it is marked clean, it is read when it is mounted. The errors are
 // interp.ErrNotFound, *interp.UnsupportedError, *interp.CorruptError, or of reading the disk.
 func New(d interp.Disk) (*FS, error) { return NewWithin(d, interp.Limits{}) }
 
@@ -79,7 +84,7 @@ func (f *FS) FS() string {
 	return schema.FS
 }
 
-// Schema names the numbers in the records; nil once the superblock has been erased.
+// Schema names the numbers in the records. It is nil once the superblock has been erased.
 func (f *FS) Schema() *change.Schema {
 	if f.geo == nil {
 		return nil
@@ -87,7 +92,7 @@ func (f *FS) Schema() *change.Schema {
 	return schema
 }
 
-// Observe looks at a write before it is done.
+// Observe judges a write before it is done.
 func (f *FS) Observe(w interp.Write) (obs interp.Observation) {
 	f.pending = pendingWrite{}
 	f.release()
@@ -110,15 +115,15 @@ func (f *FS) Observe(w interp.Write) (obs interp.Observation) {
 	return obs
 }
 
-// observeMounted judges a write to a mounted file system as far as it goes to places of metadata or
-// to the journal. Whatever is found: if the write is let through, the state follows it.
+// observeMounted judges the parts of a write that go to places of metadata or to the journal.
+// Whatever it finds, the state follows the write if it is let through.
 func (f *FS) observeMounted(w interp.Write, obs *interp.Observation) {
 	m, p := f.m, &f.pending
 	if bs := uint64(m.Geo.BlockSize); !w.Discard {
 		p.filled = writtenRun{uint32(w.Off / bs), uint32((w.Off+w.Len-1)/bs - w.Off/bs + 1), w.Seq}
 	}
 	judge := p.super == nil && len(obs.Violations) == 0 && obs.Unknown == nil
-	p.placed, p.unread = m.observeHome(w, PendingDevice{f.disk, w}, judge && !m.Log.recovering, obs)
+	p.placed, p.unread = m.observeCheckpoint(w, PendingDevice{f.disk, w}, judge && !m.Log.recovering, obs)
 	if p.unread != nil && judge {
 		obs.Unknown = p.unread
 	}
@@ -138,10 +143,10 @@ func (f *FS) observeMounted(w interp.Write, obs *interp.Observation) {
 	}
 }
 
-// Settle ends the write last observed.
+// Settle ends the write last observed. written says that it is on the device.
 func (f *FS) Settle(written bool) {
 	p := f.pending
-	f.pending = pendingWrite{} // its bytes are the transport's
+	f.pending = pendingWrite{} // its bytes belong to the transport
 	f.release()
 	if !written {
 		p.refused(f)
@@ -150,7 +155,7 @@ func (f *FS) Settle(written bool) {
 	}
 }
 
-// release gives back the memory of the write observed before.
+// release returns the memory of the write observed before.
 func (f *FS) release() {
 	f.memory.Release()
 	if f.came != nil {
@@ -159,7 +164,7 @@ func (f *FS) release() {
 	}
 }
 
-// Flushed is told that writes are durable.
+// Flushed says that the writes up to seq are durable.
 func (f *FS) Flushed(_ int, seq uint64) {
 	f.order.flush(seq)
 	f.data.flush(seq)

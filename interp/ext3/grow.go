@@ -8,16 +8,15 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// A transaction can make another layout: of a file system that grows, or gets another UUID
+// A transaction can change the layout: the file system grows, or gets another UUID
 // (EXT4_IOC_SETFSUUID).
 //
 // A file system grows while it is mounted (resize2fs, ext4_resize_fs): the last group gets longer,
-// groups are added, and descriptors take blocks that the resize inode held for them. The commit
-// that brings the superblock with the new size is the one in which the new blocks, inodes and
-// groups appear.
+// groups are added, and descriptors take blocks that the resize inode reserved for them. The new
+// blocks, inodes and groups appear in the commit that writes the superblock with the new size.
 
-// grown returns the layout that a transaction makes, the same as before if the file system stays as
-// it is. A superblock that is damaged or changed otherwise is told of where it is compared.
+// grown returns the layout after a transaction: the same one if the file system stays as it is. A
+// superblock that is damaged or changed in any other way is reported where it is compared.
 func (m *Mounted) grown(after *State, t *transaction, device uint64) (*Layout, *change.Violation, error) {
 	if _, ok := t.Copies[m.Geo.SuperBlock()]; !ok {
 		return m.Layout, nil, nil
@@ -44,7 +43,7 @@ func (m *Mounted) grown(after *State, t *transaction, device uint64) (*Layout, *
 	return m.Layout, nil, nil
 }
 
-// become takes the layout that a transaction made.
+// become switches to the layout that a transaction made.
 func (m *Mounted) become(l *Layout) {
 	m.Layout, m.State.geo, m.Log.Geo = l, l.Geo, l.Geo
 }

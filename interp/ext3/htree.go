@@ -5,18 +5,17 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// A hashRange is what the index lets a block of a directory hold: the names with hashes from low to
-// high.
+// A hashRange is the range of hashes that the index gives to a block of a directory.
 type hashRange struct{ low, high uint32 }
 
-// An IndexReader goes through the index of a directory in one state. It reads as many blocks as the
-// index has, one for some 500 blocks of the directory.
+// An IndexReader walks the index of a directory in one state. It reads all blocks of the index,
+// about one for each 500 blocks of the directory.
 type IndexReader struct {
 	Snapshot
 	dir    uint32
 	inode  ondisk.Inode
 	hash   ondisk.DirHash
-	leaves map[uint32]hashRange // by number in the directory
+	leaves map[uint32]hashRange // by number of the block in the directory
 	nodes  map[uint32]bool
 	faults []change.Violation
 }
@@ -26,7 +25,7 @@ func NewIndexReader(s Snapshot, dir uint32, i ondisk.Inode) *IndexReader {
 	return &IndexReader{Snapshot: s, dir: dir, inode: i}
 }
 
-// IsNode reports whether a block of the directory is a node of the index. It is valid after Read.
+// IsNode reports whether a block of the directory is a node of the index. Call it after Read.
 func (r *IndexReader) IsNode(n uint32) bool { return r.nodes[n] }
 
 func (r *IndexReader) fault(block uint32, off int, format string, args ...any) {
@@ -35,12 +34,12 @@ func (r *IndexReader) fault(block uint32, off int, format string, args ...any) {
 	}
 }
 
-// Read goes through the index. Afterwards leaves and nodes have all blocks of the directory but the
-// first, unless faults were found.
+// Read walks the index. Afterwards leaves and nodes hold all blocks of the directory but the first,
+// unless there are faults.
 func (r *IndexReader) Read() error {
 	root := r.inode.Pointer(0)
 	if root == 0 || !r.Geo.InRange(root) {
-		return nil // reported as a pointer
+		return nil // reported as a bad pointer
 	}
 	b, err := r.Block(root)
 	if err != nil {
@@ -82,7 +81,7 @@ func (r *IndexReader) Read() error {
 	return nil
 }
 
-// Entries goes through the entries of a root or node, which has the hashes of a range below it.
+// entries walks the entries of a root or node that covers a range of hashes.
 func (r *IndexReader) entries(b []byte, block uint32, at int, all hashRange, levels int) error {
 	head := ondisk.IndexHeadOf(b[at-ondisk.IndexInfoLen:])
 	limit, count := int(head.Limit()), int(head.Count())
@@ -129,7 +128,7 @@ func (r *IndexReader) entries(b []byte, block uint32, at int, all hashRange, lev
 func (r *IndexReader) node(child uint32, own hashRange, levels int) error {
 	block, err := r.mapBlock(r.inode, uint64(child))
 	if err != nil || block == 0 || !r.Geo.InRange(block) {
-		return err // a hole is told of where it is
+		return err // a hole is reported where it is found
 	}
 	b, err := r.Block(block)
 	if err != nil {

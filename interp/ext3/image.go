@@ -8,12 +8,12 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// Image reads a whole image as one transaction of additions; a journal that is needed is replayed
-// in memory. It takes time and memory in proportion to what the file system holds. The errors are
-// those of New; faults in the structure are in the Observation, without a Txn then.
+// Image reads a whole image as one transaction of additions. If the journal is needed, Image
+// replays it in memory. Time and memory grow with the contents of the file system. The errors are
+// those of New. Faults of the structure are in the Observation, which has no Txn then.
 func Image(d interp.Disk) (interp.Observation, error) { return ImageWith(d, interp.ImageOptions{}) }
 
-// ImageWith is Image with bounds, and with word of how far it has come.
+// ImageWith is Image with bounds on memory and a report of progress.
 func ImageWith(d interp.Disk, options interp.ImageOptions) (interp.Observation, error) {
 	m, err := Mount(d, d.Size())
 	if err != nil {

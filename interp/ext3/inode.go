@@ -7,7 +7,7 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// inodeValue returns a field of an inode that exists; Null for a field that it does not have.
+// inodeValue returns a field of an inode that exists, or Null if the inode does not have the field.
 func (l *Layout) inodeValue(ino uint32, i ondisk.Inode, marked bool, f change.Field) change.Value {
 	flag := func(mask uint32) change.Value { return change.Bit(i.Flags()&mask != 0) }
 	switch f {
@@ -59,7 +59,7 @@ func (l *Layout) inodeValue(ino uint32, i ondisk.Inode, marked bool, f change.Fi
 	return change.Value{}
 }
 
-// checkInode checks an inode that is in use by itself, without following its pointers.
+// checkInode checks an inode by itself, without following its pointers.
 func (l *Layout) checkInode(ino uint32, i ondisk.Inode, marked bool) (faults []change.Violation) {
 	fault := func(c check, format string, args ...any) {
 		faults = append(faults, on(c.at(l.inodeAddr(ino), format, args...), ondisk.KindInode, uint64(ino)))

@@ -7,19 +7,20 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// A run is a piece of the journal that is in one piece on the device.
+// A run is a part of the journal that is contiguous on the device.
 type run struct{ logical, Block, N uint32 }
 
-// A journal is the log's place.
+// A Journal is the place of the log on the device, and what its superblock says.
 type Journal struct {
 	Geo  *ondisk.Geometry
-	Runs []run // by logical block, without a gap
-	// deviceBlocks is how many blocks the device has room for.
+	Runs []run // in the order of logical blocks, without a gap
+	// deviceBlocks is the size of the device in blocks.
 	deviceBlocks uint64
 	ondisk.JournalSuper
 }
 
-// Block returns the block of the file system that holds a block of the journal, below maxLen.
+// Block returns the block of the file system that holds a block of the journal. logical is below
+// MaxLen.
 func (j *Journal) Block(logical uint32) uint32 {
 	lo, hi := 0, len(j.Runs)
 	for hi-lo > 1 {
@@ -51,20 +52,20 @@ func (j *Journal) Next(logical uint32) uint32 {
 	return logical + 1
 }
 
-// A transaction is what the journal holds between two commit blocks.
+// A transaction is the part of the journal between two commit blocks.
 type transaction struct {
 	seq     uint32
-	Copies  map[uint32]copyPlace // by home block
+	Copies  map[uint32]copyPlace // by the block that is copied
 	Revoked map[uint32]bool
 	start   uint32 // its first block, counted in the journal
 	commit  uint32 // its commit block
 	next    uint32 // the block after it
-	sum     uint32 // of its descriptors and copies, where the journal has checksums of version 1
+	sum     uint32 // checksum over its descriptors and copies, if the journal has checksums of version 1
 }
 
-// A chainError says why no whole transaction was found at a place in the journal.
+// A chainError says why there is no whole transaction at a place in the journal.
 type chainError struct {
-	check  check // checkJournalChain: it is not there, or not all of it; else what is wrong with it
+	check  check // checkJournalChain: all or a part of it is missing; else the check that it fails
 	addr   uint64
 	reason string
 }
@@ -77,8 +78,9 @@ func chainFault(c check, addr uint64, format string, args ...any) *chainError {
 	return &chainError{check: c, addr: addr, reason: fmt.Sprintf(format, args...)}
 }
 
-// Read reads the transaction with a sequence number that begins at a block of the journal, as the
-// kernel's do_one_pass does. *chainError: there is none, or not yet a whole one, or it is damaged.
+// Read reads the transaction with the number seq that begins at a block of the journal, as the
+// kernel's do_one_pass does. The error is a *chainError if there is no such transaction, or only a
+// part of it, or a damaged one.
 func (j *Journal) Read(dev io.ReaderAt, start, seq uint32) (*transaction, error) {
 	t, b, err := j.collect(dev, start, seq)
 	if err != nil {
@@ -96,8 +98,8 @@ func (j *Journal) Read(dev io.ReaderAt, start, seq uint32) (*transaction, error)
 	return t, nil
 }
 
-// collect reads a transaction up to the block that is neither a descriptor of it nor a block of
-// revokes: the one where its commit block is, or goes, which is returned as well.
+// collect reads a transaction up to the first block that is neither a descriptor nor a revoke block
+// of it: the place of its commit block. last holds that block.
 func (j *Journal) collect(dev io.ReaderAt, start, seq uint32) (t *transaction, last []byte, err error) {
 	t = &transaction{seq: seq, Copies: make(map[uint32]copyPlace), Revoked: make(map[uint32]bool), start: start, sum: ondisk.CrcBEStart}
 	at := start
@@ -162,8 +164,9 @@ func (j *Journal) collect(dev io.ReaderAt, start, seq uint32) (t *transaction, l
 	return nil, nil, chainFault(checkJournalChain, j.Geo.Addr(j.Block(start)), "transaction %d does not end within the journal", seq)
 }
 
-// checkHome judges where a copy belongs. A transaction may hold blocks beyond the end of the file
-// system: the kernel sets up new groups before it grows into them (setup_new_flex_group_blocks).
+// checkHome checks the block that a tag copies. A transaction may hold blocks beyond the end of the
+// file system: the kernel sets up new groups before it grows into them
+// (setup_new_flex_group_blocks).
 func (j *Journal) checkHome(t ondisk.Tag, addr uint64) error {
 	if t.High != 0 || uint64(t.Block) >= j.deviceBlocks {
 		return chainFault(checkJournalTag, addr, "the journal holds a copy of block %d, the device has %d", uint64(t.High)<<32|uint64(t.Block), j.deviceBlocks)

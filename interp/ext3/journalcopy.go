@@ -8,13 +8,13 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// The superblock can keep a copy of what the journal's inode points to, from which e2fsck finds the
-// journal when the Inode is damaged. mke2fs and e2fsck write it, Linux does not.
+// The superblock can keep a copy of the block pointers of the journal's inode. e2fsck uses it to
+// find the journal when the inode is damaged. mke2fs and e2fsck write it, Linux does not.
 
 const journalCopyBlocks = 1 // s_jnl_backup_type (EXT3_JNL_BACKUP_BLOCKS)
 
-// journalCopyFault judges the copy in a superblock. before is the superblock that was there, in
-// which the copy may have been wrong, nil if there was none.
+// journalCopyFault checks the copy in a superblock. before is the superblock that was there, nil if
+// there was none: a copy that was wrong before is no fault.
 func (s Snapshot) journalCopyFault(before, sb []byte) (*change.Violation, error) {
 	copied := func(b []byte) []byte {
 		return b[ondisk.SuperJnlBlocksAt : ondisk.SuperJnlBlocksAt+4*ondisk.NPointers]
@@ -32,7 +32,7 @@ func (s Snapshot) journalCopyFault(before, sb []byte) (*change.Violation, error)
 	return &v, nil
 }
 
-// copyFault judges the copy in a superblock that is written in place.
+// copyFault checks the copy in a superblock that is written in place.
 func (m *Mounted) copyFault(sb []byte, obs *interp.Observation) error {
 	before, err := readSuper(m.State.dev)
 	if err != nil {

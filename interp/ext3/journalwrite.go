@@ -8,7 +8,7 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// observeJournal judges a write as far as it is in the journal.
+// observeJournal judges the part of a write that is in the journal.
 func (f *FS) observeJournal(w interp.Write, obs *interp.Observation) {
 	m := f.m
 	at := tailMove{head: m.Log.head, nextSeq: m.Log.nextSeq, idle: m.Log.idle}
@@ -30,8 +30,8 @@ func (f *FS) observeJournal(w interp.Write, obs *interp.Observation) {
 	f.observeCommit(w, at, obs)
 }
 
-// observeTail judges a write of the journal's superblock. at becomes where the log goes on after
-// it. The result reports whether the rest of the write is to be looked at.
+// observeTail judges a write of the journal's superblock. at becomes the place where the log goes
+// on after the write. observeTail reports whether the rest of the write is to be judged.
 func (f *FS) observeTail(dev PendingDevice, at *tailMove, obs *interp.Observation) bool {
 	js, resync, fault, err := f.m.readTail(dev)
 	switch {
@@ -53,8 +53,8 @@ func (f *FS) observeTail(dev PendingDevice, at *tailMove, obs *interp.Observatio
 	return true
 }
 
-// observeCommit judges a write that holds the commit block of the transaction which begins where
-// the log goes on.
+// observeCommit judges a write that holds the commit block of the transaction that begins at the
+// head of the log.
 func (f *FS) observeCommit(w interp.Write, at tailMove, obs *interp.Observation) {
 	m, dev := f.m, PendingDevice{f.disk, w}
 	var t *transaction
@@ -92,7 +92,7 @@ func (f *FS) observeCommit(w interp.Write, at tailMove, obs *interp.Observation)
 	f.commit(m.compare(t, m.State, dev, f.disk.Size(), f.names, f.memory), obs)
 }
 
-// commit puts what a transaction changes into an observation.
+// commit puts the changes of a transaction into an observation.
 func (f *FS) commit(c comparison, obs *interp.Observation) {
 	c.conclude(obs)
 	if c.delta == nil {

@@ -10,14 +10,14 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// Someone waits for the verdict on a commit. So what it is compared with is kept in memory, as is
-// the log from when it was written: a commit of a few hundred blocks reads less from the device
-// than the kernel's own flush takes.
+// A guest waits for the verdict on a commit. So fsward keeps in memory the blocks that a commit is
+// compared with, and the log as it is written: for a commit of a few hundred blocks it reads less
+// from the device than the kernel's own flush takes.
 
-// keptBytes bounds each of the two, where a disk may use as much memory as by default.
+// keptBytes bounds each of the two stores, bytes, if the disk has the default bound on memory.
 const keptBytes = 16 << 20
 
-// maxKept is how many bytes of each are kept within limits: a sixteenth of the disk's memory.
+// maxKept returns the bound on each store within limits, bytes: a sixteenth of the disk's memory.
 func maxKept(limits interp.Limits) int {
 	if limits.Memory == 0 {
 		return keptBytes
@@ -25,8 +25,8 @@ func maxKept(limits interp.Limits) int {
 	return int(min(keptBytes, limits.Memory/16))
 }
 
-// keptBlocks are contents of blocks as the last commit left them, by their numbers. Safe for
-// concurrent use; nil holds nothing.
+// keptBlocks holds contents of blocks as the last commit left them, by block number. It is safe for
+// concurrent use. A nil keptBlocks holds nothing.
 type keptBlocks struct {
 	mu     sync.Mutex
 	blocks map[uint32][]byte
@@ -37,7 +37,7 @@ func newKeptBlocks(bytes int, geo *ondisk.Geometry) *keptBlocks {
 	return &keptBlocks{blocks: make(map[uint32][]byte), most: bytes / int(geo.BlockSize)}
 }
 
-// get returns the contents of a block, which the caller must not change; nil if they are not kept.
+// get returns the contents of a block, nil if they are not kept. The caller must not change them.
 func (k *keptBlocks) get(block uint32) []byte {
 	if k == nil {
 		return nil
@@ -58,7 +58,7 @@ func (k *keptBlocks) drop(blocks ...uint32) {
 	}
 }
 
-// within lists the blocks from first to last that are kept.
+// within lists the kept blocks from first to last.
 func (k *keptBlocks) within(first, last uint64) (blocks []uint32) {
 	if k == nil {
 		return nil
@@ -81,7 +81,7 @@ func (k *keptBlocks) within(first, last uint64) (blocks []uint32) {
 	return blocks
 }
 
-// committed takes over what was read to compare a transaction, which is committed now.
+// committed keeps the blocks that were read to compare a transaction, which is committed now.
 func (k *keptBlocks) committed(c comparison) {
 	if k == nil {
 		return
@@ -101,7 +101,7 @@ func (k *keptBlocks) committed(c comparison) {
 	}
 }
 
-// put adds a block, in the place of any other where there are too many.
+// put adds a block. If there are too many, it takes the place of another.
 func (k *keptBlocks) put(block uint32, contents []byte) {
 	if len(k.blocks) >= k.most {
 		for other := range k.blocks {
@@ -114,8 +114,8 @@ func (k *keptBlocks) put(block uint32, contents []byte) {
 	}
 }
 
-// stale lists the blocks that are kept and that a write makes something else of. placed are those,
-// in order, that it writes as the last commit made them.
+// stale lists the kept blocks whose contents a write changes. placed lists, in order, the blocks
+// that the write leaves as the last commit made them.
 func (s *State) stale(w interp.Write, placed []uint32) []uint32 {
 	bs := uint64(s.geo.BlockSize)
 	return slices.DeleteFunc(s.kept.within(w.Off/bs, (w.Off+w.Len-1)/bs), func(b uint32) bool {
@@ -124,14 +124,14 @@ func (s *State) stale(w interp.Write, placed []uint32) []uint32 {
 	})
 }
 
-// A logTail holds blocks of the log as they were written since the last commit.
+// A logTail holds the blocks of the log that were written since the last commit.
 type logTail struct {
 	blocks map[uint32][]byte // by block of the file system
 	bytes  int
 }
 
-// wrote is told of a write, and takes a copy of what of it is in the log, up to most bytes in all.
-// It has no data where it may not be on the device as a whole.
+// wrote takes a copy of the part of a write that is in the log, up to most bytes in all. A write
+// without data may have reached the device in part.
 func (l *logTail) wrote(w interp.Write, j *Journal, most int) {
 	bs := uint64(j.Geo.BlockSize)
 	var data []byte
@@ -144,7 +144,7 @@ func (l *logTail) wrote(w interp.Write, j *Journal, most int) {
 	}
 	for b := w.Off / bs; b*bs < w.Off+w.Len; b++ {
 		if logical, inside := j.Logical(uint32(b)); !inside || logical == 0 {
-			continue // the journal's superblock is none of it
+			continue // the journal's superblock is no part of the log
 		}
 		if at := b * bs; data != nil && at >= w.Off && at+bs <= w.Off+w.Len {
 			l.blocks[uint32(b)] = data[at-w.Off:][:bs:bs]
@@ -154,9 +154,9 @@ func (l *logTail) wrote(w interp.Write, j *Journal, most int) {
 	}
 }
 
-// A memoryReader is a device of which some blocks are in memory.
+// A memoryReader is a device that has some blocks in memory.
 type memoryReader interface {
 	io.ReaderAt
-	// contents returns a block, which the caller must not change; nil if it has to be read.
+	// contents returns a block, nil if it has to be read. The caller must not change it.
 	contents(g *ondisk.Geometry, block uint32) ([]byte, error)
 }

@@ -2,9 +2,9 @@ package ext3
 
 import "fsward/interp/ext3/ondisk"
 
-// FixedMeta reports whether a block is of a kind that never belongs to an inode: a superblock or a
-// copy of it, group descriptors, bitmaps, inode tables. Blocks reserved for a growing descriptor
-// table belong to the resize inode. Without the feature flex_bg all of a group's metadata is in the
+// FixedMeta reports whether a block can never belong to an inode: it holds a superblock or a copy
+// of one, group descriptors, a bitmap, or inodes. Blocks that are reserved for a growing descriptor
+// table belong to the resize inode. Without the feature flex_bg, all metadata of a group is in the
 // group.
 func (l *Layout) FixedMeta(block uint32) bool {
 	g := l.Geo.GroupOf(block)
@@ -13,13 +13,13 @@ func (l *Layout) FixedMeta(block uint32) bool {
 		block-l.Geo.GroupStart(g) < l.Geo.HeadBlocks(g)
 }
 
-// A layout is where everything of fixed place is, checked.
+// A Layout is the place of all metadata of fixed place. It has been checked.
 type Layout struct {
 	Geo    *ondisk.Geometry
 	Places []ondisk.Places
 }
 
-// readLayout reads the group descriptors. block reads a block of the file system.
+// readLayout reads and checks the group descriptors. block reads a block of the file system.
 func readLayout(g *ondisk.Geometry, block func(uint32) ([]byte, error)) (*Layout, error) {
 	l := &Layout{Geo: g}
 	perBlock := g.PerDescBlock()
@@ -40,7 +40,8 @@ func readLayout(g *ondisk.Geometry, block func(uint32) ([]byte, error)) (*Layout
 	return l, nil
 }
 
-// inodePlace returns the block that an inode is in, and where in it. ino is from 1 to geo.inodes.
+// inodePlace returns the block that holds an inode, and the offset in it. ino is from 1 to
+// Geo.Inodes.
 func (l *Layout) inodePlace(ino uint32) (block uint32, off uint32) {
 	g, i := (ino-1)/l.Geo.InodesPerGroup, (ino-1)%l.Geo.InodesPerGroup
 	at := uint64(i) * uint64(l.Geo.InodeSize)

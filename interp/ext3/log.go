@@ -42,8 +42,8 @@ func (l *Log) Entries() (list []LogEntry) {
 // NextSeq returns the number of the transaction that the next commit ends.
 func (l *Log) NextSeq() uint32 { return l.nextSeq }
 
-// begin starts where the journal's superblock says. recover: the file system's superblock says that
-// recovery is needed.
+// begin starts where the journal's superblock says. recover says that the file system's superblock
+// asks for recovery.
 func (l *Log) begin(recover bool) {
 	l.idle, l.head, l.nextSeq = l.Start == 0 || !recover, l.Start, l.Seq
 	l.recovering = !l.idle
@@ -98,9 +98,9 @@ func (l *Log) contains(w interp.Write) bool {
 	return false
 }
 
-// overwritten judges a write over a part of the log that recovery would still read, on the disk as
-// it was before. A program that writes through the page cache, as e2fsck does the journal's
-// superblock, writes a whole page, with what else is in it as it was.
+// overwritten checks a write over a part of the log that recovery would still read. before is the
+// device without the write. A program that writes through the page cache writes a whole page, whose
+// other blocks stay the same; e2fsck writes the journal's superblock in this way.
 func (l *Log) overwritten(w interp.Write, before io.ReaderAt) (*change.Violation, error) {
 	tail := l.Start
 	if l.idle || tail == 0 || l.nextSeq == l.Seq {
@@ -141,7 +141,7 @@ func (l *Log) holdsCommit(w interp.Write, seq uint32) bool {
 			continue
 		}
 		for at := lo / bs * bs; at < hi; at += bs {
-			// A block that is not written as a whole is looked at as far as it is.
+			// A block that the write covers in part is examined if its header is in that part.
 			if at >= w.Off && at+ondisk.JournalHeaderLen <= w.Off+w.Len && ondisk.IsCommit(w.Data[at-w.Off:], seq) {
 				return true
 			}

@@ -10,23 +10,23 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// A mounted file system is a baseline to compare commits with: where things are, the journal, the
-// State that all commits so far define, and what its blocks are used for.
+// A Mounted is a mounted file system, the baseline that commits are compared with: the state that
+// all commits so far define, the journal, and the roles of blocks.
 type Mounted struct {
 	Snapshot
 	Log     Log
 	Roles   Roles
 	Orphans *OrphanList
-	most    int // Roles; 0: any number
-	// expected is for how many change records the next transaction begins with room.
+	most    int // bound on roles; 0: none
+	// expected is the number of change records that the next transaction gets room for at first.
 	expected int
-	// scratch is room for the contents of two blocks that are compared.
+	// scratch holds the contents of two blocks while they are compared.
 	scratch [2][ondisk.MaxBlockSize]byte
 }
 
-// Mount reads a baseline. If the file system needs recovery, what its journal commits is part of
-// it. The errors are interp.ErrNotFound, *interp.UnsupportedError, *interp.CorruptError, or of
-// reading.
+// Mount reads a baseline. If the file system needs recovery, the baseline includes what its journal
+// commits. size is the device's, bytes. The errors are interp.ErrNotFound,
+// *interp.UnsupportedError, *interp.CorruptError, or of reading.
 func Mount(dev io.ReaderAt, size uint64) (*Mounted, error) {
 	sb, err := readSuper(dev)
 	if err != nil {
@@ -37,8 +37,8 @@ func Mount(dev io.ReaderAt, size uint64) (*Mounted, error) {
 		return nil, err
 	}
 	m := &Mounted{Snapshot: Snapshot{State: NewState(dev, geo, size)}, Log: Log{starts: make(map[uint32]uint32)}}
-	// The group descriptors' places and the journal's inode do not change while the file system is
-	// Mounted, so that they can be read before the journal is replayed.
+	// The places of the group descriptors and the journal's inode do not change while the file
+	// system is mounted, so that they can be read before the journal is replayed.
 	if m.Layout, err = readLayout(geo, m.State.Block); err != nil {
 		return nil, err
 	}
@@ -52,8 +52,7 @@ func Mount(dev io.ReaderAt, size uint64) (*Mounted, error) {
 	return m, m.begin(sb)
 }
 
-// begin takes what the journal commits into the state, if the superblock says that recovery is
-// needed.
+// begin replays the journal if the superblock says that recovery is needed.
 func (m *Mounted) begin(sb []byte) error {
 	recover := ondisk.NeedsRecovery(sb)
 	m.Log.begin(recover)
@@ -63,7 +62,7 @@ func (m *Mounted) begin(sb []byte) error {
 	return m.replay()
 }
 
-// ReadRoles completes the baseline for comparing: it goes through the inodes in use.
+// ReadRoles completes the baseline for comparisons. It reads all inodes in use.
 func (m *Mounted) ReadRoles() (err error) {
 	if m.Roles, err = m.readRoles(m.most); err != nil {
 		return err
@@ -127,8 +126,8 @@ func (m *Mounted) readJournalSuper() error {
 	return err
 }
 
-// replay takes what the log commits into the state, as recovery does: transactions in order, up to
-// the first that is not whole; a block that a later transaction revokes is left as it is.
+// replay applies the transactions in the log to the state, as recovery does: in order, up to the
+// first that is not whole. A block that a later transaction revokes stays as it is.
 func (m *Mounted) replay() error {
 	for total := uint32(0); !m.Log.idle; {
 		t, err := m.Log.Read(m.State.dev, m.Log.head, m.Log.nextSeq)
@@ -143,7 +142,7 @@ func (m *Mounted) replay() error {
 			return err
 		}
 		if total += uint32(len(t.Copies)) + 1; total > m.Log.MaxLen {
-			break // the log has been gone round once
+			break // the whole log has been read
 		}
 		m.commit(t)
 	}
@@ -153,7 +152,7 @@ func (m *Mounted) replay() error {
 
 // commit makes a transaction part of the state.
 func (m *Mounted) commit(t *transaction) {
-	m.State.lends = false // the commit that was judged ahead is this one, or has been dropped
+	m.State.lends = false // the forecast has come true, or has been dropped
 	for b := range t.Revoked {
 		delete(m.State.Copies, b)
 	}
@@ -164,9 +163,10 @@ func (m *Mounted) commit(t *transaction) {
 	m.State.forget()
 }
 
-// lost returns a block of a transaction before seq that is metadata now and not in its place, if
-// there is one. Under data=journal, a block that was freed is forgotten without a revoke record.
-// What was written to its place before the disk was attached is found there: nobody has seen it go.
+// lost returns a block of a transaction before seq that is metadata now and that is not in its
+// place, if there is one. Under data=journal, Linux forgets a block that was freed without a revoke
+// record. lost reads the place itself, since blocks may have been written there before the disk was
+// attached.
 func (m *Mounted) lost(dev io.ReaderAt, seq uint32) (block uint32, p copyPlace, found bool, err error) {
 	var left []uint32
 	for b, c := range m.State.Copies {
@@ -192,8 +192,8 @@ func (m *Mounted) lost(dev io.ReaderAt, seq uint32) (block uint32, p copyPlace, 
 	return 0, p, false, nil
 }
 
-// Metadata reports whether a block is one that is interpreted. The superblock is written without
-// the Journal as well, so that its copies there say nothing.
+// metadata reports whether a block is interpreted. The superblock does not count: Linux also writes
+// it without the journal, so that its copies there say nothing.
 func (m *Mounted) metadata(block uint32) bool {
 	if block == m.Geo.SuperBlock() || !m.Geo.InRange(block) {
 		return false

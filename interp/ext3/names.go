@@ -19,35 +19,36 @@ type nameDiff struct {
 	was, is entryValue
 }
 
-// A nameTable holds the names in the blocks of a directory that a transaction changed. Most of them
-// are the same before and after: a name takes neither a string of its own nor two places in maps.
+// A nameTable holds the names in the blocks of a directory that a transaction changed, before and
+// after it. Most names stay the same, so that a name takes neither a string of its own nor places
+// in two maps.
 type nameTable struct {
 	seed  maphash.Seed
-	slots []uint32 // place in names plus 1; 0: none. As many as a power of two.
+	slots []uint32 // index in names plus 1; 0: empty. Their number is a power of two.
 	names []nameDiff
 }
 
 const (
 	minSlots = 64
-	maxSlots = 1 << 14 // that are emptied for the next directory
+	maxSlots = 1 << 14 // slots that are kept for the next directory
 )
 
 func newNameTable() *nameTable {
 	return &nameTable{seed: maphash.MakeSeed(), slots: make([]uint32, minSlots)}
 }
 
-// reset empties it.
+// reset empties the table.
 func (d *nameTable) reset() {
 	if len(d.slots) > maxSlots {
 		d.slots = make([]uint32, minSlots)
 	} else {
 		clear(d.slots)
 	}
-	clear(d.names) // lets go of the blocks
+	clear(d.names) // release the blocks
 	d.names = d.names[:0]
 }
 
-// find returns a name, and the slot where it is or would be; nil if it is not there.
+// find returns a name and the slot where it is or would be. The name is nil if it is not there.
 func (d *nameTable) find(name []byte) (n *nameDiff, hash uint64, slot int) {
 	hash = maphash.Bytes(d.seed, name)
 	mask := len(d.slots) - 1
@@ -59,7 +60,8 @@ func (d *nameTable) find(name []byte) (n *nameDiff, hash uint64, slot int) {
 	return nil, hash, slot
 }
 
-// at returns a name, which is added if it is not there. It is valid until the next one is added.
+// at returns a name, and adds it if it is not there. The result is valid until the next name is
+// added.
 func (d *nameTable) at(name []byte) *nameDiff {
 	n, hash, slot := d.find(name)
 	if n != nil {
@@ -91,8 +93,8 @@ func (d *nameTable) came(name []byte) bool {
 	return n != nil && n.was.ino == 0 && n.is.ino != 0
 }
 
-// changed returns the names that went, and those that came or changed, each in the order of their
-// bytes.
+// changed returns the names that are gone, and those that are new or changed, each in the order of
+// their bytes.
 func (d *nameTable) changed() (gone, now []*nameDiff) {
 	for i := range d.names {
 		switch n := &d.names[i]; {

@@ -7,11 +7,12 @@ import (
 	"slices"
 )
 
-// A numberSet is a set of inodes, blocks or groups. Those of one commit lie beside each other, so
-// that it takes a bit or two for each of many, 64 bytes and a place in a map for one that is alone.
+// A numberSet is a set of numbers of inodes, blocks or groups. The numbers in one commit are close
+// to each other, so that each of many takes a bit or two. A number that stands alone takes 64 bytes
+// and an entry in a map.
 type numberSet struct {
 	pages map[uint32]*numberPage
-	at    uint32 // the page used last
+	at    uint32 // number of the page that was used last
 	last  *numberPage
 }
 
@@ -30,7 +31,7 @@ func (s *numberSet) page(n uint32) *numberPage {
 	return s.last
 }
 
-// add adds a number, and reports whether it was not there.
+// add adds a number and reports whether it is new.
 func (s *numberSet) add(n uint32) (first bool) {
 	p := s.page(n)
 	if p == nil {
@@ -52,7 +53,7 @@ func (s *numberSet) has(n uint32) bool {
 	return p != nil && p[n%pageBits/64]>>(n%64)&1 == 1
 }
 
-// contains is has, which several goroutines may ask at once.
+// contains is has for concurrent use.
 func (s *numberSet) contains(n uint32) bool {
 	p := s.pages[n/pageBits]
 	return p != nil && p[n%pageBits/64]>>(n%64)&1 == 1
@@ -65,7 +66,7 @@ func (s *numberSet) addAll(other *numberSet) {
 	}
 }
 
-// len counts what is in the set.
+// len returns how many numbers the set has.
 func (s *numberSet) len() (n int) {
 	for _, p := range s.pages {
 		for _, word := range p {
@@ -75,7 +76,7 @@ func (s *numberSet) len() (n int) {
 	return n
 }
 
-// all yields the numbers in order. What is added meanwhile need not be among them.
+// all yields the numbers in order. It may miss numbers that are added meanwhile.
 func (s *numberSet) all() iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for _, at := range slices.Sorted(maps.Keys(s.pages)) {

@@ -2,23 +2,24 @@ package ext3
 
 import "fsward/interp"
 
-// learned is how many commits of a mount have to come after a flush of all that they commit before
-// it counts as what this mount does. Mounted with barrier=0, or on a disk that says it has no
-// cache, the kernel does not flush, and nothing can be said of order: that is no mistake of its
-// own, and is not on the disk.
+// learned is how many commits of a mount have to come after a flush of their log before a missing
+// flush counts as a fault. Mounted with barrier=0, or on a disk that claims to have no cache, the
+// kernel does not flush, and order cannot be judged. That is no fault of the kernel, and the disk
+// does not say it.
 const learned = 3
 
-// An order follows the flushes before commit blocks.
+// An order tracks the flushes before commit blocks.
 type order struct {
 	durable uint64 // writes up to this number are durable
-	flushed bool   // since the last commit
-	last    uint64 // greatest number of a write to the log since the last commit
+	flushed bool   // there was a flush since the last commit
+	last    uint64 // number of the last write to the log since the last commit
 	orderly int    // commits in a row that came after a flush of their log
 }
 
 func (o *order) flush(seq uint64) { o.durable, o.flushed = max(o.durable, seq), true }
 
-// commit judges a commit block. whole: its transaction is in the same write, or in part.
+// commit checks the flushes before a commit block. whole says that the same write holds a part of
+// its transaction. broken means a missing flush; given means that the mount has stopped flushing.
 func (o *order) commit(whole bool) (broken, given bool) {
 	ordered := o.flushed && !whole && o.last <= o.durable
 	was := o.orderly >= learned
@@ -36,7 +37,7 @@ func (o *order) commit(whole bool) (broken, given bool) {
 // committed begins the next transaction.
 func (o *order) committed() { o.flushed, o.last = false, 0 }
 
-// observeOrder judges a write of a commit block against the flushes before it.
+// observeOrder checks a write of a commit block against the flushes before it.
 func (f *FS) observeOrder(w interp.Write, t *transaction, obs *interp.Observation) {
 	m := f.m
 	geo := m.Geo

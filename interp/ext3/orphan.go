@@ -10,17 +10,18 @@ import (
 )
 
 // Inodes that are to be deleted or truncated are on a list: the superblock names the first, and
-// i_dtime of each the next (ext4_orphan_add). After a crash the file system finishes with them.
+// i_dtime of each names the next (ext4_orphan_add). After a crash the file system finishes deleting
+// or truncating them.
 
-// An OrphanList is that list, kept so that following a change of it costs what changed: a guest can
-// keep hundreds of thousands of deleted files open.
+// An OrphanList is the list of orphans. A guest can keep hundreds of thousands of deleted files
+// open, so the cost of a change to the list depends on the change alone.
 type OrphanList struct {
 	head, tail uint32
 	nodes      map[uint32]orphanNode
 	fault      string // why it ends early, "" if it does not
 }
 
-// An orphanNode is an inode on the list. Places grow along it.
+// An orphanNode is an inode on the list. place grows along the list.
 type orphanNode struct {
 	prev, next uint32
 	place      int64
@@ -34,27 +35,28 @@ func (o *OrphanList) Has(ino uint32) bool {
 	return ok
 }
 
-// An orphanRun is a piece of the new list: inodes that follow each other in the old list as well,
-// or one that came.
+// An orphanRun is a part of the new list: inodes that follow each other in the old list as well, or
+// a single inode that is new.
 type orphanRun struct {
 	first, last uint32
 	came        bool
 }
 
-// An orphanDiff is how the list in a state differs from another.
+// An orphanDiff is the difference between two states of the list.
 type orphanDiff struct {
 	runs       []orphanRun // the new list
 	came, gone map[uint32]bool
 	fault      string
 }
 
-// diff follows the list in a state where inodes are those that may differ; nil if it is the same.
+// diff compares the list with the one in a state. inodes are those that may differ. The result is
+// nil if the lists are the same.
 func (o *OrphanList) diff(s Snapshot, inodes *numberSet) (*orphanDiff, error) {
 	sb, err := s.super()
 	if err != nil {
 		return nil, err
 	}
-	// An old piece ends where an inode no longer leads to the one that it led to.
+	// A part of the old list ends where an inode names another successor than before.
 	var turns []uint32
 	for ino := range inodes.all() {
 		if !o.Has(ino) {
@@ -91,7 +93,7 @@ func (o *OrphanList) diff(s Snapshot, inodes *numberSet) (*orphanDiff, error) {
 		case at < s.Geo.FirstIno || at > s.Geo.Inodes:
 			d.fault = "the list names inode " + change.NumText(uint64(at))
 			continue
-		case d.came[at] || turned[last]: // a piece has one end
+		case d.came[at] || turned[last]: // a part has one end
 			d.fault = "the list comes back to inode " + change.NumText(uint64(at))
 			continue
 		case old:
@@ -110,7 +112,7 @@ func (o *OrphanList) diff(s Snapshot, inodes *numberSet) (*orphanDiff, error) {
 	return d, nil
 }
 
-// missing finds the inodes of the old list that are in none of the pieces.
+// missing finds the inodes of the old list that are in no part of the new one.
 func (d *orphanDiff) missing(o *OrphanList) {
 	kept := slices.DeleteFunc(slices.Clone(d.runs), func(r orphanRun) bool { return r.came })
 	slices.SortFunc(kept, func(a, b orphanRun) int { return cmp.Compare(o.nodes[a.first].place, o.nodes[b.first].place) })
@@ -125,8 +127,8 @@ func (d *orphanDiff) missing(o *OrphanList) {
 	}
 }
 
-// apply makes the list what a diff found. Linux puts inodes in front, and takes them from anywhere:
-// what is in another order is put together anew.
+// apply changes the list as a diff says. Linux adds inodes in front and removes them anywhere; a
+// list in any other order is rebuilt.
 func (o *OrphanList) apply(d *orphanDiff) {
 	first := slices.IndexFunc(d.runs, func(r orphanRun) bool { return !r.came })
 	if first < 0 {
@@ -162,7 +164,7 @@ func (o *OrphanList) apply(d *orphanDiff) {
 	o.join(d)
 }
 
-// rebuild is apply for a list in another order.
+// rebuild is apply for a list whose order changed.
 func (o *OrphanList) rebuild(d *orphanDiff) {
 	was := o.nodes
 	o.nodes = make(map[uint32]orphanNode, len(was)+len(d.came))
@@ -178,7 +180,7 @@ func (o *OrphanList) rebuild(d *orphanDiff) {
 	o.join(d)
 }
 
-// join makes the last of each piece lead to the first of the next one.
+// join links the last inode of each part to the first of the next part.
 func (o *OrphanList) join(d *orphanDiff) {
 	o.head, o.tail, o.fault = 0, 0, d.fault
 	for k, r := range d.runs {
@@ -194,7 +196,7 @@ func (o *OrphanList) join(d *orphanDiff) {
 	}
 }
 
-// readOrphans reads the list in a state. One that is damaged is read as far as it makes sense.
+// readOrphans reads the list in a state. It reads a damaged list as far as it makes sense.
 func (s Snapshot) readOrphans() (*OrphanList, error) {
 	o := &OrphanList{nodes: make(map[uint32]orphanNode)}
 	d, err := o.diff(s, &numberSet{})
@@ -205,14 +207,14 @@ func (s Snapshot) readOrphans() (*OrphanList, error) {
 	return o, nil
 }
 
-// An orphanChange is the list of orphans before a transaction and how the transaction changes it.
+// An orphanChange is the list of orphans before a transaction, and the change by the transaction.
 type orphanChange struct {
-	was  *OrphanList // nil: of an image
+	was  *OrphanList // nil: in an image
 	diff *orphanDiff // nil: the list stays the same
 }
 
-// compare finds how the list differs in a state where inodes are those that may differ, and makes
-// the records.
+// compare compares the list with the one in a state, and makes the records. inodes are those that
+// may differ.
 func (c *orphanChange) compare(now Snapshot, inodes *numberSet, txn *change.Txn) (*change.Violation, error) {
 	diff, err := c.was.diff(now, inodes)
 	if err != nil || diff == nil {

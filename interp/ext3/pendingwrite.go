@@ -5,26 +5,26 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// A pendingWrite is what the write last observed changes in what FS knows. The zero value changes
-// nothing. Exactly one of landed and refused ends it.
+// A pendingWrite holds the changes that the write last observed makes in FS once it lands. The zero
+// value changes nothing. Either landed or refused ends it.
 type pendingWrite struct {
-	super     *superChange // the write is of the superblock, and begins or ends a mount; nil: it does not
+	super     *superChange // the write of a superblock begins or ends a mount, or replaces the file system; nil: no
 	unmounted bool         // the file system was not mounted
 
 	// Of a mounted file system:
-	placed []uint32     // blocks that are in their places then, so that their copies in the journal are not needed any more
-	unread error        // the device could not be read to find placed; the changes below do not happen then
-	tail   *tailMove    // the write is of the journal's superblock; nil: it is not
-	commit *commitWrite // the write ends a transaction; nil: it does not
-	filled writtenRun   // blocks that have new contents; of 0 blocks: none
-	logged interp.Write // the write, if it is in the log; of 0 bytes: it is not
-	stale  []uint32     // blocks whose contents are kept and become others
+	placed []uint32     // blocks that reach their places, so that their copies in the journal are not needed any more
+	unread error        // placed could not be found; the changes by super, tail and commit do not happen
+	tail   *tailMove    // the write is one of the journal's superblock; nil: no
+	commit *commitWrite // the write ends a transaction; nil: no
+	filled writtenRun   // blocks that get new contents; of 0 blocks: none
+	logged interp.Write // the write, if it touches the log; of 0 bytes: it does not
+	stale  []uint32     // kept blocks whose contents change
 }
 
-// A superChange is what a write of the superblock makes of the file system.
+// A superChange is the file system after a write of the superblock.
 type superChange struct {
 	geo *ondisk.Geometry // nil: the superblock is erased
-	m   *Mounted         // nil: it is not mounted; else it begins to be
+	m   *Mounted         // the mount that begins; nil: not mounted
 }
 
 // A commitWrite is a transaction that a write commits.
@@ -33,8 +33,8 @@ type commitWrite struct {
 	whole bool // the comparison found all that changed
 }
 
-// landed makes the changes: the write is on the device. The error is of reading the device, after
-// which nothing is known of the file system.
+// landed makes the changes, since the write is on the device. An error of reading the device means
+// that the state of the file system is unknown from then on.
 func (p *pendingWrite) landed(f *FS) error {
 	m := f.m
 	if m != nil {
@@ -70,8 +70,8 @@ func (p *pendingWrite) landed(f *FS) error {
 	return err
 }
 
-// refused forgets what may not be on the device as it was: the write did not get there, or only in
-// part.
+// refused forgets the blocks whose contents are uncertain, since the write may have reached the
+// device in part.
 func (p *pendingWrite) refused(f *FS) {
 	if f.m == nil {
 		return
@@ -89,7 +89,7 @@ func (c *superChange) landed(f *FS) {
 		return
 	}
 	c.m.State.dev = f.disk
-	f.order, f.data = order{durable: f.order.durable}, dataOrder{commits: 2} // nothing was written before it was mounted
+	f.order, f.data = order{durable: f.order.durable}, dataOrder{commits: 2} // no data of this mount was written before
 	f.loose = false
 }
 

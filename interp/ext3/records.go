@@ -21,8 +21,8 @@ const (
 
 var errTooMany = errors.New("ext3: the transaction has more than 8,388,608 change records")
 
-// records collects what a comparison finds: change records, within a memory budget, and faults of
-// the structure.
+// records collects the findings of a comparison: change records, within a memory budget, and faults
+// of the structure.
 type records struct {
 	txn    *change.Txn
 	memory *interp.MemoryBudget
@@ -30,11 +30,11 @@ type records struct {
 	parts  *parts // nil: all records are kept
 }
 
-// parts says what becomes of records that are not all kept, those of a whole file system.
+// parts says what happens to the records of a whole file system, which are not all kept.
 type parts struct {
-	take    func(*change.Txn) error // takes the records part by part, if not nil
-	drop    bool                    // records for which there is no room are counted and dropped
-	dropped bool                    // they are
+	take    func(*change.Txn) error // takes the records part by part; nil: nobody does
+	drop    bool                    // if memory runs out, records are counted and dropped
+	dropped bool                    // records have been dropped
 	tally   change.Tally            // of the dropped records
 }
 
@@ -48,11 +48,11 @@ func (r *records) fault(v change.Violation) {
 	}
 }
 
-// object appends the records of an object: the one for itself, and one for each field that changed
-// or that is always told of. before and after are nil where the object does not exist.
+// object appends the records of an object: one for the object itself, and one for each field that
+// changed or is in always. before and after are nil if the object does not exist in that state.
 func (r *records) object(o change.Object, fields []change.Field, before, after func(change.Field) change.Value, always ...change.Field) {
 	at := len(r.txn.Records)
-	r.txn.Append(change.Record{}) // filled in below, if there is anything to tell
+	r.txn.Append(change.Record{}) // filled in below, if there is a difference
 	for _, f := range fields {
 		var rec change.Record
 		rec.Object, rec.Field = o, f
@@ -92,9 +92,8 @@ func (r *records) bitRecords(o change.Object, f change.Field, g uint32, set bool
 	r.txn.Append(rec)
 }
 
-// tooMany tells, as an error, that there is no room for more records. They are moved to half as
-// much again when little room is left: append alone would move each of a million of them four
-// times.
+// tooMany returns an error if there is no room for more records. When room gets short it moves them
+// to half as much again: append alone would move each of a million records four times.
 func (r *records) tooMany() error {
 	if r.parts.partial() {
 		return r.handOn(change.PartRecords)
@@ -110,7 +109,7 @@ func (r *records) tooMany() error {
 	return full
 }
 
-// expect makes room for about n more records at once, if there is room.
+// expect makes room for about n more records at once, if the budget allows.
 func (r *records) expect(n int) {
 	all := len(r.txn.Records) + n
 	if all > cap(r.txn.Records) && all <= maxRecords && r.memory.Holds(uint64(all)*interp.RecordBytes+r.txn.Names.Bytes()) {
@@ -118,8 +117,8 @@ func (r *records) expect(n int) {
 	}
 }
 
-// move moves the records to where there is room for so many. Unlike slices.Grow it leaves what is
-// behind them as the system gives it: to clear many megabytes takes as long as filling them.
+// move moves the records to a slice of capacity room. Unlike slices.Grow it does not clear the
+// rest: to clear many megabytes takes as long as to fill them.
 func (r *records) move(room int) {
 	records := make([]change.Record, len(r.txn.Records), room)
 	copy(records, r.txn.Records)
@@ -136,7 +135,7 @@ func (r *records) full() error {
 	return nil
 }
 
-// handOn gives away the records, or counts them, once there are so many.
+// handOn hands the records to parts.take, or counts and drops them, if there are more than least.
 func (r *records) handOn(least int) error {
 	if len(r.txn.Records) <= least {
 		return nil
@@ -147,7 +146,7 @@ func (r *records) handOn(least int) error {
 	}
 	r.parts.tally.Add(r.txn.Records)
 	if cap(r.txn.Records) > 2*change.PartRecords {
-		r.txn.Records = nil // it once held what was kept
+		r.txn.Records = nil // do not keep the memory from when records were kept
 	}
 	r.txn.NextPart()
 	return nil

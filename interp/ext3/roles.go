@@ -8,7 +8,7 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// MetadataBlocks lists all blocks that are interpreted.
+// MetadataBlocks lists all blocks that fsward interprets.
 func (m *Mounted) MetadataBlocks() []uint32 {
 	l := m.Layout
 	list := []uint32{l.Geo.SuperBlock()}
@@ -28,9 +28,9 @@ func (m *Mounted) MetadataBlocks() []uint32 {
 	return slices.Compact(list)
 }
 
-// A role is what a block of no fixed place is used for as metadata.
+// A Role is the use of a metadata block of no fixed place.
 type Role struct {
-	Ino   uint32 // whose; of a shared extended attribute block, one of them
+	Ino   uint32 // owner; of a shared extended attribute block, one of the owners
 	Level uint8  // RoleDir, 1 to 3 for an indirect block, RoleXattr
 	Start uint32 // number of the first block of the file below it
 }
@@ -40,19 +40,19 @@ const (
 	RoleXattr = 0xff
 )
 
-// Roles knows every directory block, indirect block and extended attribute block. A block that the
-// Journal holds and that has no role is file data, and is not interpreted. The map takes about 40
-// bytes for each such block: one block in a thousand of a file system full of large files.
+// Roles holds every directory block, indirect block and extended attribute block. A journaled block
+// without a role is file data, and is not interpreted. The map takes about 40 bytes for each block
+// in it; in a file system full of large files that is one block in a thousand.
 type Roles map[uint32]Role
 
-// roleBytes is what an entry takes.
+// roleBytes is the memory that an entry takes, bytes.
 const roleBytes = 48
 
-// maxRoles is how many roles a limit on memory leaves, a quarter of which they may take; 0: any
-// number.
+// maxRoles returns how many roles a limit on memory allows: they may take a quarter of it. 0 means
+// any number.
 func maxRoles(limits interp.Limits) int { return int(limits.Memory / 4 / roleBytes) }
 
-// check tells, as an error, whether there would be too many with n more.
+// check returns an error if n more roles would be too many.
 func (r Roles) check(n, most int) error {
 	if most > 0 && len(r)+n > most {
 		return &interp.UnsupportedError{FS: schema.FS, Feature: fmt.Sprintf("a file system of more than %d blocks of directories and indirect blocks in the memory that it may have", most)}
@@ -60,8 +60,8 @@ func (r Roles) check(n, most int) error {
 	return nil
 }
 
-// readRoles reads them from a state: all inodes in use, and the indirect blocks. What does not make
-// sense is passed over: it was there before.
+// readRoles reads the roles from a state: it goes through all inodes in use and their indirect
+// blocks. It passes over what makes no sense, since that was there before.
 func (s Snapshot) readRoles(most int) (Roles, error) {
 	r := make(Roles)
 	visited := &Visits{}

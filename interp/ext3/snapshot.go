@@ -6,14 +6,14 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// A Snapshot is a file system in one state: where its metadata of fixed place is, and what its
-// blocks hold.
+// A Snapshot is a file system in one state: the places of its metadata, and the contents of its
+// blocks.
 type Snapshot struct {
 	*Layout
 	*State
 }
 
-// Inode reads an inode in a state; ino is from 1 to geo.inodes.
+// Inode reads an inode. ino is from 1 to Geo.Inodes.
 func (s Snapshot) Inode(ino uint32) (ondisk.Inode, error) {
 	if ino == 0 || ino > s.Geo.Inodes {
 		return nil, fmt.Errorf("ext3: there is no inode %d", ino)
@@ -35,7 +35,7 @@ func (s Snapshot) marked(ino uint32) (bool, error) {
 	return ondisk.Bit(b, (ino-1)%s.Geo.InodesPerGroup), nil
 }
 
-// allocated reports whether the block bitmap marks a block as used; block is in range.
+// allocated reports whether the block bitmap marks a block as used. block is in range.
 func (s Snapshot) allocated(block uint32) (bool, error) {
 	g := s.Geo.GroupOf(block)
 	b, err := s.Block(s.Places[g].BlockBitmap)
@@ -45,7 +45,7 @@ func (s Snapshot) allocated(block uint32) (bool, error) {
 	return ondisk.Bit(b, block-s.Geo.GroupStart(g)), nil
 }
 
-// desc returns the descriptor of a group in a state.
+// desc returns the bytes of the descriptor of a group.
 func (s Snapshot) desc(g uint32) ([]byte, error) {
 	perBlock := s.Geo.PerDescBlock()
 	b, err := s.Block(s.Geo.DescBlock(g / perBlock))
@@ -56,7 +56,7 @@ func (s Snapshot) desc(g uint32) ([]byte, error) {
 	return b[off : off+ondisk.GroupDescLen], nil
 }
 
-// super returns the superblock's bytes in a state.
+// super returns the bytes of the superblock.
 func (s *State) super() ([]byte, error) {
 	b, err := s.Block(s.geo.SuperBlock())
 	if err != nil {

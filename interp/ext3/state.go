@@ -14,36 +14,37 @@ import (
 // cacheBytes bounds the blocks that a state keeps in memory.
 const cacheBytes = 16 << 20
 
-// A copyPlace is where the journal holds a block that belongs elsewhere.
+// A copyPlace is the place of a copy in the journal.
 type copyPlace struct {
 	Block   uint32 // of the file system
 	Seq     uint32 // of the transaction
-	Escaped bool   // begins with the journal's magic, which the journal replaced by zeros
+	Escaped bool   // the block begins with the journal's magic, which the copy has replaced with zeros
 }
 
-// A state is the file system as a sequence of commits defines it: the blocks in their places,
-// except for those that a commit put into the journal and that have not been written to their
-// places since.
+// A State is the file system as a sequence of commits defines it: the blocks in their places,
+// except those that a commit put into the journal and that have not been written to their places
+// since.
 type State struct {
 	dev    io.ReaderAt
 	geo    *ondisk.Geometry
-	blocks uint64               // of the device; those beyond the end of the file system are read when it grows
-	Copies map[uint32]copyPlace // by home block
-	// over and revoked are what one more transaction adds: they come before copies. Both can be
-	// nil.
+	blocks uint64               // of the device, which can be longer than the file system: it may grow
+	Copies map[uint32]copyPlace // by the block that is copied
+	// over and revoked are the changes of one more transaction. They come before Copies. Both can
+	// be nil.
 	over    map[uint32]copyPlace
 	revoked map[uint32]bool
 	cache   map[uint32][]byte
-	// recent are blocks of the cache that were asked for last, each at its number modulo their
-	// count.
+	// recent holds blocks of the cache that were asked for last, each at its number modulo
+	// recentBlocks.
 	recent [recentBlocks]recentBlock
-	lender map[uint32][]byte // the cache of the state that this one is a fork of, which nobody adds to meanwhile
+	lender map[uint32][]byte // the cache of the state that this one was forked from; it does not grow meanwhile
 	kept   *keptBlocks       // nil: nothing is kept
-	watch  *watch            // of a forecast, else nil
-	lends  bool              // copies is read by another state as well: see lent
+	watch  *watch            // of a forecast; nil: none
+	lends  bool              // another state reads Copies as well: see lent
 }
 
-// recentBlocks is how many are found without the map: what one inode needs, and the next one again.
+// recentBlocks is how many blocks are found without the map: those that one inode needs, and the
+// next inode again.
 const recentBlocks = 64
 
 type recentBlock struct {
@@ -55,18 +56,19 @@ func NewState(dev io.ReaderAt, geo *ondisk.Geometry, size uint64) *State {
 	return &State{dev: dev, geo: geo, blocks: size / uint64(geo.BlockSize), Copies: make(map[uint32]copyPlace), cache: make(map[uint32][]byte)}
 }
 
-// with returns the state that a transaction makes of s, read from dev.
+// with returns the state after a transaction, which is read from dev.
 func (s *State) with(dev io.ReaderAt, t *transaction) *State {
 	return &State{dev: dev, geo: s.geo, blocks: s.blocks, Copies: s.Copies, over: t.Copies, revoked: t.Revoked, kept: s.kept, watch: s.watch, cache: make(map[uint32][]byte)}
 }
 
-// lent returns s for another goroutine, which reads from dev. It stays as it is now.
+// lent returns the present state for another goroutine, which reads from dev. Later commits do not
+// change it.
 func (s *State) lent(dev watched) *State {
 	s.lends = true
 	return &State{dev: dev, geo: s.geo, blocks: s.blocks, Copies: s.Copies, kept: s.kept, watch: dev.watch, cache: make(map[uint32][]byte)}
 }
 
-// fork returns s for another goroutine, while nobody asks s itself.
+// fork returns the state for another goroutine. Until that one ends, s must not be read.
 func (s *State) fork() *State {
 	f := *s
 	f.cache, f.recent = make(map[uint32][]byte), [recentBlocks]recentBlock{}
@@ -84,7 +86,7 @@ func (s *State) drop(block uint32) {
 	delete(s.Copies, block)
 }
 
-// Place returns where the present contents of a block are.
+// Place returns where the present contents of a block are, and whether that is in the journal.
 func (s *State) Place(block uint32) (copyPlace, bool) {
 	if p, ok := s.over[block]; ok {
 		return p, true
@@ -96,7 +98,7 @@ func (s *State) Place(block uint32) (copyPlace, bool) {
 	return p, ok
 }
 
-// Block returns the contents of a block of the device; the caller must not change them.
+// Block returns the contents of a block of the device. The caller must not change them.
 func (s *State) Block(block uint32) ([]byte, error) {
 	if s.watch != nil && s.watch.stopped.Load() {
 		return nil, errStopped
@@ -123,7 +125,7 @@ func (s *State) Block(block uint32) ([]byte, error) {
 	return b, nil
 }
 
-// fetch returns the contents of a block that is not in the cache.
+// fetch reads a block that is not in the cache.
 func (s *State) fetch(block uint32) ([]byte, error) {
 	p, err := s.where(block)
 	if err != nil {
@@ -148,7 +150,7 @@ func (s *State) forget() {
 	clear(s.recent[:])
 }
 
-// read is block for a caller who has room for the contents and does not come back to them.
+// read is Block for a caller that has a buffer and does not need the block again.
 func (s *State) read(block uint32, b []byte) ([]byte, error) {
 	if kept := s.kept.get(block); kept != nil {
 		return kept, nil
@@ -166,7 +168,7 @@ func (s *State) read(block uint32, b []byte) ([]byte, error) {
 	return b, nil
 }
 
-// where returns the place from which a block is read.
+// where returns the place from which a block is read. It checks that the block is on the device.
 func (s *State) where(block uint32) (copyPlace, error) {
 	if uint64(block) >= s.blocks {
 		return copyPlace{}, ondisk.Corrupt(0, "block %d lies outside the device of %d blocks", block, s.blocks)
@@ -178,7 +180,7 @@ func (s *State) where(block uint32) (copyPlace, error) {
 	return p, nil
 }
 
-// ReadBlock returns a block of a device; the caller must not change it.
+// ReadBlock returns a block of a device. The caller must not change it.
 func ReadBlock(dev io.ReaderAt, g *ondisk.Geometry, block uint32) ([]byte, error) {
 	if m, ok := dev.(memoryReader); ok {
 		if b, err := m.contents(g, block); b != nil || err != nil {
@@ -196,7 +198,7 @@ func readInto(b []byte, dev io.ReaderAt, g *ondisk.Geometry, block uint32) error
 	return nil
 }
 
-// A pending device is the device as it will be when a write is done.
+// A PendingDevice is the device as it will be once a write is done.
 type PendingDevice struct {
 	io.ReaderAt
 	W interp.Write
@@ -216,7 +218,7 @@ func (d PendingDevice) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// contents returns what of a block is in memory, unless it is being written.
+// contents returns a block that is in memory, nil if it is not or if the write changes it.
 func (d PendingDevice) contents(g *ondisk.Geometry, block uint32) ([]byte, error) {
 	m, ok := d.ReaderAt.(memoryReader)
 	if !ok || touches(d.W, g.Addr(block), uint64(g.BlockSize)) {
@@ -225,7 +227,8 @@ func (d PendingDevice) contents(g *ondisk.Geometry, block uint32) ([]byte, error
 	return m.contents(g, block)
 }
 
-// block returns a block as it will be: what is written, where that is all of it, or else in b.
+// block returns a block as it will be: the data of the write if it covers the block, else read into
+// b.
 func (d PendingDevice) block(g *ondisk.Geometry, block uint32, b []byte) ([]byte, error) {
 	if at := g.Addr(block); d.W.Data != nil && at >= d.W.Off && at+uint64(g.BlockSize) <= d.W.Off+d.W.Len {
 		return d.W.Data[at-d.W.Off:][:g.BlockSize], nil

@@ -12,13 +12,13 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// A stream is the records of a whole file system whose structure is sound, made anew each time that
+// A stream makes the records of a whole file system, whose structure is sound, anew each time that
 // they are asked for.
 type stream struct {
 	now    Snapshot
-	seq    uint32 // of the transaction after it
+	seq    uint32 // number of the transaction that comes next
 	dev    io.ReaderAt
-	size   uint64 // of the device, bytes
+	size   uint64 // size of the device, bytes
 	names  *change.Names
 	tally  change.Tally
 	owners *ownerView
@@ -32,7 +32,7 @@ func (s *stream) Len() int { return s.tally.Len() }
 
 func (s *stream) Made(k change.Kind, f change.Field) bool { return s.tally.Made(k, f) }
 
-// Each goes through the file system again.
+// Each walks the file system again.
 func (s *stream) Each(visit func(*change.Txn) error) error {
 	s.names.Reset()
 	p := &parts{take: func(t *change.Txn) error {
@@ -44,7 +44,7 @@ func (s *stream) Each(visit func(*change.Txn) error) error {
 	return d.run()
 }
 
-// stream puts a stream into an observation. The structure has been found sound.
+// stream puts a stream into an observation, once the structure has been found sound.
 func (d *imageDiff) stream(seq uint32, dev io.ReaderAt, obs *interp.Observation) error {
 	s := &stream{now: d.new, seq: seq, dev: dev, size: d.device, names: d.txn.Names, tally: d.parts.tally, owners: &ownerView{owners: d.owners}}
 	if err := s.dispute(); err != nil {
@@ -55,26 +55,26 @@ func (d *imageDiff) stream(seq uint32, dev io.ReaderAt, obs *interp.Observation)
 	return nil
 }
 
-// owners is who the blocks belong to, of a file system of which that is not held.
+// owners holds who owns the blocks of a file system whose records are not kept.
 type owners struct {
 	pointed  numberSet // blocks that a pointer names
-	disputed numberSet // more than one
-	sharers  []sharer  // of extended attribute blocks, in order: 8 bytes for an inode that has one
+	disputed numberSet // blocks that several pointers name
+	sharers  []sharer  // of extended attribute blocks, in order; 8 bytes each
 }
 
 // A sharer is an inode that names an extended attribute block.
 type sharer struct{ block, ino uint32 }
 
-// An ownerView answers who owns a block: of those blocks that the part at hand speaks of, and of
-// those that have several owners.
+// An ownerView answers who owns a block: a block that the part at hand has a record of, or one that
+// has several owners.
 type ownerView struct {
 	owners
 	several map[uint32][]change.Object
 	part    map[uint32]change.Object
 }
 
-// maxDisputed bounds the owners of disputed blocks that are kept. Where there are more, the file
-// system is known to be unsound.
+// maxDisputed bounds the owners of disputed blocks that are kept. A file system that has more is
+// known to be unsound.
 const maxDisputed = 1 << 16
 
 var errOwners = errors.New("ext3: the owners of a block can be asked for only beside the block, in a file system that is too large to be held")
@@ -102,7 +102,7 @@ func (s *stream) dispute() error {
 	return err
 }
 
-// take notes the owners that a part speaks of.
+// take notes the owners in the records of a part.
 func (v *ownerView) take(records []change.Record) {
 	if v.part == nil {
 		v.part = make(map[uint32]change.Object, change.PartRecords)
@@ -115,7 +115,7 @@ func (v *ownerView) take(records []change.Record) {
 	}
 }
 
-// of returns the owners of a block of a kind, in order.
+// of returns the owners of a block, of one kind, in order.
 func (v *ownerView) of(k change.Kind, block uint64) (owners []change.Object, err error) {
 	if block > math.MaxUint32 {
 		return nil, nil

@@ -32,7 +32,7 @@ func (f *FS) observeSuper(w interp.Write, obs *interp.Observation) {
 	case f.m != nil:
 		f.observeMountedSuper(sb, geo, obs)
 	case geo.JournalInum == 0:
-		f.observePlain(sb, geo, dev, obs)
+		f.observeNoJournal(sb, geo, dev, obs)
 	case ondisk.NeedsRecovery(sb):
 		f.observeMount(dev, obs)
 	default:
@@ -85,8 +85,8 @@ func (f *FS) observeMount(dev PendingDevice, obs *interp.Observation) {
 	f.pending.super = &superChange{geo: m.Geo, m: m}
 }
 
-// cleanFaults checks what has to be true when a file system is marked clean. Counts that are left
-// as they were are no fault: e2fsck replays a journal, clears the mark, and only then counts.
+// cleanFaults checks what has to be true when a file system is marked clean. Counts that stay as
+// they were are no fault: e2fsck replays the journal, clears the mark, and only then counts.
 func (m *Mounted) cleanFaults(sb []byte, obs *interp.Observation) error {
 	block, p, found, err := m.lost(m.State.dev, m.Log.nextSeq)
 	if err != nil {

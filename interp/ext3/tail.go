@@ -9,10 +9,11 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// readTail reads the journal's superblock from a device on which it is being written, and judges
-// it: it may let go of a transaction only when all blocks of that are in their places, and may
-// point only at the beginning of a transaction. resync: the log goes on where it says, since the
-// log was empty, or the guest's recovery after a crash has set it past what it replayed.
+// readTail reads the journal's superblock from a device on which it is being written, and checks
+// it. It may give up a transaction only when all blocks of that are in their places, and may point
+// only at the beginning of a transaction. resync means that the log goes on where the superblock
+// says: the log was empty, or the guest's recovery after a crash has moved past the transactions
+// that it replayed.
 func (m *Mounted) readTail(dev io.ReaderAt) (js ondisk.JournalSuper, resync bool, fault *change.Violation, err error) {
 	geo := m.Geo
 	block := m.Log.Block(0)
@@ -65,12 +66,12 @@ func (m *Mounted) readTail(dev io.ReaderAt) (js ondisk.JournalSuper, resync bool
 	return js, true, fault, nil
 }
 
-// moveTail makes the journal's superblock that was written the one that counts.
+// moveTail makes the journal's superblock that was written the present one.
 func (m *Mounted) moveTail(to tailMove) {
 	m.Log.moveTo(to)
 	for b, p := range m.State.Copies {
 		if int32(p.Seq-to.super.Seq) < 0 || to.idle {
-			m.State.drop(b) // the superblock's, or one that was let pass as lost
+			m.State.drop(b) // the superblock's copy, or one whose loss was let through
 			m.State.kept.drop(b)
 		}
 	}

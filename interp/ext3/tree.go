@@ -7,28 +7,29 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// A treeDiff compares the blocks that an inode maps before and after a transaction. A subtree is
-// left out if the pointer to it is the same and the transaction did not rewrite its block.
+// A treeDiff compares the blocks that an inode maps before and after a transaction. It skips a
+// subtree if the pointer to it is the same and the transaction did not rewrite its block.
 type treeDiff struct {
 	geo      *ondisk.Geometry
 	old, new *State
 	rewrote  func(block uint32) bool
 	whole    bool // report the pointers that stay as well
 	visited  *Visits
-	// removed, added and same are told of each pointer: level 0 for a block of the file, 1 to 3 for
-	// an indirect block; start is the number of the first block of the file below it. added reports
-	// whether the pointer is good to be followed.
+	// removed, added and same are called for each pointer. level is 0 for a block of the file, 1 to
+	// 3 for an indirect block; start is the number of the first block of the file below it. added
+	// reports whether to follow the pointer.
 	removed func(level int, start uint64, block uint32) error
 	added   func(level int, start uint64, block uint32) (follow bool, err error)
 	same    func(level int, start uint64, block uint32) error
 }
 
-// Visits keeps the indirect blocks that were gone through, so that a loop of hostile pointers ends.
+// Visits holds the indirect blocks that were visited, so that a loop of hostile pointers ends.
 type Visits struct{ old, new numberSet }
 
-// Walk visits each pointer of an inode: level 0 for a block of the file, 1 to 3 for an indirect
-// block; start is the number of the first block of the file below it. visit reports whether the
-// pointer is to be followed; visited makes sure that a loop of hostile pointers ends.
+// Walk visits each pointer of an inode: level is 0 for a block of the file, 1 to 3 for an indirect
+// block; start is the number of the first block of the file below it. visit reports whether to
+// follow the pointer. visit enters indirect blocks into visited, so that a loop of hostile pointers
+// ends.
 func (s Snapshot) Walk(i ondisk.Inode, visited *Visits, visit func(level int, start uint64, block uint32) (follow bool, err error)) error {
 	d := treeDiff{geo: s.Geo, new: s.State, visited: visited, added: visit}
 	return d.inodes(nil, i)
@@ -37,7 +38,7 @@ func (s Snapshot) Walk(i ondisk.Inode, visited *Visits, visit func(level int, st
 // Enter notes an indirect block of the new state, and reports whether it was not there yet.
 func (v *Visits) Enter(block uint32) (first bool) { return v.new.add(block) }
 
-// inodes compares the pointers of two versions of an inode; nil is an inode that maps nothing.
+// inodes compares the pointers of two versions of an inode. A nil inode maps nothing.
 func (d *treeDiff) inodes(before, after ondisk.Inode) error {
 	start := uint64(0)
 	for n := range ondisk.NPointers {
@@ -57,8 +58,8 @@ func (d *treeDiff) inodes(before, after ondisk.Inode) error {
 	return nil
 }
 
-// rewritten compares indirect blocks that the transaction rewrote below pointers that it did not:
-// the walk from the inode does not get to them. One that it did get to has been compared.
+// rewritten compares the indirect blocks that the transaction rewrote below pointers that stay,
+// which the walk from the inode does not reach. It skips those that the walk did reach.
 func (d *treeDiff) rewritten(blocks []indirectBlock) error {
 	// From the top, so that a block below another is reached from there.
 	slices.SortFunc(blocks, func(a, b indirectBlock) int { return cmp.Compare(b.level, a.level) })
@@ -115,8 +116,8 @@ func (d *treeDiff) pair(level int, start uint64, before, after uint32) error {
 	return nil
 }
 
-// gone goes through what a pointer reached before. What is wrong with it was wrong before, and is
-// passed over.
+// gone visits all that a pointer reached before. It passes over faults, since they were there
+// before.
 func (d *treeDiff) gone(level int, start uint64, block uint32) error {
 	if block == 0 {
 		return nil
@@ -157,10 +158,11 @@ func (d *treeDiff) below(s *State, level int, start uint64, block uint32, do fun
 	return nil
 }
 
-// position is how rules call the place of a pointer in an inode: see the kind owner of the schema.
+// position returns the number by which rules call the place of a pointer in an inode (kind owner of
+// the schema).
 func position(level int, start uint64) uint64 { return uint64(level)<<40 + start }
 
-// mapBlock returns the block that a pointer at a position of an inode names, 0 if there is none.
+// mapBlock returns the block that the pointer at a position of an inode names, 0 if there is none.
 func (s Snapshot) mapBlock(i ondisk.Inode, pos uint64) (uint32, error) {
 	target, start := int(pos>>40), pos&(1<<40-1)
 	at := uint64(0)
@@ -185,7 +187,7 @@ func (s Snapshot) mapBlock(i ondisk.Inode, pos uint64) (uint32, error) {
 			block, at = ondisk.LE32(b, int(4*k)), at+k*step
 		}
 		if start != at {
-			return 0, nil // inside what the pointer spans, not its beginning
+			return 0, nil // the position is inside the span of the pointer
 		}
 		return block, nil
 	}

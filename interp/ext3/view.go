@@ -11,35 +11,35 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// A view answers the queries of rules from a state. It keeps no more than the state's bounded
-// cache.
+// A view answers the queries of rules from a state. It keeps no more than the bounded cache of the
+// state.
 type view struct {
 	Snapshot
 	names  *change.Names
 	orphan func(ino uint32) bool
-	owners *ownerView // of a file system that is not held; nil for others
-	near   struct {   // where a name was found last
+	owners *ownerView // of a file system whose records are not kept; nil: of others
+	near   struct {   // where the last name was found
 		dir   uint32
 		block uint64 // of the directory
 	}
 
-	// What was asked last of inodes, since rules ask for several fields of one, and go through the
+	// The inode that was read last: rules ask for several fields of one inode, and go through the
 	// records in order.
 	last struct {
 		ino uint32 // 0: none
 		side
 	}
-	super []change.Value // fields of the superblock that were asked for; nil until then
+	super []change.Value // fields of the superblock; nil: not read yet
 }
 
-// Fork returns a View of the same state that keeps blocks of its own.
+// Fork returns a View of the same state with a cache of its own.
 func (v *view) Fork(names *change.Names) change.View {
 	return &view{Snapshot: Snapshot{v.Layout, v.State.fork()}, names: names, orphan: v.orphan, owners: v.owners}
 }
 
 var errNoScan = errors.New("ext3: the owners of a block can be queried one by one only, not listed")
 
-// fits reports whether a number of an object is one of a group, inode or block.
+// fits reports whether the number of an object is in the range of its kind.
 func (v *view) fits(o change.Object) bool {
 	switch o.Kind {
 	case ondisk.KindSuperblock:
@@ -246,9 +246,9 @@ func (v *view) eachIn(dir ondisk.Inode, n uint64, visit func(ondisk.Entry)) erro
 	return err
 }
 
-// find looks a name up in a directory. Names are asked for about as they stand there: it goes away,
-// in both directions, from where the last one was found. The index of a directory is not relied
-// upon.
+// find looks a name up in a directory. Rules ask for names roughly in the order in which they stand
+// there, so find searches from the place of the last name outward, in both directions. It does not
+// rely on the index of the directory.
 func (v *view) find(dir uint32, name string) (found ondisk.Entry, err error) {
 	s, err := v.side(dir)
 	if err != nil || s.mapped(dir) == nil {
@@ -344,7 +344,7 @@ func (v *view) scanOwners(lo, hi change.Object, by int, yield func(change.Object
 	}
 }
 
-// from returns o, or the next object in a direction.
+// from returns o if it exists, else the next object in a direction.
 func (v *view) from(o change.Object, by int) (change.Object, bool, error) {
 	o.Sub, o.Aux = 0, 0
 	if ok, err := v.Exists(o); ok || err != nil {
@@ -353,7 +353,7 @@ func (v *view) from(o change.Object, by int) (change.Object, bool, error) {
 	return v.step(o, by)
 }
 
-// lastID is the greatest number that an object of a kind can have.
+// lastID returns the greatest number that an object of a kind can have.
 func (v *view) lastID(k change.Kind) uint64 {
 	switch k {
 	case ondisk.KindSuperblock:
@@ -367,14 +367,14 @@ func (v *view) lastID(k change.Kind) uint64 {
 	}
 }
 
-// Next returns the next object of o's kind; in a directory, the entry whose name was met next.
+// Next returns the next object of o's kind. Entries of a directory are in the order of their
+// handles.
 func (v *view) Next(o change.Object) (change.Object, bool, error) { return v.step(o, 1) }
 
 // Previous returns the object of o's kind before it.
 func (v *view) Previous(o change.Object) (change.Object, bool, error) { return v.step(o, -1) }
 
-// maxGap bounds the numbers that are gone through from one object to the next: inodes or blocks
-// that are not in use.
+// maxGap bounds the unused numbers of inodes or blocks between one object and the next.
 const maxGap = 1 << 20
 
 var errGap = fmt.Errorf("ext3: more than %d numbers without an object; a narrower range is needed", maxGap)
@@ -390,7 +390,7 @@ func (v *view) step(o change.Object, by int) (change.Object, bool, error) {
 	if o.ID == 0 && by < 0 {
 		return n, false, nil
 	}
-	if by > 0 && !v.fits(n) && o.ID == 0 { // inodes and blocks can begin with 1
+	if by > 0 && !v.fits(n) && o.ID == 0 { // the numbers of inodes and blocks can begin with 1
 		n.ID++
 	}
 	for gap := 0; v.fits(n); n.ID += uint64(by) {
@@ -404,11 +404,11 @@ func (v *view) step(o change.Object, by int) (change.Object, bool, error) {
 	return change.Object{}, false, nil
 }
 
-// entryHandles returns the handles of the names in a directory, sorted.
+// entryHandles returns the handles of the names in a directory in ascending order.
 func (v *view) entryHandles(dir uint64) (handles []uint64, err error) {
 	err = v.each(uint32(dir), func(e ondisk.Entry) { handles = append(handles, v.names.Handle(e.Name)) })
 	slices.Sort(handles)
-	return slices.Compact(handles), err // a damaged directory can have a name twice
+	return slices.Compact(handles), err // a damaged directory can hold a name twice
 }
 
 // scanEntries yields the entries of one directory.

@@ -9,29 +9,29 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// The actions, which change more of an object than one member.
+// The actions. An action changes more of an object than one member.
 const (
-	actDelete    = "delete"    // it is gone
-	actDuplicate = "duplicate" // it is there twice
-	actAdd       = "add"       // a dirent with another name, a revoke record of the next block
-	actSwap      = "swap"      // it and the next of its kind change places
-	actMove      = "move"      // a dirent goes to another directory
-	actCycle     = "cycle"     // a directory goes below its own subdirectory, with all names and counts right
+	actDelete    = "delete"    // the object disappears
+	actDuplicate = "duplicate" // the object occurs twice
+	actAdd       = "add"       // add a dirent with another name, or a revoke record of the next block
+	actSwap      = "swap"      // exchange with the next object of the kind
+	actMove      = "move"      // move a dirent to another directory
+	actCycle     = "cycle"     // move a directory below its own subdirectory, with all names and counts right
 	actClear     = "clear"     // all zeros
 	actFree      = "free"      // no links, and a time of deletion
-	actCopy      = "copy"      // it becomes like the next of its kind
-	actCrossLink = "crosslink" // it begins to point to a block that another one points to
-	actSet       = "set"       // a bit is set
+	actCopy      = "copy"      // copy the next object of the kind
+	actCrossLink = "crosslink" // point to a block that another object points to
+	actSet       = "set"       // set a bit
 	actUnset     = "unset"
-	actSetFreed  = "set_freed" // a bit that the transaction clears stays set
+	actSetFreed  = "set_freed" // keep a bit set that the transaction clears
 	actUnsetNew  = "unset_new"
 )
 
-// A draft is what an alteration makes of the blocks that it changes.
+// A draft holds the blocks that an alteration changes.
 type draft struct {
 	sites  map[site][]byte
-	load   func(site) ([]byte, error)        // a copy of what a site has
-	before func(block uint32) ([]byte, bool) // what a block of the file system had before the transaction
+	load   func(site) ([]byte, error)        // returns a copy of the contents of a site
+	before func(block uint32) ([]byte, bool) // returns the contents of a block before the transaction
 	ts     []target                          // all objects of the kind that is altered
 	others func(object string) ([]target, error)
 	layout *ext3.Layout
@@ -48,8 +48,8 @@ func (d *draft) bytes(p site) ([]byte, error) {
 	return b, err
 }
 
-// apply makes the change that a specification asks for to the i-th target; ok is false if it cannot
-// be made there, or changes nothing, and the draft is of no use then.
+// apply makes the change of a specification to the i-th target. ok is false if it is impossible
+// there or changes nothing; then the draft is void.
 func (d *draft) apply(s *alterSpec, i int) (text string, ok bool, err error) {
 	t := d.ts[i]
 	b, err := d.bytes(t.site)
@@ -95,7 +95,7 @@ func (d *draft) act(action string, i int, b []byte) (string, bool, error) {
 		before := string(o)
 		swap(b, t.off, next.off, t.n)
 		return "exchanged with the next", string(o) != before, nil
-	case action == actCrossLink && hasNext && ondisk.LE32(b, next.off) != 0: // of a pointer
+	case action == actCrossLink && hasNext && ondisk.LE32(b, next.off) != 0: // a pointer
 		old := ondisk.LE32(o, 0)
 		copy(o, b[next.off:next.off+t.n])
 		return fmt.Sprintf("block %d → %d, the next one's", old, ondisk.LE32(o, 0)), old != ondisk.LE32(o, 0), nil
@@ -185,7 +185,7 @@ func (d *draft) crossLink(t target, raw []byte) (string, bool, error) {
 	return "", false, nil
 }
 
-// xattrEnd is where the place for a list of extended attributes ends.
+// xattrEnd returns where the room for a list of extended attributes ends.
 func (d *draft) xattrEnd(t target, blockSize int) int {
 	if t.kind == "block" {
 		return blockSize
@@ -195,7 +195,7 @@ func (d *draft) xattrEnd(t target, blockSize int) int {
 }
 
 func actXattrEntry(action string, b []byte, t, next target) bool {
-	end := t.off // of the last entry
+	end := t.off // end of the last entry
 	for end+4 <= len(b) && ondisk.LE32(b, end) != 0 {
 		end += ondisk.XattrEntryLen + (int(b[end])+3)&^3
 	}

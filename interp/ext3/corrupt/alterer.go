@@ -9,27 +9,27 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// An alterer changes an object in a block on its way into the journal. What a journal block is a
-// copy of, the descriptor before it says, which arrives before it or with it.
+// An alterer changes an object in a block on its way into the journal. The descriptor, which
+// arrives before the block or with it, says which block a journal block is a copy of.
 type alterer struct {
 	survey
 	spec    alterSpec
 	disk    interp.Disk
 	journal ext3.Journal
-	seq     uint32            // the lowest transaction that may be altered
-	homes   map[uint32]logTag // by block of the journal, of the running transaction
-	tags    map[uint32]uint32 // where the descriptor of a copy is, both by block of the device
+	seq     uint32            // the first transaction that may be altered
+	homes   map[uint32]logTag // tags of the running transaction, by block of the journal
+	tags    map[uint32]uint32 // descriptor of a copy, both as blocks of the device
 	start   uint32            // where the transaction begins in the journal; 0: not known
 	done    bool
 }
 
-// NewAlterer returns an Alterer for an ext3 file system; SpecHelp says what spec may be. Of several
-// objects in a block, the first one that the transaction changes is altered, or the one that the
-// spec names; of inodes, one in use, and for a pointer a file that has it; of the bits of a bitmap,
-// one that the transaction leaves alone, or for set_freed and unset_new one that it changes. What
-// stands where is told from the bytes, so that indexes, indirect blocks and the log itself cannot
-// be altered. If the journal has checksums of version 2 or 3, a block is altered that comes in one
-// write with its descriptor.
+// NewAlterer returns an Alterer for an ext3 file system; SpecHelp says what spec may be. If a block
+// has several objects, the first that the transaction changes is altered, or the one that the spec
+// names. An inode has to be in use, and for a pointer be a file that has it. A bit of a bitmap has
+// to be one that the transaction leaves alone or, for set_freed and unset_new, one that it changes.
+// The alterer recognizes blocks by their bytes, so that it cannot alter indexes, indirect blocks or
+// the log itself. If the journal has checksums of version 2 or 3, it alters a block only if the
+// block comes in one write with its descriptor.
 func NewAlterer(d interp.Disk, spec string) (interp.Alterer, error) {
 	s, err := parseAlterSpec(spec)
 	if err != nil {
@@ -44,7 +44,7 @@ func NewAlterer(d interp.Disk, spec string) (interp.Alterer, error) {
 	return a, nil
 }
 
-// guess tells what a block is from its bytes.
+// guess returns the role of a block, judged by its bytes.
 func (a *alterer) guess(_ uint32, b []byte) (ext3.Role, bool) {
 	switch {
 	case ondisk.XattrHeadOf(b).Magic() == ondisk.XattrMagic:
@@ -59,21 +59,21 @@ func (a *alterer) guess(_ uint32, b []byte) (ext3.Role, bool) {
 	return ext3.Role{}, false
 }
 
-// looksLikeDirectory tells a directory block from file data in the journal, as far as bytes can
-// tell.
+// looksLikeDirectory reports whether the bytes of a journaled block look like a directory rather
+// than file data.
 func looksLikeDirectory(b []byte, fileType bool) bool {
 	n := 0
 	_, fault := ondisk.Entries(b, fileType, func(ondisk.Entry) { n++ })
 	return fault == "" && n > 0
 }
 
-// Alter changes the write if the object is in it.
+// Alter changes the write if it holds the object.
 func (a *alterer) Alter(w interp.Write) string {
 	if w.Data == nil || a.done && !a.journal.Checksum {
 		return ""
 	}
 	bs := uint64(a.Geo.BlockSize)
-	var blocks []uint32 // of the journal, that the write has as a whole
+	var blocks []uint32 // blocks of the journal that the write covers
 	for _, r := range a.journal.Runs {
 		lo := max((w.Off+bs-1)/bs, uint64(r.Block))
 		hi := min((w.Off+w.Len)/bs, uint64(r.Block)+uint64(r.N))
@@ -111,7 +111,7 @@ func (a *alterer) Alter(w interp.Write) string {
 	return text
 }
 
-// Follow learns from descriptors which blocks come after them, and forgets at a commit.
+// follow learns from descriptors which blocks come next. At a commit it forgets them.
 func (a *alterer) follow(block uint32, b []byte) {
 	head := ondisk.JournalHeaderOf(b)
 	if head.Magic() != ondisk.JournalMagic || int32(head.Sequence()-a.seq) < 0 {
@@ -126,7 +126,7 @@ func (a *alterer) follow(block uint32, b []byte) {
 		clear(a.tags)
 	case kind == ondisk.TypeDescriptor:
 		if a.start == 0 {
-			a.start = at // the first one seen
+			a.start = at // the first descriptor that was seen
 		}
 		for _, t := range logTags(&a.journal, b, at) {
 			a.homes[a.journal.Block(t.at)] = t
@@ -135,8 +135,7 @@ func (a *alterer) follow(block uint32, b []byte) {
 	}
 }
 
-// sealCommit makes the checksum of version 1 in the commit block of the altered transaction right
-// again.
+// sealCommit updates the checksum of version 1 in the commit block of the altered transaction.
 func (a *alterer) sealCommit(w interp.Write, blocks []uint32, at func(uint32) []byte) {
 	for _, block := range blocks {
 		b := at(block)
@@ -160,7 +159,7 @@ func (a *alterer) sealCommit(w interp.Write, blocks []uint32, at func(uint32) []
 	}
 }
 
-// alter changes the copy of a block if it has the object.
+// alter changes a copy of a block if it holds the object.
 func (a *alterer) alter(home uint32, b []byte) string {
 	if !a.Geo.InRange(home) {
 		return ""
@@ -197,8 +196,7 @@ func (a *alterer) alter(home uint32, b []byte) string {
 	return ""
 }
 
-// wanted reports whether an object is one to be altered: the transaction changes it, and it is in
-// use.
+// wanted reports whether an object is to be altered: the transaction changes it, and it is in use.
 func (a *alterer) wanted(t target, b, before []byte, had map[string]bool) bool {
 	was, is := before[t.off:t.off+t.n], b[t.off:t.off+t.n]
 	switch t.object.name {

@@ -13,15 +13,15 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// A corrupter alters the state that a disk defines: where a block's contents are in the journal,
-// they are altered there, and the checksums of the transaction are made right again.
+// A corrupter alters the state that a disk defines. It alters a block in the journal if the journal
+// holds its contents, and updates the checksums of the transaction.
 type corrupter struct {
 	survey
 	disk    interp.Disk
 	m       *ext3.Mounted
-	old     *ext3.State // before the last transaction; nil: nothing is known of it
+	old     *ext3.State // state before the last transaction; nil: unknown
 	log     map[uint32][]logBlock
-	blocks  []uint32 // that may be altered
+	blocks  []uint32 // blocks that may be altered
 	targets map[string][]target
 }
 
@@ -65,7 +65,7 @@ func NewCorrupter(d interp.Disk, last bool) (interp.Corrupter, error) {
 	return c, c.narrow(entries)
 }
 
-// narrow leaves what the last transaction wrote, and reads the state before it.
+// narrow limits the corrupter to what the last transaction wrote, and reads the state before it.
 func (c *corrupter) narrow(entries []ext3.LogEntry) error {
 	c.old = ext3.NewState(c.disk, c.Geo, c.disk.Size())
 	for n, e := range entries {
@@ -116,7 +116,7 @@ func (c *corrupter) find(object string) ([]target, error) {
 	return list, nil
 }
 
-// load returns a copy of what a site has.
+// load returns a copy of the contents of a site.
 func (c *corrupter) load(p site) ([]byte, error) {
 	if p.log {
 		return ext3.ReadBlock(c.disk, c.Geo, c.m.Log.Block(p.block))
@@ -125,7 +125,7 @@ func (c *corrupter) load(p site) ([]byte, error) {
 	return bytes.Clone(b), err
 }
 
-// Corrupt makes the change at the pick-th place that it fits.
+// Corrupt makes the change at the pick-th place where it is possible, counted from 0.
 func (c *corrupter) Corrupt(spec string, pick int) (interp.Corruption, error) {
 	s, err := parseAlterSpec(spec)
 	if err != nil {
@@ -157,7 +157,7 @@ func (c *corrupter) Corrupt(spec string, pick int) (interp.Corruption, error) {
 	return interp.Corruption{}, fmt.Errorf("%s: %w", spec, interp.ErrNoPlace)
 }
 
-// before returns what a block had before the last transaction.
+// before returns the contents of a block before the last transaction.
 func (c *corrupter) before(block uint32) ([]byte, bool) {
 	if c.old == nil {
 		return nil, false
@@ -168,7 +168,7 @@ func (c *corrupter) before(block uint32) ([]byte, bool) {
 
 var errEscape = errors.New("ext3: the altered block would begin like one of the journal's own")
 
-// patches returns what the disk is to hold. unsealed: checksums are left as they are.
+// patches returns the changes to the disk. unsealed: checksums stay as they are.
 func (c *corrupter) patches(d *draft, unsealed bool) ([]interp.Patch, error) {
 	out := make(map[uint32][]byte) // by block of the device
 	inLog := make(map[uint32]bool) // transactions

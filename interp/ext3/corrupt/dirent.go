@@ -46,7 +46,7 @@ func nameAt(b []byte, off int) []byte {
 	return b[off+ondisk.DirentLen : min(off+ondisk.DirentLen+int(b[off+ondisk.DirentNameLenAt]), len(b))]
 }
 
-// remove takes an entry away, as the kernel does: the one before it gets its room.
+// remove deletes an entry, as the kernel does: the entry before it gets its room.
 func (d *draft) remove(i int, b []byte) {
 	t := d.ts[i]
 	if i > 0 && d.ts[i-1].site == t.site {
@@ -57,7 +57,7 @@ func (d *draft) remove(i int, b []byte) {
 	binary.LittleEndian.PutUint32(b[t.off+ondisk.DirentInodeAt:], 0)
 }
 
-// insert puts an entry where a block of a directory has room for it.
+// insert adds an entry where a block of a directory has room for it, and reports whether it has.
 func insert(b []byte, ino uint32, typ byte, name string) bool {
 	need := ondisk.DirentLen + (len(name)+3)&^3
 	for off := 0; off+ondisk.DirentLen <= len(b); {
@@ -89,7 +89,7 @@ func insert(b []byte, ino uint32, typ byte, name string) bool {
 	return false
 }
 
-// move takes an entry to another directory.
+// move moves an entry to another directory.
 func (d *draft) move(i int, b []byte, name string, typ byte) (string, bool, error) {
 	t := d.ts[i]
 	if t.kind == "dot" || t.kind == "dotdot" {
@@ -111,9 +111,9 @@ func (d *draft) move(i int, b []byte, name string, typ byte) (string, bool, erro
 	return "", false, nil
 }
 
-// cycle moves the directory D that an entry names below its own subdirectory E: the name from P to
-// E, .. of D to E, and the links that .. counts for from P to E. Each of them by itself is as after
-// a rename.
+// cycle moves the directory D, which an entry names, below its own subdirectory E: it moves the
+// name from P to E, sets .. of D to E, and moves the link that .. counts for from P to E. Each of
+// these changes alone is as after a rename.
 func (d *draft) cycle(i int, b []byte, name string) (string, bool, error) {
 	t := d.ts[i]
 	if t.kind != "linear" && t.kind != "root" {
@@ -157,7 +157,7 @@ func (d *draft) cycle(i int, b []byte, name string) (string, bool, error) {
 	return "", false, nil
 }
 
-// addLinks changes the link count of an inode; ok is false if it cannot be altered.
+// addLinks changes the link count of an inode. ok is false if the inode cannot be altered.
 func (d *draft) addLinks(ino uint64, by int) (ok bool, err error) {
 	inodes, err := d.others(objInode)
 	if err != nil {

@@ -13,11 +13,11 @@ type logBlock struct {
 	at, seq uint32 // counted in the journal; of the transaction
 	kind    uint32
 	tags    []logTag // of a descriptor
-	used    int      // of a revoke block: where its records end, and how long one is
+	used    int      // of a revoke block: where its records end, and their size, bytes
 	width   int
 }
 
-// A logTag is a tag with its place in the descriptor and that of its copy in the journal.
+// A logTag is a tag, its offset in the descriptor, and the place of its copy in the journal.
 type logTag struct {
 	ondisk.Tag
 	off int
@@ -37,7 +37,7 @@ func logTags(j *ext3.Journal, b []byte, at uint32) (list []logTag) {
 	return list
 }
 
-// logBlocks reads what a transaction, which is whole, has besides copies.
+// logBlocks reads the blocks of a whole transaction that are not copies.
 func logBlocks(j *ext3.Journal, dev io.ReaderAt, e ext3.LogEntry) (list []logBlock, err error) {
 	for at := e.Start; ; at = j.Next(at) {
 		b, err := ext3.ReadBlock(dev, j.Geo, j.Block(at))
@@ -63,9 +63,8 @@ func logBlocks(j *ext3.Journal, dev io.ReaderAt, e ext3.LogEntry) (list []logBlo
 	}
 }
 
-// seal makes the checksums of a transaction right again; block returns a block of the journal to be
-// changed in place. What says where checksums stand is log, the transaction as it was before it was
-// altered.
+// seal updates the checksums of a transaction. block returns a block of the journal, to be changed
+// in place. log is the transaction before it was altered: it says where checksums are.
 func seal(j *ext3.Journal, log []logBlock, block func(at uint32) ([]byte, error)) error {
 	sum := ondisk.CrcBEStart
 	for _, l := range log {

@@ -14,11 +14,11 @@ type alterable struct {
 	name    string
 	members []ondisk.Field
 	actions []string
-	kinds   []string // what a condition @kind=… tells apart
+	kinds   []string // values of the condition @kind=
 }
 
-// unsealed reports whether a field is a checksum of the journal: no checksum is made right again
-// where it is altered.
+// unsealed reports whether a field is a checksum of the journal: if it is altered, no checksum is
+// updated.
 func unsealed(c ondisk.Field) bool {
 	return c.Big() && c.Name == "checksum" || strings.HasPrefix(c.Name, "chksum")
 }
@@ -45,7 +45,7 @@ const (
 	objRevoked     = "revoke_record"
 )
 
-// alterables lists every object in the order of the matrix.
+// alterables lists every object, in the order of the matrix.
 var alterables = []alterable{
 	{name: objSuper, members: ondisk.SuperLayout.Fields},
 	{name: objGroup, members: ondisk.GroupLayout.Fields, actions: []string{actSwap}},
@@ -69,8 +69,8 @@ var alterables = []alterable{
 	{name: objRevoked, members: ondisk.RevokedLayout.Fields, actions: []string{actDelete, actAdd}},
 }
 
-// blockUses are the kinds of blocks that a block bitmap has bits of. padding is what follows the
-// last block.
+// blockUses are the uses of a block that has a bit in a block bitmap. padding stands for the bits
+// behind the last block.
 var blockUses = []string{"superblock", "descriptors", "bitmap", "inode_table", "journal", "resize", "directory", "indirect", "xattr", "data", "free", "padding"}
 
 func findAlterable(name string) *alterable {
@@ -89,7 +89,7 @@ func (a *alterable) fieldNames() (names []string) {
 	return names
 }
 
-// Alterables lists what alterations can speak of.
+// Alterables lists the objects that can be altered, with their fields and actions.
 func Alterables() (list []interp.Alterable) {
 	for i := range alterables {
 		a := &alterables[i]

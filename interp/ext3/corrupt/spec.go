@@ -20,7 +20,7 @@ type alterSpec struct {
 	id     uint64 // of the object; 0: any
 }
 
-// SpecHelp is the grammar of alterations, for people.
+// SpecHelp describes the grammar of alterations.
 const SpecHelp = `OBJECT.FIELD=N  OBJECT.FIELD+N  OBJECT.FIELD-N  OBJECT.FIELD^N  OBJECT!ACTION
 
 OBJECT is a structure on the disk (superblock, group, inode, pointer: one in an indirect block,
@@ -79,13 +79,13 @@ func parseAlterSpec(spec string) (s alterSpec, err error) {
 	return s, nil
 }
 
-// fits reports whether a target is one that the specification speaks of.
+// fits reports whether the specification covers a target.
 func (s *alterSpec) fits(t target) bool {
 	return t.object == s.object && (s.kind == "" || t.kind == s.kind) && (s.id == 0 || t.id == s.id)
 }
 
-// set changes the member of an object, and says how; ok is false if the object does not have it, or
-// nothing changes.
+// set changes the member of an object and describes the change. ok is false if the object does not
+// have the member or nothing changes.
 func (s *alterSpec) set(b []byte) (text string, ok bool) {
 	if s.member.Off+s.member.Width() > len(b) {
 		return "", false

@@ -10,15 +10,15 @@ type survey struct {
 	ext3.Snapshot
 	orphans *ext3.OrphanList
 	role    func(block uint32, b []byte) (ext3.Role, bool)
-	use     func(block uint32) string // of a block, as in blockUses
-	links   map[uint32]uint32         // which inode's name a block holds; nil: they have not been looked for
+	use     func(block uint32) string // returns the use of a block, one of blockUses
+	links   map[uint32]uint32         // blocks that hold the name of a symbolic link, and its inode; nil: not read yet
 }
 
-// blocks calls visit for each object in a block of the file system.
+// block calls visit for each object in a block of the file system.
 func (s *survey) block(block uint32, b []byte, visit func(target)) error {
 	geo := s.Geo
 	if !geo.InRange(block) {
-		return nil // of a group that is to come
+		return nil // of a group that does not exist yet
 	}
 	g := geo.GroupOf(block)
 	p := s.Places[g]
@@ -65,8 +65,7 @@ func (s *survey) block(block uint32, b []byte, visit func(target)) error {
 	return nil
 }
 
-// bits yields a target for each bit of a bitmap, whose first is of the object with the number
-// first.
+// bits visits each bit of a bitmap. first is the number of the object of the first bit.
 func (s *survey) bits(object string, block, count uint32, first uint64, visit func(target), use func(uint32) string) {
 	for n := range 8 * s.Geo.BlockSize {
 		t := target{object: findAlterable(object), site: site{false, block}, off: int(n / 8), n: 1, bit: n % 8, kind: "padding", id: first + uint64(n)}
@@ -148,8 +147,8 @@ func (s *survey) inodeKind(ino uint32, i ondisk.Inode) string {
 	return "device"
 }
 
-// linkName yields the name of a symbolic link that a block holds. Linux writes it to the journal
-// from 6.2 on.
+// linkName visits the name of a symbolic link that a block holds. Linux journals such blocks from
+// 6.2 on.
 func (s *survey) linkName(block uint32, visit func(target)) error {
 	if s.links == nil {
 		var err error
@@ -163,7 +162,7 @@ func (s *survey) linkName(block uint32, visit func(target)) error {
 	return nil
 }
 
-// linkBlocks returns which inode's name a block holds, of symbolic links with a block of their own.
+// linkBlocks returns the blocks that hold the name of a symbolic link, and its inode.
 func linkBlocks(s ext3.Snapshot) (map[uint32]uint32, error) {
 	links := make(map[uint32]uint32)
 	for ino := s.Geo.FirstIno; ino <= s.Geo.Inodes; ino++ {
@@ -178,7 +177,7 @@ func linkBlocks(s ext3.Snapshot) (map[uint32]uint32, error) {
 	return links, nil
 }
 
-// xattrTargets yields the entries of a list of extended attributes.
+// xattrTargets visits the entries of a list of extended attributes.
 func xattrTargets(b []byte, off int, visit func(off, n int)) {
 	for off+ondisk.XattrEntryLen <= len(b) && ondisk.LE32(b, off) != 0 {
 		n := ondisk.XattrEntryLen + (int(b[off])+3)&^3

@@ -5,7 +5,7 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// directory visits the entries of a block of a directory, and what the block has of the index.
+// directory visits the entries of a block of a directory, and its part of the index.
 func (s *survey) directory(r ext3.Role, block uint32, b []byte, visit func(target)) error {
 	var i ondisk.Inode
 	if r.Ino != 0 {
@@ -24,8 +24,8 @@ func (s *survey) directory(r ext3.Role, block uint32, b []byte, visit func(targe
 		case r.Start == 0:
 			d.index("root", ondisk.IndexRootInfo, ondisk.IndexRootEntries)
 		case index.IsNode(r.Start):
-			// Where a root has its info, a node has the entry that covers it: its limit and count
-			// stand at the same distance.
+			// A node has, instead of the info of a root, the entry that covers the node. Its limit
+			// and count stand at the same distance.
 			d.index("node", ondisk.IndexNodeEntries-ondisk.IndexInfoLen, ondisk.IndexNodeEntries)
 			return nil
 		}

@@ -6,25 +6,25 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// A site is a block that can be altered: one of the file system, wherever its contents are, or one
-// of the log itself.
+// A site is a block that can be altered: a block of the file system, wherever its contents are, or
+// a block of the log.
 type site struct {
 	log   bool
 	block uint32 // of the file system; of the journal
 }
 
-// A target is one object in a site.
+// A target is an object in a site.
 type target struct {
 	object *alterable
 	site   site
-	off, n int // where it is, bytes
+	off, n int // place and length, bytes
 	bit    uint32
 	kind   string
 	id     uint64
 	ino    uint32 // of a dirent, the inode that it names
 }
 
-// name names a target for people.
+// name describes a target.
 func (t *target) name() string {
 	switch t.object.name {
 	case objSuper, objJournal:
@@ -40,7 +40,7 @@ func (t *target) name() string {
 	return fmt.Sprintf("%s of %d at byte %d of block %d", t.object.name, t.id, t.off, t.site.block)
 }
 
-// logTargets yields the objects of the log in a transaction.
+// logTargets visits the objects of a transaction in the log.
 func logTargets(log []logBlock, visit func(target)) {
 	for _, l := range log {
 		add := func(object string, off, n int) {

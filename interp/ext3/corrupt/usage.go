@@ -7,14 +7,14 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// usage knows what each block of a state is used for.
+// usage holds the use of each block of a state.
 type usage struct {
 	*ext3.Layout
-	owners map[uint32]string // what the blocks with a role, of the journal, and of the resize inode are used for
+	owners map[uint32]string // uses of the blocks with a role, and of those of the journal and of the resize inode
 	marks  [][]byte          // the block bitmaps, by group
 }
 
-// readUsage reads what the blocks of a state are used for.
+// readUsage reads the uses of the blocks of a state.
 func readUsage(s ext3.Snapshot, r ext3.Roles) (*usage, error) {
 	u := &usage{Layout: s.Layout, owners: make(map[uint32]string)}
 	for block, role := range r {
@@ -59,7 +59,7 @@ func (u *usage) take(s ext3.Snapshot, ino uint32, use string) error {
 	})
 }
 
-// of returns what a block is used for, as the kinds of a block bitmap call it.
+// of returns the use of a block, one of blockUses.
 func (u *usage) of(block uint32) string {
 	g := u.Geo.GroupOf(block)
 	at, p := block-u.Geo.GroupStart(g), u.Places[g]

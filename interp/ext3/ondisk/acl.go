@@ -3,14 +3,14 @@ package ondisk
 import "fmt"
 
 // An access list is an extended attribute without a name (fs/ext4/acl.h): a header with a version,
-// and entries of four bytes, or of eight where a user or a group is named. e2fsck does not look
-// into it. Linux does not open a file whose list it cannot read (ext4_acl_from_disk), nor one whose
+// and entries of four bytes, or of eight bytes if they name a user or a group. e2fsck does not read
+// access lists. Linux does not open a file whose list it cannot read (ext4_acl_from_disk) or whose
 // entries are out of order (posix_acl_permission).
 const (
 	indexACLAccess  = 2 // EXT4_XATTR_INDEX_POSIX_ACL_ACCESS
 	indexACLDefault = 3
 	ACLVersion      = 1
-	aclLongLen      = 8 // and an ID
+	aclLongLen      = 8 // an entry with an ID
 )
 
 // The tags of entries (ACL_USER_OBJ and so on).
@@ -23,7 +23,7 @@ const (
 	ACLOther    = 0x20
 )
 
-// aclFollows tells which tags may follow one.
+// aclFollows lists the tags that may follow a tag.
 var aclFollows = map[uint16]uint16{
 	0:           ACLUserObj,
 	ACLUserObj:  ACLUser | ACLGroupObj,
@@ -33,8 +33,8 @@ var aclFollows = map[uint16]uint16{
 	ACLMask:     ACLOther,
 }
 
-// ACLFault says what is wrong with an access list, "" if nothing is: what Linux demands of one that
-// is set (posix_acl_valid).
+// ACLFault describes what is wrong with an access list, or returns "". Linux demands the same of a
+// list that is set (posix_acl_valid).
 func ACLFault(b []byte) string {
 	if len(b) == 0 || len(b) == ACLHeadLen && aclHeadOf(b).Version() == ACLVersion {
 		return "" // there is none

@@ -21,11 +21,11 @@ func RecLen(b []byte, off int) int {
 	return n
 }
 
-// Entries calls visit for each entry in a directory block that names an inode, and stops at the
-// first Entry whose length is wrong: fault then says why ("" else). The checks are those of the
-// kernel's ext4_check_dir_entry. As there, a name's length is one byte wide even without the
-// feature filetype: the kernel leaves what it finds in the byte after it (ext4_init_dot_dotdot in a
-// block that it has used before).
+// Entries calls visit for each entry in a directory block that names an inode. It stops at the
+// first entry of wrong length; fault says why, and is "" if there is none. The checks are those of
+// the kernel's ext4_check_dir_entry. As there, the length of a name takes one byte even without the
+// feature filetype: the kernel does not clear the byte after it (ext4_init_dot_dotdot in a block
+// that was used before).
 func Entries(b []byte, fileType bool, visit func(Entry)) (at int, fault string) {
 	for off := 0; off < len(b); {
 		if len(b)-off < DirentLen {

@@ -2,8 +2,8 @@ package ondisk
 
 import "math/bits"
 
-// How the index of a directory hashes names (fs/ext4/hash.c; lib/ext2fs/dirhash.c). Characters
-// beyond 127 count differently where the superblock says that they are unsigned.
+// The hashes of names in the index of a directory (fs/ext4/hash.c; lib/ext2fs/dirhash.c).
+// Characters beyond 127 count differently if the superblock says that they are unsigned.
 const (
 	hashLegacy = iota
 	hashHalfMD4
@@ -14,14 +14,14 @@ const (
 	flagUnsignedHash = 0x2
 )
 
-// A DirHash is a hash of names: its version, and the seed that the superblock gives.
+// A DirHash is a hash of names: its version, and the seed in the superblock.
 type DirHash struct {
 	version  int // hashLegacy to hashTEA
 	unsigned bool
 	seed     [4]uint32
 }
 
-// NewDirHash reads the hash of a directory; version is below HashVersions.
+// NewDirHash returns the hash of a directory. version is below HashVersions.
 func NewDirHash(sb []byte, version uint8) DirHash {
 	h := DirHash{version: int(version), unsigned: SuperOf(sb).Flags()&flagUnsignedHash != 0}
 	for i := range h.seed {
@@ -33,7 +33,7 @@ func NewDirHash(sb []byte, version uint8) DirHash {
 	return h
 }
 
-// char is a byte of a name as the C of the kernel adds it.
+// char returns a byte of a name as the kernel's C code adds it.
 func (h DirHash) char(c byte) uint32 {
 	if h.unsigned {
 		return uint32(c)
@@ -41,8 +41,8 @@ func (h DirHash) char(c byte) uint32 {
 	return uint32(int32(int8(c)))
 }
 
-// Of returns the hash of a name. Its lowest bit is 0: in the index that bit says that a hash goes
-// on from the block before.
+// Of returns the hash of a name. Its lowest bit is 0: in the index, that bit marks a hash that
+// continues from the block before.
 func (h DirHash) Of(name []byte) uint32 {
 	buf := h.seed
 	switch h.version {

@@ -12,7 +12,8 @@ const (
 	UUIDLen         = 16
 )
 
-// A geometry is what of a superblock does not change while the file system is mounted.
+// A Geometry holds the numbers of a superblock that do not change while the file system is mounted,
+// and numbers that follow from them.
 type Geometry struct {
 	BlockSize      uint32 // bytes
 	Blocks         uint32 // in the file system; the last is blocks-1
@@ -24,7 +25,7 @@ type Geometry struct {
 	FirstIno       uint32 // the first inode that is not reserved
 	Groups         uint32
 	DescBlocks     uint32 // blocks of the group descriptor table
-	firstMetaBG    uint32 // descriptor blocks before this one stand behind the superblock; with meta_bg, the others with their groups
+	firstMetaBG    uint32 // descriptor blocks before this one stand behind the superblock; with meta_bg the rest stands in their groups
 	TableBlocks    uint32 // blocks of a group's inode table
 	JournalInum    uint32 // 0: there is no journal (ext2)
 	FileType       bool   // directory entries have a file type
@@ -47,22 +48,23 @@ func (g *Geometry) ChangedFrom(old *Geometry) string {
 	return g.ReshapedFrom(old)
 }
 
-// GrownFrom reports whether a file system grew while it was mounted (ext4_resize_fs), and is the
-// same else.
+// GrownFrom reports whether a file system grew while it was mounted (ext4_resize_fs) and is the
+// same otherwise.
 func (g *Geometry) GrownFrom(old *Geometry) bool {
-	// Descriptors beyond what was reserved for them go with their groups (ext4_convert_meta_bg).
+	// Descriptors beyond the reserved blocks stand with their groups (ext4_convert_meta_bg).
 	places := old.firstMetaBG == old.DescBlocks && g.firstMetaBG == g.DescBlocks || g.firstMetaBG == old.firstMetaBG
 	return g.Blocks > old.Blocks && places && g.ReshapedFrom(old) == ""
 }
 
-// RenamedFrom reports whether a file system got another UUID, and is the same else.
+// RenamedFrom reports whether a file system got another UUID and is the same otherwise.
 func (g *Geometry) RenamedFrom(old *Geometry) bool {
 	as := *g
 	as.UUID = old.UUID
 	return g.UUID != old.UUID && as.ChangedFrom(old) == ""
 }
 
-// ReshapedFrom describes the first difference between two geometries apart from how large they are.
+// ReshapedFrom describes the first difference between two geometries other than their size, "" if
+// there is none.
 func (g *Geometry) ReshapedFrom(old *Geometry) string {
 	for _, f := range []struct {
 		name     string
@@ -90,7 +92,7 @@ func (g *Geometry) ReshapedFrom(old *Geometry) string {
 
 func (g *Geometry) Addr(block uint32) uint64 { return uint64(block) * uint64(g.BlockSize) }
 
-// SuperBlock is the number of the block that the superblock is in.
+// SuperBlock returns the number of the block that holds the superblock.
 func (g *Geometry) SuperBlock() uint32 { return SuperOff / g.BlockSize }
 
 func (g *Geometry) InRange(block uint32) bool { return block >= g.FirstData && block < g.Blocks }
@@ -99,7 +101,7 @@ func (g *Geometry) GroupOf(block uint32) uint32 { return (block - g.FirstData) /
 
 func (g *Geometry) GroupStart(group uint32) uint32 { return g.FirstData + group*g.BlocksPerGroup }
 
-// GroupBlocks is the number of blocks of a group: the last one can be short.
+// GroupBlocks returns the number of blocks of a group. The last group can be short.
 func (g *Geometry) GroupBlocks(group uint32) uint32 {
 	return min(g.BlocksPerGroup, g.Blocks-g.GroupStart(group))
 }
@@ -121,10 +123,10 @@ func (g *Geometry) HasSuper(group uint32) bool {
 	return false
 }
 
-// PerDescBlock is the number of group descriptors in a block.
+// PerDescBlock returns the number of group descriptors in a block.
 func (g *Geometry) PerDescBlock() uint32 { return g.BlockSize / GroupDescLen }
 
-// DescBlock is the block that holds the descriptors number i·perDescBlock() and on.
+// DescBlock returns the block that holds the descriptors from number i·PerDescBlock() on.
 func (g *Geometry) DescBlock(i uint32) uint32 {
 	if i < g.firstMetaBG {
 		return g.SuperBlock() + 1 + i
@@ -133,7 +135,7 @@ func (g *Geometry) DescBlock(i uint32) uint32 {
 	return g.GroupStart(group) + uint32(btoi(g.HasSuper(group)))
 }
 
-// DescIndex is the inverse of descBlock; ok is false for any other block in range.
+// DescIndex is the inverse of DescBlock. ok is false for any other block in range.
 func (g *Geometry) DescIndex(block uint32) (i uint32, ok bool) {
 	if i := block - g.SuperBlock() - 1; i < g.firstMetaBG {
 		return i, true
@@ -142,8 +144,8 @@ func (g *Geometry) DescIndex(block uint32) (i uint32, ok bool) {
 	return i, i >= g.firstMetaBG && g.DescBlock(i) == block
 }
 
-// HeadBlocks is the number of blocks at the beginning of a group that hold a copy of the superblock
-// and of group descriptors (ext2fs_super_and_bgd_loc2).
+// HeadBlocks returns the number of blocks at the beginning of a group that hold a copy of the
+// superblock and of group descriptors (ext2fs_super_and_bgd_loc2).
 func (g *Geometry) HeadBlocks(group uint32) uint32 {
 	n := uint32(btoi(g.HasSuper(group)))
 	per := g.PerDescBlock()
@@ -156,7 +158,7 @@ func (g *Geometry) HeadBlocks(group uint32) uint32 {
 	return n
 }
 
-// pointersPerBlock is the number of block numbers in an indirect block.
+// pointersPerBlock returns the number of block numbers in an indirect block.
 func (g *Geometry) pointersPerBlock() uint64 { return uint64(g.BlockSize / 4) }
 
 // Span returns the number of blocks of a file below a pointer of a level: 0 for a block of the
@@ -182,9 +184,9 @@ func btoi(b bool) int {
 	return 0
 }
 
-// IsSuperCopy reports whether a block begins with a copy of the superblock. Linux takes those
-// beyond the first two past the Journal, when it has changed its superblock's label or the count of
-// blocks that hold no data (ext4_update_superblocks_fn: EXT4_IOC_SETFSLABEL, EXT4_IOC_SETFSUUID,
+// IsSuperCopy reports whether a block begins with a copy of the superblock. Linux writes the copies
+// after the first two without the journal when it has changed the superblock's label or the count
+// of blocks that hold no data (ext4_update_superblocks_fn: EXT4_IOC_SETFSLABEL, EXT4_IOC_SETFSUUID,
 // and ext4_update_overhead in mounting after resize2fs).
 func (g *Geometry) IsSuperCopy(block uint32) bool {
 	group := g.GroupOf(block)

@@ -2,10 +2,10 @@ package ondisk
 
 import "fmt"
 
-// Places says where a group keeps its metadata.
+// Places holds the blocks of a group's bitmaps and the first block of its inode table.
 type Places struct{ BlockBitmap, InodeBitmap, InodeTable uint32 }
 
-// Misplaced says what is wrong with the places of a group's metadata, "" if nothing.
+// Misplaced describes what is wrong with the places of a group's metadata, "" if nothing is.
 func (g *Geometry) Misplaced(group uint32, p Places) string {
 	start := uint64(g.GroupStart(group))
 	end := start + uint64(g.GroupBlocks(group))

@@ -1,6 +1,6 @@
 package ondisk
 
-// The index of a directory, struct dx_root and dx_node of the kernel's fs/ext4/namei.c.
+// The index of a directory: struct dx_root and dx_node in the kernel's fs/ext4/namei.c.
 const (
 	IndexRootInfo    = 24 // after the entries . and .., each with 12 bytes
 	IndexInfoLen     = 8

@@ -2,7 +2,7 @@ package ondisk
 
 import "fsward/change"
 
-// An inode is the first 128 bytes of an inode on disk, or nil.
+// An Inode is the first 128 bytes of an inode on disk, or nil.
 type Inode []byte
 
 // The file types in i_mode.
@@ -38,7 +38,7 @@ const (
 	BadIno     = 1
 	ResizeIno  = 7
 	FastLink   = NPointers * 4
-	EntryTypes = 8 // directory entries know the types 0 to 7
+	EntryTypes = 8 // types in directory entries are below this
 )
 
 func (i Inode) Mode() uint16 { return LE16(i, InodeModeAt) }
@@ -78,8 +78,8 @@ func (i Inode) ListsNames() bool { return i.IsDir() && i.Links() > 0 }
 func (i Inode) HasIndex() bool { return i.Flags()&FlagIndex != 0 }
 
 // HoldsSomething reports whether an inode that is not in use has contents, or what e2fsck takes for
-// such: it looks at reserved inodes even then (e2fsck/pass1.c, check_blocks). The time of its
-// deletion is there where e2fsck has cleared it.
+// contents: it also checks reserved inodes that are not in use (e2fsck/pass1.c, check_blocks). A
+// time of deletion does not count, since e2fsck sets it when it clears an inode.
 func (i Inode) HoldsSomething() bool {
 	return LE32(i, InodeSizeAt)|LE32(i, InodeSizeHighAt)|LE32(i, InodeBlocksAt)|i.Flags()|i.FileACL() != 0 || i.Pointers() != [NPointers]uint32{}
 }
@@ -99,11 +99,12 @@ func (i Inode) Size() (bytes uint64) {
 	return bytes
 }
 
-// Fast reports whether a symbolic link is kept in the inode itself, in the place of its pointers.
+// Fast reports whether the inode itself holds the target of a symbolic link, in the place of its
+// pointers.
 func (i Inode) Fast() bool { return i.Type() == ModeLink && i.Size() > 0 && i.Size() < FastLink }
 
-// Maps reports whether the pointers of the inode are pointers: an inode that is neither linked nor
-// marked as used owns nothing, and a device keeps its number in their place.
+// Maps reports whether the pointers of the inode have a meaning. An inode that is neither linked
+// nor marked as used owns nothing, and a device has its number in their place.
 func (i Inode) Maps(marked bool) bool {
 	if !i.Exists(marked) {
 		return false
@@ -117,7 +118,8 @@ func (i Inode) Maps(marked bool) bool {
 	return false
 }
 
-// DirBlocks is the number of blocks in which a directory keeps entries: none once it has no links.
+// DirBlocks returns the number of blocks in which a directory keeps entries: none once it has no
+// links.
 func (i Inode) DirBlocks(blockSize uint32) uint64 {
 	if !i.ListsNames() {
 		return 0
@@ -125,7 +127,7 @@ func (i Inode) DirBlocks(blockSize uint32) uint64 {
 	return i.Size() / uint64(blockSize)
 }
 
-// EntryType is the type that directory entries give to a mode (EXT2_FT_*), 0 for a mode of no type.
+// EntryType returns the type of a mode in directory entries (EXT2_FT_*), 0 for a mode of no type.
 func EntryType(mode uint16) uint8 {
 	switch mode & ModeType {
 	case ModeRegular:

@@ -2,14 +2,14 @@ package ondisk
 
 import "fmt"
 
-// A tag says which block of the file system a block of the journal is a copy of.
+// A Tag names the block of the file system that a block of the journal is a copy of.
 type Tag struct {
 	Block, High uint32
 	Flags       uint16
-	sum         uint32 // checksum; of the low 16 bits with csum_v2
+	sum         uint32 // checksum; with csum_v2 its low 16 bits
 }
 
-// ParseTags reads the tags of a descriptor block, up to the last one or the end of the block.
+// ParseTags reads the tags of a descriptor block, up to the last tag or the end of the block.
 func (j *JournalSuper) ParseTags(b []byte) []Tag {
 	var tags []Tag
 	size := j.TagBytes()
@@ -50,21 +50,21 @@ func (j *JournalSuper) ParseRevoke(b []byte) ([]uint32, error) {
 	var blocks []uint32
 	for off := RevokeHeadLen; off+width <= int(end); off += width {
 		if width == 8 && BE32(b, off) != 0 {
-			continue // no block of this file system
+			continue // beyond any block of this file system
 		}
 		blocks = append(blocks, BE32(b, off+width-4))
 	}
 	return blocks, nil
 }
 
-// OfTransaction reports whether a block of the journal begins with the header of a transaction's
-// blocks.
+// OfTransaction reports whether a block of the journal begins with the header of a block of the
+// transaction seq.
 func OfTransaction(b []byte, seq uint32) bool {
 	h := JournalHeaderOf(b)
 	return h.Magic() == JournalMagic && h.Sequence() == seq
 }
 
-// IsCommit reports whether a block is the commit block of a transaction.
+// IsCommit reports whether a block is the commit block of the transaction seq.
 func IsCommit(b []byte, seq uint32) bool {
 	return OfTransaction(b, seq) && JournalHeaderOf(b).Blocktype() == TypeCommit
 }

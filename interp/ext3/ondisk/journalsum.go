@@ -25,8 +25,7 @@ func (j *JournalSuper) SealTail(b []byte) {
 	}
 }
 
-// SealCommit puts the checksum into a commit block: with version 1 that of the transaction, where
-// it has one.
+// SealCommit puts the checksum into a commit block. sum is that of the transaction, for version 1.
 func (j *JournalSuper) SealCommit(b []byte, sum uint32) {
 	switch {
 	case j.CsumVersion != 0:
@@ -50,9 +49,9 @@ func superSum(b []byte) uint32 {
 	return crc32c(^uint32(0), sb)
 }
 
-// Checksums in the journal. Version 1 (compat flag checksum) puts a sum over the descriptors and
-// copies of a transaction into its commit block. Versions 2 and 3 give every block of the log a sum
-// of its own.
+// Checksums in the journal. Version 1 (compat flag checksum) puts a checksum over the descriptors
+// and copies of a transaction into its commit block. Versions 2 and 3 give every block of the log a
+// checksum of its own.
 const (
 	sumCRC32  = 1 // JBD2_CRC32_CHKSUM
 	sumCRC32C = 4 // JBD2_CRC32C_CHKSUM
@@ -62,10 +61,10 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// crc32c is the kernel's: without the inversions before and after.
+// crc32c is the kernel's crc32c, without the inversions before and after.
 func crc32c(seed uint32, b []byte) uint32 { return ^crc32.Update(^seed, castagnoli, b) }
 
-// crcBETable is for the kernel's crc32_be: the polynomial of CRC-32, highest bit first.
+// crcBETable is the table of the kernel's crc32_be: the polynomial of CRC-32, highest bit first.
 var crcBETable = func() (t [256]uint32) {
 	for i := range t {
 		c := uint32(i) << 24
@@ -88,7 +87,7 @@ func crc32BE(sum uint32, b []byte) uint32 {
 	return sum
 }
 
-// AddBE goes on with the sum of a transaction, where the journal has one (jbd2_checksum_data).
+// AddBE adds bytes to the checksum of a transaction, if the journal has one (jbd2_checksum_data).
 func (j *JournalSuper) AddBE(sum uint32, b []byte) uint32 {
 	if !j.Checksum {
 		return sum
@@ -96,7 +95,7 @@ func (j *JournalSuper) AddBE(sum uint32, b []byte) uint32 {
 	return crc32BE(sum, b)
 }
 
-// TagBytes is the size of a tag (journal_tag_bytes).
+// TagBytes returns the size of a tag, bytes (journal_tag_bytes).
 func (j *JournalSuper) TagBytes() int {
 	n := 8
 	switch j.CsumVersion {
@@ -111,8 +110,8 @@ func (j *JournalSuper) TagBytes() int {
 	return n
 }
 
-// TailBytes is what a checksum takes from the end of descriptors and revoke blocks
-// (jbd2_journal_block_tail).
+// TailBytes returns the room that a checksum takes at the end of descriptors and revoke blocks,
+// bytes (jbd2_journal_block_tail).
 func (j *JournalSuper) TailBytes() int {
 	if j.CsumVersion == 0 {
 		return 0
@@ -120,7 +119,7 @@ func (j *JournalSuper) TailBytes() int {
 	return 4
 }
 
-// withZeros is the sum of a block as if the 4 bytes at off were zeros.
+// withZeros returns the checksum of a block as if the 4 bytes at off were zeros.
 func (j *JournalSuper) withZeros(b []byte, off int) uint32 {
 	sum := crc32c(j.seed, b[:off])
 	sum = crc32c(sum, []byte{0, 0, 0, 0})
@@ -144,8 +143,8 @@ func (j *JournalSuper) TagFits(t Tag, seq uint32, data []byte) bool {
 	return sum == t.sum
 }
 
-// CommitFits reports whether a commit block has the checksum that it should. With version 1, sum is
-// that of the transaction; a commit block without one is taken as it is, as do_one_pass does.
+// CommitFits reports whether a commit block has the right checksum. With version 1, sum is that of
+// the transaction, and a commit block without a checksum is accepted, as do_one_pass does.
 func (j *JournalSuper) CommitFits(b []byte, sum uint32) bool {
 	c := commitBlockOf(b)
 	if j.CsumVersion != 0 {

@@ -32,20 +32,20 @@ const (
 
 var journalFeatureNames = []string{"revoke", "64bit", "async_commit", "csum_v2", "csum_v3", "fast_commit"}
 
-// maxJournal bounds the blocks of a journal: what it holds copies of is kept in memory. Programs
-// make a tenth of it.
+// maxJournal bounds the blocks of a journal, since the places of the copies in it are kept in
+// memory. Programs make journals of a tenth of it.
 const maxJournal = 1 << 20
 
 // MinJournal is the least number of blocks (JBD2_MIN_JOURNAL_BLOCKS).
 const MinJournal = 1024
 
-// A JournalSuper is what the journal's superblock says.
+// A JournalSuper holds the numbers in the journal's superblock.
 type JournalSuper struct {
 	MaxLen uint32 // blocks in the journal
 	First  uint32 // first block of the log, counted in the journal
-	Seq    uint32 // of the oldest transaction that is needed, or of the next one
-	Start  uint32 // where that transaction begins, counted in the journal; 0: nothing is needed
-	Errno  uint32 // why Linux gave up the journal; 0: it did not
+	Seq    uint32 // number of the oldest transaction that is needed, or of the next one
+	Start  uint32 // block of the journal where that transaction begins; 0: nothing is needed
+	Errno  uint32 // error for which Linux gave up the journal; 0: none
 
 	Checksum    bool   // commit blocks hold a checksum of the transaction (version 1)
 	CsumVersion int    // version of the checksums in all blocks of the log: 2, 3, or 0 for none
@@ -53,8 +53,8 @@ type JournalSuper struct {
 	seed        uint32 // of the checksums of versions 2 and 3
 }
 
-// ParseJournalSuper checks the journal's superblock. have is the number of blocks that the
-// journal's Inode maps. The errors are *interp.UnsupportedError and *interp.CorruptError.
+// ParseJournalSuper reads and checks the journal's superblock. have is the number of blocks that
+// the journal's inode maps. The errors are *interp.UnsupportedError and *interp.CorruptError.
 func ParseJournalSuper(b []byte, addr uint64, blockSize, have uint32) (JournalSuper, error) {
 	var js JournalSuper
 	v := journalSuperblockOf(b)
@@ -89,8 +89,7 @@ func ParseJournalSuper(b []byte, addr uint64, blockSize, have uint32) (JournalSu
 	return js, nil
 }
 
-// features reads the features of a superblock of version 2, and checks its checksum where it has
-// one.
+// features reads the features of a superblock of version 2, and checks its checksum if it has one.
 func (js *JournalSuper) features(b []byte, v journalSuperblock, addr uint64) error {
 	unknown := func(set, name string, flag uint32) error {
 		return &interp.UnsupportedError{FS: "ext3", Feature: fmt.Sprintf("journal feature %s (%s flag %#x)", name, set, flag)}

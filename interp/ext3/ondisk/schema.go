@@ -6,7 +6,7 @@ import (
 	"fsward/change"
 )
 
-// The kinds of objects. In change/5 the kind stands in the place of the tree.
+// The kinds of objects. In change/5 the kind takes the place of the tree.
 const (
 	KindSuperblock change.Kind = iota + 1
 	KindGroup

@@ -53,7 +53,7 @@ const (
 	StateValid = 0x1 // in s_state
 )
 
-// What ext3 has. A flag outside of these is named and refused.
+// The features of ext3. fsward names any other flag and refuses the file system.
 const (
 	supportedCompat   = 0x1 | 0x2 | compatHasJournal | 0x8 | compatResizeInode | 0x20 // dir_prealloc, imagic_inodes, has_journal, ext_attr, resize_inode, dir_index
 	supportedIncompat = IncompatFiletype | IncompatRecover | incompatMetaBG
@@ -69,8 +69,8 @@ var featureNames = map[string][]string{
 		"quota", "bigalloc", "metadata_csum", "replica", "readonly", "project", "shared_blocks", "verity", "orphan_present"},
 }
 
-// MarksClean reports whether a file system says of itself that it was unmounted. With a journal
-// this says little.
+// MarksClean reports whether the superblock marks the file system as unmounted. With a journal this
+// says little.
 func MarksClean(sb []byte) bool { return SuperOf(sb).State()&StateValid != 0 }
 
 func NeedsRecovery(sb []byte) bool { return SuperOf(sb).FeatureIncompat()&IncompatRecover != 0 }
@@ -103,9 +103,9 @@ func unsupported(sb []byte) error {
 	return nil
 }
 
-// ParseGeometry checks a superblock and takes from it what the rest of the package relies on: every
-// number in the result is within bounds and consistent with the others. size is the device's,
-// bytes. The errors are interp.ErrNotFound, *interp.UnsupportedError and *interp.CorruptError.
+// ParseGeometry checks a superblock and returns its geometry: every number in it is within bounds
+// and consistent with the others. size is the device's, bytes. The errors are interp.ErrNotFound,
+// *interp.UnsupportedError and *interp.CorruptError.
 func ParseGeometry(sb []byte, size uint64) (*Geometry, error) {
 	if SuperOf(sb).Magic() != Magic {
 		return nil, interp.ErrNotFound

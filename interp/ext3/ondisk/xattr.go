@@ -21,10 +21,11 @@ const (
 // A span is a range of bytes in a block or inode.
 type span struct{ lo, hi int }
 
-// CheckXattrEntries checks a list of extended attributes: b begins where the offsets of values
-// count from, the Entries begin at first. hashed: every entry has its hash (else 0 says that it has
-// none). It returns where a fault is and what, "" if there is none. The checks are e2fsck's in
-// check_ext_attr and check_ea_in_inode, and Linux's of names and access lists.
+// CheckXattrEntries checks a list of extended attributes. The offsets of values count from the
+// beginning of b, and the entries begin at first. hashed: every entry has a hash (else 0 means that
+// it has none). It returns the place and the description of a fault, "" if there is none. The
+// checks are those of e2fsck in check_ext_attr and check_ea_in_inode, and those of Linux on names
+// and access lists.
 func CheckXattrEntries(b []byte, first int, hashed bool) (at int, fault string) {
 	var used []span
 	if first > 0 {
@@ -68,7 +69,7 @@ func CheckXattrEntries(b []byte, first int, hashed bool) (at int, fault string) 
 		off = end
 	}
 	if off+4 <= len(b) {
-		used = append(used, span{off, off + 4}) // the end of the list
+		used = append(used, span{off, off + 4}) // end of the list
 	}
 	slices.SortFunc(used, func(x, y span) int { return cmp.Compare(x.lo, y.lo) })
 	if len(used) > 0 && used[len(used)-1].hi > len(b) {
@@ -82,8 +83,8 @@ func CheckXattrEntries(b []byte, first int, hashed bool) (at int, fault string) 
 	return 0, ""
 }
 
-// xattrHash is ext4_xattr_hash_entry: Linux before 6.2 took the bytes of a name as signed, later
-// ones do not, and both read what the other wrote.
+// xattrHash is ext4_xattr_hash_entry. Linux before 6.2 takes the bytes of a name as signed, later
+// versions do not, and both read what the other wrote.
 func xattrHash(name, value []byte, signed bool) uint32 {
 	hash := uint32(0)
 	for _, c := range name {

@@ -8,16 +8,16 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// A file system without a journal (ext2, and what the ext4 driver mounts without one) has no
-// transactions: its blocks go to their places one by one, in any order, and between two of them
-// nothing holds. There is one moment at which it claims to be consistent: when its superblock is
-// marked clean again, on unmounting or on remounting read-only, after all else was written. That
-// write is its commit, and the whole image is judged by it as one transaction of additions. If it
-// is refused, the file system stays marked as in use, and e2fsck runs before it is mounted again.
-// In between, its superblock has to stay that of the same file system.
+// A file system without a journal (ext2, or any that the ext4 driver mounts without one) has no
+// transactions. Its blocks go to their places one by one, in any order, and between two writes no
+// invariant holds. It claims to be consistent at one moment: when its superblock is marked clean
+// again, after all other writes, on unmounting or on remounting read-only. That write is its
+// commit, and the whole image is judged by it as one transaction of additions. If the write is
+// refused, the file system stays marked as in use, and e2fsck runs before the next mount. In
+// between, the superblock has to stay that of the same file system.
 
-// observePlain judges a write over the superblock of a file system without a journal.
-func (f *FS) observePlain(sb []byte, geo *ondisk.Geometry, dev io.ReaderAt, obs *interp.Observation) {
+// observeNoJournal judges a write over the superblock of a file system without a journal.
+func (f *FS) observeNoJournal(sb []byte, geo *ondisk.Geometry, dev io.ReaderAt, obs *interp.Observation) {
 	before, err := readSuper(f.disk)
 	if err != nil {
 		obs.Unknown = err
@@ -44,7 +44,7 @@ func (f *FS) observePlain(sb []byte, geo *ondisk.Geometry, dev io.ReaderAt, obs 
 			return
 		}
 		*obs = wholeImage(m.Snapshot, m.Log.nextSeq, dev, f.disk.Size(), interp.ImageOptions{Budget: f.memory})
-		if obs.Stream != nil { // the guest waits
+		if obs.Stream != nil { // the guest waits: no time for a stream
 			obs.Stream, obs.View, obs.Unknown = nil, nil, f.memory.Full()
 		}
 		obs.Generation = uint64(ondisk.SuperOf(sb).Wtime())

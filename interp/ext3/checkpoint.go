@@ -8,16 +8,16 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// A metadata block goes to its place only as the last commit made it (jbd2 lets a buffer be written
-// once the transaction that changed it is in the log, and not while the next one changes it).
-// Blocks that are no Metadata yet, or not any more, can be written at will, as can the superblock,
-// which has checks of its own.
+// jbd2 writes a metadata block to its place only once the transaction that changed it is in the
+// log, and not while the next transaction changes it. So it goes there only as the last commit made
+// it. Blocks that are not metadata yet, or not any more, can be written at any time. So can the
+// superblock, which has checks of its own.
 
-// observeHome looks at the blocks that a write puts into their places, and judges those that are
-// metadata in the committed state. placed are those whose copies in the journal are the same: they
-// are not needed any more. The superblock is written to its place without the journal as well: what
-// is there is always newer. The error is of reading.
-func (m *Mounted) observeHome(w interp.Write, dev PendingDevice, judge bool, obs *interp.Observation) (placed []uint32, err error) {
+// observeCheckpoint checks the blocks that a write puts into their places, if they are metadata in
+// the committed state. placed lists the blocks that now equal their copies in the journal, which
+// are not needed any more. The superblock in its place is always newer than its copy, since it is
+// also written without the journal. The error is of reading.
+func (m *Mounted) observeCheckpoint(w interp.Write, dev PendingDevice, judge bool, obs *interp.Observation) (placed []uint32, err error) {
 	geo := m.Geo
 	bs := uint64(geo.BlockSize)
 	for b := w.Off / bs; b <= (w.Off+w.Len-1)/bs && b < m.State.blocks; b++ {
@@ -56,17 +56,17 @@ func (m *Mounted) observeHome(w interp.Write, dev PendingDevice, judge bool, obs
 	return placed, nil
 }
 
-// sameSuper reports whether a block that begins with a copy of the superblock still does, of the
-// same file system, and differs in that copy alone. How large the file system is may differ: a copy
-// can be older than the last resize2fs. One that differs in its UUID and nowhere else comes before
-// the commit that gives the file system that UUID.
+// sameSuper reports whether a block that begins with a copy of the superblock still begins with one
+// of the same file system and differs nowhere else. The size may differ: a copy can be older than
+// the last resize2fs. A copy with another UUID and no other difference comes before the commit that
+// sets that UUID.
 func sameSuper(committed, written []byte, geo *ondisk.Geometry) bool {
 	copied, err := ondisk.ParseGeometry(written[:ondisk.SuperLen], math.MaxUint64)
 	renamed := bytes.Equal(committed[:ondisk.SuperUUIDAt], written[:ondisk.SuperUUIDAt]) && bytes.Equal(committed[ondisk.SuperUUIDAt+ondisk.UUIDLen:ondisk.SuperLen], written[ondisk.SuperUUIDAt+ondisk.UUIDLen:ondisk.SuperLen])
 	return err == nil && (renamed || copied.ReshapedFrom(geo) == "") && bytes.Equal(committed[ondisk.SuperLen:], written[ondisk.SuperLen:])
 }
 
-// describeBlock says what a metadata block is.
+// describeBlock says what a metadata block is used for.
 func (m *Mounted) describeBlock(block uint32) string {
 	r, known := m.Roles[block]
 	switch {
