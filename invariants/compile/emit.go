@@ -7,13 +7,13 @@ import (
 )
 
 // emit makes the ops of the next goal.
-func (p *planner) emit(g *goalInfo, e *bindings, next sequel, r *result) error {
+func (p *planner) emit(g *goalInfo, e *bindings, next continuation, r *result) error {
 	t := e.walk(g.t)
 	q, args, _ := goalOfTemplate(t)
 	if done, err := p.values.emit(t, q, args, e, r); done || err != nil {
 		return err
 	}
-	if done, err := p.data.emit(g.goal, t, q, args, e, len(next.rest) == 0, r); done || err != nil {
+	if done, err := p.lookups.emit(g.goal, t, q, args, e, len(next.rest) == 0, r); done || err != nil {
 		return err
 	}
 	switch q {
@@ -67,7 +67,7 @@ func (p *planner) nested(g goal, t template, e *bindings, counting bool, needed 
 func (p *planner) emitNot(g goal, t, inner template, e *bindings, r *result) error {
 	p.explain.step(e, t, "negation", verdict.Constant)
 	at := len(p.explain.steps) - 1
-	p.data.absent = nil
+	p.lookups.absent = nil
 	ops, alive, err := p.nested(g, inner, e, false, nil, nil)
 	if err != nil {
 		return err
@@ -79,8 +79,8 @@ func (p *planner) emitNot(g goal, t, inner template, e *bindings, r *result) err
 	case len(ops) == 0:
 		r.dead = true
 	// one query, and nothing else
-	case len(ops) == 1 && len(p.explain.steps) == at+2 && p.data.absent != nil:
-		r.ops = []op{p.data.absent}
+	case len(ops) == 1 && len(p.explain.steps) == at+2 && p.lookups.absent != nil:
+		r.ops = []op{p.lookups.absent}
 	default:
 		r.ops = []op{notOp(ops)}
 	}

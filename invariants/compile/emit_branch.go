@@ -7,7 +7,7 @@ import (
 )
 
 // emitThen emits if-then-else; otherwise is nil for if-then.
-func (p *planner) emitThen(g goal, condition, then, otherwise template, e *bindings, next sequel,
+func (p *planner) emitThen(g goal, condition, then, otherwise template, e *bindings, next continuation,
 	r *result) error {
 	p.explain.step(e, condition, "condition", verdict.Constant)
 	at := len(p.explain.steps) - 1
@@ -66,7 +66,7 @@ type branch struct {
 	env   *bindings
 }
 
-func (p *planner) emitOr(g *goalInfo, list []template, e *bindings, next sequel, r *result) error {
+func (p *planner) emitOr(g *goalInfo, list []template, e *bindings, next continuation, r *result) error {
 	var branches []branch
 	for _, t := range list {
 		branches = append(branches, branch{[]goal{{t, g.at}}, e.clone()})
@@ -77,7 +77,7 @@ func (p *planner) emitOr(g *goalInfo, list []template, e *bindings, next sequel,
 // emitBranches plans branches. If they give values to variables that later goals need, each branch
 // continues with all that follows, and knows what it has found. Otherwise, or if that would make
 // too many paths, the branches come together again.
-func (p *planner) emitBranches(branches []branch, e *bindings, next sequel, r *result,
+func (p *planner) emitBranches(branches []branch, e *bindings, next continuation, r *result,
 	combine func([][]op) op) error {
 	wanted := append(slices.Clone(next.needed), templatesOf(next.rest))
 	outs := outsOf(branches, e, wanted)
@@ -116,7 +116,7 @@ func outsOf(branches []branch, e *bindings, wanted []template) (outs []variable)
 }
 
 // emitPaths plans branches that each continue with all that follows.
-func (p *planner) emitPaths(branches []branch, paths int, next sequel, r *result,
+func (p *planner) emitPaths(branches []branch, paths int, next continuation, r *result,
 	combine func([][]op) op) error {
 	outer := p.branches
 	p.branches = paths
@@ -157,7 +157,7 @@ func (p *planner) emitPaths(branches []branch, paths int, next sequel, r *result
 // registers.
 func (p *planner) emitJoined(branches []branch, outs []variable, e *bindings, wanted []template,
 	r *result, combine func([][]op) op) error {
-	j := junction{outs: outs, registers: make([]int, len(outs)), types: make([]valueType, len(outs))}
+	j := joinPoint{outs: outs, registers: make([]int, len(outs)), types: make([]valueType, len(outs))}
 	for i := range outs {
 		j.registers[i] = p.registers.next()
 	}
@@ -199,9 +199,9 @@ func (p *planner) emitJoined(branches []branch, outs []variable, e *bindings, wa
 	return nil
 }
 
-// A junction is where branches come together: each branch leaves the values of some variables in
+// A joinPoint is where branches come together: each branch leaves the values of some variables in
 // the same registers.
-type junction struct {
+type joinPoint struct {
 	outs      []variable
 	registers []int
 	types     []valueType // of the values, if all branches agree
@@ -210,7 +210,7 @@ type junction struct {
 }
 
 // assign makes the last op of a branch.
-func (j *junction) assign(e *bindings) ([]op, error) {
+func (j *joinPoint) assign(e *bindings) ([]op, error) {
 	j.reached = true
 	if len(j.outs) == 0 {
 		return nil, nil

@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-func (em *dataEmitter) emitQuery(g goal, t template, args []template, e *bindings, last bool,
+func (em *lookupEmitter) emitQuery(g goal, t template, args []template, e *bindings, last bool,
 	r *result) error {
 	rank := em.costs.rankQuery(args, e)
 	if rank == rankNever {
@@ -71,7 +71,7 @@ func (em *dataEmitter) emitQuery(g goal, t template, args []template, e *binding
 
 // joinQueries makes later queries for fields of the same object part of a query. It returns the
 // goals that are left.
-func (em *dataEmitter) joinQueries(g *queryGoal, t template, list []*goalInfo,
+func (em *lookupEmitter) joinQueries(g *queryGoal, t template, list []*goalInfo,
 	e *bindings) []*goalInfo {
 	_, args, _ := goalOfTemplate(e.walk(t))
 	for i := 0; i < len(list) && len(g.fields) < maxFields; i++ {
@@ -116,7 +116,7 @@ func accessOfQuery(rank int, g *queryGoal) (access string, class verdict.Class) 
 	}
 }
 
-func (em *dataEmitter) emitNeighbor(t template, args []template, e *bindings, walk reference.Walk,
+func (em *lookupEmitter) emitNeighbor(t template, args []template, e *bindings, walk reference.Walk,
 	r *result) error {
 	if r := em.costs.rankQuery(args[:2], e); r != rankKey && r != rankKeyGroup {
 		return unsupportedf("%s needs the TREE and the whole identifier", em.explain.text(e, t))

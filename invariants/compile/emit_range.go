@@ -41,7 +41,7 @@ func (ch *chooser) rangeKnown(args []template, e *bindings) bool {
 	return k.tree && (byKeys || k.id || number) && (byKeys || e.ground(args[2]) && e.ground(args[3]))
 }
 
-func (em *dataEmitter) emitRange(t template, args []template, e *bindings, down bool,
+func (em *lookupEmitter) emitRange(t template, args []template, e *bindings, down bool,
 	r *result) error {
 	if !em.costs.rangeKnown(args, e) {
 		return unsupportedf("%s needs the TREE and all of the identifier but its last number, or two keys as bounds", em.explain.text(e, t))
@@ -70,14 +70,14 @@ func (em *dataEmitter) emitRange(t template, args []template, e *bindings, down 
 
 // rangeClass returns the class of a range. Under once/1 or a negation, only the first object is
 // needed.
-func (em *dataEmitter) rangeClass() verdict.Class {
+func (em *lookupEmitter) rangeClass() verdict.Class {
 	if em.mode.exists {
 		return verdict.LogN
 	}
 	return verdict.Directory
 }
 
-func (em *dataEmitter) rangeBounds(goal *rangeGoal, t template, args []template,
+func (em *lookupEmitter) rangeBounds(goal *rangeGoal, t template, args []template,
 	e *bindings) error {
 	if !isKeyTemplate(e, args[2]) || !isKeyTemplate(e, args[3]) {
 		var ok1, ok2 bool

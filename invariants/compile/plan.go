@@ -40,7 +40,7 @@ type planner struct {
 	inliner        inliner
 	contradictions contradictions
 	values         valueEmitter
-	data           dataEmitter
+	lookups        lookupEmitter
 
 	// A plan that adds up a sum may turn out to be impossible. In such a trial, mistakes set
 	// refused and are not reported.
@@ -73,15 +73,15 @@ func newPlanner(c *compiler, at syntax.ClauseText, m mode) *planner {
 		explain: &p.explain}
 	p.values = valueEmitter{interner: in, registers: &p.registers, explain: &p.explain,
 		unifier: &p.unifier, arithmetic: &p.arithmetic}
-	p.data = dataEmitter{machine: c.machine, vocabulary: v, mode: &p.mode, registers: &p.registers,
+	p.lookups = lookupEmitter{machine: c.machine, vocabulary: v, mode: &p.mode, registers: &p.registers,
 		explain: &p.explain,
 		starts:  &p.starts, patterns: &p.patterns, arithmetic: &p.arithmetic, costs: &p.costs}
 	return p
 }
 
-// A sequel is what follows a goal: the goals that are not emitted yet, the templates whose values
+// A continuation is what follows a goal: the goals that are not emitted yet, the templates whose values
 // are needed after them, and what comes last.
-type sequel struct {
+type continuation struct {
 	rest   []goal
 	needed []template
 	done   doneFunc
@@ -122,7 +122,7 @@ func (p *planner) plan(goals []goal, e *bindings, needed []template, done doneFu
 			rest[i] = x.goal
 		}
 		r := result{}
-		if err := p.emit(g, e, sequel{rest, needed, done}, &r); err != nil {
+		if err := p.emit(g, e, continuation{rest, needed, done}, &r); err != nil {
 			return nil, err
 		}
 		if r.dead {
@@ -131,7 +131,7 @@ func (p *planner) plan(goals []goal, e *bindings, needed []template, done doneFu
 		}
 		ops = append(ops, r.ops...)
 		if r.query != nil {
-			list = p.data.joinQueries(r.query, g.t, list, e)
+			list = p.lookups.joinQueries(r.query, g.t, list, e)
 		}
 		if r.complete {
 			return ops, nil

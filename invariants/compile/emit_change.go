@@ -10,8 +10,8 @@ import (
 	"fsward/invariants/verdict"
 )
 
-// A dataEmitter makes the ops of goals that look up changes and objects.
-type dataEmitter struct {
+// A lookupEmitter makes the ops of goals that look up changes and objects.
+type lookupEmitter struct {
 	machine    *machine
 	vocabulary *ruleset.Vocabulary
 	mode       *mode // the planner's mode
@@ -27,7 +27,7 @@ type dataEmitter struct {
 
 // emit makes the ops of a goal; done is false if the goal looks nothing up. last says that no goal
 // follows it.
-func (em *dataEmitter) emit(g goal, t template, q syntax.Indicator, args []template, e *bindings,
+func (em *lookupEmitter) emit(g goal, t template, q syntax.Indicator, args []template, e *bindings,
 	last bool, r *result) (done bool, err error) {
 	name := q.Name.String()
 	switch q {
@@ -44,7 +44,7 @@ func (em *dataEmitter) emit(g goal, t template, q syntax.Indicator, args []templ
 	return false, nil
 }
 
-func (em *dataEmitter) emitChange(g goal, t template, args []template, e *bindings,
+func (em *lookupEmitter) emitChange(g goal, t template, args []template, e *bindings,
 	r *result) error {
 	rank := em.costs.rankChange(args, e)
 	goal := &changeGoal{index: -1}
@@ -100,7 +100,7 @@ func (em *dataEmitter) emitChange(g goal, t template, args []template, e *bindin
 
 // emitField makes the place of the field of the goal t, or makes the field part of the list; known
 // is false if the schema has no such field.
-func (em *dataEmitter) emitField(goal *changeGoal, field, t template,
+func (em *lookupEmitter) emitField(goal *changeGoal, field, t template,
 	e *bindings) (known bool, err error) {
 	switch f := e.walk(field).(type) {
 	case variable:
@@ -149,7 +149,7 @@ func (x *objectPattern) firstLoad() int {
 }
 
 // accessOfChange chooses an index for a goal.
-func (em *dataEmitter) accessOfChange(g *changeGoal) (access string, class verdict.Class) {
+func (em *lookupEmitter) accessOfChange(g *changeGoal) (access string, class verdict.Class) {
 	telling := func(x *valuePattern) bool {
 		always := x.place.mode == placeConst && (x.value.is(syntax.AtomNull) || x.value.is(atomPresent))
 		return x.known() && !always
@@ -193,7 +193,7 @@ func (em *dataEmitter) accessOfChange(g *changeGoal) (access string, class verdi
 }
 
 // noteStream decides how a stream answers a goal.
-func (em *dataEmitter) noteStream(g *changeGoal, rank int) {
+func (em *lookupEmitter) noteStream(g *changeGoal, rank int) {
 	if em.mode.top && !em.starts.triggered && (rank >= rankList || !em.mode.trial) {
 		em.starts.streamTriggers = append(em.starts.streamTriggers, g)
 		em.starts.streamBegun = len(em.explain.steps) == 0
