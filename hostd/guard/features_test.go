@@ -22,7 +22,7 @@ func newerProgs(t *testing.T) string {
 	t.Helper()
 	dir := os.Getenv("FSWARD_BTRFS_PROGS")
 	if dir == "" {
-		dir = filepath.Join("..", "build", "btrfs-progs")
+		dir = filepath.Join(guardtest.Project(t), "build", "btrfs-progs")
 	}
 	dir, err := filepath.Abs(dir)
 	if err != nil {
