@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the kernel's checkpatch.pl over the C of this project. The script is that of the kernel that Debian 12 has. None of its
-# packages for building modules has it, only the one with the whole source, which is 140 MB: it is fetched once, into
+# Runs the kernel's checkpatch.pl on the C files of this project. The script is that of Debian 12's kernel.
+# Only the package with the kernel's whole source has it, which is 140 MB. It is fetched once, into
 # build/checkpatch.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -20,7 +20,7 @@ if [ ! -x "$tools/checkpatch.pl" ]; then
 	mv "$work" "$tools"
 fi
 
-# A module out of tree has to tell kernels apart. It may do so in its compat.h.
+# An out-of-tree module must distinguish kernel versions. It does so only in its compat.h.
 status=0
 while read -r file; do
 	ignore=()

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs every fuzz target of the project, one after the other, for a time each.
+# Runs every fuzz target of the project for a while, one after the other.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 time=${1:-30s}
@@ -7,8 +7,8 @@ time=${1:-30s}
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
-# Go's own fuzzer reports now and then that its time is up as a failure ("context deadline exceeded"), when it ends while
-# an input is being minimised. A finding names its failing input.
+# If time runs out while Go's fuzzer minimizes an input, it sometimes reports a failure ("context deadline
+# exceeded"). A real failure names its input.
 only_time_was_up() {
 	grep -qx '    context deadline exceeded' "$log" && ! grep -qE 'Failing input|panic:|fuzzing process hung' "$log"
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what fsward needs on Debian 12 and says what it does: packages, Go where it is missing or
-# too old, Go modules. Quick when everything is there.
+# Installs what fsward needs on Debian 12 and says what it does: packages, Go if it is missing or too old,
+# and Go modules. It takes little time when everything is there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,9 +13,9 @@ packages=(
 	# to run guests
 	libvirt-daemon libvirt-daemon-system libvirt-daemon-driver-qemu libvirt-clients qemu-system-x86 qemu-utils
 	busybox-static cpio zstd xz-utils kmod procps
-	# to build kernel modules; the headers of the guest's kernel are fetched by guest/build.sh, which knows its version
+	# to build kernel modules; guest/build.sh fetches the headers of the guest's kernel
 	gcc-12 make libelf1
-	# file systems in tests, and the peers that judge them
+	# file systems in tests, and the peers that check them
 	btrfs-progs e2fsprogs libext2fs-dev attr acl quota fuse3 mount libnbd-bin nbdkit fio swi-prolog-nox stress-ng user-mode-linux
 )
 
@@ -44,7 +44,7 @@ go_is_new_enough() {
 
 export PATH="$PWD/build/_go/bin:$PATH"
 if ! go_is_new_enough; then
-	# Debian's Go is too old to build fsward but can fetch and verify a newer one, which is published as a module.
+	# Debian's Go is too old to build fsward, but it can fetch and verify a newer Go, which is a module.
 	say "installing Go $toolchain into build/_go"
 	command -v go >/dev/null || as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends golang-go >/dev/null
 	fetch=$(mktemp -d)
@@ -59,8 +59,8 @@ if ! go_is_new_enough; then
 	rm -rf "$fetch"
 fi
 
-# Tests of features that Debian 12's btrfs-progs cannot make take newer ones, from its backports; they are unpacked and not
-# installed, so that what judges everything else stays what it is. Without them those tests fail, and name what is missing.
+# Tests of features that Debian 12's btrfs-progs lack use newer ones from its backports. They are unpacked and
+# not installed, so that all other tests keep Debian's own. Without them those tests fail, and say so.
 newer=$PWD/build/btrfs-progs
 unpack_newer() {
 	local apt=build/apt options

@@ -1,0 +1,16 @@
+package load_test
+
+import (
+	"fmt"
+
+	"fsward/dev/load"
+)
+
+// Check returns the last script of a run.
+func ExampleCheck() {
+	fmt.Println(load.Check("btrfs"))
+	fmt.Println(load.Check("ext3"))
+	// Output:
+	// btrfs check $FIRST
+	// e2fsck -fn $FIRST
+}
