@@ -15,7 +15,8 @@ import (
 // the goal and the counts. Other rules are not affected.
 func TestTooManyRows(t *testing.T) {
 	var text strings.Builder
-	text.WriteString("change(5, k(256,inode_item,0), object, null, present).\nobject(5, k(256,inode_item,0)).\n")
+	text.WriteString(
+		"change(5, k(256,inode_item,0), object, null, present).\nobject(5, k(256,inode_item,0)).\n")
 	for i := range 5000 {
 		fmt.Fprintf(&text, "object(5, k(256,dir_index,%d)).\n", i)
 	}

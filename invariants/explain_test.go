@@ -16,7 +16,8 @@ import (
 func costOf(t *testing.T, rule string, entries, others int) (asked, all int) {
 	t.Helper()
 	var text strings.Builder
-	text.WriteString("change(5, k(300,inode_item,0), object, null, present).\nchange(5, k(300,inode_item,0), size, null, 7).\nobject(5, k(300,inode_item,0)).\n")
+	text.WriteString(
+		"change(5, k(300,inode_item,0), object, null, present).\nchange(5, k(300,inode_item,0), size, null, 7).\nobject(5, k(300,inode_item,0)).\n")
 	for i := range entries {
 		fmt.Fprintf(&text, "object(5, k(300,dir_index,%d)).\nstate(5, k(300,dir_index,%d), name, n%d).\n",
 			i, i, i)

@@ -102,7 +102,8 @@ func TestLoadErrors(t *testing.T) {
 // both define a rule or a helper.
 func TestAllErrorsAtOnce(t *testing.T) {
 	files := []invariants.File{
-		{Name: "a.pl", Text: []byte("violation(1, T, ID) :- new(T ID).\nviolation(2, T, ID) :- nope(T, ID).\nhelper(1).\nviolation(3, 1, 1) :- true.\n")},
+		{Name: "a.pl", Text: []byte(
+			"violation(1, T, ID) :- new(T ID).\nviolation(2, T, ID) :- nope(T, ID).\nhelper(1).\nviolation(3, 1, 1) :- true.\n")},
 		{Name: "b.pl", Text: []byte("helper(2).\nviolation(3, 2, 2) :- true.\n")},
 	}
 	_, err := invariants.NewReference(smallSchema(), files, invariants.Options{})

@@ -33,7 +33,8 @@ func links(inodes int) string {
 		fmt.Fprintf(&b, "change(2, k(%d,extent_item,%d), object, %s).\n", 1000+i*7, 5+i, side)
 	}
 	b.WriteString("change(5, k(-10,inode_ref,a(256,1)), object, null, present).\n")
-	b.WriteString("object(3, k(256,chunk_item,1000)).\nobject(3, k(256,chunk_item,1100)).\nchange(2, k(1000,block_group_item,100), used, 10, 20).\n")
+	b.WriteString(
+		"object(3, k(256,chunk_item,1000)).\nobject(3, k(256,chunk_item,1100)).\nchange(2, k(1000,block_group_item,100), used, 10, 20).\n")
 	b.WriteString("change(2, k(1100,block_group_item,100), used, 0, 1).\n")
 	return b.String()
 }

@@ -24,7 +24,9 @@ import (
 
 // TestBenchTable prints the tables of the rule engine in docs/results/benchmarks.md, in one run.
 func TestBenchTable(t *testing.T) {
-	fmt.Printf("%s, %d × %s, %s. Times are of the CPU, all threads together, the least of several runs.\n\n", time.Now().Format(time.DateOnly),
+	fmt.Printf(
+		"%s, %d × %s, %s. Times are of the CPU, all threads together, the least of several runs.\n\n",
+		time.Now().Format(time.DateOnly),
 		runtime.NumCPU(), cpuModel(), runtime.Version())
 	shared := []string{"tree-1k", "tree-10k", "tree-41k", "flat-42k", "tree-284k", "flat-291k"}
 	compiled := benchHandwritten(t, shared)
@@ -36,7 +38,8 @@ func TestBenchTable(t *testing.T) {
 // compiled engine. One Go version does what the engine does, including the text of violations;
 // another only finds the objects. See TestHandwritten.
 func benchHandwritten(t *testing.T, shared []string) map[string]time.Duration {
-	fmt.Print("Rules 6, 12 and 17 of the thesis, beside the same rules written in Go over the same records and view:\n\n")
+	fmt.Print(
+		"Rules 6, 12 and 17 of the thesis, beside the same rules written in Go over the same records and view:\n\n")
 	table := newTable("records", "compiled", "Go, reports", "ratio", "Go, objects", "ratio",
 		"allocations/record", "bytes/record", "first check")
 	out := map[string]time.Duration{}
@@ -71,8 +74,9 @@ func benchHandwritten(t *testing.T, shared []string) map[string]time.Duration {
 		slopes = append(slopes, fmt.Sprintf("%s %.3f (hand-written %.3f)", name, slope(contests, 0),
 			slope(contests, 2)))
 	}
-	fmt.Printf("\n- all of these together: %.2f times the time of Go that reports, %.2f times that of Go that finds the objects\n"+
-		"- slope, log of time over log of records: %s\n\n", float64(all[0])/float64(all[1]),
+	fmt.Printf(
+		"\n- all of these together: %.2f times the time of Go that reports, %.2f times that of Go that finds the objects\n"+
+			"- slope, log of time over log of records: %s\n\n", float64(all[0])/float64(all[1]),
 		float64(all[0])/float64(all[2]), strings.Join(slopes, "; "))
 	return out
 }
@@ -144,7 +148,8 @@ func benchShipped(t *testing.T, names []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fmt.Print("All rules of Btrfs that are shipped, on transactions that were made for three of them, beside the reference engine:\n\n")
+	fmt.Print(
+		"All rules of Btrfs that are shipped, on transactions that were made for three of them, beside the reference engine:\n\n")
 	table := newTable("records", "rules", "violations", "compiled", "reference", "ratio",
 		"allocations/record", "bytes/record")
 	var costs []invariants.Timing
@@ -173,7 +178,9 @@ func benchShipped(t *testing.T, names []string) {
 	for _, c := range costs[:min(10, len(costs))] {
 		text = append(text, c.Rule+" "+ms(c.Last))
 	}
-	fmt.Printf("\nThe rules that cost most on tree-41k, as `fsward rules list --timing` shows them: %s.\n\n", strings.Join(text, ", "))
+	fmt.Printf(
+		"\nThe rules that cost most on tree-41k, as `fsward rules list --timing` shows them: %s.\n\n",
+		strings.Join(text, ", "))
 }
 
 // referenceTime returns the CPU time of one run of the reference engine. judge checks its verdict.
@@ -210,7 +217,8 @@ func benchProlog(t *testing.T, compiled map[string]time.Duration, names ...strin
 	if err != nil {
 		t.Fatalf("swipl is missing: install the Debian package swi-prolog-nox (%v)", err)
 	}
-	fmt.Printf("The same rules in %s, and in the reference engine, as printed, without the time in which facts are loaded:\n\n", strings.TrimSpace(string(version)))
+	fmt.Printf(
+		"The same rules in %s, and in the reference engine, as printed, without the time in which facts are loaded:\n\n", strings.TrimSpace(string(version)))
 	table := newTable("compiled", "SWI-Prolog", "ratio", "reference", "ratio")
 	for _, name := range names {
 		want := expected(t, shareddata.Path(t, "rules", name+".expected.tsv"))

@@ -237,7 +237,8 @@ func (c *compiler) findRecursion() map[syntax.Indicator]bool {
 		recursive[p] = true
 		for _, e := range edges[p] {
 			if e.negative && (e.to == p || reach[e.to][p]) {
-				c.mistake(e.at, "%s calls itself through a negation or an aggregate; split it into predicates that do not", p)
+				c.mistake(e.at, "%s calls itself through a negation or an aggregate; "+
+					"split it into predicates that do not", p)
 			}
 		}
 	}

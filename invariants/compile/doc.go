@@ -3,7 +3,7 @@
 //
 // The prefix of a file names its phase:
 //
-//   - plan_: analyze the goals of a clause, order them by cost, report goals that can never be true.
+//   - plan_: analyze the goals of a clause, order them by cost, report those that are never true.
 //   - emit_: make the ops of one goal.
 //   - op_: what ops do at run time: look up, match, compare.
 //   - exec_: the machine, lists and indexes of records, workers, streams of records.

@@ -7,8 +7,8 @@ import (
 )
 
 // emitThen emits if-then-else; otherwise is nil for if-then.
-func (p *planner) emitThen(g goal, condition, then, otherwise template, e *bindings, next continuation,
-	r *result) error {
+func (p *planner) emitThen(g goal, condition, then, otherwise template, e *bindings,
+	next continuation, r *result) error {
 	p.explain.step(e, condition, "condition", verdict.Constant)
 	at := len(p.explain.steps) - 1
 	yes := e.clone()
@@ -66,7 +66,8 @@ type branch struct {
 	env   *bindings
 }
 
-func (p *planner) emitOr(g *goalInfo, list []template, e *bindings, next continuation, r *result) error {
+func (p *planner) emitOr(g *goalInfo, list []template, e *bindings, next continuation,
+	r *result) error {
 	var branches []branch
 	for _, t := range list {
 		branches = append(branches, branch{[]goal{{t, g.at}}, e.clone()})

@@ -44,7 +44,9 @@ func (ch *chooser) rangeKnown(args []template, e *bindings) bool {
 func (em *lookupEmitter) emitRange(t template, args []template, e *bindings, down bool,
 	r *result) error {
 	if !em.costs.rangeKnown(args, e) {
-		return unsupportedf("%s needs the TREE and all of the identifier but its last number, or two keys as bounds", em.explain.text(e, t))
+		return unsupportedf(
+			"%s needs the TREE and all of the identifier but its last number, or two keys as bounds",
+			em.explain.text(e, t))
 	}
 	goal := &rangeGoal{down: down}
 	if err := em.rangeBounds(goal, t, args, e); err != nil {

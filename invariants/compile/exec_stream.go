@@ -31,7 +31,8 @@ type streaming struct {
 type streamError struct{ text string }
 
 func (e streamError) Error() string {
-	return e.text + " cannot be judged in a file system that is too large to be held in memory as one transaction"
+	return e.text + " cannot be judged in a file system that is too large " +
+		"to be held in memory as one transaction"
 }
 
 // CheckStream judges a whole file system.

@@ -235,7 +235,8 @@ func (x *objectPattern) bounds(m *machine) (lo, hi change.Object, single, ok boo
 // lastPart reads what is known of the last part of the identifier into an object, which is of one
 // kind, and that of pairs, or of an unknown one. sub and aux say which numbers are known; ok is
 // false if no object can have them.
-func (x *objectPattern) lastPart(m *machine, o *change.Object, oneKind, pair bool) (sub, aux, ok bool) {
+func (x *objectPattern) lastPart(m *machine, o *change.Object,
+	oneKind, pair bool) (sub, aux, ok bool) {
 	sub, aux = x.sub.known(), x.aux.known()
 	switch {
 	case !sub:

@@ -73,14 +73,14 @@ func newPlanner(c *compiler, at syntax.ClauseText, m mode) *planner {
 		explain: &p.explain}
 	p.values = valueEmitter{interner: in, registers: &p.registers, explain: &p.explain,
 		unifier: &p.unifier, arithmetic: &p.arithmetic}
-	p.lookups = lookupEmitter{machine: c.machine, vocabulary: v, mode: &p.mode, registers: &p.registers,
-		explain: &p.explain,
-		starts:  &p.starts, patterns: &p.patterns, arithmetic: &p.arithmetic, costs: &p.costs}
+	p.lookups = lookupEmitter{machine: c.machine, vocabulary: v, mode: &p.mode,
+		registers: &p.registers, explain: &p.explain, starts: &p.starts, patterns: &p.patterns,
+		arithmetic: &p.arithmetic, costs: &p.costs}
 	return p
 }
 
-// A continuation is what follows a goal: the goals that are not emitted yet, the templates whose values
-// are needed after them, and what comes last.
+// A continuation is what follows a goal: the goals that are not emitted yet, the templates whose
+// values are needed after them, and what comes last.
 type continuation struct {
 	rest   []goal
 	needed []template

@@ -74,7 +74,8 @@ func (x *explainer) write(b *strings.Builder, e *bindings, t template, most, dep
 func (x *explainer) step(e *bindings, t template, access string, class verdict.Class) *stepInfo {
 	s := verdict.Step{Goal: x.text(e, t), Access: access, Class: class, Depth: x.depth}
 	if x.starts.triggered && (class == verdict.Tree || class == verdict.Directory) {
-		s.Warning = fmt.Sprintf("for each row of the steps before it, this goes through %s; use a known key", access)
+		s.Warning = fmt.Sprintf(
+			"for each row of the steps before it, this goes through %s; use a known key", access)
 	}
 	x.steps = append(x.steps, s)
 	return &stepInfo{s.Goal}

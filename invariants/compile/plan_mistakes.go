@@ -110,14 +110,16 @@ func (p *planner) checkBound(a *analysis, g goal, q syntax.Indicator, args []tem
 		})
 	case name == "query" || walks:
 		unbound(compoundTemplate{q.Name, []template{args[0], a.asked(q, args[1])}}, func(v variable) {
-			report("%s has no value in %s, which needs one object id of one tree; put the goal that gives it a value first", a.env.name(v), p.explain.text(a.env, g.t))
+			report("%s has no value in %s, which needs one object id of one tree; "+
+				"put the goal that gives it a value first", a.env.name(v), p.explain.text(a.env, g.t))
 		})
 	case negations[q.Name]:
 		unbound(compoundTemplate{q.Name, args}, func(v variable) {
 			outside := slices.ContainsFunc(needed, func(t template) bool { return a.env.occurs(v, t) }) ||
 				slices.ContainsFunc(rest, func(h goal) bool { return a.env.occurs(v, h.t) })
 			if outside {
-				report("%s has no value in the negation %s and is used after it; put the goal that gives it a value first", a.env.name(v), p.explain.text(a.env, g.t))
+				report("%s has no value in the negation %s and is used after it; "+
+					"put the goal that gives it a value first", a.env.name(v), p.explain.text(a.env, g.t))
 			}
 		})
 	}

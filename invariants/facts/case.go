@@ -74,7 +74,8 @@ func ParseCase(schema *change.Schema, text string) (*Case, error) {
 		}
 	}
 	if none == (len(c.Expect) > 0) {
-		return nil, fmt.Errorf("a case says what it expects: expect(RULE, TREE, ID) for each violation, or expect_none")
+		return nil, fmt.Errorf(
+			"a case says what it expects: expect(RULE, TREE, ID) for each violation, or expect_none")
 	}
 	c.Facts = b.facts()
 	return c, nil

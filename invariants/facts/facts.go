@@ -206,7 +206,8 @@ func (b *builder) object(tree, id term) (o change.Object, err error) {
 		}
 	}
 	if tree.isAtom() != b.schema.KindIsTree || !tree.isNum && !tree.isAtom() {
-		return o, fmt.Errorf("the first argument must be a number everywhere or the kind of object everywhere")
+		return o, fmt.Errorf(
+			"the first argument must be a number everywhere or the kind of object everywhere")
 	}
 	kind := ""
 	if tree.isNum {
@@ -242,8 +243,10 @@ func (b *builder) object(tree, id term) (o change.Object, err error) {
 	return o, nil
 }
 
-// identifier reads an ID into an object and returns its shape, and the name of its kind if the ID has one.
-func (b *builder) identifier(id term, o *change.Object) (shape change.Shape, kind string, err error) {
+// identifier reads an ID into an object and returns its shape, and the name of its kind if the ID
+// has one.
+func (b *builder) identifier(id term, o *change.Object) (shape change.Shape, kind string,
+	err error) {
 	switch {
 	case id.is("k", 3) && id.args[0].isNum && id.args[1].isAtom():
 		kind, o.ID = id.args[1].functor, id.args[0].num

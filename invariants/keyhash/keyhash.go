@@ -1,5 +1,5 @@
-// Package keyhash hashes numbers with seeds of this process, so that a guest cannot choose keys that collide. The hash
-// tables of the rule engine use it.
+// Package keyhash hashes numbers with seeds of this process, so that a guest cannot choose keys
+// that collide. The hash tables of the rule engine use it.
 package keyhash
 
 import (
@@ -19,8 +19,9 @@ func (s Seeds) Mix(x, y uint64) uint64 {
 	return hi ^ lo
 }
 
-// Near is Mix for tables that are searched in the order of id. The slots of eight ids that differ only in their last
-// three bits lie side by side, in one cache line, and the upper halves of their hashes differ.
+// Near is Mix for tables that are searched in the order of id. The slots of eight ids that differ
+// only in their last three bits lie side by side, in one cache line, and the upper halves of their
+// hashes differ.
 func (s Seeds) Near(id, other uint64) uint64 {
 	const last = 7
 	return s.Mix(id>>3, other)&^last + id&last*(1<<32|1)

@@ -15,8 +15,8 @@ import (
 type Engine struct {
 	Options ruleset.Options
 	Set     *ruleset.Set
+	Report  *verdict.Report // of the current transaction
 	run     *interpreter
-	Report  *verdict.Report
 }
 
 // New loads rules for the file system of a schema into the reference engine. The error joins a

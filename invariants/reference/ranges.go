@@ -94,7 +94,9 @@ func (r *ranges) rangeOf(predicate string, p *ruleset.Pattern, low, high engine.
 		return k, false, err
 	}
 	if p.Kind == 0 || !p.ID.Bound && r.input.vocabulary.Shape(p.Kind) != change.ShapeNum {
-		return k, false, syntax.RuleErrorf("%s needs all of %s but its last number, or two keys as bounds", predicate, syntax.TermText(p.IDTerm, env))
+		return k, false, syntax.RuleErrorf(
+			"%s needs all of %s but its last number, or two keys as bounds", predicate,
+			syntax.TermText(p.IDTerm, env))
 	}
 	first, last, ok := Interval(lo, hi)
 	if !ok {

@@ -69,7 +69,8 @@ func (l *Set) checkBody(c ParsedClause, goal engine.Term, inRule, top bool) {
 		case inRule:
 			l.fail(c.Text, "a cut in a rule would hide other violations; use once/1 or a helper predicate")
 		case !top:
-			l.fail(c.Text, "a cut inside ( ; ), ->, \\+ or another goal is not supported; use a helper predicate")
+			l.fail(c.Text, "a cut inside ( ; ), ->, \\+ or another goal is not supported; "+
+				"use a helper predicate")
 		}
 		return
 	}

@@ -173,7 +173,8 @@ func (l *Set) defineRule(c ParsedClause) {
 	case engine.Integer:
 		text = fmt.Sprint(int64(n))
 	default:
-		l.fail(c.Text, "the first argument of violation must be the rule's number, or an atom that names it")
+		l.fail(c.Text, "the first argument of violation must be the rule's number, "+
+			"or an atom that names it")
 		return
 	}
 	source := fmt.Sprintf("%s:%d", c.Text.File, c.Text.Line)

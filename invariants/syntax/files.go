@@ -26,7 +26,8 @@ func ReadDir(dir string) ([]File, error) {
 	return files, nil
 }
 
-// ReadFiles returns the .pl files of a folder, sorted by name. shownAs is the folder in their names.
+// ReadFiles returns the .pl files of a folder, sorted by name. shownAs is the folder in their
+// names.
 func ReadFiles(from fs.FS, dir, shownAs string) ([]File, error) {
 	entries, err := fs.ReadDir(from, dir) // sorted by name
 	if err != nil {

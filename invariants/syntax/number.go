@@ -137,8 +137,8 @@ func (n Number) Sign() int {
 	return n.Cmp(Number{})
 }
 
-// Add, Sub and Mul stay in int64 if the result does, which is nearly always.
-
+// Add returns n + m. Like Sub and Mul, it stays in int64 if the result does, which is nearly
+// always.
 func (n Number) Add(m Number) Number {
 	if s := n.Small + m.Small; n.Big == nil && m.Big == nil && (s > n.Small) == (m.Small > 0) {
 		return Number{Small: s}
@@ -146,6 +146,7 @@ func (n Number) Add(m Number) Number {
 	return Number{Big: new(big.Int).Add(n.wide(), m.wide())}
 }
 
+// Sub returns n − m.
 func (n Number) Sub(m Number) Number {
 	if s := n.Small - m.Small; n.Big == nil && m.Big == nil && (s < n.Small) == (m.Small > 0) {
 		return Number{Small: s}
