@@ -119,49 +119,70 @@ func (j *Journal) collect(dev io.ReaderAt, start, seq uint32) (t *transaction, l
 			return t, b, nil
 		}
 		if kind == ondisk.TypeRevoke {
-			if !j.TailFits(b) {
-				return nil, nil, chainFault(checkJournalSum, addr, "the checksum of a revoke block of transaction %d does not fit it", seq)
-			}
-			blocks, err := j.ParseRevoke(b)
-			if err != nil {
-				return nil, nil, chainFault(checkJournalChain, addr, "%v", err)
-			}
-			for _, r := range blocks {
-				t.Revoked[r] = true
+			if err := j.addRevoked(t, b, addr); err != nil {
+				return nil, nil, err
 			}
 			at = j.Next(at)
 			continue
 		}
-		if !j.TailFits(b) {
-			return nil, nil, chainFault(checkJournalSum, addr, "the checksum of a descriptor of transaction %d does not fit it", seq)
+		copies, err := j.addCopies(t, dev, b, at, used)
+		if err != nil {
+			return nil, nil, err
 		}
-		tags := j.ParseTags(b)
-		if uint64(used)+uint64(len(tags)) >= uint64(j.MaxLen) {
-			return nil, nil, chainFault(checkJournalChain, addr, "transaction %d is longer than the journal", seq)
-		}
-		t.sum = j.AddBE(t.sum, b)
-		for _, tag := range tags {
+		used += copies
+		for range copies + 1 {
 			at = j.Next(at)
-			if err := j.checkHome(tag, addr); err != nil {
-				return nil, nil, err
-			}
-			t.Copies[tag.Block] = copyPlace{Block: j.Block(at), Seq: seq, Escaped: tag.Flags&ondisk.TagFlagEscape != 0}
-			if !j.Checksum && j.CsumVersion == 0 {
-				continue
-			}
-			data, err := ReadBlock(dev, j.Geo, j.Block(at))
-			if err != nil {
-				return nil, nil, err
-			}
-			if t.sum = j.AddBE(t.sum, data); !j.TagFits(tag, seq, data) {
-				return nil, nil, chainFault(checkJournalSum, j.Geo.Addr(j.Block(at)),
-					"the checksum of the copy of block %d in transaction %d does not fit it", tag.Block, seq)
-			}
 		}
-		used += uint32(len(tags))
-		at = j.Next(at)
 	}
 	return nil, nil, chainFault(checkJournalChain, j.Geo.Addr(j.Block(start)), "transaction %d does not end within the journal", seq)
+}
+
+// addRevoked adds the blocks of a revoke block to a transaction.
+func (j *Journal) addRevoked(t *transaction, b []byte, addr uint64) error {
+	if !j.TailFits(b) {
+		return chainFault(checkJournalSum, addr, "the checksum of a revoke block of transaction %d does not fit it", t.seq)
+	}
+	blocks, err := j.ParseRevoke(b)
+	if err != nil {
+		return chainFault(checkJournalChain, addr, "%v", err)
+	}
+	for _, r := range blocks {
+		t.Revoked[r] = true
+	}
+	return nil
+}
+
+// addCopies adds the copies that follow a descriptor b, which stands at a block of the journal, to a
+// transaction, and returns their number. used is how many blocks of the journal it has before them.
+func (j *Journal) addCopies(t *transaction, dev io.ReaderAt, b []byte, at, used uint32) (uint32, error) {
+	addr := j.Geo.Addr(j.Block(at))
+	if !j.TailFits(b) {
+		return 0, chainFault(checkJournalSum, addr, "the checksum of a descriptor of transaction %d does not fit it", t.seq)
+	}
+	tags := j.ParseTags(b)
+	if uint64(used)+uint64(len(tags)) >= uint64(j.MaxLen) {
+		return 0, chainFault(checkJournalChain, addr, "transaction %d is longer than the journal", t.seq)
+	}
+	t.sum = j.AddBE(t.sum, b)
+	for _, tag := range tags {
+		at = j.Next(at)
+		if err := j.checkHome(tag, addr); err != nil {
+			return 0, err
+		}
+		t.Copies[tag.Block] = copyPlace{Block: j.Block(at), Seq: t.seq, Escaped: tag.Flags&ondisk.TagFlagEscape != 0}
+		if !j.Checksum && j.CsumVersion == 0 {
+			continue
+		}
+		data, err := ReadBlock(dev, j.Geo, j.Block(at))
+		if err != nil {
+			return 0, err
+		}
+		if t.sum = j.AddBE(t.sum, data); !j.TagFits(tag, t.seq, data) {
+			return 0, chainFault(checkJournalSum, j.Geo.Addr(j.Block(at)),
+				"the checksum of the copy of block %d in transaction %d does not fit it", tag.Block, t.seq)
+		}
+	}
+	return uint32(len(tags)), nil
 }
 
 // checkHome checks the block that a tag copies. A transaction may hold blocks beyond the end of the

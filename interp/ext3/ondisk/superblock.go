@@ -107,39 +107,53 @@ func unsupported(sb []byte) error {
 // and consistent with the others. size is the device's, bytes. The errors are interp.ErrNotFound,
 // *interp.UnsupportedError and *interp.CorruptError.
 func ParseGeometry(sb []byte, size uint64) (*Geometry, error) {
-	if SuperOf(sb).Magic() != Magic {
+	v := SuperOf(sb)
+	if v.Magic() != Magic {
 		return nil, interp.ErrNotFound
 	}
 	if err := unsupported(sb); err != nil {
 		return nil, err
 	}
-	bad := func(format string, args ...any) (*Geometry, error) {
-		return nil, &interp.CorruptError{FS: "ext3", Addr: SuperOff, Reason: fmt.Sprintf(format, args...)}
+	if log := v.LogBlockSize(); log > maxLogBlockSize {
+		return nil, Corrupt(SuperOff, "log_block_size is %d, at most %d is known", log, maxLogBlockSize)
+	} else if c := v.LogClusterSize(); c != log {
+		return nil, Corrupt(SuperOff, "log_cluster_size is %d, want %d", c, log)
 	}
-	log := SuperOf(sb).LogBlockSize()
-	if log > maxLogBlockSize {
-		return bad("log_block_size is %d, at most %d is known", log, maxLogBlockSize)
+	g := readGeometry(v)
+	if err := g.checkNumbers(v, size); err != nil {
+		return nil, err
 	}
-	if c := SuperOf(sb).LogClusterSize(); c != log {
-		return bad("log_cluster_size is %d, want %d", c, log)
+	if err := g.layOut(v); err != nil {
+		return nil, err
 	}
+	return g, nil
+}
+
+// readGeometry reads the numbers of a superblock whose block size is known.
+func readGeometry(v Super) *Geometry {
 	g := &Geometry{
-		BlockSize: 1024 << log, Blocks: SuperOf(sb).BlocksCount(), FirstData: SuperOf(sb).FirstDataBlock(),
-		BlocksPerGroup: SuperOf(sb).BlocksPerGroup(), InodesPerGroup: SuperOf(sb).InodesPerGroup(), Inodes: SuperOf(sb).InodesCount(),
+		BlockSize: 1024 << v.LogBlockSize(), Blocks: v.BlocksCount(), FirstData: v.FirstDataBlock(),
+		BlocksPerGroup: v.BlocksPerGroup(), InodesPerGroup: v.InodesPerGroup(), Inodes: v.InodesCount(),
 		InodeSize: InodeLen, FirstIno: oldFirstIno,
-		FileType:    SuperOf(sb).FeatureIncompat()&IncompatFiletype != 0,
-		sparseSuper: SuperOf(sb).FeatureROCompat()&roSparseSuper != 0,
-		resizeInode: SuperOf(sb).FeatureCompat()&compatResizeInode != 0,
+		FileType:    v.FeatureIncompat()&IncompatFiletype != 0,
+		sparseSuper: v.FeatureROCompat()&roSparseSuper != 0,
+		resizeInode: v.FeatureCompat()&compatResizeInode != 0,
+		UUID:        [UUIDLen]byte(v.UUID()),
 	}
-	copy(g.UUID[:], sb[SuperUUIDAt:])
-	if SuperOf(sb).FeatureCompat()&compatHasJournal != 0 {
-		g.JournalInum = SuperOf(sb).JournalInum()
+	if v.FeatureCompat()&compatHasJournal != 0 {
+		g.JournalInum = v.JournalInum()
 	}
-	if SuperOf(sb).RevLevel() > 0 {
-		g.InodeSize, g.FirstIno = uint32(SuperOf(sb).InodeSize()), SuperOf(sb).FirstIno()
+	if v.RevLevel() > 0 {
+		g.InodeSize, g.FirstIno = uint32(v.InodeSize()), v.FirstIno()
 	}
+	return g
+}
+
+// checkNumbers checks each number of a superblock against its bounds.
+func (g *Geometry) checkNumbers(v Super, size uint64) error {
+	bad := func(format string, args ...any) error { return Corrupt(SuperOff, format, args...) }
 	wantFirst := uint32(0)
-	if log == 0 {
+	if g.BlockSize == 1024 {
 		wantFirst = 1
 	}
 	perBitmap := 8 * g.BlockSize
@@ -152,8 +166,8 @@ func ParseGeometry(sb []byte, size uint64) (*Geometry, error) {
 		return bad("%d blocks of %d bytes do not fit the device of %d bytes", g.Blocks, g.BlockSize, size)
 	case g.BlocksPerGroup == 0 || g.BlocksPerGroup > perBitmap || g.BlocksPerGroup%8 != 0:
 		return bad("blocks_per_group is %d, want a multiple of 8 up to %d", g.BlocksPerGroup, perBitmap)
-	case SuperOf(sb).ClustersPerGroup() != g.BlocksPerGroup:
-		return bad("clusters_per_group is %d, blocks_per_group %d", SuperOf(sb).ClustersPerGroup(), g.BlocksPerGroup)
+	case v.ClustersPerGroup() != g.BlocksPerGroup:
+		return bad("clusters_per_group is %d, blocks_per_group %d", v.ClustersPerGroup(), g.BlocksPerGroup)
 	case g.InodeSize < InodeLen || g.InodeSize > g.BlockSize || g.InodeSize&(g.InodeSize-1) != 0:
 		return bad("inode_size is %d, want a power of two from %d to %d", g.InodeSize, InodeLen, g.BlockSize)
 	case g.InodesPerGroup < g.BlockSize/g.InodeSize || g.InodesPerGroup > perBitmap:
@@ -163,14 +177,20 @@ func ParseGeometry(sb []byte, size uint64) (*Geometry, error) {
 	case g.JournalInum > g.Inodes:
 		return bad("journal_inum is %d, there are %d inodes", g.JournalInum, g.Inodes)
 	}
+	return nil
+}
+
+// layOut computes where the groups and their descriptors stand, and checks that they hold together.
+func (g *Geometry) layOut(v Super) error {
+	bad := func(format string, args ...any) error { return Corrupt(SuperOff, format, args...) }
 	g.Groups = (g.Blocks-g.FirstData-1)/g.BlocksPerGroup + 1
 	if uint64(g.Groups)*uint64(g.InodesPerGroup) != uint64(g.Inodes) {
 		return bad("inodes_count is %d, want %d groups of %d", g.Inodes, g.Groups, g.InodesPerGroup)
 	}
 	g.DescBlocks = (g.Groups-1)/(g.BlockSize/GroupDescLen) + 1
 	g.firstMetaBG = g.DescBlocks
-	if SuperOf(sb).FeatureIncompat()&incompatMetaBG != 0 {
-		if g.firstMetaBG = SuperOf(sb).FirstMetaBG(); g.firstMetaBG > g.DescBlocks {
+	if v.FeatureIncompat()&incompatMetaBG != 0 {
+		if g.firstMetaBG = v.FirstMetaBG(); g.firstMetaBG > g.DescBlocks {
 			return bad("first_meta_bg is %d, there are %d blocks of group descriptors", g.firstMetaBG, g.DescBlocks)
 		}
 	}
@@ -178,11 +198,11 @@ func ParseGeometry(sb []byte, size uint64) (*Geometry, error) {
 	if uint64(g.TableBlocks)+uint64(g.firstMetaBG)+4 > uint64(g.BlocksPerGroup) {
 		return bad("the inode table of a group has %d blocks, the group only %d", g.TableBlocks, g.BlocksPerGroup)
 	}
-	if f := SuperOf(sb).FreeBlocksCount(); f > g.Blocks {
+	if f := v.FreeBlocksCount(); f > g.Blocks {
 		return bad("free_blocks_count is %d of %d", f, g.Blocks)
 	}
-	if f := SuperOf(sb).FreeInodesCount(); f > g.Inodes {
+	if f := v.FreeInodesCount(); f > g.Inodes {
 		return bad("free_inodes_count is %d of %d", f, g.Inodes)
 	}
-	return g, nil
+	return nil
 }
