@@ -40,16 +40,15 @@ func (c *pendingRoots) note(b []byte) {
 // is used if the superblock that comes is the one expected and nothing was written to metadata meanwhile. Then
 // it is what would have been found with the superblock; else it is thrown away. See docs/decisions/0021.
 type forecast struct {
-	base     *state
-	baseSB   *[ondisk.SuperSize]byte // of base: log commits put another in its place
-	old      state                   // base, with a reader of its own
-	sb       ondisk.Superblock       // the one expected
-	at       uint64                  // where
-	writes   uint64                  // FS.writes when the forecast was made
-	names    *change.Names
-	memory   *interp.MemoryBudget
-	stopped  atomic.Bool
-	prepared chan struct{} // closed when Prepare ends
+	interp.Foresight
+	base    *state
+	baseSB  *[ondisk.SuperSize]byte // of base: log commits put another in its place
+	old     state                   // base, with a reader of its own
+	sb      ondisk.Superblock       // the one expected
+	at      uint64                  // where
+	writes  uint64                  // FS.writes when the forecast was made
+	names   *change.Names
+	stopped atomic.Bool
 
 	// Valid if ok is set, once prepared is closed.
 	ok   bool
@@ -63,11 +62,10 @@ var _ interp.Forecaster = (*FS)(nil)
 // A forecaster expects the next commit: it sees the blocks of root trees that are written, and has the
 // forecast that was made of the commit that they belong to.
 type forecaster struct {
+	interp.Forecasts[*forecast]
 	roots    pendingRoots
-	foretold uint64    // roots.count when a commit was last forecast
-	ahead    *forecast // of the next commit; nil: there is none
-	came     *forecast // the commit that is observed; nil: it was not foreseen
-	writes   uint64    // how many writes changed something other than data
+	foretold uint64 // roots.count when a commit was last forecast
+	writes   uint64 // how many writes changed something other than data
 }
 
 // Forecast expects a commit if a root of the root tree was written since the last one. Of a file system on
@@ -90,30 +88,22 @@ func (f *forecaster) expect(base *state, disk interp.Disk, limits interp.Limits)
 		return nil
 	}
 	f.foretold = f.roots.count
-	f.drop()
+	f.Drop()
 	b := *base.sb.Bytes()
 	fc := &forecast{base: base, baseSB: base.sb.Bytes(), old: *base, sb: ondisk.NewSuperblock(&b),
 		at: base.devs.list[0].start + ondisk.SuperOffset, writes: f.writes, names: change.NewNames(),
-		prepared: make(chan struct{}), memory: interp.NewMemoryBudget(limits.Memory/4, limits.Pool)}
+		Foresight: interp.NewForesight(limits)}
 	fc.old.disk, fc.old.stopped, fc.old.roots = disk, &fc.stopped, make(map[treeKey]treeRoot)
 	fc.expect(f.roots)
-	f.ahead = fc
+	f.Expect(fc)
 	return fc
 }
 
 // expectGeneration drops the forecast if a superblock is not of its generation: what comes instead may
 // need its memory.
 func (f *forecaster) expectGeneration(now ondisk.Superblock) {
-	if fc := f.ahead; fc != nil && (now.Magic() != ondisk.SuperMagic || now.Generation() != fc.sb.Generation()) {
-		f.drop()
-	}
-}
-
-// release gives back the memory of the forecast commit that was observed.
-func (f *forecaster) release() {
-	if f.came != nil {
-		f.came.memory.Release()
-		f.came = nil
+	if fc := f.Next(); fc != nil && (now.Magic() != ondisk.SuperMagic || now.Generation() != fc.sb.Generation()) {
+		f.Drop()
 	}
 }
 
@@ -152,9 +142,9 @@ func (fc *forecast) Stop() { fc.stopped.Store(true) }
 
 // Prepare finds the difference.
 func (fc *forecast) Prepare() (interp.Part, bool) {
-	defer close(fc.prepared)
+	defer fc.Prepared()
 	s, d, err := comparison{base: &fc.old, sb: fc.sb, at: fc.at, disk: fc.old.disk, stopped: &fc.stopped,
-		devs: fc.old.devs, cache: fc.old.cache, names: fc.names, memory: fc.memory, superLater: true}.run()
+		devs: fc.old.devs, cache: fc.old.cache, names: fc.names, memory: fc.Memory, superLater: true}.run()
 	if err != nil || d.failed() {
 		return interp.Part{}, false
 	}
@@ -197,34 +187,23 @@ func (fc *forecast) complete(s *state, d *diff) (ok bool) {
 	return true
 }
 
-// drop ends the forecast that there is, and gives back its memory: nothing is expected any more, or something
-// else.
-func (f *forecaster) drop() {
-	if fc := f.ahead; fc != nil {
-		fc.Stop()
-		<-fc.prepared
-		fc.memory.Release()
-		f.ahead = nil
-	}
-}
-
 // foreseen returns the forecast of a commit if it holds for this superblock, once it is prepared; else nil. There
 // is none afterwards. Its memory is given back when the write has been settled.
 func (f *forecaster) foreseen(base *state, sb ondisk.Superblock, order *unflushed) *forecast {
-	fc := f.ahead
+	fc := f.Next()
 	if fc == nil {
 		return nil
 	}
 	if fc.base != base || fc.baseSB != base.sb.Bytes() || fc.writes != f.writes ||
 		fc.sb.Generation() != sb.Generation() || fc.sb.Root() != sb.Root() || len(order.stretches()) > 0 {
-		f.drop()
+		f.Drop()
 		return nil
 	}
-	if <-fc.prepared; !fc.ok || !sameState(fc.sb, sb) {
-		f.drop()
+	if fc.Wait(); !fc.ok || !sameState(fc.sb, sb) {
+		f.Drop()
 		return nil
 	}
-	f.ahead, f.came = nil, fc
+	f.ComesTrue()
 	return fc
 }
 

@@ -109,7 +109,7 @@ func (f *FS) checkOverwrite(w *interp.Write) error {
 // release gives back the memory of the commit that was observed.
 func (f *FS) release() {
 	f.comparer.memory.Release()
-	f.forecasts.release()
+	f.forecasts.Settled()
 }
 
 // givesUp reports whether a write takes a disk from the file system, or tries to: the primary

@@ -33,7 +33,7 @@ func (f *FS) takeBack(w *interp.Write) {
 	if s == nil || superAlone(*w) || !f.base.chunks.holdsMetadata(w.Off, w.Len) {
 		return
 	}
-	f.forecasts.drop()
+	f.forecasts.Drop()
 	f.followed = followed{base: s.base, log: s.log}
 	f.base.sb = s.sb
 }

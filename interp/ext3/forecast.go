@@ -17,6 +17,7 @@ import (
 // flush and then a write. The verdict counts if the commit block comes where the transaction ends
 // and no block that the forecast read was written in between. See docs/decisions/0021.
 type forecast struct {
+	interp.Foresight
 	m         *Mounted
 	journal   Journal // copied from m
 	head, seq uint32
@@ -24,10 +25,8 @@ type forecast struct {
 	dev       watched
 	size      uint64 // size of the device, bytes
 	names     *change.Names
-	memory    *interp.MemoryBudget
-	prepared  chan struct{} // closed when Prepare ends
 
-	// The result, valid once prepared is closed and if ok is set.
+	// The result, valid once Prepare has ended and if ok is set.
 	ok  bool
 	cmp comparison
 }
@@ -41,12 +40,12 @@ func (f *FS) Forecast() interp.Forecast {
 		return nil
 	}
 	f.logged = false
-	f.dropForecast()
+	f.forecasts.Drop()
 	dev := watched{f.disk, newWatch(m.Geo.BlockSize), f.tail.blocks}
 	f.tail = logTail{}
 	fc := &forecast{m: m, journal: m.Log.Journal, head: m.Log.head, seq: m.Log.nextSeq, old: m.State.lent(dev), dev: dev, size: f.disk.Size(),
-		names: change.NewNames(), prepared: make(chan struct{}), memory: interp.NewMemoryBudget(f.limits.Memory/4, f.limits.Pool)}
-	f.ahead = fc
+		names: change.NewNames(), Foresight: interp.NewForesight(f.limits)}
+	f.forecasts.Expect(fc)
 	return fc
 }
 
@@ -55,7 +54,7 @@ func (fc *forecast) Stop() { fc.dev.watch.stop() }
 
 // Prepare reads the transaction up to the place of its commit block, and compares.
 func (fc *forecast) Prepare() (interp.Part, bool) {
-	defer close(fc.prepared)
+	defer fc.Prepared()
 	t, last, err := fc.journal.collect(fc.dev, fc.head, fc.seq)
 	if err != nil || t.commit == t.start || ondisk.OfTransaction(last, fc.seq) {
 		return interp.Part{}, false
@@ -66,7 +65,7 @@ func (fc *forecast) Prepare() (interp.Part, bool) {
 	head.SetBlocktype(ondisk.TypeCommit)
 	head.SetSequence(fc.seq)
 	w := interp.Write{Off: fc.journal.Geo.Addr(fc.journal.Block(t.commit)), Len: uint64(len(block)), Data: block}
-	fc.cmp = fc.m.compare(t, fc.old, PendingDevice{fc.dev, w}, fc.size, fc.names, fc.memory)
+	fc.cmp = fc.m.compare(t, fc.old, PendingDevice{fc.dev, w}, fc.size, fc.names, fc.Memory)
 	var obs interp.Observation
 	if fc.cmp.conclude(&obs); obs.Txn == nil {
 		return interp.Part{}, false
@@ -75,21 +74,11 @@ func (fc *forecast) Prepare() (interp.Part, bool) {
 	return interp.Part{Txn: obs.Txn, View: obs.View}, true
 }
 
-// dropForecast ends the present forecast, if any, and returns its memory.
-func (f *FS) dropForecast() {
-	if fc := f.ahead; fc != nil {
-		fc.Stop()
-		<-fc.prepared
-		fc.memory.Release()
-		f.ahead = nil
-	}
-}
-
 // foreseen returns the forecast, once it is prepared, if the write is the commit block that it
 // expects; else nil. It ends the forecast in either case. The memory is returned when the write is
 // settled.
 func (f *FS) foreseen(w interp.Write) *forecast {
-	fc, m := f.ahead, f.m
+	fc, m := f.forecasts.Next(), f.m
 	if fc == nil {
 		return nil
 	}
@@ -97,23 +86,23 @@ func (f *FS) foreseen(w interp.Write) *forecast {
 	place, inside := m.Log.Logical(uint32(w.Off / uint64(geo.BlockSize)))
 	if fc.m != m || m.Log.idle || fc.head != m.Log.head || fc.seq != m.Log.nextSeq || !inside || w.Off%uint64(geo.BlockSize) != 0 ||
 		w.Len != uint64(geo.BlockSize) || w.Data == nil || !ondisk.IsCommit(w.Data, fc.seq) {
-		f.dropForecast()
+		f.forecasts.Drop()
 		return nil
 	}
-	if <-fc.prepared; !fc.ok || place != fc.cmp.t.commit || !fc.journal.CommitFits(w.Data, fc.cmp.t.sum) || !fc.dev.watch.keep() {
-		f.dropForecast()
+	if fc.Wait(); !fc.ok || place != fc.cmp.t.commit || !fc.journal.CommitFits(w.Data, fc.cmp.t.sum) || !fc.dev.watch.keep() {
+		f.forecasts.Drop()
 		return nil
 	}
-	f.ahead, f.came = nil, fc
+	f.forecasts.ComesTrue()
 	return fc
 }
 
 // meanwhile drops the forecast if a write, which is no commit, makes it wrong.
 func (f *FS) meanwhile(w interp.Write) {
-	if fc := f.ahead; fc != nil {
+	if fc := f.forecasts.Next(); fc != nil {
 		super := fc.journal.Geo.Addr(fc.journal.Block(0))
 		if fc.m != f.m || touches(w, super, uint64(fc.journal.Geo.BlockSize)) || !fc.dev.watch.writes(w) {
-			f.dropForecast()
+			f.forecasts.Drop()
 		}
 	}
 }

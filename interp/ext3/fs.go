@@ -39,9 +39,8 @@ type FS struct {
 	limits interp.Limits
 	most   int // bound on roles; 0: none
 
-	logged bool      // the log was written since the last commit or the last forecast
-	ahead  *forecast // of the commit that is expected; nil: none
-	came   *forecast // of the commit that is observed; nil: it was not foreseen
+	logged    bool // the log was written since the last commit or the last forecast
+	forecasts interp.Forecasts[*forecast]
 }
 
 // New attaches to a disk. If the file system needs recovery or is in use, New reads it with what
@@ -158,10 +157,7 @@ func (f *FS) Settle(written bool) {
 // release returns the memory of the write observed before.
 func (f *FS) release() {
 	f.memory.Release()
-	if f.came != nil {
-		f.came.memory.Release()
-		f.came = nil
-	}
+	f.forecasts.Settled()
 }
 
 // Flushed says that the writes up to seq are durable.

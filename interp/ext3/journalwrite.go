@@ -84,8 +84,8 @@ func (f *FS) observeCommit(w interp.Write, at tailMove, obs *interp.Observation)
 		return
 	}
 	f.observeOrder(w, t, obs)
-	if f.came != nil {
-		f.commit(f.came.cmp, obs)
+	if came := f.forecasts.Came(); came != nil {
+		f.commit(came.cmp, obs)
 		return
 	}
 	f.names.Reset()
