@@ -1,9 +1,10 @@
 package interp
 
-// A Finder is implemented by interpreters whose file systems leave something on the disk that the next mount acts on
-// before it commits: the log of a Btrfs.
+// A Finder is an interpreter of a file system that can leave something on the disk that the next
+// mount acts on before it commits: the log of a Btrfs.
 type Finder interface {
-	// Found returns what was there when the interpreter attached, as an Observation at a LogPoint; the zero one if
-	// nothing was. What it holds is valid until the next write is observed.
+	// Found returns what was there when the interpreter attached, as an Observation at a LogPoint.
+	// It returns the zero Observation if there was nothing. The result is valid until the next
+	// write is observed.
 	Found() Observation
 }

@@ -2,31 +2,36 @@ package interp
 
 import "errors"
 
-// ErrNoState means that a file system is in use that has no transactions: between two writes nothing holds.
+// ErrNoState means that a file system without transactions is in use: between two writes no
+// invariant holds.
 var ErrNoState = errors.New("it is in use and has no journal, so that there is no state to check")
 
-// ImageOptions bound and follow the reading of a whole file system. The zero value reads as fast as it can.
+// ImageOptions bound and follow the reading of a whole file system. The zero value reads as fast as
+// possible.
 type ImageOptions struct {
-	// Budget bounds the change records that are kept. Beyond it there is no Txn: Stream has the records part by part. nil: the
-	// file system's own bound, beyond which Unknown says so.
+	// Budget bounds the change records that are kept. If they are too many, there is no Txn, and
+	// Stream has the records part by part. With a nil Budget the file system's own bound applies,
+	// beyond which Unknown says so.
 	Budget *MemoryBudget
-	// Stream asks for a Stream in any case, where there can be one.
+	// Stream asks for a Stream in any case, if the file system can make one.
 	Stream bool
-	// CacheBytes bounds the metadata blocks that are kept. 0: the file system's own bound.
+	// CacheBytes bounds the metadata blocks that are kept, bytes. 0 means the file system's own
+	// bound.
 	CacheBytes int
-	// InUse: a guest may be using the file system. Where it is in no state that it claims to be consistent, the error
-	// is ErrNoState.
+	// InUse says that a guest may be using the file system. If the file system is then in no state
+	// that it claims to be consistent, the error is ErrNoState.
 	InUse bool
 	// SkipLog leaves out the log of a Btrfs.
 	SkipLog bool
-	// Progress, if not nil, is told what is done of about how much: metadata blocks of Btrfs, inodes of ext3. total
-	// is 0 while it is not known.
+	// Progress, if not nil, is called with what is done and with an estimate of the total: metadata
+	// blocks of Btrfs, inodes of ext3. total is 0 while it is not known.
 	Progress func(done, total uint64)
 }
 
-// A Baseline is implemented by interpreters that know which part of a disk the present state is read from.
+// A Baseline is an interpreter that knows from which part of a disk the present state is read.
 type Baseline interface {
-	// Needs returns what tells of a range of a disk whether Image may read it of the state that is committed now.
-	// It may be called from then on, beside the interpreter.
+	// Needs returns a function that reports whether Image may read a range of the disk for the
+	// state that is committed now. That function may be called from then on, concurrently with the
+	// interpreter.
 	Needs() func(off, n uint64) bool
 }

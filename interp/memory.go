@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Limits bound what an interpreter keeps in memory. The zero value sets no bound beyond those of each
-// file system's package.
+// Limits bound what an interpreter keeps in memory. The zero value sets no bound beyond those of
+// each file system's package.
 type Limits struct {
 	// Memory is for one disk, in bytes: a quarter for the blocks that were read, half for the
 	// transaction that is judged.
@@ -15,8 +15,8 @@ type Limits struct {
 	Pool   *MemoryPool // for transactions that need more; nil: there is none
 }
 
-// RecordBytes is what one change record takes while it is made and judged: 80 bytes, and as much again
-// while the slice of records grows or the rules build their lists and indexes.
+// RecordBytes is what one change record takes while it is made and judged: 80 bytes, and as much
+// again while the slice of records grows or the rules build their lists and indexes.
 const RecordBytes = 160
 
 // A MemoryPool is memory that several disks share for a rare need: a commit of millions of change
@@ -28,8 +28,8 @@ type MemoryPool struct {
 	pressure func() // asks those who can wait to give back their memory; nil: nobody can
 }
 
-// NewMemoryPool returns a pool of that many bytes. When someone who cannot wait finds too little in the
-// pool, it calls pressure, which may be nil, without holding a lock.
+// NewMemoryPool returns a pool of that many bytes. When someone who cannot wait finds too little in
+// the pool, it calls pressure, which may be nil, without holding a lock.
 func NewMemoryPool(bytes uint64, pressure func()) *MemoryPool {
 	return &MemoryPool{free: bytes, size: bytes, pressure: pressure}
 }
@@ -78,8 +78,8 @@ type MemoryBudget struct {
 	urgent   bool // others have to give way
 }
 
-// NewMemoryBudget returns the budget of a commit: half of Memory, and the pool. It makes others give
-// way.
+// NewMemoryBudget returns the budget of a commit: half of Memory, and the pool. It makes others
+// give way.
 func (l Limits) NewMemoryBudget() *MemoryBudget {
 	return &MemoryBudget{own: l.Memory / 2, pool: l.Pool, urgent: true}
 }
@@ -89,8 +89,8 @@ func NewMemoryBudget(own uint64, pool *MemoryPool) *MemoryBudget {
 	return &MemoryBudget{own: own, pool: pool}
 }
 
-// Holds reports whether the budget holds that many bytes in all, and borrows from the pool if it must.
-// A nil budget holds everything.
+// Holds reports whether the budget holds that many bytes in all, and borrows from the pool if it
+// must. A nil budget holds everything.
 func (b *MemoryBudget) Holds(bytes uint64) bool {
 	if b == nil || b.own == 0 {
 		return true
@@ -128,8 +128,8 @@ func (b *MemoryBudget) Release() {
 	}
 }
 
-// A MemoryError is a transaction that needs more memory than its budget: what lies beyond has not been
-// judged.
+// A MemoryError is a transaction that needs more memory than its budget: what lies beyond has not
+// been judged.
 type MemoryError struct{ Bytes uint64 }
 
 func (e *MemoryError) Error() string {

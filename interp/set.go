@@ -5,18 +5,20 @@ import (
 	"io"
 )
 
-// DiskStride is how far apart the disks of a Set begin: no disk may be larger.
+// DiskStride is the distance between the first addresses of the disks of a Set, bytes. No disk may
+// be larger.
 const DiskStride = 1 << 48 // 256 TiB
 
-// MaxDisks is how many disks a Set may have, so that every address is a positive int64.
+// MaxDisks is the most disks that a Set may have, so that every address is a positive int64.
 const MaxDisks = 1 << 14
 
-// A Set is the disks of one guest as one address space: disk i begins at the address i·DiskStride, and
-// between the end of one and the start of the next there is nothing. A disk that stands alone is the
+// A Set is the disks of one guest as one address space: disk i begins at the address i·DiskStride,
+// and between the end of one disk and the start of the next there is nothing. A single disk is the
 // same as a Set of one.
 type Set struct{ disks []Disk }
 
-// NewSet makes a Set of disks in the order given. It is an error if one is too large for it.
+// NewSet returns a Set of disks in the order given. It returns an error if there are no disks, too
+// many, or one that is too large.
 func NewSet(disks ...Disk) (*Set, error) {
 	if len(disks) == 0 || len(disks) > MaxDisks {
 		return nil, fmt.Errorf("%d disks: from 1 to %d can be seen as one", len(disks), MaxDisks)
@@ -29,13 +31,13 @@ func NewSet(disks ...Disk) (*Set, error) {
 	return &Set{disks}, nil
 }
 
-// Locate tells on which disk an address of a Set lies, and where on it.
+// Locate returns the disk that holds an address of a Set, and the offset on it.
 func Locate(addr uint64) (disk int, off uint64) { return int(addr / DiskStride), addr % DiskStride }
 
-// Address is the address in a Set of an offset on one of its disks.
+// Address returns the address in a Set of an offset on one of its disks.
 func Address(disk int, off uint64) uint64 { return uint64(disk)*DiskStride + off }
 
-// Size is the address at which the last disk ends.
+// Size returns the address at which the last disk ends.
 func (s *Set) Size() uint64 {
 	last := len(s.disks) - 1
 	return Address(last, s.disks[last].Size())
@@ -50,7 +52,7 @@ func (s *Set) Sizes() []uint64 {
 	return sizes
 }
 
-// ReadAt reads from the disk on which an address lies, and not beyond its end.
+// ReadAt reads from the disk that holds an address, up to its end.
 func (s *Set) ReadAt(p []byte, addr int64) (int, error) {
 	if addr < 0 {
 		return 0, fmt.Errorf("read at address %d", addr)
@@ -70,8 +72,8 @@ func (s *Set) ReadAt(p []byte, addr int64) (int, error) {
 	return n, err
 }
 
-// Sizes returns the sizes of the disks that d consists of: those of a Set, or of what wraps one and has
-// a method of this name, and else d's own.
+// Sizes returns the sizes of the disks that d consists of, bytes: those of a Set, or of a wrapper
+// that has a method of this name, and else d's own size.
 func Sizes(d Disk) []uint64 {
 	if s, ok := d.(interface{ Sizes() []uint64 }); ok {
 		return s.Sizes()
@@ -79,7 +81,7 @@ func Sizes(d Disk) []uint64 {
 	return []uint64{d.Size()}
 }
 
-// Sub returns disk i of what d consists of, with addresses of its own.
+// Sub returns disk i of d, with addresses of its own.
 func Sub(d Disk, i int) Disk {
 	sizes := Sizes(d)
 	if len(sizes) == 1 {

@@ -1,5 +1,5 @@
-// Package detect tells which file system a disk holds and opens its interpreter. It is the one place
-// that lists the file systems: a new one is a new row.
+// Package detect finds out which file system a disk holds and opens its interpreter. It is the one
+// place that lists the file systems: a new one is a new row of formats. Start with Follow.
 package detect
 
 import (
@@ -15,7 +15,7 @@ import (
 	ext3corrupt "fsward/interp/ext3/corrupt"
 )
 
-// Auto asks to look which file system it is.
+// Auto makes fsward find out which file system a disk holds.
 const Auto = "auto"
 
 type format struct {
@@ -37,7 +37,7 @@ var formats = []format{
 	{"ext3", ext3.Detect, alone(ext3.NewWithin), nil, ext3.ImageWith, ext3.NewBaseState, ext3.Schema, ext3corrupt.NewAlterer, ext3corrupt.NewCorrupter, ext3corrupt.Alterables, ext3.Checks},
 }
 
-// opener widens a constructor's result to the interface, and keeps a nil result nil.
+// opener widens the result of a constructor to the interface, and keeps a nil result nil.
 func opener[T interp.Interpreter](open func(interp.Disk, int, interp.Limits) (T, error)) func(interp.Disk, int, interp.Limits) (interp.Interpreter, error) {
 	return func(d interp.Disk, i int, limits interp.Limits) (interp.Interpreter, error) {
 		f, err := open(d, i, limits)
@@ -48,7 +48,7 @@ func opener[T interp.Interpreter](open func(interp.Disk, int, interp.Limits) (T,
 	}
 }
 
-// watcher widens what a constructor returns to the interface.
+// watcher widens the result of a constructor to the interface.
 func watcher[T interp.Interpreter](watch func(interp.Disk, interp.Limits) T) func(interp.Disk, interp.Limits) interp.Interpreter {
 	return func(d interp.Disk, limits interp.Limits) interp.Interpreter { return watch(d, limits) }
 }
@@ -64,7 +64,7 @@ func alone[T interp.Interpreter](open func(interp.Disk, interp.Limits) (T, error
 	}
 }
 
-// Names lists the values that a choice of file system may have.
+// Names lists the values for a choice of file system.
 func Names() []string {
 	names := []string{Auto}
 	for _, f := range formats {
@@ -73,8 +73,9 @@ func Names() []string {
 	return names
 }
 
-// find returns the format of a disk: the one named, or under Auto the one whose magic is there; of an
-// interp.Set, that of the first disk that has one. The error is interp.ErrNotFound or one about the name.
+// find returns the format of a disk: the one with the name fs or, under Auto, the one whose magic
+// is there. In an interp.Set the first disk with a file system decides. The error is
+// interp.ErrNotFound or one about the name.
 func find(d interp.Disk, fs string) (format, error) {
 	for i := range interp.Sizes(d) {
 		for _, f := range formats {
@@ -89,13 +90,13 @@ func find(d interp.Disk, fs string) (format, error) {
 	return format{}, interp.ErrNotFound
 }
 
-// Image reads the whole disk as one transaction of additions, or the disks of an interp.Set, which have to be
+// Image reads the whole disk as one transaction of additions. The disks of an interp.Set have to be
 // those of one file system.
 func Image(d interp.Disk, fs string) (string, interp.Observation, error) {
 	return ImageWith(d, fs, interp.ImageOptions{})
 }
 
-// ImageWith is Image with bounds, and with word of how far it has come.
+// ImageWith is Image with bounds on memory and a report of progress.
 func ImageWith(d interp.Disk, fs string, options interp.ImageOptions) (string, interp.Observation, error) {
 	f, err := find(d, fs)
 	if err != nil {
@@ -108,7 +109,8 @@ func ImageWith(d interp.Disk, fs string, options interp.ImageOptions) (string, i
 	return f.name, obs, err
 }
 
-// BaseState reads the file system on a disk as the base state of comparisons. It is not judged: see Image.
+// BaseState reads the file system on a disk as the base state of comparisons. It is not judged: see
+// Image.
 func BaseState(d interp.Disk, fs string) (string, interp.BaseState, error) {
 	f, err := find(d, fs)
 	if err != nil {
@@ -118,7 +120,7 @@ func BaseState(d interp.Disk, fs string) (string, interp.BaseState, error) {
 	return f.name, k, err
 }
 
-// Schema returns the schema of a file system by name; nil if there is no such file system.
+// Schema returns the schema of a file system by name, nil if there is no such file system.
 func Schema(fs string) *change.Schema {
 	for _, f := range formats {
 		if f.name == fs {
@@ -128,7 +130,7 @@ func Schema(fs string) *change.Schema {
 	return nil
 }
 
-// Alterer returns what changes one field in flight on a disk that holds a file system.
+// Alterer returns an Alterer for writes to the file system on a disk.
 func Alterer(d interp.Disk, fs, spec string) (interp.Alterer, error) {
 	f, err := find(d, fs)
 	if err != nil {
@@ -137,8 +139,8 @@ func Alterer(d interp.Disk, fs, spec string) (interp.Alterer, error) {
 	return f.alter(d, spec)
 }
 
-// Corrupter returns what alters the state of the file system on a disk: all of it, or with last what
-// its last transaction wrote.
+// Corrupter returns a Corrupter of the file system on a disk: of all of its state or, with last, of
+// what its last transaction wrote.
 func Corrupter(d interp.Disk, fs string, last bool) (interp.Corrupter, error) {
 	f, err := find(d, fs)
 	if err != nil {
@@ -153,7 +155,8 @@ func Name(d interp.Disk, fs string) (string, error) {
 	return f.name, err
 }
 
-// Alterables lists what a Corrupter of a file system can alter; nil if there is no such file system.
+// Alterables lists what a Corrupter of a file system can alter. It returns nil if there is no such
+// file system.
 func Alterables(fs string) []interp.Alterable {
 	for _, f := range formats {
 		if f.name == fs {
@@ -163,7 +166,8 @@ func Alterables(fs string) []interp.Alterable {
 	return nil
 }
 
-// Checks lists what the interpreter of a file system checks before any rule runs; nil if there is no such file system.
+// Checks lists the checks that an interpreter makes before any rule runs. It returns nil if there
+// is no such file system.
 func Checks(fs string) []interp.Check {
 	for _, f := range formats {
 		if f.name == fs {
@@ -173,8 +177,8 @@ func Checks(fs string) []interp.Check {
 	return nil
 }
 
-// blankBytes is how much of the start of a disk has to be zeros for the disk to count as blank: it
-// covers the places of all superblocks and partition tables that we know of.
+// blankBytes is how many bytes at the start of a disk have to be zeros for the disk to count as
+// blank: it covers the places of all superblocks and partition tables that fsward knows of.
 const blankBytes = 1 << 20
 
 // Blank reports whether a disk holds nothing yet.

@@ -12,32 +12,33 @@ import (
 	"fsward/interp"
 )
 
-// superblockEnd is the end of the region in which every known file system has its first superblock.
+// superblockEnd is the end of the region that holds the first superblock of every known file
+// system, bytes.
 const superblockEnd = 128 << 10
 
-// A Follower is the Interpreter of disks whose file systems may not be there yet, or may be replaced: while
-// a disk has none, writes to it pass, and each write near a superblock is looked at for a file system
-// that it completes (mkfs in the guest). The disks are one, or those of an interp.Set, of which several
-// can belong to one file system.
+// A Follower is the Interpreter of disks whose file systems may appear later or be replaced. While
+// a disk has none, writes to it pass, and the Follower checks after each write near a superblock
+// whether the write completes a file system (mkfs in the guest). There is one disk, or those of an
+// interp.Set, of which several can belong to one file system.
 type Follower struct {
 	disk     pendingDisk // all of them
 	fs       string
 	limits   interp.Limits
-	ordered  bool // see ExpectOrdered
+	ordered  bool // what ExpectOrdered was called for
 	followed []*followed
 	shown    []*followed // those that the write under observation was shown to
-	fresh    *followed   // the one that this write made appear
-	at       *followed   // whose write it was
+	fresh    *followed   // the one that appeared with this write
+	at       *followed   // the one that the last write went to
 }
 
-// followed is a file system with the disks that it is on.
+// followed is a file system, with the disk that it is on.
 type followed struct {
 	interp.Interpreter
-	disk int // the one that it is on, where it cannot have several
+	disk int // its disk, if it cannot have several
 }
 
-// An owner is an interpreter of a file system that can have several disks. Owns counts in what the write
-// under observation would change.
+// An owner is an interpreter of a file system that can have several disks. Owns takes into account
+// what the write under observation would change.
 type owner interface{ Owns(disk int) bool }
 
 func (f *followed) owns(disk int) bool {
@@ -58,10 +59,11 @@ func (e *DiskError) Error() string { return fmt.Sprintf("disk %d: %v", e.Disk, e
 // Unwrap returns the error itself.
 func (e *DiskError) Unwrap() error { return e.Err }
 
-// Follow attaches to a disk, or to those of an interp.Set: one with a file system is read as the baseline,
-// a blank one is watched. The error is a *DiskError. A disk that is neither is an error that wraps
-// interp.ErrNotFound; one that holds a feature that cannot be checked, *interp.UnsupportedError; one that
-// is not all of its file system, *interp.MissingDiskError; one that cannot be read, *interp.CorruptError.
+// Follow attaches to a disk, or to the disks of an interp.Set: it reads a disk with a file system
+// as the baseline, and watches a blank disk. The error is a *DiskError. It wraps interp.ErrNotFound
+// if the disk is neither, *interp.UnsupportedError if the file system has a feature that cannot be
+// checked, *interp.MissingDiskError if disks are missing, or *interp.CorruptError if the file
+// system cannot be read.
 func Follow(d interp.Disk, fs string) (*Follower, error) { return FollowWithin(d, fs, interp.Limits{}) }
 
 // FollowWithin is Follow with bounds on the memory for each file system.
@@ -101,12 +103,13 @@ func (f *Follower) attach(i int) error {
 	return err
 }
 
-// An orderer is an interpreter of a file system that can be mounted so that data comes before the commit that makes it
-// reachable.
+// An orderer is an interpreter of a file system that can be mounted so that data is written before
+// the commit that makes it reachable.
 type orderer interface{ ExpectOrdered() }
 
-// ExpectOrdered is told that the guest mounts every ext3 on the disks with data=ordered, those that appear later as well:
-// what a commit makes reachable has to be written before it. The mode is not on the disk.
+// ExpectOrdered says that the guest mounts every ext3 on the disks with data=ordered, also those
+// that appear later: what a commit makes reachable has to be written before it. The disk does not
+// say the mode.
 func (f *Follower) ExpectOrdered() {
 	f.ordered = true
 	for _, in := range f.followed {
@@ -130,7 +133,7 @@ func (f *Follower) ownerOf(disk int) *followed {
 	return nil
 }
 
-// On is the name of the file system on a disk, "" while there is none.
+// On returns the name of the file system on a disk, "" while there is none.
 func (f *Follower) On(disk int) string {
 	if in := f.ownerOf(disk); in != nil {
 		return in.FS()
@@ -138,8 +141,8 @@ func (f *Follower) On(disk int) string {
 	return ""
 }
 
-// Needs returns what tells of a range of a disk whether Image may read it of the state that its file system is in
-// now; nil if all of the disk counts.
+// Needs returns a function that reports whether Image may read a range of a disk for the state that
+// its file system is in now. It returns nil if all of the disk counts.
 func (f *Follower) Needs(disk int) func(off, n uint64) bool {
 	if in := f.ownerOf(disk); in != nil {
 		if b, ok := in.Interpreter.(interp.Baseline); ok {
@@ -149,8 +152,8 @@ func (f *Follower) Needs(disk int) func(off, n uint64) bool {
 	return nil
 }
 
-// Found returns what was on a disk, when it was attached, that the next mount acts on; it is told of the first disk of
-// a file system alone.
+// Found returns what was on a disk, when it was attached, that the next mount acts on. Only the
+// first disk of a file system has a result.
 func (f *Follower) Found(disk int) interp.Observation {
 	if in := f.ownerOf(disk); in != nil && in.disk == disk {
 		if b, ok := in.Interpreter.(interp.Finder); ok {
@@ -166,7 +169,7 @@ func (f *Follower) Together(i, j int) bool {
 	return in != nil && in == f.ownerOf(j)
 }
 
-// FS is the name of the file system that the write last observed went to, "" if there is none.
+// FS returns the name of the file system that the write last observed went to, "" if there is none.
 func (f *Follower) FS() string {
 	if f.at == nil {
 		return ""
@@ -174,7 +177,8 @@ func (f *Follower) FS() string {
 	return f.at.FS()
 }
 
-// Schema is that of the file system that the write last observed went to, nil if there is none.
+// Schema returns the schema of the file system that the write last observed went to, nil if there
+// is none.
 func (f *Follower) Schema() *change.Schema {
 	if f.at == nil {
 		return nil
@@ -182,8 +186,8 @@ func (f *Follower) Schema() *change.Schema {
 	return f.at.Schema()
 }
 
-// Observe passes the write to the interpreter of the disk's file system, or looks whether it makes one
-// appear there, or makes the disk a part of one.
+// Observe passes the write to the interpreter of the disk's file system. If there is none, it
+// checks whether the write makes one appear there, or makes the disk a part of one.
 func (f *Follower) Observe(w interp.Write) interp.Observation {
 	disk, off := interp.Locate(w.Off)
 	f.shown = f.shown[:0]
@@ -195,7 +199,7 @@ func (f *Follower) Observe(w interp.Write) interp.Observation {
 			return obs
 		}
 	}
-	// The disk is nobody's, or is given up with this write.
+	// No file system owns the disk, or its owner gives it up with this write.
 	if off >= superblockEnd || w.Data == nil {
 		return obs
 	}
@@ -217,7 +221,7 @@ func (f *Follower) show(in *followed, w interp.Write) interp.Observation {
 	return in.Observe(w)
 }
 
-// after joins what was said of a write by the file system that it is taken from and the one that it makes.
+// after joins the observations of the file system that loses the disk and of the one that gets it.
 func after(left, came interp.Observation) interp.Observation {
 	came.Note = strings.TrimPrefix(strings.TrimSuffix(left.Note+"; "+came.Note, "; "), "; ")
 	if len(left.Violations) > 0 || left.Unknown != nil {
@@ -227,7 +231,7 @@ func after(left, came interp.Observation) interp.Observation {
 	return came
 }
 
-// appear looks whether a write completes the superblock of a file system.
+// appear checks whether a write completes the superblock of a file system.
 func (f *Follower) appear(disk int, w interp.Write) interp.Observation {
 	f.disk.pending.Store(&w)
 	d := interp.Sub(&f.disk, disk)
@@ -248,7 +252,8 @@ func (f *Follower) appear(disk int, w interp.Write) interp.Observation {
 	case errors.As(err, &unsupported):
 		return interp.Observation{Unknown: err}
 	case err != nil:
-		// mkfs may write its superblock before what it points to: not a file system yet.
+		// mkfs may write its superblock before the blocks that it points to: this is no file system
+		// yet.
 		f.disk.pending.Store(nil)
 		return interp.Observation{Note: fmt.Sprintf("%s superblock seen, not yet a whole file system: %v", format.name, err)}
 	}
@@ -279,14 +284,14 @@ func (f *Follower) Settle(written bool) {
 	}
 }
 
-// Flushed tells the interpreter of the disk's file system which writes are durable.
+// Flushed passes on which writes to a disk are durable.
 func (f *Follower) Flushed(disk int, seq uint64) {
 	if in := f.ownerOf(disk); in != nil {
 		in.Flushed(disk, seq)
 	}
 }
 
-// Forecast asks the interpreter of the only disk.
+// Forecast asks the interpreter, if there is one disk.
 func (f *Follower) Forecast() interp.Forecast {
 	if len(interp.Sizes(f.disk.Disk)) != 1 {
 		return nil
@@ -301,10 +306,10 @@ func (f *Follower) Forecast() interp.Forecast {
 	return nil
 }
 
-// pendingDisk is the disk, or the disks, as they will be when the write being observed is done.
+// pendingDisk is the disk, or the disks, as they will be once the write under observation is done.
 type pendingDisk struct {
 	interp.Disk
-	pending atomic.Pointer[interp.Write] // forecasts read beside the writes
+	pending atomic.Pointer[interp.Write] // forecasts read concurrently with writes
 }
 
 // Sizes returns the sizes of the disks.
@@ -324,13 +329,13 @@ func (d *pendingDisk) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// one is the interpreter of a file system on one disk of several, which knows nothing of the others.
+// one is the interpreter of a file system on one of several disks. It knows nothing of the others.
 type one struct {
 	interp.Interpreter
 	start uint64
 }
 
-// Observe shows the interpreter the write in the addresses of its disk.
+// Observe passes on the write, in the addresses of the interpreter's disk.
 func (o *one) Observe(w interp.Write) interp.Observation {
 	w.Off -= o.start
 	obs := o.Interpreter.Observe(w)
@@ -340,13 +345,13 @@ func (o *one) Observe(w interp.Write) interp.Observation {
 	return obs
 }
 
-// Flushed tells the interpreter what is durable on its disk.
+// Flushed passes on which writes to the disk are durable.
 func (o *one) Flushed(_ int, seq uint64) { o.Interpreter.Flushed(0, seq) }
 
-// ExpectOrdered tells the interpreter.
+// ExpectOrdered passes the call on.
 func (o *one) ExpectOrdered() { expectOrdered(o.Interpreter) }
 
-// Forecast asks the interpreter.
+// Forecast asks the interpreter for a forecast.
 func (o *one) Forecast() interp.Forecast {
 	if forecaster, ok := o.Interpreter.(interp.Forecaster); ok {
 		return forecaster.Forecast()

@@ -1,4 +1,5 @@
-// Package disk reads on-disk structures: bounded views on bytes that know where on the device they are.
+// Package disk reads on-disk structures: a Region is a bounded view on bytes that knows its device
+// address. Start with Region.Sub.
 package disk
 
 import (
@@ -7,13 +8,14 @@ import (
 )
 
 // A Region is a run of bytes that were read from, or are written to, a known device address. All
-// access of variable offset or length goes through it and is checked; an error names the address.
+// access at a variable offset or of a variable length goes through it and is checked. Errors name
+// the address.
 type Region struct {
 	b    []byte
 	addr uint64
 }
 
-// NewRegion makes a Region of bytes that stand at a device address.
+// NewRegion returns a Region of bytes that stand at a device address.
 func NewRegion(b []byte, addr uint64) Region { return Region{b: b, addr: addr} }
 
 // Len returns the number of bytes.
@@ -22,15 +24,15 @@ func (r Region) Len() int { return len(r.b) }
 // Addr returns the device address of the first byte.
 func (r Region) Addr() uint64 { return r.addr }
 
-// Bytes returns the bytes themselves; the caller must not change them.
+// Bytes returns the bytes. The caller must not change them.
 func (r Region) Bytes() []byte { return r.b }
 
 // A BoundsError is an access outside a Region.
 type BoundsError struct {
 	Addr uint64 // of the region
 	Len  int    // of the region
-	Off  uint64 // asked for
-	N    uint64 // asked for
+	Off  uint64 // that was asked for
+	N    uint64 // that was asked for
 }
 
 func (e *BoundsError) Error() string {
@@ -46,7 +48,8 @@ func (r Region) Sub(off, n uint64) (Region, error) {
 	return Region{b: r.b[off : off+n : off+n], addr: r.addr + off}, nil
 }
 
-// U8, U16, U32 and U64 read a little-endian number at an offset that the caller has checked against Len.
+// U8, U16, U32 and U64 read a little-endian number at an offset that the caller has checked against
+// Len.
 func (r Region) U8(off int) uint8   { return r.b[off] }
 func (r Region) U16(off int) uint16 { return binary.LittleEndian.Uint16(r.b[off:]) }
 func (r Region) U32(off int) uint32 { return binary.LittleEndian.Uint32(r.b[off:]) }

@@ -1,4 +1,5 @@
-// Package forecasttest is of tests: it holds what an interpreter says with forecasts against what it says without.
+// Package forecasttest is for tests: it compares what an interpreter says with forecasts and
+// without. Start with Pair.
 package forecasttest
 
 import (
@@ -15,19 +16,20 @@ type Interpreter interface {
 	interp.Forecaster
 }
 
-// A Pair follows one disk twice.
+// A Pair follows one disk twice, with forecasts and without.
 type Pair struct {
-	Plain interp.Interpreter // is never asked for a forecast
+	Plain interp.Interpreter // never makes a forecast
 	Ahead Interpreter
 	Apply func(interp.Write) // does a write
 
-	Commits  int // that were observed
-	Foreseen int // of these, those whose forecast came true
+	Commits  int // commits that were observed
+	Foreseen int // commits whose forecast came true
 
 	expected *change.Txn
 }
 
-// Show gives a write to both and does it. What they say has to be the same. sound: it is no fault.
+// Show gives a write to both interpreters, compares what they say, and does the write. sound means
+// that neither found a fault.
 func (p *Pair) Show(t testing.TB, w interp.Write) (sound bool) {
 	t.Helper()
 	want, got := p.Plain.Observe(w), p.Ahead.Observe(w)
@@ -46,8 +48,8 @@ func (p *Pair) Show(t testing.TB, w interp.Write) (sound bool) {
 	return len(want.Violations) == 0 && want.Unknown == nil
 }
 
-// Forecast asks for a forecast and prepares it, stopped before if stop is set. made: there was one; ok: it found what to
-// expect.
+// Forecast asks for a forecast and prepares it, stopped before if stop is set. made: there was one;
+// ok: it found what to expect.
 func (p *Pair) Forecast(stop bool) (made, ok bool) {
 	fc := p.Ahead.Forecast()
 	if fc == nil {
@@ -61,7 +63,7 @@ func (p *Pair) Forecast(stop bool) (made, ok bool) {
 	return true, ok
 }
 
-// Flushed tells both what is durable on the first disk.
+// Flushed tells both interpreters what is durable on the first disk.
 func (p *Pair) Flushed(seq uint64) {
 	p.Plain.Flushed(0, seq)
 	p.Ahead.Flushed(0, seq)
