@@ -108,7 +108,8 @@ func (b *MemoryBudget) borrow() bool {
 	if b.pool.borrow(borrowedAtOnce) {
 		return true
 	}
-	if b.pool == nil || !b.urgent || b.pool.pressure == nil || b.borrowed+borrowedAtOnce > b.pool.size {
+	if b.pool == nil || !b.urgent || b.pool.pressure == nil ||
+		b.borrowed+borrowedAtOnce > b.pool.size {
 		return false
 	}
 	b.pool.pressure()

@@ -25,7 +25,8 @@ func NewSet(disks ...Disk) (*Set, error) {
 	}
 	for i, d := range disks {
 		if d.Size() > DiskStride {
-			return nil, fmt.Errorf("disk %d has %d bytes: at most %d are supported", i, d.Size(), uint64(DiskStride))
+			return nil, fmt.Errorf("disk %d has %d bytes: at most %d are supported", i, d.Size(),
+				uint64(DiskStride))
 		}
 	}
 	return &Set{disks}, nil

@@ -19,10 +19,11 @@ import (
 const Auto = "auto"
 
 type format struct {
-	name       string
-	detect     func(interp.Disk) bool
-	open       func(d interp.Disk, i int, limits interp.Limits) (interp.Interpreter, error) // that on disk i of d
-	watch      func(interp.Disk, interp.Limits) interp.Interpreter                          // of one that is about to appear; nil: open does
+	name   string
+	detect func(interp.Disk) bool
+	open   openFunc
+	// watch opens a file system that is about to appear; nil: open does.
+	watch      watchFunc
 	image      func(interp.Disk, interp.ImageOptions) (interp.Observation, error)
 	base       func(interp.Disk) (interp.BaseState, error)
 	schema     func() *change.Schema
@@ -32,13 +33,21 @@ type format struct {
 	checks     func() []interp.Check
 }
 
+// An openFunc opens the file system on disk i of d.
+type openFunc func(d interp.Disk, i int, limits interp.Limits) (interp.Interpreter, error)
+
+type watchFunc func(interp.Disk, interp.Limits) interp.Interpreter
+
 var formats = []format{
-	{"btrfs", btrfs.Detect, opener(btrfs.NewWithin), watcher(btrfs.WatchWithin), btrfs.ImageWith, btrfs.NewBaseState, btrfs.Schema, btrfscorrupt.NewAlterer, btrfscorrupt.NewCorrupter, btrfscorrupt.Alterables, btrfs.Checks},
-	{"ext3", ext3.Detect, alone(ext3.NewWithin), nil, ext3.ImageWith, ext3.NewBaseState, ext3.Schema, ext3corrupt.NewAlterer, ext3corrupt.NewCorrupter, ext3corrupt.Alterables, ext3.Checks},
+	{"btrfs", btrfs.Detect, opener(btrfs.NewWithin), watcher(btrfs.WatchWithin), btrfs.ImageWith,
+		btrfs.NewBaseState, btrfs.Schema, btrfscorrupt.NewAlterer, btrfscorrupt.NewCorrupter,
+		btrfscorrupt.Alterables, btrfs.Checks},
+	{"ext3", ext3.Detect, alone(ext3.NewWithin), nil, ext3.ImageWith, ext3.NewBaseState, ext3.Schema,
+		ext3corrupt.NewAlterer, ext3corrupt.NewCorrupter, ext3corrupt.Alterables, ext3.Checks},
 }
 
 // opener widens the result of a constructor to the interface, and keeps a nil result nil.
-func opener[T interp.Interpreter](open func(interp.Disk, int, interp.Limits) (T, error)) func(interp.Disk, int, interp.Limits) (interp.Interpreter, error) {
+func opener[T interp.Interpreter](open func(interp.Disk, int, interp.Limits) (T, error)) openFunc {
 	return func(d interp.Disk, i int, limits interp.Limits) (interp.Interpreter, error) {
 		f, err := open(d, i, limits)
 		if err != nil {
@@ -49,12 +58,12 @@ func opener[T interp.Interpreter](open func(interp.Disk, int, interp.Limits) (T,
 }
 
 // watcher widens the result of a constructor to the interface.
-func watcher[T interp.Interpreter](watch func(interp.Disk, interp.Limits) T) func(interp.Disk, interp.Limits) interp.Interpreter {
+func watcher[T interp.Interpreter](watch func(interp.Disk, interp.Limits) T) watchFunc {
 	return func(d interp.Disk, limits interp.Limits) interp.Interpreter { return watch(d, limits) }
 }
 
 // alone opens a file system that has one disk.
-func alone[T interp.Interpreter](open func(interp.Disk, interp.Limits) (T, error)) func(interp.Disk, int, interp.Limits) (interp.Interpreter, error) {
+func alone[T interp.Interpreter](open func(interp.Disk, interp.Limits) (T, error)) openFunc {
 	return func(d interp.Disk, i int, limits interp.Limits) (interp.Interpreter, error) {
 		f, err := open(interp.Sub(d, i), limits)
 		if err != nil {
@@ -97,13 +106,15 @@ func Image(d interp.Disk, fs string) (string, interp.Observation, error) {
 }
 
 // ImageWith is Image with bounds on memory and a report of progress.
-func ImageWith(d interp.Disk, fs string, options interp.ImageOptions) (string, interp.Observation, error) {
+func ImageWith(d interp.Disk, fs string,
+	options interp.ImageOptions) (string, interp.Observation, error) {
 	f, err := find(d, fs)
 	if err != nil {
 		return "", interp.Observation{}, err
 	}
 	if n := len(interp.Sizes(d)); n > 1 && f.watch == nil {
-		return "", interp.Observation{}, fmt.Errorf("a file system of type %s has one disk, %d were given", f.name, n)
+		return "", interp.Observation{},
+			fmt.Errorf("a file system of type %s has one disk, %d were given", f.name, n)
 	}
 	obs, err := f.image(d, options)
 	return f.name, obs, err

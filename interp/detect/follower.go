@@ -64,7 +64,9 @@ func (e *DiskError) Unwrap() error { return e.Err }
 // if the disk is neither, *interp.UnsupportedError if the file system has a feature that cannot be
 // checked, *interp.MissingDiskError if disks are missing, or *interp.CorruptError if the file
 // system cannot be read.
-func Follow(d interp.Disk, fs string) (*Follower, error) { return FollowWithin(d, fs, interp.Limits{}) }
+func Follow(d interp.Disk, fs string) (*Follower, error) {
+	return FollowWithin(d, fs, interp.Limits{})
+}
 
 // FollowWithin is Follow with bounds on the memory for each file system.
 func FollowWithin(d interp.Disk, fs string, limits interp.Limits) (*Follower, error) {
@@ -255,7 +257,8 @@ func (f *Follower) appear(disk int, w interp.Write) interp.Observation {
 		// mkfs may write its superblock before the blocks that it points to: this is no file system
 		// yet.
 		f.disk.pending.Store(nil)
-		return interp.Observation{Note: fmt.Sprintf("%s superblock seen, not yet a whole file system: %v", format.name, err)}
+		return interp.Observation{Note: fmt.Sprintf("%s superblock seen, not yet a whole file system: %v",
+			format.name, err)}
 	}
 	if f.ordered {
 		expectOrdered(in)

@@ -36,7 +36,8 @@ type BoundsError struct {
 }
 
 func (e *BoundsError) Error() string {
-	return fmt.Sprintf("bytes %d to %d lie outside the %d bytes at device address %d", e.Off, e.Off+e.N, e.Len, e.Addr)
+	return fmt.Sprintf("bytes %d to %d lie outside the %d bytes at device address %d", e.Off,
+		e.Off+e.N, e.Len, e.Addr)
 }
 
 // Sub returns n bytes at off. The check cannot overflow.

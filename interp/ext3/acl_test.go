@@ -26,7 +26,8 @@ func acl(entries ...uint16) []byte {
 // Linux has the last word on access lists: what can be read here, it reads, and what cannot, it
 // does not. e2fsck says nothing of any.
 func TestAccessLists(t *testing.T) {
-	full := acl(ondisk.ACLUserObj, 6, ondisk.ACLUser, 4, ondisk.ACLUser, 7, ondisk.ACLGroupObj, 4, ondisk.ACLGroup, 5, ondisk.ACLMask, 7, ondisk.ACLOther, 0)
+	full := acl(ondisk.ACLUserObj, 6, ondisk.ACLUser, 4, ondisk.ACLUser, 7, ondisk.ACLGroupObj, 4,
+		ondisk.ACLGroup, 5, ondisk.ACLMask, 7, ondisk.ACLOther, 0)
 	version := acl(ondisk.ACLUserObj, 6, ondisk.ACLGroupObj, 4, ondisk.ACLOther, 4)
 	version[0]++
 	unknown := acl(ondisk.ACLUserObj, 6, ondisk.ACLGroupObj, 4, ondisk.ACLOther, 4)
@@ -35,33 +36,40 @@ func TestAccessLists(t *testing.T) {
 		name  string
 		b     []byte
 		fault string
-		read  bool // Linux reads it all the same, does not let it be set, and refuses those whom it does not tell of
+		// Linux reads it all the same, does not let it be set, and refuses those whom it does not tell of
+		read bool
 	}{
 		{"full", full, "", false},
 		{"short", acl(ondisk.ACLUserObj, 6, ondisk.ACLGroupObj, 4, ondisk.ACLOther, 4), "", false},
-		{"mask-of-nobody", acl(ondisk.ACLUserObj, 6, ondisk.ACLGroupObj, 4, ondisk.ACLMask, 4, ondisk.ACLOther, 4), "", false},
+		{"mask-of-nobody", acl(ondisk.ACLUserObj, 6, ondisk.ACLGroupObj, 4, ondisk.ACLMask, 4,
+			ondisk.ACLOther, 4), "", false},
 		{"version", version, "version", false},
 		{"cut-short", full[:len(full)-2], "ends within", false},
 		{"cut-in-long", full[:14], "ends within", false},
 		{"unknown-tag", unknown, "tag 0x40", false},
-		{"no-mask", acl(ondisk.ACLUserObj, 6, ondisk.ACLUser, 4, ondisk.ACLGroupObj, 4, ondisk.ACLOther, 4), "tag 0x20 after", false},
-		{"out-of-order", acl(ondisk.ACLUserObj, 6, ondisk.ACLOther, 4, ondisk.ACLGroupObj, 4), "tag 0x20 after", true},
+		{"no-mask", acl(ondisk.ACLUserObj, 6, ondisk.ACLUser, 4, ondisk.ACLGroupObj, 4, ondisk.ACLOther,
+			4), "tag 0x20 after", false},
+		{"out-of-order", acl(ondisk.ACLUserObj, 6, ondisk.ACLOther, 4, ondisk.ACLGroupObj, 4),
+			"tag 0x20 after", true},
 		{"no-others", acl(ondisk.ACLUserObj, 6, ondisk.ACLGroupObj, 4), "others", true},
-		{"permissions", acl(ondisk.ACLUserObj, 8, ondisk.ACLGroupObj, 4, ondisk.ACLOther, 4), "permissions", true},
+		{"permissions", acl(ondisk.ACLUserObj, 8, ondisk.ACLGroupObj, 4, ondisk.ACLOther, 4),
+			"permissions", true},
 	}
 	image := Mkfs(t, "16M", "-b", "1024")
 	dir := t.TempDir()
 	var commands, asked strings.Builder
 	bad := 0
 	for _, l := range lists {
-		if have := ondisk.ACLFault(l.b); (have == "") != (l.fault == "") || !strings.Contains(have, l.fault) {
+		if have := ondisk.ACLFault(l.b); (have == "") != (l.fault == "") || !strings.Contains(have,
+			l.fault) {
 			t.Errorf("%s: %q, want %q", l.name, have, l.fault)
 		}
 		path := filepath.Join(dir, l.name)
 		if err := os.WriteFile(path, l.b, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		commands.WriteString("write " + path + " " + l.name + "\nea_set -r -f " + path + " " + l.name + " system.posix_acl_access\n")
+		commands.WriteString("write " + path + " " + l.name + "\nea_set -r -f " + path + " " + l.name +
+			" system.posix_acl_access\n")
 		if l.fault != "" {
 			bad++
 		}

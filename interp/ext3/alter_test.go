@@ -16,7 +16,8 @@ var errStop = errors.New("stop")
 
 // Each rule is broken in a real commit, and is the one that says so.
 func TestAlteredCommits(t *testing.T) {
-	base, log := ext3.Unpack(t, shareddata.Path(t, "logs/ext3-default.base.img.zst")), ext3.Unpack(t, shareddata.Path(t, "logs/ext3-default.log.zst"))
+	base, log := ext3.Unpack(t, shareddata.Path(t, "logs/ext3-default.base.img.zst")), ext3.Unpack(t,
+		shareddata.Path(t, "logs/ext3-default.log.zst"))
 	rules := ext3.Engine(t)
 	for _, tc := range []struct {
 		spec, rule string

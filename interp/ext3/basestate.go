@@ -19,7 +19,8 @@ type BaseState struct {
 	names *change.Names
 	most  int // bound on roles; 0: none
 
-	maps []uint32 // indirect blocks of the journal: while they and its inode stay the same, the journal has not moved
+	// indirect blocks of the journal: while they and its inode stay the same, the journal has not moved
+	maps []uint32
 	last comparison
 	next *Mounted // the state that was compared last
 }
@@ -65,7 +66,8 @@ func (k *BaseState) Compare(f interp.CrashImage) (obs interp.Observation, err er
 		return obs, nil
 	case errors.Is(err, interp.ErrNotFound):
 		obs.Point = interp.CommitPoint
-		obs.Violations = append(obs.Violations, on(checkSuperblock.at(ondisk.SuperOff, "there is none"), ondisk.KindSuperblock, 0))
+		obs.Violations = append(obs.Violations, on(checkSuperblock.at(ondisk.SuperOff, "there is none"),
+			ondisk.KindSuperblock, 0))
 		return obs, nil
 	case err != nil:
 		return obs, err
@@ -94,14 +96,16 @@ func (k *BaseState) mount(f interp.CrashImage) (*Mounted, error) {
 		return nil, err
 	}
 	// Mounting and unmounting change the superblock in place; no transaction does.
-	if ondisk.NeedsRecovery(sb) != ondisk.NeedsRecovery(k.sb) || ondisk.SuperOf(sb).Mtime() != ondisk.SuperOf(k.sb).Mtime() {
+	if ondisk.NeedsRecovery(sb) != ondisk.NeedsRecovery(k.sb) ||
+		ondisk.SuperOf(sb).Mtime() != ondisk.SuperOf(k.sb).Mtime() {
 		return nil, interp.ErrApart
 	}
 	geo, err := ondisk.ParseGeometry(sb, k.size)
 	if err != nil {
 		return nil, err
 	}
-	m := &Mounted{Snapshot: Snapshot{State: NewState(f, geo, k.size)}, Log: Log{starts: make(map[uint32]uint32)}, most: k.most}
+	m := &Mounted{Snapshot: Snapshot{State: NewState(f, geo, k.size)},
+		Log: Log{starts: make(map[uint32]uint32)}, most: k.most}
 	if m.Layout, err = readLayout(geo, m.State.Block); err != nil {
 		return nil, err
 	}
@@ -146,7 +150,8 @@ func (k *BaseState) compare(next *Mounted, rewritten map[uint32]bool) (c compari
 	if next.Layout.Geo.GrownFrom(m.Geo) {
 		c.layout = next.Layout
 	}
-	txn := &change.Txn{Schema: schema, Generation: uint64(next.Log.nextSeq), Names: k.names, Records: make([]change.Record, 0, m.expected)}
+	txn := &change.Txn{Schema: schema, Generation: uint64(next.Log.nextSeq), Names: k.names,
+		Records: make([]change.Record, 0, m.expected)}
 	c.delta = newDelta(m.Layout, c.layout, k.size, m.State, next.State, m.Roles, rewritten, txn)
 	c.delta.orphans.was, c.delta.leap = m.Orphans, true
 	if c.err = c.delta.run(); c.err == nil {

@@ -40,7 +40,8 @@ func (d *blockDiff) look(block uint32) error {
 	if !copied {
 		at = block
 	}
-	if had == copied && was.Block == now.Block && was.Escaped == now.Escaped && d.image.Same(d.now.Geo.Addr(at), uint64(d.now.Geo.BlockSize)) {
+	if had == copied && was.Block == now.Block && was.Escaped == now.Escaped &&
+		d.image.Same(d.now.Geo.Addr(at), uint64(d.now.Geo.BlockSize)) {
 		return nil
 	}
 	old, err := d.was.State.Block(block)
@@ -57,7 +58,8 @@ func (d *blockDiff) look(block uint32) error {
 	return nil
 }
 
-// lookInPlace compares the blocks in their places that were metadata and have no copy in the journal.
+// lookInPlace compares the blocks in their places that were metadata and have no copy in the
+// journal.
 // Blocks that become metadata are found through the pointers to them.
 func (d *blockDiff) lookInPlace() error {
 	pages := d.image.Differing(func(addr uint64) (keep bool) {

@@ -17,7 +17,8 @@ import (
 // the committed state. placed lists the blocks that now equal their copies in the journal, which
 // are not needed any more. The superblock in its place is always newer than its copy, since it is
 // also written without the journal. The error is of reading.
-func (m *Mounted) observeCheckpoint(w interp.Write, dev PendingDevice, judge bool, obs *interp.Observation) (placed []uint32, err error) {
+func (m *Mounted) observeCheckpoint(w interp.Write, dev PendingDevice, judge bool,
+	obs *interp.Observation) (placed []uint32, err error) {
 	geo := m.Geo
 	bs := uint64(geo.BlockSize)
 	for b := w.Off / bs; b <= (w.Off+w.Len-1)/bs && b < m.State.blocks; b++ {
@@ -50,7 +51,8 @@ func (m *Mounted) observeCheckpoint(w interp.Write, dev PendingDevice, judge boo
 		if w.Discard {
 			what = "is discarded"
 		}
-		obs.Violations = append(obs.Violations, checkHome.at(geo.Addr(block), "block %d, %s, %s", block, m.describeBlock(block), what))
+		obs.Violations = append(obs.Violations, checkHome.at(geo.Addr(block), "block %d, %s, %s", block,
+			m.describeBlock(block), what))
 		judge = false
 	}
 	return placed, nil
@@ -62,8 +64,11 @@ func (m *Mounted) observeCheckpoint(w interp.Write, dev PendingDevice, judge boo
 // sets that UUID.
 func sameSuper(committed, written []byte, geo *ondisk.Geometry) bool {
 	copied, err := ondisk.ParseGeometry(written[:ondisk.SuperLen], math.MaxUint64)
-	renamed := bytes.Equal(committed[:ondisk.SuperUUIDAt], written[:ondisk.SuperUUIDAt]) && bytes.Equal(committed[ondisk.SuperUUIDAt+ondisk.UUIDLen:ondisk.SuperLen], written[ondisk.SuperUUIDAt+ondisk.UUIDLen:ondisk.SuperLen])
-	return err == nil && (renamed || copied.ReshapedFrom(geo) == "") && bytes.Equal(committed[ondisk.SuperLen:], written[ondisk.SuperLen:])
+	renamed := bytes.Equal(committed[:ondisk.SuperUUIDAt], written[:ondisk.SuperUUIDAt]) &&
+		bytes.Equal(committed[ondisk.SuperUUIDAt+ondisk.UUIDLen:ondisk.SuperLen],
+			written[ondisk.SuperUUIDAt+ondisk.UUIDLen:ondisk.SuperLen])
+	return err == nil && (renamed || copied.ReshapedFrom(geo) == "") &&
+		bytes.Equal(committed[ondisk.SuperLen:], written[ondisk.SuperLen:])
 }
 
 // describeBlock says what a metadata block is used for.

@@ -11,14 +11,18 @@ import (
 
 // Metadata of a mounted file system is written to its place as it was committed, and not otherwise.
 func TestHomeWrites(t *testing.T) {
-	ready := func(fs *FS, w interp.Write) bool { return mountedNow(fs, w) && len(fs.m.State.Copies) > 1 }
+	ready := func(fs *FS, w interp.Write) bool {
+		return mountedNow(fs, w) &&
+			len(fs.m.State.Copies) > 1
+	}
 	fs, d, _ := replay(t, ready)
 	p := fs.m.Layout.Places[0]
 	for _, tc := range []struct {
 		name  string
 		block uint32
 	}{
-		{"block bitmap", p.BlockBitmap}, {"inode bitmap", p.InodeBitmap}, {"inode table", p.InodeTable}, {"descriptors", fs.geo.DescBlock(0)},
+		{"block bitmap", p.BlockBitmap}, {"inode bitmap", p.InodeBitmap}, {"inode table", p.InodeTable},
+		{"descriptors", fs.geo.DescBlock(0)},
 	} {
 		b, err := fs.m.State.Block(tc.block)
 		if err != nil {
@@ -36,7 +40,8 @@ func TestHomeWrites(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	only(t, fs.Observe(interp.Write{Off: fs.geo.Addr(root.Pointer(0)), Len: 512, Data: make([]byte, 512)}), "ext3/home")
+	only(t, fs.Observe(interp.Write{Off: fs.geo.Addr(root.Pointer(0)), Len: 512, Data: make([]byte,
+		512)}), "ext3/home")
 	// What is committed and not in its place yet, written as it was before: the update is lost.
 	lost := 0
 	for b := range fs.m.State.Copies {
@@ -48,7 +53,8 @@ func TestHomeWrites(t *testing.T) {
 			continue
 		}
 		lost++
-		only(t, fs.Observe(interp.Write{Off: fs.geo.Addr(b), Len: uint64(len(old)), Data: old}), "ext3/home")
+		only(t, fs.Observe(interp.Write{Off: fs.geo.Addr(b), Len: uint64(len(old)), Data: old}),
+			"ext3/home")
 	}
 	if lost == 0 {
 		t.Error("nothing was committed that was not in its place")
@@ -117,7 +123,8 @@ func TestCommitOrder(t *testing.T) {
 // as it was.
 func TestLogWrittenAsItWas(t *testing.T) {
 	ready := func(fs *FS, w interp.Write) bool {
-		return mountedNow(fs, w) && !fs.m.Log.idle && fs.m.Log.nextSeq-fs.m.Log.Seq > 1 && len(fs.m.State.Copies) > 1
+		return mountedNow(fs, w) && !fs.m.Log.idle && fs.m.Log.nextSeq-fs.m.Log.Seq > 1 &&
+			len(fs.m.State.Copies) > 1
 	}
 	fs, d, _ := replay(t, ready)
 	block := fs.m.Log.Block(fs.m.Log.Start)

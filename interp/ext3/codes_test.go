@@ -22,7 +22,8 @@ func TestProblemCodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	known := make(map[string]bool)
-	for _, m := range regexp.MustCompile(`"(ext3/[a-z-]+)"`).FindAllStringSubmatch(string(source), -1) {
+	for _, m := range regexp.MustCompile(`"(ext3/[a-z-]+)"`).FindAllStringSubmatch(string(source),
+		-1) {
 		known[m[1]] = true
 		if !slices.ContainsFunc(checks, func(c check) bool { return c.name == m[1] }) {
 			t.Errorf("%s is not in the list of checks", m[1])
@@ -45,7 +46,8 @@ func TestProblemCodes(t *testing.T) {
 			}
 		}
 	}
-	for n, line := range strings.Split(string(ReadFile(t, shareddata.Path(t, "ext3/problem_codes.tsv"))), "\n") {
+	for n, line := range strings.Split(string(ReadFile(t, shareddata.Path(t,
+		"ext3/problem_codes.tsv"))), "\n") {
 		code, _, _ := strings.Cut(line, "\t")
 		if n == 0 || code == "" {
 			continue

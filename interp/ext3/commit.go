@@ -18,7 +18,8 @@ type comparison struct {
 
 // compare makes the change records of a transaction. old is the state before it. dev holds the
 // transaction's copies; size is the device's, bytes.
-func (m *Mounted) compare(t *transaction, old *State, dev io.ReaderAt, size uint64, names *change.Names, memory *interp.MemoryBudget) comparison {
+func (m *Mounted) compare(t *transaction, old *State, dev io.ReaderAt, size uint64,
+	names *change.Names, memory *interp.MemoryBudget) comparison {
 	c := comparison{t: t}
 	rewritten := make(map[uint32]bool, len(t.Copies)+len(t.Revoked))
 	for b := range t.Copies {
@@ -34,7 +35,8 @@ func (m *Mounted) compare(t *transaction, old *State, dev io.ReaderAt, size uint
 	if c.fault != nil || c.err != nil {
 		return c
 	}
-	txn := &change.Txn{Schema: schema, Generation: uint64(t.seq), Names: names, Records: make([]change.Record, 0, m.expected)}
+	txn := &change.Txn{Schema: schema, Generation: uint64(t.seq), Names: names,
+		Records: make([]change.Record, 0, m.expected)}
 	c.delta = newDelta(m.Layout, c.layout, size, old, after, m.Roles, rewritten, txn)
 	c.delta.orphans.was, c.delta.memory = m.Orphans, memory
 	if c.err = c.delta.run(); c.err == nil {

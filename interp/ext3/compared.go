@@ -51,7 +51,8 @@ func (d *compared) rewrittenIn(first, n uint32) iter.Seq[uint32] {
 			}
 			return
 		}
-		for i, _ := slices.BinarySearch(d.order, first); i < len(d.order) && d.order[i] < first+n && yield(d.order[i]); i++ {
+		for i, _ := slices.BinarySearch(d.order, first); i < len(d.order) && d.order[i] < first+n &&
+			yield(d.order[i]); i++ {
 		}
 	}
 }

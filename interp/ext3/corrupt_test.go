@@ -17,7 +17,8 @@ import (
 // changes; debugfs made the Journal and finds it whole.
 func TestCorruptedJournalsHaveRightChecksums(t *testing.T) {
 	for version := range 4 {
-		for _, spec := range []string{"journal_tag.blocknr+7", "journal_commit.commit_sec+1", "revoke_record.blocknr+1", "journal_tag!swap", "journal_superblock.errno=5"} {
+		for _, spec := range []string{"journal_tag.blocknr+7", "journal_commit.commit_sec+1",
+			"revoke_record.blocknr+1", "journal_tag!swap", "journal_superblock.errno=5"} {
 			if version == 1 && strings.HasPrefix(spec, "revoke") {
 				continue // the journal has none
 			}
@@ -41,7 +42,8 @@ func TestCorruptedJournalsHaveRightChecksums(t *testing.T) {
 					t.Fatalf("%s: %v", out.What, err)
 				}
 				if m.Log.NextSeq() != before.Log.NextSeq() {
-					t.Errorf("%s: the log goes on with %d, before with %d", out.What, m.Log.NextSeq(), before.Log.NextSeq())
+					t.Errorf("%s: the log goes on with %d, before with %d", out.What, m.Log.NextSeq(),
+						before.Log.NextSeq())
 				}
 				if len(out.Patches) == 0 {
 					t.Errorf("%s: nothing is patched", out.What)
@@ -71,7 +73,8 @@ func TestCorruptedChecksum(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := ext3.Mount(patched(d, out), d.Size()); err == nil || !strings.Contains(err.Error(), "checksum") {
+		if _, err := ext3.Mount(patched(d, out), d.Size()); err == nil || !strings.Contains(err.Error(),
+			"checksum") {
 			t.Errorf("version %d: %v", version, err)
 		}
 	}
@@ -120,7 +123,8 @@ func TestEveryAlterationIsMade(t *testing.T) {
 			}
 			for _, p := range out.Patches {
 				was := make([]byte, len(p.Data))
-				if _, err := d.ReadAt(was, int64(p.Off)); err != nil || bytes.Equal(was, p.Data) || len(p.Data) != 1024 {
+				if _, err := d.ReadAt(was, int64(p.Off)); err != nil || bytes.Equal(was, p.Data) ||
+					len(p.Data) != 1024 {
 					t.Errorf("%s: the patch at %d, %d bytes, changes nothing: %v", spec, p.Off, len(p.Data), err)
 				}
 			}

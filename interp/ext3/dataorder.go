@@ -32,7 +32,8 @@ const maxPending = 1 << 16
 
 // A dataOrder holds which blocks were written since the commit before the last.
 type dataOrder struct {
-	now, before blockSet     // durable: written since the last commit, and between the last two commits
+	// durable: written since the last commit, and between the last two commits
+	now, before blockSet
 	pending     []writtenRun // in the order of their numbers
 	commits     int          // since the disk was attached, at most 2; earlier writes are unknown
 	noted       bool         // a note already said that data comes after its commit
@@ -78,7 +79,8 @@ func (o *dataOrder) committed(flushed bool) {
 
 // missing counts the blocks of runs that were not written and, if flushes is set, those that were
 // written and not flushed. first is one of them, one that was not written if there is any.
-func (o *dataOrder) missing(runs []dataRun, flushes bool) (unwritten, unflushed int, first dataRun) {
+func (o *dataOrder) missing(runs []dataRun, flushes bool) (unwritten, unflushed int,
+	first dataRun) {
 	var pending blockSet
 	for _, r := range o.pending {
 		pending.add(r.block, r.n)
@@ -116,11 +118,13 @@ func (f *FS) observeData(c comparison, obs *interp.Observation) {
 			what = "was written and not flushed before the commit"
 		}
 		obs.Violations = append(obs.Violations, on(checkData.at(c.layout.Geo.Addr(first.block),
-			"block %d, which inode %d begins to point to, %s (%d blocks not written, %d not flushed)", first.block, first.ino, what, unwritten, unflushed),
+			"block %d, which inode %d begins to point to, %s (%d blocks not written, %d not flushed)",
+			first.block, first.ino, what, unwritten, unflushed),
 			ondisk.KindInode, uint64(first.ino)))
 	case unwritten > 0 && obs.Note == "":
 		obs.Note = fmt.Sprintf("transaction %d makes %d blocks reachable that were not written before (the first is block %d, of inode %d): "+
-			"data=writeback? If the guest mounts with data=ordered, guard it with --data-ordered", c.t.seq, unwritten, first.block, first.ino)
+			"data=writeback? If the guest mounts with data=ordered, guard it with --data-ordered", c.t.seq,
+			unwritten, first.block, first.ino)
 		f.data.noted = true
 	}
 }

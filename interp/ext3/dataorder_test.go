@@ -22,7 +22,8 @@ const unsynced = `sync -f .; for i in 1 2 3 4 5 6; do head -c 30000 /dev/urandom
 	perl -e 'open(F, ">", "extended"); truncate(F, 50000); seek(F, 20000, 0); print F "x" x 3000; close F'; echo $i > other; sync other; rm extended; done; sync -f .`
 
 // recordMode returns a file system and what is written to it while it is mounted in a mode.
-func recordMode(t *testing.T, mode string, mkfsOpts ...string) (base []byte, writes []interp.Write) {
+func recordMode(t *testing.T, mode string, mkfsOpts ...string) (base []byte,
+	writes []interp.Write) {
 	t.Helper()
 	image := Mkfs(t, "16M", append([]string{"-b", "1024"}, mkfsOpts...)...)
 	base = ReadFile(t, image)
@@ -36,7 +37,8 @@ func recordMode(t *testing.T, mode string, mkfsOpts ...string) (base []byte, wri
 // feedOrdered gives writes to an interpreter, with a flush before each commit block and after it,
 // and returns what is found of data and what is noted of it. commit, which may be nil, is told of
 // each write of a commit block before it is done.
-func feedOrdered(t *testing.T, base []byte, writes []interp.Write, ordered bool, commit func(fs *FS, d *MemDisk, n int, w interp.Write)) (found []change.Violation, notes int) {
+func feedOrdered(t *testing.T, base []byte, writes []interp.Write, ordered bool, commit func(fs *FS,
+	d *MemDisk, n int, w interp.Write)) (found []change.Violation, notes int) {
 	t.Helper()
 	d := NewDisk(bytes.NewReader(base), uint64(len(base)))
 	fs := newFS(t, d)
@@ -144,7 +146,8 @@ func TestDataOutOfOrder(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			found, _ := feedOrdered(t, base, tc.writes, true, nil)
-			if (len(found) == 0) != (tc.says == "") || len(found) > 0 && !strings.Contains(found[0].Detail, tc.says) {
+			if (len(found) == 0) != (tc.says == "") || len(found) > 0 && !strings.Contains(found[0].Detail,
+				tc.says) {
 				t.Errorf("found %v", found)
 			}
 		})
@@ -156,7 +159,8 @@ func TestBlockSet(t *testing.T) {
 	var s blockSet
 	s.add(32767, 2)
 	s.add(1<<32-1, 1)
-	for block, want := range map[uint32]bool{32766: false, 32767: true, 32768: true, 32769: false, 0: false, 1<<32 - 1: true, 1<<32 - 2: false} {
+	for block, want := range map[uint32]bool{32766: false, 32767: true, 32768: true, 32769: false,
+		0: false, 1<<32 - 1: true, 1<<32 - 2: false} {
 		if s.has(block) != want {
 			t.Errorf("block %d: %t", block, !want)
 		}

@@ -16,8 +16,10 @@ type delta struct {
 	inodes inodeDiff
 }
 
-func newDelta(was, l *Layout, device uint64, old, new *State, r Roles, rewritten map[uint32]bool, txn *change.Txn) *delta {
-	c := &compared{Layout: l, was: was, device: device, old: Snapshot{l, old}, new: Snapshot{l, new}, roles: r, rewritten: rewritten,
+func newDelta(was, l *Layout, device uint64, old, new *State, r Roles, rewritten map[uint32]bool,
+	txn *change.Txn) *delta {
+	c := &compared{Layout: l, was: was, device: device, old: Snapshot{l, old}, new: Snapshot{l, new},
+		roles: r, rewritten: rewritten,
 		records: &records{txn: txn}}
 	return &delta{compared: c, groups: groupDiff{c}, inodes: newInodeDiff(c)}
 }
@@ -26,7 +28,8 @@ func newDelta(was, l *Layout, device uint64, old, new *State, r Roles, rewritten
 // *interp.MemoryError.
 func (d *delta) run() error {
 	d.begin()
-	for _, step := range []func() error{d.superblock, d.superCopy, d.compareGroups, d.compareTrees, d.compareOrphans, d.compareFields} {
+	for _, step := range []func() error{d.superblock, d.superCopy, d.compareGroups, d.compareTrees,
+		d.compareOrphans, d.compareFields} {
 		if err := step(); err != nil {
 			return err
 		}

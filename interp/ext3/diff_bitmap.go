@@ -30,7 +30,8 @@ func (d *groupDiff) bitmap(block, had, count uint32, visit func(n uint32, set bo
 		}
 	}
 	if n, ok := d.padded(before, after, had, count); !ok {
-		d.fault(checkPadding.at(d.Geo.Addr(block)+uint64(n/8), "bit %d is clear, the group has %d", n, count))
+		d.fault(checkPadding.at(d.Geo.Addr(block)+uint64(n/8), "bit %d is clear, the group has %d", n,
+			count))
 	}
 	for i := range (count + 7) / 8 {
 		if before[i] == after[i] {

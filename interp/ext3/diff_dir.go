@@ -22,14 +22,18 @@ func (d *dirDiff) compare(ino uint32, before, after side, oldBlocks, newBlocks [
 	if before.inode != nil {
 		visible := before.inode.DirBlocks(bs)
 		for _, db := range oldBlocks {
-			if db.start >= visible || !before.marked && before.inode.Links() == 0 || !d.Geo.InRange(db.block) {
+			if db.start >= visible || !before.marked && before.inode.Links() == 0 ||
+				!d.Geo.InRange(db.block) {
 				continue
 			}
 			b, err := d.old.Block(db.block)
 			if err != nil {
 				return err
 			}
-			ondisk.Entries(b, d.Geo.FileType, func(e ondisk.Entry) { names.at(e.Name).was = entryValue{e.Ino, e.Type} })
+			ondisk.Entries(b, d.Geo.FileType, func(e ondisk.Entry) {
+				names.at(e.Name).was = entryValue{e.Ino,
+					e.Type}
+			})
 		}
 	}
 	if after.mapped(ino) != nil && after.inode.ListsNames() {
@@ -38,7 +42,8 @@ func (d *dirDiff) compare(ino uint32, before, after side, oldBlocks, newBlocks [
 		}
 	}
 	gone, now := names.changed()
-	if after.inode != nil && slices.ContainsFunc(now, func(n *nameDiff) bool { return n.was.ino == 0 }) {
+	if after.inode != nil && slices.ContainsFunc(now,
+		func(n *nameDiff) bool { return n.was.ino == 0 }) {
 		if err := d.elsewhere(ino, after.inode, newBlocks); err != nil {
 			return err
 		}
@@ -56,7 +61,8 @@ func (d *dirDiff) compare(ino uint32, before, after side, oldBlocks, newBlocks [
 func (d *dirDiff) newEntries(ino uint32, before side, i ondisk.Inode, blocks []dirBlock) error {
 	visible := i.DirBlocks(d.Geo.BlockSize)
 	if i.Pointer(0) == 0 {
-		d.fault(on(checkDots.at(d.inodeAddr(ino), "the directory has no first block"), ondisk.KindInode, uint64(ino)))
+		d.fault(on(checkDots.at(d.inodeAddr(ino), "the directory has no first block"), ondisk.KindInode,
+			uint64(ino)))
 		return nil
 	}
 	slices.SortFunc(blocks, func(a, b dirBlock) int { return cmp.Compare(a.start, b.start) })
@@ -71,7 +77,8 @@ func (d *dirDiff) newEntries(ino uint32, before side, i ondisk.Inode, blocks []d
 		faults := d.checkDir(ino, b, db.block, db.start == 0, func(e ondisk.Entry) {
 			n := d.names.at(e.Name)
 			if n.is.ino != 0 {
-				d.fault(on(checkDirentName.at(d.Geo.Addr(db.block)+uint64(e.Off), "%q occurs twice", e.Name), ondisk.KindInode, uint64(ino)))
+				d.fault(on(checkDirentName.at(d.Geo.Addr(db.block)+uint64(e.Off), "%q occurs twice", e.Name),
+					ondisk.KindInode, uint64(ino)))
 			}
 			n.is = entryValue{e.Ino, e.Type}
 		})

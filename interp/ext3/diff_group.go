@@ -62,7 +62,8 @@ func (d *groupDiff) compare(g uint32) error {
 	err := d.bitmap(p.BlockBitmap, had, d.Geo.GroupBlocks(g), func(n uint32, set bool) {
 		d.todo.groups.add(g)
 		if d.image == nil {
-			d.bitRecords(change.Object{Kind: ondisk.KindBlock, ID: uint64(start + n)}, ondisk.FieldGroup, g, set)
+			d.bitRecords(change.Object{Kind: ondisk.KindBlock, ID: uint64(start + n)}, ondisk.FieldGroup, g,
+				set)
 		}
 	})
 	if err != nil {
@@ -73,7 +74,8 @@ func (d *groupDiff) compare(g uint32) error {
 		d.todo.groups.add(g)
 		d.todo.inodes.add(ino)
 		if d.image == nil {
-			d.bitRecords(change.Object{Kind: ondisk.KindInodeBit, ID: uint64(ino)}, ondisk.FieldInodeGroup, g, set)
+			d.bitRecords(change.Object{Kind: ondisk.KindInodeBit, ID: uint64(ino)}, ondisk.FieldInodeGroup,
+				g, set)
 		}
 	})
 	if err != nil {
@@ -89,13 +91,20 @@ func (d *groupDiff) descriptor(g uint32, p ondisk.Places, block uint32) error {
 		return err
 	}
 	addr := d.Geo.Addr(block) + uint64(g%d.Geo.PerDescBlock())*ondisk.GroupDescLen
-	if now := (ondisk.Places{BlockBitmap: ondisk.GroupDescOf(after).BlockBitmap(), InodeBitmap: ondisk.GroupDescOf(after).InodeBitmap(), InodeTable: ondisk.GroupDescOf(after).InodeTable()}); now != p {
-		d.fault(on(checkGroup.at(addr, "the bitmaps and the inode table were at blocks %v, the descriptor now says %v", p, now), ondisk.KindGroup, uint64(g)))
+	if now := (ondisk.Places{BlockBitmap: ondisk.GroupDescOf(after).BlockBitmap(),
+		InodeBitmap: ondisk.GroupDescOf(after).InodeBitmap(),
+		InodeTable:  ondisk.GroupDescOf(after).InodeTable()}); now != p {
+		d.fault(on(checkGroup.at(addr,
+			"the bitmaps and the inode table were at blocks %v, the descriptor now says %v", p, now),
+			ondisk.KindGroup, uint64(g)))
 		return nil
 	}
-	free, inodes, dirs := uint32(ondisk.GroupDescOf(after).FreeBlocksCount()), uint32(ondisk.GroupDescOf(after).FreeInodesCount()), uint32(ondisk.GroupDescOf(after).UsedDirsCount())
+	free, inodes, dirs := uint32(ondisk.GroupDescOf(after).FreeBlocksCount()),
+		uint32(ondisk.GroupDescOf(after).FreeInodesCount()),
+		uint32(ondisk.GroupDescOf(after).UsedDirsCount())
 	if free > d.Geo.GroupBlocks(g) || inodes > d.Geo.InodesPerGroup || dirs > d.Geo.InodesPerGroup {
-		d.fault(on(checkGroup.at(addr, "%d of %d blocks and %d of %d inodes free, %d directories", free, d.Geo.GroupBlocks(g), inodes, d.Geo.InodesPerGroup, dirs), ondisk.KindGroup, uint64(g)))
+		d.fault(on(checkGroup.at(addr, "%d of %d blocks and %d of %d inodes free, %d directories", free,
+			d.Geo.GroupBlocks(g), inodes, d.Geo.InodesPerGroup, dirs), ondisk.KindGroup, uint64(g)))
 		return nil
 	}
 	if d.fresh(g) {
@@ -138,7 +147,8 @@ func (d *groupDiff) compareFields(g uint32) error {
 		if old != nil {
 			r.Old = old(f)
 		}
-		if r.Old != r.New || f == ondisk.FieldFreeBlocks || f == ondisk.FieldFreeInodes || f == ondisk.FieldUsedDirs {
+		if r.Old != r.New || f == ondisk.FieldFreeBlocks || f == ondisk.FieldFreeInodes ||
+			f == ondisk.FieldUsedDirs {
 			d.txn.Append(r)
 		}
 	}
@@ -148,7 +158,8 @@ func (d *groupDiff) compareFields(g uint32) error {
 // inodeTable notes the inodes that differ in the blocks of a group's table that were rewritten.
 func (d *groupDiff) inodeTable(g, table uint32) error {
 	perBlock := d.Geo.BlockSize / d.Geo.InodeSize
-	for block := range d.rewrittenIn(table, d.Geo.TableBlocks) { // in a new group, the bitmap says which inodes to compare
+	// in a new group, the bitmap says which inodes to compare
+	for block := range d.rewrittenIn(table, d.Geo.TableBlocks) {
 		after, err := d.new.Block(block)
 		if err != nil {
 			return err
@@ -164,7 +175,8 @@ func (d *groupDiff) inodeTable(g, table uint32) error {
 			if i >= d.Geo.InodesPerGroup {
 				break
 			}
-			was, is := before[n*d.Geo.InodeSize:][:d.Geo.InodeSize], after[n*d.Geo.InodeSize:][:d.Geo.InodeSize]
+			was, is := before[n*d.Geo.InodeSize:][:d.Geo.InodeSize],
+				after[n*d.Geo.InodeSize:][:d.Geo.InodeSize]
 			if bytes.Equal(was, is) {
 				continue
 			}

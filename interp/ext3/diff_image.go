@@ -24,9 +24,11 @@ type imageDiff struct {
 }
 
 // newImageDiff compares a file system that has nothing with the state s. The records go to p.
-func newImageDiff(s Snapshot, generation uint32, dev io.ReaderAt, size uint64, p *parts, names *change.Names) *imageDiff {
+func newImageDiff(s Snapshot, generation uint32, dev io.ReaderAt, size uint64, p *parts,
+	names *change.Names) *imageDiff {
 	txn := &change.Txn{Schema: schema, Generation: uint64(generation), Names: names}
-	c := &compared{Layout: s.Layout, was: s.Layout, device: size, old: Snapshot{s.Layout, NewState(dev, s.Geo, size)}, new: s,
+	c := &compared{Layout: s.Layout, was: s.Layout, device: size, old: Snapshot{s.Layout,
+		NewState(dev, s.Geo, size)}, new: s,
 		records: &records{txn: txn, parts: p}}
 	c.image = &imageDiff{compared: c, groups: groupDiff{c}, inodes: newInodeDiff(c)}
 	return c.image
@@ -63,7 +65,10 @@ func (d *imageDiff) run() error {
 			return err
 		}
 	}
-	slices.SortFunc(d.sharers, func(a, b sharer) int { return cmp.Or(cmp.Compare(a.block, b.block), cmp.Compare(a.ino, b.ino)) })
+	slices.SortFunc(d.sharers, func(a, b sharer) int {
+		return cmp.Or(cmp.Compare(a.block, b.block),
+			cmp.Compare(a.ino, b.ino))
+	})
 	if d.parts.partial() {
 		return d.handOn(0)
 	}
@@ -101,7 +106,8 @@ func (d *imageDiff) inodesInUse() (n uint64, err error) {
 		if err != nil {
 			return 0, err
 		}
-		n += uint64(d.Geo.InodesPerGroup - min(d.Geo.InodesPerGroup, uint32(ondisk.GroupDescOf(desc).FreeInodesCount())))
+		n += uint64(d.Geo.InodesPerGroup - min(d.Geo.InodesPerGroup,
+			uint32(ondisk.GroupDescOf(desc).FreeInodesCount())))
 	}
 	return n, nil
 }
@@ -113,7 +119,8 @@ func (d *imageDiff) inode(ino uint32) error {
 		return err
 	}
 	if marked {
-		d.bitRecords(change.Object{Kind: ondisk.KindInodeBit, ID: uint64(ino)}, ondisk.FieldInodeGroup, (ino-1)/d.Geo.InodesPerGroup, true)
+		d.bitRecords(change.Object{Kind: ondisk.KindInodeBit, ID: uint64(ino)}, ondisk.FieldInodeGroup,
+			(ino-1)/d.Geo.InodesPerGroup, true)
 	}
 	if err := d.inodes.compareTree(ino); err != nil {
 		return err
@@ -136,7 +143,8 @@ func (d *imageDiff) orphanList() error {
 		return err
 	}
 	fault := func(format string, ino uint32) {
-		d.fault(on(checkOrphans.at(ondisk.SuperOff+ondisk.SuperLastOrphanAt, format, ino), ondisk.KindSuperblock, 0))
+		d.fault(on(checkOrphans.at(ondisk.SuperOff+ondisk.SuperLastOrphanAt, format, ino),
+			ondisk.KindSuperblock, 0))
 	}
 	for at := ondisk.SuperOf(sb).LastOrphan(); at != 0; {
 		switch {
@@ -191,7 +199,8 @@ func (d *imageDiff) claimXattr(block, ino uint32) error {
 func (d *imageDiff) blockRecords(block uint32) error {
 	used, err := d.new.allocated(block)
 	if err == nil && used {
-		d.bitRecords(change.Object{Kind: ondisk.KindBlock, ID: uint64(block)}, ondisk.FieldGroup, d.Geo.GroupOf(block), true)
+		d.bitRecords(change.Object{Kind: ondisk.KindBlock, ID: uint64(block)}, ondisk.FieldGroup,
+			d.Geo.GroupOf(block), true)
 	}
 	return err
 }

@@ -17,7 +17,8 @@ func (d *imageDiff) directory(ino uint32, s side, blocks []dirBlock) error {
 		return nil
 	}
 	if i.Pointer(0) == 0 {
-		d.fault(on(checkDots.at(d.inodeAddr(ino), "the directory has no first block"), ondisk.KindInode, uint64(ino)))
+		d.fault(on(checkDots.at(d.inodeAddr(ino), "the directory has no first block"), ondisk.KindInode,
+			uint64(ino)))
 		return nil
 	}
 	visible := i.DirBlocks(d.Geo.BlockSize)
@@ -80,7 +81,8 @@ func (d *imageDiff) namesTwice(ino uint32, blocks []dirBlock, names uint64) erro
 				return
 			}
 			if met[string(e.Name)] {
-				d.fault(on(checkDirentName.at(d.Geo.Addr(block)+uint64(e.Off), "%q occurs twice", e.Name), ondisk.KindInode, uint64(ino)))
+				d.fault(on(checkDirentName.at(d.Geo.Addr(block)+uint64(e.Off), "%q occurs twice", e.Name),
+					ondisk.KindInode, uint64(ino)))
 			}
 			met[string(e.Name)] = true
 		})

@@ -54,7 +54,8 @@ func (d *dirDiff) leafHashes(r *IndexReader, n uint32, own hashRange) error {
 	}
 	ondisk.Entries(b, d.Geo.FileType, func(e ondisk.Entry) {
 		if h := r.hash.Of(e.Name); h < own.low || h > own.high {
-			r.fault(block, e.Off, "%q has the hash %#x, its block is for %#x to %#x", e.Name, h, own.low, own.high)
+			r.fault(block, e.Off, "%q has the hash %#x, its block is for %#x to %#x", e.Name, h, own.low,
+				own.high)
 		}
 	})
 	for _, v := range r.faults {
@@ -92,7 +93,8 @@ func (d *dirDiff) elsewhere(ino uint32, i ondisk.Inode, blocks []dirBlock) error
 		}
 		ondisk.Entries(b, d.Geo.FileType, func(e ondisk.Entry) {
 			if d.names.came(e.Name) {
-				d.fault(on(checkDirentName.at(d.Geo.Addr(block)+uint64(e.Off), "%q occurs twice", e.Name), ondisk.KindInode, uint64(ino)))
+				d.fault(on(checkDirentName.at(d.Geo.Addr(block)+uint64(e.Off), "%q occurs twice", e.Name),
+					ondisk.KindInode, uint64(ino)))
 			}
 		})
 	}

@@ -22,8 +22,10 @@ type inodeDiff struct {
 }
 
 func newInodeDiff(c *compared) inodeDiff {
-	return inodeDiff{compared: c, dirs: dirDiff{c, newNameTable()}, visited: &Visits{}, newRole: make(Roles),
-		noRole: make(map[uint32]Role), dirBlocks: make(map[uint32][]dirBlock), indirect: make(map[uint32][]indirectBlock)}
+	return inodeDiff{compared: c, dirs: dirDiff{c, newNameTable()}, visited: &Visits{},
+		newRole: make(Roles),
+		noRole:  make(map[uint32]Role), dirBlocks: make(map[uint32][]dirBlock),
+		indirect: make(map[uint32][]indirectBlock)}
 }
 
 // rewroteRole notes that the transaction rewrote a directory block or an indirect block of an
@@ -88,8 +90,10 @@ func (d *inodeDiff) sound(ino uint32, before, after side) bool {
 	if len(faults) > 0 {
 		return false
 	}
-	if i := after.inode; !after.exists() && ino >= d.Geo.FirstIno && undated(i) && (before.inode == nil || before.exists() || !undated(before.inode)) {
-		d.fault(on(checkDeleted.at(d.inodeAddr(ino), "the mode is %#o and there is no time", i.Mode()), ondisk.KindInode, uint64(ino)))
+	if i := after.inode; !after.exists() && ino >= d.Geo.FirstIno && undated(i) &&
+		(before.inode == nil || before.exists() || !undated(before.inode)) {
+		d.fault(on(checkDeleted.at(d.inodeAddr(ino), "the mode is %#o and there is no time", i.Mode()),
+			ondisk.KindInode, uint64(ino)))
 	}
 	return true
 }
@@ -99,7 +103,8 @@ func (d *inodeDiff) sound(ino uint32, before, after side) bool {
 // place before the commit, and with data=writeback it does not wait for that.
 func (d *inodeDiff) slowLink(ino uint32, after side) error {
 	i := after.mapped(ino)
-	if i == nil || i.Type() != ondisk.ModeLink || i.Links() == 0 || !d.Geo.InRange(i.Pointer(0)) || !d.leap && !d.rewrote(i.Pointer(0)) {
+	if i == nil || i.Type() != ondisk.ModeLink || i.Links() == 0 || !d.Geo.InRange(i.Pointer(0)) ||
+		!d.leap && !d.rewrote(i.Pointer(0)) {
 		return nil
 	}
 	b, err := d.new.Block(i.Pointer(0))
@@ -107,7 +112,8 @@ func (d *inodeDiff) slowLink(ino uint32, after side) error {
 		return err
 	}
 	if n := bytes.IndexByte(b, 0); uint64(n) != i.Size() {
-		d.fault(on(checkSymlink.at(d.Geo.Addr(i.Pointer(0)), "size is %d, the name ends after %d bytes", i.Size(), n), ondisk.KindInode, uint64(ino)))
+		d.fault(on(checkSymlink.at(d.Geo.Addr(i.Pointer(0)), "size is %d, the name ends after %d bytes",
+			i.Size(), n), ondisk.KindInode, uint64(ino)))
 	}
 	return nil
 }
@@ -162,7 +168,8 @@ func (d *inodeDiff) compareFields(ino uint32) error {
 	if d.todo.owned.has(ino) {
 		always = append(always, ondisk.FieldBlocks)
 	}
-	d.object(change.Object{Kind: ondisk.KindInode, ID: uint64(ino)}, ondisk.InodeRecordFields, was, is, always...)
+	d.object(change.Object{Kind: ondisk.KindInode, ID: uint64(ino)}, ondisk.InodeRecordFields, was, is,
+		always...)
 	group := func(v func(change.Field) change.Value) (g change.Value) {
 		if v != nil {
 			g = v(ondisk.FieldDirGroup)
@@ -180,14 +187,16 @@ func (d *inodeDiff) compareFields(ino uint32) error {
 // same test.
 func (d *inodeDiff) deletionTime(ino uint32, before, after side) error {
 	t := after.inode.Dtime()
-	if after.exists() || t == 0 || t >= d.Geo.Inodes || before.inode != nil && before.inode.Dtime() == t || d.isOrphan(ino) {
+	if after.exists() || t == 0 || t >= d.Geo.Inodes || before.inode != nil &&
+		before.inode.Dtime() == t || d.isOrphan(ino) {
 		return nil
 	}
 	sb, err := d.new.super()
 	if err != nil || ondisk.SuperOf(sb).Wtime() < d.Geo.Inodes {
 		return err
 	}
-	d.fault(on(checkDeleted.at(d.inodeAddr(ino), "the time is %d, the number of an inode", t), ondisk.KindInode, uint64(ino)))
+	d.fault(on(checkDeleted.at(d.inodeAddr(ino), "the time is %d, the number of an inode", t),
+		ondisk.KindInode, uint64(ino)))
 	return nil
 }
 
@@ -197,13 +206,15 @@ func undated(i ondisk.Inode) bool { return i.Mode() != 0 && i.Dtime() == 0 }
 
 // ownerOf returns the object that stands for a pointer of an inode to a block.
 func ownerOf(block, ino uint32, level int, start uint64) change.Object {
-	return change.Object{Kind: ondisk.KindOwner, ID: uint64(block), Sub: uint64(ino), Aux: position(level, start)}
+	return change.Object{Kind: ondisk.KindOwner, ID: uint64(block), Sub: uint64(ino),
+		Aux: position(level, start)}
 }
 
 // showsData notes a block of a file that becomes reachable through a name after a crash, unless its
 // data is in the log.
 func (d *inodeDiff) showsData(ino uint32, i ondisk.Inode, start uint64, block uint32) {
-	if d.image != nil || ino < d.Geo.FirstIno || i.Links() == 0 || i.IsDir() || start*uint64(d.Geo.BlockSize) >= i.Size() {
+	if d.image != nil || ino < d.Geo.FirstIno || i.Links() == 0 || i.IsDir() ||
+		start*uint64(d.Geo.BlockSize) >= i.Size() {
 		return
 	}
 	if _, logged := d.new.over[block]; logged {

@@ -17,11 +17,13 @@ func (d *pointerDiff) isDir() bool  { return d.is != nil && d.is.IsDir() }
 // reshaped reports whether all blocks of the inode have to be compared: it became a directory or
 // stopped being one, or the number of its visible blocks changed.
 func (d *pointerDiff) reshaped() bool {
-	return d.wasDir() != d.isDir() || d.wasDir() && d.was.DirBlocks(d.Geo.BlockSize) != d.is.DirBlocks(d.Geo.BlockSize)
+	return d.wasDir() != d.isDir() || d.wasDir() &&
+		d.was.DirBlocks(d.Geo.BlockSize) != d.is.DirBlocks(d.Geo.BlockSize)
 }
 
 func (d *pointerDiff) compare() error {
-	tree := treeDiff{geo: d.Geo, old: d.old.State, new: d.new.State, rewrote: d.rewrote, visited: d.visited, whole: d.reshaped(),
+	tree := treeDiff{geo: d.Geo, old: d.old.State, new: d.new.State, rewrote: d.rewrote,
+		visited: d.visited, whole: d.reshaped(),
 		removed: d.removed, added: d.added, same: d.same}
 	if err := tree.inodes(d.was, d.is); err != nil {
 		return err
@@ -46,7 +48,8 @@ func (d *pointerDiff) removed(level int, start uint64, block uint32) error {
 
 func (d *pointerDiff) added(level int, start uint64, block uint32) (follow bool, err error) {
 	if !d.Geo.InRange(block) || d.FixedMeta(block) {
-		d.fault(on(checkPointer.at(d.inodeAddr(d.ino), "the pointer at position %d names block %d", position(level, start), block),
+		d.fault(on(checkPointer.at(d.inodeAddr(d.ino), "the pointer at position %d names block %d",
+			position(level, start), block),
 			ondisk.KindInode, uint64(d.ino)))
 		return false, nil
 	}
@@ -68,7 +71,8 @@ func (d *pointerDiff) added(level int, start uint64, block uint32) (follow bool,
 		}
 		return false, nil
 	case !d.leap && !d.rewrote(block) && int(known.Level) != level:
-		fault("position %d begins to point to it, and the transaction does not write it", position(level, start))
+		fault("position %d begins to point to it, and the transaction does not write it", position(level,
+			start))
 		return false, nil
 	}
 	return true, d.tooMany()

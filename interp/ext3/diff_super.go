@@ -49,13 +49,16 @@ func (d *compared) superCopy() error {
 	for g < d.Geo.Groups && !d.Geo.HasSuper(g) {
 		g++
 	}
-	if block := d.Geo.GroupStart(g); d.image == nil && g < d.was.Geo.Groups && (d.rewrote(block) || d.Geo.UUID != d.was.Geo.UUID) {
+	if block := d.Geo.GroupStart(g); d.image == nil && g < d.was.Geo.Groups && (d.rewrote(block) ||
+		d.Geo.UUID != d.was.Geo.UUID) {
 		b, err := d.new.Block(block)
 		if err != nil {
 			return err
 		}
 		if uuid := [ondisk.UUIDLen]byte(b[ondisk.SuperUUIDAt:]); ondisk.SuperOf(b).Magic() != ondisk.Magic || uuid != d.Geo.UUID {
-			d.fault(on(checkSuperblock.at(d.Geo.Addr(block), "the first copy of the superblock has the UUID %x, want %x", uuid, d.Geo.UUID), ondisk.KindSuperblock, 0))
+			d.fault(on(checkSuperblock.at(d.Geo.Addr(block),
+				"the first copy of the superblock has the UUID %x, want %x", uuid, d.Geo.UUID),
+				ondisk.KindSuperblock, 0))
 		}
 	}
 	return nil

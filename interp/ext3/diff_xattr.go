@@ -60,14 +60,16 @@ func (d *inodeDiff) checkBody(ino uint32) error {
 	}
 	raw := b[off : off+d.Geo.InodeSize]
 	fault := func(at int, format string, args ...any) {
-		d.fault(on(checkInodeXattr.at(d.inodeAddr(ino)+uint64(at), format, args...), ondisk.KindInode, uint64(ino)))
+		d.fault(on(checkInodeXattr.at(d.inodeAddr(ino)+uint64(at), format, args...), ondisk.KindInode,
+			uint64(ino)))
 	}
 	extra := int(ondisk.InodeLargeOf(raw).ExtraIsize())
 	switch {
 	case extra == 0:
 		return nil // written by a kernel that does not use this room
 	case extra < ondisk.MinExtraSize || extra%4 != 0 || extra > len(raw)-ondisk.InodeLen:
-		fault(ondisk.InodeLargeExtraIsizeAt, "i_extra_isize is %d, want a multiple of 4 from %d to %d", extra, ondisk.MinExtraSize, len(raw)-ondisk.InodeLen)
+		fault(ondisk.InodeLargeExtraIsizeAt, "i_extra_isize is %d, want a multiple of 4 from %d to %d",
+			extra, ondisk.MinExtraSize, len(raw)-ondisk.InodeLen)
 		return nil
 	}
 	head := ondisk.InodeLen + extra
@@ -84,8 +86,10 @@ func (d *inodeDiff) checkBody(ino uint32) error {
 // checkXattrBlock checks the contents of an extended attribute block.
 func (l *Layout) checkXattrBlock(block uint32, b []byte) (faults []change.Violation) {
 	switch {
-	case ondisk.XattrHeadOf(b).Magic() != ondisk.XattrMagic || ondisk.XattrHeadOf(b).Refcount() == 0 || ondisk.XattrHeadOf(b).Blocks() != 1:
-		return append(faults, checkXattr.at(l.Geo.Addr(block), "magic %#x, %d references, %d blocks", ondisk.XattrHeadOf(b).Magic(), ondisk.XattrHeadOf(b).Refcount(), ondisk.XattrHeadOf(b).Blocks()))
+	case ondisk.XattrHeadOf(b).Magic() != ondisk.XattrMagic || ondisk.XattrHeadOf(b).Refcount() == 0 ||
+		ondisk.XattrHeadOf(b).Blocks() != 1:
+		return append(faults, checkXattr.at(l.Geo.Addr(block), "magic %#x, %d references, %d blocks",
+			ondisk.XattrHeadOf(b).Magic(), ondisk.XattrHeadOf(b).Refcount(), ondisk.XattrHeadOf(b).Blocks()))
 	default:
 		if at, fault := ondisk.CheckXattrEntries(b, ondisk.XattrHeadLen, true); fault != "" {
 			faults = append(faults, checkXattr.at(l.Geo.Addr(block)+uint64(at), "%s", fault))

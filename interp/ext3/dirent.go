@@ -9,10 +9,12 @@ import (
 
 // checkDir checks a block of a directory and calls visit for its entries. first marks block 0,
 // which begins with . and .., the entries of the directory itself.
-func (l *Layout) checkDir(dir uint32, b []byte, block uint32, first bool, visit func(ondisk.Entry)) (faults []change.Violation) {
+func (l *Layout) checkDir(dir uint32, b []byte, block uint32, first bool,
+	visit func(ondisk.Entry)) (faults []change.Violation) {
 	fault := func(c check, off int, format string, args ...any) {
 		if len(faults) < maxFaults {
-			faults = append(faults, on(c.at(l.Geo.Addr(block)+uint64(off), format, args...), ondisk.KindInode, uint64(dir)))
+			faults = append(faults, on(c.at(l.Geo.Addr(block)+uint64(off), format, args...),
+				ondisk.KindInode, uint64(dir)))
 		}
 	}
 	n := 0
@@ -22,8 +24,11 @@ func (l *Layout) checkDir(dir uint32, b []byte, block uint32, first bool, visit 
 			fault(checkDots, e.Off, "entry %d of the block is %q", n, e.Name)
 		} else if dot && e.Ino != dir {
 			fault(checkDots, e.Off, ". names inode %d, not the directory %d", e.Ino, dir)
-		} else if want && (b[e.Off+ondisk.DirentLen+len(e.Name)] != 0 || dot && ondisk.RecLen(b, e.Off) > 2*ondisk.DotLen) {
-			fault(checkDots, e.Off, "%q is not followed by a zero, or has room for another entry: rec_len %d", e.Name, ondisk.RecLen(b, e.Off))
+		} else if want && (b[e.Off+ondisk.DirentLen+len(e.Name)] != 0 || dot && ondisk.RecLen(b,
+			e.Off) > 2*ondisk.DotLen) {
+			fault(checkDots, e.Off,
+				"%q is not followed by a zero, or has room for another entry: rec_len %d", e.Name,
+				ondisk.RecLen(b, e.Off))
 		}
 		n++
 		if e.Ino > l.Geo.Inodes || e.Ino < l.Geo.FirstIno && e.Ino != ondisk.RootIno {
@@ -39,7 +44,8 @@ func (l *Layout) checkDir(dir uint32, b []byte, block uint32, first bool, visit 
 	})
 	if bad != "" {
 		head := ondisk.DirentHeadOf(b[min(at, len(b)-ondisk.DirentLen):])
-		fault(checkDirentLen, at, "%s: rec_len %d, name_len %d at byte %d", bad, head.RecLen(), head.NameLen(), at)
+		fault(checkDirentLen, at, "%s: rec_len %d, name_len %d at byte %d", bad, head.RecLen(),
+			head.NameLen(), at)
 	} else if first && n < 2 {
 		fault(checkDots, 0, "the first block has %d entries", n)
 	}

@@ -22,7 +22,8 @@ func (s Snapshot) end(i ondisk.Inode) (n uint64, ok bool, err error) {
 	return 0, true, nil
 }
 
-func (s Snapshot) endBelow(block uint32, level int, start uint64, budget *int) (n uint64, ok bool, err error) {
+func (s Snapshot) endBelow(block uint32, level int, start uint64, budget *int) (n uint64, ok bool,
+	err error) {
 	switch {
 	case block == 0 || !s.Geo.InRange(block):
 		return 0, true, nil
@@ -42,7 +43,8 @@ func (s Snapshot) endBelow(block uint32, level int, start uint64, budget *int) (
 		if p == 0 {
 			continue
 		}
-		if n, ok, err = s.endBelow(p, level-1, start+uint64(off/4)*step, budget); err != nil || !ok || n > 0 {
+		if n, ok, err = s.endBelow(p, level-1, start+uint64(off/4)*step, budget); err != nil || !ok ||
+			n > 0 {
 			return n, ok, err
 		}
 	}

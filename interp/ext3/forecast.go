@@ -43,7 +43,8 @@ func (f *FS) Forecast() interp.Forecast {
 	f.forecasts.Drop()
 	dev := watched{f.disk, newWatch(m.Geo.BlockSize), f.tail.blocks}
 	f.tail = logTail{}
-	fc := &forecast{m: m, journal: m.Log.Journal, head: m.Log.head, seq: m.Log.nextSeq, old: m.State.lent(dev), dev: dev, size: f.disk.Size(),
+	fc := &forecast{m: m, journal: m.Log.Journal, head: m.Log.head, seq: m.Log.nextSeq,
+		old: m.State.lent(dev), dev: dev, size: f.disk.Size(),
 		names: change.NewNames(), Foresight: interp.NewForesight(f.limits)}
 	f.forecasts.Expect(fc)
 	return fc
@@ -64,7 +65,8 @@ func (fc *forecast) Prepare() (interp.Part, bool) {
 	head.SetMagic(ondisk.JournalMagic)
 	head.SetBlocktype(ondisk.TypeCommit)
 	head.SetSequence(fc.seq)
-	w := interp.Write{Off: fc.journal.Geo.Addr(fc.journal.Block(t.commit)), Len: uint64(len(block)), Data: block}
+	w := interp.Write{Off: fc.journal.Geo.Addr(fc.journal.Block(t.commit)), Len: uint64(len(block)),
+		Data: block}
 	fc.cmp = fc.m.compare(t, fc.old, PendingDevice{fc.dev, w}, fc.size, fc.names, fc.Memory)
 	var obs interp.Observation
 	if fc.cmp.conclude(&obs); obs.Txn == nil {
@@ -84,12 +86,14 @@ func (f *FS) foreseen(w interp.Write) *forecast {
 	}
 	geo := m.Geo
 	place, inside := m.Log.Logical(uint32(w.Off / uint64(geo.BlockSize)))
-	if fc.m != m || m.Log.idle || fc.head != m.Log.head || fc.seq != m.Log.nextSeq || !inside || w.Off%uint64(geo.BlockSize) != 0 ||
+	if fc.m != m || m.Log.idle || fc.head != m.Log.head || fc.seq != m.Log.nextSeq || !inside ||
+		w.Off%uint64(geo.BlockSize) != 0 ||
 		w.Len != uint64(geo.BlockSize) || w.Data == nil || !ondisk.IsCommit(w.Data, fc.seq) {
 		f.forecasts.Drop()
 		return nil
 	}
-	if fc.Wait(); !fc.ok || place != fc.cmp.t.commit || !fc.journal.CommitFits(w.Data, fc.cmp.t.sum) || !fc.dev.watch.keep() {
+	if fc.Wait(); !fc.ok || place != fc.cmp.t.commit || !fc.journal.CommitFits(w.Data, fc.cmp.t.sum) ||
+		!fc.dev.watch.keep() {
 		f.forecasts.Drop()
 		return nil
 	}
@@ -129,7 +133,8 @@ type watch struct {
 }
 
 func newWatch(blockSize uint32) *watch {
-	return &watch{blockSize: uint64(blockSize), read: make(map[uint64]bool), written: make(map[uint64]bool)}
+	return &watch{blockSize: uint64(blockSize), read: make(map[uint64]bool),
+		written: make(map[uint64]bool)}
 }
 
 func (w *watch) stop() {

@@ -33,14 +33,19 @@ func TestForecast(t *testing.T) {
 	}{
 		{name: "as expected", holds: all},
 		{name: "stopped", stop: true, holds: none},
-		{name: "another time in the commit block", commit: func(w interp.Write) { w.Data[0x37]++ }, holds: all},
-		{name: "the commit block of another transaction", commit: func(w interp.Write) { w.Data[11]++ }, ends: true, holds: none},
+		{name: "another time in the commit block", commit: func(w interp.Write) { w.Data[0x37]++ },
+			holds: all},
+		{name: "the commit block of another transaction", commit: func(w interp.Write) { w.Data[11]++ },
+			ends: true, holds: none},
 		{name: "a commit block in a longer write", extend: func(w interp.Write) interp.Write {
 			w.Data = append(bytes.Clone(w.Data), make([]byte, w.Len)...)
 			w.Len *= 2
 			return w
 		}, holds: none},
-		{name: "data written meanwhile", between: func(fs *FS) interp.Write { return present(t, fs, fs.m.Geo.Blocks-1) }, holds: all},
+		{name: "data written meanwhile", between: func(fs *FS) interp.Write {
+			return present(t, fs,
+				fs.m.Geo.Blocks-1)
+		}, holds: all},
 		{name: "a copy put into its place meanwhile", between: func(fs *FS) interp.Write {
 			for _, b := range slices.Sorted(maps.Keys(fs.m.State.Copies)) {
 				if fs.m.metadata(b) {
@@ -48,7 +53,8 @@ func TestForecast(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					return interp.Write{Off: fs.m.Geo.Addr(b), Len: uint64(len(content)), Data: bytes.Clone(content)}
+					return interp.Write{Off: fs.m.Geo.Addr(b), Len: uint64(len(content)),
+						Data: bytes.Clone(content)}
 				}
 			}
 			return present(t, fs, fs.m.Geo.Blocks-1)
@@ -59,8 +65,12 @@ func TestForecast(t *testing.T) {
 			w.Data[12] ^= 0x80 // a block far behind the end
 			return w
 		}, ends: true, holds: none},
-		{name: "the journal's superblock written", between: func(fs *FS) interp.Write { return present(t, fs, fs.m.Log.Block(0)) }, holds: none},
-		{name: "too early", before: func(w interp.Write) bool { return w.Off/4096%3 == 0 }, holds: func(int) bool { return true }},
+		{name: "the journal's superblock written", between: func(fs *FS) interp.Write {
+			return present(t,
+				fs, fs.m.Log.Block(0))
+		}, holds: none},
+		{name: "too early", before: func(w interp.Write) bool { return w.Off/4096%3 == 0 },
+			holds: func(int) bool { return true }},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			d := OpenImage(t, base)
@@ -68,7 +78,8 @@ func TestForecast(t *testing.T) {
 			pair := &forecasttest.Pair{Plain: withoutKept(t, d), Ahead: ahead, Apply: d.Apply}
 			going := true
 			writes(t, log, func(w interp.Write) {
-				comes := ahead.m != nil && w.Len == uint64(ahead.m.Geo.BlockSize) && ondisk.IsCommit(w.Data, ahead.m.Log.nextSeq)
+				comes := ahead.m != nil && w.Len == uint64(ahead.m.Geo.BlockSize) && ondisk.IsCommit(w.Data,
+					ahead.m.Log.nextSeq)
 				if !going || pair.Commits == commits {
 					return
 				}
@@ -140,7 +151,10 @@ func TestForecastOfModes(t *testing.T) {
 		{"checksums of version 2", "", 2, nil, true, everyCommit},
 		{"checksums of version 3", "", 3, nil, true, everyCommit},
 		// A flush that comes anywhere begins a forecast, which the next write to the log ends.
-		{"barrier=0", "ext3", 0, []string{"barrier=0"}, false, func(foreseen, commits int) bool { return foreseen < commits }},
+		{"barrier=0", "ext3", 0, []string{"barrier=0"}, false, func(foreseen,
+			commits int) bool {
+			return foreseen < commits
+		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var base []byte
@@ -172,13 +186,15 @@ func TestForecastOfModes(t *testing.T) {
 				if !pair.Show(t, w) {
 					t.Fatalf("write %d is refused", n)
 				}
-				if comes && tc.version > 0 && (ahead.m.Log.Checksum != (tc.version == 1) || tc.version > 1 && ahead.m.Log.CsumVersion != tc.version) {
+				if comes && tc.version > 0 && (ahead.m.Log.Checksum != (tc.version == 1) || tc.version > 1 &&
+					ahead.m.Log.CsumVersion != tc.version) {
 					t.Fatalf("checksums %t, version %d", ahead.m.Log.Checksum, ahead.m.Log.CsumVersion)
 				}
 			}
 			t.Logf("%d commits, %d foreseen", pair.Commits, pair.Foreseen)
 			if pair.Commits < least || !tc.holds(pair.Foreseen, possible) {
-				t.Errorf("%d commits, %d that can be foreseen, %d foreseen", pair.Commits, possible, pair.Foreseen)
+				t.Errorf("%d commits, %d that can be foreseen, %d foreseen", pair.Commits, possible,
+					pair.Foreseen)
 			}
 		})
 	}

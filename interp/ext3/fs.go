@@ -54,7 +54,8 @@ func NewWithin(d interp.Disk, limits interp.Limits) (*FS, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &FS{disk: d, names: change.NewNames(), memory: limits.NewMemoryBudget(), limits: limits, most: maxRoles(limits)}
+	f := &FS{disk: d, names: change.NewNames(), memory: limits.NewMemoryBudget(), limits: limits,
+		most: maxRoles(limits)}
 	if f.geo, err = ondisk.ParseGeometry(sb, d.Size()); err != nil {
 		return nil, err
 	}
@@ -122,7 +123,8 @@ func (f *FS) observeMounted(w interp.Write, obs *interp.Observation) {
 		p.filled = writtenRun{uint32(w.Off / bs), uint32((w.Off+w.Len-1)/bs - w.Off/bs + 1), w.Seq}
 	}
 	judge := p.super == nil && len(obs.Violations) == 0 && obs.Unknown == nil
-	p.placed, p.unread = m.observeCheckpoint(w, PendingDevice{f.disk, w}, judge && !m.Log.recovering, obs)
+	p.placed, p.unread = m.observeCheckpoint(w, PendingDevice{f.disk, w}, judge && !m.Log.recovering,
+		obs)
 	if p.unread != nil && judge {
 		obs.Unknown = p.unread
 	}

@@ -25,20 +25,25 @@ func FuzzDirectoryBlock(f *testing.F) {
 		if fault == "" && at != 0 || at > len(b) {
 			t.Errorf("fault %q at %d of %d", fault, at, len(b))
 		}
-		l := &Layout{Geo: &ondisk.Geometry{BlockSize: uint32(len(b)), Inodes: 64, FirstIno: 11, FileType: fileType}}
+		l := &Layout{Geo: &ondisk.Geometry{BlockSize: uint32(len(b)), Inodes: 64, FirstIno: 11,
+			FileType: fileType}}
 		l.checkDir(2, b, 7, true, func(ondisk.Entry) {})
-		r := &IndexReader{Snapshot: Snapshot{Layout: l}, dir: 2, inode: make(ondisk.Inode, ondisk.InodeLen), leaves: make(map[uint32]hashRange), nodes: make(map[uint32]bool)}
-		if err := r.entries(b, 7, ondisk.IndexRootEntries, hashRange{0, ondisk.IndexMaxHash}, 0); err != nil || len(r.leaves) > len(b)/ondisk.IndexEntryLen {
+		r := &IndexReader{Snapshot: Snapshot{Layout: l}, dir: 2, inode: make(ondisk.Inode,
+			ondisk.InodeLen), leaves: make(map[uint32]hashRange), nodes: make(map[uint32]bool)}
+		if err := r.entries(b, 7, ondisk.IndexRootEntries, hashRange{0, ondisk.IndexMaxHash},
+			0); err != nil || len(r.leaves) > len(b)/ondisk.IndexEntryLen {
 			t.Errorf("%d leaves, %v", len(r.leaves), err)
 		}
 	})
 }
 
 func FuzzAccessList(f *testing.F) {
-	f.Add(acl(ondisk.ACLUserObj, 6, ondisk.ACLUser, 4, ondisk.ACLGroupObj, 4, ondisk.ACLMask, 7, ondisk.ACLOther, 0))
+	f.Add(acl(ondisk.ACLUserObj, 6, ondisk.ACLUser, 4, ondisk.ACLGroupObj, 4, ondisk.ACLMask, 7,
+		ondisk.ACLOther, 0))
 	f.Add([]byte{1, 0, 0, 0, 1, 0})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if fault := ondisk.ACLFault(b); fault == "" && len(b) > ondisk.ACLHeadLen && (len(b)-ondisk.ACLHeadLen)%ondisk.ACLEntryLen != 0 {
+		if fault := ondisk.ACLFault(b); fault == "" && len(b) > ondisk.ACLHeadLen &&
+			(len(b)-ondisk.ACLHeadLen)%ondisk.ACLEntryLen != 0 {
 			t.Errorf("a list of %d bytes is taken", len(b))
 		}
 	})
@@ -51,7 +56,8 @@ func FuzzJournalBlocks(f *testing.F) {
 		if len(b) == 0 || len(b) > 1<<16 {
 			return
 		}
-		js := ondisk.JournalSuper{Checksum: features&1 != 0, CsumVersion: []int{0, 2, 3, 0}[features/2%4], Wide: features&8 != 0}
+		js := ondisk.JournalSuper{Checksum: features&1 != 0, CsumVersion: []int{0, 2, 3, 0}[features/2%4],
+			Wide: features&8 != 0}
 		some := &Journal{JournalSuper: js}
 		if n := len(some.ParseTags(b)); n > len(b)/some.TagBytes() {
 			t.Errorf("%d tags in %d bytes", n, len(b))
@@ -59,15 +65,18 @@ func FuzzJournalBlocks(f *testing.F) {
 		if blocks, err := some.ParseRevoke(b); err == nil && len(blocks) > len(b)/4 {
 			t.Errorf("%d revoked in %d bytes", len(blocks), len(b))
 		}
-		if js, err := ondisk.ParseJournalSuper(b, 0, 1024, 4096); err == nil && (js.MaxLen > 4096 || js.First >= js.MaxLen || js.Start >= js.MaxLen) {
+		if js, err := ondisk.ParseJournalSuper(b, 0, 1024, 4096); err == nil && (js.MaxLen > 4096 ||
+			js.First >= js.MaxLen || js.Start >= js.MaxLen) {
 			t.Errorf("accepted %+v", js)
 		}
 		// A journal whose every block is among these.
-		geo := &ondisk.Geometry{BlockSize: 1024, Blocks: uint32(len(b)/1024) + 1, FirstData: 1, BlocksPerGroup: 8192}
+		geo := &ondisk.Geometry{BlockSize: 1024, Blocks: uint32(len(b)/1024) + 1, FirstData: 1,
+			BlocksPerGroup: 8192}
 		n := uint32(len(b) / 1024)
 		js.MaxLen, js.First = n, min(1, n-1)
 		j := &Journal{Geo: geo, Runs: []run{{0, 0, n}}, deviceBlocks: uint64(n), JournalSuper: js}
-		if tr, err := j.Read(bytes.NewReader(b), j.First, ondisk.BE32(b, 8)); err == nil && uint32(len(tr.Copies)) > n {
+		if tr, err := j.Read(bytes.NewReader(b), j.First, ondisk.BE32(b, 8)); err == nil &&
+			uint32(len(tr.Copies)) > n {
 			t.Errorf("%d copies in a journal of %d", len(tr.Copies), n)
 		}
 	})
@@ -100,7 +109,8 @@ func Metadata(f *testing.F, base []byte) []uint64 {
 		f.Fatal(err)
 	}
 	p := m.Layout.Places[0]
-	for _, b := range []uint32{p.BlockBitmap, p.InodeBitmap, p.InodeTable, p.InodeTable + 1, m.Log.Block(0), m.Log.Block(1)} {
+	for _, b := range []uint32{p.BlockBitmap, p.InodeBitmap, p.InodeTable, p.InodeTable + 1,
+		m.Log.Block(0), m.Log.Block(1)} {
 		meta = append(meta, uint64(b))
 	}
 	root, err := m.Inode(ondisk.RootIno)
@@ -202,7 +212,8 @@ func FuzzObserve(f *testing.F) {
 		do(interp.Write{Off: geo.Addr(j.Block(j.First)), Len: uint64(len(all)), Data: all})
 		// Anything, anywhere.
 		if n := len(block) / 512 * 512; n > 0 && fs.FS() != "" {
-			do(interp.Write{Off: uint64(at) * 512 % (uint64(len(base)) - uint64(n)), Len: uint64(n), Data: block[:n]})
+			do(interp.Write{Off: uint64(at) * 512 % (uint64(len(base)) - uint64(n)), Len: uint64(n),
+				Data: block[:n]})
 		}
 	})
 }

@@ -17,7 +17,8 @@ import (
 
 // grown returns the layout after a transaction: the same one if the file system stays as it is. A
 // superblock that is damaged or changed in any other way is reported where it is compared.
-func (m *Mounted) grown(after *State, t *transaction, device uint64) (*Layout, *change.Violation, error) {
+func (m *Mounted) grown(after *State, t *transaction, device uint64) (*Layout, *change.Violation,
+	error) {
 	if _, ok := t.Copies[m.Geo.SuperBlock()]; !ok {
 		return m.Layout, nil, nil
 	}

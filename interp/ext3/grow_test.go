@@ -18,7 +18,8 @@ func TestGrowth(t *testing.T) {
 	}{
 		{"new groups", []string{"-b", "1024"}, []string{"7M", "8M", "9M", "70M"}},
 		{"more descriptors", []string{"-b", "1024", "-I", "128"}, []string{"20M", "300M", "700M"}},
-		{"descriptors with their groups", []string{"-b", "1024", "-O", "meta_bg,^resize_inode"}, []string{"20M", "300M", "700M"}},
+		{"descriptors with their groups", []string{"-b", "1024", "-O", "meta_bg,^resize_inode"},
+			[]string{"20M", "300M", "700M"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			image := Mkfs(t, tc.sizes[0], append([]string{"-J", "size=2"}, tc.mkfs...)...)
@@ -48,7 +49,8 @@ func TestGrowth(t *testing.T) {
 			d := OpenImage(t, image)
 			sb, err := readSuper(d)
 			if err != nil || ondisk.LE32(sb, ondisk.SuperBlocksCountAt) != f.fs.geo.Blocks {
-				t.Errorf("%d blocks followed, the superblock has %d: %v", f.fs.geo.Blocks, ondisk.LE32(sb, ondisk.SuperBlocksCountAt), err)
+				t.Errorf("%d blocks followed, the superblock has %d: %v", f.fs.geo.Blocks, ondisk.LE32(sb,
+					ondisk.SuperBlocksCountAt), err)
 			}
 			t.Logf("%d commits, %d steps", f.commits, steps)
 			obs, err := Image(d)

@@ -30,7 +30,8 @@ func (r *IndexReader) IsNode(n uint32) bool { return r.nodes[n] }
 
 func (r *IndexReader) fault(block uint32, off int, format string, args ...any) {
 	if len(r.faults) < maxFaults {
-		r.faults = append(r.faults, on(checkHtree.at(r.Geo.Addr(block)+uint64(off), format, args...), ondisk.KindInode, uint64(r.dir)))
+		r.faults = append(r.faults, on(checkHtree.at(r.Geo.Addr(block)+uint64(off), format, args...),
+			ondisk.KindInode, uint64(r.dir)))
 	}
 }
 
@@ -57,26 +58,34 @@ func (r *IndexReader) Read() error {
 	}
 	switch {
 	case head.ReservedZero() != 0:
-		r.fault(root, ondisk.IndexRootInfo+ondisk.IndexHeadReservedZeroAt, "reserved_zero is %d", head.ReservedZero())
+		r.fault(root, ondisk.IndexRootInfo+ondisk.IndexHeadReservedZeroAt, "reserved_zero is %d",
+			head.ReservedZero())
 	case version >= ondisk.HashVersions:
-		r.fault(root, ondisk.IndexRootInfo+ondisk.IndexHeadHashVersionAt, "the hash version is %d", version)
+		r.fault(root, ondisk.IndexRootInfo+ondisk.IndexHeadHashVersionAt, "the hash version is %d",
+			version)
 	case head.InfoLength() != ondisk.IndexInfoLen:
-		r.fault(root, ondisk.IndexRootInfo+ondisk.IndexHeadInfoLengthAt, "info_length is %d, want %d", head.InfoLength(), ondisk.IndexInfoLen)
+		r.fault(root, ondisk.IndexRootInfo+ondisk.IndexHeadInfoLengthAt, "info_length is %d, want %d",
+			head.InfoLength(), ondisk.IndexInfoLen)
 	case levels > ondisk.IndexMaxLevels:
-		r.fault(root, ondisk.IndexRootInfo+ondisk.IndexHeadIndirectLevelsAt, "indirect_levels is %d, at most %d", levels, ondisk.IndexMaxLevels)
+		r.fault(root, ondisk.IndexRootInfo+ondisk.IndexHeadIndirectLevelsAt,
+			"indirect_levels is %d, at most %d", levels, ondisk.IndexMaxLevels)
 	case head.UnusedFlags()&1 != 0:
-		r.fault(root, ondisk.IndexRootInfo+ondisk.IndexHeadUnusedFlagsAt, "unused_flags is %#x", head.UnusedFlags())
+		r.fault(root, ondisk.IndexRootInfo+ondisk.IndexHeadUnusedFlagsAt, "unused_flags is %#x",
+			head.UnusedFlags())
 	}
 	if len(r.faults) > before {
 		return nil
 	}
 	r.hash = ondisk.NewDirHash(sb, version)
 	r.leaves, r.nodes = make(map[uint32]hashRange), make(map[uint32]bool)
-	if err := r.entries(b, root, ondisk.IndexRootEntries, hashRange{0, ondisk.IndexMaxHash}, int(levels)); err != nil {
+	if err := r.entries(b, root, ondisk.IndexRootEntries, hashRange{0, ondisk.IndexMaxHash},
+		int(levels)); err != nil {
 		return err
 	}
-	if blocks := r.inode.DirBlocks(r.Geo.BlockSize); len(r.faults) == before && uint64(len(r.leaves)+len(r.nodes))+1 != blocks {
-		r.fault(root, ondisk.IndexRootEntries, "the index leads to %d blocks, the directory has %d", len(r.leaves)+len(r.nodes), blocks)
+	if blocks := r.inode.DirBlocks(r.Geo.BlockSize); len(r.faults) == before &&
+		uint64(len(r.leaves)+len(r.nodes))+1 != blocks {
+		r.fault(root, ondisk.IndexRootEntries, "the index leads to %d blocks, the directory has %d",
+			len(r.leaves)+len(r.nodes), blocks)
 	}
 	return nil
 }
@@ -108,7 +117,8 @@ func (r *IndexReader) entries(b []byte, block uint32, at int, all hashRange, lev
 		_, again := r.leaves[child]
 		switch {
 		case child == 0 || uint64(child) >= blocks:
-			r.fault(block, off+ondisk.IndexEntryBlockAt, "an entry leads to block %d of the directory, which has %d", child, blocks)
+			r.fault(block, off+ondisk.IndexEntryBlockAt,
+				"an entry leads to block %d of the directory, which has %d", child, blocks)
 			continue
 		case again || r.nodes[child]:
 			r.fault(block, off+ondisk.IndexEntryBlockAt, "block %d of the directory is led to twice", child)
@@ -134,7 +144,8 @@ func (r *IndexReader) node(child uint32, own hashRange, levels int) error {
 	if err != nil {
 		return err
 	}
-	if head := ondisk.DirentHeadOf(b); head.Inode() != 0 || ondisk.RecLen(b, 0) != len(b) || head.NameLen() != 0 {
+	if head := ondisk.DirentHeadOf(b); head.Inode() != 0 || ondisk.RecLen(b, 0) != len(b) ||
+		head.NameLen() != 0 {
 		r.fault(block, 0, "a node of the index does not begin with an empty entry")
 		return nil
 	}

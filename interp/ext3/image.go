@@ -32,7 +32,8 @@ func ImageWith(d interp.Disk, options interp.ImageOptions) (interp.Observation, 
 }
 
 // wholeImage makes the records of all that a state holds.
-func wholeImage(now Snapshot, generation uint32, dev io.ReaderAt, size uint64, options interp.ImageOptions) interp.Observation {
+func wholeImage(now Snapshot, generation uint32, dev io.ReaderAt, size uint64,
+	options interp.ImageOptions) interp.Observation {
 	obs := interp.Observation{Point: interp.CommitPoint, Generation: uint64(generation)}
 	p := &parts{drop: options.Budget != nil, dropped: options.Stream}
 	d := newImageDiff(now, generation, dev, size, p, change.NewNames())

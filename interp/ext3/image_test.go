@@ -63,7 +63,8 @@ func TestImagesOfE2fsprogs(t *testing.T) {
 		case verdict == "must_flag" && len(found) == 0:
 			t.Errorf("%s: nothing is found, e2fsck finds %s", col[0], col[11])
 		default:
-			t.Logf("%s (%s, e2fsck %s): %d found, such as %.300q", col[0], verdict, col[12], len(found), found[:min(1, len(found))])
+			t.Logf("%s (%s, e2fsck %s): %d found, such as %.300q", col[0], verdict, col[12], len(found),
+				found[:min(1, len(found))])
 		}
 	}
 	t.Logf("%d judged, %d faulted", judged, flagged)

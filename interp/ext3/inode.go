@@ -62,11 +62,13 @@ func (l *Layout) inodeValue(ino uint32, i ondisk.Inode, marked bool, f change.Fi
 // checkInode checks an inode by itself, without following its pointers.
 func (l *Layout) checkInode(ino uint32, i ondisk.Inode, marked bool) (faults []change.Violation) {
 	fault := func(c check, format string, args ...any) {
-		faults = append(faults, on(c.at(l.inodeAddr(ino), format, args...), ondisk.KindInode, uint64(ino)))
+		faults = append(faults, on(c.at(l.inodeAddr(ino), format, args...), ondisk.KindInode,
+			uint64(ino)))
 	}
 	reserved := ino < l.Geo.FirstIno && ino != ondisk.RootIno
 	switch {
-	case ino == ondisk.BadIno && (i.Mode() != 0 || i.UID()|i.GID() != 0 || i.Links() != 0 || i.Flags() != 0 || i.FileACL() != 0 || i.Dtime() != 0):
+	case ino == ondisk.BadIno && (i.Mode() != 0 || i.UID()|i.GID() != 0 || i.Links() != 0 ||
+		i.Flags() != 0 || i.FileACL() != 0 || i.Dtime() != 0):
 		fault(checkReserved, "the inode of bad blocks has mode %#o, user %d, group %d, %d links, flags %#x, file_acl %d, dtime %d",
 			i.Mode(), i.UID(), i.GID(), i.Links(), i.Flags(), i.FileACL(), i.Dtime())
 	case reserved && ino != ondisk.BadIno && !i.Exists(marked) && i.HoldsSomething():
@@ -92,7 +94,8 @@ func (l *Layout) checkInode(ino uint32, i ondisk.Inode, marked bool) (faults []c
 		fault(checkSize, "the size of a file is %d, its pointers reach %d", i.Size(), l.Geo.MaxFile())
 	}
 	if i.Fast() && i.Links() > 0 {
-		if n := bytes.IndexByte(i[ondisk.InodeBlock0At:ondisk.InodeBlock0At+ondisk.FastLink], 0); uint64(n) != i.Size() {
+		if n := bytes.IndexByte(i[ondisk.InodeBlock0At:ondisk.InodeBlock0At+ondisk.FastLink],
+			0); uint64(n) != i.Size() {
 			fault(checkSymlink, "size is %d, the name ends after %d bytes", i.Size(), n)
 		}
 	}

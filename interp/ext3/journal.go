@@ -60,7 +60,8 @@ type transaction struct {
 	start   uint32 // its first block, counted in the journal
 	commit  uint32 // its commit block
 	next    uint32 // the block after it
-	sum     uint32 // checksum over its descriptors and copies, if the journal has checksums of version 1
+	// checksum over its descriptors and copies, if the journal has checksums of version 1
+	sum uint32
 }
 
 // A chainError says why there is no whole transaction at a place in the journal.
@@ -89,19 +90,24 @@ func (j *Journal) Read(dev io.ReaderAt, start, seq uint32) (*transaction, error)
 	addr := j.Geo.Addr(j.Block(t.commit))
 	switch {
 	case !ondisk.OfTransaction(b, seq):
-		return nil, chainFault(checkJournalChain, addr, "the journal's block %d is no part of transaction %d", t.commit, seq)
+		return nil, chainFault(checkJournalChain, addr,
+			"the journal's block %d is no part of transaction %d", t.commit, seq)
 	case !ondisk.IsCommit(b, seq):
-		return nil, chainFault(checkJournalChain, addr, "the journal's block %d is of type %d", t.commit, ondisk.JournalHeaderOf(b).Blocktype())
+		return nil, chainFault(checkJournalChain, addr, "the journal's block %d is of type %d", t.commit,
+			ondisk.JournalHeaderOf(b).Blocktype())
 	case !j.CommitFits(b, t.sum):
-		return nil, chainFault(checkJournalSum, addr, "the checksum in the commit block of transaction %d does not fit it", seq)
+		return nil, chainFault(checkJournalSum, addr,
+			"the checksum in the commit block of transaction %d does not fit it", seq)
 	}
 	return t, nil
 }
 
 // collect reads a transaction up to the first block that is neither a descriptor nor a revoke block
 // of it: the place of its commit block. last holds that block.
-func (j *Journal) collect(dev io.ReaderAt, start, seq uint32) (t *transaction, last []byte, err error) {
-	t = &transaction{seq: seq, Copies: make(map[uint32]copyPlace), Revoked: make(map[uint32]bool), start: start, sum: ondisk.CrcBEStart}
+func (j *Journal) collect(dev io.ReaderAt, start, seq uint32) (t *transaction, last []byte,
+	err error) {
+	t = &transaction{seq: seq, Copies: make(map[uint32]copyPlace), Revoked: make(map[uint32]bool),
+		start: start, sum: ondisk.CrcBEStart}
 	at := start
 	for used := uint32(0); used < j.MaxLen; used++ {
 		block := j.Block(at)
@@ -134,13 +140,15 @@ func (j *Journal) collect(dev io.ReaderAt, start, seq uint32) (t *transaction, l
 			at = j.Next(at)
 		}
 	}
-	return nil, nil, chainFault(checkJournalChain, j.Geo.Addr(j.Block(start)), "transaction %d does not end within the journal", seq)
+	return nil, nil, chainFault(checkJournalChain, j.Geo.Addr(j.Block(start)),
+		"transaction %d does not end within the journal", seq)
 }
 
 // addRevoked adds the blocks of a revoke block to a transaction.
 func (j *Journal) addRevoked(t *transaction, b []byte, addr uint64) error {
 	if !j.TailFits(b) {
-		return chainFault(checkJournalSum, addr, "the checksum of a revoke block of transaction %d does not fit it", t.seq)
+		return chainFault(checkJournalSum, addr,
+			"the checksum of a revoke block of transaction %d does not fit it", t.seq)
 	}
 	blocks, err := j.ParseRevoke(b)
 	if err != nil {
@@ -154,10 +162,12 @@ func (j *Journal) addRevoked(t *transaction, b []byte, addr uint64) error {
 
 // addCopies adds the copies that follow a descriptor b, which stands at a block of the journal, to a
 // transaction, and returns their number. used is how many blocks of the journal it has before them.
-func (j *Journal) addCopies(t *transaction, dev io.ReaderAt, b []byte, at, used uint32) (uint32, error) {
+func (j *Journal) addCopies(t *transaction, dev io.ReaderAt, b []byte, at, used uint32) (uint32,
+	error) {
 	addr := j.Geo.Addr(j.Block(at))
 	if !j.TailFits(b) {
-		return 0, chainFault(checkJournalSum, addr, "the checksum of a descriptor of transaction %d does not fit it", t.seq)
+		return 0, chainFault(checkJournalSum, addr,
+			"the checksum of a descriptor of transaction %d does not fit it", t.seq)
 	}
 	tags := j.ParseTags(b)
 	if uint64(used)+uint64(len(tags)) >= uint64(j.MaxLen) {
@@ -169,7 +179,8 @@ func (j *Journal) addCopies(t *transaction, dev io.ReaderAt, b []byte, at, used 
 		if err := j.checkHome(tag, addr); err != nil {
 			return 0, err
 		}
-		t.Copies[tag.Block] = copyPlace{Block: j.Block(at), Seq: t.seq, Escaped: tag.Flags&ondisk.TagFlagEscape != 0}
+		t.Copies[tag.Block] = copyPlace{Block: j.Block(at), Seq: t.seq,
+			Escaped: tag.Flags&ondisk.TagFlagEscape != 0}
 		if !j.Checksum && j.CsumVersion == 0 {
 			continue
 		}
@@ -190,10 +201,13 @@ func (j *Journal) addCopies(t *transaction, dev io.ReaderAt, b []byte, at, used 
 // (setup_new_flex_group_blocks).
 func (j *Journal) checkHome(t ondisk.Tag, addr uint64) error {
 	if t.High != 0 || uint64(t.Block) >= j.deviceBlocks {
-		return chainFault(checkJournalTag, addr, "the journal holds a copy of block %d, the device has %d", uint64(t.High)<<32|uint64(t.Block), j.deviceBlocks)
+		return chainFault(checkJournalTag, addr,
+			"the journal holds a copy of block %d, the device has %d", uint64(t.High)<<32|uint64(t.Block),
+			j.deviceBlocks)
 	}
 	if _, inside := j.Logical(t.Block); inside {
-		return chainFault(checkJournalTag, addr, "the journal holds a copy of block %d, which is its own", t.Block)
+		return chainFault(checkJournalTag, addr, "the journal holds a copy of block %d, which is its own",
+			t.Block)
 	}
 	return nil
 }

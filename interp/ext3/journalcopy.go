@@ -19,15 +19,18 @@ func (s Snapshot) journalCopyFault(before, sb []byte) (*change.Violation, error)
 	copied := func(b []byte) []byte {
 		return b[ondisk.SuperJnlBlocksAt : ondisk.SuperJnlBlocksAt+4*ondisk.NPointers]
 	}
-	same := before != nil && before[ondisk.SuperJnlBackupTypeAt] == sb[ondisk.SuperJnlBackupTypeAt] && bytes.Equal(copied(before), copied(sb))
+	same := before != nil && before[ondisk.SuperJnlBackupTypeAt] == sb[ondisk.SuperJnlBackupTypeAt] &&
+		bytes.Equal(copied(before), copied(sb))
 	if s.Geo.JournalInum == 0 || sb[ondisk.SuperJnlBackupTypeAt] != journalCopyBlocks || same {
 		return nil, nil
 	}
 	i, err := s.Inode(s.Geo.JournalInum)
-	if err != nil || bytes.Equal(copied(sb), i[ondisk.InodeBlock0At:ondisk.InodeBlock0At+4*ondisk.NPointers]) {
+	if err != nil || bytes.Equal(copied(sb),
+		i[ondisk.InodeBlock0At:ondisk.InodeBlock0At+4*ondisk.NPointers]) {
 		return nil, err
 	}
-	v := on(checkJournalCopy.at(ondisk.SuperOff+ondisk.SuperJnlBlocksAt, "it has %d as the first block of the journal, inode %d has %d",
+	v := on(checkJournalCopy.at(ondisk.SuperOff+ondisk.SuperJnlBlocksAt,
+		"it has %d as the first block of the journal, inode %d has %d",
 		ondisk.LE32(copied(sb), 0), s.Geo.JournalInum, i.Pointer(0)), ondisk.KindSuperblock, 0)
 	return &v, nil
 }

@@ -18,21 +18,26 @@ import (
 func Journaled(t *testing.T, version int) string {
 	t.Helper()
 	dir := t.TempDir()
-	image, commands, data := filepath.Join(dir, "disk.img"), filepath.Join(dir, "commands"), filepath.Join(dir, "data")
+	image, commands, data := filepath.Join(dir, "disk.img"), filepath.Join(dir, "commands"),
+		filepath.Join(dir, "data")
 	opts := []string{"-q", "-F", "-b", "1024", "-J", "size=1"}
 	open := "jo"
 	if version > 1 {
-		opts, open = append(opts, "-O", "metadata_csum,^metadata_csum_seed"), fmt.Sprintf("jo -c -v %d", version)
+		opts, open = append(opts, "-O", "metadata_csum,^metadata_csum_seed"), fmt.Sprintf("jo -c -v %d",
+			version)
 	} else if version == 1 {
 		open = "jo -c"
 	}
 	peer(t, "mkfs.ext3", append(opts, image, "8M")...)
 	var contents []byte
-	for _, first := range [][]byte{{1, 2, 3}, {0xc0, 0x3b, 0x39, 0x98}, {4, 5, 6}} { // one is escaped in the journal
-		contents = append(contents, append(bytes.Clone(first), bytes.Repeat([]byte{first[0]}, 1024-len(first))...)...)
+	// one is escaped in the journal
+	for _, first := range [][]byte{{1, 2, 3}, {0xc0, 0x3b, 0x39, 0x98}, {4, 5, 6}} {
+		contents = append(contents, append(bytes.Clone(first), bytes.Repeat([]byte{first[0]},
+			1024-len(first))...)...)
 	}
 	script := open + "\njw -b 2333,2334,4000 " + data + "\n"
-	if version != 1 { // with version 1, debugfs puts a sum into a commit of revoke blocks alone that its own replay refuses
+	// with version 1, debugfs puts a sum into a commit of revoke blocks alone that its own replay refuses
+	if version != 1 {
 		script += "jw -r 2333\n"
 	}
 	script += "jw -b 2335 " + data + "\njc\n"
@@ -107,7 +112,8 @@ func TestJournalChecksums(t *testing.T) {
 			}{
 				{1, 20, "descriptor", []int{1, 2, 3}},
 				{2, 500, "copy", []int{1, 2, 3}},
-				{6, 900, "revoke block", []int{1, 2, 3}}, // with version 1, a descriptor: what is behind its tags counts
+				// with version 1, a descriptor: what is behind its tags counts
+				{6, 900, "revoke block", []int{1, 2, 3}},
 				{5, 60, "commit block", []int{2, 3}},
 			} {
 				alter := NewDisk(d, d.size)
@@ -116,9 +122,11 @@ func TestJournalChecksums(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				alter.Apply(interp.Write{Off: m.Geo.Addr(block) + at.off, Len: 1, Data: []byte{b[at.off] ^ 0x40}})
+				alter.Apply(interp.Write{Off: m.Geo.Addr(block) + at.off, Len: 1,
+					Data: []byte{b[at.off] ^ 0x40}})
 				_, err = Mount(alter, d.Size())
-				if want := slices.Contains(at.found, version); want != (err != nil && strings.Contains(err.Error(), "checksum")) {
+				if want := slices.Contains(at.found, version); want != (err != nil &&
+					strings.Contains(err.Error(), "checksum")) {
 					t.Errorf("with another byte in a %s: %v", at.what, err)
 				}
 			}

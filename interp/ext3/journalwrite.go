@@ -12,7 +12,8 @@ import (
 func (f *FS) observeJournal(w interp.Write, obs *interp.Observation) {
 	m := f.m
 	at := tailMove{head: m.Log.head, nextSeq: m.Log.nextSeq, idle: m.Log.idle}
-	if touches(w, m.Geo.Addr(m.Log.Block(0)), ondisk.JournalSuperLen) && !f.observeTail(PendingDevice{f.disk, w}, &at, obs) {
+	if touches(w, m.Geo.Addr(m.Log.Block(0)), ondisk.JournalSuperLen) &&
+		!f.observeTail(PendingDevice{f.disk, w}, &at, obs) {
 		return
 	}
 	v, err := m.Log.overwritten(w, f.disk)
@@ -78,9 +79,11 @@ func (f *FS) observeCommit(w interp.Write, at tailMove, obs *interp.Observation)
 			"transaction %d is whole before %d was committed", t.seq+1, t.seq))
 		return
 	}
-	if m.Log.Errno != 0 { // cleared at the next mount, before its first transaction (ext4_clear_journal_err)
+	// cleared at the next mount, before its first transaction (ext4_clear_journal_err)
+	if m.Log.Errno != 0 {
 		obs.Violations = append(obs.Violations, checkJournalSuper.at(m.Geo.Addr(m.Log.Block(0)),
-			"transaction %d is committed to a journal that was given up with error %d", t.seq, int32(m.Log.Errno)))
+			"transaction %d is committed to a journal that was given up with error %d", t.seq,
+			int32(m.Log.Errno)))
 		return
 	}
 	f.observeOrder(w, t, obs)

@@ -99,7 +99,8 @@ func TestKeptBlocksAreBounded(t *testing.T) {
 		t.Errorf("%d blocks are within all", got)
 	}
 	var l logTail
-	j := &Journal{Geo: &ondisk.Geometry{BlockSize: 1024}, Runs: []run{{0, 100, 50}}, JournalSuper: ondisk.JournalSuper{MaxLen: 50}}
+	j := &Journal{Geo: &ondisk.Geometry{BlockSize: 1024}, Runs: []run{{0, 100, 50}},
+		JournalSuper: ondisk.JournalSuper{MaxLen: 50}}
 	for n := range uint64(20) {
 		l.wrote(interp.Write{Off: (101 + n) * 1024, Len: 1024, Data: make([]byte, 1024)}, j, 10<<10)
 	}

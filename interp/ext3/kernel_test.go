@@ -29,7 +29,8 @@ func peer(t testing.TB, name string, args ...string) {
 	defer cancel()
 	out, err := exec.CommandContext(ctx, name, args...).CombinedOutput()
 	if err != nil {
-		t.Fatalf("%s %s: %v (Debian packages e2fsprogs, attr)\n%s", name, strings.Join(args, " "), err, out)
+		t.Fatalf("%s %s: %v (Debian packages e2fsprogs, attr)\n%s", name, strings.Join(args, " "), err,
+			out)
 	}
 }
 
@@ -118,7 +119,8 @@ func (f *follower) compare() {
 		return
 	}
 	if f.fs.m.Log.nextSeq != anew.m.Log.nextSeq || f.fs.m.Log.head != anew.m.Log.head {
-		f.t.Errorf("the log goes on with %d at %d, read anew with %d at %d", f.fs.m.Log.nextSeq, f.fs.m.Log.head, anew.m.Log.nextSeq, anew.m.Log.head)
+		f.t.Errorf("the log goes on with %d at %d, read anew with %d at %d", f.fs.m.Log.nextSeq,
+			f.fs.m.Log.head, anew.m.Log.nextSeq, anew.m.Log.head)
 	}
 	for b, p := range f.fs.m.State.Copies {
 		if q, ok := anew.m.State.Copies[b]; ok && q != p {
@@ -142,13 +144,15 @@ func (f *follower) compare() {
 }
 
 // Follow mounts an image by the host's kernel under a follower and runs a script.
-func Follow(t *testing.T, image string, reread int, visit func(interp.Observation), mounts []string, script string) *follower {
+func Follow(t *testing.T, image string, reread int, visit func(interp.Observation), mounts []string,
+	script string) *follower {
 	t.Helper()
 	return followAs(t, "ext3", image, reread, visit, mounts, script)
 }
 
 // followAs is follow with the file system mounted as one of its family.
-func followAs(t *testing.T, as, image string, reread int, visit func(interp.Observation), mounts []string, script string) *follower {
+func followAs(t *testing.T, as, image string, reread int, visit func(interp.Observation),
+	mounts []string, script string) *follower {
 	t.Helper()
 	return through(t, image, reread, visit, func(loop *loopmount.Loop) {
 		if err := loop.Mount(as, mounts...); err != nil {
@@ -164,7 +168,8 @@ func followAs(t *testing.T, as, image string, reread int, visit func(interp.Obse
 }
 
 // through makes a loop device of an image, with a follower in between, for as long as do runs.
-func through(t *testing.T, image string, reread int, visit func(interp.Observation), do func(*loopmount.Loop)) *follower {
+func through(t *testing.T, image string, reread int, visit func(interp.Observation),
+	do func(*loopmount.Loop)) *follower {
 	t.Helper()
 	if os.Getuid() != 0 {
 		t.Fatal("loop mounts need root: run the tests as root")
@@ -178,7 +183,8 @@ func through(t *testing.T, image string, reread int, visit func(interp.Observati
 	if f.fs, err = New(disk); err != nil {
 		t.Fatal(err)
 	}
-	loop, err := loopmount.Attach(context.Background(), blocktap.NewDevice(disk, f), zaptest.NewLogger(t))
+	loop, err := loopmount.Attach(context.Background(), blocktap.NewDevice(disk, f),
+		zaptest.NewLogger(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +228,8 @@ func TestRecoveryByOthers(t *testing.T) {
 		}},
 		{"remount", func(t *testing.T, loop *loopmount.Loop) {
 			err := loop.Mount("ext3", "ro")
-			_, run := loop.Run(context.Background(), `mount -o remount,rw "$FSWARD_DIR"; echo x > x; sync x; mount -o remount,ro "$FSWARD_DIR"`)
+			_, run := loop.Run(context.Background(),
+				`mount -o remount,rw "$FSWARD_DIR"; echo x > x; sync x; mount -o remount,ro "$FSWARD_DIR"`)
 			if err := errors.Join(err, run, loop.Unmount()); err != nil {
 				t.Error(err)
 			}
@@ -232,7 +239,8 @@ func TestRecoveryByOthers(t *testing.T) {
 			t.Logf("%s%v", out, err)
 		}},
 		{"e2fsck, journal only", func(t *testing.T, loop *loopmount.Loop) {
-			out, err := loop.Run(context.Background(), "cd /; e2fsck -p -E journal_only "+loop.LoopDev+" || [ $? = 1 ]")
+			out, err := loop.Run(context.Background(),
+				"cd /; e2fsck -p -E journal_only "+loop.LoopDev+" || [ $? = 1 ]")
 			t.Logf("%s%v", out, err)
 		}},
 	} {
@@ -248,7 +256,8 @@ func TestRecoveryByOthers(t *testing.T) {
 				if err := loop.Mount("ext3"); err != nil {
 					t.Fatal(err)
 				}
-				if out, err := loop.Run(context.Background(), "mkdir after; cp d0/f* after || :; sync -f .; rm -r after; sync -f ."); err != nil {
+				if out, err := loop.Run(context.Background(),
+					"mkdir after; cp d0/f* after || :; sync -f .; rm -r after; sync -f ."); err != nil {
 					t.Errorf("%v\n%s", err, out)
 				}
 				if err := loop.Unmount(); err != nil {
@@ -318,10 +327,14 @@ func TestKernel(t *testing.T) {
 		sound  func(*testing.T, string)
 	}{
 		{"default", "256M", nil, nil, workload, clean},
-		{"blocks of 1 KiB, small journal", "64M", []string{"-b", "1024", "-J", "size=1"}, nil, workload, clean},
-		{"inodes of 128 bytes, blocks of 2 KiB", "128M", []string{"-I", "128", "-b", "2048", "-J", "size=2"}, nil, workload, clean},
-		{"no features", "64M", []string{"-O", "^filetype,^dir_index,^resize_inode,^sparse_super"}, nil, workload + reuse, staleFileTypes},
-		{"data in the journal", "128M", []string{"-J", "size=4"}, []string{"data=journal"}, workload, clean},
+		{"blocks of 1 KiB, small journal", "64M", []string{"-b", "1024", "-J", "size=1"}, nil, workload,
+			clean},
+		{"inodes of 128 bytes, blocks of 2 KiB", "128M", []string{"-I", "128", "-b", "2048", "-J",
+			"size=2"}, nil, workload, clean},
+		{"no features", "64M", []string{"-O", "^filetype,^dir_index,^resize_inode,^sparse_super"}, nil,
+			workload + reuse, staleFileTypes},
+		{"data in the journal", "128M", []string{"-J", "size=4"}, []string{"data=journal"}, workload,
+			clean},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			image := Mkfs(t, tc.size, tc.mkfs...)
@@ -351,7 +364,8 @@ func TestKernel(t *testing.T) {
 				return
 			}
 			for _, r := range obs.Txn.Records {
-				if n, _ := r.New.Num(); r.Object.Kind == ondisk.KindXattrBlock && r.Field == ondisk.FieldRefcount && n > 1 {
+				if n, _ := r.New.Num(); r.Object.Kind == ondisk.KindXattrBlock &&
+					r.Field == ondisk.FieldRefcount && n > 1 {
 					shared++
 				}
 			}

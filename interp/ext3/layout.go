@@ -9,7 +9,8 @@ import "fsward/interp/ext3/ondisk"
 func (l *Layout) FixedMeta(block uint32) bool {
 	g := l.Geo.GroupOf(block)
 	p := l.Places[g]
-	return block == p.BlockBitmap || block == p.InodeBitmap || block-p.InodeTable < l.Geo.TableBlocks ||
+	return block == p.BlockBitmap || block == p.InodeBitmap ||
+		block-p.InodeTable < l.Geo.TableBlocks ||
 		block-l.Geo.GroupStart(g) < l.Geo.HeadBlocks(g)
 }
 
@@ -30,7 +31,9 @@ func readLayout(g *ondisk.Geometry, block func(uint32) ([]byte, error)) (*Layout
 		}
 		for j := uint32(0); j < perBlock && i*perBlock+j < g.Groups; j++ {
 			d := b[j*ondisk.GroupDescLen:]
-			p := ondisk.Places{BlockBitmap: ondisk.GroupDescOf(d).BlockBitmap(), InodeBitmap: ondisk.GroupDescOf(d).InodeBitmap(), InodeTable: ondisk.GroupDescOf(d).InodeTable()}
+			p := ondisk.Places{BlockBitmap: ondisk.GroupDescOf(d).BlockBitmap(),
+				InodeBitmap: ondisk.GroupDescOf(d).InodeBitmap(),
+				InodeTable:  ondisk.GroupDescOf(d).InodeTable()}
 			if reason := g.Misplaced(i*perBlock+j, p); reason != "" {
 				return nil, ondisk.Corrupt(g.Addr(g.DescBlock(i))+uint64(j)*ondisk.GroupDescLen, "%s", reason)
 			}
@@ -45,7 +48,8 @@ func readLayout(g *ondisk.Geometry, block func(uint32) ([]byte, error)) (*Layout
 func (l *Layout) inodePlace(ino uint32) (block uint32, off uint32) {
 	g, i := (ino-1)/l.Geo.InodesPerGroup, (ino-1)%l.Geo.InodesPerGroup
 	at := uint64(i) * uint64(l.Geo.InodeSize)
-	return l.Places[g].InodeTable + uint32(at/uint64(l.Geo.BlockSize)), uint32(at % uint64(l.Geo.BlockSize))
+	return l.Places[g].InodeTable + uint32(at/uint64(l.Geo.BlockSize)),
+		uint32(at % uint64(l.Geo.BlockSize))
 }
 
 func (l *Layout) inodeAddr(ino uint32) uint64 {

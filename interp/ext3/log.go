@@ -123,7 +123,9 @@ func (l *Log) overwritten(w interp.Write, before io.ReaderAt) (*change.Violation
 				return nil, err
 			}
 			if w.Discard || !bytes.Equal(old, written) {
-				v := checkOverwrite.at(at, "block %d of the journal is overwritten; transactions from block %d to block %d are needed", logical, tail, l.head)
+				v := checkOverwrite.at(at,
+					"block %d of the journal is overwritten; transactions from block %d to block %d are needed",
+					logical, tail, l.head)
 				return &v, nil
 			}
 		}
@@ -142,7 +144,8 @@ func (l *Log) holdsCommit(w interp.Write, seq uint32) bool {
 		}
 		for at := lo / bs * bs; at < hi; at += bs {
 			// A block that the write covers in part is examined if its header is in that part.
-			if at >= w.Off && at+ondisk.JournalHeaderLen <= w.Off+w.Len && ondisk.IsCommit(w.Data[at-w.Off:], seq) {
+			if at >= w.Off && at+ondisk.JournalHeaderLen <= w.Off+w.Len && ondisk.IsCommit(w.Data[at-w.Off:],
+				seq) {
 				return true
 			}
 		}

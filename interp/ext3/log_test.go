@@ -36,7 +36,8 @@ func TestRealLog(t *testing.T) {
 			commits++
 			if obs.Txn != nil {
 				records += len(obs.Txn.Records)
-				t.Logf("commit %d: %d records, %d copies, %v, rules %v", obs.Generation, len(obs.Txn.Records), len(fs.m.State.Copies), took, judged)
+				t.Logf("commit %d: %d records, %d copies, %v, rules %v", obs.Generation, len(obs.Txn.Records),
+					len(fs.m.State.Copies), took, judged)
 			}
 		}
 		d.Apply(w)
@@ -65,5 +66,6 @@ func TestRealLog(t *testing.T) {
 	for _, line := range Judge(rules, obs) {
 		t.Errorf("the image at the end: %s", line)
 	}
-	t.Logf("the image at the end: %d records in %v, rules %v", len(obs.Txn.Records), took, time.Since(start)-took)
+	t.Logf("the image at the end: %d records in %v, rules %v", len(obs.Txn.Records), took,
+		time.Since(start)-took)
 }

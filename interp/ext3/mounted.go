@@ -36,7 +36,8 @@ func Mount(dev io.ReaderAt, size uint64) (*Mounted, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Mounted{Snapshot: Snapshot{State: NewState(dev, geo, size)}, Log: Log{starts: make(map[uint32]uint32)}}
+	m := &Mounted{Snapshot: Snapshot{State: NewState(dev, geo, size)},
+		Log: Log{starts: make(map[uint32]uint32)}}
 	// The places of the group descriptors and the journal's inode do not change while the file
 	// system is mounted, so that they can be read before the journal is replayed.
 	if m.Layout, err = readLayout(geo, m.State.Block); err != nil {
@@ -81,7 +82,8 @@ func (m *Mounted) openJournal(size uint64) error {
 	}
 	addr := m.Layout.inodeAddr(ino)
 	if i.Type() != ondisk.ModeRegular || i.Links() == 0 || i.Flags()&ondisk.FlagsForeign != 0 {
-		return ondisk.Corrupt(addr, "the journal's inode %d is no file: mode %#o, %d links, flags %#x", ino, i.Mode(), i.Links(), i.Flags())
+		return ondisk.Corrupt(addr, "the journal's inode %d is no file: mode %#o, %d links, flags %#x",
+			ino, i.Mode(), i.Links(), i.Flags())
 	}
 	j := &m.Log.Journal
 	j.Geo, j.deviceBlocks = geo, size/uint64(geo.BlockSize)
@@ -108,8 +110,11 @@ func (m *Mounted) openJournal(size uint64) error {
 	if err != nil {
 		return err
 	}
-	if size := i.Size(); have < ondisk.MinJournal || size < ondisk.MinJournal*uint64(geo.BlockSize) || size > uint64(have)*uint64(geo.BlockSize) {
-		return ondisk.Corrupt(addr, "the journal has %d blocks and a size of %d, want %d blocks and as much as there are", have, size, ondisk.MinJournal)
+	if size := i.Size(); have < ondisk.MinJournal || size < ondisk.MinJournal*uint64(geo.BlockSize) ||
+		size > uint64(have)*uint64(geo.BlockSize) {
+		return ondisk.Corrupt(addr,
+			"the journal has %d blocks and a size of %d, want %d blocks and as much as there are", have,
+			size, ondisk.MinJournal)
 	}
 	return m.readJournalSuper()
 }
@@ -122,7 +127,8 @@ func (m *Mounted) readJournalSuper() error {
 		return err
 	}
 	last := j.Runs[len(j.Runs)-1]
-	j.JournalSuper, err = ondisk.ParseJournalSuper(b, geo.Addr(j.Block(0)), geo.BlockSize, last.logical+last.N)
+	j.JournalSuper, err = ondisk.ParseJournalSuper(b, geo.Addr(j.Block(0)), geo.BlockSize,
+		last.logical+last.N)
 	return err
 }
 
@@ -167,7 +173,8 @@ func (m *Mounted) commit(t *transaction) {
 // place, if there is one. Under data=journal, Linux forgets a block that was freed without a revoke
 // record. lost reads the place itself, since blocks may have been written there before the disk was
 // attached.
-func (m *Mounted) lost(dev io.ReaderAt, seq uint32) (block uint32, p copyPlace, found bool, err error) {
+func (m *Mounted) lost(dev io.ReaderAt, seq uint32) (block uint32, p copyPlace, found bool,
+	err error) {
 	var left []uint32
 	for b, c := range m.State.Copies {
 		if int32(c.Seq-seq) < 0 && m.metadata(b) {

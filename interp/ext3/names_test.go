@@ -57,7 +57,8 @@ func TestDirDiff(t *testing.T) {
 			now = append(now, string(n.name))
 		}
 		if !slices.Equal(gone, wantGone) || !slices.Equal(now, wantNow) || d.came([]byte("none")) {
-			t.Fatalf("%d names: %d and %d differ, want %d and %d", most, len(gone), len(now), len(wantGone), len(wantNow))
+			t.Fatalf("%d names: %d and %d differ, want %d and %d", most, len(gone), len(now), len(wantGone),
+				len(wantNow))
 		}
 	}
 }

@@ -17,7 +17,8 @@ import (
 // between, the superblock has to stay that of the same file system.
 
 // observeNoJournal judges a write over the superblock of a file system without a journal.
-func (f *FS) observeNoJournal(sb []byte, geo *ondisk.Geometry, dev io.ReaderAt, obs *interp.Observation) {
+func (f *FS) observeNoJournal(sb []byte, geo *ondisk.Geometry, dev io.ReaderAt,
+	obs *interp.Observation) {
 	before, err := readSuper(f.disk)
 	if err != nil {
 		obs.Unknown = err
@@ -25,9 +26,11 @@ func (f *FS) observeNoJournal(sb []byte, geo *ondisk.Geometry, dev io.ReaderAt, 
 	}
 	f.pending.super = &superChange{geo: geo}
 	mounted := !ondisk.MarksClean(before) && f.geo.JournalInum == 0
-	if mounted && geo.UUID == f.geo.UUID && ondisk.SuperOf(sb).FeatureCompat() == ondisk.SuperOf(before).FeatureCompat() {
+	if mounted && geo.UUID == f.geo.UUID &&
+		ondisk.SuperOf(sb).FeatureCompat() == ondisk.SuperOf(before).FeatureCompat() {
 		if changed := geo.ReshapedFrom(f.geo); changed != "" {
-			obs.Violations = append(obs.Violations, on(checkImmutable.at(ondisk.SuperOff, "%s", changed), ondisk.KindSuperblock, 0))
+			obs.Violations = append(obs.Violations, on(checkImmutable.at(ondisk.SuperOff, "%s", changed),
+				ondisk.KindSuperblock, 0))
 			return
 		}
 	}
@@ -43,7 +46,8 @@ func (f *FS) observeNoJournal(sb []byte, geo *ondisk.Geometry, dev io.ReaderAt, 
 			obs.Unknown = err
 			return
 		}
-		*obs = wholeImage(m.Snapshot, m.Log.nextSeq, dev, f.disk.Size(), interp.ImageOptions{Budget: f.memory})
+		*obs = wholeImage(m.Snapshot, m.Log.nextSeq, dev, f.disk.Size(),
+			interp.ImageOptions{Budget: f.memory})
 		if obs.Stream != nil { // the guest waits: no time for a stream
 			obs.Stream, obs.View, obs.Unknown = nil, nil, f.memory.Full()
 		}

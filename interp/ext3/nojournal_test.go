@@ -37,7 +37,8 @@ func TestWithoutJournal(t *testing.T) {
 				for range 2 {
 					err := loop.Mount("ext2")
 					out, run := loop.Run(context.Background(), workload)
-					_, remount := loop.Run(context.Background(), `mount -o remount,ro "$FSWARD_DIR"; mount -o remount,rw "$FSWARD_DIR"; rm -rf *`)
+					_, remount := loop.Run(context.Background(),
+						`mount -o remount,ro "$FSWARD_DIR"; mount -o remount,rw "$FSWARD_DIR"; rm -rf *`)
 					if err := errors.Join(err, run, remount, loop.Unmount()); err != nil {
 						t.Errorf("%v\n%s", err, out)
 					}
@@ -62,12 +63,15 @@ func TestWithoutJournal(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			apply(interp.Write{Off: f.fs.geo.Addr(ondisk.LE32(desc, ondisk.GroupDescBlockBitmapAt)), Len: 1024})
+			apply(interp.Write{Off: f.fs.geo.Addr(ondisk.LE32(desc, ondisk.GroupDescBlockBitmapAt)),
+				Len: 1024})
 			if obs := fs.Observe(mark(ondisk.StateValid)); len(Judge(f.Rules, obs)) == 0 {
 				t.Error("a damaged file system is marked clean without an alarm")
 			}
-			only(t, fs.Observe(superWrite(t, d, func(sb []byte) { sb[ondisk.SuperInodesPerGroupAt+1]++ })), "ext3/superblock")
-			if obs := fs.Observe(superWrite(t, d, func(sb []byte) { sb[ondisk.SuperUUIDAt]++ })); len(obs.Violations) > 0 {
+			only(t, fs.Observe(superWrite(t, d, func(sb []byte) { sb[ondisk.SuperInodesPerGroupAt+1]++ })),
+				"ext3/superblock")
+			if obs := fs.Observe(superWrite(t, d,
+				func(sb []byte) { sb[ondisk.SuperUUIDAt]++ })); len(obs.Violations) > 0 {
 				t.Errorf("another file system: %v", obs.Violations)
 			}
 		})

@@ -37,7 +37,8 @@ func TestNumberSet(t *testing.T) {
 			}
 		}
 		s.addAll(&other)
-		if got := slices.Collect(s.all()); !slices.Equal(got, slices.Sorted(maps.Keys(want))) || s.len() != len(want) {
+		if got := slices.Collect(s.all()); !slices.Equal(got, slices.Sorted(maps.Keys(want))) ||
+			s.len() != len(want) {
 			t.Fatalf("%d numbers, %d counted, want %d", len(got), s.len(), len(want))
 		}
 	}

@@ -74,14 +74,20 @@ func (o *OrphanList) diff(s Snapshot, inodes *numberSet) (*orphanDiff, error) {
 	if at == o.head && len(turns) == 0 {
 		return nil, nil
 	}
-	slices.SortFunc(turns, func(a, b uint32) int { return cmp.Compare(o.nodes[a].place, o.nodes[b].place) })
+	slices.SortFunc(turns, func(a, b uint32) int {
+		return cmp.Compare(o.nodes[a].place,
+			o.nodes[b].place)
+	})
 	d := &orphanDiff{came: make(map[uint32]bool), gone: make(map[uint32]bool)}
 	turned := make(map[uint32]bool)
 	for at != 0 && d.fault == "" {
 		last := at
 		node, old := o.nodes[at]
 		if old {
-			n, _ := slices.BinarySearchFunc(turns, node.place, func(ino uint32, place int64) int { return cmp.Compare(o.nodes[ino].place, place) })
+			n, _ := slices.BinarySearchFunc(turns, node.place, func(ino uint32,
+				place int64) int {
+				return cmp.Compare(o.nodes[ino].place, place)
+			})
 			if n == len(turns) {
 				d.runs = append(d.runs, orphanRun{first: at, last: o.tail})
 				d.fault = o.fault
@@ -115,7 +121,10 @@ func (o *OrphanList) diff(s Snapshot, inodes *numberSet) (*orphanDiff, error) {
 // missing finds the inodes of the old list that are in no part of the new one.
 func (d *orphanDiff) missing(o *OrphanList) {
 	kept := slices.DeleteFunc(slices.Clone(d.runs), func(r orphanRun) bool { return r.came })
-	slices.SortFunc(kept, func(a, b orphanRun) int { return cmp.Compare(o.nodes[a.first].place, o.nodes[b.first].place) })
+	slices.SortFunc(kept, func(a, b orphanRun) int {
+		return cmp.Compare(o.nodes[a.first].place,
+			o.nodes[b.first].place)
+	})
 	for at, end := o.head, false; !end && len(o.nodes) > 0; {
 		if len(kept) > 0 && at == kept[0].first {
 			at, kept = kept[0].last, kept[1:]
@@ -137,7 +146,8 @@ func (o *OrphanList) apply(d *orphanDiff) {
 	inOrder := true
 	for k := first; k < len(d.runs); k++ {
 		r := d.runs[k]
-		inOrder = inOrder && !r.came && (k == first || o.nodes[d.runs[k-1].last].place < o.nodes[r.first].place)
+		inOrder = inOrder && !r.came && (k == first ||
+			o.nodes[d.runs[k-1].last].place < o.nodes[r.first].place)
 	}
 	if !inOrder {
 		o.rebuild(d)
@@ -215,7 +225,8 @@ type orphanChange struct {
 
 // compare compares the list with the one in a state, and makes the records. inodes are those that
 // may differ.
-func (c *orphanChange) compare(now Snapshot, inodes *numberSet, txn *change.Txn) (*change.Violation, error) {
+func (c *orphanChange) compare(now Snapshot, inodes *numberSet, txn *change.Txn) (*change.Violation,
+	error) {
 	diff, err := c.was.diff(now, inodes)
 	if err != nil || diff == nil {
 		return nil, err
@@ -230,7 +241,8 @@ func (c *orphanChange) compare(now Snapshot, inodes *numberSet, txn *change.Txn)
 	if diff.fault == "" {
 		return nil, nil
 	}
-	v := on(checkOrphans.at(ondisk.SuperOff+ondisk.SuperLastOrphanAt, "%s", diff.fault), ondisk.KindSuperblock, 0)
+	v := on(checkOrphans.at(ondisk.SuperOff+ondisk.SuperLastOrphanAt, "%s", diff.fault),
+		ondisk.KindSuperblock, 0)
 	return &v, nil
 }
 

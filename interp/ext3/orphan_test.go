@@ -39,7 +39,10 @@ func (c *chain) point(off uint64, ino uint32) {
 
 func (c *chain) head(ino uint32) { c.point(ondisk.SuperOff+ondisk.SuperLastOrphanAt, ino) }
 
-func (c *chain) next(ino, then uint32) { c.point(c.m.Layout.inodeAddr(ino)+ondisk.InodeDtimeAt, then) }
+func (c *chain) next(ino, then uint32) {
+	c.point(c.m.Layout.inodeAddr(ino)+ondisk.InodeDtimeAt,
+		then)
+}
 
 // step compares the list with the one before, and with the one that is read anew.
 func (c *chain) step(changed map[uint32]bool) *orphanDiff {
@@ -60,13 +63,15 @@ func (c *chain) step(changed map[uint32]bool) *orphanDiff {
 		return diff
 	}
 	now := c.m.Orphans.inodes()
-	if d := cmp.Diff(anew.inodes(), now); d != "" || c.m.Orphans.tail != anew.tail || len(now) != len(c.m.Orphans.nodes) {
+	if d := cmp.Diff(anew.inodes(), now); d != "" || c.m.Orphans.tail != anew.tail ||
+		len(now) != len(c.m.Orphans.nodes) {
 		c.t.Fatalf("-read anew +kept:\n%s", d)
 	}
 	for ino := range uint32(1000) {
 		had, has := slices.Contains(was, ino), slices.Contains(now, ino)
 		if diff != nil && (diff.came[ino] != (has && !had) || diff.gone[ino] != (had && !has)) {
-			c.t.Fatalf("inode %d: on the list before %v, after %v, came %v, gone %v", ino, had, has, diff.came[ino], diff.gone[ino])
+			c.t.Fatalf("inode %d: on the list before %v, after %v, came %v, gone %v", ino, had, has,
+				diff.came[ino], diff.gone[ino])
 		}
 	}
 	return diff
@@ -152,11 +157,15 @@ func TestOrphanFaults(t *testing.T) {
 	}{
 		{"to a reserved inode", func(c *chain) { c.next(30, 3) }, []uint32{30}, "the list names inode 3"},
 		{"beyond the last inode", func(c *chain) { c.head(100000) }, nil, "the list names inode 100000"},
-		{"the last to the first", func(c *chain) { c.next(33, 30) }, []uint32{33}, "the list comes back to inode 30"},
-		{"the last to one in the middle", func(c *chain) { c.next(33, 32) }, []uint32{33}, "the list comes back to inode 32"},
+		{"the last to the first", func(c *chain) { c.next(33, 30) }, []uint32{33},
+			"the list comes back to inode 30"},
+		{"the last to one in the middle", func(c *chain) { c.next(33, 32) }, []uint32{33},
+			"the list comes back to inode 32"},
 		{"to itself", func(c *chain) { c.next(31, 31) }, []uint32{31}, "the list comes back to inode 31"},
-		{"a new one to itself", func(c *chain) { c.head(40); c.next(40, 40) }, []uint32{40}, "the list comes back to inode 40"},
-		{"backward to an earlier part of a piece", func(c *chain) { c.head(32); c.next(33, 31) }, []uint32{33}, "the list comes back to inode 31"},
+		{"a new one to itself", func(c *chain) { c.head(40); c.next(40, 40) }, []uint32{40},
+			"the list comes back to inode 40"},
+		{"backward to an earlier part of a piece", func(c *chain) { c.head(32); c.next(33, 31) },
+			[]uint32{33}, "the list comes back to inode 31"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c := newChain(t, "1000")
@@ -196,8 +205,10 @@ func TestLongOrphanList(t *testing.T) {
 	c.next(99, first)
 	c.head(99)
 	c.next(30000, 30002)
-	diff, err := c.m.Orphans.diff(c.m.Snapshot, numbersOf(map[uint32]bool{99: true, 30000: true, 30001: true}))
-	if err != nil || diff.fault != "" || len(diff.came) != 1 || !diff.came[99] || len(diff.gone) != 1 || !diff.gone[30001] {
+	diff, err := c.m.Orphans.diff(c.m.Snapshot, numbersOf(map[uint32]bool{99: true, 30000: true,
+		30001: true}))
+	if err != nil || diff.fault != "" || len(diff.came) != 1 || !diff.came[99] ||
+		len(diff.gone) != 1 || !diff.gone[30001] {
 		t.Fatalf("%+v: %v", diff, err)
 	}
 	if n := len(c.m.State.cache); n > 4 {

@@ -8,12 +8,15 @@ import (
 // A pendingWrite holds the changes that the write last observed makes in FS once it lands. The zero
 // value changes nothing. Either landed or refused ends it.
 type pendingWrite struct {
-	super     *superChange // the write of a superblock begins or ends a mount, or replaces the file system; nil: no
-	unmounted bool         // the file system was not mounted
+	// the write of a superblock begins or ends a mount, or replaces the file system; nil: no
+	super     *superChange
+	unmounted bool // the file system was not mounted
 
 	// Of a mounted file system:
-	placed []uint32     // blocks that reach their places, so that their copies in the journal are not needed any more
-	unread error        // placed could not be found; the changes by super, tail and commit do not happen
+	// blocks that reach their places, so that their copies in the journal are not needed any more
+	placed []uint32
+	// placed could not be found; the changes by super, tail and commit do not happen
+	unread error
 	tail   *tailMove    // the write is one of the journal's superblock; nil: no
 	commit *commitWrite // the write ends a transaction; nil: no
 	filled writtenRun   // blocks that get new contents; of 0 blocks: none
@@ -89,7 +92,8 @@ func (c *superChange) landed(f *FS) {
 		return
 	}
 	c.m.State.dev = f.disk
-	f.order, f.data = order{durable: f.order.durable}, dataOrder{commits: 2} // no data of this mount was written before
+	// no data of this mount was written before
+	f.order, f.data = order{durable: f.order.durable}, dataOrder{commits: 2}
 	f.loose = false
 }
 

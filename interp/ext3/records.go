@@ -50,7 +50,8 @@ func (r *records) fault(v change.Violation) {
 
 // object appends the records of an object: one for the object itself, and one for each field that
 // changed or is in always. before and after are nil if the object does not exist in that state.
-func (r *records) object(o change.Object, fields []change.Field, before, after func(change.Field) change.Value, always ...change.Field) {
+func (r *records) object(o change.Object, fields []change.Field, before,
+	after func(change.Field) change.Value, always ...change.Field) {
 	at := len(r.txn.Records)
 	r.txn.Append(change.Record{}) // filled in below, if there is a difference
 	for _, f := range fields {
@@ -98,7 +99,8 @@ func (r *records) tooMany() error {
 	if r.parts.partial() {
 		return r.handOn(change.PartRecords)
 	}
-	if n := len(r.txn.Records); n > maxExpected/4 && cap(r.txn.Records)-n < 2*len(ondisk.InodeRecordFields) {
+	if n := len(r.txn.Records); n > maxExpected/4 &&
+		cap(r.txn.Records)-n < 2*len(ondisk.InodeRecordFields) {
 		r.move(n + n/2)
 	}
 	full := r.full()
@@ -112,7 +114,8 @@ func (r *records) tooMany() error {
 // expect makes room for about n more records at once, if the budget allows.
 func (r *records) expect(n int) {
 	all := len(r.txn.Records) + n
-	if all > cap(r.txn.Records) && all <= maxRecords && r.memory.Holds(uint64(all)*interp.RecordBytes+r.txn.Names.Bytes()) {
+	if all > cap(r.txn.Records) && all <= maxRecords &&
+		r.memory.Holds(uint64(all)*interp.RecordBytes+r.txn.Names.Bytes()) {
 		r.move(all)
 	}
 }

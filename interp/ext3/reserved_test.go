@@ -81,10 +81,14 @@ func TestAlteredImages(t *testing.T) {
 		return off
 	}
 	for _, tc := range []imageFault{
-		{"resize inode without blocks", one, "sif <7> block[DIND] 0", nil, "Resize inode not valid", "ext3/13"},
-		{"resize inode with a block of data", one, "sif <7> block[0] 5000", nil, "Resize inode not valid", "ext3/24"},
-		{"resize inode that is a pipe", one, "sif <7> mode 010600", nil, "Resize inode not valid", "ext3/25"},
-		{"resize inode without links", one, "sif <7> links_count 0", nil, "Resize inode not valid", "ext3/25"},
+		{"resize inode without blocks", one, "sif <7> block[DIND] 0", nil, "Resize inode not valid",
+			"ext3/13"},
+		{"resize inode with a block of data", one, "sif <7> block[0] 5000", nil, "Resize inode not valid",
+			"ext3/24"},
+		{"resize inode that is a pipe", one, "sif <7> mode 010600", nil, "Resize inode not valid",
+			"ext3/25"},
+		{"resize inode without links", one, "sif <7> links_count 0", nil, "Resize inode not valid",
+			"ext3/25"},
 		{"reserved blocks of descriptors in another order", one, "", func(b []byte, m *Mounted) {
 			d, at := dind(b, m), firstReserved(b, m)
 			x, y := ondisk.LE32(d, at), ondisk.LE32(d, at+4)
@@ -95,35 +99,70 @@ func TestAlteredImages(t *testing.T) {
 			first := b[m.Geo.Addr(ondisk.LE32(dind(b, m), firstReserved(b, m))):]
 			put32(first, 0, ondisk.LE32(first, 0)+700)
 		}, "Resize inode not valid", "ext3/24"},
-		{"one block is reserved less", one, "ssv reserved_gdt_blocks 50", nil, "Block bitmap differences:  -(53--81)", "ext3/24"},
-		{"one block is reserved more", one, "", func(b []byte, _ *Mounted) { b[ondisk.SuperOff+ondisk.SuperReservedGDTBlocksAt]++ }, "", "ext3/25"},
-		{"more blocks are reserved than a block can name", one, "ssv reserved_gdt_blocks 257", nil, "Corrupt group descriptor", "ext3/26"},
-		{"pointers of the resize inode without the feature", append(one, "-O", "^resize_inode"), "sif <7> block[0] 5000", nil, "", "ext3/reserved-inode"},
-		{"resize inode and descriptors with their groups", one, "feature +meta_bg", nil, "Resize_inode and meta_bg features are enabled", "ext3/22"},
-		{"recovery without a journal", one, "feature -has_journal +needs_recovery\nssv journal_inum 0\nclri <8>", nil, "needs_recovery flag is set, but no journal is present", "ext3/22"},
-		{"most blocks are for root", one, "ssv r_blocks_count 15000", nil, "r_blocks_count = 15000", "ext3/26"},
-		{"fields of large inodes", large, "ssv min_extra_isize 30", nil, "Bad required extra isize", "ext3/26"},
-		{"wanted fields of large inodes", large, "ssv want_extra_isize 200", nil, "Bad desired extra isize", "ext3/26"},
-		{"clusters of another number", one, "", func(b []byte, _ *Mounted) { b[ondisk.SuperOff+ondisk.SuperClustersPerGroupAt] ^= 8 }, "Superblock invalid", "ext3/baseline"},
-		{"few inodes in a group", one, "", func(b []byte, _ *Mounted) { put32(b, ondisk.SuperOff+ondisk.SuperInodesPerGroupAt, 4) }, "Superblock invalid", "ext3/baseline"},
-		{"large file without the feature", one, "feature -large_file\nmkdir d\nwrite /etc/passwd f\nsif f size 0x90000000", nil, "lacks LARGE_FILE flag", "ext3/28"},
-		{"reserved inode of no use with a count of blocks", one, "sif <9> blocks 8", nil, "Inode 9, i_blocks is 8, should be 0", "ext3/reserved-inode"},
-		{"reserved inode of no use with attributes", one, "sif <9> file_acl 5000", nil, "Inode 9 has a bad extended attribute block 5000", "ext3/reserved-inode"},
-		{"reserved inode of no use with an index", one, "sif <9> flags 0x1000", nil, "Inode 9 has INDEX_FL flag set but is not a directory", "ext3/reserved-inode"},
-		{"bad blocks inode with a mode", one, "sif <1> mode 0100644", nil, "bad block inode looks invalid", "ext3/reserved-inode"},
-		{"bad blocks inode with an owner", one, "sif <1> uid 5", nil, "bad block inode looks invalid", "ext3/reserved-inode"},
-		{"bad blocks inode with links", one, "sif <1> links_count 1", nil, "bad block inode looks invalid", "ext3/reserved-inode"},
-		{"bad block that counts as free", one, "sif <1> block[0] 15000", nil, "Block bitmap differences", "ext3/1"},
+		{"one block is reserved less", one, "ssv reserved_gdt_blocks 50", nil,
+			"Block bitmap differences:  -(53--81)", "ext3/24"},
+		{"one block is reserved more", one, "", func(b []byte,
+			_ *Mounted) {
+			b[ondisk.SuperOff+ondisk.SuperReservedGDTBlocksAt]++
+		}, "", "ext3/25"},
+		{"more blocks are reserved than a block can name", one, "ssv reserved_gdt_blocks 257", nil,
+			"Corrupt group descriptor", "ext3/26"},
+		{"pointers of the resize inode without the feature", append(one, "-O", "^resize_inode"),
+			"sif <7> block[0] 5000", nil, "", "ext3/reserved-inode"},
+		{"resize inode and descriptors with their groups", one, "feature +meta_bg", nil,
+			"Resize_inode and meta_bg features are enabled", "ext3/22"},
+		{"recovery without a journal", one,
+			"feature -has_journal +needs_recovery\nssv journal_inum 0\nclri <8>", nil,
+			"needs_recovery flag is set, but no journal is present", "ext3/22"},
+		{"most blocks are for root", one, "ssv r_blocks_count 15000", nil, "r_blocks_count = 15000",
+			"ext3/26"},
+		{"fields of large inodes", large, "ssv min_extra_isize 30", nil, "Bad required extra isize",
+			"ext3/26"},
+		{"wanted fields of large inodes", large, "ssv want_extra_isize 200", nil,
+			"Bad desired extra isize", "ext3/26"},
+		{"clusters of another number", one, "", func(b []byte,
+			_ *Mounted) {
+			b[ondisk.SuperOff+ondisk.SuperClustersPerGroupAt] ^= 8
+		}, "Superblock invalid",
+			"ext3/baseline"},
+		{"few inodes in a group", one, "", func(b []byte, _ *Mounted) {
+			put32(b,
+				ondisk.SuperOff+ondisk.SuperInodesPerGroupAt, 4)
+		}, "Superblock invalid", "ext3/baseline"},
+		{"large file without the feature", one,
+			"feature -large_file\nmkdir d\nwrite /etc/passwd f\nsif f size 0x90000000", nil,
+			"lacks LARGE_FILE flag", "ext3/28"},
+		{"reserved inode of no use with a count of blocks", one, "sif <9> blocks 8", nil,
+			"Inode 9, i_blocks is 8, should be 0", "ext3/reserved-inode"},
+		{"reserved inode of no use with attributes", one, "sif <9> file_acl 5000", nil,
+			"Inode 9 has a bad extended attribute block 5000", "ext3/reserved-inode"},
+		{"reserved inode of no use with an index", one, "sif <9> flags 0x1000", nil,
+			"Inode 9 has INDEX_FL flag set but is not a directory", "ext3/reserved-inode"},
+		{"bad blocks inode with a mode", one, "sif <1> mode 0100644", nil,
+			"bad block inode looks invalid", "ext3/reserved-inode"},
+		{"bad blocks inode with an owner", one, "sif <1> uid 5", nil, "bad block inode looks invalid",
+			"ext3/reserved-inode"},
+		{"bad blocks inode with links", one, "sif <1> links_count 1", nil,
+			"bad block inode looks invalid", "ext3/reserved-inode"},
+		{"bad block that counts as free", one, "sif <1> block[0] 15000", nil, "Block bitmap differences",
+			"ext3/1"},
 		{"bad block outside", one, "sif <1> block[0] 150000", nil, "Illegal block", "ext3/block-pointer"},
 		{"bad block in the block bitmap", one, "", func(b []byte, m *Mounted) {
-			put32(b[m.Layout.inodeAddr(ondisk.BadIno):], ondisk.InodeBlock0At, m.Layout.Places[0].BlockBitmap)
+			put32(b[m.Layout.inodeAddr(ondisk.BadIno):], ondisk.InodeBlock0At,
+				m.Layout.Places[0].BlockBitmap)
 		}, "block bitmap (82) is bad", "ext3/block-pointer"},
 		{"bad block in a directory", one, "", func(b []byte, m *Mounted) {
-			put32(b[m.Layout.inodeAddr(ondisk.BadIno):], ondisk.InodeBlock0At, ondisk.LE32(b[m.Layout.inodeAddr(ondisk.RootIno):], ondisk.InodeBlock0At))
+			put32(b[m.Layout.inodeAddr(ondisk.BadIno):], ondisk.InodeBlock0At,
+				ondisk.LE32(b[m.Layout.inodeAddr(ondisk.RootIno):], ondisk.InodeBlock0At))
 		}, "multiply-claimed", "ext3/5"},
-		{"copy of the superblock is a bad block", one, "sif <1> block[0] 8193", nil, "is bad", "ext3/block-pointer"},
-		{"copy of the journal's pointers", one, "", func(b []byte, _ *Mounted) { b[ondisk.SuperOff+ondisk.SuperJnlBlocksAt]++ }, "", "ext3/journal-backup"},
-		{"journal with a size beyond its blocks", one, "sif <8> size 30000000", nil, "ournal", "ext3/baseline"},
+		{"copy of the superblock is a bad block", one, "sif <1> block[0] 8193", nil, "is bad",
+			"ext3/block-pointer"},
+		{"copy of the journal's pointers", one, "", func(b []byte,
+			_ *Mounted) {
+			b[ondisk.SuperOff+ondisk.SuperJnlBlocksAt]++
+		}, "", "ext3/journal-backup"},
+		{"journal with a size beyond its blocks", one, "sif <8> size 30000000", nil, "ournal",
+			"ext3/baseline"},
 		{". that is not ended", one, "", func(b []byte, m *Mounted) {
 			b[m.Geo.Addr(ondisk.LE32(b[m.Layout.inodeAddr(ondisk.RootIno):], ondisk.InodeBlock0At))+9] = 'x'
 		}, "not NULL terminated", "ext3/directory-dots"},

@@ -147,7 +147,8 @@ func EachWrite(t testing.TB, path string, visit func(interp.Write) error) error 
 			t.Fatal(err)
 		}
 		at += sector
-		off, count, flags := binary.LittleEndian.Uint64(head), binary.LittleEndian.Uint64(head[8:]), binary.LittleEndian.Uint64(head[16:])
+		off, count, flags := binary.LittleEndian.Uint64(head), binary.LittleEndian.Uint64(head[8:]),
+			binary.LittleEndian.Uint64(head[16:])
 		dataLen := binary.LittleEndian.Uint64(head[24:])
 		w := interp.Write{Off: off * uint64(sector), Len: count * uint64(sector)}
 		switch {

@@ -55,7 +55,8 @@ func maxRoles(limits interp.Limits) int { return int(limits.Memory / 4 / roleByt
 // check returns an error if n more roles would be too many.
 func (r Roles) check(n, most int) error {
 	if most > 0 && len(r)+n > most {
-		return &interp.UnsupportedError{FS: schema.FS, Feature: fmt.Sprintf("a file system of more than %d blocks of directories and indirect blocks in the memory that it may have", most)}
+		return &interp.UnsupportedError{FS: schema.FS,
+			Feature: fmt.Sprintf("a file system of more than %d blocks of directories and indirect blocks in the memory that it may have", most)}
 	}
 	return nil
 }
@@ -82,7 +83,8 @@ func (s Snapshot) readRoles(most int) (Roles, error) {
 			if acl := i.FileACL(); i.Exists(true) && acl != 0 && s.Geo.InRange(acl) {
 				r[acl] = Role{ino, RoleXattr, 0}
 			}
-			if !i.Maps(true) && ino != ondisk.BadIno || !i.IsDir() && i.Pointer(12)|i.Pointer(13)|i.Pointer(14) == 0 {
+			if !i.Maps(true) && ino != ondisk.BadIno || !i.IsDir() &&
+				i.Pointer(12)|i.Pointer(13)|i.Pointer(14) == 0 {
 				continue
 			}
 			if err := r.check(0, most); err != nil {

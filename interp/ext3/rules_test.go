@@ -27,7 +27,8 @@ func Engine(t testing.TB) invariants.Engine {
 // Judge says what the structure checks and the rules find in an observation, one line for each.
 func Judge(e invariants.Engine, obs interp.Observation) (found []string) {
 	tell := func(v change.Violation) {
-		found = append(found, fmt.Sprintf("%s %s %s: %s%s %s", v.Rule, v.Tree, v.ID, v.Doc, v.Detail, v.Witness))
+		found = append(found, fmt.Sprintf("%s %s %s: %s%s %s", v.Rule, v.Tree, v.ID, v.Doc, v.Detail,
+			v.Witness))
 	}
 	for _, v := range obs.Violations {
 		tell(v)

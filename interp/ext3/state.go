@@ -37,10 +37,11 @@ type State struct {
 	// recent holds blocks of the cache that were asked for last, each at its number modulo
 	// recentBlocks.
 	recent [recentBlocks]recentBlock
-	lender map[uint32][]byte // the cache of the state that this one was forked from; it does not grow meanwhile
-	kept   *keptBlocks       // nil: nothing is kept
-	watch  *watch            // of a forecast; nil: none
-	lends  bool              // another state reads Copies as well: see lent
+	// the cache of the state that this one was forked from; it does not grow meanwhile
+	lender map[uint32][]byte
+	kept   *keptBlocks // nil: nothing is kept
+	watch  *watch      // of a forecast; nil: none
+	lends  bool        // another state reads Copies as well: see lent
 }
 
 // recentBlocks is how many blocks are found without the map: those that one inode needs, and the
@@ -53,19 +54,22 @@ type recentBlock struct {
 }
 
 func NewState(dev io.ReaderAt, geo *ondisk.Geometry, size uint64) *State {
-	return &State{dev: dev, geo: geo, blocks: size / uint64(geo.BlockSize), Copies: make(map[uint32]copyPlace), cache: make(map[uint32][]byte)}
+	return &State{dev: dev, geo: geo, blocks: size / uint64(geo.BlockSize),
+		Copies: make(map[uint32]copyPlace), cache: make(map[uint32][]byte)}
 }
 
 // with returns the state after a transaction, which is read from dev.
 func (s *State) with(dev io.ReaderAt, t *transaction) *State {
-	return &State{dev: dev, geo: s.geo, blocks: s.blocks, Copies: s.Copies, over: t.Copies, revoked: t.Revoked, kept: s.kept, watch: s.watch, cache: make(map[uint32][]byte)}
+	return &State{dev: dev, geo: s.geo, blocks: s.blocks, Copies: s.Copies, over: t.Copies,
+		revoked: t.Revoked, kept: s.kept, watch: s.watch, cache: make(map[uint32][]byte)}
 }
 
 // lent returns the present state for another goroutine, which reads from dev. Later commits do not
 // change it.
 func (s *State) lent(dev watched) *State {
 	s.lends = true
-	return &State{dev: dev, geo: s.geo, blocks: s.blocks, Copies: s.Copies, kept: s.kept, watch: dev.watch, cache: make(map[uint32][]byte)}
+	return &State{dev: dev, geo: s.geo, blocks: s.blocks, Copies: s.Copies, kept: s.kept,
+		watch: dev.watch, cache: make(map[uint32][]byte)}
 }
 
 // fork returns the state for another goroutine. Until that one ends, s must not be read.
@@ -171,7 +175,8 @@ func (s *State) read(block uint32, b []byte) ([]byte, error) {
 // where returns the place from which a block is read. It checks that the block is on the device.
 func (s *State) where(block uint32) (copyPlace, error) {
 	if uint64(block) >= s.blocks {
-		return copyPlace{}, ondisk.Corrupt(0, "block %d lies outside the device of %d blocks", block, s.blocks)
+		return copyPlace{}, ondisk.Corrupt(0, "block %d lies outside the device of %d blocks", block,
+			s.blocks)
 	}
 	p, copied := s.Place(block)
 	if !copied {
@@ -230,7 +235,8 @@ func (d PendingDevice) contents(g *ondisk.Geometry, block uint32) ([]byte, error
 // block returns a block as it will be: the data of the write if it covers the block, else read into
 // b.
 func (d PendingDevice) block(g *ondisk.Geometry, block uint32, b []byte) ([]byte, error) {
-	if at := g.Addr(block); d.W.Data != nil && at >= d.W.Off && at+uint64(g.BlockSize) <= d.W.Off+d.W.Len {
+	if at := g.Addr(block); d.W.Data != nil && at >= d.W.Off &&
+		at+uint64(g.BlockSize) <= d.W.Off+d.W.Len {
 		return d.W.Data[at-d.W.Off:][:g.BlockSize], nil
 	}
 	return b, readInto(b, d, g, block)

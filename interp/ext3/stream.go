@@ -46,7 +46,8 @@ func (s *stream) Each(visit func(*change.Txn) error) error {
 
 // stream puts a stream into an observation, once the structure has been found sound.
 func (d *imageDiff) stream(seq uint32, dev io.ReaderAt, obs *interp.Observation) error {
-	s := &stream{now: d.new, seq: seq, dev: dev, size: d.device, names: d.txn.Names, tally: d.parts.tally, owners: &ownerView{owners: d.owners}}
+	s := &stream{now: d.new, seq: seq, dev: dev, size: d.device, names: d.txn.Names,
+		tally: d.parts.tally, owners: &ownerView{owners: d.owners}}
 	if err := s.dispute(); err != nil {
 		return err
 	}
@@ -89,7 +90,8 @@ func (s *stream) dispute() error {
 	n := 0
 	err := s.Each(func(t *change.Txn) error {
 		for i := range t.Records {
-			if o := t.Records[i].Object; o.Kind == ondisk.KindOwner && n < maxDisputed && v.disputed.has(uint32(o.ID)) {
+			if o := t.Records[i].Object; o.Kind == ondisk.KindOwner && n < maxDisputed &&
+				v.disputed.has(uint32(o.ID)) {
 				v.several[uint32(o.ID)] = append(v.several[uint32(o.ID)], o)
 				n++
 			}
@@ -122,7 +124,10 @@ func (v *ownerView) of(k change.Kind, block uint64) (owners []change.Object, err
 	}
 	b := uint32(block)
 	if k == ondisk.KindXattrOwner {
-		i, _ := slices.BinarySearchFunc(v.sharers, b, func(s sharer, b uint32) int { return int(s.block) - int(b) })
+		i, _ := slices.BinarySearchFunc(v.sharers, b, func(s sharer,
+			b uint32) int {
+			return int(s.block) - int(b)
+		})
 		for ; i < len(v.sharers) && v.sharers[i].block == b; i++ {
 			owners = append(owners, change.Object{Kind: k, ID: block, Sub: uint64(v.sharers[i].ino)})
 		}
@@ -137,7 +142,8 @@ func (v *ownerView) of(k change.Kind, block uint64) (owners []change.Object, err
 	o, ok := v.part[b]
 	switch {
 	case v.disputed.has(b):
-		return nil, fmt.Errorf("ext3: the blocks that several pointers name have more than %d owners", maxDisputed)
+		return nil, fmt.Errorf("ext3: the blocks that several pointers name have more than %d owners",
+			maxDisputed)
 	case !ok:
 		return nil, errOwners
 	}

@@ -62,7 +62,10 @@ func replay(t *testing.T, stop func(*FS, interp.Write) bool) (*FS, *MemDisk, int
 	return nil, nil, interp.Write{}
 }
 
-func mountedNow(fs *FS, _ interp.Write) bool { return fs.m != nil && fs.m.Log.nextSeq > fs.m.Log.Seq }
+func mountedNow(fs *FS, _ interp.Write) bool {
+	return fs.m != nil &&
+		fs.m.Log.nextSeq > fs.m.Log.Seq
+}
 
 func only(t *testing.T, obs interp.Observation, rule string) {
 	t.Helper()
@@ -99,20 +102,27 @@ func TestSuperblockWrites(t *testing.T) {
 		{"label", func(sb []byte) { copy(sb[120:], "label") }, "", false},
 		{"free counts", put32(ondisk.SuperFreeBlocksCountAt, 17), "", false},
 		{"magic", func(sb []byte) { sb[ondisk.SuperMagicAt] = 0 }, "ext3/superblock", false},
-		{"garbage", func(sb []byte) { copy(sb, bytes.Repeat([]byte("garbage!"), ondisk.SuperLen/8)) }, "ext3/superblock", false},
-		{"a feature of ext4", put32(ondisk.SuperFeatureIncompatAt, ondisk.IncompatFiletype|ondisk.IncompatRecover|0x40), "ext3/superblock", false},
+		{"garbage", func(sb []byte) { copy(sb, bytes.Repeat([]byte("garbage!"), ondisk.SuperLen/8)) },
+			"ext3/superblock", false},
+		{"a feature of ext4", put32(ondisk.SuperFeatureIncompatAt,
+			ondisk.IncompatFiletype|ondisk.IncompatRecover|0x40), "ext3/superblock", false},
 		{"blocks_count", put32(ondisk.SuperBlocksCountAt, 8191), "ext3/superblock-geometry", false},
 		{"uuid", func(sb []byte) { sb[ondisk.SuperUUIDAt]++ }, "ext3/superblock-geometry", false},
 		{"first_ino", put32(ondisk.SuperFirstInoAt, 12), "ext3/superblock-geometry", false},
 		{"zeros", func(sb []byte) { clear(sb) }, "", true},
-		{"clean while the journal is needed", func(sb []byte) { sb[ondisk.SuperFeatureIncompatAt] &^= ondisk.IncompatRecover }, "ext3/clean-journal", false},
+		{"clean while the journal is needed",
+			func(sb []byte) { sb[ondisk.SuperFeatureIncompatAt] &^= ondisk.IncompatRecover },
+			"ext3/clean-journal", false},
 		{"another file system", func(sb []byte) {
 			sb[ondisk.SuperFeatureIncompatAt] &^= ondisk.IncompatRecover
 			sb[ondisk.SuperUUIDAt]++
 		}, "", false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			fs, d, _ := replay(t, func(fs *FS, w interp.Write) bool { return mountedNow(fs, w) && len(fs.m.State.Copies) > 1 })
+			fs, d, _ := replay(t, func(fs *FS, w interp.Write) bool {
+				return mountedNow(fs, w) &&
+					len(fs.m.State.Copies) > 1
+			})
 			w := superWrite(t, d, tc.change)
 			obs := fs.Observe(w)
 			if tc.rule != "" {
@@ -133,7 +143,8 @@ func TestSuperblockWrites(t *testing.T) {
 func TestCountsAtUnmount(t *testing.T) {
 	unmounting := func(fs *FS, w interp.Write) bool {
 		sb, err := readSuper(PendingDevice{fs.disk, w})
-		return fs.m != nil && touches(w, ondisk.SuperOff, ondisk.SuperLen) && err == nil && !ondisk.NeedsRecovery(sb)
+		return fs.m != nil && touches(w, ondisk.SuperOff, ondisk.SuperLen) && err == nil &&
+			!ondisk.NeedsRecovery(sb)
 	}
 	fs, _, w := replay(t, unmounting)
 	if obs := fs.Observe(w); len(obs.Violations) > 0 || !strings.Contains(obs.Note, "unmounted") {
@@ -148,7 +159,10 @@ func TestCountsAtUnmount(t *testing.T) {
 
 // What is written into the journal of a mounted file system besides commits.
 func TestJournalWrites(t *testing.T) {
-	ready := func(fs *FS, w interp.Write) bool { return mountedNow(fs, w) && len(fs.m.State.Copies) > 1 }
+	ready := func(fs *FS, w interp.Write) bool {
+		return mountedNow(fs, w) &&
+			len(fs.m.State.Copies) > 1
+	}
 	journalSuperWrite := func(fs *FS, d *MemDisk, at int, n uint32) interp.Write {
 		block := fs.m.Log.Block(0)
 		b, err := ReadBlock(d, fs.geo, block)
@@ -160,14 +174,16 @@ func TestJournalWrites(t *testing.T) {
 	}
 	t.Run("a tail beyond what is in its place", func(t *testing.T) {
 		fs, d, _ := replay(t, ready)
-		only(t, fs.Observe(journalSuperWrite(fs, d, ondisk.JournalSuperStartAt, 0)), "ext3/journal-superblock")
+		only(t, fs.Observe(journalSuperWrite(fs, d, ondisk.JournalSuperStartAt, 0)),
+			"ext3/journal-superblock")
 		w := journalSuperWrite(fs, d, ondisk.JournalSuperStartAt, fs.m.Log.head)
 		binary.BigEndian.PutUint32(w.Data[ondisk.JournalSuperSequenceAt:], fs.m.Log.nextSeq)
 		only(t, fs.Observe(w), "ext3/journal-tail")
 	})
 	t.Run("a tail at no transaction", func(t *testing.T) {
 		fs, d, _ := replay(t, ready)
-		only(t, fs.Observe(journalSuperWrite(fs, d, ondisk.JournalSuperStartAt, fs.m.Log.Start+1)), "ext3/journal-superblock")
+		only(t, fs.Observe(journalSuperWrite(fs, d, ondisk.JournalSuperStartAt, fs.m.Log.Start+1)),
+			"ext3/journal-superblock")
 	})
 	t.Run("no magic", func(t *testing.T) {
 		fs, d, _ := replay(t, ready)
@@ -176,15 +192,18 @@ func TestJournalWrites(t *testing.T) {
 	t.Run("over a committed transaction", func(t *testing.T) {
 		fs, _, _ := replay(t, ready)
 		b := make([]byte, fs.geo.BlockSize)
-		only(t, fs.Observe(interp.Write{Off: fs.geo.Addr(fs.m.Log.Block(fs.m.Log.Start)), Len: uint64(len(b)), Data: b}), "ext3/journal-overwrite")
+		only(t, fs.Observe(interp.Write{Off: fs.geo.Addr(fs.m.Log.Block(fs.m.Log.Start)),
+			Len: uint64(len(b)), Data: b}), "ext3/journal-overwrite")
 	})
 	commit := func(fs *FS, w interp.Write) bool {
 		return mountedNow(fs, w) && fs.m.Log.holdsCommit(w, fs.m.Log.nextSeq)
 	}
 	t.Run("a commit block without its transaction", func(t *testing.T) {
 		fs, d, w := replay(t, commit)
-		d.Apply(interp.Write{Off: fs.geo.Addr(fs.m.Log.Block(fs.m.Log.head)), Len: uint64(fs.geo.BlockSize)})
-		obs := fs.Observe(interp.Write{Off: w.Off + w.Len - uint64(fs.geo.BlockSize), Len: uint64(fs.geo.BlockSize), Data: w.Data[w.Len-uint64(fs.geo.BlockSize):]})
+		d.Apply(interp.Write{Off: fs.geo.Addr(fs.m.Log.Block(fs.m.Log.head)),
+			Len: uint64(fs.geo.BlockSize)})
+		obs := fs.Observe(interp.Write{Off: w.Off + w.Len - uint64(fs.geo.BlockSize),
+			Len: uint64(fs.geo.BlockSize), Data: w.Data[w.Len-uint64(fs.geo.BlockSize):]})
 		only(t, obs, "ext3/journal-chain")
 		if obs.Point != interp.CommitPoint || obs.Txn != nil {
 			t.Errorf("point %v, records %v", obs.Point, obs.Txn)
@@ -216,7 +235,8 @@ func TestRefusedCommit(t *testing.T) {
 	before := len(obs.Txn.Records)
 	seq := fs.m.Log.nextSeq
 	fs.Settle(false)
-	if obs = fs.Observe(w); fs.m.Log.nextSeq != seq || obs.Txn == nil || len(obs.Txn.Records) != before {
+	if obs = fs.Observe(w); fs.m.Log.nextSeq != seq || obs.Txn == nil ||
+		len(obs.Txn.Records) != before {
 		t.Errorf("after a refusal the log goes on with %d, was %d", fs.m.Log.nextSeq, seq)
 	}
 	d.Apply(w)
@@ -275,7 +295,8 @@ func TestCrashAnywhere(t *testing.T) {
 			step(interp.Write{Off: fs.geo.Addr(b), Len: uint64(len(data)), Data: bytes.Clone(data)})
 		}
 		if len(fs.m.State.Copies) != 0 {
-			t.Errorf("after write %d, %d blocks are not in their places after recovery", n, len(fs.m.State.Copies))
+			t.Errorf("after write %d, %d blocks are not in their places after recovery", n,
+				len(fs.m.State.Copies))
 		}
 		js, err := ReadBlock(after, fs.geo, fs.m.Log.Block(0))
 		if err != nil {
@@ -299,12 +320,18 @@ func TestNewErrors(t *testing.T) {
 		change func(b []byte)
 		want   string
 	}{
-		{"extents", func(b []byte) { b[ondisk.SuperOff+ondisk.SuperFeatureIncompatAt] |= 0x40 }, "extents (incompat flag 0x40)"},
-		{"metadata_csum", func(b []byte) { b[ondisk.SuperOff+ondisk.SuperFeatureROCompatAt+1] |= 0x4 }, "metadata_csum (ro_compat flag 0x400)"},
-		{"journal_dev", func(b []byte) { b[ondisk.SuperOff+ondisk.SuperFeatureIncompatAt] |= 0x8 }, "journal_dev"},
-		{"external journal", func(b []byte) { clear(b[ondisk.SuperOff+ondisk.SuperJournalInumAt:][:4]) }, "external journal"},
-		{"magic", func(b []byte) { b[ondisk.SuperOff+ondisk.SuperMagicAt] = 0 }, interp.ErrNotFound.Error()},
-		{"block size", func(b []byte) { b[ondisk.SuperOff+ondisk.SuperLogBlockSizeAt] = 40 }, "device address 1024: log_block_size is 40"},
+		{"extents", func(b []byte) { b[ondisk.SuperOff+ondisk.SuperFeatureIncompatAt] |= 0x40 },
+			"extents (incompat flag 0x40)"},
+		{"metadata_csum", func(b []byte) { b[ondisk.SuperOff+ondisk.SuperFeatureROCompatAt+1] |= 0x4 },
+			"metadata_csum (ro_compat flag 0x400)"},
+		{"journal_dev", func(b []byte) { b[ondisk.SuperOff+ondisk.SuperFeatureIncompatAt] |= 0x8 },
+			"journal_dev"},
+		{"external journal", func(b []byte) { clear(b[ondisk.SuperOff+ondisk.SuperJournalInumAt:][:4]) },
+			"external journal"},
+		{"magic", func(b []byte) { b[ondisk.SuperOff+ondisk.SuperMagicAt] = 0 },
+			interp.ErrNotFound.Error()},
+		{"block size", func(b []byte) { b[ondisk.SuperOff+ondisk.SuperLogBlockSizeAt] = 40 },
+			"device address 1024: log_block_size is 40"},
 		{"inodes_per_group", func(b []byte) { clear(b[ondisk.SuperOff+ondisk.SuperInodesPerGroupAt:][:4]) }, "device address 1024: inodes_per_group is 0"},
 		{"descriptor", func(b []byte) {
 			b[ondisk.SuperOff+ondisk.SuperFeatureIncompatAt] |= ondisk.IncompatRecover

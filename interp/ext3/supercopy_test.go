@@ -30,7 +30,8 @@ func TestSuperCopies(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, w := range f.Writes {
-		if block := uint32(w.Off / 1024); fs.m != nil && fs.geo.InRange(block) && fs.geo.IsSuperCopy(block) {
+		if block := uint32(w.Off / 1024); fs.m != nil && fs.geo.InRange(block) &&
+			fs.geo.IsSuperCopy(block) {
 			if committed, err := fs.m.State.Block(block); err != nil {
 				t.Fatal(err)
 			} else if !bytes.Equal(committed, w.Data[:1024]) {
@@ -56,7 +57,8 @@ func alterSuperCopy(t *testing.T, fs *FS, w interp.Write) {
 		{"the label", func(b []byte) { copy(b[120:], "label") }, true},
 		{"before the file system grew by a group", func(b []byte) {
 			put32(b, ondisk.SuperBlocksCountAt, ondisk.LE32(b, ondisk.SuperBlocksCountAt)-8192)
-			put32(b, ondisk.SuperInodesCountAt, ondisk.LE32(b, ondisk.SuperInodesCountAt)-ondisk.LE32(b, ondisk.SuperInodesPerGroupAt))
+			put32(b, ondisk.SuperInodesCountAt, ondisk.LE32(b, ondisk.SuperInodesCountAt)-ondisk.LE32(b,
+				ondisk.SuperInodesPerGroupAt))
 			put32(b, ondisk.SuperFreeBlocksCountAt, 0)
 			put32(b, ondisk.SuperFreeInodesCountAt, 0)
 		}, true},

@@ -28,7 +28,8 @@ func (f *FS) observeSuper(w interp.Write, obs *interp.Observation) {
 	case errors.As(err, &foreign) && f.m == nil:
 		obs.Unknown = err
 	case err != nil:
-		obs.Violations = append(obs.Violations, on(checkSuperblock.at(ondisk.SuperOff, "%v", err), ondisk.KindSuperblock, 0))
+		obs.Violations = append(obs.Violations, on(checkSuperblock.at(ondisk.SuperOff, "%v", err),
+			ondisk.KindSuperblock, 0))
 	case f.m != nil:
 		f.observeMountedSuper(sb, geo, obs)
 	case geo.JournalInum == 0:
@@ -50,7 +51,8 @@ func (f *FS) observeMountedSuper(sb []byte, geo *ondisk.Geometry, obs *interp.Ob
 		return
 	}
 	if changed := geo.ChangedFrom(f.geo); changed != "" {
-		obs.Violations = append(obs.Violations, on(checkImmutable.at(ondisk.SuperOff, "%s", changed), ondisk.KindSuperblock, 0))
+		obs.Violations = append(obs.Violations, on(checkImmutable.at(ondisk.SuperOff, "%s", changed),
+			ondisk.KindSuperblock, 0))
 		return
 	}
 	if err := f.m.copyFault(sb, obs); err != nil {
@@ -115,10 +117,12 @@ func (m *Mounted) cleanFaults(sb []byte, obs *interp.Observation) error {
 		name     string
 		was, is  uint32
 		inGroups uint64
-	}{{"blocks", was.FreeBlocksCount(), is.FreeBlocksCount(), blocks}, {"inodes", was.FreeInodesCount(), is.FreeInodesCount(), inodes}} {
+	}{{"blocks", was.FreeBlocksCount(), is.FreeBlocksCount(), blocks}, {"inodes",
+		was.FreeInodesCount(), is.FreeInodesCount(), inodes}} {
 		if uint64(c.is) != c.inGroups && c.is != c.was {
 			obs.Violations = append(obs.Violations, on(checkCleanCounts.at(ondisk.SuperOff,
-				"the superblock counts %d free %s, the groups %d", c.is, c.name, c.inGroups), ondisk.KindSuperblock, 0))
+				"the superblock counts %d free %s, the groups %d", c.is, c.name, c.inGroups),
+				ondisk.KindSuperblock, 0))
 		}
 	}
 	return nil

@@ -14,7 +14,8 @@ import (
 // only at the beginning of a transaction. resync means that the log goes on where the superblock
 // says: the log was empty, or the guest's recovery after a crash has moved past the transactions
 // that it replayed.
-func (m *Mounted) readTail(dev io.ReaderAt) (js ondisk.JournalSuper, resync bool, fault *change.Violation, err error) {
+func (m *Mounted) readTail(dev io.ReaderAt) (js ondisk.JournalSuper, resync bool,
+	fault *change.Violation, err error) {
 	geo := m.Geo
 	block := m.Log.Block(0)
 	b, err := ReadBlock(dev, geo, block)
@@ -22,7 +23,8 @@ func (m *Mounted) readTail(dev io.ReaderAt) (js ondisk.JournalSuper, resync bool
 		return js, false, nil, err
 	}
 	addr := geo.Addr(block)
-	fail := func(c check, addr uint64, format string, args ...any) (ondisk.JournalSuper, bool, *change.Violation, error) {
+	fail := func(c check, addr uint64, format string, args ...any) (ondisk.JournalSuper, bool,
+		*change.Violation, error) {
 		v := c.at(addr, format, args...)
 		return js, false, &v, nil
 	}
@@ -37,10 +39,12 @@ func (m *Mounted) readTail(dev io.ReaderAt) (js ondisk.JournalSuper, resync bool
 		return fail(checkJournalSuper, addr, "the log was blocks %d to %d of the journal, now %d to %d",
 			m.Log.First, m.Log.MaxLen-1, js.First, js.MaxLen-1)
 	case int32(js.Seq-m.Log.nextSeq) < 0 && js.Start == 0 && len(m.Log.starts) > 0:
-		return fail(checkJournalSuper, addr, "the log is empty before transaction %d, the last was %d", js.Seq, m.Log.nextSeq-1)
+		return fail(checkJournalSuper, addr, "the log is empty before transaction %d, the last was %d",
+			js.Seq, m.Log.nextSeq-1)
 	}
 	if start, known := m.Log.starts[js.Seq]; known && js.Start != 0 && start != js.Start {
-		return fail(checkJournalSuper, addr, "transaction %d begins at block %d of the journal, not at %d", js.Seq, start, js.Start)
+		return fail(checkJournalSuper, addr,
+			"transaction %d begins at block %d of the journal, not at %d", js.Seq, start, js.Start)
 	}
 	lost, p, found, err := m.lost(dev, js.Seq)
 	if err != nil {
@@ -58,10 +62,12 @@ func (m *Mounted) readTail(dev io.ReaderAt) (js ondisk.JournalSuper, resync bool
 		return js, false, fault, nil
 	}
 	if !m.Log.idle && int32(js.Seq-m.Log.nextSeq) < 0 {
-		return fail(checkJournalSuper, addr, "it points at transaction %d, which the log no longer holds", js.Seq)
+		return fail(checkJournalSuper, addr, "it points at transaction %d, which the log no longer holds",
+			js.Seq)
 	}
 	if _, err := m.Log.Read(dev, js.Start, js.Seq); err == nil {
-		return fail(checkJournalSuper, addr, "it points at transaction %d, which is whole and was not committed", js.Seq)
+		return fail(checkJournalSuper, addr,
+			"it points at transaction %d, which is whole and was not committed", js.Seq)
 	}
 	return js, true, fault, nil
 }

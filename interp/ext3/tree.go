@@ -30,7 +30,8 @@ type Visits struct{ old, new numberSet }
 // block; start is the number of the first block of the file below it. visit reports whether to
 // follow the pointer. visit enters indirect blocks into visited, so that a loop of hostile pointers
 // ends.
-func (s Snapshot) Walk(i ondisk.Inode, visited *Visits, visit func(level int, start uint64, block uint32) (follow bool, err error)) error {
+func (s Snapshot) Walk(i ondisk.Inode, visited *Visits, visit func(level int, start uint64,
+	block uint32) (follow bool, err error)) error {
 	d := treeDiff{geo: s.Geo, new: s.State, visited: visited, added: visit}
 	return d.inodes(nil, i)
 }
@@ -142,7 +143,8 @@ func (d *treeDiff) came(level int, start uint64, block uint32) error {
 	return d.below(d.new, level, start, block, d.came)
 }
 
-func (d *treeDiff) below(s *State, level int, start uint64, block uint32, do func(int, uint64, uint32) error) error {
+func (d *treeDiff) below(s *State, level int, start uint64, block uint32, do func(int, uint64,
+	uint32) error) error {
 	b, err := s.Block(block)
 	if err != nil {
 		return err

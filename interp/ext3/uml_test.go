@@ -22,7 +22,8 @@ import (
 // inGuest gives an image to user-mode Linux as /dev/ubda, with a follower in between, and runs a
 // shell script there, as root with all its rights: the host may not let its own root do what needs
 // CAP_SYS_RESOURCE. The guest sees the host's files; $MNT is an empty directory to mount on.
-func inGuest(t *testing.T, image string, reread int, visit func(interp.Observation), script string) (f *follower, output string) {
+func inGuest(t *testing.T, image string, reread int, visit func(interp.Observation),
+	script string) (f *follower, output string) {
 	t.Helper()
 	kernel, err := exec.LookPath("linux.uml")
 	if err != nil {

@@ -12,10 +12,12 @@ import (
 // afterwards.
 func TestNewUUID(t *testing.T) {
 	const uuid = "01234567-89ab-cdef-0123-456789abcdef"
-	want := [16]byte{0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef}
+	want := [16]byte{0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0x01, 0x23, 0x45, 0x67, 0x89,
+		0xab, 0xcd, 0xef}
 	image := Mkfs(t, "128M", "-b", "1024")
 	base := ReadFile(t, image)
-	f := Follow(t, image, 1, nil, nil, `echo x > a; sync -f .; tune2fs -U `+uuid+` $(findmnt -no SOURCE .) && sync -f . && echo y > b && sync -f . && rm a && sync -f .`)
+	f := Follow(t, image, 1, nil, nil,
+		`echo x > a; sync -f .; tune2fs -U `+uuid+` $(findmnt -no SOURCE .) && sync -f . && echo y > b && sync -f . && rm a && sync -f .`)
 	if f.fs.geo.UUID != want {
 		t.Errorf("the UUID that is followed is %x", f.fs.geo.UUID)
 	}
@@ -27,7 +29,9 @@ func TestNewUUID(t *testing.T) {
 	fs := newFS(t, d)
 	copies, commits := 0, 0
 	for _, w := range f.Writes {
-		if block := uint32(w.Off / 1024); fs.m != nil && fs.geo.InRange(block) && fs.geo.IsSuperCopy(block) && !bytes.Equal(w.Data[ondisk.SuperUUIDAt:ondisk.SuperUUIDAt+16], fs.geo.UUID[:]) {
+		if block := uint32(w.Off / 1024); fs.m != nil && fs.geo.InRange(block) &&
+			fs.geo.IsSuperCopy(block) && !bytes.Equal(w.Data[ondisk.SuperUUIDAt:ondisk.SuperUUIDAt+16],
+			fs.geo.UUID[:]) {
 			copies++
 			altered := w
 			altered.Data = bytes.Clone(w.Data)
@@ -55,6 +59,7 @@ func TestNewUUID(t *testing.T) {
 		fs.Settle(true)
 	}
 	if copies == 0 || commits == 0 {
-		t.Errorf("Linux wrote %d copies past the journal, and made %d commits with the first", copies, commits)
+		t.Errorf("Linux wrote %d copies past the journal, and made %d commits with the first", copies,
+			commits)
 	}
 }

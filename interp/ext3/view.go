@@ -30,7 +30,8 @@ type view struct {
 
 // Fork returns a View of the same state with a cache of its own.
 func (v *view) Fork(names *change.Names) change.View {
-	return &view{Snapshot: Snapshot{v.Layout, v.State.fork()}, names: names, orphan: v.orphan, owners: v.owners}
+	return &view{Snapshot: Snapshot{v.Layout, v.State.fork()}, names: names, orphan: v.orphan,
+		owners: v.owners}
 }
 
 // fits reports whether the number of an object is in the range of its kind.

@@ -74,13 +74,17 @@ func (v *view) eachIn(dir ondisk.Inode, n uint64, visit func(ondisk.Entry)) erro
 
 // entryHandles returns the handles of the names in a directory in ascending order.
 func (v *view) entryHandles(dir uint64) (handles []uint64, err error) {
-	err = v.each(uint32(dir), func(e ondisk.Entry) { handles = append(handles, v.names.Handle(e.Name)) })
+	err = v.each(uint32(dir), func(e ondisk.Entry) {
+		handles = append(handles,
+			v.names.Handle(e.Name))
+	})
 	slices.Sort(handles)
 	return slices.Compact(handles), err // a damaged directory can hold a name twice
 }
 
 // scanEntries yields the entries of one directory.
-func (v *view) scanEntries(lo, hi change.Object, by int, yield func(change.Object, error) bool) error {
+func (v *view) scanEntries(lo, hi change.Object, by int, yield func(change.Object,
+	error) bool) error {
 	if !v.fits(lo) || lo.ID != hi.ID {
 		return nil
 	}
@@ -92,7 +96,8 @@ func (v *view) scanEntries(lo, hi change.Object, by int, yield func(change.Objec
 		slices.Reverse(handles)
 	}
 	for _, h := range handles {
-		if lo.Sub <= h && h <= hi.Sub && !yield(change.Object{Kind: ondisk.KindDirent, ID: lo.ID, Sub: h}, nil) {
+		if lo.Sub <= h && h <= hi.Sub && !yield(change.Object{Kind: ondisk.KindDirent, ID: lo.ID, Sub: h},
+			nil) {
 			return nil
 		}
 	}

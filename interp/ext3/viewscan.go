@@ -9,7 +9,8 @@ import (
 	"slices"
 )
 
-var errGap = fmt.Errorf("ext3: more than %d numbers without an object; a narrower range is needed", maxGap)
+var errGap = fmt.Errorf("ext3: more than %d numbers without an object; a narrower range is needed",
+	maxGap)
 
 // maxGap bounds the unused numbers of inodes or blocks between one object and the next.
 const maxGap = 1 << 20
@@ -17,7 +18,10 @@ const maxGap = 1 << 20
 var errNoScan = errors.New("ext3: the owners of a block can be queried one by one only, not listed")
 
 // Scan yields the objects of one kind from lo to hi.
-func (v *view) Scan(lo, hi change.Object) iter.Seq2[change.Object, error] { return v.scan(lo, hi, 1) }
+func (v *view) Scan(lo, hi change.Object) iter.Seq2[change.Object, error] {
+	return v.scan(lo, hi,
+		1)
+}
 
 // ScanDown yields the objects of one kind from hi to lo.
 func (v *view) ScanDown(lo, hi change.Object) iter.Seq2[change.Object, error] {

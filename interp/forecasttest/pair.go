@@ -34,7 +34,8 @@ func (p *Pair) Show(t testing.TB, w interp.Write) (sound bool) {
 	t.Helper()
 	want, got := p.Plain.Observe(w), p.Ahead.Observe(w)
 	if a, b := observed(want), observed(got); !slices.Equal(a, b) {
-		t.Fatalf("write at %d: %d lines with a forecast, %d without:\n%.2000q\n%.2000q", w.Off, len(b), len(a), b, a)
+		t.Fatalf("write at %d: %d lines with a forecast, %d without:\n%.2000q\n%.2000q", w.Off, len(b),
+			len(a), b, a)
 	}
 	if got.Point == interp.CommitPoint {
 		p.Commits++

@@ -16,7 +16,8 @@ const (
 	actAdd       = "add"       // add a dirent with another name, or a revoke record of the next block
 	actSwap      = "swap"      // exchange with the next object of the kind
 	actMove      = "move"      // move a dirent to another directory
-	actCycle     = "cycle"     // move a directory below its own subdirectory, with all names and counts right
+	// move a directory below its own subdirectory, with all names and counts right
+	actCycle     = "cycle"
 	actClear     = "clear"     // all zeros
 	actFree      = "free"      // no links, and a time of deletion
 	actCopy      = "copy"      // copy the next object of the kind
@@ -98,7 +99,8 @@ func (d *draft) act(action string, i int, b []byte) (string, bool, error) {
 	case action == actCrossLink && hasNext && ondisk.LE32(b, next.off) != 0: // a pointer
 		old := ondisk.LE32(o, 0)
 		copy(o, b[next.off:next.off+t.n])
-		return fmt.Sprintf("block %d → %d, the next one's", old, ondisk.LE32(o, 0)), old != ondisk.LE32(o, 0), nil
+		return fmt.Sprintf("block %d → %d, the next one's", old, ondisk.LE32(o, 0)), old != ondisk.LE32(o,
+			0), nil
 	}
 	return "", false, nil
 }
@@ -148,8 +150,10 @@ func (d *draft) actInode(action string, i int, b []byte) (string, bool, error) {
 		return "all zeros", t.kind != "free", nil
 	case actFree:
 		binary.LittleEndian.PutUint16(raw[ondisk.InodeLinksCountAt:], 0)
-		copy(raw[ondisk.InodeDtimeAt:ondisk.InodeDtimeAt+4], raw[ondisk.InodeCtimeAt:ondisk.InodeCtimeAt+4])
-		return "no links, and deleted when it was last changed", t.kind != "free" && t.kind != "orphan", nil
+		copy(raw[ondisk.InodeDtimeAt:ondisk.InodeDtimeAt+4],
+			raw[ondisk.InodeCtimeAt:ondisk.InodeCtimeAt+4])
+		return "no links, and deleted when it was last changed", t.kind != "free" && t.kind != "orphan",
+			nil
 	case actCrossLink:
 		return d.crossLink(t, raw)
 	}
@@ -177,7 +181,8 @@ func (d *draft) crossLink(t target, raw []byte) (string, bool, error) {
 			return "", false, err
 		}
 		other := ondisk.Inode(b[o.off : o.off+ondisk.InodeLen])
-		if p := other.Pointer(0); o.id != t.id && other.Links() > 0 && other.Maps(true) && p != 0 && p != mine.Pointer(0) {
+		if p := other.Pointer(0); o.id != t.id && other.Links() > 0 && other.Maps(true) && p != 0 &&
+			p != mine.Pointer(0) {
 			copy(raw[ondisk.InodeBlock0At:ondisk.InodeBlock0At+4], other[ondisk.InodeBlock0At:])
 			return fmt.Sprintf("block0 → %d, that of inode %d", p, o.id), true, nil
 		}

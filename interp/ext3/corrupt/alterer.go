@@ -39,7 +39,8 @@ func NewAlterer(d interp.Disk, spec string) (interp.Alterer, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &alterer{spec: s, disk: d, journal: m.Log.Journal, seq: m.Log.NextSeq(), homes: make(map[uint32]logTag), tags: make(map[uint32]uint32)}
+	a := &alterer{spec: s, disk: d, journal: m.Log.Journal, seq: m.Log.NextSeq(),
+		homes: make(map[uint32]logTag), tags: make(map[uint32]uint32)}
 	a.survey = survey{Snapshot: m.Snapshot, role: a.guess, use: func(uint32) string { return "data" }}
 	return a, nil
 }
@@ -82,7 +83,10 @@ func (a *alterer) Alter(w interp.Write) string {
 		}
 	}
 	at := func(block uint32) []byte { return w.Data[uint64(block)*bs-w.Off:][:bs] }
-	has := func(block uint32) bool { return uint64(block)*bs >= w.Off && uint64(block+1)*bs <= w.Off+w.Len }
+	has := func(block uint32) bool {
+		return uint64(block)*bs >= w.Off &&
+			uint64(block+1)*bs <= w.Off+w.Len
+	}
 	if !a.done {
 		for _, block := range blocks {
 			a.follow(block, at(block))
@@ -91,7 +95,8 @@ func (a *alterer) Alter(w interp.Write) string {
 	text := ""
 	for _, block := range blocks {
 		t, ok := a.homes[block]
-		if a.done || !ok || t.Flags&ondisk.TagFlagEscape != 0 || a.journal.CsumVersion != 0 && !has(a.tags[block]) {
+		if a.done || !ok || t.Flags&ondisk.TagFlagEscape != 0 || a.journal.CsumVersion != 0 &&
+			!has(a.tags[block]) {
 			continue
 		}
 		copied := at(block)
@@ -174,7 +179,10 @@ func (a *alterer) alter(home uint32, b []byte) string {
 	}
 	d := &draft{sites: make(map[site][]byte), layout: a.Layout,
 		load:   func(p site) ([]byte, error) { return bytes.Clone(b), nil },
-		before: func(uint32) ([]byte, bool) { return before, true }, others: func(string) ([]target, error) { return nil, nil }}
+		before: func(uint32) ([]byte, bool) { return before, true }, others: func(string) ([]target,
+			error) {
+			return nil, nil
+		}}
 	err = a.block(home, b, func(t target) {
 		if t.object == a.spec.object {
 			d.ts = append(d.ts, t)
@@ -204,10 +212,13 @@ func (a *alterer) wanted(t target, b, before []byte, had map[string]bool) bool {
 		left := was[0]>>t.bit&1 == is[0]>>t.bit&1
 		return left == (a.spec.action == actSet || a.spec.action == actUnset)
 	case objDirent:
-		return t.kind != "dot" && t.kind != "dotdot" && t.kind != "unused" && !had[string(nameAt(b, t.off))]
+		return t.kind != "dot" && t.kind != "dotdot" && t.kind != "unused" &&
+			!had[string(nameAt(b, t.off))]
 	case objInode:
 		i := ondisk.Inode(is)
-		pointer := strings.HasPrefix(a.spec.member.Name, "block") && a.spec.member.Off >= ondisk.InodeBlock0At && a.spec.member.Off < ondisk.InodeBlock0At+4*ondisk.NPointers
+		pointer := strings.HasPrefix(a.spec.member.Name, "block") &&
+			a.spec.member.Off >= ondisk.InodeBlock0At &&
+			a.spec.member.Off < ondisk.InodeBlock0At+4*ondisk.NPointers
 		if i.Links() == 0 || pointer && (i.Type() != ondisk.ModeRegular || a.spec.member.Get(is) == 0) {
 			return false
 		}

@@ -35,8 +35,10 @@ func NewCorrupter(d interp.Disk, last bool) (interp.Corrupter, error) {
 	if err := m.ReadRoles(); err != nil {
 		return nil, err
 	}
-	c := &corrupter{disk: d, m: m, log: make(map[uint32][]logBlock), targets: make(map[string][]target)}
-	c.survey = survey{Snapshot: m.Snapshot, orphans: m.Orphans, role: func(block uint32, _ []byte) (ext3.Role, bool) {
+	c := &corrupter{disk: d, m: m, log: make(map[uint32][]logBlock),
+		targets: make(map[string][]target)}
+	c.survey = survey{Snapshot: m.Snapshot, orphans: m.Orphans, role: func(block uint32,
+		_ []byte) (ext3.Role, bool) {
 		r, ok := m.Roles[block]
 		return r, ok
 	}}
@@ -139,7 +141,8 @@ func (c *corrupter) Corrupt(spec string, pick int) (interp.Corruption, error) {
 		if !s.fits(t) {
 			continue
 		}
-		d := &draft{sites: make(map[site][]byte), load: c.load, ts: list, others: c.find, layout: c.Layout, before: c.before}
+		d := &draft{sites: make(map[site][]byte), load: c.load, ts: list, others: c.find,
+			layout: c.Layout, before: c.before}
 		text, ok, err := d.apply(&s, i)
 		if err != nil {
 			return interp.Corruption{}, err

@@ -43,7 +43,8 @@ func (d *draft) actDirent(action string, i int, b []byte) (string, bool, error) 
 }
 
 func nameAt(b []byte, off int) []byte {
-	return b[off+ondisk.DirentLen : min(off+ondisk.DirentLen+int(b[off+ondisk.DirentNameLenAt]), len(b))]
+	return b[off+ondisk.DirentLen : min(off+ondisk.DirentLen+int(b[off+ondisk.DirentNameLenAt]),
+		len(b))]
 }
 
 // remove deletes an entry, as the kernel does: the entry before it gets its room.
@@ -51,7 +52,8 @@ func (d *draft) remove(i int, b []byte) {
 	t := d.ts[i]
 	if i > 0 && d.ts[i-1].site == t.site {
 		p := d.ts[i-1]
-		binary.LittleEndian.PutUint16(b[p.off+ondisk.DirentRecLenAt:], uint16(ondisk.RecLen(b, p.off)+ondisk.RecLen(b, t.off)))
+		binary.LittleEndian.PutUint16(b[p.off+ondisk.DirentRecLenAt:],
+			uint16(ondisk.RecLen(b, p.off)+ondisk.RecLen(b, t.off)))
 		return
 	}
 	binary.LittleEndian.PutUint32(b[t.off+ondisk.DirentInodeAt:], 0)
@@ -69,7 +71,9 @@ func insert(b []byte, ino uint32, typ byte, name string) bool {
 		if head.Inode() != 0 {
 			used = ondisk.DirentLen + (int(head.NameLen())+3)&^3
 		}
-		root := off == ondisk.DotLen && off+length == len(b) && ondisk.IndexHeadOf(b[ondisk.IndexRootInfo:]).InfoLength() == ondisk.IndexInfoLen // what .. covers there is an index
+		// what .. covers there is an index
+		root := off == ondisk.DotLen && off+length == len(b) &&
+			ondisk.IndexHeadOf(b[ondisk.IndexRootInfo:]).InfoLength() == ondisk.IndexInfoLen
 		if length-used < need || root {
 			off += length
 			continue
@@ -152,7 +156,8 @@ func (d *draft) cycle(i int, b []byte, name string) (string, bool, error) {
 			return "", false, err
 		}
 		moved, err = d.addLinks(uint64(o.ino), 1)
-		return fmt.Sprintf("%q, directory %d, is below its subdirectory %d now", name, t.ino, o.ino), moved, err
+		return fmt.Sprintf("%q, directory %d, is below its subdirectory %d now", name, t.ino, o.ino),
+			moved, err
 	}
 	return "", false, nil
 }
@@ -171,7 +176,8 @@ func (d *draft) addLinks(ino uint64, by int) (ok bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		binary.LittleEndian.PutUint16(b[o.off+ondisk.InodeLinksCountAt:], uint16(int(ondisk.LE16(b, o.off+ondisk.InodeLinksCountAt))+by))
+		binary.LittleEndian.PutUint16(b[o.off+ondisk.InodeLinksCountAt:],
+			uint16(int(ondisk.LE16(b, o.off+ondisk.InodeLinksCountAt))+by))
 		return true, nil
 	}
 	return false, nil

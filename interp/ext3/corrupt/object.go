@@ -49,18 +49,26 @@ const (
 var alterables = []alterable{
 	{name: objSuper, members: ondisk.SuperLayout.Fields},
 	{name: objGroup, members: ondisk.GroupLayout.Fields, actions: []string{actSwap}},
-	{name: objInode, members: slices.Concat(ondisk.InodeLayout.Fields, ondisk.InodeLargeLayout.Fields), actions: []string{actClear, actFree, actCopy, actSwap, actCrossLink},
-		kinds: []string{"root", "journal", "resize", "reserved", "directory", "indexed", "file", "fast_link", "slow_link", "device", "fifo", "socket", "orphan", "free"}},
-	{name: objPointer, members: ondisk.PointerLayout.Fields, actions: []string{actCrossLink, actSwap}, kinds: []string{"single", "double", "triple"}},
-	{name: objDirent, members: ondisk.DirentLayout.Fields, actions: []string{actDelete, actDuplicate, actAdd, actSwap, actMove, actCycle},
+	{name: objInode, members: slices.Concat(ondisk.InodeLayout.Fields, ondisk.InodeLargeLayout.Fields),
+		actions: []string{actClear, actFree, actCopy, actSwap, actCrossLink},
+		kinds: []string{"root", "journal", "resize", "reserved", "directory", "indexed", "file",
+			"fast_link", "slow_link", "device", "fifo", "socket", "orphan", "free"}},
+	{name: objPointer, members: ondisk.PointerLayout.Fields, actions: []string{actCrossLink, actSwap},
+		kinds: []string{"single", "double", "triple"}},
+	{name: objDirent, members: ondisk.DirentLayout.Fields, actions: []string{actDelete, actDuplicate,
+		actAdd, actSwap, actMove, actCycle},
 		kinds: []string{"dot", "dotdot", "root", "linear", "indexed", "unused"}},
 	{name: objIndex, members: ondisk.IndexLayout.Fields, kinds: []string{"root", "node"}},
-	{name: objIndexEntry, members: ondisk.IndexEntryLayout.Fields, actions: []string{actDelete, actDuplicate, actSwap}, kinds: []string{"root", "node"}},
+	{name: objIndexEntry, members: ondisk.IndexEntryLayout.Fields, actions: []string{actDelete,
+		actDuplicate, actSwap}, kinds: []string{"root", "node"}},
 	{name: objLinkName, members: ondisk.LinkNameLayout.Fields},
 	{name: objXattr, members: ondisk.XattrLayout.Fields},
-	{name: objXattrEntry, members: ondisk.XattrEntryLayout.Fields, actions: []string{actDelete, actDuplicate, actSwap}, kinds: []string{"block", "inode"}},
-	{name: objBlockBitmap, actions: []string{actSet, actUnset, actSetFreed, actUnsetNew}, kinds: blockUses},
-	{name: objInodeBitmap, actions: []string{actSet, actUnset, actSetFreed, actUnsetNew}, kinds: []string{"reserved", "used", "orphan", "free", "padding"}},
+	{name: objXattrEntry, members: ondisk.XattrEntryLayout.Fields, actions: []string{actDelete,
+		actDuplicate, actSwap}, kinds: []string{"block", "inode"}},
+	{name: objBlockBitmap, actions: []string{actSet, actUnset, actSetFreed, actUnsetNew},
+		kinds: blockUses},
+	{name: objInodeBitmap, actions: []string{actSet, actUnset, actSetFreed, actUnsetNew},
+		kinds: []string{"reserved", "used", "orphan", "free", "padding"}},
 	{name: objJournal, members: ondisk.JournalSuperLayout.Fields},
 	{name: objDescriptor, members: ondisk.JournalHeaderLayout.Fields},
 	{name: objTag, members: ondisk.TagLayout.Fields, actions: []string{actSwap, actDuplicate}},
@@ -71,7 +79,8 @@ var alterables = []alterable{
 
 // blockUses are the uses of a block that has a bit in a block bitmap. padding stands for the bits
 // behind the last block.
-var blockUses = []string{"superblock", "descriptors", "bitmap", "inode_table", "journal", "resize", "directory", "indirect", "xattr", "data", "free", "padding"}
+var blockUses = []string{"superblock", "descriptors", "bitmap", "inode_table", "journal", "resize",
+	"directory", "indirect", "xattr", "data", "free", "padding"}
 
 func findAlterable(name string) *alterable {
 	for i := range alterables {

@@ -73,7 +73,8 @@ func parseAlterSpec(spec string) (s alterSpec, err error) {
 				return bad(err.Error())
 			}
 		default:
-			return s, fmt.Errorf("ext3: condition %q in %q; want id=N or kind= and one of %s", part, spec, strings.Join(s.object.kinds, ", "))
+			return s, fmt.Errorf("ext3: condition %q in %q; want id=N or kind= and one of %s", part, spec,
+				strings.Join(s.object.kinds, ", "))
 		}
 	}
 	return s, nil

@@ -11,7 +11,8 @@ type survey struct {
 	orphans *ext3.OrphanList
 	role    func(block uint32, b []byte) (ext3.Role, bool)
 	use     func(block uint32) string // returns the use of a block, one of blockUses
-	links   map[uint32]uint32         // blocks that hold the name of a symbolic link, and its inode; nil: not read yet
+	// blocks that hold the name of a symbolic link, and its inode; nil: not read yet
+	links map[uint32]uint32
 }
 
 // block calls visit for each object in a block of the file system.
@@ -23,11 +24,13 @@ func (s *survey) block(block uint32, b []byte, visit func(target)) error {
 	g := geo.GroupOf(block)
 	p := s.Places[g]
 	add := func(object string, off, n int, kind string, id uint64) {
-		visit(target{object: findAlterable(object), site: site{false, block}, off: off, n: n, kind: kind, id: id})
+		visit(target{object: findAlterable(object), site: site{false, block}, off: off, n: n, kind: kind,
+			id: id})
 	}
 	if desc, ok := geo.DescIndex(block); ok {
 		for n := uint32(0); n < geo.PerDescBlock() && desc*geo.PerDescBlock()+n < geo.Groups; n++ {
-			add(objGroup, int(n)*ondisk.GroupDescLen, ondisk.GroupDescLen, "", uint64(desc*geo.PerDescBlock()+n))
+			add(objGroup, int(n)*ondisk.GroupDescLen, ondisk.GroupDescLen, "",
+				uint64(desc*geo.PerDescBlock()+n))
 		}
 		return nil
 	}
@@ -37,9 +40,10 @@ func (s *survey) block(block uint32, b []byte, visit func(target)) error {
 	case block == p.BlockBitmap:
 		s.bits(objBlockBitmap, block, geo.GroupBlocks(g), uint64(geo.GroupStart(g)), visit, s.use)
 	case block == p.InodeBitmap:
-		s.bits(objInodeBitmap, block, geo.InodesPerGroup, uint64(g*geo.InodesPerGroup)+1, visit, func(ino uint32) string {
-			return s.inodeUse(ino, ondisk.Bit(b, (ino-1)%geo.InodesPerGroup))
-		})
+		s.bits(objInodeBitmap, block, geo.InodesPerGroup, uint64(g*geo.InodesPerGroup)+1, visit,
+			func(ino uint32) string {
+				return s.inodeUse(ino, ondisk.Bit(b, (ino-1)%geo.InodesPerGroup))
+			})
 	case block-p.InodeTable < geo.TableBlocks:
 		return s.inodeTable(g, block, b, visit)
 	default:
@@ -50,7 +54,10 @@ func (s *survey) block(block uint32, b []byte, visit func(target)) error {
 		switch r.Level {
 		case ext3.RoleXattr:
 			add(objXattr, 0, ondisk.XattrHeadLen, "", uint64(r.Ino))
-			xattrTargets(b, ondisk.XattrHeadLen, func(off, n int) { add(objXattrEntry, off, n, "block", uint64(r.Ino)) })
+			xattrTargets(b, ondisk.XattrHeadLen, func(off, n int) {
+				add(objXattrEntry, off, n, "block",
+					uint64(r.Ino))
+			})
 		case ext3.RoleDir:
 			return s.directory(r, block, b, visit)
 		default:
@@ -66,9 +73,11 @@ func (s *survey) block(block uint32, b []byte, visit func(target)) error {
 }
 
 // bits visits each bit of a bitmap. first is the number of the object of the first bit.
-func (s *survey) bits(object string, block, count uint32, first uint64, visit func(target), use func(uint32) string) {
+func (s *survey) bits(object string, block, count uint32, first uint64, visit func(target),
+	use func(uint32) string) {
 	for n := range 8 * s.Geo.BlockSize {
-		t := target{object: findAlterable(object), site: site{false, block}, off: int(n / 8), n: 1, bit: n % 8, kind: "padding", id: first + uint64(n)}
+		t := target{object: findAlterable(object), site: site{false, block}, off: int(n / 8), n: 1,
+			bit: n % 8, kind: "padding", id: first + uint64(n)}
 		if n < count {
 			t.kind = use(uint32(first) + n)
 		}
@@ -98,12 +107,15 @@ func (s *survey) inodeTable(g, block uint32, b []byte, visit func(target)) error
 		ino, off := g*s.Geo.InodesPerGroup+at+1, int(n*s.Geo.InodeSize)
 		raw := b[off : off+int(s.Geo.InodeSize)]
 		i := ondisk.Inode(raw[:ondisk.InodeLen])
-		visit(target{object: findAlterable(objInode), site: site{false, block}, off: off, n: len(raw), kind: s.inodeKind(ino, i), id: uint64(ino)})
+		visit(target{object: findAlterable(objInode), site: site{false, block}, off: off, n: len(raw),
+			kind: s.inodeKind(ino, i), id: uint64(ino)})
 		if len(raw) > ondisk.InodeLen && i.Links() > 0 {
 			extra := int(ondisk.InodeLargeOf(raw).ExtraIsize())
-			if head := ondisk.InodeLen + extra; extra >= ondisk.MinExtraSize && head+ondisk.XattrBodyHead < len(raw) && ondisk.LE32(raw, head) == ondisk.XattrMagic {
+			if head := ondisk.InodeLen + extra; extra >= ondisk.MinExtraSize &&
+				head+ondisk.XattrBodyHead < len(raw) && ondisk.LE32(raw, head) == ondisk.XattrMagic {
 				xattrTargets(raw, head+ondisk.XattrBodyHead, func(at, n int) {
-					visit(target{object: findAlterable(objXattrEntry), site: site{false, block}, off: off + at, n: n, kind: "inode", id: uint64(ino)})
+					visit(target{object: findAlterable(objXattrEntry), site: site{false, block}, off: off + at,
+						n: n, kind: "inode", id: uint64(ino)})
 				})
 			}
 		}
@@ -157,7 +169,8 @@ func (s *survey) linkName(block uint32, visit func(target)) error {
 		}
 	}
 	if ino, ok := s.links[block]; ok {
-		visit(target{object: findAlterable(objLinkName), site: site{false, block}, n: int(s.Geo.BlockSize), id: uint64(ino)})
+		visit(target{object: findAlterable(objLinkName), site: site{false, block},
+			n: int(s.Geo.BlockSize), id: uint64(ino)})
 	}
 	return nil
 }
@@ -170,7 +183,8 @@ func linkBlocks(s ext3.Snapshot) (map[uint32]uint32, error) {
 		if err != nil {
 			return nil, err
 		}
-		if block := i.Pointer(0); i.Type() == ondisk.ModeLink && i.Links() > 0 && !i.Fast() && s.Geo.InRange(block) {
+		if block := i.Pointer(0); i.Type() == ondisk.ModeLink && i.Links() > 0 && !i.Fast() &&
+			s.Geo.InRange(block) {
 			links[block] = ino
 		}
 	}

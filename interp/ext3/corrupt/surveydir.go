@@ -44,7 +44,8 @@ type dirBlock struct {
 }
 
 func (d *dirBlock) add(object string, off, n int, kind string) {
-	d.visit(target{object: findAlterable(object), site: site{false, d.block}, off: off, n: n, kind: kind, id: uint64(d.Ino),
+	d.visit(target{object: findAlterable(object), site: site{false, d.block}, off: off, n: n,
+		kind: kind, id: uint64(d.Ino),
 		ino: ondisk.LE32(d.b, min(off, len(d.b)-4))})
 }
 

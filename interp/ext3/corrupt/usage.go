@@ -10,8 +10,9 @@ import (
 // usage holds the use of each block of a state.
 type usage struct {
 	*ext3.Layout
-	owners map[uint32]string // uses of the blocks with a role, and of those of the journal and of the resize inode
-	marks  [][]byte          // the block bitmaps, by group
+	// uses of the blocks with a role, and of those of the journal and of the resize inode
+	owners map[uint32]string
+	marks  [][]byte // the block bitmaps, by group
 }
 
 // readUsage reads the uses of the blocks of a state.

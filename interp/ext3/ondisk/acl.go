@@ -40,7 +40,8 @@ func ACLFault(b []byte) string {
 		return "" // there is none
 	}
 	if len(b) < ACLHeadLen || aclHeadOf(b).Version() != ACLVersion {
-		return fmt.Sprintf("an access list of %d bytes does not begin with version %d", len(b), ACLVersion)
+		return fmt.Sprintf("an access list of %d bytes does not begin with version %d", len(b),
+			ACLVersion)
 	}
 	last, named := uint16(0), false
 	for at := ACLHeadLen; at < len(b); {

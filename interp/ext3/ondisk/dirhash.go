@@ -116,9 +116,12 @@ func halfMD4(buf *[4]uint32, in *[8]uint32) {
 		order  [8]int
 		shifts [4]int
 	}{
-		{func(x, y, z uint32) uint32 { return z ^ x&(y^z) }, 0, [8]int{0, 1, 2, 3, 4, 5, 6, 7}, [4]int{3, 7, 11, 19}},
-		{func(x, y, z uint32) uint32 { return x&y + (x^y)&z }, 0x5a827999, [8]int{1, 3, 5, 7, 0, 2, 4, 6}, [4]int{3, 5, 9, 13}},
-		{func(x, y, z uint32) uint32 { return x ^ y ^ z }, 0x6ed9eba1, [8]int{3, 7, 2, 6, 1, 5, 0, 4}, [4]int{3, 9, 11, 15}},
+		{func(x, y, z uint32) uint32 { return z ^ x&(y^z) }, 0, [8]int{0, 1, 2, 3, 4, 5, 6, 7}, [4]int{3,
+			7, 11, 19}},
+		{func(x, y, z uint32) uint32 { return x&y + (x^y)&z }, 0x5a827999, [8]int{1, 3, 5, 7, 0, 2, 4, 6},
+			[4]int{3, 5, 9, 13}},
+		{func(x, y, z uint32) uint32 { return x ^ y ^ z }, 0x6ed9eba1, [8]int{3, 7, 2, 6, 1, 5, 0, 4},
+			[4]int{3, 9, 11, 15}},
 	} {
 		for k, i := range round.order {
 			a = bits.RotateLeft32(a+round.f(b, c, d)+in[i]+round.add, round.shifts[k%4])

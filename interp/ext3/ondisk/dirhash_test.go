@@ -16,14 +16,16 @@ func TestDirHash(t *testing.T) {
 	}
 	seed := "f3a1c2d4-0102-8384-a5b6-c7d8e9f00112"
 	sb := make([]byte, SuperLen)
-	for i, c := range []byte{0xf3, 0xa1, 0xc2, 0xd4, 0x01, 0x02, 0x83, 0x84, 0xa5, 0xb6, 0xc7, 0xd8, 0xe9, 0xf0, 0x01, 0x12} {
+	for i, c := range []byte{0xf3, 0xa1, 0xc2, 0xd4, 0x01, 0x02, 0x83, 0x84, 0xa5, 0xb6, 0xc7, 0xd8,
+		0xe9, 0xf0, 0x01, 0x12} {
 		sb[SuperHashSeedAt+i] = c
 	}
 	for version, name := range []string{"legacy", "half_md4", "tea", "3", "4", "5"} {
 		sb[SuperFlagsAt] = byte(version/HashVersions) * flagUnsignedHash
 		h := NewDirHash(sb, uint8(version%HashVersions))
 		for _, n := range names {
-			out, err := exec.Command("debugfs", "-R", fmt.Sprintf("dx_hash -h %s -s %s \"%s\"", name, seed, n)).CombinedOutput()
+			out, err := exec.Command("debugfs", "-R", fmt.Sprintf("dx_hash -h %s -s %s \"%s\"", name, seed,
+				n)).CombinedOutput()
 			if err != nil {
 				t.Fatalf("debugfs: %v\n%s", err, out)
 			}

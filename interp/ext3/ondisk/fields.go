@@ -8,7 +8,7 @@ import (
 )
 
 // A Structure is an on-disk structure. Its table of fields is the one place where offsets are
-// written: it drives the records, the views of rules, the corrupter, and the views in views.go,
+// written: it drives the records, the views of rules, the corrupter, and the views in views_*.go,
 // which are generated from it. A test holds the tables against the headers of e2fsprogs.
 type Structure struct {
 	Name   string // in C

@@ -38,7 +38,10 @@ func TestColumnsStandAsInTheHeaders(t *testing.T) {
 			return "i_" + n
 		}},
 		{"struct ext2_inode_large", InodeLargeLayout.Fields, func(n string) string { return "i_" + n }},
-		{"struct ext2_ext_attr_entry", XattrEntryLayout.Fields, func(n string) string { return "e_" + n }},
+		{"struct ext2_ext_attr_entry", XattrEntryLayout.Fields, func(n string) string {
+			return "e_" +
+				n
+		}},
 		{"struct ext2_dir_entry_2", DirentLayout.Fields, func(n string) string { return n }},
 		{"struct ext2_ext_attr_header", XattrLayout.Fields, func(n string) string { return "h_" + n }},
 	} {
@@ -59,7 +62,8 @@ func TestColumnsStandAsInTheHeaders(t *testing.T) {
 		t.Fatal(err)
 	}
 	if out, err := exec.Command("cc", "-o", binary, file).CombinedOutput(); err != nil {
-		t.Fatalf("cannot compile against ext2fs/ext2_fs.h (Debian packages gcc, libext2fs-dev): %v\n%s", err, out)
+		t.Fatalf("cannot compile against ext2fs/ext2_fs.h (Debian packages gcc, libext2fs-dev): %v\n%s",
+			err, out)
 	}
 	out, err := exec.Command(binary).Output()
 	if err != nil {
@@ -86,7 +90,8 @@ func TestSchemaNamesEveryField(t *testing.T) {
 	for _, s := range []struct {
 		name string
 		c    []Field
-	}{{"superblock", SuperLayout.Fields}, {"group", GroupLayout.Fields}, {"inode", InodeLayout.Fields}} {
+	}{{"superblock", SuperLayout.Fields}, {"group", GroupLayout.Fields}, {"inode",
+		InodeLayout.Fields}} {
 		for _, c := range s.c {
 			if c.ID != 0 && schema.FieldName(c.ID) != c.Name {
 				t.Errorf("%s.%s is called %s in the schema", s.name, c.Name, schema.FieldName(c.ID))

@@ -12,7 +12,8 @@ func FuzzSuperblock(f *testing.F) {
 		}
 		b[SuperMagicAt], b[SuperMagicAt+1] = 0x53, 0xef
 		g, err := ParseGeometry(b, size)
-		if err == nil && (g.Groups == 0 || uint64(g.Blocks)*uint64(g.BlockSize) > size || g.GroupOf(g.Blocks-1) != g.Groups-1) {
+		if err == nil && (g.Groups == 0 || uint64(g.Blocks)*uint64(g.BlockSize) > size ||
+			g.GroupOf(g.Blocks-1) != g.Groups-1) {
 			t.Errorf("accepted %+v", g)
 		}
 	})
@@ -21,13 +22,15 @@ func FuzzSuperblock(f *testing.F) {
 func FuzzXattrEntries(f *testing.F) {
 	f.Add([]byte{}, 0, false)
 	f.Add([]byte{0, 0}, 0, false)
-	f.Add([]byte{1, 1, 20, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 'a', 0, 0, 0, 'x', 'y', 0, 0}, 0, false)
+	f.Add([]byte{1, 1, 20, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 'a', 0, 0, 0, 'x', 'y', 0, 0}, 0,
+		false)
 	f.Add(make([]byte, 1024), XattrHeadLen, true)
 	f.Fuzz(func(t *testing.T, b []byte, first int, hashed bool) {
 		if first < 0 || first > len(b) || len(b) > 1<<16 {
 			return
 		}
-		if at, fault := CheckXattrEntries(b, first, hashed); at < 0 || at > len(b)+4 || fault == "" && at != 0 {
+		if at, fault := CheckXattrEntries(b, first, hashed); at < 0 || at > len(b)+4 || fault == "" &&
+			at != 0 {
 			t.Errorf("fault %q at %d of %d", fault, at, len(b))
 		}
 	})

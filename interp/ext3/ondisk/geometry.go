@@ -25,13 +25,14 @@ type Geometry struct {
 	FirstIno       uint32 // the first inode that is not reserved
 	Groups         uint32
 	DescBlocks     uint32 // blocks of the group descriptor table
-	firstMetaBG    uint32 // descriptor blocks before this one stand behind the superblock; with meta_bg the rest stands in their groups
-	TableBlocks    uint32 // blocks of a group's inode table
-	JournalInum    uint32 // 0: there is no journal (ext2)
-	FileType       bool   // directory entries have a file type
-	sparseSuper    bool
-	resizeInode    bool
-	UUID           [UUIDLen]byte
+	// descriptor blocks before this one stand behind the superblock; with meta_bg the rest stands in their groups
+	firstMetaBG uint32
+	TableBlocks uint32 // blocks of a group's inode table
+	JournalInum uint32 // 0: there is no journal (ext2)
+	FileType    bool   // directory entries have a file type
+	sparseSuper bool
+	resizeInode bool
+	UUID        [UUIDLen]byte
 }
 
 // ChangedFrom describes the first difference between two geometries, "" if there is none.
@@ -52,7 +53,8 @@ func (g *Geometry) ChangedFrom(old *Geometry) string {
 // same otherwise.
 func (g *Geometry) GrownFrom(old *Geometry) bool {
 	// Descriptors beyond the reserved blocks stand with their groups (ext4_convert_meta_bg).
-	places := old.firstMetaBG == old.DescBlocks && g.firstMetaBG == g.DescBlocks || g.firstMetaBG == old.firstMetaBG
+	places := old.firstMetaBG == old.DescBlocks && g.firstMetaBG == g.DescBlocks ||
+		g.firstMetaBG == old.firstMetaBG
 	return g.Blocks > old.Blocks && places && g.ReshapedFrom(old) == ""
 }
 
@@ -71,9 +73,11 @@ func (g *Geometry) ReshapedFrom(old *Geometry) string {
 		old, new uint32
 	}{
 		{"block size", old.BlockSize, g.BlockSize},
-		{"first_data_block", old.FirstData, g.FirstData}, {"blocks_per_group", old.BlocksPerGroup, g.BlocksPerGroup},
+		{"first_data_block", old.FirstData, g.FirstData}, {"blocks_per_group", old.BlocksPerGroup,
+			g.BlocksPerGroup},
 		{"inodes_per_group", old.InodesPerGroup, g.InodesPerGroup},
-		{"inode_size", old.InodeSize, g.InodeSize}, {"first_ino", old.FirstIno, g.FirstIno}, {"journal_inum", old.JournalInum, g.JournalInum},
+		{"inode_size", old.InodeSize, g.InodeSize}, {"first_ino", old.FirstIno, g.FirstIno},
+		{"journal_inum", old.JournalInum, g.JournalInum},
 	} {
 		if f.old != f.new {
 			return fmt.Sprintf("%s changed from %d to %d", f.name, f.old, f.new)

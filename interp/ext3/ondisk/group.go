@@ -14,11 +14,14 @@ func (g *Geometry) Misplaced(group uint32, p Places) string {
 	table := func(b uint32) bool { return b-p.InodeTable < g.TableBlocks }
 	switch {
 	case !within(p.BlockBitmap, 1):
-		return fmt.Sprintf("the block bitmap of group %d is at block %d, want %d to %d", group, p.BlockBitmap, first, end-1)
+		return fmt.Sprintf("the block bitmap of group %d is at block %d, want %d to %d", group,
+			p.BlockBitmap, first, end-1)
 	case !within(p.InodeBitmap, 1):
-		return fmt.Sprintf("the inode bitmap of group %d is at block %d, want %d to %d", group, p.InodeBitmap, first, end-1)
+		return fmt.Sprintf("the inode bitmap of group %d is at block %d, want %d to %d", group,
+			p.InodeBitmap, first, end-1)
 	case !within(p.InodeTable, g.TableBlocks):
-		return fmt.Sprintf("the inode table of group %d is at block %d, want %d to %d", group, p.InodeTable, first, end-uint64(g.TableBlocks))
+		return fmt.Sprintf("the inode table of group %d is at block %d, want %d to %d", group,
+			p.InodeTable, first, end-uint64(g.TableBlocks))
 	case p.BlockBitmap == p.InodeBitmap || table(p.BlockBitmap) || table(p.InodeBitmap):
 		return fmt.Sprintf("the bitmaps and the inode table of group %d overlap", group)
 	}

@@ -27,7 +27,8 @@ const (
 	flagEAInode   = 0x200000
 	flagInline    = 0x10000000
 
-	FlagsForeign = flagExtents | flagEAInode | flagInline | 0x800 | 0x40000 | 0x100000 | 0x40000000 // encrypt, huge_file, verity, casefold
+	// encrypt, huge_file, verity, casefold
+	FlagsForeign = flagExtents | flagEAInode | flagInline | 0x800 | 0x40000 | 0x100000 | 0x40000000
 	FlagsNamed   = FlagImmutable | FlagAppend | FlagIndex | FlagJournal
 )
 
@@ -65,9 +66,15 @@ func (i Inode) Dtime() uint32 { return LE32(i, InodeDtimeAt) }
 
 func (i Inode) Pointer(n int) uint32 { return LE32(i, InodeBlock0At+4*n) }
 
-func (i Inode) UID() uint64 { return uint64(LE16(i, InodeUIDAt)) | uint64(LE16(i, InodeUIDHighAt))<<16 }
+func (i Inode) UID() uint64 {
+	return uint64(LE16(i, InodeUIDAt)) | uint64(LE16(i,
+		InodeUIDHighAt))<<16
+}
 
-func (i Inode) GID() uint64 { return uint64(LE16(i, InodeGIDAt)) | uint64(LE16(i, InodeGIDHighAt))<<16 }
+func (i Inode) GID() uint64 {
+	return uint64(LE16(i, InodeGIDAt)) | uint64(LE16(i,
+		InodeGIDHighAt))<<16
+}
 
 func (i Inode) IsDir() bool { return i.Type() == ModeDir }
 
@@ -81,7 +88,8 @@ func (i Inode) HasIndex() bool { return i.Flags()&FlagIndex != 0 }
 // contents: it also checks reserved inodes that are not in use (e2fsck/pass1.c, check_blocks). A
 // time of deletion does not count, since e2fsck sets it when it clears an inode.
 func (i Inode) HoldsSomething() bool {
-	return LE32(i, InodeSizeAt)|LE32(i, InodeSizeHighAt)|LE32(i, InodeBlocksAt)|i.Flags()|i.FileACL() != 0 || i.Pointers() != [NPointers]uint32{}
+	return LE32(i, InodeSizeAt)|LE32(i, InodeSizeHighAt)|LE32(i,
+		InodeBlocksAt)|i.Flags()|i.FileACL() != 0 || i.Pointers() != [NPointers]uint32{}
 }
 
 func (i Inode) Pointers() (p [NPointers]uint32) {

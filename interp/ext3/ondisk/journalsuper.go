@@ -30,7 +30,8 @@ const (
 	supportedJournal       = journalIncompatRevoke | journalIncompat64Bit | journalIncompatCsumV2 | journalIncompatCsumV3
 )
 
-var journalFeatureNames = []string{"revoke", "64bit", "async_commit", "csum_v2", "csum_v3", "fast_commit"}
+var journalFeatureNames = []string{"revoke", "64bit", "async_commit", "csum_v2", "csum_v3",
+	"fast_commit"}
 
 // maxJournal bounds the blocks of a journal, since the places of the copies in it are kept in
 // memory. Programs make journals of a tenth of it.
@@ -59,13 +60,16 @@ func ParseJournalSuper(b []byte, addr uint64, blockSize, have uint32) (JournalSu
 	var js JournalSuper
 	v := journalSuperblockOf(b)
 	if v.Magic() != JournalMagic {
-		return js, Corrupt(addr, "the journal's superblock has magic %#x, want %#x", v.Magic(), uint32(JournalMagic))
+		return js, Corrupt(addr, "the journal's superblock has magic %#x, want %#x", v.Magic(),
+			uint32(JournalMagic))
 	}
-	js = JournalSuper{MaxLen: v.Maxlen(), First: v.First(), Seq: v.Sequence(), Start: v.Start(), Errno: v.Errno()}
+	js = JournalSuper{MaxLen: v.Maxlen(), First: v.First(), Seq: v.Sequence(), Start: v.Start(),
+		Errno: v.Errno()}
 	switch t := v.Blocktype(); t {
 	case typeSuperV1:
 		if v.FeatureCompat()|v.FeatureIncompat()|v.FeatureROCompat()|v.NrUsers() != 0 {
-			return js, Corrupt(addr, "the journal's superblock is of version 1 and has fields of version 2") // PR_0_CLEAR_V2_JOURNAL
+			// PR_0_CLEAR_V2_JOURNAL
+			return js, Corrupt(addr, "the journal's superblock is of version 1 and has fields of version 2")
 		}
 	case typeSuperV2:
 		if err := js.features(b, v, addr); err != nil {
@@ -76,15 +80,20 @@ func ParseJournalSuper(b []byte, addr uint64, blockSize, have uint32) (JournalSu
 	}
 	switch {
 	case v.Blocksize() != blockSize:
-		return js, Corrupt(addr, "the journal has blocks of %d bytes, the file system of %d", v.Blocksize(), blockSize)
+		return js, Corrupt(addr, "the journal has blocks of %d bytes, the file system of %d",
+			v.Blocksize(), blockSize)
 	case js.MaxLen > have || js.MaxLen < 2:
 		return js, Corrupt(addr, "the journal claims %d blocks, its inode has %d", js.MaxLen, have)
 	case js.MaxLen > maxJournal:
-		return js, &interp.UnsupportedError{FS: "ext3", Feature: fmt.Sprintf("a journal of %d blocks (more than %d)", js.MaxLen, maxJournal)}
+		return js, &interp.UnsupportedError{FS: "ext3",
+			Feature: fmt.Sprintf("a journal of %d blocks (more than %d)", js.MaxLen, maxJournal)}
 	case js.First == 0 || js.First >= js.MaxLen:
-		return js, Corrupt(addr, "the log begins at block %d of the journal, which has %d", js.First, js.MaxLen)
+		return js, Corrupt(addr, "the log begins at block %d of the journal, which has %d", js.First,
+			js.MaxLen)
 	case js.Start != 0 && (js.Start < js.First || js.Start >= js.MaxLen):
-		return js, Corrupt(addr, "the oldest transaction begins at block %d of the journal, want %d to %d", js.Start, js.First, js.MaxLen-1)
+		return js, Corrupt(addr,
+			"the oldest transaction begins at block %d of the journal, want %d to %d", js.Start, js.First,
+			js.MaxLen-1)
 	}
 	return js, nil
 }
@@ -92,7 +101,8 @@ func ParseJournalSuper(b []byte, addr uint64, blockSize, have uint32) (JournalSu
 // features reads the features of a superblock of version 2, and checks its checksum if it has one.
 func (js *JournalSuper) features(b []byte, v journalSuperblock, addr uint64) error {
 	unknown := func(set, name string, flag uint32) error {
-		return &interp.UnsupportedError{FS: "ext3", Feature: fmt.Sprintf("journal feature %s (%s flag %#x)", name, set, flag)}
+		return &interp.UnsupportedError{FS: "ext3",
+			Feature: fmt.Sprintf("journal feature %s (%s flag %#x)", name, set, flag)}
 	}
 	incompat := v.FeatureIncompat()
 	if extra := incompat &^ supportedJournal; extra != 0 {
@@ -109,9 +119,11 @@ func (js *JournalSuper) features(b []byte, v journalSuperblock, addr uint64) err
 		return unknown("ro_compat", "unknown", extra)
 	}
 	if n := v.NrUsers(); n > 1 {
-		return &interp.UnsupportedError{FS: "ext3", Feature: fmt.Sprintf("a journal of %d file systems", n)}
+		return &interp.UnsupportedError{FS: "ext3", Feature: fmt.Sprintf("a journal of %d file systems",
+			n)}
 	}
-	js.Checksum, js.Wide = v.FeatureCompat()&journalCompatChecksum != 0, incompat&journalIncompat64Bit != 0
+	js.Checksum, js.Wide = v.FeatureCompat()&journalCompatChecksum != 0,
+		incompat&journalIncompat64Bit != 0
 	switch incompat & (journalIncompatCsumV2 | journalIncompatCsumV3) {
 	case 0:
 		return nil
@@ -126,10 +138,12 @@ func (js *JournalSuper) features(b []byte, v journalSuperblock, addr uint64) err
 		return Corrupt(addr, "the journal has checksums of version 1 and of version %d", js.CsumVersion)
 	}
 	if v.ChecksumType() != sumCRC32C {
-		return Corrupt(addr, "the journal has checksums of the type %d, want %d", v.ChecksumType(), sumCRC32C)
+		return Corrupt(addr, "the journal has checksums of the type %d, want %d", v.ChecksumType(),
+			sumCRC32C)
 	}
 	if sum := superSum(b); sum != v.Checksum() {
-		return Corrupt(addr, "the checksum of the journal's superblock is %#x, want %#x", v.Checksum(), sum)
+		return Corrupt(addr, "the checksum of the journal's superblock is %#x, want %#x", v.Checksum(),
+			sum)
 	}
 	js.seed = crc32c(^uint32(0), v.UUID())
 	return nil

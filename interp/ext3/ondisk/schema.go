@@ -100,18 +100,23 @@ const (
 	wordType change.WordID = change.WordPresent + 1 // of type 0, unknown
 )
 
-var InodeRecordFields = []change.Field{FieldType, FieldPerm, FieldUID, FieldGID, FieldSize, FieldLinks, FieldBlocks,
-	FieldFlagImmutable, FieldFlagAppend, FieldFlagIndex, FieldFlagJournal, FieldFlagOther, FieldFileACL,
-	FieldGeneration, FieldDtime, FieldDirGroup, FieldFaddr, FieldBlocksHigh, FieldFileACLHigh, FieldSizeHigh}
+var InodeRecordFields = []change.Field{FieldType, FieldPerm, FieldUID, FieldGID, FieldSize,
+	FieldLinks, FieldBlocks,
+	FieldFlagImmutable, FieldFlagAppend, FieldFlagIndex, FieldFlagJournal, FieldFlagOther,
+	FieldFileACL,
+	FieldGeneration, FieldDtime, FieldDirGroup, FieldFaddr, FieldBlocksHigh, FieldFileACLHigh,
+	FieldSizeHigh}
 
 var schema = &change.Schema{
 	FS:         "ext3",
 	KindIsTree: true,
 	Kinds: []change.KindInfo{
 		{},
-		{Name: "superblock", Shape: change.ShapeNum, Fields: SuperLayout.recorded(fieldRecover, fieldHashFlags, fieldJournalUUID, fieldHashSeedLow, fieldHashSeedHigh),
+		{Name: "superblock", Shape: change.ShapeNum, Fields: SuperLayout.recorded(fieldRecover,
+			fieldHashFlags, fieldJournalUUID, fieldHashSeedLow, fieldHashSeedHigh),
 			Doc: "superblock(0): the primary superblock. f(flags,hash): the bits of flags that say whether names are hashed as signed or as unsigned characters; hash_seed, of 16 bytes, is in two halves"},
-		{Name: "group", Shape: change.ShapeNum, Fields: GroupLayout.recorded(FieldBlocksCount, FieldInodesCount),
+		{Name: "group", Shape: change.ShapeNum, Fields: GroupLayout.recorded(FieldBlocksCount,
+			FieldInodesCount),
 			Doc: "group(NUMBER): a block group. A group whose bitmaps changed has records of its counts even where those did not change; blocks_count and inodes_count are how many of each it has"},
 		{Name: "inode", Shape: change.ShapeNum, Fields: append(slices.Clone(InodeRecordFields), FieldEnd),
 			Doc: "inode(NUMBER): an inode with links, or one marked as used in the inode bitmap whose mode is not 0 (unlinked but open: links_count is 0 and dtime the next such inode). An inode whose directory entries changed has a record of links_count even where that did not change, one whose pointers changed a record of blocks. dir_group: the number of its group, of a directory that is marked as used. size_high: of all but files, where it has no meaning; faddr, blocks_high and file_acl_high have none in ext3. end: the number of blocks up to the last one that is mapped, holes included; it can be queried only"},
@@ -130,17 +135,27 @@ var schema = &change.Schema{
 		{Name: "orphan", Shape: change.ShapeNum,
 			Doc: "orphan(NUMBER): an inode on the list of those that are to be deleted or truncated, which begins with last_orphan and goes on with dtime"},
 	},
-	Fields: []string{"object", "inodes_count", "blocks_count", "r_blocks_count", "free_blocks_count", "free_inodes_count",
-		"first_data_block", "log_block_size", "blocks_per_group", "inodes_per_group", "state", "rev_level", "first_ino",
-		"inode_size", "feature_compat", "feature_incompat", "f(feature_incompat,recover)", "feature_ro_compat", "journal_inum",
-		"last_orphan", "block_bitmap", "inode_bitmap", "inode_table", "used_dirs_count", "group", "inode_group", "dir_group",
-		"mode", "f(mode,s_ifmt)", "f(mode,perm)", "uid", "gid", "size", "links_count", "blocks", "flags", "f(flags,immutable)",
-		"f(flags,append)", "f(flags,index)", "f(flags,journal_data)", "f(flags,other)", "file_acl", "generation", "dtime",
-		"inode", "file_type", "refcount", "end", "faddr", "blocks_high", "file_acl_high", "size_high", "reserved_gdt_blocks", "flags",
-		"itable_unused", "mtime", "creator_os", "journal_uuid", "desc_size", "blocks_count_hi", "f(flags,hash)", "log_groups_per_flex", "error_count",
+	Fields: []string{"object", "inodes_count", "blocks_count", "r_blocks_count", "free_blocks_count",
+		"free_inodes_count",
+		"first_data_block", "log_block_size", "blocks_per_group", "inodes_per_group", "state",
+		"rev_level", "first_ino",
+		"inode_size", "feature_compat", "feature_incompat", "f(feature_incompat,recover)",
+		"feature_ro_compat", "journal_inum",
+		"last_orphan", "block_bitmap", "inode_bitmap", "inode_table", "used_dirs_count", "group",
+		"inode_group", "dir_group",
+		"mode", "f(mode,s_ifmt)", "f(mode,perm)", "uid", "gid", "size", "links_count", "blocks", "flags",
+		"f(flags,immutable)",
+		"f(flags,append)", "f(flags,index)", "f(flags,journal_data)", "f(flags,other)", "file_acl",
+		"generation", "dtime",
+		"inode", "file_type", "refcount", "end", "faddr", "blocks_high", "file_acl_high", "size_high",
+		"reserved_gdt_blocks", "flags",
+		"itable_unused", "mtime", "creator_os", "journal_uuid", "desc_size", "blocks_count_hi",
+		"f(flags,hash)", "log_groups_per_flex", "error_count",
 		"usr_quota_inum", "grp_quota_inum", "prj_quota_inum",
-		"min_extra_isize", "want_extra_isize", "jnl_backup_type", "f(hash_seed,low)", "f(hash_seed,high)"},
-	Words: []string{"present", "s_unknown", "s_ifreg", "s_ifdir", "s_ifchr", "s_ifblk", "s_ififo", "s_ifsock", "s_iflnk"},
+		"min_extra_isize", "want_extra_isize", "jnl_backup_type", "f(hash_seed,low)",
+		"f(hash_seed,high)"},
+	Words: []string{"present", "s_unknown", "s_ifreg", "s_ifdir", "s_ifchr", "s_ifblk", "s_ififo",
+		"s_ifsock", "s_iflnk"},
 }
 
 // Schema names the numbers in the records of ext3. The caller must not change it.

@@ -55,18 +55,24 @@ const (
 
 // The features of ext3. fsward names any other flag and refuses the file system.
 const (
-	supportedCompat   = 0x1 | 0x2 | compatHasJournal | 0x8 | compatResizeInode | 0x20 // dir_prealloc, imagic_inodes, has_journal, ext_attr, resize_inode, dir_index
+	// dir_prealloc, imagic_inodes, has_journal, ext_attr, resize_inode, dir_index
+	supportedCompat   = 0x1 | 0x2 | compatHasJournal | 0x8 | compatResizeInode | 0x20
 	supportedIncompat = IncompatFiletype | IncompatRecover | incompatMetaBG
 	supportedROCompat = roSparseSuper | 0x2 | 0x4 // sparse_super, large_file, btree_dir
 )
 
 var featureNames = map[string][]string{
-	"compat": {"dir_prealloc", "imagic_inodes", "has_journal", "ext_attr", "resize_inode", "dir_index", "lazy_bg", "exclude_inode",
+	"compat": {"dir_prealloc", "imagic_inodes", "has_journal", "ext_attr", "resize_inode", "dir_index",
+		"lazy_bg", "exclude_inode",
 		"exclude_bitmap", "sparse_super2", "fast_commit", "stable_inodes", "orphan_file"},
-	"incompat": {"compression", "filetype", "needs_recovery", "journal_dev", "meta_bg", "", "extents", "64bit", "mmp", "flex_bg",
-		"ea_inode", "", "dirdata", "metadata_csum_seed", "large_dir", "inline_data", "encrypt", "casefold"},
-	"ro_compat": {"sparse_super", "large_file", "btree_dir", "huge_file", "uninit_bg", "dir_nlink", "extra_isize", "has_snapshot",
-		"quota", "bigalloc", "metadata_csum", "replica", "readonly", "project", "shared_blocks", "verity", "orphan_present"},
+	"incompat": {"compression", "filetype", "needs_recovery", "journal_dev", "meta_bg", "", "extents",
+		"64bit", "mmp", "flex_bg",
+		"ea_inode", "", "dirdata", "metadata_csum_seed", "large_dir", "inline_data", "encrypt",
+		"casefold"},
+	"ro_compat": {"sparse_super", "large_file", "btree_dir", "huge_file", "uninit_bg", "dir_nlink",
+		"extra_isize", "has_snapshot",
+		"quota", "bigalloc", "metadata_csum", "replica", "readonly", "project", "shared_blocks", "verity",
+		"orphan_present"},
 }
 
 // MarksClean reports whether the superblock marks the file system as unmounted. With a journal this
@@ -77,7 +83,10 @@ func NeedsRecovery(sb []byte) bool { return SuperOf(sb).FeatureIncompat()&Incomp
 
 // unsupported names a feature flag that fsward cannot check, or returns nil.
 func unsupported(sb []byte) error {
-	name := func(feature string) error { return &interp.UnsupportedError{FS: "ext3", Feature: feature} }
+	name := func(feature string) error {
+		return &interp.UnsupportedError{FS: "ext3",
+			Feature: feature}
+	}
 	for _, set := range []struct {
 		name       string
 		have, know uint32
@@ -167,11 +176,14 @@ func (g *Geometry) checkNumbers(v Super, size uint64) error {
 	case g.BlocksPerGroup == 0 || g.BlocksPerGroup > perBitmap || g.BlocksPerGroup%8 != 0:
 		return bad("blocks_per_group is %d, want a multiple of 8 up to %d", g.BlocksPerGroup, perBitmap)
 	case v.ClustersPerGroup() != g.BlocksPerGroup:
-		return bad("clusters_per_group is %d, blocks_per_group %d", v.ClustersPerGroup(), g.BlocksPerGroup)
+		return bad("clusters_per_group is %d, blocks_per_group %d", v.ClustersPerGroup(),
+			g.BlocksPerGroup)
 	case g.InodeSize < InodeLen || g.InodeSize > g.BlockSize || g.InodeSize&(g.InodeSize-1) != 0:
-		return bad("inode_size is %d, want a power of two from %d to %d", g.InodeSize, InodeLen, g.BlockSize)
+		return bad("inode_size is %d, want a power of two from %d to %d", g.InodeSize, InodeLen,
+			g.BlockSize)
 	case g.InodesPerGroup < g.BlockSize/g.InodeSize || g.InodesPerGroup > perBitmap:
-		return bad("inodes_per_group is %d, want %d to %d", g.InodesPerGroup, g.BlockSize/g.InodeSize, perBitmap)
+		return bad("inodes_per_group is %d, want %d to %d", g.InodesPerGroup, g.BlockSize/g.InodeSize,
+			perBitmap)
 	case g.FirstIno < 11 || g.FirstIno > g.Inodes:
 		return bad("first_ino is %d, want 11 to %d", g.FirstIno, g.Inodes)
 	case g.JournalInum > g.Inodes:
@@ -191,12 +203,14 @@ func (g *Geometry) layOut(v Super) error {
 	g.firstMetaBG = g.DescBlocks
 	if v.FeatureIncompat()&incompatMetaBG != 0 {
 		if g.firstMetaBG = v.FirstMetaBG(); g.firstMetaBG > g.DescBlocks {
-			return bad("first_meta_bg is %d, there are %d blocks of group descriptors", g.firstMetaBG, g.DescBlocks)
+			return bad("first_meta_bg is %d, there are %d blocks of group descriptors", g.firstMetaBG,
+				g.DescBlocks)
 		}
 	}
 	g.TableBlocks = uint32((uint64(g.InodesPerGroup)*uint64(g.InodeSize)-1)/uint64(g.BlockSize)) + 1
 	if uint64(g.TableBlocks)+uint64(g.firstMetaBG)+4 > uint64(g.BlocksPerGroup) {
-		return bad("the inode table of a group has %d blocks, the group only %d", g.TableBlocks, g.BlocksPerGroup)
+		return bad("the inode table of a group has %d blocks, the group only %d", g.TableBlocks,
+			g.BlocksPerGroup)
 	}
 	if f := v.FreeBlocksCount(); f > g.Blocks {
 		return bad("free_blocks_count is %d of %d", f, g.Blocks)

@@ -37,12 +37,14 @@ func CheckXattrEntries(b []byte, first int, hashed bool) (at int, fault string) 
 			return off, "an entry goes beyond the end"
 		}
 		e := XattrEntryOf(b[off:])
-		nameLen, index, valueOff, size := int(e.NameLen()), e.NameIndex(), int(e.ValueOffs()), e.ValueSize()
+		nameLen, index, valueOff, size := int(e.NameLen()), e.NameIndex(), int(e.ValueOffs()),
+			e.ValueSize()
 		end := off + XattrEntryLen + (nameLen+3)&^3
 		switch {
 		case end > len(b):
 			return off, fmt.Sprintf("a name of %d bytes goes beyond the end", nameLen)
-		case bytes.IndexByte(b[off+XattrEntryLen:off+XattrEntryLen+nameLen], 0) >= 0: // ext4_xattr_check_entries; e2fsck does not ask
+		// ext4_xattr_check_entries; e2fsck does not ask
+		case bytes.IndexByte(b[off+XattrEntryLen:off+XattrEntryLen+nameLen], 0) >= 0:
 			return off, "the name has a zero byte in it"
 		case hashed && index == 0:
 			return off, "the name has no index"
