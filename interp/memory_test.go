@@ -35,7 +35,7 @@ func TestMemoryBudget(t *testing.T) {
 	}
 }
 
-// A commit that needs what others hold makes them give way; who can wait asks nobody.
+// A commit that needs memory which others hold makes them give way. One that can wait does not.
 func TestMemoryBudgetUnderPressure(t *testing.T) {
 	const piece = 16 << 20
 	var check *interp.MemoryBudget

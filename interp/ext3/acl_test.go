@@ -10,7 +10,8 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// acl writes an access list: pairs of tag and permissions, with an ID where the tag names somebody.
+// acl returns an access list of pairs of tag and permissions. An entry whose tag names a user or
+// group gets an ID.
 func acl(entries ...uint16) []byte {
 	b := binary.LittleEndian.AppendUint32(nil, ondisk.ACLVersion)
 	for i := 0; i < len(entries); i += 2 {
@@ -23,8 +24,7 @@ func acl(entries ...uint16) []byte {
 	return b
 }
 
-// Linux has the last word on access lists: what can be read here, it reads, and what cannot, it
-// does not. e2fsck says nothing of any.
+// fsward accepts exactly the access lists that Linux reads. e2fsck does not check them.
 func TestAccessLists(t *testing.T) {
 	full := acl(ondisk.ACLUserObj, 6, ondisk.ACLUser, 4, ondisk.ACLUser, 7, ondisk.ACLGroupObj, 4,
 		ondisk.ACLGroup, 5, ondisk.ACLMask, 7, ondisk.ACLOther, 0)
@@ -36,7 +36,8 @@ func TestAccessLists(t *testing.T) {
 		name  string
 		b     []byte
 		fault string
-		// Linux reads it all the same, does not let it be set, and refuses those whom it does not tell of
+		// Linux reads the list, refuses to set it, and denies access to everyone whom it does not
+		// cover
 		read bool
 	}{
 		{"full", full, "", false},

@@ -14,7 +14,7 @@ import (
 
 var errStop = errors.New("stop")
 
-// Each rule is broken in a real commit, and is the one that says so.
+// An alteration of a real commit breaks each rule, and that rule reports it.
 func TestAlteredCommits(t *testing.T) {
 	base, log := ext3.Unpack(t, shareddata.Path(t, "logs/ext3-default.base.img.zst")), ext3.Unpack(t,
 		shareddata.Path(t, "logs/ext3-default.log.zst"))
@@ -106,8 +106,7 @@ func TestAlteredCommits(t *testing.T) {
 	}
 }
 
-// Linux shares a block of extended attributes between inodes. A wrong reference count of one is
-// refused.
+// Linux shares an extended attribute block between inodes. A wrong reference count is refused.
 func TestAlteredReferenceCount(t *testing.T) {
 	image := ext3.Mkfs(t, "64M", "-I", "128")
 	base := ext3.ReadFile(t, image)

@@ -9,7 +9,7 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// Metadata of a mounted file system is written to its place as it was committed, and not otherwise.
+// Metadata of a mounted file system may be written to its place only as it was committed.
 func TestHomeWrites(t *testing.T) {
 	ready := func(fs *FS, w interp.Write) bool {
 		return mountedNow(fs, w) &&
@@ -42,7 +42,8 @@ func TestHomeWrites(t *testing.T) {
 	}
 	only(t, fs.Observe(interp.Write{Off: fs.geo.Addr(root.Pointer(0)), Len: 512, Data: make([]byte,
 		512)}), "ext3/home")
-	// What is committed and not in its place yet, written as it was before: the update is lost.
+	// A block that is committed and not in its place yet is written as it was before: the update is
+	// lost.
 	lost := 0
 	for b := range fs.m.State.Copies {
 		old, err := ReadBlock(d, fs.geo, b)
@@ -61,7 +62,7 @@ func TestHomeWrites(t *testing.T) {
 	}
 }
 
-// The flushes before commit blocks are learned, and held to.
+// Barrier use is inferred per mount. Once it is, a missing flush before a commit block is a fault.
 func TestCommitOrder(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
@@ -119,8 +120,8 @@ func TestCommitOrder(t *testing.T) {
 	}
 }
 
-// A program that writes through the page cache writes a whole page. What of the log is in it stays
-// as it was.
+// A program that writes through the page cache writes a whole page. The part of the log in it stays
+// the same.
 func TestLogWrittenAsItWas(t *testing.T) {
 	ready := func(fs *FS, w interp.Write) bool {
 		return mountedNow(fs, w) && !fs.m.Log.idle && fs.m.Log.nextSeq-fs.m.Log.Seq > 1 &&

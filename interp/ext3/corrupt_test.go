@@ -13,8 +13,8 @@ import (
 	"fsward/interp/ext3/corrupt"
 )
 
-// What is altered in a journal with checksums is what a mount reads of it, and nothing but that
-// changes; debugfs made the Journal and finds it whole.
+// A mount reads an altered journal with checksums, and only the alteration differs. debugfs makes
+// the journal and accepts the result.
 func TestCorruptedJournalsHaveRightChecksums(t *testing.T) {
 	for version := range 4 {
 		for _, spec := range []string{"journal_tag.blocknr+7", "journal_commit.commit_sec+1",
@@ -61,7 +61,7 @@ func patched(d interp.Disk, c interp.Corruption) *ext3.MemDisk {
 	return out
 }
 
-// Of a checksum itself nothing is made right again.
+// An altered checksum stays wrong.
 func TestCorruptedChecksum(t *testing.T) {
 	for version := 1; version < 4; version++ {
 		d := ext3.OpenImage(t, ext3.Journaled(t, version))
@@ -80,10 +80,9 @@ func TestCorruptedChecksum(t *testing.T) {
 	}
 }
 
-// Every field and every action of every object that a recorded file system has can be altered: what
-// is patched is whole blocks, at least one byte differs, and the text names the object. What there
-// is no place for is said to have none. After it was unmounted, nothing is known of the last
-// transaction.
+// Every field and every action of every object that a recorded file system has can be altered. The
+// patches are whole blocks, at least one byte differs, and the text names the object. An alteration
+// without a place returns ErrNoPlace. After unmounting, nothing is known of the last transaction.
 func TestEveryAlterationIsMade(t *testing.T) {
 	image := ext3.Mkfs(t, "16M", "-b", "1024", "-J", "size=1")
 	ext3.Follow(t, image, 0, nil, nil, `mkdir a a/b a/c; for i in 1 2 3; do echo $i > a/f$i; done; ln -s x a/link; ln -s $(head -c 90 /dev/zero | tr '\0' n) a/slow; mkfifo a/pipe
@@ -135,7 +134,7 @@ func TestEveryAlterationIsMade(t *testing.T) {
 	}
 }
 
-// FuzzCorrupt alters what is damaged already.
+// FuzzCorrupt alters an image that is already damaged.
 func FuzzCorrupt(f *testing.F) {
 	base := ext3.Small(f)
 	meta := ext3.Metadata(f, base)

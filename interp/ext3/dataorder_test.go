@@ -10,18 +10,18 @@ import (
 	"fsward/interp"
 )
 
-// A mode is a way to mount and what the commits of the host's kernel show of it.
+// A dataMode is a way to mount, and what the commits of the host's kernel show of it.
 type dataMode struct {
 	mount   string
 	ordered bool // data comes before the commit that makes it reachable
 }
 
-// unsynced makes commits for a file that is synced, with data of others in them that nobody asks to
-// be written.
+// unsynced makes commits for a file that is synced. They contain other files whose data nobody asks
+// to be written.
 const unsynced = `sync -f .; for i in 1 2 3 4 5 6; do head -c 30000 /dev/urandom > large$i; echo $i >> large1; ln -s $(head -c 200 /dev/zero | tr '\0' n) slow$i
 	perl -e 'open(F, ">", "extended"); truncate(F, 50000); seek(F, 20000, 0); print F "x" x 3000; close F'; echo $i > other; sync other; rm extended; done; sync -f .`
 
-// recordMode returns a file system and what is written to it while it is mounted in a mode.
+// recordMode returns a file system and the writes to it while it is mounted in a mode.
 func recordMode(t *testing.T, mode string, mkfsOpts ...string) (base []byte,
 	writes []interp.Write) {
 	t.Helper()
@@ -34,9 +34,9 @@ func recordMode(t *testing.T, mode string, mkfsOpts ...string) (base []byte,
 	return base, writes
 }
 
-// feedOrdered gives writes to an interpreter, with a flush before each commit block and after it,
-// and returns what is found of data and what is noted of it. commit, which may be nil, is told of
-// each write of a commit block before it is done.
+// feedOrdered gives writes to an interpreter, with a flush before and after each commit block. It
+// returns the violations about data and the number of notes about data. It calls commit, which may
+// be nil, before each write of a commit block.
 func feedOrdered(t *testing.T, base []byte, writes []interp.Write, ordered bool, commit func(fs *FS,
 	d *MemDisk, n int, w interp.Write)) (found []change.Violation, notes int) {
 	t.Helper()
@@ -75,8 +75,8 @@ func feedOrdered(t *testing.T, base []byte, writes []interp.Write, ordered bool,
 	return found, notes
 }
 
-// What the kernel writes in each mode: with data=writeback data comes after its commit, which is no
-// fault unless someone has said that the mount orders it.
+// The writes of the kernel in each mode: with data=writeback data comes after its commit, which is
+// a fault only if the operator says that the mount orders its data.
 func TestDataModes(t *testing.T) {
 	for _, mode := range []dataMode{{"ordered", true}, {"journal", true}, {"writeback", false}} {
 		t.Run(mode.mount, func(t *testing.T) {
@@ -113,11 +113,11 @@ func dataOf(t *testing.T, fs *FS, d *MemDisk, w interp.Write) []dataRun {
 	return c.delta.inodes.data
 }
 
-// A write of data that is lost, or comes after the commit, or after the flush before it, makes the
-// commit wrong.
+// A write of data that is lost, or that comes after the commit or after the flush before it, is a
+// fault of the commit.
 func TestDataOutOfOrder(t *testing.T) {
 	base, writes := recordMode(t, "ordered")
-	// The last commit that shows data written between it and the commit before it, and that write.
+	// The last commit whose data was written between it and the commit before it, and that write.
 	bs := uint64(1024)
 	at, data, before := -1, -1, 0
 	feedOrdered(t, base, writes, true, func(fs *FS, d *MemDisk, n int, w interp.Write) {
@@ -154,7 +154,7 @@ func TestDataOutOfOrder(t *testing.T) {
 	}
 }
 
-// The set of blocks holds what was put into it, at the borders of its pages as well.
+// A blockSet holds the blocks that were added, also at the borders of its pages.
 func TestBlockSet(t *testing.T) {
 	var s blockSet
 	s.add(32767, 2)

@@ -18,19 +18,17 @@ func (b blank) ReadAt(p []byte, _ int64) (int, error) {
 	return len(p), nil
 }
 
-// A disk without an ext3 superblock is told from one that cannot be read.
+// A disk without an ext3 superblock gives an error of its own.
 func ExampleNew() {
 	_, err := ext3.New(blank(1 << 20))
 	fmt.Println(errors.Is(err, interp.ErrNotFound))
 	// Output: true
 }
 
-// The checks that are made before any rule runs have names by which verdicts call them.
+// Each check that is made before any rule runs has a name, which verdicts use.
 func ExampleChecks() {
 	for _, c := range ext3.Checks()[:2] {
 		fmt.Println(c.Name)
 	}
-	// Output:
-	// ext3/superblock
-	// ext3/superblock-geometry
+	// Output: ext3/superblock ext3/superblock-geometry
 }

@@ -12,8 +12,8 @@ import (
 	"fsward/shareddata"
 )
 
-// Commits are forecast while the guest flushes. What is said of each write is the same as without,
-// whether what comes is what was expected or not.
+// Commits are forecast while the guest flushes. The observation of each write is the same with and
+// without forecasts, whether a forecast comes true or not.
 func TestForecast(t *testing.T) {
 	base := Unpack(t, shareddata.Path(t, "logs/ext3-default.base.img.zst"))
 	log := Unpack(t, shareddata.Path(t, "logs/ext3-default.log.zst"))
@@ -112,7 +112,7 @@ func TestForecast(t *testing.T) {
 	}
 }
 
-// present is a write of what is on the device.
+// present returns a write of a block as it is on the device.
 func present(t *testing.T, fs *FS, block uint32) interp.Write {
 	b, err := ReadBlock(fs.disk, fs.m.Geo, block)
 	if err != nil {
@@ -132,8 +132,8 @@ func newFS(t *testing.T, d interp.Disk) *FS {
 // manyCommits makes commits with files, data and deletions.
 const manyCommits = `mkdir d; for i in 1 2 3 4 5 6; do head -c 20000 /dev/urandom > d/f$i; echo $i >> d/same; ln -s x d/l$i; sync -f .; rm d/l$i; done; sync -f .`
 
-// Whatever the journal is like, and whenever the guest flushes, the same is said of each write with
-// and without forecasts.
+// For every kind of journal and every time of a flush, the observation of each write is the same
+// with and without forecasts.
 func TestForecastOfModes(t *testing.T) {
 	everyCommit := func(foreseen, commits int) bool { return foreseen == commits }
 	for _, tc := range []struct {
@@ -150,7 +150,7 @@ func TestForecastOfModes(t *testing.T) {
 		{"checksums of version 1", "ext4", 1, []string{"journal_checksum"}, true, everyCommit},
 		{"checksums of version 2", "", 2, nil, true, everyCommit},
 		{"checksums of version 3", "", 3, nil, true, everyCommit},
-		// A flush that comes anywhere begins a forecast, which the next write to the log ends.
+		// A flush at any time starts a forecast, which the next write to the log ends.
 		{"barrier=0", "ext3", 0, []string{"barrier=0"}, false, func(foreseen,
 			commits int) bool {
 			return foreseen < commits
@@ -200,8 +200,8 @@ func TestForecastOfModes(t *testing.T) {
 	}
 }
 
-// empty reports whether a commit block is all of its transaction: with data=journal, sync makes
-// such commits.
+// empty reports whether a transaction consists of its commit block alone: with data=journal, sync
+// makes such commits.
 func empty(t *testing.T, fs *FS, d *MemDisk, w interp.Write) bool {
 	t.Helper()
 	tr, err := fs.m.Log.Read(PendingDevice{d, w}, fs.m.Log.head, fs.m.Log.nextSeq)

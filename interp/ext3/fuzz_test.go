@@ -69,7 +69,7 @@ func FuzzJournalBlocks(f *testing.F) {
 			js.First >= js.MaxLen || js.Start >= js.MaxLen) {
 			t.Errorf("accepted %+v", js)
 		}
-		// A journal whose every block is among these.
+		// A journal that consists of these blocks.
 		geo := &ondisk.Geometry{BlockSize: 1024, Blocks: uint32(len(b)/1024) + 1, FirstData: 1,
 			BlocksPerGroup: 8192}
 		n := uint32(len(b) / 1024)
@@ -82,8 +82,8 @@ func FuzzJournalBlocks(f *testing.F) {
 	})
 }
 
-// Patch changes bytes of an image as a fuzzer says: each three bytes are a place and a value.
-// Places are chosen among the blocks that hold metadata.
+// patch changes bytes of an image as a fuzzer says: each four bytes are a place and a value. The
+// places are in blocks that hold metadata.
 func Patch(d *MemDisk, meta []uint64, edits []byte) {
 	for ; len(edits) >= 4 && len(meta) > 0; edits = edits[4:] {
 		block := meta[int(edits[0])%len(meta)]
@@ -92,14 +92,14 @@ func Patch(d *MemDisk, meta []uint64, edits []byte) {
 	}
 }
 
-// Small makes an image without a kernel: fuzz workers run in parallel and must not mount.
+// small makes an image without a kernel: fuzz workers run in parallel and must not mount.
 func Small(f *testing.F) []byte {
 	f.Helper()
 	image := Mkfs(f, "4M", "-b", "1024", "-I", "128", "-J", "size=1")
 	return ReadFile(f, image)
 }
 
-// Metadata lists the blocks of an image that have metadata.
+// metadata lists the blocks of an image that hold metadata.
 func Metadata(f *testing.F, base []byte) []uint64 {
 	f.Helper()
 	meta := []uint64{1, 2}
@@ -163,7 +163,7 @@ func FuzzObserve(f *testing.F) {
 		if fs.m == nil {
 			t.Fatal("not mounted")
 		}
-		// A transaction that rewrites the blocks of the first group's metadata, edited.
+		// A transaction that rewrites the metadata blocks of the first group, with edits.
 		geo, j := fs.geo, &fs.m.Log.Journal
 		js, err := ReadBlock(d, geo, j.Block(0))
 		if err != nil {
@@ -189,7 +189,7 @@ func FuzzObserve(f *testing.F) {
 			}
 			putBE(desc, ondisk.JournalHeaderLen+fs.m.Log.TagBytes()*n+4, flags)
 		}
-		// The descriptor begins with its own tags; a few bytes of it are the fuzzer's as well.
+		// The descriptor begins with its own tags. The fuzzer changes a few of its bytes as well.
 		copy(desc[ondisk.JournalHeaderLen+fs.m.Log.TagBytes()*int(at%64):], block[:min(len(block), 8)])
 		all := bytes.Clone(desc)
 		for n, b := range homes {
@@ -210,7 +210,7 @@ func FuzzObserve(f *testing.F) {
 		putBE(commit, 8, seq)
 		all = append(all, commit...)
 		do(interp.Write{Off: geo.Addr(j.Block(j.First)), Len: uint64(len(all)), Data: all})
-		// Anything, anywhere.
+		// Any bytes, anywhere.
 		if n := len(block) / 512 * 512; n > 0 && fs.FS() != "" {
 			do(interp.Write{Off: uint64(at) * 512 % (uint64(len(base)) - uint64(n)), Len: uint64(n),
 				Data: block[:n]})

@@ -16,14 +16,14 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the goldens")
 
-// unsplit keeps the kernel from making commits of its own: it ends a transaction 5 seconds after
-// its beginning, which on a busy machine is between two commands of a script, and some seconds
-// after mounting it notes in the group descriptors that the inode tables are zeros
-// (ext4_lazyinit_thread).
+// unsplit keeps the kernel from making commits of its own. It ends a transaction after 5 seconds,
+// which on a busy machine is between two commands of a script. Some seconds after mounting it also
+// notes in the group descriptors that the inode tables are zeros (ext4_lazyinit_thread).
 var unsplit = []string{"commit=300", "noinit_itable"}
 
 // Small commits of the host's kernel as records. A file holds a script, a line of dashes, and the
-// records of the last commit that it makes; where the kernel put a block, and when, is left out.
+// records of the last commit that the script makes, without the numbers of blocks and without
+// times.
 func TestGoldenCommits(t *testing.T) {
 	files, err := filepath.Glob("testdata/commits/*.txt")
 	if err != nil || len(files) == 0 {
@@ -59,7 +59,7 @@ func TestGoldenCommits(t *testing.T) {
 
 var blockNumber = regexp.MustCompile(`^change\((block,|owner,k\(|xattr_owner,a\(|xattr_block,)(\d+)`)
 
-// normal writes the records of a transaction with the blocks numbered in the order of their
+// normal writes the records of a transaction, with the blocks numbered in the order of their
 // appearance.
 func normal(txn *change.Txn) string {
 	var b strings.Builder
@@ -81,7 +81,7 @@ func normal(txn *change.Txn) string {
 	return b.String()
 }
 
-// known0 keeps of a number only whether it is 0.
+// known0 replaces a number by whether it is 0.
 func known0(v change.Value) change.Value {
 	if n, ok := v.Num(); ok {
 		return change.Bit(n != 0)

@@ -8,8 +8,8 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// Linux grows a mounted file system: every commit on the way holds, what is kept is what reading
-// anew finds, and e2fsck has nothing to say in the end.
+// Linux grows a mounted file system: every commit on the way holds, following it gives what reading
+// anew gives, and e2fsck finds no fault at the end.
 func TestGrowth(t *testing.T) {
 	for _, tc := range []struct {
 		name  string

@@ -12,8 +12,8 @@ import (
 	"fsward/shareddata"
 )
 
-// Images that e2fsprogs tests its checker with: nothing here panics or hangs, what e2fsck calls
-// clean has no violation, and what it finds fault with has one.
+// The test images of e2fsprogs: none of them causes a panic or a hang, images that e2fsck calls
+// clean have no violation, and those that it finds fault with have one.
 func TestImagesOfE2fsprogs(t *testing.T) {
 	table, err := os.Open(shareddata.Path(t, "ext3/table.tsv"))
 	if err != nil {

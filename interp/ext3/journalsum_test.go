@@ -13,8 +13,8 @@ import (
 )
 
 // Journaled makes a file system whose journal holds transactions that debugfs wrote, with checksums
-// of a version (0: none). Its blocks 333, 334 and 2000 are data of nobody, with contents to be told
-// apart.
+// of a version (0: none). Its blocks 333, 334 and 2000 belong to nobody and have contents that
+// differ.
 func Journaled(t *testing.T, version int) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -36,7 +36,8 @@ func Journaled(t *testing.T, version int) string {
 			1024-len(first))...)...)
 	}
 	script := open + "\njw -b 2333,2334,4000 " + data + "\n"
-	// with version 1, debugfs puts a sum into a commit of revoke blocks alone that its own replay refuses
+	// with version 1, debugfs puts a checksum into a commit of revoke blocks alone that its own
+	// replay refuses
 	if version != 1 {
 		script += "jw -r 2333\n"
 	}
@@ -54,8 +55,8 @@ func Journaled(t *testing.T, version int) string {
 	return image
 }
 
-// What the journal holds is read as debugfs reads it, whatever checksums it has; and a byte that is
-// altered is found out where there are checksums.
+// fsward reads a journal as debugfs does, with every version of checksums. With checksums, it
+// notices an altered byte.
 func TestJournalChecksums(t *testing.T) {
 	for version := range 4 {
 		t.Run(fmt.Sprintf("version %d", version), func(t *testing.T) {
@@ -112,7 +113,7 @@ func TestJournalChecksums(t *testing.T) {
 			}{
 				{1, 20, "descriptor", []int{1, 2, 3}},
 				{2, 500, "copy", []int{1, 2, 3}},
-				// with version 1, a descriptor: what is behind its tags counts
+				// with version 1, the bytes behind the tags of a descriptor count
 				{6, 900, "revoke block", []int{1, 2, 3}},
 				{5, 60, "commit block", []int{2, 3}},
 			} {
@@ -134,8 +135,8 @@ func TestJournalChecksums(t *testing.T) {
 	}
 }
 
-// The checksums that Linux puts into commit blocks (mount -o journal_checksum) are those of the
-// transactions, and a copy that is damaged on its way is refused with its commit.
+// The checksums that Linux puts into commit blocks (mount -o journal_checksum) fit their
+// transactions. A copy that is damaged on its way is refused with its commit.
 func TestJournalChecksumsOfLinux(t *testing.T) {
 	image := Mkfs(t, "16M", "-b", "1024", "-J", "size=1")
 	base := ReadFile(t, image)

@@ -9,7 +9,7 @@ import (
 	"fsward/shareddata"
 )
 
-// withoutKept is an FS that reads everything from the device.
+// withoutKept returns an FS that reads everything from the device.
 func withoutKept(t *testing.T, d interp.Disk) *FS {
 	fs := newFS(t, d)
 	fs.limits.Memory = 1
@@ -19,8 +19,8 @@ func withoutKept(t *testing.T, d interp.Disk) *FS {
 	return fs
 }
 
-// keptIsRight reports whether what is kept is what the last commit left, and what is kept of the
-// log what is on the device; and how many blocks of each there are.
+// keptIsRight checks that the kept blocks are those that the last commit left, and that the kept
+// log is that on the device. It returns how many blocks of each there are.
 func keptIsRight(t *testing.T, fs *FS) (blocks, log int) {
 	t.Helper()
 	if fs.m == nil {
@@ -56,7 +56,7 @@ func TestKeptBlocks(t *testing.T) {
 		if obs.Point != interp.CommitPoint || obs.Generation != 10 {
 			return
 		}
-		// What is written whatever is said of it.
+		// Writes that land whatever the verdict is.
 		for block := range fs.m.State.kept.blocks {
 			if block < 2 || block+2 > fs.geo.Blocks {
 				continue // the superblock would be erased
@@ -86,7 +86,7 @@ func TestKeptBlocks(t *testing.T) {
 	}
 }
 
-// No more is kept than there is room for.
+// Memory bounds what is kept.
 func TestKeptBlocksAreBounded(t *testing.T) {
 	k := &keptBlocks{blocks: make(map[uint32][]byte), most: 10}
 	for b := range uint32(100) {

@@ -22,7 +22,7 @@ import (
 	"fsward/invariants"
 )
 
-// peer runs a peer program that has to succeed.
+// peer runs a program that has to succeed.
 func peer(t testing.TB, name string, args ...string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -34,10 +34,9 @@ func peer(t testing.TB, name string, args ...string) {
 	}
 }
 
-// staleFileTypes asks e2fsck about a file system without the feature filetype. There Linux leaves
-// the type of `.` and `..` as it finds it (ext4_init_dot_dotdot), and a buffer that was in use
-// before is not cleared (ext4_getblk): e2fsck finds fault with that byte, and must find it here,
-// and nothing else.
+// staleFileTypes runs e2fsck on a file system without the feature filetype. There Linux does not
+// set the type of `.` and `..` (ext4_init_dot_dotdot), and does not clear a buffer that was in use
+// before (ext4_getblk). e2fsck has to find fault with that byte, and with nothing else.
 func staleFileTypes(t *testing.T, image string) {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "e2fsck", "-fn", image).CombinedOutput()
@@ -69,17 +68,17 @@ func Mkfs(t testing.TB, size string, opts ...string) string {
 }
 
 // A follower is the hook of a device that the host's kernel has mounted: it judges every commit,
-// and compares what it keeps with what reading everything anew gives.
+// and compares its state with one that is read anew.
 type follower struct {
 	t       *testing.T
 	disk    blocktap.Disk
 	fs      *FS
 	Rules   invariants.Engine
 	commits int
-	copies  int // most blocks that were committed and not in their places
-	reread  int // after every so many commits everything is read anew
+	copies  int // largest number of blocks that were committed and not in their places
+	reread  int // number of commits after which everything is read anew
 	visit   func(interp.Observation)
-	Writes  []interp.Write // all that were seen
+	Writes  []interp.Write // all writes that were seen
 }
 
 func (f *follower) Handle(_ context.Context, r *blocktap.Request, do func() error) error {
@@ -110,7 +109,7 @@ func (f *follower) Handle(_ context.Context, r *blocktap.Request, do func() erro
 	return err
 }
 
-// compare reads the file system anew, as after a crash at this moment, and compares.
+// compare reads the file system anew, as after a crash now, and compares.
 func (f *follower) compare() {
 	f.t.Helper()
 	anew, err := New(f.disk)
@@ -127,7 +126,7 @@ func (f *follower) compare() {
 			f.t.Errorf("after commit %d, block %d is at %v, read anew at %v", f.fs.m.Log.nextSeq-1, b, p, q)
 		}
 	}
-	// An extended attribute block that several inodes share can be listed under any of them.
+	// A shared extended attribute block can be listed under any of its inodes.
 	same := func(a, b Role) bool { return a == b || a.Level == RoleXattr && b.Level == RoleXattr }
 	if !maps.EqualFunc(f.fs.m.Roles, anew.m.Roles, same) {
 		for b, r := range f.fs.m.Roles {
@@ -143,14 +142,14 @@ func (f *follower) compare() {
 	}
 }
 
-// Follow mounts an image by the host's kernel under a follower and runs a script.
+// Follow mounts an image with the host's kernel under a follower, and runs a script.
 func Follow(t *testing.T, image string, reread int, visit func(interp.Observation), mounts []string,
 	script string) *follower {
 	t.Helper()
 	return followAs(t, "ext3", image, reread, visit, mounts, script)
 }
 
-// followAs is follow with the file system mounted as one of its family.
+// followAs is Follow with the file system mounted as another type of its family.
 func followAs(t *testing.T, as, image string, reread int, visit func(interp.Observation),
 	mounts []string, script string) *follower {
 	t.Helper()
@@ -167,7 +166,7 @@ func followAs(t *testing.T, as, image string, reread int, visit func(interp.Obse
 	})
 }
 
-// through makes a loop device of an image, with a follower in between, for as long as do runs.
+// through makes a loop device of an image, with a follower in between, while do runs.
 func through(t *testing.T, image string, reread int, visit func(interp.Observation),
 	do func(*loopmount.Loop)) *follower {
 	t.Helper()
@@ -197,8 +196,8 @@ func through(t *testing.T, image string, reread int, visit func(interp.Observati
 	return f
 }
 
-// After a crash, the kernel's recovery and e2fsck's are followed without an alarm, and what is
-// committed afterwards is judged.
+// After a crash, the recovery of the kernel and that of e2fsck cause no violation, and later
+// commits are judged.
 func TestRecoveryByOthers(t *testing.T) {
 	image := Mkfs(t, "64M", "-J", "size=2")
 	crashed := filepath.Join(t.TempDir(), "crashed.img")
@@ -296,8 +295,8 @@ sync -f .
 rm -rf d1 d2
 `
 
-// The blocks of long symbolic links become blocks of directories: of one directory, so that they
-// are of one group.
+// The blocks of long symbolic links become directory blocks. One directory holds them, so that they
+// are in one group.
 const reuse = `
 mkdir links
 for i in $(seq 40); do ln -s $(head -c 200 /dev/zero | tr '\0' x) links/$i; done
@@ -314,8 +313,8 @@ setfattr -x user.one c; sync -f .
 rm a d; sync -f .
 `
 
-// Real file systems with several geometries: nothing that the kernel commits is faulted, and
-// following the commits gives what reading everything anew gives.
+// Real file systems with several geometries: no commit of the kernel has a violation, and following
+// the commits gives what reading anew gives.
 func TestKernel(t *testing.T) {
 	clean := func(t *testing.T, image string) { peer(t, "e2fsck", "-fn", image) }
 	for _, tc := range []struct {

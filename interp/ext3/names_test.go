@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The names that differ are those of two maps.
+// The names that differ are those that two maps give.
 func TestDirDiff(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	d := newNameTable()

@@ -11,8 +11,8 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// Without a journal, the commit is the moment of unmounting, and of remounting read-only: what
-// Linux leaves then holds, and a file system that is damaged is not marked clean.
+// Without a journal, the commit is the moment of unmounting and of remounting read-only. What Linux
+// leaves then holds, and a damaged file system is not marked clean.
 func TestWithoutJournal(t *testing.T) {
 	for _, tc := range []struct {
 		name string

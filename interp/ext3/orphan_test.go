@@ -44,7 +44,7 @@ func (c *chain) next(ino, then uint32) {
 		then)
 }
 
-// step compares the list with the one before, and with the one that is read anew.
+// step compares the list with the one before and with the one that is read anew.
 func (c *chain) step(changed map[uint32]bool) *orphanDiff {
 	c.t.Helper()
 	diff, err := c.m.Orphans.diff(c.m.Snapshot, numbersOf(changed))
@@ -77,7 +77,7 @@ func (c *chain) step(changed map[uint32]bool) *orphanDiff {
 	return diff
 }
 
-// inodes are those on the list in order, read backward and forward.
+// inodes returns the inodes on the list in order, and checks the links backward and forward.
 func (o *OrphanList) inodes() (list []uint32) {
 	for at := o.head; at != 0; at = o.nodes[at].next {
 		list = append(list, at)
@@ -98,7 +98,7 @@ func (o *OrphanList) inodes() (list []uint32) {
 	return list
 }
 
-// Lists that change at random, as Linux changes them and in other ways: following one gives what
+// Lists that change at random, as Linux changes them and in other ways: following a list gives what
 // reading it anew gives.
 func TestOrphansAtRandom(t *testing.T) {
 	c := newChain(t, "1000")
@@ -147,7 +147,7 @@ func TestOrphansAtRandom(t *testing.T) {
 	}
 }
 
-// Lists that lead nowhere or come back to themselves are named, whichever part of them is new.
+// Lists that lead nowhere or come back to themselves are reported, whichever part of them is new.
 func TestOrphanFaults(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
@@ -186,8 +186,8 @@ func TestOrphanFaults(t *testing.T) {
 	}
 }
 
-// With a list of 60,000 inodes, one that comes in front and one that goes from the middle are
-// followed without reading the others.
+// On a list of 60,000 inodes, an addition in front and a removal from the middle are followed
+// without reading the other inodes.
 func TestLongOrphanList(t *testing.T) {
 	c := newChain(t, "62000")
 	const first, last = 100, 60100

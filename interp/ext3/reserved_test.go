@@ -13,7 +13,7 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// A fault is a change of a sound file system, and what has to be found then.
+// An imageFault is a change of a sound file system, and what has to be found then.
 type imageFault struct {
 	name    string
 	mkfs    []string
@@ -48,7 +48,7 @@ func altered(t *testing.T, tc imageFault) string {
 	return image
 }
 
-// judgedImage names the rules and checks that do not hold in an image.
+// judgedImage returns the rules and checks that do not hold in an image.
 func judgedImage(t *testing.T, image string) (found []string) {
 	t.Helper()
 	obs, err := Image(OpenImage(t, image))
@@ -67,7 +67,7 @@ func judgedImage(t *testing.T, image string) (found []string) {
 	return found
 }
 
-// The inodes that are reserved, the superblock, and what e2fsck says of them: it finds the same.
+// Faults in reserved inodes and in the superblock: fsward finds what e2fsck finds.
 func TestAlteredImages(t *testing.T) {
 	one := []string{"-b", "1024", "-I", "128"}
 	large := []string{"-b", "1024", "-I", "256"}

@@ -13,7 +13,7 @@ import (
 	"fsward/interp"
 )
 
-// MemDisk is a disk over a base that is only read; what is written stays in memory.
+// A MemDisk is a disk over a base that is only read. It keeps writes in memory.
 type MemDisk struct {
 	base  io.ReaderAt
 	size  uint64
@@ -128,7 +128,7 @@ func writes(t testing.TB, path string, visit func(interp.Write)) {
 	_ = EachWrite(t, path, func(w interp.Write) error { visit(w); return nil })
 }
 
-// EachWrite is writes until visit returns an error.
+// EachWrite is writes, and stops when visit returns an error.
 func EachWrite(t testing.TB, path string, visit func(interp.Write) error) error {
 	t.Helper()
 	f, err := os.Open(path)

@@ -24,7 +24,8 @@ func Engine(t testing.TB) invariants.Engine {
 	return e
 }
 
-// Judge says what the structure checks and the rules find in an observation, one line for each.
+// Judge returns the findings of the structure checks and of the rules in an observation, one line
+// for each.
 func Judge(e invariants.Engine, obs interp.Observation) (found []string) {
 	tell := func(v change.Violation) {
 		found = append(found, fmt.Sprintf("%s %s %s: %s%s %s", v.Rule, v.Tree, v.ID, v.Doc, v.Detail,

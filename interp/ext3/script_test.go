@@ -10,15 +10,15 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// A copied block is one that a commit is about to bring: its place in the file system and its
-// contents, which can be changed.
+// A copied block is a block in a coming commit: its place in the file system, and its contents,
+// which can be changed.
 type copied struct {
 	fs   *FS
 	home uint32
 	b    []byte
 }
 
-// Inode finds an inode in the block.
+// inode returns an inode in the block, nil if it is not there.
 func (c copied) inode(ino uint32) []byte {
 	if block, off := c.fs.m.Layout.inodePlace(ino); block == c.home {
 		return c.b[off:]
@@ -26,8 +26,8 @@ func (c copied) inode(ino uint32) []byte {
 	return nil
 }
 
-// alterScript runs a script on a small file system, takes its writes, and at the first commit in
-// which alter changes a block looks at what is found. It wants the rule.
+// alterScript runs a script on a small file system and records its writes. It judges the first
+// commit in which alter changes a block, and expects the rule.
 func alterScript(t *testing.T, mkfsOpts []string, script, rule string, alter func(copied) bool) {
 	t.Helper()
 	image := Mkfs(t, "8M", append([]string{"-b", "1024"}, mkfsOpts...)...)
@@ -80,7 +80,7 @@ func put32(b []byte, off int, n uint32) { binary.LittleEndian.PutUint32(b[off:],
 
 const manyFiles = "mkdir d; i=0; while [ $i -lt 400 ]; do : > d/name-of-some-length-$i; i=$((i + 1)); [ $((i % 50)) != 0 ] || sync -f .; done; sync -f ."
 
-// What only certain commits have in them, altered there.
+// Alterations of objects that only certain commits have.
 func TestAlteredScripts(t *testing.T) {
 	super := func(c copied) []byte {
 		if c.home != c.fs.geo.SuperBlock() {
@@ -120,7 +120,7 @@ func TestAlteredScripts(t *testing.T) {
 			}},
 		{"directory below itself", "mkdir a b; mkdir a/x; sync -f .; mv b a/x/y; sync -f .", "ext3/20",
 			func(c copied) bool {
-				// .. of what was b, moved below a/x: names itself.
+				// .. of the former b, moved below a/x, names itself.
 				if len(c.b) < 24 || string(c.b[8:10]) != ".\x00" || string(c.b[20:22]) != ".." ||
 					ondisk.LE32(c.b, 12) == 2 {
 					return false

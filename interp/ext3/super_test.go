@@ -14,8 +14,7 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// recording is a small file system before it is mounted, and all writes until it is unmounted
-// again.
+// recording holds a small file system before it is mounted, and all writes until it is unmounted.
 var recording struct {
 	sync.Mutex
 	base   []byte
@@ -40,8 +39,7 @@ func record(t *testing.T) ([]byte, []interp.Write) {
 	return base, f.Writes
 }
 
-// replay gives the recorded writes to an interpreter until stop says so of one, and returns that
-// one.
+// replay gives the recorded writes to an interpreter until stop accepts one, and returns that one.
 func replay(t *testing.T, stop func(*FS, interp.Write) bool) (*FS, *MemDisk, interp.Write) {
 	t.Helper()
 	base, writes := record(t)
@@ -88,7 +86,7 @@ func superWrite(t *testing.T, d *MemDisk, change func(sb []byte)) interp.Write {
 	return interp.Write{Off: ondisk.SuperOff, Len: ondisk.SuperLen, Data: sb}
 }
 
-// What is written over the superblock of a mounted file system.
+// Writes over the superblock of a mounted file system.
 func TestSuperblockWrites(t *testing.T) {
 	put32 := func(off int, n uint32) func([]byte) {
 		return func(sb []byte) { binary.LittleEndian.PutUint32(sb[off:], n) }
@@ -157,7 +155,7 @@ func TestCountsAtUnmount(t *testing.T) {
 	}
 }
 
-// What is written into the journal of a mounted file system besides commits.
+// Writes into the journal of a mounted file system other than commits.
 func TestJournalWrites(t *testing.T) {
 	ready := func(fs *FS, w interp.Write) bool {
 		return mountedNow(fs, w) &&
@@ -225,8 +223,8 @@ func TestJournalWrites(t *testing.T) {
 	})
 }
 
-// A commit that is refused leaves the base as it was: the same commit comes again as the same
-// change.
+// A refused commit leaves the base as it was: the same commit is the same change when it comes
+// again.
 func TestRefusedCommit(t *testing.T) {
 	fs, d, w := replay(t, func(fs *FS, w interp.Write) bool {
 		return mountedNow(fs, w) && fs.m.Log.holdsCommit(w, fs.m.Log.nextSeq)
@@ -312,7 +310,7 @@ func TestCrashAnywhere(t *testing.T) {
 	}
 }
 
-// Features and damage are told apart, by name and place.
+// Unsupported features and damage have errors of their own, which name the feature or the place.
 func TestNewErrors(t *testing.T) {
 	base, _ := record(t)
 	for _, tc := range []struct {

@@ -9,9 +9,9 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// Mounting a file system whose count of blocks that hold no data is wrong, as resize2fs leaves it,
-// Linux brings the copies of its superblock up to date, the later ones past the journal. That is no
-// alarm; another change of them is.
+// resize2fs leaves a wrong count of blocks that hold no data. When such a file system is mounted,
+// Linux updates the copies of its superblock, the later ones without the journal. That is no fault;
+// any other change of them is.
 func TestSuperCopies(t *testing.T) {
 	image := Mkfs(t, "512M", "-b", "1024")
 	base := bytes.Clone(ReadFile(t, image))

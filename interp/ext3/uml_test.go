@@ -20,8 +20,8 @@ import (
 )
 
 // inGuest gives an image to user-mode Linux as /dev/ubda, with a follower in between, and runs a
-// shell script there, as root with all its rights: the host may not let its own root do what needs
-// CAP_SYS_RESOURCE. The guest sees the host's files; $MNT is an empty directory to mount on.
+// shell script there as root with all capabilities: on the host, root may lack CAP_SYS_RESOURCE.
+// The guest sees the host's files; $MNT is an empty directory to mount on.
 func inGuest(t *testing.T, image string, reread int, visit func(interp.Observation),
 	script string) (f *follower, output string) {
 	t.Helper()

@@ -7,9 +7,9 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// A mounted file system gets another UUID (EXT4_IOC_SETFSUUID): its superblock and two copies in a
-// transaction, the other copies past the journal. All of it is followed, and so is what comes
-// afterwards.
+// A mounted file system gets another UUID (EXT4_IOC_SETFSUUID): its superblock and two copies
+// change in a transaction, the other copies without the journal. The interpreter follows all of it,
+// and what comes afterwards.
 func TestNewUUID(t *testing.T) {
 	const uuid = "01234567-89ab-cdef-0123-456789abcdef"
 	want := [16]byte{0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0x01, 0x23, 0x45, 0x67, 0x89,
@@ -23,8 +23,8 @@ func TestNewUUID(t *testing.T) {
 	}
 	peer(t, "e2fsck", "-fn", image)
 
-	// A copy that is written with more than another UUID is refused, and a commit that has another
-	// one in the first copy.
+	// A copy that changes more than the UUID is refused, and so is a commit with another UUID in
+	// the first copy.
 	d := NewDisk(bytes.NewReader(base), uint64(len(base)))
 	fs := newFS(t, d)
 	copies, commits := 0, 0

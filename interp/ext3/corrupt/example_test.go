@@ -7,17 +7,13 @@ import (
 	"fsward/interp/ext3/corrupt"
 )
 
-// The objects whose names begin with journal can be altered in the log itself.
+// Objects whose names begin with journal are parts of the log itself.
 func ExampleAlterables() {
 	for _, a := range corrupt.Alterables() {
 		if strings.HasPrefix(a.Object, "journal") {
 			fmt.Println(a.Object, len(a.Fields), a.Actions)
 		}
 	}
-	// Output:
-	// journal_superblock 20 []
-	// journal_descriptor 3 []
-	// journal_tag 2 [swap duplicate]
-	// journal_commit 7 []
-	// journal_revoke 4 []
+	// Output: journal_superblock 20 [] journal_descriptor 3 [] journal_tag 2 [swap duplicate]
+	// journal_commit 7 [] journal_revoke 4 []
 }

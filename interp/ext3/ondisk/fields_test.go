@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// The tables of columns stand as the headers of e2fsprogs have the structures.
+// The tables of fields agree with the structures in the headers of e2fsprogs.
 func TestColumnsStandAsInTheHeaders(t *testing.T) {
 	var source strings.Builder
 	source.WriteString("#include <stdio.h>\n#include <stddef.h>\n#include <ext2fs/ext2_fs.h>\n#include <ext2fs/ext2_ext_attr.h>\nint main(void){\n")

@@ -44,7 +44,7 @@ var views = []viewed{
 	{"RevokeHead", "RevokeHead", &RevokeLayout, []string{"count"}},
 }
 
-// goNames has the words of C that Go writes in another way.
+// goNames maps words of C to their spelling in Go.
 var goNames = map[string]string{"uid": "UID", "gid": "GID", "uuid": "UUID", "ro": "RO",
 	"acl": "ACL", "gdt": "GDT", "bg": "BG", "bgs": "BGs",
 	"os": "OS", "id": "ID", "r": "R", "cpu": "CPU"}
@@ -110,7 +110,7 @@ func (v viewed) text(b *strings.Builder) {
 	b.WriteString("\n")
 }
 
-// The views are those that the tables of fields say, so that an offset is written once.
+// The views agree with the tables of fields, so that an offset is written once.
 func TestViews(t *testing.T) {
 	for file, list := range map[string][]viewed{"views_super.go": views[:1], "views_files.go": views[1:11], "views_journal.go": views[11:]} {
 		var b strings.Builder
