@@ -26,7 +26,7 @@ type Corrupter interface {
 }
 
 // ErrNoPlace means that a state has no place, or no further place, where an alteration is possible.
-var ErrNoPlace = errors.New("nothing that the alteration fits")
+var ErrNoPlace = errors.New("no place where the alteration is possible")
 
 // A Corruption is one alteration, made in all copies and with right checksums.
 type Corruption struct {

@@ -21,7 +21,7 @@ type Set struct{ disks []Disk }
 // many, or one that is too large.
 func NewSet(disks ...Disk) (*Set, error) {
 	if len(disks) == 0 || len(disks) > MaxDisks {
-		return nil, fmt.Errorf("%d disks: from 1 to %d can be seen as one", len(disks), MaxDisks)
+		return nil, fmt.Errorf("%d disks: want 1 to %d", len(disks), MaxDisks)
 	}
 	for i, d := range disks {
 		if d.Size() > DiskStride {
@@ -56,7 +56,7 @@ func (s *Set) Sizes() []uint64 {
 // ReadAt reads from the disk that holds an address, up to its end.
 func (s *Set) ReadAt(p []byte, addr int64) (int, error) {
 	if addr < 0 {
-		return 0, fmt.Errorf("read at address %d", addr)
+		return 0, fmt.Errorf("cannot read at address %d", addr)
 	}
 	disk, off := Locate(uint64(addr))
 	if disk >= len(s.disks) || off >= s.disks[disk].Size() {

@@ -116,8 +116,8 @@ func (f *FS) meanwhile(w interp.Write) {
 const maxWatched = 1 << 17
 
 var (
-	errStopped = errors.New("ext3: nobody waits for the answer any more")
-	errSpoiled = errors.New("ext3: what was read is written over, or too much was read")
+	errStopped = errors.New("ext3: the forecast was stopped")
+	errSpoiled = errors.New("ext3: a block that the forecast read was overwritten, or it read too many blocks")
 )
 
 // A watch notes the blocks that a forecast has read and those that were written since the forecast

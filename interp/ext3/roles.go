@@ -56,7 +56,7 @@ func maxRoles(limits interp.Limits) int { return int(limits.Memory / 4 / roleByt
 func (r Roles) check(n, most int) error {
 	if most > 0 && len(r)+n > most {
 		return &interp.UnsupportedError{FS: schema.FS,
-			Feature: fmt.Sprintf("a file system of more than %d blocks of directories and indirect blocks in the memory that it may have", most)}
+			Feature: fmt.Sprintf("more than %d directory blocks and indirect blocks within its limit of memory", most)}
 	}
 	return nil
 }

@@ -175,7 +175,7 @@ func (s *State) read(block uint32, b []byte) ([]byte, error) {
 // where returns the place from which a block is read. It checks that the block is on the device.
 func (s *State) where(block uint32) (copyPlace, error) {
 	if uint64(block) >= s.blocks {
-		return copyPlace{}, ondisk.Corrupt(0, "block %d lies outside the device of %d blocks", block,
+		return copyPlace{}, ondisk.Corrupt(s.geo.Addr(block), "block %d lies outside the device of %d blocks", block,
 			s.blocks)
 	}
 	p, copied := s.Place(block)

@@ -78,7 +78,8 @@ type ownerView struct {
 // known to be unsound.
 const maxDisputed = 1 << 16
 
-var errOwners = errors.New("ext3: the owners of a block can be asked for only beside the block, in a file system that is too large to be held")
+var errOwners = errors.New("ext3: the file system is too large to keep its records: " +
+	"the owners of a block can be queried only beside a record of the block")
 
 // dispute finds all owners of the blocks that have several.
 func (s *stream) dispute() error {

@@ -15,7 +15,7 @@ var errGap = fmt.Errorf("ext3: more than %d numbers without an object; a narrowe
 // maxGap bounds the unused numbers of inodes or blocks between one object and the next.
 const maxGap = 1 << 20
 
-var errNoScan = errors.New("ext3: the owners of a block can be queried one by one only, not listed")
+var errNoScan = errors.New("ext3: the owners of a block can be queried one by one, and not listed")
 
 // Scan yields the objects of one kind from lo to hi.
 func (v *view) Scan(lo, hi change.Object) iter.Seq2[change.Object, error] {
