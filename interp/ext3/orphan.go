@@ -56,36 +56,21 @@ func (o *OrphanList) diff(s Snapshot, inodes *numberSet) (*orphanDiff, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A part of the old list ends where an inode names another successor than before.
-	var turns []uint32
-	for ino := range inodes.all() {
-		if !o.Has(ino) {
-			continue
-		}
-		i, err := s.Inode(ino)
-		if err != nil {
-			return nil, err
-		}
-		if i.Dtime() != o.nodes[ino].next {
-			turns = append(turns, ino)
-		}
+	turns, err := o.turns(s, inodes)
+	if err != nil {
+		return nil, err
 	}
 	at := ondisk.SuperOf(sb).LastOrphan()
 	if at == o.head && len(turns) == 0 {
 		return nil, nil
 	}
-	slices.SortFunc(turns, func(a, b uint32) int {
-		return cmp.Compare(o.nodes[a].place,
-			o.nodes[b].place)
-	})
 	d := &orphanDiff{came: make(map[uint32]bool), gone: make(map[uint32]bool)}
 	turned := make(map[uint32]bool)
 	for at != 0 && d.fault == "" {
 		last := at
 		node, old := o.nodes[at]
 		if old {
-			n, _ := slices.BinarySearchFunc(turns, node.place, func(ino uint32,
-				place int64) int {
+			n, _ := slices.BinarySearchFunc(turns, node.place, func(ino uint32, place int64) int {
 				return cmp.Compare(o.nodes[ino].place, place)
 			})
 			if n == len(turns) {
@@ -116,6 +101,25 @@ func (o *OrphanList) diff(s Snapshot, inodes *numberSet) (*orphanDiff, error) {
 	}
 	d.missing(o)
 	return d, nil
+}
+
+// turns returns the inodes of the list, in its order, that name another successor in a state: there a
+// part of the old list ends. inodes are those that may differ.
+func (o *OrphanList) turns(s Snapshot, inodes *numberSet) (turns []uint32, err error) {
+	for ino := range inodes.all() {
+		if !o.Has(ino) {
+			continue
+		}
+		i, err := s.Inode(ino)
+		if err != nil {
+			return nil, err
+		}
+		if i.Dtime() != o.nodes[ino].next {
+			turns = append(turns, ino)
+		}
+	}
+	slices.SortFunc(turns, func(a, b uint32) int { return cmp.Compare(o.nodes[a].place, o.nodes[b].place) })
+	return turns, nil
 }
 
 // missing finds the inodes of the old list that are in no part of the new one.

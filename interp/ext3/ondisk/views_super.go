@@ -104,9 +104,8 @@ type Super struct{ b *[SuperLen]byte }
 // SuperOf returns the view on the beginning of b, which has SuperLen bytes at least.
 func SuperOf(b []byte) Super { return Super{(*[SuperLen]byte)(b)} }
 
-func (v Super) InodesCount() uint32  { return binary.LittleEndian.Uint32(v.b[SuperInodesCountAt:]) }
-func (v Super) BlocksCount() uint32  { return binary.LittleEndian.Uint32(v.b[SuperBlocksCountAt:]) }
-func (v Super) RBlocksCount() uint32 { return binary.LittleEndian.Uint32(v.b[SuperRBlocksCountAt:]) }
+func (v Super) InodesCount() uint32 { return binary.LittleEndian.Uint32(v.b[SuperInodesCountAt:]) }
+func (v Super) BlocksCount() uint32 { return binary.LittleEndian.Uint32(v.b[SuperBlocksCountAt:]) }
 func (v Super) FreeBlocksCount() uint32 {
 	return binary.LittleEndian.Uint32(v.b[SuperFreeBlocksCountAt:])
 }
@@ -131,21 +130,11 @@ func (v Super) InodesPerGroup() uint32 {
 }
 func (v Super) Mtime() uint32         { return binary.LittleEndian.Uint32(v.b[SuperMtimeAt:]) }
 func (v Super) Wtime() uint32         { return binary.LittleEndian.Uint32(v.b[SuperWtimeAt:]) }
-func (v Super) MntCount() uint16      { return binary.LittleEndian.Uint16(v.b[SuperMntCountAt:]) }
-func (v Super) MaxMntCount() uint16   { return binary.LittleEndian.Uint16(v.b[SuperMaxMntCountAt:]) }
 func (v Super) Magic() uint16         { return binary.LittleEndian.Uint16(v.b[SuperMagicAt:]) }
 func (v Super) State() uint16         { return binary.LittleEndian.Uint16(v.b[SuperStateAt:]) }
-func (v Super) Errors() uint16        { return binary.LittleEndian.Uint16(v.b[SuperErrorsAt:]) }
-func (v Super) MinorRevLevel() uint16 { return binary.LittleEndian.Uint16(v.b[SuperMinorRevLevelAt:]) }
-func (v Super) Lastcheck() uint32     { return binary.LittleEndian.Uint32(v.b[SuperLastcheckAt:]) }
-func (v Super) Checkinterval() uint32 { return binary.LittleEndian.Uint32(v.b[SuperCheckintervalAt:]) }
-func (v Super) CreatorOS() uint32     { return binary.LittleEndian.Uint32(v.b[SuperCreatorOSAt:]) }
 func (v Super) RevLevel() uint32      { return binary.LittleEndian.Uint32(v.b[SuperRevLevelAt:]) }
-func (v Super) DefResuid() uint16     { return binary.LittleEndian.Uint16(v.b[SuperDefResuidAt:]) }
-func (v Super) DefResgid() uint16     { return binary.LittleEndian.Uint16(v.b[SuperDefResgidAt:]) }
 func (v Super) FirstIno() uint32      { return binary.LittleEndian.Uint32(v.b[SuperFirstInoAt:]) }
 func (v Super) InodeSize() uint16     { return binary.LittleEndian.Uint16(v.b[SuperInodeSizeAt:]) }
-func (v Super) BlockGroupNr() uint16  { return binary.LittleEndian.Uint16(v.b[SuperBlockGroupNrAt:]) }
 func (v Super) FeatureCompat() uint32 { return binary.LittleEndian.Uint32(v.b[SuperFeatureCompatAt:]) }
 func (v Super) FeatureIncompat() uint32 {
 	return binary.LittleEndian.Uint32(v.b[SuperFeatureIncompatAt:])
@@ -154,83 +143,10 @@ func (v Super) FeatureROCompat() uint32 {
 	return binary.LittleEndian.Uint32(v.b[SuperFeatureROCompatAt:])
 }
 func (v Super) UUID() []byte        { return v.b[SuperUUIDAt : SuperUUIDAt+16] }
-func (v Super) VolumeName() []byte  { return v.b[SuperVolumeNameAt : SuperVolumeNameAt+16] }
-func (v Super) LastMounted() []byte { return v.b[SuperLastMountedAt : SuperLastMountedAt+64] }
-func (v Super) AlgorithmUsageBitmap() uint32 {
-	return binary.LittleEndian.Uint32(v.b[SuperAlgorithmUsageBitmapAt:])
-}
-func (v Super) PreallocBlocks() uint8    { return v.b[SuperPreallocBlocksAt] }
-func (v Super) PreallocDirBlocks() uint8 { return v.b[SuperPreallocDirBlocksAt] }
-func (v Super) ReservedGDTBlocks() uint16 {
-	return binary.LittleEndian.Uint16(v.b[SuperReservedGDTBlocksAt:])
-}
-func (v Super) JournalUUID() []byte   { return v.b[SuperJournalUUIDAt : SuperJournalUUIDAt+16] }
-func (v Super) JournalInum() uint32   { return binary.LittleEndian.Uint32(v.b[SuperJournalInumAt:]) }
-func (v Super) JournalDev() uint32    { return binary.LittleEndian.Uint32(v.b[SuperJournalDevAt:]) }
-func (v Super) LastOrphan() uint32    { return binary.LittleEndian.Uint32(v.b[SuperLastOrphanAt:]) }
-func (v Super) HashSeed() []byte      { return v.b[SuperHashSeedAt : SuperHashSeedAt+16] }
-func (v Super) DefHashVersion() uint8 { return v.b[SuperDefHashVersionAt] }
-func (v Super) JnlBackupType() uint8  { return v.b[SuperJnlBackupTypeAt] }
-func (v Super) DescSize() uint16      { return binary.LittleEndian.Uint16(v.b[SuperDescSizeAt:]) }
-func (v Super) DefaultMountOpts() uint32 {
-	return binary.LittleEndian.Uint32(v.b[SuperDefaultMountOptsAt:])
-}
-func (v Super) FirstMetaBG() uint32   { return binary.LittleEndian.Uint32(v.b[SuperFirstMetaBGAt:]) }
-func (v Super) MkfsTime() uint32      { return binary.LittleEndian.Uint32(v.b[SuperMkfsTimeAt:]) }
-func (v Super) JnlBlocks() []byte     { return v.b[SuperJnlBlocksAt : SuperJnlBlocksAt+68] }
-func (v Super) BlocksCountHi() uint32 { return binary.LittleEndian.Uint32(v.b[SuperBlocksCountHiAt:]) }
-func (v Super) RBlocksCountHi() uint32 {
-	return binary.LittleEndian.Uint32(v.b[SuperRBlocksCountHiAt:])
-}
-func (v Super) FreeBlocksHi() uint32  { return binary.LittleEndian.Uint32(v.b[SuperFreeBlocksHiAt:]) }
-func (v Super) MinExtraIsize() uint16 { return binary.LittleEndian.Uint16(v.b[SuperMinExtraIsizeAt:]) }
-func (v Super) WantExtraIsize() uint16 {
-	return binary.LittleEndian.Uint16(v.b[SuperWantExtraIsizeAt:])
-}
-func (v Super) Flags() uint32      { return binary.LittleEndian.Uint32(v.b[SuperFlagsAt:]) }
-func (v Super) RaidStride() uint16 { return binary.LittleEndian.Uint16(v.b[SuperRaidStrideAt:]) }
-func (v Super) MmpUpdateInterval() uint16 {
-	return binary.LittleEndian.Uint16(v.b[SuperMmpUpdateIntervalAt:])
-}
-func (v Super) MmpBlock() []byte { return v.b[SuperMmpBlockAt : SuperMmpBlockAt+8] }
-func (v Super) RaidStripeWidth() uint32 {
-	return binary.LittleEndian.Uint32(v.b[SuperRaidStripeWidthAt:])
-}
-func (v Super) LogGroupsPerFlex() uint8 { return v.b[SuperLogGroupsPerFlexAt] }
-func (v Super) ChecksumType() uint8     { return v.b[SuperChecksumTypeAt] }
-func (v Super) EncryptionLevel() uint8  { return v.b[SuperEncryptionLevelAt] }
-func (v Super) KbytesWritten() []byte   { return v.b[SuperKbytesWrittenAt : SuperKbytesWrittenAt+8] }
-func (v Super) SnapshotInum() uint32    { return binary.LittleEndian.Uint32(v.b[SuperSnapshotInumAt:]) }
-func (v Super) SnapshotID() uint32      { return binary.LittleEndian.Uint32(v.b[SuperSnapshotIDAt:]) }
-func (v Super) SnapshotRBlocksCount() []byte {
-	return v.b[SuperSnapshotRBlocksCountAt : SuperSnapshotRBlocksCountAt+8]
-}
-func (v Super) SnapshotList() uint32 { return binary.LittleEndian.Uint32(v.b[SuperSnapshotListAt:]) }
-func (v Super) ErrorCount() uint32   { return binary.LittleEndian.Uint32(v.b[SuperErrorCountAt:]) }
-func (v Super) FirstErrorTime() uint32 {
-	return binary.LittleEndian.Uint32(v.b[SuperFirstErrorTimeAt:])
-}
-func (v Super) FirstErrorIno() uint32 { return binary.LittleEndian.Uint32(v.b[SuperFirstErrorInoAt:]) }
-func (v Super) FirstErrorBlock() []byte {
-	return v.b[SuperFirstErrorBlockAt : SuperFirstErrorBlockAt+8]
-}
-func (v Super) FirstErrorLine() uint32 {
-	return binary.LittleEndian.Uint32(v.b[SuperFirstErrorLineAt:])
-}
-func (v Super) LastErrorTime() uint32  { return binary.LittleEndian.Uint32(v.b[SuperLastErrorTimeAt:]) }
-func (v Super) LastErrorIno() uint32   { return binary.LittleEndian.Uint32(v.b[SuperLastErrorInoAt:]) }
-func (v Super) LastErrorLine() uint32  { return binary.LittleEndian.Uint32(v.b[SuperLastErrorLineAt:]) }
-func (v Super) LastErrorBlock() []byte { return v.b[SuperLastErrorBlockAt : SuperLastErrorBlockAt+8] }
-func (v Super) MountOpts() []byte      { return v.b[SuperMountOptsAt : SuperMountOptsAt+64] }
-func (v Super) UsrQuotaInum() uint32   { return binary.LittleEndian.Uint32(v.b[SuperUsrQuotaInumAt:]) }
-func (v Super) GrpQuotaInum() uint32   { return binary.LittleEndian.Uint32(v.b[SuperGrpQuotaInumAt:]) }
-func (v Super) OverheadClusters() uint32 {
-	return binary.LittleEndian.Uint32(v.b[SuperOverheadClustersAt:])
-}
-func (v Super) BackupBGs() []byte     { return v.b[SuperBackupBGsAt : SuperBackupBGsAt+8] }
-func (v Super) EncryptAlgos() uint32  { return binary.LittleEndian.Uint32(v.b[SuperEncryptAlgosAt:]) }
-func (v Super) EncryptPwSalt() []byte { return v.b[SuperEncryptPwSaltAt : SuperEncryptPwSaltAt+16] }
-func (v Super) LpfIno() uint32        { return binary.LittleEndian.Uint32(v.b[SuperLpfInoAt:]) }
-func (v Super) PrjQuotaInum() uint32  { return binary.LittleEndian.Uint32(v.b[SuperPrjQuotaInumAt:]) }
-func (v Super) ChecksumSeed() uint32  { return binary.LittleEndian.Uint32(v.b[SuperChecksumSeedAt:]) }
-func (v Super) Checksum() uint32      { return binary.LittleEndian.Uint32(v.b[SuperChecksumAt:]) }
+func (v Super) JournalUUID() []byte { return v.b[SuperJournalUUIDAt : SuperJournalUUIDAt+16] }
+func (v Super) JournalInum() uint32 { return binary.LittleEndian.Uint32(v.b[SuperJournalInumAt:]) }
+func (v Super) JournalDev() uint32  { return binary.LittleEndian.Uint32(v.b[SuperJournalDevAt:]) }
+func (v Super) LastOrphan() uint32  { return binary.LittleEndian.Uint32(v.b[SuperLastOrphanAt:]) }
+func (v Super) HashSeed() []byte    { return v.b[SuperHashSeedAt : SuperHashSeedAt+16] }
+func (v Super) FirstMetaBG() uint32 { return binary.LittleEndian.Uint32(v.b[SuperFirstMetaBGAt:]) }
+func (v Super) Flags() uint32       { return binary.LittleEndian.Uint32(v.b[SuperFlagsAt:]) }

@@ -19,29 +19,34 @@ type viewed struct {
 	view   string // its type; "": there is none
 	of     *Structure
 	set    []string
+	get    []string // the members that have an accessor; nil: all
 }
 
 var views = []viewed{
-	{"Super", "Super", &SuperLayout, nil},
-	{"GroupDesc", "GroupDesc", &GroupLayout, nil},
-	{"Inode", "", &InodeLayout, nil},
-	{"InodeLarge", "InodeLarge", &InodeLargeLayout, nil},
-	{"Dirent", "DirentHead", &DirentLayout, []string{"inode", "rec_len", "name_len", "file_type"}},
-	{"IndexHead", "IndexHead", &IndexLayout, []string{"count"}},
-	{"IndexEntry", "IndexEntry", &IndexEntryLayout, nil},
-	{"XattrHead", "XattrHead", &XattrLayout, nil},
-	{"XattrEntry", "XattrEntry", &XattrEntryLayout, nil},
-	{"ACLHead", "aclHead", &ACLLayout, nil},
-	{"ACLEntry", "aclEntry", &ACLEntryLayout, nil},
+	{"Super", "Super", &SuperLayout, nil, []string{"inodes_count", "blocks_count", "free_blocks_count",
+		"free_inodes_count", "first_data_block", "log_block_size", "log_cluster_size", "blocks_per_group",
+		"clusters_per_group", "inodes_per_group", "mtime", "wtime", "magic", "state", "rev_level", "first_ino",
+		"inode_size", "feature_compat", "feature_incompat", "feature_ro_compat", "uuid", "journal_uuid",
+		"journal_inum", "journal_dev", "last_orphan", "hash_seed", "first_meta_bg", "flags"}},
+	{"GroupDesc", "GroupDesc", &GroupLayout, nil, nil},
+	{"Inode", "", &InodeLayout, nil, nil},
+	{"InodeLarge", "InodeLarge", &InodeLargeLayout, nil, nil},
+	{"Dirent", "DirentHead", &DirentLayout, []string{"inode", "rec_len", "name_len", "file_type"}, nil},
+	{"IndexHead", "IndexHead", &IndexLayout, []string{"count"}, nil},
+	{"IndexEntry", "IndexEntry", &IndexEntryLayout, nil, nil},
+	{"XattrHead", "XattrHead", &XattrLayout, nil, nil},
+	{"XattrEntry", "XattrEntry", &XattrEntryLayout, nil, nil},
+	{"ACLHead", "aclHead", &ACLLayout, nil, nil},
+	{"ACLEntry", "aclEntry", &ACLEntryLayout, nil, nil},
 	{"JournalHeader", "JournalHeader", &JournalHeaderLayout, []string{"magic", "blocktype",
-		"sequence"}},
-	{"JournalSuper", "journalSuperblock", &JournalSuperLayout, []string{"checksum"}},
-	{"Tag", "tagHead", &TagLayout, nil},
-	{"TagSum", "tagSum", &TagSumLayout, []string{"checksum"}},
-	{"Tag64", "tag64", &Tag64Layout, nil},
-	{"Tag3", "tag3", &Tag3Layout, []string{"checksum"}},
-	{"Commit", "commitBlock", &CommitLayout, []string{"chksum"}},
-	{"RevokeHead", "RevokeHead", &RevokeLayout, []string{"count"}},
+		"sequence"}, nil},
+	{"JournalSuper", "journalSuperblock", &JournalSuperLayout, []string{"checksum"}, nil},
+	{"Tag", "tagHead", &TagLayout, nil, nil},
+	{"TagSum", "tagSum", &TagSumLayout, []string{"checksum"}, nil},
+	{"Tag64", "tag64", &Tag64Layout, nil, nil},
+	{"Tag3", "tag3", &Tag3Layout, []string{"checksum"}, nil},
+	{"Commit", "commitBlock", &CommitLayout, []string{"chksum"}, nil},
+	{"RevokeHead", "RevokeHead", &RevokeLayout, []string{"count"}, nil},
 }
 
 // goNames maps words of C to their spelling in Go.
@@ -83,6 +88,9 @@ func (v viewed) text(b *strings.Builder) {
 		name, at := goName(f.Name), v.prefix+goName(f.Name)+"At"
 		if f.Off+max(f.Width(), f.Array) > v.of.Size {
 			continue // behind the structure
+		}
+		if v.get != nil && !slices.Contains(v.get, f.Name) {
+			continue
 		}
 		if f.Array > 0 {
 			fmt.Fprintf(b, "func (v %s) %s() []byte { return v.b[%s:%s+%d] }\n", v.view, name, at, at,
