@@ -30,5 +30,7 @@ func ExampleChecks() {
 	for _, c := range ext3.Checks()[:2] {
 		fmt.Println(c.Name)
 	}
-	// Output: ext3/superblock ext3/superblock-geometry
+	// Output:
+	// ext3/superblock
+	// ext3/superblock-geometry
 }

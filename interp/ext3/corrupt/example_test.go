@@ -14,6 +14,10 @@ func ExampleAlterables() {
 			fmt.Println(a.Object, len(a.Fields), a.Actions)
 		}
 	}
-	// Output: journal_superblock 20 [] journal_descriptor 3 [] journal_tag 2 [swap duplicate]
-	// journal_commit 7 [] journal_revoke 4 []
+	// Output:
+	// journal_superblock 20 []
+	// journal_descriptor 3 []
+	// journal_tag 2 [swap duplicate]
+	// journal_commit 7 []
+	// journal_revoke 4 []
 }

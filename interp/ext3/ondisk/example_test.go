@@ -33,5 +33,8 @@ func ExampleEntries() {
 	put(ondisk.DotLen, 1024-ondisk.DotLen, 2, "..")
 	_, fault := ondisk.Entries(b, true, func(e ondisk.Entry) { fmt.Printf("%s: inode %d\n", e.Name, e.Ino) })
 	fmt.Printf("fault: %q\n", fault)
-	// Output: .: inode 12 ..: inode 2 fault: ""
+	// Output:
+	// .: inode 12
+	// ..: inode 2
+	// fault: ""
 }
