@@ -68,9 +68,8 @@ func (s *state) used(c *chunk) (uint64, error) {
 			return 0, err
 		}
 		if ok && p.key() == k {
-			if item := p.item(); item.data().Len() == ondisk.BlockGroupSize {
-				return item.data().U64(0), nil
-			}
+			item := p.item()
+			return item.used(), nil
 		}
 	}
 	return 0, nil

@@ -131,8 +131,8 @@ func targets(n *ondisk.Node) iter.Seq[uint64] {
 			case n.Level() > 0:
 				target, _ = n.Child(i)
 			case n.Key(i).Type == ondisk.ExtentDataKey:
-				if r := n.Item(i); r.Len() == ondisk.FileExtentSize && r.U8(20) != 0 {
-					target = r.U64(21)
+				if e, ok := ondisk.ViewFileExtent(n.Item(i)); ok && e.Len() == ondisk.FileExtentSize && e.Type() != ondisk.ExtentInline {
+					target = e.DiskBytenr()
 				}
 			}
 			if target != 0 && !yield(target) { // 0 is a hole

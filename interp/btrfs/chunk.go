@@ -75,11 +75,12 @@ func parseChunk(k ondisk.Key, r disk.Region, sectorSize uint32, devs *devices) (
 	bad := func(format string, args ...any) (chunk, error) {
 		return chunk{}, violatedAt(chunkRule, r.Addr(), "chunk %d: "+format, append([]any{k.Offset}, args...)...)
 	}
-	if r.Len() < ondisk.ChunkSize {
+	v, ok := ondisk.ViewChunk(r)
+	if !ok {
 		return bad("the item has %d bytes, at least %d are needed", r.Len(), ondisk.ChunkSize)
 	}
-	c := chunk{logical: k.Offset, length: r.U64(0), typ: r.U64(24)}
-	n := int(r.U16(44))
+	c := chunk{logical: k.Offset, length: v.Length(), typ: v.Type()}
+	n := int(v.NumStripes())
 	switch {
 	case k.ObjectID != ondisk.FirstChunkTreeID:
 		return bad("its objectid is %d", k.ObjectID)
@@ -87,10 +88,10 @@ func parseChunk(k ondisk.Key, r disk.Region, sectorSize uint32, devs *devices) (
 		return bad("num_stripes is %d in an item of %d bytes", n, r.Len())
 	case c.logical%uint64(sectorSize) != 0 || c.length == 0 || c.length%uint64(sectorSize) != 0 || c.logical+c.length < c.logical:
 		return bad("it has %d bytes, which are no whole sectors there", c.length)
-	case r.U64(16) != ondisk.StripeLen:
-		return bad("stripe_len is %d, want %d", r.U64(16), ondisk.StripeLen)
-	case r.U32(40) != sectorSize:
-		return bad("sector_size is %d, want %d", r.U32(40), sectorSize)
+	case v.StripeLen() != ondisk.StripeLen:
+		return bad("stripe_len is %d, want %d", v.StripeLen(), ondisk.StripeLen)
+	case v.SectorSize() != sectorSize:
+		return bad("sector_size is %d, want %d", v.SectorSize(), sectorSize)
 	case c.typ&ondisk.GroupTypes == 0 || c.typ&^(ondisk.GroupTypes|ondisk.GroupProfiles) != 0:
 		return bad("type is %#x", c.typ)
 	case c.typ&ondisk.GroupSystem != 0 && c.typ&ondisk.GroupTypes != ondisk.GroupSystem:
@@ -110,23 +111,23 @@ func parseChunk(k ondisk.Key, r disk.Region, sectorSize uint32, devs *devices) (
 	switch {
 	case n != c.columns*c.copies || c.columns == 0:
 		return bad("num_stripes is %d under %s", n, p.name)
-	case p.flag == ondisk.GroupRAID10 && r.U16(46) != 2:
-		return bad("sub_stripes is %d under RAID10, want 2", r.U16(46))
+	case p.flag == ondisk.GroupRAID10 && v.SubStripes() != 2:
+		return bad("sub_stripes is %d under RAID10, want 2", v.SubStripes())
 	case c.columns > 1 && (c.length%uint64(c.columns) != 0 || c.stripeLength()%ondisk.StripeLen != 0):
 		return bad("length %d does not divide into %d stripes of whole %d bytes", c.length, c.columns, ondisk.StripeLen)
 	}
 	c.stripes = make([]uint64, n)
 	for i := range c.stripes {
-		at := 48 + i*ondisk.StripeSize
-		id, off := r.U64(at), r.U64(at+8)
+		stripe := ondisk.ChunkStripe(v, i)
+		id, off, uuid := stripe.DevID(), stripe.Offset(), stripe.DevUUID()
 		if off%uint64(sectorSize) != 0 {
 			return bad("stripe %d is at %d, which is not a multiple of sectorsize", i, off)
 		}
 		dev := devs.find(id)
 		if dev == nil {
-			return chunk{}, &missingError{id: id, uuid: [16]byte(r.Bytes()[at+16 : at+32]), chunk: c.logical}
+			return chunk{}, &missingError{id: id, uuid: uuid, chunk: c.logical}
 		}
-		if uuid := [16]byte(r.Bytes()[at+16 : at+32]); uuid != dev.uuid {
+		if uuid != dev.uuid {
 			return bad("stripe %d is on the device with uuid %s, device %d has %s", i, uuidText(uuid), id, uuidText(dev.uuid))
 		}
 		if off > dev.size || c.stripeLength() > dev.size-off {
@@ -240,7 +241,7 @@ func (m *chunkMap) holdsMetadata(off, n uint64) bool {
 // parseSysArray reads the chunks that the superblock carries to bootstrap the chunk tree
 // (btrfs_read_sys_array).
 func parseSysArray(s ondisk.Superblock, addr uint64, devs *devices) ([]chunk, error) {
-	r := disk.NewRegion(s.SysArray()[:s.SysArraySize()], addr+811)
+	r := disk.NewRegion(s.SysArray()[:s.SysArraySize()], addr+ondisk.SuperSysChunkArrayAt)
 	var chunks []chunk
 	for off := uint64(0); off < uint64(r.Len()); {
 		head, err := r.Sub(off, ondisk.DiskKeySize+ondisk.ChunkSize)
@@ -248,7 +249,7 @@ func parseSysArray(s ondisk.Superblock, addr uint64, devs *devices) ([]chunk, er
 			return nil, violatedAt(chunkRule, addr, "sys_chunk_array: %v", err)
 		}
 		k := ondisk.ReadKey(head, 0)
-		n := uint64(head.U16(ondisk.DiskKeySize + 44))
+		n := uint64(head.U16(ondisk.DiskKeySize + ondisk.ChunkNumStripesAt))
 		if k.Type != ondisk.ChunkItemKey || n == 0 {
 			return nil, violatedAt(chunkRule, addr, "sys_chunk_array has %s with %d stripes", k.String(), n)
 		}

@@ -8,19 +8,6 @@ import (
 	"fsward/interp/disk"
 )
 
-// A fieldValue is one field of an object on one side of a change.
-type fieldValue struct {
-	field change.Field
-	quiet bool // the View answers it, records leave it out
-	value change.Value
-}
-
-// An entity is an object found in an item, with its fields vals[from:to] of the decoder.
-type entity struct {
-	obj      change.Object
-	from, to int
-}
-
 // itemContext is what the contents of items are checked against.
 type itemContext struct {
 	sectorSize, nodeSize uint32
@@ -37,58 +24,12 @@ type itemContext struct {
 // aligned tells whether an address or length is a multiple of sectorsize.
 func (c *itemContext) aligned(n uint64) bool { return n&uint64(c.sectorSize-1) == 0 }
 
-// A decoder turns items into objects with fields. It is emptied by reset and reused.
+// A decoder turns items into objects with fields, and checks the contents of the items against a context.
+// It is emptied by reset and reused.
 type decoder struct {
-	ctx   itemContext
-	all   bool      // decode the quiet fields as well
-	only  *fieldSet // which fields; nil: each. Contents are checked all the same
-	tree  uint64
-	names *change.Names
-	leaf  *ondisk.Node // that the items are in
-	ents  []entity
-	vals  []fieldValue
-}
-
-// A fieldSet is some of the fields that objects have.
-type fieldSet [(ondisk.FieldEnd + 63) / 64]uint64
-
-func (s *fieldSet) has(f change.Field) bool { return f < ondisk.FieldEnd && s[f/64]&(1<<(f%64)) != 0 }
-
-func (s *fieldSet) add(f change.Field) {
-	if f < ondisk.FieldEnd {
-		s[f/64] |= 1 << (f % 64)
-	}
-}
-
-// wants tells whether a field is to be put.
-func (d *decoder) wants(f change.Field, quiet bool) bool {
-	return (!quiet || d.all) && (d.only == nil || d.only.has(f))
-}
-
-func (d *decoder) reset() {
-	d.ents, d.vals = d.ents[:0], d.vals[:0]
-}
-
-// begin starts an object; the fields that follow are its.
-func (d *decoder) begin(kind change.Kind, id, sub, aux uint64) {
-	obj := change.Object{Tree: d.tree, ID: id, Kind: kind, Sub: sub, Aux: aux}
-	d.ents = append(d.ents, entity{obj, len(d.vals), len(d.vals)})
-}
-
-func (d *decoder) put(f change.Field, quiet bool, v change.Value) {
-	if !d.wants(f, quiet) {
-		return
-	}
-	d.vals = append(d.vals, fieldValue{f, quiet, v})
-	d.ents[len(d.ents)-1].to = len(d.vals)
-}
-
-func (d *decoder) num(f change.Field, n uint64) { d.put(f, false, change.Num(n)) }
-
-func (d *decoder) name(b []byte) {
-	if d.wants(ondisk.FieldName, false) {
-		d.put(ondisk.FieldName, false, d.names.Intern(b))
-	}
+	objectBuilder
+	ctx  itemContext
+	leaf *ondisk.Node // that the items are in
 }
 
 // chunkOf puts the chunk that an address is in, by its first address. An address in none has no such field.
@@ -101,91 +42,10 @@ func (d *decoder) chunkOf(logical uint64) {
 	}
 }
 
-// read returns a member of up to 8 bytes.
-func read(r disk.Region, off, width int) uint64 {
-	switch width {
-	case 1:
-		return uint64(r.U8(off))
-	case 2:
-		return uint64(r.U16(off))
-	case 4:
-		return uint64(r.U32(off))
-	default:
-		return r.U64(off)
-	}
-}
-
-// structure puts the fields of a structure. The caller has checked that r has at least its size, or as
-// many bytes as limit says, where a structure may be cut short.
-func (d *decoder) structure(s *ondisk.Structure, r disk.Region, limit int) error {
-	for i := range s.Fields {
-		f := &s.Fields[i]
-		if f.Off+f.Width > limit {
-			continue
-		}
-		if f.Width == ondisk.DiskKeySize {
-			if d.wants(f.Field, f.Quiet) {
-				d.put(f.Field, f.Quiet, d.keyValue(ondisk.ReadKey(r, f.Off)))
-			}
-			continue
-		}
-		if f.Width == ondisk.UUIDSize {
-			d.uuid(f, r)
-			continue
-		}
-		if f.Field != 0 && (f.Words != nil || d.wants(f.Field, f.Quiet)) {
-			n := read(r, f.Off, f.Width)
-			v, err := wordOrNum(n, f.Words)
-			if err != nil {
-				return violatedAt(itemRule, r.Addr()+uint64(f.Off), "%s of %s is %d", f.Name, s.Name, n)
-			}
-			d.put(f.Field, f.Quiet, v)
-		}
-		for j := range f.Parts {
-			p := &f.Parts[j]
-			if p.Words == nil && !d.wants(p.Field, p.Quiet) {
-				continue
-			}
-			n := read(r, f.Off, f.Width)
-			v, err := wordOrNum(n&p.Mask>>p.Shift, p.Words)
-			if err != nil {
-				return violatedAt(itemRule, r.Addr()+uint64(f.Off), "%s of %s is %#x", f.Name, s.Name, n)
-			}
-			d.put(p.Field, p.Quiet, v)
-		}
-	}
-	return nil
-}
-
-var errNoWord = errors.New("no such value")
-
-func wordOrNum(n uint64, words []change.WordID) (change.Value, error) {
-	if words == nil {
-		return change.Num(n), nil
-	}
-	if n >= uint64(len(words)) || words[n] == ondisk.WordNone {
-		return change.Value{}, errNoWord
-	}
-	return change.WordValue(words[n]), nil
-}
-
-// keyValue makes the value of a key that stands in an item. A type that is not known has kind 0.
-func (d *decoder) keyValue(k ondisk.Key) change.Value {
-	return d.names.Key(k.ObjectID, ondisk.KindByType[k.Type], k.Offset)
-}
-
 // ref decodes an item in a leaf.
 func (d *decoder) ref(item *itemRef) error {
 	d.leaf = item.leaf
 	return d.item(item.key(), item.data())
-}
-
-// uuid puts a UUID as the key under which the uuid tree files it (btrfs_uuid_to_key); none if it is all
-// zeros (btrfs_is_empty_uuid).
-func (d *decoder) uuid(f *ondisk.Member, r disk.Region) {
-	if low, high := r.U64(f.Off), r.U64(f.Off+8); low|high != 0 && d.wants(f.Field, f.Quiet) {
-		d.put(f.Field, f.Quiet, d.names.Key(low, f.Kind, high))
-	}
 }
 
 // item decodes one item and checks its contents (btrfs_check_leaf's check_leaf_item). The error is a

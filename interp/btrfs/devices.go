@@ -116,8 +116,8 @@ func (s *state) replacement() (source, target *device) {
 		return nil, nil
 	}
 	item := p.item()
-	if data := item.data(); data.Len() >= 8 { // struct btrfs_dev_replace_item begins with src_devid
-		source = s.devs.find(data.U64(0))
+	if replace, ok := ondisk.ViewDevReplace(item.data()); ok {
+		source = s.devs.find(replace.SrcDevID())
 	}
 	if source == nil {
 		return nil, nil

@@ -18,7 +18,7 @@ var fuzzedDevices = &devices{list: []device{{id: 1, size: 1 << 30}, {id: 2, star
 
 // FuzzedItem decodes an item and returns the number of objects in it.
 func FuzzedItem(tree, id, offset uint64, typ uint8, data []byte) (int, error) {
-	d := decoder{tree: tree, names: change.NewNames(), ctx: itemContext{sectorSize: 4096, nodeSize: 16384, generation: 100,
+	d := decoder{objectBuilder: objectBuilder{tree: tree, names: change.NewNames()}, ctx: itemContext{sectorSize: 4096, nodeSize: 16384, generation: 100,
 		incompat: ondisk.IncompatSkinnyMetadata | ondisk.IncompatSimpleQuota, devs: fuzzedDevices}}
 	err := d.item(ondisk.Key{ObjectID: id, Type: typ, Offset: offset}, disk.NewRegion(data, 1<<20))
 	return len(d.ents), err

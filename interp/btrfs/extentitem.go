@@ -11,14 +11,14 @@ import (
 // extentItem follows check_extent_item: an extent and the back references that fit inside the item. Its
 // generation is held to that of the superblock itself, as btrfs check does.
 func (d *decoder) extentItem(kind change.Kind, k ondisk.Key, r disk.Region) error {
-	const blockInfoSize = 18 // struct btrfs_tree_block_info
 	bad := func(format string, args ...any) error {
 		return violatedAt(itemRule, r.Addr(), ondisk.ItemTypes[kind].Name+": "+format, args...)
 	}
-	if r.Len() < ondisk.ExtentItemSize {
+	v, ok := ondisk.ViewExtentItem(r)
+	if !ok {
 		return bad("%d bytes, at least %d are needed", r.Len(), ondisk.ExtentItemSize)
 	}
-	refs, generation, flags := r.U64(0), r.U64(8), r.U64(16)
+	refs, generation, flags := v.Refs(), v.Generation(), v.Flags()
 	treeBlock := flags&ondisk.ExtentFlagTreeBlock != 0
 	switch {
 	case kind == ondisk.KindMetadataItem && d.ctx.incompat&ondisk.IncompatSkinnyMetadata == 0:
@@ -52,16 +52,16 @@ func (d *decoder) extentItem(kind change.Kind, k ondisk.Key, r disk.Region) erro
 	}
 	off := uint64(ondisk.ExtentItemSize)
 	if kind == ondisk.KindExtentItem && treeBlock {
-		info, err := r.Sub(off, blockInfoSize)
+		info, err := r.Sub(off, ondisk.TreeBlockInfoSize)
 		if err != nil {
 			return bad("%d bytes end within its btrfs_tree_block_info", r.Len())
 		}
-		level := info.U8(ondisk.DiskKeySize)
+		level := ondisk.TreeBlockInfo{Region: info}.Level()
 		if level >= ondisk.MaxLevel {
 			return bad("level is %d, at most %d", level, ondisk.MaxLevel-1)
 		}
 		d.num(ondisk.FieldLevel, uint64(level))
-		off += blockInfoSize
+		off += ondisk.TreeBlockInfoSize
 	}
 	inline, err := d.inlineRefs(k.ObjectID, r, off, treeBlock)
 	if err != nil {
@@ -97,7 +97,7 @@ func (d *decoder) inlineRefs(bytenr uint64, r disk.Region, off uint64, treeBlock
 		if blockRef := typ == ondisk.TreeBlockRefKey || typ == ondisk.SharedBlockRefKey; typ != ondisk.ExtentOwnerRefKey && blockRef != treeBlock {
 			return 0, violatedAt(itemRule, r.Addr()+off, "a back reference of type %d does not fit the flags of its extent", typ)
 		}
-		seq := ref.U64(0)
+		seq := ref.U64(0) // behind the type stands an address, or a btrfs_extent_data_ref
 		switch typ {
 		case ondisk.ExtentOwnerRefKey:
 			if d.ctx.incompat&ondisk.IncompatSimpleQuota == 0 || treeBlock || lastType != 0 {
@@ -109,13 +109,13 @@ func (d *decoder) inlineRefs(bytenr uint64, r disk.Region, off uint64, treeBlock
 			refs++
 			err = d.blockRef(ondisk.KindByType[typ], bytenr, seq, ref)
 		case ondisk.ExtentDataRefKey:
-			refs += uint64(ref.U32(24))
+			refs += uint64(ondisk.ExtentDataRef{Region: ref}.Count())
 			seq = ondisk.ExtentDataRefHash(ref.Bytes())
 			err = d.extentDataRef(bytenr, ref)
 		case ondisk.SharedDataRefKey:
-			refs += uint64(ref.U32(8))
 			var count disk.Region
-			if count, err = ref.Sub(8, uint64(ondisk.SharedDataRefSize)); err == nil {
+			if count, err = ref.Sub(size-ondisk.SharedDataRefSize, ondisk.SharedDataRefSize); err == nil {
+				refs += uint64(ondisk.SharedDataRef{Region: count}.Count())
 				err = d.sharedDataRef(bytenr, seq, count)
 			}
 		}
@@ -169,11 +169,11 @@ func (d *decoder) blockRef(kind change.Kind, bytenr, from uint64, r disk.Region)
 		return nil
 	}
 	d.num(ondisk.FieldParent, from)
-	return d.checkParent(kind, from, r)
+	return d.ctx.checkParent(kind, from, r)
 }
 
-func (d *decoder) checkParent(kind change.Kind, parent uint64, r disk.Region) error {
-	if !d.ctx.aligned(parent) {
+func (c *itemContext) checkParent(kind change.Kind, parent uint64, r disk.Region) error {
+	if !c.aligned(parent) {
 		return violatedAt(itemRule, r.Addr(), "parent of a %s is %d, not a multiple of sectorsize", ondisk.ItemTypes[kind].Name, parent)
 	}
 	return nil
@@ -185,32 +185,33 @@ func (d *decoder) extentDataRef(bytenr uint64, r disk.Region) error {
 	bad := func(off int, format string, args ...any) error {
 		return violatedAt(itemRule, r.Addr()+uint64(off), "extent_data_ref: "+format, args...)
 	}
-	root, inode, offset, count := r.U64(0), r.U64(8), r.U64(16), r.U32(24)
+	ref := ondisk.ExtentDataRef{Region: r}
+	root, inode, offset, count := ref.Root(), ref.ObjectID(), ref.Offset(), ref.Count()
 	switch {
 	// A file tree, balance's tree of data, or the root tree, which has the v1 space cache.
 	case !ondisk.IsFileTree(root) && root != ondisk.DataRelocTreeID && root != ondisk.RootTreeID:
-		return bad(0, "root is %s", change.NumText(root))
+		return bad(ondisk.ExtentDataRefRootAt, "root is %s", change.NumText(root))
 	case !inodeID(inode) || inode == ondisk.RootTreeDirID:
-		return bad(8, "objectid is %s", change.NumText(inode))
+		return bad(ondisk.ExtentDataRefObjectIDAt, "objectid is %s", change.NumText(inode))
 	case !d.ctx.aligned(offset):
-		return bad(16, "offset is %d, not a multiple of sectorsize", offset)
+		return bad(ondisk.ExtentDataRefOffsetAt, "offset is %d, not a multiple of sectorsize", offset)
 	case count == 0:
-		return bad(24, "count is 0")
+		return bad(ondisk.ExtentDataRefCountAt, "count is 0")
 	}
-	d.begin(ondisk.KindExtentDataRef, bytenr, ondisk.ExtentDataRefHash(r.Bytes()), nameID(r.Bytes()[:24])) // of root, objectid, offset
+	d.begin(ondisk.KindExtentDataRef, bytenr, ondisk.ExtentDataRefHash(r.Bytes()), nameID(r.Bytes()[:ondisk.ExtentDataRefCountAt])) // of root, objectid, offset
 	return d.structure(&ondisk.ExtentDataRefLayout, r, r.Len())
 }
 
 func (d *decoder) sharedDataRef(bytenr, parent uint64, r disk.Region) error {
 	d.begin(ondisk.KindSharedDataRef, bytenr, parent, 0)
-	if r.U32(0) == 0 {
+	if (ondisk.SharedDataRef{Region: r}).Count() == 0 {
 		return violatedAt(itemRule, r.Addr(), "count of a shared_data_ref is 0")
 	}
 	if err := d.structure(&ondisk.SharedDataRefLayout, r, r.Len()); err != nil {
 		return err
 	}
 	d.num(ondisk.FieldParent, parent)
-	return d.checkParent(ondisk.KindSharedDataRef, parent, r)
+	return d.ctx.checkParent(ondisk.KindSharedDataRef, parent, r)
 }
 
 // nameID is a number that tells apart the names in one item, FNV-1a. It has nothing to do with the hash

@@ -1,8 +1,6 @@
 package btrfs
 
 import (
-	"encoding/binary"
-
 	"fsward/change"
 	"fsward/interp/btrfs/ondisk"
 	"fsward/interp/disk"
@@ -19,28 +17,29 @@ func inodeID(id uint64) bool {
 // inodeItem follows check_inode_item. The generations are held to that of the superblock itself, as
 // btrfs check does: an inode of a later one has not been committed.
 func (d *decoder) inodeItem(k ondisk.Key, r disk.Region) error {
-	if r.Len() != ondisk.InodeItemSize {
+	v, ok := ondisk.ViewInodeItem(r)
+	if !ok || r.Len() > ondisk.InodeItemSize {
 		return sizeError(&ondisk.ItemTypes[ondisk.KindInodeItem], r, ondisk.InodeItemSize)
 	}
 	bad := func(off int, format string, args ...any) error {
 		return violatedAt(itemRule, r.Addr()+uint64(off), "inode_item: "+format, args...)
 	}
-	generation, transid, nlink, mode, flags := r.U64(0), r.U64(8), r.U32(40), r.U32(52), r.U64(64)
+	generation, transid, nlink, mode, flags := v.Generation(), v.TransID(), v.NLink(), v.Mode(), v.Flags()
 	switch {
 	case !inodeID(k.ObjectID):
 		return bad(0, "%d is no number of an inode", int64(k.ObjectID))
 	case k.Offset != 0:
 		return bad(0, "key offset is %d, want 0", k.Offset)
 	case generation > d.ctx.generation:
-		return bad(0, "generation is %d, the superblock's is %d", generation, d.ctx.generation)
+		return bad(ondisk.InodeItemGenerationAt, "generation is %d, the superblock's is %d", generation, d.ctx.generation)
 	case transid > d.ctx.generation:
-		return bad(8, "transid is %d, the superblock's generation is %d", transid, d.ctx.generation)
+		return bad(ondisk.InodeItemTransIDAt, "transid is %d, the superblock's generation is %d", transid, d.ctx.generation)
 	case mode > 0o177777:
-		return bad(52, "mode is %#o, unknown are %#o", mode, mode&^0o177777)
+		return bad(ondisk.InodeItemModeAt, "mode is %#o, unknown are %#o", mode, mode&^0o177777)
 	case mode&0o170000 == 0o040000 && nlink > 1:
-		return bad(40, "nlink of a directory is %d, at most 1", nlink)
+		return bad(ondisk.InodeItemNLinkAt, "nlink of a directory is %d, at most 1", nlink)
 	case flags&^inodeFlags != 0:
-		return bad(64, "flags is %#x, unknown are %#x", flags, flags&^inodeFlags)
+		return bad(ondisk.InodeItemFlagsAt, "flags is %#x, unknown are %#x", flags, flags&^inodeFlags)
 	}
 	d.begin(ondisk.KindInodeItem, k.ObjectID, 0, 0)
 	return d.structure(&ondisk.InodeItemLayout, r, ondisk.InodeItemSize)
@@ -58,14 +57,6 @@ func nameIn(r disk.Region, off, n uint64) ([]byte, error) {
 	return name.Bytes(), nil
 }
 
-// link puts what a name leads to together with which name it is. It is the same in each record of a name
-// and in no record of another, where names with one hash stand side by side under one key.
-func (d *decoder) link(id uint64, kind change.Kind, name []byte) {
-	if d.wants(ondisk.FieldLink, true) {
-		d.put(ondisk.FieldLink, true, d.names.Key(id, kind, nameID(name)))
-	}
-}
-
 // inodeRefs follows check_inode_ref: names of one inode in one directory, each with its index.
 func (d *decoder) inodeRefs(k ondisk.Key, r disk.Region) error {
 	for off := uint64(0); ; {
@@ -73,7 +64,8 @@ func (d *decoder) inodeRefs(k ondisk.Key, r disk.Region) error {
 		if err != nil {
 			return violatedAt(itemRule, r.Addr(), "inode_ref: %v", err)
 		}
-		n := uint64(head.U16(8))
+		ref := ondisk.InodeRef{Region: head}
+		n := uint64(ref.NameLen())
 		name, err := nameIn(r, off+uint64(ondisk.InodeRefSize), n)
 		if err != nil {
 			return err
@@ -81,7 +73,7 @@ func (d *decoder) inodeRefs(k ondisk.Key, r disk.Region) error {
 		if k.ObjectID == k.Offset && string(name) != ".." {
 			return violatedAt(itemRule, r.Addr(), "the root directory %d has the name %q in itself, want \"..\"", k.ObjectID, name)
 		}
-		d.begin(ondisk.KindInodeRef, k.ObjectID, k.Offset, head.U64(0))
+		d.begin(ondisk.KindInodeRef, k.ObjectID, k.Offset, ref.Index())
 		if err := d.structure(&ondisk.InodeRefLayout, head, head.Len()); err != nil {
 			return err
 		}
@@ -100,16 +92,17 @@ func (d *decoder) inodeExtrefs(k ondisk.Key, r disk.Region) error {
 		if err != nil {
 			return violatedAt(itemRule, r.Addr(), "inode_extref: %v", err)
 		}
-		n := uint64(head.U16(16))
+		ref := ondisk.InodeExtref{Region: head}
+		n := uint64(ref.NameLen())
 		name, err := nameIn(r, off+uint64(ondisk.InodeExtrefSize), n)
 		if err != nil {
 			return err
 		}
-		parent := head.U64(0)
+		parent := ref.ParentObjectID()
 		if h := ondisk.ExtrefHash(parent, name); h != k.Offset {
 			return violatedAt(itemRule, r.Addr(), "the key offset of an inode_extref is %d, the hash of its name is %d", k.Offset, h)
 		}
-		d.begin(ondisk.KindInodeExtref, k.ObjectID, parent, head.U64(8))
+		d.begin(ondisk.KindInodeExtref, k.ObjectID, parent, ref.Index())
 		if err := d.structure(&ondisk.InodeExtrefLayout, head, head.Len()); err != nil {
 			return err
 		}
@@ -129,7 +122,8 @@ func (d *decoder) dirItems(kind change.Kind, k ondisk.Key, r disk.Region) error 
 		if err != nil {
 			return violatedAt(itemRule, r.Addr(), "%s: %v", ondisk.ItemTypes[kind].Name, err)
 		}
-		location, dataLen, nameLen, typ := ondisk.ReadKey(head, 0), uint64(head.U16(25)), uint64(head.U16(27)), head.U8(29)
+		entry := ondisk.DirItem{Region: head}
+		location, dataLen, nameLen, typ := entry.Location(), uint64(entry.DataLen()), uint64(entry.NameLen()), entry.Type()
 		name, err := nameIn(r, off+uint64(ondisk.DirItemSize), nameLen)
 		if err != nil {
 			return err
@@ -147,7 +141,7 @@ func (d *decoder) dirItems(kind change.Kind, k ondisk.Key, r disk.Region) error 
 		d.begin(kind, k.ObjectID, k.Offset, aux)
 		if kind == ondisk.KindXattrItem {
 			if typ != ondisk.FileTypeXattr {
-				return violatedAt(itemRule, head.Addr()+29, "type of an xattr_item is %d, want %d", typ, ondisk.FileTypeXattr)
+				return violatedAt(itemRule, head.Addr()+ondisk.DirItemTypeAt, "type of an xattr_item is %d, want %d", typ, ondisk.FileTypeXattr)
 			}
 			if location != (ondisk.Key{}) {
 				return violatedAt(itemRule, head.Addr(), "an xattr_item has location %s", location.String())
@@ -156,7 +150,7 @@ func (d *decoder) dirItems(kind change.Kind, k ondisk.Key, r disk.Region) error 
 			d.num(ondisk.FieldDataLen, dataLen)
 		} else {
 			if dataLen != 0 {
-				return violatedAt(itemRule, head.Addr()+25, "data_len of a directory entry is %d", dataLen)
+				return violatedAt(itemRule, head.Addr()+ondisk.DirItemDataLenAt, "data_len of a directory entry is %d", dataLen)
 			}
 			if !entryLocation(location) {
 				return violatedAt(itemRule, head.Addr(), "a directory entry leads to %s", location.String())
@@ -193,10 +187,11 @@ const maxCompressed = 128 << 10
 // check.
 func (d *decoder) fileExtent(k ondisk.Key, r disk.Region) error {
 	bad := func(format string, args ...any) error { return extentDataError(r, format, args...) }
-	if r.Len() < ondisk.InlineStart {
+	v, ok := ondisk.ViewFileExtent(r)
+	if !ok {
 		return bad("%d bytes, at least %d are needed", r.Len(), ondisk.InlineStart)
 	}
-	generation, ram, compression, typ := r.U64(0), r.U64(8), r.U8(16), r.U8(20)
+	generation, ram, compression, typ := v.Generation(), v.RAMBytes(), v.Compression(), v.Type()
 	switch {
 	case generation > d.ctx.generation:
 		return bad("generation is %d, the superblock's is %d", generation, d.ctx.generation)
@@ -204,8 +199,8 @@ func (d *decoder) fileExtent(k ondisk.Key, r disk.Region) error {
 		return bad("type is %d, at most %d", typ, ondisk.ExtentPrealloc)
 	case compression > 3:
 		return bad("compression is %d, at most 3", compression)
-	case r.U8(17) != 0 || r.U16(18) != 0:
-		return bad("encryption is %d, other_encoding is %d", r.U8(17), r.U16(18))
+	case v.Encryption() != 0 || v.OtherEncoding() != 0:
+		return bad("encryption is %d, other_encoding is %d", v.Encryption(), v.OtherEncoding())
 	case !d.ctx.aligned(k.Offset):
 		return bad("its file offset %d is not a multiple of sectorsize", k.Offset)
 	case compression != 0 && ram > maxCompressed:
@@ -213,12 +208,12 @@ func (d *decoder) fileExtent(k ondisk.Key, r disk.Region) error {
 	}
 	d.begin(ondisk.KindExtentData, k.ObjectID, k.Offset, 0)
 	if typ == ondisk.ExtentInline {
-		return d.inlineExtent(k, r)
+		return d.inlineExtent(k, v)
 	}
 	if r.Len() != ondisk.FileExtentSize {
 		return sizeError(&ondisk.ItemTypes[ondisk.KindExtentData], r, ondisk.FileExtentSize)
 	}
-	bytenr, length, offset, num := r.U64(21), r.U64(29), r.U64(37), r.U64(45)
+	bytenr, length, offset, num := v.DiskBytenr(), v.DiskNumBytes(), v.Offset(), v.NumBytes()
 	for _, m := range [...]struct {
 		name  string
 		value uint64
@@ -253,7 +248,7 @@ func (d *decoder) fileExtent(k ondisk.Key, r disk.Region) error {
 		return err
 	}
 	if bytenr != 0 && d.tree != ondisk.TreeLogID { // an extent gets its back reference when the log is replayed
-		d.dataBackref(bytenr, k.ObjectID, k.Offset-r.U64(37))
+		d.dataBackref(bytenr, k.ObjectID, k.Offset-offset)
 	}
 	return nil
 }
@@ -267,26 +262,15 @@ func (d *decoder) dataBackref(bytenr, objectid, offset uint64) {
 		root, leaf = d.leaf.Owner(), d.leaf.Logical()
 	}
 	if d.wants(ondisk.FieldBackref, false) {
-		var ref [24]byte
-		binary.LittleEndian.PutUint64(ref[0:], root)
-		binary.LittleEndian.PutUint64(ref[8:], objectid)
-		binary.LittleEndian.PutUint64(ref[16:], offset)
-		d.put(ondisk.FieldBackref, false, d.names.Key(bytenr, ondisk.KindExtentDataRef, ondisk.ExtentDataRefHash(ref[:])))
+		d.put(ondisk.FieldBackref, false, d.names.Key(bytenr, ondisk.KindExtentDataRef, ondisk.DataRefHash(root, objectid, offset)))
 	}
 	d.put(ondisk.FieldLeaf, true, change.Num(leaf))
 }
 
-// extentSpan puts what an extent counts for in the nbytes of its inode, and where in the file it ends
-// (btrfs_file_extent_end).
-func (d *decoder) extentSpan(nbytes, end uint64) {
-	d.num(ondisk.FieldNBytes, nbytes)
-	d.put(ondisk.FieldEndOffset, true, change.Num(end))
-}
-
 // inlineExtent is of data that stand in the item itself: less than a sector before compression.
-func (d *decoder) inlineExtent(k ondisk.Key, r disk.Region) error {
-	bad := func(format string, args ...any) error { return extentDataError(r, format, args...) }
-	ram, compressed, data := r.U64(8), r.U8(16) != 0, uint64(r.Len()-ondisk.InlineStart)
+func (d *decoder) inlineExtent(k ondisk.Key, v ondisk.FileExtent) error {
+	bad := func(format string, args ...any) error { return extentDataError(v.Region, format, args...) }
+	ram, compressed, data := v.RAMBytes(), v.Compression() != 0, uint64(v.Len()-ondisk.InlineStart)
 	switch {
 	case k.Offset != 0:
 		return bad("inline data at file offset %d", k.Offset)
@@ -299,7 +283,7 @@ func (d *decoder) inlineExtent(k ondisk.Key, r disk.Region) error {
 	}
 	sector := uint64(d.ctx.sectorSize)
 	d.extentSpan(ram, (ram+sector-1)/sector*sector)
-	return d.structure(&ondisk.FileExtentLayout, r, ondisk.InlineStart)
+	return d.structure(&ondisk.FileExtentLayout, v.Region, ondisk.InlineStart)
 }
 
 func extentDataError(r disk.Region, format string, args ...any) error {

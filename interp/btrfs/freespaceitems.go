@@ -16,16 +16,17 @@ const usesBitmaps = 1 << 0
 
 // freeSpaceInfo follows check_free_space_info.
 func (d *decoder) freeSpaceInfo(k ondisk.Key, r disk.Region) error {
-	if r.Len() != ondisk.FreeSpaceInfoSize {
+	info, ok := ondisk.ViewFreeSpaceInfo(r)
+	if !ok || r.Len() > ondisk.FreeSpaceInfoSize {
 		return sizeError(&ondisk.ItemTypes[ondisk.KindFreeSpaceInfo], r, ondisk.FreeSpaceInfoSize)
 	}
-	if err := d.freeSpaceRange(k, r); err != nil {
+	if err := d.ctx.freeSpaceRange(k, r); err != nil {
 		return err
 	}
-	count, flags := uint64(r.U32(0)), r.U32(4)
+	count, flags := uint64(info.ExtentCount()), info.Flags()
 	switch most := k.Offset / uint64(d.ctx.sectorSize); {
 	case flags&^usesBitmaps != 0:
-		return violatedAt(itemRule, r.Addr()+4, "flags of a free_space_info is %#x", flags)
+		return violatedAt(itemRule, r.Addr()+ondisk.FreeSpaceInfoFlagsAt, "flags of a free_space_info is %#x", flags)
 	case count > most:
 		return violatedAt(itemRule, r.Addr(), "extent_count of a free_space_info is %d, the block group has %d sectors", count, most)
 	}
@@ -34,8 +35,8 @@ func (d *decoder) freeSpaceInfo(k ondisk.Key, r disk.Region) error {
 }
 
 // freeSpaceRange checks a key of the free space tree: the address and length of what it is about.
-func (d *decoder) freeSpaceRange(k ondisk.Key, r disk.Region) error {
-	if !d.ctx.aligned(k.ObjectID) || !d.ctx.aligned(k.Offset) || k.Offset == 0 || k.ObjectID+k.Offset < k.ObjectID {
+func (c *itemContext) freeSpaceRange(k ondisk.Key, r disk.Region) error {
+	if !c.aligned(k.ObjectID) || !c.aligned(k.Offset) || k.Offset == 0 || k.ObjectID+k.Offset < k.ObjectID {
 		return violatedAt(itemRule, r.Addr(), "%d bytes from %d are no whole sectors", k.Offset, k.ObjectID)
 	}
 	return nil
@@ -46,7 +47,7 @@ func (d *decoder) freeSpaceExtent(k ondisk.Key, r disk.Region) error {
 	if r.Len() != 0 {
 		return sizeError(&ondisk.ItemTypes[ondisk.KindFreeSpaceExtent], r, 0)
 	}
-	if err := d.freeSpaceRange(k, r); err != nil {
+	if err := d.ctx.freeSpaceRange(k, r); err != nil {
 		return err
 	}
 	d.begin(ondisk.KindFreeSpaceExtent, k.ObjectID, k.Offset, 0)
@@ -56,7 +57,7 @@ func (d *decoder) freeSpaceExtent(k ondisk.Key, r disk.Region) error {
 
 // freeSpaceBitmap has a bit for each sector of the range in its key (free_space_bitmap_size).
 func (d *decoder) freeSpaceBitmap(k ondisk.Key, r disk.Region) error {
-	if err := d.freeSpaceRange(k, r); err != nil {
+	if err := d.ctx.freeSpaceRange(k, r); err != nil {
 		return err
 	}
 	sectors := k.Offset / uint64(d.ctx.sectorSize)

@@ -63,11 +63,14 @@ func (c *itemContext) coveredUntil(k ondisk.Key, r disk.Region) (end uint64, ok 
 	var length uint64
 	switch k.Type {
 	case ondisk.ExtentDataKey: // file_extent_end
+		e, ok := ondisk.ViewFileExtent(r)
 		switch {
-		case r.Len() >= ondisk.FileExtentSize && r.U8(20) != ondisk.ExtentInline:
-			length = r.U64(45)
-		case r.Len() >= ondisk.InlineStart && r.U8(20) == ondisk.ExtentInline:
-			length = (r.U64(8) + uint64(c.sectorSize) - 1) &^ uint64(c.sectorSize-1)
+		case !ok:
+			return 0, false
+		case e.Type() == ondisk.ExtentInline:
+			length = (e.RAMBytes() + uint64(c.sectorSize) - 1) &^ uint64(c.sectorSize-1)
+		case e.Len() >= ondisk.FileExtentSize:
+			length = e.NumBytes()
 		default:
 			return 0, false
 		}

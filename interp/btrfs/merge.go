@@ -19,10 +19,14 @@ func (r *itemRef) data() disk.Region { return r.leaf.Item(r.i) }
 
 // used returns how many bytes are used in the block group that an item is about; 0 for nil.
 func (r *itemRef) used() uint64 {
-	if r == nil || r.data().Len() != ondisk.BlockGroupSize {
+	if r == nil {
 		return 0
 	}
-	return r.data().U64(0)
+	group, ok := ondisk.ViewBlockGroup(r.data())
+	if !ok || group.Len() > ondisk.BlockGroupSize {
+		return 0
+	}
+	return group.Used()
 }
 
 // A stretchOfKeys is the keys from one on and below another.

@@ -33,20 +33,22 @@ func (d *decoder) quotaItem(kind change.Kind, k ondisk.Key, r disk.Region) error
 	}
 	switch kind {
 	case ondisk.KindQgroupStatus:
-		version, generation, flags := r.U64(0), r.U64(8), r.U64(16)
+		status, _ := ondisk.ViewQgroupStatus(r)
+		version, generation, flags := status.Version(), status.Generation(), status.Flags()
 		switch {
 		case k.Offset != 0:
 			return bad(0, "key offset is %d, want 0", k.Offset)
 		case version != qgroupStatusVersion:
-			return bad(0, "version is %d, want %d", version, qgroupStatusVersion)
+			return bad(ondisk.QgroupStatusVersionAt, "version is %d, want %d", version, qgroupStatusVersion)
 		case generation > d.ctx.generation:
-			return bad(8, "generation is %d, the superblock's is %d", generation, d.ctx.generation)
+			return bad(ondisk.QgroupStatusGenerationAt, "generation is %d, the superblock's is %d", generation, d.ctx.generation)
 		case flags&^qgroupStatusFlags != 0:
-			return bad(16, "flags is %#x, unknown are %#x", flags, flags&^qgroupStatusFlags)
+			return bad(ondisk.QgroupStatusFlagsAt, "flags is %#x, unknown are %#x", flags, flags&^qgroupStatusFlags)
 		}
 	case ondisk.KindQgroupInfo:
-		if generation := r.U64(0); generation > d.ctx.generation {
-			return bad(0, "generation is %d, the superblock's is %d", generation, d.ctx.generation)
+		info, _ := ondisk.ViewQgroupInfo(r)
+		if generation := info.Generation(); generation > d.ctx.generation {
+			return bad(ondisk.QgroupInfoGenerationAt, "generation is %d, the superblock's is %d", generation, d.ctx.generation)
 		}
 	}
 	d.begin(kind, k.ObjectID, k.Offset, 0)

@@ -32,7 +32,8 @@ func newRecorder(txn *change.Txn, ctx itemContext) *recorder {
 	// The old state was accepted when it was new; its decoder need not judge it by today's chunks.
 	oldCtx := ctx
 	oldCtx.chunks, oldCtx.where = nil, nil
-	return &recorder{txn: txn, dec: decoder{ctx: ctx, names: txn.Names}, oldDec: decoder{ctx: oldCtx, names: txn.Names}}
+	return &recorder{txn: txn, dec: decoder{ctx: ctx, objectBuilder: objectBuilder{names: txn.Names}},
+		oldDec: decoder{ctx: oldCtx, objectBuilder: objectBuilder{names: txn.Names}}}
 }
 
 // begin starts a tree.

@@ -8,11 +8,9 @@ import (
 
 // Sizes of structures that nothing here looks into (linux/btrfs_tree.h).
 const (
-	balanceItemSize    = 448 // struct btrfs_balance_item
-	devReplaceItemSize = 72  // struct btrfs_dev_replace_item
-	verityItemSize     = 25  // struct btrfs_verity_descriptor_item
-	verityPieceSize    = 2048
-	verityBlockSize    = 1024 // the least that fs-verity can use
+	balanceItemSize = 448 // struct btrfs_balance_item
+	verityPieceSize = 2048
+	verityBlockSize = 1024 // the least that fs-verity can use
 )
 
 // checkSmallItem checks the key and the size of items of which the rules use no more than that they are
@@ -25,13 +23,14 @@ func checkSmallItem(kind change.Kind, k ondisk.Key, r disk.Region) error {
 	badSize := func() error { return violatedAt(itemRule, r.Addr(), "%s has %d bytes", t.Name, n) }
 	switch kind {
 	case ondisk.KindFreeSpaceHeader: // __load_free_space_cache, load_free_ino_cache
+		header, ok := ondisk.ViewFreeSpaceHeader(r)
 		switch {
 		case k.ObjectID != ondisk.FreeSpaceID:
 			return badKey()
-		case r.Len() != ondisk.FreeSpaceHeaderSize:
+		case !ok || r.Len() > ondisk.FreeSpaceHeaderSize:
 			return sizeError(t, r, ondisk.FreeSpaceHeaderSize)
-		case ondisk.ReadKey(r, 0).Type != ondisk.InodeItemKey:
-			return violatedAt(itemRule, r.Addr(), "location of a free_space_header is %s", ondisk.ReadKey(r, 0).String())
+		case header.Location().Type != ondisk.InodeItemKey:
+			return violatedAt(itemRule, r.Addr(), "location of a free_space_header is %s", header.Location())
 		}
 	case ondisk.KindOrphanItem:
 		switch {
@@ -41,13 +40,15 @@ func checkSmallItem(kind change.Kind, k ondisk.Key, r disk.Region) error {
 			return badSize()
 		}
 	case ondisk.KindVerityDesc: // write_key_bytes: the descriptor item, then its bytes from offset 1 on
-		switch {
-		case k.Offset == 0 && n != verityItemSize:
-			return badSize()
-		case k.Offset == 0 && (r.U64(8) != 0 || r.U64(16) != 0 || r.U8(24) != 0):
-			return violatedAt(itemRule, r.Addr()+8, "reserved or encryption of a verity_desc_item is not 0")
-		case k.Offset != 0:
+		if k.Offset != 0 {
 			return checkVerityPiece((k.Offset-1)%verityPieceSize, n, badKey, badSize)
+		}
+		desc, ok := ondisk.ViewVerityDescriptor(r)
+		switch {
+		case !ok || n > ondisk.VerityDescriptorSize:
+			return badSize()
+		case desc.Reserved() != [16]byte{} || desc.Encryption() != 0:
+			return violatedAt(itemRule, r.Addr()+ondisk.VerityDescriptorReservedAt, "reserved or encryption of a verity_desc_item is not 0")
 		}
 	case ondisk.KindVerityMerkle:
 		return checkVerityPiece(k.Offset%verityBlockSize, n, badKey, badSize)
@@ -69,7 +70,7 @@ func checkSmallItem(kind change.Kind, k ondisk.Key, r disk.Region) error {
 		switch {
 		case k.ObjectID != 0 || k.Offset != 0:
 			return badKey()
-		case n != devReplaceItemSize:
+		case n != ondisk.DevReplaceSize:
 			return badSize()
 		}
 	}

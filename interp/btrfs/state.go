@@ -44,11 +44,13 @@ func (s *state) rootTree() pointer {
 // short: then ok is false. Only of a tree that files are in does refs tell that it is being dropped: that of others is
 // not looked at, and btrfstune (--convert-to-block-group-tree) makes one with 0.
 func parseRoot(tree uint64, r disk.Region) (root treeRoot, ok bool) {
-	if r.Len() < ondisk.LegacyRootItemSize {
+	item, ok := ondisk.ViewRootItem(r)
+	if !ok {
 		return treeRoot{}, false
 	}
-	dead, progress := r.U32(216) == 0 && ondisk.ClassOf(tree) == ondisk.InFile, ondisk.ReadKey(r, 220)
-	return treeRoot{pointer{r.U64(176), r.U64(160), r.U8(238), false}, dead, dead && progress != ondisk.Key{}}, true
+	dead := item.Refs() == 0 && ondisk.ClassOf(tree) == ondisk.InFile
+	return treeRoot{pointer: pointer{item.Bytenr(), item.Generation(), item.Level(), false},
+		dead: dead, dropping: dead && item.DropProgress() != ondisk.Key{}}, true
 }
 
 // readSuper reads the superblock at one of its places.

@@ -32,6 +32,6 @@ func (s *state) eachTreeBlock(lo, hi uint64, visit func(logical uint64) error) e
 // treeBlockItem tells of an extent_item whether it is a metadata block.
 func treeBlockItem(p *position) bool {
 	item := p.item()
-	r := item.data()
-	return r.Len() >= ondisk.ExtentItemSize && r.U64(16)&ondisk.ExtentFlagTreeBlock != 0
+	extent, ok := ondisk.ViewExtentItem(item.data())
+	return ok && extent.Flags()&ondisk.ExtentFlagTreeBlock != 0
 }

@@ -6,28 +6,24 @@ import (
 	"fsward/interp/disk"
 )
 
-// superBlock decodes the superblock as an object.
-func (d *decoder) superBlock(s ondisk.Superblock) error {
-	d.begin(ondisk.SuperObject.Kind, ondisk.SuperObject.ID, ondisk.SuperObject.Sub, ondisk.SuperObject.Aux)
-	return d.structure(&ondisk.SuperLayout, disk.NewRegion(s.Bytes()[:], s.Bytenr()), ondisk.SuperSize)
-}
-
 // chunkItem puts a chunk and its stripes.
 func (d *decoder) chunkItem(k ondisk.Key, r disk.Region) error {
 	if _, err := parseChunk(k, r, d.ctx.sectorSize, d.ctx.devs); err != nil {
 		return err
 	}
-	if typ := r.U64(24); typ&ondisk.GroupTypes == ondisk.GroupData|ondisk.GroupMetadata && d.ctx.incompat&ondisk.IncompatMixedGroups == 0 {
-		return violatedAt(chunkRule, r.Addr()+24, "chunk %d: type is %#x: data and metadata together, and the feature MIXED_GROUPS is off", k.Offset, typ)
+	c, _ := ondisk.ViewChunk(r) // parseChunk has checked its length
+	if typ := c.Type(); typ&ondisk.GroupTypes == ondisk.GroupData|ondisk.GroupMetadata && d.ctx.incompat&ondisk.IncompatMixedGroups == 0 {
+		return violatedAt(chunkRule, r.Addr()+ondisk.ChunkTypeAt, "chunk %d: type is %#x: data and metadata together, and the feature MIXED_GROUPS is off", k.Offset, typ)
 	}
 	d.begin(ondisk.KindChunkItem, k.ObjectID, k.Offset, 0)
 	if err := d.structure(&ondisk.ChunkLayout, r, ondisk.ChunkSize); err != nil {
 		return err
 	}
-	for i := range int(r.U16(44)) {
+	for i := range int(c.NumStripes()) {
+		stripe := ondisk.ChunkStripe(c, i)
 		d.begin(ondisk.KindChunkStripe, k.ObjectID, k.Offset, uint64(i))
-		d.num(ondisk.FieldDevID, r.U64(48+i*ondisk.StripeSize))
-		d.num(ondisk.FieldOffset, r.U64(56+i*ondisk.StripeSize))
+		d.num(ondisk.FieldDevID, stripe.DevID())
+		d.num(ondisk.FieldOffset, stripe.Offset())
 	}
 	return nil
 }
@@ -62,8 +58,9 @@ func (d *decoder) rootItem(k ondisk.Key, r disk.Region) error {
 	if r.Len() != ondisk.RootItemSize && r.Len() != ondisk.LegacyRootItemSize {
 		return bad(0, "%d bytes, want %d or %d", r.Len(), ondisk.RootItemSize, ondisk.LegacyRootItemSize)
 	}
-	generation, bytenr, lastSnapshot, flags := r.U64(160), r.U64(176), r.U64(200), r.U64(208)
-	refs, dropped, dropLevel, level := r.U32(216), r.U64(220), r.U8(237), r.U8(238)
+	v, _ := ondisk.ViewRootItem(r)
+	generation, bytenr, lastSnapshot, flags := v.Generation(), v.Bytenr(), v.LastSnapshot(), v.Flags()
+	refs, dropped, dropLevel, level := v.Refs(), v.DropProgress().ObjectID, v.DropLevel(), v.Level()
 	switch {
 	case k.ObjectID == 0:
 		return bad(0, "there is no tree 0")
@@ -72,25 +69,25 @@ func (d *decoder) rootItem(k ondisk.Key, r disk.Region) error {
 	case k.Offset != 0 && d.tree == ondisk.RootTreeID && k.ObjectID != ondisk.TreeRelocID && (k.ObjectID == ondisk.FSTreeID || !ondisk.IsFileTree(k.ObjectID)):
 		return bad(0, "the key offset of tree %s is %d, want 0", change.NumText(k.ObjectID), k.Offset)
 	case generation > d.ctx.generation:
-		return bad(160, "generation is %d, the superblock's is %d", generation, d.ctx.generation)
+		return bad(ondisk.RootItemGenerationAt, "generation is %d, the superblock's is %d", generation, d.ctx.generation)
 	case lastSnapshot > d.ctx.generation && !ondisk.IsFileTree(k.ObjectID): // of file trees a rule asks
-		return bad(200, "last_snapshot is %d, the superblock's generation is %d", lastSnapshot, d.ctx.generation)
+		return bad(ondisk.RootItemLastSnapshotAt, "last_snapshot is %d, the superblock's generation is %d", lastSnapshot, d.ctx.generation)
 	case !d.ctx.aligned(bytenr):
-		return bad(176, "bytenr is %d, not a multiple of sectorsize", bytenr)
+		return bad(ondisk.RootItemBytenrAt, "bytenr is %d, not a multiple of sectorsize", bytenr)
 	case level >= ondisk.MaxLevel || dropLevel >= ondisk.MaxLevel:
-		return bad(237, "level is %d, drop_level is %d, at most %d", level, dropLevel, ondisk.MaxLevel-1)
+		return bad(ondisk.RootItemDropLevelAt, "level is %d, drop_level is %d, at most %d", level, dropLevel, ondisk.MaxLevel-1)
 	case dropped != 0 && dropLevel == 0 && (refs == 0 || !ondisk.IsFileTree(k.ObjectID)): // of a file tree that is in use a rule asks
-		return bad(237, "drop_level is 0, and drop_progress has objectid %d: a tree is dropped from its nodes", dropped)
+		return bad(ondisk.RootItemDropLevelAt, "drop_level is 0, and drop_progress has objectid %d: a tree is dropped from its nodes", dropped)
 	case flags&^rootFlags != 0:
-		return bad(208, "flags is %#x, unknown are %#x", flags, flags&^rootFlags)
+		return bad(ondisk.RootItemFlagsAt, "flags is %#x, unknown are %#x", flags, flags&^rootFlags)
 	}
 	if r.Len() == ondisk.RootItemSize {
 		// A kernel that did not know generation_v2 leaves it behind when it writes the item. Those of a log are new (btrfs_insert_root).
-		switch v2 := r.U64(239); {
+		switch v2 := v.GenerationV2(); {
 		case v2 > d.ctx.generation:
-			return bad(239, "generation_v2 is %d, the superblock's is %d", v2, d.ctx.generation)
+			return bad(ondisk.RootItemGenerationV2At, "generation_v2 is %d, the superblock's is %d", v2, d.ctx.generation)
 		case v2 != generation && generation == d.ctx.generation && d.tree == ondisk.TreeLogID: // its block says whether the generation is right
-			return bad(239, "generation_v2 is %d, generation is %d, in a log", v2, generation)
+			return bad(ondisk.RootItemGenerationV2At, "generation_v2 is %d, generation is %d, in a log", v2, generation)
 		}
 	}
 	d.begin(ondisk.KindRootItem, k.ObjectID, k.Offset, 0)
@@ -99,10 +96,11 @@ func (d *decoder) rootItem(k ondisk.Key, r disk.Region) error {
 
 // rootRef follows check_root_ref.
 func (d *decoder) rootRef(kind change.Kind, k ondisk.Key, r disk.Region) error {
-	if r.Len() < ondisk.RootRefSize {
+	ref, ok := ondisk.ViewRootRef(r)
+	if !ok {
 		return sizeError(&ondisk.ItemTypes[kind], r, ondisk.RootRefSize)
 	}
-	name, err := nameIn(r, uint64(ondisk.RootRefSize), uint64(r.U16(16)))
+	name, err := nameIn(r, ondisk.RootRefSize, uint64(ref.NameLen()))
 	if err != nil {
 		return err
 	}
@@ -148,25 +146,26 @@ func (d *decoder) uuidItem(kind change.Kind, k ondisk.Key, r disk.Region) error 
 
 // blockGroup follows check_block_group_item.
 func (d *decoder) blockGroup(k ondisk.Key, r disk.Region) error {
-	if r.Len() != ondisk.BlockGroupSize {
+	group, ok := ondisk.ViewBlockGroup(r)
+	if !ok || r.Len() > ondisk.BlockGroupSize {
 		return sizeError(&ondisk.ItemTypes[ondisk.KindBlockGroupItem], r, ondisk.BlockGroupSize)
 	}
 	bad := func(off int, format string, args ...any) error {
 		return violatedAt(itemRule, r.Addr()+uint64(off), "block_group_item: "+format, args...)
 	}
-	used, flags := r.U64(0), r.U64(16)
+	used, flags := group.Used(), group.Flags()
 	types, profile := flags&ondisk.GroupTypes, flags&ondisk.GroupProfiles
 	switch {
 	case k.Offset == 0 || k.ObjectID+k.Offset < k.ObjectID:
 		return bad(0, "length is %d", k.Offset)
-	case r.U64(8) != ondisk.FirstChunkTreeID:
-		return bad(8, "chunk_objectid is %d, want %d", r.U64(8), ondisk.FirstChunkTreeID)
+	case group.ChunkObjectID() != ondisk.FirstChunkTreeID:
+		return bad(ondisk.BlockGroupChunkObjectIDAt, "chunk_objectid is %d, want %d", group.ChunkObjectID(), ondisk.FirstChunkTreeID)
 	case used > k.Offset:
-		return bad(0, "used is %d in a block group of %d bytes", used, k.Offset)
+		return bad(ondisk.BlockGroupUsedAt, "used is %d in a block group of %d bytes", used, k.Offset)
 	case profile&(profile-1) != 0:
-		return bad(16, "flags is %#x: more than one profile", flags)
+		return bad(ondisk.BlockGroupFlagsAt, "flags is %#x: more than one profile", flags)
 	case types == 0 || types&ondisk.GroupSystem != 0 && types != ondisk.GroupSystem || flags&^(ondisk.GroupTypes|ondisk.GroupProfiles) != 0:
-		return bad(16, "flags is %#x: not data, metadata, both, or system", flags)
+		return bad(ondisk.BlockGroupFlagsAt, "flags is %#x: not data, metadata, both, or system", flags)
 	}
 	d.begin(ondisk.KindBlockGroupItem, k.ObjectID, k.Offset, 0)
 	return d.structure(&ondisk.BlockGroupLayout, r, r.Len())

@@ -57,7 +57,7 @@ func (v *view) Fork(names *change.Names) change.View {
 }
 
 func newDecoder(s *state, names *change.Names, only *fieldSet) decoder {
-	return decoder{ctx: s.itemContext(), all: true, only: only, names: names}
+	return decoder{ctx: s.itemContext(), objectBuilder: objectBuilder{all: true, only: only, names: names}}
 }
 
 // itemContext is what items of the state are checked against.

@@ -1,5 +1,7 @@
 package ondisk
 
+import "fsward/interp/disk"
+
 var DevExtentLayout = Structure{"btrfs_dev_extent", 48, []Member{
 	{Name: "chunk_tree", Off: 0, Width: 8, Field: FieldChunkTree},
 	{Name: "chunk_objectid", Off: 8, Width: 8, Field: FieldChunkObjectID},
@@ -52,3 +54,10 @@ var StripeLayout = Structure{"btrfs_stripe", 32, nil, []Member{
 var DevReplaceLayout = Structure{"btrfs_dev_replace_item", 72, nil, []Member{
 	{Name: "src_devid", Off: 0, Width: 8},
 }}
+
+// ChunkStripe returns the view on stripe i of a chunk item, from 0. The caller has checked that the item
+// is long enough.
+func ChunkStripe(c Chunk, i int) Stripe {
+	at := ChunkSize - StripeSize + i*StripeSize
+	return Stripe{disk.NewRegion(c.Bytes()[at:at+StripeSize], c.Addr()+uint64(at))}
+}
