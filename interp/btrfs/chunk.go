@@ -116,7 +116,15 @@ func parseChunk(k ondisk.Key, r disk.Region, sectorSize uint32, devs *devices) (
 	case c.columns > 1 && (c.length%uint64(c.columns) != 0 || c.stripeLength()%ondisk.StripeLen != 0):
 		return bad("length %d does not divide into %d stripes of whole %d bytes", c.length, c.columns, ondisk.StripeLen)
 	}
-	c.stripes = make([]uint64, n)
+	return c, c.readStripes(v, sectorSize, devs)
+}
+
+// readStripes reads where the stripes of a chunk lie, which has to be on the devices.
+func (c *chunk) readStripes(v ondisk.Chunk, sectorSize uint32, devs *devices) error {
+	bad := func(format string, args ...any) error {
+		return violatedAt(chunkRule, v.Addr(), "chunk %d: "+format, append([]any{c.logical}, args...)...)
+	}
+	c.stripes = make([]uint64, v.NumStripes())
 	for i := range c.stripes {
 		stripe := ondisk.ChunkStripe(v, i)
 		id, off, uuid := stripe.DevID(), stripe.Offset(), stripe.DevUUID()
@@ -125,7 +133,7 @@ func parseChunk(k ondisk.Key, r disk.Region, sectorSize uint32, devs *devices) (
 		}
 		dev := devs.find(id)
 		if dev == nil {
-			return chunk{}, &missingError{id: id, uuid: uuid, chunk: c.logical}
+			return &missingError{id: id, uuid: uuid, chunk: c.logical}
 		}
 		if uuid != dev.uuid {
 			return bad("stripe %d is on the device with uuid %s, device %d has %s", i, uuidText(uuid), id, uuidText(dev.uuid))
@@ -135,7 +143,7 @@ func parseChunk(k ondisk.Key, r disk.Region, sectorSize uint32, devs *devices) (
 		}
 		c.stripes[i] = dev.start + off
 	}
-	return c, nil
+	return nil
 }
 
 // chunkMap maps logical addresses to device addresses. It is not changed once it is made.

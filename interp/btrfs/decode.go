@@ -63,7 +63,6 @@ func (d *decoder) item(k ondisk.Key, r disk.Region) error {
 }
 
 func (d *decoder) contents(kind change.Kind, k ondisk.Key, r disk.Region) error {
-	t := &ondisk.ItemTypes[kind]
 	switch kind {
 	case ondisk.KindInodeItem:
 		return d.inodeItem(k, r)
@@ -109,6 +108,12 @@ func (d *decoder) contents(kind change.Kind, k ondisk.Key, r disk.Region) error 
 	case ondisk.KindChunkItem:
 		return d.chunkItem(k, r)
 	}
+	return d.plainItem(kind, k, r)
+}
+
+// plainItem decodes an item that is its structure, its key alone, or bytes that nothing here looks into.
+func (d *decoder) plainItem(kind change.Kind, k ondisk.Key, r disk.Region) error {
+	t := &ondisk.ItemTypes[kind]
 	d.begin(kind, k.ObjectID, k.Offset, 0)
 	switch {
 	case t.Layout != nil:

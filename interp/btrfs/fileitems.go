@@ -213,6 +213,28 @@ func (d *decoder) fileExtent(k ondisk.Key, r disk.Region) error {
 	if r.Len() != ondisk.FileExtentSize {
 		return sizeError(&ondisk.ItemTypes[ondisk.KindExtentData], r, ondisk.FileExtentSize)
 	}
+	bytenr, offset, num := v.DiskBytenr(), v.Offset(), v.NumBytes()
+	if err := d.checkExtentRange(k, v); err != nil {
+		return err
+	}
+	counted := num
+	if bytenr == 0 {
+		counted = 0
+	}
+	d.extentSpan(counted, k.Offset+num)
+	if err := d.structure(&ondisk.FileExtentLayout, r, ondisk.FileExtentSize); err != nil {
+		return err
+	}
+	if bytenr != 0 && d.tree != ondisk.TreeLogID { // an extent gets its back reference when the log is replayed
+		d.dataBackref(bytenr, k.ObjectID, k.Offset-offset)
+	}
+	return nil
+}
+
+// checkExtentRange checks where the data of a file extent lie, and that the lengths fit together.
+func (d *decoder) checkExtentRange(k ondisk.Key, v ondisk.FileExtent) error {
+	bad := func(format string, args ...any) error { return extentDataError(v.Region, format, args...) }
+	ram, compression, typ := v.RAMBytes(), v.Compression(), v.Type()
 	bytenr, length, offset, num := v.DiskBytenr(), v.DiskNumBytes(), v.Offset(), v.NumBytes()
 	for _, m := range [...]struct {
 		name  string
@@ -238,17 +260,6 @@ func (d *decoder) fileExtent(k ondisk.Key, r disk.Region) error {
 		if c := d.ctx.chunks.find(bytenr, length); c == nil || c.typ&ondisk.GroupData == 0 {
 			return bad("disk_bytenr %d with disk_num_bytes %d does not lie in a chunk of data", bytenr, length)
 		}
-	}
-	counted := num
-	if bytenr == 0 {
-		counted = 0
-	}
-	d.extentSpan(counted, k.Offset+num)
-	if err := d.structure(&ondisk.FileExtentLayout, r, ondisk.FileExtentSize); err != nil {
-		return err
-	}
-	if bytenr != 0 && d.tree != ondisk.TreeLogID { // an extent gets its back reference when the log is replayed
-		d.dataBackref(bytenr, k.ObjectID, k.Offset-offset)
 	}
 	return nil
 }
