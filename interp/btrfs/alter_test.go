@@ -14,8 +14,8 @@ import (
 	"fsward/shareddata"
 )
 
-// Each rule is broken by one change of one field in a real commit, and found; nothing else than the rules
-// that the change breaks is.
+// Each rule is broken by one change of one field in a real commit, and found; nothing else than the
+// rules that the change breaks is.
 func TestEachRuleIsViolated(t *testing.T) {
 	base := openDisk(t, shareddata.Path(t, "logs/btrfs-single-4k.base.img.zst"))
 	log := shareddata.Path(t, "logs/btrfs-single-4k.log.zst")

@@ -22,8 +22,8 @@ func (s *superblockWrite) appear() {
 	}
 }
 
-// take takes up another file system. If its trees are all there and sound it is the new baseline. If not,
-// mkfs has not written everything yet, and the next commit is judged as a whole image.
+// take takes up another file system. If its trees are all there and sound it is the new baseline.
+// If not, mkfs has not written everything yet, and the next commit is judged as a whole image.
 func (s *superblockWrite) take() {
 	taken, err := s.readAppeared()
 	if unsupported, ok := errors.AsType[*interp.UnsupportedError](err); ok {
@@ -42,8 +42,8 @@ func (s *superblockWrite) take() {
 	s.pending.next.base, s.pending.next.devs, s.pending.next.restarts = taken, taken.devs, true
 }
 
-// readAppeared reads the file system that the superblock leads to and checks its structure. No rule is
-// asked.
+// readAppeared reads the file system that the superblock leads to and checks its structure. No rule
+// is asked.
 func (s *superblockWrite) readAppeared() (*state, error) {
 	disk, _ := interp.Locate(s.at)
 	devs, err := findDevices(s.comparer.disk, s.sizes, disk)
@@ -62,8 +62,9 @@ func (s *superblockWrite) readAppeared() (*state, error) {
 	return taken, err
 }
 
-// erase lets a superblock go that is given up: by wipefs (the magic becomes zero and the rest stays), by
-// mkfs (which writes its own magic first), or by a discard. A bug seldom writes just that.
+// erase lets a superblock go that is given up: by wipefs (the magic becomes zero and the rest
+// stays), by mkfs (which writes its own magic first), or by a discard. A bug seldom writes just
+// that.
 func (s *superblockWrite) erase() {
 	onDisk, err := readSuper(s.comparer.disk.Disk, s.at)
 	if err != nil {
@@ -88,8 +89,8 @@ func (s *superblockWrite) erase() {
 	s.leave(why)
 }
 
-// leave lets go of a disk: of a device that was removed or replaced, or that something else is made of.
-// With the last disk the file system is gone.
+// leave lets go of a disk: of a device that was removed or replaced, or that something else is made
+// of. With the last disk the file system is gone.
 func (s *superblockWrite) leave(why string) {
 	start, next := s.at-s.at%interp.DiskStride, &s.pending.next
 	id := s.base.devs.on(start).id

@@ -6,10 +6,11 @@ import (
 	"fsward/interp"
 )
 
-// New attaches to the Btrfs on a disk, or to that on the first disk of an interp.Set that has one, and takes
-// what its newest superblock says as the baseline. The error is interp.ErrNotFound if there is none,
-// *interp.UnsupportedError for a feature that is not handled, *interp.MissingDiskError if one of its
-// devices is not there, *interp.CorruptError if it cannot be read as a baseline.
+// New attaches to the Btrfs on a disk, or to that on the first disk of an interp.Set that has one,
+// and takes what its newest superblock says as the baseline. The error is interp.ErrNotFound if
+// there is none, *interp.UnsupportedError for a feature that is not handled,
+// *interp.MissingDiskError if one of its devices is not there, *interp.CorruptError if it cannot be
+// read as a baseline.
 func New(d interp.Disk) (*FS, error) { return NewOn(d, first(d)) }
 
 // first returns the first disk of a Set that has a superblock of Btrfs, 0 if none has.
@@ -48,8 +49,8 @@ func open(d interp.Disk, i int) (*devices, error) {
 	return devs, err
 }
 
-// Watch returns an interpreter for a file system that is about to appear: the next superblock that is
-// written is its. Until then its FS is "".
+// Watch returns an interpreter for a file system that is about to appear: the next superblock that
+// is written is its. Until then its FS is "".
 func Watch(d interp.Disk) *FS { return WatchWithin(d, interp.Limits{}) }
 
 // WatchWithin is Watch with bounds on memory.

@@ -5,8 +5,8 @@ import (
 	"fsward/interp/btrfs/ondisk"
 )
 
-// Needs tells what Image reads of the present state: superblocks, and whatever lies in a chunk that has metadata. The
-// log lies there too.
+// Needs tells what Image reads of the present state: superblocks, and whatever lies in a chunk that
+// has metadata. The log lies there too.
 func (f *FS) Needs() func(off, n uint64) bool {
 	chunks := f.base.chunks
 	return func(off, n uint64) bool {
@@ -36,7 +36,8 @@ func (d *diff) follow(options *interp.ImageOptions) {
 	}
 }
 
-// metadataBlocks returns how many metadata blocks the block groups have in use; 0 if that cannot be read.
+// metadataBlocks returns how many metadata blocks the block groups have in use; 0 if that cannot be
+// read.
 func (s *state) metadataBlocks() (blocks uint64) {
 	for i := range s.chunks.chunks {
 		c := &s.chunks.chunks[i]

@@ -9,7 +9,8 @@ import (
 	"fsward/interp/btrfs/ondisk"
 )
 
-// A BaseState is a Btrfs as disks define it that stay. Blocks that a state shares with it are taken from its cache.
+// A BaseState is a Btrfs as disks define it that stay. Blocks that a state shares with it are taken
+// from its cache.
 type BaseState struct {
 	cmp      comparer
 	sizes    []uint64 // of the disks, in bytes
@@ -35,7 +36,8 @@ func NewBaseState(d interp.Disk) (interp.BaseState, error) {
 	return &BaseState{cmp: cmp, sizes: interp.Sizes(d), base: base, needed: make(map[uint64]bool), logNames: change.NewNames()}, nil
 }
 
-// Compare compares what the superblock of a fork leads to, which is the first: mount looks at no other.
+// Compare compares what the superblock of a fork leads to, which is the first: mount looks at no
+// other.
 func (b *BaseState) Compare(fork interp.CrashImage) (interp.Observation, error) {
 	b.next = nil
 	b.cmp.memory.Release()
@@ -100,7 +102,7 @@ func refused(obs interp.Observation, err error) (interp.Observation, error) {
 	return obs, nil
 }
 
-// needs tells whether a page holds a part of a block that the known commit needs.
+// needs reports whether a page holds a part of a block that the known commit needs.
 func (b *BaseState) needs(addr uint64) bool {
 	if known, ok := b.needed[addr]; ok {
 		return known
@@ -130,7 +132,8 @@ func (b *BaseState) sameCommit(fork interp.CrashImage, sb ondisk.Superblock, sta
 	return &s, nil
 }
 
-// newCommit compares the state of a later commit with the known one. Blocks that both have must have stayed as they are.
+// newCommit compares the state of a later commit with the known one. Blocks that both have must
+// have stayed as they are.
 func (b *BaseState) newCommit(fork interp.CrashImage, sb ondisk.Superblock, start uint64, devs *devices, lost []uint64, obs *interp.Observation) (*state, error) {
 	old := *b.base
 	old.roots = make(map[treeKey]treeRoot)
@@ -156,7 +159,8 @@ func (b *BaseState) newCommit(fork interp.CrashImage, sb ondisk.Superblock, star
 	return s, nil
 }
 
-// checkShared looks at a page that the known commit needs and that has changed: a later commit may not need it any more.
+// checkShared looks at a page that the known commit needs and that has changed: a later commit may
+// not need it any more.
 func (b *BaseState) checkShared(s *state, addr uint64) error {
 	for p := range s.chunks.places(addr, interp.CrashPage) {
 		if p.chunk.typ&(ondisk.GroupMetadata|ondisk.GroupSystem) == 0 {

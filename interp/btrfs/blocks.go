@@ -10,8 +10,9 @@ import (
 	"fsward/interp/btrfs/ondisk"
 )
 
-// blockTree is the number under which a View answers what metadata blocks lead to, and what of the free space no item
-// says by its key. The objects in it are asked for by their whole identifier, and no records are made of them.
+// blockTree is the number under which a View answers what metadata blocks lead to, and what of the
+// free space no item says by its key. The objects in it are asked for by their whole identifier,
+// and no records are made of them.
 const blockTree = math.MaxUint64
 
 // holdBlock answers what is known of a block.
@@ -46,8 +47,8 @@ func (v *view) holdBlock(h *holding, o change.Object) error {
 	return nil
 }
 
-// treeBlock looks a block up in a tree by its first key, as btrfs check does in its mode for low memory
-// (check_tree_block_backref).
+// treeBlock looks a block up in a tree by its first key, as btrfs check does in its mode for low
+// memory (check_tree_block_backref).
 func (v *view) treeBlock(d *decoder, logical, tree uint64) error {
 	root, ok, err := v.treeRoot(tree)
 	if !ok || err != nil {

@@ -9,8 +9,8 @@ import (
 	"fsward/interp/btrfs/ondisk"
 )
 
-// cacheBytes bounds the metadata blocks that are kept, checked, between and within transactions, where nothing
-// else is said.
+// cacheBytes bounds the metadata blocks that are kept, checked, between and within transactions,
+// where nothing else is said.
 const cacheBytes = 64 << 20
 
 // nodeCache keeps blocks that have passed checkNode, by device address, and forgets what is written
@@ -25,13 +25,14 @@ type nodeCache struct {
 	odd      bool      // one is no multiple of nodeSize, as old tools have made them
 	buffers  sync.Pool // of *[]byte of nodeSize, for what is not kept
 
-	// parent has the blocks of another state of the same disk, and same tells of a range whether it is the same there; nil
-	// if there is none.
+	// parent has the blocks of another state of the same disk, and same tells of a range whether it
+	// is the same there; nil if there is none.
 	parent *nodeCache
 	same   func(off, n uint64) bool
 }
 
-// fork returns a cache for another state of the disk, which takes the blocks that are the same from this one.
+// fork returns a cache for another state of the disk, which takes the blocks that are the same from
+// this one.
 func (c *nodeCache) fork(same func(off, n uint64) bool) *nodeCache {
 	f := newNodeCache(uint32(c.nodeSize), uint32(c.sector), forkBytes)
 	f.parent, f.same = c, same
@@ -198,5 +199,6 @@ func (c *nodeCache) forget(off, n uint64) {
 	}
 }
 
-// overlap tells whether [a, a+an) and [b, b+bn) share a byte. Both lie within a device, so no sum wraps.
+// overlap reports whether [a, a+an) and [b, b+bn) share a byte. Both lie within a device, so no sum
+// wraps.
 func overlap(a, an, b, bn uint64) bool { return a < b+bn && b < a+an }

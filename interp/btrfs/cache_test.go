@@ -8,8 +8,8 @@ import (
 	"fsward/interp/disk"
 )
 
-// What a write touches is forgotten, in all its copies, and nothing else is: where all blocks stand at multiples of nodesize, and where one
-// does not.
+// What a write touches is forgotten, in all its copies, and nothing else is: where all blocks stand
+// at multiples of nodesize, and where one does not.
 func TestCacheForgets(t *testing.T) {
 	const nodeSize, sector, blocks = 16 << 10, 4 << 10, 64
 	for _, odd := range []bool{false, true} {

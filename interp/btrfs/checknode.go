@@ -16,8 +16,8 @@ type nodeRules struct {
 }
 
 // checkNode checks the bytes of a metadata block that stands at r.Addr() and is to have a logical
-// address: what btrfs_validate_extent_buffer, btrfs_check_leaf and btrfs_check_node look at, without
-// the contents of items.
+// address: what btrfs_validate_extent_buffer, btrfs_check_leaf and btrfs_check_node look at,
+// without the contents of items.
 func checkNode(r disk.Region, logical uint64, rules nodeRules) (*ondisk.Node, error) {
 	bad := func(rule structureRule, format string, args ...any) (*ondisk.Node, error) {
 		return nil, violatedAt(rule, r.Addr(), "block %d: "+format, append([]any{logical}, args...)...)
@@ -77,7 +77,7 @@ func checkItems(n *ondisk.Node, rules nodeRules) error {
 	return nil
 }
 
-// neverEmpty tells whether a tree has items in any file system. There is no tree 0.
+// neverEmpty reports whether a tree has items in any file system. There is no tree 0.
 func neverEmpty(tree uint64) bool {
 	switch tree {
 	case 0, ondisk.RootTreeID, ondisk.ExtentTreeID, ondisk.ChunkTreeID, ondisk.DevTreeID, ondisk.FSTreeID, ondisk.DataRelocTreeID:

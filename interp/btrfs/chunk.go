@@ -35,8 +35,8 @@ func (c *chunk) equal(o *chunk) bool {
 	return c.logical == o.logical && c.length == o.length && c.typ == o.typ && slices.Equal(c.stripes, o.stripes)
 }
 
-// locate returns the device addresses of the byte at an offset in the chunk, and how many bytes from it on
-// lie beside it there (btrfs_map_block).
+// locate returns the device addresses of the byte at an offset in the chunk, and how many bytes
+// from it on lie beside it there (btrfs_map_block).
 func (c *chunk) locate(off uint64) (addrs [maxCopies]uint64, run uint64) {
 	column, at, run := 0, off, c.length-off
 	if c.columns > 1 {
@@ -69,8 +69,8 @@ var profiles = []profile{
 	{ondisk.GroupRAID1C4, "RAID1C4", 4, false},
 }
 
-// parseChunk reads a chunk item as btrfs_check_chunk_valid does. Its stripes have to lie on the devices.
-// The error is a *structureError, an *interp.UnsupportedError, or a *missingError.
+// parseChunk reads a chunk item as btrfs_check_chunk_valid does. Its stripes have to lie on the
+// devices. The error is a *structureError, an *interp.UnsupportedError, or a *missingError.
 func parseChunk(k ondisk.Key, r disk.Region, sectorSize uint32, devs *devices) (chunk, error) {
 	bad := func(format string, args ...any) (chunk, error) {
 		return chunk{}, violatedAt(chunkRule, r.Addr(), "chunk %d: "+format, append([]any{k.Offset}, args...)...)
@@ -187,8 +187,8 @@ func newChunkMap(chunks []chunk) (*chunkMap, error) {
 	return m, nil
 }
 
-// moved returns the map with every stripe on the device that begins at from moved to the one that begins
-// at to: what a replacement of devices ends with.
+// moved returns the map with every stripe on the device that begins at from moved to the one that
+// begins at to: what a replacement of devices ends with.
 func (m *chunkMap) moved(from, to uint64) (*chunkMap, error) {
 	chunks := slices.Clone(m.chunks)
 	for i := range chunks {
@@ -215,8 +215,8 @@ func (m *chunkMap) find(logical, n uint64) *chunk {
 	return c
 }
 
-// copies returns the device addresses of [logical, logical+n), all of them, which must lie in a chunk
-// with one of the types wanted.
+// copies returns the device addresses of [logical, logical+n), all of them, which must lie in a
+// chunk with one of the types wanted.
 func (m *chunkMap) copies(logical, n, types uint64) (addrs [maxCopies]uint64, count int, err error) {
 	c := m.find(logical, n)
 	if c == nil {
@@ -232,7 +232,7 @@ func (m *chunkMap) copies(logical, n, types uint64) (addrs [maxCopies]uint64, co
 	return addrs, c.copies, nil
 }
 
-// holdsMetadata tells whether a range of the device touches a chunk of metadata.
+// holdsMetadata reports whether a range of the device touches a chunk of metadata.
 func (m *chunkMap) holdsMetadata(off, n uint64) bool {
 	i, _ := slices.BinarySearchFunc(m.onDisk, off, func(s chunkStripe, a uint64) int {
 		return cmp.Compare(s.addr, a)

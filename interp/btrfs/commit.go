@@ -6,7 +6,8 @@ import (
 	"fsward/interp/btrfs/ondisk"
 )
 
-// A judgement is the verdict on the structure of a commit, for the further copies of its superblock.
+// A judgement is the verdict on the structure of a commit, for the further copies of its
+// superblock.
 type judgement struct {
 	identity   [ondisk.SuperSize]byte
 	chunks     *chunkMap // where metadata lies
@@ -18,8 +19,8 @@ type judgement struct {
 	stale      bool // metadata was written since
 }
 
-// judgeCommit judges a superblock of a new generation. If the commit was forecast, it takes what the
-// forecast found.
+// judgeCommit judges a superblock of a new generation. If the commit was forecast, it takes what
+// the forecast found.
 func (s *superblockWrite) judgeCommit() {
 	s.obs.Point = interp.CommitPoint
 	if fc := s.forecasts.foreseen(s.old, s.sb, &s.comparer.unflushed); fc != nil {
@@ -29,8 +30,8 @@ func (s *superblockWrite) judgeCommit() {
 	}
 	now, d, err := s.compareBase(s.old)
 	if source, target := s.old.replacement(); target != nil && (err != nil || d.failed()) {
-		// The commit may be the one with which a replacement ends: what it wrote is then on the target alone,
-		// whose own superblock may come later.
+		// The commit may be the one with which a replacement ends: what it wrote is then on the
+		// target alone, whose own superblock may come later.
 		if moved, moveErr := s.old.replaced(source.start, target.start); moveErr == nil {
 			if now2, d2, err2 := s.compareBase(moved); err2 == nil && !d2.failed() {
 				now, d, err = now2, d2, nil
@@ -51,8 +52,8 @@ func (s *superblockWrite) judgeCommit() {
 	s.conclude(now)
 }
 
-// conclude notes the judgement of a commit, and what the base is once the commit has landed. now is the
-// state of the commit, nil if there is none.
+// conclude notes the judgement of a commit, and what the base is once the commit has landed. now is
+// the state of the commit, nil if there is none.
 func (s *superblockWrite) conclude(now *state) {
 	if s.obs.Txn != nil {
 		if err := now.complete(); err != nil && s.old.complete() == nil {

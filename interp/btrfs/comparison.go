@@ -45,8 +45,8 @@ func (c *comparer) attach(devs *devices) (*state, error) {
 	return s, s.complete()
 }
 
-// compare returns the state of a superblock that stands at a device address, and how it differs from a
-// base. Without a base everything is new.
+// compare returns the state of a superblock that stands at a device address, and how it differs
+// from a base. Without a base everything is new.
 func (c *comparer) compare(base *state, sb ondisk.Superblock, at uint64, devs *devices, cache *nodeCache) (*state, *diff, error) {
 	c.names.Reset()
 	with := comparison{base: base, sb: sb, at: at, disk: c.disk, devs: devs, cache: cache, names: c.names, memory: c.memory}
@@ -71,13 +71,13 @@ type comparison struct {
 	stopped   *atomic.Bool // nil, or what ends the comparison before its time
 	memory    *interp.MemoryBudget
 	image     *interp.ImageOptions // nil, or how a whole image is read
-	// superLater: the superblock is not known in full. The records begin with superRecords empty ones, for
-	// its own.
+	// superLater: the superblock is not known in full. The records begin with superRecords empty
+	// ones, for its own.
 	superLater bool
 }
 
-// run reads the new state and compares it with the base. An error means that there is no new state; what
-// is wrong with the trees is in the diff.
+// run reads the new state and compares it with the base. An error means that there is no new state;
+// what is wrong with the trees is in the diff.
 func (c comparison) run() (*state, *diff, error) {
 	s, err := bootstrap(c.disk, c.sb, c.at, c.devs, c.cache)
 	if err != nil {

@@ -15,8 +15,9 @@ import (
 	"fsward/shareddata"
 )
 
-// Every field and action is tried on a file system of the kernel's: what is altered differs from what was
-// there, fits its checksum, and is found where another choice than the same one finds nothing.
+// Every field and action is tried on a file system of the kernel's: what is altered differs from
+// what was there, fits its checksum, and is found where another choice than the same one finds
+// nothing.
 func TestEveryAlterationIsMade(t *testing.T) {
 	d := openDisk(t, shareddata.Path(t, "logs/btrfs-single-4k.base.img.zst"))
 	c, err := corrupt.NewCorrupter(d, false)

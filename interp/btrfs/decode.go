@@ -21,18 +21,19 @@ type itemContext struct {
 	where                *chunkMap // what chunk an address is in, where that is not judged; nil if it is not known
 }
 
-// aligned tells whether an address or length is a multiple of sectorsize.
+// aligned reports whether an address or length is a multiple of sectorsize.
 func (c *itemContext) aligned(n uint64) bool { return n&uint64(c.sectorSize-1) == 0 }
 
-// A decoder turns items into objects with fields, and checks the contents of the items against a context.
-// It is emptied by reset and reused.
+// A decoder turns items into objects with fields, and checks the contents of the items against a
+// context. It is emptied by reset and reused.
 type decoder struct {
 	objectBuilder
 	ctx  itemContext
 	leaf *ondisk.Node // that the items are in
 }
 
-// chunkOf puts the chunk that an address is in, by its first address. An address in none has no such field.
+// chunkOf puts the chunk that an address is in, by its first address. An address in none has no
+// such field.
 func (d *decoder) chunkOf(logical uint64) {
 	if d.ctx.where == nil || !d.wants(ondisk.FieldChunk, false) {
 		return
@@ -48,8 +49,8 @@ func (d *decoder) ref(item *itemRef) error {
 	return d.item(item.key(), item.data())
 }
 
-// item decodes one item and checks its contents (btrfs_check_leaf's check_leaf_item). The error is a
-// *structureError or an *interp.UnsupportedError.
+// item decodes one item and checks its contents (btrfs_check_leaf's check_leaf_item). The error is
+// a *structureError or an *interp.UnsupportedError.
 func (d *decoder) item(k ondisk.Key, r disk.Region) error {
 	kind := ondisk.KindByType[k.Type]
 	if kind == 0 || ondisk.ItemTypes[kind].Trees&ondisk.ClassOf(d.tree) == 0 {
@@ -111,7 +112,8 @@ func (d *decoder) contents(kind change.Kind, k ondisk.Key, r disk.Region) error 
 	return d.plainItem(kind, k, r)
 }
 
-// plainItem decodes an item that is its structure, its key alone, or bytes that nothing here looks into.
+// plainItem decodes an item that is its structure, its key alone, or bytes that nothing here looks
+// into.
 func (d *decoder) plainItem(kind change.Kind, k ondisk.Key, r disk.Region) error {
 	t := &ondisk.ItemTypes[kind]
 	d.begin(kind, k.ObjectID, k.Offset, 0)

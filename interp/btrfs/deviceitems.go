@@ -5,8 +5,8 @@ import (
 	"fsward/interp/disk"
 )
 
-// devItem follows check_dev_item, and open_seed_devices and btrfs_find_device of read_one_dev: the UUIDs are those of a
-// device of this file system.
+// devItem follows check_dev_item, and open_seed_devices and btrfs_find_device of read_one_dev: the
+// UUIDs are those of a device of this file system.
 func (d *decoder) devItem(k ondisk.Key, r disk.Region) error {
 	v, ok := ondisk.ViewDevItem(r)
 	if !ok || r.Len() > ondisk.DevItemSize {

@@ -16,8 +16,8 @@ type device struct {
 	sb    ondisk.Superblock
 }
 
-// devices are the disks of a file system that are there. They are not changed once they are made: when
-// one comes or goes, new ones are.
+// devices are the disks of a file system that are there. They are not changed once they are made:
+// when one comes or goes, new ones are.
 type devices struct{ list []device }
 
 // find returns the device with an id, nil if its disk is not there.
@@ -30,7 +30,8 @@ func (d *devices) find(id uint64) *device {
 	return nil
 }
 
-// on returns the device that begins at a device address, nil if that disk is none of the file system.
+// on returns the device that begins at a device address, nil if that disk is none of the file
+// system.
 func (d *devices) on(start uint64) *device {
 	for i := range d.list {
 		if d.list[i].start == start {
@@ -51,8 +52,8 @@ func (d *devices) without(start uint64) *devices {
 	return out
 }
 
-// with returns the devices with that on one disk being what its superblock says. It is an error if two
-// disks then claim to be the same device.
+// with returns the devices with that on one disk being what its superblock says. It is an error if
+// two disks then claim to be the same device.
 func (d *devices) with(start, size uint64, sb *ondisk.Superblock) (*devices, error) {
 	out := d.without(start)
 	if other := out.find(sb.DevItem().DevID()); other != nil {
@@ -63,8 +64,9 @@ func (d *devices) with(start, size uint64, sb *ondisk.Superblock) (*devices, err
 	return out, nil
 }
 
-// newest returns the superblock of the highest generation, from which a mount would go on: of several, that of the
-// lowest devid (open_fs_devices goes through the devices in that order and sets latest_dev).
+// newest returns the superblock of the highest generation, from which a mount would go on: of
+// several, that of the lowest devid (open_fs_devices goes through the devices in that order and
+// sets latest_dev).
 func (d *devices) newest() (sb ondisk.Superblock, start uint64) {
 	for i := range d.list {
 		if i == 0 || precedes(d.list[i].sb, sb) {
@@ -74,7 +76,7 @@ func (d *devices) newest() (sb ondisk.Superblock, start uint64) {
 	return sb, start
 }
 
-// before tells whether a mount goes by one superblock rather than by that of another device.
+// before reports whether a mount goes by one superblock rather than by that of another device.
 func precedes(s, o ondisk.Superblock) bool {
 	if s.Generation() != o.Generation() {
 		return s.Generation() > o.Generation()
@@ -82,7 +84,8 @@ func precedes(s, o ondisk.Superblock) bool {
 	return s.DevItem().DevID() < o.DevItem().DevID()
 }
 
-// decides tells whether a mount would go by a superblock that is at a device address, as the disks are now.
+// decides reports whether a mount would go by a superblock that is at a device address, as the
+// disks are now.
 func (d *devices) decides(disk interp.Disk, at uint64, sb ondisk.Superblock) bool {
 	if !isPrimary(at) {
 		return false
@@ -100,8 +103,8 @@ func (d *devices) decides(disk interp.Disk, at uint64, sb ondisk.Superblock) boo
 	return true
 }
 
-// replacement returns the devices of a replacement that is under way: the one that is replaced, and the one
-// that takes its place. target is nil if there is none.
+// replacement returns the devices of a replacement that is under way: the one that is replaced, and
+// the one that takes its place. target is nil if there is none.
 func (s *state) replacement() (source, target *device) {
 	target = s.devs.find(0)
 	if target == nil {

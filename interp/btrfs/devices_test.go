@@ -60,8 +60,8 @@ func setOf(t testing.TB, disks ...interp.Disk) *interp.Set {
 	return s
 }
 
-// Every checksum and every profile that is supported: what mkfs makes is read, in all copies, and is sound,
-// in whatever order the disks are given.
+// Every checksum and every profile that is supported: what mkfs makes is read, in all copies, and
+// is sound, in whatever order the disks are given.
 func TestProfilesAndChecksums(t *testing.T) {
 	for _, tc := range []struct {
 		disks   int

@@ -11,9 +11,10 @@ import (
 	"fsward/interp/btrfs/ondisk"
 )
 
-// A diff compares two states of a file system, reading only what the newer one does not share with the
-// older. Every block of a generation above the base is new; a pointer of an older generation is shared
-// if the older tree has it too, and is followed as new if it has not (a snapshot, or a stray pointer).
+// A diff compares two states of a file system, reading only what the newer one does not share with
+// the older. Every block of a generation above the base is new; a pointer of an older generation is
+// shared if the older tree has it too, and is followed as new if it has not (a snapshot, or a stray
+// pointer).
 type diff struct {
 	old, new *state // old is nil if there is nothing to compare with: everything is new
 	budget   *budget
@@ -27,7 +28,7 @@ type diff struct {
 	used       uint64    // bytes by which more is used in the block groups, mod 2^64
 }
 
-// fault notes an error of the new state and tells whether to go on.
+// fault notes an error of the new state and reports whether to go on.
 func (d *diff) fault(err error) {
 	if e, ok := errors.AsType[*structureError](err); ok {
 		if len(d.faults) < maxFaults {
@@ -40,14 +41,14 @@ func (d *diff) fault(err error) {
 	}
 }
 
-// failed tells whether no records can be trusted.
+// failed reports whether no records can be trusted.
 func (d *diff) failed() bool { return len(d.faults) > 0 || d.unknown != nil }
 
-// failedHard tells whether going on would find nothing more that is worth reporting.
+// failedHard reports whether going on would find nothing more that is worth reporting.
 func (d *diff) failedHard() bool { return d.unknown != nil || len(d.faults) >= maxFaults }
 
-// diffTrees compares the two states: the chunk tree first, which says where everything lies, then the root
-// tree, then each tree whose root item changed. Records come in the order of trees.
+// diffTrees compares the two states: the chunk tree first, which says where everything lies, then
+// the root tree, then each tree whose root item changed. Records come in the order of trees.
 func (d *diff) diffTrees() {
 	if err := d.readChunks(); err != nil {
 		d.fault(err)
@@ -107,8 +108,8 @@ func (d *diff) chunkTree() *treeDiff {
 	return d.newTree(ondisk.ChunkTreeID, d.oldPointer((*state).chunkRoot), &p, false)
 }
 
-// readChunks makes the chunk map of the new state from the old one and what changed in the chunk tree.
-// Until then only the chunks in the superblock are known, which hold the chunk tree.
+// readChunks makes the chunk map of the new state from the old one and what changed in the chunk
+// tree. Until then only the chunks in the superblock are known, which hold the chunk tree.
 func (d *diff) readChunks() error {
 	root, err := d.new.node(d.new.chunkRoot(), true)
 	if err != nil {
@@ -212,8 +213,8 @@ func (d *diff) diffRoots(roots map[treeKey]*rootChange) {
 }
 
 // diffTree compares one tree. A tree that is being dropped goes piece by piece over several
-// transactions, and is no longer anybody's: of it, and of the trees that balance makes for itself, only
-// the structure of what is new is checked.
+// transactions, and is no longer anybody's: of it, and of the trees that balance makes for itself,
+// only the structure of what is new is checked.
 func (d *diff) diffTree(id uint64, c *rootChange) {
 	if c.new != nil && c.new.dropping || c.new == nil && (c.old == nil || c.old.dead) {
 		return
@@ -236,8 +237,8 @@ func (d *diff) diffTree(id uint64, c *rootChange) {
 	d.mergeTree(d.newTree(id, oldRoot, newRoot, false), nil)
 }
 
-// checkTrees asks for the trees without which there is no file system, and for each tree to be there
-// once.
+// checkTrees asks for the trees without which there is no file system, and for each tree to be
+// there once.
 func (d *diff) checkTrees(roots map[treeKey]*rootChange) {
 	var ids []uint64
 	for _, id := range []uint64{ondisk.ExtentTreeID, ondisk.DevTreeID, ondisk.FSTreeID, ondisk.CsumTreeID} {

@@ -116,8 +116,8 @@ func readDisk(t testing.TB, r io.Reader) *sparseDisk {
 	}
 }
 
-// openDisk reads an image file, which may be compressed. Holes are skipped only as zeros, so this is for
-// images of up to some GiB.
+// openDisk reads an image file, which may be compressed. Holes are skipped only as zeros, so this
+// is for images of up to some GiB.
 func openDisk(t testing.TB, path string) *sparseDisk {
 	t.Helper()
 	f, err := os.Open(path)
@@ -136,8 +136,8 @@ func openDisk(t testing.TB, path string) *sparseDisk {
 	return readDisk(t, f)
 }
 
-// eachWrite reads a log and shows each change of the disk, and each flush with the number of the last
-// change before it.
+// eachWrite reads a log and shows each change of the disk, and each flush with the number of the
+// last change before it.
 func eachWrite(t testing.TB, path string, show func(w interp.Write) bool, flush func(seq uint64)) {
 	t.Helper()
 	seq := uint64(0)

@@ -104,7 +104,8 @@ func checkLocate(c *chunk) {
 	}
 }
 
-// KeepSpans makes a comparison keep n subtrees in mind, within a room, and returns why it had to stop, or nil.
+// KeepSpans makes a comparison keep n subtrees in mind, within a room, and returns why it had to
+// stop, or nil.
 func KeepSpans(n int, room *interp.MemoryBudget) error {
 	d := &diff{out: newRecorder(&change.Txn{Names: change.NewNames()}, itemContext{})}
 	d.out.memory = room
@@ -124,7 +125,8 @@ type State struct{ s *state }
 // BaseOf returns the state that a file system is in.
 func BaseOf(f *FS) State { return State{f.base} }
 
-// Difference returns what differs in a tree, as text, found by one goroutine or by two; ok is false if two cannot share it.
+// Difference returns what differs in a tree, as text, found by one goroutine or by two; ok is false
+// if two cannot share it.
 func Difference(old, now State, tree uint64, halves bool) (lines []string, ok bool) {
 	txn := &change.Txn{Schema: ondisk.Schema, Names: change.NewNames()}
 	d := &diff{old: old.s, new: now.s, budget: newBudget(), out: newRecorder(txn, now.s.itemContext())}
@@ -152,7 +154,8 @@ func Difference(old, now State, tree uint64, halves bool) (lines []string, ok bo
 	return append(lines, fmt.Sprint(d.faults, d.unknown, d.used, txn.Names.Len())), ok
 }
 
-// Whole tells whether a block is kept that was written in all of its copies; first is the address of the first.
+// Whole reports whether a block is kept that was written in all of its copies; first is the address
+// of the first.
 func (f *FS) Whole(first uint64) bool {
 	e, ok := f.base.cache.nodes.Peek(first)
 	return ok && e.seen != 0 && e.whole

@@ -8,8 +8,8 @@ import (
 	"fsward/interp/disk"
 )
 
-// extentItem follows check_extent_item: an extent and the back references that fit inside the item. Its
-// generation is held to that of the superblock itself, as btrfs check does.
+// extentItem follows check_extent_item: an extent and the back references that fit inside the item.
+// Its generation is held to that of the superblock itself, as btrfs check does.
 func (d *decoder) extentItem(kind change.Kind, k ondisk.Key, r disk.Region) error {
 	bad := func(format string, args ...any) error {
 		return violatedAt(itemRule, r.Addr(), ondisk.ItemTypes[kind].Name+": "+format, args...)
@@ -73,9 +73,9 @@ func (d *decoder) extentItem(kind change.Kind, k ondisk.Key, r disk.Region) erro
 	return nil
 }
 
-// inlineRefs reads the back references behind an extent item and returns how many they stand for. They
-// are in the order of their type and, within one, of falling sequence: lookup_inline_extent_backref
-// relies on it.
+// inlineRefs reads the back references behind an extent item and returns how many they stand for.
+// They are in the order of their type and, within one, of falling sequence:
+// lookup_inline_extent_backref relies on it.
 func (d *decoder) inlineRefs(bytenr uint64, r disk.Region, off uint64, treeBlock bool) (refs uint64, err error) {
 	lastType, lastSeq := uint8(0), uint64(math.MaxUint64)
 	for off < uint64(r.Len()) {
@@ -179,8 +179,8 @@ func (c *itemContext) checkParent(kind change.Kind, parent uint64, r disk.Region
 	return nil
 }
 
-// extentDataRef puts a reference from a file under its hash, which is the key of one that stands alone
-// unless another has the same.
+// extentDataRef puts a reference from a file under its hash, which is the key of one that stands
+// alone unless another has the same.
 func (d *decoder) extentDataRef(bytenr uint64, r disk.Region) error {
 	bad := func(off int, format string, args ...any) error {
 		return violatedAt(itemRule, r.Addr()+uint64(off), "extent_data_ref: "+format, args...)
@@ -214,8 +214,8 @@ func (d *decoder) sharedDataRef(bytenr, parent uint64, r disk.Region) error {
 	return d.ctx.checkParent(ondisk.KindSharedDataRef, parent, r)
 }
 
-// nameID is a number that tells apart the names in one item, FNV-1a. It has nothing to do with the hash
-// in the item's key, which they share.
+// nameID is a number that tells apart the names in one item, FNV-1a. It has nothing to do with the
+// hash in the item's key, which they share.
 func nameID(name []byte) uint64 {
 	h := uint64(14695981039346656037)
 	for _, c := range name {

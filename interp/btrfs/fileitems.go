@@ -6,10 +6,11 @@ import (
 	"fsward/interp/disk"
 )
 
-// Flags of inodes that exist: BTRFS_INODE_FLAG_MASK below, BTRFS_INODE_RO_FLAG_MASK in the upper half.
+// Flags of inodes that exist: BTRFS_INODE_FLAG_MASK below, BTRFS_INODE_RO_FLAG_MASK in the upper
+// half.
 const inodeFlags = 1<<12 - 1 | 1<<31 | 1<<32
 
-// inodeID tells whether a number can be that of an inode (check_inode_key).
+// inodeID reports whether a number can be that of an inode (check_inode_key).
 func inodeID(id uint64) bool {
 	return id >= ondisk.FirstFreeID && id <= ondisk.LastFreeID || id == ondisk.RootTreeDirID || id == ondisk.FreeInoID
 }
@@ -114,8 +115,8 @@ func (d *decoder) inodeExtrefs(k ondisk.Key, r disk.Region) error {
 	}
 }
 
-// dirItems follows check_dir_item: entries whose names have the same hash share an item. That a name and
-// its data fit into a leaf (BTRFS_MAX_XATTR_SIZE) follows from their lying in the item.
+// dirItems follows check_dir_item: entries whose names have the same hash share an item. That a
+// name and its data fit into a leaf (BTRFS_MAX_XATTR_SIZE) follows from their lying in the item.
 func (d *decoder) dirItems(kind change.Kind, k ondisk.Key, r disk.Region) error {
 	for off := uint64(0); ; {
 		head, err := r.Sub(off, uint64(ondisk.DirItemSize))
@@ -167,8 +168,8 @@ func (d *decoder) dirItems(kind change.Kind, k ondisk.Key, r disk.Region) error 
 	}
 }
 
-// entryLocation tells whether a directory entry can lead to a key: that of an inode, or of the root item
-// of a subvolume (check_inode_key, check_root_key).
+// entryLocation reports whether a directory entry can lead to a key: that of an inode, or of the
+// root item of a subvolume (check_inode_key, check_root_key).
 func entryLocation(k ondisk.Key) bool {
 	switch k.Type {
 	case ondisk.InodeItemKey:
@@ -183,8 +184,8 @@ func entryLocation(k ondisk.Key) bool {
 // BTRFS_MAX_UNCOMPRESSED in memory.
 const maxCompressed = 128 << 10
 
-// fileExtent follows check_extent_data_item and, in the bounds on lengths, process_file_extent of btrfs
-// check.
+// fileExtent follows check_extent_data_item and, in the bounds on lengths, process_file_extent of
+// btrfs check.
 func (d *decoder) fileExtent(k ondisk.Key, r disk.Region) error {
 	bad := func(format string, args ...any) error { return extentDataError(r, format, args...) }
 	v, ok := ondisk.ViewFileExtent(r)
@@ -264,9 +265,9 @@ func (d *decoder) checkExtentRange(k ondisk.Key, v ondisk.FileExtent) error {
 	return nil
 }
 
-// dataBackref puts the key of the back reference that the extent has of a file extent, unless the leaf
-// counts as a whole (FULL_BACKREF), and that leaf: the root in it is the owner of the leaf, which a
-// snapshot may share. offset is where in the file the extent would begin.
+// dataBackref puts the key of the back reference that the extent has of a file extent, unless the
+// leaf counts as a whole (FULL_BACKREF), and that leaf: the root in it is the owner of the leaf,
+// which a snapshot may share. offset is where in the file the extent would begin.
 func (d *decoder) dataBackref(bytenr, objectid, offset uint64) {
 	root, leaf := d.tree, uint64(0)
 	if d.leaf != nil {

@@ -8,22 +8,24 @@ import (
 	"fsward/interp/btrfs/ondisk"
 )
 
-// maxUnflushed bounds the writes that are remembered as not durable. A guest that writes more between two
-// flushes is held to the newest of them.
+// maxUnflushed bounds the writes that are remembered as not durable. A guest that writes more
+// between two flushes is held to the newest of them.
 const maxUnflushed = 1 << 16
 
-// unflushed remembers which writes of metadata are not durable yet. Btrfs flushes every device before it
-// writes a superblock (barrier_all_devices): one that leads to a block that was never flushed would, after
-// a loss of power, lead to whatever stood there before.
+// unflushed remembers which writes of metadata are not durable yet. Btrfs flushes every device
+// before it writes a superblock (barrier_all_devices): one that leads to a block that was never
+// flushed would, after a loss of power, lead to whatever stood there before.
 type unflushed struct {
 	writes []numbered // in the order in which they came
 	seen   bool       // the guest has flushed at least once since it is watched
 }
 
-// A numbered is a range of the device and the number of the write that filled it (interp.Write.Seq).
+// A numbered is a range of the device and the number of the write that filled it
+// (interp.Write.Seq).
 type numbered struct{ addr, n, seq uint64 }
 
-// add notes a write that is on the device. Neighbours are not joined: a flush may cover only one of them.
+// add notes a write that is on the device. Neighbours are not joined: a flush may cover only one of
+// them.
 func (u *unflushed) add(addr, n, seq uint64) {
 	if len(u.writes) >= maxUnflushed {
 		u.writes = slices.Delete(u.writes, 0, maxUnflushed/2)
@@ -65,7 +67,7 @@ func (u *unflushed) stretches() []stretch {
 	return out
 }
 
-// touches tells whether part of [addr, addr+n) is in a list that stretches made.
+// touches reports whether part of [addr, addr+n) is in a list that stretches made.
 func touches(list []stretch, addr, n uint64) bool {
 	i := sort.Search(len(list), func(i int) bool { return list[i].addr+list[i].n > addr })
 	return i < len(list) && overlap(list[i].addr, list[i].n, addr, n)

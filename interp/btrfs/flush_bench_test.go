@@ -53,8 +53,8 @@ func (u *unflushedTree) stretches() []stretch {
 	return out
 }
 
-// BenchmarkUnflushed measures writes with a flush behind them, a commit with nothing flushed, and a write and a flush of another
-// disk beside writes that stay.
+// BenchmarkUnflushed measures writes with a flush behind them, a commit with nothing flushed, and a
+// write and a flush of another disk beside writes that stay.
 func BenchmarkUnflushed(b *testing.B) {
 	type set interface {
 		add(addr, n, seq uint64)

@@ -10,16 +10,17 @@ import (
 	"fsward/interp/btrfs/ondisk"
 )
 
-// pendingRoots are the roots that the next superblock will lead to, as far as they were written: Btrfs writes all trees
-// of a transaction, flushes, and then writes the superblock (btrfs_write_and_wait_transaction, write_all_supers).
+// pendingRoots are the roots that the next superblock will lead to, as far as they were written:
+// Btrfs writes all trees of a transaction, flushes, and then writes the superblock
+// (btrfs_write_and_wait_transaction, write_all_supers).
 type pendingRoots struct {
 	root, chunkRoot pointer // of the highest generation seen; logical is 0 where none was
 	count           uint64  // blocks of root trees seen
 }
 
-// note looks at a block that is written, which is as long as its header at least. Of the blocks of a root tree
-// the highest is its root; one that was changed again after it had been written stands in two places, and the
-// later counts.
+// note looks at a block that is written, which is as long as its header at least. Of the blocks of
+// a root tree the highest is its root; one that was changed again after it had been written stands
+// in two places, and the later counts.
 func (c *pendingRoots) note(b []byte) {
 	p := pointer{binary.LittleEndian.Uint64(b[ondisk.HeaderBytenrAt:]), binary.LittleEndian.Uint64(b[ondisk.HeaderGenerationAt:]), b[ondisk.HeaderLevelAt], false}
 	at := &c.root
@@ -36,9 +37,10 @@ func (c *pendingRoots) note(b []byte) {
 	}
 }
 
-// A forecast is the difference that the next commit makes, found while the guest still waits for its flush. It
-// is used if the superblock that comes is the one expected and nothing was written to metadata meanwhile. Then
-// it is what would have been found with the superblock; else it is thrown away. See docs/decisions/0021.
+// A forecast is the difference that the next commit makes, found while the guest still waits for
+// its flush. It is used if the superblock that comes is the one expected and nothing was written to
+// metadata meanwhile. Then it is what would have been found with the superblock; else it is thrown
+// away. See docs/decisions/0021.
 type forecast struct {
 	interp.Foresight
 	base    *state
@@ -59,8 +61,8 @@ type forecast struct {
 
 var _ interp.Forecaster = (*FS)(nil)
 
-// A forecaster expects the next commit: it sees the blocks of root trees that are written, and has the
-// forecast that was made of the commit that they belong to.
+// A forecaster expects the next commit: it sees the blocks of root trees that are written, and has
+// the forecast that was made of the commit that they belong to.
 type forecaster struct {
 	interp.Forecasts[*forecast]
 	roots    pendingRoots
@@ -68,8 +70,8 @@ type forecaster struct {
 	writes   uint64 // how many writes changed something other than data
 }
 
-// Forecast expects a commit if a root of the root tree was written since the last one. Of a file system on
-// several devices, whose superblocks differ, it expects none.
+// Forecast expects a commit if a root of the root tree was written since the last one. Of a file
+// system on several devices, whose superblocks differ, it expects none.
 func (f *FS) Forecast() interp.Forecast {
 	base := f.base
 	if base == nil || base.unsound || len(base.devs.list) != 1 || base.devs.list[0].id == 0 {
@@ -99,8 +101,8 @@ func (f *forecaster) expect(base *state, disk interp.Disk, limits interp.Limits)
 	return fc
 }
 
-// expectGeneration drops the forecast if a superblock is not of its generation: what comes instead may
-// need its memory.
+// expectGeneration drops the forecast if a superblock is not of its generation: what comes instead
+// may need its memory.
 func (f *forecaster) expectGeneration(now ondisk.Superblock) {
 	if fc := f.Next(); fc != nil && (now.Magic() != ondisk.SuperMagic || now.Generation() != fc.sb.Generation()) {
 		f.Drop()
@@ -122,8 +124,9 @@ func (fc *forecast) expect(c pendingRoots) {
 	set(ondisk.SuperLogRootAt, 0)
 	b[ondisk.SuperLogRootLevelAt] = 0
 	if old.UUIDTreeGeneration() == 0 {
-		// The first mount after mkfs: the kernel reads the tree of UUIDs (btrfs_check_uuid_tree), and adds the flag of nodes that are larger
-		// than its pages, which most often have 4 KiB (open_ctree).
+		// The first mount after mkfs: the kernel reads the tree of UUIDs (btrfs_check_uuid_tree),
+		// and adds the flag of nodes that are larger than its pages, which most often have 4 KiB
+		// (open_ctree).
 		set(ondisk.SuperUUIDTreeGenerationAt, c.root.generation)
 		if old.NodeSize() > 4096 {
 			set(ondisk.SuperIncompatFlagsAt, old.Incompat()|ondisk.IncompatBigMetadata)
@@ -158,8 +161,9 @@ func (fc *forecast) Prepare() (interp.Part, bool) {
 // superRecords is how many records changes of the superblock can make.
 var superRecords = 1 + len(ondisk.SuperLayout.Fields)
 
-// complete sets what follows in the superblock from what changed in the trees: the bytes in use, and what of the
-// device is. Then its own records, which are the first, are known. ok is false if that cannot be told.
+// complete sets what follows in the superblock from what changed in the trees: the bytes in use,
+// and what of the device is. Then its own records, which are the first, are known. ok is false if
+// that cannot be told.
 func (fc *forecast) complete(s *state, d *diff) (ok bool) {
 	binary.LittleEndian.PutUint64(fc.sb.Bytes()[ondisk.SuperBytesUsedAt:], fc.sb.BytesUsed()+d.used)
 	k := ondisk.Key{ObjectID: ondisk.DevItemsID, Type: ondisk.DevItemKey, Offset: fc.sb.DevItem().DevID()}
@@ -187,8 +191,8 @@ func (fc *forecast) complete(s *state, d *diff) (ok bool) {
 	return true
 }
 
-// foreseen returns the forecast of a commit if it holds for this superblock, once it is prepared; else nil. There
-// is none afterwards. Its memory is given back when the write has been settled.
+// foreseen returns the forecast of a commit if it holds for this superblock, once it is prepared;
+// else nil. There is none afterwards. Its memory is given back when the write has been settled.
 func (f *forecaster) foreseen(base *state, sb ondisk.Superblock, order *unflushed) *forecast {
 	fc := f.Next()
 	if fc == nil {
@@ -207,8 +211,8 @@ func (f *forecaster) foreseen(base *state, sb ondisk.Superblock, order *unflushe
 	return fc
 }
 
-// sameState tells whether two superblocks define the same state: all is the same but the checksum, the address, and
-// the roots of earlier commits, which nothing is read from.
+// sameState reports whether two superblocks define the same state: all is the same but the
+// checksum, the address, and the roots of earlier commits, which nothing is read from.
 func sameState(s, o ondisk.Superblock) bool {
 	a, b := s.Bytes(), o.Bytes()
 	same := func(from, to int) bool { return bytes.Equal(a[from:to], b[from:to]) }

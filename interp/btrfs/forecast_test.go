@@ -12,8 +12,8 @@ import (
 	"fsward/shareddata"
 )
 
-// Commits are forecast while the guest flushes. What is said of each is the same as without, whether it comes as it
-// was expected or not.
+// Commits are forecast while the guest flushes. What is said of each is the same as without,
+// whether it comes as it was expected or not.
 func TestForecast(t *testing.T) {
 	base := openDisk(t, shareddata.Path(t, "logs/btrfs-single-4k.base.img.zst"))
 	log := shareddata.Path(t, "logs/btrfs-single-4k.log.zst")
@@ -79,8 +79,8 @@ func TestForecast(t *testing.T) {
 	}
 }
 
-// A forecast takes from the reserve what its own memory does not hold, and has given it back when the commit that came
-// instead needs it, and when its own was settled.
+// A forecast takes from the reserve what its own memory does not hold, and has given it back when
+// the commit that came instead needs it, and when its own was settled.
 func TestForecastGivesBack(t *testing.T) {
 	const piece = 16 << 20 // what is taken at a time
 	base := openDisk(t, shareddata.Path(t, "logs/btrfs-single-4k.base.img.zst"))

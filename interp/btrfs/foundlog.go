@@ -6,8 +6,9 @@ import (
 	"fsward/interp"
 )
 
-// findLog reads the log that is there when a disk is attached: a crash has left it, or a guest that is running. One
-// that is not sound is no base for the log commits that follow, which are then read as a whole.
+// findLog reads the log that is there when a disk is attached: a crash has left it, or a guest that
+// is running. One that is not sound is no base for the log commits that follow, which are then read
+// as a whole.
 func (f *FS) findLog() {
 	if _, ok := logPointer(f.base.sb); !ok {
 		return

@@ -8,10 +8,12 @@ import (
 	"fsward/interp/disk"
 )
 
-// maxBitmapBits is what one free_space_bitmap covers at most (BTRFS_FREE_SPACE_BITMAP_BITS), in sectors.
+// maxBitmapBits is what one free_space_bitmap covers at most (BTRFS_FREE_SPACE_BITMAP_BITS), in
+// sectors.
 const maxBitmapBits = 256 * 8
 
-// usesBitmaps is the flag of a block group whose free space stands in bitmaps (BTRFS_FREE_SPACE_USING_BITMAPS).
+// usesBitmaps is the flag of a block group whose free space stands in bitmaps
+// (BTRFS_FREE_SPACE_USING_BITMAPS).
 const usesBitmaps = 1 << 0
 
 // freeSpaceInfo follows check_free_space_info.
@@ -122,7 +124,8 @@ func (v *view) freeSpace(d *decoder, start, length uint64) error {
 	return err
 }
 
-// isFree tells whether an item of the free space tree says of any sector from start to end, which it has, that it is free.
+// isFree reports whether an item of the free space tree says of any sector from start to end, which
+// it has, that it is free.
 func isFree(k ondisk.Key, r disk.Region, start, end, sector uint64) bool {
 	switch k.Type {
 	case ondisk.FreeSpaceExtentKey:

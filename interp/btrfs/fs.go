@@ -6,7 +6,8 @@ import (
 	"fsward/interp/btrfs/ondisk"
 )
 
-// FS follows one Btrfs file system through the writes to its disks. It implements interp.Interpreter.
+// FS follows one Btrfs file system through the writes to its disks. It implements
+// interp.Interpreter.
 type FS struct {
 	followed
 	pending   pendingWrite
@@ -26,7 +27,8 @@ type followed struct {
 
 var _ interp.Interpreter = (*FS)(nil)
 
-// Owns reports whether disk i belongs to the file system, once the write under observation has landed.
+// Owns reports whether disk i belongs to the file system, once the write under observation has
+// landed.
 func (f *FS) Owns(i int) bool {
 	devs := f.pending.next.devs
 	if devs == nil && f.base != nil {

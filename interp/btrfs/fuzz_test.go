@@ -47,7 +47,8 @@ func blocks(d *sparseDisk) []int64 {
 	return found
 }
 
-// A cow rewrites trees of a disk as a transaction of its kernel would: every changed leaf at a new place.
+// A cow rewrites trees of a disk as a transaction of its kernel would: every changed leaf at a new
+// place.
 type cow struct {
 	t          testing.TB
 	d          *sparseDisk

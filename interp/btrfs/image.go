@@ -9,9 +9,10 @@ import (
 	"fsward/interp/btrfs/ondisk"
 )
 
-// Image reads the whole file system on a disk, or on the disks of an interp.Set, as one transaction of
-// additions: every block of every tree, in all copies. The observation has violations of structure if it
-// is not sound. The error is as that of New, without the blocks that only Image reads.
+// Image reads the whole file system on a disk, or on the disks of an interp.Set, as one transaction
+// of additions: every block of every tree, in all copies. The observation has violations of
+// structure if it is not sound. The error is as that of New, without the blocks that only Image
+// reads.
 func Image(d interp.Disk) (interp.Observation, error) { return ImageWith(d, interp.ImageOptions{}) }
 
 // ImageWith is Image with bounds, and with word of how far it has come.

@@ -87,8 +87,8 @@ func exceptions(t testing.TB) map[string]bool {
 	return names
 }
 
-// The images of btrfs-progs' own tests: none makes Image panic or hang, each that is faulty is found to be,
-// but for the exceptions, and none that is sound.
+// The images of btrfs-progs' own tests: none makes Image panic or hang, each that is faulty is
+// found to be, but for the exceptions, and none that is sound.
 func TestSharedImages(t *testing.T) {
 	table, err := os.Open(shareddata.Path(t, "btrfs/table.tsv"))
 	if err != nil {

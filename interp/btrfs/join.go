@@ -2,9 +2,9 @@ package btrfs
 
 import "fsward/interp"
 
-// join returns the base with this superblock in the place of what its disk had before. That is the base
-// itself, unless a device is added or one takes the place of another. It fails if a device becomes
-// another one.
+// join returns the base with this superblock in the place of what its disk had before. That is the
+// base itself, unless a device is added or one takes the place of another. It fails if a device
+// becomes another one.
 func (s *superblockWrite) join() (*state, error) {
 	start, dev := s.at-s.at%interp.DiskStride, s.sb.DevItem()
 	disk, _ := interp.Locate(s.at)

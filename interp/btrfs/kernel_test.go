@@ -23,8 +23,8 @@ import (
 	"fsward/invariants"
 )
 
-// kernel is a file system that the host's kernel has mounted from a file, with an interpreter that is
-// shown what each commit changed in it: the blocks that differ, the superblock last.
+// kernel is a file system that the host's kernel has mounted from a file, with an interpreter that
+// is shown what each commit changed in it: the blocks that differ, the superblock last.
 type kernel struct {
 	t       *testing.T
 	image   string
@@ -64,7 +64,8 @@ func (m model) apply(t testing.TB, txn *change.Txn) {
 		} else {
 			m[key] = now
 		}
-		// What is in a tree that is being dropped is not followed: it is gone with the last reference.
+		// What is in a tree that is being dropped is not followed: it is gone with the last
+		// reference.
 		if s.KindName(r.Object.Kind) == "root_item" && s.FieldName(r.Field) == "refs" && (now == "0" || now == "null") {
 			tree := change.NumText(r.Object.ID) + " "
 			maps.DeleteFunc(m, func(key, _ string) bool { return strings.HasPrefix(key, tree) })
@@ -199,8 +200,9 @@ func (k *kernel) observe() []string {
 	k.show(func(w interp.Write) {
 		obs := k.fs.Observe(w)
 		for _, v := range obs.Violations {
-			// Several commits may be shown at once, and then blocks of the base are written before the commit that
-			// lets go of them. What was let through so is no base: the commit is judged as a whole image.
+			// Several commits may be shown at once, and then blocks of the base are written before
+			// the commit that lets go of them. What was let through so is no base: the commit is
+			// judged as a whole image.
 			if v.Kind == change.ByWrite {
 				skipped = true
 			} else {

@@ -6,9 +6,9 @@ import (
 	"fsward/interp/disk"
 )
 
-// checkLeaf checks what can be said of a new leaf beyond its bounds and the contents of the items that
-// changed: that checksums end before the next begin. Of a tree that is not compared, and of which no rule
-// is asked, it checks the extents of files alike, and the contents of every item.
+// checkLeaf checks what can be said of a new leaf beyond its bounds and the contents of the items
+// that changed: that checksums end before the next begin. Of a tree that is not compared, and of
+// which no rule is asked, it checks the extents of files alike, and the contents of every item.
 func (t *treeDiff) checkLeaf(n *ondisk.Node, s span) {
 	ctx := &t.out.dec.ctx
 	if t.quiet || t.tree == ondisk.CsumTreeID {
@@ -37,8 +37,8 @@ func (t *treeDiff) checkLeaf(n *ondisk.Node, s span) {
 	}
 }
 
-// checkNext holds the end of what item i covers against the beginning of the next of its kind. That may
-// be the first of the next leaf, whose key the parent has.
+// checkNext holds the end of what item i covers against the beginning of the next of its kind. That
+// may be the first of the next leaf, whose key the parent has.
 func (c *itemContext) checkNext(n *ondisk.Node, i int, s span) *structureError {
 	k := n.Key(i)
 	end, ok := c.coveredUntil(k, n.Item(i))
@@ -57,8 +57,8 @@ func (c *itemContext) checkNext(n *ondisk.Node, i int, s span) *structureError {
 	return nil
 }
 
-// coveredUntil returns where the range ends that an item covers, in the terms of its key's offset; ok is
-// false if it has none. An item that is cut short is not judged here.
+// coveredUntil returns where the range ends that an item covers, in the terms of its key's offset;
+// ok is false if it has none. An item that is cut short is not judged here.
 func (c *itemContext) coveredUntil(k ondisk.Key, r disk.Region) (end uint64, ok bool) {
 	var length uint64
 	switch k.Type {

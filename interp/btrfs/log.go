@@ -10,10 +10,10 @@ import (
 	"fsward/interp/btrfs/ondisk"
 )
 
-// A logState is the log that a superblock leads to: what fsync wrote since the last commit. The log root
-// tree has a root item for each subvolume with a log; the log of a subvolume has items as its tree has
-// them, which the next mount puts there after a crash (btrfs_recover_log_trees). All blocks are of the
-// generation that the running transaction will have, and belong to tree -6.
+// A logState is the log that a superblock leads to: what fsync wrote since the last commit. The log
+// root tree has a root item for each subvolume with a log; the log of a subvolume has items as its
+// tree has them, which the next mount puts there after a crash (btrfs_recover_log_trees). All
+// blocks are of the generation that the running transaction will have, and belong to tree -6.
 type logState struct {
 	root   pointer            // of the log root tree
 	trees  map[uint64]*logged // by subvolume; the log root tree itself stands under treeLogID
@@ -26,8 +26,8 @@ type logged struct {
 	leaves []pointer
 }
 
-// A keySpan is the first and the last key of a block; empty has none. It has the block's tree, as logState.trees has it: a block that
-// another tree had before is not known.
+// A keySpan is the first and the last key of a block; empty has none. It has the block's tree, as
+// logState.trees has it: a block that another tree had before is not known.
 type keySpan struct {
 	first, last ondisk.Key
 	empty       bool
@@ -39,9 +39,9 @@ func logPointer(s ondisk.Superblock) (p pointer, ok bool) {
 	return pointer{s.LogRoot(), s.Generation() + 1, s.LogRootLevel(), false}, s.LogRoot() != 0
 }
 
-// A logReader reads the log of a superblock and compares it with the one before, block by block: a block
-// of the last log commit stays as it is until the next (logBlockRule), so one that both have need not be
-// read again. Blocks of earlier log commits the kernel uses again.
+// A logReader reads the log of a superblock and compares it with the one before, block by block: a
+// block of the last log commit stays as it is until the next (logBlockRule), so one that both have
+// need not be read again. Blocks of earlier log commits the kernel uses again.
 type logReader struct {
 	state  *state // of the last commit, with the superblock that leads to the log
 	id     uint64 // of the tree that is read
@@ -57,8 +57,8 @@ type logReader struct {
 	err    error
 }
 
-// readLog reads the log of a superblock of the base's generation. prev is nil if there is none before or
-// none that is known. Nil is returned if there is no log or after a fault.
+// readLog reads the log of a superblock of the base's generation. prev is nil if there is none
+// before or none that is known. Nil is returned if there is no log or after a fault.
 func (c *comparer) readLog(base *state, sb ondisk.Superblock, prev *logState) *logReader {
 	s := *base
 	s.sb = sb
@@ -194,7 +194,7 @@ func spanOf(n *ondisk.Node, tree uint64) keySpan {
 	return keySpan{first: n.Key(0), last: n.Key(n.NrItems() - 1), tree: tree}
 }
 
-// fits tells whether the keys of a block fit its place in a tree; if not, checked says how.
+// fits reports whether the keys of a block fit its place in a tree; if not, checked says how.
 func (k keySpan) fits(s span) bool {
 	if k.empty {
 		return !s.hasFirst
@@ -202,7 +202,8 @@ func (k keySpan) fits(s span) bool {
 	return (!s.hasFirst || k.first == s.first) && (!s.hasEnd || k.last.Compare(s.end) < 0)
 }
 
-// judgeLogCommit judges a superblock that leads to another log: what fsync has written is on the disk now.
+// judgeLogCommit judges a superblock that leads to another log: what fsync has written is on the
+// disk now.
 func (s *superblockWrite) judgeLogCommit() {
 	s.obs.Point = interp.LogPoint
 	var log *logState

@@ -12,7 +12,8 @@ import (
 	"fsward/interp"
 )
 
-// pair is a file system on two disks that the host's kernel uses through loop devices, and what was shown of them.
+// pair is a file system on two disks that the host's kernel uses through loop devices, and what was
+// shown of them.
 type pair struct {
 	t     *testing.T
 	disks [2]*kernel
@@ -57,8 +58,9 @@ func (p *pair) changed() (blocks, supers []interp.Write) {
 	return blocks, supers
 }
 
-// Power is cut when the superblock of a log commit is on one of two disks. A mount goes by the disk with the lowest devid: if the log commit
-// is not there it is as if it had not been, and its blocks may be written over.
+// Power is cut when the superblock of a log commit is on one of two disks. A mount goes by the disk
+// with the lowest devid: if the log commit is not there it is as if it had not been, and its blocks
+// may be written over.
 func TestLogOnSomeDisks(t *testing.T) {
 	for _, tc := range []struct {
 		name  string

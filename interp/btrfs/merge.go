@@ -35,7 +35,8 @@ type stretchOfKeys struct {
 	hasEnd    bool
 }
 
-// A cursor goes through the items of a list of leaves, those of a stretch of keys. It holds one leaf at a time.
+// A cursor goes through the items of a list of leaves, those of a stretch of keys. It holds one
+// leaf at a time.
 type cursor struct {
 	state  *state
 	leaves []pointer
@@ -83,8 +84,8 @@ func (t *treeDiff) news() []pointer {
 	return leaves
 }
 
-// merge visits, in the order of keys, each item that only one of the trees has (the other is nil) or
-// whose bytes differ.
+// merge visits, in the order of keys, each item that only one of the trees has (the other is nil)
+// or whose bytes differ.
 func (t *treeDiff) merge(visit func(k ondisk.Key, old, now *itemRef) error) error {
 	return t.mergePart(t.news(), t.olds, stretchOfKeys{}, visit)
 }
@@ -131,7 +132,8 @@ func (t *treeDiff) mergePart(news, olds []pointer, keys stretchOfKeys, visit fun
 	return nil
 }
 
-// mergeTree turns the difference of a tree into records. also, if not nil, sees each differing item.
+// mergeTree turns the difference of a tree into records. also, if not nil, sees each differing
+// item.
 func (d *diff) mergeTree(t *treeDiff, also func(k ondisk.Key, old, now *itemRef)) {
 	if d.failedHard() {
 		return

@@ -9,19 +9,21 @@ import (
 	"fsward/interp/btrfs/ondisk"
 )
 
-// halvesFrom is for how many records two goroutines compare a tree. Where there are fewer, that is done within ten
-// milliseconds, and the other processor is the guest's.
+// halvesFrom is for how many records two goroutines compare a tree. Where there are fewer, that is
+// done within ten milliseconds, and the other processor is the guest's.
 const halvesFrom = 1 << 15
 
-// large tells whether much has been added to a tree or deleted from it, so that about that many records are to be made.
+// large reports whether much has been added to a tree or deleted from it, so that about that many
+// records are to be made.
 func (t *treeDiff) large() bool {
 	apart := max(t.newRecords-t.oldRecords, t.oldRecords-t.newRecords)
 	return apart >= halvesFrom && 2*apart >= t.newRecords+t.oldRecords
 }
 
-// mergeHalves is mergeTree by two goroutines, each for the items on one side of a key. The records and the names are the same,
-// and in the same order: the second half's are put behind the first's. It reports false where it has done nothing, as there is no such
-// key, or it is not certain that there is room for all of the records.
+// mergeHalves is mergeTree by two goroutines, each for the items on one side of a key. The records
+// and the names are the same, and in the same order: the second half's are put behind the first's.
+// It reports false where it has done nothing, as there is no such key, or it is not certain that
+// there is room for all of the records.
 func (d *diff) mergeHalves(t *treeDiff) bool {
 	out, most := d.out, t.newRecords+t.oldRecords
 	if out.part != nil || out.drop {
@@ -92,8 +94,8 @@ func (d *diff) take(other *diff) {
 	}
 }
 
-// middle returns the first key of a group of items about which as many leaves are on either side; ok is false if there
-// is none.
+// middle returns the first key of a group of items about which as many leaves are on either side;
+// ok is false if there is none.
 func (d *diff) middle(news, olds []pointer) (k ondisk.Key, ok bool) {
 	s, leaves := d.new, news
 	if len(olds) > len(news) {

@@ -9,8 +9,9 @@ import (
 	"fsward/shareddata"
 )
 
-// What two goroutines find of a tree is what one finds: the same records, with the same names under the same numbers, in the
-// same order. So it is for every tree in every commit of a recording, and where all is new.
+// What two goroutines find of a tree is what one finds: the same records, with the same names under
+// the same numbers, in the same order. So it is for every tree in every commit of a recording, and
+// where all is new.
 func TestMergeHalves(t *testing.T) {
 	for _, name := range []string{"btrfs-single-4k"} {
 		t.Run(name, func(t *testing.T) {

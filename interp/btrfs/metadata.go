@@ -15,8 +15,8 @@ type Metadata struct {
 	state *state
 }
 
-// OpenMetadata reads the superblock and the chunks of the file system on a disk. The errors are those
-// of New.
+// OpenMetadata reads the superblock and the chunks of the file system on a disk. The errors are
+// those of New.
 func OpenMetadata(d interp.Disk) (*Metadata, error) {
 	devs, err := open(d, first(d))
 	if err != nil {
@@ -40,8 +40,8 @@ func (m *Metadata) Copies(logical uint64) ([]uint64, error) {
 	return slices.Clone(addrs[:count]), err
 }
 
-// Check returns a view on a block that stands at a device address, if the block is sound by itself and
-// names a logical address.
+// Check returns a view on a block that stands at a device address, if the block is sound by itself
+// and names a logical address.
 func (m *Metadata) Check(block []byte, addr, logical uint64) (*ondisk.Node, error) {
 	return checkNode(disk.NewRegion(block, addr), logical, m.state.rules)
 }
@@ -68,8 +68,8 @@ type SuperCopy struct {
 	Super ondisk.Superblock
 }
 
-// Superblocks reads the copies of the superblock on all devices, without those of another generation:
-// a copy that is still to be written.
+// Superblocks reads the copies of the superblock on all devices, without those of another
+// generation: a copy that is still to be written.
 func (m *Metadata) Superblocks() ([]SuperCopy, error) {
 	var found []SuperCopy
 	for _, dev := range m.state.devs.list {

@@ -2,12 +2,14 @@ package btrfs
 
 import "fsward/interp/btrfs/ondisk"
 
-// nearNodes are the blocks that one View has read of late. A search that goes back and forth between leaves, as from the
-// names of inodes to their hashes in a directory, would ask the cache for each, which is locked and keeps their order of use. A View
-// is of one state, whose blocks do not change while it is read.
+// nearNodes are the blocks that one View has read of late. A search that goes back and forth
+// between leaves, as from the names of inodes to their hashes in a directory, would ask the cache
+// for each, which is locked and keeps their order of use. A View is of one state, whose blocks do
+// not change while it is read.
 type nearNodes [nearCount]nearNode
 
-// nearCount bounds the memory to 4 MiB where nodes have 16 KiB; most of these blocks are in the cache as well.
+// nearCount bounds the memory to 4 MiB where nodes have 16 KiB; most of these blocks are in the
+// cache as well.
 const nearCount = 1 << 8
 
 type nearNode struct {

@@ -21,7 +21,8 @@ type entity struct {
 	from, to int
 }
 
-// An objectBuilder collects objects and their fields. It owns what is built, and which fields are wanted.
+// An objectBuilder collects objects and their fields. It owns what is built, and which fields are
+// wanted.
 type objectBuilder struct {
 	all   bool      // build the quiet fields as well
 	only  *fieldSet // the fields that are wanted; nil: each
@@ -42,7 +43,7 @@ func (s *fieldSet) add(f change.Field) {
 	}
 }
 
-// wants tells whether a field is to be put.
+// wants reports whether a field is to be put.
 func (b *objectBuilder) wants(f change.Field, quiet bool) bool {
 	return (!quiet || b.all) && (b.only == nil || b.only.has(f))
 }
@@ -87,8 +88,8 @@ func read(r disk.Region, off, width int) uint64 {
 	}
 }
 
-// structure puts the fields of a structure. The caller has checked that r has at least its size, or as
-// many bytes as limit says, where a structure may be cut short.
+// structure puts the fields of a structure. The caller has checked that r has at least its size, or
+// as many bytes as limit says, where a structure may be cut short.
 func (b *objectBuilder) structure(s *ondisk.Structure, r disk.Region, limit int) error {
 	for i := range s.Fields {
 		f := &s.Fields[i]
@@ -146,24 +147,24 @@ func (b *objectBuilder) keyValue(k ondisk.Key) change.Value {
 	return b.names.Key(k.ObjectID, ondisk.KindByType[k.Type], k.Offset)
 }
 
-// uuid puts a UUID as the key under which the uuid tree files it (btrfs_uuid_to_key); none if it is all
-// zeros (btrfs_is_empty_uuid).
+// uuid puts a UUID as the key under which the uuid tree files it (btrfs_uuid_to_key); none if it is
+// all zeros (btrfs_is_empty_uuid).
 func (b *objectBuilder) uuid(f *ondisk.Member, r disk.Region) {
 	if low, high := r.U64(f.Off), r.U64(f.Off+8); low|high != 0 && b.wants(f.Field, f.Quiet) {
 		b.put(f.Field, f.Quiet, b.names.Key(low, f.Kind, high))
 	}
 }
 
-// link puts what a name leads to together with which name it is. It is the same in each record of a name
-// and in no record of another, where names with one hash stand side by side under one key.
+// link puts what a name leads to together with which name it is. It is the same in each record of a
+// name and in no record of another, where names with one hash stand side by side under one key.
 func (b *objectBuilder) link(id uint64, kind change.Kind, name []byte) {
 	if b.wants(ondisk.FieldLink, true) {
 		b.put(ondisk.FieldLink, true, b.names.Key(id, kind, nameID(name)))
 	}
 }
 
-// extentSpan puts what an extent counts for in the nbytes of its inode, and where in the file it ends
-// (btrfs_file_extent_end).
+// extentSpan puts what an extent counts for in the nbytes of its inode, and where in the file it
+// ends (btrfs_file_extent_end).
 func (b *objectBuilder) extentSpan(nbytes, end uint64) {
 	b.num(ondisk.FieldNBytes, nbytes)
 	b.put(ondisk.FieldEndOffset, true, change.Num(end))

@@ -38,7 +38,8 @@ func follow(t testing.TB, d *sparseDisk) *btrfs.FS {
 	return f
 }
 
-// super returns a write of the primary superblock on a disk, changed and with its checksum right again.
+// super returns a write of the primary superblock on a disk, changed and with its checksum right
+// again.
 func super(d *sparseDisk, change func(b []byte)) interp.Write {
 	b := make([]byte, 4096)
 	_, _ = d.ReadAt(b, primary)
@@ -169,8 +170,8 @@ func TestUnsupportedIsNamed(t *testing.T) {
 	}
 }
 
-// A commit is judged at the first copy that arrives; the copies after it get its answer, until metadata
-// is written.
+// A commit is judged at the first copy that arrives; the copies after it get its answer, until
+// metadata is written.
 func TestSuperblockCopies(t *testing.T) {
 	k := startKernel(t, 128<<20)
 	must(t, writeFile(k.path("file"), 5000))
@@ -199,7 +200,8 @@ func TestSuperblockCopies(t *testing.T) {
 		{"refused", false, false, false, interp.NoPoint, true},
 		{"refused, mirror first", true, false, false, interp.NoPoint, true},
 		{"metadata between", false, false, true, interp.CommitPoint, false},
-		// Nothing but the mirror had come when the power went: the file system begins with what the primary says.
+		// Nothing but the mirror had come when the power went: the file system begins with what the
+		// primary says.
 		{"metadata between, mirror first", true, true, true, interp.CommitPoint, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -247,7 +249,8 @@ func TestSuperblockCopies(t *testing.T) {
 		other.Data = bytes.Clone(other.Data)
 		binary.LittleEndian.PutUint64(other.Data[555:], 1) // cache_generation
 		reseal(other.Data)
-		// Linux mounts by the primary, whatever else is in it: the mirror's commit stays the last one.
+		// Linux mounts by the primary, whatever else is in it: the mirror's commit stays the last
+		// one.
 		for i, w := range slices.Concat(blocks, []interp.Write{supers[1], other, blocks[len(blocks)-1], supers[1]}) {
 			obs := f.Observe(w)
 			if len(obs.Violations) > 0 || obs.Unknown != nil || (obs.Point == interp.CommitPoint) != (i == len(blocks)) {

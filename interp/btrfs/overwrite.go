@@ -10,10 +10,10 @@ import (
 	"fsward/interp/btrfs/ondisk"
 )
 
-// An overwriteCheck holds a write against what the last commit needs: Btrfs never changes in place what a
-// superblock on the disk leads to, apart from data without checksums. The extent tree of that commit
-// tells which metadata blocks it needs, its csum tree which data. Both are searched through the cache,
-// so that nothing has to be remembered.
+// An overwriteCheck holds a write against what the last commit needs: Btrfs never changes in place
+// what a superblock on the disk leads to, apart from data without checksums. The extent tree of
+// that commit tells which metadata blocks it needs, its csum tree which data. Both are searched
+// through the cache, so that nothing has to be remembered.
 type overwriteCheck struct {
 	disk    interp.Disk // as it is before the write
 	base    *state
@@ -62,8 +62,8 @@ func (c *overwriteCheck) checkMetadata(p place) error {
 	})
 }
 
-// checkDirection looks at the blocks in a write that name their own address: it has to be where they go.
-// Blocks stand at multiples of nodesize, apart from file systems that old tools have made.
+// checkDirection looks at the blocks in a write that name their own address: it has to be where
+// they go. Blocks stand at multiples of nodesize, apart from file systems that old tools have made.
 func (c *overwriteCheck) checkDirection(p place) error {
 	data, size := p.contents(c.write), uint64(c.base.rules.nodeSize)
 	for at := (size - p.logical%size) % size; at+ondisk.HeaderSize <= uint64(len(data)); at += size {
@@ -82,8 +82,8 @@ func (c *overwriteCheck) checkDirection(p place) error {
 	return nil
 }
 
-// checkKept makes sure that a write leaves a block as it is: it may only write what stands there, or what
-// the other copies have (scrub repairs a bad copy).
+// checkKept makes sure that a write leaves a block as it is: it may only write what stands there,
+// or what the other copies have (scrub repairs a bad copy).
 func (c *overwriteCheck) checkKept(p place, logical uint64, rule structureRule, whose string) error {
 	size := uint64(c.base.rules.nodeSize)
 	lo, hi := max(p.logical, logical), min(p.logical+p.n, logical+size)
@@ -122,8 +122,8 @@ func (c *overwriteCheck) checkKept(p place, logical uint64, rule structureRule, 
 }
 
 // checkData looks at a place in a chunk of data: what the last commit has checksums for may only be
-// written with contents that have them. The kernel never writes such data in place (can_nocow_extent), and
-// scrub and read repair write what fits the checksum.
+// written with contents that have them. The kernel never writes such data in place
+// (can_nocow_extent), and scrub and read repair write what fits the checksum.
 func (c *overwriteCheck) checkData(p place) error {
 	root, ok, err := c.base.treeRoot(ondisk.CsumTreeID)
 	if err != nil || !ok {

@@ -45,9 +45,10 @@ func TestLostFlush(t *testing.T) {
 	}
 }
 
-// What a write costs that is no superblock: the look at what the last commit needs. The writes are those
-// between two commits of a real log, not done, so that they can come again and again. The peer is pwrite(2) of the same
-// bytes to a file: what the look adds to a write that goes no further than the page cache.
+// What a write costs that is no superblock: the look at what the last commit needs. The writes are
+// those between two commits of a real log, not done, so that they can come again and again. The
+// peer is pwrite(2) of the same bytes to a file: what the look adds to a write that goes no further
+// than the page cache.
 func BenchmarkWrite(b *testing.B) {
 	d := openDisk(b, shareddata.Path(b, "logs/btrfs-single-4k.base.img.zst"))
 	f, err := btrfs.New(d)

@@ -5,8 +5,8 @@ import (
 	"fsward/interp/btrfs/ondisk"
 )
 
-// A pendingWrite is the write under observation: what it holds, and what changes when it lands on the
-// disk. Observing a write fills it in; landed and refused are the only places that act on it.
+// A pendingWrite is the write under observation: what it holds, and what changes when it lands on
+// the disk. Observing a write fills it in; landed and refused are the only places that act on it.
 type pendingWrite struct {
 	write    *interp.Write  // nil: there is none
 	metadata bool           // it may hold metadata
@@ -15,8 +15,8 @@ type pendingWrite struct {
 	next     outcome
 }
 
-// An outcome is what the file system consists of once a write of a superblock has landed. The zero value
-// changes nothing.
+// An outcome is what the file system consists of once a write of a superblock has landed. The zero
+// value changes nothing.
 type outcome struct {
 	base   *state           // the new base; nil: the base stays
 	devs   *devices         // of the new base; nil: they stay
@@ -88,8 +88,8 @@ func (p *pendingWrite) refused(f *followed) {
 	}
 }
 
-// reread returns the state of a superblock whose commit was let through without being judged sound. If
-// that state cannot be read, it is the base with that superblock: the chunks stay as they were.
+// reread returns the state of a superblock whose commit was let through without being judged sound.
+// If that state cannot be read, it is the base with that superblock: the chunks stay as they were.
 func reread(base *state, disk interp.Disk, super superblockCopy) *state {
 	s, err := loadState(disk, super.sb, super.at, base.devs, base.cache)
 	if err != nil {

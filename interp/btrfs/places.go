@@ -36,8 +36,8 @@ func (m *chunkMap) places(off, n uint64) iter.Seq[place] {
 	}
 }
 
-// offsetOf is locate the other way round: the offset in the chunk of a byte in one of its stripes, and how
-// many bytes from it on lie beside it there.
+// offsetOf is locate the other way round: the offset in the chunk of a byte in one of its stripes,
+// and how many bytes from it on lie beside it there.
 func (c *chunk) offsetOf(stripe int, at uint64) (off, run uint64) {
 	if c.columns == 1 {
 		return at, c.length - at

@@ -6,15 +6,16 @@ import (
 	"fsward/interp/disk"
 )
 
-// Flags that exist (BTRFS_QGROUP_STATUS_FLAG_*). Those of limits are not held to what exists: mkfs.btrfs -O squota
-// leaves the item as its memory was (6.14), and the kernel takes and keeps it so.
+// Flags that exist (BTRFS_QGROUP_STATUS_FLAG_*). Those of limits are not held to what exists:
+// mkfs.btrfs -O squota leaves the item as its memory was (6.14), and the kernel takes and keeps it
+// so.
 const (
 	qgroupStatusVersion = 1
 	qgroupStatusFlags   = 0xf // on, rescan, inconsistent, simple mode
 )
 
-// quotaItem reads an item of the quota tree (btrfs_read_qgroup_config). The object id is 0 but for a
-// relation, whose two keys name member and group, each in the place of the other.
+// quotaItem reads an item of the quota tree (btrfs_read_qgroup_config). The object id is 0 but for
+// a relation, whose two keys name member and group, each in the place of the other.
 func (d *decoder) quotaItem(kind change.Kind, k ondisk.Key, r disk.Region) error {
 	t := &ondisk.ItemTypes[kind]
 	bad := func(off int, format string, args ...any) error {

@@ -20,7 +20,8 @@ type pointer struct {
 	chunkTree           bool // the block is of the chunk tree and lies in a SYSTEM chunk
 }
 
-// A reader reads metadata blocks of one state of a file system through a cache that all states share.
+// A reader reads metadata blocks of one state of a file system through a cache that all states
+// share.
 type reader struct {
 	disk   interp.Disk
 	rules  nodeRules
@@ -35,9 +36,9 @@ func (r *reader) isStopped() bool { return r.stopped != nil && r.stopped.Load() 
 
 var errStopped = errors.New("stopped")
 
-// node returns the block that a pointer leads to, checked in itself and against the pointer. With all,
-// every copy is read and has to be the same; without, the first good one will do. An error that is a
-// *structureError is about the block, any other means that it could not be read.
+// node returns the block that a pointer leads to, checked in itself and against the pointer. With
+// all, every copy is read and has to be the same; without, the first good one will do. An error
+// that is a *structureError is about the block, any other means that it could not be read.
 func (r *reader) node(p pointer, all bool) (*ondisk.Node, error) {
 	if r.near == nil || all {
 		return r.follow(p, all)

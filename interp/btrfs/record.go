@@ -9,9 +9,9 @@ import (
 	"fsward/interp/btrfs/ondisk"
 )
 
-// A recorder turns differing items into change records. Items that can hand objects to each other are
-// taken together: a back reference may move from inside an extent item to an item of its own without
-// being a change, and so may a name between two inode_extrefs.
+// A recorder turns differing items into change records. Items that can hand objects to each other
+// are taken together: a back reference may move from inside an extent item to an item of its own
+// without being a change, and so may a name between two inode_extrefs.
 type recorder struct {
 	txn      *change.Txn
 	dec      decoder // of the new state
@@ -20,7 +20,8 @@ type recorder struct {
 	gathered bool
 	memory   *interp.MemoryBudget
 	beside   uint64 // bytes that the comparison takes beside records
-	// drop: where there is no room for records, they are dropped, and what comes is checked for its structure alone.
+	// drop: where there is no room for records, they are dropped, and what comes is checked for its
+	// structure alone.
 	drop    bool
 	dropped bool
 	tally   change.Tally // of those that were dropped
@@ -76,7 +77,8 @@ var recordsOf = func() (m [256]int) {
 	return m
 }()
 
-// inlineRecords is how many records an extent makes whose data are in the item: the fields behind them are none.
+// inlineRecords is how many records an extent makes whose data are in the item: the fields behind
+// them are none.
 const inlineRecords = 5
 
 // records is about how many records the items of a leaf would make if all were new.
@@ -139,7 +141,8 @@ func groupOf(k ondisk.Key) ondisk.Key {
 	}
 }
 
-// lastOfGroup returns the last key of the items that may hold the same objects as an item with key k.
+// lastOfGroup returns the last key of the items that may hold the same objects as an item with key
+// k.
 func lastOfGroup(k ondisk.Key) ondisk.Key {
 	switch groupOf(k).Type {
 	case ondisk.ExtentItemKey:
@@ -237,7 +240,8 @@ func (r *recorder) flush() error {
 	return err
 }
 
-// full tells, as an error, that there is no room for more, unless records can be dropped or handed on to make some.
+// full tells, as an error, that there is no room for more, unless records can be dropped or handed
+// on to make some.
 func (r *recorder) full() error {
 	if r.part != nil {
 		if len(r.txn.Records) < change.PartRecords {

@@ -5,8 +5,8 @@ import (
 	"fsward/interp/btrfs/ondisk"
 )
 
-// An item that a search found, with the way to it from the root, so that the search can go on to its
-// neighbours, and the next search can begin near it.
+// An item that a search found, with the way to it from the root, so that the search can go on to
+// its neighbours, and the next search can begin near it.
 type position struct {
 	state *state
 	path  [ondisk.MaxLevel]struct {
@@ -30,9 +30,10 @@ func (s *state) seek(tree uint64, root pointer, k ondisk.Key) (p *position, ok b
 	return p, ok, nil
 }
 
-// seek moves to the first item whose key is not below k. If there is none, ok is false and the position is at
-// the last item. The search goes up from where the position is only as far as k is not below there: what is
-// looked up one after the other mostly lies in one leaf. root is that of the position's tree.
+// seek moves to the first item whose key is not below k. If there is none, ok is false and the
+// position is at the last item. The search goes up from where the position is only as far as k is
+// not below there: what is looked up one after the other mostly lies in one leaf. root is that of
+// the position's tree.
 func (p *position) seek(root pointer, k ondisk.Key) (ok bool, err error) {
 	d := p.above(k)
 	p.placed = false
@@ -71,8 +72,8 @@ func (p *position) seek(root pointer, k ondisk.Key) (ok bool, err error) {
 	return p.move(1)
 }
 
-// above returns the depth of the lowest block on the way to the position under which k has its place; −1 if
-// the position is nowhere.
+// above returns the depth of the lowest block on the way to the position under which k has its
+// place; −1 if the position is nowhere.
 func (p *position) above(k ondisk.Key) int {
 	if !p.placed {
 		return -1
@@ -86,8 +87,8 @@ func (p *position) above(k ondisk.Key) int {
 	return 0
 }
 
-// back moves from the first item that is not below k, which was found if ok is true, to the last that is not
-// above it. ok is false if there is none.
+// back moves from the first item that is not below k, which was found if ok is true, to the last
+// that is not above it. ok is false if there is none.
 func (p *position) back(found bool, k ondisk.Key) (ok bool, err error) {
 	switch {
 	case !found: // all are below k, and the position is at the last of them
@@ -98,8 +99,8 @@ func (p *position) back(found bool, k ondisk.Key) (ok bool, err error) {
 	return p.move(-1)
 }
 
-// move goes to the next item (by 1) or the one before (by -1). If there is none, ok is false and the
-// position stays.
+// move goes to the next item (by 1) or the one before (by -1). If there is none, ok is false and
+// the position stays.
 func (p *position) move(by int) (ok bool, err error) {
 	d := p.depth
 	for d >= 0 {
@@ -130,8 +131,8 @@ func (p *position) move(by int) (ok bool, err error) {
 	return true, nil
 }
 
-// treeRoot finds the root of a tree. ok is false if there is no such tree, or none that counts: one that
-// is being dropped, and those that balance makes for itself.
+// treeRoot finds the root of a tree. ok is false if there is no such tree, or none that counts: one
+// that is being dropped, and those that balance makes for itself.
 func (s *state) treeRoot(tree uint64) (root treeRoot, ok bool, err error) {
 	switch tree {
 	case ondisk.RootTreeID:

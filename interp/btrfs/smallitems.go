@@ -13,8 +13,8 @@ const (
 	verityBlockSize = 1024 // the least that fs-verity can use
 )
 
-// checkSmallItem checks the key and the size of items of which the rules use no more than that they are
-// there.
+// checkSmallItem checks the key and the size of items of which the rules use no more than that they
+// are there.
 func checkSmallItem(kind change.Kind, k ondisk.Key, r disk.Region) error {
 	t, n := &ondisk.ItemTypes[kind], uint64(r.Len())
 	badKey := func() error {
@@ -77,8 +77,8 @@ func checkSmallItem(kind change.Kind, k ondisk.Key, r disk.Region) error {
 	return nil
 }
 
-// checkVerityPiece checks one item of those into which write_key_bytes cuts what it writes. rest is by
-// how much its offset is off the grid.
+// checkVerityPiece checks one item of those into which write_key_bytes cuts what it writes. rest is
+// by how much its offset is off the grid.
 func checkVerityPiece(rest, n uint64, badKey, badSize func() error) error {
 	switch {
 	case rest != 0:

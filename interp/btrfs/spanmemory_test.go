@@ -8,8 +8,8 @@ import (
 	"fsward/interp/btrfs"
 )
 
-// A transaction that rewrote the inner nodes of a very large tree names far more blocks than it wrote: where there is no
-// room for them, it is not decided.
+// A transaction that rewrote the inner nodes of a very large tree names far more blocks than it
+// wrote: where there is no room for them, it is not decided.
 func TestSubtreesTakeRoom(t *testing.T) {
 	limits := interp.Limits{Memory: 64 << 20}
 	if err := btrfs.KeepSpans(100_000, limits.NewMemoryBudget()); err != nil {

@@ -17,8 +17,8 @@ type state struct {
 	roots map[treeKey]treeRoot // those looked up so far; the View's
 	log   pointer              // root of tree -6: of one tree of the log, where that is looked at
 	logOf uint64               // the subvolume that that is the log of; 0: it is the log root tree, or none
-	// unsound: it was let through although it was not judged, or judged unsound. What differs from it
-	// says nothing, so the next commit is judged as a whole image.
+	// unsound: it was let through although it was not judged, or judged unsound. What differs from
+	// it says nothing, so the next commit is judged as a whole image.
 	unsound bool
 }
 
@@ -40,9 +40,10 @@ func (s *state) rootTree() pointer {
 	return pointer{s.sb.Root(), s.sb.Generation(), s.sb.RootLevel(), false}
 }
 
-// parseRoot reads from the root item of a tree what leads into it. The item has passed the decoder, or is cut
-// short: then ok is false. Only of a tree that files are in does refs tell that it is being dropped: that of others is
-// not looked at, and btrfstune (--convert-to-block-group-tree) makes one with 0.
+// parseRoot reads from the root item of a tree what leads into it. The item has passed the decoder,
+// or is cut short: then ok is false. Only of a tree that files are in does refs tell that it is
+// being dropped: that of others is not looked at, and btrfstune (--convert-to-block-group-tree)
+// makes one with 0.
 func parseRoot(tree uint64, r disk.Region) (root treeRoot, ok bool) {
 	item, ok := ondisk.ViewRootItem(r)
 	if !ok {
@@ -59,14 +60,14 @@ func readSuper(d interp.Disk, addr uint64) (ondisk.Superblock, error) {
 	return sb, readFull(d, sb.Bytes()[:], addr)
 }
 
-// Detect tells whether a disk has the magic of Btrfs where its superblock stands.
+// Detect reports whether a disk has the magic of Btrfs where its superblock stands.
 func Detect(d interp.Disk) bool {
 	sb, err := readSuper(d, ondisk.SuperOffset)
 	return err == nil && sb.Magic() == ondisk.SuperMagic
 }
 
-// findDevices reads the superblocks of the file system that has one on a disk of d, from all disks of d.
-// The error is interp.ErrNotFound, or that of parseSuper.
+// findDevices reads the superblocks of the file system that has one on a disk of d, from all disks
+// of d. The error is interp.ErrNotFound, or that of parseSuper.
 func findDevices(d interp.Disk, sizes []uint64, on int) (*devices, error) {
 	sb, err := readSuper(d, interp.Address(on, ondisk.SuperOffset))
 	if err != nil || sb.Magic() != ondisk.SuperMagic {
@@ -151,7 +152,7 @@ func loadState(d interp.Disk, sb ondisk.Superblock, addr uint64, devs *devices, 
 	return s, nil
 }
 
-// complete tells, as an error, whether a device of the file system is not there. The target of a running
+// complete returns an error if a device of the file system is not there. The target of a running
 // replacement is not counted.
 func (s *state) complete() error {
 	there := uint64(0)

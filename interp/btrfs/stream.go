@@ -8,7 +8,8 @@ import (
 	"fsward/interp/btrfs/ondisk"
 )
 
-// A stream is the records of a whole file system whose structure is sound, made anew each time that they are asked for.
+// A stream is the records of a whole file system whose structure is sound, made anew each time that
+// they are asked for.
 type stream struct {
 	state *state
 	names *change.Names
@@ -22,7 +23,8 @@ func (s *stream) Names() *change.Names                    { return s.names }
 func (s *stream) Len() int                                { return s.tally.Len() }
 func (s *stream) Made(k change.Kind, f change.Field) bool { return s.tally.Made(k, f) }
 
-// Each follows diff.diffTrees: the superblock, the root tree, then each tree in the order of their numbers.
+// Each follows diff.diffTrees: the superblock, the root tree, then each tree in the order of their
+// numbers.
 func (s *stream) Each(visit func(*change.Txn) error) error {
 	s.names.Reset()
 	txn := &change.Txn{Schema: ondisk.Schema, Generation: s.state.sb.Generation(), Names: s.names}

@@ -28,7 +28,8 @@ func (c *cow) setRoot(logical uint64, level byte) {
 // last is the leaf that was written last.
 func (c *cow) last() []byte { return c.writes[len(c.writes)-1].Data }
 
-// above puts a node of level 1 over the last leaf of tree 5, with its first key and the others given.
+// above puts a node of level 1 over the last leaf of tree 5, with its first key and the others
+// given.
 func (c *cow) above(keys ...[17]byte) {
 	leaf := c.last()
 	node := make([]byte, nodeSize)
@@ -203,7 +204,8 @@ func put32(off int, v uint32) func(b []byte) {
 	return func(b []byte) { binary.LittleEndian.PutUint32(b[off:], v) }
 }
 
-// A file has the same name at the same place twice: its inode_ref is cut into two, both with the index that it had.
+// A file has the same name at the same place twice: its inode_ref is cut into two, both with the
+// index that it had.
 func TestObjectTwice(t *testing.T) {
 	dir := t.TempDir()
 	must(t, os.Mkdir(filepath.Join(dir, "root"), 0o755))

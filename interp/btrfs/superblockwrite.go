@@ -39,8 +39,8 @@ func (f *FS) onSuperblockWrite(at uint64, w *interp.Write, obs *interp.Observati
 	}
 }
 
-// validate reports whether the write leaves a well-formed superblock of some Btrfs. It handles every
-// other write: a superblock that is given up, and one that is destroyed or not well formed.
+// validate reports whether the write leaves a well-formed superblock of some Btrfs. It handles
+// every other write: a superblock that is given up, and one that is destroyed or not well formed.
 func (s *superblockWrite) validate() bool {
 	member := s.base.devs.on(s.at-s.at%interp.DiskStride) != nil
 	ours := s.sb.Magic() == ondisk.SuperMagic && s.sb.FSID() == s.base.sb.FSID()
@@ -80,8 +80,8 @@ func (s *superblockWrite) violate(format string, args ...any) {
 	s.obs.Violations = append(s.obs.Violations, violatedAt(superRule, s.at, format, args...).v)
 }
 
-// classify tells apart what a well-formed superblock means for the file system that is followed: it may
-// belong to another one, and a superblock of this one is judged by what it changes.
+// classify tells apart what a well-formed superblock means for the file system that is followed: it
+// may belong to another one, and a superblock of this one is judged by what it changes.
 func (s *superblockWrite) classify() {
 	switch {
 	case inRewrite(s.sb):
@@ -107,7 +107,8 @@ func (s *superblockWrite) classify() {
 	s.judge()
 }
 
-// judge judges the superblock by what it changes. It decides what the base is once the write has landed.
+// judge judges the superblock by what it changes. It decides what the base is once the write has
+// landed.
 func (s *superblockWrite) judge() {
 	old, now := s.base.sb, s.sb
 	if j := s.judged; j != nil && j.settled && !j.stale && j.identity == identityOf(now) {

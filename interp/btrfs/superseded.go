@@ -6,9 +6,9 @@ import (
 )
 
 // A supersededState is what was followed until a superblock was written that no mount goes by
-// (devices.decides), as long as no other came: a further copy of a commit, or a log commit on a disk
-// that does not decide. After a loss of power at that moment, the superblock counts as never written:
-// docs/decisions/0003.
+// (devices.decides), as long as no other came: a further copy of a commit, or a log commit on a
+// disk that does not decide. After a loss of power at that moment, the superblock counts as never
+// written: docs/decisions/0003.
 type supersededState struct {
 	base *state
 	sb   ondisk.Superblock // of base, which log commits change
@@ -25,9 +25,9 @@ func (f *followed) supersede(was *supersededState, disk interp.Disk, now superbl
 	}
 }
 
-// takeBack goes back to the state that a mount still goes by if a write holds metadata. The kernel waits
-// for all copies of a superblock before it goes on: power was cut before, and the next transaction has
-// begun with that state.
+// takeBack goes back to the state that a mount still goes by if a write holds metadata. The kernel
+// waits for all copies of a superblock before it goes on: power was cut before, and the next
+// transaction has begun with that state.
 func (f *FS) takeBack(w *interp.Write) {
 	s := f.superseded
 	if s == nil || superAlone(*w) || !f.base.chunks.holdsMetadata(w.Off, w.Len) {

@@ -2,7 +2,8 @@ package btrfs
 
 import "fsward/interp/btrfs/ondisk"
 
-// eachTreeBlock visits the logical addresses of the metadata blocks of a state that share a byte with [lo, hi).
+// eachTreeBlock visits the logical addresses of the metadata blocks of a state that share a byte
+// with [lo, hi).
 func (s *state) eachTreeBlock(lo, hi uint64, visit func(logical uint64) error) error {
 	size := uint64(s.rules.nodeSize)
 	root, ok, err := s.treeRoot(ondisk.ExtentTreeID)

@@ -18,8 +18,8 @@ import (
 // header+8 and header+9.
 const header = -1000
 
-// An alteration changes one number in the first item of a type in a tree: the table is by tree and type,
-// in the order of docs/dev/tree-checker.md.
+// An alteration changes one number in the first item of a type in a tree: the table is by tree and
+// type, in the order of docs/dev/tree-checker.md.
 type alteration struct {
 	off, width int
 	value      uint64
@@ -96,7 +96,8 @@ var alterations = []struct {
 	{10, 199, nil, []alteration{{header + 9, 8, 5, "no whole sectors"}, {header + 9, 8, 0, "no whole sectors"}}},
 }
 
-// liveLeaf returns the leaf that is a whole tree, and where it stands: mkfs leaves older ones behind.
+// liveLeaf returns the leaf that is a whole tree, and where it stands: mkfs leaves older ones
+// behind.
 func liveLeaf(d *sparseDisk, tree uint64) (leaf []byte, at int64) {
 	newest := uint64(0)
 	for _, addr := range blocks(d) {

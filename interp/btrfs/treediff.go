@@ -31,8 +31,8 @@ type treeDiff struct {
 	newRecords, oldRecords int
 }
 
-// newTree compares two versions of a tree, either of which may be missing, and returns the leaves that
-// only one of them has.
+// newTree compares two versions of a tree, either of which may be missing, and returns the leaves
+// that only one of them has.
 func (d *diff) newTree(tree uint64, oldRoot, newRoot *pointer, quiet bool) *treeDiff {
 	d.out.beside = 0 // what another tree took is let go
 	t := &treeDiff{diff: d, tree: tree, quiet: quiet, seen: make(map[uint64]bool), shared: make(map[uint64]int)}
@@ -110,8 +110,8 @@ func childSpan(n *ondisk.Node, s span, i int) span {
 	return c
 }
 
-// checked reads a block of the new state and holds its keys against its place in the tree. It returns
-// nil after a fault.
+// checked reads a block of the new state and holds its keys against its place in the tree. It
+// returns nil after a fault.
 func (t *treeDiff) checked(s span, all bool) *ondisk.Node {
 	if err := t.budget.node(); err != nil {
 		t.fault(err)
@@ -151,8 +151,8 @@ func (t *treeDiff) checkSpan(n *ondisk.Node, s span) error {
 }
 
 // checkOwner holds the owner in a new block against the tree. A snapshot taken in this transaction
-// shares new blocks of its source, though never the root (btrfs_copy_root), and balance puts blocks of its own
-// into the trees it works on.
+// shares new blocks of its source, though never the root (btrfs_copy_root), and balance puts blocks
+// of its own into the trees it works on.
 func (t *treeDiff) checkOwner(n *ondisk.Node, root bool) {
 	owner := n.Owner()
 	if owner == t.tree || !root && ondisk.IsFileTree(t.tree) && ondisk.IsFileTree(owner) || n.Flags()&ondisk.HeaderFlagReloc != 0 ||
@@ -216,8 +216,8 @@ func (t *treeDiff) checkLast(s span) {
 	}
 }
 
-// expandStrays replaces each shared subtree that the old tree does not have by its leaves, and drops
-// the others.
+// expandStrays replaces each shared subtree that the old tree does not have by its leaves, and
+// drops the others.
 func (t *treeDiff) expandStrays() {
 	spans := t.spans
 	t.spans = make([]span, 0, len(spans))

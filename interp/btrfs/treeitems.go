@@ -82,7 +82,8 @@ func (d *decoder) rootItem(k ondisk.Key, r disk.Region) error {
 		return bad(ondisk.RootItemFlagsAt, "flags is %#x, unknown are %#x", flags, flags&^rootFlags)
 	}
 	if r.Len() == ondisk.RootItemSize {
-		// A kernel that did not know generation_v2 leaves it behind when it writes the item. Those of a log are new (btrfs_insert_root).
+		// A kernel that did not know generation_v2 leaves it behind when it writes the item. Those
+		// of a log are new (btrfs_insert_root).
 		switch v2 := v.GenerationV2(); {
 		case v2 > d.ctx.generation:
 			return bad(ondisk.RootItemGenerationV2At, "generation_v2 is %d, the superblock's is %d", v2, d.ctx.generation)
@@ -120,8 +121,9 @@ func (d *decoder) rootRef(kind change.Kind, k ondisk.Key, r disk.Region) error {
 	return nil
 }
 
-// uuidItem reads the subvolumes of a UUID (btrfs_uuid_tree_add): each is an object. One can be there twice: of a
-// subvolume that is made while the tree is filled (btrfs_uuid_scan_kthread) both find that it is not there yet.
+// uuidItem reads the subvolumes of a UUID (btrfs_uuid_tree_add): each is an object. One can be
+// there twice: of a subvolume that is made while the tree is filled (btrfs_uuid_scan_kthread) both
+// find that it is not there yet.
 func (d *decoder) uuidItem(kind change.Kind, k ondisk.Key, r disk.Region) error {
 	if r.Len() == 0 || r.Len()%8 != 0 {
 		return violatedAt(itemRule, r.Addr(), "%s has %d bytes, want a multiple of 8", ondisk.ItemTypes[kind].Name, r.Len())

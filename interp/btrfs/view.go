@@ -7,25 +7,25 @@ import (
 	"fsward/interp/btrfs/ondisk"
 )
 
-// maxGroup bounds the objects that are looked through for one: the names of an inode, of which the kernel
-// allows 65,536 in a directory, or the references to an extent.
+// maxGroup bounds the objects that are looked through for one: the names of an inode, of which the
+// kernel allows 65,536 in a directory, or the references to an extent.
 const maxGroup = 1 << 18
 
 // view answers questions about one state by searching its trees.
 type view struct {
 	state *state
 	dec   decoder // of the item that a walk is at: the objects in it without fields
-	// held has what was last looked up of each kind. Rules ask for several fields of one object, and for
-	// several names of one inode, with questions about other kinds in between: an inode with thousands of
-	// names would be decoded anew for each of them.
+	// held has what was last looked up of each kind. Rules ask for several fields of one object,
+	// and for several names of one inode, with questions about other kinds in between: an inode
+	// with thousands of names would be decoded anew for each of them.
 	held    [ondisk.KindCount]*holding
 	emptied uint64 // how often the names had been when these were looked up
 	tree    uint64 // of root; 0 where there is none
 	root    treeRoot
 }
 
-// A holding is the objects in the items from lo to hi of a tree, sorted, with the fields that were asked for so far of
-// such objects.
+// A holding is the objects in the items from lo to hi of a tree, sorted, with the fields that were
+// asked for so far of such objects.
 type holding struct {
 	valid  bool
 	asked  fieldSet
@@ -95,7 +95,7 @@ func (v *view) Values(o change.Object, fields []change.Field, values []change.Va
 	return nil
 }
 
-// Exists tells whether there is such an object.
+// Exists reports whether there is such an object.
 func (v *view) Exists(o change.Object) (bool, error) {
 	_, _, ok, err := v.lookup(o, nil)
 	return ok, err
@@ -120,7 +120,8 @@ func (v *view) lookup(o change.Object, fields []change.Field) (*holding, entity,
 	return h, h.dec.ents[i], true, nil
 }
 
-// holding returns the objects in the items that can hold o, which has a known kind or none, with some fields.
+// holding returns the objects in the items that can hold o, which has a known kind or none, with
+// some fields.
 func (v *view) holding(o change.Object, fields []change.Field) (*holding, error) {
 	if n := v.dec.names.Emptied(); n != v.emptied {
 		v.emptied = n
@@ -184,7 +185,8 @@ func (v *view) start(k change.Kind, tree uint64) position {
 	return position{state: v.state, tree: tree}
 }
 
-// seek finds the first item of a tree whose key is not below k, where objects of a kind are looked for.
+// seek finds the first item of a tree whose key is not below k, where objects of a kind are looked
+// for.
 func (v *view) seek(kind change.Kind, tree uint64, root pointer, k ondisk.Key) (p position, ok bool, err error) {
 	p = v.start(kind, tree)
 	ok, err = p.seek(root, k)

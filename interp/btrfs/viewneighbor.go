@@ -62,8 +62,9 @@ func (v *view) neighbour(o change.Object, by int) (change.Object, bool, error) {
 	return v.dec.ents[0].obj, true, nil
 }
 
-// sameKey tells whether an object is the one asked for. Rules write an identifier without Aux where that
-// only tells apart objects with one key; then the first of them in the direction of the walk counts.
+// sameKey reports whether an object is the one asked for. Rules write an identifier without Aux
+// where that only tells apart objects with one key; then the first of them in the direction of the
+// walk counts.
 func sameKey(o, asked change.Object) bool {
 	if asked.Aux == 0 {
 		o.Aux = 0

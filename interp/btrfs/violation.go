@@ -8,8 +8,8 @@ import (
 	"fsward/interp/btrfs/ondisk"
 )
 
-// A structureRule is a check that is made in Go before any rule runs: its name and the property in one
-// sentence.
+// A structureRule is a check that is made in Go before any rule runs: its name and the property in
+// one sentence.
 type structureRule struct{ name, doc string }
 
 var (
@@ -88,7 +88,8 @@ func violated(r structureRule, format string, args ...any) *structureError {
 	return &structureError{change.Violation{Rule: r.name, Kind: change.ByStructure, Doc: r.doc, Detail: fmt.Sprintf(format, args...)}}
 }
 
-// onWrite says of an error that it is about a single write, and not about what the file system consists of.
+// onWrite says of an error that it is about a single write, and not about what the file system
+// consists of.
 func onWrite(e *structureError) *structureError {
 	e.v.Kind = change.ByWrite
 	return e

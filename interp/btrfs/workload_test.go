@@ -28,8 +28,8 @@ func seedFor(t testing.TB) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0))
 }
 
-// workload does n random operations on files, directories, links and names. Many fail, for what they
-// name is not there.
+// workload does n random operations on files, directories, links and names. Many fail, for what
+// they name is not there.
 func (k *kernel) workload(r *rand.Rand, n int) {
 	pick := func(kind string, of int) string { return k.path(fmt.Sprintf("%s%d", kind, r.IntN(of))) }
 	write := func(path string, size int) {
@@ -70,8 +70,8 @@ func (k *kernel) workload(r *rand.Rand, n int) {
 	}
 }
 
-// What the kernel of this host commits, on the file systems that mkfs makes by default and by choice, is
-// sound, and btrfs check finds the end of it clean.
+// What the kernel of this host commits, on the file systems that mkfs makes by default and by
+// choice, is sound, and btrfs check finds the end of it clean.
 func TestKernelWorkloads(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
@@ -159,8 +159,8 @@ func TestKernelManyNames(t *testing.T) {
 
 func writeFile(path string, size int) error { return os.WriteFile(path, make([]byte, size), 0o644) }
 
-// fsync writes a log and a superblock of the same generation; after a crash the kernel replays the log
-// into a commit of its own.
+// fsync writes a log and a superblock of the same generation; after a crash the kernel replays the
+// log into a commit of its own.
 func TestKernelLog(t *testing.T) {
 	k := startKernel(t, 128<<20)
 	k.engine = newEngine(t)

@@ -8,17 +8,18 @@ import (
 	"fsward/interp/disk"
 )
 
-// A writtenBlock is a metadata block in the write under observation, which names the address that it goes to.
+// A writtenBlock is a metadata block in the write under observation, which names the address that
+// it goes to.
 type writtenBlock struct {
 	logical, addr uint64
 	contents      []byte // of the write
 }
 
-// keepWritten puts the blocks of a write that has landed into the cache, and takes out of it what else the
-// write touched. So the blocks that a commit is compared with are read, summed and held against their
-// other copies while the kernel still writes, and not while the guest waits for the flush. A block is
-// read again when it is asked for if its copies have not all been written with the same contents, or if
-// something is wrong with it.
+// keepWritten puts the blocks of a write that has landed into the cache, and takes out of it what
+// else the write touched. So the blocks that a commit is compared with are read, summed and held
+// against their other copies while the kernel still writes, and not while the guest waits for the
+// flush. A block is read again when it is asked for if its copies have not all been written with
+// the same contents, or if something is wrong with it.
 func keepWritten(base *state, p *pendingWrite) {
 	var kept []keptBlock
 	for _, b := range p.blocks {

@@ -101,10 +101,11 @@ func TestWrittenCopies(t *testing.T) {
 	}
 }
 
-// namesItself tells whether a block of metadata begins there.
+// namesItself reports whether a block of metadata begins there.
 func namesItself(d *sparseDisk, b []byte) bool { return [16]byte(b[32:48]) == [16]byte(fsidOf(d)) }
 
-// A block that was written well and is not there any more when its commit comes is missed, whatever became of it.
+// A block that was written well and is not there any more when its commit comes is missed, whatever
+// became of it.
 func TestWrittenBlocksThatGo(t *testing.T) {
 	base := openDisk(t, shareddata.Path(t, "logs/btrfs-single-4k.base.img.zst"))
 	for name, then := range map[string]func(root interp.Write) interp.Write{

@@ -141,8 +141,8 @@ func swapData(n *ondisk.Node, i int) bool {
 	return false
 }
 
-// removeItem takes item i out of a leaf as btrfs_del_items does: the data of the items behind it moves
-// up, and their headers with it.
+// removeItem takes item i out of a leaf as btrfs_del_items does: the data of the items behind it
+// moves up, and their headers with it.
 func removeItem(n *ondisk.Node, i int) {
 	b, count := n.Bytes(), n.NrItems()
 	if size := n.Item(i).Len(); size > 0 {
@@ -175,8 +175,8 @@ func copyItem(n *ondisk.Node, i int, k ondisk.Key) bool {
 	return true
 }
 
-// resizeItem makes item i longer or shorter at its end by moving all data below that; false if there is
-// no room.
+// resizeItem makes item i longer or shorter at its end by moving all data below that; false if
+// there is no room.
 func resizeItem(n *ondisk.Node, i, by int) bool {
 	b, count := n.Bytes(), n.NrItems()
 	low := lowest(n)

@@ -101,8 +101,8 @@ func (s *alterSpec) alterSuper(block []byte) (text string, ok bool) {
 	return "superblock: " + text, ok
 }
 
-// block returns the block at a device address if it is one that the guest writes for its next commit.
-// Those of the log are not, unless the alteration asks for their tree.
+// block returns the block at a device address if it is one that the guest writes for its next
+// commit. Those of the log are not, unless the alteration asks for their tree.
 func (a *alterer) block(block []byte, addr uint64) *ondisk.Node {
 	if [16]byte(block[ondisk.HeaderFSIDAt:]) != a.state.Superblock().MetadataUUID() {
 		return nil
@@ -142,7 +142,7 @@ func (a *alterer) alterBlock(n *ondisk.Node) string {
 	return ""
 }
 
-// same tells whether a place holds the object that was changed before.
+// same reports whether a place holds the object that was changed before.
 func (a *alterer) same(n *ondisk.Node, slot int) bool {
 	if a.spec.object.form == formItem {
 		return n.Owner() == a.tree && n.Key(slot) == a.key

@@ -33,12 +33,12 @@ type member struct {
 	name       string
 	inHead     bool // of an item: in its struct btrfs_item, which begins with the key
 	off, width int
-	// from returns where the member's structure begins in the data of an item that holds several; nil: at
-	// its start.
+	// from returns where the member's structure begins in the data of an item that holds several;
+	// nil: at its start.
 	from func(data disk.Region) (int, bool)
 }
 
-// isKey tells whether a member is part of the key of an item or pointer.
+// isKey reports whether a member is part of the key of an item or pointer.
 func (m member) isKey() bool { return m.inHead && m.isKeyPart() }
 
 // isKeyPart reports whether a member of an item header is part of its key.
@@ -105,7 +105,8 @@ func (a *alterable) fieldNames() []string {
 	return names
 }
 
-// bytes returns the bytes of a member at a place in a block; ok is false if the object there has none.
+// bytes returns the bytes of a member at a place in a block; ok is false if the object there has
+// none.
 func (a *alterable) bytes(n *ondisk.Node, slot int, m member) ([]byte, bool) {
 	var from disk.Region
 	var err error

@@ -58,8 +58,8 @@ func withoutChecksum(list []member) []member {
 	return slices.DeleteFunc(list, func(m member) bool { return m.name == "csum" })
 }
 
-// itemMembers lists what can be altered in an item of a kind: the members of its structure, the first
-// byte of its name, what change records leave out, its key, and its place in the leaf.
+// itemMembers lists what can be altered in an item of a kind: the members of its structure, the
+// first byte of its name, what change records leave out, its key, and its place in the leaf.
 func itemMembers(kind change.Kind) []member {
 	var list []member
 	t := &ondisk.ItemTypes[kind]
@@ -83,8 +83,8 @@ func itemMembers(kind change.Kind) []member {
 	return append(list, inHead(head)...)
 }
 
-// furtherMembers has what stands behind the structure of an item, and the first bytes of items without
-// a structure.
+// furtherMembers has what stands behind the structure of an item, and the first bytes of items
+// without a structure.
 var furtherMembers = map[change.Kind][]member{
 	ondisk.KindChunkItem: append([]member{{name: "stripe.dev_uuid", off: firstStripe + ondisk.StripeDevUUIDAt, width: 8}},
 		prefixed("stripe1", moved(ondisk.ChunkSize, members(ondisk.StripeLayout.Unrecorded)))...),
@@ -103,8 +103,8 @@ var furtherMembers = map[change.Kind][]member{
 // firstStripe is the offset of the first stripe in a chunk_item.
 const firstStripe = ondisk.ChunkSize - ondisk.StripeSize
 
-// inlineMembers are of the first back reference of each type inside an extent item. A reference from a
-// file begins right behind its type, the others behind the address in the head.
+// inlineMembers are of the first back reference of each type inside an extent item. A reference
+// from a file begins right behind its type, the others behind the address in the head.
 var inlineMembers = slices.Concat(
 	[]member{{name: "ref.type", off: ondisk.ExtentInlineRefTypeAt, width: 1, from: inlineRef(0)}},
 	inlineHead("tree_block_ref.root", ondisk.TreeBlockRefKey),
@@ -129,7 +129,8 @@ func inlineBody(name string, typ uint8, off int, s *ondisk.Structure) []member {
 }
 
 // inlineRef returns what finds the first inline reference of a type, 0 for any. It passes over the
-// btrfs_tree_block_info of an extent_item that is a tree block: the first byte behind that is a type.
+// btrfs_tree_block_info of an extent_item that is a tree block: the first byte behind that is a
+// type.
 func inlineRef(typ uint8) func(disk.Region) (int, bool) {
 	return func(data disk.Region) (int, bool) {
 		off := ondisk.ExtentItemSize
@@ -151,8 +152,8 @@ func inlineRef(typ uint8) func(disk.Region) (int, bool) {
 	}
 }
 
-// inlineRefSize is the length of an inline reference of a type, with the type; 0 if there is no such
-// type.
+// inlineRefSize is the length of an inline reference of a type, with the type; 0 if there is no
+// such type.
 func inlineRefSize(typ uint8) int {
 	switch typ {
 	case ondisk.TreeBlockRefKey, ondisk.SharedBlockRefKey:
@@ -165,8 +166,8 @@ func inlineRefSize(typ uint8) int {
 	return 0
 }
 
-// superMembers are of struct btrfs_super_block, with its dev_item, the first chunk of its array and its
-// first backup.
+// superMembers are of struct btrfs_super_block, with its dev_item, the first chunk of its array and
+// its first backup.
 func superMembers() []member {
 	var own []ondisk.Member
 	for _, m := range slices.Concat(ondisk.SuperLayout.Fields, ondisk.SuperLayout.Unrecorded) {

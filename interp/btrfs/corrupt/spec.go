@@ -119,7 +119,7 @@ func (s *alterSpec) slots(n *ondisk.Node) int {
 	}
 }
 
-// fits tells whether a place in a block is one that the specification speaks of.
+// fits reports whether a place in a block is one that the specification speaks of.
 func (s *alterSpec) fits(n *ondisk.Node, slot int) bool {
 	inTree := true
 	if s.object.form == formItem {
@@ -149,13 +149,13 @@ func (s *alterSpec) fits(n *ondisk.Node, slot int) bool {
 	return inTree
 }
 
-// inLog tells whether the log is to be changed, as @tree=-6 asks for.
+// inLog reports whether the log is to be changed, as @tree=-6 asks for.
 func (s *alterSpec) inLog() bool {
 	return slices.ContainsFunc(s.where, func(c condition) bool { return c.tree && c.value == ondisk.TreeLogID })
 }
 
-// alter makes the change at a place in a block, and says how; ok is false if it cannot be made there,
-// or changes nothing. The block's checksum is not right afterwards.
+// alter makes the change at a place in a block, and says how; ok is false if it cannot be made
+// there, or changes nothing. The block's checksum is not right afterwards.
 func (s *alterSpec) alter(n *ondisk.Node, slot int) (text string, ok bool) {
 	if s.action != 0 {
 		return s.act(n, slot)
@@ -202,7 +202,7 @@ func number(b []byte) uint64 {
 	return n
 }
 
-// inOrder tells whether the key of an item stands between its neighbours'.
+// inOrder reports whether the key of an item stands between its neighbours'.
 func inOrder(n *ondisk.Node, i int) bool {
 	return (i == 0 || n.Key(i-1).Compare(n.Key(i)) < 0) && (i+1 == n.NrItems() || n.Key(i).Compare(n.Key(i+1)) < 0)
 }

@@ -3,8 +3,8 @@ package ondisk
 // fsName is the name of the file system in schemas, errors and reports.
 const FSName = "btrfs"
 
-// Object ids that stand for trees and special inodes (linux/btrfs_tree.h). Negative ones are the top of
-// the 64 bits.
+// Object ids that stand for trees and special inodes (linux/btrfs_tree.h). Negative ones are the
+// top of the 64 bits.
 const (
 	RootTreeID       = 1
 	ExtentTreeID     = 2

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/crypto/blake2b"
 )
 
-// csumType is the checksum of a file system (enum btrfs_csum_type): that of its superblock, its metadata
-// blocks and its data.
+// CsumType is the checksum of a file system (enum btrfs_csum_type): that of its superblock, its
+// metadata blocks and its data.
 type CsumType uint16
 
 const (
@@ -23,14 +23,14 @@ const (
 	CsumTypes // how many there are
 )
 
-// csumArea is the size of the field at the start of a superblock or a metadata block that holds the
+// CsumArea is the size of the field at the start of a superblock or a metadata block that holds the
 // checksum of what follows it (BTRFS_CSUM_SIZE). What the checksum does not fill is zero.
 const CsumArea = 32
 
-// size is the length of a checksum in bytes (btrfs_super_csum_size).
+// Size is the length of a checksum in bytes (btrfs_super_csum_size).
 func (t CsumType) Size() int { return [CsumTypes]int{4, 8, 32, 32}[t] }
 
-// sum is btrfs_csum.
+// Sum is btrfs_csum.
 func (t CsumType) Sum(b []byte) (s [CsumArea]byte) {
 	switch t {
 	case CsumCRC32C:
@@ -45,7 +45,8 @@ func (t CsumType) Sum(b []byte) (s [CsumArea]byte) {
 	return s
 }
 
-// check holds the checksum at the start of a block against the rest. The error is text without a place.
+// Check holds the checksum at the start of a block against the rest. The error is text without a
+// place.
 func (t CsumType) Check(block []byte) error {
 	want := t.Sum(block[CsumArea:])
 	if have := block[:t.Size()]; !bytes.Equal(have, want[:t.Size()]) {
@@ -54,7 +55,7 @@ func (t CsumType) Check(block []byte) error {
 	return nil
 }
 
-// seal makes the checksum at the start of a block right.
+// Seal makes the checksum at the start of a block right.
 func (t CsumType) Seal(block []byte) {
 	s := t.Sum(block[CsumArea:])
 	copy(block, s[:])

@@ -24,7 +24,8 @@ func ExtentDataRefHash(ref []byte) uint64 {
 	return uint64(high)<<31 ^ uint64(low)
 }
 
-// DataRefHash is hash_extent_data_ref: the key offset of an extent_data_ref, unless another has the same.
+// DataRefHash is hash_extent_data_ref: the key offset of an extent_data_ref, unless another has the
+// same.
 func DataRefHash(root, objectid, offset uint64) uint64 {
 	var ref [ExtentDataRefCountAt]byte
 	binary.LittleEndian.PutUint64(ref[ExtentDataRefRootAt:], root)

@@ -2,8 +2,8 @@ package ondisk
 
 import "fsward/change"
 
-// itemType declares what items of a key type are: their objects, the structure at their start, and the
-// trees in which they may stand.
+// ItemType declares what items of a key type are: their objects, the structure at their start, and
+// the trees in which they may stand.
 type ItemType struct {
 	Type   uint8
 	Name   string
@@ -14,7 +14,8 @@ type ItemType struct {
 	Doc    string
 }
 
-// itemTypes is indexed by Kind. Some versions of mkfs gave the uuid tree a root directory of its own.
+// ItemTypes is indexed by Kind. Some versions of mkfs gave the uuid tree a root directory of its
+// own.
 var ItemTypes = [KindCount]ItemType{
 	KindFreeSpaceHeader: {FreeSpaceHeaderKey, "free_space_header", change.ShapeKey, InRoot | InFile, &FreeSpaceHeaderLayout, nil, "header of a v1 free space cache"},
 	KindInodeItem:       {InodeItemKey, "inode_item", change.ShapeKey, InRoot | InFile | InUUID | InLog, &InodeItemLayout, nil, "an inode"},

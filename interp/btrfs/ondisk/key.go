@@ -7,7 +7,7 @@ import (
 	"fsward/change"
 )
 
-// key is struct btrfs_disk_key.
+// Key is struct btrfs_disk_key.
 type Key struct {
 	ObjectID uint64
 	Type     uint8

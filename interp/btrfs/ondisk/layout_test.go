@@ -88,7 +88,8 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// The hashes, by values that the kernel computed (btrfs inspect-internal dump-tree of a real image).
+// The hashes, by values that the kernel computed (btrfs inspect-internal dump-tree of a real
+// image).
 func TestHashes(t *testing.T) {
 	if h := NameHash([]byte("default")); h != 2378154706 {
 		t.Errorf("hash of default is %d", h)

@@ -11,8 +11,8 @@ const (
 	MixedBackrefRev = 1 // BTRFS_MIXED_BACKREF_REV, of every file system since Linux 2.6.31
 )
 
-// A node is a view on a metadata block that has passed checkNode: every index below nritems is within
-// the bytes, every item of a leaf lies in them, and keys grow.
+// A Node is a view on a metadata block that has passed checkNode: every index below nritems is
+// within the bytes, every item of a leaf lies in them, and keys grow.
 type Node struct {
 	r disk.Region // Addr is that of the first copy
 }
@@ -30,16 +30,16 @@ func (n *Node) Bytes() []byte           { return n.r.Bytes() }
 func (n *Node) FSID() [16]byte          { return [16]byte(n.r.Bytes()[HeaderFSIDAt:]) }
 func (n *Node) ChunkTreeUUID() [16]byte { return [16]byte(n.r.Bytes()[HeaderChunkTreeUUIDAt:]) }
 
-// readKey reads a btrfs_disk_key; the caller has checked that it lies within r.
+// ReadKey reads a btrfs_disk_key; the caller has checked that it lies within r.
 func ReadKey(r disk.Region, off int) Key {
 	b := r.Bytes()[off : off+DiskKeySize]
 	return Key{binary.LittleEndian.Uint64(b[DiskKeyObjectIDAt:]), b[DiskKeyTypeAt], binary.LittleEndian.Uint64(b[DiskKeyOffsetAt:])}
 }
 
-// newNode returns a view on a block, which has headerSize bytes at least.
+// NewNode returns a view on a block, which has headerSize bytes at least.
 func NewNode(r disk.Region) (*Node, bool) { return &Node{r}, r.Len() >= HeaderSize }
 
-// key returns the key of item or pointer i.
+// Key returns the key of item or pointer i.
 func (n *Node) Key(i int) Key {
 	if n.Level() == 0 {
 		return ReadKey(n.r, HeaderSize+i*ItemSize)
@@ -47,23 +47,23 @@ func (n *Node) Key(i int) Key {
 	return ReadKey(n.r, HeaderSize+i*KeyPtrSize)
 }
 
-// child returns the address and generation in pointer i of a node above the leaves.
+// Child returns the address and generation in pointer i of a node above the leaves.
 func (n *Node) Child(i int) (logical, generation uint64) {
 	at := HeaderSize + i*KeyPtrSize
 	return n.r.U64(at + KeyPtrBlockptrAt), n.r.U64(at + KeyPtrGenerationAt)
 }
 
-// itemType returns the key type of item i of a leaf.
+// ItemType returns the key type of item i of a leaf.
 func (n *Node) ItemType(i int) uint8 { return n.r.U8(HeaderSize + i*ItemSize + DiskKeyTypeAt) }
 
-// itemRange returns where the data of item i of a leaf begins, behind the header of the leaf, and how
-// long it is, in bytes.
+// ItemRange returns where the data of item i of a leaf begins, behind the header of the leaf, and
+// how long it is, in bytes.
 func (n *Node) ItemRange(i int) (off, size uint32) {
 	at := HeaderSize + i*ItemSize
 	return n.r.U32(at + ItemOffsetAt), n.r.U32(at + ItemSizeAt)
 }
 
-// item returns the data of item i of a leaf.
+// Item returns the data of item i of a leaf.
 func (n *Node) Item(i int) disk.Region {
 	off, size := n.ItemRange(i)
 	// checkNode has made sure of the bounds; a Region that is none is empty, not a panic.
@@ -71,10 +71,10 @@ func (n *Node) Item(i int) disk.Region {
 	return r
 }
 
-// search returns the index of the first key that is not below k.
+// Search returns the index of the first key that is not below k.
 func (n *Node) Search(k Key) (i int, found bool) { return n.bisect(0, n.NrItems(), k) }
 
-// searchFrom is search for a key that is likely to be near index at.
+// SearchFrom is search for a key that is likely to be near index at.
 func (n *Node) SearchFrom(at int, k Key) (i int, found bool) {
 	lo, hi := 0, n.NrItems()
 	if at >= hi {
@@ -98,7 +98,8 @@ func (n *Node) SearchFrom(at int, k Key) (i int, found bool) {
 	}
 }
 
-// bisect is search among the keys from lo on and before hi, where the answer is known to be, or to be hi.
+// bisect is search among the keys from lo on and before hi, where the answer is known to be, or to
+// be hi.
 func (n *Node) bisect(lo, hi int, k Key) (i int, found bool) {
 	for lo < hi {
 		mid := int(uint(lo+hi) >> 1)

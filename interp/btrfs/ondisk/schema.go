@@ -2,7 +2,7 @@ package ondisk
 
 import "fsward/change"
 
-// sharesKey tells whether objects of a kind can have a key in common.
+// sharesKey reports whether objects of a kind can have a key in common.
 func sharesKey(k change.Kind) bool {
 	switch k {
 	case KindXattrItem, KindDirItem, KindExtentDataRef, KindUUIDSubvol, KindUUIDReceived:
@@ -11,10 +11,10 @@ func sharesKey(k change.Kind) bool {
 	return false
 }
 
-// superObject is the superblock.
+// SuperObject is the superblock.
 var SuperObject = change.Object{Kind: KindSuperBlock}
 
-// kindByType maps a key type to its kind; 0 for types that are not known.
+// KindByType maps a key type to its kind; 0 for types that are not known.
 var KindByType = func() (m [256]change.Kind) {
 	for k := KindFreeSpaceHeader; k < KindSuperBlock; k++ {
 		m[ItemTypes[k].Type] = k
@@ -30,7 +30,7 @@ func itemTypeOf(typ uint8) *ItemType {
 	return nil
 }
 
-// schema declares the objects and fields in the records of Btrfs.
+// Schema declares the objects and fields in the records of Btrfs.
 var Schema = func() *change.Schema {
 	s := &change.Schema{FS: FSName, Kinds: make([]change.KindInfo, KindCount), Fields: fieldNames[:], Words: words[:]}
 	for k := KindFreeSpaceHeader; k < KindCount; k++ {

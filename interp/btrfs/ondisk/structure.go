@@ -2,8 +2,8 @@ package ondisk
 
 import "fsward/change"
 
-// A structure is the layout of a structure of linux/btrfs_tree.h. It drives decoding, differencing and
-// the alterer alike; a test holds it against the header.
+// A Structure is the layout of a structure of linux/btrfs_tree.h. It drives decoding, differencing
+// and the alterer alike; a test holds it against the header.
 type Structure struct {
 	Name       string // in C
 	Size       int
@@ -11,8 +11,8 @@ type Structure struct {
 	Unrecorded []Member // no change record has them
 }
 
-// layoutField is a member of a structure. With width DiskKeySize it is a btrfs_disk_key, with width uuidSize
-// a UUID: its value is the key of the items of the uuid tree that are about it.
+// layoutField is a member of a structure. With width DiskKeySize it is a btrfs_disk_key, with width
+// uuidSize a UUID: its value is the key of the items of the uuid tree that are about it.
 type Member struct {
 	Name       string // in C
 	Off, Width int

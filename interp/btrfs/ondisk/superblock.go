@@ -14,7 +14,7 @@ const (
 	BackupRoots = 4 // entries of super_roots (BTRFS_NUM_BACKUP_ROOTS)
 )
 
-// superOffsets are the places of the superblock and its mirrors (btrfs_sb_offset).
+// SuperOffsets are the places of the superblock and its mirrors (btrfs_sb_offset).
 var SuperOffsets = [...]uint64{SuperOffset, 64 << 20, 256 << 30}
 
 // Features of a file system, and flags of its superblock.
@@ -45,11 +45,11 @@ const (
 	SuperFlagChangingCsums = 1<<39 | 1<<40
 )
 
-// superFlags are the flags that Linux (BTRFS_SUPER_FLAG_SUPP) or its tools know.
+// SuperFlags are the flags that Linux (BTRFS_SUPER_FLAG_SUPP) or its tools know.
 const SuperFlags = HeaderFlagWritten | HeaderFlagReloc | SuperFlagError | SuperFlagSeeding | SuperFlagMetadump |
 	SuperFlagChangingFSID | SuperFlagChangingUUID | SuperFlagChangingTree | SuperFlagChangingCsums
 
-// superblock is a view on the bytes of a btrfs_super_block that has passed parseSuper.
+// Superblock is a view on the bytes of a btrfs_super_block that has passed parseSuper.
 type Superblock struct{ b *[SuperSize]byte }
 
 // superblockOf returns the view on the bytes of a superblock.
@@ -93,17 +93,17 @@ func (s Superblock) CsumType() CsumType {
 	return CsumType(binary.LittleEndian.Uint16(s.b[SuperCsumTypeAt:]))
 }
 
-// devItem returns the dev_item of the device on which the superblock stands.
+// DevItem returns the dev_item of the device on which the superblock stands.
 func (s Superblock) DevItem() DevItem {
 	return DevItem{disk.NewRegion(s.b[SuperDevItemAt:SuperDevItemAt+DevItemSize], s.Bytenr()+SuperDevItemAt)}
 }
 
-// sysArray returns the room for the chunks that the superblock carries, all of it.
+// SysArray returns the room for the chunks that the superblock carries, all of it.
 func (s Superblock) SysArray() []byte {
 	return s.b[SuperSysChunkArrayAt : SuperSysChunkArrayAt+SysArrayMax]
 }
 
-// metadataUUID is the fsid that stands in the headers of nodes.
+// MetadataUUID is the fsid that stands in the headers of nodes.
 func (s Superblock) MetadataUUID() [16]byte {
 	if s.Incompat()&IncompatMetadataUUID != 0 {
 		return [16]byte(s.b[SuperMetadataUUIDAt:])

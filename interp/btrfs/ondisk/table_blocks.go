@@ -8,7 +8,8 @@ var DiskKeyLayout = Structure{"btrfs_disk_key", 17, nil, []Member{
 	{Name: "offset", Off: 9, Width: 8},
 }}
 
-// headerLayout is of the header at the start of every metadata block. Of its flags the last byte is backref_rev.
+// HeaderLayout is of the header at the start of every metadata block. Of its flags the last byte is
+// backref_rev.
 var HeaderLayout = Structure{"btrfs_header", 101, nil, []Member{
 	{Name: "csum", Off: 0, Width: 32},
 	{Name: "fsid", Off: 32, Width: UUIDSize},
@@ -22,14 +23,14 @@ var HeaderLayout = Structure{"btrfs_header", 101, nil, []Member{
 	{Name: "level", Off: 100, Width: 1},
 }}
 
-// itemLayout is of an item header in a leaf.
+// ItemLayout is of an item header in a leaf.
 var ItemLayout = Structure{"btrfs_item", 25, nil, []Member{
 	{Name: "key", Off: 0, Width: DiskKeySize},
 	{Name: "offset", Off: 17, Width: 4},
 	{Name: "size", Off: 21, Width: 4},
 }}
 
-// keyPtrLayout is of a pointer in a node above the leaves.
+// KeyPtrLayout is of a pointer in a node above the leaves.
 var KeyPtrLayout = Structure{"btrfs_key_ptr", 33, nil, []Member{
 	{Name: "key", Off: 0, Width: DiskKeySize},
 	{Name: "blockptr", Off: 17, Width: 8},
@@ -77,7 +78,7 @@ var SuperLayout = Structure{"btrfs_super_block", 4096, []Member{
 	{Name: "super_roots", Off: 2859, Width: 672},
 }}
 
-// rootBackupLayout is of an entry of super_roots: where the trees of an earlier commit stood.
+// RootBackupLayout is of an entry of super_roots: where the trees of an earlier commit stood.
 var RootBackupLayout = Structure{"btrfs_root_backup", 168, nil, []Member{
 	{Name: "tree_root", Off: 0, Width: 8},
 	{Name: "tree_root_gen", Off: 8, Width: 8},

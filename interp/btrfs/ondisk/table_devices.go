@@ -43,20 +43,20 @@ var ChunkLayout = Structure{"btrfs_chunk", 80, []Member{
 	{Name: "stripe.offset", Off: 56, Width: 8},
 }, nil}
 
-// stripeLayout is of a stripe of a chunk.
+// StripeLayout is of a stripe of a chunk.
 var StripeLayout = Structure{"btrfs_stripe", 32, nil, []Member{
 	{Name: "devid", Off: 0, Width: 8},
 	{Name: "offset", Off: 8, Width: 8},
 	{Name: "dev_uuid", Off: 16, Width: UUIDSize},
 }}
 
-// devReplaceLayout is of the state of a device replacement.
+// DevReplaceLayout is of the state of a device replacement.
 var DevReplaceLayout = Structure{"btrfs_dev_replace_item", 72, nil, []Member{
 	{Name: "src_devid", Off: 0, Width: 8},
 }}
 
-// ChunkStripe returns the view on stripe i of a chunk item, from 0. The caller has checked that the item
-// is long enough.
+// ChunkStripe returns the view on stripe i of a chunk item, from 0. The caller has checked that the
+// item is long enough.
 func ChunkStripe(c Chunk, i int) Stripe {
 	at := ChunkSize - StripeSize + i*StripeSize
 	return Stripe{disk.NewRegion(c.Bytes()[at:at+StripeSize], c.Addr()+uint64(at))}

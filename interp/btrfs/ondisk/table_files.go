@@ -62,7 +62,7 @@ var FileExtentLayout = Structure{"btrfs_file_extent_item", 53, []Member{
 	{Name: "other_encoding", Off: 18, Width: 2},
 }}
 
-// inlineStart is where the data of an inline extent begins (BTRFS_FILE_EXTENT_INLINE_DATA_START).
+// InlineStart is where the data of an inline extent begins (BTRFS_FILE_EXTENT_INLINE_DATA_START).
 const InlineStart = 21
 
 // Types of a file extent (BTRFS_FILE_EXTENT_*).

@@ -1,6 +1,6 @@
 package ondisk
 
-// legacyRootItemSize is that of a root item without generation_v2 and what follows it.
+// LegacyRootItemSize is that of a root item without generation_v2 and what follows it.
 const LegacyRootItemSize = 239
 
 // superLayout is of struct btrfs_super_block (fs/btrfs/fs.h), which no header for programs has.
@@ -59,7 +59,7 @@ var QgroupLimitLayout = Structure{"btrfs_qgroup_limit_item", 40, []Member{
 	{Name: "rsv_excl", Off: 32, Width: 8, Field: FieldReservedExclusive},
 }, nil}
 
-// verityDescriptorLayout is of the first item of an fs-verity descriptor.
+// VerityDescriptorLayout is of the first item of an fs-verity descriptor.
 var VerityDescriptorLayout = Structure{"btrfs_verity_descriptor_item", 25, nil, []Member{
 	{Name: "size", Off: 0, Width: 8},
 	{Name: "reserved", Off: 8, Width: 16},
