@@ -36,18 +36,18 @@ func NewBaseState(d interp.Disk) (interp.BaseState, error) {
 	return &BaseState{cmp: cmp, sizes: interp.Sizes(d), base: base, needed: make(map[uint64]bool), logNames: change.NewNames()}, nil
 }
 
-// Compare compares what the superblock of a fork leads to, which is the first: mount looks at no
-// other.
-func (b *BaseState) Compare(fork interp.CrashImage) (interp.Observation, error) {
+// Compare compares what the superblock of a crash image leads to, which is the first: mount looks
+// at no other.
+func (b *BaseState) Compare(image interp.CrashImage) (interp.Observation, error) {
 	b.next = nil
 	b.cmp.memory.Release()
-	obs, err := b.compare(fork)
+	obs, err := b.compare(image)
 	return refused(obs, err)
 }
 
-func (b *BaseState) compare(fork interp.CrashImage) (obs interp.Observation, err error) {
+func (b *BaseState) compare(image interp.CrashImage) (obs interp.Observation, err error) {
 	obs.Point = interp.CommitPoint
-	devs, err := findDevices(fork, b.sizes, 0)
+	devs, err := findDevices(image, b.sizes, 0)
 	if errors.Is(err, interp.ErrNotFound) {
 		err = violatedAt(superRule, ondisk.SuperOffset, "there is none")
 	}
@@ -60,16 +60,16 @@ func (b *BaseState) compare(fork interp.CrashImage) (obs interp.Observation, err
 	if err := checkUnchanged(sb, old, start+ondisk.SuperOffset); err != nil {
 		return obs, err
 	}
-	lost := fork.Differing(b.needs)
+	lost := image.Differing(b.needs)
 	var s *state
 	switch {
 	case sb.Generation() < old.Generation():
 		return obs, interp.ErrApart
 	case sb.Generation() == old.Generation():
-		s, err = b.sameCommit(fork, sb, start, devs, lost)
+		s, err = b.sameCommit(image, sb, start, devs, lost)
 		obs.Point = interp.NoPoint
 	default:
-		s, err = b.newCommit(fork, sb, start, devs, lost, &obs)
+		s, err = b.newCommit(image, sb, start, devs, lost, &obs)
 	}
 	if err != nil || len(obs.Violations) > 0 || obs.Unknown != nil {
 		return obs, err
@@ -119,8 +119,8 @@ func (b *BaseState) needs(addr uint64) bool {
 	return found
 }
 
-// sameCommit is the state of a fork on which no later commit has come.
-func (b *BaseState) sameCommit(fork interp.CrashImage, sb ondisk.Superblock, start uint64, devs *devices, lost []uint64) (*state, error) {
+// sameCommit is the state of a crash image on which no later commit has come.
+func (b *BaseState) sameCommit(image interp.CrashImage, sb ondisk.Superblock, start uint64, devs *devices, lost []uint64) (*state, error) {
 	if !sameTrees(sb, b.base.sb) {
 		return nil, violatedAt(superRule, start+ondisk.SuperOffset, "the roots of the trees changed and the generation stayed %d", sb.Generation())
 	}
@@ -128,17 +128,17 @@ func (b *BaseState) sameCommit(fork interp.CrashImage, sb ondisk.Superblock, sta
 		return nil, violatedAt(baseRule, lost[0], "a block that the commit of generation %d needs is overwritten", sb.Generation())
 	}
 	s := *b.base
-	s.sb, s.devs, s.disk, s.cache, s.roots = sb, devs, fork, b.base.cache.fork(fork.Same), make(map[treeKey]treeRoot)
+	s.sb, s.devs, s.disk, s.cache, s.roots = sb, devs, image, b.base.cache.fork(image.Same), make(map[treeKey]treeRoot)
 	return &s, nil
 }
 
 // newCommit compares the state of a later commit with the known one. Blocks that both have must
 // have stayed as they are.
-func (b *BaseState) newCommit(fork interp.CrashImage, sb ondisk.Superblock, start uint64, devs *devices, lost []uint64, obs *interp.Observation) (*state, error) {
+func (b *BaseState) newCommit(image interp.CrashImage, sb ondisk.Superblock, start uint64, devs *devices, lost []uint64, obs *interp.Observation) (*state, error) {
 	old := *b.base
 	old.roots = make(map[treeKey]treeRoot)
 	b.cmp.names.Reset()
-	c := comparison{base: &old, sb: sb, at: start + ondisk.SuperOffset, disk: fork, devs: devs, cache: b.base.cache.fork(fork.Same), names: b.cmp.names, memory: b.cmp.memory}
+	c := comparison{base: &old, sb: sb, at: start + ondisk.SuperOffset, disk: image, devs: devs, cache: b.base.cache.fork(image.Same), names: b.cmp.names, memory: b.cmp.memory}
 	s, d, err := c.run()
 	if err != nil {
 		return nil, err

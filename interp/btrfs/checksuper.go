@@ -8,7 +8,7 @@ import (
 	"fsward/interp/btrfs/ondisk"
 )
 
-// IsSuperCopy tells of a write whether it is that of a further superblock, for which no commit
+// IsSuperCopy reports whether a write is of a further copy of the superblock, for which no commit
 // waits: only the first is written with FUA (write_dev_supers).
 func IsSuperCopy(off, n uint64) bool {
 	return n == ondisk.SuperSize && slices.Contains(ondisk.SuperOffsets[1:], off)
@@ -25,7 +25,7 @@ const (
 // The names of features that are not handled, for messages.
 var incompatNames = map[int]string{7: "RAID56", 12: "ZONED", 13: "EXTENT_TREE_V2", 14: "RAID_STRIPE_TREE", 17: "REMAP_TREE"}
 
-// identity is what makes two copies of a superblock the same: all but the checksum, the address,
+// identityOf returns what makes two copies of a superblock the same: all but the checksum, the address,
 // and the device on which the copy stands.
 func identityOf(s ondisk.Superblock) [ondisk.SuperSize]byte {
 	c := *s.Bytes()
@@ -35,7 +35,7 @@ func identityOf(s ondisk.Superblock) [ondisk.SuperSize]byte {
 	return c
 }
 
-// rewritten reports whether a tool is at work on the unmounted file system that writes metadata in
+// inRewrite reports whether a tool is at work on the unmounted file system that writes metadata in
 // place, or trees that are not whole until it is done. The kernel does not mount it until then.
 func inRewrite(s ondisk.Superblock) bool {
 	return s.Flags()&(ondisk.SuperFlagChangingFSID|ondisk.SuperFlagChangingTree|ondisk.SuperFlagChangingCsums) != 0

@@ -240,7 +240,7 @@ func (r *recorder) flush() error {
 	return err
 }
 
-// full tells, as an error, that there is no room for more, unless records can be dropped or handed
+// full returns an error if there is no room for more, unless records can be dropped or handed
 // on to make some.
 func (r *recorder) full() error {
 	if r.part != nil {

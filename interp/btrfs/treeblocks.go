@@ -30,7 +30,7 @@ func (s *state) eachTreeBlock(lo, hi uint64, visit func(logical uint64) error) e
 	return err
 }
 
-// treeBlockItem tells of an extent_item whether it is a metadata block.
+// treeBlockItem reports whether an extent_item is of a metadata block.
 func treeBlockItem(p *position) bool {
 	item := p.item()
 	extent, ok := ondisk.ViewExtentItem(item.data())

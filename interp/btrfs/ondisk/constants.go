@@ -1,6 +1,6 @@
 package ondisk
 
-// fsName is the name of the file system in schemas, errors and reports.
+// FSName is the name of the file system in schemas, errors and reports.
 const FSName = "btrfs"
 
 // Object ids that stand for trees and special inodes (linux/btrfs_tree.h). Negative ones are the

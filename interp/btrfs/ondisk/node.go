@@ -11,7 +11,7 @@ const (
 	MixedBackrefRev = 1 // BTRFS_MIXED_BACKREF_REV, of every file system since Linux 2.6.31
 )
 
-// A Node is a view on a metadata block that has passed checkNode: every index below nritems is
+// A Node is a view on a metadata block that has passed the checks of the reader: every index below nritems is
 // within the bytes, every item of a leaf lies in them, and keys grow.
 type Node struct {
 	r disk.Region // Addr is that of the first copy
@@ -36,7 +36,7 @@ func ReadKey(r disk.Region, off int) Key {
 	return Key{binary.LittleEndian.Uint64(b[DiskKeyObjectIDAt:]), b[DiskKeyTypeAt], binary.LittleEndian.Uint64(b[DiskKeyOffsetAt:])}
 }
 
-// NewNode returns a view on a block, which has headerSize bytes at least.
+// NewNode returns a view on a block, and reports whether it is long enough for a header.
 func NewNode(r disk.Region) (*Node, bool) { return &Node{r}, r.Len() >= HeaderSize }
 
 // Key returns the key of item or pointer i.
@@ -74,7 +74,7 @@ func (n *Node) Item(i int) disk.Region {
 // Search returns the index of the first key that is not below k.
 func (n *Node) Search(k Key) (i int, found bool) { return n.bisect(0, n.NrItems(), k) }
 
-// SearchFrom is search for a key that is likely to be near index at.
+// SearchFrom is Search for a key that is likely to be near index at.
 func (n *Node) SearchFrom(at int, k Key) (i int, found bool) {
 	lo, hi := 0, n.NrItems()
 	if at >= hi {
@@ -98,7 +98,7 @@ func (n *Node) SearchFrom(at int, k Key) (i int, found bool) {
 	}
 }
 
-// bisect is search among the keys from lo on and before hi, where the answer is known to be, or to
+// bisect is Search among the keys from lo on and before hi, where the answer is known to be, or to
 // be hi.
 func (n *Node) bisect(lo, hi int, k Key) (i int, found bool) {
 	for lo < hi {

@@ -49,10 +49,10 @@ const (
 const SuperFlags = HeaderFlagWritten | HeaderFlagReloc | SuperFlagError | SuperFlagSeeding | SuperFlagMetadump |
 	SuperFlagChangingFSID | SuperFlagChangingUUID | SuperFlagChangingTree | SuperFlagChangingCsums
 
-// Superblock is a view on the bytes of a btrfs_super_block that has passed parseSuper.
+// Superblock is a view on the bytes of a btrfs_super_block. The bytes need not be valid.
 type Superblock struct{ b *[SuperSize]byte }
 
-// superblockOf returns the view on the bytes of a superblock.
+// NewSuperblock returns the view on the bytes of a superblock.
 func NewSuperblock(b *[SuperSize]byte) Superblock { return Superblock{b} }
 
 func (s Superblock) Bytes() *[SuperSize]byte { return s.b }
@@ -98,7 +98,7 @@ func (s Superblock) DevItem() DevItem {
 	return DevItem{disk.NewRegion(s.b[SuperDevItemAt:SuperDevItemAt+DevItemSize], s.Bytenr()+SuperDevItemAt)}
 }
 
-// SysArray returns the room for the chunks that the superblock carries, all of it.
+// SysArray returns all of sys_chunk_array, of which SysArraySize bytes are in use.
 func (s Superblock) SysArray() []byte {
 	return s.b[SuperSysChunkArrayAt : SuperSysChunkArrayAt+SysArrayMax]
 }

@@ -3,7 +3,7 @@ package ondisk
 var ExtentItemLayout = Structure{"btrfs_extent_item", 24, []Member{
 	{Name: "refs", Off: 0, Width: 8, Field: FieldRefs},
 	{Name: "generation", Off: 8, Width: 8, Field: FieldGeneration},
-	{Name: "flags", Off: 16, Width: 8, Parts: []layoutPart{
+	{Name: "flags", Off: 16, Width: 8, Parts: []BitField{
 		{Field: FieldFlags, Mask: 3, Words: extentWords}}},
 }, nil}
 

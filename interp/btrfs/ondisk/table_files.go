@@ -9,10 +9,10 @@ var InodeItemLayout = Structure{"btrfs_inode_item", 160, []Member{
 	{Name: "nlink", Off: 40, Width: 4, Field: FieldNLink},
 	{Name: "uid", Off: 44, Width: 4, Field: FieldUID},
 	{Name: "gid", Off: 48, Width: 4, Field: FieldGID},
-	{Name: "mode", Off: 52, Width: 4, Parts: []layoutPart{
+	{Name: "mode", Off: 52, Width: 4, Parts: []BitField{
 		{Field: FieldModeType, Mask: 0xf000, Shift: 12, Words: modeWords}, {Field: FieldModePerm, Mask: 0xfff}}},
 	{Name: "rdev", Off: 56, Width: 8, Field: FieldRDev},
-	{Name: "flags", Off: 64, Width: 8, Field: FieldFlags, Parts: []layoutPart{
+	{Name: "flags", Off: 64, Width: 8, Field: FieldFlags, Parts: []BitField{
 		{Field: FieldNoDataSum, Mask: 1}, {Field: FieldNoDataCow, Mask: 2, Shift: 1, Quiet: true},
 		{Field: FieldReadOnly, Mask: 4, Shift: 2, Quiet: true}, {Field: FieldNoCompress, Mask: 8, Shift: 3, Quiet: true},
 		{Field: FieldPrealloc, Mask: 16, Shift: 4, Quiet: true}, {Field: FieldSync, Mask: 32, Shift: 5, Quiet: true},

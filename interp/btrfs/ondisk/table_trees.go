@@ -37,7 +37,7 @@ var RootRefLayout = Structure{"btrfs_root_ref", 18, []Member{
 var QgroupStatusLayout = Structure{"btrfs_qgroup_status_item", 32, []Member{
 	{Name: "version", Off: 0, Width: 8, Field: FieldVersion},
 	{Name: "generation", Off: 8, Width: 8, Field: FieldGeneration, Quiet: true},
-	{Name: "flags", Off: 16, Width: 8, Field: FieldFlags, Parts: []layoutPart{
+	{Name: "flags", Off: 16, Width: 8, Field: FieldFlags, Parts: []BitField{
 		{Field: FieldQuotaOn, Mask: 1, Quiet: true}, {Field: FieldQuotaRescan, Mask: 2, Shift: 1, Quiet: true},
 		{Field: fieldQuotaInconsistent, Mask: 4, Shift: 2, Quiet: true}}},
 	{Name: "rescan", Off: 24, Width: 8, Field: FieldRescan},

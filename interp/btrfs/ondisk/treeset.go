@@ -49,7 +49,7 @@ func ClassOf(tree uint64) treeSet {
 	return 0
 }
 
-// fileTree reports whether a tree holds files and directories: the top level or a subvolume.
+// IsFileTree reports whether a tree holds files and directories: the top level or a subvolume.
 // Numbers with bits in the upper 16 are those of quota groups (btrfs_is_fstree).
 func IsFileTree(id uint64) bool {
 	return id == FSTreeID || id >= FirstFreeID && id>>48 == 0
