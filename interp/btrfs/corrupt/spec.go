@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"fsward/change"
-	"fsward/interp"
 	"fsward/interp/btrfs/ondisk"
+	"fsward/interp/corruptspec"
 )
 
 // An alterSpec says what to change and where, as SpecHelp describes.
@@ -41,39 +41,21 @@ and level (of the block), on objectid and offset (of the key), and on fields. Wi
 tree, items that belong to files are taken from file trees.`
 
 func parseAlterSpec(spec string) (alterSpec, error) {
-	var s alterSpec
-	what, where, _ := strings.Cut(spec, "@")
-	name, rest := what, ""
-	if i := strings.IndexAny(what, ".!"); i >= 0 {
-		name, rest = what[:i], what[i:]
+	parsed, parseErr := corruptspec.Parse(spec)
+	s := alterSpec{object: findAlterable(parsed.Object), op: parsed.Op, value: parsed.Value}
+	if s.object == nil {
+		return s, fmt.Errorf("btrfs: no object %q in %q: there are %s", parsed.Object, spec,
+			strings.Join(alterableNames(), ", "))
 	}
-	if s.object = findAlterable(name); s.object == nil {
-		return s, fmt.Errorf("btrfs: no object %q in %q: there are %s", name, spec, strings.Join(alterableNames(), ", "))
-	}
-	var err error
-	if err = s.parseChange(spec, rest); err != nil {
+	if err := s.resolveChange(spec, parsed); err != nil {
 		return s, err
 	}
-	if where == "" {
-		return s, nil
+	if parseErr != nil {
+		return s, fmt.Errorf("btrfs: in %q: %w", spec, parseErr)
 	}
-	for _, part := range strings.Split(where, ",") {
-		field, number, _ := strings.Cut(part, "=")
-		c := condition{}
-		switch field {
-		case "tree":
-			c.tree = true
-		case "level":
-			c.level = true
-		case "objectid", "offset":
-			c.m, err = s.object.find("key." + field)
-		default:
-			c.m, err = s.object.find(field)
-		}
+	for _, where := range parsed.Where {
+		c, err := s.resolveCondition(where)
 		if err != nil {
-			return s, err
-		}
-		if c.value, err = interp.ParseNumber(number); err != nil {
 			return s, fmt.Errorf("btrfs: in %q: %w", spec, err)
 		}
 		s.where = append(s.where, c)
@@ -81,30 +63,37 @@ func parseAlterSpec(spec string) (alterSpec, error) {
 	return s, nil
 }
 
-// parseChange reads what stands between the object and the conditions.
-func (s *alterSpec) parseChange(spec, text string) error {
-	if verb, ok := strings.CutPrefix(text, "!"); ok {
-		for _, a := range s.object.actions() {
-			if actionNames[a] == verb {
-				s.action = a
-				return nil
-			}
-		}
+// resolveChange finds the field or the action that a specification names.
+func (s *alterSpec) resolveChange(spec string, parsed corruptspec.Spec) (err error) {
+	if i := slices.IndexFunc(s.object.actions(), func(a action) bool { return actionNames[a] == parsed.Action }); i >= 0 {
+		s.action = s.object.actions()[i]
+		return nil
 	}
-	i := strings.IndexAny(text, "=+-^")
-	if i < 1 {
-		return fmt.Errorf("btrfs: %q is not of the form OBJECT.FIELD=N (or +N, -N, ^N) or OBJECT!ACTION; %s has the fields %s and the actions %s",
-			spec, s.object.name, strings.Join(s.object.fieldNames(), ", "), strings.Join(s.object.actionNames(), ", "))
+	if parsed.Field == "" {
+		return fmt.Errorf("btrfs: %q is not of the form OBJECT.FIELD=N (or +N, -N, ^N) or OBJECT!ACTION; "+
+			"%s has the fields %s and the actions %s", spec, s.object.name,
+			strings.Join(s.object.fieldNames(), ", "), strings.Join(s.object.actionNames(), ", "))
 	}
-	var err error
-	if s.member, err = s.object.find(text[1:i]); err != nil {
-		return err
+	s.member, err = s.object.find(parsed.Field)
+	return err
+}
+
+// resolveCondition finds the field that a condition is on.
+func (s *alterSpec) resolveCondition(where corruptspec.Condition) (c condition, err error) {
+	switch where.Name {
+	case "tree":
+		c.tree = true
+	case "level":
+		c.level = true
+	case "objectid", "offset":
+		c.m, err = s.object.find("key." + where.Name)
+	default:
+		c.m, err = s.object.find(where.Name)
 	}
-	s.op = text[i]
-	if s.value, err = interp.ParseNumber(text[i+1:]); err != nil {
-		return fmt.Errorf("btrfs: in %q: %w", spec, err)
+	if err == nil {
+		c.value, err = where.Number()
 	}
-	return nil
+	return c, err
 }
 
 // slots returns how many places for the object a block has.
@@ -177,15 +166,7 @@ func (s *alterSpec) alter(n *ondisk.Node, slot int) (text string, ok bool) {
 // set changes the bytes of a member.
 func (s *alterSpec) set(b []byte) (text string, ok bool) {
 	old := number(b)
-	now := s.value
-	switch s.op {
-	case '+':
-		now = old + s.value
-	case '-':
-		now = old - s.value
-	case '^':
-		now = old ^ s.value
-	}
+	now := corruptspec.Apply(s.op, old, s.value)
 	for i := range b {
 		b[i] = byte(now >> (8 * i))
 	}

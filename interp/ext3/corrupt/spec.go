@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"fsward/interp"
+	"fsward/interp/corruptspec"
 	"fsward/interp/ext3/ondisk"
 )
 
@@ -35,46 +35,38 @@ func parseAlterSpec(spec string) (s alterSpec, err error) {
 	bad := func(why string) (alterSpec, error) {
 		return s, fmt.Errorf("ext3: %s in %q; want OBJECT.FIELD and one of =N +N -N ^N, or OBJECT!ACTION, of %s", why, spec, known())
 	}
-	what, where, _ := strings.Cut(spec, "@")
-	i := strings.IndexAny(what, ".!")
-	if i < 0 {
-		return bad("no field and no action")
-	}
-	if s.object = findAlterable(what[:i]); s.object == nil {
+	parsed, parseErr := corruptspec.Parse(spec)
+	if s.object = findAlterable(parsed.Object); s.object == nil {
 		return bad("no such object")
 	}
-	if what[i] == '!' {
-		if s.action = what[i+1:]; !slices.Contains(s.object.actions, s.action) {
-			return bad("no such action")
-		}
-	} else {
-		rest := what[i+1:]
-		at := strings.IndexAny(rest, "=+-^")
-		if at < 0 {
-			return bad("no operation")
-		}
-		j := slices.IndexFunc(s.object.members, func(m ondisk.Field) bool { return m.Name == rest[:at] })
+	s.op, s.value, s.action = parsed.Op, parsed.Value, parsed.Action
+	if s.action != "" && !slices.Contains(s.object.actions, s.action) {
+		return bad("no such action")
+	}
+	if parsed.Field != "" {
+		j := slices.IndexFunc(s.object.members, func(m ondisk.Field) bool { return m.Name == parsed.Field })
 		if j < 0 {
 			return bad("no such field")
 		}
-		s.member, s.op = s.object.members[j], rest[at]
-		if s.value, err = interp.ParseNumber(rest[at+1:]); err != nil {
-			return bad(err.Error())
-		}
+		s.member = s.object.members[j]
 	}
-	for part := range strings.SplitSeq(where, ",") {
-		field, value, _ := strings.Cut(part, "=")
+	if parseErr != nil {
+		return bad(parseErr.Error())
+	}
+	if s.action == "" && parsed.Field == "" {
+		return bad("no field and no action")
+	}
+	for _, where := range parsed.Where {
 		switch {
-		case where == "":
-		case field == "kind" && slices.Contains(s.object.kinds, value):
-			s.kind = value
-		case field == "id":
-			if s.id, err = interp.ParseNumber(value); err != nil {
+		case where.Name == "kind" && slices.Contains(s.object.kinds, where.Value):
+			s.kind = where.Value
+		case where.Name == "id":
+			if s.id, err = where.Number(); err != nil {
 				return bad(err.Error())
 			}
 		default:
-			return s, fmt.Errorf("ext3: condition %q in %q; want id=N or kind= and one of %s", part, spec,
-				strings.Join(s.object.kinds, ", "))
+			return s, fmt.Errorf("ext3: condition %s=%s in %q; want id=N or kind= and one of %s", where.Name,
+				where.Value, spec, strings.Join(s.object.kinds, ", "))
 		}
 	}
 	return s, nil
@@ -92,15 +84,7 @@ func (s *alterSpec) set(b []byte) (text string, ok bool) {
 		return "", false
 	}
 	old := s.member.Get(b)
-	now := s.value
-	switch s.op {
-	case '+':
-		now = old + s.value
-	case '-':
-		now = old - s.value
-	case '^':
-		now = old ^ s.value
-	}
+	now := corruptspec.Apply(s.op, old, s.value)
 	s.member.Put(b, now)
 	now = s.member.Get(b)
 	return fmt.Sprintf("%s %d → %d", s.member.Name, old, now), now != old
