@@ -162,7 +162,10 @@ func holdAll(c *ekm.Control, serving []ekm.Thread, commit uint32) (held int, err
 // runHeld lets the thread that commits run while it has work.
 func runHeld(c *ekm.Control, dir string, commit ekm.Thread) error {
 	done := make(chan error, 1)
-	go func() { done <- syncFile(dir, "third") }()
+	go func() {
+		time.Sleep(100 * time.Millisecond) // Run waits by then: the thread must not commit before
+		done <- syncFile(dir, "third")
+	}()
 	ran, err := c.Run(commit.PID, 5*time.Second)
 	if err := errors.Join(err, <-done); err != nil {
 		return err
