@@ -14,8 +14,8 @@ import (
 
 // numberedPage is a page in a tree.
 type numberedPage struct {
-	number uint64
-	page
+	number  uint64
+	content page
 }
 
 // pageTree has the pages of a layer as a tree in the order of their numbers, to compare with the map
@@ -41,7 +41,7 @@ func BenchmarkPages(b *testing.B) {
 		}
 		fillTree := func() *btree.BTreeG[numberedPage] {
 			tree := pageTree()
-			set(func(number uint64) { tree.ReplaceOrInsert(numberedPage{number: number}) })
+			set(func(number uint64) { tree.ReplaceOrInsert(numberedPage{number: number, content: page{}}) })
 			return tree
 		}
 		perPage := func(b *testing.B) {
@@ -134,8 +134,8 @@ func BenchmarkFlight(b *testing.B) {
 		b.Run(fmt.Sprintf("enter/slice/%d", n), func(b *testing.B) {
 			for b.Loop() {
 				e := &Enumerator{}
-				for _, u := range units {
-					e.flight = append(e.flight, u)
+				for i := range units {
+					e.flight = append(e.flight, units[i])
 				}
 			}
 			perUnit(b)
