@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// TestBlockDevice serves a loop device, as it would a partition or a logical volume.
+// TestBlockDevice opens a loop device as a disk. Partitions and logical volumes take the same path.
 func TestBlockDevice(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Fatal("this test makes a loop device and has to run as root")
+		t.Fatal("this test creates a loop device: run it as root")
 	}
 	content := pattern(16 << 20)
 	path := sparseFile(t, 16<<20, 0, content)
@@ -33,7 +33,7 @@ func TestBlockDevice(t *testing.T) {
 	}
 	var busy *BusyError
 	if _, err := OpenFile(loop, FileOptions{}); !errors.As(err, &busy) {
-		t.Errorf("a device served twice: %v", err)
+		t.Errorf("second open of a device: %v, want a BusyError", err)
 	}
 	if err := d.Zero(1<<20, 4096); err != nil {
 		t.Error(err)
@@ -55,7 +55,7 @@ func TestBlockDevice(t *testing.T) {
 	clear(content[2<<20 : 2<<20+512])
 	got := make([]byte, 8<<20)
 	if _, err := d.ReadAt(got, 0); err != nil || !bytes.Equal(got, content[:8<<20]) {
-		t.Errorf("the device does not hold what was written: %v", err)
+		t.Errorf("the device does not hold the data that was written: %v", err)
 	}
 	runs, err := d.Extents(0, 16<<20)
 	if err != nil || len(runs) != 1 || runs[0].Hole {

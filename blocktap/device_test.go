@@ -19,7 +19,7 @@ func (f recorderFunc) Log(r *Request) error { return f(r) }
 func TestDeviceChecksRequests(t *testing.T) {
 	disk := open(t, sparseFile(t, 1<<20, 0, nil), FileOptions{})
 	dev := NewDevice(disk, hookFunc(func(r *Request, do func() error) error {
-		t.Errorf("the hook was shown %+v", r)
+		t.Errorf("the hook was called with %+v", r)
 		return do()
 	}))
 	for _, c := range []struct {
@@ -61,7 +61,13 @@ func TestDeviceOrder(t *testing.T) {
 	refused := 0
 	for i := range 50 {
 		wg.Go(func() {
-			err := dev.Do(context.Background(), &Request{Op: OpWrite, FUA: i%8 == 0, Off: uint64(i) * 512, Len: 512, Data: make([]byte, 512)})
+			err := dev.Do(context.Background(), &Request{
+				Op:   OpWrite,
+				FUA:  i%8 == 0,
+				Off:  uint64(i) * 512,
+				Len:  512,
+				Data: make([]byte, 512),
+			})
 			if errors.Is(err, ErrRefused) {
 				mu.Lock()
 				refused++
@@ -83,9 +89,10 @@ func TestDeviceOrder(t *testing.T) {
 }
 
 func TestDeviceRecorderFails(t *testing.T) {
-	full := errors.New("the record is full")
-	dev := NewDevice(open(t, sparseFile(t, 1<<20, 0, nil), FileOptions{}), hookFunc(func(*Request, func() error) error {
-		t.Error("a change that is not on record was done")
+	full := errors.New("the log is full")
+	disk := open(t, sparseFile(t, 1<<20, 0, nil), FileOptions{})
+	dev := NewDevice(disk, hookFunc(func(*Request, func() error) error {
+		t.Error("the hook was called for a change that could not be recorded")
 		return nil
 	}))
 	dev.Record(recorderFunc(func(*Request) error { return full }))
@@ -96,11 +103,11 @@ func TestDeviceRecorderFails(t *testing.T) {
 	}
 }
 
-// flushes is a disk that counts what was written since the last flush.
+// flushes is a disk that counts the writes since the last flush, and the flushes.
 type flushes struct {
 	Disk
 	dirty, done int
-	err         error
+	err         error // the error of the next flushes
 }
 
 func (d *flushes) WriteAt(p []byte, off int64) (int, error) {
@@ -117,7 +124,8 @@ func (d *flushes) Flush() error {
 	return d.Disk.Flush()
 }
 
-// TestDurable: flush and FUA are acknowledged after the disk's flush, and not if it fails.
+// TestDurable checks that a flush and a write with FUA succeed only after the disk has flushed, and
+// that they fail if the disk cannot flush.
 func TestDurable(t *testing.T) {
 	disk := &flushes{Disk: open(t, sparseFile(t, 1<<20, 0, nil), FileOptions{})}
 	dev := NewDevice(disk, nil)
@@ -135,25 +143,33 @@ func TestDurable(t *testing.T) {
 		t.Errorf("FUA: %v, %d dirty, %d flushes", err, disk.dirty, disk.done)
 	}
 	disk.err = errors.New("the medium is gone")
-	for _, r := range []Request{fua, {Op: OpFlush}, {Op: OpZero, Len: 512, FUA: true}, {Op: OpTrim, Len: 512, FUA: true}} {
+	for _, r := range []Request{
+		fua,
+		{Op: OpFlush},
+		{Op: OpZero, Len: 512, FUA: true},
+		{Op: OpTrim, Len: 512, FUA: true},
+	} {
 		if err := do(r); !errors.Is(err, disk.err) {
-			t.Errorf("%s acknowledged although the flush failed: %v", r.Op, err)
+			t.Errorf("%s returned %v, want the error of the flush", r.Op, err)
 		}
 	}
 }
 
-// flushHook notes what it is told.
+// flushHook records its calls.
 type flushHook struct {
 	flushing int
 	flushed  []uint64
 }
 
 func (h *flushHook) Handle(_ context.Context, _ *Request, do func() error) error { return do() }
-func (h *flushHook) Flushing()                                                   { h.flushing++ }
-func (h *flushHook) Flushed(seq uint64)                                          { h.flushed = append(h.flushed, seq) }
 
-// A hook is told which changes a flush has made durable. One with FUA makes no other durable.
-func TestFlushIsTold(t *testing.T) {
+func (h *flushHook) Flushing() { h.flushing++ }
+
+func (h *flushHook) Flushed(seq uint64) { h.flushed = append(h.flushed, seq) }
+
+// TestFlushHook checks which changes the hook learns to be durable. A write with FUA makes no other
+// change durable.
+func TestFlushHook(t *testing.T) {
 	disk := open(t, sparseFile(t, 1<<20, 0, nil), FileOptions{})
 	hook := &flushHook{}
 	dev := NewDevice(disk, hook)
@@ -174,6 +190,6 @@ func TestFlushIsTold(t *testing.T) {
 	do(OpWrite, true)
 	do(OpFlush, false)
 	if want := []uint64{0, 2, 3}; !slices.Equal(hook.flushed, want) {
-		t.Errorf("told %v, want %v", hook.flushed, want)
+		t.Errorf("Flushed was called with %v, want %v", hook.flushed, want)
 	}
 }

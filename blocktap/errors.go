@@ -5,19 +5,19 @@ import (
 	"syscall"
 )
 
-// ErrRefused is the error of a write that the hook would not let through. Transports report it as EIO.
+// ErrRefused is the error of a write that the hook refused. Transports report it as EIO.
 var ErrRefused = errors.New("refused: the write would violate an invariant")
 
-// Errors of requests that a disk cannot be asked for.
+// Errors of invalid requests.
 var (
 	ErrRange     = errors.New("outside the disk")
 	ErrUnaligned = errors.New("not a multiple of 512 bytes")
 	ErrReadOnly  = errors.New("the disk is read-only")
 )
 
-// Errno is the error number with which a transport reports an error to the guest: EINVAL for requests
-// that are not well formed, EROFS, ENOSPC, and EIO for everything else, refused writes among it.
-// 0 for nil.
+// Errno returns the error number with which a transport reports err to the guest: EINVAL for an
+// invalid request, EROFS for a read-only disk, ENOSPC for a full one, and EIO for all other errors,
+// which include refused writes. It returns 0 for nil.
 func Errno(err error) syscall.Errno {
 	switch {
 	case err == nil:

@@ -1,22 +1,23 @@
 package blocktap
 
-// Extent is a run of bytes of a disk of which it is known whether it holds data.
+// An Extent is a run of bytes of a disk that is either data or a hole.
 type Extent struct {
 	Len  uint64 // bytes
-	Hole bool   // nothing is allocated, and it reads as zeros
+	Hole bool   // no space is allocated, and reads return zeros
 }
 
-// Extenter is a Disk that knows which of its parts are holes.
+// An Extenter is a Disk that can report its holes.
 type Extenter interface {
-	// Extents describes the range from off on, n bytes at most, as runs that follow each other. There
-	// is at least one unless n is 0, and at most MaxExtents: they may end before off+n.
+	// Extents describes a range of at most n bytes from off as consecutive runs. It returns at least
+	// one run unless n is 0, and at most MaxExtents, so that the last run may end before off+n.
 	Extents(off, n uint64) ([]Extent, error)
 }
 
-// MaxExtents bounds the answer of one call of Extents.
+// MaxExtents is the largest number of runs that one call of Extents returns.
 const MaxExtents = 1024
 
-// Reserver is a Disk whose Zero may give space back, and which can also zero a range without that.
+// A Reserver is a Disk whose Zero may deallocate space. ZeroReserved zeros a range and keeps its
+// space allocated.
 type Reserver interface {
 	ZeroReserved(off, n uint64) error
 }

@@ -11,28 +11,29 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// FileOptions says how a file is opened.
+// FileOptions are the options of OpenFile.
 type FileOptions struct {
 	ReadOnly bool
 }
 
-// file is a Disk on a raw file or a block device. Its size is what it was when it was opened.
+// file is a Disk on a raw file or a block device. Its size is fixed when it is opened.
 type file struct {
 	f        *os.File
 	path     string
 	size     uint64
 	readOnly bool
 
-	// What the file system or device beneath turned out not to support is not asked for again.
+	// Set once the file system or device below has answered that it does not support the operation.
 	noPunch, noZeroRange, noSeek atomic.Bool
 
 	mu       sync.Mutex
 	flushErr error // the first failure of fdatasync
 }
 
-// OpenFile opens a raw file or a block device as a disk. Opened for writing, it holds an exclusive lock,
-// so that a disk which another process serves or runs a machine from is an error (*BusyError); read-only,
-// it holds a shared one. Bytes after the last whole sector are not reachable, as with a loop device.
+// OpenFile opens a raw file or a block device as a disk. A disk that is open for writing holds an
+// exclusive lock, a read-only disk a shared lock. If another process holds a conflicting lock, for
+// example because it serves the disk or runs a virtual machine from it, the error is a *BusyError.
+// As on a loop device, bytes after the last whole sector are not accessible.
 func OpenFile(path string, opt FileOptions) (Disk, error) {
 	st, err := os.Stat(path)
 	if err != nil {
@@ -46,7 +47,7 @@ func OpenFile(path string, opt FileOptions) (Disk, error) {
 	case mode.IsRegular():
 	case mode&os.ModeDevice != 0 && mode&os.ModeCharDevice == 0:
 		if !opt.ReadOnly {
-			flags |= unix.O_EXCL // on a block device: fails while the host has it mounted
+			flags |= unix.O_EXCL // fails while the host has the block device mounted
 		}
 	default:
 		return nil, fmt.Errorf("%s is neither a regular file nor a block device", path)
@@ -60,7 +61,7 @@ func OpenFile(path string, opt FileOptions) (Disk, error) {
 	}
 	d, err := newFile(f, opt.ReadOnly)
 	if err != nil {
-		_ = f.Close() // the error that led here is the one to report
+		_ = f.Close() // report the first error
 		return nil, err
 	}
 	return d, nil
@@ -70,7 +71,7 @@ func newFile(f *os.File, readOnly bool) (*file, error) {
 	if err := lock(f, !readOnly); err != nil {
 		return nil, err
 	}
-	end, err := f.Seek(0, io.SeekEnd) // also the size of a block device
+	end, err := f.Seek(0, io.SeekEnd) // works for block devices too
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +93,8 @@ func (d *file) ReadAt(p []byte, off int64) (int, error) {
 	}
 	n, err := d.f.ReadAt(p, off)
 	if errors.Is(err, io.EOF) {
-		err = fmt.Errorf("%s: ends at %d, it had %d bytes when it was opened", d.path, off+int64(n), d.size)
+		err = fmt.Errorf("%s: ends at %d, it had %d bytes when it was opened",
+			d.path, off+int64(n), d.size)
 	}
 	return n, err
 }
@@ -104,8 +106,9 @@ func (d *file) WriteAt(p []byte, off int64) (int, error) {
 	return d.f.WriteAt(p, off)
 }
 
-// Flush is fdatasync. Once it has failed it fails for good: Linux reports a lost write once and then
-// calls the page clean, so that a later success would say nothing about it.
+// Flush calls fdatasync. After a failure, all later calls return the same error: Linux reports a
+// lost write once and then marks the page clean, so that a later success would not mean that the
+// data is on the disk.
 func (d *file) Flush() error {
 	if d.readOnly {
 		return nil
@@ -116,8 +119,11 @@ func (d *file) Flush() error {
 	if err != nil {
 		return err
 	}
-	// Outside the lock: flushes run in parallel.
-	if err := d.control(func(fd int) error { return ignoringEINTR(func() error { return unix.Fdatasync(fd) }) }); err != nil {
+	// The lock is not held, so that flushes run in parallel.
+	err = d.control(func(fd int) error {
+		return ignoringEINTR(func() error { return unix.Fdatasync(fd) })
+	})
+	if err != nil {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		if d.flushErr == nil {
@@ -128,7 +134,7 @@ func (d *file) Flush() error {
 	return nil
 }
 
-// bounds checks a range; the sum cannot overflow.
+// bounds checks that a range lies within the disk. It never computes off+n, which could overflow.
 func (d *file) bounds(off int64, n uint64) error {
 	if off < 0 || uint64(off) > d.size || n > d.size-uint64(off) {
 		return fmt.Errorf("%s: %d bytes at %d: %w of %d bytes", d.path, n, off, ErrRange, d.size)
@@ -143,7 +149,7 @@ func (d *file) writable(off int64, n uint64) error {
 	return d.bounds(off, n)
 }
 
-// control runs a system call on the descriptor, which cannot be closed meanwhile.
+// control runs a system call on the descriptor. The descriptor cannot be closed during the call.
 func (d *file) control(call func(fd int) error) error {
 	raw, err := d.f.SyscallConn()
 	if err != nil {

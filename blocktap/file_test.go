@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sparseFile makes a file of size bytes in which only data at off is allocated.
+// sparseFile creates a file of size bytes in which only data at off is allocated.
 func sparseFile(t *testing.T, size int64, off int64, data []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "disk.img")
@@ -64,11 +64,12 @@ func TestFileServedTwice(t *testing.T) {
 	open(t, path, FileOptions{})
 	_, err := OpenFile(path, FileOptions{})
 	var busy *BusyError
-	if !errors.As(err, &busy) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "this process") {
+	if !errors.As(err, &busy) || !strings.Contains(err.Error(), path) ||
+		!strings.Contains(err.Error(), "this process") {
 		t.Errorf("second open: %v", err)
 	}
 	if _, err := OpenFile(path, FileOptions{ReadOnly: true}); !errors.As(err, &busy) {
-		t.Errorf("read-only open of a disk that is written: %v", err)
+		t.Errorf("read-only open of a disk that is open for writing: %v", err)
 	}
 }
 
@@ -129,13 +130,13 @@ func TestFileBounds(t *testing.T) {
 		t.Errorf("read before the start: %v", err)
 	}
 	if err := d.Trim(1<<63, 1<<63); !errors.Is(err, ErrRange) {
-		t.Errorf("trim whose end overflows: %v", err)
+		t.Errorf("trim with an end that overflows: %v", err)
 	}
 	if err := os.Truncate(path, 4096); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := d.ReadAt(make([]byte, 512), 8192); err == nil || errors.Is(err, io.EOF) {
-		t.Errorf("read of a file that was cut: %v", err)
+		t.Errorf("read of a truncated file: %v", err)
 	}
 }
 
@@ -155,7 +156,7 @@ func TestFileNotADisk(t *testing.T) {
 	}
 }
 
-// TestZero runs each way in which a range can be made zeros.
+// TestZero zeros a range in each of the supported ways.
 func TestZero(t *testing.T) {
 	const size, off, n = 8 << 20, 1<<20 + 512, 4<<20 + 1024
 	all := pattern(size)
@@ -186,29 +187,31 @@ func TestZero(t *testing.T) {
 			}
 			after := allocated(t, path)
 			if name == "punch" && after >= before {
-				t.Errorf("%d bytes allocated before, %d after: no space given back", before, after)
+				t.Errorf("%d bytes allocated before, %d after: no space was deallocated", before, after)
 			}
 			if name == "reserved" && after < before {
-				t.Errorf("%d bytes allocated before, %d after: space given back", before, after)
+				t.Errorf("%d bytes allocated before, %d after: space was deallocated", before, after)
 			}
 		})
 	}
 }
 
-// TestZeroWhereUnsupported goes the way of a file system that can do neither without writing.
+// TestZeroWhereUnsupported zeros a range on a file system without fallocate. Zero has to write
+// zeros.
 func TestZeroWhereUnsupported(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
 	if err := os.WriteFile(path, pattern(1<<20), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	d := open(t, path, FileOptions{})
-	// A mode that no file system knows together with KEEP_SIZE is EOPNOTSUPP, as on one that has no
-	// fallocate at all.
-	if done, err := d.fallocate(&d.noPunch, unix.FALLOC_FL_INSERT_RANGE, 0, 4096); done || err != nil || !d.noPunch.Load() {
+	// No file system supports INSERT_RANGE together with KEEP_SIZE. The error is EOPNOTSUPP, as on a
+	// file system without fallocate.
+	done, err := d.fallocate(&d.noPunch, unix.FALLOC_FL_INSERT_RANGE, 0, 4096)
+	if done || err != nil || !d.noPunch.Load() {
 		t.Fatalf("unsupported fallocate: done %v, %v, remembered %v", done, err, d.noPunch.Load())
 	}
 	if err := d.Trim(0, 1<<20); err != nil {
-		t.Errorf("trim where it cannot be done: %v", err)
+		t.Errorf("trim where it is not supported: %v", err)
 	}
 	if err := d.Zero(0, 1<<20); err != nil {
 		t.Error(err)
@@ -233,7 +236,7 @@ func TestExtents(t *testing.T) {
 	d.noSeek.Store(true)
 	got, err = d.Extents(0, 1<<20)
 	if err != nil || len(got) != 1 || got[0] != (Extent{Len: 1 << 20}) {
-		t.Errorf("extents of a file that cannot tell: %v, %v", got, err)
+		t.Errorf("extents without SEEK_DATA: %v, %v", got, err)
 	}
 }
 
@@ -251,7 +254,7 @@ func TestExtentsAreBounded(t *testing.T) {
 	}
 }
 
-func TestFlushFailureIsForGood(t *testing.T) {
+func TestFlushFailureIsPermanent(t *testing.T) {
 	d := open(t, sparseFile(t, 1<<20, 0, nil), FileOptions{})
 	d.flushErr = unix.EIO // as fdatasync reports it once
 	if err := d.Flush(); !errors.Is(err, unix.EIO) {
@@ -301,13 +304,13 @@ func TestOpenImage(t *testing.T) {
 		if name == "raw" {
 			continue
 		}
-		// A stream that is cut off is an error, not a shorter disk.
+		// A truncated stream is an error, not a smaller disk.
 		if err := os.WriteFile(path, b[:len(b)-5], 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if d, err := OpenImage(path); err == nil {
 			d.Close()
-			t.Errorf("%s: cut off, and opened", name)
+			t.Errorf("%s: opened although it is truncated", name)
 		} else if !strings.Contains(err.Error(), path) {
 			t.Errorf("error does not name %s: %v", path, err)
 		}

@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// zeroChunk is the most that is written at once where zeros have to be written.
+// zeroChunk is the largest size in bytes of one write of zeros.
 const zeroChunk = 1 << 20
 
-// Trim gives the space of a range back where the file system or device beneath can, and does nothing
-// where it cannot: what a trimmed range holds is not defined.
+// Trim deallocates the space of a range if the file system or device below supports that, and does
+// nothing otherwise. The content of a trimmed range is undefined.
 func (d *file) Trim(off, n uint64) error {
 	if err := d.writable(int64(off), n); err != nil || n == 0 {
 		return err
@@ -21,32 +21,35 @@ func (d *file) Trim(off, n uint64) error {
 	return err
 }
 
-// Zero makes a range read as zeros, and gives its space back where that is possible.
+// Zero makes a range read as zeros and deallocates its space where that is possible.
 func (d *file) Zero(off, n uint64) error {
 	if err := d.writable(int64(off), n); err != nil || n == 0 {
 		return err
 	}
-	if done, err := d.fallocate(&d.noPunch, unix.FALLOC_FL_PUNCH_HOLE, off, n); done || err != nil {
+	done, err := d.fallocate(&d.noPunch, unix.FALLOC_FL_PUNCH_HOLE, off, n)
+	if done || err != nil {
 		return err
 	}
 	return d.ZeroReserved(off, n)
 }
 
-// ZeroReserved makes a range read as zeros and keeps its space.
+// ZeroReserved makes a range read as zeros and keeps its space allocated.
 func (d *file) ZeroReserved(off, n uint64) error {
 	if err := d.writable(int64(off), n); err != nil || n == 0 {
 		return err
 	}
-	if done, err := d.fallocate(&d.noZeroRange, unix.FALLOC_FL_ZERO_RANGE, off, n); done || err != nil {
+	done, err := d.fallocate(&d.noZeroRange, unix.FALLOC_FL_ZERO_RANGE, off, n)
+	if done || err != nil {
 		return err
 	}
 	return writeZeros(d.f, off, n)
 }
 
-// fallocate changes the allocation of a range; done is false if this cannot be done here. On a block
-// device the kernel turns both modes into commands of the device (blkdev_fallocate); a range that is
-// not aligned to the device's blocks is EINVAL there.
-func (d *file) fallocate(unsupported *atomic.Bool, mode uint32, off, n uint64) (done bool, err error) {
+// fallocate changes the allocation of a range. done is false if the file system or device does not
+// support the mode. On a block device the kernel turns both modes into commands of the device
+// (blkdev_fallocate) and returns EINVAL for a range that is not aligned to the device's blocks.
+func (d *file) fallocate(unsupported *atomic.Bool, mode uint32, off, n uint64) (
+	done bool, err error) {
 	if unsupported.Load() {
 		return false, nil
 	}
@@ -68,7 +71,7 @@ func (d *file) fallocate(unsupported *atomic.Bool, mode uint32, off, n uint64) (
 	}
 }
 
-// writeZeros writes n zero bytes at off in pieces of bounded size.
+// writeZeros writes n zero bytes at off, at most zeroChunk bytes at a time.
 func writeZeros(w io.WriterAt, off, n uint64) error {
 	zeros := make([]byte, min(n, zeroChunk))
 	for n > 0 {
@@ -82,7 +85,8 @@ func writeZeros(w io.WriterAt, off, n uint64) error {
 	return nil
 }
 
-// Extents tells data from holes by SEEK_DATA and SEEK_HOLE. A file that cannot tell is all data.
+// Extents finds data and holes with SEEK_DATA and SEEK_HOLE. If the file system does not support
+// these, the whole range is data.
 func (d *file) Extents(off, n uint64) ([]Extent, error) {
 	if err := d.bounds(int64(off), n); err != nil || n == 0 {
 		return nil, err
@@ -105,8 +109,8 @@ func (d *file) Extents(off, n uint64) ([]Extent, error) {
 		if err != nil {
 			return nil, err
 		}
-		// A hole at off itself means that the file changed between the two calls: what is neither
-		// is called data, and the loop goes on past it.
+		// A hole at off means that the file changed between the two calls. Report one sector of data,
+		// so that the loop makes progress.
 		if !ok || hole <= off {
 			hole = min(off+SectorSize, end)
 		}
@@ -116,8 +120,8 @@ func (d *file) Extents(off, n uint64) ([]Extent, error) {
 	return runs, nil
 }
 
-// seek returns the next position of data or hole at or after off, end at most. It is end where there is
-// no more data (ENXIO); ok is false if the file cannot tell.
+// seek returns the position of the next data or hole at or after off, but at most end. If the file
+// has no more data (ENXIO), it returns end. ok is false if the file system does not support whence.
 func (d *file) seek(off uint64, whence int, end uint64) (pos uint64, ok bool, err error) {
 	if d.noSeek.Load() {
 		return 0, false, nil

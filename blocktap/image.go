@@ -13,18 +13,19 @@ import (
 )
 
 const (
-	// maxImage bounds the size that a compressed image may unpack to, and maxImageData what of it is
-	// not zeros and has to be stored.
+	// maxImage is the largest size in bytes of a decompressed image. maxImageData is the largest
+	// number of bytes of it that may be stored; blocks of zeros are not stored.
 	maxImage     = 16 << 40
 	maxImageData = 64 << 30
-	// imageBlock is the unit in which zeros of an unpacked image become holes.
+	// imageBlock is the size in bytes of the blocks that become holes if they are all zeros.
 	imageBlock = 64 << 10
-	// zstdWindow bounds the memory of unpacking. It is zstd's own limit without --long=31.
+	// zstdWindow bounds the memory of decompression. It is zstd's own limit without --long=31.
 	zstdWindow = 128 << 20
 )
 
-// OpenImage opens an image for reading: a raw file or block device in place, or one compressed with zstd
-// or gzip, which is unpacked to a temporary file without a name. Zeros stay holes in it.
+// OpenImage opens an image for reading: a raw file, a block device, or a file that is compressed
+// with zstd or gzip. It decompresses into a temporary file without a name, in which blocks of zeros
+// are holes.
 func OpenImage(path string) (Disk, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -52,8 +53,8 @@ func OpenImage(path string) (Disk, error) {
 	return d, nil
 }
 
-// Decompress returns what r holds, unpacked if it begins like zstd or gzip. The caller closes it; that
-// does not close r.
+// Decompress returns the content of r, decompressed if it begins with the magic number of zstd or
+// gzip. The caller closes plain, which does not close r.
 func Decompress(r io.Reader) (plain io.ReadCloser, compressed bool, err error) {
 	b := bufio.NewReaderSize(r, 256<<10)
 	head, err := b.Peek(4)
@@ -62,7 +63,8 @@ func Decompress(r io.Reader) (plain io.ReadCloser, compressed bool, err error) {
 	}
 	switch {
 	case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}): // RFC 8878, 3.1.1
-		dec, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(zstdWindow))
+		dec, err := zstd.NewReader(b,
+			zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(zstdWindow))
 		if err != nil {
 			return nil, true, err
 		}
@@ -94,8 +96,8 @@ func unpack(r io.Reader) (*os.File, error) {
 	return f, nil
 }
 
-// TempFile makes an empty file without a name in the directory for temporary files. Its space is free
-// again when it is closed, also when the process is killed.
+// TempFile creates an empty file without a name in the directory for temporary files. The kernel
+// frees its space when it is closed, also if the process is killed.
 func TempFile() (*os.File, error) {
 	f, err := os.CreateTemp("", "fsward-")
 	if err != nil {
@@ -108,7 +110,7 @@ func TempFile() (*os.File, error) {
 	return f, nil
 }
 
-// copySparse copies a stream and leaves out its zeros. It returns the length of the stream.
+// copySparse copies a stream and skips blocks of zeros. It returns the length of the stream.
 func copySparse(w io.WriterAt, r io.Reader) (size int64, err error) {
 	var stored int64
 	buf, zeros := make([]byte, imageBlock), make([]byte, imageBlock)
@@ -127,13 +129,14 @@ func copySparse(w io.WriterAt, r io.Reader) (size int64, err error) {
 		case err != nil:
 			return 0, err
 		case size > maxImage || stored > maxImageData:
-			return 0, fmt.Errorf("more than %d bytes, or %d that are not zeros", int64(maxImage), int64(maxImageData))
+			return 0, fmt.Errorf("more than %d bytes, or more than %d bytes that are not zeros",
+				int64(maxImage), int64(maxImageData))
 		}
 	}
 }
 
-// fill reads until buf is full or r fails. Unlike io.ReadFull it returns r's own error, which tells the
-// end of a stream (EOF) from one that was cut off (ErrUnexpectedEOF).
+// fill reads until buf is full or r fails. Unlike io.ReadFull it returns r's own error, so that the
+// caller can distinguish the end of a stream (EOF) from a truncated stream (ErrUnexpectedEOF).
 func fill(r io.Reader, buf []byte) (n int, err error) {
 	for n < len(buf) && err == nil {
 		var m int

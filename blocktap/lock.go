@@ -12,19 +12,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// BusyError is a disk that cannot be opened because somebody else uses it.
+// A BusyError says that a disk cannot be opened because another process uses it.
 type BusyError struct {
 	Path   string
-	Holder string // who uses it, as far as known: "process 4711 (qemu-system-x86)"
+	Holder string // the user of the disk as far as known: "process 4711 (qemu-system-x86)"
 }
 
 func (e *BusyError) Error() string {
 	return fmt.Sprintf("%s is in use by %s; a disk served twice would be damaged", e.Path, e.Holder)
 }
 
-// lock takes two locks, which the kernel drops with the last descriptor of the open file. flock is kept
-// by us and by udev, and /proc/locks names its holder. The open-file-description lock over all bytes
-// collides with the byte locks by which qemu marks an image as in use.
+// lock takes two locks on a file. The kernel releases both with the last descriptor of the open
+// file. fsward and udev use flock, and /proc/locks names its holder. qemu marks an image as in use
+// with locks on single bytes. The open-file-description lock on all bytes conflicts with these.
 func lock(f *os.File, exclusive bool) error {
 	how, kind := unix.LOCK_SH, int16(unix.F_RDLCK)
 	if exclusive {
@@ -55,7 +55,7 @@ func lock(f *os.File, exclusive bool) error {
 	return nil
 }
 
-// flockHolder finds in /proc/locks who holds a flock on a file.
+// flockHolder describes the process that holds a flock on a file, according to /proc/locks.
 func flockHolder(f *os.File) string {
 	const unknown = "another process"
 	var st unix.Stat_t

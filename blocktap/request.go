@@ -1,5 +1,6 @@
-// Package blocktap is the block device between a guest and its disk: requests, the disk behind them,
-// and the hook that sees every request before it is done. Transports (nbd, fuse) are packages below it.
+// Package blocktap is the block device between a guest and its disk. A Device performs a guest's
+// requests on a Disk, and calls a Hook before each request that changes the disk. Start reading at
+// Device.Do. The transports are the packages nbd and fuse below it.
 package blocktap
 
 import (
@@ -10,7 +11,7 @@ import (
 	"sync/atomic"
 )
 
-// Op is what a request asks for. The zero value is invalid.
+// Op is the operation of a request. The zero value is invalid.
 type Op uint8
 
 const (
@@ -18,7 +19,7 @@ const (
 	OpRead
 	OpWrite
 	OpFlush // all writes completed before it are durable when it completes
-	OpTrim  // the range is given up; what it holds afterwards is not defined
+	OpTrim  // the guest no longer needs the range; its content becomes undefined
 	OpZero  // the range becomes zeros
 )
 
@@ -29,32 +30,36 @@ func (o Op) String() string {
 	return [...]string{"invalid", "read", "write", "flush", "trim", "zero"}[o]
 }
 
-// SectorSize is the unit of a change: Off and Len of every write, trim and zero are multiples of it.
+// SectorSize is the unit of changes in bytes: Off and Len of every write, trim and zero are
+// multiples of it.
 const SectorSize = 512
 
 // A Request is one request of a guest. Device.Do checks that it lies within the disk.
 type Request struct {
-	Seq    uint64 // order in which the device performs writes; set by Device.Do, from 1
+	Seq    uint64 // position in the order of changes, from 1; set by Device.Do
 	Off    uint64 // bytes
 	Len    uint64 // bytes
 	Op     Op
 	FUA    bool   // the write is durable when it completes
-	Meta   bool   // the write is marked as metadata, where that is known
-	NoHole bool   // OpZero: the range keeps its space reserved
-	Data   []byte // OpWrite: a private copy of the contents; OpRead: filled in. Len bytes
+	Meta   bool   // the write is marked as metadata; false if the transport cannot know
+	NoHole bool   // OpZero: the range keeps its space allocated
+	Data   []byte // Len bytes; OpWrite: a private copy of the content; OpRead: filled in by Do
 }
 
-// check tells whether a request is well formed for a disk of a size. The sum cannot overflow.
+// check returns an error if the request is invalid on a disk of size bytes. It never computes
+// Off+Len, which could overflow.
 func (r *Request) check(size uint64) error {
 	if r.Off > size || r.Len > size-r.Off {
-		return fmt.Errorf("%s of %d bytes at %d: %w of %d bytes", r.Op, r.Len, r.Off, ErrRange, size)
+		return fmt.Errorf("%s of %d bytes at %d: %w of %d bytes",
+			r.Op, r.Len, r.Off, ErrRange, size)
 	}
 	switch r.Op {
 	case OpFlush:
 		return nil
 	case OpRead, OpWrite:
 		if uint64(len(r.Data)) != r.Len {
-			return fmt.Errorf("%s of %d bytes at %d with a buffer of %d", r.Op, r.Len, r.Off, len(r.Data))
+			return fmt.Errorf("%s of %d bytes at %d with a buffer of %d bytes",
+				r.Op, r.Len, r.Off, len(r.Data))
 		}
 	case OpTrim, OpZero:
 	default:
@@ -66,7 +71,7 @@ func (r *Request) check(size uint64) error {
 	return nil
 }
 
-// Disk is the storage behind a device. Reads and writes may run in parallel with each other.
+// A Disk is the storage behind a device. Its methods may be called concurrently.
 type Disk interface {
 	io.ReaderAt
 	io.WriterAt
@@ -77,64 +82,71 @@ type Disk interface {
 	Close() error
 }
 
-// A Hook is shown every request that changes the disk, before it is done, one at a time and in order.
-// It calls do to let the request through and returns do's error, or returns an error of its own
-// (ErrRefused) without calling it. It may block: that is how a commit is held. A hook that returns nil
-// without calling do has acknowledged a write that is not done, and must not.
+// A Hook decides about every request that changes the disk. The device calls Handle for one request
+// at a time, in order, before it performs the request. Handle either calls do, which performs the
+// request, and returns do's error; or it refuses the request: it does not call do and returns an
+// error such as ErrRefused. It must not return nil without calling do: that would acknowledge a
+// write that was not performed. Handle may block, for example to hold a commit.
 type Hook interface {
 	Handle(ctx context.Context, r *Request, do func() error) error
 }
 
-// A FlushHook is a hook that wants to know what is durable. Flushed is called when a flush has succeeded,
-// with the Seq of the last change that was done when it began; these numbers never fall. It can be called
-// beside Handle and must return at once.
+// A FlushHook is a Hook that also learns of flushes.
 //
-// Flushing is called when a flush begins, unless a change is under way: never beside Handle. It must return at once.
+// The device calls Flushing when a flush begins, unless a change is in progress, so that Flushing
+// and Handle never run at the same time.
+//
+// The device calls Flushed after a flush has succeeded, with the Seq of the last change that was
+// complete when the flush began. These numbers never decrease. Flushed may run at the same time as
+// Handle.
+//
+// Both must return at once.
 type FlushHook interface {
 	Flushing()
 	Flushed(seq uint64)
 }
 
-// A Device performs requests on a disk through a hook. Changes are serialised, since the hook has to
-// see them in the order in which the disk does; reads and flushes run in parallel with everything.
-// Safe for concurrent use.
+// A Device performs requests on a disk through a hook. It performs changes one at a time, so that
+// the hook sees them in the same order as the disk. Reads and flushes run in parallel with all
+// other requests. A Device is safe for concurrent use.
 type Device struct {
-	disk Disk
-	hook Hook
-	rec  Recorder
-	turn *sync.Mutex // held over hook and disk by whatever changes the disk
-	seq  atomic.Uint64
-	done atomic.Uint64 // Seq of the last change that is done
-	all  atomic.Uint64 // requests so far, reads and flushes too
+	disk     Disk
+	hook     Hook // may be nil
+	rec      Recorder
+	changing *sync.Mutex   // held from the call of the hook until the change is complete
+	seq      atomic.Uint64 // Seq of the last change that began
+	done     atomic.Uint64 // Seq of the last change that is complete
+	requests atomic.Uint64 // number of valid requests so far, with reads and flushes
 
-	flushing sync.Mutex // held while the hook is told, so that it is told in order
-	flushed  uint64     // what it was last told
+	reporting sync.Mutex // held during FlushHook.Flushed, so that the numbers do not decrease
+	flushed   uint64     // the argument of the last call
 }
 
-// NewDevice returns a device; hook may be nil.
+// NewDevice returns a device that performs requests on disk. hook may be nil.
 func NewDevice(disk Disk, hook Hook) *Device {
-	return &Device{disk: disk, hook: hook, turn: &sync.Mutex{}}
+	return &Device{disk: disk, hook: hook, changing: &sync.Mutex{}}
 }
 
-// TakeTurns serialises the changes of several devices with each other, so that hooks and recorders which
-// they share see them in one order. It is called before they are served.
+// TakeTurns makes several devices perform their changes one at a time, so that a shared hook or
+// recorder sees all changes in one order. Call it before the devices are served.
 func TakeTurns(devices ...*Device) {
-	turn := &sync.Mutex{}
+	changing := &sync.Mutex{}
 	for _, d := range devices {
-		d.turn = turn
+		d.changing = changing
 	}
 }
 
-// A Recorder is told of every change before the hook is, and of every flush when it arrives, so that
-// the record also holds the change that was refused, or that ended the process. A flush can be
-// recorded after a change that was still under way when it came, and which it need not have covered.
-// An error fails the request, which is then not done: what is to be on record is never missing from it.
-// Safe for concurrent use.
+// A Recorder logs every change and every flush. The device calls Log before it calls the hook, so
+// that the log also contains changes that were refused and the change during which the process
+// ended. It logs a flush on arrival. The log may show a flush after a change that was still in
+// progress when the flush began; the flush need not cover that change. If Log fails, the device
+// does not perform the request and returns the error, so that the log is never incomplete. A
+// Recorder is safe for concurrent use.
 type Recorder interface {
 	Log(r *Request) error
 }
 
-// Record makes rec be told of all requests from now on. It is called before the device is served.
+// Record makes rec log the device's changes and flushes. Call it before the device is served.
 func (d *Device) Record(rec Recorder) { d.rec = rec }
 
 // Size returns the size of the disk in bytes.
@@ -143,24 +155,25 @@ func (d *Device) Size() uint64 { return d.disk.Size() }
 // Disk returns the disk behind the device.
 func (d *Device) Disk() Disk { return d.disk }
 
-// Requests counts what the device was asked so far.
-func (d *Device) Requests() uint64 { return d.all.Load() }
+// Requests returns the number of valid requests so far.
+func (d *Device) Requests() uint64 { return d.requests.Load() }
 
-// Between calls f while no change is under way, neither here nor on a device that takes turns with this one.
+// Between calls f while no change is in progress on this device or on a device that takes turns
+// with it.
 func (d *Device) Between(f func()) {
-	d.turn.Lock()
-	defer d.turn.Unlock()
+	d.changing.Lock()
+	defer d.changing.Unlock()
 	f()
 }
 
-// Do performs a request and returns when it is done: a write with FUA is then durable. A request that
-// is not well formed is an error (ErrRange, ErrUnaligned), and a change whose ctx has ended before its turn is that
-// error; both reach neither hook nor disk.
+// Do performs a request and returns when it is complete; a write with FUA is then durable. It
+// returns an error without calling hook or disk if the request is invalid (ErrRange, ErrUnaligned),
+// and if ctx ends while a change waits for its turn (ctx.Err).
 func (d *Device) Do(ctx context.Context, r *Request) error {
 	if err := r.check(d.disk.Size()); err != nil {
 		return err
 	}
-	d.all.Add(1)
+	d.requests.Add(1)
 	switch r.Op {
 	case OpRead:
 		_, err := d.disk.ReadAt(r.Data, int64(r.Off))
@@ -174,39 +187,39 @@ func (d *Device) Do(ctx context.Context, r *Request) error {
 		return d.flush()
 	}
 	err := d.ordered(ctx, r)
-	// The flush of a FUA write waits outside the lock: nothing that follows depends on it, and the
-	// guest is told only after it.
+	// Flush for a FUA write after the lock is released: later changes do not depend on the flush, and
+	// the guest gets its answer only after it.
 	if err == nil && r.FUA {
 		err = d.disk.Flush()
 	}
 	return err
 }
 
-// flush makes durable what is done and tells the hook so.
+// flush flushes the disk and reports the durable changes to the hook.
 func (d *Device) flush() error {
 	seq := d.done.Load()
-	h, told := d.hook.(FlushHook)
-	if told && d.turn.TryLock() {
+	h, reports := d.hook.(FlushHook)
+	if reports && d.changing.TryLock() {
 		h.Flushing()
-		d.turn.Unlock()
+		d.changing.Unlock()
 	}
 	if err := d.disk.Flush(); err != nil {
 		return err
 	}
-	if told {
-		d.flushing.Lock()
-		defer d.flushing.Unlock()
+	if reports {
+		d.reporting.Lock()
+		defer d.reporting.Unlock()
 		d.flushed = max(d.flushed, seq)
 		h.Flushed(d.flushed)
 	}
 	return nil
 }
 
-// ordered performs a change in its turn.
+// ordered waits until no other change is in progress, then performs a change.
 func (d *Device) ordered(ctx context.Context, r *Request) error {
-	d.turn.Lock()
-	defer d.turn.Unlock()
-	// Of a connection that was cut: it would come between the writes of the next one.
+	d.changing.Lock()
+	defer d.changing.Unlock()
+	// If the connection was cut, the change must not mix with those of the guest's next connection.
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -223,6 +236,7 @@ func (d *Device) ordered(ctx context.Context, r *Request) error {
 	return d.hook.Handle(ctx, r, func() error { return d.change(r) })
 }
 
+// change performs a change on the disk.
 func (d *Device) change(r *Request) error {
 	switch r.Op {
 	case OpWrite:

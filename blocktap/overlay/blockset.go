@@ -5,14 +5,14 @@ import "math/bits"
 // chunkBlocks is the number of blocks in one entry of a blockSet.
 const chunkBlocks = 4096
 
-// blockSet is a set of block numbers: bitmaps of chunkBlocks blocks, made when the first of these is added. Decision 33 compares
-// it with a tree of extents.
+// blockSet is a set of block numbers. It consists of bitmaps of chunkBlocks blocks, each allocated
+// when the first of its blocks is added. Decision 33 compares it with a tree of extents.
 type blockSet struct {
 	chunks map[uint64]*chunk
 	n      uint64 // blocks in the set
 }
 
-// chunk has a bit for each of chunkBlocks blocks.
+// chunk is a bitmap of chunkBlocks blocks.
 type chunk [chunkBlocks / 64]uint64
 
 func newBlockSet() blockSet { return blockSet{chunks: make(map[uint64]*chunk)} }
@@ -22,7 +22,8 @@ func (s *blockSet) has(block uint64) bool {
 	return c != nil && c[block%chunkBlocks/64]&(1<<(block%64)) != 0
 }
 
-// add adds the blocks [from, to). It takes a word of 64 blocks at a time: a guest may trim a whole disk.
+// add adds the blocks [from, to). It adds up to 64 blocks at a time, because a guest may trim a
+// whole disk.
 func (s *blockSet) add(from, to uint64) {
 	for from < to {
 		c := s.chunks[from/chunkBlocks]

@@ -5,9 +5,10 @@ import (
 	"fmt"
 )
 
-// Keep copies what a range of the base holds, as far as the overlay does not have its own contents there. Called
-// before each write to the base, it makes the overlay stay what the base was when the overlay was made, while the
-// base goes on; ranges whose contents no longer matter can be left out.
+// Keep copies the blocks of a range from the base, except those that the overlay has changed. A
+// caller that calls Keep before each write to the base makes the overlay a snapshot: it reads as
+// the base did when the overlay was made. The caller may skip ranges whose old content no longer
+// matters.
 func (d *Disk) Keep(off, n uint64) error {
 	if err := d.bounds(off, n); err != nil {
 		return err
@@ -15,7 +16,8 @@ func (d *Disk) Keep(off, n uint64) error {
 	if n == 0 {
 		return nil
 	}
-	// Whoever reads holds the lock until it is done, so that what it finds unchanged is read before the write.
+	// ReadAt holds the lock while it reads an unchanged block from the base. Keep waits for it, so
+	// that the caller writes to the base only afterwards.
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	end := (off + n + blockSize - 1) / blockSize
@@ -36,17 +38,18 @@ func (d *Disk) Keep(off, n uint64) error {
 	return nil
 }
 
-// keepBlocks is how many blocks are copied at a time.
+// keepBlocks is the largest number of blocks that Keep copies at a time.
 const keepBlocks = 256
 
-// copyRun copies the blocks [from, to) from the base to the changes, where a hole will do for zeros.
+// copyRun copies the blocks [from, to) from the base to the changes. It does not store a run that
+// is all zeros: the hole in the changes reads as zeros.
 func (d *Disk) copyRun(from, to uint64) error {
 	start := from * blockSize
 	buf := make([]byte, min((to-from)*blockSize, d.size-start))
 	if n, err := d.base.ReadAt(buf, int64(start)); n < len(buf) {
 		return fmt.Errorf("overlay: reading %d bytes at %d: %w", len(buf), start, err)
 	}
-	// Counting is faster than a loop that could end early: it takes 32 bytes at a time.
+	// bytes.Count is faster than a loop that could end early, because it compares 32 bytes at a time.
 	if bytes.Count(buf, []byte{0}) < len(buf) {
 		if _, err := d.changes.WriteAt(buf, int64(start)); err != nil {
 			return fmt.Errorf("overlay: %w", err)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// shared is a base that is written while it is read, a range at a time.
+// shared is a base that may be read and written at the same time.
 type shared struct {
 	mu sync.RWMutex
 	b  []byte
@@ -29,13 +29,14 @@ func (s *shared) write(p []byte, off uint64) {
 	copy(s.b[off:], p)
 }
 
-// An overlay that is told of each write before it is done reads as its base was at the beginning, beside the writes.
+// TestKeepWhileTheBaseIsWritten checks that an overlay reads as its base did at the beginning if
+// Keep is called before each write to the base, also while another goroutine reads.
 func TestKeepWhileTheBaseIsWritten(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
 	base := &shared{b: random(r, 1<<20+512)}
-	clear(base.b[200_000:600_000]) // of which nothing has to be copied
+	clear(base.b[200_000:600_000]) // zeros, which Keep does not store
 	before := bytes.Clone(base.b)
 	d, err := New(base)
 	if err != nil {
@@ -45,25 +46,7 @@ func TestKeepWhileTheBaseIsWritten(t *testing.T) {
 
 	stop, reads := make(chan struct{}), 0
 	var reader sync.WaitGroup
-	reader.Add(1)
-	go func() {
-		defer reader.Done()
-		r := rand.New(rand.NewPCG(seed, 1))
-		for {
-			select {
-			case <-stop:
-				return
-			default:
-			}
-			off := r.Uint64N(d.Size())
-			got := make([]byte, r.Uint64N(min(d.Size()-off, 20000))+1)
-			if n, err := d.ReadAt(got[:min(uint64(len(got)), d.Size()-off)], int64(off)); err != nil && !errors.Is(err, io.EOF) || !bytes.Equal(got[:n], before[off:off+uint64(n)]) {
-				t.Errorf("read at %d: not what the base was (%v)", off, err)
-				return
-			}
-			reads++
-		}
-	}()
+	reader.Go(func() { reads = readUntil(t, stop, d, before, rand.New(rand.NewPCG(seed, 1))) })
 	for step := range 3000 {
 		off := r.Uint64N(d.Size())
 		b := random(r, int(r.Uint64N(min(d.Size()-off, 1<<(8+step%14)))+1))
@@ -76,13 +59,36 @@ func TestKeepWhileTheBaseIsWritten(t *testing.T) {
 	close(stop)
 	reader.Wait()
 	if bytes.Equal(base.b, before) || reads == 0 {
-		t.Fatalf("the base was not written, or nothing read beside it (%d reads)", reads)
+		t.Fatalf("the base was not written, or not read at the same time (%d reads)", reads)
 	}
 	got := make([]byte, d.Size())
 	if _, err := d.ReadAt(got, 0); err != nil || !bytes.Equal(got, before) {
-		t.Errorf("the whole is not what the base was (%v)", err)
+		t.Errorf("the overlay differs from the first state of the base (%v)", err)
 	}
 	if err := d.Keep(d.Size(), 1); err == nil {
-		t.Error("a range beyond the end was kept")
+		t.Error("Keep accepted a range beyond the end")
+	}
+}
+
+// readUntil reads random ranges of an overlay until stop is closed, and compares them with want. It
+// returns the number of reads.
+func readUntil(
+	t *testing.T, stop <-chan struct{}, d *Disk, want []byte, r *rand.Rand,
+) (reads int) {
+	for {
+		select {
+		case <-stop:
+			return reads
+		default:
+		}
+		off := r.Uint64N(d.Size())
+		got := make([]byte, r.Uint64N(min(d.Size()-off, 20000))+1)
+		got = got[:min(uint64(len(got)), d.Size()-off)]
+		n, err := d.ReadAt(got, int64(off))
+		if err != nil && !errors.Is(err, io.EOF) || !bytes.Equal(got[:n], want[off:off+uint64(n)]) {
+			t.Errorf("the read at %d differs from the first state of the base (%v)", off, err)
+			return reads
+		}
+		reads++
 	}
 }

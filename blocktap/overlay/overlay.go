@@ -1,5 +1,6 @@
-// Package overlay is a disk whose changes go to a temporary file and leave its base as it is. What it
-// costs grows with what is written, not with the size of the base.
+// Package overlay is a copy-on-write disk: it stores changes in a temporary file and never writes
+// to its base. The size of that file depends on the amount of data written, not on the size of the
+// base. Start reading at Disk; Disk.Keep makes it a snapshot of a base that changes.
 package overlay
 
 import (
@@ -14,37 +15,36 @@ import (
 const (
 	// blockSize is the unit of copying: the first write to a part of a block copies the rest of it.
 	blockSize = 4096
-	// zeroPiece bounds the buffer with which a range is made zeros.
+	// zeroPiece is the largest size in bytes of the buffer from which writeZeros writes.
 	zeroPiece = 1 << 20
 )
 
-// Base is what an overlay stands on. It is only read.
+// A Base is the read-only source of all blocks that an overlay has not changed.
 type Base interface {
 	io.ReaderAt
 	Size() uint64 // bytes
 }
 
-// Disk is a copy-on-write disk over a base. Safe for concurrent use.
+// A Disk is a copy-on-write disk over a base. It is safe for concurrent use.
 type Disk struct {
 	base Base
 	size uint64
 
 	mu      sync.RWMutex // held for writing while blocks change
-	changes *os.File     // sparse, without a name; a block stands where it stands in the base
+	changes *os.File     // sparse, without a name; each block has the same offset as in the base
 	changed blockSet
 }
 
 var _ blocktap.Disk = (*Disk)(nil)
 
-// New returns a disk that reads like base and keeps what is written to itself. Closing it does not
-// close the base.
+// New returns a disk that reads as base and stores writes itself. Close does not close the base.
 func New(base Base) (*Disk, error) {
 	f, err := blocktap.TempFile()
 	if err != nil {
 		return nil, fmt.Errorf("overlay: %w", err)
 	}
 	d := &Disk{base: base, size: base.Size(), changes: f, changed: newBlockSet()}
-	// As long as the base, so that a changed block at its end reads whole.
+	// Make the file as long as the base in whole blocks, so that ReadAt can read a changed last block.
 	if err := f.Truncate(int64(d.size+blockSize-1) / blockSize * blockSize); err != nil {
 		_ = f.Close()
 		return nil, fmt.Errorf("overlay: %w", err)
@@ -62,20 +62,22 @@ func (d *Disk) Changed() uint64 {
 	return d.changed.n * blockSize
 }
 
-// Flush does nothing: the changes of an overlay are gone with the process anyhow.
+// Flush does nothing: the changes of an overlay are lost with the process in any case.
 func (d *Disk) Flush() error { return nil }
 
-// Close gives up the changes.
+// Close discards the changes.
 func (d *Disk) Close() error { return d.changes.Close() }
 
 func (d *Disk) bounds(off, n uint64) error {
 	if off > d.size || n > d.size-off {
-		return fmt.Errorf("overlay: %d bytes at %d: %w of %d bytes", n, off, blocktap.ErrRange, d.size)
+		return fmt.Errorf("overlay: %d bytes at %d: %w of %d bytes",
+			n, off, blocktap.ErrRange, d.size)
 	}
 	return nil
 }
 
-// ReadAt reads changed blocks from the changes and the others from the base, in runs as long as possible.
+// ReadAt reads changed blocks from the changes and all others from the base, in runs as long as
+// possible.
 func (d *Disk) ReadAt(p []byte, off int64) (int, error) {
 	if err := d.bounds(uint64(off), uint64(len(p))); err != nil {
 		return 0, err
@@ -96,7 +98,7 @@ func (d *Disk) ReadAt(p []byte, off int64) (int, error) {
 		if own {
 			from = d.changes
 		}
-		// io.ReaderAt may return io.EOF with a read that ends where the source does.
+		// An io.ReaderAt may return io.EOF with a full read at the end of the source.
 		if n, err := from.ReadAt(piece, int64(at)); n < len(piece) {
 			return done + n, fmt.Errorf("overlay: reading %d bytes at %d: %w", len(piece), at, err)
 		}
@@ -105,7 +107,8 @@ func (d *Disk) ReadAt(p []byte, off int64) (int, error) {
 	return done, nil
 }
 
-// WriteAt writes to the changes.
+// WriteAt writes to the changes. It first copies the first and last block from the base if p covers
+// only a part of them.
 func (d *Disk) WriteAt(p []byte, off int64) (int, error) {
 	if err := d.bounds(uint64(off), uint64(len(p))); err != nil {
 		return 0, err
@@ -120,7 +123,7 @@ func (d *Disk) write(p []byte, off uint64) (int, error) {
 		return 0, nil
 	}
 	end := off + uint64(len(p))
-	// Only the blocks at the two ends can be written in part.
+	// Only the first and the last block can be written in part.
 	for _, block := range [2]uint64{off / blockSize, (end - 1) / blockSize} {
 		start := block * blockSize
 		if whole := off <= start && start+blockSize <= end; !whole && !d.changed.has(block) {
@@ -151,6 +154,5 @@ func (d *Disk) copyUp(block uint64) error {
 	return nil
 }
 
-// Trim makes the range zeros, so that what a trimmed range holds does not depend on what was written to
-// it before.
+// Trim zeros the range, so that the content of a trimmed range does not depend on earlier writes.
 func (d *Disk) Trim(off, n uint64) error { return d.Zero(off, n) }

@@ -16,8 +16,11 @@ import (
 
 type memory []byte
 
-func (m memory) ReadAt(p []byte, off int64) (int, error) { return bytes.NewReader(m).ReadAt(p, off) }
-func (m memory) Size() uint64                            { return uint64(len(m)) }
+func (m memory) ReadAt(p []byte, off int64) (int, error) {
+	return bytes.NewReader(m).ReadAt(p, off)
+}
+
+func (m memory) Size() uint64 { return uint64(len(m)) }
 
 func random(r *rand.Rand, n int) []byte {
 	b := make([]byte, n)
@@ -27,8 +30,8 @@ func random(r *rand.Rand, n int) []byte {
 	return b
 }
 
-// TestAgainstModel does the same random changes to an overlay and to a slice. The size is not a
-// multiple of the block.
+// TestAgainstModel makes the same random changes to an overlay and to a slice. The size is not a
+// multiple of the block size.
 func TestAgainstModel(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -67,14 +70,14 @@ func TestAgainstModel(t *testing.T) {
 	}
 	got := make([]byte, len(model))
 	if _, err := d.ReadAt(got, 0); err != nil || !bytes.Equal(got, model) {
-		t.Errorf("the whole differs: %v", err)
+		t.Errorf("the overlay differs from the model: %v", err)
 	}
 	if !bytes.Equal(base, untouched) {
 		t.Error("the base was changed")
 	}
 }
 
-// TestCost: a large base costs nothing, and writes cost what they are long.
+// TestCost checks that the space of an overlay depends on the writes, not on the size of the base.
 func TestCost(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "base")
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
@@ -105,7 +108,7 @@ func TestCost(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err != nil || st.Blocks*512 > 1<<20 {
-		t.Errorf("%d bytes stored for 512 written, %v", st.Blocks*512, err)
+		t.Errorf("%d bytes stored for a write of 512, %v", st.Blocks*512, err)
 	}
 	if d.Changed() != 1<<30+blockSize {
 		t.Errorf("%d bytes changed", d.Changed())
@@ -122,7 +125,7 @@ func TestBounds(t *testing.T) {
 	_, writeErr := d.WriteAt(make([]byte, 10), -1)
 	for _, err := range []error{readErr, writeErr, d.Zero(8192, 1), d.Trim(1<<63, 1<<63)} {
 		if !errors.Is(err, blocktap.ErrRange) {
-			t.Errorf("outside the disk: %v", err)
+			t.Errorf("access outside the disk: %v, want ErrRange", err)
 		}
 	}
 }
@@ -136,7 +139,7 @@ func TestConcurrent(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
-			// Each writes sectors of its own, in blocks that it shares with all others.
+			// Each goroutine writes its own sectors, in blocks that it shares with all others.
 			for s := range 256 {
 				off := int64(s*8+i) * 512
 				b := bytes.Repeat([]byte{byte(i + 1)}, 512)

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Zero makes a range zeros. Blocks that were not changed before take no space.
+// Zero zeros a range. Whole blocks become holes in the changes and take no space.
 func (d *Disk) Zero(off, n uint64) error {
 	if err := d.bounds(off, n); err != nil {
 		return err
@@ -17,7 +17,7 @@ func (d *Disk) Zero(off, n uint64) error {
 	end := off + n
 	first, last := (off+blockSize-1)/blockSize*blockSize, end/blockSize*blockSize
 	if end == d.size {
-		last = (end + blockSize - 1) / blockSize * blockSize // nothing of the last block stays
+		last = (end + blockSize - 1) / blockSize * blockSize // the range covers the last block
 	}
 	if first >= last {
 		return d.writeZeros(off, n)
@@ -33,7 +33,8 @@ func (d *Disk) Zero(off, n uint64) error {
 	return d.punch(first, last)
 }
 
-// punch makes whole blocks holes of the changes.
+// punch makes the whole blocks from byte first to byte last holes in the changes. If the file
+// system does not support that, it writes zeros.
 func (d *Disk) punch(first, last uint64) error {
 	raw, err := d.changes.SyscallConn()
 	if err != nil {
@@ -41,9 +42,11 @@ func (d *Disk) punch(first, last uint64) error {
 	}
 	var punchErr error
 	err = raw.Control(func(fd uintptr) {
-		punchErr = unix.Fallocate(int(fd), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, int64(first), int64(last-first))
+		const mode = unix.FALLOC_FL_PUNCH_HOLE | unix.FALLOC_FL_KEEP_SIZE
+		punchErr = unix.Fallocate(int(fd), mode, int64(first), int64(last-first))
 	})
-	if err = errors.Join(err, punchErr); errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.EINTR) {
+	err = errors.Join(err, punchErr)
+	if errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.EINTR) {
 		return d.writeZeros(first, min(last, d.size)-first)
 	}
 	if err != nil {
@@ -53,6 +56,7 @@ func (d *Disk) punch(first, last uint64) error {
 	return nil
 }
 
+// writeZeros writes n zero bytes at off, at most zeroPiece bytes at a time.
 func (d *Disk) writeZeros(off, n uint64) error {
 	zeros := make([]byte, min(n, zeroPiece))
 	for n > 0 {
