@@ -1,17 +1,18 @@
-// Package trace reads and writes logs of what was written to a disk, in the format of Linux's
-// dm-log-writes (drivers/md/dm-log-writes.c), which xfstests' replay-log reads too.
-//
-// A log begins with a superblock in the first sector. Entries follow, each with a header that fills one
-// sector, and then the data that was written:
+// Package trace reads and writes logs of the writes to a disk, in the format of Linux's
+// dm-log-writes (drivers/md/dm-log-writes.c). Start reading at Writer, Reader and Merge.
+package trace
+
+// A log begins with a superblock in the first sector. Entries follow. Each entry has a header,
+// which takes one sector, and then the written data:
 //
 //	[   1 sector    ][ nr_sectors ][   1 sector    ] …
 //	[log_write_entry][    data    ][log_write_entry] …
 //
-// An entry with the discard flag has no data, though nr_sectors is the length of the range. An entry with
-// the mark flag has nr_sectors 0 and data_len bytes of text in the header's sector, right after the
-// header. An entry with the flush flag and no sectors is a flush by itself; with sectors, the flush comes
-// before the write. All numbers are little-endian; sector and nr_sectors count in the log's sector size.
-package trace
+// A discard has no data; its nr_sectors is the length of the range. A mark has nr_sectors 0 and
+// data_len bytes of text in the header's sector, right after the header. An entry with the flush
+// flag and no sectors is a flush; with sectors, it is a write that was preceded by a flush. All
+// numbers are little-endian. The unit of sector and nr_sectors is the log's sector size. The
+// replay-log program of xfstests reads this format too.
 
 import (
 	"encoding/binary"
@@ -31,7 +32,7 @@ const (
 	nrEntriesAt = 16 // offset of nr_entries in the superblock
 )
 
-// Flags say what an entry is.
+// Flags are the type of an entry and the properties of its write.
 type Flags uint64
 
 const (

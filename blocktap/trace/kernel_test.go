@@ -19,13 +19,14 @@ func command(t *testing.T, name string, args ...string) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if out, err := exec.CommandContext(ctx, name, args...).CombinedOutput(); err != nil {
-		t.Fatalf("%s %s (Debian packages zstd, btrfs-progs, e2fsprogs): %v\n%s", name, strings.Join(args, " "), err, out)
+		t.Fatalf("%s %s (Debian packages zstd, btrfs-progs, e2fsprogs): %v\n%s",
+			name, strings.Join(args, " "), err, out)
 	}
 }
 
-// TestKernelLogs replays logs of a real kernel onto the image that they start from; the file system's own
-// checker judges the result. Then the same requests go through our writer, and the log that comes of it
-// has to give the same image.
+// TestKernelLogs replays logs of a real kernel onto the images that they begin with, and checks the
+// results with the file system's own checker. The requests also go through a Writer. The log that
+// it writes has to lead to the same image.
 func TestKernelLogs(t *testing.T) {
 	dir := shareddata.Path(t, "logs")
 	for _, c := range []struct {
@@ -38,7 +39,8 @@ func TestKernelLogs(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			image := filepath.Join(t.TempDir(), "disk.img")
-			command(t, "zstd", "-dq", "--sparse", filepath.Join(dir, c.name+".base.img.zst"), "-o", image)
+			base := filepath.Join(dir, c.name+".base.img.zst")
+			command(t, "zstd", "-dq", "--sparse", base, "-o", image)
 			again := image + ".again"
 			command(t, "cp", "--sparse=always", image, again)
 			log, err := Open(filepath.Join(dir, c.name+".log.zst"))
@@ -47,7 +49,7 @@ func TestKernelLogs(t *testing.T) {
 			}
 			defer log.Close()
 			if log.Entries() != c.entries {
-				t.Errorf("the superblock counts %d entries, want %d", log.Entries(), c.entries)
+				t.Errorf("the superblock says %d entries, want %d", log.Entries(), c.entries)
 			}
 			ours := filepath.Join(t.TempDir(), "ours.log")
 			w, err := Create(ours)
@@ -72,8 +74,8 @@ func TestKernelLogs(t *testing.T) {
 	}
 }
 
-// replay performs the requests of a log on an image and records them in w, if given. It returns the
-// number of entries.
+// replay performs the requests of a log on an image and records them in w unless it is nil. It
+// returns the number of entries.
 func replay(t *testing.T, r *Reader, image string, w *Writer) uint64 {
 	t.Helper()
 	disk, err := blocktap.OpenFile(image, blocktap.FileOptions{})
@@ -103,7 +105,7 @@ func replay(t *testing.T, r *Reader, image string, w *Writer) uint64 {
 	}
 }
 
-// noFlush is a disk on which nothing has to last longer than the test.
+// noFlush is a disk that need not be durable.
 type noFlush struct{ blocktap.Disk }
 
 func (noFlush) Flush() error { return nil }

@@ -9,21 +9,22 @@ import (
 	"sync"
 )
 
-// The logs of several disks are put in order by marks: whenever the next entry goes to another log than the
-// last, a mark before it there counts the turn, from 1. Each log is one of its disk alone to whoever does not
-// know of this.
+// turnMark begins the text of a mark that records the order of entries in several logs. A turn is a
+// sequence of entries that go to the same log. At the beginning of each turn the writer adds a mark
+// with the number of the turn, from 1. Programs that do not know these marks can read each log by
+// itself.
 const turnMark = "fsward turn "
 
-// order is what the writers of logs that are written together share.
+// order is the state that the writers of several logs with one order share.
 type order struct {
-	mu   sync.Mutex
-	logs int
-	turn uint64
-	last *Writer // whose turn it is
+	mu   sync.Mutex // held while any of the logs changes
+	logs int        // number of logs; 0 for a log by itself
+	turn uint64     // number of the current turn; 0 before the first entry
+	last *Writer    // log of the current turn
 }
 
-// Together makes the logs ones of disks whose writes have one order, so that Merge can find it again. It is
-// called before anything is recorded.
+// Together makes writers of the logs of several disks record the common order of their entries, so
+// that Merge can restore it. Call it before anything is recorded.
 func Together(logs ...*Writer) {
 	o := &order{logs: len(logs)}
 	for _, l := range logs {
@@ -31,7 +32,7 @@ func Together(logs ...*Writer) {
 	}
 }
 
-// takeTurn marks that the next entry goes to this log. The order is locked.
+// takeTurn begins a turn of this log unless it has the current turn. The caller holds order.mu.
 func (l *Writer) takeTurn() error {
 	o := l.order
 	if o.logs < 2 || o.last == l {
@@ -45,19 +46,20 @@ func (l *Writer) takeTurn() error {
 	return nil
 }
 
-// Merged reads the logs of several disks in the order in which they were written. Used by one goroutine.
+// Merged reads the logs of several disks in the order in which they were written. Only one
+// goroutine may use it.
 type Merged struct {
-	logs []mergedLog
-	at   int    // whose turn it is
-	turn uint64 // which is this
+	logs    []mergedLog
+	current int    // index of the log that has the current turn; -1 at the end of all logs
+	turn    uint64 // number of the current turn
 }
 
 type mergedLog struct {
 	*Reader
-	turn uint64 // its next one; 0: none
+	turn uint64 // number of its next turn; 0 if it has none or is being read
 }
 
-// Merge reads logs that were written Together, all of them; or one log, of any origin.
+// Merge returns a reader of all logs that were written Together, or of a single log of any origin.
 func Merge(logs ...*Reader) (*Merged, error) {
 	m := &Merged{}
 	for _, r := range logs {
@@ -68,7 +70,7 @@ func Merge(logs ...*Reader) (*Merged, error) {
 	}
 	for i := range m.logs {
 		switch e, err := m.logs[i].Next(); {
-		case errors.Is(err, io.EOF): // nothing was written to this disk
+		case errors.Is(err, io.EOF): // no entry was written to this log
 		case err != nil:
 			return nil, fmt.Errorf("log %d: %w", i+1, err)
 		default:
@@ -77,75 +79,78 @@ func Merge(logs ...*Reader) (*Merged, error) {
 				return nil, fmt.Errorf("log %d: %w", i+1, err)
 			}
 			if !ok {
-				return nil, fmt.Errorf("log %d: %w", i+1, e.bad("nothing says when it was written: only logs that fsward has recorded together can be put in order"))
+				return nil, fmt.Errorf("log %d: %w", i+1, e.bad("the order of its entries is unknown: "+
+					"only logs that fsward has recorded together can be merged"))
 			}
 			m.logs[i].turn = turn
 		}
 	}
-	return m, m.pass()
+	return m, m.nextTurn()
 }
 
-// turnOf returns the number in an entry that marks a turn.
+// turnOf returns the number of the turn that an entry marks. ok is false if the entry is not such a
+// mark.
 func turnOf(e *Entry) (turn uint64, ok bool, err error) {
 	text, ok := strings.CutPrefix(e.Mark, turnMark)
 	if !ok {
 		return 0, false, nil
 	}
 	if turn, err = strconv.ParseUint(text, 10, 64); err != nil || turn == 0 {
-		return 0, false, e.bad("the mark %q does not count a turn", e.Mark)
+		return 0, false, e.bad("the mark %q has no valid number of a turn", e.Mark)
 	}
 	return turn, true, nil
 }
 
-// pass gives the turn to the log whose number is next. At the end of all logs there is none, and that is no
-// error.
-func (m *Merged) pass() error {
-	left := uint64(0)
+// nextTurn finds the log that has the next turn. It returns nil at the end of all logs, and an
+// error if a log has only later turns.
+func (m *Merged) nextTurn() error {
+	later := uint64(0)
 	for i := range m.logs {
 		switch turn := m.logs[i].turn; {
 		case turn == m.turn+1:
-			m.at, m.turn, m.logs[i].turn = i, turn, 0
+			m.current, m.turn, m.logs[i].turn = i, turn, 0
 			return nil
 		case turn != 0:
-			left = turn
+			later = turn
 		}
 	}
-	m.at = -1
-	if left != 0 {
-		return fmt.Errorf("write logs: turn %d is in none of them, and turn %d is: a log is cut off, is missing, or is not of the same recording", m.turn+1, left)
+	m.current = -1
+	if later != 0 {
+		return fmt.Errorf("write logs: no log contains turn %d, but one contains turn %d: "+
+			"a log is truncated or missing, or belongs to another recording", m.turn+1, later)
 	}
 	return nil
 }
 
-// Next returns the next entry, or a piece of one, and the number of its log, from 0. The end of all logs is
-// io.EOF; other errors are those of Reader.Next, or tell that the logs are not whole.
+// Next returns the next entry, or a piece of one, and the index of its log. At the end of all logs
+// the error is io.EOF. Other errors are those of Reader.Next, or say that the logs are incomplete.
 func (m *Merged) Next() (log int, e *Entry, err error) {
 	for {
-		if m.at < 0 {
+		if m.current < 0 {
 			return 0, nil, io.EOF
 		}
-		l := &m.logs[m.at]
+		l := &m.logs[m.current]
 		e, err := l.Next()
 		switch {
 		case errors.Is(err, io.EOF) && len(m.logs) > 1:
-			if err := m.pass(); err != nil {
+			if err := m.nextTurn(); err != nil {
 				return 0, nil, err
 			}
 			continue
 		case err != nil:
-			return m.at, nil, err
+			return m.current, nil, err
 		case len(m.logs) == 1:
 			return 0, e, nil
 		}
 		turn, ok, err := turnOf(e)
 		if err != nil {
-			return m.at, nil, err
+			return m.current, nil, err
 		}
 		if !ok {
-			return m.at, e, nil
+			return m.current, e, nil
 		}
 		l.turn = turn
-		if err := m.pass(); err != nil {
+		if err := m.nextTurn(); err != nil {
 			return 0, nil, err
 		}
 	}

@@ -12,7 +12,8 @@ import (
 	"fsward/blocktap"
 )
 
-// together makes logs and records writes to them: the n-th, of n sectors from 1 on, to the log that is named n-th.
+// together makes logs and records writes to them. The n-th write, from 1, has n sectors and goes to
+// the log with the index order[n-1].
 func together(t testing.TB, logs int, order ...int) []*memory {
 	t.Helper()
 	var mems []*memory
@@ -24,14 +25,16 @@ func together(t testing.TB, logs int, order ...int) []*memory {
 	Together(writers...)
 	for n, to := range order {
 		n++
-		if err := writers[to].Log(&blocktap.Request{Op: blocktap.OpWrite, Len: uint64(n) * 512, Data: sectors(n, byte(n))}); err != nil {
+		r := &blocktap.Request{Op: blocktap.OpWrite, Len: uint64(n) * 512, Data: sectors(n, byte(n))}
+		if err := writers[to].Log(r); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return mems
 }
 
-// merged reads logs to their end and returns whose each write was. The n-th has to be of n sectors.
+// merged reads logs to their end and returns the index of the log of each write. The n-th write has
+// to have n sectors.
 func merged(t testing.TB, mems []*memory) (order []int, err error) {
 	t.Helper()
 	var readers []*Reader
@@ -59,18 +62,20 @@ func merged(t testing.TB, mems []*memory) (order []int, err error) {
 		}
 		order = append(order, log)
 		if e.Len != uint64(len(order))*512 {
-			t.Errorf("entry %d is of %d bytes", len(order), e.Len)
+			t.Errorf("write %d has %d bytes", len(order), e.Len)
 		}
 	}
 }
 
-// The logs of several disks are read in the order in which they were written.
+// TestMerge checks that Merge returns the entries of several logs in the order of their recording.
 func TestMerge(t *testing.T) {
 	random := make([]int, 60)
 	for i := range random {
 		random[i] = rand.IntN(4)
 	}
-	for _, order := range [][]int{{}, {0}, {1}, {0, 0, 1, 1, 0}, {2, 1, 0}, {1, 0, 2, 2, 0, 1, 1}, random} {
+	for _, order := range [][]int{
+		{}, {0}, {1}, {0, 0, 1, 1, 0}, {2, 1, 0}, {1, 0, 2, 2, 0, 1, 1}, random,
+	} {
 		for logs := 1; logs <= 4; logs++ {
 			var want []int
 			for _, n := range order {
@@ -84,7 +89,8 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// A log that is alone is as it ever was, and what is marked in several can be read by whoever knows nothing of it.
+// TestTurnsAreMarks checks that a log by itself has no marks, and that the turns of several logs
+// are ordinary marks, which any reader of the format can skip.
 func TestTurnsAreMarks(t *testing.T) {
 	texts := func(m *memory) (out []string) {
 		r, err := NewReader(bytes.NewReader(m.b))
@@ -99,16 +105,17 @@ func TestTurnsAreMarks(t *testing.T) {
 			out = append(out, fmt.Sprint(e.Mark, e.Len))
 		}
 	}
-	if got := texts(together(t, 1, 0, 0)[0]); fmt.Sprint(got) != "[0512 01024]" && fmt.Sprint(got) != "[512 1024]" {
-		t.Errorf("alone: %q", got)
+	one := fmt.Sprint(texts(together(t, 1, 0, 0)[0]))
+	if one != "[0512 01024]" && one != "[512 1024]" {
+		t.Errorf("one log: %q", one)
 	}
 	two := together(t, 2, 0, 0, 1, 0)
 	if got := strings.Join(texts(two[0]), ","); got != "fsward turn 10,512,1024,fsward turn 30,2048" {
-		t.Errorf("of two: %s", got)
+		t.Errorf("first of two logs: %s", got)
 	}
 }
 
-// Logs that are not whole, or not of one recording, are told from those that are.
+// TestMergeErrors checks that Merge detects incomplete logs and logs of different recordings.
 func TestMergeErrors(t *testing.T) {
 	whole := func() []*memory { return together(t, 3, 0, 1, 2, 1, 0, 2) }
 	for _, tc := range []struct {
@@ -116,19 +123,28 @@ func TestMergeErrors(t *testing.T) {
 		logs []*memory
 		want string
 	}{
-		{"one is missing", whole()[:2], "turn 3 is in none of them"},
-		{"one is given twice", []*memory{whole()[0], whole()[1], whole()[2], whole()[2]}, "of the same recording"},
-		{"of others", []*memory{together(t, 1, 0)[0], together(t, 1, 0)[0]}, "log 1: write log: entry 0 at byte 512: nothing says when it was written"},
+		{"one is missing", whole()[:2], "no log contains turn 3"},
+		{
+			name: "one is given twice",
+			logs: []*memory{whole()[0], whole()[1], whole()[2], whole()[2]},
+			want: "belongs to another recording",
+		},
+		{
+			name: "recorded separately",
+			logs: []*memory{together(t, 1, 0)[0], together(t, 1, 0)[0]},
+			want: "log 1: write log: entry 0 at byte 512: the order of its entries is unknown",
+		},
 	} {
 		if _, err := merged(t, tc.logs); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: %v, want %q", tc.name, err, tc.want)
 		}
 	}
-	// A log that has lost its end.
-	cut := whole()
-	cut[1].b[nrEntriesAt] = 2
-	if got, err := merged(t, cut); len(got) != 3 || err == nil || !strings.Contains(err.Error(), "turn 4 is in none of them, and turn ") {
-		t.Errorf("cut off: %v, %v", got, err)
+	truncated := whole()
+	truncated[1].b[nrEntriesAt] = 2
+	const want = "no log contains turn 4, but one contains turn "
+	got, err := merged(t, truncated)
+	if len(got) != 3 || err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("truncated: %v, %v", got, err)
 	}
 }
 
@@ -147,7 +163,7 @@ func FuzzMerge(f *testing.F) {
 		for err == nil {
 			var log int
 			if log, _, err = m.Next(); log != 0 && log != 1 {
-				t.Errorf("log %d", log)
+				t.Errorf("Next returned log %d of 2", log)
 			}
 			entries++
 		}

@@ -11,23 +11,23 @@ import (
 	"fsward/blocktap"
 )
 
-// MaxData is the most data, in bytes, that Next returns at once. Pieces of a longer entry end at
-// multiples of it on the device, so that no metadata block is cut.
+// MaxData is the largest number of bytes of data that Next returns at once. Next splits a longer
+// entry at device offsets that are multiples of MaxData, so that it does not split metadata blocks.
 const MaxData = 8 << 20
 
-// Entry is an entry of a log, or a piece of one that is longer than MaxData.
+// An Entry is an entry of a log, or a piece of an entry that is longer than MaxData.
 type Entry struct {
 	Index uint64 // of the entry in the log, from 0
-	Pos   int64  // where its header stands in the log, bytes
-	Off   uint64 // on the device, bytes
-	Len   uint64 // bytes; Off+Len does not overflow an int64
-	Flags Flags  // of a piece: Flush only on the first, FUA only on the last
-	Data  []byte // what was written, Len bytes; nil for discard, mark and flush. Valid until the next Next
+	Pos   int64  // offset of the entry's header in the log, in bytes
+	Off   uint64 // offset on the device, in bytes
+	Len   uint64 // in bytes; Off+Len does not overflow an int64
+	Flags Flags  // only the first piece has Flush, and only the last FUA
+	Data  []byte // Len bytes, valid until the next call of Next; nil for discard, mark and flush
 	Mark  string // the text of a mark
 }
 
-// Request returns the request that an entry records; ok is false for a mark. A write that has the Flush
-// flag was preceded by a flush, which is not part of the request.
+// Request returns the request that an entry records. ok is false for a mark. If a write has the
+// Flush flag, a flush came before it, which the request does not include.
 func (e *Entry) Request() (r blocktap.Request, ok bool) {
 	switch {
 	case e.Flags&Mark != 0:
@@ -37,15 +37,22 @@ func (e *Entry) Request() (r blocktap.Request, ok bool) {
 	case e.Len == 0:
 		return blocktap.Request{Op: blocktap.OpFlush}, true
 	default:
-		return blocktap.Request{Op: blocktap.OpWrite, Off: e.Off, Len: e.Len, Data: e.Data, FUA: e.Flags&FUA != 0, Meta: e.Flags&Metadata != 0}, true
+		return blocktap.Request{
+			Op:   blocktap.OpWrite,
+			Off:  e.Off,
+			Len:  e.Len,
+			Data: e.Data,
+			FUA:  e.Flags&FUA != 0,
+			Meta: e.Flags&Metadata != 0,
+		}, true
 	}
 }
 
-// A FormatError is a place in a log that cannot be read. Its text names the entry and the file offset.
+// A FormatError says that a log is invalid. Its text names the entry and its offset.
 type FormatError struct {
-	Entry uint64 // index of the entry; of no meaning if Super
-	Super bool   // it is the superblock
-	Pos   int64  // offset in the log (unpacked), bytes
+	Entry uint64 // index of the invalid entry unless Super
+	Super bool   // the superblock is invalid
+	Pos   int64  // offset of the entry in the decompressed log, in bytes
 	Err   error
 }
 
@@ -58,17 +65,17 @@ func (e *FormatError) Error() string {
 
 func (e *FormatError) Unwrap() error { return e.Err }
 
-// Reader reads a log from its beginning to its end. It takes a bounded amount of memory, whatever the
-// log says. Used by one goroutine.
+// A Reader reads a log from its beginning to its end. The memory that it takes is bounded for every
+// input. Only one goroutine may use it.
 type Reader struct {
 	r          io.Reader
-	pos        int64
+	pos        int64 // bytes read so far
 	sectorSize uint64
 	nrEntries  uint64
 	index      uint64 // of the next entry
-	sector     []byte // the header's
-	buf        []byte // the data's
-	rest       Entry  // what is still to come of an entry that is read in pieces; Len 0: nothing
+	sector     []byte // buffer for the sector of a header
+	buf        []byte // buffer for data
+	rest       Entry  // the part of the current entry that was not returned yet; Len is 0 if none
 	err        error  // the first error; Next repeats it
 }
 
@@ -86,12 +93,13 @@ func NewReader(src io.Reader) (*Reader, error) {
 		return bad("magic is %#x, want %#x: not a dm-log-writes log", m, uint64(magic))
 	}
 	if v := binary.LittleEndian.Uint64(b[8:16]); v != version {
-		return bad("version %d, only %d is known", v, version)
+		return bad("version %d, only version %d is supported", v, version)
 	}
 	r.nrEntries = binary.LittleEndian.Uint64(b[16:24])
 	size := binary.LittleEndian.Uint32(b[24:28])
 	if size < minSectorSize || size > maxSectorSize || size&(size-1) != 0 {
-		return bad("sector size %d, want a power of two from %d to %d", size, minSectorSize, maxSectorSize)
+		return bad("sector size %d, want a power of two from %d to %d",
+			size, minSectorSize, maxSectorSize)
 	}
 	r.sectorSize = uint64(size)
 	r.sector = make([]byte, size)
@@ -101,11 +109,11 @@ func NewReader(src io.Reader) (*Reader, error) {
 	return r, nil
 }
 
-// Entries returns the number of entries that the superblock counts.
+// Entries returns the number of entries according to the superblock.
 func (r *Reader) Entries() uint64 { return r.nrEntries }
 
-// Next returns the next entry, or the next piece of a long one. The end of the log is io.EOF; any other
-// error is a *FormatError, and the log cannot be read on.
+// Next returns the next entry, or the next piece of a long one. At the end of the log the error is
+// io.EOF. Any other error is a *FormatError; later calls return it again.
 func (r *Reader) Next() (*Entry, error) {
 	if r.err != nil {
 		return nil, r.err
@@ -146,12 +154,13 @@ func (r *Reader) next() (*Entry, error) {
 	return r.piece()
 }
 
-// check holds a header against what the kernel can have written.
+// check returns an error if the kernel cannot have written the header.
 func (r *Reader) check(h header) error {
 	if h.flags&^knownFlags != 0 {
 		return fmt.Errorf("unknown flags %#x", uint64(h.flags&^knownFlags))
 	}
-	if limit := math.MaxInt64 / r.sectorSize; h.nrSectors > limit || h.sector > limit-h.nrSectors {
+	limit := math.MaxInt64 / r.sectorSize
+	if h.nrSectors > limit || h.sector > limit-h.nrSectors {
 		return fmt.Errorf("%d sectors at sector %d: no device is that large", h.nrSectors, h.sector)
 	}
 	switch {
@@ -160,17 +169,17 @@ func (r *Reader) check(h header) error {
 			return fmt.Errorf("a mark with %d sectors", h.nrSectors)
 		}
 		if h.dataLen > r.sectorSize-headerLen {
-			return fmt.Errorf("a mark of %d bytes in a sector of %d", h.dataLen, r.sectorSize)
+			return fmt.Errorf("a mark of %d bytes in a sector of %d bytes", h.dataLen, r.sectorSize)
 		}
-	case h.dataLen > h.nrSectors*r.sectorSize: // a DAX write counts its bytes here
+	case h.dataLen > h.nrSectors*r.sectorSize: // a DAX write stores its length in data_len
 		return fmt.Errorf("data_len is %d in an entry of %d sectors", h.dataLen, h.nrSectors)
 	case h.nrSectors == 0 && h.flags&Flush == 0:
-		return errors.New("an entry without sectors that is neither flush nor mark")
+		return errors.New("an entry without sectors is neither flush nor mark")
 	}
 	return nil
 }
 
-// piece reads what comes next of the entry in rest.
+// piece reads the next piece of the current entry.
 func (r *Reader) piece() (*Entry, error) {
 	e := r.rest
 	e.Len = min(e.Len, MaxData-e.Off%MaxData)
@@ -190,7 +199,7 @@ func (r *Reader) piece() (*Entry, error) {
 	return &e, nil
 }
 
-// read fills b. A log that ends before is cut off.
+// read fills b. If the log ends before, it is truncated, and the error is io.ErrUnexpectedEOF.
 func (r *Reader) read(b []byte) error {
 	n, err := io.ReadFull(r.r, b)
 	r.pos += int64(n)
@@ -208,7 +217,7 @@ func (e *Entry) bad(format string, args ...any) error {
 	return &FormatError{Entry: e.Index, Pos: e.Pos, Err: fmt.Errorf(format, args...)}
 }
 
-// File is a log in a file.
+// A File is a Reader of a log in a file.
 type File struct {
 	*Reader
 	plain io.Closer

@@ -27,7 +27,7 @@ func (m *memory) WriteAt(p []byte, off int64) (int, error) {
 
 func sectors(n int, fill byte) []byte { return bytes.Repeat([]byte{fill}, n*512) }
 
-// record makes a log of some requests.
+// record begins a log in w and records requests.
 func record(t testing.TB, w io.WriterAt, requests ...*blocktap.Request) *Writer {
 	t.Helper()
 	l, err := NewWriter(w)
@@ -42,11 +42,14 @@ func record(t testing.TB, w io.WriterAt, requests ...*blocktap.Request) *Writer 
 	return l
 }
 
-// TestWriterGolden holds the writer against bytes put together from the kernel's structures by hand.
+// TestWriterGolden compares the output of a Writer with bytes that were made by hand from the
+// kernel's structures.
 func TestWriterGolden(t *testing.T) {
 	var m memory
 	l := record(t, &m,
-		&blocktap.Request{Op: blocktap.OpWrite, Off: 65536, Len: 512, FUA: true, Data: sectors(1, 0xaa)},
+		&blocktap.Request{
+			Op: blocktap.OpWrite, Off: 65536, Len: 512, FUA: true, Data: sectors(1, 0xaa),
+		},
 		&blocktap.Request{Op: blocktap.OpFlush},
 		&blocktap.Request{Op: blocktap.OpRead, Off: 0, Len: 512, Data: sectors(1, 0)},
 		&blocktap.Request{Op: blocktap.OpTrim, Off: 1 << 20, Len: 1 << 20},
@@ -72,47 +75,23 @@ func TestWriterGolden(t *testing.T) {
 		sector("0000000000000000 0000000000000000 0100000000000000 0000000000000000"),
 		sector("0008000000000000 0008000000000000 0400000000000000 0000000000000000"),
 		sector("0100000000000000 0100000000000000 0000000000000000 0000000000000000"), sectors(1, 0),
-		sector("0000000000000000 0000000000000000 0800000000000000 0400000000000000", []byte("here")...),
+		sector("0000000000000000 0000000000000000 0800000000000000 0400000000000000",
+			[]byte("here")...),
 	}, nil)
 	if !bytes.Equal(m.b, want) {
 		t.Errorf("got\n%swant\n%s", hex.Dump(m.b), hex.Dump(want))
 	}
 }
 
-// TestRoundTrip: what is recorded is read back, long writes in pieces.
+// TestRoundTrip checks that a Reader returns what a Writer has recorded, long writes in pieces.
 func TestRoundTrip(t *testing.T) {
 	long := make([]byte, 2*MaxData+4096)
 	for i := range long {
 		long[i] = byte(i / 512)
 	}
 	path := filepath.Join(t.TempDir(), "log")
-	l, err := Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
 	const off = MaxData - 8192
-	if err := l.Log(&blocktap.Request{Op: blocktap.OpWrite, Off: off, Len: uint64(len(long)), FUA: true, Data: long}); err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Log(&blocktap.Request{Op: blocktap.OpZero, Off: 0, Len: 1 << 30, FUA: true}); err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Mark("end"); err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	var st unix.Stat_t
-	if err := unix.Stat(path, &st); err != nil || st.Blocks*512 > 40<<20 {
-		t.Errorf("the log takes %d bytes: zeros were stored (%v)", st.Blocks*512, err)
-	}
-	if _, err := Create(path); err == nil || !strings.Contains(err.Error(), path) {
-		t.Errorf("a log was begun over another: %v", err)
-	}
-	if err := l.Log(&blocktap.Request{Op: blocktap.OpFlush}); err == nil {
-		t.Error("a closed log took an entry")
-	}
+	recordLong(t, path, off, long)
 
 	r, err := Open(path)
 	if err != nil {
@@ -142,7 +121,7 @@ func TestRoundTrip(t *testing.T) {
 				t.Errorf("mark %q", e.Mark)
 			}
 			if _, ok := e.Request(); ok {
-				t.Error("a mark gave a request")
+				t.Error("Request returned a request for a mark")
 			}
 		default:
 			if e.Off != zeroed {
@@ -159,7 +138,42 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// failing fails from the n-th write on.
+// recordLong creates a log of a write of long at off, of 1 GiB of zeros and of a mark. It checks
+// that the zeros take no space, that Create does not overwrite the log, and that a closed log is
+// complete.
+func recordLong(t *testing.T, path string, off uint64, long []byte) {
+	t.Helper()
+	l, err := Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range []*blocktap.Request{
+		{Op: blocktap.OpWrite, Off: off, Len: uint64(len(long)), FUA: true, Data: long},
+		{Op: blocktap.OpZero, Off: 0, Len: 1 << 30, FUA: true},
+	} {
+		if err := l.Log(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.Mark("end"); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var st unix.Stat_t
+	if err := unix.Stat(path, &st); err != nil || st.Blocks*512 > 40<<20 {
+		t.Errorf("the log takes %d bytes, so that it stores zeros (%v)", st.Blocks*512, err)
+	}
+	if _, err := Create(path); err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("Create on an existing log: %v, want an error with its path", err)
+	}
+	if err := l.Log(&blocktap.Request{Op: blocktap.OpFlush}); err == nil {
+		t.Error("a closed log accepted an entry")
+	}
+}
+
+// failing is a file on which all writes after the first n fail.
 type failing struct {
 	memory
 	n int
@@ -172,7 +186,8 @@ func (f *failing) WriteAt(p []byte, off int64) (int, error) {
 	return f.memory.WriteAt(p, off)
 }
 
-// TestWriterStops: wherever writing ends, by an error or a kill, the log reads to the last whole entry.
+// TestWriterStops fails a Writer at each of its writes. The log has to contain all complete
+// entries.
 func TestWriterStops(t *testing.T) {
 	for n := 1; n < 12; n++ {
 		f := &failing{n: n}
@@ -181,11 +196,12 @@ func TestWriterStops(t *testing.T) {
 			t.Fatal(err)
 		}
 		written := 0
-		for l.Log(&blocktap.Request{Op: blocktap.OpWrite, Off: 512, Len: 1024, Data: sectors(2, 1)}) == nil {
+		write := blocktap.Request{Op: blocktap.OpWrite, Off: 512, Len: 1024, Data: sectors(2, 1)}
+		for l.Log(&write) == nil {
 			written++
 		}
 		if err := l.Log(&blocktap.Request{Op: blocktap.OpFlush}); !errors.Is(err, unix.ENOSPC) {
-			t.Fatalf("an entry after a failure: %v", err)
+			t.Fatalf("Log after a failure: %v, want ENOSPC", err)
 		}
 		r, err := NewReader(bytes.NewReader(f.b))
 		if err != nil {
@@ -198,7 +214,7 @@ func TestWriterStops(t *testing.T) {
 			}
 		}
 		if !errors.Is(err, io.EOF) || read != written {
-			t.Errorf("%d entries read of %d: %v", read, written, err)
+			t.Errorf("%d entries read, %d written: %v", read, written, err)
 		}
 	}
 }
@@ -222,7 +238,7 @@ func TestWriterRefuses(t *testing.T) {
 	}
 }
 
-// log builds a log of any headers, right or wrong.
+// rawLog builds a log from a superblock and parts, which may be invalid.
 func rawLog(nrEntries uint64, sectorSize uint32, parts ...[]byte) []byte {
 	b := make([]byte, 512)
 	binary.LittleEndian.PutUint64(b, magic)
@@ -244,21 +260,45 @@ func TestHostileLogs(t *testing.T) {
 		log  []byte
 		want []string
 	}{
-		"empty":          {nil, []string{"superblock", "ends at byte 0"}},
-		"short super":    {rawLog(1, 512)[:100], []string{"superblock", "ends at byte 100"}},
-		"magic":          {make([]byte, 4096), []string{"superblock", "magic"}},
-		"sector size 0":  {rawLog(1, 0), []string{"sector size 0"}},
-		"sector size":    {rawLog(1, 1<<31), []string{"sector size 2147483648"}},
-		"odd size":       {rawLog(1, 600), []string{"sector size 600"}},
-		"huge entry":     {rawLog(2, 512, good, rawHeader(0, 1<<50, 0, 0)), []string{"entry 1 at byte 1024", "ends at byte 1536"}},
-		"overflow":       {rawLog(1, 512, rawHeader(1<<54, 1<<54, 0, 0)), []string{"entry 0 at byte 512", "no device"}},
-		"wraps":          {rawLog(1, 512, rawHeader(1<<63, 1<<63, 0, 0)), []string{"entry 0 at byte 512", "no device"}},
-		"huge mark":      {rawLog(1, 512, rawHeader(0, 0, Mark, 1<<60)), []string{"entry 0", "mark of 1152921504606846976 bytes"}},
-		"mark and data":  {rawLog(1, 512, rawHeader(0, 4, Mark, 4)), []string{"entry 0", "a mark with 4 sectors"}},
-		"unknown flags":  {rawLog(1, 512, rawHeader(0, 1, 1<<40, 0)), []string{"unknown flags 0x10000000000"}},
-		"zero entry":     {rawLog(1, 512, rawHeader(0, 0, 0, 0)), []string{"neither flush nor mark"}},
-		"too few":        {rawLog(1<<60, 512, good, good), []string{"entry 2 at byte 1536", "ends at byte 1536"}},
-		"cut in a entry": {rawLog(1, 512, rawHeader(0, 2, 0, 0), make([]byte, 700)), []string{"entry 0 at byte 512", "ends at byte 1724"}},
+		"empty":         {nil, []string{"superblock", "ends at byte 0"}},
+		"short super":   {rawLog(1, 512)[:100], []string{"superblock", "ends at byte 100"}},
+		"magic":         {make([]byte, 4096), []string{"superblock", "magic"}},
+		"sector size 0": {rawLog(1, 0), []string{"sector size 0"}},
+		"sector size":   {rawLog(1, 1<<31), []string{"sector size 2147483648"}},
+		"uneven size":   {rawLog(1, 600), []string{"sector size 600"}},
+		"huge entry": {
+			log:  rawLog(2, 512, good, rawHeader(0, 1<<50, 0, 0)),
+			want: []string{"entry 1 at byte 1024", "ends at byte 1536"},
+		},
+		"overflow": {
+			log:  rawLog(1, 512, rawHeader(1<<54, 1<<54, 0, 0)),
+			want: []string{"entry 0 at byte 512", "no device"},
+		},
+		"wraps": {
+			log:  rawLog(1, 512, rawHeader(1<<63, 1<<63, 0, 0)),
+			want: []string{"entry 0 at byte 512", "no device"},
+		},
+		"huge mark": {
+			log:  rawLog(1, 512, rawHeader(0, 0, Mark, 1<<60)),
+			want: []string{"entry 0", "mark of 1152921504606846976 bytes"},
+		},
+		"mark and data": {
+			log:  rawLog(1, 512, rawHeader(0, 4, Mark, 4)),
+			want: []string{"entry 0", "a mark with 4 sectors"},
+		},
+		"unknown flags": {
+			log:  rawLog(1, 512, rawHeader(0, 1, 1<<40, 0)),
+			want: []string{"unknown flags 0x10000000000"},
+		},
+		"zero entry": {rawLog(1, 512, rawHeader(0, 0, 0, 0)), []string{"neither flush nor mark"}},
+		"too few": {
+			log:  rawLog(1<<60, 512, good, good),
+			want: []string{"entry 2 at byte 1536", "ends at byte 1536"},
+		},
+		"truncated entry": {
+			log:  rawLog(1, 512, rawHeader(0, 2, 0, 0), make([]byte, 700)),
+			want: []string{"entry 0 at byte 512", "ends at byte 1724"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := NewReader(bytes.NewReader(c.log))
@@ -271,20 +311,20 @@ func TestHostileLogs(t *testing.T) {
 			}
 			for _, part := range c.want {
 				if !strings.Contains(err.Error(), part) {
-					t.Errorf("%q does not say %q", err, part)
+					t.Errorf("the error %q does not contain %q", err, part)
 				}
 			}
 			if r != nil {
 				if _, again := r.Next(); !errors.Is(again, err) {
-					t.Errorf("after the error: %v", again)
+					t.Errorf("Next after the error: %v, want the same error", again)
 				}
 			}
 		})
 	}
 }
 
-// TestOtherSectorSize reads a log of a device with sectors of 4096 bytes, and one that is compressed is
-// read in TestKernelLogs.
+// TestOtherSectorSize reads the log of a device with sectors of 4096 bytes. TestKernelLogs reads
+// compressed logs.
 func TestOtherSectorSize(t *testing.T) {
 	b := make([]byte, 3*4096)
 	copy(b, rawLog(1, 4096))
@@ -295,7 +335,8 @@ func TestOtherSectorSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	e, err := r.Next()
-	if err != nil || e.Off != 3*4096 || e.Len != 4096 || e.Data[0] != 7 || e.Flags.String() != "fua|metadata" {
+	if err != nil || e.Off != 3*4096 || e.Len != 4096 || e.Data[0] != 7 ||
+		e.Flags.String() != "fua|metadata" {
 		t.Errorf("%+v, %v", e, err)
 	}
 	if _, err := r.Next(); !errors.Is(err, io.EOF) {

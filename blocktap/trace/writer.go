@@ -10,27 +10,29 @@ import (
 	"fsward/blocktap"
 )
 
-// zeroPiece is the most that one entry makes zeros. Tools that read logs load an entry whole.
+// zeroPiece is the largest number of bytes that one entry zeros. Tools that read logs load a whole
+// entry into memory.
 const zeroPiece = 1 << 20
 
-// Writer writes a log. The count in the superblock is brought up to date with each entry, after the
-// entry itself: a process that is killed leaves a log that reads to the last entry it finished. Against
-// a crash of the machine Close syncs the file, and nothing does before. Safe for concurrent use.
+// A Writer writes a log. After each entry it updates the count in the superblock, so that the log
+// of a killed process contains all complete entries. Only Close syncs the file: before that, a
+// crash of the machine can damage the log. A Writer is safe for concurrent use.
 //
-// A request for zeros is recorded as writes of zeros, which is what the kernel makes of it before
-// dm-log-writes sees it (the target does not take write-zeroes); in the log's file they are holes.
+// A Writer records OpZero as writes of zeros, which are holes in the file. The kernel does the same
+// above dm-log-writes, because that target does not accept write-zeroes.
 type Writer struct {
-	order   *order // held while the log changes
+	order   *order // its lock is held while the log changes
 	w       io.WriterAt
-	f       *os.File // of Create; else nil
-	next    int64    // where the next entry goes, bytes
+	f       *os.File // nil unless Create made the Writer
+	next    int64    // offset of the next entry, in bytes
 	entries uint64
-	err     error // the first failure: nothing is written after it
+	err     error // the first error; no entry is written after it
 }
 
 var _ blocktap.Recorder = (*Writer)(nil)
 
-// NewWriter begins a log with sectors of 512 bytes. w must be empty: zeros are left out of it.
+// NewWriter begins a log with sectors of 512 bytes. w must be empty, because the Writer skips
+// zeros.
 func NewWriter(w io.WriterAt) (*Writer, error) {
 	l := &Writer{order: &order{}, w: w, next: blocktap.SectorSize}
 	var b [blocktap.SectorSize]byte
@@ -43,11 +45,12 @@ func NewWriter(w io.WriterAt) (*Writer, error) {
 	return l, nil
 }
 
-// Create begins a log in a new file. A file that is there already is left alone: it is a record.
+// Create begins a log in a new file. If the file exists, it returns an error and does not change
+// the file.
 func Create(path string) (*Writer, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, os.ErrExist) {
-		return nil, fmt.Errorf("%s: there is a file already, and a record is not written over", path)
+		return nil, fmt.Errorf("%s exists already: a log needs a new file", path)
 	}
 	if err != nil {
 		return nil, err
@@ -61,17 +64,18 @@ func Create(path string) (*Writer, error) {
 	return l, nil
 }
 
-// Log records a request. What changes nothing leaves no trace. After an error the log takes no more entries, and
-// reads to the one before.
+// Log records a request. It skips reads and changes of length 0. After a failed write, the log
+// accepts no more entries and contains those before the failure.
 func (l *Writer) Log(r *blocktap.Request) error {
 	if (r.Off|r.Len)%blocktap.SectorSize != 0 {
-		return fmt.Errorf("write log: %s of %d bytes at %d: %w", r.Op, r.Len, r.Off, blocktap.ErrUnaligned)
+		return fmt.Errorf("write log: %s of %d bytes at %d: %w",
+			r.Op, r.Len, r.Off, blocktap.ErrUnaligned)
 	}
 	if r.Op == blocktap.OpWrite && uint64(len(r.Data)) != r.Len {
 		return fmt.Errorf("write log: write of %d bytes with %d bytes of data", r.Len, len(r.Data))
 	}
 	if r.Op == blocktap.OpRead || r.Op != blocktap.OpFlush && r.Len == 0 {
-		return nil // nothing changes
+		return nil
 	}
 	h := header{sector: r.Off / blocktap.SectorSize, nrSectors: r.Len / blocktap.SectorSize}
 	if r.FUA {
@@ -96,11 +100,11 @@ func (l *Writer) Log(r *blocktap.Request) error {
 	case blocktap.OpZero:
 		return l.zeros(h)
 	default:
-		return fmt.Errorf("write log: operation %s", r.Op)
+		return fmt.Errorf("write log: cannot record operation %s", r.Op)
 	}
 }
 
-// Mark records a text, which a reader can stop at.
+// Mark records a text. A reader can stop at it.
 func (l *Writer) Mark(text string) error {
 	if most := blocktap.SectorSize - headerLen - 1; len(text) > most {
 		return fmt.Errorf("write log: a mark of %d bytes, at most %d fit", len(text), most)
@@ -120,7 +124,7 @@ func (l *Writer) Entries() uint64 {
 	return l.entries
 }
 
-// Close ends the log. A file that Create made is synced and closed.
+// Close ends the log. If Create made the file, Close syncs and closes it.
 func (l *Writer) Close() error {
 	l.order.mu.Lock()
 	defer l.order.mu.Unlock()
@@ -133,7 +137,7 @@ func (l *Writer) Close() error {
 	return errors.Join(l.f.Sync(), l.f.Close())
 }
 
-// zeros records that a range became zeros, in entries of bounded size.
+// zeros records zeroing of a range in entries of at most zeroPiece bytes.
 func (l *Writer) zeros(h header) error {
 	const most = zeroPiece / blocktap.SectorSize
 	for n := h.nrSectors; n > 0; {
@@ -151,8 +155,8 @@ func (l *Writer) zeros(h header) error {
 	return nil
 }
 
-// append writes an entry: its data, or zeros where there are none, then the count. The data of a mark
-// stands in the header's sector.
+// append writes an entry: the header, the data or zeros if data is empty, and then the new count.
+// The data of a mark is in the header's sector.
 func (l *Writer) append(h header, data []byte) error {
 	if l.err != nil {
 		return l.err
@@ -174,7 +178,7 @@ func (l *Writer) append(h header, data []byte) error {
 	if len(data) > 0 {
 		l.write(data, l.next+blocktap.SectorSize)
 	} else if end > l.next+blocktap.SectorSize {
-		// A hole, closed by its last sector.
+		// Write the last sector. The sectors before it become a hole.
 		var last [blocktap.SectorSize]byte
 		l.write(last[:], end-blocktap.SectorSize)
 	}
@@ -186,7 +190,7 @@ func (l *Writer) append(h header, data []byte) error {
 	return nil
 }
 
-// write does nothing after a failure.
+// write writes b unless an earlier write has failed.
 func (l *Writer) write(b []byte, at int64) {
 	if l.err != nil {
 		return

@@ -189,7 +189,7 @@ func (p *pipeline) run(t *testing.T, program []byte, keepGoing bool) *verdicts {
 	line.Close() // the rules are used again
 	var format *trace.FormatError
 	// checks the order of the logs
-	whole := err == nil || !strings.Contains(err.Error(), "is in none of them")
+	whole := err == nil || !strings.Contains(err.Error(), "no log contains turn")
 	if err != nil && whole && !errors.As(err, &format) && !errors.Is(err, blocktap.ErrRange) &&
 		!errors.Is(err, blocktap.ErrUnaligned) {
 		t.Errorf("the replay: %v", err)
