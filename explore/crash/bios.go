@@ -12,7 +12,7 @@ import (
 	"fsward/interp"
 )
 
-// ReadBios yields the records of a log.
+// ReadBios yields the records of a log. It ends with the first error; the end of the log is none.
 func ReadBios(r *ramdisk.Reader) iter.Seq2[*ramdisk.Record, error] {
 	return func(yield func(*ramdisk.Record, error) bool) {
 		for {
@@ -24,14 +24,22 @@ func ReadBios(r *ramdisk.Reader) iter.Seq2[*ramdisk.Record, error] {
 	}
 }
 
-// FromBios takes the records of some RAM disks, which crash together: disk i is disks[i], and the base is Join of theirs. A write can be on the disk from the moment that its bio is submitted; it is durable
-// when it completes with FUA, and else when a flush ends that began after it completed. A write with a flush before it
-// can be on the disk only with all that this makes durable. The number of the bio is its write's ID.
+// FromBios converts the records of RAM disks that crash together. The RAM disk with number disks[i]
+// becomes disk i of the base, which Join makes. The number of a bio is the ID of its write.
+//
+// A write can be on the disk from the moment at which its bio is submitted. It is durable when it
+// completes with FUA. Without FUA it is durable when a flush completes that began after the write
+// had completed. A write with a preflush can be on the disk only together with all writes that the
+// preflush makes durable.
 func FromBios(records iter.Seq2[*ramdisk.Record, error], disks ...uint32) Events {
 	return func(yield func(Event, error) bool) {
-		b := bios{disks: disks, flying: make(map[uint64]*bio), written: make(map[uint32][]uint64)}
+		b := bioConverter{
+			disks:     disks,
+			inFlight:  make(map[uint64]*bio),
+			completed: make(map[uint32][]uint64),
+		}
 		at := uint64(0)
-		tell := func() bool {
+		emit := func() bool {
 			for _, ev := range b.out {
 				ev.At = at
 				if !yield(ev, nil) {
@@ -49,86 +57,95 @@ func FromBios(records iter.Seq2[*ramdisk.Record, error], disks ...uint32) Events
 				yield(Event{}, err)
 				return
 			}
-			if !tell() {
+			if !emit() {
 				return
 			}
 		}
 		b.end()
-		tell()
+		emit()
 	}
 }
 
-// bios follows the bios of a disk.
-type bios struct {
-	disks   []uint32
-	flying  map[uint64]*bio     // that have not completed
-	written map[uint32][]uint64 // by disk: those that have, and are not durable
-	out     []Event
+// A bioConverter makes events of the records of RAM disks.
+type bioConverter struct {
+	disks     []uint32
+	inFlight  map[uint64]*bio     // submitted, and not completed
+	completed map[uint32][]uint64 // by disk: writes that completed and are not durable
+	out       []Event
 }
 
-// A bio has not completed.
+// A bio is in flight.
 type bio struct {
-	disk  uint32
-	flags ramdisk.Flags
-	write *Write   // nil: it changes nothing
-	cover []uint64 // of a flush: what it makes durable
+	disk    uint32
+	flags   ramdisk.Flags
+	write   *Write   // nil: the bio changes nothing
+	covered []uint64 // the writes that its preflush makes durable
 }
 
-// maxFlying bounds the bios that were submitted and not completed, and those that have and are not durable.
-const maxFlying = 1 << 20
+// maxInFlight bounds the bios in flight and the completed writes of one disk that are not durable.
+const maxInFlight = 1 << 20
 
-func (b *bios) add(r *ramdisk.Record) error {
+func (b *bioConverter) add(r *ramdisk.Record) error {
 	switch {
 	case r.Type == ramdisk.Lost:
-		return fmt.Errorf("bio log: record %d: %d were lost, since the log was full: %w", r.Seq, r.Len, ramdisk.ErrNotWhole)
-	case r.Type == ramdisk.Mark: // one for all disks
+		return fmt.Errorf("bio log: record %d: %d records were lost, since the log was full: %w",
+			r.Seq, r.Len, ramdisk.ErrNotWhole)
+	case r.Type == ramdisk.Mark: // a mark belongs to all disks
 		b.out = append(b.out, Event{Kind: Marked, Mark: string(r.Data)})
 	case !slices.Contains(b.disks, r.Disk):
 	case r.Type == ramdisk.Submit:
 		return b.submit(r)
 	case r.Type == ramdisk.Complete:
-		f := b.flying[r.ID]
+		f := b.inFlight[r.ID]
 		if f == nil {
-			return fmt.Errorf("bio log: record %d: bio %d was never submitted: %w", r.Seq, r.ID, ramdisk.ErrNotWhole)
+			return fmt.Errorf("bio log: record %d: bio %d was never submitted: %w",
+				r.Seq, r.ID, ramdisk.ErrNotWhole)
 		}
-		delete(b.flying, r.ID)
+		delete(b.inFlight, r.ID)
 		b.complete(f, r)
 	case r.Type == ramdisk.Restore, r.Type == ramdisk.Patch:
-		return fmt.Errorf("bio log: record %d: %s of disk %d: %w", r.Seq, r.Type, r.Disk, ramdisk.ErrNotWhole)
+		return fmt.Errorf("bio log: record %d: %s of disk %d: %w",
+			r.Seq, r.Type, r.Disk, ramdisk.ErrNotWhole)
 	}
 	return nil
 }
 
-func (b *bios) submit(r *ramdisk.Record) error {
-	if b.flying[r.ID] != nil {
-		return fmt.Errorf("bio log: record %d: bio %d was submitted before", r.Seq, r.ID)
+func (b *bioConverter) submit(r *ramdisk.Record) error {
+	if b.inFlight[r.ID] != nil {
+		return fmt.Errorf("bio log: record %d: bio %d was already submitted", r.Seq, r.ID)
 	}
-	if len(b.flying)+len(b.written[r.Disk]) >= maxFlying {
-		return &LimitError{"bios in flight", maxFlying}
+	if len(b.inFlight)+len(b.completed[r.Disk]) >= maxInFlight {
+		return &LimitError{"bios in flight", maxInFlight}
 	}
 	f := &bio{disk: r.Disk, flags: r.Flags}
-	b.flying[r.ID] = f
+	b.inFlight[r.ID] = f
 	if r.Op != ramdisk.Read && r.Len > 0 {
-		f.write = &Write{ID: r.ID, Off: interp.Address(slices.Index(b.disks, r.Disk), r.Sector*ramdisk.SectorSize), Len: r.Len}
+		disk := slices.Index(b.disks, r.Disk)
+		f.write = &Write{
+			ID:  r.ID,
+			Off: interp.Address(disk, r.Sector*ramdisk.SectorSize),
+			Len: r.Len,
+		}
 		if r.Op == ramdisk.Write {
 			f.write.Data = bytes.Clone(r.Data)
 		}
 	}
 	if f.flags&ramdisk.Preflush != 0 {
-		f.cover = slices.Clone(b.written[f.disk])
+		f.covered = slices.Clone(b.completed[f.disk])
 	} else if f.write != nil {
 		b.out = append(b.out, Event{Kind: Issued, Write: *f.write})
 	}
 	return nil
 }
 
-func (b *bios) complete(f *bio, r *ramdisk.Record) {
+func (b *bioConverter) complete(f *bio, r *ramdisk.Record) {
 	failed := r.Status != 0 && r.Done == 0
 	if f.flags&ramdisk.Preflush != 0 {
 		if !failed && !r.Injected.Has(ramdisk.DropFlush) {
-			b.flushed(f)
+			b.settleCovered(f)
 		}
-		if f.write != nil && !failed { // only now is it known that the flush before it was done
+		// The write is issued only now: before, its preflush may not have been done.
+		if f.write != nil && !failed {
 			b.out = append(b.out, Event{Kind: Issued, Write: *f.write})
 		}
 	}
@@ -143,35 +160,37 @@ func (b *bios) complete(f *bio, r *ramdisk.Record) {
 	case r.Done == f.write.Len && f.flags&ramdisk.FUA != 0:
 		b.out = append(b.out, Event{Kind: Settled, IDs: id})
 	case r.Done > 0:
-		b.written[f.disk] = append(b.written[f.disk], id[0])
+		b.completed[f.disk] = append(b.completed[f.disk], id[0])
 	}
 }
 
-// end takes the bios that never completed: those that wait for the flush before them can have got past it.
-func (b *bios) end() {
+// end issues the writes whose preflush had not completed when the log ended. The disk may have done
+// the preflush without a record of it.
+func (b *bioConverter) end() {
 	var ids []uint64
-	for id, f := range b.flying {
+	for id, f := range b.inFlight {
 		if f.flags&ramdisk.Preflush != 0 && f.write != nil {
 			ids = append(ids, id)
 		}
 	}
 	slices.Sort(ids)
 	for _, id := range ids {
-		f := b.flying[id]
-		b.flushed(f)
+		f := b.inFlight[id]
+		b.settleCovered(f)
 		b.out = append(b.out, Event{Kind: Issued, Write: *f.write})
 	}
 }
 
-// flushed makes durable what a flush covers.
-func (b *bios) flushed(f *bio) {
-	if len(f.cover) == 0 {
+// settleCovered makes the writes durable that the preflush of f covers.
+func (b *bioConverter) settleCovered(f *bio) {
+	if len(f.covered) == 0 {
 		return
 	}
-	covered := make(map[uint64]bool, len(f.cover))
-	for _, id := range f.cover {
+	covered := make(map[uint64]bool, len(f.covered))
+	for _, id := range f.covered {
 		covered[id] = true
 	}
-	b.written[f.disk] = slices.DeleteFunc(b.written[f.disk], func(id uint64) bool { return covered[id] })
-	b.out = append(b.out, Event{Kind: Settled, IDs: f.cover})
+	isCovered := func(id uint64) bool { return covered[id] }
+	b.completed[f.disk] = slices.DeleteFunc(b.completed[f.disk], isCovered)
+	b.out = append(b.out, Event{Kind: Settled, IDs: f.covered})
 }

@@ -11,44 +11,66 @@ import (
 	"fsward/explore/ramdisk"
 )
 
-// bioLog makes the stream that the RAM disk's module writes (struct fsw_rd_record).
+// bioLog makes the stream of records that the module of the RAM disk writes (struct fsw_rd_record).
 type bioLog struct {
 	bytes.Buffer
 	seq uint64
 }
 
-func (l *bioLog) record(typ ramdisk.Type, op ramdisk.Op, flags ramdisk.Flags, id, sector, length, done uint64, injected ramdisk.Injected, data []byte) {
+// write appends a record and its data. It takes the sequence number from the log.
+func (l *bioLog) write(r *ramdisk.Record) {
 	l.seq++
 	b := make([]byte, 96)
 	le := binary.LittleEndian
 	le.PutUint64(b[0:], l.seq)
-	le.PutUint64(b[16:], id)
-	le.PutUint64(b[24:], sector)
-	le.PutUint64(b[32:], length)
-	le.PutUint64(b[40:], done)
-	le.PutUint32(b[48:], uint32(len(data)))
-	le.PutUint16(b[52:], uint16(typ))
-	le.PutUint16(b[54:], uint16(op))
-	le.PutUint32(b[56:], uint32(flags))
-	le.PutUint32(b[68:], uint32(injected))
+	le.PutUint64(b[16:], r.ID)
+	le.PutUint64(b[24:], r.Sector)
+	le.PutUint64(b[32:], r.Len)
+	le.PutUint64(b[40:], r.Done)
+	le.PutUint32(b[48:], uint32(len(r.Data)))
+	le.PutUint16(b[52:], uint16(r.Type))
+	le.PutUint16(b[54:], uint16(r.Op))
+	le.PutUint32(b[56:], uint32(r.Flags))
+	le.PutUint32(b[68:], uint32(r.Injected))
 	l.Write(b)
-	l.Write(data)
-	l.Write(make([]byte, -len(data)&7))
+	l.Write(r.Data)
+	l.Write(make([]byte, -len(r.Data)&7))
 }
 
 func (l *bioLog) submit(id, sector uint64, flags ramdisk.Flags) {
-	l.record(ramdisk.Submit, ramdisk.Write, flags, id, sector, SectorSize, 0, 0, bytes.Repeat([]byte{1}, SectorSize))
+	l.write(&ramdisk.Record{
+		Type:   ramdisk.Submit,
+		Op:     ramdisk.Write,
+		Flags:  flags,
+		ID:     id,
+		Sector: sector,
+		Len:    SectorSize,
+		Data:   bytes.Repeat([]byte{1}, SectorSize),
+	})
 }
 
-func (l *bioLog) complete(id, sector uint64, flags ramdisk.Flags, injected ramdisk.Injected) {
-	l.record(ramdisk.Complete, ramdisk.Write, flags, id, sector, SectorSize, SectorSize, injected, nil)
+// complete completes a bio of one sector, of which the first done bytes reached the disk.
+func (l *bioLog) complete(
+	id, sector uint64, flags ramdisk.Flags, done uint64, injected ramdisk.Injected,
+) {
+	l.write(&ramdisk.Record{
+		Type:     ramdisk.Complete,
+		Op:       ramdisk.Write,
+		Flags:    flags,
+		ID:       id,
+		Sector:   sector,
+		Len:      SectorSize,
+		Done:     done,
+		Injected: injected,
+	})
 }
 
-// statesOf returns the first byte of each sector in each state.
+// statesOf returns the set of states, each as the first byte of each sector.
 func statesOf(t *testing.T, events Events, sectors int) map[string]bool {
 	t.Helper()
 	got := make(map[string]bool)
-	_, err := Each(diskOf(make([]byte, sectors*SectorSize)), events, Options{}, func(s *State) error {
+	base := diskOf(make([]byte, sectors*SectorSize))
+	_, err := Each(base, events, Options{}, func(s *State) error {
 		b := make([]byte, s.Size())
 		if _, err := s.ReadAt(b, 0); err != nil {
 			return err
@@ -78,8 +100,8 @@ func want(t *testing.T, got map[string]bool, states ...string) {
 	}
 }
 
-// TestBios: a flush covers what completed before it was submitted, a write with a flush before it comes after what that
-// covers, and a flush that the disk dropped covers nothing.
+// TestBios checks that a flush covers the writes that completed before it was submitted, that a
+// write with a preflush is on no disk without them, and that a dropped flush covers nothing.
 func TestBios(t *testing.T) {
 	const sectors = 3
 	run := func(make func(l *bioLog)) map[string]bool {
@@ -88,41 +110,42 @@ func TestBios(t *testing.T) {
 		return statesOf(t, FromBios(ReadBios(ramdisk.NewReader(&l.Buffer)), 0), sectors)
 	}
 	commit := ramdisk.Preflush | ramdisk.FUA
-	want(t, run(func(l *bioLog) { // a journal's commit: two blocks, then the commit block after a flush
+	want(t, run(func(l *bioLog) { // a journal commit: two blocks, then the commit block after a flush
 		l.submit(1, 0, 0)
 		l.submit(2, 1, 0)
-		l.complete(2, 1, 0, 0)
-		l.complete(1, 0, 0, 0)
+		l.complete(2, 1, 0, SectorSize, 0)
+		l.complete(1, 0, 0, SectorSize, 0)
 		l.submit(3, 2, commit)
-		l.complete(3, 2, commit, 0)
+		l.complete(3, 2, commit, SectorSize, 0)
 	}), "000", "100", "010", "110", "111")
 	want(t, run(func(l *bioLog) { // block 1 has not completed when the flush begins
 		l.submit(1, 0, 0)
 		l.submit(2, 1, 0)
-		l.complete(2, 1, 0, 0)
+		l.complete(2, 1, 0, SectorSize, 0)
 		l.submit(3, 2, commit)
-		l.complete(3, 2, commit, 0)
-		l.complete(1, 0, 0, 0)
+		l.complete(3, 2, commit, SectorSize, 0)
+		l.complete(1, 0, 0, SectorSize, 0)
 	}), "000", "100", "010", "110", "111", "011")
 	want(t, run(func(l *bioLog) { // the flush is dropped
 		l.submit(1, 0, 0)
-		l.complete(1, 0, 0, 0)
+		l.complete(1, 0, 0, SectorSize, 0)
 		l.submit(2, 1, commit)
-		l.complete(2, 1, commit, 1<<ramdisk.DropFlush)
+		l.complete(2, 1, commit, SectorSize, 1<<ramdisk.DropFlush)
 	}), "000", "100", "010", "110")
 	want(t, run(func(l *bioLog) { // the log ends before the commit block completes
 		l.submit(1, 0, 0)
-		l.complete(1, 0, 0, 0)
+		l.complete(1, 0, 0, SectorSize, 0)
 		l.submit(2, 1, commit)
 	}), "000", "100", "110")
 }
 
-// A write of which only a part took effect, or nothing, is told of, and whether whoever wrote was.
+// TestBiosFailed checks that a torn write makes a Failed event, and that the event says that the
+// disk reported success.
 func TestBiosFailed(t *testing.T) {
 	for _, flags := range []ramdisk.Flags{0, ramdisk.FUA, ramdisk.Preflush | ramdisk.FUA} {
 		var l bioLog
 		l.submit(1, 0, flags)
-		l.record(ramdisk.Complete, ramdisk.Write, flags, 1, 0, SectorSize, 0, 1<<ramdisk.Tear, nil)
+		l.complete(1, 0, flags, 0, 1<<ramdisk.Tear)
 		var got []Event
 		for ev, err := range FromBios(ReadBios(ramdisk.NewReader(&l.Buffer)), 0) {
 			if err != nil {
@@ -130,13 +153,14 @@ func TestBiosFailed(t *testing.T) {
 			}
 			got = append(got, ev)
 		}
-		if len(got) != 2 || got[0].Kind != Issued || got[1].Kind != Failed || got[1].Done != 0 || !got[1].Silent {
+		if len(got) != 2 || got[0].Kind != Issued || got[1].Kind != Failed || got[1].Done != 0 ||
+			!got[1].Silent {
 			t.Errorf("flags %#x: %+v", flags, got)
 		}
 	}
 }
 
-// TestTrace reads a log of dm-log-writes.
+// TestTrace forms the states of a dm-log-writes log.
 func TestTrace(t *testing.T) {
 	var file memory
 	w, err := trace.NewWriter(&file)
@@ -144,7 +168,13 @@ func TestTrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	write := func(sector uint64, fua bool) {
-		r := &blocktap.Request{Op: blocktap.OpWrite, Off: sector * SectorSize, Len: SectorSize, FUA: fua, Data: bytes.Repeat([]byte{1}, SectorSize)}
+		r := &blocktap.Request{
+			Op:   blocktap.OpWrite,
+			Off:  sector * SectorSize,
+			Len:  SectorSize,
+			FUA:  fua,
+			Data: bytes.Repeat([]byte{1}, SectorSize),
+		}
 		if err := w.Log(r); err != nil {
 			t.Fatal(err)
 		}

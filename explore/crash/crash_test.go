@@ -24,49 +24,59 @@ func list(events ...Event) Events {
 	}
 }
 
-// naive finds the states by their definition: at each moment, of each write that was issued, whether it is durable by then,
-// and then each choice among the others and what was dirtied, applied in order to a copy of the disk. step is what a write can be divided in;
-// torn allows each part its first sectors alone.
-func naive(base []byte, events []Event, step uint64, torn, byMark bool) map[string]bool {
+// A naivePart is a write, or a part of one that can be on the disk without the others.
+type naivePart struct {
+	off     uint64
+	data    []byte
+	durable bool
+}
+
+// naiveParts returns the parts of all writes after some events, in order, and the last mark. It
+// divides writes at multiples of size; 0: not at all.
+func naiveParts(events []Event, size uint64) (parts []naivePart, mark string) {
+	for i, ev := range events {
+		if ev.Kind == Marked {
+			mark = ev.Mark
+		}
+		if ev.Kind != Issued && ev.Kind != Dirtied {
+			continue
+		}
+		durable, done := false, ev.Write.Len
+		for _, later := range events[i+1:] {
+			mine := ev.Kind == Issued && (later.All || slices.Contains(later.IDs, ev.Write.ID))
+			if later.Kind == Failed && mine {
+				done = min(done, later.Done)
+			}
+			durable = durable || later.Kind == Settled && mine
+		}
+		data := ev.Write.Data
+		if data == nil {
+			data = make([]byte, ev.Write.Len)
+		}
+		for at := uint64(0); at < done; {
+			n := done - at
+			if size > 0 {
+				n = min(n, size-(ev.Write.Off+at)%size)
+			}
+			parts = append(parts, naivePart{ev.Write.Off + at, data[at : at+n], durable})
+			at += n
+		}
+	}
+	return parts, mark
+}
+
+// naive finds the states by their definition. After each event it applies, to a copy of the disk
+// and in order, all durable parts and each subset of the others. torn also applies only the first
+// sectors of a part.
+func naive(base []byte, events []Event, size uint64, torn, byMark bool) map[string]bool {
 	states := make(map[string]bool)
 	for moment := 0; moment <= len(events); moment++ {
-		type part struct {
-			off     uint64
-			data    []byte
-			durable bool
+		parts, mark := naiveParts(events[:moment], size)
+		if !byMark {
+			mark = ""
 		}
-		var parts []part
-		mark := ""
-		for i, ev := range events[:moment] {
-			if ev.Kind == Marked && byMark {
-				mark = ev.Mark
-			}
-			if ev.Kind != Issued && ev.Kind != Dirtied {
-				continue
-			}
-			durable, done := false, ev.Write.Len
-			for _, later := range events[i+1 : moment] {
-				mine := ev.Kind == Issued && (later.All || slices.Contains(later.IDs, ev.Write.ID))
-				if later.Kind == Failed && mine {
-					done = min(done, later.Done)
-				}
-				durable = durable || later.Kind == Settled && mine
-			}
-			data := ev.Write.Data
-			if data == nil {
-				data = make([]byte, ev.Write.Len)
-			}
-			for at := uint64(0); at < done; {
-				n := done - at
-				if step > 0 {
-					n = min(n, step-(ev.Write.Off+at)%step)
-				}
-				parts = append(parts, part{ev.Write.Off + at, data[at : at+n], durable})
-				at += n
-			}
-		}
-		var choose func(disk []byte, rest []part)
-		choose = func(disk []byte, rest []part) {
+		var choose func(disk []byte, rest []naivePart)
+		choose = func(disk []byte, rest []naivePart) {
 			if len(rest) == 0 {
 				states[mark+"|"+string(disk)] = true
 				return
@@ -86,7 +96,7 @@ func naive(base []byte, events []Event, step uint64, torn, byMark bool) map[stri
 	return states
 }
 
-// drawLog makes a small log: overlapping writes, flushes, FUA, failures and marks.
+// drawLog makes a small random log: overlapping writes, flushes, FUA, failures and marks.
 func drawLog(random *rand.Rand, sectors uint64) (events []Event) {
 	id := uint64(0)
 	for range 3 + random.IntN(6) {
@@ -101,8 +111,7 @@ func drawLog(random *rand.Rand, sectors uint64) (events []Event) {
 			events = append(events, Event{Kind: Marked, Mark: fmt.Sprint("m", len(events))})
 		case 3:
 			if n := len(events); n > 0 && events[n-1].Kind == Issued {
-				w := events[n-1].Write
-				events = append(events, Event{Kind: Failed, IDs: []uint64{w.ID}, Done: random.Uint64N(w.Len/SectorSize) * SectorSize})
+				events = append(events, drawFailure(random, events[n-1].Write))
 			}
 		default:
 			off := random.Uint64N(sectors)
@@ -111,7 +120,8 @@ func drawLog(random *rand.Rand, sectors uint64) (events []Event) {
 			w := Write{ID: id, Off: off * SectorSize, Len: n * SectorSize}
 			if random.IntN(6) > 0 {
 				for range n {
-					w.Data = append(w.Data, bytes.Repeat([]byte{byte(random.IntN(4))}, SectorSize)...)
+					sector := bytes.Repeat([]byte{byte(random.IntN(4))}, SectorSize)
+					w.Data = append(w.Data, sector...)
 				}
 			}
 			events = append(events, Event{Kind: Issued, Write: w})
@@ -120,12 +130,19 @@ func drawLog(random *rand.Rand, sectors uint64) (events []Event) {
 	return events
 }
 
-// TestNaive compares with an enumeration that follows the definition, on logs in which writes overlap in all ways.
+// drawFailure fails a write after a random number of its sectors.
+func drawFailure(random *rand.Rand, w Write) Event {
+	done := random.Uint64N(w.Len/SectorSize) * SectorSize
+	return Event{Kind: Failed, IDs: []uint64{w.ID}, Done: done}
+}
+
+// TestNaive compares an Enumerator with the naive enumeration, on random logs with all kinds of
+// overlapping writes.
 func TestNaive(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	most := 0
 	for i := range 1500 {
-		sectors := uint64(10) // a page and a part of another
+		sectors := uint64(10) // a whole page and part of another
 		events := drawLog(random, sectors)
 		if i >= 300 {
 			sectors = 3
@@ -138,57 +155,72 @@ func TestNaive(t *testing.T) {
 		}
 		want := naive(base, events, o.Unit, o.Torn, o.ByMark)
 		most = max(most, len(want))
-		got := make(map[string]bool)
-		stats, err := Each(diskOf(base), list(events...), o, func(s *State) error {
-			b := make([]byte, s.Size())
-			if _, err := s.ReadAt(b, 0); err != nil {
-				return err
-			}
-			key := string(b)
-			if o.ByMark {
-				key = s.Mark + "|" + key
-			} else {
-				key = "|" + key
-			}
-			if got[key] {
-				t.Errorf("log %d: state %s is visited twice", i, s.ID())
-			}
-			got[key] = true
-			if (s.Sig == Signature{}) != bytes.Equal(b, base) {
-				t.Errorf("log %d: state %s has signature %s, and is equal to the base: %v", i, s.ID(), s.Sig, bytes.Equal(b, base))
-			}
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !stats.Exhaustive() || stats.Formed != int(stats.Possible) || stats.Formed-stats.Repeated != len(got) {
+		got, stats := formed(t, i, base, events, o)
+		if !stats.Exhaustive() || stats.Formed != int(stats.Possible) ||
+			stats.Formed-stats.Repeated != len(got) {
 			t.Errorf("log %d: %+v, %d visited", i, stats, len(got))
 		}
 		for s := range want {
 			if !got[s] {
-				t.Fatalf("log %d: a state is missing: %d of %d\n%s", i, len(got), len(want), describe(events))
+				t.Fatalf("log %d: a state is missing: %d of %d\n%s",
+					i, len(got), len(want), describe(events))
 			}
 		}
 		for s := range got {
 			if !want[s] {
-				t.Fatalf("log %d: a state that cannot be: %d, want %d\n%s", i, len(got), len(want), describe(events))
+				t.Fatalf("log %d: a state is impossible: %d, want %d\n%s",
+					i, len(got), len(want), describe(events))
 			}
 		}
 	}
 	if most < 100 {
-		t.Errorf("the largest log has %d states: too few to show anything", most)
+		t.Errorf("the largest log has %d states, want at least 100", most)
 	}
+}
+
+// formed returns the states that an Enumerator forms of log number i, with the keys of naive.
+func formed(
+	t *testing.T, i int, base []byte, events []Event, o Options,
+) (got map[string]bool, stats Stats) {
+	t.Helper()
+	got = make(map[string]bool)
+	stats, err := Each(diskOf(base), list(events...), o, func(s *State) error {
+		b := make([]byte, s.Size())
+		if _, err := s.ReadAt(b, 0); err != nil {
+			return err
+		}
+		key := string(b)
+		if o.ByMark {
+			key = s.Mark + "|" + key
+		} else {
+			key = "|" + key
+		}
+		if got[key] {
+			t.Errorf("log %d: state %s is visited twice", i, s.ID())
+		}
+		got[key] = true
+		if equal := bytes.Equal(b, base); (s.Sig == Signature{}) != equal {
+			t.Errorf("log %d: state %s has signature %s; equal to the base: %v",
+				i, s.ID(), s.Sig, equal)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got, stats
 }
 
 func describe(events []Event) (out string) {
 	for _, ev := range events {
-		out += fmt.Sprintf("%d %d at %d+%d all %v ids %v done %d mark %q\n", ev.Kind, ev.Write.ID, ev.Write.Off/SectorSize, ev.Write.Len/SectorSize, ev.All, ev.IDs, ev.Done, ev.Mark)
+		w := ev.Write
+		out += fmt.Sprintf("%d %d at %d+%d all %v ids %v done %d mark %q\n",
+			ev.Kind, w.ID, w.Off/SectorSize, w.Len/SectorSize, ev.All, ev.IDs, ev.Done, ev.Mark)
 	}
 	return out
 }
 
-// TestForm makes each state of a log again from its ID.
+// TestForm forms each state of a log again from its ID.
 func TestForm(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	made := 0
@@ -203,7 +235,7 @@ func TestForm(t *testing.T) {
 				return nil
 			})
 			if err == nil && !found {
-				t.Errorf("state %s is another when it is formed again", s.ID())
+				t.Errorf("state %s differs when it is formed again", s.ID())
 			}
 			made++
 			return err
@@ -213,26 +245,28 @@ func TestForm(t *testing.T) {
 		}
 	}
 	if made < 100 {
-		t.Errorf("only %d states", made)
+		t.Errorf("%d states were formed, want at least 100", made)
 	}
 	for _, id := range []string{"", "x:", "1", "-1:0", "0:1-", "0:1.x", "0:1-2.3", "99999:0"} {
-		if err := Form(diskOf(nil), list(), Options{}, id, func(*State) error { return nil }); err == nil {
-			t.Errorf("%q is taken for a state", id)
+		ignore := func(*State) error { return nil }
+		if err := Form(diskOf(nil), list(), Options{}, id, ignore); err == nil {
+			t.Errorf("no error for the ID %q", id)
 		}
 	}
 }
 
-// TestSample: above the limit the same seed chooses the same states, each prefix is among them, and it is said that not
-// all are.
+// TestSample checks states that are sampled: the seed determines them, every prefix is among them,
+// and the stats say that they are not all states.
 func TestSample(t *testing.T) {
 	const n = 30
 	var events []Event
 	for i := range uint64(n) {
-		events = append(events, Event{Kind: Issued, Write: Write{ID: i, Off: i * PageSize, Len: PageSize, Data: bytes.Repeat([]byte{byte(i + 1)}, PageSize)}})
+		events = append(events, write(i, i, byte(i+1)))
 	}
 	base := diskOf(make([]byte, n*PageSize))
 	run := func(seed uint64) (ids []string, stats Stats) {
-		stats, err := Each(base, list(events...), Options{Limit: 200, Seed: seed}, func(s *State) error {
+		o := Options{Limit: 200, Seed: seed}
+		stats, err := Each(base, list(events...), o, func(s *State) error {
 			ids = append(ids, s.ID())
 			return nil
 		})
@@ -245,7 +279,7 @@ func TestSample(t *testing.T) {
 	b, _ := run(1)
 	c, _ := run(2)
 	if !slices.Equal(a, b) || slices.Equal(a, c) {
-		t.Error("the seed does not decide which states are chosen")
+		t.Error("the seed does not determine the states")
 	}
 	if stats.Exhaustive() || stats.Sampled != 1 || stats.Possible != 1<<n || stats.Formed != 200 {
 		t.Errorf("%+v", stats)
@@ -258,7 +292,8 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// TestSnapshot: a state that was kept stays, and Differs names the pages in which later ones are different.
+// TestSnapshot checks that a snapshot does not change, and that Differs returns exactly the pages
+// in which a later state differs from it.
 func TestSnapshot(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	checked := 0
@@ -277,7 +312,7 @@ func TestSnapshot(t *testing.T) {
 					return err
 				}
 				if !bytes.Equal(again, was) {
-					t.Error("a state that was kept has changed")
+					t.Error("a snapshot has changed")
 				}
 				var want []uint64
 				for n := uint64(0); n*PageSize < s.Size(); n++ {
@@ -301,24 +336,27 @@ func TestSnapshot(t *testing.T) {
 		}
 	}
 	if checked < 500 {
-		t.Errorf("only %d states were compared", checked)
+		t.Errorf("%d states were compared, want at least 500", checked)
 	}
 }
 
-// TestLimits: what does not fit is an error and not a smaller answer.
+// TestLimits checks that invalid events and logs that exceed a bound are errors.
 func TestLimits(t *testing.T) {
 	base := diskOf(make([]byte, 1<<20))
-	write := func(off, n uint64) Event { return Event{Kind: Issued, Write: Write{ID: off, Off: off, Len: n}} }
+	zeros := func(off, n uint64) Event {
+		return Event{Kind: Issued, Write: Write{ID: off, Off: off, Len: n}}
+	}
 	for name, log := range map[string][]Event{
-		"past the end":    {write(1<<20, 512)},
-		"a part sector":   {write(0, 100)},
-		"unaligned":       {write(100, 512)},
-		"overflow":        {write(1<<63, 1<<63)},
-		"wrong length":    {{Kind: Issued, Write: Write{Len: 1024, Data: make([]byte, 512)}}},
-		"invalid":         {{}},
-		"too much memory": {{Kind: Issued, Write: Write{Len: 1 << 20, Data: make([]byte, 1<<20)}}},
+		"past the end":     {zeros(1<<20, 512)},
+		"part of a sector": {zeros(0, 100)},
+		"unaligned":        {zeros(100, 512)},
+		"overflow":         {zeros(1<<63, 1<<63)},
+		"wrong length":     {{Kind: Issued, Write: Write{Len: 1024, Data: make([]byte, 512)}}},
+		"invalid kind":     {{}},
+		"too much memory":  {{Kind: Issued, Write: Write{Len: 1 << 20, Data: make([]byte, 1<<20)}}},
 	} {
-		if _, err := Each(base, list(log...), Options{MemoryBytes: 1 << 19}, func(*State) error { return nil }); err == nil {
+		ignore := func(*State) error { return nil }
+		if _, err := Each(base, list(log...), Options{MemoryBytes: 1 << 19}, ignore); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}

@@ -6,14 +6,14 @@ import (
 	"fsward/interp"
 )
 
-// Disks are several disks that crash together, as one base: byte off of disk i stands at interp.Address(i, off). Pages that
-// reach past the end of a disk go on with zeros there.
+// Disks are several disks that crash together, as one base: byte off of disk i is at
+// interp.Address(i, off). A page that reaches past the end of a disk is filled up with zeros.
 type Disks struct{ disks []Base }
 
 // Join makes one base of disks.
 func Join(disks ...Base) *Disks { return &Disks{disks} }
 
-// Size returns the end of the last disk, bytes.
+// Size returns the address in bytes of the end of the last disk.
 func (d *Disks) Size() uint64 {
 	if len(d.disks) == 0 {
 		return 0
@@ -22,13 +22,13 @@ func (d *Disks) Size() uint64 {
 	return interp.Address(last, d.disks[last].Size())
 }
 
-// holds tells whether a range lies on a disk.
+// holds reports whether a range lies on one disk.
 func (d *Disks) holds(off, n uint64) bool {
 	i, at := interp.Locate(off)
 	return i < len(d.disks) && at <= d.disks[i].Size() && n <= d.disks[i].Size()-at
 }
 
-// ReadAt reads one disk.
+// ReadAt reads from the disk that the address off is on. Bytes past its end are zeros.
 func (d *Disks) ReadAt(p []byte, off int64) (int, error) {
 	i, at := interp.Locate(uint64(off))
 	if i >= len(d.disks) {
@@ -52,7 +52,7 @@ type Disk struct {
 	size  uint64
 }
 
-// Disk returns disk i of a state that is one of several disks, or the state's only one.
+// Disk returns disk i of a state over several disks. A state over one disk returns that disk.
 func (s *State) Disk(i int) *Disk {
 	if d := joined(s.layer.base); d != nil {
 		return &Disk{s, i, d.disks[i].Size()}
@@ -60,7 +60,7 @@ func (s *State) Disk(i int) *Disk {
 	return &Disk{s, 0, s.Size()}
 }
 
-// joined returns the disks that a base is of, also one that is a state of them; nil if it is one disk.
+// joined returns the disks of a base, or of the base of a state. It returns nil for a single disk.
 func joined(base Base) *Disks {
 	switch b := base.(type) {
 	case *Disks:
@@ -74,10 +74,15 @@ func joined(base Base) *Disks {
 // Size returns the size of the disk in bytes.
 func (d *Disk) Size() uint64 { return d.size }
 
-// ReadAt reads the disk.
+// ReadAt reads from the disk. A range that is not on the disk is an error.
 func (d *Disk) ReadAt(p []byte, off int64) (int, error) {
 	if off < 0 || uint64(off) > d.size || uint64(len(p)) > d.size-uint64(off) {
-		return 0, fmt.Errorf("crash state: %d bytes at %d: outside the disk of %d bytes", len(p), off, d.size)
+		return 0, outside(len(p), off, d.size)
 	}
 	return d.state.ReadAt(p, int64(interp.Address(d.index, uint64(off))))
+}
+
+// outside is the error for a range that is not on a disk.
+func outside(n int, off int64, size uint64) error {
+	return fmt.Errorf("crash state: %d bytes at %d: outside the disk of %d bytes", n, off, size)
 }

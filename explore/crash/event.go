@@ -1,51 +1,59 @@
-// Package crash forms the states that a disk can be left in by a crash: from a log of what was written to it, every prefix
-// and every subset of the writes in flight that flushes and FUA allow, with several versions of a block kept apart, and torn
-// writes if asked for. What is durable is a layer over the base that all states share; a state costs what it adds to that.
+// Package crash forms crash states: the contents that a crash can leave on a disk. From a log of
+// writes it forms every prefix and every subset of the writes in flight that flushes and FUA allow,
+// with each version of a block, and torn writes on request. Durable pages are a layer over the base
+// that all states share, so that a state costs memory only for the pages that it adds.
 //
-// The log is a sequence of events, whatever it was recorded by: a write was issued, writes became durable, a mark was set.
-// FromTrace, FromBios and FromWriteSet make it. States are formed where what is in flight is about to shrink, where a mark
-// is set (if states before and after marks are told apart) and at the end: between these points what is in flight only
-// grows, so that every state that can arise there can arise at the next of them too.
+// A log is a sequence of events: a write was issued, writes became durable, a mark was set.
+// FromTrace, FromBios and FromWriteSet make one. States are formed just before the set of writes in
+// flight shrinks, at marks (with Options.ByMark), and at the end. Between these points that set
+// only grows, so that every state that can arise there can also arise at the next point.
+//
+// Start reading at Each and Options.
 package crash
 
 import "iter"
 
-// Kind is what an event tells. The zero value is invalid.
+// Kind is the kind of an event. The zero value is invalid.
 type Kind uint8
 
 const (
-	Issued  Kind = 1 + iota // Write is on its way: from now on it may be on the disk, or not
-	Settled                 // the writes with IDs, or All that were issued, are durable
-	Marked                  // a mark was set: a call began or returned
-	Failed                  // of the writes with IDs nothing beyond the first Done bytes will ever be on the disk
-	// Dirtied: Write is what a block holds in memory, and the kernel may write it whenever it likes: from now on it may be on the disk,
-	// or not, until something that was issued later is durable there. Only what is issued becomes durable; that this may be what was
-	// dirtied, with the same contents, is seen.
+	// Issued: Write was submitted. From now on it may be on the disk.
+	Issued Kind = 1 + iota
+	// Settled: the writes with IDs are durable or, with All, all that were issued.
+	Settled
+	// Marked: a mark was set, for example because a call began or returned.
+	Marked
+	// Failed: no byte of the writes with IDs beyond the first Done ones will ever reach the disk.
+	Failed
+	// Dirtied: a block in the kernel's memory holds Write, and the kernel may write it at any moment.
+	// From now on it may be on the disk, until a write that was issued later to the same place is
+	// durable. Only an issued write becomes durable; an issued write with the same contents as dirty
+	// blocks counts as these blocks.
 	Dirtied
 )
 
 // A Write is a change of a range of the disk.
 type Write struct {
-	ID   uint64 // no other write of the log has it
-	Off  uint64 // bytes
-	Len  uint64 // bytes; with Off a multiple of SectorSize
-	Data []byte // Len bytes, which stay as they are; nil: zeros
+	ID   uint64 // unique in the log
+	Off  uint64 // bytes, a multiple of SectorSize
+	Len  uint64 // bytes, a multiple of SectorSize
+	Data []byte // Len bytes, which must not change; nil: zeros
 }
 
 // An Event is one step of a log.
 type Event struct {
 	Kind   Kind
-	At     uint64   // where it stands in what was recorded: number of the log's entry, or Seq of the record
-	Write  Write    // of Issued
+	At     uint64   // position in the recorded log: the number of the entry, or Seq of the record
+	Write  Write    // of Issued and Dirtied
 	All    bool     // of Settled: all writes that were issued
 	IDs    []uint64 // of Settled and Failed
-	Done   uint64   // of Failed
-	Silent bool     // of Failed: whoever wrote was told that all was done
+	Done   uint64   // of Failed: bytes
+	Silent bool     // of Failed: the disk reported success
 	Mark   string   // of Marked
 }
 
 // Events is a log. It ends with the first error.
 type Events = iter.Seq2[Event, error]
 
-// SectorSize is what a disk writes whole or not at all, bytes.
+// SectorSize is the unit in bytes that a disk writes atomically.
 const SectorSize = 512

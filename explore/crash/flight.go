@@ -2,25 +2,26 @@ package crash
 
 import "slices"
 
-// A span is a piece of a write: the whole of it, mostly.
+// A span is a contiguous range of the disk with its new contents.
 type span struct {
 	off, len uint64
 	data     []byte // nil: zeros
 }
 
-// A unit is a write in flight, or a part of one that can be on the disk without the others.
+// A unit is a write in flight, or a part of a write that can be on the disk without the other
+// parts.
 type unit struct {
-	id    uint64 // of the write
-	off   uint64 // where the write that was issued begins
-	seq   uint64 // units are applied in this order
-	spans []span
-	fresh bool   // issued since the last point whose states were all formed
-	dirty bool   // it was dirtied: the kernel can write it whenever it likes
-	of    uint64 // of a dirty one: the write that was issued with these contents; 0: none was
-	steps uint32 // in which it can be done: 1, or its sectors if writes can be torn
+	id       uint64 // of the write
+	writeOff uint64 // where the issued write begins
+	seq      uint64 // units are applied in this order
+	spans    []span // usually one
+	fresh    bool   // entered after the last point at which all states were formed
+	dirty    bool   // entered by Dirtied: the kernel can write it at any moment
+	issuedAs uint64 // of a dirty unit: ID of the issued write with these contents; 0: none
+	steps    uint32 // number of levels above 0: 1, or the number of sectors if writes can be torn
 }
 
-// bytes is how much of the disk it changes.
+// bytes returns the number of bytes that the unit changes.
 func (u *unit) bytes() (n uint64) {
 	for _, s := range u.spans {
 		n += s.len
@@ -28,8 +29,8 @@ func (u *unit) bytes() (n uint64) {
 	return n
 }
 
-// cut makes units of a write: at multiples of size, or one if size is 0.
-func cut(w Write, size uint64) (units []*unit) {
+// split makes units of a write. They end at multiples of size; a size of 0 makes one unit.
+func split(w Write, size uint64) (units []*unit) {
 	for off, end := w.Off, w.Off+w.Len; off < end; {
 		next := end
 		if size > 0 {
@@ -39,15 +40,16 @@ func cut(w Write, size uint64) (units []*unit) {
 		if w.Data != nil {
 			s.data = w.Data[off-w.Off : next-w.Off]
 		}
-		units = append(units, &unit{id: w.ID, off: w.Off, spans: []span{s}, fresh: true})
+		units = append(units, &unit{id: w.ID, writeOff: w.Off, spans: []span{s}, fresh: true})
 		off = next
 	}
 	return units
 }
 
-// without takes a range from a unit: something that was issued later is durable there.
-func (u *unit) without(off, n uint64) {
-	if !u.touches(off, n) {
+// subtract removes a range from a unit, because a later write to it hides what the unit wrote
+// there.
+func (u *unit) subtract(off, n uint64) {
+	if !u.overlaps(off, n) {
 		return
 	}
 	var left []span
@@ -66,20 +68,20 @@ func (u *unit) without(off, n uint64) {
 	u.spans = left
 }
 
-// touches tells whether a unit writes to a range.
-func (u *unit) touches(off, n uint64) bool {
-	return slices.ContainsFunc(u.spans, func(s span) bool { return s.off < off+n && off < s.off+s.len })
+// overlaps reports whether a unit writes to a range.
+func (u *unit) overlaps(off, n uint64) bool {
+	return slices.ContainsFunc(u.spans, func(s span) bool { return s.overlaps(off, n) })
 }
 
-// at returns the spans of a unit at a level: so many of its steps are done.
-func (u *unit) at(level uint32) []span {
+// spansAt returns the spans of a unit at a level: only its first level steps are on the disk.
+func (u *unit) spansAt(level uint32) []span {
 	if level < u.steps {
 		return u.first(uint64(level) * SectorSize)
 	}
 	return u.spans
 }
 
-// sub is the part of a span from one address of the disk to another.
+// sub returns the part of a span between two addresses of the disk.
 func (s span) sub(from, to uint64) span {
 	p := span{off: from, len: to - from}
 	if s.data != nil {
@@ -105,11 +107,11 @@ func (u *unit) first(n uint64) []span {
 	return out
 }
 
-// meets tells whether a span and a range share a byte.
-func (s span) meets(start, size uint64) bool { return s.off < start+size && start < s.off+s.len }
+// overlaps reports whether a span and a range share a byte.
+func (s span) overlaps(off, n uint64) bool { return s.off < off+n && off < s.off+s.len }
 
-// put copies a span into the page that begins at start, as far as they meet.
-func (s span) put(b []byte, start uint64) {
+// copyTo copies the part of a span that overlaps the page b, which begins at address start.
+func (s span) copyTo(b []byte, start uint64) {
 	lo, hi := max(start, s.off), min(start+uint64(len(b)), s.off+s.len)
 	if s.data == nil {
 		clear(b[lo-start : hi-start])
@@ -118,8 +120,9 @@ func (s span) put(b []byte, start uint64) {
 	copy(b[lo-start:hi-start], s.data[lo-s.off:hi-s.off])
 }
 
-// pages calls visit with the number of each page that spans touch, once for each span.
-func pages(spans []span, visit func(number uint64)) {
+// eachPage calls visit with the number of each page that a span overlaps. A page that several spans
+// overlap is visited once for each of them.
+func eachPage(spans []span, visit func(number uint64)) {
 	for _, s := range spans {
 		for n := s.off / PageSize; n*PageSize < s.off+s.len; n++ {
 			visit(n)

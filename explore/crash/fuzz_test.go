@@ -9,7 +9,8 @@ import (
 	"fsward/explore/ramdisk"
 )
 
-// FuzzTrace forms the states of logs that are anything: an error or states, in bounded time and memory.
+// FuzzTrace checks that any bytes, read as a dm-log-writes log, give an error or states, in bounded
+// time and memory.
 func FuzzTrace(f *testing.F) {
 	f.Fuzz(func(t *testing.T, log []byte) {
 		r, err := trace.NewReader(bytes.NewReader(log))
@@ -20,15 +21,15 @@ func FuzzTrace(f *testing.F) {
 	})
 }
 
-// FuzzBios does the same with the logs of a RAM disk.
+// FuzzBios does the same with logs of a RAM disk.
 func FuzzBios(f *testing.F) {
 	f.Fuzz(func(t *testing.T, log []byte) {
 		bounded(t, FromBios(ReadBios(ramdisk.NewReader(bytes.NewReader(log))), 0))
 	})
 }
 
-// FuzzLog takes a log from the bytes: one for the kind and one or two for what it is about. What is formed has to be what is
-// read, whatever the log.
+// FuzzLog makes a log of the input: two bytes an event, one for its kind and one for its place. The
+// signatures of the states must match the contents that are read.
 func FuzzLog(f *testing.F) {
 	f.Add([]byte{1, 3, 1, 4, 2, 0, 1, 3, 3, 0, 1, 9})
 	f.Fuzz(func(t *testing.T, in []byte) {
@@ -53,12 +54,15 @@ func FuzzLog(f *testing.F) {
 	})
 }
 
+// bounded reads at most 501 states of a log, and checks that a signature is zero if and only if the
+// disk is as the base. Errors are ignored, because the log may be nonsense.
 func bounded(t *testing.T, events Events) {
 	base := diskOf(make([]byte, 40*SectorSize))
-	most := errors.New("enough")
+	enough := errors.New("enough states")
 	n := 0
 	b := make([]byte, base.Size())
-	_, err := Each(base, events, Options{Torn: true, Limit: 32, ByMark: true, MemoryBytes: 4 << 20}, func(s *State) error {
+	options := Options{Torn: true, Limit: 32, ByMark: true, MemoryBytes: 4 << 20}
+	_, _ = Each(base, events, options, func(s *State) error {
 		if _, err := s.ReadAt(b, 0); err != nil {
 			t.Fatal(err)
 		}
@@ -66,9 +70,8 @@ func bounded(t *testing.T, events Events) {
 			t.Fatalf("state %s: signature %s", s.ID(), s.Sig)
 		}
 		if n++; n > 500 {
-			return most
+			return enough
 		}
 		return nil
 	})
-	_ = err // any: the log may be nonsense
 }

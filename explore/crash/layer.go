@@ -7,16 +7,17 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// PageSize is the unit in which states are told apart, bytes.
+// PageSize is the unit in bytes in which states are stored and compared.
 const PageSize = 4096
 
-// Base is the disk before the log. It is only read, and stays as it is.
+// Base is the disk before the log. It is only read, and must not change.
 type Base interface {
 	io.ReaderAt
 	Size() uint64 // bytes
 }
 
-// A Signature tells states with different contents apart. It is a sum over pages, so that it follows from what changes.
+// A Signature identifies the contents of a state. It is a sum over pages, so that changed pages
+// update it without a look at the others.
 type Signature [2]uint64
 
 func (s Signature) plus(o Signature) Signature  { return Signature{s[0] + o[0], s[1] + o[1]} }
@@ -24,7 +25,7 @@ func (s Signature) minus(o Signature) Signature { return Signature{s[0] - o[0], 
 
 func (s Signature) String() string { return fmt.Sprintf("%016x%016x", s[0], s[1]) }
 
-// A hasher makes the signatures of pages.
+// A hasher computes the signatures of pages.
 type hasher struct{ d *xxhash.Digest }
 
 func newHasher() hasher { return hasher{xxhash.New()} }
@@ -38,27 +39,32 @@ func (h hasher) page(number uint64, contents []byte) (s Signature) {
 	return s
 }
 
-// A page is a page's contents, which never change, and its signature.
+// A page is the immutable contents of a page, and its signature.
 type page struct {
 	contents []byte
 	sum      Signature
 }
 
-// A layer is what is durable over the base.
+// A layer holds the durable pages over the base.
 type layer struct {
 	base    Base
-	pages   map[uint64]page      // that were written, by number
-	origin  map[uint64]Signature // of the base's pages, as far as they were needed
-	sum     Signature            // how the whole differs from the base
+	pages   map[uint64]page      // the pages that were written, by number
+	origin  map[uint64]Signature // of pages of the base that were read
+	sum     Signature            // difference of the durable disk from the base
 	hasher  hasher
-	changes []uint64 // numbers of the pages that were set, one after the other
+	changes []uint64 // the number of each page that was set, in order
 }
 
 func newLayer(base Base) *layer {
-	return &layer{base: base, pages: make(map[uint64]page), origin: make(map[uint64]Signature), hasher: newHasher()}
+	return &layer{
+		base:   base,
+		pages:  make(map[uint64]page),
+		origin: make(map[uint64]Signature),
+		hasher: newHasher(),
+	}
 }
 
-// page returns a page. The last one of the disk may be shorter.
+// page returns a page. The last page of the disk may be shorter than PageSize.
 func (l *layer) page(number uint64) (page, error) {
 	if p, ok := l.pages[number]; ok {
 		return p, nil
@@ -72,17 +78,19 @@ func (l *layer) page(number uint64) (page, error) {
 	return p, nil
 }
 
-// set makes a page another.
+// set replaces the page was by now.
 func (l *layer) set(number uint64, was, now page) {
 	l.sum = l.sum.plus(now.sum.minus(was.sum))
 	l.pages[number] = now
 	l.changes = append(l.changes, number)
 }
 
-// readAt reads through the pages that over has into the layer and the base.
-func (l *layer) readAt(p []byte, off int64, over func(number uint64) ([]byte, bool)) (int, error) {
+// readAt reads the pages of over, below them the layer, and below that the base.
+func (l *layer) readAt(
+	p []byte, off int64, over func(number uint64) ([]byte, bool),
+) (int, error) {
 	if off < 0 || uint64(off) > l.base.Size() || uint64(len(p)) > l.base.Size()-uint64(off) {
-		return 0, fmt.Errorf("crash state: %d bytes at %d: outside the disk of %d bytes", len(p), off, l.base.Size())
+		return 0, outside(len(p), off, l.base.Size())
 	}
 	for done := 0; done < len(p); {
 		at := uint64(off) + uint64(done)
@@ -97,7 +105,7 @@ func (l *layer) readAt(p []byte, off int64, over func(number uint64) ([]byte, bo
 			done += copy(p[done:], contents[inside:])
 			continue
 		}
-		// A run of pages that nothing was written to is read at once.
+		// Adjacent pages that only the base has are read with one call.
 		end := number + 1
 		for end*PageSize < uint64(off)+uint64(len(p)) && !l.changed(end, over) {
 			end++

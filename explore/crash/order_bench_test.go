@@ -18,14 +18,14 @@ type numberedPage struct {
 	content page
 }
 
-// pageTree has the pages of a layer as a tree in the order of their numbers, to compare with the map
-// of a layer (decision 33).
+// pageTree returns a tree of pages in the order of their numbers. The benchmark compares it with
+// the map of a layer (decision 33).
 func pageTree() *btree.BTreeG[numberedPage] {
 	return btree.NewG(32, func(a, b numberedPage) bool { return a.number < b.number })
 }
 
-// BenchmarkPages sets the pages of a layer in random order, looks one up, and visits all in the order
-// of their numbers, as State.Pages does.
+// BenchmarkPages compares a map of pages with a tree: it sets pages in random order, looks one up,
+// and visits all in the order of their numbers, as State.Pages does.
 func BenchmarkPages(b *testing.B) {
 	for _, n := range []int{10, 1000, 100_000} {
 		at := rand.New(rand.NewPCG(1, 0)).Perm(n)
@@ -87,8 +87,9 @@ func BenchmarkPages(b *testing.B) {
 	}
 }
 
-// flightTree has the units in flight as a tree in the order of their addresses, to compare with the
-// slice in the order of issue (decision 33). No span is longer than longest.
+// flightTree holds the units in flight in the order of their addresses. The benchmark compares it
+// with the slice of an Enumerator in the order of issue (decision 33). No span is longer than
+// longest.
 type flightTree struct {
 	units   *btree.BTreeG[*unit]
 	longest uint64
@@ -96,7 +97,7 @@ type flightTree struct {
 
 func newFlightTree() *flightTree {
 	return &flightTree{units: btree.NewG(32, func(a, b *unit) bool {
-		return cmp.Or(cmp.Compare(a.off, b.off), cmp.Compare(a.seq, b.seq)) < 0
+		return cmp.Or(cmp.Compare(a.writeOff, b.writeOff), cmp.Compare(a.seq, b.seq)) < 0
 	})}
 }
 
@@ -105,13 +106,14 @@ func (t *flightTree) enter(u *unit) {
 	t.longest = max(t.longest, u.spans[0].len)
 }
 
-// lastAt is Enumerator.lastAt.
+// lastAt does what Enumerator.lastAt does.
 func (t *flightTree) lastAt(s span) (last *unit) {
-	t.units.DescendLessOrEqual(&unit{off: s.off + s.len - 1, seq: math.MaxUint64}, func(u *unit) bool {
-		if u.off+t.longest <= s.off {
+	from := &unit{writeOff: s.off + s.len - 1, seq: math.MaxUint64}
+	t.units.DescendLessOrEqual(from, func(u *unit) bool {
+		if u.writeOff+t.longest <= s.off {
 			return false
 		}
-		if u.touches(s.off, s.len) && (last == nil || u.seq > last.seq) {
+		if u.overlaps(s.off, s.len) && (last == nil || u.seq > last.seq) {
 			last = u
 		}
 		return true
@@ -119,14 +121,15 @@ func (t *flightTree) lastAt(s span) (last *unit) {
 	return last
 }
 
-// BenchmarkFlight enters units of a page in random order, finds the last one of a page that is in
-// flight and of one that is not, and makes all durable.
+// BenchmarkFlight compares a slice of units in flight with a tree: it enters units of one page each
+// in random order, and looks for the last unit of a page that is in flight and of one that is not.
 func BenchmarkFlight(b *testing.B) {
 	for _, n := range []int{10, 100, 1000, 10_000} {
 		var units []*unit
 		for i, at := range rand.New(rand.NewPCG(1, 0)).Perm(n) {
 			off := 2 * uint64(at) * PageSize
-			units = append(units, &unit{id: uint64(i), off: off, seq: uint64(i), spans: []span{{off: off, len: PageSize}}})
+			spans := []span{{off: off, len: PageSize}}
+			units = append(units, &unit{id: uint64(i), writeOff: off, seq: uint64(i), spans: spans})
 		}
 		perUnit := func(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/unit")
@@ -156,12 +159,12 @@ func BenchmarkFlight(b *testing.B) {
 		for name, shift := range map[string]uint64{"there": 0, "not there": PageSize} {
 			b.Run(fmt.Sprintf("%s/slice/%d", name, n), func(b *testing.B) {
 				for i := 0; b.Loop(); i++ {
-					e.lastAt(span{off: units[i%n].off + shift, len: PageSize})
+					e.lastAt(span{off: units[i%n].writeOff + shift, len: PageSize})
 				}
 			})
 			b.Run(fmt.Sprintf("%s/btree/%d", name, n), func(b *testing.B) {
 				for i := 0; b.Loop(); i++ {
-					t.lastAt(span{off: units[i%n].off + shift, len: PageSize})
+					t.lastAt(span{off: units[i%n].writeOff + shift, len: PageSize})
 				}
 			})
 		}

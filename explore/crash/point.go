@@ -6,22 +6,22 @@ import (
 	"slices"
 )
 
-// point forms the states of what is in flight now.
-func (e *Enumerator) point(visit func(*State) error) error {
+// formPoint forms the states of the units that are in flight now. If visit is nil, it forms none.
+func (e *Enumerator) formPoint(visit func(*State) error) error {
 	if visit == nil {
-		e.whole = false
+		e.complete = false
 		return nil
 	}
-	if e.whole && !slices.ContainsFunc(e.flight, func(u *unit) bool { return u.fresh }) {
-		return nil // all of them were formed at the point before
+	if e.complete && !slices.ContainsFunc(e.flight, func(u *unit) bool { return u.fresh }) {
+		return nil // the point before has formed all of them
 	}
 	defer func() { e.stats.Points++ }()
-	if !e.whole {
+	if !e.complete {
 		for _, u := range e.flight {
 			u.fresh = true
 		}
 	}
-	e.forms = newForms(e.layer, e.flight)
+	e.cache = newPageCache(e.layer, e.flight)
 	possible := e.possible()
 	e.stats.Possible += possible
 	few := possible <= float64(e.options.Limit)
@@ -30,14 +30,14 @@ func (e *Enumerator) point(visit func(*State) error) error {
 	}
 	var err error
 	switch {
-	case e.only != nil:
-		err = e.only()
+	case e.formOnly != nil:
+		err = e.formOnly()
 	case few:
-		err = e.all(visit)
+		err = e.formAll(visit)
 	default:
-		err = e.sample(visit)
+		err = e.formSample(visit)
 	}
-	if e.whole = few; few {
+	if e.complete = few; few {
 		for _, u := range e.flight {
 			u.fresh = false
 		}
@@ -45,7 +45,8 @@ func (e *Enumerator) point(visit func(*State) error) error {
 	return err
 }
 
-// possible counts the states of the point: those with something fresh in them, or all.
+// possible counts the states of the point. If the point before formed all its states, only states
+// with a fresh unit count.
 func (e *Enumerator) possible() float64 {
 	all, old := 1.0, 1.0
 	for _, u := range e.flight {
@@ -54,18 +55,18 @@ func (e *Enumerator) possible() float64 {
 			old *= float64(u.steps) + 1
 		}
 	}
-	if e.whole {
+	if e.complete {
 		all -= old
 	}
 	return min(all, math.MaxFloat64)
 }
 
-// all counts through the levels of all units, the first fastest.
-func (e *Enumerator) all(visit func(*State) error) error {
+// formAll counts through the levels of all units. The level of the first unit changes fastest.
+func (e *Enumerator) formAll(visit func(*State) error) error {
 	levels := make([]uint32, len(e.flight))
 	for {
-		if !e.whole || e.anyFresh(levels) {
-			if err := e.form(levels, visit); err != nil {
+		if !e.complete || e.anyFresh(levels) {
+			if err := e.formState(levels, visit); err != nil {
 				return err
 			}
 		}
@@ -89,70 +90,138 @@ func (e *Enumerator) anyFresh(levels []uint32) bool {
 	return false
 }
 
-// sample forms each prefix, and beyond them what the limit leaves room for.
-func (e *Enumerator) sample(visit func(*State) error) error {
-	n := len(e.flight)
-	levels := make([]uint32, n)
-	left := e.options.Limit
-	form := func() error {
-		left--
-		return e.form(levels, visit)
+// formSample forms the states that the comment of Options.Limit lists.
+func (e *Enumerator) formSample(visit func(*State) error) error {
+	s := &sampler{
+		e:      e,
+		levels: make([]uint32, len(e.flight)),
+		left:   e.options.Limit,
+		visit:  visit,
 	}
-	if err := form(); err != nil {
+	if err := s.prefixes(); err != nil {
 		return err
 	}
-	for i := range n {
-		levels[i] = e.flight[i].steps
-		if err := form(); err != nil {
-			return err
-		}
+	s.left = max(s.left, (e.options.Limit+1)/2)
+	if err := s.allButOne(); err != nil {
+		return err
 	}
-	left = max(left, (e.options.Limit+1)/2)
-	for i := 0; i < n && left > 0; i++ { // all but one, the last first: it is the commit, mostly
-		k := n - 1 - i
-		e.without(k, levels)
-		if err := form(); err != nil {
-			return err
-		}
-		for j := k; j < n; j++ {
-			levels[j] = e.flight[j].steps
-		}
+	if err := s.singles(); err != nil {
+		return err
 	}
-	clear(levels)
-	for i := 0; i < n && left > 0; i++ {
-		k := n - 1 - i
-		levels[k] = e.flight[k].steps
-		if err := form(); err != nil {
-			return err
-		}
-		levels[k] = 0
+	return s.random()
+}
+
+// A sampler forms some of the states of a point.
+type sampler struct {
+	e      *Enumerator
+	levels []uint32
+	left   int // states that it may still form
+	visit  func(*State) error
+}
+
+func (s *sampler) form() error {
+	s.left--
+	return s.e.formState(s.levels, s.visit)
+}
+
+// prefixes forms each prefix of the units in flight, whatever the limit. All units are on the disk
+// when it ends.
+func (s *sampler) prefixes() error {
+	if err := s.form(); err != nil {
+		return err
 	}
-	random := rand.New(rand.NewPCG(e.options.Seed, uint64(e.stats.Points)))
-	for left > 0 {
-		share := random.Float64()
-		for i, u := range e.flight {
-			switch {
-			case random.Float64() >= share:
-				levels[i] = 0
-			case u.steps > 1 && random.IntN(4) == 0:
-				levels[i] = 1 + random.Uint32N(u.steps)
-			default:
-				levels[i] = u.steps
-			}
-		}
-		if err := form(); err != nil {
+	for i, u := range s.e.flight {
+		s.levels[i] = u.steps
+		if err := s.form(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// form makes a state and visits it, unless it is equal to one before.
-func (e *Enumerator) form(levels []uint32, visit func(*State) error) error {
+// allButOne forms the states in which one unit is missing. It begins with the last unit, which is
+// usually the commit.
+func (s *sampler) allButOne() error {
+	n := len(s.levels)
+	for i := 0; i < n && s.left > 0; i++ {
+		k := n - 1 - i
+		s.e.leaveOut(k, s.levels)
+		if err := s.form(); err != nil {
+			return err
+		}
+		for j := k; j < n; j++ {
+			s.levels[j] = s.e.flight[j].steps
+		}
+	}
+	return nil
+}
+
+// singles forms the states with one unit alone, the last unit first.
+func (s *sampler) singles() error {
+	clear(s.levels)
+	n := len(s.levels)
+	for i := 0; i < n && s.left > 0; i++ {
+		k := n - 1 - i
+		s.levels[k] = s.e.flight[k].steps
+		if err := s.form(); err != nil {
+			return err
+		}
+		s.levels[k] = 0
+	}
+	return nil
+}
+
+// random forms states that the seed chooses, until the limit is reached.
+func (s *sampler) random() error {
+	random := rand.New(rand.NewPCG(s.e.options.Seed, uint64(s.e.stats.Points)))
+	for s.left > 0 {
+		share := random.Float64()
+		for i, u := range s.e.flight {
+			switch {
+			case random.Float64() >= share:
+				s.levels[i] = 0
+			case u.steps > 1 && random.IntN(4) == 0:
+				s.levels[i] = 1 + random.Uint32N(u.steps)
+			default:
+				s.levels[i] = u.steps
+			}
+		}
+		if err := s.form(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leaveOut removes a unit from a state, and the dirty units after it that overlap it: later
+// versions of its blocks would hide that it is missing.
+func (e *Enumerator) leaveOut(k int, levels []uint32) {
+	levels[k] = 0
+	for j := k + 1; j < len(levels); j++ {
+		u := e.flight[j]
+		if u.dirty && slices.ContainsFunc(e.flight[k].spans, func(s span) bool {
+			return u.overlaps(s.off, s.len)
+		}) {
+			levels[j] = 0
+		}
+	}
+}
+
+// formState forms a state. It visits the state unless it equals an earlier one.
+func (e *Enumerator) formState(levels []uint32, visit func(*State) error) error {
 	e.stats.Formed++
-	s := &State{Point: e.stats.Points, At: e.at, Mark: e.mark, Durable: e.layer.sum, layer: e.layer, flight: e.flight, forms: e.forms, levels: levels}
+	s := &State{
+		Point:   e.stats.Points,
+		At:      e.at,
+		Mark:    e.mark,
+		Durable: e.layer.sum,
+		layer:   e.layer,
+		flight:  e.flight,
+		cache:   e.cache,
+		levels:  levels,
+	}
 	var err error
-	if s.over, s.Sig, err = e.forms.state(levels); err != nil {
+	if s.over, s.Sig, err = e.cache.state(levels); err != nil {
 		return err
 	}
 	key := seenKey{sig: s.Sig}
@@ -166,7 +235,7 @@ func (e *Enumerator) form(levels []uint32, visit func(*State) error) error {
 		}
 	} else {
 		if len(e.seen) >= maxSeen {
-			clear(e.seen) // what is equal to one of these is formed again
+			clear(e.seen) // states equal to these are visited once more
 		}
 		e.seen[key] = struct{}{}
 	}

@@ -5,99 +5,105 @@ import (
 	"slices"
 )
 
-// A Recovered is what a recovery did to a disk: mount with its replay of a journal, or fsck.
+// A Recovered is what a recovery did to a disk. A recovery is a mount that replays a journal, or
+// fsck.
 type Recovered struct {
-	// Reads are the numbers of the pages of PageSize bytes that it read, those at least that it read before it had written
-	// all of them itself. What it did follows from what they held.
+	// Reads are the numbers of the pages that the recovery read. Pages that it read only after it had
+	// written the whole of them may be left out. The contents of these pages determine what it did.
 	Reads []uint64
-	// Events are what it wrote, as a log over the disk that it found.
+	// Events are its writes, as a log over the disk that it began with.
 	Events []Event
 }
 
-// Recover runs a recovery on a disk. It must do the same whenever it reads the same.
+// Recover runs a recovery on a disk. It must be deterministic: it does the same if it reads the
+// same.
 type Recover func(disk *State) (Recovered, error)
 
-// RecoveryOptions say how crashes during recovery are gone through.
+// RecoveryOptions say how crashes during recovery are explored.
 type RecoveryOptions struct {
-	States Options // of the recovery's own writes
-	// NoPrune runs the recovery on each state by itself.
+	States Options // of the writes of the recovery
+	// NoPrune runs the recovery on each state.
 	NoPrune bool
 }
 
-// RecoveryStats count what was done.
+// RecoveryStats count what Recoveries did.
 type RecoveryStats struct {
-	States  int // in which a crash can leave the disk during the recovery
-	Skipped int // of them, those in which nothing that the recovery read has changed: it does the same again
-	Known   int // of them, those for which a recovery that ran before read what this one would
+	States  int // states that a crash during recovery can leave
+	Skipped int // of these states, those with no change in what the recovery read: it does the same
+	Known   int // recoveries that were not run, because an earlier one had read the same
 	Run     int // recoveries that were run
 }
 
-// Recoveries goes through crashes during the recovery from crashes. What a recovery did is remembered by what it read, since
-// it does the same where it reads the same (FiSC, section 4). Used by one goroutine, for the states of one log.
+// Recoveries explores crashes during the recovery from crashes. It remembers what a recovery did by
+// what the recovery read, because a recovery that reads the same does the same (FiSC, section 4).
+// It is for one goroutine and the states of one log.
 type Recoveries struct {
 	run     Recover
 	options RecoveryOptions
-	shapes  []*recoveryShape
+	sets    []*readSet
 	stats   RecoveryStats
 }
 
-// A recoveryShape is a set of pages that recoveries read.
-type recoveryShape struct {
+// A readSet is a set of pages that recoveries read, with the results by the contents of the pages.
+type readSet struct {
 	pages []uint64
 	done  map[Signature]Recovered
 }
 
 const (
-	maxRecoveryShapes = 64
-	maxRecoveries     = 1 << 12 // that are remembered of a set of pages
+	maxReadSets   = 64
+	maxRecoveries = 1 << 12 // results that are remembered of one set of pages
 )
 
-// NewRecoveries uses a recovery.
+// NewRecoveries returns Recoveries that recover with run.
 func NewRecoveries(run Recover, options RecoveryOptions) *Recoveries {
 	return &Recoveries{run: run, options: options}
 }
 
-// Stats returns what was counted so far.
+// Stats returns the counts so far.
 func (r *Recoveries) Stats() RecoveryStats { return r.stats }
 
-// Each recovers a state, and visits with the result. Then it visits, for each state that a crash during this recovery can
-// leave, that state and what the next recovery makes of it. Those for which it makes what the first did are left out, unless
-// NoPrune is set. crashed is nil at the first visit. Both are valid during the visit.
+// Each recovers a state and visits the result, with crashed nil. Then, for each state that a crash
+// during this recovery can leave, it recovers again and visits that state with the result. It
+// leaves out a state for which the second recovery does what the first did, unless NoPrune is set.
+// Both arguments are valid until visit returns.
 func (r *Recoveries) Each(s *State, visit func(crashed, recovered *State) error) error {
 	first, err := r.recover(s, s.Page)
 	if err != nil {
 		return err
 	}
-	if err := after(s, first, func(done *State) error { return visit(nil, done) }); err != nil {
+	err = afterRecovery(s, first, func(done *State) error { return visit(nil, done) })
+	if err != nil {
 		return err
 	}
 	_, err = Each(s, inOrder(first.Events), r.options.States, func(c *State) error {
 		r.stats.States++
-		if !r.options.NoPrune && !slices.ContainsFunc(first.Reads, func(n uint64) bool { return c.Page(n) != Signature{} }) {
+		changed := func(n uint64) bool { return c.Page(n) != Signature{} }
+		if !r.options.NoPrune && !slices.ContainsFunc(first.Reads, changed) {
 			r.stats.Skipped++
 			return nil
 		}
-		// Signatures of c are against s: with those of s they are against the base that all states have.
+		// Signatures of c are against s. With those of s added, they are against the common base.
 		again, err := r.recover(c, func(n uint64) Signature { return c.Page(n).plus(s.Page(n)) })
 		if err != nil {
 			return err
 		}
-		return after(c, again, func(done *State) error { return visit(c, done) })
+		return afterRecovery(c, again, func(done *State) error { return visit(c, done) })
 	})
 	return err
 }
 
-// recover runs the recovery, or finds one that read the same.
+// recover returns the result of an earlier recovery that read the same, or runs the recovery.
 func (r *Recoveries) recover(disk *State, page func(number uint64) Signature) (Recovered, error) {
-	of := func(pages []uint64) (sum Signature) {
+	contents := func(pages []uint64) (sum Signature) {
 		for _, n := range pages {
 			sum = sum.plus(page(n))
 		}
 		return sum
 	}
 	if !r.options.NoPrune {
-		for _, sh := range r.shapes {
-			if done, ok := sh.done[of(sh.pages)]; ok {
+		for _, set := range r.sets {
+			if done, ok := set.done[contents(set.pages)]; ok {
 				r.stats.Known++
 				return done, nil
 			}
@@ -111,21 +117,23 @@ func (r *Recoveries) recover(disk *State, page func(number uint64) Signature) (R
 	done.Reads = slices.Clone(done.Reads)
 	slices.Sort(done.Reads)
 	done.Reads = slices.Compact(done.Reads)
-	i := slices.IndexFunc(r.shapes, func(sh *recoveryShape) bool { return slices.Equal(sh.pages, done.Reads) })
+	i := slices.IndexFunc(r.sets, func(set *readSet) bool {
+		return slices.Equal(set.pages, done.Reads)
+	})
 	if i < 0 {
-		if i = len(r.shapes); i >= maxRecoveryShapes {
-			r.shapes, i = r.shapes[1:], i-1
+		if i = len(r.sets); i >= maxReadSets {
+			r.sets, i = r.sets[1:], i-1
 		}
-		r.shapes = append(r.shapes, &recoveryShape{done.Reads, make(map[Signature]Recovered)})
+		r.sets = append(r.sets, &readSet{done.Reads, make(map[Signature]Recovered)})
 	}
-	if sh := r.shapes[i]; len(sh.done) < maxRecoveries {
-		sh.done[of(sh.pages)] = done
+	if set := r.sets[i]; len(set.done) < maxRecoveries {
+		set.done[contents(set.pages)] = done
 	}
 	return done, nil
 }
 
-// after visits the disk as a recovery leaves it when it has ended.
-func after(base Base, done Recovered, visit func(*State) error) error {
+// afterRecovery visits the disk that a recovery leaves when it has ended and all is durable.
+func afterRecovery(base Base, done Recovered, visit func(*State) error) error {
 	e := New(base, Options{})
 	for _, ev := range done.Events {
 		if err := e.Add(ev, nil); err != nil {
@@ -138,7 +146,7 @@ func after(base Base, done Recovered, visit func(*State) error) error {
 	return e.Now(visit)
 }
 
-// inOrder is a log in memory.
+// inOrder returns a log of events in memory.
 func inOrder(events []Event) Events {
 	return func(yield func(Event, error) bool) {
 		for _, ev := range events {

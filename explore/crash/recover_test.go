@@ -7,17 +7,20 @@ import (
 	"testing"
 )
 
-// A disk with a journal: page 0 says how many copies there are, pages 1 to 3 hold them, pages 4 to 6 are their places; page 7
-// is nobody's.
+// journalPages is the size in pages of a disk with a journal. Page 0 holds the number of copies in
+// the journal, pages 1 to 3 hold the copies, and pages 4 to 6 are their home blocks. Page 7 is
+// unused.
 const journalPages = 8
 
 func fill(b byte) []byte { return bytes.Repeat([]byte{b}, PageSize) }
 
 func write(id, page uint64, b byte) Event {
-	return Event{Kind: Issued, Write: Write{ID: id, Off: page * PageSize, Len: PageSize, Data: fill(b)}}
+	w := Write{ID: id, Off: page * PageSize, Len: PageSize, Data: fill(b)}
+	return Event{Kind: Issued, Write: w}
 }
 
-// replay copies from the journal to the places and then empties it; sound flushes between the two.
+// replay copies the journal to the home blocks and then empties it. With sound, it flushes before
+// it empties the journal.
 func replay(sound bool) Recover {
 	return func(d *State) (done Recovered, err error) {
 		read := func(page uint64) byte {
@@ -42,11 +45,14 @@ func replay(sound bool) Recover {
 	}
 }
 
-// TestRecoveries: with pruning and without, the same disks come out; a replay that is sound makes the same of each crash in
-// the middle of it, one that is not does not.
+// TestRecoveries checks that pruning does not change the set of recovered disks. A crash during a
+// sound replay must lead to the same disks, and a crash during an unsound replay to others.
 func TestRecoveries(t *testing.T) {
 	base := diskOf(make([]byte, journalPages*PageSize))
-	journal := []Event{write(1, 1, 11), write(2, 2, 12), write(3, 3, 13), write(9, 7, 99), {Kind: Settled, IDs: []uint64{1, 2, 3}}, write(4, 0, 3)}
+	journal := []Event{
+		write(1, 1, 11), write(2, 2, 12), write(3, 3, 13), write(9, 7, 99),
+		{Kind: Settled, IDs: []uint64{1, 2, 3}}, write(4, 0, 3),
+	}
 	results := func(sound, noPrune bool) (map[string]bool, RecoveryStats) {
 		out := make(map[string]bool)
 		r := NewRecoveries(replay(sound), RecoveryOptions{NoPrune: noPrune})
@@ -74,12 +80,13 @@ func TestRecoveries(t *testing.T) {
 		pruned, stats := results(sound, false)
 		all, whole := results(sound, true)
 		if !maps.Equal(pruned, all) {
-			t.Errorf("sound %v: pruned %v, each by itself %v", sound, pruned, all)
+			t.Errorf("sound %v: disks with pruning %v, without %v", sound, pruned, all)
 		}
-		if stats.Skipped == 0 || stats.Known == 0 || stats.Run >= whole.Run || whole.Skipped+whole.Known > 0 {
-			t.Errorf("sound %v: pruned %+v, each by itself %+v", sound, stats, whole)
+		if stats.Skipped == 0 || stats.Known == 0 || stats.Run >= whole.Run ||
+			whole.Skipped+whole.Known > 0 {
+			t.Errorf("sound %v: stats with pruning %+v, without %+v", sound, stats, whole)
 		}
-		// With the journal's three pages and the free one, each there or not: the replay changes those with all of the journal.
+		// A sound replay changes only the disks that have the whole journal.
 		replayed := 0
 		for key := range all {
 			if key[4] != 'a' || key[5] != 'a' || key[6] != 'a' {
@@ -89,18 +96,21 @@ func TestRecoveries(t *testing.T) {
 		if sound {
 			soundResults = replayed
 			if replayed != 2 {
-				t.Errorf("a sound replay leaves %d disks, want 2: with the page that is nobody's and without", replayed)
+				t.Errorf("a sound replay leaves %d disks, want 2: with and without the unused page",
+					replayed)
 			}
 		} else if replayed <= soundResults {
-			t.Errorf("a replay that is not sound leaves %d disks, and a sound one %d", replayed, soundResults)
+			t.Errorf("an unsound replay leaves %d disks, want more than the %d of a sound one",
+				replayed, soundResults)
 		}
 	}
 }
 
-// TestRecoverError: what a recovery fails with is told.
+// TestRecoverError checks that the error of a recovery is returned.
 func TestRecoverError(t *testing.T) {
 	broken := errors.New("broken")
-	r := NewRecoveries(func(*State) (Recovered, error) { return Recovered{}, broken }, RecoveryOptions{})
+	fail := func(*State) (Recovered, error) { return Recovered{}, broken }
+	r := NewRecoveries(fail, RecoveryOptions{})
 	_, err := Each(diskOf(make([]byte, PageSize)), list(), Options{}, func(s *State) error {
 		return r.Each(s, func(_, _ *State) error { return nil })
 	})

@@ -8,9 +8,10 @@ import (
 	"fsward/blocktap/trace"
 )
 
-// FromTrace reads a dm-log-writes log. Its entries stand in the order in which the disk performed them: a flush makes all
-// writes before it durable, and a FUA write itself. A discarded range counts as one that becomes zeros. The number of an
-// entry is its write's ID; of an entry longer than trace.MaxData all pieces have it.
+// FromTrace converts a dm-log-writes log. Its entries are in the order in which the disk performed
+// them: a flush makes all writes before it durable, and a write with FUA makes itself durable. A
+// discarded range counts as a write of zeros. The number of an entry is the ID of its write; an
+// entry longer than trace.MaxData is several writes with the same ID.
 func FromTrace(r *trace.Reader) Events {
 	return func(yield func(Event, error) bool) {
 		for {
@@ -28,7 +29,8 @@ func FromTrace(r *trace.Reader) Events {
 				}
 				continue
 			}
-			if e.Flags&trace.Flush != 0 && !yield(Event{Kind: Settled, At: e.Index, All: true}, nil) {
+			flush := Event{Kind: Settled, At: e.Index, All: true}
+			if e.Flags&trace.Flush != 0 && !yield(flush, nil) {
 				return
 			}
 			if e.Len == 0 {
@@ -38,14 +40,15 @@ func FromTrace(r *trace.Reader) Events {
 			if !yield(Event{Kind: Issued, At: e.Index, Write: w}, nil) {
 				return
 			}
-			if e.Flags&trace.FUA != 0 && !yield(Event{Kind: Settled, At: e.Index, IDs: []uint64{e.Index}}, nil) {
+			durable := Event{Kind: Settled, At: e.Index, IDs: []uint64{e.Index}}
+			if e.Flags&trace.FUA != 0 && !yield(durable, nil) {
 				return
 			}
 		}
 	}
 }
 
-// OpenTrace is FromTrace of a file, which is opened anew each time that the log is gone through.
+// OpenTrace is FromTrace of the log in a file. It opens the file anew for each iteration.
 func OpenTrace(path string) Events {
 	return func(yield func(Event, error) bool) {
 		f, err := trace.Open(path)

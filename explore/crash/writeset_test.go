@@ -12,7 +12,8 @@ import (
 	"fsward/explore/ramdisk"
 )
 
-// drawWriteSet makes a small log of a kernel that marks blocks dirty and writes what it has in memory, now and then something else too.
+// drawWriteSet makes a small random log of a kernel that marks blocks dirty and writes blocks from
+// its memory, sometimes together with clean ones.
 func drawWriteSet(random *rand.Rand, sectors uint64) (events []Event) {
 	memory := bytes.Repeat([]byte{9}, int(sectors)*SectorSize)
 	pick := func() (off, n uint64) {
@@ -22,7 +23,8 @@ func drawWriteSet(random *rand.Rand, sectors uint64) (events []Event) {
 	id := uint64(0)
 	put := func(kind Kind, off, n uint64) {
 		id++
-		w := Write{ID: id, Off: off * SectorSize, Len: n * SectorSize, Data: bytes.Clone(memory[off*SectorSize : (off+n)*SectorSize])}
+		data := bytes.Clone(memory[off*SectorSize : (off+n)*SectorSize])
+		w := Write{ID: id, Off: off * SectorSize, Len: n * SectorSize, Data: data}
 		if kind == Dirtied {
 			w.ID |= dirtyIDs
 		}
@@ -38,17 +40,17 @@ func drawWriteSet(random *rand.Rand, sectors uint64) (events []Event) {
 			}
 		case 3:
 			events = append(events, Event{Kind: Marked, Mark: fmt.Sprint("m", len(events))})
-		case 4, 5: // of a write that was issued at some time and is not known to be done
+		case 4, 5: // the last write fails, unless something was settled after it
 			for _, ev := range slices.Backward(events) {
 				if ev.Kind == Settled {
 					break
 				}
-				if w := ev.Write; ev.Kind == Issued {
-					events = append(events, Event{Kind: Failed, IDs: []uint64{w.ID}, Done: random.Uint64N(w.Len/SectorSize) * SectorSize})
+				if ev.Kind == Issued {
+					events = append(events, drawFailure(random, ev.Write))
 					break
 				}
 			}
-		case 6, 7, 8: // written back: of the last that was dirtied mostly
+		case 6, 7, 8: // a write, usually of the last block that was dirtied
 			off, n := pick()
 			for _, ev := range slices.Backward(events) {
 				if ev.Kind == Dirtied && random.IntN(3) > 0 {
@@ -73,27 +75,43 @@ func drawWriteSet(random *rand.Rand, sectors uint64) (events []Event) {
 	return events
 }
 
-// Blocks that are written with what they were dirtied with are one version and not two, where a write is made of them alone; those that were dirtied again
-// without a change are none.
+// TestWriteSetVersions counts the versions in flight. A block that is dirtied again without a
+// change adds none, and neither does a write that consists of dirty blocks with the same contents.
 func TestWriteSetVersions(t *testing.T) {
-	one := func(b byte, n int) []byte { return bytes.Repeat([]byte{b}, n*SectorSize) }
-	write := func(kind Kind, id, sector uint64, data []byte) Event {
-		return Event{Kind: kind, Write: Write{ID: id, Off: sector * SectorSize, Len: uint64(len(data)), Data: data}}
+	sectors := func(contents ...byte) (data []byte) {
+		for _, b := range contents {
+			data = append(data, bytes.Repeat([]byte{b}, SectorSize)...)
+		}
+		return data
 	}
+	event := func(kind Kind, id, sector uint64, contents ...byte) Event {
+		data := sectors(contents...)
+		w := Write{ID: id, Off: sector * SectorSize, Len: uint64(len(data)), Data: data}
+		return Event{Kind: kind, Write: w}
+	}
+	dirty := func(number, sector uint64, contents byte) Event {
+		return event(Dirtied, dirtyIDs|number, sector, contents)
+	}
+	issue := func(id, sector uint64, contents ...byte) Event {
+		return event(Issued, id, sector, contents...)
+	}
+	flush := Event{Kind: Settled, All: true}
 	for name, c := range map[string]struct {
 		events []Event
 		units  int
 	}{
-		"again, the same":         {[]Event{write(Dirtied, dirtyIDs, 0, one(1, 1)), write(Dirtied, dirtyIDs|1, 0, one(1, 1))}, 1},
-		"again, changed":          {[]Event{write(Dirtied, dirtyIDs, 0, one(1, 1)), write(Dirtied, dirtyIDs|1, 0, one(2, 1))}, 2},
-		"written":                 {[]Event{write(Dirtied, dirtyIDs, 0, one(1, 1)), write(Issued, 1, 0, one(1, 1))}, 1},
-		"written together":        {[]Event{write(Dirtied, dirtyIDs, 1, one(1, 1)), write(Dirtied, dirtyIDs|1, 0, one(2, 1)), write(Issued, 1, 0, append(one(2, 1), one(1, 1)...))}, 2},
-		"written with more":       {[]Event{write(Dirtied, dirtyIDs, 0, one(1, 1)), write(Issued, 1, 0, one(1, 2))}, 2},
-		"written, hidden under":   {[]Event{write(Dirtied, dirtyIDs, 1, one(1, 1)), write(Dirtied, dirtyIDs|1, 0, one(1, 1)), write(Dirtied, dirtyIDs|2, 0, one(2, 1)), write(Issued, 1, 0, append(one(2, 1), one(1, 1)...))}, 3},
-		"written, changed":        {[]Event{write(Dirtied, dirtyIDs, 0, one(1, 1)), write(Issued, 1, 0, one(2, 1))}, 2},
-		"an old version, written": {[]Event{write(Dirtied, dirtyIDs, 0, one(1, 1)), write(Issued, 1, 0, one(2, 1)), write(Issued, 2, 0, one(1, 1))}, 3},
-		"written and durable":     {[]Event{write(Dirtied, dirtyIDs, 0, one(1, 1)), write(Dirtied, dirtyIDs|1, 0, one(2, 1)), write(Issued, 1, 0, one(2, 1)), {Kind: Settled, All: true}}, 0},
-		"dirty is not durable":    {[]Event{write(Dirtied, dirtyIDs, 0, one(1, 1)), {Kind: Settled, All: true}}, 1},
+		"dirtied again, the same": {[]Event{dirty(0, 0, 1), dirty(1, 0, 1)}, 1},
+		"dirtied again, changed":  {[]Event{dirty(0, 0, 1), dirty(1, 0, 2)}, 2},
+		"written":                 {[]Event{dirty(0, 0, 1), issue(1, 0, 1)}, 1},
+		"written together":        {[]Event{dirty(0, 1, 1), dirty(1, 0, 2), issue(1, 0, 2, 1)}, 2},
+		"written with more":       {[]Event{dirty(0, 0, 1), issue(1, 0, 1, 1)}, 2},
+		"written, hides a version": {
+			[]Event{dirty(0, 1, 1), dirty(1, 0, 1), dirty(2, 0, 2), issue(1, 0, 2, 1)}, 3,
+		},
+		"written, changed":        {[]Event{dirty(0, 0, 1), issue(1, 0, 2)}, 2},
+		"an old version, written": {[]Event{dirty(0, 0, 1), issue(1, 0, 2), issue(2, 0, 1)}, 3},
+		"written and durable":     {[]Event{dirty(0, 0, 1), dirty(1, 0, 2), issue(1, 0, 2), flush}, 0},
+		"dirty is not durable":    {[]Event{dirty(0, 0, 1), flush}, 1},
 	} {
 		e := New(diskOf(make([]byte, 4*SectorSize)), Options{})
 		for _, ev := range c.events {
@@ -107,13 +125,20 @@ func TestWriteSetVersions(t *testing.T) {
 	}
 }
 
-// What was marked dirty comes in between the bios by the time, on the disk that it is of, and what of it had not been submitted is told.
-func TestFromWriteSet(t *testing.T) {
+// smallWriteSet returns a log of one write with FUA between two marks, and blocks that were marked
+// dirty meanwhile.
+func smallWriteSet() (iter.Seq2[*ramdisk.Record, error], []Block) {
 	sector := func(b byte) []byte { return bytes.Repeat([]byte{b}, SectorSize) }
+	submit := ramdisk.Record{
+		Type: ramdisk.Submit, Op: ramdisk.Write, Flags: ramdisk.FUA,
+		ID: 1, Disk: 3, Sector: 1, Len: SectorSize, Data: sector(1),
+	}
+	complete := submit
+	complete.Type, complete.Done, complete.Data = ramdisk.Complete, SectorSize, nil
 	records := []ramdisk.Record{
 		{Type: ramdisk.Mark, Data: []byte("before")},
-		{Type: ramdisk.Submit, Op: ramdisk.Write, ID: 1, Disk: 3, Sector: 1, Len: SectorSize, Data: sector(1), Flags: ramdisk.FUA},
-		{Type: ramdisk.Complete, Op: ramdisk.Write, ID: 1, Disk: 3, Sector: 1, Len: SectorSize, Done: SectorSize, Flags: ramdisk.FUA},
+		submit,
+		complete,
 		{Type: ramdisk.Mark, Data: []byte("after")},
 	}
 	for i := range records {
@@ -126,15 +151,23 @@ func TestFromWriteSet(t *testing.T) {
 		{Time: 45, Disk: 3, Off: 2 * SectorSize, Data: sector(5)},
 		{Time: 46, Disk: 3, Off: 2 * SectorSize, Data: sector(6)},
 	}
-	got := make(map[string][2]int) // by mark and first bytes: missing and early
-	log := func(yield func(*ramdisk.Record, error) bool) {
+	return func(yield func(*ramdisk.Record, error) bool) {
 		for i := range records {
 			if !yield(&records[i], nil) {
 				return
 			}
 		}
-	}
-	_, err := Each(diskOf(make([]byte, 3*SectorSize)), FromWriteSet(iter.Seq2[*ramdisk.Record, error](log), blocks, 3), Options{ByMark: true}, func(s *State) error {
+	}, blocks
+}
+
+// TestFromWriteSet merges dirty blocks with bios: blocks of other disks and blocks without a place
+// are left out, the others are ordered by time, and Missing and Early are right for each state.
+func TestFromWriteSet(t *testing.T) {
+	log, blocks := smallWriteSet()
+	got := make(map[string][2]int) // by mark and first bytes: the numbers of missing and early writes
+	base := diskOf(make([]byte, 3*SectorSize))
+	events := FromWriteSet(log, blocks, 3)
+	_, err := Each(base, events, Options{ByMark: true}, func(s *State) error {
 		b := make([]byte, s.Size())
 		if _, err := s.ReadAt(b, 0); err != nil {
 			return err
@@ -142,38 +175,46 @@ func TestFromWriteSet(t *testing.T) {
 		early := s.Early()
 		for _, w := range early {
 			if !bytes.Equal(b[w.Off:w.Off+w.Len], w.Data) {
-				t.Errorf("state %s: what is said to be there early is not", s.ID())
+				t.Errorf("state %s: an early block is not on the disk", s.ID())
 			}
 		}
-		got[fmt.Sprint(s.Mark, " ", b[0], b[SectorSize], b[2*SectorSize])] = [2]int{len(s.Missing()), len(early)}
+		key := fmt.Sprint(s.Mark, " ", b[0], b[SectorSize], b[2*SectorSize])
+		got[key] = [2]int{len(s.Missing()), len(early)}
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string][2]int{" 0 0 0": {}, "before 0 0 0": {1, 0}, "before 2 0 0": {1, 1}, "before 0 1 0": {}, "before 2 1 0": {0, 1},
-		"after 0 1 0": {}, "after 2 1 0": {0, 1}, "after 0 1 5": {0, 1}, "after 2 1 5": {0, 2}, "after 0 1 6": {0, 1}, "after 2 1 6": {0, 2}}
+	want := map[string][2]int{
+		" 0 0 0":       {},
+		"before 0 0 0": {1, 0}, "before 2 0 0": {1, 1}, "before 0 1 0": {}, "before 2 1 0": {0, 1},
+		"after 0 1 0": {}, "after 2 1 0": {0, 1}, "after 0 1 5": {0, 1},
+		"after 2 1 5": {0, 2}, "after 0 1 6": {0, 1}, "after 2 1 6": {0, 2},
+	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("states, with what is missing and early:\n%v, want\n%v", got, want)
+		t.Errorf("states with the numbers of missing and early writes:\n%v, want\n%v", got, want)
 	}
 	for _, err := range FromWriteSet(log, blocks, 3) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		break // a reader may stop anywhere
+		break // a consumer may stop anywhere
 	}
 }
 
-// Where not all states are formed, each block is missing in one of them with all that it was dirtied with, while the others are there.
+// TestSampleWriteSet checks states that are sampled: for each block there is one in which all its
+// versions are missing and all other blocks are there.
 func TestSampleWriteSet(t *testing.T) {
 	const blocks, versions = 10, 3
 	var events []Event
 	for i := range uint64(blocks * versions) {
-		at := i % blocks * PageSize
-		events = append(events, Event{Kind: Dirtied, Write: Write{ID: dirtyIDs | i, Off: at, Len: PageSize, Data: bytes.Repeat([]byte{byte(i/blocks + 1)}, PageSize)}})
+		ev := write(dirtyIDs|i, i%blocks, byte(i/blocks+1))
+		ev.Kind = Dirtied
+		events = append(events, ev)
 	}
 	missing := make(map[int]bool)
-	stats, err := Each(diskOf(make([]byte, blocks*PageSize)), list(events...), Options{Limit: 80}, func(s *State) error {
+	base := diskOf(make([]byte, blocks*PageSize))
+	stats, err := Each(base, list(events...), Options{Limit: 80}, func(s *State) error {
 		b := make([]byte, s.Size())
 		if _, err := s.ReadAt(b, 0); err != nil {
 			return err

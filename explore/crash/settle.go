@@ -1,0 +1,80 @@
+package crash
+
+import (
+	"math"
+	"slices"
+)
+
+// settle makes writes durable. They hide earlier units that are still in flight where they overlap.
+func (e *Enumerator) settle(ev Event) error {
+	var done, left []*unit
+	for _, u := range e.flight {
+		if u.issued() && (ev.All || slices.Contains(ev.IDs, u.write())) {
+			done = append(done, u)
+		} else {
+			left = append(left, u)
+		}
+	}
+	for _, u := range done {
+		if err := e.store(u); err != nil {
+			return err
+		}
+		for _, earlier := range left {
+			if earlier.seq < u.seq {
+				for _, s := range u.spans {
+					earlier.subtract(s.off, s.len)
+				}
+			}
+		}
+	}
+	e.flight = left
+	e.trim()
+	return nil
+}
+
+// fail removes from writes the part that failed.
+func (e *Enumerator) fail(ev Event) {
+	e.unmatchDirty(ev)
+	for _, u := range e.flight {
+		if !u.dirty && slices.Contains(ev.IDs, u.id) {
+			from, was := u.writeOff+ev.Done, u.bytes()
+			u.subtract(from, math.MaxUint64-from)
+			u.fresh = u.fresh || u.bytes() < was // the rest makes other states
+		}
+	}
+	e.trim()
+}
+
+// trim drops empty units and updates the steps of the others.
+func (e *Enumerator) trim() {
+	e.flight = slices.DeleteFunc(e.flight, func(u *unit) bool { return len(u.spans) == 0 })
+	if e.options.Torn {
+		for _, u := range e.flight {
+			u.steps = uint32(u.bytes() / SectorSize)
+		}
+	}
+}
+
+// store writes a unit to the layer.
+func (e *Enumerator) store(u *unit) (err error) {
+	eachPage(u.spans, func(number uint64) {
+		if err != nil {
+			return
+		}
+		var was, now page
+		if was, err = e.layer.page(number); err != nil {
+			return
+		}
+		if _, written := e.layer.pages[number]; !written {
+			err = e.grow(PageSize)
+		}
+		now.contents = slices.Clone(was.contents) // a copy, so that the data of the write is freed
+		applySpans(now.contents, number, u.spans)
+		now.sum = e.layer.hasher.page(number, now.contents)
+		e.layer.set(number, was, now)
+	})
+	for _, s := range u.spans {
+		e.bytes -= uint64(len(s.data))
+	}
+	return err
+}
