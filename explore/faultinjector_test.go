@@ -29,7 +29,7 @@ func (k *failingKernel) perform(_ *exploretest.System, op agent.Op) agent.Result
 		return agent.Result{}
 	}
 	switch op.String() {
-	case "fail no more":
+	case "stop failing calls in the kernel":
 		hits := []agent.Hit{{Point: ekm.Slab, Stack: 7, Site: "mkdir+0x1"}, {Point: ekm.Slab, Stack: 8, Site: "mkdir+0x2"}, {Point: ekm.Slab, Stack: 7, Site: "mkdir+0x1"}}
 		for i := range hits {
 			hits[i].Failed = slices.Contains(k.at, uint32(i))

@@ -12,61 +12,68 @@ import (
 
 // Errors of a Client.
 var (
-	ErrClosed = errors.New("the agent is gone")
-	ErrCut    = errors.New("the guest was put back to a checkpoint")
-	ErrBusy   = errors.New("requests are under way")
+	ErrClosed = errors.New("the connection to the agent has ended")
+	ErrCut    = errors.New("the guest is being restored to a checkpoint")
+	ErrBusy   = errors.New("requests are in progress")
 )
 
-// RemoteError is what the agent says that it could not do. What it did is not known.
+// A RemoteError is a request that the agent could not perform, with its reason. The agent may have
+// performed part of the request.
 type RemoteError struct{ Text string }
 
-func (e *RemoteError) Error() string { return "the agent says: " + e.Text }
+func (e *RemoteError) Error() string { return "the agent reports: " + e.Text }
 
-// slack is how long a client waits for an answer beyond the request's own time-out.
-const slack = 20 * time.Second
+// answerSlack is how long a client waits for an answer after the request's own time-out.
+const answerSlack = 20 * time.Second
 
-// Client is the host's side of the port. Safe for concurrent use; requests run beside each other.
+// Client is the host's side of the port. It is safe for concurrent use; requests run concurrently.
 type Client struct {
 	conn net.Conn
 
-	writing sync.Mutex // of frames
-	rest    []byte     // of one that was cut, which the other side may still take for the beginning of a frame
-	mu      sync.Mutex
-	next    uint64
-	waiting map[uint64]chan answer
-	held    bool  // no requests, but to release
-	err     error // of reading; final
+	writing sync.Mutex // serializes the writing of frames
+	// unsent is the rest of a frame that Cut interrupted. The agent may have read the part before it,
+	// and would read the next bytes as the rest of that frame.
+	unsent []byte
 
-	reading chan struct{} // closed when the reader has ended
-	cutting bool
+	mu      sync.Mutex
+	next    uint64                 // id of the last request
+	waiting map[uint64]chan answer // requests without an answer, by id
+	held    bool                   // only Release may be sent
+	err     error                  // why reading ended for good; nil while it goes on
+	cutting bool                   // Cut is in progress
+	reading chan struct{}          // closed when the reader has ended
 }
 
+// An answer is the agent's answer to a request, or the error that ended the wait for it.
 type answer struct {
 	kind    kind
 	payload []byte
 	err     error
 }
 
-// NewClient speaks with the agent at the other end of conn, a port of the guest. Close closes it.
+// NewClient returns a client of the agent at the other end of conn, a port of the guest. Close
+// closes conn.
 func NewClient(conn net.Conn) *Client {
 	c := &Client{conn: conn, waiting: make(map[uint64]chan answer)}
 	c.startReading()
 	return c
 }
 
-// Close ends all requests.
+// Close closes the connection. All requests fail with ErrClosed.
 func (c *Client) Close() error {
 	err := c.conn.Close()
 	<-c.reader()
 	return err
 }
 
+// reader returns a channel that is closed when the reader has ended.
 func (c *Client) reader() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.reading
 }
 
+// startReading starts the goroutine that reads answers and hands them to the requests.
 func (c *Client) startReading() {
 	done := make(chan struct{})
 	c.mu.Lock()
@@ -85,14 +92,15 @@ func (c *Client) startReading() {
 			w := c.waiting[f.id]
 			delete(c.waiting, f.id)
 			c.mu.Unlock()
-			if w != nil { // else nobody waits any more
+			if w != nil { // nil: the caller gave the request up
 				w <- answer{kind: f.kind, payload: f.payload}
 			}
 		}
 	}()
 }
 
-// ended fails all requests: for good, or because the stream was cut.
+// ended fails all requests with ErrCut if Cut ended the reader, and otherwise with ErrClosed. After
+// ErrClosed the client stays closed.
 func (c *Client) ended(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -108,25 +116,16 @@ func (c *Client) ended(err error) {
 	}
 }
 
-// call sends a request and waits for its answer. ctx ends the waiting and not what the guest does.
+// call sends a request and waits for its answer. When ctx ends, call returns, and the guest still
+// performs the request.
 func (c *Client) call(ctx context.Context, k kind, payload []byte) ([]byte, error) {
 	if len(payload) > MaxPayload {
-		return nil, fmt.Errorf("a request of %d bytes, at most %d are possible", len(payload), MaxPayload)
+		return nil, fmt.Errorf("the request has %d bytes, the limit is %d", len(payload), MaxPayload)
 	}
-	w := make(chan answer, 1)
-	c.mu.Lock()
-	if c.err != nil || c.held && k != kindRelease {
-		err := c.err
-		if err == nil {
-			err = fmt.Errorf("%w: a checkpoint is being made", ErrBusy)
-		}
-		c.mu.Unlock()
+	id, w, err := c.register(k)
+	if err != nil {
 		return nil, err
 	}
-	c.next++
-	id := c.next
-	c.waiting[id] = w
-	c.mu.Unlock()
 	f := frame{kind: k, id: id, payload: payload}
 	if err := c.write(id, f.encode()); err != nil {
 		c.forget(id)
@@ -140,17 +139,35 @@ func (c *Client) call(ctx context.Context, k kind, payload []byte) ([]byte, erro
 		case a.kind == k|kindAnswer|kindFailed:
 			return nil, &RemoteError{string(a.payload[:min(len(a.payload), MaxText)])}
 		case a.kind != k|kindAnswer:
-			return nil, fmt.Errorf("the agent answers request %#x with %#x", uint16(k), uint16(a.kind))
+			return nil, fmt.Errorf("the agent answered request %#x with %#x", uint16(k), uint16(a.kind))
 		}
 		return a.payload, nil
 	case <-ctx.Done():
 		c.forget(id)
-		return nil, fmt.Errorf("no answer of the agent: %w", context.Cause(ctx))
+		return nil, fmt.Errorf("no answer from the agent: %w", context.Cause(ctx))
 	}
 }
 
-// write sends a frame, after what is left of one that was cut: of that the guest may get the header after it was put back, and would
-// take what follows for its payload. A request that was given up meanwhile is not sent.
+// register enters a new request into the table of requests, and returns its id and the channel that
+// receives its answer. It fails when the client is closed, and with ErrBusy while it is held.
+func (c *Client) register(k kind) (id uint64, w chan answer, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err != nil {
+		return 0, nil, c.err
+	}
+	if c.held && k != kindRelease {
+		return 0, nil, fmt.Errorf("%w: a checkpoint is in progress", ErrBusy)
+	}
+	w = make(chan answer, 1)
+	c.next++
+	c.waiting[c.next] = w
+	return c.next, w, nil
+}
+
+// write sends a frame. It first sends the rest of a frame that Cut interrupted: a restored guest
+// may read the header of that frame, and would take the new frame for its payload. write does not
+// send a request that was given up in the meantime.
 func (c *Client) write(id uint64, frame []byte) error {
 	c.writing.Lock()
 	defer c.writing.Unlock()
@@ -158,11 +175,11 @@ func (c *Client) write(id uint64, frame []byte) error {
 	wanted := c.waiting[id] != nil
 	c.mu.Unlock()
 	if !wanted {
-		return nil // its answer is there
+		return nil // the channel of the request has an error already
 	}
-	frame = append(c.rest, frame...)
+	frame = append(c.unsent, frame...)
 	n, err := c.conn.Write(frame)
-	c.rest = frame[n:]
+	c.unsent = frame[n:]
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return ErrCut
@@ -172,13 +189,14 @@ func (c *Client) write(id uint64, frame []byte) error {
 	return nil
 }
 
+// forget gives a request up. Its answer is dropped.
 func (c *Client) forget(id uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.waiting, id)
 }
 
-// Hello asks the agent about itself.
+// Hello asks the agent for the guest's kernel, boot and uptime.
 func (c *Client) Hello(ctx context.Context) (Hello, error) {
 	b, err := c.call(ctx, kindHello, nil)
 	if err != nil {
@@ -187,18 +205,20 @@ func (c *Client) Hello(ctx context.Context) (Hello, error) {
 	return decodeHello(b)
 }
 
-// Ping returns when the agent has answered. It answers whatever else it does.
+// Ping returns when the agent has answered. The agent answers pings at once, whatever other
+// requests it performs.
 func (c *Client) Ping(ctx context.Context) error {
 	_, err := c.call(ctx, kindPing, nil)
 	return err
 }
 
-// within bounds the waiting for an answer of which the agent itself bounds the time.
+// within bounds the wait for the answer to a request that the agent ends after d.
 func within(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(ctx, d+slack, fmt.Errorf("its time was up %v ago", slack))
+	cause := fmt.Errorf("the request timed out %v ago", answerSlack)
+	return context.WithTimeoutCause(ctx, d+answerSlack, cause)
 }
 
-// Run runs a command. That it fails is no error.
+// Run runs a command. A command that fails is not an error of Run.
 func (c *Client) Run(ctx context.Context, cmd Command) (Exit, error) {
 	ctx, cancel := within(ctx, cmd.Timeout)
 	defer cancel()
@@ -209,7 +229,7 @@ func (c *Client) Run(ctx context.Context, cmd Command) (Exit, error) {
 	return decodeExit(b)
 }
 
-// Do performs a batch. That operations fail is no error.
+// Do performs a batch. An operation that fails is not an error of Do.
 func (c *Client) Do(ctx context.Context, batch Batch) (Done, error) {
 	ctx, cancel := within(ctx, batch.Timeout)
 	defer cancel()
@@ -219,17 +239,19 @@ func (c *Client) Do(ctx context.Context, batch Batch) (Done, error) {
 	}
 	d, err := decodeDone(b)
 	if err == nil && len(d.Results) > len(batch.Ops) {
-		err = fmt.Errorf("the agent gives %d results of %d operations", len(d.Results), len(batch.Ops))
+		err = fmt.Errorf("the agent returned %d results for %d operations",
+			len(d.Results), len(batch.Ops))
 	}
 	return d, err
 }
 
-// ReadLog takes up to MaxData bytes out of the log of the RAM disks, for ramdisk.Reader. It waits so long for the first.
+// ReadLog takes up to MaxData bytes from the log of the RAM disks, for ramdisk.Reader. It waits at
+// most wait for the first byte, and returns no bytes if there is none by then.
 func (c *Client) ReadLog(ctx context.Context, wait time.Duration) ([]byte, error) {
 	return c.readLog(ctx, kindLog, wait)
 }
 
-// ReadWrites is ReadLog of the log of fsw_ekm, for ekm.Reader.
+// ReadWrites is ReadLog for the log of fsw_ekm, for ekm.Reader.
 func (c *Client) ReadWrites(ctx context.Context, wait time.Duration) ([]byte, error) {
 	return c.readLog(ctx, kindWrites, wait)
 }
@@ -240,13 +262,14 @@ func (c *Client) readLog(ctx context.Context, k kind, wait time.Duration) ([]byt
 	defer cancel()
 	b, err := c.call(ctx, k, r.encode())
 	if err == nil && len(b) > MaxData {
-		err = fmt.Errorf("the agent gives %d bytes of the log, it was asked for %d", len(b), MaxData)
+		err = fmt.Errorf("the agent returned %d bytes of the log, the limit is %d", len(b), MaxData)
 	}
 	return b, err
 }
 
-// Hold readies the guest for a checkpoint: no request is under way, here or there, and the agent passes over what comes
-// until Release. ErrBusy while requests other than pings are under way.
+// Hold prepares the guest for a checkpoint. Afterwards no request is in progress on either side,
+// and the agent ignores requests until Release. Hold fails with ErrBusy while requests are in
+// progress.
 func (c *Client) Hold(ctx context.Context) error {
 	c.mu.Lock()
 	busy := len(c.waiting)
@@ -266,7 +289,7 @@ func (c *Client) Hold(ctx context.Context) error {
 	return nil
 }
 
-// Release ends what Hold began.
+// Release ends Hold or Cut: requests are possible again.
 func (c *Client) Release(ctx context.Context) error {
 	_, err := c.call(ctx, kindRelease, nil)
 	if err == nil {
@@ -277,17 +300,16 @@ func (c *Client) Release(ctx context.Context) error {
 	return err
 }
 
-// quiet is how long nothing comes before what the guest had sent is taken to be read.
-const quiet = 20 * time.Millisecond
-
-// Cut gives up all requests, with ErrCut, and what the guest has sent of answers. It is called while the guest's processors
-// stand still; a checkpoint that was made after Hold is loaded then, and Release follows.
+// Cut fails all requests with ErrCut, and drops the answers that the guest has sent. The caller
+// first stops the guest's processors. After Cut it loads a checkpoint that was made after Hold, and
+// calls Release.
 func (c *Client) Cut() error {
 	c.mu.Lock()
 	c.cutting, c.held = true, true
 	reading := c.reading
 	c.mu.Unlock()
-	if err := c.conn.SetDeadline(time.Now()); err != nil { // ends the reader, and a write that QEMU does not take
+	// The deadline ends the reader, and a write whose bytes QEMU does not read.
+	if err := c.conn.SetDeadline(time.Now()); err != nil {
 		return err
 	}
 	<-reading
@@ -296,20 +318,7 @@ func (c *Client) Cut() error {
 	if err := c.conn.SetWriteDeadline(time.Time{}); err != nil {
 		return err
 	}
-	buf := make([]byte, 64<<10)
-	for {
-		if err := c.conn.SetReadDeadline(time.Now().Add(quiet)); err != nil {
-			return err
-		}
-		_, err := c.conn.Read(buf)
-		if errors.Is(err, os.ErrDeadlineExceeded) {
-			break
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if err := c.conn.SetReadDeadline(time.Time{}); err != nil {
+	if err := c.drain(); err != nil {
 		return err
 	}
 	c.mu.Lock()
@@ -320,4 +329,25 @@ func (c *Client) Cut() error {
 		c.startReading()
 	}
 	return err
+}
+
+// drainQuiet is how long drain waits for another byte before it stops.
+const drainQuiet = 20 * time.Millisecond
+
+// drain drops the bytes that the guest has sent, until none comes for drainQuiet.
+func (c *Client) drain() error {
+	buf := make([]byte, 64<<10)
+	for {
+		if err := c.conn.SetReadDeadline(time.Now().Add(drainQuiet)); err != nil {
+			return err
+		}
+		_, err := c.conn.Read(buf)
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return c.conn.SetReadDeadline(time.Time{})
 }

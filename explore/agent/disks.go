@@ -9,7 +9,9 @@ import (
 )
 
 // diskOps performs operations on the disks of fsw_ramdisk.
-type diskOps struct{ ctl *ramdisk.Control }
+type diskOps struct {
+	ctl *ramdisk.Control // nil until the first operation
+}
 
 func (d *diskOps) close() {
 	if d.ctl != nil {
@@ -51,7 +53,7 @@ func (d *diskOps) do(o *Op) (value uint64, data []byte, err error) {
 	case opDiskSet:
 		err = setPages(disk, o.a, o.data)
 	case opDiskForget:
-		err = forget(disk.Path())
+		err = flushCache(disk.Path())
 	case opDiskInject:
 		r, e := o.rule()
 		if err = unix.EINVAL; e == nil {
@@ -71,8 +73,8 @@ func (d *diskOps) do(o *Op) (value uint64, data []byte, err error) {
 	return value, data, err
 }
 
-// forget empties the kernel's cache of a block device.
-func forget(path string) error {
+// flushCache makes the kernel write back and drop its cache of a block device (BLKFLSBUF).
+func flushCache(path string) error {
 	f, err := os.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		return err
@@ -81,7 +83,9 @@ func forget(path string) error {
 	return unix.IoctlSetInt(int(f.Fd()), unix.BLKFLSBUF, 0)
 }
 
-// readPages reads what the module has, page by page, if somebody would notice bios: when they are logged, or counted by rules.
+// readPages performs DiskPages. Where bios have no side effect, it reads the block device directly,
+// which is faster. Where bios are logged or counted by rules, it reads single pages from the
+// module.
 func readPages(disk *ramdisk.Disk, from, to uint64) (next uint64, data []byte, err error) {
 	s, err := disk.Stat()
 	if err != nil {
@@ -113,23 +117,25 @@ func readPages(disk *ramdisk.Disk, from, to uint64) (next uint64, data []byte, e
 	return next, data, nil
 }
 
-// directBytes is how much of a device is read at once.
+// directBytes is the number of bytes that a directReader reads at once.
 const directBytes = 1 << 20
 
-// directReader reads a block device past the kernel's cache.
+// A directReader reads a block device past the kernel's cache.
 type directReader struct {
 	fd   int
-	buf  []byte // a mapping, for its alignment
-	at   uint64 // offset of buf in the device
+	buf  []byte // a memory mapping, since O_DIRECT needs alignment
+	at   uint64 // offset of buf in the device, in bytes
 	have uint64 // bytes in buf
 }
 
+// openDirect opens a block device for reading with O_DIRECT.
 func openDirect(path string) (d *directReader, err error) {
 	d = &directReader{}
 	if d.fd, err = unix.Open(path, unix.O_RDONLY|unix.O_DIRECT|unix.O_CLOEXEC, 0); err != nil {
 		return nil, err
 	}
-	d.buf, err = unix.Mmap(-1, 0, directBytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
+	d.buf, err = unix.Mmap(-1, 0, directBytes, unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
 	if err != nil {
 		_ = unix.Close(d.fd)
 		return nil, err
@@ -142,6 +148,7 @@ func (d *directReader) close() {
 	_ = unix.Close(d.fd)
 }
 
+// page reads one page of the device into data.
 func (d *directReader) page(number uint64, data *[ramdisk.PageSize]byte) error {
 	off := number * ramdisk.PageSize
 	if off < d.at || off+ramdisk.PageSize > d.at+d.have {
@@ -158,6 +165,7 @@ func (d *directReader) page(number uint64, data *[ramdisk.PageSize]byte) error {
 	return nil
 }
 
+// setPages writes data to the pages of a disk from page at on.
 func setPages(disk *ramdisk.Disk, at uint64, data []byte) error {
 	if len(data)%ramdisk.PageSize != 0 {
 		return unix.EINVAL

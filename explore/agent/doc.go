@@ -1,7 +1,11 @@
-// Package agent is what a guest of the explorer is told to do, and how: a server that runs in the guest (fsagent), the client
-// that the host uses, and the protocol between them. It runs commands, performs lists of operations on files, mounts and RAM
-// disks (fsw_ramdisk) with the error number of each, and reads the log of the RAM disks. The server keeps nothing from one
-// request to the next.
+// Package agent drives a guest of the explorer from the host. It holds the server that runs in the
+// guest (fsagent), the client that the host uses, and the protocol between them. The agent runs
+// commands, performs lists of operations on files, mounts and RAM disks (fsw_ramdisk), returns the
+// error number of each operation, and reads the logs of the modules fsw_ramdisk and fsw_ekm. The
+// server keeps no state from one request to the next.
 //
-// The host trusts nothing that comes: every length has a bound and is checked before memory is taken.
+// Neither side trusts the other: every length has a bound, and is checked before memory is
+// allocated.
+//
+// Start reading at Client for the host, at Server for the guest, and at frame.go for the protocol.
 package agent

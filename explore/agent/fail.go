@@ -10,19 +10,21 @@ import (
 	"fsward/explore/ekm"
 )
 
-// A Hit is a place in the kernel that could have failed: a choice of fsw_ekm.
+// A Hit is one pass of the kernel through a choice point of fsw_ekm, at which a call could have
+// been made to fail.
 type Hit struct {
 	Point  ekm.Point
 	Stack  uint64 // hash of the call stack
-	Failed bool
-	Site   string
+	Failed bool   // the call was made to fail
+	Site   string // call site
 }
 
-// maxHits bounds the hits that FailEnd tells of: the first ones.
+// maxHits bounds the hits that FailEnd returns. It returns the first ones.
 const maxHits = 4096
 
-// FailAt has the operations up to FailEnd fail inside the kernel where points are hit for the n-th time, from 0, for each n of at,
-// which rise. The module fsw_ekm has to be loaded; else ENOENT or ENXIO.
+// FailAt makes calls inside the kernel fail during the operations up to FailEnd. The hits of points
+// are numbered from 0 in the order of time; at lists the hits that fail, in rising order. FailAt
+// fails with ENOENT or ENXIO if the module fsw_ekm is not loaded.
 func FailAt(points []ekm.Point, at []uint32) Op {
 	b := appendNumber(nil, uint64(len(points)))
 	for _, p := range points {
@@ -35,10 +37,11 @@ func FailAt(points []ekm.Point, at []uint32) Op {
 	return Op{Code: opFailAt, data: b}
 }
 
-// FailEnd ends FailAt. Data is for DecodeHits.
+// FailEnd ends FailAt. Value is the number of hits; DecodeHits reads Data.
 func FailEnd() Op { return Op{Code: opFailEnd} }
 
-// FailsAt returns which hits an operation that FailAt made has fail; ok is false of any other. For machines that are no guests.
+// FailsAt returns the hits that fail, of an operation that FailAt made. ok is false for any other
+// operation. A System that is not a guest, such as one of a test, uses it.
 func (o Op) FailsAt() (at []uint32, ok bool) {
 	_, values, err := decodeFailAt(&o)
 	for i, v := range values {
@@ -49,7 +52,7 @@ func (o Op) FailsAt() (at []uint32, ok bool) {
 	return at, o.Code == opFailAt && err == nil
 }
 
-// EncodeHits makes the Data of FailEnd.
+// EncodeHits returns the Data of FailEnd for the first maxHits of hits.
 func EncodeHits(hits []Hit) []byte {
 	var b []byte
 	for _, h := range hits[:min(len(hits), maxHits)] {
@@ -65,12 +68,18 @@ func EncodeHits(hits []Hit) []byte {
 func DecodeHits(data []byte) (out []Hit, err error) {
 	d := decoder{b: data}
 	for len(d.b) > 0 && d.err == nil && len(out) < maxHits {
-		out = append(out, Hit{ekm.Point(d.upTo(math.MaxUint32)), d.number(), d.flag(), d.text(MaxPath)})
+		out = append(out, Hit{
+			Point:  ekm.Point(d.upTo(math.MaxUint32)),
+			Stack:  d.number(),
+			Failed: d.flag(),
+			Site:   d.text(MaxPath),
+		})
 	}
 	return out, d.finish("hits")
 }
 
-// decodeFailAt reads what FailAt has put into an operation: values for the module.
+// decodeFailAt decodes an operation that FailAt made. values has an element for each hit, up to the
+// last one that fails: 1 to fail, 0 not to.
 func decodeFailAt(o *Op) (points []ekm.Point, values []uint32, err error) {
 	d := decoder{b: o.data}
 	for n := d.count(len(ekm.Points())); n > 0 && d.err == nil; n-- {
@@ -86,14 +95,14 @@ func decodeFailAt(o *Op) (points []ekm.Point, values []uint32, err error) {
 	return points, values, d.finish("failures")
 }
 
-// failing is what FailAt has begun.
+// failing performs FailAt and FailEnd.
 type failing struct {
-	ctl    *ekm.Control
-	points []ekm.Point
-	thread uint32
+	ctl    *ekm.Control // nil outside of FailAt and FailEnd
+	points []ekm.Point  // that are switched on
+	thread uint32       // the thread whose calls can fail
 }
 
-// begin has the thread choose. It is the last thing that is done, so that what switching takes is no choice.
+// begin performs FailAt. It adds the thread last, so that its own system calls hit no choice point.
 func (f *failing) begin(o *Op) (err error) {
 	if f.ctl != nil {
 		return unix.EBUSY
@@ -125,12 +134,13 @@ func (f *failing) begin(o *Op) (err error) {
 	return err
 }
 
-// end switches everything off and returns what was hit.
+// end performs FailEnd: it switches the choice points off and returns the hits.
 func (f *failing) end() (hits []Hit, err error) {
 	if f.ctl == nil {
 		return nil, unix.EINVAL
 	}
-	_ = f.ctl.RemoveMember(f.thread) // first, and it may not be one
+	// The thread comes first, so that the calls below hit no choice point. It may not be a member.
+	_ = f.ctl.RemoveMember(f.thread)
 	for _, p := range f.points {
 		err = errors.Join(err, f.ctl.Set(p, ekm.Off, ekm.Limit{}))
 	}

@@ -7,15 +7,17 @@ import (
 	"fsward/explore/ekm"
 )
 
+// TestFailAt checks the encoding of FailAt and of hits.
 func TestFailAt(t *testing.T) {
-	o := FailAt([]ekm.Point{ekm.Slab, ekm.BufferRead}, []uint32{1, 4})
+	want := []ekm.Point{ekm.Slab, ekm.BufferRead}
+	o := FailAt(want, []uint32{1, 4})
 	points, values, err := decodeFailAt(&o)
-	if err != nil || !slices.Equal(points, []ekm.Point{ekm.Slab, ekm.BufferRead}) || !slices.Equal(values, []uint32{0, 1, 0, 0, 1}) {
+	if err != nil || !slices.Equal(points, want) || !slices.Equal(values, []uint32{0, 1, 0, 0, 1}) {
 		t.Errorf("%v, %v, %v", points, values, err)
 	}
 	for _, bad := range [][]byte{{1}, {0, 1}, {0, 1, 0xff, 0xff, 0xff, 0xff, 1}, {0, 0, 0}} {
 		if _, _, err := decodeFailAt(&Op{Code: opFailAt, data: bad}); err == nil {
-			t.Errorf("%v is taken", bad)
+			t.Errorf("decodeFailAt accepts %v", bad)
 		}
 	}
 	hits := []Hit{{ekm.Slab, 1 << 60, true, "ext4_mkdir+0x10"}, {ekm.PageRead, 2, false, ""}}
@@ -24,6 +26,6 @@ func TestFailAt(t *testing.T) {
 		t.Errorf("%v, %v", got, err)
 	}
 	if _, err := DecodeHits([]byte{1, 2}); err == nil {
-		t.Error("half a hit is taken")
+		t.Error("DecodeHits accepts an incomplete hit")
 	}
 }

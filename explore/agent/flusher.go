@@ -8,27 +8,42 @@ import (
 	"time"
 )
 
-// Flusher stands in the place of a thread's PID for what writes back the dirty pages of all file systems. It is an item of a queue of work that
-// others use, too, so that no priority holds it: it is not woken.
+// Flusher stands for the kernel's flusher where an operation takes the PID of a thread. The flusher
+// writes back the dirty pages of all file systems. It is a work item, and its workqueue has other
+// work too, so that a low priority of a thread cannot hold it. The agent holds it by not waking it.
 const Flusher = 0
 
 const (
-	flusherName   = "flusher"
-	writebackPath = "/proc/sys/vm/dirty_writeback_centisecs" // 0: never of its own accord; what it is changed to from that wakes it
-	refreshPath   = "/proc/sys/vm/stat_refresh"              // else counts lag behind by up to a second
-	statPath      = "/proc/vmstat"
+	flusherName = "flusher"
 
-	flushPasses = 4 // what it writes makes other pages dirty, such as those of the device
-	flushMost   = 5 * time.Second
+	// writebackPath is the flusher's period in 10 ms. At 0 it does not wake periodically. A change
+	// from 0 to another value wakes it at once.
+	writebackPath = "/proc/sys/vm/dirty_writeback_centisecs"
+	// refreshPath brings the counts of statPath up to date. They lag by up to a second otherwise.
+	refreshPath = "/proc/sys/vm/stat_refresh"
+	statPath    = "/proc/vmstat"
+
+	// flushPasses bounds the passes of the flusher. Its writes make other pages dirty, such as those
+	// of the device.
+	flushPasses = 4
+	// flushMost bounds the wait for the end of one pass.
+	flushMost = 5 * time.Second
 )
 
-func holdFlusher() error    { return os.WriteFile(writebackPath, []byte("0"), 0) }
-func releaseFlusher() error { return os.WriteFile(writebackPath, []byte("500"), 0) } // as the kernel begins
+// holdFlusher stops the periodic wakeups of the flusher.
+func holdFlusher() error { return os.WriteFile(writebackPath, []byte("0"), 0) }
 
-// pageCounts are pages, of all memory.
-type pageCounts struct{ dirty, writing, written uint64 }
+// releaseFlusher wakes the flusher and sets the kernel's default period.
+func releaseFlusher() error { return os.WriteFile(writebackPath, []byte("500"), 0) }
 
-// runFlusher has it write back all that is dirty, and tells whether that was anything.
+// pageCounts are numbers of pages in all memory.
+type pageCounts struct {
+	dirty   uint64
+	writing uint64 // being written back
+	written uint64 // written back since the boot
+}
+
+// runFlusher makes the flusher write back all dirty pages, and reports whether it wrote any.
 func runFlusher() (ran bool, err error) {
 	before, err := countPages()
 	now := before
@@ -36,15 +51,16 @@ func runFlusher() (ran bool, err error) {
 		if err = releaseFlusher(); err != nil {
 			break
 		}
-		if now, err = restingPages(); err == nil {
+		if now, err = awaitWriteback(); err == nil {
 			err = holdFlusher()
 		}
 	}
 	return now.written != before.written, err
 }
 
-// restingPages waits until nothing is being written.
-func restingPages() (now pageCounts, err error) {
+// awaitWriteback waits until no page is being written back and the counts are stable, for at most
+// flushMost. It returns the last counts.
+func awaitWriteback() (now pageCounts, err error) {
 	for begin := time.Now(); time.Since(begin) < flushMost; {
 		was := now
 		time.Sleep(5 * settleQuiet)
@@ -55,6 +71,7 @@ func restingPages() (now pageCounts, err error) {
 	return now, err
 }
 
+// countPages reads the present counts.
 func countPages() (c pageCounts, err error) {
 	if err := os.WriteFile(refreshPath, []byte("1"), 0); err != nil {
 		return c, err
@@ -66,12 +83,18 @@ func countPages() (c pageCounts, err error) {
 	return parsePages(text)
 }
 
+// parsePages reads the counts from the text of statPath.
 func parsePages(text []byte) (c pageCounts, err error) {
-	for name, to := range map[string]*uint64{"nr_dirty": &c.dirty, "nr_writeback": &c.writing, "nr_written": &c.written} {
+	fields := map[string]*uint64{
+		"nr_dirty":     &c.dirty,
+		"nr_writeback": &c.writing,
+		"nr_written":   &c.written,
+	}
+	for name, to := range fields {
 		_, rest, ok := bytes.Cut(append([]byte("\n"), text...), []byte("\n"+name+" "))
 		value, _, _ := bytes.Cut(rest, []byte("\n"))
 		if *to, err = strconv.ParseUint(string(value), 10, 64); !ok || err != nil {
-			return c, fmt.Errorf("%s: no %s: %w", statPath, name, err)
+			return c, fmt.Errorf("%s: cannot read %s: %w", statPath, name, err)
 		}
 	}
 	return c, nil

@@ -12,15 +12,25 @@ import (
 	"fsward/explore/ramdisk"
 )
 
+// seedBatch returns a batch with operations of several shapes.
 func seedBatch() *Batch {
-	return &Batch{StopAtError: true, Timeout: time.Second, Ops: []Op{Mkdir("/a", 0o700), Rename("/a", "/b", 1), Setxattr("/b", "user.x", []byte("v"), 0),
-		DiskInject(3, ramdisk.Rule{Action: ramdisk.Fail, Ops: []ramdisk.Op{ramdisk.Write}, Error: 5, Nth: 2, Times: 3, Arg: 4}),
-		DiskGuard(3, true), DiskAnswer(3, 1<<40, unix.EIO)}}
+	rule := ramdisk.Rule{Action: ramdisk.Fail, Ops: []ramdisk.Op{ramdisk.Write}, Error: 5,
+		Nth: 2, Times: 3, Arg: 4}
+	return &Batch{StopAtError: true, Timeout: time.Second, Ops: []Op{
+		Mkdir("/a", 0o700),
+		Rename("/a", "/b", 1),
+		Setxattr("/b", "user.x", []byte("v"), 0),
+		DiskInject(3, rule),
+		DiskGuard(3, true),
+		DiskAnswer(3, 1<<40, unix.EIO),
+	}}
 }
 
-// What an agent or a client decodes is a value or an error, and a value that is encoded again is the same.
+// FuzzPayload checks that the decoders accept any bytes, keep to their bounds, and decode the same
+// value from its encoding.
 func FuzzPayload(f *testing.F) {
-	c := Command{Args: []string{"a", "b"}, Env: []string{"c"}, Dir: "/", Stdin: []byte("d"), Timeout: time.Minute}
+	c := Command{Args: []string{"a", "b"}, Env: []string{"c"}, Dir: "/", Stdin: []byte("d"),
+		Timeout: time.Minute}
 	f.Add(c.encode())
 	f.Add(seedBatch().encode())
 	e := Exit{Code: 1, Stdout: []byte("x"), Kernel: "y"}
@@ -33,29 +43,31 @@ func FuzzPayload(f *testing.F) {
 	f.Add(entry.append(nil))
 	f.Add(append(make([]byte, 8), make([]byte, ramdisk.PageSize)...))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		again(t, b, decodeCommand, func(v *Command) []byte { return v.encode() })
-		again(t, b, decodeBatch, func(v *Batch) []byte { return v.encode() })
-		again(t, b, decodeExit, func(v *Exit) []byte { return v.encode() })
-		again(t, b, decodeDone, func(v *Done) []byte { return v.encode() })
-		again(t, b, decodeHello, func(v *Hello) []byte { return v.encode() })
-		again(t, b, decodeLogRequest, func(v *logRequest) []byte { return v.encode() })
+		roundTrip(t, b, decodeCommand, (*Command).encode)
+		roundTrip(t, b, decodeBatch, (*Batch).encode)
+		roundTrip(t, b, decodeExit, (*Exit).encode)
+		roundTrip(t, b, decodeDone, (*Done).encode)
+		roundTrip(t, b, decodeHello, (*Hello).encode)
+		roundTrip(t, b, decodeLogRequest, (*logRequest).encode)
 		if batch, err := decodeBatch(b); err == nil {
 			for i := range batch.Ops {
 				_, _ = batch.Ops[i].rule()
 			}
 		}
 		if list, err := DecodeTree(b); err == nil && len(list) > MaxEntries {
-			t.Errorf("%d entries", len(list))
+			t.Errorf("DecodeTree returns %d entries", len(list))
 		}
 		if list, err := DecodePages(b); err == nil && len(list) > MaxPages {
-			t.Errorf("%d pages", len(list))
+			t.Errorf("DecodePages returns %d pages", len(list))
 		}
 		_, _ = DecodeNumbers(b)
 	})
 }
 
-// again holds a decoder and its encoder against each other. Numbers have more than one form, so that values are compared.
-func again[V any](t *testing.T, b []byte, decode func([]byte) (V, error), encode func(*V) []byte) {
+// roundTrip decodes b, and checks that the encoding of the value decodes to the same value. It does
+// not compare with b, because a number has more than one encoding.
+func roundTrip[V any](t *testing.T, b []byte, decode func([]byte) (V, error),
+	encode func(*V) []byte) {
 	t.Helper()
 	v, err := decode(b)
 	if err != nil {
@@ -64,14 +76,14 @@ func again[V any](t *testing.T, b []byte, decode func([]byte) (V, error), encode
 	first := encode(&v)
 	w, err := decode(first)
 	if err != nil {
-		t.Fatalf("%T does not decode again: %v", v, err)
+		t.Fatalf("the encoding of a %T does not decode: %v", v, err)
 	}
 	if second := encode(&w); !bytes.Equal(first, second) {
-		t.Fatalf("%T is another one after a second time:\n%x\n%x", v, first, second)
+		t.Fatalf("a %T changed in a round trip:\n%x\n%x", v, first, second)
 	}
 }
 
-// A stream of any bytes gives frames with payloads that it holds, or ends; a frame after it is found.
+// FuzzFrames checks that the frames of any stream fit into the stream, and that reading ends.
 func FuzzFrames(f *testing.F) {
 	fr := frame{kind: kindDo, id: 7, payload: seedBatch().encode()}
 	whole := fr.encode()
@@ -84,8 +96,9 @@ func FuzzFrames(f *testing.F) {
 		for {
 			got, err := r.next()
 			if err != nil {
-				if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, ErrVersion) {
-					t.Errorf("%v", err)
+				if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) &&
+					!errors.Is(err, ErrVersion) {
+					t.Errorf("unexpected error: %v", err)
 				}
 				break
 			}
@@ -96,6 +109,8 @@ func FuzzFrames(f *testing.F) {
 	})
 }
 
+// TestFrameAfterRubbish checks that the reader finds a frame after other bytes, and reports a frame
+// of another version.
 func TestFrameAfterRubbish(t *testing.T) {
 	f := frame{kind: kindDo, id: 7, payload: []byte("payload")}
 	whole := f.encode()
@@ -104,7 +119,7 @@ func TestFrameAfterRubbish(t *testing.T) {
 	if err != nil || got.kind != f.kind || got.id != f.id || !bytes.Equal(got.payload, f.payload) {
 		t.Errorf("%+v, %v", got, err)
 	}
-	whole[4]++ // the version, with a sum that is true
+	whole[4]++ // the version; the checksum below fits it
 	other := whole[:20:20]
 	other = le.AppendUint32(other, crcOf(other))
 	if _, err := newFrameReader(bytes.NewReader(other)).next(); !errors.Is(err, ErrVersion) {

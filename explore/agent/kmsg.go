@@ -8,12 +8,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// kernelLog reads what the kernel logs from now on: /dev/kmsg, Documentation/ABI/testing/dev-kmsg. Writing to it is left alone.
+// A kernelLog reads the records that the kernel logs after it is opened. It reads /dev/kmsg (see
+// Documentation/ABI/testing/dev-kmsg), and never writes to it.
 type kernelLog struct {
 	fd  int
 	err error
 }
 
+// openKernelLog opens the kernel's log at its present end. end reports an error of opening.
 func openKernelLog() *kernelLog {
 	k := &kernelLog{}
 	k.fd, k.err = unix.Open("/dev/kmsg", unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
@@ -23,8 +25,8 @@ func openKernelLog() *kernelLog {
 	return k
 }
 
-// end returns the texts of all records since it was opened, the last MaxKernel bytes of them, and closes it. Why it has none
-// of them is a text, too.
+// end closes the log and returns the texts of the records since it was opened, one a line, cut to
+// the last MaxKernel bytes. If the log could not be opened, it returns the reason as text.
 func (k *kernelLog) end() string {
 	if k.fd >= 0 {
 		defer unix.Close(k.fd)
@@ -33,10 +35,12 @@ func (k *kernelLog) end() string {
 		return "fsagent: /dev/kmsg: " + k.err.Error()
 	}
 	var out []byte
-	record := make([]byte, 8<<10) // a longer one does not exist: CONSOLE_EXT_LOG_MAX
+	record := make([]byte, 8<<10) // CONSOLE_EXT_LOG_MAX bounds a record
 	for {
 		n, err := unix.Read(k.fd, record)
-		if errors.Is(err, unix.EPIPE) { // overwritten meanwhile: the next read goes on with the oldest that there is
+		// The kernel has overwritten the next record. The following read returns the oldest one that
+		// is left.
+		if errors.Is(err, unix.EPIPE) {
 			out = append(out, "fsagent: records are lost\n"...)
 			continue
 		}

@@ -8,21 +8,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Bounds of what one request or answer holds.
+// Bounds of one request or answer.
 const (
-	MaxArgs   = 1024      // arguments, or variables of the environment, of a Command
-	MaxText   = 64 << 10  // bytes of one argument
-	MaxPath   = 4096      // bytes of a path or a name: PATH_MAX
-	MaxData   = 1 << 20   // bytes of data of one operation, of standard input and of each output of a Command
-	MaxOps    = 64 << 10  // operations of a Batch
-	MaxKernel = 64 << 10  // bytes of the kernel's log that come with an answer: the last ones
-	maxTime   = time.Hour // of a time-out
-	// maxCallText is room for maxCalls names of system calls.
-	maxCallText = maxCalls * 32
-	maxAnswer   = 3 << 20 // bytes of data of all results of a Batch
+	MaxArgs     = 1024          // arguments, and variables of the environment, of a Command
+	MaxText     = 64 << 10      // bytes of one argument
+	MaxPath     = 4096          // bytes of a path or a name: PATH_MAX
+	MaxData     = 1 << 20       // bytes of one operation's data, or of one stream of a Command
+	MaxOps      = 64 << 10      // operations of a Batch
+	MaxKernel   = 64 << 10      // bytes of the end of the kernel's log in an answer
+	maxTime     = time.Hour     // longest time-out
+	maxCallText = maxCalls * 32 // bytes of the names of maxCalls system calls
+	maxAnswer   = 3 << 20       // bytes of data of all results of a Batch
 )
 
-// Hello is what an agent says of itself.
+// Hello describes an agent and its guest.
 type Hello struct {
 	Release string        // of the kernel: uname -r
 	BootID  string        // of this boot: /proc/sys/kernel/random/boot_id
@@ -37,7 +36,11 @@ func (h *Hello) encode() []byte {
 
 func decodeHello(p []byte) (Hello, error) {
 	d := decoder{b: p}
-	h := Hello{Release: d.text(MaxPath), BootID: d.text(MaxPath), Uptime: time.Duration(d.upTo(math.MaxInt64))}
+	h := Hello{
+		Release: d.text(MaxPath),
+		BootID:  d.text(MaxPath),
+		Uptime:  time.Duration(d.upTo(math.MaxInt64)),
+	}
 	return h, d.finish("hello")
 }
 
@@ -45,22 +48,24 @@ func decodeHello(p []byte) (Hello, error) {
 type Command struct {
 	Args    []string      // the program, found in PATH, and its arguments
 	Env     []string      // added to the agent's own environment
-	Dir     string        // "" for /
-	Stdin   []byte        // at most MaxData
-	Timeout time.Duration // to the millisecond; then it and what it has started is killed
-	Prefix  *Prefix       // nil: it runs to its end
+	Dir     string        // working directory; "" for /
+	Stdin   []byte        // at most MaxData bytes
+	Timeout time.Duration // in milliseconds; then the agent kills the process group
+	Prefix  *Prefix       // nil: the command runs to its end
 }
 
-// Exit is how a command ended.
+// Exit describes how a command ended.
 type Exit struct {
-	Code     int         // exit status; -1 if it did not end by itself
-	Signal   unix.Signal // that killed it, or 0
+	Code     int         // exit status; -1 if the command was killed
+	Signal   unix.Signal // the signal that killed it, or 0
 	TimedOut bool
 	Stdout   []byte // the first MaxData bytes; the command gets EPERM for more
 	Stderr   []byte // likewise
-	Kernel   string // what the kernel has logged meanwhile
-	Calls    string // of a Command with a Prefix: the names of the calls that were done, each with a line feed, the first maxCalls
-	Cut      bool   // likewise: it was ended there
+	Kernel   string // the kernel's log during the command
+	// Calls is set for a Command with a Prefix: the names of the counted calls that were performed, a
+	// line each, the first maxCalls of them.
+	Calls string
+	Cut   bool // the Prefix ended the command
 }
 
 func (c *Command) encode() []byte {
@@ -89,10 +94,12 @@ func decodeCommand(p []byte) (c Command, err error) {
 	return c, d.finish("command")
 }
 
+// timeout decodes a time-out in milliseconds, at most maxTime.
 func (d *decoder) timeout() time.Duration {
 	return time.Duration(d.upTo(uint64(maxTime.Milliseconds()))) * time.Millisecond
 }
 
+// texts decodes a list of at most MaxArgs texts.
 func (d *decoder) texts() (out []string) {
 	for n := d.count(MaxArgs); n > 0 && d.err == nil; n-- {
 		out = append(out, d.text(MaxText))
@@ -120,26 +127,34 @@ func (e *Exit) encode() []byte {
 
 func decodeExit(p []byte) (e Exit, err error) {
 	d := decoder{b: p}
-	e = Exit{Code: int(d.upTo(256)) - 1, Signal: unix.Signal(d.upTo(128)), TimedOut: d.flag(),
-		Stdout: d.bytes(MaxData), Stderr: d.bytes(MaxData), Kernel: d.text(MaxKernel), Calls: d.text(maxCallText), Cut: d.flag()}
+	e = Exit{
+		Code:     int(d.upTo(256)) - 1,
+		Signal:   unix.Signal(d.upTo(128)),
+		TimedOut: d.flag(),
+		Stdout:   d.bytes(MaxData),
+		Stderr:   d.bytes(MaxData),
+		Kernel:   d.text(MaxKernel),
+		Calls:    d.text(maxCallText),
+		Cut:      d.flag(),
+	}
 	return e, d.finish("exit")
 }
 
 // A Batch is a list of operations, performed one after the other.
 type Batch struct {
 	Ops         []Op
-	StopAtError bool          // what follows an operation that failed is left out
-	Timeout     time.Duration // to the millisecond, of all together
+	StopAtError bool          // end the batch at the first operation that fails
+	Timeout     time.Duration // for the whole batch, in milliseconds
 }
 
-// A Result is what an operation gave.
+// A Result is the result of one operation.
 type Result struct {
-	Errno unix.Errno // 0: it succeeded
-	Value uint64     // what the operation's constructor says
+	Errno unix.Errno // 0: the operation succeeded
+	Value uint64     // its meaning stands at the operation's constructor
 	Data  []byte     // likewise
 }
 
-// Err is the error number, or nil.
+// Err returns the error number as an error, or nil.
 func (r *Result) Err() error {
 	if r.Errno == 0 {
 		return nil
@@ -147,12 +162,18 @@ func (r *Result) Err() error {
 	return r.Errno
 }
 
-// Done is what a Batch gave.
+// Done describes how a Batch ended.
 type Done struct {
-	Results  []Result      // of the first operations, in order: all of them, unless it stopped or its time was up
-	TimedOut bool          // the operation after the last result was under way; nobody knows what became of it
-	Took     time.Duration // by the guest's clock; 0 where that went back, as an emulated one does now and then
-	Kernel   string        // what the kernel has logged meanwhile
+	// Results holds a result for each operation that ended, in order. Operations have no result after
+	// the end of the batch by StopAtError or by its time-out.
+	Results []Result
+	// TimedOut means that the operation after the last result had begun when time was up. Its outcome
+	// is unknown.
+	TimedOut bool
+	// Took is measured by the guest's clock. It is 0 if the clock went back, as an emulated clock
+	// sometimes does.
+	Took   time.Duration
+	Kernel string // the kernel's log during the batch
 }
 
 func (c *Batch) encode() []byte {
@@ -192,17 +213,25 @@ const maxErrno = 4095
 
 func decodeDone(p []byte) (r Done, err error) {
 	d := decoder{b: p}
-	r = Done{TimedOut: d.flag(), Took: time.Duration(d.upTo(math.MaxInt64)), Kernel: d.text(MaxKernel)}
+	r = Done{
+		TimedOut: d.flag(),
+		Took:     time.Duration(d.upTo(math.MaxInt64)),
+		Kernel:   d.text(MaxKernel),
+	}
 	for n := d.count(MaxOps); n > 0 && d.err == nil; n-- {
-		r.Results = append(r.Results, Result{Errno: unix.Errno(d.upTo(maxErrno)), Value: d.number(), Data: d.bytes(maxAnswer)})
+		r.Results = append(r.Results, Result{
+			Errno: unix.Errno(d.upTo(maxErrno)),
+			Value: d.number(),
+			Data:  d.bytes(maxAnswer),
+		})
 	}
 	return r, d.finish("results")
 }
 
-// logRequest asks for bytes of a log: of the RAM disks', or of that of fsw_ekm.
+// A logRequest asks for bytes of a log, of the RAM disks or of fsw_ekm.
 type logRequest struct {
-	most uint64        // bytes
-	wait time.Duration // for the first byte, to the millisecond
+	most uint64        // largest number of bytes to return
+	wait time.Duration // longest wait for the first byte, in milliseconds
 }
 
 func (r *logRequest) encode() []byte {

@@ -9,10 +9,10 @@ import (
 	"fsward/explore/ramdisk"
 )
 
-// Code says what an operation does. The zero value is invalid.
+// Code is the kind of an operation. The zero value is invalid.
 type Code uint8
 
-// The operations. Their constructors say what they take and give.
+// The operations. Their constructors describe their parameters and results.
 const (
 	opInvalid Code = iota
 	opMkdir
@@ -76,10 +76,12 @@ const (
 	opEnd
 )
 
-// MaxSlots is the number of files that a Batch can have open: 0 to MaxSlots-1. They are closed when it ends.
+// MaxSlots is the number of files that a Batch can have open, in the slots 0 to MaxSlots-1. The
+// agent closes them when the batch ends.
 const MaxSlots = 64
 
-// An Op is one operation of a Batch. What the fields mean is up to its Code: see the constructors.
+// An Op is one operation of a Batch. The meaning of its fields depends on its Code: see the
+// constructors.
 type Op struct {
 	Code    Code
 	n       uint32 // slot, or number of a RAM disk
@@ -88,8 +90,8 @@ type Op struct {
 	data    []byte
 }
 
-// Fields is what the constructor of an operation was given, each kind in its order: for a machine that performs operations and is no
-// agent, such as one of a test.
+// Fields returns the arguments of the operation's constructor, by type, in the order of the Op's
+// fields. A System that is not a guest, such as one of a test, uses it to perform operations.
 func (o Op) Fields() (slot uint32, numbers [3]uint64, texts [3]string, data []byte) {
 	return o.n, [3]uint64{o.a, o.b, o.c}, [3]string{o.s, o.t, o.u}, o.data
 }
@@ -108,7 +110,7 @@ func (o *Op) append(b []byte) []byte {
 func (d *decoder) op() Op {
 	o := Op{Code: Code(d.upTo(uint64(opEnd - 1)))}
 	if o.Code == opInvalid && d.err == nil {
-		d.fail(fmt.Errorf("an operation without a code"))
+		d.fail(fmt.Errorf("an operation has no code"))
 	}
 	o.n = uint32(d.upTo(MaxSlots - 1))
 	o.a, o.b, o.c = d.number(), d.number(), d.number()
@@ -153,15 +155,16 @@ func Chown(path string, uid, gid uint32) Op {
 	return Op{Code: opChown, s: path, a: uint64(uid), b: uint64(gid)}
 }
 
-// Utimes is utimensat(2) of the path itself, with times after 1970.
+// Utimes is utimensat(2). It does not follow a symbolic link at path. The times are after 1970.
 func Utimes(path string, access, modification time.Time) Op {
-	return Op{Code: opUtimes, s: path, a: uint64(access.UnixNano()), b: uint64(modification.UnixNano())}
+	atime, mtime := uint64(access.UnixNano()), uint64(modification.UnixNano())
+	return Op{Code: opUtimes, s: path, a: atime, b: mtime}
 }
 
 // Truncate is truncate(2).
 func Truncate(path string, size uint64) Op { return Op{Code: opTruncate, s: path, a: size} }
 
-// Stat is lstat(2). Data is for DecodeTree: one entry, without a hash.
+// Stat is lstat(2). DecodeTree reads Data: one entry, without a hash.
 func Stat(path string) Op { return Op{Code: opStat, s: path} }
 
 // Setxattr is lsetxattr(2) with its flags.
@@ -175,10 +178,11 @@ func Getxattr(path, name string) Op { return Op{Code: opGetxattr, s: path, t: na
 // Removexattr is lremovexattr(2).
 func Removexattr(path, name string) Op { return Op{Code: opRemovexattr, s: path, t: name} }
 
-// Listxattr is llistxattr(2). Data has the names as the kernel gives them, each with a zero byte after it.
+// Listxattr is llistxattr(2). Data holds the names in the kernel's order, each followed by a zero
+// byte.
 func Listxattr(path string) Op { return Op{Code: opListxattr, s: path} }
 
-// Open is open(2) into a slot. A file that is open there is closed before.
+// Open is open(2) into a slot. It first closes a file that is open there.
 func Open(slot uint32, path string, flags int, mode uint32) Op {
 	return Op{Code: opOpen, n: slot, s: path, a: uint64(flags), b: uint64(mode)}
 }
@@ -186,7 +190,7 @@ func Open(slot uint32, path string, flags int, mode uint32) Op {
 // Close is close(2) of a slot.
 func Close(slot uint32) Op { return Op{Code: opClose, n: slot} }
 
-// Read is pread(2) of up to MaxData bytes. Data is what was read.
+// Read is pread(2) of up to MaxData bytes. Data holds the bytes that were read.
 func Read(slot uint32, off uint64, n uint32) Op {
 	return Op{Code: opRead, n: slot, a: off, b: uint64(n)}
 }
@@ -196,7 +200,8 @@ func Write(slot uint32, off uint64, data []byte) Op {
 	return Op{Code: opWrite, n: slot, a: off, data: data}
 }
 
-// Fill is Write of n bytes, at most MaxData, of a pattern that Pattern gives: they need not be sent.
+// Fill writes n bytes, at most MaxData, of the pattern that Pattern returns. The agent makes the
+// pattern, so that the request does not carry it. Value is the number of bytes written.
 func Fill(slot uint32, off uint64, n uint32, seed uint64) Op {
 	return Op{Code: opFill, n: slot, a: off, b: uint64(n), c: seed}
 }
@@ -221,84 +226,98 @@ func Syncfs(slot uint32) Op { return Op{Code: opSyncfs, n: slot} }
 // Sync is sync(2).
 func Sync() Op { return Op{Code: opSync} }
 
-// Readdir lists a directory. Data has the names in order, each with a zero byte after it; Value is their number.
+// Readdir lists a directory. Data holds the names in sorted order, each followed by a zero byte;
+// Value is the number of names.
 func Readdir(path string) Op { return Op{Code: opReaddir, s: path} }
 
-// Tree reads all that is below a path, with the contents of files. Data is for DecodeTree; Value is the number of entries. Mount
-// points in it are entered. More than MaxEntries is EOVERFLOW.
+// Tree reads the tree of files at a path, with hashes of their contents. It enters mount points.
+// DecodeTree reads Data; Value is the number of entries. More than MaxEntries entries are
+// EOVERFLOW.
 func Tree(path string) Op { return Op{Code: opTree, s: path} }
 
-// Mount is mount(2), with flags and the file system's own options.
+// Mount is mount(2), with its flags and the options of the file system.
 func Mount(source, target, fstype string, flags uintptr, options string) Op {
 	return Op{Code: opMount, s: source, t: target, u: fstype, a: uint64(flags), data: []byte(options)}
 }
 
 // Unmount is umount2(2) with its flags.
-func Unmount(target string, flags int) Op { return Op{Code: opUnmount, s: target, a: uint64(flags)} }
+func Unmount(target string, flags int) Op {
+	return Op{Code: opUnmount, s: target, a: uint64(flags)}
+}
 
-// DropCaches makes the kernel give up what it has cached and not to write back: /proc/sys/vm/drop_caches, 3.
+// DropCaches makes the kernel drop its clean caches: it writes 3 to /proc/sys/vm/drop_caches.
 func DropCaches() Op { return Op{Code: opDropCaches} }
 
-// DiskMake makes a RAM disk of zeros: ramdisk.Control.Make. The module has to be loaded, here and below; else ENXIO or ENOENT.
+// DiskMake makes a RAM disk of zeros: ramdisk.Control.Make. This operation and the ones below fail
+// with ENXIO or ENOENT if the module fsw_ramdisk is not loaded.
 func DiskMake(disk uint32, bytes uint64) Op { return Op{Code: opDiskMake, n: disk, a: bytes} }
 
 // DiskRemove is ramdisk.Disk.Remove.
 func DiskRemove(disk uint32) Op { return Op{Code: opDiskRemove, n: disk} }
 
 // DiskLog switches the log of a disk's bios on or off.
-func DiskLog(disk uint32, on bool) Op { return turned(opDiskLog, disk, on) }
+func DiskLog(disk uint32, on bool) Op { return switched(opDiskLog, disk, on) }
 
-// DiskGuard has what changes a disk, and its flushes, wait for DiskAnswer, or no more. The disk is logged.
-func DiskGuard(disk uint32, on bool) Op { return turned(opDiskGuard, disk, on) }
+// DiskGuard switches the guarding of a disk on or off. On a guarded disk, bios that change the
+// disk, and flushes, wait for DiskAnswer. The disk must be logged.
+func DiskGuard(disk uint32, on bool) Op { return switched(opDiskGuard, disk, on) }
 
-// DiskAnswer has a bio that waits be done, or fail with an error number.
+// DiskAnswer lets a waiting bio proceed if errno is 0, and otherwise fails it with errno.
 func DiskAnswer(disk uint32, id uint64, errno unix.Errno) Op {
 	return Op{Code: opDiskAnswer, n: disk, a: id, b: uint64(errno)}
 }
 
-func turned(code Code, disk uint32, on bool) Op {
-	o := Op{Code: code, n: disk}
-	if on {
-		o.a = 1
-	}
-	return o
+// switched returns an operation that switches something on or off.
+func switched(code Code, disk uint32, on bool) Op {
+	return Op{Code: code, n: disk, a: boolNumber(on)}
 }
 
-// DiskMark puts a text into the log, of 1 to ramdisk.MaxText bytes.
+// boolNumber returns 1 for true and 0 for false.
+func boolNumber(v bool) uint64 {
+	if v {
+		return 1
+	}
+	return 0
+}
+
+// DiskMark puts a text of 1 to ramdisk.MaxText bytes into the log.
 func DiskMark(text string) Op { return Op{Code: opDiskMark, s: text} }
 
-// DiskSnapshot gives what the disk holds a name of 1 to ramdisk.MaxName bytes.
+// DiskSnapshot makes a snapshot of the disk, with a name of 1 to ramdisk.MaxName bytes.
 func DiskSnapshot(disk uint32, name string) Op { return Op{Code: opDiskSnapshot, n: disk, s: name} }
 
-// DiskRestore makes the disk hold what it held when the snapshot was made. Nothing on it may be mounted, and DiskForget follows. Value
-// is the number of pages that were put back.
+// DiskRestore restores the contents of the disk from a snapshot. The disk must not be mounted, and
+// DiskForget must follow. Value is the number of pages that were restored.
 func DiskRestore(disk uint32, name string) Op { return Op{Code: opDiskRestore, n: disk, s: name} }
 
-// DiskDrop forgets a snapshot.
+// DiskDrop removes a snapshot.
 func DiskDrop(disk uint32, name string) Op { return Op{Code: opDiskDrop, n: disk, s: name} }
 
-// DiskChanged lists pages: those in which the disk may differ from a snapshot. Data is for DecodeNumbers; Value is how many.
+// DiskChanged lists the pages in which the disk may differ from a snapshot. DecodeNumbers reads
+// Data; Value is the number of pages.
 func DiskChanged(disk uint32, name string) Op { return Op{Code: opDiskChanged, n: disk, s: name} }
 
-// MaxPages bounds the pages of one DiskPages that are not zeros.
+// MaxPages bounds the pages in the Data of one DiskPages.
 const MaxPages = MaxData / (ramdisk.PageSize + 8)
 
-// DiskPages reads the pages from one number on up to another, which it leaves out. Data is for DecodePages: those that are
-// not zeros, at most MaxPages. Value is the number of the first page that was not looked at.
+// DiskPages reads the pages with the numbers from ≤ number < to. DecodePages reads Data: the pages
+// that are not all zeros, at most MaxPages. Value is the number of the first page that was not
+// read.
 func DiskPages(disk uint32, from, to uint64) Op {
 	return Op{Code: opDiskPages, n: disk, a: from, b: to}
 }
 
-// DiskSet sets pages from one number on. data is a multiple of ramdisk.PageSize, at most MaxData. As of DiskRestore, DiskForget follows.
+// DiskSet writes data to the pages from number page on. The length of data is a multiple of
+// ramdisk.PageSize, and at most MaxData. As after DiskRestore, DiskForget must follow.
 func DiskSet(disk uint32, page uint64, data []byte) Op {
 	return Op{Code: opDiskSet, n: disk, a: page, data: data}
 }
 
-// DiskForget has the kernel forget what it has cached of the device: once after all changes that follow each other, since it takes
-// longer than many of them.
+// DiskForget makes the kernel drop its cache of the device. One DiskForget after several changes is
+// enough, and faster: it takes longer than many changes.
 func DiskForget(disk uint32) Op { return Op{Code: opDiskForget, n: disk} }
 
-// DiskInject adds a rule to a disk, by which its bios go wrong.
+// DiskInject adds a rule to a disk, which makes bios of the disk go wrong.
 func DiskInject(disk uint32, r ramdisk.Rule) Op {
 	b := appendNumber(nil, uint64(r.Action))
 	b = appendNumber(b, uint64(len(r.Ops)))
@@ -309,13 +328,14 @@ func DiskInject(disk uint32, r ramdisk.Rule) Op {
 	return Op{Code: opDiskInject, n: disk, a: r.Nth, b: r.Times, c: r.Arg, data: b}
 }
 
-// DiskClear takes all rules of a disk away.
+// DiskClear removes all rules of a disk.
 func DiskClear(disk uint32) Op { return Op{Code: opDiskClear, n: disk} }
 
-// rule is what DiskInject has put into an operation.
+// rule returns the rule of an operation that DiskInject made.
 func (o *Op) rule() (ramdisk.Rule, error) {
 	d := decoder{b: o.data}
-	r := ramdisk.Rule{Action: ramdisk.Action(d.upTo(uint64(ramdisk.DropFlush))), Nth: o.a, Times: o.b, Arg: o.c}
+	action := ramdisk.Action(d.upTo(uint64(ramdisk.DropFlush)))
+	r := ramdisk.Rule{Action: action, Nth: o.a, Times: o.b, Arg: o.c}
 	for n := d.count(int(ramdisk.Zeroes)); n > 0 && d.err == nil; n-- {
 		r.Ops = append(r.Ops, ramdisk.Op(d.upTo(uint64(ramdisk.Zeroes))))
 	}
@@ -323,10 +343,12 @@ func (o *Op) rule() (ramdisk.Rule, error) {
 	return r, d.finish("rule")
 }
 
-// Pattern fills b with the bytes that Fill writes there: they differ with the seed and with the offset in the file.
+// Pattern fills b with the bytes that Fill writes at off. They depend on the seed and on the offset
+// in the file.
 func Pattern(b []byte, off, seed uint64) {
 	for i := range b {
-		// splitmix64 of eight bytes at a time, so that a part of a pattern is the pattern of a part.
+		// Each aligned group of eight bytes is splitmix64 of its position. So Pattern gives a byte the
+		// same value in whatever part of the file it is asked for.
 		at := off + uint64(i)
 		x := seed*0x9e3779b97f4a7c15 + at/8
 		x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// errnoOf returns the error number of an error, 0 for nil. An error of the agent itself is EPROTO.
+// errnoOf returns the error number of an error: 0 for nil, and EPROTO for an error that has none.
 func errnoOf(err error) unix.Errno {
 	var e unix.Errno
 	switch {
@@ -20,7 +20,7 @@ func errnoOf(err error) unix.Errno {
 	return unix.EPROTO
 }
 
-// performer performs the operations of a batch, and holds the files that they open.
+// A performer performs the operations of a batch, and holds the files that they open.
 type performer struct {
 	slots   [MaxSlots]int // file descriptors, -1 for none
 	stop    func() bool   // reports whether the time of the batch is up
@@ -30,6 +30,8 @@ type performer struct {
 	took    int // bytes of data in all results
 }
 
+// newPerformer returns a performer without open files. stop reports whether the time of the batch
+// is up.
 func newPerformer(stop func() bool) *performer {
 	p := &performer{stop: stop}
 	for i := range p.slots {
@@ -38,6 +40,7 @@ func newPerformer(stop func() bool) *performer {
 	return p
 }
 
+// close closes the files and control devices that the operations opened, and ends fault injection.
 func (p *performer) close() {
 	for _, fd := range p.slots {
 		if fd >= 0 {
@@ -51,7 +54,8 @@ func (p *performer) close() {
 	}
 }
 
-// perform performs one operation.
+// perform performs one operation. It fails with EOVERFLOW if the data of all results would exceed
+// maxAnswer bytes.
 func (p *performer) perform(o *Op) (r Result) {
 	value, data, err := p.do(o)
 	if p.took += len(data); p.took > maxAnswer {
@@ -61,6 +65,7 @@ func (p *performer) perform(o *Op) (r Result) {
 	return Result{Errno: errnoOf(err), Value: value, Data: data}
 }
 
+// do performs an operation of any group.
 func (p *performer) do(o *Op) (value uint64, data []byte, err error) {
 	switch {
 	case o.Code == opFailAt:
@@ -85,7 +90,7 @@ func (p *performer) do(o *Op) (value uint64, data []byte, err error) {
 	return 0, nil, change(o)
 }
 
-// change performs an operation that gives no data.
+// change performs an operation on paths that returns no data.
 func change(o *Op) error {
 	switch o.Code {
 	case opMkdir:
@@ -156,8 +161,8 @@ func (p *performer) read(o *Op) (value uint64, data []byte, err error) {
 	return 0, data, err
 }
 
-// readXattr reads a value of up to 64 KiB, the bound of the kernel for an extended attribute and for a list of their names
-// (XATTR_SIZE_MAX, XATTR_LIST_MAX).
+// readXattr reads a value of up to 64 KiB. The kernel bounds an extended attribute and a list of
+// their names by that size (XATTR_SIZE_MAX, XATTR_LIST_MAX).
 func readXattr(read func([]byte) (int, error)) ([]byte, error) {
 	b := make([]byte, 64<<10)
 	n, err := read(b)

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// CheckResults returns an error that names the first of ops that failed, or that has no result, since it did not end
-// within limit. results are those of a Batch of ops, in their order.
+// CheckResults checks the results of a Batch of ops, in their order. It returns an error that names
+// the first operation that failed, or that has no result because it did not end within limit.
 func CheckResults(ops []Op, results []Result, limit time.Duration) error {
 	for i, r := range results {
 		if r.Errno != 0 {

@@ -11,10 +11,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// killPatience is how long run waits for a command that it has killed. A command that the kernel holds does not end.
+// killPatience is how long run waits for a command to end after it has killed it. A command in an
+// uninterruptible system call does not end.
 const killPatience = 500 * time.Millisecond
 
-// run runs a command. An error means that the command could not be started, or that its output could not be read.
+// run runs a command. It fails if it cannot start the command or cannot read its output; a command
+// that fails is not an error.
 func run(c *Command) (e Exit, err error) {
 	s, err := openStreams(c.Stdin)
 	if err != nil {
@@ -35,12 +37,13 @@ func run(c *Command) (e Exit, err error) {
 		return e, err
 	}
 	if e.Stderr, err = s.err.written(); err == nil && c.Prefix != nil && !e.TimedOut {
-		err = e.setPrefix(s.told)
+		err = e.setPrefix(s.report)
 	}
 	return e, err
 }
 
-// wait waits for a command to end. When its time is up it kills the command's process group.
+// wait waits for a command to end, for at most timeout. Then it kills the command's process group.
+// err is the error of exec.Cmd.Wait.
 func wait(cmd *exec.Cmd, timeout time.Duration) (timedOut bool, err error) {
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
@@ -61,7 +64,8 @@ func wait(cmd *exec.Cmd, timeout time.Duration) (timedOut bool, err error) {
 	return true, err
 }
 
-// setStatus sets how the command ended, from the error of exec.Cmd.Wait. It returns an error that is not the command's.
+// setStatus sets Code and Signal from the error of exec.Cmd.Wait. It returns the error if it does
+// not describe how the command ended.
 func (e *Exit) setStatus(err error) error {
 	e.Code = -1
 	var status *exec.ExitError
@@ -79,8 +83,8 @@ func (e *Exit) setStatus(err error) error {
 	return err
 }
 
-// setPrefix takes the report of RunPrefix.
-func (e *Exit) setPrefix(report memory) error {
+// setPrefix sets Calls and Cut from the report of RunPrefix.
+func (e *Exit) setPrefix(report memoryFile) error {
 	b, err := report.written()
 	if err != nil {
 		return err
@@ -90,7 +94,7 @@ func (e *Exit) setPrefix(report memory) error {
 		e.Calls, ok = strings.CutSuffix(string(b), "false\n")
 	}
 	if !ok {
-		return fmt.Errorf("the command was not followed: %s", e.Stderr)
+		return fmt.Errorf("the agent could not trace the command: %s", e.Stderr)
 	}
 	return nil
 }

@@ -16,24 +16,25 @@ import (
 	"fsward/explore/ramdisk"
 )
 
-// maxRunning bounds the requests that are performed at the same time. One that its time-out has ended counts until the kernel
-// lets its thread go.
+// maxRunning bounds the requests that are performed at the same time. A request that timed out
+// counts until its last system call returns.
 const maxRunning = 32
 
-// A Server performs what it is asked.
+// A Server performs the requests of a Client.
 type Server struct {
 	conn    io.ReadWriter
-	running chan struct{}
+	running chan struct{} // holds an element for each request in progress
 
-	mu sync.Mutex // of writing
+	mu sync.Mutex // serializes the writing of frames
 }
 
-// NewServer serves the other end of conn.
+// NewServer returns a server for the client at the other end of conn.
 func NewServer(conn io.ReadWriter) *Server {
 	return &Server{conn: conn, running: make(chan struct{}, maxRunning)}
 }
 
-// Serve reads requests until conn ends. The end between two frames is no error.
+// Serve reads and performs requests until conn ends. If conn ends between two frames, Serve returns
+// nil. Between kindHold and kindRelease it ignores all other requests.
 func (s *Server) Serve() error {
 	frames := newFrameReader(s.conn)
 	held := false
@@ -49,7 +50,7 @@ func (s *Server) Serve() error {
 		case kindHold, kindRelease:
 			held = f.kind == kindHold
 			err = s.answer(&f, nil, nil)
-		case kindPing: // by nobody else: what the requests do must not hold it up
+		case kindPing: // answered here, so that no other request delays the answer
 			if !held {
 				err = s.answer(&f, f.payload, nil)
 			}
@@ -64,12 +65,13 @@ func (s *Server) Serve() error {
 	}
 }
 
-// start performs a request beside the others.
+// start performs a request in a new goroutine. It answers with an error if maxRunning requests are
+// in progress.
 func (s *Server) start(f *frame) error {
 	select {
 	case s.running <- struct{}{}:
 	default:
-		return s.answer(f, nil, fmt.Errorf("%d requests are under way", maxRunning))
+		return s.answer(f, nil, fmt.Errorf("%d requests are in progress", maxRunning))
 	}
 	go func() {
 		payload, done, err := s.handle(f)
@@ -82,9 +84,11 @@ func (s *Server) start(f *frame) error {
 	return nil
 }
 
+// closed is a channel that is closed.
 var closed = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
 
-// handle performs a request. done is closed when nothing of it is under way any more.
+// handle performs a request and returns the payload of the answer. done is closed when the last
+// operation of the request has ended, which may be after its time-out.
 func (s *Server) handle(f *frame) (payload []byte, done <-chan struct{}, err error) {
 	done = closed
 	switch f.kind {
@@ -112,12 +116,12 @@ func (s *Server) handle(f *frame) (payload []byte, done <-chan struct{}, err err
 			payload, err = readLog(&r, open)
 		}
 	default:
-		err = fmt.Errorf("no request has the number %d", f.kind)
+		err = fmt.Errorf("unknown kind of request: %d", f.kind)
 	}
 	return payload, done, err
 }
 
-// answer sends an answer.
+// answer sends the answer to a request: err if it is not nil, and payload otherwise.
 func (s *Server) answer(f *frame, payload []byte, err error) error {
 	a := frame{kind: f.kind | kindAnswer, id: f.id, payload: payload}
 	if err != nil {
@@ -133,6 +137,7 @@ func (s *Server) answer(f *frame, payload []byte, err error) error {
 	return e
 }
 
+// hello returns the encoded Hello of this machine.
 func hello() ([]byte, error) {
 	var u unix.Utsname
 	if err := unix.Uname(&u); err != nil {
@@ -146,12 +151,17 @@ func hello() ([]byte, error) {
 	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &t); err != nil {
 		return nil, err
 	}
-	h := Hello{Release: unix.ByteSliceToString(u.Release[:]), BootID: strings.TrimSpace(string(id)), Uptime: time.Duration(t.Nano())}
+	h := Hello{
+		Release: unix.ByteSliceToString(u.Release[:]),
+		BootID:  strings.TrimSpace(string(id)),
+		Uptime:  time.Duration(t.Nano()),
+	}
 	return h.encode(), nil
 }
 
-// do performs a batch. When its time is up, what was done by then is the answer, and the operation that is under way is left
-// to itself: the kernel may never end it.
+// do performs a batch and returns the encoded Done. When time is up, do returns the results so far,
+// and does not wait for the operation in progress: its system call may never return. done is closed
+// when the last operation has ended.
 func do(b *Batch) (payload []byte, done <-chan struct{}) {
 	ctx, cancel := context.WithTimeout(context.Background(), b.Timeout)
 	defer cancel()
@@ -175,29 +185,34 @@ func do(b *Batch) (payload []byte, done <-chan struct{}) {
 			}
 		}
 	}()
-	var d Done
 	select {
 	case <-ended:
 	case <-ctx.Done():
 	}
-	d.Took = time.Since(begin)
-	for more := true; more; {
-		select {
-		case r, ok := <-results:
-			if more = ok; ok {
-				d.Results = append(d.Results, r)
-			}
-		default:
-			more = false
-		}
-	}
+	d := Done{Took: time.Since(begin), Results: available(results)}
 	stopped := b.StopAtError && len(d.Results) > 0 && d.Results[len(d.Results)-1].Errno != 0
 	d.TimedOut = len(d.Results) < len(b.Ops) && !stopped
 	d.Kernel = kernel.end()
 	return d.encode(), ended
 }
 
-// readLog takes bytes out of a module's log: what there is, or what comes first.
+// available returns the results that can be received without waiting.
+func available(results <-chan Result) (out []Result) {
+	for {
+		select {
+		case r, ok := <-results:
+			if !ok {
+				return out
+			}
+			out = append(out, r)
+		default:
+			return out
+		}
+	}
+}
+
+// readLog takes up to r.most bytes from a module's log. It waits at most r.wait for the first byte,
+// and then reads until no byte comes for logGrace.
 func readLog(r *logRequest, open func() (*os.File, error)) ([]byte, error) {
 	f, err := open()
 	if err != nil {
@@ -218,7 +233,6 @@ func readLog(r *logRequest, open func() (*os.File, error)) ([]byte, error) {
 		if err != nil {
 			return b[:n], err
 		}
-		// What comes after the first bytes is not waited for.
 		if err := f.SetReadDeadline(time.Now().Add(logGrace)); err != nil {
 			return b[:n], err
 		}
@@ -226,5 +240,5 @@ func readLog(r *logRequest, open func() (*os.File, error)) ([]byte, error) {
 	return b[:n], nil
 }
 
-// logGrace is how long the log is empty before a piece of it is sent.
+// logGrace is how long readLog waits for more bytes after the first ones.
 const logGrace = 2 * time.Millisecond

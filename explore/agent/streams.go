@@ -10,15 +10,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// streams are the files of a command: standard input and output, and the report of RunPrefix. They are files in memory and not
-// pipes: what the command leaves running would hold a pipe open.
-type streams struct{ in, out, err, told memory }
+// streams are the files of a command: its standard streams, and the report of RunPrefix. They are
+// files in memory and not pipes, because a process that the command leaves running would hold a
+// pipe open.
+type streams struct{ in, out, err, report memoryFile }
 
-// openStreams opens the files. input is what the command reads.
+// openStreams opens the files. input is the command's standard input.
 func openStreams(input []byte) (s *streams, err error) {
 	s = &streams{}
-	for _, m := range [...]*memory{&s.in, &s.out, &s.err, &s.told} {
-		if m.File, err = memoryFile(); err != nil {
+	for _, m := range [...]*memoryFile{&s.in, &s.out, &s.err, &s.report} {
+		if m.File, err = openMemoryFile(); err != nil {
 			s.close()
 			return nil, err
 		}
@@ -34,14 +35,15 @@ func openStreams(input []byte) (s *streams, err error) {
 }
 
 func (s *streams) close() {
-	for _, m := range [...]memory{s.in, s.out, s.err, s.told} {
+	for _, m := range [...]memoryFile{s.in, s.out, s.err, s.report} {
 		if m.File != nil {
 			_ = m.Close()
 		}
 	}
 }
 
-// command makes the command with these files. It gets a process group of its own, so that all that it starts can be killed.
+// command returns the command with these files. The command gets its own process group, so that the
+// agent can kill it together with the processes that it starts.
 func (s *streams) command(c *Command) *exec.Cmd {
 	args := prefixed(c)
 	cmd := exec.Command(args[0], args[1:]...)
@@ -53,15 +55,15 @@ func (s *streams) command(c *Command) *exec.Cmd {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.in.File, s.out.File, s.err.File
 	if c.Prefix != nil {
-		cmd.ExtraFiles = []*os.File{s.told.File}
+		cmd.ExtraFiles = []*os.File{s.report.File}
 	}
 	return cmd
 }
 
-// memory is a file in memory, without a name.
-type memory struct{ *os.File }
+// A memoryFile is a file in memory, without a name: memfd_create(2).
+type memoryFile struct{ *os.File }
 
-func memoryFile() (*os.File, error) {
+func openMemoryFile() (*os.File, error) {
 	fd, err := unix.MemfdCreate("fsagent", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	if err != nil {
 		return nil, err
@@ -69,8 +71,9 @@ func memoryFile() (*os.File, error) {
 	return os.NewFile(uintptr(fd), "fsagent"), nil
 }
 
-// limit makes room for MaxData bytes. Writing more fails with EPERM: a guest has little memory.
-func (m memory) limit() error {
+// limit sets the size of the file to MaxData bytes and seals it. A write past the end then fails
+// with EPERM. The limit is there because a guest has little memory.
+func (m memoryFile) limit() error {
 	if err := m.Truncate(MaxData); err != nil {
 		return err
 	}
@@ -78,8 +81,8 @@ func (m memory) limit() error {
 	return err
 }
 
-// written reads what a command has written: up to the place where it would write on.
-func (m memory) written() ([]byte, error) {
+// written returns the bytes that a command has written: those before the file offset.
+func (m memoryFile) written() ([]byte, error) {
 	end, err := m.Seek(0, io.SeekCurrent)
 	if err != nil {
 		return nil, err

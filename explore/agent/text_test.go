@@ -5,11 +5,11 @@ import (
 	"testing"
 )
 
-// Each operation has a text.
+// TestOpText checks that each operation has a text, and the texts of some operations.
 func TestOpText(t *testing.T) {
 	for c := opInvalid + 1; c < opEnd; c++ {
 		if s := (Op{Code: c}).String(); strings.HasPrefix(s, "operation ") || strings.Contains(s, "%") {
-			t.Errorf("operation %d is written %q", c, s)
+			t.Errorf("the text of operation %d is %q", c, s)
 		}
 	}
 	for want, op := range map[string]Op{
@@ -25,6 +25,6 @@ func TestOpText(t *testing.T) {
 		}
 	}
 	if got := (Op{Code: opEnd}).String(); got == "" {
-		t.Error("one that is not there has no text")
+		t.Error("an unknown operation has no text")
 	}
 }

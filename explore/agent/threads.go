@@ -11,13 +11,16 @@ import (
 	"fsward/explore/ekm"
 )
 
-// Threads of the kernel, and Flusher, that run when it is their turn. For threads the module fsw_ekm has to be loaded, which remembers from one
-// request to the next what is held; else ENOENT or ENXIO.
+// The operations of this file schedule threads of the kernel, and Flusher. For threads of the
+// kernel they need the module fsw_ekm, which remembers the held threads from one request to the
+// next. They fail with ENOENT or ENXIO if it is not loaded.
 
-// HoldThread has a thread run only when nobody else wants to, as ekm.Control.Hold does. Data is its name.
+// HoldThread makes a thread run only while no other thread wants to run, as ekm.Control.Hold does.
+// Data is the name of the thread.
 func HoldThread(pid uint32) Op { return Op{Code: opHoldThread, a: uint64(pid)} }
 
-// RunThread lets a thread that is held run before all others, until it did or wait is over. Value is 1 if it ran.
+// RunThread lets a held thread run before all others, until it has run or wait is over. wait is in
+// milliseconds. Value is 1 if the thread ran.
 func RunThread(pid uint32, wait time.Duration) Op {
 	return Op{Code: opRunThread, a: uint64(pid), b: uint64(wait.Milliseconds())}
 }
@@ -25,21 +28,24 @@ func RunThread(pid uint32, wait time.Duration) Op {
 // ReleaseThread ends HoldThread.
 func ReleaseThread(pid uint32) Op { return Op{Code: opReleaseThread, a: uint64(pid)} }
 
-// StrayThreads asks which threads ran though they were held, since they were or since this was last asked. Data is for DecodeNumbers: their
-// PIDs.
+// StrayThreads lists the unscheduled threads: those that ran although they were held, since the
+// begin of the hold or since the last StrayThreads. DecodeNumbers reads Data: their PIDs.
 func StrayThreads() Op { return Op{Code: opStrayThreads} }
 
-// SettleThreads waits until the threads that are held sleep, and forgets that they ran.
+// SettleThreads waits until all held threads sleep, and clears the list of unscheduled threads.
 func SettleThreads() Op { return Op{Code: opSettleThreads} }
 
-// Threads that are held sleep when none has run for settleQuiet. One that does not come to rest is left to itself after settleMost.
 const (
+	// settleQuiet is how long no held thread must run before all of them count as asleep.
 	settleQuiet = 2 * time.Millisecond
-	settleMost  = time.Second
+	// settleMost bounds the wait of SettleThreads. A thread may never stop running.
+	settleMost = time.Second
 )
 
 // threadOps performs operations on threads.
-type threadOps struct{ ctl *ekm.Control }
+type threadOps struct {
+	ctl *ekm.Control // nil until the first operation
+}
 
 func (t *threadOps) close() {
 	if t.ctl != nil {
@@ -61,7 +67,7 @@ func (t *threadOps) do(o *Op) (value uint64, data []byte, err error) {
 		return 0, []byte(flusherName), holdFlusher()
 	case o.Code == opRunThread && pid == Flusher:
 		ran, err := runFlusher()
-		return one(ran), nil, err
+		return boolNumber(ran), nil, err
 	case o.Code == opReleaseThread && pid == Flusher:
 		return 0, nil, releaseFlusher()
 	}
@@ -75,7 +81,7 @@ func (t *threadOps) do(o *Op) (value uint64, data []byte, err error) {
 			return 0, nil, unix.EINVAL
 		}
 		ran, err := t.ctl.Run(pid, time.Duration(o.b)*time.Millisecond)
-		return one(ran), nil, err
+		return boolNumber(ran), nil, err
 	case opReleaseThread:
 		err = t.ctl.Release(pid)
 	case opStrayThreads:
@@ -92,13 +98,7 @@ func (t *threadOps) do(o *Op) (value uint64, data []byte, err error) {
 	return value, data, err
 }
 
-func one(is bool) uint64 {
-	if is {
-		return 1
-	}
-	return 0
-}
-
+// settle performs SettleThreads.
 func (t *threadOps) settle() error {
 	for begin := time.Now(); ; {
 		time.Sleep(settleQuiet)
@@ -112,7 +112,7 @@ func (t *threadOps) settle() error {
 	}
 }
 
-// EncodeThreads makes the Data of StrayThreads, for machines that are no guests.
+// EncodeThreads returns the Data of StrayThreads, for a System that is not a guest.
 func EncodeThreads(pids []uint32) (data []byte) {
 	for _, pid := range pids {
 		data = appendNumber(data, uint64(pid))

@@ -17,25 +17,29 @@ import (
 // MaxEntries bounds the entries of a Tree.
 const MaxEntries = 32 << 10
 
-// An Entry is a file as lstat(2) and, in a Tree, its contents give it.
+// An Entry describes a file, with the results of lstat(2). An Entry of a Tree also describes the
+// file's contents.
 type Entry struct {
-	Path   string // in a Tree: below its root, which is "."
+	Path   string // in a Tree: relative to the root, which is "."
 	Mode   uint32 // st_mode: type and permissions
 	Links  uint64
 	UID    uint32
 	GID    uint32
-	Size   uint64 // bytes; of directories what the file system says
+	Size   uint64 // bytes; for directories the file system defines it
 	Inode  uint64
 	Rdev   uint64
 	Mtime  int64             // ns since 1970
-	Target string            // of a symbolic link, in a Tree
-	Sum    [sha256.Size]byte // SHA-256 of a regular file's contents, in a Tree
-	Errno  unix.Errno        // of reading it: what the fields say is then not whole
+	Target string            // in a Tree: target of a symbolic link
+	Sum    [sha256.Size]byte // in a Tree: SHA-256 of a regular file's contents
+	Errno  unix.Errno        // error of reading the file; the other fields are then incomplete
 }
 
 func (e *Entry) append(b []byte) []byte {
 	b = appendBytes(b, e.Path)
-	for _, v := range [...]uint64{uint64(e.Mode), e.Links, uint64(e.UID), uint64(e.GID), e.Size, e.Inode, e.Rdev, uint64(e.Mtime), uint64(e.Errno)} {
+	for _, v := range [...]uint64{
+		uint64(e.Mode), e.Links, uint64(e.UID), uint64(e.GID), e.Size, e.Inode, e.Rdev,
+		uint64(e.Mtime), uint64(e.Errno),
+	} {
 		b = appendNumber(b, v)
 	}
 	b = appendBytes(b, e.Target)
@@ -43,9 +47,19 @@ func (e *Entry) append(b []byte) []byte {
 }
 
 func (d *decoder) entry() Entry {
-	e := Entry{Path: d.text(MaxPath), Mode: uint32(d.upTo(math.MaxUint32)), Links: d.number(), UID: uint32(d.upTo(math.MaxUint32)),
-		GID: uint32(d.upTo(math.MaxUint32)), Size: d.number(), Inode: d.number(), Rdev: d.number(), Mtime: int64(d.number()),
-		Errno: unix.Errno(d.upTo(maxErrno)), Target: d.text(MaxPath)}
+	e := Entry{
+		Path:   d.text(MaxPath),
+		Mode:   uint32(d.upTo(math.MaxUint32)),
+		Links:  d.number(),
+		UID:    uint32(d.upTo(math.MaxUint32)),
+		GID:    uint32(d.upTo(math.MaxUint32)),
+		Size:   d.number(),
+		Inode:  d.number(),
+		Rdev:   d.number(),
+		Mtime:  int64(d.number()),
+		Errno:  unix.Errno(d.upTo(maxErrno)),
+		Target: d.text(MaxPath),
+	}
 	if len(d.b) < len(e.Sum) {
 		d.fail(errShort)
 		return e
@@ -54,7 +68,7 @@ func (d *decoder) entry() Entry {
 	return e
 }
 
-// DecodeTree reads the Data of Tree and of Stat.
+// DecodeTree decodes the Data of Tree and of Stat. It fails for more than MaxEntries entries.
 func DecodeTree(data []byte) (out []Entry, err error) {
 	d := decoder{b: data}
 	for len(d.b) > 0 && d.err == nil {
@@ -67,7 +81,7 @@ func DecodeTree(data []byte) (out []Entry, err error) {
 	return out, d.finish("tree")
 }
 
-// EncodeTree is the Data that DecodeTree reads.
+// EncodeTree returns the Data that DecodeTree decodes.
 func EncodeTree(entries []Entry) (data []byte) {
 	for i := range entries {
 		data = entries[i].append(data)
@@ -75,7 +89,7 @@ func EncodeTree(entries []Entry) (data []byte) {
 	return data
 }
 
-// DecodeNumbers reads the Data of DiskChanged.
+// DecodeNumbers decodes the Data of DiskChanged and of StrayThreads.
 func DecodeNumbers(data []byte) (out []uint64, err error) {
 	d := decoder{b: data}
 	for len(d.b) > 0 && d.err == nil {
@@ -84,33 +98,37 @@ func DecodeNumbers(data []byte) (out []uint64, err error) {
 	return out, d.finish("numbers")
 }
 
-// A Page of a RAM disk.
+// A Page is a page of a RAM disk.
 type Page struct {
 	Number uint64
 	Data   []byte // ramdisk.PageSize bytes
 }
 
-// DecodePages reads the Data of DiskPages. The numbers rise.
+// DecodePages decodes the Data of DiskPages. It fails unless the numbers of the pages rise and
+// exist on the largest RAM disk.
 func DecodePages(data []byte) (out []Page, err error) {
 	const size = 8 + ramdisk.PageSize
 	if len(data)%size != 0 || len(data)/size > MaxPages {
-		return nil, fmt.Errorf("pages: %d bytes", len(data))
+		return nil, fmt.Errorf("pages: wrong length, %d bytes", len(data))
 	}
 	for ; len(data) > 0; data = data[size:] {
 		p := Page{le.Uint64(data), data[8:size:size]}
-		if p.Number >= ramdisk.MaxBytes/ramdisk.PageSize || len(out) > 0 && p.Number <= out[len(out)-1].Number {
-			return nil, fmt.Errorf("pages: number %d", p.Number)
+		outside := p.Number >= ramdisk.MaxBytes/ramdisk.PageSize
+		if outside || len(out) > 0 && p.Number <= out[len(out)-1].Number {
+			return nil, fmt.Errorf("pages: wrong page number %d", p.Number)
 		}
 		out = append(out, p)
 	}
 	return out, nil
 }
 
+// entryOf returns the entry of a file from its lstat(2).
 func entryOf(path string, st *unix.Stat_t) Entry {
-	return Entry{Path: path, Mode: st.Mode, Links: st.Nlink, UID: st.Uid, GID: st.Gid, Size: uint64(st.Size), Inode: st.Ino, Rdev: st.Rdev,
-		Mtime: st.Mtim.Nano()}
+	return Entry{Path: path, Mode: st.Mode, Links: st.Nlink, UID: st.Uid, GID: st.Gid,
+		Size: uint64(st.Size), Inode: st.Ino, Rdev: st.Rdev, Mtime: st.Mtim.Nano()}
 }
 
+// statEntry performs Stat.
 func statEntry(path string) ([]byte, error) {
 	var st unix.Stat_t
 	if err := unix.Lstat(path, &st); err != nil {
@@ -120,7 +138,9 @@ func statEntry(path string) ([]byte, error) {
 	return e.append(nil), nil
 }
 
-// readTree reads what is below root. What cannot be read is an entry with an error number: an explorer wants to see the rest.
+// readTree performs Tree, and returns the encoded entries and their number. A file that it cannot
+// read becomes an entry with an error number, so that the explorer sees the rest of the tree. Only
+// the root itself must exist. stop reports whether time is up.
 func readTree(root string, stop func() bool) (data []byte, n int, err error) {
 	todo := []string{"."}
 	for len(todo) > 0 {
@@ -164,8 +184,9 @@ func readTree(root string, stop func() bool) (data []byte, n int, err error) {
 	return data, n, nil
 }
 
-// readNames lists a directory in order. What was read before an error comes with it. os.ReadDir does more: where the file system does not say what
-// a name leads to it looks, and the list ends at the first name that leads to nothing.
+// readNames returns the names in a directory, sorted. With an error it returns the names that were
+// read before it. readNames does not use os.ReadDir: where the file system does not give the type
+// of an entry, os.ReadDir calls lstat(2), and it ends at the first name without a file.
 func readNames(path string) ([]string, error) {
 	d, err := os.Open(path)
 	if err != nil {
@@ -177,6 +198,7 @@ func readNames(path string) ([]string, error) {
 	return names, err
 }
 
+// sumOf returns the SHA-256 of a file's contents. It does not change the access time.
 func sumOf(path string) (sum [sha256.Size]byte, err error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOATIME, 0)
 	if err != nil {

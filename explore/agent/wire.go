@@ -6,15 +6,17 @@ import (
 	"fmt"
 )
 
-// errShort means that a payload ends before what it says it has.
+// errShort means that a payload ends within a value, or within a list whose length it gives.
 var errShort = errors.New("the payload is too short")
 
-// decoder takes values off a payload. After the first error it gives zero values, and finish returns the error.
+// A decoder takes values off a payload. After the first error it returns zero values, and finish
+// returns the error.
 type decoder struct {
 	b   []byte
 	err error
 }
 
+// fail records the first error.
 func (d *decoder) fail(err error) {
 	if d.err == nil {
 		d.err = err
@@ -22,6 +24,7 @@ func (d *decoder) fail(err error) {
 	d.b = nil
 }
 
+// number decodes a varint.
 func (d *decoder) number() uint64 {
 	v, n := binary.Uvarint(d.b)
 	if n <= 0 {
@@ -32,17 +35,18 @@ func (d *decoder) number() uint64 {
 	return v
 }
 
-// upTo is a number that has a bound.
+// upTo decodes a number, and fails if it is larger than most.
 func (d *decoder) upTo(most uint64) uint64 {
 	v := d.number()
 	if v > most {
-		d.fail(fmt.Errorf("a number is %d, at most %d is possible", v, most))
+		d.fail(fmt.Errorf("a number is %d, the limit is %d", v, most))
 		return 0
 	}
 	return v
 }
 
-// count is the number of elements that follow, each of which takes at least a byte.
+// count decodes the number of elements in a list. Since each takes at least one byte, count fails
+// if fewer bytes are left than elements.
 func (d *decoder) count(most int) int {
 	n := d.upTo(uint64(most))
 	if n > uint64(len(d.b)) {
@@ -52,7 +56,7 @@ func (d *decoder) count(most int) int {
 	return int(n)
 }
 
-// bytes returns a part of the payload.
+// bytes decodes a byte string of at most most bytes. The result is a part of the payload.
 func (d *decoder) bytes(most int) []byte {
 	n := d.count(most)
 	v := d.b[:n:n]
@@ -60,11 +64,13 @@ func (d *decoder) bytes(most int) []byte {
 	return v
 }
 
+// text decodes a text of at most most bytes.
 func (d *decoder) text(most int) string { return string(d.bytes(most)) }
 
+// flag decodes a boolean.
 func (d *decoder) flag() bool { return d.upTo(1) == 1 }
 
-// finish returns the first error. Something that is left is one.
+// finish returns the first error, after what. Bytes that are left over are an error.
 func (d *decoder) finish(what string) error {
 	if d.err == nil && len(d.b) > 0 {
 		d.err = fmt.Errorf("%d bytes are left over", len(d.b))

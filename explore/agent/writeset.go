@@ -9,20 +9,15 @@ import (
 	"fsward/explore/ramdisk"
 )
 
-// WatchWrites has the write set of a RAM disk logged, or no more: ekm.Control.Watch. Value is the number that the log gives its device. The
-// module fsw_ekm has to be loaded, here and below; else ENOENT or ENXIO.
-func WatchWrites(disk uint32, on bool) Op {
-	o := Op{Code: opWatchWrites, n: disk}
-	if on {
-		o.a = 1
-	}
-	return o
-}
+// WatchWrites switches the log of a RAM disk's write set on or off: ekm.Control.Watch. Value is the
+// device number by which records of the log name the disk. This operation and the ones below fail
+// with ENOENT or ENXIO if the module fsw_ekm is not loaded.
+func WatchWrites(disk uint32, on bool) Op { return switched(opWatchWrites, disk, on) }
 
-// MarkWrites puts a text into the log of the write set, of 1 to ekm.MaxMark bytes.
+// MarkWrites puts a text of 1 to ekm.MaxMark bytes into the log of the write set.
 func MarkWrites(text string) Op { return Op{Code: opMarkWrites, s: text} }
 
-// EndWrites takes the probes of the log away, which are there from the first WatchWrites on.
+// EndWrites removes the probes of the log. The first WatchWrites set them.
 func EndWrites() Op { return Op{Code: opEndWrites} }
 
 // writeSet performs an operation on the log of the write set.

@@ -1,4 +1,5 @@
-// Command fsagent runs in a guest of the explorer and does what the host asks over a virtio-serial port: see explore/agent.
+// Command fsagent is the agent of the explorer in a guest. It performs the requests that the host
+// sends over a virtio-serial port; explore/agent has the protocol. Start reading at serve.
 package main
 
 import (
@@ -13,12 +14,12 @@ import (
 	"fsward/explore/agent/virtioport"
 )
 
-// portName is that of the virtio-serial port.
+// portName is the name of the virtio-serial port.
 const portName = "org.fsward.agent"
 
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == agent.PrefixArg {
-		status, err := agent.RunPrefix(os.Args[2:], os.NewFile(3, "told"))
+		status, err := agent.RunPrefix(os.Args[2:], os.NewFile(3, "report"))
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "fsagent:", err)
 			status = 1
@@ -31,6 +32,7 @@ func main() {
 	}
 }
 
+// serve performs requests until the host disconnects.
 func serve() error {
 	path, err := virtioport.Find(portName)
 	if err != nil {
@@ -43,10 +45,10 @@ func serve() error {
 	return agent.NewServer(port{fd}).Serve()
 }
 
-// port is the open port.
+// A port is an open virtio-serial port.
 type port struct{ fd int }
 
-// Read waits for bytes. While the host is not connected there are none to come: that is the end.
+// Read waits for bytes. It returns io.EOF while the host is not connected.
 func (p port) Read(b []byte) (int, error) {
 	for {
 		n, err := unix.Read(p.fd, b)
@@ -60,6 +62,7 @@ func (p port) Read(b []byte) (int, error) {
 	}
 }
 
+// Write writes all of b.
 func (p port) Write(b []byte) (done int, err error) {
 	for done < len(b) {
 		n, err := unix.Write(p.fd, b[done:])

@@ -1,4 +1,4 @@
-// Package virtioport finds the virtio-serial ports of a guest, in the guest.
+// Package virtioport finds the virtio-serial ports of the guest that the calling process runs in.
 package virtioport
 
 import (
@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// Find returns the device of the port with the name that the hypervisor has given it, such as /dev/vport0p1.
+// Find returns the path of the device, such as /dev/vport0p1, of the port to which the hypervisor
+// gave a name. It fails if there is no such port.
 func Find(name string) (string, error) {
 	files, err := filepath.Glob("/sys/class/virtio-ports/*/name")
 	if err != nil {
