@@ -14,7 +14,7 @@ import (
 	"fsward/blocktap"
 )
 
-// client speaks the protocol byte by byte, also wrongly.
+// client sends and receives single messages of the protocol, valid or not.
 type client struct {
 	t  testing.TB
 	nc net.Conn
@@ -64,9 +64,12 @@ func optionBytes(opt option, data []byte) []byte {
 	return append(b, data...)
 }
 
-func str(s string) []byte { return append(binary.BigEndian.AppendUint32(nil, uint32(len(s))), s...) }
+// str encodes a string with its length before it.
+func str(s string) []byte {
+	return append(binary.BigEndian.AppendUint32(nil, uint32(len(s))), s...)
+}
 
-// hello takes the greeting and sends flags.
+// hello receives the greeting and sends the client flags.
 func (c *client) hello(flags uint32) {
 	c.t.Helper()
 	greeting := c.recv(greetingLen)
@@ -82,17 +85,19 @@ func (c *client) option(opt option, data []byte) (typ uint32, last []byte) {
 	c.send(optionBytes(opt, data))
 	for {
 		head := c.recv(optionReplyLen)
-		if binary.BigEndian.Uint64(head) != magicOptionReply || binary.BigEndian.Uint32(head[8:]) != uint32(opt) {
+		if binary.BigEndian.Uint64(head) != magicOptionReply ||
+			binary.BigEndian.Uint32(head[8:]) != uint32(opt) {
 			c.t.Fatalf("reply to option %d: % x", opt, head)
 		}
-		typ, last = binary.BigEndian.Uint32(head[12:]), c.recv(int(binary.BigEndian.Uint32(head[16:])))
+		typ = binary.BigEndian.Uint32(head[12:])
+		last = c.recv(int(binary.BigEndian.Uint32(head[16:])))
 		if typ == repAck || typ >= 1<<31 {
 			return typ, last
 		}
 	}
 }
 
-// connect goes to transmission with simple replies, by the old way.
+// connect enters the transmission phase with NBD_OPT_EXPORT_NAME, so that replies are simple.
 func (c *client) connect(export string) {
 	c.t.Helper()
 	c.hello(handshakeFixedNewstyle)
@@ -103,7 +108,9 @@ func (c *client) connect(export string) {
 	}
 }
 
-func requestBytes(cmd command, flags commandFlags, cookie, off uint64, length uint32, data []byte) []byte {
+func requestBytes(
+	cmd command, flags commandFlags, cookie, off uint64, length uint32, data []byte,
+) []byte {
 	b := binary.BigEndian.AppendUint32(nil, magicRequest)
 	b = binary.BigEndian.AppendUint16(b, uint16(flags))
 	b = binary.BigEndian.AppendUint16(b, uint16(cmd))
@@ -113,12 +120,14 @@ func requestBytes(cmd command, flags commandFlags, cookie, off uint64, length ui
 	return append(b, data...)
 }
 
-func (c *client) request(cmd command, flags commandFlags, cookie, off uint64, length uint32, data []byte) {
+func (c *client) request(
+	cmd command, flags commandFlags, cookie, off uint64, length uint32, data []byte,
+) {
 	c.t.Helper()
 	c.send(requestBytes(cmd, flags, cookie, off, length, data))
 }
 
-// simpleReply takes a reply with n bytes of data if it is of success.
+// simpleReply receives a reply, and n bytes of data if the request succeeded.
 func (c *client) simpleReply(n int) (cookie uint64, e errno) {
 	c.t.Helper()
 	b := c.recv(simpleReplyLen)
@@ -131,10 +140,12 @@ func (c *client) simpleReply(n int) (cookie uint64, e errno) {
 	return binary.BigEndian.Uint64(b[8:]), e
 }
 
-// TestBadRequests: a request that makes no sense is answered with an error, and the connection goes on.
+// TestBadRequests checks that the server answers an invalid request with an error and keeps the
+// connection.
 func TestBadRequests(t *testing.T) {
 	dev := blocktap.NewDevice(openDisk(t, newImage(t)), nil)
-	s := serve(t, Export{Name: "disk", Device: dev}, Export{Name: "ro", Device: dev, ReadOnly: true})
+	s := serve(t,
+		Export{Name: "disk", Device: dev}, Export{Name: "ro", Device: dev, ReadOnly: true})
 	for _, c := range []struct {
 		name   string
 		export string
@@ -175,18 +186,19 @@ func TestBadRequests(t *testing.T) {
 			}
 			cl.request(cmdRead, 0, 43, 0, 512, nil)
 			if cookie, e := cl.simpleReply(512); cookie != 43 || e != errnoOK {
-				t.Errorf("the connection did not go on: %d, errno %d", cookie, e)
+				t.Errorf("the next request failed: reply to %d, errno %d", cookie, e)
 			}
 			cl.request(cmdDisc, 0, 0, 0, 0, nil)
 			cl.ended()
 		})
 	}
 	if w := s.warnings(); w != "" {
-		t.Errorf("a client can fill the log:\n%s", w)
+		t.Errorf("invalid requests caused warnings:\n%s", w)
 	}
 }
 
-// TestMalformedClients: a client out of step is disconnected with a logged reason, and others go on.
+// TestMalformedClients checks that the server disconnects a client that breaks the protocol, logs
+// the reason, and goes on serving other clients.
 func TestMalformedClients(t *testing.T) {
 	s, _ := serveDisk(t, nil)
 	good := dial(t, s)
@@ -204,15 +216,24 @@ func TestMalformedClients(t *testing.T) {
 			binary.BigEndian.PutUint32(b[12:], 1<<32-1)
 			c.send(b)
 		}},
-		{"unknown export", "unknown export", func(c *client) { c.hello(3); c.send(optionBytes(optExportName, []byte("x\ny"))) }},
+		{"unknown export", "unknown export", func(c *client) {
+			c.hello(3)
+			c.send(optionBytes(optExportName, []byte("x\ny")))
+		}},
 		{"too many options", "more than 256 options", func(c *client) {
 			c.hello(3)
 			for range maxOptions {
 				c.option(99, nil)
 			}
 		}},
-		{"request magic", "request with magic", func(c *client) { c.connect("disk"); c.send(make([]byte, requestLen)) }},
-		{"long write", "write of 4294967295 bytes", func(c *client) { c.connect("disk"); c.request(cmdWrite, 0, 1, 0, 1<<32-1, nil) }},
+		{"request magic", "request with magic", func(c *client) {
+			c.connect("disk")
+			c.send(make([]byte, requestLen))
+		}},
+		{"long write", "write of 4294967295 bytes", func(c *client) {
+			c.connect("disk")
+			c.request(cmdWrite, 0, 1, 0, 1<<32-1, nil)
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			before := len(s.warnings())
@@ -228,19 +249,22 @@ func TestMalformedClients(t *testing.T) {
 			}
 		})
 	}
-	// A client that goes away in the middle of a write.
-	gone := dial(t, s)
-	gone.connect("disk")
-	gone.request(cmdWrite, 0, 1, 0, 4096, make([]byte, 100))
-	gone.nc.Close()
-
+	disconnectInWrite(dial(t, s))
 	good.request(cmdRead, 0, 1, 0, 512, nil)
 	if _, e := good.simpleReply(512); e != errnoOK {
-		t.Errorf("another client is disturbed: errno %d", e)
+		t.Errorf("the request of another client failed: errno %d", e)
 	}
 }
 
-// TestOptions: what is wrong with an option is answered, and the handshake goes on.
+// disconnectInWrite ends a connection in the middle of the data of a write.
+func disconnectInWrite(c *client) {
+	c.connect("disk")
+	c.request(cmdWrite, 0, 1, 0, 4096, make([]byte, 100))
+	c.nc.Close()
+}
+
+// TestOptions checks that the server answers an invalid option with an error and continues the
+// handshake.
 func TestOptions(t *testing.T) {
 	s, _ := serveDisk(t, nil)
 	u32 := func(n uint32) []byte { return binary.BigEndian.AppendUint32(nil, n) }
@@ -258,16 +282,22 @@ func TestOptions(t *testing.T) {
 		{"structured with data", false, optStructuredReply, []byte("x"), repErrInvalid},
 		{"info too short", false, optInfo, u32(0), repErrInvalid},
 		{"info with a long name", false, optInfo, join(u32(1<<31), []byte("disk")), repErrInvalid},
-		{"info with too few infos", false, optInfo, join(str("disk"), []byte{0, 2, 0, 3}), repErrInvalid},
+		{"info with too few infos", false, optInfo,
+			join(str("disk"), []byte{0, 2, 0, 3}), repErrInvalid},
 		{"info unknown export", false, optInfo, join(str("x"), []byte{0, 0}), repErrUnknown},
 		{"info", false, optInfo, join(str("disk"), []byte{0, 2, 0, 3, 0, 77}), repAck},
 		{"context before structured", false, optSetMetaContext, join(str("disk"), u32(0)), repErrInvalid},
-		{"context cut off", true, optSetMetaContext, join(str("disk"), u32(2), str("base:allocation")), repErrInvalid},
-		{"context too many", true, optSetMetaContext, join(str("disk"), u32(1<<32-1)), repErrInvalid},
-		{"context with a tail", true, optSetMetaContext, join(str("disk"), u32(0), []byte("x")), repErrInvalid},
+		{"context cut off", true, optSetMetaContext,
+			join(str("disk"), u32(2), str("base:allocation")), repErrInvalid},
+		{"context too many", true, optSetMetaContext,
+			join(str("disk"), u32(1<<32-1)), repErrInvalid},
+		{"context with a tail", true, optSetMetaContext,
+			join(str("disk"), u32(0), []byte("x")), repErrInvalid},
 		{"context unknown export", true, optSetMetaContext, join(str("x"), u32(0)), repErrUnknown},
-		{"context unknown", true, optSetMetaContext, join(str("disk"), u32(1), str("qemu:dirty")), repAck},
-		{"context", true, optSetMetaContext, join(str("disk"), u32(1), str("base:allocation")), repAck},
+		{"context unknown", true, optSetMetaContext,
+			join(str("disk"), u32(1), str("qemu:dirty")), repAck},
+		{"context", true, optSetMetaContext,
+			join(str("disk"), u32(1), str("base:allocation")), repAck},
 		{"list contexts", true, optListMetaContext, join(str("disk"), u32(1), str("base:")), repAck},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -287,18 +317,23 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// memoryDisk is a small disk for fuzzing.
+// memoryDisk is a disk in memory.
 type memoryDisk struct{ b []byte }
 
 func (d memoryDisk) ReadAt(p []byte, off int64) (int, error)  { return copy(p, d.b[off:]), nil }
 func (d memoryDisk) WriteAt(p []byte, off int64) (int, error) { return copy(d.b[off:], p), nil }
 func (d memoryDisk) Flush() error                             { return nil }
-func (d memoryDisk) Trim(off, n uint64) error                 { clear(d.b[off : off+n]); return nil }
-func (d memoryDisk) Zero(off, n uint64) error                 { clear(d.b[off : off+n]); return nil }
+func (d memoryDisk) Trim(off, n uint64) error                 { return d.Zero(off, n) }
 func (d memoryDisk) Size() uint64                             { return uint64(len(d.b)) }
 func (d memoryDisk) Close() error                             { return nil }
 
-// FuzzServer: whatever a client sends, the connection ends when the client does.
+func (d memoryDisk) Zero(off, n uint64) error {
+	clear(d.b[off : off+n])
+	return nil
+}
+
+// FuzzServer checks that the server ends a connection after the client has disconnected, whatever
+// bytes the client has sent.
 func FuzzServer(f *testing.F) {
 	hello := []byte{0, 0, 0, 3}
 	u32 := func(n uint32) []byte { return binary.BigEndian.AppendUint32(nil, n) }
@@ -306,7 +341,8 @@ func FuzzServer(f *testing.F) {
 		hello,
 		optionBytes(optList, nil),
 		optionBytes(optStructuredReply, nil),
-		optionBytes(optSetMetaContext, bytes.Join([][]byte{str("disk"), u32(1), str(contextAllocation)}, nil)),
+		optionBytes(optSetMetaContext,
+			bytes.Join([][]byte{str("disk"), u32(1), str(contextAllocation)}, nil)),
 		optionBytes(optGo, append(str("disk"), 0, 1, 0, 3)),
 		requestBytes(cmdWrite, cmdFlagFUA, 1, 512, 512, make([]byte, 512)),
 		requestBytes(cmdRead, 0, 2, 0, 4096, nil),
@@ -328,14 +364,14 @@ func FuzzServer(f *testing.F) {
 		}()
 		ended := make(chan struct{})
 		go func() {
-			c := newConn(t.Context(), func() {}, theirs, []Export{{Name: "disk", Device: dev}}, zap.NewNop())
-			c.serve()
+			exports := []Export{{Name: "disk", Device: dev}}
+			newConn(t.Context(), func() {}, theirs, exports, zap.NewNop()).serve()
 			close(ended)
 		}()
 		select {
 		case <-ended:
 		case <-time.After(10 * time.Second):
-			t.Fatal("the connection does not end")
+			t.Fatal("the server did not end the connection")
 		}
 	})
 }

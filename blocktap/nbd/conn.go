@@ -15,14 +15,16 @@ import (
 )
 
 const (
-	// maxPayload is the largest read or write; clients are told, and nbdkit and qemu have the same limit.
+	// maxPayload is the largest read or write in bytes. The server announces it to clients. nbdkit and
+	// qemu have the same limit.
 	maxPayload = 32 << 20
-	// handshakeTime is how long a client may take to choose its export.
+	// handshakeTime is the time that a client has to choose its export.
 	handshakeTime = 30 * time.Second
 )
 
-// budget bounds what a connection has under way. Changes have one of their own: while one is on hold
-// and the others queue behind it, reads go on. qemu has at most 16 requests of a disk under way.
+// budget bounds the number and the bytes of the requests that a connection performs at the same
+// time. Changes have their own budget, so that reads go on while a hook holds a change and others
+// wait for it. qemu sends at most 16 requests for a disk at a time.
 type budget struct {
 	requests, bytes *semaphore.Weighted
 }
@@ -47,40 +49,49 @@ func (b budget) release(bytes uint32) {
 	b.requests.Release(1)
 }
 
-// conn is a connection. One goroutine reads from it; each request is performed on one of its own.
+// conn is a connection. One goroutine reads from it. Each request is performed on its own
+// goroutine.
 type conn struct {
 	nc      net.Conn
 	r       *bufio.Reader
 	exports []Export
 	log     *zap.Logger
 
-	// ctx is what hooks wait with. It ends when the server is cut off and not when the client goes away: a
-	// write that was received is judged all the same.
+	// ctx is the context of the hooks. It ends when the server cuts the connection, but not when the
+	// client disconnects: the server still performs the writes that it has received.
 	ctx    context.Context
 	cancel context.CancelFunc
 
-	// Agreed on in the handshake.
+	// Results of the handshake.
 	noZeroes    bool
 	structured  bool
-	metaContext *Export // for which base:allocation was asked
+	metaContext *Export // the export whose base:allocation the client has selected; nil if none
 
 	changes, reads budget
-	underWay       sync.WaitGroup
+	inFlight       sync.WaitGroup // counts the requests that are performed
 
-	sendMu sync.Mutex // held over a whole reply
+	sendMu sync.Mutex // held while a whole reply is sent
 
 	drainMu  sync.Mutex
 	draining bool
 }
 
-func newConn(ctx context.Context, cancel context.CancelFunc, nc net.Conn, exports []Export, log *zap.Logger) *conn {
+func newConn(
+	ctx context.Context, cancel context.CancelFunc, nc net.Conn, exports []Export, log *zap.Logger,
+) *conn {
 	return &conn{
-		nc: nc, r: bufio.NewReaderSize(nc, 64<<10), exports: exports, log: log, ctx: ctx, cancel: cancel,
-		changes: newBudget(256), reads: newBudget(64),
+		nc:      nc,
+		r:       bufio.NewReaderSize(nc, 64<<10),
+		exports: exports,
+		log:     log,
+		ctx:     ctx,
+		cancel:  cancel,
+		changes: newBudget(256),
+		reads:   newBudget(64),
 	}
 }
 
-// protocolError is what a client did that it must not do. The connection cannot go on.
+// protocolError says how a client broke the protocol. The server has to end the connection.
 type protocolError struct{ reason string }
 
 func (e *protocolError) Error() string { return e.reason }
@@ -89,20 +100,21 @@ func malformed(format string, args ...any) error {
 	return &protocolError{fmt.Sprintf(format, args...)}
 }
 
-// errDone ends a connection as the client wishes.
+// errDone says that the client has ended the connection in an orderly way.
 var errDone = errors.New("done")
 
-// serve runs a connection from the greeting to its end. Requests under way are finished first, however
-// it ends.
+// serve runs a connection from the greeting to its end. It closes the connection after all requests
+// are complete.
 func (c *conn) serve() {
 	defer c.cancel()
 	err := c.run()
-	c.underWay.Wait()
+	c.inFlight.Wait()
 	_ = c.nc.Close()
 	var protocol *protocolError
 	switch {
 	case errors.As(err, &protocol):
-		c.log.Warn("nbd: client disconnected for what it sent", zap.String("reason", protocol.reason))
+		c.log.Warn("nbd: disconnected a client that broke the protocol",
+			zap.String("reason", protocol.reason))
 	case errors.Is(err, errDone), errors.Is(err, io.EOF), c.isDraining(), c.ctx.Err() != nil:
 		c.log.Debug("nbd: connection ended")
 	default:
@@ -121,7 +133,7 @@ func (c *conn) run() error {
 	if err := c.nc.SetDeadline(time.Time{}); err != nil {
 		return err
 	}
-	if c.isDraining() { // the deadline just taken away may have been that of drain
+	if c.isDraining() { // SetDeadline may have removed the deadline that drain has set
 		return errDone
 	}
 	c.log.Debug("nbd: connected", zap.String("export", e.Name), zap.Bool("structured", c.structured))
@@ -134,8 +146,8 @@ func (c *conn) read(b []byte) error {
 	return err
 }
 
-// send writes a message whole. A client that cannot be written to is cut off, so that the reading side
-// ends too.
+// send writes a whole message. If that fails, it closes the connection, so that the reading
+// goroutine ends too.
 func (c *conn) send(parts ...[]byte) error {
 	c.sendMu.Lock()
 	defer c.sendMu.Unlock()
@@ -147,12 +159,12 @@ func (c *conn) send(parts ...[]byte) error {
 	return nil
 }
 
-// drain ends the connection once what is under way is done.
+// drain ends the connection once the requests in flight are complete.
 func (c *conn) drain() {
 	c.drainMu.Lock()
 	c.draining = true
 	c.drainMu.Unlock()
-	_ = c.nc.SetReadDeadline(time.Now()) // a closed connection has drained
+	_ = c.nc.SetReadDeadline(time.Now()) // the connection may be closed already
 }
 
 func (c *conn) isDraining() bool {

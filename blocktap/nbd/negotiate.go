@@ -7,18 +7,18 @@ import (
 )
 
 const (
-	// maxOptions and maxOptionLen bound what a client may say before it chooses an export. A query of
-	// metadata contexts is the longest there is.
+	// maxOptions is the largest number of options that a client may send, and maxOptionLen the largest
+	// length of one in bytes. Queries of metadata contexts are the longest.
 	maxOptions   = 256
 	maxOptionLen = 64 << 10
-	// maxString bounds names, as the protocol does.
+	// maxString is the protocol's limit on names in bytes.
 	maxString = 4096
 
 	minBlock       = 512
 	preferredBlock = 4096
 )
 
-// negotiate runs the handshake up to the choice of an export.
+// negotiate runs the handshake and returns the export that the client chooses.
 func (c *conn) negotiate() (*Export, error) {
 	greeting := make([]byte, 0, greetingLen)
 	greeting = binary.BigEndian.AppendUint64(greeting, magicServer)
@@ -47,7 +47,7 @@ func (c *conn) negotiate() (*Export, error) {
 	return nil, malformed("more than %d options", maxOptions)
 }
 
-// option reads an option and answers it. It returns the export if the option chose one.
+// option reads an option and answers it. If the option chooses an export, it returns the export.
 func (c *conn) option() (*Export, error) {
 	var head [optionHeaderLen]byte
 	if err := c.read(head[:]); err != nil {
@@ -68,7 +68,7 @@ func (c *conn) option() (*Export, error) {
 	case optExportName:
 		return c.chooseByName(data)
 	case optAbort:
-		_ = c.reply(opt, repAck, nil) // the client need not wait for it
+		_ = c.reply(opt, repAck, nil) // the client may not wait for it
 		return nil, errDone
 	case optInfo, optGo:
 		return c.info(opt, data)
@@ -96,7 +96,8 @@ func (c *conn) reply(opt option, typ uint32, data []byte) error {
 	return c.send(append(b, data...))
 }
 
-// export finds an export. The empty name is the default: the first one, unless one is named so.
+// export finds an export by its name. The empty name means the first export, unless an export has
+// it.
 func (c *conn) export(name []byte) *Export {
 	for i := range c.exports {
 		if c.exports[i].Name == string(name) {
@@ -109,8 +110,9 @@ func (c *conn) export(name []byte) *Export {
 	return nil
 }
 
-// flags tells what the export can do. Several connections are safe: all of them lead to one Device and one
-// open file, so that a flush on any covers what was completed on every other.
+// flags returns the transmission flags of an export. It allows several connections to it
+// (NBD_FLAG_CAN_MULTI_CONN): all use the same Device and open file, so that a flush on one
+// connection covers the completed writes of all.
 func (c *conn) flags(e *Export) uint16 {
 	f := uint16(flagHasFlags | flagSendFlush | flagSendFUA | flagCanMultiConn)
 	if e.ReadOnly {
@@ -119,12 +121,13 @@ func (c *conn) flags(e *Export) uint16 {
 		f |= flagSendTrim | flagSendWriteZeroes
 	}
 	if c.structured {
-		f |= flagSendDF // each read is answered in one chunk
+		f |= flagSendDF // the answer to a read is always one chunk
 	}
 	return f
 }
 
-// chooseByName is NBD_OPT_EXPORT_NAME, to which there is no answer that says no.
+// chooseByName handles NBD_OPT_EXPORT_NAME. The protocol has no error reply to it, so that the
+// server has to disconnect if the export is unknown.
 func (c *conn) chooseByName(name []byte) (*Export, error) {
 	e := c.export(name)
 	if e == nil {
@@ -138,40 +141,18 @@ func (c *conn) chooseByName(name []byte) (*Export, error) {
 	return e, c.send(b)
 }
 
-// info is NBD_OPT_INFO and NBD_OPT_GO. The block sizes are told to every client, whether it asked or not.
+// info handles NBD_OPT_INFO and NBD_OPT_GO. It sends the block sizes to all clients, also if they
+// did not ask for them.
 func (c *conn) info(opt option, data []byte) (*Export, error) {
 	name, rest, ok := cutString(data)
 	if !ok || len(rest) < 2 || len(rest)-2 != 2*int(binary.BigEndian.Uint16(rest)) {
-		return nil, c.reply(opt, repErrInvalid, []byte("the data does not add up"))
+		return nil, c.reply(opt, repErrInvalid, []byte("the lengths in the data do not match"))
 	}
 	e := c.export(name)
 	if e == nil {
 		return nil, c.reply(opt, repErrUnknown, fmt.Appendf(nil, "no export %q", truncate(name)))
 	}
-	export := binary.BigEndian.AppendUint16(nil, infoExport)
-	export = binary.BigEndian.AppendUint64(export, e.Device.Size())
-	export = binary.BigEndian.AppendUint16(export, c.flags(e))
-	blocks := binary.BigEndian.AppendUint16(nil, infoBlockSize)
-	for _, n := range [3]uint32{minBlock, preferredBlock, maxPayload} {
-		blocks = binary.BigEndian.AppendUint32(blocks, n)
-	}
-	infos := [][]byte{export, blocks}
-	var named, described bool // each is told once, however often it was asked for
-	for rest = rest[2:]; len(rest) >= 2; rest = rest[2:] {
-		switch binary.BigEndian.Uint16(rest) {
-		case infoName:
-			if !named {
-				infos = append(infos, append(binary.BigEndian.AppendUint16(nil, infoName), e.Name...))
-			}
-			named = true
-		case infoDescription:
-			if !described && e.Description != "" {
-				infos = append(infos, append(binary.BigEndian.AppendUint16(nil, infoDescription), e.Description...))
-			}
-			described = true
-		}
-	}
-	for _, info := range infos {
+	for _, info := range c.infos(e, rest[2:]) {
 		if err := c.reply(opt, repInfo, info); err != nil {
 			return nil, err
 		}
@@ -180,11 +161,43 @@ func (c *conn) info(opt option, data []byte) (*Export, error) {
 		return nil, err
 	}
 	if c.metaContext != e {
-		c.metaContext = nil // it was asked for another export
+		c.metaContext = nil // the client selected it for another export
 	}
 	return e, nil
 }
 
+// infos returns the data of the NBD_REP_INFO replies about an export. asked contains the kinds of
+// information that the client asks for, two bytes each. The client gets each kind once.
+func (c *conn) infos(e *Export, asked []byte) [][]byte {
+	export := binary.BigEndian.AppendUint16(nil, infoExport)
+	export = binary.BigEndian.AppendUint64(export, e.Device.Size())
+	export = binary.BigEndian.AppendUint16(export, c.flags(e))
+	blocks := binary.BigEndian.AppendUint16(nil, infoBlockSize)
+	for _, n := range [3]uint32{minBlock, preferredBlock, maxPayload} {
+		blocks = binary.BigEndian.AppendUint32(blocks, n)
+	}
+	infos := [][]byte{export, blocks}
+	var named, described bool
+	for ; len(asked) >= 2; asked = asked[2:] {
+		switch binary.BigEndian.Uint16(asked) {
+		case infoName:
+			if !named {
+				info := binary.BigEndian.AppendUint16(nil, infoName)
+				infos = append(infos, append(info, e.Name...))
+			}
+			named = true
+		case infoDescription:
+			if !described && e.Description != "" {
+				info := binary.BigEndian.AppendUint16(nil, infoDescription)
+				infos = append(infos, append(info, e.Description...))
+			}
+			described = true
+		}
+	}
+	return infos
+}
+
+// list handles NBD_OPT_LIST.
 func (c *conn) list(data []byte) error {
 	if len(data) != 0 {
 		return c.reply(optList, repErrInvalid, []byte("this option has no data"))
@@ -200,21 +213,21 @@ func (c *conn) list(data []byte) error {
 	return c.reply(optList, repAck, nil)
 }
 
-// metaContexts is NBD_OPT_LIST_META_CONTEXT and NBD_OPT_SET_META_CONTEXT.
+// metaContexts handles NBD_OPT_LIST_META_CONTEXT and NBD_OPT_SET_META_CONTEXT.
 func (c *conn) metaContexts(opt option, data []byte) error {
 	if opt == optSetMetaContext {
-		c.metaContext = nil // also if this one fails
+		c.metaContext = nil // also if this option fails
 		if !c.structured {
-			return c.reply(opt, repErrInvalid, []byte("structured replies come first"))
+			return c.reply(opt, repErrInvalid, []byte("negotiate structured replies first"))
 		}
 	}
 	name, rest, ok := cutString(data)
 	if !ok || len(rest) < 4 {
-		return c.reply(opt, repErrInvalid, []byte("the data does not add up"))
+		return c.reply(opt, repErrInvalid, []byte("the lengths in the data do not match"))
 	}
 	queries := binary.BigEndian.Uint32(rest)
 	rest = rest[4:]
-	asked := opt == optListMetaContext && queries == 0 // which lists all
+	asked := opt == optListMetaContext && queries == 0 // no query lists all contexts
 	for ; queries > 0 && ok; queries-- {
 		var query []byte
 		if query, rest, ok = cutString(rest); !ok {
@@ -224,7 +237,7 @@ func (c *conn) metaContexts(opt option, data []byte) error {
 			opt == optListMetaContext && bytes.Equal(query, []byte("base:"))
 	}
 	if !ok || len(rest) != 0 {
-		return c.reply(opt, repErrInvalid, []byte("the data does not add up"))
+		return c.reply(opt, repErrInvalid, []byte("the lengths in the data do not match"))
 	}
 	e := c.export(name)
 	if e == nil {
@@ -234,14 +247,15 @@ func (c *conn) metaContexts(opt option, data []byte) error {
 		if opt == optSetMetaContext {
 			c.metaContext = e
 		}
-		if err := c.reply(opt, repMetaContext, append(binary.BigEndian.AppendUint32(nil, allocationID), contextAllocation...)); err != nil {
+		reply := append(binary.BigEndian.AppendUint32(nil, allocationID), contextAllocation...)
+		if err := c.reply(opt, repMetaContext, reply); err != nil {
 			return err
 		}
 	}
 	return c.reply(opt, repAck, nil)
 }
 
-// cutString takes a string with its length in front from b.
+// cutString cuts a string from the beginning of b. A 32-bit length precedes the string.
 func cutString(b []byte) (s, rest []byte, ok bool) {
 	if len(b) < 4 {
 		return nil, nil, false

@@ -2,25 +2,27 @@ package nbd
 
 import "encoding/binary"
 
-// This file holds the numbers and structures of the NBD protocol and nothing else. They follow
-// doc/proto.md of NetworkBlockDevice/nbd. All numbers are big-endian.
+// This file contains the constants and structures of the NBD protocol. They follow doc/proto.md of
+// NetworkBlockDevice/nbd. All numbers are big-endian.
 
-// Handshake.
+// Constants of the handshake.
 const (
 	magicServer      = 0x4e42444d41474943 // "NBDMAGIC"
 	magicOption      = 0x49484156454f5054 // "IHAVEOPT"
 	magicOptionReply = 0x0003e889045565a9
 
-	handshakeFixedNewstyle = 1 << 0 // NBD_FLAG_FIXED_NEWSTYLE, and NBD_FLAG_C_FIXED_NEWSTYLE of the client
-	handshakeNoZeroes      = 1 << 1 // NBD_FLAG_NO_ZEROES, and NBD_FLAG_C_NO_ZEROES
+	// Flags of the server and of the client: NBD_FLAG_FIXED_NEWSTYLE and NBD_FLAG_C_FIXED_NEWSTYLE,
+	// NBD_FLAG_NO_ZEROES and NBD_FLAG_C_NO_ZEROES.
+	handshakeFixedNewstyle = 1 << 0
+	handshakeNoZeroes      = 1 << 1
 
 	greetingLen     = 18  // magicServer, magicOption, flags u16
 	optionHeaderLen = 16  // magicOption, option u32, length u32
 	optionReplyLen  = 20  // magicOptionReply, option u32, type u32, length u32
-	exportZeroes    = 124 // after the answer to NBD_OPT_EXPORT_NAME, unless without zeroes
+	exportZeroes    = 124 // zeros after the answer to NBD_OPT_EXPORT_NAME without NO_ZEROES
 )
 
-// option is what the client asks for in the handshake.
+// option is the type of an option in the handshake (NBD_OPT_*).
 type option uint32
 
 const (
@@ -34,7 +36,7 @@ const (
 	optSetMetaContext  option = 10
 )
 
-// Types of replies to options.
+// Types of replies to options (NBD_REP_*).
 const (
 	repAck         = 1
 	repServer      = 2
@@ -46,7 +48,7 @@ const (
 	repErrUnknown = 1<<31 + 6
 )
 
-// Kinds of information in NBD_REP_INFO.
+// Kinds of information in NBD_REP_INFO (NBD_INFO_*).
 const (
 	infoExport      = 0
 	infoName        = 1
@@ -54,7 +56,7 @@ const (
 	infoBlockSize   = 3
 )
 
-// Transmission flags.
+// Transmission flags (NBD_FLAG_*).
 const (
 	flagHasFlags        = 1 << 0
 	flagReadOnly        = 1 << 1
@@ -66,7 +68,7 @@ const (
 	flagCanMultiConn    = 1 << 8
 )
 
-// Transmission.
+// Constants of the transmission phase.
 const (
 	magicRequest         = 0x25609513
 	magicSimpleReply     = 0x67446698
@@ -77,7 +79,7 @@ const (
 	structuredReplyLen = 20 // magic u32, flags u16, type u16, cookie u64, length u32
 )
 
-// command is what a request asks for.
+// command is the type of a request (NBD_CMD_*).
 type command uint16
 
 const (
@@ -90,7 +92,7 @@ const (
 	cmdBlockStatus command = 7
 )
 
-// commandFlags are the flags of a request.
+// commandFlags are the flags of a request (NBD_CMD_FLAG_*).
 type commandFlags uint16
 
 const (
@@ -100,7 +102,7 @@ const (
 	cmdFlagReqOne commandFlags = 1 << 3
 )
 
-// Structured reply chunks.
+// Flags and types of structured reply chunks (NBD_REPLY_FLAG_*, NBD_REPLY_TYPE_*).
 const (
 	chunkFlagDone = 1 << 0
 
@@ -110,16 +112,16 @@ const (
 	chunkError       = 1<<15 + 1
 )
 
-// base:allocation.
+// The metadata context base:allocation (NBD_STATE_*).
 const (
 	contextAllocation = "base:allocation"
-	allocationID      = 1 // ours to choose
+	allocationID      = 1 // chosen by the server
 
 	stateHole = 1 << 0
 	stateZero = 1 << 1
 )
 
-// errno is the error number of a reply: a fixed set, whatever the host's numbers are.
+// errno is the error number of a reply. The protocol fixes the numbers for all hosts.
 type errno uint32
 
 const (
@@ -130,7 +132,7 @@ const (
 	errnoNoSpace errno = 28
 )
 
-// request is a request as it stands on the wire.
+// request is the header of a request.
 type request struct {
 	flags  commandFlags
 	cmd    command
@@ -139,7 +141,7 @@ type request struct {
 	length uint32
 }
 
-// parseRequest returns ok false if the magic is wrong, and the connection out of step.
+// parseRequest parses the header of a request. ok is false if the magic is wrong.
 func parseRequest(b *[requestLen]byte) (r request, ok bool) {
 	return request{
 		flags:  commandFlags(binary.BigEndian.Uint16(b[4:6])),
@@ -150,6 +152,7 @@ func parseRequest(b *[requestLen]byte) (r request, ok bool) {
 	}, binary.BigEndian.Uint32(b[0:4]) == magicRequest
 }
 
+// simpleReply returns a simple reply without its data.
 func simpleReply(cookie uint64, e errno) []byte {
 	b := make([]byte, 0, simpleReplyLen)
 	b = binary.BigEndian.AppendUint32(b, magicSimpleReply)
@@ -157,7 +160,8 @@ func simpleReply(cookie uint64, e errno) []byte {
 	return binary.BigEndian.AppendUint64(b, cookie)
 }
 
-// structuredReply begins the one chunk of a reply. length is what follows it.
+// structuredReply returns the header of a reply with one chunk. length is the number of bytes that
+// follow the header.
 func structuredReply(cookie uint64, typ uint16, length int) []byte {
 	b := make([]byte, 0, structuredReplyLen+16)
 	b = binary.BigEndian.AppendUint32(b, magicStructuredReply)

@@ -26,7 +26,7 @@ func (h hookFunc) Handle(ctx context.Context, r *blocktap.Request, do func() err
 
 const diskSize = 64 << 20
 
-// newImage makes a sparse file.
+// newImage creates a sparse file of diskSize bytes.
 func newImage(t testing.TB) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "disk.img")
@@ -49,15 +49,17 @@ func openDisk(t testing.TB, path string) blocktap.Disk {
 	return disk
 }
 
-// running is a server that runs for a test.
+// running is a server that runs until the test ends.
 type running struct {
 	*Server
 	socket string
 	logs   *observer.ObservedLogs
 }
 
-// uri names an export for libnbd and qemu.
-func (r running) uri(export string) string { return "nbd+unix:///" + export + "?socket=" + r.socket }
+// uri returns the URI of an export for libnbd and qemu.
+func (r running) uri(export string) string {
+	return "nbd+unix:///" + export + "?socket=" + r.socket
+}
 
 func serve(t testing.TB, exports ...Export) running {
 	t.Helper()
@@ -89,10 +91,11 @@ func serve(t testing.TB, exports ...Export) running {
 func serveDisk(t testing.TB, hook blocktap.Hook) (running, string) {
 	t.Helper()
 	path := newImage(t)
-	return serve(t, Export{Name: "disk", Device: blocktap.NewDevice(openDisk(t, path), hook), Description: "a disk"}), path
+	dev := blocktap.NewDevice(openDisk(t, path), hook)
+	return serve(t, Export{Name: "disk", Device: dev, Description: "a disk"}), path
 }
 
-// peer runs a program of others against the server.
+// peer runs another project's client program.
 func peer(t testing.TB, name string, args ...string) (string, error) {
 	t.Helper()
 	if _, err := exec.LookPath(name); err != nil {
@@ -113,7 +116,7 @@ func mustPeer(t testing.TB, name string, args ...string) string {
 	return out
 }
 
-// warnings returns what the server logged at warning level.
+// warnings returns the server's log messages at warning level.
 func (r running) warnings() string {
 	var b strings.Builder
 	for _, e := range r.logs.FilterLevelExact(zapcore.WarnLevel).All() {
@@ -128,15 +131,18 @@ func (r running) warnings() string {
 
 func TestGracefulShutdown(t *testing.T) {
 	held, release := make(chan struct{}), make(chan struct{})
-	s, path := serveDisk(t, hookFunc(func(_ context.Context, _ *blocktap.Request, do func() error) error {
+	hook := func(_ context.Context, _ *blocktap.Request, do func() error) error {
 		close(held)
 		<-release
 		return do()
-	}))
+	}
+	s, path := serveDisk(t, hookFunc(hook))
 	var out string
 	var err error
 	var wg sync.WaitGroup
-	wg.Go(func() { out, err = peer(t, "qemu-io", "-f", "raw", "-c", "write -P 7 0 4096", s.uri("disk")) })
+	wg.Go(func() {
+		out, err = peer(t, "qemu-io", "-f", "raw", "-c", "write -P 7 0 4096", s.uri("disk"))
+	})
 	<-held
 	wg.Go(func() {
 		time.Sleep(100 * time.Millisecond)
@@ -149,30 +155,31 @@ func TestGracefulShutdown(t *testing.T) {
 	}
 	wg.Wait()
 	if !strings.Contains(out, "wrote 4096/4096") {
-		t.Errorf("the write under way was not finished: %v\n%s", err, out)
+		t.Errorf("Shutdown did not wait for the write: %v\n%s", err, out)
 	}
 	if b, err := os.ReadFile(path); err != nil || b[0] != 7 {
 		t.Errorf("the write is not on the disk: %v", err)
 	}
 	if _, err := net.Dial("unix", s.socket); err == nil {
-		t.Error("the socket still takes connections")
+		t.Error("the socket still accepts connections")
 	}
 }
 
 func TestShutdownCutsOff(t *testing.T) {
 	held := make(chan struct{})
-	s, _ := serveDisk(t, hookFunc(func(ctx context.Context, _ *blocktap.Request, _ func() error) error {
+	hook := func(ctx context.Context, _ *blocktap.Request, _ func() error) error {
 		close(held)
 		<-ctx.Done()
 		return blocktap.ErrRefused
-	}))
+	}
+	s, _ := serveDisk(t, hookFunc(hook))
 	var wg sync.WaitGroup
 	wg.Go(func() { _, _ = peer(t, "qemu-io", "-f", "raw", "-c", "write 0 4096", s.uri("disk")) })
 	<-held
 	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 	defer cancel()
 	if err := s.Shutdown(ctx); err == nil {
-		t.Error("Shutdown finished while a write was on hold")
+		t.Error("Shutdown returned nil while the hook held a write")
 	}
 	wg.Wait()
 }
@@ -188,11 +195,12 @@ func TestListen(t *testing.T) {
 	}
 	if l2, err := Listen(socket); err == nil {
 		l2.Close()
-		t.Error("a socket in use was taken")
-	} else if !strings.Contains(err.Error(), "socket in use") || !strings.Contains(err.Error(), socket) {
+		t.Error("Listen accepted a socket in use")
+	} else if !strings.Contains(err.Error(), "socket in use") ||
+		!strings.Contains(err.Error(), socket) {
 		t.Errorf("socket in use: %v", err)
 	}
-	// As after kill -9: the file stays, nobody listens.
+	// Leave a stale socket, as after kill -9.
 	l.(*net.UnixListener).SetUnlinkOnClose(false)
 	l.Close()
 	if _, err := os.Stat(socket); err != nil {
@@ -207,9 +215,9 @@ func TestListen(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := Listen(socket); err == nil || !strings.Contains(err.Error(), "not a socket") {
-		t.Errorf("a file in the place of the socket: %v", err)
+		t.Errorf("Listen on a file: %v", err)
 	}
 	if b, err := os.ReadFile(socket); err != nil || string(b) != "data" {
-		t.Errorf("the file was touched: %q, %v", b, err)
+		t.Errorf("Listen changed the file: %q, %v", b, err)
 	}
 }

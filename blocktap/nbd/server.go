@@ -1,8 +1,9 @@
-// Package nbd serves devices by the network block device protocol: fixed newstyle negotiation, simple and
-// structured replies, flush, FUA, trim, write-zeroes and base:allocation.
+// Package nbd serves devices with the network block device protocol: fixed newstyle negotiation,
+// simple and structured replies, flush, FUA, trim, write-zeroes and base:allocation. Start reading
+// at Server.
 //
-// Requests of one connection are performed side by side. Their order is that in which Device.Do takes
-// them; a client that needs an order waits for the reply, as the protocol says.
+// The server performs the requests of a connection concurrently, in any order. As the protocol
+// says, a client that needs an order has to wait for the reply before it sends the next request.
 package nbd
 
 import (
@@ -19,21 +20,21 @@ import (
 )
 
 const (
-	// maxConns bounds the connections that are served at a time.
+	// maxConns is the largest number of connections at a time.
 	maxConns = 32
-	// acceptRetry is the pause after a failure to accept that may pass, such as too many open files.
+	// acceptRetry is the pause after a temporary failure of Accept, such as too many open files.
 	acceptRetry = 100 * time.Millisecond
 )
 
-// Export is a device under a name.
+// An Export is a device with a name.
 type Export struct {
-	Name        string // what clients ask for; "" is what they get who ask for nothing
+	Name        string // "" for clients that ask for no name
 	Device      *blocktap.Device
 	ReadOnly    bool
 	Description string // shown in the list of exports
 }
 
-// Server serves exports to any number of clients, each with any number of connections.
+// A Server serves exports on at most maxConns connections at a time, from any number of clients.
 type Server struct {
 	exports []Export
 	log     *zap.Logger
@@ -42,10 +43,10 @@ type Server struct {
 	stopping  bool
 	listeners map[net.Listener]struct{}
 	conns     map[*conn]struct{}
-	idle      sync.WaitGroup // one for each connection
+	idle      sync.WaitGroup // counts the connections
 }
 
-// NewServer makes a server. Names of exports have to differ.
+// NewServer returns a server. The exports must have different names.
 func NewServer(exports []Export, log *zap.Logger) *Server {
 	return &Server{
 		exports:   exports,
@@ -55,10 +56,9 @@ func NewServer(exports []Export, log *zap.Logger) *Server {
 	}
 }
 
-// Serve accepts connections from l until Shutdown is called or ctx ends, when it returns nil, or until l
-// fails. It closes l. When ctx ends, connections are cut off and hooks that wait are told by their
-// context. In both cases it returns when the last request has been performed, so that the disks can be
-// closed after it.
+// Serve accepts connections from l until Shutdown is called, ctx ends or l fails. It returns nil in
+// the first two cases, after the last request is complete, so that the caller can close the disks.
+// When ctx ends, Serve cuts the connections and cancels the contexts of hooks. It closes l.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	if !s.add(l) {
 		return l.Close()
@@ -72,8 +72,8 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 				s.idle.Wait()
 				return nil
 			}
-			var passing net.Error
-			if errors.As(err, &passing) && !errors.Is(err, net.ErrClosed) {
+			var temporary net.Error
+			if errors.As(err, &temporary) && !errors.Is(err, net.ErrClosed) {
 				s.log.Warn("nbd: cannot accept a connection", zap.Error(err))
 				time.Sleep(acceptRetry)
 				continue
@@ -84,9 +84,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 }
 
-// Shutdown stops accepting, takes no more requests, lets those under way finish and be answered, and
-// returns when all connections are closed. When ctx ends first, they are cut off and ctx's error is
-// returned.
+// Shutdown accepts no more connections and requests, completes and answers the requests in flight,
+// and returns nil when all connections are closed. If ctx ends first, it cuts the connections and
+// returns ctx.Err.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.stop(func(c *conn) { c.drain() })
 	closed := make(chan struct{})
@@ -103,18 +103,18 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	}
 }
 
-// cut ends everything now.
+// cut closes the listeners and cuts all connections.
 func (s *Server) cut() {
 	s.stop(func(c *conn) { c.cut() })
 }
 
-// stop closes the listeners and does something to each connection.
+// stop closes the listeners and calls each for all connections.
 func (s *Server) stop(each func(*conn)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stopping = true
 	for l := range s.listeners {
-		_ = l.Close() // Serve sees it closed
+		_ = l.Close()
 	}
 	for c := range s.conns {
 		each(c)
@@ -135,13 +135,14 @@ func (s *Server) add(l net.Listener) bool {
 }
 
 func (s *Server) remove(l net.Listener) {
-	_ = l.Close() // it may be closed
+	_ = l.Close() // it may be closed already
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.listeners, l)
 }
 
-// start serves a connection on goroutines of its own.
+// start serves a connection on its own goroutines. It closes the connection if the server is
+// stopping or has maxConns connections.
 func (s *Server) start(ctx context.Context, nc net.Conn) {
 	ctx, cancel := context.WithCancel(ctx)
 	c := newConn(ctx, cancel, nc, s.exports, s.log)
@@ -152,7 +153,7 @@ func (s *Server) start(ctx context.Context, nc net.Conn) {
 		cancel()
 		_ = nc.Close()
 		if full {
-			s.log.Warn("nbd: connection turned away", zap.Int("served", maxConns))
+			s.log.Warn("nbd: refused a connection: too many are open", zap.Int("served", maxConns))
 		}
 		return
 	}

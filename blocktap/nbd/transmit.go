@@ -11,8 +11,9 @@ import (
 	"fsward/blocktap"
 )
 
-// transmit takes requests until the client ends the connection or breaks the protocol. What it reads is
-// in step with the client in every case: a write that cannot be done is read to its end first.
+// transmit reads requests until the client ends the connection or breaks the protocol, and performs
+// each on its own goroutine. It reads the whole data of a write even if the write is invalid, so
+// that it finds the beginning of the next request.
 func (c *conn) transmit(e *Export) error {
 	var head [requestLen]byte
 	for {
@@ -26,11 +27,11 @@ func (c *conn) transmit(e *Export) error {
 		if r.cmd == cmdDisc {
 			return errDone
 		}
-		budget, size := c.reads, uint32(0) // size: what the request holds in memory
+		budget, size := c.reads, uint32(0) // size: bytes of memory that the request takes
 		switch r.cmd {
 		case cmdWrite:
 			if r.length > maxPayload {
-				return malformed("write of %d bytes, at most %d are taken", r.length, maxPayload)
+				return malformed("write of %d bytes, at most %d are allowed", r.length, maxPayload)
 			}
 			budget, size = c.changes, r.length
 		case cmdTrim, cmdWriteZeroes:
@@ -49,14 +50,15 @@ func (c *conn) transmit(e *Export) error {
 				return err
 			}
 		}
-		c.underWay.Go(func() {
+		c.inFlight.Go(func() {
 			defer budget.release(size)
 			c.perform(e, r, payload)
 		})
 	}
 }
 
-// perform does a request and answers it. That the answer cannot be sent is seen by the reading side.
+// perform performs a request and answers it. If send fails, it closes the connection, so that the
+// reading goroutine ends.
 func (c *conn) perform(e *Export, r request, payload []byte) {
 	if r.cmd == cmdBlockStatus {
 		chunk, err := c.blockStatus(e, r)
@@ -86,13 +88,13 @@ func (c *conn) perform(e *Export, r request, payload []byte) {
 	}
 }
 
-// errInvalid is a request that makes no sense; it is wrapped with the reason.
+// errInvalid is the error of an invalid request, wrapped with the reason.
 var errInvalid = errors.New("invalid request")
 
-// translate makes the device's request of a client's.
+// translate returns the device request for a client's request.
 func (c *conn) translate(e *Export, r request, payload []byte) (*blocktap.Request, error) {
 	q := &blocktap.Request{Off: r.off, Len: uint64(r.length), FUA: r.flags&cmdFlagFUA != 0}
-	allowed := cmdFlagFUA // on every command; of no meaning where nothing is written
+	allowed := cmdFlagFUA // with every command; without effect unless the command writes
 	switch r.cmd {
 	case cmdRead:
 		q.Op, q.FUA = blocktap.OpRead, false
@@ -100,7 +102,8 @@ func (c *conn) translate(e *Export, r request, payload []byte) (*blocktap.Reques
 			allowed |= cmdFlagDF
 		}
 		if r.length > maxPayload {
-			return nil, fmt.Errorf("%w: read of %d bytes, at most %d are given", errInvalid, r.length, maxPayload)
+			return nil, fmt.Errorf("%w: read of %d bytes, at most %d are allowed",
+				errInvalid, r.length, maxPayload)
 		}
 	case cmdWrite:
 		q.Op, q.Data = blocktap.OpWrite, payload
@@ -114,7 +117,7 @@ func (c *conn) translate(e *Export, r request, payload []byte) (*blocktap.Reques
 		q.Op = blocktap.OpTrim
 	case cmdWriteZeroes:
 		q.Op, q.NoHole = blocktap.OpZero, r.flags&cmdFlagNoHole != 0
-		allowed |= cmdFlagNoHole // and not FAST_ZERO, which is not offered
+		allowed |= cmdFlagNoHole // FAST_ZERO is not offered
 	default:
 		return nil, fmt.Errorf("%w: unknown command %d", errInvalid, r.cmd)
 	}
@@ -122,14 +125,14 @@ func (c *conn) translate(e *Export, r request, payload []byte) (*blocktap.Reques
 		return nil, fmt.Errorf("%w: flags %#x with command %d", errInvalid, uint16(bad), r.cmd)
 	}
 	if r.length == 0 {
-		return nil, fmt.Errorf("%w: no length", errInvalid)
+		return nil, fmt.Errorf("%w: the length is 0", errInvalid)
 	}
 	if e.ReadOnly && q.Op != blocktap.OpRead {
 		return nil, blocktap.ErrReadOnly
 	}
-	// Before memory is taken for it.
-	if size := e.Device.Size(); r.off > size || uint64(r.length) > size-r.off {
-		return nil, fmt.Errorf("%d bytes at %d: %w of %d bytes", r.length, r.off, blocktap.ErrRange, size)
+	// Check the range before the allocation of memory for it.
+	if err := e.checkRange(r); err != nil {
+		return nil, err
 	}
 	if q.Op == blocktap.OpRead {
 		q.Data = make([]byte, r.length)
@@ -137,15 +140,24 @@ func (c *conn) translate(e *Export, r request, payload []byte) (*blocktap.Reques
 	return q, nil
 }
 
+// checkRange returns an error unless the range of a request lies within the disk.
+func (e *Export) checkRange(r request) error {
+	if size := e.Device.Size(); r.off > size || uint64(r.length) > size-r.off {
+		return fmt.Errorf("%d bytes at %d: %w of %d bytes", r.length, r.off, blocktap.ErrRange, size)
+	}
+	return nil
+}
+
 // fail answers a request with an error.
 func (c *conn) fail(e *Export, r request, err error) {
 	num := number(err)
 	level := zap.WarnLevel
 	if num == errnoInvalid || num == errnoPerm {
-		level = zap.DebugLevel // the client's own doing, as often as it likes
+		level = zap.DebugLevel // a client can cause these errors at any rate
 	}
-	c.log.Log(level, "nbd: request failed", zap.String("export", e.Name), zap.Uint16("command", uint16(r.cmd)),
-		zap.Uint64("offset", r.off), zap.Uint32("length", r.length), zap.Uint32("errno", uint32(num)), zap.Error(err))
+	c.log.Log(level, "nbd: request failed", zap.String("export", e.Name),
+		zap.Uint16("command", uint16(r.cmd)), zap.Uint64("offset", r.off),
+		zap.Uint32("length", r.length), zap.Uint32("errno", uint32(num)), zap.Error(err))
 	if !c.structured {
 		_ = c.send(simpleReply(r.cookie, num))
 		return
@@ -157,7 +169,7 @@ func (c *conn) fail(e *Export, r request, err error) {
 	_ = c.send(append(b, text...))
 }
 
-// number is the protocol's number for an error. A refused write is an I/O error.
+// number returns the protocol's number for an error. A refused write is an I/O error.
 func number(err error) errno {
 	if errors.Is(err, errInvalid) {
 		return errnoInvalid
@@ -176,16 +188,18 @@ func number(err error) errno {
 	}
 }
 
-// blockStatus answers for base:allocation. A disk that does not know its holes is all data.
+// blockStatus returns the data of the reply to a block status request for base:allocation. If the
+// disk does not know its holes, all of it is data.
 func (c *conn) blockStatus(e *Export, r request) ([]byte, error) {
 	if c.metaContext == nil {
 		return nil, fmt.Errorf("%w: block status without a metadata context", errInvalid)
 	}
 	if r.flags&^(cmdFlagReqOne|cmdFlagFUA) != 0 || r.length == 0 {
-		return nil, fmt.Errorf("%w: block status with flags %#x, length %d", errInvalid, uint16(r.flags), r.length)
+		return nil, fmt.Errorf("%w: block status with flags %#x, length %d",
+			errInvalid, uint16(r.flags), r.length)
 	}
-	if size := e.Device.Size(); r.off > size || uint64(r.length) > size-r.off {
-		return nil, fmt.Errorf("%d bytes at %d: %w of %d bytes", r.length, r.off, blocktap.ErrRange, size)
+	if err := e.checkRange(r); err != nil {
+		return nil, err
 	}
 	runs := []blocktap.Extent{{Len: uint64(r.length)}}
 	if disk, ok := e.Device.Disk().(blocktap.Extenter); ok {
