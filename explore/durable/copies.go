@@ -7,8 +7,8 @@ import (
 	"fsward/interp"
 )
 
-// copyUnit is the unit of comparison of contents, in bytes: the smallest block of a file system that
-// keeps copies in a journal.
+// copyUnit is the unit of comparison of contents, in bytes: the smallest block of a file system
+// that keeps copies in a journal.
 const copyUnit = 1024
 
 // copies knows the contents of writes by their hashes. The zero value is ready.
@@ -17,8 +17,8 @@ type copies struct {
 	durable map[unit]struct{}
 }
 
-// A unit is identified by its hash and by the disk that it was written to: a copy on one mirror does
-// not make another mirror durable.
+// A unit is identified by its hash and by the disk that it was written to: a copy on one mirror
+// does not make another mirror durable.
 type unit struct {
 	disk int
 	hash uint64

@@ -2,47 +2,64 @@ package durable
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 
 	"fsward/explore/crash"
 	"fsward/interp"
 )
 
-// A block that goes to its place is not owed once the journal has it, and is until then.
-func TestCopies(t *testing.T) {
-	block := func(id, off uint64, fill ...byte) crash.Event {
-		var data []byte
-		for _, f := range fill {
-			data = append(data, bytes.Repeat([]byte{f}, copyUnit)...)
-		}
-		return crash.Event{Kind: crash.Issued, Write: crash.Write{ID: id, Off: off, Len: uint64(len(data)), Data: data}}
+// home is the address of a home block, whose copies are at lower addresses.
+const home = 8192
+
+// block writes one unit of copyUnit bytes for each value of contents, filled with it.
+func block(id, off uint64, contents ...byte) crash.Event {
+	var data []byte
+	for _, b := range contents {
+		data = append(data, bytes.Repeat([]byte{b}, copyUnit)...)
 	}
-	begin, all := mark("begin f"), mark("return all f")
+	w := crash.Write{ID: id, Off: off, Len: uint64(len(data)), Data: data}
+	return crash.Event{Kind: crash.Issued, Write: w}
+}
+
+// TestCopies checks that a write to a home block is a debt until the journal has a durable copy of
+// it, and not after. Without Account.Copies it is always a debt.
+func TestCopies(t *testing.T) {
+	mirror := interp.Address(1, 0)
+	failed := crash.Event{Kind: crash.Failed, IDs: []uint64{1}}
 	for _, c := range []struct {
 		name string
-		log  []crash.Event
-		owes bool
+		log  []crash.Event // between the begin and the return of a call
+		debt bool
 	}{
-		{"copied, flushed, then its place", []crash.Event{begin, block(1, 0, 7), flush, block(2, 8192, 7), all}, false},
-		{"copied with FUA", []crash.Event{begin, block(1, 0, 7), settled(1), block(2, 8192, 7), all}, false},
-		{"the copy is not durable", []crash.Event{begin, block(1, 0, 7), block(2, 8192, 7), all}, true},
-		{"other contents", []crash.Event{begin, block(1, 0, 7), flush, block(2, 8192, 8), all}, true},
-		{"copies of a part", []crash.Event{begin, block(1, 0, 7), flush, block(2, 8192, 7, 8), all}, true},
-		{"copies in two writes", []crash.Event{begin, block(1, 0, 7), block(3, 4096, 8), flush, block(2, 8192, 7, 8), all}, false},
-		{"the copy failed", []crash.Event{begin, block(1, 0, 7), {Kind: crash.Failed, IDs: []uint64{1}}, flush, block(2, 8192, 7), all}, true},
-		{"only the other mirror has it", []crash.Event{begin, block(1, 0, 7), settled(1), block(2, interp.Address(1, 0), 7), all}, true},
-		{"each mirror has a copy", []crash.Event{begin, block(1, 0, 7), block(2, interp.Address(1, 0), 7), flush, block(3, 8192, 7), block(4, interp.Address(1, 8192), 7), all}, false},
-		{"a sector", []crash.Event{begin, write(1, 0), flush, write(2, 1), all}, true},
+		{"copied, flushed, home", []crash.Event{block(1, 0, 7), flush, block(2, home, 7)}, false},
+		{"copied with FUA", []crash.Event{block(1, 0, 7), settled(1), block(2, home, 7)}, false},
+		{"copy not durable", []crash.Event{block(1, 0, 7), block(2, home, 7)}, true},
+		{"other contents", []crash.Event{block(1, 0, 7), flush, block(2, home, 8)}, true},
+		{"copy of a part", []crash.Event{block(1, 0, 7), flush, block(2, home, 7, 8)}, true},
+		{"copies in two writes", []crash.Event{
+			block(1, 0, 7), block(3, 4096, 8), flush, block(2, home, 7, 8),
+		}, false},
+		{"copy failed", []crash.Event{block(1, 0, 7), failed, flush, block(2, home, 7)}, true},
+		{"copy on another mirror only", []crash.Event{
+			block(1, 0, 7), settled(1), block(2, mirror, 7),
+		}, true},
+		{"a copy on each mirror", []crash.Event{
+			block(1, 0, 7), block(2, mirror, 7), flush, block(3, home, 7), block(4, mirror+home, 7),
+		}, false},
+		{"a sector", []crash.Event{write(1, 0), flush, write(2, 1)}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			events := slices.Concat(
+				[]crash.Event{mark("begin f")}, c.log, []crash.Event{mark("return all f")})
 			a := Account{Copies: true}
-			debts, err := a.Follow(log(c.log...))
-			if err != nil || (len(debts) > 0) != c.owes {
-				t.Errorf("%v, %v; it owes: %t", debts, err, c.owes)
+			debts, err := a.Follow(log(events...))
+			if err != nil || (len(debts) > 0) != c.debt {
+				t.Errorf("debts %v, %v; want a debt: %t", debts, err, c.debt)
 			}
 			a = Account{}
-			if debts, _ = a.Follow(log(c.log...)); len(debts) == 0 {
-				t.Error("without copies nothing is owed")
+			if debts, _ = a.Follow(log(events...)); len(debts) == 0 {
+				t.Error("no debt without Copies")
 			}
 		})
 	}

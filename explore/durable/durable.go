@@ -25,7 +25,9 @@ const (
 type Write struct {
 	ID, Off, Len uint64 // Off and Len in bytes
 	order        uint64 // 1 for the first write of the account
-	lost         bool   // it never becomes durable and no error was reported: only a later write to its place helps
+	// lost is set if the write never becomes durable and no error was reported. Only a later write to
+	// the same place removes it.
+	lost bool
 }
 
 // A Debt is a call that returned too early.
@@ -49,14 +51,15 @@ func (d Debt) String() string {
 		}
 		parts = append(parts, part)
 	}
-	return fmt.Sprintf("%s returned, and what it wrote is not durable: %s", d.Call, strings.Join(parts, ", "))
+	list := strings.Join(parts, ", ")
+	return fmt.Sprintf("%s returned before these writes were durable: %s", d.Call, list)
 }
 
 // maxOpen bounds the writes that are not durable, and the calls that run.
 const maxOpen = 1 << 20
 
-// An Account follows a disk, or several disks that crash.Join has joined. The zero value begins with
-// a disk on which everything is durable. One goroutine uses it.
+// An Account follows a disk, or several disks that crash.Join has joined. The zero value begins
+// with a disk on which everything is durable. One goroutine uses it.
 type Account struct {
 	// Exempt reports whether nothing depends on a write, such as one to a further copy of a
 	// superblock. If Exempt is nil, every write counts.
@@ -104,7 +107,7 @@ func (a *Account) Add(ev crash.Event) error {
 }
 
 // fail takes a write of which only the first done bytes reached the disk. A caller that was told of
-// the error does not rely on the write. If nobody was told, the rest of the write is lost.
+// the error does not rely on the write. Without an error the rest of the write is lost.
 func (a *Account) fail(id, done uint64, silent bool) {
 	delete(a.copies.waiting, id)
 	w := a.open.byID[id]
@@ -128,8 +131,8 @@ func (a *Account) settle(id uint64) {
 	a.open.removeOverwritten(w)
 }
 
-// Begin records that a call begins. Its name distinguishes it from the calls that run beside it. The
-// error is a crash.LimitError if more than 1,048,576 calls run.
+// Begin records that a call begins. Its name distinguishes it from the calls that run beside it.
+// The error is a crash.LimitError if more than 1,048,576 calls run.
 func (a *Account) Begin(call string) error {
 	if a.calls == nil {
 		a.calls = make(map[string]uint64)

@@ -54,8 +54,8 @@ func (o *openWrites) lose(w *Write, done uint64) {
 	o.byOffset.ReplaceOrInsert(w)
 }
 
-// removeOverwritten removes the writes before done, lost ones among them, whose whole range done has
-// overwritten.
+// removeOverwritten removes the writes before done, lost ones among them, whose whole range done
+// has overwritten.
 func (o *openWrites) removeOverwritten(done *Write) {
 	var gone []*Write
 	o.byOffset.AscendGreaterOrEqual(&Write{Off: done.Off}, func(w *Write) bool {
