@@ -122,14 +122,14 @@ func name(e unix.Errno) string {
 func (c *Core) Synced() { c.fs.Synced() }
 
 // look reads the real file system for a model of it.
-func look(e *explore.Env, at string, f *model.FS) (*model.Seen, error) {
+func look(e *explore.Env, at string, f *model.FS) (*model.Observed, error) {
 	s, err := model.Look(e.Try, at, f)
 	return s, found(err)
 }
 
 // found makes what a model says one of the explorer's.
 func found(err error) error {
-	var w *model.Wrong
+	var w *model.Mismatch
 	if errors.As(err, &w) {
 		return &explore.Failure{Kind: w.Kind, Text: w.Text}
 	}

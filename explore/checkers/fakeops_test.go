@@ -41,9 +41,9 @@ func (f *fake) perform(s *exploretest.System, call agent.Op) agent.Result {
 	}
 	switch call.Code {
 	case agent.Tree("").Code:
-		return agent.Result{Data: agent.EncodeTree(f.fs.Seen().Entries())}
+		return agent.Result{Data: agent.EncodeTree(f.fs.Observed().Entries())}
 	case agent.Listxattr("").Code:
-		x := f.fs.Seen().Xattrs(strings.TrimPrefix(texts[0], fakeAt))
+		x := f.fs.Observed().Xattrs(strings.TrimPrefix(texts[0], fakeAt))
 		names := ""
 		for _, name := range slices.Sorted(maps.Keys(x)) {
 			names += name + "\x00"
@@ -65,7 +65,7 @@ func (f *fake) do(s *exploretest.System, o model.Op) model.Result {
 	}
 	created := false
 	if o.Code == model.Open {
-		_, had := f.fs.Seen().Kind(o.Path)
+		_, had := f.fs.Observed().Kind(o.Path)
 		created = !had
 	}
 	r := f.fs.Apply(o)
@@ -118,7 +118,7 @@ func isDirectory(c model.Code) bool {
 
 // forced commits, unless a bug says that this call does not.
 func (f *fake) forced(s *exploretest.System, o model.Op, r model.Result) model.Result {
-	k, _ := f.fs.Seen().Kind(f.paths[o.Slot])
+	k, _ := f.fs.Observed().Kind(f.paths[o.Slot])
 	switch {
 	case f.bug == o.Code.String()+" does nothing", f.bug == "fsync of directories does nothing" && o.Code == model.Fsync && k == model.Dir:
 		return r
@@ -135,7 +135,7 @@ func (f *fake) forced(s *exploretest.System, o model.Op, r model.Result) model.R
 
 // wrong is what bugs of single system calls make of them.
 func (f *fake) wrong(o model.Op) (model.Result, bool) {
-	tree := f.fs.Seen()
+	tree := f.fs.Observed()
 	k, is := tree.Kind(o.Path)
 	switch {
 	case f.bug == "rmdir says ENOENT for a file" && o.Code == model.Rmdir && is && k != model.Dir:

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"slices"
@@ -9,17 +10,18 @@ import (
 	"fsward/explore/agent"
 )
 
-// content is what a regular file holds. It is never changed: what changes it gives a new one.
+// A content is the data of a regular file. It is immutable: operations return a new content.
 type content struct {
-	size  uint64
-	parts []part // in order, apart from each other, within size; zeros elsewhere
+	size  uint64 // in bytes
+	parts []part // sorted, disjoint, within size; the rest is zeros
 }
 
-// part is a range that was written with agent.Pattern of one seed. The pattern goes by the offset in the file, so a part of a
-// part is one as well, and neighbours of one seed are one part.
+// A part is a range of bytes [off, end) that was written with agent.Pattern of one seed. The
+// pattern depends on the offset in the file. So a subrange of a part is a part, and adjacent parts
+// of the same seed are merged.
 type part struct{ off, end, seed uint64 }
 
-// clear makes a range zeros without changing the size.
+// clear returns the content with zeros in a range, and the same size.
 func (c content) clear(off, end uint64) content {
 	parts := make([]part, 0, len(c.parts)+1)
 	for _, p := range c.parts {
@@ -33,11 +35,12 @@ func (c content) clear(off, end uint64) content {
 	return content{c.size, parts}
 }
 
-// write is pwrite(2) of a pattern.
+// write returns the content after pwrite(2) of n bytes of a pattern.
 func (c content) write(off, n, seed uint64) content {
 	end := off + n
 	c = c.clear(off, end)
-	i, _ := slices.BinarySearchFunc(c.parts, off, func(p part, off uint64) int { return cmpUint(p.off, off) })
+	byOffset := func(p part, off uint64) int { return cmp.Compare(p.off, off) }
+	i, _ := slices.BinarySearchFunc(c.parts, off, byOffset)
 	c.parts = slices.Insert(c.parts, i, part{off, end, seed})
 	if i+1 < len(c.parts) && c.parts[i+1].off == end && c.parts[i+1].seed == seed {
 		c.parts[i].end = c.parts[i+1].end
@@ -51,16 +54,7 @@ func (c content) write(off, n, seed uint64) content {
 	return c
 }
 
-func cmpUint(a, b uint64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
-
+// truncate returns the content with another size. New bytes are zeros.
 func (c content) truncate(size uint64) content {
 	if size < c.size {
 		c = c.clear(size, c.size)
@@ -69,7 +63,7 @@ func (c content) truncate(size uint64) content {
 	return c
 }
 
-// read fills b with what stands from off on; zeros beyond the end.
+// read fills b with the bytes from off on, with zeros beyond the end.
 func (c content) read(b []byte, off uint64) {
 	clear(b)
 	end := off + uint64(len(b))
@@ -81,12 +75,13 @@ func (c content) read(b []byte, off uint64) {
 	}
 }
 
-// differs says whether two contents may differ in a range, by the parts that they have there: zeros and what lies beyond the end
-// are alike.
+// differs reports whether two contents may differ in a range. It compares their parts, so zeros and
+// bytes beyond the end are equal.
 func (c content) differs(d content, off, end uint64) bool {
 	return !slices.Equal(c.window(off, end), d.window(off, end))
 }
 
+// window returns the parts within a range.
 func (c content) window(off, end uint64) (out []part) {
 	for _, p := range c.parts {
 		if from, to := max(p.off, off), min(p.end, end); from < to {
@@ -96,7 +91,7 @@ func (c content) window(off, end uint64) (out []part) {
 	return out
 }
 
-// sum is the SHA-256 of all of it.
+// sum returns the SHA-256 of the content.
 func (c content) sum() (sum [sha256.Size]byte) {
 	h := sha256.New()
 	buf := make([]byte, min(c.size, 64<<10))

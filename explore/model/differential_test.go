@@ -18,7 +18,7 @@ import (
 	"fsward/explore/model"
 )
 
-// host performs operations with this machine's kernel.
+// host performs operations on the kernel of the machine that runs the test.
 func host(t testing.TB) model.Perform {
 	t.Helper()
 	here, there := net.Pipe()
@@ -34,13 +34,14 @@ func host(t testing.TB) model.Perform {
 	return func(ops ...agent.Op) ([]agent.Result, error) {
 		d, err := c.Do(context.Background(), agent.Batch{Ops: ops, Timeout: time.Minute})
 		if err == nil && len(d.Results) != len(ops) {
-			err = fmt.Errorf("%d results of %d operations", len(d.Results), len(ops))
+			err = fmt.Errorf("%d operations gave %d results", len(ops), len(d.Results))
 		}
 		return d.Results, err
 	}
 }
 
-// mounted is an empty file system of a kind, in a file through loop, or in memory.
+// mounted mounts an empty file system: tmpfs, or another one in an image file through a loop
+// device.
 func mounted(t *testing.T, fs string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -71,7 +72,14 @@ func mounted(t *testing.T, fs string) string {
 	return dir
 }
 
-// On real file systems each operation gives what it gives here, and leaves the same tree.
+// mustOccur are results that the random operations have to produce.
+var mustOccur = []string{
+	"rename ENOTEMPTY", "rename EINVAL", "link EEXIST", "open ELOOP", "rmdir ENOTEMPTY", "write ok",
+	"fallocate ok", "setxattr EEXIST", "truncate EISDIR", "read ok", "rename ok",
+}
+
+// TestAsLinux: each operation gives the same result on real file systems as in the model, and
+// leaves the same tree.
 func TestAsLinux(t *testing.T) {
 	for _, fs := range []string{"tmpfs", "ext2", "ext3", "ext4", "btrfs"} {
 		t.Run(fs, func(t *testing.T) {
@@ -89,17 +97,20 @@ func TestAsLinux(t *testing.T) {
 				}
 			}
 			t.Logf("%d lists; results by operation: %v", lists, codes)
-			for _, must := range []string{"rename ENOTEMPTY", "rename EINVAL", "link EEXIST", "open ELOOP", "rmdir ENOTEMPTY", "write ok", "fallocate ok",
-				"setxattr EEXIST", "truncate EISDIR", "read ok", "rename ok"} {
+			for _, must := range mustOccur {
 				if codes[must] == 0 && !testing.Short() {
-					t.Errorf("nothing gave %s: the lists test less than they should", must)
+					t.Errorf("no operation gave %s", must)
 				}
 			}
 		})
 	}
 }
 
-func compare(t *testing.T, do model.Perform, dir string, p model.Promises, seed uint64, codes map[string]int) {
+// compare performs 12 rounds of 25 random operations in a new directory below dir and on a model.
+// It compares all results, and the tree after each round. It counts the results in codes.
+func compare(
+	t *testing.T, do model.Perform, dir string, p model.Promises, seed uint64, codes map[string]int,
+) {
 	t.Helper()
 	base := filepath.Join(dir, fmt.Sprint("list", seed))
 	if err := os.Mkdir(base, 0o755); err != nil {
@@ -116,39 +127,49 @@ func compare(t *testing.T, do model.Perform, dir string, p model.Promises, seed 
 			ops, want = append(ops, o), append(want, f.Apply(o))
 		}
 		f.CloseAll()
-		all = append(all, ops...)
-		calls := make([]agent.Op, len(ops))
+		got := performed(t, do, base, ops)
 		for i, o := range ops {
-			calls[i] = o.Call(base)
-		}
-		got, err := do(calls...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, o := range ops {
-			is := model.Result{Errno: got[i].Errno, Value: got[i].Value, Data: string(got[i].Data)}
-			if is.Errno != 0 {
-				is.Value, is.Data = 0, ""
-			}
-			if is != want[i] {
-				t.Errorf("seed %d, round %d: %v gives %v %d %.40q, the model %v %d %.40q\n%s", seed, round, o, is.Errno, is.Value, is.Data, want[i].Errno,
-					want[i].Value, want[i].Data, listed(all[:len(all)-len(ops)+i+1]))
+			all = append(all, o)
+			if is := got[i]; is != want[i] {
+				t.Errorf("seed %d, round %d: %v gives %v %d %.40q, the model %v %d %.40q\n%s",
+					seed, round, o, is.Errno, is.Value, is.Data,
+					want[i].Errno, want[i].Value, want[i].Data, listed(all))
 				return
 			}
-			codes[o.Code.String()+" "+errnoName(is.Errno)]++
+			codes[o.Code.String()+" "+errnoName(got[i].Errno)]++
 		}
 		seen, err := model.Look(do, base, f)
 		if err == nil {
 			err = f.Equal(seen)
 		}
 		if err == nil {
-			err = f.Allowed(seen) // what is now may always be found
+			err = f.Allowed(seen) // a crash may always leave the current tree
 		}
 		if err != nil {
 			t.Errorf("seed %d, round %d: %v\n%s", seed, round, err, listed(all))
 			return
 		}
 	}
+}
+
+// performed performs operations below base, and returns their results as the model has them.
+func performed(t *testing.T, do model.Perform, base string, ops []model.Op) []model.Result {
+	t.Helper()
+	calls := make([]agent.Op, len(ops))
+	for i, o := range ops {
+		calls[i] = o.Call(base)
+	}
+	got, err := do(calls...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := make([]model.Result, len(ops))
+	for i, r := range got {
+		if out[i].Errno = r.Errno; r.Errno == 0 {
+			out[i].Value, out[i].Data = r.Value, string(r.Data)
+		}
+	}
+	return out
 }
 
 func errnoName(e unix.Errno) string {
@@ -166,7 +187,7 @@ func listed(ops []model.Op) string {
 	return b.String()
 }
 
-// generator makes random operations on few names, so that they meet.
+// A generator makes random operations on a few names, so that operations often affect each other.
 type generator struct{ *rand.Rand }
 
 func newGenerator(seed uint64) *generator {
@@ -189,6 +210,20 @@ func (g *generator) path() string {
 	return p
 }
 
+var (
+	openFlags = [10]int{
+		unix.O_RDONLY, unix.O_WRONLY, unix.O_RDWR, unix.O_RDWR | unix.O_CREAT,
+		unix.O_RDWR | unix.O_CREAT | unix.O_EXCL, unix.O_RDWR | unix.O_CREAT | unix.O_TRUNC,
+		unix.O_RDONLY | unix.O_DIRECTORY, unix.O_RDONLY | unix.O_NOFOLLOW,
+		unix.O_RDWR | unix.O_SYNC, unix.O_WRONLY | unix.O_CREAT | unix.O_DSYNC,
+	}
+	fallocateModes = [4]int{
+		0, unix.FALLOC_FL_KEEP_SIZE, unix.FALLOC_FL_PUNCH_HOLE | unix.FALLOC_FL_KEEP_SIZE,
+		unix.FALLOC_FL_PUNCH_HOLE,
+	}
+)
+
+// op returns a random operation.
 func (g *generator) op() model.Op {
 	o := model.Op{Path: g.path(), To: g.path(), Slot: uint32(g.IntN(4)), Seed: 1 + g.Uint64N(2)}
 	o.Mode = []uint32{0o755, 0o700, 0o644, 0o600}[g.IntN(4)]
@@ -202,7 +237,8 @@ func (g *generator) op() model.Op {
 	case 4:
 		o.Code = model.Unlink
 	case 5, 6, 7:
-		o.Code, o.Flags = model.Rename, []int{0, 0, 0, unix.RENAME_NOREPLACE, unix.RENAME_EXCHANGE, 3}[g.IntN(6)]
+		o.Code = model.Rename
+		o.Flags = []int{0, 0, 0, unix.RENAME_NOREPLACE, unix.RENAME_EXCHANGE, 3}[g.IntN(6)]
 	case 8, 9:
 		o.Code = model.Link
 	case 10:
@@ -233,9 +269,7 @@ func (g *generator) op() model.Op {
 			o.Path = "/"
 		}
 	case 16, 17, 18:
-		o.Code, o.Flags = model.Open, []int{unix.O_RDONLY, unix.O_WRONLY, unix.O_RDWR, unix.O_RDWR | unix.O_CREAT, unix.O_RDWR | unix.O_CREAT | unix.O_EXCL,
-			unix.O_RDWR | unix.O_CREAT | unix.O_TRUNC, unix.O_RDONLY | unix.O_DIRECTORY, unix.O_RDONLY | unix.O_NOFOLLOW, unix.O_RDWR | unix.O_SYNC,
-			unix.O_WRONLY | unix.O_CREAT | unix.O_DSYNC}[g.IntN(10)]
+		o.Code, o.Flags = model.Open, openFlags[g.IntN(10)]
 	case 19:
 		o.Code = []model.Code{model.Close, model.Read, model.Fsync, model.Fdatasync}[g.IntN(4)]
 	case 20, 21:
@@ -243,8 +277,7 @@ func (g *generator) op() model.Op {
 	case 22:
 		o.Code = model.Ftruncate
 	case 23:
-		o.Code, o.Flags = model.Fallocate, []int{0, unix.FALLOC_FL_KEEP_SIZE, unix.FALLOC_FL_PUNCH_HOLE | unix.FALLOC_FL_KEEP_SIZE,
-			unix.FALLOC_FL_PUNCH_HOLE}[g.IntN(4)]
+		o.Code, o.Flags = model.Fallocate, fallocateModes[g.IntN(4)]
 	}
 	return o
 }

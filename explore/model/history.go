@@ -1,17 +1,18 @@
 package model
 
-// history is what something was from which moment on, in order.
+// A history is the values that something had, in order of time. Times are numbers of operations.
 type history[T any] []version[T]
 
+// A version is a value from one moment until the next version.
 type version[T any] struct {
-	at   int
-	what T
-	meta bool // of contents: changed by truncate(2) and its like, which a journal orders
+	at    int // number of the operation that set it; 0: before the first one
+	value T
+	meta  bool // of content: set by truncate(2) or fallocate(2), which a journal orders
 }
 
-func (h history[T]) now() T { return h[len(h)-1].what }
+func (h history[T]) now() T { return h[len(h)-1].value }
 
-// at is the place of what was at a moment; -1 before there was anything.
+// at returns the index of the version at a moment, or -1 if the history begins later.
 func (h history[T]) at(moment int) int {
 	i := len(h) - 1
 	for i >= 0 && h[i].at > moment {
@@ -20,15 +21,7 @@ func (h history[T]) at(moment int) int {
 	return i
 }
 
-// since is all that was at a moment and after it.
+// since returns the version at a moment and all later ones. An empty history has none.
 func (h history[T]) since(moment int) history[T] { return h[max(0, h.at(moment)):] }
 
-func (h *history[T]) set(at int, what T) { *h = append(*h, version[T]{at: at, what: what}) }
-
-// kept is since, of contents that may be none.
-func (h history[T]) kept(moment int) history[T] {
-	if len(h) == 0 {
-		return nil
-	}
-	return h.since(moment)
-}
+func (h *history[T]) set(at int, value T) { *h = append(*h, version[T]{at: at, value: value}) }

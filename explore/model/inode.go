@@ -7,7 +7,7 @@ import (
 
 const root = 1 // inode number of the root directory
 
-// Kind is what an inode is. The zero value is nothing.
+// A Kind is the type of an inode. The zero value means that there is none.
 type Kind uint8
 
 // The kinds of inodes.
@@ -27,32 +27,32 @@ type inode struct {
 	attrs  history[attrs]
 	data   history[content] // of a file
 	target string           // of a symbolic link
-	names  map[string]*name // of a directory: all that it had since it was last synchronised
+	names  map[string]*name // of a directory: its names now, and those since its last sync
 	parent int              // of a directory
-	links  int              // names that lead here now
-	open   int              // files that are open
-	gone   bool             // a directory that was removed
+	links  int              // names that refer to it now
+	open   int              // open files
 
-	// As meta and data of FS, of this one alone; stored is that of a directory's names. 0: never.
+	// The moments since which metadata, a directory's names and content of this inode are durable,
+	// as disk.meta and disk.data are for all inodes. 0: never.
 	meta, stored, dataAt int
-	changed, sized       int // when its metadata, and when its size, was last changed
-	named                int // since when all the names that it had then are on the disk
+	changed, sized       int // moment of the last change of metadata, and of size
+	named                int // the names that it had at this moment are durable
 }
 
-// attrs is what stat(2) and listxattr(2) say of an inode. It is never changed.
+// attrs are the attributes that stat(2) and listxattr(2) return. A value is never modified.
 type attrs struct {
 	mode     uint32
 	uid, gid uint32
 	xattrs   map[string]string
 }
 
-// name is an entry of a directory: the inode numbers that it led to, 0 for none.
+// A name is a directory entry: the history of inode numbers that it refers to, 0 for none.
 type name struct {
 	history[int]
-	stored int // as meta of FS, of this one alone
+	stored int // moment since which it is durable by itself; 0: never
 }
 
-// lookup is the inode that a name of a directory leads to now, 0 for none.
+// lookup returns the inode number of a name in a directory, or 0 if there is none.
 func (n *inode) lookup(s string) int {
 	if e := n.names[s]; e != nil {
 		return e.now()
@@ -60,6 +60,7 @@ func (n *inode) lookup(s string) int {
 	return 0
 }
 
+// empty reports whether a directory has no names.
 func (n *inode) empty() bool {
 	for _, e := range n.names {
 		if e.now() != 0 {
@@ -69,7 +70,7 @@ func (n *inode) empty() bool {
 	return true
 }
 
-// current are the names of a directory, in order.
+// current returns the names in a directory, sorted.
 func (n *inode) current() (out []string) {
 	for s, e := range n.names {
 		if e.now() != 0 {
@@ -80,9 +81,9 @@ func (n *inode) current() (out []string) {
 	return out
 }
 
-// describe changes attributes. Where nothing changes, the inode need not be written
-// (ext4_xattr_set_handle), and no other change is kept with it.
-func (n *inode) describe(a attrs, now int) {
+// setAttrs sets the attributes. If they stay the same, it does nothing: the kernel then need not
+// write the inode (ext4_xattr_set_handle), so a later fsync makes no other change durable with it.
+func (n *inode) setAttrs(a attrs, now int) {
 	was := n.attrs.now()
 	if was.mode == a.mode && was.uid == a.uid && was.gid == a.gid && maps.Equal(was.xattrs, a.xattrs) {
 		return
@@ -91,7 +92,7 @@ func (n *inode) describe(a attrs, now int) {
 	n.attrs.set(now, a)
 }
 
-// resize changes the size of a file, as truncate(2) does.
+// resize sets the size of a file in bytes, as truncate(2) does.
 func (n *inode) resize(size uint64, now int) {
 	if size != n.data.now().size {
 		n.changed, n.sized = now, now

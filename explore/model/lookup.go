@@ -6,28 +6,30 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxLinks is MAXSYMLINKS of linux/namei.h.
+// maxLinks bounds the symbolic links of one look-up: MAXSYMLINKS of linux/namei.h.
 const maxLinks = 40
 
-// where is the place of a path's last component: the directory, and the name in it, which may lead to nothing. The name is ""
-// where the path has none (the root), "." or ".." where it ends so.
-type where struct {
+// A location is the last component of a path: a directory, and a name in it that need not exist.
+// The name is "" for the root; it may be "." or "..".
+type location struct {
 	dir  int
 	name string
 }
 
-// parent finds the place of a path, as filename_parentat (fs/namei.c).
-func (t *tree) parent(path string) (where, unix.Errno) {
+// parent returns the location of a path, as filename_parentat does (fs/namei.c).
+func (t *tree) parent(path string) (location, unix.Errno) {
 	links := 0
 	return t.walk(root, path, &links)
 }
 
-func (t *tree) walk(d int, path string, links *int) (where, unix.Errno) {
+// walk returns the location of a path relative to directory d. It adds the symbolic links that it
+// follows to links, and returns ELOOP if there are more than maxLinks.
+func (t *tree) walk(d int, path string, links *int) (location, unix.Errno) {
 	if path == "" {
-		return where{}, unix.ENOENT
+		return location{}, unix.ENOENT
 	}
 	if len(path) >= unix.PathMax {
-		return where{}, unix.ENAMETOOLONG
+		return location{}, unix.ENAMETOOLONG
 	}
 	var parts []string
 	for _, s := range strings.Split(path, "/") {
@@ -36,23 +38,23 @@ func (t *tree) walk(d int, path string, links *int) (where, unix.Errno) {
 		}
 	}
 	if len(parts) == 0 {
-		return where{d, ""}, 0
+		return location{d, ""}, 0
 	}
 	for _, s := range parts[:len(parts)-1] {
-		next, errno := t.step(where{d, s}, true, links)
+		next, errno := t.step(location{d, s}, true, links)
 		if errno != 0 {
-			return where{}, errno
+			return location{}, errno
 		}
 		if t.inodes[next].kind != Dir {
-			return where{}, unix.ENOTDIR
+			return location{}, unix.ENOTDIR
 		}
 		d = next
 	}
-	return where{d, parts[len(parts)-1]}, 0
+	return location{d, parts[len(parts)-1]}, 0
 }
 
-// step is the inode at a place. A symbolic link is followed if follow says so.
-func (t *tree) step(w where, follow bool, links *int) (int, unix.Errno) {
+// step returns the inode at a location. If follow is set, it follows symbolic links.
+func (t *tree) step(w location, follow bool, links *int) (int, unix.Errno) {
 	switch {
 	case w.name == "" || w.name == ".":
 		return w.dir, 0
@@ -73,7 +75,7 @@ func (t *tree) step(w where, follow bool, links *int) (int, unix.Errno) {
 		return 0, unix.ELOOP
 	}
 	if strings.HasPrefix(n.target, "/") {
-		return 0, unix.ENOENT // it leads out of this file system, where nothing is
+		return 0, unix.ENOENT // the target is outside this file system, where nothing exists
 	}
 	w, errno := t.walk(w.dir, n.target, links)
 	if errno != 0 {
@@ -82,7 +84,7 @@ func (t *tree) step(w where, follow bool, links *int) (int, unix.Errno) {
 	return t.step(w, true, links)
 }
 
-// find is the inode that a path leads to.
+// find returns the inode of a path. If follow is set, it follows a symbolic link at the end.
 func (t *tree) find(path string, follow bool) (int, unix.Errno) {
 	w, errno := t.parent(path)
 	if errno != 0 {
@@ -92,11 +94,13 @@ func (t *tree) find(path string, follow bool) (int, unix.Errno) {
 	return t.step(w, follow, &links)
 }
 
-// special says that a path ends in what is no name of its own: LAST_DOT, LAST_DOTDOT and LAST_ROOT of fs/namei.c.
-func (w where) special() bool { return w.name == "" || w.name == "." || w.name == ".." }
+// special reports whether a path ends in "." or "..", or is the root: LAST_DOT, LAST_DOTDOT and
+// LAST_ROOT of fs/namei.c.
+func (w location) special() bool { return w.name == "" || w.name == "." || w.name == ".." }
 
-// free is the place of a path where something can be made, as filename_create (fs/namei.c).
-func (t *tree) free(path string) (where, unix.Errno) {
+// freeLocation returns the location of a path at which a file can be created, as filename_create
+// does (fs/namei.c).
+func (t *tree) freeLocation(path string) (location, unix.Errno) {
 	w, errno := t.parent(path)
 	switch {
 	case errno != 0:
@@ -113,9 +117,10 @@ func (t *tree) free(path string) (where, unix.Errno) {
 	return w, errno
 }
 
-// reach follows the links at the end of a path as far as open(2) does, and leaves w where the file is or would be made; without a
-// directory, where the links lead to no such place.
-func (t *tree) reach(w *where, follow bool) (int, unix.Errno) {
+// reach follows symbolic links at the end of a path as open(2) does, and returns the inode. It sets
+// w to the location where the file is, or where open would create it. If the links lead to no such
+// location, it sets w.dir to 0.
+func (t *tree) reach(w *location, follow bool) (int, unix.Errno) {
 	for links := 0; ; {
 		i, errno := t.step(*w, false, &links)
 		if errno != 0 || !follow || t.inodes[i].kind != Symbolic {
@@ -126,20 +131,20 @@ func (t *tree) reach(w *where, follow bool) (int, unix.Errno) {
 		}
 		target := t.inodes[i].target
 		if strings.HasPrefix(target, "/") {
-			*w = where{}
+			*w = location{}
 			return 0, unix.ENOENT
 		}
 		next, errno := t.walk(w.dir, target, &links)
 		if errno != 0 {
-			*w = where{}
+			*w = location{}
 			return 0, errno
 		}
 		*w = next
 	}
 }
 
-// above says whether a directory is another one or above it.
-func (t *tree) above(i, d int) bool {
+// isAncestor reports whether directory i is d or an ancestor of d.
+func (t *tree) isAncestor(i, d int) bool {
 	for ; d != i; d = t.inodes[d].parent {
 		if d == root {
 			return false

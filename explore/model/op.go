@@ -9,44 +9,48 @@ import (
 	"fsward/explore/agent"
 )
 
-// Code says which system call an Op is. The zero value is invalid.
+// A Code is the system call of an Op. The zero value is invalid.
 type Code uint8
 
-// The system calls. What they take of an Op stands beside them; all paths begin at the root of the file system.
+// The system calls, each with the fields of Op that it uses. All paths are absolute, from the root
+// of the file system.
 const (
 	invalid     Code = iota
 	Mkdir            // Path, Mode
 	Rmdir            // Path
 	Unlink           // Path
 	Rename           // Path to To; Flags of renameat2(2)
-	Link             // Path becomes To as well
-	Symlink          // Path leads to To
-	Readlink         // Path; gives the target
+	Link             // Path; To is the new name
+	Symlink          // Path; To is the target
+	Readlink         // Path; returns the target
 	Chmod            // Path, Mode
 	Chown            // Path (of lchown), UID, GID
 	Truncate         // Path, Len
 	Setxattr         // Path (of lsetxattr), Name, Value, Flags
-	Getxattr         // Path, Name; gives the value
+	Getxattr         // Path, Name; returns the value
 	Removexattr      // Path, Name
-	Readdir          // Path; gives the names
-	Open             // Path into Slot; Flags of open(2) but O_APPEND, by which no offset says what is written; Mode
+	Readdir          // Path; returns the names
+	Open             // Path, Slot, Mode; Flags of open(2) except O_APPEND, which ignores Off
 	Close            // Slot
-	Read             // Slot, Off, Len; gives bytes
-	Write            // Slot, Off, Len bytes of agent.Pattern with Seed, which is not 0; gives the number of bytes
+	Read             // Slot, Off, Len; returns the bytes
+	Write            // Slot, Off; Len bytes of agent.Pattern of Seed, not 0; returns their number
 	Ftruncate        // Slot, Len
 	Fallocate        // Slot, Flags (its mode), Off, Len
 	Fsync            // Slot
 	Fdatasync        // Slot
 	Syncfs           // Slot
-	Sync             // nothing
-	end
+	Sync             // no arguments
+	codeCount
 )
 
-var codeNames = [end]string{"invalid", "mkdir", "rmdir", "unlink", "rename", "link", "symlink", "readlink", "chmod", "chown", "truncate", "setxattr",
-	"getxattr", "removexattr", "readdir", "open", "close", "read", "write", "ftruncate", "fallocate", "fsync", "fdatasync", "syncfs", "sync"}
+var codeNames = [codeCount]string{
+	"invalid", "mkdir", "rmdir", "unlink", "rename", "link", "symlink", "readlink", "chmod", "chown",
+	"truncate", "setxattr", "getxattr", "removexattr", "readdir", "open", "close", "read", "write",
+	"ftruncate", "fallocate", "fsync", "fdatasync", "syncfs", "sync",
+}
 
 func (c Code) String() string {
-	if c >= end {
+	if c >= codeCount {
 		c = invalid
 	}
 	return codeNames[c]
@@ -58,7 +62,7 @@ type Op struct {
 	Slot     uint32 // below agent.MaxSlots
 	Path, To string
 	Flags    int
-	Mode     uint32 // permissions; without those that the umask 022 takes away
+	Mode     uint32 // permissions, without those that umask 022 clears
 	UID, GID uint32
 	Off, Len uint64 // bytes
 	Seed     uint64
@@ -108,19 +112,22 @@ func openFlags(flags int) string {
 	for _, f := range []struct {
 		bits int
 		name string
-	}{{unix.O_CREAT, "O_CREAT"}, {unix.O_EXCL, "O_EXCL"}, {unix.O_TRUNC, "O_TRUNC"},
-		{unix.O_DIRECTORY, "O_DIRECTORY"}, {unix.O_NOFOLLOW, "O_NOFOLLOW"}, {unix.O_SYNC, "O_SYNC"}, {unix.O_DSYNC, "O_DSYNC"}} {
+	}{
+		{unix.O_CREAT, "O_CREAT"}, {unix.O_EXCL, "O_EXCL"}, {unix.O_TRUNC, "O_TRUNC"},
+		{unix.O_DIRECTORY, "O_DIRECTORY"}, {unix.O_NOFOLLOW, "O_NOFOLLOW"},
+		{unix.O_SYNC, "O_SYNC"}, {unix.O_DSYNC, "O_DSYNC"},
+	} {
 		if flags&f.bits == f.bits {
 			s += "|" + f.name
-			flags &^= f.bits // O_SYNC has the bit of O_DSYNC
+			flags &^= f.bits // O_SYNC includes the bit of O_DSYNC
 		}
 	}
 	return s
 }
 
-// Call is the operation as an agent performs it where the file system is mounted on root.
+// Call returns the operation for an agent. The file system is mounted on root.
 func (o Op) Call(root string) agent.Op {
-	p := root + o.Path // not cleaned: "/a/.." is another path where a is a symbolic link
+	p := root + o.Path // not cleaned: "/a/.." is not "/" if a is a symbolic link
 	switch o.Code {
 	case Mkdir:
 		return agent.Mkdir(p, o.Mode)
@@ -174,17 +181,17 @@ func (o Op) Call(root string) agent.Op {
 	return agent.Op{}
 }
 
-// Result is what an operation gave.
+// A Result is what an operation returns.
 type Result struct {
 	Errno unix.Errno
-	Value uint64 // of Write, and of Readdir the number of names
-	Data  string // of Readlink, Getxattr, Read; of Readdir the names, each with a zero byte after it
+	Value uint64 // Write: number of bytes; Readdir: number of names
+	Data  string // Readlink, Getxattr, Read: bytes; Readdir: names, each with a zero byte after it
 }
 
-// codes are the operations of an agent, by the constructors that Call uses.
+// codes maps the codes of an agent's operations to those of the model.
 var codes = func() map[agent.Code]Code {
 	out := make(map[agent.Code]Code)
-	for c := invalid + 1; c < end; c++ {
+	for c := invalid + 1; c < codeCount; c++ {
 		call := Op{Code: c}.Call("")
 		out[call.Code] = c
 	}
@@ -192,8 +199,8 @@ var codes = func() map[agent.Code]Code {
 	return out
 }()
 
-// FromCall is the operation that Call made, of a file system that is mounted on root. ok is false for operations that the model does
-// not have, and those elsewhere.
+// FromCall returns the operation that Call translated to call, for a file system mounted on root.
+// ok is false if the model does not know the operation, or if its paths are outside root.
 func FromCall(root string, call agent.Op) (o Op, ok bool) {
 	slot, n, s, data := call.Fields()
 	o = Op{Code: codes[call.Code], Slot: slot, Path: s[0]}

@@ -7,7 +7,7 @@ import (
 	"fsward/explore/model"
 )
 
-// An operation that an agent is told is the one that it came from.
+// TestFromCall: FromCall inverts Call.
 func TestFromCall(t *testing.T) {
 	g := newGenerator(1)
 	for range 2000 {
@@ -15,13 +15,18 @@ func TestFromCall(t *testing.T) {
 		o, ok := model.FromCall("/mnt/x", call)
 		_, n, s, data := o.Call("/mnt/x").Fields()
 		_, n2, s2, data2 := call.Fields()
-		if !ok || n != n2 || s != s2 || string(data) != string(data2) || o.Call("/mnt/x").Code != call.Code {
+		if !ok || n != n2 || s != s2 || string(data) != string(data2) ||
+			o.Call("/mnt/x").Code != call.Code {
 			t.Fatalf("%v of %v", o, call)
 		}
 	}
-	for _, call := range []agent.Op{agent.Tree("/mnt/x"), agent.Mkdir("/mnt/y", 0), agent.Rename("/mnt/x/a", "/b", 0)} {
+	for _, call := range []agent.Op{
+		agent.Tree("/mnt/x"),
+		agent.Mkdir("/mnt/y", 0),
+		agent.Rename("/mnt/x/a", "/b", 0),
+	} {
 		if o, ok := model.FromCall("/mnt/x", call); ok {
-			t.Errorf("%v is taken to be %v", call, o)
+			t.Errorf("%v gives %v, want no operation", call, o)
 		}
 	}
 }

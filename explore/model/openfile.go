@@ -6,11 +6,12 @@ import (
 	"fsward/explore/agent"
 )
 
-// open is path_openat and do_open (fs/namei.c).
+// open is open(2), in the order of path_openat and do_open (fs/namei.c).
 func (f *FS) open(o Op) unix.Errno {
 	slot := &f.files[o.Slot%agent.MaxSlots]
 	f.close(slot)
-	const known = unix.O_ACCMODE | unix.O_CREAT | unix.O_EXCL | unix.O_TRUNC | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_SYNC
+	const known = unix.O_ACCMODE | unix.O_CREAT | unix.O_EXCL | unix.O_TRUNC |
+		unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_SYNC
 	if o.Flags&^known != 0 || o.Flags&unix.O_CREAT != 0 && o.Flags&unix.O_DIRECTORY != 0 {
 		return unix.EINVAL
 	}
@@ -18,7 +19,8 @@ func (f *FS) open(o Op) unix.Errno {
 	if errno != 0 {
 		return errno
 	}
-	follow := o.Flags&unix.O_NOFOLLOW == 0 && o.Flags&(unix.O_CREAT|unix.O_EXCL) != unix.O_CREAT|unix.O_EXCL
+	const exclusive = unix.O_CREAT | unix.O_EXCL
+	follow := o.Flags&unix.O_NOFOLLOW == 0 && o.Flags&exclusive != exclusive
 	i, errno := f.tree.reach(&w, follow)
 	create := o.Flags&unix.O_CREAT != 0
 	switch {
@@ -29,7 +31,7 @@ func (f *FS) open(o Op) unix.Errno {
 	}
 	if errno == unix.ENOENT && create {
 		i, _ = f.create(File, o.Mode&0o777)
-		f.point(w.dir, w.name, i)
+		f.setName(w.dir, w.name, i)
 	} else {
 		if errno != 0 {
 			return errno
@@ -46,7 +48,8 @@ func (f *FS) open(o Op) unix.Errno {
 	return 0
 }
 
-// openable says whether what is there can be opened so: do_open and may_open (fs/namei.c).
+// openable returns the error of opening an existing inode with these flags, as do_open and may_open
+// do (fs/namei.c).
 func (n *inode) openable(flags int) unix.Errno {
 	create := flags&unix.O_CREAT != 0
 	switch {
@@ -71,7 +74,7 @@ func (f *FS) close(s *file) {
 	*s = file{}
 }
 
-// CloseAll closes all files, as an agent does at the end of a batch.
+// CloseAll closes all open files, as an agent does at the end of a batch.
 func (f *FS) CloseAll() {
 	for i := range f.files {
 		f.close(&f.files[i])
@@ -80,6 +83,7 @@ func (f *FS) CloseAll() {
 
 const writable = unix.O_WRONLY | unix.O_RDWR
 
+// onFile performs an operation on an open file.
 func (f *FS) onFile(o Op) (r Result) {
 	slot := &f.files[o.Slot%agent.MaxSlots]
 	if slot.inode == 0 {
@@ -124,6 +128,7 @@ func (f *FS) onFile(o Op) (r Result) {
 	return r
 }
 
+// write is pwrite(2). Through O_SYNC and O_DSYNC, and with -o sync, it is followed by an fsync.
 func (f *FS) write(slot *file, n *inode, o Op) Result {
 	switch {
 	case int64(o.Off) < 0:
@@ -136,11 +141,12 @@ func (f *FS) write(slot *file, n *inode, o Op) Result {
 	old := n.data.now()
 	c := old.write(o.Off, o.Len, o.Seed)
 	n.data.set(f.now, c)
-	if c.size != old.size { // else only its time changes, and not even that twice in a tick (inode_needs_update_time)
+	// If the size stays, only the time changes, and at most once a tick (inode_needs_update_time).
+	if c.size != old.size {
 		n.changed, n.sized = f.now, f.now
 	}
 	switch {
-	case f.can.Sync, slot.flags&unix.O_SYNC == unix.O_SYNC:
+	case f.promises.Sync, slot.flags&unix.O_SYNC == unix.O_SYNC:
 		f.fsync(slot.inode, false)
 	case slot.flags&unix.O_DSYNC != 0:
 		f.fsync(slot.inode, true)
@@ -148,7 +154,8 @@ func (f *FS) write(slot *file, n *inode, o Op) Result {
 	return Result{Value: o.Len}
 }
 
-// fallocateMode is what vfs_fallocate says of a mode before it looks at the file (fs/open.c).
+// fallocateMode returns the error that vfs_fallocate returns for a mode before it looks at the file
+// (fs/open.c).
 func fallocateMode(mode int) unix.Errno {
 	switch mode {
 	case 0, unix.FALLOC_FL_KEEP_SIZE, unix.FALLOC_FL_PUNCH_HOLE | unix.FALLOC_FL_KEEP_SIZE:
@@ -157,6 +164,7 @@ func fallocateMode(mode int) unix.Errno {
 	return unix.EOPNOTSUPP
 }
 
+// fallocate is fallocate(2): it reserves space, extends the file or punches a hole.
 func (f *FS) fallocate(n *inode, o Op) unix.Errno {
 	if int64(o.Off) < 0 || int64(o.Len) <= 0 {
 		return unix.EINVAL
@@ -165,7 +173,7 @@ func (f *FS) fallocate(n *inode, o Op) unix.Errno {
 		return errno
 	}
 	punch := o.Flags&unix.FALLOC_FL_PUNCH_HOLE != 0
-	if punch && f.can.NoPunch || !punch && f.can.NoFallocate {
+	if punch && f.promises.NoPunch || !punch && f.promises.NoFallocate {
 		return unix.EOPNOTSUPP
 	}
 	c := n.data.now()

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Apply performs an operation. What fails has no effect. The errors are those of Linux for root, in the order in which
-// fs/namei.c, fs/open.c and fs/xattr.c look for them.
+// Apply performs an operation. A failed operation has no effect. The errors are those of Linux for
+// root, in the order in which fs/namei.c, fs/open.c and fs/xattr.c check for them.
 func (f *FS) Apply(o Op) (r Result) {
 	f.now++
 	f.log = append(f.log, o)
@@ -51,9 +51,10 @@ func (f *FS) Apply(o Op) (r Result) {
 	return r
 }
 
+// add performs Mkdir, Symlink and Link.
 func (f *FS) add(o Op) unix.Errno {
-	made := o.Path
-	var old int
+	made := o.Path // the new name
+	var old int    // the inode to link
 	if o.Code != Mkdir {
 		made = o.To
 	}
@@ -64,32 +65,34 @@ func (f *FS) add(o Op) unix.Errno {
 			return errno
 		}
 		old = i
-	case Symlink: // Path is what is made, To where it leads: symlink(To, Path)
+	case Symlink: // symlink(To, Path): Path is the new name, To its target
 		made = o.Path
 		if o.To == "" {
 			return unix.ENOENT
 		}
 	}
-	w, errno := f.tree.free(made)
+	w, errno := f.tree.freeLocation(made)
 	if errno != 0 {
 		return errno
 	}
 	switch {
 	case o.Code == Mkdir:
 		i, _ := f.create(Dir, o.Mode&0o777)
-		f.point(w.dir, w.name, i)
-	case o.Code == Symlink && f.can.NoSymlinks, o.Code == Link && (f.can.NoLinks || f.tree.inodes[old].kind == Dir):
+		f.setName(w.dir, w.name, i)
+	case o.Code == Symlink && f.promises.NoSymlinks,
+		o.Code == Link && (f.promises.NoLinks || f.tree.inodes[old].kind == Dir):
 		return unix.EPERM
 	case o.Code == Symlink:
 		i, n := f.create(Symbolic, 0o777)
 		n.target = o.To
-		f.point(w.dir, w.name, i)
+		f.setName(w.dir, w.name, i)
 	default:
-		f.point(w.dir, w.name, old)
+		f.setName(w.dir, w.name, old)
 	}
 	return 0
 }
 
+// remove performs Rmdir and Unlink.
 func (f *FS) remove(o Op) unix.Errno {
 	w, errno := f.tree.parent(o.Path)
 	if errno != 0 {
@@ -120,12 +123,11 @@ func (f *FS) remove(o Op) unix.Errno {
 	case o.Code == Rmdir && !n.empty():
 		return unix.ENOTEMPTY
 	}
-	n.gone = o.Code == Rmdir
-	f.point(w.dir, w.name, 0)
+	f.setName(w.dir, w.name, 0)
 	return 0
 }
 
-// rename is do_renameat2 and vfs_rename (fs/namei.c).
+// rename is renameat2(2), in the order of do_renameat2 and vfs_rename (fs/namei.c).
 func (f *FS) rename(o Op) unix.Errno {
 	r := renaming{tree: &f.tree, flags: o.Flags, exchange: o.Flags == unix.RENAME_EXCHANGE}
 	if errno := r.places(o.Path, o.To); errno != 0 {
@@ -140,20 +142,18 @@ func (f *FS) rename(o Op) unix.Errno {
 	if errno := r.replaceable(); errno != 0 {
 		return errno
 	}
-	if r.exchange && f.can.NoExchange {
+	if r.exchange && f.promises.NoExchange {
 		return unix.EINVAL
 	}
 	if !r.exchange {
-		if t := f.tree.inodes[r.target]; t != nil && t.kind == Dir {
-			t.gone = true
-		}
 		r.target = 0
 	}
-	f.point(r.from.dir, r.from.name, r.target)
-	f.point(r.to.dir, r.to.name, r.source)
+	f.setName(r.from.dir, r.from.name, r.target)
+	f.setName(r.to.dir, r.to.name, r.source)
 	return 0
 }
 
+// setAttributes performs Chmod and Chown.
 func (f *FS) setAttributes(o Op) unix.Errno {
 	i, errno := f.tree.find(o.Path, o.Code == Chmod)
 	if errno != 0 {
@@ -162,18 +162,19 @@ func (f *FS) setAttributes(o Op) unix.Errno {
 	n := f.tree.inodes[i]
 	a := n.attrs.now()
 	switch {
-	case f.can.NoModes:
+	case f.promises.NoModes:
 		return unix.EPERM
 	case o.Code == Chmod:
 		a.mode = o.Mode & 0o777
 	default:
 		a.uid, a.gid = o.UID, o.GID
 	}
-	n.describe(a, f.now)
+	n.setAttrs(a, f.now)
 	return 0
 }
 
-// xattr is fs/xattr.c; only names of users (xattr_permission).
+// xattr performs Setxattr, Getxattr and Removexattr, as fs/xattr.c does. It knows only the
+// namespace "user." (xattr_permission).
 func (f *FS) xattr(o Op) (r Result) {
 	i, errno := f.tree.find(o.Path, false)
 	if errno != 0 {
@@ -185,7 +186,7 @@ func (f *FS) xattr(o Op) (r Result) {
 	switch {
 	case o.Name == "" || len(o.Name) > 255: // XATTR_NAME_MAX
 		r.Errno = unix.ERANGE
-	case !strings.HasPrefix(o.Name, "user.") || o.Name == "user." || f.can.NoXattrs:
+	case !strings.HasPrefix(o.Name, "user.") || o.Name == "user." || f.promises.NoXattrs:
 		r.Errno = unix.EOPNOTSUPP
 	case n.kind == Symbolic && o.Code == Getxattr:
 		r.Errno = unix.ENODATA
@@ -209,6 +210,6 @@ func (f *FS) xattr(o Op) (r Result) {
 		x[o.Name] = o.Value
 	}
 	a.xattrs = x
-	n.describe(a, f.now)
+	n.setAttrs(a, f.now)
 	return Result{}
 }

@@ -5,36 +5,36 @@ import (
 	"slices"
 )
 
-// A disk is what of a file system is promised to be on the disk.
+// A disk records which versions of names, attributes and contents are promised to be durable.
 type disk struct {
 	promises Promises
-	volatile bool // nothing that is done is kept on the disk
+	volatile bool // operations make nothing durable
 
-	// Since when the names, modes and attributes of all files, and the contents of all files, are on the
-	// disk: after a crash, what was at this moment or later may be found, and nothing that was gone by then.
+	// The moments since which all metadata (names, modes, attributes) and all contents are durable.
+	// A crash may leave the version of this moment or a later one, but no earlier one.
 	meta, data int
 }
 
-// Synced puts all on the disk, as after sync(2), syncfs(2) and an unmount. What was before is
-// forgotten.
+// Synced makes everything durable, as sync(2), syncfs(2) and an unmount do. It drops the history.
 func (f *FS) Synced() { f.disk.sync(&f.tree, f.now) }
 
-// ApplyVolatile is Apply of an operation under way: nothing of it need be on the disk. A copy to which
-// it was applied says what may be found after a crash before the operation returned.
+// ApplyVolatile is Apply of an operation that has not returned yet: its effects need not be
+// durable. To ask what a crash during an operation may leave, apply it to a copy of f with
+// ApplyVolatile, and call Allowed of the copy.
 func (f *FS) ApplyVolatile(o Op) Result {
 	f.disk.volatile = true
 	defer func() { f.disk.volatile = false }()
 	return f.Apply(o)
 }
 
-// fsync is fsync(2) and fdatasync(2) of an inode.
+// fsync is fsync(2), or with dataOnly fdatasync(2), of inode i.
 func (f *FS) fsync(i int, dataOnly bool) {
 	if !f.disk.volatile {
 		f.disk.fsync(&f.tree, i, f.now, dataOnly)
 	}
 }
 
-// sync puts all inodes and names of a tree on the disk, and forgets what was before.
+// sync makes all inodes and names of a tree durable, and drops their histories.
 func (d *disk) sync(t *tree, now int) {
 	if d.volatile {
 		return
@@ -42,21 +42,22 @@ func (d *disk) sync(t *tree, now int) {
 	d.meta, d.data = now, now
 	for _, n := range t.inodes {
 		n.attrs = n.attrs.since(now)
-		n.data = n.data.kept(now)
+		n.data = n.data.since(now)
 		for _, e := range n.names {
 			e.history = e.since(now)
 		}
 		maps.DeleteFunc(n.names, func(_ string, e *name) bool { return e.now() == 0 })
 	}
-	t.drop()
+	t.collect()
 }
 
-// fsync puts one inode on the disk, with what its file system promises beside.
+// fsync makes inode i durable, with everything that the promises of the file system add.
 func (d *disk) fsync(t *tree, i, now int, dataOnly bool) {
 	n := t.inodes[i]
 	n.dataAt = now
 	if dataOnly {
-		// What is needed to read the data is their size. In an ordered file system it brings with it all that was before.
+		// Reading the data needs the size. In an ordered file system, a durable change of size
+		// makes all earlier changes durable.
 		if d.promises.Ordered && !d.promises.FsyncAlone {
 			d.meta = max(d.meta, n.sized)
 		}
@@ -71,7 +72,7 @@ func (d *disk) fsync(t *tree, i, now int, dataOnly bool) {
 	}
 }
 
-// keepNames: the names that an inode has are on the disk, and the directories that they are in, and so on up to the root.
+// keepNames makes the names of an inode durable, and its directories up to the root.
 func (t *tree) keepNames(i, now int) {
 	n := t.inodes[i]
 	n.named = now
@@ -92,13 +93,14 @@ func (t *tree) keepNames(i, now int) {
 	}
 }
 
-// What is on the disk of an inode at least: what was at this moment.
-
+// metaSince returns the moment since which the metadata of an inode are durable.
 func (d *disk) metaSince(n *inode) int { return max(d.meta, n.meta) }
 
+// nameSince returns the moment since which a name in a directory is durable.
 func (d *disk) nameSince(dir *inode, e *name) int { return max(d.meta, dir.stored, e.stored) }
 
-// dataSince also looks at what of a file's content goes the way of metadata.
+// dataSince returns the moment since which a file's content is durable, if all metadata up to the
+// moment meta are. Changes by truncate(2) and fallocate(2) are durable with the metadata.
 func (d *disk) dataSince(n *inode, meta int) int {
 	since := max(d.data, n.dataAt)
 	for _, v := range n.data {
@@ -109,10 +111,12 @@ func (d *disk) dataSince(n *inode, meta int) int {
 	return since
 }
 
-// there says whether an inode itself is promised to be on the disk: else what leads to it need not lead anywhere.
-func (d *disk) there(n *inode) bool { return max(d.metaSince(n), n.dataAt) >= n.born }
+// isDurable reports whether an inode itself is promised to be durable. If not, a name that refers
+// to it may be missing after a crash.
+func (d *disk) isDurable(n *inode) bool { return max(d.metaSince(n), n.dataAt) >= n.born }
 
-// moments are those at which the metadata became another since they were last on the disk, the last one first.
+// moments returns the moments at which metadata or contents changed since all metadata were
+// durable, and that moment itself. The latest is first.
 func (d *disk) moments(t *tree) []int {
 	at := map[int]bool{d.meta: true}
 	note := func(moment int) {

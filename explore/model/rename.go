@@ -2,16 +2,16 @@ package model
 
 import "golang.org/x/sys/unix"
 
-// A renaming is one call of renameat2(2). Its methods find errors in the order in which the kernel does.
+// A renaming is one call of renameat2(2). Its methods check for errors in the order of the kernel.
 type renaming struct {
 	tree           *tree
 	flags          int
 	exchange       bool
-	from, to       where
-	source, target int // inodes; target is 0 if there is none
+	from, to       location
+	source, target int // inodes; target is 0 if to does not exist
 }
 
-// places finds the places of both paths.
+// places looks up both locations.
 func (r *renaming) places(from, to string) (errno unix.Errno) {
 	const both = unix.RENAME_NOREPLACE | unix.RENAME_EXCHANGE
 	if r.flags&^both != 0 || r.flags == both {
@@ -36,7 +36,7 @@ func (r *renaming) places(from, to string) (errno unix.Errno) {
 	return 0
 }
 
-// inodes finds what is at both places.
+// inodes looks up the inodes at both locations.
 func (r *renaming) inodes() (errno unix.Errno) {
 	links := 0
 	if r.source, errno = r.tree.step(r.from, false, &links); errno != 0 {
@@ -51,17 +51,17 @@ func (r *renaming) inodes() (errno unix.Errno) {
 		return unix.EEXIST
 	case r.target == 0 && r.exchange:
 		return unix.ENOENT
-	case r.tree.above(r.source, r.to.dir):
+	case r.tree.isAncestor(r.source, r.to.dir):
 		return unix.EINVAL
-	case r.target != 0 && r.tree.above(r.target, r.from.dir) && r.exchange:
+	case r.target != 0 && r.tree.isAncestor(r.target, r.from.dir) && r.exchange:
 		return unix.EINVAL
-	case r.target != 0 && r.tree.above(r.target, r.from.dir):
+	case r.target != 0 && r.tree.isAncestor(r.target, r.from.dir):
 		return unix.ENOTEMPTY
 	}
 	return 0
 }
 
-// replaceable returns the error if the source may not take the place of the target.
+// replaceable returns an error if the source must not replace the target.
 func (r *renaming) replaceable() unix.Errno {
 	isDir := r.tree.inodes[r.source].kind == Dir
 	if t := r.tree.inodes[r.target]; t != nil && !r.exchange {

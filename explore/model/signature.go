@@ -9,19 +9,19 @@ import (
 	"slices"
 )
 
-// Signature is the same for trees that differ only in names and in inode numbers, and for no others (targets of symbolic links are
-// compared as they are written): it is a hash of the tree with
-// its names numbered anew, in the one order of all that gives the least encoding. What may be on the disk does not count.
+// Signature returns a hash of the current tree. It is the same for two trees exactly if they differ
+// only in names and inode numbers. Targets of symbolic links are compared as text. It is a hash of
+// the least encoding of the tree over all orders of its names and inodes. Durability has no effect.
 func (f *FS) Signature() []byte { return f.labeler(false).graph().canonical() }
 
-// StableSignature is Signature of what is, and of what may be there after a crash.
+// StableSignature is Signature of the current tree together with the trees that a crash may leave.
 func (f *FS) StableSignature() []byte { return f.labeler(true).graph().canonical() }
 
-// graph is what a signature is made of: inodes and names, by what they are, and what leads where. What is compared are the labels of
-// vertices and edges.
+// A graph has a vertex for each inode and each name, and edges between names, their directories and
+// their inodes. Trees are equal but for names if their labeled graphs are isomorphic.
 type graph struct {
 	labels []string
-	edges  [][]edge // from each vertex
+	edges  [][]edge // by the vertex from which they start
 }
 
 type edge struct {
@@ -29,13 +29,17 @@ type edge struct {
 	label uint32
 }
 
-// A labeler says of the inodes and names of a file system what tells them apart.
+// A labeler describes the inodes and names of a file system by their properties, without names and
+// inode numbers.
 type labeler struct {
 	f       *FS
-	history bool        // also what may be there after a crash
-	rank    map[int]int // of the moments of histories: how many operations are in between does not count
+	history bool // include the versions that a crash may leave
+	// rank numbers the moments of histories without gaps, so that operations without an effect on
+	// the tree do not count.
+	rank map[int]int
 }
 
+// labeler returns a labeler for the current tree, and with history for crash states.
 func (f *FS) labeler(history bool) labeler {
 	moments := f.disk.moments(&f.tree)
 	l := labeler{f, history, make(map[int]int)}
@@ -45,8 +49,8 @@ func (f *FS) labeler(history bool) labeler {
 	return l
 }
 
-// graph makes names into vertices as well as inodes: a name that led to several inodes in turn is one
-// thing.
+// graph returns the graph of the tree. A name is a vertex too, because it may have referred to
+// several inodes in turn.
 func (l labeler) graph() *graph {
 	g := new(graph)
 	at := make(map[int]int)
@@ -60,14 +64,14 @@ func (l labeler) graph() *graph {
 		d := inodes[i]
 		for _, s := range slices.Sorted(maps.Keys(d.names)) {
 			list := l.name(d, d.names[s])
-			if len(list) == 1 && list[0].what == 0 {
+			if len(list) == 1 && list[0].value == 0 {
 				continue
 			}
 			v := g.vertex(fmt.Sprint("name ", len(list)))
 			g.join(at[i], v, 0)
 			for _, w := range list {
-				if w.what != 0 {
-					g.join(v, at[w.what], l.when(w.at))
+				if w.value != 0 {
+					g.join(v, at[w.value], l.edgeLabel(w.at))
 				}
 			}
 		}
@@ -75,7 +79,7 @@ func (l labeler) graph() *graph {
 	return g
 }
 
-// name returns the inodes that a name leads to.
+// name returns the inodes that a name refers to, or after a crash may refer to.
 func (l labeler) name(d *inode, e *name) history[int] {
 	if l.history {
 		return e.since(l.f.disk.nameSince(d, e))
@@ -83,27 +87,28 @@ func (l labeler) name(d *inode, e *name) history[int] {
 	return e.history[len(e.history)-1:]
 }
 
-// when returns the label of the edge from a name to what it led to from a moment on.
-func (l labeler) when(at int) uint32 {
+// edgeLabel returns the label of the edge from a name to an inode to which it refers since a
+// moment.
+func (l labeler) edgeLabel(at int) uint32 {
 	if l.history {
 		return 1 + uint32(l.rank[at])
 	}
 	return 1
 }
 
-// vertex adds a vertex, and returns its number.
+// vertex adds a vertex and returns its number.
 func (g *graph) vertex(label string) int {
 	g.labels, g.edges = append(g.labels, label), append(g.edges, nil)
 	return len(g.labels) - 1
 }
 
-// join adds an edge in both directions.
+// join adds an edge in each direction. The high bit of the label marks the reverse direction.
 func (g *graph) join(a, b int, label uint32) {
 	g.edges[a] = append(g.edges[a], edge{b, label})
 	g.edges[b] = append(g.edges[b], edge{a, label | 1<<31})
 }
 
-// label returns what an inode is.
+// label returns the properties of an inode as text.
 func (l labeler) label(i int, n *inode) string {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%d %t %t %q", n.kind, i == root, n.open > 0, n.target)
@@ -122,42 +127,45 @@ func (l labeler) label(i int, n *inode) string {
 		if n.kind == File {
 			cs = n.data.since(l.f.disk.dataSince(n, l.f.disk.meta))
 		}
-		fmt.Fprintf(&b, " %t", l.f.disk.there(n))
+		fmt.Fprintf(&b, " %t", l.f.disk.isDurable(n))
 	}
 	for _, v := range as {
-		put(v.at, true, v.what) // fmt prints maps in the order of their keys
+		put(v.at, true, v.value) // fmt prints maps in the order of their keys
 	}
 	for _, v := range cs {
-		put(v.at, v.meta, v.what)
+		put(v.at, v.meta, v.value)
 	}
 	return b.String()
 }
 
-// maxLeaves bounds the orders that are tried. Beyond it the signature is still that of this tree alone, but not of all that are
-// like it.
+// maxLeaves bounds the orders that are tried. If there are more, isomorphic trees may have
+// different signatures, but trees with equal signatures are still isomorphic.
 const maxLeaves = 2000
 
-// canonical colours the vertices by what they are and what is around them until no colour splits; where several are left of one
-// colour, each in turn is set apart. Of all orders that come of it the one with the least encoding counts.
+// canonical returns the hash of the canonical form of the graph. It refines a coloring of the
+// vertices. Where several vertices keep the same color, it branches, with each of them in turn as
+// the first. The least encoding of all branches is the canonical form.
 func (g *graph) canonical() []byte {
-	colours := make([]int, len(g.labels))
+	colors := make([]int, len(g.labels))
 	order := slices.Clone(g.labels)
 	slices.Sort(order)
 	order = slices.Compact(order)
 	for i, l := range g.labels {
-		colours[i], _ = slices.BinarySearch(order, l)
+		colors[i], _ = slices.BinarySearch(order, l)
 	}
 	var best []byte
 	leaves := 0
-	g.search(colours, &best, &leaves)
+	g.search(colors, &best, &leaves)
 	sum := sha256.Sum256(best)
 	return sum[:]
 }
 
-func (g *graph) search(colours []int, best *[]byte, leaves *int) {
-	colours = g.refine(colours)
+// search refines the colors and branches until each vertex has its own, and keeps the least
+// encoding in best. leaves counts the encodings.
+func (g *graph) search(colors []int, best *[]byte, leaves *int) {
+	colors = g.refine(colors)
 	cells := make(map[int][]int)
-	for v, c := range colours {
+	for v, c := range colors {
 		cells[c] = append(cells[c], v)
 	}
 	for _, c := range slices.Sorted(maps.Keys(cells)) {
@@ -168,8 +176,8 @@ func (g *graph) search(colours []int, best *[]byte, leaves *int) {
 			if *leaves >= maxLeaves && *best != nil {
 				return
 			}
-			next := make([]int, len(colours))
-			for i, old := range colours {
+			next := make([]int, len(colors))
+			for i, old := range colors {
 				next[i] = 2 * old
 			}
 			next[v]++
@@ -178,20 +186,21 @@ func (g *graph) search(colours []int, best *[]byte, leaves *int) {
 		return
 	}
 	*leaves++
-	if code := g.encode(colours); *best == nil || bytes.Compare(code, *best) < 0 {
+	if code := g.encode(colors); *best == nil || bytes.Compare(code, *best) < 0 {
 		*best = code
 	}
 }
 
-// refine splits colours by the colours around until none splits any more. Colours are then 0, 1, … .
-func (g *graph) refine(colours []int) []int {
+// refine splits colors by the colors of adjacent vertices until the number of colors stays the
+// same. It numbers them from 0 without gaps.
+func (g *graph) refine(colors []int) []int {
 	kinds := 0
 	for {
-		keys := make([]string, len(colours))
-		for v, c := range colours {
+		keys := make([]string, len(colors))
+		for v, c := range colors {
 			around := make([]string, 0, len(g.edges[v]))
 			for _, e := range g.edges[v] {
-				around = append(around, fmt.Sprintf("%08x %08x", e.label, colours[e.to]))
+				around = append(around, fmt.Sprintf("%08x %08x", e.label, colors[e.to]))
 			}
 			slices.Sort(around)
 			keys[v] = fmt.Sprintf("%08x %v", c, around)
@@ -199,29 +208,29 @@ func (g *graph) refine(colours []int) []int {
 		order := slices.Clone(keys)
 		slices.Sort(order)
 		order = slices.Compact(order)
-		next := make([]int, len(colours))
+		next := make([]int, len(colors))
 		for v, k := range keys {
 			next[v], _ = slices.BinarySearch(order, k)
 		}
-		colours = next
+		colors = next
 		if len(order) == kinds {
-			return colours
+			return colors
 		}
 		kinds = len(order)
 	}
 }
 
-// encode is the graph in the order of the colours, which are all different.
-func (g *graph) encode(colours []int) []byte {
-	at := make([]int, len(colours))
-	for v, c := range colours {
+// encode returns the graph as bytes, in the order of the colors. Each vertex has its own color.
+func (g *graph) encode(colors []int) []byte {
+	at := make([]int, len(colors))
+	for v, c := range colors {
 		at[c] = v
 	}
 	var out []byte
 	for _, v := range at {
 		edges := make([][2]uint32, 0, len(g.edges[v]))
 		for _, e := range g.edges[v] {
-			edges = append(edges, [2]uint32{uint32(colours[e.to]), e.label})
+			edges = append(edges, [2]uint32{uint32(colors[e.to]), e.label})
 		}
 		slices.SortFunc(edges, func(a, b [2]uint32) int { return slices.Compare(a[:], b[:]) })
 		out = binary.AppendUvarint(out, uint64(len(g.labels[v])))
@@ -234,18 +243,19 @@ func (g *graph) encode(colours []int) []byte {
 	return out
 }
 
-// Key is the same only for file systems of which Equal and Allowed say the same, names and all. Others may have different ones as well.
+// Key returns a hash that includes names. If two file systems have the same key, Equal and Allowed
+// give the same results for both. The converse does not hold.
 func (f *FS) Key() string {
 	h := sha256.New()
 	l := f.labeler(true)
-	fmt.Fprintf(h, "%+v", f.can)
+	fmt.Fprintf(h, "%+v", f.promises)
 	for _, i := range slices.Sorted(maps.Keys(f.tree.inodes)) {
 		n := f.tree.inodes[i]
 		fmt.Fprintf(h, "\n%d %s %d %d", i, l.label(i, n), n.links, l.rank[n.named])
 		for _, s := range slices.Sorted(maps.Keys(n.names)) {
 			fmt.Fprintf(h, " %q", s)
 			for _, v := range l.name(n, n.names[s]) {
-				fmt.Fprintf(h, " %d@%d", v.what, l.rank[v.at])
+				fmt.Fprintf(h, " %d@%d", v.value, l.rank[v.at])
 			}
 		}
 	}

@@ -9,21 +9,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A tree is the inodes and names of a file system, with what each of them was since it was last
+// A tree is the inodes and names of a file system, with their histories since they were last
 // synchronized.
 type tree struct {
-	inodes map[int]*inode // all that a name leads to or led to since it was last synchronized, and what is open
-	last   int            // the highest inode number that was used
+	inodes map[int]*inode // all that are open, or to which a name refers now or in its history
+	last   int            // the highest inode number used so far
 }
 
-// newTree makes a root directory of the mode 0755.
+// newTree returns a tree with only a root directory of mode 0755.
 func newTree() tree {
 	top := &inode{kind: Dir, names: make(map[string]*name), parent: root, links: 1,
-		attrs: history[attrs]{{what: attrs{mode: 0o755}}}}
+		attrs: history[attrs]{{value: attrs{mode: 0o755}}}}
 	return tree{map[int]*inode{root: top}, root}
 }
 
-// clone returns a copy that changes on its own.
+// clone returns an independent copy.
 func (t *tree) clone() tree {
 	out := tree{make(map[int]*inode, len(t.inodes)), t.last}
 	for i, n := range t.inodes {
@@ -55,8 +55,8 @@ func (t *tree) create(k Kind, mode uint32, now int) (int, *inode) {
 	return t.last, n
 }
 
-// point makes a name of directory d lead to an inode, or to none (0), at a moment.
-func (t *tree) point(d int, s string, to, now int) *name {
+// setName makes name s of directory d refer to inode to at moment now, or removes it if to is 0.
+func (t *tree) setName(d int, s string, to, now int) *name {
 	n := t.inodes[d]
 	e := n.names[s]
 	if e == nil {
@@ -80,8 +80,8 @@ func (t *tree) point(d int, s string, to, now int) *name {
 	return e
 }
 
-// drop forgets an inode that nothing leads to, now or on the disk.
-func (t *tree) drop() {
+// collect removes the inodes that are not open and that no name refers to, now or in its history.
+func (t *tree) collect() {
 	used := map[int]bool{root: true}
 	for i, n := range t.inodes {
 		if n.open > 0 {
@@ -89,14 +89,14 @@ func (t *tree) drop() {
 		}
 		for _, e := range n.names {
 			for _, v := range e.history {
-				used[v.what] = true
+				used[v.value] = true
 			}
 		}
 	}
 	maps.DeleteFunc(t.inodes, func(i int, _ *inode) bool { return !used[i] })
 }
 
-// visit calls visit of each name that there is, in order of paths; the root is "/".
+// visit calls visit for each path, in order; the root is "/". names are those in a directory.
 func (t *tree) visit(visit func(path string, n *inode, names []string)) {
 	var walk func(i int, p string)
 	walk = func(i int, p string) {
@@ -110,23 +110,23 @@ func (t *tree) visit(visit func(path string, n *inode, names []string)) {
 	walk(root, "/")
 }
 
-// links is the least and the greatest number of names that led to an inode at a moment and since.
+// links returns the least and the greatest number of names of inode i from a moment until now.
 func (t *tree) links(i, since int) (least, most int) {
-	count := map[int]int{} // what changes at which moment
+	count := map[int]int{} // by moment: how much the number of names changes
 	now := 0
 	for _, d := range t.inodes {
 		for _, e := range d.names {
-			if e.history[max(0, e.at(since))].what == i {
+			if e.history[max(0, e.at(since))].value == i {
 				now++
 			}
 			for k, v := range e.history {
 				if v.at <= since || k == 0 {
 					continue
 				}
-				if v.what == i {
+				if v.value == i {
 					count[v.at]++
 				}
-				if e.history[k-1].what == i {
+				if e.history[k-1].value == i {
 					count[v.at]--
 				}
 			}
@@ -140,13 +140,13 @@ func (t *tree) links(i, since int) (least, most int) {
 	return least, most
 }
 
-// path is a name that an inode has now, or had.
+// path returns a path of an inode, now or in its history: the first in order of bytes.
 func (t *tree) path(i int) string {
 	best := ""
 	for _, d := range slices.Sorted(maps.Keys(t.inodes)) {
 		for s, e := range t.inodes[d].names {
 			for _, v := range e.history {
-				if p := path.Join(t.dirPath(d), s); v.what == i && (best == "" || p < best) {
+				if p := path.Join(t.dirPath(d), s); v.value == i && (best == "" || p < best) {
 					best = p
 				}
 			}
@@ -155,7 +155,7 @@ func (t *tree) path(i int) string {
 	return best
 }
 
-// dirPath is the path of a directory.
+// dirPath returns the path of a directory, with "…" in place of a parent that does not contain it.
 func (t *tree) dirPath(d int) string {
 	if d == root {
 		return "/"

@@ -1,0 +1,86 @@
+package model_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"fsward/explore/agent"
+	"fsward/explore/model"
+)
+
+const (
+	dirMode  = unix.S_IFDIR | 0o755
+	fileMode = unix.S_IFREG | 0o644
+)
+
+// TestObserve: Observe leaves out the file system's own files, checks link counts, and returns an
+// error for entries that form no tree.
+func TestObserve(t *testing.T) {
+	top := agent.Entry{Path: ".", Mode: dirMode, Inode: 1, Links: 3}
+	s, err := model.Observe([]agent.Entry{
+		top,
+		{Path: "lost+found", Mode: dirMode, Inode: 2},
+		{Path: "lost+found/#12", Mode: fileMode, Inode: 12, Links: 1},
+		{Path: ".nilfs", Mode: fileMode, Inode: 3, Links: 1},
+		{Path: "FSCK0001.REC", Mode: fileMode, Inode: 4, Links: 1},
+	}, ".nilfs", "FSCK*.REC")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := model.New(posix).Equal(s); err != nil {
+		t.Errorf("an empty file system: %v", err)
+	}
+	var m *model.Mismatch
+	s, err = model.Observe([]agent.Entry{top, {Path: "f", Mode: fileMode, Inode: 3, Links: 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := after(t, posix, "creat /f").Equal(s); !errors.As(err, &m) || m.Kind != "links" {
+		t.Errorf("a file with one name and a link count of two: %v", err)
+	}
+	for _, wrong := range [][]agent.Entry{
+		{},
+		{{Path: "f", Mode: fileMode}},
+		{top, {Path: "d/f", Mode: fileMode}},
+		{top, {Path: "f", Mode: fileMode}, {Path: "f", Mode: fileMode}},
+		{{Path: ".", Mode: dirMode, Inode: 1, Links: 3, Errno: unix.EIO}},
+	} {
+		if _, err := model.Observe(wrong); err == nil {
+			t.Errorf("%v gives no error", wrong)
+		}
+	}
+}
+
+// TestUnreadable: for Allowed, an unreadable file counts as missing: it is lost if it was durable,
+// and the rest of the tree is compared. Equal does not accept unreadable files.
+func TestUnreadable(t *testing.T) {
+	s, err := model.Observe([]agent.Entry{
+		{Path: ".", Mode: dirMode, Inode: 1, Links: 3},
+		{Path: "d", Mode: dirMode, Inode: 2, Links: 2},
+		{Path: "f", Errno: unix.ESTALE},
+		{Path: "u", Mode: dirMode, Inode: 3, Links: 2, Errno: unix.EIO},
+		{Path: "u/x", Mode: fileMode, Inode: 4, Links: 1},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := s.Unreadable(); text != "/f cannot be read: stale file handle" {
+		t.Errorf("unreadable: %q", text)
+	}
+	if err := after(t, posix, "mkdir /d; sync; creat /f; mkdir /u").Allowed(s); err != nil {
+		t.Errorf("the unreadable files were not durable: %v", err)
+	}
+	var m *model.Mismatch
+	err = after(t, posix, "mkdir /d; creat /f; sync; mkdir /u").Allowed(s)
+	if !errors.As(err, &m) || m.Kind != "lost" ||
+		!strings.Contains(m.Text, "/f cannot be read: stale") {
+		t.Errorf("an unreadable file was durable: %v", err)
+	}
+	err = after(t, posix, "mkdir /d; creat /f; mkdir /u").Equal(s)
+	if !errors.As(err, &m) || m.Kind != "unreadable" {
+		t.Errorf("Equal with unreadable files: %v", err)
+	}
+}
