@@ -11,7 +11,7 @@ import (
 
 // child executes the next child of a state. All that it gave is written in one transaction: a run that
 // is killed has all of it or nothing.
-func (x *explorer) child(ctx context.Context, key []byte, st *state) error {
+func (x *explorer) runChild(ctx context.Context, key []byte, st *state) error {
 	before, asked := x.totals, maps.Clone(x.asked)
 	r, err := x.session.run(ctx, st)
 	var diverged *DivergedError
@@ -35,31 +35,31 @@ func (x *explorer) child(ctx context.Context, key []byte, st *state) error {
 			return err
 		}
 	}
-	besides, err := x.reportBesides(ctx, r, reported != nil)
+	nonfatal, err := x.reportAllNonfatal(ctx, r, reported != nil)
 	if err != nil {
 		x.totals = before
 		return err
 	}
 	x.countRun(st, r)
 	return x.store.update(func(c *change) error {
-		for _, e := range besides {
-			if err := c.keepError(e); err != nil {
+		for _, e := range nonfatal {
+			if err := c.saveError(e); err != nil {
 				return err
 			}
 		}
 		if reported != nil {
-			if err := c.keepError(reported); err != nil {
+			if err := c.saveError(reported); err != nil {
 				return err
 			}
 		} else if st.Fail == nil && r.idle == "" {
-			if err := x.grow(c, r, recovered); err != nil {
+			if err := x.addState(c, r, recovered); err != nil {
 				return err
 			}
 		}
-		if err := x.injectMore(c, st, r); err != nil {
+		if err := x.addFaults(c, st, r); err != nil {
 			return err
 		}
-		return errors.Join(x.advance(c, key, st, r), x.keepTotals(c))
+		return errors.Join(x.advance(c, key, st, r), x.saveTotals(c))
 	})
 }
 
@@ -67,8 +67,8 @@ func (x *explorer) child(ctx context.Context, key []byte, st *state) error {
 func (x *explorer) drop(key []byte, st *state, diverged error) error {
 	x.totals.Diverged++
 	x.totals.Waiting--
-	x.tell(Event{Event: "diverged", Depth: len(st.Steps), Text: diverged.Error()})
-	return x.store.update(func(c *change) error { return errors.Join(c.dequeue(key), x.keepTotals(c)) })
+	x.emit(Event{Event: "diverged", Depth: len(st.Steps), Text: diverged.Error()})
+	return x.store.update(func(c *change) error { return errors.Join(c.dequeue(key), x.saveTotals(c)) })
 }
 
 // examine looks for a failure in an execution: its own, then with crashes of the machine, then with
@@ -94,7 +94,7 @@ func (x *explorer) noteThreads(r *execution) {
 	}
 	x.totals.Unscheduled++
 	text := strings.Join(r.unscheduled, ", ") + " ran though held: this may not replay"
-	x.tell(Event{Event: "strayed", Depth: len(r.steps), Text: text})
+	x.emit(Event{Event: "strayed", Depth: len(r.steps), Text: text})
 }
 
 // countRun adds an execution to the totals.
@@ -110,11 +110,11 @@ func (x *explorer) countRun(st *state, r *execution) {
 	x.tick()
 }
 
-// reportBesides reports the failures that did not end an execution. reported: another one of it was
+// reportAllNonfatal reports the failures that did not end an execution. reported: another one of it was
 // reported, and is kept even when the run is to stop.
-func (x *explorer) reportBesides(ctx context.Context, r *execution, reported bool) (out []*Error, err error) {
-	for _, found := range r.beside {
-		e, err := x.reportBeside(ctx, &failureContext{execution: r, Failure: found})
+func (x *explorer) reportAllNonfatal(ctx context.Context, r *execution, reported bool) (out []*Error, err error) {
+	for _, found := range r.nonfatal {
+		e, err := x.reportNonfatal(ctx, &failureContext{execution: r, Failure: found})
 		if stopped := x.stopped(); reported && stopped != nil && errors.Is(err, stopped) {
 			break
 		}
@@ -128,12 +128,12 @@ func (x *explorer) reportBesides(ctx context.Context, r *execution, reported boo
 	return out, nil
 }
 
-// reportBeside reports a failure that did not end its execution. The first of its kind must be seen
+// reportNonfatal reports a failure that did not end its execution. The first of its kind must be seen
 // twice: a writeback that the kernel does now and then, of its own accord, may have come between a call
 // and its return.
-func (x *explorer) reportBeside(ctx context.Context, f *failureContext) (*Error, error) {
+func (x *explorer) reportNonfatal(ctx context.Context, f *failureContext) (*Error, error) {
 	if !slices.ContainsFunc(x.errors, func(e Error) bool { return e.Kind == f.Kind }) {
-		again, err := x.again(ctx, x.errorOf(f))
+		again, err := x.reproduce(ctx, x.errorOf(f))
 		var diverged *DivergedError
 		if errors.As(err, &diverged) {
 			err = nil
@@ -146,8 +146,8 @@ func (x *explorer) reportBeside(ctx context.Context, f *failureContext) (*Error,
 }
 
 // grow puts the state that a run led to into the frontier, if it is new.
-func (x *explorer) grow(c *change, r *execution, recovered uint64) error {
-	fresh, err := c.see(r.sig)
+func (x *explorer) addState(c *change, r *execution, recovered uint64) error {
+	fresh, err := c.markSeen(r.sig)
 	if err != nil || !fresh {
 		return err
 	}
@@ -179,8 +179,8 @@ func (x *explorer) advance(c *change, key []byte, st *state, r *execution) error
 	return errors.Join(err, c.dequeue(key), c.enqueue(p, st))
 }
 
-// injectMore puts the same execution into the frontier with one more fault, at each call site.
-func (x *explorer) injectMore(c *change, st *state, r *execution) error {
+// addFaults puts the same execution into the frontier with one more fault, at each call site.
+func (x *explorer) addFaults(c *change, st *state, r *execution) error {
 	if r.faults == nil || len(st.Fail) >= x.MaxFaults {
 		return nil
 	}

@@ -61,11 +61,11 @@ type Config struct {
 // A Judge looks at crash disks on the host, without a mount.
 type Judge interface {
 	// Judge says what is wrong with a crash disk: nil where nothing is. They come in the order in which they are formed.
-	Judge(ctx context.Context, s *crash.State) (Judgement, error)
+	Judge(ctx context.Context, s *crash.State) (Judgment, error)
 }
 
-// A Judgement is what a Judge says.
-type Judgement struct {
+// A Judgment is what a Judge says.
+type Judgment struct {
 	Failure   *Failure
 	Undecided bool // it could not say
 	Pruned    bool // it is what it said of another that is the same in all that counts

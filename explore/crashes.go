@@ -5,7 +5,7 @@ import (
 )
 
 // A crashed is a crash state, and what the checker is told of it.
-type crashed struct {
+type crashCase struct {
 	*crash.State
 	second *crash.State // a crash in the middle of the recovery; nil: the recovery came to its end
 	window int
@@ -13,10 +13,10 @@ type crashed struct {
 }
 
 // sum names the contents of a crash state.
-func (c crashed) sum() string { return c.Contents().String() }
+func (c crashCase) sum() string { return c.Contents().String() }
 
 // crashes visits the crash states of an execution, window by window of what its last Mutate requested.
-func (d *diskSet) crashes(r *execution, options crash.Options, visit func(c crashed) error) (crash.Stats, error) {
+func (d *diskSet) crashes(r *execution, options crash.Options, visit func(c crashCase) error) (crash.Stats, error) {
 	options.ByMark = true
 	w := windowWalk{states: crash.New(crash.Join(d.crashBases()...), options), windows: r.windows, visit: visit}
 	for ev, err := range crash.FromWriteSet(d.each(r.records), r.blocks, d.numbers()...) {
@@ -34,10 +34,10 @@ func (d *diskSet) crashes(r *execution, options crash.Options, visit func(c cras
 type windowWalk struct {
 	states  *crash.Enumerator
 	windows []window
-	visit   func(c crashed) error
+	visit   func(c crashCase) error
 	begun   bool // the last step has begun: windows before it are not visited
 	open    bool // a window has a start and no end yet
-	at      crashed
+	at      crashCase
 }
 
 func (w *windowWalk) visitState(s *crash.State) error {
@@ -66,7 +66,7 @@ func (w *windowWalk) add(ev crash.Event) error {
 // start begins a window, and visits the crash states at its start.
 func (w *windowWalk) start(ev crash.Event, kind string, number int) error {
 	asked := w.windows[number]
-	w.at = crashed{window: number, Crash: Crash{Epoch: Begin, Before: asked.before, After: asked.after}}
+	w.at = crashCase{window: number, Crash: Crash{Epoch: Begin, Before: asked.before, After: asked.after}}
 	if kind == markNow {
 		w.at.Epoch = End
 	}

@@ -137,7 +137,7 @@ func (d *diskSet) each(records []ramdisk.Record) iter.Seq2[*ramdisk.Record, erro
 }
 
 // early returns the blocks that a crash state has and that had not been submitted.
-func (d *diskSet) early(c crashed) (out []EarlyBlock) {
+func (d *diskSet) early(c crashCase) (out []EarlyBlock) {
 	for _, w := range c.Early() {
 		i, off := interp.Locate(w.Off)
 		out = append(out, EarlyBlock{Disk: d.list[i].Number, Sector: off / ramdisk.SectorSize, Bytes: w.Len})

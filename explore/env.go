@@ -16,8 +16,8 @@ import (
 // opTimeout bounds one request of a component or a checker, in the guest. What takes longer hangs.
 const opTimeout = time.Minute
 
-// maxDid bounds the lines that an Env notes.
-const maxDid = 1000
+// maxNotes bounds the lines that an Env notes.
+const maxNotes = 1000
 
 // An Env is what a component or a checker can do to the machine. It keeps the first error of the
 // machine: every later request fails with the same error, and the explorer sees it whatever the
@@ -176,7 +176,7 @@ func (e *Env) Err() error { return e.err }
 
 // note adds a line to what was done, for people. how is added if it failed.
 func (e *Env) note(line string, failed bool, how any) {
-	if len(e.did) >= maxDid {
+	if len(e.did) >= maxNotes {
 		return
 	}
 	if failed {

@@ -17,14 +17,14 @@ import (
 // report makes the first error of its kind as small as it can and writes its folder, and counts the others.
 func (x *explorer) report(ctx context.Context, f *failureContext) (*Error, error) {
 	for i := range x.errors {
-		if f.like(x.errors[i].Kind, x.errors[i].Property) {
+		if f.matches(x.errors[i].Kind, x.errors[i].Property) {
 			x.errors[i].Count++
 			return &x.errors[i], nil
 		}
 	}
 	x.tick()
 	totals := x.totals
-	f, err := x.minimise(ctx, f)
+	f, err := x.minimize(ctx, f)
 	x.totals = totals // what was run again is no part of the exploration
 	if err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func (x *explorer) report(ctx context.Context, f *failureContext) (*Error, error
 		return nil, fmt.Errorf("the folder of an error: %w", err)
 	}
 	x.errors = append(x.errors, e)
-	x.tell(Event{Event: "error", Error: &e})
+	x.emit(Event{Event: "error", Error: &e})
 	return &e, nil
 }
 
@@ -54,7 +54,7 @@ func (x *explorer) errorOf(f *failureContext) Error {
 }
 
 // keep copies a crash disk.
-func (s *session) keep(c crashed) *crashDisk {
+func (s *session) keepDisk(c crashCase) *crashDisk {
 	k := &crashDisk{CrashError: CrashError{Window: c.window, Epoch: c.Epoch.String(), Contents: c.sum(), After: c.At, Missing: c.Missing(), Early: s.disks.early(c)}}
 	left := c.State
 	if c.second != nil {

@@ -18,7 +18,7 @@ type failureContext struct {
 	process *ProcessCrash
 }
 
-var errEnough = errors.New("an error was found")
+var errFailureFound = errors.New("an error was found")
 
 // checkCrashes tries the crashes that a run asked for, up to the first error. recovered is the most that a recovery wrote, in sectors.
 func (x *explorer) checkCrashes(ctx context.Context, r *execution) (f *failureContext, recovered uint64, err error) {
@@ -34,7 +34,7 @@ func (x *explorer) checkCrashes(ctx context.Context, r *execution) (f *failureCo
 	if err != nil {
 		return nil, 0, err
 	}
-	stats, err := x.session.disks.crashes(r, x.Crash, func(c crashed) error {
+	stats, err := x.session.disks.crashes(r, x.Crash, func(c crashCase) error {
 		if err := x.stopped(); err != nil {
 			return err
 		}
@@ -42,15 +42,15 @@ func (x *explorer) checkCrashes(ctx context.Context, r *execution) (f *failureCo
 		if err != nil {
 			return err
 		}
-		x.count(c, by.judge)
+		x.countCrash(c, by.judge)
 		recovered = max(recovered, wrote)
 		if bad != nil {
-			f = &failureContext{Failure: bad.Failure, execution: r, disk: x.session.keep(bad.crashed)}
-			return errEnough
+			f = &failureContext{Failure: bad.Failure, execution: r, disk: x.session.keepDisk(bad.crashCase)}
+			return errFailureFound
 		}
 		return nil
 	})
-	if errors.Is(err, errEnough) {
+	if errors.Is(err, errFailureFound) {
 		err = nil
 	}
 	x.totals.Pruned += uint64(stats.Repeated)
@@ -60,7 +60,7 @@ func (x *explorer) checkCrashes(ctx context.Context, r *execution) (f *failureCo
 }
 
 // count notes for what a crash was tried.
-func (x *explorer) count(c crashed, judge Judge) {
+func (x *explorer) countCrash(c crashCase, judge Judge) {
 	x.asked[c.property()]++
 	if judge != nil {
 		x.asked[Invariant]++
@@ -92,11 +92,11 @@ func (x *explorer) newExaminer(ctx context.Context) (*examiner, error) {
 // A badDisk is a crash disk on which an error shows.
 type badDisk struct {
 	*Failure
-	crashed
+	crashCase
 }
 
 // checkCrash judges one crash disk: on the host, then by its recovery and by the checker. bad is nil where nothing is wrong with it.
-func (x *explorer) checkCrash(ctx context.Context, by *examiner, c crashed) (bad *badDisk, wrote uint64, err error) {
+func (x *explorer) checkCrash(ctx context.Context, by *examiner, c crashCase) (bad *badDisk, wrote uint64, err error) {
 	key, known := c.key()
 	key += c.sum()
 	if known && !x.NoPrune && x.memo.has(key) {
@@ -117,7 +117,7 @@ func (x *explorer) checkCrash(ctx context.Context, by *examiner, c crashed) (bad
 			x.totals.Pruned++
 		}
 		if err != nil || j.Failure != nil {
-			return &badDisk{j.Failure.of(Invariant), c}, 0, err
+			return &badDisk{j.Failure.withProperty(Invariant), c}, 0, err
 		}
 	}
 	switch {

@@ -12,18 +12,18 @@ import (
 
 // An execution is one run of a sequence of Mutates from the pristine disks, and what it observed.
 type execution struct {
-	steps   [][]Choice     // as taken
-	did     [][]string     // by step
-	next    []uint32       // the values that the next child of the same parent begins with
-	more    bool           // there is a next child
-	found   *Failure       // it ended the execution
-	beside  []*Failure     // failures that end nothing: calls that returned too early
-	sig     string         // hash of the signature
-	faults  *faultInjector // nil: none was asked for
-	calls   []promise
-	process *processCrasher // that counted the system calls of the last step; nil: they were not counted
-	windows []window
-	before  history // that was taken before the last step
+	steps    [][]Choice     // as taken
+	did      [][]string     // by step
+	next     []uint32       // the values that the next child of the same parent begins with
+	more     bool           // there is a next child
+	found    *Failure       // it ended the execution
+	nonfatal []*Failure     // failures that end nothing: calls that returned too early
+	sig      string         // hash of the signature
+	faults   *faultInjector // nil: none was asked for
+	calls    []promise
+	process  *processCrasher // that counted the system calls of the last step; nil: they were not counted
+	windows  []window
+	before   history // that was taken before the last step
 	history
 	kernel      []string      // what the kernel logged
 	loaded      bool          // a checkpoint was loaded
@@ -46,7 +46,7 @@ func (s *session) run(ctx context.Context, st *state) (*execution, error) {
 }
 
 // show executes the steps of a state alone, and the execution has the signature of the state.
-func (s *session) show(ctx context.Context, st *state) (*execution, error) {
+func (s *session) runSteps(ctx context.Context, st *state) (*execution, error) {
 	return s.guarded(ctx, st, func(ctx context.Context, st *state) (*execution, error) {
 		return s.parent(ctx, st, true)
 	})
@@ -56,14 +56,14 @@ func (s *session) show(ctx context.Context, st *state) (*execution, error) {
 func (s *session) guarded(ctx context.Context, st *state,
 	run func(ctx context.Context, st *state) (*execution, error)) (*execution, error) {
 	r, err := run(ctx, st)
-	g := s.guarding
-	if g == nil || g.now == nil || ctx.Err() != nil {
+	g := s.guard
+	if g == nil || g.session == nil || ctx.Err() != nil {
 		return r, err
 	}
 	if e := g.end(ctx); e != nil && !s.target.dead {
 		return nil, errors.Join(err, e)
 	}
-	refused := g.now.Refused()
+	refused := g.session.Refused()
 	if refused == nil {
 		return r, err
 	}
@@ -71,7 +71,7 @@ func (s *session) guarded(ctx context.Context, st *state,
 		r = &execution{steps: slices.Clone(st.Steps)}
 	}
 	r.kernel = slices.Clone(s.target.kernel)
-	r.found, r.beside = refused.met(r.kernel, r.found), nil
+	r.found, r.nonfatal = refused.withConsequences(r.kernel, r.found), nil
 	return r, nil
 }
 
@@ -164,10 +164,10 @@ func (s *session) mutate(e *Env, r *execution) (err error) {
 		err = s.target.stack.Checker.Mutate(e)
 	}
 	s.restorer.mutated(r, began)
-	if r.process != nil && r.process.cut {
+	if r.process != nil && r.process.ended {
 		err = nil // whatever the checker made of that
 	}
-	r.unscheduled = s.threads.ran(e)
+	r.unscheduled = s.threads.unscheduledNames(e)
 	r.found = s.target.failure(e, "mutate failed", err)
 	r.did, r.steps = append(r.did, e.did), append(r.steps, e.chooser.Taken())
 	return errors.Join(fatal(e), e.chooser.Err())
@@ -196,12 +196,12 @@ func (s *session) observe(ctx context.Context, e *Env, r *execution) (err error)
 	}
 	if err == nil && !s.target.dead {
 		r.history, err = s.recorder.history(ctx)
-		r.history = r.before.and(r.history)
+		r.history = r.before.followedBy(r.history)
 	}
 	if err == nil && !s.target.dead && len(r.calls) > 0 {
 		var early *Failure
 		if early, err = r.checkDurability(s.disks, s.newAccount()); early != nil {
-			r.beside = append(r.beside, early)
+			r.nonfatal = append(r.nonfatal, early)
 		}
 	}
 	r.kernel = slices.Clone(s.target.kernel)

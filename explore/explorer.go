@@ -12,16 +12,16 @@ import (
 // explorer is a run.
 type explorer struct {
 	Config
-	store   *store
-	session *session
-	totals  Totals
-	asked   map[string]uint64
-	errors  []Error
-	began   time.Time
-	before  float64   // seconds of earlier parts of the run
-	told    time.Time // of the last progress
-	memo    memo
-	stop    context.Context // its end stops the run, between two things that are done to the machine
+	store        *store
+	session      *session
+	totals       Totals
+	asked        map[string]uint64
+	errors       []Error
+	began        time.Time
+	before       float64   // seconds of earlier parts of the run
+	lastProgress time.Time // of the last progress
+	memo         memo
+	stop         context.Context // its end stops the run, between two things that are done to the machine
 }
 
 // stopped returns why the run is to stop; nil while it is not.
@@ -59,7 +59,7 @@ func Run(ctx context.Context, cfg Config) (sum Summary, err error) {
 		err = nil
 	}
 	x.tick()
-	return Summary{Totals: x.totals, Asked: x.asked, Errors: x.errors, Complete: complete}, errors.Join(err, x.store.update(x.keepTotals))
+	return Summary{Totals: x.totals, Asked: x.asked, Errors: x.errors, Complete: complete}, errors.Join(err, x.store.update(x.saveTotals))
 }
 
 // begin puts the first state into the frontier, or finds where the run was.
@@ -75,7 +75,7 @@ func (x *explorer) begin(ctx context.Context) error {
 		}
 		return err
 	}
-	r, err := x.session.show(ctx, &state{})
+	r, err := x.session.runSteps(ctx, &state{})
 	if err != nil {
 		return err
 	}
@@ -84,18 +84,18 @@ func (x *explorer) begin(ctx context.Context) error {
 	}
 	x.totals.States, x.totals.Waiting = 1, 1
 	return x.store.update(func(c *change) error {
-		_, err := c.see(r.sig)
-		return errors.Join(err, c.enqueue(0, &state{Sig: r.sig}), c.put(bucketMeta, keyConfig, x.Origin), x.keepTotals(c))
+		_, err := c.markSeen(r.sig)
+		return errors.Join(err, c.enqueue(0, &state{Sig: r.sig}), c.put(bucketMeta, keyConfig, x.Origin), x.saveTotals(c))
 	})
 }
 
-func (x *explorer) keepTotals(c *change) error {
+func (x *explorer) saveTotals(c *change) error {
 	return errors.Join(c.put(bucketMeta, keyTotals, &x.totals), c.put(bucketMeta, keyAsked, x.asked))
 }
 
 func (x *explorer) tick() { x.totals.Seconds = x.before + time.Since(x.began).Seconds() }
 
-func (x *explorer) tell(e Event) {
+func (x *explorer) emit(e Event) {
 	if x.OnEvent != nil {
 		x.tick()
 		e.Totals = x.totals
@@ -113,15 +113,15 @@ func (x *explorer) loop(ctx context.Context) (complete bool, err error) {
 		if st == nil {
 			return true, nil
 		}
-		if time.Since(x.told) > progressEvery {
-			x.told = time.Now()
+		if time.Since(x.lastProgress) > progressEvery {
+			x.lastProgress = time.Now()
 			free, err := x.session.target.available(ctx)
 			if err != nil {
 				return false, err
 			}
-			x.tell(Event{Event: "progress", Depth: len(st.Steps) + 1, Available: free})
+			x.emit(Event{Event: "progress", Depth: len(st.Steps) + 1, Available: free})
 		}
-		if err := x.child(ctx, key, st); err != nil {
+		if err := x.runChild(ctx, key, st); err != nil {
 			return false, err
 		}
 	}

@@ -14,7 +14,7 @@ type Failure struct {
 func (f *Failure) Error() string { return f.Kind + ": " + f.Text }
 
 // of returns an error as one of a property, unless it is of one already; nil where there is none.
-func (f *Failure) of(property string) *Failure {
+func (f *Failure) withProperty(property string) *Failure {
 	if f != nil && f.Property == "" {
 		f.Property = property
 	}
@@ -22,7 +22,9 @@ func (f *Failure) of(property string) *Failure {
 }
 
 // like says that two errors are of one kind: they are counted together, and one shows the other again.
-func (f *Failure) like(kind, property string) bool { return f.Kind == kind && f.Property == property }
+func (f *Failure) matches(kind, property string) bool {
+	return f.Kind == kind && f.Property == property
+}
 
 // Properties that do not hold whatever a checker asks.
 const (

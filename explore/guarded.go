@@ -14,7 +14,7 @@ import (
 // A Guard stands between a machine and the guarded disks of a stack.
 type Guard interface {
 	// Begin has the guard know disks by what they hold now: the file systems on them are not in use.
-	Begin(disks []GuardedDisk) (Guarding, error)
+	Begin(disks []GuardedDisk) (GuardSession, error)
 }
 
 // GuardedDisk is a disk, by the name of its device, and what it holds.
@@ -23,9 +23,9 @@ type GuardedDisk struct {
 	Base crash.Base
 }
 
-// Guarding is what a Guard does for one run. Allow is called for what changes a disk, and for its flushes, one at a time and in their order;
+// GuardSession is what a Guard does for one run. Allow is called for what changes a disk, and for its flushes, one at a time and in their order;
 // Refused and Close when nothing of that is under way.
-type Guarding interface {
+type GuardSession interface {
 	// Allow says whether what a bio of disk i asks for is done; an error number is what the machine gets in its place.
 	Allow(i int, bio *ramdisk.Record) unix.Errno
 	// Refused is what was refused first; nil: nothing was.
@@ -42,18 +42,18 @@ type GuardedSystem interface {
 }
 
 // guarding is the guard of a session's disks.
-type guarding struct {
-	guard  Guard
-	system GuardedSystem
-	disks  []*Disk
-	bases  []GuardedDisk
-	now    Guarding // of the run that is under way, or was last; nil: of none
-	on     bool     // the machine asks it
+type diskGuard struct {
+	guard   Guard
+	system  GuardedSystem
+	disks   []*Disk
+	bases   []GuardedDisk
+	session GuardSession // of the run that is under way, or was last; nil: of none
+	on      bool         // the machine asks it
 }
 
 // guardDisks returns the guarding of the disks that are to be guarded; nil where there are none.
-func guardDisks(disks *diskSet, guard Guard) (*guarding, error) {
-	g := &guarding{guard: guard}
+func guardDisks(disks *diskSet, guard Guard) (*diskGuard, error) {
+	g := &diskGuard{guard: guard}
 	for i, d := range disks.list {
 		if d.Guarded {
 			g.disks, g.bases = append(g.disks, d), append(g.bases, GuardedDisk{d.Path(), disks.bases[i]})
@@ -70,7 +70,7 @@ func guardDisks(disks *diskSet, guard Guard) (*guarding, error) {
 }
 
 // begin guards disks that are pristine and not mounted, and logged.
-func (g *guarding) begin(ctx context.Context) error {
+func (g *diskGuard) begin(ctx context.Context) error {
 	if g == nil {
 		return nil
 	}
@@ -78,11 +78,11 @@ func (g *guarding) begin(ctx context.Context) error {
 		return err
 	}
 	var err error
-	if g.now, err = g.guard.Begin(g.bases); err != nil {
+	if g.session, err = g.guard.Begin(g.bases); err != nil {
 		return err
 	}
 	for i, d := range g.disks {
-		if err := g.system.Guard(ctx, d.Number, func(bio *ramdisk.Record) unix.Errno { return g.now.Allow(i, bio) }); err != nil {
+		if err := g.system.Guard(ctx, d.Number, func(bio *ramdisk.Record) unix.Errno { return g.session.Allow(i, bio) }); err != nil {
 			return err
 		}
 		g.on = true
@@ -91,7 +91,7 @@ func (g *guarding) begin(ctx context.Context) error {
 }
 
 // end lets everything pass from now on. What was refused stays known.
-func (g *guarding) end(ctx context.Context) error {
+func (g *diskGuard) end(ctx context.Context) error {
 	if g == nil || !g.on {
 		return nil
 	}
@@ -105,27 +105,27 @@ func (g *guarding) end(ctx context.Context) error {
 }
 
 // lost notes that the machine was put back, to when nothing was guarded.
-func (g *guarding) lost() {
+func (g *diskGuard) lost() {
 	if g != nil {
 		g.on = false
 	}
 }
 
 // close forgets the run that was guarded last. Nothing is guarded.
-func (g *guarding) close() error {
-	if g == nil || g.now == nil {
+func (g *diskGuard) close() error {
+	if g == nil || g.session == nil {
 		return nil
 	}
-	err := g.now.Close()
-	g.now = nil
+	err := g.session.Close()
+	g.session = nil
 	return err
 }
 
-// maxMet bounds the lines of the kernel in a text, of which the last count; all are in the error's folder.
-const maxMet = 8
+// maxKernelLines bounds the lines of the kernel in a text, of which the last count; all are in the error's folder.
+const maxKernelLines = 8
 
 // met is a refusal with what the machine made of it.
-func (f *Failure) met(kernel []string, then *Failure) *Failure {
+func (f *Failure) withConsequences(kernel []string, then *Failure) *Failure {
 	var lines []string
 	for line := range strings.Lines(strings.Join(kernel, "\n")) {
 		if line = strings.TrimSpace(line); line != "" {
@@ -135,7 +135,7 @@ func (f *Failure) met(kernel []string, then *Failure) *Failure {
 	text := strings.TrimSpace(f.Text)
 	switch {
 	case len(lines) > 0:
-		text += "\n\nthe kernel, to which it is an I/O error:\n  " + strings.Join(lines[max(0, len(lines)-maxMet):], "\n  ")
+		text += "\n\nthe kernel, to which it is an I/O error:\n  " + strings.Join(lines[max(0, len(lines)-maxKernelLines):], "\n  ")
 	case then != nil:
 		text += "\n\nit led to: " + then.Kind
 	}

@@ -20,7 +20,7 @@ type few struct {
 	open  int
 }
 
-func (g *few) Begin(disks []explore.GuardedDisk) (explore.Guarding, error) {
+func (g *few) Begin(disks []explore.GuardedDisk) (explore.GuardSession, error) {
 	if len(disks) != 1 || disks[0].Name != "/dev/fswrd0" || disks[0].Base.Size() == 0 {
 		g.t.Errorf("guarded: %+v", disks)
 	}

@@ -16,17 +16,17 @@ type history struct {
 }
 
 // and returns a history followed by a later one.
-func (h history) and(later history) history {
+func (h history) followedBy(later history) history {
 	return history{slices.Concat(h.records, later.records), slices.Concat(h.blocks, later.blocks)}
 }
 
 // A recorder switches the logs of the disks on and off, and takes their contents.
 type recorder struct {
 	disks    *diskSet
-	guarding *guarding // ends where the log of bios does
+	guard    *diskGuard // ends where the log of bios does
 	writeSet writeSet
 	on       bool // bios are logged
-	some     bool // the log of bios may have records
+	unread   bool // the log of bios may have records
 }
 
 // log switches the log of bios. It is off while nobody needs it: a log that is kept must be read.
@@ -35,7 +35,7 @@ func (r *recorder) log(ctx context.Context, on bool) error {
 		return nil
 	}
 	if !on {
-		if err := r.guarding.end(ctx); err != nil {
+		if err := r.guard.end(ctx); err != nil {
 			return err
 		}
 	}
@@ -44,7 +44,7 @@ func (r *recorder) log(ctx context.Context, on bool) error {
 			return err
 		}
 	}
-	r.on, r.some = on, r.some || on
+	r.on, r.unread = on, r.unread || on
 	return nil
 }
 
@@ -55,11 +55,11 @@ func (r *recorder) begin(ctx context.Context) error {
 
 // records switches the log of bios off and takes its records.
 func (r *recorder) records(ctx context.Context) ([]ramdisk.Record, error) {
-	if err := r.log(ctx, false); err != nil || !r.some {
+	if err := r.log(ctx, false); err != nil || !r.unread {
 		return nil, err
 	}
 	out, err := r.disks.system.Records(ctx)
-	r.some = err != nil
+	r.unread = err != nil
 	return out, err
 }
 
@@ -74,8 +74,8 @@ func (r *recorder) history(ctx context.Context) (h history, err error) {
 	return h, err
 }
 
-// soFar takes the records of both logs, which go on.
-func (r *recorder) soFar(ctx context.Context) (h history, err error) {
+// drain takes the records of both logs, which go on.
+func (r *recorder) drain(ctx context.Context) (h history, err error) {
 	if h.records, err = r.disks.system.Records(ctx); err == nil {
 		h.blocks, err = r.writeSet.take(ctx)
 	}
@@ -84,9 +84,9 @@ func (r *recorder) soFar(ctx context.Context) (h history, err error) {
 
 // restored notes that the machine was put back to where both logs were on, or off.
 func (r *recorder) restored(on bool) {
-	r.on, r.some = on, on
+	r.on, r.unread = on, on
 	r.writeSet.on = on && r.writeSet.system != nil
-	r.writeSet.some = r.writeSet.on
+	r.writeSet.unread = r.writeSet.on
 }
 
 // written returns how many sectors bios have written.

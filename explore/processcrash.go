@@ -33,14 +33,14 @@ type processCrasher struct {
 	plan  *processCrashPlan // nil: the step is not ended
 	calls []string          // that were done
 	spans map[int]callSpan  // by window that has a start and an end
-	cut   bool              // the step was ended
+	ended bool              // the step was ended
 }
 
 // A callSpan is how many system calls had been done at the start and at the end of a window.
 type callSpan struct{ from, to int }
 
 // limit returns how many calls may still be done.
-func (p *processCrasher) limit() uint64 {
+func (p *processCrasher) remaining() uint64 {
 	if p.plan == nil {
 		return 1 << 62
 	}
@@ -48,25 +48,25 @@ func (p *processCrasher) limit() uint64 {
 }
 
 func (p *processCrasher) command(_ *Env, c agent.Command, next sendCommand) (agent.Exit, error) {
-	if p.cut {
+	if p.ended {
 		return agent.Exit{}, errProgramEnded
 	}
-	c.Prefix = &agent.Prefix{At: p.at, Calls: p.limit()}
+	c.Prefix = &agent.Prefix{At: p.at, Calls: p.remaining()}
 	exit, err := next(c)
-	p.calls, p.cut = append(p.calls, strings.Fields(exit.Calls)...), exit.Cut
-	if err == nil && p.cut {
+	p.calls, p.ended = append(p.calls, strings.Fields(exit.Calls)...), exit.Cut
+	if err == nil && p.ended {
 		err = errProgramEnded
 	}
 	return exit, err
 }
 
 func (p *processCrasher) batch(_ *Env, r request, next sendBatch) (agent.Done, error) {
-	if p.cut {
+	if p.ended {
 		return agent.Done{}, errProgramEnded
 	}
 	r.Ops = p.permitted(r.Ops)
 	done, err := next(r)
-	if err == nil && p.cut {
+	if err == nil && p.ended {
 		return agent.Done{}, errProgramEnded
 	}
 	return done, err
@@ -74,7 +74,7 @@ func (p *processCrasher) batch(_ *Env, r request, next sendBatch) (agent.Done, e
 
 // mark notes how many calls had been done at the start and at the end of each window.
 func (p *processCrasher) mark(_ *Env, text string, next sendMark) error {
-	if p.cut {
+	if p.ended {
 		return errProgramEnded
 	}
 	if kind, window, ok := parseWindowMark(text); ok {
@@ -96,13 +96,13 @@ var readOnly = []agent.Code{syncCode, syncfsCode, fsyncCode, datasyncCode, agent
 // permitted counts the operations that may be done, and returns them: all up to the end of the
 // program.
 func (p *processCrasher) permitted(ops []agent.Op) []agent.Op {
-	n := p.limit()
+	n := p.remaining()
 	for i, o := range ops {
 		if slices.Contains(readOnly, o.Code) {
 			continue
 		}
 		if n == 0 {
-			p.cut = true
+			p.ended = true
 			return ops[:i]
 		}
 		n--
@@ -113,7 +113,7 @@ func (p *processCrasher) permitted(ops []agent.Op) []agent.Op {
 
 // followed returns a *DivergedError if the calls that were done are not those of the plan.
 func (p *processCrasher) followed() error {
-	if short := !p.cut && len(p.calls) < len(p.plan.Calls); short || !slices.Equal(p.calls, p.plan.Calls) {
+	if short := !p.ended && len(p.calls) < len(p.plan.Calls); short || !slices.Equal(p.calls, p.plan.Calls) {
 		want := Choice{N: 1, Site: fmt.Sprintf("the system calls %v", p.plan.Calls)}
 		return &DivergedError{Want: want, Got: Choice{Site: fmt.Sprintf("%v", p.calls)}}
 	}

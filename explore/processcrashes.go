@@ -32,7 +32,7 @@ func (x *explorer) crashProcess(ctx context.Context, steps [][]Choice, plan proc
 	var diverged *DivergedError
 	if errors.As(err, &diverged) {
 		x.totals.Diverged++
-		x.tell(Event{Event: "diverged", Depth: len(steps), Text: err.Error()})
+		x.emit(Event{Event: "diverged", Depth: len(steps), Text: err.Error()})
 		return nil, nil
 	}
 	if err != nil || r.found == nil {

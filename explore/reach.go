@@ -10,8 +10,8 @@ import (
 // reach brings the machine and the checker to where a state is, and returns the Env of its last step.
 // With keeps, a checkpoint may be used and made.
 func (s *session) reach(ctx context.Context, st *state, r *execution, keeps bool) (e *Env, err error) {
-	var from *kept
-	if keeps = keeps && s.pristine != nil && s.restorer.way != ByReplay; keeps {
+	var from *savedState
+	if keeps = keeps && s.pristine != nil && s.restorer.method != ByReplay; keeps {
 		s.restorer.countChild(st)
 		from = s.restorer.nearest(st)
 	}
@@ -33,7 +33,7 @@ func (s *session) reach(ctx context.Context, st *state, r *execution, keeps bool
 		}
 	}
 	log.play = false // the machine answers from now on
-	if err == nil && keeps && s.restorer.worth(st, from) {
+	if err == nil && keeps && s.restorer.worthSaving(st, from) {
 		err = s.checkpoint(ctx, st, r, log)
 	}
 	return e, err
@@ -52,7 +52,7 @@ func (s *session) reachPristine(ctx context.Context, log *responseLog) (*Env, er
 	if err := s.recorder.begin(ctx); err != nil {
 		return nil, err
 	}
-	if err := s.guarding.begin(ctx); err != nil {
+	if err := s.guard.begin(ctx); err != nil {
 		return nil, err
 	}
 	e := s.target.env(ctx)
@@ -71,7 +71,7 @@ func (s *session) reachPristine(ctx context.Context, log *responseLog) (*Env, er
 }
 
 // reachCheckpoint loads a checkpoint, and has the checker begin with the answers that led to it.
-func (s *session) reachCheckpoint(ctx context.Context, from *kept, log *responseLog, r *execution) (*Env, error) {
+func (s *session) reachCheckpoint(ctx context.Context, from *savedState, log *responseLog, r *execution) (*Env, error) {
 	begin := time.Now()
 	if err := s.target.system.Load(ctx, from.machine); err != nil {
 		return nil, fmt.Errorf("the machine cannot be put back: %w", err)
@@ -118,11 +118,11 @@ func (s *session) replayStep(ctx context.Context, log *responseLog, step []Choic
 
 // checkpoint keeps where the machine and the checker are, and what was written on the way.
 func (s *session) checkpoint(ctx context.Context, st *state, r *execution, log *responseLog) error {
-	now, err := s.recorder.soFar(ctx)
+	now, err := s.recorder.drain(ctx)
 	if err != nil {
 		return err
 	}
-	r.before = r.before.and(now)
-	return s.restorer.keep(ctx, &kept{steps: slices.Clone(st.Steps), answers: slices.Clip(slices.Clone(log.answers)),
+	r.before = r.before.followedBy(now)
+	return s.restorer.keep(ctx, &savedState{steps: slices.Clone(st.Steps), answers: slices.Clip(slices.Clone(log.answers)),
 		before: r.before, held: s.threads.held})
 }

@@ -19,7 +19,7 @@ func (s *session) recovered(ctx context.Context, disk *crash.State, about Crash)
 	if err != nil {
 		return nil, nil, err
 	}
-	f = s.target.mount(e, func(e *Env, c Component) error { return c.Recover(e) }).of(Recovered)
+	f = s.target.mount(e, func(e *Env, c Component) error { return c.Recover(e) }).withProperty(Recovered)
 	var quick map[string]agent.Entry // what the recovery left; nil: it is not compared
 	if f == nil && fatal(e) == nil {
 		if records, err = s.recorder.records(ctx); err != nil {
@@ -27,11 +27,11 @@ func (s *session) recovered(ctx context.Context, disk *crash.State, about Crash)
 		}
 		if s.repairs() {
 			quick, err = s.tree(e)
-			f = s.target.failure(e, "unreadable", err).of(Recovered)
+			f = s.target.failure(e, "unreadable", err).withProperty(Recovered)
 		}
 	}
 	if f == nil && fatal(e) == nil {
-		f = s.target.failure(e, "check failed", s.target.stack.Checker.Check(e, about)).of(about.property())
+		f = s.target.failure(e, "check failed", s.target.stack.Checker.Check(e, about)).withProperty(about.property())
 	}
 	if err := fatal(e); err != nil {
 		return nil, nil, err
@@ -41,11 +41,11 @@ func (s *session) recovered(ctx context.Context, disk *crash.State, about Crash)
 	}
 	unmounted, err := s.target.unmount(ctx, s.verify && f == nil)
 	if f == nil {
-		f = unmounted.of(Recovered)
+		f = unmounted.withProperty(Recovered)
 	}
 	if f == nil && err == nil && quick != nil {
 		f, err = s.compareRepair(ctx, disk, quick)
-		f = f.of(Recovered)
+		f = f.withProperty(Recovered)
 	}
 	return f, records, err
 }

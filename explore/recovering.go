@@ -14,7 +14,7 @@ type recovering struct {
 	x   *explorer
 	ctx context.Context
 	all *crash.Recoveries
-	of  crashed // whose recovery it is
+	of  crashCase // whose recovery it is
 
 	ran   bool // what the recovery that ran last has left was checked, and was not visited yet
 	bad   *badDisk
@@ -30,7 +30,7 @@ func newRecovering(ctx context.Context, x *explorer) *recovering {
 }
 
 // check recovers a crash disk and checks what is there then, and likewise each disk that a crash in the middle of that leaves.
-func (r *recovering) check(c crashed) (*badDisk, uint64, error) {
+func (r *recovering) check(c crashCase) (*badDisk, uint64, error) {
 	r.of, r.ran, r.bad, r.wrote = c, false, nil, 0
 	was := r.all.Stats()
 	err := r.all.Each(c.State, r.visit)
@@ -38,7 +38,7 @@ func (r *recovering) check(c crashed) (*badDisk, uint64, error) {
 	t.Interrupted += uint64(now.States - was.States)
 	t.Unread += uint64(now.Skipped - was.Skipped)
 	t.Remembered += uint64(now.Known - was.Known)
-	if errors.Is(err, errEnough) {
+	if errors.Is(err, errFailureFound) {
 		err = nil
 	}
 	return r.bad, r.wrote, err
@@ -60,7 +60,7 @@ func (r *recovering) recover(disk *crash.State) (done crash.Recovered, err error
 	r.ran, r.wrote = true, max(r.wrote, written(records))
 	if found != nil {
 		r.bad = &badDisk{found, at}
-		return done, errEnough
+		return done, errFailureFound
 	}
 	return r.x.session.disks.recoveredFrom(records)
 }
@@ -87,7 +87,7 @@ func (r *recovering) visit(second, left *crash.State) error {
 		at := r.of
 		at.second = second
 		r.bad = &badDisk{found, at}
-		return errEnough
+		return errFailureFound
 	}
 	if known {
 		r.x.memo.add(key)

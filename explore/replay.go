@@ -16,7 +16,7 @@ func Replay(ctx context.Context, cfg Config, e Error) (found *Failure, err error
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, x.session.close(ctx)) }()
-	f, err := x.again(ctx, e)
+	f, err := x.reproduce(ctx, e)
 	if err != nil || f == nil {
 		return nil, err
 	}
@@ -24,7 +24,7 @@ func Replay(ctx context.Context, cfg Config, e Error) (found *Failure, err error
 }
 
 // again runs the choices of an error, and tries its crash, or those like it.
-func (x *explorer) again(ctx context.Context, e Error) (f *failureContext, err error) {
+func (x *explorer) reproduce(ctx context.Context, e Error) (f *failureContext, err error) {
 	if len(e.Steps) == 0 {
 		return nil, errors.New("an error without a step")
 	}
@@ -39,8 +39,8 @@ func (x *explorer) again(ctx context.Context, e Error) (f *failureContext, err e
 	if r.idle != "" {
 		return nil, idleDivergence(r.idle)
 	}
-	if i := slices.IndexFunc(r.beside, func(f *Failure) bool { return f.Kind == e.Kind }); i >= 0 {
-		return &failureContext{Failure: r.beside[i], execution: r}, nil
+	if i := slices.IndexFunc(r.nonfatal, func(f *Failure) bool { return f.Kind == e.Kind }); i >= 0 {
+		return &failureContext{Failure: r.nonfatal[i], execution: r}, nil
 	}
 	if r.found == nil && e.ProcessCrash != nil {
 		return x.crashProcessAgain(ctx, r, e)
@@ -57,7 +57,7 @@ func (x *explorer) again(ctx context.Context, e Error) (f *failureContext, err e
 		if by, err = x.newExaminer(ctx); err != nil { // for a log from its beginning
 			return nil, err
 		}
-		_, err := x.session.disks.crashes(r, x.Crash, func(c crashed) error {
+		_, err := x.session.disks.crashes(r, x.Crash, func(c crashCase) error {
 			if c.window != e.Crash.Window || c.Epoch.String() != e.Crash.Epoch || exact != (c.sum() == e.Crash.Contents) {
 				return x.stopped()
 			}
@@ -66,12 +66,12 @@ func (x *explorer) again(ctx context.Context, e Error) (f *failureContext, err e
 				return err
 			}
 			if f = sameKind(&failureContext{Failure: bad.Failure, execution: r}, e); f != nil {
-				f.disk = x.session.keep(bad.crashed)
-				return errEnough
+				f.disk = x.session.keepDisk(bad.crashCase)
+				return errFailureFound
 			}
 			return nil
 		})
-		if err != nil && !errors.Is(err, errEnough) || f != nil {
+		if err != nil && !errors.Is(err, errFailureFound) || f != nil {
 			if f != nil {
 				err = nil
 			}
@@ -83,7 +83,7 @@ func (x *explorer) again(ctx context.Context, e Error) (f *failureContext, err e
 
 // sameKind returns a failureContext that is like an error, else nil.
 func sameKind(f *failureContext, e Error) *failureContext {
-	if f.Failure == nil || !f.like(e.Kind, e.Property) {
+	if f.Failure == nil || !f.matches(e.Kind, e.Property) {
 		return nil
 	}
 	return f

@@ -24,7 +24,7 @@ type answer struct {
 }
 
 // again returns the next answer of the log. If it does not play, it asks for the answer and keeps it.
-func (l *responseLog) again(asked string, ask func() (answer, error)) (answer, error) {
+func (l *responseLog) respond(asked string, ask func() (answer, error)) (answer, error) {
 	if !l.play {
 		a, err := ask()
 		a.asked = asked
@@ -44,7 +44,7 @@ func (l *responseLog) again(asked string, ask func() (answer, error)) (answer, e
 
 // Run is that of System.
 func (l *responseLog) Run(ctx context.Context, c agent.Command) (agent.Exit, error) {
-	a, err := l.again(fmt.Sprint(c.Args, c.Env), func() (a answer, err error) {
+	a, err := l.respond(fmt.Sprint(c.Args, c.Env), func() (a answer, err error) {
 		a.exit, err = l.System.Run(ctx, c)
 		return a, err
 	})
@@ -53,7 +53,7 @@ func (l *responseLog) Run(ctx context.Context, c agent.Command) (agent.Exit, err
 
 // Do is that of System.
 func (l *responseLog) Do(ctx context.Context, b agent.Batch) (agent.Done, error) {
-	a, err := l.again(fmt.Sprint(b.Ops), func() (a answer, err error) {
+	a, err := l.respond(fmt.Sprint(b.Ops), func() (a answer, err error) {
 		a.done, err = l.System.Do(ctx, b)
 		return a, err
 	})
@@ -62,6 +62,6 @@ func (l *responseLog) Do(ctx context.Context, b agent.Batch) (agent.Done, error)
 
 // Mark is that of System.
 func (l *responseLog) Mark(ctx context.Context, text string) error {
-	_, err := l.again("mark "+text, func() (answer, error) { return answer{}, l.System.Mark(ctx, text) })
+	_, err := l.respond("mark "+text, func() (answer, error) { return answer{}, l.System.Mark(ctx, text) })
 	return err
 }

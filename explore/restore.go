@@ -29,11 +29,11 @@ func (r Restoring) Check() error {
 	return nil
 }
 
-// maxKept bounds the checkpoints that are kept beside the pristine one: each takes what the machine has of memory.
-const maxKept = 4
+// maxSavedStates bounds the checkpoints that are kept beside the pristine one: each takes what the machine has of memory.
+const maxSavedStates = 4
 
 // A kept checkpoint stands for the choices that led to it: a state below it begins with it, and takes only the choices after it.
-type kept struct {
+type savedState struct {
 	steps   [][]Choice
 	machine Checkpoint
 	answers []answer // of the machine to the checker, on the way
@@ -45,8 +45,8 @@ type kept struct {
 // A restorer knows what restoring has cost, and keeps checkpoints.
 type restorer struct {
 	system System
-	way    Restoring
-	kept   []*kept
+	method Restoring
+	saved  []*savedState
 	clock  uint64 // counts uses of checkpoints
 
 	saving   ewma // making a checkpoint
@@ -57,7 +57,7 @@ type restorer struct {
 	afterLoad, afterReplay ewma
 	children               ewma // of a state
 	parent                 string
-	born                   float64 // children of parent so far
+	executed               float64 // children of parent so far
 }
 
 // ewma is one of durations or counts of which the recent ones count more.
@@ -93,14 +93,14 @@ func (r *restorer) load(stepsAfter int) float64 {
 }
 
 // nearest returns the checkpoint to begin with; nil if a replay is to be taken.
-func (r *restorer) nearest(st *state) *kept {
-	var best *kept
-	for _, k := range r.kept {
+func (r *restorer) nearest(st *state) *savedState {
+	var best *savedState
+	for _, k := range r.saved {
 		if n := len(k.steps); n <= len(st.Steps) && (best == nil || n > len(best.steps)) && slices.EqualFunc(k.steps, st.Steps[:n], slices.Equal) {
 			best = k
 		}
 	}
-	if best == nil || r.way == ByCost && r.load(len(st.Steps)-len(best.steps)) >= r.replay(len(st.Steps)) {
+	if best == nil || r.method == ByCost && r.load(len(st.Steps)-len(best.steps)) >= r.replay(len(st.Steps)) {
 		return nil
 	}
 	r.use(best)
@@ -108,11 +108,11 @@ func (r *restorer) nearest(st *state) *kept {
 }
 
 // worth tells whether a checkpoint of a state is to be made, which was reached from one, or by a replay.
-func (r *restorer) worth(st *state, from *kept) bool {
+func (r *restorer) worthSaving(st *state, from *savedState) bool {
 	if from != nil && len(from.steps) == len(st.Steps) {
 		return false
 	}
-	switch r.way {
+	switch r.method {
 	case ByCheckpoint:
 		return true
 	case ByCost:
@@ -120,14 +120,14 @@ func (r *restorer) worth(st *state, from *kept) bool {
 		if from != nil {
 			reached = r.load(len(st.Steps) - len(from.steps))
 		}
-		left := r.children.value - r.born // that are still to come
+		left := r.children.value - r.executed // that are still to come
 		return left > 0 && (reached-r.load(0))*left > r.saving.value
 	}
 	return false
 }
 
 // use notes that a checkpoint is used.
-func (r *restorer) use(k *kept) {
+func (r *restorer) use(k *savedState) {
 	r.clock++
 	k.used = r.clock
 }
@@ -145,29 +145,29 @@ func (r *restorer) mutated(e *execution, began time.Time) {
 func (r *restorer) countChild(st *state) {
 	if key := fmt.Sprint(st.Steps); key != r.parent {
 		if r.parent != "" {
-			r.children.add(r.born)
+			r.children.add(r.executed)
 		}
-		r.parent, r.born = key, 0
+		r.parent, r.executed = key, 0
 	}
-	r.born++
+	r.executed++
 }
 
 // keep makes a checkpoint of where the machine is, and gives up the one that was not used for longest.
 // If the machine makes none, all states are reached by replay from now on.
-func (r *restorer) keep(ctx context.Context, k *kept) (err error) {
-	if len(r.kept) == maxKept {
-		oldest := slices.IndexFunc(r.kept, func(k *kept) bool {
-			return !slices.ContainsFunc(r.kept, func(other *kept) bool { return other.used < k.used })
+func (r *restorer) keep(ctx context.Context, k *savedState) (err error) {
+	if len(r.saved) == maxSavedStates {
+		oldest := slices.IndexFunc(r.saved, func(k *savedState) bool {
+			return !slices.ContainsFunc(r.saved, func(other *savedState) bool { return other.used < k.used })
 		})
-		if err := r.system.Forget(ctx, r.kept[oldest].machine); err != nil {
+		if err := r.system.Forget(ctx, r.saved[oldest].machine); err != nil {
 			return err
 		}
-		r.kept = slices.Delete(r.kept, oldest, oldest+1)
+		r.saved = slices.Delete(r.saved, oldest, oldest+1)
 	}
 	begin := time.Now()
 	k.machine, err = r.system.Save(ctx)
 	if errors.Is(err, errors.ErrUnsupported) {
-		r.way = ByReplay
+		r.method = ByReplay
 		return nil
 	}
 	if err != nil {
@@ -175,15 +175,15 @@ func (r *restorer) keep(ctx context.Context, k *kept) (err error) {
 	}
 	r.saving.since(begin)
 	r.use(k)
-	r.kept = append(r.kept, k)
+	r.saved = append(r.saved, k)
 	return nil
 }
 
 // forget gives up all checkpoints.
 func (r *restorer) forget(ctx context.Context) (err error) {
-	for _, k := range r.kept {
+	for _, k := range r.saved {
 		err = errors.Join(err, r.system.Forget(ctx, k.machine))
 	}
-	r.kept = nil
+	r.saved = nil
 	return err
 }

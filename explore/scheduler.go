@@ -131,7 +131,7 @@ func idleDivergence(name string) error {
 
 // ran returns the names of the threads that ran although they were held, since the stack was mounted.
 // Threads that an operation waited for are not among them. e keeps an error of the machine.
-func (t *threadScheduler) ran(e *Env) (names []string) {
+func (t *threadScheduler) unscheduledNames(e *Env) (names []string) {
 	if len(t.held) == 0 {
 		return nil
 	}

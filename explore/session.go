@@ -16,7 +16,7 @@ type session struct {
 	target   *target
 	disks    *diskSet
 	recorder *recorder
-	guarding *guarding // nil: no disk is guarded
+	guard    *diskGuard // nil: no disk is guarded
 	threads  *threadScheduler
 	restorer *restorer
 	pristine Checkpoint // of the machine with pristine disks, nothing mounted; nil: it has none
@@ -43,7 +43,7 @@ func newSession(ctx context.Context, cfg Config) (_ *session, err error) {
 		disks:    disks,
 		recorder: &recorder{disks: disks},
 		threads:  threads,
-		restorer: &restorer{system: cfg.System, way: cfg.Restore},
+		restorer: &restorer{system: cfg.System, method: cfg.Restore},
 
 		newAccount:  cfg.NewAccount,
 		inject:      cfg.MaxFaults > 0,
@@ -84,12 +84,12 @@ func (s *session) make(ctx context.Context) (err error) {
 
 // prepare sets up what is configured beside the stack.
 func (s *session) prepare(ctx context.Context, cfg Config) (err error) {
-	if s.guarding, err = guardDisks(s.disks, cfg.Guard); err != nil {
+	if s.guard, err = guardDisks(s.disks, cfg.Guard); err != nil {
 		return err
 	}
-	s.recorder.guarding = s.guarding
-	if s.guarding != nil {
-		s.restorer.way = ByReplay // a guard has no checkpoints
+	s.recorder.guard = s.guard
+	if s.guard != nil {
+		s.restorer.method = ByReplay // a guard has no checkpoints
 	}
 	if err := s.recorder.writeSet.begin(cfg.System, cfg.CrashFrom); err != nil {
 		return err
@@ -122,7 +122,7 @@ func (s *session) close(ctx context.Context) error {
 	}
 	_, err := s.target.unmount(ctx, false)
 	err = errors.Join(err, s.recorder.writeSet.end(ctx, s.disks.list))
-	err = errors.Join(err, s.guarding.end(ctx), s.guarding.close(), s.disks.remove(ctx))
+	err = errors.Join(err, s.guard.end(ctx), s.guard.close(), s.disks.remove(ctx))
 	if s.pristine != nil {
 		err = errors.Join(err, s.restorer.forget(ctx), s.target.system.Forget(ctx, s.pristine))
 	}
@@ -140,7 +140,7 @@ func (s *session) reset(ctx context.Context) error {
 	s.target.restored(false)
 	s.recorder.restored(false)
 	s.threads.resume(nil)
-	s.guarding.lost()
+	s.guard.lost()
 	return s.loadEKM(ctx) // the checkpoint was made before it was loaded
 }
 

@@ -127,7 +127,7 @@ func (c *change) put(bucket, key []byte, v any) error {
 }
 
 // see notes a signature, and tells whether it was new.
-func (c *change) see(sig string) (fresh bool, err error) {
+func (c *change) markSeen(sig string) (fresh bool, err error) {
 	b := c.tx.Bucket(bucketSeen)
 	if b.Get([]byte(sig)) != nil {
 		return false, nil
@@ -159,5 +159,5 @@ func (c *change) sequence() uint64 { return c.tx.Bucket(bucketFrontier).Sequence
 
 func (c *change) dequeue(key []byte) error { return c.tx.Bucket(bucketFrontier).Delete(key) }
 
-// keepError keeps an error, or what changed of it. They have different folders, whose names are in the order in which they were found.
-func (c *change) keepError(e *Error) error { return c.put(bucketErrors, []byte(e.Dir), e) }
+// saveError keeps an error, or what changed of it. They have different folders, whose names are in the order in which they were found.
+func (c *change) saveError(e *Error) error { return c.put(bucketErrors, []byte(e.Dir), e) }

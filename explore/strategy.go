@@ -47,7 +47,7 @@ func (s Strategy) priority(seed uint64, number uint64, t traits, c *change) (uin
 	case BreadthFirst:
 		return number, nil
 	case Random:
-		return scatter(seed, number), nil
+		return hashNumber(seed, number), nil
 	case MostRecovery:
 		return math.MaxUint64 - t.recovered, nil
 	case LeastSeen:
@@ -57,8 +57,8 @@ func (s Strategy) priority(seed uint64, number uint64, t traits, c *change) (uin
 	}
 }
 
-// scatter makes a number of another that looks random.
-func scatter(seed, number uint64) uint64 {
+// hashNumber makes a number of another that looks random.
+func hashNumber(seed, number uint64) uint64 {
 	var b [16]byte
 	binary.LittleEndian.PutUint64(b[:], seed)
 	binary.LittleEndian.PutUint64(b[8:], number)

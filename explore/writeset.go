@@ -33,7 +33,7 @@ func (c CrashSource) Check() error {
 type writeSet struct {
 	system WriteSetSystem // nil: it is not asked
 	on     bool
-	some   bool // the log may have some
+	unread bool // the log may have some
 }
 
 // begin has what the machine tells be asked. The module that it needs is loaded by session.loadEKM.
@@ -59,17 +59,17 @@ func (w *writeSet) log(ctx context.Context, disks []*Disk, on bool) error {
 			return err
 		}
 	}
-	w.on, w.some = on, w.some || on
+	w.on, w.unread = on, w.unread || on
 	return nil
 }
 
 // take takes what there is in the log.
 func (w *writeSet) take(ctx context.Context) ([]crash.Block, error) {
-	if w.system == nil || !w.some {
+	if w.system == nil || !w.unread {
 		return nil, nil
 	}
 	out, err := w.system.WriteSet(ctx)
-	w.some = w.on || err != nil
+	w.unread = w.on || err != nil
 	return out, err
 }
 

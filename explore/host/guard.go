@@ -30,7 +30,7 @@ type Guard struct {
 }
 
 // Begin makes the copies and reads the file systems on them as the baseline.
-func (x *Guard) Begin(disks []explore.GuardedDisk) (explore.Guarding, error) {
+func (x *Guard) Begin(disks []explore.GuardedDisk) (explore.GuardSession, error) {
 	if x.rules == nil {
 		var err error
 		if x.rules, err = x.Rules.Load(); err != nil {
@@ -44,7 +44,7 @@ func (x *Guard) Begin(disks []explore.GuardedDisk) (explore.Guarding, error) {
 	return g, nil
 }
 
-// guarding is an explore.Guarding.
+// guarding is an explore.GuardSession.
 type guarding struct {
 	copies   []*overlay.Disk
 	pipeline *guard.Pipeline // nil until the baseline was read

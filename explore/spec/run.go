@@ -80,9 +80,9 @@ func (r Run) Config() (explore.Config, error) {
 // judge asks the invariants.
 type judge struct{ *oracle.Oracle }
 
-func (j judge) Judge(ctx context.Context, s *crash.State) (explore.Judgement, error) {
+func (j judge) Judge(ctx context.Context, s *crash.State) (explore.Judgment, error) {
 	v, err := j.Oracle.Judge(ctx, s)
-	out := explore.Judgement{Undecided: v.Outcome == change.Undecided, Pruned: v.Pruned}
+	out := explore.Judgment{Undecided: v.Outcome == change.Undecided, Pruned: v.Pruned}
 	if v.Outcome == change.Violated {
 		out.Failure = &explore.Failure{Kind: "invariant " + v.Kind(), Text: v.String()}
 	}

@@ -10,22 +10,22 @@ import (
 
 // Bounds of what is tried to make an error smaller.
 const (
-	minimiseTime = 2 * time.Minute
-	minimiseMost = 32 // crash states at a smaller crash distance
+	minimizeTime    = 2 * time.Minute
+	maxCloserStates = 32 // crash states at a smaller crash distance
 )
 
-// minimise makes what leads to a failure smaller: fewer steps, then a smaller crash distance. What
+// minimize makes what leads to a failure smaller: fewer steps, then a smaller crash distance. What
 // cannot be made smaller, or not in time, comes back as it is.
-func (x *explorer) minimise(ctx context.Context, f *failureContext) (*failureContext, error) {
+func (x *explorer) minimize(ctx context.Context, f *failureContext) (*failureContext, error) {
 	all := x.stop
 	defer func() { x.stop = all }()
 	var cancel context.CancelFunc
-	x.stop, cancel = context.WithTimeout(all, minimiseTime)
+	x.stop, cancel = context.WithTimeout(all, minimizeTime)
 	defer cancel()
 	best, err := fewestSteps(f, func(like *failureContext, steps [][]Choice) (*failureContext, error) {
 		e := x.errorOf(like)
 		e.Steps = steps
-		shown, err := x.again(ctx, e)
+		shown, err := x.reproduce(ctx, e)
 		var diverged *DivergedError
 		if errors.As(err, &diverged) { // a step cannot be done without one that was left out
 			return nil, nil
@@ -33,13 +33,13 @@ func (x *explorer) minimise(ctx context.Context, f *failureContext) (*failureCon
 		return shown, err
 	})
 	if err == nil && best.disk != nil {
-		best, err = x.closestCrash(best, func(c crashed) (*badDisk, error) {
+		best, err = x.closestCrash(best, func(c crashCase) (*badDisk, error) {
 			by, err := x.newExaminer(ctx)
 			if err != nil {
 				return nil, err
 			}
 			bad, _, err := x.checkCrash(ctx, by, c)
-			if err != nil || bad == nil || !bad.like(best.Kind, best.Property) {
+			if err != nil || bad == nil || !bad.matches(best.Kind, best.Property) {
 				return nil, err
 			}
 			return bad, nil
@@ -80,22 +80,22 @@ func fewestSteps(best *failureContext,
 
 // crashDistance returns in how many writes a crash state differs from the disk on which every write
 // has completed: those that are missing, and the blocks that are there early.
-func crashDistance(c crashed) int { return len(c.Missing()) + len(c.Early()) }
+func crashDistance(c crashCase) int { return len(c.Missing()) + len(c.Early()) }
 
 // closestCrash looks for a crash state at a smaller crash distance that shows the same failure. show
 // returns it for a crash state that does, else nil.
-func (x *explorer) closestCrash(best *failureContext, show func(c crashed) (*badDisk, error)) (*failureContext, error) {
+func (x *explorer) closestCrash(best *failureContext, show func(c crashCase) (*badDisk, error)) (*failureContext, error) {
 	type candidate struct {
 		sum      string
 		distance int
 	}
 	var list []candidate
-	closer := func(c crashed) bool {
+	closer := func(c crashCase) bool {
 		return c.window == best.disk.Window && c.Epoch.String() == best.disk.Epoch &&
 			crashDistance(c) < len(best.disk.Missing)+len(best.disk.Early)
 	}
 	disks := x.session.disks
-	_, err := disks.crashes(best.execution, x.Crash, func(c crashed) error {
+	_, err := disks.crashes(best.execution, x.Crash, func(c crashCase) error {
 		if closer(c) {
 			list = append(list, candidate{c.sum(), crashDistance(c)})
 		}
@@ -105,22 +105,22 @@ func (x *explorer) closestCrash(best *failureContext, show func(c crashed) (*bad
 		return best, err
 	}
 	slices.SortStableFunc(list, func(a, b candidate) int { return cmp.Compare(a.distance, b.distance) })
-	for _, want := range list[:min(len(list), minimiseMost)] {
+	for _, want := range list[:min(len(list), maxCloserStates)] {
 		var smaller *failureContext
-		_, err := disks.crashes(best.execution, x.Crash, func(c crashed) error {
+		_, err := disks.crashes(best.execution, x.Crash, func(c crashCase) error {
 			if c.sum() != want.sum || !closer(c) {
 				return x.stopped()
 			}
 			bad, err := show(c)
 			if bad != nil {
-				smaller = &failureContext{Failure: bad.Failure, execution: best.execution, disk: x.session.keep(bad.crashed)}
+				smaller = &failureContext{Failure: bad.Failure, execution: best.execution, disk: x.session.keepDisk(bad.crashCase)}
 			}
-			return cmp.Or(err, errEnough)
+			return cmp.Or(err, errFailureFound)
 		})
 		if smaller != nil {
 			return smaller, nil
 		}
-		if err != nil && !errors.Is(err, errEnough) {
+		if err != nil && !errors.Is(err, errFailureFound) {
 			return best, err
 		}
 	}

@@ -26,16 +26,16 @@ func (t *target) failure(e *Env, kind string, err error) *Failure {
 	case err != nil:
 		found = &Failure{Kind: kind, Text: err.Error()}
 	default:
-		return t.kernelFault(e)
+		return t.kernelBug(e)
 	}
 	return found
 }
 
 // kernelFault returns the failure that the kernel's log shows; nil: none.
-func (t *target) kernelFault(e *Env) *Failure {
-	if text := kernelFault(e.kernel.texts); text != "" {
+func (t *target) kernelBug(e *Env) *Failure {
+	if text := findKernelBug(e.kernel.texts); text != "" {
 		t.dead = true // nobody knows what a kernel does after that
-		return &Failure{Kind: "kernel: " + faultKind(text), Text: text}
+		return &Failure{Kind: "kernel: " + kernelBugKind(text), Text: text}
 	}
 	return nil
 }
@@ -63,12 +63,12 @@ func fatal(e *Env) error {
 // faults begin the messages of a kernel about its own bugs: BUG() and WARN() (lib/bug.c), and hung
 // tasks (kernel/hung_task.c). Stalls (kernel/rcu, kernel/watchdog.c) are left out, since an emulated
 // processor on a busy host has them.
-var faults = []string{"BUG: ", "kernel BUG at ", "WARNING: CPU: ", "INFO: task ", "general protection fault", "Oops: "}
+var kernelBugs = []string{"BUG: ", "kernel BUG at ", "WARNING: CPU: ", "INFO: task ", "general protection fault", "Oops: "}
 
 // kernelFault returns the part of a kernel's log that begins with a bug in it; "" if there is none.
-func kernelFault(texts []string) string {
+func findKernelBug(texts []string) string {
 	for _, text := range texts {
-		for _, word := range faults {
+		for _, word := range kernelBugs {
 			if i := strings.Index(text, word); i >= 0 {
 				return text[i:]
 			}
@@ -77,8 +77,8 @@ func kernelFault(texts []string) string {
 	return ""
 }
 
-// faultKind returns the part of a fault that is the same each time: the place in the kernel's source.
-func faultKind(text string) string {
+// kernelBugKind returns the part of a fault that is the same each time: the place in the kernel's source.
+func kernelBugKind(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	if _, place, ok := strings.Cut(line, " at "); ok {
 		return strings.TrimRight(place, "!")
