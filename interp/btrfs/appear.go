@@ -18,13 +18,13 @@ func (s *superblockWrite) appear() {
 		return
 	}
 	if !inRewrite(s.sb) {
-		s.take()
+		s.adopt()
 	}
 }
 
 // take takes up another file system. If its trees are all there and sound it is the new baseline.
 // If not, mkfs has not written everything yet, and the next commit is judged as a whole image.
-func (s *superblockWrite) take() {
+func (s *superblockWrite) adopt() {
 	taken, err := s.readAppeared()
 	if unsupported, ok := errors.AsType[*interp.UnsupportedError](err); ok {
 		s.obs.Unknown = unsupported

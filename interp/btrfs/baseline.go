@@ -21,7 +21,7 @@ func (f *FS) Needs() func(off, n uint64) bool {
 }
 
 // follow makes a comparison with nothing keep to the options for a whole image.
-func (d *diff) follow(options *interp.ImageOptions) {
+func (d *diff) applyImageOptions(options *interp.ImageOptions) {
 	d.out.memory, d.out.drop, d.out.dropped = options.Budget, options.Budget != nil, options.Stream
 	if tell := options.Progress; tell != nil {
 		var total uint64

@@ -16,7 +16,7 @@ import (
 const blockTree = math.MaxUint64
 
 // holdBlock answers what is known of a block.
-func (v *view) holdBlock(h *holding, o change.Object) error {
+func (v *view) decodeBlockObject(h *cachedObjects, o change.Object) error {
 	h.dec.reset()
 	h.dec.tree = blockTree
 	switch o.Kind {

@@ -16,14 +16,14 @@ const cacheBytes = 64 << 20
 // nodeCache keeps blocks that have passed checkNode, by device address, and forgets what is written
 // over. A block with several copies is known by all of their addresses. Safe for concurrent use.
 type nodeCache struct {
-	mu       sync.Mutex
-	reading  []*reading // blocks that are being read
-	nodes    *lru.LRU[uint64, *cachedNode]
-	further  map[uint64]uint64 // the address of a further copy → that of the first
-	nodeSize uint64
-	sector   uint64    // addresses of blocks are multiples of it
-	odd      bool      // one is no multiple of nodeSize, as old tools have made them
-	buffers  sync.Pool // of *[]byte of nodeSize, for what is not kept
+	mu        sync.Mutex
+	reading   []*reading // blocks that are being read
+	nodes     *lru.LRU[uint64, *cachedNode]
+	further   map[uint64]uint64 // the address of a further copy → that of the first
+	nodeSize  uint64
+	sector    uint64    // addresses of blocks are multiples of it
+	unaligned bool      // one is no multiple of nodeSize, as old tools have made them
+	buffers   sync.Pool // of *[]byte of nodeSize, for what is not kept
 
 	// parent has the blocks of another state of the same disk, and same tells of a range whether it
 	// is the same there; nil if there is none.
@@ -147,13 +147,13 @@ func (c *nodeCache) add(addrs []uint64, e *cachedNode) {
 
 // insert keeps a block that knows its addresses.
 func (c *nodeCache) insert(addrs []uint64, e *cachedNode) {
-	c.odd = c.odd || slices.ContainsFunc(addrs, func(a uint64) bool { return a%c.nodeSize != 0 })
+	c.unaligned = c.unaligned || slices.ContainsFunc(addrs, func(a uint64) bool { return a%c.nodeSize != 0 })
 	c.nodes.Add(addrs[0], e)
 }
 
 // step is what the addresses of all blocks are multiples of.
 func (c *nodeCache) step() uint64 {
-	if c.odd {
+	if c.unaligned {
 		return c.sector
 	}
 	return c.nodeSize

@@ -6,9 +6,9 @@ import (
 	"fsward/interp/btrfs/ondisk"
 )
 
-// A judgement is the verdict on the structure of a commit, for the further copies of its
+// A judgment is the verdict on the structure of a commit, for the further copies of its
 // superblock.
-type judgement struct {
+type judgment struct {
 	identity   [ondisk.SuperSize]byte
 	chunks     *chunkMap // where metadata lies
 	generation uint64
@@ -23,7 +23,7 @@ type judgement struct {
 // the forecast found.
 func (s *superblockWrite) judgeCommit() {
 	s.obs.Point = interp.CommitPoint
-	if fc := s.forecasts.foreseen(s.old, s.sb, &s.comparer.unflushed); fc != nil {
+	if fc := s.forecasts.matching(s.old, s.sb, &s.comparer.unflushed); fc != nil {
 		s.obs.Txn, s.obs.View = fc.diff.out.txn, fc.view
 		s.conclude(fc.settled(s.comparer.disk, s.sb))
 		return
@@ -52,7 +52,7 @@ func (s *superblockWrite) judgeCommit() {
 	s.conclude(now)
 }
 
-// conclude notes the judgement of a commit, and what the base is once the commit has landed. now is
+// conclude notes the judgment of a commit, and what the base is once the commit has landed. now is
 // the state of the commit, nil if there is none.
 func (s *superblockWrite) conclude(now *state) {
 	if s.obs.Txn != nil {
@@ -60,7 +60,7 @@ func (s *superblockWrite) conclude(now *state) {
 			s.obs.Note = err.Error()
 		}
 	}
-	j := &judgement{identity: identityOf(s.sb), chunks: s.old.chunks, generation: s.sb.Generation(),
+	j := &judgment{identity: identityOf(s.sb), chunks: s.old.chunks, generation: s.sb.Generation(),
 		violations: s.obs.Violations, unknown: s.obs.Unknown}
 	if now != nil {
 		j.chunks = now.chunks

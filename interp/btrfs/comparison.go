@@ -51,7 +51,7 @@ func (c *comparer) compare(base *state, sb ondisk.Superblock, at uint64, devs *d
 	c.names.Reset()
 	with := comparison{base: base, sb: sb, at: at, disk: c.disk, devs: devs, cache: cache, names: c.names, memory: c.memory}
 	if base != nil {
-		with.unflushed = c.unflushed.stretches()
+		with.unflushed = c.unflushed.ranges()
 	} else {
 		with.image = c.image
 	}
@@ -67,7 +67,7 @@ type comparison struct {
 	devs      *devices
 	cache     *nodeCache
 	names     *change.Names
-	unflushed []stretch    // what was written and is not durable yet
+	unflushed []addrRange  // what was written and is not durable yet
 	stopped   *atomic.Bool // nil, or what ends the comparison before its time
 	memory    *interp.MemoryBudget
 	image     *interp.ImageOptions // nil, or how a whole image is read
@@ -89,7 +89,7 @@ func (c comparison) run() (*state, *diff, error) {
 		unflushed: c.unflushed, superLater: c.superLater}
 	d.out.memory = c.memory
 	if c.image != nil {
-		d.follow(c.image)
+		d.applyImageOptions(c.image)
 	}
 	// While the chunk tree is read, only the chunks of the superblock are known.
 	d.out.dec.ctx.chunks, d.out.dec.ctx.where = nil, nil

@@ -23,9 +23,9 @@ type diff struct {
 	faults   []change.Violation
 	unknown  error // why the result is not complete
 
-	unflushed  []stretch // what was written and is not durable yet
-	superLater bool      // see comparison
-	used       uint64    // bytes by which more is used in the block groups, mod 2^64
+	unflushed  []addrRange // what was written and is not durable yet
+	superLater bool        // see comparison
+	used       uint64      // bytes by which more is used in the block groups, mod 2^64
 }
 
 // fault notes an error of the new state and reports whether to go on.
@@ -229,8 +229,8 @@ func (d *diff) diffTree(id uint64, c *rootChange) {
 	if oldRoot != nil && newRoot != nil && *oldRoot == *newRoot && c.old.dead == c.new.dead {
 		return
 	}
-	quiet := id == ondisk.TreeRelocID || c.new != nil && c.new.dead
-	if quiet {
+	structureOnly := id == ondisk.TreeRelocID || c.new != nil && c.new.dead
+	if structureOnly {
 		d.newTree(id, nil, newRoot, true)
 		return
 	}

@@ -142,7 +142,7 @@ func Difference(old, now State, tree uint64, halves bool) (lines []string, ok bo
 	}
 	t := d.newTree(tree, root(old), root(now), false)
 	d.out.begin(tree)
-	d.out.expect(t.newRecords / 2) // too few for some
+	d.out.reserve(t.newRecords / 2) // too few for some
 	if ok = true; halves {
 		ok = d.mergeHalves(t)
 	} else {

@@ -16,13 +16,13 @@ const maxUnflushed = 1 << 16
 // before it writes a superblock (barrier_all_devices): one that leads to a block that was never
 // flushed would, after a loss of power, lead to whatever stood there before.
 type unflushed struct {
-	writes []numbered // in the order in which they came
-	seen   bool       // the guest has flushed at least once since it is watched
+	writes []sequencedWrite // in the order in which they came
+	seen   bool             // the guest has flushed at least once since it is watched
 }
 
 // A numbered is a range of the device and the number of the write that filled it
 // (interp.Write.Seq).
-type numbered struct{ addr, n, seq uint64 }
+type sequencedWrite struct{ addr, n, seq uint64 }
 
 // add notes a write that is on the device. Neighbours are not joined: a flush may cover only one of
 // them.
@@ -30,30 +30,30 @@ func (u *unflushed) add(addr, n, seq uint64) {
 	if len(u.writes) >= maxUnflushed {
 		u.writes = slices.Delete(u.writes, 0, maxUnflushed/2)
 	}
-	u.writes = append(u.writes, numbered{addr, n, seq})
+	u.writes = append(u.writes, sequencedWrite{addr, n, seq})
 }
 
 // flushed forgets the writes to the addresses [from, to) up to a number.
 func (u *unflushed) flushed(from, to, seq uint64) {
 	u.seen = true
-	u.writes = slices.DeleteFunc(u.writes, func(w numbered) bool {
+	u.writes = slices.DeleteFunc(u.writes, func(w sequencedWrite) bool {
 		return w.seq <= seq && w.addr >= from && w.addr < to
 	})
 }
 
 // A stretch is a range of device addresses.
-type stretch struct{ addr, n uint64 }
+type addrRange struct{ addr, n uint64 }
 
 // stretches returns what is not durable, in the order of addresses and without overlap.
-func (u *unflushed) stretches() []stretch {
+func (u *unflushed) ranges() []addrRange {
 	if !u.seen {
 		return nil // the guest does not flush at all: nothing can be said of its order
 	}
-	all := make([]stretch, 0, len(u.writes))
+	all := make([]addrRange, 0, len(u.writes))
 	for _, w := range u.writes {
-		all = append(all, stretch{w.addr, w.n})
+		all = append(all, addrRange{w.addr, w.n})
 	}
-	slices.SortFunc(all, func(a, b stretch) int {
+	slices.SortFunc(all, func(a, b addrRange) int {
 		return cmp.Compare(a.addr, b.addr)
 	})
 	out := all[:0]
@@ -68,7 +68,7 @@ func (u *unflushed) stretches() []stretch {
 }
 
 // touches reports whether part of [addr, addr+n) is in a list that stretches made.
-func touches(list []stretch, addr, n uint64) bool {
+func touches(list []addrRange, addr, n uint64) bool {
 	i := sort.Search(len(list), func(i int) bool { return list[i].addr+list[i].n > addr })
 	return i < len(list) && overlap(list[i].addr, list[i].n, addr, n)
 }

@@ -11,21 +11,23 @@ import (
 
 // unflushedTree is unflushed as a tree in the order of addresses, to compare with (decision 33).
 type unflushedTree struct {
-	writes *btree.BTreeG[numbered]
-	gone   []numbered
+	writes *btree.BTreeG[sequencedWrite]
+	gone   []sequencedWrite
 }
 
 func newUnflushedTree() *unflushedTree {
-	return &unflushedTree{writes: btree.NewG(32, func(a, b numbered) bool {
+	return &unflushedTree{writes: btree.NewG(32, func(a, b sequencedWrite) bool {
 		return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(a.seq, b.seq)) < 0
 	})}
 }
 
-func (u *unflushedTree) add(addr, n, seq uint64) { u.writes.ReplaceOrInsert(numbered{addr, n, seq}) }
+func (u *unflushedTree) add(addr, n, seq uint64) {
+	u.writes.ReplaceOrInsert(sequencedWrite{addr, n, seq})
+}
 
 func (u *unflushedTree) flushed(from, to, seq uint64) {
 	u.gone = u.gone[:0]
-	u.writes.AscendRange(numbered{addr: from}, numbered{addr: to}, func(w numbered) bool {
+	u.writes.AscendRange(sequencedWrite{addr: from}, sequencedWrite{addr: to}, func(w sequencedWrite) bool {
 		if w.seq <= seq {
 			u.gone = append(u.gone, w)
 		}
@@ -40,13 +42,13 @@ func (u *unflushedTree) flushed(from, to, seq uint64) {
 	}
 }
 
-func (u *unflushedTree) stretches() []stretch {
-	out := make([]stretch, 0, u.writes.Len())
-	u.writes.Ascend(func(w numbered) bool {
+func (u *unflushedTree) ranges() []addrRange {
+	out := make([]addrRange, 0, u.writes.Len())
+	u.writes.Ascend(func(w sequencedWrite) bool {
 		if last := len(out) - 1; last >= 0 && w.addr <= out[last].addr+out[last].n {
 			out[last].n = max(out[last].n, w.addr+w.n-out[last].addr)
 		} else {
-			out = append(out, stretch{w.addr, w.n})
+			out = append(out, addrRange{w.addr, w.n})
 		}
 		return true
 	})
@@ -59,7 +61,7 @@ func BenchmarkUnflushed(b *testing.B) {
 	type set interface {
 		add(addr, n, seq uint64)
 		flushed(from, to, seq uint64)
-		stretches() []stretch
+		ranges() []addrRange
 	}
 	const block, other, all = 16 << 10, 1 << 50, 1 << 60
 	for name, make := range map[string]func() set{
@@ -91,7 +93,7 @@ func BenchmarkUnflushed(b *testing.B) {
 				fill(s)
 				b.Run("commit/"+sub, func(b *testing.B) {
 					for b.Loop() {
-						s.stretches()
+						s.ranges()
 					}
 				})
 				b.Run("other/"+sub, func(b *testing.B) {

@@ -65,9 +65,9 @@ var _ interp.Forecaster = (*FS)(nil)
 // the forecast that was made of the commit that they belong to.
 type forecaster struct {
 	interp.Forecasts[*forecast]
-	roots    pendingRoots
-	foretold uint64 // roots.count when a commit was last forecast
-	writes   uint64 // how many writes changed something other than data
+	roots     pendingRoots
+	lastCount uint64 // roots.count when a commit was last forecast
+	writes    uint64 // how many writes changed something other than data
 }
 
 // Forecast expects a commit if a root of the root tree was written since the last one. Of a file
@@ -86,17 +86,17 @@ func (f *FS) Forecast() interp.Forecast {
 
 // expect makes a forecast of the commit whose root tree was seen, if there is one.
 func (f *forecaster) expect(base *state, disk interp.Disk, limits interp.Limits) *forecast {
-	if f.roots.root.generation <= base.sb.Generation() || f.roots.count == f.foretold {
+	if f.roots.root.generation <= base.sb.Generation() || f.roots.count == f.lastCount {
 		return nil
 	}
-	f.foretold = f.roots.count
+	f.lastCount = f.roots.count
 	f.Drop()
 	b := *base.sb.Bytes()
 	fc := &forecast{base: base, baseSB: base.sb.Bytes(), old: *base, sb: ondisk.NewSuperblock(&b),
 		at: base.devs.list[0].start + ondisk.SuperOffset, writes: f.writes, names: change.NewNames(),
 		Foresight: interp.NewForesight(limits)}
 	fc.old.disk, fc.old.stopped, fc.old.roots = disk, &fc.stopped, make(map[treeKey]treeRoot)
-	fc.expect(f.roots)
+	fc.predictSuper(f.roots)
 	f.Expect(fc)
 	return fc
 }
@@ -110,7 +110,7 @@ func (f *forecaster) expectGeneration(now ondisk.Superblock) {
 }
 
 // expect sets what a commit changes in the superblock (update_super_roots).
-func (fc *forecast) expect(c pendingRoots) {
+func (fc *forecast) predictSuper(c pendingRoots) {
 	b, old := fc.sb.Bytes(), fc.base.sb
 	set := func(off int, n uint64) { binary.LittleEndian.PutUint64(b[off:], n) }
 	set(ondisk.SuperGenerationAt, c.root.generation)
@@ -193,13 +193,13 @@ func (fc *forecast) complete(s *state, d *diff) (ok bool) {
 
 // foreseen returns the forecast of a commit if it holds for this superblock, once it is prepared;
 // else nil. There is none afterwards. Its memory is given back when the write has been settled.
-func (f *forecaster) foreseen(base *state, sb ondisk.Superblock, order *unflushed) *forecast {
+func (f *forecaster) matching(base *state, sb ondisk.Superblock, order *unflushed) *forecast {
 	fc := f.Next()
 	if fc == nil {
 		return nil
 	}
 	if fc.base != base || fc.baseSB != base.sb.Bytes() || fc.writes != f.writes ||
-		fc.sb.Generation() != sb.Generation() || fc.sb.Root() != sb.Root() || len(order.stretches()) > 0 {
+		fc.sb.Generation() != sb.Generation() || fc.sb.Root() != sb.Root() || len(order.ranges()) > 0 {
 		f.Drop()
 		return nil
 	}

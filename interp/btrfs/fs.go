@@ -9,7 +9,7 @@ import (
 // FS follows one Btrfs file system through the writes to its disks. It implements
 // interp.Interpreter.
 type FS struct {
-	followed
+	trackedState
 	pending   pendingWrite
 	comparer  comparer
 	forecasts forecaster
@@ -18,10 +18,10 @@ type FS struct {
 }
 
 // A followed is what the file system consists of as far as the disk has it.
-type followed struct {
+type trackedState struct {
 	base       *state           // of the last commit; nil while there is no file system
 	log        *logState        // what fsync wrote since; nil without a log that can be relied on
-	judged     *judgement       // the last commit that was judged
+	judged     *judgment        // the last commit that was judged
 	superseded *supersededState // what a mount would still go by; nil if that is base and log
 }
 
@@ -60,8 +60,8 @@ func (f *FS) Observe(w interp.Write) interp.Observation {
 	f.release()
 	f.comparer.disk.pending = nil
 	f.pending.begin(&w)
-	f.takeBack(&w)
-	if f.base != nil && !f.base.unsound && !f.givesUp(&w) {
+	f.restoreSuperseded(&w)
+	if f.base != nil && !f.base.unsound && !f.removesSuperblock(&w) {
 		if err := f.checkOverwrite(&w); err != nil {
 			refuse(err, &obs)
 			f.comparer.disk.pending = &w
@@ -116,7 +116,7 @@ func (f *FS) release() {
 
 // givesUp reports whether a write takes a disk from the file system, or tries to: the primary
 // superblock is then no longer one of this file system, and nothing is left that needs the rest.
-func (f *FS) givesUp(w *interp.Write) bool {
+func (f *FS) removesSuperblock(w *interp.Write) bool {
 	disk, off := interp.Locate(w.Off)
 	if !overlap(off, w.Len, ondisk.SuperOffset, ondisk.SuperSize) {
 		return false
@@ -157,9 +157,9 @@ func (f *FS) Settle(written bool) {
 		if f.pending.metadata && w.Seq != 0 {
 			f.comparer.unflushed.add(w.Off, w.Len, w.Seq)
 		}
-		f.pending.landed(&f.followed, f.comparer.disk)
+		f.pending.landed(&f.trackedState, f.comparer.disk)
 	} else {
-		f.pending.refused(&f.followed)
+		f.pending.refused(&f.trackedState)
 	}
 	f.pending.begin(nil)
 }

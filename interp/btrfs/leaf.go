@@ -11,14 +11,14 @@ import (
 // which no rule is asked, it checks the extents of files alike, and the contents of every item.
 func (t *treeDiff) checkLeaf(n *ondisk.Node, s span) {
 	ctx := &t.out.dec.ctx
-	if t.quiet || t.tree == ondisk.CsumTreeID {
+	if t.structureOnly || t.tree == ondisk.CsumTreeID {
 		for i := range n.NrItems() {
 			if err := ctx.checkNext(n, i, s); err != nil {
 				t.fault(err.in(t.tree, n.Key(i)))
 			}
 		}
 	}
-	if !t.quiet {
+	if !t.structureOnly {
 		return
 	}
 	if t.scratch.names == nil {

@@ -15,13 +15,13 @@ import (
 // tree has them, which the next mount puts there after a crash (btrfs_recover_log_trees). All
 // blocks are of the generation that the running transaction will have, and belong to tree -6.
 type logState struct {
-	root   pointer            // of the log root tree
-	trees  map[uint64]*logged // by subvolume; the log root tree itself stands under treeLogID
-	blocks map[uint64]keySpan // all blocks by logical address
+	root   pointer             // of the log root tree
+	trees  map[uint64]*logTree // by subvolume; the log root tree itself stands under treeLogID
+	blocks map[uint64]keySpan  // all blocks by logical address
 }
 
 // A logged is a tree of the log.
-type logged struct {
+type logTree struct {
 	root   pointer
 	leaves []pointer
 }
@@ -51,7 +51,7 @@ type logReader struct {
 	names  *change.Names
 	memory *interp.MemoryBudget
 	bytes  uint64 // of the room that is taken
-	order  []stretch
+	order  []addrRange
 	parts  []interp.Part
 	faults []change.Violation
 	err    error
@@ -63,11 +63,11 @@ func (c *comparer) readLog(base *state, sb ondisk.Superblock, prev *logState) *l
 	s := *base
 	s.sb = sb
 	r := &logReader{state: &s, prev: prev, budget: newBudget(), names: c.names, memory: c.memory,
-		now: &logState{trees: make(map[uint64]*logged), blocks: make(map[uint64]keySpan)}}
+		now: &logState{trees: make(map[uint64]*logTree), blocks: make(map[uint64]keySpan)}}
 	if r.prev == nil {
 		r.prev = &logState{}
 	} else {
-		r.order = c.unflushed.stretches()
+		r.order = c.unflushed.ranges()
 	}
 	p, ok := logPointer(sb)
 	if !ok {
@@ -94,14 +94,14 @@ func (r *logReader) tree(id uint64, root pointer) map[uint64]pointer {
 	}
 	r.id = id
 	t := r.start(&old, &now)
-	tree := &logged{root: root}
+	tree := &logTree{root: root}
 	r.now.trees[id] = tree
 	t.walkLog(r, span{pointer: root})
 	if was := r.prev.trees[id]; was != nil {
 		old.log = was.root
 		for _, p := range was.leaves {
 			if keys, ok := r.now.blocks[p.logical]; !ok || keys.tree != id {
-				t.olds = append(t.olds, p)
+				t.oldLeaves = append(t.oldLeaves, p)
 			}
 		}
 	}
@@ -127,7 +127,7 @@ func (r *logReader) tree(id uint64, root pointer) map[uint64]pointer {
 func (r *logReader) start(old, now *state) *treeDiff {
 	txn := &change.Txn{Schema: ondisk.Schema, Generation: now.sb.Generation(), Names: r.names}
 	d := &diff{old: old, new: now, budget: r.budget, out: newRecorder(txn, now.itemContext()), unflushed: r.order}
-	d.out.memory, d.out.beside = r.memory, r.bytes
+	d.out.memory, d.out.otherBytes = r.memory, r.bytes
 	return &treeDiff{diff: d, tree: ondisk.TreeLogID, seen: make(map[uint64]bool)}
 }
 

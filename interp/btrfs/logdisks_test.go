@@ -81,8 +81,8 @@ func TestLogOnSomeDisks(t *testing.T) {
 			must(t, writeFile(filepath.Join(p.mnt, "committed"), 5000))
 			run(t, "btrfs", "filesystem", "sync", p.mnt)
 			p.changed()
-			followed := []*sparseDisk{p.disks[0].disk.clone(), p.disks[1].disk.clone()}
-			f := followSet(t, setOf(t, followed[0], followed[1]))
+			attached := []*sparseDisk{p.disks[0].disk.clone(), p.disks[1].disk.clone()}
+			f := followSet(t, setOf(t, attached[0], attached[1]))
 			seen := func(writes []interp.Write) (points []interp.Point) {
 				t.Helper()
 				for _, w := range writes {
@@ -95,7 +95,7 @@ func TestLogOnSomeDisks(t *testing.T) {
 					}
 					disk, off := interp.Locate(w.Off)
 					w.Off = off
-					followed[disk].apply(w)
+					attached[disk].apply(w)
 					f.Settle(true)
 				}
 				return points
@@ -118,7 +118,7 @@ func TestLogOnSomeDisks(t *testing.T) {
 			}
 			p.unmount()
 			for i, k := range p.disks {
-				k.disk = followed[i].clone() // what there was when the power went
+				k.disk = attached[i].clone() // what there was when the power went
 				writePages(t, k)
 			}
 
@@ -137,7 +137,7 @@ func TestLogOnSomeDisks(t *testing.T) {
 			blocks, supers = p.changed()
 			// What stands on the first device is what is followed, so that it may be written again.
 			again := interp.Write{Off: primary, Len: 4096, Data: make([]byte, 4096)}
-			_, _ = followed[0].ReadAt(again.Data, primary)
+			_, _ = attached[0].ReadAt(again.Data, primary)
 			if points := seen(slices.Insert(blocks[:1:1], 1, again)); len(points) > 0 {
 				t.Errorf("a superblock that is written again: %v", points)
 			}

@@ -30,7 +30,7 @@ func (r *itemRef) used() uint64 {
 }
 
 // A stretchOfKeys is the keys from one on and below another.
-type stretchOfKeys struct {
+type keyInterval struct {
 	from, end ondisk.Key
 	hasEnd    bool
 }
@@ -40,7 +40,7 @@ type stretchOfKeys struct {
 type cursor struct {
 	state  *state
 	leaves []pointer
-	keys   stretchOfKeys
+	keys   keyInterval
 	at     itemRef
 	done   bool
 }
@@ -74,7 +74,7 @@ func (c *cursor) next() error {
 }
 
 // news returns the leaves of the new tree that the old one does not share.
-func (t *treeDiff) news() []pointer {
+func (t *treeDiff) newLeaves() []pointer {
 	leaves := make([]pointer, 0, len(t.spans))
 	for _, s := range t.spans {
 		if !s.shared {
@@ -87,12 +87,12 @@ func (t *treeDiff) news() []pointer {
 // merge visits, in the order of keys, each item that only one of the trees has (the other is nil)
 // or whose bytes differ.
 func (t *treeDiff) merge(visit func(k ondisk.Key, old, now *itemRef) error) error {
-	return t.mergePart(t.news(), t.olds, stretchOfKeys{}, visit)
+	return t.mergePart(t.newLeaves(), t.oldLeaves, keyInterval{}, visit)
 }
 
 // mergePart is merge for a stretch of keys, which are in these leaves.
-func (t *treeDiff) mergePart(news, olds []pointer, keys stretchOfKeys, visit func(k ondisk.Key, old, now *itemRef) error) error {
-	now, old := cursor{state: t.new, leaves: news, keys: keys}, cursor{state: t.old, leaves: olds, keys: keys}
+func (t *treeDiff) mergePart(newLeaves, oldLeaves []pointer, keys keyInterval, visit func(k ondisk.Key, old, now *itemRef) error) error {
+	now, old := cursor{state: t.new, leaves: newLeaves, keys: keys}, cursor{state: t.old, leaves: oldLeaves, keys: keys}
 	if err := errors.Join(now.start(), old.start()); err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (d *diff) mergeTree(t *treeDiff, also func(k ondisk.Key, old, now *itemRef)
 	}
 	d.out.begin(t.tree)
 	// What both have is mostly the same.
-	d.out.expect(max(t.newRecords-t.oldRecords, t.oldRecords-t.newRecords))
+	d.out.reserve(max(t.newRecords-t.oldRecords, t.oldRecords-t.newRecords))
 	if also == nil && t.large() && d.mergeHalves(t) {
 		return
 	}

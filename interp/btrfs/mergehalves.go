@@ -26,32 +26,32 @@ func (t *treeDiff) large() bool {
 // there is room for all of the records.
 func (d *diff) mergeHalves(t *treeDiff) bool {
 	out, most := d.out, t.newRecords+t.oldRecords
-	if out.part != nil || out.drop {
+	if out.sink != nil || out.drop {
 		return false
 	}
-	news, olds := t.news(), t.olds
+	newLeaves, oldLeaves := t.newLeaves(), t.oldLeaves
 	have := len(out.txn.Records)
 	// A name has its bytes in a leaf, and those of its item.
-	names := 3 * uint64(len(news)+len(olds)) * uint64(d.new.rules.nodeSize)
-	if have+most > maxRecords || !out.memory.Holds(out.beside+uint64(have+most)*interp.RecordBytes+out.txn.Names.Bytes()+names) {
+	names := 3 * uint64(len(newLeaves)+len(oldLeaves)) * uint64(d.new.rules.nodeSize)
+	if have+most > maxRecords || !out.memory.Holds(out.otherBytes+uint64(have+most)*interp.RecordBytes+out.txn.Names.Bytes()+names) {
 		return false
 	}
-	middle, ok := d.middle(news, olds)
+	middle, ok := d.middle(newLeaves, oldLeaves)
 	if !ok {
 		return false
 	}
-	first, second := stretchOfKeys{end: middle, hasEnd: true}, stretchOfKeys{from: middle}
-	newsAt, err1 := d.new.leavesBelow(news, middle)
+	first, second := keyInterval{end: middle, hasEnd: true}, keyInterval{from: middle}
+	newsAt, err1 := d.new.leavesBelow(newLeaves, middle)
 	oldsAt, err2 := 0, error(nil)
 	if d.old != nil {
-		oldsAt, err2 = d.old.leavesBelow(olds, middle)
+		oldsAt, err2 = d.old.leavesBelow(oldLeaves, middle)
 	}
 	if err1 != nil || err2 != nil {
 		return false // whoever reads these leaves in their turn says what is wrong
 	}
 
 	// The second half's records are made behind where those of the first are expected to end.
-	behind := have + (cap(out.txn.Records)-have)*newsAt/max(len(news), 1)
+	behind := have + (cap(out.txn.Records)-have)*newsAt/max(len(newLeaves), 1)
 	other := *d
 	other.faults, other.unknown, other.used = nil, nil, 0
 	other.out = newRecorder(&change.Txn{Schema: ondisk.Schema, Generation: out.txn.Generation, Names: change.NewNames(),
@@ -64,22 +64,22 @@ func (d *diff) mergeHalves(t *treeDiff) bool {
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		other.record(func(visit func(k ondisk.Key, old, now *itemRef) error) error {
-			return t.mergePart(news[max(newsAt-1, 0):], olds[max(oldsAt-1, 0):], second, visit)
+			return t.mergePart(newLeaves[max(newsAt-1, 0):], oldLeaves[max(oldsAt-1, 0):], second, visit)
 		}, nil)
 	})
 	d.record(func(visit func(k ondisk.Key, old, now *itemRef) error) error {
-		return t.mergePart(news[:newsAt], olds[:oldsAt], first, visit)
+		return t.mergePart(newLeaves[:newsAt], oldLeaves[:oldsAt], first, visit)
 	}, nil)
 	wg.Wait()
 	if n := len(out.txn.Records); n <= behind { // else the first half's records have moved
 		out.txn.Records = whole[:n]
 	}
-	d.take(&other)
+	d.absorb(&other)
 	return true
 }
 
 // take puts what the second half has found behind what the first has.
-func (d *diff) take(other *diff) {
+func (d *diff) absorb(other *diff) {
 	d.used += other.used
 	for _, v := range other.faults {
 		if len(d.faults) < maxFaults {
@@ -96,10 +96,10 @@ func (d *diff) take(other *diff) {
 
 // middle returns the first key of a group of items about which as many leaves are on either side;
 // ok is false if there is none.
-func (d *diff) middle(news, olds []pointer) (k ondisk.Key, ok bool) {
-	s, leaves := d.new, news
-	if len(olds) > len(news) {
-		s, leaves = d.old, olds
+func (d *diff) middle(newLeaves, oldLeaves []pointer) (k ondisk.Key, ok bool) {
+	s, leaves := d.new, newLeaves
+	if len(oldLeaves) > len(newLeaves) {
+		s, leaves = d.old, oldLeaves
 	}
 	if len(leaves) < 2 {
 		return ondisk.Key{}, false

@@ -10,9 +10,9 @@ import (
 
 // A fieldValue is one field of an object on one side of a change.
 type fieldValue struct {
-	field change.Field
-	quiet bool // the View answers it, records leave it out
-	value change.Value
+	field    change.Field
+	viewOnly bool // the View answers it, records leave it out
+	value    change.Value
 }
 
 // An entity is an object found in an item, with its fields vals[from:to] of the decoder.
@@ -44,8 +44,8 @@ func (s *fieldSet) add(f change.Field) {
 }
 
 // wants reports whether a field is to be put.
-func (b *objectBuilder) wants(f change.Field, quiet bool) bool {
-	return (!quiet || b.all) && (b.only == nil || b.only.has(f))
+func (b *objectBuilder) wants(f change.Field, viewOnly bool) bool {
+	return (!viewOnly || b.all) && (b.only == nil || b.only.has(f))
 }
 
 func (b *objectBuilder) reset() {
@@ -58,11 +58,11 @@ func (b *objectBuilder) begin(kind change.Kind, id, sub, aux uint64) {
 	b.ents = append(b.ents, entity{obj, len(b.vals), len(b.vals)})
 }
 
-func (b *objectBuilder) put(f change.Field, quiet bool, v change.Value) {
-	if !b.wants(f, quiet) {
+func (b *objectBuilder) put(f change.Field, viewOnly bool, v change.Value) {
+	if !b.wants(f, viewOnly) {
 		return
 	}
-	b.vals = append(b.vals, fieldValue{f, quiet, v})
+	b.vals = append(b.vals, fieldValue{f, viewOnly, v})
 	b.ents[len(b.ents)-1].to = len(b.vals)
 }
 
@@ -97,8 +97,8 @@ func (b *objectBuilder) structure(s *ondisk.Structure, r disk.Region, limit int)
 			continue
 		}
 		if f.Width == ondisk.DiskKeySize {
-			if b.wants(f.Field, f.Quiet) {
-				b.put(f.Field, f.Quiet, b.keyValue(ondisk.ReadKey(r, f.Off)))
+			if b.wants(f.Field, f.ViewOnly) {
+				b.put(f.Field, f.ViewOnly, b.keyValue(ondisk.ReadKey(r, f.Off)))
 			}
 			continue
 		}
@@ -106,17 +106,17 @@ func (b *objectBuilder) structure(s *ondisk.Structure, r disk.Region, limit int)
 			b.uuid(f, r)
 			continue
 		}
-		if f.Field != 0 && (f.Words != nil || b.wants(f.Field, f.Quiet)) {
+		if f.Field != 0 && (f.Words != nil || b.wants(f.Field, f.ViewOnly)) {
 			n := read(r, f.Off, f.Width)
 			v, err := wordOrNum(n, f.Words)
 			if err != nil {
 				return violatedAt(itemRule, r.Addr()+uint64(f.Off), "%s of %s is %d", f.Name, s.Name, n)
 			}
-			b.put(f.Field, f.Quiet, v)
+			b.put(f.Field, f.ViewOnly, v)
 		}
 		for j := range f.Parts {
 			p := &f.Parts[j]
-			if p.Words == nil && !b.wants(p.Field, p.Quiet) {
+			if p.Words == nil && !b.wants(p.Field, p.ViewOnly) {
 				continue
 			}
 			n := read(r, f.Off, f.Width)
@@ -124,7 +124,7 @@ func (b *objectBuilder) structure(s *ondisk.Structure, r disk.Region, limit int)
 			if err != nil {
 				return violatedAt(itemRule, r.Addr()+uint64(f.Off), "%s of %s is %#x", f.Name, s.Name, n)
 			}
-			b.put(p.Field, p.Quiet, v)
+			b.put(p.Field, p.ViewOnly, v)
 		}
 	}
 	return nil
@@ -150,8 +150,8 @@ func (b *objectBuilder) keyValue(k ondisk.Key) change.Value {
 // uuid puts a UUID as the key under which the uuid tree files it (btrfs_uuid_to_key); none if it is
 // all zeros (btrfs_is_empty_uuid).
 func (b *objectBuilder) uuid(f *ondisk.Member, r disk.Region) {
-	if low, high := r.U64(f.Off), r.U64(f.Off+8); low|high != 0 && b.wants(f.Field, f.Quiet) {
-		b.put(f.Field, f.Quiet, b.names.Key(low, f.Kind, high))
+	if low, high := r.U64(f.Off), r.U64(f.Off+8); low|high != 0 && b.wants(f.Field, f.ViewOnly) {
+		b.put(f.Field, f.ViewOnly, b.names.Key(low, f.Kind, high))
 	}
 }
 

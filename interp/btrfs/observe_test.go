@@ -276,7 +276,7 @@ func TestReplacedFileSystem(t *testing.T) {
 	d.apply(interp.Write{Off: 0, Len: 128 << 20, Discard: true})
 	f.Settle(true)
 	if f.FS() != "" || f.Schema() != nil {
-		t.Errorf("followed %q after the erasure", f.FS())
+		t.Errorf("FS() is %q after the erasure", f.FS())
 	}
 	b := make([]byte, 4096)
 	_, _ = next.ReadAt(b, primary)
@@ -295,7 +295,7 @@ func TestReplacedFileSystem(t *testing.T) {
 		f.Settle(true)
 	}
 	if f.FS() != "btrfs" {
-		t.Errorf("followed %q", f.FS())
+		t.Errorf("FS() is %q", f.FS())
 	}
 	if obs, err := btrfs.Image(d); err != nil || obs.Txn == nil {
 		t.Errorf("%v %+v", err, obs.Violations)

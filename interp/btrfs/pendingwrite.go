@@ -23,7 +23,7 @@ type outcome struct {
 	super  superblockCopy   // the superblock that is written
 	log    *logState        // what fsync wrote since; only with newLog
 	newLog bool             // log takes the place of the log before
-	commit *judgement       // the commit that the write is; nil: it is none
+	commit *judgment        // the commit that the write is; nil: it is none
 	former *supersededState // what was followed before; nil: the write supersedes nothing
 
 	takesSuper bool // super takes the place of the new base's superblock
@@ -45,7 +45,7 @@ func (p *pendingWrite) begin(w *interp.Write) {
 }
 
 // landed applies everything that the write changes, now that it is on the disk.
-func (p *pendingWrite) landed(f *followed, disk interp.Disk) {
+func (p *pendingWrite) landed(f *trackedState, disk interp.Disk) {
 	if f.base != nil {
 		keepWritten(f.base, p)
 	}
@@ -79,7 +79,7 @@ func (p *pendingWrite) landed(f *followed, disk interp.Disk) {
 }
 
 // refused forgets what the cache holds of the place of the write, which stays as it was before.
-func (p *pendingWrite) refused(f *followed) {
+func (p *pendingWrite) refused(f *trackedState) {
 	if f.base != nil {
 		f.base.cache.forget(p.write.Off, p.write.Len)
 	}

@@ -27,7 +27,7 @@ type reader struct {
 	rules  nodeRules
 	chunks *chunkMap
 	cache  *nodeCache
-	near   *nearNodes // of a View; nil for others
+	recent *recentNodes // of a View; nil for others
 
 	stopped *atomic.Bool // set when nobody waits for the answer any more; nil where that cannot be
 }
@@ -40,22 +40,22 @@ var errStopped = errors.New("stopped")
 // all, every copy is read and has to be the same; without, the first good one will do. An error
 // that is a *structureError is about the block, any other means that it could not be read.
 func (r *reader) node(p pointer, all bool) (*ondisk.Node, error) {
-	if r.near == nil || all {
-		return r.follow(p, all)
+	if r.recent == nil || all {
+		return r.readNode(p, all)
 	}
-	near := r.near.at(p.logical)
-	if near.node != nil && near.pointer == p && !r.isStopped() {
-		return near.node, nil
+	recent := r.recent.at(p.logical)
+	if recent.node != nil && recent.pointer == p && !r.isStopped() {
+		return recent.node, nil
 	}
-	n, err := r.follow(p, false)
+	n, err := r.readNode(p, false)
 	if err == nil {
-		*near = nearNode{p, n}
+		*recent = recentNode{p, n}
 	}
 	return n, err
 }
 
 // follow is node without those that are near.
-func (r *reader) follow(p pointer, all bool) (*ondisk.Node, error) {
+func (r *reader) readNode(p pointer, all bool) (*ondisk.Node, error) {
 	types := uint64(ondisk.GroupMetadata)
 	if p.chunkTree {
 		types = ondisk.GroupSystem

@@ -13,20 +13,20 @@ import (
 // are taken together: a back reference may move from inside an extent item to an item of its own
 // without being a change, and so may a name between two inode_extrefs.
 type recorder struct {
-	txn      *change.Txn
-	dec      decoder // of the new state
-	oldDec   decoder
-	group    ondisk.Key // of the items gathered in the decoders
-	gathered bool
-	memory   *interp.MemoryBudget
-	beside   uint64 // bytes that the comparison takes beside records
+	txn        *change.Txn
+	dec        decoder // of the new state
+	oldDec     decoder
+	group      ondisk.Key // of the items gathered in the decoders
+	gathered   bool
+	memory     *interp.MemoryBudget
+	otherBytes uint64 // bytes that the comparison takes beside records
 	// drop: where there is no room for records, they are dropped, and what comes is checked for its
 	// structure alone.
 	drop    bool
 	dropped bool
 	tally   change.Tally // of those that were dropped
 	// part, if not nil, takes the records part by part.
-	part func(*change.Txn) error
+	sink func(*change.Txn) error
 }
 
 func newRecorder(txn *change.Txn, ctx itemContext) *recorder {
@@ -59,11 +59,11 @@ var recordsOf = func() (m [256]int) {
 		}
 		if t.Layout != nil {
 			for _, f := range t.Layout.Fields {
-				if f.Field != 0 && !f.Quiet {
+				if f.Field != 0 && !f.ViewOnly {
 					n++
 				}
 				for _, p := range f.Parts {
-					if !p.Quiet {
+					if !p.ViewOnly {
 						n++
 					}
 				}
@@ -98,13 +98,13 @@ func expectedRecords(n *ondisk.Node) (sum int) {
 }
 
 // expect makes room for about n more records, so that they need not be copied again and again.
-func (r *recorder) expect(n int) {
-	if r.part != nil || r.dropped {
+func (r *recorder) reserve(n int) {
+	if r.sink != nil || r.dropped {
 		return
 	}
 	have := len(r.txn.Records)
 	if n = min(n, maxRecords-have); n <= cap(r.txn.Records)-have ||
-		!r.memory.Holds(r.beside+uint64(have+n)*interp.RecordBytes+r.txn.Names.Bytes()) {
+		!r.memory.Holds(r.otherBytes+uint64(have+n)*interp.RecordBytes+r.txn.Names.Bytes()) {
 		return
 	}
 	records := make([]change.Record, have, have+n+n/16)
@@ -219,11 +219,11 @@ func (r *recorder) flush() error {
 		}
 		switch {
 		case c < 0:
-			r.side(now[0], r.dec.vals, true)
+			r.recordOneSide(now[0], r.dec.vals, true)
 		case c > 0:
-			r.side(old[0], r.oldDec.vals, false)
+			r.recordOneSide(old[0], r.oldDec.vals, false)
 		default:
-			r.both(old[0], now[0])
+			r.recordUpdate(old[0], now[0])
 		}
 		if c <= 0 {
 			now = now[1:]
@@ -235,21 +235,21 @@ func (r *recorder) flush() error {
 	r.dec.reset()
 	r.oldDec.reset()
 	if err == nil {
-		err = r.full()
+		err = r.makeRoom()
 	}
 	return err
 }
 
 // full returns an error if there is no room for more, unless records can be dropped or handed
 // on to make some.
-func (r *recorder) full() error {
-	if r.part != nil {
+func (r *recorder) makeRoom() error {
+	if r.sink != nil {
 		if len(r.txn.Records) < change.PartRecords {
 			return nil
 		}
-		return r.handOn()
+		return r.handOver()
 	}
-	err := r.over()
+	err := r.overBudget()
 	r.dropped = r.dropped || err != nil && r.drop
 	if !r.dropped {
 		return err
@@ -263,30 +263,30 @@ func (r *recorder) full() error {
 }
 
 // handOn gives away the records so far.
-func (r *recorder) handOn() error {
+func (r *recorder) handOver() error {
 	defer r.txn.NextPart()
-	return r.part(r.txn)
+	return r.sink(r.txn)
 }
 
-func (r *recorder) over() error {
+func (r *recorder) overBudget() error {
 	if len(r.txn.Records) > maxRecords {
 		return &budgetError{"change records", maxRecords}
 	}
-	if !r.memory.Holds(r.beside + uint64(len(r.txn.Records))*interp.RecordBytes + r.txn.Names.Bytes()) {
+	if !r.memory.Holds(r.otherBytes + uint64(len(r.txn.Records))*interp.RecordBytes + r.txn.Names.Bytes()) {
 		return r.memory.Full()
 	}
 	return nil
 }
 
 // side writes an object that was added or deleted.
-func (r *recorder) side(e entity, vals []fieldValue, added bool) {
+func (r *recorder) recordOneSide(e entity, vals []fieldValue, added bool) {
 	if added {
 		r.txn.Add(e.obj)
 	} else {
 		r.txn.Delete(e.obj)
 	}
 	for _, v := range vals[e.from:e.to] {
-		if v.quiet {
+		if v.viewOnly {
 			continue
 		}
 		rec := change.Record{Object: e.obj, Field: v.field}
@@ -300,20 +300,20 @@ func (r *recorder) side(e entity, vals []fieldValue, added bool) {
 }
 
 // both writes the fields of an object that changed, and nothing if none did.
-func (r *recorder) both(old, now entity) {
-	olds, news := r.oldDec.vals[old.from:old.to], r.dec.vals[now.from:now.to]
+func (r *recorder) recordUpdate(old, now entity) {
+	oldLeaves, news := r.oldDec.vals[old.from:old.to], r.dec.vals[now.from:now.to]
 	start := len(r.txn.Records)
 	r.txn.Update(now.obj)
 	for _, v := range news {
-		if v.quiet {
+		if v.viewOnly {
 			continue
 		}
-		if was := valueOf(olds, v.field); was != v.value {
+		if was := valueOf(oldLeaves, v.field); was != v.value {
 			r.txn.Append(change.Record{Object: now.obj, Field: v.field, Old: was, New: v.value})
 		}
 	}
-	for _, v := range olds {
-		if !v.quiet && valueOf(news, v.field).IsNull() {
+	for _, v := range oldLeaves {
+		if !v.viewOnly && valueOf(news, v.field).IsNull() {
 			r.txn.Append(change.Record{Object: now.obj, Field: v.field, Old: v.value})
 		}
 	}

@@ -11,11 +11,11 @@ const spanPiece = 1 << 20
 // rewrote the inner nodes of a large tree, there are far more of them than blocks that it wrote.
 func (t *treeDiff) addSpan(s span) {
 	t.spans = append(t.spans, s)
-	t.out.beside += spanBytes
-	if t.out.beside%spanPiece != 0 {
+	t.out.otherBytes += spanBytes
+	if t.out.otherBytes%spanPiece != 0 {
 		return
 	}
-	if err := t.out.full(); err != nil {
+	if err := t.out.makeRoom(); err != nil {
 		t.fault(err)
 	}
 }

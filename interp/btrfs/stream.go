@@ -29,11 +29,11 @@ func (s *stream) Each(visit func(*change.Txn) error) error {
 	s.names.Reset()
 	txn := &change.Txn{Schema: ondisk.Schema, Generation: s.state.sb.Generation(), Names: s.names}
 	w := streamWalk{state: s.state, budget: newBudget(), out: newRecorder(txn, s.state.itemContext())}
-	w.out.part = visit
+	w.out.sink = visit
 	if err := w.run(); err != nil {
 		return err
 	}
-	return w.out.handOn()
+	return w.out.handOver()
 }
 
 // A streamWalk is one way through all trees.

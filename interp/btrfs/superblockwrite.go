@@ -142,7 +142,7 @@ func sameTrees(s, o ondisk.Superblock) bool {
 }
 
 // judgeAgain answers a further copy of a superblock that was judged as it answered the first copy.
-func (s *superblockWrite) judgeAgain(j *judgement) {
+func (s *superblockWrite) judgeAgain(j *judgment) {
 	if j.written {
 		return
 	}

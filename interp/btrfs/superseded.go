@@ -16,7 +16,7 @@ type supersededState struct {
 }
 
 // supersede notes that a superblock has landed, and what was followed before it.
-func (f *followed) supersede(was *supersededState, disk interp.Disk, now superblockCopy) {
+func (f *trackedState) supersede(was *supersededState, disk interp.Disk, now superblockCopy) {
 	switch {
 	case was.base.devs.decides(disk, now.at, now.sb):
 		f.superseded = nil
@@ -28,12 +28,12 @@ func (f *followed) supersede(was *supersededState, disk interp.Disk, now superbl
 // takeBack goes back to the state that a mount still goes by if a write holds metadata. The kernel
 // waits for all copies of a superblock before it goes on: power was cut before, and the next
 // transaction has begun with that state.
-func (f *FS) takeBack(w *interp.Write) {
+func (f *FS) restoreSuperseded(w *interp.Write) {
 	s := f.superseded
 	if s == nil || superAlone(*w) || !f.base.chunks.holdsMetadata(w.Off, w.Len) {
 		return
 	}
 	f.forecasts.Drop()
-	f.followed = followed{base: s.base, log: s.log}
+	f.trackedState = trackedState{base: s.base, log: s.log}
 	f.base.sb = s.sb
 }

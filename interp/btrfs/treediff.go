@@ -15,35 +15,35 @@ type span struct {
 	end      ondisk.Key
 	hasEnd   bool
 	shared   bool // of the base: not read until it is known that the old tree does not have it
-	met      bool // the old tree has it
+	matched  bool // the old tree has it
 }
 
 // A treeDiff is the comparison of one tree.
 type treeDiff struct {
 	*diff
-	tree   uint64
-	quiet  bool // structure alone
-	seen   map[uint64]bool
-	shared map[uint64]int // logical address → index in spans
-	spans  []span         // leaves that are new, and shared subtrees, in the order of keys
-	olds   []pointer      // leaves of the old tree that the new one does not share
+	tree          uint64
+	structureOnly bool // structure alone
+	seen          map[uint64]bool
+	shared        map[uint64]int // logical address → index in spans
+	spans         []span         // leaves that are new, and shared subtrees, in the order of keys
+	oldLeaves     []pointer      // leaves of the old tree that the new one does not share
 	// At most so many records the items would make if all of them were new, in spans and in olds.
 	newRecords, oldRecords int
 }
 
 // newTree compares two versions of a tree, either of which may be missing, and returns the leaves
 // that only one of them has.
-func (d *diff) newTree(tree uint64, oldRoot, newRoot *pointer, quiet bool) *treeDiff {
-	d.out.beside = 0 // what another tree took is let go
-	t := &treeDiff{diff: d, tree: tree, quiet: quiet, seen: make(map[uint64]bool), shared: make(map[uint64]int)}
+func (d *diff) newTree(tree uint64, oldRoot, newRoot *pointer, structureOnly bool) *treeDiff {
+	d.out.otherBytes = 0 // what another tree took is let go
+	t := &treeDiff{diff: d, tree: tree, structureOnly: structureOnly, seen: make(map[uint64]bool), shared: make(map[uint64]int)}
 	if newRoot != nil {
 		t.walkNew(span{pointer: *newRoot})
 	}
 	if oldRoot != nil {
 		t.walkOld(span{pointer: *oldRoot})
 	}
-	if !quiet {
-		t.expandStrays()
+	if !structureOnly {
+		t.expandUnmatched()
 	}
 	return t
 }
@@ -168,7 +168,7 @@ func (t *treeDiff) walkOld(s span) {
 		return
 	}
 	if i, ok := t.shared[s.logical]; ok && t.spans[i].generation == s.generation && t.spans[i].level == s.level {
-		t.meet(&t.spans[i], s)
+		t.match(&t.spans[i], s)
 		return
 	}
 	if err := t.budget.node(); err != nil {
@@ -184,7 +184,7 @@ func (t *treeDiff) walkOld(s span) {
 		return
 	}
 	if n.Level() == 0 {
-		t.olds = append(t.olds, s.pointer)
+		t.oldLeaves = append(t.oldLeaves, s.pointer)
 		t.oldRecords += expectedRecords(n)
 		return
 	}
@@ -195,8 +195,8 @@ func (t *treeDiff) walkOld(s span) {
 
 // meet notes that both trees have a subtree. Its own keys are as they were; if it stands in another
 // place now, they have to fit there.
-func (t *treeDiff) meet(now *span, was span) {
-	now.met = true
+func (t *treeDiff) match(now *span, was span) {
+	now.matched = true
 	if now.hasFirst && (!was.hasFirst || now.first != was.first) {
 		t.checked(*now, false)
 	}
@@ -218,21 +218,21 @@ func (t *treeDiff) checkLast(s span) {
 
 // expandStrays replaces each shared subtree that the old tree does not have by its leaves, and
 // drops the others.
-func (t *treeDiff) expandStrays() {
+func (t *treeDiff) expandUnmatched() {
 	spans := t.spans
 	t.spans = make([]span, 0, len(spans))
 	for _, s := range spans {
 		switch {
 		case !s.shared:
 			t.spans = append(t.spans, s)
-		case !s.met:
+		case !s.matched:
 			delete(t.seen, s.logical)
-			t.walkStray(s)
+			t.walkUnmatched(s)
 		}
 	}
 }
 
-func (t *treeDiff) walkStray(s span) {
+func (t *treeDiff) walkUnmatched(s span) {
 	if t.failedHard() {
 		return
 	}
@@ -243,6 +243,6 @@ func (t *treeDiff) walkStray(s span) {
 	t.seen[s.logical] = true
 	if n := t.checked(s, false); n != nil {
 		s.shared = false
-		t.descend(n, s, t.walkStray)
+		t.descend(n, s, t.walkUnmatched)
 	}
 }

@@ -18,7 +18,7 @@ type view struct {
 	// held has what was last looked up of each kind. Rules ask for several fields of one object,
 	// and for several names of one inode, with questions about other kinds in between: an inode
 	// with thousands of names would be decoded anew for each of them.
-	held    [ondisk.KindCount]*holding
+	caches  [ondisk.KindCount]*cachedObjects
 	emptied uint64 // how often the names had been when these were looked up
 	tree    uint64 // of root; 0 where there is none
 	root    treeRoot
@@ -26,7 +26,7 @@ type view struct {
 
 // A holding is the objects in the items from lo to hi of a tree, sorted, with the fields that were
 // asked for so far of such objects.
-type holding struct {
+type cachedObjects struct {
 	valid  bool
 	asked  fieldSet
 	tree   uint64
@@ -42,7 +42,7 @@ var (
 
 func newView(s *state, names *change.Names) *view {
 	own := *s
-	own.near = &nearNodes{}
+	own.recent = &recentNodes{}
 	s = &own
 	return &view{state: s, dec: newDecoder(s, names, &fieldSet{}), emptied: names.Emptied()}
 }
@@ -102,11 +102,11 @@ func (v *view) Exists(o change.Object) (bool, error) {
 }
 
 // lookup finds an object with some of its fields among those in the items that can hold it.
-func (v *view) lookup(o change.Object, fields []change.Field) (*holding, entity, bool, error) {
+func (v *view) lookup(o change.Object, fields []change.Field) (*cachedObjects, entity, bool, error) {
 	if o.Kind >= ondisk.KindCount {
 		return nil, entity{}, false, nil
 	}
-	h, err := v.holding(o, fields)
+	h, err := v.objectsFor(o, fields)
 	if err != nil {
 		return nil, entity{}, false, err
 	}
@@ -122,16 +122,16 @@ func (v *view) lookup(o change.Object, fields []change.Field) (*holding, entity,
 
 // holding returns the objects in the items that can hold o, which has a known kind or none, with
 // some fields.
-func (v *view) holding(o change.Object, fields []change.Field) (*holding, error) {
+func (v *view) objectsFor(o change.Object, fields []change.Field) (*cachedObjects, error) {
 	if n := v.dec.names.Emptied(); n != v.emptied {
 		v.emptied = n
-		for _, h := range v.held {
+		for _, h := range v.caches {
 			if h != nil {
 				h.valid = false
 			}
 		}
 	}
-	h := v.heldOf(o.Kind)
+	h := v.cacheOf(o.Kind)
 	for _, f := range fields {
 		if !h.asked.has(f) {
 			h.asked.add(f)
@@ -141,11 +141,11 @@ func (v *view) holding(o change.Object, fields []change.Field) (*holding, error)
 	lo, hi := keyRange(o)
 	if !h.valid || h.tree != o.Tree || h.lo != lo || h.hi != hi {
 		h.valid = false
-		hold := func() error { return v.hold(h, o.Tree, lo, hi) }
+		decodeRange := func() error { return v.decodeRange(h, o.Tree, lo, hi) }
 		if o.Tree == blockTree {
-			hold = func() error { return v.holdBlock(h, o) }
+			decodeRange = func() error { return v.decodeBlockObject(h, o) }
 		}
-		if err := hold(); err != nil {
+		if err := decodeRange(); err != nil {
 			return nil, err
 		}
 		h.valid, h.tree, h.lo, h.hi = true, o.Tree, lo, hi
@@ -153,16 +153,16 @@ func (v *view) holding(o change.Object, fields []change.Field) (*holding, error)
 	return h, nil
 }
 
-func (v *view) heldOf(k change.Kind) *holding {
+func (v *view) cacheOf(k change.Kind) *cachedObjects {
 	if k >= ondisk.KindCount {
 		k = 0
 	}
-	if v.held[k] == nil {
-		h := &holding{}
+	if v.caches[k] == nil {
+		h := &cachedObjects{}
 		h.dec = newDecoder(v.state, v.dec.names, &h.asked)
-		v.held[k] = h
+		v.caches[k] = h
 	}
-	return v.held[k]
+	return v.caches[k]
 }
 
 // treeRoot is that of the state, with the last one at hand: mostly the same tree is asked again.
@@ -179,7 +179,7 @@ func (v *view) treeRoot(tree uint64) (root treeRoot, ok bool, err error) {
 
 // start returns a position in a tree from which a search for objects of a kind may begin.
 func (v *view) start(k change.Kind, tree uint64) position {
-	if p := &v.heldOf(k).near; p.placed && p.tree == tree {
+	if p := &v.cacheOf(k).near; p.placed && p.tree == tree {
 		return *p
 	}
 	return position{state: v.state, tree: tree}
@@ -190,12 +190,12 @@ func (v *view) start(k change.Kind, tree uint64) position {
 func (v *view) seek(kind change.Kind, tree uint64, root pointer, k ondisk.Key) (p position, ok bool, err error) {
 	p = v.start(kind, tree)
 	ok, err = p.seek(root, k)
-	v.heldOf(kind).near = p
+	v.cacheOf(kind).near = p
 	return p, ok, err
 }
 
 // hold decodes the items from lo to hi.
-func (v *view) hold(h *holding, tree uint64, lo, hi ondisk.Key) error {
+func (v *view) decodeRange(h *cachedObjects, tree uint64, lo, hi ondisk.Key) error {
 	h.dec.reset()
 	h.dec.tree = tree
 	if tree == ondisk.SuperObject.Tree {

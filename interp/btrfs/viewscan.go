@@ -91,7 +91,7 @@ func (v *view) scan(lo, hi change.Object, by int, yield func(change.Object, erro
 
 // scanKey yields the objects from lo to hi, which share one key.
 func (v *view) scanKey(lo, hi change.Object, yield func(change.Object, error) bool) {
-	h, err := v.holding(lo, nil)
+	h, err := v.objectsFor(lo, nil)
 	if err != nil {
 		yield(change.Object{}, err)
 		return

@@ -23,7 +23,7 @@ var (
 	nritemsRule    = structureRule{"btrfs/nritems", "The number of items in a metadata block is one that fits, and not zero except in an empty tree."}
 	keyOrderRule   = structureRule{"btrfs/key-order", "Keys grow within a metadata block and from one block to the next."}
 	parentKeyRule  = structureRule{"btrfs/parent-key", "The key that a pointer carries is the first key of the block it points to."}
-	itemBoundsRule = structureRule{"btrfs/item-bounds", "The items of a leaf lie within it, one beside the other, from its end."}
+	itemBoundsRule = structureRule{"btrfs/item-bounds", "The items of a leaf lie within it, one otherBytes the other, from its end."}
 	pointerRule    = structureRule{"btrfs/block-pointer", "A pointer to a metadata block leads into a chunk of metadata."}
 	copiesRule     = structureRule{"btrfs/copies", "All copies of a metadata block have the same contents."}
 	twiceRule      = structureRule{"btrfs/block-twice", "A metadata block has one place in a tree."}

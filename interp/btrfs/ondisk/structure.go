@@ -17,7 +17,7 @@ type Member struct {
 	Name       string // in C
 	Off, Width int
 	Field      change.Field // 0: no field of its own
-	Quiet      bool         // the View answers it, but its changes make no record (thesis 4.3.1)
+	ViewOnly   bool         // the View answers it, but its changes make no record (thesis 4.3.1)
 	Words      []change.WordID
 	Parts      []BitField
 	Kind       change.Kind // of the key that stands for a UUID
@@ -25,9 +25,9 @@ type Member struct {
 
 // A BitField is a group of bits of a member that is a field by itself.
 type BitField struct {
-	Field change.Field
-	Mask  uint64
-	Shift uint
-	Quiet bool
-	Words []change.WordID
+	Field    change.Field
+	Mask     uint64
+	Shift    uint
+	ViewOnly bool
+	Words    []change.WordID
 }

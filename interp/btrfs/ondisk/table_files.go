@@ -2,10 +2,10 @@ package ondisk
 
 var InodeItemLayout = Structure{"btrfs_inode_item", 160, []Member{
 	{Name: "generation", Off: 0, Width: 8, Field: FieldGeneration},
-	{Name: "transid", Off: 8, Width: 8, Field: FieldTransID, Quiet: true},
+	{Name: "transid", Off: 8, Width: 8, Field: FieldTransID, ViewOnly: true},
 	{Name: "size", Off: 16, Width: 8, Field: FieldSize},
 	{Name: "nbytes", Off: 24, Width: 8, Field: FieldNBytes},
-	{Name: "block_group", Off: 32, Width: 8, Field: FieldBlockGroup, Quiet: true},
+	{Name: "block_group", Off: 32, Width: 8, Field: FieldBlockGroup, ViewOnly: true},
 	{Name: "nlink", Off: 40, Width: 4, Field: FieldNLink},
 	{Name: "uid", Off: 44, Width: 4, Field: FieldUID},
 	{Name: "gid", Off: 48, Width: 4, Field: FieldGID},
@@ -13,16 +13,16 @@ var InodeItemLayout = Structure{"btrfs_inode_item", 160, []Member{
 		{Field: FieldModeType, Mask: 0xf000, Shift: 12, Words: modeWords}, {Field: FieldModePerm, Mask: 0xfff}}},
 	{Name: "rdev", Off: 56, Width: 8, Field: FieldRDev},
 	{Name: "flags", Off: 64, Width: 8, Field: FieldFlags, Parts: []BitField{
-		{Field: FieldNoDataSum, Mask: 1}, {Field: FieldNoDataCow, Mask: 2, Shift: 1, Quiet: true},
-		{Field: FieldReadOnly, Mask: 4, Shift: 2, Quiet: true}, {Field: FieldNoCompress, Mask: 8, Shift: 3, Quiet: true},
-		{Field: FieldPrealloc, Mask: 16, Shift: 4, Quiet: true}, {Field: FieldSync, Mask: 32, Shift: 5, Quiet: true},
-		{Field: FieldImmutable, Mask: 64, Shift: 6, Quiet: true}, {Field: FieldAppend, Mask: 128, Shift: 7, Quiet: true},
-		{Field: FieldCompress, Mask: 2048, Shift: 11, Quiet: true}}},
-	{Name: "sequence", Off: 72, Width: 8, Field: FieldSequence, Quiet: true},
-	{Name: "atime", Off: 112, Width: 8, Field: FieldATime, Quiet: true},
-	{Name: "ctime", Off: 124, Width: 8, Field: FieldCTime, Quiet: true},
-	{Name: "mtime", Off: 136, Width: 8, Field: FieldMTime, Quiet: true},
-	{Name: "otime", Off: 148, Width: 8, Field: FieldOTime, Quiet: true},
+		{Field: FieldNoDataSum, Mask: 1}, {Field: FieldNoDataCow, Mask: 2, Shift: 1, ViewOnly: true},
+		{Field: FieldReadOnly, Mask: 4, Shift: 2, ViewOnly: true}, {Field: FieldNoCompress, Mask: 8, Shift: 3, ViewOnly: true},
+		{Field: FieldPrealloc, Mask: 16, Shift: 4, ViewOnly: true}, {Field: FieldSync, Mask: 32, Shift: 5, ViewOnly: true},
+		{Field: FieldImmutable, Mask: 64, Shift: 6, ViewOnly: true}, {Field: FieldAppend, Mask: 128, Shift: 7, ViewOnly: true},
+		{Field: FieldCompress, Mask: 2048, Shift: 11, ViewOnly: true}}},
+	{Name: "sequence", Off: 72, Width: 8, Field: FieldSequence, ViewOnly: true},
+	{Name: "atime", Off: 112, Width: 8, Field: FieldATime, ViewOnly: true},
+	{Name: "ctime", Off: 124, Width: 8, Field: FieldCTime, ViewOnly: true},
+	{Name: "mtime", Off: 136, Width: 8, Field: FieldMTime, ViewOnly: true},
+	{Name: "otime", Off: 148, Width: 8, Field: FieldOTime, ViewOnly: true},
 }, nil}
 
 var InodeRefLayout = Structure{"btrfs_inode_ref", 10, []Member{
@@ -42,14 +42,14 @@ var DirLogLayout = Structure{"btrfs_dir_log_item", 8, []Member{
 
 var DirItemLayout = Structure{"btrfs_dir_item", 30, []Member{
 	{Name: "location", Off: 0, Width: DiskKeySize, Field: FieldLocation},
-	{Name: "transid", Off: 17, Width: 8, Field: FieldTransID, Quiet: true},
-	{Name: "data_len", Off: 25, Width: 2, Field: FieldDataLen, Quiet: true},
+	{Name: "transid", Off: 17, Width: 8, Field: FieldTransID, ViewOnly: true},
+	{Name: "data_len", Off: 25, Width: 2, Field: FieldDataLen, ViewOnly: true},
 	{Name: "name_len", Off: 27, Width: 2, Field: FieldNameLen},
 	{Name: "type", Off: 29, Width: 1, Field: FieldType, Words: entryWords},
 }, nil}
 
 var FileExtentLayout = Structure{"btrfs_file_extent_item", 53, []Member{
-	{Name: "generation", Off: 0, Width: 8, Field: FieldGeneration, Quiet: true},
+	{Name: "generation", Off: 0, Width: 8, Field: FieldGeneration, ViewOnly: true},
 	{Name: "ram_bytes", Off: 8, Width: 8, Field: FieldRAMBytes},
 	{Name: "compression", Off: 16, Width: 1, Field: FieldCompression},
 	{Name: "type", Off: 20, Width: 1, Field: FieldType, Words: dataWords},

@@ -36,15 +36,15 @@ var RootRefLayout = Structure{"btrfs_root_ref", 18, []Member{
 
 var QgroupStatusLayout = Structure{"btrfs_qgroup_status_item", 32, []Member{
 	{Name: "version", Off: 0, Width: 8, Field: FieldVersion},
-	{Name: "generation", Off: 8, Width: 8, Field: FieldGeneration, Quiet: true},
+	{Name: "generation", Off: 8, Width: 8, Field: FieldGeneration, ViewOnly: true},
 	{Name: "flags", Off: 16, Width: 8, Field: FieldFlags, Parts: []BitField{
-		{Field: FieldQuotaOn, Mask: 1, Quiet: true}, {Field: FieldQuotaRescan, Mask: 2, Shift: 1, Quiet: true},
-		{Field: fieldQuotaInconsistent, Mask: 4, Shift: 2, Quiet: true}}},
+		{Field: FieldQuotaOn, Mask: 1, ViewOnly: true}, {Field: FieldQuotaRescan, Mask: 2, Shift: 1, ViewOnly: true},
+		{Field: fieldQuotaInconsistent, Mask: 4, Shift: 2, ViewOnly: true}}},
 	{Name: "rescan", Off: 24, Width: 8, Field: FieldRescan},
 }, nil}
 
 var QgroupInfoLayout = Structure{"btrfs_qgroup_info_item", 40, []Member{
-	{Name: "generation", Off: 0, Width: 8, Field: FieldGeneration, Quiet: true},
+	{Name: "generation", Off: 0, Width: 8, Field: FieldGeneration, ViewOnly: true},
 	{Name: "rfer", Off: 8, Width: 8, Field: FieldReferenced},
 	{Name: "rfer_cmpr", Off: 16, Width: 8, Field: FieldReferencedCompressed},
 	{Name: "excl", Off: 24, Width: 8, Field: FieldExclusive},
