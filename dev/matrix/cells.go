@@ -12,13 +12,13 @@ import (
 // A Cell is one corruption of one recorded commit.
 type Cell struct {
 	Variant string `json:"variant"`
-	Stage   int    `json:"stage"` // number of the commit, counted from the end of the recording
+	Stage   int    `json:"stage"` // number of the commit from the end of the recording; 1 is the last
 	Object  string `json:"object"`
 	Where   string `json:"where,omitempty"` // the tree, or the kind of inode: see format.wheres
 	Field   string `json:"field,omitempty"` // "" for an action
 	Change  string `json:"change"`          // "+1", "delete"
-	Pick    int    `json:"pick"`
-	What    string `json:"what"`
+	Pick    int    `json:"pick"`            // index among the places that fit
+	What    string `json:"what"`            // description of the corruption, for people
 
 	format  *format
 	stage   *stage
@@ -38,19 +38,27 @@ func (c *Cell) Spec() string {
 }
 
 // ID returns the unique name of the cell.
-func (c *Cell) ID() string { return fmt.Sprintf("%s/%d %s #%d", c.Variant, c.Stage, c.Spec(), c.Pick) }
+func (c *Cell) ID() string {
+	return fmt.Sprintf("%s/%d %s #%d", c.Variant, c.Stage, c.Spec(), c.Pick)
+}
 
 // Group returns the group of the cell in lists for people.
 func (c *Cell) Group() string { return c.format.group(c) }
 
-// universe lists every corruption, by object, place, field and change.
-func (f *format) universe() []Cell {
+// allCells lists every corruption of the format: each object and place, each of its fields with
+// each change, and each of its actions.
+func (f *format) allCells() []Cell {
 	var out []Cell
 	for _, a := range detect.Alterables(f.name) {
 		for _, where := range f.wheresOf(a.Object) {
 			for _, field := range a.Fields {
 				for _, change := range offline.Changes(field.Width) {
-					out = append(out, Cell{Object: a.Object, Where: where, Field: field.Name, Change: change})
+					out = append(out, Cell{
+						Object: a.Object,
+						Where:  where,
+						Field:  field.Name,
+						Change: change,
+					})
 				}
 			}
 			for _, action := range a.Actions {
@@ -62,7 +70,8 @@ func (f *format) universe() []Cell {
 }
 
 // generate makes the cells of a stage. For each wanted corruption it takes picks places, spread
-// over all places that fit. made counts the cells, so that a later stage adds only what is missing.
+// over all places that fit. made counts the cells by Cell.Spec over all stages, so that a later
+// stage adds only missing cells.
 func generate(st *stage, wanted []Cell, picks int, made map[string]int) ([]*Cell, error) {
 	disks, err := offline.OpenOverlays(st.after)
 	if err != nil {
@@ -89,8 +98,8 @@ func generate(st *stage, wanted []Cell, picks int, made map[string]int) ([]*Cell
 				return nil, err
 			}
 			if _, err := st.txn.Patched(out.Patches); err != nil {
-				// a block of an earlier log commit, or the superblock of a journal, which most commits do not
-				// write
+				// The transaction does not write the altered range: it belongs to an earlier log commit, or
+				// to the superblock of a journal, which most commits do not write.
 				continue
 			}
 			cell := c

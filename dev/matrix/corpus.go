@@ -19,10 +19,14 @@ type Commit struct {
 	close func() error
 }
 
-// Commits returns the commits of the recordings of a file system: first unaltered, then altered,
-// one for each object and field of each tree, if the structure stays sound. Close releases their
-// disks.
-func Commits(ctx context.Context, dir, fs string) (list []*Commit, closeAll func() error, err error) {
+// Commits returns the commits of the recordings of a file system. For each recorded commit it
+// returns the sound one, then altered ones: one for each object and field of each place, if the
+// structure stays sound. closeAll releases the disks of all commits.
+func Commits(ctx context.Context, dir, fs string) (
+	list []*Commit,
+	closeAll func() error,
+	err error,
+) {
 	closeAll = func() error {
 		var all error
 		for _, c := range list {
@@ -45,17 +49,17 @@ func Commits(ctx context.Context, dir, fs string) (list []*Commit, closeAll func
 		if err != nil {
 			return list, closeAll, err
 		}
-		stages, err := cut(ctx, dir, rec)
+		stages, err := saveStages(ctx, dir, rec)
 		if err != nil {
 			return list, closeAll, err
 		}
 		for _, st := range stages {
-			cells, err := generate(st, format.universe(), 1, make(map[string]int))
+			cells, err := generate(st, format.allCells(), 1, make(map[string]int))
 			if err != nil {
 				return list, closeAll, err
 			}
-			for _, c := range append([]*Cell{{Object: "sound", Variant: v.Name, Stage: st.number,
-				format: format, stage: st}}, cells...) {
+			sound := &Cell{Object: "sound", Variant: v.Name, Stage: st.number, format: format, stage: st}
+			for _, c := range append([]*Cell{sound}, cells...) {
 				kind := strings.Join([]string{c.Object, c.Where, c.Field}, " ")
 				if c.Field == "" {
 					kind += fmt.Sprint(c.Change, v.Name, st.number)
@@ -77,8 +81,8 @@ func Commits(ctx context.Context, dir, fs string) (list []*Commit, closeAll func
 	return list, closeAll, nil
 }
 
-// commit interprets the transaction of a cell. It returns nil if its structure is violated, or if
-// it does not write the altered range.
+// commit interprets the transaction of a cell. It returns nil if the corruption violates the
+// structure, or if the transaction does not write the altered range.
 func (c *Cell) commit(ctx context.Context) (*Commit, error) {
 	disks, err := offline.OpenOverlays(c.stage.before)
 	if err != nil {
@@ -90,7 +94,7 @@ func (c *Cell) commit(ctx context.Context) (*Commit, error) {
 	}
 	out := &Commit{Name: c.ID(), Kind: kind, close: disks.Close}
 	requests, err := c.stage.txn.Patched(c.patches)
-	if err != nil { // the cell alters what another transaction wrote
+	if err != nil { // another transaction wrote the altered range
 		return nil, out.close()
 	}
 	obs, err := offline.FirstCommit(ctx, disks, c.format.name, requests)

@@ -11,8 +11,8 @@ import (
 const (
 	rowHeight   = 12
 	labelWidth  = 176
-	voiceWidth  = 5 // of one of the three answers in a cell
-	cellWidth   = 3*voiceWidth + 3
+	answerWidth = 5 // of one of the three answers in a cell
+	cellWidth   = 3*answerWidth + 3
 	blockGap    = 14
 	columnGap   = 36
 	columnCount = 4
@@ -20,17 +20,16 @@ const (
 
 // changesDrawn is the order of the columns.
 var changesDrawn = []string{"+1", "-1", "=0", "=-1", "high bit", "+4096", "-4096", "+16384",
-	"+1048576",
-	"delete", "duplicate", "add", "swap", "swapkeys", "shrink", "grow"}
+	"+1048576", "delete", "duplicate", "add", "swap", "swapkeys", "shrink", "grow"}
 
-// A mark is one square of the drawing: all cells of an object's field with one kind of change, in
-// all trees.
+// A mark is one square of the drawing. It counts all cells of one field with one kind of change,
+// over all places of the object.
 type mark struct {
 	cells, asked, fsward, check, linux, missed int
 	example                                    *Row
 }
 
-// A line is one line of squares: a field of an object, or its actions.
+// A line is one line of squares: those of a field, or those of the actions on the whole object.
 type line struct {
 	label string
 	marks map[string]*mark
@@ -95,12 +94,12 @@ func (m *mark) add(r *Row) {
 	}
 }
 
-// Colors of the three answers, of no finding and of a miss.
+// Colors of the three answers, of the absence of a finding, and of a miss.
 const (
 	inkFsward = "#27557a"
 	inkCheck  = "#b8863b"
 	inkLinux  = "#5c7a5c"
-	silent    = "#ecebe7"
+	inkNone   = "#ecebe7"
 	inkMissed = "#b3261e"
 )
 
@@ -130,7 +129,8 @@ func (f *format) svg(rows []*Row) string {
 	}
 	full := 40 + columnCount*width + (columnCount-1)*columnGap
 	var out strings.Builder
-	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" font-family="DejaVu Sans, sans-serif" font-size="9">`,
+	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d"`+
+		` viewBox="0 0 %d %d" font-family="DejaVu Sans, sans-serif" font-size="9">`,
 		full, bottom+10, full, bottom+10)
 	fmt.Fprintf(&out, `<rect width="%d" height="%d" fill="#fcfbf8"/>`, full, bottom+10)
 	f.legend(&out, 20, 22)
@@ -140,13 +140,20 @@ func (f *format) svg(rows []*Row) string {
 }
 
 func (f *format) legend(s *strings.Builder, x, y int) {
-	for _, l := range []struct{ colour, text string }{{inkFsward, "fsward refuses the commit"},
+	for _, l := range []struct{ color, text string }{
+		{inkFsward, "fsward refuses the commit"},
 		{inkCheck, f.checker + " reports it"},
-		{inkLinux, f.linux + " complains or does not mount it"}, {silent, "nothing is said"}} {
-		fmt.Fprintf(s, `<rect x="%d" y="%d" width="10" height="10" fill="%s"/><text x="%d" y="%d" font-size="11" fill="#333">%s</text>`, x, y-9, l.colour, x+15, y, l.text)
+		{inkLinux, f.linux + " complains or does not mount it"},
+		{inkNone, "no finding"},
+	} {
+		fmt.Fprintf(s, `<rect x="%d" y="%d" width="10" height="10" fill="%s"/>`+
+			`<text x="%d" y="%d" font-size="11" fill="#333">%s</text>`,
+			x, y-9, l.color, x+15, y, l.text)
 		x += 40 + 7*len(l.text)
 	}
-	fmt.Fprintf(s, `<rect x="%d" y="%d" width="10" height="10" fill="none" stroke="%s" stroke-width="1.5"/><text x="%d" y="%d" font-size="11" fill="#333">%s reports it and fsward lets it through</text>`,
+	fmt.Fprintf(s, `<rect x="%d" y="%d" width="10" height="10" fill="none" stroke="%s"`+
+		` stroke-width="1.5"/><text x="%d" y="%d" font-size="11" fill="#333">`+
+		`%s reports it and fsward lets it through</text>`,
 		x, y-9, inkMissed, x+15, y, f.checker)
 }
 
@@ -154,7 +161,8 @@ func (f *format) legend(s *strings.Builder, x, y int) {
 func drawHead(s *strings.Builder, x, y int) {
 	for i, c := range changesDrawn {
 		cx := x + labelWidth + i*cellWidth + cellWidth/2 + 2
-		fmt.Fprintf(s, `<text transform="translate(%d,%d) rotate(-60)" fill="#777" font-size="8">%s</text>`, cx, y-4, html.EscapeString(c))
+		fmt.Fprintf(s, `<text transform="translate(%d,%d) rotate(-60)" fill="#777"`+
+			` font-size="8">%s</text>`, cx, y-4, html.EscapeString(c))
 	}
 }
 
@@ -172,32 +180,33 @@ func drawBlock(s *strings.Builder, b *block, x, y int) {
 	}
 }
 
-// draw draws a square. The deeper a color, the more of the trees have a finding.
+// draw draws a square. The color of an answer is deeper if a larger share of its cells has a
+// finding.
 func (m *mark) draw(s *strings.Builder, x, y int) {
 	r := m.example
 	fmt.Fprintf(s, `<g><title>%s&#10;%s&#10;fsward: %s %s&#10;%s: %s %s&#10;Linux: %s %s</title>`,
 		html.EscapeString(r.ID()), html.EscapeString(r.What),
-		r.Fsward.Verdict, html.EscapeString(strings.Join(r.Fsward.Rules,
-			" ")), r.format.checker, r.Check.Verdict, html.EscapeString(r.Check.Message),
+		r.Fsward.Verdict, html.EscapeString(strings.Join(r.Fsward.Rules, " ")),
+		r.format.checker, r.Check.Verdict, html.EscapeString(r.Check.Message),
 		orNotAsked(r.Linux.Verdict), html.EscapeString(r.Linux.Message))
 	for i, v := range []struct {
 		found, of int
-		colour    string
+		color     string
 	}{{m.fsward, m.cells, inkFsward}, {m.check, m.cells, inkCheck}, {m.linux, m.asked, inkLinux}} {
 		if v.of == 0 {
 			continue
 		}
-		fmt.Fprintf(s, `<rect x="%d" y="%d" width="%d" height="%d" fill="%s"/>`, x+i*voiceWidth, y,
-			voiceWidth, rowHeight-2, silent)
+		fmt.Fprintf(s, `<rect x="%d" y="%d" width="%d" height="%d" fill="%s"/>`, x+i*answerWidth, y,
+			answerWidth, rowHeight-2, inkNone)
 		if v.found > 0 {
 			fmt.Fprintf(s, `<rect x="%d" y="%d" width="%d" height="%d" fill="%s" fill-opacity="%.2f"/>`,
-				x+i*voiceWidth, y, voiceWidth, rowHeight-2, v.colour,
+				x+i*answerWidth, y, answerWidth, rowHeight-2, v.color,
 				0.35+0.65*float64(v.found)/float64(v.of))
 		}
 	}
 	if m.missed > 0 {
 		fmt.Fprintf(s, `<rect x="%d" y="%d" width="%d" height="%d" fill="none" stroke="%s"/>`, x, y,
-			3*voiceWidth, rowHeight-2, inkMissed)
+			3*answerWidth, rowHeight-2, inkMissed)
 	}
 	s.WriteString("</g>")
 }
@@ -209,18 +218,28 @@ func orNotAsked(verdict string) string {
 	return verdict
 }
 
-// html returns the drawing as a page, with the answers where the pointer rests, and the summary
-// above it.
+// pageHead is the beginning of the HTML page, up to the title.
+const pageHead = `<!doctype html><meta charset="utf-8"><title>fsward: corruption matrix</title>
+<style>
+body{font:14px/1.5 "DejaVu Sans",sans-serif;margin:24px;background:#fcfbf8;color:#222;
+max-width:2100px}
+table{border-collapse:collapse;margin:12px 0}
+td,th{padding:2px 12px;text-align:right;border-bottom:1px solid #ddd;font-weight:normal}
+td:first-child,th:first-child{text-align:left;padding-left:0}
+th{color:#666}
+p{max-width:60em}
+</style>
+`
+
+// html returns a page with the summary and the drawing. The pointer shows the answers of a square.
 func (f *format) html(rows []*Row, date string) string {
 	var summary strings.Builder
 	_ = f.writeSummary(&summary, rows) // a strings.Builder returns no error
-	return `<!doctype html><meta charset="utf-8"><title>fsward: corruption matrix</title>
-<style>body{font:14px/1.5 "DejaVu Sans",sans-serif;margin:24px;background:#fcfbf8;color:#222;max-width:2100px}
-table{border-collapse:collapse;margin:12px 0}td,th{padding:2px 12px;text-align:right;border-bottom:1px solid #ddd;font-weight:normal}
-td:first-child,th:first-child{text-align:left;padding-left:0}th{color:#666}p{max-width:60em}</style>
-<h1 style="font-size:20px;font-weight:normal">Corruption matrix, ` + f.title + `, ` + html.EscapeString(date) + `</h1>
-<p>Each square is one kind of change to one field, in a commit of the kernel's that is otherwise sound, with right
-checksums and in all copies. Rest the pointer on a square for an example.</p>
+	title := `Corruption matrix, ` + f.title + `, ` + html.EscapeString(date)
+	return pageHead + `<h1 style="font-size:20px;font-weight:normal">` + title + `</h1>
+<p>Each square is one kind of change to one field in a commit of the kernel. The commit is otherwise
+sound: its checksums are right, and all copies have the change. Rest the pointer on a square for an
+example.</p>
 ` + htmlTable(summary.String()) + f.svg(rows)
 }
 

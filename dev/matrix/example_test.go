@@ -6,7 +6,6 @@ import (
 	"fsward/dev/matrix"
 )
 
-// Formats lists the file systems that have a matrix.
 func ExampleFormats() {
 	fmt.Println(matrix.Formats())
 	// Output: [btrfs ext3]

@@ -9,23 +9,27 @@ import (
 // A format describes a kind of file system to the matrix: what to record, how to distinguish its
 // cells, and which programs to ask.
 type format struct {
-	name, title string // as fsward calls it; for people
-	checker     string // the program that ask runs
-	linux       string // the program that mounts it
-	size        int64  // of every disk, bytes: small, so that a cell takes little time
-	mkfs        []string
-	variants    []Variant
-	stages      []int // commits of a recording to alter, counted from its end, from 1
+	name, title string    // name: in fsward; title: for people
+	checker     string    // name of the checker, for people
+	linux       string    // version of the kernel that mounts it, for people
+	size        int64     // of every disk, bytes: small, so that a cell takes little time
+	mkfs        []string  // program and options
+	variants    []Variant // to record
+	stages      []int     // commits of a recording to alter, counted from its end, from 1
 	wheres      []where
-	wheresOf    func(object string) []string // names of wheres; "": the object has only one
-	more        []Cell                       // more cells at these: Object, Where, Field, Change
+	wheresOf    func(object string) []string // names of wheres; "" if the object has one place only
+	more        []Cell                       // further cells: Object, Where, Field and Change are set
 	groups      []string                     // in the order of tables
 	group       func(*Cell) string
 	ask         func(context.Context, disks) (Peer, error) // runs the checker
 }
 
-// A where distinguishes objects of one kind: by the tree that they are in, or by their use.
-type where struct{ name, condition string } // condition: as fsward corrupt takes it
+// A where is a place of an object. It distinguishes objects of one kind by their tree (Btrfs) or by
+// their use (ext3).
+type where struct {
+	name      string
+	condition string // in the syntax of fsward corrupt
+}
 
 func names(list []where) []string {
 	var out []string
@@ -57,5 +61,5 @@ func findFormat(name string) (*format, error) {
 			return f, nil
 		}
 	}
-	return nil, fmt.Errorf("there is no corruption matrix of %q: there are %v", name, Formats())
+	return nil, fmt.Errorf("no corruption matrix for %q: it exists for %v", name, Formats())
 }

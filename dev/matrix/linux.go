@@ -20,9 +20,9 @@ import (
 	"fsward/interp"
 )
 
-// quiet is how long a booted Linux may take for one cell. If a cell takes longer twice, it counts
-// as hung: once may be the fault of a busy host.
-const quiet = time.Minute
+// cellTimeout bounds the time that a booted Linux has for one cell. A cell that exceeds it twice
+// counts as hung. Once is not enough, since the host may be busy.
+const cellTimeout = time.Minute
 
 // A machine boots user-mode Linux with umlinit as its first process.
 type machine struct {
@@ -30,7 +30,7 @@ type machine struct {
 	init string
 }
 
-// newMachine makes the first process of the guest and the files that its kernel needs on this host.
+// newMachine builds umlinit, and makes in dir the files that the guest's kernel needs on this host.
 func newMachine(ctx context.Context, dir string) (*machine, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -48,8 +48,9 @@ func newMachine(ctx context.Context, dir string) (*machine, error) {
 	return m, nil
 }
 
-// askLinux asks Linux about the rows without an answer, many in one boot. The result of replaying a
-// log is given to the checker.
+// askLinux asks Linux about the rows that it has not answered yet, many in one boot. It starts with
+// commits that fsward lets through. Within a stage the order is random, so that an interrupted run
+// has sampled all kinds of cells. checks takes the checker's answers about replayed logs.
 func askLinux(ctx context.Context, cfg Config, rows []*Row, checks *answers) error {
 	answers, err := openAnswers(filepath.Join(cfg.Dir, "linux.jsonl"))
 	if err != nil {
@@ -66,9 +67,6 @@ func askLinux(ctx context.Context, cfg Config, rows []*Row, checks *answers) err
 	if !cfg.Linux || len(todo) == 0 {
 		return nil
 	}
-	// It asks first about commits that fsward lets through, stage by stage, and within a stage in
-	// random order: a run that is ended early has then covered some of everything where the answer
-	// matters most.
 	refused := func(r *Row) int {
 		if r.Fsward.Refused() {
 			return 1
@@ -90,30 +88,36 @@ func askLinux(ctx context.Context, cfg Config, rows []*Row, checks *answers) err
 		todo = todo[n:]
 		rand.New(rand.NewPCG(1, 0)).Shuffle(len(list),
 			func(i, j int) { list[i], list[j] = list[j], list[i] })
-		var wg sync.WaitGroup
-		errs := make([]error, cfg.Workers)
-		for w := range cfg.Workers {
-			part := list[len(list)*w/cfg.Workers : len(list)*(w+1)/cfg.Workers]
-			wg.Go(func() {
-				if st.log {
-					errs[w] = m.replay(ctx, cfg.Dir, st, part, answers, checks, progress)
-				} else {
-					errs[w] = m.judge(ctx, cfg.Dir, st, part, answers, progress)
-				}
-			})
-		}
-		wg.Wait()
-		if err := errors.Join(errs...); err != nil {
+		err := inParts(list, cfg.Workers, func(part []*Row) error {
+			if st.log {
+				return m.replayLogs(ctx, cfg.Dir, st, part, answers, checks, progress)
+			}
+			return m.mountCells(ctx, cfg.Dir, st, part, answers, progress)
+		})
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// judge boots until every row of a stage has an answer. A kernel that crashes or hangs answers one
-// row with that.
-func (m *machine) judge(ctx context.Context, dir string, st *stage, rows []*Row, answers *answers,
-	progress *progress) error {
+// inParts divides a list into parts of about equal length, calls do for all parts at the same time,
+// and joins the errors.
+func inParts(list []*Row, parts int, do func([]*Row) error) error {
+	var wg sync.WaitGroup
+	errs := make([]error, parts)
+	for i := range parts {
+		part := list[len(list)*i/parts : len(list)*(i+1)/parts]
+		wg.Go(func() { errs[i] = do(part) })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// mountCells boots Linux until every row of a stage has an answer. If the kernel crashes or hangs,
+// this is the answer for the row that it worked on, and the next boot continues after that row.
+func (m *machine) mountCells(ctx context.Context, dir string, st *stage, rows []*Row,
+	answers *answers, progress *progress) error {
 	if len(rows) == 0 {
 		return nil
 	}
@@ -161,19 +165,20 @@ func (m *machine) judge(ctx context.Context, dir string, st *stage, rows []*Row,
 	return nil
 }
 
-// replay boots for each row alone, since a mount that replays a log writes to the image, and checks
-// the resulting image.
-func (m *machine) replay(ctx context.Context, dir string, st *stage, rows []*Row, linux,
+// replayLogs boots Linux for each row alone, since a mount that replays a log writes to the image.
+// It then asks the checker about the resulting image.
+func (m *machine) replayLogs(ctx context.Context, dir string, st *stage, rows []*Row, linux,
 	checks *answers, progress *progress) error {
-	work, err := workFolder(dir, binary.LittleEndian.AppendUint32(nil, 0)) // the guest alters nothing
+	// one cell without patches: the image is altered on the host
+	work, err := workFolder(dir, binary.LittleEndian.AppendUint32(nil, 0))
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(work)
 	for _, r := range rows {
-		images, err := m.replayOne(ctx, work, st, r)
+		images, err := m.replayLog(ctx, work, st, r)
 		if r.Linux.Verdict == "hangs" && err == nil {
-			images, err = m.replayOne(ctx, work, st, r)
+			images, err = m.replayLog(ctx, work, st, r)
 		}
 		if err != nil {
 			return err
@@ -189,8 +194,8 @@ func (m *machine) replay(ctx context.Context, dir string, st *stage, rows []*Row
 	return nil
 }
 
-// replayOne boots for a row and returns the resulting image.
-func (m *machine) replayOne(ctx context.Context, work string, st *stage,
+// replayLog boots Linux for a row and returns the resulting images.
+func (m *machine) replayLog(ctx context.Context, work string, st *stage,
 	r *Row) (images []string, err error) {
 	if images, err = copyDisks(ctx, work, st); err != nil {
 		return nil, err
@@ -209,7 +214,7 @@ func (m *machine) replayOne(ctx context.Context, work string, st *stage,
 	return images, err
 }
 
-// copyDisks copies the disks of a stage to a place where the guest may write to them.
+// copyDisks copies the disks of a stage to a work folder, where the guest may write to them.
 func copyDisks(ctx context.Context, work string, st *stage) (paths []string, err error) {
 	for i, image := range st.after {
 		path := filepath.Join(work, fmt.Sprintf("disk%d", i))
@@ -233,7 +238,7 @@ func patchFile(path string, patches []interp.Patch) error {
 	return errors.Join(err, f.Close())
 }
 
-// workFolder makes the folder that the guest needs on the host.
+// workFolder makes the work folder of a guest: the argument DIR of umlinit.
 func workFolder(dir string, cells []byte) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -248,8 +253,8 @@ func workFolder(dir string, cells []byte) (string, error) {
 		os.WriteFile(filepath.Join(work, "cells"), cells, 0o600))
 }
 
-// cellsFile returns cells in the form that umlinit reads: for each the number of patches, and
-// offset, length and data of each patch.
+// cellsFile encodes cells for umlinit, little-endian: for each cell the number of its patches, and
+// for each patch its address, its length and its data.
 func cellsFile(rows []*Row) []byte {
 	var b []byte
 	for _, r := range rows {
@@ -265,7 +270,8 @@ func cellsFile(rows []*Row) []byte {
 
 var errHung = errors.New("user-mode Linux hangs")
 
-// boot runs the guest from one cell on until it ends, and passes on its answers as they come.
+// boot runs the guest from cell first on until the guest ends, and calls answer for each answer as
+// it arrives. It returns errHung if no answer arrives for cellTimeout.
 func (m *machine) boot(ctx context.Context, fs, work string, images []string, first int,
 	answer func(int, Peer) error) error {
 	results := filepath.Join(work, "results")
@@ -277,7 +283,7 @@ func (m *machine) boot(ctx context.Context, fs, work string, images []string, fi
 		return err
 	}
 	ended := make(chan struct{})
-	// how it ends says nothing: after a crash an answer is missing
+	// The exit status is not used: the caller recognizes a crash by a missing answer.
 	go func() { _ = cmd.Wait(); close(ended) }()
 	kill := func() {
 		uml.Kill(cmd)
@@ -316,7 +322,7 @@ func (m *machine) boot(ctx context.Context, fs, work string, images []string, fi
 		switch {
 		case over:
 			return nil
-		case time.Since(last) > quiet:
+		case time.Since(last) > cellTimeout:
 			kill()
 			return errHung
 		}

@@ -17,7 +17,7 @@ var btrfsCells string
 //go:embed testdata/cells-ext3.txt
 var ext3Cells string
 
-// cells reads a list of cells.
+// cells reads a list of cells in the form of testdata/cells.txt.
 func cells(t *testing.T, list string) []Cell {
 	var out []Cell
 	for line := range strings.Lines(list) {
@@ -26,7 +26,7 @@ func cells(t *testing.T, list string) []Cell {
 		}
 		f := strings.Split(strings.TrimSpace(line), "\t")
 		if len(f) != 5 {
-			t.Fatalf("%q", line)
+			t.Fatalf("the line %q has %d fields, want 5", line, len(f))
 		}
 		for i := range f {
 			if f[i] == "-" {
@@ -38,10 +38,11 @@ func cells(t *testing.T, list string) []Cell {
 	return out
 }
 
-// What the checker reports of an altered commit, fsward has refused before it was on the disk: some
-// cells of each object, of a recording that the host's kernel makes now.
+// TestNothingIsMissed checks that fsward refuses each altered commit that the checker reports. It
+// runs some cells of each object on a recording that the host's kernel makes during the test.
 func TestNothingIsMissed(t *testing.T) { nothingIsMissed(t, "btrfs", btrfsCells) }
 
+// TestNothingIsMissedOfExt3 checks the same for ext3.
 func TestNothingIsMissedOfExt3(t *testing.T) { nothingIsMissed(t, "ext3", ext3Cells) }
 
 func nothingIsMissed(t *testing.T, fs, list string) {
@@ -63,16 +64,16 @@ func nothingIsMissed(t *testing.T, fs, list string) {
 			t.Errorf("%s: %s: the checker %s: %s", r.ID(), r.What, r.Check.Verdict, r.Check.Message)
 		}
 	}
-	t.Logf("%d cells, %d of them reported by the checker", len(rows), reported)
-	// What stands at a place differs a little from one recording to the next.
+	t.Logf("%d cells; the checker reports %d", len(rows), reported)
+	// Recordings differ a little in the objects that they write, so a tenth of the cells may fail.
 	if len(rows) < len(wanted)*9/10 || reported < len(rows)*9/10 {
-		t.Errorf("of %d cells %d were made and %d reported: the list no longer fits what is recorded",
-			len(wanted), len(rows), reported)
+		t.Errorf("%d of %d cells were made, and the checker reports %d:"+
+			" the list no longer fits the recordings", len(rows), len(wanted), reported)
 	}
 }
 
-// Linux mounts a sound image and not one without a superblock, and its answers come back to their
-// cells.
+// TestLinuxIsAsked checks that Linux mounts a sound image and no image without a superblock, and
+// that each answer is stored with its cell.
 func TestLinuxIsAsked(t *testing.T) {
 	if _, err := exec.LookPath("linux.uml"); err != nil {
 		t.Fatal("no user-mode Linux here: make setup installs it (Debian package user-mode-linux)")
@@ -92,20 +93,23 @@ func TestLinuxIsAsked(t *testing.T) {
 	}
 }
 
-// What Linux cannot replay of an altered log, or replays to what btrfs check reports, fsward has
-// refused.
+// TestLogsAreReplayed checks that fsward refuses an altered log if Linux cannot replay it, or if
+// btrfs check reports the replayed image.
 func TestLogsAreReplayed(t *testing.T) {
 	if _, err := exec.LookPath("linux.uml"); err != nil {
 		t.Fatal("no user-mode Linux here: make setup installs it (Debian package user-mode-linux)")
 	}
 	cells := []Cell{
-		{Variant: "log", Object: "extent_data", Where: logTree, Field: "disk_bytenr", Change: "+1048576"},
-		{Variant: "log", Object: "extent_data", Where: logTree, Field: "disk_num_bytes", Change: "-4096"},
-		{Variant: "log", Object: "extent_data", Where: logTree, Field: "disk_bytenr", Change: "-4096"},
-		{Variant: "log", Object: "inode_item", Where: logTree, Field: "flags", Change: "+1"},
-		{Variant: "log", Object: "root_item", Where: logTree, Change: "swap"},
-		{Variant: "log", Object: "root_item", Where: logTree, Field: "key.offset", Change: "+4096"},
-		{Variant: "log", Object: "inode_item", Where: logTree, Field: "uid", Change: "+1"},
+		{Object: "extent_data", Field: "disk_bytenr", Change: "+1048576"},
+		{Object: "extent_data", Field: "disk_num_bytes", Change: "-4096"},
+		{Object: "extent_data", Field: "disk_bytenr", Change: "-4096"},
+		{Object: "inode_item", Field: "flags", Change: "+1"},
+		{Object: "root_item", Change: "swap"},
+		{Object: "root_item", Field: "key.offset", Change: "+4096"},
+		{Object: "inode_item", Field: "uid", Change: "+1"},
+	}
+	for i := range cells {
+		cells[i].Variant, cells[i].Where = "log", logTree
 	}
 	rows, err := Run(context.Background(), Config{FS: "btrfs", Dir: t.TempDir(), Picks: 1, Workers: 2,
 		Cells: cells, Linux: true, Log: t.Output()})
@@ -125,13 +129,19 @@ func TestLogsAreReplayed(t *testing.T) {
 	}
 }
 
-// A row is missed exactly if btrfs check finds something and fsward lets the commit through.
+// TestMissed checks that a row is missed exactly if btrfs check finds the corruption and fsward
+// lets the commit through.
 func TestMissed(t *testing.T) {
 	for _, tc := range []struct {
 		fsward, check string
 		missed        bool
-	}{{"holds", "ok", false}, {"holds", "reports", true}, {"holds", "crashes", true}, {"violated",
-		"reports", false}, {"undecided", "reports", false}} {
+	}{
+		{"holds", "ok", false},
+		{"holds", "reports", true},
+		{"holds", "crashes", true},
+		{"violated", "reports", false},
+		{"undecided", "reports", false},
+	} {
 		r := Row{Cell: &Cell{}, Fsward: Fsward{Verdict: tc.fsward}, Check: Peer{Verdict: tc.check}}
 		if r.Missed() != tc.missed {
 			t.Errorf("fsward %s, btrfs check %s: missed %v", tc.fsward, tc.check, r.Missed())
@@ -139,7 +149,8 @@ func TestMissed(t *testing.T) {
 	}
 }
 
-// A checker that does not end is ended, and one that was stopped with the run has said nothing.
+// TestCheckIsBounded checks that runChecker ends a checker that exceeds its processor time, and
+// that it returns no output of a checker that was stopped together with the run.
 func TestCheckIsBounded(t *testing.T) {
 	run := func(ctx context.Context, script string) string {
 		out, exit, ended, err := runChecker(ctx, time.Second, "sh", "-c", script)

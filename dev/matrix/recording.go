@@ -1,7 +1,7 @@
-// Package matrix draws the corruption matrix. For each object, field and kind of corruption it
-// compares what fsward says of a commit that carries the corruption, what the file system's own
-// checker says of the image that the commit would have left, and whether Linux can mount that
-// image. Start reading at Run.
+// Package matrix draws the corruption matrix. Each cell is one corruption of one field in a commit
+// that a kernel made. The matrix compares three answers for each cell: fsward's verdict about the
+// commit, the report of the file system's own checker about the resulting image, and whether Linux
+// mounts that image. Start reading at Run.
 package matrix
 
 import (
@@ -24,23 +24,24 @@ import (
 	"fsward/hostd/offline"
 )
 
-// A Variant is a file system whose commits are altered.
+// A Variant is a file system to record: its options, its disks and its workload.
 type Variant struct {
 	Name   string
 	Mkfs   []string // options of mkfs
 	Mount  []string // options of mount
 	Script string   // workload; $DISK0, $DISK1, … are its block devices
-	Log    bool     // alter log commits, as Linux finds them after a crash
-	Disks  int      // number of disks that it is made on; 0 selects 1
+	Log    bool     // alter log commits, which Linux replays after a crash
+	Disks  int      // number of disks of the new file system; 0 selects 1
 	Spare  int      // number of further blank disks
 	Stages []int    // nil selects those of the format
 }
 
-// several reports whether the variant has several disks. Its objects are altered as if there were
-// no other file system.
+// several reports whether the variant has several disks. Such a variant gets cells of all objects,
+// also if other variants have them.
 func (v *Variant) several() bool { return v.Disks > 1 }
 
-// A recording is a recorded variant: its disks before, and the logs of the writes to them.
+// A recording is a recorded variant: its disks before the workload, and a log of the writes to each
+// disk.
 type recording struct {
 	format  *format
 	variant Variant
@@ -55,8 +56,7 @@ func (v *Variant) name(dir string, i int, suffix string) string {
 	return filepath.Join(dir, v.Name+"."+suffix)
 }
 
-// record returns the recording of a variant in a directory. It makes the recording if there is
-// none.
+// record returns the recording of a variant in a directory, and makes it if it does not exist.
 func (f *format) record(ctx context.Context, dir string, v Variant) (rec recording, err error) {
 	v.Disks = max(v.Disks, 1)
 	rec.format, rec.variant = f, v
@@ -75,7 +75,8 @@ func (f *format) record(ctx context.Context, dir string, v Variant) (rec recordi
 		}
 		bases, work = append(bases, d.Base), append(work, v.name(dir, i, "img"))
 	}
-	if err := run(ctx, f.mkfs[0], slices.Concat(f.mkfs[1:], v.Mkfs, bases[:v.Disks])...); err != nil {
+	mkfs := slices.Concat(f.mkfs, v.Mkfs, bases[:v.Disks])
+	if err := run(ctx, mkfs[0], mkfs[1:]...); err != nil {
 		return rec, err
 	}
 	for i := range work {
@@ -91,23 +92,23 @@ func (f *format) record(ctx context.Context, dir string, v Variant) (rec recordi
 	if err != nil {
 		return rec, err
 	}
-	said, err := f.ask(ctx, sound.disks)
+	check, err := f.ask(ctx, sound.disks)
 	if err = errors.Join(err, sound.close()); err != nil {
 		return rec, err
 	}
-	if said.Reports() {
+	if check.Reports() {
 		return rec, fmt.Errorf("the recorded file system is not clean: %s %s: %s", f.checker,
-			said.Verdict, said.Message)
+			check.Verdict, check.Message)
 	}
 	return rec, os.WriteFile(done, nil, 0o600)
 }
 
-// recordWorkload lets the host's kernel work on images and records its writes.
+// recordWorkload runs the workload on images with the host's kernel and records its writes.
 func recordWorkload(ctx context.Context, images []string, rec recording) (err error) {
-	var tapes []*trace.Writer
+	var logs []*trace.Writer
 	var devices []*blocktap.Device
 	var loops []*loopmount.Loop
-	// only the script commits, however slow the machine
+	// The interval is longer than the script runs, so that only the script commits.
 	options, names := append(slices.Clone(rec.variant.Mount), "commit=300"), ""
 	for i, image := range images {
 		disk, err := blocktap.OpenFile(image, blocktap.FileOptions{})
@@ -115,17 +116,17 @@ func recordWorkload(ctx context.Context, images []string, rec recording) (err er
 			return err
 		}
 		defer disk.Close()
-		tape, err := trace.Create(rec.disks[i].Log)
+		log, err := trace.Create(rec.disks[i].Log)
 		if err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, tape.Close()) }()
+		defer func() { err = errors.Join(err, log.Close()) }()
 		device := blocktap.NewDevice(disk, nil)
-		device.Record(tape)
-		tapes, devices = append(tapes, tape), append(devices, device)
+		device.Record(log)
+		logs, devices = append(logs, log), append(devices, device)
 	}
 	blocktap.TakeTurns(devices...)
-	trace.Together(tapes...)
+	trace.Together(logs...)
 	for i, device := range devices {
 		loop, err := loopmount.Attach(ctx, device, zap.NewNop())
 		if err != nil {
@@ -133,7 +134,8 @@ func recordWorkload(ctx context.Context, images []string, rec recording) (err er
 		}
 		defer func() { err = errors.Join(err, loop.Close()) }()
 		if i > 0 {
-			defer func() { err = errors.Join(err, loops[0].Unmount()) }() // before any of its devices goes
+			// the unmount comes before this loop device closes
+			defer func() { err = errors.Join(err, loops[0].Unmount()) }()
 		}
 		if i > 0 && i < rec.variant.Disks {
 			options = append(options, "device="+loop.LoopDev)
@@ -149,8 +151,8 @@ func recordWorkload(ctx context.Context, images []string, rec recording) (err er
 	return loops[0].Unmount()
 }
 
-// A stage is one recorded commit: the images of the disks before its transaction, the requests, and
-// the images after.
+// A stage is one recorded commit: the images of the disks before its transaction, the requests of
+// the transaction, and the images after it.
 type stage struct {
 	format  *format
 	variant string
@@ -161,8 +163,9 @@ type stage struct {
 	log     bool // it ends with a log commit
 }
 
-// cut writes the stages of a recording as images to a directory.
-func cut(ctx context.Context, dir string, rec recording) ([]*stage, error) {
+// saveStages writes the disks of each stage of a recording as images to a directory, and returns
+// the stages.
+func saveStages(ctx context.Context, dir string, rec recording) ([]*stage, error) {
 	each := offline.EachTransaction
 	if rec.variant.Log {
 		each = offline.EachLogTransaction

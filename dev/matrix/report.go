@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// Write writes the result: matrix.json, matrix.svg, matrix.html, summary.md, misses.md.
+// Write writes the result to files in dir: matrix.json, matrix.svg, matrix.html, summary.md and
+// misses.md.
 func Write(fs, dir string, rows []*Row) error {
 	f, err := findFormat(fs)
 	if err != nil {
@@ -39,8 +40,8 @@ func Write(fs, dir string, rows []*Row) error {
 	return nil
 }
 
-// WriteResult writes the part of a run that is kept: the date, the summary, and the findings of
-// only one side.
+// WriteResult writes the document of a run for docs/results: the date, the summary, and the
+// corruptions that only fsward or only the checker finds.
 func WriteResult(fs, path string, rows []*Row) error {
 	f, err := findFormat(fs)
 	if err != nil {
@@ -48,7 +49,8 @@ func WriteResult(fs, path string, rows []*Row) error {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "# The corruption matrix of %s: result\n\n"+
-		"**Command**: `make matrix MATRIX=\"-fs %s -result %s\"`.\n**Date**: %s. [matrix.md](matrix.md) explains it.\n\n",
+		"**Command**: `make matrix MATRIX=\"-fs %s -result %s\"`.\n"+
+		"**Date**: %s. [matrix.md](matrix.md) explains it.\n\n",
 		f.title, f.name, path, time.Now().Format(time.DateOnly))
 	if err := errors.Join(f.writeSummary(&b, rows), f.writeOneSided(&b, rows)); err != nil {
 		return err
@@ -56,7 +58,7 @@ func WriteResult(fs, path string, rows []*Row) error {
 	return os.WriteFile(path, []byte(b.String()), 0o644)
 }
 
-// writeMisses lists by group what the checker reports and fsward lets through.
+// writeMisses lists the missed rows by group.
 func (f *format) writeMisses(w io.Writer, rows []*Row) {
 	groups := make(map[string][]*Row)
 	reported, missed := 0, 0
@@ -69,8 +71,8 @@ func (f *format) writeMisses(w io.Writer, rows []*Row) {
 			groups[r.Group()] = append(groups[r.Group()], r)
 		}
 	}
-	fmt.Fprintf(w, "# Misses\n\n%d cells, %d reported by %s, %d of them let through by fsward.\n",
-		len(rows), reported, f.checker, missed)
+	fmt.Fprintf(w, "# Misses\n\n%d cells. %s reports %d, and fsward lets %d of these through.\n",
+		len(rows), f.checker, reported, missed)
 	var names []string
 	for n := range groups {
 		names = append(names, n)
@@ -79,8 +81,7 @@ func (f *format) writeMisses(w io.Writer, rows []*Row) {
 	for _, n := range names {
 		fmt.Fprintf(w, "\n## %s: %d\n\n", n, len(groups[n]))
 		slices.SortStableFunc(groups[n], func(a, b *Row) int {
-			return cmp.Compare(a.Object+a.Field,
-				b.Object+b.Field)
+			return cmp.Compare(a.Object+a.Field, b.Object+b.Field)
 		})
 		for _, r := range groups[n] {
 			fmt.Fprintf(w, "- `%s` (%s): %s\n  %s: %s\n", r.Spec(), r.Variant, r.What, r.Check.Verdict,

@@ -14,13 +14,14 @@ import (
 
 // disks are the disks for a checker.
 type disks struct {
-	paths  []string // image files, or block devices if there are several
-	finder string   // library for LD_PRELOAD that lets btrfs check find these disks and no others
+	paths []string // image files, or block devices if there are several
+	// library for LD_PRELOAD, with which btrfs check finds these disks and no others
+	blkidShim string
 }
 
-// A scratch is a copy of the disks of a stage in which one cell at a time is made. Several disks
-// are loop devices, since btrfs check looks for the disks of a file system among block devices.
-// They are written through the loop devices, so that cached contents are never stale.
+// A scratch is a copy of the disks of a stage that carries the corruption of one cell at a time.
+// Several disks are loop devices, since btrfs check looks for the disks of a file system among
+// block devices. A scratch writes through the loop devices, so that their page caches are current.
 type scratch struct {
 	disks
 	files  []*os.File
@@ -28,9 +29,9 @@ type scratch struct {
 }
 
 //go:embed shim/blkid.c
-var finder []byte
+var blkidSource []byte
 
-// newScratch copies images.
+// newScratch copies images to files in dir. The caller closes the scratch.
 func newScratch(ctx context.Context, dir string, images []string) (*scratch, error) {
 	s := &scratch{}
 	for _, image := range images {
@@ -41,9 +42,10 @@ func newScratch(ctx context.Context, dir string, images []string) (*scratch, err
 	if len(images) == 1 {
 		return s, nil
 	}
-	s.finder = s.images[0] + ".so"
-	cc := exec.CommandContext(ctx, "gcc", "-O2", "-shared", "-fPIC", "-x", "c", "-o", s.finder, "-")
-	cc.Stdin = bytes.NewReader(finder)
+	s.blkidShim = s.images[0] + ".so"
+	cc := exec.CommandContext(ctx, "gcc", "-O2", "-shared", "-fPIC", "-x", "c",
+		"-o", s.blkidShim, "-")
+	cc.Stdin = bytes.NewReader(blkidSource)
 	if out, err := cc.CombinedOutput(); err != nil {
 		return nil, errors.Join(fmt.Errorf("shim/blkid.c: %w\n%s", err, out), s.close())
 	}
@@ -90,13 +92,13 @@ func (s *scratch) close() error {
 	for _, image := range s.images {
 		err = errors.Join(err, os.Remove(image))
 	}
-	if s.finder != "" {
-		err = errors.Join(err, os.RemoveAll(s.finder))
+	if s.blkidShim != "" {
+		err = errors.Join(err, os.RemoveAll(s.blkidShim))
 	}
 	return err
 }
 
-// with calls ask while the disks carry a cell's corruption.
+// with calls ask while the disks carry a cell's corruption, and then restores their contents.
 func (s *scratch) with(c *Cell, ask func(disks) error) (err error) {
 	var old []interp.Patch
 	defer func() {

@@ -8,11 +8,12 @@ import (
 	"strings"
 )
 
-// A count sums up cells.
+// A count counts cells.
 type count struct {
-	cells, both, fsward, check, neither int // by who finds something
-	// number of cells that Linux was asked about, and in which it found something
-	asked, linux int
+	cells                        int
+	both, fsward, check, neither int // by what finds the corruption
+	asked                        int // those with an answer of Linux
+	linux                        int // those in which Linux finds an error
 }
 
 func (c *count) add(r *Row) {
@@ -47,7 +48,8 @@ func (f *format) writeSummary(w io.Writer, rows []*Row) error {
 		all.add(r)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "| group | cells | both find it | fsward alone | %s alone | neither | Linux complains |\n|---|---:|---:|---:|---:|---:|---:|\n", f.checker)
+	fmt.Fprintf(&b, "| group | cells | both find it | fsward alone | %s alone | neither |"+
+		" Linux complains |\n|---|---:|---:|---:|---:|---:|---:|\n", f.checker)
 	line := func(name string, c *count) {
 		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %d of %d |\n", name, c.cells, c.both, c.fsward,
 			c.check, c.neither, c.linux, c.asked)
@@ -60,8 +62,8 @@ func (f *format) writeSummary(w io.Writer, rows []*Row) error {
 	return err
 }
 
-// writeOneSided lists the cells that only one of fsward and the checker finds: a line for each
-// field, with their number and the finding.
+// writeOneSided lists the cells that fsward finds and the checker does not, and the reverse. It
+// writes a line for each field, with the number of its cells and the message of the first.
 func (f *format) writeOneSided(w io.Writer, rows []*Row) error {
 	type key struct{ object, field string }
 	type entry struct {
@@ -93,20 +95,19 @@ func (f *format) writeOneSided(w io.Writer, rows []*Row) error {
 			return cmp.Or(cmp.Compare(a.object, b.object), cmp.Compare(a.field, b.field))
 		})
 		var b strings.Builder
-		fmt.Fprintf(&b, "\n## %s\n\n| object | field | cells | changes | what is said |\n|---|---|---:|---|---|\n", title)
+		fmt.Fprintf(&b, "\n## %s\n\n| object | field | cells | changes | message |\n"+
+			"|---|---|---:|---|---|\n", title)
 		for _, e := range order {
 			fmt.Fprintf(&b, "| %s | %s | %d | %s | %s |\n", e.object, e.field, e.n,
 				strings.Join(e.changes, " "), strings.ReplaceAll(e.reason, "|", "/"))
 		}
 		return b.String()
 	}
-	text := list("Found by "+f.checker+" alone", (*Row).Missed,
-		func(r *Row) string { return r.Check.Message }) +
-		list("Found by fsward alone", func(r *Row) bool {
-			return r.Fsward.Refused() &&
-				!r.Check.Reports()
-		},
-			func(r *Row) string { return strings.Join(r.Fsward.Rules, " ") + ": " + r.Fsward.Detail })
-	_, err := io.WriteString(w, text)
+	checker := list("Found by "+f.checker+" alone", (*Row).Missed,
+		func(r *Row) string { return r.Check.Message })
+	fsward := list("Found by fsward alone",
+		func(r *Row) bool { return r.Fsward.Refused() && !r.Check.Reports() },
+		func(r *Row) string { return strings.Join(r.Fsward.Rules, " ") + ": " + r.Fsward.Detail })
+	_, err := io.WriteString(w, checker+fsward)
 	return err
 }

@@ -8,17 +8,17 @@ import (
 	"fsward/invariants"
 )
 
-// A span is a piece of text: [from, to).
+// A span is the range [from, to) of bytes of a text.
 type span struct{ from, to int }
 
-// A clause is a clause of a file, with the goals of its body as they are written.
+// A clause is a clause of a file, with the positions of the goals in its body.
 type clause struct {
 	file  string
 	line  int
 	text  string
-	rule  string          // number of its rule; "" if it belongs to none
+	rule  string          // number of its rule; "" if it does not define violation
 	name  string          // of its predicate
-	words map[string]bool // atoms in its body: names of the predicates that it uses, and others
+	words map[string]bool // tokens of its body, among them the predicates that it uses
 	goals []span          // of text
 }
 
@@ -70,7 +70,8 @@ func (p *program) needs(rule string) map[string]bool {
 	return out
 }
 
-// rulesWith lists the rules that a predicate belongs to: the rule itself, or all rules that use it.
+// rulesWith lists the rules that a clause belongs to: its own rule, or, if rule is "", all rules
+// that use the predicate name.
 func (p *program) rulesWith(name, rule string) []string {
 	if rule != "" {
 		return []string{rule}
@@ -95,8 +96,8 @@ func (p *program) rules() []string {
 	return out
 }
 
-// files returns the clauses of some rules and of the predicates that they use, with one clause
-// changed.
+// files returns the clauses of some rules and of the predicates that they use. It replaces the
+// clause changed by text.
 func (p *program) files(rules []string, changed *clause, text string) []invariants.File {
 	needed := make(map[string]bool)
 	for _, r := range rules {
@@ -125,10 +126,12 @@ func (p *program) files(rules []string, changed *clause, text string) []invarian
 var (
 	head  = regexp.MustCompile(`^violation\(\s*'?([^,']+)'?\s*,`)
 	name  = regexp.MustCompile(`^[a-z][A-Za-z_0-9]*`)
-	token = regexp.MustCompile(`^(%[^\n]*|'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.)*"|0'.|0[xo][0-9a-fA-F]+|[A-Za-z_0-9]+|[-+*/\\^<>=~:.?@#&$]+|\s+)`)
+	token = regexp.MustCompile(`^(%[^\n]*|'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.)*"|0'.|` +
+		`0[xo][0-9a-fA-F]+|[A-Za-z_0-9]+|[-+*/\\^<>=~:.?@#&$]+|\s+)`)
 )
 
-// tokenLen returns the length of the token, comment or blank that text begins with.
+// tokenLen returns the length in bytes of the token, comment or white space at the beginning of
+// text.
 func tokenLen(text string) int {
 	if m := token.FindString(text); m != "" {
 		return len(m)
@@ -136,7 +139,7 @@ func tokenLen(text string) int {
 	return 1
 }
 
-// clauses splits the text of a file into clauses. It relies on the file being one that loads.
+// clauses splits the text of a file into clauses. The file must be one that the engine loads.
 func clauses(file, text string) []*clause {
 	var out []*clause
 	var c *clause
@@ -144,7 +147,8 @@ func clauses(file, text string) []*clause {
 	start, depth, body := 0, 0, false
 	endGoal := func(at int) {
 		if goal >= 0 {
-			c.goals = append(c.goals, span{goal - start, len(strings.TrimRight(text[:at], " \n\t")) - start})
+			end := len(strings.TrimRight(text[:at], " \n\t"))
+			c.goals = append(c.goals, span{goal - start, end - start})
 			goal = -1
 		}
 	}
@@ -153,8 +157,12 @@ func clauses(file, text string) []*clause {
 		tok := text[i : i+n]
 		blank := tok[0] == '%' || strings.TrimSpace(tok) == ""
 		if !blank && c == nil {
-			c = &clause{file: file, line: 1 + strings.Count(text[:i], "\n"), name: name.FindString(text[i:]),
-				words: make(map[string]bool)}
+			c = &clause{
+				file:  file,
+				line:  1 + strings.Count(text[:i], "\n"),
+				name:  name.FindString(text[i:]),
+				words: make(map[string]bool),
+			}
 			if m := head.FindStringSubmatch(text[i:]); m != nil {
 				c.rule = m[1]
 			}

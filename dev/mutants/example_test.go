@@ -7,7 +7,7 @@ import (
 	"fsward/invariants"
 )
 
-// Mutants of one rule: each weakens it in one place.
+// Each mutant weakens the rule in one place.
 func ExampleMutants() {
 	rule := "violation(1, T, I) :- new(T, I, size, N), N > 4096.\n"
 	for _, m := range mutants.Mutants([]invariants.File{{Name: "size.pl", Text: []byte(rule)}}) {

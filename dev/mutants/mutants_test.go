@@ -69,8 +69,8 @@ func TestGoalsInBrackets(t *testing.T) {
 		"X is (A + 1) * (B - 2)": nil,
 	} {
 		var got []string
-		for _, d := range dropped(goal) {
-			got = append(got, goal[:d.from]+d.now+goal[d.to:])
+		for _, d := range dropEdits(goal) {
+			got = append(got, goal[:d.from]+d.text+goal[d.to:])
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%s becomes\n%s\nwant:\n%s", goal, strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -78,8 +78,8 @@ func TestGoalsInBrackets(t *testing.T) {
 	}
 }
 
-// A body that is an alternative or a condition would have no goals that can be dropped: it stands
-// in brackets.
+// TestBodiesAreConjunctions checks that no rule's body is an alternative or a condition without
+// brackets. dropEdits could not drop the goals of such a body.
 func TestBodiesAreConjunctions(t *testing.T) {
 	for _, fs := range []string{"btrfs", "ext3"} {
 		files, err := invariants.Builtin(fs)
@@ -89,7 +89,7 @@ func TestBodiesAreConjunctions(t *testing.T) {
 		for _, c := range parse(files).clauses {
 			for _, g := range c.goals {
 				if len(split(c.text, g, ";")) > 1 || len(split(c.text, g, "->")) > 1 {
-					t.Errorf("%s:%d: put brackets around it: %s", c.file, c.line, c.text)
+					t.Errorf("%s:%d: put brackets around this body: %s", c.file, c.line, c.text)
 				}
 			}
 		}
@@ -107,7 +107,8 @@ func TestDroppedGoalsLeaveAClause(t *testing.T) {
 	}
 }
 
-// A mutant is judged with the rules that its clause is a part of, and what they use.
+// TestFilesOfAMutant checks that a mutant consists of the rules that its clause belongs to, and of
+// the predicates that these rules use.
 func TestFilesOfAMutant(t *testing.T) {
 	for _, m := range Mutants([]invariants.File{{Name: "a.pl", Text: []byte(sample)}}) {
 		if m.What != "removed" {
@@ -121,12 +122,12 @@ func TestFilesOfAMutant(t *testing.T) {
 		switch got {
 		case "1 clause 1[1] [shared]", "shared clause 1[1] [1]", "2 clause 1[2] []":
 		default:
-			t.Error(got)
+			t.Errorf("unexpected clause, rules and predicates of a mutant: %s", got)
 		}
 	}
 }
 
-// A rule whose clauses are all gone is noticed by a unit test, each of them.
+// TestNoRuleCanGo checks for each rule that a unit test notices the removal of all its clauses.
 func TestNoRuleCanGo(t *testing.T) {
 	for _, fs := range []string{"btrfs", "ext3"} {
 		files, err := invariants.Builtin(fs)
@@ -141,7 +142,7 @@ func TestNoRuleCanGo(t *testing.T) {
 		for _, rule := range rules {
 			by, err := notice(context.Background(), detect.Schema(fs), without(files, rule), subjects)
 			if err != nil || by == "" {
-				t.Errorf("%s/%s can be removed and no unit test notices: %v", fs, rule, err)
+				t.Errorf("no unit test notices the removal of %s/%s: %v", fs, rule, err)
 			}
 		}
 		if len(rules) < 5 {
@@ -150,8 +151,8 @@ func TestNoRuleCanGo(t *testing.T) {
 	}
 }
 
-// The unit tests notice each mutant, but for those that are listed with a reason; and none of
-// these.
+// TestSurvivors checks that the unit tests notice exactly the mutants that are not listed with a
+// reason.
 func TestSurvivors(t *testing.T) {
 	for _, fs := range []string{"btrfs", "ext3"} {
 		files, err := invariants.Builtin(fs)
@@ -170,7 +171,7 @@ func TestSurvivors(t *testing.T) {
 		names := make(map[string]bool)
 		for _, m := range mutants {
 			if names[m.String()] {
-				t.Errorf("%s: two mutants of one name: %s", fs, m)
+				t.Errorf("%s: two mutants have the name %s", fs, m)
 			}
 			names[m.String()] = true
 		}
@@ -181,12 +182,13 @@ func TestSurvivors(t *testing.T) {
 		}
 		for _, r := range Survivors(results) {
 			if reasons[r.String()] == "" {
-				t.Errorf("%s: no unit test notices, and no reason is given: %s:%d %s", fs, r.File, r.Line, r)
+				t.Errorf("%s: %s:%d: no unit test notices this mutant, and it is not listed: %s",
+					fs, r.File, r.Line, r)
 			}
 			delete(reasons, r.String())
 		}
 		for name := range reasons {
-			t.Errorf("%s: listed as not noticed, and is noticed or no mutant: %s", fs, name)
+			t.Errorf("%s: listed, but a unit test notices it, or no such mutant exists: %s", fs, name)
 		}
 		t.Logf("%s: %d mutants", fs, len(mutants))
 	}
@@ -195,9 +197,10 @@ func TestSurvivors(t *testing.T) {
 func TestReasons(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "reasons.txt")
 	for text, want := range map[string]string{
-		"# It means\n# the same.\na: b\nc\n\n# Other.\nd": "map[a: b:It means the same. c:It means the same. d:Other.]",
-		"# Reason.\n\na":    "3: a mutant without a reason",
-		"# Reason.\na\na\n": "3: a mutant that is listed twice",
+		"# It means\n# the same.\na: b\nc\n\n# Other.\nd": "" +
+			"map[a: b:It means the same. c:It means the same. d:Other.]",
+		"# Reason.\n\na":    "3: no comment gives the reason for this mutant",
+		"# Reason.\na\na\n": "3: the mutant is listed twice",
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

@@ -1,5 +1,6 @@
-// Package mutants weakens the rules, one small change at a time, and checks whether a test notices.
-// A rule that can be weakened unnoticed is not tested. Start reading at Mutants and Run.
+// Package mutants is mutation testing of the rules. It weakens the rules by one small change at a
+// time and checks whether a test notices. If no test does, a case is missing. Start reading at
+// Mutants and Run.
 package mutants
 
 import (
@@ -12,13 +13,13 @@ import (
 	"fsward/invariants"
 )
 
-// A Mutant is a set of rules with one change.
+// A Mutant is a set of rules with one changed clause.
 type Mutant struct {
-	File   string
+	File   string // of the clause
 	Line   int    // of the clause
-	Rule   string // its number; "" for a clause that several rules share
-	Clause string // its rule or predicate, and the number of the clause in it
-	What   string
+	Rule   string // number of the clause's rule; "" for a clause that rules share
+	Clause string // rule or predicate, and the number of the clause in it
+	What   string // the change
 
 	rules []string          // rules that the clause belongs to
 	files []invariants.File // changed clauses of these rules, and of the predicates that they use
@@ -38,9 +39,15 @@ func Mutants(files []invariants.File) []*Mutant {
 		rules := p.rulesWith(c.name, c.rule)
 		add := func(what string, from, to int, by string) {
 			what = strings.Join(strings.Fields(what), " ")
-			out = append(out, &Mutant{File: c.file, Line: c.line, Rule: c.rule, Clause: name, What: what,
-				rules: rules,
-				files: p.files(rules, c, c.text[:from]+by+c.text[to:])})
+			out = append(out, &Mutant{
+				File:   c.file,
+				Line:   c.line,
+				Rule:   c.rule,
+				Clause: name,
+				What:   what,
+				rules:  rules,
+				files:  p.files(rules, c, c.text[:from]+by+c.text[to:]),
+			})
 		}
 		add("removed", 0, len(c.text), "")
 		for n, g := range c.goals {
@@ -49,15 +56,15 @@ func Mutants(files []invariants.File) []*Mutant {
 				from, to := withComma(c, n)
 				add("without "+goal, from, to, "")
 			}
-			for _, t := range append(turned(goal), dropped(goal)...) {
-				add(goal+" becomes "+goal[:t.from]+t.now+goal[t.to:], g.from+t.from, g.from+t.to, t.now)
+			for _, e := range append(comparisonEdits(goal), dropEdits(goal)...) {
+				add(goal+" becomes "+goal[:e.from]+e.text+goal[e.to:], g.from+e.from, g.from+e.to, e.text)
 			}
 		}
 	}
 	return out
 }
 
-// withComma returns a goal with the comma that goes when the goal is dropped.
+// withComma returns the span of goal n and of the comma that separates it from a neighbor.
 func withComma(c *clause, n int) (from, to int) {
 	if n == 0 {
 		return c.goals[0].from, c.goals[1].from
@@ -66,47 +73,48 @@ func withComma(c *clause, n int) (from, to int) {
 	return from + strings.IndexByte(c.text[from:], ','), c.goals[n].to
 }
 
-// A turn is a replacement inside a goal.
-type turn struct {
+// An edit replaces the range [from, to) of a goal by text.
+type edit struct {
 	from, to int
-	now      string
+	text     string
 }
 
-// comparisons maps a comparison to others, which differ from it at one point or everywhere.
+// comparisons maps each comparison to its mutation: its negation, or a comparison that differs only
+// for equal operands.
 var comparisons = map[string]string{"=:=": `=\=`, `=\=`: "=:=", "=<": "<", "<": "=<", ">=": ">",
 	">": ">=", `\==`: "==", "==": `\==`, `\=`: "="}
 
-// turned lists the changes of comparisons and numbers in a goal.
-func turned(goal string) []turn {
-	var out []turn
+// comparisonEdits lists the edits of a goal that change a comparison, or increase a number by 1.
+func comparisonEdits(goal string) []edit {
+	var out []edit
 	for i := 0; i < len(goal); {
 		n := tokenLen(goal[i:])
 		tok := goal[i : i+n]
-		if now, ok := comparisons[tok]; ok {
-			out = append(out, turn{i, i + n, now})
+		if other, ok := comparisons[tok]; ok {
+			out = append(out, edit{i, i + n, other})
 		} else if v, err := strconv.ParseUint(tok, 0, 64); err == nil && v < math.MaxUint64 {
-			out = append(out, turn{i, i + n, strconv.FormatUint(v+1, 10)})
+			out = append(out, edit{i, i + n, strconv.FormatUint(v+1, 10)})
 		}
 		i += n
 	}
 	return out
 }
 
-// dropped lists what a goal with others in brackets becomes when one of them is dropped: a part of
-// a conjunction, of a condition or of its consequence becomes true, and an alternative fails.
-func dropped(goal string) []turn {
-	var out []turn
+// dropEdits lists the edits of a goal that drop one of the goals in its brackets. A goal of a
+// conjunction, of a condition or of a consequence becomes true; an alternative becomes fail.
+func dropEdits(goal string) []edit {
+	var out []edit
 	for _, g := range groups(goal) {
 		alternatives := split(goal, g, ";")
 		for _, a := range alternatives {
 			if len(alternatives) > 1 {
-				out = append(out, turn{a.from, a.to, "fail"})
+				out = append(out, edit{a.from, a.to, "fail"})
 			}
 			for _, part := range split(goal, a, "->") {
 				goals := split(goal, part, ",")
 				for _, s := range goals {
 					if (part != g || len(goals) > 1) && goal[s.from:s.to] != "true" {
-						out = append(out, turn{s.from, s.to, "true"})
+						out = append(out, edit{s.from, s.to, "true"})
 					}
 				}
 			}
@@ -115,11 +123,11 @@ func dropped(goal string) []turn {
 	return out
 }
 
-// groups returns the insides of the brackets in a goal that hold goals or a sum: brackets without a
-// functor, and those of a negation.
+// groups returns the contents of the brackets in a goal that hold goals, not arguments: brackets
+// without a functor, and those of not. Brackets of arithmetic are among them.
 func groups(goal string) []span {
 	var out []span
-	var open []int // where a bracket's inside begins; -1: its brackets hold arguments
+	var open []int // where the contents of each open bracket begin; -1: it holds arguments
 	before := ""   // the previous token
 	for i := 0; i < len(goal); {
 		tok := goal[i : i+tokenLen(goal[i:])]
@@ -164,7 +172,7 @@ func split(text string, s span, at string) []span {
 	return append(out, trim(text, span{from, s.to}))
 }
 
-// trim removes blanks at both ends.
+// trim removes white space at both ends of a span.
 func trim(text string, s span) span {
 	inside := text[s.from:s.to]
 	s.from += len(inside) - len(strings.TrimLeft(inside, " \n\t"))
@@ -172,7 +180,7 @@ func trim(text string, s span) span {
 	return s
 }
 
-// without returns rules without the clauses of one of them.
+// without returns the mutant from which all clauses of a rule are removed.
 func without(files []invariants.File, rule string) *Mutant {
 	p := parse(files)
 	p.clauses = slices.DeleteFunc(p.clauses, func(c *clause) bool { return c.rule == rule })

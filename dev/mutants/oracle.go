@@ -19,27 +19,27 @@ import (
 	"fsward/invariants/facts"
 )
 
-// A Subject is a transaction whose violations are known.
+// A Subject is a transaction with known violations.
 type Subject struct {
 	Name string
-	Kind string // of the altered object; "" if nothing was altered
+	Kind string // altered object and field; "" if the commit is sound, or for a unit test
 	Txn  *change.Txn
 	View change.View
 
-	mu    sync.Mutex          // one goroutine at a time uses a View
-	rules []string            // rules to check it by; nil: all
+	mu    sync.Mutex          // guards View, which one goroutine at a time may use
+	rules []string            // rules with an expectation; nil: all
 	want  map[string][]string // expected violations by the number of their rule
 }
 
-// judgedBy reports whether the subject has expectations about a rule.
-func (s *Subject) judgedBy(rule string) bool {
+// covers reports whether the subject has an expectation about a rule.
+func (s *Subject) covers(rule string) bool {
 	return s.rules == nil || slices.Contains(s.rules, rule)
 }
 
 // caseSuffix is the suffix of the names of unit tests; commits do not have it.
 const caseSuffix = ".pl"
 
-// Cases loads the unit tests of rules below a folder.
+// Cases loads the unit tests of rules in a folder and its subfolders.
 func Cases(fileSystem, dir string) ([]*Subject, error) {
 	var out []*Subject
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -67,10 +67,9 @@ func Cases(fileSystem, dir string) ([]*Subject, error) {
 	return out, err
 }
 
-// Learn takes the present verdicts of the rules as the expectations for transactions: altered
-// commits, whose verdicts other tests check, and sound ones. It returns the transactions that are
-// worth checking again: the sound ones, and one altered commit for each kind and set of violated
-// rules.
+// Learn takes the present verdicts of the rules as the expectations for subjects. Other tests check
+// that these verdicts are right. It returns all sound subjects, and one altered subject for each
+// kind and set of violated rules. An undecided verdict is an error.
 func Learn(ctx context.Context, schema *change.Schema, files []invariants.File,
 	subjects []*Subject) ([]*Subject, error) {
 	engine, err := invariants.NewCompiled(schema, files, invariants.Options{})
@@ -95,6 +94,7 @@ func Learn(ctx context.Context, schema *change.Schema, files []invariants.File,
 	return out, nil
 }
 
+// byRule returns the violations of a verdict by the number of their rule, each list sorted.
 func byRule(v invariants.Verdict) map[string][]string {
 	out := make(map[string][]string)
 	for _, x := range v.Violations {
@@ -107,25 +107,23 @@ func byRule(v invariants.Verdict) map[string][]string {
 	return out
 }
 
-// errInvalid means that a mutant does not load, so that loading notices it.
+// errInvalid means that a mutant does not load. Loading notices it.
 var errInvalid = errors.New("does not load")
 
-// notice returns the name of the first subject for which a mutant gives another verdict; "" if
-// there is none.
+// notice returns the name of the first subject for which a mutant gives another verdict, and "" if
+// no subject notices the mutant.
 func notice(ctx context.Context, schema *change.Schema, m *Mutant,
 	subjects []*Subject) (string, error) {
 	var engine invariants.Engine // nil if no clause is left
-	if slices.ContainsFunc(m.files, func(f invariants.File) bool {
-		return bytes.Contains(f.Text,
-			[]byte("violation("))
-	}) {
+	hasRule := func(f invariants.File) bool { return bytes.Contains(f.Text, []byte("violation(")) }
+	if slices.ContainsFunc(m.files, hasRule) {
 		var err error
 		if engine, err = invariants.NewCompiled(schema, m.files, invariants.Options{}); err != nil {
 			return "", errInvalid
 		}
 	}
 	for _, s := range subjects {
-		if !slices.ContainsFunc(m.rules, s.judgedBy) {
+		if !slices.ContainsFunc(m.rules, s.covers) {
 			continue
 		}
 		got := map[string][]string{}
@@ -139,7 +137,7 @@ func notice(ctx context.Context, schema *change.Schema, m *Mutant,
 			got = byRule(v)
 		}
 		for _, rule := range m.rules {
-			if s.judgedBy(rule) && !slices.Equal(s.want[rule], got[rule]) {
+			if s.covers(rule) && !slices.Equal(s.want[rule], got[rule]) {
 				return s.Name, nil
 			}
 		}
@@ -147,8 +145,9 @@ func notice(ctx context.Context, schema *change.Schema, m *Mutant,
 	return "", nil
 }
 
-// checkTime bounds a check: a rule without its narrowing goal may visit everything. A check that is
-// undecided by then would be refused, and so notices the mutant.
+// checkTime bounds a check, since a rule without its narrowing goal may visit all objects. A check
+// that exceeds it is undecided. The guard would refuse the commit, so the subject notices the
+// mutant.
 const checkTime = 3 * time.Second
 
 func check(ctx context.Context, engine invariants.Engine, s *Subject) invariants.Verdict {

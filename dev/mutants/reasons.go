@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// Reasons reads why mutants survive, by their names. The file has paragraphs: a comment (#) with
-// the reason, and below it the mutants for which it holds, one a line.
+// Reasons reads a file of mutants that are equivalent to their rule. It returns the reason for each
+// mutant by its name. The file consists of paragraphs: a comment (#) gives the reason, and the
+// lines below it name the mutants, one a line.
 func Reasons(path string) (map[string]string, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -16,7 +17,7 @@ func Reasons(path string) (map[string]string, error) {
 	}
 	defer f.Close()
 	out := make(map[string]string)
-	reason, open := "", false // open: the comment goes on
+	reason, open := "", false // open: the line before is part of the same comment
 	lines := bufio.NewScanner(f)
 	for n := 1; lines.Scan(); n++ {
 		line := strings.TrimSpace(lines.Text())
@@ -29,9 +30,9 @@ func Reasons(path string) (map[string]string, error) {
 		case line == "":
 			reason, open = "", false
 		case reason == "":
-			return nil, fmt.Errorf("%s:%d: a mutant without a reason", path, n)
+			return nil, fmt.Errorf("%s:%d: no comment gives the reason for this mutant", path, n)
 		case out[line] != "":
-			return nil, fmt.Errorf("%s:%d: a mutant that is listed twice", path, n)
+			return nil, fmt.Errorf("%s:%d: the mutant is listed twice", path, n)
 		default:
 			out[line], open = reason, false
 		}

@@ -13,19 +13,20 @@ import (
 	"fsward/change"
 )
 
-// A Result is the fate of a mutant.
+// A Result is a mutant with the subject that noticed it.
 type Result struct {
 	*Mutant
-	By string // the subject that noticed it; "" if none did
+	By string // name of the subject, or the text of errInvalid; "" if the mutant survived
 }
 
-// ByCommit reports whether a commit noticed the mutant and no unit test did, since unit tests are
-// asked first.
+// ByCommit reports whether a commit noticed the mutant. No unit test did then, since Run tries unit
+// tests first.
 func (r *Result) ByCommit() bool {
 	return r.By != "" && r.By != errInvalid.Error() && !strings.Contains(r.By, caseSuffix)
 }
 
-// Run checks mutants with subjects, in their order.
+// Run checks each mutant with the subjects and returns the results in the order of the mutants. It
+// prints its progress to log.
 func Run(ctx context.Context, schema *change.Schema, mutants []*Mutant, subjects []*Subject,
 	workers int, log io.Writer) ([]*Result, error) {
 	var results []*Result
@@ -47,10 +48,10 @@ func Run(ctx context.Context, schema *change.Schema, mutants []*Mutant, subjects
 			}
 		})
 	}
-	spoken := time.Now()
+	printed := time.Now()
 	for i, r := range results {
-		if time.Since(spoken) > 10*time.Second {
-			spoken = time.Now()
+		if time.Since(printed) > 10*time.Second {
+			printed = time.Now()
 			fmt.Fprintf(log, "%d of %d mutants\n", i, len(results))
 		}
 		next <- r
@@ -60,14 +61,15 @@ func Run(ctx context.Context, schema *change.Schema, mutants []*Mutant, subjects
 	return results, errors.Join(errs...)
 }
 
-// bystanders bounds the altered commits that violate other rules than a mutant's. They can show
-// only a false alarm, and the sound commits show most of those.
-const bystanders = 40
+// maxUnrelated is the maximum number of altered commits that a mutant is checked with although they
+// violate only other rules. They can reveal only a false alarm of the mutant, and the sound commits
+// reveal most of these.
+const maxUnrelated = 40
 
-// relevantFirst orders unit tests before commits, and among both those first that violate a rule of
-// a mutant. It omits most commits that do not concern the mutant.
+// relevantFirst orders subjects: unit tests before commits, and within both, subjects that violate
+// a rule of the mutant before others. It omits altered commits beyond maxUnrelated.
 func relevantFirst(subjects []*Subject, m *Mutant) []*Subject {
-	others := 0
+	unrelated := 0
 	rank := func(s *Subject) int {
 		if slices.ContainsFunc(m.rules, func(rule string) bool { return len(s.want[rule]) > 0 }) {
 			return 0
@@ -78,8 +80,8 @@ func relevantFirst(subjects []*Subject, m *Mutant) []*Subject {
 		if s.Kind == "" || rank(s) == 0 {
 			return false
 		}
-		others++
-		return others > bystanders
+		unrelated++
+		return unrelated > maxUnrelated
 	})
 	order := func(s *Subject) int {
 		if strings.HasSuffix(s.Name, caseSuffix) {
@@ -91,7 +93,7 @@ func relevantFirst(subjects []*Subject, m *Mutant) []*Subject {
 	return out
 }
 
-// Survivors returns the mutants that nothing noticed.
+// Survivors returns the mutants that no subject noticed.
 func Survivors(results []*Result) []*Result {
 	return slices.DeleteFunc(slices.Clone(results), func(r *Result) bool { return r.By != "" })
 }

@@ -20,25 +20,24 @@ import (
 )
 
 var (
-	worldSeed  = flag.Uint64("seed", 1, "worlds follow from this `number`")
-	worldCount = flag.Int("worlds", 20, "worlds of each unit test")
+	worldSeed  = flag.Uint64("seed", 1, "`number` that determines the worlds")
+	worldCount = flag.Int("worlds", 20, "`number` of worlds for each unit test")
 )
 
-// A world is what a transaction begins and ends with. It is made from a unit test and altered: what
-// changed follows from the two states, so that records and queries never contradict each other, as
-// no file system could make them do.
+// A world is a pair of states: before and after a transaction. It is an altered unit test. Its
+// change records are the difference of the two states, so that records and queries agree, as they
+// do on a real file system.
 type world struct {
-	old, new map[string]fields // by object, as facts write it: tree and identifier
-	kept     []string          // records of what did not change, which ext3 has some of
+	old, new map[string]fields // by object: "tree,identifier" as in facts
+	kept     []string          // records of unchanged fields; ext3 has some
 }
 
-// fields are the values of an object, with their text. The field object is there for an object that
-// exists.
+// fields are the values of an object as text. An existing object has the field "object".
 type fields map[string]string
 
 var fact = regexp.MustCompile(`^(change|object|state)\((.*)\)\.$`)
 
-// readWorld takes the facts of a unit test. That objects are neighbours follows from their order.
+// readWorld reads the facts of a unit test, one a line. It skips other lines.
 func readWorld(text string) world {
 	w := world{make(map[string]fields), make(map[string]fields), nil}
 	set := func(side map[string]fields, object, field, value string) {
@@ -120,7 +119,7 @@ func (w world) text() string {
 			}
 		}
 		if strings.HasPrefix(o, "-1,") || maps.Equal(before, after) {
-			continue // what is derived of the state has no records
+			continue // derived objects (tree -1) have no records
 		}
 		fmt.Fprintf(&b, "change(%s,object,%s,%s).\n", o, orNull(before["object"]),
 			orNull(after["object"]))
@@ -147,10 +146,10 @@ func orNull(value string) string {
 
 var number64 = regexp.MustCompile(`\b[0-9]+\b`)
 
-// alter changes one thing on one side, so that the structure could be sound still: numbers that are
-// whole sectors stay so, and none becomes 0; the hash of a file extent's back reference stays that
-// of where it is, and that of an entry that of its name; a link belongs to a name and to what it
-// leads to; words of features are others' alone.
+// alter changes one object of one state, and keeps the world within what the structure checks
+// guarantee. Multiples of the sector size stay such multiples, and no number becomes 0. The hashes
+// of back references and of directory entries stay right. The fields name, location and link change
+// together. Feature words change only to values of other objects.
 func (w world) alter(r *rand.Rand) {
 	sides := []map[string]fields{w.old, w.new}
 	if r.IntN(2) == 0 {
@@ -163,69 +162,83 @@ func (w world) alter(r *rand.Rand) {
 	}
 	o := objects[r.IntN(len(objects))]
 	switch r.IntN(5) {
-	case 0: // it is not there
+	case 0:
 		delete(side, o)
-	case 1: // it did not change
+	case 1: // the object did not change
 		other[o] = maps.Clone(side[o])
-	case 2: // it stands elsewhere, or there are two
-		at := number64.FindAllStringIndex(o, -1)
-		if len(at) == 0 || strings.Contains(o, ",extent_data_ref,") || side[o]["backref"] != "" {
-			return
-		}
-		n := r.IntN(len(at))
-		if strings.Contains(o, ",dir_item,") && n == len(at)-1 || strings.Contains(o, "ref,a(") &&
-			n == 1 {
-			return
-		}
-		place := at[n]
-		number := o[place[0]:place[1]]
-		sectors := strings.Contains(o, ",extent_data,") && place[1] == len(o)-1
-		if number == "0" && !sectors {
-			return // in a key, that is what all of its kind have
-		}
-		moved := o[:place[0]] + near(r, number, sectors) + o[place[1]:]
-		side[moved] = maps.Clone(side[o])
-		if r.IntN(2) == 0 {
-			delete(side, o)
-		}
-	default: // a field of it has another value, or that of another object
-		names := slices.Sorted(maps.Keys(side[o]))
-		f := names[r.IntN(len(names))]
-		if f == "backref" || strings.Contains(o, ",extent_data_ref,") && f != "count" {
-			return
-		}
-		if f == "name" || f == "location" || f == "link" {
-			if strings.Contains(o, ",dir_index,") {
-				p := objects[r.IntN(len(objects))]
-				for _, f := range []string{"name", "location", "link"} {
-					if v := side[p][f]; v != "" && side[p]["location"] != "" {
-						side[o][f] = v
-					}
+	case 2:
+		moveObject(r, side, o)
+	default:
+		alterField(r, sides, o, objects)
+	}
+}
+
+// moveObject gives an object of a state another number in its identifier, or adds a copy with that
+// number.
+func moveObject(r *rand.Rand, side map[string]fields, o string) {
+	at := number64.FindAllStringIndex(o, -1)
+	if len(at) == 0 || strings.Contains(o, ",extent_data_ref,") || side[o]["backref"] != "" {
+		return
+	}
+	n := r.IntN(len(at))
+	if strings.Contains(o, ",dir_item,") && n == len(at)-1 ||
+		strings.Contains(o, "ref,a(") && n == 1 {
+		return
+	}
+	place := at[n]
+	number := o[place[0]:place[1]]
+	sectors := strings.Contains(o, ",extent_data,") && place[1] == len(o)-1
+	if number == "0" && !sectors {
+		return // all keys of this kind have the 0
+	}
+	moved := o[:place[0]] + near(r, number, sectors) + o[place[1]:]
+	side[moved] = maps.Clone(side[o])
+	if r.IntN(2) == 0 {
+		delete(side, o)
+	}
+}
+
+// alterField gives a field of an object of the first state another value: a near number, or the
+// value of another object. objects are the objects of the first state.
+func alterField(r *rand.Rand, sides []map[string]fields, o string, objects []string) {
+	side := sides[0]
+	names := slices.Sorted(maps.Keys(side[o]))
+	f := names[r.IntN(len(names))]
+	if f == "backref" || strings.Contains(o, ",extent_data_ref,") && f != "count" {
+		return
+	}
+	if f == "name" || f == "location" || f == "link" {
+		if strings.Contains(o, ",dir_index,") {
+			p := objects[r.IntN(len(objects))]
+			for _, f := range []string{"name", "location", "link"} {
+				if v := side[p][f]; v != "" && side[p]["location"] != "" {
+					side[o][f] = v
 				}
 			}
-			return
 		}
-		var values []string
-		for _, s := range sides {
-			for _, p := range slices.Sorted(maps.Keys(s)) {
-				if v := s[p][f]; v != "" && v != side[o][f] {
-					values = append(values, v)
-				}
+		return
+	}
+	var values []string
+	for _, s := range sides {
+		for _, p := range slices.Sorted(maps.Keys(s)) {
+			if v := s[p][f]; v != "" && v != side[o][f] {
+				values = append(values, v)
 			}
 		}
-		switch v := side[o][f]; {
-		case f == "object":
-		case len(values) > 0 && r.IntN(3) > 0:
-			side[o][f] = values[r.IntN(len(values))]
-		case number64.FindString(v) == v && !strings.HasPrefix(f, "feature"):
-			side[o][f] = near(r, v, sectorFields.MatchString(f))
-		}
+	}
+	switch v := side[o][f]; {
+	case f == "object":
+	case len(values) > 0 && r.IntN(3) > 0:
+		side[o][f] = values[r.IntN(len(values))]
+	case number64.FindString(v) == v && !strings.HasPrefix(f, "feature"):
+		side[o][f] = near(r, v, sectorFields.MatchString(f))
 	}
 }
 
 var sectorFields = regexp.MustCompile(`^(disk_bytenr|disk_num_bytes|num_bytes|extent_offset|end)$`)
 
-// near is a number beside another one: by a sector or several if it is of whole sectors.
+// near returns a number that differs from the number in text by 1. It differs by one, two or four
+// sectors of 4096 bytes if sectors is set or if the number is a multiple of a sector.
 func near(r *rand.Rand, text string, sectors bool) string {
 	n, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {
@@ -241,8 +254,8 @@ func near(r *rand.Rand, text string, sectors bool) string {
 	return strconv.FormatUint(n+step, 10)
 }
 
-// A mutant that is listed means the same: where it is asked about a transaction that a unit test
-// does not have, it says what the rule says.
+// TestListedMeanTheSame checks that each listed mutant is equivalent to its rule: both give the
+// same verdict about transactions that are not in a unit test.
 func TestListedMeanTheSame(t *testing.T) {
 	for _, fs := range []string{"btrfs", "ext3"} {
 		files, err := invariants.Builtin(fs)
@@ -270,22 +283,23 @@ func TestListedMeanTheSame(t *testing.T) {
 		for _, m := range listed {
 			by, err := notice(ctx, detect.Schema(fs), m, known)
 			if err != nil || by != "" {
-				t.Errorf("%s: listed, and means something else: %s (%v)\n%s\n%s", fs, m, err, by, textOf[by])
+				t.Errorf("%s: the listed mutant %s is not equivalent to its rule (%v)\n%s\n%s",
+					fs, m, err, by, worldText[by])
 			}
 		}
-		t.Logf("%s: %d mutants in %d worlds, %d of them with violations", fs, len(listed), len(known),
+		t.Logf("%s: %d mutants in %d worlds; %d worlds have violations", fs, len(listed), len(known),
 			violated)
 	}
 }
 
-// textOf is the text of each world, by its name.
-var textOf = make(map[string]string)
+// worldText has the text of each world by its name.
+var worldText = make(map[string]string)
 
-// worlds alters the unit tests of the rules that mutants are of.
-func worlds(t *testing.T, fs string, r *rand.Rand, of []*Mutant) []*Subject {
+// worlds returns worldCount altered copies of each unit test of the mutants' rules.
+func worlds(t *testing.T, fs string, r *rand.Rand, mutants []*Mutant) []*Subject {
 	t.Helper()
 	rules := make(map[string]bool)
-	for _, m := range of {
+	for _, m := range mutants {
 		for _, rule := range m.rules {
 			rules[rule] = true
 		}
@@ -317,7 +331,7 @@ func worlds(t *testing.T, fs string, r *rand.Rand, of []*Mutant) []*Subject {
 				t.Fatalf("%s: %v\n%s", path, err, w.text())
 			}
 			name := fmt.Sprintf("%s world %d", filepath.Base(path), n)
-			textOf[name] = w.text()
+			worldText[name] = w.text()
 			out = append(out, &Subject{Name: name, Txn: altered.Txn, View: altered.View, rules: c.Rules})
 		}
 	}

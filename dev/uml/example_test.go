@@ -6,7 +6,6 @@ import (
 	"fsward/dev/uml"
 )
 
-// Modules is the folder of Debian's package.
 func ExampleModules() {
 	fmt.Println(uml.Modules)
 	// Output: /usr/lib/uml/modules

@@ -1,6 +1,6 @@
-// Package uml boots user-mode Linux (Debian's package user-mode-linux, kernel 6.1): a kernel that
-// is a process of the host, with the host's files as its root file system and files of the host as
-// its disks. Start reading at New.
+// Package uml boots user-mode Linux (Debian's package user-mode-linux, kernel 6.1). This kernel is
+// a process of the host. Its root file system is the host's, and its disks are files of the host.
+// Start reading at New.
 package uml
 
 import (
@@ -23,7 +23,7 @@ const Modules = "/usr/lib/uml/modules"
 // A Machine boots user-mode Linux.
 type Machine struct{ kernel, shim string }
 
-// New makes in dir the files that the kernel needs on this host.
+// New finds the kernel, and compiles in dir the library that it needs on this host.
 func New(ctx context.Context, dir string) (*Machine, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -41,9 +41,9 @@ func New(ctx context.Context, dir string) (*Machine, error) {
 	return m, nil
 }
 
-// Command returns the command that boots with memory MiB and the disks as /dev/ubda, /dev/ubdb, ….
-// Its first process is the program init of the host. It is a process group of its own, since the
-// kernel consists of several processes: Kill ends it.
+// Command returns the command that boots with memory MiB and the disks as /dev/ubda, /dev/ubdb and
+// so on. The guest's first process runs the host's program init. The kernel consists of several
+// processes, so the command runs in its own process group; Kill ends all of them.
 func (m *Machine) Command(memory int, disks []string, init string, args ...string) *exec.Cmd {
 	words := []string{fmt.Sprintf("mem=%dM", memory), "root=/dev/root", "rootfstype=hostfs",
 		"rootflags=/", "rw", "init=" + init, "con=null", "con0=null"}
@@ -56,6 +56,5 @@ func (m *Machine) Command(memory int, disks []string, init string, args ...strin
 	return cmd
 }
 
-// Kill cuts the power of a machine that was started: it stops where it is.
-// it may just have ended
+// Kill stops a started machine at once, as a loss of power does. The machine may have ended before.
 func Kill(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

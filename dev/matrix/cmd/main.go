@@ -18,15 +18,16 @@ import (
 
 func main() {
 	var cfg matrix.Config
-	flag.StringVar(&cfg.FS, "fs", "", "`name` of the file system: "+strings.Join(matrix.Formats(),
-		", ")+"; default all")
+	flag.StringVar(&cfg.FS, "fs", "",
+		"`name` of the file system: "+strings.Join(matrix.Formats(), ", ")+"; default all")
 	flag.StringVar(&cfg.Dir, "dir", "build/matrix",
 		"`directory` of recordings and results; each file system has one below it")
-	flag.IntVar(&cfg.Picks, "picks", 2, "places for each corruption")
-	flag.IntVar(&cfg.Workers, "workers", 2, "cells at a time")
-	flag.StringVar(&cfg.Only, "only", "", "only cells whose name this `regexp` matches")
+	flag.IntVar(&cfg.Picks, "picks", 2, "maximum `number` of places for each corruption")
+	flag.IntVar(&cfg.Workers, "workers", 2, "`number` of cells to work on at the same time")
+	flag.StringVar(&cfg.Only, "only", "", "judge only cells with a name that this `regexp` matches")
 	flag.BoolVar(&cfg.Linux, "linux", false, "mount each image with user-mode Linux")
-	result := flag.String("result", "", "write the tables for docs/results/matrix-btrfs.md to `FILE`")
+	result := flag.String("result", "",
+		"write the tables for docs/results/matrix-btrfs.md to `FILE`; needs -fs")
 	flag.Parse()
 	cfg.Log = os.Stderr
 	if err := run(cfg, *result); err != nil {
@@ -42,7 +43,7 @@ func run(cfg matrix.Config, result string) error {
 	if cfg.FS != "" {
 		all = []string{cfg.FS}
 	} else if result != "" {
-		return errors.New("-result is of one file system: it needs -fs")
+		return errors.New("-result writes the result of one file system: name it with -fs")
 	}
 	dir := cfg.Dir
 	for _, fs := range all {

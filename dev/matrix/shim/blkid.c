@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Lets `btrfs check` find no devices but those named in $FSWARD_DISKS, with
- * spaces between. It asks libblkid for all of the machine (btrfs_scan_devices),
- * among which there may be copies of the file system, and a mount namespace in
- * which there are none would keep the mounts of everyone else.
+ * Makes `btrfs check` find only the devices in $FSWARD_DISKS, which spaces
+ * separate. Without it, btrfs_scan_devices asks libblkid for all devices of the
+ * machine, and some of them may be copies of the file system. A mount namespace
+ * without these devices is no alternative: it would hold references to the mounts
+ * of all other processes.
  *
- * For LD_PRELOAD, which dev/matrix/scratch.go compiles.
+ * For LD_PRELOAD. dev/matrix/scratch.go compiles it.
  */
 #include <stdlib.h>
 #include <string.h>

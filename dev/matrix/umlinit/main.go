@@ -1,14 +1,13 @@
-// Command umlinit is the first process of a user-mode Linux that the corruption matrix boots. It
-// mounts one altered image after the other, lists all names, and writes down the result.
+// Command umlinit is the first process of a user-mode Linux that the corruption matrix boots. For
+// each cell it alters the disks, mounts the file system, looks up all names, writes the result and
+// restores the disks. Start reading at run.
 //
 //	umlinit DIR FIRST FS
 //
-// DIR on the host has the file "cells" with one cell after the other (see Cell), the empty
-// directories "dev" and "mnt", and the file "results", to which umlinit appends a line for each
-// cell. It skips the first FIRST cells. FS is the type for mount. The disks are /dev/ubda,
-// /dev/ubdb, …; after each cell they have their old contents. An address belongs to a disk as in an
-// interp.Set. The disks of a Btrfs are found by their superblocks. The mount of an ext3 replays its
-// journal, so the whole disk is put back.
+// DIR on the host has the file "cells" (see readCell), the empty directories "dev" and "mnt", and
+// the file "results", to which umlinit appends a line for each cell. It skips the first FIRST
+// cells. FS is the file system type for mount. The disks are /dev/ubda, /dev/ubdb and so on.
+// interp.Locate finds the disk of a patch's address.
 package main
 
 import (
@@ -76,12 +75,12 @@ func run(dir, first, typ string) error {
 	}
 }
 
-// A mounter mounts altered disks and puts them back.
+// A mounter alters and mounts disks, and restores them.
 type mounter struct {
 	mnt, typ string
 	disks    []string
-	mounted  []string // disks of the file system
-	before   []byte   // contents of the disk, if mounting it replays a journal; else nil
+	mounted  []string // the disks that belong to the file system
+	before   []byte   // contents of the disk if a mount replays a journal; else nil
 }
 
 // newMounter mounts devtmpfs and finds the disks.
@@ -107,7 +106,7 @@ func newMounter(dir, typ string) (*mounter, error) {
 	return m, err
 }
 
-// try mounts the disks with patches, lists all names, and puts the disks back.
+// try mounts the disks with patches, looks up all names, and restores the disks.
 func (m *mounter) try(patches []patch) (verdict, message string, err error) {
 	old, err := exchange(m.disks, patches)
 	if err != nil {
@@ -135,7 +134,8 @@ type patch struct {
 	data []byte
 }
 
-// readCell reads the patches of one cell: their number, and address, length and data of each patch.
+// readCell reads the patches of one cell, little-endian: their number (4 bytes), and for each patch
+// its address (8 bytes), its length (4 bytes) and its data. At the end it returns io.EOF.
 func readCell(r io.Reader) ([]patch, error) {
 	var count uint32
 	if err := binary.Read(r, binary.LittleEndian, &count); err != nil {
@@ -158,8 +158,8 @@ func readCell(r io.Reader) ([]patch, error) {
 	return patches, nil
 }
 
-// exchange writes patches and returns the old contents. It closes the devices: that empties their
-// page caches, through which mount reads the superblock.
+// exchange writes patches and returns the old contents. It closes the devices, which empties their
+// page caches: mount reads the superblock through them.
 func exchange(disks []string, patches []patch) (old []patch, err error) {
 	for _, p := range patches {
 		i, off := interp.Locate(p.addr)
@@ -183,7 +183,7 @@ func exchange(disks []string, patches []patch) (old []patch, err error) {
 	return old, nil
 }
 
-// putBack restores the contents that a disk had before it was mounted.
+// putBack restores the contents that a disk had before the mount.
 func putBack(disk string, before []byte) error {
 	f, err := os.OpenFile(disk, os.O_RDWR, 0)
 	if err != nil {
@@ -200,8 +200,8 @@ func putBack(disk string, before []byte) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// members returns the disks that have a superblock. The others are blank, or hold a device that was
-// removed.
+// members returns the disks that have a Btrfs superblock. The other disks are blank, or the file
+// system has removed them.
 func members(disks []string) ([]string, error) {
 	const magicAt, magic = 65600, "_BHRfS_M"
 	var list []string
@@ -232,7 +232,7 @@ func mountAndList(disks []string, mnt, typ string) (verdict, message string) {
 		options = append(options, "device="+d)
 	}
 	if len(options) > 0 {
-		// Otherwise the kernel remembers the devices that it has seen, and their generations.
+		// The kernel would remember the devices and their generations.
 		defer func() { _ = exec.Command("btrfs", "device", "scan", "--forget").Run() }()
 	}
 	if err := unix.Mount(disks[0], mnt, typ, unix.MS_RDONLY|unix.MS_NOATIME,
@@ -268,6 +268,10 @@ func kernelLog() string {
 	return string(buf[:n])
 }
 
-var complaints = regexp.MustCompile(`(?m)(BTRFS (?:critical|error|warning).*|EXT4-fs (?:error|warning).*|JBD2: (?:Invalid|bad|recovery failed|IO error|journal).*|WARNING: .*|BUG: .*|kernel BUG .*)$`)
+var complaints = regexp.MustCompile(`(?m)(BTRFS (?:critical|error|warning).*|` +
+	`EXT4-fs (?:error|warning).*|` +
+	`JBD2: (?:Invalid|bad|recovery failed|IO error|journal).*|` +
+	`WARNING: .*|BUG: .*|kernel BUG .*)$`)
 
+// complaint returns the first message of the kernel that reports an error, or "".
 func complaint(log string) string { return complaints.FindString(log) }

@@ -1,5 +1,5 @@
-// Command mutants weakens each rule and lists the mutants that no test notices: see
-// docs/dev/mutants.md.
+// Command mutants weakens each rule in one place at a time and lists the mutants that no test
+// notices. See docs/dev/mutants.md.
 package main
 
 import (
@@ -34,10 +34,11 @@ func main() {
 		"`directory` of the recordings of the corruption matrix")
 	flag.StringVar(&c.cases, "cases", "invariants/testdata/cases",
 		"`directory` of the unit tests of rules")
-	flag.StringVar(&c.fs, "fs", "btrfs", "`file system` whose rules are weakened: btrfs or ext3")
-	flag.StringVar(&c.only, "only", "", "the mutants of these `rules`, or of the clauses of these files (name.pl), alone, separated by commas")
-	flag.BoolVar(&c.commits, "commits", true, "ask real commits where no unit test notices")
-	flag.IntVar(&c.workers, "workers", 2, "mutants at a time")
+	flag.StringVar(&c.fs, "fs", "btrfs", "weaken the rules of this `file system`: btrfs or ext3")
+	flag.StringVar(&c.only, "only", "",
+		"check only mutants of these `rules` (numbers or files name.pl), separated by commas")
+	flag.BoolVar(&c.commits, "commits", true, "also check with real commits, after the unit tests")
+	flag.IntVar(&c.workers, "workers", 2, "`number` of mutants to check at the same time")
 	flag.Parse()
 	if err := run(c); err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
@@ -67,15 +68,16 @@ func run(c config) (err error) {
 			return err
 		}
 		defer func() { err = errors.Join(err, closeAll()) }()
-		var altered []*mutants.Subject
+		var recorded []*mutants.Subject
 		for _, c := range commits {
-			altered = append(altered, &mutants.Subject{Name: c.Name, Kind: c.Kind, Txn: c.Txn, View: c.View})
+			s := &mutants.Subject{Name: c.Name, Kind: c.Kind, Txn: c.Txn, View: c.View}
+			recorded = append(recorded, s)
 		}
-		if altered, err = mutants.Learn(ctx, schema, files, altered); err != nil {
+		if recorded, err = mutants.Learn(ctx, schema, files, recorded); err != nil {
 			return err
 		}
-		fmt.Fprintf(os.Stderr, "%d unit tests, %d commits\n", len(subjects), len(altered))
-		subjects = append(subjects, altered...)
+		fmt.Fprintf(os.Stderr, "%d unit tests, %d commits\n", len(subjects), len(recorded))
+		subjects = append(subjects, recorded...)
 	}
 	list := slices.DeleteFunc(mutants.Mutants(files), func(m *mutants.Mutant) bool {
 		only := strings.Split(c.only, ",")

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Lets the user-mode Linux of Debian 12 run on processors with AMX. Its buffer
- * for a process's registers (FP_SIZE in arch/x86/um) is shorter than their XSAVE
- * area, and the host takes NT_X86_XSTATE only whole (xstateregs_set in
- * arch/x86/kernel/fpu/regset.c): here the rest is put behind what UML gives.
+ * Makes the user-mode Linux of Debian 12 run on processors with AMX. UML's buffer
+ * for the registers of a process (FP_SIZE in arch/x86/um) is shorter than the
+ * XSAVE area of these processors, but the host accepts NT_X86_XSTATE only as a
+ * whole (xstateregs_set in arch/x86/kernel/fpu/regset.c). This library reads the
+ * present area, overwrites its beginning with UML's bytes, and sets all of it.
  *
- * For LD_PRELOAD. The Makefile is Go's: dev/uml/uml.go compiles it.
+ * For LD_PRELOAD. dev/uml/uml.go compiles it.
  */
 #include <elf.h>
 #include <errno.h>

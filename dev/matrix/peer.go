@@ -26,7 +26,7 @@ type Fsward struct {
 // Refused reports whether the commit does not reach the disk.
 func (f Fsward) Refused() bool { return f.Verdict != "" && f.Verdict != change.Holds.String() }
 
-// askFsward replays the transaction of a cell with the corruption in it.
+// askFsward replays the transaction of a cell with its corruption and returns fsward's verdict.
 func askFsward(ctx context.Context, rules *guard.Rules, c *Cell) (Fsward, error) {
 	disks, err := offline.OpenOverlays(c.stage.before)
 	if err != nil {
@@ -62,32 +62,35 @@ func askFsward(ctx context.Context, rules *guard.Rules, c *Cell) (Fsward, error)
 	return out, nil
 }
 
-// A Peer is the answer of another program for the image.
+// A Peer is the answer of another program for the image. Its verdict is "ok", "crashes" or "hangs";
+// "reports" from a checker; "refuses" (the mount fails) or "errors" (a look-up fails) from Linux;
+// and "" if the program was not asked.
 type Peer struct {
-	Verdict string `json:"verdict"` // "" not asked; "ok", "reports", "crashes" or "hangs"
+	Verdict string `json:"verdict"`
 	Message string `json:"message,omitempty"`
 }
 
 // Reports reports whether the program found something.
 func (p Peer) Reports() bool { return p.Verdict != "" && p.Verdict != "ok" }
 
-// A corrupt image can make a checker run forever. checkTime bounds its processor time, which on a
-// busy host may take long to pass. waitTime ends a checker that does not run at all.
+// A corrupt image can make a checker run forever. checkTime bounds its processor time, which grows
+// slowly on a busy host. waitTime bounds the elapsed time, for a checker that uses no processor.
 const (
 	checkTime = 20 * time.Second
 	waitTime  = 10 * time.Minute
 )
 
 // runChecker runs a file system's checker with bounded processor time, in whole seconds. The caller
-// interprets its exit status. ended is "" unless it did not end, or crashed.
+// interprets the exit status. ended is "hangs" if a bound ended the checker, "crashes" if another
+// signal did, and "" if it exited. err is set if it did not start or stop is done.
 func runChecker(stop context.Context, cpu time.Duration, name string,
 	args ...string) (out []byte, exit int, ended string, err error) {
 	ctx, cancel := context.WithTimeout(stop, waitTime)
 	defer cancel()
-	// The hard limit would send SIGKILL, which says less.
+	// The soft limit sends SIGXCPU, which names the cause. The hard limit would send SIGKILL.
 	limit := fmt.Sprintf("--cpu=%d:%d", int(cpu.Seconds()), int(cpu.Seconds())+5)
 	cmd := exec.CommandContext(ctx, "prlimit", append([]string{limit, name}, args...)...)
-	cmd.WaitDelay = checkTime // also after it has ended: on a busy host its output is read late
+	cmd.WaitDelay = checkTime // on a busy host the last output is read late
 	out, err = cmd.CombinedOutput()
 	var status *exec.ExitError
 	switch {
@@ -109,7 +112,7 @@ func runChecker(stop context.Context, cpu time.Duration, name string,
 	return out, status.ExitCode(), "", nil
 }
 
-// message returns the first lines of output that name an error: those that noise does not match.
+// message returns the first three lines of output that noise does not match, at most 300 bytes.
 func message(out []byte, noise *regexp.Regexp) string {
 	var lines []string
 	for _, l := range strings.Split(string(out), "\n") {
