@@ -15,7 +15,7 @@ import (
 	"fsward/blocktap/fuse"
 )
 
-// requests is a hook that keeps what it was shown.
+// requests is a hook that records all requests.
 type requests struct {
 	mu   sync.Mutex
 	seen []blocktap.Request
@@ -24,7 +24,9 @@ type requests struct {
 func (h *requests) Handle(_ context.Context, r *blocktap.Request, do func() error) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.seen = append(h.seen, blocktap.Request{Off: r.Off, Len: r.Len, Op: r.Op, FUA: r.FUA, NoHole: r.NoHole})
+	h.seen = append(h.seen, blocktap.Request{
+		Off: r.Off, Len: r.Len, Op: r.Op, FUA: r.FUA, NoHole: r.NoHole,
+	})
 	return do()
 }
 
@@ -46,8 +48,8 @@ func mount(t *testing.T, hook blocktap.Hook) (*fuse.Server, string) {
 	return s, image
 }
 
-// TestRequests: what reaches the device for each operation on the file. Other processes do them, so
-// that a fault shows as a failed command and does not hang the test.
+// TestRequests checks the requests that reach the device for operations on the file. Other
+// processes perform these, so that a bug makes a command fail and does not hang the test.
 func TestRequests(t *testing.T) {
 	hook := &requests{}
 	s, image := mount(t, hook)
@@ -77,11 +79,12 @@ func TestRequests(t *testing.T) {
 		{Op: blocktap.OpZero, Off: 128 << 10, Len: 4096, NoHole: true},
 	}
 	if len(hook.seen) != len(want) {
-		t.Fatalf("seen %+v", hook.seen)
+		t.Fatalf("the hook saw %+v", hook.seen)
 	}
 	for i, r := range hook.seen {
-		if r.Off != want[i].Off || r.Len != want[i].Len || r.Op != want[i].Op || r.FUA != want[i].FUA || r.NoHole != want[i].NoHole {
-			t.Errorf("request %d: %+v, want %+v", i, r, want[i])
+		w := want[i]
+		if r.Off != w.Off || r.Len != w.Len || r.Op != w.Op || r.FUA != w.FUA || r.NoHole != w.NoHole {
+			t.Errorf("request %d: %+v, want %+v", i, r, w)
 		}
 	}
 	copied := filepath.Join(t.TempDir(), "copy")
@@ -96,14 +99,15 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestAbort: a write that a hook holds is let go, and the mount point is free again.
+// TestAbort checks that Abort ends a write that the hook holds, and frees the mount point.
 func TestAbort(t *testing.T) {
 	held := make(chan struct{})
-	s, _ := mount(t, hookFunc(func(ctx context.Context, _ *blocktap.Request, _ func() error) error {
+	hook := func(ctx context.Context, _ *blocktap.Request, _ func() error) error {
 		close(held)
 		<-ctx.Done()
 		return blocktap.ErrRefused
-	}))
+	}
+	s, _ := mount(t, hookFunc(hook))
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -119,7 +123,8 @@ func TestAbort(t *testing.T) {
 	}
 }
 
-// What comes after the power is cut is neither done nor answered, until the connection ends.
+// TestCut checks that the server neither performs nor answers a write after Cut, until Abort ends
+// the connection.
 func TestCut(t *testing.T) {
 	seen := &requests{}
 	s, image := mount(t, seen)
@@ -132,7 +137,7 @@ func TestCut(t *testing.T) {
 	}()
 	select {
 	case <-done:
-		t.Error("a write is answered after the power was cut")
+		t.Error("the server answered a write after Cut")
 	case <-time.After(300 * time.Millisecond):
 	}
 	if err := s.Abort(); err != nil {
@@ -145,7 +150,8 @@ func TestCut(t *testing.T) {
 			writes++
 		}
 	}
-	if b, err := os.ReadFile(image); err != nil || writes != 1 || !bytes.HasPrefix(b, []byte("before")) {
+	b, err := os.ReadFile(image)
+	if err != nil || writes != 1 || !bytes.HasPrefix(b, []byte("before")) {
 		t.Errorf("%d writes, the disk begins with %q, %v", writes, b[:8], err)
 	}
 }

@@ -13,13 +13,13 @@ import (
 	"fsward/blocktap"
 )
 
-// diskNode is the one file. Each request of the kernel becomes one request of the device, performed on
-// the goroutine on which it came; go-fuse reads on meanwhile.
+// diskNode is the file. Each request of the kernel becomes one request to the device. go-fuse calls
+// the methods for several requests at the same time, each on its own goroutine.
 type diskNode struct {
 	fs.Inode
 	dev *blocktap.Device
-	ctx context.Context // ends when the connection is aborted: what a hook waits with
-	cut atomic.Bool     // the power is cut: nothing is done and nothing is answered any more
+	ctx context.Context // the context of the hooks; ends when the connection is aborted
+	cut atomic.Bool     // new requests wait for the end of ctx and then fail
 	log *zap.Logger
 }
 
@@ -32,8 +32,10 @@ var (
 	_ fs.NodeAllocater = (*diskNode)(nil)
 )
 
-// handle is an open file: all that matters of it is whether it was opened with O_SYNC or O_DSYNC.
-type handle struct{ sync bool }
+// handle is an open file.
+type handle struct {
+	sync bool // it was opened with O_SYNC or O_DSYNC
+}
 
 func (n *diskNode) do(r *blocktap.Request) syscall.Errno {
 	if n.cut.Load() {
@@ -42,7 +44,8 @@ func (n *diskNode) do(r *blocktap.Request) syscall.Errno {
 	}
 	err := n.dev.Do(n.ctx, r)
 	if err != nil {
-		n.log.Warn("request failed", zap.Stringer("op", r.Op), zap.Uint64("offset", r.Off), zap.Uint64("length", r.Len), zap.Error(err))
+		n.log.Warn("request failed", zap.Stringer("op", r.Op), zap.Uint64("offset", r.Off),
+			zap.Uint64("length", r.Len), zap.Error(err))
 	}
 	return blocktap.Errno(err)
 }
@@ -57,28 +60,39 @@ func (n *diskNode) Getattr(_ context.Context, _ fs.FileHandle, out *gofuse.AttrO
 	return 0
 }
 
-// Open makes the kernel bypass its page cache, so that a write is here when it is acknowledged, and lets
-// it send writes side by side, so that one on hold does not stop the others from arriving.
+// Open makes the kernel bypass its page cache, so that a write is acknowledged only after the
+// device has performed it. It allows parallel writes, so that others arrive while the hook holds
+// one.
 func (n *diskNode) Open(_ context.Context, flags uint32) (fs.FileHandle, uint32, syscall.Errno) {
-	return &handle{sync: flags&(unix.O_SYNC|unix.O_DSYNC) != 0},
-		gofuse.FOPEN_DIRECT_IO | gofuse.FOPEN_PARALLEL_DIRECT_WRITES | gofuse.FOPEN_NOFLUSH, 0
+	const fuseFlags = gofuse.FOPEN_DIRECT_IO | gofuse.FOPEN_PARALLEL_DIRECT_WRITES |
+		gofuse.FOPEN_NOFLUSH
+	return &handle{sync: flags&(unix.O_SYNC|unix.O_DSYNC) != 0}, fuseFlags, 0
 }
 
-// Read stops at the end of the disk, as a file does.
-func (n *diskNode) Read(_ context.Context, _ fs.FileHandle, dest []byte, off int64) (gofuse.ReadResult, syscall.Errno) {
+// Read returns fewer bytes at the end of the disk, as for any file.
+func (n *diskNode) Read(_ context.Context, _ fs.FileHandle, dest []byte, off int64) (
+	gofuse.ReadResult, syscall.Errno,
+) {
 	size := n.dev.Size()
 	if off < 0 || uint64(off) >= size {
 		return gofuse.ReadResultData(nil), 0
 	}
 	dest = dest[:min(uint64(len(dest)), size-uint64(off))]
-	errno := n.do(&blocktap.Request{Op: blocktap.OpRead, Off: uint64(off), Len: uint64(len(dest)), Data: dest})
+	errno := n.do(&blocktap.Request{
+		Op: blocktap.OpRead, Off: uint64(off), Len: uint64(len(dest)), Data: dest,
+	})
 	return gofuse.ReadResultData(dest), errno
 }
 
-// Write passes the kernel's buffer on: it is a copy already, and it is ours until Write returns.
-func (n *diskNode) Write(_ context.Context, f fs.FileHandle, data []byte, off int64) (uint32, syscall.Errno) {
+// Write passes data to the device without a copy. go-fuse does not reuse the buffer before Write
+// returns.
+func (n *diskNode) Write(_ context.Context, f fs.FileHandle, data []byte, off int64) (
+	uint32, syscall.Errno,
+) {
 	h, ok := f.(*handle)
-	errno := n.do(&blocktap.Request{Op: blocktap.OpWrite, Off: uint64(off), Len: uint64(len(data)), Data: data, FUA: ok && h.sync})
+	errno := n.do(&blocktap.Request{
+		Op: blocktap.OpWrite, Off: uint64(off), Len: uint64(len(data)), Data: data, FUA: ok && h.sync,
+	})
 	if errno != 0 {
 		return 0, errno
 	}
@@ -89,9 +103,12 @@ func (n *diskNode) Fsync(context.Context, fs.FileHandle, uint32) syscall.Errno {
 	return n.do(&blocktap.Request{Op: blocktap.OpFlush})
 }
 
-// Allocate serves what the loop device makes of discard and of write-zeroes (lo_fallocate). A punched
-// hole has to read as zeros, so that it is a zero request and not a trim.
-func (n *diskNode) Allocate(_ context.Context, _ fs.FileHandle, off, size uint64, mode uint32) syscall.Errno {
+// Allocate handles fallocate, which a loop device calls for discard and for write-zeroes
+// (lo_fallocate). A punched hole has to read as zeros, so that it becomes a zero request and not a
+// trim.
+func (n *diskNode) Allocate(
+	_ context.Context, _ fs.FileHandle, off, size uint64, mode uint32,
+) syscall.Errno {
 	r := &blocktap.Request{Op: blocktap.OpZero, Off: off, Len: size}
 	switch mode &^ unix.FALLOC_FL_KEEP_SIZE {
 	case unix.FALLOC_FL_PUNCH_HOLE:

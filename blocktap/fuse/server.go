@@ -1,8 +1,8 @@
-// Package fuse shows a device as one file named disk in a directory of its own, so that the host's
-// kernel can use it as a block device through a loop device.
+// Package fuse serves a device as a file named disk in a mount of its own, so that the host's
+// kernel can use it as a block device through a loop device. Start reading at Mount.
 //
-// The file bypasses the page cache. A loop device over it must do so too (losetup --direct-io=on), or
-// writes would reach the device late and in an order of the page cache's own.
+// The file bypasses the page cache. A loop device on it must bypass it too (losetup
+// --direct-io=on); otherwise writes would reach the device late and in a different order.
 package fuse
 
 import (
@@ -20,24 +20,24 @@ import (
 	"fsward/blocktap"
 )
 
-// FileName is the name of the file that is the device.
+// FileName is the name of the device's file.
 const FileName = "disk"
 
 const (
-	// maxRequest is the largest read or write that the kernel sends in one piece. Each request under way has a buffer of this size, so that at
-	// most 70 MB are in use; FUSE would allow 1 MiB.
+	// maxRequest is the largest read or write of the kernel in bytes. Each request in flight has a
+	// buffer of this size, so that the buffers take at most 70 MB. FUSE would allow 1 MiB.
 	maxRequest = 128 << 10
-	// maxBackground is how many requests of a loop device may be under way. Writes on hold count, and
-	// reads have to find room beside them; the queue of a loop device holds 128.
+	// maxBackground is the largest number of requests of a loop device in flight. It leaves room for
+	// reads while the hook holds writes; the queue of a loop device has 128 requests.
 	maxBackground = 512
-	// unmountWait is how long Unmount waits for the last user of the file to close it.
+	// unmountWait is the time that Unmount waits for the last user of the file to close it.
 	unmountWait = 5 * time.Second
 )
 
-// Server serves a device until it is unmounted.
+// A Server serves a device until it is unmounted.
 type Server struct {
 	dir    string
-	conn   uint32 // number of the connection, under /sys/fs/fuse/connections
+	conn   uint32 // number of the FUSE connection
 	srv    *gofuse.Server
 	dev    *blocktap.Device
 	disk   *diskNode
@@ -45,8 +45,8 @@ type Server struct {
 	log    *zap.Logger
 }
 
-// Mount mounts a directory, which must exist, with the device as its one file. Only the user who mounts
-// can open it. Without root, fusermount3 (Debian package fuse3) is needed.
+// Mount mounts a file system on an existing directory. It contains one file, the device. Only the
+// user of the process can open it. Without root, Mount needs fusermount3 (Debian package fuse3).
 func Mount(dir string, dev *blocktap.Device, log *zap.Logger) (*Server, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -63,7 +63,8 @@ func Mount(dir string, dev *blocktap.Device, log *zap.Logger) (*Server, error) {
 		EntryTimeout: &week,
 		AttrTimeout:  &week,
 		OnAdd: func(ctx context.Context) {
-			root.AddChild(FileName, root.NewPersistentInode(ctx, disk, fs.StableAttr{Mode: unix.S_IFREG}), false)
+			file := root.NewPersistentInode(ctx, disk, fs.StableAttr{Mode: unix.S_IFREG})
+			root.AddChild(FileName, file, false)
 		},
 		MountOptions: gofuse.MountOptions{
 			FsName:        "fsward",
@@ -72,8 +73,8 @@ func Mount(dir string, dev *blocktap.Device, log *zap.Logger) (*Server, error) {
 			MaxWrite:      maxRequest,
 			MaxBackground: maxBackground,
 			DisableXAttrs: true,
-			// Without it a loop device, which has one worker, would wait for each request in turn, and
-			// a write on hold would stop all reads.
+			// Without it a loop device would send one request at a time, because it has one worker, and
+			// all reads would wait for a write that the hook holds.
 			ExtraCapabilities: gofuse.CAP_ASYNC_DIO,
 			Logger:            zap.NewStdLog(log),
 		},
@@ -89,11 +90,11 @@ func Mount(dir string, dev *blocktap.Device, log *zap.Logger) (*Server, error) {
 	return s, nil
 }
 
-// Path returns the path of the file that is the device.
+// Path returns the path of the device's file.
 func (s *Server) Path() string { return filepath.Join(s.dir, FileName) }
 
-// Unmount ends the service once nobody has the file open any more. If somebody still has after five
-// seconds, it is an error and the service goes on.
+// Unmount ends the server once no process has the file open. If a process still has it open after
+// five seconds, Unmount returns an error and the server goes on.
 func (s *Server) Unmount() error {
 	for deadline := time.Now().Add(unmountWait); ; {
 		err := s.srv.Unmount()
@@ -108,32 +109,34 @@ func (s *Server) Unmount() error {
 	}
 }
 
-// Cut leaves every later request without an answer, until Abort ends the wait: whoever sent it learns nothing. So the power of several
-// disks is cut at one instant, by a Cut of each before the first Abort. After an Abort alone, the kernel would hear that one disk
-// fails while others still take what it writes.
+// Cut simulates the loss of power: the server neither performs nor answers later requests, and
+// their senders wait until Abort. To cut the power of several disks at one moment, call Cut for all
+// of them before the first Abort. After Abort alone the kernel would see one disk fail while others
+// still perform its writes.
 func (s *Server) Cut() { s.disk.cut.Store(true) }
 
-// Abort ends the connection with the kernel: every request under way and every later one is an I/O
-// error to whoever sent it, and a hook that waits is told by its context. It is the way out when
-// something hangs; afterwards the mount point is taken away from the tree, and nothing there is to be
-// touched before. When it returns no change is under way any more, so that the device can be served anew.
+// Abort ends the connection with the kernel: all requests in flight and all later ones fail with an
+// I/O error, and the contexts of hooks end. Use it when a request hangs. It then detaches the
+// mount, so that accesses to the mount point do not hang. When Abort returns, no change is in
+// progress, so that another server can serve the device.
 func (s *Server) Abort() error {
 	s.cancel()
 	defer s.dev.Between(func() {})
 	err := abort(s.conn)
 	if err != nil {
-		// A forced unmount aborts as well (fuse_umount_begin).
-		if forceErr := unix.Unmount(s.dir, unix.MNT_FORCE); forceErr == nil || errors.Is(forceErr, unix.EBUSY) {
+		// A forced unmount also aborts the connection (fuse_umount_begin).
+		forceErr := unix.Unmount(s.dir, unix.MNT_FORCE)
+		if forceErr == nil || errors.Is(forceErr, unix.EBUSY) {
 			err = nil
 		}
 	}
 	return errors.Join(err, s.detach())
 }
 
-// detach takes the mount out of the tree although it may be in use.
+// detach removes the mount from the tree even if it is in use.
 func (s *Server) detach() error {
 	err := unix.Unmount(s.dir, unix.MNT_DETACH)
-	if err != nil && !errors.Is(err, unix.EINVAL) { // EINVAL: not mounted any more
+	if err != nil && !errors.Is(err, unix.EINVAL) { // EINVAL: no longer mounted
 		return fmt.Errorf("detaching %s: %w", s.dir, err)
 	}
 	return nil

@@ -16,7 +16,8 @@ func (h hookFunc) Handle(ctx context.Context, r *blocktap.Request, do func() err
 	return h(ctx, r, do)
 }
 
-// shell runs a command in which %s is a path, and says whether it should succeed.
+// shell runs a command after it has replaced %s in it by path. succeed says whether the command
+// must succeed or must fail.
 func shell(t *testing.T, command, path string, succeed bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)

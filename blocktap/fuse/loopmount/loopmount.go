@@ -1,5 +1,5 @@
-// Package loopmount lets the host's own kernel use a device: FUSE shows it as a file, a loop device makes
-// a disk of it, and a file system is mounted from that. It needs root.
+// Package loopmount mounts a device in the host's kernel: it serves the device as a file with FUSE,
+// and mounts a loop device on that file. It needs root. Start reading at Attach.
 //
 //	m, err := loopmount.Attach(ctx, dev, log)
 //	defer m.Close()
@@ -7,10 +7,9 @@
 //	out, err := m.Run(ctx, "cp -r /usr/share/doc . && sync")
 //	err = m.Unmount()
 //
-// The process that serves the device must not wait for the file system on it: a file operation on Dir
-// that has to wait for a write on hold would wait for itself. Run does what there is to do on it in
-// a child process. Every command that is run here ends in bounded time; one that does not is killed and
-// the device aborted.
+// The process that serves the device must not access its file system: it could wait for a write
+// that its own hook holds. Run performs accesses in a child process. The run time of each command
+// is bounded; after a timeout loopmount kills the command and aborts the device.
 package loopmount
 
 import (
@@ -31,14 +30,15 @@ import (
 	"fsward/blocktap/fuse"
 )
 
-// DefaultTimeout bounds a command of a Loop whose Timeout is not set.
+// DefaultTimeout is the Timeout of a new Loop.
 const DefaultTimeout = 60 * time.Second
 
-// Loop is a device that the kernel uses. Its methods are called by one goroutine, Abort by any.
+// A Loop is a device that the kernel uses through a loop device. Only one goroutine may call its
+// methods, but any goroutine may call Abort.
 type Loop struct {
 	LoopDev string        // "/dev/loop3"
-	Dir     string        // where Mount mounts the file system
-	Timeout time.Duration // of each command; may be changed between calls
+	Dir     string        // mount point of the file system
+	Timeout time.Duration // of each command; the caller may change it between calls
 
 	top     string // temporary directory with the two mount points
 	server  *fuse.Server
@@ -50,7 +50,7 @@ type Loop struct {
 	aborted   atomic.Bool
 }
 
-// Attach makes a loop device of a device. ctx bounds the time that this takes.
+// Attach creates a loop device for dev. ctx and DefaultTimeout bound its time.
 func Attach(ctx context.Context, dev *blocktap.Device, log *zap.Logger) (*Loop, error) {
 	top, err := os.MkdirTemp("", "fsward-loop-")
 	if err != nil {
@@ -66,20 +66,33 @@ func Attach(ctx context.Context, dev *blocktap.Device, log *zap.Logger) (*Loop, 
 	}
 	ctx, cancel := context.WithTimeout(ctx, m.Timeout)
 	defer cancel()
-	out, err := command(ctx, m.Abort, nil, "losetup", "--find", "--show", "--direct-io=on", m.server.Path())
+	out, err := command(ctx, m.Abort, nil,
+		"losetup", "--find", "--show", "--direct-io=on", m.server.Path())
 	if err != nil {
 		return nil, errors.Join(err, m.Close())
 	}
 	m.LoopDev = string(bytes.TrimSpace(out))
-	// Where direct I/O is not possible losetup warns and goes on, and then nothing here holds: writes
-	// would come late, from the page cache.
-	if dio, err := os.ReadFile(filepath.Join("/sys/block", filepath.Base(m.LoopDev), "loop/dio")); err != nil || !bytes.HasPrefix(dio, []byte("1")) {
-		return nil, errors.Join(fmt.Errorf("%s does not use direct I/O: %w", m.LoopDev, err), m.Close())
+	if err := checkDirectIO(m.LoopDev); err != nil {
+		return nil, errors.Join(err, m.Close())
 	}
 	return m, nil
 }
 
-// Mount mounts the file system of a type ("btrfs", "ext3") on Dir, with options as mount -o takes them.
+// checkDirectIO returns an error unless a loop device uses direct I/O. losetup only warns if direct
+// I/O is not possible. Writes would then reach the device late, from the page cache.
+func checkDirectIO(loopDev string) error {
+	dio, err := os.ReadFile(filepath.Join("/sys/block", filepath.Base(loopDev), "loop/dio"))
+	if err != nil {
+		return err
+	}
+	if !bytes.HasPrefix(dio, []byte("1")) {
+		return fmt.Errorf("%s does not use direct I/O", loopDev)
+	}
+	return nil
+}
+
+// Mount mounts the file system on Dir. fstype is its type ("btrfs", "ext3"), opts are options of
+// mount -o.
 func (m *Loop) Mount(fstype string, opts ...string) error {
 	args := []string{"-t", fstype}
 	if len(opts) > 0 {
@@ -92,26 +105,27 @@ func (m *Loop) Mount(fstype string, opts ...string) error {
 	return nil
 }
 
-// Run runs a shell script in Dir and returns what it printed, on both outputs. It stops at the first
-// command that fails. Without a deadline of ctx, Timeout bounds it.
+// Run runs a shell script in Dir and returns its output and error output. The script ends at the
+// first command that fails. If ctx has no deadline, Timeout bounds the run time.
 func (m *Loop) Run(ctx context.Context, script string) ([]byte, error) {
 	if _, ok := ctx.Deadline(); !ok {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, m.Timeout)
 		defer cancel()
 	}
-	// The shell changes the directory, not the child between fork and exec: if the mount is dead, that
-	// would hang with all of our process's forks waiting behind it.
-	return command(ctx, m.Abort, []string{"FSWARD_DIR=" + m.Dir}, "sh", "-ec", "cd \"$FSWARD_DIR\"\n"+script)
+	// The shell changes the directory, and not the child process between fork and exec: that would
+	// hang if the mount hangs, and all other forks of this process would wait for it.
+	env := []string{"FSWARD_DIR=" + m.Dir}
+	return command(ctx, m.Abort, env, "sh", "-ec", "cd \"$FSWARD_DIR\"\n"+script)
 }
 
-// Shell runs a shell script on loop devices that are not mounted and returns what it printed. It stops at the first
-// command that fails; ctx bounds it.
+// Shell runs a shell script that uses the loop device without a mount and returns its output. The
+// script ends at the first command that fails. ctx bounds the run time.
 func (m *Loop) Shell(ctx context.Context, script string) ([]byte, error) {
 	return command(ctx, m.Abort, nil, "sh", "-ec", script)
 }
 
-// Unmount unmounts the file system. The loop device stays, and Mount can be called again.
+// Unmount unmounts the file system. The loop device remains, so that Mount can be called again.
 func (m *Loop) Unmount() error {
 	if !m.mounted {
 		return nil
@@ -123,11 +137,12 @@ func (m *Loop) Unmount() error {
 	return nil
 }
 
-// Cut leaves every request to the device unanswered from now on, until Abort: see fuse.Server.
+// Cut simulates the loss of power: the device does not answer requests until Abort. See
+// fuse.Server.Cut.
 func (m *Loop) Cut() { m.server.Cut() }
 
-// Abort makes every request to the device fail from now on, as if its cable were pulled. It is safe to
-// call from another goroutine while a method waits.
+// Abort makes all further requests to the device fail. Any goroutine may call it, also while
+// another method waits. It returns the same error each time.
 func (m *Loop) Abort() error {
 	m.abortOnce.Do(func() {
 		m.aborted.Store(true)
@@ -138,8 +153,8 @@ func (m *Loop) Abort() error {
 	return m.abortErr
 }
 
-// Close undoes all that is left: the mount, the loop device, the FUSE mount, the directories. It is to
-// be called after an error of any other method as well. Called again it does nothing.
+// Close removes the mount, the loop device, the FUSE mount and the directories, as far as they
+// exist. Call it also after another method has failed. The second call does nothing.
 func (m *Loop) Close() error {
 	if m.closed {
 		return nil
@@ -147,7 +162,7 @@ func (m *Loop) Close() error {
 	m.closed = true
 	err := m.Unmount()
 	if m.mounted {
-		// What keeps it busy is told in err; the device must not stay behind for its sake.
+		// err says why the file system is busy. A lazy unmount lets Close remove the device in any case.
 		if lazyErr := m.command("umount", "--lazy", m.Dir); lazyErr == nil {
 			m.mounted = false
 		}
@@ -155,7 +170,7 @@ func (m *Loop) Close() error {
 	if m.LoopDev != "" {
 		if detachErr := m.command("losetup", "--detach", m.LoopDev); detachErr != nil {
 			err = errors.Join(err, detachErr)
-		} else if !m.aborted.Load() { // a device that was aborted answers nobody, and its file can be taken away
+		} else if !m.aborted.Load() { // the file of an aborted device can be removed at once
 			err = errors.Join(err, detached(m.LoopDev, m.Timeout))
 		}
 	}
@@ -164,7 +179,7 @@ func (m *Loop) Close() error {
 			err = errors.Join(err, unmountErr, m.Abort())
 		}
 	}
-	// Not RemoveAll: that would look into what is still mounted.
+	// RemoveAll would read a file system that is still mounted.
 	for _, dir := range []string{m.Dir, filepath.Join(m.top, "dev"), m.top} {
 		if removeErr := os.Remove(dir); removeErr != nil && !errors.Is(removeErr, os.ErrNotExist) {
 			err = errors.Join(err, removeErr)
@@ -173,7 +188,7 @@ func (m *Loop) Close() error {
 	return err
 }
 
-// command runs a program whose output does not matter unless it fails.
+// command runs a program and discards its output unless it fails.
 func (m *Loop) command(name string, args ...string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), m.Timeout)
 	defer cancel()

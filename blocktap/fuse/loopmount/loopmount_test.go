@@ -25,11 +25,11 @@ func (h hookFunc) Handle(ctx context.Context, r *blocktap.Request, do func() err
 	return h(ctx, r, do)
 }
 
-// fsys is a file system under test: how it is made, judged, and what its commit looks like.
+// fsys is a file system under test.
 type fsys struct {
 	name, mkfs, check string
-	size              int64
-	commit            func(r *blocktap.Request) bool
+	size              int64                          // bytes
+	commit            func(r *blocktap.Request) bool // reports whether r is a commit write
 }
 
 var filesystems = []fsys{
@@ -40,7 +40,7 @@ var filesystems = []fsys{
 	},
 	{
 		name: "ext3", mkfs: "mkfs.ext3 -q", check: "e2fsck -fn", size: 64 << 20,
-		// A jbd2 commit block: magic and block type 2, big-endian, in a block of its own.
+		// A jbd2 commit block: magic and block type 2, big-endian, at the beginning of a block.
 		commit: func(r *blocktap.Request) bool {
 			return r.Op == blocktap.OpWrite && len(r.Data) >= 12 &&
 				binary.BigEndian.Uint32(r.Data) == 0xc03b3998 && binary.BigEndian.Uint32(r.Data[4:]) == 2
@@ -59,17 +59,17 @@ func run(t *testing.T, command string, args ...string) {
 	}
 }
 
-// attached is a mount with what is beneath it.
+// attached is a Loop with its disk.
 type attached struct {
 	*loopmount.Loop
 	Disk blocktap.Disk
 }
 
-// attach makes a file system on a new image and a loop device over it.
+// attach creates a file system on a new image and attaches it. It returns the path of the image.
 func attach(t *testing.T, fs fsys, hook blocktap.Hook) (attached, string) {
 	t.Helper()
 	if os.Geteuid() != 0 {
-		t.Fatal("this test mounts file systems and has to run as root")
+		t.Fatal("this test mounts file systems: run it as root")
 	}
 	image := filepath.Join(t.TempDir(), "disk.img")
 	if err := os.WriteFile(image, nil, 0o600); err != nil {
@@ -120,20 +120,21 @@ func TestClean(t *testing.T) {
 	}
 }
 
-// TestRefusedCommit: what was committed before is there, the mount has become read-only, and what was
-// refused is not on the disk.
+// TestRefusedCommit checks that a file system whose commit was refused becomes read-only, and that
+// after recovery it contains the earlier commits and not the refused one.
 func TestRefusedCommit(t *testing.T) {
 	for _, fs := range filesystems {
 		t.Run(fs.name, func(t *testing.T) {
 			var armed atomic.Bool
 			var refused atomic.Int32
-			m, image := attach(t, fs, hookFunc(func(_ context.Context, r *blocktap.Request, do func() error) error {
+			hook := func(_ context.Context, r *blocktap.Request, do func() error) error {
 				if armed.Load() && fs.commit(r) {
 					refused.Add(1)
 					return blocktap.ErrRefused
 				}
 				return do()
-			}))
+			}
+			m, image := attach(t, fs, hookFunc(hook))
 			defer m.Close()
 			if err := m.Mount(fs.name); err != nil {
 				t.Fatal(err)
@@ -145,60 +146,68 @@ func TestRefusedCommit(t *testing.T) {
 			}
 			armed.Store(true)
 			if _, err := m.Run(t.Context(), "echo third >third; sync -f third"); err == nil {
-				t.Error("a refused commit did not fail the sync")
+				t.Error("sync succeeded although its commit was refused")
 			}
 			if refused.Load() == 0 {
-				t.Error("no commit was seen")
+				t.Error("the hook saw no commit")
 			}
 			if _, err := m.Run(t.Context(), "echo fourth >fourth; sync -f fourth"); err == nil {
-				t.Error("writing went on after a refused commit")
+				t.Error("a write succeeded after a refused commit")
 			}
 			if err := m.Close(); err != nil {
 				t.Fatal(err)
 			}
 
-			// The image recovers by the file system's own means. The first server lets go of it as a
-			// killed one would: without flushing.
+			// Close the disk without a flush, as a killed server does.
 			if err := m.Disk.Close(); err != nil {
 				t.Fatal(err)
 			}
-			again, err := blocktap.OpenFile(image, blocktap.FileOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer again.Close()
-			m.Loop, err = loopmount.Attach(t.Context(), blocktap.NewDevice(again, nil), zaptest.NewLogger(t, zaptest.Level(zap.ErrorLevel)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer m.Close()
-			if err := m.Mount(fs.name); err != nil {
-				t.Fatal(err)
-			}
-			out, err := m.Run(t.Context(), "cat first second; test ! -e third; test ! -e fourth")
-			if err != nil || string(out) != "first\nsecond\n" {
-				t.Errorf("after the refusal: %q, %v", out, err)
-			}
-			if err := m.Close(); err != nil {
-				t.Fatal(err)
-			}
+			recoverRefused(t, fs, image)
 			run(t, fs.check, image)
 		})
 	}
 }
 
-// TestHold: while a commit is on hold, reads that have to come from the disk are served.
+// recoverRefused mounts an image, so that the file system recovers, and checks that it contains the
+// files of the commits before the refused one.
+func recoverRefused(t *testing.T, fs fsys, image string) {
+	t.Helper()
+	disk, err := blocktap.OpenFile(image, blocktap.FileOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer disk.Close()
+	log := zaptest.NewLogger(t, zaptest.Level(zap.ErrorLevel))
+	m, err := loopmount.Attach(t.Context(), blocktap.NewDevice(disk, nil), log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	if err := m.Mount(fs.name); err != nil {
+		t.Fatal(err)
+	}
+	out, err := m.Run(t.Context(), "cat first second; test ! -e third; test ! -e fourth")
+	if err != nil || string(out) != "first\nsecond\n" {
+		t.Errorf("after the refusal: %q, %v", out, err)
+	}
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestHold checks that reads from the disk succeed while the hook holds a commit.
 func TestHold(t *testing.T) {
 	fs := filesystems[0]
 	var armed atomic.Bool
 	held, release := make(chan struct{}), make(chan struct{})
-	m, image := attach(t, fs, hookFunc(func(_ context.Context, r *blocktap.Request, do func() error) error {
+	hook := func(_ context.Context, r *blocktap.Request, do func() error) error {
 		if fs.commit(r) && armed.CompareAndSwap(true, false) {
 			close(held)
 			<-release
 		}
 		return do()
-	}))
+	}
+	m, image := attach(t, fs, hookFunc(hook))
 	defer m.Close()
 	if err := m.Mount(fs.name); err != nil {
 		t.Fatal(err)
@@ -214,11 +223,11 @@ func TestHold(t *testing.T) {
 	}()
 	<-held
 	if _, err := m.Run(t.Context(), "dd if=f of=/dev/null bs=1M iflag=direct 2>&1"); err != nil {
-		t.Errorf("read while a commit is on hold: %v", err)
+		t.Errorf("read while the hook held a commit: %v", err)
 	}
 	select {
 	case err := <-synced:
-		t.Errorf("sync returned while its commit was on hold: %v", err)
+		t.Errorf("sync returned while the hook held its commit: %v", err)
 	default:
 	}
 	close(release)
@@ -231,17 +240,18 @@ func TestHold(t *testing.T) {
 	run(t, fs.check, image)
 }
 
-// TestTimeout: a hook that never answers cannot hang a caller.
+// TestTimeout checks that Run and Close return although the hook never answers.
 func TestTimeout(t *testing.T) {
 	fs := filesystems[1]
 	var armed atomic.Bool
-	m, _ := attach(t, fs, hookFunc(func(ctx context.Context, r *blocktap.Request, do func() error) error {
+	hook := func(ctx context.Context, r *blocktap.Request, do func() error) error {
 		if armed.Load() {
 			<-ctx.Done()
 			return blocktap.ErrRefused
 		}
 		return do()
-	}))
+	}
+	m, _ := attach(t, fs, hookFunc(hook))
 	defer m.Close()
 	if err := m.Mount(fs.name); err != nil {
 		t.Fatal(err)
@@ -263,16 +273,16 @@ func TestTimeout(t *testing.T) {
 	}
 	mounts, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil || strings.Contains(string(mounts), filepath.Dir(m.Dir)) {
-		t.Errorf("something stayed mounted: %v\n%s", err, mounts)
+		t.Errorf("a mount remains: %v\n%s", err, mounts)
 	}
 }
 
-// TestLoopIsHeld: a process of somebody else that has the loop device open, or mounted in a namespace of its own, is
-// waited for, and named if it stays.
+// TestLoopIsHeld checks that Close waits for another process that has the loop device open, or
+// mounted in its own namespace, and that the error names the process after the timeout.
 func TestLoopIsHeld(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
-		hold    string // a shell command that is given the device
+		hold    string // a shell command; $1 is the device
 		timeout time.Duration
 		wantErr string
 	}{
@@ -290,11 +300,14 @@ func TestLoopIsHeld(t *testing.T) {
 			if err := holder.Start(); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(time.Second) // it takes hold
+			time.Sleep(time.Second) // until it has opened the device
 			m.Timeout = tc.timeout
 			err := m.Close()
-			if tc.wantErr == "" && err != nil || tc.wantErr != "" && (err == nil || !strings.Contains(err.Error(), tc.wantErr)) {
-				t.Errorf("closing: %v, want %q", err, tc.wantErr)
+			switch {
+			case tc.wantErr == "" && err != nil:
+				t.Errorf("Close: %v", err)
+			case tc.wantErr != "" && (err == nil || !strings.Contains(err.Error(), tc.wantErr)):
+				t.Errorf("Close: %v, want %q", err, tc.wantErr)
 			}
 			if err := holder.Wait(); err != nil {
 				t.Error(err)
