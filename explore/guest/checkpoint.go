@@ -9,22 +9,24 @@ import (
 	"go.uber.org/zap"
 )
 
-// A Checkpoint is all of a guest at one moment: memory, devices, disks. RAM disks are in its memory.
+// A Checkpoint is the saved state of a guest at one moment: memory, devices and disks. RAM disks
+// are a part of the memory.
 type Checkpoint struct {
 	name   string
-	layers []*layer
+	layers []*layer // of each disk
 }
 
-// Save makes a checkpoint; the guest goes on. While other requests are under way it fails with agent.ErrBusy: what a guest is to
-// do at that moment is started before, in the background.
+// Save makes a checkpoint, and the guest continues. Save fails with agent.ErrBusy while requests
+// are in progress. A load that should run at the checkpoint must therefore be a background process
+// of the guest.
 func (g *Guest) Save(ctx context.Context) (c *Checkpoint, err error) {
 	if f := g.Failure(); f != nil {
 		return nil, f
 	}
-	g.beating.Lock()
-	defer g.beating.Unlock()
+	g.pinging.Lock()
+	defer g.pinging.Unlock()
 	steps := g.steps("saved")
-	ctx, cancel := g.while(ctx)
+	ctx, cancel := g.whileAlive(ctx)
 	defer cancel()
 	if err := g.client.Hold(ctx); err != nil {
 		return nil, fmt.Errorf("checkpoint: %w", err)
@@ -58,8 +60,9 @@ func (g *Guest) Save(ctx context.Context) (c *Checkpoint, err error) {
 	return c, nil
 }
 
-// Restore puts the guest back to a checkpoint of it, from where it goes on. Requests that are under way fail with agent.ErrCut.
-// A guest that has failed works again, unless it is gone.
+// Restore restores the guest to one of its checkpoints, from where it continues. Requests in
+// progress fail with agent.ErrCut. A guest that has panicked or hangs works again; for a guest that
+// is Gone, Restore returns its Failure.
 func (g *Guest) Restore(ctx context.Context, c *Checkpoint) error {
 	g.mu.Lock()
 	if g.failure != nil && g.failure.Kind == Gone {
@@ -73,12 +76,12 @@ func (g *Guest) Restore(ctx context.Context, c *Checkpoint) error {
 		return err
 	}
 	steps.done("suspended")
-	// After this no ping is under way, nor begun before Release.
+	// From here to Release no ping is in progress.
 	if err := g.client.Cut(); err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
-	g.beating.Lock()
-	defer g.beating.Unlock()
+	g.pinging.Lock()
+	defer g.pinging.Unlock()
 	steps.done("cut")
 	for i, d := range g.cfg.Disks {
 		if err := d.restore(c.layers[i]); err != nil {
@@ -106,7 +109,7 @@ func (g *Guest) Restore(ctx context.Context, c *Checkpoint) error {
 		return err
 	}
 	steps.done("resumed")
-	ctx, cancel := g.while(ctx)
+	ctx, cancel := g.whileAlive(ctx)
 	defer cancel()
 	err := g.client.Release(ctx)
 	steps.done("released")
@@ -114,11 +117,12 @@ func (g *Guest) Restore(ctx context.Context, c *Checkpoint) error {
 	return err
 }
 
-// Drop gives up a checkpoint.
+// Drop deletes a checkpoint.
 func (g *Guest) Drop(ctx context.Context, c *Checkpoint) error {
 	return errors.Join(g.domain.DropState(ctx, c.name), g.dropLayers(c))
 }
 
+// dropLayers ends the checkpoint's use of the disks' layers.
 func (g *Guest) dropLayers(c *Checkpoint) error {
 	var err error
 	for i, l := range c.layers {
@@ -127,22 +131,25 @@ func (g *Guest) dropLayers(c *Checkpoint) error {
 	return err
 }
 
-// steps is how long each step of a checkpoint took, for the log.
+// steps measures how long each step of a checkpoint takes, for the log.
 type steps struct {
 	logger *zap.Logger
 	what   string
-	last   time.Time
+	last   time.Time // end of the last step
 	fields []zap.Field
 }
 
+// steps begins to measure. what is the past participle of the log line, such as "saved".
 func (g *Guest) steps(what string) *steps {
 	return &steps{logger: g.logger, what: what, last: time.Now()}
 }
 
+// done ends a step.
 func (s *steps) done(name string) {
 	now := time.Now()
 	s.fields = append(s.fields, zap.Duration(name, now.Sub(s.last)))
 	s.last = now
 }
 
+// log logs the durations.
 func (s *steps) log() { s.logger.Debug("checkpoint "+s.what, s.fields...) }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// zeros is a base.
+// zeros is a base image of zeros. Its value is the size in bytes.
 type zeros uint64
 
 func (z zeros) Size() uint64 { return uint64(z) }
@@ -15,87 +15,105 @@ func (z zeros) ReadAt(p []byte, _ int64) (int, error) {
 	return len(p), nil
 }
 
-// A disk holds after restore what it held at the checkpoint, on whatever branch, and layers go with their last user.
+// diskRig operates a Disk, and fails the test on errors.
+type diskRig struct {
+	t *testing.T
+	*Disk
+}
+
+// blockOf returns a block of 4096 equal bytes.
+func blockOf(v byte) []byte { return bytes.Repeat([]byte{v}, 4096) }
+
+// write writes a block of v at off.
+func (r *diskRig) write(v byte, off int64) {
+	r.t.Helper()
+	if _, err := r.WriteAt(blockOf(v), off); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// holds checks the values of the first blocks.
+func (r *diskRig) holds(want ...byte) {
+	r.t.Helper()
+	for i, v := range want {
+		got := make([]byte, 4096)
+		if _, err := r.ReadAt(got, int64(i*4096)); err != nil || !bytes.Equal(got, blockOf(v)) {
+			r.t.Errorf("block %d has %d, want %d; %v", i, got[0], v, err)
+		}
+	}
+}
+
+func (r *diskRig) mustSave() *layer {
+	r.t.Helper()
+	l, err := r.save()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return l
+}
+
+func (r *diskRig) mustRestore(l *layer) {
+	r.t.Helper()
+	if err := r.restore(l); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *diskRig) mustDrop(l *layer) {
+	r.t.Helper()
+	if err := r.drop(l); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// TestDiskLayers checks that restore brings back the content of a checkpoint, on any branch, and
+// that the last reference to a layer closes it.
 func TestDiskLayers(t *testing.T) {
-	d, err := NewDisk(zeros(1 << 20))
+	disk, err := NewDisk(zeros(1 << 20))
 	if err != nil {
 		t.Fatal(err)
 	}
-	block := func(v byte) []byte { return bytes.Repeat([]byte{v}, 4096) }
-	write := func(v byte, at int64) {
-		t.Helper()
-		if _, err := d.WriteAt(block(v), at); err != nil {
-			t.Fatal(err)
-		}
-	}
-	holds := func(want ...byte) {
-		t.Helper()
-		for i, v := range want {
-			got := make([]byte, 4096)
-			if _, err := d.ReadAt(got, int64(i*4096)); err != nil || !bytes.Equal(got, block(v)) {
-				t.Errorf("block %d has %d, want %d; %v", i, got[0], v, err)
-			}
-		}
-	}
-	save := func() *layer {
-		t.Helper()
-		l, err := d.save()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return l
-	}
-	restore := func(l *layer) {
-		t.Helper()
-		if err := d.restore(l); err != nil {
-			t.Fatal(err)
-		}
-	}
-	drop := func(l *layer) {
-		t.Helper()
-		if err := d.drop(l); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write(1, 0)
-	a := save()
-	write(2, 4096)
-	b := save()
-	write(3, 0)
-	holds(3, 2, 0)
-	restore(a)
-	holds(1, 0, 0)
-	write(4, 8192)
-	c := save() // a branch beside b
-	restore(b)
-	holds(1, 2, 0)
+	d := &diskRig{t, disk}
+	d.write(1, 0)
+	a := d.mustSave()
+	d.write(2, 4096)
+	b := d.mustSave()
+	d.write(3, 0)
+	d.holds(3, 2, 0)
+	d.mustRestore(a)
+	d.holds(1, 0, 0)
+	d.write(4, 8192)
+	c := d.mustSave() // a and then c: a branch beside b
+	d.mustRestore(b)
+	d.holds(1, 2, 0)
 	if err := d.Zero(0, 4096); err != nil {
 		t.Fatal(err)
 	}
-	restore(c)
-	holds(1, 0, 4)
-	drop(a) // b and c stand on it
-	restore(b)
-	holds(1, 2, 0)
-	drop(b) // the disk stands on it
-	holds(1, 2, 0)
-	restore(c)
-	holds(1, 0, 4)
+	d.mustRestore(c)
+	d.holds(1, 0, 4)
+	d.mustDrop(a) // b and c refer to it
+	d.mustRestore(b)
+	d.holds(1, 2, 0)
+	d.mustDrop(b) // the disk refers to it
+	d.holds(1, 2, 0)
+	d.mustRestore(c)
+	d.holds(1, 0, 4)
 	if b.users != 0 || a.users != 1 || c.users != 2 {
 		t.Errorf("users: a %d, b %d, c %d; want 1, 0, 2", a.users, b.users, c.users)
 	}
 	if _, err := b.disk.ReadAt(make([]byte, 4096), 4096); err == nil {
-		t.Error("a layer without users is open")
+		t.Error("a layer without users is not closed")
 	}
-	drop(c)
+	d.mustDrop(c)
 	if err := d.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if a.users != 0 || c.users != 0 {
-		t.Errorf("users after all: a %d, c %d", a.users, c.users)
+		t.Errorf("users at the end: a %d, c %d; want 0", a.users, c.users)
 	}
 }
 
+// TestDiskDepth checks the bound of the layers, and that the disk works at the bound.
 func TestDiskDepth(t *testing.T) {
 	d, err := NewDisk(zeros(1 << 20))
 	if err != nil {
@@ -110,13 +128,13 @@ func TestDiskDepth(t *testing.T) {
 		}
 		layers = append(layers, l)
 		if len(layers) > maxDepth {
-			t.Fatal("there is no end")
+			t.Fatal("the number of layers has no bound")
 		}
 	}
 	if len(layers) != maxDepth {
 		t.Errorf("%d layers, want %d", len(layers), maxDepth)
 	}
-	if _, err := d.WriteAt(make([]byte, 512), 0); err != nil { // it goes on
+	if _, err := d.WriteAt(make([]byte, 512), 0); err != nil {
 		t.Error(err)
 	}
 	for _, l := range layers {

@@ -7,47 +7,52 @@ import (
 	"time"
 )
 
-// A FailureKind is what became of a guest.
+// A FailureKind is the way in which a guest has failed.
 type FailureKind string
 
 // The kinds of failures.
 const (
-	Panicked FailureKind = "panic" // its kernel says so on the console
-	Hung     FailureKind = "hang"  // it does not answer
-	Gone     FailureKind = "gone"  // it has ended, or the connection to it has
+	Panicked FailureKind = "panic" // the kernel reported a panic on the console
+	Hung     FailureKind = "hang"  // the agent does not answer
+	Gone     FailureKind = "gone"  // the machine or the connection to its agent has ended
 )
 
-// A Failure is the end of a guest, or of its answers. It is the error of all that is asked of it then.
+// A Failure describes how a guest has failed. All requests to a failed guest return it as their
+// error.
 type Failure struct {
-	Kind    FailureKind
-	Text    string        // the line of the console that tells it, or how it ended
-	Silent  time.Duration // Hung: how long it has not answered, without the time in which the host had no processor for it
-	Console []string      // what the console said last
+	Kind FailureKind
+	Text string // the line of the console that reports the failure, or how the guest ended
+	// Silent is set for Hung: how long the agent has not answered, without the time in which the
+	// guest had no processor of the host.
+	Silent  time.Duration
+	Console []string // the last lines of the console
 }
 
 func (f *Failure) Error() string {
 	text := fmt.Sprintf("the guest has failed: %s: %s", f.Kind, f.Text)
 	if len(f.Console) > 0 {
-		text += "; the console's last lines:\n\t" + strings.Join(f.Console, "\n\t")
+		text += "; the last lines of the console:\n\t" + strings.Join(f.Console, "\n\t")
 	}
 	return text
 }
 
-// tailLines is how many lines of the console a Failure has. What 6.12 says of a panic can be more than 40.
+// tailLines bounds the lines of the console in a Failure. Linux 6.12 can print more than 40 lines
+// for a panic.
 const tailLines = 80
 
-// tail keeps the last lines of the console.
+// A tail keeps the last lines of the console.
 type tail struct {
 	mu     sync.Mutex
 	lines  []string
-	panics chan string // the first line of a panic, if nobody has taken one yet
+	panics chan string // holds the first line of a panic until the watcher takes it
 }
 
 func newTail() *tail { return &tail{panics: make(chan string, 1)} }
 
-// panicText is what panic() of the kernel prints: kernel/panic.c.
+// panicText is the text that panic() in kernel/panic.c prints.
 const panicText = "Kernel panic - not syncing"
 
+// add adds a line, and puts it into t.panics if it reports a panic.
 func (t *tail) add(line string) {
 	t.mu.Lock()
 	if len(t.lines) == tailLines {
@@ -63,13 +68,14 @@ func (t *tail) add(line string) {
 	}
 }
 
+// last returns a copy of the last lines.
 func (t *tail) last() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return append([]string(nil), t.lines...)
 }
 
-// clear forgets all: the guest is put back to before it.
+// clear removes all lines and the panic, because the guest is restored to a checkpoint before them.
 func (t *tail) clear() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The last lines are kept, and the first line of a panic is told once.
+// TestTail checks that a tail keeps the last lines, and reports the first line of a panic once.
 func TestTail(t *testing.T) {
 	c := newTail()
 	for i := range 3 * tailLines {
@@ -21,12 +21,12 @@ func TestTail(t *testing.T) {
 	}
 	select {
 	case line := <-c.panics:
-		t.Errorf("another panic, %q", line)
+		t.Errorf("the panic is reported twice: %q", line)
 	default:
 	}
 	c.add("Kernel panic - not syncing: again")
 	c.clear()
 	if len(c.last()) != 0 || len(c.panics) != 0 {
-		t.Error("something is left of before")
+		t.Error("clear leaves lines or a panic")
 	}
 }

@@ -23,19 +23,21 @@ import (
 type Config struct {
 	Name      string
 	Files     Files
-	Dir       string // of the socket and the console's file; it is there, and its path is short
-	MemoryMiB uint   // 0: 128
-	LogMiB    uint   // size of the RAM disks' log; 0: 8
-	Cmdline   string
-	Disks     []*Disk // vda, vdb, … with the names and serials disk0, disk1, …
-	Guard     Guard   // of some of the disks; may be nil
+	Dir       string // existing folder for the NBD socket and the console's file; a short path
+	MemoryMiB uint   // 0 selects 128
+	LogMiB    uint   // size of the RAM disks' log; 0 selects 8
+	Cmdline   string // more arguments of the kernel
+	// Disks become vda, vdb, … Their names and serial numbers are disk0, disk1, …
+	Disks []*Disk
+	Guard Guard // of some of the disks; may be nil
 
-	// Silence is how long the agent may not answer before the guest is said to hang, without the time in which the host had
-	// no processor for it. 0: 800 ms, which an emulated processor on a busy host does not always keep: see SetSilence.
+	// Silence is how long the agent may stay silent before the guest counts as hanging. Time in which
+	// the guest had no processor of the host does not count. 0 selects 800 ms. An emulated processor
+	// on a busy host does not always answer within that time: see SetSilence.
 	Silence time.Duration
 }
 
-// A Guest runs. Safe for concurrent use.
+// A Guest is a running guest. It is safe for concurrent use.
 type Guest struct {
 	cfg    Config
 	domain Domain
@@ -44,24 +46,33 @@ type Guest struct {
 	hello  agent.Hello
 	logger *zap.Logger
 
-	silence atomic.Int64 // time.Duration
+	silence atomic.Int64 // Config.Silence, a time.Duration
 
 	server   *nbd.Server
-	serving  chan error
-	stop     context.CancelFunc // of watching
-	watching chan struct{}      // closed when it has ended
+	serving  chan error         // receives the error of server.Serve
+	stop     context.CancelFunc // ends the watcher
+	watching chan struct{}      // closed when the watcher has ended
 
-	beating sync.Mutex // held while a ping is under way, and for a checkpoint
+	pinging sync.Mutex // held during a ping, and during a checkpoint
+
 	mu      sync.Mutex
-	epoch   uint64
-	failure *Failure
-	life    context.Context // ends with the guest
+	epoch   uint64          // number of restores
+	failure *Failure        // nil while the guest works
+	life    context.Context // ends when the guest fails
 	failed  context.CancelCauseFunc
-	saved   uint64 // checkpoints so far
+	saved   uint64 // number of checkpoints so far
 }
 
-// Start boots a guest and returns when its agent has answered and the module of RAM disks is loaded.
-func Start(ctx context.Context, hypervisor Hypervisor, cfg Config, log *zap.Logger) (g *Guest, err error) {
+// bootArguments are the kernel's arguments in every guest. With panic=0 the kernel stops at a panic
+// and does not reboot, so that the guest can be restored. The clock is acpi_pm, because QEMU
+// restores it with a checkpoint; QEMU never sets an emulated time stamp counter back. The root is a
+// ramfs, because a tmpfs would limit the initramfs to half of the memory.
+const bootArguments = "quiet panic=0 clocksource=acpi_pm tsc=unstable rootfstype=ramfs " +
+	"fsward.script=agent "
+
+// Start boots a guest, waits until its agent has answered, and loads the module fsw_ramdisk.
+func Start(ctx context.Context, hypervisor Hypervisor, cfg Config, log *zap.Logger) (g *Guest,
+	err error) {
 	if cfg.MemoryMiB == 0 {
 		cfg.MemoryMiB = 128
 	}
@@ -79,11 +90,15 @@ func Start(ctx context.Context, hypervisor Hypervisor, cfg Config, log *zap.Logg
 			err = errors.Join(err, g.Close())
 		}
 	}()
-	// A panic is kept as it is, so that the guest can be put back to before it. The clock is one that is put back, too: QEMU never
-	// lets an emulated time stamp counter fall. In a tmpfs the initramfs could have half of the memory only.
-	m := Machine{Name: cfg.Name, Kernel: cfg.Files.Kernel, Initramfs: cfg.Files.Initramfs, MemoryMiB: cfg.MemoryMiB,
-		Cmdline: "quiet panic=0 clocksource=acpi_pm tsc=unstable rootfstype=ramfs fsward.script=agent " + cfg.Cmdline,
-		Console: filepath.Join(cfg.Dir, cfg.Name+".console"), OnLine: g.tail.add}
+	m := Machine{
+		Name:      cfg.Name,
+		Kernel:    cfg.Files.Kernel,
+		Initramfs: cfg.Files.Initramfs,
+		Cmdline:   bootArguments + cfg.Cmdline,
+		MemoryMiB: cfg.MemoryMiB,
+		Console:   filepath.Join(cfg.Dir, cfg.Name+".console"),
+		OnLine:    g.tail.add,
+	}
 	if len(cfg.Disks) > 0 {
 		if err := g.serve(&m); err != nil {
 			return g, err
@@ -95,7 +110,7 @@ func Start(ctx context.Context, hypervisor Hypervisor, cfg Config, log *zap.Logg
 	g.client = agent.NewClient(g.domain.Agent())
 	watch, stop := context.WithCancel(context.Background())
 	g.stop, g.watching = stop, make(chan struct{})
-	// While it boots nothing answers, but it may panic or end.
+	// The agent does not answer pings until the guest has booted.
 	booting, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
@@ -104,13 +119,13 @@ func Start(ctx context.Context, hypervisor Hypervisor, cfg Config, log *zap.Logg
 		g.watch(watch)
 	}()
 	if err := g.ready(ctx); err != nil {
-		return g, fmt.Errorf("the guest %s does not get ready: %w; %s", cfg.Name, err, (&Failure{Kind: "boot", Text: "see its console",
-			Console: g.tail.last()}).Error())
+		boot := &Failure{Kind: "boot", Text: "see its console", Console: g.tail.last()}
+		return g, fmt.Errorf("the guest %s does not get ready: %w; %s", cfg.Name, err, boot.Error())
 	}
 	return g, nil
 }
 
-// watchBoot is watch without pings, until ctx ends.
+// watchBoot watches the guest without pings, until ctx ends or the guest fails.
 func (g *Guest) watchBoot(ctx context.Context) {
 	select {
 	case <-ctx.Done():
@@ -121,22 +136,22 @@ func (g *Guest) watchBoot(ctx context.Context) {
 	}
 }
 
-// ready waits for the agent and loads the module.
+// ready waits for the agent and loads the module fsw_ramdisk.
 func (g *Guest) ready(ctx context.Context) (err error) {
-	ctx, cancel := g.while(ctx)
+	ctx, cancel := g.whileAlive(ctx)
 	defer cancel()
 	if g.hello, err = g.client.Hello(ctx); err != nil {
 		return err
 	}
-	e, err := g.client.Run(ctx, agent.Command{Args: []string{"insmod", "/fsward/fsw_ramdisk.ko", fmt.Sprintf("log_mib=%d", g.cfg.LogMiB)},
-		Timeout: time.Minute})
+	load := []string{"insmod", "/fsward/fsw_ramdisk.ko", fmt.Sprintf("log_mib=%d", g.cfg.LogMiB)}
+	e, err := g.client.Run(ctx, agent.Command{Args: load, Timeout: time.Minute})
 	if err == nil && e.Code != 0 {
 		err = fmt.Errorf("cannot load fsw_ramdisk: %s %s", e.Stderr, e.Kernel)
 	}
 	return err
 }
 
-// serve serves the disks.
+// serve serves the disks by NBD, and enters them into m.
 func (g *Guest) serve(m *Machine) error {
 	m.NBDSocket = filepath.Join(g.cfg.Dir, g.cfg.Name+".nbd")
 	var exports []nbd.Export
@@ -154,7 +169,7 @@ func (g *Guest) serve(m *Machine) error {
 	return nil
 }
 
-// device is what the guest is served as a disk.
+// device returns the device to serve for a disk: that of the guard, or one without a guard.
 func (g *Guest) device(name string, d *Disk) *blocktap.Device {
 	if g.cfg.Guard != nil {
 		if guarded := g.cfg.Guard.Device(name); guarded != nil {
@@ -164,27 +179,29 @@ func (g *Guest) device(name string, d *Disk) *blocktap.Device {
 	return blocktap.NewDevice(d, nil)
 }
 
-// Hello is what the agent said first.
+// Hello returns the agent's description of the guest, from the boot.
 func (g *Guest) Hello() agent.Hello { return g.hello }
 
-// Run runs a command in the guest.
+// Run runs a command in the guest. If the guest has failed, the error is its Failure.
 func (g *Guest) Run(ctx context.Context, c agent.Command) (agent.Exit, error) {
-	ctx, cancel := g.while(ctx)
+	ctx, cancel := g.whileAlive(ctx)
 	defer cancel()
 	e, err := g.client.Run(ctx, c)
-	return e, g.explained(err)
+	return e, g.cause(err)
 }
 
-// Do performs a batch of operations in the guest.
+// Do performs a batch of operations in the guest. If the guest has failed, the error is its
+// Failure.
 func (g *Guest) Do(ctx context.Context, b agent.Batch) (agent.Done, error) {
-	ctx, cancel := g.while(ctx)
+	ctx, cancel := g.whileAlive(ctx)
 	defer cancel()
 	d, err := g.client.Do(ctx, b)
-	return d, g.explained(err)
+	return d, g.cause(err)
 }
 
-// explained is the failure that an error comes of, which is noticed on another way and maybe later; or else the error.
-func (g *Guest) explained(err error) error {
+// cause returns the guest's failure if err is a closed connection, and err otherwise. The watcher
+// may detect the failure after the connection has ended, so that cause waits for up to a second.
+func (g *Guest) cause(err error) error {
 	if !errors.Is(err, agent.ErrClosed) {
 		return err
 	}
@@ -198,29 +215,32 @@ func (g *Guest) explained(err error) error {
 	return err
 }
 
-// Log reads the log of the guest's RAM disks, for ramdisk.NewReader. Reading waits for bytes, and ends with ctx or the guest.
+// Log returns a reader of the log of the guest's RAM disks, for ramdisk.NewReader. Read waits for
+// bytes, and fails when ctx ends or the guest fails.
 func (g *Guest) Log(ctx context.Context) io.Reader {
 	return &logReader{g: g, ctx: ctx, read: g.client.ReadLog}
 }
 
-// WriteSetLog is Log of the log of fsw_ekm, for ekm.NewReader.
+// WriteSetLog is Log for the log of fsw_ekm, for ekm.NewReader.
 func (g *Guest) WriteSetLog(ctx context.Context) io.Reader {
 	return &logReader{g: g, ctx: ctx, read: g.client.ReadWrites}
 }
 
+// A logReader reads a log of a kernel module through the agent.
 type logReader struct {
 	g    *Guest
 	ctx  context.Context
 	read func(context.Context, time.Duration) ([]byte, error)
-	buf  []byte
+	buf  []byte // bytes that Read has not returned yet
 }
 
+// Read implements io.Reader.
 func (r *logReader) Read(p []byte) (n int, err error) {
-	ctx, cancel := r.g.while(r.ctx)
+	ctx, cancel := r.g.whileAlive(r.ctx)
 	defer cancel()
 	for len(r.buf) == 0 {
 		if r.buf, err = r.read(ctx, time.Second); err != nil {
-			return 0, r.g.explained(err)
+			return 0, r.g.cause(err)
 		}
 	}
 	n = copy(p, r.buf)
@@ -228,7 +248,7 @@ func (r *logReader) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// Close ends the guest. Its disks stay the caller's.
+// Close ends the guest. The caller closes the disks.
 func (g *Guest) Close() error {
 	var errs []error
 	if g.stop != nil {
@@ -247,12 +267,14 @@ func (g *Guest) Close() error {
 	if g.server != nil {
 		end, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
-		errs = append(errs, g.server.Shutdown(end), <-g.serving, removed(filepath.Join(g.cfg.Dir, g.cfg.Name+".nbd")))
+		socket := filepath.Join(g.cfg.Dir, g.cfg.Name+".nbd")
+		errs = append(errs, g.server.Shutdown(end), <-g.serving, removeIfThere(socket))
 	}
 	return errors.Join(errs...)
 }
 
-func removed(path string) error {
+// removeIfThere removes a file if it exists.
+func removeIfThere(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}

@@ -1,8 +1,3 @@
-// Package guest gives an explorer a guest: one call builds or finds what it boots from, boots it, and waits for the agent in it.
-// The guest runs commands and lists of operations, its end is seen and told with what its console said last, and it is put
-// back, memory and disks together, to where it was.
-//
-// Who boots it is behind an interface: hostd/vm does, and hostd ties the two together.
 package guest
 
 import (
@@ -13,17 +8,17 @@ import (
 	"fsward/blocktap"
 )
 
-// A Machine is what a hypervisor is to boot.
+// A Machine describes a machine that a hypervisor boots.
 type Machine struct {
 	Name      string
 	Kernel    string // path of a bzImage
 	Initramfs string // path
 	Cmdline   string
 	MemoryMiB uint
-	NBDSocket string       // of all disks; path
-	Exports   []string     // NBD export and serial of each disk: vda, vdb, …
-	Console   string       // path of the file that the console is written to
-	OnLine    func(string) // is given each line of the console, and returns soon
+	NBDSocket string       // path of the NBD socket of all disks
+	Exports   []string     // NBD export and serial number of each disk: vda, vdb, …
+	Console   string       // path of the file that receives the console's output
+	OnLine    func(string) // called with each line of the console; must return soon
 }
 
 // A Hypervisor boots machines.
@@ -31,27 +26,34 @@ type Hypervisor interface {
 	Boot(ctx context.Context, m Machine) (Domain, error)
 }
 
-// A Domain is a machine that runs.
+// A Domain is a running machine.
 type Domain interface {
 	Agent() net.Conn                // the port of fsagent
-	Gone() <-chan struct{}          // closed when it has ended
-	End(ctx context.Context) string // how, after Gone
+	Gone() <-chan struct{}          // closed when the machine has ended
+	End(ctx context.Context) string // after Gone: how it ended
 	Suspend() error                 // stops the processors
 	Resume() error
-	// SaveState keeps memory and devices under a name; LoadState puts them back; DropState forgets them. The domain is suspended.
+	// SaveState saves the memory and devices of a suspended domain under a name.
 	SaveState(ctx context.Context, name string) error
+	// LoadState restores the state with a name into a suspended domain.
 	LoadState(ctx context.Context, name string) error
+	// DropState deletes the state with a name.
 	DropState(ctx context.Context, name string) error
-	// Starved is for how long in all the hypervisor, and the guest's processor, could not run because others did.
+	// Starved returns how long since the boot the hypervisor, and the guest's processor, were ready
+	// to run and had no processor of the host.
 	Starved() (hypervisor, processor time.Duration, err error)
-	Close() error // ends it
+	// Close ends the machine.
+	Close() error
 }
 
-// A Guard stands between the guest and some of its disks, and knows what is on them: hostd's daemon does. It answers every
-// write: one that it held would hold up each checkpoint.
+// A Guard receives the writes of the guest to some of its disks, and follows the contents of these
+// disks. Disks of hostd/guard implements it. It must answer every write: a write that it held would
+// delay every checkpoint.
 type Guard interface {
-	// Device is the guarded device over a disk of Config.Disks, by its name; nil if that is not guarded.
+	// Device returns the guarded device for a disk of Config.Disks, by the name of the disk. It
+	// returns nil if the disk is not guarded.
 	Device(disk string) *blocktap.Device
-	// Switched is told that all disks hold what they held at a checkpoint. No request is under way.
+	// Switched tells the guard that all disks were restored to a checkpoint. No request is in
+	// progress.
 	Switched() error
 }

@@ -10,20 +10,22 @@ import (
 )
 
 const (
-	beatEvery = 100 * time.Millisecond // between an answer and the next ping
-	lookEvery = 20 * time.Millisecond  // how often it is looked at whether a ping has been unanswered for too long
-	// patience is how many times its limit a guest may be silent by the clock, however starved it is.
-	patience = 20
-	// panicGrace is how long what a kernel prints after the first line of a panic is waited for: the stack.
+	pingEvery  = 100 * time.Millisecond // time between pings
+	checkEvery = 20 * time.Millisecond  // time between checks for an answer that is overdue
+	// starvedFactor bounds the silence by the clock, as a multiple of Config.Silence. A guest that is
+	// silent for longer hangs, even if it had no processor of the host for most of that time.
+	starvedFactor = 20
+	// panicGrace is how long the watcher waits for the lines that follow the first line of a panic,
+	// such as the stack.
 	panicGrace = 200 * time.Millisecond
 )
 
-// watch notices the guest's failures, until it is closed.
+// watch detects failures of the guest, until ctx ends or the guest is gone.
 func (g *Guest) watch(ctx context.Context) {
-	tick := time.NewTicker(beatEvery)
+	tick := time.NewTicker(pingEvery)
 	defer tick.Stop()
 	for {
-		epoch := g.now()
+		epoch := g.currentEpoch()
 		select {
 		case <-ctx.Done():
 			return
@@ -36,16 +38,18 @@ func (g *Guest) watch(ctx context.Context) {
 			time.Sleep(panicGrace)
 			g.fail(epoch, &Failure{Kind: Panicked, Text: line})
 		case <-tick.C:
-			g.beat(ctx, epoch)
+			g.ping(ctx, epoch)
 		}
 	}
 }
 
-// beat pings the agent once. It does nothing while a checkpoint is made, and when the guest has failed already.
-func (g *Guest) beat(ctx context.Context, epoch uint64) {
-	g.beating.Lock()
-	defer g.beating.Unlock()
-	if g.now() != epoch || g.Failure() != nil {
+// ping pings the agent once, and records a failure if the agent stays silent for too long. ping
+// waits for the end of a checkpoint. It does nothing if the guest has failed, or was restored since
+// epoch.
+func (g *Guest) ping(ctx context.Context, epoch uint64) {
+	g.pinging.Lock()
+	defer g.pinging.Unlock()
+	if g.currentEpoch() != epoch || g.Failure() != nil {
 		return
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -54,19 +58,20 @@ func (g *Guest) beat(ctx context.Context, epoch uint64) {
 	begin := time.Now()
 	hypervisor, processor, err := g.domain.Starved()
 	if err != nil {
-		return // it ends
+		return // the guest is ending; watch records that
 	}
 	go func() { answered <- g.client.Ping(ctx) }()
-	tick := time.NewTicker(lookEvery)
+	tick := time.NewTicker(checkEvery)
 	defer tick.Stop()
 	for {
 		select {
 		case err := <-answered:
-			if err != nil && !errors.Is(err, agent.ErrCut) && !errors.Is(err, agent.ErrBusy) && ctx.Err() == nil {
+			interrupted := errors.Is(err, agent.ErrCut) || errors.Is(err, agent.ErrBusy)
+			if err != nil && !interrupted && ctx.Err() == nil {
 				g.fail(epoch, &Failure{Kind: Gone, Text: err.Error()})
 			}
 			return
-		case <-g.domain.Gone(): // told by watch
+		case <-g.domain.Gone(): // watch records that
 			return
 		case line := <-g.tail.panics:
 			time.Sleep(panicGrace)
@@ -79,21 +84,23 @@ func (g *Guest) beat(ctx context.Context, epoch uint64) {
 		if err != nil {
 			continue
 		}
-		// Mostly at the same time, so that the longer one counts.
+		// The hypervisor and the processor starve mostly at the same time, so that only the longer time
+		// counts.
 		silent := clock - max(h-hypervisor, p-processor)
-		if limit := time.Duration(g.silence.Load()); silent < limit && clock < patience*limit {
+		if limit := time.Duration(g.silence.Load()); silent < limit && clock < starvedFactor*limit {
 			continue
 		}
 		if len(answered) > 0 {
-			continue // it was we who were late
+			continue // the agent has answered, and this goroutine was late
 		}
-		g.fail(epoch, &Failure{Kind: Hung, Silent: silent, Text: fmt.Sprintf("no answer for %v, and for %v by the clock",
-			silent.Round(time.Millisecond), clock.Round(time.Millisecond))})
+		text := fmt.Sprintf("no answer for %v, and for %v by the clock",
+			silent.Round(time.Millisecond), clock.Round(time.Millisecond))
+		g.fail(epoch, &Failure{Kind: Hung, Silent: silent, Text: text})
 		return
 	}
 }
 
-// fail notes a failure, unless the guest was put back meanwhile. The first counts, and that a guest is gone.
+// fail records a failure, unless the guest has failed already or was restored since epoch.
 func (g *Guest) fail(epoch uint64, f *Failure) {
 	f.Console = g.tail.last()
 	g.mu.Lock()
@@ -105,36 +112,40 @@ func (g *Guest) fail(epoch uint64, f *Failure) {
 	g.failed(f)
 }
 
-// now is the number of times that the guest was put back.
-func (g *Guest) now() uint64 {
+// currentEpoch returns the number of times that the guest was restored.
+func (g *Guest) currentEpoch() uint64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.epoch
 }
 
-// Failure returns why the guest does nothing any more; nil while it works.
+// Failure returns how the guest has failed; nil while it works.
 func (g *Guest) Failure() *Failure {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.failure
 }
 
-// Failed is closed when the guest fails. After Restore there is another one.
+// Failed returns a channel that is closed when the guest fails. After Restore of a failed guest it
+// returns another channel.
 func (g *Guest) Failed() <-chan struct{} { return g.alive().Done() }
 
+// alive returns a context that ends when the guest fails.
 func (g *Guest) alive() context.Context {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.life
 }
 
-// while returns a context that ends with ctx or with the guest, which then is its cause.
-func (g *Guest) while(ctx context.Context) (context.Context, context.CancelFunc) {
+// whileAlive returns a context that ends when ctx ends or the guest fails. The Failure is then its
+// cause.
+func (g *Guest) whileAlive(ctx context.Context) (context.Context, context.CancelFunc) {
 	life := g.alive()
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(life, func() { cancel(context.Cause(life)) })
 	return ctx, func() { stop(); cancel(nil) }
 }
 
-// SetSilence changes Config.Silence, for what is known to keep the guest from answering, or for a host that is slow.
+// SetSilence changes Config.Silence, for a load that keeps the agent from answering, or for a slow
+// host.
 func (g *Guest) SetSilence(limit time.Duration) { g.silence.Store(int64(limit)) }
