@@ -13,33 +13,61 @@ import (
 	"fsward/explore/crash"
 )
 
-// FuzzJudge writes anything over small file systems. What is found by difference, with pruning, is what is found of the whole.
+// A fuzzDisk is a small file system with an oracle that compares and prunes and one that reads
+// whole file systems. No write becomes durable in these logs, so that the base state stays the
+// same.
+type fuzzDisk struct {
+	disk        blocktap.Disk
+	fast, whole *Oracle
+}
+
+func newFuzzDisk(f *testing.F, size int64, mkfs ...string) (d fuzzDisk) {
+	f.Helper()
+	image := filepath.Join(f.TempDir(), "image")
+	err := errors.Join(os.WriteFile(image, nil, 0o600), os.Truncate(image, size))
+	if err != nil {
+		f.Fatal(err)
+	}
+	shell(f, append(mkfs, image)...)
+	if d.disk, err = blocktap.OpenImage(image); err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { _ = d.disk.Close() })
+	if d.fast, err = New(context.Background(), "auto", d.disk, Options{}); err != nil {
+		f.Fatal(err)
+	}
+	if d.whole, err = New(context.Background(), "auto", d.disk, Options{Whole: true}); err != nil {
+		f.Fatal(err)
+	}
+	return d
+}
+
+// log makes a log of at most six writes of one sector each. Of eight bytes of input, four choose
+// two adjacent bytes of the disk, and the last two are their new values.
+func (d fuzzDisk) log(t *testing.T, in []byte) (events []crash.Event) {
+	t.Helper()
+	for id := uint64(1); len(in) >= 8 && id <= 6; id++ {
+		sector := uint64(binary.LittleEndian.Uint16(in[1:])) % (d.disk.Size() / crash.SectorSize)
+		off := sector * crash.SectorSize
+		b := make([]byte, crash.SectorSize)
+		if _, err := d.disk.ReadAt(b, int64(off)); err != nil {
+			t.Fatal(err)
+		}
+		at := uint64(in[4]) | uint64(in[5]&1)<<8
+		copy(b[at:], in[6:8])
+		w := crash.Write{ID: id, Off: off, Len: crash.SectorSize, Data: b}
+		events = append(events, crash.Event{Kind: crash.Issued, Write: w})
+		in = in[8:]
+	}
+	return events
+}
+
+// FuzzJudge writes arbitrary bytes over small file systems. The verdict by difference, with
+// pruning, must be the verdict about the whole file system.
 func FuzzJudge(f *testing.F) {
-	var disks []blocktap.Disk
-	var oracles [][2]*Oracle // nothing settles in these logs, so that they know the same state for ever
-	for _, args := range [][]string{{"mkfs.ext3", "-q"}, {"mkfs.btrfs", "-q", "-m", "single"}} {
-		image := filepath.Join(f.TempDir(), "image")
-		size := int64(4 << 20)
-		if args[0] == "mkfs.btrfs" {
-			size = 64 << 20
-		}
-		if err := errors.Join(os.WriteFile(image, nil, 0o600), os.Truncate(image, size)); err != nil {
-			f.Fatal(err)
-		}
-		shell(f, append(args, image)...)
-		d, err := blocktap.OpenImage(image)
-		if err != nil {
-			f.Fatal(err)
-		}
-		defer d.Close()
-		disks = append(disks, d)
-		var pair [2]*Oracle
-		for i := range pair {
-			if pair[i], err = New(context.Background(), "auto", d, Options{Whole: i == 1}); err != nil {
-				f.Fatal(err)
-			}
-		}
-		oracles = append(oracles, pair)
+	disks := []fuzzDisk{
+		newFuzzDisk(f, 4<<20, "mkfs.ext3", "-q"),
+		newFuzzDisk(f, 64<<20, "mkfs.btrfs", "-q", "-m", "single"),
 	}
 	f.Add([]byte{0, 2, 0, 0, 10, 0, 255, 0})
 	f.Add([]byte{0, 2, 0, 0, 96, 0, 6, 0, 0, 60, 1, 0, 3, 0, 9, 0})
@@ -48,34 +76,21 @@ func FuzzJudge(f *testing.F) {
 		if len(in) == 0 {
 			return
 		}
-		which := in[0] % 2
-		disk := disks[which]
-		var events []crash.Event
-		for id := uint64(1); len(in) >= 8 && id <= 6; id++ {
-			// A sector as it is, with some bytes changed: 4 bytes say where, the others what.
-			sector := uint64(binary.LittleEndian.Uint16(in[1:])) % (disk.Size() / crash.SectorSize)
-			b := make([]byte, crash.SectorSize)
-			if _, err := disk.ReadAt(b, int64(sector*crash.SectorSize)); err != nil {
-				t.Fatal(err)
-			}
-			at := uint64(in[4]) | uint64(in[5]&1)<<8
-			copy(b[at:], in[6:8])
-			events = append(events, crash.Event{Kind: crash.Issued, Write: crash.Write{ID: id, Off: sector * crash.SectorSize, Len: crash.SectorSize, Data: b}})
-			in = in[8:]
-		}
-		fast, slow := oracles[which][0], oracles[which][1]
-		fast.memo.clear() // of another log
+		d := disks[in[0]%2]
+		d.fast.memo.clear() // it is of another log
 		n := 0
-		_, err := crash.Each(disk, list(events), crash.Options{}, func(s *crash.State) error {
-			v, err := fast.Judge(context.Background(), s)
+		log := list(d.log(t, in))
+		_, err := crash.Each(d.disk, log, crash.Options{}, func(s *crash.State) error {
+			v, err := d.fast.Judge(context.Background(), s)
 			if err != nil {
 				return err
 			}
 			if n++; n%5 != 1 {
 				return nil
 			}
-			whole, err := slow.Judge(context.Background(), s)
-			if whole.Outcome != v.Outcome && whole.Outcome != change.Undecided && v.Outcome != change.Undecided {
+			whole, err := d.whole.Judge(context.Background(), s)
+			if whole.Outcome != v.Outcome &&
+				whole.Outcome != change.Undecided && v.Outcome != change.Undecided {
 				t.Errorf("state %s: by difference %s; as a whole %s", s.ID(), v, whole)
 			}
 			return err

@@ -6,63 +6,69 @@ import (
 	"fsward/explore/crash"
 )
 
-// A memo knows verdicts of the states of one point of a log: they differ in the pages in flight alone. A verdict depends on
-// those of them that were asked for. Another state in which these hold the same has the same verdict: judging it would ask the
-// same and be answered the same, whatever the other pages hold.
+// A memo remembers the verdicts of the states of one point of a log. These states differ only in
+// the pages in flight, and a verdict depends only on those of them that were read. Another state
+// with the same contents in these pages has the same verdict, whatever its other pages hold:
+// judging it would read the same.
 type memo struct {
-	point  int
-	shapes []*shape // the one that was of use last comes first
+	point int
+	sets  []*readSet // the most recently used first
 }
 
-// maxShapes bounds the sets of pages that are tried for a state.
-const maxShapes = 64
+// maxReadSets bounds the sets of pages that are tried for a state.
+const maxReadSets = 64
 
-// A shape is a set of pages that verdicts depend on.
-type shape struct {
-	pages    []uint64 // in order
+// A readSet is a set of pages that verdicts depend on, with the verdicts by the contents of the
+// pages.
+type readSet struct {
+	pages    []uint64 // numbers, in order
 	verdicts map[crash.Signature]Verdict
 }
 
-// of sums up what the pages hold in a state.
-func (sh *shape) of(s *crash.State) (sum crash.Signature) {
-	for _, number := range sh.pages {
+// contents returns the sum of the signatures of the pages in a state.
+func (set *readSet) contents(s *crash.State) (sum crash.Signature) {
+	for _, number := range set.pages {
 		p := s.Page(number)
 		sum[0], sum[1] = sum[0]+p[0], sum[1]+p[1]
 	}
 	return sum
 }
 
-// find returns the verdict of a state that is the same in all that mattered.
+// find returns the verdict of an earlier state that has the same contents in all pages that its
+// verdict depends on.
 func (m *memo) find(s *crash.State) (Verdict, bool) {
 	if m.point != s.Point {
 		*m = memo{point: s.Point}
 	}
-	for i, sh := range m.shapes {
-		if v, ok := sh.verdicts[sh.of(s)]; ok {
-			copy(m.shapes[1:i+1], m.shapes[:i])
-			m.shapes[0] = sh
+	for i, set := range m.sets {
+		if v, ok := set.verdicts[set.contents(s)]; ok {
+			copy(m.sets[1:i+1], m.sets[:i])
+			m.sets[0] = set
 			return v, true
 		}
 	}
 	return Verdict{}, false
 }
 
-// add remembers a verdict of a state for which these pages were asked for.
-func (m *memo) add(s *crash.State, asked map[uint64]struct{}, v Verdict) {
-	pages := make([]uint64, 0, len(asked))
-	for number := range asked {
+// add remembers the verdict of a state in which the pages in read were read.
+func (m *memo) add(s *crash.State, read map[uint64]struct{}, v Verdict) {
+	pages := make([]uint64, 0, len(read))
+	for number := range read {
 		pages = append(pages, number)
 	}
 	slices.Sort(pages)
-	i := slices.IndexFunc(m.shapes, func(sh *shape) bool { return slices.Equal(sh.pages, pages) })
+	i := slices.IndexFunc(m.sets, func(set *readSet) bool {
+		return slices.Equal(set.pages, pages)
+	})
 	if i < 0 {
-		if i = len(m.shapes); i >= maxShapes {
-			i = maxShapes - 1
-			m.shapes = m.shapes[:i]
+		if i = len(m.sets); i >= maxReadSets {
+			i = maxReadSets - 1
+			m.sets = m.sets[:i]
 		}
-		m.shapes = append(m.shapes, &shape{pages: pages, verdicts: make(map[crash.Signature]Verdict)})
+		set := &readSet{pages: pages, verdicts: make(map[crash.Signature]Verdict)}
+		m.sets = append(m.sets, set)
 	}
-	m.shapes[i].verdicts[m.shapes[i].of(s)] = v
+	m.sets[i].verdicts[m.sets[i].contents(s)] = v
 }
 
-func (m *memo) clear() { m.shapes = nil }
+func (m *memo) clear() { m.sets = nil }

@@ -1,9 +1,13 @@
-// Package oracle judges states that a crash can leave a disk in, by the invariants alone: no mount, no fsck. The journal of
-// ext3 is replayed in memory, of Btrfs the superblock that the state has is followed, and its log. What is looked at is the
-// difference from a state that is known to be sound, so that a state costs what differs.
+// Package oracle judges crash states by the invariants alone, without a mount or fsck. For ext3 it
+// replays the journal in memory; for Btrfs it reads the trees of the newest superblock and the log.
+// It judges the difference from a base state that is known to be sound, so that the cost of a state
+// depends on what differs.
 //
-// What a verdict depends on is noted. Another state that is the same in all of that has the same verdict: what differs is
-// unreachable from whatever recovery starts from, or has a copy in the journal that takes its place.
+// The oracle records the pages that a verdict depends on. Another state with the same contents in
+// these pages has the same verdict: recovery cannot reach the pages that differ, or replaces them
+// from the journal.
+//
+// Start reading at Oracle.Judge.
 package oracle
 
 import (
@@ -21,34 +25,36 @@ import (
 
 // Options of an oracle. The zero value uses the built-in rules and prunes.
 type Options struct {
-	Rules []invariants.File // nil: those built in
-	Disk  int               // which disk of the states the file system is on, where they are of several
-	// Whole reads the whole file system in each state, and compares nothing: slow, the judge of the other way.
+	Rules []invariants.File // nil: the built-in rules
+	Disk  int               // the disk of the file system, if the states are of several disks
+	// Whole reads the whole file system in each state and compares it with nothing. It is slow, and
+	// serves as the reference in tests.
 	Whole bool
-	// NoPrune judges each state by itself, whatever was found of others.
+	// NoPrune judges each state, without the verdicts of others.
 	NoPrune bool
 }
 
 // Stats count what an oracle did.
 type Stats struct {
 	Judged      int // states
-	Pruned      int // of them, those that have the verdict of another state
+	Pruned      int // of these states, those that took the verdict of another
 	Violated    int
 	Undecided   int
-	Whole       int // whole file systems that were read: to confirm a violation, or since nothing else would do
-	Unconfirmed int // of them, those that are sound though the difference from what was known is not one commit's
-	Followed    int // times that a later state became the one that others are compared with
+	Whole       int // whole file systems that were read
+	Unconfirmed int // violations of the difference that the whole file system did not confirm
+	Followed    int // times that a later state became the base state
 }
 
-// A Verdict is what an oracle says of a state.
+// A Verdict is the answer of an oracle about a state.
 type Verdict struct {
 	Outcome    change.Outcome
 	Violations []change.Violation
-	Undecided  []string // why, of Undecided
+	Undecided  []string // reasons for the outcome Undecided
 	Pruned     bool     // it is the verdict of another state
 }
 
-// Kind names what is wrong in a word, for grouping: the rule that is violated first; "" of a state that holds.
+// Kind returns a word by which verdicts are grouped: the rule of the first violation, or the
+// outcome; "" if the rules hold.
 func (v Verdict) Kind() string {
 	switch {
 	case v.Outcome == change.Holds:
@@ -59,7 +65,7 @@ func (v Verdict) Kind() string {
 	return v.Outcome.String()
 }
 
-// String says what is wrong in a line.
+// String returns the outcome and at most four of its reasons, on one line.
 func (v Verdict) String() string {
 	var parts []string
 	for _, f := range v.Violations {
@@ -76,30 +82,34 @@ func (v Verdict) String() string {
 	return strings.Join(append([]string{v.Outcome.String()}, parts...), "; ")
 }
 
-// followPages is after how many pages that differ from the known state a later one takes its place.
+// followPages is the number of pages that a state may differ from the base state. Beyond it the
+// oracle tries a later base state.
 const followPages = 16
 
-// An Oracle judges the states of one log. Used by one goroutine.
+// An Oracle judges the states of one log. It is for one goroutine.
 type Oracle struct {
-	options Options
-	fs      string
-	engine  invariants.Engine
-	known   interp.BaseState
-	base    *crash.Snapshot // the known state; nil: the base of the log
-	tried   crash.Signature // the durable state that was last tried as the known one
-	apart   bool            // a state could not be compared with the known one
-	memo    memo
-	stats   Stats
+	options  Options
+	fs       string
+	engine   invariants.Engine
+	base     interp.BaseState
+	snapshot *crash.Snapshot // of the base state; nil: the base of the log
+	tried    crash.Signature // the durable state that was last tried as the base state
+	apart    bool            // a state could not be compared with the base state
+	memo     memo
+	stats    Stats
 }
 
-// ErrUnsound means that the state before the log is not sound by itself, so that nothing can be compared with it.
+// ErrUnsound means that the state before the log is not sound, so that nothing can be compared with
+// it.
 var ErrUnsound = errors.New("the file system is not sound before the log begins")
 
-// New judges the base of a log, which becomes the known state. fs is "ext3", "btrfs", or detect.Auto.
+// New returns an oracle for the states of a log over base, which becomes the base state. fs is
+// "ext3", "btrfs", or detect.Auto. The error wraps ErrUnsound if base violates a rule or is
+// undecided.
 func New(ctx context.Context, fs string, base interp.Disk, options Options) (*Oracle, error) {
 	o := &Oracle{options: options}
 	var err error
-	if o.fs, o.known, err = detect.BaseState(base, fs); err != nil {
+	if o.fs, o.base, err = detect.BaseState(base, fs); err != nil {
 		return nil, err
 	}
 	files := options.Rules
@@ -108,7 +118,8 @@ func New(ctx context.Context, fs string, base interp.Disk, options Options) (*Or
 			return nil, err
 		}
 	}
-	if o.engine, err = invariants.NewCompiled(detect.Schema(o.fs), files, invariants.Options{}); err != nil {
+	o.engine, err = invariants.NewCompiled(detect.Schema(o.fs), files, invariants.Options{})
+	if err != nil {
 		return nil, err
 	}
 	if v := o.whole(ctx, base); v.Outcome != change.Holds {
@@ -117,13 +128,14 @@ func New(ctx context.Context, fs string, base interp.Disk, options Options) (*Or
 	return o, nil
 }
 
-// FS is the name of the file system.
+// FS returns the name of the file system, "ext3" or "btrfs".
 func (o *Oracle) FS() string { return o.fs }
 
-// Stats returns what was counted so far.
+// Stats returns the counts so far.
 func (o *Oracle) Stats() Stats { return o.stats }
 
-// Judge judges a state of the log. States come in the order in which crash forms them. The error is that of ctx.
+// Judge judges a state of the log. States must come in the order in which the package crash forms
+// them. The error is that of ctx.
 func (o *Oracle) Judge(ctx context.Context, s *crash.State) (Verdict, error) {
 	o.stats.Judged++
 	var v Verdict
@@ -157,7 +169,8 @@ func (o *Oracle) judge(ctx context.Context, s *crash.State) Verdict {
 		}
 	}
 	v := o.difference(ctx, f)
-	// Several commits at once are no commit, and what is wrong with a state is wrong with it alone.
+	// The difference can span several commits, which rules about one commit may refuse. So the whole
+	// file system decides.
 	if v.Outcome != change.Holds && ctx.Err() == nil {
 		whole := o.whole(ctx, f)
 		if whole.Outcome == change.Holds && v.Outcome == change.Violated {
@@ -166,14 +179,14 @@ func (o *Oracle) judge(ctx context.Context, s *crash.State) Verdict {
 		v = whole
 	}
 	if v.Outcome != change.Undecided && !o.options.NoPrune {
-		o.memo.add(s, f.asked, v)
+		o.memo.add(s, f.read, v)
 	}
 	return v
 }
 
-// difference judges what a state changes of the known one.
+// difference judges the difference between a state and the base state.
 func (o *Oracle) difference(ctx context.Context, f *crashImage) Verdict {
-	obs, err := o.known.Compare(f)
+	obs, err := o.base.Compare(f)
 	if err != nil {
 		o.apart = o.apart || errors.Is(err, interp.ErrApart)
 		return undecided(err)
@@ -181,12 +194,12 @@ func (o *Oracle) difference(ctx context.Context, f *crashImage) Verdict {
 	return o.check(ctx, obs)
 }
 
-// advance makes a state the known one, if it is sound.
+// advance makes a state the base state, if it is sound. It reports whether it did.
 func (o *Oracle) advance(ctx context.Context, s *crash.State) bool {
 	f := o.image(s)
 	snapshot := s.Keep()
 	disk := snapshotDisk{snapshot, f.first * crash.PageSize, f.Size()}
-	obs, err := o.known.Compare(f)
+	obs, err := o.base.Compare(f)
 	if err == nil {
 		if o.check(ctx, obs).Outcome != change.Holds {
 			return false
@@ -195,42 +208,52 @@ func (o *Oracle) advance(ctx context.Context, s *crash.State) bool {
 		for _, number := range f.differs {
 			differing = append(differing, f.addr(number))
 		}
-		o.known.Follow(disk, differing)
+		o.base.Follow(disk, differing)
 	} else {
 		if o.whole(ctx, disk).Outcome != change.Holds {
 			return false
 		}
-		_, known, err := detect.BaseState(disk, o.fs)
+		_, base, err := detect.BaseState(disk, o.fs)
 		if err != nil {
 			return false
 		}
-		o.known = known
+		o.base = base
 	}
-	o.base, o.apart = snapshot, false
+	o.snapshot, o.apart = snapshot, false
 	o.memo.clear()
 	o.stats.Followed++
 	return true
 }
 
-// whole judges a disk as one transaction of additions.
+// whole judges the whole file system of a disk, as one transaction that adds all of it.
 func (o *Oracle) whole(ctx context.Context, d interp.Disk) Verdict {
 	o.stats.Whole++
 	_, obs, err := detect.Image(d, o.fs)
-	var bad *interp.CorruptError
+	var corrupt *interp.CorruptError
 	switch {
-	case errors.As(err, &bad):
-		return Verdict{Outcome: change.Violated, Violations: []change.Violation{{Rule: o.fs + "/baseline", Kind: change.ByStructure,
-			Doc: "A file system can be mounted after a crash.", Detail: bad.Reason, Addr: bad.Addr, HasAddr: true}}}
+	case errors.As(err, &corrupt):
+		v := o.unmountable("baseline", corrupt.Reason)
+		v.Violations[0].Addr, v.Violations[0].HasAddr = corrupt.Addr, true
+		return v
 	case errors.Is(err, interp.ErrNotFound):
-		return Verdict{Outcome: change.Violated, Violations: []change.Violation{{Rule: o.fs + "/superblock", Kind: change.ByStructure,
-			Doc: "A file system can be mounted after a crash.", Detail: "there is no superblock"}}}
+		return o.unmountable("superblock", "there is no superblock")
 	case err != nil:
 		return undecided(err)
 	}
 	return o.check(ctx, obs)
 }
 
-// check judges an observation: structure first, rules only on what is well formed.
+// unmountable is the verdict about a disk without a readable file system.
+func (o *Oracle) unmountable(rule, detail string) Verdict {
+	return Verdict{Outcome: change.Violated, Violations: []change.Violation{{
+		Rule:   o.fs + "/" + rule,
+		Kind:   change.ByStructure,
+		Doc:    "A file system can be mounted after a crash.",
+		Detail: detail,
+	}}}
+}
+
+// check judges an observation: first the structure, and the rules only if the structure is sound.
 func (o *Oracle) check(ctx context.Context, obs interp.Observation) Verdict {
 	switch {
 	case len(obs.Violations) > 0:
@@ -245,8 +268,10 @@ func (o *Oracle) check(ctx context.Context, obs interp.Observation) Verdict {
 	}
 	for _, p := range parts {
 		v := o.engine.Check(ctx, p.Txn, p.View)
-		out.Violations, out.Undecided = append(out.Violations, v.Violations...), append(out.Undecided, v.Undecided...)
-		if v.Outcome == change.Violated || v.Outcome == change.Undecided && out.Outcome == change.Holds {
+		out.Violations = append(out.Violations, v.Violations...)
+		out.Undecided = append(out.Undecided, v.Undecided...)
+		if v.Outcome == change.Violated ||
+			v.Outcome == change.Undecided && out.Outcome == change.Holds {
 			out.Outcome = v.Outcome
 		}
 	}

@@ -16,18 +16,20 @@ import (
 	"fsward/explore/recordtest"
 )
 
-// A recording is what the host's kernel wrote to a file system: the disk before, and the log.
+// A recording is a log of what the host's kernel wrote to a file system.
 type recording struct {
-	fs, base, log string
+	fs   string
+	base string // file with the disk before the log
+	log  string // file with the log
 }
 
-// A workload is a load that has a name.
+// A workload is a named load.
 type workload struct {
 	name string
 	recordtest.Load
 }
 
-// record lets the host's kernel do the workload.
+// record records a workload on the host's kernel.
 func record(tb testing.TB, w workload) recording {
 	tb.Helper()
 	r := recording{fs: w.FS}
@@ -53,7 +55,7 @@ func (r recording) open(tb testing.TB) blocktap.Disk {
 	return d
 }
 
-// save writes a state to a file: what differs from the base, into a copy of that which is made anew.
+// save writes a state to a file: a copy of the base with the pages that differ.
 func (r recording) save(tb testing.TB, s *crash.State, path string) {
 	tb.Helper()
 	shell(tb, "cp", "--sparse=always", r.base, path)
@@ -71,11 +73,12 @@ func (r recording) save(tb testing.TB, s *crash.State, path string) {
 	}
 }
 
-// peer tells whether the file system's own checker finds fault with an image, after it replayed the journal of ext3.
-func (r recording) peer(tb testing.TB, image string) (bad bool, said string) {
+// check reports whether the file system's own checker finds a fault in an image, after a replay of
+// the journal of ext3.
+func (r recording) check(tb testing.TB, image string) (faulty bool, output string) {
 	tb.Helper()
 	if r.fs == "ext3" {
-		if needsRecovery(tb, image) { // if not, this run would set counts right without a word
+		if needsRecovery(tb, image) { // without a journal to replay, this run silently corrects counts
 			out, err := exec.Command("e2fsck", "-y", "-E", "journal_only", image).CombinedOutput()
 			var exit *exec.ExitError
 			if err != nil && (!errors.As(err, &exit) || exit.ExitCode() > 1) {
@@ -89,7 +92,7 @@ func (r recording) peer(tb testing.TB, image string) (bad bool, said string) {
 	return err != nil, string(out)
 }
 
-// needsRecovery tells whether the superblock of an ext3 says so (INCOMPAT_RECOVER).
+// needsRecovery reports whether an ext3 superblock has INCOMPAT_RECOVER.
 func needsRecovery(tb testing.TB, image string) bool {
 	tb.Helper()
 	f, err := os.Open(image)
@@ -106,7 +109,10 @@ func needsRecovery(tb testing.TB, image string) bool {
 
 const files = `
 mkdir a b
-for i in 1 2 3 4 5 6; do echo "$i" > a/$i; dd if=/dev/zero of=b/$i bs=1k count=$((i*7)) status=none; done
+for i in 1 2 3 4 5 6; do
+	echo "$i" > a/$i
+	dd if=/dev/zero of=b/$i bs=1k count=$((i*7)) status=none
+done
 sync
 mv a/1 b/one; rm b/2; ln a/3 b/three; mkdir a/deep; echo x > a/deep/file
 sync -d a/deep/file
@@ -118,13 +124,31 @@ sync`
 
 var workloads = []workload{
 	{"ext3", recordtest.Load{FS: "ext3", Size: 64 << 20, Do: recordtest.Script(files)}},
-	{"ext3-4k-data-journal", recordtest.Load{FS: "ext3", Size: 64 << 20, Mkfs: []string{"-b", "4096"}, Mount: []string{"data=journal"}, Do: recordtest.Script(files)}},
-	{"btrfs", recordtest.Load{FS: "btrfs", Size: 64 << 20, Mkfs: []string{"-m", "single"}, Do: recordtest.Script(files)}},
-	{"btrfs-dup", recordtest.Load{FS: "btrfs", Size: 128 << 20, Mkfs: []string{"-m", "dup"}, Do: recordtest.Script(files)}},
+	{"ext3-4k-data-journal", recordtest.Load{
+		FS:    "ext3",
+		Size:  64 << 20,
+		Mkfs:  []string{"-b", "4096"},
+		Mount: []string{"data=journal"},
+		Do:    recordtest.Script(files),
+	}},
+	{"btrfs", recordtest.Load{
+		FS:   "btrfs",
+		Size: 64 << 20,
+		Mkfs: []string{"-m", "single"},
+		Do:   recordtest.Script(files),
+	}},
+	{"btrfs-dup", recordtest.Load{
+		FS:   "btrfs",
+		Size: 128 << 20,
+		Mkfs: []string{"-m", "dup"},
+		Do:   recordtest.Script(files),
+	}},
 }
 
 // each calls visit with each state of a recording.
-func (r recording) each(tb testing.TB, o crash.Options, visit func(*crash.State) error) crash.Stats {
+func (r recording) each(
+	tb testing.TB, o crash.Options, visit func(*crash.State) error,
+) crash.Stats {
 	tb.Helper()
 	stats, err := crash.Each(r.open(tb), crash.OpenTrace(r.log), o, visit)
 	if err != nil {
@@ -142,13 +166,14 @@ func (r recording) oracle(tb testing.TB, o Options) *Oracle {
 	return oracle
 }
 
-// TestSound: what a sound kernel wrote leaves no state that is not sound, and the checkers of others agree.
+// TestSound checks that every state of a sound kernel's log is sound. The file system's own checker
+// must agree about every 149th state.
 func TestSound(t *testing.T) {
 	for _, w := range workloads {
 		t.Run(w.name, func(t *testing.T) {
 			r := record(t, w)
 			o := r.oracle(t, Options{})
-			n, asked := 0, 0
+			n, checked := 0, 0
 			start := time.Now()
 			var judging time.Duration
 			stats := r.each(t, crash.Options{Unit: 4096, Limit: 100, Seed: 1}, func(s *crash.State) error {
@@ -159,23 +184,26 @@ func TestSound(t *testing.T) {
 					return err
 				}
 				if n++; n%149 == 0 || v.Kind() != "" {
-					asked++
+					checked++
 					image := filepath.Join(t.TempDir(), "state")
 					r.save(t, s, image)
-					bad, said := r.peer(t, image)
-					if bad != (v.Kind() != "") {
-						t.Errorf("state %s: %s; the peer: %v %s", s.ID(), v, bad, said)
+					faulty, output := r.check(t, image)
+					if faulty != (v.Kind() != "") {
+						t.Errorf("state %s: oracle: %s; checker: faulty %v: %s",
+							s.ID(), v, faulty, output)
 					}
 					if v.Kind() != "" {
 						t.Errorf("state %s: %s", s.ID(), v)
 						if o.Stats().Violated > 3 {
-							return fmt.Errorf("too many")
+							return fmt.Errorf("more than 3 states are faulty")
 						}
 					}
 				}
 				return nil
 			})
-			t.Logf("%+v %+v asked %d in %v, judging %v: %.0f a second", stats, o.Stats(), asked, time.Since(start), judging, float64(o.Stats().Judged)/judging.Seconds())
+			t.Logf("%+v %+v, %d checked in %v, judging %v: %.0f states/s",
+				stats, o.Stats(), checked, time.Since(start), judging,
+				float64(o.Stats().Judged)/judging.Seconds())
 		})
 	}
 }
