@@ -9,25 +9,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The direction of a command, for Command.
+// Directions of commands, for Command.
 const (
 	None  = 0 // _IO: the command has no struct
 	Write = 1 // _IOW: the module reads the struct
 	Read  = 2 // _IOR: the module answers with the struct
 )
 
-// Command returns the number of a command, as _IOC() of linux/ioctl.h makes it: direction, magic, the command's place in the
-// module's list, and the size of its struct in bytes.
+// Command returns the number of a command, as _IOC() of linux/ioctl.h computes it. nr is the
+// command's place in the module's list, and size is the size of its struct in bytes.
 func Command(dir, magic, nr, size uint32) uint32 { return dir<<30 | size<<16 | magic<<8 | nr }
 
-// size returns the size in bytes of a command's struct.
+// size returns the size in bytes of the struct of a command.
 func size(cmd uint32) uint32 { return cmd >> 16 & (1<<14 - 1) }
 
-// Control is the open control device of a module. Safe for concurrent use.
+// Control is the open control device of a module. It is safe for concurrent use.
 type Control struct {
 	module *Module
 	fd     int
-	mu     sync.Mutex // keeps an answer with its command
+	mu     sync.Mutex // held from a command to its answer
 }
 
 func open(path string, m *Module) (*Control, error) {
@@ -40,7 +40,8 @@ func open(path string, m *Module) (*Control, error) {
 	if err = c.Call("hello", m.Hello, answer); err != nil {
 		err = fmt.Errorf("%s: %w", path, err)
 	} else if is := binary.LittleEndian.Uint32(answer); is != m.ABI {
-		err = fmt.Errorf("%s: the module speaks version %d of the ABI, this program version %d", path, is, m.ABI)
+		err = fmt.Errorf("%s: the module has version %d of the ABI, this program version %d",
+			path, is, m.ABI)
 	}
 	if err != nil {
 		_ = c.Close()
@@ -52,9 +53,10 @@ func open(path string, m *Module) (*Control, error) {
 // Close closes the device. It changes nothing in the module.
 func (c *Control) Close() error { return unix.Close(c.fd) }
 
-// Mark puts a text into the module's log. A text that is longer than the command's struct has room for is an error.
+// Mark puts a text into the module's log. A text that does not fit into the command's struct is an
+// error.
 func (c *Control) Mark(text string) error {
-	b := make([]byte, size(c.module.Mark)) // u32 length, u32 padding, the text
+	b := make([]byte, size(c.module.Mark)) // the length, 4 bytes of padding, the text
 	if most := len(b) - 8; len(text) > most {
 		return fmt.Errorf("a mark of %d bytes: at most %d fit", len(text), most)
 	}
@@ -63,8 +65,8 @@ func (c *Control) Mark(text string) error {
 	return c.Call("mark", c.module.Mark, b)
 }
 
-// Call runs a command on its struct, and puts the module's answer, if the command has one, into the same bytes. The error wraps
-// the module's errno and begins with what, the name of the command for people.
+// Call runs a command on its struct. If the command has an answer, the answer replaces the struct.
+// The error begins with what, the name of the command in messages, and wraps the module's errno.
 func (c *Control) Call(what string, cmd uint32, arg []byte) error {
 	if err := c.call(cmd, arg); err != nil {
 		return fmt.Errorf("%s: %w", what, err)

@@ -1,6 +1,7 @@
-// Package device speaks with the kernel modules of this project in a guest: Control sends commands, Reader reads the records of
-// a log. Packages explore/ekm and explore/ramdisk are the modules themselves in Go; both build on this package.
+// Package device talks to the kernel modules of this project inside a guest. A Control sends
+// commands, and a Reader reads the records of a log. The packages explore/ekm and explore/ramdisk
+// build on it; each describes the commands and records of one module.
 //
-// A command goes to the module by write(2), and its answer comes by read(2), so that no pointer is handed to the kernel
-// (decision 28). Start reading at Module.
+// A command goes to the module by write(2), and its answer comes back by read(2), so that the
+// kernel never gets a pointer into user space (decision 28). Start reading at Module.
 package device

@@ -9,25 +9,27 @@ import (
 
 // Format describes the records of one module's log. R is the Go type of a record.
 type Format[R any] struct {
-	Name string // of the log, for errors
-	Size int    // bytes of a record's header; data follows it
-	// Decode decodes a record's header, of Size bytes, and checks it against what the module can write. The reader checks the
-	// sequence numbers of what it returns.
+	Name string // of the log, in errors
+	Size int    // of a record's header, in bytes; the data follows the header
+	// Decode decodes the header of a record, which has Size bytes. It returns an error for a header
+	// that the module cannot have written. The Reader checks sequence numbers itself.
 	Decode func(header []byte) (*R, Header, error)
-	// Attach gives a record its data, and checks the data. The record may keep the data until the next Next.
+	// Attach gives a record its data and checks the data. The record may refer to the data until the
+	// next call of Next.
 	Attach func(r *R, data []byte) error
 }
 
-// Header is what every record says of itself.
+// Header holds the fields of a record that a Reader needs.
 type Header struct {
 	Seq  uint64 // number of the record, from 1
-	Gap  bool   // the log was full: the record stands in the place of Lost others, of which Seq is the last
+	Gap  bool   // the log was full, and this record replaces Lost others; Seq is that of the last
 	Lost uint64
 	Data uint32 // bytes of data that follow; Decode has bounded them
 }
 
-// Reader reads the stream of a module's log (kmod/ring.c): records, each followed by its data and zeros up to a multiple of 8
-// bytes. It checks that no record is missing. An error is final. Used by one goroutine.
+// Reader reads the log of a module (kmod/ring.c): a stream of records, each followed by its data
+// and by zeros up to a multiple of 8 bytes. It checks that no record is missing. An error is final.
+// A Reader is for one goroutine.
 type Reader[R any] struct {
 	format *Format[R]
 	r      io.Reader
@@ -37,13 +39,13 @@ type Reader[R any] struct {
 	err    error
 }
 
-// NewReader reads from a log that is open, or from a copy of the stream, which may begin at any record.
+// NewReader returns a Reader of an open log or of a copy of one. A copy may begin at any record.
 func NewReader[R any](r io.Reader, f *Format[R]) *Reader[R] {
 	return &Reader[R]{format: f, r: r, header: make([]byte, f.Size)}
 }
 
-// Next returns the next record. Its data is valid until the next call. The end of the stream, between two records, is io.EOF;
-// other errors name the log and the last good record.
+// Next returns the next record. Its data is valid until the next call. The error is io.EOF if the
+// stream ends between two records. Other errors name the log and the last good record.
 func (l *Reader[R]) Next() (*R, error) {
 	if l.err != nil {
 		return nil, l.err
@@ -81,7 +83,7 @@ func (l *Reader[R]) next() (*R, error) {
 	return rec, nil
 }
 
-// follows checks that a record is the next one.
+// follows checks that a record has the next sequence number.
 func (l *Reader[R]) follows(h *Header) error {
 	step := uint64(1)
 	if h.Gap {
@@ -89,16 +91,17 @@ func (l *Reader[R]) follows(h *Header) error {
 	}
 	switch {
 	case step == 0:
-		return errors.New("a record of lost ones counts none")
+		return errors.New("a record of lost records counts none")
 	case l.seq != 0 && h.Seq != l.seq+step:
-		return fmt.Errorf("record %d follows, which is not the next", h.Seq)
+		return fmt.Errorf("record %d follows, want record %d", h.Seq, l.seq+step)
 	case h.Seq < step:
-		return fmt.Errorf("record %d stands for %d lost ones", h.Seq, step)
+		return fmt.Errorf("record %d replaces %d lost records", h.Seq, step)
 	}
 	return nil
 }
 
-// read reads the data of a record and its padding. A false length takes no more memory than there is data.
+// read reads the data of a record and its padding. A wrong length costs no more memory than the
+// stream has data.
 func (l *Reader[R]) read(h *Header) ([]byte, error) {
 	l.data.Reset()
 	padded := (int64(h.Data) + 7) &^ 7
