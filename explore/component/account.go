@@ -8,28 +8,34 @@ import (
 	"fsward/interp"
 )
 
-// Account says which writes need not be durable when a call returns that makes others so.
+// An Account configures flush accounting: it lists the writes that need not be durable when a call
+// like fsync returns.
 type Account struct {
-	Copies bool    `yaml:"copies"` // those whose contents are durable elsewhere, too: the place of a block of which the journal has a copy
-	Spare  []spare `yaml:"spare"`  // those to these places on a disk, which hold copies of what is elsewhere
+	// Copies exempts writes whose content is durable elsewhere on the disk: writes to the home block
+	// of a block that the journal has.
+	Copies bool `yaml:"copies"`
+	// Spare exempts writes to these ranges of a disk, which hold copies of other blocks.
+	Spare []byteRange `yaml:"spare"`
 }
 
-// spare is a place, in bytes.
-type spare struct {
+// A byteRange is a range of a disk, in bytes.
+type byteRange struct {
 	At    uint64 `yaml:"at"`
 	Bytes uint64 `yaml:"bytes"`
 }
 
-func (s spare) has(off, n uint64) bool {
-	return off >= s.At && off-s.At <= s.Bytes && n <= s.Bytes-(off-s.At)
+// has reports whether the range contains n bytes at an offset.
+func (r byteRange) has(off, n uint64) bool {
+	return off >= r.At && off-r.At <= r.Bytes && n <= r.Bytes-(off-r.At)
 }
 
-// NewAccount returns what makes an account of flushes of the disks that a stack has, as crash.Join joins them. It is nil where
-// none is kept, since what need not be durable is not known of one of the components, or not where on the disks it is.
+// NewAccount returns a constructor of accounts of flushes for the disks of the stack below c,
+// joined as crash.Join does. It returns nil if there is no flush accounting for the stack: a
+// component has no Account, or its spare ranges are not directly on a disk.
 func (c *Component) NewAccount() func() *durable.Account {
 	stack := explore.Stack{Top: c}
 	disks := stack.Disks()
-	copies, spares := false, make([][]spare, len(disks)) // by disk
+	copies, spares := false, make([][]byteRange, len(disks)) // by disk
 	for _, layer := range stack.Components() {
 		if _, is := layer.(*explore.Disk); is {
 			continue
@@ -43,7 +49,8 @@ func (c *Component) NewAccount() func() *durable.Account {
 			continue
 		}
 		for _, below := range k.On {
-			i := slices.IndexFunc(disks, func(d *explore.Disk) bool { return explore.Component(d) == below })
+			isBelow := func(d *explore.Disk) bool { return explore.Component(d) == below }
+			i := slices.IndexFunc(disks, isBelow)
 			if i < 0 {
 				return nil
 			}
@@ -52,7 +59,7 @@ func (c *Component) NewAccount() func() *durable.Account {
 	}
 	exempt := func(off, n uint64) bool {
 		disk, off := interp.Locate(off)
-		return slices.ContainsFunc(spares[disk], func(s spare) bool { return s.has(off, n) })
+		return slices.ContainsFunc(spares[disk], func(r byteRange) bool { return r.has(off, n) })
 	}
 	return func() *durable.Account { return &durable.Account{Copies: copies, Exempt: exempt} }
 }

@@ -10,7 +10,10 @@ import (
 	"fsward/interp"
 )
 
-func stand(t *testing.T, kind, at string, on ...explore.Component) *component.Component {
+// newComponent returns a component of a shipped kind, without options.
+func newComponent(
+	t *testing.T, kind, at string, on ...explore.Component,
+) *component.Component {
 	t.Helper()
 	k, err := component.Load(kind)
 	if err != nil {
@@ -23,44 +26,57 @@ func stand(t *testing.T, kind, at string, on ...explore.Component) *component.Co
 	return c
 }
 
-// An account is kept where all of a stack say what need not be durable, and where it is known at which place of which disk that is.
+// TestAccountOfStacks: there is flush accounting only if each component of a stack has an Account,
+// and the places of spare ranges on the disks are known.
 func TestAccountOfStacks(t *testing.T) {
 	disks := []explore.Component{explore.RAMDisk(0, 128<<20), explore.RAMDisk(1, 128<<20)}
-	array := stand(t, "raid", "/dev/md0", disks...)
+	array := newComponent(t, "raid", "/dev/md0", disks...)
 	for _, c := range []struct {
 		name string
 		top  *component.Component
 		kept bool
 	}{
-		{"ext3 on a disk", stand(t, "ext3", "/mnt", disks[0]), true},
-		{"Btrfs on two disks", stand(t, "btrfs", "/mnt", disks...), true},
-		{"ext3 on a mirror", stand(t, "ext3", "/mnt", array), true},
-		{"Btrfs on a mirror, where its second superblock is nobody knows where", stand(t, "btrfs", "/mnt", array), false},
-		{"XFS, whose log does not have whole blocks", stand(t, "xfs", "/mnt", disks[0]), false},
+		{"ext3 on a disk", newComponent(t, "ext3", "/mnt", disks[0]), true},
+		{"Btrfs on two disks", newComponent(t, "btrfs", "/mnt", disks...), true},
+		{"ext3 on a mirror", newComponent(t, "ext3", "/mnt", array), true},
+		{
+			"Btrfs on a mirror: the place of its second superblock is unknown",
+			newComponent(t, "btrfs", "/mnt", array), false,
+		},
+		{
+			"XFS: its log does not contain whole blocks",
+			newComponent(t, "xfs", "/mnt", disks[0]), false,
+		},
 	} {
 		if got := c.top.NewAccount() != nil; got != c.kept {
-			t.Errorf("%s: an account is kept: %t", c.name, got)
+			t.Errorf("%s: flush accounting is %t, want %t", c.name, got, c.kept)
 		}
 	}
 }
 
-// The second superblock of Btrfs need not be durable, on each of its disks; what stands beside it has to.
+// TestSpareOnEachDisk: the second superblock of Btrfs need not be durable on any of its disks. The
+// bytes beside it have to be.
 func TestSpareOnEachDisk(t *testing.T) {
 	const second = 64 << 20
-	top := stand(t, "btrfs", "/mnt", explore.RAMDisk(0, 128<<20), explore.RAMDisk(3, 128<<20))
+	disks := []explore.Component{explore.RAMDisk(0, 128<<20), explore.RAMDisk(3, 128<<20)}
+	top := newComponent(t, "btrfs", "/mnt", disks...)
 	for _, c := range []struct {
 		off  uint64
-		owed bool
+		debt bool
 	}{
-		{second, false}, {interp.Address(1, second), false}, {second + 4096, true}, {interp.Address(1, second-4096), true},
+		{second, false},
+		{interp.Address(1, second), false},
+		{second + 4096, true},
+		{interp.Address(1, second-4096), true},
 		{interp.Address(1, second) + 1, true},
 	} {
 		a := top.NewAccount()()
-		if err := a.Add(crash.Event{Kind: crash.Issued, Write: crash.Write{ID: 1, Off: c.off, Len: 4096}}); err != nil {
+		write := crash.Write{ID: 1, Off: c.off, Len: 4096}
+		if err := a.Add(crash.Event{Kind: crash.Issued, Write: write}); err != nil {
 			t.Fatal(err)
 		}
-		if d, owed := a.Return("sync", durable.All, 1); owed != c.owed {
-			t.Errorf("at %#x: %v, %t", c.off, d, owed)
+		if d, debt := a.Return("sync", durable.All, 1); debt != c.debt {
+			t.Errorf("at %#x: %v, %t, want %t", c.off, d, debt, c.debt)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package component
 
 import (
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,10 +17,10 @@ import (
 	"fsward/explore/model"
 )
 
-// Each kind that is shipped is whole, and its commands are shell.
+// TestShipped: each shipped kind has the necessary keys, and the shell can parse its commands.
 func TestShipped(t *testing.T) {
 	if n := len(Names()); n < 15 {
-		t.Errorf("%d kinds are shipped: %v", n, Names())
+		t.Errorf("only %d kinds are shipped: %v", n, Names())
 	}
 	for _, name := range Names() {
 		k, err := Load(name)
@@ -43,10 +42,16 @@ func TestShipped(t *testing.T) {
 	}
 }
 
-// Which kernels have a kind is told by their release.
+// TestIn: In decides by the release of the kernel.
 func TestIn(t *testing.T) {
-	for kernels, want := range map[string][3]bool{"": {true, true, true}, generic: {false, true, false}, linux6_12: {false, false, true}, nowhere: {}} {
-		for i, release := range []string{"6.1.0-56-cloud-amd64", "6.1.0-56-amd64", "6.12.117+deb12-cloud-amd64"} {
+	releases := []string{"6.1.0-56-cloud-amd64", "6.1.0-56-amd64", "6.12.117+deb12-cloud-amd64"}
+	for kernels, want := range map[string][3]bool{
+		"":        {true, true, true},
+		generic:   {false, true, false},
+		linux6_12: {false, false, true},
+		nowhere:   {},
+	} {
+		for i, release := range releases {
 			if k := (&Kind{Kernels: kernels}); k.In(release) != want[i] {
 				t.Errorf("%q in %s: %t", kernels, release, !want[i])
 			}
@@ -54,8 +59,8 @@ func TestIn(t *testing.T) {
 	}
 }
 
-// What is wrong with a file is said.
-func TestLoadOfAUser(t *testing.T) {
+// TestLoadUserFile: Load reads a user's file, and its errors name the cause.
+func TestLoadUserFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "mine.yaml")
 	for _, c := range []struct{ text, wrong string }{
 		{"type: mine\npromises: {ordered: true}\nweaker:\n  lazy: {ordered: false}\n", ""},
@@ -72,13 +77,19 @@ func TestLoadOfAUser(t *testing.T) {
 			t.Fatal(err)
 		}
 		k, err := Load(file)
-		if (c.wrong == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), c.wrong) {
+		if (c.wrong == "") != (err == nil) ||
+			err != nil && !strings.Contains(err.Error(), c.wrong) {
 			t.Errorf("%q gives %v, want %q", c.text, err, c.wrong)
 		}
 		if err != nil {
 			continue
 		}
-		for mount, want := range map[string]model.Promises{"": {Ordered: true}, "noatime,lazy": {}, "sync": {Ordered: true, Sync: true}, "lazy,dirsync": {Dirsync: true}} {
+		for mount, want := range map[string]model.Promises{
+			"":             {Ordered: true},
+			"noatime,lazy": {},
+			"sync":         {Ordered: true, Sync: true},
+			"lazy,dirsync": {Dirsync: true},
+		} {
 			p, err := k.With(mount)
 			if d := cmp.Diff(want, p); d != "" || err != nil {
 				t.Errorf("mounted with %q: %v\n%s", mount, err, d)
@@ -89,13 +100,26 @@ func TestLoadOfAUser(t *testing.T) {
 		}
 	}
 	if _, err := Load("ext5"); err == nil || !strings.Contains(err.Error(), "btrfs") {
-		t.Errorf("a kind that is not there: %v", err)
+		t.Errorf("an unknown kind gives %v", err)
 	}
 }
 
-// A component runs its commands with what it stands on, and sees how they end.
+// commandKind has a command for each operation.
+const commandKind = `
+init: mk $MKFS_OPTIONS $DEVICES
+mount: mount $OPTIONS
+unmount: umount $AT
+recover: fsck
+recovered: [0, 1]
+repair: all
+verify: look
+threads: ["x/$NAME*", y]
+`
+
+// TestCommands: a component passes its devices and options to its commands, and checks their exit
+// statuses.
 func TestCommands(t *testing.T) {
-	k, err := parse([]byte("init: mk $MKFS_OPTIONS $DEVICES\nmount: mount $OPTIONS\nunmount: umount $AT\nrecover: fsck\nrecovered: [0, 1]\nrepair: all\nverify: look\nthreads: [\"x/$NAME*\", y]"))
+	k, err := parse([]byte(commandKind))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,22 +130,28 @@ func TestCommands(t *testing.T) {
 		ran = append(ran, c)
 		return agent.Exit{Code: status, Stdout: []byte("12 345\n")}, nil
 	}
-	s.Perform = func(*exploretest.System, agent.Op) agent.Result { return agent.Result{Errno: unix.EEXIST} } // mkdir
+	s.Perform = func(*exploretest.System, agent.Op) agent.Result { // mkdir
+		return agent.Result{Errno: unix.EEXIST}
+	}
 	e := explore.NewEnv(t.Context(), s, new(explore.Chooser))
-	c, err := k.New("/mnt/a", Options{Mount: "sync,x", Mkfs: "-b 1024"}, explore.RAMDisk(0, 4096), explore.RAMDisk(1, 4096))
+	c, err := k.New("/mnt/a", Options{Mount: "sync,x", Mkfs: "-b 1024"},
+		explore.RAMDisk(0, 4096), explore.RAMDisk(1, 4096))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !c.Promises.Sync {
-		t.Error("mounted with sync, it does not promise to be")
+		t.Error("the mount option sync adds no promise")
 	}
-	for _, f := range []func(*explore.Env) error{c.Init, c.Mount, c.Unmount, c.Recover, c.Repair, c.Verify} {
+	for _, f := range []func(*explore.Env) error{
+		c.Init, c.Mount, c.Unmount, c.Recover, c.Repair, c.Verify,
+	} {
 		if err := f(e); err != nil {
 			t.Error(err)
 		}
 	}
-	if none := (&Component{Kind: &Kind{Recover: "fsck", Verify: "look"}}); !c.Repairs() || none.Repairs() {
-		t.Error("it repairs if there is a command for it")
+	none := &Component{Kind: &Kind{Recover: "fsck", Verify: "look"}}
+	if !c.Repairs() || none.Repairs() {
+		t.Errorf("Repairs is %t with a command, %t without", c.Repairs(), none.Repairs())
 	}
 	threads, err := c.Threads(e)
 	if err != nil || !slices.Equal(threads, []uint32{12, 345}) {
@@ -131,11 +161,16 @@ func TestCommands(t *testing.T) {
 	for _, r := range ran {
 		lines = append(lines, r.Args[2])
 	}
-	want := []string{"mk $MKFS_OPTIONS $DEVICES", "mount $OPTIONS", "umount $AT", "fsck", "all", "look"}
+	want := []string{
+		"mk $MKFS_OPTIONS $DEVICES", "mount $OPTIONS", "umount $AT", "fsck", "all", "look",
+	}
 	if d := cmp.Diff(want, lines[:6]); d != "" {
 		t.Error(d)
 	}
-	env := []string{"DEVICE=/dev/fswrd0", "DEVICES=/dev/fswrd0 /dev/fswrd1", "COUNT=2", "AT=/mnt/a", "NAME=fswrd0", "OPTIONS=sync,x", "MKFS_OPTIONS=-b 1024"}
+	env := []string{
+		"DEVICE=/dev/fswrd0", "DEVICES=/dev/fswrd0 /dev/fswrd1", "COUNT=2", "AT=/mnt/a",
+		"NAME=fswrd0", "OPTIONS=sync,x", "MKFS_OPTIONS=-b 1024",
+	}
 	if d := cmp.Diff(env, ran[0].Env); d != "" {
 		t.Error(d)
 	}
@@ -150,85 +185,5 @@ func TestCommands(t *testing.T) {
 		if err := c.Mount(e); (err == nil) != (code == 0) {
 			t.Errorf("mount ends with %d: %v", code, err)
 		}
-	}
-}
-
-// On this machine's kernel what is shipped makes, mounts, recovers and verifies a file system.
-func TestOnTheHost(t *testing.T) {
-	here, there := net.Pipe()
-	served := make(chan error, 1)
-	go func() { served <- agent.NewServer(there).Serve() }()
-	client := agent.NewClient(here)
-	t.Cleanup(func() {
-		client.Close()
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
-	})
-	s := exploretest.New()
-	s.Programs["sh"] = func(_ *exploretest.System, c agent.Command) (agent.Exit, error) { return client.Run(t.Context(), c) }
-	s.Perform = func(_ *exploretest.System, op agent.Op) agent.Result {
-		done, err := client.Do(t.Context(), agent.Batch{Ops: []agent.Op{op}, Timeout: limit})
-		if err != nil || len(done.Results) != 1 {
-			t.Fatalf("%v: %v", op.Code, err)
-		}
-		return done.Results[0]
-	}
-	e := explore.NewEnv(t.Context(), s, new(explore.Chooser))
-	for _, name := range []string{"ext2", "ext3", "ext4", "btrfs"} {
-		t.Run(name, func(t *testing.T) {
-			k, err := Load(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			image := filepath.Join(t.TempDir(), "image")
-			if err := os.WriteFile(image, nil, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Truncate(image, int64(k.Bytes)); err != nil {
-				t.Fatal(err)
-			}
-			out, err := exec.Command("losetup", "--find", "--show", image).CombinedOutput()
-			if err != nil {
-				t.Fatalf("losetup: %v: %s", err, out)
-			}
-			loop := &explore.Node{At: strings.TrimSpace(string(out))}
-			t.Cleanup(func() {
-				if out, err := exec.Command("losetup", "--detach", loop.At).CombinedOutput(); err != nil {
-					t.Errorf("losetup: %v: %s", err, out)
-				}
-			})
-			c, err := k.New(filepath.Join(t.TempDir(), "mnt"), Options{Mount: "sync,noatime"}, loop)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, f := range []func(*explore.Env) error{c.Init, c.Mount} {
-				if err := f(e); err != nil {
-					t.Fatal(err)
-				}
-			}
-			var st unix.Statfs_t
-			if err := unix.Statfs(c.At, &st); err != nil || st.Type != map[string]int64{"btrfs": unix.BTRFS_SUPER_MAGIC}[name] && st.Type != unix.EXT4_SUPER_MAGIC {
-				t.Errorf("mounted is %#x, %v", st.Type, err)
-			}
-			if want := int64(unix.ST_SYNCHRONOUS | unix.ST_NOATIME); st.Flags&want != want {
-				t.Errorf("mounted with flags %#x", st.Flags)
-			}
-			if threads, err := c.Threads(e); err != nil {
-				t.Errorf("threads %v: %v", threads, err)
-			}
-			for _, f := range []func(*explore.Env) error{c.Unmount, c.Recover, c.Verify, c.Mount, c.Unmount} {
-				if err := f(e); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if journaled := name == "ext3" || name == "ext4"; c.Repairs() != journaled {
-				t.Errorf("it can be recovered in two ways: %t", c.Repairs())
-			} else if journaled {
-				if err := c.Repair(e); err != nil {
-					t.Error(err)
-				}
-			}
-		})
 	}
 }
