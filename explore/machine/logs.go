@@ -13,29 +13,31 @@ import (
 	"fsward/explore/ramdisk"
 )
 
-// Log is agent.DiskLog.
+// Log queues the switching of a disk's log: agent.DiskLog.
 func (m *Machine) Log(_ context.Context, disk uint32, on bool) error {
-	m.put(agent.DiskLog(disk, on))
+	m.queue(agent.DiskLog(disk, on))
 	return nil
 }
 
-// Mark is agent.DiskMark.
+// Mark queues a mark in the log: agent.DiskMark.
 func (m *Machine) Mark(_ context.Context, text string) error {
-	m.put(agent.DiskMark(text))
+	m.queue(agent.DiskMark(text))
 	return nil
 }
 
-// Records reads the log up to a mark that it puts there, which is not among them.
+// Records takes all records from the log. It puts a mark into the log and returns the records
+// before the mark.
 func (m *Machine) Records(ctx context.Context) (out []ramdisk.Record, err error) {
 	mark, err := m.mark(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if m.gate != nil {
-		return m.gate.until(ctx, mark, true)
+		return m.gate.takeUntil(ctx, mark)
 	}
 	if m.log == nil {
-		m.log = ramdisk.NewReader(m.Guest.Log(context.WithoutCancel(ctx))) // it outlives this call, and what is read is there
+		// The reader outlives ctx. It does not block for long: the records and the mark are in the log.
+		m.log = ramdisk.NewReader(m.Guest.Log(context.WithoutCancel(ctx)))
 	}
 	for {
 		r, err := m.log.Next()
@@ -51,15 +53,18 @@ func (m *Machine) Records(ctx context.Context) (out []ramdisk.Record, err error)
 	}
 }
 
-// mark puts a mark of its own into the log.
+// mark puts a new mark into the log and returns its text.
 func (m *Machine) mark(ctx context.Context) (string, error) {
 	m.marks++
 	mark := fmt.Sprintf("records %d", m.marks)
 	return mark, m.do(ctx, agent.DiskMark(mark))
 }
 
-// Guard is agent.DiskGuard, with the answers. From then on the log is read as it comes.
-func (m *Machine) Guard(ctx context.Context, disk uint32, allow func(bio *ramdisk.Record) unix.Errno) error {
+// Guard guards a disk: each bio that changes the disk, and each flush, waits until allow returns
+// its error number, or 0 to perform it. A nil allow ends the guarding. From the first call on, an
+// I/O gate reads the log as records come.
+func (m *Machine) Guard(ctx context.Context, disk uint32,
+	allow func(bio *ramdisk.Record) unix.Errno) error {
 	if err := m.flush(ctx); err != nil {
 		return err
 	}
@@ -75,18 +80,19 @@ func (m *Machine) Guard(ctx context.Context, disk uint32, allow func(bio *ramdis
 	}
 	mark, err := m.mark(ctx)
 	if err == nil {
-		_, err = m.gate.until(ctx, mark, false)
+		err = m.gate.skipMark(ctx, mark)
 	}
 	m.gate.guard(disk, nil)
 	return err
 }
 
-// LogWriteSet is agent.WatchWrites. The module fsw_ekm is loaded.
+// LogWriteSet switches the log of a disk's write set: agent.WatchWrites. The first call for a disk
+// learns its device number; later ones are queued. The module fsw_ekm must be loaded.
 func (m *Machine) LogWriteSet(ctx context.Context, disk uint32, on bool) error {
 	op := agent.WatchWrites(disk, on)
 	for _, known := range m.watched {
 		if known == disk {
-			m.put(op)
+			m.queue(op)
 			return nil
 		}
 	}
@@ -103,10 +109,11 @@ func (m *Machine) LogWriteSet(ctx context.Context, disk uint32, on bool) error {
 	return err
 }
 
-// EndWriteSet is agent.EndWrites.
+// EndWriteSet removes the probes of the log of the write set: agent.EndWrites.
 func (m *Machine) EndWriteSet(ctx context.Context) error { return m.do(ctx, agent.EndWrites()) }
 
-// WriteSet reads the log of the write set up to a mark that it puts there.
+// WriteSet takes all blocks from the log of the write set. It puts a mark into the log and returns
+// the blocks of watched disks before the mark. It fails if the log was full and lost records.
 func (m *Machine) WriteSet(ctx context.Context) (out []crash.Block, err error) {
 	m.marks++
 	mark := fmt.Sprintf("write set %d", m.marks)
@@ -126,9 +133,12 @@ func (m *Machine) WriteSet(ctx context.Context) (out []crash.Block, err error) {
 		case r.Type == ekm.Mark && string(r.Data) == mark:
 			return out, nil
 		case r.Type == ekm.Lost:
-			return nil, fmt.Errorf("log of the write set: record %d: %d were lost, since the log was full: %w", r.Seq, r.Len, ramdisk.ErrNotWhole)
+			return nil, fmt.Errorf(
+				"log of the write set: record %d: %d records were lost, since the log was full: %w",
+				r.Seq, r.Len, ramdisk.ErrNotWhole)
 		case r.Type == ekm.BufferDirty && watched:
-			out = append(out, crash.Block{Time: r.Time, Disk: disk, Off: r.Pos, Data: slices.Clone(r.Data)})
+			block := crash.Block{Time: r.Time, Disk: disk, Off: r.Pos, Data: slices.Clone(r.Data)}
+			out = append(out, block)
 		}
 	}
 }
