@@ -2,26 +2,27 @@ package change
 
 import "sync"
 
-// Take puts the records of another transaction, which has Names of its own, behind those of this one. The other must not be used
-// any more: its records may lie in the same memory, at or behind where they go.
+// Take appends the records of another transaction, which has its own Names, to those of t. The
+// caller must not use other afterwards: Take overwrites its records. The records of other may be in
+// the same array as those of t, at or after the position to which Take moves them.
 func (t *Txn) Take(other *Txn) {
-	names, subs := t.Names.takeNames(other.Names)
-	rename := func(records []Record) {
+	names, subs := t.Names.merge(other.Names)
+	remap := func(records []Record) {
 		for i := range records {
-			records[i].Old.rename(names, subs)
-			records[i].New.rename(names, subs)
+			records[i].Old.remap(names, subs)
+			records[i].New.remap(names, subs)
 		}
 	}
 	middle := len(other.Records) / 2
 	var wg sync.WaitGroup
-	wg.Go(func() { rename(other.Records[middle:]) })
-	rename(other.Records[:middle])
+	wg.Go(func() { remap(other.Records[middle:]) })
+	remap(other.Records[:middle])
 	wg.Wait()
-	t.Records = append(t.Records, other.Records...) // as one, in whichever direction they overlap
+	t.Records = append(t.Records, other.Records...) // append handles overlapping slices
 }
 
-// rename gives a value the number of its name, or of the last part of its key, in another table.
-func (v *Value) rename(names, subs []uint32) {
+// remap replaces the index of a name, or of the last part of a key, by its index in another table.
+func (v *Value) remap(names, subs []uint32) {
 	switch {
 	case v.tag == Name:
 		v.n = uint64(names[v.n])
@@ -30,8 +31,9 @@ func (v *Value) rename(names, subs []uint32) {
 	}
 }
 
-// takeNames adds what another table has, and returns by its indexes the handles of the names and the refs of the keys here.
-func (t *Names) takeNames(other *Names) (names, subs []uint32) {
+// merge adds the names and the last parts of keys of another table. It maps their indexes in the
+// other table: names to the handles of names in t, and subs to the values of Value.ref in t.
+func (t *Names) merge(other *Names) (names, subs []uint32) {
 	names, subs = make([]uint32, len(other.names)), make([]uint32, len(other.subs.subs))
 	for i, name := range other.names {
 		at, ok := t.name([]byte(name))

@@ -1,18 +1,18 @@
 package change
 
-// Names interns the byte strings (file names) and wide keys of one transaction and of the View that
-// goes with it, so that values compare with ==. It grows with the transaction and is emptied by Reset.
-// The Go map beneath is seeded, so a guest cannot choose names that collide. Not safe for concurrent use.
+// Names interns the byte strings (file names) and wide keys of one transaction and of its View, so
+// that equal values are ==. It grows with the transaction; Reset empties it. Go seeds the hash of
+// its map, so that a guest cannot choose names that collide. It is not safe for concurrent use.
 type Names struct {
 	index map[string]uint32
 	names []string
 	subs  subTable
-	bytes uint64
+	bytes uint64 // see Bytes
 
-	emptied uint64
+	emptied uint64 // number of calls of Reset
 
-	base                *Names // of a fork; nil for others
-	baseNames, baseSubs uint32 // how many it has
+	base                *Names // the table that this one is a fork of, or nil
+	baseNames, baseSubs uint32 // numbers of names and of last parts of keys in base
 }
 
 // NewNames returns an empty table.
@@ -20,19 +20,21 @@ func NewNames() *Names {
 	return &Names{index: make(map[string]uint32), subs: newSubTable()}
 }
 
-// Fork returns a table that has what this one has, and to which more can be added beside other forks of it. This one
-// may not be added to as long as forks are in use. A value that only a fork made is the same in no other.
+// Fork returns a table that contains the names and keys of t. Several forks can be used
+// concurrently, and each adds its own names and keys. Nothing may be added to t while its forks are
+// in use. A value that a fork has added is valid in that fork only.
 func (t *Names) Fork() *Names {
 	f := NewNames()
 	f.base, f.baseNames, f.baseSubs = t, uint32(t.Len()), t.baseSubs+uint32(len(t.subs.subs))
 	return f
 }
 
-// Reset empties the table and keeps its memory, unless that is much: emptying it would cost every later
-// transaction. Values made from it before are no longer valid.
+// Reset empties the table. Values made from it before are no longer valid. Reset keeps the memory
+// unless the table is large: a map keeps its size, so that clearing it would slow down every later
+// transaction.
 func (t *Names) Reset() {
 	emptied := t.emptied + 1
-	if len(t.names)+len(t.subs.subs) > maxKeptNames { // a map keeps the room that it once had
+	if len(t.names)+len(t.subs.subs) > maxKeptNames {
 		*t = *NewNames()
 		t.emptied = emptied
 		return
@@ -45,19 +47,21 @@ func (t *Names) Reset() {
 	t.base, t.baseNames, t.baseSubs = nil, 0, 0
 }
 
-// Emptied returns how often Reset was called: whoever keeps values beyond one use can tell that they are no longer valid.
+// Emptied returns the number of calls of Reset. A caller that keeps values compares it to find out
+// whether they are still valid.
 func (t *Names) Emptied() uint64 { return t.emptied }
 
-// maxKeptNames is for how many names Reset keeps the memory.
+// maxKeptNames is the largest number of names and keys for which Reset keeps the memory.
 const maxKeptNames = 1 << 17
 
-// nameBytes is what a name takes beside its bytes: two headers of a string, and its place in the index.
+// nameBytes is the memory in bytes that a name takes besides its text: two string headers, and its
+// entry in the index.
 const nameBytes = 64
 
-// Bytes is about how much memory the names take.
+// Bytes returns the approximate memory of the names in bytes, without those of the base.
 func (t *Names) Bytes() uint64 { return t.bytes }
 
-// Len returns the number of distinct names held.
+// Len returns the number of distinct names, with those of the base.
 func (t *Names) Len() int { return int(t.baseNames) + len(t.names) }
 
 // name finds the index of a name.
@@ -71,7 +75,7 @@ func (t *Names) name(b []byte) (i uint32, ok bool) {
 	return i, ok
 }
 
-// Intern returns the Value for a name. b is copied when it is new.
+// Intern returns the Value for a name. It copies b if the name is new.
 func (t *Names) Intern(b []byte) Value {
 	i, ok := t.name(b)
 	if !ok {
@@ -80,7 +84,7 @@ func (t *Names) Intern(b []byte) Value {
 	return Value{n: uint64(i), tag: Name}
 }
 
-// add adds a name that is not there yet.
+// add adds a name that the table does not contain, and returns its index.
 func (t *Names) add(s string) (i uint32) {
 	i = uint32(t.Len())
 	t.names = append(t.names, s)
@@ -89,7 +93,7 @@ func (t *Names) add(s string) (i uint32) {
 	return i
 }
 
-// Text returns the bytes of a Name value, or "" if v is none of this table's.
+// Text returns the text of a Name value, or "" if the table does not contain it.
 func (t *Names) Text(v Value) string {
 	if v.tag != Name {
 		return ""
@@ -97,7 +101,7 @@ func (t *Names) Text(v Value) string {
 	return t.At(v.n)
 }
 
-// At returns the name with a handle as Handle gives it, or "" if there is none.
+// At returns the name with a handle that Handle returned, or "" if there is none.
 func (t *Names) At(handle uint64) string {
 	switch own := handle - uint64(t.baseNames); {
 	case handle >= uint64(t.Len()):
@@ -109,8 +113,8 @@ func (t *Names) At(handle uint64) string {
 	}
 }
 
-// Handle interns a name and returns its number in this table: what an Object holds whose identifier
-// has a name in it (ShapeNamed).
+// Handle interns a name and returns its index in the table. Objects whose identifier contains a
+// name (ShapeNamed) store it.
 func (t *Names) Handle(b []byte) uint64 { return t.Intern(b).n }
 
 // sub finds the index of the last part of a key.
@@ -124,7 +128,7 @@ func (t *Names) sub(n uint64) (i uint32, ok bool) {
 	return t.baseSubs + i, ok
 }
 
-// subAt returns the last part of a key by its index; 0 if there is none.
+// subAt returns the last part of a key by its index, or 0 if there is none.
 func (t *Names) subAt(i uint32) uint64 {
 	switch own := i - t.baseSubs; {
 	case i < t.baseSubs:
@@ -146,7 +150,7 @@ func (t *Names) Key(id uint64, kind Kind, sub uint64) Value {
 	return v
 }
 
-// refOf interns the last part of a key, and returns what a Value has of it.
+// refOf interns the last part of a key and returns the Value.ref for it.
 func (t *Names) refOf(sub uint64) uint32 {
 	i, ok := t.sub(sub)
 	if !ok {

@@ -9,36 +9,38 @@ import (
 // WordID is an index into Schema.Words.
 type WordID uint16
 
-// WordPresent is the word of FieldObject, and the first of every schema.
+// WordPresent is the value of FieldObject for an object that exists. It is the first word of every
+// schema.
 const WordPresent WordID = 0
 
-// Shape says how the identifier of an object is written, and what Object's numbers are in it.
+// Shape is the text form of an object's identifier. It determines how the numbers of Object appear
+// in it.
 type Shape uint8
 
 const (
-	ShapeKey   Shape = iota // k(ID, kind, Sub); Aux tells objects with one key apart and is not written
+	ShapeKey   Shape = iota // k(ID, kind, Sub); Aux is not written
 	ShapePair               // k(ID, kind, a(Sub, Aux))
 	ShapeNum                // ID
 	ShapeNums               // a(ID, Sub)
-	ShapeNamed              // a(ID, 'name'): Sub is the name's Names.Handle
+	ShapeNamed              // a(ID, 'name'); Sub is the Names.Handle of the name
 )
 
 // KindInfo declares a kind of object.
 type KindInfo struct {
 	Name   string // the atom, such as inode_item
 	Shape  Shape
-	Unique bool    // of ShapeKey: no two objects share a key, Aux is 0
-	Doc    string  // one line for the author of rules
-	Fields []Field // the fields that such an object can have, besides FieldObject
+	Unique bool    // ShapeKey only: no two objects have the same key, and Aux is 0
+	Doc    string  // one line for authors of rules
+	Fields []Field // the fields that such an object can have besides FieldObject
 }
 
-// A Schema gives names to the numbers of a file system's change records. It is declared once by the
-// interpreter and not changed afterwards.
+// A Schema maps the numbers in a file system's change records to names. The interpreter declares
+// it. It never changes.
 type Schema struct {
-	FS         string     // "btrfs", "ext3": the folder of its rules
+	FS         string     // "btrfs" or "ext3"; the name of the directory with its rules
 	KindIsTree bool       // the first argument of change/5 is the kind (ext3), not the tree (Btrfs)
-	Kinds      []KindInfo // by Kind; [0] is not used
-	Fields     []string   // by Field, as rules write them: "size", "f(mode,s_ifmt)"; [0] is "object"
+	Kinds      []KindInfo // by Kind; [0] is unused
+	Fields     []string   // by Field, as in rules: "size", "f(mode,s_ifmt)"; [0] is "object"
 	Words      []string   // by WordID; [0] is "present"
 }
 
@@ -60,7 +62,8 @@ func (s *Schema) KindName(k Kind) string {
 	return s.Kinds[k].Name
 }
 
-// FieldName returns the name of a field as rules write it.
+// FieldName returns the name of a field in the syntax of rules, or its number if the schema does
+// not have it.
 func (s *Schema) FieldName(f Field) string {
 	if int(f) >= len(s.Fields) {
 		return strconv.Itoa(int(f))
@@ -68,8 +71,8 @@ func (s *Schema) FieldName(f Field) string {
 	return s.Fields[f]
 }
 
-// NumText writes a number as people know it: the special object ids at the top of the 64 bits
-// (BTRFS_EXTENT_CSUM_OBJECTID is −10) as negative numbers, all others as they are.
+// NumText returns the text of a number. The 512 largest 64-bit numbers are written as negative
+// numbers, because Btrfs defines its special object ids so (BTRFS_EXTENT_CSUM_OBJECTID is −10).
 func NumText(n uint64) string { return string(appendNum(nil, n)) }
 
 func appendNum(b []byte, n uint64) []byte {
@@ -85,13 +88,13 @@ func appendPair(b []byte, n, m uint64) []byte {
 	return append(appendNum(b, m), ')')
 }
 
-// appendKey appends k(ID,KIND, with what stands behind it still to come.
+// appendKey appends the beginning of a key: k(ID,KIND, without the last part.
 func (s *Schema) appendKey(b []byte, id uint64, k Kind) []byte {
 	b = append(appendNum(append(b, "k("...), id), ',')
 	return append(append(b, s.KindName(k)...), ',')
 }
 
-// TreeText writes the first argument of change/5.
+// TreeText returns the first argument of change/5.
 func (s *Schema) TreeText(o Object) string {
 	if s.KindIsTree {
 		return s.KindName(o.Kind)
@@ -99,10 +102,10 @@ func (s *Schema) TreeText(o Object) string {
 	return NumText(o.Tree)
 }
 
-// IDText writes the identifier of an object. names is needed for ShapeNamed alone.
+// IDText returns the text of an object's identifier. It uses names for ShapeNamed only.
 func (s *Schema) IDText(o Object, names *Names) string { return string(s.AppendID(nil, o, names)) }
 
-// AppendID appends what IDText writes.
+// AppendID appends the text that IDText returns.
 func (s *Schema) AppendID(b []byte, o Object, names *Names) []byte {
 	shape := ShapeKey
 	if int(o.Kind) < len(s.Kinds) {
@@ -123,8 +126,10 @@ func (s *Schema) AppendID(b []byte, o Object, names *Names) []byte {
 	}
 }
 
-// ValueText writes a value as rules do.
-func (s *Schema) ValueText(v Value, names *Names) string { return string(s.appendValue(nil, v, names)) }
+// ValueText returns the text of a value in the syntax of rules.
+func (s *Schema) ValueText(v Value, names *Names) string {
+	return string(s.appendValue(nil, v, names))
+}
 
 func (s *Schema) appendValue(b []byte, v Value, names *Names) []byte {
 	switch v.tag {
@@ -145,12 +150,12 @@ func (s *Schema) appendValue(b []byte, v Value, names *Names) []byte {
 	}
 }
 
-// RecordText writes a record as the change/5 fact that rules see.
+// RecordText returns the text of a record as the change/5 fact of rules.
 func (s *Schema) RecordText(r Record, names *Names) string {
 	return string(s.AppendRecord(nil, r, names))
 }
 
-// AppendRecord appends what RecordText writes.
+// AppendRecord appends the text that RecordText returns.
 func (s *Schema) AppendRecord(b []byte, r Record, names *Names) []byte {
 	b = append(b, "change("...)
 	if s.KindIsTree {
@@ -164,8 +169,9 @@ func (s *Schema) AppendRecord(b []byte, r Record, names *Names) []byte {
 	return append(s.appendValue(b, r.New, names), ')')
 }
 
-// Quote writes a name as a quoted Prolog atom. Bytes that are not printable ASCII are written as
-// \xHH\, so that a hostile file name cannot forge a line of output or move the cursor of a terminal.
+// Quote returns a name as a quoted Prolog atom. It writes bytes that are not printable ASCII as
+// \xHH\, so that a hostile file name cannot forge a line of output or move the cursor of a
+// terminal.
 func Quote(name string) string { return string(appendQuoted(nil, name)) }
 
 func appendQuoted(b []byte, name string) []byte {

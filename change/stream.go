@@ -1,21 +1,24 @@
 package change
 
-// A Stream is a transaction in which everything is new, and that is too large to be held: a whole file system. Its
-// records come in parts, the same ones in the same order each time that they are asked for.
+// A Stream is a transaction that adds all objects of a whole file system and is too large for
+// memory. It delivers its records in parts.
 type Stream interface {
-	// Each calls visit with each part, whose Records are valid during the call, and returns the first error. Records of
-	// one object stand in one part. All parts share one Names, that of the View; when much has been put into it, it is
-	// emptied between two parts: see Names.Emptied.
+	// Each calls visit for each part and returns the first error. The parts are the same and in the
+	// same order for each call of Each. The Records of a part are valid during the call of visit. All
+	// records of an object are in one part. All parts and the View share one Names. Each resets it
+	// between two parts when it has become large: see Names.Emptied.
 	Each(visit func(part *Txn) error) error
-	// Len returns how many records there are.
+	// Len returns the number of records.
 	Len() int
-	// Made tells whether there is a record of a field of a kind of object. A View answers more fields than have records.
+	// Made reports whether there is a record of a field of a kind of object. The View may have values
+	// of fields without records.
 	Made(k Kind, f Field) bool
-	// Names are those of the parts and of the View.
+	// Names returns the names of the parts and of the View.
 	Names() *Names
 }
 
-// A Tally counts records that are not kept, for Stream.Len and Stream.Made. The zero value has none.
+// A Tally counts records that are not kept. It implements Stream.Len and Stream.Made. The zero
+// value is empty.
 type Tally struct {
 	count int
 	made  [1 << 8][1 << 8]bool
@@ -29,20 +32,22 @@ func (t *Tally) Add(records []Record) {
 	}
 }
 
-// Len is Stream.Len.
+// Len returns the number of records.
 func (t *Tally) Len() int { return t.count }
 
-// Made is Stream.Made.
+// Made reports whether a record of a field of a kind of object was added.
 func (t *Tally) Made(k Kind, f Field) bool { return t.made[k][f] }
 
 const (
-	// PartRecords is about how many records a part of a Stream has.
+	// PartRecords is the approximate number of records in a part of a Stream.
 	PartRecords = 1 << 12
-	// maxPartNames bounds the names and keys that are kept from part to part: some 10 MiB.
+	// maxPartNames is the largest number of names and keys that NextPart keeps. They take about 10
+	// MiB.
 	maxPartNames = 1 << 16
 )
 
-// NextPart empties a part for the next records, and its names when they are many.
+// NextPart removes the records of a part, so that t can be used for the next part. It also resets
+// Names if they have become many.
 func (t *Txn) NextPart() {
 	t.Records = t.Records[:0]
 	if t.Names.Len()+len(t.Names.subs.subs) > maxPartNames {

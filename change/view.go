@@ -2,43 +2,44 @@ package change
 
 import "iter"
 
-// A View is the state after the transaction, which the query primitives of rules read (thesis 3.3.5).
-// Every method may have to read the disk; an error means that the answer is not known, and makes the
-// verdict Undecided, never Holds. Names in the values are interned in the transaction's Names.
-// A View is valid as long as its Txn and is used by one goroutine.
+// A View is the state of the file system after the transaction. The query primitives of rules read
+// it (thesis 3.3.5). All methods may read the disk. An error means that the answer is unknown, and
+// makes the verdict Undecided, never Holds. The names in the values are interned in the
+// transaction's Names. A View is valid as long as its Txn. Only one goroutine may use it.
 type View interface {
-	// Get returns the value of a field of an object; ok is false if there is no such object, or no
-	// such field in it.
+	// Get returns the value of a field of an object. ok is false if the object does not exist or does
+	// not have the field.
 	Get(o Object, f Field) (v Value, ok bool, err error)
-	// Values is Get for several fields of one object: values[i] becomes the value of fields[i], Null
-	// where there is no such object or no such field in it. FieldObject is not among the fields.
+	// Values is Get for several fields of one object. It sets values[i] to the value of fields[i], or
+	// to Null if the object does not exist or does not have the field. fields must not contain
+	// FieldObject.
 	Values(o Object, fields []Field, values []Value) error
-	// Exists tells whether there is such an object.
+	// Exists reports whether the object exists.
 	Exists(o Object) (bool, error)
-	// Scan yields the objects from lo to hi, both included, in order. It stops at the first error.
-	// lo and hi are of one Tree. For a file system whose objects are ordered by kind first (ext3),
-	// they are of one Kind as well.
+	// Scan yields the objects from lo to hi inclusive, in order. It stops at the first error. lo and
+	// hi have the same Tree. In a file system that orders objects by kind first (ext3), they also have
+	// the same Kind.
 	Scan(lo, hi Object) iter.Seq2[Object, error]
 	// ScanDown yields the same objects in the reverse order, from hi to lo.
 	ScanDown(lo, hi Object) iter.Seq2[Object, error]
-	// Previous returns the nearest object before o that has a key of its own in o's tree; ok is false
-	// if there is none. Objects that share a key of the tree with others (back references inside an
-	// extent item) are passed over, as is every other object in o's own key.
+	// Previous returns an object of the nearest key before that of o in o's tree. It skips objects
+	// that are stored inside another object's item, such as back references in an extent item. ok is
+	// false if there is none.
 	Previous(o Object) (p Object, ok bool, err error)
 	// Next is Previous in the other direction.
 	Next(o Object) (n Object, ok bool, err error)
 }
 
-// A Walker is a View that goes through objects without an iterator for each question.
+// A Walker is a View that scans objects without the cost of an iterator.
 type Walker interface {
 	View
-	// Walk yields what Scan does.
+	// Walk yields the same objects as Scan, until yield returns false.
 	Walk(lo, hi Object, yield func(Object, error) bool)
 }
 
-// A Forker is a View that several goroutines can ask at once, each a fork of its own.
+// A Forker is a View that several goroutines can use concurrently, each its own fork.
 type Forker interface {
 	View
-	// Fork returns a View of the same state, whose values are interned in a fork of the transaction's Names.
+	// Fork returns a View of the same state. names is a fork of the transaction's Names.
 	Fork(names *Names) View
 }
