@@ -1,4 +1,6 @@
-// Package abitest holds a Go package against the C header of a kernel module.
+// Package abitest checks that the constants and struct layouts of a Go package agree with the C
+// header of a kernel module. A test makes a Header with New, adds the expected numbers with Is and
+// Offsets, and calls Check.
 package abitest
 
 import (
@@ -10,19 +12,21 @@ import (
 	"testing"
 )
 
-// Header is a C header, and what Go takes from it.
+// A Header is a C header with the numbers that Go expects in it.
 type Header struct {
 	path    string
-	prefix  string // of its structs
+	prefix  string // of the names of its structs
 	numbers []number
 }
 
+// A number is a C expression with its expected value.
 type number struct {
-	expr string // in C
+	expr string
 	want uint64
 }
 
-// New names a header and the prefix of its structs, "fsw_rd_" and the like.
+// New returns the header at path. prefix is the prefix of the names of its structs, such as
+// "fsw_rd_".
 func New(t *testing.T, path, prefix string) *Header {
 	t.Helper()
 	abs, err := filepath.Abs(path)
@@ -32,10 +36,11 @@ func New(t *testing.T, path, prefix string) *Header {
 	return &Header{path: abs, prefix: prefix}
 }
 
-// Is says what an expression in C has to be.
+// Is adds a C expression and its expected value.
 func (h *Header) Is(expr string, want uint64) { h.numbers = append(h.numbers, number{expr, want}) }
 
-// Offsets says where the fields of a struct are: "first 0 second 4".
+// Offsets adds the expected offsets of the fields of a struct. fields alternates names and offsets
+// in bytes: "first 0 second 4".
 func (h *Header) Offsets(t *testing.T, name, fields string) {
 	t.Helper()
 	f := strings.Fields(fields)
@@ -48,11 +53,13 @@ func (h *Header) Offsets(t *testing.T, name, fields string) {
 	}
 }
 
-// Check has the C compiler say what is in the header, and fails the test for each difference, and for structs with holes.
+// Check compiles and runs a C program that prints the numbers. The test fails for each number that
+// differs, and if a struct has padding.
 func (h *Header) Check(t *testing.T) {
 	t.Helper()
 	var c strings.Builder
-	c.WriteString("#include <stddef.h>\n#include <stdio.h>\n#include \"" + h.path + "\"\nint main(void)\n{\n")
+	c.WriteString("#include <stddef.h>\n#include <stdio.h>\n")
+	c.WriteString("#include \"" + h.path + "\"\nint main(void)\n{\n")
 	for _, n := range h.numbers {
 		fmt.Fprintf(&c, "\tprintf(\"%%llu\\n\", (unsigned long long)(%s));\n", n.expr)
 	}
@@ -62,20 +69,22 @@ func (h *Header) Check(t *testing.T) {
 	if err := os.WriteFile(source, []byte(c.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command("gcc", "-Wall", "-Wpadded", "-Werror", "-o", program, source).CombinedOutput(); err != nil {
+	gcc := exec.Command("gcc", "-Wall", "-Wpadded", "-Werror", "-o", program, source)
+	out, err := gcc.CombinedOutput()
+	if err != nil {
 		t.Fatalf("gcc: %v\n%s", err, out)
 	}
-	out, err := exec.Command(program).Output()
+	out, err = exec.Command(program).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Fields(string(out))
 	if len(lines) != len(h.numbers) {
-		t.Fatalf("%d numbers of %d", len(lines), len(h.numbers))
+		t.Fatalf("the C program prints %d numbers, want %d", len(lines), len(h.numbers))
 	}
 	for i, n := range h.numbers {
 		if lines[i] != fmt.Sprint(n.want) {
-			t.Errorf("%s is %s in C and %d here", n.expr, lines[i], n.want)
+			t.Errorf("%s is %s in C and %d in Go", n.expr, lines[i], n.want)
 		}
 	}
 }

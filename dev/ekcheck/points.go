@@ -128,7 +128,7 @@ func (t *pointTrial) run(c *ekm.Control, d *ramdisk.Disk) error {
 		return err
 	}
 	if counting != nil || counted.Functions == 0 || counted.Hits == 0 || counted.Failed != 0 {
-		return fmt.Errorf("counted: %s ends with %s; %+v", t.op.name, guestcheck.Said(counting), counted)
+		return fmt.Errorf("counted: %s ends with %s; %+v", t.op.name, guestcheck.Outcome(counting), counted)
 	}
 	failing, err := t.once(c, d, ekm.On, true, &failed)
 	if err != nil {
@@ -139,7 +139,7 @@ func (t *pointTrial) run(c *ekm.Control, d *ramdisk.Disk) error {
 		return err
 	}
 	if !errors.Is(failing, t.want) || failed.Failed != t.fail || len(taken) == 0 || taken[0].Value != 1 || taken[0].Point != t.point {
-		return fmt.Errorf("%s ends with %s, want %s; %+v, %+v", t.op.name, guestcheck.Said(failing), guestcheck.Said(t.want),
+		return fmt.Errorf("%s ends with %s, want %s; %+v, %+v", t.op.name, guestcheck.Outcome(failing), guestcheck.Outcome(t.want),
 			failed, taken)
 	}
 	other, err := t.once(c, d, ekm.On, false, &foreign)
@@ -147,7 +147,7 @@ func (t *pointTrial) run(c *ekm.Control, d *ramdisk.Disk) error {
 		return err
 	}
 	if other != nil || foreign.Hits != 0 || foreign.Foreign == 0 {
-		return fmt.Errorf("in a thread that is no member: %s ends with %s; %+v", t.op.name, guestcheck.Said(other), foreign)
+		return fmt.Errorf("in a thread that is no member: %s ends with %s; %+v", t.op.name, guestcheck.Outcome(other), foreign)
 	}
 	guestcheck.Fact("points", "%v, %d functions, %d hits under %q in %s, %d elsewhere, %d exempt, %d foreign, %d in interrupts; "+
 		"%d fail, the first at %s: %v", t.point, counted.Functions, counted.Hits, t.symbol, t.op.name, counted.Elsewhere,

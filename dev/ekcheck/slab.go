@@ -98,14 +98,14 @@ func checkSlab(c *ekm.Control) error {
 		return err
 	}
 	if counted.result != nil || len(counted.taken) != 0 || counted.stat.Hits == 0 || counted.stat.Failed != 0 {
-		return fmt.Errorf("counting: mkdir ends with %s after %d choices; %+v", guestcheck.Said(counted.result), len(counted.taken), counted.stat)
+		return fmt.Errorf("counting: mkdir ends with %s after %d choices; %+v", guestcheck.Outcome(counted.result), len(counted.taken), counted.stat)
 	}
 	base, err := mkdirOnce(c, d, ekm.On, inMkdir, nil)
 	if err != nil {
 		return err
 	}
 	if base.result != nil || uint64(len(base.taken)) != counted.stat.Hits {
-		return fmt.Errorf("with zeros mkdir ends with %s after %d choices; %d were counted", guestcheck.Said(base.result), len(base.taken),
+		return fmt.Errorf("with zeros mkdir ends with %s after %d choices; %d were counted", guestcheck.Outcome(base.result), len(base.taken),
 			counted.stat.Hits)
 	}
 	trials := slabTrials{c: c, d: d, base: base.taken}
@@ -160,7 +160,7 @@ func (s *slabTrials) fail(n int) error {
 			first = t
 		} else if !errors.Is(t.result, first.result) {
 			return fmt.Errorf("failing allocation %d at %s: mkdir ends with %s, and with %s before", n, t.taken[n].Site,
-				guestcheck.Said(t.result), guestcheck.Said(first.result))
+				guestcheck.Outcome(t.result), guestcheck.Outcome(first.result))
 		}
 	}
 	if errors.Is(first.result, unix.ENOMEM) {
@@ -183,7 +183,7 @@ func slabLimits(c *ekm.Control, d *ramdisk.Disk, inode *ekm.Choice, hits uint64)
 			return err
 		}
 		if !errors.Is(t.result, unix.ENOMEM) || len(t.taken) != 1 || t.taken[0].Site != inode.Site || t.stat.Hits != 1 || t.stat.Failed != 1 {
-			return fmt.Errorf("limited to %+v: mkdir ends with %s after %d choices; %+v", limit, guestcheck.Said(t.result), len(t.taken), t.stat)
+			return fmt.Errorf("limited to %+v: mkdir ends with %s after %d choices; %+v", limit, guestcheck.Outcome(t.result), len(t.taken), t.stat)
 		}
 	}
 	t, err := mkdirOnce(c, d, ekm.On, ekm.Limit{Symbol: "ext4_no_such"}, []uint32{1})
@@ -191,7 +191,7 @@ func slabLimits(c *ekm.Control, d *ramdisk.Disk, inode *ekm.Choice, hits uint64)
 		return err
 	}
 	if t.result != nil || len(t.taken) != 0 || t.stat.Elsewhere < hits {
-		return fmt.Errorf("limited to what is not there: mkdir ends with %s after %d choices; %+v", guestcheck.Said(t.result), len(t.taken),
+		return fmt.Errorf("limited to what is not there: mkdir ends with %s after %d choices; %+v", guestcheck.Outcome(t.result), len(t.taken),
 			t.stat)
 	}
 	return d.Drop("base")

@@ -13,21 +13,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A footprint is what the guest's kernel has allocated and would keep: of each slab cache the objects, and the pages by what
-// /proc/meminfo says that they are for.
+// A footprint counts the memory that the guest's kernel has allocated: the objects of each slab
+// cache by its name, and the pages by their use in /proc/meminfo.
 type footprint map[string]int64
 
 // Names in a footprint.
 const (
-	programPages = "pages AnonPages" // of this program's own memory, which Go's runtime lets grow and shrink
-	otherPages   = "pages not told"  // that no counter explains: what alloc_page gave out and nobody gave back is among them
+	programPages = "pages AnonPages"   // of this program; Go's runtime may change them at any time
+	otherPages   = "pages unaccounted" // in no counter, such as leaked pages of alloc_page
 )
 
-// measure lets the kernel give back what it may keep for later, and counts what is left. SLUB's counts are exact only after
-// each cache has been shrunk: before, what is free on a processor's list counts as taken (mm/slub.c, get_slabinfo).
+// measure makes the kernel free its caches, and counts the rest. It shrinks each slab cache, since
+// SLUB counts the free objects on a processor's list as allocated (mm/slub.c, get_slabinfo).
 func measure() (footprint, error) {
 	debug.FreeOSMemory()
-	for range 2 { // what the first has freed lets the second free more: inodes after their dentries, all after a grace period
+	// The second round frees more: inodes follow their dentries, and RCU callbacks a grace period.
+	for range 2 {
 		unix.Sync()
 		if err := os.WriteFile("/proc/sys/vm/drop_caches", []byte("3"), 0); err != nil {
 			return nil, err
@@ -44,23 +45,26 @@ func measure() (footprint, error) {
 	return f, errors.Join(f.readSlabs(), f.readPages())
 }
 
-// shrinkSlabs lets each slab cache give back what is free in it: Documentation/ABI/testing/sysfs-kernel-slab.
+// shrinkSlabs makes each slab cache free its unused slabs. See
+// Documentation/ABI/testing/sysfs-kernel-slab.
 func shrinkSlabs() error {
 	entries, err := os.ReadDir("/sys/kernel/slab")
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
-		if e.Type()&os.ModeSymlink != 0 { // another name of a cache
+		if e.Type()&os.ModeSymlink != 0 { // an alias of another cache
 			continue
 		}
-		if err := os.WriteFile(filepath.Join("/sys/kernel/slab", e.Name(), "shrink"), []byte("1"), 0); err != nil {
+		shrink := filepath.Join("/sys/kernel/slab", e.Name(), "shrink")
+		if err := os.WriteFile(shrink, []byte("1"), 0); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// readSlabs adds the number of active objects of each slab cache.
 func (f footprint) readSlabs() error {
 	return lines("/proc/slabinfo", func(line string) error {
 		if strings.HasPrefix(line, "slabinfo") || strings.HasPrefix(line, "#") {
@@ -76,7 +80,7 @@ func (f footprint) readSlabs() error {
 	})
 }
 
-// readPages reads what /proc/meminfo has of pages in use, and what it does not have.
+// readPages adds the pages in use by their counter in /proc/meminfo, and those in no counter.
 func (f footprint) readPages() error {
 	kib := make(map[string]int64)
 	err := lines("/proc/meminfo", func(line string) error {
@@ -91,7 +95,7 @@ func (f footprint) readPages() error {
 	if err != nil {
 		return err
 	}
-	// Free pages on the lists of processors are not in MemFree.
+	// MemFree does not include the free pages on the lists of processors.
 	listed := int64(0)
 	if err := lines("/proc/zoneinfo", func(line string) error {
 		var n int64
@@ -103,7 +107,9 @@ func (f footprint) readPages() error {
 		return err
 	}
 	rest := kib["MemTotal"] - kib["MemFree"] - listed*int64(os.Getpagesize())/1024
-	for _, name := range []string{"AnonPages", "Cached", "Buffers", "PageTables", "Slab", "VmallocUsed", "Percpu"} {
+	for _, name := range []string{
+		"AnonPages", "Cached", "Buffers", "PageTables", "Slab", "VmallocUsed", "Percpu",
+	} {
 		f["pages "+name] = kib[name] * 1024 / int64(os.Getpagesize())
 		rest -= kib[name]
 	}
@@ -111,7 +117,7 @@ func (f footprint) readPages() error {
 	return nil
 }
 
-// growth is by how much each count has grown.
+// growth returns the difference of each count.
 func growth(before, after footprint) map[string]int64 {
 	out := make(map[string]int64)
 	for name, n := range after {
@@ -120,6 +126,7 @@ func growth(before, after footprint) map[string]int64 {
 	return out
 }
 
+// lines calls each for each line of a file.
 func lines(path string, each func(string) error) error {
 	f, err := os.Open(path)
 	if err != nil {

@@ -1,9 +1,12 @@
-// Package guestcheck runs checks of kernel modules in a guest, one after the other, and says on standard output what it saw, for
-// the host to judge.
+// Package guestcheck is the frame of programs that check kernel modules in a guest. It runs the
+// checks one at a time and writes these lines for the host to standard output:
 //
-//	FSWARD: check NAME ok      all that the check looks at is as it should be
-//	FSWARD: check NAME failed  it is not; lines before say what
-//	FSWARD: fact NAME: TEXT    what was measured
+//	FSWARD: check NAME ok      the check passed
+//	FSWARD: check NAME failed  the check failed
+//	FSWARD: error NAME: TEXT   why it failed
+//	FSWARD: fact NAME: TEXT    a measurement
+//
+// Start reading at Main.
 package guestcheck
 
 import (
@@ -18,26 +21,30 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Module is one that a check is given, loaded anew.
+// A Module is a kernel module that a check needs. Each check loads it anew.
 type Module struct {
 	Name   string // of the file, without .ko
 	Params string
 }
 
-// Check is one. Run is called in a process of its own, so that nothing is open after it; the modules have to go then.
+// A Check is a named check. Run runs in its own process: its end closes all files, so that the
+// modules can be unloaded. A module that cannot be unloaded fails the check.
 type Check struct {
 	Name    string
 	Modules []Module // in the order in which they are loaded
 	Run     func() error
 }
 
+// folder has the files of the modules.
 var folder string
 
-// Main runs the checks that the command line names, and ends the program: with status 0 if all passed.
+// Main runs the checks that the command line names. It then exits, with status 0 if all checks
+// passed, else 1.
 func Main(checks []Check) {
 	flag.StringVar(&folder, "modules", "/fsward", "`FOLDER` of the modules")
-	names := flag.String("checks", "", "`NAMES` of the checks to run, with commas; all if empty")
-	child := flag.Bool("child", false, "run one check with its modules loaded, and no more")
+	names := flag.String("checks", "", 
+		"run the checks with these `NAMES`, separated by commas; default all")
+	child := flag.Bool("child", false, "run the checks in this process, without loading modules")
 	flag.Parse()
 	status := 0
 	for _, c := range checks {
@@ -65,9 +72,12 @@ func Main(checks []Check) {
 // Say writes a line for the host.
 func Say(format string, args ...any) { fmt.Printf("FSWARD: "+format+"\n", args...) }
 
-// Fact tells the host what was measured.
-func Fact(name, format string, args ...any) { Say("fact %s: %s", name, fmt.Sprintf(format, args...)) }
+// Fact writes a measurement of the named check for the host.
+func Fact(name, format string, args ...any) {
+	Say("fact %s: %s", name, fmt.Sprintf(format, args...))
+}
 
+// run loads the modules of a check, runs the check in a child process, and unloads the modules.
 func run(c Check) (err error) {
 	for _, m := range c.Modules {
 		if err := Load(m); err != nil {
@@ -84,7 +94,7 @@ func run(c Check) (err error) {
 	return nil
 }
 
-// Load loads a module. Its devices are there then.
+// Load loads a module. Its devices exist when Load returns.
 func Load(m Module) error {
 	f, err := os.Open(filepath.Join(folder, m.Name+".ko"))
 	if err != nil {
@@ -97,7 +107,7 @@ func Load(m Module) error {
 	return nil
 }
 
-// Unload unloads a module that nobody uses.
+// Unload unloads a module. It fails if the module is in use.
 func Unload(m Module) error {
 	if err := unix.DeleteModule(m.Name, 0); err != nil {
 		return fmt.Errorf("unload %s: %w", m.Name, err)
@@ -105,7 +115,7 @@ func Unload(m Module) error {
 	return nil
 }
 
-// Program runs a program, and gives what it said if it fails.
+// Program runs a program. The error includes its output.
 func Program(name string, args ...string) error {
 	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, out)
@@ -113,16 +123,18 @@ func Program(name string, args ...string) error {
 	return nil
 }
 
-// Mkfs makes a file system, "btrfs" or one of the ext family. Of the latter all inodes are initialised, which a thread of the
-// kernel would do while something else is looked at.
+// Mkfs makes a file system on a device: "btrfs" or one of the ext family. For the latter, mke2fs
+// initializes all inode tables. Otherwise a kernel thread would do so during the check.
 func Mkfs(fs, device string) error {
 	if fs == "btrfs" {
 		return Program("mkfs.btrfs", "-q", "-f", device)
 	}
-	return Program("mke2fs", "-q", "-F", "-t", fs, "-E", "lazy_itable_init=0,lazy_journal_init=0", device)
+	const notLazy = "lazy_itable_init=0,lazy_journal_init=0"
+	return Program("mke2fs", "-q", "-F", "-t", fs, "-E", notLazy, device)
 }
 
-// Mounted mounts a file system with options of its own, does something in it, and unmounts it.
+// Mounted mounts a file system with noatime and its own options, calls do with the mount point, and
+// unmounts the file system.
 func Mounted(fs, device, options string, do func(dir string) error) error {
 	dir, err := os.MkdirTemp("", "guestcheck")
 	if err != nil {
@@ -142,8 +154,8 @@ func Mounted(fs, device, options string, do func(dir string) error) error {
 	return nil
 }
 
-// Said tells in words how an operation has ended.
-func Said(err error) string {
+// Outcome returns the text of an error, or "success" for nil.
+func Outcome(err error) string {
 	if err == nil {
 		return "success"
 	}

@@ -8,10 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// kernWarning is the level of a warning; what is worse has a lower one.
+// kernWarning is the level of a warning (KERN_WARNING). More severe messages have a lower level.
 const kernWarning = 4
 
-// busyHost begins what the kernel warns of when the processor that it runs on was taken away for a while (kernel/time/hrtimer.c).
+// busyHost is the beginning of the kernel's warning after the host has taken away its processor for
+// a while (kernel/time/hrtimer.c).
 const busyHost = "hrtimer: interrupt took "
 
 // openKernelLog opens the kernel's log at its end.
@@ -26,15 +27,17 @@ func openKernelLog() (int, error) {
 	return f, nil
 }
 
-// kernelWarnings reads on in the kernel's log and returns what is a warning or worse: Documentation/ABI/testing/dev-kmsg.
-func kernelWarnings(f int) (said []string, err error) {
+// kernelWarnings reads the new messages of the kernel's log and returns the warnings and more
+// severe ones, except busyHost. It fails if the kernel has overwritten unread messages. See
+// Documentation/ABI/testing/dev-kmsg.
+func kernelWarnings(f int) (warnings []string, err error) {
 	buf := make([]byte, 8192)
 	for {
 		n, err := unix.Read(f, buf)
 		if errors.Is(err, unix.EAGAIN) {
-			return said, nil
+			return warnings, nil
 		}
-		if err != nil { // EPIPE: records were lost
+		if err != nil { // EPIPE: unread messages were overwritten
 			return nil, fmt.Errorf("/dev/kmsg: %w", err)
 		}
 		var priority uint
@@ -44,7 +47,7 @@ func kernelWarnings(f int) (said []string, err error) {
 		}
 		text, _, _ = strings.Cut(text, "\n")
 		if priority%8 <= kernWarning && !strings.HasPrefix(text, busyHost) {
-			said = append(said, text)
+			warnings = append(warnings, text)
 		}
 	}
 }

@@ -11,31 +11,35 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cycles is how often the module is loaded, used and unloaded.
+// cycles is the number of cycles of one run: each loads, uses and unloads the module.
 const cycles = 100
 
-// leakBound is how many objects of a slab cache, or pages, may be more after that than before. What is forgotten in each cycle, or
-// in most, makes it more than half of them. An idle guest can vary by more: all objects of the slab that a processor takes from
-// count as taken, up to 64 of some caches. That is once up and once down, so that what leaks is what grows so twice.
+// leakBound is the growth in objects of a slab cache, or in pages, from which on a run is
+// suspicious. A leak in most cycles exceeds it. An idle guest may exceed it too: SLUB counts all
+// objects of the slab that a processor allocates from, up to 64 in some caches. This count rises
+// once and falls again, so only a cache that grows in two runs leaks.
 const leakBound = cycles / 2
 
-// Leaks does what loads, uses and unloads a module many times, and holds what the kernel has allocated before against what it has
-// after. The kernel must not warn either. What it says is in the facts of "cycles".
+// Leaks checks that a module leaks no memory. It calls cycle many times, which must load, use and
+// unload the module, and compares the memory that the kernel has allocated before and after. It
+// fails if memory leaks or if the kernel prints a warning. It writes its measurements as facts of
+// the check "cycles".
 func Leaks(cycle func(i int) error) error {
 	log, err := openKernelLog()
 	if err != nil {
 		return err
 	}
 	defer unix.Close(log)
-	// What the kernel allocates once, the first time that somebody does this, is no leak.
+	// In the first cycles and in the first measurement the kernel allocates memory that it keeps, and
+	// it warns once that the module is not of its tree.
 	if err := repeat(10, cycle); err != nil {
 		return err
 	}
-	if _, err := kernelWarnings(log); err != nil { // that our module is not of the kernel's tree is said once
+	if _, err := kernelWarnings(log); err != nil {
 		return err
 	}
 	var at footprint
-	if _, err := measure(); err != nil { // for the first time, which takes memory as well
+	if _, err := measure(); err != nil {
 		return err
 	}
 	if at, err = measure(); err != nil {
@@ -49,8 +53,9 @@ func Leaks(cycle func(i int) error) error {
 	if err := repeat(cycles, cycle); err != nil {
 		return err
 	}
-	Fact("cycles", "%d times loaded, used and unloaded in %d ms", cycles, time.Since(begin).Milliseconds())
-	leaks, err := at.grown("in these")
+	Fact("cycles", "%d times loaded, used and unloaded in %d ms",
+		cycles, time.Since(begin).Milliseconds())
+	leaks, err := at.grown("in the first run")
 	if err != nil {
 		return err
 	}
@@ -58,26 +63,30 @@ func Leaks(cycle func(i int) error) error {
 		if err := repeat(cycles, cycle); err != nil {
 			return err
 		}
-		again, err := at.grown("in as many more")
+		again, err := at.grown("in the second run")
 		if err != nil {
 			return err
 		}
-		maps.DeleteFunc(leaks, func(name string, _ int64) bool { _, leaks := again[name]; return !leaks })
+		maps.DeleteFunc(leaks, func(name string, _ int64) bool {
+			_, grew := again[name]
+			return !grew
+		})
 	}
-	said, err := kernelWarnings(log)
+	warnings, err := kernelWarnings(log)
 	if err != nil {
 		return err
 	}
 	if len(leaks) > 0 {
-		err = fmt.Errorf("leaked in %d cycles, and as much again in as many more: %s", cycles, list(leaks))
+		err = fmt.Errorf("the module leaks, in two runs of %d cycles each: %s", cycles, list(leaks))
 	}
-	if len(said) > 0 {
-		err = errors.Join(err, fmt.Errorf("the kernel warns: %s", strings.Join(said, "; ")))
+	if len(warnings) > 0 {
+		err = errors.Join(err, fmt.Errorf("warnings of the kernel: %s", strings.Join(warnings, "; ")))
 	}
 	return err
 }
 
-// grown measures anew, tells the host what is more than before, and returns what is beyond the bound.
+// grown measures again, writes the growth as a fact, and returns the counts that have grown by
+// leakBound or more.
 func (f *footprint) grown(when string) (map[string]int64, error) {
 	now, err := measure()
 	if err != nil {
@@ -86,10 +95,13 @@ func (f *footprint) grown(when string) (map[string]int64, error) {
 	grown := growth(*f, now)
 	*f = now
 	Fact("cycles", "%s: %s", when, list(grown))
-	maps.DeleteFunc(grown, func(name string, n int64) bool { return n < leakBound || name == programPages })
+	maps.DeleteFunc(grown, func(name string, n int64) bool {
+		return n < leakBound || name == programPages
+	})
 	return grown, nil
 }
 
+// repeat calls cycle with 0, 1 and so on.
 func repeat(times int, cycle func(i int) error) error {
 	for i := range times {
 		if err := cycle(i); err != nil {
@@ -99,7 +111,7 @@ func repeat(times int, cycle func(i int) error) error {
 	return nil
 }
 
-// list names what is not 0.
+// list returns the counts that are not 0 as text.
 func list(counts map[string]int64) string {
 	var out []string
 	for name, n := range counts {

@@ -10,13 +10,13 @@ import (
 func TestRead(t *testing.T) {
 	bad := errors.New("bad record")
 	for _, c := range []struct {
-		records []int // 0 is the end
+		records []int // 0 is the end, and see fails for negative records
 		seen    []int
-		left    int
+		left    int // number of records that read leaves
 		want    error
 	}{
 		{[]int{1, 2, 0, 3}, []int{1, 2}, 1, nil},
-		{[]int{1, -1, 2, -1, 0}, []int{1, -1}, 0, bad}, // those behind it are read, and not looked at
+		{[]int{1, -1, 2, -1, 0}, []int{1, -1}, 0, bad},
 		{[]int{1, 2}, []int{1, 2}, 0, io.EOF},
 		{[]int{-1, 2}, []int{-1}, 0, io.EOF},
 	} {
@@ -37,7 +37,8 @@ func TestRead(t *testing.T) {
 			return nil
 		})
 		if !errors.Is(err, c.want) || !slices.Equal(seen, c.seen) || len(left) != c.left {
-			t.Errorf("%v: %v seen, %d left, %v", c.records, seen, len(left), err)
+			t.Errorf("%v: %v seen, %d left, error %v; want %v, %d, %v",
+				c.records, seen, len(left), err, c.seen, c.left, c.want)
 		}
 	}
 }

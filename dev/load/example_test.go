@@ -6,7 +6,6 @@ import (
 	"fsward/dev/load"
 )
 
-// Check returns the last script of a run.
 func ExampleCheck() {
 	fmt.Println(load.Check("btrfs"))
 	fmt.Println(load.Check("ext3"))

@@ -17,7 +17,8 @@ import (
 	"fsward/dev/uml"
 )
 
-// guestInit is the first process of the guest. Its output is a file on the host.
+// guestInit is the script of the guest's first process. It writes the output of the stage to the
+// file "output" on the host; the last line is "ended STATUS".
 const guestInit = `#!/bin/sh
 export PATH='%[1]s' HOME=/root DISKS='%[2]s' FIRST=%[3]s
 cd %[4]s
@@ -34,10 +35,11 @@ echo o > /proc/sysrq-trigger
 sleep 100
 `
 
-// inGuest runs a stage in user-mode Linux.
+// inGuest runs a stage in user-mode Linux. It returns the time from the start of the guest to its
+// end.
 func (r Run) inGuest(ctx context.Context, st Stage, devices []*blocktap.Device,
 	log *zap.Logger) (took time.Duration, err error) {
-	holds, first, err := r.holding(devices)
+	isMember, first, err := r.members(devices)
 	if err != nil {
 		return 0, err
 	}
@@ -66,7 +68,7 @@ func (r Run) inGuest(ctx context.Context, st Stage, devices []*blocktap.Device,
 	}
 	init, output := filepath.Join(dir, "init"), filepath.Join(dir, "output")
 	text := fmt.Sprintf(guestInit, os.Getenv("PATH"), strings.Join(names, " "), names[first], dir,
-		uml.Modules, r.guestScript(st, names, holds))
+		uml.Modules, r.guestScript(st, names, isMember))
 	if err := os.WriteFile(init, []byte(text), 0o700); err != nil {
 		return 0, err
 	}
@@ -80,19 +82,19 @@ func (r Run) inGuest(ctx context.Context, st Stage, devices []*blocktap.Device,
 	if err = errors.Join(err, readErr); err != nil {
 		return 0, fmt.Errorf("user-mode Linux: %w: %s", err, out)
 	}
-	whole := strings.HasSuffix(string(out), "ended 0\n")
-	// A run that was cut has not printed its end.
-	if !whole && (st.Cut == 0 || strings.Contains(string(out), "\nended ")) {
+	succeeded := strings.HasSuffix(string(out), "ended 0\n")
+	// After a power cut there is no last line.
+	if !succeeded && (st.Cut == 0 || strings.Contains(string(out), "\nended ")) {
 		return 0, fmt.Errorf("in user-mode Linux: %s", out)
 	}
 	return time.Since(start), nil
 }
 
-// await waits until a guest has ended. It kills the guest when its power is cut, when it takes too
-// long, or when ctx ends.
+// await waits until a guest has ended. It kills the guest for a power cut, when Run.Timeout has
+// passed, or when ctx is done. The last two are errors.
 func (r Run) await(ctx context.Context, cmd *exec.Cmd, output string, cut time.Duration) error {
 	ended := make(chan struct{})
-	go func() { _ = cmd.Wait(); close(ended) }() // its output says how it ended
+	go func() { _ = cmd.Wait(); close(ended) }() // the output has the status of the stage
 	kill := func() {
 		uml.Kill(cmd)
 		<-ended
@@ -103,7 +105,7 @@ func (r Run) await(ctx context.Context, cmd *exec.Cmd, output string, cut time.D
 		kill()
 	case <-time.After(r.Timeout):
 		kill()
-		return fmt.Errorf("no end after %v", r.Timeout)
+		return fmt.Errorf("still running after %v", r.Timeout)
 	case <-ctx.Done():
 		kill()
 		return ctx.Err()
@@ -111,8 +113,8 @@ func (r Run) await(ctx context.Context, cmd *exec.Cmd, output string, cut time.D
 	return nil
 }
 
-// powerCut returns a channel that is closed some time after the guest has mounted its file system;
-// nil if after is 0.
+// powerCut returns a channel that it closes the given time after the guest has mounted its file
+// system. The channel is nil if after is 0.
 func powerCut(output string, after time.Duration, ended <-chan struct{}) <-chan struct{} {
 	if after == 0 {
 		return nil
@@ -120,7 +122,8 @@ func powerCut(output string, after time.Duration, ended <-chan struct{}) <-chan 
 	cut := make(chan struct{})
 	go func() {
 		for ; ; time.Sleep(50 * time.Millisecond) {
-			if info, err := os.Stat(output); err == nil && info.Size() > 0 { // it has booted and mounted
+			// the first output is "mounted"
+			if info, err := os.Stat(output); err == nil && info.Size() > 0 {
 				time.Sleep(after)
 				close(cut)
 				return
@@ -135,14 +138,14 @@ func powerCut(output string, after time.Duration, ended <-chan struct{}) <-chan 
 	return cut
 }
 
-// guestScript returns the script of a stage, which runs in the folder of the run.
-func (r Run) guestScript(st Stage, names []string, holds []bool) string {
+// guestScript returns the script of a stage. It runs in the folder with the mount point mnt.
+func (r Run) guestScript(st Stage, names []string, isMember []bool) string {
 	var b strings.Builder
 	if st.Script != "" {
 		options := append([]string{"noatime"}, r.Mount...)
 		if r.FS == "btrfs" {
 			for i, name := range names {
-				if holds[i] {
+				if isMember[i] {
 					options = append(options, "device="+name)
 				}
 			}

@@ -1,5 +1,5 @@
-// Package load puts a file system under load in the host's own kernel or in user-mode Linux,
-// guarded or not. Soak tests and measurements share it. Start reading at Run.
+// Package load puts a file system under load, in the host's own kernel or in user-mode Linux, with
+// or without a guard. Soak tests and measurements use it. Start reading at Run.
 package load
 
 import (
@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// Build builds fsload, the program that makes random loads, into a folder and returns its path. It
-// runs as its own process, since the process that serves a device must not wait for the file system
-// on it.
+// Build builds fsload, the program that makes random loads, in the folder dir and returns its path.
+// The load needs its own process: a process that serves a device must not wait for the file system
+// on this device.
 func Build(ctx context.Context, dir string) (string, error) {
 	path := filepath.Join(dir, "fsload")
 	cmd := exec.CommandContext(ctx, "go", "build", "-o", path, "fsward/dev/load/fsload")
@@ -36,7 +36,7 @@ func Make(ctx context.Context, fs string, images []string, size int64, options .
 	return Command(ctx, "mkfs."+fs, slices.Concat([]string{"-q"}, options, images)...)
 }
 
-// Blank makes a new file of zeros.
+// Blank makes a new sparse file of size bytes.
 func Blank(image string, size int64) error {
 	f, err := os.Create(image)
 	if err != nil {
@@ -45,8 +45,7 @@ func Blank(image string, size int64) error {
 	return errors.Join(f.Truncate(size), f.Close())
 }
 
-// Check returns a shell script that runs the file system's own checker, for a Stage that does not
-// mount it.
+// Check returns a shell script that runs the checker of the file system fs, for Stage.Offline.
 func Check(fs string) string {
 	if fs == "btrfs" {
 		return "btrfs check $FIRST"
@@ -54,7 +53,7 @@ func Check(fs string) string {
 	return "e2fsck -fn $FIRST"
 }
 
-// Command runs a program that must succeed within ten minutes.
+// Command runs a program. It fails if the program fails or takes more than ten minutes.
 func Command(ctx context.Context, name string, args ...string) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()

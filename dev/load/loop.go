@@ -15,10 +15,11 @@ import (
 	"fsward/blocktap/fuse/loopmount"
 )
 
-// throughLoop runs a stage in the host's own kernel.
+// throughLoop runs a stage in the host's own kernel, through loop devices. It returns the time from
+// the mount to the unmount.
 func (r Run) throughLoop(ctx context.Context, st Stage, devices []*blocktap.Device,
 	log *zap.Logger) (took time.Duration, err error) {
-	holds, first, err := r.holding(devices)
+	isMember, first, err := r.members(devices)
 	if err != nil {
 		return 0, err
 	}
@@ -33,12 +34,12 @@ func (r Run) throughLoop(ctx context.Context, st Stage, devices []*blocktap.Devi
 		defer func() { err = errors.Join(err, m.Close()) }()
 		m.Timeout = 5 * time.Minute
 		loops, names = append(loops, m), append(names, m.LoopDev)
-		if i != first && holds[i] {
+		if i != first && isMember[i] {
 			options = append(options, "device="+m.LoopDev)
 		}
 	}
 	m := loops[first]
-	defer func() { err = errors.Join(err, m.Unmount()) }() // before any of its devices goes
+	defer func() { err = errors.Join(err, m.Unmount()) }() // before any loop device closes
 	limited, cancel := context.WithTimeout(ctx, r.Timeout)
 	defer cancel()
 	env := fmt.Sprintf("export DISKS='%s' FIRST=%s\n", strings.Join(names, " "), names[first])

@@ -14,28 +14,29 @@ import (
 	"fsward/interp/detect"
 )
 
-// A Run puts a file system under load, in one or several lives of the machine that mounts it.
+// A Run puts a file system under load in one or several stages.
 type Run struct {
 	FS      string   // "btrfs" or "ext3"
 	Type    string   // type for mount; "" selects FS
 	Mount   []string // options of mount
 	Stages  []Stage
 	Timeout time.Duration // of each stage
-	// mounts the file system in its kernel, as root with all capabilities; nil: the host's own kernel
-	// does, through loop devices
+	// Guest mounts the file system, as root with all capabilities. If it is nil, the host's own kernel
+	// does, through loop devices.
 	Guest *uml.Machine
 }
 
-// A Stage is one life of the machine. sh -e runs its scripts. $DISKS are the block devices, and
-// $FIRST is the first that holds the file system.
+// A Stage mounts the file system, runs a script, and unmounts it or ends in a power cut. sh -e runs
+// the scripts. Their variable $DISKS has the paths of all block devices, and $FIRST that of the
+// first one with the file system.
 type Stage struct {
-	Script  string        // runs in the root of the mounted file system; "": it is not mounted
-	Offline string        // runs after that, on the unmounted devices
-	Cut     time.Duration // time after which the machine loses its power, or its disks; 0: never
+	Script  string        // runs in the root of the mounted file system; "": no mount
+	Offline string        // runs afterwards on the unmounted devices
+	Cut     time.Duration // time from the mount to the power cut, or the loss of the disks; 0: never
 }
 
-// Guarded does the run under a guard and leaves its disks unmounted. Disks without a file system
-// are there for the scripts. It returns the time of the stages, from mount to unmount.
+// Guarded does the run under a guard and leaves its disks unmounted. The scripts may use disks
+// without a file system. took is the time of all stages.
 func (r Run) Guarded(ctx context.Context, cfg guard.Config,
 	log *zap.Logger) (took time.Duration, err error) {
 	d, err := guard.Open(cfg, log)
@@ -50,7 +51,7 @@ func (r Run) Guarded(ctx context.Context, cfg guard.Config,
 	return r.on(ctx, devices, log)
 }
 
-// Unguarded does the run through the same transport, without a check of the writes.
+// Unguarded does the run through the same transport without checks.
 func (r Run) Unguarded(ctx context.Context, image string,
 	log *zap.Logger) (took time.Duration, err error) {
 	file, err := blocktap.OpenFile(image, blocktap.FileOptions{})
@@ -61,14 +62,15 @@ func (r Run) Unguarded(ctx context.Context, image string,
 	return r.on(ctx, []*blocktap.Device{blocktap.NewDevice(file, nil)}, log)
 }
 
+// on runs the stages on devices.
 func (r Run) on(ctx context.Context, devices []*blocktap.Device,
 	log *zap.Logger) (took time.Duration, err error) {
-	live := r.throughLoop
+	runStage := r.throughLoop
 	if r.Guest != nil {
-		live = r.inGuest
+		runStage = r.inGuest
 	}
 	for i, st := range r.Stages {
-		t, err := live(ctx, st, devices, log)
+		t, err := runStage(ctx, st, devices, log)
 		if took += t; err != nil {
 			return took, fmt.Errorf("stage %d: %w", i, err)
 		}
@@ -76,24 +78,24 @@ func (r Run) on(ctx context.Context, devices []*blocktap.Device,
 	return took, nil
 }
 
-// holding reports for each disk whether it has the file system or a part of it, and returns the
-// first one.
-func (r Run) holding(devices []*blocktap.Device) (holds []bool, first int, err error) {
+// members reports for each disk whether it belongs to the file system, and returns the index of the
+// first that does.
+func (r Run) members(devices []*blocktap.Device) (isMember []bool, first int, err error) {
 	first = -1
 	for i, device := range devices {
 		name, err := detect.Name(device.Disk(), detect.Auto)
-		holds = append(holds, err == nil && name == r.FS)
-		if holds[i] && first < 0 {
+		isMember = append(isMember, err == nil && name == r.FS)
+		if isMember[i] && first < 0 {
 			first = i
 		}
 	}
 	if first < 0 {
-		return nil, 0, fmt.Errorf("no %s on any of %d disks", r.FS, len(devices))
+		return nil, 0, fmt.Errorf("none of the %d disks has a %s", len(devices), r.FS)
 	}
-	return holds, first, nil
+	return isMember, first, nil
 }
 
-// mountType returns the name of the file system for mount.
+// mountType returns the file system type for mount.
 func (r Run) mountType() string {
 	if r.Type != "" {
 		return r.Type

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// An aim is a figure with an upper bound.
+// An aim is a measured figure with its upper bound.
 type aim struct {
 	what, figure, bound string
 	met                 bool
@@ -14,15 +14,18 @@ type aim struct {
 
 type aims []aim
 
+// ratio adds a figure without a unit.
 func (a *aims) ratio(what string, figure, bound float64) {
 	*a = append(*a, aim{what, fmt.Sprintf("%.3f", figure), fmt.Sprintf("%.3f", bound),
 		figure <= bound})
 }
 
+// time adds a duration.
 func (a *aims) time(what string, figure, bound time.Duration) {
 	*a = append(*a, aim{what, round(figure), round(bound), figure <= bound})
 }
 
+// print prints a table of the aims.
 func (a aims) print(fs string) {
 	fmt.Printf("%s: aims\n%-78s %12s %12s\n", fs, "", "figure", "at most")
 	for _, one := range a {
@@ -34,7 +37,7 @@ func (a aims) print(fs string) {
 	}
 }
 
-// quantile returns the value below which a part of a sorted list lies.
+// quantile returns the quantile of a sorted list; part is between 0 and 1.
 func quantile(sorted []time.Duration, part float64) time.Duration {
 	return sorted[min(int(part*float64(len(sorted))), len(sorted)-1)]
 }

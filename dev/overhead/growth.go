@@ -16,16 +16,19 @@ import (
 
 const (
 	maxCheck = time.Second // for the largest commit
-	// log of time over log of records: 1 means that each record takes the same time
+	// slope of the logarithm of the time over that of the records; 1: each record takes the same time
 	maxSlope = 1.05
 	replays  = 5 // of each commit; the fastest counts
 )
 
-// growth makes commits of more and more new files. The first commit of a mount, which marks the
-// superblock, cannot be predicted and is not counted. Each commit is recorded and replayed: then
-// nothing but the check runs, and nobody waits between the flush and the superblock.
+// growth measures the time of a commit for commits of more and more new files. It omits the first
+// commit of a mount, which marks the superblock: the guard cannot forecast it. It records each
+// commit and replays it. During the replay only the check runs, and the guest does not wait between
+// the flush and the superblock.
 func (b *bench) growth(ctx context.Context, largest int) error {
-	fmt.Printf("%s: one commit of new files; held: as it was made; checked: replayed, from the flush to the verdict; all CPU: of the replay, with loading rules and log\n", b.fs)
+	fmt.Printf("%s: one commit of new files. held: during the load, from the superblock write to"+
+		" the verdict.\nchecked: during a replay, from the flush to the verdict."+
+		" all CPU: processor time of the replay, with the loading of rules and log.\n", b.fs)
 	fmt.Printf("%10s %10s %8s %12s %12s %12s %12s\n", "files", "records", "commits", "held", "checked",
 		"all CPU", "ns/record")
 	var records, took []float64
@@ -39,8 +42,8 @@ func (b *bench) growth(ctx context.Context, largest int) error {
 		last = p
 		fmt.Printf("%10d %10d %8d %12s %12s %12s %12.0f\n", files, p.records, p.commits, round(p.held),
 			round(p.checked), round(p.cpu), float64(p.checked)/float64(p.records))
-		records, took = append(records, math.Log(float64(p.records))), append(took,
-			math.Log(float64(p.checked)))
+		records = append(records, math.Log(float64(p.records)))
+		took = append(took, math.Log(float64(p.checked)))
 		if files == largest {
 			break
 		}
@@ -57,26 +60,32 @@ func (b *bench) growth(ctx context.Context, largest int) error {
 	return nil
 }
 
-// A point is the time for the files of one commit. If the kernel split them into several commits,
-// it is the sum.
+// A point is the measurement of one set of new files. If the kernel splits the files into several
+// commits, the times are their sums.
 type point struct {
 	records, commits   int
 	held, checked, cpu time.Duration
 }
 
+// point measures a commit of new files.
 func (b *bench) point(ctx context.Context, files int) (point, error) {
 	log := filepath.Join(b.dir, "log")
 	defer os.Remove(log)
 	defer os.Remove(log + ".base")
-	run, err := b.do(ctx, job{first: "touch first; sync -f .; ", load: fmt.Sprintf("-fill %d", files),
-		size: 8 << 30, checked: true, record: log})
+	run, err := b.do(ctx, job{
+		first:   "touch first; sync -f .; ",
+		load:    fmt.Sprintf("-fill %d", files),
+		size:    8 << 30,
+		checked: true,
+		record:  log,
+	})
 	if err != nil {
 		return point{}, err
 	}
 	p := point{}
 	commits := run.commits
 	if len(commits) < 2 {
-		return point{}, errors.New("the files had no commit of their own")
+		return point{}, errors.New("no second commit, which would have the new files")
 	}
 	for _, c := range commits[1:] {
 		p.records += c.records
@@ -98,13 +107,16 @@ func (b *bench) point(ctx context.Context, files int) (point, error) {
 	return p, nil
 }
 
-// replay returns the time that the check of the commits of a log took, and the processor time of
-// the whole replay.
+// replay replays a log. It returns the sum of the times of its commits but the first, each from the
+// flush to the verdict, and the processor time of the whole replay.
 func (b *bench) replay(ctx context.Context, log string) (checked, cpu time.Duration, err error) {
-	s := &seen{}
+	s := &recorder{}
 	before := usage().cpu
-	_, err = offline.Replay(ctx, offline.ReplayConfig{Disks: []offline.ReplayDisk{{Base: log + ".base",
-		Log: log}}, FS: detect.Auto, Sinks: []guard.Sink{s}}, b.log)
+	_, err = offline.Replay(ctx, offline.ReplayConfig{
+		Disks: []offline.ReplayDisk{{Base: log + ".base", Log: log}},
+		FS:    detect.Auto,
+		Sinks: []guard.Sink{s},
+	}, b.log)
 	cpu = usage().cpu - before
 	if err == nil {
 		err = s.err()
@@ -113,12 +125,12 @@ func (b *bench) replay(ctx context.Context, log string) (checked, cpu time.Durat
 		return 0, 0, err
 	}
 	for _, c := range s.commits[1:] {
-		checked += c.ahead + c.held
+		checked += c.early + c.held
 	}
 	return checked, cpu, nil
 }
 
-// slope returns the slope of the line of least squares through points.
+// slope returns the slope of the least-squares line through points.
 func slope(x, y []float64) float64 {
 	var sx, sy, sxx, sxy float64
 	n := float64(len(x))

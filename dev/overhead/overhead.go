@@ -1,7 +1,7 @@
-// Command overhead measures the cost of checking for a real file system of the host's kernel. It
-// runs the same load through the same transport alternately with and without checks, and measures
-// how the time of a commit grows with its size. It reports for each aim
-// (docs/results/benchmarks.md) whether it was met.
+// Command overhead measures the cost of checks for a real file system of the host's kernel. It runs
+// the same load through the same transport alternately with and without checks, and measures how
+// the time of a commit grows with its size. It reports for each aim of docs/results/benchmarks.md
+// whether the figure meets it. Start reading at bench.pairs and bench.growth.
 package main
 
 import (
@@ -39,15 +39,15 @@ func run() error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	b := bench{log: zap.NewNop()}
-	flag.StringVar(&b.fs, "fs", "btrfs", "file system: btrfs or ext3")
-	pairs := flag.Int("pairs", 10, "how many pairs of runs, with and without checks")
-	commands := flag.Int("commands", 10_000, "commands of the thesis's workload in a run")
-	largest := flag.Int("files", 100_000, "new files of the largest commit")
-	only := flag.String("only", "", "measure this alone: programs, syncs, growth")
+	flag.StringVar(&b.fs, "fs", "btrfs", "`file system`: btrfs or ext3")
+	pairs := flag.Int("pairs", 10, "`number` of pairs of runs, with and without checks")
+	commands := flag.Int("commands", 10_000, "`number` of commands of the thesis's workload in a run")
+	largest := flag.Int("files", 100_000, "`number` of new files in the largest commit")
+	only := flag.String("only", "", "make only this `measurement`: programs, syncs or growth")
 	flag.Parse()
 	if flag.NArg() > 0 || *pairs < 1 || *largest < 1 ||
 		!slices.Contains([]string{"", "programs", "syncs", "growth"}, *only) {
-		return fmt.Errorf("unexpected arguments %q, or too few pairs or files", flag.Args())
+		return fmt.Errorf("unexpected arguments %q or -only, or fewer than one pair or file", flag.Args())
 	}
 	memory.SetLimit(memory.Limits{}.Total(1)) // as fsward guard does
 	notePages()
@@ -78,30 +78,33 @@ func run() error {
 	return nil
 }
 
+// A bench runs the measurements for one file system.
 type bench struct {
 	fs, dir, fsload string
 	log             *zap.Logger
 	aims            aims
 }
 
-// seen is a Sink that keeps the size and time of each commit.
-type seen struct {
+// A recorder is a guard.Sink that keeps the size and the times of each commit.
+type recorder struct {
 	mu      sync.Mutex
 	commits []commit
-	bad     int
+	refused int // number of writes
 }
 
+// A commit has the measurements of one commit or log commit.
 type commit struct {
 	records int
 	held    time.Duration // from the arrival of the commit write to the verdict
-	ahead   time.Duration // how long before that its speculative check began; 0 without one
+	early   time.Duration // from the begin of its speculative check to that arrival; 0: none
 }
 
-func (s *seen) Event(ev *guard.Event) {
+// Event keeps the measurements of a commit.
+func (s *recorder) Event(ev *guard.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if ev.Action == guard.Refused {
-		s.bad++
+		s.refused++
 	}
 	if ev.Kind == guard.KindCommit || ev.Kind == guard.KindLogCommit {
 		s.commits = append(s.commits, commit{ev.Records, time.Duration(ev.CheckNS),
@@ -109,20 +112,21 @@ func (s *seen) Event(ev *guard.Event) {
 	}
 }
 
-// err returns why a run cannot be measured.
-func (s *seen) err() error {
+// err returns an error if the run is not a measurement: the guard refused writes, or there was no
+// commit.
+func (s *recorder) err() error {
 	switch {
-	case s.bad > 0:
-		return fmt.Errorf("%d writes were refused", s.bad)
+	case s.refused > 0:
+		return fmt.Errorf("the guard refused %d writes", s.refused)
 	case len(s.commits) == 0:
-		return errors.New("no commit was seen")
+		return errors.New("the guard saw no commit")
 	}
 	return nil
 }
 
 // A job is a load on a new file system.
 type job struct {
-	first   string   // a shell command before it, or ""
+	first   string   // a shell command that runs before the load, or ""
 	load    string   // arguments of fsload
 	mount   []string // options of mount
 	size    int64    // of the disk, bytes
@@ -131,36 +135,45 @@ type job struct {
 	record string
 }
 
-// done is the cost of a job.
-type done struct {
+// A cost is what a job took.
+type cost struct {
 	took    time.Duration
-	used             // by this process, which serves the disk and checks it; not by the load
-	commits []commit // nil if it was not checked
+	used             // by this process, which serves and checks the disk; not by the load
+	commits []commit // nil without checks
 }
 
 // do runs a job.
-func (b *bench) do(ctx context.Context, j job) (out done, err error) {
+func (b *bench) do(ctx context.Context, j job) (out cost, err error) {
 	image := filepath.Join(b.dir, "image")
 	defer os.Remove(image)
 	if err := load.Make(ctx, b.fs, []string{image}, j.size); err != nil {
-		return done{}, err
+		return cost{}, err
 	}
 	if j.record != "" {
 		if err := load.Command(ctx, "cp", "--sparse=always", image, j.record+".base"); err != nil {
-			return done{}, err
+			return cost{}, err
 		}
 	}
 	before := usage()
 	defer func() { out.used = usage().less(before) }()
-	r := load.Run{FS: b.fs, Mount: j.mount, Stages: []load.Stage{{Script: j.first + b.fsload +
-		" -dir . " + j.load}}, Timeout: 10 * time.Minute}
+	r := load.Run{
+		FS:      b.fs,
+		Mount:   j.mount,
+		Stages:  []load.Stage{{Script: j.first + b.fsload + " -dir . " + j.load}},
+		Timeout: 10 * time.Minute,
+	}
 	if !j.checked {
 		out.took, err = r.Unguarded(ctx, image, b.log)
 		return out, err
 	}
-	s := &seen{}
-	cfg := guard.Config{Disks: []guard.DiskSpec{{Name: "disk", Path: image}}, FS: detect.Auto,
-		OnViolation: guard.OnRefuse, Record: j.record, Sinks: []guard.Sink{s}}
+	s := &recorder{}
+	cfg := guard.Config{
+		Disks:       []guard.DiskSpec{{Name: "disk", Path: image}},
+		FS:          detect.Auto,
+		OnViolation: guard.OnRefuse,
+		Record:      j.record,
+		Sinks:       []guard.Sink{s},
+	}
 	out.took, err = r.Guarded(ctx, cfg, b.log)
 	if err == nil {
 		err = s.err()
@@ -169,25 +182,25 @@ func (b *bench) do(ctx context.Context, j job) (out done, err error) {
 	return out, err
 }
 
-// used is what a process used of the machine.
+// used is the resource usage of a process.
 type used struct {
 	cpu    time.Duration // user and system
-	faults int64         // pages that it used for the first time, or again after it had freed them
+	faults int64         // minor page faults: first uses of pages
 }
 
+// usage returns the resource usage of this process so far.
 func usage() used {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
-		panic(err) // its arguments are right
+		panic(err) // getrusage fails only for wrong arguments
 	}
 	return used{time.Duration(u.Utime.Nano() + u.Stime.Nano()), u.Minflt}
 }
 
 func (u used) less(o used) used { return used{u.cpu - o.cpu, u.faults - o.faults} }
 
-// notePages prints a warning if the host takes back the free pages of this virtual machine. Then
-// each page that is used for the first time is fetched from the host, and the measurement includes
-// that time.
+// notePages prints a note if this virtual machine reports its free pages to its host. The host
+// takes these pages away, and the measurement then includes the time to get them back.
 func notePages() {
 	const order = "/sys/module/page_reporting/parameters/page_reporting_order"
 	text, err := os.ReadFile(order)
@@ -195,7 +208,8 @@ func notePages() {
 		return
 	}
 	if n, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && n >= 0 && n <= maxOrder {
-		fmt.Printf("note: this machine reports free pages to its host, which takes them: times are longer, and differ more. echo %d > %s ends that\n\n", maxOrder+1, order)
+		fmt.Printf("note: this machine reports free pages to its host, which takes them away."+
+			" Times are longer and vary more.\nTo disable the reports: echo %d > %s\n\n", maxOrder+1, order)
 	}
 }
 

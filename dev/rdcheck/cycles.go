@@ -89,7 +89,7 @@ func use(c *ramdisk.Control, d *ramdisk.Disk) error {
 		},
 		func() error {
 			if err := write(11); !errors.Is(err, unix.EIO) {
-				return fmt.Errorf("a write that should fail ends with %s", guestcheck.Said(err))
+				return fmt.Errorf("a write that should fail ends with %s", guestcheck.Outcome(err))
 			}
 			return nil
 		},

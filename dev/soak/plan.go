@@ -8,12 +8,14 @@ import (
 	"strings"
 )
 
-// A plan describes each round: variants and loads rotate, and the seed determines everything else.
+// A plan determines each round. The pairs of variant and load rotate, and the seed determines
+// everything else.
 type plan struct {
 	*config
 	pairs []pair
 }
 
+// A pair is a variant with a load.
 type pair struct {
 	variant variant
 	load    workload
@@ -30,7 +32,8 @@ func newPlan(ctx context.Context, c *config) (*plan, error) {
 	var chosen []variant
 	for _, v := range variants[c.fs] {
 		if !strings.Contains(string(features), v.needs) {
-			fmt.Fprintf(c.out, "soak: left out, since mkfs.%s does not know %s: %s\n", c.fs, v.needs, v.name)
+			fmt.Fprintf(c.out, "soak: %s is skipped: this mkfs.%s does not know %s\n",
+				v.name, c.fs, v.needs)
 			continue
 		}
 		if v.disks = max(v.disks, 1); v.disks >= c.disks && (!c.guest || !v.newer) &&
@@ -49,19 +52,19 @@ func newPlan(ctx context.Context, c *config) (*plan, error) {
 		}
 	}
 	if len(loads) == 0 {
-		return nil, fmt.Errorf("no load %q: %s", c.only, strings.Join(names, ", "))
+		return nil, fmt.Errorf("no load %q: the loads are %s", c.only, strings.Join(names, ", "))
 	}
-	// In time every load meets every variant, and neither comes twice in a row.
+	// Each load is combined with each variant. Both change from one pair to the next.
 	p := &plan{config: c}
 	for n := range len(loads) * len(chosen) {
 		i := n % len(loads)
 		q := pair{chosen[(i+n/len(loads))%len(chosen)], loads[i]}
-		if !q.load.journal || !q.variant.plain {
+		if !q.load.journal || !q.variant.noJournal {
 			p.pairs = append(p.pairs, q)
 		}
 	}
 	if len(p.pairs) == 0 {
-		return nil, fmt.Errorf("no way to make %s on %d disks", c.fs, c.disks)
+		return nil, fmt.Errorf("no variant of %s has %d disks and the name %q", c.fs, c.disks, c.variant)
 	}
 	return p, nil
 }
@@ -69,8 +72,13 @@ func newPlan(ctx context.Context, c *config) (*plan, error) {
 // round returns the n-th round.
 func (p *plan) round(n int) *round {
 	q := p.pairs[n%len(p.pairs)]
-	r := &round{config: p.config, number: n, random: rand.New(rand.NewPCG(p.seed, uint64(n))),
-		variant: q.variant, load: q.load}
+	r := &round{
+		config:  p.config,
+		number:  n,
+		random:  rand.New(rand.NewPCG(p.seed, uint64(n))),
+		variant: q.variant,
+		load:    q.load,
+	}
 	if r.load.small {
 		r.variant.size = 300 << 20
 	}

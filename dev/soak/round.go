@@ -21,7 +21,7 @@ import (
 	"fsward/interp/detect"
 )
 
-// A round is one file system under one load.
+// A round is one new file system under one load.
 type round struct {
 	*config
 	number  int
@@ -32,44 +32,46 @@ type round struct {
 
 func (r *round) name() string { return fmt.Sprintf("%s, %s", r.variant.name, r.load.name) }
 
-// judge is a Sink that counts commits and keeps the first events that do not hold.
-type judge struct {
+// A collector is a guard.Sink that counts commits and keeps the first ten events that do not hold.
+type collector struct {
 	mu     sync.Mutex
 	counts counts
 	alarms []*guard.Event
 }
 
-func (j *judge) Event(ev *guard.Event) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
+// Event counts an event.
+func (c *collector) Event(ev *guard.Event) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	switch ev.Kind {
 	case guard.KindCommit:
-		j.counts.commits++
+		c.counts.commits++
 	case guard.KindLogCommit:
-		j.counts.logCommits++
+		c.counts.logCommits++
 	}
-	j.counts.records += ev.Records
-	if ev.Outcome != change.Holds && len(j.alarms) < 10 {
-		j.alarms = append(j.alarms, ev)
+	c.counts.records += ev.Records
+	if ev.Outcome != change.Holds && len(c.alarms) < 10 {
+		c.alarms = append(c.alarms, ev)
 	}
 }
 
-func (j *judge) result() (counts, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if len(j.alarms) == 0 {
-		return j.counts, nil
+// result returns the counts, and an error with the report of the kept events, if any.
+func (c *collector) result() (counts, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.alarms) == 0 {
+		return c.counts, nil
 	}
 	var text strings.Builder
 	report := guard.NewTextReport(&text)
-	for _, ev := range j.alarms {
+	for _, ev := range c.alarms {
 		report.Event(ev)
 	}
-	return j.counts, fmt.Errorf("false alarms:\n%s", &text)
+	return c.counts, fmt.Errorf("false alarms:\n%s", &text)
 }
 
-// run makes the file system, loads it under the guard, and checks the result with the file system's
-// own checker and with fsward check.
+// run makes the file system, puts it under load with the guard, and checks the result with the file
+// system's own checker and with fsward check.
 func (r *round) run(ctx context.Context) (counts, error) {
 	dir := filepath.Join(r.dir, fmt.Sprintf("round-%d", r.number))
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -95,7 +97,7 @@ func (r *round) run(ctx context.Context) (counts, error) {
 			}
 		}
 	}
-	seen := &judge{}
+	seen := &collector{}
 	err := r.guarded(ctx, images, filepath.Join(dir, "log"), seen)
 	got, alarms := seen.result()
 	got.rounds = 1
@@ -107,7 +109,8 @@ func (r *round) run(ctx context.Context) (counts, error) {
 	return got, err
 }
 
-// make makes the file system.
+// make makes the file system at the size at which the load starts, and then enlarges the images to
+// the size of the variant.
 func (r *round) make(ctx context.Context, images []string) error {
 	if err := load.Make(ctx, r.fs, images, cmp.Or(r.load.start, r.variant.size),
 		r.variant.mkfs...); err != nil {
@@ -122,46 +125,56 @@ func (r *round) make(ctx context.Context, images []string) error {
 }
 
 // guarded runs the load on images under the guard and checks the result.
-func (r *round) guarded(ctx context.Context, images []string, log string, seen *judge) error {
-	cfg := guard.Config{FS: detect.Auto, OnViolation: guard.OnRefuse, Verify: true,
+func (r *round) guarded(ctx context.Context, images []string, log string, seen *collector) error {
+	cfg := guard.Config{
+		FS:          detect.Auto,
+		OnViolation: guard.OnRefuse,
+		Verify:      true,
 		Sinks:       []guard.Sink{seen},
-		DataOrdered: !slices.Contains(r.variant.mount, "data=writeback")}
+		DataOrdered: !slices.Contains(r.variant.mount, "data=writeback"),
+	}
 	for i, image := range images {
 		cfg.Disks = append(cfg.Disks, guard.DiskSpec{Name: fmt.Sprintf("disk%d", i), Path: image})
 	}
 	if r.keep != "" {
 		cfg.Record = log
 	}
-	what := load.Run{FS: r.fs, Type: r.variant.kind,
-		Mount:  append(slices.Clone(r.variant.mount), r.load.mount...),
-		Stages: r.stages(len(images)), Timeout: r.config.round + 10*time.Minute, Guest: r.machine}
-	if _, err := what.Guarded(ctx, cfg, r.log); err != nil {
+	run := load.Run{
+		FS:      r.fs,
+		Type:    r.variant.mountType,
+		Mount:   append(slices.Clone(r.variant.mount), r.load.mount...),
+		Stages:  r.stages(len(images)),
+		Timeout: r.config.round + 10*time.Minute,
+		Guest:   r.machine,
+	}
+	if _, err := run.Guarded(ctx, cfg, r.log); err != nil {
 		return err
 	}
-	held, err := holding(images, r.fs)
+	checked, err := members(images, r.fs)
 	if err != nil {
 		return err
 	}
-	ev, err := offline.Check(ctx, held, detect.Auto, guard.RulesConfig{})
+	ev, err := offline.Check(ctx, checked, detect.Auto, guard.RulesConfig{})
 	if err == nil && ev.Outcome != change.Holds {
 		seen.Event(ev)
 	}
 	return err
 }
 
-// holding returns the images that the file system is on at the end.
-func holding(images []string, fs string) (held []string, err error) {
+// members returns the images that belong to the file system. A load may have added or removed
+// devices.
+func members(images []string, fs string) (list []string, err error) {
 	for _, image := range images {
 		file, err := blocktap.OpenImage(image)
 		if err != nil {
 			return nil, err
 		}
 		if name, err := detect.Name(file, detect.Auto); err == nil && name == fs {
-			held = append(held, image)
+			list = append(list, image)
 		}
 		if err := file.Close(); err != nil {
 			return nil, err
 		}
 	}
-	return held, nil
+	return list, nil
 }

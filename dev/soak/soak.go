@@ -1,7 +1,9 @@
-// Command soak runs real loads on real file systems under the guard and expects no alarm: no commit
-// of a sound kernel may be refused or undecided. Rounds differ in how the file system is made and
-// mounted (variants.go), and in the load (workloads.go). They run in the host's own kernel, or with
-// -guest in a guest's. At the end of a round the file system's own checker checks every image.
+// Command soak runs real loads on real file systems under the guard and expects no alarm: the guard
+// must neither refuse a commit of a sound kernel nor leave it undecided. Each round makes a new
+// file system and runs one load. Rounds differ in the options of mkfs and mount (variants.go) and
+// in the load (workloads.go). They use the host's own kernel, or with -guest that of user-mode
+// Linux. At the end of a round the file system's own checker checks the images. Start reading at
+// round.run.
 package main
 
 import (
@@ -32,18 +34,20 @@ func run() error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	cfg := config{log: zap.NewNop(), out: os.Stdout}
-	flag.StringVar(&cfg.fs, "fs", "btrfs", "file system: btrfs or ext3")
+	flag.StringVar(&cfg.fs, "fs", "btrfs", "`file system`: btrfs or ext3")
 	flag.IntVar(&cfg.commits, "commits", 20_000,
-		"end when so many commits and log commits were judged")
-	flag.DurationVar(&cfg.time, "time", 0, "or after this time; 0: no limit")
+		"stop after `N` checked commits, log commits included")
+	flag.DurationVar(&cfg.time, "time", 0, "stop after this `DURATION`; 0: no limit")
 	flag.Uint64Var(&cfg.seed, "seed", uint64(time.Now().UnixNano()),
-		"rounds and their loads follow from this number")
-	flag.DurationVar(&cfg.round, "round", 40*time.Second, "how long the load of a round runs")
-	flag.StringVar(&cfg.only, "only", "", "run only the load of this `NAME`")
-	flag.IntVar(&cfg.disks, "disks", 1, "make only file systems on at least so many disks")
-	flag.StringVar(&cfg.variant, "variant", "", "make only file systems with this `TEXT` in their names")
-	flag.BoolVar(&cfg.guest, "guest", false, "in a guest, user-mode Linux 6.1, and not in the host's own kernel")
-	flag.StringVar(&cfg.keep, "keep", "", "keep the image and the log of a round that failed in `DIR`")
+		"`SEED` that determines the rounds and their loads")
+	flag.DurationVar(&cfg.round, "round", 40*time.Second, "`DURATION` of the load of a round")
+	flag.StringVar(&cfg.only, "only", "", "run only the load with this `NAME`")
+	flag.IntVar(&cfg.disks, "disks", 1, "make only file systems on at least `N` disks")
+	flag.StringVar(&cfg.variant, "variant", "",
+		"make only the variants with this `TEXT` in their names")
+	flag.BoolVar(&cfg.guest, "guest", false,
+		"use the kernel of a guest, user-mode Linux 6.1, instead of the host's")
+	flag.StringVar(&cfg.keep, "keep", "", "keep the images and the log of a failed round in `DIR`")
 	flag.Parse()
 	if flag.NArg() > 0 {
 		return fmt.Errorf("unexpected argument %q", flag.Arg(0))
@@ -68,19 +72,19 @@ func run() error {
 	return err
 }
 
-// config says what to run.
+// config has the values of the flags and the files of the program.
 type config struct {
 	fs          string
-	commits     int
-	time, round time.Duration
+	commits     int           // stop after this many checked commits
+	time, round time.Duration // limit of the program, 0: none; length of a round
 	seed        uint64
-	only        string
-	variant     string // part of its name; "": all variants
-	disks       int    // least number of disks of a file system
+	only        string // name of the only load; "": all loads
+	variant     string // part of the variant's name; "": all variants
+	disks       int    // minimum number of disks of a file system
 	guest       bool
-	machine     *uml.Machine // of the guest
-	ops         int          // load of each worker in operations; 0: bounded by time
-	keep        string       // path for the image and the log of a failed round; "" for none
+	machine     *uml.Machine // of the guest; nil for the host's own kernel
+	ops         int          // operations of each worker; 0: time is the limit
+	keep        string       // folder for the images and the log of a failed round; "" for none
 	dir         string       // folder for the files of a round
 	fsload      string       // path of the program
 	out         io.Writer
@@ -99,7 +103,7 @@ func (c *counts) add(o counts) {
 	c.records += o.records
 }
 
-func (c counts) judged() int { return c.commits + c.logCommits }
+func (c counts) checked() int { return c.commits + c.logCommits }
 
 func (c counts) String() string {
 	return fmt.Sprintf("%d rounds, %d commits, %d log commits, %d records", c.rounds, c.commits,
@@ -113,7 +117,7 @@ func (c *config) soak(ctx context.Context) (total counts, err error) {
 	if err != nil {
 		return total, err
 	}
-	for n := 0; total.judged() < c.commits && ctx.Err() == nil; n++ {
+	for n := 0; total.checked() < c.commits && ctx.Err() == nil; n++ {
 		if c.time > 0 && time.Since(c.start) >= c.time {
 			break
 		}
@@ -123,16 +127,17 @@ func (c *config) soak(ctx context.Context) (total counts, err error) {
 		if err != nil {
 			return total, fmt.Errorf("round %d (%s), repeat it with -seed %d: %w", n, r.name(), c.seed, err)
 		}
+		done := total.checked()
 		fmt.Fprintf(c.out, "soak: round %d, %s: %d commits, %d log commits; in all %d of %d%s\n",
-			n, r.name(), got.commits, got.logCommits, total.judged(), c.commits, c.estimate(total.judged()))
+			n, r.name(), got.commits, got.logCommits, done, c.commits, c.estimate(done))
 	}
-	if total.judged() == 0 {
-		return total, errors.New("nothing was judged")
+	if total.checked() == 0 {
+		return total, errors.New("no commit was checked")
 	}
 	return total, ctx.Err()
 }
 
-// estimate says how long the rest will take at the present rate.
+// estimate returns a phrase with the remaining time at the present rate, and "" if it is unknown.
 func (c *config) estimate(done int) string {
 	if done == 0 || done >= c.commits {
 		return ""

@@ -12,9 +12,9 @@ import (
 	"fsward/dev/load"
 )
 
-// TestSoakCut is a short cut of `make soak`: random load on each file system, in so many operations
-// that the machine's speed does not matter, no alarm, and an image that its own checker finds
-// clean.
+// TestSoakCut is a short form of `make soak`: random load on each file system must cause no alarm
+// and leave a clean image. Operations, not seconds, bound the load, so that the machine's speed
+// does not matter.
 func TestSoakCut(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Fatal("loop mounts need root: run the tests as root")
@@ -31,23 +31,34 @@ func TestSoakCut(t *testing.T) {
 		ops     int // of each of two workers
 		commits int // at least
 	}{
-		{"btrfs", "mixed", 1, 800, 10}, {"btrfs", "fsync", 1, 500, 30}, {"btrfs", "full", 1, 500,
-			10}, {"btrfs", "mixed", 2, 800, 10},
-		{"ext3", "mixed", 1, 800, 10}, {"ext3", "sync", 1, 300, 30}, {"ext3", "full", 1, 500,
-			10}, {"ext3", "tools", 1, 200, 10},
+		{"btrfs", "mixed", 1, 800, 10},
+		{"btrfs", "fsync", 1, 500, 30},
+		{"btrfs", "full", 1, 500, 10},
+		{"btrfs", "mixed", 2, 800, 10},
+		{"ext3", "mixed", 1, 800, 10},
+		{"ext3", "sync", 1, 300, 30},
+		{"ext3", "full", 1, 500, 10},
+		{"ext3", "tools", 1, 200, 10},
 	} {
 		t.Run(fmt.Sprintf("%s %s %d", tc.fs, tc.only, tc.disks), func(t *testing.T) {
 			cfg := &config{
-				fs: tc.fs, only: tc.only, disks: tc.disks, commits: 1, ops: tc.ops, seed: uint64(
-					time.Now().UnixNano()),
-				dir: t.TempDir(), fsload: program, out: io.Discard, log: zaptest.NewLogger(t),
+				fs:      tc.fs,
+				only:    tc.only,
+				disks:   tc.disks,
+				commits: 1,
+				ops:     tc.ops,
+				seed:    uint64(time.Now().UnixNano()),
+				dir:     t.TempDir(),
+				fsload:  program,
+				out:     io.Discard,
+				log:     zaptest.NewLogger(t),
 			}
 			total, err := cfg.soak(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
-			if total.judged() < tc.commits {
-				t.Errorf("only %s, want %d commits", total, tc.commits)
+			if total.checked() < tc.commits {
+				t.Errorf("%s, want at least %d commits", total, tc.commits)
 			}
 			t.Logf("seed %d: %s", cfg.seed, total)
 		})

@@ -1,17 +1,17 @@
 package main
 
-// A variant is a way to make a file system and to mount it.
+// A variant is a way to make and mount a file system: the options of mkfs and mount, and the disks.
 type variant struct {
-	name  string
-	mkfs  []string
-	mount []string
-	size  int64  // bytes, of each disk
-	disks int    // 0 selects 1
-	spare int    // number of further disks that it may use
-	needs string // a feature of mkfs that not every version has; "" for none
-	newer bool   // needs a newer kernel than the guest's 6.1
-	kind  string // type for mount; "" selects the plan's file system
-	plain bool   // without a journal
+	name      string
+	mkfs      []string
+	mount     []string
+	size      int64  // bytes, of each disk
+	disks     int    // 0 selects 1
+	spare     int    // number of blank disks that the load may add
+	needs     string // a feature of mkfs that not every version has; "" for none
+	newer     bool   // needs a newer kernel than the guest's 6.1
+	mountType string // type for mount; "" selects the plan's file system
+	noJournal bool
 }
 
 const gib = 1 << 30
@@ -61,17 +61,17 @@ var variants = map[string][]variant{
 			mkfs:  []string{"-b", "1024", "-I", "128", "-J", "size=2"},
 			mount: []string{"data=ordered", "commit=1"}, size: gib / 2},
 		{name: "4k blocks, journal checksum, data=journal", mkfs: []string{"-b", "4096"},
-			mount: []string{"journal_checksum", "data=journal"}, size: gib, kind: "ext4"},
+			mount: []string{"journal_checksum", "data=journal"}, size: gib, mountType: "ext4"},
 		{name: "1k blocks, journal checksum", mkfs: []string{"-b", "1024"},
-			mount: []string{"journal_checksum"}, size: gib / 2, kind: "ext4"},
+			mount: []string{"journal_checksum"}, size: gib / 2, mountType: "ext4"},
 		{name: "2k blocks, no index, no resize inode",
 			mkfs: []string{"-b", "2048", "-O", "^dir_index,^resize_inode"}, size: gib},
 		{name: "descriptors with their groups, data=writeback",
 			mkfs:  []string{"-b", "1024", "-O", "meta_bg,^resize_inode"},
 			mount: []string{"data=writeback", "nobarrier"}, size: gib / 2},
 		{name: "ext2, 1k blocks", mkfs: []string{"-b", "1024", "-O", "^has_journal"}, size: gib / 2,
-			kind: "ext2", plain: true},
+			mountType: "ext2", noJournal: true},
 		{name: "ext2, 4k blocks", mkfs: []string{"-b", "4096", "-O", "^has_journal"}, size: gib,
-			kind: "ext2", plain: true},
+			mountType: "ext2", noJournal: true},
 	},
 }

@@ -11,16 +11,16 @@ import (
 	"time"
 )
 
-// An administrator runs the btrfs program while the workers work. Most of its commands may be
-// refused for good reasons (no such snapshot, a balance is running), so their results are ignored.
+// An administrator runs the btrfs program while the workers run. Most of its commands may fail for
+// good reasons (no such snapshot, a balance is running), so it ignores their results.
 type administrator struct {
 	*rand.Rand
-	top, work string
-	devices   []string // devices that the file system may also use; nil: it keeps its own
-	made      int
+	top, work string   // root of the file system; subvolume of the workers
+	devices   []string // devices to add, remove and replace; nil: the devices do not change
+	created   int      // number of subvolumes
 }
 
-// subvolume makes dir a subvolume, so that it can be snapshotted, unless it is one.
+// subvolume makes dir a subvolume, which can have snapshots, if it does not exist yet.
 func subvolume(top, dir string) error {
 	if _, err := os.Lstat(dir); err == nil {
 		return nil
@@ -35,11 +35,11 @@ func subvolume(top, dir string) error {
 	return nil
 }
 
+// run runs commands until ctx is done.
 func (a *administrator) run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		for _, args := range a.next() {
-			// Long enough for a small balance on a busy machine. After that it is told to stop, as a user
-			// would.
+			// Two minutes are enough for a small balance on a busy machine. Then SIGINT stops the command.
 			limited, cancel := context.WithTimeout(ctx, 2*time.Minute)
 			cmd := exec.CommandContext(limited, "btrfs", args...)
 			cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
@@ -54,8 +54,8 @@ func (a *administrator) run(ctx context.Context) error {
 	// Background jobs must not delay the unmount.
 	_ = exec.Command("btrfs", "balance", "cancel", a.top).Run()
 	_ = exec.Command("btrfs", "scrub", "cancel", a.top).Run()
-	// Linux sometimes miscounts when groups are assigned and counted again under load, and btrfs check
-	// finds that. The final counts of the groups are not what the guard is tested for.
+	// Linux sometimes miscounts if quota groups are assigned and rescanned under load, and btrfs check
+	// reports it. These counts are not what this test is for.
 	_ = exec.Command("btrfs", "quota", "disable", a.top).Run()
 	return nil
 }
@@ -78,12 +78,12 @@ func (a *administrator) next() [][]string {
 	case 4, 5, 6:
 		return one("subvolume delete", snap)
 	case 7:
-		a.made++
-		return [][]string{{"subvolume", "create", filepath.Join(a.work, fmt.Sprintf("v%d", a.made))},
-			{"subvolume", "delete", filepath.Join(a.work, fmt.Sprintf("v%d", a.made-2))}}
+		a.created++
+		return [][]string{{"subvolume", "create", filepath.Join(a.work, fmt.Sprintf("v%d", a.created))},
+			{"subvolume", "delete", filepath.Join(a.work, fmt.Sprintf("v%d", a.created-2))}}
 	case 8:
-		return one([]string{"balance start -dlimit=1", "balance start -mlimit=1",
-			"balance start -dusage=30"}[a.IntN(3)], a.top)
+		filters := []string{"-dlimit=1", "-mlimit=1", "-dusage=30"}
+		return one("balance start "+filters[a.IntN(3)], a.top)
 	case 9:
 		return one("filesystem resize "+[]string{"-64m", "-16m", "max", "max"}[a.IntN(4)], a.top)
 	case 10:
@@ -107,7 +107,8 @@ func (a *administrator) next() [][]string {
 	}
 }
 
-// onDevices changes the devices of the file system, or how it is spread over them.
+// onDevices chooses a command that changes the devices of the file system or the profiles of its
+// chunks.
 func (a *administrator) onDevices() [][]string {
 	one, other := a.devices[a.IntN(len(a.devices))], a.devices[a.IntN(len(a.devices))]
 	profiles := []string{"single", "raid0", "raid1", "raid1", "raid1c3", "raid1c4", "raid10", "dup"}

@@ -30,7 +30,8 @@ func (c calls) rewrite(path string, off, size int64) error {
 
 func (c calls) remove(path string) error { return unix.Unlink(path) }
 
-// programs runs each command as a program: mkdir, rm, and dd with its various options (thesis 5.3).
+// programs runs each command as a program, as the thesis (5.3) does: mkdir, rm, and dd with various
+// options.
 type programs struct{}
 
 func (programs) mkdir(path string) error { return program("mkdir", path) }
@@ -40,7 +41,7 @@ func (programs) create(path string, size int64) error {
 		"iflag=count_bytes,fullblock", "conv=excl", "status=none")
 }
 
-// resize makes dd truncate the file at its seek position, and copy nothing.
+// resize runs dd without input, so that it only truncates the file at its seek position.
 func (programs) resize(path string, size int64) error {
 	return program("dd", "if=/dev/null", "of="+path, "bs=1", fmt.Sprintf("seek=%d", size),
 		"status=none")
@@ -48,12 +49,13 @@ func (programs) resize(path string, size int64) error {
 
 func (programs) rewrite(path string, off, size int64) error {
 	return program("dd", "if=/dev/urandom", "of="+path, fmt.Sprintf("count=%d", size), "bs=64K",
-		"iflag=count_bytes,fullblock",
-		fmt.Sprintf("seek=%d", off), "oflag=seek_bytes", "conv=notrunc", "status=none")
+		"iflag=count_bytes,fullblock", fmt.Sprintf("seek=%d", off), "oflag=seek_bytes",
+		"conv=notrunc", "status=none")
 }
 
 func (programs) remove(path string) error { return program("rm", path) }
 
+// program runs a program. The error includes its output.
 func program(name string, args ...string) error {
 	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("%s %v: %w: %s", name, args, err, out)

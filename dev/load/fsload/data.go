@@ -33,7 +33,7 @@ func appendTo(w *worker) error {
 	})
 }
 
-// direct writes past the page cache, in whole blocks as O_DIRECT requires.
+// direct writes with O_DIRECT, which bypasses the page cache and requires whole blocks.
 func direct(w *worker) error {
 	return w.open(w.file(), unix.O_DIRECT, func(fd int) error {
 		// Anonymous memory is aligned to a page, as O_DIRECT requires.
@@ -49,7 +49,8 @@ func direct(w *worker) error {
 	})
 }
 
-// mapped writes through memory, to a file that no other worker truncates while it is mapped.
+// mapped writes through a memory mapping of a file. Only this worker uses the file, so that nobody
+// truncates it meanwhile.
 func mapped(w *worker) error {
 	path := filepath.Join(w.dir, fmt.Sprintf("mapped%d-%d", w.number, w.IntN(4)))
 	return w.open(path, unix.O_CREAT, func(fd int) error {
@@ -57,7 +58,7 @@ func mapped(w *worker) error {
 		if err := unix.Ftruncate(fd, size); err != nil {
 			return err
 		}
-		// If a hole gets no space, a store to it raises SIGBUS.
+		// Allocate all blocks: a store to a hole would raise SIGBUS on a full file system.
 		if err := unix.Fallocate(fd, 0, 0, size); err != nil {
 			return err
 		}
@@ -70,8 +71,8 @@ func mapped(w *worker) error {
 	})
 }
 
-// store writes to memory that a file is mapped to. If copying a shared block finds no space, the
-// kernel raises SIGBUS (filemap page_mkwrite); store returns ENOSPC then.
+// store copies from to the mapping of a file. If the kernel finds no space for the copy of a shared
+// block, it raises SIGBUS (page_mkwrite in filemap.c), and store returns ENOSPC.
 func store(to, from []byte) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -92,7 +93,7 @@ func read(w *worker) error {
 	})
 }
 
-// fallocate calls fallocate in every mode that the file system has.
+// fallocate calls fallocate in a random mode. A file system may lack some of the modes.
 func fallocate(w *worker) error {
 	modes := []uint32{
 		0, unix.FALLOC_FL_KEEP_SIZE, unix.FALLOC_FL_PUNCH_HOLE | unix.FALLOC_FL_KEEP_SIZE,
@@ -113,8 +114,10 @@ func clone(w *worker) error {
 			}
 			off, size := w.span()
 			return unix.IoctlFileCloneRange(to, &unix.FileCloneRange{
-				Src_fd: int64(from), Src_offset: uint64(off) &^ 4095, Src_length: uint64(
-					size+4095) &^ 4095, Dest_offset: uint64(w.size(1<<20)) &^ 4095,
+				Src_fd:      int64(from),
+				Src_offset:  uint64(off) &^ 4095,
+				Src_length:  uint64(size+4095) &^ 4095,
+				Dest_offset: uint64(w.size(1<<20)) &^ 4095,
 			})
 		})
 	})
@@ -135,7 +138,7 @@ func fsync(w *worker) error { return w.open(w.file(), 0, unix.Fsync) }
 
 func fdatasync(w *worker) error { return w.open(w.file(), 0, unix.Fdatasync) }
 
-// durable makes a small write that is on the disk when the call returns.
+// durable appends a small write with O_SYNC.
 func durable(w *worker) error {
 	return w.open(w.file(), unix.O_CREAT|unix.O_APPEND|unix.O_SYNC, func(fd int) error {
 		_, err := unix.Write(fd, w.text(1+w.size(1<<12)))
@@ -159,7 +162,7 @@ func syncfs(w *worker) error {
 	return errors.Join(unix.Syncfs(fd), unix.Close(fd))
 }
 
-// large fills the disk with a file of some megabytes.
+// large writes a file of 1 to 8 MiB, to fill the disk.
 func large(w *worker) error {
 	return w.open(w.file(), unix.O_CREAT, func(fd int) error {
 		b := w.text(1 << 20)
@@ -172,14 +175,14 @@ func large(w *worker) error {
 	})
 }
 
-// verity makes a file read-only, with a tree of hashes over it. If the kernel has no fs-verity, it
-// does nothing.
+// verity enables fs-verity on a file: the file becomes read-only and gets a tree of hashes. It
+// fails if the kernel has no fs-verity.
 func verity(w *worker) error {
 	fd, err := unix.Open(w.file(), unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err
 	}
-	// struct fsverity_enable_arg: version, hash_algorithm, block_size; no salt, no signature
+	// struct fsverity_enable_arg: version, hash_algorithm, block_size; no salt and no signature.
 	var arg [128]byte
 	binary.NativeEndian.PutUint32(arg[0:], 1)
 	binary.NativeEndian.PutUint32(arg[4:], unix.FS_VERITY_HASH_ALG_SHA256)

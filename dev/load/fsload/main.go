@@ -1,7 +1,7 @@
-// Command fsload changes a mounted file system at random, as fsstress does. Its seed and the
-// answers of the file system determine what it does. Its exit status is 0 if every operation
-// succeeded, or failed in an allowed way (no space, no such file), and 1 as soon as one failed
-// otherwise.
+// Command fsload changes a mounted file system at random, as fsstress does. The seed and the
+// results of the operations determine the next operations. The exit status is 0 if all operations
+// succeeded or failed with an allowed error (no space, no such file), and 1 after the first other
+// error. Start reading at worker.run.
 package main
 
 import (
@@ -28,7 +28,7 @@ func main() {
 	}
 }
 
-// options are what the flags say.
+// options are the values of the flags.
 type options struct {
 	dir, profile, devices, times string
 	seed                         uint64
@@ -44,18 +44,22 @@ func parse() (o options, err error) {
 	flag.IntVar(&o.ops, "ops", 0, "stop after `N` operations of each worker; 0 for no limit")
 	flag.IntVar(&o.workers, "workers", 2, "run `N` workers at the same time")
 	flag.StringVar(&o.profile, "profile", "mixed", "kind of load: "+profileNames())
-	flag.BoolVar(&o.admin, "btrfs", false, "also run the btrfs program: snapshots, quota, balance, resize, scrub, defragmentation")
-	flag.StringVar(&o.devices, "devices", "", "with -btrfs: also add, remove and replace these `DEVICES`, separated by commas, and convert between profiles")
-	flag.IntVar(&o.thesis, "thesis", 0, "instead, run `N` commands of the Brunch thesis's workload with one worker")
-	flag.IntVar(&o.files, "fill", 0, "instead, make `N` small files and commit them at once")
+	flag.BoolVar(&o.admin, "btrfs", false,
+		"also run the btrfs program: snapshots, quota, balance, resize, scrub, defragmentation")
+	flag.StringVar(&o.devices, "devices", "", "with -btrfs: also add, remove and replace these"+
+		" `DEVICES`, separated by commas, and convert between profiles")
+	flag.IntVar(&o.thesis, "thesis", 0,
+		"run only `N` commands of the Brunch thesis's workload, with one worker")
+	flag.IntVar(&o.files, "fill", 0, "only make `N` small files, in one commit")
 	flag.BoolVar(&o.programs, "programs", false,
 		"with -thesis: run each command as a program, as the thesis does: dd, mkdir, rm")
 	flag.BoolVar(&o.commits, "commits", false, "with -thesis: commit after every hundredth command")
-	flag.StringVar(&o.times, "times", "", "with -commits: write the time of each commit to `FILE`, nanoseconds, one a line")
+	flag.StringVar(&o.times, "times", "",
+		"with -commits: write the time of each commit in nanoseconds to `FILE`, one a line")
 	flag.Parse()
 	if _, ok := profiles[o.profile]; o.dir == "" || !ok || flag.NArg() > 0 {
 		flag.Usage()
-		return o, errors.New("expected -dir, and a profile that exists")
+		return o, errors.New("-dir is required, the profile must exist, and no arguments are allowed")
 	}
 	return o, nil
 }
@@ -68,7 +72,7 @@ func run() error {
 	random := rand.New(rand.NewPCG(o.seed, 0))
 	switch {
 	case o.thesis > 0:
-		took, err := plant(random, o.dir, o.thesis, o.programs, o.commits)
+		took, err := runThesis(random, o.dir, o.thesis, o.programs, o.commits)
 		if err == nil && o.times != "" {
 			err = writeTimes(o.times, took)
 		}
@@ -94,8 +98,9 @@ func run() error {
 	return writable(o.dir)
 }
 
-// load runs the workers below work, and the administrator beside them, until ctx ends or one of
-// them fails.
+// load runs the workers in the folder work, and the administrator at the same time, until ctx is
+// done, the workers reach their limit, or one of them fails. It then prints the number of
+// operations.
 func (o options) load(ctx context.Context, cancel context.CancelFunc, work string) error {
 	var working, administering sync.WaitGroup
 	errs := make(chan error, o.workers+1)
@@ -139,8 +144,8 @@ func (o options) load(ctx context.Context, cancel context.CancelFunc, work strin
 	return nil
 }
 
-// writable returns an error if a file system takes no more writes, as after it has aborted a
-// transaction.
+// writable returns an error if a file system accepts no more writes, as after an aborted
+// transaction. A full file system is no error.
 func writable(dir string) error {
 	probe := filepath.Join(dir, "probe")
 	if err := os.WriteFile(probe, []byte("probe\n"), 0o600); err != nil &&

@@ -15,7 +15,7 @@ func mkdir(w *worker) error { return unix.Mkdir(w.folder()+fmt.Sprintf("/d%d", w
 
 func rmdir(w *worker) error { return unix.Rmdir(w.folder() + fmt.Sprintf("/d%d", w.IntN(5))) }
 
-// rmTree removes a directory and everything below it. Other workers may add files meanwhile.
+// rmTree removes a directory and its contents. Other workers may add files meanwhile.
 func rmTree(w *worker) error {
 	dir := w.folder()
 	if dir == w.dir || w.IntN(4) > 0 {
@@ -26,7 +26,7 @@ func rmTree(w *worker) error {
 
 func unlink(w *worker) error { return unix.Unlink(w.file()) }
 
-// unlinkOpen makes an orphan: an inode that has no name while it is open.
+// unlinkOpen makes an orphan: an open inode without a name.
 func unlinkOpen(w *worker) error {
 	path := w.file()
 	return w.open(path, 0, func(fd int) error {
@@ -45,7 +45,8 @@ func renameFolder(w *worker) error {
 		fmt.Sprintf("%s/d%d", w.folder(), w.IntN(5)))
 }
 
-// renameFlags exchanges two names, refuses to replace one, or leaves a whiteout.
+// renameFlags renames with one of the flags of renameat2: it exchanges two names, replaces no
+// existing name, or leaves a whiteout.
 func renameFlags(w *worker) error {
 	flags := []uint{unix.RENAME_EXCHANGE, unix.RENAME_NOREPLACE, unix.RENAME_WHITEOUT}
 	return unix.Renameat2(unix.AT_FDCWD, w.file(), unix.AT_FDCWD, w.file(), flags[w.IntN(len(flags))])
@@ -53,7 +54,7 @@ func renameFlags(w *worker) error {
 
 func link(w *worker) error { return unix.Link(w.file(), w.file()) }
 
-// linkOften gives a file so many names in one directory that they do not fit into one item.
+// linkOften gives a file 40 names in one directory, too many for one inode_ref item of Btrfs.
 func linkOften(w *worker) error {
 	from, dir := w.file(), w.folder()
 	for i := range 40 {
@@ -65,7 +66,7 @@ func linkOften(w *worker) error {
 	return nil
 }
 
-// unlinkOften removes such names.
+// unlinkOften removes names that linkOften made.
 func unlinkOften(w *worker) error {
 	names, err := filepath.Glob(fmt.Sprintf("%s/link-%d-*", w.folder(), w.IntN(4)))
 	if err != nil {
@@ -89,7 +90,7 @@ func mknod(w *worker) error {
 		int(unix.Mkdev(uint32(w.IntN(300)), uint32(w.IntN(300)))))
 }
 
-// unnamed makes a file without a name, and sometimes gives it one.
+// unnamed makes a file without a name (O_TMPFILE), and sometimes links it.
 func unnamed(w *worker) error {
 	fd, err := unix.Open(w.folder(), unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
 	if err != nil {
@@ -111,11 +112,10 @@ func removexattr(w *worker) error {
 	return unix.Lremovexattr(w.file(), fmt.Sprintf("user.x%d", w.IntN(6)))
 }
 
-// acl sets an access control list with one user, as setfacl -m u:1000:rw does. A folder may get a
-// default one.
+// acl sets an access control list with one user, as setfacl -m u:1000:rw does, or a default one on
+// a folder.
 func acl(w *worker) error {
-	// struct posix_acl_xattr_header and its entries of include/uapi/linux/posix_acl_xattr.h, sorted by
-	// tag.
+	// struct posix_acl_xattr_header and entries, sorted by tag: include/uapi/linux/posix_acl_xattr.h.
 	value := []byte{
 		2, 0, 0, 0, // version
 		1, 0, 6, 0, 0xff, 0xff, 0xff, 0xff, // ACL_USER_OBJ
@@ -148,8 +148,8 @@ const (
 	flagNoCOW    = 0x800000
 )
 
-// chattr sets flags on a new file, since some can be set only on an empty file. It clears the
-// append-only flag again, so that the name can be reused.
+// chattr sets a flag on a new file, since the kernel allows some flags only on an empty file. It
+// clears the append-only flag again, so that other operations can remove the file.
 func chattr(w *worker) error {
 	flags := []int{flagCompress, flagSync, flagNoDump, flagNoCOW, flagAppend}
 	return w.open(w.file(), unix.O_CREAT|unix.O_EXCL, func(fd int) error {

@@ -12,24 +12,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The workload of the Brunch thesis, section 5.3: files whose sizes have an exponential
-// distribution with a mean of 16 KiB, in a tree of directories. Files are created, resized, partly
-// rewritten and removed. Once there are a thousand files, at least that many remain.
+// The workload of the Brunch thesis, section 5.3: files in a tree of directories, with sizes that
+// are exponentially distributed. Its commands create, resize, partly rewrite and remove files. Once
+// there are a thousand files, at least that many remain.
 const (
-	meanSize = 16 << 10
-	keep     = 1000
+	meanSize = 16 << 10 // bytes
+	keep     = 1000     // files
 )
 
-// A tree has the files that the workload has made, so that each of its commands succeeds.
+// A tree lists the existing files and directories of the workload, so that each command succeeds.
 type tree struct {
 	*rand.Rand
-	do    commands
-	dirs  []string
-	files []string
-	made  int
+	do      commands
+	dirs    []string
+	files   []string
+	created int // number of files and directories made so far
 }
 
-// commands are the operations of the workload: as calls of this process, or as programs.
+// commands runs the operations of the workload, as system calls or as programs.
 type commands interface {
 	mkdir(path string) error
 	create(path string, size int64) error
@@ -38,11 +38,11 @@ type commands interface {
 	remove(path string) error
 }
 
-// plant runs count commands of the workload below dir. With byPrograms each command is a program,
-// as in the thesis. With commits it commits after every hundredth command, and returns the time of
-// each commit.
-func plant(random *rand.Rand, dir string, count int, byPrograms,
-	commits bool) (took []time.Duration, err error) {
+// runThesis runs count commands of the workload in the folder dir. With byPrograms each command is
+// a program, as in the thesis. With commits it commits after every hundredth command, and returns
+// the time of each commit.
+func runThesis(random *rand.Rand, dir string, count int,
+	byPrograms, commits bool) (took []time.Duration, err error) {
 	w := &worker{Rand: random, dir: dir}
 	t := &tree{Rand: random, do: calls{w}, dirs: []string{dir}}
 	if byPrograms {
@@ -63,7 +63,7 @@ func plant(random *rand.Rand, dir string, count int, byPrograms,
 	return took, nil
 }
 
-// writeTimes writes nanoseconds, one a line.
+// writeTimes writes times in nanoseconds to a file, one a line.
 func writeTimes(path string, took []time.Duration) error {
 	var b []byte
 	for _, t := range took {
@@ -72,6 +72,7 @@ func writeTimes(path string, took []time.Duration) error {
 	return os.WriteFile(path, b, 0o600)
 }
 
+// command runs one random command.
 func (t *tree) command() error {
 	n := t.IntN(10)
 	switch {
@@ -96,10 +97,10 @@ func (t *tree) file() string { return t.files[t.IntN(len(t.files))] }
 
 func (t *tree) size() int64 { return int64(t.ExpFloat64() * meanSize) }
 
-// grow adds a new path in one of the directories to a list.
+// grow adds a new path in a random directory to a list, and returns it.
 func (t *tree) grow(list *[]string, prefix string) string {
-	t.made++
-	path := filepath.Join(t.dirs[t.IntN(len(t.dirs))], fmt.Sprintf("%s%d", prefix, t.made))
+	t.created++
+	path := filepath.Join(t.dirs[t.IntN(len(t.dirs))], fmt.Sprintf("%s%d", prefix, t.created))
 	*list = append(*list, path)
 	return path
 }
@@ -115,7 +116,7 @@ func (t *tree) rewrite() error {
 	return errors.Join(errs...)
 }
 
-// fill makes small files, a thousand in each directory.
+// fill makes small files, a thousand in each directory, and commits them.
 func fill(random *rand.Rand, dir string, files int) error {
 	w := &worker{Rand: random, dir: dir}
 	for i := range files {
