@@ -12,26 +12,28 @@ import (
 	"testing"
 )
 
-// architecture holds the import graph: the block of lines "package → packages" that begins with importsFence.
+// architecture is the document with the import graph: a code block that begins with importsFence.
+// Its lines have the form "package → packages".
 const architecture = "docs/dev/architecture.md"
 
 const importsFence = "```imports"
 
-// An importGraph says which packages of ours a package may import.
+// An importGraph maps each package of the project to the packages that it may import.
 type importGraph map[string][]string
 
-// allows reports whether a package may import another. On the right side of an arrow, "x/..." stands for
-// x and what is below it, and "*" for every package but those of cmd and dev.
+// allows reports whether a package may import another. On the right side of an arrow, "x/..." means
+// x and all packages below it, and "*" means all packages except those of cmd and dev.
 func (g importGraph) allows(from, to string) bool {
 	return slices.ContainsFunc(g[from], func(pattern string) bool {
 		if folder, ok := strings.CutSuffix(pattern, "/..."); ok {
 			return to == folder || strings.HasPrefix(to, folder+"/")
 		}
-		return pattern == to || pattern == "*" && !strings.HasPrefix(to, "cmd/") && !strings.HasPrefix(to, "dev/")
+		tool := strings.HasPrefix(to, "cmd/") || strings.HasPrefix(to, "dev/")
+		return pattern == to || pattern == "*" && !tool
 	})
 }
 
-// readGraph reads the graph from the document on the architecture.
+// readGraph reads the graph from the architecture document.
 func readGraph() (importGraph, error) {
 	text, err := os.ReadFile(architecture)
 	if err != nil {
@@ -47,21 +49,23 @@ func readGraph() (importGraph, error) {
 		from, to, arrow := strings.Cut(line, "→")
 		from = strings.TrimSpace(from)
 		if _, twice := g[from]; !arrow || twice {
-			return nil, fmt.Errorf("line %q: expected one line PACKAGE → PACKAGES for each package", line)
+			return nil, fmt.Errorf("line %q: expected one line PACKAGE → PACKAGES for each package",
+				line)
 		}
 		g[from] = strings.Fields(to)
 	}
 	return g, nil
 }
 
-// A goPackage is what go list says of a package.
+// A goPackage is the part of go list's output about a package that the test needs.
 type goPackage struct {
 	ImportPath string
 	Imports    []string
 }
 
-// TestImportArrows compares each package's imports with the graph that the document on the architecture
-// draws: an import that is not drawn fails, and so does a package that is not drawn or no longer there.
+// TestImportArrows compares the imports of each package with the graph in the architecture
+// document. It fails if the graph lacks an import or a package, or contains a package that does not
+// exist.
 func TestImportArrows(t *testing.T) {
 	graph, err := readGraph()
 	if err != nil {
@@ -80,30 +84,31 @@ func TestImportArrows(t *testing.T) {
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		from := ours(p.ImportPath)
+		from := internalPath(p.ImportPath)
 		if from == "" {
 			continue
 		}
 		exists[from] = true
 		if _, drawn := graph[from]; !drawn {
-			t.Errorf("the graph has no line for %s: add %q", from, from+" → "+oursOf(p.Imports))
+			t.Errorf("the graph has no line for %s: add %q", from, from+" → "+internalPaths(p.Imports))
 			continue
 		}
 		for _, imp := range p.Imports {
-			if to := ours(imp); to != "" && !graph.allows(from, to) {
-				t.Errorf("%s imports %s, which the graph does not draw", from, to)
+			if to := internalPath(imp); to != "" && !graph.allows(from, to) {
+				t.Errorf("%s imports %s, which the graph does not allow", from, to)
 			}
 		}
 	}
 	for from := range graph {
 		if !exists[from] {
-			t.Errorf("the graph draws %s, which is no package", from)
+			t.Errorf("the graph has a line for %s, which does not exist", from)
 		}
 	}
 }
 
-// ours returns the path of one of our packages without the module's name; "" for any other.
-func ours(importPath string) string {
+// internalPath returns the path of a package of this module without the module's name, and "" for
+// any other package.
+func internalPath(importPath string) string {
 	path, _ := strings.CutPrefix(importPath, "fsward/")
 	if path == importPath {
 		return ""
@@ -111,11 +116,11 @@ func ours(importPath string) string {
 	return path
 }
 
-// oursOf lists our packages among imports.
-func oursOf(imports []string) string {
+// internalPaths returns the paths of this module's packages among imports, separated by spaces.
+func internalPaths(imports []string) string {
 	var list []string
 	for _, imp := range imports {
-		if to := ours(imp); to != "" {
+		if to := internalPath(imp); to != "" {
 			list = append(list, to)
 		}
 	}

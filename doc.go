@@ -1,2 +1,3 @@
-// Package fsward is empty: it holds the test of the project's import graph. Start reading at hostd.
+// Package fsward contains only the test of the project's import graph. Start reading at
+// hostd/guard.
 package fsward

@@ -1,5 +1,5 @@
-// Package shareddata finds the images, logs and tables that others made, which tests are held against. They are kept
-// beside the project and not in it.
+// Package shareddata finds images, logs and tables from other sources, which tests use as
+// references. They are in a folder beside the project and not part of it.
 package shareddata
 
 import (
@@ -8,12 +8,14 @@ import (
 	"testing"
 )
 
-// folder is where they are, from the project's folder.
+// folder is the default path of the shared data, relative to the project's folder.
 const folder = "../shared/data"
 
-// Path returns the path of one of them, given by its parts. A test is skipped where there is no such folder beside the
-// project. It fails where FSWARD_DATA names one that is not there, and where the folder lacks what is asked for: a
-// name that is wrong must not look like a machine without the data.
+// Path returns the path of a file or folder of the shared data. parts are the elements of its path
+// in the folder of the shared data. Path skips the test if the machine has no such folder. The
+// environment variable FSWARD_DATA names another folder. The test fails if that folder or the
+// requested file does not exist, so that a wrong name does not look like a machine without the
+// data.
 func Path(t testing.TB, parts ...string) string {
 	t.Helper()
 	root, named := os.LookupEnv("FSWARD_DATA")
@@ -24,16 +26,16 @@ func Path(t testing.TB, parts ...string) string {
 		if named {
 			t.Fatalf("FSWARD_DATA: %v", err)
 		}
-		t.Skipf("SKIPPED: nothing is held against the data of others: %v (FSWARD_DATA names another folder)", err)
+		t.Skipf("SKIPPED: the shared data is missing: %v (FSWARD_DATA can name another folder)", err)
 	}
 	path := filepath.Join(append([]string{root}, parts...)...)
 	if _, err := os.Stat(path); err != nil {
-		t.Fatalf("the shared data lacks what this test needs: %v", err)
+		t.Fatalf("the shared data lacks a file that this test needs: %v", err)
 	}
 	return path
 }
 
-// project returns the folder of the module whose test runs.
+// project returns the folder of the module. It is the working directory of the test or above it.
 func project(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()
@@ -46,7 +48,7 @@ func project(t testing.TB) string {
 		}
 		up := filepath.Dir(dir)
 		if up == dir {
-			t.Fatal("not run in the project's folder: no go.mod above")
+			t.Fatal("the test does not run in the project's folder: no go.mod found")
 		}
 		dir = up
 	}
