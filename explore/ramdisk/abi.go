@@ -9,26 +9,26 @@ import (
 	"fsward/explore/device"
 )
 
-// ABI is the version that this package speaks: FSW_RD_ABI.
+// ABI is the version of the module's interface: FSW_RD_ABI.
 const ABI = 1
 
 // Limits of the module.
 const (
-	PageSize     = 4096    // FSW_RD_PAGE
-	SectorSize   = 512     // FSW_RD_SECTOR
+	PageSize     = 4096    // FSW_RD_PAGE: bytes
+	SectorSize   = 512     // FSW_RD_SECTOR: bytes
 	MaxDisks     = 8       // FSW_RD_DISKS
-	MaxBytes     = 1 << 36 // FSW_RD_MAX_BYTES
-	MaxSnapshots = 64      // FSW_RD_SNAPSHOTS, of a disk
-	MaxRules     = 16      // FSW_RD_RULES, of a disk
-	MaxName      = 31      // FSW_RD_NAME less its zero
-	MaxText      = 256     // FSW_RD_TEXT
-	maxNumbers   = 256     // FSW_RD_NUMBERS
+	MaxBytes     = 1 << 36 // FSW_RD_MAX_BYTES: of a disk
+	MaxSnapshots = 64      // FSW_RD_SNAPSHOTS: of a disk
+	MaxRules     = 16      // FSW_RD_RULES: of a disk
+	MaxName      = 31      // FSW_RD_NAME without the terminating zero: bytes
+	MaxText      = 256     // FSW_RD_TEXT: bytes of a mark
+	maxNumbers   = 256     // FSW_RD_NUMBERS: pages in one answer
 	MaxDelayMS   = 60000   // FSW_RD_DELAY_MS
 )
 
 func command(dir, nr, size uint32) uint32 { return device.Command(dir, 0xf5, nr, size) }
 
-// Sizes of the structs, bytes.
+// Sizes of the structs in bytes.
 const (
 	helloSize    = 40
 	diskSize     = 16
@@ -64,48 +64,65 @@ var (
 
 var le = binary.LittleEndian // the module runs on amd64
 
-// Hello is what the module says of itself: struct fsw_rd_hello.
+// Hello is the state of the module: struct fsw_rd_hello.
 type Hello struct {
 	ABI      uint32
-	Disks    uint32 // that there are
-	LogBytes uint64 // size of the log; 0 before it is first used
-	LogUsed  uint64 // bytes in it
-	Lost     uint64 // records that did not fit, ever
-	Pages    int64  // of contents that the module holds
+	Disks    uint32 // number of disks
+	LogBytes uint64 // size of the log; 0 before its first use
+	LogUsed  uint64 // bytes in the log
+	Lost     uint64 // records that did not fit into the log, since the module was loaded
+	Pages    int64  // pages of memory for the contents of disks and snapshots
 }
 
 func (h *Hello) decode(b *[helloSize]byte) {
-	*h = Hello{le.Uint32(b[0:]), le.Uint32(b[4:]), le.Uint64(b[8:]), le.Uint64(b[16:]), le.Uint64(b[24:]), int64(le.Uint64(b[32:]))}
+	*h = Hello{
+		ABI:      le.Uint32(b[0:]),
+		Disks:    le.Uint32(b[4:]),
+		LogBytes: le.Uint64(b[8:]),
+		LogUsed:  le.Uint64(b[16:]),
+		Lost:     le.Uint64(b[24:]),
+		Pages:    int64(le.Uint64(b[32:])),
+	}
 }
 
-// Stat is the state of a disk: struct fsw_rd_stat.
+// Stat is the state of a disk: struct fsw_rd_stat. Counts are since the disk was made.
 type Stat struct {
 	Disk      uint32
 	Logging   bool
-	Bytes     uint64
-	Pages     uint64 // that hold its contents
-	Kept      uint64 // that hold what snapshots have and it has no more
-	Snapshots uint32 // with a name
-	Rules     uint32 // that can still fire
-	Fired     uint64 // times that rules fired, ever
-	Submitted uint64 // bios, ever
-	Completed uint64
-	NoMemory  uint64 // bios that failed for want of memory
+	Bytes     uint64 // size of the disk
+	Pages     uint64 // pages of memory for its contents
+	Kept      uint64 // pages of memory that only snapshots need
+	Snapshots uint32
+	Rules     uint32 // rules that can still fire
+	Fired     uint64 // times that rules fired
+	Submitted uint64 // bios
+	Completed uint64 // bios
+	NoMemory  uint64 // bios that failed because memory was short
 }
 
 func (s *Stat) decode(b *[statSize]byte) {
-	*s = Stat{Disk: le.Uint32(b[0:]), Logging: le.Uint32(b[4:]) != 0, Bytes: le.Uint64(b[8:]), Pages: le.Uint64(b[16:]),
-		Kept: le.Uint64(b[24:]), Snapshots: le.Uint32(b[32:]), Rules: le.Uint32(b[36:]), Fired: le.Uint64(b[40:]),
-		Submitted: le.Uint64(b[48:]), Completed: le.Uint64(b[56:]), NoMemory: le.Uint64(b[64:])}
+	*s = Stat{
+		Disk:      le.Uint32(b[0:]),
+		Logging:   le.Uint32(b[4:]) != 0,
+		Bytes:     le.Uint64(b[8:]),
+		Pages:     le.Uint64(b[16:]),
+		Kept:      le.Uint64(b[24:]),
+		Snapshots: le.Uint32(b[32:]),
+		Rules:     le.Uint32(b[36:]),
+		Fired:     le.Uint64(b[40:]),
+		Submitted: le.Uint64(b[48:]),
+		Completed: le.Uint64(b[56:]),
+		NoMemory:  le.Uint64(b[64:]),
+	}
 }
 
-// Op is what a bio does. The zero value is one that the disk does not have.
+// Op is the operation of a bio. The zero value is an operation that the disk does not support.
 type Op uint16
 
 const (
 	Read    Op = 1 + iota // FSW_RD_READ
 	Write                 // FSW_RD_WRITE
-	Flush                 // FSW_RD_FLUSH: without data
+	Flush                 // FSW_RD_FLUSH: a flush without data
 	Discard               // FSW_RD_DISCARD
 	Zeroes                // FSW_RD_ZEROES
 )
@@ -117,7 +134,7 @@ func (o Op) String() string {
 	return [...]string{"unknown", "read", "write", "flush", "discard", "zeroes"}[o]
 }
 
-// Flags of a bio.
+// Flags are the flags of a bio.
 type Flags uint32
 
 const (
@@ -135,20 +152,26 @@ const (
 type Action uint32
 
 const (
-	Fail      Action = 1 + iota // FSW_RD_FAIL: it ends with Error; nothing takes effect
-	Delay                       // FSW_RD_DELAY: it is done Arg ms later; what comes after is not held up
-	Tear                        // FSW_RD_TEAR: of a write only the first Arg sectors take effect
-	DropFlush                   // FSW_RD_DROP_FLUSH: its flush is not done, and no error says so
+	// Fail: FSW_RD_FAIL. The bio fails with Rule.Error and changes nothing.
+	Fail Action = 1 + iota
+	// Delay: FSW_RD_DELAY. The bio is done Rule.Arg ms later. Later bios do not wait for it.
+	Delay
+	// Tear: FSW_RD_TEAR. Only the first Rule.Arg sectors of a write reach the disk.
+	Tear
+	// DropFlush: FSW_RD_DROP_FLUSH. The flush is not done, and no error is reported.
+	DropFlush
 )
 
-// A Rule hits bios of a disk: struct fsw_rd_rule.
+// A Rule injects a failure into bios of a disk: struct fsw_rd_rule.
 type Rule struct {
 	Action Action
-	Ops    []Op   // those that count; none for DropFlush, which counts flushes, those before writes too
-	Error  uint32 // errno of Fail; of Tear too, or 0: it seems to succeed
-	Nth    uint64 // the first that is hit, counted from when the rule is added, from 1
-	Times  uint64 // how many from there on; of Delay 1
-	Arg    uint64
+	// Ops are the operations that count. They are empty for DropFlush, which counts flushes, also
+	// those before writes.
+	Ops   []Op
+	Error uint32 // errno of Fail and Tear; 0 for Tear: the bio reports success
+	Nth   uint64 // number of the first bio that the rule hits, from 1; counting begins with Inject
+	Times uint64 // number of bios that the rule hits from there on; 1 for Delay
+	Arg   uint64
 }
 
 func (r *Rule) encode(disk uint32) []byte {
@@ -166,10 +189,11 @@ func (r *Rule) encode(disk uint32) []byte {
 	return le.AppendUint64(b, r.Arg)
 }
 
-// encodeName makes what begins struct fsw_rd_snapshot, and, with another number for pages, fsw_rd_changed.
+// encodeName encodes a struct fsw_rd_snapshot, in which number is the field pages. The same bytes
+// begin a struct fsw_rd_changed, in which number is the field from.
 func encodeName(disk uint32, number uint64, name string) ([]byte, error) {
 	if name == "" || len(name) > MaxName || bytes.IndexByte([]byte(name), 0) >= 0 {
-		return nil, fmt.Errorf("snapshot name %q: 1 to %d bytes without zeros are possible", name, MaxName)
+		return nil, fmt.Errorf("snapshot name %q: want 1 to %d bytes without zeros", name, MaxName)
 	}
 	b := make([]byte, snapshotSize)
 	le.PutUint32(b, disk)
@@ -178,10 +202,10 @@ func encodeName(disk uint32, number uint64, name string) ([]byte, error) {
 	return b, nil
 }
 
-// Injected is the set of actions that rules took on a bio.
+// Injected is the set of the actions that rules took on a bio.
 type Injected uint32
 
-// Has tells whether a rule with this action fired.
+// Has reports whether a rule with this action fired.
 func (i Injected) Has(a Action) bool { return i&(1<<(a&31)) != 0 }
 
 // Count returns how many different actions were taken.

@@ -8,39 +8,42 @@ import (
 	"fsward/blocktap/trace"
 )
 
-// ErrNotWhole means that a log does not have all that changed a disk: records were lost, or contents were set by other
-// means than bios.
+// ErrNotWhole means that a log lacks changes of a disk: records were lost, or Restore or SetPage
+// changed the contents without a bio.
 var ErrNotWhole = errors.New("the log does not have all changes")
 
-// maxHeld bounds the bios that were submitted and not yet completed: rules delay few, and a guard holds up what a kernel has under way.
-const maxHeld = 1 << 16
+// maxInFlight bounds the bios in flight. Rules delay few bios, and a guard delays at most what a
+// kernel submits at once.
+const maxInFlight = 1 << 16
 
-// Converter writes dm-log-writes logs of what the log's records say reached the disks, as they come: writes in the order in
-// which they completed, as far as they took effect, and flushes that were done. Reads, and what failed, leave no trace.
-// Used by one goroutine.
+// Converter writes a dm-log-writes log of what reached each disk: the part of each write that took
+// effect, in the order of completion, and each flush that was done. Reads and failed bios leave no
+// entry. A Converter is for one goroutine.
 type Converter struct {
-	logs map[uint32]*trace.Writer
-	held map[uint64]held
+	logs     map[uint32]*trace.Writer
+	inFlight map[uint64]bio
 }
 
-// held is a bio that has not completed.
-type held struct {
+// A bio was submitted and has not completed.
+type bio struct {
 	rec  Record
 	data []byte
 }
 
-// NewConverter writes to the log of each disk; records of others are passed over. Where there are several,
-// trace.Together is called before.
+// NewConverter returns a Converter that writes to logs, by the number of the disk. It ignores
+// records of other disks. For several disks the caller must call trace.Together before.
 func NewConverter(logs map[uint32]*trace.Writer) *Converter {
-	return &Converter{logs: logs, held: make(map[uint64]held)}
+	return &Converter{logs: logs, inFlight: make(map[uint64]bio)}
 }
 
-// Add takes the next record. An error is final; ErrNotWhole says that the logs end where they would begin to be wrong.
+// Add takes the next record. An error is final. If it wraps ErrNotWhole, the logs are right as far
+// as they go.
 func (c *Converter) Add(r *Record) error {
 	if r.Type == Lost {
-		return fmt.Errorf("bio log: record %d: %d were lost, since the log was full: %w", r.Seq, r.Len, ErrNotWhole)
+		return fmt.Errorf("bio log: record %d: %d records were lost, since the log was full: %w",
+			r.Seq, r.Len, ErrNotWhole)
 	}
-	if r.Type == Mark { // one for all disks
+	if r.Type == Mark { // a mark belongs to all disks
 		for _, w := range c.logs {
 			if err := w.Mark(string(r.Data)); err != nil {
 				return err
@@ -58,36 +61,39 @@ func (c *Converter) Add(r *Record) error {
 	case Complete:
 		return c.complete(w, r)
 	case Restore, Patch:
-		return fmt.Errorf("bio log: record %d: %s of disk %d: %w", r.Seq, r.Type, r.Disk, ErrNotWhole)
+		return fmt.Errorf("bio log: record %d: %s of disk %d: %w",
+			r.Seq, r.Type, r.Disk, ErrNotWhole)
 	}
 	return nil
 }
 
 func (c *Converter) submit(r *Record) error {
-	if _, twice := c.held[r.ID]; twice {
-		return fmt.Errorf("bio log: record %d: bio %d was submitted before", r.Seq, r.ID)
+	if _, twice := c.inFlight[r.ID]; twice {
+		return fmt.Errorf("bio log: record %d: bio %d was already submitted", r.Seq, r.ID)
 	}
-	if len(c.held) >= maxHeld {
-		return fmt.Errorf("bio log: record %d: %d bios that have not completed", r.Seq, len(c.held))
+	if len(c.inFlight) >= maxInFlight {
+		return fmt.Errorf("bio log: record %d: more than %d bios are in flight", r.Seq, maxInFlight)
 	}
-	h := held{rec: *r}
-	h.data = append(h.data, r.Data...)
-	h.rec.Data = nil
-	c.held[r.ID] = h
+	b := bio{rec: *r}
+	b.data = append(b.data, r.Data...)
+	b.rec.Data = nil
+	c.inFlight[r.ID] = b
 	return nil
 }
 
 func (c *Converter) complete(w *trace.Writer, r *Record) error {
-	h, ok := c.held[r.ID]
+	b, ok := c.inFlight[r.ID]
 	if !ok {
-		return fmt.Errorf("bio log: record %d: bio %d was never submitted: %w", r.Seq, r.ID, ErrNotWhole)
+		return fmt.Errorf("bio log: record %d: bio %d was never submitted: %w",
+			r.Seq, r.ID, ErrNotWhole)
 	}
-	delete(c.held, r.ID)
-	s := &h.rec
+	delete(c.inFlight, r.ID)
+	s := &b.rec
 	if r.Done > s.Len || r.Disk != s.Disk || r.Op != s.Op {
-		return fmt.Errorf("bio log: record %d: not of the bio %d that record %d submitted", r.Seq, r.ID, s.Seq)
+		return fmt.Errorf("bio log: record %d does not match the submission of bio %d in record %d",
+			r.Seq, r.ID, s.Seq)
 	}
-	s.Data, s.Done, s.Status, s.Injected = h.data, r.Done, r.Status, r.Injected
+	s.Data, s.Done, s.Status, s.Injected = b.data, r.Done, r.Status, r.Injected
 	for _, q := range s.Requests() {
 		if err := w.Log(&q); err != nil {
 			return err
@@ -96,15 +102,20 @@ func (c *Converter) complete(w *trace.Writer, r *Record) error {
 	return nil
 }
 
-// Requests are what a bio has its disk do, as far as Done, Status and Injected say: a flush, a change, or one after the other. They share the
-// record's Data, which is no shorter than Done if it is a write.
+// Requests returns what the disk did for a bio, according to Done, Status and Injected: a flush, a
+// change, or a flush and then a change. The requests share the record's Data. The Data of a write
+// must have at least Done bytes.
 func (r *Record) Requests() (out []blocktap.Request) {
 	failed := r.Status != 0 && r.Done == 0
 	if r.Flags&Preflush != 0 && !failed && !r.Injected.Has(DropFlush) {
 		out = append(out, blocktap.Request{Op: blocktap.OpFlush})
 	}
-	// A write that failed half-way is durable in no part.
-	q := blocktap.Request{Off: r.Sector * SectorSize, Len: r.Done, FUA: r.Flags&FUA != 0 && r.Done == r.Len, Meta: r.Flags&Meta != 0}
+	q := blocktap.Request{
+		Off:  r.Sector * SectorSize,
+		Len:  r.Done,
+		FUA:  r.Flags&FUA != 0 && r.Done == r.Len, // no part of a partial write is durable
+		Meta: r.Flags&Meta != 0,
+	}
 	switch r.Op {
 	case Write:
 		q.Op, q.Data = blocktap.OpWrite, r.Data[:r.Done]
@@ -119,4 +130,4 @@ func (r *Record) Requests() (out []blocktap.Request) {
 }
 
 // Held returns the number of bios that were submitted and have not completed.
-func (c *Converter) Held() int { return len(c.held) }
+func (c *Converter) Held() int { return len(c.inFlight) }

@@ -1,6 +1,7 @@
-// Package ramdisk speaks with fsw_ramdisk, the kernel module of the folder ramdisk at the root of the project: disks in a
-// guest's memory whose every bio can be logged, whose contents can be put back, and whose errors are chosen. It is used in
-// the guest; a Reader and a Converter read its log anywhere.
+// Package ramdisk talks to fsw_ramdisk, the kernel module in the folder ramdisk at the root of the
+// project. The module makes disks in a guest's memory. It can log every bio, keep and restore
+// snapshots, and inject failures. Control and Disk work in the guest. A Reader and a Converter read
+// the log anywhere.
 //
-// Commands go by write(2) and their answers come by read(2), so that no pointer is handed to the kernel (decision 28).
+// abi.go mirrors the structs of ramdisk/fsw_ramdisk.h. Start reading at Control.Make.
 package ramdisk

@@ -46,12 +46,16 @@ func stream(records ...Record) []byte {
 
 func sectors(n int, with byte) []byte { return bytes.Repeat([]byte{with}, n*SectorSize) }
 
-// two writes of which the second completes first, torn; the first has a flush before it.
+// example begins with two writes. The first has a preflush. The second completes first, and is
+// torn. Other bios follow, with and without injected failures.
 func example() []Record {
 	return []Record{
-		{Seq: 1, ID: 1, Type: Submit, Op: Write, Flags: Preflush | FUA | Meta, Sector: 8, Len: 1024, Data: sectors(2, 1), Comm: "jbd2"},
-		{Seq: 2, ID: 2, Type: Submit, Op: Write, Flags: FUA, Sector: 0, Len: 1024, Data: sectors(2, 2)},
-		{Seq: 3, ID: 2, Type: Complete, Op: Write, Sector: 0, Len: 1024, Done: 512, Injected: 1 << Tear},
+		{
+			Seq: 1, ID: 1, Type: Submit, Op: Write, Flags: Preflush | FUA | Meta,
+			Sector: 8, Len: 1024, Data: sectors(2, 1), Comm: "jbd2",
+		},
+		{Seq: 2, ID: 2, Type: Submit, Op: Write, Flags: FUA, Len: 1024, Data: sectors(2, 2)},
+		{Seq: 3, ID: 2, Type: Complete, Op: Write, Len: 1024, Done: 512, Injected: 1 << Tear},
 		{Seq: 4, Type: Mark, Data: []byte("here")},
 		{Seq: 5, ID: 1, Type: Complete, Op: Write, Sector: 8, Len: 1024, Done: 1024},
 		{Seq: 6, ID: 3, Type: Submit, Op: Discard, Sector: 16, Len: 4096},
@@ -79,7 +83,7 @@ func (m *memory) WriteAt(p []byte, off int64) (int, error) {
 	return copy(m.b[off:], p), nil
 }
 
-// convert reads a stream and returns the entries of the log that comes of it, as text.
+// convert converts a stream to a dm-log-writes log, and returns the entries of the log as text.
 func convert(b []byte) (entries []string, err error) {
 	var m memory
 	w, err := trace.NewWriter(&m)
@@ -121,19 +125,26 @@ func convert(b []byte) (entries []string, err error) {
 	}
 }
 
-// What reached the disk is converted, in the order in which it did; what did not is not.
+// TestConvert checks that exactly what reached the disk is converted, in the order of completion.
 func TestConvert(t *testing.T) {
 	got, err := convert(stream(example()...))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"0+512 2", "mark 0+0 here", "flush 0+0", "fua|metadata 4096+1024 1", "discard 8192+4096", "flush 0+0"}
+	want := []string{
+		"0+512 2",
+		"mark 0+0 here",
+		"flush 0+0",
+		"fua|metadata 4096+1024 1",
+		"discard 8192+4096",
+		"flush 0+0",
+	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 
-// What is not whole is an error, and not a log that looks as if it were.
+// TestConvertNotWhole checks that a log that lacks changes is an error.
 func TestConvertNotWhole(t *testing.T) {
 	for name, r := range map[string]Record{
 		"lost":    {Seq: 9, Type: Lost, Len: 9},
@@ -147,7 +158,8 @@ func TestConvertNotWhole(t *testing.T) {
 	}
 }
 
-// What the module cannot have written is an error that names the record.
+// TestReaderErrors checks that records which the module cannot have written are errors, that errors
+// are final, and that a cut stream is an error.
 func TestReaderErrors(t *testing.T) {
 	first := example()[0]
 	for name, change := range map[string]func(r *Record){
@@ -191,6 +203,7 @@ func TestReaderErrors(t *testing.T) {
 	}
 }
 
+// TestReader reads a log that begins after lost records.
 func TestReader(t *testing.T) {
 	records := append([]Record{{Seq: 40, Type: Lost, Len: 40}}, example()...)
 	for i := range records[1:] {
@@ -211,18 +224,18 @@ func TestReader(t *testing.T) {
 	}
 }
 
-// nowhere keeps nothing.
-type nowhere struct{}
+// discard is a file that keeps nothing.
+type discard struct{}
 
-func (nowhere) WriteAt(p []byte, _ int64) (int, error) { return len(p), nil }
+func (discard) WriteAt(p []byte, _ int64) (int, error) { return len(p), nil }
 
-// Any bytes give records or an error.
+// FuzzReader checks that any bytes give records or an error.
 func FuzzReader(f *testing.F) {
 	f.Add(stream(example()...))
 	f.Add(stream(Record{Seq: 9, Type: Lost, Len: 9}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r := NewReader(bytes.NewReader(b))
-		w, err := trace.NewWriter(nowhere{})
+		w, err := trace.NewWriter(discard{})
 		if err != nil {
 			t.Fatal(err)
 		}
