@@ -3,8 +3,8 @@ package ondisk
 // FSName is the name of the file system in schemas, errors and reports.
 const FSName = "btrfs"
 
-// Object ids that stand for trees and special inodes (linux/btrfs_tree.h). Negative ones are the
-// top of the 64 bits.
+// Object IDs of trees and special inodes, and limits (linux/btrfs_tree.h). A comment shows the
+// negative number that the header writes for an ID at the top of the 64 bits.
 const (
 	RootTreeID       = 1
 	ExtentTreeID     = 2
@@ -22,7 +22,7 @@ const (
 	LastFreeID       = ^uint64(255)     // -256
 	BalanceID        = ^uint64(3)       // -4
 	OrphanID         = ^uint64(4)       // -5
-	LogFixupID       = ^uint64(6)       // -7: inodes whose links the replay of a log still has to count
+	LogFixupID       = ^uint64(6)       // -7: inodes whose links log replay still has to count
 	TreeRelocID      = ^uint64(7)       // -8
 	TreeLogID        = ^uint64(5)       // -6
 	DataRelocTreeID  = ^uint64(8)       // -9
@@ -57,7 +57,7 @@ const (
 	RootRefKey         = 156
 	ExtentItemKey      = 168
 	MetadataItemKey    = 169
-	ExtentOwnerRefKey  = 172 // who is charged for data under simple quotas: inside extent items alone, no reference
+	ExtentOwnerRefKey  = 172 // the tree that simple quotas charge; only inside extent items
 	TreeBlockRefKey    = 176
 	ExtentDataRefKey   = 178
 	SharedBlockRefKey  = 182
@@ -105,8 +105,8 @@ const (
 
 // Flags in the header of a node (BTRFS_HEADER_FLAG_*).
 const (
-	HeaderFlagWritten = 1 << 0 // every node on disk has it
-	HeaderFlagReloc   = 1 << 1 // a node that balance is moving
+	HeaderFlagWritten = 1 << 0 // set in every node on disk
+	HeaderFlagReloc   = 1 << 1 // balance is moving the node
 )
 
 // Types of a directory entry (BTRFS_FT_*).

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/crypto/blake2b"
 )
 
-// CsumType is the checksum of a file system (enum btrfs_csum_type): that of its superblock, its
-// metadata blocks and its data.
+// CsumType is a checksum algorithm (enum btrfs_csum_type). A file system uses one for its
+// superblock, its metadata blocks and its data.
 type CsumType uint16
 
 const (
@@ -20,17 +20,18 @@ const (
 	csumXXHash
 	csumSHA256
 	csumBlake2b
-	CsumTypes // how many there are
+	CsumTypes // the number of algorithms
 )
 
-// CsumArea is the size of the field at the start of a superblock or a metadata block that holds the
-// checksum of what follows it (BTRFS_CSUM_SIZE). What the checksum does not fill is zero.
+// CsumArea is the size in bytes of the checksum field at the start of a superblock or a metadata
+// block (BTRFS_CSUM_SIZE). The checksum covers the bytes after the field. Zeros follow a checksum
+// that is shorter than the field.
 const CsumArea = 32
 
 // Size is the length of a checksum in bytes (btrfs_super_csum_size).
 func (t CsumType) Size() int { return [CsumTypes]int{4, 8, 32, 32}[t] }
 
-// Sum is btrfs_csum.
+// Sum returns the checksum of b, padded with zeros (btrfs_csum). t must be below CsumTypes.
 func (t CsumType) Sum(b []byte) (s [CsumArea]byte) {
 	switch t {
 	case CsumCRC32C:
@@ -45,8 +46,7 @@ func (t CsumType) Sum(b []byte) (s [CsumArea]byte) {
 	return s
 }
 
-// Check holds the checksum at the start of a block against the rest. The error is text without a
-// place.
+// Check compares the checksum at the start of a block with the contents. The error names no block.
 func (t CsumType) Check(block []byte) error {
 	want := t.Sum(block[CsumArea:])
 	if have := block[:t.Size()]; !bytes.Equal(have, want[:t.Size()]) {
@@ -55,7 +55,7 @@ func (t CsumType) Check(block []byte) error {
 	return nil
 }
 
-// Seal makes the checksum at the start of a block right.
+// Seal recomputes the checksum at the start of a block.
 func (t CsumType) Seal(block []byte) {
 	s := t.Sum(block[CsumArea:])
 	copy(block, s[:])

@@ -17,7 +17,7 @@ func ExampleViewInodeItem() {
 	// Output: true 2 1048616
 }
 
-// A key is written as rules write it.
+// String writes a key as rules do.
 func ExampleKey() {
 	fmt.Println(ondisk.Key{ObjectID: 257, Type: ondisk.InodeItemKey})
 	// Output: k(257,inode_item,0)

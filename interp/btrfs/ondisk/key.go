@@ -44,7 +44,7 @@ func order(less bool) int {
 	return 1
 }
 
-// String writes a key as rules do; a type that is not known stays a number.
+// String writes a key as rules do. It writes an unknown type as a number.
 func (k Key) String() string {
 	name := fmt.Sprint(k.Type)
 	if t := itemTypeOf(k.Type); t != nil {

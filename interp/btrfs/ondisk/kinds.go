@@ -44,10 +44,10 @@ const (
 	KindDevReplace
 	KindUUIDSubvol
 	KindUUIDReceived
-	KindSuperBlock // has no key: it is the one object of tree 0
-	// What is no item of its own.
-	KindChunkStripe  // in a chunk_item
-	KindFreeSpaceRun // in a free_space_bitmap
+	KindSuperBlock // has no key: it is the only object of tree 0
+	// The kinds below are not items.
+	KindChunkStripe  // part of a chunk_item
+	KindFreeSpaceRun // part of a free_space_bitmap
 	KindTreeBlock
 	KindBlockPointers
 	KindFreeSpace

@@ -11,14 +11,17 @@ import (
 	"fsward/change"
 )
 
-// The tables of members agree with the kernel's header, as a C compiler reads it.
+// The tables of members agree with the kernel's header as a C compiler reads it.
 func TestLayoutsAgreeWithHeader(t *testing.T) {
 	gcc, err := exec.LookPath("gcc")
 	if err != nil {
 		t.Fatal("gcc is not installed: it is in the Debian package gcc (make setup installs it)")
 	}
 	var c, want strings.Builder
-	c.WriteString("#include <stdio.h>\n#include <stddef.h>\n#include <linux/btrfs_tree.h>\nint main(void) {\n")
+	for _, header := range []string{"stdio.h", "stddef.h", "linux/btrfs_tree.h"} {
+		fmt.Fprintf(&c, "#include <%s>\n", header)
+	}
+	c.WriteString("int main(void) {\n")
 	seen := map[string]bool{}
 	for k := KindFreeSpaceHeader; k < KindSuperBlock; k++ {
 		s := ItemTypes[k].Layout
@@ -30,10 +33,12 @@ func TestLayoutsAgreeWithHeader(t *testing.T) {
 		fmt.Fprintf(&want, "%s %d\n", s.Name, s.Size)
 		for _, f := range s.Fields {
 			member := f.Name
-			if strings.HasSuffix(member, "time") { // of a btrfs_timespec, the seconds
+			if strings.HasSuffix(member, "time") { // the table has the seconds of a btrfs_timespec
 				member += ".sec"
 			}
-			fmt.Fprintf(&c, "printf(\"%s.%s %%zu %%zu\\n\", offsetof(struct %s, %s), sizeof(((struct %s *)0)->%s));\n", s.Name, member, s.Name, member, s.Name, member)
+			offset := fmt.Sprintf("offsetof(struct %s, %s)", s.Name, member)
+			size := fmt.Sprintf("sizeof(((struct %s *)0)->%s)", s.Name, member)
+			fmt.Fprintf(&c, "printf(\"%s.%s %%zu %%zu\\n\", %s, %s);\n", s.Name, member, offset, size)
 			fmt.Fprintf(&want, "%s.%s %d %d\n", s.Name, member, f.Off, f.Width)
 		}
 	}
@@ -54,13 +59,13 @@ func TestLayoutsAgreeWithHeader(t *testing.T) {
 		g, w := strings.Split(string(got), "\n"), strings.Split(want.String(), "\n")
 		for i := range min(len(g), len(w)) {
 			if g[i] != w[i] {
-				t.Errorf("the header says %s, the table %s", g[i], w[i])
+				t.Errorf("linux/btrfs_tree.h has %s, the table has %s", g[i], w[i])
 			}
 		}
 	}
 }
 
-// Kinds are in the order of key types, so that objects sort as keys do; every field has a name.
+// Kinds are in the order of key types, so that objects sort as keys do. Every field has a name.
 func TestSchema(t *testing.T) {
 	for k := KindFreeSpaceHeader; k < KindSuperBlock; k++ {
 		if ItemTypes[k].Name == "" || ItemTypes[k].Doc == "" {
@@ -78,7 +83,8 @@ func TestSchema(t *testing.T) {
 		names[name] = true
 	}
 	s := Schema
-	if k, ok := s.KindByName("dir_item"); !ok || s.Kinds[k].Shape != change.ShapeKey || len(s.Kinds[k].Fields) == 0 {
+	k, ok := s.KindByName("dir_item")
+	if !ok || s.Kinds[k].Shape != change.ShapeKey || len(s.Kinds[k].Fields) == 0 {
 		t.Error("dir_item is not declared")
 	}
 	for i, w := range words {
@@ -88,15 +94,15 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// The hashes, by values that the kernel computed (btrfs inspect-internal dump-tree of a real
-// image).
+// NameHash returns the hash that the kernel computed: btrfs inspect-internal dump-tree shows it for
+// a real image.
 func TestHashes(t *testing.T) {
 	if h := NameHash([]byte("default")); h != 2378154706 {
 		t.Errorf("hash of default is %d", h)
 	}
 }
 
-// A rule names a field by its name alone.
+// Field names are unique, since a rule names a field without its kind.
 func TestFieldNamesDiffer(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, name := range Schema.Fields {

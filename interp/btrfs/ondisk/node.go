@@ -6,15 +6,15 @@ import (
 	"fsward/interp/disk"
 )
 
-// Layout of struct btrfs_header and what follows it in a node or leaf.
-const (
-	MixedBackrefRev = 1 // BTRFS_MIXED_BACKREF_REV, of every file system since Linux 2.6.31
-)
+// MixedBackrefRev is the backref_rev of every file system since Linux 2.6.31
+// (BTRFS_MIXED_BACKREF_REV).
+const MixedBackrefRev = 1
 
-// A Node is a view on a metadata block that has passed the checks of the reader: every index below nritems is
-// within the bytes, every item of a leaf lies in them, and keys grow.
+// A Node is a view on a metadata block. Methods that take an index, or return an item, need a block
+// that has passed the checks of the reader: every index below nritems is within the bytes, every
+// item of a leaf lies in them, and keys ascend.
 type Node struct {
-	r disk.Region // Addr is that of the first copy
+	r disk.Region // its address is that of the first copy
 }
 
 func (n *Node) Logical() uint64         { return n.r.U64(HeaderBytenrAt) }
@@ -30,13 +30,17 @@ func (n *Node) Bytes() []byte           { return n.r.Bytes() }
 func (n *Node) FSID() [16]byte          { return [16]byte(n.r.Bytes()[HeaderFSIDAt:]) }
 func (n *Node) ChunkTreeUUID() [16]byte { return [16]byte(n.r.Bytes()[HeaderChunkTreeUUIDAt:]) }
 
-// ReadKey reads a btrfs_disk_key; the caller has checked that it lies within r.
+// ReadKey reads the btrfs_disk_key at an offset. The caller has checked that it lies within r.
 func ReadKey(r disk.Region, off int) Key {
 	b := r.Bytes()[off : off+DiskKeySize]
-	return Key{binary.LittleEndian.Uint64(b[DiskKeyObjectIDAt:]), b[DiskKeyTypeAt], binary.LittleEndian.Uint64(b[DiskKeyOffsetAt:])}
+	return Key{
+		ObjectID: binary.LittleEndian.Uint64(b[DiskKeyObjectIDAt:]),
+		Type:     b[DiskKeyTypeAt],
+		Offset:   binary.LittleEndian.Uint64(b[DiskKeyOffsetAt:]),
+	}
 }
 
-// NewNode returns a view on a block, and reports whether it is long enough for a header.
+// NewNode returns a view on a block, and reports whether the block is long enough for a header.
 func NewNode(r disk.Region) (*Node, bool) { return &Node{r}, r.Len() >= HeaderSize }
 
 // Key returns the key of item or pointer i.
@@ -47,7 +51,7 @@ func (n *Node) Key(i int) Key {
 	return ReadKey(n.r, HeaderSize+i*KeyPtrSize)
 }
 
-// Child returns the address and generation in pointer i of a node above the leaves.
+// Child returns the logical address and the generation in pointer i of a node above the leaves.
 func (n *Node) Child(i int) (logical, generation uint64) {
 	at := HeaderSize + i*KeyPtrSize
 	return n.r.U64(at + KeyPtrBlockptrAt), n.r.U64(at + KeyPtrGenerationAt)
@@ -56,8 +60,8 @@ func (n *Node) Child(i int) (logical, generation uint64) {
 // ItemType returns the key type of item i of a leaf.
 func (n *Node) ItemType(i int) uint8 { return n.r.U8(HeaderSize + i*ItemSize + DiskKeyTypeAt) }
 
-// ItemRange returns where the data of item i of a leaf begins, behind the header of the leaf, and
-// how long it is, in bytes.
+// ItemRange returns the offset and the size of the data of item i of a leaf, in bytes. The offset
+// counts from the end of the leaf's header.
 func (n *Node) ItemRange(i int) (off, size uint32) {
 	at := HeaderSize + i*ItemSize
 	return n.r.U32(at + ItemOffsetAt), n.r.U32(at + ItemSizeAt)
@@ -66,7 +70,7 @@ func (n *Node) ItemRange(i int) (off, size uint32) {
 // Item returns the data of item i of a leaf.
 func (n *Node) Item(i int) disk.Region {
 	off, size := n.ItemRange(i)
-	// checkNode has made sure of the bounds; a Region that is none is empty, not a panic.
+	// checkNode has checked the bounds. Out of bounds, Sub returns an empty Region and an error.
 	r, _ := n.r.Sub(HeaderSize+uint64(off), uint64(size))
 	return r
 }
@@ -74,13 +78,13 @@ func (n *Node) Item(i int) disk.Region {
 // Search returns the index of the first key that is not below k.
 func (n *Node) Search(k Key) (i int, found bool) { return n.bisect(0, n.NrItems(), k) }
 
-// SearchFrom is Search for a key that is likely to be near index at.
+// SearchFrom is Search for a key that is probably near index at.
 func (n *Node) SearchFrom(at int, k Key) (i int, found bool) {
 	lo, hi := 0, n.NrItems()
 	if at >= hi {
 		return n.bisect(lo, hi, k)
 	}
-	for step := 1; ; step *= 2 { // away from at, until k is passed
+	for step := 1; ; step *= 2 { // move away from at until k lies between lo and hi
 		switch c := n.Key(at).Compare(k); {
 		case c == 0:
 			return at, true
@@ -98,8 +102,7 @@ func (n *Node) SearchFrom(at int, k Key) (i int, found bool) {
 	}
 }
 
-// bisect is Search among the keys from lo on and before hi, where the answer is known to be, or to
-// be hi.
+// bisect is Search among the keys [lo, hi). It returns hi if all of them are below k.
 func (n *Node) bisect(lo, hi int, k Key) (i int, found bool) {
 	for lo < hi {
 		mid := int(uint(lo+hi) >> 1)

@@ -2,7 +2,7 @@ package ondisk
 
 import "fsward/change"
 
-// sharesKey reports whether objects of a kind can have a key in common.
+// sharesKey reports whether several objects of a kind can have the same key.
 func sharesKey(k change.Kind) bool {
 	switch k {
 	case KindXattrItem, KindDirItem, KindExtentDataRef, KindUUIDSubvol, KindUUIDReceived:
@@ -14,7 +14,7 @@ func sharesKey(k change.Kind) bool {
 // SuperObject is the superblock.
 var SuperObject = change.Object{Kind: KindSuperBlock}
 
-// KindByType maps a key type to its kind; 0 for types that are not known.
+// KindByType maps a key type to its kind. An unknown type has kind 0.
 var KindByType = func() (m [256]change.Kind) {
 	for k := KindFreeSpaceHeader; k < KindSuperBlock; k++ {
 		m[ItemTypes[k].Type] = k
@@ -22,7 +22,7 @@ var KindByType = func() (m [256]change.Kind) {
 	return m
 }()
 
-// itemTypeOf returns the declaration of a key type, or nil.
+// itemTypeOf returns the declaration of a key type, or nil if the type is unknown.
 func itemTypeOf(typ uint8) *ItemType {
 	if k := KindByType[typ]; k != 0 {
 		return &ItemTypes[k]
@@ -30,12 +30,18 @@ func itemTypeOf(typ uint8) *ItemType {
 	return nil
 }
 
-// Schema declares the objects and fields in the records of Btrfs.
+// Schema declares the objects and fields in the change records of Btrfs.
 var Schema = func() *change.Schema {
-	s := &change.Schema{FS: FSName, Kinds: make([]change.KindInfo, KindCount), Fields: fieldNames[:], Words: words[:]}
+	s := &change.Schema{
+		FS:     FSName,
+		Kinds:  make([]change.KindInfo, KindCount),
+		Fields: fieldNames[:],
+		Words:  words[:],
+	}
 	for k := KindFreeSpaceHeader; k < KindCount; k++ {
 		t := &ItemTypes[k]
-		info := change.KindInfo{Name: t.Name, Shape: t.Shape, Unique: t.Shape == change.ShapeKey && !sharesKey(k), Doc: t.Doc}
+		unique := t.Shape == change.ShapeKey && !sharesKey(k)
+		info := change.KindInfo{Name: t.Name, Shape: t.Shape, Unique: unique, Doc: t.Doc}
 		if t.Layout != nil {
 			for _, f := range t.Layout.Fields {
 				if f.Field != 0 {

@@ -7,14 +7,14 @@ import (
 )
 
 const (
-	SuperOffset = 64 << 10           // of the primary (BTRFS_SUPER_INFO_OFFSET)
+	SuperOffset = 64 << 10           // of the primary superblock (BTRFS_SUPER_INFO_OFFSET)
 	SuperMagic  = 0x4D5F53665248425F // "_BHRfS_M"
 	MkfsMagic   = 0x4D5F536652484221 // "!BHRfS_M": mkfs has not finished (BTRFS_MAGIC_TEMPORARY)
 	SysArrayMax = 2048
 	BackupRoots = 4 // entries of super_roots (BTRFS_NUM_BACKUP_ROOTS)
 )
 
-// SuperOffsets are the places of the superblock and its mirrors (btrfs_sb_offset).
+// SuperOffsets are the offsets of the superblock and its mirrors on a device (btrfs_sb_offset).
 var SuperOffsets = [...]uint64{SuperOffset, 64 << 20, 256 << 30}
 
 // Features of a file system, and flags of its superblock.
@@ -46,64 +46,61 @@ const (
 )
 
 // SuperFlags are the flags that Linux (BTRFS_SUPER_FLAG_SUPP) or its tools know.
-const SuperFlags = HeaderFlagWritten | HeaderFlagReloc | SuperFlagError | SuperFlagSeeding | SuperFlagMetadump |
-	SuperFlagChangingFSID | SuperFlagChangingUUID | SuperFlagChangingTree | SuperFlagChangingCsums
+const SuperFlags = HeaderFlagWritten | HeaderFlagReloc | SuperFlagError | SuperFlagSeeding |
+	SuperFlagMetadump | SuperFlagChangingFSID | SuperFlagChangingUUID | SuperFlagChangingTree |
+	SuperFlagChangingCsums
 
 // Superblock is a view on the bytes of a btrfs_super_block. The bytes need not be valid.
 type Superblock struct{ b *[SuperSize]byte }
 
-// NewSuperblock returns the view on the bytes of a superblock.
+// NewSuperblock returns a view on the bytes of a superblock.
 func NewSuperblock(b *[SuperSize]byte) Superblock { return Superblock{b} }
 
 func (s Superblock) Bytes() *[SuperSize]byte { return s.b }
 
-func (s Superblock) FSID() [16]byte     { return [16]byte(s.b[SuperFSIDAt:]) }
-func (s Superblock) Magic() uint64      { return binary.LittleEndian.Uint64(s.b[SuperMagicAt:]) }
-func (s Superblock) Bytenr() uint64     { return binary.LittleEndian.Uint64(s.b[SuperBytenrAt:]) }
-func (s Superblock) Flags() uint64      { return binary.LittleEndian.Uint64(s.b[SuperFlagsAt:]) }
-func (s Superblock) Generation() uint64 { return binary.LittleEndian.Uint64(s.b[SuperGenerationAt:]) }
-func (s Superblock) Root() uint64       { return binary.LittleEndian.Uint64(s.b[SuperRootAt:]) }
-func (s Superblock) ChunkRoot() uint64  { return binary.LittleEndian.Uint64(s.b[SuperChunkRootAt:]) }
-func (s Superblock) LogRoot() uint64    { return binary.LittleEndian.Uint64(s.b[SuperLogRootAt:]) }
-func (s Superblock) TotalBytes() uint64 { return binary.LittleEndian.Uint64(s.b[SuperTotalBytesAt:]) }
-func (s Superblock) BytesUsed() uint64  { return binary.LittleEndian.Uint64(s.b[SuperBytesUsedAt:]) }
-func (s Superblock) NumDevices() uint64 { return binary.LittleEndian.Uint64(s.b[SuperNumDevicesAt:]) }
-func (s Superblock) SectorSize() uint32 { return binary.LittleEndian.Uint32(s.b[SuperSectorsizeAt:]) }
-func (s Superblock) NodeSize() uint32   { return binary.LittleEndian.Uint32(s.b[SuperNodesizeAt:]) }
-func (s Superblock) LeafSize() uint32   { return binary.LittleEndian.Uint32(s.b[SuperLeafsizeAt:]) }
-func (s Superblock) StripeSize() uint32 { return binary.LittleEndian.Uint32(s.b[SuperStripesizeAt:]) }
-func (s Superblock) SysArraySize() uint32 {
-	return binary.LittleEndian.Uint32(s.b[SuperSysChunkArraySizeAt:])
-}
-func (s Superblock) ChunkRootGen() uint64 {
-	return binary.LittleEndian.Uint64(s.b[SuperChunkRootGenerationAt:])
-}
-func (s Superblock) CompatRO() uint64      { return binary.LittleEndian.Uint64(s.b[SuperCompatROFlagsAt:]) }
-func (s Superblock) Incompat() uint64      { return binary.LittleEndian.Uint64(s.b[SuperIncompatFlagsAt:]) }
-func (s Superblock) RootLevel() uint8      { return s.b[SuperRootLevelAt] }
-func (s Superblock) ChunkRootLevel() uint8 { return s.b[SuperChunkRootLevelAt] }
-func (s Superblock) LogRootLevel() uint8   { return s.b[SuperLogRootLevelAt] }
-func (s Superblock) CacheGeneration() uint64 {
-	return binary.LittleEndian.Uint64(s.b[SuperCacheGenerationAt:])
-}
-func (s Superblock) UUIDTreeGeneration() uint64 {
-	return binary.LittleEndian.Uint64(s.b[SuperUUIDTreeGenerationAt:])
-}
+func (s Superblock) FSID() [16]byte             { return [16]byte(s.b[SuperFSIDAt:]) }
+func (s Superblock) Magic() uint64              { return s.u64(SuperMagicAt) }
+func (s Superblock) Bytenr() uint64             { return s.u64(SuperBytenrAt) }
+func (s Superblock) Flags() uint64              { return s.u64(SuperFlagsAt) }
+func (s Superblock) Generation() uint64         { return s.u64(SuperGenerationAt) }
+func (s Superblock) Root() uint64               { return s.u64(SuperRootAt) }
+func (s Superblock) ChunkRoot() uint64          { return s.u64(SuperChunkRootAt) }
+func (s Superblock) ChunkRootGen() uint64       { return s.u64(SuperChunkRootGenerationAt) }
+func (s Superblock) LogRoot() uint64            { return s.u64(SuperLogRootAt) }
+func (s Superblock) TotalBytes() uint64         { return s.u64(SuperTotalBytesAt) }
+func (s Superblock) BytesUsed() uint64          { return s.u64(SuperBytesUsedAt) }
+func (s Superblock) NumDevices() uint64         { return s.u64(SuperNumDevicesAt) }
+func (s Superblock) SectorSize() uint32         { return s.u32(SuperSectorsizeAt) }
+func (s Superblock) NodeSize() uint32           { return s.u32(SuperNodesizeAt) }
+func (s Superblock) LeafSize() uint32           { return s.u32(SuperLeafsizeAt) }
+func (s Superblock) StripeSize() uint32         { return s.u32(SuperStripesizeAt) }
+func (s Superblock) SysArraySize() uint32       { return s.u32(SuperSysChunkArraySizeAt) }
+func (s Superblock) CompatRO() uint64           { return s.u64(SuperCompatROFlagsAt) }
+func (s Superblock) Incompat() uint64           { return s.u64(SuperIncompatFlagsAt) }
+func (s Superblock) RootLevel() uint8           { return s.b[SuperRootLevelAt] }
+func (s Superblock) ChunkRootLevel() uint8      { return s.b[SuperChunkRootLevelAt] }
+func (s Superblock) LogRootLevel() uint8        { return s.b[SuperLogRootLevelAt] }
+func (s Superblock) CacheGeneration() uint64    { return s.u64(SuperCacheGenerationAt) }
+func (s Superblock) UUIDTreeGeneration() uint64 { return s.u64(SuperUUIDTreeGenerationAt) }
 func (s Superblock) CsumType() CsumType {
 	return CsumType(binary.LittleEndian.Uint16(s.b[SuperCsumTypeAt:]))
 }
 
-// DevItem returns the dev_item of the device on which the superblock stands.
+func (s Superblock) u64(at int) uint64 { return binary.LittleEndian.Uint64(s.b[at:]) }
+func (s Superblock) u32(at int) uint32 { return binary.LittleEndian.Uint32(s.b[at:]) }
+
+// DevItem returns the dev_item of the device that holds the superblock.
 func (s Superblock) DevItem() DevItem {
-	return DevItem{disk.NewRegion(s.b[SuperDevItemAt:SuperDevItemAt+DevItemSize], s.Bytenr()+SuperDevItemAt)}
+	b := s.b[SuperDevItemAt : SuperDevItemAt+DevItemSize]
+	return DevItem{disk.NewRegion(b, s.Bytenr()+SuperDevItemAt)}
 }
 
-// SysArray returns all of sys_chunk_array, of which SysArraySize bytes are in use.
+// SysArray returns the whole sys_chunk_array. Its first SysArraySize bytes are in use.
 func (s Superblock) SysArray() []byte {
 	return s.b[SuperSysChunkArrayAt : SuperSysChunkArrayAt+SysArrayMax]
 }
 
-// MetadataUUID is the fsid that stands in the headers of nodes.
+// MetadataUUID returns the fsid in the headers of nodes.
 func (s Superblock) MetadataUUID() [16]byte {
 	if s.Incompat()&IncompatMetadataUUID != 0 {
 		return [16]byte(s.b[SuperMetadataUUIDAt:])

@@ -29,7 +29,11 @@ var DevItemLayout = Structure{"btrfs_dev_item", 98, []Member{
 	{Name: "fsid", Off: 82, Width: UUIDSize},
 }}
 
-var ChunkLayout = Structure{"btrfs_chunk", 80, []Member{
+// chunkStripe is the offset of the first stripe in struct btrfs_chunk.
+const chunkStripe = 48
+
+// ChunkLayout is the layout of a chunk with its first stripe. The other stripes follow it.
+var ChunkLayout = Structure{"btrfs_chunk", chunkStripe + StripeSize, []Member{
 	{Name: "length", Off: 0, Width: 8, Field: FieldLength},
 	{Name: "owner", Off: 8, Width: 8, Field: FieldOwner},
 	{Name: "stripe_len", Off: 16, Width: 8, Field: FieldStripeLen},
@@ -39,25 +43,25 @@ var ChunkLayout = Structure{"btrfs_chunk", 80, []Member{
 	{Name: "sector_size", Off: 40, Width: 4, Field: FieldSectorSize},
 	{Name: "num_stripes", Off: 44, Width: 2, Field: FieldNumStripes},
 	{Name: "sub_stripes", Off: 46, Width: 2, Field: FieldSubStripes},
-	{Name: "stripe.devid", Off: 48, Width: 8},
-	{Name: "stripe.offset", Off: 56, Width: 8},
+	{Name: "stripe.devid", Off: chunkStripe + StripeDevIDAt, Width: 8},
+	{Name: "stripe.offset", Off: chunkStripe + StripeOffsetAt, Width: 8},
 }, nil}
 
-// StripeLayout is of a stripe of a chunk.
+// StripeLayout is the layout of a stripe of a chunk.
 var StripeLayout = Structure{"btrfs_stripe", 32, nil, []Member{
 	{Name: "devid", Off: 0, Width: 8},
 	{Name: "offset", Off: 8, Width: 8},
 	{Name: "dev_uuid", Off: 16, Width: UUIDSize},
 }}
 
-// DevReplaceLayout is of the state of a device replacement.
+// DevReplaceLayout is the layout of the state of a device replacement.
 var DevReplaceLayout = Structure{"btrfs_dev_replace_item", 72, nil, []Member{
 	{Name: "src_devid", Off: 0, Width: 8},
 }}
 
-// ChunkStripe returns the view on stripe i of a chunk item, from 0. The caller has checked that the
-// item is long enough.
+// ChunkStripe returns the view on stripe i of a chunk item, counted from 0. The caller has checked
+// that the item is long enough.
 func ChunkStripe(c Chunk, i int) Stripe {
-	at := ChunkSize - StripeSize + i*StripeSize
+	at := chunkStripe + i*StripeSize
 	return Stripe{disk.NewRegion(c.Bytes()[at:at+StripeSize], c.Addr()+uint64(at))}
 }

@@ -18,14 +18,14 @@ var SharedDataRefLayout = Structure{"btrfs_shared_data_ref", 4, []Member{
 	{Name: "count", Off: 0, Width: 4, Field: FieldCount},
 }, nil}
 
-// TreeBlockInfoLayout is behind an extent_item that is a tree block.
+// TreeBlockInfoLayout is the layout of the structure that follows an extent_item of a tree block.
 var TreeBlockInfoLayout = Structure{"btrfs_tree_block_info", 18, nil, []Member{
 	{Name: "key", Off: 0, Width: DiskKeySize},
 	{Name: "level", Off: 17, Width: 1},
 }}
 
-// ExtentInlineRefLayout is of a back reference inside an extent item. Of a btrfs_extent_data_ref,
-// the structure begins at offset.
+// ExtentInlineRefLayout is the layout of a back reference inside an extent item. A
+// btrfs_extent_data_ref stands in the place of offset.
 var ExtentInlineRefLayout = Structure{"btrfs_extent_inline_ref", 9, nil, []Member{
 	{Name: "type", Off: 0, Width: 1},
 	{Name: "offset", Off: 1, Width: 8},

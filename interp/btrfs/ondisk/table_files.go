@@ -10,14 +10,19 @@ var InodeItemLayout = Structure{"btrfs_inode_item", 160, []Member{
 	{Name: "uid", Off: 44, Width: 4, Field: FieldUID},
 	{Name: "gid", Off: 48, Width: 4, Field: FieldGID},
 	{Name: "mode", Off: 52, Width: 4, Parts: []BitField{
-		{Field: FieldModeType, Mask: 0xf000, Shift: 12, Words: modeWords}, {Field: FieldModePerm, Mask: 0xfff}}},
+		{Field: FieldModeType, Mask: 0xf000, Shift: 12, Words: modeWords},
+		{Field: FieldModePerm, Mask: 0xfff}}},
 	{Name: "rdev", Off: 56, Width: 8, Field: FieldRDev},
 	{Name: "flags", Off: 64, Width: 8, Field: FieldFlags, Parts: []BitField{
-		{Field: FieldNoDataSum, Mask: 1}, {Field: FieldNoDataCow, Mask: 2, Shift: 1, ViewOnly: true},
-		{Field: FieldReadOnly, Mask: 4, Shift: 2, ViewOnly: true}, {Field: FieldNoCompress, Mask: 8, Shift: 3, ViewOnly: true},
-		{Field: FieldPrealloc, Mask: 16, Shift: 4, ViewOnly: true}, {Field: FieldSync, Mask: 32, Shift: 5, ViewOnly: true},
-		{Field: FieldImmutable, Mask: 64, Shift: 6, ViewOnly: true}, {Field: FieldAppend, Mask: 128, Shift: 7, ViewOnly: true},
-		{Field: FieldCompress, Mask: 2048, Shift: 11, ViewOnly: true}}},
+		{Field: FieldNoDataSum, Mask: 1 << 0},
+		{Field: FieldNoDataCow, Mask: 1 << 1, Shift: 1, ViewOnly: true},
+		{Field: FieldReadOnly, Mask: 1 << 2, Shift: 2, ViewOnly: true},
+		{Field: FieldNoCompress, Mask: 1 << 3, Shift: 3, ViewOnly: true},
+		{Field: FieldPrealloc, Mask: 1 << 4, Shift: 4, ViewOnly: true},
+		{Field: FieldSync, Mask: 1 << 5, Shift: 5, ViewOnly: true},
+		{Field: FieldImmutable, Mask: 1 << 6, Shift: 6, ViewOnly: true},
+		{Field: FieldAppend, Mask: 1 << 7, Shift: 7, ViewOnly: true},
+		{Field: FieldCompress, Mask: 1 << 11, Shift: 11, ViewOnly: true}}},
 	{Name: "sequence", Off: 72, Width: 8, Field: FieldSequence, ViewOnly: true},
 	{Name: "atime", Off: 112, Width: 8, Field: FieldATime, ViewOnly: true},
 	{Name: "ctime", Off: 124, Width: 8, Field: FieldCTime, ViewOnly: true},
@@ -62,8 +67,9 @@ var FileExtentLayout = Structure{"btrfs_file_extent_item", 53, []Member{
 	{Name: "other_encoding", Off: 18, Width: 2},
 }}
 
-// InlineStart is where the data of an inline extent begins (BTRFS_FILE_EXTENT_INLINE_DATA_START).
-const InlineStart = 21
+// InlineStart is the offset of the data of an inline extent: it stands in the place of disk_bytenr
+// (BTRFS_FILE_EXTENT_INLINE_DATA_START).
+const InlineStart = FileExtentDiskBytenrAt
 
 // Types of a file extent (BTRFS_FILE_EXTENT_*).
 const (

@@ -1,9 +1,7 @@
 package ondisk
 
-// LegacyRootItemSize is that of a root item without generation_v2 and what follows it.
-const LegacyRootItemSize = 239
-
-// superLayout is of struct btrfs_super_block (fs/btrfs/fs.h), which no header for programs has.
+// LegacyRootItemSize is the size of a root item without generation_v2 and the members behind it.
+const LegacyRootItemSize = RootItemGenerationV2At
 
 var RootItemLayout = Structure{"btrfs_root_item", 439, []Member{
 	{Name: "generation", Off: 160, Width: 8, Field: FieldGeneration},
@@ -18,7 +16,8 @@ var RootItemLayout = Structure{"btrfs_root_item", 439, []Member{
 	{Name: "drop_level", Off: 237, Width: 1, Field: FieldDropLevel},
 	{Name: "level", Off: 238, Width: 1, Field: FieldLevel},
 	{Name: "uuid", Off: 247, Width: UUIDSize, Field: FieldUUID, Kind: KindUUIDSubvol},
-	{Name: "received_uuid", Off: 279, Width: UUIDSize, Field: FieldReceivedUUID, Kind: KindUUIDReceived},
+	{Name: "received_uuid", Off: 279, Width: UUIDSize, Field: FieldReceivedUUID,
+		Kind: KindUUIDReceived},
 	{Name: "ctransid", Off: 295, Width: 8, Field: FieldCTransID},
 	{Name: "otransid", Off: 303, Width: 8, Field: FieldOTransID},
 	{Name: "rtransid", Off: 319, Width: 8, Field: FieldRTransID},
@@ -38,8 +37,9 @@ var QgroupStatusLayout = Structure{"btrfs_qgroup_status_item", 32, []Member{
 	{Name: "version", Off: 0, Width: 8, Field: FieldVersion},
 	{Name: "generation", Off: 8, Width: 8, Field: FieldGeneration, ViewOnly: true},
 	{Name: "flags", Off: 16, Width: 8, Field: FieldFlags, Parts: []BitField{
-		{Field: FieldQuotaOn, Mask: 1, ViewOnly: true}, {Field: FieldQuotaRescan, Mask: 2, Shift: 1, ViewOnly: true},
-		{Field: fieldQuotaInconsistent, Mask: 4, Shift: 2, ViewOnly: true}}},
+		{Field: FieldQuotaOn, Mask: 1 << 0, ViewOnly: true},
+		{Field: FieldQuotaRescan, Mask: 1 << 1, Shift: 1, ViewOnly: true},
+		{Field: fieldQuotaInconsistent, Mask: 1 << 2, Shift: 2, ViewOnly: true}}},
 	{Name: "rescan", Off: 24, Width: 8, Field: FieldRescan},
 }, nil}
 
@@ -59,7 +59,7 @@ var QgroupLimitLayout = Structure{"btrfs_qgroup_limit_item", 40, []Member{
 	{Name: "rsv_excl", Off: 32, Width: 8, Field: FieldReservedExclusive},
 }, nil}
 
-// VerityDescriptorLayout is of the first item of an fs-verity descriptor.
+// VerityDescriptorLayout is the layout of the first item of an fs-verity descriptor.
 var VerityDescriptorLayout = Structure{"btrfs_verity_descriptor_item", 25, nil, []Member{
 	{Name: "size", Off: 0, Width: 8},
 	{Name: "reserved", Off: 8, Width: 16},

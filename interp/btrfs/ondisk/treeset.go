@@ -8,7 +8,7 @@ const (
 	InExtent
 	InChunk
 	InDev
-	InFile // file trees, and those that balance uses
+	InFile // file trees, and the trees that balance uses
 	InCsum
 	InQuota
 	InUUID
@@ -17,7 +17,7 @@ const (
 	InLog // the log root tree, and the logs of subvolumes
 )
 
-// ClassOf returns the class of a tree; 0 if it is none that is known.
+// ClassOf returns the class of a tree, or 0 if the tree is unknown.
 func ClassOf(tree uint64) treeSet {
 	switch tree {
 	case RootTreeID:
@@ -49,8 +49,8 @@ func ClassOf(tree uint64) treeSet {
 	return 0
 }
 
-// IsFileTree reports whether a tree holds files and directories: the top level or a subvolume.
-// Numbers with bits in the upper 16 are those of quota groups (btrfs_is_fstree).
+// IsFileTree reports whether a tree holds files and directories: the top level or a subvolume. An
+// ID with a bit in the upper 16 belongs to a quota group (btrfs_is_fstree).
 func IsFileTree(id uint64) bool {
 	return id == FSTreeID || id >= FirstFreeID && id>>48 == 0
 }

@@ -114,14 +114,18 @@ const (
 // A DevExtent is a view on a struct btrfs_dev_extent.
 type DevExtent struct{ disk.Region }
 
-// ViewDevExtent returns the view on r, and reports whether r has the DevExtentSize bytes that it needs.
-func ViewDevExtent(r disk.Region) (DevExtent, bool) { return DevExtent{r}, r.Len() >= DevExtentSize }
+// ViewDevExtent returns the view on r, and reports whether r has DevExtentSize bytes.
+func ViewDevExtent(r disk.Region) (DevExtent, bool) {
+	return DevExtent{r}, r.Len() >= DevExtentSize
+}
 
-func (v DevExtent) ChunkTree() uint64       { return v.U64(DevExtentChunkTreeAt) }
-func (v DevExtent) ChunkObjectID() uint64   { return v.U64(DevExtentChunkObjectIDAt) }
-func (v DevExtent) ChunkOffset() uint64     { return v.U64(DevExtentChunkOffsetAt) }
-func (v DevExtent) Length() uint64          { return v.U64(DevExtentLengthAt) }
-func (v DevExtent) ChunkTreeUUID() [16]byte { return [16]byte(v.Bytes()[DevExtentChunkTreeUUIDAt:]) }
+func (v DevExtent) ChunkTree() uint64     { return v.U64(DevExtentChunkTreeAt) }
+func (v DevExtent) ChunkObjectID() uint64 { return v.U64(DevExtentChunkObjectIDAt) }
+func (v DevExtent) ChunkOffset() uint64   { return v.U64(DevExtentChunkOffsetAt) }
+func (v DevExtent) Length() uint64        { return v.U64(DevExtentLengthAt) }
+func (v DevExtent) ChunkTreeUUID() [16]byte {
+	return [16]byte(v.Bytes()[DevExtentChunkTreeUUIDAt:])
+}
 
 // Size of struct btrfs_dev_item in bytes, and the offsets of its members.
 const (
@@ -146,8 +150,10 @@ const (
 // A DevItem is a view on a struct btrfs_dev_item.
 type DevItem struct{ disk.Region }
 
-// ViewDevItem returns the view on r, and reports whether r has the DevItemSize bytes that it needs.
-func ViewDevItem(r disk.Region) (DevItem, bool) { return DevItem{r}, r.Len() >= DevItemSize }
+// ViewDevItem returns the view on r, and reports whether r has DevItemSize bytes.
+func ViewDevItem(r disk.Region) (DevItem, bool) {
+	return DevItem{r}, r.Len() >= DevItemSize
+}
 
 func (v DevItem) DevID() uint64       { return v.U64(DevItemDevIDAt) }
 func (v DevItem) TotalBytes() uint64  { return v.U64(DevItemTotalBytesAt) }
@@ -182,8 +188,10 @@ const (
 // A Chunk is a view on a struct btrfs_chunk.
 type Chunk struct{ disk.Region }
 
-// ViewChunk returns the view on r, and reports whether r has the ChunkSize bytes that it needs.
-func ViewChunk(r disk.Region) (Chunk, bool) { return Chunk{r}, r.Len() >= ChunkSize }
+// ViewChunk returns the view on r, and reports whether r has ChunkSize bytes.
+func ViewChunk(r disk.Region) (Chunk, bool) {
+	return Chunk{r}, r.Len() >= ChunkSize
+}
 
 func (v Chunk) Length() uint64     { return v.U64(ChunkLengthAt) }
 func (v Chunk) Owner() uint64      { return v.U64(ChunkOwnerAt) }
@@ -207,8 +215,10 @@ const (
 // A Stripe is a view on a struct btrfs_stripe.
 type Stripe struct{ disk.Region }
 
-// ViewStripe returns the view on r, and reports whether r has the StripeSize bytes that it needs.
-func ViewStripe(r disk.Region) (Stripe, bool) { return Stripe{r}, r.Len() >= StripeSize }
+// ViewStripe returns the view on r, and reports whether r has StripeSize bytes.
+func ViewStripe(r disk.Region) (Stripe, bool) {
+	return Stripe{r}, r.Len() >= StripeSize
+}
 
 func (v Stripe) DevID() uint64     { return v.U64(StripeDevIDAt) }
 func (v Stripe) Offset() uint64    { return v.U64(StripeOffsetAt) }
@@ -224,7 +234,7 @@ const (
 // A DevReplace is a view on a struct btrfs_dev_replace_item.
 type DevReplace struct{ disk.Region }
 
-// ViewDevReplace returns the view on r, and reports whether r has the DevReplaceSize bytes that it needs.
+// ViewDevReplace returns the view on r, and reports whether r has DevReplaceSize bytes.
 func ViewDevReplace(r disk.Region) (DevReplace, bool) {
 	return DevReplace{r}, r.Len() >= DevReplaceSize
 }

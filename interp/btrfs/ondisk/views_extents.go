@@ -16,7 +16,7 @@ const (
 // A ExtentItem is a view on a struct btrfs_extent_item.
 type ExtentItem struct{ disk.Region }
 
-// ViewExtentItem returns the view on r, and reports whether r has the ExtentItemSize bytes that it needs.
+// ViewExtentItem returns the view on r, and reports whether r has ExtentItemSize bytes.
 func ViewExtentItem(r disk.Region) (ExtentItem, bool) {
 	return ExtentItem{r}, r.Len() >= ExtentItemSize
 }
@@ -38,7 +38,7 @@ const (
 // A ExtentDataRef is a view on a struct btrfs_extent_data_ref.
 type ExtentDataRef struct{ disk.Region }
 
-// ViewExtentDataRef returns the view on r, and reports whether r has the ExtentDataRefSize bytes that it needs.
+// ViewExtentDataRef returns the view on r, and reports whether r has ExtentDataRefSize bytes.
 func ViewExtentDataRef(r disk.Region) (ExtentDataRef, bool) {
 	return ExtentDataRef{r}, r.Len() >= ExtentDataRefSize
 }
@@ -58,7 +58,7 @@ const (
 // A SharedDataRef is a view on a struct btrfs_shared_data_ref.
 type SharedDataRef struct{ disk.Region }
 
-// ViewSharedDataRef returns the view on r, and reports whether r has the SharedDataRefSize bytes that it needs.
+// ViewSharedDataRef returns the view on r, and reports whether r has SharedDataRefSize bytes.
 func ViewSharedDataRef(r disk.Region) (SharedDataRef, bool) {
 	return SharedDataRef{r}, r.Len() >= SharedDataRefSize
 }
@@ -76,7 +76,7 @@ const (
 // A TreeBlockInfo is a view on a struct btrfs_tree_block_info.
 type TreeBlockInfo struct{ disk.Region }
 
-// ViewTreeBlockInfo returns the view on r, and reports whether r has the TreeBlockInfoSize bytes that it needs.
+// ViewTreeBlockInfo returns the view on r, and reports whether r has TreeBlockInfoSize bytes.
 func ViewTreeBlockInfo(r disk.Region) (TreeBlockInfo, bool) {
 	return TreeBlockInfo{r}, r.Len() >= TreeBlockInfoSize
 }
@@ -95,7 +95,7 @@ const (
 // A ExtentInlineRef is a view on a struct btrfs_extent_inline_ref.
 type ExtentInlineRef struct{ disk.Region }
 
-// ViewExtentInlineRef returns the view on r, and reports whether r has the ExtentInlineRefSize bytes that it needs.
+// ViewExtentInlineRef returns the view on r, and reports whether r has ExtentInlineRefSize bytes.
 func ViewExtentInlineRef(r disk.Region) (ExtentInlineRef, bool) {
 	return ExtentInlineRef{r}, r.Len() >= ExtentInlineRefSize
 }
@@ -115,7 +115,7 @@ const (
 // A BlockGroup is a view on a struct btrfs_block_group_item.
 type BlockGroup struct{ disk.Region }
 
-// ViewBlockGroup returns the view on r, and reports whether r has the BlockGroupSize bytes that it needs.
+// ViewBlockGroup returns the view on r, and reports whether r has BlockGroupSize bytes.
 func ViewBlockGroup(r disk.Region) (BlockGroup, bool) {
 	return BlockGroup{r}, r.Len() >= BlockGroupSize
 }
@@ -135,7 +135,7 @@ const (
 // A FreeSpaceInfo is a view on a struct btrfs_free_space_info.
 type FreeSpaceInfo struct{ disk.Region }
 
-// ViewFreeSpaceInfo returns the view on r, and reports whether r has the FreeSpaceInfoSize bytes that it needs.
+// ViewFreeSpaceInfo returns the view on r, and reports whether r has FreeSpaceInfoSize bytes.
 func ViewFreeSpaceInfo(r disk.Region) (FreeSpaceInfo, bool) {
 	return FreeSpaceInfo{r}, r.Len() >= FreeSpaceInfoSize
 }
@@ -156,12 +156,20 @@ const (
 // A FreeSpaceHeader is a view on a struct btrfs_free_space_header.
 type FreeSpaceHeader struct{ disk.Region }
 
-// ViewFreeSpaceHeader returns the view on r, and reports whether r has the FreeSpaceHeaderSize bytes that it needs.
+// ViewFreeSpaceHeader returns the view on r, and reports whether r has FreeSpaceHeaderSize bytes.
 func ViewFreeSpaceHeader(r disk.Region) (FreeSpaceHeader, bool) {
 	return FreeSpaceHeader{r}, r.Len() >= FreeSpaceHeaderSize
 }
 
-func (v FreeSpaceHeader) Location() Key      { return ReadKey(v.Region, FreeSpaceHeaderLocationAt) }
-func (v FreeSpaceHeader) Generation() uint64 { return v.U64(FreeSpaceHeaderGenerationAt) }
-func (v FreeSpaceHeader) NumEntries() uint64 { return v.U64(FreeSpaceHeaderNumEntriesAt) }
-func (v FreeSpaceHeader) NumBitmaps() uint64 { return v.U64(FreeSpaceHeaderNumBitmapsAt) }
+func (v FreeSpaceHeader) Location() Key {
+	return ReadKey(v.Region, FreeSpaceHeaderLocationAt)
+}
+func (v FreeSpaceHeader) Generation() uint64 {
+	return v.U64(FreeSpaceHeaderGenerationAt)
+}
+func (v FreeSpaceHeader) NumEntries() uint64 {
+	return v.U64(FreeSpaceHeaderNumEntriesAt)
+}
+func (v FreeSpaceHeader) NumBitmaps() uint64 {
+	return v.U64(FreeSpaceHeaderNumBitmapsAt)
+}

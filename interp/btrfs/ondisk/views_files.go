@@ -29,8 +29,10 @@ const (
 // A InodeItem is a view on a struct btrfs_inode_item.
 type InodeItem struct{ disk.Region }
 
-// ViewInodeItem returns the view on r, and reports whether r has the InodeItemSize bytes that it needs.
-func ViewInodeItem(r disk.Region) (InodeItem, bool) { return InodeItem{r}, r.Len() >= InodeItemSize }
+// ViewInodeItem returns the view on r, and reports whether r has InodeItemSize bytes.
+func ViewInodeItem(r disk.Region) (InodeItem, bool) {
+	return InodeItem{r}, r.Len() >= InodeItemSize
+}
 
 func (v InodeItem) Generation() uint64 { return v.U64(InodeItemGenerationAt) }
 func (v InodeItem) TransID() uint64    { return v.U64(InodeItemTransIDAt) }
@@ -60,8 +62,10 @@ const (
 // A InodeRef is a view on a struct btrfs_inode_ref.
 type InodeRef struct{ disk.Region }
 
-// ViewInodeRef returns the view on r, and reports whether r has the InodeRefSize bytes that it needs.
-func ViewInodeRef(r disk.Region) (InodeRef, bool) { return InodeRef{r}, r.Len() >= InodeRefSize }
+// ViewInodeRef returns the view on r, and reports whether r has InodeRefSize bytes.
+func ViewInodeRef(r disk.Region) (InodeRef, bool) {
+	return InodeRef{r}, r.Len() >= InodeRefSize
+}
 
 func (v InodeRef) Index() uint64   { return v.U64(InodeRefIndexAt) }
 func (v InodeRef) NameLen() uint16 { return v.U16(InodeRefNameLenAt) }
@@ -78,14 +82,16 @@ const (
 // A InodeExtref is a view on a struct btrfs_inode_extref.
 type InodeExtref struct{ disk.Region }
 
-// ViewInodeExtref returns the view on r, and reports whether r has the InodeExtrefSize bytes that it needs.
+// ViewInodeExtref returns the view on r, and reports whether r has InodeExtrefSize bytes.
 func ViewInodeExtref(r disk.Region) (InodeExtref, bool) {
 	return InodeExtref{r}, r.Len() >= InodeExtrefSize
 }
 
-func (v InodeExtref) ParentObjectID() uint64 { return v.U64(InodeExtrefParentObjectIDAt) }
-func (v InodeExtref) Index() uint64          { return v.U64(InodeExtrefIndexAt) }
-func (v InodeExtref) NameLen() uint16        { return v.U16(InodeExtrefNameLenAt) }
+func (v InodeExtref) ParentObjectID() uint64 {
+	return v.U64(InodeExtrefParentObjectIDAt)
+}
+func (v InodeExtref) Index() uint64   { return v.U64(InodeExtrefIndexAt) }
+func (v InodeExtref) NameLen() uint16 { return v.U16(InodeExtrefNameLenAt) }
 
 // Size of struct btrfs_dir_item in bytes, and the offsets of its members.
 const (
@@ -101,8 +107,10 @@ const (
 // A DirItem is a view on a struct btrfs_dir_item.
 type DirItem struct{ disk.Region }
 
-// ViewDirItem returns the view on r, and reports whether r has the DirItemSize bytes that it needs.
-func ViewDirItem(r disk.Region) (DirItem, bool) { return DirItem{r}, r.Len() >= DirItemSize }
+// ViewDirItem returns the view on r, and reports whether r has DirItemSize bytes.
+func ViewDirItem(r disk.Region) (DirItem, bool) {
+	return DirItem{r}, r.Len() >= DirItemSize
+}
 
 func (v DirItem) Location() Key   { return ReadKey(v.Region, DirItemLocationAt) }
 func (v DirItem) TransID() uint64 { return v.U64(DirItemTransIDAt) }
@@ -129,8 +137,10 @@ const (
 // A FileExtent is a view on a struct btrfs_file_extent_item.
 type FileExtent struct{ disk.Region }
 
-// ViewFileExtent returns the view on r, and reports whether r has the InlineStart bytes that it needs.
-func ViewFileExtent(r disk.Region) (FileExtent, bool) { return FileExtent{r}, r.Len() >= InlineStart }
+// ViewFileExtent returns the view on r, and reports whether r has InlineStart bytes.
+func ViewFileExtent(r disk.Region) (FileExtent, bool) {
+	return FileExtent{r}, r.Len() >= InlineStart
+}
 
 func (v FileExtent) Generation() uint64    { return v.U64(FileExtentGenerationAt) }
 func (v FileExtent) RAMBytes() uint64      { return v.U64(FileExtentRAMBytesAt) }

@@ -32,28 +32,34 @@ const (
 // A RootItem is a view on a struct btrfs_root_item.
 type RootItem struct{ disk.Region }
 
-// ViewRootItem returns the view on r, and reports whether r has the LegacyRootItemSize bytes that it needs.
-func ViewRootItem(r disk.Region) (RootItem, bool) { return RootItem{r}, r.Len() >= LegacyRootItemSize }
+// ViewRootItem returns the view on r, and reports whether r has LegacyRootItemSize bytes.
+func ViewRootItem(r disk.Region) (RootItem, bool) {
+	return RootItem{r}, r.Len() >= LegacyRootItemSize
+}
 
-func (v RootItem) Generation() uint64     { return v.U64(RootItemGenerationAt) }
-func (v RootItem) RootDirID() uint64      { return v.U64(RootItemRootDirIDAt) }
-func (v RootItem) Bytenr() uint64         { return v.U64(RootItemBytenrAt) }
-func (v RootItem) ByteLimit() uint64      { return v.U64(RootItemByteLimitAt) }
-func (v RootItem) BytesUsed() uint64      { return v.U64(RootItemBytesUsedAt) }
-func (v RootItem) LastSnapshot() uint64   { return v.U64(RootItemLastSnapshotAt) }
-func (v RootItem) Flags() uint64          { return v.U64(RootItemFlagsAt) }
-func (v RootItem) Refs() uint32           { return v.U32(RootItemRefsAt) }
-func (v RootItem) DropProgress() Key      { return ReadKey(v.Region, RootItemDropProgressAt) }
-func (v RootItem) DropLevel() uint8       { return v.U8(RootItemDropLevelAt) }
-func (v RootItem) Level() uint8           { return v.U8(RootItemLevelAt) }
-func (v RootItem) UUID() [16]byte         { return [16]byte(v.Bytes()[RootItemUUIDAt:]) }
-func (v RootItem) ReceivedUUID() [16]byte { return [16]byte(v.Bytes()[RootItemReceivedUUIDAt:]) }
-func (v RootItem) CTransID() uint64       { return v.U64(RootItemCTransIDAt) }
-func (v RootItem) OTransID() uint64       { return v.U64(RootItemOTransIDAt) }
-func (v RootItem) RTransID() uint64       { return v.U64(RootItemRTransIDAt) }
-func (v RootItem) GenerationV2() uint64   { return v.U64(RootItemGenerationV2At) }
-func (v RootItem) ParentUUID() [16]byte   { return [16]byte(v.Bytes()[RootItemParentUUIDAt:]) }
-func (v RootItem) STransID() uint64       { return v.U64(RootItemSTransIDAt) }
+func (v RootItem) Generation() uint64   { return v.U64(RootItemGenerationAt) }
+func (v RootItem) RootDirID() uint64    { return v.U64(RootItemRootDirIDAt) }
+func (v RootItem) Bytenr() uint64       { return v.U64(RootItemBytenrAt) }
+func (v RootItem) ByteLimit() uint64    { return v.U64(RootItemByteLimitAt) }
+func (v RootItem) BytesUsed() uint64    { return v.U64(RootItemBytesUsedAt) }
+func (v RootItem) LastSnapshot() uint64 { return v.U64(RootItemLastSnapshotAt) }
+func (v RootItem) Flags() uint64        { return v.U64(RootItemFlagsAt) }
+func (v RootItem) Refs() uint32         { return v.U32(RootItemRefsAt) }
+func (v RootItem) DropProgress() Key    { return ReadKey(v.Region, RootItemDropProgressAt) }
+func (v RootItem) DropLevel() uint8     { return v.U8(RootItemDropLevelAt) }
+func (v RootItem) Level() uint8         { return v.U8(RootItemLevelAt) }
+func (v RootItem) UUID() [16]byte       { return [16]byte(v.Bytes()[RootItemUUIDAt:]) }
+func (v RootItem) ReceivedUUID() [16]byte {
+	return [16]byte(v.Bytes()[RootItemReceivedUUIDAt:])
+}
+func (v RootItem) CTransID() uint64     { return v.U64(RootItemCTransIDAt) }
+func (v RootItem) OTransID() uint64     { return v.U64(RootItemOTransIDAt) }
+func (v RootItem) RTransID() uint64     { return v.U64(RootItemRTransIDAt) }
+func (v RootItem) GenerationV2() uint64 { return v.U64(RootItemGenerationV2At) }
+func (v RootItem) ParentUUID() [16]byte {
+	return [16]byte(v.Bytes()[RootItemParentUUIDAt:])
+}
+func (v RootItem) STransID() uint64 { return v.U64(RootItemSTransIDAt) }
 
 // Size of struct btrfs_root_ref in bytes, and the offsets of its members.
 const (
@@ -67,8 +73,10 @@ const (
 // A RootRef is a view on a struct btrfs_root_ref.
 type RootRef struct{ disk.Region }
 
-// ViewRootRef returns the view on r, and reports whether r has the RootRefSize bytes that it needs.
-func ViewRootRef(r disk.Region) (RootRef, bool) { return RootRef{r}, r.Len() >= RootRefSize }
+// ViewRootRef returns the view on r, and reports whether r has RootRefSize bytes.
+func ViewRootRef(r disk.Region) (RootRef, bool) {
+	return RootRef{r}, r.Len() >= RootRefSize
+}
 
 func (v RootRef) DirID() uint64    { return v.U64(RootRefDirIDAt) }
 func (v RootRef) Sequence() uint64 { return v.U64(RootRefSequenceAt) }
@@ -87,7 +95,7 @@ const (
 // A QgroupStatus is a view on a struct btrfs_qgroup_status_item.
 type QgroupStatus struct{ disk.Region }
 
-// ViewQgroupStatus returns the view on r, and reports whether r has the QgroupStatusSize bytes that it needs.
+// ViewQgroupStatus returns the view on r, and reports whether r has QgroupStatusSize bytes.
 func ViewQgroupStatus(r disk.Region) (QgroupStatus, bool) {
 	return QgroupStatus{r}, r.Len() >= QgroupStatusSize
 }
@@ -111,7 +119,7 @@ const (
 // A QgroupInfo is a view on a struct btrfs_qgroup_info_item.
 type QgroupInfo struct{ disk.Region }
 
-// ViewQgroupInfo returns the view on r, and reports whether r has the QgroupInfoSize bytes that it needs.
+// ViewQgroupInfo returns the view on r, and reports whether r has QgroupInfoSize bytes.
 func ViewQgroupInfo(r disk.Region) (QgroupInfo, bool) {
 	return QgroupInfo{r}, r.Len() >= QgroupInfoSize
 }
@@ -134,7 +142,7 @@ const (
 // A VerityDescriptor is a view on a struct btrfs_verity_descriptor_item.
 type VerityDescriptor struct{ disk.Region }
 
-// ViewVerityDescriptor returns the view on r, and reports whether r has the VerityDescriptorSize bytes that it needs.
+// ViewVerityDescriptor returns the view on r, and reports whether r has VerityDescriptorSize bytes.
 func ViewVerityDescriptor(r disk.Region) (VerityDescriptor, bool) {
 	return VerityDescriptor{r}, r.Len() >= VerityDescriptorSize
 }
@@ -143,4 +151,6 @@ func (v VerityDescriptor) Size() uint64 { return v.U64(VerityDescriptorSizeAt) }
 func (v VerityDescriptor) Reserved() [16]byte {
 	return [16]byte(v.Bytes()[VerityDescriptorReservedAt:])
 }
-func (v VerityDescriptor) Encryption() uint8 { return v.U8(VerityDescriptorEncryptionAt) }
+func (v VerityDescriptor) Encryption() uint8 {
+	return v.U8(VerityDescriptorEncryptionAt)
+}
