@@ -42,7 +42,7 @@ var folder string
 // passed, else 1.
 func Main(checks []Check) {
 	flag.StringVar(&folder, "modules", "/fsward", "`FOLDER` of the modules")
-	names := flag.String("checks", "", 
+	names := flag.String("checks", "",
 		"run the checks with these `NAMES`, separated by commas; default all")
 	child := flag.Bool("child", false, "run the checks in this process, without loading modules")
 	flag.Parse()

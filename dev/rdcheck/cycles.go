@@ -10,11 +10,11 @@ import (
 	"fsward/explore/ramdisk"
 )
 
-// checkCycles loads the module, has it do all that it does, and unloads it, many times.
+// checkCycles checks that the module leaks no memory when it is loaded, used and unloaded.
 func checkCycles() error { return guestcheck.Leaks(cycle) }
 
-// cycle loads the module, has it do all that it does, and unloads it: every other time with a disk that still holds contents,
-// snapshots, rules and a log that nobody has read.
+// cycle loads the module, uses all its functions, and unloads it. In every other cycle the unload
+// has to free a disk with contents, snapshots and rules, and an unread log.
 func cycle(i int) (err error) {
 	m := guestcheck.Module{Name: "fsw_ramdisk", Params: "log_mib=1"}
 	if err := guestcheck.Load(m); err != nil {
@@ -33,19 +33,22 @@ func cycle(i int) (err error) {
 	if err := d.Log(true); err != nil {
 		return err
 	}
-	if err := use(c, d); err != nil {
+	if err := useDisk(c, d); err != nil {
 		return err
 	}
 	if i%2 == 1 {
 		return nil
 	}
-	if err := logged(c, func() error { return nil }, func(*ramdisk.Record) error { return nil }); err != nil {
+	nothing := func() error { return nil }
+	ignore := func(*ramdisk.Record) error { return nil }
+	if err := readLog(c, nothing, ignore); err != nil {
 		return err
 	}
 	return d.Remove()
 }
 
-func use(c *ramdisk.Control, d *ramdisk.Disk) error {
+// useDisk uses all functions of a disk.
+func useDisk(c *ramdisk.Control, d *ramdisk.Disk) error {
 	f, err := direct(d)
 	if err != nil {
 		return err
@@ -66,6 +69,12 @@ func use(c *ramdisk.Control, d *ramdisk.Disk) error {
 	if _, err := unix.Pread(f, buf, 0); err != nil {
 		return err
 	}
+	writes := []ramdisk.Op{ramdisk.Write}
+	delay := ramdisk.Rule{Action: ramdisk.Delay, Ops: writes, Nth: 1, Times: 1, Arg: 1}
+	fail := ramdisk.Rule{
+		Action: ramdisk.Fail, Ops: writes, Error: uint32(unix.EIO), Nth: 1, Times: 1,
+	}
+	unused := ramdisk.Rule{Action: ramdisk.DropFlush, Nth: 100, Times: 1}
 	steps := []func() error{
 		func() error { return write(0, 1, 2, 3) },
 		func() error { return d.Snapshot("one") },
@@ -80,20 +89,16 @@ func use(c *ramdisk.Control, d *ramdisk.Disk) error {
 		func() error { _, err := d.Changed("one"); return err },
 		func() error { return d.Drop("one") },
 		func() error { return c.Mark("half") },
-		func() error {
-			return d.Inject(ramdisk.Rule{Action: ramdisk.Delay, Ops: []ramdisk.Op{ramdisk.Write}, Nth: 1, Times: 1, Arg: 1})
-		},
+		func() error { return d.Inject(delay) },
 		func() error { return write(10) },
-		func() error {
-			return d.Inject(ramdisk.Rule{Action: ramdisk.Fail, Ops: []ramdisk.Op{ramdisk.Write}, Error: uint32(unix.EIO), Nth: 1, Times: 1})
-		},
+		func() error { return d.Inject(fail) },
 		func() error {
 			if err := write(11); !errors.Is(err, unix.EIO) {
-				return fmt.Errorf("a write that should fail ends with %s", guestcheck.Outcome(err))
+				return fmt.Errorf("write: %s, want EIO", guestcheck.Outcome(err))
 			}
 			return nil
 		},
-		func() error { return d.Inject(ramdisk.Rule{Action: ramdisk.DropFlush, Nth: 100, Times: 1}) }, // stays
+		func() error { return d.Inject(unused) },
 		func() error { return unix.Fsync(f) },
 	}
 	for n, step := range steps {

@@ -11,8 +11,8 @@ import (
 	"fsward/explore/ramdisk"
 )
 
-// written is a write that another goroutine does.
-func written(f int, with byte, off int64) <-chan error {
+// startWrite writes a page of one byte value in another goroutine. The channel gets the result.
+func startWrite(f int, with byte, off int64) <-chan error {
 	done := make(chan error, 1)
 	go func() {
 		_, err := unix.Pwrite(f, fill(alignedPage(), with), off)
@@ -21,16 +21,25 @@ func written(f int, with byte, off int64) <-chan error {
 	return done
 }
 
-// delayed adds a rule that delays the next write, begins one, and waits until the module has it.
-func delayed(d *ramdisk.Disk, f int, ms uint64, with byte, off int64) (<-chan error, error) {
-	if err := d.Inject(ramdisk.Rule{Action: ramdisk.Delay, Ops: []ramdisk.Op{ramdisk.Write}, Nth: 1, Times: 1, Arg: ms}); err != nil {
+// delayNth returns a rule that delays the n-th write from now on.
+func delayNth(n, ms uint64) ramdisk.Rule {
+	return ramdisk.Rule{
+		Action: ramdisk.Delay, Ops: []ramdisk.Op{ramdisk.Write}, Nth: n, Times: 1, Arg: ms,
+	}
+}
+
+// startDelayedWrite adds a rule that delays the next write by ms milliseconds, starts a write, and
+// waits until the module has its bio.
+func startDelayedWrite(d *ramdisk.Disk, f int, ms uint64,
+	with byte, off int64) (<-chan error, error) {
+	if err := d.Inject(delayNth(1, ms)); err != nil {
 		return nil, err
 	}
 	before, err := d.Stat()
 	if err != nil {
 		return nil, err
 	}
-	done := written(f, with, off)
+	done := startWrite(f, with, off)
 	for {
 		s, err := d.Stat()
 		if err != nil || s.Submitted > before.Submitted {
@@ -40,25 +49,26 @@ func delayed(d *ramdisk.Disk, f int, ms uint64, with byte, off int64) (<-chan er
 	}
 }
 
-// injectDelay: a write is done later than one that came after it, and not before its time.
+// injectDelay checks that a delayed write completes after a write that started later, and not
+// before its delay has passed.
 func injectDelay(c *ramdisk.Control, d *ramdisk.Disk, f int) error {
 	const ms, late, soon = 700, 4 * ramdisk.PageSize, 5 * ramdisk.PageSize
-	if err := <-written(f, 1, late); err != nil {
+	if err := <-startWrite(f, 1, late); err != nil {
 		return err
 	}
-	var order []uint64 // sectors, as they completed
-	var held byte      // at late, before it is done
+	var order []uint64 // sectors of the writes in the order of completion
+	var held byte      // contents at late while the write is delayed
 	var took time.Duration
-	err := logged(c, func() error {
+	err := readLog(c, func() error {
 		if err := d.Log(true); err != nil {
 			return err
 		}
 		begin := time.Now()
-		done, err := delayed(d, f, ms, 2, late)
+		done, err := startDelayedWrite(d, f, ms, 2, late)
 		if err != nil {
 			return err
 		}
-		if err := <-written(f, 3, soon); err != nil {
+		if err := <-startWrite(f, 3, soon); err != nil {
 			return err
 		}
 		var page [ramdisk.PageSize]byte
@@ -72,14 +82,15 @@ func injectDelay(c *ramdisk.Control, d *ramdisk.Disk, f int) error {
 			err = d.Page(late/ramdisk.PageSize, &page)
 		}
 		if err == nil && page[0] != 2 {
-			err = fmt.Errorf("what was delayed holds %d at last", page[0])
+			err = fmt.Errorf("after the delayed write the page holds %d, want 2", page[0])
 		}
 		return errors.Join(err, d.Log(false))
 	}, func(r *ramdisk.Record) error {
 		if r.Type == ramdisk.Complete && r.Op == ramdisk.Write {
 			order = append(order, r.Sector)
 			if r.Injected.Has(ramdisk.Delay) != (r.Sector*ramdisk.SectorSize == late) {
-				return fmt.Errorf("the log says %#x of the write to sector %d", uint32(r.Injected), r.Sector)
+				return fmt.Errorf("the write to sector %d has the wrong injected actions %#x",
+					r.Sector, uint32(r.Injected))
 			}
 		}
 		return nil
@@ -87,20 +98,23 @@ func injectDelay(c *ramdisk.Control, d *ramdisk.Disk, f int) error {
 	if err != nil {
 		return err
 	}
-	if took < ms*time.Millisecond || held != 1 || !slices.Equal(order, []uint64{soon / ramdisk.SectorSize, late / ramdisk.SectorSize}) {
-		return fmt.Errorf("a delay of %d ms took %v, held %d meanwhile, and completed in the order %v", ms, took, held, order)
+	want := []uint64{soon / ramdisk.SectorSize, late / ramdisk.SectorSize}
+	if took < ms*time.Millisecond || held != 1 || !slices.Equal(order, want) {
+		return fmt.Errorf("a write with a delay of %d ms took %v; the page held %d meanwhile, want 1;"+
+			" the writes completed in the order %v, want %v", ms, took, held, order, want)
 	}
 	return nil
 }
 
-// injectHurry: what is delayed is done before contents are restored, and a snapshot made before does not have it.
+// injectHurry checks that a restore completes delayed writes first, and that a snapshot made during
+// the delay does not contain them.
 func injectHurry(_ *ramdisk.Control, d *ramdisk.Disk, f int) error {
 	const off = 6 * ramdisk.PageSize
-	if err := <-written(f, 1, off); err != nil {
+	if err := <-startWrite(f, 1, off); err != nil {
 		return err
 	}
 	begin := time.Now()
-	done, err := delayed(d, f, ramdisk.MaxDelayMS, 2, off)
+	done, err := startDelayedWrite(d, f, ramdisk.MaxDelayMS, 2, off)
 	if err != nil {
 		return err
 	}
@@ -114,25 +128,22 @@ func injectHurry(_ *ramdisk.Control, d *ramdisk.Disk, f int) error {
 		return err
 	}
 	if took := time.Since(begin); took > ramdisk.MaxDelayMS/2*time.Millisecond {
-		return fmt.Errorf("a restore left the write waiting for %v", took)
+		return fmt.Errorf("the restore did not end the delay of a write, which took %v", took)
 	}
 	var page [ramdisk.PageSize]byte
 	if err := d.Page(off/ramdisk.PageSize, &page); err != nil {
 		return err
 	}
 	if page[0] != 1 {
-		return fmt.Errorf("restored, the page holds %d", page[0])
+		return fmt.Errorf("after the restore the page holds %d, want 1", page[0])
 	}
 	return d.Drop("s")
 }
 
-// injectMeet: contents are restored just when writes that were delayed are done. Each is done once.
+// injectMeet checks that a restore at the moment when delays end completes each delayed write
+// exactly once.
 func injectMeet(_ *ramdisk.Control, d *ramdisk.Disk, f int) error {
-	const bytes = 1 << 20 // copying so much takes long enough for others to wait for it
-	b, err := unix.Mmap(-1, 0, bytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
-	if err != nil {
-		return err
-	}
+	b := aligned(1 << 20) // a copy of this size takes so long that other writes wait for it
 	if err := d.Snapshot("s"); err != nil {
 		return err
 	}
@@ -144,7 +155,7 @@ func injectMeet(_ *ramdisk.Control, d *ramdisk.Disk, f int) error {
 		}
 		done := make(chan error, ramdisk.MaxRules)
 		for n := range ramdisk.MaxRules {
-			if err := d.Inject(ramdisk.Rule{Action: ramdisk.Delay, Ops: []ramdisk.Op{ramdisk.Write}, Nth: uint64(n + 1), Times: 1, Arg: ms}); err != nil {
+			if err := d.Inject(delayNth(uint64(n+1), ms)); err != nil {
 				return err
 			}
 		}
@@ -167,8 +178,9 @@ func injectMeet(_ *ramdisk.Control, d *ramdisk.Disk, f int) error {
 		if err != nil {
 			return err
 		}
-		if sub, com := s.Submitted-before.Submitted, s.Completed-before.Completed; sub != com {
-			return fmt.Errorf("%d bios came and %d ended", sub, com)
+		submitted, completed := s.Submitted-before.Submitted, s.Completed-before.Completed
+		if submitted != completed {
+			return fmt.Errorf("%d bios submitted and %d completed", submitted, completed)
 		}
 	}
 	return errors.Join(d.Drop("s"), unix.Munmap(b))

@@ -10,8 +10,8 @@ import (
 	"fsward/explore/ramdisk"
 )
 
-// checkGuard checks that a guarded disk does a change when it is allowed, and never when it is refused, that reads do not wait,
-// and that a bio which is held when contents are put back fails.
+// checkGuard checks a guarded disk: it performs an allowed change and no refused one, reads do not
+// wait for an answer, and a restore fails the held bios.
 func checkGuard(c *ramdisk.Control) error {
 	d, err := c.Make(0, 1<<20)
 	if err != nil {
@@ -22,23 +22,24 @@ func checkGuard(c *ramdisk.Control) error {
 		return err
 	}
 	if err := d.Guard(true); !errors.Is(err, unix.EINVAL) {
-		return errors.Join(errors.New("guarding a disk without a log does not fail with EINVAL"), err)
+		return errors.Join(errors.New("to guard a disk without a log does not fail with EINVAL"), err)
 	}
-	if err := <-written(f, 1, 0); err != nil {
+	if err := <-startWrite(f, 1, 0); err != nil {
 		return err
 	}
 	if err := d.Snapshot("s"); err != nil {
 		return err
 	}
-	came, ended := make(chan ramdisk.Record, 64), make(map[uint64]unix.Errno)
-	err = logged(c, func() error {
-		return errors.Join(d.Log(true), d.Guard(true), guarded(d, f, came), d.Guard(false), <-written(f, 7, 0), d.Log(false))
+	submitted, completed := make(chan ramdisk.Record, 64), make(map[uint64]unix.Errno)
+	err = readLog(c, func() error {
+		return errors.Join(d.Log(true), d.Guard(true), tryGuard(d, f, submitted),
+			d.Guard(false), <-startWrite(f, 7, 0), d.Log(false))
 	}, func(r *ramdisk.Record) error {
 		switch {
 		case r.Type == ramdisk.Submit && r.Op != ramdisk.Read:
-			came <- ramdisk.Record{ID: r.ID, Op: r.Op, Flags: r.Flags}
+			submitted <- ramdisk.Record{ID: r.ID, Op: r.Op, Flags: r.Flags}
 		case r.Type == ramdisk.Complete && r.Op != ramdisk.Read:
-			ended[r.ID] = r.Status
+			completed[r.ID] = r.Status
 		}
 		return nil
 	})
@@ -46,13 +47,13 @@ func checkGuard(c *ramdisk.Control) error {
 		return err
 	}
 	var failed int
-	for _, errno := range ended {
+	for _, errno := range completed {
 		if errno == unix.EIO {
 			failed++
 		}
 	}
-	if failed != 3 { // a write and a flush were refused, and a write had no answer
-		return fmt.Errorf("%d bios failed with EIO, want 3: %v", failed, ended)
+	if failed != 3 { // a refused write, a refused flush, and a write without an answer
+		return fmt.Errorf("%d bios failed with EIO, want 3: %v", failed, completed)
 	}
 	if err := errors.Join(unix.Close(f), d.Drop("s")); err != nil {
 		return err
@@ -60,8 +61,9 @@ func checkGuard(c *ramdisk.Control) error {
 	return d.Remove()
 }
 
-// checkPatience checks that a bio without an answer fails when the module's hold_ms is over, and not before.
-func checkPatience(c *ramdisk.Control) error {
+// checkHoldTime checks that a bio without an answer fails once the module's hold_ms have passed,
+// and not before.
+func checkHoldTime(c *ramdisk.Control) error {
 	d, err := c.Make(0, 1<<20)
 	if err != nil {
 		return err
@@ -71,11 +73,11 @@ func checkPatience(c *ramdisk.Control) error {
 		return err
 	}
 	begin := time.Now()
-	err = logged(c, func() error {
+	err = readLog(c, func() error {
 		if err := errors.Join(d.Log(true), d.Guard(true)); err != nil {
 			return err
 		}
-		if err := <-written(f, 1, 0); !errors.Is(err, unix.EIO) {
+		if err := <-startWrite(f, 1, 0); !errors.Is(err, unix.EIO) {
 			return errors.Join(errors.New("a write without an answer did not fail with EIO"), err)
 		}
 		return errors.Join(d.Guard(false), d.Log(false))
@@ -83,8 +85,8 @@ func checkPatience(c *ramdisk.Control) error {
 	if err != nil {
 		return err
 	}
-	if took := time.Since(begin); took < patience || took > 20*time.Second {
-		return fmt.Errorf("a write without an answer took %v", took)
+	if took := time.Since(begin); took < holdTime || took > 20*time.Second {
+		return fmt.Errorf("a write without an answer took %v, want %v to 20 s", took, holdTime)
 	}
 	var page, zero [ramdisk.PageSize]byte
 	if err := d.Page(0, &page); err != nil {
@@ -96,66 +98,68 @@ func checkPatience(c *ramdisk.Control) error {
 	return errors.Join(unix.Close(f), d.Remove())
 }
 
-// patience is the hold_ms of the module for checkPatience.
-const patience = 700 * time.Millisecond
+// holdTime is the hold_ms of the module for checkHoldTime.
+const holdTime = 700 * time.Millisecond
 
-// guardTrial does what waits on a guarded disk, and answers it.
+// A guardTrial starts operations on a guarded disk and answers their bios.
 type guardTrial struct {
-	d    *ramdisk.Disk
-	f    int                   // the disk, opened with O_DIRECT
-	came <-chan ramdisk.Record // the bios
+	d         *ramdisk.Disk
+	f         int                   // the disk, opened with O_DIRECT
+	submitted <-chan ramdisk.Record // the bios
 }
 
-// guarded answers a write and a flush with yes and with no, and leaves a write without an answer until the contents are put back.
-func guarded(d *ramdisk.Disk, f int, came <-chan ramdisk.Record) error {
-	t := &guardTrial{d, f, came}
+// tryGuard allows and refuses a write and a flush, and leaves another write without an answer until
+// a restore.
+func tryGuard(d *ramdisk.Disk, f int, submitted <-chan ramdisk.Record) error {
+	t := &guardTrial{d, f, submitted}
 	for _, a := range []struct {
 		op            ramdisk.Op
 		begin         func() <-chan error
 		errno         unix.Errno
-		before, after byte // what the disk holds while the bio waits, and then
+		before, after byte // first byte of the disk while the bio waits, and after the answer
 	}{
-		{ramdisk.Write, func() <-chan error { return written(f, 2, 0) }, 0, 1, 2},
-		{ramdisk.Write, func() <-chan error { return written(f, 3, 0) }, unix.EIO, 2, 2},
-		{ramdisk.Flush, t.flushed, 0, 2, 2},
-		{ramdisk.Flush, t.flushed, unix.EIO, 2, 2},
+		{ramdisk.Write, func() <-chan error { return startWrite(f, 2, 0) }, 0, 1, 2},
+		{ramdisk.Write, func() <-chan error { return startWrite(f, 3, 0) }, unix.EIO, 2, 2},
+		{ramdisk.Flush, t.startFlush, 0, 2, 2},
+		{ramdisk.Flush, t.startFlush, unix.EIO, 2, 2},
 	} {
 		done := a.begin()
-		id, err := t.waits(done, a.op)
+		id, err := t.expectHeld(done, a.op)
 		if err != nil {
 			return err
 		}
-		if err := t.holds(a.before); err != nil {
+		if err := t.expectByte(a.before); err != nil {
 			return err
 		}
 		if err := t.answer(id, a.op, a.errno, done); err != nil {
 			return err
 		}
-		if err := t.holds(a.after); err != nil {
+		if err := t.expectByte(a.after); err != nil {
 			return err
 		}
 	}
-	done := written(f, 4, 0)
-	if _, err := t.waits(done, ramdisk.Write); err != nil {
+	done := startWrite(f, 4, 0)
+	if _, err := t.expectHeld(done, ramdisk.Write); err != nil {
 		return err
 	}
 	if _, err := d.Restore("s"); err != nil {
 		return err
 	}
 	if err := <-done; !errors.Is(err, unix.EIO) {
-		return errors.Join(errors.New("contents were put back, and a write without an answer did not fail with EIO"), err)
+		return errors.Join(errors.New("the restore did not fail the waiting write with EIO"), err)
 	}
-	return t.holds(1)
+	return t.expectByte(1)
 }
 
-// answer answers a bio, and checks that it ends so and cannot be answered again.
+// answer answers a bio. It checks that the operation ends with errno, and that a second answer
+// fails.
 func (t *guardTrial) answer(id uint64, op ramdisk.Op, errno unix.Errno, done <-chan error) error {
 	if err := t.d.Answer(id, uint32(errno)); err != nil {
 		return err
 	}
 	err := <-done
 	if (errno == 0) != (err == nil) || err != nil && !errors.Is(err, errno) {
-		return errors.Join(fmt.Errorf("the answer to %v was %d, and it ended otherwise", op, uint32(errno)), err)
+		return errors.Join(fmt.Errorf("%v did not end with the answer %d", op, uint32(errno)), err)
 	}
 	if err := t.d.Answer(id, 0); !errors.Is(err, unix.ENOENT) {
 		return errors.Join(fmt.Errorf("a second answer to %v does not fail with ENOENT", op), err)
@@ -163,8 +167,8 @@ func (t *guardTrial) answer(id uint64, op ramdisk.Op, errno unix.Errno, done <-c
 	return nil
 }
 
-// holds checks the first byte of the disk.
-func (t *guardTrial) holds(want byte) error {
+// expectByte checks the first byte of the disk.
+func (t *guardTrial) expectByte(want byte) error {
 	b := alignedPage()
 	if _, err := unix.Pread(t.f, b, 0); err != nil {
 		return err
@@ -175,12 +179,13 @@ func (t *guardTrial) holds(want byte) error {
 	return nil
 }
 
-// waits checks that an operation reaches the module and does not end, and returns the number of its bio.
-func (t *guardTrial) waits(done <-chan error, op ramdisk.Op) (id uint64, err error) {
+// expectHeld checks that an operation reaches the module and waits there, and returns the number of
+// its bio.
+func (t *guardTrial) expectHeld(done <-chan error, op ramdisk.Op) (id uint64, err error) {
 	select {
-	case r := <-t.came:
+	case r := <-t.submitted:
 		if r.Op != op {
-			return 0, fmt.Errorf("the module was given %v, want %v", r.Op, op)
+			return 0, fmt.Errorf("the module got %v, want %v", r.Op, op)
 		}
 		select {
 		case err := <-done:
@@ -189,12 +194,12 @@ func (t *guardTrial) waits(done <-chan error, op ramdisk.Op) (id uint64, err err
 			return r.ID, nil
 		}
 	case <-time.After(10 * time.Second):
-		return 0, fmt.Errorf("the log does not have %v", op)
+		return 0, fmt.Errorf("%v is not in the log", op)
 	}
 }
 
-// flushed is a flush that another goroutine does.
-func (t *guardTrial) flushed() <-chan error {
+// startFlush flushes the disk in another goroutine. The channel gets the result.
+func (t *guardTrial) startFlush() <-chan error {
 	done := make(chan error, 1)
 	go func() { done <- unix.Fsync(t.f) }()
 	return done

@@ -12,7 +12,8 @@ import (
 	"fsward/explore/ramdisk"
 )
 
-// checkInject holds what rules do against what programs and the kernel report.
+// checkInject checks that the rules for injected faults have the effects that they promise, for
+// programs and for the kernel.
 func checkInject(c *ramdisk.Control) error {
 	d, err := c.Make(0, 16<<20)
 	if err != nil {
@@ -26,7 +27,12 @@ func checkInject(c *ramdisk.Control) error {
 		name string
 		run  func(c *ramdisk.Control, d *ramdisk.Disk, f int) error
 	}{
-		{"fail", injectFail}, {"tear", injectTear}, {"delay", injectDelay}, {"hurry", injectHurry}, {"meet", injectMeet}, {"flush", injectFlush},
+		{"fail", injectFail},
+		{"tear", injectTear},
+		{"delay", injectDelay},
+		{"hurry", injectHurry},
+		{"meet", injectMeet},
+		{"flush", injectFlush},
 		{"limits", injectLimits},
 	} {
 		if err := t.run(c, d, f); err != nil {
@@ -37,7 +43,7 @@ func checkInject(c *ramdisk.Control) error {
 			return err
 		}
 		if s.Rules != 0 {
-			return fmt.Errorf("%s: %d rules have not fired", t.name, s.Rules)
+			return fmt.Errorf("%s: %d rules are left", t.name, s.Rules)
 		}
 	}
 	if err := unix.Close(f); err != nil {
@@ -49,7 +55,7 @@ func checkInject(c *ramdisk.Control) error {
 	return d.Remove()
 }
 
-// fill makes a buffer of one byte.
+// fill fills a buffer with one byte value.
 func fill(b []byte, with byte) []byte {
 	for i := range b {
 		b[i] = with
@@ -57,11 +63,18 @@ func fill(b []byte, with byte) []byte {
 	return b
 }
 
-// injectFail: the n-th and those after it fail with the error that was chosen, the others do not, and what failed did nothing.
+// failNth returns a rule that fails the operations op from the n-th on, the given number of times.
+func failNth(op ramdisk.Op, n, times uint64, errno unix.Errno) ramdisk.Rule {
+	return ramdisk.Rule{
+		Action: ramdisk.Fail, Ops: []ramdisk.Op{op}, Error: uint32(errno), Nth: n, Times: times,
+	}
+}
+
+// injectFail checks that the chosen operations fail with the chosen error and without an effect,
+// and that the others succeed.
 func injectFail(_ *ramdisk.Control, d *ramdisk.Disk, f int) error {
 	b := alignedPage()
-	rule := ramdisk.Rule{Action: ramdisk.Fail, Ops: []ramdisk.Op{ramdisk.Write}, Error: uint32(unix.ENOSPC), Nth: 2, Times: 1}
-	if err := d.Inject(rule); err != nil {
+	if err := d.Inject(failNth(ramdisk.Write, 2, 1, unix.ENOSPC)); err != nil {
 		return err
 	}
 	for i, want := range []error{nil, unix.ENOSPC, nil} {
@@ -75,8 +88,7 @@ func injectFail(_ *ramdisk.Control, d *ramdisk.Disk, f int) error {
 			return fmt.Errorf("after write %d the disk holds %d, want %d", i+1, b[0], held)
 		}
 	}
-	rule = ramdisk.Rule{Action: ramdisk.Fail, Ops: []ramdisk.Op{ramdisk.Read}, Error: uint32(unix.EIO), Nth: 3, Times: 2}
-	if err := d.Inject(rule); err != nil {
+	if err := d.Inject(failNth(ramdisk.Read, 3, 2, unix.EIO)); err != nil {
 		return err
 	}
 	for i, want := range []error{nil, nil, unix.EIO, unix.EIO, nil} {
@@ -87,7 +99,8 @@ func injectFail(_ *ramdisk.Control, d *ramdisk.Disk, f int) error {
 	return nil
 }
 
-// injectTear: a write takes effect up to a sector, whether it is said to fail or not.
+// injectTear checks that a torn write changes only its first sectors, both if it succeeds and if it
+// fails.
 func injectTear(_ *ramdisk.Control, d *ramdisk.Disk, f int) error {
 	b := alignedPage()
 	for _, want := range []error{nil, unix.EIO} {
@@ -98,28 +111,37 @@ func injectTear(_ *ramdisk.Control, d *ramdisk.Disk, f int) error {
 		if _, err := unix.Pwrite(f, fill(b, 1), 8192); err != nil {
 			return err
 		}
-		rule := ramdisk.Rule{Action: ramdisk.Tear, Ops: []ramdisk.Op{ramdisk.Write}, Error: errno, Nth: 1, Times: 1, Arg: 3}
+		rule := ramdisk.Rule{
+			Action: ramdisk.Tear,
+			Ops:    []ramdisk.Op{ramdisk.Write},
+			Error:  errno,
+			Nth:    1,
+			Times:  1,
+			Arg:    3, // sectors
+		}
 		if err := d.Inject(rule); err != nil {
 			return err
 		}
 		if _, err := unix.Pwrite(f, fill(b, 2), 8192); !errors.Is(err, want) {
-			return fmt.Errorf("it ends with %q, want %q", fmt.Sprint(err), fmt.Sprint(want))
+			return fmt.Errorf("the torn write ends with %q, want %q", fmt.Sprint(err), fmt.Sprint(want))
 		}
 		if _, err := unix.Pread(f, b, 8192); err != nil {
 			return err
 		}
-		torn := append(bytes.Repeat([]byte{2}, 3*ramdisk.SectorSize), bytes.Repeat([]byte{1}, 5*ramdisk.SectorSize)...)
+		written := bytes.Repeat([]byte{2}, 3*ramdisk.SectorSize)
+		torn := append(written, bytes.Repeat([]byte{1}, 5*ramdisk.SectorSize)...)
 		if !bytes.Equal(b, torn) {
-			return errors.New("the disk does not hold three new sectors and five old ones")
+			return errors.New("the page does not hold three new sectors and five old ones")
 		}
 	}
 	return nil
 }
 
-// injectFlush: a flush that is dropped succeeds and the log says so; one that fails does not.
+// injectFlush checks that a dropped flush succeeds and is marked as dropped in the log, and that a
+// flush fails with the injected error.
 func injectFlush(c *ramdisk.Control, d *ramdisk.Disk, f int) error {
 	var dropped []bool
-	err := logged(c, func() error {
+	err := readLog(c, func() error {
 		if err := d.Log(true); err != nil {
 			return err
 		}
@@ -142,19 +164,19 @@ func injectFlush(c *ramdisk.Control, d *ramdisk.Disk, f int) error {
 		return err
 	}
 	if !slices.Equal(dropped, []bool{false, true, false}) {
-		return fmt.Errorf("the log says %v of three flushes of which the second is dropped", dropped)
+		return fmt.Errorf("the log marks the flushes as dropped: %v, want only the second", dropped)
 	}
-	rule := ramdisk.Rule{Action: ramdisk.Fail, Ops: []ramdisk.Op{ramdisk.Flush}, Error: uint32(unix.EIO), Nth: 1, Times: 1}
-	if err := d.Inject(rule); err != nil {
+	if err := d.Inject(failNth(ramdisk.Flush, 1, 1, unix.EIO)); err != nil {
 		return err
 	}
 	if err := unix.Fsync(f); !errors.Is(err, unix.EIO) {
-		return errors.Join(errors.New("a flush that is to fail with EIO does not"), err)
+		return errors.Join(errors.New("the injected error of a flush is not EIO"), err)
 	}
 	return unix.Fsync(f)
 }
 
-// injectLimits: rules that make no sense, and more than there is room for, are refused.
+// injectLimits checks that the module refuses invalid rules, rules and disks beyond its limits, a
+// disk that exists, and the removal of an open disk.
 func injectLimits(c *ramdisk.Control, d *ramdisk.Disk, _ int) error {
 	w := []ramdisk.Op{ramdisk.Write}
 	for _, r := range []ramdisk.Rule{
@@ -170,26 +192,26 @@ func injectLimits(c *ramdisk.Control, d *ramdisk.Disk, _ int) error {
 		{Action: 9, Ops: w, Nth: 1, Times: 1},
 	} {
 		if err := d.Inject(r); !errors.Is(err, unix.EINVAL) {
-			return errors.Join(fmt.Errorf("%+v is not refused as invalid", r), err)
+			return errors.Join(fmt.Errorf("the rule %+v does not fail with EINVAL", r), err)
 		}
 	}
-	never := ramdisk.Rule{Action: ramdisk.Fail, Ops: w, Error: 5, Nth: math.MaxUint64, Times: math.MaxUint64}
+	never := failNth(ramdisk.Write, math.MaxUint64, math.MaxUint64, unix.EIO)
 	for range ramdisk.MaxRules {
 		if err := d.Inject(never); err != nil {
 			return err
 		}
 	}
 	if err := d.Inject(never); !errors.Is(err, unix.ENOSPC) {
-		return errors.Join(errors.New("one rule too many is not refused as it should be"), err)
+		return errors.Join(errors.New("one rule too many does not fail with ENOSPC"), err)
 	}
 	if _, err := c.Make(ramdisk.MaxDisks, 4096); !errors.Is(err, unix.EINVAL) {
-		return errors.Join(errors.New("one disk too many is not refused as it should be"), err)
+		return errors.Join(errors.New("one disk too many does not fail with EINVAL"), err)
 	}
 	if _, err := c.Make(0, 4096); !errors.Is(err, unix.EEXIST) {
-		return errors.Join(errors.New("a disk that is there is not refused as it should be"), err)
+		return errors.Join(errors.New("to make a disk that exists does not fail with EEXIST"), err)
 	}
 	if err := d.Remove(); !errors.Is(err, unix.EBUSY) {
-		return errors.Join(errors.New("a disk that is open is not refused to be removed as busy"), err)
+		return errors.Join(errors.New("to remove an open disk does not fail with EBUSY"), err)
 	}
 	return d.ClearRules()
 }

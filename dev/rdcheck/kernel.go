@@ -14,7 +14,7 @@ import (
 	"fsward/explore/ramdisk"
 )
 
-// kernelLog is what the kernel has said.
+// kernelLog returns the kernel's messages.
 func kernelLog() (string, error) {
 	const readAll = 3 // SYSLOG_ACTION_READ_ALL
 	b := make([]byte, 1<<20)
@@ -22,14 +22,14 @@ func kernelLog() (string, error) {
 	return string(b[:max(n, 0)]), err
 }
 
-// injectKernel: ext3 on a disk whose writes fail aborts its journal, and the kernel says on which disk.
+// injectKernel checks that ext3 aborts its journal if all writes fail, and that the kernel's
+// messages name the disk.
 func injectKernel(d *ramdisk.Disk) error {
 	if err := guestcheck.Mkfs("ext3", d.Path()); err != nil {
 		return err
 	}
 	err := guestcheck.Mounted("ext3", d.Path(), "", func(dir string) error {
-		if err := d.Inject(ramdisk.Rule{Action: ramdisk.Fail, Ops: []ramdisk.Op{ramdisk.Write}, Error: uint32(unix.EIO), Nth: 1,
-			Times: math.MaxUint64}); err != nil {
+		if err := d.Inject(failNth(ramdisk.Write, 1, math.MaxUint64, unix.EIO)); err != nil {
 			return err
 		}
 		f, err := os.Create(filepath.Join(dir, "file"))
@@ -38,10 +38,10 @@ func injectKernel(d *ramdisk.Disk) error {
 		}
 		defer f.Close()
 		if err := f.Sync(); err == nil {
-			return errors.New("fsync of a new file succeeds though nothing can be written")
+			return errors.New("fsync of a new file succeeds although all writes fail")
 		}
 		if _, err := os.Create(filepath.Join(dir, "second")); !errors.Is(err, unix.EROFS) {
-			return errors.Join(errors.New("a file is made in a file system with an aborted journal, or fails otherwise"), err)
+			return errors.Join(errors.New("after the abort, to make a file does not fail with EROFS"), err)
 		}
 		return d.ClearRules()
 	})
@@ -52,9 +52,12 @@ func injectKernel(d *ramdisk.Disk) error {
 	if err != nil {
 		return err
 	}
-	for _, want := range []string{"Buffer I/O error on dev fswrd0", "Aborting journal on device fswrd0"} {
+	for _, want := range []string{
+		"Buffer I/O error on dev fswrd0",
+		"Aborting journal on device fswrd0",
+	} {
 		if !strings.Contains(text, want) {
-			return fmt.Errorf("the kernel does not say %q", want)
+			return fmt.Errorf("no message of the kernel has %q", want)
 		}
 	}
 	return nil

@@ -14,48 +14,53 @@ import (
 	"fsward/explore/ramdisk"
 )
 
-// loadPages is the size of the disk of checkLoad.
+// loadPages is the size of the disk of checkLoad in pages.
 const loadPages = 512
 
-// replayed is what the log says that a disk and its snapshots hold.
-type replayed struct {
+// A logReplay replays a log. It has the contents that the disk and its snapshots must have.
+type logReplay struct {
 	now              image
-	saved            map[string]image
-	held             map[uint64][]byte // data of bios that have not completed
+	snapshots        map[string]image
+	pending          map[uint64][]byte // data of bios that have not completed
 	writes, restores int
 }
 
-// add does what a record says.
-func (p *replayed) add(r *ramdisk.Record) error {
+// add replays a record.
+func (p *logReplay) add(r *ramdisk.Record) error {
 	switch r.Type {
 	case ramdisk.Submit:
-		p.held[r.ID] = slices.Clone(r.Data)
+		p.pending[r.ID] = slices.Clone(r.Data)
 	case ramdisk.Complete:
 		if r.Op == ramdisk.Write {
-			copy(p.now[r.Sector*ramdisk.SectorSize:], p.held[r.ID][:r.Done])
+			copy(p.now[r.Sector*ramdisk.SectorSize:], p.pending[r.ID][:r.Done])
 			p.writes++
 		}
-		delete(p.held, r.ID)
+		delete(p.pending, r.ID)
 	case ramdisk.Snapshot:
-		p.saved[string(r.Data)] = slices.Clone(p.now)
+		p.snapshots[string(r.Data)] = slices.Clone(p.now)
 	case ramdisk.Restore:
-		copy(p.now, p.saved[string(r.Data)])
+		copy(p.now, p.snapshots[string(r.Data)])
 		p.restores++
 	case ramdisk.Lost:
-		return fmt.Errorf("%d records are lost", r.Len)
+		return fmt.Errorf("the log lost %d records", r.Len)
 	}
 	return nil
 }
 
-// checkLoad makes and restores snapshots while writers write, and compares the disk and its snapshots with the log.
+// checkLoad makes and restores snapshots during writes, and compares the disk and its snapshots
+// with a replay of the log.
 func checkLoad(c *ramdisk.Control) error {
 	const rounds = 40
 	d, err := c.Make(0, loadPages*ramdisk.PageSize)
 	if err != nil {
 		return err
 	}
-	p := replayed{now: make(image, loadPages*ramdisk.PageSize), saved: make(map[string]image), held: make(map[uint64][]byte)}
-	err = logged(c, func() error {
+	p := logReplay{
+		now:       make(image, loadPages*ramdisk.PageSize),
+		snapshots: make(map[string]image),
+		pending:   make(map[uint64][]byte),
+	}
+	err = readLog(c, func() error {
 		return errors.Join(d.Log(true), snapshotsUnderLoad(c, d, rounds), d.Log(false))
 	}, p.add)
 	if err != nil {
@@ -64,7 +69,7 @@ func checkLoad(c *ramdisk.Control) error {
 	if err := p.now.compare(d); err != nil {
 		return fmt.Errorf("at the end: %w", err)
 	}
-	for name, want := range p.saved {
+	for name, want := range p.snapshots {
 		if _, err := d.Restore(name); err != nil {
 			return err
 		}
@@ -72,14 +77,17 @@ func checkLoad(c *ramdisk.Control) error {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	guestcheck.Fact("load", "%d snapshots and %d restores among %d writes: each exact", len(p.saved), p.restores, p.writes)
-	if len(p.saved) != rounds || p.restores != rounds/2 || p.writes < rounds {
-		return fmt.Errorf("want %d snapshots, %d restores and at least %d writes", rounds, rounds/2, rounds)
+	guestcheck.Fact("load", "%d snapshots and %d restores during %d writes, all exact",
+		len(p.snapshots), p.restores, p.writes)
+	if len(p.snapshots) != rounds || p.restores != rounds/2 || p.writes < rounds {
+		return fmt.Errorf("want %d snapshots, %d restores and at least %d writes",
+			rounds, rounds/2, rounds)
 	}
 	return d.Remove()
 }
 
-// snapshotsUnderLoad makes snapshots, and restores one after every other, while three writers write.
+// snapshotsUnderLoad makes snapshots while three writers write. After every second snapshot it
+// restores a random one.
 func snapshotsUnderLoad(c *ramdisk.Control, d *ramdisk.Disk, rounds int) error {
 	const writers = 3
 	stop := make(chan struct{})
@@ -104,8 +112,8 @@ func snapshotsUnderLoad(c *ramdisk.Control, d *ramdisk.Disk, rounds int) error {
 	return err
 }
 
-// writer writes at random until it is stopped. It waits for the reader of the log: three writers fill the log faster than it is
-// read.
+// writer writes random ranges until stop is closed. It waits while the log is more than half full,
+// since three writers fill the log faster than it is read.
 func writer(c *ramdisk.Control, d *ramdisk.Disk, seed uint64, stop <-chan struct{}) error {
 	f, err := direct(d)
 	if err != nil {
@@ -130,16 +138,18 @@ func writer(c *ramdisk.Control, d *ramdisk.Disk, seed uint64, stop <-chan struct
 		for i := 0; i < n; i += 8 {
 			buf[i] = byte(rnd.Uint32())
 		}
-		if _, err := unix.Pwrite(f, buf[:n], int64(rnd.IntN(loadPages*8-16)*ramdisk.SectorSize)); err != nil {
+		off := int64(rnd.IntN(loadPages*8-16) * ramdisk.SectorSize)
+		if _, err := unix.Pwrite(f, buf[:n], off); err != nil {
 			return err
 		}
 	}
 }
 
-// timePages is how much of each disk checkTime writes.
+// timePages is the number of pages that checkTime writes to each disk.
 const timePages = 64 << 20 / ramdisk.PageSize
 
-// checkTime measures how long restoring takes. The aim: less than 5 ms for a disk of 64 MiB of which 200 pages have changed.
+// checkTime measures the time of a restore. The aim is less than 5 ms for a disk of 64 MiB with 200
+// changed pages.
 func checkTime(c *ramdisk.Control) error {
 	for n, mib := range []uint64{64, 1024} {
 		d, err := c.Make(uint32(n), mib<<20)
@@ -169,10 +179,13 @@ func checkTime(c *ramdisk.Control) error {
 			if err != nil {
 				return err
 			}
-			guestcheck.Fact("time", "%d MiB, %d pages changed: restored in %d us at best, %d us in the middle, %d us at worst of %d",
-				mib, change, took[0].Microseconds(), took[len(took)/2].Microseconds(), took[len(took)-1].Microseconds(), len(took))
+			least, middle, most := took[0], took[len(took)/2], took[len(took)-1]
+			guestcheck.Fact("time", "%d MiB, %d pages changed: restored in %d us at best,"+
+				" %d us in the middle, %d us at worst of %d", mib, change, least.Microseconds(),
+				middle.Microseconds(), most.Microseconds(), len(took))
 		}
-		guestcheck.Fact("time", "%d MiB: writing 64 MiB through the block device took %d us", mib, whole.Microseconds())
+		guestcheck.Fact("time", "%d MiB: writing 64 MiB through the block device took %d us",
+			mib, whole.Microseconds())
 		if err := errors.Join(unix.Close(f), d.Remove()); err != nil {
 			return err
 		}
@@ -180,8 +193,12 @@ func checkTime(c *ramdisk.Control) error {
 	return nil
 }
 
-// timeRestores changes as many pages as it is told and restores the disk, several times. It returns the times, rising.
-func timeRestores(d *ramdisk.Disk, f int, page []byte, change int) (took []time.Duration, err error) {
+// timeRestores changes the given number of random pages and restores the disk, 15 times. It returns
+// the times of the restores, sorted.
+func timeRestores(d *ramdisk.Disk, f int, page []byte, change int) (
+	took []time.Duration,
+	err error,
+) {
 	for range 15 {
 		for _, p := range rand.Perm(timePages)[:change] {
 			if _, err := unix.Pwrite(f, page, int64(p)*ramdisk.PageSize); err != nil {
@@ -193,7 +210,7 @@ func timeRestores(d *ramdisk.Disk, f int, page []byte, change int) (took []time.
 			return nil, err
 		}
 		if r.Pages != uint64(change) {
-			return nil, fmt.Errorf("%d pages put back of %d", r.Pages, change)
+			return nil, fmt.Errorf("the restore copied %d pages, want %d", r.Pages, change)
 		}
 		took = append(took, r.Took)
 	}

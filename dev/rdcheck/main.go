@@ -1,4 +1,6 @@
-// Command rdcheck tries fsw_ramdisk in a guest: see dev/guestcheck.
+// Command rdcheck checks the kernel module fsw_ramdisk in a guest. Each check drives the module
+// through explore/ramdisk. Package guestcheck runs the checks and reports their results. Start
+// reading at main.
 package main
 
 import (
@@ -12,6 +14,8 @@ import (
 func main() {
 	ours := []guestcheck.Module{{Name: "fsw_ramdisk"}}
 	small := []guestcheck.Module{{Name: "fsw_ramdisk", Params: "log_mib=1"}}
+	hold := fmt.Sprintf("hold_ms=%d", holdTime.Milliseconds())
+	shortHold := []guestcheck.Module{{Name: "fsw_ramdisk", Params: hold}}
 	guestcheck.Main([]guestcheck.Check{
 		{Name: "mount", Modules: ours, Run: with(checkMount)},
 		{Name: "log-ext3", Modules: ours, Run: with(checkLogExt3)},
@@ -24,12 +28,12 @@ func main() {
 		{Name: "rate", Modules: ours, Run: with(checkRate)},
 		{Name: "inject", Modules: ours, Run: with(checkInject)},
 		{Name: "guard", Modules: ours, Run: with(checkGuard)},
-		{Name: "patience", Modules: []guestcheck.Module{{Name: "fsw_ramdisk", Params: fmt.Sprintf("hold_ms=%d", patience.Milliseconds())}}, Run: with(checkPatience)},
+		{Name: "patience", Modules: shortHold, Run: with(checkHoldTime)},
 		{Name: "cycles", Run: checkCycles},
 	})
 }
 
-// with opens the module for a check.
+// with returns a function that opens the module's control device and runs a check with it.
 func with(run func(c *ramdisk.Control) error) func() error {
 	return func() error {
 		c, err := ramdisk.Open()

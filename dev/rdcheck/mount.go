@@ -9,7 +9,7 @@ import (
 	"fsward/explore/ramdisk"
 )
 
-// checkMount: a disk holds a file system, and what is written to that is there when it is mounted again.
+// checkMount checks that a file on a disk still has its contents after an unmount and a mount.
 func checkMount(c *ramdisk.Control) error {
 	for n, fs := range []string{"ext3", "btrfs"} {
 		d, err := c.Make(uint32(n), 128<<20)
@@ -38,9 +38,10 @@ func checkMount(c *ramdisk.Control) error {
 			return err
 		}
 		if s.Submitted == 0 || s.Submitted != s.Completed || s.Pages == 0 || s.NoMemory != 0 {
-			return fmt.Errorf("%s: %+v", fs, s)
+			return fmt.Errorf("%s: unexpected state of the disk: %+v", fs, s)
 		}
-		guestcheck.Fact("mount", "%s of %d MiB holds %d pages after %d bios", fs, s.Bytes>>20, s.Pages, s.Submitted)
+		guestcheck.Fact("mount", "%s of %d MiB holds %d pages after %d bios",
+			fs, s.Bytes>>20, s.Pages, s.Submitted)
 		if err := d.Remove(); err != nil {
 			return err
 		}
@@ -48,7 +49,8 @@ func checkMount(c *ramdisk.Control) error {
 	return nil
 }
 
-// checkIoctl: what a C program does by ioctl(2) is what is done here by write(2) and read(2).
+// checkIoctl checks that the ioctl(2) commands of the C program rdioctl have the same effect as the
+// write(2) commands of explore/ramdisk.
 func checkIoctl(c *ramdisk.Control) error {
 	if err := guestcheck.Program("rdioctl"); err != nil {
 		return err
@@ -58,7 +60,7 @@ func checkIoctl(c *ramdisk.Control) error {
 		return err
 	}
 	if s.Bytes != 8<<20 || s.Snapshots != 1 || s.Pages != 1 {
-		return fmt.Errorf("what rdioctl has left: %+v", s)
+		return fmt.Errorf("after rdioctl the disk has the wrong state: %+v", s)
 	}
 	return c.Disk(3).Remove()
 }

@@ -10,10 +10,12 @@ import (
 	"fsward/explore/ramdisk"
 )
 
-// rateWrites is how many writes of a page checkRate logs: some 25 of the 32 MiB of the log.
+// rateWrites is the number of writes of checkRate, of a page each. They fill about 25 MiB of the
+// log of 32 MiB.
 const rateWrites = 6000
 
-// checkRate measures how fast a log is read: its bytes alone, which is what a log that is mapped would save, and as records.
+// checkRate measures the rate at which the log can be read, as bytes and as decoded records. A
+// mapped log would save the time for the bytes.
 func checkRate(c *ramdisk.Control) error {
 	d, err := c.Make(0, 32<<20)
 	if err != nil {
@@ -58,12 +60,13 @@ func checkRate(c *ramdisk.Control) error {
 	records := time.Since(begin)
 
 	mbs := func(took time.Duration) float64 { return float64(bytes) / 1e6 / took.Seconds() }
-	guestcheck.Fact("rate", "%d records, %d bytes: read at %.0f MB/s; as records at %.0f MB/s, %.0f records/s",
+	guestcheck.Fact("rate", "%d records, %d bytes: read at %.0f MB/s;"+
+		" as records at %.0f MB/s, %.0f records/s",
 		2*rateWrites, bytes, mbs(raw), mbs(records), 2*rateWrites/records.Seconds())
 	return nil
 }
 
-// fillLog logs writes, and returns the size of the log in bytes.
+// fillLog logs rateWrites writes and returns the size of the log in bytes.
 func fillLog(c *ramdisk.Control, d *ramdisk.Disk, f int) (bytes uint64, err error) {
 	if err := d.Log(true); err != nil {
 		return 0, err
@@ -79,7 +82,7 @@ func fillLog(c *ramdisk.Control, d *ramdisk.Disk, f int) (bytes uint64, err erro
 	}
 	h, err := c.Hello()
 	if err == nil && h.Lost > 0 {
-		err = errors.New("the log is too small for what is measured")
+		err = errors.New("the log is too small for the writes")
 	}
 	return h.LogUsed, err
 }
