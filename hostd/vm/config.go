@@ -92,7 +92,8 @@ func (c *Config) check() error {
 	}
 	for _, p := range paths {
 		if *p == "" {
-			return fmt.Errorf("domain %s: kernel, initramfs, console file and the socket of each disk must be given", c.Name)
+			return fmt.Errorf("domain %s: kernel, initramfs, console file and the socket of each disk "+
+				"must be given", c.Name)
 		}
 		abs, err := filepath.Abs(*p)
 		if err != nil {
@@ -130,8 +131,8 @@ func notSerial(r rune) bool {
 // only say "invalid argument".
 func checkSocketPath(path string) error {
 	if len(path) > maxSocketPath {
-		return fmt.Errorf("socket path %s has %d bytes, at most %d are possible: choose a shorter run directory",
-			path, len(path), maxSocketPath)
+		return fmt.Errorf("socket path %s has %d bytes, at most %d are possible: "+
+			"choose a shorter run directory", path, len(path), maxSocketPath)
 	}
 	return nil
 }

@@ -100,7 +100,8 @@ func (c *console) keep(b []byte, kept int) {
 		c.fail(err)
 	}
 	if kept >= maxConsole {
-		_, err := fmt.Fprintf(c.file, "\n[fsward: the guest wrote more than %d MiB; the rest is not kept]\n", maxConsole>>20)
+		_, err := fmt.Fprintf(c.file,
+			"\n[fsward: the guest wrote more than %d MiB; the rest is not kept]\n", maxConsole>>20)
 		c.fail(err)
 	}
 }

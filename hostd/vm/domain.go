@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"go.uber.org/zap"
@@ -37,14 +36,10 @@ type Domain struct {
 	agent   net.Conn
 	qemu    int // process id
 
-	stateMu    sync.Mutex
-	stateReady bool // the image for states exists
-	pauser     pauser
-	log        *zap.Logger
-
-	gone chan struct{} // closed when the domain is gone
-	once sync.Once
-	end  End
+	states stateStore
+	pauser pauser
+	life   lifetime
+	log    *zap.Logger
 }
 
 // Start starts a transient domain: it is gone from libvirt when it ends, and it ends when this
@@ -66,8 +61,13 @@ func (h *Host) Start(ctx context.Context, cfg Config) (*Domain, error) {
 	if err := h.endNamesake(cfg.Name); err != nil {
 		return nil, err
 	}
-	d := &Domain{host: h, cfg: cfg, uuid: newUUID(), log: h.log.With(zap.String("guest", cfg.Name)),
-		gone: make(chan struct{})}
+	d := &Domain{
+		host: h,
+		cfg:  cfg,
+		uuid: newUUID(),
+		life: lifetime{gone: make(chan struct{})},
+		log:  h.log.With(zap.String("guest", cfg.Name)),
+	}
 	if err := d.start(ctx, accel); err != nil {
 		return nil, err
 	}
@@ -108,14 +108,14 @@ func (d *Domain) start(ctx context.Context, accel Accel) error {
 	if d.console, err = newConsole(d.cfg.Console, d.cfg.OnLine); err != nil {
 		return err
 	}
-	if err := os.WriteFile(d.recordFile(), []byte(d.uuid+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(d.host.recordFile(d.cfg.Name), []byte(d.uuid+"\n"), 0o600); err != nil {
 		return errors.Join(err, d.console.file.Close())
 	}
 	d.host.mu.Lock()
 	d.host.domains[d.uuid] = d
 	d.host.mu.Unlock()
 	if err := d.launch(ctx, definition, serial, port, agent); err != nil {
-		d.forget()
+		d.host.forget(d)
 		return errors.Join(fmt.Errorf("cannot start the guest %s: %w; %s", d.cfg.Name, err, d.where()),
 			d.console.file.Close())
 	}
@@ -125,12 +125,13 @@ func (d *Domain) start(ctx context.Context, accel Accel) error {
 // launch makes libvirt start QEMU, and accepts QEMU's connections.
 func (d *Domain) launch(ctx context.Context, definition string, serial, port,
 	agent *net.UnixListener) error {
-	dom, err := d.create(ctx, definition)
+	dom, err := d.host.create(ctx, definition)
 	if err != nil {
 		return err
 	}
 	d.dom = dom
 	d.pauser = pauser{dom: dom, name: d.cfg.Name, log: d.host.log}
+	d.states = stateStore{monitor: monitor{dom}, guest: d.cfg.Name, path: d.host.stateFile(d.cfg.Name)}
 	destroy := func(err error) error {
 		if e := dom.Destroy(); e != nil && !isNoDomain(e) {
 			err = errors.Join(err, e)
@@ -174,9 +175,9 @@ func (d *Domain) launch(ctx context.Context, definition string, serial, port,
 // create makes libvirt start QEMU. libvirt reports that a domain has stopped before it releases its
 // name (qemuProcessStop, virDomainObjListRemove). Until then it refuses the next domain of that
 // name.
-func (d *Domain) create(ctx context.Context, definition string) (*libvirt.Domain, error) {
+func (h *Host) create(ctx context.Context, definition string) (*libvirt.Domain, error) {
 	for begin := time.Now(); ; {
-		dom, err := d.host.conn.DomainCreateXML(definition, libvirt.DOMAIN_START_AUTODESTROY)
+		dom, err := h.conn.DomainCreateXML(definition, libvirt.DOMAIN_START_AUTODESTROY)
 		if !isNameTaken(err) || time.Since(begin) > nameTimeout {
 			return dom, err
 		}
@@ -191,7 +192,22 @@ func (d *Domain) create(ctx context.Context, definition string) (*libvirt.Domain
 // path returns the path of a file in the run directory.
 func (h *Host) path(name string) string { return filepath.Join(h.dir, name) }
 
-func (d *Domain) recordFile() string { return d.host.path(d.cfg.Name + ".uuid") }
+// recordFile returns the file with the UUID of the guest with a name, stateFile the file with its
+// saved states.
+func (h *Host) recordFile(guest string) string { return h.path(guest + ".uuid") }
+func (h *Host) stateFile(guest string) string  { return h.path(guest + ".state") }
+
+// forget removes a domain from the host's list, and its files.
+func (h *Host) forget(d *Domain) {
+	h.mu.Lock()
+	delete(h.domains, d.uuid)
+	h.mu.Unlock()
+	name := d.cfg.Name
+	for _, f := range []string{h.recordFile(name), h.path(name + ".console"),
+		h.path(name + ".channel"), h.path(name + ".agent"), h.stateFile(name)} {
+		_ = os.Remove(f)
+	}
+}
 
 // endNamesake ends a domain of this name if the record in the run directory says that it is ours.
 func (h *Host) endNamesake(name string) error {
@@ -210,10 +226,10 @@ func (h *Host) endNamesake(name string) error {
 	h.mu.Lock()
 	running := h.domains[uuid] != nil
 	h.mu.Unlock()
-	record, _ := os.ReadFile(h.path(name + ".uuid"))
+	record, _ := os.ReadFile(h.recordFile(name))
 	if running || strings.TrimSpace(string(record)) != uuid {
-		return fmt.Errorf("a domain named %s exists already: give this one another name, or end that one with `virsh -c %s destroy %s`",
-			name, h.uri, name)
+		return fmt.Errorf("a domain named %s exists already: give this one another name, "+
+			"or end that one with `virsh -c %s destroy %s`", name, h.uri, name)
 	}
 	h.log.Info("ending a guest that an earlier run left", zap.String("guest", name))
 	if err := dom.Destroy(); err != nil && !isNoDomain(err) {

@@ -38,7 +38,7 @@ func (h *Host) watch() error {
 			}
 			h.log.Info("guest "+d.Name(), zap.Stringer("event", ev))
 			if ev.Event == libvirt.DOMAIN_EVENT_STOPPED {
-				d.stopped(End{Cause: stopCauses[libvirt.DomainEventStoppedDetailType(ev.Detail)]})
+				d.life.end(End{Cause: stopCauses[libvirt.DomainEventStoppedDetailType(ev.Detail)]})
 			}
 		})
 	if err != nil {
@@ -53,7 +53,7 @@ func (h *Host) watch() error {
 			h.log.Error("lost the connection to libvirtd", zap.String("uri", h.uri))
 		}
 		for _, d := range domains {
-			d.stopped(End{Cause: CauseLost})
+			d.life.end(End{Cause: CauseLost})
 		}
 	})
 }

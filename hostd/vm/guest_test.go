@@ -36,16 +36,45 @@ func TestGuestWorkload(t *testing.T) {
 	if _, err := h.Start(ctx, d.cfg); err == nil || !strings.Contains(err.Error(), "exists already") {
 		t.Errorf("a second guest of the same name: %v", err)
 	}
+	const rounds = 8
+	ready, ran := workRounds(ctx, t, d, rounds)
+	if _, ok := log.when("FSWARD: end 0"); !ok {
+		t.Errorf("the guest did not say that all went well; %s", d.where())
+	}
+	log.healthy(t)
+	boot, _ := log.when("FSWARD: boot")
+	t.Logf("boot %.1f s, file systems made %.1f s later, %.1f rounds/s of both, initramfs %d KiB",
+		boot.Sub(begin).Seconds(), ready.Sub(boot).Seconds(), (rounds-1)/ran.Seconds(), size(t,
+			initramfs)>>10)
+
+	clean(t, "btrfs", "check", bImage)
+	clean(t, "e2fsck", "-fn", eImage)
+
+	// A second boot finds the synced files; asked for more rounds than there were, it names the
+	// missing files.
+	verify := Config{Name: "fsward-test", Kernel: kernel, Initramfs: initramfs,
+		Disks: []Disk{bDisk, eDisk}, Console: filepath.Join(dir, "verify")}
+	verifyRounds(ctx, t, h, verify, rounds,
+		"FSWARD: intact btrfs 8", "FSWARD: intact ext3 8", "FSWARD: end 0")
+	verifyRounds(ctx, t, h, verify, rounds+1,
+		"FSWARD: lost btrfs 9", "FSWARD: lost ext3 9", "FSWARD: end 1")
+}
+
+// workRounds runs rounds of the workload on both file systems, the last one after a suspension, and
+// powers the guest off. It returns when the workload was ready, and how long all rounds but the
+// last took.
+func workRounds(ctx context.Context, t *testing.T, d *Domain, rounds int) (
+	ready time.Time, ran time.Duration) {
+	t.Helper()
 	w := NewWorkload(d.Channel())
 	if err := w.Ready(ctx); err != nil {
 		t.Fatal(err)
 	}
-	ready := time.Now()
-	const rounds = 8
+	ready = time.Now()
 	if err := w.Go(ctx, rounds-1, ""); err != nil {
 		t.Fatal(err)
 	}
-	ran := time.Since(ready)
+	ran = time.Since(ready)
 	if err := d.Suspend(); err != nil {
 		t.Error(err)
 	}
@@ -67,42 +96,28 @@ func TestGuestWorkload(t *testing.T) {
 	if err != nil || !end.Clean() {
 		t.Fatalf("the guest ended with %v, %v; %s", end, err, d.where())
 	}
-	if _, ok := log.when("FSWARD: end 0"); !ok {
-		t.Errorf("the guest did not say that all went well; %s", d.where())
+	return ready, ran
+}
+
+// verifyRounds boots a guest that looks for the files of so many rounds on both file systems, and
+// checks that it prints each wanted line.
+func verifyRounds(ctx context.Context, t *testing.T, h *Host, cfg Config, rounds int,
+	want ...string) {
+	t.Helper()
+	var log transcript
+	cfg.OnLine = log.add
+	cfg.Cmdline = fmt.Sprintf(
+		"quiet fsward.script=verify fsward.btrfs_synced=%d fsward.ext3_synced=%d", rounds, rounds)
+	d, err := h.Start(ctx, cfg)
+	if err == nil {
+		_, err = d.Wait(ctx)
 	}
-	log.healthy(t)
-	boot, _ := log.when("FSWARD: boot")
-	t.Logf("boot %.1f s, file systems made %.1f s later, %.1f rounds/s of both, initramfs %d KiB",
-		boot.Sub(begin).Seconds(), ready.Sub(boot).Seconds(), (rounds-1)/ran.Seconds(), size(t,
-			initramfs)>>10)
-
-	clean(t, "btrfs", "check", bImage)
-	clean(t, "e2fsck", "-fn", eImage)
-
-	// A second boot finds the synced files; asked for more rounds than there were, it names the
-	// missing files.
-	for _, c := range []struct {
-		synced int
-		want   []string
-	}{
-		{rounds, []string{"FSWARD: intact btrfs 8", "FSWARD: intact ext3 8", "FSWARD: end 0"}},
-		{rounds + 1, []string{"FSWARD: lost btrfs 9", "FSWARD: lost ext3 9", "FSWARD: end 1"}},
-	} {
-		var log transcript
-		d, err := h.Start(ctx, Config{Name: "fsward-test", Kernel: kernel, Initramfs: initramfs,
-			Cmdline: fmt.Sprintf("quiet fsward.script=verify fsward.btrfs_synced=%d fsward.ext3_synced=%d",
-				c.synced, c.synced),
-			Disks: []Disk{bDisk, eDisk}, Console: filepath.Join(dir, "verify"), OnLine: log.add})
-		if err == nil {
-			_, err = d.Wait(ctx)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, line := range c.want {
-			if _, ok := log.when(line); !ok {
-				t.Errorf("verify up to round %d: no line %q; %s", c.synced, line, d.where())
-			}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range want {
+		if _, ok := log.when(line); !ok {
+			t.Errorf("verify up to round %d: no line %q; %s", rounds, line, d.where())
 		}
 	}
 }
@@ -200,23 +215,7 @@ func TestGuestGoesReadOnly(t *testing.T) {
 	kernel, initramfs := guestFiles(t)
 	dir := shortDir(t)
 	trigger := filepath.Join(dir, "fail")
-	image := map[string]string{}
-	var disks []Disk
-	for _, fs := range []string{"btrfs", "ext3"} {
-		image[fs] = filepath.Join(dir, fs+".img")
-		if err := os.WriteFile(image[fs], nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Truncate(image[fs], 256<<20); err != nil {
-			t.Fatal(err)
-		}
-		disk := Disk{NBDSocket: filepath.Join(dir, fs+".nbd"), Export: fs, Serial: fs}
-		start(t, disk.NBDSocket, "nbdkit", "nbdkit", "-f", "-U", disk.NBDSocket, "--filter=log",
-			"--filter=error", "file", image[fs],
-			"logfile="+filepath.Join(dir, fs+".log"),
-			"error-pwrite=EIO", "error-pwrite-rate=100%", "error-pwrite-file="+trigger)
-		disks = append(disks, disk)
-	}
+	image, disks := serveFailing(t, dir, trigger)
 	h := connect(ctx, t, filepath.Join(dir, "run"))
 	boot := func(cmdline string, channel bool) (*Domain, *transcript) {
 		log := new(transcript)
@@ -237,17 +236,7 @@ func TestGuestGoesReadOnly(t *testing.T) {
 	if err := w.Go(ctx, 3, ""); err != nil {
 		t.Fatal(err)
 	}
-	// the guest's flushes and discards pass through QEMU
-	for _, fs := range []string{"btrfs", "ext3"} {
-		b, err := os.ReadFile(filepath.Join(dir, fs+".log"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if f, d := strings.Count(string(b), " Flush id="), strings.Count(string(b), " Trim id="); f < 9 ||
-			d < 1 {
-			t.Errorf("%s: %d flushes and %d trims for 3 rounds of 3 syncs and a mkfs", fs, f, d)
-		}
-	}
+	flushesArrived(t, dir)
 	if err := os.WriteFile(trigger, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -257,17 +246,7 @@ func TestGuestGoesReadOnly(t *testing.T) {
 	if err := w.Go(ctx, 2, ""); err != nil {
 		t.Fatal(err)
 	}
-	for _, fs := range []string{"btrfs", "ext3"} {
-		if p := w.Progress(fs); p != (Progress{Synced: 3, ReadOnly: true}) {
-			t.Errorf("%s after its writes failed: %+v", fs, p)
-		}
-	}
-	if err := w.Stop(); err != nil {
-		t.Fatal(err)
-	}
-	if end, err := d.Wait(ctx); err != nil || !end.Clean() {
-		t.Fatalf("the guest ended with %v, %v", end, err)
-	}
+	stopReadOnly(ctx, t, d, w)
 	if _, ok := log.when("FSWARD: end 0"); !ok {
 		t.Errorf("the guest did not end in order; %s", d.where())
 	}
@@ -286,6 +265,62 @@ func TestGuestGoesReadOnly(t *testing.T) {
 	log.healthy(t)
 	clean(t, "btrfs", "check", image["btrfs"])
 	clean(t, "e2fsck", "-fn", image["ext3"]) // its journal is replayed by now
+}
+
+// stopReadOnly checks that both file systems are read-only after three rounds, and powers the guest
+// off.
+func stopReadOnly(ctx context.Context, t *testing.T, d *Domain, w *Workload) {
+	t.Helper()
+	for _, fs := range []string{"btrfs", "ext3"} {
+		if p := w.Progress(fs); p != (Progress{Synced: 3, ReadOnly: true}) {
+			t.Errorf("%s after its writes failed: %+v", fs, p)
+		}
+	}
+	if err := w.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	if end, err := d.Wait(ctx); err != nil || !end.Clean() {
+		t.Fatalf("the guest ended with %v, %v", end, err)
+	}
+}
+
+// serveFailing serves a disk for each file system. All writes to the disks fail while the file
+// trigger exists. It returns the path of each file system's image.
+func serveFailing(t *testing.T, dir, trigger string) (image map[string]string, disks []Disk) {
+	t.Helper()
+	image = map[string]string{}
+	for _, fs := range []string{"btrfs", "ext3"} {
+		image[fs] = filepath.Join(dir, fs+".img")
+		if err := os.WriteFile(image[fs], nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(image[fs], 256<<20); err != nil {
+			t.Fatal(err)
+		}
+		disk := Disk{NBDSocket: filepath.Join(dir, fs+".nbd"), Export: fs, Serial: fs}
+		start(t, disk.NBDSocket, "nbdkit", "nbdkit", "-f", "-U", disk.NBDSocket, "--filter=log",
+			"--filter=error", "file", image[fs],
+			"logfile="+filepath.Join(dir, fs+".log"),
+			"error-pwrite=EIO", "error-pwrite-rate=100%", "error-pwrite-file="+trigger)
+		disks = append(disks, disk)
+	}
+	return image, disks
+}
+
+// flushesArrived checks that the guest's flushes and discards pass through QEMU, after three
+// rounds.
+func flushesArrived(t *testing.T, dir string) {
+	t.Helper()
+	for _, fs := range []string{"btrfs", "ext3"} {
+		b, err := os.ReadFile(filepath.Join(dir, fs+".log"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, d := strings.Count(string(b), " Flush id="), strings.Count(string(b), " Trim id=")
+		if f < 9 || d < 1 {
+			t.Errorf("%s: %d flushes and %d trims for 3 rounds of 3 syncs and a mkfs", fs, f, d)
+		}
+	}
 }
 
 // A kernel that panics ends the guest at once, and is distinguished from one that powers off.

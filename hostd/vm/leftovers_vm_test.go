@@ -41,16 +41,8 @@ func leftoverRun(t *testing.T, killDaemon bool) {
 			Cmdline: "fsward.btrfs=none fsward.ext3=none",
 			Console: filepath.Join(dir, "console"), Channel: true}
 	}
-	if dir := os.Getenv(leftoverEnv); dir != "" { // the process that will be killed
-		h, err := Connect(ctx, filepath.Join(dir, "run"), zap.NewNop())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := h.Start(ctx, cfg(dir)); err != nil {
-			t.Fatal(err)
-		}
-		fmt.Println("started")
-		<-ctx.Done()
+	if dir := os.Getenv(leftoverEnv); dir != "" {
+		startAndHang(ctx, t, filepath.Join(dir, "run"), cfg(dir))
 		return
 	}
 	dir := shortDir(t)
@@ -75,17 +67,7 @@ func leftoverRun(t *testing.T, killDaemon bool) {
 		t.Fatal(err)
 	}
 	if killDaemon { // before it can end the guest
-		var pid int
-		text, err := os.ReadFile(pidFile(filepath.Join(dir, "run")))
-		if err == nil {
-			_, err = fmt.Sscan(string(text), &pid)
-		}
-		if err == nil {
-			err = syscall.Kill(pid, syscall.SIGKILL)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		killLibvirtd(t, filepath.Join(dir, "run"))
 	}
 	_ = cmd.Wait()
 
@@ -94,6 +76,43 @@ func leftoverRun(t *testing.T, killDaemon bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	readyAndStop(ctx, t, d)
+	noQEMUIsLeft(t, dir)
+}
+
+// startAndHang is the process that will be killed: it starts a guest and waits.
+func startAndHang(ctx context.Context, t *testing.T, runDir string, cfg Config) {
+	t.Helper()
+	h, err := Connect(ctx, runDir, zap.NewNop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Start(ctx, cfg); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Println("started")
+	<-ctx.Done()
+}
+
+// killLibvirtd kills the private libvirtd of a run directory.
+func killLibvirtd(t *testing.T, runDir string) {
+	t.Helper()
+	var pid int
+	text, err := os.ReadFile(pidFile(runDir))
+	if err == nil {
+		_, err = fmt.Sscan(string(text), &pid)
+	}
+	if err == nil {
+		err = syscall.Kill(pid, syscall.SIGKILL)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// readyAndStop waits until the workload of a guest is ready, and powers the guest off.
+func readyAndStop(ctx context.Context, t *testing.T, d *Domain) {
+	t.Helper()
 	w := NewWorkload(d.Channel())
 	if err := w.Ready(ctx); err != nil {
 		t.Fatal(err)
@@ -104,6 +123,11 @@ func leftoverRun(t *testing.T, killDaemon bool) {
 	if end, err := d.Wait(ctx); err != nil || !end.Clean() {
 		t.Errorf("the guest ended with %v, %v", end, err)
 	}
+}
+
+// noQEMUIsLeft checks that no QEMU of a folder runs.
+func noQEMUIsLeft(t *testing.T, dir string) {
+	t.Helper()
 	all, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	if err != nil {
 		t.Fatal(err)

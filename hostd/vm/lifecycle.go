@@ -6,29 +6,46 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"sync"
 	"time"
 )
 
 // drainTimeout bounds how long Wait waits for the rest of the console's output.
 const drainTimeout = 5 * time.Second
 
-// stopped notes the end. The first call counts.
-func (d *Domain) stopped(e End) {
-	d.once.Do(func() {
-		d.end = e
-		close(d.gone)
+// lifetime is whether a domain is gone, and how it ended.
+type lifetime struct {
+	gone chan struct{} // closed when the domain is gone
+	once sync.Once
+	how  End // set when gone is closed
+}
+
+// end notes the end. The first call counts.
+func (l *lifetime) end(e End) {
+	l.once.Do(func() {
+		l.how = e
+		close(l.gone)
 	})
 }
 
+// over reports whether the domain is gone.
+func (l *lifetime) over() bool {
+	select {
+	case <-l.gone:
+		return true
+	default:
+		return false
+	}
+}
+
 // Gone is closed when the domain is gone.
-func (d *Domain) Gone() <-chan struct{} { return d.gone }
+func (d *Domain) Gone() <-chan struct{} { return d.life.gone }
 
 // Wait waits until the domain is gone and all of its console has been read, and returns how it
 // ended. If ctx ends, the error says where to look for the cause, and the domain goes on running.
 func (d *Domain) Wait(ctx context.Context) (End, error) {
 	select {
-	case <-d.gone:
+	case <-d.life.gone:
 	case <-ctx.Done():
 		return End{}, fmt.Errorf("the guest %s has not ended: %w; %s", d.cfg.Name, context.Cause(ctx),
 			d.where())
@@ -37,7 +54,7 @@ func (d *Domain) Wait(ctx context.Context) (End, error) {
 	case <-d.console.done:
 	case <-time.After(drainTimeout):
 	}
-	e := d.end
+	e := d.life.how
 	_, e.Panic = d.console.state()
 	d.console.mu.Lock()
 	err := d.console.err
@@ -63,10 +80,8 @@ func (d *Domain) Resume() error { return d.pauser.resume() }
 
 // Destroy ends the guest as a power cut would. A guest that is gone is not an error.
 func (d *Domain) Destroy() error {
-	select {
-	case <-d.gone:
+	if d.life.over() {
 		return nil
-	default:
 	}
 	if err := d.dom.Destroy(); err != nil && !isNoDomain(err) {
 		return fmt.Errorf("cannot end the guest %s: %w", d.cfg.Name, err)
@@ -84,7 +99,7 @@ func (d *Domain) Close() error {
 	}
 	errs := []error{d.Destroy()}
 	select {
-	case <-d.gone:
+	case <-d.life.gone:
 	case <-time.After(drainTimeout):
 	}
 	select {
@@ -94,18 +109,6 @@ func (d *Domain) Close() error {
 	if d.channel != nil {
 		errs = append(errs, d.channel.Close())
 	}
-	d.forget()
+	d.host.forget(d)
 	return errors.Join(append(errs, d.dom.Free())...)
-}
-
-// forget removes the domain from the host's list, and its files.
-func (d *Domain) forget() {
-	d.host.mu.Lock()
-	delete(d.host.domains, d.uuid)
-	d.host.mu.Unlock()
-	for _, f := range []string{d.recordFile(), d.host.path(d.cfg.Name + ".console"),
-		d.host.path(d.cfg.Name + ".channel"),
-		d.host.path(d.cfg.Name + ".agent"), d.stateFile()} {
-		_ = os.Remove(f)
-	}
 }

@@ -11,8 +11,9 @@ import (
 	"go.uber.org/zap"
 )
 
-var errNoLibvirt = errors.New("this fsward was built without libvirt, so it cannot start or suspend guests: " +
-	"install gcc, pkg-config and libvirt-dev (make setup does), and build it with make build")
+var errNoLibvirt = errors.New("this fsward was built without libvirt, so it cannot start or " +
+	"suspend guests: install gcc, pkg-config and libvirt-dev (make setup does), and build it with " +
+	"make build")
 
 // Supported reports why this binary cannot run guests.
 func Supported() error { return errNoLibvirt }
@@ -78,7 +79,9 @@ func (*Domain) LoadState(context.Context, string) error { return errNoLibvirt }
 func (*Domain) DropState(context.Context, string) error { return errNoLibvirt }
 
 // Starved fails: see Supported.
-func (*Domain) Starved() (hypervisor, processor time.Duration, err error) { return 0, 0, errNoLibvirt }
+func (*Domain) Starved() (hypervisor, processor time.Duration, err error) {
+	return 0, 0, errNoLibvirt
+}
 
 // Close does nothing.
 func (*Domain) Close() error { return nil }

@@ -171,7 +171,8 @@ func writeConfig(runDir string, root bool, logFile string) error {
 
 func (d *daemon) prepareRoot(dir string, args []string) error {
 	if _, err := user.Lookup(qemuUser); err != nil {
-		return fmt.Errorf("libvirtd asks for the system user %s, which does not exist: apt-get install libvirt-daemon-system, "+
+		return fmt.Errorf("libvirtd asks for the system user %s, which does not exist: "+
+			"apt-get install libvirt-daemon-system, "+
 			"or adduser --system --group --no-create-home %s", qemuUser, qemuUser)
 	}
 	unshare, err := findProgram("unshare", "util-linux")
@@ -323,7 +324,8 @@ func endLeftover(ctx context.Context, runDir string) error {
 	for ours() {
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("the libvirtd (pid %d) that an earlier run left in %s does not end: end it, or choose another run directory", pid, runDir)
+			return fmt.Errorf("the libvirtd (pid %d) that an earlier run left in %s does not end: "+
+				"end it, or choose another run directory", pid, runDir)
 		case <-time.After(50 * time.Millisecond):
 		}
 	}

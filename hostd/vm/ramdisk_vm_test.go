@@ -56,7 +56,9 @@ func TestGuestRamdisk(t *testing.T) {
 // TestGuestRamdiskCycles loads, uses and unloads the module a hundred times: nothing stays in the
 // guest's memory, and the kernel's log has no warning. It uses one processor, since each processor
 // keeps its own part of a slab, and the sum would not add up.
-func TestGuestRamdiskCycles(t *testing.T) { checkGuest(t, "ramdisk", shortDir(t), 1, nil, "cycles") }
+func TestGuestRamdiskCycles(t *testing.T) {
+	checkGuest(t, "ramdisk", shortDir(t), 1, nil, "cycles")
+}
 
 // TestGuestRamdiskLog checks that the module's log of a load on ext3 and on Btrfs turns the disk
 // before it into the disk after it, and that fsward judges it.

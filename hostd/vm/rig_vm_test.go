@@ -23,7 +23,8 @@ import (
 // failures, never skips.
 
 // trouble matches lines that a healthy kernel does not print.
-var trouble = regexp.MustCompile(`\bBUG:|\bWARNING:|\bOops\b|Call Trace:|general protection|Kernel panic`)
+var trouble = regexp.MustCompile(
+	`\bBUG:|\bWARNING:|\bOops\b|Call Trace:|general protection|Kernel panic`)
 
 // guestFiles builds the kernel and the initramfs in the folder that $FSWARD_GUEST names, if they
 // are not there.

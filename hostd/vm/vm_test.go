@@ -76,7 +76,8 @@ func TestConfigErrors(t *testing.T) {
 		{func(c *Config) { c.Name = "" }, `domain name "": expected at most 40 letters`},
 		{func(c *Config) { c.Name = "../x" }, `domain name "../x"`},
 		{func(c *Config) { c.Name = strings.Repeat("x", 41) }, "at most 40"},
-		{func(c *Config) { c.Kernel = "" }, "kernel, initramfs, console file and the socket of each disk must be given"},
+		{func(c *Config) { c.Kernel = "" },
+			"kernel, initramfs, console file and the socket of each disk must be given"},
 		{func(c *Config) { c.Cmdline = "a\nb" }, "a kernel command line is one line"},
 		{func(c *Config) { c.Disks[1].NBDSocket = "" }, "socket of each disk"},
 		{func(c *Config) { c.Disks[1].NBDSocket = long },
@@ -183,7 +184,8 @@ func guestOf(t *testing.T, greeting string, answers ...string) *Workload {
 
 func TestWorkload(t *testing.T) {
 	w := guestOf(t, "ready btrfs ext3\n", "synced btrfs 1\nsynced ext3 1\nreadonly ext3 1\ndone\n",
-		"synced btrfs 2\nfailed btrfs 3 rename\nsynced xfs 9\nsynced btrfs x\ndone\n", "error go x: not a number\n")
+		"synced btrfs 2\nfailed btrfs 3 rename\nsynced xfs 9\nsynced btrfs x\ndone\n",
+		"error go x: not a number\n")
 	var lines []string
 	w.OnLine = func(s string) { lines = append(lines, s) }
 	if err := w.Ready(t.Context()); err != nil {
@@ -227,11 +229,15 @@ func TestWaitingEndsWithAHint(t *testing.T) {
 	}
 
 	h := &Host{dir: "/r", private: &daemon{guestLogs: "/r/log"}}
-	d := &Domain{host: h, cfg: Config{Name: "g", Console: "/r/g.txt"}, gone: make(chan struct{}),
-		console: &console{done: make(chan struct{}), last: `say "hi"`}}
+	d := &Domain{
+		host:    h,
+		cfg:     Config{Name: "g", Console: "/r/g.txt"},
+		life:    lifetime{gone: make(chan struct{})},
+		console: &console{done: make(chan struct{}), last: `say "hi"`},
+	}
 	_, err = d.Wait(ctx)
-	want = `the guest g has not ended: context deadline exceeded; look at the guest's console in /r/g.txt and at QEMU's log in ` +
-		`/r/log/g.log (the console's last line: "say \"hi\"")`
+	want = `the guest g has not ended: context deadline exceeded; look at the guest's console in ` +
+		`/r/g.txt and at QEMU's log in /r/log/g.log (the console's last line: "say \"hi\"")`
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v\nwant %s", err, want)
 	}
@@ -276,7 +282,8 @@ func TestEndLeftoverLeavesOthersAlone(t *testing.T) {
 func TestMissingProgramNamesThePackage(t *testing.T) {
 	t.Setenv("PATH", "")
 	_, err := findProgram("no-such-libvirtd", "libvirt-daemon-system")
-	want := "no-such-libvirtd is not installed: apt-get install libvirt-daemon-system (make setup does)"
+	want := "no-such-libvirtd is not installed: " +
+		"apt-get install libvirt-daemon-system (make setup does)"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
 	}

@@ -64,9 +64,10 @@ func domainXML(c *Config, p *place) (string, error) {
 	for _, port := range []struct{ socket, name string }{{p.channelSocket, channelName},
 		{p.agentSocket, agentName}, {c.Calls, fsynccheck.Port}} {
 		if port.socket != "" {
+			virtIO := &libvirtxml.DomainChannelTargetVirtIO{Name: port.name}
 			d.Devices.Channels = append(d.Devices.Channels, libvirtxml.DomainChannel{
 				Source: dial(port.socket),
-				Target: &libvirtxml.DomainChannelTarget{VirtIO: &libvirtxml.DomainChannelTargetVirtIO{Name: port.name}},
+				Target: &libvirtxml.DomainChannelTarget{VirtIO: virtIO},
 			})
 		}
 	}
