@@ -86,14 +86,14 @@ func holdThreads(c *ekm.Control, dir string, before []ekm.Thread, fs string, nee
 	if err := force(); err != nil {
 		return err
 	}
-	_, strayed, err := c.Stray()
+	_, unscheduled, err := c.Unscheduled()
 	if err != nil {
 		return err
 	}
-	ran := slices.ContainsFunc(strayed, func(s ekm.Strayed) bool { return s.PID == commit.PID && s.RunNS > 0 && s.LastRunNS > 0 })
+	ran := slices.ContainsFunc(unscheduled, func(s ekm.Unscheduled) bool { return s.PID == commit.PID && s.RunNS > 0 && s.LastRunNS > 0 })
 	if fs == "ext3" {
 		if !ran {
-			return fmt.Errorf("%s has committed, and is not among those that ran while held: %+v", commit.Comm, strayed)
+			return fmt.Errorf("%s has committed, and is not among those that ran while held: %+v", commit.Comm, unscheduled)
 		}
 		if err := runHeld(c, dir, commit); err != nil {
 			return err
@@ -148,14 +148,14 @@ func holdAll(c *ekm.Control, serving []ekm.Thread, commit uint32) (held int, err
 	if err := c.Hold(commit); !errors.Is(err, unix.EEXIST) {
 		return 0, errors.Join(errors.New("holding a thread twice does not fail with EEXIST"), err)
 	}
-	n, strayed, err := c.Stray()
+	n, unscheduled, err := c.Unscheduled()
 	if err != nil {
 		return 0, err
 	}
 	if n != held {
 		return 0, fmt.Errorf("the module holds %d threads, want %d", n, held)
 	}
-	guestcheck.Fact("threads", "%d held, %d of them ran at once", n, len(strayed))
+	guestcheck.Fact("threads", "%d held, %d of them ran at once", n, len(unscheduled))
 	return held, nil
 }
 

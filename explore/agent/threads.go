@@ -85,10 +85,10 @@ func (t *threadOps) do(o *Op) (value uint64, data []byte, err error) {
 	case opReleaseThread:
 		err = t.ctl.Release(pid)
 	case opStrayThreads:
-		var strayed []ekm.Strayed
-		_, strayed, err = t.ctl.Stray()
-		for _, s := range strayed {
-			data = appendNumber(data, uint64(s.PID))
+		var ran []ekm.Unscheduled
+		_, ran, err = t.ctl.Unscheduled()
+		for _, u := range ran {
+			data = appendNumber(data, uint64(u.PID))
 		}
 	case opSettleThreads:
 		err = t.settle()
@@ -102,8 +102,8 @@ func (t *threadOps) do(o *Op) (value uint64, data []byte, err error) {
 func (t *threadOps) settle() error {
 	for begin := time.Now(); ; {
 		time.Sleep(settleQuiet)
-		_, strayed, err := t.ctl.Stray()
-		if err != nil || len(strayed) == 0 {
+		_, ran, err := t.ctl.Unscheduled()
+		if err != nil || len(ran) == 0 {
 			return err
 		}
 		if time.Since(begin) > settleMost {

@@ -6,62 +6,96 @@ import (
 	"fsward/dev/abitest"
 )
 
-// The C compiler says what is in the header that the module is built with; this package has to agree.
+// constants are the values in this package of the constants of the header, without FSW_EK_.
+var constants = map[string]uint64{
+	"ABI": ABI, "CHOICES": MaxChoices, "BOUND": MaxBound, "SITES": MaxSites, "MEMBERS": MaxMembers,
+	"DEVICES": MaxDevices, "HELD": MaxHeld, "TEXT": MaxText + 1, "MARK": MaxMark, "DATA": MaxData,
+	"PATH": MaxPath + 1, "WAIT_MS": MaxWaitMS,
+	"VALUES_PER": valuesPer, "CHOICES_PER": choicesPer, "SITES_PER": sitesPer,
+	"THREADS_PER": threadsPer,
+	"CALL":        uint64(Call), "SLAB": uint64(Slab), "PAGE": uint64(Page),
+	"BREAD": uint64(BufferRead), "READ": uint64(PageRead), "USER": uint64(UserMemory),
+	"SUBMIT": uint64(Submit), "END": uint64(End), "POINTS": uint64(points),
+	"OFF": uint64(Off), "COUNT": uint64(Count), "ON": uint64(On),
+	"LOG_WRITES": uint64(Writes), "LOG_CALLS": uint64(Calls), "LOG_CHOICES": uint64(Choices),
+	"F_DIRTY": WasDirty, "F_WRITEBACK": WasWriteback, "F_PATH": PathMissing, "F_DATA": DataMissing,
+	"BIO_OP": 0xff, "BIO_FLAGS": 8, "F_REPLAYED": 1, "F_DIVERGED": 2,
+	"F_WORKER": 1, "F_RESCUER": 2, "F_HELD": 4, "TREE": kindTree, "THREAD": kindThread,
+	"HOLD": howHold, "RUN": howRun, "RELEASE": howRelease,
+}
+
+// recordTypes are the record types of the header, without FSW_EK_T_.
+var recordTypes = map[string]Type{
+	"MARK": Mark, "LOST": Lost, "CHOICE": Chosen,
+	"BUFFER_DIRTY": BufferDirty, "BUFFER_JOURNAL": BufferJournal, "BUFFER_LOCK": BufferLock,
+	"BUFFER_UNLOCK": BufferUnlock, "BUFFER_SUBMIT": BufferSubmit,
+	"BUFFER_WRITTEN": BufferWritten, "BUFFER_FORGET": BufferForget,
+	"FOLIO_DIRTY": FolioDirty, "FOLIO_REDIRTY": FolioRedirty, "FOLIO_CLEAN": FolioClean,
+	"FOLIO_CANCEL": FolioCancel, "FOLIO_WRITEBACK": FolioWriteback,
+	"FOLIO_WRITTEN": FolioWritten, "FOLIO_DROP": FolioDrop,
+	"BIO_SUBMIT": BioSubmit, "BIO_DATA": BioData, "BIO_END": BioEnd,
+	"CALL": SystemCall, "CALL_DATA": SystemCallData, "END": types,
+}
+
+// commands are the numbers in this package of the commands of the header, without FSW_EK_IOC_.
+var commands = map[string]uint32{
+	"HELLO": cmdHello, "CHOOSE": cmdChoose, "LOAD": cmdLoad, "START": cmdStart, "STATE": cmdState,
+	"TAKEN": cmdTaken, "SET": cmdSet, "STAT": cmdStat, "SITES": cmdSites, "MEMBER": cmdMember,
+	"WATCH": cmdWatch, "LOG": cmdLog, "MARK": cmdMark, "THREADS": cmdThreads, "HOLD": cmdHold,
+	"STRAY": cmdStray,
+}
+
+// sizes are the sizes in bytes of structs of which there are several in one answer.
+var sizes = map[string]uint64{
+	"record": recordSize, "syscall": syscallSize, "choice": choiceSize, "site": siteSize,
+	"thread": threadSize, "strayed": unscheduledSize,
+}
+
+// offsets are the offsets in bytes at which abi.go, control.go, thread.go and log.go read and write
+// the fields of the structs.
+var offsets = map[string]string{
+	"hello":  "abi 0 what 4 probes 8 pad 12 log_bytes 16 log_used 24 lost 32 missed 40",
+	"choose": "bound 0 value 4 site 8",
+	"load":   "from 0 count 4 values 8",
+	"run":    "loaded 0 taken 4 full 8 diverged 16 foreign 24 interrupts 32",
+	"choice": "bound 0 value 4 point 8 flags 12 pid 16 tgid 20 stack 24 comm 32 site 48",
+	"taken":  "from 0 count 4 choices 8",
+	"set":    "point 0 mode 4 stack 8 symbol 16",
+	"stat": "point 0 mode 4 functions 8 hits 16 failed 24 elsewhere 32 exempt 40 foreign 48 " +
+		"interrupts 56 full 64",
+	"site":   "stack 0 hits 8 failed 16 point 24 site 32",
+	"sites":  "from 0 count 4 sites 8",
+	"member": "pid 0 kind 4 on 8 pad 12",
+	"watch":  "dev 0 on 4",
+	"log":    "what 0 pad 4",
+	"mark":   "len 0 pad 4 text 8",
+	"thread": "pid 0 flags 4 nice 8 policy 12 switches 16 run_ns 24 last_run_ns 32 events 40 " +
+		"comm 48 work 64",
+	"threads": "from 0 count 4 threads 8",
+	"hold":    "pid 0 how 4 wait_ms 8 ran 12",
+	"strayed": "pid 0 run_ns 8 switches 16 last_run_ns 24 comm 32",
+	"stray":   "held 0 count 4 threads 8",
+	"record": "seq 0 time_ns 8 object 16 ino 24 pos 32 len 40 pfn 48 page_off 56 data_len 60 " +
+		"type 64 flags 68 dev 72 status 76 pid 80 tgid 84 comm 88",
+	"syscall": "args 0 result 48 path_len 56 name 64",
+}
+
+// TestABI checks this package against the header that the module is built with, with a C compiler.
 func TestABI(t *testing.T) {
 	h := abitest.New(t, "../../guest-kmod/fsw_ekm.h", "fsw_ek_")
-	for name, want := range map[string]uint64{"ABI": ABI, "CHOICES": MaxChoices, "BOUND": MaxBound, "SITES": MaxSites, "MEMBERS": MaxMembers,
-		"DEVICES": MaxDevices, "HELD": MaxHeld, "TEXT": MaxText + 1, "MARK": MaxMark, "DATA": MaxData, "PATH": MaxPath + 1, "WAIT_MS": MaxWaitMS,
-		"VALUES_PER": valuesPer, "CHOICES_PER": choicesPer, "SITES_PER": sitesPer, "THREADS_PER": threadsPer,
-		"CALL": uint64(Call), "SLAB": uint64(Slab), "PAGE": uint64(Page), "BREAD": uint64(BufferRead), "READ": uint64(PageRead),
-		"USER": uint64(UserMemory), "SUBMIT": uint64(Submit), "END": uint64(End), "POINTS": uint64(points),
-		"OFF": uint64(Off), "COUNT": uint64(Count), "ON": uint64(On),
-		"LOG_WRITES": uint64(Writes), "LOG_CALLS": uint64(Calls), "LOG_CHOICES": uint64(Choices),
-		"T_MARK": uint64(Mark), "T_LOST": uint64(Lost), "T_CHOICE": uint64(Chosen), "T_BUFFER_DIRTY": uint64(BufferDirty),
-		"T_BUFFER_JOURNAL": uint64(BufferJournal), "T_BUFFER_LOCK": uint64(BufferLock), "T_BUFFER_UNLOCK": uint64(BufferUnlock),
-		"T_BUFFER_SUBMIT": uint64(BufferSubmit), "T_BUFFER_WRITTEN": uint64(BufferWritten), "T_BUFFER_FORGET": uint64(BufferForget),
-		"T_FOLIO_DIRTY": uint64(FolioDirty), "T_FOLIO_REDIRTY": uint64(FolioRedirty), "T_FOLIO_CLEAN": uint64(FolioClean),
-		"T_FOLIO_CANCEL": uint64(FolioCancel), "T_FOLIO_WRITEBACK": uint64(FolioWriteback), "T_FOLIO_WRITTEN": uint64(FolioWritten),
-		"T_FOLIO_DROP": uint64(FolioDrop), "T_BIO_SUBMIT": uint64(BioSubmit), "T_BIO_DATA": uint64(BioData), "T_BIO_END": uint64(BioEnd),
-		"T_CALL": uint64(SystemCall), "T_CALL_DATA": uint64(SystemCallData), "T_END": uint64(types),
-		"F_DIRTY": WasDirty, "F_WRITEBACK": WasWriteback, "F_PATH": PathMissing, "F_DATA": DataMissing, "BIO_OP": 0xff, "BIO_FLAGS": 8,
-		"F_REPLAYED": 1, "F_DIVERGED": 2, "F_WORKER": 1, "F_RESCUER": 2, "F_HELD": 4, "TREE": kindTree, "THREAD": kindThread,
-		"HOLD": howHold, "RUN": howRun, "RELEASE": howRelease} {
+	for name, want := range constants {
 		h.Is("FSW_EK_"+name, want)
 	}
-	for name, want := range map[string]uint32{"HELLO": cmdHello, "CHOOSE": cmdChoose, "LOAD": cmdLoad, "START": cmdStart, "STATE": cmdState,
-		"TAKEN": cmdTaken, "SET": cmdSet, "STAT": cmdStat, "SITES": cmdSites, "MEMBER": cmdMember, "WATCH": cmdWatch, "LOG": cmdLog,
-		"MARK": cmdMark, "THREADS": cmdThreads, "HOLD": cmdHold, "STRAY": cmdStray} {
+	for name, want := range recordTypes {
+		h.Is("FSW_EK_T_"+name, uint64(want))
+	}
+	for name, want := range commands {
 		h.Is("FSW_EK_IOC_"+name, uint64(want))
 	}
-	for name, want := range map[string]uint64{"record": recordSize, "syscall": syscallSize, "choice": choiceSize, "site": siteSize,
-		"thread": threadSize, "strayed": strayedSize} {
+	for name, want := range sizes {
 		h.Is("sizeof(struct fsw_ek_"+name+")", want)
 	}
-	// Where the fields are. The offsets are those that abi.go, control.go, thread.go and log.go read and write.
-	for name, fields := range map[string]string{
-		"hello":   "abi 0 what 4 probes 8 pad 12 log_bytes 16 log_used 24 lost 32 missed 40",
-		"choose":  "bound 0 value 4 site 8",
-		"load":    "from 0 count 4 values 8",
-		"run":     "loaded 0 taken 4 full 8 diverged 16 foreign 24 interrupts 32",
-		"choice":  "bound 0 value 4 point 8 flags 12 pid 16 tgid 20 stack 24 comm 32 site 48",
-		"taken":   "from 0 count 4 choices 8",
-		"set":     "point 0 mode 4 stack 8 symbol 16",
-		"stat":    "point 0 mode 4 functions 8 hits 16 failed 24 elsewhere 32 exempt 40 foreign 48 interrupts 56 full 64",
-		"site":    "stack 0 hits 8 failed 16 point 24 site 32",
-		"sites":   "from 0 count 4 sites 8",
-		"member":  "pid 0 kind 4 on 8 pad 12",
-		"watch":   "dev 0 on 4",
-		"log":     "what 0 pad 4",
-		"mark":    "len 0 pad 4 text 8",
-		"thread":  "pid 0 flags 4 nice 8 policy 12 switches 16 run_ns 24 last_run_ns 32 events 40 comm 48 work 64",
-		"threads": "from 0 count 4 threads 8",
-		"hold":    "pid 0 how 4 wait_ms 8 ran 12",
-		"strayed": "pid 0 run_ns 8 switches 16 last_run_ns 24 comm 32",
-		"stray":   "held 0 count 4 threads 8",
-		"record": "seq 0 time_ns 8 object 16 ino 24 pos 32 len 40 pfn 48 page_off 56 data_len 60 type 64 flags 68 dev 72 status 76 " +
-			"pid 80 tgid 84 comm 88",
-		"syscall": "args 0 result 48 path_len 56 name 64",
-	} {
+	for name, fields := range offsets {
 		h.Offsets(t, name, fields)
 	}
 	h.Check(t)

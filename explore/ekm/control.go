@@ -11,11 +11,12 @@ import (
 
 var module = device.Module{Name: "fsw_ekm", ABI: ABI, Hello: cmdHello, Mark: cmdMark}
 
-// Control is the open control device of the module. Safe for concurrent use. Mark puts a text of 1 to MaxMark bytes into the
-// log; Close closes the device and leaves everything set as it is.
+// Control is the open control device of the module. It is safe for concurrent use. Mark puts a text
+// of 1 to MaxMark bytes into the log. Close closes the device and changes nothing in the module.
 type Control struct{ *device.Control }
 
-// Open opens the control device of the loaded module. A module of another version of the ABI is an error.
+// Open opens the control device of the loaded module. It fails if the module has another version of
+// the ABI.
 func Open() (*Control, error) {
 	c, err := module.Open()
 	if err != nil {
@@ -24,10 +25,10 @@ func Open() (*Control, error) {
 	return &Control{c}, nil
 }
 
-// OpenLog opens the log, as device.Module.OpenLog does, for a Reader.
+// OpenLog opens the log for a Reader, as device.Module.OpenLog does.
 func OpenLog() (*os.File, error) { return module.OpenLog() }
 
-// Hello asks the module about itself.
+// Hello returns the state of the module.
 func (c *Control) Hello() (h Hello, err error) {
 	var b [helloSize]byte
 	if err = c.Call("hello", cmdHello, b[:]); err == nil {
@@ -36,8 +37,8 @@ func (c *Control) Hello() (h Hello, err error) {
 	return h, err
 }
 
-// Choose takes the next choice, of n (1 to MaxBound) possible ones, and returns it: 0 to n-1. site says who asks, at most MaxText
-// bytes. Of threads that are no members nothing is recorded, and they are given 0.
+// Choose takes the next choice and returns its value, 0 to n-1. n is 1 to MaxBound. site names the
+// caller in at most MaxText bytes. A thread that is no member gets 0, and nothing is recorded.
 func (c *Control) Choose(n uint32, site string) (uint32, error) {
 	var b [chooseSize]byte
 	le.PutUint32(b[0:], n)
@@ -49,12 +50,13 @@ func (c *Control) Choose(n uint32, site string) (uint32, error) {
 	}
 	v := le.Uint32(b[4:])
 	if v >= n {
-		return 0, fmt.Errorf("choose: %d of %d", v, n)
+		return 0, fmt.Errorf("choose: the value is %d, want less than %d", v, n)
 	}
 	return v, nil
 }
 
-// Load replaces the sequence that is replayed, at most MaxChoices values. What comes after it is 0.
+// Load replaces the sequence of values that is replayed, at most MaxChoices. Choices after its end
+// are 0.
 func (c *Control) Load(values []uint32) error {
 	for from := 0; from == 0 || from < len(values); from += valuesPer {
 		var b [loadSize]byte
@@ -71,7 +73,7 @@ func (c *Control) Load(values []uint32) error {
 	return nil
 }
 
-// Start begins a run: the next choice is the first. What is loaded stays.
+// Start begins a run: the next choice is the first of the sequence. The loaded values stay.
 func (c *Control) Start() error { return c.Call("start", cmdStart, nil) }
 
 // State returns the state of the run.
@@ -83,8 +85,11 @@ func (c *Control) State() (r Run, err error) {
 	return r, err
 }
 
-// all asks for one piece after the other, until one is not full.
-func all[T any](c *Control, what string, cmd uint32, per, size int, decode func(item []byte) (T, error)) (out []T, err error) {
+// listAll repeats a command that lists at most per items of size bytes, until it has listed all
+// items.
+func listAll[T any](
+	c *Control, what string, cmd uint32, per, size int, decode func(item []byte) (T, error),
+) (out []T, err error) {
 	for {
 		b := make([]byte, 8+per*size)
 		le.PutUint32(b, uint32(len(out)))
@@ -102,18 +107,22 @@ func all[T any](c *Control, what string, cmd uint32, per, size int, decode func(
 	}
 }
 
-// Taken returns the choices since Start, in their order.
+// Taken returns the choices since Start, in order.
 func (c *Control) Taken() ([]Choice, error) {
-	return all(c, "choices", cmdTaken, choicesPer, choiceSize, func(b []byte) (Choice, error) { return decodeChoice((*[choiceSize]byte)(b)) })
+	return listAll(c, "choices", cmdTaken, choicesPer, choiceSize, func(b []byte) (Choice, error) {
+		return decodeChoice((*[choiceSize]byte)(b))
+	})
 }
 
-// Limit says which calls of a point count. The zero value is all of them.
+// Limit restricts a point to some call sites. The zero value is no restriction.
 type Limit struct {
-	Stack  uint64 // hash of the call stack; 0: any
-	Symbol string // one that is on the stack, "symbol" or "symbol+0xoffset", at most MaxText bytes; empty: any
+	Stack uint64 // hash of the call stack; 0: any
+	// Symbol is on the call stack: "symbol" or "symbol+0xoffset", at most MaxText bytes. Empty: any.
+	Symbol string
 }
 
-// Set switches a point of the kernel, and begins to count anew. On a kernel that has none of its functions it fails with ENOENT.
+// Set sets the mode of a point in the kernel, and resets its counts. It fails with ENOENT if the
+// kernel has none of the functions of the point.
 func (c *Control) Set(p Point, mode Mode, limit Limit) error {
 	var b [setSize]byte
 	le.PutUint32(b[0:], uint32(p))
@@ -125,7 +134,7 @@ func (c *Control) Set(p Point, mode Mode, limit Limit) error {
 	return c.Call("set "+p.String(), cmdSet, b[:])
 }
 
-// Stat returns what a point of the kernel has seen since it was set.
+// Stat returns the counts of a point in the kernel since it was set.
 func (c *Control) Stat(p Point) (s PointStat, err error) {
 	var b [statSize]byte
 	le.PutUint32(b[:], uint32(p))
@@ -135,9 +144,11 @@ func (c *Control) Stat(p Point) (s PointStat, err error) {
 	return s, err
 }
 
-// Sites returns where the points that are set were hit, each in the order in which sites came.
+// Sites returns the sites at which points were hit, in the order of the first hit.
 func (c *Control) Sites() ([]Site, error) {
-	return all(c, "sites", cmdSites, sitesPer, siteSize, func(b []byte) (Site, error) { return decodeSite((*[siteSize]byte)(b)) })
+	return listAll(c, "sites", cmdSites, sitesPer, siteSize, func(b []byte) (Site, error) {
+		return decodeSite((*[siteSize]byte)(b))
+	})
 }
 
 const (
@@ -155,22 +166,25 @@ func (c *Control) member(what string, pid, kind uint32, on bool) error {
 	return c.Call(fmt.Sprintf("%s %d", what, pid), cmdMember, b[:])
 }
 
-// AddTree has a process and its descendants belong to the checked system. A descendant whose parents up to it have ended does
-// not, unless it is a subreaper: prctl(2), PR_SET_CHILD_SUBREAPER.
+// AddTree adds a process and its descendants to the checked system. A descendant leaves it when a
+// process between the two ends, unless the process pid is a subreaper (prctl(2),
+// PR_SET_CHILD_SUBREAPER).
 func (c *Control) AddTree(pid uint32) error {
 	return c.member("add the processes of", pid, kindTree, true)
 }
 
-// AddThread has one thread belong to it, of the kernel or of a process.
-func (c *Control) AddThread(pid uint32) error { return c.member("add thread", pid, kindThread, true) }
+// AddThread adds one thread, of the kernel or of a process, to the checked system.
+func (c *Control) AddThread(pid uint32) error {
+	return c.member("add thread", pid, kindThread, true)
+}
 
-// RemoveMember has what was added belong to it no more.
+// RemoveMember removes a thread or process with its descendants from the checked system.
 func (c *Control) RemoveMember(pid uint32) error { return c.member("remove", pid, kindTree, false) }
 
-// Device makes the kernel's number of a device of what stat(2) says of its file.
+// Device converts the device number of stat(2) to the kernel's dev_t.
 func Device(rdev uint64) uint32 { return unix.Major(rdev)<<20 | unix.Minor(rdev)&(1<<20-1) }
 
-// Watch has the write-set log tell of a device, or no more. At most MaxDevices are.
+// Watch switches the write-set log of a device on or off. At most MaxDevices can be watched.
 func (c *Control) Watch(dev uint32, on bool) error {
 	var b [watchSize]byte
 	le.PutUint32(b[0:], dev)
@@ -180,7 +194,7 @@ func (c *Control) Watch(dev uint32, on bool) error {
 	return c.Call(fmt.Sprintf("watch %d:%d", dev>>20, dev&(1<<20-1)), cmdWatch, b[:])
 }
 
-// Log says what is logged from now on.
+// Log sets what is logged.
 func (c *Control) Log(what What) error {
 	var b [logSize]byte
 	le.PutUint32(b[0:], uint32(what))

@@ -18,7 +18,10 @@ func encode(r Record) []byte {
 	for i, v := range []uint64{r.Seq, uint64(r.Time), r.Object, r.Ino, r.Pos, r.Len, r.PFN} {
 		le.PutUint64(b[8*i:], v)
 	}
-	for i, v := range []uint32{r.PageOff, uint32(len(data)), uint32(r.Type), r.Flags, r.Dev, uint32(r.Status), r.PID, r.TGID} {
+	for i, v := range []uint32{
+		r.PageOff, uint32(len(data)), uint32(r.Type), r.Flags,
+		r.Dev, uint32(r.Status), r.PID, r.TGID,
+	} {
 		le.PutUint32(b[56+4*i:], v)
 	}
 	copy(b[88:103], r.Comm)
@@ -49,24 +52,38 @@ func stream(records ...Record) (b []byte) {
 	return b
 }
 
+// example has records of many types, with consecutive numbers.
 func example() []Record {
 	page := bytes.Repeat([]byte{7}, 4096)
+	rename := &SystemInfo{
+		Name:   "renameat",
+		Args:   [6]uint64{1, 2, 3},
+		Result: -2,
+		Paths:  [2]string{"a", "b"},
+	}
 	return []Record{
 		{Seq: 1, Type: Mark, Data: []byte("here")},
-		{Seq: 2, Type: BufferDirty, Object: 0xffff888000000000, Pos: 8192, Len: 1024, PFN: 5, PageOff: 1024, Flags: WasDirty, Dev: 259 << 20,
-			PID: 7, TGID: 7, Comm: "mkdir", Data: page[:1024]},
+		{
+			Seq: 2, Type: BufferDirty, Object: 0xffff888000000000, Pos: 8192, Len: 1024,
+			PFN: 5, PageOff: 1024, Flags: WasDirty, Dev: 259 << 20,
+			PID: 7, TGID: 7, Comm: "mkdir", Data: page[:1024],
+		},
 		{Seq: 3, Type: BufferUnlock, Pos: 8192, Len: 1024},
 		{Seq: 4, Type: FolioDirty, Ino: 12, Pos: 4096, Len: 4096, Data: page},
 		{Seq: 5, Type: BioSubmit, Pos: 8192, Len: 4096, Flags: 2 | 8<<8},
 		{Seq: 6, Type: BioData, Pos: 8192, Len: 4096, Data: page},
 		{Seq: 7, Type: BioEnd, Pos: 12288, Status: -5},
-		{Seq: 8, Type: Chosen, Pos: 3, Len: 2, Status: 1, Flags: uint32(Slab), Data: []byte("ext4_alloc_inode+0x1f")},
+		{
+			Seq: 8, Type: Chosen, Pos: 3, Len: 2, Status: 1, Flags: uint32(Slab),
+			Data: []byte("ext4_alloc_inode+0x1f"),
+		},
 		{Seq: 9, Type: SystemCallData, Object: 1, Len: 5, Data: []byte("hello")},
-		{Seq: 10, Type: SystemCall, Object: 1, Pos: 8, Call: &SystemInfo{Name: "renameat", Args: [6]uint64{1, 2, 3}, Result: -2, Paths: [2]string{"a", "b"}}},
+		{Seq: 10, Type: SystemCall, Object: 1, Pos: 8, Call: rename},
 		{Seq: 11, Type: SystemCall, Object: 2, Call: &SystemInfo{Name: "fsync"}},
 	}
 }
 
+// TestReader reads a log that begins after lost records.
 func TestReader(t *testing.T) {
 	records := append([]Record{{Seq: 40, Type: Lost, Len: 40}}, example()...)
 	for i := range records[1:] {
@@ -93,7 +110,8 @@ func TestReader(t *testing.T) {
 	}
 }
 
-// What the module cannot have written is an error that names the record, and the last.
+// TestReaderErrors checks that records which the module cannot have written are errors, that errors
+// are final, and that a cut stream is an error.
 func TestReaderErrors(t *testing.T) {
 	first := example()[1]
 	first.Seq = 1
@@ -150,7 +168,7 @@ func TestReaderErrors(t *testing.T) {
 	}
 }
 
-// Any bytes give records or an error.
+// FuzzReader checks that any bytes give records or an error.
 func FuzzReader(f *testing.F) {
 	f.Add(stream(example()...))
 	f.Add(stream(Record{Seq: 9, Type: Lost, Len: 9}))
@@ -169,7 +187,7 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// Any answer of the module gives items or an error.
+// FuzzAnswers checks that any answer of the module gives valid items or an error.
 func FuzzAnswers(f *testing.F) {
 	f.Add(make([]byte, takenSize))
 	f.Add([]byte{0, 0, 0, 0, 255, 255, 255, 255})
@@ -177,31 +195,50 @@ func FuzzAnswers(f *testing.F) {
 		if len(b) < 8 {
 			return
 		}
-		choices, err := list(b, choiceSize, func(b []byte) (Choice, error) { return decodeChoice((*[choiceSize]byte)(b)) })
+		choices, err := list(b, choiceSize, func(b []byte) (Choice, error) {
+			return decodeChoice((*[choiceSize]byte)(b))
+		})
 		for _, c := range choices {
 			if err != nil || c.Value >= c.Bound {
 				t.Errorf("%+v, %v", c, err)
 			}
 		}
-		sites, err := list(b, siteSize, func(b []byte) (Site, error) { return decodeSite((*[siteSize]byte)(b)) })
+		sites, err := list(b, siteSize, func(b []byte) (Site, error) {
+			return decodeSite((*[siteSize]byte)(b))
+		})
 		for _, s := range sites {
 			if err != nil || s.Failed > s.Hits {
 				t.Errorf("%+v, %v", s, err)
 			}
 		}
-		threads, _ := list(b, threadSize, func(b []byte) (Thread, error) { return decodeThread((*[threadSize]byte)(b)), nil })
-		strayed, _ := list(b, strayedSize, func(b []byte) (Strayed, error) { return decodeStrayed((*[strayedSize]byte)(b)), nil })
-		if len(threads)*threadSize > len(b) || len(strayed)*strayedSize > len(b) {
-			t.Errorf("%d threads and %d strayed ones in %d bytes", len(threads), len(strayed), len(b))
+		threads, _ := list(b, threadSize, func(b []byte) (Thread, error) {
+			return decodeThread((*[threadSize]byte)(b)), nil
+		})
+		ran, _ := list(b, unscheduledSize, func(b []byte) (Unscheduled, error) {
+			return decodeUnscheduled((*[unscheduledSize]byte)(b)), nil
+		})
+		if len(threads)*threadSize > len(b) || len(ran)*unscheduledSize > len(b) {
+			t.Errorf("%d threads and %d unscheduled ones in %d bytes", len(threads), len(ran), len(b))
 		}
 	})
 }
 
-// Of threads those are picked that serve the file system.
+// TestServing checks which threads serve a file system on vdb: a worker that caused events, the
+// journal thread, and a new rescuer.
 func TestServing(t *testing.T) {
-	before := []Thread{{PID: 2, Comm: "kthreadd"}, {PID: 5, Comm: "kworker/0:1", Worker: true, Events: 3}, {PID: 6, Comm: "jbd2/vda-8"}}
-	now := []Thread{{PID: 2, Comm: "kthreadd"}, {PID: 5, Comm: "kworker/0:1", Worker: true, Events: 4}, {PID: 6, Comm: "jbd2/vda-8"},
-		{PID: 7, Comm: "jbd2/vdb-8"}, {PID: 8, Comm: "kworker/0:2", Worker: true}, {PID: 9, Comm: "ext4-rsv-conver", Worker: true, Rescuer: true}}
+	before := []Thread{
+		{PID: 2, Comm: "kthreadd"},
+		{PID: 5, Comm: "kworker/0:1", Worker: true, Events: 3},
+		{PID: 6, Comm: "jbd2/vda-8"},
+	}
+	now := []Thread{
+		{PID: 2, Comm: "kthreadd"},
+		{PID: 5, Comm: "kworker/0:1", Worker: true, Events: 4},
+		{PID: 6, Comm: "jbd2/vda-8"},
+		{PID: 7, Comm: "jbd2/vdb-8"},
+		{PID: 8, Comm: "kworker/0:2", Worker: true},
+		{PID: 9, Comm: "ext4-rsv-conver", Worker: true, Rescuer: true},
+	}
 	var got []uint32
 	for _, s := range Serving(before, now, "vdb") {
 		got = append(got, s.PID)

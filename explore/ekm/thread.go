@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Threads lists the threads of the kernel, by their pids.
+// Threads returns the threads of the kernel in the order of their pids.
 func (c *Control) Threads() (out []Thread, err error) {
 	for from := uint32(0); ; from = out[len(out)-1].PID {
 		b := make([]byte, threadsSize)
@@ -18,7 +18,7 @@ func (c *Control) Threads() (out []Thread, err error) {
 		some, err := list(b, threadSize, func(b []byte) (Thread, error) {
 			t := decodeThread((*[threadSize]byte)(b))
 			if t.PID <= from {
-				return t, fmt.Errorf("thread %d after %d", t.PID, from)
+				return t, fmt.Errorf("thread %d follows thread %d", t.PID, from)
 			}
 			from = t.PID
 			return t, nil
@@ -33,9 +33,10 @@ func (c *Control) Threads() (out []Thread, err error) {
 	}
 }
 
-// Serving picks, of threads that are there now, those that serve a file system on a device that is watched and was mounted
-// meanwhile: those that caused events, workers of queues among them; those that were not there before; and rescuers of queues,
-// which are named as their queue. device is its name without /dev.
+// Serving returns those of the threads in now that serve a file system, which was mounted after
+// before was listed. It lies on a watched device; device is its name without /dev. These threads
+// caused events since, or are new and no ordinary workers of work queues, or are the journal thread
+// of the device.
 func Serving(before, now []Thread, device string) (out []Thread) {
 	for _, t := range now {
 		i := slices.IndexFunc(before, func(b Thread) bool { return b.PID == t.PID })
@@ -63,34 +64,37 @@ func (c *Control) hold(what string, pid, how uint32, wait time.Duration) (ran bo
 	return le.Uint32(b[12:]) != 0, err
 }
 
-// Hold gives a thread of the kernel the lowest priority. It still runs when nobody else wants to: Stray tells.
+// Hold gives a thread of the kernel the lowest priority. The thread still runs when no other thread
+// wants to run; Unscheduled reports that.
 func (c *Control) Hold(pid uint32) error {
 	_, err := c.hold("hold", pid, howHold, 0)
 	return err
 }
 
-// Run lets a thread that is held run before all others, until it did or wait (at most MaxWaitMS) is over, and holds it again.
-// It tells whether it ran: one that has nothing to do does not.
+// Run lets a held thread run before all others, until it ran or wait is over, and holds it again.
+// wait is at most MaxWaitMS. ran is false for a thread that has nothing to do.
 func (c *Control) Run(pid uint32, wait time.Duration) (ran bool, err error) {
 	return c.hold("run", pid, howRun, wait)
 }
 
-// Release gives a thread the priority back that it had.
+// Release gives a held thread back the priority that it had before Hold.
 func (c *Control) Release(pid uint32) error {
 	_, err := c.hold("release", pid, howRelease, 0)
 	return err
 }
 
-// Stray returns how many threads are held, and those that ran anyway since they were, or since this was last asked: a trace that
-// would not replay.
-func (c *Control) Stray() (held int, strayed []Strayed, err error) {
+// Unscheduled returns the number of held threads, and those of them that ran since they were held
+// or since the last call. An execution in which one ran may not replay.
+func (c *Control) Unscheduled() (held int, ran []Unscheduled, err error) {
 	b := make([]byte, straySize)
-	if err := c.Call("stray", cmdStray, b); err != nil {
+	if err := c.Call("unscheduled threads", cmdStray, b); err != nil {
 		return 0, nil, err
 	}
-	strayed, err = list(b, strayedSize, func(b []byte) (Strayed, error) { return decodeStrayed((*[strayedSize]byte)(b)), nil })
+	ran, err = list(b, unscheduledSize, func(b []byte) (Unscheduled, error) {
+		return decodeUnscheduled((*[unscheduledSize]byte)(b)), nil
+	})
 	if err != nil {
-		return 0, nil, fmt.Errorf("stray: %w", err)
+		return 0, nil, fmt.Errorf("unscheduled threads: %w", err)
 	}
-	return int(le.Uint32(b)), strayed, nil
+	return int(le.Uint32(b)), ran, nil
 }
